@@ -1,0 +1,101 @@
+package dsbo
+
+import "context"
+
+// Set says which of an agent's random draws a [Sample] belongs to.
+type Set uint8
+
+// The draws of the paper, and the whole of the data.
+const (
+	Lower     Set = iota // ξ̃, the training draw of the y loop (Algorithm 3, line 6)
+	Curvature            // ξ, the training draw of the Hessian and Jacobian (Algorithm 2, lines 3 and 7)
+	Upper                // φ, the validation draw (Algorithm 2, lines 4 and 6)
+	Whole                // no draw: all of the agent's examples, what evaluation uses; K and T are ignored
+)
+
+// String returns the set's name.
+func (s Set) String() string {
+	switch s {
+	case Lower:
+		return "lower"
+	case Curvature:
+		return "curvature"
+	case Upper:
+		return "upper"
+	case Whole:
+		return "whole"
+	}
+	return "unknown"
+}
+
+// A Sample names a draw by its index in the paper: outer iteration K, inner step T.
+// An [Oracle] returns the same minibatch for the same name, so that a run needs no
+// generator state: φ_0 and ξ_0 can be used twice (Algorithm 2, lines 6 and 7), and a
+// resumed run, or one over another transport, sees the same data.
+type Sample struct {
+	Set  Set
+	K, T int
+}
+
+// An Oracle is all that an algorithm can ask agent i about its f_i and g_i.
+//
+// x has length p, y and v have length q. Results are written to the first argument, which
+// must not overlap an input; inputs are not changed. An Oracle belongs to one goroutine at a time.
+type Oracle interface {
+	// Dims returns p, the length of x, and q, the length of y.
+	Dims() (p, q int)
+	// UpperGrad writes ∇_x f_i to dx (length p) and ∇_y f_i to dy (length q). A nil dx or dy is skipped.
+	UpperGrad(dx, dy, x, y []float64, s Sample) error
+	// LowerGrad writes ∇_y g_i to dst (length q).
+	LowerGrad(dst, x, y []float64, s Sample) error
+	// HVP writes (∇²_yy g_i) v to dst (length q). It costs about two gradients.
+	HVP(dst, x, y, v []float64, s Sample) error
+	// JVP writes (∇²_xy g_i) v to dst (length p). It costs about two gradients.
+	JVP(dst, x, y, v []float64, s Sample) error
+}
+
+// A DenseOracle also gives whole second derivatives. Only the methods that the paper compares
+// with need it (DSBO-JHIP, GBDSBO): the cost is that of q Hessian-vector products, and q² or pq numbers.
+type DenseOracle interface {
+	Oracle
+	// Hessian writes ∇²_yy g_i to dst, q×q row-major.
+	Hessian(dst, x, y []float64, s Sample) error
+	// Jacobian writes ∇²_xy g_i to dst, p×q row-major.
+	Jacobian(dst, x, y []float64, s Sample) error
+}
+
+// A ValueOracle also gives the losses themselves, which no algorithm here needs but evaluation does.
+type ValueOracle interface {
+	Oracle
+	// Values returns f_i(x, y) and g_i(x, y).
+	Values(x, y []float64, s Sample) (upper, lower float64, err error)
+}
+
+// A Mixer is one agent's end of one exchange with its neighbours.
+type Mixer interface {
+	// Mix sets dst = Σ_j w_ij src_j, the sum over this agent i and its neighbours j in ascending
+	// order of j, each product rounded before it is added. All agents must call Mix the same
+	// number of times with the same length. It blocks until the neighbours' vectors are here or
+	// ctx is done. dst may be src; otherwise they must not overlap.
+	Mix(ctx context.Context, dst, src []float64) error
+}
+
+// Named is one named part of an algorithm's state.
+type Named struct {
+	Name  string
+	Value []float64 // a view: writing to it changes the algorithm
+}
+
+// An Algorithm is one agent's side of a decentralized method, between iterations.
+type Algorithm interface {
+	// Step runs outer iteration k (0, 1, ...) of this agent, in the paper's order, asking o and
+	// exchanging through m. After an error the state is not usable.
+	Step(ctx context.Context, k int, o Oracle, m Mixer) error
+	// X returns a view of x_i, length p.
+	X() []float64
+	// Y returns a view of y_i, length q.
+	Y() []float64
+	// State returns views of everything that a resume needs, always the same names and lengths
+	// in the same order. Copying saved values into them continues the run with the same bits.
+	State() []Named
+}

@@ -1,0 +1,98 @@
+// Package vec holds the few dense-vector loops that the methods, the exchange and the evaluation share.
+//
+// Every product is rounded before it is added (the float64 conversion forbids a fused
+// multiply-add), so results are the same bits on every machine. All slices of a call have
+// the length of the first; functions that write allow the destination to be an input.
+package vec
+
+import "math"
+
+// Axpy adds a·x to dst.
+func Axpy(dst []float64, a float64, x []float64) {
+	x = x[:len(dst)]
+	for i := range dst {
+		dst[i] += float64(a * x[i])
+	}
+}
+
+// Comb sets dst = a·x + b·y.
+func Comb(dst []float64, a float64, x []float64, b float64, y []float64) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	for i := range dst {
+		dst[i] = float64(a*x[i]) + float64(b*y[i])
+	}
+}
+
+// Scale sets dst = a·x.
+func Scale(dst []float64, a float64, x []float64) {
+	x = x[:len(dst)]
+	for i := range dst {
+		dst[i] = a * x[i]
+	}
+}
+
+// Add sets dst = x + y.
+func Add(dst, x, y []float64) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	for i := range dst {
+		dst[i] = x[i] + y[i]
+	}
+}
+
+// Sub sets dst = x − y.
+func Sub(dst, x, y []float64) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	for i := range dst {
+		dst[i] = x[i] - y[i]
+	}
+}
+
+// Fill sets every entry of dst to a.
+func Fill(dst []float64, a float64) {
+	for i := range dst {
+		dst[i] = a
+	}
+}
+
+// Dot returns Σ x_i y_i, summed in order.
+func Dot(x, y []float64) float64 {
+	y = y[:len(x)]
+	s := 0.0
+	for i := range x {
+		s += float64(x[i] * y[i])
+	}
+	return s
+}
+
+// Norm returns the Euclidean length of x.
+func Norm(x []float64) float64 { return math.Sqrt(Dot(x, x)) }
+
+// Dist2 returns ‖x − y‖².
+func Dist2(x, y []float64) float64 {
+	y = y[:len(x)]
+	s := 0.0
+	for i := range x {
+		d := x[i] - y[i]
+		s += float64(d * d)
+	}
+	return s
+}
+
+// Mean sets dst to the average of the rows, summed in order.
+func Mean(dst []float64, rows ...[]float64) {
+	Fill(dst, 0)
+	for _, r := range rows {
+		Add(dst, dst, r)
+	}
+	Scale(dst, 1/float64(len(rows)), dst)
+}
+
+// AllFinite reports whether no entry of x is NaN or infinite.
+func AllFinite(x []float64) bool {
+	for _, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
+}
