@@ -1,0 +1,240 @@
+package ad
+
+import (
+	"fmt"
+	"math"
+
+	"dsbo"
+)
+
+// A Table is a set of rows of numbers that programs read in place: the examples of an agent, or
+// their targets. It is immutable, so any number of programs and goroutines may share it.
+//
+// The numbers stay in the form in which they were given (float64, float32, bytes with a scale,
+// or class labels) and become the program's own float type row by row as they are read. MNIST
+// kept as bytes takes an eighth of the memory, and of the traffic, of float64.
+//
+// The constructors keep the slice that they are given, without a copy: it must not be changed
+// afterwards. The zero Table has no rows.
+type Table struct {
+	rows, cols int
+
+	// One of these holds the numbers of base, row-major.
+	f64    []float64
+	f32    []float32
+	bytes  []uint8
+	labels []uint8
+
+	scale float64 // of bytes
+	pick  []int   // row i is row pick[i] of the base; nil: row i itself
+}
+
+// FloatTable makes a table of rows×cols numbers from data, row-major. It fails with
+// [dsbo.ErrShape] if the lengths do not fit and with [dsbo.ErrConfig], naming row and column,
+// if a number is NaN or infinite. A program in float32 reads each number rounded.
+func FloatTable(rows, cols int, data []float64) (*Table, error) {
+	if err := checkTable(rows, cols, data); err != nil {
+		return nil, err
+	}
+	return &Table{rows: rows, cols: cols, f64: data}, nil
+}
+
+// Float32Table is [FloatTable] for float32 numbers.
+func Float32Table(rows, cols int, data []float32) (*Table, error) {
+	if err := checkTable(rows, cols, data); err != nil {
+		return nil, err
+	}
+	return &Table{rows: rows, cols: cols, f32: data}, nil
+}
+
+// ByteTable makes a table of rows×cols numbers byte·scale from data, row-major; the product is
+// taken in the float type of the program that reads it. scale is finite and not 0.
+func ByteTable(rows, cols int, data []uint8, scale float64) (*Table, error) {
+	if err := checkLen(rows, cols, len(data)); err != nil {
+		return nil, err
+	}
+	if scale == 0 || math.IsNaN(scale) || math.IsInf(scale, 0) {
+		return nil, fmt.Errorf("%w: scale %g of a byte table: want a finite number other than 0", dsbo.ErrConfig, scale)
+	}
+	return &Table{rows: rows, cols: cols, bytes: data, scale: scale}, nil
+}
+
+// LabelTable makes a table with one row per label and one column per class: row i is 1 in column
+// labels[i] and 0 elsewhere. It takes one byte a row.
+func LabelTable(labels []uint8, classes int) (*Table, error) {
+	if classes < 1 || classes > 256 {
+		return nil, fmt.Errorf("%w: %d classes: want 1 to 256", dsbo.ErrConfig, classes)
+	}
+	if err := checkLen(len(labels), 1, len(labels)); err != nil {
+		return nil, err
+	}
+	for i, l := range labels {
+		if int(l) >= classes {
+			return nil, fmt.Errorf("%w: label %d in row %d: want 0 to %d", dsbo.ErrConfig, l, i, classes-1)
+		}
+	}
+	return &Table{rows: len(labels), cols: classes, labels: labels}, nil
+}
+
+// Pick returns the table whose row i is row rows[i] of t, in time O(len(rows)) and without a copy
+// of the numbers. It keeps rows, unless t was itself picked. Rows may repeat.
+func (t *Table) Pick(rows []int) (*Table, error) {
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("%w: a table needs at least one row", dsbo.ErrShape)
+	}
+	for i, r := range rows {
+		if r < 0 || r >= t.rows {
+			return nil, fmt.Errorf("%w: row %d (at place %d of the selection) of a table with %d rows", dsbo.ErrShape, r, i, t.rows)
+		}
+	}
+	p := *t
+	p.rows, p.pick = len(rows), rows
+	if t.pick != nil {
+		p.pick = make([]int, len(rows))
+		for i, r := range rows {
+			p.pick[i] = t.pick[r]
+		}
+	}
+	return &p, nil
+}
+
+// Rows returns the number of rows.
+func (t *Table) Rows() int { return t.rows }
+
+// Cols returns the number of columns.
+func (t *Table) Cols() int { return t.cols }
+
+// At returns the number in row i and column j, both from 0, as a float64 program reads it.
+// It panics if there is no such place.
+func (t *Table) At(i, j int) float64 {
+	if i < 0 || i >= t.rows || j < 0 || j >= t.cols {
+		panic(fmt.Sprintf("ad: place (%d, %d) of a %d×%d table", i, j, t.rows, t.cols))
+	}
+	r := t.base(i)
+	switch {
+	case t.labels != nil:
+		if int(t.labels[r]) == j {
+			return 1
+		}
+		return 0
+	case t.bytes != nil:
+		return float64(t.bytes[r*t.cols+j]) * t.scale
+	case t.f32 != nil:
+		return float64(t.f32[r*t.cols+j])
+	}
+	return t.f64[r*t.cols+j]
+}
+
+// Label returns the class of row i of a table made by [LabelTable]; ok is false for other tables.
+// It panics if there is no row i.
+func (t *Table) Label(i int) (class int, ok bool) {
+	if i < 0 || i >= t.rows {
+		panic(fmt.Sprintf("ad: row %d of a table with %d rows", i, t.rows))
+	}
+	if t.labels == nil {
+		return 0, false
+	}
+	return int(t.labels[t.base(i)]), true
+}
+
+// base returns where row i lies in the slice that holds the numbers.
+func (t *Table) base(i int) int {
+	if t.pick != nil {
+		return t.pick[i]
+	}
+	return i
+}
+
+// readRows32 writes rows idx[from:to] (rows from to to-1 where idx is nil) to dst, which has
+// length (to-from)·Cols.
+func (t *Table) readRows32(dst []float32, idx []int, from, to int) { readRows(t, dst, idx, from, to) }
+
+// readRows64 is readRows32 for float64.
+func (t *Table) readRows64(dst []float64, idx []int, from, to int) { readRows(t, dst, idx, from, to) }
+
+// inPlace64 returns rows from to to-1 as a part of the table's own memory, not to be written, if
+// they lie there as float64 and in order; idx as in readRows64.
+func (t *Table) inPlace64(idx []int, from, to int) ([]float64, bool) {
+	return inPlace(t, t.f64, idx, from, to)
+}
+
+// inPlace32 is inPlace64 for float32.
+func (t *Table) inPlace32(idx []int, from, to int) ([]float32, bool) {
+	return inPlace(t, t.f32, idx, from, to)
+}
+
+type float interface{ float32 | float64 }
+
+func inPlace[T float](t *Table, base []T, idx []int, from, to int) ([]T, bool) {
+	if base == nil || idx != nil || t.pick != nil {
+		return nil, false
+	}
+	lo, hi := from*t.cols, to*t.cols
+	return base[lo:hi:hi], true
+}
+
+func readRows[T float](t *Table, dst []T, idx []int, from, to int) {
+	if len(dst) != (to-from)*t.cols {
+		panic(fmt.Sprintf("ad: %d rows of %d columns read into %d numbers", to-from, t.cols, len(dst)))
+	}
+	for i := from; i < to; i++ {
+		r := i
+		if idx != nil {
+			r = idx[i]
+		}
+		r = t.base(r)
+		row := dst[(i-from)*t.cols:][:t.cols]
+		switch {
+		case t.labels != nil:
+			clear(row)
+			row[t.labels[r]] = 1
+		case t.bytes != nil:
+			scaleBytes(row, t.bytes[r*t.cols:][:t.cols], T(t.scale))
+		case t.f32 != nil:
+			convert(row, t.f32[r*t.cols:][:t.cols])
+		default:
+			convert(row, t.f64[r*t.cols:][:t.cols])
+		}
+	}
+}
+
+func scaleBytes[T float](dst []T, src []uint8, scale T) {
+	src = src[:len(dst)]
+	for i := range dst {
+		dst[i] = T(src[i]) * scale
+	}
+}
+
+func convert[T, S float](dst []T, src []S) {
+	if same, ok := any(src).([]T); ok {
+		copy(dst, same)
+		return
+	}
+	src = src[:len(dst)]
+	for i := range dst {
+		dst[i] = T(src[i])
+	}
+}
+
+func checkTable[T float](rows, cols int, data []T) error {
+	if err := checkLen(rows, cols, len(data)); err != nil {
+		return err
+	}
+	for i, v := range data {
+		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+			return fmt.Errorf("%w: %g in row %d, column %d of the data: want finite numbers", dsbo.ErrConfig, f, i/cols, i%cols)
+		}
+	}
+	return nil
+}
+
+// checkLen divides where one would multiply: rows·cols may not fit in an int.
+func checkLen(rows, cols, have int) error {
+	if rows < 1 || cols < 1 {
+		return fmt.Errorf("%w: a table of %d rows and %d columns: want at least one of each", dsbo.ErrShape, rows, cols)
+	}
+	if have/cols != rows || have%cols != 0 {
+		return fmt.Errorf("%w: %d numbers for a table of %d rows and %d columns", dsbo.ErrShape, have, rows, cols)
+	}
+	return nil
+}

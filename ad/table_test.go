@@ -1,0 +1,207 @@
+package ad
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"dsbo"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// tables returns one table of each kind, all 4×3, and what a float64 program reads from it.
+func tables(t *testing.T) map[string]struct {
+	table *Table
+	want  []float64
+} {
+	t.Helper()
+	f64 := []float64{0, -1, 2, .1, .2, .3, 1e6, -1e6, 7, 8, 9, 10}
+	f32 := make([]float32, len(f64))
+	wide := make([]float64, len(f64))
+	b := make([]uint8, len(f64))
+	scaled := make([]float64, len(f64))
+	for i, v := range f64 {
+		f32[i] = float32(v)
+		wide[i] = float64(f32[i])
+		b[i] = uint8(23 * i)
+		scaled[i] = float64(b[i]) * (1.0 / 255)
+	}
+	must := func(tab *Table, err error) *Table {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tab
+	}
+	return map[string]struct {
+		table *Table
+		want  []float64
+	}{
+		"float64": {must(FloatTable(4, 3, f64)), f64},
+		"float32": {must(Float32Table(4, 3, f32)), wide},
+		"bytes":   {must(ByteTable(4, 3, b, 1.0/255)), scaled},
+		"labels":  {must(LabelTable([]uint8{2, 0, 1, 2}, 3)), []float64{0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1}},
+	}
+}
+
+// rowsOf is the plain twin of readRows64: the rows of want named by idx.
+func rowsOf(want []float64, cols int, idx []int) []float64 {
+	var rows []float64
+	for _, r := range idx {
+		rows = append(rows, want[r*cols:(r+1)*cols]...)
+	}
+	return rows
+}
+
+func TestTableReads(t *testing.T) {
+	for name, c := range tables(t) {
+		t.Run(name, func(t *testing.T) {
+			picked, err := c.table.Pick([]int{3, 1, 1, 0, 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := picked.Pick([]int{4, 0})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range []struct {
+				name     string
+				table    *Table
+				idx      []int
+				from, to int
+				base     []int // the same rows as rows of the first table
+			}{
+				{"all", c.table, nil, 0, 4, []int{0, 1, 2, 3}},
+				{"some", c.table, nil, 1, 3, []int{1, 2}},
+				{"none", c.table, nil, 2, 2, nil},
+				{"indexed", c.table, []int{0, 2, 3}, 1, 3, []int{2, 3}},
+				{"picked", picked, nil, 0, 5, []int{3, 1, 1, 0, 2}},
+				{"picked, indexed", picked, []int{0, 3, 4}, 0, 3, []int{3, 0, 2}},
+				{"picked twice", again, nil, 0, 2, []int{2, 3}},
+			} {
+				want := rowsOf(c.want, 3, r.base)
+				got := make([]float64, len(want))
+				r.table.readRows64(got, r.idx, r.from, r.to)
+				if d := cmp.Diff(want, got); d != "" && len(want) > 0 {
+					t.Errorf("%s: float64 rows (-want +got):\n%s", r.name, d)
+				}
+				got32 := make([]float32, len(want))
+				r.table.readRows32(got32, r.idx, r.from, r.to)
+				for i := range want {
+					// Bytes are scaled in float32: the rounded scale and the product each
+					// lose at most 2^-24 relative, and float64 some 2^-53 more.
+					if d := math.Abs(float64(got32[i]) - want[i]); d > math.Abs(want[i])*2.001*0x1p-24 {
+						t.Errorf("%s: float32 number %d is %g, want %g", r.name, i, got32[i], want[i])
+					}
+				}
+			}
+			for i := range 5 {
+				for j := range 3 {
+					if got, want := picked.At(i, j), c.want[[]int{3, 1, 1, 0, 2}[i]*3+j]; got != want {
+						t.Errorf("At(%d, %d) = %g, want %g", i, j, got, want)
+					}
+				}
+			}
+			if picked.Rows() != 5 || picked.Cols() != 3 {
+				t.Errorf("picked table is %d×%d, want 5×3", picked.Rows(), picked.Cols())
+			}
+		})
+	}
+}
+
+func TestTableInPlace(t *testing.T) {
+	for name, c := range tables(t) {
+		rows64, ok64 := c.table.inPlace64(nil, 1, 3)
+		rows32, ok32 := c.table.inPlace32(nil, 1, 3)
+		if ok64 != (name == "float64") || ok32 != (name == "float32") {
+			t.Errorf("%s: in place as float64 %t, as float32 %t", name, ok64, ok32)
+		}
+		if ok64 && (len(rows64) != 6 || cap(rows64) != 6 || &rows64[0] != &c.table.f64[3]) {
+			t.Errorf("%s: rows 1 and 2 are not the table's own memory", name)
+		}
+		if ok32 && (len(rows32) != 6 || &rows32[0] != &c.table.f32[3]) {
+			t.Errorf("%s: rows 1 and 2 are not the table's own memory", name)
+		}
+		picked, err := c.table.Pick([]int{0, 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := picked.inPlace64(nil, 0, 1); ok {
+			t.Errorf("%s: a picked table was read in place", name)
+		}
+		if _, ok := c.table.inPlace64([]int{0, 1}, 0, 1); ok {
+			t.Errorf("%s: an indexed batch was read in place", name)
+		}
+	}
+}
+
+func TestTableLabel(t *testing.T) {
+	all := tables(t)
+	for i, want := range []int{2, 0, 1, 2} {
+		if got, ok := all["labels"].table.Label(i); got != want || !ok {
+			t.Errorf("Label(%d) = %d, %t, want %d", i, got, ok, want)
+		}
+	}
+	if _, ok := all["bytes"].table.Label(0); ok {
+		t.Error("a byte table has a label")
+	}
+}
+
+func TestTableErrors(t *testing.T) {
+	small, err := FloatTable(2, 1, []float64{1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	make1 := func(tab *Table, err error) error { return err }
+	for _, c := range []struct {
+		name string
+		err  error
+		kind error
+		text string
+	}{
+		{"too few numbers", make1(FloatTable(2, 2, make([]float64, 3))), dsbo.ErrShape,
+			"shape mismatch: 3 numbers for a table of 2 rows and 2 columns"},
+		{"product beyond int", make1(FloatTable(1<<32, 1<<32, nil)), dsbo.ErrShape,
+			"shape mismatch: 0 numbers for a table of 4294967296 rows and 4294967296 columns"},
+		{"no rows", make1(Float32Table(0, 2, nil)), dsbo.ErrShape,
+			"shape mismatch: a table of 0 rows and 2 columns: want at least one of each"},
+		{"no columns", make1(ByteTable(2, 0, nil, 1)), dsbo.ErrShape,
+			"shape mismatch: a table of 2 rows and 0 columns: want at least one of each"},
+		{"NaN", make1(FloatTable(2, 2, []float64{1, 2, math.NaN(), 4})), dsbo.ErrConfig,
+			"bad configuration: NaN in row 1, column 0 of the data: want finite numbers"},
+		{"infinite", make1(Float32Table(1, 2, []float32{1, float32(math.Inf(-1))})), dsbo.ErrConfig,
+			"bad configuration: -Inf in row 0, column 1 of the data: want finite numbers"},
+		{"scale", make1(ByteTable(1, 1, []uint8{1}, 0)), dsbo.ErrConfig,
+			"bad configuration: scale 0 of a byte table: want a finite number other than 0"},
+		{"classes", make1(LabelTable([]uint8{1}, 257)), dsbo.ErrConfig,
+			"bad configuration: 257 classes: want 1 to 256"},
+		{"label", make1(LabelTable([]uint8{1, 3}, 3)), dsbo.ErrConfig,
+			"bad configuration: label 3 in row 1: want 0 to 2"},
+		{"no labels", make1(LabelTable(nil, 3)), dsbo.ErrShape,
+			"shape mismatch: a table of 0 rows and 1 columns: want at least one of each"},
+		{"pick nothing", make1(small.Pick(nil)), dsbo.ErrShape,
+			"shape mismatch: a table needs at least one row"},
+		{"pick outside", make1(small.Pick([]int{0, 2})), dsbo.ErrShape,
+			"shape mismatch: row 2 (at place 1 of the selection) of a table with 2 rows"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.err == nil || c.err.Error() != c.text || !errors.Is(c.err, c.kind) {
+				t.Errorf("error %q, want %q", c.err, c.text)
+			}
+		})
+	}
+}
+
+func BenchmarkTableReadBytes(b *testing.B) {
+	const rows, cols = 1000, 784
+	t, err := ByteTable(rows, cols, make([]uint8, rows*cols), 1.0/255)
+	if err != nil {
+		b.Fatal(err)
+	}
+	dst := make([]float32, rows*cols)
+	b.SetBytes(rows * cols)
+	for b.Loop() {
+		t.readRows32(dst, nil, 0, rows)
+	}
+}
