@@ -1,0 +1,103 @@
+package ad
+
+import (
+	"fmt"
+
+	"dsbo/internal/kernel"
+)
+
+// Window is the geometry of a convolution without padding: images of H×W pixels with C channels
+// (row-major, channels last), cut into K×K patches at every Stride-th pixel.
+type Window struct{ H, W, C, K, Stride int }
+
+// OutH and OutW return how many patches fit along each side.
+func (w Window) OutH() int { return (w.H-w.K)/w.Stride + 1 }
+func (w Window) OutW() int { return (w.W-w.K)/w.Stride + 1 }
+
+func (w Window) patches() int { return w.OutH() * w.OutW() }
+func (w Window) taps() int    { return w.K * w.K * w.C }
+func (w Window) pixels() int  { return w.H * w.W * w.C }
+
+func (w Window) check() {
+	if w.C < 1 || w.Stride < 1 || w.K < 1 || w.K > w.H || w.K > w.W {
+		failf("Im2col: window %+v: want channels, stride and kernel of at least 1 and a kernel no larger than the image", w)
+	}
+}
+
+// im2col lays out patches as rows; col2im adds patches back into images. They are each other's adjoint.
+type (
+	im2colRule struct{ w Window }
+	col2imRule struct{ w Window }
+)
+
+// Im2col turns m images (m × H·W·C) into their patches (m·OutH·OutW × K·K·C), so that a convolution
+// with F filters is MatMul(Im2col(images, w), filters, false, true) with filters F × K·K·C.
+func Im2col(images *Node, w Window) *Node {
+	w.check()
+	m, c := dims(images)
+	if c != w.pixels() {
+		failf("Im2col: images of %d values, window %+v needs %d", c, w, w.pixels())
+	}
+	return apply(im2colRule{w}, matShape(m*w.patches(), w.taps()), images)
+}
+
+// Col2im is the adjoint of [Im2col]: it adds each patch into the place that it came from.
+func Col2im(patches *Node, w Window) *Node {
+	w.check()
+	r, c := dims(patches)
+	if c != w.taps() || r%w.patches() != 0 {
+		failf("Col2im: patches of shape %v do not fit window %+v", patches.Shape(), w)
+	}
+	return apply(col2imRule{w}, matShape(r/w.patches(), w.pixels()), patches)
+}
+
+func (r im2colRule) String() string { return fmt.Sprintf("Im2col%+v", r.w) }
+func (r im2colRule) split() split   { return split{args: "r"} }
+func (r im2colRule) grad(in []*Node, out, g *Node) []*Node {
+	return []*Node{Col2im(g, r.w)}
+}
+func (r im2colRule) kernels() (func(*call[float32]), func(*call[float64])) {
+	return im2colKernel[float32](r.w), im2colKernel[float64](r.w)
+}
+
+func (r col2imRule) String() string { return fmt.Sprintf("Col2im%+v", r.w) }
+func (r col2imRule) split() split   { return split{args: "r"} }
+func (r col2imRule) grad(in []*Node, out, g *Node) []*Node {
+	return []*Node{Im2col(g, r.w)}
+}
+func (r col2imRule) kernels() (func(*call[float32]), func(*call[float64])) {
+	return col2imKernel[float32](r.w), col2imKernel[float64](r.w)
+}
+
+// eachRun calls f for every run of K·C neighbouring values that a patch shares with its image.
+func (w Window) eachRun(f func(image, patch int)) {
+	for oi := range w.OutH() {
+		for oj := range w.OutW() {
+			p := (oi*w.OutW() + oj) * w.taps()
+			for k := range w.K {
+				f(((oi*w.Stride+k)*w.W+oj*w.Stride)*w.C, p+k*w.K*w.C)
+			}
+		}
+	}
+}
+
+func im2colKernel[T Float](w Window) func(*call[T]) {
+	run := w.K * w.C
+	return func(c *call[T]) {
+		for i := range c.in[0].r {
+			img, out := c.in[0].row(i), c.dst.v[i*w.patches()*w.taps():]
+			w.eachRun(func(a, p int) { copy(out[p:p+run], img[a:a+run]) })
+		}
+	}
+}
+
+func col2imKernel[T Float](w Window) func(*call[T]) {
+	run := w.K * w.C
+	return func(c *call[T]) {
+		for i := range c.dst.r {
+			img, in := c.dst.row(i), c.in[0].v[i*w.patches()*w.taps():]
+			clear(img)
+			w.eachRun(func(a, p int) { kernel.AddTo(img[a:a+run], img[a:a+run], in[p:p+run]) })
+		}
+	}
+}

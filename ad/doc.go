@@ -1,0 +1,28 @@
+// Package ad gives higher-order derivatives of losses that are written as Gorgonia graphs.
+//
+// A model author builds a scalar from the ops of this package:
+//
+//	d, err := ad.Differentiate(ad.Loss{P: p, Q: q, Rows: m, Inputs: inputs,
+//		Build: func(x, y *ad.Node, in []*ad.Node) *ad.Node { ... }})
+//
+// and gets its value, ∇_x, ∇_y, (∇²_yy)v and (∇²_xy)v, and, for tests and dense methods, the whole
+// Hessian and Jacobian. Products with second derivatives come from double backpropagation
+// (Pearlmutter 1994): [Grad] sweeps over a graph in reverse and gives nodes that can be swept over again,
+// to any order. No product forms a matrix of second derivatives.
+//
+// # Ops
+//
+// Gorgonia's own ops are often wrong, or fail, when they are differentiated twice, and gorgonia.Grad cannot be
+// applied to its own result. Here each op's derivative is built from the same closed set of ops. Gorgonia's
+// ops that have an equivalent in the set may be used in a loss and are replaced by it; the others are
+// refused with an error that names the op and what to use instead.
+//
+// Constructors such as [MatMul] panic on shapes that do not fit; [Compile] and [Differentiate] return that as an error.
+//
+// # Programs
+//
+// A compiled [Program] owns one buffer per node, leaves out what nothing needs, recomputes only what depends on
+// an input that has changed, and works through the rows of a batch in tiles that stay in cache, reading
+// minibatch rows where they lie. Programs allocate nothing once every derivative has been asked for.
+// One graph has one batch size: keep a program per batch size, and one per goroutine.
+package ad

@@ -1,0 +1,313 @@
+package ad
+
+import (
+	"fmt"
+	"math"
+
+	"dsbo/internal/kernel"
+)
+
+// unary is an elementwise function of one input.
+type unary string
+
+// The elementwise functions. Step is the derivative of ReLU, and 0 at 0.
+const (
+	fnExp      unary = "Exp"
+	fnLog      unary = "Log"
+	fnSqrt     unary = "Sqrt"
+	fnTanh     unary = "Tanh"
+	fnSigmoid  unary = "Sigmoid"
+	fnSoftplus unary = "Softplus"
+	fnReLU     unary = "ReLU"
+	fnStep     unary = "Step"
+	fnSin      unary = "Sin"
+	fnCos      unary = "Cos"
+)
+
+// Exp returns e^a elementwise.
+func Exp(a *Node) *Node { return apply(fnExp, a.Shape(), a) }
+
+// Log returns the natural logarithm elementwise.
+func Log(a *Node) *Node { return apply(fnLog, a.Shape(), a) }
+
+// Sqrt returns the square root elementwise.
+func Sqrt(a *Node) *Node { return apply(fnSqrt, a.Shape(), a) }
+
+// Tanh returns the hyperbolic tangent elementwise.
+func Tanh(a *Node) *Node { return apply(fnTanh, a.Shape(), a) }
+
+// Sigmoid returns 1/(1+e^-a) elementwise, without a cut-off in the tails.
+func Sigmoid(a *Node) *Node { return apply(fnSigmoid, a.Shape(), a) }
+
+// Softplus returns log(1+e^a) elementwise, without overflow and without a cut-off in the tails.
+func Softplus(a *Node) *Node { return apply(fnSoftplus, a.Shape(), a) }
+
+// ReLU returns max(a, 0) elementwise; its derivative at 0 is taken as 0.
+func ReLU(a *Node) *Node { return apply(fnReLU, a.Shape(), a) }
+
+// Step returns 1 where a > 0 and 0 elsewhere; its derivative is 0.
+func Step(a *Node) *Node { return apply(fnStep, a.Shape(), a) }
+
+// Sin returns the sine elementwise.
+func Sin(a *Node) *Node { return apply(fnSin, a.Shape(), a) }
+
+// Cos returns the cosine elementwise.
+func Cos(a *Node) *Node { return apply(fnCos, a.Shape(), a) }
+
+func (u unary) String() string { return string(u) }
+func (u unary) split() split   { return split{args: "r"} }
+
+func (u unary) grad(in []*Node, out, g *Node) []*Node {
+	a := in[0]
+	switch u {
+	case fnExp:
+		return []*Node{Mul(g, out)}
+	case fnLog:
+		return []*Node{Div(g, a)}
+	case fnSqrt:
+		return []*Node{Scale(.5, Div(g, out))}
+	case fnTanh:
+		return []*Node{Mul(g, Offset(1, Neg(Square(out))))}
+	case fnSigmoid: // σ(a)σ(−a), not σ(1−σ): right in both tails
+		return []*Node{Mul(g, Mul(out, Sigmoid(Neg(a))))}
+	case fnSoftplus:
+		return []*Node{Mul(g, Sigmoid(a))}
+	case fnReLU:
+		return []*Node{Mul(g, Step(a))}
+	case fnSin:
+		return []*Node{Mul(g, Cos(a))}
+	case fnCos:
+		return []*Node{Neg(Mul(g, Sin(a)))}
+	}
+	return []*Node{nil} // Step
+}
+
+func (u unary) kernels() (func(*call[float32]), func(*call[float64])) {
+	return mapKernel[float32](u), mapKernel[float64](u)
+}
+
+func mapKernel[T Float](u unary) func(*call[T]) {
+	switch u {
+	case fnExp:
+		return func(c *call[T]) { kernel.Exp(c.dst.v, c.in[0].v) }
+	case fnTanh:
+		return func(c *call[T]) { kernel.Tanh(c.dst.v, c.in[0].v) }
+	case fnSigmoid:
+		return func(c *call[T]) { kernel.Sigmoid(c.dst.v, c.in[0].v) }
+	case fnSoftplus:
+		return func(c *call[T]) { kernel.Log1pExp(c.dst.v, c.in[0].v) }
+	case fnReLU:
+		return func(c *call[T]) {
+			for i, a := range c.in[0].v {
+				c.dst.v[i] = max(a, 0)
+			}
+		}
+	case fnStep:
+		return func(c *call[T]) {
+			for i, a := range c.in[0].v {
+				c.dst.v[i] = 0
+				if a > 0 {
+					c.dst.v[i] = 1
+				}
+			}
+		}
+	}
+	f := map[unary]func(float64) float64{fnLog: math.Log, fnSqrt: math.Sqrt, fnSin: math.Sin, fnCos: math.Cos}[u]
+	return func(c *call[T]) {
+		for i, a := range c.in[0].v {
+			c.dst.v[i] = T(f(float64(a)))
+		}
+	}
+}
+
+// binary is an elementwise function of two inputs of the same shape.
+type binary string
+
+const (
+	opAdd binary = "Add"
+	opSub binary = "Sub"
+	opMul binary = "Mul"
+	opDiv binary = "Div"
+)
+
+func sameShape(name fmt.Stringer, a, b *Node) {
+	if !a.Shape().Eq(b.Shape()) {
+		failf("%v: shapes %v and %v differ; to broadcast use ScaleBy, RowScale, ColScale, AddRow or AddCol", name, a.Shape(), b.Shape())
+	}
+}
+
+func apply2(o binary, a, b *Node) *Node {
+	sameShape(o, a, b)
+	return apply(o, a.Shape(), a, b)
+}
+
+// Add returns a + b, same shapes.
+func Add(a, b *Node) *Node {
+	sameShape(opAdd, a, b)
+	for _, ab := range [][2]*Node{{a, b}, {b, a}} {
+		switch v := ab[0]; ruleOf(v) {
+		case repeatRow:
+			return AddRow(ab[1], children(v)[0])
+		case repeatCol:
+			return AddCol(ab[1], children(v)[0])
+		}
+	}
+	return apply(opAdd, a.Shape(), a, b)
+}
+
+// Sub returns a − b, same shapes.
+func Sub(a, b *Node) *Node { return apply2(opSub, a, b) }
+
+// Mul returns the elementwise product a∘b, same shapes.
+func Mul(a, b *Node) *Node {
+	sameShape(opMul, a, b)
+	if c, ok := constOf(a); ok {
+		return Scale(c, b)
+	}
+	if c, ok := constOf(b); ok {
+		return Scale(c, a)
+	}
+	for _, ab := range [][2]*Node{{a, b}, {b, a}} {
+		switch v := ab[0]; ruleOf(v) {
+		case repeatRow:
+			return ColScale(ab[1], children(v)[0])
+		case repeatCol:
+			return RowScale(ab[1], children(v)[0])
+		case fillRule{}:
+			return ScaleBy(children(v)[0], ab[1])
+		}
+	}
+	return apply(opMul, a.Shape(), a, b)
+}
+
+// Div returns a/b elementwise, same shapes.
+func Div(a, b *Node) *Node { return apply2(opDiv, a, b) }
+
+// Square returns a∘a.
+func Square(a *Node) *Node { return Mul(a, a) }
+
+// Sum returns the sum of one or more nodes of the same shape.
+func Sum(a *Node, more ...*Node) *Node {
+	for _, b := range more {
+		a = Add(a, b)
+	}
+	return a
+}
+
+func (o binary) String() string { return string(o) }
+func (o binary) split() split   { return split{args: "rr"} }
+
+func (o binary) grad(in []*Node, out, g *Node) []*Node {
+	a, b := in[0], in[1]
+	switch o {
+	case opAdd:
+		return []*Node{g, g}
+	case opSub:
+		return []*Node{g, Neg(g)}
+	case opMul:
+		return []*Node{Mul(g, b), Mul(g, a)}
+	}
+	return []*Node{Div(g, b), Neg(Mul(g, Div(out, b)))}
+}
+
+func (o binary) kernels() (func(*call[float32]), func(*call[float64])) {
+	return zipKernel[float32](o), zipKernel[float64](o)
+}
+
+func zipKernel[T Float](o binary) func(*call[T]) {
+	switch o {
+	case opAdd:
+		return func(c *call[T]) { kernel.AddTo(c.dst.v, c.in[0].v, c.in[1].v) }
+	case opSub:
+		return func(c *call[T]) { kernel.SubTo(c.dst.v, c.in[0].v, c.in[1].v) }
+	case opMul:
+		return func(c *call[T]) { kernel.MulTo(c.dst.v, c.in[0].v, c.in[1].v) }
+	}
+	return func(c *call[T]) {
+		b := c.in[1].v
+		for i, a := range c.in[0].v {
+			c.dst.v[i] = a / b[i]
+		}
+	}
+}
+
+// affine is a·x + b with constants a and b.
+type affine struct{ a, b float64 }
+
+// Scale returns c·a for a constant c.
+func Scale(c float64, a *Node) *Node {
+	if f, ok := ruleOf(a).(affine); ok && f.b == 0 {
+		return Scale(c*f.a, children(a)[0])
+	}
+	if k, ok := constOf(a); ok {
+		return constLike(c*k, a)
+	}
+	if c == 1 {
+		return a
+	}
+	return apply(affine{a: c}, a.Shape(), a)
+}
+
+// Neg returns −a.
+func Neg(a *Node) *Node { return Scale(-1, a) }
+
+// Offset returns a + c for a constant c.
+func Offset(c float64, a *Node) *Node { return apply(affine{1, c}, a.Shape(), a) }
+
+func (f affine) String() string {
+	if f.b == 0 {
+		return fmt.Sprintf("Scale(%v)", f.a)
+	}
+	return fmt.Sprintf("Offset(%v)", f.b)
+}
+func (f affine) split() split                          { return split{args: "r"} }
+func (f affine) grad(in []*Node, out, g *Node) []*Node { return []*Node{Scale(f.a, g)} }
+func (f affine) kernels() (func(*call[float32]), func(*call[float64])) {
+	return affineKernel[float32](f), affineKernel[float64](f)
+}
+
+func affineKernel[T Float](f affine) func(*call[T]) {
+	if f.b == 0 {
+		return func(c *call[T]) { kernel.Scale(c.dst.v, T(f.a), c.in[0].v) }
+	}
+	return func(c *call[T]) {
+		for i, a := range c.in[0].v {
+			c.dst.v[i] = T(f.a)*a + T(f.b)
+		}
+	}
+}
+
+// constant is one number in the shape of its input, whose value is not read.
+type constant struct{ v float64 }
+
+// constLike returns a node of like's shape with every entry v.
+func constLike(v float64, like *Node) *Node { return apply(constant{v}, like.Shape(), like) }
+
+// constOf returns the number that fills n, if n is such a constant.
+func constOf(n *Node) (float64, bool) {
+	k, ok := ruleOf(n).(constant)
+	return k.v, ok
+}
+
+// ruleOf returns the rule of an own op, or nil.
+func ruleOf(n *Node) rule {
+	if o, ok := n.Op().(*op); ok {
+		return o.rule
+	}
+	return nil
+}
+
+func (k constant) String() string                        { return fmt.Sprintf("Const(%v)", k.v) }
+func (k constant) split() split                          { return split{args: "n"} }
+func (k constant) grad(in []*Node, out, g *Node) []*Node { return []*Node{nil} }
+func (k constant) kernels() (func(*call[float32]), func(*call[float64])) {
+	return fillKernel[float32](k.v), fillKernel[float64](k.v)
+}
+
+func fillKernel[T Float](v float64) func(*call[T]) {
+	return func(c *call[T]) {
+		for i := range c.dst.v {
+			c.dst.v[i] = T(v)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package ad
+
+import (
+	"fmt"
+
+	"dsbo/internal/kernel"
+)
+
+// gatherRule reads rows by index; scatterRule adds rows into zeros by index. They are each other's adjoint.
+type (
+	gatherRule  struct{}
+	scatterRule struct{ n int }
+)
+
+// Gather returns rows idx_0, idx_1, ... of a (entries, if a is a vector). idx is a vector whose entries
+// are whole numbers in [0, rows of a); it is data, not differentiated.
+func Gather(a, idx *Node) *Node {
+	m := idx.Shape().TotalSize()
+	if len(a.Shape()) == 1 {
+		return apply(gatherRule{}, vecShape(m), a, idx)
+	}
+	_, c := dims(a)
+	return apply(gatherRule{}, matShape(m, c), a, idx)
+}
+
+// scatter adds row i of g to row idx_i of n zero rows.
+func scatter(g, idx *Node, n int) *Node {
+	if len(g.Shape()) == 1 {
+		return apply(scatterRule{n}, vecShape(n), g, idx)
+	}
+	_, c := dims(g)
+	return apply(scatterRule{n}, matShape(n, c), g, idx)
+}
+
+func (gatherRule) String() string { return "Gather" }
+func (gatherRule) split() split   { return split{args: "wr"} }
+func (gatherRule) grad(in []*Node, out, g *Node) []*Node {
+	return []*Node{scatter(g, in[1], in[0].Shape()[0]), nil}
+}
+func (gatherRule) kernels() (func(*call[float32]), func(*call[float64])) {
+	return gatherKernel[float32], gatherKernel[float64]
+}
+
+func gatherKernel[T Float](c *call[T]) {
+	for i := range c.dst.r {
+		copy(c.dst.row(i), c.in[0].row(int(c.in[1].v[i])))
+	}
+}
+
+func (r scatterRule) String() string { return fmt.Sprintf("Scatter(%d)", r.n) }
+func (r scatterRule) split() split   { return split{args: "rr", sum: true} }
+func (r scatterRule) grad(in []*Node, out, g *Node) []*Node {
+	return []*Node{Gather(g, in[1]), nil}
+}
+func (r scatterRule) kernels() (func(*call[float32]), func(*call[float64])) {
+	return scatterKernel[float32], scatterKernel[float64]
+}
+
+func scatterKernel[T Float](c *call[T]) {
+	c.clear()
+	for i := range c.in[0].r {
+		d := c.dst.row(int(c.in[1].v[i]))
+		kernel.AddTo(d, d, c.in[0].row(i))
+	}
+}

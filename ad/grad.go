@@ -1,0 +1,102 @@
+package ad
+
+import "fmt"
+
+// Grad returns ∂cost/∂w for each w of wrt, as nodes of the same graph: a reverse sweep
+// with its own table of adjoints, through Gorgonia's exported interface. The result is made of ops
+// that can be differentiated again, so Grad can be applied to its own output, to any order:
+//
+//	gy  := Grad(g, y)
+//	hvp := Grad(Dot(gy, v), y)   // (∇²_yy g) v
+//	jvp := Grad(Dot(gy, v), x)   // (∇²_xy g) v
+//
+// The entry of a w that cost does not depend on is nil. Gorgonia's own Grad must not be used beside it: its second
+// call returns the first gradient again. A cost that is not a scalar, an op that is not right under repeated
+// differentiation, and a graph that gorgonia.Grad has been at are errors that match [ErrGraph].
+// Cost: time and nodes proportional to the size of cost's graph.
+func Grad(cost *Node, wrt ...*Node) (grads []*Node, err error) {
+	defer catch(&err)
+	if !cost.IsScalar() {
+		return nil, fmt.Errorf("%w: cost has shape %v, want a scalar", ErrGraph, cost.Shape())
+	}
+	all, err := closed(append([]*Node{cost}, wrt...)...)
+	if err != nil {
+		return nil, err
+	}
+	cost, wrt = all[0], all[1:]
+	order := topological(cost)
+	s := sweep{active: dependents(order, wrt), adjoint: map[*Node]*Node{}}
+	if s.active[cost] {
+		s.adjoint[cost] = constLike(1, cost)
+	}
+	for i := len(order) - 1; i >= 0; i-- {
+		s.visit(order[i])
+	}
+	grads = make([]*Node, len(wrt))
+	for i, w := range wrt {
+		grads[i] = s.adjoint[w]
+	}
+	return grads, nil
+}
+
+// sweep is the state of one reverse pass.
+type sweep struct {
+	active  map[*Node]bool  // the nodes that depend on a wanted one
+	adjoint map[*Node]*Node // ∂cost/∂node, complete once all users of the node were visited
+}
+
+// visit hands node n's adjoint on to the inputs that lead to a wanted node.
+func (s *sweep) visit(n *Node) {
+	g := s.adjoint[n]
+	if g == nil || isLeaf(n) {
+		return
+	}
+	in := children(n)
+	for i, gi := range ruleOf(n).grad(in, n, g) {
+		c := in[i]
+		if gi == nil || !s.active[c] {
+			continue
+		}
+		if old := s.adjoint[c]; old != nil {
+			gi = Add(old, gi)
+		}
+		s.adjoint[c] = gi
+	}
+}
+
+// topological returns the nodes that roots depend on, inputs first, each once.
+func topological(roots ...*Node) []*Node {
+	var order []*Node
+	seen := map[*Node]bool{}
+	var walk func(n *Node)
+	walk = func(n *Node) {
+		if seen[n] {
+			return
+		}
+		seen[n] = true
+		for _, c := range children(n) {
+			walk(c)
+		}
+		order = append(order, n)
+	}
+	for _, r := range roots {
+		walk(r)
+	}
+	return order
+}
+
+// dependents returns the nodes of order that depend on one of wrt, themselves included.
+func dependents(order, wrt []*Node) map[*Node]bool {
+	on := map[*Node]bool{}
+	for _, w := range wrt {
+		on[w] = true
+	}
+	for _, n := range order {
+		for _, c := range children(n) {
+			if on[c] {
+				on[n] = true
+			}
+		}
+	}
+	return on
+}

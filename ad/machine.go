@@ -1,0 +1,264 @@
+package ad
+
+import (
+	"fmt"
+	"math/bits"
+	"unsafe"
+
+	"dsbo"
+)
+
+// A machine holds the nodes of one graph as slots with one buffer each, and runs plans over them.
+//
+// Rows of the batch are run in tiles: all that depends on rows a..b of the data is computed, and added
+// into the sums, before the next tile is read, so that the rows are still in cache when a product
+// needs them for the second time, and minibatch rows are converted straight from their table without
+// a gathered copy of the batch. A buffer is recomputed only if an input that it depends on has changed.
+type machine[T Float] struct {
+	rows   int // examples in a batch, 0 without batch
+	tile   int // examples in a tile
+	slots  []slot[T]
+	instrs []instr[T]
+	byNode map[*Node]int
+	byOut  map[int]int // slot -> instruction
+	inputs int         // leaves that can change
+	needed []bool      // scratch of run
+}
+
+// slot is where a node's value lives.
+type slot[T Float] struct {
+	r, c  int
+	per   int    // rows per example if the value is cut by rows, else 0
+	buf   []T    // the whole value; nil while only tiles are kept
+	tiles []T    // one tile of a value that is not kept whole
+	cur   []T    // the current tile
+	deps  uint64 // inputs that it depends on
+	valid bool
+	table *Table // source of an input that has rows
+	idx   []int
+	bit   uint64 // of an input
+}
+
+type instr[T Float] struct {
+	call[T]
+	kern  func(*call[T])
+	args  []int // slots; −1 where the kernel does not read
+	out   int
+	cut   []bool // args that are cut by rows along with the output
+	tiled bool
+	sum   bool
+	view  bool // the output shares its input's buffer
+	run   bool // scratch of machine.run
+}
+
+// keepCols is the width up to which a value with rows is kept whole, so that it need not be
+// recomputed for the next vector at the same point and batch.
+const keepCols = 32
+
+// tileBytes is about the size of a tile of the widest input: a share of the second-level cache.
+const tileBytes = 128 << 10
+
+func newMachine[T Float](rows, widest int) *machine[T] {
+	var t T
+	tile := min(max(8, tileBytes/(widest*int(unsafe.Sizeof(t)))&^7), 64, rows)
+	return &machine[T]{rows: rows, tile: tile, byNode: map[*Node]int{}, byOut: map[int]int{}}
+}
+
+// input adds a leaf that the caller sets. A batch input has one row per example.
+func (m *machine[T]) input(n *Node, batch bool) (int, error) {
+	if m.inputs == bits.UintSize {
+		return 0, fmt.Errorf("%w: more than %d inputs", ErrGraph, bits.UintSize)
+	}
+	r, c := dims(n)
+	s := slot[T]{r: r, c: c, bit: 1 << m.inputs}
+	s.deps = s.bit
+	m.inputs++
+	if batch {
+		s.per = 1
+	} else {
+		s.buf = make([]T, r*c)
+		s.valid = true
+	}
+	return m.addSlot(n, s), nil
+}
+
+func (m *machine[T]) addSlot(n *Node, s slot[T]) int {
+	m.slots = append(m.slots, s)
+	m.needed = append(m.needed, false)
+	m.byNode[n] = len(m.slots) - 1
+	return len(m.slots) - 1
+}
+
+// slotOf returns the slot of node n, adding it and all that it depends on.
+func (m *machine[T]) slotOf(n *Node) (int, error) {
+	if i, ok := m.byNode[n]; ok {
+		return i, nil
+	}
+	if isLeaf(n) {
+		return m.fixed(n)
+	}
+	r, in := ruleOf(n), children(n)
+	sp := r.split()
+	ins := instr[T]{args: make([]int, len(in)), cut: make([]bool, len(in)), sum: sp.sum}
+	for i, c := range in {
+		ins.args[i] = -1
+		if sp.args != "" && sp.args[i] == 'n' {
+			continue
+		}
+		var err error
+		if ins.args[i], err = m.slotOf(c); err != nil {
+			return 0, err
+		}
+	}
+	k32, k64 := r.kernels()
+	ins.kern = pick[T](k32, k64)
+	return m.addInstr(n, r, sp, ins), nil
+}
+
+// pick returns the kernel of type T.
+func pick[T Float](k32 func(*call[float32]), k64 func(*call[float64])) func(*call[T]) {
+	if k, ok := any(k32).(func(*call[T])); ok {
+		return k
+	}
+	return any(k64).(func(*call[T]))
+}
+
+// fixed adds a leaf that is not an input: it must carry its value.
+func (m *machine[T]) fixed(n *Node) (int, error) {
+	v := n.Value()
+	if v == nil {
+		return 0, fmt.Errorf("%w: node %q is neither an input of the loss nor does it carry a value", ErrGraph, n.Name())
+	}
+	data, err := valueData[T](v)
+	if err != nil {
+		return 0, fmt.Errorf("%w: node %q: %w", ErrGraph, n.Name(), err)
+	}
+	r, c := dims(n)
+	return m.addSlot(n, slot[T]{r: r, c: c, buf: append([]T(nil), data...), valid: true}), nil
+}
+
+func (m *machine[T]) addInstr(n *Node, r rule, sp split, ins instr[T]) int {
+	rows, cols := dims(n)
+	s := slot[T]{r: rows, c: cols}
+	cuts := false
+	for i, a := range ins.args {
+		if a < 0 {
+			continue
+		}
+		s.deps |= m.slots[a].deps
+		if sp.args != "" && sp.args[i] == 'r' {
+			ins.cut[i] = true
+			cuts = cuts || m.slots[a].per > 0
+		} else if m.slots[a].per > 0 {
+			sp = split{} // needs a value with rows whole
+		}
+	}
+	ins.tiled = cuts && sp.args != ""
+	if ins.tiled && !ins.sum {
+		s.per = rows / m.rows
+	}
+	if s.per == 0 || cols*s.per <= keepCols {
+		ins.view = m.alias(r, ins, &s)
+		if !ins.view {
+			s.buf = make([]T, rows*cols)
+		}
+	}
+	ins.in = make([]mat[T], len(ins.args))
+	ins.out = m.addSlot(n, s)
+	m.instrs = append(m.instrs, ins)
+	m.byOut[ins.out] = len(m.instrs) - 1
+	return ins.out
+}
+
+// alias gives s a view of its input's buffer where the rule only selects or reshapes.
+func (m *machine[T]) alias(r rule, ins instr[T], s *slot[T]) bool {
+	off := 0
+	switch r := r.(type) {
+	case partRule:
+		off = r.off
+	case shapeRule:
+	default:
+		return false
+	}
+	if in := m.slots[ins.args[0]]; in.per == 0 && s.per == 0 {
+		s.buf = in.buf[off : off+s.r*s.c]
+		return true
+	}
+	return false
+}
+
+// keepWhole makes slot i keep its whole value from now on.
+func (m *machine[T]) keepWhole(i int) {
+	if s := &m.slots[i]; s.buf == nil {
+		s.buf, s.tiles, s.valid = make([]T, s.r*s.c), nil, false
+	}
+}
+
+// set copies v into input i; what depends on it is recomputed only if it differs.
+func (m *machine[T]) set(i int, v []float64) {
+	s := &m.slots[i]
+	same := true
+	for j, x := range v {
+		if t := T(x); s.buf[j] != t {
+			s.buf[j], same = t, false
+		}
+	}
+	if !same {
+		m.changed(s.bit)
+	}
+}
+
+// bind makes rows idx of t (all if nil) the value of input i.
+func (m *machine[T]) bind(i int, t *Table, idx []int) error {
+	s := &m.slots[i]
+	rows := t.Rows()
+	if idx != nil {
+		rows = len(idx)
+	}
+	if rows != s.r || t.Cols() != s.c {
+		return fmt.Errorf("%w: a table of %d rows and %d columns bound to an input of %d rows and %d columns", dsbo.ErrShape, rows, t.Cols(), s.r, s.c)
+	}
+	if s.table == t && sameInts(s.idx, idx) {
+		return nil
+	}
+	s.table = t
+	if idx == nil {
+		s.idx = nil
+	} else {
+		s.idx = append(s.idx[:0], idx...)
+	}
+	m.changed(s.bit)
+	s.valid = false
+	if s.per == 0 {
+		s.whole()
+	}
+	return nil
+}
+
+func sameInts(a, b []int) bool {
+	if (a == nil) != (b == nil) || len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// changed marks what depends on an input for recomputation.
+func (m *machine[T]) changed(bit uint64) {
+	for i := range m.slots {
+		if s := &m.slots[i]; s.deps&bit != 0 && s.bit == 0 {
+			s.valid = false
+		}
+	}
+}
+
+// get copies the value of slot i to dst.
+func (m *machine[T]) get(dst []float64, i int) {
+	for j, v := range m.slots[i].buf {
+		dst[j] = float64(v)
+	}
+}

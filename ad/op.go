@@ -1,0 +1,247 @@
+package ad
+
+import (
+	"fmt"
+	"hash"
+	"hash/fnv"
+
+	"github.com/chewxy/hm"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Node is Gorgonia's node: losses are ordinary Gorgonia graphs.
+type Node = gorgonia.Node
+
+// Float is the element type of a compiled program.
+type Float interface{ float32 | float64 }
+
+// A rule is one op of the closed set: what it is called, how it is differentiated (into ops of the
+// same set, so that a derivative can be differentiated again), how it is split over the rows of a
+// batch, and its kernels. A rule is a comparable value that carries the op's attributes.
+type rule interface {
+	String() string
+	// grad returns the adjoints of the inputs, given the op's inputs, its output and the output's
+	// adjoint. A nil entry means that the op does not depend differentiably on that input.
+	grad(in []*Node, out, g *Node) []*Node
+	// split says how the rule treats the rows of a batch.
+	split() split
+	// kernels returns the code that computes the output.
+	kernels() (func(*call[float32]), func(*call[float64]))
+}
+
+// A split is a rule's behaviour along the batch: which inputs are cut by rows along with the output
+// ('r'), read whole ('w'), or not read at all ('n'); and whether the output is summed over the
+// rows instead of having rows itself. The empty string means that the rule needs everything whole.
+type split struct {
+	args string
+	sum  bool
+}
+
+// mat is a row-major r×c block; a vector of length n is n×1 and a scalar 1×1.
+type mat[T Float] struct {
+	v    []T
+	r, c int
+}
+
+// A call is one run of a kernel. A summing rule overwrites dst if first, and adds to it if not.
+type call[T Float] struct {
+	dst   mat[T]
+	in    []mat[T]
+	first bool
+}
+
+// op dresses a rule as a Gorgonia op for inputs and an output of fixed shapes.
+type op struct {
+	rule  rule
+	shape tensor.Shape
+	typ   hm.Type
+	arity int
+	salt  int // tells apart nodes whose 32-bit hashes collide
+}
+
+var (
+	_ gorgonia.Op   = (*op)(nil)
+	_ gorgonia.SDOp = (*op)(nil)
+)
+
+func (o *op) Arity() int           { return o.arity }
+func (o *op) Type() hm.Type        { return o.typ }
+func (o *op) ReturnsPtr() bool     { return false }
+func (o *op) CallsExtern() bool    { return false }
+func (o *op) OverwritesInput() int { return -1 }
+func (o *op) String() string       { return o.rule.String() }
+
+// InferShape returns the shape that the constructor worked out.
+func (o *op) InferShape(...gorgonia.DimSizer) (tensor.Shape, error) { return o.shape.Clone(), nil }
+
+// WriteHash and Hashcode name the op to Gorgonia's search for common subexpressions.
+func (o *op) WriteHash(h hash.Hash) { fmt.Fprintf(h, "ad.%v%v#%d", o.rule, o.shape, o.salt) }
+
+func (o *op) Hashcode() uint32 {
+	h := fnv.New32a()
+	o.WriteHash(h)
+	return h.Sum32()
+}
+
+// DiffWRT reports every input: [Grad] asks the rule itself which adjoints exist.
+func (o *op) DiffWRT(n int) []bool {
+	d := make([]bool, n)
+	for i := range d {
+		d[i] = true
+	}
+	return d
+}
+
+// SymDiff is the rule's derivative in Gorgonia's words.
+func (o *op) SymDiff(in gorgonia.Nodes, out, g *Node) (gs gorgonia.Nodes, err error) {
+	defer catch(&err)
+	return o.rule.grad(in, out, g), nil
+}
+
+// A shapeError is what the op constructors panic with when a model is put together wrongly;
+// [Compile] turns it into an error.
+type shapeError struct{ msg string }
+
+func (e shapeError) Error() string { return "ad: " + e.msg }
+
+func failf(format string, args ...any) { panic(shapeError{fmt.Sprintf(format, args...)}) }
+
+// catch turns a shapeError that is being panicked into *err; other panics go on.
+func catch(err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case shapeError:
+		*err = r
+	default:
+		panic(r)
+	}
+}
+
+// dims returns a node's shape as rows and columns.
+func dims(n *Node) (r, c int) { return shapeDims(n.Shape()) }
+
+func shapeDims(s tensor.Shape) (r, c int) {
+	switch len(s) {
+	case 0:
+		return 1, 1
+	case 1:
+		return s[0], 1
+	case 2:
+		return s[0], s[1]
+	}
+	failf("a tensor of shape %v: only scalars, vectors and matrices are supported; reshape it", s)
+	return 0, 0
+}
+
+func nodeType(s tensor.Shape, dt tensor.Dtype) hm.Type {
+	if s.IsScalar() {
+		return dt
+	}
+	return gorgonia.TensorType{Dims: len(s), Of: dt}
+}
+
+var scalarShape = tensor.ScalarShape()
+
+func vecShape(n int) tensor.Shape    { return tensor.Shape{n} }
+func matShape(r, c int) tensor.Shape { return tensor.Shape{r, c} }
+
+// apply adds rule r over the inputs to their graph.
+//
+// Gorgonia merges nodes whose 32-bit hashes agree without comparing the children, so the node that
+// comes back is checked, and asked for again under another hash if it is not the one meant.
+func apply(r rule, shape tensor.Shape, in ...*Node) *Node {
+	ts := make([]hm.Type, 0, len(in)+1)
+	for _, n := range in {
+		if n == nil {
+			failf("%v: an input is nil", r)
+		}
+		ts = append(ts, nodeType(n.Shape(), n.Dtype()))
+	}
+	dt := in[0].Dtype()
+	for _, n := range in[1:] {
+		if n.Dtype() != dt {
+			failf("%v: inputs of types %v and %v; use one element type in a model", r, dt, n.Dtype())
+		}
+	}
+	ts = append(ts, nodeType(shape, dt))
+	for salt := 0; ; salt++ {
+		n, err := gorgonia.ApplyOp(&op{rule: r, shape: shape, typ: hm.NewFnType(ts...), arity: len(in), salt: salt}, in...)
+		if err != nil {
+			failf("%v: %v", r, err)
+		}
+		if o, ok := n.Op().(*op); ok && o.rule == r && sameNodes(children(n), in) {
+			return n
+		}
+	}
+}
+
+// children returns the inputs of n in order, duplicates kept.
+func children(n *Node) []*Node {
+	it := n.Graph().From(n.ID())
+	var c []*Node
+	for it.Next() {
+		c = append(c, it.Node().(*Node))
+	}
+	return c
+}
+
+func sameNodes(a, b []*Node) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Do runs the rule on tensors, so that the same nodes also work on Gorgonia's TapeMachine.
+func (o *op) Do(vs ...gorgonia.Value) (gorgonia.Value, error) {
+	if len(vs) != o.arity {
+		return nil, fmt.Errorf("ad: %v: %d inputs, want %d", o.rule, len(vs), o.arity)
+	}
+	k32, k64 := o.rule.kernels()
+	if vs[0].Dtype() == tensor.Float32 {
+		return doKernel(o, k32, vs)
+	}
+	return doKernel(o, k64, vs)
+}
+
+func doKernel[T Float](o *op, k func(*call[T]), vs []gorgonia.Value) (gorgonia.Value, error) {
+	c := call[T]{first: true, in: make([]mat[T], len(vs))}
+	for i, v := range vs {
+		data, err := valueData[T](v)
+		if err != nil {
+			return nil, fmt.Errorf("ad: %v: input %d: %w", o.rule, i, err)
+		}
+		r, cc := shapeDims(v.Shape())
+		c.in[i] = mat[T]{data, r, cc}
+	}
+	r, cc := shapeDims(o.shape)
+	c.dst = mat[T]{make([]T, r*cc), r, cc}
+	k(&c)
+	if o.shape.IsScalar() {
+		if x, ok := any(c.dst.v[0]).(float32); ok {
+			return gorgonia.NewF32(x), nil
+		}
+		return gorgonia.NewF64(float64(c.dst.v[0])), nil
+	}
+	return tensor.New(tensor.WithShape(o.shape...), tensor.WithBacking(c.dst.v)), nil
+}
+
+// valueData returns the elements of a Gorgonia value in row-major order.
+func valueData[T Float](v gorgonia.Value) ([]T, error) {
+	switch d := v.Data().(type) {
+	case []T:
+		if t, ok := v.(*tensor.Dense); ok && t.RequiresIterator() {
+			return t.Materialize().Data().([]T), nil
+		}
+		return d, nil
+	case T:
+		return []T{d}, nil
+	}
+	return nil, fmt.Errorf("elements of type %T", v.Data())
+}

@@ -1,0 +1,253 @@
+package ad
+
+// A plan is the order of work that makes some outputs: stages of whole instructions, each followed by
+// one pass over the tiles of the batch.
+type plan struct {
+	outs   []int // slots
+	order  []int // instructions, inputs first
+	stages []stage
+}
+
+type stage struct{ whole, tiled []int }
+
+// plan prepares the computation of nodes.
+func (m *machine[T]) plan(nodes ...*Node) (*plan, error) {
+	p := &plan{}
+	for _, n := range nodes {
+		i, err := m.slotOf(n)
+		if err != nil {
+			return nil, err
+		}
+		m.keepWhole(i)
+		p.outs = append(p.outs, i)
+	}
+	at := map[int]int{} // slot -> stage in which it is whole; tiles of stage s belong to the pass after its whole part
+	seen := map[int]bool{}
+	var walk func(slot int)
+	walk = func(slot int) {
+		k, computed := m.byOut[slot]
+		if seen[slot] || !computed {
+			return
+		}
+		seen[slot] = true
+		ins := &m.instrs[k]
+		st := 0
+		for _, a := range ins.args {
+			if a < 0 {
+				continue
+			}
+			walk(a)
+			need := at[a]
+			if a2, ok := m.byOut[a]; ok && m.instrs[a2].tiled && (m.instrs[a2].sum || !ins.tiled) {
+				need++ // the pass over the tiles has to be over
+			}
+			st = max(st, need)
+		}
+		at[slot] = st
+		p.add(st, k, ins.tiled)
+	}
+	for _, i := range p.outs {
+		walk(i)
+	}
+	m.settle(p, at)
+	return p, nil
+}
+
+func (p *plan) add(st, k int, tiled bool) {
+	for len(p.stages) <= st {
+		p.stages = append(p.stages, stage{})
+	}
+	p.order = append(p.order, k)
+	if tiled {
+		p.stages[st].tiled = append(p.stages[st].tiled, k)
+	} else {
+		p.stages[st].whole = append(p.stages[st].whole, k)
+	}
+}
+
+// settle keeps whole what is read outside of the pass that makes it, and gives the others their tile.
+func (m *machine[T]) settle(p *plan, at map[int]int) {
+	for _, k := range p.order {
+		ins := &m.instrs[k]
+		for i, a := range ins.args {
+			if a < 0 || m.slots[a].per == 0 {
+				continue
+			}
+			_, computed := m.byOut[a]
+			if !ins.tiled || !ins.cut[i] || computed && at[a] != at[ins.out] {
+				m.keepWhole(a)
+			}
+		}
+	}
+	for i := range m.slots {
+		if s := &m.slots[i]; s.per > 0 && s.buf == nil && s.tiles == nil {
+			s.tiles = make([]T, m.tile*s.per*s.c)
+		}
+	}
+}
+
+// run brings the outputs of p up to date.
+func (m *machine[T]) run(p *plan) {
+	clear(m.needed)
+	for _, o := range p.outs {
+		m.needed[o] = true
+	}
+	for i := len(p.order) - 1; i >= 0; i-- {
+		ins := &m.instrs[p.order[i]]
+		ins.run = m.needed[ins.out] && !m.slots[ins.out].valid
+		if !ins.run {
+			continue
+		}
+		for _, a := range ins.args {
+			if a >= 0 {
+				m.needed[a] = true
+			}
+		}
+	}
+	for _, st := range p.stages {
+		for _, k := range st.whole {
+			if ins := &m.instrs[k]; ins.run {
+				m.runWhole(ins)
+			}
+		}
+		m.runTiles(st.tiled)
+	}
+	for _, k := range p.order {
+		if ins := &m.instrs[k]; ins.run {
+			m.slots[ins.out].valid = m.slots[ins.out].buf != nil
+		}
+	}
+}
+
+func (m *machine[T]) runWhole(ins *instr[T]) {
+	if ins.view {
+		return
+	}
+	for i, a := range ins.args {
+		if a >= 0 {
+			s := &m.slots[a]
+			ins.in[i] = mat[T]{s.whole(), s.r, s.c}
+		}
+	}
+	s := &m.slots[ins.out]
+	ins.dst = mat[T]{s.buf, s.r, s.c}
+	ins.first = true
+	ins.kern(&ins.call)
+}
+
+// whole returns the value of a slot that keeps it, reading it from its table the first time.
+func (s *slot[T]) whole() []T {
+	if s.table != nil && !s.valid {
+		readRows(s.table, s.buf, s.idx, 0, s.r)
+		s.valid = true
+	}
+	return s.buf
+}
+
+// runTiles makes one pass over the batch.
+func (m *machine[T]) runTiles(list []int) {
+	any := false
+	for _, k := range list {
+		any = any || m.instrs[k].run
+	}
+	if !any {
+		return
+	}
+	for from := 0; from < m.rows; from += m.tile {
+		to := min(from+m.tile, m.rows)
+		m.loadTiles(list, from, to)
+		for _, k := range list {
+			if ins := &m.instrs[k]; ins.run {
+				m.runTile(ins, from, to)
+			}
+		}
+	}
+}
+
+// loadTiles makes rows from..to of the tables that this pass reads current.
+func (m *machine[T]) loadTiles(list []int, from, to int) {
+	for _, k := range list {
+		ins := &m.instrs[k]
+		if !ins.run {
+			continue
+		}
+		for i, a := range ins.args {
+			if a >= 0 && ins.cut[i] && m.slots[a].table != nil && m.slots[a].per > 0 {
+				m.slots[a].cur = nil
+			}
+		}
+	}
+	for _, k := range list {
+		ins := &m.instrs[k]
+		if !ins.run {
+			continue
+		}
+		for i, a := range ins.args {
+			if a < 0 || !ins.cut[i] {
+				continue
+			}
+			if s := &m.slots[a]; s.table != nil && s.per > 0 && s.cur == nil {
+				s.load(from, to)
+			}
+		}
+	}
+}
+
+// load makes rows from..to of the slot's table current, in place where they lie as T.
+func (s *slot[T]) load(from, to int) {
+	if s.buf != nil {
+		s.cur = s.whole()[from*s.c : to*s.c]
+		return
+	}
+	if rows, ok := tableRows[T](s.table, s.idx, from, to); ok {
+		s.cur = rows
+		return
+	}
+	s.cur = s.tiles[:(to-from)*s.c]
+	readRows(s.table, s.cur, s.idx, from, to)
+}
+
+func (m *machine[T]) runTile(ins *instr[T], from, to int) {
+	for i, a := range ins.args {
+		if a < 0 {
+			continue
+		}
+		s := &m.slots[a]
+		if ins.cut[i] {
+			ins.in[i] = m.rowsOf(s, from, to)
+		} else {
+			ins.in[i] = mat[T]{s.buf, s.r, s.c}
+		}
+	}
+	s := &m.slots[ins.out]
+	if ins.sum {
+		ins.dst = mat[T]{s.buf, s.r, s.c}
+	} else {
+		ins.dst = m.rowsOf(s, from, to)
+	}
+	ins.first = from == 0
+	ins.kern(&ins.call)
+}
+
+// rowsOf returns the block of s that belongs to examples from..to.
+func (m *machine[T]) rowsOf(s *slot[T], from, to int) mat[T] {
+	per := s.per
+	if per == 0 {
+		per = s.r / m.rows
+	}
+	switch {
+	case s.table != nil && s.per > 0:
+		return mat[T]{s.cur, to - from, s.c}
+	case s.buf != nil:
+		return mat[T]{s.buf[from*per*s.c : to*per*s.c], (to - from) * per, s.c}
+	}
+	return mat[T]{s.tiles[:(to-from)*per*s.c], (to - from) * per, s.c}
+}
+
+// tableRows returns rows from..to in the table's own memory, if they lie there as T.
+func tableRows[T Float](t *Table, idx []int, from, to int) ([]T, bool) {
+	if base, ok := any(t.f64).([]T); ok {
+		return inPlace(t, base, idx, from, to)
+	}
+	return inPlace(t, any(t.f32).([]T), idx, from, to)
+}
