@@ -1,0 +1,134 @@
+package kernel
+
+import (
+	"math"
+	"math/big"
+	"testing"
+)
+
+// exact is a number with 160 bits, of which the functions here get at least 130 right.
+type exact = *big.Float
+
+const precision = 160
+
+func number(x float64) exact { return new(big.Float).SetPrec(precision).SetFloat64(x) }
+
+func fresh() exact { return new(big.Float).SetPrec(precision) }
+
+// bigExp halves x until it is below 2^-8, sums the series, and squares back.
+func bigExp(x float64) exact { return bigExpOf(number(x)) }
+
+func bigExpOf(x exact) exact {
+	if x.Sign() == 0 {
+		return number(1)
+	}
+	if x.MantExp(nil) > 20 {
+		// Beyond every overflow and underflow: any number out there does.
+		x = number(math.Copysign(0x1p20, float64(x.Sign())))
+	}
+	halvings := max(0, x.MantExp(nil)+8)
+	r := fresh().SetMantExp(x, -halvings)
+	sum, term := number(1), number(1)
+	for n := 1; n < 40; n++ {
+		term.Mul(term, r)
+		term.Quo(term, number(float64(n)))
+		sum.Add(sum, term)
+	}
+	for range halvings {
+		sum.Mul(sum, sum)
+	}
+	return sum
+}
+
+// bigLog1p is log(1+e) = 2·atanh(e/(2+e)) for 0 ≤ e ≤ 1; each term gains a factor of 9.
+func bigLog1p(e exact) exact {
+	s := fresh().Quo(e, fresh().Add(number(2), e))
+	s2 := fresh().Mul(s, s)
+	sum, power := fresh(), fresh().Set(s)
+	for n := 1; n < 110; n += 2 {
+		sum.Add(sum, fresh().Quo(power, number(float64(n))))
+		power.Mul(power, s2)
+	}
+	return sum.Add(sum, sum)
+}
+
+func bigLog1pExp(x float64) exact {
+	l := bigLog1p(bigExp(-math.Abs(x)))
+	return l.Add(l, number(max(x, 0)))
+}
+
+func bigSigmoid(x float64) exact {
+	e := bigExp(-math.Abs(x))
+	d := fresh().Add(number(1), e)
+	if x < 0 {
+		return d.Quo(e, d)
+	}
+	return d.Quo(number(1), d)
+}
+
+func bigTanh(x float64) exact {
+	if math.Abs(x) < 0x1p-40 {
+		// x − x³/3, next term below 2^-160 relative.
+		b := number(x)
+		c := fresh().Mul(b, b)
+		c.Mul(c, b)
+		return b.Sub(b, c.Quo(c, number(3)))
+	}
+	// The difference below loses at most 40 of the bits.
+	e := bigExp(-2 * min(math.Abs(x), 0x1p20))
+	d := fresh().Quo(fresh().Sub(number(1), e), fresh().Add(number(1), e))
+	if x < 0 {
+		d.Neg(d)
+	}
+	return d
+}
+
+// ulpError returns |got − want| in units of the last place of want as a T. An overflow is right
+// exactly if want rounds to it.
+func ulpError[T Float](got T, want exact) float64 {
+	digits, lowest, highest := 53, -1074, 1024
+	if sized[T]() == "float32" {
+		digits, lowest, highest = 24, -149, 128
+	}
+	top := fresh().SetMantExp(fresh().Sub(number(1), fresh().SetMantExp(number(1), -digits-1)), highest)
+	if fresh().Abs(want).Cmp(top) >= 0 {
+		if math.IsInf(float64(got), want.Sign()) {
+			return 0
+		}
+		return math.Inf(1)
+	}
+	if math.IsInf(float64(got), 0) || got != got {
+		return math.Inf(1)
+	}
+	unit := lowest
+	if want.Sign() != 0 {
+		unit = max(lowest, want.MantExp(nil)-digits)
+	}
+	d := fresh().Sub(number(float64(got)), want)
+	e, _ := d.SetMantExp(d.Abs(d), -unit).Float64()
+	return e
+}
+
+// TestBig checks the reference against values known to 30 digits.
+func TestBig(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		got  exact
+		want string
+	}{
+		{"e", bigExp(1), "2.71828182845904523536028747135266249775724709369995"},
+		{"1/e", bigExp(-1), "0.36787944117144232159552377016146086744581113103176"},
+		{"log 2", bigLog1pExp(0), "0.69314718055994530941723212145817656807550013436025"},
+		{"tanh 1/2", bigTanh(0.5), "0.46211715726000975850231848364367254873028928033011"},
+		{"sigmoid 1", bigSigmoid(1), "0.73105857863000487925115924182183627436514464016505"},
+	} {
+		w, _, err := big.ParseFloat(c.want, 10, precision, big.ToNearestEven)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := fresh().Sub(c.got, w)
+		if d.Abs(d).Cmp(number(0x1p-130)) > 0 {
+			t.Errorf("%s = %s, want %s", c.name, c.got.Text('g', 40), c.want)
+		}
+	}
+}

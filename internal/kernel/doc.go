@@ -1,0 +1,31 @@
+// Package kernel holds the inner loops of compiled programs: small matrix products, the
+// exponential family and elementwise arithmetic over float32 and float64 slices.
+//
+// # Layout
+//
+// Matrices are row-major with an explicit row stride (the distance between the starts of two
+// rows, at least the number of columns). Sizes may be any number from 0 up. Nothing outside of
+// the named entries is read or written, and slices need no alignment. Bounds are checked once a
+// call; a slice that is too short panics with the name of the function, the slice and the length
+// that it needs. A destination must not overlap an input unless the function says so.
+//
+// # Paths
+//
+// Three paths stand behind the same functions: generated assembly for AVX-512 and for AVX2 with
+// FMA, and plain Go, which serves every other machine, builds with the noasm tag, and the tests
+// as the reference. The best path of the machine is chosen once at start. The environment variable
+// DSBO_KERNEL=generic|avx2|avx512 asks for a lesser one; [Env] tells when it could not be
+// followed, and [Use] changes the path for a test.
+//
+// # Same bits
+//
+// Every function adds in an order that is a function of the sizes alone, so one path gives the
+// same bits on every call, whatever the alignment. A row of [GemmNT] or [GemmNN], of a softmax
+// and of a log-sum-exp does not depend on the other rows of the call; and [GemmTN] and [GemmNN]
+// that accumulate go on summing where C stands, so that a batch which is cut into tiles of any size
+// gives the bits of the uncut batch. The two assembly paths agree with each other to the bit. The
+// plain path never fuses a multiply with an add; it differs from the others by rounding alone.
+package kernel
+
+// Float is the set of element types.
+type Float interface{ float32 | float64 }

@@ -1,0 +1,152 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestElementwise: results are rounded once (Axpy: twice), so every path must have the bits of
+// the plain loop, for every length and offset, in place and not.
+func TestElementwise(t *testing.T) {
+	t.Run("float32", testElementwise[float32])
+	t.Run("float64", testElementwise[float64])
+}
+
+func testElementwise[T Float](t *testing.T) {
+	two := []struct {
+		name    string
+		f, twin func(dst, x, y []T)
+	}{
+		{"AddTo", AddTo[T], addToGo[T]},
+		{"SubTo", SubTo[T], subToGo[T]},
+		{"MulTo", MulTo[T], mulToGo[T]},
+		{"Axpy", func(dst, x, y []T) { copy(dst, y); Axpy(dst, x[0], x) }, func(dst, x, y []T) { copy(dst, y); axpyGo(dst, x[0], x) }},
+		{"Scale", func(dst, x, y []T) { Scale(dst, y[0], x) }, func(dst, x, y []T) { scaleGo(dst, y[0], x) }},
+	}
+	eachPath(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(1, 2))
+		for _, op := range two {
+			for n := 1; n < 300; n += 1 + n/70*rng.IntN(9) {
+				what := fmt.Sprintf("%s n=%d", op.name, n)
+				a := &arena[T]{rng: rng}
+				fill := func() T { return T(rng.NormFloat64()) }
+				x, y, dst := a.slice(n, fill), a.slice(n, fill), a.slice(n, fill)
+				want := make([]T, n)
+				op.twin(want, x, y)
+				op.f(dst, x, y)
+				sameBits(t, what, dst, want)
+				if op.name != "Axpy" && op.name != "Scale" {
+					xx := append([]T(nil), x...)
+					op.f(xx, xx, y)
+					sameBits(t, what+" into x", xx, want)
+					yy := append([]T(nil), y...)
+					op.f(yy, x, yy)
+					sameBits(t, what+" into y", yy, want)
+				}
+				a.check(t, what)
+			}
+		}
+	})
+}
+
+func TestFromBytes(t *testing.T) {
+	t.Run("float32", testFromBytes[float32])
+	t.Run("float64", testFromBytes[float64])
+}
+
+func testFromBytes[T Float](t *testing.T) {
+	eachPath(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(1, 2))
+		for n := range 200 {
+			src := make([]byte, n)
+			for i := range src {
+				src[i] = byte(i * 37)
+			}
+			a := &arena[T]{rng: rng}
+			dst := a.slice(n, func() T { return -1 })
+			want := make([]T, n)
+			for i, v := range src {
+				want[i] = T(v) * T(1.0/255)
+			}
+			FromBytes(dst, src, T(1.0/255))
+			sameBits(t, fmt.Sprint(n), dst, want)
+			a.check(t, fmt.Sprint(n))
+		}
+	})
+}
+
+// TestSums compares with sums that are exact (integers) and holds those of reals to
+// γ_n·Σ|x·y|, as the products of matrices.
+func TestSums(t *testing.T) {
+	t.Run("float32", func(t *testing.T) { testSums[float32](t, 0x1p-24) })
+	t.Run("float64", func(t *testing.T) { testSums[float64](t, 0x1p-53) })
+}
+
+func testSums[T Float](t *testing.T, u float64) {
+	eachPath(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(1, 2))
+		for n := 0; n < 2000; n += 1 + n/90*rng.IntN(20) {
+			a := &arena[T]{rng: rng}
+			fill := func() T { return T(rng.IntN(15) - 7) }
+			x, y := a.slice(n, fill), a.slice(n, fill)
+			var dot, sum int
+			for i := range x {
+				dot += int(x[i]) * int(y[i])
+				sum += int(x[i])
+			}
+			if got := Dot(x, y); got != T(dot) {
+				t.Fatalf("n=%d: Dot = %v, want %d", n, got, dot)
+			}
+			if got := Sum(x); got != T(sum) {
+				t.Fatalf("n=%d: Sum = %v, want %d", n, got, sum)
+			}
+			var d, s, magD, magS float64
+			for i := range x {
+				x[i], y[i] = T(rng.NormFloat64()), T(rng.NormFloat64())
+				d += float64(x[i]) * float64(y[i])
+				s += float64(x[i])
+				magD += math.Abs(float64(x[i]) * float64(y[i]))
+				magS += math.Abs(float64(x[i]))
+			}
+			// The float64 reference has the same bound: twice γ covers both.
+			gamma := 2 * float64(n+1) * u
+			if got := float64(Dot(x, y)); !(math.Abs(got-d) <= gamma*magD) {
+				t.Fatalf("n=%d: Dot = %v, want %v", n, got, d)
+			}
+			if got := float64(Sum(x)); !(math.Abs(got-s) <= gamma*magS) {
+				t.Fatalf("n=%d: Sum = %v, want %v", n, got, s)
+			}
+		}
+	})
+}
+
+// TestSumsSameBits: alignment changes nothing, and the assembly paths agree.
+func TestSumsSameBits(t *testing.T) {
+	t.Run("float32", testSumsSameBits[float32])
+	t.Run("float64", testSumsSameBits[float64])
+}
+
+func testSumsSameBits[T Float](t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for n := 0; n < 1500; n += 1 + n/90*rng.IntN(20) {
+		x, y := make([]T, n), make([]T, n)
+		for i := range x {
+			x[i], y[i] = T(rng.NormFloat64()), T(rng.NormFloat64())
+		}
+		var before [2]T
+		eachPath(t, func(t *testing.T) {
+			got := [2]T{Dot(x, y), Sum(x)}
+			for shift := 1; shift < 4; shift++ {
+				xs := append(make([]T, shift), x...)[shift:]
+				ys := append(make([]T, 2*shift), y...)[2*shift:]
+				sameBits(t, fmt.Sprintf("n=%d shifted by %d", n, shift), []T{Dot(xs, ys), Sum(xs)}, got[:])
+			}
+			if Active() == AVX512 {
+				sameBits(t, fmt.Sprintf("n=%d on both paths", n), got[:], before[:])
+			}
+			before = got
+		})
+	}
+}

@@ -1,0 +1,60 @@
+package kernel
+
+func fromBytesGo[T Float](dst []T, src []byte, scale T) {
+	src = src[:len(dst)]
+	for i := range dst {
+		dst[i] = T(src[i]) * scale
+	}
+}
+
+func addToGo[T Float](dst, x, y []T) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	for i := range dst {
+		dst[i] = x[i] + y[i]
+	}
+}
+
+func subToGo[T Float](dst, x, y []T) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	for i := range dst {
+		dst[i] = x[i] - y[i]
+	}
+}
+
+func mulToGo[T Float](dst, x, y []T) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	for i := range dst {
+		dst[i] = x[i] * y[i]
+	}
+}
+
+func axpyGo[T Float](dst []T, a T, x []T) {
+	x = x[:len(dst)]
+	for i := range dst {
+		dst[i] += T(a * x[i])
+	}
+}
+
+func scaleGo[T Float](dst []T, a T, x []T) {
+	x = x[:len(dst)]
+	for i := range dst {
+		dst[i] = a * x[i]
+	}
+}
+
+func dotGo[T Float](x, y []T) T {
+	y = y[:len(x)]
+	var s T
+	for i, v := range x {
+		s += T(v * y[i])
+	}
+	return s
+}
+
+func sumGo[T Float](x []T) T {
+	var s T
+	for _, v := range x {
+		s += v
+	}
+	return s
+}

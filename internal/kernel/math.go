@@ -1,0 +1,128 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+)
+
+// Exp sets dst = eˣ for each x of src, within 2 ulp over the whole range: results below the
+// normal numbers underflow gradually. NaN gives NaN, -Inf gives 0, +Inf gives +Inf. dst and src
+// have one length, and dst may be src.
+func Exp[T Float](dst, src []T) {
+	checkLen("Exp", len(dst), len(src))
+	exp(dst, src)
+}
+
+// Log1pExp sets dst = log(1+eˣ), the softplus, for each x of src, with a relative error of at
+// most 1e-15 (float64) or 2 ulp (float32) over the whole range: it is eˣ far to the left and x far
+// to the right. NaN gives NaN. dst and src have one length, and dst may be src.
+func Log1pExp[T Float](dst, src []T) {
+	checkLen("Log1pExp", len(dst), len(src))
+	log1pExp(dst, src)
+}
+
+// Sigmoid sets dst = 1/(1+e⁻ˣ) for each x of src, with a relative error of at most 1e-15
+// (float64) or 2 ulp (float32) over the whole range: it is eˣ far to the left. NaN gives NaN. dst
+// and src have one length, and dst may be src.
+func Sigmoid[T Float](dst, src []T) {
+	checkLen("Sigmoid", len(dst), len(src))
+	sigmoid(dst, src)
+}
+
+// Tanh sets dst = tanh x for each x of src, with a relative error of at most 1e-15 (float64) or
+// 2 ulp (float32), near 0 too. NaN gives NaN. dst and src have one length, and dst may be src.
+func Tanh[T Float](dst, src []T) {
+	checkLen("Tanh", len(dst), len(src))
+	tanh(dst, src)
+}
+
+// RowSoftmax sets every row of dst to the softmax of the row of src; both hold rows×cols numbers
+// without gaps. The row's maximum is subtracted first, so that nothing overflows. A row with a NaN,
+// with +Inf or with nothing but -Inf becomes NaN. dst may be src.
+func RowSoftmax[T Float](rows, cols int, dst, src []T) {
+	n := checkRows("RowSoftmax", rows, cols, len(src))
+	checkNeed("RowSoftmax", "dst", len(dst), n)
+	if n == 0 {
+		return
+	}
+	dst, src = dst[:n], src[:n]
+	rowShift(rows, cols, dst, src, nil)
+	exp(dst, dst)
+	rowNormalize(rows, cols, dst)
+}
+
+// wide is the number of columns up to which RowLogSumExp needs no memory of its own.
+const wide = 512
+
+// RowLogSumExp sets dst[i] = log Σ_j exp(src[i,j]) for the rows of src, which holds rows×cols
+// numbers without gaps; dst has length rows at least. The row's maximum is subtracted first, so that
+// nothing overflows. A row with a NaN gives NaN, else one with +Inf gives +Inf, and one with
+// nothing but -Inf, or without columns, gives -Inf. It allocates a row when cols exceeds 512. dst
+// must not overlap src.
+func RowLogSumExp[T Float](rows, cols int, dst, src []T) {
+	checkRows("RowLogSumExp", rows, cols, len(src))
+	checkNeed("RowLogSumExp", "dst", len(dst), rows)
+	if cols == 0 {
+		for i := range dst[:rows] {
+			dst[i] = T(math.Inf(-1))
+		}
+		return
+	}
+	var small [wide]T
+	buf := small[:]
+	if cols > wide {
+		buf = make([]T, cols)
+	}
+	var sums [wide]T
+	step := len(buf) / cols
+	for i := 0; i < rows; i += step {
+		h := min(step, rows-i)
+		part, out := src[i*cols:(i+h)*cols], dst[i:i+h]
+		e := buf[:h*cols]
+		rowShift(h, cols, e, part, out)
+		exp(e, e)
+		rowSum(h, cols, sums[:h], e)
+		for j, m := range out {
+			if math.IsInf(float64(m), 0) {
+				out[j] = infiniteRow(m, part[j*cols:(j+1)*cols])
+			} else {
+				out[j] = m + T(math.Log(float64(sums[j])))
+			}
+		}
+	}
+}
+
+// infiniteRow is the log-sum-exp of a row whose maximum m is infinite.
+func infiniteRow[T Float](m T, row []T) T {
+	for _, v := range row {
+		if v != v {
+			return v
+		}
+	}
+	return m
+}
+
+// checkLen panics unless dst and src have one length.
+func checkLen(fn string, dst, src int) {
+	if dst != src {
+		panic(fmt.Sprintf("kernel: %s: dst has length %d and the input %d, which must be the same", fn, dst, src))
+	}
+}
+
+// checkRows panics unless src holds rows×cols numbers, and returns that product.
+func checkRows(fn string, rows, cols, src int) int {
+	if rows < 0 || cols < 0 {
+		panic(fmt.Sprintf("kernel: %s: %d rows of %d columns must not be negative", fn, rows, cols))
+	}
+	if cols > 0 && src/cols < rows {
+		panic(fmt.Sprintf("kernel: %s: src has length %d, too short for %d rows of %d", fn, src, rows, cols))
+	}
+	return rows * cols
+}
+
+// checkNeed panics if a slice is shorter than need.
+func checkNeed(fn, name string, have, need int) {
+	if have < need {
+		panic(fmt.Sprintf("kernel: %s: %s has length %d, need %d", fn, name, have, need))
+	}
+}

@@ -1,0 +1,185 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// A function is one of the elementwise functions with its reference in big arithmetic.
+type function[T Float] struct {
+	name string
+	f    func(dst, src []T)
+	ref  func(x float64) exact
+	// ulps is the bound on |got − want| in units of the last place of want; 1e-15 relative is
+	// at least 1e-15/2^-52 = 4.5 of them.
+	ulps float64
+}
+
+func functions[T Float]() []function[T] {
+	loose := 4.5
+	if sized[T]() == "float32" {
+		loose = 2
+	}
+	return []function[T]{
+		{"Exp", Exp[T], bigExp, 2},
+		{"Log1pExp", Log1pExp[T], bigLog1pExp, loose},
+		{"Sigmoid", Sigmoid[T], bigSigmoid, loose},
+		{"Tanh", Tanh[T], bigTanh, loose},
+	}
+}
+
+// arguments covers what the functions do differently: near 0, the middle, both tails to where they
+// over- and underflow, halves of log 2 where the reduction of the argument jumps, and the limits.
+func arguments[T Float](rng *rand.Rand, count int) []T {
+	x := []float64{0, math.Copysign(0, -1), 1, -1, 800, -800, 1000, -1000, 16, 19, 20, -16, -40, -700,
+		708.3, 709.7, 709.8, -708.3, -708.5, -740, -745, -745.1, -745.2, -746, 88.7, 88.8, -87.3, -87.4, -103, -103.9, -104,
+		5e-324, -5e-324, 1e-300, 1e-45, 1e-38, -1e-38, 1e-20, 1e-8, -1e-8, 0.5, 0.881, math.Ln2 / 2, -math.Ln2 / 2, math.MaxFloat64, -math.MaxFloat64}
+	for i := range count {
+		s := 2*float64(rng.IntN(2)) - 1
+		switch i % 5 {
+		case 0:
+			x = append(x, s*math.Exp(40*rng.Float64()-36)) // 2e-16 .. 55, even in the exponent
+		case 1:
+			x = append(x, s*110*rng.Float64())
+		case 2:
+			x = append(x, s*760*rng.Float64())
+		case 3:
+			x = append(x, s*2*rng.Float64())
+		case 4:
+			x = append(x, (float64(rng.IntN(300)-150)+0.5)*math.Ln2*(1+1e-15*rng.NormFloat64()))
+		}
+	}
+	out := make([]T, len(x))
+	for i, v := range x {
+		out[i] = T(v)
+	}
+	return out
+}
+
+func TestFunctions(t *testing.T) {
+	t.Run("float32", testFunctions[float32])
+	t.Run("float64", testFunctions[float64])
+}
+
+func testFunctions[T Float](t *testing.T) {
+	count := 6000
+	if testing.Short() {
+		count = 1500
+	}
+	x := arguments[T](rand.New(rand.NewPCG(1, 2)), count)
+	for _, fn := range functions[T]() {
+		want := make([]exact, len(x))
+		for i, v := range x {
+			if !math.IsInf(float64(v), 0) {
+				want[i] = fn.ref(float64(v))
+			}
+		}
+		eachPath(t, func(t *testing.T) {
+			got := make([]T, len(x))
+			fn.f(got, x)
+			worst, where := 0.0, T(0)
+			for i, v := range x {
+				if math.IsInf(float64(v), 0) {
+					continue // a float64 argument beyond float32: TestFunctionLimits
+				}
+				if e := ulpError(got[i], want[i]); !(e <= worst) {
+					worst, where = e, v
+				}
+			}
+			t.Logf("%s: worst %.3f ulp at %g", fn.name, worst, where)
+			if !(worst <= fn.ulps) {
+				t.Errorf("%s(%v) is off by %g ulp, bound %g", fn.name, where, worst, fn.ulps)
+			}
+		})
+	}
+}
+
+func TestFunctionLimits(t *testing.T) {
+	t.Run("float32", testFunctionLimits[float32])
+	t.Run("float64", testFunctionLimits[float64])
+}
+
+func testFunctionLimits[T Float](t *testing.T) {
+	inf := math.Inf(1)
+	eachPath(t, func(t *testing.T) {
+		for _, c := range []struct {
+			name       string
+			f          func(dst, src []T)
+			neg, pos   float64 // at -Inf and +Inf
+			negZ, zero float64 // at -0 and 0
+		}{
+			{"Exp", Exp[T], 0, inf, 1, 1},
+			{"Log1pExp", Log1pExp[T], 0, inf, math.Ln2, math.Ln2},
+			{"Sigmoid", Sigmoid[T], 0, 1, 0.5, 0.5},
+			{"Tanh", Tanh[T], -1, 1, math.Copysign(0, -1), 0},
+		} {
+			src := []T{T(-inf), T(inf), T(math.Copysign(0, -1)), 0, T(math.NaN()), T(-math.MaxFloat32), T(math.MaxFloat32)}
+			pos := c.pos
+			if c.name == "Log1pExp" {
+				pos = math.MaxFloat32
+			}
+			want := []T{T(c.neg), T(c.pos), T(c.negZ), T(c.zero), 0, T(c.neg), T(pos)}
+			got := make([]T, len(src))
+			c.f(got, src)
+			if got[4] == got[4] {
+				t.Errorf("%s(NaN) = %v, want NaN", c.name, got[4])
+			}
+			got[4] = 0
+			sameBits(t, c.name, got, want)
+		}
+	})
+}
+
+// TestFunctionLengths: every length, at any offset, in place and not, gives the bits that each
+// entry has alone, and touches nothing else.
+func TestFunctionLengths(t *testing.T) {
+	t.Run("float32", testFunctionLengths[float32])
+	t.Run("float64", testFunctionLengths[float64])
+}
+
+func testFunctionLengths[T Float](t *testing.T) {
+	eachPath(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(3, 4))
+		for _, fn := range functions[T]() {
+			for n := range 70 {
+				a := &arena[T]{rng: rng}
+				src := a.slice(n, func() T { return T(6 * rng.NormFloat64()) })
+				dst := a.slice(n, func() T { return 0 })
+				want := make([]T, n)
+				for i := range want {
+					fn.f(want[i:i+1], src[i:i+1])
+				}
+				fn.f(dst, src)
+				sameBits(t, fmt.Sprintf("%s n=%d", fn.name, n), dst, want)
+				fn.f(src, src)
+				sameBits(t, fmt.Sprintf("%s n=%d in place", fn.name, n), src, want)
+				a.check(t, fn.name)
+			}
+		}
+	})
+}
+
+// TestFunctionPathsAgree: the assembly paths give the same bits as each other.
+func TestFunctionPathsAgree(t *testing.T) {
+	if !Supported(AVX512) {
+		t.Skip("needs avx512")
+	}
+	t.Run("float32", testFunctionPathsAgree[float32])
+	t.Run("float64", testFunctionPathsAgree[float64])
+}
+
+func testFunctionPathsAgree[T Float](t *testing.T) {
+	x := append(arguments[T](rand.New(rand.NewPCG(5, 6)), 50000), T(math.Inf(1)), T(math.Inf(-1)))
+	for _, fn := range functions[T]() {
+		small, large := make([]T, len(x)), make([]T, len(x))
+		restore := Use(AVX2)
+		fn.f(small, x)
+		restore()
+		restore = Use(AVX512)
+		fn.f(large, x)
+		restore()
+		sameBits(t, fn.name, small, large)
+	}
+}

@@ -1,0 +1,72 @@
+package kernel
+
+import (
+	"fmt"
+	"os"
+)
+
+// A Path is one implementation of all kernels.
+type Path uint8
+
+// The paths, from the one that runs everywhere to the fastest.
+const (
+	Generic Path = iota // plain Go
+	AVX2                // AVX2 and FMA
+	AVX512              // AVX-512 F, BW, DQ and VL
+)
+
+// String returns the name that DSBO_KERNEL uses.
+func (p Path) String() string {
+	switch p {
+	case Generic:
+		return "generic"
+	case AVX2:
+		return "avx2"
+	case AVX512:
+		return "avx512"
+	}
+	return fmt.Sprintf("Path(%d)", uint8(p))
+}
+
+var (
+	best           = detect() // the fastest path of this machine
+	active, errEnv = choose(os.Getenv("DSBO_KERNEL"), best)
+)
+
+// choose returns the path that the setting asks for, best if it is empty or cannot be followed.
+func choose(setting string, best Path) (Path, error) {
+	if setting == "" {
+		return best, nil
+	}
+	for p := Generic; p <= AVX512; p++ {
+		if setting != p.String() {
+			continue
+		}
+		if p > best {
+			return best, fmt.Errorf("DSBO_KERNEL=%s: this build or machine goes up to %s, which is used instead", setting, best)
+		}
+		return p, nil
+	}
+	return best, fmt.Errorf("DSBO_KERNEL=%q: want generic, avx2 or avx512; %s is used instead", setting, best)
+}
+
+// Active returns the path in use.
+func Active() Path { return active }
+
+// Env returns an error if the environment variable DSBO_KERNEL asks for a path that does not
+// exist or that this machine lacks. The kernels then use the best path there is.
+func Env() error { return errEnv }
+
+// Supported reports whether this build and machine have path p.
+func Supported(p Path) bool { return p <= best }
+
+// Use switches to path p and returns a function that switches back. It is for tests and
+// benchmarks: no kernel may run at the same time. It panics if p is not [Supported].
+func Use(p Path) (restore func()) {
+	if !Supported(p) {
+		panic(fmt.Sprintf("kernel: Use: path %s is not supported here, the best is %s", p, best))
+	}
+	before := active
+	active = p
+	return func() { active = before }
+}

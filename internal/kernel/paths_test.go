@@ -1,0 +1,122 @@
+package kernel
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+// eachPath runs f as a subtest on every path of this machine.
+func eachPath(t *testing.T, f func(t *testing.T)) {
+	for p := Generic; p <= best; p++ {
+		t.Run(p.String(), func(t *testing.T) {
+			defer Use(p)()
+			f(t)
+		})
+	}
+}
+
+func TestChoose(t *testing.T) {
+	for _, c := range []struct {
+		setting string
+		best    Path
+		want    Path
+		err     string
+	}{
+		{"", AVX512, AVX512, ""},
+		{"", Generic, Generic, ""},
+		{"generic", AVX512, Generic, ""},
+		{"avx2", AVX512, AVX2, ""},
+		{"avx512", AVX512, AVX512, ""},
+		{"avx512", AVX2, AVX2, "DSBO_KERNEL=avx512: this build or machine goes up to avx2"},
+		{"AVX2", AVX2, AVX2, `DSBO_KERNEL="AVX2": want generic, avx2 or avx512`},
+	} {
+		got, err := choose(c.setting, c.best)
+		if got != c.want {
+			t.Errorf("choose(%q, %v) = %v, want %v", c.setting, c.best, got, c.want)
+		}
+		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("choose(%q, %v): error %v, want %q", c.setting, c.best, err, c.err)
+		}
+	}
+}
+
+func TestUse(t *testing.T) {
+	before := Active()
+	restore := Use(Generic)
+	if Active() != Generic {
+		t.Errorf("after Use(Generic): %v", Active())
+	}
+	restore()
+	if Active() != before {
+		t.Errorf("after restore: %v, want %v", Active(), before)
+	}
+	if Supported(AVX512 + 1) {
+		t.Error("an unknown path counts as supported")
+	}
+	wantPanic(t, "is not supported here", func() { Use(AVX512 + 1) })
+}
+
+func TestMisuse(t *testing.T) {
+	f := func(n int) []float64 { return make([]float64, n) }
+	for _, c := range []struct {
+		want string
+		call func()
+	}{
+		{"GemmNT: sizes m=-1", func() { GemmNT(-1, 2, 2, f(4), 2, f(4), 2, f(4), 2, false) }},
+		{"GemmNT: a has length 3, which is too short for 2 rows of 2 with stride 2",
+			func() { GemmNT(2, 2, 2, f(4), 2, f(3), 2, f(4), 2, false) }},
+		{"GemmTN: b has length 3", func() { GemmTN(2, 2, 2, f(4), 2, f(4), 2, f(3), 2, false) }},
+		{"GemmNN: c has row stride 1", func() { GemmNN(2, 2, 2, f(4), 1, f(4), 2, f(4), 2, false) }},
+		{"GemmNN: c has length 4", func() { GemmNN(1<<40, 2, 1<<40, f(4), 1<<40, f(4), 1<<40, f(4), 2, false) }},
+		{"Exp: dst has length 2 and the input 3", func() { Exp(f(2), f(3)) }},
+		{"Tanh: dst", func() { Tanh(f(2), f(3)) }},
+		{"Sigmoid: dst", func() { Sigmoid(f(2), f(3)) }},
+		{"Log1pExp: dst", func() { Log1pExp(f(2), f(3)) }},
+		{"AddTo: dst", func() { AddTo(f(2), f(2), f(3)) }},
+		{"SubTo: dst", func() { SubTo(f(2), f(2), f(3)) }},
+		{"MulTo: dst", func() { MulTo(f(2), f(3), f(2)) }},
+		{"Axpy: dst", func() { Axpy(f(2), 1, f(3)) }},
+		{"Scale: dst", func() { Scale(f(2), 1, f(3)) }},
+		{"Dot: dst", func() { Dot(f(2), f(3)) }},
+		{"FromBytes: dst", func() { FromBytes(f(2), make([]byte, 3), 1) }},
+		{"RowSoftmax: src has length 5", func() { RowSoftmax(2, 3, f(6), f(5)) }},
+		{"RowSoftmax: dst has length 5", func() { RowSoftmax(2, 3, f(5), f(6)) }},
+		{"RowSoftmax: -1 rows", func() { RowSoftmax(-1, 3, f(5), f(6)) }},
+		{"RowLogSumExp: dst has length 1", func() { RowLogSumExp(2, 3, f(1), f(6)) }},
+	} {
+		wantPanic(t, "kernel: "+c.want, c.call)
+	}
+}
+
+func wantPanic(t *testing.T, want string, f func()) {
+	t.Helper()
+	defer func() {
+		t.Helper()
+		if s, _ := recover().(string); !strings.Contains(s, want) {
+			t.Errorf("panic %q, want %q", s, want)
+		}
+	}()
+	f()
+}
+
+// bits returns the bits of v, so that NaN and the sign of zero compare too.
+func bits[T Float](v T) uint64 {
+	if v, ok := any(v).(float32); ok {
+		return uint64(math.Float32bits(v))
+	}
+	return math.Float64bits(float64(v))
+}
+
+// sameBits reports the first entry in which got and want differ.
+func sameBits[T Float](t *testing.T, what string, got, want []T) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: length %d, want %d", what, len(got), len(want))
+	}
+	for i := range got {
+		if bits(got[i]) != bits(want[i]) {
+			t.Fatalf("%s: entry %d of %d is %g (%x), want %g (%x)", what, i, len(got), got[i], bits(got[i]), want[i], bits(want[i]))
+		}
+	}
+}

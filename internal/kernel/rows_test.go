@@ -1,0 +1,166 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// rowShapes are rows×cols of softmaxes: class counts, widths around every register size, and
+// rows wider than the memory that RowLogSumExp has of its own.
+var rowShapes = [][2]int{{0, 3}, {3, 0}, {1, 1}, {32, 10}, {64, 10}, {7, 2}, {5, 3}, {9, 7}, {3, 8}, {3, 9}, {4, 15}, {4, 16},
+	{4, 17}, {3, 31}, {3, 33}, {2, 64}, {2, 65}, {2, 100}, {5, 200}, {2, 511}, {3, 513}, {2, 1200}, {300, 3}, {700, 1}}
+
+func TestRows(t *testing.T) {
+	t.Run("float32", func(t *testing.T) { testRows[float32](t, 0x1p-24) })
+	t.Run("float64", func(t *testing.T) { testRows[float64](t, 0x1p-53) })
+}
+
+// testRows compares with sums in big arithmetic. With u the unit roundoff: x − max is rounded
+// once, an absolute error of u·|x−max| in an exponent, so a relative one in eˣ; the exponential has
+// 2 ulp (4u), a sum of c terms (c−1)u, the quotient u. The log-sum-exp adds the relative error of
+// the sum as an absolute one, and rounds its two terms and their sum.
+func testRows[T Float](t *testing.T, u float64) {
+	eachPath(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(1, 2))
+		for _, s := range rowShapes {
+			rows, cols := s[0], s[1]
+			a := &arena[T]{rng: rng}
+			spread := []float64{1, 10, 1000}[rng.IntN(3)]
+			src := a.slice(rows*cols, func() T { return T(spread * rng.NormFloat64()) })
+			soft := a.slice(rows*cols, func() T { return 0 })
+			lse := a.slice(rows, func() T { return 0 })
+			RowSoftmax(rows, cols, soft, src)
+			RowLogSumExp(rows, cols, lse, src)
+			a.check(t, fmt.Sprintf("%d×%d", rows, cols))
+			for i := range rows {
+				row := src[i*cols : (i+1)*cols]
+				peak, sum := rowReference(row)
+				for j, v := range row {
+					gap := float64(v) - peak
+					e := bigExp(gap)
+					want, _ := e.Quo(e, sum).Float64()
+					tol := (float64(cols)+6+math.Abs(gap))*2*u*want + smallest[T]()
+					if d := math.Abs(float64(soft[i*cols+j]) - want); !(d <= tol) {
+						t.Fatalf("%d×%d: softmax (%d,%d) = %g, want %g: off by %g, bound %g", rows, cols, i, j, soft[i*cols+j], want, d, tol)
+					}
+				}
+				total, _ := sum.Float64()
+				want := math.Inf(-1)
+				if cols > 0 {
+					want = peak + math.Log(total)
+				}
+				tol := u * (float64(cols) + 40 + 4*math.Abs(want))
+				if d := math.Abs(float64(lse[i]) - want); !(d <= tol) && !math.IsInf(want, -1) || math.IsInf(want, -1) && float64(lse[i]) != want {
+					t.Fatalf("%d×%d: log-sum-exp %d = %g, want %g: off by %g, bound %g", rows, cols, i, lse[i], want, d, tol)
+				}
+			}
+		}
+	})
+}
+
+// rowReference returns the maximum of a row and Σ exp(v − max).
+func rowReference[T Float](row []T) (float64, exact) {
+	peak, sum := math.Inf(-1), fresh()
+	for _, v := range row {
+		peak = max(peak, float64(v))
+	}
+	for _, v := range row {
+		sum.Add(sum, bigExp(float64(v)-peak))
+	}
+	return peak, sum
+}
+
+// smallest returns the spacing of the subnormal numbers.
+func smallest[T Float]() float64 {
+	if sized[T]() == "float32" {
+		return math.SmallestNonzeroFloat32
+	}
+	return math.SmallestNonzeroFloat64
+}
+
+func TestRowLimits(t *testing.T) {
+	t.Run("float32", testRowLimits[float32])
+	t.Run("float64", testRowLimits[float64])
+}
+
+func testRowLimits[T Float](t *testing.T) {
+	inf, nan := T(math.Inf(1)), T(math.NaN())
+	eachPath(t, func(t *testing.T) {
+		for _, c := range []struct {
+			row     []T
+			lse     T
+			softmax []T
+		}{
+			{[]T{1000, -1000, 1000}, 1000 + T(math.Ln2), []T{0.5, 0, 0.5}},
+			{[]T{-inf, 3, -inf}, 3, []T{0, 1, 0}},
+			{[]T{-inf, -inf}, -inf, []T{nan, nan}},
+			{[]T{inf, 1}, inf, []T{nan, nan}},
+			{[]T{inf, nan}, nan, []T{nan, nan}},
+			{[]T{1, nan, 3}, nan, []T{nan, nan, nan}},
+			{[]T{nan, nan}, nan, []T{nan, nan}},
+		} {
+			for _, before := range []int{0, 3} {
+				// The row among ordinary ones, which it must not disturb.
+				n := len(c.row)
+				src := make([]T, (before+2)*n)
+				copy(src[before*n:], c.row)
+				lse, soft := make([]T, before+2), make([]T, len(src))
+				RowLogSumExp(before+2, n, lse, src)
+				RowSoftmax(before+2, n, soft, src)
+				same := func(x, y T) bool { return x == y || x != x && y != y }
+				if !same(lse[before], c.lse) {
+					t.Errorf("log-sum-exp of %v = %v, want %v", c.row, lse[before], c.lse)
+				}
+				for j, w := range c.softmax {
+					if !same(soft[before*n+j], w) {
+						t.Errorf("softmax of %v = %v, want %v", c.row, soft[before*n:][:n], c.softmax)
+						break
+					}
+				}
+				if last := lse[before+1]; math.Abs(float64(last)-math.Log(float64(n))) > 1e-6 {
+					t.Errorf("the row after %v has log-sum-exp %v", c.row, last)
+				}
+			}
+		}
+	})
+}
+
+// TestRowsAlone: a row has the same bits alone and among others, in place and not, and on both
+// assembly paths.
+func TestRowsAlone(t *testing.T) {
+	t.Run("float32", testRowsAlone[float32])
+	t.Run("float64", testRowsAlone[float64])
+}
+
+func testRowsAlone[T Float](t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, s := range rowShapes {
+		rows, cols := s[0], s[1]
+		src := make([]T, rows*cols)
+		for i := range src {
+			src[i] = T(5 * rng.NormFloat64())
+		}
+		var before [][]T // of the AVX2 path
+		eachPath(t, func(t *testing.T) {
+			soft, lse := make([]T, rows*cols), make([]T, rows)
+			RowSoftmax(rows, cols, soft, src)
+			RowLogSumExp(rows, cols, lse, src)
+			alone, aloneLSE := append([]T(nil), src...), make([]T, rows)
+			for i := range rows {
+				row := alone[i*cols : (i+1)*cols]
+				RowLogSumExp(1, cols, aloneLSE[i:i+1], row)
+				RowSoftmax(1, cols, row, row)
+			}
+			what := fmt.Sprintf("%d×%d", rows, cols)
+			sameBits(t, what+" softmax", alone, soft)
+			sameBits(t, what+" log-sum-exp", aloneLSE, lse)
+			if Active() == AVX512 {
+				sameBits(t, what+" softmax of both paths", soft, before[0])
+				sameBits(t, what+" log-sum-exp of both paths", lse, before[1])
+			}
+			before = [][]T{soft, lse}
+		})
+	}
+}
