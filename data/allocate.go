@@ -1,0 +1,109 @@
+package data
+
+import "math/rand/v2"
+
+// An allocation says how many examples of each label every agent has.
+type allocation struct {
+	laws   [][]float64 // weight of each label for each agent; 0: not allowed
+	quotas [][]int     // examples of each label that each agent has
+	left   []int       // examples of each label that nobody has
+}
+
+// allocate gives size examples to every agent: in turns, each agent draws a label from its law
+// among those that are left. Where all of an agent's labels are used up, others change to other
+// labels of theirs if that helps. The second result is the size reached; if that is less than
+// size, no allocation within the laws gives every agent more.
+func allocate(r *rand.Rand, laws [][]float64, supply []int, size int) ([][]int, int) {
+	a := allocation{laws: laws, quotas: make([][]int, len(laws)), left: append([]int(nil), supply...)}
+	for i := range a.quotas {
+		a.quotas[i] = make([]int, len(supply))
+	}
+	for turn := range size {
+		for i := range laws {
+			if !a.draw(r, i) && !a.rearrange(i) {
+				return a.quotas, turn
+			}
+		}
+	}
+	return a.quotas, size
+}
+
+// draw gives agent i an example from its law restricted to what is left.
+func (a *allocation) draw(r *rand.Rand, i int) bool {
+	sum := 0.0
+	for l, w := range a.laws[i] {
+		if a.left[l] > 0 {
+			sum += w
+		}
+	}
+	if sum == 0 {
+		return false
+	}
+	u := sum * r.Float64()
+	last := -1
+	for l, w := range a.laws[i] {
+		if a.left[l] == 0 || w == 0 {
+			continue
+		}
+		last = l // rounding may leave u at the end
+		if u -= w; u < 0 {
+			break
+		}
+	}
+	a.quotas[i][last]++
+	a.left[last]--
+	return true
+}
+
+// rearrange gives agent i an example of a used-up label from another agent, which takes one of
+// another label instead, and so on along the shortest chain that ends at a label that is left.
+// This is one augmenting path of a maximum flow: where there is none, none of the agents can
+// have more unless another has less.
+func (a *allocation) rearrange(i int) bool {
+	const unseen = -1
+	labels := len(a.left)
+	taker := make([]int, labels) // the agent that would take an example of the label
+	for l := range taker {
+		taker[l] = unseen
+	}
+	gives := make([]int, len(a.laws)) // the label that the agent would give up for it
+	for j := range gives {
+		gives[j] = unseen
+	}
+	queue := []int{i}
+	for len(queue) > 0 {
+		j := queue[0]
+		queue = queue[1:]
+		for l, w := range a.laws[j] {
+			if w == 0 || taker[l] != unseen {
+				continue
+			}
+			taker[l] = j
+			if a.left[l] > 0 {
+				a.shift(i, l, taker, gives)
+				return true
+			}
+			for k := range a.laws {
+				if k != i && gives[k] == unseen && a.quotas[k][l] > 0 {
+					gives[k] = l
+					queue = append(queue, k)
+				}
+			}
+		}
+	}
+	return false
+}
+
+// shift carries out the chain that ends at label l.
+func (a *allocation) shift(i, l int, taker, gives []int) {
+	a.left[l]--
+	for {
+		j := taker[l]
+		a.quotas[j][l]++
+		if j == i {
+			return
+		}
+		l = gives[j]
+		a.quotas[j][l]--
+	}
+}

@@ -1,0 +1,10 @@
+// Package data makes the private data of the agents: MNIST, the paper's synthetic task and a user's
+// own files (CSV, NPY), the split of one data set over agents, and the draws of minibatches.
+//
+// [LoadMNIST], [ReadCSV] and [ReadNPY] give [Examples]; [NewTask] splits them over agents;
+// [Synthetic] makes a task from nothing. A [Sampler] turns the name of a draw into row numbers.
+//
+// All that is random is a pure function of a seed and of what is drawn: PCG of math/rand/v2, whose
+// output is fixed by its specification, seeded with a hash of the seed and the purpose. The same
+// call gives the same data in every process, so that each agent can make its own.
+package data

@@ -1,0 +1,129 @@
+package data
+
+import (
+	"fmt"
+
+	"dsbo"
+	"dsbo/ad"
+)
+
+// Examples are feature rows with their targets. The zero value holds none.
+type Examples struct {
+	X *ad.Table // one row of features an example
+	// Target is one row an example: the one-hot code of its class (a table of [ad.LabelTable]),
+	// or one column with a real number or with +1 and -1.
+	Target *ad.Table
+	// ID is each example's index among the training examples of all agents together, 0 to
+	// [Task.TrainRows] - 1: agent 0's first, in the order of their rows. What has one parameter per
+	// training example (data hyper-cleaning) finds it there. nil for other examples.
+	ID []int
+}
+
+// Len returns the number of examples.
+func (e Examples) Len() int {
+	if e.X == nil {
+		return 0
+	}
+	return e.X.Rows()
+}
+
+// A Shard is the private data of one agent: Train for g_i, Val for f_i.
+type Shard struct {
+	Train, Val Examples
+}
+
+// A Task is one problem's data: a shard per agent, and the test set, which nobody trains on
+// and which may be empty. That no number is NaN or infinite is a property of every [ad.Table].
+type Task struct {
+	Shards   []Shard
+	Test     Examples
+	Features int // columns of every X
+	Classes  int // columns of every one-hot Target; 0 where Target is one column of numbers
+}
+
+// TrainRows returns the number of training examples of all agents together.
+func (t Task) TrainRows() int {
+	rows := 0
+	for _, s := range t.Shards {
+		rows += s.Train.Len()
+	}
+	return rows
+}
+
+// Validate reports the first thing in which the parts do not fit together, as [dsbo.ErrShape].
+func (t Task) Validate() error {
+	if len(t.Shards) == 0 {
+		return fmt.Errorf("%w: a task without agents", dsbo.ErrShape)
+	}
+	seen := make([]bool, t.TrainRows())
+	for i, s := range t.Shards {
+		if err := t.check(s.Train); err != nil {
+			return fmt.Errorf("training examples of agent %d: %w", i, err)
+		}
+		if err := t.check(s.Val); err != nil {
+			return fmt.Errorf("validation examples of agent %d: %w", i, err)
+		}
+		for row, id := range s.Train.ID {
+			if id < 0 || id >= len(seen) || seen[id] {
+				return fmt.Errorf("%w: training examples of agent %d: row %d has ID %d: want each of 0 to %d once", dsbo.ErrShape, i, row, id, len(seen)-1)
+			}
+			seen[id] = true
+		}
+	}
+	if t.Test.X == nil && t.Test.Target == nil {
+		return nil
+	}
+	if err := t.check(t.Test); err != nil {
+		return fmt.Errorf("test examples: %w", err)
+	}
+	return nil
+}
+
+func (t Task) check(e Examples) error {
+	if e.X == nil || e.Target == nil || e.Len() == 0 {
+		return fmt.Errorf("%w: there are none", dsbo.ErrShape)
+	}
+	if e.X.Cols() != t.Features {
+		return fmt.Errorf("%w: %d features in a task with %d", dsbo.ErrShape, e.X.Cols(), t.Features)
+	}
+	if want := max(t.Classes, 1); e.Target.Cols() != want {
+		return fmt.Errorf("%w: targets with %d columns, want %d", dsbo.ErrShape, e.Target.Cols(), want)
+	}
+	if e.Target.Rows() != e.Len() {
+		return fmt.Errorf("%w: %d targets for %d examples", dsbo.ErrShape, e.Target.Rows(), e.Len())
+	}
+	if e.ID != nil && len(e.ID) != e.Len() {
+		return fmt.Errorf("%w: %d IDs for %d examples", dsbo.ErrShape, len(e.ID), e.Len())
+	}
+	return nil
+}
+
+// pick returns the examples in the given rows, without a copy of their numbers.
+func (e Examples) pick(rows []int) (Examples, error) {
+	x, err := e.X.Pick(rows)
+	if err != nil {
+		return Examples{}, err
+	}
+	target, err := e.Target.Pick(rows)
+	if err != nil {
+		return Examples{}, err
+	}
+	return Examples{X: x, Target: target}, nil
+}
+
+// OneHot turns a table of one column, of the whole numbers 0 to classes-1, into one-hot codes.
+// It fails with [dsbo.ErrConfig], naming the row, for other numbers.
+func OneHot(target *ad.Table, classes int) (*ad.Table, error) {
+	if target.Cols() != 1 {
+		return nil, fmt.Errorf("%w: class labels in %d columns, want 1", dsbo.ErrShape, target.Cols())
+	}
+	labels := make([]uint8, target.Rows())
+	for i := range labels {
+		v := target.At(i, 0)
+		if v < 0 || v >= float64(classes) || v != float64(uint8(v)) {
+			return nil, fmt.Errorf("%w: class label %g in row %d: want a whole number from 0 to %d", dsbo.ErrConfig, v, i, classes-1)
+		}
+		labels[i] = uint8(v)
+	}
+	return ad.LabelTable(labels, classes)
+}

@@ -1,0 +1,141 @@
+package data
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+
+	"dsbo"
+)
+
+// A Partition says how alike the agents' label distributions are. The zero value is iid.
+type Partition struct {
+	// Dirichlet, if not 0, draws the label distribution of each agent from a symmetric Dirichlet
+	// distribution with this parameter, from 0.001 to 1e6: small is very unlike, large is almost iid.
+	Dirichlet float64
+	// Labels, if not 0, gives each agent this many of the labels only.
+	Labels int
+}
+
+// ParsePartition reads "iid", "dirichlet:0.3" or "labels:2", what [Partition.String] writes.
+func ParsePartition(text string) (Partition, error) {
+	kind, value, colon := strings.Cut(text, ":")
+	var p Partition
+	ok := false
+	switch {
+	case kind == "iid" && !colon:
+		ok = true
+	case kind == "dirichlet":
+		a, err := strconv.ParseFloat(value, 64)
+		p.Dirichlet, ok = a, err == nil && a != 0
+	case kind == "labels":
+		k, err := strconv.Atoi(value)
+		p.Labels, ok = k, err == nil && k != 0
+	}
+	if !ok {
+		return Partition{}, fmt.Errorf("%w: partition %q: want iid, dirichlet:A (as in dirichlet:0.3) or labels:K (as in labels:2)", dsbo.ErrConfig, text)
+	}
+	if err := p.Validate(); err != nil {
+		return Partition{}, err
+	}
+	return p, nil
+}
+
+// Validate reports a parameter that cannot work, as [dsbo.ErrConfig].
+func (p Partition) Validate() error {
+	switch {
+	case p.Dirichlet != 0 && p.Labels != 0:
+		return fmt.Errorf("%w: partition with dirichlet %g and labels %d: want one of them", dsbo.ErrConfig, p.Dirichlet, p.Labels)
+	case p.Dirichlet != 0 && !(p.Dirichlet >= 1e-3 && p.Dirichlet <= 1e6):
+		return fmt.Errorf("%w: partition dirichlet:%g: want 0.001 to 1e6", dsbo.ErrConfig, p.Dirichlet)
+	case p.Labels < 0 || p.Labels > 256:
+		return fmt.Errorf("%w: partition labels:%d: want 1 to 256", dsbo.ErrConfig, p.Labels)
+	}
+	return nil
+}
+
+// String returns the form that [ParsePartition] reads.
+func (p Partition) String() string {
+	switch {
+	case p.Dirichlet != 0:
+		return "dirichlet:" + strconv.FormatFloat(p.Dirichlet, 'g', -1, 64)
+	case p.Labels != 0:
+		return "labels:" + strconv.Itoa(p.Labels)
+	}
+	return "iid"
+}
+
+// MarshalText is [Partition.String], for flags and JSON.
+func (p Partition) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText is [ParsePartition], for flags and JSON.
+func (p *Partition) UnmarshalText(text []byte) error {
+	q, err := ParsePartition(string(text))
+	if err == nil {
+		*p = q
+	}
+	return err
+}
+
+// laws draws each agent's label distribution, up to a factor.
+func (p Partition) laws(r *rand.Rand, agents, classes int) [][]float64 {
+	laws := make([][]float64, agents)
+	for i := range laws {
+		laws[i] = make([]float64, classes)
+	}
+	switch {
+	case p.Dirichlet != 0:
+		for _, law := range laws {
+			dirichlet(r, p.Dirichlet, law)
+		}
+	case p.Labels != 0:
+		// Agents take runs of labels, evenly spaced around a circle, so that each label is
+		// held by about as many agents; the order of both is drawn.
+		label := r.Perm(classes)
+		for place, i := range r.Perm(agents) {
+			first := place * classes / agents
+			for j := range p.Labels {
+				laws[i][label[(first+j)%classes]] = 1
+			}
+		}
+	default:
+		for _, law := range laws {
+			for c := range law {
+				law[c] = 1
+			}
+		}
+	}
+	return laws
+}
+
+// dirichlet fills law with a draw from the symmetric Dirichlet distribution with parameter a, up
+// to a factor: independent gamma variables. In logarithms, because for a small a most would be 0.
+func dirichlet(r *rand.Rand, a float64, law []float64) {
+	top := math.Inf(-1)
+	for c := range law {
+		law[c] = logGamma(r, a)
+		top = max(top, law[c])
+	}
+	for c := range law {
+		law[c] = max(math.Exp(law[c]-top), 1e-300) // never 0: any label may be all that is left
+	}
+}
+
+// logGamma draws the logarithm of a gamma variable with shape a by the rejection method of
+// Marsaglia and Tsang (2000) at shape a+1, times U^(1/a).
+func logGamma(r *rand.Rand, a float64) float64 {
+	d := a + 1 - 1.0/3
+	for {
+		x := r.NormFloat64()
+		v := 1 + x/math.Sqrt(9*d)
+		if v <= 0 {
+			continue
+		}
+		v = v * v * v
+		if math.Log(1-r.Float64()) < x*x/2+d-d*v+d*math.Log(v) {
+			return math.Log(d*v) + math.Log(1-r.Float64())/a
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package data
+
+import (
+	"math/bits"
+	"math/rand/v2"
+
+	"dsbo"
+)
+
+// A Sampler gives one agent's minibatches: Batch different rows, every subset equally likely.
+// A draw is a pure function of (Seed, Agent, Set, K, T) and of the number of rows; draws with
+// different names are independent.
+//
+// The zero Sampler draws all rows. A Sampler belongs to one goroutine at a time.
+type Sampler struct {
+	Seed  uint64
+	Agent int
+	Batch int // 0: all rows
+
+	pcg   rand.PCG
+	marks []uint64
+	drawn []int
+}
+
+// Draw returns the named minibatch of rows 0 to rows-1, ascending, so that they are read in
+// the order of memory. nil means all rows: for [dsbo.Whole], for Batch 0, and where Batch is not
+// less than rows. The slice is valid until the next Draw.
+//
+// Time is O(Batch + rows/64); no allocation once the largest draw has been made.
+func (s *Sampler) Draw(name dsbo.Sample, rows int) []int {
+	if name.Set == dsbo.Whole || s.Batch <= 0 || s.Batch >= rows {
+		return nil
+	}
+	s.pcg.Seed(keys(s.Seed, streamSample, uint64(s.Agent), uint64(name.Set), uint64(name.K), uint64(name.T)))
+	s.clearMarks(rows)
+
+	// Drawing again where a row is taken is quick while at most half of the rows are;
+	// beyond that, draw the rows to leave out.
+	if s.Batch <= rows/2 {
+		s.mark(s.Batch, uint64(rows))
+	} else {
+		s.mark(rows-s.Batch, uint64(rows))
+		s.invert(rows)
+	}
+	return s.scan()
+}
+
+func (s *Sampler) clearMarks(rows int) {
+	words := (rows + 63) / 64
+	if cap(s.marks) < words {
+		s.marks = make([]uint64, words)
+	}
+	s.marks = s.marks[:words]
+	clear(s.marks)
+	if cap(s.drawn) < s.Batch {
+		s.drawn = make([]int, s.Batch)
+	}
+}
+
+// mark marks count different rows below n.
+func (s *Sampler) mark(count int, n uint64) {
+	reject := -n % n // 2^64 mod n: drawing again below it leaves every row equally likely
+	for count > 0 {
+		row, low := bits.Mul64(s.pcg.Uint64(), n)
+		if low < reject {
+			continue
+		}
+		word, bit := &s.marks[row/64], uint64(1)<<(row%64)
+		// Branch-free, because the processor cannot guess whether the row is taken.
+		count -= int(^*word >> (row % 64) & 1)
+		*word |= bit
+	}
+}
+
+func (s *Sampler) invert(rows int) {
+	for i := range s.marks {
+		s.marks[i] = ^s.marks[i]
+	}
+	if r := rows % 64; r != 0 {
+		s.marks[len(s.marks)-1] &= 1<<r - 1
+	}
+}
+
+// scan lists the marked rows.
+func (s *Sampler) scan() []int {
+	drawn := s.drawn[:s.Batch]
+	n := 0
+	for i, w := range s.marks {
+		for ; w != 0; w &= w - 1 {
+			drawn[n] = 64*i + bits.TrailingZeros64(w)
+			n++
+		}
+	}
+	return drawn
+}

@@ -1,0 +1,153 @@
+package data
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"dsbo"
+
+	"pgregory.net/rapid"
+)
+
+func TestDrawAllRows(t *testing.T) {
+	for _, c := range []struct {
+		batch, rows int
+		set         dsbo.Set
+	}{{0, 10, dsbo.Lower}, {10, 10, dsbo.Upper}, {11, 10, dsbo.Curvature}, {-1, 10, dsbo.Lower}, {3, 10, dsbo.Whole}, {1, 0, dsbo.Lower}} {
+		s := Sampler{Batch: c.batch}
+		if got := s.Draw(dsbo.Sample{Set: c.set}, c.rows); got != nil {
+			t.Errorf("batch %d of %d rows, set %v: %v, want nil (all rows)", c.batch, c.rows, c.set, got)
+		}
+	}
+}
+
+func TestDrawIsASortedSubset(t *testing.T) {
+	var s Sampler // one for all draws: what went before must not matter
+	rapid.Check(t, func(r *rapid.T) {
+		rows := rapid.IntRange(2, 700).Draw(r, "rows")
+		s.Batch = rapid.IntRange(1, rows-1).Draw(r, "batch")
+		s.Seed = rapid.Uint64().Draw(r, "seed")
+		s.Agent = rapid.IntRange(0, 100).Draw(r, "agent")
+		name := dsbo.Sample{
+			Set: dsbo.Set(rapid.IntRange(0, 2).Draw(r, "set")),
+			K:   rapid.IntRange(0, 1<<40).Draw(r, "k"), T: rapid.IntRange(0, 100).Draw(r, "t"),
+		}
+		got := s.Draw(name, rows)
+		if len(got) != s.Batch || !slices.IsSorted(got) || got[0] < 0 || got[len(got)-1] >= rows {
+			r.Fatalf("%d of %d rows: %v", s.Batch, rows, got)
+		}
+		if len(slices.Compact(slices.Clone(got))) != len(got) {
+			r.Fatalf("%d of %d rows: a row twice: %v", s.Batch, rows, got)
+		}
+		fresh := Sampler{Seed: s.Seed, Agent: s.Agent, Batch: s.Batch}
+		if again := fresh.Draw(name, rows); !slices.Equal(got, again) {
+			r.Fatalf("the same name gave %v and %v", got, again)
+		}
+	})
+}
+
+// TestDrawIsFixed pins the draws: a change breaks the resume of every saved run.
+func TestDrawIsFixed(t *testing.T) {
+	s := Sampler{Seed: 1, Agent: 2, Batch: 5}
+	got := fmt.Sprint(s.Draw(dsbo.Sample{Set: dsbo.Curvature, K: 3, T: 4}, 100))
+	if want := "[0 25 56 80 83]"; got != want {
+		t.Errorf("rows %s, want %s", got, want)
+	}
+}
+
+// Over R draws of b of m rows, row j is in c_j of them, with mean Rb/m and variance
+// R(b/m)(1-b/m), and Σ(c_j-mean)²/variance·(m-1)/m is chi-square with m-1 degrees of freedom:
+// mean m-1, variance 2(m-1). Six standard deviations bound it.
+func TestDrawInclusionIsUniform(t *testing.T) {
+	for _, c := range []struct{ batch, rows int }{{1, 10}, {3, 10}, {7, 10}, {100, 375}, {300, 375}, {64, 65}} {
+		const draws = 4000
+		counts := make([]float64, c.rows)
+		s := Sampler{Seed: 42, Agent: 1, Batch: c.batch}
+		for k := range draws {
+			for _, j := range s.Draw(dsbo.Sample{Set: dsbo.Lower, K: k / 7, T: k % 7}, c.rows) {
+				counts[j]++
+			}
+		}
+		p, m := float64(c.batch)/float64(c.rows), float64(c.rows)
+		chi2 := 0.0
+		for _, n := range counts {
+			d := n - draws*p
+			chi2 += float64(d*d) / (draws * p * (1 - p)) * (m - 1) / m
+		}
+		if d := math.Abs(chi2 - (m - 1)); d > 6*math.Sqrt(2*(m-1)) {
+			t.Errorf("%d of %d rows: chi-square %.1f with %d degrees of freedom", c.batch, c.rows, chi2, c.rows-1)
+		}
+	}
+}
+
+// Two independent draws of b of m rows share b²/m rows in the mean, with the hypergeometric
+// variance b²(m-b)²/(m²(m-1)). The mean over R pairs is within six of its standard deviations.
+func TestDrawsWithDifferentNamesAreIndependent(t *testing.T) {
+	const rows, batch, pairs = 500, 120, 2000
+	type key struct {
+		seed  uint64
+		agent int
+		name  dsbo.Sample
+	}
+	base := func(r int) key { return key{7, 0, dsbo.Sample{Set: dsbo.Lower, K: r, T: 0}} }
+	for _, c := range []struct {
+		what  string
+		other func(key) key
+	}{
+		{"seed", func(k key) key { k.seed++; return k }},
+		{"agent", func(k key) key { k.agent++; return k }},
+		{"set", func(k key) key { k.name.Set = dsbo.Curvature; return k }},
+		{"k", func(k key) key { k.name.K++; return k }},
+		{"t", func(k key) key { k.name.T++; return k }},
+		{"agent and k", func(k key) key { k.agent, k.name.K = k.agent+1, k.name.K-1; return k }},
+		{"k and t", func(k key) key { k.name.K, k.name.T = k.name.T, k.name.K+1; return k }},
+	} {
+		shared := 0
+		for r := range pairs {
+			a, b := base(r), c.other(base(r))
+			s1 := Sampler{Seed: a.seed, Agent: a.agent, Batch: batch}
+			s2 := Sampler{Seed: b.seed, Agent: b.agent, Batch: batch}
+			in := make(map[int]bool, batch)
+			for _, j := range s1.Draw(a.name, rows) {
+				in[j] = true
+			}
+			for _, j := range s2.Draw(b.name, rows) {
+				if in[j] {
+					shared++
+				}
+			}
+		}
+		const b, m = float64(batch), float64(rows)
+		mean, sd := b*b/m, b*(m-b)/(m*math.Sqrt(m-1))
+		if got := float64(shared) / pairs; math.Abs(got-mean) > 6*sd/math.Sqrt(pairs) {
+			t.Errorf("names that differ in %s share %.3f rows in the mean, want %.3f", c.what, got, mean)
+		}
+	}
+}
+
+func TestDrawDoesNotAllocate(t *testing.T) {
+	s := Sampler{Seed: 1, Batch: 1000}
+	s.Draw(dsbo.Sample{}, 3750)
+	k := 0
+	if n := testing.AllocsPerRun(100, func() {
+		k++
+		s.Draw(dsbo.Sample{Set: dsbo.Lower, K: k}, 3750)
+		s.Draw(dsbo.Sample{Set: dsbo.Upper, K: k}, 1500)
+	}); n != 0 {
+		t.Errorf("%g allocations a draw, want 0", n)
+	}
+}
+
+func BenchmarkDraw(b *testing.B) {
+	for _, batch := range []int{100, 1000, 1875, 3000} {
+		b.Run(fmt.Sprintf("%dof3750", batch), func(b *testing.B) {
+			s := Sampler{Seed: 1, Batch: batch}
+			b.ReportAllocs()
+			for k := 0; b.Loop(); k++ {
+				s.Draw(dsbo.Sample{Set: dsbo.Lower, K: k}, 3750)
+			}
+		})
+	}
+}

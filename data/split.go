@@ -1,0 +1,184 @@
+package data
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"dsbo"
+)
+
+// A Split says how one data set is shared out: every agent gets Train + Val examples, no example
+// goes to two agents, and an agent's training and validation examples have the same labels in the
+// same proportions (up to one example a label).
+type Split struct {
+	Agents int // n; 0: 8
+	// Train and Val are sizes per agent; 0: half of an agent's equal share. Of 60000 examples,
+	// 8 agents get 3750 and 3750. For [Partition.Labels], the share is the most that all can have.
+	Train, Val int
+	Partition  Partition
+	Seed       uint64
+}
+
+// Validate reports a setting that cannot work whatever the data, as [dsbo.ErrConfig].
+func (c Split) Validate() error {
+	switch {
+	case c.Agents < 0:
+		return fmt.Errorf("%w: %d agents: want at least 1", dsbo.ErrConfig, c.Agents)
+	case c.Train < 0:
+		return fmt.Errorf("%w: %d training examples an agent: want at least 1, or 0 for the default", dsbo.ErrConfig, c.Train)
+	case c.Val < 0:
+		return fmt.Errorf("%w: %d validation examples an agent: want at least 1, or 0 for the default", dsbo.ErrConfig, c.Val)
+	}
+	return c.Partition.Validate()
+}
+
+// NewTask shares train out to agents, deterministically, and keeps test, which may be empty, for
+// the evaluation. The task shares the memory of both. It fails with [dsbo.ErrConfig] if there are
+// fewer examples than asked for, or if the partition needs classes and train has none.
+func NewTask(train, test Examples, c Split) (Task, error) {
+	parts, err := c.assign(train)
+	if err != nil {
+		return Task{}, err
+	}
+	t := Task{Test: test, Features: train.X.Cols()}
+	if cols := train.Target.Cols(); cols > 1 {
+		t.Classes = cols
+	}
+	id := 0
+	for _, p := range parts {
+		var s Shard
+		if s.Train, err = train.pick(p.train); err != nil {
+			return Task{}, err
+		}
+		if s.Val, err = train.pick(p.val); err != nil {
+			return Task{}, err
+		}
+		s.Train.ID = make([]int, len(p.train))
+		for i := range s.Train.ID {
+			s.Train.ID[i] = id
+			id++
+		}
+		t.Shards = append(t.Shards, s)
+	}
+	return t, t.Validate()
+}
+
+// A part is the rows of one agent, ascending, so that they are read in the order of memory.
+type part struct{ train, val []int }
+
+// assign chooses the rows of every agent.
+func (c Split) assign(e Examples) ([]part, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if e.Len() == 0 || e.Target == nil || e.Target.Rows() != e.Len() {
+		return nil, fmt.Errorf("%w: %d examples to share out, with targets for each: want at least one", dsbo.ErrShape, e.Len())
+	}
+	if c.Agents == 0 {
+		c.Agents = 8
+	}
+	if c.Agents > e.Len()/2 {
+		return nil, fmt.Errorf("%w: %d agents share %d examples: want at least 2 examples an agent", dsbo.ErrConfig, c.Agents, e.Len())
+	}
+	pools, err := c.pools(e)
+	if err != nil {
+		return nil, err
+	}
+	r := newRand(c.Seed, streamSplit)
+	laws := c.Partition.laws(r, c.Agents, len(pools))
+	supply := make([]int, len(pools))
+	for l, pool := range pools {
+		supply[l] = len(pool)
+		r.Shuffle(len(pool), func(i, j int) { pool[i], pool[j] = pool[j], pool[i] })
+	}
+	if c, err = c.sized(supply, laws); err != nil {
+		return nil, err
+	}
+	quotas, _ := allocate(c.drawRand(), laws, supply, c.Train+c.Val)
+
+	parts := make([]part, c.Agents)
+	for i, quota := range quotas {
+		var rows []int
+		for l, n := range quota {
+			rows = append(rows, pools[l][:n]...)
+			pools[l] = pools[l][n:]
+		}
+		// By label, so that spread shares each of them in proportion.
+		slices.SortStableFunc(rows, func(a, b int) int { return label(e, a) - label(e, b) })
+		parts[i] = c.spread(rows)
+	}
+	return parts, nil
+}
+
+// pools returns the rows of each label, or all rows as one where labels do not matter.
+func (c Split) pools(e Examples) ([][]int, error) {
+	pools := make([][]int, 1)
+	byLabel := c.Partition != Partition{}
+	if byLabel {
+		pools = make([][]int, e.Target.Cols())
+	}
+	if k := c.Partition.Labels; k > len(pools) {
+		return nil, fmt.Errorf("%w: partition labels:%d of data with %d labels: want at most %d", dsbo.ErrConfig, k, len(pools), len(pools))
+	}
+	for i := range e.Len() {
+		if !byLabel {
+			pools[0] = append(pools[0], i)
+			continue
+		}
+		l, ok := e.Target.Label(i)
+		if !ok {
+			return nil, fmt.Errorf("%w: partition %v of data without class labels: want iid", dsbo.ErrConfig, c.Partition)
+		}
+		pools[l] = append(pools[l], i)
+	}
+	return pools, nil
+}
+
+// sized sets the default sizes and checks that the examples suffice.
+func (c Split) sized(supply []int, laws [][]float64) (Split, error) {
+	total := 0
+	for _, n := range supply {
+		total += n
+	}
+	share := total / c.Agents
+	if c.Partition.Labels != 0 {
+		_, share = allocate(c.drawRand(), laws, supply, share)
+	}
+	if c.Train == 0 {
+		c.Train = share / 2
+	}
+	if c.Val == 0 {
+		c.Val = share / 2
+	}
+	if c.Train == 0 || c.Val == 0 || c.Train > share || c.Val > share-c.Train {
+		return c, fmt.Errorf("%w: %d agents with %d training and %d validation examples each, of %d examples split %v: want at most %d an agent together",
+			dsbo.ErrConfig, c.Agents, c.Train, c.Val, total, c.Partition, share)
+	}
+	return c, nil
+}
+
+// label returns the label of a row, 0 where there are none.
+func label(e Examples, row int) int {
+	l, _ := e.Target.Label(row)
+	return l
+}
+
+// drawRand returns the numbers for allocate, the same each time.
+func (c Split) drawRand() *rand.Rand { return newRand(c.Seed, streamSplit, 1) }
+
+// spread splits rows into training and validation examples: evenly along the list, so that each
+// label in it is split in proportion.
+func (c Split) spread(rows []int) part {
+	p := part{make([]int, 0, c.Train), make([]int, 0, c.Val)}
+	for j, row := range rows {
+		if (j+1)*c.Train/len(rows) > j*c.Train/len(rows) {
+			p.train = append(p.train, row)
+		} else {
+			p.val = append(p.val, row)
+		}
+	}
+	slices.Sort(p.train)
+	slices.Sort(p.val)
+	return p
+}

@@ -1,0 +1,360 @@
+package data
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"dsbo"
+	"dsbo/ad"
+
+	"pgregory.net/rapid"
+)
+
+// labelled returns examples with one feature, the row number, and the given number of each label.
+func labelled(t testing.TB, counts ...int) Examples {
+	t.Helper()
+	var labels []uint8
+	for l, n := range counts {
+		for range n {
+			labels = append(labels, uint8(l))
+		}
+	}
+	x := make([]float64, len(labels))
+	for i := range x {
+		x[i] = float64(i)
+	}
+	return Examples{X: table(t)(ad.FloatTable(len(x), 1, x)), Target: table(t)(ad.LabelTable(labels, len(counts)))}
+}
+
+// table returns a function that fails the test on an error.
+func table(t testing.TB) func(*ad.Table, error) *ad.Table {
+	return func(x *ad.Table, err error) *ad.Table {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+}
+
+// labelCounts returns how often each label occurs.
+func labelCounts(e Examples) []int {
+	counts := make([]int, e.Target.Cols())
+	for i := range e.Len() {
+		l, _ := e.Target.Label(i)
+		counts[l]++
+	}
+	return counts
+}
+
+// checkSplit checks what holds for every split.
+func checkSplit(t interface{ Fatalf(string, ...any) }, task Task, agents, train, val int) {
+	if len(task.Shards) != agents {
+		t.Fatalf("%d shards, want %d", len(task.Shards), agents)
+	}
+	seen := map[float64]bool{}
+	id := 0
+	for i, s := range task.Shards {
+		if s.Train.Len() != train || s.Val.Len() != val {
+			t.Fatalf("agent %d has %d and %d examples, want %d and %d", i, s.Train.Len(), s.Val.Len(), train, val)
+		}
+		for _, e := range []Examples{s.Train, s.Val} {
+			for j := range e.Len() {
+				row := e.X.At(j, 0)
+				if seen[row] {
+					t.Fatalf("agent %d: example %g is dealt twice", i, row)
+				}
+				seen[row] = true
+				if j > 0 && row < e.X.At(j-1, 0) {
+					t.Fatalf("agent %d: rows not in the order of memory", i)
+				}
+			}
+		}
+		for _, got := range s.Train.ID {
+			if got != id {
+				t.Fatalf("agent %d: training ID %d, want %d", i, got, id)
+			}
+			id++
+		}
+		if s.Train.Target.Cols() == 1 {
+			continue
+		}
+		a, b := labelCounts(s.Train), labelCounts(s.Val)
+		for l := range a {
+			want := float64(a[l]+b[l]) * float64(train) / float64(train+val)
+			if math.Abs(float64(a[l])-want) >= 1 {
+				t.Fatalf("agent %d: %d of label %d to train on, want about %.2f", i, a[l], l, want)
+			}
+		}
+	}
+	if err := task.Validate(); err != nil {
+		t.Fatalf("%v", err)
+	}
+}
+
+func TestSplitDefaults(t *testing.T) {
+	e := labelled(t, 592, 674, 596, 613, 584, 542, 592, 627, 585, 595) // MNIST at a tenth
+	for _, c := range []struct {
+		split       Split
+		n, tr, va   int
+		description string
+	}{
+		{Split{}, 8, 375, 375, "the paper's, at a tenth"},
+		{Split{Agents: 3}, 3, 1000, 1000, "three agents"},
+		{Split{Train: 25}, 8, 25, 375, "small training sets"},
+		{Split{Val: 1}, 8, 375, 1, "one validation example"},
+		{Split{Agents: 1, Train: 5999, Val: 1}, 1, 5999, 1, "all of the data"},
+		{Split{Partition: Partition{Dirichlet: .3}}, 8, 375, 375, "skewed"},
+		{Split{Partition: Partition{Dirichlet: .001}}, 8, 375, 375, "very skewed"},
+	} {
+		task, err := NewTask(e, e, c.split)
+		if err != nil {
+			t.Errorf("%s: %v", c.description, err)
+			continue
+		}
+		checkSplit(t, task, c.n, c.tr, c.va)
+		if task.Features != 1 || task.Classes != 10 || task.TrainRows() != c.n*c.tr {
+			t.Errorf("%s: %d features, %d classes, %d training rows", c.description, task.Features, task.Classes, task.TrainRows())
+		}
+	}
+}
+
+func TestSplitIsDeterministic(t *testing.T) {
+	e := labelled(t, 300, 300, 200)
+	for _, p := range []Partition{{}, {Dirichlet: .5}, {Labels: 2}} {
+		rows := func(seed uint64) (all []float64) {
+			task, err := NewTask(e, Examples{}, Split{Agents: 4, Seed: seed, Partition: p})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range task.Shards {
+				for i := range s.Train.Len() {
+					all = append(all, s.Train.X.At(i, 0))
+				}
+			}
+			return all
+		}
+		if !slices.Equal(rows(1), rows(1)) {
+			t.Errorf("%v: the same seed gave two splits", p)
+		}
+		if slices.Equal(rows(1), rows(2)) {
+			t.Errorf("%v: two seeds gave the same split", p)
+		}
+	}
+}
+
+// Random sizes and supplies: what is asked for is given, or the error says what could be.
+func TestSplitByLabels(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		counts := rapid.SliceOfN(rapid.IntRange(4, 60), 2, 6).Draw(r, "counts")
+		e := labelled(t, counts...)
+		c := Split{
+			Agents:    rapid.IntRange(1, 4).Draw(r, "agents"),
+			Partition: Partition{Labels: rapid.IntRange(1, len(counts)).Draw(r, "labels")},
+			Seed:      rapid.Uint64().Draw(r, "seed"),
+		}
+		task, err := NewTask(e, Examples{}, c)
+		if err != nil {
+			r.Fatal(err)
+		}
+		half := task.Shards[0].Train.Len()
+		checkSplit(r, task, c.Agents, half, half)
+		for i, s := range task.Shards {
+			held := 0
+			for l, n := range labelCounts(s.Train) {
+				if n+labelCounts(s.Val)[l] > 0 {
+					held++
+				}
+			}
+			if held > c.Partition.Labels {
+				r.Fatalf("agent %d holds %d labels, want at most %d", i, held, c.Partition.Labels)
+			}
+		}
+	})
+}
+
+// With as many labels as agents need, the whole of MNIST's proportions can be dealt.
+func TestSplitByLabelsRearranges(t *testing.T) {
+	e := labelled(t, 592, 674, 596, 613, 584, 542, 592, 627, 585, 595)
+	task, err := NewTask(e, e, Split{Partition: Partition{Labels: 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkSplit(t, task, 8, 375, 375)
+}
+
+// bestSize is a dumb twin of allocate: by Hall's theorem every agent can have s examples if and
+// only if every set of agents has at least s examples a head among its labels.
+func bestSize(laws [][]float64, supply []int) int {
+	best := math.MaxInt
+	for set := 1; set < 1<<len(laws); set++ {
+		agents, have := 0, 0
+		held := make([]bool, len(supply))
+		for i, law := range laws {
+			if set>>i&1 == 1 {
+				agents++
+				for l, w := range law {
+					held[l] = held[l] || w > 0
+				}
+			}
+		}
+		for l, h := range held {
+			if h {
+				have += supply[l]
+			}
+		}
+		best = min(best, have/agents)
+	}
+	return best
+}
+
+func TestAllocateReachesTheMost(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		agents, labels := rapid.IntRange(1, 5).Draw(r, "agents"), rapid.IntRange(1, 5).Draw(r, "labels")
+		supply := rapid.SliceOfN(rapid.IntRange(0, 30), labels, labels).Draw(r, "supply")
+		laws := make([][]float64, agents)
+		for i := range laws {
+			laws[i] = rapid.SliceOfN(rapid.SampledFrom([]float64{0, 1, .01}), labels, labels).Draw(r, "law")
+		}
+		quotas, got := allocate(newRand(1, streamSplit), laws, supply, 1000)
+		if want := bestSize(laws, supply); got != want {
+			r.Fatalf("every agent has %d, want %d", got, want)
+		}
+		for l := range labels {
+			used := 0
+			for i := range agents {
+				if quotas[i][l] < 0 || quotas[i][l] > 0 && laws[i][l] == 0 {
+					r.Fatalf("agent %d has %d of label %d with weight %g", i, quotas[i][l], l, laws[i][l])
+				}
+				used += quotas[i][l]
+			}
+			if used > supply[l] {
+				r.Fatalf("%d of label %d are dealt, there are %d", used, l, supply[l])
+			}
+		}
+	})
+}
+
+// A small parameter means that most of an agent's examples have one label.
+func TestDirichletSkew(t *testing.T) {
+	e := labelled(t, 600, 600, 600, 600, 600)
+	largest := func(a float64) float64 {
+		task, err := NewTask(e, e, Split{Agents: 5, Train: 50, Val: 50, Partition: Partition{Dirichlet: a}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.0
+		for _, s := range task.Shards {
+			sum += float64(slices.Max(labelCounts(s.Train))) / 50
+		}
+		return sum / 5
+	}
+	if skewed, even := largest(.01), largest(1e6); skewed < .9 || even > .4 {
+		t.Errorf("mean share of an agent's commonest label: %.2f for parameter 0.01, %.2f for 1e6", skewed, even)
+	}
+}
+
+func TestSplitErrors(t *testing.T) {
+	e := labelled(t, 10, 10, 10)
+	real := Examples{X: e.X, Target: table(t)(ad.FloatTable(30, 1, make([]float64, 30)))}
+	for _, c := range []struct {
+		name  string
+		e     Examples
+		split Split
+		kind  error
+		text  string
+	}{
+		{"agents", e, Split{Agents: -1}, dsbo.ErrConfig, "-1 agents: want at least 1"},
+		{"train", e, Split{Train: -1}, dsbo.ErrConfig, "-1 training examples an agent: want at least 1, or 0 for the default"},
+		{"val", e, Split{Val: -2}, dsbo.ErrConfig, "-2 validation examples an agent: want at least 1, or 0 for the default"},
+		{"too many agents", e, Split{Agents: 16}, dsbo.ErrConfig, "16 agents share 30 examples: want at least 2 examples an agent"},
+		{"absurd agents", e, Split{Agents: math.MaxInt}, dsbo.ErrConfig, "9223372036854775807 agents share 30 examples: want at least 2 examples an agent"},
+		{"too much", e, Split{Agents: 3, Train: 6, Val: 5}, dsbo.ErrConfig,
+			"3 agents with 6 training and 5 validation examples each, of 30 examples split iid: want at most 10 an agent together"},
+		{"absurd size", e, Split{Agents: 3, Train: math.MaxInt, Val: math.MaxInt}, dsbo.ErrConfig,
+			"3 agents with 9223372036854775807 training and 9223372036854775807 validation examples each, of 30 examples split iid: want at most 10 an agent together"},
+		{"too much of one label", e, Split{Agents: 2, Train: 6, Val: 5, Partition: Partition{Labels: 1}}, dsbo.ErrConfig,
+			"2 agents with 6 training and 5 validation examples each, of 30 examples split labels:1: want at most 10 an agent together"},
+		{"labels", e, Split{Agents: 2, Partition: Partition{Labels: 4}}, dsbo.ErrConfig, "partition labels:4 of data with 3 labels: want at most 3"},
+		{"no classes", real, Split{Agents: 2, Partition: Partition{Dirichlet: 1}}, dsbo.ErrConfig, "partition dirichlet:1 of data without class labels: want iid"},
+		{"nothing", Examples{}, Split{}, dsbo.ErrShape, "0 examples to share out, with targets for each: want at least one"},
+	} {
+		_, err := NewTask(c.e, Examples{}, c.split)
+		if err == nil || err.Error() != c.kind.Error()+": "+c.text || !errors.Is(err, c.kind) {
+			t.Errorf("%s: error %q, want %q", c.name, err, c.text)
+		}
+	}
+	if task, err := NewTask(real, real, Split{Agents: 3}); err != nil || task.Classes != 0 {
+		t.Errorf("targets that are numbers: %d classes, %v", task.Classes, err)
+	}
+}
+
+func TestTaskValidate(t *testing.T) {
+	e := labelled(t, 10, 10)
+	fresh := func() Task {
+		task, err := NewTask(e, e, Split{Agents: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return task
+	}
+	other := Examples{X: table(t)(ad.FloatTable(10, 2, make([]float64, 20))), Target: e.Target}
+	for _, c := range []struct {
+		name   string
+		change func(*Task)
+		text   string
+	}{
+		{"no agents", func(t *Task) { t.Shards = nil }, "shape mismatch: a task without agents"},
+		{"no validation", func(t *Task) { t.Shards[1].Val = Examples{} }, "validation examples of agent 1: shape mismatch: there are none"},
+		{"features", func(t *Task) { t.Shards[0].Train = other }, "training examples of agent 0: shape mismatch: 2 features in a task with 1"},
+		{"classes", func(t *Task) { t.Classes = 3 }, "training examples of agent 0: shape mismatch: targets with 2 columns, want 3"},
+		{"targets", func(t *Task) { t.Test.Target = t.Shards[0].Val.Target }, "test examples: shape mismatch: 5 targets for 20 examples"},
+		{"no test features", func(t *Task) { t.Test.X = nil }, "test examples: shape mismatch: there are none"},
+		{"too few IDs", func(t *Task) { t.Shards[0].Train.ID = []int{0} }, "training examples of agent 0: shape mismatch: 1 IDs for 5 examples"},
+		{"ID twice", func(t *Task) { t.Shards[1].Train.ID[0] = 1 }, "shape mismatch: training examples of agent 1: row 0 has ID 1: want each of 0 to 9 once"},
+		{"ID beyond", func(t *Task) { t.Shards[1].Train.ID[4] = 10 }, "shape mismatch: training examples of agent 1: row 4 has ID 10: want each of 0 to 9 once"},
+	} {
+		task := fresh()
+		c.change(&task)
+		if err := task.Validate(); err == nil || err.Error() != c.text || !errors.Is(err, dsbo.ErrShape) {
+			t.Errorf("%s: error %q, want %q", c.name, err, c.text)
+		}
+	}
+	task := fresh()
+	task.Test = Examples{}
+	if err := task.Validate(); err != nil {
+		t.Errorf("a task without a test set: %v", err)
+	}
+}
+
+func TestOneHot(t *testing.T) {
+	numbers := func(v ...float64) *ad.Table { return table(t)(ad.FloatTable(len(v), 1, v)) }
+	got := table(t)(OneHot(numbers(2, 0, 1), 3))
+	var classes []int
+	for i := range got.Rows() {
+		l, _ := got.Label(i)
+		classes = append(classes, l)
+	}
+	if !reflect.DeepEqual(classes, []int{2, 0, 1}) || got.Cols() != 3 {
+		t.Errorf("classes %v of %d", classes, got.Cols())
+	}
+	for _, c := range []struct {
+		target  *ad.Table
+		classes int
+		text    string
+	}{
+		{numbers(0, 3), 3, "bad configuration: class label 3 in row 1: want a whole number from 0 to 2"},
+		{numbers(.5), 3, "bad configuration: class label 0.5 in row 0: want a whole number from 0 to 2"},
+		{numbers(-1), 3, "bad configuration: class label -1 in row 0: want a whole number from 0 to 2"},
+		{numbers(300), 1000, "bad configuration: class label 300 in row 0: want a whole number from 0 to 999"},
+		{numbers(0), 300, "bad configuration: 300 classes: want 1 to 256"},
+		{table(t)(ad.FloatTable(1, 2, []float64{1, 0})), 3, "shape mismatch: class labels in 2 columns, want 1"},
+	} {
+		if _, err := OneHot(c.target, c.classes); err == nil || err.Error() != c.text {
+			t.Errorf("error %q, want %q", err, c.text)
+		}
+	}
+}
