@@ -1,0 +1,56 @@
+package network_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"dsbo/network"
+)
+
+// BenchmarkMix times one exchange of all 8 agents of a ring: vectors of p = 200 numbers, of
+// MNIST's 7,840 and of a million.
+func BenchmarkMix(b *testing.B) {
+	for _, length := range []int{200, 7840, 1 << 20} {
+		b.Run(fmt.Sprintf("ring8/bytes=%d", 8*length), func(b *testing.B) {
+			g, err := network.Ring(8, 0.5)
+			if err != nil {
+				b.Fatal(err)
+			}
+			benchmarkMix(b, g.W, length)
+		})
+	}
+	for _, n := range []int{8, 64} {
+		b.Run(fmt.Sprintf("complete%d/bytes=62720", n), func(b *testing.B) {
+			g, err := network.Complete(n)
+			if err != nil {
+				b.Fatal(err)
+			}
+			benchmarkMix(b, g.W, 7840)
+		})
+	}
+}
+
+func benchmarkMix(b *testing.B, w *network.Matrix, length int) {
+	l := network.NewLocal(w)
+	run := func(rounds int) {
+		var wg sync.WaitGroup
+		for i := range w.N() {
+			wg.Go(func() {
+				v := make([]float64, length)
+				for range rounds {
+					if err := l.Mixer(i).Mix(b.Context(), v, v); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+	}
+	run(2) // grows the slots
+	b.ReportAllocs()
+	b.SetBytes(int64(8 * length * w.N()))
+	b.ResetTimer()
+	run(b.N)
+}

@@ -1,0 +1,38 @@
+// Package network holds who talks to whom: graphs, their mixing matrices W with the checks
+// that the theory asks for, and the exchange between agents.
+//
+// # Graphs
+//
+// [New] makes a graph by name ("ring", "star", ...) or from a JSON file; [Ring], [Torus] and so on
+// make one directly. Each comes with a valid mixing matrix: symmetric, doubly stochastic,
+// non-negative and with ρ = max(|λ_2|, |λ_n|) < 1, the assumption on W in the paper.
+//
+// Two rules give the weights. With w = 0 they are the Metropolis weights,
+//
+//	w_ij = 1/(1 + max(d_i, d_j)) on an edge,   w_ii = 1 − Σ_{j≠i} w_ij,
+//
+// with d_i the number of neighbours of agent i; any connected graph will do. With 0 < w < 1 every
+// agent keeps w and shares 1 − w evenly, w_ij = (1 − w)/d, which is the paper's W on the ring
+// (d = 2); all agents must then have the same number of neighbours.
+//
+// # Graph files
+//
+// A file whose name ends in .json holds one object, with either the edges,
+//
+//	{"agents": 4, "edges": [[0, 1], [1, 2], [2, 3], [3, 0]]}
+//
+// to which one of the two rules gives weights, or the matrix itself:
+//
+//	{"W": [[0.50, 0.25, 0.25],
+//	       [0.25, 0.50, 0.25],
+//	       [0.25, 0.25, 0.50]]}
+//
+// Agents are counted from 0. An edge is named once, in either direction. "agents" is optional beside
+// "W". Other fields, null, repeated fields, self loops, repeated edges and agents out of range are errors.
+//
+// # Exchange
+//
+// [Local] connects agents that are goroutines of one process. Every transport gives the same
+// bits, because a sum runs over the agents in ascending order and each product is rounded
+// before it is added; the conformance suite in networktest holds them to it.
+package network

@@ -1,0 +1,187 @@
+package network
+
+import (
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+)
+
+// An edgeSet is an undirected graph without weights.
+type edgeSet struct{ linked [][]bool }
+
+func newEdgeSet(n int) edgeSet {
+	e := edgeSet{make([][]bool, n)}
+	for i := range e.linked {
+		e.linked[i] = make([]bool, n)
+	}
+	return e
+}
+
+// link adds the edge i-j. A self loop, which small circles produce, is left out.
+func (e edgeSet) link(i, j int) {
+	if i != j {
+		e.linked[i][j], e.linked[j][i] = true, true
+	}
+}
+
+func (e edgeSet) neighbours(i int) []int {
+	var js []int
+	for j, yes := range e.linked[i] {
+		if yes {
+			js = append(js, j)
+		}
+	}
+	return js
+}
+
+func ringEdges(n int) edgeSet { return torusEdges(1, n) }
+
+func completeEdges(n int) edgeSet {
+	e := newEdgeSet(n)
+	for i := range n {
+		for j := range i {
+			e.link(i, j)
+		}
+	}
+	return e
+}
+
+func starEdges(n int) edgeSet {
+	e := newEdgeSet(n)
+	for i := 1; i < n; i++ {
+		e.link(0, i)
+	}
+	return e
+}
+
+func pathEdges(n int) edgeSet {
+	e := newEdgeSet(n)
+	for i := 1; i < n; i++ {
+		e.link(i-1, i)
+	}
+	return e
+}
+
+func torusEdges(rows, cols int) edgeSet {
+	e := newEdgeSet(rows * cols)
+	for r := range rows {
+		for c := range cols {
+			e.link(r*cols+c, r*cols+(c+1)%cols)
+			e.link(r*cols+c, (r+1)%rows*cols+c)
+		}
+	}
+	return e
+}
+
+func exponentialEdges(n int) edgeSet {
+	e := newEdgeSet(n)
+	for i := range n {
+		for d := 1; d < n; d *= 2 {
+			e.link(i, (i+d)%n)
+		}
+	}
+	return e
+}
+
+func checkHypercube(n int) error {
+	if n&(n-1) != 0 {
+		below := 1 << (bits.Len(uint(n)) - 1)
+		return configError("a hypercube of %d agents, want a power of two such as %d or %d", n, below, 2*below)
+	}
+	return nil
+}
+
+func hypercubeEdges(n int) edgeSet {
+	e := newEdgeSet(n)
+	for i := range n {
+		for bit := 1; bit < n; bit *= 2 {
+			e.link(i, i^bit)
+		}
+	}
+	return e
+}
+
+// erdosRenyiStream keeps the graph's draws apart from other uses of the same seed.
+const erdosRenyiStream = 0x6772617068
+
+func erdosRenyiEdges(n int, prob float64, seed uint64) edgeSet {
+	if prob == 0 {
+		prob = min(1, 2*math.Log(float64(n))/float64(n))
+	}
+	r := rand.New(rand.NewPCG(seed, erdosRenyiStream))
+	const draws = 20
+	for draw := 1; ; draw++ {
+		e := newEdgeSet(n)
+		for i := range n {
+			for j := range i {
+				if r.Float64() < prob {
+					e.link(i, j)
+				}
+			}
+		}
+		part := components(n, e.neighbours)
+		if slices.Max(part) == 0 {
+			return e
+		}
+		if draw == draws {
+			e.bridge(part, r)
+			return e
+		}
+	}
+}
+
+// bridge links a random agent of every other component to a random one of component 0.
+func (e edgeSet) bridge(part []int, r *rand.Rand) {
+	members := make([][]int, slices.Max(part)+1)
+	for i, p := range part {
+		members[p] = append(members[p], i)
+	}
+	pick := func(p int) int { return members[p][r.IntN(len(members[p]))] }
+	for p := 1; p < len(members); p++ {
+		e.link(pick(0), pick(p))
+	}
+}
+
+// graph gives the edges their weights, by the rule that w chooses, and checks the result.
+func (e edgeSet) graph(name string, w float64) (*Graph, error) {
+	degree := make([]int, len(e.linked))
+	for i := range degree {
+		degree[i] = len(e.neighbours(i))
+	}
+	weight := func(i, j int) float64 { return 1 / float64(1+max(degree[i], degree[j])) }
+	if w != 0 {
+		for i, d := range degree {
+			if d != degree[0] {
+				return nil, configError("self weight w = %v needs equally many neighbours everywhere, but in graph %s agent 0 has %d and agent %d has %d: leave w at 0 for Metropolis weights", w, name, degree[0], i, d)
+			}
+		}
+		weight = func(int, int) float64 { return (1 - w) / float64(degree[0]) }
+	}
+	rows := make([][]float64, len(degree))
+	for i := range rows {
+		rows[i] = make([]float64, len(degree))
+		others := 0.0
+		for _, j := range e.neighbours(i) {
+			rows[i][j] = weight(i, j)
+			others += rows[i][j]
+		}
+		rows[i][i] = 1 - others
+		if w != 0 && degree[i] > 0 {
+			rows[i][i] = w
+		}
+	}
+	return fromRows(name, rows)
+}
+
+// fromRows returns the graph of a whole matrix if that is valid.
+func fromRows(name string, rows [][]float64) (*Graph, error) {
+	m, err := NewMatrix(rows)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.Validate(); err != nil {
+		return nil, err
+	}
+	return &Graph{Name: name, W: m}, nil
+}

@@ -1,0 +1,71 @@
+package network_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"dsbo/network"
+)
+
+// Four agents on the paper's ring exchange their numbers until all hold the mean.
+func Example() {
+	g, err := network.New("ring", 4, network.Options{W: 0.5})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(g)
+	exchange := network.NewLocal(g.W)
+	x := [][]float64{{0}, {4}, {8}, {0}}
+	var agents sync.WaitGroup
+	for i := range x {
+		agents.Go(func() {
+			for range 60 {
+				if err := exchange.Mixer(i).Mix(context.Background(), x[i], x[i]); err != nil {
+					fmt.Println(err)
+					return
+				}
+			}
+		})
+	}
+	agents.Wait()
+	fmt.Println(x)
+	fmt.Printf("%+v\n", exchange.Mixer(0).Stats())
+	// Output:
+	// ring, 4 agents, ρ = 0.500000
+	// [[3] [3] [3] [3]]
+	// {Messages:120 Floats:120 Bytes:960}
+}
+
+func ExampleParse() {
+	g, err := network.Parse("bus.json", []byte(`{"agents": 3, "edges": [[0, 1], [1, 2]]}`), 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i := range g.W.N() {
+		fmt.Printf("%d: neighbours %v, weights %.3f\n", i, g.W.Neighbours(i), g.W.Dense()[i])
+	}
+	_, err = network.Parse("bus.json", []byte(`{"agents": 3, "edges": [[0, 1]]}`), 0)
+	fmt.Println(err)
+	// Output:
+	// 0: neighbours [1], weights [0.667 0.333 0.000]
+	// 1: neighbours [0 2], weights [0.333 0.333 0.333]
+	// 2: neighbours [1], weights [0.000 0.333 0.667]
+	// graph file bus.json: no path of edges leads from agent 0 to agent 2, want a connected graph
+}
+
+func ExampleMatrix_Validate() {
+	w, err := network.NewMatrix([][]float64{
+		{0.5, 0.5, 0.0},
+		{0.5, 0.2, 0.3},
+		{0.0, 0.3, 0.6},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(w.Validate())
+	// Output: row 2 of W sums to 0.8999999999999999, want 1
+}

@@ -1,0 +1,97 @@
+package network_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/network"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParseRefused(t *testing.T) {
+	for _, c := range []struct {
+		data string
+		w    float64
+		want string
+	}{
+		{``, 0, "want a JSON object"},
+		{`[]`, 0, "want a JSON object"},
+		{`{`, 0, "at byte 1: the file ends early"},
+		{`{"agents": 2, "edges": [[0,1]]`, 0, "at byte 30: the file ends early"},
+		{`{"agents": 2, "edges": [[0,1`, 0, "the file ends early"},
+		{`{"agents": 2; "edges": [[0,1]]}`, 0, "invalid character ';'"},
+		{`{"agents": 2, "edges": [[0,1]]} {}`, 0, "something follows the object"},
+		{`{"agents": 2, "edges": [[0,1]], "weights": 3}`, 0, `unknown field "weights", want "agents", "edges" or "W"`},
+		{`{"w": [[1]]}`, 0, `unknown field "w"`},
+		{`{"agents": 2, "agents": 2, "edges": [[0,1]]}`, 0, `field "agents" is given twice`},
+		{`{"agents": null, "edges": []}`, 0, `field "agents": found null, want a whole number`},
+		{`{"W": [[1, null], [0, 1]]}`, 0, `field "W": found null, want rows of numbers`},
+		{`{"agents": 2.5, "edges": []}`, 0, `field "agents": found number 2.5, want a whole number`},
+		{`{"agents": 2, "edges": [[0, "1"]]}`, 0, `field "edges": found string, want pairs of whole numbers`},
+		{`{"W": [[1e999]]}`, 0, `field "W": found number 1e999, want rows of numbers`},
+		{`{}`, 0, `neither "edges" nor "W" is given`},
+		{`{"edges": [[0,1]]}`, 0, `no "agents"`},
+		{`{"W": [[1]], "edges": []}`, 0, `both "edges" and "W" are given`},
+		{`{"W": [[1]], "agents": 2}`, 0, `"agents" is 2 but "W" has 1 rows`},
+		{`{"W": [[1]]}`, 0.5, `but the file gives "W": leave w at 0`},
+		{`{"W": []}`, 0, "0 agents, want 1 to 1024"},
+		{`{"W": [[0.5, 0.5], [0.5]]}`, 0, "row 1 of W has 1 entries, want 2"},
+		{`{"W": [[0.5, 0.5], [0.5, 0.4]]}`, 0, "row 1 of W sums to 0.9, want 1"},
+		{`{"agents": 3, "edges": [[0, 1, 2]]}`, 0, "edge 0, [0 1 2]: 3 ends, want 2"},
+		{`{"agents": 3, "edges": [[0, 1], [1, 1]]}`, 0, "edge 1, [1, 1]: a self loop"},
+		{`{"agents": 1000000000, "edges": []}`, 0, "1000000000 agents, want 1 to 1024"},
+	} {
+		_, err := network.Parse("g.json", []byte(c.data), c.w)
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "graph file g.json: ") {
+			t.Errorf("%s: error %v, want %q in it", c.data, err, c.want)
+			continue
+		}
+		if !errors.Is(err, dsbo.ErrConfig) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error %q is not one line that matches dsbo.ErrConfig", c.data, err)
+		}
+	}
+}
+
+// FuzzParse holds the reader to its word: what it accepts is valid and its own W, written
+// down again, reads back.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		`{"agents": 4, "edges": [[0, 1], [1, 2], [2, 3], [3, 0]]}`,
+		`{"agents": 1, "edges": []}`,
+		`{"W": [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]]}`,
+		`{"agents": 2, "W": [[0.7, 0.3], [0.3, 0.7]]}`,
+		`{"agents": 3, "edges": [[0, 0], [1, 9]]} x`,
+		`{"W": [[1, null], [-1, 1e999]], "W": 0}`,
+	} {
+		f.Add([]byte(seed), 0.0)
+	}
+	f.Add([]byte(`{"agents": 3, "edges": [[0, 1], [1, 2], [2, 0]]}`), 0.5)
+	f.Fuzz(func(t *testing.T, data []byte, w float64) {
+		g, err := network.Parse("g.json", data, w)
+		if err != nil {
+			if !errors.Is(err, dsbo.ErrConfig) {
+				t.Errorf("error %v is not dsbo.ErrConfig", err)
+			}
+			return
+		}
+		if err := g.W.Validate(); err != nil {
+			t.Errorf("accepted an invalid W: %v", err)
+		}
+		dense := map[string]any{"agents": g.W.N(), "W": g.W.Dense()}
+		text, err := json.Marshal(dense)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := network.Parse("again.json", text, 0)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if d := cmp.Diff(g.W.Dense(), again.W.Dense()); d != "" {
+			t.Errorf("W read back (-first +again):\n%s", d)
+		}
+	})
+}

@@ -1,0 +1,314 @@
+package network_test
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/network"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// TestSpectra compares with closed forms. EigenSym is backward stable: each eigenvalue is
+// within a small multiple of n·2⁻⁵³·‖W‖ of the true one, below 1e-13 for these n.
+func TestSpectra(t *testing.T) {
+	const tol = 1e-13
+	circle := func(n, k int) float64 { return math.Cos(2 * math.Pi * float64(k) / float64(n)) }
+	ring := func(n int, w float64) []float64 {
+		var e []float64
+		for k := range n {
+			e = append(e, w+(1-w)*circle(n, k))
+		}
+		return e
+	}
+	torus := func(rows, cols int, w float64) []float64 { // four neighbours each
+		var e []float64
+		for r := range rows {
+			for c := range cols {
+				e = append(e, w+(1-w)/2*(circle(rows, r)+circle(cols, c)))
+			}
+		}
+		return e
+	}
+	hypercube := func(bits int, w float64) []float64 { // 1 − 2k/bits, as often as k of bits can be chosen
+		e := []float64{1}
+		for range bits {
+			e = append(e, e...)
+			for k := range e[:len(e)/2] {
+				e[k] -= (1 - w) * 2 / float64(bits)
+			}
+		}
+		return e
+	}
+	exponential := func(n int, w float64, distances ...int) []float64 { // a circulant: the cosines of its distances
+		var e []float64
+		for k := range n {
+			s := 0.0
+			for _, d := range distances {
+				s += circle(n, k*d)
+			}
+			e = append(e, w+(1-w)*s/float64(len(distances)))
+		}
+		return e
+	}
+	path := func(n int) []float64 { // Metropolis weights 1/3: I − L/3, L the path's Laplacian
+		var e []float64
+		for k := range n {
+			e = append(e, 1-(2-2*math.Cos(math.Pi*float64(k)/float64(n)))/3)
+		}
+		return e
+	}
+	star := func(n int) []float64 { // weights 1/n: I − L/n with L's eigenvalues 0, 1 and n
+		e := append(slices.Repeat([]float64{1 - 1/float64(n)}, n-2), 0, 1)
+		return e
+	}
+	average := func(n int) []float64 { return append(make([]float64, n-1), 1) }
+	for _, c := range []struct {
+		graph string
+		n     int
+		w     float64
+		want  []float64
+	}{
+		{"ring", 1, 0.5, []float64{1}},
+		{"ring", 2, 0.3, []float64{1, 2*0.3 - 1}},
+		{"ring", 3, 0.5, ring(3, 0.5)},
+		{"ring", 8, 0.5, ring(8, 0.5)},
+		{"ring", 8, 0.1, ring(8, 0.1)},
+		{"ring", 9, 0, ring(9, 1./3)},
+		{"complete", 6, 0, average(6)},
+		{"complete", 6, 0.5, append(slices.Repeat([]float64{0.5 - 0.5/5}, 5), 1)},
+		{"server", 7, 0, average(7)},
+		{"star", 6, 0, star(6)},
+		{"path", 7, 0, path(7)},
+		{"torus", 12, 0.2, torus(3, 4, 0.2)},
+		{"torus", 16, 0, torus(4, 4, 0.2)},
+		{"hypercube", 8, 0, hypercube(3, 0.25)},
+		{"hypercube", 16, 0.5, hypercube(4, 0.5)},
+		{"exponential", 8, 0, exponential(8, 1./6, 1, 1, 2, 2, 4)},
+		{"exponential", 12, 0.4, exponential(12, 0.4, 1, 2, 4)},
+	} {
+		g, err := network.New(c.graph, c.n, network.Options{W: c.w})
+		if err != nil {
+			t.Errorf("%s of %d, w = %v: %v", c.graph, c.n, c.w, err)
+			continue
+		}
+		slices.SortFunc(c.want, func(a, b float64) int { return int(math.Copysign(1, b-a)) })
+		if d := cmp.Diff(c.want, g.W.Eigenvalues(), cmpopts.EquateApprox(0, tol)); d != "" {
+			t.Errorf("%s of %d, w = %v: eigenvalues (-want +got):\n%s", c.graph, c.n, c.w, d)
+		}
+		rho := 0.0
+		if c.n > 1 {
+			rho = max(math.Abs(c.want[1]), math.Abs(c.want[c.n-1]))
+		}
+		if got := g.W.Rho(); math.Abs(got-rho) > tol || math.Abs(g.W.Gap()-(1-rho)) > tol {
+			t.Errorf("%s of %d: ρ = %v and gap = %v, want %v and %v", c.graph, c.n, got, g.W.Gap(), rho, 1-rho)
+		}
+		if got, want := g.W.LambdaMin(), c.want[c.n-1]; math.Abs(got-want) > tol {
+			t.Errorf("%s of %d: λ_min = %v, want %v", c.graph, c.n, got, want)
+		}
+	}
+}
+
+func TestWeights(t *testing.T) {
+	third := 1. / 3
+	for _, c := range []struct {
+		graph string
+		n     int
+		w     float64
+		want  [][]float64
+	}{
+		{"ring", 1, 0.7, [][]float64{{1}}},
+		{"ring", 2, 0.7, [][]float64{{0.7, 1 - 0.7}, {1 - 0.7, 0.7}}},
+		{"ring", 4, 0.5, [][]float64{{.5, .25, 0, .25}, {.25, .5, .25, 0}, {0, .25, .5, .25}, {.25, 0, .25, .5}}},
+		{"path", 3, 0, [][]float64{{1 - third, third, 0}, {third, 1 - 2*third, third}, {0, third, 1 - third}}},
+		{"star", 4, 0, [][]float64{{.25, .25, .25, .25}, {.25, .75, 0, 0}, {.25, 0, .75, 0}, {.25, 0, 0, .75}}},
+		{"torus", 4, 0.5, [][]float64{{.5, .25, .25, 0}, {.25, .5, 0, .25}, {.25, 0, .5, .25}, {0, .25, .25, .5}}},
+		{"server", 3, 0, [][]float64{{third, third, third}, {third, third, third}, {third, third, third}}},
+	} {
+		g, err := network.New(c.graph, c.n, network.Options{W: c.w})
+		if err != nil {
+			t.Errorf("%s of %d: %v", c.graph, c.n, err)
+			continue
+		}
+		// 1 − Σ is off by at most a unit of rounding for each neighbour.
+		if d := cmp.Diff(c.want, g.W.Dense(), cmpopts.EquateApprox(0, 4*0x1p-53)); d != "" {
+			t.Errorf("%s of %d: W (-want +got):\n%s", c.graph, c.n, d)
+		}
+	}
+}
+
+func TestMatrixViews(t *testing.T) {
+	g, err := network.Star(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]int{1, 2, 3}, g.W.Neighbours(0)); d != "" {
+		t.Errorf("neighbours of 0 (-want +got):\n%s", d)
+	}
+	if d := cmp.Diff([]network.Weight{{Agent: 0, Weight: 0.25}, {Agent: 2, Weight: 0.75}}, g.W.Row(2)); d != "" {
+		t.Errorf("row 2 (-want +got):\n%s", d)
+	}
+	if a, b := g.W.At(2, 0), g.W.At(2, 3); a != 0.25 || b != 0 {
+		t.Errorf("W[2][0], W[2][3] = %v, %v, want 0.25, 0", a, b)
+	}
+	s, err := network.Server(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.W.Sends(0) != 3 || g.W.Sends(1) != 1 || s.W.Sends(0) != 1 {
+		t.Errorf("hub, leaf and client send %d, %d and %d vectors, want 3, 1 and 1", g.W.Sends(0), g.W.Sends(1), s.W.Sends(0))
+	}
+}
+
+// TestEveryGraph builds every name at every size: it is either refused with a reason or valid.
+func TestEveryGraph(t *testing.T) {
+	for _, name := range network.Names() {
+		for n := 1; n <= 40; n++ {
+			for _, w := range []float64{0, 0.5} {
+				g, err := network.New(name, n, network.Options{W: w, Seed: uint64(n)})
+				if err != nil {
+					if !errors.Is(err, dsbo.ErrConfig) {
+						t.Errorf("%s of %d: error %v is not dsbo.ErrConfig", name, n, err)
+					}
+					refusable := w != 0 || name == "torus" || name == "hypercube"
+					if !refusable {
+						t.Errorf("%s of %d: %v", name, n, err)
+					}
+					continue
+				}
+				if err := g.W.Validate(); err != nil || g.W.N() != n || g.Name != name {
+					t.Errorf("%s of %d: %v is invalid: %v", name, n, g, err)
+				}
+			}
+		}
+	}
+}
+
+func TestErdosRenyiBySeed(t *testing.T) {
+	graph := func(prob float64, seed uint64) [][]float64 {
+		g, err := network.ErdosRenyi(30, prob, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g.W.Dense()
+	}
+	if d := cmp.Diff(graph(0, 7), graph(0, 7)); d != "" {
+		t.Errorf("two draws of seed 7 differ:\n%s", d)
+	}
+	if cmp.Equal(graph(0, 7), graph(0, 8)) {
+		t.Error("seeds 7 and 8 give the same graph")
+	}
+	// At 1 edge in 1000 no draw is connected: all parts are bridged.
+	graph(0.001, 1)
+}
+
+func TestRefused(t *testing.T) {
+	type rows = [][]float64
+	matrix := func(r rows) func() error {
+		return func() error {
+			m, err := network.NewMatrix(r)
+			if err != nil {
+				return err
+			}
+			return m.Validate()
+		}
+	}
+	graph := func(name string, n int, o network.Options) func() error {
+		return func() error { _, err := network.New(name, n, o); return err }
+	}
+	edges := func(n int, w float64, e ...[2]int) func() error {
+		return func() error { _, err := network.FromEdges(n, e, w); return err }
+	}
+	for _, c := range []struct {
+		name string
+		make func() error
+		want string
+	}{
+		{"empty", matrix(nil), "0 agents, want 1 to 1024"},
+		{"not square", matrix(rows{{1, 0}, {1}}), "row 1 of W has 1 entries, want 2 as there are 2 rows"},
+		{"NaN", matrix(rows{{1, math.NaN()}, {0, 1}}), "W[0][1] = NaN, want a finite number"},
+		{"infinite", matrix(rows{{1, 0}, {0, math.Inf(1)}}), "W[1][1] = +Inf, want a finite number"},
+		{"negative", matrix(rows{{1.5, -0.5}, {-0.5, 1.5}}), "W[0][1] = -0.5, want 0 or more"},
+		{"not symmetric", matrix(rows{{.5, .5, 0}, {.3, .5, .2}, {.2, 0, .8}}), "W[0][1] = 0.5 but W[1][0] = 0.3, want W symmetric"},
+		{"one-way edge", matrix(rows{{1, 1e-12}, {0, 1}}), "W[0][1] = 1e-12 but W[1][0] = 0, want W symmetric"},
+		{"not stochastic", matrix(rows{{.5, .5}, {.5, .25}}), "row 1 of W sums to 0.75, want 1"},
+		{"not connected", matrix(rows{{.5, .5, 0}, {.5, .5, 0}, {0, 0, 1}}), "no path of edges leads from agent 0 to agent 2, want a connected graph"},
+		{"bipartite", matrix(rows{{0, .5, 0, .5}, {.5, 0, .5, 0}, {0, .5, 0, .5}, {.5, 0, .5, 0}}), "want ρ < 1: give the agents more weight on themselves"},
+		{"unknown", graph("rign", 3, network.Options{}), `no graph "rign", want one of ring, complete, star`},
+		{"no agents", graph("ring", 0, network.Options{}), "0 agents, want 1 to 1024"},
+		{"fewer", graph("server", -1, network.Options{}), "-1 agents, want 1 to 1024"},
+		{"too many", graph("complete", 1<<30, network.Options{}), "1073741824 agents, want 1 to 1024"},
+		{"w of 1", graph("ring", 3, network.Options{W: 1}), "self weight w = 1, want 0 < w < 1, or 0 for Metropolis weights"},
+		{"negative w", graph("ring", 3, network.Options{W: -0.1}), "self weight w = -0.1"},
+		{"NaN w", graph("ring", 3, network.Options{W: math.NaN()}), "self weight w = NaN"},
+		{"w too small", graph("ring", 4, network.Options{W: 1e-14}), "want ρ < 1"},
+		{"w of a star", graph("star", 5, network.Options{W: 0.5}), "w = 0.5 needs equally many neighbours everywhere, but in graph star agent 0 has 4 and agent 1 has 1"},
+		{"w of a server", graph("server", 5, network.Options{W: 0.5}), "the server averages exactly"},
+		{"probability", graph("erdos-renyi", 5, network.Options{Prob: 1.5}), "edge probability = 1.5, want"},
+		{"probability of a ring", graph("ring", 5, network.Options{Prob: 0.5}), "edge probability = 0.5 is for graph erdos-renyi, leave it at 0 for ring"},
+		{"prime torus", graph("torus", 7, network.Options{}), "a torus of 7 agents, want rows × columns"},
+		{"torus of nothing", func() error { _, err := network.Torus(0, 3); return err }, "a torus of 0 × 3 agents"},
+		{"torus too large", func() error { _, err := network.Torus(1<<40, 1<<40); return err }, "and at most 1024 agents"},
+		{"hypercube", graph("hypercube", 6, network.Options{}), "a hypercube of 6 agents, want a power of two such as 4 or 8"},
+		{"no file", graph(filepath.Join("testdata", "absent.json"), 0, network.Options{}), "graph file: open"},
+		{"self loop", edges(3, 0, [2]int{0, 1}, [2]int{2, 2}), "edge 1, [2, 2]: a self loop"},
+		{"out of range", edges(3, 0, [2]int{0, 3}), "edge 0, [0, 3]: no agent 3, want 0 to 2"},
+		{"below range", edges(3, 0, [2]int{-1, 2}), "edge 0, [-1, 2]: no agent -1"},
+		{"repeated", edges(3, 0, [2]int{0, 1}, [2]int{1, 2}, [2]int{1, 0}), "edge 2, [1, 0]: named before"},
+		{"edges of two parts", edges(4, 0, [2]int{0, 1}, [2]int{2, 3}), "from agent 0 to agent 2"},
+		{"edges and bad w", edges(3, 2), "self weight w = 2"},
+		{"edges and no agents", edges(0, 0), "0 agents"},
+	} {
+		err := c.make()
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q in it", c.name, err, c.want)
+			continue
+		}
+		if !errors.Is(err, dsbo.ErrConfig) {
+			t.Errorf("%s: error %v is not dsbo.ErrConfig", c.name, err)
+		}
+		if strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error %q has more than one line", c.name, err)
+		}
+	}
+}
+
+func TestNoSpectrum(t *testing.T) {
+	m, err := network.NewMatrix([][]float64{{math.NaN(), 0}, {1, 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := m.Eigenvalues(); e != nil || !math.IsNaN(m.Rho()) || !math.IsNaN(m.LambdaMin()) {
+		t.Errorf("eigenvalues %v, ρ %v, λ_min %v, want nil, NaN, NaN", e, m.Rho(), m.LambdaMin())
+	}
+}
+
+func TestNewFromFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "square.json")
+	if err := os.WriteFile(path, []byte(`{"agents": 4, "edges": [[0,1],[1,2],[2,3],[3,0]]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ring, err := network.Ring(4, 0.4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{0, 4} {
+		g, err := network.New(path, n, network.Options{W: 0.4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(ring.W.Dense(), g.W.Dense()); d != "" || g.Name != path {
+			t.Errorf("%v: W (-ring +file):\n%s", g, d)
+		}
+	}
+	if _, err := network.New(path, 5, network.Options{}); err == nil || !strings.Contains(err.Error(), "has 4 agents, but 5 are asked for") {
+		t.Errorf("5 agents of a file of 4: %v", err)
+	}
+}

@@ -1,0 +1,156 @@
+package network_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"dsbo"
+	"dsbo/network"
+	"dsbo/network/networktest"
+)
+
+// together runs body for each agent at the same time and returns their errors.
+func together(n int, body func(i int) error) []error {
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { errs[i] = body(i) })
+	}
+	wg.Wait()
+	return errs
+}
+
+func newRing(t *testing.T, n int) *network.Local {
+	t.Helper()
+	g, err := network.Ring(n, 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return network.NewLocal(g.W)
+}
+
+// forever mixes until an error comes.
+func forever(ctx context.Context, m dsbo.Mixer) error {
+	v := make([]float64, 2)
+	for {
+		if err := m.Mix(ctx, v, v); err != nil {
+			return err
+		}
+	}
+}
+
+func TestLocalConforms(t *testing.T) {
+	networktest.TestMixer(t, func(w *network.Matrix) ([]dsbo.Mixer, func()) {
+		l := network.NewLocal(w)
+		mixers := make([]dsbo.Mixer, w.N())
+		for i := range mixers {
+			mixers[i] = l.Mixer(i)
+		}
+		return mixers, l.Close
+	})
+}
+
+func TestFailReleasesAll(t *testing.T) {
+	l := newRing(t, 6)
+	broken := errors.New("disk full")
+	for i, err := range together(6, func(i int) error {
+		if i == 4 {
+			l.Fail(broken)
+			l.Fail(errors.New("a later one does not count"))
+			return nil
+		}
+		return forever(t.Context(), l.Mixer(i))
+	}) {
+		if i != 4 && !errors.Is(err, broken) {
+			t.Errorf("agent %d ended with %v, want an error that is %q", i, err, broken)
+		}
+	}
+	if err := l.Mixer(0).Mix(t.Context(), nil, nil); !errors.Is(err, broken) {
+		t.Errorf("a later Mix returns %v, want an error that is %q", err, broken)
+	}
+}
+
+// TestOneAgentCancelled: the others do not wait for an agent whose own context has ended.
+func TestOneAgentCancelled(t *testing.T) {
+	l := newRing(t, 6)
+	own, cancel := context.WithCancel(t.Context())
+	for i, err := range together(6, func(i int) error {
+		switch i {
+		case 0: // never takes part: 1 and 5 wait
+			cancel()
+			return nil
+		case 1:
+			return forever(own, l.Mixer(i))
+		}
+		return forever(t.Context(), l.Mixer(i))
+	}) {
+		if i != 0 && (!errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "agent 1, exchange 0: ")) {
+			t.Errorf("agent %d ended with %v, want the end of agent 1's context", i, err)
+		}
+	}
+}
+
+func TestLengthErrorNamesBoth(t *testing.T) {
+	l := newRing(t, 2)
+	errs := together(2, func(i int) error {
+		v := make([]float64, 5+2*i)
+		return l.Mixer(i).Mix(t.Context(), v, v)
+	})
+	got := errors.Join(errs...)
+	if !errors.Is(got, dsbo.ErrShape) {
+		t.Errorf("error %v is not dsbo.ErrShape", got)
+	}
+	a, b := "agent 0 sends 5 numbers but its neighbour 1 sends 7", "agent 1 sends 7 numbers but its neighbour 0 sends 5"
+	if s := got.Error(); !strings.Contains(s, a) && !strings.Contains(s, b) {
+		t.Errorf("error %q, want %q or %q in it", s, a, b)
+	}
+}
+
+// TestAnyMatrix mixes with a W that is neither symmetric nor stochastic.
+func TestAnyMatrix(t *testing.T) {
+	w, err := network.NewMatrix([][]float64{{0, 2, 0}, {0, 1, 0}, {3, 0, -1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := network.NewLocal(w)
+	x := [][]float64{{1}, {10}, {100}}
+	for range 3 {
+		want := networktest.Product(w, x)
+		for i, err := range together(3, func(i int) error { return l.Mixer(i).Mix(t.Context(), x[i], x[i]) }) {
+			if err != nil || x[i][0] != want[i][0] {
+				t.Errorf("agent %d: %v, %v, want %v", i, x[i], err, want[i])
+			}
+		}
+	}
+}
+
+func TestMixAllocatesNothing(t *testing.T) {
+	const n = 5
+	l := newRing(t, n)
+	var wg sync.WaitGroup
+	for i := 1; i < n; i++ {
+		wg.Go(func() {
+			if err := forever(t.Context(), l.Mixer(i)); !errors.Is(err, network.ErrClosed) {
+				t.Error(err)
+			}
+		})
+	}
+	v := make([]float64, 2)
+	m := l.Mixer(0)
+	// The run before the count of AllocsPerRun grows one slot, this one the other.
+	if err := m.Mix(t.Context(), v, v); err != nil {
+		t.Fatal(err)
+	}
+	if got := testing.AllocsPerRun(500, func() {
+		if err := m.Mix(t.Context(), v, v); err != nil {
+			t.Fatal(err)
+		}
+	}); got != 0 {
+		t.Errorf("%v allocations an exchange, want none", got)
+	}
+	l.Close()
+	wg.Wait()
+}

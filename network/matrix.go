@@ -1,0 +1,103 @@
+package network
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+)
+
+// MaxAgents bounds the size of a graph: the spectrum costs O(n³) time and O(n²) memory.
+const MaxAgents = 1024
+
+// A Weight is one entry w_ij of row i.
+type Weight struct {
+	Agent  int // j
+	Weight float64
+}
+
+// A Matrix is a mixing matrix W, stored by rows of its non-zero entries. It does not change
+// after it is made and is safe for use by many goroutines.
+type Matrix struct {
+	rows       [][]Weight // ascending, the diagonal always there, an edge in both its rows
+	neighbours [][]int
+	server     bool // one vector goes up and one comes down, whatever the rows say
+
+	spectrum    sync.Once
+	eigenvalues []float64 // descending; nil when they do not exist
+}
+
+// NewMatrix returns the matrix with the given rows, which it copies. It checks the shape
+// alone; [Matrix.Validate] checks the values.
+func NewMatrix(rows [][]float64) (*Matrix, error) {
+	n := len(rows)
+	if err := checkAgents(n); err != nil {
+		return nil, err
+	}
+	for i, row := range rows {
+		if len(row) != n {
+			return nil, configError("row %d of W has %d entries, want %d as there are %d rows", i, len(row), n, n)
+		}
+	}
+	m := &Matrix{rows: make([][]Weight, n), neighbours: make([][]int, n)}
+	for i, row := range rows {
+		for j, w := range row {
+			edge := i != j && (w != 0 || rows[j][i] != 0)
+			if edge {
+				m.neighbours[i] = append(m.neighbours[i], j)
+			}
+			if edge || i == j {
+				m.rows[i] = append(m.rows[i], Weight{j, w})
+			}
+		}
+	}
+	return m, nil
+}
+
+func checkAgents(n int) error {
+	if n < 1 || n > MaxAgents {
+		return configError("%d agents, want 1 to %d", n, MaxAgents)
+	}
+	return nil
+}
+
+// N returns the number of agents.
+func (m *Matrix) N() int { return len(m.rows) }
+
+// At returns w_ij, in O(log d) time.
+func (m *Matrix) At(i, j int) float64 {
+	row := m.rows[i]
+	k, ok := slices.BinarySearchFunc(row, j, func(w Weight, j int) int { return cmp.Compare(w.Agent, j) })
+	if !ok {
+		return 0
+	}
+	return row[k].Weight
+}
+
+// Row returns what agent i's sum runs over: itself and its neighbours, in ascending order.
+// The slice is a view and must not be changed.
+func (m *Matrix) Row(i int) []Weight { return m.rows[i] }
+
+// Neighbours returns the agents that i exchanges with, itself left out, in ascending order.
+// The slice is a view and must not be changed.
+func (m *Matrix) Neighbours(i int) []int { return m.neighbours[i] }
+
+// Sends returns how many vectors agent i sends in one exchange: one to each neighbour, or
+// one to the server of [Server].
+func (m *Matrix) Sends(i int) int {
+	if m.server {
+		return min(1, len(m.neighbours[i]))
+	}
+	return len(m.neighbours[i])
+}
+
+// Dense returns W as rows of numbers, in new memory.
+func (m *Matrix) Dense() [][]float64 {
+	rows := make([][]float64, m.N())
+	for i := range rows {
+		rows[i] = make([]float64, m.N())
+		for _, w := range m.rows[i] {
+			rows[i][w.Agent] = w.Weight
+		}
+	}
+	return rows
+}

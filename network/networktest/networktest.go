@@ -1,0 +1,229 @@
+// Package networktest is the conformance suite of every exchange between agents.
+//
+// A transport passes if [TestMixer] does. The suite compares each exchange with [Product], a
+// plain W·X, to the last bit.
+package networktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"dsbo"
+	"dsbo/network"
+
+	"go.uber.org/goleak"
+)
+
+// Patience bounds each subtest, so that a transport that waits for ever fails instead.
+const Patience = time.Minute
+
+// Product returns W·X, where row i of x is agent i's vector: what one exchange gives. It
+// sums in ascending order of the agents, starting from the first product, and rounds each product.
+func Product(w *network.Matrix, x [][]float64) [][]float64 {
+	out := make([][]float64, len(x))
+	for i := range out {
+		out[i] = make([]float64, len(x[i]))
+		for e := range out[i] {
+			for k, wij := range w.Row(i) {
+				p := float64(wij.Weight * x[wij.Agent][e])
+				if k == 0 {
+					out[i][e] = p
+				} else {
+					out[i][e] += p
+				}
+			}
+		}
+	}
+	return out
+}
+
+// TestMixer runs the suite. Each subtest opens an exchange of its own over a W with up to
+// 16 agents, by calling open, and closes it. Mixer i is that of agent i. It may be nil if
+// agent i lives in another process that runs the same suite at the same time. closeAll may be
+// called twice, and while agents wait.
+func TestMixer(t *testing.T, open func(*network.Matrix) (mixers []dsbo.Mixer, closeAll func())) {
+	for _, g := range graphs(t) {
+		t.Run(g.Name, func(t *testing.T) {
+			for _, c := range []struct {
+				name string
+				test func(*testing.T, *exchange)
+			}{
+				{"Product", testProduct},
+				{"Consensus", testConsensus},
+				{"Counts", testCounts},
+				{"Cancel", testCancel},
+				{"CancelledBefore", testCancelledBefore},
+				{"Close", testClose},
+				{"LengthOfDst", testLengthOfDst},
+				{"LengthOfNeighbour", testLengthOfNeighbour},
+			} {
+				t.Run(c.name, func(t *testing.T) {
+					leaks := goleak.IgnoreCurrent()
+					mixers, closeAll := open(g.W)
+					if len(mixers) != g.W.N() {
+						t.Fatalf("%d mixers, want %d", len(mixers), g.W.N())
+					}
+					defer func() { // also after a Fatal
+						closeAll()
+						goleak.VerifyNone(t, leaks)
+					}()
+					c.test(t, &exchange{g.W, mixers, closeAll})
+				})
+			}
+		})
+	}
+}
+
+// graphs returns one graph of each shape that has made an exchange wait for ever somewhere.
+func graphs(t *testing.T) []*network.Graph {
+	t.Helper()
+	var all []*network.Graph
+	for _, c := range []struct {
+		graph string
+		n     int
+		o     network.Options
+	}{
+		{"ring", 1, network.Options{W: 0.5}},
+		{"ring", 2, network.Options{W: 0.3}},
+		{"ring", 3, network.Options{W: 0.4}},
+		{"ring", 8, network.Options{W: 0.5}},
+		{"path", 5, network.Options{}},
+		{"star", 6, network.Options{}},
+		{"complete", 5, network.Options{}},
+		{"torus", 9, network.Options{}},
+		{"erdos-renyi", 16, network.Options{Seed: 1}},
+		{"server", 4, network.Options{}},
+	} {
+		g, err := network.New(c.graph, c.n, c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.Name = fmt.Sprintf("%s%d", c.graph, c.n)
+		all = append(all, g)
+	}
+	return all
+}
+
+type exchange struct {
+	w        *network.Matrix
+	mixers   []dsbo.Mixer
+	closeAll func()
+}
+
+// run calls body for each agent of this process at the same time and returns their errors.
+func (x *exchange) run(body func(i int, m dsbo.Mixer) error) []error {
+	errs := make([]error, len(x.mixers))
+	var wg sync.WaitGroup
+	for i, m := range x.mixers {
+		if m != nil {
+			wg.Go(func() { errs[i] = body(i, m) })
+		}
+	}
+	wg.Wait()
+	return errs
+}
+
+// succeed runs body like run and reports the errors. The first one ends the others.
+func (x *exchange) succeed(t *testing.T, body func(ctx context.Context, i int, m dsbo.Mixer) error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	defer cancel()
+	errs := x.run(func(i int, m dsbo.Mixer) error {
+		err := body(ctx, i, m)
+		if err != nil {
+			cancel()
+		}
+		return err
+	})
+	for i, err := range errs {
+		if err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("agent %d: %v", i, err)
+		}
+	}
+	if err := errors.Join(errs...); err != nil && !t.Failed() {
+		t.Error(err)
+	}
+}
+
+// vectors returns what the agents mix in a round: the same numbers in every process.
+func vectors(n, length, round int) [][]float64 {
+	r := rand.New(rand.NewPCG(uint64(length), uint64(round)))
+	x := make([][]float64, n)
+	for i := range x {
+		x[i] = make([]float64, length)
+		for e := range x[i] {
+			x[i][e] = r.NormFloat64() * math.Ldexp(1, r.IntN(20)) // of very different sizes, so that the order of a sum shows
+		}
+	}
+	return x
+}
+
+// lengths holds 0, 1, an odd one and a long one, each met with growth and with shrinkage.
+var lengths = []int{7, 7, 0, 1000, 1, 1000, 1000, 0, 7, 1, 0, 3000, 1025, 2}
+
+// testProduct mixes vectors of changing lengths, in place in every third round, at speeds
+// that differ between agents, and overwrites src as soon as Mix returns.
+func testProduct(t *testing.T, x *exchange) {
+	const rounds = 60
+	n := x.w.N()
+	src := make([][][]float64, rounds)
+	want := make([][][]float64, rounds)
+	for r := range rounds {
+		src[r] = vectors(n, lengths[r%len(lengths)], r)
+		want[r] = Product(x.w, src[r])
+	}
+	x.succeed(t, func(ctx context.Context, i int, m dsbo.Mixer) error {
+		pace := rand.New(rand.NewPCG(uint64(i), 0))
+		for r := range rounds {
+			for range pace.IntN(4) {
+				runtime.Gosched()
+			}
+			own := append([]float64(nil), src[r][i]...)
+			dst := own
+			if r%3 != 0 {
+				dst = make([]float64, len(own))
+			}
+			if err := m.Mix(ctx, dst, own); err != nil {
+				return err
+			}
+			if err := sameBits(dst, want[r][i]); err != nil {
+				return fmt.Errorf("round %d: W·X: %w", r, err)
+			}
+			if r%3 != 0 {
+				if err := sameBits(own, src[r][i]); err != nil {
+					return fmt.Errorf("round %d: Mix changed src: %w", r, err)
+				}
+			}
+			for e := range own {
+				own[e] = math.NaN()
+			}
+		}
+		return nil
+	})
+}
+
+func sameBits(got, want []float64) error {
+	for e := range want {
+		if math.Float64bits(got[e]) != math.Float64bits(want[e]) {
+			return fmt.Errorf("entry %d is %v, want %v", e, got[e], want[e])
+		}
+	}
+	return nil
+}
+
+// wantAll checks that every agent of this process ended with an error that is target.
+func (x *exchange) wantAll(t *testing.T, errs []error, target error) {
+	t.Helper()
+	for i, err := range errs {
+		if x.mixers[i] != nil && !errors.Is(err, target) {
+			t.Errorf("agent %d ended with %v, want an error that is %q", i, err, target)
+		}
+	}
+}

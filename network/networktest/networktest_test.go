@@ -1,0 +1,132 @@
+package networktest_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/network"
+	"dsbo/network/networktest"
+)
+
+// A fault wraps agent 0's end of a good exchange in one that breaks the contract.
+type fault struct {
+	network.Mixer
+	mix   func(m dsbo.Mixer, ctx context.Context, dst, src []float64) error
+	stats func(network.Stats) network.Stats
+}
+
+func (f fault) Mix(ctx context.Context, dst, src []float64) error {
+	if f.mix == nil {
+		return f.Mixer.Mix(ctx, dst, src)
+	}
+	return f.mix(f.Mixer, ctx, dst, src)
+}
+
+func (f fault) Stats() network.Stats {
+	if f.stats == nil {
+		return f.Mixer.Stats()
+	}
+	return f.stats(f.Mixer.Stats())
+}
+
+// faults are by the subtest that must find them.
+var faults = map[string]fault{
+	"Product: W·X: ": {mix: func(m dsbo.Mixer, ctx context.Context, dst, src []float64) error {
+		err := m.Mix(ctx, dst, src)
+		if len(dst) > 0 { // one unit of rounding, as another order of the sum makes
+			dst[0] = math.Nextafter(dst[0], 0)
+		}
+		return err
+	}},
+	"Product: Mix changed src": {mix: func(m dsbo.Mixer, ctx context.Context, dst, src []float64) error {
+		err := m.Mix(ctx, dst, src)
+		if len(src) > 0 && &src[0] != &dst[0] {
+			src[0]++
+		}
+		return err
+	}},
+	"Consensus: the mean of entry": {mix: func(m dsbo.Mixer, ctx context.Context, dst, src []float64) error {
+		err := m.Mix(ctx, dst, src)
+		for e := range dst {
+			dst[e] *= 1 + 1e-9
+		}
+		return err
+	}},
+	"Counts: agent 0": {stats: func(s network.Stats) network.Stats {
+		s.Floats++
+		return s
+	}},
+	"Cancel: agent 0 ended with gone": {mix: renamed(context.Canceled)},
+	"Close: agent 0 ended with gone":  {mix: renamed(network.ErrClosed)},
+	"LengthOfDst: agent 0 ended with": {mix: renamed(dsbo.ErrShape)},
+}
+
+// renamed returns a mix that hides the kind of an error.
+func renamed(kind error) func(dsbo.Mixer, context.Context, []float64, []float64) error {
+	return func(m dsbo.Mixer, ctx context.Context, dst, src []float64) error {
+		if err := m.Mix(ctx, dst, src); errors.Is(err, kind) {
+			return errors.New("gone")
+		} else {
+			return err
+		}
+	}
+}
+
+const faultEnv = "NETWORKTEST_FAULT"
+
+const leak = "Product: found unexpected goroutines"
+
+// TestFaulty is the suite on the fault that the environment names, for TestSuiteFinds.
+func TestFaulty(t *testing.T) {
+	name := os.Getenv(faultEnv)
+	if name == "" {
+		t.Skip("run by TestSuiteFinds")
+	}
+	networktest.TestMixer(t, func(w *network.Matrix) ([]dsbo.Mixer, func()) {
+		l := network.NewLocal(w)
+		mixers := make([]dsbo.Mixer, w.N())
+		for i := range mixers {
+			mixers[i] = l.Mixer(i)
+		}
+		if f, ok := faults[name]; ok {
+			f.Mixer = l.Mixer(0)
+			mixers[0] = f
+		}
+		if name == leak {
+			forgotten := make(chan struct{})
+			t.Cleanup(func() { close(forgotten) })
+			go func() { <-forgotten }()
+		}
+		return mixers, l.Close
+	})
+}
+
+// TestSuiteFinds runs the suite on each fault in a process of its own: it must fail, and
+// for the reason that the fault's name gives.
+func TestSuiteFinds(t *testing.T) {
+	names := []string{leak}
+	for name := range faults {
+		names = append(names, name)
+	}
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			subtest, message, _ := strings.Cut(name, ": ")
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFaulty$/^ring3$/^"+subtest+"$")
+			cmd.Env = append(os.Environ(), faultEnv+"="+name)
+			out, err := cmd.CombinedOutput()
+			if _, failed := errors.AsType[*exec.ExitError](err); !failed {
+				t.Errorf("the suite ended with %v, want a failure:\n%s", err, out)
+			}
+			if !strings.Contains(string(out), message) {
+				t.Errorf("%q is not in the suite's output:\n%s", message, out)
+			}
+		})
+	}
+}

@@ -1,0 +1,93 @@
+package network_test
+
+import (
+	"math"
+	"testing"
+
+	"dsbo/network"
+	"dsbo/network/networktest"
+
+	"pgregory.net/rapid"
+)
+
+// drawGraph draws a random connected graph: a random tree and more edges.
+func drawGraph(t *rapid.T) *network.Graph {
+	n := rapid.IntRange(1, 20).Draw(t, "n")
+	linked := map[[2]int]bool{}
+	var edges [][2]int
+	link := func(i, j int) {
+		if key := [2]int{min(i, j), max(i, j)}; i != j && !linked[key] {
+			linked[key] = true
+			edges = append(edges, [2]int{i, j})
+		}
+	}
+	for i := 1; i < n; i++ {
+		link(i, rapid.IntRange(0, i-1).Draw(t, "parent"))
+	}
+	for range rapid.IntRange(0, 2*n).Draw(t, "extra") {
+		link(rapid.IntRange(0, n-1).Draw(t, "i"), rapid.IntRange(0, n-1).Draw(t, "j"))
+	}
+	g, err := network.FromEdges(n, edges, 0)
+	if err != nil {
+		t.Fatalf("%d agents, edges %v: %v", n, edges, err)
+	}
+	return g
+}
+
+// TestMetropolis: on any connected graph the Metropolis weights are valid, positive on the
+// diagonal, and the dense form gives the same matrix again.
+func TestMetropolis(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawGraph(t).W
+		again, err := network.NewMatrix(w.Dense())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := again.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		for i := range w.N() {
+			if w.At(i, i) <= 0 {
+				t.Fatalf("W[%d][%d] = %v, want above 0", i, i, w.At(i, i))
+			}
+			for j := range w.N() {
+				if w.At(i, j) != w.At(j, i) || w.At(i, j) != again.At(i, j) {
+					t.Fatalf("W[%d][%d] = %v, W[%d][%d] = %v, again %v", i, j, w.At(i, j), j, i, w.At(j, i), again.At(i, j))
+				}
+			}
+		}
+	})
+}
+
+// TestLocalOnAnyGraph: an exchange over any graph is W·X to the last bit.
+func TestLocalOnAnyGraph(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawGraph(t).W
+		l := network.NewLocal(w)
+		defer l.Close()
+		number := rapid.Float64Range(-1e100, 1e100)
+		for range rapid.IntRange(1, 4).Draw(t, "rounds") {
+			length := rapid.IntRange(0, 5).Draw(t, "length")
+			x := make([][]float64, w.N())
+			for i := range x {
+				x[i] = rapid.SliceOfN(number, length, length).Draw(t, "x")
+			}
+			want := networktest.Product(w, x)
+			got := make([][]float64, len(x))
+			errs := together(w.N(), func(i int) error {
+				got[i] = make([]float64, length)
+				return l.Mixer(i).Mix(t.Context(), got[i], x[i])
+			})
+			for i := range x {
+				if errs[i] != nil {
+					t.Fatal(errs[i])
+				}
+				for e := range want[i] {
+					if math.Float64bits(got[i][e]) != math.Float64bits(want[i][e]) {
+						t.Fatalf("agent %d, entry %d: %v, want %v", i, e, got[i][e], want[i][e])
+					}
+				}
+			}
+		}
+	})
+}

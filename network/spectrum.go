@@ -1,0 +1,151 @@
+package network
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// stochasticTol bounds how far a row sum may be from 1 and w_ij from w_ji. Sums of at most
+// 1024 rounded weights are within 1024·2⁻⁵³ ≈ 1e-13 of 1, decimals of 12 digits pass, and the
+// mean of the agents drifts by less than 1e-5 of itself in 100,000 exchanges.
+const stochasticTol = 1e-10
+
+// gapMin is the least spectral gap that counts: the computed eigenvalues are within
+// about n·2⁻⁵³ ≤ 1e-13 of the true ones.
+const gapMin = 1e-12
+
+// Validate returns nil if W is what the convergence theory asks for: finite, non-negative,
+// symmetric, doubly stochastic (to 1e-10), connected and with ρ < 1. Otherwise the error says which entry or row is wrong.
+// It matches dsbo.ErrConfig. The first call costs O(n³).
+func (m *Matrix) Validate() error {
+	if err := checkAgents(m.N()); err != nil {
+		return err
+	}
+	for _, check := range []func() error{m.checkEntries, m.checkSums, m.checkConnected, m.checkGap} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Matrix) checkEntries() error {
+	for i, row := range m.rows {
+		for _, w := range row {
+			switch j, back := w.Agent, m.At(w.Agent, i); {
+			case math.IsNaN(w.Weight) || math.IsInf(w.Weight, 0):
+				return configError("W[%d][%d] = %v, want a finite number", i, j, w.Weight)
+			case w.Weight < 0:
+				return configError("W[%d][%d] = %v, want 0 or more", i, j, w.Weight)
+			// An edge has two ends: one weight of 0 is refused even within the tolerance.
+			case math.Abs(w.Weight-back) > stochasticTol || (w.Weight == 0) != (back == 0):
+				return configError("W[%d][%d] = %v but W[%d][%d] = %v, want W symmetric", i, j, w.Weight, j, i, back)
+			}
+		}
+	}
+	return nil
+}
+
+func (m *Matrix) checkSums() error {
+	for i, row := range m.rows {
+		sum := 0.0
+		for _, w := range row {
+			sum += w.Weight
+		}
+		if math.Abs(sum-1) > stochasticTol {
+			return configError("row %d of W sums to %v, want 1", i, sum)
+		}
+	}
+	return nil
+}
+
+func (m *Matrix) checkConnected() error {
+	part := components(m.N(), func(i int) []int { return m.neighbours[i] })
+	for i, p := range part {
+		if p != 0 {
+			return configError("no path of edges leads from agent 0 to agent %d, want a connected graph", i)
+		}
+	}
+	return nil
+}
+
+func (m *Matrix) checkGap() error {
+	if rho := m.Rho(); !(rho <= 1-gapMin) {
+		return configError("W has ρ = %v (λ_min = %v), want ρ < 1: give the agents more weight on themselves and on their edges", rho, m.LambdaMin())
+	}
+	return nil
+}
+
+// components returns the number of each agent's connected component, counted from 0 in
+// the order of their first agents.
+func components(n int, neighbours func(i int) []int) []int {
+	part := slices.Repeat([]int{-1}, n)
+	count := 0
+	for start := range n {
+		if part[start] >= 0 {
+			continue
+		}
+		part[start] = count
+		for queue := []int{start}; len(queue) > 0; queue = queue[1:] {
+			for _, j := range neighbours(queue[0]) {
+				if part[j] < 0 {
+					part[j] = count
+					queue = append(queue, j)
+				}
+			}
+		}
+		count++
+	}
+	return part
+}
+
+// Eigenvalues returns the n eigenvalues of W in descending order, in new memory, or nil if
+// W is not symmetric and finite. The first call costs O(n³); later ones and the methods below share it.
+func (m *Matrix) Eigenvalues() []float64 {
+	m.spectrum.Do(func() {
+		if m.N() == 0 || m.checkEntries() != nil {
+			return
+		}
+		a := mat.NewSymDense(m.N(), nil)
+		for i, row := range m.rows {
+			for _, w := range row {
+				a.SetSym(i, w.Agent, w.Weight)
+			}
+		}
+		var e mat.EigenSym
+		if !e.Factorize(a, false) {
+			return
+		}
+		m.eigenvalues = e.Values(nil)
+		slices.Reverse(m.eigenvalues)
+	})
+	return slices.Clone(m.eigenvalues)
+}
+
+// Rho returns ρ = max(|λ_2|, |λ_n|): one exchange brings the agents closer to their mean by
+// this factor. It is 0 for one agent and NaN if there is no spectrum.
+func (m *Matrix) Rho() float64 {
+	e := m.Eigenvalues()
+	switch len(e) {
+	case 0:
+		return math.NaN()
+	case 1:
+		return 0
+	}
+	return max(math.Abs(e[1]), math.Abs(e[len(e)-1]))
+}
+
+// Gap returns the spectral gap 1 − ρ.
+func (m *Matrix) Gap() float64 { return 1 - m.Rho() }
+
+// LambdaMin returns λ_n, the least eigenvalue, or NaN if there is no spectrum. Methods that need
+// W to be positive semidefinite use (I+W)/2 where it is negative.
+func (m *Matrix) LambdaMin() float64 {
+	e := m.Eigenvalues()
+	if len(e) == 0 {
+		return math.NaN()
+	}
+	return e[len(e)-1]
+}
