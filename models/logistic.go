@@ -1,0 +1,39 @@
+package models
+
+import "dsbo/ad"
+
+// Logistic is the paper's synthetic task: binary logistic regression with one log-penalty per feature,
+//
+//	f_i(x, y) = R_e ψ(t_e a_e'y)      g_i(x, y) = R_e ψ(t_e a_e'y) + ½ Σ_j e^{x_j} y_j²
+//
+// with ψ(m) = log(1+e^{-m}), targets t_e = ±1, and R the sum over the examples or, with Mean, their mean. p = q = Features.
+type Logistic struct {
+	Features int
+	Mean     bool
+}
+
+// Dims implements [Model].
+func (l Logistic) Dims() (p, q int) { return l.Features, l.Features }
+
+// Lower implements [Model].
+func (l Logistic) Lower(x, y *ad.Node, b Batch) *ad.Node {
+	return ad.Add(l.Upper(x, y, b), ad.Scale(.5, ad.Dot(ad.Exp(x), ad.Square(y))))
+}
+
+// Upper implements [Model].
+func (l Logistic) Upper(_, y *ad.Node, b Batch) *ad.Node {
+	psi := ad.Softplus(ad.Neg(margins(y, b)))
+	if l.Mean {
+		return ad.Mean(psi)
+	}
+	return ad.SumAll(psi)
+}
+
+// margins returns t_e a_e'y.
+func margins(y *ad.Node, b Batch) *ad.Node { return ad.Mul(b.T, ad.MatVec(b.X, y, false)) }
+
+// Score implements [Scorer].
+func (l Logistic) Score(y *ad.Node, b Batch) (loss, accuracy *ad.Node) {
+	m := margins(y, b)
+	return ad.Mean(ad.Softplus(ad.Neg(m))), ad.Mean(ad.Step(m))
+}

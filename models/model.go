@@ -1,0 +1,36 @@
+// Package models holds bilevel problems, one file each: the upper loss f_i and the lower loss g_i of an
+// agent, each written down once as a Gorgonia graph of ad's ops.
+//
+// A new model is a type with the three methods of [Model] in one file; package modeltest proves it.
+// [NewOracle] turns a model and an agent's data into what an algorithm asks: gradients,
+// Hessian-vector and Jacobian-vector products.
+package models
+
+import "dsbo/ad"
+
+// A Model is the bilevel problem of one agent. x has length p, y has length q.
+//
+// Lower and Upper build scalars from ad's ops (or from those Gorgonia ops that ad can replace) and are
+// called once per batch size. g_i must be strongly convex in y for the methods' theory to hold.
+type Model interface {
+	Dims() (p, q int)
+	// Lower builds g_i(x, y) on a batch of training examples.
+	Lower(x, y *ad.Node, b Batch) *ad.Node
+	// Upper builds f_i(x, y) on a batch of validation examples.
+	Upper(x, y *ad.Node, b Batch) *ad.Node
+}
+
+// A Scorer also says how good y is on examples.
+type Scorer interface {
+	// Score builds the mean loss per example, without regularization, and the share of right predictions
+	// (nil where there is no such thing).
+	Score(y *ad.Node, b Batch) (loss, accuracy *ad.Node)
+}
+
+// A Batch is the examples of one draw as nodes. Fields are nil where the agent's data has no such thing.
+type Batch struct {
+	Rows int      // examples
+	X    *ad.Node // features, Rows×d
+	T    *ad.Node // targets: one-hot classes (Rows×c), or a vector of numbers
+	ID   *ad.Node // vector: each example's index among all agents' training examples
+}

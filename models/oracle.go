@@ -1,0 +1,166 @@
+package models
+
+import (
+	"fmt"
+
+	"dsbo"
+	"dsbo/ad"
+	"dsbo/data"
+)
+
+// Config says how an [Oracle] computes.
+type Config struct {
+	Agent   int    // number of the agent, part of every draw's name
+	Seed    uint64 // of the draws
+	Batch   int    // examples per draw; 0, or more than there are, means all
+	Float32 bool   // compute in float32
+}
+
+// An Oracle answers for one agent's f_i and g_i from its own data. It is a [dsbo.DenseOracle]
+// and a [dsbo.ValueOracle].
+type Oracle struct {
+	p, q    int
+	low, up side
+}
+
+var (
+	_ dsbo.DenseOracle = (*Oracle)(nil)
+	_ dsbo.ValueOracle = (*Oracle)(nil)
+)
+
+// side is one of the two losses with its examples.
+type side struct {
+	name  string
+	p, q  int
+	cfg   Config
+	ex    examples
+	draw  data.Sampler
+	build func(x, y *ad.Node, b Batch) *ad.Node
+	progs map[int]*ad.Derivs // by rows
+}
+
+// NewOracle returns the oracle of one agent. Graphs are compiled at their first use, so a model's
+// mistakes show then; the models of this package are proved by their tests.
+func NewOracle(m Model, s data.Shard, c Config) (*Oracle, error) {
+	p, q := m.Dims()
+	if p < 1 || q < 1 {
+		return nil, fmt.Errorf("%w: a model with p=%d, q=%d: want at least 1", dsbo.ErrShape, p, q)
+	}
+	if c.Batch < 0 {
+		return nil, fmt.Errorf("%w: batch %d: want 0 (all examples) or more", dsbo.ErrConfig, c.Batch)
+	}
+	o := &Oracle{p: p, q: q}
+	for _, part := range []struct {
+		side  *side
+		name  string
+		ex    data.Examples
+		build func(x, y *ad.Node, b Batch) *ad.Node
+	}{{&o.low, "lower", s.Train, m.Lower}, {&o.up, "upper", s.Val, m.Upper}} {
+		ex, err := newExamples(part.ex)
+		if err != nil {
+			return nil, fmt.Errorf("agent %d, %s loss: %w", c.Agent, part.name, err)
+		}
+		*part.side = side{name: part.name, p: p, q: q, cfg: c, ex: ex, build: part.build,
+			draw: data.Sampler{Seed: c.Seed, Agent: c.Agent, Batch: c.Batch}, progs: map[int]*ad.Derivs{}}
+	}
+	return o, nil
+}
+
+// at returns the program for a draw, with the draw's rows bound.
+func (s *side) at(name dsbo.Sample) (*ad.Derivs, error) {
+	var idx []int
+	rows := s.ex.rows
+	if name.Set != dsbo.Whole && rows > 0 {
+		if idx = s.draw.Draw(name, rows); idx != nil {
+			rows = len(idx)
+		}
+	}
+	d := s.progs[rows]
+	if d == nil {
+		var err error
+		if d, err = s.compile(rows); err != nil {
+			return nil, fmt.Errorf("agent %d, %s loss: %w", s.cfg.Agent, s.name, err)
+		}
+		s.progs[rows] = d
+	}
+	return d, s.ex.bind(d.Program, idx)
+}
+
+func (s *side) compile(rows int) (*ad.Derivs, error) {
+	return ad.Differentiate(ad.Loss{P: s.p, Q: s.q, Rows: rows, Inputs: s.ex.inputs(), Float32: s.cfg.Float32,
+		Build: func(x, y *ad.Node, in []*ad.Node) *ad.Node { return s.build(x, y, s.ex.batch(rows, in)) }})
+}
+
+// Dims implements [dsbo.Oracle].
+func (o *Oracle) Dims() (p, q int) { return o.p, o.q }
+
+// UpperGrad implements [dsbo.Oracle].
+func (o *Oracle) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
+	d, err := o.up.at(s)
+	if err != nil {
+		return err
+	}
+	return d.Grad(dx, dy, x, y)
+}
+
+// LowerGrad implements [dsbo.Oracle].
+func (o *Oracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
+	d, err := o.low.at(s)
+	if err != nil {
+		return err
+	}
+	return d.Grad(nil, dst, x, y)
+}
+
+// HVP implements [dsbo.Oracle].
+func (o *Oracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
+	d, err := o.low.at(s)
+	if err != nil {
+		return err
+	}
+	return d.HVP(dst, x, y, v)
+}
+
+// JVP implements [dsbo.Oracle].
+func (o *Oracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
+	d, err := o.low.at(s)
+	if err != nil {
+		return err
+	}
+	return d.JVP(dst, x, y, v)
+}
+
+// Hessian implements [dsbo.DenseOracle].
+func (o *Oracle) Hessian(dst, x, y []float64, s dsbo.Sample) error {
+	d, err := o.low.at(s)
+	if err != nil {
+		return err
+	}
+	return d.Hessian(dst, x, y)
+}
+
+// Jacobian implements [dsbo.DenseOracle].
+func (o *Oracle) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
+	d, err := o.low.at(s)
+	if err != nil {
+		return err
+	}
+	return d.Jacobian(dst, x, y)
+}
+
+// Values implements [dsbo.ValueOracle].
+func (o *Oracle) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
+	u, err := o.up.at(s)
+	if err != nil {
+		return 0, 0, err
+	}
+	if upper, err = u.Value(x, y); err != nil {
+		return 0, 0, err
+	}
+	l, err := o.low.at(s)
+	if err != nil {
+		return 0, 0, err
+	}
+	lower, err = l.Value(x, y)
+	return upper, lower, err
+}
