@@ -19,7 +19,7 @@ type Stats struct {
 // A Mixer is an agent's end of an exchange that counts. All transports provide it.
 type Mixer interface {
 	dsbo.Mixer
-	// Stats returns what the agent has sent so far. It may be called at any time, from any goroutine.
+	// Stats returns what the agent has sent so far. Any goroutine may call it at any time.
 	Stats() Stats
 }
 
@@ -35,8 +35,8 @@ type Local struct {
 	cause   error // set before stopped is closed
 }
 
-// NewLocal returns an exchange over the edges of w with its weights. W need not be valid in the sense
-// of [Matrix.Validate]: any square matrix mixes.
+// NewLocal returns an exchange over the edges of w with its weights. W need not be valid in
+// the sense of [Matrix.Validate]: any square matrix mixes.
 func NewLocal(w *Matrix) *Local {
 	l := &Local{agents: make([]*localAgent, w.N()), stopped: make(chan struct{})}
 	for i := range l.agents {
@@ -63,8 +63,9 @@ func NewLocal(w *Matrix) *Local {
 // Mixer returns the end of agent i, 0 ≤ i < n. It belongs to one goroutine at a time.
 //
 // When Mix returns, src is the caller's again and may be changed at once: the neighbours
-// read the copy. After an error, an end of context among them, the agent has left the exchange, and Mix of
-// all the others returns an error that wraps the first one.
+// read the copy. After any error, the end of its context too, the agent has left the
+// exchange, and Mix of all the others returns an error that wraps the first one. An i out of
+// range panics, as an index does.
 func (l *Local) Mixer(i int) Mixer { return l.agents[i] }
 
 // Fail ends the exchange: every Mix, waiting or later, returns an error that wraps err. Only the

@@ -17,8 +17,8 @@ const stochasticTol = 1e-10
 const gapMin = 1e-12
 
 // Validate returns nil if W is what the convergence theory asks for: finite, non-negative,
-// symmetric, doubly stochastic (to 1e-10), connected and with ρ < 1. Otherwise the error says which entry or row is wrong.
-// It matches dsbo.ErrConfig. The first call costs O(n³).
+// symmetric, doubly stochastic (to 1e-10), connected and with ρ < 1. Otherwise the error says
+// which entry or row is wrong and matches dsbo.ErrConfig. The first call costs O(n³).
 func (m *Matrix) Validate() error {
 	if err := checkAgents(m.N()); err != nil {
 		return err
@@ -101,8 +101,9 @@ func components(n int, neighbours func(i int) []int) []int {
 	return part
 }
 
-// Eigenvalues returns the n eigenvalues of W in descending order, in new memory, or nil if
-// W is not symmetric and finite. The first call costs O(n³); later ones and the methods below share it.
+// Eigenvalues returns the n eigenvalues of W in descending order, in new memory, or nil if W
+// is not finite, non-negative and symmetric. The first call costs O(n³); later ones, and
+// [Matrix.Rho], [Matrix.Gap] and [Matrix.LambdaMin], share its result.
 func (m *Matrix) Eigenvalues() []float64 {
 	m.spectrum.Do(func() {
 		if m.N() == 0 || m.checkEntries() != nil {

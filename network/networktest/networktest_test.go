@@ -70,11 +70,11 @@ var faults = map[string]fault{
 // renamed returns a mix that hides the kind of an error.
 func renamed(kind error) func(dsbo.Mixer, context.Context, []float64, []float64) error {
 	return func(m dsbo.Mixer, ctx context.Context, dst, src []float64) error {
-		if err := m.Mix(ctx, dst, src); errors.Is(err, kind) {
+		err := m.Mix(ctx, dst, src)
+		if errors.Is(err, kind) {
 			return errors.New("gone")
-		} else {
-			return err
 		}
+		return err
 	}
 }
 
