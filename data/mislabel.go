@@ -1,0 +1,42 @@
+package data
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"dsbo"
+	"dsbo/ad"
+)
+
+// Mislabel returns e with a share (0 to 1) of its labels, rounded to whole examples, replaced
+// by another class, any with equal probability: the training data of data hyper-cleaning. wrong
+// lists the rows, ascending; e keeps its labels. agent makes the draws of the agents differ.
+//
+// It fails with [dsbo.ErrConfig] if the share is not in [0, 1] or e has no classes to confuse.
+func Mislabel(e Examples, share float64, seed uint64, agent int) (noisy Examples, wrong []int, err error) {
+	if !(share >= 0 && share <= 1) {
+		return Examples{}, nil, fmt.Errorf("%w: share of wrong labels %g: want 0 to 1", dsbo.ErrConfig, share)
+	}
+	if e.Target == nil || e.Target.Cols() < 2 {
+		return Examples{}, nil, fmt.Errorf("%w: wrong labels for data without class labels", dsbo.ErrConfig)
+	}
+	classes := e.Target.Cols()
+	labels := make([]uint8, e.Len())
+	for i := range labels {
+		l, ok := e.Target.Label(i)
+		if !ok {
+			return Examples{}, nil, fmt.Errorf("%w: wrong labels for data without class labels", dsbo.ErrConfig)
+		}
+		labels[i] = uint8(l)
+	}
+	r := newRand(seed, streamMislabel, uint64(agent))
+	wrong = r.Perm(len(labels))[:int(math.Round(share*float64(len(labels))))]
+	slices.Sort(wrong)
+	for _, i := range wrong {
+		labels[i] = uint8((int(labels[i]) + 1 + r.IntN(classes-1)) % classes)
+	}
+	noisy = e
+	noisy.Target, err = ad.LabelTable(labels, classes)
+	return noisy, wrong, err
+}
