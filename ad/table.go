@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"dsbo"
+	"dsbo/internal/kernel"
 )
 
 // A Table is a set of rows of numbers that programs read in place: the examples of an agent, or
@@ -145,27 +146,9 @@ func (t *Table) base(i int) int {
 	return i
 }
 
-// readRows32 writes rows idx[from:to] (rows from to to-1 where idx is nil) to dst, which has
-// length (to-from)·Cols.
-func (t *Table) readRows32(dst []float32, idx []int, from, to int) { readRows(t, dst, idx, from, to) }
-
-// readRows64 is readRows32 for float64.
-func (t *Table) readRows64(dst []float64, idx []int, from, to int) { readRows(t, dst, idx, from, to) }
-
-// inPlace64 returns rows from to to-1 as a part of the table's own memory, not to be written, if
-// they lie there as float64 and in order; idx as in readRows64.
-func (t *Table) inPlace64(idx []int, from, to int) ([]float64, bool) {
-	return inPlace(t, t.f64, idx, from, to)
-}
-
-// inPlace32 is inPlace64 for float32.
-func (t *Table) inPlace32(idx []int, from, to int) ([]float32, bool) {
-	return inPlace(t, t.f32, idx, from, to)
-}
-
-type float interface{ float32 | float64 }
-
-func inPlace[T float](t *Table, base []T, idx []int, from, to int) ([]T, bool) {
+// inPlace returns rows from to to-1 as a part of the table's own memory, not to be written, if
+// they lie there as T and in order; base is the table's numbers as T, idx as in readRows.
+func inPlace[T Float](t *Table, base []T, idx []int, from, to int) ([]T, bool) {
 	if base == nil || idx != nil || t.pick != nil {
 		return nil, false
 	}
@@ -173,7 +156,9 @@ func inPlace[T float](t *Table, base []T, idx []int, from, to int) ([]T, bool) {
 	return base[lo:hi:hi], true
 }
 
-func readRows[T float](t *Table, dst []T, idx []int, from, to int) {
+// readRows writes rows idx[from:to] (rows from to to-1 where idx is nil) to dst, which has length
+// (to-from)·Cols.
+func readRows[T Float](t *Table, dst []T, idx []int, from, to int) {
 	if len(dst) != (to-from)*t.cols {
 		panic(fmt.Sprintf("ad: %d rows of %d columns read into %d numbers", to-from, t.cols, len(dst)))
 	}
@@ -189,7 +174,7 @@ func readRows[T float](t *Table, dst []T, idx []int, from, to int) {
 			clear(row)
 			row[t.labels[r]] = 1
 		case t.bytes != nil:
-			scaleBytes(row, t.bytes[r*t.cols:][:t.cols], T(t.scale))
+			kernel.FromBytes(row, t.bytes[r*t.cols:][:t.cols], T(t.scale))
 		case t.f32 != nil:
 			convert(row, t.f32[r*t.cols:][:t.cols])
 		default:
@@ -198,14 +183,7 @@ func readRows[T float](t *Table, dst []T, idx []int, from, to int) {
 	}
 }
 
-func scaleBytes[T float](dst []T, src []uint8, scale T) {
-	src = src[:len(dst)]
-	for i := range dst {
-		dst[i] = T(src[i]) * scale
-	}
-}
-
-func convert[T, S float](dst []T, src []S) {
+func convert[T, S Float](dst []T, src []S) {
 	if same, ok := any(src).([]T); ok {
 		copy(dst, same)
 		return
@@ -216,7 +194,7 @@ func convert[T, S float](dst []T, src []S) {
 	}
 }
 
-func checkTable[T float](rows, cols int, data []T) error {
+func checkTable[T Float](rows, cols int, data []T) error {
 	if err := checkLen(rows, cols, len(data)); err != nil {
 		return err
 	}

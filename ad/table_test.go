@@ -45,7 +45,7 @@ func tables(t *testing.T) map[string]struct {
 	}
 }
 
-// rowsOf is the plain twin of readRows64: the rows of want named by idx.
+// rowsOf is the plain twin of readRows: the rows of want named by idx.
 func rowsOf(want []float64, cols int, idx []int) []float64 {
 	var rows []float64
 	for _, r := range idx {
@@ -82,12 +82,12 @@ func TestTableReads(t *testing.T) {
 			} {
 				want := rowsOf(c.want, 3, r.base)
 				got := make([]float64, len(want))
-				r.table.readRows64(got, r.idx, r.from, r.to)
+				readRows(r.table, got, r.idx, r.from, r.to)
 				if d := cmp.Diff(want, got); d != "" && len(want) > 0 {
 					t.Errorf("%s: float64 rows (-want +got):\n%s", r.name, d)
 				}
 				got32 := make([]float32, len(want))
-				r.table.readRows32(got32, r.idx, r.from, r.to)
+				readRows(r.table, got32, r.idx, r.from, r.to)
 				for i := range want {
 					// Bytes are scaled in float32: the rounded scale and the product each
 					// lose at most 2^-24 relative, and float64 some 2^-53 more.
@@ -112,8 +112,8 @@ func TestTableReads(t *testing.T) {
 
 func TestTableInPlace(t *testing.T) {
 	for name, c := range tables(t) {
-		rows64, ok64 := c.table.inPlace64(nil, 1, 3)
-		rows32, ok32 := c.table.inPlace32(nil, 1, 3)
+		rows64, ok64 := tableRows[float64](c.table, nil, 1, 3)
+		rows32, ok32 := tableRows[float32](c.table, nil, 1, 3)
 		if ok64 != (name == "float64") || ok32 != (name == "float32") {
 			t.Errorf("%s: in place as float64 %t, as float32 %t", name, ok64, ok32)
 		}
@@ -127,10 +127,10 @@ func TestTableInPlace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := picked.inPlace64(nil, 0, 1); ok {
+		if _, ok := tableRows[float64](picked, nil, 0, 1); ok {
 			t.Errorf("%s: a picked table was read in place", name)
 		}
-		if _, ok := c.table.inPlace64([]int{0, 1}, 0, 1); ok {
+		if _, ok := tableRows[float64](c.table, []int{0, 1}, 0, 1); ok {
 			t.Errorf("%s: an indexed batch was read in place", name)
 		}
 	}
@@ -202,6 +202,6 @@ func BenchmarkTableReadBytes(b *testing.B) {
 	dst := make([]float32, rows*cols)
 	b.SetBytes(rows * cols)
 	for b.Loop() {
-		t.readRows32(dst, nil, 0, rows)
+		readRows(t, dst, nil, 0, rows)
 	}
 }
