@@ -1,14 +1,6 @@
+//go:build amd64 && !noasm
+
 package kernel
-
-func detect() Path { return Generic }
-
-func gemmNT[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int, acc bool) {
-	gemmNTGo(m, n, k, c, ldc, a, lda, b, ldb, acc)
-}
-
-func gemmOuter[T Float](m, n, k int, c []T, ldc int, a []T, ra, ca int, b []T, ldb int, acc bool) {
-	gemmOuterGo(m, n, k, c, ldc, a, ra, ca, b, ldb, acc)
-}
 
 func exp[T Float](dst, src []T)                            { expGo(dst, src) }
 func log1pExp[T Float](dst, src []T)                       { log1pExpGo(dst, src) }

@@ -1,0 +1,340 @@
+package main
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// An emitter writes the functions of one instruction set and one element type.
+type emitter struct {
+	*build.Context
+	wide bool        // AVX-512, else AVX2 with FMA
+	size int         // bytes of an element: 4 or 8
+	tail operand.Mem // AVX2: 64 bytes of ones, then 64 of zeros
+	name string      // of the function in hand, which its labels start with
+}
+
+// suffix ends the names of functions.
+func (e *emitter) suffix() string {
+	if e.wide {
+		return fmt.Sprintf("F%dAVX512", 8*e.size)
+	}
+	return fmt.Sprintf("F%dAVX2", 8*e.size)
+}
+
+// elem is the Go name of the element type.
+func (e *emitter) elem() string { return fmt.Sprintf("float%d", 8*e.size) }
+
+// width is the bytes of a register, and lanes the elements in it.
+func (e *emitter) width() int {
+	if e.wide {
+		return 64
+	}
+	return 32
+}
+func (e *emitter) lanes() int { return e.width() / e.size }
+
+// parts is how many registers hold 64 bytes. Sums over columns are kept in 64 bytes on either
+// instruction set, which is why both give the same bits.
+func (e *emitter) parts() int { return 64 / e.width() }
+
+// block is the elements in 64 bytes.
+func (e *emitter) block() int { return 64 / e.size }
+
+// fn starts a function; %T in the signature is the element type.
+func (e *emitter) fn(name, doc, signature string) {
+	e.name = name + e.suffix()
+	e.Function(e.name)
+	e.Attributes(attr.NOSPLIT)
+	e.Pragma("noescape")
+	e.Doc(strings.Split(e.name+" "+doc, "\n")...)
+	e.SignatureExpr(fmt.Sprintf(signature, e.elem()))
+}
+
+// op emits the instruction of the given name.
+func (e *emitter) op(name string, ops ...any) {
+	m := reflect.ValueOf(e.Context).MethodByName(name)
+	if !m.IsValid() {
+		panic("no instruction " + name)
+	}
+	args := make([]reflect.Value, len(ops))
+	for i, o := range ops {
+		if n, ok := o.(int); ok {
+			o = immediate(n)
+		}
+		args[i] = reflect.ValueOf(o)
+	}
+	m.Call(args)
+	if _, err := e.Result(); err != nil {
+		panic(fmt.Sprintf("%s: %s %v: %v", e.name, name, ops, err))
+	}
+}
+
+// immediate is a constant of one byte, or else of four.
+func immediate(n int) operand.Op {
+	if n < 128 {
+		return operand.U8(n)
+	}
+	return operand.U32(n)
+}
+
+// packed emits an instruction on all elements of a register, by its name without PS or PD.
+func (e *emitter) packed(name string, ops ...any) {
+	if e.size == 4 {
+		e.op(name+"PS", ops...)
+	} else {
+		e.op(name+"PD", ops...)
+	}
+}
+
+// scalar emits an instruction on one element, by its name without SS or SD.
+func (e *emitter) scalar(name string, ops ...any) {
+	if e.size == 4 {
+		e.op(name+"SS", ops...)
+	} else {
+		e.op(name+"SD", ops...)
+	}
+}
+
+// label and jump name places within the function in hand.
+func (e *emitter) label(format string, a ...any) {
+	e.Label(fmt.Sprintf(format, a...))
+}
+func (e *emitter) jump(cond, format string, a ...any) {
+	e.op(cond, operand.LabelRef(fmt.Sprintf(format, a...)))
+}
+
+// vec is vector register i at the full width, half at 32 bytes and quarter at 16.
+func (e *emitter) vec(i int) reg.Physical {
+	if e.wide {
+		return zmm[i]
+	}
+	return ymm[i]
+}
+func (e *emitter) half(i int) reg.Physical    { return ymm[i] }
+func (e *emitter) quarter(i int) reg.Physical { return xmm[i] }
+
+// arg loads a parameter into a register.
+func (e *emitter) arg(name string) reg.GPVirtual {
+	r := e.GP64()
+	e.Load(e.Param(name), r)
+	return r
+}
+
+// copyOf returns a new register with the value of r.
+func (e *emitter) copyOf(r reg.Register) reg.GPVirtual {
+	n := e.GP64()
+	e.MOVQ(r, n)
+	return n
+}
+
+// at is the memory at base plus disp bytes.
+func at(base reg.Register, disp int) operand.Mem { return operand.Mem{Base: base, Disp: disp} }
+
+// rows are pointers from which every of n rows can be addressed: one for each third row, the
+// others by the stride once or twice.
+type rows struct {
+	base   []reg.GPVirtual
+	stride reg.Register
+}
+
+// rows points at n rows from the given start.
+func (e *emitter) rows(start, stride reg.Register, n int) rows {
+	r := rows{stride: stride}
+	for i := 0; i < n; i += 3 {
+		p := e.GP64()
+		if i == 0 {
+			e.MOVQ(start, p)
+		} else {
+			q := r.base[len(r.base)-1]
+			e.LEAQ(operand.Mem{Base: q, Index: stride, Scale: 2}, p)
+			e.ADDQ(stride, p)
+		}
+		r.base = append(r.base, p)
+	}
+	return r
+}
+
+// row is the memory of row i, disp bytes on.
+func (r rows) row(i, disp int) operand.Mem {
+	m := operand.Mem{Base: r.base[i/3], Disp: disp}
+	if i%3 > 0 {
+		m.Index, m.Scale = r.stride, uint8(i%3)
+	}
+	return m
+}
+
+// advance moves all rows by a number of bytes or the content of a register.
+func (e *emitter) advance(r rows, by any) {
+	for _, p := range r.base {
+		e.op("ADDQ", by, p)
+	}
+}
+
+// A mask stands for the elements before the end of a row, within 64 bytes.
+type mask struct {
+	k   reg.Register  // AVX-512: the opmask
+	gp  reg.GPVirtual // AVX2: where the ones of the table begin
+	tmp int           // AVX2: a vector register for the mask of one part
+}
+
+// mask makes the mask of the first n elements of 64 bytes; tmp is a free vector register.
+func (e *emitter) mask(n reg.GPVirtual, tmp int) mask {
+	if e.wide {
+		ones := e.GP32()
+		e.MOVL(operand.U32(0xffffffff), ones)
+		e.op("BZHIL", n.As32(), ones, ones)
+		e.op("KMOVW", ones, reg.K1)
+		return mask{k: reg.K1}
+	}
+	off, base := e.GP64(), e.GP64()
+	e.MOVQ(n, off)
+	e.op("SHLQ", log2(e.size), off)
+	e.LEAQ(e.tail.Offset(64), base)
+	e.SUBQ(off, base)
+	return mask{gp: base, tmp: tmp}
+}
+
+// load reads part p of 64 bytes at m into vector register v; masked elements become 0.
+func (e *emitter) load(m operand.Mem, v int, k *mask, p int) {
+	m = m.Offset(p * e.width())
+	switch {
+	case k == nil:
+		e.packed("VMOVU", m, e.vec(v))
+	case e.wide:
+		e.packedZ("VMOVU", m, k.k, e.vec(v))
+	default:
+		e.op("VMOVUPS", at(k.gp, p*e.width()), e.vec(k.tmp))
+		e.packed("VMASKMOV", m, e.vec(k.tmp), e.vec(v))
+	}
+}
+
+// store writes vector register v to part p of 64 bytes at m.
+func (e *emitter) store(v int, m operand.Mem, k *mask, p int) {
+	m = m.Offset(p * e.width())
+	switch {
+	case k == nil:
+		e.packed("VMOVU", e.vec(v), m)
+	case e.wide:
+		e.packed("VMOVU", e.vec(v), k.k, m)
+	default:
+		e.op("VMOVUPS", at(k.gp, p*e.width()), e.vec(k.tmp))
+		e.packed("VMASKMOV", e.vec(v), e.vec(k.tmp), m)
+	}
+}
+
+// packedZ emits the zero-masking form of an instruction.
+func (e *emitter) packedZ(name string, ops ...any) {
+	if e.size == 4 {
+		e.op(name+"PS_Z", ops...)
+	} else {
+		e.op(name+"PD_Z", ops...)
+	}
+}
+
+// zero clears vector registers.
+func (e *emitter) zero(v ...int) {
+	for _, i := range v {
+		// The short form clears the whole register; registers from 16 on have no short form.
+		if i < 16 {
+			e.op("VXORPS", e.quarter(i), e.quarter(i), e.quarter(i))
+		} else {
+			e.op("VPXORD", e.vec(i), e.vec(i), e.vec(i))
+		}
+	}
+}
+
+// broadcast fills vector register v with the element at m.
+func (e *emitter) broadcast(m any, v int) { e.scalar("VBROADCAST", m, e.vec(v)) }
+
+// ret returns, with the upper halves clean for the SSE instructions of compiled Go.
+func (e *emitter) ret() {
+	e.VZEROUPPER()
+	e.RET()
+}
+
+// reduce adds up the 64 bytes of each of the given accumulators (register numbers, by part) and
+// leaves the sums side by side in the first register of the result, up to 16 bytes of them in each.
+// The tree is one whatever stands beside: halves, then quarters of each 16 bytes, then the two 16
+// bytes. tmp is a free vector register.
+func (e *emitter) reduce(acc [][]int, tmp int) (sums []int) {
+	for _, a := range acc {
+		if e.wide {
+			e.op("VEXTRACTF64X4", 1, e.vec(a[0]), e.half(tmp))
+			e.packed("VADD", e.half(tmp), e.half(a[0]), e.half(a[0]))
+		} else {
+			e.packed("VADD", e.half(a[1]), e.half(a[0]), e.half(a[0]))
+		}
+	}
+	group := 16 / e.size
+	for i := 0; i < len(acc); i += group {
+		g := make([]int, group)
+		for j := range g {
+			g[j] = acc[min(i+j, len(acc)-1)][0]
+		}
+		for unpack := ""; len(g) > 1; unpack = "PD" {
+			if unpack == "" {
+				unpack = map[int]string{4: "PS", 8: "PD"}[e.size]
+			}
+			var next []int
+			for j := 0; j < len(g); j += 2 {
+				if j > 0 && g[j] == g[0] {
+					next = append(next, g[0]) // padding: done already
+					continue
+				}
+				x, y := e.half(g[j]), e.half(g[j+1])
+				e.op("VUNPCKL"+unpack, y, x, e.half(tmp))
+				e.op("VUNPCKH"+unpack, y, x, x)
+				e.packed("VADD", e.half(tmp), x, x)
+				next = append(next, g[j])
+			}
+			g = next
+		}
+		e.upper(g[0], tmp)
+		e.packed("VADD", e.quarter(tmp), e.quarter(g[0]), e.quarter(g[0]))
+		sums = append(sums, g[0])
+	}
+	return sums
+}
+
+// upper copies the upper 16 of the 32 bytes in v to tmp.
+func (e *emitter) upper(v, tmp int) {
+	if e.wide {
+		e.op("VEXTRACTF32X4", 1, e.half(v), e.quarter(tmp))
+	} else {
+		e.op("VEXTRACTF128", 1, e.half(v), e.quarter(tmp))
+	}
+}
+
+// lane returns a register whose low element is element l of the 16 bytes in v.
+func (e *emitter) lane(v, l, tmp int) reg.Physical {
+	if l == 0 {
+		return e.quarter(v)
+	}
+	e.packed("VPERMIL", l, e.quarter(v), e.quarter(tmp))
+	return e.quarter(tmp)
+}
+
+func log2(n int) int {
+	k := 0
+	for ; n > 1; n >>= 1 {
+		k++
+	}
+	return k
+}
+
+// The vector registers at their three widths.
+var xmm, ymm, zmm = vectors(reg.S128), vectors(reg.S256), vectors(reg.S512)
+
+func vectors(s reg.Spec) (v []reg.Physical) {
+	for i := range 32 {
+		v = append(v, reg.LookupPhysical(reg.KindVector, reg.Index(i), s))
+	}
+	return v
+}

@@ -1,0 +1,82 @@
+// Command gen writes the assembly of package kernel and its Go declarations to the folder that is
+// its argument.
+package main
+
+import (
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/pass"
+	"github.com/mmcloughlin/avo/printer"
+)
+
+// files are the parts of the package, each written once for an instruction set.
+var files = []struct {
+	name string
+	emit func(*emitter)
+}{
+	{"gemm", func(e *emitter) { e.dot(); e.outer() }},
+}
+
+func main() {
+	log.SetFlags(0)
+	if len(os.Args) != 2 {
+		log.Fatal("usage: gen FOLDER")
+	}
+	for _, f := range files {
+		for _, wide := range []bool{false, true} {
+			if err := write(os.Args[1], f.name, wide, f.emit); err != nil {
+				log.Fatal(err)
+			}
+		}
+	}
+}
+
+// write emits one part for both element types, and prints the assembly and the declarations.
+func write(folder, name string, wide bool, emit func(*emitter)) error {
+	ctx := build.NewContext()
+	ctx.ConstraintExpr("amd64,!noasm")
+	e := &emitter{Context: ctx, wide: wide}
+	set := "avx512"
+	if !wide {
+		set = "avx2"
+		e.tail = ctx.StaticGlobal("tail")
+		ctx.DataAttributes(attr.RODATA | attr.NOPTR)
+		for i := range 16 {
+			ones := operand.U64(0)
+			if i < 8 {
+				ones = ^ones
+			}
+			ctx.AppendDatum(ones)
+		}
+	}
+	for _, size := range []int{4, 8} {
+		e.size = size
+		emit(e)
+	}
+	f, err := ctx.Result()
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", name, set, err)
+	}
+	if err := pass.Compile.Execute(f); err != nil {
+		return fmt.Errorf("%s %s: %w", name, set, err)
+	}
+	cfg := printer.Config{Name: "gen", Argv: []string{"go", "generate"}, Pkg: "kernel"}
+	base := filepath.Join(folder, strings.Join([]string{name, set, "amd64"}, "_"))
+	for ext, p := range map[string]printer.Printer{".s": printer.NewGoAsm(cfg), ".go": printer.NewStubs(cfg)} {
+		text, err := p.Print(f)
+		if err != nil {
+			return fmt.Errorf("%s%s: %w", base, ext, err)
+		}
+		if err := os.WriteFile(base+ext, text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
