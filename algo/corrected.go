@@ -1,0 +1,72 @@
+package algo
+
+import (
+	"dsbo"
+	"dsbo/internal/vec"
+)
+
+// A corrected block is one variable under a heterogeneity correction, in the form that sends least.
+// All are v⁺ = C(Av − g) − D, D⁺ = D + B² v⁺, where g contains its step, rewritten without D:
+//
+//	ed     A=I, C=W,  B²=I−W       v⁺ = mix(2v − v₋ − (g − g₋))      first mix(v − g)
+//	extra  A=W, C=I,  B²=I−W       v⁺ = mix(2v − v₋) − (g − g₋)      first mix(v) − g
+//	gt     A=I, C=W², B²=(I−W)²    t ← mix(t + g − g₋), v⁺ = mix(v − t)
+//	none   A=I, C=W,  B²=0         v⁺ = mix(v − g)
+//
+// last and memory start at zero, from which the general line gives the first one.
+type corrected struct {
+	kind    string
+	v       []float64 // the variable, a view
+	last    []float64 // extra, gt: g₋
+	memory  []float64 // ed: v − (v₋ − g₋); extra: v − v₋; gt: t
+	out, in []float64
+}
+
+func newCorrected(kind string, v []float64) corrected {
+	n := len(v)
+	return corrected{kind: kind, v: v, last: make([]float64, n), memory: make([]float64, n), out: make([]float64, n), in: make([]float64, n)}
+}
+
+// step moves v by g, its direction times its step, which it may overwrite.
+func (c *corrected) step(w *turn, g []float64) {
+	switch c.kind {
+	case "ed":
+		vec.Sub(g, c.v, g) // ψ = v − g
+		vec.Add(c.out, g, c.memory)
+		w.mix(c.v, c.out)
+		vec.Sub(c.memory, c.v, g)
+	case "extra":
+		vec.Add(c.out, c.v, c.memory)
+		w.mix(c.in, c.out)
+		copy(c.memory, c.v)
+		for i, gi := range g {
+			c.v[i] = c.in[i] - (gi - c.last[i])
+		}
+		vec.Sub(c.memory, c.v, c.memory)
+		copy(c.last, g)
+	case "gt":
+		for i, gi := range g {
+			c.out[i] = c.memory[i] + gi - c.last[i]
+		}
+		copy(c.last, g)
+		w.mix(c.memory, c.out)
+		vec.Sub(c.out, c.v, c.memory)
+		w.mix(c.v, c.out)
+	default:
+		vec.Sub(c.out, c.v, g)
+		w.mix(c.v, c.out)
+	}
+}
+
+// vectors is how many vectors a step sends.
+func vectors(kind string) int {
+	if kind == "gt" {
+		return 2
+	}
+	return 1
+}
+
+// state lists what the block carries over.
+func (c *corrected) state(name string) []dsbo.Named {
+	return []dsbo.Named{{Name: name, Value: c.v}, {Name: name + "_last", Value: c.last}, {Name: name + "_memory", Value: c.memory}}
+}

@@ -1,0 +1,376 @@
+package algo_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/algo/algotest"
+)
+
+// golden is a file of testdata/golden: a problem, a method's parameters, and what an independent
+// program in another language found.
+type golden struct {
+	Algo   string
+	Kind   string
+	Agents int `json:"n"`
+	P      int `json:"p"`
+	Q      int `json:"q"`
+	W      [][]float64
+	algo.Params
+	WarmY    *bool `json:"warm_y"`
+	Floats   *int  `json:"floats_per_iteration"`
+	Data     goldenData
+	Expected map[string]json.RawMessage
+}
+
+func readGolden(t *testing.T, file string) golden {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var g golden
+	if err := json.Unmarshal(text, &g); err != nil {
+		t.Fatal(err)
+	}
+	if g.Algo == "" {
+		g.Algo = "madsbo"
+	}
+	g.ColdY = g.WarmY != nil && !*g.WarmY
+	g.Data.P, g.Data.Q = g.P, g.Q
+	return g
+}
+
+// TestGolden compares whole trajectories. Both sides work in float64 and differ in the order of sums
+// only, so that what is compared agrees to about 1e-14 times the growth of errors along a stable
+// trajectory; 1e-9 leaves room for that and for none of the mistakes that matter.
+func TestGolden(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "golden", "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no golden files: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
+			g := readGolden(t, file)
+			if !slices.Contains(algo.Names(), g.Algo) {
+				t.Skipf("algorithm %q is not here", g.Algo)
+			}
+			if len(g.Expected) == 0 {
+				t.Fatal("nothing is expected")
+			}
+			compareGolden(t, g, runGolden(t, g))
+		})
+	}
+}
+
+// denseGolden adds matrices, column by column, to an oracle that has none.
+type denseGolden struct{ dsbo.ValueOracle }
+
+func (d denseGolden) Hessian(dst, x, y []float64, s dsbo.Sample) error {
+	return d.columns(dst, len(y), len(y), func(col, e []float64) error { return d.HVP(col, x, y, e, s) })
+}
+
+func (d denseGolden) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
+	return d.columns(dst, len(x), len(y), func(col, e []float64) error { return d.JVP(col, x, y, e, s) })
+}
+
+func (d denseGolden) columns(dst []float64, rows, cols int, product func(col, e []float64) error) error {
+	col, e := make([]float64, rows), make([]float64, cols)
+	for j := range cols {
+		e[j] = 1
+		if err := product(col, e); err != nil {
+			return err
+		}
+		for i, v := range col {
+			dst[i*cols+j] = v
+		}
+		e[j] = 0
+	}
+	return nil
+}
+
+// moment is what all agents hold at one time, by letter: a row an agent.
+type moment map[string][][]float64
+
+// A trajectory is the moments before the first iteration and after each.
+type trajectory struct {
+	golden
+	oracles []dsbo.ValueOracle
+	moments []moment
+	exacts  []exact
+	solver  *evaluator
+}
+
+func runGolden(t *testing.T, g golden) trajectory {
+	t.Helper()
+	info, err := algo.Describe(g.Algo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.ExactAverage { // the file's W is not used
+		g.W = algotest.Average(g.Agents)
+	}
+	tr := trajectory{golden: g}
+	var as []dsbo.Algorithm
+	var os []dsbo.Oracle
+	for i := range g.Agents {
+		a, err := algo.New(g.Algo, g.P, g.Q, g.Params)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := newOracle(g.Kind, g.Data, i)
+		if _, ok := o.(dsbo.DenseOracle); !ok {
+			o = denseGolden{o}
+		}
+		as, os, tr.oracles = append(as, a), append(os, o), append(tr.oracles, o)
+	}
+	ms := algotest.NewMixers(g.W)
+	tr.solver = newEvaluator(tr.oracles, info.Personalized)
+	tr.record(t, as)
+	for k := range g.K {
+		if err := algotest.Step(t.Context(), k, as, os, ms); err != nil {
+			t.Fatal(err)
+		}
+		tr.record(t, as)
+	}
+	return tr
+}
+
+func (tr *trajectory) record(t *testing.T, as []dsbo.Algorithm) {
+	t.Helper()
+	m := moment{}
+	for _, a := range as {
+		for letter, v := range algo.Letters(a) {
+			m[letter] = append(m[letter], slices.Clone(v))
+		}
+	}
+	if tr.Algo == "sparkle" {
+		tr.corrections(m)
+	}
+	tr.moments = append(tr.moments, m)
+	tr.exacts = append(tr.exacts, tr.solver.at(t, average(m["X"])))
+}
+
+// corrections adds the D of each of SPARKLE's variables, which the method does not hold: D = Σ B² v
+// over the iterates so far.
+func (tr *trajectory) corrections(m moment) {
+	for letter, kind := range map[string]string{"X": tr.Strategy.X, "Y": tr.Strategy.Y, "Z": tr.Strategy.Z} {
+		name := "D" + strings.ToLower(letter)
+		times := map[string]int{"ed": 1, "extra": 1, "gt": 2}[kind]
+		d := m[letter]
+		for range times {
+			d = subtract(d, mixed(tr.W, d))
+		}
+		if len(tr.moments) == 0 || times == 0 {
+			d = subtract(m[letter], m[letter]) // zero at the start, and without a correction
+		} else {
+			d = add(tr.moments[len(tr.moments)-1][name], d)
+		}
+		m[name] = d
+	}
+}
+
+func mixed(W, v [][]float64) [][]float64 {
+	out := make([][]float64, len(v))
+	for i := range out {
+		out[i] = make([]float64, len(v[0]))
+		for j := range v {
+			axpy(out[i], W[i][j], v[j])
+		}
+	}
+	return out
+}
+
+func add(a, b [][]float64) [][]float64      { return combine(a, b, 1) }
+func subtract(a, b [][]float64) [][]float64 { return combine(a, b, -1) }
+
+func combine(a, b [][]float64, sign float64) [][]float64 {
+	out := make([][]float64, len(a))
+	for i := range out {
+		out[i] = slices.Clone(a[i])
+		axpy(out[i], sign, b[i])
+	}
+	return out
+}
+
+func average(rows [][]float64) []float64 {
+	m := make([]float64, len(rows[0]))
+	for _, r := range rows {
+		axpy(m, 1/float64(len(rows)), r)
+	}
+	return m
+}
+
+// consensus is (1/n) Σ_i ‖v_i − v̄‖².
+func consensus(rows [][]float64) float64 {
+	m, s := average(rows), 0.0
+	for _, r := range rows {
+		d := slices.Clone(r)
+		axpy(d, -1, m)
+		s += dot(d, d) / float64(len(rows))
+	}
+	return s
+}
+
+// series evaluates what at each moment from the first-th on.
+func series[T any](ms []moment, first int, what func(k int, m moment) T) []T {
+	var s []T
+	for k := first; k < len(ms); k++ {
+		s = append(s, what(k, ms[k]))
+	}
+	return s
+}
+
+// find computes what an expected key stands for. Series of x, r and exact values have an entry before
+// the first iteration, the others start after it. ok is false for a key that is not known.
+func (tr *trajectory) find(t *testing.T, key string) (v any, ok bool) {
+	t.Helper()
+	if name, is := strings.CutSuffix(key, "_bar"); is && strings.Contains("x r y z u", name) {
+		l := strings.ToUpper(name)
+		return series(tr.moments, first(name), func(_ int, m moment) []float64 { return average(letter(t, m, l)) }), true
+	}
+	if name, is := strings.CutPrefix(key, "cons_"); is && strings.Contains("x y z", name) {
+		l := strings.ToUpper(name)
+		return series(tr.moments, first(name), func(_ int, m moment) float64 { return consensus(letter(t, m, l)) }), true
+	}
+	switch key {
+	case "Phi":
+		return series(tr.moments, 0, func(k int, _ moment) float64 { return tr.exacts[k].phi }), true
+	case "hg_norm":
+		return series(tr.moments, 0, func(k int, _ moment) float64 { return norm(tr.exacts[k].gradient) }), true
+	case "upper":
+		return series(tr.moments, 1, func(k int, _ moment) float64 { return tr.upper(t, k) }), true
+	case "x_star":
+		return tr.solver.minimum(t, tr.P), true
+	case "y_star":
+		return tr.solver.at(t, tr.solver.minimum(t, tr.P)).y, true
+	case "Phi_star":
+		return tr.solver.at(t, tr.solver.minimum(t, tr.P)).phi, true
+	}
+	return nil, false
+}
+
+// first is the moment at which a series starts.
+func first(name string) int {
+	if name == "x" || name == "r" {
+		return 0
+	}
+	return 1
+}
+
+func letter(t *testing.T, m moment, l string) [][]float64 {
+	t.Helper()
+	if m[l] == nil {
+		t.Fatalf("the method has no %s", l)
+	}
+	return m[l]
+}
+
+// upper is the averaged f at the means after iteration k: MA-DSBO's x is that of the iteration,
+// from before its last line; the others' is the new one.
+func (tr *trajectory) upper(t *testing.T, k int) float64 {
+	t.Helper()
+	at := k
+	if tr.Algo == "madsbo" {
+		at = k - 1
+	}
+	x, y := average(tr.moments[at]["X"]), average(tr.moments[k]["Y"])
+	return averaged(t, tr.oracles, 1, func(o dsbo.ValueOracle, dst []float64) (err error) {
+		dst[0], _, err = o.Values(x, y, whole)
+		return err
+	})[0]
+}
+
+func compareGolden(t *testing.T, g golden, tr trajectory) {
+	t.Helper()
+	for key, text := range g.Expected {
+		switch key {
+		case "lower_residual_max": // how well the other program solved the lower problem
+		case "first_agents":
+			compareAgents(t, key, text, tr.moments[min(1, g.K)])
+		case "final_agents":
+			compareAgents(t, key, text, tr.moments[g.K])
+		default:
+			v, ok := tr.find(t, key)
+			if !ok {
+				t.Errorf("expected has a key %q that this test cannot check", key)
+				continue
+			}
+			compareNumbers(t, key, v, text)
+		}
+	}
+	if g.Floats != nil {
+		if n, err := algo.FloatsPerNeighbour(g.Algo, g.Params, g.P, g.Q); err != nil || n != *g.Floats {
+			t.Errorf("floats per neighbour and iteration: %d (%v), want %d", n, err, *g.Floats)
+		}
+	}
+}
+
+func compareAgents(t *testing.T, key string, text json.RawMessage, m moment) {
+	t.Helper()
+	var want map[string]json.RawMessage
+	if err := json.Unmarshal(text, &want); err != nil {
+		t.Fatalf("%s: %v", key, err)
+	}
+	for l, rows := range want {
+		compareNumbers(t, key+"."+l, letter(t, m, l), rows)
+	}
+}
+
+// compareNumbers wants max|a−b| / max(1, max|b|) ≤ 1e-9 and equal shapes.
+func compareNumbers(t *testing.T, key string, got any, text json.RawMessage) {
+	t.Helper()
+	again, err := json.Marshal(got) // the same nesting as the file's
+	if err != nil {
+		t.Fatalf("%s: %v", key, err)
+	}
+	var a, b any
+	if err := json.Unmarshal(again, &a); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &b); err != nil {
+		t.Fatalf("%s: %v", key, err)
+	}
+	av, as := flatten(a)
+	bv, bs := flatten(b)
+	if as != bs {
+		t.Errorf("%s: shape %s, want %s", key, as, bs)
+		return
+	}
+	scale, worst := 1.0, 0.0
+	for i := range bv {
+		scale = max(scale, math.Abs(bv[i]))
+		worst = max(worst, math.Abs(av[i]-bv[i])) // NaN stays NaN
+	}
+	if !(worst/scale <= 1e-9) {
+		t.Errorf("%s: relative difference %.3g, at most 1e-9", key, worst/scale)
+	}
+}
+
+// flatten lists the numbers of nested lists and describes their shape, lists of unequal length included.
+func flatten(v any) (numbers []float64, shape string) {
+	switch v := v.(type) {
+	case float64:
+		return []float64{v}, ""
+	case []any:
+		var inner string
+		for i, e := range v {
+			n, s := flatten(e)
+			numbers = append(numbers, n...)
+			if i > 0 && s != inner {
+				s = "uneven"
+			}
+			inner = s
+		}
+		return numbers, fmt.Sprintf("[%d]%s", len(v), inner)
+	}
+	return nil, fmt.Sprintf("%T", v)
+}

@@ -1,0 +1,52 @@
+package algo
+
+import (
+	"dsbo"
+	"dsbo/internal/vec"
+)
+
+// A neumann approximates H⁻¹ b by the truncated series a Σ_{m<N} (I − aH)^m b, a ≤ 1/λ_max(H), or by
+// the single term N a (I − aH)^N' b of a draw. The m-th product uses draw {Curvature, k, m}, m = 1, 2, ...
+type neumann struct {
+	n       int
+	terms   Terms
+	average bool // mix b and each product, as FEDNEST's server does
+	c, h    []float64
+}
+
+func newNeumann(q, n int, terms Terms, average bool) neumann {
+	return neumann{n: n, terms: terms, average: average, c: make([]float64, q), h: make([]float64, q)}
+}
+
+// solve writes the approximation at (x, y) to z.
+func (s *neumann) solve(w *turn, z, b, x, y []float64, a float64) {
+	if n, ok := s.terms.single(w.k, s.n); ok {
+		vec.Scale(z, float64(s.n)*a, b)
+		s.combine(w, z)
+		for m := range n {
+			s.factor(w, z, x, y, a, m+1)
+		}
+		return
+	}
+	copy(s.c, b)
+	s.combine(w, s.c)
+	copy(z, s.c)
+	for m := range s.n - 1 {
+		s.factor(w, s.c, x, y, a, m+1)
+		vec.Add(z, z, s.c)
+	}
+	vec.Scale(z, a, z)
+}
+
+// factor sets v = (I − aH) v with draw m.
+func (s *neumann) factor(w *turn, v, x, y []float64, a float64, m int) {
+	w.hvp(s.h, x, y, v, w.draw(dsbo.Curvature, m))
+	vec.Axpy(v, -a, s.h)
+	s.combine(w, v)
+}
+
+func (s *neumann) combine(w *turn, v []float64) {
+	if s.average {
+		w.mix(v, v)
+	}
+}
