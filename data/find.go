@@ -66,23 +66,10 @@ func checkMNIST(dir string) error {
 // moduleFolders yields the folders where the module's data may lie. The go command is asked last,
 // since it need not be there and takes a while.
 func moduleFolders(yield func(string) bool) {
-	module := mnistModule + "@" + mnistVersion
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, dep := range info.Deps {
-			if dep.Path != mnistModule {
-				continue
-			}
-			if dep.Replace != nil {
-				dep = dep.Replace
-			}
-			if dep.Version == "" { // replaced by a folder
-				if !yield(filepath.Join(dep.Path, "data")) {
-					return
-				}
-				continue
-			}
-			module = dep.Path + "@" + dep.Version
-		}
+	info, _ := debug.ReadBuildInfo()
+	folder, module := builtWith(info)
+	if folder != "" && !yield(filepath.Join(folder, "data")) {
+		return
 	}
 	in := func(cache string) string { return filepath.Join(cache, filepath.FromSlash(escape(module)), "data") }
 	if cache := moduleCache(); cache != "" && !yield(in(cache)) {
@@ -95,6 +82,28 @@ func moduleFolders(yield func(string) bool) {
 			yield(in(cache))
 		}
 	}
+}
+
+// builtWith returns the folder that go.mod names in place of the module, if it does, and the module
+// with its version. info is nil where the build left nothing behind.
+func builtWith(info *debug.BuildInfo) (folder, module string) {
+	module = mnistModule + "@" + mnistVersion
+	if info == nil {
+		return "", module
+	}
+	for _, dep := range info.Deps {
+		if dep.Path != mnistModule {
+			continue
+		}
+		if dep.Replace != nil {
+			dep = dep.Replace
+		}
+		if dep.Version == "" || dep.Version == "(devel)" {
+			return dep.Path, module
+		}
+		return "", dep.Path + "@" + dep.Version
+	}
+	return "", module
 }
 
 // moduleCache returns where the module cache is by the environment and the go command's defaults.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -228,6 +229,28 @@ func TestFindMNIST(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestBuiltWith(t *testing.T) {
+	module := func(path, version string, replace *debug.Module) *debug.BuildInfo {
+		return &debug.BuildInfo{Deps: []*debug.Module{{Path: "other", Version: "v1.0.0"}, {Path: path, Version: version, Replace: replace}}}
+	}
+	const required = mnistModule + "@" + mnistVersion
+	for _, c := range []struct {
+		name           string
+		info           *debug.BuildInfo
+		folder, module string
+	}{
+		{"no build information", nil, "", required},
+		{"not listed", module("third", "v1.0.0", nil), "", required},
+		{"required", module(mnistModule, "v1.2.3", nil), "", mnistModule + "@v1.2.3"},
+		{"replaced by a module", module(mnistModule, "v1.2.3", &debug.Module{Path: "fork", Version: "v2.0.0"}), "", "fork@v2.0.0"},
+		{"replaced by a folder", module(mnistModule, "v1.2.3", &debug.Module{Path: "../fork", Version: "(devel)"}), "../fork", required},
+	} {
+		if folder, module := builtWith(c.info); folder != c.folder || module != c.module {
+			t.Errorf("%s: folder %q, module %q", c.name, folder, module)
+		}
+	}
 }
 
 // The version that is looked for is the one that go.mod requires.
