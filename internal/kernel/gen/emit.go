@@ -20,6 +20,13 @@ type emitter struct {
 	name string      // of the function in hand, which its labels start with
 }
 
+// both emits the functions of float32, then of float64.
+func (e *emitter) both(emit func()) {
+	for _, e.size = range []int{4, 8} {
+		emit()
+	}
+}
+
 // suffix ends the names of functions.
 func (e *emitter) suffix() string {
 	if e.wide {

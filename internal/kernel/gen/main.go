@@ -21,7 +21,16 @@ var files = []struct {
 	name string
 	emit func(*emitter)
 }{
-	{"gemm", func(e *emitter) { e.dot(); e.outer() }},
+	{"gemm", func(e *emitter) {
+		e.both(func() { e.dot(); e.outer() })
+	}},
+	{"math", func(e *emitter) {
+		m := e.constants()
+		e.both(func() { m.functions(); e.rowShift(); e.rowSum(); e.rowNormalize() })
+	}},
+	{"elem", func(e *emitter) {
+		e.both(func() { e.elementwise(); e.sums(); e.fromBytes() })
+	}},
 }
 
 func main() {
@@ -38,7 +47,7 @@ func main() {
 	}
 }
 
-// write emits one part for both element types, and prints the assembly and the declarations.
+// write emits one part and prints the assembly and the declarations.
 func write(folder, name string, wide bool, emit func(*emitter)) error {
 	ctx := build.NewContext()
 	ctx.ConstraintExpr("amd64,!noasm")
@@ -56,10 +65,7 @@ func write(folder, name string, wide bool, emit func(*emitter)) error {
 			ctx.AppendDatum(ones)
 		}
 	}
-	for _, size := range []int{4, 8} {
-		e.size = size
-		emit(e)
-	}
+	emit(e)
 	f, err := ctx.Result()
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", name, set, err)

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 
-	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
@@ -116,11 +115,7 @@ func (o *outerKernel) panel(s outerShape) {
 // open fills the accumulators with C or 0.
 func (o *outerKernel) open(s outerShape, acc func(i, v int) int, k *mask) {
 	e := o.emitter
-	flag, err := e.Param("acc").Resolve()
-	if err != nil {
-		panic(err)
-	}
-	e.op("CMPQ", flag.Addr, operand.Imm(0))
+	e.op("CMPQ", e.param("acc"), 0)
 	e.jump("JEQ", "zero%s", s)
 	c := e.rows(o.c, e.arg("ldc"), s.mr)
 	for i := range s.mr {

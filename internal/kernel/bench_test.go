@@ -1,0 +1,106 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// eachPathBench runs f as a sub-benchmark on every path.
+func eachPathBench(b *testing.B, f func(b *testing.B)) {
+	for p := best + 1; p > 0; p-- {
+		b.Run((p - 1).String(), func(b *testing.B) {
+			defer Use(p - 1)()
+			f(b)
+		})
+	}
+}
+
+// random returns n normal numbers.
+func random[T Float](n int) []T {
+	rng := rand.New(rand.NewPCG(1, 2))
+	x := make([]T, n)
+	for i := range x {
+		x[i] = T(rng.NormFloat64())
+	}
+	return x
+}
+
+// rate runs f again and again and reports the rate of the fastest batch, as billions of the given
+// operations or bytes a second: on a shared machine the mean says more about the neighbours.
+func rate(b *testing.B, each int, unit string, f func()) {
+	const batch = 20 * time.Microsecond
+	reps := 1
+	for {
+		if t := timed(f, reps); t >= batch || reps > 1<<20 {
+			break
+		}
+		reps *= 2
+	}
+	fastest := time.Duration(math.MaxInt64)
+	for b.Loop() {
+		fastest = min(fastest, timed(f, reps))
+	}
+	b.ReportMetric(float64(each)*float64(reps)/float64(fastest.Nanoseconds()), unit)
+	b.ReportMetric(float64(fastest.Nanoseconds())/float64(reps), "ns/call")
+	b.ReportMetric(0, "ns/op")
+}
+
+// timed returns how long reps calls of f take.
+func timed(f func(), reps int) time.Duration {
+	start := time.Now()
+	for range reps {
+		f()
+	}
+	return time.Since(start)
+}
+
+func BenchmarkGemm(b *testing.B) {
+	b.Run("float32", benchGemm[float32])
+	b.Run("float64", benchGemm[float64])
+}
+
+func benchGemm[T Float](b *testing.B) {
+	for _, c := range []struct {
+		name    string
+		f       func(m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int, acc bool)
+		m, n, k int
+	}{
+		{"NT", GemmNT[T], 16, 10, 784},
+		{"NT", GemmNT[T], 32, 10, 784},
+		{"NT", GemmNT[T], 64, 10, 784},
+		{"NT", GemmNT[T], 32, 128, 784},
+		{"NT", GemmNT[T], 32, 10, 128},
+		{"NT", GemmNT[T], 32, 20, 784},
+		{"NT", GemmNT[T], 16, 1, 200},
+		{"NT", GemmNT[T], 64, 1, 200},
+		{"TN", GemmTN[T], 10, 784, 16},
+		{"TN", GemmTN[T], 10, 784, 32},
+		{"TN", GemmTN[T], 10, 784, 64},
+		{"TN", GemmTN[T], 128, 784, 32},
+		{"TN", GemmTN[T], 1, 200, 16},
+		{"TN", GemmTN[T], 1, 200, 64},
+		{"NN", GemmNN[T], 32, 128, 10},
+		{"NN", GemmNN[T], 32, 784, 10},
+		{"NN", GemmNN[T], 32, 128, 128},
+		{"NN", GemmNN[T], 32, 784, 128},
+	} {
+		b.Run(fmt.Sprintf("%s_%dx%dx%d", c.name, c.m, c.n, c.k), func(b *testing.B) {
+			eachPathBench(b, func(b *testing.B) {
+				x, y, z := random[T](c.m*c.k), random[T](c.k*c.n), make([]T, c.m*c.n)
+				lda, ldb := c.k, c.n
+				switch c.name {
+				case "NT":
+					ldb = c.k
+				case "TN":
+					lda = c.m
+				}
+				rate(b, 2*c.m*c.n*c.k, "GFLOP/s", func() {
+					c.f(c.m, c.n, c.k, z, c.n, x, lda, y, ldb, false)
+				})
+			})
+		})
+	}
+}

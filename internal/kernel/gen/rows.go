@@ -1,0 +1,188 @@
+package main
+
+import (
+	"math"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// A span is a number of elements in pieces of 64 bytes: whole ones, then a masked one.
+type span struct {
+	whole, rest reg.GPVirtual
+	k           mask
+}
+
+// span cuts n elements; tmp is a vector register that stays free for masks.
+func (e *emitter) span(n reg.GPVirtual, tmp int) span {
+	s := span{whole: e.copyOf(n), rest: e.copyOf(n)}
+	e.op("SHRQ", log2(e.block()), s.whole)
+	e.op("ANDQ", e.block()-1, s.rest)
+	s.k = e.mask(s.rest, tmp)
+	return s
+}
+
+// each emits a loop over the pieces. The body gets the register of the offset in bytes, and a mask
+// for the last piece. The labels start with name.
+func (e *emitter) each(name string, s span, body func(off reg.Register, k *mask)) {
+	off, count := e.GP64(), e.copyOf(s.whole)
+	e.XORQ(off, off)
+	e.op("TESTQ", count, count)
+	e.jump("JZ", "%sRest", name)
+	e.label("%sLoop", name)
+	body(off, nil)
+	e.op("ADDQ", 64, off)
+	e.DECQ(count)
+	e.jump("JNZ", "%sLoop", name)
+	e.label("%sRest", name)
+	e.op("TESTQ", s.rest, s.rest)
+	e.jump("JZ", "%sDone", name)
+	body(off, &s.k)
+	e.label("%sDone", name)
+}
+
+// indexed is the memory off bytes behind base.
+func indexed(base, off reg.Register) operand.Mem {
+	return operand.Mem{Base: base, Index: off, Scale: 1}
+}
+
+// Registers of the row functions: by part, and what stays over a row.
+const (
+	rAcc, rX, rTmp, rWhole, rInf, rMask = 0, 2, 4, 5, 6, 7
+)
+
+// rowLoop emits a function over the rows of a matrix without gaps; body emits one row.
+func (e *emitter) rowLoop(body func(s span), pointers map[string]reg.GPVirtual) {
+	count, cols := e.arg("rows"), e.arg("cols")
+	s := e.span(cols, rMask)
+	bytes := e.copyOf(cols)
+	e.op("SHLQ", log2(e.size), bytes)
+	e.label("row")
+	body(s)
+	for _, name := range []string{"dst", "src"} {
+		if p, ok := pointers[name]; ok {
+			e.ADDQ(bytes, p)
+		}
+	}
+	e.DECQ(count)
+	e.jump("JNZ", "row")
+	e.ret()
+}
+
+// rowShift emits dst = src less the row's maximum.
+func (e *emitter) rowShift() {
+	e.fn("rowShift", "subtracts from every row its maximum, NaN left out of account, and stores the maximum in\n"+
+		"peak unless that is nil.", "func(rows, cols int, dst, src, peak *%[1]s)")
+	dst, src, peak := e.arg("dst"), e.arg("src"), e.arg("peak")
+	bits := e.GP64()
+	if e.size == 4 {
+		e.MOVL(operand.U32(math.Float32bits(float32(math.Inf(-1)))), bits.As32())
+		e.op("VMOVD", bits.As32(), e.quarter(rInf))
+	} else {
+		e.MOVQ(operand.U64(math.Float64bits(math.Inf(-1))), bits)
+		e.op("VMOVQ", bits, e.quarter(rInf))
+	}
+	e.broadcast(e.quarter(rInf), rInf)
+	e.rowLoop(func(s span) {
+		e.op("VMOVAPS", e.vec(rInf), e.vec(rAcc))
+		e.each("max", s, func(off reg.Register, k *mask) {
+			for p := range e.parts() {
+				e.loadOr(indexed(src, off), rX, k, p)
+				// A NaN among the first of the two compared loses.
+				e.packed("VMAX", e.vec(rAcc), e.vec(rX), e.vec(rAcc))
+			}
+		})
+		e.greatest()
+		e.op("TESTQ", peak, peak)
+		e.jump("JZ", "subtract")
+		e.scalar("VMOV", e.quarter(rAcc), at(peak, 0))
+		e.op("ADDQ", e.size, peak)
+		e.label("subtract")
+		e.broadcast(e.quarter(rAcc), rWhole)
+		e.each("sub", s, func(off reg.Register, k *mask) {
+			for p := range e.parts() {
+				e.load(indexed(src, off), rX, k, p)
+				e.packed("VSUB", e.vec(rWhole), e.vec(rX), e.vec(rX))
+				e.store(rX, indexed(dst, off), k, p)
+			}
+		})
+	}, map[string]reg.GPVirtual{"dst": dst, "src": src})
+}
+
+// loadOr loads like load, with -Inf in place of the elements that are masked.
+func (e *emitter) loadOr(m operand.Mem, v int, k *mask, p int) {
+	if k == nil || !e.wide {
+		e.load(m, v, k, p)
+	}
+	switch {
+	case k == nil:
+	case e.wide:
+		e.op("VMOVAPS", e.vec(rInf), e.vec(v))
+		e.packed("VMOVU", m.Offset(p*e.width()), k.k, e.vec(v))
+	default:
+		e.packed("VBLENDV", e.vec(k.tmp), e.vec(v), e.vec(rInf), e.vec(v))
+	}
+}
+
+// greatest leaves the greatest element of rAcc in its lowest place.
+func (e *emitter) greatest() {
+	if e.wide {
+		e.op("VEXTRACTF64X4", 1, e.vec(rAcc), e.half(rTmp))
+		e.packed("VMAX", e.half(rTmp), e.half(rAcc), e.half(rAcc))
+	}
+	e.upper(rAcc, rTmp)
+	e.packed("VMAX", e.quarter(rTmp), e.quarter(rAcc), e.quarter(rAcc))
+	swaps := []int{0b01_00_11_10, 0b00_00_00_01}
+	if e.size == 8 {
+		swaps = []int{0b01}
+	}
+	for _, s := range swaps {
+		e.packed("VPERMIL", s, e.quarter(rAcc), e.quarter(rTmp))
+		e.packed("VMAX", e.quarter(rTmp), e.quarter(rAcc), e.quarter(rAcc))
+	}
+}
+
+// sumRow leaves the sum of the row at p in the lowest place of rAcc.
+func (e *emitter) sumRow(p reg.Register, s span) {
+	acc := []int{rAcc, rAcc + 1}[:e.parts()]
+	e.zero(acc...)
+	e.each("sum", s, func(off reg.Register, k *mask) {
+		for part, a := range acc {
+			if k == nil {
+				e.packed("VADD", indexed(p, off).Offset(part*e.width()), e.vec(a), e.vec(a))
+				continue
+			}
+			e.load(indexed(p, off), rX, k, part)
+			e.packed("VADD", e.vec(rX), e.vec(a), e.vec(a))
+		}
+	})
+	e.reduce([][]int{acc}, rTmp)
+}
+
+// rowSum emits dst = the sums of the rows.
+func (e *emitter) rowSum() {
+	e.fn("rowSum", "sets dst to the sums of the rows.", "func(rows, cols int, dst, src *%[1]s)")
+	dst, src := e.arg("dst"), e.arg("src")
+	e.rowLoop(func(s span) {
+		e.sumRow(src, s)
+		e.scalar("VMOV", e.quarter(rAcc), at(dst, 0))
+		e.op("ADDQ", e.size, dst)
+	}, map[string]reg.GPVirtual{"src": src})
+}
+
+// rowNormalize emits the division of each row by its sum.
+func (e *emitter) rowNormalize() {
+	e.fn("rowNormalize", "divides every row by its sum.", "func(rows, cols int, dst *%[1]s)")
+	dst := e.arg("dst")
+	e.rowLoop(func(s span) {
+		e.sumRow(dst, s)
+		e.broadcast(e.quarter(rAcc), rWhole)
+		e.each("div", s, func(off reg.Register, k *mask) {
+			for p := range e.parts() {
+				e.load(indexed(dst, off), rX, k, p)
+				e.packed("VDIV", e.vec(rWhole), e.vec(rX), e.vec(rX))
+				e.store(rX, indexed(dst, off), k, p)
+			}
+		})
+	}, map[string]reg.GPVirtual{"dst": dst})
+}
