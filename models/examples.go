@@ -81,6 +81,55 @@ func (e *examples) bind(p *ad.Program, idx []int) error {
 	return p.Bind("ID", e.ids, idx)
 }
 
+// differentiate compiles a loss on batches of rows of e.
+func (e *examples) differentiate(l Loss, p, q, rows int, float32 bool) (*ad.Derivs, error) {
+	return ad.Differentiate(ad.Loss{P: p, Q: q, Rows: rows, Inputs: e.inputs(), Float32: float32,
+		Build: func(x, y *ad.Node, in []*ad.Node) *ad.Node { return l(x, y, e.batch(rows, in)) }})
+}
+
+// Differentiate compiles the Lower or the Upper of a model with these p and q, on all examples of e.
+func Differentiate(l Loss, p, q int, e data.Examples, float32 bool) (*ad.Derivs, error) {
+	ex, err := newExamples(e)
+	if err != nil {
+		return nil, err
+	}
+	d, err := ex.differentiate(l, p, q, ex.rows, float32)
+	if err != nil {
+		return nil, err
+	}
+	return d, ex.bind(d.Program, nil)
+}
+
+// checkShard reports the first thing in an agent's data that does not suit a model of the given
+// number of features, target being the model's own check of either set.
+func checkShard(s data.Shard, features int, target func(e data.Examples) error) error {
+	for _, part := range []struct {
+		name string
+		e    data.Examples
+	}{{"training", s.Train}, {"validation", s.Val}} {
+		if part.e.X == nil || part.e.Target == nil {
+			return fmt.Errorf("%w: there are no %s examples", dsbo.ErrShape, part.name)
+		}
+		if c := part.e.X.Cols(); c != features {
+			return fmt.Errorf("%w: %s examples with %d features, the model has %d", dsbo.ErrShape, part.name, c, features)
+		}
+		if err := target(part.e); err != nil {
+			return fmt.Errorf("%s examples: %w", part.name, err)
+		}
+	}
+	return nil
+}
+
+// checkClasses is checkShard for models with classes.
+func checkClasses(s data.Shard, features, classes int) error {
+	return checkShard(s, features, func(e data.Examples) error {
+		if c := e.Target.Cols(); c != classes || c < 2 {
+			return fmt.Errorf("%w: targets with %d columns, the model has %d classes: want the same and at least 2", dsbo.ErrShape, c, classes)
+		}
+		return nil
+	})
+}
+
 // NewScore compiles m's Score on whole sets of examples of e's kind. The result of Eval is
 // the loss and, if the model has one, the accuracy; x is not read.
 func NewScore(m Model, e data.Examples, float32 bool) (*ad.Program, error) {

@@ -1,6 +1,14 @@
 package models
 
-import "dsbo/ad"
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"dsbo"
+	"dsbo/ad"
+	"dsbo/data"
+)
 
 // Logistic is the paper's synthetic task: binary logistic regression with one log-penalty per feature,
 //
@@ -14,6 +22,21 @@ type Logistic struct {
 
 // Dims implements [Model].
 func (l Logistic) Dims() (p, q int) { return l.Features, l.Features }
+
+// Check implements [Checker].
+func (l Logistic) Check(s data.Shard) error {
+	return checkShard(s, l.Features, func(e data.Examples) error {
+		if e.Target.Cols() != 1 {
+			return fmt.Errorf("%w: targets with %d columns, want 1 of +1 and -1", dsbo.ErrShape, e.Target.Cols())
+		}
+		for row := range e.Target.Rows() {
+			if t := e.Target.At(row, 0); t != 1 && t != -1 {
+				return fmt.Errorf("%w: target %g in row %d: want +1 or -1", dsbo.ErrConfig, t, row)
+			}
+		}
+		return nil
+	})
+}
 
 // Lower implements [Model].
 func (l Logistic) Lower(x, y *ad.Node, b Batch) *ad.Node {
@@ -37,3 +60,6 @@ func (l Logistic) Score(y *ad.Node, b Batch) (loss, accuracy *ad.Node) {
 	m := margins(y, b)
 	return ad.Mean(ad.Softplus(ad.Neg(m))), ad.Mean(ad.Step(m))
 }
+
+// Modulus implements [StronglyConvex].
+func (l Logistic) Modulus(x []float64) float64 { return math.Exp(slices.Min(x)) }

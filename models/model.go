@@ -2,11 +2,15 @@
 // agent, each written down once as a Gorgonia graph of ad's ops.
 //
 // A new model is a type with the three methods of [Model] in one file; package modeltest proves it.
+// What else a model can say it says by further methods: [Scorer], [Checker], [Starter], [StronglyConvex].
 // [NewOracle] turns a model and an agent's data into what an algorithm asks: gradients,
 // Hessian-vector and Jacobian-vector products.
 package models
 
-import "dsbo/ad"
+import (
+	"dsbo/ad"
+	"dsbo/data"
+)
 
 // A Model is the bilevel problem of one agent. x has length p, y has length q.
 //
@@ -20,11 +24,32 @@ type Model interface {
 	Upper(x, y *ad.Node, b Batch) *ad.Node
 }
 
+// A Loss is one of a model's two losses: its Lower or its Upper.
+type Loss = func(x, y *ad.Node, b Batch) *ad.Node
+
 // A Scorer also says how good y is on examples.
 type Scorer interface {
 	// Score builds the mean loss per example, without regularization, and the share of right predictions
 	// (nil where there is no such thing).
 	Score(y *ad.Node, b Batch) (loss, accuracy *ad.Node)
+}
+
+// A Checker also says whether an agent's data, and its own settings, suit the model. [NewOracle] asks it first.
+type Checker interface {
+	// Check returns an error that names what does not fit, as [dsbo.ErrShape] or [dsbo.ErrConfig].
+	Check(s data.Shard) error
+}
+
+// A Starter also has a better start than y = 0.
+type Starter interface {
+	// Start writes the start, the same for all agents, to y (length q).
+	Start(y []float64)
+}
+
+// A StronglyConvex model knows how strongly convex its lower loss is.
+type StronglyConvex interface {
+	// Modulus returns a μ > 0 for which g_i(x, ·) is μ-strongly convex on any batch of any data.
+	Modulus(x []float64) float64
 }
 
 // A Batch is the examples of one draw as nodes. Fields are nil where the agent's data has no such thing.

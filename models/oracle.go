@@ -35,13 +35,18 @@ type side struct {
 	cfg   Config
 	ex    examples
 	draw  data.Sampler
-	build func(x, y *ad.Node, b Batch) *ad.Node
+	loss  Loss
 	progs map[int]*ad.Derivs // by rows
 }
 
-// NewOracle returns the oracle of one agent. Graphs are compiled at their first use, so a model's
-// mistakes show then; the models of this package are proved by their tests.
+// NewOracle returns the oracle of one agent. Graphs are compiled at their first use, one for each loss and
+// batch size, so mistakes in how a model is built show then; package modeltest finds them all.
 func NewOracle(m Model, s data.Shard, c Config) (*Oracle, error) {
+	if ch, ok := m.(Checker); ok {
+		if err := ch.Check(s); err != nil {
+			return nil, fmt.Errorf("agent %d: %w", c.Agent, err)
+		}
+	}
 	p, q := m.Dims()
 	if p < 1 || q < 1 {
 		return nil, fmt.Errorf("%w: a model with p=%d, q=%d: want at least 1", dsbo.ErrShape, p, q)
@@ -51,16 +56,16 @@ func NewOracle(m Model, s data.Shard, c Config) (*Oracle, error) {
 	}
 	o := &Oracle{p: p, q: q}
 	for _, part := range []struct {
-		side  *side
-		name  string
-		ex    data.Examples
-		build func(x, y *ad.Node, b Batch) *ad.Node
+		side *side
+		name string
+		ex   data.Examples
+		loss Loss
 	}{{&o.low, "lower", s.Train, m.Lower}, {&o.up, "upper", s.Val, m.Upper}} {
 		ex, err := newExamples(part.ex)
 		if err != nil {
 			return nil, fmt.Errorf("agent %d, %s loss: %w", c.Agent, part.name, err)
 		}
-		*part.side = side{name: part.name, p: p, q: q, cfg: c, ex: ex, build: part.build,
+		*part.side = side{name: part.name, p: p, q: q, cfg: c, ex: ex, loss: part.loss,
 			draw: data.Sampler{Seed: c.Seed, Agent: c.Agent, Batch: c.Batch}, progs: map[int]*ad.Derivs{}}
 	}
 	return o, nil
@@ -78,17 +83,12 @@ func (s *side) at(name dsbo.Sample) (*ad.Derivs, error) {
 	d := s.progs[rows]
 	if d == nil {
 		var err error
-		if d, err = s.compile(rows); err != nil {
+		if d, err = s.ex.differentiate(s.loss, s.p, s.q, rows, s.cfg.Float32); err != nil {
 			return nil, fmt.Errorf("agent %d, %s loss: %w", s.cfg.Agent, s.name, err)
 		}
 		s.progs[rows] = d
 	}
 	return d, s.ex.bind(d.Program, idx)
-}
-
-func (s *side) compile(rows int) (*ad.Derivs, error) {
-	return ad.Differentiate(ad.Loss{P: s.p, Q: s.q, Rows: rows, Inputs: s.ex.inputs(), Float32: s.cfg.Float32,
-		Build: func(x, y *ad.Node, in []*ad.Node) *ad.Node { return s.build(x, y, s.ex.batch(rows, in)) }})
 }
 
 // Dims implements [dsbo.Oracle].
@@ -105,7 +105,7 @@ func (o *Oracle) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
 
 // LowerGrad implements [dsbo.Oracle].
 func (o *Oracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
-	d, err := o.low.at(s)
+	d, err := o.lower(dst, o.q, "∇_y g", s)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (o *Oracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
 
 // HVP implements [dsbo.Oracle].
 func (o *Oracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	d, err := o.low.at(s)
+	d, err := o.lower(dst, o.q, "(∇²_yy g)v", s)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (o *Oracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
 
 // JVP implements [dsbo.Oracle].
 func (o *Oracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	d, err := o.low.at(s)
+	d, err := o.lower(dst, o.p, "(∇²_xy g)v", s)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (o *Oracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
 
 // Hessian implements [dsbo.DenseOracle].
 func (o *Oracle) Hessian(dst, x, y []float64, s dsbo.Sample) error {
-	d, err := o.low.at(s)
+	d, err := o.lower(dst, o.q*o.q, "∇²_yy g", s)
 	if err != nil {
 		return err
 	}
@@ -141,11 +141,20 @@ func (o *Oracle) Hessian(dst, x, y []float64, s dsbo.Sample) error {
 
 // Jacobian implements [dsbo.DenseOracle].
 func (o *Oracle) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
-	d, err := o.low.at(s)
+	d, err := o.lower(dst, o.p*o.q, "∇²_xy g", s)
 	if err != nil {
 		return err
 	}
 	return d.Jacobian(dst, x, y)
+}
+
+// lower returns the program of g_i for a draw, for a result of n numbers. ad skips a nil result; here it
+// is a mistake.
+func (o *Oracle) lower(dst []float64, n int, what string, s dsbo.Sample) (*ad.Derivs, error) {
+	if len(dst) != n {
+		return nil, fmt.Errorf("%w: %d numbers for %s, want %d", dsbo.ErrShape, len(dst), what, n)
+	}
+	return o.low.at(s)
 }
 
 // Values implements [dsbo.ValueOracle].

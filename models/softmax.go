@@ -1,6 +1,12 @@
 package models
 
-import "dsbo/ad"
+import (
+	"math"
+	"slices"
+
+	"dsbo/ad"
+	"dsbo/data"
+)
 
 // Softmax is the paper's MNIST task: linear classification with the cross-entropy L and one log-penalty
 // per feature,
@@ -13,6 +19,9 @@ type Softmax struct{ Features, Classes int }
 // Dims implements [Model].
 func (s Softmax) Dims() (p, q int) { return s.Features, s.Classes * s.Features }
 
+// Check implements [Checker].
+func (s Softmax) Check(d data.Shard) error { return checkClasses(d, s.Features, s.Classes) }
+
 // Lower implements [Model].
 func (s Softmax) Lower(x, y *ad.Node, b Batch) *ad.Node {
 	w := s.weights(y)
@@ -21,20 +30,31 @@ func (s Softmax) Lower(x, y *ad.Node, b Batch) *ad.Node {
 }
 
 // Upper implements [Model].
-func (s Softmax) Upper(_, y *ad.Node, b Batch) *ad.Node {
-	return crossEntropy(ad.MatMul(b.X, s.weights(y), false, true), b.T)
-}
+func (s Softmax) Upper(_, y *ad.Node, b Batch) *ad.Node { return crossEntropy(s.logits(y, b), b.T) }
 
 func (s Softmax) weights(y *ad.Node) *ad.Node { return ad.Part(y, 0, s.Classes, s.Features) }
 
+func (s Softmax) logits(y *ad.Node, b Batch) *ad.Node {
+	return ad.MatMul(b.X, s.weights(y), false, true)
+}
+
 // Score implements [Scorer].
 func (s Softmax) Score(y *ad.Node, b Batch) (loss, accuracy *ad.Node) {
-	logits := ad.MatMul(b.X, s.weights(y), false, true)
-	return crossEntropy(logits, b.T), ad.Mean(ad.RowHit(logits, b.T))
+	return scoreClasses(s.logits(y, b), b.T)
+}
+
+// Modulus implements [StronglyConvex].
+func (s Softmax) Modulus(x []float64) float64 {
+	return 2 / float64(s.Classes*s.Features) * math.Exp(slices.Min(x))
 }
 
 // crossEntropy is the mean over the rows of log Σ_k e^{l_k} − l_t.
 func crossEntropy(logits, onehot *ad.Node) *ad.Node {
 	rows := float64(logits.Shape()[0])
 	return ad.Scale(1/rows, ad.Sub(ad.SumAll(ad.RowLogSumExp(logits)), ad.Dot(onehot, logits)))
+}
+
+// scoreClasses is the Score of every model with classes.
+func scoreClasses(logits, onehot *ad.Node) (loss, accuracy *ad.Node) {
+	return crossEntropy(logits, onehot), ad.Mean(ad.RowHit(logits, onehot))
 }

@@ -1,0 +1,65 @@
+package models
+
+import (
+	"fmt"
+
+	"dsbo"
+	"dsbo/ad"
+	"dsbo/data"
+)
+
+// Compositional is decentralized stochastic compositional optimization, the paper's problem (DSCO)
+//
+//	min_x  1/n Σ_i F_i(1/n Σ_j G_j(x))
+//
+// in its bilevel form, whose lower solution is y*(x) = 1/n Σ_j G_j(x):
+//
+//	f_i(x, y) = F_i(y)      g_i(x, y) = ½ ‖y‖² − y'G_i(x)
+//
+// p = P and q = Q. Inner builds G_i(x), of length Q, on a batch of training examples, and Outer builds the
+// scalar F_i(y) on a batch of validation examples; with agents that have no examples they are exact.
+type Compositional struct {
+	P, Q  int
+	Inner func(x *ad.Node, b Batch) *ad.Node
+	Outer func(y *ad.Node, b Batch) *ad.Node
+}
+
+// Dims implements [Model].
+func (c Compositional) Dims() (p, q int) { return c.P, c.Q }
+
+// Check implements [Checker].
+func (c Compositional) Check(data.Shard) error {
+	if c.Inner == nil || c.Outer == nil {
+		return fmt.Errorf("%w: a compositional problem needs both Inner and Outer", dsbo.ErrConfig)
+	}
+	return nil
+}
+
+// Lower implements [Model].
+func (c Compositional) Lower(x, y *ad.Node, b Batch) *ad.Node {
+	return ad.Sub(ad.Scale(.5, ad.Dot(y, y)), ad.Dot(y, c.Inner(x, b)))
+}
+
+// Upper implements [Model].
+func (c Compositional) Upper(_, y *ad.Node, b Batch) *ad.Node { return c.Outer(y, b) }
+
+// Modulus implements [StronglyConvex].
+func (c Compositional) Modulus([]float64) float64 { return 1 }
+
+// SineBowl returns the compositional problem of one agent with
+//
+//	G(x) = sin(Ax) + b      F(y) = ½ Σ_k d_k (y_k − t_k)² + log(1 + e^{w'y})
+//
+// a q×p (row-major), b, d, t and w of length q. It is smooth and not convex in x; experiments run on it.
+func SineBowl(p int, a, b, d, t, w []float64) Compositional {
+	q := len(b)
+	return Compositional{P: p, Q: q,
+		Inner: func(x *ad.Node, _ Batch) *ad.Node {
+			return ad.Add(ad.Sin(ad.MatVec(ad.NewConst(x, "A", q, p, a), x, false)), ad.NewConst(x, "b", q, 0, b))
+		},
+		Outer: func(y *ad.Node, _ Batch) *ad.Node {
+			off := ad.Sub(y, ad.NewConst(y, "t", q, 0, t))
+			bowl := ad.Scale(.5, ad.Dot(ad.NewConst(y, "d", q, 0, d), ad.Square(off)))
+			return ad.Add(bowl, ad.Softplus(ad.Dot(ad.NewConst(y, "w", q, 0, w), y)))
+		}}
+}

@@ -1,0 +1,69 @@
+package models
+
+import (
+	"fmt"
+
+	"dsbo"
+	"dsbo/ad"
+	"dsbo/data"
+)
+
+// HyperClean is data hyper-cleaning: some training labels are wrong, the validation labels are right, and
+// the upper level learns how much to trust each training example,
+//
+//	f_i(x, y) = mean_e L(Y a_e, t_e)      g_i(x, y) = mean_e σ(x_e) L(Y a_e, t_e) + C ‖Y‖²
+//
+// with the cross-entropy L, σ(x) = 1/(1+e^{-x}), and y the c×d matrix Y, row by row.
+// x has one entry for each training example of all agents, found by its ID: p = Examples, q = c·d.
+type HyperClean struct {
+	Features, Classes int
+	Examples          int     // training examples of all agents together
+	Ridge             float64 // C; 0: 0.001
+}
+
+func (h HyperClean) linear() Softmax { return Softmax{h.Features, h.Classes} }
+
+func (h HyperClean) ridge() float64 {
+	if h.Ridge == 0 {
+		return .001
+	}
+	return h.Ridge
+}
+
+// Dims implements [Model].
+func (h HyperClean) Dims() (p, q int) { return h.Examples, h.Classes * h.Features }
+
+// Check implements [Checker].
+func (h HyperClean) Check(s data.Shard) error {
+	if h.Ridge < 0 {
+		return fmt.Errorf("%w: ridge %g of data hyper-cleaning: want a positive number, or 0 for the default", dsbo.ErrConfig, h.Ridge)
+	}
+	if s.Train.ID == nil {
+		return fmt.Errorf("%w: data hyper-cleaning needs the ID of each training example", dsbo.ErrShape)
+	}
+	for row, id := range s.Train.ID {
+		if id < 0 || id >= h.Examples {
+			return fmt.Errorf("%w: training example %d has ID %d: want 0 to %d", dsbo.ErrShape, row, id, h.Examples-1)
+		}
+	}
+	return checkClasses(s, h.Features, h.Classes)
+}
+
+// Lower implements [Model].
+func (h HyperClean) Lower(x, y *ad.Node, b Batch) *ad.Node {
+	logits := h.linear().logits(y, b)
+	loss := ad.Sub(ad.RowLogSumExp(logits), ad.RowDot(b.T, logits))
+	trust := ad.Sigmoid(ad.Gather(x, b.ID))
+	return ad.Add(ad.Scale(1/float64(b.Rows), ad.Dot(trust, loss)), ad.Scale(h.ridge(), ad.Dot(y, y)))
+}
+
+// Upper implements [Model].
+func (h HyperClean) Upper(x, y *ad.Node, b Batch) *ad.Node { return h.linear().Upper(x, y, b) }
+
+// Score implements [Scorer].
+func (h HyperClean) Score(y *ad.Node, b Batch) (loss, accuracy *ad.Node) {
+	return h.linear().Score(y, b)
+}
+
+// Modulus implements [StronglyConvex].
+func (h HyperClean) Modulus([]float64) float64 { return 2 * h.ridge() }

@@ -1,0 +1,174 @@
+package modeltest
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsbo/ad"
+	"dsbo/data"
+	"dsbo/models"
+)
+
+// ridge is a right model to spoil: f = ½ mean (a'y − t)², g = f + ½ Σ_j e^{x_j} y_j².
+type ridge struct{ features int }
+
+func (r ridge) Dims() (p, q int) { return r.features, r.features }
+
+func (r ridge) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
+	return ad.Add(r.Upper(x, y, b), ad.Scale(.5, ad.Dot(ad.Exp(x), ad.Square(y))))
+}
+
+func (r ridge) Upper(_, y *ad.Node, b models.Batch) *ad.Node {
+	return ad.Scale(.5, ad.Mean(ad.Square(ad.Sub(ad.MatVec(b.X, y, false), b.T))))
+}
+
+func shard(t *testing.T) data.Shard {
+	t.Helper()
+	r := rand.New(rand.NewPCG(5, 6))
+	table := func(rows, cols int) *ad.Table {
+		v := make([]float64, rows*cols)
+		for i := range v {
+			v[i] = r.NormFloat64()
+		}
+		tab, err := ad.FloatTable(rows, cols, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tab
+	}
+	return data.Shard{Train: data.Examples{X: table(30, 3), Target: table(30, 1)}, Val: data.Examples{X: table(22, 3), Target: table(22, 1)}}
+}
+
+func TestRightModelPasses(t *testing.T) { TestModel(t, ridge{3}, shard(t)) }
+
+// The spoiled models, each wrong in one way.
+type (
+	forgetful    struct{ ridge } // builds another loss each time
+	memory       struct{ ridge } // depends on the number of rows in a way that Whole does not
+	tooConvex    struct{ ridge } // claims too much
+	notConvex    struct{ ridge } // claims nothing
+	badAccuracy  struct{ ridge }
+	endlessLoss  struct{ ridge }
+	randomStart  struct{ ridge }
+	partialStart struct{ ridge }
+	endlessStart struct{ ridge }
+	steep        struct{ ridge } // loses all its digits in float32
+)
+
+var built int
+
+func (f forgetful) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
+	built++
+	return ad.Scale(float64(built), f.ridge.Lower(x, y, b))
+}
+
+func (m memory) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
+	built++
+	return ad.Scale(1+float64(built%2), m.ridge.Lower(x, y, b))
+}
+
+func (tooConvex) Modulus([]float64) float64 { return 100 }
+func (notConvex) Modulus([]float64) float64 { return 0 }
+
+func (b badAccuracy) Score(y *ad.Node, e models.Batch) (loss, accuracy *ad.Node) {
+	return b.Upper(nil, y, e), ad.Offset(1.5, ad.Mean(e.T))
+}
+
+func (e endlessLoss) Score(y *ad.Node, b models.Batch) (loss, accuracy *ad.Node) {
+	return ad.Log(ad.Neg(e.Upper(nil, y, b))), nil
+}
+
+func (randomStart) Start(y []float64) {
+	for j := range y {
+		built++
+		y[j] = float64(built)
+	}
+}
+func (partialStart) Start(y []float64) { y[0] = 1 }
+func (endlessStart) Start(y []float64) {
+	clear(y)
+	y[0] /= y[0]
+}
+
+func (s steep) Upper(x, y *ad.Node, b models.Batch) *ad.Node {
+	return ad.SumAll(ad.Offset(-1e8, ad.Offset(1e8, ad.Square(y))))
+}
+
+func TestSpoiledModelsFail(t *testing.T) {
+	s := shard(t)
+	for _, c := range []struct {
+		model models.Model
+		check string
+		says  string
+	}{
+		{forgetful{ridge{3}}, "names", "asked twice"},
+		{memory{ridge{3}}, "whole", "all rows by batch"},
+		{tooConvex{ridge{3}}, "convexity", "claims at least 100"},
+		{notConvex{ridge{3}}, "convexity", "want a positive one"},
+		{badAccuracy{ridge{3}}, "score", "want a share"},
+		{endlessLoss{ridge{3}}, "score", "loss is NaN"},
+		{randomStart{ridge{3}}, "start", "two starts differ"},
+		{partialStart{ridge{3}}, "start", "two starts differ"},
+		{endlessStart{ridge{3}}, "start", "not finite"},
+		{steep{ridge{3}}, "float32", "value of the upper loss in float32 is off"},
+		{ridge{4}, "derivatives", "lower loss: "},
+	} {
+		i := slices.IndexFunc(checks, func(k check) bool { return k.name == c.check })
+		err := checks[i].run(newSubject(c.model, s))
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%T: check %q says %v, want %q", c.model, c.check, err, c.says)
+		}
+	}
+}
+
+// wrong is a loss with one wrong derivative.
+type wrong struct {
+	evaluator
+	value, grad, hvp, jvp float64 // factors
+}
+
+func (w wrong) Value(x, y []float64) (float64, error) {
+	f, err := w.evaluator.Value(x, y)
+	return w.value * f, err
+}
+
+func (w wrong) Grad(dx, dy, x, y []float64) error {
+	err := w.evaluator.Grad(dx, dy, x, y)
+	scale(w.grad, dy)
+	return err
+}
+
+func (w wrong) HVP(dst, x, y, v []float64) error {
+	err := w.evaluator.HVP(dst, x, y, v)
+	scale(w.hvp, dst)
+	return err
+}
+
+func (w wrong) JVP(dst, x, y, v []float64) error {
+	err := w.evaluator.JVP(dst, x, y, v)
+	scale(w.jvp, dst)
+	return err
+}
+
+func scale(c float64, v []float64) {
+	for j := range v {
+		v[j] *= c
+	}
+}
+
+func TestWrongDerivativesAreFound(t *testing.T) {
+	s := newSubject(ridge{3}, shard(t))
+	low, _, err := s.losses(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y, _ := s.point()
+	for _, w := range []wrong{{low, 1, 1, 1, 1}, {low, 1.0001, 1, 1, 1}, {low, 1, 1.0001, 1, 1}, {low, 1, 1, 1.0001, 1}, {low, 1, 1, 1, .9999}} {
+		right := w == wrong{low, 1, 1, 1, 1}
+		if err := s.differences(w, x, y); (err == nil) != right {
+			t.Errorf("factors %v %v %v %v: %v", w.value, w.grad, w.hvp, w.jvp, err)
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package models_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"dsbo/ad"
+	"dsbo/data"
+	"dsbo/models"
+	"dsbo/models/modeltest"
+)
+
+// classShard makes examples with normal features and random classes. IDs begin at 5, as those of a
+// later agent do.
+func classShard(t testing.TB, train, val, features, classes int) data.Shard {
+	t.Helper()
+	r := rand.New(rand.NewPCG(1, uint64(train+val)))
+	target := func(rows int) *ad.Table {
+		labels := make([]uint8, rows)
+		for i := range labels {
+			labels[i] = uint8(r.IntN(classes))
+		}
+		tab, err := ad.LabelTable(labels, classes)
+		must(t, err)
+		return tab
+	}
+	return shard(t, r, train, val, features, target)
+}
+
+// signShard makes examples with normal features and targets ±1.
+func signShard(t testing.TB, train, val, features int) data.Shard {
+	return numberShard(t, train, val, features, func(r *rand.Rand) float64 { return float64(2*r.IntN(2) - 1) })
+}
+
+// numberShard makes examples with normal features and one number as target.
+func numberShard(t testing.TB, train, val, features int, number func(r *rand.Rand) float64) data.Shard {
+	t.Helper()
+	r := rand.New(rand.NewPCG(2, uint64(train+val)))
+	return shard(t, r, train, val, features, func(rows int) *ad.Table {
+		v := make([]float64, rows)
+		for i := range v {
+			v[i] = number(r)
+		}
+		return table(t, rows, 1, v)
+	})
+}
+
+func shard(t testing.TB, r *rand.Rand, train, val, features int, target func(rows int) *ad.Table) data.Shard {
+	examples := func(rows int) data.Examples {
+		return data.Examples{X: table(t, rows, features, normal(r, rows*features, 1)), Target: target(rows)}
+	}
+	s := data.Shard{Train: examples(train), Val: examples(val)}
+	for i := range train {
+		s.Train.ID = append(s.Train.ID, 5+i)
+	}
+	return s
+}
+
+func table(t testing.TB, rows, cols int, v []float64) *ad.Table {
+	t.Helper()
+	tab, err := ad.FloatTable(rows, cols, v)
+	must(t, err)
+	return tab
+}
+
+func normal(r *rand.Rand, n int, deviation float64) []float64 {
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = deviation * r.NormFloat64()
+	}
+	return v
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// quadratic makes the problem of one agent, with well-conditioned matrices.
+func quadratic(r *rand.Rand, p, q int) models.Quadratic {
+	definite := func(n int) []float64 {
+		root := normal(r, n*n, 1)
+		m := make([]float64, n*n)
+		for i := range n {
+			for j := range n {
+				for k := range n {
+					m[i*n+j] += root[i*n+k] * root[j*n+k] / float64(n)
+				}
+			}
+			m[i*n+i]++
+		}
+		return m
+	}
+	return models.Quadratic{P: p, Q: q, A: definite(q), B: normal(r, q*p, 1), C: normal(r, q, 1),
+		D: definite(q), T: normal(r, q, 1), E: definite(p), LinearTerm: normal(r, p, 1)}
+}
+
+func TestModels(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	signs := signShard(t, 77, 45, 6)
+	classes := classShard(t, 75, 43, 7, 4)
+	noise := numberShard(t, 30, 21, 5, func(*rand.Rand) float64 { return 0 })
+	for _, c := range []struct {
+		name  string
+		model models.Model
+		shard data.Shard
+	}{
+		{"logistic", models.Logistic{Features: 6}, signs},
+		{"logistic mean", models.Logistic{Features: 6, Mean: true}, signs},
+		{"softmax", models.Softmax{Features: 7, Classes: 4}, classes},
+		{"mlp", models.MLP{Features: 7, Classes: 4, Hidden: []int{5}}, classes},
+		{"mlp of three layers", models.MLP{Features: 7, Classes: 4, Hidden: []int{5, 3}, Seed: 2}, classes},
+		{"mlp per layer", models.MLP{Features: 7, Classes: 4, Hidden: []int{6}, PerLayer: true}, classes},
+		{"mlp of one layer", models.MLP{Features: 7, Classes: 4, Hidden: []int{}}, classes},
+		{"mlp relu", models.MLP{Features: 7, Classes: 4, Hidden: []int{8, 5}, ReLU: true}, classes},
+		{"mlp default", models.MLP{Features: 7, Classes: 4}, classes},
+		{"hyperclean", models.HyperClean{Features: 7, Classes: 4, Examples: 90}, classes},
+		{"hyperclean ridge", models.HyperClean{Features: 7, Classes: 4, Examples: 80, Ridge: .3}, classes},
+		{"quadratic", quadratic(r, 4, 6), data.Shard{}},
+		{"quadratic with noise", quadratic(r, 3, 5), noise},
+		{"sine bowl", models.SineBowl(3, normal(r, 5*3, 1), normal(r, 5, 1), []float64{1, 2, 3, 4, 5}, normal(r, 5, 1), normal(r, 5, 1)), data.Shard{}},
+		{"compositional of examples", meanVariance(5), noise},
+	} {
+		t.Run(c.name, func(t *testing.T) { modeltest.TestModel(t, c.model, c.shard) })
+	}
+}
+
+// meanVariance is a compositional problem over examples: a portfolio x of n assets whose returns are
+// the rows of the data, valued by its mean return and its mean squared return.
+func meanVariance(n int) models.Compositional {
+	return models.Compositional{P: n, Q: 2,
+		Inner: func(x *ad.Node, b models.Batch) *ad.Node {
+			ret := ad.MatVec(b.X, x, false)
+			mean := ad.Scale(1/float64(b.Rows), ad.SumAll(ret))
+			square := ad.Scale(1/float64(b.Rows), ad.Dot(ret, ret))
+			return ad.Add(ad.Place(mean, 0, 2), ad.Place(square, 1, 2))
+		},
+		Outer: func(y *ad.Node, _ models.Batch) *ad.Node {
+			mean, square := ad.SumAll(ad.PartVec(y, 0, 1)), ad.SumAll(ad.PartVec(y, 1, 1))
+			return ad.Sub(ad.Sub(square, ad.Mul(mean, mean)), mean)
+		}}
+}
