@@ -19,14 +19,14 @@ const (
 )
 
 func (o rowCol) matrix(a *Node) (r, c int) {
-	if len(a.Shape()) != 2 {
+	if len(shapeOf(a)) != 2 {
 		failf("%v: shape %v, want a matrix", o, a.Shape())
 	}
 	return dims(a)
 }
 
 func (o rowCol) vector(v *Node, n int) {
-	if len(v.Shape()) != 1 || v.Shape()[0] != n {
+	if len(shapeOf(v)) != 1 || v.Shape()[0] != n {
 		failf("%v: shape %v, want a vector of length %d", o, v.Shape(), n)
 	}
 }
@@ -111,13 +111,13 @@ func SumCols(a *Node) *Node {
 
 // RepeatRow returns the matrix whose r rows are all v.
 func RepeatRow(v *Node, r int) *Node {
-	repeatRow.vector(v, v.Shape().TotalSize())
+	repeatRow.vector(v, shapeOf(v).TotalSize())
 	return apply(repeatRow, matShape(r, v.Shape()[0]), v)
 }
 
 // RepeatCol returns the matrix whose c columns are all u.
 func RepeatCol(u *Node, c int) *Node {
-	repeatCol.vector(u, u.Shape().TotalSize())
+	repeatCol.vector(u, shapeOf(u).TotalSize())
 	return apply(repeatCol, matShape(u.Shape()[0], c), u)
 }
 

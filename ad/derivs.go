@@ -3,8 +3,6 @@ package ad
 import (
 	"fmt"
 
-	"gorgonia.org/tensor"
-
 	"dsbo"
 )
 
@@ -22,108 +20,104 @@ type Loss struct {
 // backpropagation, Pearlmutter 1994), never a matrix. Nodes that several derivatives share are
 // computed once as long as x, y and the data stay.
 //
-// It belongs to one goroutine at a time. Where the loss does not depend on a variable the derivative is 0.
+// It belongs to one goroutine at a time. Results must not overlap x, y or v. Where the loss does not depend on
+// a variable the derivative is 0.
 type Derivs struct {
 	*Program
-	cost   *Node
-	v      *Node
-	vs     int
-	first  [2]*Node // ∇_x, ∇_y
-	second [2]*Node // (∇²_xy)v, (∇²_yy)v
-	made   bool     // first
-	made2  bool     // second
-	plans  map[want]*plan
+	value [1]float64
+	v     *Node
+	vs    int
+	order int               // derivatives built so far: none, gradients, or gradients and products
+	nodes [derivCount]*Node // nil where the derivative is 0, or not built yet
+	plans [1 << derivCount]*plan
 }
 
-type want uint8
-
+// The derivatives of a loss.
 const (
-	wantX want = 1 << iota
-	wantY
-	wantJVP
-	wantHVP
+	gradX = iota
+	gradY
+	jvp
+	hvp
+	derivCount
 )
 
 // Differentiate builds l's graph. Each derivative's graph is built at its first use.
+// The errors are those of [Compile].
 func Differentiate(l Loss) (*Derivs, error) {
-	p, err := Compile(Func{P: l.P, Q: l.Q, Rows: l.Rows, Inputs: l.Inputs, Float32: l.Float32,
-		Build: func(x, y *Node, in []*Node) []*Node { return []*Node{l.Build(x, y, in)} }})
+	f := Func{P: l.P, Q: l.Q, Rows: l.Rows, Inputs: l.Inputs, Float32: l.Float32}
+	if l.Build != nil {
+		f.Build = func(x, y *Node, in []*Node) []*Node { return []*Node{l.Build(x, y, in)} }
+	}
+	p, err := Compile(f)
 	if err != nil {
 		return nil, err
 	}
-	if c := p.outs[0]; !c.IsScalar() {
-		return nil, fmt.Errorf("%w: the loss has shape %v, want a scalar", ErrGraph, c.Shape())
-	}
-	return &Derivs{Program: p, cost: p.outs[0], plans: map[want]*plan{}}, nil
+	return &Derivs{Program: p}, nil
 }
 
 // Value returns the loss.
 func (d *Derivs) Value(x, y []float64) (float64, error) {
-	var v [1]float64
-	err := d.Eval(v[:], x, y)
-	return v[0], err
+	err := d.Eval(d.value[:], x, y)
+	return d.value[0], err
 }
 
 // Grad writes ∇_x to dx (length P) and ∇_y to dy (length Q); nil is skipped. Cost: about two passes over the data.
 func (d *Derivs) Grad(dx, dy, x, y []float64) error {
-	if err := d.makeFirst(); err != nil {
+	if dx != nil && len(dx) != d.f.P || dy != nil && len(dy) != d.f.Q {
+		return fmt.Errorf("%w: len(dx)=%d, len(dy)=%d; the gradients have %d and %d", dsbo.ErrShape, len(dx), len(dy), d.f.P, d.f.Q)
+	}
+	if err := d.build(1); err != nil {
 		return err
 	}
 	if err := d.at(x, y); err != nil {
 		return err
 	}
-	var w want
-	if dx != nil {
-		w |= wantX
-	}
-	if dy != nil {
-		w |= wantY
-	}
-	if err := d.bring(w); err != nil {
-		return err
-	}
-	if err := d.put(dx, d.f.P, d.first[0], "∇_x"); err != nil || dy == nil {
-		return err
-	}
-	return d.put(dy, d.f.Q, d.first[1], "∇_y")
+	return d.compute([derivCount][]float64{gradX: dx, gradY: dy})
 }
 
-// HVP writes (∇²_yy) v to dst (length Q). Cost: about that of two gradients.
+// HVP writes (∇²_yy) v to dst, both of length Q. Cost: about that of two gradients.
 func (d *Derivs) HVP(dst, x, y, v []float64) error {
-	return d.product(wantHVP, dst, d.f.Q, x, y, v)
+	if len(dst) != d.f.Q {
+		return fmt.Errorf("%w: len(dst)=%d of a Hessian-vector product, want len(y)=%d", dsbo.ErrShape, len(dst), d.f.Q)
+	}
+	if err := d.along(x, y, v); err != nil {
+		return err
+	}
+	return d.compute([derivCount][]float64{hvp: dst})
 }
 
 // JVP writes (∇²_xy) v to dst (length P), v of length Q. Cost: at most about that of two gradients; only
 // the part of the graph that x and y share is touched.
 func (d *Derivs) JVP(dst, x, y, v []float64) error {
-	return d.product(wantJVP, dst, d.f.P, x, y, v)
-}
-
-func (d *Derivs) product(w want, dst []float64, n int, x, y, v []float64) error {
-	if err := d.makeSecond(); err != nil {
+	if len(dst) != d.f.P {
+		return fmt.Errorf("%w: len(dst)=%d of a Jacobian-vector product, want len(x)=%d", dsbo.ErrShape, len(dst), d.f.P)
+	}
+	if err := d.along(x, y, v); err != nil {
 		return err
 	}
-	if err := d.at(x, y); err != nil {
+	return d.compute([derivCount][]float64{jvp: dst})
+}
+
+// along sets x, y and v.
+func (d *Derivs) along(x, y, v []float64) error {
+	if err := d.build(2); err != nil {
 		return err
 	}
 	if len(v) != d.f.Q {
 		return fmt.Errorf("%w: len(v)=%d, want len(y)=%d", dsbo.ErrShape, len(v), d.f.Q)
 	}
-	d.m.set(d.vs, v)
-	if err := d.bring(w); err != nil {
+	if err := d.at(x, y); err != nil {
 		return err
 	}
-	if w == wantHVP {
-		return d.put(dst, n, d.second[1], "HVP")
-	}
-	return d.put(dst, n, d.second[0], "JVP")
+	d.m.set(d.vs, v)
+	return nil
 }
 
 // Hessian writes ∇²_yy to dst, Q×Q row-major, by Q products. It is meant for tests and for methods
 // that need it whole.
 func (d *Derivs) Hessian(dst, x, y []float64) error {
 	q := d.f.Q
-	if len(dst) != q*q {
+	if len(dst)/q != q || len(dst)%q != 0 {
 		return fmt.Errorf("%w: a Hessian of %d numbers, want %d×%d", dsbo.ErrShape, len(dst), q, q)
 	}
 	e := make([]float64, q)
@@ -140,7 +134,7 @@ func (d *Derivs) Hessian(dst, x, y []float64) error {
 // Jacobian writes ∇²_xy to dst, P×Q row-major, by Q products.
 func (d *Derivs) Jacobian(dst, x, y []float64) error {
 	p, q := d.f.P, d.f.Q
-	if len(dst) != p*q {
+	if len(dst)/q != p || len(dst)%q != 0 {
 		return fmt.Errorf("%w: a Jacobian of %d numbers, want %d×%d", dsbo.ErrShape, len(dst), p, q)
 	}
 	e, col := make([]float64, q), make([]float64, p)
@@ -157,81 +151,74 @@ func (d *Derivs) Jacobian(dst, x, y []float64) error {
 	return nil
 }
 
-func (d *Derivs) makeFirst() error {
-	if d.made {
+// build makes the graph of the derivatives up to an order of 1 or 2.
+func (d *Derivs) build(order int) error {
+	if d.order < 1 {
+		g, err := Grad(d.outs[0], d.x, d.y)
+		if err != nil {
+			return err
+		}
+		d.nodes[gradX], d.nodes[gradY], d.order = g[0], g[1], 1
+	}
+	if d.order >= order {
 		return nil
 	}
-	g, err := Grad(d.cost, d.x, d.y)
-	if err != nil {
-		return err
+	if d.v == nil {
+		var err error
+		if d.v, d.vs, err = d.leaf(d.x.Graph(), "v", vecShape(d.f.Q), false); err != nil {
+			return err
+		}
 	}
-	d.first, d.made = [2]*Node{g[0], g[1]}, true
-	return nil
-}
-
-func (d *Derivs) makeSecond() error {
-	if d.made2 {
-		return nil
-	}
-	if err := d.makeFirst(); err != nil {
-		return err
-	}
-	dt := tensor.Float64
-	if d.f.Float32 {
-		dt = tensor.Float32
-	}
-	d.v = newInput(d.x.Graph(), dt, "v", vecShape(d.f.Q))
-	var err error
-	if d.vs, err = d.m.input(d.v, false); err != nil {
-		return err
-	}
-	if gy := d.first[1]; gy != nil {
+	if gy := d.nodes[gradY]; gy != nil {
 		g, err := Grad(Dot(gy, d.v), d.x, d.y)
 		if err != nil {
 			return err
 		}
-		d.second = [2]*Node{g[0], g[1]}
+		d.nodes[jvp], d.nodes[hvp] = g[0], g[1]
 	}
-	d.made2 = true
+	d.order = 2
 	return nil
 }
 
-// bring computes the wanted derivatives.
-func (d *Derivs) bring(w want) error {
-	p := d.plans[w]
-	if p == nil {
-		var nodes []*Node
-		for i, n := range [...]*Node{d.first[0], d.first[1], d.second[0], d.second[1]} {
-			if w&(1<<i) != 0 && n != nil {
-				nodes = append(nodes, n)
-			}
+// compute writes the derivatives that have a destination.
+func (d *Derivs) compute(dst [derivCount][]float64) error {
+	key := 0
+	for i, to := range dst {
+		if to != nil && d.nodes[i] != nil {
+			key |= 1 << i
 		}
+	}
+	if d.plans[key] == nil {
 		var err error
-		if p, err = d.m.plan(nodes...); err != nil {
+		if d.plans[key], err = d.planOf(key); err != nil {
 			return err
 		}
-		d.plans[w] = p
 	}
-	d.m.run(p)
+	p := d.plans[key]
+	if err := d.m.run(p); err != nil {
+		return err
+	}
+	out := 0
+	for i, to := range dst {
+		switch {
+		case to == nil:
+		case d.nodes[i] == nil:
+			clear(to)
+		default:
+			d.m.get(to, p.outs[out])
+			out++
+		}
+	}
 	return nil
 }
 
-// put copies node n, 0 where there is none, to dst of length n.
-func (d *Derivs) put(dst []float64, length int, n *Node, what string) error {
-	if dst == nil {
-		return nil
+// planOf returns a plan for the derivatives whose bits are set in key.
+func (d *Derivs) planOf(key int) (*plan, error) {
+	var nodes []*Node
+	for i, n := range d.nodes {
+		if key>>i&1 == 1 {
+			nodes = append(nodes, n)
+		}
 	}
-	if len(dst) != length {
-		return fmt.Errorf("%w: %d numbers for %s, want %d", dsbo.ErrShape, len(dst), what, length)
-	}
-	if n == nil {
-		clear(dst)
-		return nil
-	}
-	i, err := d.m.slotOf(n)
-	if err != nil {
-		return err
-	}
-	d.m.get(dst, i)
-	return nil
+	return d.m.plan(nodes...)
 }

@@ -22,37 +22,48 @@ const (
 	fnStep     unary = "Step"
 	fnSin      unary = "Sin"
 	fnCos      unary = "Cos"
+	fnLog1p    unary = "Log1p"
+	fnExpm1    unary = "Expm1"
 )
 
+// apply1 adds a rule whose output has the shape of its one input.
+func apply1(r rule, a *Node) *Node { return apply(r, shapeOf(a), a) }
+
 // Exp returns e^a elementwise.
-func Exp(a *Node) *Node { return apply(fnExp, a.Shape(), a) }
+func Exp(a *Node) *Node { return apply1(fnExp, a) }
 
 // Log returns the natural logarithm elementwise.
-func Log(a *Node) *Node { return apply(fnLog, a.Shape(), a) }
+func Log(a *Node) *Node { return apply1(fnLog, a) }
 
 // Sqrt returns the square root elementwise.
-func Sqrt(a *Node) *Node { return apply(fnSqrt, a.Shape(), a) }
+func Sqrt(a *Node) *Node { return apply1(fnSqrt, a) }
+
+// Log1p returns log(1+a) elementwise, precise for small a.
+func Log1p(a *Node) *Node { return apply1(fnLog1p, a) }
+
+// Expm1 returns e^a - 1 elementwise, precise for small a.
+func Expm1(a *Node) *Node { return apply1(fnExpm1, a) }
 
 // Tanh returns the hyperbolic tangent elementwise.
-func Tanh(a *Node) *Node { return apply(fnTanh, a.Shape(), a) }
+func Tanh(a *Node) *Node { return apply1(fnTanh, a) }
 
 // Sigmoid returns 1/(1+e^-a) elementwise, without a cut-off in the tails.
-func Sigmoid(a *Node) *Node { return apply(fnSigmoid, a.Shape(), a) }
+func Sigmoid(a *Node) *Node { return apply1(fnSigmoid, a) }
 
 // Softplus returns log(1+e^a) elementwise, without overflow and without a cut-off in the tails.
-func Softplus(a *Node) *Node { return apply(fnSoftplus, a.Shape(), a) }
+func Softplus(a *Node) *Node { return apply1(fnSoftplus, a) }
 
 // ReLU returns max(a, 0) elementwise; its derivative at 0 is taken as 0.
-func ReLU(a *Node) *Node { return apply(fnReLU, a.Shape(), a) }
+func ReLU(a *Node) *Node { return apply1(fnReLU, a) }
 
 // Step returns 1 where a > 0 and 0 elsewhere; its derivative is 0.
-func Step(a *Node) *Node { return apply(fnStep, a.Shape(), a) }
+func Step(a *Node) *Node { return apply1(fnStep, a) }
 
 // Sin returns the sine elementwise.
-func Sin(a *Node) *Node { return apply(fnSin, a.Shape(), a) }
+func Sin(a *Node) *Node { return apply1(fnSin, a) }
 
 // Cos returns the cosine elementwise.
-func Cos(a *Node) *Node { return apply(fnCos, a.Shape(), a) }
+func Cos(a *Node) *Node { return apply1(fnCos, a) }
 
 func (u unary) String() string { return string(u) }
 func (u unary) split() split   { return split{args: "r"} }
@@ -64,6 +75,10 @@ func (u unary) grad(in []*Node, out, g *Node) []*Node {
 		return []*Node{Mul(g, out)}
 	case fnLog:
 		return []*Node{Div(g, a)}
+	case fnLog1p:
+		return []*Node{Div(g, Offset(1, a))}
+	case fnExpm1: // not 1 + out, which loses its digits where e^a is small
+		return []*Node{Mul(g, Exp(a))}
 	case fnSqrt:
 		return []*Node{Scale(.5, Div(g, out))}
 	case fnTanh:
@@ -112,7 +127,9 @@ func mapKernel[T Float](u unary) func(*call[T]) {
 			}
 		}
 	}
-	f := map[unary]func(float64) float64{fnLog: math.Log, fnSqrt: math.Sqrt, fnSin: math.Sin, fnCos: math.Cos}[u]
+	f := map[unary]func(float64) float64{
+		fnLog: math.Log, fnSqrt: math.Sqrt, fnSin: math.Sin, fnCos: math.Cos, fnLog1p: math.Log1p, fnExpm1: math.Expm1,
+	}[u]
 	return func(c *call[T]) {
 		for i, a := range c.in[0].v {
 			c.dst.v[i] = T(f(float64(a)))
@@ -131,7 +148,7 @@ const (
 )
 
 func sameShape(name fmt.Stringer, a, b *Node) {
-	if !a.Shape().Eq(b.Shape()) {
+	if !shapeOf(a).Eq(shapeOf(b)) {
 		failf("%v: shapes %v and %v differ; to broadcast use ScaleBy, RowScale, ColScale, AddRow or AddCol", name, a.Shape(), b.Shape())
 	}
 }
@@ -234,8 +251,10 @@ func zipKernel[T Float](o binary) func(*call[T]) {
 // affine is a·x + b with constants a and b.
 type affine struct{ a, b float64 }
 
-// Scale returns c·a for a constant c.
+// Scale returns c·a for a constant c that is not NaN.
 func Scale(c float64, a *Node) *Node {
+	shapeOf(a)
+	notNaN("Scale", c)
 	if f, ok := ruleOf(a).(affine); ok && f.b == 0 {
 		return Scale(c*f.a, children(a)[0])
 	}
@@ -245,14 +264,23 @@ func Scale(c float64, a *Node) *Node {
 	if c == 1 {
 		return a
 	}
-	return apply(affine{a: c}, a.Shape(), a)
+	return apply1(affine{a: c}, a)
+}
+
+func notNaN(what string, c float64) {
+	if math.IsNaN(c) {
+		failf("%s: the constant is NaN", what)
+	}
 }
 
 // Neg returns −a.
 func Neg(a *Node) *Node { return Scale(-1, a) }
 
-// Offset returns a + c for a constant c.
-func Offset(c float64, a *Node) *Node { return apply(affine{1, c}, a.Shape(), a) }
+// Offset returns a + c for a constant c that is not NaN.
+func Offset(c float64, a *Node) *Node {
+	notNaN("Offset", c)
+	return apply1(affine{1, c}, a)
+}
 
 func (f affine) String() string {
 	if f.b == 0 {
@@ -281,7 +309,7 @@ func affineKernel[T Float](f affine) func(*call[T]) {
 type constant struct{ v float64 }
 
 // constLike returns a node of like's shape with every entry v.
-func constLike(v float64, like *Node) *Node { return apply(constant{v}, like.Shape(), like) }
+func constLike(v float64, like *Node) *Node { return apply1(constant{v}, like) }
 
 // constOf returns the number that fills n, if n is such a constant.
 func constOf(n *Node) (float64, bool) {

@@ -15,8 +15,8 @@ type (
 // Gather returns rows idx_0, idx_1, ... of a (entries, if a is a vector). idx is a vector whose entries
 // are whole numbers in [0, rows of a); it is data, not differentiated.
 func Gather(a, idx *Node) *Node {
-	m := idx.Shape().TotalSize()
-	if len(a.Shape()) == 1 {
+	m := shapeOf(idx).TotalSize()
+	if len(shapeOf(a)) == 1 {
 		return apply(gatherRule{}, vecShape(m), a, idx)
 	}
 	_, c := dims(a)

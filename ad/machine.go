@@ -2,7 +2,8 @@ package ad
 
 import (
 	"fmt"
-	"math/bits"
+	"math"
+	"slices"
 	"unsafe"
 
 	"dsbo"
@@ -34,9 +35,10 @@ type slot[T Float] struct {
 	cur   []T    // the current tile
 	deps  uint64 // inputs that it depends on
 	valid bool
-	table *Table // source of an input that has rows
-	idx   []int
-	bit   uint64 // of an input
+	bit   uint64 // of an input, else 0
+	table *Table // where an input's rows are
+	idx   []int  // which rows
+	all   bool   // all rows, and idx is empty
 }
 
 type instr[T Float] struct {
@@ -44,16 +46,19 @@ type instr[T Float] struct {
 	kern  func(*call[T])
 	args  []int // slots; −1 where the kernel does not read
 	out   int
-	cut   []bool // args that are cut by rows along with the output
-	tiled bool
-	sum   bool
-	view  bool // the output shares its input's buffer
-	run   bool // scratch of machine.run
+	cut   []bool // args that are cut by rows, if tiled
+	tiled bool   // runs tile by tile
+	sum   bool   // adds up the tiles
+	view  bool   // the output shares its input's buffer
+	run   bool   // scratch of machine.run
 }
 
 // keepCols is the width up to which a value with rows is kept whole, so that it need not be
 // recomputed for the next vector at the same point and batch.
 const keepCols = 32
+
+// maxInputs is the number of bits in which a slot notes the inputs that it depends on.
+const maxInputs = 64
 
 // tileBytes is about the size of a tile of the widest input: a share of the second-level cache.
 const tileBytes = 128 << 10
@@ -66,8 +71,8 @@ func newMachine[T Float](rows, widest int) *machine[T] {
 
 // input adds a leaf that the caller sets. A batch input has one row per example.
 func (m *machine[T]) input(n *Node, batch bool) (int, error) {
-	if m.inputs == bits.UintSize {
-		return 0, fmt.Errorf("%w: more than %d inputs", ErrGraph, bits.UintSize)
+	if m.inputs == maxInputs {
+		return 0, fmt.Errorf("%w: more than %d inputs, counting x, y and v", ErrGraph, maxInputs)
 	}
 	r, c := dims(n)
 	s := slot[T]{r: r, c: c, bit: 1 << m.inputs}
@@ -99,7 +104,7 @@ func (m *machine[T]) slotOf(n *Node) (int, error) {
 	}
 	r, in := ruleOf(n), children(n)
 	sp := r.split()
-	ins := instr[T]{args: make([]int, len(in)), cut: make([]bool, len(in)), sum: sp.sum}
+	ins := instr[T]{args: make([]int, len(in)), cut: make([]bool, len(in))}
 	for i, c := range in {
 		ins.args[i] = -1
 		if sp.args != "" && sp.args[i] == 'n' {
@@ -140,20 +145,13 @@ func (m *machine[T]) fixed(n *Node) (int, error) {
 func (m *machine[T]) addInstr(n *Node, r rule, sp split, ins instr[T]) int {
 	rows, cols := dims(n)
 	s := slot[T]{r: rows, c: cols}
-	cuts := false
-	for i, a := range ins.args {
-		if a < 0 {
-			continue
-		}
-		s.deps |= m.slots[a].deps
-		if sp.args != "" && sp.args[i] == 'r' {
-			ins.cut[i] = true
-			cuts = cuts || m.slots[a].per > 0
-		} else if m.slots[a].per > 0 {
-			sp = split{} // needs a value with rows whole
+	for _, a := range ins.args {
+		if a >= 0 {
+			s.deps |= m.slots[a].deps
 		}
 	}
-	ins.tiled = cuts && sp.args != ""
+	ins.tiled = m.cuts(&ins, sp, rows)
+	ins.sum = ins.tiled && sp.sum
 	if ins.tiled && !ins.sum {
 		s.per = rows / m.rows
 	}
@@ -168,6 +166,27 @@ func (m *machine[T]) addInstr(n *Node, r rule, sp split, ins instr[T]) int {
 	m.instrs = append(m.instrs, ins)
 	m.byOut[ins.out] = len(m.instrs) - 1
 	return ins.out
+}
+
+// cuts reports whether an instruction can run tile by tile, and marks the arguments that are cut then:
+// one of them has rows of its own for each example, all have a whole number of rows an example, as
+// has the output, and nothing that has rows is read whole.
+func (m *machine[T]) cuts(ins *instr[T], sp split, rows int) bool {
+	if sp.args == "" || !sp.sum && rows%max(m.rows, 1) != 0 {
+		return false
+	}
+	batch := false
+	for i, a := range ins.args {
+		switch s := sp.args[i]; {
+		case a < 0:
+		case s == 'r' && m.slots[a].r%max(m.rows, 1) == 0:
+			ins.cut[i] = true
+			batch = batch || m.slots[a].per > 0
+		case s == 'r' || m.slots[a].per > 0:
+			return false
+		}
+	}
+	return batch
 }
 
 // alias gives s a view of its input's buffer where the rule only selects or reshapes.
@@ -194,12 +213,14 @@ func (m *machine[T]) keepWhole(i int) {
 	}
 }
 
-// set copies v into input i; what depends on it is recomputed only if it differs.
+// set copies v into input i; what depends on it is recomputed only if it differs. 0 and -0 differ:
+// results must not depend on what the input was before.
 func (m *machine[T]) set(i int, v []float64) {
 	s := &m.slots[i]
 	same := true
 	for j, x := range v {
-		if t := T(x); s.buf[j] != t {
+		t := T(x)
+		if s.buf[j] != t || t == 0 && math.Signbit(x) != math.Signbit(float64(s.buf[j])) {
 			s.buf[j], same = t, false
 		}
 	}
@@ -211,6 +232,9 @@ func (m *machine[T]) set(i int, v []float64) {
 // bind makes rows idx of t (all if nil) the value of input i.
 func (m *machine[T]) bind(i int, t *Table, idx []int) error {
 	s := &m.slots[i]
+	if t == nil {
+		return fmt.Errorf("%w: no table", dsbo.ErrShape)
+	}
 	rows := t.Rows()
 	if idx != nil {
 		rows = len(idx)
@@ -218,33 +242,23 @@ func (m *machine[T]) bind(i int, t *Table, idx []int) error {
 	if rows != s.r || t.Cols() != s.c {
 		return fmt.Errorf("%w: a table of %d rows and %d columns bound to an input of %d rows and %d columns", dsbo.ErrShape, rows, t.Cols(), s.r, s.c)
 	}
-	if s.table == t && sameInts(s.idx, idx) {
+	all := idx == nil
+	if s.table == t && s.all == all && slices.Equal(s.idx, idx) {
 		return nil
 	}
-	s.table = t
-	if idx == nil {
-		s.idx = nil
-	} else {
-		s.idx = append(s.idx[:0], idx...)
+	for k, j := range idx {
+		if j < 0 || j >= t.Rows() {
+			return fmt.Errorf("%w: row %d (at place %d of the batch) of a table with %d rows", dsbo.ErrShape, j, k, t.Rows())
+		}
 	}
+	s.table, s.all = t, all
+	s.idx = append(s.idx[:0], idx...)
 	m.changed(s.bit)
 	s.valid = false
 	if s.per == 0 {
 		s.whole()
 	}
 	return nil
-}
-
-func sameInts(a, b []int) bool {
-	if (a == nil) != (b == nil) || len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // changed marks what depends on an input for recomputation.

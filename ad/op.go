@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"hash"
 	"hash/fnv"
+	"runtime"
 
 	"github.com/chewxy/hm"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"dsbo"
 )
 
 // Node is Gorgonia's node: losses are ordinary Gorgonia graphs.
@@ -93,33 +96,55 @@ func (o *op) DiffWRT(n int) []bool {
 	return d
 }
 
-// SymDiff is the rule's derivative in Gorgonia's words.
+// SymDiff is the rule's derivative in Gorgonia's words, which have no nil.
 func (o *op) SymDiff(in gorgonia.Nodes, out, g *Node) (gs gorgonia.Nodes, err error) {
 	defer catch(&err)
-	return o.rule.grad(in, out, g), nil
+	gs = o.rule.grad(in, out, g)
+	for i := range gs {
+		if gs[i] == nil {
+			gs[i] = constLike(0, in[i])
+		}
+	}
+	return gs, nil
 }
 
-// A shapeError is what the op constructors panic with when a model is put together wrongly;
-// [Compile] turns it into an error.
-type shapeError struct{ msg string }
+// misuse is what the op constructors panic with when a model is put together wrongly; [Compile] and
+// [Grad] return the error in it.
+type misuse struct{ error }
 
-func (e shapeError) Error() string { return "ad: " + e.msg }
+func (m misuse) Unwrap() error { return m.error }
 
-func failf(format string, args ...any) { panic(shapeError{fmt.Sprintf(format, args...)}) }
+// failf reports shapes, or other arguments of a constructor, that do not fit.
+func failf(format string, args ...any) {
+	panic(misuse{fmt.Errorf("%w: %s", dsbo.ErrShape, fmt.Sprintf(format, args...))})
+}
 
-// catch turns a shapeError that is being panicked into *err; other panics go on.
+// catch turns a panicked misuse into *err, and so other errors that a model panics with, as
+// gorgonia.Must does. Panics of the Go runtime and of other kinds go on.
 func catch(err *error) {
 	switch r := recover().(type) {
 	case nil:
-	case shapeError:
-		*err = r
+	case misuse:
+		*err = r.error
+	case runtime.Error:
+		panic(r)
+	case error:
+		*err = fmt.Errorf("%w: %w", ErrGraph, r)
 	default:
 		panic(r)
 	}
 }
 
+// shapeOf returns n's shape. Constructors ask here first, so that a missing node is told by name.
+func shapeOf(n *Node) tensor.Shape {
+	if n == nil {
+		failf("an input of an op is nil: does the data have what the model reads?")
+	}
+	return n.Shape()
+}
+
 // dims returns a node's shape as rows and columns.
-func dims(n *Node) (r, c int) { return shapeDims(n.Shape()) }
+func dims(n *Node) (r, c int) { return shapeDims(shapeOf(n)) }
 
 func shapeDims(s tensor.Shape) (r, c int) {
 	switch len(s) {
@@ -130,7 +155,7 @@ func shapeDims(s tensor.Shape) (r, c int) {
 	case 2:
 		return s[0], s[1]
 	}
-	failf("a tensor of shape %v: only scalars, vectors and matrices are supported; reshape it", s)
+	failf("a tensor of shape %v: want a scalar, a vector or a matrix", s)
 	return 0, 0
 }
 
@@ -153,22 +178,17 @@ func matShape(r, c int) tensor.Shape { return tensor.Shape{r, c} }
 func apply(r rule, shape tensor.Shape, in ...*Node) *Node {
 	ts := make([]hm.Type, 0, len(in)+1)
 	for _, n := range in {
-		if n == nil {
-			failf("%v: an input is nil", r)
+		s := shapeOf(n)
+		if n.Dtype() != in[0].Dtype() {
+			failf("%v: inputs of types %v and %v; use one element type in a model", r, in[0].Dtype(), n.Dtype())
 		}
-		ts = append(ts, nodeType(n.Shape(), n.Dtype()))
+		ts = append(ts, nodeType(s, n.Dtype()))
 	}
-	dt := in[0].Dtype()
-	for _, n := range in[1:] {
-		if n.Dtype() != dt {
-			failf("%v: inputs of types %v and %v; use one element type in a model", r, dt, n.Dtype())
-		}
-	}
-	ts = append(ts, nodeType(shape, dt))
+	ts = append(ts, nodeType(shape, in[0].Dtype()))
 	for salt := 0; ; salt++ {
 		n, err := gorgonia.ApplyOp(&op{rule: r, shape: shape, typ: hm.NewFnType(ts...), arity: len(in), salt: salt}, in...)
 		if err != nil {
-			failf("%v: %v", r, err)
+			panic(misuse{fmt.Errorf("%w: %v: %w", ErrGraph, r, err)})
 		}
 		if o, ok := n.Op().(*op); ok && o.rule == r && sameNodes(children(n), in) {
 			return n
@@ -178,6 +198,9 @@ func apply(r rule, shape tensor.Shape, in ...*Node) *Node {
 
 // children returns the inputs of n in order, duplicates kept.
 func children(n *Node) []*Node {
+	if n.Op() == nil || n.Graph() == nil { // a leaf; Gorgonia's constants may be outside of any graph
+		return nil
+	}
 	it := n.Graph().From(n.ID())
 	var c []*Node
 	for it.Next() {

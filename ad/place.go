@@ -33,7 +33,7 @@ func part(v *Node, off int, shape tensor.Shape) *Node {
 
 // Place returns the vector of length n that holds the entries of a from offset off on, and zeros elsewhere.
 func Place(a *Node, off, n int) *Node {
-	if off < 0 || off+a.Shape().TotalSize() > n {
+	if off < 0 || off+shapeOf(a).TotalSize() > n {
 		failf("Place: shape %v at offset %d does not fit into length %d", a.Shape(), off, n)
 	}
 	return apply(placeRule{off, n}, vecShape(n), a)
@@ -73,10 +73,10 @@ func placeKernel[T Float](off int) func(*call[T]) {
 func Reshape(a *Node, r, c int) *Node { return reshape(a, matShape(r, c)) }
 
 // Flatten returns a's entries, in row-major order, as a vector.
-func Flatten(a *Node) *Node { return reshape(a, vecShape(a.Shape().TotalSize())) }
+func Flatten(a *Node) *Node { return reshape(a, vecShape(shapeOf(a).TotalSize())) }
 
 func reshape(a *Node, s tensor.Shape) *Node {
-	if a.Shape().TotalSize() != s.TotalSize() {
+	if shapeOf(a).TotalSize() != s.TotalSize() {
 		failf("Reshape: %v has %d entries, %v needs %d", a.Shape(), a.Shape().TotalSize(), s, s.TotalSize())
 	}
 	if a.Shape().Eq(s) {

@@ -1,5 +1,7 @@
 package ad
 
+import "slices"
+
 // A plan is the order of work that makes some outputs: stages of whole instructions, each followed by
 // one pass over the tiles of the batch.
 type plan struct {
@@ -8,7 +10,10 @@ type plan struct {
 	stages []stage
 }
 
-type stage struct{ whole, tiled []int }
+type stage struct {
+	whole, tiled []int // instructions
+	tables       []int // slots of the tables that the tiled ones read
+}
 
 // plan prepares the computation of nodes.
 func (m *machine[T]) plan(nodes ...*Node) (*plan, error) {
@@ -22,14 +27,12 @@ func (m *machine[T]) plan(nodes ...*Node) (*plan, error) {
 		p.outs = append(p.outs, i)
 	}
 	at := map[int]int{} // slot -> stage in which it is whole; tiles of stage s belong to the pass after its whole part
-	seen := map[int]bool{}
 	var walk func(slot int)
 	walk = func(slot int) {
 		k, computed := m.byOut[slot]
-		if seen[slot] || !computed {
+		if _, seen := at[slot]; seen || !computed {
 			return
 		}
-		seen[slot] = true
 		ins := &m.instrs[k]
 		st := 0
 		for _, a := range ins.args {
@@ -65,17 +68,22 @@ func (p *plan) add(st, k int, tiled bool) {
 	}
 }
 
-// settle keeps whole what is read outside of the pass that makes it, and gives the others their tile.
+// settle keeps whole what is read outside of the pass that makes it, notes which tables each pass
+// reads, and gives what is not kept its tile.
 func (m *machine[T]) settle(p *plan, at map[int]int) {
 	for _, k := range p.order {
 		ins := &m.instrs[k]
-		for i, a := range ins.args {
+		st := &p.stages[at[ins.out]]
+		for _, a := range ins.args {
 			if a < 0 || m.slots[a].per == 0 {
 				continue
 			}
 			_, computed := m.byOut[a]
-			if !ins.tiled || !ins.cut[i] || computed && at[a] != at[ins.out] {
+			if !ins.tiled || computed && at[a] != at[ins.out] {
 				m.keepWhole(a)
+			}
+			if ins.tiled && !computed && !slices.Contains(st.tables, a) {
+				st.tables = append(st.tables, a)
 			}
 		}
 	}
@@ -86,8 +94,9 @@ func (m *machine[T]) settle(p *plan, at map[int]int) {
 	}
 }
 
-// run brings the outputs of p up to date.
-func (m *machine[T]) run(p *plan) {
+// run brings the outputs of p up to date. It fails on data that an op cannot use, such as an index out of range.
+func (m *machine[T]) run(p *plan) (err error) {
+	defer catch(&err)
 	clear(m.needed)
 	for _, o := range p.outs {
 		m.needed[o] = true
@@ -104,19 +113,21 @@ func (m *machine[T]) run(p *plan) {
 			}
 		}
 	}
-	for _, st := range p.stages {
+	for i := range p.stages {
+		st := &p.stages[i]
 		for _, k := range st.whole {
 			if ins := &m.instrs[k]; ins.run {
 				m.runWhole(ins)
 			}
 		}
-		m.runTiles(st.tiled)
+		m.runTiles(st)
 	}
 	for _, k := range p.order {
 		if ins := &m.instrs[k]; ins.run {
 			m.slots[ins.out].valid = m.slots[ins.out].buf != nil
 		}
 	}
+	return nil
 }
 
 func (m *machine[T]) runWhole(ins *instr[T]) {
@@ -145,49 +156,20 @@ func (s *slot[T]) whole() []T {
 }
 
 // runTiles makes one pass over the batch.
-func (m *machine[T]) runTiles(list []int) {
-	any := false
-	for _, k := range list {
-		any = any || m.instrs[k].run
-	}
-	if !any {
+func (m *machine[T]) runTiles(st *stage) {
+	if !slices.ContainsFunc(st.tiled, func(k int) bool { return m.instrs[k].run }) {
 		return
 	}
 	for from := 0; from < m.rows; from += m.tile {
 		to := min(from+m.tile, m.rows)
-		m.loadTiles(list, from, to)
-		for _, k := range list {
+		for _, a := range st.tables {
+			if m.needed[a] {
+				m.slots[a].load(from, to)
+			}
+		}
+		for _, k := range st.tiled {
 			if ins := &m.instrs[k]; ins.run {
 				m.runTile(ins, from, to)
-			}
-		}
-	}
-}
-
-// loadTiles makes rows from..to of the tables that this pass reads current.
-func (m *machine[T]) loadTiles(list []int, from, to int) {
-	for _, k := range list {
-		ins := &m.instrs[k]
-		if !ins.run {
-			continue
-		}
-		for i, a := range ins.args {
-			if a >= 0 && ins.cut[i] && m.slots[a].table != nil && m.slots[a].per > 0 {
-				m.slots[a].cur = nil
-			}
-		}
-	}
-	for _, k := range list {
-		ins := &m.instrs[k]
-		if !ins.run {
-			continue
-		}
-		for i, a := range ins.args {
-			if a < 0 || !ins.cut[i] {
-				continue
-			}
-			if s := &m.slots[a]; s.table != nil && s.per > 0 && s.cur == nil {
-				s.load(from, to)
 			}
 		}
 	}
@@ -236,7 +218,7 @@ func (m *machine[T]) rowsOf(s *slot[T], from, to int) mat[T] {
 		per = s.r / m.rows
 	}
 	switch {
-	case s.table != nil && s.per > 0:
+	case s.cur != nil:
 		return mat[T]{s.cur, to - from, s.c}
 	case s.buf != nil:
 		return mat[T]{s.buf[from*per*s.c : to*per*s.c], (to - from) * per, s.c}

@@ -69,7 +69,7 @@ func fill(s, like *Node) *Node {
 }
 
 func (fillRule) String() string { return "Fill" }
-func (fillRule) split() split   { return split{} }
+func (fillRule) split() split   { return split{args: "wn"} }
 func (fillRule) grad(in []*Node, out, g *Node) []*Node {
 	return []*Node{SumAll(g), nil}
 }
@@ -87,13 +87,13 @@ type scaleByRule struct{}
 
 // ScaleBy returns s·a for a scalar node s.
 func ScaleBy(s, a *Node) *Node {
-	if !s.IsScalar() {
+	if !shapeOf(s).IsScalar() {
 		failf("ScaleBy: the first input has shape %v, want a scalar", s.Shape())
 	}
 	if c, ok := constOf(s); ok {
 		return Scale(c, a)
 	}
-	return apply(scaleByRule{}, a.Shape(), s, a)
+	return apply(scaleByRule{}, shapeOf(a), s, a)
 }
 
 func (scaleByRule) String() string { return "ScaleBy" }

@@ -4,10 +4,10 @@ type softmaxRule struct{}
 
 // RowSoftmax returns the softmax of each row of a matrix, stable at any size of the entries.
 func RowSoftmax(a *Node) *Node {
-	if len(a.Shape()) != 2 {
+	if len(shapeOf(a)) != 2 {
 		failf("RowSoftmax: shape %v, want a matrix", a.Shape())
 	}
-	return apply(softmaxRule{}, a.Shape(), a)
+	return apply1(softmaxRule{}, a)
 }
 
 func (softmaxRule) String() string { return "RowSoftmax" }
@@ -25,7 +25,7 @@ type logSumExpRule struct{}
 
 // RowLogSumExp returns log Σ_j e^{a_ij}, one entry a row, stable at any size of the entries.
 func RowLogSumExp(a *Node) *Node {
-	if len(a.Shape()) != 2 {
+	if len(shapeOf(a)) != 2 {
 		failf("RowLogSumExp: shape %v, want a matrix", a.Shape())
 	}
 	return apply(logSumExpRule{}, vecShape(a.Shape()[0]), a)

@@ -17,9 +17,6 @@ var ErrGraph = errors.New("ad: unsuitable graph")
 // fail at run time. Keys are op types, with the op's own name where the type has several.
 var instead = map[string]string{
 	"elemUnaryOp invSqrt":  "its derivative is wrong; use ad.Div by ad.Sqrt",
-	"elemUnaryOp abs":      "use ad.ReLU(a) + ad.ReLU(−a)",
-	"elemUnaryOp log1p":    "use ad.Softplus, or ad.Log of ad.Offset",
-	"elemUnaryOp expm1":    "use ad.Offset of ad.Exp",
 	"sliceOp":              "its second derivative is wrong; use ad.Part",
 	"sliceIncrOp":          "it comes from Slice; use ad.Part",
 	"reshapeOp":            "it is wrong on intermediate nodes; use ad.Reshape",
@@ -69,21 +66,25 @@ func refusal(o gorgonia.Op) error {
 	return fmt.Errorf("%w: op %q (%s) is not known to be right under repeated differentiation; build the loss from ad's ops", ErrGraph, own, typ)
 }
 
-// isLeaf reports whether n is an input or one of Gorgonia's constants.
+// isLeaf reports whether n is an input or one of Gorgonia's constant numbers. Its constant tensors are
+// refused: two of them that print alike, which long ones do, become one.
 func isLeaf(n *Node) bool {
 	if n.Op() == nil {
 		return true
 	}
 	typ, _ := opName(n.Op())
-	return typ == "constantScalar" || typ == "constantTensor"
+	return typ == "constantScalar"
 }
 
 // closed returns the nodes' equivalents in which Gorgonia's own ops are replaced by those of the closed
 // set. Ops that have no equivalent are refused.
-func closed(nodes ...*Node) (out []*Node, err error) {
-	defer catch(&err)
+func closed(nodes ...*Node) ([]*Node, error) {
+	var out []*Node
 	memo := map[*Node]*Node{}
 	for _, n := range nodes {
+		if n == nil {
+			return nil, fmt.Errorf("%w: a value is nil", ErrGraph)
+		}
 		c, err := closeOver(n, memo)
 		if err != nil {
 			return nil, err
@@ -152,6 +153,10 @@ func translateUnary(name string, a *Node) *Node {
 		return Exp(a)
 	case "ln":
 		return Log(a)
+	case "log1p":
+		return Log1p(a)
+	case "expm1":
+		return Expm1(a)
 	case "log2":
 		return Scale(1/math.Ln2, Log(a))
 	case "neg":

@@ -1,0 +1,212 @@
+package adtest_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"dsbo/ad"
+	"dsbo/ad/adtest"
+)
+
+// hand is a loss with derivatives by hand, into which a test can put mistakes:
+// L = Σ_j e^{x_j} y_j⁴ + sin(Σ_j a_j y_j), a_j = j+1.
+type hand struct {
+	dx, dy, hvp, jvp func(dst []float64) // applied to the right result
+}
+
+func (h hand) Value(x, y []float64) (float64, error) {
+	s, t := 0., 0.
+	for j := range y {
+		s += math.Exp(x[j]) * math.Pow(y[j], 4)
+		t += float64(j+1) * y[j]
+	}
+	return s + math.Sin(t), nil
+}
+
+func (h hand) Grad(dx, dy, x, y []float64) error {
+	t := 0.
+	for j := range y {
+		t += float64(j+1) * y[j]
+	}
+	for j := range dx {
+		dx[j] = math.Exp(x[j]) * math.Pow(y[j], 4)
+	}
+	for j := range dy {
+		dy[j] = 4*math.Exp(x[j])*math.Pow(y[j], 3) + float64(j+1)*math.Cos(t)
+	}
+	spoil(h.dx, dx)
+	spoil(h.dy, dy)
+	return nil
+}
+
+func (h hand) HVP(dst, x, y, v []float64) error {
+	t, u := 0., 0.
+	for j := range y {
+		t += float64(j+1) * y[j]
+		u += float64(j+1) * v[j]
+	}
+	for j := range y {
+		dst[j] = 12*math.Exp(x[j])*y[j]*y[j]*v[j] - float64(j+1)*math.Sin(t)*u
+	}
+	spoil(h.hvp, dst)
+	return nil
+}
+
+func (h hand) JVP(dst, x, y, v []float64) error {
+	for j := range x {
+		dst[j] = 4 * math.Exp(x[j]) * math.Pow(y[j], 3) * v[j]
+	}
+	spoil(h.jvp, dst)
+	return nil
+}
+
+func spoil(f func([]float64), dst []float64) {
+	if f != nil && dst != nil {
+		f(dst)
+	}
+}
+
+var (
+	x = []float64{.1, -.4, .7, 0}
+	y = []float64{1.2, -.3, .5, 2}
+)
+
+// off makes a mistake of one part in ten thousand in entry i.
+func off(i int) func([]float64) { return func(d []float64) { d[i] *= 1 + 1e-4 } }
+
+func TestMeasure(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		l    adtest.Loss
+		want string // in the error; empty: right
+	}{
+		{"right", hand{}, ""},
+		{"gradient in x", hand{dx: off(0)}, "∇_x"},
+		{"gradient in y", hand{dy: off(3)}, "∇_y"},
+		{"HVP", hand{hvp: off(2)}, "HVP (∇²_yy)v, entry 2"},
+		{"JVP", hand{jvp: off(1)}, "JVP (∇²_xy)v, entry 1"},
+		{"HVP with NaN", hand{hvp: func(d []float64) { d[1] = math.NaN() }}, "entry 1: NaN should be"},
+		{"HVP is 0", hand{hvp: func(d []float64) { clear(d) }}, "HVP (∇²_yy)v"},
+		{"JVP is infinite", hand{jvp: func(d []float64) { d[3] = math.Inf(1) }}, "entry 3: +Inf should be"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, err := adtest.Measure(c.l, x, y)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch err := r.Err(); {
+			case c.want == "" && err != nil:
+				t.Errorf("%v\n%v", err, r)
+			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+				t.Errorf("error %v, want one with %q\n%v", err, c.want, r)
+			case c.want != "" && !strings.Contains(r.String(), "✗"):
+				t.Errorf("the table marks nothing:\n%v", r)
+			}
+		})
+	}
+}
+
+// asymmetric is right as a derivative of its own gradient field, which is no gradient.
+type asymmetric struct{ hand }
+
+func (a asymmetric) Grad(dx, dy, x, y []float64) error {
+	if err := a.hand.Grad(dx, dy, x, y); err != nil || dy == nil {
+		return err
+	}
+	dy[0] += 1e-3 * y[1]
+	return nil
+}
+
+func (a asymmetric) HVP(dst, x, y, v []float64) error {
+	err := a.hand.HVP(dst, x, y, v)
+	dst[0] += 1e-3 * v[1]
+	return err
+}
+
+func TestAsymmetric(t *testing.T) {
+	r, err := adtest.Measure(asymmetric{}, x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for _, i := range r {
+		if i.Err() != nil && strings.HasPrefix(i.Name, "symmetry") {
+			found = true
+		}
+	}
+	if !found {
+		t.Errorf("the symmetry of the Hessian is not missed:\n%v", r)
+	}
+}
+
+// absolute is |y_0| + x_0·0: at y_0 = 0 no difference says what its derivative is.
+type absolute struct{}
+
+func (absolute) Value(x, y []float64) (float64, error) { return math.Abs(y[0]) + y[0], nil }
+func (absolute) HVP(dst, x, y, v []float64) error      { clear(dst); return nil }
+func (absolute) JVP(dst, x, y, v []float64) error      { clear(dst); return nil }
+func (absolute) Grad(dx, dy, x, y []float64) error {
+	clear(dx)
+	for i := range dy {
+		dy[i] = 1 + math.Copysign(1, y[i])
+	}
+	return nil
+}
+
+func TestKink(t *testing.T) {
+	r, err := adtest.Measure(absolute{}, []float64{0}, []float64{0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Err(); err == nil {
+		t.Errorf("a kink passes:\n%v", r)
+	}
+}
+
+// failing reports an error of its own.
+type failing struct{ hand }
+
+func (failing) HVP(dst, x, y, v []float64) error { return fmt.Errorf("no products today") }
+
+func TestErrorOfTheLoss(t *testing.T) {
+	if _, err := adtest.Measure(failing{}, x, y); err == nil || err.Error() != "no products today" {
+		t.Errorf("error %v, want the loss's own", err)
+	}
+	if _, err := adtest.Differences(failing{}, hand{}, x, y, 1e-4); err == nil || err.Error() != "no products today" {
+		t.Errorf("error %v, want the loss's own", err)
+	}
+}
+
+func TestDifferences(t *testing.T) {
+	r, err := adtest.Differences(hand{}, hand{hvp: off(2)}, x, y, 1e-3)
+	if err != nil || r.Err() != nil {
+		t.Errorf("%v, %v within 1e-3:\n%v", err, r.Err(), r)
+	}
+	r, err = adtest.Differences(hand{}, hand{hvp: off(2)}, x, y, 1e-6)
+	if err != nil || r.Err() == nil || !strings.Contains(r.Err().Error(), "entry 2") {
+		t.Errorf("%v, %v within 1e-6, want entry 2 of HVP:\n%v", err, r.Err(), r)
+	}
+	r, err = adtest.Differences(hand{}, hand{jvp: func(d []float64) { d[3] = math.NaN() }}, x, y, 1e-6)
+	if err != nil || r.Err() == nil || !strings.Contains(r.Err().Error(), "entry 3") {
+		t.Errorf("%v, %v with NaN, want entry 3 of JVP:\n%v", err, r.Err(), r)
+	}
+}
+
+// TestScales: a right loss passes at points and with sizes of many orders of magnitude.
+func TestScales(t *testing.T) {
+	for _, size := range []float64{1e-6, 1e-3, 1, 30, 1000} {
+		for _, factor := range []float64{1e-8, 1, 1e8} {
+			d, err := ad.Differentiate(ad.Loss{P: 3, Q: 3, Build: func(x, y *ad.Node, _ []*ad.Node) *ad.Node {
+				return ad.Scale(factor, ad.Add(ad.SumAll(ad.Softplus(ad.Mul(x, y))), ad.Dot(ad.Square(y), ad.Sigmoid(x))))
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Run(fmt.Sprintf("y=%g times %g", size, factor), func(t *testing.T) {
+				adtest.Check(t, d, []float64{.3, -.2, 1}, []float64{size, -.6 * size, .1 * size})
+			})
+		}
+	}
+}

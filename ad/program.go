@@ -1,0 +1,231 @@
+package ad
+
+import (
+	"fmt"
+	"slices"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"dsbo"
+)
+
+// An Input is data that a loss reads besides x and y.
+type Input struct {
+	Name string
+	// Shape is the shape of the value, or of one example's part of it if Batch is set: nil for one
+	// number (each example's, if Batch is set: the node is then a vector).
+	Shape []int
+	// Batch marks data with one row per example of the minibatch: the node has [Func].Rows rows.
+	Batch bool
+}
+
+// A Func is a set of scalar values to be built as one Gorgonia graph over x, y and the inputs.
+type Func struct {
+	P, Q    int // lengths of x and y
+	Rows    int // examples in a batch; 0 if no input is a batch
+	Inputs  []Input
+	Float32 bool // compute in float32 instead of float64
+	// Build returns the values from nodes x (length P), y (length Q) and one node per input, in order.
+	// It is called once, and may panic through ad's constructors on shapes that do not fit.
+	Build func(x, y *Node, in []*Node) []*Node
+}
+
+// A Program computes the values of a [Func] again and again for new x, y and data, in buffers of its
+// own. It belongs to one goroutine at a time.
+type Program struct {
+	f      Func
+	m      engine
+	x, y   *Node
+	xs, ys int   // slots of x and y
+	ins    []int // slots of the inputs
+	bound  []bool
+	outs   []*Node
+	values *plan // of outs
+}
+
+// engine is a machine of either element type.
+type engine interface {
+	input(n *Node, batch bool) (int, error)
+	set(i int, v []float64)
+	bind(i int, t *Table, idx []int) error
+	plan(nodes ...*Node) (*plan, error)
+	run(p *plan) error
+	get(dst []float64, i int)
+}
+
+// Compile builds f's graph and prepares its values. It fails with [dsbo.ErrShape] on lengths that do not
+// fit together, and with [ErrGraph] on ops that cannot be differentiated again and again.
+// The cost of building is paid here and at the first use of each derivative, not at each run.
+func Compile(f Func) (_ *Program, err error) {
+	defer catch(&err)
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	p := &Program{f: f, bound: make([]bool, len(f.Inputs))}
+	in, err := p.leaves()
+	if err != nil {
+		return nil, err
+	}
+	if p.outs, err = closed(f.Build(p.x, p.y, in)...); err != nil {
+		return nil, err
+	}
+	for i, n := range p.outs {
+		if !n.IsScalar() {
+			return nil, fmt.Errorf("%w: value %d of the function has shape %v, want a scalar", ErrGraph, i, n.Shape())
+		}
+	}
+	if p.values, err = p.m.plan(p.outs...); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (f *Func) check() error {
+	if f.P < 1 || f.Q < 1 || f.Rows < 0 {
+		return fmt.Errorf("%w: a function with len(x)=%d, len(y)=%d, %d examples: want at least 1, 1 and 0", dsbo.ErrShape, f.P, f.Q, f.Rows)
+	}
+	if f.Build == nil {
+		return fmt.Errorf("%w: a function without Build", ErrGraph)
+	}
+	seen := map[string]bool{}
+	for _, in := range f.Inputs {
+		switch {
+		case in.Name == "" || seen[in.Name]:
+			return fmt.Errorf("%w: input name %q: want distinct names that are not empty", dsbo.ErrShape, in.Name)
+		case in.Batch && f.Rows == 0:
+			return fmt.Errorf("%w: input %q is a batch, but Rows is 0", dsbo.ErrShape, in.Name)
+		case len(in.Shape) > 2 || in.Batch && len(in.Shape) > 1:
+			return fmt.Errorf("%w: input %q of shape %v: want at most a matrix (a vector for each example of a batch)", dsbo.ErrShape, in.Name, in.Shape)
+		case len(in.Shape) > 0 && slices.Min(in.Shape) < 1:
+			return fmt.Errorf("%w: input %q of shape %v: want lengths of at least 1", dsbo.ErrShape, in.Name, in.Shape)
+		}
+		seen[in.Name] = true
+	}
+	return nil
+}
+
+// leaves makes the machine with the graph's leaves x, y and the inputs, and returns the latter.
+func (p *Program) leaves() ([]*Node, error) {
+	widest := 1
+	for _, in := range p.f.Inputs {
+		if in.Batch && len(in.Shape) == 1 {
+			widest = max(widest, in.Shape[0])
+		}
+	}
+	if p.f.Float32 {
+		p.m = newMachine[float32](p.f.Rows, widest)
+	} else {
+		p.m = newMachine[float64](p.f.Rows, widest)
+	}
+	g := gorgonia.NewGraph()
+	var err error
+	if p.x, p.xs, err = p.leaf(g, "x", vecShape(p.f.P), false); err != nil {
+		return nil, err
+	}
+	if p.y, p.ys, err = p.leaf(g, "y", vecShape(p.f.Q), false); err != nil {
+		return nil, err
+	}
+	nodes := make([]*Node, len(p.f.Inputs))
+	p.ins = make([]int, len(p.f.Inputs))
+	for i, in := range p.f.Inputs {
+		shape := tensor.Shape(in.Shape)
+		if in.Batch {
+			shape = append(tensor.Shape{p.f.Rows}, in.Shape...)
+		}
+		if nodes[i], p.ins[i], err = p.leaf(g, "input:"+in.Name, shape, in.Batch); err != nil {
+			return nil, err
+		}
+	}
+	return nodes, nil
+}
+
+// leaf adds a leaf to graph g and the machine. Gorgonia merges unnamed leaves of equal shape, so each has a name.
+func (p *Program) leaf(g *gorgonia.ExprGraph, name string, shape tensor.Shape, batch bool) (n *Node, slot int, err error) {
+	dt := tensor.Float64
+	if p.f.Float32 {
+		dt = tensor.Float32
+	}
+	if shape.IsScalar() {
+		n = gorgonia.NewScalar(g, dt, gorgonia.WithName(name))
+	} else {
+		n = gorgonia.NewTensor(g, dt, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name))
+	}
+	slot, err = p.m.input(n, batch)
+	return n, slot, err
+}
+
+// NewConst adds a constant matrix (vector if cols is 0) with row-major data, which it copies, to the
+// graph of like, in like's element type. Two constants of one graph that differ need different names.
+func NewConst(like *Node, name string, rows, cols int, data []float64) *Node {
+	shapeOf(like)
+	shape := vecShape(rows)
+	if cols > 0 {
+		shape = matShape(rows, cols)
+	}
+	if rows < 1 || cols < 0 || len(data) != shape.TotalSize() {
+		failf("NewConst %q: %d numbers for %d rows and %d columns", name, len(data), rows, cols)
+	}
+	if like.Dtype() == tensor.Float32 {
+		f := make([]float32, len(data))
+		for i, v := range data {
+			f[i] = float32(v)
+		}
+		return newConst(like, name, shape, f)
+	}
+	return newConst(like, name, shape, slices.Clone(data))
+}
+
+func newConst[T Float](like *Node, name string, shape tensor.Shape, data []T) *Node {
+	t := tensor.New(tensor.WithShape(shape...), tensor.WithBacking(data))
+	n := gorgonia.NewTensor(like.Graph(), like.Dtype(), len(shape), gorgonia.WithShape(shape...), gorgonia.WithName("const:"+name), gorgonia.WithValue(t))
+	// Gorgonia merges leaves of equal name: n may be an older one.
+	if old, err := valueData[T](n.Value()); err != nil || !n.Shape().Eq(shape) || !slices.Equal(old, data) {
+		failf("NewConst %q: the graph has another constant of this name", name)
+	}
+	return n
+}
+
+// Bind makes rows idx of t, all of them if idx is nil, the value of the named input. The rows are read
+// in place at each run; idx is copied. Binding the same rows again is free, and so is what was computed from them.
+func (p *Program) Bind(name string, t *Table, idx []int) error {
+	i := slices.IndexFunc(p.f.Inputs, func(in Input) bool { return in.Name == name })
+	if i < 0 {
+		return fmt.Errorf("%w: no input %q in this function", dsbo.ErrShape, name)
+	}
+	if err := p.m.bind(p.ins[i], t, idx); err != nil {
+		return fmt.Errorf("input %q: %w", name, err)
+	}
+	p.bound[i] = true
+	return nil
+}
+
+// at sets x and y.
+func (p *Program) at(x, y []float64) error {
+	if len(x) != p.f.P || len(y) != p.f.Q {
+		return fmt.Errorf("%w: len(x)=%d, len(y)=%d; the function has %d and %d", dsbo.ErrShape, len(x), len(y), p.f.P, p.f.Q)
+	}
+	if i := slices.Index(p.bound, false); i >= 0 {
+		return fmt.Errorf("%w: input %q has no data: it must be bound to a table", dsbo.ErrShape, p.f.Inputs[i].Name)
+	}
+	p.m.set(p.xs, x)
+	p.m.set(p.ys, y)
+	return nil
+}
+
+// Eval writes the values at (x, y) to dst, in the order of Build. What dst has beyond them is left alone.
+func (p *Program) Eval(dst, x, y []float64) error {
+	if len(dst) < len(p.outs) {
+		return fmt.Errorf("%w: %d values do not fit into %d numbers", dsbo.ErrShape, len(p.outs), len(dst))
+	}
+	if err := p.at(x, y); err != nil {
+		return err
+	}
+	if err := p.m.run(p.values); err != nil {
+		return err
+	}
+	for i, s := range p.values.outs {
+		p.m.get(dst[i:i+1], s)
+	}
+	return nil
+}
