@@ -104,3 +104,78 @@ func benchGemm[T Float](b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkMath(b *testing.B) {
+	b.Run("float32", benchMath[float32])
+	b.Run("float64", benchMath[float64])
+}
+
+func benchMath[T Float](b *testing.B) {
+	const n = 32 * 10
+	for _, fn := range functions[T]() {
+		b.Run(fn.name, func(b *testing.B) {
+			eachPathBench(b, func(b *testing.B) {
+				x, y := random[T](n), make([]T, n)
+				rate(b, n, "Gentry/s", func() { fn.f(y, x) })
+			})
+		})
+	}
+	for _, s := range [][2]int{{32, 10}, {32, 20}, {32, 128}} {
+		rows, cols := s[0], s[1]
+		x, y := random[T](rows*cols), make([]T, rows*cols)
+		b.Run(fmt.Sprintf("RowSoftmax_%dx%d", rows, cols), func(b *testing.B) {
+			eachPathBench(b, func(b *testing.B) {
+				rate(b, rows*cols, "Gentry/s", func() { RowSoftmax(rows, cols, y, x) })
+			})
+		})
+		b.Run(fmt.Sprintf("RowLogSumExp_%dx%d", rows, cols), func(b *testing.B) {
+			eachPathBench(b, func(b *testing.B) {
+				rate(b, rows*cols, "Gentry/s", func() { RowLogSumExp(rows, cols, y, x) })
+			})
+		})
+	}
+}
+
+// BenchmarkElem works on slices that lie in the second-level cache together, and copies for
+// comparison, there and in memory.
+func BenchmarkElem(b *testing.B) {
+	b.Run("float32", benchElem[float32])
+	b.Run("float64", benchElem[float64])
+}
+
+func benchElem[T Float](b *testing.B) {
+	const n = 10 * 784
+	x, y, z := random[T](n), random[T](n), make([]T, n)
+	src := make([]byte, n)
+	var sink T
+	bytes := n * 4
+	if sized[T]() == "float64" {
+		bytes = n * 8
+	}
+	for _, c := range []struct {
+		name  string
+		moved int // bytes read and written
+		f     func()
+	}{
+		{"AddTo", 3 * bytes, func() { AddTo(z, x, y) }},
+		{"MulTo", 3 * bytes, func() { MulTo(z, x, y) }},
+		{"Axpy", 3 * bytes, func() { Axpy(z, 1e-9, x) }},
+		{"Scale", 2 * bytes, func() { Scale(z, 3, x) }},
+		{"Dot", 2 * bytes, func() { sink += Dot(x, y) }},
+		{"Sum", bytes, func() { sink += Sum(x) }},
+		{"FromBytes", bytes + n, func() { FromBytes(z, src, 1./255) }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			eachPathBench(b, func(b *testing.B) { rate(b, c.moved, "GB/s", c.f) })
+		})
+	}
+	for _, n := range []int{n, 1 << 23} {
+		b.Run(fmt.Sprintf("copy_%d", n), func(b *testing.B) {
+			x, y := make([]T, n), random[T](n)
+			rate(b, 2*n*bytes/(10*784), "GB/s", func() { copy(x, y) })
+		})
+	}
+	if sink != sink {
+		b.Error("not a number")
+	}
+}

@@ -83,6 +83,24 @@ func bigTanh(x float64) exact {
 	return d
 }
 
+// bigLog is k·log 2 + log(1+f) with x = 2ᵏ(1+f) and 0 ≤ f < 1, or for k = −1, where the two would
+// cancel, −log(1/x).
+func bigLog(x float64) exact {
+	switch {
+	case x < 0:
+		return nil
+	case x == 0:
+		return fresh().SetInf(true)
+	case x >= 0.5 && x < 1:
+		l := bigLog1p(fresh().Sub(fresh().Quo(number(1), number(x)), number(1)))
+		return l.Neg(l)
+	}
+	m := fresh()
+	k := number(x).MantExp(m) - 1
+	l := bigLog1p(m.Sub(m.Add(m, m), number(1)))
+	return l.Add(l, fresh().Mul(number(float64(k)), bigLog1p(number(1))))
+}
+
 // ulpError returns |got − want| in units of the last place of want as a T. An overflow is right
 // exactly if want rounds to it.
 func ulpError[T Float](got T, want exact) float64 {
@@ -120,6 +138,8 @@ func TestBig(t *testing.T) {
 		{"1/e", bigExp(-1), "0.36787944117144232159552377016146086744581113103176"},
 		{"log 2", bigLog1pExp(0), "0.69314718055994530941723212145817656807550013436025"},
 		{"tanh 1/2", bigTanh(0.5), "0.46211715726000975850231848364367254873028928033011"},
+		{"log 10", bigLog(10), "2.30258509299404568401799145468436420760110148862877"},
+		{"log 5/8", bigLog(0.625), "-0.47000362924573555365093703114834206470089904881224"},
 		{"sigmoid 1", bigSigmoid(1), "0.73105857863000487925115924182183627436514464016505"},
 	} {
 		w, _, err := big.ParseFloat(c.want, 10, precision, big.ToNearestEven)

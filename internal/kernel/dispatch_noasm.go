@@ -16,6 +16,7 @@ func exp[T Float](dst, src []T)                            { expGo(dst, src) }
 func log1pExp[T Float](dst, src []T)                       { log1pExpGo(dst, src) }
 func sigmoid[T Float](dst, src []T)                        { sigmoidGo(dst, src) }
 func tanh[T Float](dst, src []T)                           { tanhGo(dst, src) }
+func log[T Float](dst, src []T)                            { logGo(dst, src) }
 func rowShift[T Float](rows, cols int, dst, src, peak []T) { rowShiftGo(rows, cols, dst, src, peak) }
 func rowSum[T Float](rows, cols int, dst, src []T)         { rowSumGo(rows, cols, dst, src) }
 func rowNormalize[T Float](rows, cols int, x []T)          { rowNormalizeGo(rows, cols, x) }

@@ -69,6 +69,19 @@ func tanhGo[T Float](dst, src []T) {
 	}
 }
 
+// logGo lifts numbers below the normal ones among them, where math.Log is right on every machine.
+func logGo[T Float](dst, src []T) {
+	src = src[:len(dst)]
+	for i := range dst {
+		x := float64(src[i])
+		if 0 < x && x < 0x1p-1022 {
+			dst[i] = T(math.Log(x*0x1p54) - 54*math.Ln2)
+		} else {
+			dst[i] = T(math.Log(x))
+		}
+	}
+}
+
 // rowShiftGo sets each row of dst to the row of src less its maximum, which goes to peak unless
 // that is nil. A NaN is never the maximum.
 func rowShiftGo[T Float](rows, cols int, dst, src, peak []T) {

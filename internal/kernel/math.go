@@ -36,6 +36,14 @@ func Tanh[T Float](dst, src []T) {
 	tanh(dst, src)
 }
 
+// Log sets dst = log x for each x of src, with a relative error of at most 1e-15 (float64) or 2 ulp
+// (float32), near 1 too. 0 gives -Inf, +Inf gives +Inf, NaN and negative numbers give NaN. dst and
+// src have one length, and dst may be src.
+func Log[T Float](dst, src []T) {
+	checkLen("Log", len(dst), len(src))
+	log(dst, src)
+}
+
 // RowSoftmax sets every row of dst to the softmax of the row of src; both hold rows×cols numbers
 // without gaps. The row's maximum is subtracted first, so that nothing overflows. A row with a NaN,
 // with +Inf or with nothing but -Inf becomes NaN. dst may be src.
@@ -51,13 +59,17 @@ func RowSoftmax[T Float](rows, cols int, dst, src []T) {
 	rowNormalize(rows, cols, dst)
 }
 
-// wide is the number of columns up to which RowLogSumExp needs no memory of its own.
-const wide = 512
+// RowLogSumExp works on chunkRows rows and chunkSize entries at a time, so that a row of up to
+// chunkSize columns needs no memory but the stack.
+const (
+	chunkRows = 64
+	chunkSize = 256
+)
 
 // RowLogSumExp sets dst[i] = log Σ_j exp(src[i,j]) for the rows of src, which holds rows×cols
 // numbers without gaps; dst has length rows at least. The row's maximum is subtracted first, so that
 // nothing overflows. A row with a NaN gives NaN, else one with +Inf gives +Inf, and one with
-// nothing but -Inf, or without columns, gives -Inf. It allocates a row when cols exceeds 512. dst
+// nothing but -Inf, or without columns, gives -Inf. It allocates a row when cols exceeds 256. dst
 // must not overlap src.
 func RowLogSumExp[T Float](rows, cols int, dst, src []T) {
 	checkRows("RowLogSumExp", rows, cols, len(src))
@@ -68,27 +80,27 @@ func RowLogSumExp[T Float](rows, cols int, dst, src []T) {
 		}
 		return
 	}
-	var small [wide]T
+	var small [chunkSize]T
+	var sums [chunkRows]T
 	buf := small[:]
-	if cols > wide {
+	if cols > chunkSize {
 		buf = make([]T, cols)
 	}
-	var sums [wide]T
-	step := len(buf) / cols
+	step := min(len(buf)/cols, chunkRows)
 	for i := 0; i < rows; i += step {
 		h := min(step, rows-i)
 		part, out := src[i*cols:(i+h)*cols], dst[i:i+h]
-		e := buf[:h*cols]
+		e, s := buf[:h*cols], sums[:h]
 		rowShift(h, cols, e, part, out)
 		exp(e, e)
-		rowSum(h, cols, sums[:h], e)
+		rowSum(h, cols, s, e)
+		log(s, s)
 		for j, m := range out {
 			if math.IsInf(float64(m), 0) {
-				out[j] = infiniteRow(m, part[j*cols:(j+1)*cols])
-			} else {
-				out[j] = m + T(math.Log(float64(sums[j])))
+				out[j], s[j] = infiniteRow(m, part[j*cols:(j+1)*cols]), 0
 			}
 		}
+		addTo(out, out, s)
 	}
 }
 

@@ -70,6 +70,23 @@ func tanh[T Float](dst, src []T) {
 	}
 }
 
+func log[T Float](dst, src []T) {
+	n, d, s := len(dst), pointer(dst), pointer(src)
+	switch {
+	case active == Generic:
+		logGo(dst, src)
+	case n == 0:
+	case active == AVX512 && size[T]() == 4:
+		logF32AVX512(n, f32(d), f32(s))
+	case active == AVX512:
+		logF64AVX512(n, f64(d), f64(s))
+	case size[T]() == 4:
+		logF32AVX2(n, f32(d), f32(s))
+	default:
+		logF64AVX2(n, f64(d), f64(s))
+	}
+}
+
 func rowShift[T Float](rows, cols int, dst, src, peak []T) {
 	d, s, p := pointer(dst), pointer(src), pointer(peak)
 	switch {

@@ -24,6 +24,11 @@ func sigmoidF32AVX2(n int, dst *float32, src *float32)
 //go:noescape
 func tanhF32AVX2(n int, dst *float32, src *float32)
 
+// logF32AVX2 sets the n entries of dst to the function of those of src.
+//
+//go:noescape
+func logF32AVX2(n int, dst *float32, src *float32)
+
 // rowShiftF32AVX2 subtracts from every row its maximum, NaN left out of account, and stores the maximum in
 // peak unless that is nil.
 //
@@ -59,6 +64,11 @@ func sigmoidF64AVX2(n int, dst *float64, src *float64)
 //
 //go:noescape
 func tanhF64AVX2(n int, dst *float64, src *float64)
+
+// logF64AVX2 sets the n entries of dst to the function of those of src.
+//
+//go:noescape
+func logF64AVX2(n int, dst *float64, src *float64)
 
 // rowShiftF64AVX2 subtracts from every row its maximum, NaN left out of account, and stores the maximum in
 // peak unless that is nil.

@@ -86,107 +86,151 @@ DATA constants<>+480(SB)/8, $0x3fda827999fcef32
 DATA constants<>+488(SB)/8, $0x3fda827999fcef32
 DATA constants<>+496(SB)/8, $0x3fda827999fcef32
 DATA constants<>+504(SB)/8, $0x3fda827999fcef32
-DATA constants<>+512(SB)/8, $0x3ff0000000000000
-DATA constants<>+520(SB)/8, $0x3ff0000000000000
-DATA constants<>+528(SB)/8, $0x3ff0000000000000
-DATA constants<>+536(SB)/8, $0x3ff0000000000000
-DATA constants<>+544(SB)/8, $0x3ff0000000000000
-DATA constants<>+552(SB)/8, $0x3ff0000000000000
-DATA constants<>+560(SB)/8, $0x3ff0000000000000
-DATA constants<>+568(SB)/8, $0x3ff0000000000000
-DATA constants<>+576(SB)/8, $0x3fe0000000000000
-DATA constants<>+584(SB)/8, $0x3fe0000000000000
-DATA constants<>+592(SB)/8, $0x3fe0000000000000
-DATA constants<>+600(SB)/8, $0x3fe0000000000000
-DATA constants<>+608(SB)/8, $0x3fc5555555555555
-DATA constants<>+616(SB)/8, $0x3fc5555555555555
-DATA constants<>+624(SB)/8, $0x3fc5555555555555
-DATA constants<>+632(SB)/8, $0x3fc5555555555555
-DATA constants<>+640(SB)/8, $0x3fa5555555555555
-DATA constants<>+648(SB)/8, $0x3fa5555555555555
-DATA constants<>+656(SB)/8, $0x3fa5555555555555
-DATA constants<>+664(SB)/8, $0x3fa5555555555555
-DATA constants<>+672(SB)/8, $0x3f81111111111111
-DATA constants<>+680(SB)/8, $0x3f81111111111111
-DATA constants<>+688(SB)/8, $0x3f81111111111111
-DATA constants<>+696(SB)/8, $0x3f81111111111111
-DATA constants<>+704(SB)/8, $0x3f56c16c16c16c17
-DATA constants<>+712(SB)/8, $0x3f56c16c16c16c17
-DATA constants<>+720(SB)/8, $0x3f56c16c16c16c17
-DATA constants<>+728(SB)/8, $0x3f56c16c16c16c17
-DATA constants<>+736(SB)/8, $0x3f2a01a01a01a01a
-DATA constants<>+744(SB)/8, $0x3f2a01a01a01a01a
-DATA constants<>+752(SB)/8, $0x3f2a01a01a01a01a
-DATA constants<>+760(SB)/8, $0x3f2a01a01a01a01a
-DATA constants<>+768(SB)/8, $0x3efa01a01a01a01a
-DATA constants<>+776(SB)/8, $0x3efa01a01a01a01a
-DATA constants<>+784(SB)/8, $0x3efa01a01a01a01a
-DATA constants<>+792(SB)/8, $0x3efa01a01a01a01a
-DATA constants<>+800(SB)/8, $0x3ec71de3a556c734
-DATA constants<>+808(SB)/8, $0x3ec71de3a556c734
-DATA constants<>+816(SB)/8, $0x3ec71de3a556c734
-DATA constants<>+824(SB)/8, $0x3ec71de3a556c734
-DATA constants<>+832(SB)/8, $0x3e927e4fb7789f5c
-DATA constants<>+840(SB)/8, $0x3e927e4fb7789f5c
-DATA constants<>+848(SB)/8, $0x3e927e4fb7789f5c
-DATA constants<>+856(SB)/8, $0x3e927e4fb7789f5c
-DATA constants<>+864(SB)/8, $0x3e5ae64567f544e4
-DATA constants<>+872(SB)/8, $0x3e5ae64567f544e4
-DATA constants<>+880(SB)/8, $0x3e5ae64567f544e4
-DATA constants<>+888(SB)/8, $0x3e5ae64567f544e4
-DATA constants<>+896(SB)/8, $0x3e21eed8eff8d898
-DATA constants<>+904(SB)/8, $0x3e21eed8eff8d898
-DATA constants<>+912(SB)/8, $0x3e21eed8eff8d898
-DATA constants<>+920(SB)/8, $0x3e21eed8eff8d898
-DATA constants<>+928(SB)/8, $0x3de6124613a86d09
-DATA constants<>+936(SB)/8, $0x3de6124613a86d09
-DATA constants<>+944(SB)/8, $0x3de6124613a86d09
-DATA constants<>+952(SB)/8, $0x3de6124613a86d09
-DATA constants<>+960(SB)/8, $0x3ff0000000000000
-DATA constants<>+968(SB)/8, $0x3ff0000000000000
-DATA constants<>+976(SB)/8, $0x3ff0000000000000
-DATA constants<>+984(SB)/8, $0x3ff0000000000000
-DATA constants<>+992(SB)/8, $0x3fb5555555555555
-DATA constants<>+1000(SB)/8, $0x3fb5555555555555
-DATA constants<>+1008(SB)/8, $0x3fb5555555555555
-DATA constants<>+1016(SB)/8, $0x3fb5555555555555
-DATA constants<>+1024(SB)/8, $0x3f8999999999999a
-DATA constants<>+1032(SB)/8, $0x3f8999999999999a
-DATA constants<>+1040(SB)/8, $0x3f8999999999999a
-DATA constants<>+1048(SB)/8, $0x3f8999999999999a
-DATA constants<>+1056(SB)/8, $0x3f62492492492492
-DATA constants<>+1064(SB)/8, $0x3f62492492492492
-DATA constants<>+1072(SB)/8, $0x3f62492492492492
-DATA constants<>+1080(SB)/8, $0x3f62492492492492
-DATA constants<>+1088(SB)/8, $0x3f3c71c71c71c71c
-DATA constants<>+1096(SB)/8, $0x3f3c71c71c71c71c
-DATA constants<>+1104(SB)/8, $0x3f3c71c71c71c71c
-DATA constants<>+1112(SB)/8, $0x3f3c71c71c71c71c
-DATA constants<>+1120(SB)/8, $0x3f1745d1745d1746
-DATA constants<>+1128(SB)/8, $0x3f1745d1745d1746
-DATA constants<>+1136(SB)/8, $0x3f1745d1745d1746
-DATA constants<>+1144(SB)/8, $0x3f1745d1745d1746
-DATA constants<>+1152(SB)/8, $0x3ef3b13b13b13b14
-DATA constants<>+1160(SB)/8, $0x3ef3b13b13b13b14
-DATA constants<>+1168(SB)/8, $0x3ef3b13b13b13b14
-DATA constants<>+1176(SB)/8, $0x3ef3b13b13b13b14
-DATA constants<>+1184(SB)/8, $0x3ed1111111111111
-DATA constants<>+1192(SB)/8, $0x3ed1111111111111
-DATA constants<>+1200(SB)/8, $0x3ed1111111111111
-DATA constants<>+1208(SB)/8, $0x3ed1111111111111
-DATA constants<>+1216(SB)/8, $0x3eae1e1e1e1e1e1e
-DATA constants<>+1224(SB)/8, $0x3eae1e1e1e1e1e1e
-DATA constants<>+1232(SB)/8, $0x3eae1e1e1e1e1e1e
-DATA constants<>+1240(SB)/8, $0x3eae1e1e1e1e1e1e
-DATA constants<>+1248(SB)/8, $0x3e8af286bca1af28
-DATA constants<>+1256(SB)/8, $0x3e8af286bca1af28
-DATA constants<>+1264(SB)/8, $0x3e8af286bca1af28
-DATA constants<>+1272(SB)/8, $0x3e8af286bca1af28
-DATA constants<>+1280(SB)/8, $0x3e68618618618618
-DATA constants<>+1288(SB)/8, $0x3e68618618618618
-DATA constants<>+1296(SB)/8, $0x3e68618618618618
-DATA constants<>+1304(SB)/8, $0x3e68618618618618
-GLOBL constants<>(SB), RODATA|NOPTR, $1312
+DATA constants<>+512(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+520(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+528(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+536(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+544(SB)/8, $0xfff0000000000000
+DATA constants<>+552(SB)/8, $0xfff0000000000000
+DATA constants<>+560(SB)/8, $0xfff0000000000000
+DATA constants<>+568(SB)/8, $0xfff0000000000000
+DATA constants<>+576(SB)/8, $0x3ff0000000000000
+DATA constants<>+584(SB)/8, $0x3ff0000000000000
+DATA constants<>+592(SB)/8, $0x3ff0000000000000
+DATA constants<>+600(SB)/8, $0x3ff0000000000000
+DATA constants<>+608(SB)/8, $0x4330000000000000
+DATA constants<>+616(SB)/8, $0x4330000000000000
+DATA constants<>+624(SB)/8, $0x4330000000000000
+DATA constants<>+632(SB)/8, $0x4330000000000000
+DATA constants<>+640(SB)/8, $0x43300000000003ff
+DATA constants<>+648(SB)/8, $0x43300000000003ff
+DATA constants<>+656(SB)/8, $0x43300000000003ff
+DATA constants<>+664(SB)/8, $0x43300000000003ff
+DATA constants<>+672(SB)/8, $0x0010000000000000
+DATA constants<>+680(SB)/8, $0x0010000000000000
+DATA constants<>+688(SB)/8, $0x0010000000000000
+DATA constants<>+696(SB)/8, $0x0010000000000000
+DATA constants<>+704(SB)/8, $0x4350000000000000
+DATA constants<>+712(SB)/8, $0x4350000000000000
+DATA constants<>+720(SB)/8, $0x4350000000000000
+DATA constants<>+728(SB)/8, $0x4350000000000000
+DATA constants<>+736(SB)/8, $0x404b000000000000
+DATA constants<>+744(SB)/8, $0x404b000000000000
+DATA constants<>+752(SB)/8, $0x404b000000000000
+DATA constants<>+760(SB)/8, $0x404b000000000000
+DATA constants<>+768(SB)/8, $0x7ff0000000000000
+DATA constants<>+776(SB)/8, $0x7ff0000000000000
+DATA constants<>+784(SB)/8, $0x7ff0000000000000
+DATA constants<>+792(SB)/8, $0x7ff0000000000000
+DATA constants<>+800(SB)/8, $0xfff0000000000000
+DATA constants<>+808(SB)/8, $0xfff0000000000000
+DATA constants<>+816(SB)/8, $0xfff0000000000000
+DATA constants<>+824(SB)/8, $0xfff0000000000000
+DATA constants<>+832(SB)/8, $0x7ff8000000000001
+DATA constants<>+840(SB)/8, $0x7ff8000000000001
+DATA constants<>+848(SB)/8, $0x7ff8000000000001
+DATA constants<>+856(SB)/8, $0x7ff8000000000001
+DATA constants<>+864(SB)/8, $0x3ff0000000000000
+DATA constants<>+872(SB)/8, $0x3ff0000000000000
+DATA constants<>+880(SB)/8, $0x3ff0000000000000
+DATA constants<>+888(SB)/8, $0x3ff0000000000000
+DATA constants<>+896(SB)/8, $0x3ff0000000000000
+DATA constants<>+904(SB)/8, $0x3ff0000000000000
+DATA constants<>+912(SB)/8, $0x3ff0000000000000
+DATA constants<>+920(SB)/8, $0x3ff0000000000000
+DATA constants<>+928(SB)/8, $0x3fe0000000000000
+DATA constants<>+936(SB)/8, $0x3fe0000000000000
+DATA constants<>+944(SB)/8, $0x3fe0000000000000
+DATA constants<>+952(SB)/8, $0x3fe0000000000000
+DATA constants<>+960(SB)/8, $0x3fc5555555555555
+DATA constants<>+968(SB)/8, $0x3fc5555555555555
+DATA constants<>+976(SB)/8, $0x3fc5555555555555
+DATA constants<>+984(SB)/8, $0x3fc5555555555555
+DATA constants<>+992(SB)/8, $0x3fa5555555555555
+DATA constants<>+1000(SB)/8, $0x3fa5555555555555
+DATA constants<>+1008(SB)/8, $0x3fa5555555555555
+DATA constants<>+1016(SB)/8, $0x3fa5555555555555
+DATA constants<>+1024(SB)/8, $0x3f81111111111111
+DATA constants<>+1032(SB)/8, $0x3f81111111111111
+DATA constants<>+1040(SB)/8, $0x3f81111111111111
+DATA constants<>+1048(SB)/8, $0x3f81111111111111
+DATA constants<>+1056(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+1064(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+1072(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+1080(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+1088(SB)/8, $0x3f2a01a01a01a01a
+DATA constants<>+1096(SB)/8, $0x3f2a01a01a01a01a
+DATA constants<>+1104(SB)/8, $0x3f2a01a01a01a01a
+DATA constants<>+1112(SB)/8, $0x3f2a01a01a01a01a
+DATA constants<>+1120(SB)/8, $0x3efa01a01a01a01a
+DATA constants<>+1128(SB)/8, $0x3efa01a01a01a01a
+DATA constants<>+1136(SB)/8, $0x3efa01a01a01a01a
+DATA constants<>+1144(SB)/8, $0x3efa01a01a01a01a
+DATA constants<>+1152(SB)/8, $0x3ec71de3a556c734
+DATA constants<>+1160(SB)/8, $0x3ec71de3a556c734
+DATA constants<>+1168(SB)/8, $0x3ec71de3a556c734
+DATA constants<>+1176(SB)/8, $0x3ec71de3a556c734
+DATA constants<>+1184(SB)/8, $0x3e927e4fb7789f5c
+DATA constants<>+1192(SB)/8, $0x3e927e4fb7789f5c
+DATA constants<>+1200(SB)/8, $0x3e927e4fb7789f5c
+DATA constants<>+1208(SB)/8, $0x3e927e4fb7789f5c
+DATA constants<>+1216(SB)/8, $0x3e5ae64567f544e4
+DATA constants<>+1224(SB)/8, $0x3e5ae64567f544e4
+DATA constants<>+1232(SB)/8, $0x3e5ae64567f544e4
+DATA constants<>+1240(SB)/8, $0x3e5ae64567f544e4
+DATA constants<>+1248(SB)/8, $0x3e21eed8eff8d898
+DATA constants<>+1256(SB)/8, $0x3e21eed8eff8d898
+DATA constants<>+1264(SB)/8, $0x3e21eed8eff8d898
+DATA constants<>+1272(SB)/8, $0x3e21eed8eff8d898
+DATA constants<>+1280(SB)/8, $0x3de6124613a86d09
+DATA constants<>+1288(SB)/8, $0x3de6124613a86d09
+DATA constants<>+1296(SB)/8, $0x3de6124613a86d09
+DATA constants<>+1304(SB)/8, $0x3de6124613a86d09
+DATA constants<>+1312(SB)/8, $0x3ff0000000000000
+DATA constants<>+1320(SB)/8, $0x3ff0000000000000
+DATA constants<>+1328(SB)/8, $0x3ff0000000000000
+DATA constants<>+1336(SB)/8, $0x3ff0000000000000
+DATA constants<>+1344(SB)/8, $0x3fb5555555555555
+DATA constants<>+1352(SB)/8, $0x3fb5555555555555
+DATA constants<>+1360(SB)/8, $0x3fb5555555555555
+DATA constants<>+1368(SB)/8, $0x3fb5555555555555
+DATA constants<>+1376(SB)/8, $0x3f8999999999999a
+DATA constants<>+1384(SB)/8, $0x3f8999999999999a
+DATA constants<>+1392(SB)/8, $0x3f8999999999999a
+DATA constants<>+1400(SB)/8, $0x3f8999999999999a
+DATA constants<>+1408(SB)/8, $0x3f62492492492492
+DATA constants<>+1416(SB)/8, $0x3f62492492492492
+DATA constants<>+1424(SB)/8, $0x3f62492492492492
+DATA constants<>+1432(SB)/8, $0x3f62492492492492
+DATA constants<>+1440(SB)/8, $0x3f3c71c71c71c71c
+DATA constants<>+1448(SB)/8, $0x3f3c71c71c71c71c
+DATA constants<>+1456(SB)/8, $0x3f3c71c71c71c71c
+DATA constants<>+1464(SB)/8, $0x3f3c71c71c71c71c
+DATA constants<>+1472(SB)/8, $0x3f1745d1745d1746
+DATA constants<>+1480(SB)/8, $0x3f1745d1745d1746
+DATA constants<>+1488(SB)/8, $0x3f1745d1745d1746
+DATA constants<>+1496(SB)/8, $0x3f1745d1745d1746
+DATA constants<>+1504(SB)/8, $0x3ef3b13b13b13b14
+DATA constants<>+1512(SB)/8, $0x3ef3b13b13b13b14
+DATA constants<>+1520(SB)/8, $0x3ef3b13b13b13b14
+DATA constants<>+1528(SB)/8, $0x3ef3b13b13b13b14
+DATA constants<>+1536(SB)/8, $0x3ed1111111111111
+DATA constants<>+1544(SB)/8, $0x3ed1111111111111
+DATA constants<>+1552(SB)/8, $0x3ed1111111111111
+DATA constants<>+1560(SB)/8, $0x3ed1111111111111
+DATA constants<>+1568(SB)/8, $0x3eae1e1e1e1e1e1e
+DATA constants<>+1576(SB)/8, $0x3eae1e1e1e1e1e1e
+DATA constants<>+1584(SB)/8, $0x3eae1e1e1e1e1e1e
+DATA constants<>+1592(SB)/8, $0x3eae1e1e1e1e1e1e
+DATA constants<>+1600(SB)/8, $0x3e8af286bca1af28
+DATA constants<>+1608(SB)/8, $0x3e8af286bca1af28
+DATA constants<>+1616(SB)/8, $0x3e8af286bca1af28
+DATA constants<>+1624(SB)/8, $0x3e8af286bca1af28
+DATA constants<>+1632(SB)/8, $0x3e68618618618618
+DATA constants<>+1640(SB)/8, $0x3e68618618618618
+DATA constants<>+1648(SB)/8, $0x3e68618618618618
+DATA constants<>+1656(SB)/8, $0x3e68618618618618
+GLOBL constants<>(SB), RODATA|NOPTR, $1664
 
 // func expF32AVX2(n int, dst *float32, src *float32)
 // Requires: AVX, AVX2, FMA3
@@ -212,15 +256,15 @@ loop:
 	VMOVAPD      Y0, Y3
 	VFNMADD231PD constants<>+416(SB), Y2, Y3
 	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+768(SB), Y4
-	VFMADD213PD  constants<>+736(SB), Y3, Y4
-	VFMADD213PD  constants<>+704(SB), Y3, Y4
-	VFMADD213PD  constants<>+672(SB), Y3, Y4
-	VFMADD213PD  constants<>+640(SB), Y3, Y4
-	VFMADD213PD  constants<>+608(SB), Y3, Y4
-	VFMADD213PD  constants<>+576(SB), Y3, Y4
-	VFMADD213PD  constants<>+544(SB), Y3, Y4
-	VFMADD213PD  constants<>+512(SB), Y3, Y4
+	VBROADCASTSD constants<>+1120(SB), Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VFMADD213PD  constants<>+1024(SB), Y3, Y4
+	VFMADD213PD  constants<>+992(SB), Y3, Y4
+	VFMADD213PD  constants<>+960(SB), Y3, Y4
+	VFMADD213PD  constants<>+928(SB), Y3, Y4
+	VFMADD213PD  constants<>+896(SB), Y3, Y4
+	VFMADD213PD  constants<>+864(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -253,15 +297,15 @@ tail:
 	VMOVAPD      Y0, Y3
 	VFNMADD231PD constants<>+416(SB), Y2, Y3
 	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+768(SB), Y4
-	VFMADD213PD  constants<>+736(SB), Y3, Y4
-	VFMADD213PD  constants<>+704(SB), Y3, Y4
-	VFMADD213PD  constants<>+672(SB), Y3, Y4
-	VFMADD213PD  constants<>+640(SB), Y3, Y4
-	VFMADD213PD  constants<>+608(SB), Y3, Y4
-	VFMADD213PD  constants<>+576(SB), Y3, Y4
-	VFMADD213PD  constants<>+544(SB), Y3, Y4
-	VFMADD213PD  constants<>+512(SB), Y3, Y4
+	VBROADCASTSD constants<>+1120(SB), Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VFMADD213PD  constants<>+1024(SB), Y3, Y4
+	VFMADD213PD  constants<>+992(SB), Y3, Y4
+	VFMADD213PD  constants<>+960(SB), Y3, Y4
+	VFMADD213PD  constants<>+928(SB), Y3, Y4
+	VFMADD213PD  constants<>+896(SB), Y3, Y4
+	VFMADD213PD  constants<>+864(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -302,15 +346,15 @@ loop:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+416(SB), Y2, Y3
 	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+768(SB), Y4
-	VFMADD213PD  constants<>+736(SB), Y3, Y4
-	VFMADD213PD  constants<>+704(SB), Y3, Y4
-	VFMADD213PD  constants<>+672(SB), Y3, Y4
-	VFMADD213PD  constants<>+640(SB), Y3, Y4
-	VFMADD213PD  constants<>+608(SB), Y3, Y4
-	VFMADD213PD  constants<>+576(SB), Y3, Y4
-	VFMADD213PD  constants<>+544(SB), Y3, Y4
-	VFMADD213PD  constants<>+512(SB), Y3, Y4
+	VBROADCASTSD constants<>+1120(SB), Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VFMADD213PD  constants<>+1024(SB), Y3, Y4
+	VFMADD213PD  constants<>+992(SB), Y3, Y4
+	VFMADD213PD  constants<>+960(SB), Y3, Y4
+	VFMADD213PD  constants<>+928(SB), Y3, Y4
+	VFMADD213PD  constants<>+896(SB), Y3, Y4
+	VFMADD213PD  constants<>+864(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -324,15 +368,15 @@ loop:
 	VCMPPD       $0x1e, constants<>+480(SB), Y4, Y1
 	VANDPD       constants<>+384(SB), Y1, Y5
 	VBLENDVPD    Y1, Y3, Y4, Y3
-	VADDPD       constants<>+192(SB), Y3, Y2
+	VADDPD       constants<>+192(SB), Y3, Y1
 	VADDPD       Y3, Y3, Y3
-	VDIVPD       Y2, Y3, Y3
+	VDIVPD       Y1, Y3, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+1120(SB), Y4
-	VFMADD213PD  constants<>+1088(SB), Y1, Y4
-	VFMADD213PD  constants<>+1056(SB), Y1, Y4
-	VFMADD213PD  constants<>+1024(SB), Y1, Y4
-	VFMADD213PD  constants<>+992(SB), Y1, Y4
+	VBROADCASTSD constants<>+1472(SB), Y4
+	VFMADD213PD  constants<>+1440(SB), Y1, Y4
+	VFMADD213PD  constants<>+1408(SB), Y1, Y4
+	VFMADD213PD  constants<>+1376(SB), Y1, Y4
+	VFMADD213PD  constants<>+1344(SB), Y1, Y4
 	VMULPD       Y1, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VADDPD       Y5, Y4, Y4
@@ -362,15 +406,15 @@ tail:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+416(SB), Y2, Y3
 	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+768(SB), Y4
-	VFMADD213PD  constants<>+736(SB), Y3, Y4
-	VFMADD213PD  constants<>+704(SB), Y3, Y4
-	VFMADD213PD  constants<>+672(SB), Y3, Y4
-	VFMADD213PD  constants<>+640(SB), Y3, Y4
-	VFMADD213PD  constants<>+608(SB), Y3, Y4
-	VFMADD213PD  constants<>+576(SB), Y3, Y4
-	VFMADD213PD  constants<>+544(SB), Y3, Y4
-	VFMADD213PD  constants<>+512(SB), Y3, Y4
+	VBROADCASTSD constants<>+1120(SB), Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VFMADD213PD  constants<>+1024(SB), Y3, Y4
+	VFMADD213PD  constants<>+992(SB), Y3, Y4
+	VFMADD213PD  constants<>+960(SB), Y3, Y4
+	VFMADD213PD  constants<>+928(SB), Y3, Y4
+	VFMADD213PD  constants<>+896(SB), Y3, Y4
+	VFMADD213PD  constants<>+864(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -384,15 +428,15 @@ tail:
 	VCMPPD       $0x1e, constants<>+480(SB), Y4, Y1
 	VANDPD       constants<>+384(SB), Y1, Y5
 	VBLENDVPD    Y1, Y3, Y4, Y3
-	VADDPD       constants<>+192(SB), Y3, Y2
+	VADDPD       constants<>+192(SB), Y3, Y1
 	VADDPD       Y3, Y3, Y3
-	VDIVPD       Y2, Y3, Y3
+	VDIVPD       Y1, Y3, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+1120(SB), Y4
-	VFMADD213PD  constants<>+1088(SB), Y1, Y4
-	VFMADD213PD  constants<>+1056(SB), Y1, Y4
-	VFMADD213PD  constants<>+1024(SB), Y1, Y4
-	VFMADD213PD  constants<>+992(SB), Y1, Y4
+	VBROADCASTSD constants<>+1472(SB), Y4
+	VFMADD213PD  constants<>+1440(SB), Y1, Y4
+	VFMADD213PD  constants<>+1408(SB), Y1, Y4
+	VFMADD213PD  constants<>+1376(SB), Y1, Y4
+	VFMADD213PD  constants<>+1344(SB), Y1, Y4
 	VMULPD       Y1, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VADDPD       Y5, Y4, Y4
@@ -430,15 +474,15 @@ loop:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+416(SB), Y2, Y3
 	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+768(SB), Y4
-	VFMADD213PD  constants<>+736(SB), Y3, Y4
-	VFMADD213PD  constants<>+704(SB), Y3, Y4
-	VFMADD213PD  constants<>+672(SB), Y3, Y4
-	VFMADD213PD  constants<>+640(SB), Y3, Y4
-	VFMADD213PD  constants<>+608(SB), Y3, Y4
-	VFMADD213PD  constants<>+576(SB), Y3, Y4
-	VFMADD213PD  constants<>+544(SB), Y3, Y4
-	VFMADD213PD  constants<>+512(SB), Y3, Y4
+	VBROADCASTSD constants<>+1120(SB), Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VFMADD213PD  constants<>+1024(SB), Y3, Y4
+	VFMADD213PD  constants<>+992(SB), Y3, Y4
+	VFMADD213PD  constants<>+960(SB), Y3, Y4
+	VFMADD213PD  constants<>+928(SB), Y3, Y4
+	VFMADD213PD  constants<>+896(SB), Y3, Y4
+	VFMADD213PD  constants<>+864(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -474,15 +518,15 @@ tail:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+416(SB), Y2, Y3
 	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+768(SB), Y4
-	VFMADD213PD  constants<>+736(SB), Y3, Y4
-	VFMADD213PD  constants<>+704(SB), Y3, Y4
-	VFMADD213PD  constants<>+672(SB), Y3, Y4
-	VFMADD213PD  constants<>+640(SB), Y3, Y4
-	VFMADD213PD  constants<>+608(SB), Y3, Y4
-	VFMADD213PD  constants<>+576(SB), Y3, Y4
-	VFMADD213PD  constants<>+544(SB), Y3, Y4
-	VFMADD213PD  constants<>+512(SB), Y3, Y4
+	VBROADCASTSD constants<>+1120(SB), Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VFMADD213PD  constants<>+1024(SB), Y3, Y4
+	VFMADD213PD  constants<>+992(SB), Y3, Y4
+	VFMADD213PD  constants<>+960(SB), Y3, Y4
+	VFMADD213PD  constants<>+928(SB), Y3, Y4
+	VFMADD213PD  constants<>+896(SB), Y3, Y4
+	VFMADD213PD  constants<>+864(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -527,13 +571,13 @@ loop:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+416(SB), Y2, Y3
 	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+768(SB), Y4
-	VFMADD213PD  constants<>+736(SB), Y3, Y4
-	VFMADD213PD  constants<>+704(SB), Y3, Y4
-	VFMADD213PD  constants<>+672(SB), Y3, Y4
-	VFMADD213PD  constants<>+640(SB), Y3, Y4
-	VFMADD213PD  constants<>+608(SB), Y3, Y4
-	VFMADD213PD  constants<>+576(SB), Y3, Y4
+	VBROADCASTSD constants<>+1120(SB), Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VFMADD213PD  constants<>+1024(SB), Y3, Y4
+	VFMADD213PD  constants<>+992(SB), Y3, Y4
+	VFMADD213PD  constants<>+960(SB), Y3, Y4
+	VFMADD213PD  constants<>+928(SB), Y3, Y4
 	VMULPD       Y3, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VPADDD       constants<>+64(SB), Y1, Y1
@@ -570,13 +614,13 @@ tail:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+416(SB), Y2, Y3
 	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+768(SB), Y4
-	VFMADD213PD  constants<>+736(SB), Y3, Y4
-	VFMADD213PD  constants<>+704(SB), Y3, Y4
-	VFMADD213PD  constants<>+672(SB), Y3, Y4
-	VFMADD213PD  constants<>+640(SB), Y3, Y4
-	VFMADD213PD  constants<>+608(SB), Y3, Y4
-	VFMADD213PD  constants<>+576(SB), Y3, Y4
+	VBROADCASTSD constants<>+1120(SB), Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VFMADD213PD  constants<>+1024(SB), Y3, Y4
+	VFMADD213PD  constants<>+992(SB), Y3, Y4
+	VFMADD213PD  constants<>+960(SB), Y3, Y4
+	VFMADD213PD  constants<>+928(SB), Y3, Y4
 	VMULPD       Y3, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VPADDD       constants<>+64(SB), Y1, Y1
@@ -588,6 +632,106 @@ tail:
 	VANDPD       constants<>+32(SB), Y4, Y4
 	VANDPD       constants<>+0(SB), Y0, Y0
 	VORPD        Y0, Y4, Y4
+	VCVTPD2PSY   Y4, X4
+	VMOVUPS      (BX), X10
+	VMASKMOVPS   X4, X10, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func logF32AVX2(n int, dst *float32, src *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·logF32AVX2(SB), NOSPLIT, $0-24
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         src+16(FP), DX
+	VBROADCASTSD constants<>+224(SB), Y15
+	VBROADCASTSD constants<>+256(SB), Y14
+	VBROADCASTSD constants<>+352(SB), Y13
+	VBROADCASTSD constants<>+320(SB), Y12
+	VBROADCASTSD constants<>+160(SB), Y11
+	SUBQ         $0x04, AX
+	JLT          tail
+
+loop:
+	VCVTPS2PD    (DX), Y0
+	VMOVAPD      Y0, Y6
+	VPSUBQ       constants<>+512(SB), Y0, Y1
+	VANDPD       constants<>+544(SB), Y1, Y2
+	VPSUBQ       Y2, Y0, Y3
+	VPADDQ       constants<>+576(SB), Y2, Y2
+	VPSRLQ       $0x34, Y2, Y2
+	VORPD        constants<>+608(SB), Y2, Y2
+	VSUBPD       constants<>+640(SB), Y2, Y2
+	VSUBPD       Y11, Y3, Y3
+	VADDPD       constants<>+192(SB), Y3, Y1
+	VADDPD       Y3, Y3, Y3
+	VDIVPD       Y1, Y3, Y3
+	VMULPD       Y3, Y3, Y1
+	VBROADCASTSD constants<>+1472(SB), Y4
+	VFMADD213PD  constants<>+1440(SB), Y1, Y4
+	VFMADD213PD  constants<>+1408(SB), Y1, Y4
+	VFMADD213PD  constants<>+1376(SB), Y1, Y4
+	VFMADD213PD  constants<>+1344(SB), Y1, Y4
+	VMULPD       Y1, Y4, Y4
+	VFMADD213PD  Y3, Y3, Y4
+	VFMADD231PD  constants<>+448(SB), Y2, Y4
+	VFMADD231PD  constants<>+416(SB), Y2, Y4
+	VCMPPD       $0x00, constants<>+96(SB), Y6, Y1
+	VBROADCASTSD constants<>+800(SB), Y5
+	VBLENDVPD    Y1, Y5, Y4, Y4
+	VCMPPD       $0x11, constants<>+96(SB), Y6, Y1
+	VBROADCASTSD constants<>+832(SB), Y5
+	VBLENDVPD    Y1, Y5, Y4, Y4
+	VCMPPD       $0x15, constants<>+768(SB), Y6, Y1
+	VBLENDVPD    Y1, Y6, Y4, Y4
+	VCVTPD2PSY   Y4, X4
+	VMOVUPS      X4, (CX)
+	ADDQ         $0x10, DX
+	ADDQ         $0x10, CX
+	SUBQ         $0x04, AX
+	JGE          loop
+
+tail:
+	ADDQ         $0x04, AX
+	JZ           done
+	SHLQ         $0x02, AX
+	LEAQ         tail<>+64(SB), BX
+	SUBQ         AX, BX
+	VMOVUPS      (BX), X10
+	VMASKMOVPS   (DX), X10, X0
+	VCVTPS2PD    X0, Y0
+	VMOVAPD      Y0, Y6
+	VPSUBQ       constants<>+512(SB), Y0, Y1
+	VANDPD       constants<>+544(SB), Y1, Y2
+	VPSUBQ       Y2, Y0, Y3
+	VPADDQ       constants<>+576(SB), Y2, Y2
+	VPSRLQ       $0x34, Y2, Y2
+	VORPD        constants<>+608(SB), Y2, Y2
+	VSUBPD       constants<>+640(SB), Y2, Y2
+	VSUBPD       Y11, Y3, Y3
+	VADDPD       constants<>+192(SB), Y3, Y1
+	VADDPD       Y3, Y3, Y3
+	VDIVPD       Y1, Y3, Y3
+	VMULPD       Y3, Y3, Y1
+	VBROADCASTSD constants<>+1472(SB), Y4
+	VFMADD213PD  constants<>+1440(SB), Y1, Y4
+	VFMADD213PD  constants<>+1408(SB), Y1, Y4
+	VFMADD213PD  constants<>+1376(SB), Y1, Y4
+	VFMADD213PD  constants<>+1344(SB), Y1, Y4
+	VMULPD       Y1, Y4, Y4
+	VFMADD213PD  Y3, Y3, Y4
+	VFMADD231PD  constants<>+448(SB), Y2, Y4
+	VFMADD231PD  constants<>+416(SB), Y2, Y4
+	VCMPPD       $0x00, constants<>+96(SB), Y6, Y1
+	VBROADCASTSD constants<>+800(SB), Y5
+	VBLENDVPD    Y1, Y5, Y4, Y4
+	VCMPPD       $0x11, constants<>+96(SB), Y6, Y1
+	VBROADCASTSD constants<>+832(SB), Y5
+	VBLENDVPD    Y1, Y5, Y4, Y4
+	VCMPPD       $0x15, constants<>+768(SB), Y6, Y1
+	VBLENDVPD    Y1, Y6, Y4, Y4
 	VCVTPD2PSY   Y4, X4
 	VMOVUPS      (BX), X10
 	VMASKMOVPS   X4, X10, (CX)
@@ -667,10 +811,10 @@ subtract:
 subLoop:
 	VMOVUPS (CX)(R9*1), Y2
 	VSUBPS  Y5, Y2, Y2
+	VMOVUPS 32(CX)(R9*1), Y3
+	VSUBPS  Y5, Y3, Y3
 	VMOVUPS Y2, (AX)(R9*1)
-	VMOVUPS 32(CX)(R9*1), Y2
-	VSUBPS  Y5, Y2, Y2
-	VMOVUPS Y2, 32(AX)(R9*1)
+	VMOVUPS Y3, 32(AX)(R9*1)
 	ADDQ    $0x40, R9
 	DECQ    R11
 	JNZ     subLoop
@@ -681,14 +825,36 @@ subRest:
 	VMOVUPS    (R10), Y7
 	VMASKMOVPS (CX)(R9*1), Y7, Y2
 	VSUBPS     Y5, Y2, Y2
-	VMOVUPS    (R10), Y7
-	VMASKMOVPS Y2, Y7, (AX)(R9*1)
 	VMOVUPS    32(R10), Y7
-	VMASKMOVPS 32(CX)(R9*1), Y7, Y2
-	VSUBPS     Y5, Y2, Y2
-	VMOVUPS    32(R10), Y7
-	VMASKMOVPS Y2, Y7, 32(AX)(R9*1)
+	VMASKMOVPS 32(CX)(R9*1), Y7, Y3
+	VSUBPS     Y5, Y3, Y3
+	LEAQ       (AX)(R9*1), R9
+	TESTQ      $0x00000008, R8
+	JZ         subSkip32
+	VMOVUPS    Y2, (R9)
+	VMOVAPS    Y3, Y2
+	ADDQ       $0x20, R9
 
+subSkip32:
+	TESTQ        $0x00000004, R8
+	JZ           subSkip16
+	VMOVUPS      X2, (R9)
+	VEXTRACTF128 $0x01, Y2, X2
+	ADDQ         $0x10, R9
+
+subSkip16:
+	TESTQ     $0x00000002, R8
+	JZ        subSkip8
+	VMOVSD    X2, (R9)
+	VPERMILPD $0x01, X2, X2
+	ADDQ      $0x08, R9
+
+subSkip8:
+	TESTQ  $0x00000001, R8
+	JZ     subSkip4
+	VMOVSS X2, (R9)
+
+subSkip4:
 subDone:
 	ADDQ SI, AX
 	ADDQ SI, CX
@@ -817,10 +983,10 @@ sumDone:
 divLoop:
 	VMOVUPS (AX)(DI*1), Y2
 	VDIVPS  Y5, Y2, Y2
+	VMOVUPS 32(AX)(DI*1), Y3
+	VDIVPS  Y5, Y3, Y3
 	VMOVUPS Y2, (AX)(DI*1)
-	VMOVUPS 32(AX)(DI*1), Y2
-	VDIVPS  Y5, Y2, Y2
-	VMOVUPS Y2, 32(AX)(DI*1)
+	VMOVUPS Y3, 32(AX)(DI*1)
 	ADDQ    $0x40, DI
 	DECQ    R9
 	JNZ     divLoop
@@ -831,14 +997,36 @@ divRest:
 	VMOVUPS    (R8), Y7
 	VMASKMOVPS (AX)(DI*1), Y7, Y2
 	VDIVPS     Y5, Y2, Y2
-	VMOVUPS    (R8), Y7
-	VMASKMOVPS Y2, Y7, (AX)(DI*1)
 	VMOVUPS    32(R8), Y7
-	VMASKMOVPS 32(AX)(DI*1), Y7, Y2
-	VDIVPS     Y5, Y2, Y2
-	VMOVUPS    32(R8), Y7
-	VMASKMOVPS Y2, Y7, 32(AX)(DI*1)
+	VMASKMOVPS 32(AX)(DI*1), Y7, Y3
+	VDIVPS     Y5, Y3, Y3
+	LEAQ       (AX)(DI*1), DI
+	TESTQ      $0x00000008, SI
+	JZ         divSkip32
+	VMOVUPS    Y2, (DI)
+	VMOVAPS    Y3, Y2
+	ADDQ       $0x20, DI
 
+divSkip32:
+	TESTQ        $0x00000004, SI
+	JZ           divSkip16
+	VMOVUPS      X2, (DI)
+	VEXTRACTF128 $0x01, Y2, X2
+	ADDQ         $0x10, DI
+
+divSkip16:
+	TESTQ     $0x00000002, SI
+	JZ        divSkip8
+	VMOVSD    X2, (DI)
+	VPERMILPD $0x01, X2, X2
+	ADDQ      $0x08, DI
+
+divSkip8:
+	TESTQ  $0x00000001, SI
+	JZ     divSkip4
+	VMOVSS X2, (DI)
+
+divSkip4:
 divDone:
 	ADDQ DX, AX
 	DECQ CX
@@ -870,20 +1058,20 @@ loop:
 	VMOVAPD      Y0, Y3
 	VFNMADD231PD constants<>+416(SB), Y2, Y3
 	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+928(SB), Y4
+	VBROADCASTSD constants<>+1280(SB), Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VFMADD213PD  constants<>+1024(SB), Y3, Y4
+	VFMADD213PD  constants<>+992(SB), Y3, Y4
+	VFMADD213PD  constants<>+960(SB), Y3, Y4
+	VFMADD213PD  constants<>+928(SB), Y3, Y4
 	VFMADD213PD  constants<>+896(SB), Y3, Y4
 	VFMADD213PD  constants<>+864(SB), Y3, Y4
-	VFMADD213PD  constants<>+832(SB), Y3, Y4
-	VFMADD213PD  constants<>+800(SB), Y3, Y4
-	VFMADD213PD  constants<>+768(SB), Y3, Y4
-	VFMADD213PD  constants<>+736(SB), Y3, Y4
-	VFMADD213PD  constants<>+704(SB), Y3, Y4
-	VFMADD213PD  constants<>+672(SB), Y3, Y4
-	VFMADD213PD  constants<>+640(SB), Y3, Y4
-	VFMADD213PD  constants<>+608(SB), Y3, Y4
-	VFMADD213PD  constants<>+576(SB), Y3, Y4
-	VFMADD213PD  constants<>+544(SB), Y3, Y4
-	VFMADD213PD  constants<>+512(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -914,20 +1102,20 @@ tail:
 	VMOVAPD      Y0, Y3
 	VFNMADD231PD constants<>+416(SB), Y2, Y3
 	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+928(SB), Y4
+	VBROADCASTSD constants<>+1280(SB), Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VFMADD213PD  constants<>+1024(SB), Y3, Y4
+	VFMADD213PD  constants<>+992(SB), Y3, Y4
+	VFMADD213PD  constants<>+960(SB), Y3, Y4
+	VFMADD213PD  constants<>+928(SB), Y3, Y4
 	VFMADD213PD  constants<>+896(SB), Y3, Y4
 	VFMADD213PD  constants<>+864(SB), Y3, Y4
-	VFMADD213PD  constants<>+832(SB), Y3, Y4
-	VFMADD213PD  constants<>+800(SB), Y3, Y4
-	VFMADD213PD  constants<>+768(SB), Y3, Y4
-	VFMADD213PD  constants<>+736(SB), Y3, Y4
-	VFMADD213PD  constants<>+704(SB), Y3, Y4
-	VFMADD213PD  constants<>+672(SB), Y3, Y4
-	VFMADD213PD  constants<>+640(SB), Y3, Y4
-	VFMADD213PD  constants<>+608(SB), Y3, Y4
-	VFMADD213PD  constants<>+576(SB), Y3, Y4
-	VFMADD213PD  constants<>+544(SB), Y3, Y4
-	VFMADD213PD  constants<>+512(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -967,20 +1155,20 @@ loop:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+416(SB), Y2, Y3
 	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+928(SB), Y4
+	VBROADCASTSD constants<>+1280(SB), Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VFMADD213PD  constants<>+1024(SB), Y3, Y4
+	VFMADD213PD  constants<>+992(SB), Y3, Y4
+	VFMADD213PD  constants<>+960(SB), Y3, Y4
+	VFMADD213PD  constants<>+928(SB), Y3, Y4
 	VFMADD213PD  constants<>+896(SB), Y3, Y4
 	VFMADD213PD  constants<>+864(SB), Y3, Y4
-	VFMADD213PD  constants<>+832(SB), Y3, Y4
-	VFMADD213PD  constants<>+800(SB), Y3, Y4
-	VFMADD213PD  constants<>+768(SB), Y3, Y4
-	VFMADD213PD  constants<>+736(SB), Y3, Y4
-	VFMADD213PD  constants<>+704(SB), Y3, Y4
-	VFMADD213PD  constants<>+672(SB), Y3, Y4
-	VFMADD213PD  constants<>+640(SB), Y3, Y4
-	VFMADD213PD  constants<>+608(SB), Y3, Y4
-	VFMADD213PD  constants<>+576(SB), Y3, Y4
-	VFMADD213PD  constants<>+544(SB), Y3, Y4
-	VFMADD213PD  constants<>+512(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -994,20 +1182,20 @@ loop:
 	VCMPPD       $0x1e, constants<>+480(SB), Y4, Y1
 	VANDPD       constants<>+384(SB), Y1, Y5
 	VBLENDVPD    Y1, Y3, Y4, Y3
-	VADDPD       constants<>+192(SB), Y3, Y2
+	VADDPD       constants<>+192(SB), Y3, Y1
 	VADDPD       Y3, Y3, Y3
-	VDIVPD       Y2, Y3, Y3
+	VDIVPD       Y1, Y3, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+1280(SB), Y4
-	VFMADD213PD  constants<>+1248(SB), Y1, Y4
-	VFMADD213PD  constants<>+1216(SB), Y1, Y4
-	VFMADD213PD  constants<>+1184(SB), Y1, Y4
-	VFMADD213PD  constants<>+1152(SB), Y1, Y4
-	VFMADD213PD  constants<>+1120(SB), Y1, Y4
-	VFMADD213PD  constants<>+1088(SB), Y1, Y4
-	VFMADD213PD  constants<>+1056(SB), Y1, Y4
-	VFMADD213PD  constants<>+1024(SB), Y1, Y4
-	VFMADD213PD  constants<>+992(SB), Y1, Y4
+	VBROADCASTSD constants<>+1632(SB), Y4
+	VFMADD213PD  constants<>+1600(SB), Y1, Y4
+	VFMADD213PD  constants<>+1568(SB), Y1, Y4
+	VFMADD213PD  constants<>+1536(SB), Y1, Y4
+	VFMADD213PD  constants<>+1504(SB), Y1, Y4
+	VFMADD213PD  constants<>+1472(SB), Y1, Y4
+	VFMADD213PD  constants<>+1440(SB), Y1, Y4
+	VFMADD213PD  constants<>+1408(SB), Y1, Y4
+	VFMADD213PD  constants<>+1376(SB), Y1, Y4
+	VFMADD213PD  constants<>+1344(SB), Y1, Y4
 	VMULPD       Y1, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VADDPD       Y5, Y4, Y4
@@ -1035,20 +1223,20 @@ tail:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+416(SB), Y2, Y3
 	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+928(SB), Y4
+	VBROADCASTSD constants<>+1280(SB), Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VFMADD213PD  constants<>+1024(SB), Y3, Y4
+	VFMADD213PD  constants<>+992(SB), Y3, Y4
+	VFMADD213PD  constants<>+960(SB), Y3, Y4
+	VFMADD213PD  constants<>+928(SB), Y3, Y4
 	VFMADD213PD  constants<>+896(SB), Y3, Y4
 	VFMADD213PD  constants<>+864(SB), Y3, Y4
-	VFMADD213PD  constants<>+832(SB), Y3, Y4
-	VFMADD213PD  constants<>+800(SB), Y3, Y4
-	VFMADD213PD  constants<>+768(SB), Y3, Y4
-	VFMADD213PD  constants<>+736(SB), Y3, Y4
-	VFMADD213PD  constants<>+704(SB), Y3, Y4
-	VFMADD213PD  constants<>+672(SB), Y3, Y4
-	VFMADD213PD  constants<>+640(SB), Y3, Y4
-	VFMADD213PD  constants<>+608(SB), Y3, Y4
-	VFMADD213PD  constants<>+576(SB), Y3, Y4
-	VFMADD213PD  constants<>+544(SB), Y3, Y4
-	VFMADD213PD  constants<>+512(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -1062,20 +1250,20 @@ tail:
 	VCMPPD       $0x1e, constants<>+480(SB), Y4, Y1
 	VANDPD       constants<>+384(SB), Y1, Y5
 	VBLENDVPD    Y1, Y3, Y4, Y3
-	VADDPD       constants<>+192(SB), Y3, Y2
+	VADDPD       constants<>+192(SB), Y3, Y1
 	VADDPD       Y3, Y3, Y3
-	VDIVPD       Y2, Y3, Y3
+	VDIVPD       Y1, Y3, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+1280(SB), Y4
-	VFMADD213PD  constants<>+1248(SB), Y1, Y4
-	VFMADD213PD  constants<>+1216(SB), Y1, Y4
-	VFMADD213PD  constants<>+1184(SB), Y1, Y4
-	VFMADD213PD  constants<>+1152(SB), Y1, Y4
-	VFMADD213PD  constants<>+1120(SB), Y1, Y4
-	VFMADD213PD  constants<>+1088(SB), Y1, Y4
-	VFMADD213PD  constants<>+1056(SB), Y1, Y4
-	VFMADD213PD  constants<>+1024(SB), Y1, Y4
-	VFMADD213PD  constants<>+992(SB), Y1, Y4
+	VBROADCASTSD constants<>+1632(SB), Y4
+	VFMADD213PD  constants<>+1600(SB), Y1, Y4
+	VFMADD213PD  constants<>+1568(SB), Y1, Y4
+	VFMADD213PD  constants<>+1536(SB), Y1, Y4
+	VFMADD213PD  constants<>+1504(SB), Y1, Y4
+	VFMADD213PD  constants<>+1472(SB), Y1, Y4
+	VFMADD213PD  constants<>+1440(SB), Y1, Y4
+	VFMADD213PD  constants<>+1408(SB), Y1, Y4
+	VFMADD213PD  constants<>+1376(SB), Y1, Y4
+	VFMADD213PD  constants<>+1344(SB), Y1, Y4
 	VMULPD       Y1, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VADDPD       Y5, Y4, Y4
@@ -1112,20 +1300,20 @@ loop:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+416(SB), Y2, Y3
 	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+928(SB), Y4
+	VBROADCASTSD constants<>+1280(SB), Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VFMADD213PD  constants<>+1024(SB), Y3, Y4
+	VFMADD213PD  constants<>+992(SB), Y3, Y4
+	VFMADD213PD  constants<>+960(SB), Y3, Y4
+	VFMADD213PD  constants<>+928(SB), Y3, Y4
 	VFMADD213PD  constants<>+896(SB), Y3, Y4
 	VFMADD213PD  constants<>+864(SB), Y3, Y4
-	VFMADD213PD  constants<>+832(SB), Y3, Y4
-	VFMADD213PD  constants<>+800(SB), Y3, Y4
-	VFMADD213PD  constants<>+768(SB), Y3, Y4
-	VFMADD213PD  constants<>+736(SB), Y3, Y4
-	VFMADD213PD  constants<>+704(SB), Y3, Y4
-	VFMADD213PD  constants<>+672(SB), Y3, Y4
-	VFMADD213PD  constants<>+640(SB), Y3, Y4
-	VFMADD213PD  constants<>+608(SB), Y3, Y4
-	VFMADD213PD  constants<>+576(SB), Y3, Y4
-	VFMADD213PD  constants<>+544(SB), Y3, Y4
-	VFMADD213PD  constants<>+512(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -1159,20 +1347,20 @@ tail:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+416(SB), Y2, Y3
 	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+928(SB), Y4
+	VBROADCASTSD constants<>+1280(SB), Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VFMADD213PD  constants<>+1024(SB), Y3, Y4
+	VFMADD213PD  constants<>+992(SB), Y3, Y4
+	VFMADD213PD  constants<>+960(SB), Y3, Y4
+	VFMADD213PD  constants<>+928(SB), Y3, Y4
 	VFMADD213PD  constants<>+896(SB), Y3, Y4
 	VFMADD213PD  constants<>+864(SB), Y3, Y4
-	VFMADD213PD  constants<>+832(SB), Y3, Y4
-	VFMADD213PD  constants<>+800(SB), Y3, Y4
-	VFMADD213PD  constants<>+768(SB), Y3, Y4
-	VFMADD213PD  constants<>+736(SB), Y3, Y4
-	VFMADD213PD  constants<>+704(SB), Y3, Y4
-	VFMADD213PD  constants<>+672(SB), Y3, Y4
-	VFMADD213PD  constants<>+640(SB), Y3, Y4
-	VFMADD213PD  constants<>+608(SB), Y3, Y4
-	VFMADD213PD  constants<>+576(SB), Y3, Y4
-	VFMADD213PD  constants<>+544(SB), Y3, Y4
-	VFMADD213PD  constants<>+512(SB), Y3, Y4
 	VPSRAD       $0x01, Y1, Y2
 	VPSUBD       Y2, Y1, Y1
 	VPADDD       constants<>+64(SB), Y2, Y2
@@ -1216,18 +1404,18 @@ loop:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+416(SB), Y2, Y3
 	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+928(SB), Y4
-	VFMADD213PD  constants<>+896(SB), Y3, Y4
-	VFMADD213PD  constants<>+864(SB), Y3, Y4
-	VFMADD213PD  constants<>+832(SB), Y3, Y4
-	VFMADD213PD  constants<>+800(SB), Y3, Y4
-	VFMADD213PD  constants<>+768(SB), Y3, Y4
-	VFMADD213PD  constants<>+736(SB), Y3, Y4
-	VFMADD213PD  constants<>+704(SB), Y3, Y4
-	VFMADD213PD  constants<>+672(SB), Y3, Y4
-	VFMADD213PD  constants<>+640(SB), Y3, Y4
-	VFMADD213PD  constants<>+608(SB), Y3, Y4
-	VFMADD213PD  constants<>+576(SB), Y3, Y4
+	VBROADCASTSD constants<>+1280(SB), Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VFMADD213PD  constants<>+1024(SB), Y3, Y4
+	VFMADD213PD  constants<>+992(SB), Y3, Y4
+	VFMADD213PD  constants<>+960(SB), Y3, Y4
+	VFMADD213PD  constants<>+928(SB), Y3, Y4
 	VMULPD       Y3, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VPADDD       constants<>+64(SB), Y1, Y1
@@ -1262,18 +1450,18 @@ tail:
 	VMOVAPD      Y6, Y3
 	VFNMADD231PD constants<>+416(SB), Y2, Y3
 	VFNMADD231PD constants<>+448(SB), Y2, Y3
-	VBROADCASTSD constants<>+928(SB), Y4
-	VFMADD213PD  constants<>+896(SB), Y3, Y4
-	VFMADD213PD  constants<>+864(SB), Y3, Y4
-	VFMADD213PD  constants<>+832(SB), Y3, Y4
-	VFMADD213PD  constants<>+800(SB), Y3, Y4
-	VFMADD213PD  constants<>+768(SB), Y3, Y4
-	VFMADD213PD  constants<>+736(SB), Y3, Y4
-	VFMADD213PD  constants<>+704(SB), Y3, Y4
-	VFMADD213PD  constants<>+672(SB), Y3, Y4
-	VFMADD213PD  constants<>+640(SB), Y3, Y4
-	VFMADD213PD  constants<>+608(SB), Y3, Y4
-	VFMADD213PD  constants<>+576(SB), Y3, Y4
+	VBROADCASTSD constants<>+1280(SB), Y4
+	VFMADD213PD  constants<>+1248(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VFMADD213PD  constants<>+1184(SB), Y3, Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1120(SB), Y3, Y4
+	VFMADD213PD  constants<>+1088(SB), Y3, Y4
+	VFMADD213PD  constants<>+1056(SB), Y3, Y4
+	VFMADD213PD  constants<>+1024(SB), Y3, Y4
+	VFMADD213PD  constants<>+992(SB), Y3, Y4
+	VFMADD213PD  constants<>+960(SB), Y3, Y4
+	VFMADD213PD  constants<>+928(SB), Y3, Y4
 	VMULPD       Y3, Y4, Y4
 	VFMADD213PD  Y3, Y3, Y4
 	VPADDD       constants<>+64(SB), Y1, Y1
@@ -1285,6 +1473,123 @@ tail:
 	VANDPD       constants<>+32(SB), Y4, Y4
 	VANDPD       constants<>+0(SB), Y0, Y0
 	VORPD        Y0, Y4, Y4
+	VMOVUPS      (BX), Y10
+	VMASKMOVPD   Y4, Y10, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func logF64AVX2(n int, dst *float64, src *float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·logF64AVX2(SB), NOSPLIT, $0-24
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         src+16(FP), DX
+	VBROADCASTSD constants<>+224(SB), Y15
+	VBROADCASTSD constants<>+256(SB), Y14
+	VBROADCASTSD constants<>+352(SB), Y13
+	VBROADCASTSD constants<>+320(SB), Y12
+	VBROADCASTSD constants<>+160(SB), Y11
+	SUBQ         $0x04, AX
+	JLT          tail
+
+loop:
+	VMOVUPD      (DX), Y0
+	VMOVAPD      Y0, Y6
+	VCMPPD       $0x11, constants<>+672(SB), Y0, Y1
+	VMULPD       constants<>+704(SB), Y0, Y3
+	VBLENDVPD    Y1, Y3, Y0, Y0
+	VANDPD       constants<>+736(SB), Y1, Y5
+	VPSUBQ       constants<>+512(SB), Y0, Y1
+	VANDPD       constants<>+544(SB), Y1, Y2
+	VPSUBQ       Y2, Y0, Y3
+	VPADDQ       constants<>+576(SB), Y2, Y2
+	VPSRLQ       $0x34, Y2, Y2
+	VORPD        constants<>+608(SB), Y2, Y2
+	VSUBPD       constants<>+640(SB), Y2, Y2
+	VSUBPD       Y5, Y2, Y2
+	VSUBPD       Y11, Y3, Y3
+	VADDPD       constants<>+192(SB), Y3, Y1
+	VADDPD       Y3, Y3, Y3
+	VDIVPD       Y1, Y3, Y3
+	VMULPD       Y3, Y3, Y1
+	VBROADCASTSD constants<>+1632(SB), Y4
+	VFMADD213PD  constants<>+1600(SB), Y1, Y4
+	VFMADD213PD  constants<>+1568(SB), Y1, Y4
+	VFMADD213PD  constants<>+1536(SB), Y1, Y4
+	VFMADD213PD  constants<>+1504(SB), Y1, Y4
+	VFMADD213PD  constants<>+1472(SB), Y1, Y4
+	VFMADD213PD  constants<>+1440(SB), Y1, Y4
+	VFMADD213PD  constants<>+1408(SB), Y1, Y4
+	VFMADD213PD  constants<>+1376(SB), Y1, Y4
+	VFMADD213PD  constants<>+1344(SB), Y1, Y4
+	VMULPD       Y1, Y4, Y4
+	VFMADD213PD  Y3, Y3, Y4
+	VFMADD231PD  constants<>+448(SB), Y2, Y4
+	VFMADD231PD  constants<>+416(SB), Y2, Y4
+	VCMPPD       $0x00, constants<>+96(SB), Y6, Y1
+	VBROADCASTSD constants<>+800(SB), Y5
+	VBLENDVPD    Y1, Y5, Y4, Y4
+	VCMPPD       $0x11, constants<>+96(SB), Y6, Y1
+	VBROADCASTSD constants<>+832(SB), Y5
+	VBLENDVPD    Y1, Y5, Y4, Y4
+	VCMPPD       $0x15, constants<>+768(SB), Y6, Y1
+	VBLENDVPD    Y1, Y6, Y4, Y4
+	VMOVUPD      Y4, (CX)
+	ADDQ         $0x20, DX
+	ADDQ         $0x20, CX
+	SUBQ         $0x04, AX
+	JGE          loop
+
+tail:
+	ADDQ         $0x04, AX
+	JZ           done
+	SHLQ         $0x03, AX
+	LEAQ         tail<>+64(SB), BX
+	SUBQ         AX, BX
+	VMOVUPS      (BX), Y10
+	VMASKMOVPD   (DX), Y10, Y0
+	VMOVAPD      Y0, Y6
+	VCMPPD       $0x11, constants<>+672(SB), Y0, Y1
+	VMULPD       constants<>+704(SB), Y0, Y3
+	VBLENDVPD    Y1, Y3, Y0, Y0
+	VANDPD       constants<>+736(SB), Y1, Y5
+	VPSUBQ       constants<>+512(SB), Y0, Y1
+	VANDPD       constants<>+544(SB), Y1, Y2
+	VPSUBQ       Y2, Y0, Y3
+	VPADDQ       constants<>+576(SB), Y2, Y2
+	VPSRLQ       $0x34, Y2, Y2
+	VORPD        constants<>+608(SB), Y2, Y2
+	VSUBPD       constants<>+640(SB), Y2, Y2
+	VSUBPD       Y5, Y2, Y2
+	VSUBPD       Y11, Y3, Y3
+	VADDPD       constants<>+192(SB), Y3, Y1
+	VADDPD       Y3, Y3, Y3
+	VDIVPD       Y1, Y3, Y3
+	VMULPD       Y3, Y3, Y1
+	VBROADCASTSD constants<>+1632(SB), Y4
+	VFMADD213PD  constants<>+1600(SB), Y1, Y4
+	VFMADD213PD  constants<>+1568(SB), Y1, Y4
+	VFMADD213PD  constants<>+1536(SB), Y1, Y4
+	VFMADD213PD  constants<>+1504(SB), Y1, Y4
+	VFMADD213PD  constants<>+1472(SB), Y1, Y4
+	VFMADD213PD  constants<>+1440(SB), Y1, Y4
+	VFMADD213PD  constants<>+1408(SB), Y1, Y4
+	VFMADD213PD  constants<>+1376(SB), Y1, Y4
+	VFMADD213PD  constants<>+1344(SB), Y1, Y4
+	VMULPD       Y1, Y4, Y4
+	VFMADD213PD  Y3, Y3, Y4
+	VFMADD231PD  constants<>+448(SB), Y2, Y4
+	VFMADD231PD  constants<>+416(SB), Y2, Y4
+	VCMPPD       $0x00, constants<>+96(SB), Y6, Y1
+	VBROADCASTSD constants<>+800(SB), Y5
+	VBLENDVPD    Y1, Y5, Y4, Y4
+	VCMPPD       $0x11, constants<>+96(SB), Y6, Y1
+	VBROADCASTSD constants<>+832(SB), Y5
+	VBLENDVPD    Y1, Y5, Y4, Y4
+	VCMPPD       $0x15, constants<>+768(SB), Y6, Y1
+	VBLENDVPD    Y1, Y6, Y4, Y4
 	VMOVUPS      (BX), Y10
 	VMASKMOVPD   Y4, Y10, (CX)
 
@@ -1361,10 +1666,10 @@ subtract:
 subLoop:
 	VMOVUPD (CX)(R9*1), Y2
 	VSUBPD  Y5, Y2, Y2
+	VMOVUPD 32(CX)(R9*1), Y3
+	VSUBPD  Y5, Y3, Y3
 	VMOVUPD Y2, (AX)(R9*1)
-	VMOVUPD 32(CX)(R9*1), Y2
-	VSUBPD  Y5, Y2, Y2
-	VMOVUPD Y2, 32(AX)(R9*1)
+	VMOVUPD Y3, 32(AX)(R9*1)
 	ADDQ    $0x40, R9
 	DECQ    R11
 	JNZ     subLoop
@@ -1375,14 +1680,30 @@ subRest:
 	VMOVUPS    (R10), Y7
 	VMASKMOVPD (CX)(R9*1), Y7, Y2
 	VSUBPD     Y5, Y2, Y2
-	VMOVUPS    (R10), Y7
-	VMASKMOVPD Y2, Y7, (AX)(R9*1)
 	VMOVUPS    32(R10), Y7
-	VMASKMOVPD 32(CX)(R9*1), Y7, Y2
-	VSUBPD     Y5, Y2, Y2
-	VMOVUPS    32(R10), Y7
-	VMASKMOVPD Y2, Y7, 32(AX)(R9*1)
+	VMASKMOVPD 32(CX)(R9*1), Y7, Y3
+	VSUBPD     Y5, Y3, Y3
+	LEAQ       (AX)(R9*1), R9
+	TESTQ      $0x00000004, R8
+	JZ         subSkip32
+	VMOVUPS    Y2, (R9)
+	VMOVAPS    Y3, Y2
+	ADDQ       $0x20, R9
 
+subSkip32:
+	TESTQ        $0x00000002, R8
+	JZ           subSkip16
+	VMOVUPS      X2, (R9)
+	VEXTRACTF128 $0x01, Y2, X2
+	ADDQ         $0x10, R9
+
+subSkip16:
+	TESTQ     $0x00000001, R8
+	JZ        subSkip8
+	VMOVSD    X2, (R9)
+	VPERMILPD $0x01, X2, X2
+
+subSkip8:
 subDone:
 	ADDQ SI, AX
 	ADDQ SI, CX
@@ -1505,10 +1826,10 @@ sumDone:
 divLoop:
 	VMOVUPD (AX)(DI*1), Y2
 	VDIVPD  Y5, Y2, Y2
+	VMOVUPD 32(AX)(DI*1), Y3
+	VDIVPD  Y5, Y3, Y3
 	VMOVUPD Y2, (AX)(DI*1)
-	VMOVUPD 32(AX)(DI*1), Y2
-	VDIVPD  Y5, Y2, Y2
-	VMOVUPD Y2, 32(AX)(DI*1)
+	VMOVUPD Y3, 32(AX)(DI*1)
 	ADDQ    $0x40, DI
 	DECQ    R9
 	JNZ     divLoop
@@ -1519,14 +1840,30 @@ divRest:
 	VMOVUPS    (R8), Y7
 	VMASKMOVPD (AX)(DI*1), Y7, Y2
 	VDIVPD     Y5, Y2, Y2
-	VMOVUPS    (R8), Y7
-	VMASKMOVPD Y2, Y7, (AX)(DI*1)
 	VMOVUPS    32(R8), Y7
-	VMASKMOVPD 32(AX)(DI*1), Y7, Y2
-	VDIVPD     Y5, Y2, Y2
-	VMOVUPS    32(R8), Y7
-	VMASKMOVPD Y2, Y7, 32(AX)(DI*1)
+	VMASKMOVPD 32(AX)(DI*1), Y7, Y3
+	VDIVPD     Y5, Y3, Y3
+	LEAQ       (AX)(DI*1), DI
+	TESTQ      $0x00000004, SI
+	JZ         divSkip32
+	VMOVUPS    Y2, (DI)
+	VMOVAPS    Y3, Y2
+	ADDQ       $0x20, DI
 
+divSkip32:
+	TESTQ        $0x00000002, SI
+	JZ           divSkip16
+	VMOVUPS      X2, (DI)
+	VEXTRACTF128 $0x01, Y2, X2
+	ADDQ         $0x10, DI
+
+divSkip16:
+	TESTQ     $0x00000001, SI
+	JZ        divSkip8
+	VMOVSD    X2, (DI)
+	VPERMILPD $0x01, X2, X2
+
+divSkip8:
 divDone:
 	ADDQ DX, AX
 	DECQ CX

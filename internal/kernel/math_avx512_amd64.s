@@ -20,32 +20,43 @@ DATA constants<>+96(SB)/8, $0x3fe62e42fefa39ef
 DATA constants<>+104(SB)/8, $0x3fe62e42fee00000
 DATA constants<>+112(SB)/8, $0x3dea39ef35793c76
 DATA constants<>+120(SB)/8, $0x3fda827999fcef32
-DATA constants<>+128(SB)/8, $0x3ff0000000000000
-DATA constants<>+136(SB)/8, $0x3ff0000000000000
-DATA constants<>+144(SB)/8, $0x3fe0000000000000
-DATA constants<>+152(SB)/8, $0x3fc5555555555555
-DATA constants<>+160(SB)/8, $0x3fa5555555555555
-DATA constants<>+168(SB)/8, $0x3f81111111111111
-DATA constants<>+176(SB)/8, $0x3f56c16c16c16c17
-DATA constants<>+184(SB)/8, $0x3f2a01a01a01a01a
-DATA constants<>+192(SB)/8, $0x3efa01a01a01a01a
-DATA constants<>+200(SB)/8, $0x3ec71de3a556c734
-DATA constants<>+208(SB)/8, $0x3e927e4fb7789f5c
-DATA constants<>+216(SB)/8, $0x3e5ae64567f544e4
-DATA constants<>+224(SB)/8, $0x3e21eed8eff8d898
-DATA constants<>+232(SB)/8, $0x3de6124613a86d09
-DATA constants<>+240(SB)/8, $0x3ff0000000000000
-DATA constants<>+248(SB)/8, $0x3fb5555555555555
-DATA constants<>+256(SB)/8, $0x3f8999999999999a
-DATA constants<>+264(SB)/8, $0x3f62492492492492
-DATA constants<>+272(SB)/8, $0x3f3c71c71c71c71c
-DATA constants<>+280(SB)/8, $0x3f1745d1745d1746
-DATA constants<>+288(SB)/8, $0x3ef3b13b13b13b14
-DATA constants<>+296(SB)/8, $0x3ed1111111111111
-DATA constants<>+304(SB)/8, $0x3eae1e1e1e1e1e1e
-DATA constants<>+312(SB)/8, $0x3e8af286bca1af28
-DATA constants<>+320(SB)/8, $0x3e68618618618618
-GLOBL constants<>(SB), RODATA|NOPTR, $328
+DATA constants<>+128(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+136(SB)/8, $0xfff0000000000000
+DATA constants<>+144(SB)/8, $0x3ff0000000000000
+DATA constants<>+152(SB)/8, $0x4330000000000000
+DATA constants<>+160(SB)/8, $0x43300000000003ff
+DATA constants<>+168(SB)/8, $0x0010000000000000
+DATA constants<>+176(SB)/8, $0x4350000000000000
+DATA constants<>+184(SB)/8, $0x404b000000000000
+DATA constants<>+192(SB)/8, $0x7ff0000000000000
+DATA constants<>+200(SB)/8, $0xfff0000000000000
+DATA constants<>+208(SB)/8, $0x7ff8000000000001
+DATA constants<>+216(SB)/8, $0x3ff0000000000000
+DATA constants<>+224(SB)/8, $0x3ff0000000000000
+DATA constants<>+232(SB)/8, $0x3fe0000000000000
+DATA constants<>+240(SB)/8, $0x3fc5555555555555
+DATA constants<>+248(SB)/8, $0x3fa5555555555555
+DATA constants<>+256(SB)/8, $0x3f81111111111111
+DATA constants<>+264(SB)/8, $0x3f56c16c16c16c17
+DATA constants<>+272(SB)/8, $0x3f2a01a01a01a01a
+DATA constants<>+280(SB)/8, $0x3efa01a01a01a01a
+DATA constants<>+288(SB)/8, $0x3ec71de3a556c734
+DATA constants<>+296(SB)/8, $0x3e927e4fb7789f5c
+DATA constants<>+304(SB)/8, $0x3e5ae64567f544e4
+DATA constants<>+312(SB)/8, $0x3e21eed8eff8d898
+DATA constants<>+320(SB)/8, $0x3de6124613a86d09
+DATA constants<>+328(SB)/8, $0x3ff0000000000000
+DATA constants<>+336(SB)/8, $0x3fb5555555555555
+DATA constants<>+344(SB)/8, $0x3f8999999999999a
+DATA constants<>+352(SB)/8, $0x3f62492492492492
+DATA constants<>+360(SB)/8, $0x3f3c71c71c71c71c
+DATA constants<>+368(SB)/8, $0x3f1745d1745d1746
+DATA constants<>+376(SB)/8, $0x3ef3b13b13b13b14
+DATA constants<>+384(SB)/8, $0x3ed1111111111111
+DATA constants<>+392(SB)/8, $0x3eae1e1e1e1e1e1e
+DATA constants<>+400(SB)/8, $0x3e8af286bca1af28
+DATA constants<>+408(SB)/8, $0x3e68618618618618
+GLOBL constants<>(SB), RODATA|NOPTR, $416
 
 // func expF32AVX512(n int, dst *float32, src *float32)
 // Requires: AVX, AVX512F, AVX512VL, BMI2
@@ -71,15 +82,15 @@ loop:
 	VMOVAPD           Z0, Z3
 	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+192(SB), Z4
-	VFMADD213PD.BCST  constants<>+184(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+176(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+168(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+160(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+152(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+144(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+136(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+128(SB), Z3, Z4
+	VBROADCASTSD      constants<>+280(SB), Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+224(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+216(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VCVTPD2PS         Z4, Y4
 	VMOVUPS           Y4, (CX)
@@ -104,15 +115,15 @@ tail:
 	VMOVAPD           Z0, Z3
 	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+192(SB), Z4
-	VFMADD213PD.BCST  constants<>+184(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+176(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+168(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+160(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+152(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+144(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+136(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+128(SB), Z3, Z4
+	VBROADCASTSD      constants<>+280(SB), Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+224(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+216(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VCVTPD2PS         Z4, Y4
 	VMOVUPS           Y4, K1, (CX)
@@ -145,30 +156,30 @@ loop:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+192(SB), Z4
-	VFMADD213PD.BCST  constants<>+184(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+176(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+168(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+160(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+152(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+144(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+136(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+128(SB), Z3, Z4
+	VBROADCASTSD      constants<>+280(SB), Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+224(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+216(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VMULPD.BCST       constants<>+32(SB), Z4, Z3
 	VSUBPD.BCST       constants<>+32(SB), Z3, Z3
 	VCMPPD.BCST       $0x1e, constants<>+120(SB), Z4, K2
 	VBROADCASTSD.Z    constants<>+96(SB), K2, Z5
 	VBLENDMPD         Z3, Z4, K2, Z3
-	VADDPD.BCST       constants<>+48(SB), Z3, Z2
+	VADDPD.BCST       constants<>+48(SB), Z3, Z1
 	VADDPD            Z3, Z3, Z3
-	VDIVPD            Z2, Z3, Z3
+	VDIVPD            Z1, Z3, Z3
 	VMULPD            Z3, Z3, Z1
-	VBROADCASTSD      constants<>+280(SB), Z4
-	VFMADD213PD.BCST  constants<>+272(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+264(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+256(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+248(SB), Z1, Z4
+	VBROADCASTSD      constants<>+368(SB), Z4
+	VFMADD213PD.BCST  constants<>+360(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+352(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+344(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+336(SB), Z1, Z4
 	VMULPD            Z1, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VADDPD            Z5, Z4, Z4
@@ -197,30 +208,30 @@ tail:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+192(SB), Z4
-	VFMADD213PD.BCST  constants<>+184(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+176(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+168(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+160(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+152(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+144(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+136(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+128(SB), Z3, Z4
+	VBROADCASTSD      constants<>+280(SB), Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+224(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+216(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VMULPD.BCST       constants<>+32(SB), Z4, Z3
 	VSUBPD.BCST       constants<>+32(SB), Z3, Z3
 	VCMPPD.BCST       $0x1e, constants<>+120(SB), Z4, K2
 	VBROADCASTSD.Z    constants<>+96(SB), K2, Z5
 	VBLENDMPD         Z3, Z4, K2, Z3
-	VADDPD.BCST       constants<>+48(SB), Z3, Z2
+	VADDPD.BCST       constants<>+48(SB), Z3, Z1
 	VADDPD            Z3, Z3, Z3
-	VDIVPD            Z2, Z3, Z3
+	VDIVPD            Z1, Z3, Z3
 	VMULPD            Z3, Z3, Z1
-	VBROADCASTSD      constants<>+280(SB), Z4
-	VFMADD213PD.BCST  constants<>+272(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+264(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+256(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+248(SB), Z1, Z4
+	VBROADCASTSD      constants<>+368(SB), Z4
+	VFMADD213PD.BCST  constants<>+360(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+352(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+344(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+336(SB), Z1, Z4
 	VMULPD            Z1, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VADDPD            Z5, Z4, Z4
@@ -257,15 +268,15 @@ loop:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+192(SB), Z4
-	VFMADD213PD.BCST  constants<>+184(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+176(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+168(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+160(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+152(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+144(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+136(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+128(SB), Z3, Z4
+	VBROADCASTSD      constants<>+280(SB), Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+224(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+216(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VADDPD            Z11, Z4, Z5
 	VPMOVQ2M          Z0, K2
@@ -294,15 +305,15 @@ tail:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+192(SB), Z4
-	VFMADD213PD.BCST  constants<>+184(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+176(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+168(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+160(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+152(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+144(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+136(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+128(SB), Z3, Z4
+	VBROADCASTSD      constants<>+280(SB), Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+224(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+216(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VADDPD            Z11, Z4, Z5
 	VPMOVQ2M          Z0, K2
@@ -340,13 +351,13 @@ loop:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+192(SB), Z4
-	VFMADD213PD.BCST  constants<>+184(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+176(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+168(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+160(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+152(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+144(SB), Z3, Z4
+	VBROADCASTSD      constants<>+280(SB), Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
 	VMULPD            Z3, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VSCALEFPD         Z2, Z11, Z1
@@ -381,13 +392,13 @@ tail:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+192(SB), Z4
-	VFMADD213PD.BCST  constants<>+184(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+176(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+168(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+160(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+152(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+144(SB), Z3, Z4
+	VBROADCASTSD      constants<>+280(SB), Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
 	VMULPD            Z3, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VSCALEFPD         Z2, Z11, Z1
@@ -400,6 +411,104 @@ tail:
 	VORPD             Z0, Z4, Z4
 	VCVTPD2PS         Z4, Y4
 	VMOVUPS           Y4, K1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func logF32AVX512(n int, dst *float32, src *float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·logF32AVX512(SB), NOSPLIT, $0-24
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         src+16(FP), DX
+	VBROADCASTSD constants<>+56(SB), Z15
+	VBROADCASTSD constants<>+64(SB), Z14
+	VBROADCASTSD constants<>+88(SB), Z13
+	VBROADCASTSD constants<>+80(SB), Z12
+	VBROADCASTSD constants<>+40(SB), Z11
+	SUBQ         $0x08, AX
+	JLT          tail
+
+loop:
+	VCVTPS2PD        (DX), Z0
+	VMOVAPD          Z0, Z6
+	VPSUBQ.BCST      constants<>+128(SB), Z0, Z1
+	VANDPD.BCST      constants<>+136(SB), Z1, Z2
+	VPSUBQ           Z2, Z0, Z3
+	VPADDQ.BCST      constants<>+144(SB), Z2, Z2
+	VPSRLQ           $0x34, Z2, Z2
+	VORPD.BCST       constants<>+152(SB), Z2, Z2
+	VSUBPD.BCST      constants<>+160(SB), Z2, Z2
+	VSUBPD           Z11, Z3, Z3
+	VADDPD.BCST      constants<>+48(SB), Z3, Z1
+	VADDPD           Z3, Z3, Z3
+	VDIVPD           Z1, Z3, Z3
+	VMULPD           Z3, Z3, Z1
+	VBROADCASTSD     constants<>+368(SB), Z4
+	VFMADD213PD.BCST constants<>+360(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+352(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+344(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+336(SB), Z1, Z4
+	VMULPD           Z1, Z4, Z4
+	VFMADD213PD      Z3, Z3, Z4
+	VFMADD231PD.BCST constants<>+112(SB), Z2, Z4
+	VFMADD231PD.BCST constants<>+104(SB), Z2, Z4
+	VCMPPD.BCST      $0x00, constants<>+24(SB), Z6, K2
+	VBROADCASTSD     constants<>+200(SB), Z5
+	VBLENDMPD        Z5, Z4, K2, Z4
+	VCMPPD.BCST      $0x11, constants<>+24(SB), Z6, K2
+	VBROADCASTSD     constants<>+208(SB), Z5
+	VBLENDMPD        Z5, Z4, K2, Z4
+	VCMPPD.BCST      $0x15, constants<>+192(SB), Z6, K2
+	VBLENDMPD        Z6, Z4, K2, Z4
+	VCVTPD2PS        Z4, Y4
+	VMOVUPS          Y4, (CX)
+	ADDQ             $0x20, DX
+	ADDQ             $0x20, CX
+	SUBQ             $0x08, AX
+	JGE              loop
+
+tail:
+	ADDQ             $0x08, AX
+	JZ               done
+	MOVL             $0xffffffff, BX
+	BZHIL            AX, BX, BX
+	KMOVW            BX, K1
+	VMOVUPS.Z        (DX), K1, Y0
+	VCVTPS2PD        Y0, Z0
+	VMOVAPD          Z0, Z6
+	VPSUBQ.BCST      constants<>+128(SB), Z0, Z1
+	VANDPD.BCST      constants<>+136(SB), Z1, Z2
+	VPSUBQ           Z2, Z0, Z3
+	VPADDQ.BCST      constants<>+144(SB), Z2, Z2
+	VPSRLQ           $0x34, Z2, Z2
+	VORPD.BCST       constants<>+152(SB), Z2, Z2
+	VSUBPD.BCST      constants<>+160(SB), Z2, Z2
+	VSUBPD           Z11, Z3, Z3
+	VADDPD.BCST      constants<>+48(SB), Z3, Z1
+	VADDPD           Z3, Z3, Z3
+	VDIVPD           Z1, Z3, Z3
+	VMULPD           Z3, Z3, Z1
+	VBROADCASTSD     constants<>+368(SB), Z4
+	VFMADD213PD.BCST constants<>+360(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+352(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+344(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+336(SB), Z1, Z4
+	VMULPD           Z1, Z4, Z4
+	VFMADD213PD      Z3, Z3, Z4
+	VFMADD231PD.BCST constants<>+112(SB), Z2, Z4
+	VFMADD231PD.BCST constants<>+104(SB), Z2, Z4
+	VCMPPD.BCST      $0x00, constants<>+24(SB), Z6, K2
+	VBROADCASTSD     constants<>+200(SB), Z5
+	VBLENDMPD        Z5, Z4, K2, Z4
+	VCMPPD.BCST      $0x11, constants<>+24(SB), Z6, K2
+	VBROADCASTSD     constants<>+208(SB), Z5
+	VBLENDMPD        Z5, Z4, K2, Z4
+	VCMPPD.BCST      $0x15, constants<>+192(SB), Z6, K2
+	VBLENDMPD        Z6, Z4, K2, Z4
+	VCVTPD2PS        Z4, Y4
+	VMOVUPS          Y4, K1, (CX)
 
 done:
 	VZEROUPPER
@@ -476,12 +585,37 @@ subLoop:
 	JNZ     subLoop
 
 subRest:
-	TESTQ     R8, R8
-	JZ        subDone
-	VMOVUPS.Z (CX)(R9*1), K1, Z2
-	VSUBPS    Z5, Z2, Z2
-	VMOVUPS   Z2, K1, (AX)(R9*1)
+	TESTQ         R8, R8
+	JZ            subDone
+	VMOVUPS.Z     (CX)(R9*1), K1, Z2
+	VSUBPS        Z5, Z2, Z2
+	LEAQ          (AX)(R9*1), R9
+	TESTQ         $0x00000008, R8
+	JZ            subSkip32
+	VMOVUPS       Y2, (R9)
+	VEXTRACTF64X4 $0x01, Z2, Y2
+	ADDQ          $0x20, R9
 
+subSkip32:
+	TESTQ         $0x00000004, R8
+	JZ            subSkip16
+	VMOVUPS       X2, (R9)
+	VEXTRACTF32X4 $0x01, Y2, X2
+	ADDQ          $0x10, R9
+
+subSkip16:
+	TESTQ     $0x00000002, R8
+	JZ        subSkip8
+	VMOVSD    X2, (R9)
+	VPERMILPD $0x01, X2, X2
+	ADDQ      $0x08, R9
+
+subSkip8:
+	TESTQ  $0x00000001, R8
+	JZ     subSkip4
+	VMOVSS X2, (R9)
+
+subSkip4:
 subDone:
 	ADDQ SI, AX
 	ADDQ SI, CX
@@ -604,12 +738,37 @@ divLoop:
 	JNZ     divLoop
 
 divRest:
-	TESTQ     SI, SI
-	JZ        divDone
-	VMOVUPS.Z (AX)(DI*1), K1, Z2
-	VDIVPS    Z5, Z2, Z2
-	VMOVUPS   Z2, K1, (AX)(DI*1)
+	TESTQ         SI, SI
+	JZ            divDone
+	VMOVUPS.Z     (AX)(DI*1), K1, Z2
+	VDIVPS        Z5, Z2, Z2
+	LEAQ          (AX)(DI*1), DI
+	TESTQ         $0x00000008, SI
+	JZ            divSkip32
+	VMOVUPS       Y2, (DI)
+	VEXTRACTF64X4 $0x01, Z2, Y2
+	ADDQ          $0x20, DI
 
+divSkip32:
+	TESTQ         $0x00000004, SI
+	JZ            divSkip16
+	VMOVUPS       X2, (DI)
+	VEXTRACTF32X4 $0x01, Y2, X2
+	ADDQ          $0x10, DI
+
+divSkip16:
+	TESTQ     $0x00000002, SI
+	JZ        divSkip8
+	VMOVSD    X2, (DI)
+	VPERMILPD $0x01, X2, X2
+	ADDQ      $0x08, DI
+
+divSkip8:
+	TESTQ  $0x00000001, SI
+	JZ     divSkip4
+	VMOVSS X2, (DI)
+
+divSkip4:
 divDone:
 	ADDQ DX, AX
 	DECQ CX
@@ -641,20 +800,20 @@ loop:
 	VMOVAPD           Z0, Z3
 	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+232(SB), Z4
+	VBROADCASTSD      constants<>+320(SB), Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+224(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+216(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+208(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+200(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+192(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+184(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+176(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+168(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+160(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+152(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+144(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+136(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+128(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VMOVUPD           Z4, (CX)
 	ADDQ              $0x40, DX
@@ -677,20 +836,20 @@ tail:
 	VMOVAPD           Z0, Z3
 	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+232(SB), Z4
+	VBROADCASTSD      constants<>+320(SB), Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+224(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+216(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+208(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+200(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+192(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+184(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+176(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+168(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+160(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+152(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+144(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+136(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+128(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VMOVUPD           Z4, K1, (CX)
 
@@ -722,40 +881,40 @@ loop:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+232(SB), Z4
+	VBROADCASTSD      constants<>+320(SB), Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+224(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+216(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+208(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+200(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+192(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+184(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+176(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+168(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+160(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+152(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+144(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+136(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+128(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VMULPD.BCST       constants<>+32(SB), Z4, Z3
 	VSUBPD.BCST       constants<>+32(SB), Z3, Z3
 	VCMPPD.BCST       $0x1e, constants<>+120(SB), Z4, K2
 	VBROADCASTSD.Z    constants<>+96(SB), K2, Z5
 	VBLENDMPD         Z3, Z4, K2, Z3
-	VADDPD.BCST       constants<>+48(SB), Z3, Z2
+	VADDPD.BCST       constants<>+48(SB), Z3, Z1
 	VADDPD            Z3, Z3, Z3
-	VDIVPD            Z2, Z3, Z3
+	VDIVPD            Z1, Z3, Z3
 	VMULPD            Z3, Z3, Z1
-	VBROADCASTSD      constants<>+320(SB), Z4
-	VFMADD213PD.BCST  constants<>+312(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+304(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+296(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+288(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+280(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+272(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+264(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+256(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+248(SB), Z1, Z4
+	VBROADCASTSD      constants<>+408(SB), Z4
+	VFMADD213PD.BCST  constants<>+400(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+392(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+384(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+376(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+368(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+360(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+352(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+344(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+336(SB), Z1, Z4
 	VMULPD            Z1, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VADDPD            Z5, Z4, Z4
@@ -782,40 +941,40 @@ tail:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+232(SB), Z4
+	VBROADCASTSD      constants<>+320(SB), Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+224(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+216(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+208(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+200(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+192(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+184(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+176(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+168(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+160(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+152(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+144(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+136(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+128(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VMULPD.BCST       constants<>+32(SB), Z4, Z3
 	VSUBPD.BCST       constants<>+32(SB), Z3, Z3
 	VCMPPD.BCST       $0x1e, constants<>+120(SB), Z4, K2
 	VBROADCASTSD.Z    constants<>+96(SB), K2, Z5
 	VBLENDMPD         Z3, Z4, K2, Z3
-	VADDPD.BCST       constants<>+48(SB), Z3, Z2
+	VADDPD.BCST       constants<>+48(SB), Z3, Z1
 	VADDPD            Z3, Z3, Z3
-	VDIVPD            Z2, Z3, Z3
+	VDIVPD            Z1, Z3, Z3
 	VMULPD            Z3, Z3, Z1
-	VBROADCASTSD      constants<>+320(SB), Z4
-	VFMADD213PD.BCST  constants<>+312(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+304(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+296(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+288(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+280(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+272(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+264(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+256(SB), Z1, Z4
-	VFMADD213PD.BCST  constants<>+248(SB), Z1, Z4
+	VBROADCASTSD      constants<>+408(SB), Z4
+	VFMADD213PD.BCST  constants<>+400(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+392(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+384(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+376(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+368(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+360(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+352(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+344(SB), Z1, Z4
+	VFMADD213PD.BCST  constants<>+336(SB), Z1, Z4
 	VMULPD            Z1, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VADDPD            Z5, Z4, Z4
@@ -851,20 +1010,20 @@ loop:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+232(SB), Z4
+	VBROADCASTSD      constants<>+320(SB), Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+224(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+216(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+208(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+200(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+192(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+184(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+176(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+168(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+160(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+152(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+144(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+136(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+128(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VADDPD            Z11, Z4, Z5
 	VPMOVQ2M          Z0, K2
@@ -891,20 +1050,20 @@ tail:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+232(SB), Z4
+	VBROADCASTSD      constants<>+320(SB), Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+224(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+216(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+208(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+200(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+192(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+184(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+176(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+168(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+160(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+152(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+144(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+136(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+128(SB), Z3, Z4
 	VSCALEFPD         Z2, Z4, Z4
 	VADDPD            Z11, Z4, Z5
 	VPMOVQ2M          Z0, K2
@@ -941,18 +1100,18 @@ loop:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+232(SB), Z4
-	VFMADD213PD.BCST  constants<>+224(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+216(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+208(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+200(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+192(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+184(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+176(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+168(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+160(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+152(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+144(SB), Z3, Z4
+	VBROADCASTSD      constants<>+320(SB), Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
 	VMULPD            Z3, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VSCALEFPD         Z2, Z11, Z1
@@ -985,18 +1144,18 @@ tail:
 	VMOVAPD           Z6, Z3
 	VFNMADD231PD.BCST constants<>+104(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+112(SB), Z2, Z3
-	VBROADCASTSD      constants<>+232(SB), Z4
-	VFMADD213PD.BCST  constants<>+224(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+216(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+208(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+200(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+192(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+184(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+176(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+168(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+160(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+152(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+144(SB), Z3, Z4
+	VBROADCASTSD      constants<>+320(SB), Z4
+	VFMADD213PD.BCST  constants<>+312(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+304(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+296(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+288(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+280(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+264(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+256(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+248(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+240(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+232(SB), Z3, Z4
 	VMULPD            Z3, Z4, Z4
 	VFMADD213PD       Z3, Z3, Z4
 	VSCALEFPD         Z2, Z11, Z1
@@ -1008,6 +1167,121 @@ tail:
 	VANDPD.BCST       constants<>+0(SB), Z0, Z0
 	VORPD             Z0, Z4, Z4
 	VMOVUPD           Z4, K1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func logF64AVX512(n int, dst *float64, src *float64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·logF64AVX512(SB), NOSPLIT, $0-24
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         src+16(FP), DX
+	VBROADCASTSD constants<>+56(SB), Z15
+	VBROADCASTSD constants<>+64(SB), Z14
+	VBROADCASTSD constants<>+88(SB), Z13
+	VBROADCASTSD constants<>+80(SB), Z12
+	VBROADCASTSD constants<>+40(SB), Z11
+	SUBQ         $0x08, AX
+	JLT          tail
+
+loop:
+	VMOVUPD          (DX), Z0
+	VMOVAPD          Z0, Z6
+	VCMPPD.BCST      $0x11, constants<>+168(SB), Z0, K2
+	VMULPD.BCST      constants<>+176(SB), Z0, Z3
+	VBLENDMPD        Z3, Z0, K2, Z0
+	VBROADCASTSD.Z   constants<>+184(SB), K2, Z5
+	VPSUBQ.BCST      constants<>+128(SB), Z0, Z1
+	VANDPD.BCST      constants<>+136(SB), Z1, Z2
+	VPSUBQ           Z2, Z0, Z3
+	VPADDQ.BCST      constants<>+144(SB), Z2, Z2
+	VPSRLQ           $0x34, Z2, Z2
+	VORPD.BCST       constants<>+152(SB), Z2, Z2
+	VSUBPD.BCST      constants<>+160(SB), Z2, Z2
+	VSUBPD           Z5, Z2, Z2
+	VSUBPD           Z11, Z3, Z3
+	VADDPD.BCST      constants<>+48(SB), Z3, Z1
+	VADDPD           Z3, Z3, Z3
+	VDIVPD           Z1, Z3, Z3
+	VMULPD           Z3, Z3, Z1
+	VBROADCASTSD     constants<>+408(SB), Z4
+	VFMADD213PD.BCST constants<>+400(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+392(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+384(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+376(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+368(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+360(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+352(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+344(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+336(SB), Z1, Z4
+	VMULPD           Z1, Z4, Z4
+	VFMADD213PD      Z3, Z3, Z4
+	VFMADD231PD.BCST constants<>+112(SB), Z2, Z4
+	VFMADD231PD.BCST constants<>+104(SB), Z2, Z4
+	VCMPPD.BCST      $0x00, constants<>+24(SB), Z6, K2
+	VBROADCASTSD     constants<>+200(SB), Z5
+	VBLENDMPD        Z5, Z4, K2, Z4
+	VCMPPD.BCST      $0x11, constants<>+24(SB), Z6, K2
+	VBROADCASTSD     constants<>+208(SB), Z5
+	VBLENDMPD        Z5, Z4, K2, Z4
+	VCMPPD.BCST      $0x15, constants<>+192(SB), Z6, K2
+	VBLENDMPD        Z6, Z4, K2, Z4
+	VMOVUPD          Z4, (CX)
+	ADDQ             $0x40, DX
+	ADDQ             $0x40, CX
+	SUBQ             $0x08, AX
+	JGE              loop
+
+tail:
+	ADDQ             $0x08, AX
+	JZ               done
+	MOVL             $0xffffffff, BX
+	BZHIL            AX, BX, BX
+	KMOVW            BX, K1
+	VMOVUPD.Z        (DX), K1, Z0
+	VMOVAPD          Z0, Z6
+	VCMPPD.BCST      $0x11, constants<>+168(SB), Z0, K2
+	VMULPD.BCST      constants<>+176(SB), Z0, Z3
+	VBLENDMPD        Z3, Z0, K2, Z0
+	VBROADCASTSD.Z   constants<>+184(SB), K2, Z5
+	VPSUBQ.BCST      constants<>+128(SB), Z0, Z1
+	VANDPD.BCST      constants<>+136(SB), Z1, Z2
+	VPSUBQ           Z2, Z0, Z3
+	VPADDQ.BCST      constants<>+144(SB), Z2, Z2
+	VPSRLQ           $0x34, Z2, Z2
+	VORPD.BCST       constants<>+152(SB), Z2, Z2
+	VSUBPD.BCST      constants<>+160(SB), Z2, Z2
+	VSUBPD           Z5, Z2, Z2
+	VSUBPD           Z11, Z3, Z3
+	VADDPD.BCST      constants<>+48(SB), Z3, Z1
+	VADDPD           Z3, Z3, Z3
+	VDIVPD           Z1, Z3, Z3
+	VMULPD           Z3, Z3, Z1
+	VBROADCASTSD     constants<>+408(SB), Z4
+	VFMADD213PD.BCST constants<>+400(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+392(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+384(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+376(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+368(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+360(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+352(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+344(SB), Z1, Z4
+	VFMADD213PD.BCST constants<>+336(SB), Z1, Z4
+	VMULPD           Z1, Z4, Z4
+	VFMADD213PD      Z3, Z3, Z4
+	VFMADD231PD.BCST constants<>+112(SB), Z2, Z4
+	VFMADD231PD.BCST constants<>+104(SB), Z2, Z4
+	VCMPPD.BCST      $0x00, constants<>+24(SB), Z6, K2
+	VBROADCASTSD     constants<>+200(SB), Z5
+	VBLENDMPD        Z5, Z4, K2, Z4
+	VCMPPD.BCST      $0x11, constants<>+24(SB), Z6, K2
+	VBROADCASTSD     constants<>+208(SB), Z5
+	VBLENDMPD        Z5, Z4, K2, Z4
+	VCMPPD.BCST      $0x15, constants<>+192(SB), Z6, K2
+	VBLENDMPD        Z6, Z4, K2, Z4
+	VMOVUPD          Z4, K1, (CX)
 
 done:
 	VZEROUPPER
@@ -1082,12 +1356,31 @@ subLoop:
 	JNZ     subLoop
 
 subRest:
-	TESTQ     R8, R8
-	JZ        subDone
-	VMOVUPD.Z (CX)(R9*1), K1, Z2
-	VSUBPD    Z5, Z2, Z2
-	VMOVUPD   Z2, K1, (AX)(R9*1)
+	TESTQ         R8, R8
+	JZ            subDone
+	VMOVUPD.Z     (CX)(R9*1), K1, Z2
+	VSUBPD        Z5, Z2, Z2
+	LEAQ          (AX)(R9*1), R9
+	TESTQ         $0x00000004, R8
+	JZ            subSkip32
+	VMOVUPS       Y2, (R9)
+	VEXTRACTF64X4 $0x01, Z2, Y2
+	ADDQ          $0x20, R9
 
+subSkip32:
+	TESTQ         $0x00000002, R8
+	JZ            subSkip16
+	VMOVUPS       X2, (R9)
+	VEXTRACTF32X4 $0x01, Y2, X2
+	ADDQ          $0x10, R9
+
+subSkip16:
+	TESTQ     $0x00000001, R8
+	JZ        subSkip8
+	VMOVSD    X2, (R9)
+	VPERMILPD $0x01, X2, X2
+
+subSkip8:
 subDone:
 	ADDQ SI, AX
 	ADDQ SI, CX
@@ -1204,12 +1497,31 @@ divLoop:
 	JNZ     divLoop
 
 divRest:
-	TESTQ     SI, SI
-	JZ        divDone
-	VMOVUPD.Z (AX)(DI*1), K1, Z2
-	VDIVPD    Z5, Z2, Z2
-	VMOVUPD   Z2, K1, (AX)(DI*1)
+	TESTQ         SI, SI
+	JZ            divDone
+	VMOVUPD.Z     (AX)(DI*1), K1, Z2
+	VDIVPD        Z5, Z2, Z2
+	LEAQ          (AX)(DI*1), DI
+	TESTQ         $0x00000004, SI
+	JZ            divSkip32
+	VMOVUPS       Y2, (DI)
+	VEXTRACTF64X4 $0x01, Z2, Y2
+	ADDQ          $0x20, DI
 
+divSkip32:
+	TESTQ         $0x00000002, SI
+	JZ            divSkip16
+	VMOVUPS       X2, (DI)
+	VEXTRACTF32X4 $0x01, Y2, X2
+	ADDQ          $0x10, DI
+
+divSkip16:
+	TESTQ     $0x00000001, SI
+	JZ        divSkip8
+	VMOVSD    X2, (DI)
+	VPERMILPD $0x01, X2, X2
+
+divSkip8:
 divDone:
 	ADDQ DX, AX
 	DECQ CX

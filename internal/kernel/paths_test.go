@@ -70,6 +70,7 @@ func TestMisuse(t *testing.T) {
 		{"GemmNN: c has row stride 1", func() { GemmNN(2, 2, 2, f(4), 1, f(4), 2, f(4), 2, false) }},
 		{"GemmNN: c has length 4", func() { GemmNN(1<<40, 2, 1<<40, f(4), 1<<40, f(4), 1<<40, f(4), 2, false) }},
 		{"Exp: dst has length 2 and the input 3", func() { Exp(f(2), f(3)) }},
+		{"Log: dst", func() { Log(f(2), f(3)) }},
 		{"Tanh: dst", func() { Tanh(f(2), f(3)) }},
 		{"Sigmoid: dst", func() { Sigmoid(f(2), f(3)) }},
 		{"Log1pExp: dst", func() { Log1pExp(f(2), f(3)) }},

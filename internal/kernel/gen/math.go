@@ -72,6 +72,18 @@ func (e *emitter) constants() *mathEmitter {
 	real("ln2hi", 0x1.62e42fee00000p-1)
 	real("ln2lo", 0x1.a39ef35793c76p-33)
 	real("split", math.Sqrt2-1)
+	// For log: half of the mantissas go to either side of 1.
+	put("root", math.Float64bits(math.Sqrt2/2))
+	put("exponent", 0xfff<<52)
+	put("biased", 1023<<52)
+	real("whole", 0x1p52)
+	real("wholeBias", 0x1p52+1023)
+	real("tiny", 0x1p-1022)
+	real("lift", 0x1p54)
+	real("lifted", 54)
+	real("inf", math.Inf(1))
+	real("negInf", math.Inf(-1))
+	real("nan", math.NaN())
 	factorial := 1.0
 	for i := range expTerms64 {
 		if i > 1 {
@@ -192,71 +204,6 @@ func (m *mathEmitter) choose(mask, yes, no, dst int) {
 	}
 }
 
-// The functions: each leaves f(vX) in vQ.
-
-func (m *mathEmitter) fExp() {
-	m.op("VMINPD", m.vec(vX), m.vec(vHigh), m.vec(vX))
-	m.clamp(vX)
-	m.exp(vX)
-}
-
-// decay leaves e^−|x| in vQ and keeps x.
-func (m *mathEmitter) decay() {
-	m.with("VORPD", "sign", m.vec(vX), m.vec(vW))
-	m.clamp(vW)
-	m.exp(vW)
-}
-
-// fSigmoid is 1/(1+e⁻ˣ), or eˣ/(1+eˣ) for negative x.
-func (m *mathEmitter) fSigmoid() {
-	m.decay()
-	m.op("VADDPD", m.vec(vOne), m.vec(vQ), m.vec(vU))
-	if m.wide {
-		m.op("VPMOVQ2M", m.vec(vX), reg.K2)
-	}
-	m.choose(vX, vQ, vOne, vQ)
-	m.op("VDIVPD", m.vec(vU), m.vec(vQ), m.vec(vQ))
-}
-
-// fLog1pExp is max(x, 0) + log(1+e^−|x|).
-func (m *mathEmitter) fLog1pExp() {
-	m.decay()
-	const greater = 30
-	m.with("VMULPD", "half", m.vec(vQ), m.vec(vR))
-	m.with("VSUBPD", "half", m.vec(vR), m.vec(vR))
-	if m.wide {
-		m.op("VCMPPD_BCST", greater, m.constant("split"), m.vec(vQ), reg.K2)
-		m.op("VBROADCASTSD_Z", m.constant("ln2"), reg.K2, m.vec(vU))
-	} else {
-		m.op("VCMPPD", greater, m.constant("split"), m.vec(vQ), m.vec(vT))
-		m.op("VANDPD", m.constant("ln2"), m.vec(vT), m.vec(vU))
-	}
-	m.choose(vT, vR, vQ, vR)
-	m.with("VADDPD", "two", m.vec(vR), m.vec(vN))
-	m.op("VADDPD", m.vec(vR), m.vec(vR), m.vec(vR))
-	m.op("VDIVPD", m.vec(vN), m.vec(vR), m.vec(vR))
-	m.op("VMULPD", m.vec(vR), m.vec(vR), m.vec(vT))
-	m.series("log", 1, m.terms(logTerms64, logTerms32), vT, vQ)
-	m.op("VMULPD", m.vec(vT), m.vec(vQ), m.vec(vQ))
-	m.op("VFMADD213PD", m.vec(vR), m.vec(vR), m.vec(vQ))
-	m.op("VADDPD", m.vec(vU), m.vec(vQ), m.vec(vQ))
-	m.with("VMAXPD", "zero", m.vec(vX), m.vec(vX))
-	m.op("VADDPD", m.vec(vX), m.vec(vQ), m.vec(vQ))
-}
-
-// fTanh is −d/(2+d) with d = e^−2|x| − 1, and the sign of x.
-func (m *mathEmitter) fTanh() {
-	m.with("VORPD", "sign", m.vec(vX), m.vec(vW))
-	m.op("VADDPD", m.vec(vW), m.vec(vW), m.vec(vW))
-	m.clamp(vW)
-	m.expm1(vW)
-	m.with("VADDPD", "two", m.vec(vQ), m.vec(vU))
-	m.op("VDIVPD", m.vec(vU), m.vec(vQ), m.vec(vQ))
-	m.with("VANDPD", "abs", m.vec(vQ), m.vec(vQ))
-	m.with("VANDPD", "sign", m.vec(vX), m.vec(vX))
-	m.op("VORPD", m.vec(vX), m.vec(vQ), m.vec(vQ))
-}
-
 // functions emits all of them.
 func (m *mathEmitter) functions() {
 	for _, f := range []struct {
@@ -267,6 +214,7 @@ func (m *mathEmitter) functions() {
 		{"log1pExp", "low", m.fLog1pExp},
 		{"sigmoid", "low", m.fSigmoid},
 		{"tanh", "flat", m.fTanh},
+		{"log", "low", m.fLog},
 	} {
 		m.fn(f.name, "sets the n entries of dst to the function of those of src.", "func(n int, dst, src *%[1]s)")
 		n, dst, src := m.arg("n"), m.arg("dst"), m.arg("src")

@@ -101,10 +101,10 @@ func (e *emitter) rowShift() {
 		e.broadcast(e.quarter(rAcc), rWhole)
 		e.each("sub", s, func(off reg.Register, k *mask) {
 			for p := range e.parts() {
-				e.load(indexed(src, off), rX, k, p)
-				e.packed("VSUB", e.vec(rWhole), e.vec(rX), e.vec(rX))
-				e.store(rX, indexed(dst, off), k, p)
+				e.load(indexed(src, off), rX+p, k, p)
+				e.packed("VSUB", e.vec(rWhole), e.vec(rX+p), e.vec(rX+p))
 			}
+			e.storePieces("sub", indexed(dst, off), s, k)
 		})
 	}, map[string]reg.GPVirtual{"dst": dst, "src": src})
 }
@@ -121,6 +121,45 @@ func (e *emitter) loadOr(m operand.Mem, v int, k *mask, p int) {
 		e.packed("VMOVU", m.Offset(p*e.width()), k.k, e.vec(v))
 	default:
 		e.packed("VBLENDV", e.vec(k.tmp), e.vec(v), e.vec(rInf), e.vec(v))
+	}
+}
+
+// storePieces stores the 64 bytes of rX and the register after it, or of the last piece of a row what
+// there is of it, in powers of two: a masked store would hold up the load of the next row, which
+// begins among the bytes that the mask leaves out.
+func (e *emitter) storePieces(name string, m operand.Mem, s span, k *mask) {
+	if k == nil {
+		for p := range e.parts() {
+			e.store(rX+p, m, nil, p)
+		}
+		return
+	}
+	to := e.GP64()
+	e.LEAQ(m, to)
+	for bytes := 32; bytes >= e.size; bytes /= 2 {
+		e.op("TESTQ", operand.U32(bytes/e.size), s.rest)
+		e.jump("JZ", "%sSkip%d", name, bytes)
+		switch {
+		case bytes == 32:
+			e.op("VMOVUPS", e.half(rX), at(to, 0))
+			if e.wide {
+				e.op("VEXTRACTF64X4", 1, e.vec(rX), e.half(rX))
+			} else {
+				e.op("VMOVAPS", e.half(rX+1), e.half(rX))
+			}
+		case bytes == 16:
+			e.op("VMOVUPS", e.quarter(rX), at(to, 0))
+			e.upper(rX, rX)
+		case bytes == 8:
+			e.op("VMOVSD", e.quarter(rX), at(to, 0))
+			e.op("VPERMILPD", 1, e.quarter(rX), e.quarter(rX))
+		default:
+			e.op("VMOVSS", e.quarter(rX), at(to, 0))
+		}
+		if bytes > e.size {
+			e.op("ADDQ", bytes, to)
+		}
+		e.label("%sSkip%d", name, bytes)
 	}
 }
 
@@ -179,10 +218,10 @@ func (e *emitter) rowNormalize() {
 		e.broadcast(e.quarter(rAcc), rWhole)
 		e.each("div", s, func(off reg.Register, k *mask) {
 			for p := range e.parts() {
-				e.load(indexed(dst, off), rX, k, p)
-				e.packed("VDIV", e.vec(rWhole), e.vec(rX), e.vec(rX))
-				e.store(rX, indexed(dst, off), k, p)
+				e.load(indexed(dst, off), rX+p, k, p)
+				e.packed("VDIV", e.vec(rWhole), e.vec(rX+p), e.vec(rX+p))
 			}
+			e.storePieces("div", indexed(dst, off), s, k)
 		})
 	}, map[string]reg.GPVirtual{"dst": dst})
 }

@@ -1,0 +1,129 @@
+package main
+
+import "github.com/mmcloughlin/avo/reg"
+
+// The functions: each leaves f(vX) in vQ.
+
+func (m *mathEmitter) fExp() {
+	m.op("VMINPD", m.vec(vX), m.vec(vHigh), m.vec(vX))
+	m.clamp(vX)
+	m.exp(vX)
+}
+
+// decay leaves e^−|x| in vQ and keeps x.
+func (m *mathEmitter) decay() {
+	m.with("VORPD", "sign", m.vec(vX), m.vec(vW))
+	m.clamp(vW)
+	m.exp(vW)
+}
+
+// fSigmoid is 1/(1+e⁻ˣ), or eˣ/(1+eˣ) for negative x.
+func (m *mathEmitter) fSigmoid() {
+	m.decay()
+	m.op("VADDPD", m.vec(vOne), m.vec(vQ), m.vec(vU))
+	if m.wide {
+		m.op("VPMOVQ2M", m.vec(vX), reg.K2)
+	}
+	m.choose(vX, vQ, vOne, vQ)
+	m.op("VDIVPD", m.vec(vU), m.vec(vQ), m.vec(vQ))
+}
+
+// fLog1pExp is max(x, 0) + log(1+e^−|x|).
+func (m *mathEmitter) fLog1pExp() {
+	m.decay()
+	const greater = 30
+	m.with("VMULPD", "half", m.vec(vQ), m.vec(vR))
+	m.with("VSUBPD", "half", m.vec(vR), m.vec(vR))
+	m.test(greater, "split", vQ)
+	if m.wide {
+		m.op("VBROADCASTSD_Z", m.constant("ln2"), reg.K2, m.vec(vU))
+	} else {
+		m.op("VANDPD", m.constant("ln2"), m.vec(vT), m.vec(vU))
+	}
+	m.choose(vT, vR, vQ, vR)
+	m.atanh()
+	m.op("VADDPD", m.vec(vU), m.vec(vQ), m.vec(vQ))
+	m.with("VMAXPD", "zero", m.vec(vX), m.vec(vX))
+	m.op("VADDPD", m.vec(vX), m.vec(vQ), m.vec(vQ))
+}
+
+// fLog is k·log 2 + log m with x = 2ᵏ·m and m between √½ and √2.
+func (m *mathEmitter) fLog() {
+	const equal, less, notLess = 0, 17, 21
+	m.op("VMOVAPD", m.vec(vX), m.vec(vW))
+	if m.size == 8 {
+		// Numbers below the normal ones are lifted among them. A float32 is none of them here.
+		m.test(less, "tiny", vX)
+		m.with("VMULPD", "lift", m.vec(vX), m.vec(vR))
+		m.choose(vT, vR, vX, vX)
+		if m.wide {
+			m.op("VBROADCASTSD_Z", m.constant("lifted"), reg.K2, m.vec(vU))
+		} else {
+			m.op("VANDPD", m.constant("lifted"), m.vec(vT), m.vec(vU))
+		}
+	}
+	m.with("VPSUBQ", "root", m.vec(vX), m.vec(vT))
+	m.and("exponent", vT, vN)
+	m.op("VPSUBQ", m.vec(vN), m.vec(vX), m.vec(vR)) // m
+	m.with("VPADDQ", "biased", m.vec(vN), m.vec(vN))
+	m.op("VPSRLQ", 52, m.vec(vN), m.vec(vN))
+	m.with("VORPD", "whole", m.vec(vN), m.vec(vN))
+	m.with("VSUBPD", "wholeBias", m.vec(vN), m.vec(vN)) // k
+	if m.size == 8 {
+		m.op("VSUBPD", m.vec(vU), m.vec(vN), m.vec(vN))
+	}
+	m.op("VSUBPD", m.vec(vOne), m.vec(vR), m.vec(vR))
+	m.atanh()
+	m.with("VFMADD231PD", "ln2lo", m.vec(vN), m.vec(vQ))
+	m.with("VFMADD231PD", "ln2hi", m.vec(vN), m.vec(vQ))
+	for _, c := range []struct {
+		predicate      int
+		limit, becomes string
+	}{{equal, "zero", "negInf"}, {less, "zero", "nan"}, {notLess, "inf", ""}} {
+		m.test(c.predicate, c.limit, vW)
+		from := vW // x itself: +Inf or NaN
+		if c.becomes != "" {
+			from = vU
+			m.set(vU, c.becomes)
+		}
+		m.choose(vT, from, vQ, vQ)
+	}
+}
+
+// test compares register v with a constant, for choose with mask vT.
+func (m *mathEmitter) test(predicate int, constant string, v int) {
+	if m.wide {
+		m.op("VCMPPD_BCST", predicate, m.constant(constant), m.vec(v), reg.K2)
+	} else {
+		m.op("VCMPPD", predicate, m.constant(constant), m.vec(v), m.vec(vT))
+	}
+}
+
+// and keeps the bits of a constant.
+func (m *mathEmitter) and(constant string, v, dst int) {
+	m.with("VANDPD", constant, m.vec(v), m.vec(dst))
+}
+
+// atanh leaves log(1+f) = 2·atanh(f/(2+f)) in vQ, for f in vR. It uses vT.
+func (m *mathEmitter) atanh() {
+	m.with("VADDPD", "two", m.vec(vR), m.vec(vT))
+	m.op("VADDPD", m.vec(vR), m.vec(vR), m.vec(vR))
+	m.op("VDIVPD", m.vec(vT), m.vec(vR), m.vec(vR))
+	m.op("VMULPD", m.vec(vR), m.vec(vR), m.vec(vT))
+	m.series("log", 1, m.terms(logTerms64, logTerms32), vT, vQ)
+	m.op("VMULPD", m.vec(vT), m.vec(vQ), m.vec(vQ))
+	m.op("VFMADD213PD", m.vec(vR), m.vec(vR), m.vec(vQ))
+}
+
+// fTanh is −d/(2+d) with d = e^−2|x| − 1, and the sign of x.
+func (m *mathEmitter) fTanh() {
+	m.with("VORPD", "sign", m.vec(vX), m.vec(vW))
+	m.op("VADDPD", m.vec(vW), m.vec(vW), m.vec(vW))
+	m.clamp(vW)
+	m.expm1(vW)
+	m.with("VADDPD", "two", m.vec(vQ), m.vec(vU))
+	m.op("VDIVPD", m.vec(vU), m.vec(vQ), m.vec(vQ))
+	m.and("abs", vQ, vQ)
+	m.and("sign", vX, vX)
+	m.op("VORPD", m.vec(vX), m.vec(vQ), m.vec(vQ))
+}
