@@ -62,7 +62,8 @@ func (c GBDSBOParams) DenseBytes(p, q int) int64 {
 //	Q = (1/l) Π-recursion: Q_0 = I, Q_m = I + (I − V_m/l) Q_{m−1}, Q = Q_N/l
 //
 // The structure is fairly sure; indices and scalings are our reading, and u uses the averages from
-// before the iteration. Only the product Q h is ever needed, so the recursion runs on the vector:
+// before the iteration. With a constant b the averages stay apart when data differ, and the direction
+// is off by the order of b². Only the product Q h is ever needed, so the recursion runs on the vector:
 // N products of q² in place of q³, and no Q. Draws: {Upper, k, 0}, {Lower, k, 0}, the Jacobian at
 // {Curvature, k, 0}, H(ζ_m) at {Curvature, k, m}, m = 1..N. It asks the oracle for [dsbo.DenseOracle].
 type GBDSBO struct {

@@ -1,0 +1,204 @@
+package algotest_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/algo/algotest"
+)
+
+var whole = dsbo.Sample{Set: dsbo.Whole}
+
+// Gradients against differences of the values, products against differences of gradients. Both are
+// exact for a quadratic but for round-off, 1e-16 times values of size 10 over the step.
+func TestQuadraticDerivatives(t *testing.T) {
+	const p, q, h = 3, 4, 1e-3
+	for agent, o := range algotest.NewQuadratics(3, p, q, 17) {
+		x, y, v := []float64{0.3, -0.4, 1}, []float64{1, -2, 0.5, 0.25}, []float64{0.5, 1, -1, 2}
+		fx, fy, gy, hv, jv := make([]float64, p), make([]float64, q), make([]float64, q), make([]float64, q), make([]float64, p)
+		ask(t, o.UpperGrad(fx, fy, x, y, whole), o.LowerGrad(gy, x, y, whole), o.HVP(hv, x, y, v, whole), o.JVP(jv, x, y, v, whole))
+		at := func(z []float64, i int, d float64) (f, g, slope float64) {
+			old := z[i]
+			z[i] += d
+			f, g, err := o.Values(x, y, whole)
+			grad := make([]float64, q)
+			ask(t, err, o.LowerGrad(grad, x, y, whole))
+			z[i] = old
+			for j := range v {
+				slope += grad[j] * v[j]
+			}
+			return f, g, slope
+		}
+		check := func(name string, i int, up, down, want float64) {
+			t.Helper()
+			if d := (up - down) / (2 * h); math.Abs(d-want) > 1e-11 {
+				t.Errorf("agent %d: %s[%d] = %g, differences give %g", agent, name, i, want, d)
+			}
+		}
+		for i := range x {
+			f1, _, s1 := at(x, i, h)
+			f0, _, s0 := at(x, i, -h)
+			check("grad_x f", i, f1, f0, fx[i])
+			check("J v", i, s1, s0, jv[i])
+		}
+		for i := range y {
+			f1, g1, s1 := at(y, i, h)
+			f0, g0, s0 := at(y, i, -h)
+			check("grad_y f", i, f1, f0, fy[i])
+			check("grad_y g", i, g1, g0, gy[i])
+			check("H v", i, s1, s0, hv[i])
+		}
+	}
+}
+
+func ask(t *testing.T, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The matrices are those of the products, noise included, and one draw gives one answer.
+func TestQuadraticMatricesAndDraws(t *testing.T) {
+	const p, q = 2, 3
+	o := algotest.NewQuadratics(1, p, q, 1)[0]
+	o.Noise = 0.5
+	x, y, s := make([]float64, p), make([]float64, q), dsbo.Sample{Set: dsbo.Curvature, K: 3, T: 1}
+	h, j := make([]float64, q*q), make([]float64, p*q)
+	ask(t, o.Hessian(h, x, y, s), o.Jacobian(j, x, y, s))
+	product := func(s dsbo.Sample, e []float64) ([]float64, []float64) {
+		hv, jv := make([]float64, q), make([]float64, p)
+		ask(t, o.HVP(hv, x, y, e, s), o.JVP(jv, x, y, e, s))
+		return hv, jv
+	}
+	for c := range q {
+		e := make([]float64, q)
+		e[c] = 1
+		hv, jv := product(s, e)
+		for i, v := range hv {
+			if v != h[i*q+c] {
+				t.Errorf("H[%d,%d] = %g, the product gives %g", i, c, h[i*q+c], v)
+			}
+		}
+		for i, v := range jv {
+			if v != j[i*q+c] {
+				t.Errorf("J[%d,%d] = %g, the product gives %g", i, c, j[i*q+c], v)
+			}
+		}
+		again, _ := product(s, e)
+		other, _ := product(dsbo.Sample{Set: dsbo.Curvature, K: 3, T: 2}, e)
+		if !slices.Equal(hv, again) || slices.Equal(hv, other) {
+			t.Error("draws: the same one must give the same answer, another one another")
+		}
+	}
+}
+
+func TestMinimum(t *testing.T) {
+	qs := algotest.NewQuadratics(5, 3, 4, 2)
+	for i, g := range algotest.Gradient(qs, algotest.Minimum(qs)) {
+		if math.Abs(g) > 1e-12 {
+			t.Errorf("entry %d of the gradient at the minimum is %g", i, g)
+		}
+	}
+}
+
+func TestMixersStopWithTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	m := algotest.NewMixers(algotest.Ring(3, 0.5))[0] // its neighbours never speak
+	done := make(chan error)
+	go func() { done <- m.Mix(ctx, make([]float64, 2), make([]float64, 2)) }()
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("Mix returned %v", err)
+	}
+}
+
+// stepping is Step with the method in front.
+type stepping func(a dsbo.Algorithm, ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error
+
+// A broken method spoils one thing of a good one.
+type broken struct {
+	dsbo.Algorithm
+	step  stepping
+	state func(s []dsbo.Named) []dsbo.Named
+}
+
+func (b broken) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
+	if b.step == nil {
+		return b.Algorithm.Step(ctx, k, o, m)
+	}
+	return b.step(b.Algorithm, ctx, k, o, m)
+}
+
+func (b broken) State() []dsbo.Named {
+	if b.state == nil {
+		return b.Algorithm.State()
+	}
+	return b.state(b.Algorithm.State())
+}
+
+// spoilers are broken methods by the subtest that has to find them.
+func spoilers() map[string]broken {
+	x, y, dst, calls := make([]float64, 3), make([]float64, 4), make([]float64, 4), 0.0
+	before := func(what func(a dsbo.Algorithm, o dsbo.Oracle)) broken {
+		return broken{step: func(a dsbo.Algorithm, ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
+			what(a, o)
+			return a.Step(ctx, k, o, m)
+		}}
+	}
+	ask := func(o dsbo.Oracle, dst []float64) { o.LowerGrad(dst, x, y, dsbo.Sample{Set: dsbo.Lower}) }
+	return map[string]broken{
+		"views":         {state: func(s []dsbo.Named) []dsbo.Named { return s[:2] }},
+		"resume":        {state: func(s []dsbo.Named) []dsbo.Named { s[1].Value = make([]float64, len(s[1].Value)); return s }},
+		"no_allocation": before(func(dsbo.Algorithm, dsbo.Oracle) { dst = make([]float64, len(dst)) }),
+		"cost":          before(func(_ dsbo.Algorithm, o dsbo.Oracle) { ask(o, dst) }),
+		"oracle_calls":  before(func(_ dsbo.Algorithm, o dsbo.Oracle) { ask(o, y) }), // the destination is an input
+		"same_bits":     before(func(a dsbo.Algorithm, _ dsbo.Oracle) { calls++; a.X()[0] += calls }),
+		"oracle_error": {step: func(a dsbo.Algorithm, ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
+			a.Step(ctx, k, o, m)
+			return nil
+		}},
+	}
+}
+
+// TestBroken runs the suite on a broken method; it only does so in the child that TestSuiteFinds starts.
+func TestBroken(t *testing.T) {
+	name := os.Getenv("ALGOTEST_BROKEN")
+	if name == "" {
+		t.Skip("runs in a child process only")
+	}
+	c := algo.MADSBOParams{T: 2, N: 2}
+	spoil := spoilers()[name]
+	algotest.TestMethod(t, func(p, q int) dsbo.Algorithm {
+		a, err := algo.NewMADSBO(p, q, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := spoil
+		b.Algorithm = a
+		return b
+	}, algotest.Options{Cost: c.Cost, W: algotest.Ring(1, 1)})
+}
+
+// TestSuiteFinds is the suite's own test: each broken method fails in its subtest.
+func TestSuiteFinds(t *testing.T) {
+	for name := range spoilers() {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestBroken$")
+			cmd.Env = append(os.Environ(), "ALGOTEST_BROKEN="+name)
+			out, err := cmd.CombinedOutput()
+			var exit *exec.ExitError
+			if !errors.As(err, &exit) || !strings.Contains(string(out), "--- FAIL: TestBroken/"+name+" ") {
+				t.Errorf("the suite did not find it (%v):\n%s", err, out)
+			}
+		})
+	}
+}

@@ -1,0 +1,346 @@
+package algo_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/algo/algotest"
+)
+
+// What the docs of the other methods say, tried.
+
+// closedForm is agent i of a golden quadratic, in closed form: long runs need no graphs.
+func closedForm(g golden, i int) *algotest.Quadratic {
+	part := func(key string) []float64 { return g.Data.part(i, key) }
+	return &algotest.Quadratic{P: g.P, Q: g.Q, A: part("A"), B: part("B"), C: part("c"), D: part("D"), T: part("t"), E: part("E"), V: part("e")}
+}
+
+// final runs the quadratic of a golden file with other parameters and returns the exact gradient's norm
+// at the mean of x, before and after.
+func final(t *testing.T, file, name string, K int, change func(a *algo.Params)) (start, end float64) {
+	t.Helper()
+	g := readGolden(t, filepath.Join("testdata", "golden", file+".json"))
+	g.Algo = name
+	change(&g.Params)
+	info, err := algo.Describe(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var as []dsbo.Algorithm
+	var os []dsbo.Oracle
+	var values []dsbo.ValueOracle
+	for i := range g.Agents {
+		o := closedForm(g, i)
+		as, os, values = append(as, maker(t, name, g.Params)(g.P, g.Q)), append(os, o), append(values, o)
+	}
+	e, ms := newEvaluator(values, info.Personalized), algotest.NewMixers(g.W)
+	xBar := func() []float64 {
+		var xs [][]float64
+		for _, a := range as {
+			xs = append(xs, a.X())
+		}
+		return average(xs)
+	}
+	start = norm(e.at(t, xBar()).gradient)
+	for k := range K {
+		if err := algotest.Step(t.Context(), k, as, os, ms); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return start, norm(e.at(t, xBar()).gradient)
+}
+
+// MDBO stops where the exact gradient is not zero when data differ, and more terms do not help: on this
+// problem a method without that bias gets below 1e-11 (see the next test).
+func TestMDBOIsBiased(t *testing.T) {
+	for _, N := range []int{30, 200} {
+		_, end := final(t, "sparkle_ed_quadratic_n5", "mdbo", 1000, func(a *algo.Params) { a.N, a.L = N, 8 })
+		if !(end > 0.5) || math.IsInf(end, 1) {
+			t.Errorf("N = %d: the exact gradient ends at %g, its known bias is above 1", N, end)
+		}
+	}
+}
+
+// SPARKLE's corrections converge exactly with constant steps; without one there is a bias.
+func TestSparkleConvergesExactly(t *testing.T) {
+	for _, s := range []string{"ed", "extra", "gt", "none"} {
+		_, end := final(t, "sparkle_ed_quadratic_n5", "sparkle", 2500, func(a *algo.Params) {
+			a.Alpha, a.Beta, a.Gamma = algo.Constant(0.05), algo.Constant(0.05), algo.Constant(0.05)
+			a.Strategy = algo.Strategy{X: s, Y: s, Z: s}
+		})
+		if exact := end < 1e-11; exact == (s == "none") {
+			t.Errorf("%s: the exact gradient ends at %g", s, end)
+		}
+	}
+}
+
+// The augmented Lagrangian is exact for the personalized problem, given steps enough for z; gossip
+// has a bias of order α.
+func TestPersonalized(t *testing.T) {
+	more := func(a *algo.Params) { a.T, a.N = 5, 400 }
+	if _, end := final(t, "pdsbo_al_quadratic_n6", "pdsbo_al", 800, more); !(end < 1e-8) {
+		t.Errorf("augmented Lagrangian: the gradient ends at %g", end)
+	}
+	var bias []float64
+	for _, alpha := range []float64{0.05, 0.025} {
+		_, end := final(t, "pdsbo_al_quadratic_n6", "pdsbo_gossip", 800, func(a *algo.Params) { more(a); a.Alpha = algo.Constant(alpha) })
+		bias = append(bias, end)
+	}
+	if r := bias[0] / bias[1]; !(r > 1.6 && r < 2.4) { // 2 to first order in α
+		t.Errorf("gossip: the gradient ends at %v for α and α/2, ratio %g; want about 2", bias, r)
+	}
+}
+
+// Each addition to MA-DSBO brings x nearer to where the exact gradient vanishes.
+func TestTunedIsBetter(t *testing.T) {
+	var ends []float64
+	for _, change := range []func(a *algo.Params){
+		func(a *algo.Params) {},
+		func(a *algo.Params) { a.WarmZ = true },
+		func(a *algo.Params) { a.WarmZ, a.TrackY = true, true },
+	} {
+		_, end := final(t, "quadratic_n5", "madsbo_tuned", 1000, func(a *algo.Params) {
+			a.Alpha, a.Beta, a.Gamma, a.N = algo.Constant(0.05), algo.Constant(0.05), algo.Constant(0.05), 5
+			change(a)
+		})
+		ends = append(ends, end)
+	}
+	if !(ends[1] < ends[0]/2 && ends[2] < ends[1]/2) {
+		t.Errorf("exact gradient: plain %g, warm z %g, and tracked y %g", ends[0], ends[1], ends[2])
+	}
+}
+
+// With no option set the tuned method is MA-DSBO to the last bit, draws included.
+func TestTunedWithoutOptionsIsMADSBO(t *testing.T) {
+	w := newCrew(t, 4, steps)
+	v := newCrew(t, 4, steps)
+	var tuned []*algo.Tuned
+	for i := range v.as {
+		a, err := algo.NewTuned(3, 4, algo.TunedParams{MADSBOParams: steps})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.as[i], tuned = a, append(tuned, a)
+	}
+	for k := range 4 {
+		w.step(t, k)
+		v.step(t, k)
+		for i, a := range w.agents {
+			b := tuned[i]
+			if !slices.Equal(a.X(), b.X()) || !slices.Equal(a.Y(), b.Y()) || !slices.Equal(a.Z(), b.Z()) || !slices.Equal(a.U(), b.U()) {
+				t.Fatalf("iteration %d, agent %d: the methods differ", k, i)
+			}
+		}
+	}
+}
+
+// Clip keeps x in its box.
+func TestClip(t *testing.T) {
+	c := steps
+	c.X0 = 0.2
+	a, err := algo.NewTuned(3, 4, algo.TunedParams{MADSBOParams: c, XStep: "adam", Clip: []float64{0.15, 0.25}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, m := algotest.NewQuadratics(1, 3, 4, 2)[0], algotest.NewMixers(algotest.Ring(1, 1))[0]
+	for k := range 3 {
+		if err := a.Step(t.Context(), k, o, m); err != nil {
+			t.Fatal(err)
+		}
+		if lo, hi := slices.Min(a.X()), slices.Max(a.X()); lo < 0.15 || hi > 0.25 || lo == hi {
+			t.Errorf("iteration %d: x in [%g, %g]", k, lo, hi)
+		}
+	}
+}
+
+// The lower solver reaches the exact y*(x) on every agent with a constant step.
+func TestLowerIsExact(t *testing.T) {
+	const n = 5
+	qs, W := algotest.NewQuadratics(n, 3, 4, 8), algotest.Ring(n, 0.4)
+	x := []float64{1, -0.5, 0.3}
+	var as []dsbo.Algorithm
+	var os []dsbo.Oracle
+	var ls []*algo.Lower
+	for _, q := range qs {
+		a, err := algo.NewLower(4, x, algo.LowerParams{Beta: algo.Constant(0.15), MomY: 0.3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		as, os, ls = append(as, a), append(os, q), append(ls, a)
+	}
+	ms := algotest.NewMixers(W)
+	for k := range 40 {
+		if err := algotest.Step(t.Context(), k, as, os, ms); err != nil {
+			t.Fatal(err)
+		}
+	}
+	star := algotest.LowerSolution(qs, x)
+	for i, a := range ls {
+		if d, g := distance(a.Y(), star), norm(a.Gradient()); d > 1e-12 || g > 1e-12 {
+			t.Errorf("agent %d: y is off by %g, its tracked gradient is %g", i, d, g)
+		}
+	}
+}
+
+// The mean of the single-term draws over N' = 0..N−1 is the Neumann series.
+func TestSeriesIsTheMeanOfTheDraws(t *testing.T) {
+	const N = 6
+	o, m := algotest.NewQuadratics(1, 3, 4, 6)[0], algotest.NewMixers(algotest.Ring(1, 1))[0]
+	z := func(terms algo.Terms) []float64 {
+		a, err := algo.NewALSET(3, 4, algo.ALSETParams{OneAgentParams: algo.OneAgentParams{T: 2, N: N}, L: 4, NPrime: terms})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Step(t.Context(), 0, o, m); err != nil {
+			t.Fatal(err)
+		}
+		return a.Z()
+	}
+	sum := make([]float64, 4)
+	for n := range N {
+		axpy(sum, 1.0/N, z(algo.Draws(n)))
+	}
+	if d := distance(sum, z(algo.Terms{})); d > 1e-14 {
+		t.Errorf("mean of draws and series differ by %g", d)
+	}
+	if !slices.Equal(z(algo.LastTerm()), z(algo.Draws(N-1))) {
+		t.Error("the last term is not the draw N−1")
+	}
+}
+
+// q steps of conjugate gradients solve a q×q system.
+func TestConjugateGradientsEnd(t *testing.T) {
+	qs := algotest.NewQuadratics(1, 3, 4, 6)
+	for _, warm := range []bool{false, true} {
+		a, err := algo.NewAIDCG(3, 4, algo.AIDCGParams{OneAgentParams: algo.OneAgentParams{T: 5, N: 4}, WarmZ: warm})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range 3 {
+			x := slices.Clone(a.X())
+			if err := a.Step(t.Context(), k, qs[0], nil); err != nil {
+				t.Fatal(err)
+			}
+			if d := distance(a.Z(), algotest.InverseProduct(qs, x, a.Y())); d > 1e-12 {
+				t.Errorf("warm %v, iteration %d: z is off by %g", warm, k, d)
+			}
+		}
+	}
+}
+
+// Iterative differentiation is the derivative of f(x, y^T(x)), y^T from a fixed start.
+func TestITDIsTheDerivative(t *testing.T) {
+	g := readGolden(t, filepath.Join("testdata", "golden", "itd_logistic_n1.json"))
+	o := newOracle(g.Kind, g.Data, 0)
+	at := func(x []float64) (*algo.ITD, float64) {
+		a, err := algo.NewITD(g.P, g.Q, algo.ITDParams{OneAgentParams: algo.OneAgentParams{Alpha: algo.Constant(0.1), Beta: algo.Constant(0.3), T: 6}, ColdY: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		copy(a.X(), x)
+		if err := a.Step(t.Context(), 0, o, nil); err != nil {
+			t.Fatal(err)
+		}
+		f, _, err := o.Values(x, a.Y(), whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a, f
+	}
+	x := []float64{0.1, -0.4, 0.3, 0.2, -0.1, 0.5}
+	a, _ := at(x)
+	const h = 1e-5 // central differences: error h² f'''/6 + 1e-16/h ≈ 1e-10 for f of size 1
+	for j, u := range a.U() {
+		v := x[j]
+		x[j] = v + h
+		_, up := at(x)
+		x[j] = v - h
+		_, down := at(x)
+		x[j] = v
+		if fd := (up - down) / (2 * h); math.Abs(fd-u) > 1e-8 {
+			t.Errorf("entry %d: u = %g, differences give %g", j, u, fd)
+		}
+	}
+}
+
+// DSBO-JHIP's Z solves Σ H_i Z = Σ J_i', so that the mean of u is the hypergradient when y is y*.
+func TestJHIPIsExactInTheLimit(t *testing.T) {
+	if d := directionError(t, "jhip", 1, algo.Params{N: 400, Gamma: algo.Constant(0.1)}); d > 1e-10 {
+		t.Errorf("mean of u is off by %g", d)
+	}
+}
+
+// GBDSBO's averages stay apart by their weight b when data differ, and its direction, a product of
+// three of them, is off by the order of b².
+func TestGBDSBOIsExactInTheLimit(t *testing.T) {
+	at := func(b float64) float64 {
+		return directionError(t, "gbdsbo", int(30/b), algo.Params{N: 80, L: 4, Mav: b, Alpha: algo.Constant(1e-13)})
+	}
+	coarse, fine := at(0.1), at(0.05)
+	if r := coarse / fine; !(fine < 1e-3 && r > 3 && r < 5) {
+		t.Errorf("mean of the directions is off by %g for b = 0.1 and %g for b = 0.05; want a ratio of about 4", coarse, fine)
+	}
+}
+
+// directionError holds (x, y) at (0, y*(0)) by steps too small to matter, and returns how far the
+// mean of u is from the hypergradient after K iterations.
+func directionError(t *testing.T, name string, K int, params algo.Params) float64 {
+	t.Helper()
+	const n, p, q = 4, 3, 4
+	qs := algotest.NewQuadratics(n, p, q, 13)
+	x := make([]float64, p)
+	y := algotest.LowerSolution(qs, x)
+	params.Beta, params.T = algo.Constant(1e-13), 1
+	var as []dsbo.Algorithm
+	var os []dsbo.Oracle
+	for i := range n {
+		as, os = append(as, maker(t, name, params)(p, q)), append(os, qs[i])
+		copy(as[i].Y(), y)
+	}
+	ms := algotest.NewMixers(algotest.Ring(n, 0.4))
+	for k := range K {
+		if err := algotest.Step(t.Context(), k, as, os, ms); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var us [][]float64
+	for _, a := range as {
+		us = append(us, a.(interface{ U() []float64 }).U())
+	}
+	return distance(average(us), algotest.Gradient(qs, x))
+}
+
+// productsOnly hides an oracle's dense side.
+type productsOnly struct{ dsbo.Oracle }
+
+func TestDenseMethodsSayWhatTheyNeed(t *testing.T) {
+	for _, name := range algo.Names() {
+		info, err := algo.Describe(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		params := variants()[name][0]
+		bytes, err := algo.DenseBytes(name, params, 784, 7840)
+		if err != nil || bytes > 0 != info.Dense {
+			t.Errorf("%s: %d bytes of matrices (%v), dense %v", name, bytes, err, info.Dense)
+		}
+		if info.Dense && bytes < 7840*7840*8 {
+			t.Errorf("%s: %d bytes of matrices, a Hessian alone takes 469 MiB", name, bytes)
+		}
+		o := productsOnly{algotest.NewQuadratics(1, 3, 4, 1)[0]}
+		err = maker(t, name, params)(3, 4).Step(t.Context(), 0, o, algotest.NewMixers(algotest.Ring(1, 1))[0])
+		if errors.Is(err, dsbo.ErrCapability) != info.Dense {
+			t.Errorf("%s on an oracle without matrices: %v", name, err)
+		}
+		if info.Dense && !strings.Contains(fmt.Sprint(err), "whole Hessians") {
+			t.Errorf("%s: %v does not say what is missing", name, err)
+		}
+	}
+}
