@@ -1,0 +1,188 @@
+package models_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/data"
+	"dsbo/internal/vec"
+	"dsbo/models"
+)
+
+func TestMLPDims(t *testing.T) {
+	for _, c := range []struct {
+		m    models.MLP
+		p, q int
+	}{
+		{models.MLP{Features: 784, Classes: 10}, 786, 784*32 + 32 + 32*10 + 10},
+		{models.MLP{Features: 784, Classes: 10, PerLayer: true}, 2, 784*32 + 32 + 32*10 + 10},
+		{models.MLP{Features: 3, Classes: 2, Hidden: []int{}}, 4, 3*2 + 2},
+		{models.MLP{Features: 3, Classes: 2, Hidden: []int{5, 7}}, 6, 3*5 + 5 + 5*7 + 7 + 7*2 + 2},
+	} {
+		if p, q := c.m.Dims(); p != c.p || q != c.q {
+			t.Errorf("%+v: p=%d, q=%d, want %d and %d", c.m, p, q, c.p, c.q)
+		}
+	}
+}
+
+// TestMLPOfOneLayerIsSoftmax: without hidden layers, and with biases 0, the network is the linear classifier; its
+// penalties have another weight, 1/q for a q that counts the biases.
+func TestMLPOfOneLayerIsSoftmax(t *testing.T) {
+	const d, c = 6, 3
+	s := classShard(t, 20, 15, d, c)
+	linear, err := models.NewOracle(models.Softmax{Features: d, Classes: c}, s, models.Config{})
+	must(t, err)
+	mlp, err := models.NewOracle(models.MLP{Features: d, Classes: c, Hidden: []int{}}, s, models.Config{})
+	must(t, err)
+	r := rand.New(rand.NewPCG(3, 3))
+	x, w := normal(r, d, 1), normal(r, c*d, 1)
+	xb, wb := append(x, 2), append(w, 0, 0, 0)
+	f, g, err := linear.Values(x[:d], w[:c*d], dsbo.Sample{})
+	must(t, err)
+	fb, gb, err := mlp.Values(xb, wb, dsbo.Sample{})
+	must(t, err)
+	if math.Abs(fb-f) > 1e-14*f {
+		t.Errorf("upper loss %g, that of softmax is %g", fb, f)
+	}
+	penalty := 0.0
+	for i, v := range w {
+		penalty += math.Exp(x[i%d]) * v * v
+	}
+	train := g - penalty/(c*d)
+	if want := train + penalty/(c*d+c); math.Abs(gb-want) > 1e-13*want {
+		t.Errorf("lower loss %g, want %g", gb, want)
+	}
+}
+
+// TestMLPPenalties finds each entry's group: with one entry of y alone, ∂g/∂x is e^x y²/q in its group and 0 in the
+// others.
+func TestMLPPenalties(t *testing.T) {
+	m := models.MLP{Features: 3, Classes: 2, Hidden: []int{2}}
+	_, q := m.Dims() // W_0: 0-5, b_0: 6-7, W_1: 8-11, b_1: 12-13
+	d, err := models.Differentiate(m.Lower, 5, q, classShard(t, 8, 8, 3, 2).Train, false)
+	must(t, err)
+	x := []float64{.1, .2, .3, .4, .5}
+	for at, group := range map[int]int{0: 0, 1: 1, 2: 2, 3: 0, 5: 2, 6: 3, 7: 3, 8: 4, 11: 4, 12: 4, 13: 4} {
+		y, dx, want := make([]float64, q), make([]float64, 5), make([]float64, 5)
+		y[at] = 2
+		want[group] = math.Exp(x[group]) * 4 / float64(q)
+		must(t, d.Grad(dx, nil, x, y))
+		if vec.Dist2(dx, want) > 1e-30 {
+			t.Errorf("entry %d of y: ∂g/∂x = %v, want %v", at, dx, want)
+		}
+	}
+}
+
+// TestMLPLearns: a network that starts at Start separates two rings, which no linear classifier does.
+func TestMLPLearns(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	const rows = 120
+	var pts, signs []float64
+	for i := range rows {
+		angle, radius := 2*math.Pi*r.Float64(), 1+2*float64(i%2)
+		pts = append(pts, radius*math.Cos(angle), radius*math.Sin(angle))
+		signs = append(signs, float64(i%2))
+	}
+	target, err := data.OneHot(table(t, rows, 1, signs), 2)
+	must(t, err)
+	e := data.Examples{X: table(t, rows, 2, pts), Target: target}
+	for _, relu := range []bool{false, true} {
+		m := models.MLP{Features: 2, Classes: 2, Hidden: []int{12}, ReLU: relu}
+		p, q := m.Dims()
+		x, y, g := make([]float64, p), make([]float64, q), make([]float64, q)
+		vec.Fill(x, -6)
+		o, err := models.NewOracle(m, data.Shard{Train: e, Val: e}, models.Config{})
+		must(t, err)
+		m.Start(y)
+		for range 400 {
+			must(t, o.LowerGrad(g, x, y, dsbo.Sample{Set: dsbo.Whole}))
+			vec.Axpy(y, -.5, g)
+		}
+		score, err := models.NewScore(m, e, false)
+		must(t, err)
+		var got [2]float64
+		must(t, score.Eval(got[:], x, y))
+		if got[1] < .99 {
+			t.Errorf("relu=%v: accuracy %g after 400 steps, want 0.99", relu, got[1])
+		}
+	}
+}
+
+// TestHyperCleanWeights: with all trust equal to ½ the lower loss is half of softmax's, and an example's derivative
+// is σ'(x_e) times its own loss over the number of examples.
+func TestHyperCleanWeights(t *testing.T) {
+	const d, c, rows = 4, 3, 10
+	s := classShard(t, rows, 8, d, c) // IDs 5 to 14
+	m := models.HyperClean{Features: d, Classes: c, Examples: 17, Ridge: 1e-9}
+	p, q := m.Dims()
+	g, err := models.Differentiate(m.Lower, p, q, s.Train, false)
+	must(t, err)
+	x, y := make([]float64, p), normal(rand.New(rand.NewPCG(5, 5)), q, 1)
+	dx := make([]float64, p)
+	must(t, g.Grad(dx, nil, x, y))
+	total := 0.0
+	for id, got := range dx {
+		want := 0.0
+		if i := id - 5; i >= 0 && i < rows {
+			_, loss := probabilities(y, row(s.Train, i), c, s.Train.Target, i)
+			want = loss / 4 / rows
+			total += loss / 2 / rows
+		}
+		if math.Abs(got-want) > 1e-14 {
+			t.Errorf("∂g/∂x_%d = %g, want %g", id, got, want)
+		}
+	}
+	if v, err := g.Value(x, y); err != nil || math.Abs(v-total-1e-9*vec.Dot(y, y)) > 1e-13 {
+		t.Errorf("lower loss %g (%v), want %g", v, err, total)
+	}
+}
+
+// TestCompositionalLowerSolution: y*(x) is the inner map.
+func TestCompositionalLowerSolution(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	a, b := normal(r, 4*2, 1), normal(r, 4, 1)
+	o, err := models.NewOracle(models.SineBowl(2, a, b, make([]float64, 4), b, b), data.Shard{}, models.Config{})
+	must(t, err)
+	x, y, g := []float64{.3, -.7}, make([]float64, 4), make([]float64, 4)
+	for k := range y {
+		y[k] = math.Sin(vec.Dot(a[2*k:2*k+2], x)) + b[k]
+	}
+	must(t, o.LowerGrad(g, x, y, dsbo.Sample{}))
+	if vec.Norm(g) > 1e-15 {
+		t.Errorf("∇_y g = %v at the inner map's value", g)
+	}
+}
+
+func TestByName(t *testing.T) {
+	for _, name := range models.Names() {
+		size := models.Size{Features: 5, Classes: 3, Examples: 8, Hidden: []int{4}}
+		s := classShard(t, 8, 8, 5, 3)
+		if strings.HasPrefix(name, "logistic") {
+			size.Classes, s = 0, signShard(t, 8, 8, 5)
+		}
+		s.Train.ID = []int{0, 1, 2, 3, 4, 5, 6, 7}
+		m, err := models.ByName(name, size)
+		must(t, err)
+		o, err := models.NewOracle(m, s, models.Config{})
+		must(t, err)
+		p, q := o.Dims()
+		must(t, o.LowerGrad(make([]float64, q), make([]float64, p), make([]float64, q), dsbo.Sample{}))
+	}
+	for _, c := range []struct {
+		name string
+		size models.Size
+		says string
+	}{
+		{"svm", models.Size{Classes: 10}, `no model "svm": want softmax, mlp, mlp-relu, hyperclean, logistic, logistic-mean`},
+		{"softmax", models.Size{}, `model "softmax" for 0 classes: want at least 2`},
+		{"logistic", models.Size{Classes: 10}, `model "logistic" for 10 classes: it wants targets +1 and -1`},
+	} {
+		if _, err := models.ByName(c.name, c.size); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: error is %v, want %q", c.name, err, c.says)
+		}
+	}
+}

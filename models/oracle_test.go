@@ -1,0 +1,194 @@
+package models_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/ad"
+	"dsbo/data"
+	"dsbo/models"
+)
+
+// TestDrawsDiffer asks for the same gradient under names that differ in one part.
+func TestDrawsDiffer(t *testing.T) {
+	s := signShard(t, 100, 100, 4)
+	y := []float64{.1, -.2, .3, .4}
+	gradient := func(c models.Config, name dsbo.Sample) []float64 {
+		o, err := models.NewOracle(models.Logistic{Features: 4}, s, c)
+		must(t, err)
+		g := make([]float64, 4)
+		must(t, o.LowerGrad(g, make([]float64, 4), y, name))
+		return g
+	}
+	base := gradient(models.Config{Agent: 1, Seed: 2, Batch: 30}, dsbo.Sample{Set: dsbo.Lower, K: 3, T: 4})
+	for _, c := range []struct {
+		what string
+		cfg  models.Config
+		name dsbo.Sample
+		same bool
+	}{
+		{"nothing", models.Config{Agent: 1, Seed: 2, Batch: 30}, dsbo.Sample{Set: dsbo.Lower, K: 3, T: 4}, true},
+		{"agent", models.Config{Agent: 0, Seed: 2, Batch: 30}, dsbo.Sample{Set: dsbo.Lower, K: 3, T: 4}, false},
+		{"seed", models.Config{Agent: 1, Seed: 3, Batch: 30}, dsbo.Sample{Set: dsbo.Lower, K: 3, T: 4}, false},
+		{"batch", models.Config{Agent: 1, Seed: 2, Batch: 31}, dsbo.Sample{Set: dsbo.Lower, K: 3, T: 4}, false},
+		{"set", models.Config{Agent: 1, Seed: 2, Batch: 30}, dsbo.Sample{Set: dsbo.Curvature, K: 3, T: 4}, false},
+		{"K", models.Config{Agent: 1, Seed: 2, Batch: 30}, dsbo.Sample{Set: dsbo.Lower, K: 4, T: 4}, false},
+		{"T", models.Config{Agent: 1, Seed: 2, Batch: 30}, dsbo.Sample{Set: dsbo.Lower, K: 3, T: 3}, false},
+	} {
+		if got := gradient(c.cfg, c.name); slices.Equal(got, base) != c.same {
+			t.Errorf("another %s: %v and %v", c.what, got, base)
+		}
+	}
+}
+
+// TestDrawsAreUnbiased averages the gradients of 2000 draws of 10 rows of 40. The standard error of an entry is
+// that of one row, about 0.5, over √(10·2000); five of them leave no room for a wrong weight.
+func TestDrawsAreUnbiased(t *testing.T) {
+	s := signShard(t, 40, 40, 3)
+	o, err := models.NewOracle(models.Logistic{Features: 3, Mean: true}, s, models.Config{Batch: 10})
+	must(t, err)
+	x, y := make([]float64, 3), []float64{.5, -1, 1}
+	g, sum, want := make([]float64, 3), make([]float64, 3), make([]float64, 3)
+	const draws = 2000
+	for k := range draws {
+		must(t, o.LowerGrad(g, x, y, dsbo.Sample{Set: dsbo.Lower, K: k}))
+		for j := range g {
+			sum[j] += g[j] / draws
+		}
+	}
+	must(t, o.LowerGrad(want, x, y, dsbo.Sample{Set: dsbo.Whole}))
+	for j := range sum {
+		if math.Abs(sum[j]-want[j]) > 5*.5/math.Sqrt(10*draws) {
+			t.Errorf("mean of the gradients is %v, the whole gradient %v", sum, want)
+		}
+	}
+}
+
+// TestDenseOfQuadratic knows the matrices. Each entry of the Hessian is half the sum of an entry of A and its
+// mirror, so it is right to rounding.
+func TestDenseOfQuadratic(t *testing.T) {
+	m := quadratic(rand.New(rand.NewPCG(1, 1)), 2, 3)
+	o, err := models.NewOracle(m, data.Shard{}, models.Config{})
+	must(t, err)
+	x, y := []float64{1, 2}, []float64{3, 4, 5}
+	h, j := make([]float64, 9), make([]float64, 6)
+	must(t, o.Hessian(h, x, y, dsbo.Sample{}))
+	must(t, o.Jacobian(j, x, y, dsbo.Sample{}))
+	for i := range h {
+		if math.Abs(h[i]-m.A[i]) > 1e-14 {
+			t.Errorf("Hessian is %v, want A = %v", h, m.A)
+		}
+	}
+	for i := range 2 {
+		for k := range 3 {
+			if j[i*3+k] != -m.B[k*2+i] {
+				t.Errorf("Jacobian is %v, want −B' of B = %v", j, m.B)
+			}
+		}
+	}
+}
+
+// broken builds what does not fit.
+type broken struct{ models.Logistic }
+
+func (b broken) Upper(_, y *ad.Node, e models.Batch) *ad.Node { return ad.Dot(y, e.T) }
+
+// hollow has no variables.
+type hollow struct{ models.Logistic }
+
+func (hollow) Dims() (p, q int) { return 1, 0 }
+
+func TestNewOracleErrors(t *testing.T) {
+	signs, classes := signShard(t, 10, 9, 3), classShard(t, 10, 9, 3, 4)
+	bare := signs
+	bare.Val = data.Examples{}
+	other := signs
+	other.Train.Target = signShard(t, 8, 8, 3).Train.Target
+	ids := signs
+	ids.Train.ID = ids.Train.ID[1:]
+	numbers := numberShard(t, 10, 9, 3, func(*rand.Rand) float64 { return .5 })
+	anonymous := classes
+	anonymous.Train.ID = nil
+	for _, c := range []struct {
+		name  string
+		model models.Model
+		shard data.Shard
+		cfg   models.Config
+		kind  error
+		says  string
+	}{
+		{"features", models.Logistic{Features: 4}, signs, models.Config{Agent: 7}, dsbo.ErrShape, "agent 7: shape mismatch: training examples with 3 features, the model has 4"},
+		{"classes for signs", models.Logistic{Features: 3}, classes, models.Config{}, dsbo.ErrShape, "targets with 4 columns, want 1"},
+		{"numbers for signs", models.Logistic{Features: 3}, numbers, models.Config{}, dsbo.ErrConfig, "target 0.5 in row 0: want +1 or -1"},
+		{"signs for classes", models.Softmax{Features: 3, Classes: 4}, signs, models.Config{}, dsbo.ErrShape, "targets with 1 columns, the model has 4 classes"},
+		{"one class", models.Softmax{Features: 3, Classes: 1}, signs, models.Config{}, dsbo.ErrShape, "at least 2"},
+		{"no examples", models.Logistic{Features: 3}, bare, models.Config{}, dsbo.ErrShape, "there are no validation examples"},
+		{"targets of others", models.Logistic{Features: 3}, other, models.Config{}, dsbo.ErrShape, "targets for 10 examples are missing or of another number"},
+		{"IDs of others", models.Logistic{Features: 3}, ids, models.Config{}, dsbo.ErrShape, "9 IDs for 10 examples"},
+		{"batch", models.Logistic{Features: 3}, signs, models.Config{Batch: -1}, dsbo.ErrConfig, "batch -1"},
+		{"no variables", hollow{models.Logistic{Features: 3}}, signs, models.Config{}, dsbo.ErrShape, "p=1, q=0"},
+		{"hyperclean without IDs", models.HyperClean{Features: 3, Classes: 4, Examples: 20}, anonymous, models.Config{}, dsbo.ErrShape, "needs the ID"},
+		{"hyperclean, too few", models.HyperClean{Features: 3, Classes: 4, Examples: 14}, classes, models.Config{}, dsbo.ErrShape, "training example 9 has ID 14: want 0 to 13"},
+		{"hyperclean ridge", models.HyperClean{Features: 3, Classes: 4, Examples: 20, Ridge: -1}, classes, models.Config{}, dsbo.ErrConfig, "ridge -1"},
+		{"mlp units", models.MLP{Features: 3, Classes: 4, Hidden: []int{2, -3}}, classes, models.Config{}, dsbo.ErrConfig, "-3 units in hidden layer 1"},
+		{"mlp signs", models.MLP{Features: 3, Classes: 4}, signs, models.Config{}, dsbo.ErrShape, "4 classes"},
+		{"quadratic", models.Quadratic{P: 1, Q: 1}, data.Shard{}, models.Config{}, dsbo.ErrShape, "A of a quadratic with p=1, q=1 has 0 numbers, want 1"},
+		{"quadratic of nothing", models.Quadratic{}, data.Shard{}, models.Config{}, dsbo.ErrShape, "p=0, q=0"},
+		{"quadratic noise", quadratic(rand.New(rand.NewPCG(0, 1)), 2, 2), signs, models.Config{}, dsbo.ErrShape, "noise rows of 3 numbers"},
+		{"compositional", models.Compositional{P: 1, Q: 1}, data.Shard{}, models.Config{}, dsbo.ErrConfig, "both Inner and Outer"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := models.NewOracle(c.model, c.shard, c.cfg)
+			if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("error is %v, want %q that matches %v", err, c.says, c.kind)
+			}
+		})
+	}
+}
+
+// TestBuildErrors: what is wrong in a model's graph is an error of its first use, naming agent and loss.
+func TestBuildErrors(t *testing.T) {
+	o, err := models.NewOracle(broken{models.Logistic{Features: 3}}, signShard(t, 10, 9, 3), models.Config{Agent: 4})
+	must(t, err)
+	x, y := make([]float64, 3), make([]float64, 3)
+	for range 2 {
+		err = o.UpperGrad(x, nil, x, y, dsbo.Sample{})
+		if err == nil || !strings.Contains(err.Error(), "agent 4, upper loss: ") || !strings.Contains(err.Error(), "Dot") {
+			t.Errorf("error is %v, want agent, loss and op", err)
+		}
+	}
+	if _, _, err := o.Values(x, y, dsbo.Sample{}); err == nil {
+		t.Error("Values has no error")
+	}
+	must(t, o.LowerGrad(make([]float64, 3), x, y, dsbo.Sample{}))
+}
+
+func TestNewScore(t *testing.T) {
+	// Three examples of one feature: y = 2 is right on the first, wrong on the second, and undecided, so
+	// wrong, on the third.
+	e := data.Examples{X: table(t, 3, 1, []float64{1, 1, 0}), Target: table(t, 3, 1, []float64{1, -1, 1})}
+	for _, float32 := range []bool{false, true} {
+		prog, err := models.NewScore(models.Logistic{Features: 1}, e, float32)
+		must(t, err)
+		var got [2]float64
+		must(t, prog.Eval(got[:], []float64{0}, []float64{2}))
+		want := (softplus(-2) + softplus(2) + math.Ln2) / 3
+		if math.Abs(got[0]-want) > 1e-6 || math.Abs(got[1]-1./3) > 1e-6 {
+			t.Errorf("loss and accuracy %v, want %g and 1/3", got, want)
+		}
+	}
+	if _, err := models.NewScore(models.Quadratic{P: 1, Q: 1}, e, false); !errors.Is(err, dsbo.ErrCapability) {
+		t.Errorf("a score of a quadratic: error is %v", err)
+	}
+	if _, err := models.NewScore(models.Softmax{Features: 2, Classes: 3}, e, false); err == nil {
+		t.Error("no error from examples of another model")
+	}
+	if _, err := models.NewScore(models.Logistic{Features: 1}, data.Examples{X: e.X}, false); !errors.Is(err, dsbo.ErrShape) {
+		t.Errorf("examples without targets: error is %v", err)
+	}
+}
