@@ -17,7 +17,7 @@ import (
 
 // TestModel proves model m on the data of one agent, as subtests:
 //
-//   - the derivatives of both losses, by finite differences, symmetry and adjointness;
+//   - the derivatives of both losses, by finite differences, symmetry and adjointness ([adtest.Measure]);
 //   - float32 close to float64;
 //   - the oracle: same name, same bits; a minibatch is its rows; [dsbo.Whole], and a batch no smaller
 //     than the data, are all rows; results overwrite what was there, and inputs stay;
@@ -98,15 +98,23 @@ func (s *subject) oracle(c models.Config) (*models.Oracle, error) {
 	return models.NewOracle(s.m, s.s, c)
 }
 
-// losses compiles both losses on all examples.
-func (s *subject) losses(float32 bool) (lower, upper *ad.Derivs, err error) {
-	if lower, err = models.Differentiate(s.m.Lower, s.p, s.q, s.s.Train, float32); err != nil {
-		return nil, nil, fmt.Errorf("lower loss: %w", err)
+// loss is one of the model's two on all examples.
+type loss struct {
+	name string
+	*ad.Derivs
+}
+
+// losses compiles the lower loss and the upper loss, in this order.
+func (s *subject) losses(float32 bool) ([2]loss, error) {
+	lower, err := models.Differentiate(s.m.Lower, s.p, s.q, s.s.Train, float32)
+	if err != nil {
+		return [2]loss{}, fmt.Errorf("lower loss: %w", err)
 	}
-	if upper, err = models.Differentiate(s.m.Upper, s.p, s.q, s.s.Val, float32); err != nil {
-		return nil, nil, fmt.Errorf("upper loss: %w", err)
+	upper, err := models.Differentiate(s.m.Upper, s.p, s.q, s.s.Val, float32)
+	if err != nil {
+		return [2]loss{}, fmt.Errorf("upper loss: %w", err)
 	}
-	return lower, upper, nil
+	return [2]loss{{"lower loss", lower}, {"upper loss", upper}}, nil
 }
 
 // call is one of the oracle's questions, at a fixed point.
@@ -150,20 +158,4 @@ func sameBits(calls []call, a, b [][]float64, what string) error {
 		}
 	}
 	return nil
-}
-
-// distance returns max |a−b| / max |b| (the difference itself where b is 0).
-func distance(a, b []float64) float64 {
-	diff, size := 0.0, 0.0
-	for i := range a {
-		d := math.Abs(a[i] - b[i])
-		if math.IsNaN(d) {
-			return math.Inf(1)
-		}
-		diff, size = max(diff, d), max(size, math.Abs(b[i]))
-	}
-	if size == 0 {
-		return diff
-	}
-	return diff / size
 }

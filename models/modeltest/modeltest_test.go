@@ -112,63 +112,13 @@ func TestSpoiledModelsFail(t *testing.T) {
 		{randomStart{ridge{3}}, "start", "two starts differ"},
 		{partialStart{ridge{3}}, "start", "two starts differ"},
 		{endlessStart{ridge{3}}, "start", "not finite"},
-		{steep{ridge{3}}, "float32", "value of the upper loss in float32 is off"},
+		{steep{ridge{3}}, "float32", "upper loss in float32: value"},
 		{ridge{4}, "derivatives", "lower loss: "},
 	} {
 		i := slices.IndexFunc(checks, func(k check) bool { return k.name == c.check })
 		err := checks[i].run(newSubject(c.model, s))
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%T: check %q says %v, want %q", c.model, c.check, err, c.says)
-		}
-	}
-}
-
-// wrong is a loss with one wrong derivative.
-type wrong struct {
-	evaluator
-	value, grad, hvp, jvp float64 // factors
-}
-
-func (w wrong) Value(x, y []float64) (float64, error) {
-	f, err := w.evaluator.Value(x, y)
-	return w.value * f, err
-}
-
-func (w wrong) Grad(dx, dy, x, y []float64) error {
-	err := w.evaluator.Grad(dx, dy, x, y)
-	scale(w.grad, dy)
-	return err
-}
-
-func (w wrong) HVP(dst, x, y, v []float64) error {
-	err := w.evaluator.HVP(dst, x, y, v)
-	scale(w.hvp, dst)
-	return err
-}
-
-func (w wrong) JVP(dst, x, y, v []float64) error {
-	err := w.evaluator.JVP(dst, x, y, v)
-	scale(w.jvp, dst)
-	return err
-}
-
-func scale(c float64, v []float64) {
-	for j := range v {
-		v[j] *= c
-	}
-}
-
-func TestWrongDerivativesAreFound(t *testing.T) {
-	s := newSubject(ridge{3}, shard(t))
-	low, _, err := s.losses(false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, y, _ := s.point()
-	for _, w := range []wrong{{low, 1, 1, 1, 1}, {low, 1.0001, 1, 1, 1}, {low, 1, 1.0001, 1, 1}, {low, 1, 1, 1.0001, 1}, {low, 1, 1, 1, .9999}} {
-		right := w == wrong{low, 1, 1, 1, 1}
-		if err := s.differences(w, x, y); (err == nil) != right {
-			t.Errorf("factors %v %v %v %v: %v", w.value, w.grad, w.hvp, w.jvp, err)
 		}
 	}
 }

@@ -160,12 +160,12 @@ func (s *subject) results() error {
 	if err != nil {
 		return err
 	}
-	low, up, err := s.losses(false)
+	losses, err := s.losses(false)
 	if err != nil {
 		return err
 	}
-	f, errF := up.Value(x, y)
-	g, errG := low.Value(x, y)
+	g, errG := losses[0].Value(x, y)
+	f, errF := losses[1].Value(x, y)
 	if f != upper || g != lower {
 		return fmt.Errorf("Values gives f=%g, g=%g; the losses are %g and %g", upper, lower, f, g)
 	}
