@@ -15,9 +15,13 @@
 //	dsoba, sparkle           one loop, one step of each variable an iteration
 //	aidcg, itd, stocbio, alset, soba   one agent
 //
+// Beside them [Lower] solves the lower problem alone, at an x that stays, and [HIGP] and
+// [Hypergradient] are Algorithms 1 and 2 by themselves.
+//
 // Notation of the method docs: mix(v)_i = Σ_j w_ij v_j; H = ∇²_yy g_i, J = ∇²_xy g_i (p×q) and
 // b = ∇_y f_i, all at agent i's (x, y); α, β, γ are the steps of x, y, z. Right-hand sides use the
-// values from before the line. Everything starts at zero, x at X0.
+// values from before the line. Everything starts at zero, x at X0; another start may be copied into
+// X() before the first Step, the same one on all agents.
 //
 // Parameters are plain structs in which zero means the default that the field states; a method's
 // constructor refuses what cannot work with an error that wraps [dsbo.ErrConfig]. [New] makes a
