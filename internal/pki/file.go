@@ -1,0 +1,91 @@
+package pki
+
+import (
+	"crypto/ecdsa"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"dsbo"
+)
+
+const (
+	certificateType = "CERTIFICATE"
+	keyType         = "PRIVATE KEY"
+)
+
+// savePair writes the key first, so that a certificate that stands there has its key.
+func savePair(certFile, keyFile string, cert *x509.Certificate, key any) error {
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return err
+	}
+	if err := save(keyFile, &pem.Block{Type: keyType, Bytes: der}); err != nil {
+		return err
+	}
+	return save(certFile, &pem.Block{Type: certificateType, Bytes: cert.Raw})
+}
+
+func save(path string, block *pem.Block) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%w: %s is there already: remove it or name another folder", dsbo.ErrConfig, path)
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(pem.Encode(f, block), f.Close())
+}
+
+func load(path, blockType string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", dsbo.ErrConfig, err)
+	}
+	block, rest := pem.Decode(text)
+	switch {
+	case block == nil:
+		return nil, fmt.Errorf("%w: %s holds no PEM block, want one of %s", dsbo.ErrConfig, path, blockType)
+	case block.Type != blockType:
+		return nil, fmt.Errorf("%w: %s holds a PEM block of %s, want one of %s", dsbo.ErrConfig, path, block.Type, blockType)
+	}
+	if second, _ := pem.Decode(rest); second != nil {
+		return nil, fmt.Errorf("%w: %s holds more than one PEM block, want one of %s", dsbo.ErrConfig, path, blockType)
+	}
+	return block.Bytes, nil
+}
+
+func loadCertificate(path string) (*x509.Certificate, error) {
+	der, err := load(path, certificateType)
+	if err != nil {
+		return nil, err
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", dsbo.ErrConfig, path, err)
+	}
+	return cert, nil
+}
+
+// loadKey reads the key that belongs to the certificate.
+func loadKey(path string, cert *x509.Certificate) (*ecdsa.PrivateKey, error) {
+	der, err := load(path, keyType)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(der)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", dsbo.ErrConfig, path, err)
+	}
+	key, ok := parsed.(*ecdsa.PrivateKey)
+	if !ok {
+		return nil, fmt.Errorf("%w: %s holds a key of type %T, want ECDSA", dsbo.ErrConfig, path, parsed)
+	}
+	if !key.PublicKey.Equal(cert.PublicKey) {
+		return nil, fmt.Errorf("%w: %s is not the key of the certificate of %q", dsbo.ErrConfig, path, cert.Subject.CommonName)
+	}
+	return key, nil
+}
