@@ -30,7 +30,7 @@ func random[T Float](n int) []T {
 
 // rate runs f again and again and reports the rate of the fastest batch, as billions of the given
 // operations or bytes a second: on a shared machine the mean says more about the neighbours.
-func rate(b *testing.B, each int, unit string, f func()) {
+func rate(b *testing.B, each int, unit string, f func()) float64 {
 	const batch = 20 * time.Microsecond
 	reps := 1
 	for {
@@ -43,9 +43,11 @@ func rate(b *testing.B, each int, unit string, f func()) {
 	for b.Loop() {
 		fastest = min(fastest, timed(f, reps))
 	}
-	b.ReportMetric(float64(each)*float64(reps)/float64(fastest.Nanoseconds()), unit)
+	best := float64(each) * float64(reps) / float64(fastest.Nanoseconds())
+	b.ReportMetric(best, unit)
 	b.ReportMetric(float64(fastest.Nanoseconds())/float64(reps), "ns/call")
 	b.ReportMetric(0, "ns/op")
+	return best
 }
 
 // timed returns how long reps calls of f take.
@@ -97,9 +99,13 @@ func benchGemm[T Float](b *testing.B) {
 				case "TN":
 					lda = c.m
 				}
-				rate(b, 2*c.m*c.n*c.k, "GFLOP/s", func() {
+				top := peak[T]()
+				best := rate(b, 2*c.m*c.n*c.k, "GFLOP/s", func() {
 					c.f(c.m, c.n, c.k, z, c.n, x, lda, y, ldb, false)
 				})
+				if top > 0 {
+					b.ReportMetric(100*best/top, "%peak")
+				}
 			})
 		})
 	}

@@ -29,7 +29,7 @@ func bigExpOf(x exact) exact {
 	halvings := max(0, x.MantExp(nil)+8)
 	r := fresh().SetMantExp(x, -halvings)
 	sum, term := number(1), number(1)
-	for n := 1; n < 40; n++ {
+	for n := 1; n < 18; n++ { // r¹⁸/18! is below 2^-196
 		term.Mul(term, r)
 		term.Quo(term, number(float64(n)))
 		sum.Add(sum, term)
@@ -45,7 +45,7 @@ func bigLog1p(e exact) exact {
 	s := fresh().Quo(e, fresh().Add(number(2), e))
 	s2 := fresh().Mul(s, s)
 	sum, power := fresh(), fresh().Set(s)
-	for n := 1; n < 110; n += 2 {
+	for n := 1; n < 110 && power.Sign() != 0 && power.MantExp(nil) > s.MantExp(nil)-precision; n += 2 {
 		sum.Add(sum, fresh().Quo(power, number(float64(n))))
 		power.Mul(power, s2)
 	}

@@ -127,7 +127,7 @@ func testGemmExact[T Float](t *testing.T) {
 	eachPath(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, 2))
 		for _, p := range products[T]() {
-			for _, s := range shapes(rng, 400) {
+			for _, s := range shapes(rng, 150) {
 				q := newProblem(rng, p, s[0], s[1], s[2], func() T { return T(rng.IntN(15) - 7) })
 				what := fmt.Sprintf("%s m=%d n=%d k=%d lda=%d ldb=%d ldc=%d acc=%v", p.name, q.m, q.n, q.k, q.lda, q.ldb, q.ldc, q.acc)
 				want, _ := q.reference(p)
@@ -245,6 +245,37 @@ func testGemmPathsAgree[T Float](t *testing.T) {
 			p.f(q.m, q.n, q.k, q.c, q.ldc, q.a, q.lda, q.b, q.ldb, q.acc)
 			restore()
 			sameBits(t, fmt.Sprintf("%s %v acc=%v", p.name, s, q.acc), c, q.c)
+		}
+	}
+}
+
+// FuzzGemm looks for a shape, a stride or an offset that one of the paths gets wrong.
+func FuzzGemm(f *testing.F) {
+	for _, s := range [][3]uint8{{1, 1, 1}, {32, 10, 98}, {10, 98, 32}, {0, 3, 3}, {17, 33, 65}} {
+		f.Add(s[0], s[1], s[2], uint64(1))
+	}
+	f.Fuzz(func(t *testing.T, m, n, k uint8, seed uint64) {
+		fuzzGemm[float32](t, int(m), int(n), int(k), seed)
+		fuzzGemm[float64](t, int(m), int(n), int(k), seed)
+	})
+}
+
+func fuzzGemm[T Float](t *testing.T, m, n, k int, seed uint64) {
+	for path := Generic; path <= best; path++ {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		for _, p := range products[T]() {
+			q := newProblem(rng, p, m, n, k, func() T { return T(rng.IntN(15) - 7) })
+			want, _ := q.reference(p)
+			restore := Use(path)
+			p.f(m, n, k, q.c, q.ldc, q.a, q.lda, q.b, q.ldb, q.acc)
+			restore()
+			what := fmt.Sprintf("%s on %v m=%d n=%d k=%d seed=%d", p.name, path, m, n, k, seed)
+			for i, w := range want {
+				if float64(q.c[i]) != w {
+					t.Fatalf("%s: entry (%d,%d) is %g, want %g", what, i/q.ldc, i%q.ldc, q.c[i], w)
+				}
+			}
+			q.arena.check(t, what)
 		}
 	}
 }

@@ -65,9 +65,9 @@ func TestFunctions(t *testing.T) {
 }
 
 func testFunctions[T Float](t *testing.T) {
-	count := 6000
+	count := 3000
 	if testing.Short() {
-		count = 1500
+		count = 1000
 	}
 	x := arguments[T](rand.New(rand.NewPCG(1, 2)), count)
 	for _, fn := range functions[T]() {

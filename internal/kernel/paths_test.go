@@ -90,6 +90,29 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
+// TestAllocs: nothing allocates, but RowLogSumExp of very wide rows.
+func TestAllocs(t *testing.T) {
+	eachPath(t, func(t *testing.T) {
+		x, y, z := random[float32](2000), random[float32](2000), random[float32](2000)
+		src := make([]byte, 2000)
+		if n := testing.AllocsPerRun(10, func() {
+			GemmNT(10, 10, 100, z, 10, x, 100, y, 100, false)
+			GemmTN(10, 100, 10, z, 100, x, 10, y, 100, true)
+			GemmNN(10, 10, 10, z, 10, x, 10, y, 10, true)
+			for _, fn := range []func(dst, src []float32){Exp[float32], Log1pExp[float32], Sigmoid[float32], Tanh[float32], Log[float32]} {
+				fn(z, x)
+			}
+			RowSoftmax(200, 10, z, x)
+			RowLogSumExp(200, 10, z, x)
+			FromBytes(z, src, 2)
+			AddTo(z, x, y)
+			z[0] = Dot(x, y) + Sum(x)
+		}); n != 0 {
+			t.Errorf("%v allocations", n)
+		}
+	})
+}
+
 func wantPanic(t *testing.T, want string, f func()) {
 	t.Helper()
 	defer func() {

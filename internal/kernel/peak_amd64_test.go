@@ -2,10 +2,33 @@
 
 package kernel
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
-// BenchmarkPeak measures the multiply-adds that one core can do: the kernel of outer products with
-// strides of 0, which reads the same few numbers again and again.
+// peak measures the billions of flops a second of one core on the active path: the kernel of outer
+// products with strides of 0, whose loads are always the same few numbers. It is 0 for plain Go.
+func peak[T Float]() float64 {
+	mr, lanes := 10, 64/size[T]()
+	switch active {
+	case Generic:
+		return 0
+	case AVX2:
+		mr, lanes = 6, 32/size[T]()
+	}
+	const k = 5000
+	x, y, z := random[T](mr), random[T](2*lanes), make([]T, mr*2*lanes)
+	fastest := time.Hour
+	for range 100 {
+		fastest = min(fastest, timed(func() {
+			outerPanels[T](mr, 2, 1, 0, k, pointer(z), 2*lanes*size[T](), pointer(x), size[T](), 0, pointer(y), 0, 0)
+		}, 1))
+	}
+	return float64(2*mr*2*lanes*k) / float64(fastest.Nanoseconds())
+}
+
+// BenchmarkPeak reports the peak that the matrix products are measured against.
 func BenchmarkPeak(b *testing.B) {
 	b.Run("float32", benchPeak[float32])
 	b.Run("float64", benchPeak[float64])
@@ -13,17 +36,14 @@ func BenchmarkPeak(b *testing.B) {
 
 func benchPeak[T Float](b *testing.B) {
 	eachPathBench(b, func(b *testing.B) {
-		mr, lanes := 10, 64/size[T]()
-		switch active {
-		case Generic:
-			b.Skip("no assembly")
-		case AVX2:
-			mr, lanes = 6, 32/size[T]()
+		if active == Generic {
+			b.Skip("needs assembly")
 		}
-		const k = 10000
-		x, y, z := random[T](mr), random[T](2*lanes), make([]T, mr*2*lanes)
-		rate(b, 2*mr*2*lanes*k, "GFLOP/s", func() {
-			outerPanels[T](mr, 2, 1, 0, k, pointer(z), 2*lanes*size[T](), pointer(x), size[T](), 0, pointer(y), 0, 0)
-		})
+		best := 0.0
+		for b.Loop() {
+			best = max(best, peak[T]())
+		}
+		b.ReportMetric(best, "GFLOP/s")
+		b.ReportMetric(0, "ns/op")
 	})
 }

@@ -1,0 +1,82 @@
+package kernel
+
+import (
+	"syscall"
+	"testing"
+	"unsafe"
+)
+
+// fence returns a slice of n entries that ends, or begins, right where memory that may not be
+// touched begins or ends: a read of one byte beyond it kills the test.
+func fence[T Float](t *testing.T, n int, atEnd bool) []T {
+	t.Helper()
+	page := syscall.Getpagesize()
+	var v T
+	bytes := n * int(unsafe.Sizeof(v))
+	inner := (bytes + page - 1) / page * page
+	mem, err := syscall.Mmap(-1, 0, inner+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Skip("mmap:", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Munmap(mem); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, m := range [][]byte{mem[:page], mem[page+inner:]} {
+		if err := syscall.Mprotect(m, syscall.PROT_NONE); err != nil {
+			t.Skip("mprotect:", err)
+		}
+	}
+	start := page
+	if atEnd {
+		start += inner - bytes
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(&mem[start])), n)
+}
+
+// TestNoReadOutside runs everything on slices between fences.
+func TestNoReadOutside(t *testing.T) {
+	t.Run("float32", testNoReadOutside[float32])
+	t.Run("float64", testNoReadOutside[float64])
+}
+
+func testNoReadOutside[T Float](t *testing.T) {
+	const most = 45
+	for _, atEnd := range []bool{false, true} {
+		x, y, z := fence[T](t, most*most, atEnd), fence[T](t, most*most, atEnd), fence[T](t, most*most, atEnd)
+		src := make([]byte, most)
+		// cut takes n entries at the fence.
+		cut := func(s []T, n int) []T {
+			if atEnd {
+				return s[len(s)-n:]
+			}
+			return s[:n]
+		}
+		eachPath(t, func(t *testing.T) {
+			for n := 1; n <= most; n++ {
+				a, b, c := cut(x, n), cut(y, n), cut(z, n)
+				for _, fn := range functions[T]() {
+					fn.f(a, b)
+				}
+				AddTo(a, b, c)
+				SubTo(a, b, c)
+				MulTo(a, b, c)
+				Axpy(a, 2, b)
+				Scale(a, 2, b)
+				a[0] = Dot(b, c) + Sum(b)
+				FromBytes(a, src[:n], 1)
+				rows := 1 + n%3
+				RowSoftmax(rows, n, cut(x, rows*n), cut(y, rows*n))
+				RowLogSumExp(rows, n, cut(x, rows), cut(y, rows*n))
+			}
+			for _, s := range [][3]int{{1, 1, 1}, {1, 17, 33}, {17, 1, 33}, {4, 5, 16}, {4, 5, 17}, {9, 11, 13}, {45, 45, 45}, {10, 31, 7}, {3, 40, 9}, {11, 3, 45}} {
+				m, n, k := s[0], s[1], s[2]
+				a, b, c := cut(x, m*k), cut(y, n*k), cut(z, m*n)
+				GemmNT(m, n, k, c, n, a, k, b, k, true)
+				GemmTN(m, n, k, c, n, a, m, b, n, true)
+				GemmNN(m, n, k, c, n, a, k, b, n, false)
+			}
+		})
+	}
+}
