@@ -6,9 +6,10 @@ import "dsbo/internal/vec"
 // terms are added to them.
 const combineBlock = 1024
 
-// combine sets dst = Σ_k row[k].Weight · in[k], summed in the order of k, each product
-// rounded before it is added. Up to three terms, all of a ring, take one pass.
-func combine(dst []float64, row []Weight, in [][]float64) {
+// Combine sets dst = Σ_k row[k].Weight · in[k], summed in the order of k, each product
+// rounded before it is added: the sum of every transport, so that all give the same bits. The
+// vectors have the length of dst; none may overlap it. Up to three terms, all of a ring, take one pass.
+func Combine(dst []float64, row []Weight, in [][]float64) {
 	for lo := 0; lo < len(dst); lo += combineBlock {
 		hi := min(lo+combineBlock, len(dst))
 		d := dst[lo:hi]

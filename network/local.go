@@ -147,7 +147,7 @@ func (a *localAgent) mix(ctx context.Context, dst, src []float64) error {
 				dsbo.ErrShape, a.id, len(src), w.Agent, len(a.in[k]))
 		}
 	}
-	combine(dst, a.row, a.in)
+	Combine(dst, a.row, a.in)
 	return nil
 }
 

@@ -1,0 +1,41 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// ErrRollback marks the errors that ask an agent to go back and repeat exchanges. The error
+// itself is a [*RollbackError].
+var ErrRollback = errors.New("an earlier exchange is needed again")
+
+// A RollbackError says that a neighbour lost its state, came back from an old checkpoint and
+// needs exchanges that this agent no longer holds. The agent restores a state of its own from
+// before exchange Round or from there, calls Rewind with that state's exchange and goes on: it
+// sends the same vectors again. It matches [ErrRollback].
+type RollbackError struct {
+	Neighbour int // who asked
+	Round     int // the first exchange that it needs
+}
+
+func (e *RollbackError) Error() string {
+	return fmt.Sprintf("agent %d needs the exchanges from %d on again, which are no longer held: go back to a checkpoint of exchange %d or before",
+		e.Neighbour, e.Round, e.Round)
+}
+
+// Is reports whether target is ErrRollback.
+func (e *RollbackError) Is(target error) bool { return target == ErrRollback }
+
+// A Rewinder is a mixer whose agents can be lost and come back. Mix and Drain may return a
+// [*RollbackError], after which the agent rewinds.
+type Rewinder interface {
+	Mixer
+	// Round returns the number of the next exchange, counted from 0: what a checkpoint keeps.
+	Round() int
+	// Rewind makes round the next exchange. It is at most the present one.
+	Rewind(round int) error
+	// Drain tells the neighbours that this agent has finished, with its results safe, and waits until
+	// they have too: up to then one may come back and need what only this agent can send.
+	Drain(ctx context.Context) error
+}
