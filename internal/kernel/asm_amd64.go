@@ -8,8 +8,6 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-//go:generate go -C gen run . ..
-
 // detect returns the fastest path whose instructions both the machine and its system support.
 func detect() Path {
 	x := &cpu.X86

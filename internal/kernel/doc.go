@@ -17,6 +17,12 @@
 // DSBO_KERNEL=generic|avx2|avx512 asks for a lesser one; [Env] tells when it could not be
 // followed, and [Use] changes the path for a test.
 //
+// # Accuracy
+//
+// Bounds on the error of a function are relative ones, or in units of the last place (ulp), down to
+// the smallest normal number; below it, where numbers have fewer digits, they are as many units of
+// the smallest number. The float32 functions work in float64 and round once.
+//
 // # Same bits
 //
 // Every function adds in an order that is a function of the sizes alone, so one path gives the
@@ -26,6 +32,8 @@
 // gives the bits of the uncut batch. The two assembly paths agree with each other to the bit. The
 // plain path never fuses a multiply with an add; it differs from the others by rounding alone.
 package kernel
+
+//go:generate go -C gen run . ..
 
 // Float is the set of element types.
 type Float interface{ float32 | float64 }

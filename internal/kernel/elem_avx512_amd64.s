@@ -200,56 +200,56 @@ allDone:
 // Requires: AVX, AVX512F, AVX512VL, BMI2, SSE
 TEXT ·dotSumF32AVX512(SB), NOSPLIT, $0-28
 	MOVQ   n+0(FP), AX
-	MOVQ   AX, CX
-	SHRQ   $0x04, CX
+	MOVQ   x+8(FP), CX
+	MOVQ   y+16(FP), DX
+	MOVQ   AX, BX
+	SHRQ   $0x04, BX
 	ANDQ   $0x0f, AX
-	MOVL   $0xffffffff, DX
-	BZHIL  AX, DX, DX
-	KMOVW  DX, K1
-	MOVQ   x+8(FP), DX
-	MOVQ   y+16(FP), BX
+	MOVL   $0xffffffff, SI
+	BZHIL  AX, SI, SI
+	KMOVW  SI, K1
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
 	VXORPS X3, X3, X3
-	MOVQ   CX, SI
+	MOVQ   BX, SI
 	SHRQ   $0x02, SI
-	ANDQ   $0x03, CX
+	ANDQ   $0x03, BX
 	TESTQ  SI, SI
 	JZ     ones
 
-four:
-	VMOVUPS     (DX), Z4
-	VFMADD231PS (BX), Z4, Z0
-	VMOVUPS     64(DX), Z4
-	VFMADD231PS 64(BX), Z4, Z1
-	VMOVUPS     128(DX), Z4
-	VFMADD231PS 128(BX), Z4, Z2
-	VMOVUPS     192(DX), Z4
-	VFMADD231PS 192(BX), Z4, Z3
+round:
+	VMOVUPS     (CX), Z4
+	VFMADD231PS (DX), Z4, Z0
+	VMOVUPS     64(CX), Z4
+	VFMADD231PS 64(DX), Z4, Z1
+	VMOVUPS     128(CX), Z4
+	VFMADD231PS 128(DX), Z4, Z2
+	VMOVUPS     192(CX), Z4
+	VFMADD231PS 192(DX), Z4, Z3
+	ADDQ        $0x00000100, CX
 	ADDQ        $0x00000100, DX
-	ADDQ        $0x00000100, BX
 	DECQ        SI
-	JNZ         four
+	JNZ         round
 
 ones:
-	MOVQ  CX, SI
-	XORQ  CX, CX
+	MOVQ  BX, SI
+	XORQ  BX, BX
 	TESTQ SI, SI
 	JZ    oneRest
 
 oneLoop:
-	VMOVUPS     (DX)(CX*1), Z4
-	VFMADD231PS (BX)(CX*1), Z4, Z0
-	ADDQ        $0x40, CX
+	VMOVUPS     (CX)(BX*1), Z4
+	VFMADD231PS (DX)(BX*1), Z4, Z0
+	ADDQ        $0x40, BX
 	DECQ        SI
 	JNZ         oneLoop
 
 oneRest:
 	TESTQ       AX, AX
 	JZ          oneDone
-	VMOVUPS.Z   (DX)(CX*1), K1, Z4
-	VMOVUPS.Z   (BX)(CX*1), K1, Z5
+	VMOVUPS.Z   (CX)(BX*1), K1, Z4
+	VMOVUPS.Z   (DX)(BX*1), K1, Z5
 	VFMADD231PS Z4, Z5, Z1
 
 oneDone:
@@ -274,48 +274,48 @@ oneDone:
 // Requires: AVX, AVX512F, AVX512VL, BMI2, SSE
 TEXT ·sumF32AVX512(SB), NOSPLIT, $0-20
 	MOVQ   n+0(FP), AX
-	MOVQ   AX, CX
-	SHRQ   $0x04, CX
+	MOVQ   x+8(FP), CX
+	MOVQ   AX, DX
+	SHRQ   $0x04, DX
 	ANDQ   $0x0f, AX
-	MOVL   $0xffffffff, DX
-	BZHIL  AX, DX, DX
-	KMOVW  DX, K1
-	MOVQ   x+8(FP), DX
+	MOVL   $0xffffffff, BX
+	BZHIL  AX, BX, BX
+	KMOVW  BX, K1
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
 	VXORPS X3, X3, X3
-	MOVQ   CX, BX
+	MOVQ   DX, BX
 	SHRQ   $0x02, BX
-	ANDQ   $0x03, CX
+	ANDQ   $0x03, DX
 	TESTQ  BX, BX
 	JZ     ones
 
-four:
-	VADDPS (DX), Z0, Z0
-	VADDPS 64(DX), Z1, Z1
-	VADDPS 128(DX), Z2, Z2
-	VADDPS 192(DX), Z3, Z3
-	ADDQ   $0x00000100, DX
+round:
+	VADDPS (CX), Z0, Z0
+	VADDPS 64(CX), Z1, Z1
+	VADDPS 128(CX), Z2, Z2
+	VADDPS 192(CX), Z3, Z3
+	ADDQ   $0x00000100, CX
 	DECQ   BX
-	JNZ    four
+	JNZ    round
 
 ones:
-	MOVQ  CX, BX
-	XORQ  CX, CX
+	MOVQ  DX, BX
+	XORQ  DX, DX
 	TESTQ BX, BX
 	JZ    oneRest
 
 oneLoop:
-	VADDPS (DX)(CX*1), Z0, Z0
-	ADDQ   $0x40, CX
+	VADDPS (CX)(DX*1), Z0, Z0
+	ADDQ   $0x40, DX
 	DECQ   BX
 	JNZ    oneLoop
 
 oneRest:
 	TESTQ     AX, AX
 	JZ        oneDone
-	VMOVUPS.Z (DX)(CX*1), K1, Z4
+	VMOVUPS.Z (CX)(DX*1), K1, Z4
 	VADDPS    Z4, Z1, Z1
 
 oneDone:
@@ -571,56 +571,56 @@ allDone:
 // Requires: AVX, AVX512F, AVX512VL, BMI2, SSE2
 TEXT ·dotSumF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ   n+0(FP), AX
-	MOVQ   AX, CX
-	SHRQ   $0x03, CX
+	MOVQ   x+8(FP), CX
+	MOVQ   y+16(FP), DX
+	MOVQ   AX, BX
+	SHRQ   $0x03, BX
 	ANDQ   $0x07, AX
-	MOVL   $0xffffffff, DX
-	BZHIL  AX, DX, DX
-	KMOVW  DX, K1
-	MOVQ   x+8(FP), DX
-	MOVQ   y+16(FP), BX
+	MOVL   $0xffffffff, SI
+	BZHIL  AX, SI, SI
+	KMOVW  SI, K1
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
 	VXORPS X3, X3, X3
-	MOVQ   CX, SI
+	MOVQ   BX, SI
 	SHRQ   $0x02, SI
-	ANDQ   $0x03, CX
+	ANDQ   $0x03, BX
 	TESTQ  SI, SI
 	JZ     ones
 
-four:
-	VMOVUPD     (DX), Z4
-	VFMADD231PD (BX), Z4, Z0
-	VMOVUPD     64(DX), Z4
-	VFMADD231PD 64(BX), Z4, Z1
-	VMOVUPD     128(DX), Z4
-	VFMADD231PD 128(BX), Z4, Z2
-	VMOVUPD     192(DX), Z4
-	VFMADD231PD 192(BX), Z4, Z3
+round:
+	VMOVUPD     (CX), Z4
+	VFMADD231PD (DX), Z4, Z0
+	VMOVUPD     64(CX), Z4
+	VFMADD231PD 64(DX), Z4, Z1
+	VMOVUPD     128(CX), Z4
+	VFMADD231PD 128(DX), Z4, Z2
+	VMOVUPD     192(CX), Z4
+	VFMADD231PD 192(DX), Z4, Z3
+	ADDQ        $0x00000100, CX
 	ADDQ        $0x00000100, DX
-	ADDQ        $0x00000100, BX
 	DECQ        SI
-	JNZ         four
+	JNZ         round
 
 ones:
-	MOVQ  CX, SI
-	XORQ  CX, CX
+	MOVQ  BX, SI
+	XORQ  BX, BX
 	TESTQ SI, SI
 	JZ    oneRest
 
 oneLoop:
-	VMOVUPD     (DX)(CX*1), Z4
-	VFMADD231PD (BX)(CX*1), Z4, Z0
-	ADDQ        $0x40, CX
+	VMOVUPD     (CX)(BX*1), Z4
+	VFMADD231PD (DX)(BX*1), Z4, Z0
+	ADDQ        $0x40, BX
 	DECQ        SI
 	JNZ         oneLoop
 
 oneRest:
 	TESTQ       AX, AX
 	JZ          oneDone
-	VMOVUPD.Z   (DX)(CX*1), K1, Z4
-	VMOVUPD.Z   (BX)(CX*1), K1, Z5
+	VMOVUPD.Z   (CX)(BX*1), K1, Z4
+	VMOVUPD.Z   (DX)(BX*1), K1, Z5
 	VFMADD231PD Z4, Z5, Z1
 
 oneDone:
@@ -642,48 +642,48 @@ oneDone:
 // Requires: AVX, AVX512F, AVX512VL, BMI2, SSE2
 TEXT ·sumF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ   n+0(FP), AX
-	MOVQ   AX, CX
-	SHRQ   $0x03, CX
+	MOVQ   x+8(FP), CX
+	MOVQ   AX, DX
+	SHRQ   $0x03, DX
 	ANDQ   $0x07, AX
-	MOVL   $0xffffffff, DX
-	BZHIL  AX, DX, DX
-	KMOVW  DX, K1
-	MOVQ   x+8(FP), DX
+	MOVL   $0xffffffff, BX
+	BZHIL  AX, BX, BX
+	KMOVW  BX, K1
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
 	VXORPS X3, X3, X3
-	MOVQ   CX, BX
+	MOVQ   DX, BX
 	SHRQ   $0x02, BX
-	ANDQ   $0x03, CX
+	ANDQ   $0x03, DX
 	TESTQ  BX, BX
 	JZ     ones
 
-four:
-	VADDPD (DX), Z0, Z0
-	VADDPD 64(DX), Z1, Z1
-	VADDPD 128(DX), Z2, Z2
-	VADDPD 192(DX), Z3, Z3
-	ADDQ   $0x00000100, DX
+round:
+	VADDPD (CX), Z0, Z0
+	VADDPD 64(CX), Z1, Z1
+	VADDPD 128(CX), Z2, Z2
+	VADDPD 192(CX), Z3, Z3
+	ADDQ   $0x00000100, CX
 	DECQ   BX
-	JNZ    four
+	JNZ    round
 
 ones:
-	MOVQ  CX, BX
-	XORQ  CX, CX
+	MOVQ  DX, BX
+	XORQ  DX, DX
 	TESTQ BX, BX
 	JZ    oneRest
 
 oneLoop:
-	VADDPD (DX)(CX*1), Z0, Z0
-	ADDQ   $0x40, CX
+	VADDPD (CX)(DX*1), Z0, Z0
+	ADDQ   $0x40, DX
 	DECQ   BX
 	JNZ    oneLoop
 
 oneRest:
 	TESTQ     AX, AX
 	JZ        oneDone
-	VMOVUPD.Z (DX)(CX*1), K1, Z4
+	VMOVUPD.Z (CX)(DX*1), K1, Z4
 	VADDPD    Z4, Z1, Z1
 
 oneDone:

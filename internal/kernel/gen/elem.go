@@ -64,82 +64,94 @@ func (e *emitter) param(name string) operand.Mem {
 // chains is how many sums run side by side in a long sum.
 const chains = 4
 
-// sums emits the dot product and the sum: pieces of 64 bytes go to four accumulators in turn, what
-// does not fill four of them to the first, and the rest to the second.
+// A sumKernel is Σ x, or Σ x·y if there is a y.
+type sumKernel struct {
+	*emitter
+	x, y reg.GPVirtual
+	last int // the first register after the accumulators
+}
+
+// acc is the accumulator of a chain for one part of 64 bytes.
+func (s *sumKernel) acc(chain, part int) int { return chain*s.parts() + part }
+
+// sums emits the dot product and the sum: pieces of 64 bytes go to the chains in turn, those that do
+// not fill all chains to the first, and the rest to the second.
 func (e *emitter) sums() {
-	for _, two := range []bool{true, false} {
-		if two {
-			e.fn("dotSum", "returns Σ x·y over n entries.", "func(n int, x, y *%[1]s) %[1]s")
-		} else {
-			e.fn("sum", "returns Σ x over n entries.", "func(n int, x *%[1]s) %[1]s")
-		}
-		s := e.span(e.arg("n"), elemMask)
-		x := e.arg("x")
-		y := x
-		if two {
-			y = e.arg("y")
-		}
-		acc := func(c, p int) int { return c*e.parts() + p }
-		last := chains * e.parts()
-		for i := range last {
-			e.zero(i)
-		}
-		// add adds one piece to chain c.
-		add := func(mx, my operand.Mem, c int, k *mask) {
-			for p := range e.parts() {
-				a := e.vec(acc(c, p))
-				switch {
-				case k == nil && two:
-					e.load(mx, last, nil, p)
-					e.packed("VFMADD231", my.Offset(p*e.width()), e.vec(last), a)
-				case k == nil:
-					e.packed("VADD", mx.Offset(p*e.width()), a, a)
-				case two:
-					e.load(mx, last, k, p)
-					e.load(my, last+1, k, p)
-					e.packed("VFMADD231", e.vec(last), e.vec(last+1), a)
-				default:
-					e.load(mx, last, k, p)
-					e.packed("VADD", e.vec(last), a, a)
-				}
-			}
-		}
-		fours := e.copyOf(s.whole)
-		e.op("SHRQ", log2(chains), fours)
-		e.op("ANDQ", chains-1, s.whole)
-		e.op("TESTQ", fours, fours)
-		e.jump("JZ", "ones")
-		e.label("four")
-		for c := range chains {
-			add(at(x, 64*c), at(y, 64*c), c, nil)
-		}
-		e.op("ADDQ", 64*chains, x)
-		if two {
-			e.op("ADDQ", 64*chains, y)
-		}
-		e.DECQ(fours)
-		e.jump("JNZ", "four")
-		e.label("ones")
-		e.each("one", s, func(off reg.Register, k *mask) {
-			c := 0
-			if k != nil {
-				c = 1
-			}
-			add(indexed(x, off), indexed(y, off), c, k)
-		})
-		for step := 1; step < chains; step *= 2 {
-			for c := 0; c < chains; c += 2 * step {
-				for p := range e.parts() {
-					a := e.vec(acc(c, p))
-					e.packed("VADD", e.vec(acc(c+step, p)), a, a)
-				}
-			}
-		}
-		first := []int{acc(0, 0), acc(0, e.parts()-1)}[:e.parts()]
-		sum := e.reduce([][]int{first}, last)
-		e.Store(e.quarter(sum[0]), e.ReturnIndex(0))
-		e.ret()
+	e.fn("dotSum", "returns Σ x·y over n entries.", "func(n int, x, y *%[1]s) %[1]s")
+	n := e.arg("n")
+	(&sumKernel{emitter: e, x: e.arg("x"), y: e.arg("y")}).emit(n)
+	e.fn("sum", "returns Σ x over n entries.", "func(n int, x *%[1]s) %[1]s")
+	n = e.arg("n")
+	(&sumKernel{emitter: e, x: e.arg("x")}).emit(n)
+}
+
+func (s *sumKernel) emit(n reg.GPVirtual) {
+	pieces := s.span(n, elemMask)
+	s.last = chains * s.parts()
+	for i := range s.last {
+		s.zero(i)
 	}
+	rounds := s.copyOf(pieces.whole)
+	s.op("SHRQ", log2(chains), rounds)
+	s.op("ANDQ", chains-1, pieces.whole)
+	s.op("TESTQ", rounds, rounds)
+	s.jump("JZ", "ones")
+	s.label("round")
+	for c := range chains {
+		s.add(c, nil, func(p reg.Register) operand.Mem { return at(p, 64*c) })
+	}
+	s.op("ADDQ", 64*chains, s.x)
+	if s.y != nil {
+		s.op("ADDQ", 64*chains, s.y)
+	}
+	s.DECQ(rounds)
+	s.jump("JNZ", "round")
+	s.label("ones")
+	s.each("one", pieces, func(off reg.Register, k *mask) {
+		c := 0
+		if k != nil {
+			c = 1
+		}
+		s.add(c, k, func(p reg.Register) operand.Mem { return indexed(p, off) })
+	})
+	s.join()
+}
+
+// add adds one piece, found from the pointers by where, to a chain.
+func (s *sumKernel) add(chain int, k *mask, where func(p reg.Register) operand.Mem) {
+	for p := range s.parts() {
+		a := s.vec(s.acc(chain, p))
+		if s.y == nil && k == nil {
+			s.packed("VADD", where(s.x).Offset(p*s.width()), a, a)
+			continue
+		}
+		s.load(where(s.x), s.last, k, p)
+		switch {
+		case s.y == nil:
+			s.packed("VADD", s.vec(s.last), a, a)
+		case k == nil:
+			s.packed("VFMADD231", where(s.y).Offset(p*s.width()), s.vec(s.last), a)
+		default:
+			s.load(where(s.y), s.last+1, k, p)
+			s.packed("VFMADD231", s.vec(s.last), s.vec(s.last+1), a)
+		}
+	}
+}
+
+// join adds the chains up and returns the sum.
+func (s *sumKernel) join() {
+	for step := 1; step < chains; step *= 2 {
+		for c := 0; c < chains; c += 2 * step {
+			for p := range s.parts() {
+				a := s.vec(s.acc(c, p))
+				s.packed("VADD", s.vec(s.acc(c+step, p)), a, a)
+			}
+		}
+	}
+	first := []int{s.acc(0, 0), s.acc(0, 1)}[:s.parts()]
+	sum := s.reduce([][]int{first}, s.last)
+	s.Store(s.quarter(sum[0]), s.ReturnIndex(0))
+	s.ret()
 }
 
 // fromBytes emits the conversion of bytes.
