@@ -112,35 +112,6 @@ func TestMLPLearns(t *testing.T) {
 	}
 }
 
-// TestHyperCleanWeights: with all trust equal to ½ the lower loss is half of softmax's, and an example's derivative
-// is σ'(x_e) times its own loss over the number of examples.
-func TestHyperCleanWeights(t *testing.T) {
-	const d, c, rows = 4, 3, 10
-	s := classShard(t, rows, 8, d, c) // IDs 5 to 14
-	m := models.HyperClean{Features: d, Classes: c, Examples: 17, Ridge: 1e-9}
-	p, q := m.Dims()
-	g, err := models.Differentiate(m.Lower, p, q, s.Train, false)
-	must(t, err)
-	x, y := make([]float64, p), normal(rand.New(rand.NewPCG(5, 5)), q, 1)
-	dx := make([]float64, p)
-	must(t, g.Grad(dx, nil, x, y))
-	total := 0.0
-	for id, got := range dx {
-		want := 0.0
-		if i := id - 5; i >= 0 && i < rows {
-			_, loss := probabilities(y, row(s.Train, i), c, s.Train.Target, i)
-			want = loss / 4 / rows
-			total += loss / 2 / rows
-		}
-		if math.Abs(got-want) > 1e-14 {
-			t.Errorf("∂g/∂x_%d = %g, want %g", id, got, want)
-		}
-	}
-	if v, err := g.Value(x, y); err != nil || math.Abs(v-total-1e-9*vec.Dot(y, y)) > 1e-13 {
-		t.Errorf("lower loss %g (%v), want %g", v, err, total)
-	}
-}
-
 // TestCompositionalLowerSolution: y*(x) is the inner map.
 func TestCompositionalLowerSolution(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))

@@ -6,11 +6,13 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
+	"dsbo/internal/vec"
 	"dsbo/models"
 )
 
@@ -65,6 +67,42 @@ func TestDrawsAreUnbiased(t *testing.T) {
 	for j := range sum {
 		if math.Abs(sum[j]-want[j]) > 5*.5/math.Sqrt(10*draws) {
 			t.Errorf("mean of the gradients is %v, the whole gradient %v", sum, want)
+		}
+	}
+}
+
+// TestAgentsShareTables runs agents on the same tables at the same time: each gets the bits that it gets alone.
+func TestAgentsShareTables(t *testing.T) {
+	s := classShard(t, 90, 80, 12, 3)
+	agent := func(i int) ([]float64, error) {
+		o, err := models.NewOracle(models.Softmax{Features: 12, Classes: 3}, s, models.Config{Agent: i, Batch: 40})
+		if err != nil {
+			return nil, err
+		}
+		x, y, g := make([]float64, 12), make([]float64, 36), make([]float64, 36)
+		for k := range 30 {
+			name := dsbo.Sample{Set: dsbo.Lower, K: k}
+			err = errors.Join(err, o.LowerGrad(g, x, y, name))
+			vec.Axpy(y, -.5, g)
+			err = errors.Join(err, o.HVP(g, x, y, y, name))
+			vec.Axpy(y, -.1, g)
+		}
+		return y, err
+	}
+	const n = 4
+	var together [n][]float64
+	var errs [n]error
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { together[i], errs[i] = agent(i) })
+	}
+	wg.Wait()
+	must(t, errors.Join(errs[:]...))
+	for i := range n {
+		y, err := agent(i)
+		must(t, err)
+		if !slices.Equal(y, together[i]) {
+			t.Errorf("agent %d: other bits beside other agents than alone", i)
 		}
 	}
 }

@@ -86,10 +86,10 @@ func noisy(v *ad.Node, b Batch) *ad.Node {
 	return ad.Add(v, ad.Scale(1/float64(b.Rows), ad.SumRows(b.X)))
 }
 
-// Modulus implements [StronglyConvex]: the smallest eigenvalue of A.
+// Modulus implements [StronglyConvex]: the smallest eigenvalue of A, 0 where A is no such matrix.
 func (m Quadratic) Modulus([]float64) float64 {
 	var e mat.EigenSym
-	if !e.Factorize(mat.NewSymDense(m.Q, m.A), false) {
+	if m.Validate() != nil || !e.Factorize(mat.NewSymDense(m.Q, m.A), false) {
 		return 0
 	}
 	return e.Values(nil)[0]
