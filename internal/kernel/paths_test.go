@@ -59,6 +59,7 @@ func TestUse(t *testing.T) {
 
 func TestMisuse(t *testing.T) {
 	f := func(n int) []float64 { return make([]float64, n) }
+	const huge = math.MaxInt / 3 // its products overflow
 	for _, c := range []struct {
 		want string
 		call func()
@@ -68,7 +69,7 @@ func TestMisuse(t *testing.T) {
 			func() { GemmNT(2, 2, 2, f(4), 2, f(3), 2, f(4), 2, false) }},
 		{"GemmTN: b has length 3", func() { GemmTN(2, 2, 2, f(4), 2, f(4), 2, f(3), 2, false) }},
 		{"GemmNN: c has row stride 1", func() { GemmNN(2, 2, 2, f(4), 1, f(4), 2, f(4), 2, false) }},
-		{"GemmNN: c has length 4", func() { GemmNN(1<<40, 2, 1<<40, f(4), 1<<40, f(4), 1<<40, f(4), 2, false) }},
+		{"GemmNN: c has length 4", func() { GemmNN(huge, 2, huge, f(4), huge, f(4), huge, f(4), 2, false) }},
 		{"Exp: dst has length 2 and the input 3", func() { Exp(f(2), f(3)) }},
 		{"Log: dst", func() { Log(f(2), f(3)) }},
 		{"Tanh: dst", func() { Tanh(f(2), f(3)) }},
