@@ -167,7 +167,7 @@ func (s *subject) results() error {
 	g, errG := losses[0].Value(x, y)
 	f, errF := losses[1].Value(x, y)
 	if f != upper || g != lower {
-		return fmt.Errorf("Values gives f=%g, g=%g; the losses are %g and %g", upper, lower, f, g)
+		return fmt.Errorf("the oracle's values are f=%g, g=%g; the losses are %g and %g", upper, lower, f, g)
 	}
 	return errors.Join(errF, errG)
 }
@@ -253,7 +253,7 @@ func (s *subject) lengths() error {
 		}
 	}
 	if _, _, err := o.Values(x, y[1:], all); !errors.Is(err, dsbo.ErrShape) {
-		return fmt.Errorf("Values, y short: error is %v, want one that matches ErrShape", err)
+		return fmt.Errorf("asking Values with y short: error is %v, want one that matches ErrShape", err)
 	}
 	return nil
 }
