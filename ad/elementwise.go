@@ -148,7 +148,7 @@ const (
 )
 
 func sameShape(name fmt.Stringer, a, b *Node) {
-	if !shapeOf(a).Eq(shapeOf(b)) {
+	if !equal(shapeOf(a), shapeOf(b)) {
 		failf("%v: shapes %v and %v differ; to broadcast use ScaleBy, RowScale, ColScale, AddRow or AddCol", name, a.Shape(), b.Shape())
 	}
 }

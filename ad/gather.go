@@ -3,6 +3,8 @@ package ad
 import (
 	"fmt"
 
+	"gorgonia.org/tensor"
+
 	"dsbo/internal/kernel"
 )
 
@@ -13,13 +15,20 @@ type (
 )
 
 // Gather returns rows idx_0, idx_1, ... of a (entries, if a is a vector). idx is a vector whose entries
-// are whole numbers in [0, rows of a); it is data, not differentiated.
+// are whole numbers in [0, rows of a); it is data, not differentiated. A program reports an entry out
+// of range when it runs. In float32 a has at most 2²⁴ rows, for larger indices are not exact.
 func Gather(a, idx *Node) *Node {
-	m := shapeOf(idx).TotalSize()
-	if len(shapeOf(a)) == 1 {
+	m, one := dims(idx)
+	r, c := dims(a)
+	if one != 1 {
+		failf("Gather: indices of shape %v, want a vector", idx.Shape())
+	}
+	if a.Dtype() == tensor.Float32 && r > 1<<24 {
+		failf("Gather: %d rows in float32, want at most %d; compute in float64", r, 1<<24)
+	}
+	if len(a.Shape()) == 1 {
 		return apply(gatherRule{}, vecShape(m), a, idx)
 	}
-	_, c := dims(a)
 	return apply(gatherRule{}, matShape(m, c), a, idx)
 }
 
@@ -43,8 +52,16 @@ func (gatherRule) kernels() (func(*call[float32]), func(*call[float64])) {
 
 func gatherKernel[T Float](c *call[T]) {
 	for i := range c.dst.r {
-		copy(c.dst.row(i), c.in[0].row(int(c.in[1].v[i])))
+		copy(c.dst.row(i), c.in[0].rowAt(c.in[1].v[i]))
 	}
+}
+
+// rowAt returns the row whose index is v.
+func (m mat[T]) rowAt(v T) []T {
+	if !(v >= 0 && v < T(m.r)) || v != T(int(v)) {
+		failf("Gather: index %v, want a whole number from 0 to %d", v, m.r-1)
+	}
+	return m.row(int(v))
 }
 
 func (r scatterRule) String() string { return fmt.Sprintf("Scatter(%d)", r.n) }
@@ -59,7 +76,7 @@ func (r scatterRule) kernels() (func(*call[float32]), func(*call[float64])) {
 func scatterKernel[T Float](c *call[T]) {
 	c.clear()
 	for i := range c.in[0].r {
-		d := c.dst.row(int(c.in[1].v[i]))
+		d := c.dst.rowAt(c.in[1].v[i])
 		kernel.AddTo(d, d, c.in[0].row(i))
 	}
 }

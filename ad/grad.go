@@ -16,14 +16,14 @@ import "fmt"
 // Cost: time and nodes proportional to the size of cost's graph.
 func Grad(cost *Node, wrt ...*Node) (grads []*Node, err error) {
 	defer catch(&err)
-	if !cost.IsScalar() {
-		return nil, fmt.Errorf("%w: cost has shape %v, want a scalar", ErrGraph, cost.Shape())
-	}
 	all, err := closed(append([]*Node{cost}, wrt...)...)
 	if err != nil {
 		return nil, err
 	}
 	cost, wrt = all[0], all[1:]
+	if !cost.IsScalar() {
+		return nil, fmt.Errorf("%w: the cost has shape %v, want a scalar", ErrGraph, cost.Shape())
+	}
 	order := topological(cost)
 	s := sweep{active: dependents(order, wrt), adjoint: map[*Node]*Node{}}
 	if s.active[cost] {

@@ -5,6 +5,7 @@ import (
 	"hash"
 	"hash/fnv"
 	"runtime"
+	"slices"
 
 	"github.com/chewxy/hm"
 	"gorgonia.org/gorgonia"
@@ -129,7 +130,7 @@ func catch(err *error) {
 	case runtime.Error:
 		panic(r)
 	case error:
-		*err = fmt.Errorf("%w: %w", ErrGraph, r)
+		*err = fmt.Errorf("%w: in Build: %w", ErrGraph, r)
 	default:
 		panic(r)
 	}
@@ -166,6 +167,9 @@ func nodeType(s tensor.Shape, dt tensor.Dtype) hm.Type {
 	return gorgonia.TensorType{Dims: len(s), Of: dt}
 }
 
+// equal compares shapes strictly; tensor.Shape.Eq takes a vector for a matrix of one column or row.
+func equal(a, b tensor.Shape) bool { return slices.Equal(a, b) }
+
 var scalarShape = tensor.ScalarShape()
 
 func vecShape(n int) tensor.Shape    { return tensor.Shape{n} }
@@ -176,6 +180,9 @@ func matShape(r, c int) tensor.Shape { return tensor.Shape{r, c} }
 // Gorgonia merges nodes whose 32-bit hashes agree without comparing the children, so the node that
 // comes back is checked, and asked for again under another hash if it is not the one meant.
 func apply(r rule, shape tensor.Shape, in ...*Node) *Node {
+	if len(shape) > 0 && slices.Min(shape) < 1 {
+		failf("%v: the result would have shape %v", r, shape)
+	}
 	ts := make([]hm.Type, 0, len(in)+1)
 	for _, n := range in {
 		s := shapeOf(n)
@@ -190,7 +197,7 @@ func apply(r rule, shape tensor.Shape, in ...*Node) *Node {
 		if err != nil {
 			panic(misuse{fmt.Errorf("%w: %v: %w", ErrGraph, r, err)})
 		}
-		if o, ok := n.Op().(*op); ok && o.rule == r && sameNodes(children(n), in) {
+		if o, ok := n.Op().(*op); ok && o.rule == r && equal(o.shape, shape) && slices.Equal(children(n), in) {
 			return n
 		}
 	}
@@ -207,18 +214,6 @@ func children(n *Node) []*Node {
 		c = append(c, it.Node().(*Node))
 	}
 	return c
-}
-
-func sameNodes(a, b []*Node) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // Do runs the rule on tensors, so that the same nodes also work on Gorgonia's TapeMachine.

@@ -25,7 +25,7 @@ func part(v *Node, off int, shape tensor.Shape) *Node {
 	if c != 1 || off < 0 || off+shape.TotalSize() > n {
 		failf("Part: %v at offset %d does not lie inside shape %v", shape, off, v.Shape())
 	}
-	if off == 0 && shape.Eq(v.Shape()) {
+	if off == 0 && equal(shape, v.Shape()) {
 		return v
 	}
 	return apply(partRule{off}, shape, v)
@@ -79,7 +79,7 @@ func reshape(a *Node, s tensor.Shape) *Node {
 	if shapeOf(a).TotalSize() != s.TotalSize() {
 		failf("Reshape: %v has %d entries, %v needs %d", a.Shape(), a.Shape().TotalSize(), s, s.TotalSize())
 	}
-	if a.Shape().Eq(s) {
+	if equal(a.Shape(), s) {
 		return a
 	}
 	r, c := shapeDims(s)

@@ -180,7 +180,7 @@ func newConst[T Float](like *Node, name string, shape tensor.Shape, data []T) *N
 	t := tensor.New(tensor.WithShape(shape...), tensor.WithBacking(data))
 	n := gorgonia.NewTensor(like.Graph(), like.Dtype(), len(shape), gorgonia.WithShape(shape...), gorgonia.WithName("const:"+name), gorgonia.WithValue(t))
 	// Gorgonia merges leaves of equal name: n may be an older one.
-	if old, err := valueData[T](n.Value()); err != nil || !n.Shape().Eq(shape) || !slices.Equal(old, data) {
+	if old, err := valueData[T](n.Value()); err != nil || !equal(n.Shape(), shape) || !slices.Equal(old, data) {
 		failf("NewConst %q: the graph has another constant of this name", name)
 	}
 	return n

@@ -1,0 +1,241 @@
+package ad
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// Two losses of the paper against their closed forms, from where nothing is decided to logits of thousands.
+
+// accurateDot is Σ a_j b_j as hi + lo, exact to about twice the working precision (Ogita, Rump and Oishi 2005).
+func accurateDot(a, b []float64) (hi, lo float64) {
+	for j := range a {
+		p := a[j] * b[j]
+		lo += math.FMA(a[j], b[j], -p)
+		s := hi + p
+		t := s - hi
+		lo += (hi - (s - t)) + (p - t)
+		hi = s
+	}
+	return hi, lo
+}
+
+// task is one random problem.
+type task struct {
+	m, d, c   int
+	data      []float64 // m×d
+	labels    []uint8
+	signs     []float64
+	x, y, v   []float64 // y and v are c×d
+	tables    map[string]*Table
+	gx, gy    []float64
+	hvp, jvp  []float64
+	lossValue float64
+}
+
+func newTask(t testing.TB, m, d, c int, scale float64) *task {
+	r := rand.New(rand.NewPCG(5, 6))
+	k := &task{m: m, d: d, c: c, labels: make([]uint8, m), signs: make([]float64, m)}
+	normal := func(n int, s float64) []float64 {
+		a := make([]float64, n)
+		for i := range a {
+			a[i] = s * r.NormFloat64()
+		}
+		return a
+	}
+	k.data, k.x, k.y, k.v = normal(m*d, 1), normal(d, 1), normal(c*d, scale), normal(c*d, 1)
+	for i := range k.labels {
+		k.labels[i], k.signs[i] = uint8(r.IntN(c)), float64(2*r.IntN(2)-1)
+	}
+	k.gx, k.gy, k.hvp, k.jvp = make([]float64, d), make([]float64, c*d), make([]float64, c*d), make([]float64, d)
+	k.tables = map[string]*Table{}
+	var errs [3]error
+	k.tables["X"], errs[0] = FloatTable(m, d, k.data)
+	k.tables["T"], errs[1] = LabelTable(k.labels, c)
+	k.tables["S"], errs[2] = FloatTable(m, 1, k.signs)
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return k
+}
+
+func (k *task) row(i int) []float64 { return k.data[i*k.d : (i+1)*k.d] }
+
+// softmaxLoss is mean_e cross-entropy + 1/(cd) Σ e^{x_j} Y_kj².
+func (k *task) softmaxLoss() Loss {
+	return Loss{P: k.d, Q: k.c * k.d, Rows: k.m, Inputs: []Input{{"X", []int{k.d}, true}, {"T", []int{k.c}, true}},
+		Build: func(x, y *Node, in []*Node) *Node {
+			w := Part(y, 0, k.c, k.d)
+			l := MatMul(in[0], w, false, true)
+			ce := Scale(1/float64(k.m), Sub(SumAll(RowLogSumExp(l)), Dot(in[1], l)))
+			return Add(ce, Scale(1/float64(k.c*k.d), SumAll(ColScale(Square(w), Exp(x)))))
+		}}
+}
+
+func (k *task) softmaxClosed() {
+	for i := range k.m {
+		a := k.row(i)
+		hi, lo, u := make([]float64, k.c), make([]float64, k.c), make([]float64, k.c)
+		top := 0
+		for j := range k.c {
+			hi[j], lo[j] = accurateDot(a, k.y[j*k.d:(j+1)*k.d])
+			u[j], _ = accurateDot(a, k.v[j*k.d:(j+1)*k.d])
+			if hi[j] > hi[top] {
+				top = j
+			}
+		}
+		p, sum := make([]float64, k.c), 0.
+		for j := range k.c {
+			p[j] = math.Exp((hi[j] - hi[top]) + (lo[j] - lo[top]))
+			sum += p[j]
+		}
+		target := int(k.labels[i])
+		k.lossValue += (math.Log(sum) + (hi[top] - hi[target]) + (lo[top] - lo[target])) / float64(k.m)
+		for j := range k.c {
+			var spread float64 // Σ_l p_l (u_j − u_l), without cancellation
+			for l := range k.c {
+				spread += p[l] / sum * (u[j] - u[l])
+			}
+			delta := p[j] / sum
+			if j == target {
+				delta--
+			}
+			for f := range k.d {
+				k.gy[j*k.d+f] += delta * a[f] / float64(k.m)
+				k.hvp[j*k.d+f] += p[j] / sum * spread * a[f] / float64(k.m)
+			}
+		}
+	}
+	for j := range k.c {
+		for f := range k.d {
+			i, e := j*k.d+f, math.Exp(k.x[f])/float64(k.c*k.d)
+			k.lossValue += e * k.y[i] * k.y[i]
+			k.gx[f] += e * k.y[i] * k.y[i]
+			k.gy[i] += 2 * e * k.y[i]
+			k.hvp[i] += 2 * e * k.v[i]
+			k.jvp[f] += 2 * e * k.y[i] * k.v[i]
+		}
+	}
+}
+
+// logisticLoss is Σ_e log(1 + e^{-s_e a_e'y}) + ½ Σ e^{x_j} y_j².
+func (k *task) logisticLoss() Loss {
+	return Loss{P: k.d, Q: k.d, Rows: k.m, Inputs: []Input{{"X", []int{k.d}, true}, {"S", nil, true}},
+		Build: func(x, y *Node, in []*Node) *Node {
+			margins := Mul(in[1], MatVec(in[0], y, false))
+			return Add(SumAll(Softplus(Neg(margins))), Scale(.5, Dot(Exp(x), Square(y))))
+		}}
+}
+
+func (k *task) logisticClosed() {
+	sigmoid := func(a float64) float64 { return 1 / (1 + math.Exp(-a)) }
+	for i := range k.m {
+		a, s := k.row(i), k.signs[i]
+		hi, lo := accurateDot(a, k.y)
+		m := s * (hi + lo)
+		u, _ := accurateDot(a, k.v)
+		k.lossValue += math.Max(-m, 0) + math.Log1p(math.Exp(-math.Abs(m)))
+		for f := range k.d {
+			k.gy[f] -= s * sigmoid(-m) * a[f]
+			k.hvp[f] += sigmoid(m) * sigmoid(-m) * u * a[f]
+		}
+	}
+	for f := range k.d {
+		e := math.Exp(k.x[f])
+		k.lossValue += e * k.y[f] * k.y[f] / 2
+		k.gx[f] = e * k.y[f] * k.y[f] / 2
+		k.gy[f] += e * k.y[f]
+		k.hvp[f] += e * k.v[f]
+		k.jvp[f] = e * k.y[f] * k.v[f]
+	}
+}
+
+// TestClosedForms: values and derivatives within 1e-11 of the largest entry. A logit a'y of size L = 1000·√d has an error
+// of up to d·2⁻⁵³·L ≈ 1e-12 itself, which is the relative error of its exponential.
+func TestClosedForms(t *testing.T) {
+	for _, scale := range []float64{0, .1, 1, 10, 100, 1000} {
+		for _, c := range []struct {
+			name   string
+			c      int
+			loss   func(k *task) Loss
+			closed func(k *task)
+		}{{"softmax", 5, (*task).softmaxLoss, (*task).softmaxClosed}, {"logistic", 1, (*task).logisticLoss, (*task).logisticClosed}} {
+			t.Run(fmt.Sprintf("%s at %g", c.name, scale), func(t *testing.T) {
+				k := newTask(t, 150, 13, c.c, scale)
+				c.closed(k)
+				d, err := Differentiate(c.loss(k))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, in := range d.f.Inputs {
+					if err := d.Bind(in.Name, k.tables[in.Name], nil); err != nil {
+						t.Fatal(err)
+					}
+				}
+				got := evaluate(t, d, k.x, k.y, k.v)
+				for i, want := range [][]float64{{k.lossValue}, k.gx, k.gy, k.jvp, k.hvp} {
+					within(t, []string{"value", "∇_x", "∇_y", "JVP", "HVP"}[i], got[i], want, 1e-11)
+				}
+			})
+		}
+	}
+}
+
+// evaluate returns the value, ∇_x, ∇_y, JVP and HVP.
+func evaluate(t testing.TB, d *Derivs, x, y, v []float64) [5][]float64 {
+	t.Helper()
+	p, q := len(x), len(y)
+	r := [5][]float64{{0}, make([]float64, p), make([]float64, q), make([]float64, p), make([]float64, q)}
+	var err error
+	r[0][0], err = d.Value(x, y)
+	for _, err := range []error{err, d.Grad(r[1], r[2], x, y), d.JVP(r[3], x, y, v), d.HVP(r[4], x, y, v)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r
+}
+
+// within fails if an entry differs by more than tol of want's largest.
+func within(t testing.TB, what string, got, want []float64, tol float64) {
+	t.Helper()
+	scale := 0.
+	for _, w := range want {
+		scale = max(scale, math.Abs(w))
+	}
+	for i := range want {
+		if !(math.Abs(got[i]-want[i]) <= tol*scale) {
+			t.Fatalf("%s[%d] = %v, want %v: off by %.1e of the largest entry, allowed %.0e", what, i, got[i], want[i], math.Abs(got[i]-want[i])/scale, tol)
+		}
+	}
+}
+
+// TestExtremeLogits: entries of ±1000 and beyond neither overflow nor lose the small probabilities.
+func TestExtremeLogits(t *testing.T) {
+	for _, big := range []float64{50, 1000, 1e5} {
+		d, err := Differentiate(Loss{P: 1, Q: 3, Build: func(x, y *Node, _ []*Node) *Node {
+			return Add(SumAll(RowLogSumExp(Part(y, 0, 1, 3))), SumAll(Softplus(y)))
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		y := []float64{big, -big, 0}
+		gy, hv := make([]float64, 3), make([]float64, 3)
+		value, err := d.Value([]float64{0}, y)
+		for _, err := range []error{err, d.Grad(nil, gy, []float64{0}, y), d.HVP(hv, []float64{0}, y, []float64{0, 1, 0})} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		within(t, "value", []float64{value}, []float64{2*big + math.Ln2}, 1e-15)
+		within(t, "∇_y", gy, []float64{2, 0, .5}, 1e-15)
+		// e^{-big} of the softplus and e^{-2big} of the softmax: gradient and curvature of entry 1.
+		tail := math.Exp(-big) + math.Exp(-2*big)
+		within(t, "gradient of the small entry", gy[1:2], []float64{tail}, 1e-14)
+		within(t, "curvature of the small entry", hv[1:2], []float64{tail}, 1e-14)
+	}
+}

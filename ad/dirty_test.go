@@ -1,0 +1,126 @@
+package ad
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// state is all that a program's results are a function of: choices among a few points, vectors and minibatches.
+type state struct{ x, y, v, batch int }
+
+// walker is a program with the choices.
+type walker struct {
+	k       *task
+	x, y, v [3][]float64
+	batches [3][]int
+}
+
+const minibatch = 20 // in tiles of 8
+
+func newWalker(t testing.TB) *walker {
+	w := &walker{k: newTask(t, 50, 6, 4, 1)}
+	r := rand.New(rand.NewPCG(8, 9))
+	for i := range 3 {
+		for _, to := range []*[]float64{&w.x[i], &w.y[i], &w.v[i]} {
+			*to = make([]float64, 24)
+			for j := range *to {
+				(*to)[j] = r.NormFloat64()
+			}
+		}
+		w.x[i] = w.x[i][:6]
+		w.batches[i] = r.Perm(50)[:minibatch]
+	}
+	// Points that differ little: in one entry, and in the sign of zeros alone.
+	copy(w.y[1], w.y[0])
+	w.y[1][5]++
+	clear(w.v[0])
+	clear(w.v[1])
+	w.v[1][3] = math.Copysign(0, -1)
+	return w
+}
+
+func (w *walker) program(t testing.TB) *Derivs {
+	l := w.k.softmaxLoss()
+	l.Rows = minibatch
+	// As softmaxLoss, with 1/m of its own, and a term in which x and y meet the data.
+	l.Build = func(x, y *Node, in []*Node) *Node {
+		wm := Part(y, 0, 4, 6)
+		logits := MatMul(ColScale(in[0], Tanh(x)), wm, false, true)
+		ce := Mean(Sub(RowLogSumExp(logits), RowDot(in[1], logits)))
+		return Add(ce, Scale(.1, SumAll(ColScale(Square(wm), Exp(x)))))
+	}
+	d, err := Differentiate(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.m.(*machine[float64]).tile = 8
+	return d
+}
+
+// ask sets the state and returns one derivative.
+func (w *walker) ask(t rapid.TB, d *Derivs, s state, what string) []float64 {
+	for _, name := range []string{"X", "T"} {
+		if err := d.Bind(name, w.k.tables[name], w.batches[s.batch]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x, y, v := w.x[s.x], w.y[s.y], w.v[s.v]
+	dst := make([]float64, 24)
+	var err error
+	switch what {
+	case "value":
+		dst[0], err = d.Value(x, y)
+	case "∇_x":
+		err = d.Grad(dst[:6], nil, x, y)
+	case "∇_y":
+		err = d.Grad(nil, dst, x, y)
+	case "both":
+		dst = make([]float64, 30)
+		err = d.Grad(dst[24:], dst[:24], x, y)
+	case "HVP":
+		err = d.HVP(dst, x, y, v)
+	case "JVP":
+		err = d.JVP(dst[:6], x, y, v)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dst
+}
+
+// TestSameBitsAfterAnyHistory: what a program was asked before, in which order its plans were made, and which of x, y,
+// v and the batch have changed since, leaves no trace in the result.
+func TestSameBitsAfterAnyHistory(t *testing.T) {
+	w := newWalker(t)
+	fresh := map[string][]float64{}
+	want := func(s state, what string) []float64 {
+		key := fmt.Sprint(s, what)
+		if fresh[key] == nil {
+			fresh[key] = w.ask(t, w.program(t), s, what)
+		}
+		return fresh[key]
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		d := w.program(t)
+		var s state
+		choice := rapid.IntRange(0, 2)
+		for range rapid.IntRange(1, 25).Draw(rt, "steps") {
+			switch rapid.SampledFrom([]string{"x", "y", "v", "batch", "nothing"}).Draw(rt, "change") {
+			case "x":
+				s.x = choice.Draw(rt, "x")
+			case "y":
+				s.y = choice.Draw(rt, "y")
+			case "v":
+				s.v = choice.Draw(rt, "v")
+			case "batch":
+				s.batch = choice.Draw(rt, "batch")
+			}
+			what := rapid.SampledFrom([]string{"value", "∇_x", "∇_y", "both", "HVP", "JVP"}).Draw(rt, "ask")
+			sameBits(rt, fmt.Sprintf("%s at %+v", what, s), w.ask(rt, d, s, what), want(s, what))
+		}
+	})
+}

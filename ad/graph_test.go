@@ -1,0 +1,218 @@
+package ad
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"dsbo"
+)
+
+func leafVec(g *gorgonia.ExprGraph, name string, n int) *Node {
+	return gorgonia.NewVector(g, tensor.Float64, gorgonia.WithShape(n), gorgonia.WithName(name))
+}
+
+// TestHashCollision: Gorgonia takes nodes for one whose 32-bit hashes agree, whatever their children are. These two
+// children collide.
+func TestHashCollision(t *testing.T) {
+	d, err := Differentiate(Loss{P: 1, Q: 3, Build: func(_, y *Node, _ []*Node) *Node {
+		g := gorgonia.NewGraph()
+		a := leafVec(g, "a", 3)
+		if one, two := Scale(0.759456318, a), Scale(0.734058016, a); one == two || one.Hashcode() != two.Hashcode() {
+			t.Fatal("these two constants do not collide any more: find others")
+		}
+		a = Mul(y, y)
+		one, two := Exp(Scale(0.759456318, y)), Exp(Scale(0.734058016, y))
+		if one == two {
+			t.Fatal("two nodes with different children are one")
+		}
+		if again := Exp(Scale(0.734058016, y)); again != two {
+			t.Error("the same node again is another one")
+		}
+		return SumAll(Sub(one, two))
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, gy := []float64{1, 2, -1}, make([]float64, 3)
+	if err := d.Grad(nil, gy, []float64{0}, y); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range y {
+		want := 0.759456318*math.Exp(0.759456318*v) - 0.734058016*math.Exp(0.734058016*v)
+		within(t, "∇_y", gy[i:i+1], []float64{want}, 1e-14)
+	}
+}
+
+func TestGrad(t *testing.T) {
+	g := gorgonia.NewGraph()
+	x, y := leafVec(g, "x", 3), leafVec(g, "y", 3)
+	cost := SumAll(Exp(y))
+	gs, err := Grad(cost, x, cost, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if gs[0] != nil {
+		t.Errorf("a cost that does not depend on x has the derivative %v, want nil", gs[0])
+	}
+	if c, ok := constOf(gs[1]); !ok || c != 1 {
+		t.Errorf("the derivative of the cost by itself is %v, want 1", gs[1])
+	}
+	if gs[2] != Exp(y) {
+		t.Errorf("the derivative of Σe^y is %v, want e^y", gs[2])
+	}
+	if gs, err := Grad(gorgonia.NewConstant(2.), y); err != nil || gs[0] != nil {
+		t.Errorf("the derivative of a constant is %v, %v; want nil", gs, err)
+	}
+	if gs, err := Grad(SumAll(Step(y)), y); err != nil || gs[0] != nil {
+		t.Errorf("the derivative of a step is %v, %v; want nil", gs, err)
+	}
+	for _, c := range []struct {
+		name string
+		cost *Node
+		wrt  *Node
+	}{
+		{"vector", Exp(y), y},
+		{"nil", nil, y},
+		{"by nil", cost, nil},
+	} {
+		if _, err := Grad(c.cost, c.wrt); !errors.Is(err, ErrGraph) {
+			t.Errorf("%s: error %v, want ErrGraph", c.name, err)
+		}
+	}
+}
+
+// TestSymDiff: Gorgonia's own sweep gets the first derivative of ad's ops right, a mask's 0 among them.
+func TestSymDiff(t *testing.T) {
+	g := gorgonia.NewGraph()
+	value := tensor.New(tensor.WithBacking([]float64{1, -2, 3}))
+	y := gorgonia.NewVector(g, tensor.Float64, gorgonia.WithShape(3), gorgonia.WithName("y"), gorgonia.WithValue(value))
+	gs, err := gorgonia.Grad(Dot(Mul(Square(y), y), Step(y)), y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out gorgonia.Value
+	gorgonia.Read(gs[0], &out)
+	vm := gorgonia.NewTapeMachine(g)
+	defer vm.Close()
+	if err := vm.RunAll(); err != nil {
+		t.Fatal(err)
+	}
+	sameBits(t, "∇_y", out.Data().([]float64), []float64{3, 0, 27})
+}
+
+// TestMisuse: what does not fit together is an error that names it, from Compile as from Grad.
+func TestMisuse(t *testing.T) {
+	vec := func(n int) func(x *Node) *Node {
+		return func(x *Node) *Node { return NewConst(x, "v", n, 0, make([]float64, n)) }
+	}
+	three := vec(3)
+	mat := func(x *Node, r, c int) *Node { return NewConst(x, "m", r, c, make([]float64, r*c)) }
+	for _, c := range []struct {
+		want string
+		f    func(y *Node) *Node // y has length 2
+	}{
+		{"Add: shapes (2) and (3) differ", func(y *Node) *Node { return Add(y, three(y)) }},
+		{"Mul: shapes (2) and (2, 1) differ", func(y *Node) *Node { return Mul(y, Reshape(y, 2, 1)) }},
+		{"Div: shapes", func(y *Node) *Node { return Div(y, three(y)) }},
+		{"Dot: shapes", func(y *Node) *Node { return Dot(y, three(y)) }},
+		{"an input of an op is nil", func(y *Node) *Node { return Add(y, nil) }},
+		{"an input of an op is nil", func(y *Node) *Node { return Exp(nil) }},
+		{"an input of an op is nil", func(y *Node) *Node { return SumAll(nil) }},
+		{"an input of an op is nil", func(y *Node) *Node { return MatVec(nil, y, false) }},
+		{"an input of an op is nil", func(y *Node) *Node { return Scale(2, nil) }},
+		{"an input of an op is nil", func(y *Node) *Node { return RowSoftmax(nil) }},
+		{"an input of an op is nil", func(y *Node) *Node { return NewConst(nil, "a", 1, 0, []float64{1}) }},
+		{"MatMul(A, B): shapes (2) and (3, 2)", func(y *Node) *Node { return MatMul(y, mat(y, 3, 2), false, false) }},
+		{"MatMul(Aᵀ, Bᵀ)", func(y *Node) *Node { return MatMul(y, mat(y, 3, 4), true, true) }},
+		{"RowSoftmax: shape (2), want a matrix", RowSoftmax},
+		{"RowLogSumExp: shape (2), want a matrix", RowLogSumExp},
+		{"RowHit: shapes", func(y *Node) *Node { return RowHit(mat(y, 2, 2), y) }},
+		{"RowScale: shape (2), want a matrix", func(y *Node) *Node { return RowScale(y, y) }},
+		{"RowScale: shape (2), want a vector of length 3", func(y *Node) *Node { return RowScale(mat(y, 3, 2), y) }},
+		{"ColScale: shape (3), want a vector of length 2", func(y *Node) *Node { return ColScale(mat(y, 3, 2), three(y)) }},
+		{"AddRow: shape", func(y *Node) *Node { return AddRow(mat(y, 2, 3), y) }},
+		{"AddCol: shape", func(y *Node) *Node { return AddCol(mat(y, 3, 2), y) }},
+		{"SumRows: shape", SumRows},
+		{"SumCols: shape", SumCols},
+		{"RepeatRow: shape", func(y *Node) *Node { return RepeatRow(mat(y, 2, 1), 3) }},
+		{"RepeatCol: shape", func(y *Node) *Node { return RepeatCol(SumAll(y), 3) }},
+		{"ScaleBy: the first input has shape (2), want a scalar", func(y *Node) *Node { return ScaleBy(y, y) }},
+		{"Part: (1, 2) at offset 1 does not lie inside shape (2)", func(y *Node) *Node { return Part(y, 1, 1, 2) }},
+		{"Part", func(y *Node) *Node { return PartVec(y, -1, 1) }},
+		{"Part", func(y *Node) *Node { return PartVec(mat(y, 2, 2), 0, 1) }},
+		{"Part(0): the result would have shape (0)", func(y *Node) *Node { return PartVec(y, 0, 0) }},
+		{"the result would have shape (-1, -2)", func(y *Node) *Node { return Reshape(y, -1, -2) }},
+		{"RepeatRow: the result would have shape (0, 2)", func(y *Node) *Node { return RepeatRow(y, 0) }},
+		{"Place: shape (2) at offset 2 does not fit into length 3", func(y *Node) *Node { return Place(y, 2, 3) }},
+		{"Reshape: (2) has 2 entries, (2, 2) needs 4", func(y *Node) *Node { return Reshape(y, 2, 2) }},
+		{"Gather: indices of shape", func(y *Node) *Node { return Gather(y, mat(y, 2, 2)) }},
+		{"Im2col: window", func(y *Node) *Node { return Im2col(mat(y, 1, 4), Window{H: 2, W: 2, C: 1, K: 3, Stride: 1}) }},
+		{"Im2col: images of 4 values", func(y *Node) *Node { return Im2col(mat(y, 1, 4), Window{H: 3, W: 3, C: 1, K: 3, Stride: 1}) }},
+		{"Col2im: patches of shape", func(y *Node) *Node { return Col2im(mat(y, 1, 4), Window{H: 3, W: 3, C: 1, K: 3, Stride: 1}) }},
+		{"Scale: the constant is NaN", func(y *Node) *Node { return Scale(math.NaN(), y) }},
+		{"Offset: the constant is NaN", func(y *Node) *Node { return Offset(math.NaN(), y) }},
+		{`NewConst "a": 2 numbers for 3 rows and 0 columns`, func(y *Node) *Node { return NewConst(y, "a", 3, 0, []float64{1, 2}) }},
+		{`NewConst "a": 0 numbers`, func(y *Node) *Node { return NewConst(y, "a", 0, 0, nil) }},
+		{`NewConst "a": the graph has another constant of this name`, func(y *Node) *Node {
+			NewConst(y, "a", 2, 0, []float64{1, 2})
+			return NewConst(y, "a", 2, 0, []float64{1, 3})
+		}},
+		{"inputs of types float64 and float32", func(y *Node) *Node {
+			return Mul(y, gorgonia.NewVector(y.Graph(), tensor.Float32, gorgonia.WithShape(2), gorgonia.WithName("s")))
+		}},
+	} {
+		_, err := Differentiate(Loss{P: 1, Q: 2, Build: func(x, y *Node, _ []*Node) *Node { return SumAll(c.f(y)) }})
+		if !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want one that matches ErrShape and says %q", err, c.want)
+		}
+	}
+}
+
+func TestUnsuitableGraphs(t *testing.T) {
+	for _, c := range []struct {
+		want string
+		f    func(x, y *Node) *Node
+	}{
+		{"value 0 of the function has shape (2)", func(x, y *Node) *Node { return y }},
+		{"a value is nil", func(x, y *Node) *Node { return nil }},
+		{"in Build: ", func(x, y *Node) *Node { return gorgonia.Must(gorgonia.Mul(Part(y, 0, 1, 2), Part(y, 0, 1, 2))) }},
+		{`node "loose" is neither an input of the loss nor does it carry a value`, func(x, y *Node) *Node {
+			return Dot(y, leafVec(x.Graph(), "loose", 2))
+		}},
+		{"Not all children have the same graph", func(x, y *Node) *Node { return Dot(y, leafVec(gorgonia.NewGraph(), "other", 2)) }},
+		{"elements of type", func(x, y *Node) *Node {
+			one := gorgonia.NewScalar(x.Graph(), tensor.Float32, gorgonia.WithName("f"), gorgonia.WithValue(float32(1)))
+			return Square(one)
+		}},
+	} {
+		_, err := Differentiate(Loss{P: 1, Q: 2, Build: func(x, y *Node, _ []*Node) *Node { return c.f(x, y) }})
+		if !errors.Is(err, ErrGraph) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want one that matches ErrGraph and says %q", err, c.want)
+		}
+	}
+}
+
+// TestOtherPanics: a model's own mistakes are not hidden.
+func TestOtherPanics(t *testing.T) {
+	for _, what := range []any{"a string", func() { _ = []int{}[len(t.Name())] }} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("a panic with %v went nowhere", what)
+				}
+			}()
+			_, err := Differentiate(Loss{P: 1, Q: 1, Build: func(_, y *Node, _ []*Node) *Node {
+				if f, ok := what.(func()); ok {
+					f()
+				}
+				panic(what)
+			}})
+			t.Errorf("error %v in place of a panic", err)
+		}()
+	}
+}

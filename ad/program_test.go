@@ -1,0 +1,180 @@
+package ad
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"dsbo"
+)
+
+func TestFuncErrors(t *testing.T) {
+	build := func(x, y *Node, in []*Node) []*Node { return []*Node{SumAll(y)} }
+	many := make([]Input, maxInputs)
+	for i := range many {
+		many[i].Name = strings.Repeat("i", i+1)
+	}
+	for _, c := range []struct {
+		want string
+		kind error
+		f    Func
+	}{
+		{"len(x)=0, len(y)=2", dsbo.ErrShape, Func{Q: 2, Build: build}},
+		{"-1 examples", dsbo.ErrShape, Func{P: 1, Q: 2, Rows: -1, Build: build}},
+		{"without Build", ErrGraph, Func{P: 1, Q: 2}},
+		{`input name ""`, dsbo.ErrShape, Func{P: 1, Q: 2, Build: build, Inputs: []Input{{}}}},
+		{`input name "a"`, dsbo.ErrShape, Func{P: 1, Q: 2, Build: build, Inputs: []Input{{Name: "a"}, {Name: "a"}}}},
+		{`input "a" is a batch, but Rows is 0`, dsbo.ErrShape, Func{P: 1, Q: 2, Build: build, Inputs: []Input{{Name: "a", Batch: true}}}},
+		{"shape [2 2 2]", dsbo.ErrShape, Func{P: 1, Q: 2, Build: build, Inputs: []Input{{Name: "a", Shape: []int{2, 2, 2}}}}},
+		{"shape [2 2]", dsbo.ErrShape, Func{P: 1, Q: 2, Rows: 3, Build: build, Inputs: []Input{{"a", []int{2, 2}, true}}}},
+		{"shape [0]", dsbo.ErrShape, Func{P: 1, Q: 2, Build: build, Inputs: []Input{{Name: "a", Shape: []int{0}}}}},
+		{"more than 64 inputs", ErrGraph, Func{P: 1, Q: 2, Build: build, Inputs: many}},
+	} {
+		if _, err := Compile(c.f); !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want one that matches %v and says %q", err, c.kind, c.want)
+		}
+	}
+	if _, err := Differentiate(Loss{P: 1, Q: 1}); !errors.Is(err, ErrGraph) {
+		t.Errorf("a loss without Build: error %v, want ErrGraph", err)
+	}
+}
+
+func table(t testing.TB, rows, cols int) *Table {
+	data := make([]float64, rows*cols)
+	for i := range data {
+		data[i] = float64(i % 5)
+	}
+	tab, err := FloatTable(rows, cols, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+func TestBindErrors(t *testing.T) {
+	d, err := Differentiate(Loss{P: 1, Q: 2, Rows: 3, Inputs: []Input{{"a", []int{2}, true}, {"w", []int{2}, false}, {"idx", nil, true}},
+		Build: func(x, y *Node, in []*Node) *Node {
+			return SumAll(Mul(Gather(Mul(y, in[1]), in[2]), MatVec(in[0], y, false)))
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y := []float64{0}, []float64{1, 2}
+	says := func(err error, want string) {
+		t.Helper()
+		if !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one that matches ErrShape and says %q", err, want)
+		}
+	}
+	_, err = d.Value(x, y)
+	says(err, `input "a" has no data`)
+	says(d.Bind("b", table(t, 3, 2), nil), `no input "b"`)
+	says(d.Bind("a", nil, nil), `input "a": shape mismatch: no table`)
+	says(d.Bind("a", table(t, 4, 2), nil), "4 rows and 2 columns bound to an input of 3 rows and 2 columns")
+	says(d.Bind("a", table(t, 3, 3), nil), "3 rows and 3 columns")
+	says(d.Bind("a", table(t, 4, 2), []int{0, 1}), "2 rows")
+	says(d.Bind("a", table(t, 4, 2), []int{0, 4, 1}), "row 4 (at place 1 of the batch) of a table with 4 rows")
+	says(d.Bind("a", table(t, 4, 2), []int{0, 1, -1}), "row -1")
+	says(d.Bind("a", table(t, 3, 2), []int{}), "0 rows")
+	for name, tab := range map[string]*Table{"a": table(t, 3, 2), "w": table(t, 2, 1), "idx": table(t, 3, 1)} {
+		if err := d.Bind(name, tab, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err = d.Value(x, y)
+	says(err, "Gather: index 2, want a whole number from 0 to 1")
+	says(d.Grad(nil, y, x, []float64{1, 2}), "Gather: index 2")
+	half, err := FloatTable(3, 1, []float64{0, .5, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Bind("idx", half, nil); err != nil {
+		t.Fatal(err)
+	}
+	_, err = d.Value(x, y)
+	says(err, "Gather: index 0.5")
+	good, err := FloatTable(3, 1, []float64{0, 1, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// An error leaves the program usable: a = [0 1; 2 3; 4 0], w = [0 1], y = [1 2].
+	if err := d.Bind("idx", good, nil); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := d.Value(x, y); err != nil || v != 2*8+2*4 {
+		t.Errorf("value %v, %v; want 24", v, err)
+	}
+}
+
+func TestLengthErrors(t *testing.T) {
+	d, err := Differentiate(Loss{P: 2, Q: 3, Build: func(x, y *Node, _ []*Node) *Node { return Add(SumAll(x), SumAll(Square(y))) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y, two, three := make([]float64, 2), make([]float64, 3), make([]float64, 2), make([]float64, 3)
+	_, valueErr := d.Value(y, y)
+	for i, err := range []error{
+		valueErr, d.Grad(nil, nil, x, x), d.Grad(three, nil, x, y), d.Grad(nil, two, x, y),
+		d.HVP(two, x, y, y), d.HVP(nil, x, y, y), d.HVP(three, x, y, x), d.HVP(three, y, y, y),
+		d.JVP(three, x, y, y), d.JVP(nil, x, y, y), d.JVP(two, x, y, x),
+		d.Hessian(three, x, y), d.Jacobian(three, x, y), d.Eval(nil, x, y),
+	} {
+		if !errors.Is(err, dsbo.ErrShape) {
+			t.Errorf("case %d: error %v, want ErrShape", i, err)
+		}
+	}
+	if err := d.Grad(nil, nil, x, y); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDense: the dense matrices of Σ_j e^{x_j} y_j² y_2 and their zeros.
+func TestDense(t *testing.T) {
+	d, err := Differentiate(Loss{P: 2, Q: 3, Build: func(x, y *Node, _ []*Node) *Node {
+		return Mul(Dot(Exp(x), Square(PartVec(y, 0, 2))), SumAll(PartVec(y, 2, 1)))
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y := []float64{0, 0}, []float64{1, 2, 3}
+	h, j := make([]float64, 9), make([]float64, 6)
+	if err := errors.Join(d.Hessian(h, x, y), d.Jacobian(j, x, y)); err != nil {
+		t.Fatal(err)
+	}
+	within(t, "Hessian", h, []float64{6, 0, 2, 0, 6, 4, 2, 4, 0}, 1e-15)
+	within(t, "Jacobian", j, []float64{6, 0, 1, 0, 12, 4}, 1e-15)
+}
+
+// TestWholeInputs: an input that is no batch may be a number, a vector or a matrix, and is read again when bound again.
+func TestWholeInputs(t *testing.T) {
+	p, err := Compile(Func{P: 1, Q: 2, Inputs: []Input{{Name: "s"}, {Name: "v", Shape: []int{2}}, {Name: "m", Shape: []int{2, 2}}},
+		Build: func(x, y *Node, in []*Node) []*Node {
+			return []*Node{Mul(in[0], Dot(in[1], MatVec(in[2], y, false))), in[0], SumAll(x)}
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bind := func(name string, tab *Table, idx []int) {
+		t.Helper()
+		if err := p.Bind(name, tab, idx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eval := func(want ...float64) {
+		t.Helper()
+		got := []float64{0, 0, 0, -7}
+		if err := p.Eval(got, []float64{5}, []float64{1, 10}); err != nil {
+			t.Fatal(err)
+		}
+		sameBits(t, "values", got, append(want, -7))
+	}
+	all := table(t, 4, 2) // 0 1, 2 3, 4 0, 1 2
+	bind("s", table(t, 2, 1), []int{1})
+	bind("v", table(t, 2, 1), nil)
+	bind("m", all, []int{0, 1})
+	eval(32, 1, 5)
+	bind("m", all, []int{0, 3})
+	eval(21, 1, 5)
+	bind("v", table(t, 2, 1), []int{1, 1})
+	eval(31, 1, 5)
+}

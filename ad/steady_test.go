@@ -1,0 +1,155 @@
+package ad
+
+import (
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// calls asks d for everything, at a point that changes with i, on minibatch idx.
+func (k *task) calls(d *Derivs, i int, idx []int, dst *[4][]float64) error {
+	k.y[i%len(k.y)] += 1e-3
+	k.v[i%len(k.v)] -= 1e-3
+	bound := errors.Join(d.Bind("X", k.tables["X"], idx), d.Bind("T", k.tables["T"], idx))
+	_, err := d.Value(k.x, k.y)
+	return errors.Join(bound, err, d.Grad(dst[0], dst[1], k.x, k.y), d.HVP(dst[2], k.x, k.y, k.v), d.JVP(dst[3], k.x, k.y, k.v))
+}
+
+// softmaxTask is the paper's MNIST task in small, its tables in the given form.
+func softmaxTask(t testing.TB, asBytes, float32 bool, rows int) (*task, *Derivs, [4][]float64) {
+	k := newTask(t, 150, 13, 5, 1)
+	if asBytes {
+		b := make([]uint8, len(k.data))
+		for i := range b {
+			b[i] = uint8(i * 37)
+		}
+		var err error
+		if k.tables["X"], err = ByteTable(k.m, k.d, b, 1./255); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := k.softmaxLoss()
+	if rows < k.m {
+		l.Rows = rows
+		l.Build = func(x, y *Node, in []*Node) *Node {
+			w := Part(y, 0, k.c, k.d)
+			logits := MatMul(in[0], w, false, true)
+			return Add(Mean(Sub(RowLogSumExp(logits), RowDot(in[1], logits))), SumAll(ColScale(Square(w), Exp(x))))
+		}
+	}
+	l.Float32 = float32
+	d, err := Differentiate(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	idx := []int(nil)
+	if rows < k.m {
+		idx = rand.New(rand.NewPCG(1, 1)).Perm(k.m)[:rows]
+	}
+	for _, name := range []string{"X", "T"} {
+		if err := d.Bind(name, k.tables[name], idx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return k, d, [4][]float64{make([]float64, k.d), make([]float64, k.c*k.d), make([]float64, k.c*k.d), make([]float64, k.d)}
+}
+
+func TestNoAllocations(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		asBytes, float32 bool
+		rows             int
+	}{
+		{"all rows", false, false, 150}, {"all rows, bytes", true, false, 150}, {"all rows, float32", false, true, 150},
+		{"minibatch", false, false, 100}, {"minibatch, bytes, float32", true, true, 100},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k, d, dst := softmaxTask(t, c.asBytes, c.float32, c.rows)
+			var batches [][]int
+			for i := range 8 {
+				batches = append(batches, nil)
+				if c.rows < k.m {
+					batches[i] = rand.New(rand.NewPCG(2, uint64(i))).Perm(k.m)[:c.rows]
+				}
+			}
+			i := 0
+			var err error
+			allocs := testing.AllocsPerRun(100, func() {
+				err = errors.Join(err, k.calls(d, i, batches[i%8], &dst))
+				i++
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if allocs != 0 {
+				t.Errorf("%v allocations a round of value, gradients, HVP and JVP; want none", allocs)
+			}
+		})
+	}
+}
+
+// TestFlatHeap: a program that ran 10,000 times holds what it held after 10.
+func TestFlatHeap(t *testing.T) {
+	k, d, dst := softmaxTask(t, true, true, 150)
+	live := func() uint64 {
+		runtime.GC()
+		runtime.GC() // what finalizers of the first had
+		var s runtime.MemStats
+		runtime.ReadMemStats(&s)
+		return s.HeapAlloc
+	}
+	run := func(times int) uint64 {
+		for i := range times {
+			if err := k.calls(d, i, nil, &dst); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return live()
+	}
+	before, after := run(10), run(10000)
+	// The runtime's own bookkeeping moves by some kilobytes; one leaked vector a run would be over a megabyte.
+	const slack = 64 << 10
+	if after > before+slack {
+		t.Errorf("%d bytes live after 10 runs, %d after 10,010", before, after)
+	}
+	runtime.KeepAlive(d)
+}
+
+// TestSharedTables: programs of their own may read one table at once.
+func TestSharedTables(t *testing.T) {
+	k, _, _ := softmaxTask(t, true, true, 150)
+	const agents = 4
+	results, errs := make([][4][]float64, agents), make([]error, agents)
+	var wg sync.WaitGroup
+	for i := range agents {
+		own, d, dst := softmaxTask(t, true, true, 150)
+		own.tables = k.tables
+		results[i] = dst
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			idx := make([]int, 150)
+			for j := range idx {
+				idx[j] = (7*j + 3) % 150
+			}
+			for range 20 {
+				errs[i] = errors.Join(errs[i], own.calls(d, 0, idx, &results[i]))
+			}
+		}()
+	}
+	wg.Wait()
+	for i := range agents {
+		if errs[i] != nil {
+			t.Fatal(errs[i])
+		}
+		for j := range results[i] {
+			sameBits(t, "agent", results[i][j], results[0][j])
+		}
+	}
+}
