@@ -54,7 +54,7 @@ func ExampleParseSchedule() {
 	// 0.5 0.5 <nil>
 	// 0.5 0.25 <nil>
 	// 0.1 0.05 <nil>
-	// schedule "half": "half" is no finite number; right are 0.5, 0.5/sqrt(k+1), 0.5/(k+1), 0.5/sqrt(K) or 0.1,0.05: bad configuration
+	// schedule "half": "half" is no finite number; right are 0.5, 0.5/sqrt(k+1), 0.5/(k+1), 0.5/sqrt(K), 0.5*(1-k/K) or 0.1,0.05: bad configuration
 }
 
 func ExampleCostOf() {

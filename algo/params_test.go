@@ -47,6 +47,27 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
+func TestLinearScheduleEndsWithTheRun(t *testing.T) {
+	s, err := algo.ParseSchedule("2*(1-k/K)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !math.IsNaN(s.At(0)) {
+		t.Errorf("2*(1-k/K) is %g before K is known, want NaN", s.At(0))
+	}
+	for _, c := range []struct {
+		k    int
+		want float64
+	}{{0, 2}, {5, 1}, {9, 0.2}, {10, 0.2}} {
+		if got := s.For(10).At(c.k); math.Abs(got-c.want) > 1e-15 {
+			t.Errorf("2*(1-k/K) for K = 10 is %g at k = %d, want %g", got, c.k, c.want)
+		}
+	}
+	if got := s.For(10).String(); got != "2*(1-k/K)" {
+		t.Errorf("text %q", got)
+	}
+}
+
 func TestScheduleOfTheRun(t *testing.T) {
 	s, err := algo.ParseSchedule("2/sqrt(K)")
 	if err != nil {
@@ -208,7 +229,7 @@ func TestNewRefuses(t *testing.T) {
 }
 
 func FuzzParseSchedule(f *testing.F) {
-	for _, s := range []string{"", "0.5", "0.5/sqrt", "1/(k+1)", "2/sqrt(K)", "0.1,0.05", "3,", "-0", "1e-300/k", "x", ",", "1,,2"} {
+	for _, s := range []string{"", "0.5", "0.5/sqrt", "1/(k+1)", "2/sqrt(K)", "2*(1-k/K)", "0.1,0.05", "3,", "-0", "1e-300/k", "x", ",", "1,,2"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
