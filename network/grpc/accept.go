@@ -1,0 +1,191 @@
+package grpc
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"dsbo/internal/pki"
+
+	rpc "google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+)
+
+func (m *Mixer) newServer() *rpc.Server {
+	creds := insecure.NewCredentials()
+	if id := m.config.Identity; id != nil {
+		creds = credentials.NewTLS(id.Server())
+	}
+	s := rpc.NewServer(
+		rpc.Creds(watched{creds, m}),
+		rpc.ForceServerCodecV2(codec{}),
+		rpc.MaxRecvMsgSize(m.maxMessage()),
+		rpc.StaticStreamWindowSize(streamWindow),
+		rpc.StaticConnWindowSize(streamWindow),
+		rpc.ReadBufferSize(bufferSize),
+		rpc.WriteBufferSize(bufferSize),
+		rpc.MaxConcurrentStreams(1),
+		rpc.MaxHeaderListSize(8<<10),
+		rpc.ConnectionTimeout(handshakeTimeout),
+		rpc.WaitForHandlers(true),
+	)
+	s.RegisterService(m.service(), nil)
+	return s
+}
+
+// A watched tells the mixer of connections that end before a stream is opened.
+type watched struct {
+	credentials.TransportCredentials
+	m *Mixer
+}
+
+// ServerHandshake implements credentials.TransportCredentials.
+func (w watched) ServerHandshake(c net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	conn, info, err := w.TransportCredentials.ServerHandshake(c)
+	if err != nil {
+		w.m.refuse(c.RemoteAddr(), err)
+	}
+	return conn, info, err
+}
+
+// Clone implements credentials.TransportCredentials.
+func (w watched) Clone() credentials.TransportCredentials {
+	return watched{w.TransportCredentials.Clone(), w.m}
+}
+
+// refuse counts a connection that was refused and says why.
+func (m *Mixer) refuse(from net.Addr, reason error) {
+	m.mu.Lock()
+	m.refused++
+	m.mu.Unlock()
+	m.config.Log.Warn("refused a connection", "from", from.String(), "reason", reason)
+}
+
+// accept serves one stream that a neighbour has opened.
+func (m *Mixer) accept(s rpc.ServerStream) error {
+	p, ok := peer.FromContext(s.Context())
+	if !ok {
+		return status.Error(codes.Internal, "a stream from nowhere")
+	}
+	h, err := m.awaitHello(s)
+	if err == nil {
+		err = m.admit(h, p.AuthInfo)
+	}
+	if err != nil {
+		m.refuse(p.Addr, err)
+		return status.Error(codes.PermissionDenied, err.Error())
+	}
+	e := m.edge(h.from)
+	n := newSession(e, s)
+	if err := n.open(h); err != nil {
+		return status.Error(codes.Unavailable, err.Error())
+	}
+	m.mu.Lock()
+	greeting := e.hello()
+	m.mu.Unlock()
+	if err := s.SendMsg(greeting); err != nil {
+		return err
+	}
+	if _, err := n.run(); !ended(err) {
+		return status.Error(codes.Aborted, err.Error())
+	}
+	return nil
+}
+
+// awaitHello returns the first frame of a stream.
+func (m *Mixer) awaitHello(s stream) (hello, error) {
+	type first struct {
+		h   hello
+		err error
+	}
+	got := make(chan first, 1)
+	m.work.Go(func() {
+		var f frame
+		err := s.RecvMsg(&f)
+		if err != nil {
+			got <- first{err: err}
+			return
+		}
+		h, err := readHello(&f)
+		got <- first{h, err}
+	})
+	t := time.NewTimer(handshakeTimeout)
+	defer t.Stop()
+	select {
+	case g := <-got:
+		return g.h, g.err
+	case <-t.C:
+		return hello{}, fmt.Errorf("no hello for %v", handshakeTimeout)
+	case <-m.dialing.Done():
+		return hello{}, errors.New("closed")
+	}
+}
+
+// admit returns an error unless h comes from a neighbour of this run that has the right to connect.
+func (m *Mixer) admit(h hello, auth credentials.AuthInfo) error {
+	if m.edge(h.from) == nil {
+		if err := m.checkIdentity(h, auth); err != nil {
+			return err
+		}
+		return fmt.Errorf("agent %d is not a neighbour of agent %d", h.from, m.config.Agent)
+	}
+	if err := m.check(h, auth); err != nil {
+		return err
+	}
+	if h.from > m.config.Agent {
+		return fmt.Errorf("agent %d connects to agent %d, but the one with the lower number is to connect", h.from, m.config.Agent)
+	}
+	return nil
+}
+
+// check returns an error unless h comes from the agent that it names, is for this one and of this run.
+func (m *Mixer) check(h hello, auth credentials.AuthInfo) error {
+	if err := m.checkIdentity(h, auth); err != nil {
+		return err
+	}
+	c := &m.config
+	switch {
+	case h.to != c.Agent:
+		return fmt.Errorf("agent %d takes agent %d for agent %d", h.from, c.Agent, h.to)
+	case h.run != c.Run:
+		return fmt.Errorf("agent %d is of run %q, want run %q", h.from, h.run, c.Run)
+	case h.config != c.Hash:
+		return fmt.Errorf("agent %d has configuration %q, want %q", h.from, h.config, c.Hash)
+	}
+	return nil
+}
+
+// checkIdentity returns an error unless the certificate, if there has to be one, is that of the agent
+// that the hello names.
+func (m *Mixer) checkIdentity(h hello, auth credentials.AuthInfo) error {
+	if m.config.Identity == nil {
+		return nil
+	}
+	info, ok := auth.(credentials.TLSInfo)
+	if !ok || len(info.State.PeerCertificates) == 0 {
+		return errors.New("no certificate")
+	}
+	agent, err := pki.Agent(info.State.PeerCertificates[0])
+	if err != nil {
+		return err
+	}
+	if agent != h.from {
+		return fmt.Errorf("it claims to be agent %d, but shows the certificate of agent %d", h.from, agent)
+	}
+	return nil
+}
+
+// edge returns the edge to neighbour i, nil if i is none.
+func (m *Mixer) edge(i int) *edge {
+	for _, e := range m.edges {
+		if e.id == i {
+			return e
+		}
+	}
+	return nil
+}

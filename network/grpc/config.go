@@ -1,0 +1,184 @@
+package grpc
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"dsbo"
+	"dsbo/internal/pki"
+	"dsbo/network"
+)
+
+// A Config says who an agent is and whom it exchanges with. All agents of a run have the same
+// Matrix, Run, Hash and Addresses.
+type Config struct {
+	// Agent is the number of this agent, 0 ≤ Agent < n.
+	Agent int
+	// Matrix holds the neighbours and their weights. The "server" graph of package network has no
+	// server here: its agents exchange all with all, with the same result.
+	Matrix *network.Matrix
+	// Run names the run. Agents of different runs refuse each other.
+	Run string
+	// Hash stands for all settings that must be the same everywhere. Agents refuse each other if it differs.
+	Hash string
+	// Addresses holds host:port of each agent. Only those of this agent and of neighbours with a higher number
+	// are used.
+	Addresses []string
+	// Listener is where neighbours with a lower number connect. nil listens on this agent's
+	// address. The mixer closes it.
+	Listener net.Listener
+
+	// Identity is this agent's certificate. With nil the connections are neither encrypted nor
+	// checked, which Open refuses unless all is on this machine or Insecure is set.
+	Identity *pki.Identity
+	// Insecure allows connections without certificates to other machines.
+	Insecure bool
+
+	// Round is the first exchange: 0, or that of the checkpoint from which the agent goes on.
+	Round int
+	// MaxFloats is the length of the longest vector that is accepted. 0 means 2²⁴, 128 MiB.
+	MaxFloats int
+	// KeepFrames and KeepBytes bound the exchanges that are kept for neighbours who lost them: the last
+	// KeepFrames, 0 meaning 1024, as far as they have no more than KeepBytes, 0 meaning 64 MiB, but
+	// two at least. A neighbour that comes back from an older checkpoint makes this agent go back too.
+	KeepFrames int
+	KeepBytes  int64
+
+	// Heartbeat is how often an agent says how far it is. Lost frames are found by it. 0 means 500 ms.
+	Heartbeat time.Duration
+	// SilentAfter is when a neighbour that says nothing is named in the log, and its connection
+	// given up for a new one. 0 means 5 s.
+	SilentAfter time.Duration
+	// PeerTimeout is when a silent neighbour ends the run. 0 means 10 minutes.
+	PeerTimeout time.Duration
+
+	// Log is told who is connected, refused, silent and back. nil tells nobody.
+	Log *slog.Logger
+
+	// Wrap, for tests, puts something between this agent and what it sends to a neighbour.
+	// nil means nothing.
+	Wrap func(neighbour int, s Sender) Sender
+}
+
+// A Sender takes frames on their way to a neighbour. It is used by one goroutine at a time. A frame does
+// not change after Send, which must not change it either.
+type Sender interface {
+	Send(frame []byte) error
+}
+
+func orDefault[T comparable](v *T, d T) {
+	var zero T
+	if *v == zero {
+		*v = d
+	}
+}
+
+// withDefaults returns c with its zeros replaced.
+func (c Config) withDefaults() Config {
+	orDefault(&c.MaxFloats, 1<<24)
+	orDefault(&c.KeepFrames, 1024)
+	orDefault(&c.KeepBytes, 64<<20)
+	orDefault(&c.Heartbeat, 500*time.Millisecond)
+	orDefault(&c.SilentAfter, 5*time.Second)
+	orDefault(&c.PeerTimeout, 10*time.Minute)
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Wrap == nil {
+		c.Wrap = func(_ int, s Sender) Sender { return s }
+	}
+	return c
+}
+
+// Validate returns an error that matches dsbo.ErrConfig and names the first setting that cannot work.
+func (c Config) Validate() error {
+	if err := c.withDefaults().validate(); err != nil {
+		return fmt.Errorf("%w: %w", dsbo.ErrConfig, err)
+	}
+	return nil
+}
+
+func (c Config) validate() error {
+	if c.Matrix == nil {
+		return fmt.Errorf("no mixing matrix")
+	}
+	n := c.Matrix.N()
+	if c.Agent < 0 || c.Agent >= n {
+		return fmt.Errorf("agent %d, want 0 to %d", c.Agent, n-1)
+	}
+	if len(c.Addresses) != n {
+		return fmt.Errorf("%d addresses, want one for each of the %d agents", len(c.Addresses), n)
+	}
+	if c.Run == "" || len(c.Run) > maxName {
+		return fmt.Errorf("run id %q of %d bytes, want 1 to %d", c.Run, len(c.Run), maxName)
+	}
+	if len(c.Hash) > maxName {
+		return fmt.Errorf("configuration hash of %d bytes, want at most %d", len(c.Hash), maxName)
+	}
+	if c.Identity != nil && c.Identity.Agent != c.Agent {
+		return fmt.Errorf("the certificate of agent %d, want that of agent %d", c.Identity.Agent, c.Agent)
+	}
+	if c.Round < 0 || c.Round > maxRound {
+		return fmt.Errorf("first exchange %d, want 0 to %d", c.Round, maxRound)
+	}
+	const largest = (1<<31 - 1 - headerSize) / 8 // gRPC counts bytes in 31 bits
+	if c.MaxFloats < 1 || c.MaxFloats > largest {
+		return fmt.Errorf("vectors of up to %d numbers, want 1 to %d", c.MaxFloats, largest)
+	}
+	if c.KeepFrames < minKept {
+		return fmt.Errorf("%d exchanges kept, want at least %d", c.KeepFrames, minKept)
+	}
+	if c.KeepBytes < 1 {
+		return fmt.Errorf("%d bytes of exchanges kept, want at least 1", c.KeepBytes)
+	}
+	if !(0 < c.Heartbeat && c.Heartbeat < c.SilentAfter && c.SilentAfter <= c.PeerTimeout) {
+		return fmt.Errorf("heartbeat %v, silent after %v, peer timeout %v: want them above zero and in this order",
+			c.Heartbeat, c.SilentAfter, c.PeerTimeout)
+	}
+	return c.validateAddresses()
+}
+
+func (c Config) validateAddresses() error {
+	for i, a := range c.Addresses {
+		if !c.dials(i) && (i != c.Agent || c.Listener != nil) {
+			continue
+		}
+		host, _, err := net.SplitHostPort(a)
+		if err != nil {
+			return fmt.Errorf("address of agent %d: %w, want host:port", i, err)
+		}
+		if !c.private() && !loopback(host) {
+			return fmt.Errorf("address of agent %d: %s is on another machine and agent %d has no certificate: give it one, or allow connections that are open to all",
+				i, a, c.Agent)
+		}
+	}
+	if c.Listener != nil && !c.private() {
+		a := c.Listener.Addr()
+		if tcp, ok := a.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
+			return fmt.Errorf("agent %d listens on %s, which other machines reach, and has no certificate: give it one, or allow connections that are open to all",
+				c.Agent, a)
+		}
+	}
+	return nil
+}
+
+// private reports whether connections without protection are out of the question, or allowed.
+func (c Config) private() bool { return c.Identity != nil || c.Insecure }
+
+// dials reports whether this agent connects to agent i, rather than i to it or neither.
+func (c Config) dials(i int) bool { return i > c.Agent && c.neighbour(i) }
+
+func (c Config) neighbour(i int) bool {
+	for _, j := range c.Matrix.Neighbours(c.Agent) {
+		if i == j {
+			return true
+		}
+	}
+	return false
+}
+
+func loopback(host string) bool {
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
+}

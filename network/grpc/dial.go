@@ -1,0 +1,153 @@
+package grpc
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"sync/atomic"
+	"time"
+
+	rpc "google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/peer"
+)
+
+// Between two attempts to connect passes firstRetry, then twice as long each time up to lastRetry.
+const (
+	firstRetry = 20 * time.Millisecond
+	lastRetry  = time.Second
+)
+
+// dial keeps a stream to a neighbour with a higher number open until the mixer is closed.
+func (m *Mixer) dial(e *edge) {
+	wait := firstRetry
+	told := ""
+	for {
+		var a attempt
+		opened, err := m.connect(e, &a)
+		if m.dialing.Err() != nil {
+			return
+		}
+		if opened {
+			wait, told = firstRetry, ""
+		} else {
+			m.mu.Lock()
+			e.last = err
+			m.mu.Unlock()
+			if told != err.Error() {
+				told = err.Error()
+				m.config.Log.Log(m.dialing, a.level(), "cannot connect to a neighbour", "neighbour", e.id, "reason", err)
+			}
+		}
+		select {
+		case <-time.After(wait):
+		case <-m.dialing.Done():
+			return
+		}
+		wait = min(2*wait, lastRetry)
+	}
+}
+
+// An attempt to connect.
+type attempt struct {
+	unreachable atomic.Bool // nobody listens
+}
+
+// level tells what may pass by itself, such as a neighbour that is not there yet, from a refusal.
+func (a *attempt) level() slog.Level {
+	if a.unreachable.Load() {
+		return slog.LevelInfo
+	}
+	return slog.LevelWarn
+}
+
+func (a *attempt) dial(ctx context.Context, address string) (net.Conn, error) {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp", address)
+	a.unreachable.Store(err != nil)
+	return conn, err
+}
+
+// connect opens a connection and its stream, and moves frames until it ends. opened reports whether
+// both sides agreed to it.
+func (m *Mixer) connect(e *edge, a *attempt) (opened bool, err error) {
+	ctx, cancel := context.WithCancel(m.streams)
+	defer cancel()
+	undo := context.AfterFunc(m.dialing, cancel)
+	limit := time.AfterFunc(handshakeTimeout, cancel)
+	defer limit.Stop()
+
+	conn, err := m.newConn(e, a.dial)
+	if err != nil {
+		return false, err
+	}
+	defer conn.Close()
+	s, err := conn.NewStream(ctx, &m.service().Streams[0], "/"+serviceName+"/"+streamName, rpc.ForceCodecV2(codec{}))
+	if err != nil {
+		return false, err
+	}
+	h, err := m.greet(e, s)
+	if err != nil {
+		return false, err
+	}
+	if !undo() || !limit.Stop() {
+		return false, context.Canceled
+	}
+	n := newSession(e, s)
+	if err := n.open(h); err != nil {
+		return false, err
+	}
+	in, err := n.run()
+	if err == nil && s.CloseSend() == nil {
+		<-in // the neighbour has read all, or Close has lost its patience
+	}
+	return true, err
+}
+
+// greet exchanges hellos with a neighbour that this agent has connected to.
+func (m *Mixer) greet(e *edge, s rpc.ClientStream) (hello, error) {
+	m.mu.Lock()
+	greeting := e.hello()
+	m.mu.Unlock()
+	if err := s.SendMsg(greeting); err != nil && err != io.EOF { // with io.EOF the reason comes from RecvMsg
+		return hello{}, err
+	}
+	var f frame
+	if err := s.RecvMsg(&f); err != nil {
+		return hello{}, err
+	}
+	h, err := readHello(&f)
+	if err != nil {
+		return hello{}, err
+	}
+	if h.from != e.id {
+		return hello{}, fmt.Errorf("it says that it is agent %d, want agent %d", h.from, e.id)
+	}
+	var auth credentials.AuthInfo
+	if p, ok := peer.FromContext(s.Context()); ok {
+		auth = p.AuthInfo
+	}
+	return h, m.check(h, auth)
+}
+
+func (m *Mixer) newConn(e *edge, dial func(context.Context, string) (net.Conn, error)) (*rpc.ClientConn, error) {
+	creds := insecure.NewCredentials()
+	if id := m.config.Identity; id != nil {
+		creds = credentials.NewTLS(id.Client(e.id))
+	}
+	return rpc.NewClient("passthrough:///"+m.config.Addresses[e.id],
+		rpc.WithTransportCredentials(creds),
+		rpc.WithContextDialer(dial),
+		rpc.WithDefaultCallOptions(rpc.MaxCallRecvMsgSize(m.maxMessage())),
+		rpc.WithStaticStreamWindowSize(streamWindow),
+		rpc.WithStaticConnWindowSize(streamWindow),
+		rpc.WithReadBufferSize(bufferSize),
+		rpc.WithWriteBufferSize(bufferSize),
+		rpc.WithMaxHeaderListSize(8<<10),
+		rpc.WithDisableRetry(),
+		rpc.WithDisableServiceConfig(),
+	)
+}

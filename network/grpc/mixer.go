@@ -1,0 +1,281 @@
+package grpc
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"dsbo"
+	"dsbo/network"
+
+	rpc "google.golang.org/grpc"
+)
+
+// A Mixer is one agent's end of an exchange between processes. It implements [network.Rewinder].
+// Mix, Rewind and Drain belong to one goroutine at a time; any goroutine may call the other methods.
+type Mixer struct {
+	config Config
+	run    uint64
+	server *rpc.Server
+
+	// dialing ends when no new stream is wanted, streams when none may go on.
+	dialing, streams  context.Context
+	stopDial, stopAll context.CancelFunc
+	work              sync.WaitGroup
+	closing           sync.Once
+	signal            chan struct{} // holds one wake-up of Mix or Drain
+	in                [][]float64   // the terms of a sum
+	own               []float64     // a copy of src where dst is src
+
+	mu        sync.Mutex
+	edges     []*edge // in ascending order of the neighbours
+	round     int     // the next exchange, or the one that Mix is at
+	window    window
+	missing   int       // neighbours that Mix waits for
+	waitStart time.Time // since when
+	rollback  *network.RollbackError
+	finished  bool        // Drain has begun
+	ended     *EndedError // why all agents have to end; nil while the run goes on
+	err       error       // what Mix returns from now on; nil while all is well
+	closed    bool
+	sent      network.Stats
+	rewinds   int64
+	refused   int64
+}
+
+var _ network.Rewinder = (*Mixer)(nil)
+
+// Mix implements dsbo.Mixer. After the end of its ctx it can be called again with the same src,
+// and after a [*network.RollbackError] with Rewind before; the others wait meanwhile. Any other
+// error lasts, and ends the exchange for all agents with an [*EndedError].
+func (m *Mixer) Mix(ctx context.Context, dst, src []float64) error {
+	round := m.round
+	if err := m.mix(ctx, dst, src); err != nil {
+		return fmt.Errorf("agent %d, exchange %d: %w", m.config.Agent, round, err)
+	}
+	return nil
+}
+
+func (m *Mixer) mix(ctx context.Context, dst, src []float64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if len(dst) != len(src) {
+		return m.lockedFail(fmt.Errorf("%w: dst has length %d, want %d as src", dsbo.ErrShape, len(dst), len(src)))
+	}
+	if len(src) > m.config.MaxFloats {
+		return m.lockedFail(fmt.Errorf("%w: a vector of %d numbers, want at most MaxFloats = %d", dsbo.ErrConfig, len(src), m.config.MaxFloats))
+	}
+	if err := m.publish(encodeData(m.run, m.config.Agent, m.round, src), len(src)); err != nil {
+		return err
+	}
+	if err := m.await(ctx, func() bool { return m.missing == 0 }); err != nil {
+		return err
+	}
+	if len(src) > 0 && &dst[0] == &src[0] { // a long sum writes dst before it has read all terms
+		m.own = append(m.own[:0], src...)
+		src = m.own
+	}
+	row := m.collect(src)
+	for k, w := range row {
+		if len(m.in[k]) != len(src) {
+			return m.lockedFail(fmt.Errorf("%w: agent %d sends %d numbers but its neighbour %d sends %d, want them equal",
+				dsbo.ErrShape, m.config.Agent, len(src), w.Agent, len(m.in[k])))
+		}
+	}
+	network.Combine(dst, row, m.in)
+	m.mu.Lock()
+	m.round++
+	m.mu.Unlock()
+	return nil
+}
+
+// publish puts the frame of this exchange before the neighbours.
+func (m *Mixer) publish(frame []byte, floats int) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.interrupted(); err != nil {
+		return err
+	}
+	if m.round == m.window.end() {
+		m.window.add(frame)
+		sends := int64(m.config.Matrix.Sends(m.config.Agent))
+		m.sent.Messages += sends
+		m.sent.Floats += sends * int64(floats)
+		m.sent.Bytes += sends * 8 * int64(floats)
+	} else if checksum(m.window.get(m.round)) != checksum(frame) {
+		return m.fail(fmt.Errorf("%w: this agent, exchange %d", ErrConflict, m.round))
+	}
+	m.waitStart = time.Now()
+	m.missing = 0
+	for _, e := range m.edges {
+		if e.next <= m.round {
+			m.missing++
+		}
+		e.poke()
+	}
+	return nil
+}
+
+// collect sets m.in to the terms of this agent's sum and returns their weights.
+func (m *Mixer) collect(src []float64) []network.Weight {
+	row := m.config.Matrix.Row(m.config.Agent)
+	edges := m.edges
+	for k, w := range row {
+		if w.Agent == m.config.Agent {
+			m.in[k] = src
+		} else {
+			m.in[k] = edges[0].slot[m.round%2]
+			edges = edges[1:]
+		}
+	}
+	return row
+}
+
+// await waits until ready, which it asks under the lock whenever something has changed.
+func (m *Mixer) await(ctx context.Context, ready func() bool) error {
+	for {
+		m.mu.Lock()
+		ok, err := ready(), ctx.Err()
+		if err == nil {
+			err = m.interrupted()
+		}
+		if err != nil {
+			m.missing = 0
+		}
+		m.mu.Unlock()
+		switch {
+		case ok:
+			return nil
+		case err != nil:
+			return err
+		}
+		select {
+		case <-m.signal:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// changed wakes Mix or Drain.
+func (m *Mixer) changed() {
+	select {
+	case m.signal <- struct{}{}:
+	default:
+	}
+}
+
+// interrupted returns why Mix and Drain cannot go on.
+func (m *Mixer) interrupted() error {
+	if m.err == nil && m.rollback != nil {
+		return m.rollback
+	}
+	return m.err
+}
+
+// rollBack notes that a neighbour needs what is no longer held.
+func (m *Mixer) rollBack(neighbour, round int) {
+	if m.rollback == nil || round < m.rollback.Round {
+		m.rollback = &network.RollbackError{Neighbour: neighbour, Round: round}
+		m.config.Log.Warn("a neighbour needs exchanges that are no longer held", "neighbour", neighbour,
+			"from", round, "held from", m.window.start)
+		m.changed()
+	}
+}
+
+// Rewind implements [network.Rewinder]. What has been sent from round on is sent again when it
+// is mixed again, and the neighbours are asked for theirs. They check that it is the same.
+func (m *Mixer) Rewind(round int) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err != nil {
+		return m.err
+	}
+	last := m.round
+	if m.rollback != nil {
+		last = min(last, m.rollback.Round)
+	}
+	if round < 0 || round > last {
+		return fmt.Errorf("%w: agent %d, at exchange %d, cannot rewind to %d, want 0 to %d",
+			dsbo.ErrConfig, m.config.Agent, m.round, round, last)
+	}
+	m.config.Log.Info("going back", "from exchange", m.round, "to", round)
+	m.round, m.missing, m.rollback, m.finished = round, 0, nil, false
+	m.rewinds++
+	m.window.rewind(round)
+	for _, e := range m.edges {
+		e.rewind(round)
+	}
+	return nil
+}
+
+// Drain implements [network.Rewinder].
+func (m *Mixer) Drain(ctx context.Context) error {
+	m.mu.Lock()
+	m.finished = true
+	for _, e := range m.edges {
+		if e.tell == 0 {
+			e.tell = kindDone
+		}
+		e.poke()
+	}
+	m.mu.Unlock()
+	err := m.await(ctx, func() bool {
+		for _, e := range m.edges {
+			if !e.done {
+				return false
+			}
+		}
+		return true
+	})
+	if err != nil {
+		return fmt.Errorf("agent %d, after exchange %d, waiting for its neighbours' end: %w", m.config.Agent, m.round, err)
+	}
+	return nil
+}
+
+// Fail ends the run for all agents: their Mix returns an [*EndedError] with this agent's number
+// and err's message, and that of this agent an error that wraps err. The first failure counts.
+// Close brings the news to the neighbours that can be reached.
+func (m *Mixer) Fail(err error) { m.lockedFail(err) }
+
+func (m *Mixer) lockedFail(err error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.fail(err)
+}
+
+// fail ends the run for all agents because of an error of this one, which it returns.
+func (m *Mixer) fail(err error) error {
+	if m.err == nil {
+		m.endFor(&EndedError{Agent: m.config.Agent, Reason: oneLine([]byte(err.Error()))})
+		m.err = err
+	}
+	return err
+}
+
+// endFor ends the run for all agents.
+func (m *Mixer) endFor(e *EndedError) {
+	if m.err != nil {
+		return
+	}
+	m.err, m.ended = e, e
+	m.changed()
+	for _, e := range m.edges {
+		e.poke()
+	}
+}
+
+// oneLine returns at most maxText bytes of a text without control characters.
+func oneLine(text []byte) string {
+	s := strings.ToValidUTF8(string(text[:min(len(text), maxText)]), "")
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}

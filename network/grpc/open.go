@@ -1,0 +1,153 @@
+package grpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"dsbo/network"
+
+	rpc "google.golang.org/grpc"
+)
+
+const (
+	// handshakeTimeout bounds the opening of a connection, from the first packet to the neighbour's hello.
+	handshakeTimeout = 10 * time.Second
+	// closeTimeout bounds how long Close waits until a neighbour has what was sent to it.
+	closeTimeout = time.Second
+	// streamWindow is how many bytes may be on their way before they are read.
+	streamWindow = 16 << 20
+	// bufferSize is that of reading from and writing to a connection.
+	bufferSize = 256 << 10
+)
+
+const (
+	serviceName = "dsbo.Exchange"
+	streamName  = "Frames"
+)
+
+// Open starts an agent's end of the exchange. Neighbours may come and go from then on; the
+// first Mix waits for them. Close ends it. On error the listener is closed too.
+func Open(c Config) (*Mixer, error) {
+	if err := c.Validate(); err != nil {
+		if c.Listener != nil {
+			err = errors.Join(err, c.Listener.Close())
+		}
+		return nil, err
+	}
+	c = c.withDefaults()
+	if c.Listener == nil {
+		l, err := net.Listen("tcp", c.Addresses[c.Agent])
+		if err != nil {
+			return nil, fmt.Errorf("agent %d: %w", c.Agent, err)
+		}
+		c.Listener = l
+	}
+	m := newMixer(c)
+	m.server = m.newServer()
+	m.work.Go(func() {
+		if err := m.server.Serve(c.Listener); err != nil {
+			c.Log.Error("no longer listening", "reason", err)
+		}
+	})
+	for _, e := range m.edges {
+		if c.dials(e.id) {
+			m.work.Go(func() { m.dial(e) })
+		}
+	}
+	m.work.Go(func() {
+		t := time.NewTicker(c.Heartbeat)
+		defer t.Stop()
+		m.beats(t.C)
+	})
+	return m, nil
+}
+
+// newMixer returns a mixer that is connected to nothing.
+func newMixer(c Config) *Mixer {
+	m := &Mixer{
+		config: c,
+		run:    runHash(c.Run, c.Hash),
+		signal: make(chan struct{}, 1),
+		in:     make([][]float64, len(c.Matrix.Row(c.Agent))),
+		round:  c.Round,
+		window: window{start: c.Round, maxFrames: c.KeepFrames, maxBytes: c.KeepBytes},
+	}
+	m.dialing, m.stopDial = context.WithCancel(context.Background())
+	m.streams, m.stopAll = context.WithCancel(context.Background())
+	for _, j := range c.Matrix.Neighbours(c.Agent) {
+		m.edges = append(m.edges, &edge{m: m, id: j, next: c.Round, cursor: c.Round})
+	}
+	return m
+}
+
+// beats counts heartbeats until the mixer is closed.
+func (m *Mixer) beats(tick <-chan time.Time) {
+	for {
+		select {
+		case <-tick:
+			m.beat()
+		case <-m.dialing.Done():
+			return
+		}
+	}
+}
+
+func (m *Mixer) beat() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, e := range m.edges {
+		if err := e.beat(); err != nil && m.err == nil {
+			m.fail(err)
+		}
+	}
+}
+
+// Close ends this agent's part with [network.ErrClosed], after what Mix and Fail had to say has
+// been sent, for which it takes a second at most. Neighbours that still mix wait for this
+// agent to come back; Drain before it avoids that. It may be called twice.
+func (m *Mixer) Close() error {
+	m.closing.Do(func() {
+		m.mu.Lock()
+		m.closed = true
+		if m.err == nil {
+			m.err = network.ErrClosed
+		}
+		m.changed()
+		for _, e := range m.edges {
+			e.poke()
+		}
+		m.mu.Unlock()
+		m.stopDial()
+		late := time.AfterFunc(closeTimeout, func() {
+			m.stopAll()
+			m.server.Stop()
+		})
+		m.server.GracefulStop()
+		m.work.Wait()
+		late.Stop()
+		m.stopAll()
+	})
+	return nil
+}
+
+// service describes the one method, a stream in both directions.
+func (m *Mixer) service() *rpc.ServiceDesc {
+	return &rpc.ServiceDesc{
+		ServiceName: serviceName,
+		HandlerType: (*any)(nil),
+		Streams: []rpc.StreamDesc{{
+			StreamName:    streamName,
+			Handler:       func(_ any, s rpc.ServerStream) error { return m.accept(s) },
+			ServerStreams: true,
+			ClientStreams: true,
+		}},
+	}
+}
+
+// maxMessage returns the size of the largest frame.
+func (m *Mixer) maxMessage() int {
+	return headerSize + max(8*m.config.MaxFloats, maxText)
+}

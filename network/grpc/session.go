@@ -1,0 +1,141 @@
+package grpc
+
+import (
+	"errors"
+	"io"
+	"sync"
+)
+
+var errReplaced = errors.New("the neighbour opened another stream")
+
+// A stream is one end of a gRPC stream of frames.
+type stream interface {
+	SendMsg(m any) error
+	RecvMsg(m any) error
+}
+
+// A session moves frames between an edge and a stream.
+type session struct {
+	e      *edge
+	stream stream
+	out    Sender        // the session itself, maybe with faults before it
+	wake   chan struct{} // holds one wake-up of transmit
+
+	dropping sync.Once
+	dropped  chan struct{}
+	reason   error // set before dropped is closed
+
+	toldEnd, toldRefused bool // guarded by the mixer's lock
+}
+
+func newSession(e *edge, s stream) *session {
+	n := &session{e: e, stream: s, wake: make(chan struct{}, 1), dropped: make(chan struct{})}
+	n.out = e.m.config.Wrap(e.id, n)
+	return n
+}
+
+// poke makes transmit look for something to send.
+func (s *session) poke() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// drop ends the session from outside.
+func (s *session) drop(reason error) {
+	s.dropping.Do(func() {
+		s.reason = reason
+		close(s.dropped)
+	})
+}
+
+// Send implements [Sender].
+func (s *session) Send(frame []byte) error {
+	m := s.e.m
+	m.mu.Lock()
+	s.e.stats.FramesSent++
+	s.e.stats.BytesSent += int64(len(frame))
+	m.mu.Unlock()
+	return s.stream.SendMsg(frame)
+}
+
+// open makes the session the edge's stream. It fails if the mixer is closed.
+func (s *session) open(h hello) error {
+	m := s.e.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return m.err
+	}
+	s.e.attach(s, h)
+	return nil
+}
+
+// run moves frames until the stream ends and returns why: nil if this side is closed and has nothing more
+// to say, io.EOF if the other side is. in gets what ends the receiving direction, if that has not ended.
+func (s *session) run() (in chan error, err error) {
+	m := s.e.m
+	in = make(chan error, 1)
+	out := make(chan error, 1)
+	m.work.Go(func() { in <- s.receive() })
+	m.work.Go(func() { out <- s.transmit() })
+	select {
+	case err = <-in:
+	case err = <-out:
+	case <-s.dropped:
+		err = s.reason
+	}
+	m.mu.Lock()
+	s.e.detach(s, err)
+	m.mu.Unlock()
+	s.drop(err)
+	return in, err
+}
+
+// transmit sends what the edge has to say until there will be nothing more.
+func (s *session) transmit() error {
+	m := s.e.m
+	for {
+		m.mu.Lock()
+		frame, last := s.e.take(s)
+		m.mu.Unlock()
+		switch {
+		case frame != nil:
+			if err := s.out.Send(frame); err != nil {
+				return err
+			}
+		case last:
+			return nil
+		default:
+			select {
+			case <-s.wake:
+			case <-s.dropped:
+				return s.reason
+			}
+		}
+	}
+}
+
+// receive hands what comes to the edge. An end in good order is io.EOF.
+func (s *session) receive() error {
+	m := s.e.m
+	var f frame
+	for {
+		if err := s.stream.RecvMsg(&f); err != nil {
+			return err
+		}
+		m.mu.Lock()
+		var err error
+		if s.e.session == s { // else only the end of the stream is of interest
+			err = s.e.handle(&f)
+		}
+		m.mu.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// ended reports whether a stream that run left with err ended in good order.
+func ended(err error) bool { return err == nil || err == io.EOF }

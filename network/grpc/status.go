@@ -1,0 +1,69 @@
+package grpc
+
+import (
+	"time"
+
+	"dsbo/network"
+)
+
+// A Status is what an agent's exchange looks like at one moment.
+type Status struct {
+	Round      int   // the next exchange, or the one under way
+	Rewinds    int64 // how often the agent went back
+	Refused    int64 // connections that were refused
+	Neighbours []Neighbour
+}
+
+// A Neighbour is what an agent has seen of one neighbour so far. Frames of all kinds count, with their headers and
+// without what TLS and gRPC add.
+type Neighbour struct {
+	Agent     int
+	Connected bool
+	Connects  int64         // how often a stream was opened
+	Round     int           // how many exchanges the neighbour is known to have sent
+	Silent    time.Duration // since something was heard of it, in whole heartbeats
+	Waited    time.Duration // in Mix, for its vectors
+
+	FramesSent, BytesSent         int64
+	FramesReceived, BytesReceived int64
+	Resent                        int64 // vectors that were sent again
+	Duplicates                    int64 // vectors that came again
+	Damaged                       int64 // frames that were not as they were sent
+	Refused                       int64 // vectors outside of the window
+}
+
+// Status returns the present numbers.
+func (m *Mixer) Status() Status {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := Status{Round: m.round, Rewinds: m.rewinds, Refused: m.refused}
+	for _, e := range m.edges {
+		s.Neighbours = append(s.Neighbours, e.snapshot())
+	}
+	return s
+}
+
+// Stats implements [network.Mixer]. It counts vectors as all transports do, each once when it
+// is mixed; [Mixer.Status] counts what went over the wire.
+func (m *Mixer) Stats() network.Stats {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.sent
+}
+
+// Round implements [network.Rewinder].
+func (m *Mixer) Round() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.round
+}
+
+// snapshot returns the edge's numbers.
+func (e *edge) snapshot() Neighbour {
+	n := e.stats
+	n.Agent = e.id
+	n.Connected = e.session != nil
+	n.Round = e.room
+	n.Silent = e.silence()
+	return n
+}
