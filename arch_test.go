@@ -1,0 +1,147 @@
+package dsbo_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// imports returns what the non-test Go files of each package of the module import, by folder.
+func imports(t *testing.T) map[string][]string {
+	t.Helper()
+	found := map[string][]string{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name := d.Name(); name == "testdata" || strings.HasPrefix(name, ".") && name != "." || otherModule(path) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		dir := filepath.ToSlash(filepath.Dir(path))
+		for _, i := range f.Imports {
+			name, _ := strconv.Unquote(i.Path.Value)
+			found[dir] = append(found[dir], name)
+		}
+		if len(f.Imports) == 0 {
+			found[dir] = append(found[dir], "unsafe") // a package without imports still counts
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func otherModule(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil && dir != "."
+}
+
+// layer orders the module's folders: a package imports only what is lower, or what its entry of beside
+// names in its own layer.
+var layer = map[string]int{
+	".":        0,
+	"internal": 1,
+	"ad":       2,
+	"data":     3, "network": 3, "models": 3, "algo": 3,
+	"train": 4, "report": 4,
+	"cmd": 5, "benchmarks": 5,
+}
+
+var beside = map[string][]string{
+	"models": {"data"}, // an agent's oracle is a model over the agent's examples
+}
+
+func TestArrowsPointDown(t *testing.T) {
+	for dir, list := range imports(t) {
+		top, _, _ := strings.Cut(dir, "/")
+		mine, known := layer[top]
+		if !known {
+			t.Errorf("folder %s has no place in the house: give it a layer", dir)
+			continue
+		}
+		for _, imp := range list {
+			if imp != "dsbo" && !strings.HasPrefix(imp, "dsbo/") {
+				continue
+			}
+			other := strings.TrimPrefix(strings.TrimPrefix(imp, "dsbo"), "/")
+			otherTop, _, _ := strings.Cut(other, "/")
+			if otherTop == "" {
+				otherTop = "."
+			}
+			if otherTop == top || slices.Contains(beside[top], otherTop) {
+				continue
+			}
+			if layer[otherTop] >= mine {
+				t.Errorf("%s imports %s, which is not below it", dir, imp)
+			}
+		}
+	}
+}
+
+// TestFreeOf keeps what some packages must do without.
+func TestFreeOf(t *testing.T) {
+	all := imports(t)
+	for _, c := range []struct {
+		dir  string
+		bad  []string
+		why  string
+		only []string // if set, the only imports from outside the standard library and this module
+	}{
+		{dir: ".", bad: []string{"dsbo/", "os", "net", "log"}, why: "the contract stands alone"},
+		{dir: "algo", bad: []string{"gorgonia.org", "net", "os", "math/rand", "time", "log", "dsbo/ad", "dsbo/models", "dsbo/data", "dsbo/network"},
+			why: "methods are state machines: no graphs, no network, no files, no chance, no clock"},
+		{dir: "ad", bad: []string{"net", "os", "log", "time"}, why: "derivatives are pure",
+			only: []string{"gorgonia.org/", "gonum.org/v1/gonum", "github.com/chewxy/hm"}},
+		{dir: "models", bad: []string{"net", "os", "log", "time"}, why: "models are pure"},
+	} {
+		for _, imp := range all[c.dir] {
+			for _, b := range c.bad {
+				if imp == b || strings.HasPrefix(imp, strings.TrimSuffix(b, "/")+"/") && imp != "dsbo" {
+					t.Errorf("%s imports %s: %s", c.dir, imp, c.why)
+				}
+			}
+			outside := strings.Contains(strings.Split(imp, "/")[0], ".")
+			if c.only != nil && outside && !slices.ContainsFunc(c.only, func(p string) bool { return strings.HasPrefix(imp, p) }) {
+				t.Errorf("%s imports %s, want only %v", c.dir, imp, c.only)
+			}
+		}
+	}
+}
+
+func TestEveryPackageHasADoc(t *testing.T) {
+	for dir := range imports(t) {
+		pkgs, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		has := false
+		for _, file := range pkgs {
+			f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly|parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			has = has || f.Doc != nil && !strings.HasSuffix(file, "_test.go")
+		}
+		if !has {
+			t.Errorf("package in %s has no doc comment", dir)
+		}
+	}
+}
