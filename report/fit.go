@@ -1,0 +1,74 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// A Line is the straight line of least squares through points: y = Intercept + Slope·x, where x
+// and y are the decimal logarithms of the numbers on logarithmic axes.
+type Line struct {
+	Slope, Intercept float64
+	XLog, YLog       bool
+}
+
+// FitLine fits a line to the points that have a place on both axes. With both axes logarithmic
+// Slope is the exponent of a power law; with a logarithmic y alone, 10^Slope is the factor of
+// linear convergence for each unit of x. Fewer than two different x are an error.
+func FitLine(x, y []float64, xLog, yLog bool) (Line, error) {
+	l := Line{XLog: xLog, YLog: yLog}
+	var n, meanX, meanY float64
+	for i := range min(len(x), len(y)) {
+		if onAxis(x[i], xLog) && onAxis(y[i], yLog) {
+			n++
+			meanX += (toAxis(x[i], xLog) - meanX) / n
+			meanY += (toAxis(y[i], yLog) - meanY) / n
+		}
+	}
+	var xx, xy float64
+	for i := range min(len(x), len(y)) {
+		if onAxis(x[i], xLog) && onAxis(y[i], yLog) {
+			dx := toAxis(x[i], xLog) - meanX
+			xx += float64(dx * dx)
+			xy += float64(dx * (toAxis(y[i], yLog) - meanY))
+		}
+	}
+	if xx == 0 {
+		return l, fmt.Errorf("a line through %g points with one x: want two different ones", n)
+	}
+	l.Slope = xy / xx
+	l.Intercept = meanY - float64(l.Slope*meanX)
+	if math.IsNaN(l.Intercept) || math.IsInf(l.Intercept, 0) {
+		return l, fmt.Errorf("a line through points that reach to (%g, %g): want smaller numbers", slices.Max(x), slices.Max(y))
+	}
+	return l, nil
+}
+
+// At returns the line's y at x.
+func (l Line) At(x float64) float64 {
+	y := l.Intercept + float64(l.Slope*toAxis(x, l.XLog))
+	if l.YLog {
+		return math.Pow(10, y)
+	}
+	return y
+}
+
+// label says in a legend what the slope means.
+func (l Line) label() string {
+	if factor := math.Pow(10, l.Slope); l.YLog && !l.XLog && onAxis(factor, true) {
+		return "×" + short(factor) + " a step"
+	}
+	return "slope " + short(l.Slope)
+}
+
+// toAxis is the number's place on an axis, up to shift and scale.
+func toAxis(v float64, log bool) float64 {
+	if log {
+		return math.Log10(v)
+	}
+	return v
+}
+
+// short writes a number with three digits.
+func short(v float64) string { return minus(fmt.Sprintf("%.3g", v)) }

@@ -1,0 +1,103 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"image/png"
+	"math"
+	"testing"
+
+	"dsbo"
+)
+
+func gradient(side int) *Picture {
+	p := &Picture{Title: "λ", Label: "a weight for each pixel", Side: side}
+	for i := range side * side {
+		p.Cells = append(p.Cells, float64(i)/10-3)
+	}
+	return p
+}
+
+func TestPicture(t *testing.T) {
+	p := gradient(28)
+	p.Cells[5] = math.NaN()
+	svg, err := p.SVG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := readSVG(t, svg)
+	d.inside(t)
+	d.has(t, "λ", "a weight for each pixel", "−3", "75.3", "20", "40", "60")
+	data, err := p.PNG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	picture, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Rows go from the top: the last cell is the lightest, the first the darkest. 144 dots an inch are 2 pixels a point.
+	light := func(row, column int) uint32 {
+		x := 2 * (edge + 10*column + 5)
+		y := picture.Bounds().Dy() - 2*(edge+cellsSize-10*row-5)
+		r, g, b, _ := picture.At(x, y).RGBA()
+		return r + g + b
+	}
+	if light(27, 27) < light(14, 14) || light(14, 14) < light(0, 0) {
+		t.Errorf("lightness %d, %d, %d from the last cell to the first: want it to fall", light(27, 27), light(14, 14), light(0, 0))
+	}
+}
+
+func TestPictureOfOneNumber(t *testing.T) {
+	p := Picture{Side: 2, Cells: []float64{3, 3, 3, 3}}
+	svg, err := p.SVG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	readSVG(t, svg).inside(t)
+}
+
+func TestPictureErrors(t *testing.T) {
+	if err := (&Picture{}).Save(t.TempDir(), "p"); !errors.Is(err, dsbo.ErrShape) {
+		t.Errorf("zero value: %v", err)
+	}
+	if _, err := (&Picture{Side: 2, Cells: []float64{1, 2, 3}}).SVG(); !errors.Is(err, dsbo.ErrShape) {
+		t.Errorf("3 cells: %v", err)
+	}
+	if _, err := (&Picture{Side: 1, Cells: []float64{math.Inf(1)}}).PNG(); !errors.Is(err, dsbo.ErrConfig) {
+		t.Errorf("no finite number: %v", err)
+	}
+}
+
+// The map is as light as its share says: perceived differences are those of the numbers.
+func TestColourMapIsEvenInLightness(t *testing.T) {
+	m, err := colourMap()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lightness := func(share float64) float64 { // L* of CIE LAB
+		c, err := m.At(share)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, g, b, _ := c.RGBA()
+		linear := func(v uint32) float64 {
+			s := float64(v) / 0xffff
+			if s <= 0.04045 {
+				return s / 12.92
+			}
+			return math.Pow((s+0.055)/1.055, 2.4)
+		}
+		y := 0.2126*linear(r) + 0.7152*linear(g) + 0.0722*linear(b)
+		return 116*math.Cbrt(y) - 16
+	}
+	low, high := lightness(0), lightness(1)
+	for i := range 21 {
+		share := float64(i) / 20
+		want := low + share*(high-low)
+		// 8 bits a channel and a gamut cut at the corners: within 3 of 100.
+		if got := lightness(share); math.Abs(got-want) > 3 {
+			t.Errorf("lightness at %g is %.1f, want %.1f", share, got, want)
+		}
+	}
+}
