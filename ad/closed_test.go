@@ -218,7 +218,7 @@ func within(t testing.TB, what string, got, want []float64, tol float64) {
 func TestExtremeLogits(t *testing.T) {
 	for _, big := range []float64{50, 1000, 1e5} {
 		d, err := Differentiate(Loss{P: 1, Q: 3, Build: func(x, y *Node, _ []*Node) *Node {
-			return Add(SumAll(RowLogSumExp(Part(y, 0, 1, 3))), SumAll(Softplus(y)))
+			return Add(SumAll(RowLogSumExp(Part(y, 0, 1, 3))), SumAll(Softplus(PartVec(y, 0, 2))))
 		}})
 		if err != nil {
 			t.Fatal(err)
@@ -231,11 +231,15 @@ func TestExtremeLogits(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		within(t, "value", []float64{value}, []float64{2*big + math.Ln2}, 1e-15)
-		within(t, "∇_y", gy, []float64{2, 0, .5}, 1e-15)
-		// e^{-big} of the softplus and e^{-2big} of the softmax: gradient and curvature of entry 1.
-		tail := math.Exp(-big) + math.Exp(-2*big)
-		within(t, "gradient of the small entry", gy[1:2], []float64{tail}, 1e-14)
-		within(t, "curvature of the small entry", hv[1:2], []float64{tail}, 1e-14)
+		within(t, "value", []float64{value}, []float64{2 * big}, 1e-15)
+		// e^{-big} of the softplus, e^{-2big} and e^{-big} of the softmax.
+		tail, probability := math.Exp(-big), math.Exp(-2*big)
+		within(t, "∇_y", gy, []float64{2, 0, 0}, 1e-15)
+		within(t, "∇_y of the small entries", gy[1:], []float64{tail + probability, tail}, 1e-14)
+		within(t, "curvature in a small entry", hv[1:2], []float64{tail + probability}, 1e-14)
+		if err := d.HVP(hv, []float64{0}, y, []float64{1, 0, 1}); err != nil {
+			t.Fatal(err)
+		}
+		within(t, "curvature in the large entry", hv[:1], []float64{tail}, 1e-14) // the softmax does not see its logits move together
 	}
 }

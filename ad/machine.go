@@ -37,8 +37,7 @@ type slot[T Float] struct {
 	valid bool
 	bit   uint64 // of an input, else 0
 	table *Table // where an input's rows are
-	idx   []int  // which rows
-	all   bool   // all rows, and idx is empty
+	idx   []int  // which of its rows, nil for all
 }
 
 type instr[T Float] struct {
@@ -169,8 +168,8 @@ func (m *machine[T]) addInstr(n *Node, r rule, sp split, ins instr[T]) int {
 }
 
 // cuts reports whether an instruction can run tile by tile, and marks the arguments that are cut then:
-// one of them has rows of its own for each example, all have a whole number of rows an example, as
-// has the output, and nothing that has rows is read whole.
+// one of them has rows of its own for each example, the output has a whole number of rows an
+// example or is a sum, and nothing that has rows is read whole.
 func (m *machine[T]) cuts(ins *instr[T], sp split, rows int) bool {
 	if sp.args == "" || !sp.sum && rows%max(m.rows, 1) != 0 {
 		return false
@@ -179,10 +178,10 @@ func (m *machine[T]) cuts(ins *instr[T], sp split, rows int) bool {
 	for i, a := range ins.args {
 		switch s := sp.args[i]; {
 		case a < 0:
-		case s == 'r' && m.slots[a].r%max(m.rows, 1) == 0:
+		case s == 'r':
 			ins.cut[i] = true
 			batch = batch || m.slots[a].per > 0
-		case s == 'r' || m.slots[a].per > 0:
+		case m.slots[a].per > 0:
 			return false
 		}
 	}
@@ -242,8 +241,7 @@ func (m *machine[T]) bind(i int, t *Table, idx []int) error {
 	if rows != s.r || t.Cols() != s.c {
 		return fmt.Errorf("%w: a table of %d rows and %d columns bound to an input of %d rows and %d columns", dsbo.ErrShape, rows, t.Cols(), s.r, s.c)
 	}
-	all := idx == nil
-	if s.table == t && s.all == all && slices.Equal(s.idx, idx) {
+	if s.table == t && slices.Equal(s.idx, idx) {
 		return nil
 	}
 	for k, j := range idx {
@@ -251,8 +249,12 @@ func (m *machine[T]) bind(i int, t *Table, idx []int) error {
 			return fmt.Errorf("%w: row %d (at place %d of the batch) of a table with %d rows", dsbo.ErrShape, j, k, t.Rows())
 		}
 	}
-	s.table, s.all = t, all
-	s.idx = append(s.idx[:0], idx...)
+	s.table = t
+	if idx == nil {
+		s.idx = nil
+	} else {
+		s.idx = append(s.idx[:0], idx...)
+	}
 	m.changed(s.bit)
 	s.valid = false
 	if s.per == 0 {

@@ -171,6 +171,10 @@ var ops = []struct {
 		a := k.rowsMat(2)
 		return Square(AddRow(a, Scale(-1/float64(k.rows), SumRows(a))))
 	}},
+	{"centred columns, too wide to be kept", func(k *kit) *Node {
+		a := k.rowsMat(40)
+		return Square(AddRow(a, Scale(-1/float64(k.rows), SumRows(a))))
+	}},
 	{"softmax over the rows", func(k *kit) *Node {
 		e := Exp(k.rowsVec())
 		return Mul(e, fill(Div(k.scalar(), SumAll(e)), e))

@@ -62,11 +62,7 @@ func (r placeRule) kernels() (func(*call[float32]), func(*call[float64])) {
 }
 
 func placeKernel[T Float](off int) func(*call[T]) {
-	return func(c *call[T]) {
-		clear(c.dst.v[:off])
-		n := copy(c.dst.v[off:], c.in[0].v)
-		clear(c.dst.v[off+n:])
-	}
+	return func(c *call[T]) { copy(c.dst.v[off:], c.in[0].v) } // a buffer is this op's own, and new ones are 0
 }
 
 // Reshape returns a's entries, in row-major order, as an r×c matrix. In a compiled program it is a view.

@@ -2,6 +2,8 @@ package ad
 
 import (
 	"errors"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -128,6 +130,35 @@ func TestLengthErrors(t *testing.T) {
 	}
 }
 
+// TestZeros: a derivative that is 0 by the shape of the loss is written like any other.
+func TestZeros(t *testing.T) {
+	d, err := Differentiate(Loss{P: 2, Q: 1, Build: func(x, y *Node, _ []*Node) *Node { return SumAll(y) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y := []float64{1, 2}, []float64{3}
+	dx, dy, hv, jv := []float64{7, 7}, []float64{7}, []float64{7}, []float64{7, 7}
+	if err := errors.Join(d.Grad(dx, dy, x, y), d.HVP(hv, x, y, y), d.JVP(jv, x, y, y)); err != nil {
+		t.Fatal(err)
+	}
+	sameBits(t, "derivatives", slices.Concat(dx, dy, hv, jv), []float64{0, 0, 1, 0, 0, 0})
+}
+
+// TestNegativeZero: -0 in place of 0 is another input.
+func TestNegativeZero(t *testing.T) {
+	d, err := Differentiate(Loss{P: 1, Q: 1, Build: func(x, y *Node, _ []*Node) *Node { return SumAll(Square(y)) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hv := make([]float64, 1)
+	for _, v := range []float64{0, math.Copysign(0, -1), 0} {
+		if err := d.HVP(hv, []float64{0}, []float64{1}, []float64{v}); err != nil {
+			t.Fatal(err)
+		}
+		sameBits(t, "HVP", hv, []float64{2 * v})
+	}
+}
+
 // TestDense: the dense matrices of Σ_j e^{x_j} y_j² y_2 and their zeros.
 func TestDense(t *testing.T) {
 	d, err := Differentiate(Loss{P: 2, Q: 3, Build: func(x, y *Node, _ []*Node) *Node {
@@ -175,6 +206,12 @@ func TestWholeInputs(t *testing.T) {
 	eval(32, 1, 5)
 	bind("m", all, []int{0, 3})
 	eval(21, 1, 5)
+	square := table(t, 2, 2) // 0 1, 2 3
+	bind("m", square, []int{1, 0})
+	eval(10, 1, 5)
+	bind("m", square, nil)
+	eval(32, 1, 5)
+	bind("m", all, []int{0, 3})
 	bind("v", table(t, 2, 1), []int{1, 1})
 	eval(31, 1, 5)
 }

@@ -86,11 +86,24 @@ func TestStockOps(t *testing.T) {
 		{"Norm", func(a *Node) (*Node, error) { return gorgonia.Norm(a, 0, 2) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d, err := Differentiate(stockLoss(c.f))
+			var stock *Node
+			l := stockLoss(c.f)
+			build := l.Build
+			l.Build = func(x, y *Node, in []*Node) *Node {
+				stock = build(x, y, in)
+				return stock
+			}
+			d, err := Differentiate(l)
 			if err != nil {
 				t.Fatal(err)
 			}
-			adtest.Check(t, d, []float64{.3, -.2, .8}, []float64{.5, -1.1, .2, .9})
+			x, y := []float64{.3, -.2, .8}, []float64{.5, -1.1, .2, .9}
+			got, err := d.Value(x, y)
+			if err != nil {
+				t.Fatal(err)
+			}
+			within(t, "value", []float64{got}, tapeValues(t, []*Node{d.x, d.y}, [][]float64{x, y}, []*Node{stock})[0], 1e-13)
+			adtest.Check(t, d, x, y)
 		})
 	}
 }

@@ -39,64 +39,62 @@ func TestTapeMachine(t *testing.T) {
 	}
 }
 
-// runTape returns the values of d's nodes as the TapeMachine computes them.
+// runTape returns the value and the derivatives of d as the TapeMachine computes them from d's nodes.
 func runTape(t *testing.T, d *Derivs, x, y, v []float64) [][]float64 {
 	t.Helper()
-	let := func(n *Node, v []float64) {
-		var backing any = v
-		if d.f.Float32 {
-			backing = rounded(v)
+	return tapeValues(t, []*Node{d.x, d.y, d.v}, [][]float64{x, y, v}, append([]*Node{d.outs[0]}, d.nodes[:]...))
+}
+
+// tapeValues returns the values of nodes as the TapeMachine computes them; nil has zeros of the length of x.
+func tapeValues(t *testing.T, leaves []*Node, at [][]float64, nodes []*Node) [][]float64 {
+	t.Helper()
+	for i, n := range leaves {
+		var backing any = at[i]
+		if n.Dtype() == tensor.Float32 {
+			backing = convertTo[float32](at[i])
 		}
-		if err := gorgonia.Let(n, tensor.New(tensor.WithShape(len(v)), tensor.WithBacking(backing))); err != nil {
+		if err := gorgonia.Let(n, tensor.New(tensor.WithShape(len(at[i])), tensor.WithBacking(backing))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	let(d.x, x)
-	let(d.y, y)
-	let(d.v, v)
-	nodes := append([]*Node{d.outs[0]}, d.nodes[:]...)
 	values := make([]gorgonia.Value, len(nodes))
 	for i, n := range nodes {
 		if n != nil {
 			gorgonia.Read(n, &values[i])
 		}
 	}
-	vm := gorgonia.NewTapeMachine(d.x.Graph())
+	vm := gorgonia.NewTapeMachine(leaves[0].Graph())
 	defer vm.Close()
 	if err := vm.RunAll(); err != nil {
 		t.Fatal(err)
 	}
 	out := make([][]float64, len(nodes))
 	for i, v := range values {
-		if nodes[i] == nil {
-			out[i] = make([]float64, params)
-			continue
+		switch {
+		case nodes[i] == nil:
+			out[i] = make([]float64, len(at[0]))
+		case v.Dtype() == tensor.Float32:
+			out[i] = numbersOf[float32](t, v)
+		default:
+			out[i] = numbersOf[float64](t, v)
 		}
-		if d.f.Float32 {
-			data, err := valueData[float32](v)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, f := range data {
-				out[i] = append(out[i], float64(f))
-			}
-			continue
-		}
-		data, err := valueData[float64](v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out[i] = data
 	}
 	return out
 }
 
-func rounded(v []float64) []float32 {
-	f := make([]float32, len(v))
-	for i, a := range v {
-		f[i] = float32(a)
+func numbersOf[T Float](t *testing.T, v gorgonia.Value) []float64 {
+	t.Helper()
+	data, err := valueData[T](v)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return f
+	return convertTo[float64](data)
+}
+
+func convertTo[T, S Float](v []S) []T {
+	to := make([]T, len(v))
+	convert(to, v)
+	return to
 }
 
 func sameBits(t interface {
