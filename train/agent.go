@@ -1,0 +1,119 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"dsbo"
+	"dsbo/internal/vec"
+	"dsbo/network"
+)
+
+// An Agent is one agent's loop: it steps its algorithm, counts and times what that costs, and watches
+// that the numbers stay finite. It does not know where the other agents are: in this process or
+// elsewhere, they are behind the mixer. It belongs to one goroutine at a time.
+type Agent struct {
+	id      int
+	alg     dsbo.Algorithm
+	given   dsbo.Oracle // the oracle with its meter
+	oracle  *metered
+	mixer   meteredMixer
+	maxNorm float64
+	k       int
+	before  Usage // spent before a resume
+	last    time.Duration
+	total   time.Duration
+}
+
+// NewAgent joins agent id's algorithm, oracle and end of the exchange. A norm of x, y or z above maxNorm
+// counts as divergence; 0: 1e9.
+func NewAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, m network.Mixer, maxNorm float64) *Agent {
+	if maxNorm == 0 {
+		maxNorm = 1e9
+	}
+	agent := &Agent{id: id, alg: a, mixer: meteredMixer{Mixer: m}, maxNorm: maxNorm}
+	agent.oracle, agent.given = meter(o)
+	return agent
+}
+
+// Start sets y before the first iteration; its length is q.
+func (a *Agent) Start(y []float64) {
+	for _, s := range a.alg.State() {
+		if s.Name == "y" || s.Name == "y_before" { // no momentum from 0 to the start
+			copy(s.Value, y)
+		}
+	}
+}
+
+// Step runs the next iteration. If its numbers have left the finite ones, or a norm the bound, the error
+// is a [*dsbo.DivergedError]; the agent may then go on, so that the others can end their iteration, which
+// its neighbours' exchanges are part of. After any other error it is not usable.
+func (a *Agent) Step(ctx context.Context) error {
+	start := time.Now()
+	err := a.alg.Step(ctx, a.k, a.given, &a.mixer)
+	a.last = time.Since(start)
+	a.total += a.last
+	if err != nil {
+		return fmt.Errorf("agent %d: %w", a.id, err)
+	}
+	a.k++
+	return a.check()
+}
+
+// check looks at the norms after an iteration.
+func (a *Agent) check() error {
+	parts := []dsbo.Named{{Name: "x", Value: a.alg.X()}, {Name: "y", Value: a.alg.Y()}}
+	if z := a.z(); z != nil {
+		parts = append(parts, dsbo.Named{Name: "z", Value: z})
+	}
+	for _, part := range parts {
+		if norm := vec.Norm(part.Value); !(norm <= a.maxNorm) { // NaN too
+			return &dsbo.DivergedError{Agent: a.id, Iteration: a.k - 1, Quantity: "norm of " + part.Name, Value: norm}
+		}
+	}
+	return nil
+}
+
+// z returns the algorithm's z, u its estimate of the hypergradient, nil if it has none.
+func (a *Agent) z() []float64 {
+	if has, ok := a.alg.(interface{ Z() []float64 }); ok {
+		return has.Z()
+	}
+	return nil
+}
+
+func (a *Agent) u() []float64 {
+	if has, ok := a.alg.(interface{ U() []float64 }); ok {
+		return has.U()
+	}
+	return nil
+}
+
+// state is the algorithm's and, as an evaluation may come before the next iteration, what that looks at.
+func (a *Agent) state() []dsbo.Named {
+	s := a.alg.State()
+	return append(s, dsbo.Named{Name: "last z", Value: a.z()}, dsbo.Named{Name: "last u", Value: a.u()})
+}
+
+// Iteration returns how many iterations are done.
+func (a *Agent) Iteration() int { return a.k }
+
+// Algorithm returns the algorithm.
+func (a *Agent) Algorithm() dsbo.Algorithm { return a.alg }
+
+// Last returns the time of the last step, waiting for neighbours included.
+func (a *Agent) Last() time.Duration { return a.last }
+
+// Usage returns what the agent has spent since iteration 0, also in the run that it resumes.
+func (a *Agent) Usage() Usage {
+	u := a.before
+	u.add(Usage{
+		Calls: a.oracle.calls, Sent: a.mixer.Stats(),
+		OracleSeconds: a.oracle.busy.Seconds(), MixSeconds: a.mixer.busy.Seconds(), StepSeconds: a.total.Seconds(),
+	})
+	return u
+}
+
+// resume makes the agent stand after k iterations that cost u; the state is set apart.
+func (a *Agent) resume(k int, u Usage) { a.k, a.before = k, u }

@@ -1,0 +1,153 @@
+package train
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"dsbo"
+)
+
+// A checkpoint file is
+//
+//	8 bytes    "DSBOCKPT"
+//	8 bytes    length of the next part, little-endian
+//	           JSON: checkpointHead
+//	           the arrays that Arrays lists, in order, float64, little-endian
+//	32 bytes   SHA-256 of all before
+type checkpoint struct {
+	checkpointHead
+	values [][]float64 // by Arrays
+}
+
+type checkpointHead struct {
+	Format        int             `json:"format"`
+	Config        json.RawMessage `json:"config"`        // what the numbers of the run depend on
+	Iteration     int             `json:"iteration"`     // iterations done
+	Seconds       float64         `json:"seconds"`       // of the clock, in iterations
+	MetricsBytes  int64           `json:"metrics_bytes"` // of metrics.jsonl that belong to the run so far
+	MetricsSHA256 []byte          `json:"metrics_sha256"`
+	Usage         []Usage         `json:"usage"` // by agent
+	Arrays        []arrayHead     `json:"arrays"`
+}
+
+type arrayHead struct {
+	Agent int    `json:"agent"` // -1: the evaluation's
+	Name  string `json:"name"`
+	Len   int    `json:"len"`
+}
+
+const (
+	checkpointMagic  = "DSBOCKPT"
+	checkpointFormat = 1
+	checkpointPrefix = len(checkpointMagic) + 8
+)
+
+// errCorrupt marks a file that is not, or no longer, a checkpoint.
+var errCorrupt = errors.New("corrupt checkpoint")
+
+func corrupt(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", errCorrupt, fmt.Sprintf(format, args...))
+}
+
+// add appends the values of one agent's state, views that writeTo reads.
+func (c *checkpoint) add(agent int, state []dsbo.Named) {
+	for _, s := range state {
+		c.Arrays = append(c.Arrays, arrayHead{Agent: agent, Name: s.Name, Len: len(s.Value)})
+		c.values = append(c.values, s.Value)
+	}
+}
+
+// take copies the values of one agent into its state. It fails if the checkpoint has others than the state.
+func (c *checkpoint) take(agent int, state []dsbo.Named) error {
+	i := slices.IndexFunc(c.Arrays, func(a arrayHead) bool { return a.Agent == agent })
+	for j, s := range state {
+		if i < 0 || i+j >= len(c.Arrays) || c.Arrays[i+j] != (arrayHead{agent, s.Name, len(s.Value)}) {
+			return corrupt("the state of agent %d lacks %s of %d numbers", agent, s.Name, len(s.Value))
+		}
+	}
+	for j, s := range state {
+		copy(s.Value, c.values[i+j])
+	}
+	return nil
+}
+
+// writeTo writes the file.
+func (c *checkpoint) writeTo(w io.Writer) error {
+	c.Format = checkpointFormat
+	head, err := json.Marshal(c.checkpointHead)
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	out := io.MultiWriter(w, sum)
+	start := binary.LittleEndian.AppendUint64([]byte(checkpointMagic), uint64(len(head)))
+	if _, err := out.Write(append(start, head...)); err != nil {
+		return err
+	}
+	var buf []byte
+	for _, v := range c.values {
+		for part := range slices.Chunk(v, 4096) {
+			buf = buf[:0]
+			for _, x := range part {
+				buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(x))
+			}
+			if _, err := out.Write(buf); err != nil {
+				return err
+			}
+		}
+	}
+	_, err = w.Write(sum.Sum(nil))
+	return err
+}
+
+// parseCheckpoint reads a file's bytes. The error says what is wrong and matches errCorrupt.
+func parseCheckpoint(data []byte) (*checkpoint, error) {
+	if len(data) < checkpointPrefix+sha256.Size || string(data[:len(checkpointMagic)]) != checkpointMagic {
+		return nil, corrupt("it does not begin as one, or is cut off")
+	}
+	body, want := data[:len(data)-sha256.Size], data[len(data)-sha256.Size:]
+	if sum := sha256.Sum256(body); !bytes.Equal(sum[:], want) {
+		return nil, corrupt("its SHA-256 is not the one it ends with")
+	}
+	n := binary.LittleEndian.Uint64(body[len(checkpointMagic):])
+	rest := body[checkpointPrefix:]
+	if n > uint64(len(rest)) {
+		return nil, corrupt("a head of %d bytes in %d", n, len(rest))
+	}
+	var c checkpoint
+	if err := json.Unmarshal(rest[:n], &c.checkpointHead); err != nil {
+		return nil, corrupt("its head: %v", err)
+	}
+	if c.Format != checkpointFormat {
+		return nil, corrupt("format %d, want %d", c.Format, checkpointFormat)
+	}
+	if c.Iteration < 0 || c.MetricsBytes < 0 {
+		return nil, corrupt("iteration %d, %d bytes of metrics", c.Iteration, c.MetricsBytes)
+	}
+	return &c, c.parseValues(rest[n:])
+}
+
+func (c *checkpoint) parseValues(data []byte) error {
+	for _, a := range c.Arrays {
+		if a.Len < 0 || a.Len > len(data)/8 {
+			return corrupt("%s of agent %d has %d numbers, %d bytes are left", a.Name, a.Agent, a.Len, len(data))
+		}
+		v := make([]float64, a.Len)
+		for i := range v {
+			v[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
+		}
+		c.values = append(c.values, v)
+		data = data[8*a.Len:]
+	}
+	if len(data) != 0 {
+		return corrupt("%d bytes too many", len(data))
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package train
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"dsbo"
+)
+
+func sample() *checkpoint {
+	c := &checkpoint{checkpointHead: checkpointHead{Config: []byte(`{"a":1}`), Iteration: 7, Usage: make([]Usage, 2)}}
+	c.add(0, []dsbo.Named{{Name: "x", Value: []float64{1, math.Copysign(0, -1), math.SmallestNonzeroFloat64}}, {Name: "y", Value: nil}})
+	c.add(1, []dsbo.Named{{Name: "x", Value: make([]float64, 5000)}})
+	return c
+}
+
+func TestCheckpointRoundTrip(t *testing.T) {
+	c := sample()
+	c.values[2][4999] = math.Pi
+	var b bytes.Buffer
+	if err := c.writeTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	got, err := parseCheckpoint(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y := make([]float64, 3), []float64{}
+	if err := got.take(0, []dsbo.Named{{Name: "x", Value: x}, {Name: "y", Value: y}}); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range c.values[0] {
+		if math.Float64bits(x[i]) != math.Float64bits(v) {
+			t.Errorf("x[%d] = %v, want %v", i, x[i], v)
+		}
+	}
+	if got.Iteration != 7 || got.values[2][4999] != math.Pi {
+		t.Errorf("got iteration %d and %v", got.Iteration, got.values[2][4999])
+	}
+	for name, s := range map[string][]dsbo.Named{
+		"another name":   {{Name: "z", Value: make([]float64, 3)}},
+		"another length": {{Name: "x", Value: make([]float64, 4)}},
+		"one too many":   {{Name: "x", Value: x}, {Name: "y", Value: y}, {Name: "x", Value: x}},
+	} {
+		if err := got.take(0, s); !errors.Is(err, errCorrupt) {
+			t.Errorf("%s: %v, want that it is refused", name, err)
+		}
+	}
+	if err := got.take(2, []dsbo.Named{{Name: "x", Value: x}}); !errors.Is(err, errCorrupt) {
+		t.Errorf("an agent too many: %v", err)
+	}
+}
+
+// seal makes the file of a head and what follows it.
+func seal(head string, rest []byte) []byte {
+	b := append([]byte(checkpointMagic), byte(len(head)), byte(len(head)>>8), 0, 0, 0, 0, 0, 0)
+	b = append(append(b, head...), rest...)
+	sum := sha256.Sum256(b)
+	return append(b, sum[:]...)
+}
+
+// TestCheckpointErrors: files that a program, not the disk, has spoilt.
+func TestCheckpointErrors(t *testing.T) {
+	for _, c := range []struct{ want, head, rest string }{
+		{"its head", `{`, ""},
+		{"format 0", `{}`, ""},
+		{"iteration -1", `{"format":1,"iteration":-1}`, ""},
+		{"bytes are left", `{"format":1,"arrays":[{"name":"x","len":2}]}`, "12345678"},
+		{"bytes are left", `{"format":1,"arrays":[{"name":"x","len":-2}]}`, "12345678"},
+		{"bytes are left", `{"format":1,"arrays":[{"name":"x","len":4611686018427387904}]}`, "12345678"},
+		{"8 bytes too many", `{"format":1,"arrays":[]}`, "12345678"},
+	} {
+		_, err := parseCheckpoint(seal(c.head, []byte(c.rest)))
+		if !errors.Is(err, errCorrupt) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.head, err, c.want)
+		}
+	}
+	long := seal(`{"format":1}`, nil)
+	long[len(checkpointMagic)] = 200
+	sum := sha256.Sum256(long[:len(long)-32])
+	copy(long[len(long)-32:], sum[:])
+	if _, err := parseCheckpoint(long); err == nil || !strings.Contains(err.Error(), "a head of 200 bytes") {
+		t.Errorf("%v, want that the head is too long", err)
+	}
+}
+
+func FuzzParseCheckpoint(f *testing.F) {
+	var b bytes.Buffer
+	if err := sample().writeTo(&b); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.Bytes())
+	f.Add(seal(`{"format":1,"arrays":[{"name":"x","len":2}]}`, make([]byte, 16)))
+	f.Add(seal(`{"format":1,"arrays":[{"name":"x","len":-1}]}`, nil))
+	f.Add([]byte(checkpointMagic))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		// The hash would keep all but whole files from what comes after it: it is made right here.
+		if n := len(data) - sha256.Size; n > 0 {
+			sum := sha256.Sum256(data[:n])
+			copy(data[n:], sum[:])
+		}
+		c, err := parseCheckpoint(data)
+		if err != nil {
+			return
+		}
+		var again bytes.Buffer
+		if err := c.writeTo(&again); err != nil {
+			t.Fatalf("what was read cannot be written: %v", err)
+		}
+		if _, err := parseCheckpoint(again.Bytes()); err != nil {
+			t.Fatalf("what was written cannot be read: %v", err)
+		}
+	})
+}

@@ -1,0 +1,167 @@
+package train
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/internal/vec"
+	"dsbo/network"
+)
+
+// Config says what to run. Zero means the default that the field states.
+type Config struct {
+	Problem Problem
+	W       *network.Matrix // who talks to whom: as many agents as Problem has oracles
+
+	Method     string      // of package algo; "": madsbo
+	Params     algo.Params // K is set to Iterations
+	Iterations int         // K; 0: 100
+
+	EvalEvery int // E: a record every so many iterations, at 0 and at the end; 0: K/10
+	// CheckpointEvery is C, iterations between checkpoints; 0: as EvalEvery. There is one at the end and
+	// when the run is interrupted too.
+	CheckpointEvery int
+	Dir             string // the run folder, which must exist; "": nothing is written
+	Resume          bool   // go on from Dir's checkpoint, from the start if there is none yet
+	// Settings is what else the numbers depend on, in a form for JSON (data, seed, batch, model): a
+	// checkpoint is resumed only with equal settings.
+	Settings any
+
+	NoExact         bool    // evaluate without exact Φ
+	Tol, AdjointTol float64 // of Exact
+	MaxNorm         float64 // a norm of x, y or z above it counts as divergence; 0: 1e9
+	// Curvature is each agent's L_max at the start, for the advice on divergence; nil: found then.
+	Curvature []float64
+	// DenseLimit bounds the bytes of the matrices of methods that need some, all agents together; 0: 8 GiB.
+	DenseLimit int64
+
+	OnIteration func(done int) // called after each iteration, by one goroutine at a time
+	OnRecord    func(Record)   // called after each evaluation
+
+	p, q         int
+	personalized bool
+}
+
+// withDefaults returns c with its zeros replaced.
+func (c Config) withDefaults() Config {
+	c.Method = cmp.Or(c.Method, "madsbo")
+	c.Iterations = cmp.Or(c.Iterations, 100)
+	c.EvalEvery = cmp.Or(c.EvalEvery, (c.Iterations+9)/10)
+	c.CheckpointEvery = cmp.Or(c.CheckpointEvery, c.EvalEvery)
+	c.DenseLimit = cmp.Or(c.DenseLimit, 8<<30)
+	c.Params.K = c.Iterations
+	return c
+}
+
+// Validate reports the first setting that cannot work.
+func (c Config) Validate() error {
+	_, err := c.resolve()
+	return err
+}
+
+// resolve returns c checked and with defaults.
+func (c Config) resolve() (Config, error) {
+	c = c.withDefaults()
+	var err error
+	if c.p, c.q, err = c.Problem.Dims(); err != nil {
+		return c, err
+	}
+	for _, count := range []struct {
+		name  string
+		value int
+	}{{"iterations", c.Iterations}, {"eval-every", c.EvalEvery}, {"checkpoint-every", c.CheckpointEvery}} {
+		if count.value < 1 {
+			return c, fmt.Errorf("%w: %s %d: want at least 1, or 0 for the default", dsbo.ErrConfig, count.name, count.value)
+		}
+	}
+	if c.Resume && c.Dir == "" {
+		return c, fmt.Errorf("%w: a run without a folder has no checkpoint to resume from", dsbo.ErrConfig)
+	}
+	if c.W == nil {
+		return c, fmt.Errorf("%w: no mixing matrix: want one for %d agents", dsbo.ErrConfig, len(c.Problem.Oracles))
+	}
+	if err := c.W.Validate(); err != nil {
+		return c, err
+	}
+	if n := len(c.Problem.Oracles); c.W.N() != n {
+		return c, fmt.Errorf("%w: a graph of %d agents for a problem of %d: want the same", dsbo.ErrConfig, c.W.N(), n)
+	}
+	return c, c.checkMethod()
+}
+
+// checkMethod reports what the method cannot do with this problem and graph.
+func (c *Config) checkMethod() error {
+	info, err := algo.Describe(c.Method)
+	if err != nil {
+		return err
+	}
+	if err := c.Params.Validate(c.Method); err != nil {
+		return err
+	}
+	c.personalized = info.Personalized
+	n := c.W.N()
+	if info.OneAgent && n != 1 {
+		return fmt.Errorf("%w: %s runs on one agent, not on %d", dsbo.ErrConfig, c.Method, n)
+	}
+	if info.ExactAverage && !averages(c.W) {
+		return fmt.Errorf("%w: %s needs the exact average of all agents: want the graph \"server\"", dsbo.ErrConfig, c.Method)
+	}
+	if !info.Dense {
+		return nil
+	}
+	if _, ok := c.Problem.Oracles[0].(dsbo.DenseOracle); !ok {
+		return fmt.Errorf("%w: %s needs whole Hessians and Jacobians, which this problem's oracles do not give", dsbo.ErrCapability, c.Method)
+	}
+	need, err := algo.DenseBytes(c.Method, c.Params, c.p, c.q)
+	if err != nil {
+		return err
+	}
+	if need *= int64(n); need > c.DenseLimit {
+		return fmt.Errorf("%w: the matrices of %s take %.1f GiB for %d agents with p=%d and q=%d (one Hessian is %.1f MiB): the limit is %.1f GiB",
+			dsbo.ErrCapability, c.Method, float64(need)/(1<<30), n, c.p, c.q, float64(c.q)*float64(c.q)*8/(1<<20), float64(c.DenseLimit)/(1<<30))
+	}
+	return nil
+}
+
+// averages reports whether a mixing matrix is the exact average.
+func averages(w *network.Matrix) bool {
+	n := w.N()
+	for i := range n {
+		for j := range n {
+			if math.Abs(w.At(i, j)-1/float64(n)) > 1e-12 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// identity is what the numbers of a run depend on, as JSON.
+func (c *Config) identity() (json.RawMessage, error) {
+	w := sha256.New()
+	for i := range c.W.N() {
+		for _, e := range c.W.Row(i) {
+			w.Write(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(e.Agent)), math.Float64bits(e.Weight)))
+		}
+	}
+	return json.Marshal(map[string]any{
+		"method": c.Method, "params": c.Params, "iterations": c.Iterations, "eval_every": c.EvalEvery,
+		"agents": c.W.N(), "p": c.p, "q": c.q, "mixing_matrix": hex.EncodeToString(w.Sum(nil))[:16],
+		"no_exact": c.NoExact, "tol": c.Tol, "adjoint_tol": c.AdjointTol, "settings": c.Settings,
+	})
+}
+
+// start returns the point at which all agents start.
+func (c *Config) start() (x, y []float64) {
+	x, y = make([]float64, c.p), make([]float64, c.q)
+	vec.Fill(x, c.Params.X0)
+	copy(y, c.Problem.Start)
+	return x, y
+}

@@ -1,0 +1,117 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/internal/vec"
+)
+
+// Curvature returns L_max of each agent: the largest eigenvalue of ∇²_yy g_i(x, y) on all the agent's
+// examples, by power iteration on products, to about one percent (from below, as power iteration goes). x and y
+// are not changed. The cost is at most 100 products an agent; agents are asked in parallel.
+func Curvature(ctx context.Context, oracles []dsbo.Oracle, x, y []float64) ([]float64, error) {
+	l := make([]float64, len(oracles))
+	err := each(ctx, len(oracles), func(i int) (err error) {
+		l[i], err = curvature(ctx, oracles[i], x, y)
+		if err != nil {
+			err = fmt.Errorf("curvature of agent %d: %w", i, err)
+		}
+		return err
+	})
+	return l, err
+}
+
+func curvature(ctx context.Context, o dsbo.Oracle, x, y []float64) (float64, error) {
+	v, hv := make([]float64, len(y)), make([]float64, len(y))
+	// A start with a share of every direction, the same each time: the fractions of multiples of the golden ratio.
+	for i := range v {
+		_, f := math.Modf(float64(i+1) * math.Phi)
+		v[i] = f - 0.5
+	}
+	vec.Scale(v, 1/vec.Norm(v), v)
+	l := 0.0
+	for range 100 {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		if err := o.HVP(hv, x, y, v, whole); err != nil {
+			return 0, err
+		}
+		before := l
+		l = vec.Norm(hv)
+		switch {
+		case math.IsNaN(l) || math.IsInf(l, 0):
+			return 0, errNotFinite
+		case l == 0, math.Abs(l-before) <= 1e-3*l:
+			return l, nil
+		}
+		vec.Scale(v, 1/l, hv)
+	}
+	return l, nil
+}
+
+// Stable returns the largest step γ of z that is stable where no agent's curvature is above lmax, and the
+// bound that the step β of y has to stay below.
+func Stable(lmax float64) (gamma, beta float64) { return 0.8 / lmax, 2 / lmax }
+
+// StepWarnings says which of a method's steps are not stable at iteration k where the agents' largest curvatures are
+// lmax, one line each; none if all are.
+func StepWarnings(method string, p algo.Params, lmax []float64, k int) []string {
+	var warnings []string
+	agent, l := worst(lmax)
+	gamma, beta := Stable(l)
+	uses := stepsOf(method)
+	if b := p.Beta.At(k); slices.Contains(uses, "beta") && b >= beta {
+		warnings = append(warnings, fmt.Sprintf("beta = %.3g, the step of y, is not below 2/L_max = %.3g (agent %d, L_max = %.3g): y may diverge", b, beta, agent, l))
+	}
+	if g := p.Gamma.At(k); slices.Contains(uses, "gamma") && g > gamma {
+		warnings = append(warnings, fmt.Sprintf("gamma = %.3g, the step of z, is above 0.8/L_max = %.3g (agent %d, L_max = %.3g): z may diverge", g, gamma, agent, l))
+	}
+	return warnings
+}
+
+// stepAdvice says which steps would be stable for a method that diverged at iteration k.
+func stepAdvice(method string, p algo.Params, lmax []float64, k int) string {
+	_, l := worst(lmax)
+	gamma, beta := Stable(l)
+	var right []string
+	uses := stepsOf(method)
+	if slices.Contains(uses, "beta") {
+		right = append(right, fmt.Sprintf("beta below %.3g", beta))
+	}
+	if slices.Contains(uses, "gamma") {
+		right = append(right, fmt.Sprintf("gamma up to %.3g", gamma))
+	}
+	if len(right) == 0 {
+		return "a smaller alpha is safer"
+	}
+	s := "stable with L_max = " + fmt.Sprintf("%.3g", l) + ": " + strings.Join(right, ", ")
+	if len(StepWarnings(method, p, lmax, k)) == 0 {
+		s += ", as they are: alpha, the step of x, is to be smaller"
+	}
+	return s
+}
+
+func stepsOf(method string) []string {
+	info, err := algo.Describe(method)
+	if err != nil {
+		return nil
+	}
+	return info.Params
+}
+
+// worst returns the agent of the largest curvature, and that.
+func worst(lmax []float64) (agent int, l float64) {
+	for i, v := range lmax {
+		if v > l {
+			agent, l = i, v
+		}
+	}
+	return agent, l
+}

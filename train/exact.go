@@ -1,0 +1,246 @@
+package train
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"dsbo"
+	"dsbo/internal/vec"
+)
+
+// Exact finds what the methods approximate: y*(x) of the averaged lower problem, Φ(x) and ∇Φ(x), on
+// all the examples of all agents. It is an evaluator, not a method: it looks at every agent's oracle.
+//
+// The lower problem is solved by Newton's method, each step by conjugate gradients on products with the
+// averaged Hessian, and the gradient by the formula
+//
+//	∇Φ(x) = ∇_x f(x, y*) − ∇²_xy g(x, y*) z,   ∇²_yy g(x, y*) z = ∇_y f(x, y*),
+//
+// again by conjugate gradients; no matrix is formed. Each solve starts where the last one ended, so
+// that a sequence of nearby x costs little. It belongs to one goroutine at a time and asks the
+// oracles in parallel; results do not depend on the number of processors.
+type Exact struct {
+	Oracles []dsbo.ValueOracle // one an agent
+	Start   []float64          // start of the first solve, length q; nil: 0
+	// Tol bounds the gradient of the averaged lower loss at y, relative to the gradient at Start at the
+	// first x that is solved for; 0: 1e-6. What is left of the error of Φ is of second order in it, as
+	// the first order is known and taken off.
+	Tol float64
+	// AdjointTol bounds the residual of z, relative to the right-hand side; 0: 1e-4.
+	AdjointTol float64
+	// Products bounds the Hessian-vector products of one solve; 0: 20000. A solve that reaches the
+	// bound ends with what it has, and Solution.Residual tells how far it came.
+	Products int
+
+	e     *ensemble
+	y, z  []float64 // where the last solve ended
+	scale []float64 // the gradient that Tol is relative to, one number; 0 before the first solve
+	work  [6][]float64
+}
+
+// A Solution is what is true at one x.
+type Solution struct {
+	Phi      float64   // Φ(x)
+	Gradient []float64 // ∇Φ(x), length p
+	Y        []float64 // y*(x), length q
+	Z        []float64 // the solution of the adjoint system, length q
+	// Residual is the norm of the averaged lower gradient at Y, relative as in Exact.Tol, and
+	// AdjointResidual that of the adjoint system, relative to its right-hand side.
+	Residual, AdjointResidual float64
+	Products                  int // Hessian-vector products spent, each over all agents
+}
+
+// Solve returns the solution at x (length p), which it does not change. The slices of the result are
+// the caller's. After an error the next solve starts where this one did.
+func (s *Exact) Solve(ctx context.Context, x []float64) (Solution, error) {
+	if err := s.prepare(); err != nil {
+		return Solution{}, fmt.Errorf("exact solution: %w", err)
+	}
+	if err := s.measure(ctx, x); err != nil {
+		return Solution{}, fmt.Errorf("exact solution: %w", err)
+	}
+	sol := Solution{Y: slices.Clone(s.y), Z: slices.Clone(s.z), Gradient: make([]float64, s.e.p)}
+	for _, part := range []func(context.Context, []float64, *Solution) error{s.lower, s.adjoint, s.assemble} {
+		if err := part(ctx, x, &sol); err != nil {
+			return Solution{}, fmt.Errorf("exact solution: %w", err)
+		}
+	}
+	copy(s.y, sol.Y)
+	copy(s.z, sol.Z)
+	return sol, nil
+}
+
+// state is what makes the next solve start where the last one ended, as views.
+func (s *Exact) state() []dsbo.Named {
+	return []dsbo.Named{{Name: "exact_y", Value: s.y}, {Name: "exact_z", Value: s.z}, {Name: "exact_scale", Value: s.scale}}
+}
+
+// prepare makes the memory.
+func (s *Exact) prepare() error {
+	if s.e != nil {
+		return nil
+	}
+	e, err := newEnsemble(s.Oracles)
+	if err != nil {
+		return err
+	}
+	if s.Start != nil && len(s.Start) != e.q {
+		return fmt.Errorf("%w: a start of %d numbers: want q = %d", dsbo.ErrShape, len(s.Start), e.q)
+	}
+	for i := range s.work {
+		s.work[i] = make([]float64, e.q)
+	}
+	s.e, s.y, s.z, s.scale = e, make([]float64, e.q), make([]float64, e.q), make([]float64, 1)
+	copy(s.y, s.Start)
+	return nil
+}
+
+// measure sets the scale of Tol at the first solve.
+func (s *Exact) measure(ctx context.Context, x []float64) error {
+	if len(x) != s.e.p {
+		return fmt.Errorf("%w: x of %d numbers: want p = %d", dsbo.ErrShape, len(x), s.e.p)
+	}
+	if s.scale[0] != 0 {
+		return nil
+	}
+	g := s.work[0]
+	if err := s.e.lowerGrad(ctx, g, x, s.y); err != nil {
+		return err
+	}
+	s.scale[0] = cmp.Or(vec.Norm(g), 1)
+	return nil
+}
+
+func (s *Exact) products() int { return cmp.Or(s.Products, 20000) }
+
+// lower brings sol.Y to y*(x) by damped Newton steps.
+func (s *Exact) lower(ctx context.Context, x []float64, sol *Solution) error {
+	tol := cmp.Or(s.Tol, 1e-6)
+	g, step, trial := s.work[0], s.work[1], s.work[2]
+	if err := s.e.lowerGrad(ctx, g, x, sol.Y); err != nil {
+		return err
+	}
+	first := vec.Norm(g)
+	for best, norm := math.Inf(1), first; ; {
+		sol.Residual = norm / s.scale[0]
+		switch {
+		case math.IsNaN(norm) || math.IsInf(norm, 0):
+			return errNotFinite
+		case sol.Residual <= tol, sol.Products >= s.products(), norm >= best: // the last is the floor of round-off
+			return nil
+		}
+		best = norm
+		// The closer, the more exact the step: the convergence is then faster than linear.
+		forcing := max(min(0.1, math.Sqrt(norm/first)), 0.5*tol/sol.Residual)
+		vec.Fill(step, 0)
+		if _, err := s.conjugate(ctx, x, sol, step, g, forcing*norm); err != nil {
+			return err
+		}
+		moved, err := s.search(ctx, x, sol.Y, g, step, trial)
+		if err != nil || !moved {
+			return err
+		}
+		norm = vec.Norm(g)
+	}
+}
+
+// search moves y along −step until the lower loss has fallen, and leaves the gradient there in g. It
+// reports whether it moved: at the floor of round-off nothing falls.
+func (s *Exact) search(ctx context.Context, x, y, g, step, trial []float64) (bool, error) {
+	_, here, err := s.e.values(ctx, x, y)
+	if err != nil {
+		return false, err
+	}
+	slope := vec.Dot(g, step)
+	slack := 1e-14 * math.Abs(here) // differences of the loss below this are round-off
+	for t := 1.0; t > 1e-10; t /= 2 {
+		vec.Comb(trial, 1, y, -t, step)
+		_, there, err := s.e.values(ctx, x, trial)
+		if err != nil {
+			return false, err
+		}
+		if there <= here-float64(1e-4*t*slope)+slack {
+			copy(y, trial)
+			return true, s.e.lowerGrad(ctx, g, x, y)
+		}
+	}
+	return false, nil
+}
+
+// adjoint brings sol.Z to H⁻¹ ∇_y f at (x, sol.Y).
+func (s *Exact) adjoint(ctx context.Context, x []float64, sol *Solution) error {
+	b := s.work[1]
+	if err := s.e.upperGradY(ctx, b, x, sol.Y); err != nil {
+		return err
+	}
+	norm := vec.Norm(b)
+	if norm == 0 {
+		vec.Fill(sol.Z, 0)
+		return nil
+	}
+	left, err := s.conjugate(ctx, x, sol, sol.Z, b, cmp.Or(s.AdjointTol, 1e-4)*norm)
+	sol.AdjointResidual = left / norm
+	return err
+}
+
+// conjugate brings v to H⁻¹ b at (x, sol.Y) by conjugate gradients from v, until the residual is at most
+// bound, and returns the residual. A direction of no curvature, which a lower loss that is not convex
+// can have, ends it; if that is the first one, v becomes b.
+func (s *Exact) conjugate(ctx context.Context, x []float64, sol *Solution, v, b []float64, bound float64) (float64, error) {
+	r, d, hd := s.work[3], s.work[4], s.work[5]
+	copy(r, b)
+	if vec.Dot(v, v) != 0 {
+		if err := s.e.hvp(ctx, hd, x, sol.Y, v); err != nil {
+			return 0, err
+		}
+		sol.Products++
+		vec.Sub(r, r, hd)
+	}
+	copy(d, r)
+	rr := vec.Dot(r, r)
+	for i := 0; math.Sqrt(rr) > bound && sol.Products < s.products(); i++ {
+		if err := s.e.hvp(ctx, hd, x, sol.Y, d); err != nil {
+			return 0, err
+		}
+		sol.Products++
+		curvature := vec.Dot(d, hd)
+		if math.IsNaN(curvature) || math.IsInf(curvature, 0) {
+			return 0, errNotFinite
+		}
+		if curvature <= 0 {
+			if i == 0 {
+				copy(v, b)
+			}
+			break
+		}
+		a := rr / curvature
+		vec.Axpy(v, a, d)
+		vec.Axpy(r, -a, hd)
+		next := vec.Dot(r, r)
+		vec.Comb(d, 1, r, next/rr, d)
+		rr = next
+	}
+	return math.Sqrt(rr), nil
+}
+
+// assemble computes Φ and its gradient from Y and Z.
+func (s *Exact) assemble(ctx context.Context, x []float64, sol *Solution) error {
+	upper, _, err := s.e.values(ctx, x, sol.Y)
+	if err != nil {
+		return err
+	}
+	// f(y*) = f(y) − ∇_y f'H⁻¹∇_y g + ... = f(y) − z'∇_y g + ...
+	sol.Phi = upper - vec.Dot(sol.Z, s.work[0])
+	if err := s.e.upperGradX(ctx, sol.Gradient, x, sol.Y); err != nil {
+		return err
+	}
+	j := make([]float64, s.e.p)
+	if err := s.e.jvp(ctx, j, x, sol.Y, sol.Z); err != nil {
+		return err
+	}
+	vec.Sub(sol.Gradient, sol.Gradient, j)
+	return nil
+}

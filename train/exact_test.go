@@ -1,0 +1,109 @@
+package train_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"dsbo"
+	"dsbo/algo/algotest"
+	"dsbo/internal/vec"
+	"dsbo/train"
+)
+
+// TestExactOnQuadratics: the solver finds what linear algebra finds, at several x in turn, from warm starts.
+func TestExactOnQuadratics(t *testing.T) {
+	prob, qs := quadratics(3)
+	s := train.Exact{Oracles: prob.Evaluate, Tol: 1e-13, AdjointTol: 1e-13}
+	for _, scale := range []float64{0, 1, -3, 100} {
+		x := []float64{scale, -0.5 * scale, 0.3 * scale}
+		sol, err := s.Solve(context.Background(), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The gradient's residual is 1e-13 relative to the size of the problem at x=0; at 100 times the
+		// scale the floor of round-off is as much higher. Eigenvalues are at least 1.
+		tol := 1e-11 * (1 + math.Abs(scale))
+		near(t, "y*", sol.Y, algotest.LowerSolution(qs, x), tol)
+		near(t, "z", sol.Z, algotest.InverseProduct(qs, x, sol.Y), tol)
+		near(t, "gradient", sol.Gradient, algotest.Gradient(qs, x), tol)
+		phi := 0.0
+		for _, o := range qs {
+			f, _, err := o.Values(x, algotest.LowerSolution(qs, x), dsbo.Sample{Set: dsbo.Whole})
+			if err != nil {
+				t.Fatal(err)
+			}
+			phi += f / agents
+		}
+		near(t, "Phi", []float64{sol.Phi}, []float64{phi}, tol*(1+math.Abs(phi)))
+	}
+}
+
+// TestExactPhiIsSecondOrder: with a loose tolerance the error of Φ is about the square of the residual.
+func TestExactPhiIsSecondOrder(t *testing.T) {
+	prob, _ := quadratics(3)
+	x := []float64{1, 2, 3}
+	sharp := train.Exact{Oracles: prob.Evaluate, Tol: 1e-13, AdjointTol: 1e-13}
+	loose := train.Exact{Oracles: prob.Evaluate, Tol: 1e-2, AdjointTol: 1e-10}
+	want, err := sharp.Solve(context.Background(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := loose.Solve(context.Background(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Residual < 1e-6 {
+		t.Fatalf("residual %g: the test needs one that is felt", got.Residual)
+	}
+	// For a quadratic f with Hessian D, the error is ½ e'De with e = y − y*, and the norm of D is at most 2.
+	if e := vec.Dist2(got.Y, want.Y); math.Abs(got.Phi-want.Phi) > e+1e-9 {
+		t.Errorf("Φ off by %g, want at most %g", got.Phi-want.Phi, e)
+	}
+}
+
+func TestExactBoundsItsProducts(t *testing.T) {
+	prob, _ := quadratics(3)
+	s := train.Exact{Oracles: prob.Evaluate, Tol: 1e-13, Products: 2}
+	sol, err := s.Solve(context.Background(), make([]float64, p))
+	if err != nil || sol.Products > 3 || sol.Residual <= 1e-13 {
+		t.Errorf("%d products, residual %g, %v: want an early end that shows", sol.Products, sol.Residual, err)
+	}
+}
+
+func TestExactErrors(t *testing.T) {
+	prob, _ := quadratics(3)
+	for _, c := range []struct {
+		name string
+		s    train.Exact
+		x    []float64
+	}{
+		{"no oracles", train.Exact{}, make([]float64, p)},
+		{"x too long", train.Exact{Oracles: prob.Evaluate}, make([]float64, p+1)},
+		{"start too short", train.Exact{Oracles: prob.Evaluate, Start: make([]float64, q-1)}, make([]float64, p)},
+	} {
+		if _, err := c.s.Solve(context.Background(), c.x); !errors.Is(err, dsbo.ErrShape) {
+			t.Errorf("%s: %v, want a shape error", c.name, err)
+		}
+	}
+	s := train.Exact{Oracles: prob.Evaluate}
+	if _, err := s.Solve(context.Background(), []float64{math.NaN(), 0, 0}); err == nil {
+		t.Error("NaN in x: want an error")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := s.Solve(ctx, make([]float64, p)); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want that the context ended", err)
+	}
+}
+
+func near(t *testing.T, name string, got, want []float64, tol float64) {
+	t.Helper()
+	for i := range want {
+		if math.Abs(got[i]-want[i]) > tol || math.IsNaN(got[i]) {
+			t.Errorf("%s[%d] = %.15g, want %.15g within %g", name, i, got[i], want[i], tol)
+			return
+		}
+	}
+}

@@ -1,0 +1,32 @@
+package train
+
+import (
+	"encoding/json"
+	"math"
+)
+
+// A Number is a float64 that JSON shows as null where it is not known or not finite.
+type Number float64
+
+// Unknown is the Number that is not known.
+var unknown = Number(math.NaN())
+
+// Known reports whether n is a finite number.
+func (n Number) Known() bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
+
+// MarshalJSON implements json.Marshaler.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if !n.Known() {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(n))
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *Number) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		*n = unknown
+		return nil
+	}
+	return json.Unmarshal(data, (*float64)(n))
+}

@@ -1,0 +1,94 @@
+package train
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"dsbo"
+)
+
+// A Record is one evaluation, one line of metrics.jsonl. The names stay; new ones may come. Bars (x̄) are
+// averages over the agents, and what is not known is null: accuracies without classes, the exact values
+// without oracles for them, what belongs to an iteration before the first.
+//
+// With the same seed all fields have the same bits again, but for the times and the memory.
+type Record struct {
+	Iteration int `json:"iteration"` // iterations done
+
+	// Losses per example, without regularization, and shares of right answers, at ȳ.
+	TrainLoss     Number `json:"train_loss"`
+	TrainAccuracy Number `json:"train_accuracy"`
+	ValLoss       Number `json:"val_loss"`
+	ValAccuracy   Number `json:"val_accuracy"`
+	TestLoss      Number `json:"test_loss"`
+	TestAccuracy  Number `json:"test_accuracy"`
+
+	// Exact values at x̄, see [Exact].
+	Phi      Number `json:"phi"`       // Φ(x̄)
+	GradNorm Number `json:"grad_norm"` // ‖∇Φ(x̄)‖
+	// HypergradientError is ‖ū − ∇Φ(x̄)‖/‖∇Φ(x̄)‖, with the u of the last iteration, which belongs to the x before its step.
+	HypergradientError Number `json:"hypergradient_error"`
+	LowerError         Number `json:"lower_error"` // ‖ȳ − y*(x̄)‖/‖y*(x̄)‖
+	LowerResidual      Number `json:"lower_residual"`
+
+	// (1/n) Σ_i ‖x_i − x̄‖², and so for y and z.
+	ConsensusX Number `json:"consensus_x"`
+	ConsensusY Number `json:"consensus_y"`
+	ConsensusZ Number `json:"consensus_z"`
+
+	// Spent since iteration 0 by all agents together.
+	UpperGrad int   `json:"upper_grad"` // gradients of f
+	LowerGrad int   `json:"lower_grad"` // gradients of g
+	HVP       int   `json:"hvp"`
+	JVP       int   `json:"jvp"`
+	Hessian   int   `json:"hessian"`
+	Jacobian  int   `json:"jacobian"`
+	Messages  int64 `json:"messages"` // one to each neighbour in an exchange
+	Floats    int64 `json:"floats"`
+	Bytes     int64 `json:"bytes"`
+
+	// Times, of iterations alone.
+	Seconds        float64 `json:"seconds"`          // of the clock, since iteration 0
+	MsPerIteration Number  `json:"ms_per_iteration"` // median since the last record
+	OracleSeconds  float64 `json:"oracle_seconds"`   // of all agents together, as are the next two
+	MixSeconds     float64 `json:"mix_seconds"`      // exchanges, waiting for neighbours included
+	AlgebraSeconds float64 `json:"algebra_seconds"`  // the rest
+	// EvaluationSeconds is the time of this evaluation.
+	EvaluationSeconds float64 `json:"evaluation_seconds"`
+	PeakRSSMiB        Number  `json:"peak_rss_mib"` // of the process so far; null where the system does not say
+}
+
+// Timeless returns r without its times and its memory: what the same seed gives again.
+func (r Record) Timeless() Record {
+	r.Seconds, r.MsPerIteration, r.OracleSeconds, r.MixSeconds, r.AlgebraSeconds = 0, 0, 0, 0, 0
+	r.EvaluationSeconds, r.PeakRSSMiB = 0, 0
+	return r
+}
+
+// ReadRecords reads what a run has written to metrics.jsonl. name is that of the input in errors, which give
+// the line and match [dsbo.ErrConfig]. A last line without its end, which a run that was killed leaves
+// behind, is left out.
+func ReadRecords(name string, r io.Reader) ([]Record, error) {
+	var records []Record
+	in := bufio.NewReader(r)
+	for line := 1; ; line++ {
+		text, err := in.ReadBytes('\n')
+		if err == io.EOF {
+			return records, nil
+		}
+		if err != nil {
+			return records, fmt.Errorf("%s: %w", name, err)
+		}
+		if len(bytes.TrimSpace(text)) == 0 {
+			continue
+		}
+		var rec Record
+		if err := json.Unmarshal(text, &rec); err != nil {
+			return records, fmt.Errorf("%w: %s: line %d is not a record: %v", dsbo.ErrConfig, name, line, err)
+		}
+		records = append(records, rec)
+	}
+}

@@ -1,0 +1,237 @@
+package train_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/train"
+)
+
+// records reads what a run has written.
+func records(t *testing.T, dir string) []train.Record {
+	t.Helper()
+	f, err := os.Open(filepath.Join(dir, "metrics.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := train.ReadRecords("metrics.jsonl", f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// interruptAt runs c and interrupts it after an iteration.
+func interruptAt(t *testing.T, c train.Config, k int) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	c.OnIteration = func(done int) {
+		if done == k {
+			cancel()
+		}
+	}
+	r, err := train.Run(ctx, c)
+	if !errors.Is(err, train.ErrInterrupted) {
+		t.Fatalf("%v, want that it was interrupted", err)
+	}
+	if r.Iterations < k || r.Iterations > k+2 { // the ring has diameter 2
+		t.Errorf("ended after %d iterations, want %d or one that some agent had begun", r.Iterations, k)
+	}
+}
+
+// TestResume: a run that was interrupted, several times and at boundaries of all kinds, ends with the same bits as one that was not.
+func TestResume(t *testing.T) {
+	for _, method := range []string{"madsbo", "madsbo_tuned", "gbdsbo", "sparkle", "mdbo", "pdsbo_al"} {
+		t.Run(method, func(t *testing.T) {
+			c, _ := config(t)
+			c.Method, c.Params.L = method, 10
+			c.Params.WarmZ, c.Params.TrackY, c.Params.MomY, c.Params.MomZ = true, true, 0.5, 0.5
+			whole := c
+			whole.Dir = t.TempDir()
+			want := run(t, whole)
+			c.Dir = t.TempDir()
+			for i, k := range []int{3, 8, 12, 15, 24, 37} {
+				c.Resume = i > 0
+				interruptAt(t, c, k)
+			}
+			c.Resume = true
+			sameRun(t, want, run(t, c))
+			onDisk := records(t, c.Dir)
+			for i, r := range records(t, whole.Dir) {
+				if diff := cmp.Diff(r.Timeless(), onDisk[i].Timeless(), nanEqual); diff != "" {
+					t.Errorf("line %d differs:\n%s", i+1, diff)
+				}
+			}
+			sameRun(t, want, run(t, c)) // once more, with nothing left to do
+		})
+	}
+}
+
+// TestResumeAfterCrash: what was written after the checkpoint is dropped, half a line included.
+func TestResumeAfterCrash(t *testing.T) {
+	c, _ := config(t)
+	want := run(t, c)
+	c.Dir = t.TempDir()
+	interruptAt(t, c, 20)
+	path := filepath.Join(c.Dir, "metrics.jsonl")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, append(data, `{"iteration":24,"phi":1}`+"\n"+`{"iterat`...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c.Resume = true
+	sameRun(t, want, run(t, c))
+	if got := records(t, c.Dir); len(got) != len(want.Records) {
+		t.Errorf("%d lines, want %d", len(got), len(want.Records))
+	}
+}
+
+// TestResumeFromNothing: a run that was killed before its first checkpoint starts anew.
+func TestResumeFromNothing(t *testing.T) {
+	c, _ := config(t)
+	want := run(t, c)
+	c.Dir, c.Resume = t.TempDir(), true
+	sameRun(t, want, run(t, c))
+}
+
+// TestInterruptDuringEvaluation: the evaluation is made when the run is resumed.
+func TestInterruptDuringEvaluation(t *testing.T) {
+	c, _ := config(t)
+	want := run(t, c)
+	c.Dir = t.TempDir()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	stopping := c
+	stopping.Problem.Score = func([]float64) (train.Scores, error) {
+		cancel() // during the evaluation at 0
+		return train.Scores{}, nil
+	}
+	if _, err := train.Run(ctx, stopping); !errors.Is(err, train.ErrInterrupted) {
+		t.Fatalf("%v, want that it was interrupted", err)
+	}
+	c.Resume = true
+	sameRun(t, want, run(t, c))
+}
+
+func TestResumeRefuses(t *testing.T) {
+	good, _ := config(t)
+	good.Settings = map[string]any{"seed": 1, "data": map[string]any{"agents": 5}}
+	for _, c := range []struct {
+		name, want string
+		config     bool
+		change     func(c *train.Config, checkpoint, metrics string)
+	}{
+		{"another step", "params.beta is 0.1 there and 0.2 here", true, func(c *train.Config, _, _ string) { c.Params.Beta = algo.Constant(0.2) }},
+		{"another seed", "settings.seed is 1 there and 2 here", true, func(c *train.Config, _, _ string) {
+			c.Settings = map[string]any{"seed": 2, "data": map[string]any{"agents": 5}}
+		}},
+		{"a setting more", "settings.noise is unset there and 3 here", true, func(c *train.Config, _, _ string) {
+			c.Settings = map[string]any{"seed": 1, "data": map[string]any{"agents": 5}, "noise": 3}
+		}},
+		{"another length", "iterations is 40 there and 50 here", true, func(c *train.Config, _, _ string) { c.Iterations = 50 }},
+		{"another method", `method is "madsbo" there and "dsoba" here`, true, func(c *train.Config, _, _ string) { c.Method = "dsoba" }},
+		{"a flipped bit", "SHA-256", false, func(_ *train.Config, checkpoint, _ string) {
+			edit(t, checkpoint, func(b []byte) []byte { b[len(b)/2] ^= 4; return b })
+		}},
+		{"a cut file", "SHA-256", false, func(_ *train.Config, checkpoint, _ string) {
+			edit(t, checkpoint, func(b []byte) []byte { return b[:len(b)-100] })
+		}},
+		{"an empty file", "cut off", false, func(_ *train.Config, checkpoint, _ string) {
+			edit(t, checkpoint, func(b []byte) []byte { return nil })
+		}},
+		{"shorter metrics", "cut off", false, func(_ *train.Config, _, metrics string) {
+			edit(t, metrics, func(b []byte) []byte { return b[:len(b)-10] })
+		}},
+		{"other metrics", "changed", false, func(_ *train.Config, _, metrics string) {
+			edit(t, metrics, func(b []byte) []byte { b[20] ^= 1; return b })
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cfg := good
+			cfg.Dir = t.TempDir()
+			interruptAt(t, cfg, 20)
+			cfg.Resume = true
+			checkpoint := filepath.Join(cfg.Dir, "checkpoint")
+			c.change(&cfg, checkpoint, filepath.Join(cfg.Dir, "metrics.jsonl"))
+			before, err := os.ReadFile(checkpoint)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = train.Run(context.Background(), cfg)
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%v, want one line with %q", err, c.want)
+			}
+			if errors.Is(err, dsbo.ErrConfig) != c.config {
+				t.Errorf("%v: is ErrConfig %t, want %t", err, !c.config, c.config)
+			}
+			if after, err := os.ReadFile(checkpoint); err != nil || string(after) != string(before) {
+				t.Errorf("the checkpoint was changed (%v)", err)
+			}
+		})
+	}
+}
+
+func edit(t *testing.T, path string, change func([]byte) []byte) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, change(data), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDivergenceKeepsTheCheckpoint: the last good state stays.
+func TestDivergenceKeepsTheCheckpoint(t *testing.T) {
+	c, _ := config(t)
+	c.Dir = t.TempDir()
+	c.Params.Beta = algo.List(0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 5)
+	c.MaxNorm = 1e6
+	if _, err := train.Run(context.Background(), c); !errors.Is(err, dsbo.ErrDiverged) {
+		t.Fatalf("%v, want divergence", err)
+	}
+	head, err := train.CheckpointIteration(filepath.Join(c.Dir, "checkpoint"))
+	if err != nil || head != 6 {
+		t.Errorf("checkpoint after %d iterations, %v; want 6", head, err)
+	}
+}
+
+func TestReadRecords(t *testing.T) {
+	var want []train.Record
+	var text strings.Builder
+	for i := range 3 {
+		r := train.Record{Iteration: i, Phi: train.Number(float64(i) / 3)}
+		line, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, r)
+		text.Write(append(line, '\n'))
+	}
+	got, err := train.ReadRecords("m", strings.NewReader(text.String()+"\n"+`{"iteration": 3`))
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v, difference:\n%s", err, diff)
+	}
+	_, err = train.ReadRecords("m", strings.NewReader(text.String()+"{]\n"))
+	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "m: line 4") {
+		t.Errorf("%v, want line 4 named", err)
+	}
+	got, err = train.ReadRecords("m", strings.NewReader(`{"phi":null}`+"\n"))
+	if err != nil || got[0].Phi.Known() {
+		t.Errorf("%v, %v: want an unknown number", got, err)
+	}
+}

@@ -1,0 +1,239 @@
+package train_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/algo/algotest"
+	"dsbo/internal/vec"
+	"dsbo/network"
+	"dsbo/train"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func run(t *testing.T, c train.Config) *train.Result {
+	t.Helper()
+	r, err := train.Run(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestRunEvaluates: records come when they should, and say what an independent look at the result says.
+func TestRunEvaluates(t *testing.T) {
+	c, qs := config(t)
+	steps := 0
+	c.OnIteration = func(done int) {
+		if steps++; done != steps {
+			t.Errorf("iteration %d reported as %d", steps, done)
+		}
+	}
+	r := run(t, c)
+	var at []int
+	for _, rec := range r.Records {
+		at = append(at, rec.Iteration)
+	}
+	if diff := cmp.Diff([]int{0, 8, 16, 24, 32, 40}, at); diff != "" {
+		t.Errorf("records at other iterations (-want +got):\n%s", diff)
+	}
+	if steps != 40 || r.Iterations != 40 {
+		t.Errorf("%d iterations reported, %d done, want 40", steps, r.Iterations)
+	}
+	last := r.Last()
+	grad := algotest.Gradient(qs, r.X)
+	near(t, "grad_norm", []float64{float64(last.GradNorm)}, []float64{vec.Norm(grad)}, 1e-10)
+	y := algotest.LowerSolution(qs, r.X)
+	near(t, "lower_error", []float64{float64(last.LowerError)}, []float64{math.Sqrt(vec.Dist2(r.Y, y)) / vec.Norm(y)}, 1e-10)
+	if first := r.Records[0]; last.Phi >= first.Phi || first.HypergradientError.Known() || first.MsPerIteration.Known() {
+		t.Errorf("Φ from %v to %v; hypergradient error %v before the first iteration", first.Phi, last.Phi, first.HypergradientError)
+	}
+	if last.ConsensusX <= 0 || last.ConsensusZ <= 0 || last.TestLoss.Known() || !last.HypergradientError.Known() {
+		t.Errorf("unlikely record %+v", last)
+	}
+}
+
+// TestRunCounts: what is counted is what the method's formula says.
+func TestRunCounts(t *testing.T) {
+	c, _ := config(t)
+	last := run(t, c).Last()
+	cost, err := algo.CostOf(c.Method, c.Params, p, q, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const all = agents * 40
+	got := []int64{int64(last.UpperGrad), int64(last.LowerGrad), int64(last.HVP), int64(last.JVP), last.Messages, last.Floats, last.Bytes}
+	floats := int64(2 * all * cost.Floats) // to each of two neighbours
+	want := []int64{all * int64(cost.UpperGrad), all * int64(cost.LowerGrad), all * int64(cost.HVP), all * int64(cost.JVP), 2 * all * int64(cost.Messages), floats, 8 * floats}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("counts differ (-want +got):\n%s", diff)
+	}
+}
+
+// TestSameBits: neither the number of processors nor how often the run is stopped for evaluation changes a bit.
+func TestSameBits(t *testing.T) {
+	c, _ := config(t)
+	want := run(t, c)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for _, procs := range []int{1, 2, 3} {
+		runtime.GOMAXPROCS(procs)
+		got := run(t, c)
+		sameRun(t, want, got)
+	}
+	c.EvalEvery = 1
+	got := run(t, c)
+	if diff := cmp.Diff(want.X, got.X); diff != "" {
+		t.Errorf("evaluating more often changed x:\n%s", diff)
+	}
+}
+
+// sameRun compares all but the times.
+func sameRun(t *testing.T, want, got *train.Result) {
+	t.Helper()
+	if diff := cmp.Diff([][]float64{want.X, want.Y}, [][]float64{got.X, got.Y}); diff != "" {
+		t.Errorf("x or y differ:\n%s", diff)
+	}
+	if len(want.Records) != len(got.Records) {
+		t.Fatalf("%d records, want %d", len(got.Records), len(want.Records))
+	}
+	for i := range want.Records {
+		if diff := cmp.Diff(want.Records[i].Timeless(), got.Records[i].Timeless(), nanEqual); diff != "" {
+			t.Errorf("record %d differs:\n%s", i, diff)
+		}
+	}
+}
+
+var nanEqual = cmp.Comparer(func(a, b train.Number) bool {
+	return math.Float64bits(float64(a)) == math.Float64bits(float64(b)) || a != a && b != b
+})
+
+func TestMethodsRun(t *testing.T) {
+	c, _ := config(t)
+	c.Iterations, c.EvalEvery = 4, 2
+	complete, err := network.Server(agents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range algo.Names() {
+		t.Run(name, func(t *testing.T) {
+			c := c
+			c.Method = name
+			c.Params.L = 10
+			info, err := algo.Describe(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if info.ExactAverage {
+				if err := c.Validate(); !errors.Is(err, dsbo.ErrConfig) {
+					t.Errorf("%v, want that a ring is refused", err)
+				}
+				c.W = complete.W
+			}
+			if info.OneAgent {
+				if err := c.Validate(); !errors.Is(err, dsbo.ErrConfig) {
+					t.Errorf("%v, want that %d agents are refused", err, agents)
+				}
+				one, err := network.Ring(1, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.W, c.Problem.Oracles, c.Problem.Evaluate = one.W, c.Problem.Oracles[:1], c.Problem.Evaluate[:1]
+			}
+			if r := run(t, c); !r.Last().Phi.Known() || r.Iterations != 4 {
+				t.Errorf("ended after %d iterations with %+v", r.Iterations, r.Last())
+			}
+			if info.Dense {
+				c.DenseLimit = 100
+				if err := c.Validate(); !errors.Is(err, dsbo.ErrCapability) || !strings.Contains(err.Error(), "GiB") {
+					t.Errorf("%v, want that the memory is refused", err)
+				}
+			}
+		})
+	}
+}
+
+// TestDivergence: the error names the same agent and iteration whatever the scheduling, and what would be stable.
+func TestDivergence(t *testing.T) {
+	c, _ := config(t)
+	c.Params.Beta = algo.Constant(5)
+	c.MaxNorm = 1e6
+	var first string
+	for range 5 {
+		_, err := train.Run(context.Background(), c)
+		var d *dsbo.DivergedError
+		if !errors.As(err, &d) || !errors.Is(err, dsbo.ErrDiverged) {
+			t.Fatalf("%v, want divergence", err)
+		}
+		if d.Quantity != "norm of y" || !(d.Value > 1e6) || !strings.Contains(d.Advice, "beta below") {
+			t.Errorf("%v, want y above 1e6 and a better beta", err)
+		}
+		if first == "" {
+			first = err.Error()
+		}
+		if err.Error() != first {
+			t.Errorf("%v, before: %s", err, first)
+		}
+	}
+}
+
+// TestOracleFailure: one agent's failure ends the run for all, and is the error returned.
+func TestOracleFailure(t *testing.T) {
+	c, _ := config(t)
+	lost := errors.New("the data are gone")
+	c.Problem.Oracles[3] = &broken{c.Problem.Oracles[3], 30, lost}
+	r, err := train.Run(context.Background(), c)
+	if !errors.Is(err, lost) || !strings.HasPrefix(err.Error(), "agent 3: madsbo: iteration 7") {
+		t.Errorf("%v, want the failure of agent 3", err)
+	}
+	if len(r.Records) != 1 {
+		t.Errorf("%d records, want the one before", len(r.Records))
+	}
+}
+
+func TestConfigErrors(t *testing.T) {
+	good, _ := config(t)
+	for _, c := range []struct {
+		name, want string
+		change     func(c *train.Config)
+	}{
+		{"no problem", "one for each agent", func(c *train.Config) { c.Problem = train.Problem{} }},
+		{"method", `"madsb" is unknown`, func(c *train.Config) { c.Method = "madsb" }},
+		{"step", "alpha", func(c *train.Config) { c.Params.Alpha = algo.Constant(-1) }},
+		{"iterations", "iterations -1", func(c *train.Config) { c.Iterations = -1 }},
+		{"graph", "mixing matrix", func(c *train.Config) { c.W = nil }},
+		{"resume", "folder", func(c *train.Config) { c.Resume = true }},
+		{"agents", "5 agents for a problem of 4", func(c *train.Config) {
+			c.Problem.Oracles, c.Problem.Evaluate = c.Problem.Oracles[:4], c.Problem.Evaluate[:4]
+		}},
+		{"start", "q = 6", func(c *train.Config) { c.Problem.Start = make([]float64, 2) }},
+	} {
+		bad := good
+		c.change(&bad)
+		if _, err := train.Run(context.Background(), bad); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want one line with %q", c.name, err, c.want)
+		}
+	}
+}
+
+// TestStart: every agent begins at the problem's start, without momentum towards it.
+func TestStart(t *testing.T) {
+	c, _ := config(t)
+	c.Problem.Start = []float64{1, 2, 3, 4, 5, 6}
+	c.Method, c.Params.MomY, c.Params.T, c.Iterations = "madsbo_tuned", 0.9, 1, 1
+	c.Params.Beta = algo.Constant(1e-9)
+	r := run(t, c)
+	near(t, "y after a tiny step", r.Y, c.Problem.Start, 1e-7) // the gradient is below 100
+	if r.Records[0].ConsensusY != 0 {
+		t.Errorf("consensus %v at the start, want 0", r.Records[0].ConsensusY)
+	}
+}
