@@ -20,9 +20,9 @@ type Config struct {
 	Problem Problem
 	W       *network.Matrix // who talks to whom: as many agents as Problem has oracles
 
-	Method     string      // of package algo; "": madsbo
-	Params     algo.Params // K is set to Iterations
-	Iterations int         // K; 0: 100
+	Method string      // of package algo; "": madsbo
+	Params algo.Params // K is set to the one below
+	K      int         // outer iterations; 0: 100
 
 	EvalEvery int // E: a record every so many iterations, at 0 and at the end; 0: K/10
 	// CheckpointEvery is C, iterations between checkpoints; 0: as EvalEvery. There is one at the end and
@@ -52,11 +52,11 @@ type Config struct {
 // withDefaults returns c with its zeros replaced.
 func (c Config) withDefaults() Config {
 	c.Method = cmp.Or(c.Method, "madsbo")
-	c.Iterations = cmp.Or(c.Iterations, 100)
-	c.EvalEvery = cmp.Or(c.EvalEvery, (c.Iterations+9)/10)
+	c.K = cmp.Or(c.K, 100)
+	c.EvalEvery = cmp.Or(c.EvalEvery, (c.K+9)/10)
 	c.CheckpointEvery = cmp.Or(c.CheckpointEvery, c.EvalEvery)
 	c.DenseLimit = cmp.Or(c.DenseLimit, 8<<30)
-	c.Params.K = c.Iterations
+	c.Params.K = c.K
 	return c
 }
 
@@ -76,7 +76,7 @@ func (c Config) resolve() (Config, error) {
 	for _, count := range []struct {
 		name  string
 		value int
-	}{{"iterations", c.Iterations}, {"eval-every", c.EvalEvery}, {"checkpoint-every", c.CheckpointEvery}} {
+	}{{"iterations", c.K}, {"eval-every", c.EvalEvery}, {"checkpoint-every", c.CheckpointEvery}} {
 		if count.value < 1 {
 			return c, fmt.Errorf("%w: %s %d: want at least 1, or 0 for the default", dsbo.ErrConfig, count.name, count.value)
 		}
@@ -152,7 +152,7 @@ func (c *Config) identity() (json.RawMessage, error) {
 		}
 	}
 	return json.Marshal(map[string]any{
-		"method": c.Method, "params": c.Params, "iterations": c.Iterations, "eval_every": c.EvalEvery,
+		"method": c.Method, "params": c.Params, "iterations": c.K, "eval_every": c.EvalEvery,
 		"agents": c.W.N(), "p": c.p, "q": c.q, "mixing_matrix": hex.EncodeToString(w.Sum(nil))[:16],
 		"no_exact": c.NoExact, "tol": c.Tol, "adjoint_tol": c.AdjointTol, "settings": c.Settings,
 	})

@@ -34,7 +34,7 @@ func config(t *testing.T) (train.Config, []*algotest.Quadratic) {
 	}
 	prob, qs := quadratics(1)
 	return train.Config{
-		Problem: prob, W: g.W, Method: "madsbo", Iterations: 40, EvalEvery: 8, CheckpointEvery: 6, Tol: 1e-13, AdjointTol: 1e-13,
+		Problem: prob, W: g.W, Method: "madsbo", K: 40, EvalEvery: 8, CheckpointEvery: 6, Tol: 1e-13, AdjointTol: 1e-13,
 		Params: algo.Params{Alpha: algo.Constant(0.2), Beta: algo.Constant(0.1), Gamma: algo.Constant(0.1), T: 5, N: 5},
 	}, qs
 }

@@ -71,7 +71,7 @@ func (r *runner) resume(data []byte) error {
 	if diff := differences(c.Config, config); diff != "" {
 		return fmt.Errorf("%w: %s is of a run with other settings: %s", dsbo.ErrConfig, r.path(checkpointFile), diff)
 	}
-	if len(c.Usage) != len(r.agents) || c.Iteration > r.Iterations {
+	if len(c.Usage) != len(r.agents) || c.Iteration > r.K {
 		return fmt.Errorf("%s: %w", r.path(checkpointFile), corrupt("%d agents after %d iterations", len(c.Usage), c.Iteration))
 	}
 	for i, a := range r.agents {

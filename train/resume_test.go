@@ -141,7 +141,7 @@ func TestResumeRefuses(t *testing.T) {
 		{"a setting more", "settings.noise is unset there and 3 here", true, func(c *train.Config, _, _ string) {
 			c.Settings = map[string]any{"seed": 1, "data": map[string]any{"agents": 5}, "noise": 3}
 		}},
-		{"another length", "iterations is 40 there and 50 here", true, func(c *train.Config, _, _ string) { c.Iterations = 50 }},
+		{"another length", "iterations is 40 there and 50 here", true, func(c *train.Config, _, _ string) { c.K = 50 }},
 		{"another method", `method is "madsbo" there and "dsoba" here`, true, func(c *train.Config, _, _ string) { c.Method = "dsoba" }},
 		{"a flipped bit", "SHA-256", false, func(_ *train.Config, checkpoint, _ string) {
 			edit(t, checkpoint, func(b []byte) []byte { b[len(b)/2] ^= 4; return b })

@@ -36,7 +36,7 @@ func (r *Result) Last() Record {
 	return r.Records[len(r.Records)-1]
 }
 
-// Run runs a method on all agents of a problem, each in its own goroutine, for c.Iterations iterations.
+// Run runs a method on all agents of a problem, each in its own goroutine, for c.K iterations.
 // Every c.EvalEvery of them the agents are stopped and evaluated; that time does not count as theirs.
 // Same configuration, same bits: neither the number of processors nor where a run was stopped and resumed
 // matters.
@@ -109,20 +109,20 @@ func (r *runner) loop(ctx context.Context) error {
 				return err
 			}
 		}
-		if r.done == r.Iterations {
+		if r.done == r.K {
 			return nil
 		}
 		if err := r.advance(ctx); err != nil {
 			return err
 		}
-		if ctx.Err() != nil && r.done < r.Iterations {
+		if ctx.Err() != nil && r.done < r.K {
 			return r.interrupted()
 		}
 	}
 }
 
 // due reports whether something that happens every so many iterations, and at the end, happens now.
-func (r *runner) due(every int) bool { return r.done%every == 0 || r.done == r.Iterations }
+func (r *runner) due(every int) bool { return r.done%every == 0 || r.done == r.K }
 
 func (r *runner) lastRecord() int {
 	if len(r.records) == 0 {
@@ -134,7 +134,7 @@ func (r *runner) lastRecord() int {
 // next returns the next iteration before which something is due.
 func (r *runner) next() int {
 	after := func(every int) int { return (r.done/every + 1) * every }
-	return min(after(r.EvalEvery), after(r.CheckpointEvery), r.Iterations)
+	return min(after(r.EvalEvery), after(r.CheckpointEvery), r.K)
 }
 
 func (r *runner) evaluate(ctx context.Context) error {
@@ -242,7 +242,7 @@ func (r *runner) interrupted() error {
 	if err := r.save(); err != nil {
 		return fmt.Errorf("%w after %d iterations, and %w", ErrInterrupted, r.done, err)
 	}
-	return fmt.Errorf("%w after %d of %d iterations", ErrInterrupted, r.done, r.Iterations)
+	return fmt.Errorf("%w after %d of %d iterations", ErrInterrupted, r.done, r.K)
 }
 
 func (r *runner) result() *Result {

@@ -119,7 +119,7 @@ var nanEqual = cmp.Comparer(func(a, b train.Number) bool {
 
 func TestMethodsRun(t *testing.T) {
 	c, _ := config(t)
-	c.Iterations, c.EvalEvery = 4, 2
+	c.K, c.EvalEvery = 4, 2
 	complete, err := network.Server(agents)
 	if err != nil {
 		t.Fatal(err)
@@ -209,7 +209,7 @@ func TestConfigErrors(t *testing.T) {
 		{"no problem", "one for each agent", func(c *train.Config) { c.Problem = train.Problem{} }},
 		{"method", `"madsb" is unknown`, func(c *train.Config) { c.Method = "madsb" }},
 		{"step", "alpha", func(c *train.Config) { c.Params.Alpha = algo.Constant(-1) }},
-		{"iterations", "iterations -1", func(c *train.Config) { c.Iterations = -1 }},
+		{"iterations", "iterations -1", func(c *train.Config) { c.K = -1 }},
 		{"graph", "mixing matrix", func(c *train.Config) { c.W = nil }},
 		{"resume", "folder", func(c *train.Config) { c.Resume = true }},
 		{"agents", "5 agents for a problem of 4", func(c *train.Config) {
@@ -229,7 +229,7 @@ func TestConfigErrors(t *testing.T) {
 func TestStart(t *testing.T) {
 	c, _ := config(t)
 	c.Problem.Start = []float64{1, 2, 3, 4, 5, 6}
-	c.Method, c.Params.MomY, c.Params.T, c.Iterations = "madsbo_tuned", 0.9, 1, 1
+	c.Method, c.Params.MomY, c.Params.T, c.K = "madsbo_tuned", 0.9, 1, 1
 	c.Params.Beta = algo.Constant(1e-9)
 	r := run(t, c)
 	near(t, "y after a tiny step", r.Y, c.Problem.Start, 1e-7) // the gradient is below 100
