@@ -1,7 +1,6 @@
 package grpc_test
 
 import (
-	"fmt"
 	"net"
 	"sync"
 	"testing"
@@ -12,7 +11,11 @@ import (
 	"dsbo/network"
 	"dsbo/network/grpc"
 	"dsbo/network/networktest"
+
+	"go.uber.org/goleak"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // identities returns certificates of n agents.
 func identities(tb testing.TB, n int) []*pki.Identity {
@@ -92,5 +95,3 @@ func TestConforms(t *testing.T) {
 		})
 	}
 }
-
-var _ = fmt.Sprint

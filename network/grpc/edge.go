@@ -3,7 +3,6 @@ package grpc
 import (
 	"errors"
 	"fmt"
-	"io"
 	"time"
 )
 
@@ -24,8 +23,11 @@ type edge struct {
 	cursor int  // the exchange to be put on the stream next
 	high   int  // those before have been put on some stream
 	room   int  // how many exchanges the neighbour has sent: it has room for that of this number
-	tell   kind // ping, ask or done, to be sent next; 0 for nothing
-	done   bool // the neighbour has finished
+	tell   kind // ping or ask, to be sent next; 0 for nothing
+
+	done    bool // the neighbour has finished
+	settled bool // and knows that this agent has
+	told    bool // that this agent knows that the neighbour has
 
 	session *session // nil while there is no stream
 	silent  int      // heartbeats since something was heard
@@ -41,33 +43,34 @@ func (e *edge) attach(s *session, h hello) {
 	}
 	e.session = s
 	e.room = h.round
-	e.done, e.asked = false, false
+	e.asked = false
+	e.done, e.settled, e.told = false, false, false
 	e.request(h.next)
 	if e.m.finished && e.tell == 0 {
-		e.tell = kindDone
+		e.tell = kindPing
 	}
 	e.stats.Connects++
 	e.heard()
 	e.m.config.Log.Info("connected to a neighbour", "neighbour", e.id, "its exchange", h.round, "wants", h.next)
 }
 
-// detach ends s, unless another stream has taken its place. A neighbour that ends the stream in
-// good order has finished, too, if this agent has: else it would have stayed.
+// detach ends s, unless another stream has taken its place.
 func (e *edge) detach(s *session, err error) {
 	if e.session != s {
 		return
 	}
 	e.session = nil
 	e.last = err
-	switch {
-	case e.m.closed:
-	case err == io.EOF && e.m.finished:
-		e.done = true
+	if e.m.finished && e.done {
 		e.m.changed()
-	default:
+	} else if !e.m.closed {
 		e.m.config.Log.Warn("lost the connection to a neighbour", "neighbour", e.id, "reason", err)
 	}
 }
+
+// over reports whether neither side can need the other again: both have finished, and the neighbour knows
+// or has left.
+func (e *edge) over() bool { return e.done && (e.settled || e.session == nil) }
 
 // heard notes a sign of life.
 func (e *edge) heard() {
@@ -96,17 +99,23 @@ func (e *edge) header(k kind) header {
 
 // request puts the frames from next on onto the stream, again if they were there before.
 func (e *edge) request(next int) {
-	w := &e.m.window
-	if next < w.start {
-		e.m.rollBack(e.id, next)
-		return
-	}
-	e.cursor = min(next, w.end())
+	e.cursor = min(next, e.m.window.end())
+	e.checkHeld()
 }
 
-// vectorReady reports whether a vector can be sent. It can if the neighbour has room for it, which one
-// that came back long after this agent has not.
-func (e *edge) vectorReady() bool { return e.cursor < e.m.window.end() && e.cursor <= e.room }
+// checkHeld asks for a rollback if the next frame for the neighbour is no longer held.
+func (e *edge) checkHeld() {
+	if e.session != nil && e.cursor < e.m.window.start {
+		e.m.rollBack(e.id, e.cursor)
+	}
+}
+
+// vectorReady reports whether a vector can be sent. The neighbour has to have room for it, which one that
+// came back and is behind may not have.
+func (e *edge) vectorReady() bool {
+	w := &e.m.window
+	return w.start <= e.cursor && e.cursor < w.end() && e.cursor <= e.room
+}
 
 // take returns what is to be sent next, nil if there is nothing now. last says that there
 // will be nothing more on this stream.
@@ -121,7 +130,7 @@ func (e *edge) take(s *session) (frame []byte, last bool) {
 		h.round, h.next = m.ended.Agent, 0
 		return encode(h, []byte(m.ended.Reason)), false
 	case e.tell != 0:
-		h := e.header(e.tell)
+		h := e.header(e.progress())
 		h.round = e.cursor // what is not on this stream yet is not lost
 		e.tell = 0
 		return encode(h, nil), false
@@ -135,6 +144,18 @@ func (e *edge) take(s *session) (frame []byte, last bool) {
 		return frame, false
 	}
 	return nil, m.closed
+}
+
+// progress returns the kind of frame that says how far this agent is.
+func (e *edge) progress() kind {
+	switch {
+	case e.tell == kindAsk || !e.m.finished:
+		return e.tell
+	case e.done:
+		e.told = true
+		return kindSettled
+	}
+	return kindDone
 }
 
 // handle takes in a frame that came on the edge's stream. An error ends the stream.
@@ -154,18 +175,8 @@ func (e *edge) handle(f *frame) error {
 	switch f.kind {
 	case kindData:
 		e.receive(f)
-	case kindPing, kindAsk, kindDone:
-		e.room = f.round
-		e.done = f.kind == kindDone
-		if f.kind == kindAsk {
-			e.request(f.next)
-		}
-		if e.next < f.round {
-			e.ask()
-		}
-		if e.done {
-			e.m.changed()
-		}
+	case kindPing, kindAsk, kindDone, kindSettled:
+		e.follow(f)
 	case kindFail:
 		e.m.endFor(&EndedError{Agent: f.round, Reason: oneLine(f.text)})
 	case kindHello:
@@ -175,6 +186,25 @@ func (e *edge) handle(f *frame) error {
 		e.session.poke()
 	}
 	return nil
+}
+
+// follow takes in how far the neighbour is.
+func (e *edge) follow(f *frame) {
+	e.room = f.round
+	e.settled = f.kind == kindSettled
+	e.done = f.kind == kindDone || e.settled
+	if f.kind == kindAsk {
+		e.request(f.next)
+	}
+	if e.next < f.round {
+		e.ask()
+	}
+	if e.done && e.m.finished {
+		e.m.changed()
+		if !e.told && e.tell == 0 {
+			e.tell = kindPing
+		}
+	}
 }
 
 // readable returns an error if the frame is not of this stream or of an unknown form, although it
@@ -242,9 +272,6 @@ func (e *edge) beat() error {
 	if s := e.session; s != nil {
 		if e.tell == 0 {
 			e.tell = kindPing
-			if e.m.finished {
-				e.tell = kindDone
-			}
 		}
 		s.poke()
 		if e.silence() >= c.SilentAfter {
@@ -268,6 +295,7 @@ func (e *edge) beat() error {
 func (e *edge) rewind(round int) {
 	e.next = round
 	e.cursor = min(e.cursor, round)
+	e.told = false
 	e.ask()
 	e.poke()
 }

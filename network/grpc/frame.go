@@ -15,17 +15,18 @@ import (
 type kind uint8
 
 const (
-	kindHello kind = 1 + iota // the first frame of a stream, in both directions
-	kindData                  // the vector of one exchange
-	kindPing                  // how far the sender is
-	kindAsk                   // the same, and the frames from next on are to be sent again
-	kindDone                  // the same of an agent that has finished
-	kindFail                  // the run has failed, and why
-	kindEnd                   // the first number that is no kind
+	kindHello   kind = 1 + iota // the first frame of a stream, in both directions
+	kindData                    // the vector of one exchange
+	kindPing                    // how far the sender is
+	kindAsk                     // the same, and the frames from next on are to be sent again
+	kindDone                    // the same of an agent that has finished
+	kindSettled                 // the same of one that knows that the receiver has, too
+	kindFail                    // the run has failed, and why
+	kindEnd                     // the first number that is no kind
 )
 
 func (k kind) String() string {
-	names := [...]string{"unknown", "hello", "data", "ping", "ask", "done", "fail"}
+	names := [...]string{"unknown", "hello", "data", "ping", "ask", "done", "settled", "fail"}
 	if k >= kindEnd {
 		k = 0
 	}

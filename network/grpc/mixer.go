@@ -3,6 +3,7 @@ package grpc
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -115,6 +116,7 @@ func (m *Mixer) publish(frame []byte, floats int) error {
 		if e.next <= m.round {
 			m.missing++
 		}
+		e.checkHeld()
 		e.poke()
 	}
 	return nil
@@ -218,18 +220,13 @@ func (m *Mixer) Drain(ctx context.Context) error {
 	m.finished = true
 	for _, e := range m.edges {
 		if e.tell == 0 {
-			e.tell = kindDone
+			e.tell = kindPing
 		}
 		e.poke()
 	}
 	m.mu.Unlock()
 	err := m.await(ctx, func() bool {
-		for _, e := range m.edges {
-			if !e.done {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(m.edges, func(e *edge) bool { return !e.over() })
 	})
 	if err != nil {
 		return fmt.Errorf("agent %d, after exchange %d, waiting for its neighbours' end: %w", m.config.Agent, m.round, err)

@@ -20,7 +20,7 @@ const (
 	// streamWindow is how many bytes may be on their way before they are read.
 	streamWindow = 16 << 20
 	// bufferSize is that of reading from and writing to a connection.
-	bufferSize = 256 << 10
+	bufferSize = 32 << 10
 )
 
 const (

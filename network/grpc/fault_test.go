@@ -1,0 +1,304 @@
+package grpc_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"dsbo"
+	"dsbo/network"
+	"dsbo/network/grpc"
+	"dsbo/network/grpc/grpctest"
+)
+
+// patience bounds what a test waits for.
+const patience = time.Minute
+
+// An iteration of these tests' agents: mix, then a step that no other agent makes.
+func iterate(ctx context.Context, m dsbo.Mixer, agent, k int, x []float64) error {
+	if err := m.Mix(ctx, x, x); err != nil {
+		return err
+	}
+	for e := range x {
+		x[e] += math.Sin(float64(agent + 3*k + 7*e))
+	}
+	return nil
+}
+
+func start(agent, length int) []float64 {
+	x := make([]float64, length)
+	for e := range x {
+		x[e] = float64(agent*length+e) / 3
+	}
+	return x
+}
+
+// unfaulted returns the agents' ends after an exchange in one process.
+func unfaulted(t *testing.T, w *network.Matrix, rounds, length int) [][]float64 {
+	t.Helper()
+	l := network.NewLocal(w)
+	xs := make([][]float64, w.N())
+	var wg sync.WaitGroup
+	for i := range xs {
+		xs[i] = start(i, length)
+		wg.Go(func() {
+			for k := range rounds {
+				if err := iterate(t.Context(), l.Mixer(i), i, k, xs[i]); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return xs
+}
+
+func wantSameBits(t *testing.T, got, want [][]float64) {
+	t.Helper()
+	for i := range want {
+		for e := range want[i] {
+			if math.Float64bits(got[i][e]) != math.Float64bits(want[i][e]) {
+				t.Errorf("agent %d ends with entry %d = %v, want %v as in one process", i, e, got[i][e], want[i][e])
+				break
+			}
+		}
+	}
+}
+
+// fast has faults found soon. No neighbour is given up.
+func fast(c *grpc.Config) {
+	c.Heartbeat = 3 * time.Millisecond
+	c.SilentAfter = patience
+	c.PeerTimeout = 2 * patience
+}
+
+func newGraph(t *testing.T, name string, n int) *network.Matrix {
+	t.Helper()
+	g, err := network.New(name, n, network.Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g.W
+}
+
+// TestFaultyLinks: frames are lost, doubled, damaged and late, and the numbers are those of
+// an exchange without faults.
+func TestFaultyLinks(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		graph string
+		n     int
+		rates grpctest.Rates
+	}{
+		{"few", "ring", 8, grpctest.Rates{Drop: 0.02, Double: 0.02, Flip: 0.02, Delay: 0.02}},
+		{"many", "complete", 4, grpctest.Rates{Drop: 0.15, Double: 0.15, Flip: 0.15, Delay: 0.15}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			const rounds, length = 200, 50
+			w := newGraph(t, c.graph, c.n)
+			cs := configs(t, w, identities(t, c.n))
+			faults := make([]*grpctest.Faults, c.n)
+			for i := range cs {
+				fast(&cs[i])
+				faults[i] = grpctest.New(uint64(i), c.rates)
+				cs[i].Wrap = faults[i].Wrap
+			}
+			ms, closeAll := open(t, cs)
+			defer closeAll()
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			xs := make([][]float64, c.n)
+			var wg sync.WaitGroup
+			for i, m := range ms {
+				xs[i] = start(i, length)
+				wg.Go(func() {
+					for k := range rounds {
+						if err := iterate(ctx, m, i, k, xs[i]); err != nil {
+							t.Error(err)
+							return
+						}
+					}
+					if err := m.Drain(ctx); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+			wantSameBits(t, xs, unfaulted(t, w, rounds, length))
+			wantFaults(t, ms, faults)
+		})
+	}
+}
+
+// wantFaults checks that there were faults of each kind, and that they were seen.
+func wantFaults(t *testing.T, ms []*grpc.Mixer, faults []*grpctest.Faults) {
+	t.Helper()
+	var did grpctest.Counts
+	for _, f := range faults {
+		c := f.Counts()
+		did.Dropped += c.Dropped
+		did.Doubled += c.Doubled
+		did.Flipped += c.Flipped
+		did.Delayed += c.Delayed
+	}
+	if did.Dropped == 0 || did.Doubled == 0 || did.Flipped == 0 || did.Delayed == 0 {
+		t.Errorf("faults %+v, want some of each", did)
+	}
+	var damaged, duplicates, resent int64
+	for _, m := range ms {
+		for _, n := range m.Status().Neighbours {
+			damaged += n.Damaged
+			duplicates += n.Duplicates
+			resent += n.Resent
+		}
+	}
+	if damaged == 0 || damaged > did.Flipped {
+		t.Errorf("%d frames were seen to be damaged, want 1 to the %d that were flipped", damaged, did.Flipped)
+	}
+	if duplicates == 0 || resent == 0 {
+		t.Errorf("%d vectors came twice and %d were sent again, want some of each", duplicates, resent)
+	}
+}
+
+// A worker is an agent that keeps checkpoints and survives its own end.
+type worker struct {
+	config grpc.Config
+	rounds int
+	kills  []int // the rounds at which it is killed
+
+	x      []float64
+	saved  []checkpoint // the last three
+	rolled int
+}
+
+type checkpoint struct {
+	round int
+	x     []float64
+}
+
+const savedEvery = 10
+
+// life runs the worker from its newest checkpoint to its end, or until it is killed. again
+// says that it has to live once more.
+func (w *worker) life(ctx context.Context, l net.Listener) (again bool, err error) {
+	c := w.config
+	c.Listener = l
+	c.Round = w.restore(math.MaxInt)
+	m, err := grpc.Open(c)
+	if err != nil {
+		return false, err
+	}
+	life, cancel := context.WithCancel(ctx)
+	defer cancel()
+	killed := make(chan struct{})
+	kill := func() { cancel(); m.Kill(); close(killed) }
+	for {
+		err := w.work(life, m, kill)
+		if rollback, ok := errors.AsType[*network.RollbackError](err); ok {
+			w.rolled++
+			if err := m.Rewind(w.restore(rollback.Round)); err != nil {
+				return false, err
+			}
+			continue
+		}
+		if life.Err() != nil && ctx.Err() == nil {
+			<-killed
+			return true, nil
+		}
+		return false, errors.Join(err, m.Close())
+	}
+}
+
+// work goes on from the mixer's round. At the rounds of kills it dies, at a moment of the exchange
+// that nobody chose.
+func (w *worker) work(ctx context.Context, m *grpc.Mixer, kill func()) error {
+	for k := m.Round(); k < w.rounds; k++ {
+		if k%savedEvery == 0 {
+			w.saved = append(w.saved, checkpoint{k, append([]float64(nil), w.x...)})
+			w.saved = w.saved[max(0, len(w.saved)-3):]
+		}
+		if len(w.kills) > 0 && k >= w.kills[0] {
+			w.kills = w.kills[1:]
+			go kill()
+		}
+		if err := iterate(ctx, m, w.config.Agent, k, w.x); err != nil {
+			return err
+		}
+	}
+	return m.Drain(ctx)
+}
+
+// restore goes back to the newest checkpoint of at most this round, and returns its round.
+func (w *worker) restore(round int) int {
+	for len(w.saved) > 0 {
+		last := w.saved[len(w.saved)-1]
+		if last.round <= round {
+			copy(w.x, last.x)
+			return last.round
+		}
+		w.saved = w.saved[:len(w.saved)-1]
+	}
+	copy(w.x, start(w.config.Agent, len(w.x)))
+	return 0
+}
+
+// TestKilledAgents kills each agent three times. With much kept the others wait; with little they go back.
+func TestKilledAgents(t *testing.T) {
+	for _, keep := range []int{1000, 3} {
+		t.Run(fmt.Sprintf("keep=%d", keep), func(t *testing.T) {
+			const n, rounds, length = 6, 120, 30
+			w := newGraph(t, "ring", n)
+			ids := identities(t, n)
+			cs := configs(t, w, ids)
+			r := rand.New(rand.NewPCG(1, uint64(keep)))
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			workers := make([]*worker, n)
+			xs := make([][]float64, n)
+			var wg sync.WaitGroup
+			for i := range workers {
+				xs[i] = start(i, length)
+				l := cs[i].Listener
+				c := cs[i]
+				fast(&c)
+				c.KeepFrames = keep
+				c.Wrap = grpctest.New(uint64(i), grpctest.Rates{Drop: 0.01, Double: 0.01, Flip: 0.01, Delay: 0.01}).Wrap
+				c.Log = slog.New(slog.NewTextHandler(t.Output(), nil)).With("agent", i)
+				workers[i] = &worker{config: c, rounds: rounds, x: xs[i], kills: []int{r.IntN(40), 40 + r.IntN(40), 80 + r.IntN(40)}}
+				wg.Go(func() {
+					for {
+						again, err := workers[i].life(ctx, l)
+						if err != nil {
+							t.Errorf("agent %d: %v", i, err)
+							cancel()
+						}
+						if !again {
+							return
+						}
+						if l, err = net.Listen("tcp", c.Addresses[i]); err != nil {
+							t.Error(err)
+							return
+						}
+					}
+				})
+			}
+			wg.Wait()
+			wantSameBits(t, xs, unfaulted(t, w, rounds, length))
+			rolled := 0
+			for _, w := range workers {
+				rolled += w.rolled
+			}
+			if keep < savedEvery && rolled == 0 {
+				t.Errorf("no agent went back with %d frames kept", keep)
+			}
+		})
+	}
+}
