@@ -38,9 +38,12 @@ func NewAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, m network.Mixer, maxNorm 
 }
 
 // Start sets y before the first iteration; its length is q.
-func (a *Agent) Start(y []float64) {
-	for _, s := range a.alg.State() {
-		if s.Name == "y" || s.Name == "y_before" { // no momentum from 0 to the start
+func (a *Agent) Start(y []float64) { setStart(a.alg, y) }
+
+// setStart sets an algorithm's y before its first step, and the y before, so that there is no momentum yet.
+func setStart(a dsbo.Algorithm, y []float64) {
+	for _, s := range a.State() {
+		if s.Name == "y" || s.Name == "y_before" {
 			copy(s.Value, y)
 		}
 	}

@@ -1,0 +1,85 @@
+package train_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/train"
+)
+
+// TestCurvature: power iteration finds what a dense decomposition finds, from below.
+func TestCurvature(t *testing.T) {
+	prob, qs := quadratics(5)
+	got, err := train.Curvature(context.Background(), prob.Oracles, make([]float64, p), make([]float64, q))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, o := range qs {
+		var e mat.EigenSym
+		if !e.Factorize(mat.NewSymDense(q, o.A), false) {
+			t.Fatal("no eigenvalues")
+		}
+		values := e.Values(nil)
+		l := values[len(values)-1]
+		if got[i] > l*(1+1e-12) || got[i] < 0.97*l {
+			t.Errorf("agent %d: L_max = %g, want %g or a little less", i, got[i], l)
+		}
+	}
+	if _, err := train.Curvature(context.Background(), prob.Oracles, make([]float64, p+1), make([]float64, q)); !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), "agent 0") {
+		t.Errorf("%v, want a shape error that names the agent", err)
+	}
+	flat := []dsbo.Oracle{flat{prob.Oracles[0], 0}, flat{prob.Oracles[1], math.NaN()}}
+	if l, err := train.Curvature(context.Background(), flat[:1], make([]float64, p), make([]float64, q)); err != nil || l[0] != 0 {
+		t.Errorf("curvature of a flat loss %v, %v; want 0", l, err)
+	}
+	if _, err := train.Curvature(context.Background(), flat, make([]float64, p), make([]float64, q)); err == nil || !strings.Contains(err.Error(), "agent 1") {
+		t.Errorf("%v, want that agent 1 is named", err)
+	}
+}
+
+// flat is an oracle whose Hessian is one number.
+type flat struct {
+	dsbo.Oracle
+	h float64
+}
+
+func (f flat) HVP(dst, _, _, v []float64, _ dsbo.Sample) error {
+	for i := range dst {
+		dst[i] = f.h * v[i]
+	}
+	return nil
+}
+
+func TestStepWarnings(t *testing.T) {
+	lmax := []float64{2, 4, 3}
+	for _, c := range []struct {
+		beta, gamma float64
+		want        []string
+	}{
+		{0.4, 0.2, nil},
+		{0.5, 0.2, []string{"beta = 0.5"}},
+		{0.4, 0.21, []string{"gamma = 0.21"}},
+		{1, 1, []string{"beta = 1", "gamma = 1"}},
+	} {
+		got := train.StepWarnings("madsbo", algo.Params{Beta: algo.Constant(c.beta), Gamma: algo.Constant(c.gamma)}, lmax, 0)
+		if len(got) != len(c.want) {
+			t.Errorf("beta %g, gamma %g: %q, want %q", c.beta, c.gamma, got, c.want)
+			continue
+		}
+		for i := range got {
+			if !strings.Contains(got[i], c.want[i]) || !strings.Contains(got[i], "agent 1") {
+				t.Errorf("%q: want %q of agent 1", got[i], c.want[i])
+			}
+		}
+	}
+	if got := train.StepWarnings("itd", algo.Params{Beta: algo.Constant(0.1), Gamma: algo.Constant(100)}, lmax, 0); got != nil {
+		t.Errorf("%q: itd has no gamma", got)
+	}
+}

@@ -1,0 +1,198 @@
+package train
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/internal/vec"
+	"dsbo/network"
+)
+
+// Refit solves the lower problem at hyperparameters that stay, decentralized, on all examples: the y that it
+// finds is the model to take home. During a run y only follows x, and is never quite there.
+//
+// It is gradient descent with gradient tracking and momentum ([algo.Lower]), so that every agent ends
+// at the solution of the averaged problem.
+type Refit struct {
+	Problem Problem
+	W       *network.Matrix
+	Beta    float64 // step of y; 0: 1/L_max of the worst agent, see Curvature, halved while it diverges
+	MomY    float64 // momentum of y, in [0, 1); 0: 0.97
+	// Tol bounds the tracked gradient of every agent, relative to the averaged gradient at Problem.Start; 0: 1e-4.
+	Tol    float64
+	Steps  int                              // at most so many steps of y; 0: 3000
+	OnStep func(done int, gradient float64) // called now and then with what Tol bounds
+}
+
+// A Refitted is the result of a Refit.
+type Refitted struct {
+	Y         []float64 // ȳ
+	Gradient  float64   // what Tol bounds
+	Consensus float64   // (1/n) Σ ‖y_i − ȳ‖²
+	Steps     int
+	Converged bool  // whether Gradient is at most Tol
+	Floats    int64 // sent by all agents
+}
+
+// refitChunk is how many steps are taken between looks at the gradient.
+const refitChunk = 10
+
+// Solve refits at x (length p), from y on all agents; nil: from Problem.Start. It does not change them.
+func (r Refit) Solve(ctx context.Context, x, y []float64) (Refitted, error) {
+	auto := r.Beta == 0
+	for try := 0; ; try++ {
+		res, beta, err := r.solve(ctx, x, y)
+		// How much tracking and momentum let of 1/L_max depends on the graph and on how unlike the agents are.
+		if auto && try < 5 && errors.Is(err, dsbo.ErrDiverged) {
+			r.Beta = beta / 2
+			continue
+		}
+		if err != nil {
+			err = fmt.Errorf("refit: %w", err)
+		}
+		return res, err
+	}
+}
+
+// solve is one try, and returns the step that it took.
+func (r Refit) solve(ctx context.Context, x, y []float64) (res Refitted, beta float64, err error) {
+	s, err := r.prepare(ctx, x, y)
+	if err != nil {
+		return res, 0, err
+	}
+	defer s.exchange.Close()
+	res.Gradient = math.Inf(1)
+	for limit := cmp.Or(r.Steps, 3000); res.Steps < limit && !res.Converged; {
+		if err := s.advance(ctx, res.Steps/refitChunk); err != nil {
+			return res, s.beta, err
+		}
+		res.Steps += refitChunk
+		if res.Gradient, err = s.gradient(res.Steps); err != nil {
+			return res, s.beta, err
+		}
+		res.Converged = res.Gradient <= cmp.Or(r.Tol, 1e-4)
+		if r.OnStep != nil {
+			r.OnStep(res.Steps, res.Gradient)
+		}
+	}
+	s.collect(&res)
+	return res, s.beta, nil
+}
+
+// A refitting is one Solve under way.
+type refitting struct {
+	exchange *network.Local
+	mixers   []network.Mixer
+	solvers  []*algo.Lower
+	oracles  []dsbo.Oracle
+	scale    float64
+	lmax     float64
+	beta     float64
+}
+
+// entire makes an oracle answer every draw from all examples.
+type entire struct{ dsbo.Oracle }
+
+func (e entire) LowerGrad(dst, x, y []float64, _ dsbo.Sample) error {
+	return e.Oracle.LowerGrad(dst, x, y, whole)
+}
+
+func (r Refit) prepare(ctx context.Context, x, y []float64) (*refitting, error) {
+	p, q, err := r.Problem.Dims()
+	if err != nil {
+		return nil, err
+	}
+	n := len(r.Problem.Oracles)
+	start := make([]float64, q)
+	copy(start, r.Problem.Start)
+	if y == nil {
+		y = start
+	}
+	if len(x) != p || len(y) != q || r.W == nil || r.W.N() != n {
+		return nil, fmt.Errorf("%w: x of %d and y of %d numbers, and a graph, do not fit %d agents with p=%d and q=%d", dsbo.ErrShape, len(x), len(y), n, p, q)
+	}
+	if !(r.MomY >= 0 && r.MomY < 1) || !(r.Beta >= 0) || !(r.Tol >= 0) || r.Steps < 0 {
+		return nil, fmt.Errorf("%w: step %g, momentum %g, tolerance %g, %d steps: want none negative and the momentum below 1", dsbo.ErrConfig, r.Beta, r.MomY, r.Tol, r.Steps)
+	}
+	s := &refitting{exchange: network.NewLocal(r.W)}
+	l, err := Curvature(ctx, r.Problem.Oracles, x, start)
+	if err != nil {
+		return nil, err
+	}
+	s.lmax = slices.Max(l)
+	s.beta = cmp.Or(r.Beta, 1/s.lmax)
+	for i, o := range r.Problem.Oracles {
+		a, err := algo.NewLower(q, x, algo.LowerParams{Beta: algo.Constant(s.beta), MomY: cmp.Or(r.MomY, 0.97), T: refitChunk})
+		if err != nil {
+			return nil, err
+		}
+		setStart(a, y)
+		s.solvers, s.oracles, s.mixers = append(s.solvers, a), append(s.oracles, entire{o}), append(s.mixers, s.exchange.Mixer(i))
+	}
+	return s, s.measure(ctx, x, start)
+}
+
+// measure sets what the tolerance is relative to.
+func (s *refitting) measure(ctx context.Context, x, start []float64) error {
+	parts := make([][]float64, len(s.oracles))
+	err := each(ctx, len(parts), func(i int) error {
+		parts[i] = make([]float64, len(start))
+		return s.oracles[i].LowerGrad(parts[i], x, start, whole)
+	})
+	if err != nil {
+		return err
+	}
+	mean := make([]float64, len(start))
+	vec.Mean(mean, parts...)
+	s.scale = cmp.Or(vec.Norm(mean), 1)
+	return nil
+}
+
+// advance takes a chunk of steps on all agents.
+func (s *refitting) advance(ctx context.Context, chunk int) error {
+	errs := make([]error, len(s.solvers))
+	var wg sync.WaitGroup
+	for i, a := range s.solvers {
+		wg.Go(func() { errs[i] = a.Step(ctx, chunk, s.oracles[i], s.mixers[i]) })
+	}
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return errors.Join(errs...)
+}
+
+// gradient returns the largest tracked gradient of an agent, relative to the scale.
+func (s *refitting) gradient(step int) (float64, error) {
+	worst := 0.0
+	for i, a := range s.solvers {
+		g := vec.Norm(a.Gradient())
+		if !(g <= 1e4*s.scale) {
+			_, beta := Stable(s.lmax)
+			return g, &dsbo.DivergedError{Agent: i, Iteration: step, Quantity: "tracked gradient of y", Value: g,
+				Advice: fmt.Sprintf("stable with L_max = %.3g: beta below %.3g, or less momentum", s.lmax, beta)}
+		}
+		worst = max(worst, g)
+	}
+	return worst / s.scale, nil
+}
+
+func (s *refitting) collect(res *Refitted) {
+	rows := make([][]float64, len(s.solvers))
+	for i, a := range s.solvers {
+		rows[i] = a.Y()
+		res.Floats += s.mixers[i].Stats().Floats
+	}
+	res.Y = make([]float64, len(rows[0]))
+	vec.Mean(res.Y, rows...)
+	for _, y := range rows {
+		res.Consensus += vec.Dist2(y, res.Y) / float64(len(rows))
+	}
+}

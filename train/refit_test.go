@@ -1,0 +1,87 @@
+package train_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/algo/algotest"
+	"dsbo/train"
+)
+
+func refit(t *testing.T) (train.Refit, []*algotest.Quadratic) {
+	t.Helper()
+	c, qs := config(t)
+	return train.Refit{Problem: c.Problem, W: c.W, MomY: 0.5, Tol: 1e-12}, qs
+}
+
+// TestRefit: the decentralized solver ends, on every agent, at the solution of the averaged problem, though the
+// draws are noisy, and from any start.
+func TestRefit(t *testing.T) {
+	r, qs := refit(t)
+	x := []float64{1, -2, 3}
+	want := algotest.LowerSolution(qs, x)
+	for _, y := range [][]float64{nil, want, {9, 9, 9, 9, 9, 9}} {
+		seen := math.Inf(1)
+		r.OnStep = func(done int, gradient float64) { seen = gradient }
+		got, err := r.Solve(context.Background(), x, y)
+		if err != nil || !got.Converged || got.Gradient > 1e-12 || got.Gradient != seen {
+			t.Fatalf("%+v, %v; last seen %g", got, err, seen)
+		}
+		near(t, "y", got.Y, want, 1e-10) // eigenvalues are at least 1, gradients at most about 10
+		if got.Consensus > 1e-20 || got.Floats == 0 {
+			t.Errorf("consensus error %g, %d numbers sent", got.Consensus, got.Floats)
+		}
+	}
+}
+
+func TestRefitEnds(t *testing.T) {
+	r, _ := refit(t)
+	r.Steps = 20
+	got, err := r.Solve(context.Background(), make([]float64, p), nil)
+	if err != nil || got.Converged || got.Steps != 20 {
+		t.Errorf("%+v, %v: want an end after 20 steps that says it has not converged", got, err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r.Steps = 0
+	r.OnStep = func(int, float64) { cancel() }
+	if _, err := r.Solve(ctx, make([]float64, p), nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want that the context ended", err)
+	}
+}
+
+func TestRefitErrors(t *testing.T) {
+	good, _ := refit(t)
+	diverging := good
+	diverging.Beta = 10
+	_, err := diverging.Solve(context.Background(), make([]float64, p), nil)
+	if !errors.Is(err, dsbo.ErrDiverged) || !strings.Contains(err.Error(), "beta below") {
+		t.Errorf("%v, want divergence with advice", err)
+	}
+	lost := errors.New("the data are gone")
+	failing := good
+	failing.Problem.Oracles = append([]dsbo.Oracle{}, good.Problem.Oracles...)
+	failing.Problem.Oracles[2] = &broken{good.Problem.Oracles[2], 0, lost}
+	if _, err := failing.Solve(context.Background(), make([]float64, p), nil); !errors.Is(err, lost) {
+		t.Errorf("%v, want the oracle's failure", err)
+	}
+	for name, bad := range map[string]func(r *train.Refit) (x, y []float64){
+		"x":        func(r *train.Refit) ([]float64, []float64) { return make([]float64, 1), nil },
+		"y":        func(r *train.Refit) ([]float64, []float64) { return make([]float64, p), make([]float64, 1) },
+		"graph":    func(r *train.Refit) ([]float64, []float64) { r.W = nil; return make([]float64, p), nil },
+		"momentum": func(r *train.Refit) ([]float64, []float64) { r.MomY = 1; return make([]float64, p), nil },
+		"nobody": func(r *train.Refit) ([]float64, []float64) {
+			r.Problem = train.Problem{}
+			return make([]float64, p), nil
+		},
+	} {
+		r := good
+		x, y := bad(&r)
+		if _, err := r.Solve(context.Background(), x, y); !errors.Is(err, dsbo.ErrShape) && !errors.Is(err, dsbo.ErrConfig) {
+			t.Errorf("%s: %v, want that it is refused", name, err)
+		}
+	}
+}
