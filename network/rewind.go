@@ -35,7 +35,7 @@ type Rewinder interface {
 	Round() int
 	// Rewind makes round the next exchange. It is at most the present one.
 	Rewind(round int) error
-	// Drain tells the neighbours that this agent has finished, with its results safe, and waits until
-	// they have too: up to then one may come back and need what only this agent can send.
+	// Drain says that this agent has finished, with its results safe, and waits until all have: up to
+	// then one may come back and need what only this agent can send.
 	Drain(ctx context.Context) error
 }

@@ -3,6 +3,7 @@ package grpc
 import (
 	"errors"
 	"fmt"
+	"io"
 	"time"
 )
 
@@ -25,9 +26,7 @@ type edge struct {
 	room   int  // how many exchanges the neighbour has sent: it has room for that of this number
 	tell   kind // ping or ask, to be sent next; 0 for nothing
 
-	done    bool // the neighbour has finished
-	settled bool // and knows that this agent has
-	told    bool // that this agent knows that the neighbour has
+	level int // the neighbour's, see Mixer.level; 0 until it has finished
 
 	session *session // nil while there is no stream
 	silent  int      // heartbeats since something was heard
@@ -43,8 +42,7 @@ func (e *edge) attach(s *session, h hello) {
 	}
 	e.session = s
 	e.room = h.round
-	e.asked = false
-	e.done, e.settled, e.told = false, false, false
+	e.asked, e.level = false, 0
 	e.request(h.next)
 	if e.m.finished && e.tell == 0 {
 		e.tell = kindPing
@@ -61,16 +59,12 @@ func (e *edge) detach(s *session, err error) {
 	}
 	e.session = nil
 	e.last = err
-	if e.m.finished && e.done {
-		e.m.changed()
+	if err == io.EOF && e.level > 0 { // else it would have stayed
+		e.rise(e.m.top())
 	} else if !e.m.closed {
 		e.m.config.Log.Warn("lost the connection to a neighbour", "neighbour", e.id, "reason", err)
 	}
 }
-
-// over reports whether neither side can need the other again: both have finished, and the neighbour knows
-// or has left.
-func (e *edge) over() bool { return e.done && (e.settled || e.session == nil) }
 
 // heard notes a sign of life.
 func (e *edge) heard() {
@@ -130,8 +124,9 @@ func (e *edge) take(s *session) (frame []byte, last bool) {
 		h.round, h.next = m.ended.Agent, 0
 		return encode(h, []byte(m.ended.Reason)), false
 	case e.tell != 0:
-		h := e.header(e.progress())
-		h.round = e.cursor // what is not on this stream yet is not lost
+		h := e.progress()
+		s.said++
+		h.seq = s.said
 		e.tell = 0
 		return encode(h, nil), false
 	case e.vectorReady():
@@ -146,16 +141,14 @@ func (e *edge) take(s *session) (frame []byte, last bool) {
 	return nil, m.closed
 }
 
-// progress returns the kind of frame that says how far this agent is.
-func (e *edge) progress() kind {
-	switch {
-	case e.tell == kindAsk || !e.m.finished:
-		return e.tell
-	case e.done:
-		e.told = true
-		return kindSettled
+// progress returns the header of a frame that says how far this agent is.
+func (e *edge) progress() header {
+	h := e.header(e.tell)
+	h.round = e.cursor                   // what is not on this stream yet is not lost
+	if level := e.m.level(); level > 0 { // one that has finished has nothing to ask for
+		h.kind, h.next = kindDone, level
 	}
-	return kindDone
+	return h
 }
 
 // handle takes in a frame that came on the edge's stream. An error ends the stream.
@@ -175,7 +168,7 @@ func (e *edge) handle(f *frame) error {
 	switch f.kind {
 	case kindData:
 		e.receive(f)
-	case kindPing, kindAsk, kindDone, kindSettled:
+	case kindPing, kindAsk, kindDone:
 		e.follow(f)
 	case kindFail:
 		e.m.endFor(&EndedError{Agent: f.round, Reason: oneLine(f.text)})
@@ -190,21 +183,34 @@ func (e *edge) handle(f *frame) error {
 
 // follow takes in how far the neighbour is.
 func (e *edge) follow(f *frame) {
-	e.room = f.round
-	e.settled = f.kind == kindSettled
-	e.done = f.kind == kindDone || e.settled
-	if f.kind == kindAsk {
-		e.request(f.next)
+	if f.seq <= e.session.heard {
+		return
 	}
+	e.session.heard = f.seq
+	e.room = f.round
 	if e.next < f.round {
 		e.ask()
 	}
-	if e.done && e.m.finished {
-		e.m.changed()
-		if !e.told && e.tell == 0 {
-			e.tell = kindPing
-		}
+	switch f.kind {
+	case kindAsk:
+		e.request(f.next)
+		e.rise(0)
+	case kindPing:
+		e.rise(0)
+	case kindDone:
+		e.rise(min(f.next, e.m.top()))
 	}
+}
+
+// rise sets the neighbour's level and passes on what that does to this agent's.
+func (e *edge) rise(level int) {
+	before := e.m.level()
+	e.level = level
+	if e.m.level() == before {
+		return
+	}
+	e.m.changed()
+	e.m.tellAll()
 }
 
 // readable returns an error if the frame is not of this stream or of an unknown form, although it
@@ -278,7 +284,7 @@ func (e *edge) beat() error {
 			s.drop(fmt.Errorf("nothing heard for %v", e.silence()))
 		}
 	}
-	if e.done && !e.wanted() {
+	if e.level > 0 && !e.wanted() {
 		return nil
 	}
 	if e.silence() >= c.SilentAfter && !e.named {
@@ -295,7 +301,6 @@ func (e *edge) beat() error {
 func (e *edge) rewind(round int) {
 	e.next = round
 	e.cursor = min(e.cursor, round)
-	e.told = false
 	e.ask()
 	e.poke()
 }

@@ -26,7 +26,7 @@ const (
 )
 
 func (k kind) String() string {
-	names := [...]string{"unknown", "hello", "data", "ping", "ask", "done", "settled", "fail"}
+	names := [...]string{"unknown", "hello", "data", "ping", "ask", "done", "fail"}
 	if k >= kindEnd {
 		k = 0
 	}
@@ -45,7 +45,7 @@ func (k kind) String() string {
 //	24  round      8
 //	32  next       8
 //	40  checksum   4  CRC-32C of all the other bytes
-//	44  zero       4
+//	44  seq        4
 const (
 	headerSize     = 48
 	checksumOffset = 40
@@ -68,8 +68,11 @@ type header struct {
 	// round is the exchange of a data frame. In the other kinds it is how many exchanges the
 	// sender has put on this stream and before: the frames up to there that have not come are lost.
 	round int
-	// next is the first exchange that the sender has not received; 0 in a data frame, which is
-	// the same for all neighbours.
+	// seq counts the frames of a stream other than data and hello, from 1, so that one which comes late does
+	// not undo what a later one said.
+	seq uint32
+	// next is the first exchange that the sender has not received; 0 in a data frame, which is the
+	// same for all neighbours.
 	next int
 }
 
@@ -112,6 +115,7 @@ func (h header) allocate(payload int) []byte {
 	binary.LittleEndian.PutUint32(b[20:], uint32(payload))
 	binary.LittleEndian.PutUint64(b[24:], uint64(h.round))
 	binary.LittleEndian.PutUint64(b[32:], uint64(h.next))
+	binary.LittleEndian.PutUint32(b[44:], h.seq)
 	return b
 }
 
@@ -165,7 +169,7 @@ func (f *frame) readHeader(b []byte) error {
 	if string(b[:4]) != magic || b[4] != version {
 		return fmt.Errorf("frame %q of version %d, want %q of version %d", b[:4], b[4], magic, version)
 	}
-	if f.kind == 0 || f.kind >= kindEnd || b[6] != 0 || b[7] != 0 || binary.LittleEndian.Uint32(b[44:]) != 0 {
+	if f.kind == 0 || f.kind >= kindEnd || b[6] != 0 || b[7] != 0 {
 		return fmt.Errorf("unknown kind of frame: %d", f.kind)
 	}
 	f.run = binary.LittleEndian.Uint64(b[8:])
@@ -175,6 +179,7 @@ func (f *frame) readHeader(b []byte) error {
 		return fmt.Errorf("exchange %d or %d in a frame, want at most %d", round, next, maxRound)
 	}
 	f.round, f.next = int(round), int(next)
+	f.seq = binary.LittleEndian.Uint32(b[44:])
 	return nil
 }
 

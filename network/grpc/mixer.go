@@ -3,7 +3,6 @@ package grpc
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -216,22 +215,49 @@ func (m *Mixer) Rewind(round int) error {
 
 // Drain implements [network.Rewinder].
 func (m *Mixer) Drain(ctx context.Context) error {
+	m.beginDrain()
+	if err := m.await(ctx, m.drained); err != nil {
+		return fmt.Errorf("agent %d, after exchange %d, waiting for its neighbours' end: %w", m.config.Agent, m.round, err)
+	}
+	return nil
+}
+
+func (m *Mixer) beginDrain() {
 	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.finished = true
+	m.tellAll()
+}
+
+// drained reports whether all agents have finished.
+func (m *Mixer) drained() bool { return m.level() == m.top() }
+
+// level returns 0 until this agent has finished, and then 1 more than the lowest of its neighbours'
+// levels. At level d+1 all agents up to d edges away have finished, so that at level n all have: none can
+// come back and need what another one sends.
+func (m *Mixer) level() int {
+	if !m.finished {
+		return 0
+	}
+	lowest := m.top() - 1
+	for _, e := range m.edges {
+		lowest = min(lowest, e.level)
+	}
+	return 1 + lowest
+}
+
+// top is the level at which an agent leaves. It is one above n, because the neighbours of one that has
+// got so far are at level 2 or more: they have heard that it has finished, and understand its end.
+func (m *Mixer) top() int { return m.config.Matrix.N() + 1 }
+
+// tellAll tells the neighbours how far this agent is.
+func (m *Mixer) tellAll() {
 	for _, e := range m.edges {
 		if e.tell == 0 {
 			e.tell = kindPing
 		}
 		e.poke()
 	}
-	m.mu.Unlock()
-	err := m.await(ctx, func() bool {
-		return !slices.ContainsFunc(m.edges, func(e *edge) bool { return !e.over() })
-	})
-	if err != nil {
-		return fmt.Errorf("agent %d, after exchange %d, waiting for its neighbours' end: %w", m.config.Agent, m.round, err)
-	}
-	return nil
 }
 
 // Fail ends the run for all agents: their Mix returns an [*EndedError] with this agent's number

@@ -115,10 +115,9 @@ func (m *Mixer) Close() error {
 		if m.err == nil {
 			m.err = network.ErrClosed
 		}
+		m.finished = m.finished && m.drained() // who leaves early is not one that has finished
 		m.changed()
-		for _, e := range m.edges {
-			e.poke()
-		}
+		m.tellAll()
 		m.mu.Unlock()
 		m.stopDial()
 		late := time.AfterFunc(closeTimeout, func() {

@@ -25,7 +25,9 @@ type session struct {
 	dropped  chan struct{}
 	reason   error // set before dropped is closed
 
-	toldEnd, toldRefused bool // guarded by the mixer's lock
+	// Guarded by the mixer's lock.
+	said, heard          uint32 // seq of the last frames
+	toldEnd, toldRefused bool
 }
 
 func newSession(e *edge, s stream) *session {

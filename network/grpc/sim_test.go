@@ -1,0 +1,404 @@
+package grpc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"dsbo/network"
+)
+
+// A sim runs the agents' state machines in one goroutine over links that lose, double, damage and
+// reorder frames, break and come back, while agents are lost and restored. Each choice is drawn, so
+// that a seed is a run.
+type sim struct {
+	t      *testing.T
+	rand   *rand.Rand
+	w      *network.Matrix
+	keep   int
+	rounds int
+	agents []*simAgent
+	links  map[[2]int]*simLink // by sender and receiver
+	faulty bool                // frames are lost, doubled, damaged and late
+	unsafe bool                // agents and links are lost
+	steps  int
+
+	// gentle spares agents and links from the moment that one has finished. Without it, one that
+	// is cut off when all others have left, each rightly, is left to the deadline of its Drain.
+	gentle bool
+}
+
+type simAgent struct {
+	m         *Mixer
+	x         []float64
+	saved     []simSaved
+	published bool
+	draining  bool
+	over      bool
+}
+
+type simSaved struct {
+	round int
+	x     []float64
+}
+
+type simLink struct {
+	session *session // the sender's end; nil while the link is down
+	frames  [][]byte
+}
+
+const (
+	simLength    = 3
+	simSaveEvery = 5
+)
+
+func newSim(t *testing.T, seed uint64, w *network.Matrix, keep, rounds int) *sim {
+	s := &sim{t: t, rand: rand.New(rand.NewPCG(seed, 0)), w: w, keep: keep, rounds: rounds,
+		links: map[[2]int]*simLink{}, gentle: seed%2 == 0}
+	for i := range w.N() {
+		a := &simAgent{}
+		s.agents = append(s.agents, a)
+		s.restore(a, i, math.MaxInt)
+		a.m = s.mixer(i, 0)
+	}
+	for i := range w.N() {
+		for _, j := range w.Neighbours(i) {
+			s.links[[2]int{i, j}] = &simLink{}
+		}
+	}
+	return s
+}
+
+func (s *sim) mixer(i, round int) *Mixer {
+	return newMixer(Config{Agent: i, Matrix: s.w, Run: "sim", Round: round, KeepFrames: s.keep,
+		Addresses: make([]string, s.w.N())}.withDefaults())
+}
+
+// restore puts the newest checkpoint of at most this round into the agent's vector and returns its round.
+func (s *sim) restore(a *simAgent, i, round int) int {
+	a.saved = slices.DeleteFunc(a.saved, func(c simSaved) bool { return c.round > round })
+	a.published, a.draining, a.over = false, false, false
+	if n := len(a.saved); n > 0 {
+		a.x = slices.Clone(a.saved[n-1].x)
+		return a.saved[n-1].round
+	}
+	a.x = make([]float64, simLength)
+	for e := range a.x {
+		a.x[e] = float64(i*simLength+e) / 3
+	}
+	return 0
+}
+
+// simStep is what an agent does between two exchanges.
+func simStep(x []float64, agent, round int) {
+	for e := range x {
+		x[e] += math.Sin(float64(agent + 3*round + 7*e))
+	}
+}
+
+// advance has an agent do what it can without waiting.
+func (s *sim) advance(i int) {
+	a := s.agents[i]
+	m := a.m
+	if a.over {
+		return
+	}
+	m.mu.Lock()
+	err := m.interrupted()
+	m.mu.Unlock()
+	if rollback, ok := errors.AsType[*network.RollbackError](err); ok {
+		if err := m.Rewind(s.restore(a, i, rollback.Round)); err != nil {
+			s.t.Fatalf("agent %d: %v", i, err)
+		}
+		return
+	}
+	if err != nil {
+		s.t.Fatalf("agent %d: %v", i, err)
+	}
+	switch {
+	case m.round == s.rounds:
+		if !a.draining {
+			a.draining = true
+			a.saved = []simSaved{{m.round, slices.Clone(a.x)}} // the result, which is safe
+			m.beginDrain()
+		}
+		if m.drained() {
+			s.leave(i)
+		}
+	case !a.published:
+		if m.round%simSaveEvery == 0 {
+			a.saved = append(a.saved, simSaved{m.round, slices.Clone(a.x)})
+			a.saved = a.saved[max(0, len(a.saved)-3):]
+		}
+		if err := m.publish(encodeData(m.run, i, m.round, a.x), simLength); err != nil && !errors.Is(err, network.ErrRollback) {
+			s.t.Fatalf("agent %d: %v", i, err)
+		} else if err == nil {
+			a.published = true
+		}
+	case m.missing == 0:
+		row := m.collect(slices.Clone(a.x))
+		network.Combine(a.x, row, m.in)
+		simStep(a.x, i, m.round)
+		m.round++
+		a.published = false
+	}
+}
+
+// connect opens a stream between two neighbours: their hellos, then the sessions.
+func (s *sim) connect(i, j int) {
+	if s.agents[i].over || s.agents[j].over {
+		return
+	}
+	s.disconnect(i, j)
+	var hellos [2]hello
+	ends := [2]int{i, j}
+	for k, a := range ends {
+		var f frame
+		b := s.agents[a].m.edge(ends[1-k]).hello()
+		f.decode(bytes.NewReader(b), len(b))
+		h, err := readHello(&f)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		hellos[k] = h
+	}
+	for k, a := range ends {
+		e := s.agents[a].m.edge(ends[1-k])
+		n := newSession(e, nil)
+		if err := n.open(hellos[1-k]); err != nil {
+			s.t.Fatal(err)
+		}
+		*s.links[[2]int{a, ends[1-k]}] = simLink{session: n}
+	}
+}
+
+// disconnect breaks the stream between two neighbours. What was on its way is lost.
+func (s *sim) disconnect(i, j int) {
+	for _, ends := range [][2]int{{i, j}, {j, i}} {
+		l := s.links[ends]
+		if l.session != nil {
+			l.session.e.detach(l.session, errReplaced)
+		}
+		*l = simLink{}
+	}
+}
+
+// leave is the orderly end of an agent: it says what it has to say and ends its streams.
+func (s *sim) leave(i int) {
+	a := s.agents[i]
+	a.over = true
+	a.m.tellAll()
+	for _, j := range s.w.Neighbours(i) {
+		ends := [2]int{i, j}
+		l := s.links[ends]
+		for s.transmit(l) {
+		}
+		for len(l.frames) > 0 {
+			s.deliver(ends, l)
+		}
+		if back := s.links[[2]int{j, i}]; back.session != nil {
+			back.session.e.detach(back.session, io.EOF)
+		}
+		s.disconnect(i, j)
+	}
+}
+
+// crash loses an agent with all but its checkpoints, of which it may lose some too.
+func (s *sim) crash(i int) {
+	a := s.agents[i]
+	if a.over {
+		return
+	}
+	for _, j := range s.w.Neighbours(i) {
+		s.disconnect(i, j)
+	}
+	for len(a.saved) > 0 && !a.draining && s.rand.IntN(4) == 0 {
+		a.saved = a.saved[:len(a.saved)-1]
+	}
+	a.m = s.mixer(i, s.restore(a, i, math.MaxInt))
+}
+
+// transmit puts the next frame of an agent onto a link, if there is one.
+func (s *sim) transmit(l *simLink) bool {
+	if l.session == nil {
+		return false
+	}
+	frame, _ := l.session.e.take(l.session)
+	if frame == nil {
+		return false
+	}
+	u := 1.0
+	if s.faulty {
+		u = s.rand.Float64()
+	}
+	switch {
+	case u < 0.05:
+	case u < 0.10:
+		l.frames = append(l.frames, frame, frame)
+	case u < 0.15:
+		flipped := slices.Clone(frame)
+		flipped[s.rand.IntN(len(flipped))] ^= 1 << s.rand.IntN(8)
+		l.frames = append(l.frames, flipped)
+	case u < 0.20:
+		at := s.rand.IntN(len(l.frames) + 1)
+		l.frames = slices.Insert(l.frames, at, frame)
+	default:
+		l.frames = append(l.frames, frame)
+	}
+	return true
+}
+
+// deliver takes the next frame off a link.
+func (s *sim) deliver(ends [2]int, l *simLink) {
+	if len(l.frames) == 0 {
+		return
+	}
+	b := l.frames[0]
+	l.frames = l.frames[1:]
+	var f frame
+	f.decode(bytes.NewReader(b), len(b))
+	e := s.agents[ends[1]].m.edge(ends[0])
+	if err := e.handle(&f); err != nil {
+		s.t.Fatalf("agent %d from agent %d: %v", ends[1], ends[0], err)
+	}
+}
+
+// step does one thing.
+func (s *sim) step(keys [][2]int) {
+	s.steps++
+	i := s.rand.IntN(len(s.agents))
+	if len(keys) == 0 {
+		s.advance(i)
+		return
+	}
+	ends := keys[s.rand.IntN(len(keys))]
+	l := s.links[ends]
+	u := s.rand.Float64()
+	switch {
+	case s.unsafe && u < 0.0005:
+		s.crash(i)
+	case s.unsafe && u < 0.002:
+		s.disconnect(ends[0], ends[1])
+	case u < 0.02:
+		if l.session == nil {
+			s.connect(ends[0], ends[1])
+		}
+	case u < 0.03:
+		s.agents[i].m.beat()
+	case u < 0.3:
+		s.advance(i)
+	case u < 0.65:
+		s.transmit(l)
+	default:
+		s.deliver(ends, l)
+	}
+}
+
+// run goes on until all agents have left, with faults up to a number of steps, after which the
+// agents get the time that a run without faults would need with a lot to spare.
+func (s *sim) run(faultySteps int) {
+	var keys [][2]int
+	for i := range s.agents {
+		for _, j := range s.w.Neighbours(i) {
+			keys = append(keys, [2]int{i, j})
+		}
+	}
+	limit := faultySteps + 1000*s.rounds*(len(keys)+1)
+	for !s.allOver() {
+		s.faulty = s.steps < faultySteps
+		s.unsafe = s.faulty && !(s.gentle && slices.ContainsFunc(s.agents, func(a *simAgent) bool { return a.draining }))
+		s.step(keys)
+		if s.steps > limit {
+			s.t.Fatalf("no end after %d steps: %s", s.steps, s.state())
+		}
+	}
+}
+
+func (s *sim) allOver() bool {
+	over, draining := 0, 0
+	for _, a := range s.agents {
+		if a.over {
+			over++
+		} else if a.draining {
+			draining++
+		}
+	}
+	return over == len(s.agents) || !s.gentle && over > 0 && over+draining == len(s.agents)
+}
+
+func (s *sim) state() string {
+	text := ""
+	for i, a := range s.agents {
+		text += fmt.Sprintf("\nagent %d: round %d, published %v, over %v, missing %d, window %d-%d", i,
+			a.m.round, a.published, a.over, a.m.missing, a.m.window.start, a.m.window.end())
+		for _, e := range a.m.edges {
+			text += fmt.Sprintf("\n  neighbour %d: next %d, cursor %d, room %d, level %d", e.id, e.next, e.cursor, e.room, e.level)
+		}
+	}
+	return text
+}
+
+// TestSimulated: whatever happens to frames, links and agents, the run ends, and with the bits of
+// one without faults.
+func TestSimulated(t *testing.T) {
+	seeds := 300
+	if testing.Short() {
+		seeds = 60
+	}
+	for _, c := range []struct {
+		graph string
+		n     int
+		keep  int
+	}{
+		{"ring", 4, 2}, {"ring", 5, 1000}, {"path", 2, 3}, {"star", 4, 7}, {"complete", 4, 3}, {"ring", 1, 2},
+	} {
+		t.Run(fmt.Sprintf("%s%d/keep=%d", c.graph, c.n, c.keep), func(t *testing.T) {
+			t.Parallel()
+			g, err := network.New(c.graph, c.n, network.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			const rounds = 23
+			want := simUnfaulted(g.W, rounds)
+			for seed := range seeds {
+				s := newSim(t, uint64(seed), g.W, c.keep, rounds)
+				s.run(20000)
+				for i, a := range s.agents {
+					if !slices.Equal(a.x, want[i]) {
+						t.Fatalf("seed %d: agent %d ends with %v, want %v", seed, i, a.x, want[i])
+					}
+				}
+			}
+		})
+	}
+}
+
+// simUnfaulted returns the agents' ends as plain sums over W give them.
+func simUnfaulted(w *network.Matrix, rounds int) [][]float64 {
+	s := &sim{w: w}
+	xs := make([][]float64, w.N())
+	for i := range xs {
+		a := &simAgent{}
+		s.restore(a, i, 0)
+		xs[i] = a.x
+	}
+	for k := range rounds {
+		next := make([][]float64, len(xs))
+		for i := range xs {
+			next[i] = make([]float64, simLength)
+			var in [][]float64
+			for _, t := range w.Row(i) {
+				in = append(in, xs[t.Agent])
+			}
+			network.Combine(next[i], w.Row(i), in)
+			simStep(next[i], i, k)
+		}
+		xs = next
+	}
+	return xs
+}
