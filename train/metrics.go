@@ -21,11 +21,25 @@ type metrics struct {
 
 // createMetrics starts an empty file.
 func createMetrics(path string) (*metrics, error) {
-	f, err := os.Create(path)
-	if err != nil {
-		return nil, err
+	m := &metrics{sum: sha256.New()}
+	return m, m.open(path)
+}
+
+// open makes the file end after the first m.size bytes.
+func (m *metrics) open(path string) (err error) {
+	if m.file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644); err != nil {
+		return err
 	}
-	return &metrics{file: f, sum: sha256.New()}, nil
+	if err = lock(m.file); err == nil {
+		err = m.file.Truncate(m.size)
+	}
+	if err == nil {
+		_, err = m.file.Seek(m.size, io.SeekStart)
+	}
+	if err != nil {
+		return errors.Join(err, m.file.Close())
+	}
+	return nil
 }
 
 // reopenMetrics keeps the first size bytes, whose SHA-256 has to be want, and returns the records in them.
@@ -46,17 +60,7 @@ func reopenMetrics(path string, size int64, want []byte) (*metrics, []Record, er
 	if err != nil {
 		return nil, nil, err
 	}
-	if m.file, err = os.OpenFile(path, os.O_WRONLY, 0); err != nil {
-		return nil, nil, err
-	}
-	err = m.file.Truncate(size)
-	if err == nil {
-		_, err = m.file.Seek(size, io.SeekStart)
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, m.file.Close())
-	}
-	return m, records, nil
+	return m, records, m.open(path)
 }
 
 // write appends one record.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -233,5 +234,24 @@ func TestReadRecords(t *testing.T) {
 	got, err = train.ReadRecords("m", strings.NewReader(`{"phi":null}`+"\n"))
 	if err != nil || got[0].Phi.Known() {
 		t.Errorf("%v, %v: want an unknown number", got, err)
+	}
+}
+
+// TestTwoRunsInOneFolder: the second does not touch what the first writes.
+func TestTwoRunsInOneFolder(t *testing.T) {
+	c, _ := config(t)
+	c.Dir = t.TempDir()
+	second := c
+	c.OnRecord = func(train.Record) {
+		if runtime.GOOS == "windows" || t.Failed() {
+			return
+		}
+		if _, err := train.Run(context.Background(), second); err == nil || !strings.Contains(err.Error(), "another process") {
+			t.Errorf("%v, want that the folder is in use", err)
+		}
+	}
+	want := run(t, c)
+	if got := records(t, c.Dir); len(got) != len(want.Records) {
+		t.Errorf("%d records are left of %d", len(got), len(want.Records))
 	}
 }

@@ -1,0 +1,143 @@
+package train_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"dsbo"
+	"dsbo/data"
+	"dsbo/train"
+)
+
+type runConfig struct {
+	Seed  int         `json:"seed"`
+	Build train.Build `json:"build"`
+}
+
+// folder makes a run folder in a state: "absent", "empty", "" (no summary) or a state of summary.json.
+func folder(t *testing.T, state string) train.Folder {
+	t.Helper()
+	f := train.Folder(filepath.Join(t.TempDir(), "deep", "run"))
+	if state == "absent" {
+		return f
+	}
+	if err := f.Open(train.Fresh); err != nil {
+		t.Fatal(err)
+	}
+	if state == "empty" {
+		return f
+	}
+	if err := f.WriteConfig(runConfig{7, train.ThisBuild()}); err != nil {
+		t.Fatal(err)
+	}
+	if state == "" {
+		return f
+	}
+	if err := f.WriteSummary(map[string]any{"state": state}); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestFolderModes(t *testing.T) {
+	for _, c := range []struct {
+		state                  string
+		fresh, resume, replace string // what the error says; "": none
+	}{
+		{"absent", "", "no run to resume", ""},
+		{"empty", "", "no run to resume", ""},
+		{"", "unfinished run: -resume", "", ""},
+		{"interrupted", "unfinished run: -resume", "", ""},
+		{"finished", "finished run: -force", "nothing to resume", ""},
+	} {
+		for m, want := range map[train.Mode]string{train.Fresh: c.fresh, train.Resume: c.resume, train.Replace: c.replace} {
+			err := folder(t, c.state).Check(m)
+			if want == "" && err != nil || want != "" && (!errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), want)) {
+				t.Errorf("state %q, mode %d: %v, want %q", c.state, m, err, want)
+			}
+		}
+	}
+}
+
+func TestFolderRefusesWhatIsNotItsOwn(t *testing.T) {
+	dir := t.TempDir()
+	thesis := filepath.Join(dir, "thesis.tex")
+	if err := os.WriteFile(thesis, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for m := range []train.Mode{train.Fresh, train.Resume, train.Replace} {
+		if err := train.Folder(dir).Open(train.Mode(m)); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "neither empty nor a run folder") {
+			t.Errorf("mode %d: %v, want that the folder is refused", m, err)
+		}
+	}
+	if err := train.Folder(thesis).Check(train.Fresh); !errors.Is(err, dsbo.ErrConfig) {
+		t.Errorf("%v, want that a file is refused", err)
+	}
+	if err := train.Folder(filepath.Join(thesis, "below")).Check(train.Fresh); !errors.Is(err, dsbo.ErrConfig) {
+		t.Errorf("%v, want that a folder below a file is refused", err)
+	}
+}
+
+func TestFolderNotWritable(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may write everywhere")
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	if err := train.Folder(filepath.Join(dir, "run")).Check(train.Fresh); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "cannot be written") {
+		t.Errorf("%v, want that the folder is refused", err)
+	}
+}
+
+// TestReplaceRemovesTheRun: nothing of the old run is left beside the new one's files.
+func TestReplaceRemovesTheRun(t *testing.T) {
+	f := folder(t, "finished")
+	if err := f.WriteLambda([]float64{1, 2}, 2); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Open(train.Replace); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(string(f))
+	if err != nil || len(entries) != 1 || entries[0].Name() != "config.json" {
+		t.Errorf("left: %v, %v; want config.json alone", entries, err)
+	}
+	var c runConfig
+	if err := f.ReadConfig(&c); err != nil || c.Seed != 7 {
+		t.Errorf("configuration %+v, %v", c, err)
+	}
+}
+
+func TestNPY(t *testing.T) {
+	f := folder(t, "empty")
+	want := []float64{1, 2, 3, -4, 0.1, 1e300}
+	if err := f.WriteOmega(want, 2, 3); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(filepath.Join(string(f), "omega.npy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	table, err := data.ReadNPY(file)
+	if err != nil || table.Rows() != 2 || table.Cols() != 3 {
+		t.Fatalf("%v, %v", table, err)
+	}
+	var got []float64
+	for i := range 6 {
+		got = append(got, table.At(i/3, i%3))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if err := f.WriteLambda(want, 5); !errors.Is(err, dsbo.ErrShape) {
+		t.Errorf("%v, want a shape error", err)
+	}
+}

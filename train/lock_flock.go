@@ -1,0 +1,19 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package train
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// lock keeps other processes from writing the same metrics, until f is closed or the process ends. File
+// systems that know no locks go without.
+func lock(f *os.File) error {
+	if errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK) {
+		return fmt.Errorf("%s is being written by another process: is the run still going?", f.Name())
+	}
+	return nil
+}

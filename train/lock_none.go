@@ -1,0 +1,8 @@
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
+
+package train
+
+import "os"
+
+// lock does nothing on systems without flock.
+func lock(*os.File) error { return nil }
