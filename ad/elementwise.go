@@ -105,6 +105,8 @@ func mapKernel[T Float](u unary) func(*call[T]) {
 	switch u {
 	case fnExp:
 		return func(c *call[T]) { kernel.Exp(c.dst.v, c.in[0].v) }
+	case fnLog:
+		return func(c *call[T]) { kernel.Log(c.dst.v, c.in[0].v) }
 	case fnTanh:
 		return func(c *call[T]) { kernel.Tanh(c.dst.v, c.in[0].v) }
 	case fnSigmoid:
@@ -128,7 +130,7 @@ func mapKernel[T Float](u unary) func(*call[T]) {
 		}
 	}
 	f := map[unary]func(float64) float64{
-		fnLog: math.Log, fnSqrt: math.Sqrt, fnSin: math.Sin, fnCos: math.Cos, fnLog1p: math.Log1p, fnExpm1: math.Expm1,
+		fnSqrt: math.Sqrt, fnSin: math.Sin, fnCos: math.Cos, fnLog1p: math.Log1p, fnExpm1: math.Expm1,
 	}[u]
 	return func(c *call[T]) {
 		for i, a := range c.in[0].v {

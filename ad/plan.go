@@ -88,7 +88,7 @@ func (m *machine[T]) settle(p *plan, at map[int]int) {
 		}
 	}
 	for i := range m.slots {
-		if s := &m.slots[i]; s.per > 0 && s.buf == nil && s.tiles == nil {
+		if s := &m.slots[i]; s.per > 0 && s.bit == 0 && s.buf == nil && s.tiles == nil {
 			s.tiles = make([]T, m.tile*s.per*s.c)
 		}
 	}
@@ -185,7 +185,11 @@ func (s *slot[T]) load(from, to int) {
 		s.cur = rows
 		return
 	}
-	s.cur = s.tiles[:(to-from)*s.c]
+	n := (to - from) * s.c
+	if len(s.tiles) < n { // not before: a table may lie in place
+		s.tiles = make([]T, n)
+	}
+	s.cur = s.tiles[:n]
 	readRows(s.table, s.cur, s.idx, from, to)
 }
 

@@ -1,0 +1,50 @@
+package benchmarks
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// A contender is one way to compute the same thing.
+type contender struct {
+	name string
+	run  func() error
+}
+
+// contest lets the contenders take turns for the time of the benchmark and reports the median of each in
+// microseconds, and the first one's as a multiple of the others'.
+func contest(b *testing.B, cs ...contender) {
+	b.Helper()
+	times := make([][]float64, len(cs))
+	for range 3 { // compile, allocate, warm the caches
+		for _, c := range cs {
+			if err := c.run(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	for b.Loop() {
+		for i, c := range cs {
+			start := time.Now()
+			err := c.run()
+			times[i] = append(times[i], float64(time.Since(start).Nanoseconds())/1e3)
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	first := median(times[0])
+	b.ReportMetric(0, "ns/op") // the sum over contenders says nothing
+	b.ReportMetric(first, cs[0].name+"-µs")
+	for i, c := range cs[1:] {
+		m := median(times[i+1])
+		b.ReportMetric(m, c.name+"-µs")
+		b.ReportMetric(first/m, cs[0].name+"/"+c.name)
+	}
+}
+
+func median(t []float64) float64 {
+	s := slices.Sorted(slices.Values(t))
+	return s[len(s)/2]
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"sync"
+	"time"
+
+	"dsbo/internal/kernel"
+)
+
+// limitOverFloor is what the time of MNIST in float32 is meant to be over the floor at most.
+const limitOverFloor = 3
+
+// A limit is what the machine can do, on all processors at once.
+type limit struct {
+	GFLOPS float64 // best rate of float32 matrix products
+	GBs    float64 // bandwidth of copying, bytes read and bytes written
+}
+
+func measureLimit() (limit, error) {
+	var l limit
+	for _, s := range []struct {
+		f       func(m, n, k int, c []float32, ldc int, a []float32, lda int, b []float32, ldb int, acc bool)
+		m, n, k int
+		lda     int
+	}{
+		{kernel.GemmNN[float32], 10, 32, 128, 128}, // all in the first-level cache
+		{kernel.GemmNN[float32], 100, 64, 64, 64},
+		{kernel.GemmTN[float32], 10, 784, 64, 10}, // the products of MNIST
+		{kernel.GemmNT[float32], 64, 10, 784, 784},
+		{kernel.GemmNT[float32], 64, 20, 784, 784},
+	} {
+		flops := 2 * float64(s.m*s.n*s.k)
+		ldb := s.n
+		if s.lda == s.k && s.k > s.m {
+			ldb = max(s.k, s.n)
+		}
+		rate := together(func() func() {
+			c, a, b := ones(s.m*s.n), ones(max(s.m, s.k)*s.lda), ones(max(s.n, s.k)*ldb)
+			return func() { s.f(s.m, s.n, s.k, c, s.n, a, s.lda, b, ldb, false) }
+		}, 1+int(2e7/flops))
+		l.GFLOPS = max(l.GFLOPS, flops*rate/1e9)
+	}
+	const size = 1 << 24 // numbers: well beyond the caches
+	l.GBs = 2 * 4 * size / 1e9 * together(func() func() {
+		dst, src := ones(size), ones(size)
+		return func() { copy(dst, src) }
+	}, 1)
+	return l, nil
+}
+
+func ones(n int) []float32 {
+	v := make([]float32, n)
+	for i := range v {
+		v[i] = 1
+	}
+	return v
+}
+
+// together runs what each makes reps times on every processor at once and returns calls a second of all of
+// them, the best of several tries: on a shared machine the others say more about the neighbours.
+func together(each func() func(), reps int) float64 {
+	n := runtime.GOMAXPROCS(0)
+	calls := make([]func(), n)
+	for i := range calls {
+		calls[i] = each()
+	}
+	best := math.Inf(1)
+	for range 30 {
+		var wg sync.WaitGroup
+		start := time.Now()
+		for _, f := range calls {
+			wg.Go(func() {
+				for range reps {
+					f()
+				}
+			})
+		}
+		wg.Wait()
+		best = min(best, time.Since(start).Seconds())
+	}
+	return float64(n*reps) / best
+}
+
+// Work is what an outer iteration of MA-DSBO on MNIST needs at the least, all agents together.
+//
+// Each draw of B examples has its rows read once, as bytes. A gradient is two products of B×d with
+// d×c, a Hessian-vector product at a new draw three; the Jacobian-vector product reads no data. An
+// exchange reads the vectors of an agent and its two neighbours, and writes one. Exponentials, draws and
+// updates are not counted.
+func work32() (flops, bytes float64) {
+	const d, c, b = 784, 10, 1000
+	const p, q = d, c * d
+	gradients, hvps := float64(2*loops), float64(loops-1)
+	flops = agents * (gradients*2 + hvps*3) * 2 * b * q
+	bytes = agents * ((gradients+hvps)*b*d + (3*loops*q+p)*8*4)
+	return flops, bytes
+}
+
+// floor is the time in ms below which no program can be on this machine.
+func (l limit) floor() (ms float64, why string) {
+	flops, bytes := work32()
+	products, memory := flops/l.GFLOPS/1e6, bytes/l.GBs/1e6
+	if products > memory {
+		return products, "products"
+	}
+	return memory, "memory"
+}
+
+func (l limit) print(out io.Writer) {
+	flops, bytes := work32()
+	floor, why := l.floor()
+	fmt.Fprintf(out, "limit: best float32 matrix product %.0f GFLOP/s, copy %.1f GB/s, all processors together\n", l.GFLOPS, l.GBs)
+	fmt.Fprintf(out, "  an MNIST iteration in f32 takes %.2f GFLOP and at least %.0f MB: floor %.1f ms (%s)\n", flops/1e9, bytes/1e6, floor, why)
+}
+
+// compare says how far a time in ms is from the floor.
+func (l limit) compare(out io.Writer, ms float64) {
+	floor, _ := l.floor()
+	fmt.Fprintf(out, "  ours is %.2f times the floor, at most %d\n", ms/floor, limitOverFloor)
+}

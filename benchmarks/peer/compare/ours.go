@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/data"
+	"dsbo/internal/vec"
+	"dsbo/models"
+	"dsbo/network"
+	"dsbo/train"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// A run is what one program has done on one task.
+type run struct {
+	Ms     []float64    // of each outer iteration of all agents
+	MiB    train.Number // peak memory, the sum over processes
+	Floats float64      // numbers sent by an agent in an iteration, to all neighbours
+	Loss   float64      // on the test set, at the mean of y after the last iteration
+}
+
+// A crew is all agents of a problem in this process.
+type crew struct {
+	agents  []dsbo.Algorithm
+	oracles []*models.Oracle
+	mixers  []network.Mixer
+}
+
+// newCrew puts one agent at each shard of d, on a ring.
+func newCrew(m models.Model, d data.Task, t task) (*crew, error) {
+	ring, err := network.Ring(len(d.Shards), weight)
+	if err != nil {
+		return nil, err
+	}
+	exchange := network.NewLocal(ring.W)
+	p, q := m.Dims()
+	c := &crew{}
+	for i, s := range d.Shards {
+		o, err := models.NewOracle(m, s, models.Config{Agent: i, Seed: seed, Batch: t.batch, Float32: t.ours == f32})
+		if err != nil {
+			return nil, err
+		}
+		a, err := algo.New(t.method, p, q, t.params)
+		if err != nil {
+			return nil, err
+		}
+		c.agents, c.oracles, c.mixers = append(c.agents, a), append(c.oracles, o), append(c.mixers, exchange.Mixer(i))
+	}
+	return c, nil
+}
+
+// iterate runs outer iteration k of all agents and returns its time.
+func (c *crew) iterate(ctx context.Context, k int) (time.Duration, error) {
+	start := time.Now()
+	g, ctx := errgroup.WithContext(ctx)
+	for i, a := range c.agents {
+		g.Go(func() error { return a.Step(ctx, k, c.oracles[i], c.mixers[i]) })
+	}
+	err := g.Wait()
+	return time.Since(start), err
+}
+
+// ours runs a task in this process.
+func ours(ctx context.Context, t task) (run, error) {
+	m, d, err := t.problem(agents)
+	if err != nil {
+		return run{}, err
+	}
+	c, err := newCrew(m, d, t)
+	if err != nil {
+		return run{}, err
+	}
+	var r run
+	for k := range t.k {
+		took, err := c.iterate(ctx, k)
+		if err != nil {
+			return r, err
+		}
+		r.Ms = append(r.Ms, ms(took))
+	}
+	for _, x := range c.mixers {
+		r.Floats += float64(x.Stats().Floats) / float64(len(c.mixers)*t.k)
+	}
+	if r.Loss, err = c.loss(m, d.Test); err != nil {
+		return r, err
+	}
+	r.MiB = train.PeakRSS()
+	return r, nil
+}
+
+// loss is the mean loss on e at the mean of the agents' y.
+func (c *crew) loss(m models.Model, e data.Examples) (float64, error) {
+	var ys [][]float64
+	for _, a := range c.agents {
+		ys = append(ys, a.Y())
+	}
+	y := make([]float64, len(ys[0]))
+	vec.Mean(y, ys...)
+	if !vec.AllFinite(y) {
+		return 0, fmt.Errorf("the run has diverged: %w", dsbo.ErrDiverged)
+	}
+	score, err := models.NewScore(m, e, false)
+	if err != nil {
+		return 0, err
+	}
+	p, _ := m.Dims()
+	var v [2]float64
+	err = score.Eval(v[:], make([]float64, p), y)
+	return v[0], err
+}
+
+func ms(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e6 }

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"dsbo/algo"
+	"dsbo/data"
+	"dsbo/models"
+)
+
+// What all tasks have in common, and the peer's defaults: n agents on a ring with weight w, T and N.
+const (
+	agents = 8
+	weight = 0.5
+	loops  = 10
+	seed   = 1
+)
+
+// A task is one comparison.
+type task struct {
+	name     string
+	method   string
+	features int // of the synthetic task; 0: MNIST
+	batch    int // 0: all examples
+	ours     dtype
+	theirs   dtype
+	k        int     // iterations
+	most     float64 // ours/peer, time
+	params   algo.Params
+}
+
+// A dtype is the type in which the losses are computed.
+type dtype string
+
+const (
+	f32 dtype = "f32"
+	f64 dtype = "f64"
+)
+
+// mnistMemory is the most that ours/peer is meant to be in memory on MNIST.
+const mnistMemory = 0.3
+
+func tasks() []task {
+	mnist := algo.Params{Alpha: algo.Constant(.5), Beta: algo.Constant(.3), Gamma: algo.Constant(.2)}
+	wide := algo.Params{Alpha: algo.Constant(.3), Beta: algo.Constant(2e-4), Gamma: algo.Constant(2e-4)}
+	dense := algo.Params{Alpha: algo.Constant(.1), Beta: algo.Constant(2e-4), Gamma: algo.Constant(1e-4), Mav: .5, L: 20000}
+	ts := []task{
+		{name: "mnist-f32", method: "madsbo", batch: 1000, ours: f32, theirs: f32, k: 10, most: .25, params: mnist},
+		{name: "mnist-f64", method: "madsbo", batch: 1000, ours: f64, theirs: f64, k: 6, most: .3, params: mnist},
+		{name: "p200", method: "madsbo", features: 200, ours: f64, theirs: f32, k: 60, most: .2, params: wide},
+		{name: "p100", method: "madsbo", features: 100, ours: f64, theirs: f32, k: 60, most: .15, params: dense},
+		{name: "p100-jhip", method: "jhip", features: 100, ours: f64, theirs: f32, k: 25, most: .5, params: dense},
+		{name: "p100-gbdsbo", method: "gbdsbo", features: 100, ours: f64, theirs: f32, k: 25, most: .5, params: dense},
+	}
+	for i := range ts {
+		ts[i].params.T, ts[i].params.N = loops, loops
+	}
+	return ts
+}
+
+// title says what a task is.
+func (t task) title() string {
+	what := fmt.Sprintf("MNIST, batch %d", t.batch)
+	if !t.mnist() {
+		what = fmt.Sprintf("synthetic p=%d, full batch", t.features)
+	}
+	return fmt.Sprintf("%s, %s, %s against %s", what, t.method, t.ours, t.theirs)
+}
+
+func (t task) mnist() bool { return t.features == 0 }
+
+// problem loads or makes the task's data for n agents.
+func (t task) problem(n int) (models.Model, data.Task, error) {
+	if !t.mnist() {
+		d, err := data.Synthetic{Agents: n, Features: t.features, Seed: seed}.Task()
+		return models.Logistic{Features: t.features}, d, err
+	}
+	train, test, err := data.LoadMNIST("")
+	if err != nil {
+		return nil, data.Task{}, err
+	}
+	d, err := data.NewTask(train, test, data.Split{Agents: n, Seed: seed})
+	return models.Softmax{Features: d.Features, Classes: d.Classes}, d, err
+}
+
+// flags are the peer's arguments for a task.
+func (t task) flags() []string {
+	s := func(v any) string { return fmt.Sprint(v) }
+	f := []string{
+		"--algo", t.method, "--n", s(agents), "--w", s(weight), "--T", s(loops), "--N", s(loops), "--K", s(t.k), "--seed", s(seed),
+		"--batch", s(t.batch), "--dtype", string(t.theirs), "--eval-every", s(t.k),
+		"--alpha", t.params.Alpha.String(), "--beta", t.params.Beta.String(), "--gamma", t.params.Gamma.String(),
+	}
+	if t.params.L != 0 {
+		f = append(f, "--mav", s(t.params.Mav), "--Lg", s(t.params.L))
+	}
+	if t.mnist() {
+		return append(f, "--task", "mnist")
+	}
+	return append(f, "--task", "synthetic", "--p", s(t.features))
+}
+
+// The parts that are not tasks.
+const (
+	limitPart    = "limit"
+	productsPart = "products"
+)
+
+// parts lists everything that -only can choose.
+func parts() []string {
+	var names []string
+	for _, t := range tasks() {
+		names = append(names, t.name)
+	}
+	return append(names, limitPart, productsPart)
+}
+
+// choose returns the parts that a list with commas names, all for the empty list.
+func choose(list string) (map[string]bool, error) {
+	chosen := map[string]bool{}
+	for _, name := range parts() {
+		chosen[name] = list == ""
+	}
+	if list == "" {
+		return chosen, nil
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		if _, ok := chosen[name]; !ok {
+			return nil, fmt.Errorf("-only: no part %q; there are %s", name, strings.Join(parts(), ", "))
+		}
+		chosen[name] = true
+	}
+	return chosen, nil
+}
