@@ -346,9 +346,9 @@ func (s *sim) state() string {
 // TestSimulated: whatever happens to frames, links and agents, the run ends, and with the bits of
 // one without faults.
 func TestSimulated(t *testing.T) {
-	seeds := 300
+	seeds := 120
 	if testing.Short() {
-		seeds = 60
+		seeds = 30
 	}
 	for _, c := range []struct {
 		graph string
