@@ -164,10 +164,11 @@ func (d *Derivs) build(order int) error {
 		return nil
 	}
 	if d.v == nil {
-		var err error
-		if d.v, d.vs, err = d.leaf(d.x.Graph(), "v", vecShape(d.f.Q), false); err != nil {
+		v, slot, err := d.leaf(d.x.Graph(), "v", vecShape(d.f.Q), false)
+		if err != nil {
 			return err
 		}
+		d.v, d.vs = v, slot
 	}
 	if gy := d.nodes[gradY]; gy != nil {
 		g, err := Grad(Dot(gy, d.v), d.x, d.y)

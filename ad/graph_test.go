@@ -161,6 +161,9 @@ func TestMisuse(t *testing.T) {
 			NewConst(y, "a", 2, 0, []float64{1, 2})
 			return NewConst(y, "a", 2, 0, []float64{1, 3})
 		}},
+		{"a tensor of shape (2, 1, 1)", func(y *Node) *Node {
+			return SumCols(MatVec(gorgonia.NewTensor(y.Graph(), tensor.Float64, 3, gorgonia.WithShape(2, 1, 1), gorgonia.WithName("t")), y, true))
+		}},
 		{"inputs of types float64 and float32", func(y *Node) *Node {
 			return Mul(y, gorgonia.NewVector(y.Graph(), tensor.Float32, gorgonia.WithShape(2), gorgonia.WithName("s")))
 		}},
@@ -170,6 +173,16 @@ func TestMisuse(t *testing.T) {
 			t.Errorf("error %v, want one that matches ErrShape and says %q", err, c.want)
 		}
 	}
+}
+
+// TestMisuseOutside: outside of Compile a constructor panics with an error of the same kind.
+func TestMisuseOutside(t *testing.T) {
+	defer func() {
+		if err, ok := recover().(error); !ok || !errors.Is(err, dsbo.ErrShape) {
+			t.Errorf("panic with %v, want an error that matches ErrShape", err)
+		}
+	}()
+	Exp(nil)
 }
 
 func TestUnsuitableGraphs(t *testing.T) {
@@ -213,5 +226,24 @@ func TestOtherPanics(t *testing.T) {
 			}})
 			t.Errorf("error %v in place of a panic", err)
 		}()
+	}
+}
+
+// TestTransposedConstant: a leaf's value may be a view whose numbers do not lie in order.
+func TestTransposedConstant(t *testing.T) {
+	d, err := Differentiate(Loss{P: 1, Q: 2, Build: func(_, y *Node, _ []*Node) *Node {
+		m := tensor.New(tensor.WithShape(2, 2), tensor.WithBacking([]float64{1, 2, 3, 4}))
+		if err := m.T(); err != nil {
+			t.Fatal(err)
+		}
+		c := gorgonia.NewMatrix(y.Graph(), tensor.Float64, gorgonia.WithShape(2, 2), gorgonia.WithName("c"), gorgonia.WithValue(m))
+		return SumAll(ColScale(MatMul(c, c, false, false), MatVec(c, y, false)))
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// c = [1 3; 2 4], c² = [7 15; 10 22], c y = [1 2].
+	if v, err := d.Value([]float64{0}, []float64{1, 0}); err != nil || v != 17*1+37*2 {
+		t.Errorf("value %v, %v; want 91", v, err)
 	}
 }

@@ -178,7 +178,8 @@ func (m *machine[T]) cuts(ins *instr[T], sp split, rows int) bool {
 	batch := false
 	for i, a := range ins.args {
 		switch s := sp.args[i]; {
-		case a < 0:
+		case a < 0: // only its shape counts
+			return false
 		case s == 'r':
 			ins.cut[i] = true
 			batch = batch || m.slots[a].per > 0

@@ -75,6 +75,7 @@ var ops = []struct {
 	{"Add itself", func(k *kit) *Node { a := k.rowsVec(); return Add(a, a) }},
 	{"Add of RepeatRow", func(k *kit) *Node { return Add(RepeatRow(k.vec(2), k.rows), k.rowsMat(2)) }},
 	{"Add of RepeatCol", func(k *kit) *Node { return Add(k.rowsMat(2), RepeatCol(k.rowsVec(), 2)) }},
+	{"Sum", func(k *kit) *Node { return Sum(k.rowsVec(), k.rowsVec(), Square(k.rowsVec())) }},
 	{"Sub", func(k *kit) *Node { return Sub(k.rowsMat(2), Square(k.rowsMat(2))) }},
 	{"Mul", func(k *kit) *Node { return Mul(k.rowsMat(2), k.rowsMat(2)) }},
 	{"Mul of RepeatRow", func(k *kit) *Node { return Mul(RepeatRow(k.vec(2), k.rows), k.rowsMat(2)) }},
@@ -114,6 +115,7 @@ var ops = []struct {
 	{"ScaleBy constant", func(k *kit) *Node { s := k.scalar(); return ScaleBy(constLike(2, s), k.rowsMat(2)) }},
 	{"PartVec", func(k *kit) *Node { return PartVec(Square(k.vec(6)), 2, 3) }},
 	{"Part", func(k *kit) *Node { return Part(Square(k.vec(7)), 1, 2, 3) }},
+	{"Part, all of it", func(k *kit) *Node { return PartVec(k.vec(3), 0, 3) }},
 	{"Part of rows", func(k *kit) *Node { return PartVec(Sin(k.rowsVec()), 1, k.rows-1) }},
 	{"Place", func(k *kit) *Node { return Place(k.rowsVec(), 2, k.rows+5) }},
 	{"Place a matrix", func(k *kit) *Node { return Place(k.mat(2, 2), 0, 5) }},
@@ -127,6 +129,13 @@ var ops = []struct {
 	{"MatMul(Aᵀ, Bᵀ)", func(k *kit) *Node { return MatMul(k.rowsMat(2), k.mat(3, k.rows), true, true) }},
 	{"MatMul of rows with rows", func(k *kit) *Node { return MatMul(k.rowsMat(2), k.rowsMat(2), false, true) }},
 	{"MatMul of rows with all rows", func(k *kit) *Node { return MatMul(k.mat(2, k.rows), k.rowsMat(2), false, false) }},
+	{"Gram matrix of the data, which are read by rows too", func(k *kit) *Node {
+		d := k.data
+		if d == nil {
+			d = k.mat(k.rows, width)
+		}
+		return Mul(MatVec(MatMul(d, d, false, true), k.rowsVec(), false), MatVec(d, k.vec(width), false))
+	}},
 	{"MatMul(Aᵀ) of columns", func(k *kit) *Node { return MatMul(k.rowsMat(1), k.rowsMat(1), true, false) }},
 	{"MatVec", func(k *kit) *Node { return MatVec(k.rowsMat(2), k.vec(2), false) }},
 	{"MatVec(Aᵀ)", func(k *kit) *Node { return MatVec(k.rowsMat(2), k.rowsVec(), true) }},
@@ -359,6 +368,9 @@ func TestTiles(t *testing.T) {
 	for _, op := range ops {
 		t.Run(op.name, func(t *testing.T) {
 			for _, third := range []bool{false, true} {
+				if third && testing.Short() {
+					continue
+				}
 				want := fixture{f: op.f, from: fixed, rows: rows, third: third}.derivs(t)
 				for _, from := range []source{batch, bytes, picked} {
 					for _, tile := range []int{1, 4, rows} {

@@ -195,9 +195,6 @@ func (s *slot[T]) load(from, to int) {
 
 func (m *machine[T]) runTile(ins *instr[T], from, to int) {
 	for i, a := range ins.args {
-		if a < 0 {
-			continue
-		}
 		s := &m.slots[a]
 		if ins.cut[i] {
 			ins.in[i] = m.rowsOf(s, from, to)

@@ -36,6 +36,21 @@ func TestFuncErrors(t *testing.T) {
 			t.Errorf("error %v, want one that matches %v and says %q", err, c.kind, c.want)
 		}
 	}
+	// x, y and 62 inputs leave no room for v, however often one asks.
+	d, err := Differentiate(Loss{P: 1, Q: 2, Inputs: many[:maxInputs-2], Build: func(_, y *Node, in []*Node) *Node { return Mul(in[0], SumAll(Square(y))) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range d.f.Inputs {
+		if err := d.Bind(in.Name, table(t, 1, 1), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if err := d.HVP(make([]float64, 2), []float64{0}, []float64{1, 2}, []float64{1, 0}); !errors.Is(err, ErrGraph) {
+			t.Errorf("HVP with one input too many: error %v, want ErrGraph", err)
+		}
+	}
 	if _, err := Differentiate(Loss{P: 1, Q: 1}); !errors.Is(err, ErrGraph) {
 		t.Errorf("a loss without Build: error %v, want ErrGraph", err)
 	}

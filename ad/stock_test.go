@@ -178,6 +178,7 @@ func TestRefusedOps(t *testing.T) {
 			}
 			return n, nil
 		}},
+		{"Sum along one of three axes", "", func(a *Node) (*Node, error) { return gorgonia.Sum(leaf(a, "c", tensor.Float64, 2, 2, 2), 1) }},
 		{"MinBetween", "", func(a *Node) (*Node, error) { return gorgonia.MinBetween(a, Square(a)) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
