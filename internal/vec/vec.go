@@ -5,11 +5,25 @@
 // the length of the first; functions that write allow the destination to be an input.
 package vec
 
-import "math"
+import (
+	"math"
+
+	"dsbo/internal/kernel"
+)
+
+// short is the length below which a loop here is quicker than the call of a kernel, which gives the same bits.
+const short = 64
+
+// block numbers, 4 KiB, stay in the first-level cache between the two kernels of Comb.
+const block = 512
 
 // Axpy adds a·x to dst.
 func Axpy(dst []float64, a float64, x []float64) {
 	x = x[:len(dst)]
+	if len(dst) >= short {
+		kernel.Axpy(dst, a, x)
+		return
+	}
 	for i := range dst {
 		dst[i] += float64(a * x[i])
 	}
@@ -18,14 +32,26 @@ func Axpy(dst []float64, a float64, x []float64) {
 // Comb sets dst = a·x + b·y.
 func Comb(dst []float64, a float64, x []float64, b float64, y []float64) {
 	x, y = x[:len(dst)], y[:len(dst)]
-	for i := range dst {
-		dst[i] = float64(a*x[i]) + float64(b*y[i])
+	if len(dst) < short || &dst[0] == &y[0] { // the kernels below would overwrite y before they read it
+		for i := range dst {
+			dst[i] = float64(a*x[i]) + float64(b*y[i])
+		}
+		return
+	}
+	for lo := 0; lo < len(dst); lo += block {
+		hi := min(lo+block, len(dst))
+		kernel.Scale(dst[lo:hi], a, x[lo:hi])
+		kernel.Axpy(dst[lo:hi], b, y[lo:hi])
 	}
 }
 
 // Scale sets dst = a·x.
 func Scale(dst []float64, a float64, x []float64) {
 	x = x[:len(dst)]
+	if len(dst) >= short {
+		kernel.Scale(dst, a, x)
+		return
+	}
 	for i := range dst {
 		dst[i] = a * x[i]
 	}
@@ -34,6 +60,10 @@ func Scale(dst []float64, a float64, x []float64) {
 // Add sets dst = x + y.
 func Add(dst, x, y []float64) {
 	x, y = x[:len(dst)], y[:len(dst)]
+	if len(dst) >= short {
+		kernel.AddTo(dst, x, y)
+		return
+	}
 	for i := range dst {
 		dst[i] = x[i] + y[i]
 	}
@@ -42,6 +72,10 @@ func Add(dst, x, y []float64) {
 // Sub sets dst = x − y.
 func Sub(dst, x, y []float64) {
 	x, y = x[:len(dst)], y[:len(dst)]
+	if len(dst) >= short {
+		kernel.SubTo(dst, x, y)
+		return
+	}
 	for i := range dst {
 		dst[i] = x[i] - y[i]
 	}
