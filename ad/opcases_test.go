@@ -192,4 +192,3 @@ var ops = []struct {
 		return Col2im(Reshape(k.rowsMat(strided.patches()*strided.taps()), k.rows*strided.patches(), strided.taps()), strided)
 	}},
 }
-
