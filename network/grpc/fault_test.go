@@ -170,6 +170,7 @@ func wantFaults(t *testing.T, ms []*grpc.Mixer, faults []*grpctest.Faults) {
 
 // A worker is an agent that keeps checkpoints and survives its own end.
 type worker struct {
+	t      *testing.T
 	config grpc.Config
 	rounds int
 	kills  []int // the rounds at which it is killed
@@ -199,7 +200,17 @@ func (w *worker) life(ctx context.Context, l net.Listener) (again bool, err erro
 	life, cancel := context.WithCancel(ctx)
 	defer cancel()
 	killed := make(chan struct{})
-	kill := func() { cancel(); m.Kill(); close(killed) }
+	kill := func(last bool) {
+		defer close(killed)
+		cancel()
+		if last { // then it leaves as on an interrupt
+			if err := m.Close(); err != nil {
+				w.t.Error(err)
+			}
+			return
+		}
+		m.Kill()
+	}
 	for {
 		err := w.work(life, m, kill)
 		if rollback, ok := errors.AsType[*network.RollbackError](err); ok {
@@ -219,7 +230,7 @@ func (w *worker) life(ctx context.Context, l net.Listener) (again bool, err erro
 
 // work goes on from the mixer's round. At the rounds of kills it dies, at a moment of the exchange
 // that nobody chose.
-func (w *worker) work(ctx context.Context, m *grpc.Mixer, kill func()) error {
+func (w *worker) work(ctx context.Context, m *grpc.Mixer, kill func(last bool)) error {
 	for k := m.Round(); k < w.rounds; k++ {
 		if k%savedEvery == 0 {
 			w.saved = append(w.saved, checkpoint{k, append([]float64(nil), w.x...)})
@@ -227,7 +238,7 @@ func (w *worker) work(ctx context.Context, m *grpc.Mixer, kill func()) error {
 		}
 		if len(w.kills) > 0 && k >= w.kills[0] {
 			w.kills = w.kills[1:]
-			go kill()
+			go kill(len(w.kills) == 0)
 		}
 		if err := iterate(ctx, m, w.config.Agent, k, w.x); err != nil {
 			return err
@@ -272,7 +283,7 @@ func TestKilledAgents(t *testing.T) {
 				c.KeepFrames = keep
 				c.Wrap = grpctest.New(uint64(i), grpctest.Rates{Drop: 0.01, Double: 0.01, Flip: 0.01, Delay: 0.01}).Wrap
 				c.Log = slog.New(slog.NewTextHandler(t.Output(), nil)).With("agent", i)
-				workers[i] = &worker{config: c, rounds: rounds, x: xs[i], kills: []int{r.IntN(40), 40 + r.IntN(40), 80 + r.IntN(40)}}
+				workers[i] = &worker{t: t, config: c, rounds: rounds, x: xs[i], kills: []int{r.IntN(40), 40 + r.IntN(40), 80 + r.IntN(40)}}
 				wg.Go(func() {
 					for {
 						again, err := workers[i].life(ctx, l)

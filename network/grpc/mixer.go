@@ -217,7 +217,7 @@ func (m *Mixer) Rewind(round int) error {
 func (m *Mixer) Drain(ctx context.Context) error {
 	m.beginDrain()
 	if err := m.await(ctx, m.drained); err != nil {
-		return fmt.Errorf("agent %d, after exchange %d, waiting for its neighbours' end: %w", m.config.Agent, m.round, err)
+		return fmt.Errorf("agent %d, after exchange %d, waiting for the others' end: %w", m.config.Agent, m.round, err)
 	}
 	return nil
 }

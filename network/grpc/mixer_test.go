@@ -1,0 +1,131 @@
+package grpc_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dsbo/network"
+	"dsbo/network/grpc"
+)
+
+// TestFailReachesAll: who fails and leaves at once has told its neighbours, and they theirs.
+func TestFailReachesAll(t *testing.T) {
+	for _, failing := range []int{0, 2, 4} { // who connects, both, who listens
+		ms, closeAll := open(t, configs(t, newGraph(t, "path", 5), identities(t, 5)))
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		broken := errors.New("disk full")
+		var wg sync.WaitGroup
+		for i, m := range ms {
+			wg.Go(func() {
+				x := []float64{1}
+				for k := 0; ; k++ {
+					if i == failing && k == 3 {
+						m.Fail(broken)
+						m.Fail(errors.New("a later one does not count"))
+						if err := m.Mix(ctx, x, x); !errors.Is(err, broken) {
+							t.Errorf("agent %d ends with %v, want its own error", i, err)
+						}
+						if err := m.Close(); err != nil {
+							t.Error(err)
+						}
+						return
+					}
+					err := m.Mix(ctx, x, x)
+					if err == nil {
+						continue
+					}
+					if e, ok := errors.AsType[*grpc.EndedError](err); !ok || e.Agent != failing || e.Reason != "disk full" {
+						t.Errorf("agent %d ends with %v, want that agent %d ended the run", i, err, failing)
+					}
+					return
+				}
+			})
+		}
+		wg.Wait()
+		cancel()
+		closeAll()
+	}
+}
+
+// TestDrainWaitsForAll, not for the neighbours alone.
+func TestDrainWaitsForAll(t *testing.T) {
+	ms, closeAll := open(t, configs(t, newGraph(t, "path", 4), identities(t, 4)))
+	defer closeAll()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var finished atomic.Int32
+	var wg sync.WaitGroup
+	for i, m := range ms {
+		wg.Go(func() {
+			x := []float64{1}
+			for range 5 {
+				if err := m.Mix(ctx, x, x); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+			finished.Add(1)
+			if err := m.Drain(ctx); err != nil {
+				t.Error(err)
+			}
+			if n := finished.Load(); n != 4 {
+				t.Errorf("agent %d left when %d agents had finished, want 4", i, n)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestDrainDeadline(t *testing.T) {
+	ms, closeAll := open(t, configs(t, newGraph(t, "path", 2), identities(t, 2)))
+	defer closeAll()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+	defer cancel()
+	err := ms[0].Drain(ctx)
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "agent 0, after exchange 0, waiting for the others' end") {
+		t.Errorf("error %v, want that the deadline is over", err)
+	}
+}
+
+// TestStatus: what went over the wire is counted, by neighbour.
+func TestStatus(t *testing.T) {
+	ms, closeAll := open(t, configs(t, newGraph(t, "path", 3), identities(t, 3)))
+	defer closeAll()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	const rounds, length = 7, 5
+	var wg sync.WaitGroup
+	for _, m := range ms {
+		wg.Go(func() {
+			x := make([]float64, length)
+			for range rounds {
+				if err := m.Mix(ctx, x, x); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := m.Drain(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	s := ms[1].Status()
+	if s.Round != rounds || ms[1].Round() != rounds || s.Rewinds != 0 || s.Refused != 0 || len(s.Neighbours) != 2 {
+		t.Fatalf("%+v, want %d exchanges with 2 neighbours", s, rounds)
+	}
+	for k, n := range s.Neighbours {
+		const frame = 48 + 8*length
+		if n.Agent != 2*k || n.Connects != 1 || n.Round != rounds || n.FramesSent <= rounds || n.BytesSent <= rounds*frame ||
+			n.FramesReceived <= rounds || n.BytesReceived <= rounds*frame || n.Waited < 0 || n.Resent+n.Duplicates+n.Damaged+n.Refused != 0 {
+			t.Errorf("%+v, want %d vectors and a few frames more each way, and no faults", n, rounds)
+		}
+	}
+	if got, want := ms[1].Stats(), (network.Stats{Messages: 2 * rounds, Floats: 2 * rounds * length, Bytes: 16 * rounds * length}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}

@@ -1,0 +1,208 @@
+package grpc_test
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+	"net"
+	"sync"
+	"testing"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/data"
+	"dsbo/models"
+	"dsbo/network"
+	"dsbo/network/grpc"
+)
+
+// A tap keeps all bytes that go through the connections of a listener.
+type tap struct {
+	net.Listener
+	mu    sync.Mutex
+	bytes []byte
+}
+
+func (t *tap) Accept() (net.Conn, error) {
+	c, err := t.Listener.Accept()
+	return tapped{c, t}, err
+}
+
+func (t *tap) keep(b []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.bytes = append(t.bytes, b...)
+}
+
+type tapped struct {
+	net.Conn
+	tap *tap
+}
+
+func (c tapped) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.tap.keep(b[:n])
+	return n, err
+}
+
+func (c tapped) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	c.tap.keep(b[:n])
+	return n, err
+}
+
+// A recorder keeps the vectors that an agent gives to Mix.
+type recorder struct {
+	network.Mixer
+	given map[string]bool
+}
+
+// Mix implements dsbo.Mixer.
+func (r recorder) Mix(ctx context.Context, dst, src []float64) error {
+	r.given[string(littleEndian(src))] = true
+	return r.Mixer.Mix(ctx, dst, src)
+}
+
+func littleEndian(v []float64) []byte {
+	var b []byte
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+	}
+	return b
+}
+
+// A frameLog keeps the frames that an agent sends to one neighbour.
+type frameLog struct {
+	grpc.Sender
+	mu     *sync.Mutex
+	frames *[][]byte
+}
+
+func (l frameLog) Send(frame []byte) error {
+	l.mu.Lock()
+	*l.frames = append(*l.frames, frame)
+	l.mu.Unlock()
+	return l.Sender.Send(frame)
+}
+
+// TestDataStays runs MA-DSBO between three agents without encryption and looks at what is sent. Each
+// frame is a vector that the method exchanges, of a length that only the model gives, or a few bytes of
+// bookkeeping; nothing of an agent's examples is among the bytes on the connections.
+func TestDataStays(t *testing.T) {
+	const n, iterations = 3, 4
+	synthetic := data.Synthetic{Agents: n, Features: 6, Train: 40, Val: 40, Test: 1, Seed: 3}
+	g, err := network.Ring(n, 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cs := configs(t, g.W, nil)
+	taps := make([]*tap, n)
+	given := make([]map[string]bool, n)
+	frames := make([][][]byte, n)
+	var mu sync.Mutex
+	for i := range cs {
+		taps[i] = &tap{Listener: cs[i].Listener}
+		cs[i].Listener = taps[i]
+		cs[i].Insecure = true // a tap has no TCP address of its own to check
+		given[i] = map[string]bool{}
+		cs[i].Wrap = func(_ int, s grpc.Sender) grpc.Sender { return frameLog{s, &mu, &frames[i]} }
+	}
+	ms, closeAll := open(t, cs)
+	var wg sync.WaitGroup
+	for i, m := range ms {
+		wg.Go(func() {
+			if err := runMADSBO(t, synthetic, i, recorder{m, given[i]}, iterations); err != nil {
+				t.Errorf("agent %d: %v", i, err)
+				return
+			}
+			if err := m.Drain(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	var total int64
+	for i, m := range ms {
+		total += m.Stats().Bytes
+		for _, n := range m.Status().Neighbours {
+			if n.FramesSent == 0 || n.Resent != 0 || n.Damaged != 0 {
+				t.Errorf("agent %d: %+v, want frames, none again and none damaged", i, n)
+			}
+		}
+	}
+	closeAll()
+
+	const header = 48
+	for i := range frames {
+		for _, f := range frames[i] {
+			if payload := f[header:]; len(payload) > 0 && !given[i][string(payload)] {
+				t.Errorf("agent %d sent %d bytes that its method did not give to Mix", i, len(payload))
+			}
+		}
+	}
+	var seen int
+	for _, tap := range taps {
+		seen += len(tap.bytes)
+		for i := range n {
+			wantAbsent(t, synthetic, i, tap.bytes)
+		}
+	}
+	// Beyond the numbers: a header and what gRPC adds for each frame, and the opening of each stream.
+	const perFrame, perStream = header + 100, 4096
+	count := 0
+	for _, f := range frames {
+		count += len(f)
+	}
+	if limit := total + int64(perFrame*count+perStream*n); int64(seen) < total || int64(seen) > limit {
+		t.Errorf("%d bytes went over the connections, want the %d of the vectors to %d", seen, total, limit)
+	}
+}
+
+func runMADSBO(t *testing.T, s data.Synthetic, agent int, m dsbo.Mixer, iterations int) error {
+	shard, err := s.Shard(agent)
+	if err != nil {
+		return err
+	}
+	model, err := models.ByName("logistic", models.Size{Features: s.Features})
+	if err != nil {
+		return err
+	}
+	oracle, err := models.NewOracle(model, shard, models.Config{Agent: agent, Seed: 1, Batch: 8})
+	if err != nil {
+		return err
+	}
+	p, q := oracle.Dims()
+	a, err := algo.New("madsbo", p, q, algo.Params{T: 2, N: 2})
+	if err != nil {
+		return err
+	}
+	for k := range iterations {
+		if err := a.Step(t.Context(), k, oracle, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wantAbsent checks that no number of an agent's examples is in the bytes, at any offset.
+func wantAbsent(t *testing.T, s data.Synthetic, agent int, sent []byte) {
+	t.Helper()
+	shard, err := s.Shard(agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := map[uint64]bool{}
+	for _, e := range []data.Examples{shard.Train, shard.Val} {
+		for i := range e.X.Rows() {
+			for j := range e.X.Cols() {
+				own[math.Float64bits(e.X.At(i, j))] = true
+			}
+		}
+	}
+	for at := 0; at+8 <= len(sent); at++ {
+		if bits := binary.LittleEndian.Uint64(sent[at:]); own[bits] {
+			t.Errorf("a feature of an example of agent %d, %v, is at byte %d of what was sent", agent, math.Float64frombits(bits), at)
+			return
+		}
+	}
+}
