@@ -45,10 +45,9 @@ func pack(dst []float64, vs ...[]float64) []float64 {
 // track is one step of gradient tracking: d = mixed + s1 − s, then s = s1.
 // It keeps Σ_i d = Σ_i s whenever the weights are doubly stochastic and the two sums start equal.
 func track(d, mixed, s1, s []float64) {
-	for i := range d {
-		d[i] = mixed[i] + s1[i] - s[i]
-		s[i] = s1[i]
-	}
+	vec.Add(d, mixed, s1)
+	vec.Sub(d, d, s)
+	copy(s, s1)
 }
 
 // descend takes T local steps y −= β ∇_y g(x, y) with draws lower 0..T−1; g is scratch of length q.

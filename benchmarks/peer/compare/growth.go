@@ -4,9 +4,181 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
+	"runtime"
+	"strings"
+	"time"
+
+	"dsbo/ad"
+	"dsbo/algo"
+	"dsbo/data"
+	"dsbo/models"
+	"dsbo/report"
 )
 
+// grow measures the time of an iteration of MA-DSBO, and the memory of an agent, over sizes, and prints the
+// exponents of the power laws that fit best. 1 is linear growth.
 func grow(ctx context.Context, out io.Writer) error {
-	fmt.Fprintln(out, "growth")
+	for _, g := range []struct {
+		title string
+		sizes []int
+		value func(ctx context.Context, size int) (float64, error)
+	}{
+		{"ms an iteration, by agents n (synthetic, p=100, 100 examples)", []int{8, 16, 32, 64}, overAgents},
+		{"ms an iteration, by p (synthetic, 16 examples)", []int{100, 300, 1000, 3000, 10000, 30000, 100000}, overFeatures},
+		{"ms an iteration, by batch (MNIST, f32)", []int{125, 250, 500, 1000, 2000}, overBatch},
+		{"KiB an agent without its data, by q (softmax of 10 classes)", []int{1000, 10000, 100000, 1000000}, memoryOver},
+	} {
+		if err := growth(ctx, out, g.title, g.sizes, g.value); err != nil {
+			return err
+		}
+	}
+	return overIterations(ctx, out)
+}
+
+// growth prints a line of values with their exponent.
+func growth(ctx context.Context, out io.Writer, title string, sizes []int, value func(context.Context, int) (float64, error)) error {
+	var x, y []float64
+	var row strings.Builder
+	for _, size := range sizes {
+		v, err := value(ctx, size)
+		if err != nil {
+			return fmt.Errorf("%s, %d: %w", title, size, err)
+		}
+		x, y = append(x, float64(size)), append(y, v)
+		fmt.Fprintf(&row, "  %d: %.3g", size, v)
+	}
+	line, err := report.FitLine(x, y, true, true)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s\n %s\n  exponent %.2f\n", title, row.String(), line.Slope)
 	return nil
+}
+
+func overAgents(ctx context.Context, n int) (float64, error) {
+	return synthetic(ctx, data.Synthetic{Agents: n, Features: 100, Train: 100, Val: 100, Test: 1, Seed: seed})
+}
+
+func overFeatures(ctx context.Context, p int) (float64, error) {
+	return synthetic(ctx, data.Synthetic{Agents: agents, Features: p, Train: 16, Val: 16, Test: 1, Seed: seed})
+}
+
+func synthetic(ctx context.Context, s data.Synthetic) (float64, error) {
+	d, err := s.Task()
+	if err != nil {
+		return 0, err
+	}
+	c, err := newCrew(models.Logistic{Features: s.Features}, d, small())
+	if err != nil {
+		return 0, err
+	}
+	return c.fastest(ctx)
+}
+
+// small is MA-DSBO with steps that are stable at every size here.
+func small() task {
+	t := tasks()[2]
+	t.params.Alpha, t.params.Beta, t.params.Gamma = algo.Constant(.1), algo.Constant(1e-8), algo.Constant(1e-8)
+	return t
+}
+
+func overBatch(ctx context.Context, batch int) (float64, error) {
+	t := tasks()[0]
+	t.batch = batch
+	m, d, err := t.problem(agents)
+	if err != nil {
+		return 0, err
+	}
+	c, err := newCrew(m, d, t)
+	if err != nil {
+		return 0, err
+	}
+	return c.fastest(ctx)
+}
+
+// fastest is the least time of an iteration in ms, over at least 5 iterations and a second: on a shared machine
+// the others say more about the neighbours.
+func (c *crew) fastest(ctx context.Context) (float64, error) {
+	least := math.Inf(1)
+	start := time.Now()
+	for k := 0; k < 5 || time.Since(start) < time.Second; k++ {
+		t, err := c.iterate(ctx, k)
+		if err != nil {
+			return 0, err
+		}
+		least = min(least, ms(t))
+	}
+	return least, nil
+}
+
+// memoryOver is the memory of an agent, its end of the exchange included, with y of length q.
+func memoryOver(ctx context.Context, q int) (float64, error) {
+	const classes, examples = 10, 20
+	m := models.Softmax{Features: q / classes, Classes: classes}
+	d := data.Task{Features: m.Features, Classes: classes}
+	for range agents {
+		x, err := ad.ByteTable(examples, m.Features, make([]byte, examples*m.Features), 1)
+		if err != nil {
+			return 0, err
+		}
+		labels, err := ad.LabelTable(make([]byte, examples), classes)
+		if err != nil {
+			return 0, err
+		}
+		e := data.Examples{X: x, Target: labels}
+		d.Shards = append(d.Shards, data.Shard{Train: e, Val: e})
+	}
+	before := heap()
+	c, err := newCrew(m, d, tasks()[0])
+	if err != nil {
+		return 0, err
+	}
+	for k := range 2 {
+		if _, err := c.iterate(ctx, k); err != nil {
+			return 0, err
+		}
+	}
+	after := heap()
+	runtime.KeepAlive(c)
+	return float64(after-before) / 1024 / agents, nil
+}
+
+// heap is the memory in use in bytes.
+func heap() int64 {
+	runtime.GC()
+	runtime.GC() // the first one only finds out what finalizers keep
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	return int64(s.HeapAlloc)
+}
+
+// overIterations shows that nothing grows with K.
+func overIterations(ctx context.Context, out io.Writer) error {
+	t := tasks()[3]
+	m, d, err := t.problem(agents)
+	if err != nil {
+		return err
+	}
+	c, err := newCrew(m, d, t)
+	if err != nil {
+		return err
+	}
+	var row strings.Builder
+	k := 0
+	for _, until := range []int{10, 100, 1000} {
+		var took time.Duration
+		first := k
+		for ; k < until; k++ {
+			one, err := c.iterate(ctx, k)
+			if err != nil {
+				return err
+			}
+			took += one
+		}
+		fmt.Fprintf(&row, "  up to %d: %.3g ms, %d KiB", until, ms(took)/float64(until-first), heap()/1024)
+	}
+	_, err = fmt.Fprintf(out, "ms an iteration and memory of all, by iteration (synthetic, p=100)\n %s\n", row.String())
+	runtime.KeepAlive(c)
+	return err
 }

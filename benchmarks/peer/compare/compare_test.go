@@ -1,0 +1,277 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dsbo/algo"
+	"dsbo/benchmarks/peer"
+	"dsbo/data"
+)
+
+// tiny is a task that runs in milliseconds.
+func tiny(t *testing.T) task {
+	t.Helper()
+	for _, c := range tasks() {
+		if c.name == "p100" {
+			c.features, c.k = 5, 3
+			return c
+		}
+	}
+	t.Fatal("no task p100")
+	return task{}
+}
+
+// TestOurs holds the counted numbers against what the method says it sends.
+func TestOurs(t *testing.T) {
+	c := tiny(t)
+	r, err := ours(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cost, err := algo.CostOf(c.method, c.params, c.features, c.features, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := float64(2 * cost.Floats); r.Floats != want { // two neighbours on the ring
+		t.Errorf("%g numbers sent, want %g", r.Floats, want)
+	}
+	if len(r.Ms) != c.k || median(r.Ms) <= 0 {
+		t.Errorf("times %v, want %d positive ones", r.Ms, c.k)
+	}
+	if !(r.Loss > 0 && r.Loss < math.Ln2) { // it starts at y = 0 with log 2
+		t.Errorf("loss %g, want one between 0 and log 2", r.Loss)
+	}
+}
+
+func TestTasksAreValid(t *testing.T) {
+	for _, c := range tasks() {
+		if err := c.params.Validate(c.method); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if f := strings.Join(c.flags(), " "); !strings.Contains(f, "--algo "+c.method+" ") {
+			t.Errorf("%s: flags %q do not name the method %s", c.name, f, c.method)
+		}
+	}
+}
+
+// TestFlagsExist finds every flag that the peer is given in its program.
+func TestFlagsExist(t *testing.T) {
+	for _, c := range tasks() {
+		for _, f := range append(c.flags(), "--out", "--mnist") {
+			if strings.HasPrefix(f, "--") && !bytes.Contains(peer.Program, []byte(`a("`+f+`"`)) {
+				t.Errorf("%s: the peer's program has no flag %s", c.name, f)
+			}
+		}
+	}
+}
+
+func TestChoose(t *testing.T) {
+	all, err := choose("")
+	if err != nil || len(all) != len(parts()) || !all[limitPart] {
+		t.Errorf("everything: %v, %v", all, err)
+	}
+	some, err := choose("p200,limit")
+	if err != nil || !some["p200"] || !some[limitPart] || some["mnist-f32"] {
+		t.Errorf("p200,limit: %v, %v", some, err)
+	}
+	if _, err := choose("p200,p300"); err == nil || !strings.Contains(err.Error(), `"p300"`) {
+		t.Errorf("p300: error %v, want one that names it", err)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	good := options{rounds: 1, procs: 2, ranks: 2}
+	for name, c := range map[string]struct {
+		o    options
+		rest []string
+		want string
+	}{
+		"argument": {good, []string{"mnist"}, `"mnist"`},
+		"rounds":   {options{procs: 2, ranks: 2}, nil, "-rounds 0"},
+		"ranks":    {options{rounds: 1, procs: 2, ranks: 3}, nil, "-ranks 3"},
+		"worker":   {options{rounds: 1, procs: 2, ranks: 2, worker: "p300"}, nil, `"p300"`},
+		"only":     {options{rounds: 1, procs: 2, ranks: 2, only: "p300"}, nil, `"p300"`},
+	} {
+		if err := start(t.Context(), c.o, c.rest, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want one with %q", name, err, c.want)
+		}
+	}
+}
+
+func TestReadResult(t *testing.T) {
+	r, err := readResult([]byte(`{"iter_ms_median": 1.5, "rss_MiB_sum": 400, "floats_sent_per_agent_iter": 7, "log": [{"test_loss": 1}, {"test_loss": 0.25}]}`))
+	if err != nil || r.ms() != 1.5 || r.mib() != 400 || r.Floats != 7 || r.Loss != .25 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	for _, text := range []string{"", "{}", `{"iter_ms_median": 1}`, `{"iter_ms_median": 1, "log": []}`} {
+		if _, err := readResult([]byte(text)); err == nil {
+			t.Errorf("%q: no error", text)
+		}
+	}
+}
+
+// TestNoPeer says what is missing.
+func TestNoPeer(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "none")
+	if _, err := newRival(t.Context(), t.TempDir(), options{mpirun: missing, python: missing}); err == nil || !strings.Contains(err.Error(), missing) {
+		t.Errorf("error %v, want one that names %s", err, missing)
+	}
+}
+
+// TestRival runs stand-ins for mpirun and Python that write a result where they are told to.
+func TestRival(t *testing.T) {
+	dir := t.TempDir()
+	script := filepath.Join(dir, "stand-in")
+	text := `#!/bin/sh
+while [ $# -gt 0 ]; do
+	if [ "$1" = --out ]; then
+		echo '{"iter_ms_median": 2, "log": [{"test_loss": 1}]}' > "$2"
+	fi
+	shift
+done
+`
+	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r, err := newRival(t.Context(), dir, options{mpirun: script, python: script, ranks: 2})
+	if err != nil {
+		t.Skipf("no shell here: %v", err)
+	}
+	if got, err := r.run(t.Context(), tiny(t)); err != nil || got.ms() != 2 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if err := os.WriteFile(script, []byte("#!/bin/sh\necho first\necho no such task\nexit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.run(t.Context(), tiny(t)); err == nil || !strings.HasSuffix(err.Error(), ": no such task") {
+		t.Errorf("error %v, want the program's last words", err)
+	}
+}
+
+func TestRows(t *testing.T) {
+	c := tiny(t)
+	c.features = 0 // MNIST's row says more
+	mine := []run{{Ms: []float64{1, 3}, MiB: 10}, {Ms: []float64{4}, MiB: 10}}
+	other := []run{{Ms: []float64{4}, MiB: 40}, {Ms: []float64{16}, MiB: 40}}
+	for name, c := range map[string]struct {
+		p    pair
+		want []string
+	}{
+		"both":  {pair{mine, other}, []string{"3.00", "10.00", "0.375", "0.25", "0.3"}},
+		"alone": {pair{ours: mine}, []string{"3.00"}},
+	} {
+		var out bytes.Buffer
+		c.p.row(&out, tiny(t))
+		c.p.row(&out, tasks()[0])
+		for _, want := range c.want {
+			if !strings.Contains(out.String(), "\t"+want+"\t") {
+				t.Errorf("%s: %q lacks %s", name, out.String(), want)
+			}
+		}
+	}
+}
+
+// TestWork counts by hand: 20 gradients of two products and 9 Hessian-vector products of three, for
+// each of 8 agents, each product 2·1000·784·10 flops.
+func TestWork(t *testing.T) {
+	flops, bytes := work32()
+	if want := 8. * (20*2 + 9*3) * 2 * 1000 * 784 * 10; flops != want {
+		t.Errorf("%g flops, want %g", flops, want)
+	}
+	if least := 8. * 29 * 1000 * 784; bytes < least {
+		t.Errorf("%g bytes, want at least the %g of the pictures", bytes, least)
+	}
+	l := limit{GFLOPS: flops / 1e9 * 10, GBs: bytes / 1e9 * 20}
+	if ms, why := l.floor(); math.Abs(ms-100) > 1e-9 || why != "products" {
+		t.Errorf("floor %g ms by %s, want 100 by products", ms, why)
+	}
+	l.GBs = bytes / 1e9
+	if ms, why := l.floor(); math.Abs(ms-1000) > 1e-9 || why != "memory" {
+		t.Errorf("floor %g ms by %s, want 1000 by memory", ms, why)
+	}
+	var out strings.Builder
+	if l.compare(&out, 2500); !strings.Contains(out.String(), "2.50 times") {
+		t.Errorf("%q, want 2.50 times", out.String())
+	}
+}
+
+func TestLimitPart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	var out bytes.Buffer
+	if err := work(t.Context(), limitPart, &out); err != nil {
+		t.Fatal(err)
+	}
+	var l limit
+	if err := json.Unmarshal(out.Bytes(), &l); err != nil || !(l.GFLOPS > 0 && l.GBs > 0) {
+		t.Errorf("%+v, %v: want positive rates", l, err)
+	}
+}
+
+func TestQuestions(t *testing.T) {
+	c := tiny(t)
+	m, d, err := c.problem(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := newCrew(m, d, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g, h, err := questions(w.oracles[0]); err != nil || g <= 0 || h <= 0 {
+		t.Errorf("times %g and %g, %v: want positive ones", g, h, err)
+	}
+}
+
+func TestGrowth(t *testing.T) {
+	var out strings.Builder
+	cube := func(_ context.Context, n int) (float64, error) { return float64(n * n * n), nil }
+	if err := growth(t.Context(), &out, "cubes", []int{1, 2, 4}, cube); err != nil || !strings.Contains(out.String(), "exponent 3.00") {
+		t.Errorf("%q, %v: want exponent 3.00", out.String(), err)
+	}
+	if v, err := memoryOver(t.Context(), 1000); err != nil || v < 8*20 { // KiB: at least 20 vectors
+		t.Errorf("%g KiB an agent, %v", v, err)
+	}
+	if testing.Short() {
+		return
+	}
+	if v, err := synthetic(t.Context(), data.Synthetic{Agents: 2, Features: 3, Train: 2, Val: 2, Test: 1}); err != nil || v <= 0 {
+		t.Errorf("%g ms, %v", v, err)
+	}
+}
+
+// BenchmarkIteration is one outer iteration of all agents of each task.
+func BenchmarkIteration(b *testing.B) {
+	for _, t := range tasks() {
+		b.Run(t.name, func(b *testing.B) {
+			m, d, err := t.problem(agents)
+			if err != nil {
+				b.Fatal(err)
+			}
+			c, err := newCrew(m, d, t)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			k := 0
+			step := func() {
+				if _, err := c.iterate(b.Context(), k); err != nil {
+					b.Fatal(err)
+				}
+				k++
+			}
+			step() // compiles
+			for b.Loop() {
+				step()
+			}
+		})
+	}
+}
