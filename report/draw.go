@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Sizes of all figures, in points. They are chosen for a phone, where 400 points become its width.
+// Sizes of all figures, in points. They are chosen for a phone, where the default width becomes that of the screen.
 const (
 	titleSize = 12
 	labelSize = 10.5
@@ -34,10 +34,10 @@ func (f *Figure) layout() (*layout, error) {
 	}
 	l := &layout{figure: f, width: vg.Length(f.Width), plotHeight: vg.Length(f.Height)}
 	if l.width == 0 {
-		l.width = 400
+		l.width = 370
 	}
 	if l.plotHeight == 0 {
-		l.plotHeight = 270
+		l.plotHeight = 250
 	}
 	l.plot = f.plot()
 	l.legend = f.legend(l.width - 2*edge)

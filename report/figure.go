@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"dsbo"
+	"dsbo/internal/atomicfile"
 )
 
 // A Figure is lines and points in one pair of axes, with a legend below. The zero value lacks only
@@ -25,7 +26,7 @@ type Figure struct {
 	XCount         bool // x counts things: ticks at whole numbers only
 	Series         []Series
 	Levels         []Level
-	Width, Height  float64 // in points, without title and legend; 0 means 400 and 270
+	Width, Height  float64 // in points, without title and legend; 0 means 370 and 250
 }
 
 // A Series is one line, or one set of points, of a [Figure]. A NaN or infinite number is a gap.
@@ -84,10 +85,10 @@ func (f *Figure) extents() (x, y extent) {
 	x, y = noExtent(), noExtent()
 	for _, s := range f.Series {
 		for i := range s.X {
+			x.add(s.X[i]) // at a gap too: figures side by side keep the same axis
 			if !onAxis(s.X[i], false) || !onAxis(s.Y[i], false) {
 				continue
 			}
-			x.add(s.X[i])
 			y.add(s.Y[i])
 			if s.Low != nil {
 				y.add(s.Low[i], s.High[i])
@@ -138,7 +139,7 @@ func (f *Figure) svg(l *layout, background bool) ([]byte, error) {
 	return cleanSVG(b.Bytes(), f.Title), nil
 }
 
-// PNG returns the figure as a PNG picture on white, at 144 dots an inch: 800 wide. It fails as
+// PNG returns the figure as a PNG picture on white, at 144 dots an inch: 740 wide. It fails as
 // [Figure.Validate] does.
 func (f *Figure) PNG() ([]byte, error) {
 	l, err := f.layout()
@@ -175,8 +176,8 @@ func (f *Figure) Save(dir, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := writeFile(filepath.Join(dir, name+".svg"), svg); err != nil {
+	if err := atomicfile.WriteBytes(filepath.Join(dir, name+".svg"), svg); err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(dir, name+".png"), png)
+	return atomicfile.WriteBytes(filepath.Join(dir, name+".png"), png)
 }

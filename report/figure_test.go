@@ -276,8 +276,8 @@ func TestFigureSave(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w := picture.Bounds().Dx(); w != 800 {
-		t.Errorf("PNG is %d wide, want 800", w)
+	if w := picture.Bounds().Dx(); w != 740 {
+		t.Errorf("PNG is %d wide, want 740", w)
 	}
 	if err := f.Save(filepath.Join(dir, "missing"), "f"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("into a missing folder: %v", err)

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"dsbo"
+	"dsbo/internal/atomicfile"
 )
 
 // A Picture shows a square of numbers, such as one regularization weight for each pixel of MNIST,
@@ -31,6 +32,7 @@ const (
 	barGap     = 14
 	barWidth   = 16
 	labelWidth = 62
+	overlap    = 0.6 // of a cell over those that are painted next: no ground shows between them at any size
 )
 
 // Validate reports a wrong number of cells, as [dsbo.ErrShape], or that none is finite, as [dsbo.ErrConfig].
@@ -91,10 +93,10 @@ func (p *Picture) Save(dir, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := writeFile(filepath.Join(dir, name+".svg"), svg); err != nil {
+	if err := atomicfile.WriteBytes(filepath.Join(dir, name+".svg"), svg); err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(dir, name+".png"), png)
+	return atomicfile.WriteBytes(filepath.Join(dir, name+".png"), png)
 }
 
 func (p *Picture) size() (w, h vg.Length) {
@@ -151,7 +153,9 @@ func (p *Picture) draw(c draw.Canvas, background bool) error {
 			continue
 		}
 		x, top := edge+side*vg.Length(i%p.Side), edge+cellsSize-side*vg.Length(i/p.Side)
-		fill(c, colours, (v-e.low)/(e.high-e.low), vg.Rectangle{Min: vg.Point{X: x, Y: top - side}, Max: vg.Point{X: x + side, Y: top}})
+		fill(c, colours, (v-e.low)/(e.high-e.low), vg.Rectangle{
+			Min: vg.Point{X: x, Y: max(top-side-overlap, edge)}, Max: vg.Point{X: min(x+side+overlap, edge+cellsSize), Y: top},
+		})
 	}
 	frame := vg.Rectangle{Min: vg.Point{X: edge, Y: edge}, Max: vg.Point{X: edge + cellsSize, Y: edge + cellsSize}}
 	outline(c, frame)
@@ -165,7 +169,7 @@ func drawScale(c draw.Canvas, colours palette.ColorMap, e extent) {
 	x := vg.Length(edge + cellsSize + barGap)
 	for i := range steps {
 		bottom := edge + vg.Length(i)*cellsSize/steps
-		fill(c, colours, (float64(i)+0.5)/steps, vg.Rectangle{Min: vg.Point{X: x, Y: bottom}, Max: vg.Point{X: x + barWidth, Y: bottom + cellsSize/steps}})
+		fill(c, colours, (float64(i)+0.5)/steps, vg.Rectangle{Min: vg.Point{X: x, Y: bottom}, Max: vg.Point{X: x + barWidth, Y: min(bottom+cellsSize/steps+overlap, edge+cellsSize)}})
 	}
 	outline(c, vg.Rectangle{Min: vg.Point{X: x, Y: edge}, Max: vg.Point{X: x + barWidth, Y: edge + cellsSize}})
 	style := textStyle(tickSize, mutedRole().shade)

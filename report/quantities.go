@@ -31,7 +31,7 @@ func unitFor(units []unit, largest float64) unit {
 }
 
 func timeUnits() []unit {
-	return []unit{{0, 1, "s"}, {600, 60, "min"}, {5 * 3600, 3600, "h"}}
+	return []unit{{0, 1e-3, "ms"}, {1, 1, "s"}, {600, 60, "min"}, {5 * 3600, 3600, "h"}}
 }
 
 func byteUnits() []unit {
@@ -60,7 +60,10 @@ type quantity struct {
 	label   string // of the y axis
 	caption string
 	parts   []part
-	level   string // the field of summary.json for the horizontal line of λ = 0, if any
+	// compared is how many of the parts, from the first, have a figure of their own where several methods
+	// are compared; 0: all.
+	compared int
+	levels   []part // of summary.json, as horizontal lines
 }
 
 // A part is one number with its name among the others.
@@ -68,11 +71,12 @@ type part struct{ key, name string }
 
 func quantities() []quantity {
 	return []quantity{
-		{name: "phi", title: "Upper objective Φ", label: "Φ(x̄)", parts: []part{{"phi", ""}}, level: "phi_lambda0",
+		{name: "phi", title: "Upper objective Φ", label: "Φ(x̄)", parts: []part{{"phi", ""}}, levels: []part{{"phi_lambda0", "λ = 0"}},
 			caption: "The objective at the agents' average hyperparameters, with the lower problem solved exactly."},
 		{name: "gradient", title: "Hypergradient norm", label: "‖∇Φ(x̄)‖", parts: []part{{"grad_norm", ""}},
 			caption: "The exact hypergradient: 0 at a stationary point."},
-		{name: "accuracy", title: "Accuracy", label: "share of right answers at ȳ", level: "test_accuracy_lambda0",
+		{name: "accuracy", title: "Accuracy", label: "share of right answers at ȳ", compared: 1,
+			levels:  []part{{"test_accuracy_lambda0", "test, solved exactly at λ = 0"}, {"test_accuracy_tuned", "test, solved exactly at x̄"}},
 			parts:   []part{{"test_accuracy", "test"}, {"val_accuracy", "validation"}, {"train_accuracy", "training"}},
 			caption: "Of the agents' average model as it stands, not refitted."},
 		{name: "loss", title: "Loss", label: "mean loss at ȳ",
@@ -82,7 +86,7 @@ func quantities() []quantity {
 			caption: "Of the estimate that the agents step along, relative to the exact one."},
 		{name: "lower_error", title: "Distance to the lower solution", label: "‖ȳ − y*(x̄)‖ / ‖y*(x̄)‖", parts: []part{{"lower_error", ""}},
 			caption: "How far the agents' average model is from the exact solution of the lower problem."},
-		{name: "consensus", title: "Consensus error", label: "mean ‖x_i − x̄‖^2", parts: []part{{"consensus_x", "x"}, {"consensus_y", "y"}, {"consensus_z", "z"}},
+		{name: "consensus", title: "Consensus error", label: "mean squared distance from the average", parts: []part{{"consensus_x", "x"}, {"consensus_y", "y"}, {"consensus_z", "z"}},
 			caption: "How far the agents are from their average: 0 where all agree."},
 	}
 }

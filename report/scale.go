@@ -82,10 +82,10 @@ func (e extent) limits(log bool, margin float64) (low, high float64) {
 // them at whole numbers, for an axis that counts.
 func linearTicks(low, high float64, n int, whole bool) []plot.Tick {
 	step := niceStep((high-low)/float64(n), whole)
+	format := tickFormat(step, max(math.Abs(low), math.Abs(high)))
 	var ticks []plot.Tick
 	for i := math.Ceil(low/step - 1e-9); i*step <= high+1e-9*step && len(ticks) < 50; i++ {
-		v := i * step
-		ticks = append(ticks, plot.Tick{Value: v, Label: formatTick(v, step)})
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: format(i * step)})
 	}
 	return ticks
 }
@@ -150,41 +150,37 @@ func formatPower(m, e int, plain bool) string {
 	return strconv.Itoa(m) + "×" + power
 }
 
-// formatTick writes a tick's number with the decimals that its step needs.
-func formatTick(v, step float64) string {
-	if math.Abs(v) < step*1e-9 {
-		return "0"
-	}
-	mag := math.Floor(math.Log10(math.Abs(v)) + 1e-9)
+// tickFormat returns how the ticks of an axis are written: all in one unit, with the decimals that
+// tell them apart.
+func tickFormat(step, largest float64) func(float64) string {
+	mag := math.Floor(math.Log10(largest) + 1e-9)
+	scale, unit := 1.0, ""
 	if mag < -3 || mag > 15 {
-		e := math.Floor(math.Log10(step) + 1e-9)
-		digits := int(min(max(0, mag-e+moreDigits(step)), 15))
-		mantissa := strconv.FormatFloat(v/math.Pow(10, mag), 'f', digits, 64)
-		return minus(mantissa) + "×10^" + minus(strconv.Itoa(int(mag)))
+		scale, unit = math.Pow(10, mag), "×10^"+minus(strconv.Itoa(int(mag)))
 	}
-	for _, unit := range []struct {
-		value  float64
+	for _, u := range []struct {
+		size   float64
 		letter string
-	}{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
-		if step >= unit.value/10 && math.Abs(v) >= 10*unit.value {
-			return minus(strconv.FormatFloat(v/unit.value, 'f', decimals(step/unit.value), 64)) + unit.letter
+	}{{1e3, "k"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}} {
+		if mag <= 15 && largest >= 10*u.size && step >= u.size/10 {
+			scale, unit = u.size, u.letter
 		}
 	}
-	return minus(strconv.FormatFloat(v, 'f', decimals(step), 64))
-}
-
-// decimals is how many digits after the point tell steps apart.
-func decimals(step float64) int {
-	return int(min(max(0, moreDigits(step)-math.Floor(math.Log10(step)+1e-9)), 15))
-}
-
-// moreDigits is 1 for steps like 2.5, which take one digit more than their magnitude says.
-func moreDigits(step float64) float64 {
-	m := step / math.Pow(10, math.Floor(math.Log10(step)+1e-9))
-	if math.Abs(m-2.5) < 1e-6 {
-		return 1
+	return func(v float64) string {
+		if math.Abs(v) < step*1e-9 {
+			return "0"
+		}
+		return minus(strconv.FormatFloat(v/scale, 'f', decimals(step/scale), 64)) + unit
 	}
-	return 0
+}
+
+// decimals is how many digits after the point tell steps apart: one more than their magnitude for 2.5.
+func decimals(step float64) int {
+	places := -math.Floor(math.Log10(step) + 1e-9)
+	if m := step * math.Pow(10, places); math.Abs(m-2.5) < 1e-6 {
+		places++
+	}
+	return int(min(max(0, places), 15))
 }
 
 // minus sets the minus sign in place of the hyphen.

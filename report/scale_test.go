@@ -35,6 +35,8 @@ func TestTicks(t *testing.T) {
 		{"thousands", linearTicks(0, 45000, 5, false), []string{"0", "10k", "20k", "30k", "40k"}},
 		{"millions", linearTicks(0, 4.5e7, 5, false), []string{"0", "10M", "20M", "30M", "40M"}},
 		{"small", linearTicks(1e-5, 4.2e-5, 3, false), []string{"2×10^−5", "4×10^−5"}},
+		{"across a thousandth", linearTicks(0.00096, 0.00107, 5, false), []string{"0.000975", "0.001000", "0.001025", "0.001050"}},
+		{"across ten thousand", linearTicks(0, 12000, 4, false), []string{"0", "5k", "10k"}},
 		{"nearly one number", linearTicks(0.30021, 0.30039, 4, false), []string{"0.30025", "0.30030", "0.30035"}},
 		{"powers", logTicks(1e-7, 1e-1, 3), []string{"10^−7", "10^−6", "10^−5", "10^−4", "10^−3", "10^−2", "10^−1"}},
 		{"every second power", logTicks(1e-12, 1, 3), []string{"10^−12", "10^−10", "10^−8", "10^−6", "10^−4", "10^−2", "10^0"}},
@@ -132,8 +134,11 @@ func TestThin(t *testing.T) {
 }
 
 func TestPieces(t *testing.T) {
-	want := []piece{{text: "‖"}, {nabla: true}, {text: "Φ(x", bar: true}, {text: ")‖"}, {text: "2", raised: true}, {text: " 10"}, {text: "−5", raised: true}}
-	if diff := cmp.Diff(want, pieces("‖∇Φ(x̄)‖^2 10^−5"), cmp.AllowUnexported(piece{})); diff != "" {
+	want := []piece{
+		{text: "10"}, {text: "−5", raised: true}, {text: " "}, {sign: '‖'}, {sign: '∇'}, {text: "Φ("}, {text: "x", bar: true}, {text: ")"},
+		{sign: '‖'}, {text: "2", raised: true}, {text: " "}, {text: "y", bar: true}, {text: "z", bar: true},
+	}
+	if diff := cmp.Diff(want, pieces("10^−5 ‖∇Φ(x̄)‖^2 y\u0304z̄"), cmp.AllowUnexported(piece{})); diff != "" {
 		t.Error(diff)
 	}
 }

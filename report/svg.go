@@ -12,8 +12,8 @@ import (
 const fontStyle = "font-family:Liberation Sans;font-variant:normal;font-weight:normal;font-style:normal;"
 
 // fontFamily names typefaces of the same widths, which the figure was measured with, and last
-// whatever there is.
-const fontFamily = `font-family="'Liberation Sans',Arimo,Helvetica,Arial,sans-serif"`
+// whatever there is, without fitting widths to whole pixels.
+const fontFamily = `font-family="'Liberation Sans',Arimo,Helvetica,Arial,sans-serif" text-rendering="geometricPrecision"`
 
 // cleanSVG names the typeface once, with others of the same widths to fall back on, and gives the document its title.
 func cleanSVG(svg []byte, title string) []byte {
@@ -30,14 +30,12 @@ func cleanSVG(svg []byte, title string) []byte {
 // takes the width that the page gives it, and with its colours as CSS variables of the page.
 func inline(svg []byte, label string) string {
 	text := string(svg)
-	box := regexp.MustCompile(`viewBox="[^"]*"`).FindString(text)
-	if i := strings.Index(text, "xlink\">"); i >= 0 {
-		text = text[i+len("xlink\">"):]
-	}
+	start := strings.Index(text, "<svg ")
+	text = regexp.MustCompile(`(width|height|xmlns|xmlns:xlink)="[^"]*"\s*`).ReplaceAllString(text[start:strings.Index(text, "<g ")], "") + text[strings.Index(text, "<g "):]
 	var swaps []string
 	for _, r := range append(seriesRoles(), inkRole(), mutedRole(), gridRole(), cardRole()) {
 		swaps = append(swaps, ":"+r.hex(), ":var("+r.variable+")")
 	}
 	text = strings.NewReplacer(swaps...).Replace(text)
-	return fmt.Sprintf("<svg %s %s role=\"img\" aria-label=\"%s\">%s", box, fontFamily, html.EscapeString(printable(label)), text)
+	return fmt.Sprintf("<svg role=\"img\" aria-label=\"%s\" %s", html.EscapeString(printable(label)), strings.TrimPrefix(text, "<svg "))
 }

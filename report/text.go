@@ -13,7 +13,8 @@ import (
 )
 
 // mathText draws one line of text with what plots of optimization need and the font lacks: 10^−5
-// with the exponent raised, the nabla, and the bar over a letter that stands for an average.
+// with the exponent raised, the nabla, the bar over a letter that stands for an average, and, since
+// many typefaces lack them, the bars of a norm.
 type mathText struct{ text.Plain }
 
 const (
@@ -21,6 +22,7 @@ const (
 	raisedBy   = 0.36
 	nablaWidth = 0.68
 	nablaTall  = 0.69 // the height of capitals
+	normWidth  = 0.46
 	barHeight  = 0.64
 )
 
@@ -31,8 +33,8 @@ const macron = "\u0304"
 type piece struct {
 	text   string
 	raised bool
-	nabla  bool
-	bar    bool // over the last letter
+	sign   rune // ∇ or ‖, drawn as lines
+	bar    bool // over the letter that the text is
 }
 
 // printable replaces what no SVG document may hold, such as control characters, by blanks.
@@ -45,28 +47,36 @@ func printable(s string) string {
 	}, strings.ToValidUTF8(s, " "))
 }
 
-// pieces splits a line: what follows ^ is raised up to the next character that is no digit or sign.
+// pieces splits a line: what follows ^ is raised up to the next character that is no digit or sign. Each
+// barred letter is a piece, so that it stays below its bar in a browser with another typeface.
 func pieces(line string) []piece {
 	var ps []piece
 	line = printable(line)
 	for line != "" {
+		first, size := utf8.DecodeRuneInString(line)
 		switch {
-		case strings.HasPrefix(line, "∇"):
-			ps = append(ps, piece{nabla: true})
-			line = strings.TrimPrefix(line, "∇")
-		case strings.HasPrefix(line, "^"):
-			line = line[1:]
+		case first == '∇' || first == '‖':
+			ps = append(ps, piece{sign: first})
+			line = line[size:]
+		case first == '^':
+			line = line[size:]
 			n := len(line) - len(strings.TrimLeft(line, "−+0123456789"))
 			ps = append(ps, piece{text: line[:n], raised: true})
 			line = line[n:]
+		case strings.HasPrefix(line[size:], macron):
+			ps = append(ps, piece{text: line[:size], bar: true})
+			line = line[size+len(macron):]
 		default:
-			n := strings.IndexAny(line, "^∇"+macron)
+			n := strings.IndexAny(line, "^∇‖"+macron)
 			if n < 0 {
 				n = len(line)
+			} else if strings.HasPrefix(line[n:], macron) { // leave the letter to its bar
+				_, last := utf8.DecodeLastRuneInString(line[:n])
+				n -= last
 			}
-			p := piece{text: line[:n]}
-			line, p.bar = strings.CutPrefix(line[n:], macron)
-			ps = append(ps, p)
+			n = max(n, size)
+			ps = append(ps, piece{text: line[:n]})
+			line = line[n:]
 		}
 	}
 	return ps
@@ -80,8 +90,11 @@ func (m mathText) face(f font.Font, raised bool) font.Face {
 }
 
 func (m mathText) width(p piece, f font.Font) vg.Length {
-	if p.nabla {
+	switch p.sign {
+	case '∇':
 		return nablaWidth * f.Size
+	case '‖':
+		return normWidth * f.Size
 	}
 	face := m.face(f, p.raised)
 	return face.Width(p.text)
@@ -118,20 +131,22 @@ func (m mathText) Draw(c vg.Canvas, txt string, sty text.Style, pt vg.Point) {
 	pt.Y += vg.Length(sty.YAlign)*(height+depth) - height + sty.Font.Size // the baseline, where text.Plain has it
 	for _, p := range pieces(txt) {
 		switch {
-		case p.nabla:
+		case p.sign == '∇':
 			drawNabla(c, pt, sty.Font.Size)
+		case p.sign == '‖':
+			drawNorm(c, pt, sty.Font.Size)
 		case p.raised:
 			c.FillString(m.face(sty.Font, true), vg.Point{X: pt.X, Y: pt.Y + raisedBy*sty.Font.Size}, p.text)
 		default:
-			c.FillString(m.face(sty.Font, false), pt, p.text)
+			text := strings.TrimLeft(p.text, " ") // a browser would drop the blanks
+			blank := m.width(piece{text: p.text[:len(p.text)-len(text)]}, sty.Font)
+			c.FillString(m.face(sty.Font, false), vg.Point{X: pt.X + blank, Y: pt.Y}, text)
 		}
-		start := pt.X
-		pt.X += m.width(p, sty.Font)
+		width := m.width(p, sty.Font)
 		if p.bar {
-			_, n := utf8.DecodeLastRuneInString(p.text)
-			letter := m.width(piece{text: p.text[len(p.text)-n:]}, sty.Font)
-			drawBar(c, vg.Point{X: max(start, pt.X-letter), Y: pt.Y}, letter, sty.Font.Size)
+			drawBar(c, pt, width, sty.Font.Size)
 		}
+		pt.X += width
 	}
 }
 
@@ -148,6 +163,18 @@ func drawNabla(c vg.Canvas, pt vg.Point, size vg.Length) {
 	c.SetLineWidth(pen)
 	c.SetLineDash(nil, 0)
 	c.Stroke(p)
+}
+
+// drawNorm strokes two upright lines.
+func drawNorm(c vg.Canvas, pt vg.Point, size vg.Length) {
+	c.SetLineWidth(0.07 * size)
+	c.SetLineDash(nil, 0)
+	for _, x := range []vg.Length{0.14, 0.32} {
+		var p vg.Path
+		p.Move(vg.Point{X: pt.X + x*size, Y: pt.Y - 0.2*size})
+		p.Line(vg.Point{X: pt.X + x*size, Y: pt.Y + 0.74*size})
+		c.Stroke(p)
+	}
 }
 
 // drawBar strokes the bar over a small letter that begins at pt.

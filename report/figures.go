@@ -1,0 +1,126 @@
+package report
+
+import (
+	"math"
+	"strings"
+)
+
+// A panel is one quantity drawn against every axis that the runs have numbers for.
+type panel struct {
+	name, title, caption string
+	figures              map[string]*Figure // by name of the axis
+}
+
+// panels builds all figures of the groups. Those in which nothing can be drawn are left out.
+func panels(gs []group) []panel {
+	var ps []panel
+	for _, q := range quantities() {
+		if len(gs) == 1 {
+			ps = append(ps, newPanel(q, q.name, q.title, func(a axis, scale float64) []Series { return partSeries(gs[0], q, a, scale) }, gs, levels(gs[0], q)))
+			continue
+		}
+		parts := q.parts
+		if q.compared > 0 {
+			parts = parts[:q.compared]
+		}
+		for _, p := range parts {
+			name, title := q.name, q.title
+			if len(q.parts) > 1 {
+				name, title = p.key, q.title+", "+p.name
+			}
+			ps = append(ps, newPanel(q, name, title, func(a axis, scale float64) []Series { return groupSeries(gs, p.key, a, scale) }, gs, nil))
+		}
+	}
+	var filled []panel
+	for _, p := range ps {
+		if len(p.figures) > 0 {
+			filled = append(filled, p)
+		}
+	}
+	return filled
+}
+
+// newPanel draws series against each axis.
+func newPanel(q quantity, name, title string, series func(axis, float64) []Series, gs []group, ls []Level) panel {
+	p := panel{name: name, title: title, caption: q.caption, figures: map[string]*Figure{}}
+	for _, a := range axes() {
+		u := unitFor(a.units, most(gs, a))
+		f := &Figure{
+			Title: title, XLabel: a.label, YLabel: q.label, XScale: Linear, XCount: a.count,
+			Series: series(a, u.size), Levels: ls,
+		}
+		if u.name != "" {
+			f.XLabel += " (" + u.name + ")"
+		}
+		if f.Validate() != nil {
+			continue // nothing was measured
+		}
+		if f.zeros() && !strings.Contains(p.caption, "logarithmic") {
+			p.caption += " On the logarithmic axis exact zeros are left out."
+		}
+		p.figures[a.name] = f
+	}
+	return p
+}
+
+// partSeries draws the parts of one quantity of one group.
+func partSeries(g group, q quantity, a axis, scale float64) []Series {
+	var all []Series
+	for _, p := range q.parts {
+		s := g.course(a, p.key).series(scale)
+		s.Name = p.name
+		if s.Name == "" && len(q.levels) > 0 {
+			s.Name = g.label // one line alone needs no name
+		}
+		if len(known(s.Y)) > 0 {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// groupSeries draws one number of all groups. A group without it keeps its colour: what is one
+// colour in one figure is so in all.
+func groupSeries(gs []group, key string, a axis, scale float64) []Series {
+	var all []Series
+	for _, g := range gs {
+		s := g.course(a, key).series(scale)
+		if len(known(s.Y)) > 0 {
+			s.Name = g.label
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+func (c course) series(scale float64) Series {
+	x := make([]float64, len(c.x))
+	for i, v := range c.x {
+		x[i] = v / scale
+	}
+	return Series{X: x, Y: c.y, Low: c.low, High: c.high}
+}
+
+// levels returns the horizontal lines of a quantity that the summaries have.
+func levels(g group, q quantity) []Level {
+	var ls []Level
+	for _, l := range q.levels {
+		if v, _, _ := g.value(func(r *Run) float64 { return r.Summary.Number(l.key) }); !math.IsNaN(v) {
+			ls = append(ls, Level{Name: l.name, Y: v})
+		}
+	}
+	return ls
+}
+
+// most returns the largest amount that any run spent.
+func most(gs []group, a axis) float64 {
+	largest := 0.0
+	for _, g := range gs {
+		for _, r := range g.runs {
+			if v := r.spent(a, r.Metrics.rows-1); v > largest {
+				largest = v
+			}
+		}
+	}
+	return largest
+}

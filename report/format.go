@@ -1,0 +1,78 @@
+package report
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// none stands where there is no number.
+const none = "–"
+
+// number writes four digits, with a power of ten where there would be many zeros.
+func number(v float64) string {
+	switch a := math.Abs(v); {
+	case math.IsNaN(v):
+		return none
+	case math.IsInf(v, 0):
+		return minus(strings.TrimPrefix(strconv.FormatFloat(v, 'g', -1, 64), "+"))
+	case a != 0 && (a < 1e-2 || a >= 1e6):
+		mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'e', 2, 64), "e")
+		e, _ := strconv.Atoi(exponent) // digits that FormatFloat wrote
+		return minus(mantissa) + "×10" + superscript(e)
+	case a >= 1e4 || a == math.Trunc(a):
+		return count(math.Round(v))
+	case a < 1:
+		return minus(strconv.FormatFloat(v, 'f', 4, 64))
+	default:
+		return minus(strconv.FormatFloat(v, 'f', 3-int(math.Floor(math.Log10(a))), 64))
+	}
+}
+
+// superscript writes an exponent with the raised digits of Unicode, for text on the page.
+func superscript(e int) string {
+	return strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷",
+		"8", "⁸", "9", "⁹").Replace(strconv.Itoa(e))
+}
+
+// count writes a whole number with its thousands apart.
+func count(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return none
+	}
+	digits := strconv.FormatFloat(math.Abs(v), 'f', 0, 64)
+	var b strings.Builder
+	if v < 0 {
+		b.WriteString("−")
+	}
+	for i, d := range digits {
+		if left := len(digits) - i; i > 0 && left%3 == 0 && len(digits) > 4 {
+			b.WriteString("\u202f") // a narrow blank that does not break
+		}
+		b.WriteRune(d)
+	}
+	return b.String()
+}
+
+// percent writes a share.
+func percent(v float64) string {
+	if math.IsNaN(v) {
+		return none
+	}
+	return minus(strconv.FormatFloat(100*v, 'f', 2, 64)) + "\u202f%"
+}
+
+// in writes a number in the unit that suits it, with three digits or all before the point.
+func in(units []unit) func(float64) string {
+	return func(v float64) string {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return none
+		}
+		u := unitFor(units, math.Abs(v))
+		text := count(v / u.size)
+		if places := 2 - int(math.Floor(math.Log10(math.Abs(v)/u.size))); v != 0 && places > 0 && v/u.size != math.Trunc(v/u.size) {
+			text = minus(strconv.FormatFloat(v/u.size, 'f', min(places, 3), 64))
+		}
+		return text + "\u202f" + u.name
+	}
+}

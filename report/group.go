@@ -1,0 +1,176 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"dsbo"
+)
+
+// A group is runs that differ in their seed alone: one line in the figures, one row in the tables.
+type group struct {
+	label string
+	runs  []*Run
+}
+
+// incidental says whether a setting has no part in what a run computes, other than through chance: the
+// seed and what follows from it, when is measured, and what built and ran it.
+func incidental(key string) bool {
+	return environment(key) || slices.Contains([]string{"seed", "curvature", "rho", "flags", "eval_every", "checkpoint_every"}, key)
+}
+
+// alike says whether a setting is the same in two runs. A step size that was chosen by the curvature
+// is, although the curvature of another seed's data gives another number.
+func alike(a, b *Run, key string) bool {
+	if a.Config.Get(key) == b.Config.Get(key) {
+		return true
+	}
+	x := a.Config.Number(key) * a.Config.Number("curvature")
+	y := b.Config.Number(key) * b.Config.Number("curvature")
+	return strings.HasPrefix(key, "params.") && math.Abs(x-y) <= 1e-9*math.Abs(x)
+}
+
+// groups puts runs together, in the order of their first ones, and names each group by what tells
+// it from the others. Runs of different tasks are refused.
+func groups(runs []*Run) ([]group, error) {
+	var gs []group
+	for _, r := range runs {
+		if r.task() != runs[0].task() {
+			return nil, fmt.Errorf("%w: run %s is of the task %s and run %s of the task %s: want runs of one task in a report",
+				dsbo.ErrConfig, runs[0].Name, runs[0].task(), r.Name, r.task())
+		}
+		i := slices.IndexFunc(gs, func(g group) bool { return len(differences(g.runs[0], r)) == 0 })
+		if i < 0 {
+			i = len(gs)
+			gs = append(gs, group{})
+		}
+		gs[i].runs = append(gs[i].runs, r)
+	}
+	for i := range gs {
+		gs[i].label = label(gs, i)
+	}
+	return gs, nil
+}
+
+// label names a group by its method, with the settings that differ from other groups of that method,
+// or with the name of its first run where these are many.
+func label(gs []group, i int) string {
+	const most = 3
+	method := gs[i].runs[0].method()
+	var differ []string
+	for j := range gs {
+		if j == i || gs[j].runs[0].method() != method {
+			continue
+		}
+		for _, key := range differences(gs[i].runs[0], gs[j].runs[0]) {
+			if !slices.Contains(differ, key) {
+				differ = append(differ, key)
+			}
+		}
+	}
+	if len(differ) == 0 {
+		return method
+	}
+	if len(differ) > most {
+		return method + " (" + gs[i].runs[0].Name + ")"
+	}
+	for k, key := range differ {
+		value := gs[i].runs[0].Config.Get(key)
+		if value == "" {
+			value = "default"
+		}
+		differ[k] = key[strings.LastIndex(key, ".")+1:] + " " + value
+	}
+	return method + " (" + strings.Join(differ, ", ") + ")"
+}
+
+// differences lists the settings in which two runs differ, in the order of the first.
+func differences(a, b *Run) []string {
+	var keys []string
+	for _, fs := range []Fields{a.Config, b.Config} {
+		for _, f := range fs {
+			if !incidental(f.Key) && !alike(a, b, f.Key) && !slices.Contains(keys, f.Key) {
+				keys = append(keys, f.Key)
+			}
+		}
+	}
+	return keys
+}
+
+// course is a group's line: the median over the runs, and their range where there are several. It
+// goes as far as half of the runs do.
+type course struct {
+	x, y, low, high []float64
+}
+
+// course returns a measured number against what was spent.
+func (g group) course(a axis, key string) course {
+	var c course
+	for _, k := range g.iterations() {
+		var xs, ys []float64
+		for _, r := range g.runs {
+			if row, ok := slices.BinarySearch(r.Metrics.Column(keyIteration), k); ok {
+				xs = append(xs, r.spent(a, row))
+				ys = append(ys, r.at(key, row))
+			}
+		}
+		if 2*len(xs) < len(g.runs) {
+			continue
+		}
+		c.x = append(c.x, median(xs))
+		c.y = append(c.y, median(ys))
+		low, high := span(ys)
+		c.low = append(c.low, low)
+		c.high = append(c.high, high)
+	}
+	if len(g.runs) == 1 {
+		c.low, c.high = nil, nil
+	}
+	return c
+}
+
+// iterations lists when any of the runs was evaluated.
+func (g group) iterations() []float64 {
+	var ks []float64
+	for _, r := range g.runs {
+		ks = append(ks, r.Metrics.Column(keyIteration)...)
+	}
+	slices.Sort(ks)
+	return slices.Compact(ks)
+}
+
+// value returns the median of a number at the runs' ends, with their range.
+func (g group) value(of func(*Run) float64) (mid, low, high float64) {
+	var vs []float64
+	for _, r := range g.runs {
+		vs = append(vs, of(r))
+	}
+	low, high = span(vs)
+	return median(vs), low, high
+}
+
+// median of the numbers that are there; NaN for none. An even count takes the mean of the middle two.
+func median(values []float64) float64 {
+	vs := known(values)
+	if len(vs) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(vs)
+	n := len(vs)
+	return (vs[(n-1)/2] + vs[n/2]) / 2
+}
+
+// span returns the least and the greatest of the numbers that are there, NaN for none.
+func span(values []float64) (low, high float64) {
+	vs := known(values)
+	if len(vs) == 0 {
+		return math.NaN(), math.NaN()
+	}
+	return slices.Min(vs), slices.Max(vs)
+}
+
+func known(values []float64) []float64 {
+	return slices.DeleteFunc(slices.Clone(values), math.IsNaN)
+}

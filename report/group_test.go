@@ -1,0 +1,129 @@
+package report
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"dsbo"
+)
+
+func groupLabels(t *testing.T, fs ...fixture) []string {
+	t.Helper()
+	gs, err := groups(loaded(t, fs...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, g := range gs {
+		names = append(names, g.label)
+	}
+	return names
+}
+
+func TestGroups(t *testing.T) {
+	set := func(pairs ...any) map[string]any {
+		m := map[string]any{}
+		for i := 0; i < len(pairs); i += 2 {
+			m[pairs[i].(string)] = pairs[i+1]
+		}
+		return m
+	}
+	tests := []struct {
+		name string
+		fs   []fixture
+		want []string
+	}{
+		{"seeds are one", []fixture{{method: "madsbo", seed: 1}, {method: "madsbo", seed: 2}}, []string{"madsbo"}},
+		{"machines are one", []fixture{{method: "madsbo", seed: 1}, {method: "madsbo", seed: 2, settings: set("build", set("go", "go1.27"))}}, []string{"madsbo"}},
+		{"steps from the curvature", []fixture{{method: "madsbo", seed: 1, settings: set("params.gamma", 0.8/4)}, {method: "madsbo", seed: 2, settings: set("params.gamma", 0.8/5)}}, []string{"madsbo"}},
+		{"methods", []fixture{{method: "madsbo"}, {method: "jhip", settings: set("params.alpha", 0.1)}}, []string{"madsbo", "jhip"}},
+		{"settings", []fixture{{name: "a", method: "madsbo"}, {name: "b", method: "madsbo", settings: set("params.alpha", 0.1)}, {method: "jhip"}},
+			[]string{"madsbo (alpha 0.5)", "madsbo (alpha 0.1)", "jhip"}},
+		{"a setting of one", []fixture{{name: "a", method: "madsbo"}, {name: "b", method: "madsbo", settings: set("params.clip", 3)}},
+			[]string{"madsbo (clip default)", "madsbo (clip 3)"}},
+		{"many settings", []fixture{{name: "a", method: "madsbo"}, {name: "b", method: "madsbo", settings: set("params.alpha", 1, "params.beta", 2, "params.gamma", 3, "params.T", 4)}},
+			[]string{"madsbo (a)", "madsbo (b)"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, groupLabels(t, tt.fs...)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestMixedTasksAreRefused(t *testing.T) {
+	_, err := Write(t.TempDir(), loaded(t, fixture{name: "a", method: "madsbo"}, fixture{name: "b", task: "synthetic", method: "madsbo"}), Options{})
+	if !errors.Is(err, dsbo.ErrConfig) {
+		t.Fatal(err)
+	}
+	for _, word := range []string{"a", "mnist with softmax", "b", "synthetic"} {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("%v: lacks %q", err, word)
+		}
+	}
+}
+
+// Three seeds, one of which stopped early: median and range as far as half of them go.
+func TestCourse(t *testing.T) {
+	gs, err := groups(loaded(t,
+		fixture{method: "m", seed: 1, rate: 1, done: 30}, fixture{method: "m", seed: 2, rate: 2, done: 30},
+		fixture{method: "m", seed: 3, rate: 3, done: 10}, fixture{method: "m", seed: 4, rate: 1.5, done: 40}))
+	if err != nil || len(gs) != 1 {
+		t.Fatal(len(gs), err)
+	}
+	c := gs[0].course(axes()[0], "phi")
+	if diff := cmp.Diff([]float64{0, 10, 20, 30}, c.x); diff != "" {
+		t.Error(diff)
+	}
+	for i := range c.y {
+		var at []float64
+		for _, r := range gs[0].runs {
+			if i < r.Metrics.Rows() {
+				at = append(at, r.Metrics.Column("phi")[i])
+			}
+		}
+		low, high := span(at)
+		if c.y[i] != median(at) || c.low[i] != low || c.high[i] != high {
+			t.Errorf("row %d: %v in [%v, %v], want %v in [%v, %v]", i, c.y[i], c.low[i], c.high[i], median(at), low, high)
+		}
+	}
+	if one := (group{runs: gs[0].runs[:1]}).course(axes()[0], "phi"); one.low != nil {
+		t.Error("one run has a band")
+	}
+}
+
+func TestMedian(t *testing.T) {
+	nan := math.NaN()
+	for _, tt := range []struct {
+		of        []float64
+		mid, a, b float64
+	}{{[]float64{3, 1, 2}, 2, 1, 3}, {[]float64{4, 1, nan, 2, 3}, 2.5, 1, 4}, {[]float64{nan}, nan, nan, nan}, {nil, nan, nan, nan}} {
+		low, high := span(tt.of)
+		for _, pair := range [][2]float64{{median(tt.of), tt.mid}, {low, tt.a}, {high, tt.b}} {
+			if pair[0] != pair[1] && !math.IsNaN(pair[0]+pair[1]) {
+				t.Errorf("%v: %v, want %v", tt.of, pair[0], pair[1])
+			}
+		}
+	}
+}
+
+func TestFormat(t *testing.T) {
+	seconds, bytes := in(timeUnits()), in(byteUnits())
+	for _, pair := range [][2]string{
+		{number(0.30041), "0.3004"}, {number(0), "0"}, {number(-2.5), "−2.500"}, {number(12.3456), "12.35"}, {number(33750), "33\u202f750"},
+		{number(1.234e-5), "1.23×10⁻⁵"}, {number(2e12), "2.00×10¹²"}, {number(math.NaN()), "–"}, {number(math.Inf(-1)), "−Inf"},
+		{count(1234), "1234"}, {count(1234567), "1\u202f234\u202f567"}, {percent(0.9213), "92.13\u202f%"}, {percent(math.NaN()), "–"},
+		{seconds(0.0421), "42.1\u202fms"}, {seconds(41.27), "41.3\u202fs"}, {seconds(720), "12\u202fmin"}, {seconds(7 * 3600), "7\u202fh"},
+		{bytes(0), "0\u202fB"}, {bytes(2.5e9), "2.50\u202fGB"}, {bytes(999), "999\u202fB"}, {bytes(math.NaN()), "–"},
+	} {
+		if pair[0] != pair[1] {
+			t.Errorf("%q, want %q", pair[0], pair[1])
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"strings"
+)
+
+//go:embed page.html
+var pageHTML string
+
+//go:embed page.css
+var pageCSS string
+
+//go:embed page.js
+var pageJS string
+
+// A page is what the template shows.
+type page struct {
+	Title, Lead, Footer string
+	Style               template.CSS
+	Script              template.JS
+	States, Warnings    []remark
+	Outcomes, Costs     []fact // of a single group
+	Baselines           *table
+	Constants           string
+	Compared, CostTable *table // of several
+	Axes                []switchEntry
+	Panels              []drawnPanel
+	Pictures            []drawnPicture
+	Runs                *table
+	SettingsTitle       string
+	Settings, Machine   []fact
+}
+
+// A remark is a sentence on one run; its name is empty if there is only one.
+type remark struct{ Kind, Name, Text string }
+
+type switchEntry struct{ Name, Title string }
+
+type drawnPanel struct {
+	Name, Title, Caption string
+	Drawings             []drawing
+}
+
+type drawing struct {
+	Axis string
+	SVG  template.HTML
+}
+
+type drawnPicture struct {
+	Title string
+	SVG   template.HTML
+}
+
+// newPage fills in everything that is not drawn.
+func newPage(gs []group) *page {
+	p := &page{Style: template.CSS(pageCSS + axisStyle() + chipStyle()), Script: template.JS(pageJS)}
+	p.heading(gs)
+	several := len(gs) > 1 || len(gs[0].runs) > 1
+	p.ends(gs, several)
+	if len(gs) == 1 {
+		p.Outcomes, p.Costs = facts(gs[0], outcomes()), facts(gs[0], costs())
+		p.Baselines, p.Constants = baselines(gs[0]), constants(gs[0])
+	} else {
+		t, c := compared("Methods compared", gs, outcomes()), compared("Costs", gs, costs())
+		p.Compared, p.CostTable = &t, &c
+	}
+	p.SettingsTitle = "Settings"
+	if several {
+		t := runTable(gs)
+		p.Runs, p.SettingsTitle = &t, "Settings of all runs"
+	}
+	p.Settings = settings(gs, func(key string) bool { return !environment(key) })
+	p.Machine = settings(gs, environment)
+	return p
+}
+
+// heading writes title and first sentence.
+func (p *page) heading(gs []group) {
+	first := gs[0].runs[0]
+	runs := 0
+	var labels []string
+	for _, g := range gs {
+		runs += len(g.runs)
+		labels = append(labels, g.label)
+	}
+	p.Title = first.task() + ": " + strings.Join(labels, ", ")
+	switch {
+	case len(gs) > 3:
+		p.Title = fmt.Sprintf("%s: %d methods", first.task(), len(gs))
+	case runs > 1 && len(gs) == 1:
+		p.Title += fmt.Sprintf(", %d runs", runs)
+	}
+	if runs == 1 {
+		p.Lead = "Run " + first.Name + "."
+		return
+	}
+	p.Lead = fmt.Sprintf("%d runs of %s.", runs, plural(len(gs), "method"))
+	if runs > len(gs) {
+		p.Lead += " Runs that differ in their seed alone are one line: their median, in a band from least to greatest."
+	}
+}
+
+// ends says how the runs ended: those that finished in one sentence, each other in its own.
+func (p *page) ends(gs []group, several bool) {
+	var finished []string
+	for _, g := range gs {
+		for _, r := range g.runs {
+			name := ""
+			if several {
+				name = r.Name
+			}
+			if s := r.state(); s.Kind == "finished" && several {
+				finished = append(finished, name)
+			} else {
+				p.States = append(p.States, remark{s.Kind, name, s.Text})
+			}
+			for _, text := range append(r.warnings(), r.Notes...) {
+				p.Warnings = append(p.Warnings, remark{"", name, text})
+			}
+		}
+	}
+	if len(finished) > 0 {
+		text := plural(len(finished), "run") + " did all iterations: " + strings.Join(finished, ", ") + "."
+		p.States = append(p.States, remark{"finished", "", text})
+	}
+}
+
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// environment says whether a setting tells of the build and the machine.
+func environment(key string) bool { return strings.HasPrefix(key, "build.") }
+
+// draw draws all panels and pictures for the page: without titles, which the page has, and in its colours.
+func (p *page) draw(ps []panel, pictures []*Picture) error {
+	for _, a := range axes() {
+		entry := switchEntry{a.name, a.title}
+		for _, panel := range ps {
+			if panel.figures[a.name] != nil {
+				p.Axes = append(p.Axes, entry)
+				break
+			}
+		}
+	}
+	for _, panel := range ps {
+		d := drawnPanel{Name: panel.name, Title: panel.title, Caption: panel.caption}
+		for _, a := range p.Axes {
+			f := panel.figures[a.Name]
+			if f == nil {
+				continue
+			}
+			bare := *f
+			bare.Title = ""
+			l, err := bare.layout()
+			if err != nil {
+				return err
+			}
+			svg, err := bare.svg(l, false)
+			if err != nil {
+				return err
+			}
+			d.Drawings = append(d.Drawings, drawing{a.Name, template.HTML(inline(svg, f.Title+" against "+a.Title))})
+		}
+		p.Panels = append(p.Panels, d)
+	}
+	for _, picture := range pictures {
+		bare := *picture
+		bare.Title = ""
+		svg, err := bare.svg(false)
+		if err != nil {
+			return err
+		}
+		p.Pictures = append(p.Pictures, drawnPicture{picture.Title, template.HTML(inline(svg, picture.Title))})
+	}
+	return nil
+}
+
+// axisStyle shows, of the drawings of a panel, the one against the chosen axis; the first where the
+// page has no choice.
+func axisStyle() string {
+	var b strings.Builder
+	for i, a := range axes() {
+		if i > 0 {
+			fmt.Fprintf(&b, ".against-%s { display: none; }\n", a.name)
+			fmt.Fprintf(&b, "main:has(#axis-%s:checked) .drawing { display: none; }\n", a.name)
+			fmt.Fprintf(&b, "main:has(#axis-%s:checked) .against-%s { display: block; }\n", a.name, a.name)
+		}
+	}
+	return b.String()
+}
+
+// chipStyle gives the dot before a method the colour of its line.
+func chipStyle() string {
+	var b strings.Builder
+	for i, r := range seriesRoles() {
+		fmt.Fprintf(&b, ".chip-%d { background: var(%s); }\n", i+1, r.variable)
+	}
+	return b.String()
+}
+
+// html renders the page.
+func (p *page) html() ([]byte, error) {
+	t, err := template.New("page").Parse(pageHTML)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := t.Execute(&b, p); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}

@@ -1,0 +1,88 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// task says what problem a run is about: runs of different tasks have nothing to compare.
+func (r *Run) task() string {
+	task := r.Config.Get("task")
+	if model := r.Config.Get("problem.model"); model != "" {
+		task += " with " + model
+	}
+	return orUnknown(strings.TrimSpace(task))
+}
+
+// method names what solved it.
+func (r *Run) method() string { return orUnknown(r.Config.Get("algorithm")) }
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}
+
+// A state is how a run ended.
+type state struct {
+	Kind string // finished, interrupted, diverged or failed; unfinished if it has not said
+	Text string // a sentence
+}
+
+// state reads how a run ended. A run that was killed, or goes on, has no summary.
+func (r *Run) state() state {
+	done := r.Metrics.Last(keyIteration)
+	of := ""
+	if k := r.Config.Number("iterations"); !math.IsNaN(k) {
+		of = " of " + count(k)
+	}
+	kind := r.Summary.Get("state")
+	switch {
+	case r.Summary == nil:
+		return state{"unfinished", fmt.Sprintf("The run goes on, or was stopped from outside. Its last evaluation is at iteration %s%s.", count(done), of)}
+	case kind == "" || kind == "finished":
+		return state{"finished", fmt.Sprintf("All %s iterations are done.", count(done))}
+	}
+	text := fmt.Sprintf("The last evaluation is at iteration %s%s.", count(done), of)
+	if message := r.Summary.Get("error"); message != "" {
+		first, n := utf8.DecodeRuneInString(message)
+		text = string(unicode.ToUpper(first)) + message[n:] + ". " + text
+	}
+	return state{kind, text}
+}
+
+// warnings returns what the run warned of.
+func (r *Run) warnings() []string {
+	var list []string
+	if err := json.Unmarshal([]byte(r.Summary.Get("warnings")), &list); err != nil {
+		return nil
+	}
+	return list
+}
+
+// at returns a number of one evaluation, NaN if it was not measured.
+func (r *Run) at(key string, row int) float64 {
+	if c := r.Metrics.Column(key); c != nil {
+		return c[row]
+	}
+	return math.NaN()
+}
+
+// spent returns how far along an axis a run was at an evaluation.
+func (r *Run) spent(a axis, row int) float64 {
+	sum := math.NaN()
+	for _, key := range a.keys {
+		if v := r.at(key, row); !math.IsNaN(v) {
+			if math.IsNaN(sum) {
+				sum = 0
+			}
+			sum += v
+		}
+	}
+	return sum
+}
