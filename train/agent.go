@@ -111,7 +111,7 @@ func (a *Agent) Last() time.Duration { return a.last }
 // Usage returns what the agent has spent since iteration 0, also in the run that it resumes.
 func (a *Agent) Usage() Usage {
 	u := a.before
-	u.add(Usage{
+	u.Add(Usage{
 		Calls: a.oracle.calls, Sent: a.mixer.Stats(),
 		OracleSeconds: a.oracle.busy.Seconds(), MixSeconds: a.mixer.busy.Seconds(), StepSeconds: a.total.Seconds(),
 	})

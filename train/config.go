@@ -49,8 +49,8 @@ type Config struct {
 	personalized bool
 }
 
-// withDefaults returns c with its zeros replaced.
-func (c Config) withDefaults() Config {
+// WithDefaults returns c with its zeros replaced.
+func (c Config) WithDefaults() Config {
 	c.Method = cmp.Or(c.Method, "madsbo")
 	c.K = cmp.Or(c.K, 100)
 	c.EvalEvery = cmp.Or(c.EvalEvery, (c.K+9)/10)
@@ -68,7 +68,7 @@ func (c Config) Validate() error {
 
 // resolve returns c checked and with defaults.
 func (c Config) resolve() (Config, error) {
-	c = c.withDefaults()
+	c = c.WithDefaults()
 	var err error
 	if c.p, c.q, err = c.Problem.Dims(); err != nil {
 		return c, err

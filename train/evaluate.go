@@ -76,7 +76,7 @@ func spread(mean []float64, agents []*Agent, of func(*Agent) []float64) Number {
 func (e *evaluator) usage(r *Record, agents []*Agent) {
 	var u Usage
 	for _, a := range agents {
-		u.add(a.Usage())
+		u.Add(a.Usage())
 	}
 	r.UpperGrad, r.LowerGrad, r.HVP, r.JVP = u.Calls.UpperGrad, u.Calls.LowerGrad, u.Calls.HVP, u.Calls.JVP
 	r.Hessian, r.Jacobian = u.Calls.Hessian, u.Calls.Jacobian

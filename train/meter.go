@@ -21,8 +21,8 @@ type Usage struct {
 // AlgebraSeconds is the time that was neither the oracle's nor the exchange's.
 func (u Usage) AlgebraSeconds() float64 { return u.StepSeconds - u.OracleSeconds - u.MixSeconds }
 
-// add adds v to u.
-func (u *Usage) add(v Usage) {
+// Add adds v to u.
+func (u *Usage) Add(v Usage) {
 	u.Calls.UpperGrad += v.Calls.UpperGrad
 	u.Calls.LowerGrad += v.Calls.LowerGrad
 	u.Calls.HVP += v.Calls.HVP

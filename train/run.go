@@ -15,8 +15,13 @@ import (
 )
 
 // ErrInterrupted is what [Run] returns when its context ends: the state after a whole iteration is in
-// the checkpoint, if there is a folder.
-var ErrInterrupted = errors.New("interrupted")
+// the checkpoint, if there is a folder. It matches context.Canceled too.
+var ErrInterrupted error = interruption{}
+
+type interruption struct{}
+
+func (interruption) Error() string        { return "interrupted" }
+func (interruption) Is(target error) bool { return target == context.Canceled }
 
 // A Result is what a run leaves behind.
 type Result struct {

@@ -21,18 +21,15 @@ const (
 	Failure     = 1
 	Usage       = 2   // a setting that cannot work
 	Diverged    = 3   // the numbers left the finite ones
-	Interrupted = 130 // by the user, after a checkpoint
+	Interrupted = 130 // the context of Main was ended
 )
-
-// ErrInterrupted marks that the user stopped the command.
-var ErrInterrupted = errors.New("interrupted")
 
 // Code returns the exit code of an error, 0 for nil.
 func Code(err error) int {
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return OK
-	case errors.Is(err, ErrInterrupted), errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled):
 		return Interrupted
 	case errors.Is(err, dsbo.ErrDiverged):
 		return Diverged

@@ -1,0 +1,235 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/internal/cli"
+	"dsbo/network"
+	"dsbo/train"
+)
+
+// A Job is one run of a command.
+type Job struct {
+	Task     string // of the run folder's name and of config.json
+	Settings *Settings
+	Presets  map[string]Preset
+	Load     func() (Problem, error) // makes the problem, for Settings.Agents
+
+	given map[string]bool // flags
+	flags []string        // what a resumed run takes over
+}
+
+// A Problem is what a task loads.
+type Problem struct {
+	train.Problem
+	Rows     int   // fewest training or validation examples of an agent
+	Convex   bool  // the lower problem has one solution, so Φ is defined
+	Lambda   []int // shape of lambda.npy
+	Omega    []int // shape of omega.npy
+	Settings any   // the task's part of config.json, and of what a checkpoint belongs to
+	Describe string
+}
+
+// Run runs the job: checks, the method, refitted models, files, and the table on stdout.
+func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) error {
+	r, err := j.prepare(stderr)
+	if err != nil {
+		return err
+	}
+	if err := r.load(ctx); err != nil {
+		return err
+	}
+	err = r.execute(ctx)
+	r.progress.Stop()
+	if err != nil {
+		return r.failed(err)
+	}
+	return r.print(stdout)
+}
+
+// A runner is a job under way.
+type runner struct {
+	*Job
+	folder   train.Folder
+	mode     train.Mode
+	graph    *network.Graph
+	params   algo.Params
+	problem  Problem
+	lmax     []float64
+	warnings []string
+	config   Config
+	progress *cli.Progress
+	result   *train.Result
+	summary  Summary
+}
+
+// prepare checks all that can be checked without data.
+func (j *Job) prepare(stderr io.Writer) (*runner, error) {
+	s := j.Settings
+	r := &runner{Job: j, progress: cli.NewProgress(stderr, s.Quiet)}
+	var err error
+	if r.params, err = s.Resolve(j.Presets, j.given); err != nil {
+		return nil, err
+	}
+	if r.graph, err = s.network(j.given); err != nil {
+		return nil, err
+	}
+	r.folder, r.mode = j.place()
+	return r, r.folder.Check(r.mode)
+}
+
+// place chooses the run folder. Without -out it is the first free one of the task, the preset and the seed, or with
+// -resume the newest of them.
+func (j *Job) place() (train.Folder, train.Mode) {
+	s := j.Settings
+	mode := train.Fresh
+	switch {
+	case s.Resume:
+		mode = train.Resume
+	case s.Force:
+		mode = train.Replace
+	}
+	if s.Out != "" {
+		return train.Folder(s.Out), mode
+	}
+	base := filepath.Join("runs", fmt.Sprintf("%s-%s-seed%d", j.Task, s.Preset, s.Seed))
+	name, last := base, base
+	for i := 2; mode != train.Replace; i++ {
+		if _, err := os.Stat(name); err != nil {
+			break
+		}
+		last, name = name, fmt.Sprintf("%s-%d", base, i)
+	}
+	if mode == train.Resume {
+		name = last
+	}
+	return train.Folder(name), mode
+}
+
+// load makes the problem and checks the settings against it.
+func (r *runner) load(ctx context.Context) error {
+	var err error
+	began := time.Now()
+	if r.problem, err = r.Load(); err != nil {
+		return err
+	}
+	if b := r.Settings.Batch; b > r.problem.Rows {
+		return bad("-batch %d: an agent has %d examples: want at most as many, or 0 for all", b, r.problem.Rows)
+	}
+	if err := r.preflight(ctx); err != nil {
+		return err
+	}
+	cfg := r.trainConfig()
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
+	r.config = r.makeConfig(cfg)
+	r.progress.Log("%s; %v; loaded in %.1f s", r.problem.Describe, r.graph, time.Since(began).Seconds())
+	if err := r.folder.Open(r.mode); err != nil {
+		return err
+	}
+	return r.folder.WriteConfig(r.config)
+}
+
+// preflight finds the curvature, chooses the steps that are auto and warns of those that are not stable.
+func (r *runner) preflight(ctx context.Context) error {
+	p, q, err := r.problem.Dims()
+	if err != nil {
+		return err
+	}
+	x, y := make([]float64, p), make([]float64, q)
+	for i := range x {
+		x[i] = r.params.X0
+	}
+	copy(y, r.problem.Start)
+	if r.lmax, err = train.Curvature(ctx, r.problem.Oracles, x, y); err != nil {
+		return err
+	}
+	gamma, beta := train.Stable(slices.Max(r.lmax))
+	if r.params.Beta.IsZero() {
+		r.params.Beta = algo.Constant(beta / 2)
+	}
+	if r.params.Gamma.IsZero() {
+		r.params.Gamma = algo.Constant(gamma)
+	}
+	r.warnings = train.StepWarnings(r.Settings.Algorithm, r.params, r.lmax, 0)
+	for _, w := range r.warnings {
+		r.progress.Log("warning: %s", w)
+	}
+	return nil
+}
+
+func (r *runner) trainConfig() train.Config {
+	s := r.Settings
+	return train.Config{
+		Problem: r.problem.Problem, W: r.graph.W, Method: s.Algorithm, Params: r.params, K: s.K,
+		EvalEvery: s.EvalEvery, CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder), Resume: s.Resume,
+		Settings: map[string]any{"task": r.problem.Settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType},
+		NoExact:  !r.problem.Convex, Tol: exactTol, AdjointTol: adjointTol, Curvature: r.lmax,
+	}
+}
+
+// Tolerances of the exact solutions: Φ is then right to about seven digits, its gradient to four.
+const exactTol, adjointTol = 1e-4, 1e-3
+
+// execute runs the method, and what comes after it.
+func (r *runner) execute(ctx context.Context) error {
+	cfg := r.trainConfig()
+	r.progress.Start("iterations", cfg.K)
+	cfg.OnIteration = r.progress.Set
+	cfg.OnRecord = func(rec train.Record) { r.progress.Log("%s", line(rec)) }
+	var err error
+	if r.result, err = train.Run(ctx, cfg); err != nil {
+		return err
+	}
+	r.progress.Stop()
+	return r.finish(ctx)
+}
+
+// failed writes how the run ended, if it had begun, and returns its error.
+func (r *runner) failed(err error) error {
+	state := "failed"
+	switch {
+	case errors.Is(err, dsbo.ErrDiverged):
+		state = "diverged"
+	case errors.Is(err, context.Canceled):
+		state = "interrupted"
+	}
+	if r.result == nil {
+		return err
+	}
+	if w := r.folder.WriteSummary(r.summarize(state, err)); w != nil {
+		return fmt.Errorf("%w; summary: %w", err, w)
+	}
+	if state == "interrupted" {
+		return fmt.Errorf("%w; -resume -out %s goes on", err, r.folder)
+	}
+	return err
+}
+
+// line is a record for people.
+func line(r train.Record) string {
+	s := fmt.Sprintf("iteration %d", r.Iteration)
+	for _, part := range []struct {
+		name, format string
+		value        train.Number
+	}{
+		{"Φ", "%.5f", r.Phi}, {"‖∇Φ‖", "%.2e", r.GradNorm}, {"hypergradient error", "%.2g", r.HypergradientError},
+		{"val loss", "%.4f", r.ValLoss}, {"test loss", "%.4f", r.TestLoss}, {"test accuracy", "%.4f", r.TestAccuracy},
+		{"consensus of x", "%.1e", r.ConsensusX}, {"ms/iteration", "%.0f", r.MsPerIteration},
+	} {
+		if part.value.Known() {
+			s += fmt.Sprintf("  %s "+part.format, part.name, float64(part.value))
+		}
+	}
+	return s
+}

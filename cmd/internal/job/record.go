@@ -1,0 +1,190 @@
+package job
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"dsbo/algo"
+	"dsbo/internal/cli"
+	"dsbo/train"
+)
+
+// Config is config.json: what was asked for, with everything that was left to defaults.
+type Config struct {
+	Task            string      `json:"task"`
+	Algorithm       string      `json:"algorithm"`
+	Preset          string      `json:"preset"`
+	Iterations      int         `json:"iterations"`
+	Params          algo.Params `json:"params"`
+	Agents          int         `json:"agents"`
+	Graph           string      `json:"graph"`
+	W               float64     `json:"w"`
+	Prob            float64     `json:"prob,omitzero"`
+	Rho             float64     `json:"rho"`
+	Batch           int         `json:"batch"`
+	DType           string      `json:"dtype"`
+	Seed            uint64      `json:"seed"`
+	Problem         any         `json:"problem"`
+	EvalEvery       int         `json:"eval_every"`
+	CheckpointEvery int         `json:"checkpoint_every"`
+	ExactTol        float64     `json:"exact_tolerance"`
+	AdjointTol      float64     `json:"adjoint_tolerance"`
+	Curvature       float64     `json:"curvature"` // largest L_max of an agent at the start
+	// Flags are those given, which a resumed run takes over.
+	Flags []string    `json:"flags"`
+	Build train.Build `json:"build"`
+}
+
+func (r *runner) makeConfig(c train.Config) Config {
+	s := r.Settings
+	c = c.WithDefaults()
+	return Config{
+		Task: r.Task, Algorithm: s.Algorithm, Preset: s.Preset, Iterations: s.K, Params: r.params,
+		Agents: s.Agents, Graph: s.Graph, W: s.W, Prob: s.Prob, Rho: r.graph.W.Rho(),
+		Batch: s.Batch, DType: s.DType, Seed: s.Seed, Problem: r.problem.Settings,
+		EvalEvery: c.EvalEvery, CheckpointEvery: c.CheckpointEvery, ExactTol: exactTol, AdjointTol: adjointTol,
+		Curvature: slices.Max(r.lmax), Flags: r.flags, Build: train.ThisBuild(),
+	}
+}
+
+// Summary is summary.json: how a run ended.
+type Summary struct {
+	State      string   `json:"state"` // finished, interrupted, diverged or failed
+	Error      string   `json:"error,omitempty"`
+	Warnings   []string `json:"warnings"`
+	Algorithm  string   `json:"algorithm"`
+	Preset     string   `json:"preset"`
+	Iterations int      `json:"iterations"`
+
+	// Exact Φ at λ = 0, at the start and at x̄.
+	PhiLambda0 train.Number `json:"phi_lambda0"`
+	PhiStart   train.Number `json:"phi_start"`
+	PhiEnd     train.Number `json:"phi_end"`
+	GradNorm   train.Number `json:"grad_norm"`
+	// Of ȳ as the run left it.
+	TrainLoss    train.Number `json:"train_loss"`
+	ValLoss      train.Number `json:"val_loss"`
+	TestLoss     train.Number `json:"test_loss"`
+	TestAccuracy train.Number `json:"test_accuracy"`
+	// Of the exact solutions y*(0) and y*(x̄).
+	TestLossLambda0     train.Number `json:"test_loss_lambda0"`
+	TestAccuracyLambda0 train.Number `json:"test_accuracy_lambda0"`
+	TestLossTuned       train.Number `json:"test_loss_tuned"`
+	TestAccuracyTuned   train.Number `json:"test_accuracy_tuned"`
+	// Of the models that the agents found together at 0 and at x̄; the latter is omega.npy.
+	RefitTestLossLambda0     train.Number `json:"refit_test_loss_lambda0"`
+	RefitTestAccuracyLambda0 train.Number `json:"refit_test_accuracy_lambda0"`
+	RefitTestLoss            train.Number `json:"refit_test_loss"`
+	RefitTestAccuracy        train.Number `json:"refit_test_accuracy"`
+
+	Models    []Model    `json:"models"`
+	Constants []Constant `json:"constants"` // exact Φ at constant λ, in the order in which they were tried
+
+	ConsensusX         train.Number `json:"consensus_x"`
+	ConsensusY         train.Number `json:"consensus_y"`
+	ConsensusZ         train.Number `json:"consensus_z"`
+	HypergradientError train.Number `json:"hypergradient_error"`
+
+	Seconds        float64      `json:"seconds"`          // of iterations
+	MsPerIteration train.Number `json:"ms_per_iteration"` // median, without evaluation
+	// FloatsSent is per agent and iteration, to all neighbours together.
+	FloatsSent    float64    `json:"floats_sent_per_agent_per_iteration"`
+	BytesSent     int64      `json:"bytes_sent"` // by all agents
+	OracleCalls   algo.Calls `json:"oracle_calls"`
+	OracleSeconds float64    `json:"oracle_seconds"` // of all agents together, as are the next two
+	MixSeconds    float64    `json:"mix_seconds"`
+	// AlgebraSeconds is the time of steps that was neither the oracle's nor the exchange's.
+	AlgebraSeconds float64      `json:"algebra_seconds"`
+	PeakRSSMiB     train.Number `json:"peak_rss_mib"`
+}
+
+func unknown() train.Number { return train.Number(math.NaN()) }
+
+// summarize says how the run ended.
+func (r *runner) summarize(state string, err error) Summary {
+	s := r.summary
+	s.State, s.Warnings = state, append([]string{}, r.warnings...)
+	if err != nil {
+		s.Error = cli.OneLine(err)
+	}
+	s.Algorithm, s.Preset, s.Iterations = r.Settings.Algorithm, r.Settings.Preset, r.result.Iterations
+	if len(r.result.Records) > 0 {
+		s.PhiStart = r.result.Records[0].Phi
+	}
+	last := r.result.Last()
+	s.PhiEnd, s.GradNorm = last.Phi, last.GradNorm
+	s.TrainLoss, s.ValLoss, s.TestLoss, s.TestAccuracy = last.TrainLoss, last.ValLoss, last.TestLoss, last.TestAccuracy
+	s.ConsensusX, s.ConsensusY, s.ConsensusZ = last.ConsensusX, last.ConsensusY, last.ConsensusZ
+	s.HypergradientError = last.HypergradientError
+	s.models()
+	s.Seconds, s.MsPerIteration, s.PeakRSSMiB = r.result.Seconds, r.result.MsPerIteration, train.PeakRSS()
+	var u train.Usage
+	for _, a := range r.result.Usage {
+		u.Add(a)
+	}
+	s.OracleCalls, s.BytesSent = u.Calls, u.Sent.Bytes
+	s.OracleSeconds, s.MixSeconds, s.AlgebraSeconds = u.OracleSeconds, u.MixSeconds, u.AlgebraSeconds()
+	if n := len(r.result.Usage) * s.Iterations; n > 0 {
+		s.FloatsSent = float64(u.Sent.Floats) / float64(n)
+	}
+	return s
+}
+
+// models copies what the first and the last model say to the fields that have their own names.
+func (s *Summary) models() {
+	for _, n := range []*train.Number{
+		&s.PhiLambda0, &s.TestLossLambda0, &s.TestAccuracyLambda0, &s.TestLossTuned, &s.TestAccuracyTuned,
+		&s.RefitTestLossLambda0, &s.RefitTestAccuracyLambda0, &s.RefitTestLoss, &s.RefitTestAccuracy,
+	} {
+		*n = unknown()
+	}
+	if len(s.Models) < 2 {
+		return
+	}
+	zero, tuned := s.Models[0], s.Models[len(s.Models)-1]
+	s.PhiLambda0, s.TestLossLambda0, s.TestAccuracyLambda0 = zero.Phi, zero.ExactTestLoss, zero.ExactTestAccuracy
+	s.RefitTestLossLambda0, s.RefitTestAccuracyLambda0 = zero.TestLoss, zero.TestAccuracy
+	s.TestLossTuned, s.TestAccuracyTuned = tuned.ExactTestLoss, tuned.ExactTestAccuracy
+	s.RefitTestLoss, s.RefitTestAccuracy = tuned.TestLoss, tuned.TestAccuracy
+}
+
+// print writes the tables at the end.
+func (r *runner) print(w io.Writer) error {
+	s := r.summarize(train.Finished, nil)
+	show := func(format string, n train.Number) string {
+		if !n.Known() {
+			return "-"
+		}
+		return fmt.Sprintf(format, float64(n))
+	}
+	rows := [][]string{{"model", "Φ", "validation loss", "test loss", "test accuracy"}}
+	for _, m := range s.Models {
+		rows = append(rows, []string{m.Name, show("%.4f", m.Phi), show("%.4f", m.ValLoss), show("%.4f", m.TestLoss), show("%.4f", m.TestAccuracy)})
+	}
+	rows = append(rows, []string{"last iterate", "", show("%.4f", s.ValLoss), show("%.4f", s.TestLoss), show("%.4f", s.TestAccuracy)})
+	facts := [][2]string{
+		{"iterations", fmt.Sprintf("%d of %s, %s ms each", s.Iterations, s.Algorithm, show("%.0f", s.MsPerIteration))},
+		{"consensus error of x", show("%.2e", s.ConsensusX)},
+		{"hypergradient error", show("%.3f", s.HypergradientError)},
+		{"sent", fmt.Sprintf("%.0f numbers an agent and iteration, %.1f MB in all", s.FloatsSent, float64(s.BytesSent)/1e6)},
+		{"peak memory", show("%.0f MiB", s.PeakRSSMiB)},
+		{"run folder", string(r.folder)},
+	}
+	if _, err := fmt.Fprintf(w, "%s; %v\nEach model is solved for by all agents together at its λ; Φ is exact.\n\n", r.problem.Describe, r.graph); err != nil {
+		return err
+	}
+	if err := cli.Table(w, rows); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	for _, f := range facts {
+		if _, err := fmt.Fprintf(w, "%-22s%s\n", f[0], f[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

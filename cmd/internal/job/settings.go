@@ -1,0 +1,248 @@
+// Package job is what the commands that run a method share: settings and their flags, the checks before a
+// run, the run with its progress, and what comes after: refitted models, tables and the files of the run
+// folder.
+package job
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/internal/cli"
+	"dsbo/network"
+)
+
+// A Preset is the settings that a name stands for.
+type Preset struct {
+	Algorithm string
+	Params    algo.Params // with K
+	Batch     int
+}
+
+// Settings are what a user can choose about a run, apart from the task. All of them are flags.
+type Settings struct {
+	Preset    string
+	Algorithm string
+	K, T, N   int
+	X0        float64
+	Alpha     string // a schedule
+	Beta      string // a schedule, or auto
+	Gamma     string // a schedule, or auto
+	Set       assignments
+	Agents    int
+	Graph     string
+	W, Prob   float64
+	Batch     int
+	DType     string
+	Seed      uint64
+
+	EvalEvery, CheckpointEvery int
+	Out                        string
+	Resume, Force, Quiet       bool
+}
+
+// auto is the step that is chosen by the curvature.
+const auto = "auto"
+
+// assignments are parameters by the names that they have in JSON.
+type assignments map[string]json.RawMessage
+
+// String is never shown: -h says where the default comes from.
+func (a assignments) String() string { return "" }
+
+// Set reads name=value.
+func (a assignments) Set(text string) error {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok || name == "" {
+		return fmt.Errorf("%q: want name=value", text)
+	}
+	if !json.Valid([]byte(value)) {
+		quoted, err := json.Marshal(value)
+		if err != nil {
+			return err
+		}
+		value = string(quoted)
+	}
+	a[name] = json.RawMessage(value)
+	return nil
+}
+
+// Flags adds the flags that choose the method. what names the presets, the first of which is the default.
+func (s *Settings) Flags(f *cli.Flags, presets []string) {
+	s.Set = assignments{}
+	f.Group("Method", func() {
+		f.StringVar(&s.Preset, "preset", presets[0], "`name` of a set of defaults for the flags of this group and -batch: "+strings.Join(presets, ", "))
+		f.StringVar(&s.Algorithm, "algorithm", "", "`name` of the method: "+strings.Join(algo.Names(), ", ")+" (default: the preset's)")
+		f.IntVar(&s.K, "K", 0, "K, outer `iterations` (default: the preset's)")
+		f.IntVar(&s.T, "T", 0, "T, `steps` of y in an outer iteration (default: the preset's)")
+		f.IntVar(&s.N, "N", 0, "N, `steps` of z in an outer iteration (default: the preset's)")
+		f.StringVar(&s.Alpha, "alpha", "", "α_k, `step` of x and weight of its moving average: a number, c/sqrt(k+1), c/(k+1), c/sqrt(K), c*(1-k/K), or numbers with commas between (default: the preset's)")
+		f.StringVar(&s.Beta, "beta", "", "β_k, `step` of y, in the same forms, or auto: 1/L_max (default: the preset's)")
+		f.StringVar(&s.Gamma, "gamma", "", "γ, `step` of z, in the same forms, or auto: 0.8/L_max (default: the preset's)")
+		f.Float64Var(&s.X0, "x0", 0, "λ at the start, one `number` for all entries (default: the preset's)")
+		f.Var(s.Set, "set", "any other parameter of the method as `name=value`, for instance mom_z=0.9 or clip=[1,12]; may be given more than once (default: the preset's)")
+	})
+	f.Group("Network", func() {
+		f.IntVar(&s.Agents, "agents", 8, "n, `number` of agents")
+		f.StringVar(&s.Graph, "graph", "ring", "`name` of the graph, or a file that ends in .json: "+strings.Join(network.Names(), ", "))
+		f.Float64Var(&s.W, "w", 0.5, "w, each agent's `weight` on itself; its neighbours share the rest; 0: Metropolis weights (default 0.5 on the ring, 0 elsewhere)")
+		f.Float64Var(&s.Prob, "prob", 0, "`probability` of an edge of erdos-renyi (default 2·ln(n)/n)")
+	})
+	f.Group("Computation", func() {
+		f.IntVar(&s.Batch, "batch", 0, "`examples` in a minibatch, 0 for all (default: the preset's)")
+		f.StringVar(&s.DType, "dtype", "float32", "`type` of numbers in the oracles: float32 or float64; evaluation is in float64")
+		f.Uint64Var(&s.Seed, "seed", 1, "`seed` of all that is drawn")
+	})
+}
+
+// OutputFlags adds the flags about what is written.
+func (s *Settings) OutputFlags(f *cli.Flags) {
+	f.Group("Output", func() {
+		f.StringVar(&s.Out, "out", "", "run `folder` (default: a new one in runs, named by preset and seed)")
+		f.IntVar(&s.EvalEvery, "eval-every", 0, "`iterations` from one evaluation to the next (default K/10)")
+		f.IntVar(&s.CheckpointEvery, "checkpoint-every", 0, "`iterations` from one checkpoint to the next (default: as evaluations)")
+		f.BoolVar(&s.Resume, "resume", false, "go on with the run in the folder, with its settings")
+		f.BoolVar(&s.Force, "force", false, "replace the run in the folder")
+		f.BoolVar(&s.Quiet, "quiet", false, "no progress on stderr")
+	})
+}
+
+// Resolve fills in the preset for all flags that were not given, and reports the first setting that
+// cannot work whatever the data. Steps that are auto stay unset.
+func (s *Settings) Resolve(presets map[string]Preset, given map[string]bool) (algo.Params, error) {
+	preset, ok := presets[s.Preset]
+	if !ok {
+		return algo.Params{}, bad("-preset %s: want %s", s.Preset, strings.Join(names(presets), " or "))
+	}
+	p := preset.Params
+	if !given["algorithm"] {
+		s.Algorithm = preset.Algorithm
+	}
+	if !given["batch"] {
+		s.Batch = preset.Batch
+	}
+	for _, v := range []struct {
+		flag      string
+		value, in *int
+	}{{"K", &s.K, &p.K}, {"T", &s.T, &p.T}, {"N", &s.N, &p.N}} {
+		if !given[v.flag] {
+			*v.value = *v.in
+		}
+		if *v.value < 1 {
+			return p, bad("-%s %d: want at least 1", v.flag, *v.value)
+		}
+		*v.in = *v.value
+	}
+	if given["x0"] {
+		p.X0 = s.X0
+	}
+	for _, v := range []struct {
+		flag, text string
+		into       *algo.Schedule
+	}{{"alpha", s.Alpha, &p.Alpha}, {"beta", s.Beta, &p.Beta}, {"gamma", s.Gamma, &p.Gamma}} {
+		if err := step(v.flag, v.text, v.into, given[v.flag]); err != nil {
+			return p, err
+		}
+	}
+	if err := s.assign(&p); err != nil {
+		return p, err
+	}
+	return p, s.validate(p)
+}
+
+// step reads a step; auto leaves it unset.
+func step(name, text string, into *algo.Schedule, given bool) error {
+	if !given {
+		return nil
+	}
+	if text == auto && name != "alpha" {
+		*into = algo.Schedule{}
+		return nil
+	}
+	v, err := algo.ParseSchedule(text)
+	if err != nil {
+		return fmt.Errorf("-%s: %w", name, err)
+	}
+	if v.IsZero() {
+		return bad("-%s is empty: want a number", name)
+	}
+	*into = v
+	return nil
+}
+
+// assign sets the parameters of -set.
+func (s *Settings) assign(p *algo.Params) error {
+	info, err := algo.Describe(s.Algorithm)
+	if err != nil {
+		return fmt.Errorf("-algorithm: %w", err)
+	}
+	for _, name := range names(s.Set) {
+		known := false
+		for _, n := range info.Params {
+			known = known || n == name
+		}
+		if !known {
+			return bad("-set %s: %s has no such parameter: want one of %s", name, s.Algorithm, strings.Join(info.Params, ", "))
+		}
+		object, err := json.Marshal(map[string]json.RawMessage{name: s.Set[name]})
+		if err != nil {
+			return err
+		}
+		d := json.NewDecoder(bytes.NewReader(object))
+		d.DisallowUnknownFields()
+		if err := d.Decode(p); err != nil {
+			return bad("-set %s=%s: %v", name, s.Set[name], err)
+		}
+	}
+	return nil
+}
+
+// validate reports the first setting that cannot work whatever the data.
+func (s *Settings) validate(p algo.Params) error {
+	switch {
+	case s.Agents < 1:
+		return bad("-agents %d: want at least 1", s.Agents)
+	case s.Batch < 0:
+		return bad("-batch %d: want 0 (all examples) or more", s.Batch)
+	case s.DType != "float32" && s.DType != "float64":
+		return bad("-dtype %s: want float32 or float64", s.DType)
+	case s.EvalEvery < 0:
+		return bad("-eval-every %d: want at least 1", s.EvalEvery)
+	case s.CheckpointEvery < 0:
+		return bad("-checkpoint-every %d: want at least 1", s.CheckpointEvery)
+	case s.Resume && s.Force:
+		return bad("-resume goes on with a run and -force replaces it: want one of them")
+	case math.IsNaN(p.X0) || math.IsInf(p.X0, 0):
+		return bad("-x0 %v: want a finite number", p.X0)
+	}
+	return p.Validate(s.Algorithm)
+}
+
+// network makes the graph. The number of agents may come from a graph file.
+func (s *Settings) network(given map[string]bool) (*network.Graph, error) {
+	n, file := s.Agents, strings.HasSuffix(s.Graph, ".json")
+	if file && !given["agents"] {
+		n = 0
+	}
+	if s.Graph != "ring" && !given["w"] {
+		s.W = 0
+	}
+	g, err := network.New(s.Graph, n, network.Options{W: s.W, Prob: s.Prob, Seed: s.Seed})
+	if err != nil {
+		return nil, err
+	}
+	s.Agents = g.W.N()
+	return g, nil
+}
+
+func names[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+func bad(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", dsbo.ErrConfig, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"dsbo/algo"
+	"dsbo/cmd/internal/job"
+)
+
+// presets returns what -preset names.
+func presets() map[string]job.Preset {
+	return map[string]job.Preset{"tuned": tuned(), "paper": paper()}
+}
+
+// paper is the paper's experiment on MNIST, and MA-DSBO to the letter.
+func paper() job.Preset {
+	return job.Preset{
+		Algorithm: "madsbo",
+		Batch:     1000,
+		Params: algo.Params{
+			K: 100, T: 10, N: 10,
+			Alpha: algo.Constant(0.5), Beta: algo.Constant(0.5), Gamma: algo.Constant(0.2),
+		},
+	}
+}
+
+// tuned moves λ to where Φ is low. From λ = 0 the lower problem is so flat that y and z lag far behind, and λ then
+// moves the wrong way; from above they keep up. The rest makes them keep up: z continues where it was, both have
+// momentum, y is tracked, and each entry of λ has its own scale of steps.
+func tuned() job.Preset {
+	return job.Preset{
+		Algorithm: "madsbo_tuned",
+		Batch:     1000,
+		Params: algo.Params{
+			K: 100, T: 10, N: 10, X0: 3,
+			Alpha: algo.Constant(0.1), Beta: algo.Constant(0.2), Gamma: algo.Constant(0.1),
+			WarmZ: true, TrackY: true, MomY: 0.9, MomZ: 0.9, ReuseB: true,
+			XStep: "adam", Lr: algo.Linear(0.1), V: 0.95, Clip: []float64{-4, 12},
+		},
+	}
+}
