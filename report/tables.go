@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -195,9 +196,13 @@ func shared(gs []group, f Field) bool {
 	return true
 }
 
-// shownSetting cuts long values, such as lists of edges.
+// shownSetting writes lists of words as words, and cuts long values, such as lists of edges.
 func shownSetting(s string) string {
 	const most = 160
+	var words []string
+	if json.Unmarshal([]byte(s), &words) == nil {
+		s = strings.Join(words, " ")
+	}
 	runes := []rune(strings.TrimSpace(s))
 	if len(runes) == 0 {
 		return none

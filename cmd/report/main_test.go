@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dsbo/internal/cli"
+)
+
+// folder makes a small run folder.
+func folder(t *testing.T, task, metrics string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "run")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"config.json":   `{"task": "` + task + `", "algorithm": "madsbo", "seed": 1, "build": {"go": "go1.26"}}`,
+		"metrics.jsonl": metrics,
+	} {
+		if text == "" {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+const metrics = `{"iteration": 0, "phi": 3, "seconds": 0}
+{"iteration": 10, "phi": 2, "seconds": 1.5}
+`
+
+func TestReport(t *testing.T) {
+	dir := folder(t, "mnist", metrics)
+	var out bytes.Buffer
+	if err := run(t.Context(), []string{"-title", "A title", dir}, &out, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(strings.TrimSpace(out.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(page, []byte("<title>A title</title>")) {
+		t.Error("the page lacks its title")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "figures", "phi_iterations.png")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	var out bytes.Buffer
+	if err := run(t.Context(), []string{"-h"}, &out, io.Discard); cli.Code(err) != cli.OK {
+		t.Fatal(err)
+	}
+	for _, word := range []string{"usage: report", "-out", "-title"} {
+		if !strings.Contains(out.String(), word) {
+			t.Errorf("help lacks %q", word)
+		}
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	good := folder(t, "mnist", metrics)
+	file := filepath.Join(good, "config.json")
+	tests := []struct {
+		name string
+		args []string
+		code int
+		word string
+	}{
+		{"no run", nil, 2, "no run folder"},
+		{"unknown flag", []string{"-colour", good}, 2, "-colour"},
+		{"missing folder", []string{filepath.Join(good, "nowhere")}, 2, "nowhere"},
+		{"a file", []string{file}, 2, "is a file"},
+		{"no metrics", []string{folder(t, "mnist", "")}, 2, "has no metrics"},
+		{"empty metrics", []string{folder(t, "mnist", "\n")}, 2, "has no metrics"},
+		{"broken metrics", []string{folder(t, "mnist", `{"iteration": 0}`+"\n{]\n"+`{"iteration": 1}`+"\n")}, 2, "metrics.jsonl: line 2"},
+		{"two tasks", []string{good, folder(t, "synthetic", metrics)}, 2, "synthetic"},
+		{"out is a file", []string{"-out", file, good}, 1, "config.json"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var out bytes.Buffer
+			err := run(t.Context(), tt.args, &out, io.Discard)
+			if code := cli.Code(err); code != tt.code {
+				t.Errorf("exit code %d, want %d: %v", code, tt.code, err)
+			}
+			if err == nil || !strings.Contains(cli.OneLine(err), tt.word) {
+				t.Errorf("want %q, got %v", tt.word, err)
+			}
+			if out.Len() > 0 {
+				t.Errorf("on the standard output: %s", &out)
+			}
+		})
+	}
+}
