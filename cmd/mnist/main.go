@@ -40,16 +40,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	var o options
 	s := &job.Settings{}
 	j := job.Job{Task: "mnist", Settings: s, Presets: presets(), Load: func() (job.Problem, error) { return load(o, s) }}
-	f := cli.NewFlags("mnist", intro)
-	f.Group("Task", func() {
-		f.StringVar(&o.model, "model", "softmax", "`name` of the model: softmax, mlp, mlp-relu or hyperclean")
-		f.IntVar(&o.train, "train", 3750, "training `examples` of each agent, for g_i; 0: half of its share")
-		f.IntVar(&o.val, "val", 3750, "validation `examples` of each agent, for f_i; 0: half of its share")
-		f.TextVar(&o.partition, "partition", data.Partition{}, "how examples are split over agents, a `rule`: iid, dirichlet:0.3 (label shares) or labels:2 (labels of each agent)")
-		f.StringVar(&o.data, "data", "", "`folder` with the four files of MNIST (default: $DSBO_DATA, else the folder of the GoMNIST module)")
-	})
-	s.Flags(f, []string{"tuned", "paper"})
-	s.OutputFlags(f)
+	order := []string{"tuned", "paper"}
+	f := cli.NewFlags("mnist", intro, job.Explain(j.Presets, order))
+	f.StringVar(&o.model, "model", "softmax", "`name` of the model: softmax, mlp, mlp-relu or hyperclean")
+	f.IntVar(&o.train, "train", 3750, "training `examples` of each agent, for g_i; 0: half of its share")
+	f.IntVar(&o.val, "val", 3750, "validation `examples` of each agent, for f_i; 0: half of its share")
+	f.TextVar(&o.partition, "partition", data.Partition{}, "`rule` by which examples are split over agents: iid, dirichlet:0.3 (unlike shares of the labels) or labels:2 (so many labels an agent)")
+	f.StringVar(&o.data, "data", "", "`folder` with the four files of MNIST (default: $DSBO_DATA, else that of the GoMNIST module)")
+	f.Group("Task", "model", "train", "val", "partition", "data")
+	s.Flags(f, order)
 	if err := j.Parse(f, args, stdout); err != nil {
 		return err
 	}

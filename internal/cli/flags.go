@@ -10,10 +10,11 @@ import (
 	"dsbo"
 )
 
-// Flags is a set of flags that -h shows in groups, in the order in which they were defined.
+// Flags is a set of flags that -h shows in groups.
 type Flags struct {
 	*flag.FlagSet
 	intro  string
+	outro  string
 	groups []group
 }
 
@@ -22,25 +23,16 @@ type group struct {
 	names []string
 }
 
-// NewFlags makes an empty set. intro is what -h says first.
-func NewFlags(name, intro string) *Flags {
-	f := &Flags{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError), intro: intro}
+// NewFlags makes an empty set. intro is what -h says before the flags, and outro after them.
+func NewFlags(name, intro, outro string) *Flags {
+	f := &Flags{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError), intro: intro, outro: outro}
 	f.SetOutput(io.Discard)
 	return f
 }
 
-// Group puts the flags that define makes under a title.
-func (f *Flags) Group(title string, define func()) {
-	known := map[string]bool{}
-	f.VisitAll(func(fl *flag.Flag) { known[fl.Name] = true })
-	define()
-	g := group{title: title}
-	f.VisitAll(func(fl *flag.Flag) {
-		if !known[fl.Name] {
-			g.names = append(g.names, fl.Name)
-		}
-	})
-	f.groups = append(f.groups, g)
+// Group puts flags, by their names in the order in which -h shows them, under a title.
+func (f *Flags) Group(title string, names ...string) {
+	f.groups = append(f.groups, group{title, names})
 }
 
 // Parse reads the arguments. With -h it writes the help to out and returns flag.ErrHelp; whatever else is wrong matches
@@ -72,7 +64,7 @@ func (f *Flags) help(out io.Writer) {
 				head += " " + value
 			}
 			text := wrap(usage, 72)
-			if fl.DefValue != "" && fl.DefValue != "false" && !strings.Contains(usage, "default") {
+			if fl.DefValue != "" && fl.DefValue != "false" && !strings.Contains(usage, "default") { // else it says it itself
 				text = wrap(usage+" (default "+fl.DefValue+")", 72)
 			}
 			fmt.Fprintf(out, "  %s\n", head)
@@ -80,6 +72,9 @@ func (f *Flags) help(out io.Writer) {
 				fmt.Fprintf(out, "        %s\n", line)
 			}
 		}
+	}
+	if f.outro != "" {
+		fmt.Fprintf(out, "\n%s\n", f.outro)
 	}
 }
 
@@ -100,7 +95,7 @@ func wrap(text string, width int) []string {
 	return append(lines, line)
 }
 
-// Set names the flags that were given.
+// Given names the flags that were given.
 func (f *Flags) Given() map[string]bool {
 	given := map[string]bool{}
 	f.Visit(func(fl *flag.Flag) { given[fl.Name] = true })

@@ -73,44 +73,53 @@ func (a assignments) Set(text string) error {
 	return nil
 }
 
-// Flags adds the flags that choose the method. what names the presets, the first of which is the default.
+// Flags adds the flags of the settings. The first of the presets is the default.
 func (s *Settings) Flags(f *cli.Flags, presets []string) {
 	s.Set = assignments{}
-	f.Group("Method", func() {
-		f.StringVar(&s.Preset, "preset", presets[0], "`name` of a set of defaults for the flags of this group and -batch: "+strings.Join(presets, ", "))
-		f.StringVar(&s.Algorithm, "algorithm", "", "`name` of the method: "+strings.Join(algo.Names(), ", ")+" (default: the preset's)")
-		f.IntVar(&s.K, "K", 0, "K, outer `iterations` (default: the preset's)")
-		f.IntVar(&s.T, "T", 0, "T, `steps` of y in an outer iteration (default: the preset's)")
-		f.IntVar(&s.N, "N", 0, "N, `steps` of z in an outer iteration (default: the preset's)")
-		f.StringVar(&s.Alpha, "alpha", "", "α_k, `step` of x and weight of its moving average: a number, c/sqrt(k+1), c/(k+1), c/sqrt(K), c*(1-k/K), or numbers with commas between (default: the preset's)")
-		f.StringVar(&s.Beta, "beta", "", "β_k, `step` of y, in the same forms, or auto: 1/L_max (default: the preset's)")
-		f.StringVar(&s.Gamma, "gamma", "", "γ, `step` of z, in the same forms, or auto: 0.8/L_max (default: the preset's)")
-		f.Float64Var(&s.X0, "x0", 0, "λ at the start, one `number` for all entries (default: the preset's)")
-		f.Var(s.Set, "set", "any other parameter of the method as `name=value`, for instance mom_z=0.9 or clip=[1,12]; may be given more than once (default: the preset's)")
-	})
-	f.Group("Network", func() {
-		f.IntVar(&s.Agents, "agents", 8, "n, `number` of agents")
-		f.StringVar(&s.Graph, "graph", "ring", "`name` of the graph, or a file that ends in .json: "+strings.Join(network.Names(), ", "))
-		f.Float64Var(&s.W, "w", 0.5, "w, each agent's `weight` on itself; its neighbours share the rest; 0: Metropolis weights (default 0.5 on the ring, 0 elsewhere)")
-		f.Float64Var(&s.Prob, "prob", 0, "`probability` of an edge of erdos-renyi (default 2·ln(n)/n)")
-	})
-	f.Group("Computation", func() {
-		f.IntVar(&s.Batch, "batch", 0, "`examples` in a minibatch, 0 for all (default: the preset's)")
-		f.StringVar(&s.DType, "dtype", "float32", "`type` of numbers in the oracles: float32 or float64; evaluation is in float64")
-		f.Uint64Var(&s.Seed, "seed", 1, "`seed` of all that is drawn")
-	})
+	f.StringVar(&s.Preset, "preset", presets[0], "`name` of the defaults of this group and of -batch, listed below: "+strings.Join(presets, " or "))
+	f.StringVar(&s.Algorithm, "algorithm", "", "`name` of the method: "+strings.Join(algo.Names(), ", ")+" (default: the preset's)")
+	f.IntVar(&s.K, "K", 0, "K, outer `iterations` (default: the preset's)")
+	f.IntVar(&s.T, "T", 0, "T, `steps` of y in an outer iteration (default: the preset's)")
+	f.IntVar(&s.N, "N", 0, "N, `steps` of z in an outer iteration, for the Hessian-inverse-gradient product (default: the preset's)")
+	f.StringVar(&s.Alpha, "alpha", "", "α_k, `step` of x and weight of its moving average: a number, c/sqrt(k+1), c/(k+1), c/sqrt(K), c*(1-k/K), or numbers with commas between (default: the preset's)")
+	f.StringVar(&s.Beta, "beta", "", "β_k, `step` of y, in the same forms, or auto: 1/L_max (default: the preset's)")
+	f.StringVar(&s.Gamma, "gamma", "", "γ, `step` of z, in the same forms, or auto: 0.8/L_max (default: the preset's)")
+	f.Float64Var(&s.X0, "x0", 0, "x_0 = λ at the start, one `number` for all entries (default: the preset's)")
+	f.Var(s.Set, "set", "any other parameter of the method as `name=value`, for instance mom_z=0.9 or clip=[1,12]; may be given more than once (default: the preset's)")
+	f.Group("Method", "preset", "algorithm", "K", "T", "N", "alpha", "beta", "gamma", "x0", "set")
+
+	f.IntVar(&s.Agents, "agents", 8, "n, `number` of agents")
+	f.StringVar(&s.Graph, "graph", "ring", "`name` of the graph, or a file that ends in .json: "+strings.Join(network.Names(), ", "))
+	f.Float64Var(&s.W, "w", 0.5, "w_ii, each agent's `weight` on itself; its neighbours share the rest; 0: Metropolis weights (default 0.5 on the ring, 0 elsewhere)")
+	f.Float64Var(&s.Prob, "prob", 0, "`probability` of an edge of erdos-renyi (default 2·ln(n)/n)")
+	f.Group("Network", "agents", "graph", "w", "prob")
+
+	f.IntVar(&s.Batch, "batch", 0, "`examples` in a draw ξ or φ, 0 for all (default: the preset's)")
+	f.StringVar(&s.DType, "dtype", "float32", "`type` of numbers in the agents' oracles, float32 or float64; evaluation is in float64")
+	f.Uint64Var(&s.Seed, "seed", 1, "`number` that all draws depend on")
+	f.Group("Computation", "batch", "dtype", "seed")
+
+	f.StringVar(&s.Out, "out", "", "run `folder` (default: a new one in runs, named by preset and seed)")
+	f.IntVar(&s.EvalEvery, "eval-every", 0, "`iterations` from one evaluation to the next (default K/10)")
+	f.IntVar(&s.CheckpointEvery, "checkpoint-every", 0, "`iterations` from one checkpoint to the next (default: as evaluations)")
+	f.BoolVar(&s.Resume, "resume", false, "go on with the unfinished run in the folder (the newest in runs), with its settings")
+	f.BoolVar(&s.Force, "force", false, "replace the run in the folder")
+	f.BoolVar(&s.Quiet, "quiet", false, "nothing on stderr but errors")
+	f.Group("Output", "out", "eval-every", "checkpoint-every", "resume", "force", "quiet")
 }
 
-// OutputFlags adds the flags about what is written.
-func (s *Settings) OutputFlags(f *cli.Flags) {
-	f.Group("Output", func() {
-		f.StringVar(&s.Out, "out", "", "run `folder` (default: a new one in runs, named by preset and seed)")
-		f.IntVar(&s.EvalEvery, "eval-every", 0, "`iterations` from one evaluation to the next (default K/10)")
-		f.IntVar(&s.CheckpointEvery, "checkpoint-every", 0, "`iterations` from one checkpoint to the next (default: as evaluations)")
-		f.BoolVar(&s.Resume, "resume", false, "go on with the run in the folder, with its settings")
-		f.BoolVar(&s.Force, "force", false, "replace the run in the folder")
-		f.BoolVar(&s.Quiet, "quiet", false, "no progress on stderr")
-	})
+// Explain lists what presets stand for.
+func Explain(presets map[string]Preset, order []string) string {
+	lines := []string{"Presets"}
+	for _, name := range order {
+		p := presets[name]
+		params, err := json.Marshal(p.Params)
+		if err != nil {
+			params = []byte(err.Error())
+		}
+		lines = append(lines, fmt.Sprintf("  %s: -algorithm %s -batch %d", name, p.Algorithm, p.Batch), "        "+string(params))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Resolve fills in the preset for all flags that were not given, and reports the first setting that
