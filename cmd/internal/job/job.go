@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -154,12 +155,19 @@ func (r *runner) preflight(ctx context.Context) error {
 	if r.lmax, err = train.Curvature(ctx, r.problem.Oracles, x, y); err != nil {
 		return err
 	}
-	gamma, beta := train.Stable(slices.Max(r.lmax))
+	l := slices.Max(r.lmax)
 	if r.params.Beta.IsZero() {
-		r.params.Beta = algo.Constant(beta / 2)
+		r.params.Beta = algo.Constant(cmp.Or(r.Settings.betaL, 1) / l)
 	}
 	if r.params.Gamma.IsZero() {
-		r.params.Gamma = algo.Constant(gamma)
+		r.params.Gamma = algo.Constant(cmp.Or(r.Settings.gammaL, 0.8) / l)
+	}
+	info, err := algo.Describe(r.Settings.Algorithm)
+	if err != nil {
+		return err
+	}
+	if r.params.L == 0 && slices.Contains(info.Params, "lg") {
+		r.params.L = 1.05 * l // a bound, where l is right to a percent or so
 	}
 	r.warnings = train.StepWarnings(r.Settings.Algorithm, r.params, r.lmax, 0)
 	for _, w := range r.warnings {

@@ -5,11 +5,13 @@ package job
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"dsbo"
@@ -21,8 +23,11 @@ import (
 // A Preset is the settings that a name stands for.
 type Preset struct {
 	Algorithm string
-	Params    algo.Params // with K
+	Params    algo.Params // with K; steps of y and z that are left open follow the curvature
 	Batch     int
+	// Of open steps: step times L_max, the largest curvature of an agent at the start.
+	BetaL  float64 // of y; 0: 1
+	GammaL float64 // of z; 0: 0.8
 }
 
 // Settings are what a user can choose about a run, apart from the task. All of them are flags.
@@ -32,19 +37,21 @@ type Settings struct {
 	K, T, N   int
 	X0        float64
 	Alpha     string // a schedule
-	Beta      string // a schedule, or auto
-	Gamma     string // a schedule, or auto
+	Beta      string // a schedule, c/L or auto
+	Gamma     string // a schedule, c/L or auto
 	Set       assignments
 	Agents    int
 	Graph     string
 	W, Prob   float64
 	Batch     int
-	DType     string
+	DType     string // before Flags, its default; "": float32
 	Seed      uint64
 
 	EvalEvery, CheckpointEvery int
 	Out                        string
 	Resume, Force, Quiet       bool
+
+	betaL, gammaL float64 // as in Preset
 }
 
 // auto is the step that is chosen by the curvature.
@@ -82,8 +89,8 @@ func (s *Settings) Flags(f *cli.Flags, presets []string) {
 	f.IntVar(&s.T, "T", 0, "T, `steps` of y in an outer iteration (default: the preset's)")
 	f.IntVar(&s.N, "N", 0, "N, `steps` of z in an outer iteration, for the Hessian-inverse-gradient product (default: the preset's)")
 	f.StringVar(&s.Alpha, "alpha", "", "α_k, `step` of x and weight of its moving average: a number, c/sqrt(k+1), c/(k+1), c/sqrt(K), c*(1-k/K), or numbers with commas between (default: the preset's)")
-	f.StringVar(&s.Beta, "beta", "", "β_k, `step` of y, in the same forms, or auto: 1/L_max (default: the preset's)")
-	f.StringVar(&s.Gamma, "gamma", "", "γ, `step` of z, in the same forms, or auto: 0.8/L_max (default: the preset's)")
+	f.StringVar(&s.Beta, "beta", "", "β_k, `step` of y, in the same forms, or c/L with the largest curvature L of an agent at the start, or auto: 1/L (default: the preset's)")
+	f.StringVar(&s.Gamma, "gamma", "", "γ, `step` of z, in the same forms as β_k; auto: 0.8/L (default: the preset's)")
 	f.Float64Var(&s.X0, "x0", 0, "x_0 = λ at the start, one `number` for all entries (default: the preset's)")
 	f.Var(s.Set, "set", "any other parameter of the method as `name=value`, for instance mom_z=0.9 or clip=[1,12]; may be given more than once (default: the preset's)")
 	f.Group("Method", "preset", "algorithm", "K", "T", "N", "alpha", "beta", "gamma", "x0", "set")
@@ -95,7 +102,7 @@ func (s *Settings) Flags(f *cli.Flags, presets []string) {
 	f.Group("Network", "agents", "graph", "w", "prob")
 
 	f.IntVar(&s.Batch, "batch", 0, "`examples` in a draw ξ or φ, 0 for all (default: the preset's)")
-	f.StringVar(&s.DType, "dtype", "float32", "`type` of numbers in the agents' oracles, float32 or float64; evaluation is in float64")
+	f.StringVar(&s.DType, "dtype", cmp.Or(s.DType, "float32"), "`type` of numbers in the agents' oracles, float32 or float64; evaluation is in float64")
 	f.Uint64Var(&s.Seed, "seed", 1, "`number` that all draws depend on")
 	f.Group("Computation", "batch", "dtype", "seed")
 
@@ -117,7 +124,20 @@ func Explain(presets map[string]Preset, order []string) string {
 		if err != nil {
 			params = []byte(err.Error())
 		}
-		lines = append(lines, fmt.Sprintf("  %s: -algorithm %s -batch %d", name, p.Algorithm, p.Batch), "        "+string(params))
+		line := fmt.Sprintf("  %s: -algorithm %s -batch %d", name, p.Algorithm, p.Batch)
+		for _, v := range []struct {
+			flag string
+			step algo.Schedule
+			l    float64
+		}{{"beta", p.Params.Beta, p.BetaL}, {"gamma", p.Params.Gamma, p.GammaL}} {
+			switch {
+			case v.step.IsZero() && v.l != 0:
+				line += fmt.Sprintf(" -%s %g/L", v.flag, v.l)
+			case v.step.IsZero():
+				line += fmt.Sprintf(" -%s %s", v.flag, auto)
+			}
+		}
+		lines = append(lines, line, "        "+string(params))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -130,6 +150,7 @@ func (s *Settings) Resolve(presets map[string]Preset, given map[string]bool) (al
 		return algo.Params{}, bad("-preset %s: want %s", s.Preset, strings.Join(names(presets), " or "))
 	}
 	p := preset.Params
+	s.betaL, s.gammaL = preset.BetaL, preset.GammaL
 	if !given["algorithm"] {
 		s.Algorithm = preset.Algorithm
 	}
@@ -154,8 +175,12 @@ func (s *Settings) Resolve(presets map[string]Preset, given map[string]bool) (al
 	for _, v := range []struct {
 		flag, text string
 		into       *algo.Schedule
-	}{{"alpha", s.Alpha, &p.Alpha}, {"beta", s.Beta, &p.Beta}, {"gamma", s.Gamma, &p.Gamma}} {
-		if err := step(v.flag, v.text, v.into, given[v.flag]); err != nil {
+		l          *float64
+	}{{"alpha", s.Alpha, &p.Alpha, nil}, {"beta", s.Beta, &p.Beta, &s.betaL}, {"gamma", s.Gamma, &p.Gamma, &s.gammaL}} {
+		if !given[v.flag] {
+			continue
+		}
+		if err := step(v.flag, v.text, v.into, v.l); err != nil {
 			return p, err
 		}
 	}
@@ -165,13 +190,18 @@ func (s *Settings) Resolve(presets map[string]Preset, given map[string]bool) (al
 	return p, s.validate(p)
 }
 
-// step reads a step; auto leaves it unset.
-func step(name, text string, into *algo.Schedule, given bool) error {
-	if !given {
-		return nil
-	}
-	if text == auto && name != "alpha" {
-		*into = algo.Schedule{}
+// step reads a step. One that follows the curvature is left open, and l is its number; l is nil where
+// there is no such thing.
+func step(name, text string, into *algo.Schedule, l *float64) error {
+	if c, ok := strings.CutSuffix(text, "/L"); l != nil && (ok || text == auto) {
+		*into, *l = algo.Schedule{}, 0
+		if !ok {
+			return nil
+		}
+		var err error
+		if *l, err = strconv.ParseFloat(c, 64); err != nil || !(*l > 0) || math.IsInf(*l, 0) {
+			return bad("-%s %s: want a positive number before /L", name, text)
+		}
 		return nil
 	}
 	v, err := algo.ParseSchedule(text)
@@ -230,6 +260,7 @@ func (s *Settings) validate(p algo.Params) error {
 	case math.IsNaN(p.X0) || math.IsInf(p.X0, 0):
 		return bad("-x0 %v: want a finite number", p.X0)
 	}
+	p.L = cmp.Or(p.L, 1) // left open, it follows the curvature
 	return p.Validate(s.Algorithm)
 }
 
