@@ -150,6 +150,19 @@ func (f Folder) read(name string, into any) error {
 // ReadConfig reads config.json into a value of the type that it was written from.
 func (f Folder) ReadConfig(into any) error { return f.read(configFile, into) }
 
+// ReadSummary reads summary.json in the same way.
+func (f Folder) ReadSummary(into any) error { return f.read(summaryFile, into) }
+
+// Records reads metrics.jsonl.
+func (f Folder) Records() ([]Record, error) {
+	file, err := os.Open(f.path(metricsFile))
+	if err != nil {
+		return nil, err
+	}
+	records, err := ReadRecords(file.Name(), file)
+	return records, errors.Join(err, file.Close())
+}
+
 // WriteConfig writes config.json. Its object must have a field "build" of type [Build]: that is what makes the
 // folder a run folder.
 func (f Folder) WriteConfig(config any) error { return f.write(configFile, config) }

@@ -35,6 +35,9 @@ type Constant struct {
 
 // finish refits at x̄ and at the constants that it is compared with, and writes what the run found.
 func (r *runner) finish(ctx context.Context) error {
+	if r.Bare {
+		return r.folder.WriteSummary(r.summarize(train.Finished, nil))
+	}
 	zero := Model{Name: "λ = 0", x: make([]float64, len(r.result.X))}
 	tuned := Model{Name: "λ tuned", Lambda: unknown(), x: r.result.X}
 	models := []*Model{&zero, &tuned}

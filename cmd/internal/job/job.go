@@ -24,9 +24,11 @@ type Job struct {
 	Settings *Settings
 	Presets  map[string]Preset
 	Load     func() (Problem, error) // makes the problem, for Settings.Agents
+	Bare     bool                    // run the method alone: no refitted models and no page
 
 	given map[string]bool // flags
 	flags []string        // what a resumed run takes over
+	home  train.Folder    // what to resume, if that is not the run folder
 }
 
 // A Problem is what a task loads.
@@ -42,19 +44,32 @@ type Problem struct {
 
 // Run runs the job: checks, the method, refitted models, files, and the table on stdout.
 func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) error {
-	r, err := j.prepare(stderr)
+	r, err := j.run(ctx, stderr)
 	if err != nil {
 		return err
 	}
-	if err := r.load(ctx); err != nil {
+	path, err := page(r.folder, "", r.folder)
+	if err != nil {
 		return err
+	}
+	return r.print(stdout, path)
+}
+
+// run is Run up to the files.
+func (j *Job) run(ctx context.Context, stderr io.Writer) (*runner, error) {
+	r, err := j.prepare(stderr)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.load(ctx); err != nil {
+		return nil, err
 	}
 	err = r.execute(ctx)
 	r.progress.Stop()
 	if err != nil {
-		return r.failed(err)
+		return nil, r.failed(err)
 	}
-	return r.print(stdout)
+	return r, nil
 }
 
 // A runner is a job under way.
@@ -200,28 +215,43 @@ func (r *runner) execute(ctx context.Context) error {
 		return err
 	}
 	r.progress.Stop()
+	if r.summary.FloatsFormula, err = r.account(); err != nil {
+		return err
+	}
 	return r.finish(ctx)
 }
 
 // failed writes how the run ended, if it had begun, and returns its error.
 func (r *runner) failed(err error) error {
-	state := "failed"
-	switch {
-	case errors.Is(err, dsbo.ErrDiverged):
-		state = "diverged"
-	case errors.Is(err, context.Canceled):
-		state = "interrupted"
-	}
 	if r.result == nil {
 		return err
 	}
+	state := stateOf(err)
 	if w := r.folder.WriteSummary(r.summarize(state, err)); w != nil {
 		return fmt.Errorf("%w; summary: %w", err, w)
 	}
-	if state == "interrupted" {
-		return fmt.Errorf("%w; -resume -out %s goes on", err, r.folder)
+	if state == interrupted {
+		return fmt.Errorf("%w; -resume -out %s goes on", err, cmp.Or(r.home, r.folder))
 	}
 	return err
+}
+
+// How runs end that do not finish.
+const (
+	diverged    = "diverged"
+	interrupted = "interrupted"
+	failed      = "failed"
+)
+
+// stateOf returns how a run with this error ended.
+func stateOf(err error) string {
+	switch {
+	case errors.Is(err, dsbo.ErrDiverged):
+		return diverged
+	case errors.Is(err, context.Canceled):
+		return interrupted
+	}
+	return failed
 }
 
 // line is a record for people.

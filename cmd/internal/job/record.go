@@ -91,7 +91,8 @@ type Summary struct {
 	MsPerIteration train.Number `json:"ms_per_iteration"` // median, without evaluation
 	// FloatsSent is per agent and iteration, to all neighbours together.
 	FloatsSent    float64    `json:"floats_sent_per_agent_per_iteration"`
-	BytesSent     int64      `json:"bytes_sent"` // by all agents
+	FloatsFormula float64    `json:"floats_by_formula_per_agent_per_iteration"` // the same by the method's formula
+	BytesSent     int64      `json:"bytes_sent"`                                // by all agents
 	OracleCalls   algo.Calls `json:"oracle_calls"`
 	OracleSeconds float64    `json:"oracle_seconds"` // of all agents together, as are the next two
 	MixSeconds    float64    `json:"mix_seconds"`
@@ -151,7 +152,7 @@ func (s *Summary) models() {
 }
 
 // print writes the tables at the end.
-func (r *runner) print(w io.Writer) error {
+func (r *runner) print(w io.Writer, page string) error {
 	s := r.summarize(train.Finished, nil)
 	show := func(format string, n train.Number) string {
 		if !n.Known() {
@@ -168,9 +169,10 @@ func (r *runner) print(w io.Writer) error {
 		{"iterations", fmt.Sprintf("%d of %s, %s ms each", s.Iterations, s.Algorithm, show("%.0f", s.MsPerIteration))},
 		{"consensus error of x", show("%.2e", s.ConsensusX)},
 		{"hypergradient error", show("%.3f", s.HypergradientError)},
-		{"sent", fmt.Sprintf("%.0f numbers an agent and iteration, %.1f MB in all", s.FloatsSent, float64(s.BytesSent)/1e6)},
+		{"sent", fmt.Sprintf("%.0f numbers an agent and iteration (by the method's formula %.0f), %.1f MB in all", s.FloatsSent, s.FloatsFormula, float64(s.BytesSent)/1e6)},
 		{"peak memory", show("%.0f MiB", s.PeakRSSMiB)},
 		{"run folder", string(r.folder)},
+		{"report", page},
 	}
 	if _, err := fmt.Fprintf(w, "%s; %v\nEach model is solved for by all agents together at its λ; Φ is exact.\n\n", r.problem.Describe, r.graph); err != nil {
 		return err

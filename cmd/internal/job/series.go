@@ -1,0 +1,143 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"dsbo"
+	"dsbo/internal/cli"
+	"dsbo/train"
+)
+
+// A Series is runs of one command side by side: their folders lie in that of the series, which has a
+// config.json and a summary.json of its own and can be resumed and replaced as a run can.
+type Series struct {
+	// Make makes the job of a command line, without running it.
+	Make func(flags []string) (*Job, error)
+	// Bare leaves out what comes after the method, see Job.
+	Bare bool
+
+	base   *Job
+	folder train.Folder
+	mode   train.Mode
+	stderr io.Writer
+}
+
+// A Part is one run of a series.
+type Part struct {
+	Name  string   // of its folder
+	Flags []string // what its command line has beyond that of the series
+}
+
+// An Outcome is what a part has left in its folder.
+type Outcome struct {
+	Folder  train.Folder
+	Config  Config
+	Summary Summary
+	Records []train.Record
+}
+
+// A seriesConfig is the config.json of a series.
+type seriesConfig struct {
+	Task  string      `json:"task"`
+	Flags []string    `json:"flags"`
+	Build train.Build `json:"build"`
+}
+
+// A seriesSummary is its summary.json.
+type seriesSummary struct {
+	State  string   `json:"state"` // as of a run
+	Error  string   `json:"error,omitempty"`
+	Parts  []string `json:"parts"`
+	Result any      `json:"result,omitempty"`
+}
+
+// Open checks the settings that all parts share and makes the folder of the series, that of base.
+func (s *Series) Open(base *Job, stderr io.Writer) error {
+	r, err := base.prepare(stderr)
+	if err != nil {
+		return err
+	}
+	s.base, s.folder, s.mode, s.stderr = base, r.folder, r.mode, stderr
+	if err := s.folder.Open(s.mode); err != nil {
+		return err
+	}
+	return s.folder.WriteConfig(seriesConfig{base.Task, base.flags, train.ThisBuild()})
+}
+
+// Run runs a part. In a series that is resumed, one that has come to its end is not run again. The outcome is there if the
+// part diverged too.
+func (s *Series) Run(ctx context.Context, p Part) (Outcome, error) {
+	o := Outcome{Folder: train.Folder(filepath.Join(string(s.folder), p.Name))}
+	state, err := o.Folder.State()
+	if err != nil {
+		return o, err
+	}
+	if s.mode == train.Resume && (state == train.Finished || state == diverged) {
+		return o, o.load()
+	}
+	failed := s.run(ctx, p, o.Folder, state)
+	if failed != nil && !errors.Is(failed, dsbo.ErrDiverged) {
+		return o, failed
+	}
+	return o, errors.Join(failed, o.load())
+}
+
+func (s *Series) run(ctx context.Context, p Part, folder train.Folder, state string) error {
+	flags := append(append([]string{}, s.base.flags...), p.Flags...)
+	flags = append(flags, "-out="+string(folder), fmt.Sprintf("-quiet=%t", s.base.Settings.Quiet))
+	switch {
+	case s.mode == train.Resume && state != "":
+		flags = append(flags, "-resume")
+	case s.mode == train.Replace:
+		flags = append(flags, "-force")
+	}
+	j, err := s.Make(flags)
+	if err != nil {
+		return err
+	}
+	j.Bare, j.home = s.Bare, s.folder
+	_, err = j.run(ctx, s.stderr)
+	return err
+}
+
+// load reads what the part has left.
+func (o *Outcome) load() error {
+	if err := o.Folder.ReadConfig(&o.Config); err != nil {
+		return err
+	}
+	if err := o.Folder.ReadSummary(&o.Summary); err != nil {
+		return err
+	}
+	var err error
+	o.Records, err = o.Folder.Records()
+	return err
+}
+
+// Close writes how the series ended, with its result, and the page about the outcomes, whose path it
+// returns.
+func (s *Series) Close(title string, result any, outcomes []Outcome) (string, error) {
+	var parts []string
+	var folders []train.Folder
+	for _, o := range outcomes {
+		parts = append(parts, filepath.Base(string(o.Folder)))
+		folders = append(folders, o.Folder)
+	}
+	path, err := page(s.folder, title, folders...)
+	if err != nil {
+		return "", err
+	}
+	return path, s.folder.WriteSummary(seriesSummary{State: train.Finished, Parts: parts, Result: result})
+}
+
+// Failed writes that the series ended with an error, and returns that error.
+func (s *Series) Failed(err error) error {
+	sum := seriesSummary{State: stateOf(err), Error: cli.OneLine(err), Parts: []string{}}
+	if w := s.folder.WriteSummary(sum); w != nil {
+		return fmt.Errorf("%w; summary: %w", err, w)
+	}
+	return err
+}
