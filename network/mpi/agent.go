@@ -1,0 +1,110 @@
+package mpi
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"dsbo"
+	"dsbo/network"
+)
+
+// An agent is the end of one that lives on this rank.
+type agent struct {
+	x     *Exchange
+	id    int
+	row   []network.Weight
+	terms [][2]*frame // what the sum of an even and of an odd exchange reads, in the order of row
+	in    [][]float64 // the numbers in that
+	sends int64
+	round int
+
+	// Exchange r uses slot r%2. Two are enough: this agent fills the slot again in exchange r+2, after
+	// all agents of the rank have entered r+1 and so are done with r.
+	slot  [2]frame
+	ready chan struct{} // holds one wake-up
+
+	messages, floats atomic.Int64
+}
+
+func newAgent(x *Exchange, id int, m *network.Matrix) *agent {
+	row := m.Row(id)
+	a := &agent{
+		x:     x,
+		id:    id,
+		row:   row,
+		terms: make([][2]*frame, len(row)),
+		in:    make([][]float64, len(row)),
+		sends: int64(m.Sends(id)),
+		ready: make(chan struct{}, 1),
+	}
+	a.slot[0].lib, a.slot[1].lib = x.world.lib, x.world.lib
+	return a
+}
+
+// find looks up where the terms of the sum will be.
+func (a *agent) find() {
+	for k, w := range a.row {
+		if b := a.x.agents[w.Agent]; b != nil {
+			a.terms[k] = [2]*frame{&b.slot[0], &b.slot[1]}
+			continue
+		}
+		from := slices.IndexFunc(a.x.mixing.receives(), func(m message) bool { return m.agent == w.Agent })
+		f := &a.x.mixing.in[from]
+		a.terms[k] = [2]*frame{f, f}
+	}
+}
+
+// Stats implements [network.Mixer].
+func (a *agent) Stats() network.Stats {
+	floats := a.floats.Load()
+	return network.Stats{Messages: a.messages.Load(), Floats: floats, Bytes: 8 * floats}
+}
+
+// Mix implements dsbo.Mixer.
+func (a *agent) Mix(ctx context.Context, dst, src []float64) error {
+	if err := a.mix(ctx, dst, src); err != nil {
+		err = fmt.Errorf("agent %d, exchange %d: %w", a.id, a.round, err)
+		a.x.Fail(err)
+		return err
+	}
+	a.round++
+	return nil
+}
+
+func (a *agent) mix(ctx context.Context, dst, src []float64) error {
+	if len(dst) != len(src) {
+		return fmt.Errorf("%w: dst has length %d, want %d as src", dsbo.ErrShape, len(dst), len(src))
+	}
+	if len(src) > maxFloats {
+		return fmt.Errorf("%w: a vector of %d numbers, want at most %d", dsbo.ErrShape, len(src), maxFloats)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := a.x.enter(); err != nil {
+		return err
+	}
+	defer a.x.exit()
+	parity := a.round % 2
+	a.fill(&a.slot[parity], src)
+	a.x.arrive()
+	if err := a.x.await(ctx, a.ready); err != nil {
+		return err
+	}
+	for k, t := range a.terms {
+		a.in[k] = t[parity].floats()
+	}
+	network.Combine(dst, a.row, a.in)
+	return nil
+}
+
+// fill copies a vector to where the others read it.
+func (a *agent) fill(f *frame, src []float64) {
+	f.resize(len(src))
+	f.label(a.x.key, a.id, a.round)
+	copy(f.floats(), src)
+	a.messages.Add(a.sends)
+	a.floats.Add(a.sends * int64(len(src)))
+}

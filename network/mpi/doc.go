@@ -1,0 +1,2 @@
+// Package mpi exchanges between processes over MPI.
+package mpi

@@ -1,0 +1,145 @@
+package mpi
+
+import (
+	"fmt"
+	"math"
+
+	"dsbo/network"
+)
+
+// Fail ends the exchange: every Mix, waiting or later, returns an error that wraps err, on other ranks as
+// soon as they have completed what this one has. Only the first call counts.
+func (x *Exchange) Fail(err error) {
+	if n, first := x.end(err); first {
+		x.world.call(func() { x.leave(n.encode()) })
+	}
+}
+
+// Close ends the exchange with [network.ErrClosed] unless it has failed before, and waits until no Mix uses it.
+// It may be called twice.
+func (x *Exchange) Close() {
+	x.Fail(network.ErrClosed)
+	x.closing.Do(func() {
+		x.mu.Lock()
+		for x.inside > 0 {
+			x.empty.Wait()
+		}
+		x.mu.Unlock()
+		x.world.do(x.release)
+		x.world.unregister(x)
+	})
+}
+
+// end sets the cause and returns what to tell the other ranks, and whether this is the first call.
+func (x *Exchange) end(err error) (notice, bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.cause != nil {
+		return notice{}, false
+	}
+	x.cause = err
+	close(x.stopped)
+	n := notice{exchange: x.number, rank: x.world.rank, mixed: x.round, gathered: x.gather.round, reason: err.Error()}
+	if len(x.local) == 0 {
+		n.mixed = math.MaxInt // nobody waits for this rank
+	}
+	n.setKind(err)
+	return n, true
+}
+
+// leave gives up what is under way and tells the other ranks.
+func (x *Exchange) leave(notice [noticeWords]uint64) {
+	x.forget()
+	for r := range x.blocks.ranks {
+		if r != x.world.rank {
+			// A rank that cannot be told finds out when its time is over: this error is not worth another.
+			_ = x.world.lib.tell(r, notice)
+		}
+	}
+}
+
+func (x *Exchange) forget() {
+	x.world.forget(&x.mixing.transfer)
+	x.world.forget(&x.gather.flow.transfer)
+}
+
+// heard notes that another rank has left.
+func (x *Exchange) heard(n notice) {
+	x.mu.Lock()
+	if x.notMixing == nil || n.mixed < x.notMixing.mixed {
+		x.notMixing = &n
+	}
+	if x.notGathering == nil || n.gathered < x.notGathering.gathered {
+		x.notGathering = &n
+	}
+	x.mu.Unlock()
+	x.follow()
+}
+
+// follow leaves too if this rank waits for what a rank that has left will not send. What that one has
+// completed this one can complete as well, so that it does not matter who is faster. The others have been told.
+func (x *Exchange) follow() {
+	x.mu.Lock()
+	var n *notice
+	switch g := &x.gather; {
+	case x.arrived > 0 && x.notMixing != nil && x.notMixing.mixed <= x.round:
+		n = x.notMixing
+	case g.waiting && x.notGathering != nil && x.notGathering.gathered <= g.round:
+		n = x.notGathering
+	}
+	x.mu.Unlock()
+	if n == nil {
+		return
+	}
+	if _, first := x.end(n.error(x.blocks)); first {
+		x.world.call(x.forget)
+	}
+}
+
+// enter keeps the frames in place until exit.
+func (x *Exchange) enter() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.cause != nil {
+		return x.stopError()
+	}
+	x.inside++
+	return nil
+}
+
+func (x *Exchange) exit() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.inside--; x.inside == 0 {
+		x.empty.Broadcast()
+	}
+}
+
+func (x *Exchange) hasEnded() bool {
+	select {
+	case <-x.stopped:
+		return true
+	default:
+		return false
+	}
+}
+
+// stopError says why the exchange has ended, which it has.
+func (x *Exchange) stopError() error { return fmt.Errorf("the exchange has ended: %w", x.cause) }
+
+// release gives the memory back, unless MPI may still use it.
+func (x *Exchange) release() {
+	x.forget()
+	for _, f := range []*flow{x.mixing, x.gather.flow} {
+		if !x.world.lib.drop(&f.transfer, dropTime) {
+			return // some vectors of a failed exchange are lost
+		}
+	}
+	for _, a := range x.local {
+		a.slot[0].release()
+		a.slot[1].release()
+	}
+	x.mixing.release()
+	x.gather.flow.release()
+	x.gather.own.release()
+}

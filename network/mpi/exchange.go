@@ -1,0 +1,196 @@
+package mpi
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"dsbo"
+	"dsbo/network"
+)
+
+// Options are the settings of an [Exchange].
+type Options struct {
+	// Timeout is how long a rank waits in an exchange for another one that says nothing. 0 means 10 minutes.
+	Timeout time.Duration
+}
+
+// Validate returns an error that matches dsbo.ErrConfig if a setting cannot work.
+func (o Options) Validate() error {
+	if o.Timeout < 0 {
+		return fmt.Errorf("%w: timeout %v, want it above 0, or 0 for 10 minutes", dsbo.ErrConfig, o.Timeout)
+	}
+	return nil
+}
+
+// An Exchange connects agents that are goroutines of several ranks. Agents are dealt to ranks in order: of n
+// agents on P ranks, rank r has those from r·n/P on. Agents of one rank read each other's vectors in
+// place; each other rank where a neighbour is gets a vector once.
+//
+// An exchange of a rank begins when all its agents have called Mix. Its memory is two vectors for each
+// local agent and one for each remote neighbour; a steady run allocates nothing.
+type Exchange struct {
+	world  *World
+	number int
+	blocks blocks
+	key    uint64
+	agents []*agent // those of other ranks are nil
+	local  []*agent
+	mixing *flow
+	gather gather
+	begin  func() // x.beginMix, made once
+
+	mu      sync.Mutex
+	arrived int // agents in Mix
+	round   int // mixings completed
+	inside  int // goroutines that may touch frames
+	empty   sync.Cond
+	cause   error
+	stopped chan struct{} // closed when cause is set
+	closing sync.Once
+	// Of the ranks that have left, those that completed the fewest mixings and the fewest gatherings.
+	notMixing, notGathering *notice
+}
+
+// Exchange opens an exchange over the edges of m with its weights. All ranks open the same ones in the same order;
+// it waits until they have, and fails if a rank's matrix is another. There may be more ranks than agents.
+func (w *World) Exchange(ctx context.Context, m *network.Matrix, o Options) (*Exchange, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 10 * time.Minute
+	}
+	x := &Exchange{
+		world:   w,
+		blocks:  blocks{m.N(), w.size},
+		key:     fingerprint(m, w.size),
+		agents:  make([]*agent, m.N()),
+		stopped: make(chan struct{}),
+	}
+	x.empty.L = &x.mu
+	x.begin = x.beginMix
+	x.connect(m, o.Timeout)
+	if err := w.register(x); err != nil {
+		return nil, err
+	}
+	if err := x.AllGather(ctx, make([][]float64, m.N())); err != nil {
+		x.Close()
+		return nil, fmt.Errorf("opening an exchange: %w", err)
+	}
+	return x, nil
+}
+
+// connect makes the local agents and their ways to the others.
+func (x *Exchange) connect(m *network.Matrix, timeout time.Duration) {
+	rank := x.world.rank
+	receive, send := x.blocks.routes(m, rank)
+	x.mixing = newFlow(x, timeout, receive, send)
+	x.mixing.done = x.mixed
+	x.gather.init(x, timeout)
+	lo, hi := x.blocks.of(rank)
+	for i := lo; i < hi; i++ {
+		x.agents[i] = newAgent(x, i, m)
+		x.local = append(x.local, x.agents[i])
+	}
+	for _, a := range x.local {
+		a.find()
+	}
+}
+
+// Local returns the agents of this rank, in ascending order.
+func (x *Exchange) Local() []int {
+	ids := make([]int, len(x.local))
+	for k, a := range x.local {
+		ids[k] = a.id
+	}
+	return ids
+}
+
+// Rank returns the rank of agent i.
+func (x *Exchange) Rank(i int) int { return x.blocks.rank(i) }
+
+// Mixer returns the end of agent i, 0 ≤ i < n, or nil if that agent belongs to another rank. It belongs to one
+// goroutine at a time.
+//
+// When Mix returns, src is the caller's again. After any error, the end of its context too, the agent has
+// left the exchange, and Mix of all the others returns an error: on this rank one that wraps the first one,
+// on others an [*EndedError].
+func (x *Exchange) Mixer(i int) network.Mixer {
+	if x.agents[i] == nil {
+		return nil
+	}
+	return x.agents[i]
+}
+
+// arrive notes that an agent is in Mix. The last one of the rank sets the exchange going.
+func (x *Exchange) arrive() {
+	x.mu.Lock()
+	x.arrived++
+	all := x.arrived == len(x.local)
+	x.mu.Unlock()
+	x.follow()
+	switch {
+	case !all:
+	case len(x.mixing.messages) == 0: // all neighbours are here
+		x.beginMix()
+	default:
+		x.world.call(x.begin)
+	}
+}
+
+// beginMix begins the exchange for which all agents of the rank have come.
+func (x *Exchange) beginMix() {
+	if x.hasEnded() {
+		return
+	}
+	f, slot := x.mixing, x.round%2
+	n := x.local[0].slot[slot].n
+	for _, a := range x.local[1:] {
+		if m := a.slot[slot].n; m != n {
+			x.Fail(fmt.Errorf("%w: agent %d sends %d numbers but agent %d sends %d, want them equal",
+				dsbo.ErrShape, x.local[0].id, n, a.id, m))
+			return
+		}
+	}
+	if len(f.messages) == 0 {
+		x.mixed()
+		return
+	}
+	for i := range f.in {
+		f.expect(i, n)
+	}
+	sends := f.sends()
+	for i := range sends {
+		sends[i].words = x.agents[sends[i].agent].slot[slot].message()
+	}
+	x.world.begin(&f.transfer)
+}
+
+// mixed releases the agents: what they wait for is here.
+func (x *Exchange) mixed() {
+	if err := x.mixing.check(x.round); err != nil {
+		x.Fail(err)
+		return
+	}
+	x.mu.Lock()
+	x.arrived = 0
+	x.round++
+	x.mu.Unlock()
+	for _, a := range x.local {
+		a.ready <- struct{}{}
+	}
+}
+
+// await waits until ready holds a wake-up.
+func (x *Exchange) await(ctx context.Context, ready <-chan struct{}) error {
+	select {
+	case <-ready:
+		return nil
+	case <-x.stopped:
+		return x.stopError()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,69 @@
+package mpi
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"dsbo"
+)
+
+// A flow is a transfer that an exchange repeats.
+type flow struct {
+	transfer
+	x  *Exchange
+	in []frame // of the receives, which are the first messages
+}
+
+// newFlow returns a flow that does nothing when it is done.
+func newFlow(x *Exchange, timeout time.Duration, receive, send []parcel) *flow {
+	f := &flow{x: x, in: make([]frame, len(receive))}
+	f.transfer = transfer{blocks: x.blocks, timeout: timeout, failed: func(err error) { x.Fail(f.failure(err)) }}
+	for i, p := range receive {
+		f.in[i].lib = x.world.lib
+		f.messages = append(f.messages, message{peer: p.peer, agent: p.agent})
+	}
+	for _, p := range send {
+		f.messages = append(f.messages, message{send: true, peer: p.peer, agent: p.agent})
+	}
+	return f
+}
+
+func (f *flow) receives() []message { return f.messages[:len(f.in)] }
+func (f *flow) sends() []message    { return f.messages[len(f.in):] }
+
+// expect makes room for n numbers in receive i.
+func (f *flow) expect(i, n int) {
+	f.in[i].resize(n)
+	f.in[i].words[headKey] = ^f.x.key // so that one sees whether a message that was cut has its header
+	f.messages[i].words = f.in[i].message()
+}
+
+// check looks at all that has come.
+func (f *flow) check(round int) error {
+	for i, m := range f.receives() {
+		if err := f.in[i].check(f.blocks.name(m.peer), f.x.key, m.agent, round); err != nil {
+			return fmt.Errorf("rank %d: %w", f.x.world.rank, err)
+		}
+	}
+	return nil
+}
+
+// failure says why a transfer cannot be completed.
+func (f *flow) failure(err error) error {
+	if t, ok := errors.AsType[*truncatedError](err); ok {
+		from, cut := f.blocks.name(f.messages[t.message].peer), f.in[t.message]
+		sends := fmt.Sprintf("more than %d", cut.n)
+		if cut.words[headKey] == f.x.key {
+			sends = fmt.Sprint(cut.words[headFloats])
+		}
+		err = fmt.Errorf("%w: %s sends %s numbers where this rank has %d, want them equal", dsbo.ErrShape, from, sends, cut.n)
+	}
+	return fmt.Errorf("rank %d: %w", f.x.world.rank, err)
+}
+
+func (f *flow) release() {
+	for i := range f.in {
+		f.in[i].release()
+	}
+}

@@ -1,0 +1,137 @@
+package mpi
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"dsbo"
+)
+
+// A gather is what [Exchange.AllGather] runs on: each rank sends one message to each other one.
+type gather struct {
+	flow  *flow
+	own   frame         // what this rank sends
+	ready chan struct{} // holds one wake-up
+
+	waiting bool // under the exchange's mu, like round
+	round   int  // gatherings completed
+}
+
+func (g *gather) init(x *Exchange, timeout time.Duration) {
+	var receive, send []parcel
+	own, _ := x.blocks.of(x.world.rank)
+	for r := range x.blocks.ranks {
+		if r != x.world.rank {
+			first, _ := x.blocks.of(r)
+			receive = append(receive, parcel{first, r})
+			send = append(send, parcel{own, r})
+		}
+	}
+	g.flow = newFlow(x, timeout, receive, send)
+	g.flow.done = x.gathered
+	g.own.lib = x.world.lib
+	g.ready = make(chan struct{}, 1)
+}
+
+// AllGather gives all ranks the vectors of all agents, for what needs them in one place: sums over the agents in
+// their order, figures of the whole run. rows has one row for each agent, all of one length; those of local
+// agents are sent, the others are overwritten. All ranks call it, those without agents too, each
+// from one goroutine at a time; agents may mix meanwhile. An error ends the exchange.
+//
+// It is for now and then: every rank sends its rows to every other one.
+func (x *Exchange) AllGather(ctx context.Context, rows [][]float64) error {
+	if err := x.allGather(ctx, rows); err != nil {
+		err = fmt.Errorf("rank %d, gathering %d: %w", x.world.rank, x.gather.round, err)
+		x.Fail(err)
+		return err
+	}
+	return nil
+}
+
+func (x *Exchange) allGather(ctx context.Context, rows [][]float64) error {
+	if len(rows) != len(x.agents) {
+		return fmt.Errorf("%w: %d rows, want one for each of the %d agents", dsbo.ErrShape, len(rows), len(x.agents))
+	}
+	length := len(rows[0])
+	for i, row := range rows {
+		if len(row) != length {
+			return fmt.Errorf("%w: row %d has length %d, want %d as row 0", dsbo.ErrShape, i, len(row), length)
+		}
+	}
+	if most := (x.blocks.agents + x.blocks.ranks - 1) / x.blocks.ranks; length > maxFloats/most {
+		return fmt.Errorf("%w: rows of %d numbers, want at most %d", dsbo.ErrShape, length, maxFloats/most)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := x.enter(); err != nil {
+		return err
+	}
+	defer x.exit()
+	x.pack(rows, length)
+	x.setGathering(true)
+	x.follow()
+	x.world.call(x.beginGather)
+	if err := x.await(ctx, x.gather.ready); err != nil {
+		return err
+	}
+	x.unpack(rows, length)
+	return nil
+}
+
+func (x *Exchange) setGathering(now bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.gather.waiting = now
+	if !now {
+		x.gather.round++
+	}
+}
+
+// pack writes the local rows, one after another, where they are sent from, and makes room for the others'.
+func (x *Exchange) pack(rows [][]float64, length int) {
+	g := &x.gather
+	lo, hi := x.blocks.of(x.world.rank)
+	g.own.resize((hi - lo) * length)
+	g.own.label(x.key, lo, g.round)
+	out := g.own.floats()
+	for i := lo; i < hi; i++ {
+		copy(out[(i-lo)*length:], rows[i])
+	}
+	for i, m := range g.flow.receives() {
+		lo, hi := x.blocks.of(m.peer)
+		g.flow.expect(i, (hi-lo)*length)
+	}
+	sends := g.flow.sends()
+	for i := range sends {
+		sends[i].words = g.own.message()
+	}
+}
+
+func (x *Exchange) unpack(rows [][]float64, length int) {
+	for i, m := range x.gather.flow.receives() {
+		in := x.gather.flow.in[i].floats()
+		lo, hi := x.blocks.of(m.peer)
+		for j := lo; j < hi; j++ {
+			copy(rows[j], in[(j-lo)*length:])
+		}
+	}
+}
+
+// beginGather is called by serve.
+func (x *Exchange) beginGather() {
+	if !x.hasEnded() {
+		x.world.begin(&x.gather.flow.transfer)
+	}
+}
+
+// gathered is called by serve when the rows are here.
+func (x *Exchange) gathered() {
+	if err := x.gather.flow.check(x.gather.round); err != nil {
+		x.Fail(err)
+		return
+	}
+	x.setGathering(false)
+	x.gather.ready <- struct{}{}
+}

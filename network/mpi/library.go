@@ -1,0 +1,84 @@
+package mpi
+
+import (
+	"slices"
+	"time"
+)
+
+// A library is what this package asks of MPI, which is little. Its methods are called by one thread, but for
+// interrupt. The tests have one of their own.
+type library interface {
+	// place returns the number of this rank, how many there are, and the highest tag.
+	place() (rank, size, lastTag int)
+	// alloc returns memory that messages may lie in, which free takes back.
+	alloc(words int) []uint64
+	free(words []uint64)
+	// poll posts the messages of t if they are not, and waits until all have arrived and left, a notice
+	// has come, interrupt has been called or d has passed. A nil t waits for notices alone.
+	poll(t *transfer, d time.Duration) (state, error)
+	// pending returns which messages of t are neither done nor failed.
+	pending(t *transfer) []int
+	// drop gives up the receives of t and reports whether, within d, nothing of t is still under way. If so
+	// its memory is free.
+	drop(t *transfer, d time.Duration) bool
+	// notice returns what came when poll said noticed.
+	notice() [noticeWords]uint64
+	// tell sends a notice and does not wait.
+	tell(rank int, n [noticeWords]uint64) error
+	// interrupt makes poll return at once, now or when it is called next, until quiet is called.
+	interrupt()
+	quiet()
+	// leave ends MPI once all ranks have called it. It waits for d and reports whether that is done.
+	leave(d time.Duration) (bool, error)
+	// abort ends all ranks.
+	abort(code int)
+}
+
+// A state is what poll found.
+type state int
+
+const (
+	pending state = iota
+	done
+	noticed
+)
+
+// A transfer is a set of messages that are posted together.
+type transfer struct {
+	tag      int
+	messages []message // in the same order at both ends: those between two ranks have nothing else to tell them apart
+	handle   any       // the library's
+
+	blocks  blocks // for the names of the ranks
+	began   time.Time
+	timeout time.Duration
+	done    func()      // called when all messages have arrived and left
+	failed  func(error) // called when that cannot be any more
+}
+
+// A message is sent to, or received from, another rank.
+type message struct {
+	send  bool
+	peer  int
+	agent int      // whose vector it is, or the first of them
+	words []uint64 // a receive's may be longer than what comes
+}
+
+// A truncatedError says that a message is longer than its receive allows.
+type truncatedError struct{ message int }
+
+func (e *truncatedError) Error() string { return "a message is longer than expected" }
+
+// silence returns the error of a transfer of which these messages did not move in time.
+func (t *transfer) silence(pending []int) *SilentError {
+	e := &SilentError{Silent: t.timeout}
+	for _, k := range pending {
+		e.Ranks = append(e.Ranks, t.messages[k].peer)
+	}
+	slices.Sort(e.Ranks)
+	e.Ranks = slices.Compact(e.Ranks)
+	for _, r := range e.Ranks {
+		e.Names = append(e.Names, t.blocks.name(r))
+	}
+	return e
+}

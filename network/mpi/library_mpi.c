@@ -1,0 +1,311 @@
+//go:build mpi && cgo
+
+#include "library_mpi.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { NOTICE_TAG = 0, SIGNALS = 65 };
+
+struct dsbo_told {
+	struct dsbo_told *next;
+	MPI_Request request;
+	uint64_t words[DSBO_NOTICE_WORDS];
+};
+
+// failed notes an error of MPI.
+static int failed(struct dsbo_world *w, const char *function, int error) {
+	w->function = function;
+	w->error = error;
+	return DSBO_FAILED;
+}
+
+#define CHECK(w, function, call) \
+	do { \
+		int error_ = (call); \
+		if (error_ != MPI_SUCCESS) \
+			return failed(w, function, error_); \
+	} while (0)
+
+static int64_t now(void) {
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+// rest lets others have the processor. Who waits for long sleeps.
+static void rest(int idle) {
+	if (idle < 200) {
+		sched_yield();
+		return;
+	}
+	struct timespec t = {0, idle < 400 ? 20000 : 100000};
+	nanosleep(&t, NULL);
+}
+
+static int expect_notice(struct dsbo_world *w) {
+	CHECK(w, "MPI_Irecv", MPI_Irecv(w->arriving, DSBO_NOTICE_WORDS, MPI_UINT64_T, MPI_ANY_SOURCE, NOTICE_TAG, w->comm, &w->incoming));
+	return DSBO_DONE;
+}
+
+// start runs MPI_Init_thread and leaves the signals to Go: its handlers are what makes panics of bad
+// pointers, and Open MPI replaces some.
+static int start(void) {
+	struct sigaction before[SIGNALS], after;
+	int known[SIGNALS], provided;
+	for (int s = 1; s < SIGNALS; s++)
+		known[s] = sigaction(s, NULL, &before[s]) == 0;
+	if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
+		return DSBO_FAILED;
+	for (int s = 1; s < SIGNALS; s++)
+		if (known[s] && sigaction(s, NULL, &after) == 0 && after.sa_sigaction != before[s].sa_sigaction)
+			sigaction(s, &before[s], NULL);
+	return provided < MPI_THREAD_FUNNELED ? DSBO_NO_THREADS : DSBO_DONE;
+}
+
+int dsbo_init(struct dsbo_world **world) {
+	struct dsbo_world *w = *world = calloc(1, sizeof *w);
+	int before, found, *last;
+	CHECK(w, "MPI_Initialized", MPI_Initialized(&before));
+	if (before)
+		return DSBO_STARTED_BEFORE;
+	int state = start();
+	if (state != DSBO_DONE)
+		return state;
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	CHECK(w, "MPI_Comm_dup", MPI_Comm_dup(MPI_COMM_WORLD, &w->comm));
+	MPI_Comm_set_errhandler(w->comm, MPI_ERRORS_RETURN);
+	MPI_Comm_rank(w->comm, &w->rank);
+	MPI_Comm_size(w->comm, &w->size);
+	CHECK(w, "MPI_Comm_get_attr", MPI_Comm_get_attr(w->comm, MPI_TAG_UB, &last, &found));
+	w->last_tag = found ? *last : 32767; // the least that the standard allows
+	w->sent = calloc(w->size, sizeof *w->sent);
+	w->expected = calloc(w->size, sizeof *w->expected);
+	return expect_notice(w);
+}
+
+struct dsbo_transfer *dsbo_new_transfer(int count) {
+	struct dsbo_transfer *t = calloc(1, sizeof *t);
+	t->count = count;
+	t->messages = calloc(count, sizeof *t->messages);
+	t->requests = calloc(count, sizeof *t->requests);
+	t->statuses = calloc(count, sizeof *t->statuses);
+	t->indices = calloc(count, sizeof *t->indices);
+	for (int i = 0; i < count; i++)
+		t->requests[i] = MPI_REQUEST_NULL;
+	return t;
+}
+
+// isend counts what it sends.
+static int isend(struct dsbo_world *w, const void *words, int count, int peer, int tag, MPI_Request *request) {
+	int error = MPI_Isend(words, count, MPI_UINT64_T, peer, tag, w->comm, request);
+	w->sent[peer] += error == MPI_SUCCESS;
+	return error;
+}
+
+// post makes all sends and receives known to MPI.
+static int post(struct dsbo_world *w, struct dsbo_transfer *t) {
+	t->posted = 1;
+	t->left = 0;
+	for (int i = 0; i < t->count; i++)
+		t->messages[i].done = 0;
+	for (int i = 0; i < t->count; i++) {
+		struct dsbo_message *m = &t->messages[i];
+		if (m->send)
+			CHECK(w, "MPI_Isend", isend(w, m->words, m->count, m->peer, t->tag, &t->requests[i]));
+		else
+			CHECK(w, "MPI_Irecv", MPI_Irecv(m->words, m->count, MPI_UINT64_T, m->peer, t->tag, w->comm, &t->requests[i]));
+		t->left++;
+	}
+	return DSBO_PENDING;
+}
+
+// finish notes that a message of t is done, as its status says.
+static int finish(struct dsbo_world *w, struct dsbo_transfer *t, int i, MPI_Status *status, int error) {
+	struct dsbo_message *m = &t->messages[i];
+	int cancelled = 0, class;
+	m->done = 1;
+	t->left--;
+	if (t->requests[i] != MPI_REQUEST_NULL) // Open MPI keeps what has failed
+		MPI_Request_free(&t->requests[i]);
+	if (!m->send) {
+		MPI_Test_cancelled(status, &cancelled);
+		w->received += !cancelled;
+	}
+	if (error == MPI_SUCCESS)
+		return DSBO_PENDING;
+	MPI_Error_class(error, &class);
+	w->where = i;
+	return class == MPI_ERR_TRUNCATE ? DSBO_TRUNCATED : failed(w, m->send ? "MPI_Isend" : "MPI_Irecv", error);
+}
+
+// test notes which messages of t are done. The first failure counts.
+static int test(struct dsbo_world *w, struct dsbo_transfer *t) {
+	int state = DSBO_PENDING, count, error = MPI_Testsome(t->count, t->requests, &count, t->indices, t->statuses);
+	if (error != MPI_SUCCESS && error != MPI_ERR_IN_STATUS)
+		return failed(w, "MPI_Testsome", error);
+	for (int k = 0; k < count; k++) { // MPI_UNDEFINED is below 0
+		MPI_Status *status = &t->statuses[k];
+		int s = finish(w, t, t->indices[k], status, error == MPI_SUCCESS ? error : status->MPI_ERROR);
+		if (state == DSBO_PENDING)
+			state = s;
+	}
+	return state == DSBO_PENDING && t->left == 0 ? DSBO_DONE : state;
+}
+
+// hear looks for a notice.
+static int hear(struct dsbo_world *w) {
+	int flag;
+	CHECK(w, "MPI_Test", MPI_Test(&w->incoming, &flag, MPI_STATUS_IGNORE));
+	if (!flag)
+		return DSBO_PENDING;
+	memcpy(w->notice, w->arriving, sizeof w->notice);
+	w->received++;
+	return expect_notice(w) == DSBO_DONE ? DSBO_NOTICED : DSBO_FAILED;
+}
+
+int dsbo_poll(struct dsbo_world *w, struct dsbo_transfer *t, int64_t nanos) {
+	int state = DSBO_PENDING;
+	int64_t end = now() + nanos;
+	if (t != NULL && !t->posted)
+		state = post(w, t);
+	for (int idle = 0; state == DSBO_PENDING; idle++) {
+		if (t != NULL)
+			state = test(w, t);
+		if (state == DSBO_PENDING && (idle % 16 == 0 || idle > 200))
+			state = hear(w);
+		if (state != DSBO_PENDING || __atomic_load_n(&w->interrupted, __ATOMIC_SEQ_CST) || now() >= end)
+			break;
+		rest(idle);
+	}
+	if (t != NULL && state == DSBO_DONE)
+		t->posted = 0;
+	return state;
+}
+
+static void free_transfer(struct dsbo_transfer *t) {
+	free(t->messages);
+	free(t->requests);
+	free(t->statuses);
+	free(t->indices);
+	free(t);
+}
+
+int dsbo_drop(struct dsbo_world *w, struct dsbo_transfer *t, int64_t nanos) {
+	int64_t end = now() + nanos;
+	if (t->posted) {
+		for (int i = 0; i < t->count; i++)
+			if (!t->messages[i].send && t->requests[i] != MPI_REQUEST_NULL)
+				MPI_Cancel(&t->requests[i]);
+		for (int idle = 0; test(w, t) != DSBO_FAILED && t->left > 0 && now() < end; idle++)
+			rest(idle);
+		if (t->left > 0) {
+			t->next = w->dropped;
+			w->dropped = t;
+			return DSBO_PENDING;
+		}
+	}
+	free_transfer(t);
+	return DSBO_DONE;
+}
+
+// reap frees the notices and the dropped transfers that are done.
+static void reap(struct dsbo_world *w) {
+	for (struct dsbo_told **p = &w->told; *p != NULL;) {
+		struct dsbo_told *n = *p;
+		int flag = 0;
+		if (MPI_Test(&n->request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || !flag) {
+			p = &n->next;
+			continue;
+		}
+		*p = n->next;
+		free(n);
+	}
+	for (struct dsbo_transfer **p = &w->dropped; *p != NULL;) {
+		struct dsbo_transfer *t = *p;
+		test(w, t);
+		if (t->left > 0) {
+			p = &t->next;
+			continue;
+		}
+		*p = t->next;
+		free_transfer(t);
+	}
+}
+
+int dsbo_tell(struct dsbo_world *w, int rank, const uint64_t *notice) {
+	reap(w);
+	struct dsbo_told *n = malloc(sizeof *n);
+	memcpy(n->words, notice, sizeof n->words);
+	int error = isend(w, n->words, DSBO_NOTICE_WORDS, rank, NOTICE_TAG, &n->request);
+	if (error != MPI_SUCCESS) {
+		free(n);
+		return failed(w, "MPI_Isend", error);
+	}
+	n->next = w->told;
+	w->told = n;
+	return DSBO_DONE;
+}
+
+// sweep receives what a failed exchange left behind.
+static int sweep(struct dsbo_world *w) {
+	int flag, count;
+	MPI_Message message;
+	MPI_Status status;
+	CHECK(w, "MPI_Improbe", MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, w->comm, &flag, &message, &status));
+	if (!flag)
+		return DSBO_PENDING;
+	CHECK(w, "MPI_Get_count", MPI_Get_count(&status, MPI_UINT64_T, &count));
+	void *words = malloc(8 * (size_t)count + 1);
+	int error = MPI_Mrecv(words, count, MPI_UINT64_T, &message, MPI_STATUS_IGNORE); // its sender is in dsbo_leave too
+	free(words);
+	CHECK(w, "MPI_Mrecv", error);
+	w->received++;
+	return DSBO_PENDING;
+}
+
+// try_leave goes one step further if it can: all ranks tell each other how many messages they sent, receive
+// these, so that none is left over, and end.
+static int try_leave(struct dsbo_world *w) {
+	int flag, state;
+	reap(w);
+	switch (w->left) {
+	case 0:
+		CHECK(w, "MPI_Ialltoall", MPI_Ialltoall(w->sent, 1, MPI_INT64_T, w->expected, 1, MPI_INT64_T, w->comm, &w->leaving));
+		w->left = 1;
+		// fallthrough
+	case 1:
+		CHECK(w, "MPI_Test", MPI_Test(&w->leaving, &flag, MPI_STATUS_IGNORE));
+		if (!flag)
+			return DSBO_PENDING;
+		w->left = 2;
+		for (int i = 0; i < w->size; i++)
+			w->all += w->expected[i];
+	}
+	while ((state = hear(w)) == DSBO_NOTICED)
+		;
+	if (state == DSBO_FAILED)
+		return state;
+	if (w->received < w->all)
+		return sweep(w);
+	if (w->told != NULL || w->dropped != NULL)
+		return DSBO_PENDING;
+	CHECK(w, "MPI_Cancel", MPI_Cancel(&w->incoming));
+	CHECK(w, "MPI_Wait", MPI_Wait(&w->incoming, MPI_STATUS_IGNORE));
+	CHECK(w, "MPI_Comm_free", MPI_Comm_free(&w->comm));
+	CHECK(w, "MPI_Finalize", MPI_Finalize());
+	return DSBO_DONE;
+}
+
+int dsbo_leave(struct dsbo_world *w, int64_t nanos) {
+	int64_t end = now() + nanos;
+	for (int idle = 0;; idle++) {
+		int state = try_leave(w);
+		if (state != DSBO_PENDING || now() >= end)
+			return state;
+		rest(idle);
+	}
+}

@@ -1,0 +1,149 @@
+//go:build mpi && cgo
+
+package mpi
+
+// #include "library_mpi.h"
+// #include <stdlib.h>
+import "C"
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"dsbo"
+)
+
+// cgoLibrary is MPI itself. Messages lie in memory from malloc: it stays in place, and fast networks that keep
+// memory registered notice when it is freed, as they do not with Go's.
+type cgoLibrary struct{ world *C.struct_dsbo_world }
+
+// A handle is a transfer's C side, whose messages are seen here as a slice.
+type handle struct {
+	c        *C.struct_dsbo_transfer
+	messages []C.struct_dsbo_message
+}
+
+func newLibrary() (library, error) {
+	l := &cgoLibrary{}
+	switch s := C.dsbo_init(&l.world); s {
+	case C.DSBO_DONE:
+		return l, nil
+	case C.DSBO_STARTED_BEFORE:
+		return nil, fmt.Errorf("%w: MPI has been started in this process before, want it once", dsbo.ErrConfig)
+	case C.DSBO_NO_THREADS:
+		return nil, fmt.Errorf("%w: this MPI does not provide MPI_THREAD_FUNNELED, which a program with several threads needs", dsbo.ErrConfig)
+	default:
+		return nil, l.failure()
+	}
+}
+
+// failure returns the error that a call left.
+func (l *cgoLibrary) failure() error {
+	if l.world.function == nil {
+		return fmt.Errorf("MPI_Init_thread failed")
+	}
+	text := (*C.char)(C.malloc(C.MPI_MAX_ERROR_STRING))
+	defer C.free(unsafe.Pointer(text))
+	var n C.int
+	C.MPI_Error_string(l.world.error, text, &n)
+	return fmt.Errorf("%s: %s", C.GoString(l.world.function), C.GoStringN(text, n))
+}
+
+func (l *cgoLibrary) place() (rank, size, lastTag int) {
+	return int(l.world.rank), int(l.world.size), int(l.world.last_tag)
+}
+
+func (l *cgoLibrary) alloc(words int) []uint64 {
+	return unsafe.Slice((*uint64)(C.malloc(C.size_t(8*words))), words)
+}
+
+func (l *cgoLibrary) free(words []uint64) { C.free(unsafe.Pointer(&words[0])) }
+
+// open returns the C side of t with its messages as they are now.
+func (l *cgoLibrary) open(t *transfer) *C.struct_dsbo_transfer {
+	h, ok := t.handle.(*handle)
+	if !ok {
+		h = &handle{c: C.dsbo_new_transfer(C.int(len(t.messages)))}
+		h.messages = unsafe.Slice(h.c.messages, len(t.messages))
+		h.c.tag = C.int(t.tag)
+		t.handle = h
+	}
+	if h.c.posted != 0 {
+		return h.c
+	}
+	for i := range t.messages {
+		m, c := &t.messages[i], &h.messages[i]
+		c.words, c.count, c.peer, c.send = unsafe.Pointer(&m.words[0]), C.int(len(m.words)), C.int(m.peer), 0
+		if m.send {
+			c.send = 1
+		}
+	}
+	return h.c
+}
+
+func (l *cgoLibrary) poll(t *transfer, d time.Duration) (state, error) {
+	var c *C.struct_dsbo_transfer
+	if t != nil {
+		c = l.open(t)
+	}
+	switch s := C.dsbo_poll(l.world, c, C.int64_t(d)); s {
+	case C.DSBO_PENDING:
+		return pending, nil
+	case C.DSBO_DONE:
+		return done, nil
+	case C.DSBO_NOTICED:
+		return noticed, nil
+	case C.DSBO_TRUNCATED:
+		return pending, &truncatedError{int(l.world.where)}
+	default:
+		return pending, l.failure()
+	}
+}
+
+func (l *cgoLibrary) pending(t *transfer) []int {
+	var all []int
+	for i, m := range t.handle.(*handle).messages {
+		if m.done == 0 {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+func (l *cgoLibrary) drop(t *transfer, d time.Duration) bool {
+	h, ok := t.handle.(*handle)
+	t.handle = nil
+	return !ok || C.dsbo_drop(l.world, h.c, C.int64_t(d)) == C.DSBO_DONE
+}
+
+func (l *cgoLibrary) notice() (n [noticeWords]uint64) {
+	for i, w := range l.world.notice {
+		n[i] = uint64(w)
+	}
+	return n
+}
+
+func (l *cgoLibrary) tell(rank int, n [noticeWords]uint64) error {
+	if C.dsbo_tell(l.world, C.int(rank), (*C.uint64_t)(&n[0])) != C.DSBO_DONE {
+		return l.failure()
+	}
+	return nil
+}
+
+func (l *cgoLibrary) interrupt() { atomic.StoreInt32((*int32)(&l.world.interrupted), 1) }
+func (l *cgoLibrary) quiet()     { atomic.StoreInt32((*int32)(&l.world.interrupted), 0) }
+
+func (l *cgoLibrary) leave(d time.Duration) (bool, error) {
+	switch C.dsbo_leave(l.world, C.int64_t(d)) {
+	case C.DSBO_DONE:
+		return true, nil
+	case C.DSBO_PENDING:
+		return false, nil
+	default:
+		return false, l.failure()
+	}
+}
+
+func (l *cgoLibrary) abort(code int) { C.MPI_Abort(l.world.comm, C.int(code)) }

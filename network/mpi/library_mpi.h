@@ -1,0 +1,53 @@
+// What the Go side calls. All functions belong to the thread that called dsbo_init.
+#ifndef DSBO_LIBRARY_MPI_H
+#define DSBO_LIBRARY_MPI_H
+
+#include <mpi.h>
+#include <stdint.h>
+
+enum { DSBO_NOTICE_WORDS = 32 };
+
+// What a call found. Values below 0 are failures: error and where then say what happened.
+enum { DSBO_PENDING, DSBO_DONE, DSBO_NOTICED, DSBO_FAILED = -1, DSBO_TRUNCATED = -2, DSBO_STARTED_BEFORE = -3, DSBO_NO_THREADS = -4 };
+
+struct dsbo_message {
+	void *words;
+	int count, peer, send;
+	int done;
+};
+
+struct dsbo_transfer {
+	struct dsbo_transfer *next; // among the dropped ones
+	int tag, count, left, posted;
+	struct dsbo_message *messages;
+	MPI_Request *requests; // of the messages, in their order
+	MPI_Status *statuses;
+	int *indices;
+};
+
+struct dsbo_told; // a notice on its way
+
+struct dsbo_world {
+	MPI_Comm comm;
+	int rank, size, last_tag;
+	int32_t interrupted; // atomic: Go writes it at any time
+	MPI_Request incoming;
+	uint64_t arriving[DSBO_NOTICE_WORDS], notice[DSBO_NOTICE_WORDS];
+	struct dsbo_told *told;
+	struct dsbo_transfer *dropped;                 // of which something is still under way
+	int64_t received, all, *sent, *expected; // messages: so far, in the end, to each rank, from each rank
+	MPI_Request leaving;
+	int left;               // how far dsbo_leave is
+	int error;              // of MPI
+	const char *function;   // that returned it
+	int where;              // which message was truncated
+};
+
+int dsbo_init(struct dsbo_world **world);
+struct dsbo_transfer *dsbo_new_transfer(int count);
+int dsbo_poll(struct dsbo_world *w, struct dsbo_transfer *t, int64_t nanos);
+int dsbo_drop(struct dsbo_world *w, struct dsbo_transfer *t, int64_t nanos);
+int dsbo_tell(struct dsbo_world *w, int rank, const uint64_t *notice);
+int dsbo_leave(struct dsbo_world *w, int64_t nanos);
+
+#endif

@@ -1,0 +1,272 @@
+package mpi
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"dsbo"
+	"dsbo/network"
+)
+
+const (
+	// pollTime is how long one call into the library lasts at most.
+	pollTime = 100 * time.Millisecond
+	// turnTime is that of each exchange when several are under way.
+	turnTime = 100 * time.Microsecond
+	// idleTime is how often a rank that waits for nothing looks for news of the others.
+	idleTime = 50 * time.Millisecond
+	// dropTime is how long a failed exchange waits for what is under way.
+	dropTime = 100 * time.Millisecond
+)
+
+// A World is this process's place among the ranks of an MPI job. Any goroutine may call its methods: what they
+// ask of MPI is done by one goroutine, which has the thread that called MPI_Init_thread to itself.
+type World struct {
+	lib        library
+	rank, size int
+	lastTag    int
+	wake       chan struct{} // holds one wake-up of serve
+	ended      chan struct{} // closed when serve returns
+
+	mu        sync.Mutex
+	queue     []func() // for serve to call
+	closed    bool
+	exchanges map[int]*Exchange // open ones
+	next      int               // number of the next exchange
+	early     map[int][]notice  // of exchanges that this rank has not opened yet
+
+	active []*transfer // serve's own
+	left   bool        // MPI has ended
+}
+
+// Init starts MPI, which a process does once, and asks for MPI_THREAD_FUNNELED. The program has to be built with
+// -tags mpi and started by mpirun, srun or the like; started alone it is rank 0 of 1.
+func Init() (*World, error) { return start(newLibrary) }
+
+// start makes the thread that has MPI to itself.
+func start(open func() (library, error)) (*World, error) {
+	w := &World{wake: make(chan struct{}, 1), ended: make(chan struct{}), exchanges: map[int]*Exchange{}, early: map[int][]notice{}}
+	opened := make(chan error)
+	go func() {
+		defer close(w.ended)
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		var err error
+		if w.lib, err = open(); err == nil {
+			w.rank, w.size, w.lastTag = w.lib.place()
+		}
+		opened <- err
+		if err == nil {
+			w.serve()
+		}
+	}()
+	if err := <-opened; err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// Rank returns the number of this process, 0 ≤ rank < size.
+func (w *World) Rank() int { return w.rank }
+
+// Size returns the number of processes.
+func (w *World) Size() int { return w.size }
+
+// call has f called by serve, and does not wait. It reports false when the world is closed.
+func (w *World) call(f func()) bool {
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return false
+	}
+	w.queue = append(w.queue, f)
+	w.mu.Unlock()
+	// In this order: serve becomes quiet before it takes the queue.
+	w.lib.interrupt()
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// do has f called by serve and waits until it has returned. It reports false when the world is closed.
+func (w *World) do(f func()) bool {
+	finished := make(chan struct{})
+	if !w.call(func() { f(); close(finished) }) {
+		return false
+	}
+	select {
+	case <-finished:
+		return true
+	case <-w.ended:
+		return false
+	}
+}
+
+// serve makes all calls of the library.
+func (w *World) serve() {
+	var queue []func()
+	for !w.left {
+		w.lib.quiet()
+		w.mu.Lock()
+		queue, w.queue = w.queue, queue[:0]
+		w.mu.Unlock()
+		for _, f := range queue {
+			f()
+		}
+		clear(queue)
+		switch {
+		case w.left:
+		case len(w.active) == 0:
+			w.idle()
+		case len(w.active) == 1:
+			w.poll(w.active[0], pollTime)
+		default:
+			for _, t := range slices.Clone(w.active) {
+				w.poll(t, turnTime)
+			}
+		}
+	}
+}
+
+// idle waits for a call, and hears meanwhile if a rank leaves an exchange.
+func (w *World) idle() {
+	w.mu.Lock()
+	open := len(w.exchanges) > 0
+	w.mu.Unlock()
+	if !open {
+		<-w.wake
+		return
+	}
+	look := time.NewTimer(idleTime)
+	defer look.Stop()
+	select {
+	case <-w.wake:
+	case <-look.C:
+		w.poll(nil, 0)
+	}
+}
+
+// poll lets a transfer make progress.
+func (w *World) poll(t *transfer, d time.Duration) {
+	if t != nil {
+		d = min(d, t.timeout-time.Since(t.began))
+	}
+	s, err := w.lib.poll(t, d)
+	if s == noticed {
+		w.heard(decodeNotice(w.lib.notice()))
+	}
+	switch {
+	case t == nil || !slices.Contains(w.active, t): // the notice was about it
+	case err != nil:
+		w.forget(t)
+		t.failed(err)
+	case s == done:
+		w.forget(t)
+		t.done()
+	case time.Since(t.began) >= t.timeout:
+		w.forget(t)
+		t.failed(t.silence(w.lib.pending(t)))
+	}
+}
+
+// begin makes t one of the transfers that are polled.
+func (w *World) begin(t *transfer) {
+	t.began = time.Now()
+	w.active = append(w.active, t)
+}
+
+// forget stops polling t.
+func (w *World) forget(t *transfer) {
+	w.active = slices.DeleteFunc(w.active, func(a *transfer) bool { return a == t })
+}
+
+// heard passes a notice on to its exchange.
+func (w *World) heard(n notice) {
+	w.mu.Lock()
+	x := w.exchanges[n.exchange]
+	if x == nil && n.exchange >= w.next {
+		w.early[n.exchange] = append(w.early[n.exchange], n)
+	}
+	w.mu.Unlock()
+	if x != nil {
+		x.heard(n)
+	}
+}
+
+// register gives an exchange its number and tags, and tells it what other ranks have said about it already.
+func (w *World) register(x *Exchange) error {
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return network.ErrClosed
+	}
+	x.number = w.next
+	x.mixing.tag, x.gather.flow.tag = 2*x.number+1, 2*x.number+2 // notices have 0
+	if x.gather.flow.tag > w.lastTag {
+		w.mu.Unlock()
+		return fmt.Errorf("%w: %d exchanges opened, this MPI has tags for no more", dsbo.ErrConfig, x.number)
+	}
+	w.next++
+	w.exchanges[x.number] = x
+	early := w.early[x.number]
+	delete(w.early, x.number)
+	w.mu.Unlock()
+	for _, n := range early {
+		x.heard(n)
+	}
+	return nil
+}
+
+func (w *World) unregister(x *Exchange) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.exchanges, x.number)
+}
+
+// Close closes all exchanges, waits until the other ranks call it too and ends MPI. If ctx ends before, the
+// error is that of ctx and MPI has not ended: the other ranks may be stuck, and [World.Abort] is left. A second
+// Close does nothing.
+func (w *World) Close(ctx context.Context) error {
+	w.mu.Lock()
+	open := make([]*Exchange, 0, len(w.exchanges))
+	for _, x := range w.exchanges {
+		open = append(open, x)
+	}
+	w.mu.Unlock()
+	for _, x := range open {
+		x.Close()
+	}
+	for {
+		var err error
+		if !w.do(func() { err = w.leave() }) {
+			<-w.ended
+			return nil
+		}
+		switch {
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return fmt.Errorf("rank %d, waiting for the other ranks' end: %w", w.rank, ctx.Err())
+		}
+	}
+}
+
+// leave makes serve end if MPI does.
+func (w *World) leave() (err error) {
+	if w.left, err = w.lib.leave(pollTime); w.left {
+		w.mu.Lock()
+		w.closed = true
+		w.mu.Unlock()
+	}
+	return err
+}
+
+// Abort ends all ranks of the job at once, with this exit status where the launcher passes one on. It is for
+// a rank that cannot go on and must not leave the others waiting, and returns only if MPI has ended.
+func (w *World) Abort(status int) { w.do(func() { w.lib.abort(status) }) }
