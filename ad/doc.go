@@ -17,7 +17,8 @@
 // ops that have an equivalent in the set may be used in a loss and are replaced by it; the others are
 // refused with an error that names the op and what to use instead.
 //
-// Constructors such as [MatMul] panic on shapes that do not fit; [Compile] and [Differentiate] return that as an error.
+// Constructors such as [MatMul] panic on shapes that do not fit; [Compile], [Differentiate] and [Grad] return that
+// as an error that matches dsbo.ErrShape. Package adtest checks a loss against finite differences.
 //
 // # Programs
 //
