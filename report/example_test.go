@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"path/filepath"
 
 	"dsbo/report"
 )
@@ -40,6 +41,45 @@ func ExampleFigure() {
 	// memory.png
 	// memory.svg
 	// figure "" has no point to draw: want a finite one, above 0 on logarithmic axes: bad configuration
+}
+
+// A run folder becomes a page; the folders of several runs of one task would become one page that
+// compares them.
+func ExampleWrite() {
+	dir, err := os.MkdirTemp("", "run")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	for name, text := range map[string]string{
+		"config.json":   `{"task": "quadratic", "algorithm": "madsbo", "seed": 1}`,
+		"metrics.jsonl": `{"iteration": 0, "phi": 4}` + "\n" + `{"iteration": 10, "phi": 1}` + "\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			log.Fatal(err)
+		}
+	}
+
+	run, err := report.Load(dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	path, err := report.Write(dir, []*report.Run{run}, report.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	figures, err := filepath.Glob(filepath.Join(dir, "figures", "*"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(filepath.Base(path))
+	for _, f := range figures {
+		fmt.Println(filepath.Base(f))
+	}
+	// Output:
+	// report.html
+	// phi_iterations.png
+	// phi_iterations.svg
 }
 
 // The slope of a convergence curve on logarithmic axes is the exponent of its rate.

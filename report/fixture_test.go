@@ -25,6 +25,7 @@ type fixture struct {
 	summary  map[string]any // nil: the run has not ended
 	lambda   bool
 	cut      bool // the last line of metrics.jsonl is cut
+	unsolved bool // the lower problem was not solved at iteration 0
 	nan      bool // what diverged: Φ is null from half of the run on
 }
 
@@ -102,6 +103,9 @@ func (f fixture) metrics(t testing.TB) []byte {
 		}
 		if k == 0 {
 			rec["hypergradient_error"], rec["ms_per_iteration"] = nil, nil
+		}
+		if f.unsolved && k == 0 {
+			rec["lower_residual"] = 0.27
 		}
 		if f.nan && k > f.done/2 {
 			rec["phi"], rec["grad_norm"] = nil, nil

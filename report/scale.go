@@ -115,7 +115,7 @@ func logTicks(low, high, fine float64) []plot.Tick {
 	if decades < 1 {
 		return linearTicks(low, high, 4, false)
 	}
-	every := int(math.Ceil(decades / 6))
+	every := int(math.Ceil(decades / 7))
 	first, last := int(math.Floor(math.Log10(low))), int(math.Ceil(math.Log10(high)))
 	plain := low >= 0.9e-3 && high < 1.1e4
 	var ticks []plot.Tick

@@ -56,11 +56,22 @@ func (r *Run) state() state {
 	return state{kind, text}
 }
 
-// warnings returns what the run warned of.
+// warnings returns what the run warned of, and says where Φ is not what its name promises.
 func (r *Run) warnings() []string {
 	var list []string
 	if err := json.Unmarshal([]byte(r.Summary.Get("warnings")), &list); err != nil {
-		return nil
+		list = nil
+	}
+	var bad []string
+	tol := r.Config.Number("exact_tolerance")
+	for i, residual := range r.Metrics.Column("lower_residual") {
+		if residual > 2*tol { // false without a tolerance
+			bad = append(bad, count(r.at(keyIteration, i)))
+		}
+	}
+	if len(bad) > 0 {
+		list = append(list, fmt.Sprintf("Φ and its gradient are not exact at iteration %s: the lower problem was not solved there to the tolerance of %s.",
+			strings.Join(bad, ", "), number(tol)))
 	}
 	return list
 }

@@ -22,7 +22,7 @@ func scenarios() map[string][]fixture {
 	return map[string][]fixture{
 		"finished":      {{method: "madsbo_tuned", seed: 1, rate: 1, done: 100, summary: ended(), lambda: true}},
 		"interrupted":   {{method: "madsbo_tuned", seed: 1, rate: 1, done: 40, summary: interrupted}},
-		"killed":        {{method: "madsbo_tuned", seed: 1, rate: 1, done: 40, cut: true}},
+		"killed":        {{method: "madsbo_tuned", seed: 1, rate: 1, done: 40, cut: true, unsolved: true}},
 		"start only":    {{method: "madsbo_tuned", seed: 1, rate: 1, done: 0, every: 1}},
 		"one iteration": {{method: "madsbo_tuned", seed: 1, rate: 1, done: 1, every: 1, summary: ended()}},
 		"diverged":      {{name: "a", method: "madsbo", rate: 1, done: 100, summary: ended()}, {name: "b", method: "madsbo", rate: 1, done: 60, nan: true, summary: diverged, settings: map[string]any{"params.gamma": 2}}},
@@ -38,7 +38,7 @@ func TestPages(t *testing.T) {
 	}{
 		"finished":      {[]string{"All 100 iterations are done", "92.13\u202f%", "λ = 2, best constant", "0.2951 at 1"}, 7, 1},
 		"interrupted":   {[]string{"Interrupted after 45 of 100 iterations", "iteration 40 of 100"}, 7, 0},
-		"killed":        {[]string{"unfinished", "cut short", "iteration 40 of 100"}, 7, 0},
+		"killed":        {[]string{"unfinished", "cut short", "not exact at iteration 0", "iteration 40 of 100"}, 7, 0},
 		"start only":    {[]string{"unfinished"}, 6, 0}, // no hypergradient error yet; consensus is 0 and linear
 		"one iteration": {[]string{"finished"}, 7, 0},
 		"diverged":      {[]string{"Diverged: agent 3", "HIGP may diverge", "madsbo (gamma 2)", "madsbo (gamma 0.2)"}, 11, 0},
