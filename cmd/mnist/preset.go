@@ -24,16 +24,17 @@ func paper() job.Preset {
 
 // tuned moves λ to where Φ is low. From λ = 0 the lower problem is so flat that y and z lag far behind, and λ then
 // moves the wrong way; from above they keep up. The rest makes them keep up: z continues where it was, both have
-// momentum, y is tracked, and each entry of λ has its own scale of steps.
+// momentum and four times the paper's inner steps, y is tracked, and each entry of λ has its own scale of steps, which
+// shrink to nothing over the run so that the last hypergradients belong to the last λ.
 func tuned() job.Preset {
 	return job.Preset{
 		Algorithm: "madsbo_tuned",
 		Batch:     1000,
 		Params: algo.Params{
-			K: 100, T: 10, N: 10, X0: 3,
-			Alpha: algo.Constant(0.1), Beta: algo.Constant(0.2), Gamma: algo.Constant(0.1),
+			K: 60, T: 40, N: 40, X0: 3.5,
+			Alpha: algo.Constant(0.5), Beta: algo.Constant(0.2), Gamma: algo.Constant(0.1),
 			WarmZ: true, TrackY: true, MomY: 0.9, MomZ: 0.9, ReuseB: true,
-			XStep: "adam", Lr: algo.Linear(0.1), V: 0.95, Clip: []float64{-4, 12},
+			XStep: "adam", Lr: algo.Linear(0.15), V: 0.95, Clip: []float64{-1, 12},
 		},
 	}
 }
