@@ -40,9 +40,10 @@ type Config struct {
 	Round int
 	// MaxFloats is the length of the longest vector that is accepted. 0 means 2²⁴, 128 MiB.
 	MaxFloats int
-	// KeepFrames and KeepBytes bound the exchanges that are kept for neighbours who lost them: the last
-	// KeepFrames, 0 meaning 1024, as far as they have no more than KeepBytes, 0 meaning 64 MiB, but
-	// two at least. A neighbour that comes back from an older checkpoint makes this agent go back too.
+	// KeepFrames and KeepBytes bound the vectors that are kept for neighbours who lost them: the last
+	// KeepFrames, 0 meaning 1024, as far as they have no more than KeepBytes, 0 meaning 16 MiB, but two at
+	// least. A neighbour that comes back from an older checkpoint makes this agent go back too. What is kept
+	// and does not fit the processor's cache costs time in each exchange.
 	KeepFrames int
 	KeepBytes  int64
 
@@ -79,7 +80,7 @@ func orDefault[T comparable](v *T, d T) {
 func (c Config) withDefaults() Config {
 	orDefault(&c.MaxFloats, 1<<24)
 	orDefault(&c.KeepFrames, 1024)
-	orDefault(&c.KeepBytes, 64<<20)
+	orDefault(&c.KeepBytes, 16<<20)
 	orDefault(&c.Heartbeat, 500*time.Millisecond)
 	orDefault(&c.SilentAfter, 5*time.Second)
 	orDefault(&c.PeerTimeout, 10*time.Minute)

@@ -111,7 +111,7 @@ func TestDataStays(t *testing.T) {
 	var wg sync.WaitGroup
 	for i, m := range ms {
 		wg.Go(func() {
-			if err := runMADSBO(t, synthetic, i, recorder{m, given[i]}, iterations); err != nil {
+			if _, err := runMADSBO(t.Context(), synthetic, i, recorder{m, given[i]}, iterations); err != nil {
 				t.Errorf("agent %d: %v", i, err)
 				return
 			}
@@ -158,30 +158,64 @@ func TestDataStays(t *testing.T) {
 	}
 }
 
-func runMADSBO(t *testing.T, s data.Synthetic, agent int, m dsbo.Mixer, iterations int) error {
+// runMADSBO runs one agent of the paper's method on the paper's synthetic task.
+func runMADSBO(ctx context.Context, s data.Synthetic, agent int, m dsbo.Mixer, iterations int) (dsbo.Algorithm, error) {
 	shard, err := s.Shard(agent)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	model, err := models.ByName("logistic", models.Size{Features: s.Features})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	oracle, err := models.NewOracle(model, shard, models.Config{Agent: agent, Seed: 1, Batch: 8})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p, q := oracle.Dims()
-	a, err := algo.New("madsbo", p, q, algo.Params{T: 2, N: 2})
+	a, err := algo.New("madsbo", p, q, algo.Params{T: 2, N: 2, Beta: algo.Constant(1e-3), Gamma: algo.Constant(1e-3)})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for k := range iterations {
-		if err := a.Step(t.Context(), k, oracle, m); err != nil {
-			return err
+		if err := a.Step(ctx, k, oracle, m); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return a, nil
+}
+
+// TestSameBitsAsLocal: the method ends in the same state, whichever way its vectors take.
+func TestSameBitsAsLocal(t *testing.T) {
+	const n, iterations = 5, 6
+	synthetic := data.Synthetic{Agents: n, Features: 7, Train: 40, Val: 40, Test: 1, Seed: 3}
+	g, err := network.Ring(n, 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(mixer func(i int) dsbo.Mixer) [][]float64 {
+		states := make([][]float64, n)
+		var wg sync.WaitGroup
+		for i := range n {
+			wg.Go(func() {
+				a, err := runMADSBO(t.Context(), synthetic, i, mixer(i), iterations)
+				if err != nil {
+					t.Errorf("agent %d: %v", i, err)
+					return
+				}
+				for _, part := range a.State() {
+					states[i] = append(states[i], part.Value...)
+				}
+			})
+		}
+		wg.Wait()
+		return states
+	}
+	l := network.NewLocal(g.W)
+	want := run(func(i int) dsbo.Mixer { return l.Mixer(i) })
+	ms, closeAll := open(t, configs(t, g.W, identities(t, n)))
+	defer closeAll()
+	wantSameBits(t, run(func(i int) dsbo.Mixer { return ms[i] }), want)
 }
 
 // wantAbsent checks that no number of an agent's examples is in the bytes, at any offset.
