@@ -113,42 +113,51 @@ func (d *Derivs) along(x, y, v []float64) error {
 	return nil
 }
 
-// Hessian writes ∇²_yy to dst, Q×Q row-major, by Q products. It is meant for tests and for methods
-// that need it whole.
+// Hessian writes ∇²_yy to dst, Q×Q row-major. It is meant for tests and for methods that need it
+// whole: it costs Q products, several of which run at once as products of matrices.
 func (d *Derivs) Hessian(dst, x, y []float64) error {
 	q := d.f.Q
 	if len(dst)/q != q || len(dst)%q != 0 {
 		return fmt.Errorf("%w: a Hessian of %d numbers, want %d×%d", dsbo.ErrShape, len(dst), q, q)
 	}
-	e := make([]float64, q)
-	for j := range q {
-		e[j] = 1
-		if err := d.HVP(dst[j*q:(j+1)*q], x, y, e); err != nil { // row j is column j
-			return err
-		}
-		e[j] = 0
-	}
-	return nil
+	return d.whole(hvp, dst, x, y, func(p *plan, j, lane int) {
+		d.m.lane(dst[j*q:(j+1)*q], p.outs[0], lane) // row j is column j
+	})
 }
 
-// Jacobian writes ∇²_xy to dst, P×Q row-major, by Q products.
+// Jacobian writes ∇²_xy to dst, P×Q row-major, at the cost of Q products.
 func (d *Derivs) Jacobian(dst, x, y []float64) error {
 	p, q := d.f.P, d.f.Q
 	if len(dst)/q != p || len(dst)%q != 0 {
 		return fmt.Errorf("%w: a Jacobian of %d numbers, want %d×%d", dsbo.ErrShape, len(dst), p, q)
 	}
-	e, col := make([]float64, q), make([]float64, p)
-	for j := range q {
-		e[j] = 1
-		if err := d.JVP(col, x, y, e); err != nil {
-			return err
-		}
-		e[j] = 0
+	col := make([]float64, p)
+	return d.whole(jvp, dst, x, y, func(p *plan, j, lane int) {
+		d.m.lane(col, p.outs[0], lane)
 		for i, v := range col {
 			dst[i*q+j] = v
 		}
+	})
+}
+
+// whole runs a product with every unit vector and calls each with the vector's number and the lane that
+// holds the product. If the second derivatives are 0, dst is cleared.
+func (d *Derivs) whole(product int, dst, x, y []float64, each func(p *plan, j, lane int)) error {
+	if err := d.build(2); err != nil {
+		return err
 	}
-	return nil
+	if err := d.at(x, y); err != nil {
+		return err
+	}
+	if d.nodes[product] == nil {
+		clear(dst)
+		return nil
+	}
+	p, err := d.planOf(1 << product)
+	if err != nil {
+		return err
+	}
+	return d.m.eachUnit(p, d.vs, func(j, lane int) { each(p, j, lane) })
 }
 
 // build makes the graph of the derivatives up to an order of 1 or 2.
@@ -189,13 +198,10 @@ func (d *Derivs) compute(dst [derivCount][]float64) error {
 			key |= 1 << i
 		}
 	}
-	if d.plans[key] == nil {
-		var err error
-		if d.plans[key], err = d.planOf(key); err != nil {
-			return err
-		}
+	p, err := d.planOf(key)
+	if err != nil {
+		return err
 	}
-	p := d.plans[key]
 	if err := d.m.run(p); err != nil {
 		return err
 	}
@@ -213,13 +219,17 @@ func (d *Derivs) compute(dst [derivCount][]float64) error {
 	return nil
 }
 
-// planOf returns a plan for the derivatives whose bits are set in key.
-func (d *Derivs) planOf(key int) (*plan, error) {
+// planOf returns the plan for the derivatives whose bits are set in key, made at the first call.
+func (d *Derivs) planOf(key int) (_ *plan, err error) {
+	if d.plans[key] != nil {
+		return d.plans[key], nil
+	}
 	var nodes []*Node
 	for i, n := range d.nodes {
 		if key>>i&1 == 1 {
 			nodes = append(nodes, n)
 		}
 	}
-	return d.m.plan(nodes...)
+	d.plans[key], err = d.m.plan(nodes...)
+	return d.plans[key], err
 }

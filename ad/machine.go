@@ -24,6 +24,9 @@ type machine[T Float] struct {
 	byOut  map[int]int // slot -> instruction
 	inputs int         // leaves that can change
 	needed []bool      // scratch of run
+
+	// For eachUnit: how many unit vectors run now, 0 otherwise; the first one's number; their input.
+	lanes, from, unit int
 }
 
 // slot is where a node's value lives.
@@ -38,10 +41,14 @@ type slot[T Float] struct {
 	bit   uint64 // of an input, else 0
 	table *Table // where an input's rows are
 	idx   []int  // which of its rows, nil for all
+
+	wide   []T // a value for each lane of eachUnit
+	stride int // from one lane to the next
 }
 
 type instr[T Float] struct {
 	call[T]
+	rule  rule
 	kern  func(*call[T])
 	args  []int // slots; −1 where the kernel does not read
 	out   int
@@ -50,6 +57,8 @@ type instr[T Float] struct {
 	sum   bool   // adds up the tiles
 	view  bool   // the output shares its input's buffer
 	run   bool   // scratch of machine.run
+	wide  bool   // has a value in each lane; scratch of machine.run
+	lanes [][]T  // of args, or nil; scratch of runLanes
 }
 
 // keepCols is the width up to which a value with rows is kept whole, so that it need not be
@@ -104,7 +113,7 @@ func (m *machine[T]) slotOf(n *Node) (int, error) {
 	}
 	r, in := ruleOf(n), children(n)
 	sp := r.split()
-	ins := instr[T]{args: make([]int, len(in)), cut: make([]bool, len(in))}
+	ins := instr[T]{rule: r, args: make([]int, len(in)), cut: make([]bool, len(in))}
 	for i, c := range in {
 		ins.args[i] = -1
 		if sp.args != "" && sp.args[i] == 'n' {
@@ -117,7 +126,7 @@ func (m *machine[T]) slotOf(n *Node) (int, error) {
 	}
 	k32, k64 := r.kernels()
 	ins.kern = pick[T](k32, k64)
-	return m.addInstr(n, r, sp, ins), nil
+	return m.addInstr(n, sp, ins), nil
 }
 
 // pick returns the kernel of type T.
@@ -142,7 +151,7 @@ func (m *machine[T]) fixed(n *Node) (int, error) {
 	return m.addSlot(n, slot[T]{r: r, c: c, buf: append([]T(nil), data...), valid: true}), nil
 }
 
-func (m *machine[T]) addInstr(n *Node, r rule, sp split, ins instr[T]) int {
+func (m *machine[T]) addInstr(n *Node, sp split, ins instr[T]) int {
 	rows, cols := dims(n)
 	s := slot[T]{r: rows, c: cols}
 	for _, a := range ins.args {
@@ -156,12 +165,12 @@ func (m *machine[T]) addInstr(n *Node, r rule, sp split, ins instr[T]) int {
 		s.per = rows / m.rows
 	}
 	if s.per == 0 || cols*s.per <= keepCols {
-		ins.view = m.alias(r, ins, &s)
+		ins.view = m.alias(ins, &s)
 		if !ins.view {
 			s.buf = make([]T, rows*cols)
 		}
 	}
-	ins.in = make([]mat[T], len(ins.args))
+	ins.in, ins.lanes = make([]mat[T], len(ins.args)), make([][]T, len(ins.args))
 	ins.out = m.addSlot(n, s)
 	m.instrs = append(m.instrs, ins)
 	m.byOut[ins.out] = len(m.instrs) - 1
@@ -191,9 +200,9 @@ func (m *machine[T]) cuts(ins *instr[T], sp split, rows int) bool {
 }
 
 // alias gives s a view of its input's buffer where the rule only selects or reshapes.
-func (m *machine[T]) alias(r rule, ins instr[T], s *slot[T]) bool {
+func (m *machine[T]) alias(ins instr[T], s *slot[T]) bool {
 	off := 0
-	switch r := r.(type) {
+	switch r := ins.rule.(type) {
 	case partRule:
 		off = r.off
 	case shapeRule:

@@ -97,13 +97,20 @@ func (m *machine[T]) settle(p *plan, at map[int]int) {
 // run brings the outputs of p up to date. It fails on data that an op cannot use, such as an index out of range.
 func (m *machine[T]) run(p *plan) (err error) {
 	defer catch(&err)
+	m.compute(p)
+	return nil
+}
+
+func (m *machine[T]) compute(p *plan) {
 	clear(m.needed)
 	for _, o := range p.outs {
 		m.needed[o] = true
 	}
 	for i := len(p.order) - 1; i >= 0; i-- {
 		ins := &m.instrs[p.order[i]]
-		ins.run = m.needed[ins.out] && !m.slots[ins.out].valid
+		s := &m.slots[ins.out]
+		ins.wide = m.wide(s)
+		ins.run = m.needed[ins.out] && (ins.wide || !s.valid)
 		if !ins.run {
 			continue
 		}
@@ -123,14 +130,17 @@ func (m *machine[T]) run(p *plan) (err error) {
 		m.runTiles(st)
 	}
 	for _, k := range p.order {
-		if ins := &m.instrs[k]; ins.run {
+		if ins := &m.instrs[k]; ins.run && !ins.wide {
 			m.slots[ins.out].valid = m.slots[ins.out].buf != nil
 		}
 	}
-	return nil
 }
 
 func (m *machine[T]) runWhole(ins *instr[T]) {
+	if ins.wide {
+		m.runLanes(ins, 0, m.rows)
+		return
+	}
 	if ins.view {
 		return
 	}
@@ -194,6 +204,10 @@ func (s *slot[T]) load(from, to int) {
 }
 
 func (m *machine[T]) runTile(ins *instr[T], from, to int) {
+	if ins.wide {
+		m.runLanes(ins, from, to)
+		return
+	}
 	for i, a := range ins.args {
 		s := &m.slots[a]
 		if ins.cut[i] {

@@ -52,6 +52,8 @@ type engine interface {
 	plan(nodes ...*Node) (*plan, error)
 	run(p *plan) error
 	get(dst []float64, i int)
+	eachUnit(p *plan, i int, each func(j, lane int)) error
+	lane(dst []float64, i, lane int)
 }
 
 // Compile builds f's graph and prepares its values. It fails with [dsbo.ErrShape] on lengths that do not

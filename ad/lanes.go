@@ -1,0 +1,155 @@
+package ad
+
+import "dsbo/internal/kernel"
+
+// unitLanes is how many unit vectors run side by side: enough rows for a matrix product to run at full
+// speed, and few enough for what they need to stay in cache.
+const unitLanes = 16
+
+// eachUnit runs p for every unit vector of input i, unitLanes of them at a time, and calls each with the
+// number of the vector and the lane in which [machine.lane] finds p's outputs for it.
+//
+// What depends on the input is kept once for each lane, beside the ordinary buffers, which stay as they are; the
+// rest is computed once. Products of a matrix without lanes and vectors with them become products of matrices.
+func (m *machine[T]) eachUnit(p *plan, i int, each func(j, lane int)) (err error) {
+	defer catch(&err)
+	s := &m.slots[i]
+	m.unit = i
+	defer func() { m.lanes = 0 }()
+	for m.from = 0; m.from < s.r; m.from += m.lanes {
+		m.lanes = min(unitLanes, s.r-m.from)
+		m.widen(p)
+		clear(s.wide)
+		for l := range m.lanes {
+			s.wide[l*s.stride+m.from+l] = 1
+		}
+		m.compute(p)
+		for l := range m.lanes {
+			each(m.from+l, l)
+		}
+	}
+	return nil
+}
+
+// lane copies the value of slot i in a lane to dst.
+func (m *machine[T]) lane(dst []float64, i, lane int) {
+	s := &m.slots[i]
+	if s.deps&m.slots[m.unit].bit == 0 {
+		m.get(dst, i)
+		return
+	}
+	convert(dst, s.wide[lane*s.stride:][:len(dst)])
+}
+
+// widen gives what depends on the unit vectors its lanes.
+func (m *machine[T]) widen(p *plan) {
+	m.slots[m.unit].allot(m.tile)
+	for _, k := range p.order {
+		ins := &m.instrs[k]
+		s := &m.slots[ins.out]
+		if !m.wide(s) {
+			continue
+		}
+		if !ins.view {
+			s.allot(m.tile)
+			continue
+		}
+		in, off := &m.slots[ins.args[0]], 0
+		if r, ok := ins.rule.(partRule); ok {
+			off = r.off
+		}
+		s.wide, s.stride = in.wide[off:], in.stride
+	}
+}
+
+// allot makes the lanes of a slot, as large as its buffer or its tile.
+func (s *slot[T]) allot(tile int) {
+	if s.stride = s.r * s.c; s.buf == nil {
+		s.stride = tile * s.per * s.c
+	}
+	if len(s.wide) < unitLanes*s.stride {
+		s.wide = make([]T, unitLanes*s.stride)
+	}
+}
+
+// wide reports whether a slot has a value in each lane.
+func (m *machine[T]) wide(s *slot[T]) bool {
+	return m.lanes > 0 && s.deps&m.slots[m.unit].bit != 0
+}
+
+// runLanes runs an instruction on examples from..to in all lanes.
+func (m *machine[T]) runLanes(ins *instr[T], from, to int) {
+	if ins.view || m.fuse(ins, from, to) {
+		return
+	}
+	ins.first = from == 0
+	for i, a := range ins.args {
+		if a >= 0 {
+			ins.in[i], ins.lanes[i] = m.first(&m.slots[a], ins.tiled && ins.cut[i], from, to)
+		}
+	}
+	dst, lanes := m.first(&m.slots[ins.out], ins.tiled && !ins.sum, from, to)
+	ins.dst = dst
+	for l := range m.lanes {
+		for i, in := range ins.lanes {
+			if in != nil {
+				ins.in[i].v = in[l*m.slots[ins.args[i]].stride:][:len(ins.in[i].v)]
+			}
+		}
+		ins.dst.v = lanes[l*m.slots[ins.out].stride:][:len(dst.v)]
+		ins.kern(&ins.call)
+	}
+}
+
+// first returns the value of s in the first lane, its rows of examples from..to if cut, else the whole; and
+// these of all lanes, from that place on. A value without lanes has nil there.
+func (m *machine[T]) first(s *slot[T], cut bool, from, to int) (mat[T], []T) {
+	switch {
+	case !m.wide(s) && cut:
+		return m.rowsOf(s, from, to), nil
+	case !m.wide(s):
+		return mat[T]{s.whole(), s.r, s.c}, nil
+	case !cut:
+		return mat[T]{s.wide[:s.r*s.c], s.r, s.c}, s.wide
+	}
+	per := s.r / m.rows
+	lanes := s.wide
+	if s.buf != nil {
+		lanes = lanes[from*per*s.c:]
+	}
+	return mat[T]{lanes[:(to-from)*per*s.c], (to - from) * per, s.c}, lanes
+}
+
+// fuse runs the product of a matrix without lanes and a vector with them in all lanes at once: the
+// vectors, one a row, are the other matrix. It reports whether the instruction is one.
+func (m *machine[T]) fuse(ins *instr[T], from, to int) bool {
+	r, ok := ins.rule.(matmulRule)
+	if !ok || r.tB {
+		return false
+	}
+	left, right, out := &m.slots[ins.args[0]], &m.slots[ins.args[1]], &m.slots[ins.out]
+	if m.wide(left) || right.c != 1 {
+		return false
+	}
+	a, _ := m.first(left, ins.tiled && ins.cut[0], from, to)
+	_, vs := m.first(right, ins.tiled && ins.cut[1], from, to)
+	_, dst := m.first(out, ins.tiled && !ins.sum, from, to)
+	switch {
+	case r.tA:
+		kernel.GemmNN(m.lanes, a.c, a.r, dst, out.stride, vs, right.stride, a.v, a.c, ins.tiled && from > 0)
+	case ins.args[1] == m.unit && left.table != nil:
+		m.columns(dst, out.stride, a)
+	default:
+		kernel.GemmNT(m.lanes, a.r, a.c, dst, out.stride, vs, right.stride, a.v, a.c, false)
+	}
+	return true
+}
+
+// columns writes the product of a with the unit vectors, its columns, to dst, one a lane.
+func (m *machine[T]) columns(dst []T, stride int, a mat[T]) {
+	for i := range a.r {
+		for l, v := range a.v[i*a.c+m.from:][:m.lanes] {
+			dst[l*stride+i] = v + 0 // a sum has no −0
+		}
+	}
+}

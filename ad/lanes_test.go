@@ -1,0 +1,91 @@
+package ad
+
+import (
+	"fmt"
+	"testing"
+
+	"dsbo/internal/kernel"
+)
+
+// TestWholeMatrices: a whole Hessian or Jacobian has the bits of the products with the unit vectors, for every
+// op, wherever the rows come from and however they are cut.
+func TestWholeMatrices(t *testing.T) {
+	x, y := point()
+	for _, op := range ops {
+		t.Run(op.name, func(t *testing.T) {
+			for _, c := range []fixture{
+				{from: free, rows: 5}, {from: fixed, rows: 5}, {from: batch, rows: 11, tile: 4}, {from: bytes, rows: 1},
+				{from: picked, rows: 11, tile: 8, float32: true}, {from: batch, rows: 5, third: true},
+			} {
+				if testing.Short() && (c.from == fixed || c.third) {
+					continue
+				}
+				c.f = op.f
+				products(t, c.derivs(t), x, y, 7) // 7 and 16 have no common factor: all lanes have their turn
+			}
+		})
+	}
+}
+
+// products holds every step-th column of d's whole matrices against its products.
+func products(t *testing.T, d *Derivs, x, y []float64, step int) {
+	t.Helper()
+	p, q := len(x), len(y)
+	h, j := make([]float64, q*q), make([]float64, p*q)
+	for range 2 { // the products in between leave no trace
+		if err := d.Hessian(h, x, y); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Jacobian(j, x, y); err != nil {
+			t.Fatal(err)
+		}
+		e, hv, jv, col := make([]float64, q), make([]float64, q), make([]float64, p), make([]float64, p)
+		for k := 0; k < q; k += step {
+			e[k] = 1
+			if err := d.HVP(hv, x, y, e); err != nil {
+				t.Fatal(err)
+			}
+			if err := d.JVP(jv, x, y, e); err != nil {
+				t.Fatal(err)
+			}
+			e[k] = 0
+			for i := range col {
+				col[i] = j[i*q+k]
+			}
+			sameBits(t, fmt.Sprint("column of the Hessian ", k), h[k*q:(k+1)*q], hv)
+			sameBits(t, fmt.Sprint("column of the Jacobian ", k), col, jv)
+		}
+	}
+}
+
+// TestWholeMatricesOnEveryPath does the same for the tasks of the paper, with more columns than lanes.
+func TestWholeMatricesOnEveryPath(t *testing.T) {
+	for path := kernel.Generic; kernel.Supported(path); path++ {
+		t.Run(path.String(), func(t *testing.T) {
+			defer kernel.Use(path)()
+			for _, c := range []struct {
+				name string
+				k    *task
+				loss func(k *task) Loss
+			}{
+				{"softmax", newTask(t, 70, 13, 5, 1), (*task).softmaxLoss},
+				{"logistic", newTask(t, 150, 37, 2, 1), (*task).logisticLoss},
+			} {
+				for _, single := range []bool{false, true} {
+					l := c.loss(c.k)
+					l.Float32 = single
+					d, err := Differentiate(l)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, in := range l.Inputs {
+						if err := d.Bind(in.Name, c.k.tables[in.Name], nil); err != nil {
+							t.Fatal(err)
+						}
+					}
+					t.Run(fmt.Sprint(c.name, " float32=", single), func(t *testing.T) { products(t, d, c.k.x[:l.P], c.k.y[:l.Q], 1) })
+				}
+			}
+		})
+	}
+}
