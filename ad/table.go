@@ -99,6 +99,18 @@ func (t *Table) Pick(rows []int) (*Table, error) {
 	return &p, nil
 }
 
+// Float32 returns the table as float32 programs read it: where the numbers are float64, with a copy of them,
+// rounded once and not at each reading; else t itself. It fails with [dsbo.ErrConfig], naming row and
+// column, if a number is too large for float32.
+func (t *Table) Float32() (*Table, error) {
+	if t.f64 == nil {
+		return t, nil
+	}
+	data := make([]float32, t.rows*t.cols)
+	readRows(t, data, nil, 0, t.rows)
+	return Float32Table(t.rows, t.cols, data)
+}
+
 // Rows returns the number of rows.
 func (t *Table) Rows() int { return t.rows }
 

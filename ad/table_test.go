@@ -205,3 +205,31 @@ func BenchmarkTableReadBytes(b *testing.B) {
 		readRows(t, dst, nil, 0, rows)
 	}
 }
+
+func TestFloat32Copy(t *testing.T) {
+	tab, err := FloatTable(2, 2, []float64{1, .1, -3, 1e-60})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tab, err = tab.Pick([]int{1, 0, 1}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := tab.Float32()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{-3, 0, 1, float64(float32(.1)), -3, 0} {
+		if v := got.At(i/2, i%2); v != want {
+			t.Errorf("row %d, column %d: %v, want %v", i/2, i%2, v, want)
+		}
+	}
+	if again, err := got.Float32(); err != nil || again != got {
+		t.Errorf("a float32 table gives %p (%v), want itself, %p", again, err, got)
+	}
+	if tab, err = FloatTable(1, 2, []float64{0, 1e39}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tab.Float32(); !errors.Is(err, dsbo.ErrConfig) {
+		t.Errorf("1e39: error %v, want ErrConfig", err)
+	}
+}

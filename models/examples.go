@@ -15,13 +15,22 @@ type examples struct {
 	x, t, ids *ad.Table
 }
 
-func newExamples(e data.Examples) (examples, error) {
+// newExamples prepares e for programs in float32 or float64.
+func newExamples(e data.Examples, float32 bool) (ex examples, err error) {
 	if e.X == nil {
 		return examples{}, nil
 	}
-	ex := examples{rows: e.X.Rows(), x: e.X, t: e.Target}
+	ex = examples{rows: e.X.Rows(), x: e.X, t: e.Target}
 	if e.Target == nil || e.Target.Rows() != ex.rows {
 		return ex, fmt.Errorf("%w: targets for %d examples are missing or of another number", dsbo.ErrShape, ex.rows)
+	}
+	if float32 {
+		if ex.x, err = ex.x.Float32(); err != nil {
+			return ex, err
+		}
+		if ex.t, err = ex.t.Float32(); err != nil {
+			return ex, err
+		}
 	}
 	if e.ID == nil {
 		return ex, nil
@@ -33,7 +42,6 @@ func newExamples(e data.Examples) (examples, error) {
 	for i, id := range e.ID {
 		f[i] = float64(id)
 	}
-	var err error
 	ex.ids, err = ad.FloatTable(len(f), 1, f)
 	return ex, err
 }
@@ -89,7 +97,7 @@ func (e *examples) differentiate(l Loss, p, q, rows int, float32 bool) (*ad.Deri
 
 // Differentiate compiles the Lower or the Upper of a model with these p and q, on all examples of e.
 func Differentiate(l Loss, p, q int, e data.Examples, float32 bool) (*ad.Derivs, error) {
-	ex, err := newExamples(e)
+	ex, err := newExamples(e, float32)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +145,7 @@ func NewScore(m Model, e data.Examples, float32 bool) (*ad.Program, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: model %T has no Score", dsbo.ErrCapability, m)
 	}
-	ex, err := newExamples(e)
+	ex, err := newExamples(e, float32)
 	if err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ func NewOracle(m Model, s data.Shard, c Config) (*Oracle, error) {
 		ex   data.Examples
 		loss Loss
 	}{{&o.low, "lower", s.Train, m.Lower}, {&o.up, "upper", s.Val, m.Upper}} {
-		ex, err := newExamples(part.ex)
+		ex, err := newExamples(part.ex, c.Float32)
 		if err != nil {
 			return nil, fmt.Errorf("agent %d, %s loss: %w", c.Agent, part.name, err)
 		}
