@@ -124,12 +124,15 @@ func (s *Exact) lower(ctx context.Context, x []float64, sol *Solution) error {
 		return err
 	}
 	first := vec.Norm(g)
+	// The gradient may well grow on the way from far off; where the loss can fall no more than its own
+	// round-off, it has reached its floor once it no longer shrinks.
+	floor := false
 	for best, norm := math.Inf(1), first; ; {
 		sol.Residual = norm / s.scale[0]
 		switch {
 		case math.IsNaN(norm) || math.IsInf(norm, 0):
 			return errNotFinite
-		case sol.Residual <= tol, sol.Products >= s.products(), norm >= best: // the last is the floor of round-off
+		case sol.Residual <= tol, sol.Products >= s.products(), floor && norm >= best:
 			return nil
 		}
 		best = norm
@@ -139,35 +142,42 @@ func (s *Exact) lower(ctx context.Context, x []float64, sol *Solution) error {
 		if _, err := s.conjugate(ctx, x, sol, step, g, forcing*norm); err != nil {
 			return err
 		}
-		moved, err := s.search(ctx, x, sol.Y, g, step, trial)
+		moved, fall, err := s.search(ctx, x, sol.Y, g, step, trial)
 		if err != nil || !moved {
 			return err
 		}
+		floor = fall <= roundOff
 		norm = vec.Norm(g)
 	}
 }
 
+// roundOff is the share of the lower loss below which differences of two evaluations mean nothing: sums of
+// some ten thousand terms, each right to 1e-16.
+const roundOff = 1e-14
+
 // search moves y along −step until the lower loss has fallen, and leaves the gradient there in g. It
-// reports whether it moved: at the floor of round-off nothing falls.
-func (s *Exact) search(ctx context.Context, x, y, g, step, trial []float64) (bool, error) {
+// reports whether it moved: at the floor of round-off nothing falls. fall is what the step promised, as
+// a share of the loss.
+func (s *Exact) search(ctx context.Context, x, y, g, step, trial []float64) (moved bool, fall float64, err error) {
 	_, here, err := s.e.values(ctx, x, y)
 	if err != nil {
-		return false, err
+		return false, 0, err
 	}
 	slope := vec.Dot(g, step)
-	slack := 1e-14 * math.Abs(here) // differences of the loss below this are round-off
+	slack := roundOff * math.Abs(here)
+	fall = slope / math.Abs(here)
 	for t := 1.0; t > 1e-10; t /= 2 {
 		vec.Comb(trial, 1, y, -t, step)
 		_, there, err := s.e.values(ctx, x, trial)
 		if err != nil {
-			return false, err
+			return false, fall, err
 		}
 		if there <= here-float64(1e-4*t*slope)+slack {
 			copy(y, trial)
-			return true, s.e.lowerGrad(ctx, g, x, y)
+			return true, fall, s.e.lowerGrad(ctx, g, x, y)
 		}
 	}
-	return false, nil
+	return false, fall, nil
 }
 
 // adjoint brings sol.Z to H⁻¹ ∇_y f at (x, sol.Y).
