@@ -24,8 +24,8 @@ type Refit struct {
 	Problem Problem
 	W       *network.Matrix
 	Beta    float64 // step of y; 0: 1/L_max of the worst agent, see Curvature, halved while it diverges
-	MomY    float64 // momentum of y, in [0, 1); 0: 0.97
-	// Tol bounds the tracked gradient of every agent, relative to the averaged gradient at Problem.Start; 0: 1e-4.
+	MomY    float64 // momentum of y, in [0, 1); 0: 0.985
+	// Tol bounds the tracked gradient of every agent, relative to the averaged gradient at Problem.Start; 0: 3e-4.
 	Tol    float64
 	Steps  int                              // at most so many steps of y; 0: 3000
 	OnStep func(done int, gradient float64) // called now and then with what Tol bounds
@@ -77,7 +77,7 @@ func (r Refit) solve(ctx context.Context, x, y []float64) (res Refitted, beta fl
 		if res.Gradient, err = s.gradient(res.Steps); err != nil {
 			return res, s.beta, err
 		}
-		res.Converged = res.Gradient <= cmp.Or(r.Tol, 1e-4)
+		res.Converged = res.Gradient <= cmp.Or(r.Tol, 3e-4)
 		if r.OnStep != nil {
 			r.OnStep(res.Steps, res.Gradient)
 		}
@@ -93,6 +93,7 @@ type refitting struct {
 	solvers  []*algo.Lower
 	oracles  []dsbo.Oracle
 	scale    float64
+	best     float64 // the least gradient so far
 	lmax     float64
 	beta     float64
 }
@@ -121,7 +122,7 @@ func (r Refit) prepare(ctx context.Context, x, y []float64) (*refitting, error) 
 	if !(r.MomY >= 0 && r.MomY < 1) || !(r.Beta >= 0) || !(r.Tol >= 0) || r.Steps < 0 {
 		return nil, fmt.Errorf("%w: step %g, momentum %g, tolerance %g, %d steps: want none negative and the momentum below 1", dsbo.ErrConfig, r.Beta, r.MomY, r.Tol, r.Steps)
 	}
-	s := &refitting{exchange: network.NewLocal(r.W)}
+	s := &refitting{exchange: network.NewLocal(r.W), best: math.Inf(1)}
 	l, err := Curvature(ctx, r.Problem.Oracles, x, start)
 	if err != nil {
 		return nil, err
@@ -129,7 +130,7 @@ func (r Refit) prepare(ctx context.Context, x, y []float64) (*refitting, error) 
 	s.lmax = slices.Max(l)
 	s.beta = cmp.Or(r.Beta, 1/s.lmax)
 	for i, o := range r.Problem.Oracles {
-		a, err := algo.NewLower(q, x, algo.LowerParams{Beta: algo.Constant(s.beta), MomY: cmp.Or(r.MomY, 0.97), T: refitChunk})
+		a, err := algo.NewLower(q, x, algo.LowerParams{Beta: algo.Constant(s.beta), MomY: cmp.Or(r.MomY, 0.985), T: refitChunk})
 		if err != nil {
 			return nil, err
 		}
@@ -171,16 +172,18 @@ func (s *refitting) advance(ctx context.Context, chunk int) error {
 
 // gradient returns the largest tracked gradient of an agent, relative to the scale.
 func (s *refitting) gradient(step int) (float64, error) {
+	const growth = 10 // more than momentum swings
 	worst := 0.0
 	for i, a := range s.solvers {
 		g := vec.Norm(a.Gradient())
-		if !(g <= 1e4*s.scale) {
+		if !(g <= growth*max(s.best, 1e-9*s.scale)) { // NaN too
 			_, beta := Stable(s.lmax)
 			return g, &dsbo.DivergedError{Agent: i, Iteration: step, Quantity: "tracked gradient of y", Value: g,
 				Advice: fmt.Sprintf("stable with L_max = %.3g: beta below %.3g, or less momentum", s.lmax, beta)}
 		}
 		worst = max(worst, g)
 	}
+	s.best = min(s.best, worst)
 	return worst / s.scale, nil
 }
 
