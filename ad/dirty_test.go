@@ -85,6 +85,12 @@ func (w *walker) ask(t rapid.TB, d *Derivs, s state, what string) []float64 {
 		err = d.HVP(dst, x, y, v)
 	case "JVP":
 		err = d.JVP(dst[:6], x, y, v)
+	case "Hessian":
+		dst = make([]float64, 24*24)
+		err = d.Hessian(dst, x, y)
+	case "Jacobian":
+		dst = make([]float64, 6*24)
+		err = d.Jacobian(dst, x, y)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +125,7 @@ func TestSameBitsAfterAnyHistory(t *testing.T) {
 			case "batch":
 				s.batch = choice.Draw(rt, "batch")
 			}
-			what := rapid.SampledFrom([]string{"value", "∇_x", "∇_y", "both", "HVP", "JVP"}).Draw(rt, "ask")
+			what := rapid.SampledFrom([]string{"value", "∇_x", "∇_y", "both", "HVP", "JVP", "Hessian", "Jacobian"}).Draw(rt, "ask")
 			sameBits(rt, fmt.Sprintf("%s at %+v", what, s), w.ask(rt, d, s, what), want(s, what))
 		}
 	})
