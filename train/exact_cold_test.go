@@ -5,34 +5,40 @@ import (
 	"math"
 	"testing"
 
+	"dsbo"
+	"dsbo/ad"
 	"dsbo/data"
 	"dsbo/models"
 	"dsbo/train"
 )
 
-// From far off the lower gradient grows before it falls; the solve must not take that for its end.
-func TestExactFromAColdStart(t *testing.T) {
-	task, err := data.Synthetic{Agents: 3, Features: 30, Train: 60, Val: 60, Test: 1, Seed: 5}.Task()
+// steep has the lower loss e^y − y (+ x²/2), with y* = 0, and the upper loss y²/2.
+type steep struct{}
+
+func (steep) Dims() (p, q int) { return 1, 1 }
+
+func (steep) Lower(x, y *ad.Node, _ models.Batch) *ad.Node {
+	return ad.Sum(ad.SumAll(ad.Exp(y)), ad.Neg(ad.SumAll(y)), ad.Scale(.5, ad.SumAll(ad.Square(x))))
+}
+
+func (steep) Upper(_, y *ad.Node, _ models.Batch) *ad.Node {
+	return ad.Scale(.5, ad.SumAll(ad.Square(y)))
+}
+
+// From y = −4.5 Newton's first step lands near 1.06: the loss has fallen, the gradient has grown from 0.99
+// to 1.9. The solve must not take that for the floor of round-off.
+func TestExactWhereTheGradientGrowsFirst(t *testing.T) {
+	oracle, err := models.NewOracle(steep{}, data.Shard{}, models.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	problem, err := train.NewProblem(task, models.Logistic{Features: 30}, models.Config{})
+	exact := train.Exact{Oracles: []dsbo.ValueOracle{oracle}, Start: []float64{-4.5}, Tol: 1e-9}
+	sol, err := exact.Solve(context.Background(), []float64{0})
 	if err != nil {
 		t.Fatal(err)
 	}
-	const tol = 1e-6
-	for _, level := range []float64{-8, -4, 0, 4} {
-		x := make([]float64, 30)
-		for j := range x {
-			x[j] = level + 3*math.Sin(float64(j))
-		}
-		exact := train.Exact{Oracles: problem.Evaluate, Tol: tol}
-		sol, err := exact.Solve(context.Background(), x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if sol.Residual > tol {
-			t.Errorf("x about %g: residual %.2g, want at most %g", level, sol.Residual, tol)
-		}
+	// |y| = |∇g|/g'' to first order, and g''(0) = 1.
+	if math.Abs(sol.Y[0]) > 2e-9 || sol.Residual > 1e-9 {
+		t.Errorf("y = %g with residual %g, want 0", sol.Y[0], sol.Residual)
 	}
 }
