@@ -1,6 +1,6 @@
 //go:build mpi && cgo
 
-package mpi_test
+package mpi
 
 import (
 	"fmt"
@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"dsbo/network"
-	"dsbo/network/mpi"
 )
 
 // BenchmarkRankMix times the exchanges of a ring of 8 agents on the ranks of a job: vectors of p = 200 numbers,
@@ -25,7 +24,7 @@ func BenchmarkRankMix(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			x, err := world.Exchange(b.Context(), g.W, mpi.Options{})
+			x, err := world.Exchange(b.Context(), g.W, Options{})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -174,10 +174,10 @@ func (x *Exchange) mixed() {
 		x.Fail(err)
 		return
 	}
-	x.mu.Lock()
+	x.mu.Lock() // until all have their wake-up, so that none ends the exchange before
+	defer x.mu.Unlock()
 	x.arrived = 0
 	x.round++
-	x.mu.Unlock()
 	for _, a := range x.local {
 		a.ready <- struct{}{}
 	}
@@ -188,9 +188,14 @@ func (x *Exchange) await(ctx context.Context, ready <-chan struct{}) error {
 	select {
 	case <-ready:
 		return nil
-	case <-x.stopped:
-		return x.stopError()
 	case <-ctx.Done():
 		return ctx.Err()
+	case <-x.stopped:
+		select {
+		case <-ready: // was first
+			return nil
+		default:
+			return x.stopError()
+		}
 	}
 }

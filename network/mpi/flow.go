@@ -35,7 +35,6 @@ func (f *flow) sends() []message    { return f.messages[len(f.in):] }
 // expect makes room for n numbers in receive i.
 func (f *flow) expect(i, n int) {
 	f.in[i].resize(n)
-	f.in[i].words[headKey] = ^f.x.key // so that one sees whether a message that was cut has its header
 	f.messages[i].words = f.in[i].message()
 }
 
@@ -51,13 +50,9 @@ func (f *flow) check(round int) error {
 
 // failure says why a transfer cannot be completed.
 func (f *flow) failure(err error) error {
-	if t, ok := errors.AsType[*truncatedError](err); ok {
-		from, cut := f.blocks.name(f.messages[t.message].peer), f.in[t.message]
-		sends := fmt.Sprintf("more than %d", cut.n)
-		if cut.words[headKey] == f.x.key {
-			sends = fmt.Sprint(cut.words[headFloats])
-		}
-		err = fmt.Errorf("%w: %s sends %s numbers where this rank has %d, want them equal", dsbo.ErrShape, from, sends, cut.n)
+	if l, ok := errors.AsType[*lengthError](err); ok {
+		err = fmt.Errorf("%w: %s sends %d numbers where this rank has %d, want them equal", dsbo.ErrShape,
+			f.blocks.name(f.messages[l.message].peer), l.words-headWords, f.in[l.message].n)
 	}
 	return fmt.Errorf("rank %d: %w", f.x.world.rank, err)
 }

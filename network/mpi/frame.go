@@ -13,10 +13,9 @@ import (
 
 // Every message begins with these words; its numbers follow.
 const (
-	headKey    = iota // what the sender mixes with
-	headAgent         // whose numbers these are, or the first agent of the rank
-	headRound         // of this kind of transfer, from 0
-	headFloats        // how many numbers
+	headKey   = iota // what the sender mixes with
+	headAgent        // whose numbers these are, or the first agent of the rank
+	headRound        // of this kind of transfer, from 0
 	headWords
 )
 
@@ -58,18 +57,16 @@ func (f *frame) floats() []float64 {
 func (f *frame) message() []uint64 { return f.words[:headWords+f.n] }
 
 func (f *frame) label(key uint64, agent, round int) {
-	f.words[headKey], f.words[headAgent], f.words[headRound], f.words[headFloats] = key, uint64(agent), uint64(round), uint64(f.n)
+	f.words[headKey], f.words[headAgent], f.words[headRound] = key, uint64(agent), uint64(round)
 }
 
-// check returns an error unless the frame is that of the given agent and round, with n numbers.
+// check returns an error unless the frame is that of the given agent and round.
 func (f *frame) check(from string, key uint64, agent, round int) error {
 	switch h := f.words; {
 	case h[headKey] != key:
 		return fmt.Errorf("%w: %s mixes over another graph or with other weights, want the same on all ranks", dsbo.ErrConfig, from)
 	case h[headAgent] != uint64(agent) || h[headRound] != uint64(round):
 		return fmt.Errorf("%s sent vector %d of agent %d, want vector %d of agent %d", from, h[headRound], h[headAgent], round, agent)
-	case h[headFloats] != uint64(f.n):
-		return fmt.Errorf("%w: %s sends %d numbers where this rank has %d, want them equal", dsbo.ErrShape, from, h[headFloats], f.n)
 	}
 	return nil
 }

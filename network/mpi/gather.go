@@ -70,7 +70,9 @@ func (x *Exchange) allGather(ctx context.Context, rows [][]float64) error {
 	}
 	defer x.exit()
 	x.pack(rows, length)
-	x.setGathering(true)
+	x.mu.Lock()
+	x.gather.waiting = true
+	x.mu.Unlock()
 	x.follow()
 	x.world.call(x.beginGather)
 	if err := x.await(ctx, x.gather.ready); err != nil {
@@ -78,15 +80,6 @@ func (x *Exchange) allGather(ctx context.Context, rows [][]float64) error {
 	}
 	x.unpack(rows, length)
 	return nil
-}
-
-func (x *Exchange) setGathering(now bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.gather.waiting = now
-	if !now {
-		x.gather.round++
-	}
 }
 
 // pack writes the local rows, one after another, where they are sent from, and makes room for the others'.
@@ -132,6 +125,9 @@ func (x *Exchange) gathered() {
 		x.Fail(err)
 		return
 	}
-	x.setGathering(false)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.gather.waiting = false
+	x.gather.round++
 	x.gather.ready <- struct{}{}
 }

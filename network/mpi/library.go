@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -60,14 +61,16 @@ type transfer struct {
 type message struct {
 	send  bool
 	peer  int
-	agent int      // whose vector it is, or the first of them
-	words []uint64 // a receive's may be longer than what comes
+	agent int // whose vector it is, or the first of them
+	words []uint64
 }
 
-// A truncatedError says that a message is longer than its receive allows.
-type truncatedError struct{ message int }
+// A lengthError says that a message has not the length of its receive.
+type lengthError struct{ message, words int }
 
-func (e *truncatedError) Error() string { return "a message is longer than expected" }
+func (e *lengthError) Error() string {
+	return fmt.Sprintf("message %d has %d words", e.message, e.words)
+}
 
 // silence returns the error of a transfer of which these messages did not move in time.
 func (t *transfer) silence(pending []int) *SilentError {

@@ -10,10 +10,11 @@
 
 enum { NOTICE_TAG = 0, SIGNALS = 65 };
 
-struct dsbo_told {
-	struct dsbo_told *next;
+// A dsbo_loose message belongs to no transfer.
+struct dsbo_loose {
+	struct dsbo_loose *next;
 	MPI_Request request;
-	uint64_t words[DSBO_NOTICE_WORDS];
+	uint64_t words[];
 };
 
 // failed notes an error of MPI.
@@ -106,40 +107,52 @@ static int isend(struct dsbo_world *w, const void *words, int count, int peer, i
 	return error;
 }
 
-// post makes all sends and receives known to MPI.
+// new_loose returns one in the world's list.
+static struct dsbo_loose *new_loose(struct dsbo_world *w, int words) {
+	struct dsbo_loose *l = malloc(sizeof *l + sizeof l->words[0] * words);
+	l->request = MPI_REQUEST_NULL;
+	l->next = w->loose;
+	return w->loose = l;
+}
+
+// post sends all sends. Receives wait until their message is found.
 static int post(struct dsbo_world *w, struct dsbo_transfer *t) {
 	t->posted = 1;
-	t->left = 0;
+	t->left = t->count;
 	for (int i = 0; i < t->count; i++)
-		t->messages[i].done = 0;
+		t->messages[i].found = t->messages[i].done = 0;
 	for (int i = 0; i < t->count; i++) {
 		struct dsbo_message *m = &t->messages[i];
 		if (m->send)
 			CHECK(w, "MPI_Isend", isend(w, m->words, m->count, m->peer, t->tag, &t->requests[i]));
-		else
-			CHECK(w, "MPI_Irecv", MPI_Irecv(m->words, m->count, MPI_UINT64_T, m->peer, t->tag, w->comm, &t->requests[i]));
-		t->left++;
 	}
 	return DSBO_PENDING;
 }
 
-// finish notes that a message of t is done, as its status says.
-static int finish(struct dsbo_world *w, struct dsbo_transfer *t, int i, MPI_Status *status, int error) {
+// find looks for the message of receive i, and receives it if it has the right length. A receive that is
+// posted before would save a copy of short messages, but Open MPI writes past the end of its memory when a long one is longer.
+static int find(struct dsbo_world *w, struct dsbo_transfer *t, int i) {
 	struct dsbo_message *m = &t->messages[i];
-	int cancelled = 0, class;
+	int flag, count;
+	MPI_Message message;
+	MPI_Status status;
+	CHECK(w, "MPI_Improbe", MPI_Improbe(m->peer, t->tag, w->comm, &flag, &message, &status));
+	if (!flag)
+		return DSBO_PENDING;
+	m->found = 1;
+	w->received++;
+	CHECK(w, "MPI_Get_count", MPI_Get_count(&status, MPI_UINT64_T, &count));
+	if (count == m->count) {
+		CHECK(w, "MPI_Imrecv", MPI_Imrecv(m->words, count, MPI_UINT64_T, &message, &t->requests[i]));
+		return DSBO_PENDING;
+	}
+	struct dsbo_loose *l = new_loose(w, count); // its sender waits until it is received
+	CHECK(w, "MPI_Imrecv", MPI_Imrecv(l->words, count, MPI_UINT64_T, &message, &l->request));
 	m->done = 1;
 	t->left--;
-	if (t->requests[i] != MPI_REQUEST_NULL) // Open MPI keeps what has failed
-		MPI_Request_free(&t->requests[i]);
-	if (!m->send) {
-		MPI_Test_cancelled(status, &cancelled);
-		w->received += !cancelled;
-	}
-	if (error == MPI_SUCCESS)
-		return DSBO_PENDING;
-	MPI_Error_class(error, &class);
 	w->where = i;
-	return class == MPI_ERR_TRUNCATE ? DSBO_TRUNCATED : failed(w, m->send ? "MPI_Isend" : "MPI_Irecv", error);
+	w->words = count;
+	return DSBO_OTHER_LENGTH;
 }
 
 // test notes which messages of t are done. The first failure counts.
@@ -148,12 +161,28 @@ static int test(struct dsbo_world *w, struct dsbo_transfer *t) {
 	if (error != MPI_SUCCESS && error != MPI_ERR_IN_STATUS)
 		return failed(w, "MPI_Testsome", error);
 	for (int k = 0; k < count; k++) { // MPI_UNDEFINED is below 0
-		MPI_Status *status = &t->statuses[k];
-		int s = finish(w, t, t->indices[k], status, error == MPI_SUCCESS ? error : status->MPI_ERROR);
-		if (state == DSBO_PENDING)
-			state = s;
+		int i = t->indices[k], e = error == MPI_SUCCESS ? error : t->statuses[k].MPI_ERROR;
+		t->messages[i].done = 1;
+		t->left--;
+		if (t->requests[i] != MPI_REQUEST_NULL) // Open MPI keeps what has failed
+			MPI_Request_free(&t->requests[i]);
+		if (e != MPI_SUCCESS && state == DSBO_PENDING)
+			state = failed(w, t->messages[i].send ? "MPI_Isend" : "MPI_Imrecv", e);
 	}
 	return state == DSBO_PENDING && t->left == 0 ? DSBO_DONE : state;
+}
+
+// advance finds and tests. MPI keeps the messages between two ranks in order, so of one rank's the first is looked for first.
+static int advance(struct dsbo_world *w, struct dsbo_transfer *t) {
+	for (int i = 0; i < t->count; i++) {
+		struct dsbo_message *m = &t->messages[i];
+		if (m->send || m->found || (m->after >= 0 && !t->messages[m->after].found))
+			continue;
+		int state = find(w, t, i);
+		if (state != DSBO_PENDING)
+			return state;
+	}
+	return test(w, t);
 }
 
 // hear looks for a notice.
@@ -174,7 +203,7 @@ int dsbo_poll(struct dsbo_world *w, struct dsbo_transfer *t, int64_t nanos) {
 		state = post(w, t);
 	for (int idle = 0; state == DSBO_PENDING; idle++) {
 		if (t != NULL)
-			state = test(w, t);
+			state = advance(w, t);
 		if (state == DSBO_PENDING && (idle % 16 == 0 || idle > 200))
 			state = hear(w);
 		if (state != DSBO_PENDING || __atomic_load_n(&w->interrupted, __ATOMIC_SEQ_CST) || now() >= end)
@@ -194,40 +223,45 @@ static void free_transfer(struct dsbo_transfer *t) {
 	free(t);
 }
 
+// under_way reports whether MPI still uses memory of t.
+static int under_way(struct dsbo_transfer *t) {
+	for (int i = 0; i < t->count; i++)
+		if (t->requests[i] != MPI_REQUEST_NULL)
+			return 1;
+	return 0;
+}
+
 int dsbo_drop(struct dsbo_world *w, struct dsbo_transfer *t, int64_t nanos) {
 	int64_t end = now() + nanos;
-	if (t->posted) {
-		for (int i = 0; i < t->count; i++)
-			if (!t->messages[i].send && t->requests[i] != MPI_REQUEST_NULL)
-				MPI_Cancel(&t->requests[i]);
-		for (int idle = 0; test(w, t) != DSBO_FAILED && t->left > 0 && now() < end; idle++)
-			rest(idle);
-		if (t->left > 0) {
-			t->next = w->dropped;
-			w->dropped = t;
-			return DSBO_PENDING;
-		}
+	for (int idle = 0; under_way(t) && now() < end; idle++) {
+		test(w, t);
+		rest(idle);
+	}
+	if (under_way(t)) {
+		t->next = w->dropped;
+		w->dropped = t;
+		return DSBO_PENDING;
 	}
 	free_transfer(t);
 	return DSBO_DONE;
 }
 
-// reap frees the notices and the dropped transfers that are done.
+// reap frees the loose messages and the dropped transfers that are done.
 static void reap(struct dsbo_world *w) {
-	for (struct dsbo_told **p = &w->told; *p != NULL;) {
-		struct dsbo_told *n = *p;
+	for (struct dsbo_loose **p = &w->loose; *p != NULL;) {
+		struct dsbo_loose *l = *p;
 		int flag = 0;
-		if (MPI_Test(&n->request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || !flag) {
-			p = &n->next;
+		if (MPI_Test(&l->request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || !flag) {
+			p = &l->next;
 			continue;
 		}
-		*p = n->next;
-		free(n);
+		*p = l->next;
+		free(l);
 	}
 	for (struct dsbo_transfer **p = &w->dropped; *p != NULL;) {
 		struct dsbo_transfer *t = *p;
 		test(w, t);
-		if (t->left > 0) {
+		if (under_way(t)) {
 			p = &t->next;
 			continue;
 		}
@@ -238,15 +272,9 @@ static void reap(struct dsbo_world *w) {
 
 int dsbo_tell(struct dsbo_world *w, int rank, const uint64_t *notice) {
 	reap(w);
-	struct dsbo_told *n = malloc(sizeof *n);
-	memcpy(n->words, notice, sizeof n->words);
-	int error = isend(w, n->words, DSBO_NOTICE_WORDS, rank, NOTICE_TAG, &n->request);
-	if (error != MPI_SUCCESS) {
-		free(n);
-		return failed(w, "MPI_Isend", error);
-	}
-	n->next = w->told;
-	w->told = n;
+	struct dsbo_loose *l = new_loose(w, DSBO_NOTICE_WORDS);
+	memcpy(l->words, notice, sizeof l->words[0] * DSBO_NOTICE_WORDS);
+	CHECK(w, "MPI_Isend", isend(w, l->words, DSBO_NOTICE_WORDS, rank, NOTICE_TAG, &l->request));
 	return DSBO_DONE;
 }
 
@@ -259,10 +287,8 @@ static int sweep(struct dsbo_world *w) {
 	if (!flag)
 		return DSBO_PENDING;
 	CHECK(w, "MPI_Get_count", MPI_Get_count(&status, MPI_UINT64_T, &count));
-	void *words = malloc(8 * (size_t)count + 1);
-	int error = MPI_Mrecv(words, count, MPI_UINT64_T, &message, MPI_STATUS_IGNORE); // its sender is in dsbo_leave too
-	free(words);
-	CHECK(w, "MPI_Mrecv", error);
+	struct dsbo_loose *l = new_loose(w, count);
+	CHECK(w, "MPI_Imrecv", MPI_Imrecv(l->words, count, MPI_UINT64_T, &message, &l->request));
 	w->received++;
 	return DSBO_PENDING;
 }
@@ -291,7 +317,7 @@ static int try_leave(struct dsbo_world *w) {
 		return state;
 	if (w->received < w->all)
 		return sweep(w);
-	if (w->told != NULL || w->dropped != NULL)
+	if (w->loose != NULL || w->dropped != NULL)
 		return DSBO_PENDING;
 	CHECK(w, "MPI_Cancel", MPI_Cancel(&w->incoming));
 	CHECK(w, "MPI_Wait", MPI_Wait(&w->incoming, MPI_STATUS_IGNORE));

@@ -65,9 +65,7 @@ func (l *cgoLibrary) free(words []uint64) { C.free(unsafe.Pointer(&words[0])) }
 func (l *cgoLibrary) open(t *transfer) *C.struct_dsbo_transfer {
 	h, ok := t.handle.(*handle)
 	if !ok {
-		h = &handle{c: C.dsbo_new_transfer(C.int(len(t.messages)))}
-		h.messages = unsafe.Slice(h.c.messages, len(t.messages))
-		h.c.tag = C.int(t.tag)
+		h = l.newHandle(t)
 		t.handle = h
 	}
 	if h.c.posted != 0 {
@@ -75,12 +73,30 @@ func (l *cgoLibrary) open(t *transfer) *C.struct_dsbo_transfer {
 	}
 	for i := range t.messages {
 		m, c := &t.messages[i], &h.messages[i]
-		c.words, c.count, c.peer, c.send = unsafe.Pointer(&m.words[0]), C.int(len(m.words)), C.int(m.peer), 0
-		if m.send {
-			c.send = 1
-		}
+		c.words, c.count = unsafe.Pointer(&m.words[0]), C.int(len(m.words))
 	}
 	return h.c
+}
+
+// newHandle makes the C side of t, without the memory of its messages.
+func (l *cgoLibrary) newHandle(t *transfer) *handle {
+	h := &handle{c: C.dsbo_new_transfer(C.int(len(t.messages)))}
+	h.messages = unsafe.Slice(h.c.messages, len(t.messages))
+	h.c.tag = C.int(t.tag)
+	last := map[int]int{}
+	for i, m := range t.messages {
+		c := &h.messages[i]
+		c.peer, c.after = C.int(m.peer), -1
+		if m.send {
+			c.send = 1
+			continue
+		}
+		if before, ok := last[m.peer]; ok {
+			c.after = C.int(before)
+		}
+		last[m.peer] = i
+	}
+	return h
 }
 
 func (l *cgoLibrary) poll(t *transfer, d time.Duration) (state, error) {
@@ -95,8 +111,8 @@ func (l *cgoLibrary) poll(t *transfer, d time.Duration) (state, error) {
 		return done, nil
 	case C.DSBO_NOTICED:
 		return noticed, nil
-	case C.DSBO_TRUNCATED:
-		return pending, &truncatedError{int(l.world.where)}
+	case C.DSBO_OTHER_LENGTH:
+		return pending, &lengthError{int(l.world.where), int(l.world.words)}
 	default:
 		return pending, l.failure()
 	}

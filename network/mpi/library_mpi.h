@@ -8,13 +8,17 @@
 enum { DSBO_NOTICE_WORDS = 32 };
 
 // What a call found. Values below 0 are failures: error and where then say what happened.
-enum { DSBO_PENDING, DSBO_DONE, DSBO_NOTICED, DSBO_FAILED = -1, DSBO_TRUNCATED = -2, DSBO_STARTED_BEFORE = -3, DSBO_NO_THREADS = -4 };
+enum { DSBO_PENDING, DSBO_DONE, DSBO_NOTICED, DSBO_FAILED = -1, DSBO_OTHER_LENGTH = -2, DSBO_STARTED_BEFORE = -3, DSBO_NO_THREADS = -4 };
 
 struct dsbo_message {
 	void *words;
 	int count, peer, send;
+	int after; // the receive before this one from the same rank, -1 for the first
+	int found; // of a receive: MPI has been told where to put it
 	int done;
 };
+
+struct dsbo_loose; // a notice on its way, or a message that nobody wants
 
 struct dsbo_transfer {
 	struct dsbo_transfer *next; // among the dropped ones
@@ -25,22 +29,20 @@ struct dsbo_transfer {
 	int *indices;
 };
 
-struct dsbo_told; // a notice on its way
-
 struct dsbo_world {
 	MPI_Comm comm;
 	int rank, size, last_tag;
 	int32_t interrupted; // atomic: Go writes it at any time
 	MPI_Request incoming;
 	uint64_t arriving[DSBO_NOTICE_WORDS], notice[DSBO_NOTICE_WORDS];
-	struct dsbo_told *told;
+	struct dsbo_loose *loose;
 	struct dsbo_transfer *dropped;                 // of which something is still under way
 	int64_t received, all, *sent, *expected; // messages: so far, in the end, to each rank, from each rank
 	MPI_Request leaving;
 	int left;               // how far dsbo_leave is
 	int error;              // of MPI
 	const char *function;   // that returned it
-	int where;              // which message was truncated
+	int where, words;       // which message has another length, and that
 };
 
 int dsbo_init(struct dsbo_world **world);

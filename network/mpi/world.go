@@ -18,7 +18,7 @@ const (
 	// turnTime is that of each exchange when several are under way.
 	turnTime = 100 * time.Microsecond
 	// idleTime is how often a rank that waits for nothing looks for news of the others.
-	idleTime = 50 * time.Millisecond
+	idleTime = 10 * time.Millisecond
 	// dropTime is how long a failed exchange waits for what is under way.
 	dropTime = 100 * time.Millisecond
 )

@@ -1,0 +1,364 @@
+package mpi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dsbo"
+	"dsbo/network"
+	"dsbo/network/networktest"
+)
+
+// mustRing returns the mixing matrix of n agents in a circle.
+func mustRing(tb testing.TB, n int) *network.Matrix {
+	tb.Helper()
+	g, err := network.Ring(n, 0.5)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return g.W
+}
+
+// openAll opens an exchange on all ranks.
+func openAll(t *testing.T, worlds []*World, w *network.Matrix, o Options) []*Exchange {
+	t.Helper()
+	xs := make([]*Exchange, len(worlds))
+	errs := together(len(worlds), func(r int) (err error) {
+		xs[r], err = worlds[r].Exchange(t.Context(), w, o)
+		return err
+	})
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	return xs
+}
+
+// times mixes so often, vectors of this length, and returns the last error.
+func times(ctx context.Context, m dsbo.Mixer, rounds, length int) error {
+	v := make([]float64, length)
+	for range rounds {
+		if err := m.Mix(ctx, v, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestConforms(t *testing.T) {
+	for _, ranks := range []int{1, 2, 3, 8} {
+		t.Run(fmt.Sprintf("ranks=%d", ranks), func(t *testing.T) {
+			worlds := newWorlds(t, newJob(ranks))
+			networktest.TestMixer(t, func(w *network.Matrix) ([]dsbo.Mixer, func()) {
+				xs := openAll(t, worlds, w, Options{})
+				mixers := make([]dsbo.Mixer, w.N())
+				for _, x := range xs {
+					for _, i := range x.Local() {
+						mixers[i] = x.Mixer(i)
+					}
+				}
+				return mixers, func() {
+					together(len(xs), func(r int) error { xs[r].Close(); return nil })
+				}
+			})
+		})
+	}
+}
+
+func TestMixerOfAnotherRank(t *testing.T) {
+	xs := openAll(t, newWorlds(t, newJob(2)), mustRing(t, 5), Options{})
+	if got := [2][]int{xs[0].Local(), xs[1].Local()}; !slices.Equal(got[0], []int{0, 1}) || !slices.Equal(got[1], []int{2, 3, 4}) {
+		t.Errorf("the ranks have %v, want [0 1] and [2 3 4]", got)
+	}
+	for i := range 5 {
+		home := xs[0].Rank(i)
+		if xs[home].Mixer(i) == nil || xs[1-home].Mixer(i) != nil {
+			t.Errorf("agent %d, rank %d: mixers %v and %v, want one there alone", i, home, xs[0].Mixer(i), xs[1].Mixer(i))
+		}
+	}
+}
+
+func TestAllGather(t *testing.T) {
+	const n, rounds = 5, 3
+	for _, ranks := range []int{1, 2, 5, 7} {
+		xs := openAll(t, newWorlds(t, newJob(ranks)), mustRing(t, n), Options{})
+		for r, err := range together(ranks, func(r int) error {
+			x := xs[r]
+			for k := range rounds {
+				rows := make([][]float64, n)
+				for i := range rows {
+					rows[i] = []float64{math.NaN(), math.NaN()}
+					if x.Rank(i) == r {
+						rows[i] = []float64{float64(i), float64(k)}
+					}
+				}
+				if err := x.AllGather(t.Context(), rows); err != nil {
+					return err
+				}
+				for i, row := range rows {
+					if row[0] != float64(i) || row[1] != float64(k) {
+						return fmt.Errorf("gathering %d: row %d is %v, want [%d %d]", k, i, row, i, k)
+					}
+				}
+			}
+			return nil
+		}) {
+			if err != nil {
+				t.Errorf("%d ranks: rank %d: %v", ranks, r, err)
+			}
+		}
+	}
+}
+
+func TestAllGatherRefuses(t *testing.T) {
+	for _, c := range []struct {
+		rows [2][][]float64 // of the ranks
+		want string
+		or   string // from the other rank, if that is faster
+	}{
+		{[2][][]float64{{{1}}, {{1}, {2}}}, "1 rows, want one for each of the 2 agents", ""},
+		{[2][][]float64{{{1}, {2, 3}}, {{1}, {2}}}, "row 1 has length 2, want 1 as row 0", ""},
+		{[2][][]float64{{{1}, {2}}, {{1, 2}, {3, 4}}},
+			"rank 1 (agent 1) sends 2 numbers where this rank has 1", "rank 0 (agent 0) sends 1 numbers where this rank has 2"},
+		{[2][][]float64{{{1, 2}, {3, 4}}, {{1}, {2}}},
+			"rank 1 (agent 1) sends 1 numbers where this rank has 2", "rank 0 (agent 0) sends 2 numbers where this rank has 1"},
+	} {
+		xs := openAll(t, newWorlds(t, newJob(2)), mustRing(t, 2), Options{})
+		errs := together(2, func(r int) error { return xs[r].AllGather(t.Context(), c.rows[r]) })
+		if !errors.Is(errs[0], dsbo.ErrShape) || !errors.Is(errs[1], dsbo.ErrShape) {
+			t.Errorf("%v, want both dsbo.ErrShape", errs)
+		}
+		if all := fmt.Sprint(errs); !strings.Contains(all, c.want) && (c.or == "" || !strings.Contains(all, c.or)) {
+			t.Errorf("%s: want %q in it", all, c.want)
+		}
+	}
+}
+
+// TestOtherLength: a message that is too long, and one that is too short, is an error at both ends.
+func TestOtherLength(t *testing.T) {
+	xs := openAll(t, newWorlds(t, newJob(2)), mustRing(t, 2), Options{})
+	errs := together(2, func(r int) error { return times(t.Context(), xs[r].Mixer(r), 1, 3+r) })
+	for r, err := range errs {
+		if !errors.Is(err, dsbo.ErrShape) {
+			t.Errorf("rank %d ended with %v, want dsbo.ErrShape", r, err)
+		}
+	}
+	all := fmt.Sprint(errs)
+	if !strings.Contains(all, "rank 1 (agent 1) sends 4 numbers where this rank has 3") &&
+		!strings.Contains(all, "rank 0 (agent 0) sends 3 numbers where this rank has 4") {
+		t.Errorf("%s: want both lengths", all)
+	}
+}
+
+// TestOtherLengthHere: the agents are on the same rank.
+func TestOtherLengthHere(t *testing.T) {
+	xs := openAll(t, newWorlds(t, newJob(1)), mustRing(t, 2), Options{})
+	for i, err := range together(2, func(i int) error { return times(t.Context(), xs[0].Mixer(i), 1, 3+i) }) {
+		if want := "agent 0 sends 3 numbers but agent 1 sends 4"; !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), want) {
+			t.Errorf("agent %d ended with %v, want %q", i, err, want)
+		}
+	}
+}
+
+func TestOtherMatrix(t *testing.T) {
+	worlds := newWorlds(t, newJob(2))
+	ms := []*network.Matrix{mustRing(t, 4), mustRing(t, 5)}
+	errs := together(2, func(r int) error {
+		_, err := worlds[r].Exchange(t.Context(), ms[r], Options{})
+		return err
+	})
+	for r, err := range errs {
+		if !errors.Is(err, dsbo.ErrConfig) {
+			t.Errorf("rank %d: %v, want dsbo.ErrConfig", r, err)
+		}
+	}
+	if all := fmt.Sprint(errs); !strings.Contains(all, "mixes over another graph") {
+		t.Errorf("%s: want the reason", all)
+	}
+}
+
+// TestOtherRounds: what a rank that leaves has completed the others complete too.
+func TestOtherRounds(t *testing.T) {
+	const rounds, leaver = 10, 2
+	for range 20 {
+		xs := openAll(t, newWorlds(t, newJob(4)), mustRing(t, 8), Options{})
+		done := make(chan struct{})
+		for i, err := range together(8, func(i int) error {
+			x := xs[xs[0].Rank(i)]
+			if err := times(t.Context(), x.Mixer(i), rounds, 3); err != nil {
+				return fmt.Errorf("before the end: %w", err)
+			}
+			switch i {
+			case 4:
+				close(done)
+				return nil
+			case 5: // of the same rank
+				<-done
+				x.Close()
+				return nil
+			}
+			return times(t.Context(), x.Mixer(i), math.MaxInt, 3)
+		}) {
+			if xs[0].Rank(i) == leaver {
+				if err != nil {
+					t.Errorf("agent %d: %v", i, err)
+				}
+				continue
+			}
+			ended, ok := errors.AsType[*EndedError](err)
+			if !ok || ended.Rank != leaver || ended.Round != rounds || !errors.Is(err, network.ErrClosed) || strings.Contains(err.Error(), "before the end") {
+				t.Errorf("agent %d ended with %v, want the end of rank %d after %d exchanges", i, err, leaver, rounds)
+			}
+		}
+	}
+}
+
+// TestFailTravels: a rank whose agents do not wait fails, and all others learn why.
+func TestFailTravels(t *testing.T) {
+	xs := openAll(t, newWorlds(t, newJob(3)), mustRing(t, 6), Options{})
+	broken := errors.New("disk full")
+	for i, err := range together(6, func(i int) error {
+		x := xs[xs[0].Rank(i)]
+		if x == xs[1] {
+			if i == 2 {
+				return nil
+			}
+			x.Fail(broken)
+			x.Fail(errors.New("a later one does not count"))
+		}
+		return times(t.Context(), x.Mixer(i), 1, 3)
+	}) {
+		home := xs[0].Rank(i)
+		switch {
+		case i == 2:
+		case home == 1 && !errors.Is(err, broken):
+			t.Errorf("agent %d ended with %v, want %v", i, err, broken)
+		case home != 1 && (!errors.Is(err, ErrEnded) || !strings.Contains(err.Error(), "rank 1 (agents 2 to 3) left after 0 exchanges: disk full")):
+			t.Errorf("agent %d ended with %v, want rank 1's reason", i, err)
+		}
+	}
+}
+
+// TestSilent: a rank that is there but says nothing is named.
+func TestSilent(t *testing.T) {
+	ranks := newJob(3)
+	xs := openAll(t, newWorlds(t, ranks), mustRing(t, 6), Options{Timeout: 50 * time.Millisecond})
+	ranks[2].mu.Lock()
+	ranks[2].mute = true
+	ranks[2].mu.Unlock()
+	errs := together(4, func(i int) error { return times(t.Context(), xs[xs[0].Rank(i)].Mixer(i), 1, 3) })
+	for i, err := range errs {
+		s, ok := errors.AsType[*SilentError](err)
+		if !ok && errors.Is(err, ErrEnded) { // the other one was faster
+			continue
+		}
+		if !ok || !errors.Is(err, ErrSilent) || !slices.Equal(s.Ranks, []int{2}) || !strings.Contains(err.Error(), "rank 2 (agents 4 to 5): silent for 50ms") {
+			t.Errorf("agent %d ended with %v, want rank 2 silent", i, err)
+		}
+	}
+	if !errors.Is(errors.Join(errs...), ErrSilent) {
+		t.Errorf("%v: nobody found the silent rank", errs)
+	}
+}
+
+// TestNobodyElse: not all ranks open the exchange.
+func TestNobodyElse(t *testing.T) {
+	worlds := newWorlds(t, newJob(2))
+	_, err := worlds[0].Exchange(t.Context(), mustRing(t, 2), Options{Timeout: time.Millisecond})
+	if !errors.Is(err, ErrSilent) || !strings.Contains(err.Error(), "rank 1 (agent 1): silent for 1ms") {
+		t.Errorf("%v, want rank 1 silent", err)
+	}
+	// The news of the first one's end is there before rank 1 opens.
+	if _, err := worlds[1].Exchange(t.Context(), mustRing(t, 2), Options{}); !errors.Is(err, ErrEnded) {
+		t.Errorf("%v, want the end of rank 0", err)
+	}
+}
+
+// TestTwoAtOnce: exchanges that are under way at the same time do not block each other, whatever the
+// order in which the ranks enter them.
+func TestTwoAtOnce(t *testing.T) {
+	worlds := newWorlds(t, newJob(2))
+	xs := [][]*Exchange{openAll(t, worlds, mustRing(t, 2), Options{}), openAll(t, worlds, mustRing(t, 4), Options{})}
+	const rounds = 50
+	for k, err := range together(6, func(k int) error {
+		x, i := xs[0], k
+		if k >= 2 {
+			x, i = xs[1], k-2
+		}
+		return times(t.Context(), x[x[0].Rank(i)].Mixer(i), rounds, 3)
+	}) {
+		if err != nil {
+			t.Errorf("agent %d: %v", k, err)
+		}
+	}
+	// Rank 0 waits in one, and yet all complete the other.
+	waiting := make(chan error, 1)
+	go func() { waiting <- times(t.Context(), xs[0][0].Mixer(0), 1, 3) }()
+	errs := together(4, func(i int) error { return times(t.Context(), xs[1][xs[1][0].Rank(i)].Mixer(i), rounds, 3) })
+	errs = append(errs, times(t.Context(), xs[0][1].Mixer(1), 1, 3), <-waiting)
+	if err := errors.Join(errs...); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAfterClose(t *testing.T) {
+	worlds := newWorlds(t, newJob(2))
+	xs := openAll(t, worlds, mustRing(t, 2), Options{})
+	for range 2 {
+		for r, err := range together(2, func(r int) error { return worlds[r].Close(t.Context()) }) {
+			if err != nil {
+				t.Errorf("rank %d: %v", r, err)
+			}
+		}
+	}
+	if err := times(t.Context(), xs[0].Mixer(0), 1, 3); !errors.Is(err, network.ErrClosed) {
+		t.Errorf("Mix: %v, want %v", err, network.ErrClosed)
+	}
+	if err := xs[0].AllGather(t.Context(), make([][]float64, 2)); !errors.Is(err, network.ErrClosed) {
+		t.Errorf("AllGather: %v, want %v", err, network.ErrClosed)
+	}
+	if _, err := worlds[0].Exchange(t.Context(), mustRing(t, 2), Options{}); !errors.Is(err, network.ErrClosed) {
+		t.Errorf("Exchange: %v, want %v", err, network.ErrClosed)
+	}
+	worlds[0].Abort(3) // MPI has ended: nothing to abort
+}
+
+func TestCloseAlone(t *testing.T) {
+	ranks := newJob(2)
+	worlds := newWorlds(t, ranks)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := worlds[0].Close(ctx); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "rank 0, waiting for the other ranks' end") {
+		t.Errorf("%v, want the end of the context", err)
+	}
+	worlds[0].Abort(3)
+	if ranks[0].aborted != 4 {
+		t.Errorf("aborted %d, want with status 3", ranks[0].aborted-1)
+	}
+}
+
+func TestTagsRunOut(t *testing.T) {
+	ranks := newJob(1)
+	ranks[0].lastTag = 5
+	w := newWorlds(t, ranks)[0]
+	for range 2 {
+		if _, err := w.Exchange(t.Context(), mustRing(t, 2), Options{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.Exchange(t.Context(), mustRing(t, 2), Options{}); !errors.Is(err, dsbo.ErrConfig) {
+		t.Errorf("%v, want dsbo.ErrConfig", err)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	w := newWorlds(t, newJob(1))[0]
+	if _, err := w.Exchange(t.Context(), mustRing(t, 2), Options{Timeout: -1}); !errors.Is(err, dsbo.ErrConfig) {
+		t.Errorf("%v, want dsbo.ErrConfig", err)
+	}
+}

@@ -1,0 +1,218 @@
+package mpi
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A job is an MPI in memory: its ranks are libraries of one process.
+type job struct {
+	mu      sync.Mutex
+	changed chan struct{} // closed and made anew when something has been sent
+	sent    map[route][][]uint64
+	told    map[int][][noticeWords]uint64
+	left    int
+	aborted int // status + 1
+	lastTag int
+}
+
+type route struct{ from, to, tag int }
+
+// A fakeLibrary is one rank of a job.
+type fakeLibrary struct {
+	*job
+	rank, size int
+	mute       bool // what it sends is lost
+	wake       chan struct{}
+	loud       bool
+	heard      [noticeWords]uint64
+	leaving    bool
+}
+
+// A fakeHandle says which messages of a transfer are done.
+type fakeHandle struct {
+	posted bool
+	done   []bool
+}
+
+func newJob(size int) []*fakeLibrary {
+	j := &job{changed: make(chan struct{}), sent: map[route][][]uint64{}, told: map[int][][noticeWords]uint64{}, lastTag: 32767}
+	all := make([]*fakeLibrary, size)
+	for r := range all {
+		all[r] = &fakeLibrary{job: j, rank: r, size: size, wake: make(chan struct{}, 1)}
+	}
+	return all
+}
+
+func (l *fakeLibrary) place() (rank, size, lastTag int) { return l.rank, l.size, l.lastTag }
+func (l *fakeLibrary) alloc(words int) []uint64         { return make([]uint64, words) }
+func (l *fakeLibrary) free(words []uint64)              { clear(words) } // so that a use after it shows
+
+// signal wakes all polls; the lock is held.
+func (j *job) signal() {
+	close(j.changed)
+	j.changed = make(chan struct{})
+}
+
+func (l *fakeLibrary) poll(t *transfer, d time.Duration) (state, error) {
+	end := time.NewTimer(d)
+	defer end.Stop()
+	for {
+		l.mu.Lock()
+		s, err := l.look(t)
+		changed := l.changed
+		loud := l.loud
+		l.mu.Unlock()
+		if s != pending || err != nil || loud {
+			return s, err
+		}
+		select {
+		case <-changed:
+		case <-l.wake:
+		case <-end.C:
+			return pending, nil
+		}
+	}
+}
+
+// look does what can be done now.
+func (l *fakeLibrary) look(t *transfer) (state, error) {
+	if n := l.told[l.rank]; len(n) > 0 {
+		l.heard, l.told[l.rank] = n[0], n[1:]
+		return noticed, nil
+	}
+	if t == nil {
+		return pending, nil
+	}
+	h, _ := t.handle.(*fakeHandle)
+	if h == nil || !h.posted {
+		h = &fakeHandle{posted: true, done: make([]bool, len(t.messages))}
+		t.handle = h
+		l.post(t, h)
+	}
+	for i, m := range t.messages {
+		if h.done[i] {
+			continue
+		}
+		from := route{m.peer, l.rank, t.tag}
+		if box := l.sent[from]; len(box) > 0 {
+			h.done[i], l.sent[from] = true, box[1:]
+			if len(m.words) != len(box[0]) {
+				return pending, &lengthError{i, len(box[0])}
+			}
+			copy(m.words, box[0])
+		}
+	}
+	if slices.Contains(h.done, false) {
+		return pending, nil
+	}
+	h.posted = false
+	return done, nil
+}
+
+func (l *fakeLibrary) post(t *transfer, h *fakeHandle) {
+	for i, m := range t.messages {
+		if m.send {
+			h.done[i] = true
+			if to := (route{l.rank, m.peer, t.tag}); !l.mute {
+				l.sent[to] = append(l.sent[to], slices.Clone(m.words))
+			}
+		}
+	}
+	l.signal()
+}
+
+func (l *fakeLibrary) pending(t *transfer) []int {
+	var all []int
+	for i, is := range t.handle.(*fakeHandle).done {
+		if !is {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+func (l *fakeLibrary) drop(t *transfer, _ time.Duration) bool {
+	t.handle = nil
+	return true
+}
+
+func (l *fakeLibrary) notice() [noticeWords]uint64 { return l.heard }
+
+func (l *fakeLibrary) tell(rank int, n [noticeWords]uint64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.mute {
+		l.told[rank] = append(l.told[rank], n)
+		l.signal()
+	}
+	return nil
+}
+
+func (l *fakeLibrary) interrupt() {
+	l.mu.Lock()
+	l.loud = true
+	l.mu.Unlock()
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (l *fakeLibrary) quiet() {
+	l.mu.Lock()
+	l.loud = false
+	l.mu.Unlock()
+}
+
+func (l *fakeLibrary) leave(time.Duration) (bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.leaving {
+		l.leaving = true
+		l.left++
+	}
+	return l.left == l.size, nil
+}
+
+func (l *fakeLibrary) abort(status int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.aborted = status + 1
+}
+
+// newWorlds starts the ranks of a job, which end with the test.
+func newWorlds(t *testing.T, ranks []*fakeLibrary) []*World {
+	t.Helper()
+	worlds := make([]*World, len(ranks))
+	for r, l := range ranks {
+		w, err := start(func() (library, error) { return l, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		worlds[r] = w
+	}
+	t.Cleanup(func() {
+		errs := together(len(worlds), func(r int) error { return worlds[r].Close(context.Background()) })
+		for r, err := range errs {
+			if err != nil {
+				t.Errorf("rank %d: Close: %v", r, err)
+			}
+		}
+	})
+	return worlds
+}
+
+// together calls f for 0..n-1 at the same time and returns the errors.
+func together(n int, f func(i int) error) []error {
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { errs[i] = f(i) })
+	}
+	wg.Wait()
+	return errs
+}

@@ -1,0 +1,79 @@
+//go:build mpi && cgo
+
+package mpi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// jobTime bounds each job: one that a rank has left must end by itself.
+const jobTime = time.Minute
+
+// TestJobs runs the tests of ranks, in this binary again, as jobs.
+func TestJobs(t *testing.T) {
+	if world != nil {
+		t.Skip("this is one")
+	}
+	for _, c := range []struct {
+		test  string
+		ranks []int
+		fails string // what the output has to say if the job is to fail
+	}{
+		{test: "Conforms", ranks: []int{1, 2, 4, 8}},
+		{test: "Long", ranks: []int{2, 3}},
+		{test: "Lengths", ranks: []int{2, 4}},
+		{test: "Rounds", ranks: []int{4}},
+		{test: "Silent", ranks: []int{3}},
+		{test: "Signals", ranks: []int{2}},
+		{test: "Killed", ranks: []int{4}, fails: " "},
+		{test: "Exits", ranks: []int{4}, fails: " "},
+		{test: "Aborts", ranks: []int{4}, fails: " "},
+	} {
+		for _, n := range c.ranks {
+			t.Run(fmt.Sprintf("%s/ranks=%d", c.test, n), func(t *testing.T) {
+				out, err := runJob(t, n, "^TestRank"+c.test+"$")
+				switch _, failed := errors.AsType[*exec.ExitError](err); {
+				case c.fails == "" && err != nil:
+					t.Errorf("%v:\n%s", err, out)
+				case c.fails == "" && strings.Count(out, "PASS\n") != n:
+					t.Errorf("want PASS from %d ranks:\n%s", n, out)
+				case c.fails != "" && (!failed || !strings.Contains(out, c.fails)):
+					t.Errorf("%v, want a failure and %q:\n%s", err, c.fails, out)
+				}
+			})
+		}
+	}
+}
+
+// runJob runs this binary's tests of that name on n ranks.
+func runJob(t *testing.T, n int, tests string) (string, error) {
+	t.Helper()
+	var launcher string
+	for _, name := range launchers {
+		if path, err := exec.LookPath(name); launcher == "" && err == nil {
+			launcher = path
+		}
+	}
+	if launcher == "" {
+		t.Fatalf("none of %v found, want the launcher of the MPI that this binary was built with", launchers)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), jobTime)
+	defer cancel()
+	args := append([]string{"-n", fmt.Sprint(n)}, launcherFlags...)
+	args = append(args, os.Args[0], "-test.run="+tests, fmt.Sprintf("-test.timeout=%v", jobTime))
+	cmd := exec.CommandContext(ctx, launcher, args...)
+	cmd.Env = append(os.Environ(), jobEnv+"=1")
+	cmd.WaitDelay = time.Second // ranks that are left behind hold the output
+	out, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		t.Fatalf("still there after %v:\n%s", jobTime, out)
+	}
+	return string(out), err
+}

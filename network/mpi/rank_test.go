@@ -1,0 +1,214 @@
+//go:build mpi && cgo
+
+package mpi
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dsbo"
+	"dsbo/network"
+	"dsbo/network/networktest"
+)
+
+// onRank skips a test that is not part of a job.
+func onRank(tb testing.TB) {
+	tb.Helper()
+	if world == nil {
+		tb.Skip("a rank of a job, which TestJobs runs")
+	}
+}
+
+// openRank opens an exchange of this rank. All ranks do so at the same time.
+func openRank(tb testing.TB, w *network.Matrix, o Options) *Exchange {
+	tb.Helper()
+	x, err := world.Exchange(tb.Context(), w, o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return x
+}
+
+// A meeting lets the ranks wait for each other.
+type meeting struct{ *Exchange }
+
+func newMeeting(t *testing.T) meeting {
+	t.Helper()
+	return meeting{openRank(t, mustRing(t, 1), Options{Timeout: networktest.Patience})}
+}
+
+func (m meeting) wait(t *testing.T) {
+	t.Helper()
+	if err := m.AllGather(t.Context(), make([][]float64, 1)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRankConforms(t *testing.T) {
+	onRank(t)
+	m := newMeeting(t)
+	defer m.Close()
+	networktest.TestMixer(t, func(w *network.Matrix) ([]dsbo.Mixer, func()) {
+		x := openRank(t, w, Options{})
+		mixers := make([]dsbo.Mixer, w.N())
+		for _, i := range x.Local() {
+			mixers[i] = x.Mixer(i)
+		}
+		here := network.NewLocal(w)
+		if len(x.Local()) == 0 { // the suite wants an agent to look at
+			for i := range mixers {
+				mixers[i] = here.Mixer(i)
+			}
+		}
+		var once sync.Once
+		return mixers, func() {
+			// The end of a rank that is ready early would be another reason to end than the subtest's.
+			once.Do(func() { m.wait(t) })
+			x.Close()
+			here.Close()
+		}
+	})
+}
+
+// TestRankLong exchanges vectors that travel in pieces, of a length that changes.
+func TestRankLong(t *testing.T) {
+	onRank(t)
+	w := mustRing(t, 5)
+	x := openRank(t, w, Options{})
+	defer x.Close()
+	for round, length := range []int{100_000, 1_000_000, 10, 300_000} {
+		src := make([][]float64, w.N())
+		for i := range src {
+			src[i] = make([]float64, length)
+			for e := range src[i] {
+				src[i][e] = math.Sin(float64(round + i*length + e))
+			}
+		}
+		want := networktest.Product(w, src)
+		local := x.Local()
+		for k, err := range together(len(local), func(k int) error {
+			return x.Mixer(local[k]).Mix(t.Context(), src[local[k]], src[local[k]])
+		}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i := local[k]; !slices.Equal(src[i], want[i]) {
+				t.Errorf("agent %d, exchange %d: not W·X", i, round)
+			}
+		}
+	}
+}
+
+// TestRankLengths: vectors of other lengths are an error on all ranks, also of lengths that travel in pieces.
+// What is left of them does not keep MPI from ending.
+func TestRankLengths(t *testing.T) {
+	onRank(t)
+	m := newMeeting(t)
+	defer m.Close()
+	for _, length := range []int{3, 1 << 19} {
+		for _, more := range []int{-1, 1, length} {
+			x := openRank(t, mustRing(t, world.Size()), Options{})
+			n := length
+			if world.Rank() == 0 {
+				n += more
+			}
+			if err := times(t.Context(), x.Mixer(world.Rank()), math.MaxInt, n); !errors.Is(err, dsbo.ErrShape) {
+				t.Errorf("length %d%+d: %v, want dsbo.ErrShape", length, more, err)
+			}
+			x.Close()
+			m.wait(t)
+		}
+	}
+}
+
+// TestRankRounds: rank 1 leaves while vectors for it are on their way.
+func TestRankRounds(t *testing.T) {
+	onRank(t)
+	const rounds, length = 5, 1 << 17
+	x := openRank(t, mustRing(t, world.Size()), Options{})
+	defer x.Close()
+	mixer := x.Mixer(world.Rank())
+	if err := times(t.Context(), mixer, rounds, length); err != nil {
+		t.Error(err)
+	}
+	if world.Rank() == 1 {
+		return
+	}
+	err := times(t.Context(), mixer, math.MaxInt, length)
+	if e, ok := errors.AsType[*EndedError](err); !ok || e.Rank != 1 || e.Round != rounds || !errors.Is(err, network.ErrClosed) {
+		t.Errorf("%v, want the end of rank 1 after %d exchanges", err, rounds)
+	}
+}
+
+// TestRankSilent: rank 1 is there but does not mix.
+func TestRankSilent(t *testing.T) {
+	onRank(t)
+	m := newMeeting(t)
+	defer m.Close()
+	x := openRank(t, mustRing(t, world.Size()), Options{Timeout: 200 * time.Millisecond})
+	if world.Rank() != 1 {
+		err := times(t.Context(), x.Mixer(world.Rank()), 1, 1<<17)
+		s, ok := errors.AsType[*SilentError](err)
+		if (!ok || !slices.Equal(s.Ranks, []int{1})) && !(errors.Is(err, ErrEnded) && strings.Contains(err.Error(), "rank 1 (agent 1): silent for 200ms")) {
+			t.Errorf("%v, want rank 1 silent", err)
+		}
+	}
+	m.wait(t)
+	x.Close()
+}
+
+// TestRankSignals: MPI leaves Go its signals, and starts once.
+func TestRankSignals(t *testing.T) {
+	onRank(t)
+	defer func() {
+		if r := fmt.Sprint(recover()); !strings.Contains(r, "nil pointer") {
+			t.Errorf("recovered %q, want a nil pointer", r)
+		}
+		if _, err := Init(); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "started in this process before") {
+			t.Errorf("a second Init returns %v, want dsbo.ErrConfig", err)
+		}
+	}()
+	var nowhere *World
+	t.Error(nowhere.Size())
+}
+
+// lose has rank 1 call end after some exchanges; the others mix on.
+func lose(t *testing.T, end func()) {
+	onRank(t)
+	x := openRank(t, mustRing(t, 2*world.Size()), Options{})
+	defer x.Close()
+	local := x.Local()
+	together(len(local), func(k int) error {
+		rounds := math.MaxInt
+		if local[k] == 2 {
+			rounds = 20
+		}
+		err := times(t.Context(), x.Mixer(local[k]), rounds, 1000)
+		if local[k] == 2 {
+			end()
+		}
+		return err
+	})
+	select {} // the launcher ends this rank
+}
+
+func TestRankKilled(t *testing.T) {
+	lose(t, func() {
+		self, err := os.FindProcess(os.Getpid())
+		if err == nil {
+			err = self.Kill()
+		}
+		t.Error(err)
+	})
+}
+
+func TestRankExits(t *testing.T) { lose(t, func() { os.Exit(3) }) }
+
+func TestRankAborts(t *testing.T) { lose(t, func() { world.Abort(3) }) }
