@@ -46,7 +46,7 @@ func newPanel(q quantity, name, title string, series func(axis, float64) []Serie
 	for _, a := range axes() {
 		u := unitFor(a.units, most(gs, a))
 		f := &Figure{
-			Title: title, XLabel: a.label, YLabel: q.label, XScale: Linear, XCount: a.count,
+			Title: title, XLabel: a.label, YLabel: q.label, XScale: xScale(gs, a), XCount: a.count,
 			Series: series(a, u.size), Levels: ls,
 		}
 		if u.name != "" {
@@ -110,6 +110,20 @@ func levels(g group, q quantity) []Level {
 		}
 	}
 	return ls
+}
+
+// xScale is logarithmic where one run spends so much more than another that on a linear axis the
+// thrifty one would be an upright line.
+func xScale(gs []group, a axis) Scale {
+	const apart = 10
+	least := math.Inf(1)
+	for _, g := range gs {
+		least = min(least, most([]group{g}, a))
+	}
+	if least > 0 && most(gs, a) > apart*least {
+		return Log
+	}
+	return Linear
 }
 
 // most returns the largest amount that any run spent.

@@ -22,14 +22,15 @@ func incidental(key string) bool {
 }
 
 // alike says whether a setting is the same in two runs. A step size that was chosen by the curvature
-// is, although the curvature of another seed's data gives another number.
+// is, and so is a bound of it, although the curvature of another seed's data gives another number.
 func alike(a, b *Run, key string) bool {
 	if a.Config.Get(key) == b.Config.Get(key) {
 		return true
 	}
-	x := a.Config.Number(key) * a.Config.Number("curvature")
-	y := b.Config.Number(key) * b.Config.Number("curvature")
-	return strings.HasPrefix(key, "params.") && math.Abs(x-y) <= 1e-9*math.Abs(x)
+	x, y := a.Config.Number(key), b.Config.Number(key)
+	s, t := a.Config.Number("curvature"), b.Config.Number("curvature")
+	same := func(v, w float64) bool { return math.Abs(v-w) <= 1e-9*math.Abs(v) }
+	return strings.HasPrefix(key, "params.") && (same(x*s, y*t) || same(x/s, y/t))
 }
 
 // groups puts runs together, in the order of their first ones, and names each group by what tells

@@ -40,6 +40,8 @@ func TestGroups(t *testing.T) {
 		{"seeds are one", []fixture{{method: "madsbo", seed: 1}, {method: "madsbo", seed: 2}}, []string{"madsbo"}},
 		{"machines are one", []fixture{{method: "madsbo", seed: 1}, {method: "madsbo", seed: 2, settings: set("build", set("go", "go1.27"))}}, []string{"madsbo"}},
 		{"steps from the curvature", []fixture{{method: "madsbo", seed: 1, settings: set("params.gamma", 0.8/4)}, {method: "madsbo", seed: 2, settings: set("params.gamma", 0.8/5)}}, []string{"madsbo"}},
+		{"a bound of the curvature", []fixture{{method: "gbdsbo", seed: 1, settings: set("params.lg", 1.05*4)}, {method: "gbdsbo", seed: 2, settings: set("params.lg", 1.05*5)}}, []string{"gbdsbo"}},
+		{"a name of its own", []fixture{{method: "madsbo", settings: set("label", "MA-DSBO")}, {method: "madsbo", settings: set("params.alpha", 0.1)}}, []string{"MA-DSBO", "madsbo"}},
 		{"methods", []fixture{{method: "madsbo"}, {method: "jhip", settings: set("params.alpha", 0.1)}}, []string{"madsbo", "jhip"}},
 		{"settings", []fixture{{name: "a", method: "madsbo"}, {name: "b", method: "madsbo", settings: set("params.alpha", 0.1)}, {method: "jhip"}},
 			[]string{"madsbo (alpha 0.5)", "madsbo (alpha 0.1)", "jhip"}},
@@ -125,5 +127,29 @@ func TestFormat(t *testing.T) {
 		if pair[0] != pair[1] {
 			t.Errorf("%q, want %q", pair[0], pair[1])
 		}
+	}
+}
+
+func TestAxisOfUnequalRuns(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		rate float64 // how many times faster the second run is
+		want Scale
+	}{{"alike", 2, Linear}, {"far apart", 40, Log}} {
+		t.Run(tt.name, func(t *testing.T) {
+			gs, err := groups(loaded(t, fixture{method: "jhip", done: 100}, fixture{method: "madsbo", done: 100, rate: tt.rate}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, a := range axes() {
+				want := Linear
+				if a.name == "seconds" {
+					want = tt.want
+				}
+				if got := xScale(gs, a); got != want {
+					t.Errorf("%s: scale %v, want %v", a.name, got, want)
+				}
+			}
+		})
 	}
 }

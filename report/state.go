@@ -18,8 +18,13 @@ func (r *Run) task() string {
 	return orUnknown(strings.TrimSpace(task))
 }
 
-// method names what solved it.
-func (r *Run) method() string { return orUnknown(r.Config.Get("algorithm")) }
+// method names what solved it: as the run wants to be called, if it says so, else by its algorithm.
+func (r *Run) method() string {
+	if label := r.Config.Get("label"); label != "" {
+		return label
+	}
+	return orUnknown(r.Config.Get("algorithm"))
+}
 
 func orUnknown(s string) string {
 	if s == "" {
