@@ -39,7 +39,7 @@ type Config struct {
 	MaxNorm         float64 // a norm of x, y or z above it counts as divergence; 0: 1e9
 	// Curvature is each agent's L_max at the start, for the advice on divergence; nil: found then.
 	Curvature []float64
-	// DenseLimit bounds the bytes of the matrices of methods that need some, all agents together; 0: 8 GiB.
+	// DenseLimit bounds the bytes of the matrices of methods that need some, all agents together; 0: 4 GiB.
 	DenseLimit int64
 
 	OnIteration func(done int) // called after each iteration, by one goroutine at a time
@@ -55,7 +55,7 @@ func (c Config) WithDefaults() Config {
 	c.K = cmp.Or(c.K, 100)
 	c.EvalEvery = cmp.Or(c.EvalEvery, (c.K+9)/10)
 	c.CheckpointEvery = cmp.Or(c.CheckpointEvery, c.EvalEvery)
-	c.DenseLimit = cmp.Or(c.DenseLimit, 8<<30)
+	c.DenseLimit = cmp.Or(c.DenseLimit, 4<<30)
 	c.Params.K = c.K
 	return c
 }

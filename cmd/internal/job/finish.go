@@ -27,6 +27,15 @@ type Model struct {
 	x, y []float64
 }
 
+// newModel is one of which nothing is known yet.
+func newModel(name string, lambda train.Number, x []float64) *Model {
+	m := &Model{Name: name, Lambda: lambda, x: x}
+	for _, n := range []*train.Number{&m.Phi, &m.ExactTestLoss, &m.ExactTestAccuracy, &m.ValLoss, &m.TestLoss, &m.TestAccuracy} {
+		*n = unknown()
+	}
+	return m
+}
+
 // A Constant is Φ where all entries of λ are one number.
 type Constant struct {
 	Lambda float64 `json:"lambda"`
@@ -38,21 +47,21 @@ func (r *runner) finish(ctx context.Context) error {
 	if r.Bare {
 		return r.folder.WriteSummary(r.summarize(train.Finished, nil))
 	}
-	zero := Model{Name: "λ = 0", x: make([]float64, len(r.result.X))}
-	tuned := Model{Name: "λ tuned", Lambda: unknown(), x: r.result.X}
-	models := []*Model{&zero, &tuned}
+	zero := newModel("λ = 0", 0, make([]float64, len(r.result.X)))
+	tuned := newModel("λ tuned", unknown(), r.result.X)
+	models := []*Model{zero, tuned}
 	if r.problem.Convex {
-		best, err := r.solutions(ctx, &zero, &tuned)
+		best, err := r.solutions(ctx, zero, tuned)
 		if err != nil {
 			return err
 		}
-		if best != &zero {
-			models = []*Model{&zero, best, &tuned}
+		if best != zero {
+			models = []*Model{zero, best, tuned}
 		}
 	}
 	for _, m := range models {
 		start := r.problem.Start
-		if m == &tuned {
+		if m == tuned {
 			start = r.result.Y
 		}
 		if err := r.refit(ctx, m, start); err != nil {
@@ -88,7 +97,7 @@ func (r *runner) solutions(ctx context.Context, zero, tuned *Model) (best *Model
 	}
 	for i := 1; i <= 6; i++ {
 		c := float64(i) * step
-		m := &Model{Name: fmt.Sprintf("λ = %g, best constant", c), Lambda: train.Number(c), x: make([]float64, len(zero.x))}
+		m := newModel(fmt.Sprintf("λ = %g", c), train.Number(c), make([]float64, len(zero.x)))
 		vec.Fill(m.x, c)
 		if _, err := r.solve(ctx, &exact, m); err != nil {
 			return nil, err
@@ -99,6 +108,7 @@ func (r *runner) solutions(ctx context.Context, zero, tuned *Model) (best *Model
 		}
 		best = m
 	}
+	best.Name += ", best constant"
 	return best, nil
 }
 
@@ -110,7 +120,6 @@ func (r *runner) solve(ctx context.Context, e *train.Exact, m *Model) (float64, 
 		return 0, err
 	}
 	m.Phi = train.Number(sol.Phi)
-	m.ExactTestLoss, m.ExactTestAccuracy = unknown(), unknown()
 	if r.problem.Score != nil {
 		s, err := r.problem.Score(sol.Y)
 		if err != nil {
@@ -136,7 +145,6 @@ func (r *runner) refit(ctx context.Context, m *Model, start []float64) error {
 		return err
 	}
 	m.y, m.Steps, m.Gradient, m.Consensus = res.Y, res.Steps, train.Number(res.Gradient), train.Number(res.Consensus)
-	m.ValLoss, m.TestLoss, m.TestAccuracy = unknown(), unknown(), unknown()
 	if r.problem.Score != nil {
 		s, err := r.problem.Score(res.Y)
 		if err != nil {

@@ -21,6 +21,7 @@ import (
 // A Job is one run of a command.
 type Job struct {
 	Task     string // of the run folder's name and of config.json
+	Label    string // what a report calls the run; "": by its method
 	Settings *Settings
 	Presets  map[string]Preset
 	Load     func() (Problem, error) // makes the problem, for Settings.Agents
@@ -198,6 +199,7 @@ func (r *runner) trainConfig() train.Config {
 		EvalEvery: s.EvalEvery, CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder), Resume: s.Resume,
 		Settings: map[string]any{"task": r.problem.Settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType},
 		NoExact:  !r.problem.Convex, Tol: exactTol, AdjointTol: adjointTol, Curvature: r.lmax,
+		DenseLimit: int64(s.Memory * (1 << 30)),
 	}
 }
 

@@ -14,6 +14,9 @@ func (j *Job) Parse(f *cli.Flags, args []string, stdout io.Writer) error {
 	if err := f.Parse(args, stdout); err != nil {
 		return err
 	}
+	if s.Resume && s.Force {
+		return bad("-resume goes on with a run and -force replaces it: want one of them")
+	}
 	if s.Resume {
 		var c Config
 		folder, mode := j.place()

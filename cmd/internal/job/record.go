@@ -14,6 +14,7 @@ import (
 // Config is config.json: what was asked for, with everything that was left to defaults.
 type Config struct {
 	Task            string      `json:"task"`
+	Label           string      `json:"label,omitempty"`
 	Algorithm       string      `json:"algorithm"`
 	Preset          string      `json:"preset"`
 	Iterations      int         `json:"iterations"`
@@ -41,7 +42,7 @@ func (r *runner) makeConfig(c train.Config) Config {
 	s := r.Settings
 	c = c.WithDefaults()
 	return Config{
-		Task: r.Task, Algorithm: s.Algorithm, Preset: s.Preset, Iterations: s.K, Params: r.params,
+		Task: r.Task, Label: r.Label, Algorithm: s.Algorithm, Preset: s.Preset, Iterations: s.K, Params: r.params,
 		Agents: s.Agents, Graph: s.Graph, W: s.W, Prob: s.Prob, Rho: r.graph.W.Rho(),
 		Batch: s.Batch, DType: s.DType, Seed: s.Seed, Problem: r.problem.Settings,
 		EvalEvery: c.EvalEvery, CheckpointEvery: c.CheckpointEvery, ExactTol: exactTol, AdjointTol: adjointTol,

@@ -17,18 +17,23 @@ import (
 type Series struct {
 	// Make makes the job of a command line, without running it.
 	Make func(flags []string) (*Job, error)
-	// Bare leaves out what comes after the method, see Job.
-	Bare bool
+	// Bare is for many short parts: what comes after the method is left out, see Job, and the progress is that of the
+	// series, which has Parts of them.
+	Bare  bool
+	Parts int
 
-	base   *Job
-	folder train.Folder
-	mode   train.Mode
-	stderr io.Writer
+	base     *Job
+	folder   train.Folder
+	mode     train.Mode
+	stderr   io.Writer
+	progress *cli.Progress // if Bare
+	done     int           // parts
 }
 
 // A Part is one run of a series.
 type Part struct {
 	Name  string   // of its folder
+	Label string   // what the report calls it; "": by its method and settings
 	Flags []string // what its command line has beyond that of the series
 }
 
@@ -65,6 +70,8 @@ func (s *Series) Open(base *Job, stderr io.Writer) error {
 	if err := s.folder.Open(s.mode); err != nil {
 		return err
 	}
+	s.progress = cli.NewProgress(stderr, base.Settings.Quiet || !s.Bare)
+	s.progress.Start("runs", s.Parts)
 	return s.folder.WriteConfig(seriesConfig{base.Task, base.flags, train.ThisBuild()})
 }
 
@@ -83,12 +90,18 @@ func (s *Series) Run(ctx context.Context, p Part) (Outcome, error) {
 	if failed != nil && !errors.Is(failed, dsbo.ErrDiverged) {
 		return o, failed
 	}
-	return o, errors.Join(failed, o.load())
+	if err := o.load(); err != nil {
+		return o, err
+	}
+	s.done++
+	s.progress.Set(s.done)
+	s.progress.Log("%s: %s, Φ %.4f to %.4f in %d iterations, %.3g s", p.Name, o.Summary.State, o.Summary.PhiStart, o.Summary.PhiEnd, o.Summary.Iterations, o.Summary.Seconds)
+	return o, failed
 }
 
 func (s *Series) run(ctx context.Context, p Part, folder train.Folder, state string) error {
 	flags := append(append([]string{}, s.base.flags...), p.Flags...)
-	flags = append(flags, "-out="+string(folder), fmt.Sprintf("-quiet=%t", s.base.Settings.Quiet))
+	flags = append(flags, "-out="+string(folder), fmt.Sprintf("-quiet=%t", s.base.Settings.Quiet || s.Bare))
 	switch {
 	case s.mode == train.Resume && state != "":
 		flags = append(flags, "-resume")
@@ -99,7 +112,7 @@ func (s *Series) run(ctx context.Context, p Part, folder train.Folder, state str
 	if err != nil {
 		return err
 	}
-	j.Bare, j.home = s.Bare, s.folder
+	j.Bare, j.Label, j.home = s.Bare, p.Label, s.folder
 	_, err = j.run(ctx, s.stderr)
 	return err
 }
@@ -126,6 +139,7 @@ func (s *Series) Close(title string, result any, outcomes []Outcome) (string, er
 		parts = append(parts, filepath.Base(string(o.Folder)))
 		folders = append(folders, o.Folder)
 	}
+	s.progress.Stop()
 	path, err := page(s.folder, title, folders...)
 	if err != nil {
 		return "", err
@@ -135,6 +149,7 @@ func (s *Series) Close(title string, result any, outcomes []Outcome) (string, er
 
 // Failed writes that the series ended with an error, and returns that error.
 func (s *Series) Failed(err error) error {
+	s.progress.Stop()
 	sum := seriesSummary{State: stateOf(err), Error: cli.OneLine(err), Parts: []string{}}
 	if w := s.folder.WriteSummary(sum); w != nil {
 		return fmt.Errorf("%w; summary: %w", err, w)

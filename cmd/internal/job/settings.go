@@ -46,6 +46,7 @@ type Settings struct {
 	Batch     int
 	DType     string // before Flags, its default; "": float32
 	Seed      uint64
+	Memory    float64 // GiB
 
 	EvalEvery, CheckpointEvery int
 	Out                        string
@@ -104,7 +105,8 @@ func (s *Settings) Flags(f *cli.Flags, presets []string) {
 	f.IntVar(&s.Batch, "batch", 0, "`examples` in a draw ξ or φ, 0 for all (default: the preset's)")
 	f.StringVar(&s.DType, "dtype", cmp.Or(s.DType, "float32"), "`type` of numbers in the agents' oracles, float32 or float64; evaluation is in float64")
 	f.Uint64Var(&s.Seed, "seed", 1, "`number` that all draws depend on")
-	f.Group("Computation", "batch", "dtype", "seed")
+	f.Float64Var(&s.Memory, "memory", 4, "`GiB` that the matrices of jhip and gbdsbo may take, all agents together")
+	f.Group("Computation", "batch", "dtype", "seed", "memory")
 
 	f.StringVar(&s.Out, "out", "", "run `folder` (default: a new one in runs, named by preset and seed)")
 	f.IntVar(&s.EvalEvery, "eval-every", 0, "`iterations` from one evaluation to the next (default K/10)")
@@ -251,12 +253,12 @@ func (s *Settings) validate(p algo.Params) error {
 		return bad("-batch %d: want 0 (all examples) or more", s.Batch)
 	case s.DType != "float32" && s.DType != "float64":
 		return bad("-dtype %s: want float32 or float64", s.DType)
+	case !(s.Memory > 0 && s.Memory < 1e6):
+		return bad("-memory %v: want a positive number of GiB", s.Memory)
 	case s.EvalEvery < 0:
 		return bad("-eval-every %d: want at least 1", s.EvalEvery)
 	case s.CheckpointEvery < 0:
 		return bad("-checkpoint-every %d: want at least 1", s.CheckpointEvery)
-	case s.Resume && s.Force:
-		return bad("-resume goes on with a run and -force replaces it: want one of them")
 	case math.IsNaN(p.X0) || math.IsInf(p.X0, 0):
 		return bad("-x0 %v: want a finite number", p.X0)
 	}
