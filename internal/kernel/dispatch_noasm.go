@@ -28,3 +28,4 @@ func axpy[T Float](dst []T, a T, x []T)                    { axpyGo(dst, a, x) }
 func scale[T Float](dst []T, a T, x []T)                   { scaleGo(dst, a, x) }
 func dot[T Float](x, y []T) T                              { return dotGo(x, y) }
 func sum[T Float](x []T) T                                 { return sumGo(x) }
+func prefetch(src []byte)                                  {}

@@ -50,3 +50,7 @@ func Dot[T Float](x, y []T) T {
 
 // Sum returns Σ x_i. The order of summation depends on the length alone.
 func Sum[T Float](x []T) T { return sum(x) }
+
+// Prefetch asks the processor to begin loading src into its caches while it goes on with other
+// work. It changes no result; without assembly it does nothing.
+func Prefetch(src []byte) { prefetch(src) }

@@ -150,3 +150,24 @@ func testSumsSameBits[T Float](t *testing.T) {
 		})
 	}
 }
+
+// TestPrefetch: any piece may be asked for, at the end of memory too, and stays as it is.
+func TestPrefetch(t *testing.T) {
+	eachPath(t, func(t *testing.T) {
+		src := make([]byte, 300)
+		for i := range src {
+			src[i] = byte(i)
+		}
+		for from := range 70 {
+			for _, n := range []int{0, 1, 63, 64, 65, 230} {
+				Prefetch(src[from : from+n])
+			}
+		}
+		Prefetch(nil)
+		for i, b := range src {
+			if b != byte(i) {
+				t.Fatalf("byte %d is %d", i, b)
+			}
+		}
+	})
+}
