@@ -152,12 +152,12 @@ func runTable(gs []group) table {
 	return t
 }
 
-// varying lists the settings in which any two groups differ, but for the method itself.
+// varying lists the settings in which any two groups differ, but for the method itself and its name.
 func varying(gs []group) []string {
 	var keys []string
 	for _, g := range gs[1:] {
 		for _, key := range differences(gs[0].runs[0], g.runs[0]) {
-			if !slices.Contains(keys, key) && key != "algorithm" {
+			if !slices.Contains(keys, key) && key != "algorithm" && key != "label" {
 				keys = append(keys, key)
 			}
 		}

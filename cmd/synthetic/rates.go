@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+
+	"dsbo/cmd/internal/job"
+	"dsbo/internal/cli"
+	"dsbo/train"
+)
+
+// allRates solves the task at each rate, one run folder each in one, and reports on all of them.
+func (c *command) allRates(ctx context.Context, stdout, stderr io.Writer) error {
+	s := job.Series{Make: remake}
+	if err := s.Open(c.Job, stderr); err != nil {
+		return err
+	}
+	var outcomes []job.Outcome
+	for _, r := range c.rates {
+		text := strconv.FormatFloat(r, 'g', -1, 64)
+		o, err := s.Run(ctx, job.Part{Name: "r" + text, Flags: []string{"-r=" + text}})
+		if err != nil {
+			return s.Failed(err)
+		}
+		outcomes = append(outcomes, o)
+	}
+	page, err := s.Close("Synthetic task at several rates of heterogeneity", nil, outcomes)
+	if err != nil {
+		return s.Failed(err)
+	}
+	return c.printRates(stdout, page, outcomes)
+}
+
+// remake makes the job of a command line of this command.
+func remake(flags []string) (*job.Job, error) {
+	c, err := parse(flags, io.Discard)
+	if err != nil {
+		return nil, err
+	}
+	return c.Job, nil
+}
+
+// printRates writes the table at the end.
+func (c *command) printRates(w io.Writer, page string, outcomes []job.Outcome) error {
+	rows := [][]string{{"r", "Φ: λ = 0", "constant", "tuned", "test loss", "accuracy", "refitted: λ = 0", "constant", "tuned", "ms/iteration", "sent", "by formula"}}
+	for i, o := range outcomes {
+		s := o.Summary
+		best, m := bestConstant(s), s.Models
+		pair := func(m job.Model) string { return number("%.4f", m.TestLoss) + number(" %.4f", m.TestAccuracy) }
+		rows = append(rows, []string{
+			strconv.FormatFloat(c.rates[i], 'g', -1, 64), number("%.2f", s.PhiLambda0), number("%.2f", best.Phi), number("%.2f", s.PhiEnd),
+			course(o.Records), number("%.4f", s.TestAccuracy), pair(m[0]), pair(best), pair(m[len(m)-1]),
+			number("%.1f", s.MsPerIteration), fmt.Sprintf("%.0f", s.FloatsSent), fmt.Sprintf("%.0f", s.FloatsFormula),
+		})
+	}
+	o := outcomes[0]
+	if _, err := fmt.Fprintf(w, "synthetic task, p = q = %d, %d iterations of %s, %d agents (%s)\n\n", c.features, o.Summary.Iterations, o.Summary.Algorithm, o.Config.Agents, o.Config.Graph); err != nil {
+		return err
+	}
+	if err := cli.Table(w, rows); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, `
+Φ is exact: at λ = 0, at the best of a few constant λ, and at the tuned λ. The test loss is that of the agents' average
+model, from the first evaluation to the last, and its accuracy that at the last. Refitted are test loss and accuracy of the
+models that the agents find together at these three λ. Sent are numbers, by an agent in an iteration to all its neighbours.
+
+report      %s
+`, page)
+	return err
+}
+
+// bestConstant returns the model of the best constant λ, which may be 0.
+func bestConstant(s job.Summary) job.Model { return s.Models[max(0, len(s.Models)-2)] }
+
+// course shows a run's test loss from its first evaluation to its last.
+func course(records []train.Record) string {
+	if len(records) < 2 {
+		return "-"
+	}
+	return number("%.4f", records[1].TestLoss) + " → " + number("%.4f", records[len(records)-1].TestLoss)
+}
+
+// number shows n, or a dash where it is not known.
+func number(format string, n train.Number) string {
+	if !n.Known() {
+		return "-"
+	}
+	return fmt.Sprintf(format, float64(n))
+}
