@@ -60,9 +60,12 @@ func (c Config) WithDefaults() Config {
 	return c
 }
 
-// Validate reports the first setting that cannot work.
+// Validate reports the first setting that cannot work, and a checkpoint that cannot be resumed from.
 func (c Config) Validate() error {
-	_, err := c.resolve()
+	c, err := c.resolve()
+	if err == nil && c.Resume {
+		_, err = c.readCheckpoint()
+	}
 	return err
 }
 

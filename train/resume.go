@@ -20,19 +20,47 @@ func (r *runner) open() (err error) {
 		return nil
 	}
 	if r.Resume {
-		data, err := os.ReadFile(r.path(checkpointFile))
-		if err == nil {
-			return r.resume(data)
-		}
-		if !errors.Is(err, os.ErrNotExist) {
+		c, err := r.readCheckpoint()
+		if err != nil {
 			return err
+		}
+		if c != nil {
+			return r.resume(c)
 		}
 	}
 	r.metrics, err = createMetrics(r.path(metricsFile))
 	return err
 }
 
-func (r *runner) path(name string) string { return filepath.Join(r.Dir, name) }
+// readCheckpoint returns the checkpoint to resume from, nil if there is none yet. It has to be of a run with this
+// configuration.
+func (c *Config) readCheckpoint() (*checkpoint, error) {
+	path := c.path(checkpointFile)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	found, err := parseCheckpoint(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	here, err := c.identity()
+	if err != nil {
+		return nil, err
+	}
+	if diff := differences(found.Config, here); diff != "" {
+		return nil, fmt.Errorf("%w: %s is of a run with other settings: %s", dsbo.ErrConfig, path, diff)
+	}
+	if len(found.Usage) != c.W.N() || found.Iteration > c.K {
+		return nil, fmt.Errorf("%s: %w", path, corrupt("%d agents after %d iterations", len(found.Usage), found.Iteration))
+	}
+	return found, nil
+}
+
+func (c *Config) path(name string) string { return filepath.Join(c.Dir, name) }
 
 // save writes the checkpoint.
 func (r *runner) save() error {
@@ -59,21 +87,7 @@ func (r *runner) save() error {
 }
 
 // resume makes the run stand where the checkpoint was written.
-func (r *runner) resume(data []byte) error {
-	c, err := parseCheckpoint(data)
-	if err != nil {
-		return fmt.Errorf("%s: %w", r.path(checkpointFile), err)
-	}
-	config, err := r.identity()
-	if err != nil {
-		return err
-	}
-	if diff := differences(c.Config, config); diff != "" {
-		return fmt.Errorf("%w: %s is of a run with other settings: %s", dsbo.ErrConfig, r.path(checkpointFile), diff)
-	}
-	if len(c.Usage) != len(r.agents) || c.Iteration > r.K {
-		return fmt.Errorf("%s: %w", r.path(checkpointFile), corrupt("%d agents after %d iterations", len(c.Usage), c.Iteration))
-	}
+func (r *runner) resume(c *checkpoint) (err error) {
 	for i, a := range r.agents {
 		if err := c.take(i, a.state()); err != nil {
 			return fmt.Errorf("%s: %w", r.path(checkpointFile), err)

@@ -1,0 +1,133 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"dsbo"
+	"dsbo/internal/cli"
+)
+
+func TestCode(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want int
+	}{
+		{nil, cli.OK},
+		{flag.ErrHelp, cli.OK},
+		{errors.New("no space left on device"), cli.Failure},
+		{fmt.Errorf("%w: -agents 0", dsbo.ErrConfig), cli.Usage},
+		{fmt.Errorf("%w: x", dsbo.ErrShape), cli.Usage},
+		{fmt.Errorf("%w: x", dsbo.ErrCapability), cli.Usage},
+		{fmt.Errorf("run: %w", &dsbo.DivergedError{}), cli.Diverged},
+		{fmt.Errorf("run: %w", context.Canceled), cli.Interrupted},
+	} {
+		if got := cli.Code(c.err); got != c.want {
+			t.Errorf("%v: exit code %d, want %d", c.err, got, c.want)
+		}
+	}
+}
+
+func TestOneLine(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{fmt.Errorf("%w: -agents 0: want more", dsbo.ErrConfig), "-agents 0: want more"},
+		{fmt.Errorf("alpha = -1: must be positive: %w", dsbo.ErrConfig), "alpha = -1: must be positive"},
+		{errors.Join(errors.New("first"), errors.New("second\n")), "first second"},
+	} {
+		if got := cli.OneLine(c.err); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+func flags() (*cli.Flags, *int) {
+	f := cli.NewFlags("tool", "tool does things", "The end.")
+	n := f.Int("n", 3, "n of the paper, a `number` of agents that is explained in words that do not fit on one line of the help")
+	f.Bool("loud", false, "say more")
+	f.String("name", "", "`name` of the run (default: a new one)")
+	f.Group("Numbers", "n")
+	f.Group("Words", "name", "loud")
+	return f, n
+}
+
+func TestHelp(t *testing.T) {
+	f, _ := flags()
+	var out bytes.Buffer
+	if err := f.Parse([]string{"-h"}, &out); !errors.Is(err, flag.ErrHelp) {
+		t.Fatal(err)
+	}
+	want := `tool does things
+
+Numbers
+  -n number
+        n of the paper, a number of agents that is explained in words that do
+        not fit on one line of the help (default 3)
+
+Words
+  -name name
+        name of the run (default: a new one)
+  -loud
+        say more
+
+The end.
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestParse(t *testing.T) {
+	f, n := flags()
+	if err := f.Parse([]string{"-n", "7", "-loud"}, nil); err != nil || *n != 7 {
+		t.Errorf("n = %d, %v", *n, err)
+	}
+	if diff := cmp.Diff(map[string]bool{"n": true, "loud": true}, f.Given()); diff != "" {
+		t.Error(diff)
+	}
+	for _, args := range [][]string{{"-n", "x"}, {"-m"}, {"-n"}, {"file"}} {
+		f, _ := flags()
+		if err := f.Parse(args, nil); !errors.Is(err, dsbo.ErrConfig) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "-h lists") {
+			t.Errorf("%v: %v, want one line that says where help is", args, err)
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	var out bytes.Buffer
+	if err := cli.Table(&out, [][]string{{"model", "Φ", "loss"}, {"λ = 0", "0.3010", "1"}, {"last"}}); err != nil {
+		t.Fatal(err)
+	}
+	want := `model       Φ  loss
+-------------------
+λ = 0  0.3010     1
+last
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestProgressElsewhere: where there is no terminal, lines come and bars do not.
+func TestProgressElsewhere(t *testing.T) {
+	for quiet, want := range map[bool]string{false: "half\n", true: ""} {
+		var out bytes.Buffer
+		p := cli.NewProgress(&out, quiet)
+		p.Start("run", 10)
+		p.Set(5)
+		p.Log("half")
+		p.Stop()
+		if out.String() != want {
+			t.Errorf("quiet %t: %q, want %q", quiet, out.String(), want)
+		}
+	}
+}
