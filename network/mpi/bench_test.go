@@ -4,59 +4,135 @@ package mpi
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
 
+	"dsbo"
 	"dsbo/network"
 )
 
-// BenchmarkRankMix times the exchanges of a ring of 8 agents on the ranks of a job: vectors of p = 200 numbers,
-// of MNIST's 7,840 and of 8 MiB. All ranks have to do equally many: -test.benchtime takes a count, such as 500x.
-func BenchmarkRankMix(b *testing.B) {
-	if world == nil {
-		b.Skip("run by mpirun")
+const benchAgents = 8
+
+// benchCases are vectors of p = 200 numbers, of MNIST's 7,840 and of 8 MiB.
+var benchCases = []struct{ bytes, rounds int }{{1600, 500}, {62720, 500}, {8 << 20, 30}}
+
+// BenchmarkJobs gives the median time of an exchange of a ring of 8 agents: in process, over this package on 8
+// and on 2 ranks, and over mpi4py on as many:
+//
+//	go test -tags mpi -run '^$' -bench Jobs -benchtime 1x ./network/mpi
+func BenchmarkJobs(b *testing.B) {
+	if world != nil {
+		b.Skip("this is one")
 	}
-	for _, length := range []int{200, 7840, 1 << 20} {
-		b.Run(fmt.Sprintf("ring8/ranks=%d/bytes=%d", world.Size(), 8*length), func(b *testing.B) {
-			g, err := network.Ring(8, 0.5)
-			if err != nil {
-				b.Fatal(err)
-			}
-			x, err := world.Exchange(b.Context(), g.W, Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer x.Close()
-			var times []time.Duration
-			run := func(rounds int) {
-				var wg sync.WaitGroup
-				for k, i := range x.Local() {
-					wg.Go(func() {
-						v := make([]float64, length)
-						for range rounds {
-							start := time.Now()
-							if err := x.Mixer(i).Mix(b.Context(), v, v); err != nil {
-								b.Error(err)
-								return
-							}
-							if k == 0 {
-								times = append(times, time.Since(start))
-							}
-						}
-					})
+	for _, c := range benchCases {
+		report := func(name string, median func(b *testing.B) time.Duration) {
+			b.Run(fmt.Sprintf("bytes=%d/%s", c.bytes, name), func(b *testing.B) {
+				var all []time.Duration
+				for range b.N {
+					all = append(all, median(b))
 				}
-				wg.Wait()
+				slices.Sort(all)
+				b.ReportMetric(0, "ns/op")
+				b.ReportMetric(float64(all[len(all)/2].Nanoseconds())/1000, "median-µs")
+			})
+		}
+		report("local", func(b *testing.B) time.Duration {
+			l := network.NewLocal(mustRing(b, benchAgents))
+			mixers := make([]dsbo.Mixer, benchAgents)
+			for i := range mixers {
+				mixers[i] = l.Mixer(i)
 			}
-			run(3) // grows the frames
-			times = make([]time.Duration, 0, b.N)
-			b.ReportAllocs()
-			b.ResetTimer()
-			run(b.N)
-			b.StopTimer()
-			slices.Sort(times)
-			b.ReportMetric(float64(times[len(times)/2].Nanoseconds()), "median-ns")
+			return medianRound(b, mixers, c.bytes/8, c.rounds)
+		})
+		for _, n := range []int{8, 2} {
+			report(fmt.Sprintf("mpi/ranks=%d", n), func(b *testing.B) time.Duration {
+				out, err := runJob(b, n, "^TestRankTimes$", fmt.Sprintf("%s=%d %d", timesEnv, c.bytes, c.rounds))
+				return parseMedian(b, out, err)
+			})
+			report(fmt.Sprintf("mpi4py/ranks=%d", n), func(b *testing.B) time.Duration {
+				args := append(python(b), "testdata/exchange.py", fmt.Sprint(c.rounds), fmt.Sprint(c.bytes))
+				out, err := launch(b, n, nil, args...)
+				return parseMedian(b, out, err)
+			})
+		}
+	}
+}
+
+// python returns the command of one that has mpi4py.
+func python(b *testing.B) []string {
+	b.Helper()
+	for _, name := range pythons {
+		if exec.Command(name, "-c", "import mpi4py, numpy").Run() == nil {
+			return []string{name}
+		}
+	}
+	b.Skipf("none of %q has mpi4py for this MPI", pythons)
+	return nil
+}
+
+var medianLine = regexp.MustCompile(`(?m)^median (\d+) ns$`)
+
+func parseMedian(b *testing.B, out string, err error) time.Duration {
+	b.Helper()
+	m := medianLine.FindStringSubmatch(out)
+	if err != nil || m == nil {
+		b.Fatalf("%v, want a median:\n%s", err, out)
+	}
+	ns, err := strconv.Atoi(m[1])
+	if err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(ns)
+}
+
+// timesEnv holds the bytes and rounds of TestRankTimes.
+const timesEnv = "DSBO_TEST_MPI_TIMES"
+
+func TestRankTimes(t *testing.T) {
+	onRank(t)
+	var bytes, rounds int
+	if _, err := fmt.Sscan(os.Getenv(timesEnv), &bytes, &rounds); err != nil {
+		t.Skip("for BenchmarkJobs")
+	}
+	x := openRank(t, mustRing(t, benchAgents), Options{})
+	defer x.Close()
+	var mixers []dsbo.Mixer
+	for _, i := range x.Local() {
+		mixers = append(mixers, x.Mixer(i))
+	}
+	median := medianRound(t, mixers, bytes/8, rounds)
+	if world.Rank() == 0 {
+		fmt.Printf("median %d ns\n", median.Nanoseconds())
+	}
+}
+
+// medianRound returns the median time of an exchange as the first of these agents sees it.
+func medianRound(tb testing.TB, mixers []dsbo.Mixer, length, rounds int) time.Duration {
+	const before = 3 // they grow the frames
+	took := make([]time.Duration, before+rounds)
+	var wg sync.WaitGroup
+	for k, m := range mixers {
+		wg.Go(func() {
+			v := make([]float64, length)
+			for r := range took {
+				start := time.Now()
+				if err := m.Mix(tb.Context(), v, v); err != nil {
+					tb.Error(err)
+					return
+				}
+				if k == 0 {
+					took[r] = time.Since(start)
+				}
+			}
 		})
 	}
+	wg.Wait()
+	slices.Sort(took[before:])
+	return took[before+rounds/2]
 }

@@ -5,3 +5,6 @@ package mpi
 var launchers = []string{"mpirun.openmpi", "mpirun"}
 
 var launcherFlags = []string{"--allow-run-as-root", "--oversubscribe", "--bind-to", "none"}
+
+// pythons are where an mpi4py for this MPI may be.
+var pythons = []string{"python3", "/usr/bin/python3"}

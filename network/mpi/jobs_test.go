@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,8 +54,14 @@ func TestJobs(t *testing.T) {
 }
 
 // runJob runs this binary's tests of that name on n ranks.
-func runJob(t *testing.T, n int, tests string) (string, error) {
-	t.Helper()
+func runJob(tb testing.TB, n int, tests string, env ...string) (string, error) {
+	tb.Helper()
+	return launch(tb, n, append(env, jobEnv+"=1"), os.Args[0], "-test.run="+tests, fmt.Sprintf("-test.timeout=%v", jobTime))
+}
+
+// launch runs a program on n ranks and returns what they wrote.
+func launch(tb testing.TB, n int, env []string, program ...string) (string, error) {
+	tb.Helper()
 	var launcher string
 	for _, name := range launchers {
 		if path, err := exec.LookPath(name); launcher == "" && err == nil {
@@ -62,18 +69,17 @@ func runJob(t *testing.T, n int, tests string) (string, error) {
 		}
 	}
 	if launcher == "" {
-		t.Fatalf("none of %v found, want the launcher of the MPI that this binary was built with", launchers)
+		tb.Fatalf("none of %q found, want the launcher of the MPI that this binary was built with", launchers)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), jobTime)
+	ctx, cancel := context.WithTimeout(tb.Context(), jobTime)
 	defer cancel()
-	args := append([]string{"-n", fmt.Sprint(n)}, launcherFlags...)
-	args = append(args, os.Args[0], "-test.run="+tests, fmt.Sprintf("-test.timeout=%v", jobTime))
+	args := slices.Concat([]string{"-n", fmt.Sprint(n)}, launcherFlags, program)
 	cmd := exec.CommandContext(ctx, launcher, args...)
-	cmd.Env = append(os.Environ(), jobEnv+"=1")
+	cmd.Env = append(os.Environ(), env...)
 	cmd.WaitDelay = time.Second // ranks that are left behind hold the output
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
-		t.Fatalf("still there after %v:\n%s", jobTime, out)
+		tb.Fatalf("still there after %v:\n%s", jobTime, out)
 	}
 	return string(out), err
 }

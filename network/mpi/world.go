@@ -39,8 +39,10 @@ type World struct {
 	next      int               // number of the next exchange
 	early     map[int][]notice  // of exchanges that this rank has not opened yet
 
-	active []*transfer // serve's own
-	left   bool        // MPI has ended
+	// Of serve alone.
+	active []*transfer
+	look   *time.Timer
+	left   bool // MPI has ended
 }
 
 // Init starts MPI, which a process does once, and asks for MPI_THREAD_FUNNELED. The program has to be built with
@@ -49,7 +51,13 @@ func Init() (*World, error) { return start(newLibrary) }
 
 // start makes the thread that has MPI to itself.
 func start(open func() (library, error)) (*World, error) {
-	w := &World{wake: make(chan struct{}, 1), ended: make(chan struct{}), exchanges: map[int]*Exchange{}, early: map[int][]notice{}}
+	w := &World{
+		wake:      make(chan struct{}, 1),
+		ended:     make(chan struct{}),
+		exchanges: map[int]*Exchange{},
+		early:     map[int][]notice{},
+		look:      time.NewTimer(idleTime),
+	}
 	opened := make(chan error)
 	go func() {
 		defer close(w.ended)
@@ -143,11 +151,11 @@ func (w *World) idle() {
 		<-w.wake
 		return
 	}
-	look := time.NewTimer(idleTime)
-	defer look.Stop()
+	w.look.Reset(idleTime)
 	select {
 	case <-w.wake:
-	case <-look.C:
+		w.look.Stop()
+	case <-w.look.C:
 		w.poll(nil, 0)
 	}
 }
@@ -243,28 +251,30 @@ func (w *World) Close(ctx context.Context) error {
 		x.Close()
 	}
 	for {
+		var left bool
 		var err error
-		if !w.do(func() { err = w.leave() }) {
+		if !w.do(func() { left, err = w.leave() }) || left {
 			<-w.ended
 			return nil
 		}
-		switch {
-		case err != nil:
-			return err
-		case ctx.Err() != nil:
-			return fmt.Errorf("rank %d, waiting for the other ranks' end: %w", w.rank, ctx.Err())
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return fmt.Errorf("rank %d, waiting for the other ranks' end: %w", w.rank, err)
 		}
 	}
 }
 
 // leave makes serve end if MPI does.
-func (w *World) leave() (err error) {
+func (w *World) leave() (bool, error) {
+	var err error
 	if w.left, err = w.lib.leave(pollTime); w.left {
 		w.mu.Lock()
 		w.closed = true
 		w.mu.Unlock()
 	}
-	return err
+	return w.left, err
 }
 
 // Abort ends all ranks of the job at once, with this exit status where the launcher passes one on. It is for

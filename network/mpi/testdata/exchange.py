@@ -1,6 +1,6 @@
-"""Times the exchange of a ring of 8 agents over mpi4py, as BenchmarkRankMix does over this package:
+"""Times the exchange of a ring of 8 agents over mpi4py, for BenchmarkJobs:
 
-    mpirun -np 8 python3 exchange.py ROUNDS BYTES...
+    mpirun -n 8 python3 exchange.py ROUNDS BYTES
 
 Each rank has 8/P agents, one row of a matrix each, and exchanges its first and last row with the ranks beside it.
 """
@@ -22,15 +22,14 @@ def mix(x, low, high):
     return W * x + SIDE * (np.concatenate([low[None], x[:-1]]) + np.concatenate([x[1:], high[None]]))
 
 
-rounds = int(sys.argv[1])
-for nbytes in map(int, sys.argv[2:]):
-    x = np.random.default_rng(rank).standard_normal((AGENTS // size, nbytes // 8))
-    low, high = np.empty_like(x[0]), np.empty_like(x[0])
-    times = []
-    for k in range(3 + rounds):
-        start = time.perf_counter()
-        x = mix(x, low, high)
-        times.append(time.perf_counter() - start)
-    if rank == 0:
-        times = sorted(times[3:])
-        print(f"ring8/ranks={size}/bytes={nbytes}\t{rounds}\t{times[len(times) // 2] * 1e9:.0f} median-ns", flush=True)
+rounds, nbytes = map(int, sys.argv[1:])
+x = np.random.default_rng(rank).standard_normal((AGENTS // size, nbytes // 8))
+low, high = np.empty_like(x[0]), np.empty_like(x[0])
+times = []
+for k in range(3 + rounds):
+    start = time.perf_counter()
+    x = mix(x, low, high)
+    times.append(time.perf_counter() - start)
+if rank == 0:
+    times = sorted(times[3:])
+    print(f"median {times[len(times) // 2] * 1e9:.0f} ns", flush=True)
