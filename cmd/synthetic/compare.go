@@ -1,17 +1,15 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strings"
 
-	"dsbo"
 	"dsbo/cmd/internal/job"
+	"dsbo/train"
 )
 
 // A contestant is a method with the steps of x that are tried for it.
@@ -132,23 +130,23 @@ func (c *command) parts(all []contestant) int {
 // lowest exact Φ at the end; a run that diverges has no end.
 func (c *command) try(ctx context.Context, s *job.Series, who contestant) (trial, error) {
 	best := trial{contestant: who}
-	end := math.Inf(1)
+	low := math.Inf(1)
 	for i, v := range who.grid {
 		o, err := c.one(ctx, s, who, v, 0)
-		if err != nil && !errors.Is(err, dsbo.ErrDiverged) {
+		if err != nil {
 			return best, err
 		}
-		phi := float64(o.Records[len(o.Records)-1].Phi)
-		if i == 0 || err == nil && phi < end {
-			best.value, best.runs = v, []job.Outcome{o}
-			if err == nil {
-				end = phi
-			}
+		end := math.Inf(1)
+		if o.Summary.State == train.Finished {
+			end = float64(o.Summary.PhiEnd)
+		}
+		if i == 0 || end < low {
+			best.value, best.runs, low = v, []job.Outcome{o}, end
 		}
 	}
 	for i := 1; i < c.seeds; i++ {
 		o, err := c.one(ctx, s, who, best.value, i)
-		if err != nil && !errors.Is(err, dsbo.ErrDiverged) {
+		if err != nil {
 			return best, err
 		}
 		best.runs = append(best.runs, o)
@@ -161,8 +159,8 @@ func (c *command) one(ctx context.Context, s *job.Series, who contestant, step f
 	seed := c.Settings.Seed + uint64(i)
 	flags := slices.Concat(who.flags, c.shared(), who.step(step), []string{fmt.Sprintf("-seed=%d", seed)})
 	o, err := s.Run(ctx, job.Part{Name: fmt.Sprintf("%s-%g-seed%d", who.folder, step, seed), Label: who.name, Flags: flags})
-	if (err == nil || errors.Is(err, dsbo.ErrDiverged)) && len(o.Records) == 0 {
-		return o, cmp.Or(err, fmt.Errorf("%s has no records", o.Folder))
+	if err == nil && len(o.Records) == 0 {
+		err = fmt.Errorf("%s has no records", o.Folder)
 	}
 	return o, err
 }

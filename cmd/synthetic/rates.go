@@ -20,7 +20,7 @@ func (c *command) allRates(ctx context.Context, stdout, stderr io.Writer) error 
 	var outcomes []job.Outcome
 	for _, r := range c.rates {
 		text := strconv.FormatFloat(r, 'g', -1, 64)
-		o, err := s.Run(ctx, job.Part{Name: "r" + text, Flags: []string{"-r=" + text}})
+		o, err := s.Run(ctx, job.Part{Name: "r" + text, Label: "r = " + text, Flags: []string{"-r=" + text}})
 		if err != nil {
 			return s.Failed(err)
 		}

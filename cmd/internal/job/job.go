@@ -30,6 +30,7 @@ type Job struct {
 	given map[string]bool // flags
 	flags []string        // what a resumed run takes over
 	home  train.Folder    // what to resume, if that is not the run folder
+	open  func() error    // called when all is checked and loaded, before the run folder is made; nil: nothing
 }
 
 // A Problem is what a task loads.
@@ -151,6 +152,11 @@ func (r *runner) load(ctx context.Context) error {
 	}
 	r.config = r.makeConfig(cfg)
 	r.progress.Log("%s; %v; loaded in %.1f s", r.problem.Describe, r.graph, time.Since(began).Seconds())
+	if r.open != nil {
+		if err := r.open(); err != nil {
+			return err
+		}
+	}
 	if err := r.folder.Open(r.mode); err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ type Series struct {
 	base     *Job
 	folder   train.Folder
 	mode     train.Mode
+	opened   bool
 	stderr   io.Writer
 	progress *cli.Progress // if Bare
 	done     int           // parts
@@ -60,33 +61,43 @@ type seriesSummary struct {
 	Result any      `json:"result,omitempty"`
 }
 
-// Open checks the settings that all parts share and makes the folder of the series, that of base.
+// Open checks the settings that all parts share, and the folder, which is that of base. It is made when
+// the first part has been checked too.
 func (s *Series) Open(base *Job, stderr io.Writer) error {
 	r, err := base.prepare(stderr)
 	if err != nil {
 		return err
 	}
 	s.base, s.folder, s.mode, s.stderr = base, r.folder, r.mode, stderr
+	s.progress = cli.NewProgress(stderr, base.Settings.Quiet || !s.Bare)
+	s.progress.Start("runs", s.Parts)
+	return nil
+}
+
+// open makes the folder, once.
+func (s *Series) open() error {
+	if s.opened {
+		return nil
+	}
 	if err := s.folder.Open(s.mode); err != nil {
 		return err
 	}
-	s.progress = cli.NewProgress(stderr, base.Settings.Quiet || !s.Bare)
-	s.progress.Start("runs", s.Parts)
-	return s.folder.WriteConfig(seriesConfig{base.Task, base.flags, train.ThisBuild()})
+	s.opened = true
+	return s.folder.WriteConfig(seriesConfig{s.base.Task, s.base.flags, train.ThisBuild()})
 }
 
-// Run runs a part. In a series that is resumed, one that has come to its end is not run again. The outcome is there if the
-// part diverged too.
+// Run runs a part. In a series that is resumed, one that has come to its end is not run again. The outcome is
+// there too if the part diverged, which is an error; not in a bare series, where the state says so.
 func (s *Series) Run(ctx context.Context, p Part) (Outcome, error) {
 	o := Outcome{Folder: train.Folder(filepath.Join(string(s.folder), p.Name))}
 	state, err := o.Folder.State()
 	if err != nil {
 		return o, err
 	}
-	if s.mode == train.Resume && (state == train.Finished || state == diverged) {
-		return o, o.load()
+	var failed error
+	if s.mode != train.Resume || state != train.Finished && (!s.Bare || state != diverged) {
+		failed = s.run(ctx, p, o.Folder, state)
 	}
-	failed := s.run(ctx, p, o.Folder, state)
 	if failed != nil && !errors.Is(failed, dsbo.ErrDiverged) {
 		return o, failed
 	}
@@ -96,6 +107,9 @@ func (s *Series) Run(ctx context.Context, p Part) (Outcome, error) {
 	s.done++
 	s.progress.Set(s.done)
 	s.progress.Log("%s: %s, Φ %.4f to %.4f in %d iterations, %.3g s", p.Name, o.Summary.State, o.Summary.PhiStart, o.Summary.PhiEnd, o.Summary.Iterations, o.Summary.Seconds)
+	if s.Bare {
+		return o, nil
+	}
 	return o, failed
 }
 
@@ -112,7 +126,7 @@ func (s *Series) run(ctx context.Context, p Part, folder train.Folder, state str
 	if err != nil {
 		return err
 	}
-	j.Bare, j.Label, j.home = s.Bare, p.Label, s.folder
+	j.Bare, j.Label, j.home, j.open = s.Bare, p.Label, s.folder, s.open
 	_, err = j.run(ctx, s.stderr)
 	return err
 }
@@ -147,9 +161,12 @@ func (s *Series) Close(title string, result any, outcomes []Outcome) (string, er
 	return path, s.folder.WriteSummary(seriesSummary{State: train.Finished, Parts: parts, Result: result})
 }
 
-// Failed writes that the series ended with an error, and returns that error.
+// Failed writes that the series ended with an error, if it had begun, and returns that error.
 func (s *Series) Failed(err error) error {
 	s.progress.Stop()
+	if !s.opened {
+		return err
+	}
 	sum := seriesSummary{State: stateOf(err), Error: cli.OneLine(err), Parts: []string{}}
 	if w := s.folder.WriteSummary(sum); w != nil {
 		return fmt.Errorf("%w; summary: %w", err, w)
