@@ -147,7 +147,7 @@ func TestRankRounds(t *testing.T) {
 	}
 }
 
-// TestRankSilent: rank 1 is there but does not mix.
+// TestRankSilent: rank 1 of 3, a neighbour of both others, is there but does not mix.
 func TestRankSilent(t *testing.T) {
 	onRank(t)
 	m := newMeeting(t)
