@@ -29,7 +29,7 @@ type Job struct {
 
 	given map[string]bool // flags
 	flags []string        // what a resumed run takes over
-	home  train.Folder    // what to resume, if that is not the run folder
+	part  bool            // of a series, which says how to go on
 	open  func() error    // called when all is checked and loaded, before the run folder is made; nil: nothing
 }
 
@@ -238,8 +238,8 @@ func (r *runner) failed(err error) error {
 	if w := r.folder.WriteSummary(r.summarize(state, err)); w != nil {
 		return fmt.Errorf("%w; summary: %w", err, w)
 	}
-	if state == interrupted {
-		return fmt.Errorf("%w; -resume -out %s goes on", err, cmp.Or(r.home, r.folder))
+	if state == interrupted && !r.part {
+		return fmt.Errorf("%w; -resume -out %s goes on", err, r.folder)
 	}
 	return err
 }

@@ -114,6 +114,9 @@ func (s *Series) Run(ctx context.Context, p Part) (Outcome, error) {
 }
 
 func (s *Series) run(ctx context.Context, p Part, folder train.Folder, state string) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%w before %s", train.ErrInterrupted, p.Name)
+	}
 	flags := append(append([]string{}, s.base.flags...), p.Flags...)
 	flags = append(flags, "-out="+string(folder), fmt.Sprintf("-quiet=%t", s.base.Settings.Quiet || s.Bare))
 	switch {
@@ -126,7 +129,7 @@ func (s *Series) run(ctx context.Context, p Part, folder train.Folder, state str
 	if err != nil {
 		return err
 	}
-	j.Bare, j.Label, j.home, j.open = s.Bare, p.Label, s.folder, s.open
+	j.Bare, j.Label, j.part, j.open = s.Bare, p.Label, true, s.open
 	_, err = j.run(ctx, s.stderr)
 	return err
 }
@@ -167,9 +170,13 @@ func (s *Series) Failed(err error) error {
 	if !s.opened {
 		return err
 	}
-	sum := seriesSummary{State: stateOf(err), Error: cli.OneLine(err), Parts: []string{}}
+	state := stateOf(err)
+	sum := seriesSummary{State: state, Error: cli.OneLine(err), Parts: []string{}}
 	if w := s.folder.WriteSummary(sum); w != nil {
 		return fmt.Errorf("%w; summary: %w", err, w)
+	}
+	if state == interrupted {
+		return fmt.Errorf("%w; -resume -out %s goes on", err, s.folder)
 	}
 	return err
 }
