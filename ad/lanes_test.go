@@ -78,6 +78,7 @@ func TestWholeMatricesOnEveryPath(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
+					setTile(d, 64)
 					for _, in := range l.Inputs {
 						if err := d.Bind(in.Name, c.k.tables[in.Name], nil); err != nil {
 							t.Fatal(err)

@@ -70,17 +70,22 @@ func (c fixture) derivs(t testing.TB) *Derivs {
 		t.Fatal(err)
 	}
 	if c.tile > 0 {
-		switch m := d.m.(type) {
-		case *machine[float64]:
-			m.tile = min(c.tile, m.tile)
-		case *machine[float32]:
-			m.tile = min(c.tile, m.tile)
-		}
+		setTile(d, c.tile)
 	}
 	if c.from >= batch {
 		n.bind(t, d, c.from)
 	}
 	return d
+}
+
+// setTile makes d's tiles n examples long at most, before it has any.
+func setTile(d *Derivs, n int) {
+	switch m := d.m.(type) {
+	case *machine[float64]:
+		m.tile = min(n, m.tile)
+	case *machine[float32]:
+		m.tile = min(n, m.tile)
+	}
 }
 
 func (c fixture) build(t testing.TB, n numbers, x, y *Node, in []*Node) *Node {

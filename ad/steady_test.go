@@ -48,6 +48,7 @@ func softmaxTask(t testing.TB, asBytes, float32 bool, rows int) (*task, *Derivs,
 	if err != nil {
 		t.Fatal(err)
 	}
+	setTile(d, 64)
 	idx := []int(nil)
 	if rows < k.m {
 		idx = rand.New(rand.NewPCG(1, 1)).Perm(k.m)[:rows]
