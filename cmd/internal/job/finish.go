@@ -21,6 +21,7 @@ type Model struct {
 	TestLoss     train.Number `json:"test_loss"`
 	TestAccuracy train.Number `json:"test_accuracy"`
 	Steps        int          `json:"refit_steps"`
+	Converged    bool         `json:"refit_converged"`
 	Gradient     train.Number `json:"refit_gradient"`
 	Consensus    train.Number `json:"refit_consensus"`
 
@@ -144,7 +145,8 @@ func (r *runner) refit(ctx context.Context, m *Model, start []float64) error {
 	if err != nil {
 		return err
 	}
-	m.y, m.Steps, m.Gradient, m.Consensus = res.Y, res.Steps, train.Number(res.Gradient), train.Number(res.Consensus)
+	m.y, m.Steps, m.Converged = res.Y, res.Steps, res.Converged
+	m.Gradient, m.Consensus = train.Number(res.Gradient), train.Number(res.Consensus)
 	if r.problem.Score != nil {
 		s, err := r.problem.Score(res.Y)
 		if err != nil {

@@ -1,8 +1,6 @@
 package job
 
 import (
-	"fmt"
-	"io"
 	"math"
 	"slices"
 
@@ -150,44 +148,4 @@ func (s *Summary) models() {
 	s.RefitTestLossLambda0, s.RefitTestAccuracyLambda0 = zero.TestLoss, zero.TestAccuracy
 	s.TestLossTuned, s.TestAccuracyTuned = tuned.ExactTestLoss, tuned.ExactTestAccuracy
 	s.RefitTestLoss, s.RefitTestAccuracy = tuned.TestLoss, tuned.TestAccuracy
-}
-
-// print writes the tables at the end.
-func (r *runner) print(w io.Writer, page string) error {
-	s := r.summarize(train.Finished, nil)
-	show := func(format string, n train.Number) string {
-		if !n.Known() {
-			return "-"
-		}
-		return fmt.Sprintf(format, float64(n))
-	}
-	rows := [][]string{{"model", "Φ", "validation loss", "test loss", "test accuracy"}}
-	for _, m := range s.Models {
-		rows = append(rows, []string{m.Name, show("%.4f", m.Phi), show("%.4f", m.ValLoss), show("%.4f", m.TestLoss), show("%.4f", m.TestAccuracy)})
-	}
-	rows = append(rows, []string{"last iterate", "", show("%.4f", s.ValLoss), show("%.4f", s.TestLoss), show("%.4f", s.TestAccuracy)})
-	facts := [][2]string{
-		{"iterations", fmt.Sprintf("%d of %s, %s ms each", s.Iterations, s.Algorithm, show("%.0f", s.MsPerIteration))},
-		{"consensus error of x", show("%.2e", s.ConsensusX)},
-		{"hypergradient error", show("%.3f", s.HypergradientError)},
-		{"sent", fmt.Sprintf("%.0f numbers an agent and iteration (by the method's formula %.0f), %.1f MB in all", s.FloatsSent, s.FloatsFormula, float64(s.BytesSent)/1e6)},
-		{"peak memory", show("%.0f MiB", s.PeakRSSMiB)},
-		{"run folder", string(r.folder)},
-		{"report", page},
-	}
-	if _, err := fmt.Fprintf(w, "%s; %v\nEach model is solved for by all agents together at its λ; Φ is exact.\n\n", r.problem.Describe, r.graph); err != nil {
-		return err
-	}
-	if err := cli.Table(w, rows); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintln(w); err != nil {
-		return err
-	}
-	for _, f := range facts {
-		if _, err := fmt.Fprintf(w, "%-22s%s\n", f[0], f[1]); err != nil {
-			return err
-		}
-	}
-	return nil
 }

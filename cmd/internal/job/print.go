@@ -1,0 +1,65 @@
+package job
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"dsbo/internal/cli"
+	"dsbo/train"
+)
+
+// print writes what the run found: the models, and what they cost.
+func (r *runner) print(w io.Writer, page string) error {
+	s := r.summarize(train.Finished, nil)
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s; %v\n", r.problem.Describe, r.graph)
+	if r.problem.Convex {
+		b.WriteString("Each model is found by all agents together at its λ; Φ is exact.\n\n")
+	} else {
+		b.WriteString("Each model is found by all agents together at its λ; the lower problem is not convex, so there is no Φ.\n\n")
+	}
+	if err := s.printModels(&b); err != nil {
+		return err
+	}
+	for _, f := range [][2]string{
+		{"iterations", fmt.Sprintf("%d of %s, %s ms each", s.Iterations, s.Algorithm, show("%.0f", s.MsPerIteration))},
+		{"consensus error of x", show("%.2e", s.ConsensusX)},
+		{"hypergradient error", show("%.3f", s.HypergradientError)},
+		{"sent", fmt.Sprintf("%.0f numbers an agent and iteration (by the method's formula %.0f), %.1f MB in all", s.FloatsSent, s.FloatsFormula, float64(s.BytesSent)/1e6)},
+		{"peak memory", show("%.0f MiB", s.PeakRSSMiB)},
+		{"run folder", string(r.folder)},
+		{"report", page},
+	} {
+		fmt.Fprintf(&b, "%-22s%s\n", f[0], f[1])
+	}
+	_, err := b.WriteTo(w)
+	return err
+}
+
+// printModels writes the table of models, and which of them are not to be trusted.
+func (s *Summary) printModels(b *bytes.Buffer) error {
+	rows := [][]string{{"model", "Φ", "validation loss", "test loss", "test accuracy"}}
+	for _, m := range s.Models {
+		rows = append(rows, []string{m.Name, show("%.4f", m.Phi), show("%.4f", m.ValLoss), show("%.4f", m.TestLoss), show("%.4f", m.TestAccuracy)})
+	}
+	rows = append(rows, []string{"last iterate", "", show("%.4f", s.ValLoss), show("%.4f", s.TestLoss), show("%.4f", s.TestAccuracy)})
+	if err := cli.Table(b, rows); err != nil {
+		return err
+	}
+	for _, m := range s.Models {
+		if !m.Converged {
+			fmt.Fprintf(b, "%s: stopped after %d steps, before it had converged (gradient %.1e)\n", m.Name, m.Steps, m.Gradient)
+		}
+	}
+	b.WriteString("\n")
+	return nil
+}
+
+// show writes a number that may not be known.
+func show(format string, n train.Number) string {
+	if !n.Known() {
+		return "-"
+	}
+	return fmt.Sprintf(format, float64(n))
+}
