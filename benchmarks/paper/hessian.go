@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"time"
+
+	"dsbo"
+	"dsbo/ad"
+	"dsbo/data"
+	"dsbo/models"
+	"dsbo/report"
+)
+
+// A price is what second derivatives of one agent's lower loss cost at one q; the last two are 0 where there is no whole Hessian.
+type price struct {
+	q                     int
+	gradient, product     float64 // seconds
+	productBytes          float64 // that stay live with the product
+	hessian, hessianBytes float64
+}
+
+// priceOf measures the logistic loss of 64 examples with q features.
+func priceOf(q, repeats int, dense bool) (price, error) {
+	const rows = 64
+	r := rand.New(rand.NewPCG(uint64(q), 5))
+	pixels, signs := make([]uint8, rows*q), make([]float64, rows)
+	for i := range pixels {
+		pixels[i] = uint8(r.IntN(256))
+	}
+	for i := range signs {
+		signs[i] = float64(2*r.IntN(2) - 1)
+	}
+	x, err := ad.ByteTable(rows, q, pixels, 1./255)
+	if err != nil {
+		return price{}, err
+	}
+	target, err := ad.FloatTable(rows, 1, signs)
+	if err != nil {
+		return price{}, err
+	}
+	lambda, y, v, dst := normal(r, q, 0.1), normal(r, q, 0.1), normal(r, q, 1), make([]float64, q)
+	p := price{q: q}
+	before := live()
+	e := data.Examples{X: x, Target: target}
+	o, err := models.NewOracle(models.Logistic{Features: q}, data.Shard{Train: e, Val: e}, models.Config{})
+	if err != nil {
+		return p, err
+	}
+	s := dsbo.Sample{Set: dsbo.Whole}
+	// Each repeat is at another point: nothing of the last can be used again.
+	if p.gradient, err = fastest(repeats, func() error { y[0] += 1e-3; return o.LowerGrad(dst, lambda, y, s) }); err != nil {
+		return p, err
+	}
+	if p.product, err = fastest(repeats, func() error { y[0] += 1e-3; return o.HVP(dst, lambda, y, v, s) }); err != nil {
+		return p, err
+	}
+	p.productBytes = live() - before
+	if dense {
+		h := make([]float64, q*q)
+		if p.hessian, err = fastest(min(repeats, 2), func() error { return o.Hessian(h, lambda, y, s) }); err != nil {
+			return p, err
+		}
+		p.hessianBytes = live() - before
+		runtime.KeepAlive(h)
+	}
+	runtime.KeepAlive(o)
+	return p, nil
+}
+
+// fastest returns the least time of several calls, after one that compiles.
+func fastest(repeats int, f func() error) (float64, error) {
+	best := 0.0
+	for i := range repeats + 1 {
+		start := time.Now()
+		if err := f(); err != nil {
+			return 0, err
+		}
+		if t := time.Since(start).Seconds(); i == 1 || t < best {
+			best = t
+		}
+	}
+	return best, nil
+}
+
+// live returns the bytes of the heap that are in use.
+func live() float64 {
+	runtime.GC()
+	runtime.GC() // what finalizers of the first had
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	return float64(s.HeapAlloc)
+}
+
+// hessian compares products with whole Hessians.
+func hessian(_ context.Context, l *lab) error {
+	rows := table{{"q", "gradient, ms", "HVP, ms", "Hessian, ms", "HVP, MB", "Hessian, MB"}}
+	var q, product, bytes, denseQ, dense, denseBytes []float64
+	largest := pick(l, 7840, 200) // of the whole Hessian
+	for _, size := range pick(l, []int{100, 784, 2500, 7840, 100_000, 1_000_000}, []int{50, 200, 1000}) {
+		p, err := priceOf(size, pick(l, 10, 2), size <= largest)
+		if err != nil {
+			return fmt.Errorf("q = %d: %w", size, err)
+		}
+		q, product, bytes = append(q, float64(p.q)), append(product, 1e3*p.product), append(bytes, p.productBytes/1e6)
+		cells := []any{p.q, 1e3 * p.gradient, 1e3 * p.product, "–", p.productBytes / 1e6, "–"}
+		if p.hessian > 0 {
+			denseQ, dense, denseBytes = append(denseQ, float64(p.q)), append(dense, 1e3*p.hessian), append(denseBytes, p.hessianBytes/1e6)
+			cells[3], cells[5] = 1e3*p.hessian, p.hessianBytes/1e6
+		}
+		rows.add(cells...)
+	}
+	l.table(rows)
+	tail := func(x, y []float64, from int) float64 {
+		s, err := slope(x[from:], y[from:])
+		if err != nil {
+			return 0
+		}
+		return s
+	}
+	from := max(0, len(q)-3)
+	l.printf("exponents in q: HVP %.2f in time and %.2f in memory, whole Hessian %.2f and %.2f\n\n",
+		tail(q, product, from), tail(q, bytes, from), tail(denseQ, dense, max(0, len(denseQ)-3)), tail(denseQ, denseBytes, max(0, len(denseQ)-3)))
+	line := func(name string, x, y []float64) report.Series {
+		return report.Series{Name: name, X: x, Y: slices.Clone(y)}
+	}
+	time := report.Figure{Title: "Second derivatives: time", XLabel: "q, length of y", YLabel: "milliseconds, logistic loss of 64 examples", XScale: report.Log, YScale: report.Log,
+		Series: []report.Series{line("one Hessian-vector product", q, product), line("the whole Hessian", denseQ, dense)}}
+	memory := report.Figure{Title: "Second derivatives: memory", XLabel: "q, length of y", YLabel: "MB that stay live", XScale: report.Log, YScale: report.Log,
+		Series: []report.Series{line("one Hessian-vector product", q, bytes), line("the whole Hessian", denseQ, denseBytes)}}
+	if err := l.figure("hessian-time", time); err != nil {
+		return err
+	}
+	return l.figure("hessian-memory", memory)
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/cmplx"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/mat"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/internal/vec"
+	"dsbo/models"
+	"dsbo/network"
+	"dsbo/report"
+)
+
+// An inverseProduct is what Algorithm 1 solves: Σ H_i z = Σ b_i for the quadratics' H_i = A_i and
+// b_i = ∇_y f_i at (0, 0), on a graph.
+type inverseProduct struct {
+	ms      []models.Quadratic
+	oracles []dsbo.Oracle
+	w       *network.Matrix
+	star    []float64
+	lmax    float64 // the largest eigenvalue of any H_i
+}
+
+func newInverseProduct(c quadratics, w *network.Matrix) (*inverseProduct, error) {
+	p, err := c.problem(0)
+	if err != nil {
+		return nil, err
+	}
+	s := &inverseProduct{ms: c.agents(), oracles: p.Oracles, w: w, lmax: c.high, star: make([]float64, c.q)}
+	sum, b := mat.NewSymDense(c.q, nil), mat.NewVecDense(c.q, nil)
+	for i, m := range s.ms {
+		sum.AddSym(sum, mat.NewSymDense(c.q, m.A))
+		bi := make([]float64, c.q)
+		if err := s.oracles[i].UpperGrad(nil, bi, make([]float64, c.p), make([]float64, c.q), dsbo.Sample{Set: dsbo.Whole}); err != nil {
+			return nil, err
+		}
+		b.AddVec(b, mat.NewVecDense(c.q, bi))
+	}
+	var ch mat.Cholesky
+	if !ch.Factorize(sum) {
+		return nil, fmt.Errorf("the agents' Hessians do not add up to a positive definite one: %w", dsbo.ErrConfig)
+	}
+	return s, ch.SolveVecTo(mat.NewVecDense(c.q, s.star), b)
+}
+
+// errorAfter runs N steps from 0 on all agents and returns the root of the mean of ‖z_i − z*‖², relative to ‖z*‖.
+func (s *inverseProduct) errorAfter(ctx context.Context, gamma float64, N int) (float64, error) {
+	p, q := s.oracles[0].Dims()
+	x, y := make([]float64, p), make([]float64, q)
+	l := network.NewLocal(s.w)
+	defer l.Close()
+	off := make([]float64, len(s.oracles))
+	g, ctx := errgroup.WithContext(ctx)
+	for i, o := range s.oracles {
+		g.Go(func() error {
+			h, err := algo.NewHIGP(q)
+			if err != nil {
+				return err
+			}
+			err = h.Solve(ctx, 0, o, l.Mixer(i), x, y, gamma, N)
+			off[i] = vec.Dist2(h.Z(), s.star)
+			return err
+		})
+	}
+	err := g.Wait()
+	return math.Sqrt(mean(off)) / vec.Norm(s.star), err
+}
+
+// A decay is the error of HIGP against its number of steps.
+type decay struct {
+	steps, errors []float64
+	factor        float64 // of the error, per step: from the line through the logarithms
+	straight      float64 // share of the logarithms' variance that the line explains
+}
+
+// decay measures errors between 0.1 and 1e-11, at most limit steps far.
+func (s *inverseProduct) decay(ctx context.Context, gamma float64, limit int) (decay, error) {
+	var d decay
+	stride := 1
+	for N := 1; N <= limit; N += stride {
+		e, err := s.errorAfter(ctx, gamma, N)
+		if err != nil {
+			return d, err
+		}
+		if e < 1e-11 || e > 1e6 {
+			break
+		}
+		d.steps, d.errors = append(d.steps, float64(N)), append(d.errors, e)
+		stride = max(1, N/12)
+	}
+	from := slices.IndexFunc(d.errors, func(e float64) bool { return e < 0.1 })
+	if from < 0 || len(d.errors)-from < 3 {
+		from = len(d.errors) / 2
+	}
+	line, err := report.FitLine(d.steps[from:], d.errors[from:], false, true)
+	if err != nil {
+		return d, fmt.Errorf("γ = %g: %w", gamma, err)
+	}
+	d.factor = math.Pow(10, line.Slope)
+	left, all := 0.0, 0.0
+	var logs []float64
+	for _, e := range d.errors[from:] {
+		logs = append(logs, math.Log10(e))
+	}
+	for i, e := range logs {
+		left += math.Pow(e-math.Log10(line.At(d.steps[from+i])), 2)
+		all += math.Pow(e-mean(logs), 2)
+	}
+	d.straight = 1 - left/all
+	return d, nil
+}
+
+// radius is the spectral radius of the iteration (z, d) ← (Wz − γd, Wd + H(z⁺ − z)) on the errors that can
+// occur: Σ d = Σ (Hz − b) at all times, which leaves out q eigenvalues that are 1.
+func (s *inverseProduct) radius(gamma float64) (float64, error) {
+	n, q := s.w.N(), s.ms[0].Q
+	m := mat.NewDense(2*n*q, 2*n*q, nil)
+	for i := range n {
+		for j := range n {
+			w := s.w.At(i, j)
+			for a := range q {
+				m.Set(i*q+a, j*q+a, w)
+				m.Set((n+i)*q+a, (n+j)*q+a, w)
+				for b := range q {
+					h := s.ms[i].A[a*q+b]
+					if i == j {
+						m.Set((n+i)*q+a, j*q+b, (w-1)*h)
+						m.Set((n+i)*q+a, (n+j)*q+b, m.At((n+i)*q+a, (n+j)*q+b)-gamma*h)
+					} else if w != 0 {
+						m.Set((n+i)*q+a, j*q+b, w*h)
+					}
+				}
+			}
+			if i == j {
+				for a := range q {
+					m.Set(i*q+a, (n+i)*q+a, -gamma)
+				}
+			}
+		}
+	}
+	var e mat.Eigen
+	if !e.Factorize(m, mat.EigenNone) {
+		return 0, fmt.Errorf("the eigenvalues of HIGP's iteration were not found")
+	}
+	v := e.Values(nil)
+	slices.SortFunc(v, func(a, b complex128) int {
+		if cmplx.Abs(a-1) < cmplx.Abs(b-1) {
+			return -1
+		}
+		return 1
+	})
+	r := 0.0
+	for _, c := range v[q:] {
+		r = max(r, cmplx.Abs(c))
+	}
+	return r, nil
+}
+
+// limit is the largest γ, times L_max, that is stable, by bisection on the spectral radius.
+func (s *inverseProduct) limit() (float64, error) {
+	low, high := 0.0, 3/s.lmax
+	for range 25 {
+		mid := (low + high) / 2
+		r, err := s.radius(mid)
+		if err != nil {
+			return 0, err
+		}
+		if r < 1 {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low * s.lmax, nil
+}
+
+// least is the smallest eigenvalue of the mean Hessian: gradient descent on one machine has the factor 1 − γ·least.
+func (s *inverseProduct) least() float64 {
+	q := s.ms[0].Q
+	sum := mat.NewSymDense(q, nil)
+	for _, m := range s.ms {
+		sum.AddSym(sum, mat.NewSymDense(q, m.A))
+	}
+	var e mat.EigenSym
+	e.Factorize(sum, false)
+	return e.Values(nil)[0] / float64(len(s.ms))
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"dsbo/internal/vec"
+	"dsbo/network"
+	"dsbo/report"
+)
+
+func higp(ctx context.Context, l *lab) error {
+	for _, part := range []func(context.Context, *lab) error{higpSteps, higpGamma, higpRho, higpLimits} {
+		if err := part(ctx, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unlike are eight agents whose Hessians have eigenvalues from 1 to 4, each in a basis of its own.
+func unlike(l *lab) quadratics {
+	return quadratics{n: 8, p: 2, q: 5, low: 1, high: 4, coupling: 0.5, differ: 1, seed: l.seed}
+}
+
+// higpSteps draws the error against the number of steps on the paper's ring.
+func higpSteps(ctx context.Context, l *lab) error {
+	ring, err := network.Ring(8, 0.5)
+	if err != nil {
+		return err
+	}
+	s, err := newInverseProduct(unlike(l), ring.W)
+	if err != nil {
+		return err
+	}
+	f := report.Figure{Title: "HIGP alone: ring of 8, w = 1/2", XLabel: "N, steps", YLabel: "‖z − z*‖ / ‖z*‖, root mean square over agents", XScale: report.Linear, YScale: report.Log}
+	rows := table{{"γ L_max", "steps to 1e-11", "factor a step", "spectral radius", "straightness R²"}}
+	worst := 1.0
+	for _, share := range pick(l, []float64{0.05, 0.1, 0.2, 0.4, 0.5}, []float64{0.2}) {
+		gamma := share / s.lmax
+		d, err := s.decay(ctx, gamma, 1500)
+		if err != nil {
+			return err
+		}
+		radius, err := s.radius(gamma)
+		if err != nil {
+			return err
+		}
+		worst = min(worst, d.straight)
+		rows.add(share, d.steps[len(d.steps)-1], fmt.Sprintf("%.4f", d.factor), fmt.Sprintf("%.4f", radius), fmt.Sprintf("%.4f", d.straight))
+		f.Series = append(f.Series, report.Series{Name: fmt.Sprintf("γ = %g / L_max", share), X: d.steps, Y: d.errors})
+	}
+	l.table(rows)
+	l.claim(worst > 0.99, "HIGP converges linearly: lines through the logarithms of the error explain at least %.2f %% of it", 100*worst)
+	return l.figure("higp-steps", f)
+}
+
+// namedGraphs are graphs of 8 agents in the order of ρ.
+func namedGraphs(names ...string) ([]*network.Graph, error) {
+	var gs []*network.Graph
+	for _, name := range names {
+		g, err := network.New(name, 8, network.Options{})
+		if err != nil {
+			return nil, err
+		}
+		gs = append(gs, g)
+	}
+	return gs, nil
+}
+
+// higpGamma draws the factor a step against γ for several graphs.
+func higpGamma(ctx context.Context, l *lab) error {
+	gs, err := namedGraphs("path", "ring", "exponential", "complete")
+	if err != nil {
+		return err
+	}
+	f := report.Figure{Title: "HIGP's rate against its step", XLabel: "γ · L_max", YLabel: "factor of the error in a step (line: spectral radius)", XScale: report.Linear, YScale: report.Linear}
+	step, every := pick(l, 0.01, 0.1), pick(l, 4, 2) // shares of 1/L_max, and how many of them are measured
+	far := 0.0
+	var theory []report.Series
+	for _, g := range gs {
+		s, err := newInverseProduct(unlike(l), g.W)
+		if err != nil {
+			return err
+		}
+		points := report.Series{Name: fmt.Sprintf("%s, ρ = %.2f", g.Name, g.W.Rho()), Points: true}
+		line := report.Series{Reference: true}
+		for i := 1; i <= int(0.6/step); i++ {
+			share := step * float64(i)
+			radius, err := s.radius(share / s.lmax)
+			if err != nil {
+				return err
+			}
+			if radius > 1 {
+				break
+			}
+			line.X, line.Y = append(line.X, share), append(line.Y, radius)
+			if i%every != 0 || radius >= 0.999 {
+				continue
+			}
+			d, err := s.decay(ctx, share/s.lmax, 2500)
+			if err != nil {
+				return err
+			}
+			points.X, points.Y = append(points.X, share), append(points.Y, d.factor)
+			far = max(far, math.Abs(d.factor-radius))
+		}
+		f.Series = append(f.Series, points)
+		theory = append(theory, line)
+	}
+	theory[0].Name = "spectral radius of the iteration"
+	f.Series = append(f.Series, theory...)
+	l.printf("measured factors are within %.4f of the spectral radius\n\n", far)
+	return l.figure("higp-gamma", f)
+}
+
+// higpRho draws the factor a step against ρ, on graphs of all kinds and on the ring with other weights.
+func higpRho(ctx context.Context, l *lab) error {
+	gs, err := namedGraphs(pick(l, []string{"path", "star", "ring", "torus", "hypercube", "exponential", "complete"}, []string{"ring", "complete"})...)
+	if err != nil {
+		return err
+	}
+	for _, w := range pick(l, []float64{0.5, 0.6, 0.7, 0.8, 0.9, 0.95}, nil) {
+		g, err := network.Ring(8, w)
+		if err != nil {
+			return err
+		}
+		g.Name = fmt.Sprintf("ring, w = %g", w)
+		gs = append(gs, g)
+	}
+	slices.SortFunc(gs, func(a, b *network.Graph) int { return int(math.Copysign(1, a.W.Rho()-b.W.Rho())) })
+	const share = 0.08 // below the limit of all these graphs
+	f := report.Figure{Title: "HIGP's rate against the graph", XLabel: "1 − ρ, spectral gap of W", YLabel: "1 − factor of the error in a step", XScale: report.Log, YScale: report.Log}
+	rows := table{{"graph", "ρ", "factor a step", "spectral radius"}}
+	points := report.Series{Name: fmt.Sprintf("measured, γ = %g / L_max", share), Points: true}
+	var central float64
+	for _, g := range gs {
+		s, err := newInverseProduct(unlike(l), g.W)
+		if err != nil {
+			return err
+		}
+		d, err := s.decay(ctx, share/s.lmax, 3000)
+		if err != nil {
+			return err
+		}
+		radius, err := s.radius(share / s.lmax)
+		if err != nil {
+			return err
+		}
+		central = 1 - share/s.lmax*s.least()
+		rows.add(g.Name, g.W.Rho(), fmt.Sprintf("%.4f", d.factor), fmt.Sprintf("%.4f", radius))
+		points.X, points.Y = append(points.X, 1-g.W.Rho()), append(points.Y, 1-d.factor)
+	}
+	l.table(rows)
+	f.Series = []report.Series{points}
+	f.Levels = []report.Level{{Name: "one machine: γ λ_min of the mean Hessian", Y: 1 - central}}
+	return l.figure("higp-rho", f)
+}
+
+// higpLimits compares the largest stable γ with (1 + λ_min)² / (2 L), which is what the iteration allows when all
+// agents have the same curvature.
+func higpLimits(_ context.Context, l *lab) error {
+	gs, err := namedGraphs("path", "ring", "exponential", "complete")
+	if err != nil {
+		return err
+	}
+	for _, w := range []float64{0.5, 0.8} {
+		g, err := network.Ring(8, w)
+		if err != nil {
+			return err
+		}
+		g.Name = fmt.Sprintf("ring, w = %g", w)
+		gs = append(gs, g)
+	}
+	rows := table{{"graph", "λ_min(W)", "(1+λ_min)²/2", "alike", "each its own basis", "one agent stiff"}}
+	agree := true
+	for _, g := range gs {
+		cells := []any{g.Name, g.W.LambdaMin()}
+		bound := math.Pow(1+g.W.LambdaMin(), 2) / 2
+		cells = append(cells, bound)
+		for _, c := range []struct {
+			differ float64
+			stiff  bool
+		}{{0, false}, {1, false}, {1, true}} {
+			q := unlike(l)
+			q.differ = c.differ
+			s, err := newInverseProduct(q, g.W)
+			if err != nil {
+				return err
+			}
+			if c.stiff { // L_max stays that of agent 0 alone
+				for _, m := range s.ms[1:] {
+					vec.Scale(m.A, 0.02, m.A)
+				}
+			}
+			limit, err := s.limit()
+			if err != nil {
+				return err
+			}
+			if c.differ == 0 {
+				agree = agree && math.Abs(limit-min(bound, 2)) < 1e-3
+			}
+			cells = append(cells, limit)
+		}
+		rows.add(cells...)
+	}
+	l.printf("largest stable γ, as a multiple of 1/L_max:\n\n")
+	l.table(rows)
+	l.claim(agree, "with Hessians alike HIGP is stable up to γ = (1 + λ_min(W))² / (2 L_max)")
+	return nil
+}

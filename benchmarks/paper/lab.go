@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"dsbo/report"
+)
+
+// A lab is where the experiments leave their results.
+type lab struct {
+	out   io.Writer
+	dir   string // of figures; "": none are drawn
+	quick bool
+	seed  uint64
+}
+
+// pick returns the size of an experiment: full, or short for a quick one.
+func pick[T any](l *lab, full, short T) T {
+	if l.quick {
+		return short
+	}
+	return full
+}
+
+func (l *lab) printf(format string, args ...any) { fmt.Fprintf(l.out, format, args...) }
+
+// claim prints what the paper states, and whether it was found.
+func (l *lab) claim(holds bool, format string, args ...any) {
+	word := "holds"
+	if !holds {
+		word = "DOES NOT HOLD"
+	}
+	l.printf("%s: %s\n", word, fmt.Sprintf(format, args...))
+}
+
+// figure writes a figure.
+func (l *lab) figure(name string, f report.Figure) error {
+	if l.dir == "" {
+		return nil
+	}
+	if err := f.Save(l.dir, name); err != nil {
+		return fmt.Errorf("figure %s: %w", name, err)
+	}
+	l.printf("figure: %s\n", name)
+	return nil
+}
+
+// A table is rows of text under a header, printed as Markdown.
+type table [][]string
+
+func (t *table) add(cells ...any) {
+	row := make([]string, len(cells))
+	for i, c := range cells {
+		switch c := c.(type) {
+		case float64:
+			row[i] = digits(c)
+		default:
+			row[i] = fmt.Sprint(c)
+		}
+	}
+	*t = append(*t, row)
+}
+
+// digits writes a number with three digits.
+func digits(v float64) string {
+	switch a := math.Abs(v); {
+	case v == 0:
+		return "0"
+	case a < 1e-3 || a >= 1e6:
+		return fmt.Sprintf("%.2e", v)
+	case a >= 100:
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
+// table prints rows, of which the first is the header.
+func (l *lab) table(t table) {
+	width := make([]int, len(t[0]))
+	for _, row := range t {
+		for i, c := range row {
+			width[i] = max(width[i], utf8.RuneCountInString(c))
+		}
+	}
+	for r, row := range t {
+		for i, c := range row {
+			l.printf("| %s%s ", c, strings.Repeat(" ", width[i]-utf8.RuneCountInString(c)))
+		}
+		l.printf("|\n")
+		if r == 0 {
+			for _, w := range width {
+				l.printf("|%s", strings.Repeat("-", w+2))
+			}
+			l.printf("|\n")
+		}
+	}
+	l.printf("\n")
+}
+
+// slope fits the exponent of a power law.
+func slope(x, y []float64) (float64, error) {
+	line, err := report.FitLine(x, y, true, true)
+	return line.Slope, err
+}

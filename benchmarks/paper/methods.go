@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"dsbo/algo"
+	"dsbo/network"
+	"dsbo/report"
+	"dsbo/train"
+)
+
+// A contestant is a method with steps that suit the problem of its family.
+type contestant struct {
+	name, method string
+	p            algo.Params
+}
+
+// A family is methods that solve the same problem.
+type family struct {
+	name, title string
+	agents      int
+	traffic     bool // also draw against the numbers sent
+	contestants []contestant
+}
+
+func families() []family {
+	c := algo.Constant
+	three := func(alpha, beta, gamma float64) algo.Params {
+		return algo.Params{Alpha: c(alpha), Beta: c(beta), Gamma: c(gamma)}
+	}
+	with := func(p algo.Params, change func(*algo.Params)) algo.Params {
+		change(&p)
+		return p
+	}
+	sparkle := func(s string) algo.Params {
+		return with(three(0.05, 0.2, 0.2), func(p *algo.Params) { p.Strategy = algo.Strategy{X: s, Y: s, Z: s} })
+	}
+	plain := contestant{"madsbo", "madsbo", with(three(0.05, 0.2, 0.2), func(p *algo.Params) { p.T, p.N = 1, 40 })}
+	return []family{
+		{"global", "The global problem: MA-DSBO and the methods of Table 1", 6, true, []contestant{
+			plain,
+			{"madsbo, falling steps", "madsbo", algo.Params{Alpha: algo.InverseRoot(0.3), Beta: algo.InverseRoot(0.9), Gamma: c(0.2), T: 1, N: 40}},
+			{"madsbo_tuned", "madsbo_tuned", with(plain.p, func(p *algo.Params) { p.N, p.WarmZ, p.TrackY = 2, true, true })},
+			{"jhip", "jhip", with(plain.p, func(p *algo.Params) { p.T = 5 })},
+			{"gbdsbo", "gbdsbo", algo.Params{Alpha: c(0.02), Beta: c(0.4), Mav: 0.1, L: 3, N: 20}},
+			{"fednest", "fednest", algo.Params{Alpha: c(0.05), Beta: c(0.4), T: 5, N: 20, L: 3}},
+			{"mdbo", "mdbo", algo.Params{Alpha: c(0.05), Beta: c(0.2), L: 3, N: 20}},
+		}},
+		{"single-loop", "The global problem: methods of one loop", 6, true, []contestant{
+			plain,
+			{"dsoba", "dsoba", three(0.05, 0.2, 0.2)},
+			{"sparkle, ed", "sparkle", sparkle("ed")},
+			{"sparkle, extra", "sparkle", sparkle("extra")},
+			{"sparkle, gt", "sparkle", sparkle("gt")},
+			{"sparkle, none", "sparkle", sparkle("none")},
+		}},
+		{"personalized", "The personalized problem", 6, true, []contestant{
+			{"pdsbo_gossip, α = 0.1", "pdsbo_gossip", with(three(0.1, 0.4, 0.3), func(p *algo.Params) { p.T, p.N = 5, 80 })},
+			{"pdsbo_gossip, α = 0.02", "pdsbo_gossip", with(three(0.02, 0.4, 0.3), func(p *algo.Params) { p.T, p.N = 5, 80 })},
+			{"pdsbo_al", "pdsbo_al", with(three(0.1, 0.4, 0.3), func(p *algo.Params) { p.T, p.N, p.Rho = 5, 80, 2 })},
+		}},
+		{"one-agent", "One agent", 1, false, []contestant{
+			{"aidcg", "aidcg", with(three(0.1, 0.4, 0), func(p *algo.Params) { p.T, p.N = 5, 5 })},
+			{"itd", "itd", with(three(0.1, 0.4, 0), func(p *algo.Params) { p.T = 20 })},
+			{"stocbio", "stocbio", with(three(0.1, 0.4, 0.3), func(p *algo.Params) { p.T, p.N = 5, 20 })},
+			{"alset", "alset", with(three(0.1, 0.4, 0), func(p *algo.Params) { p.T, p.N, p.L = 5, 20, 3 })},
+			{"soba", "soba", three(0.05, 0.4, 0.4)},
+		}},
+	}
+}
+
+// methods compares the families on one logistic problem, full batch.
+func methods(ctx context.Context, l *lab) error {
+	for _, f := range families() {
+		if err := f.compare(ctx, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f family) compare(ctx context.Context, l *lab) error {
+	K := pick(l, 1500, 30)
+	calls := report.Figure{Title: f.title, XLabel: "oracle calls of an agent, a matrix counted as q products", YLabel: "‖∇Φ(x̄_k)‖", XScale: report.Log, YScale: report.Log}
+	sent := calls
+	sent.XLabel = "numbers sent by an agent"
+	rows := table{{"method", "‖∇Φ(x̄)‖ after K", "iterations", "oracle calls", "numbers sent"}}
+	for _, c := range f.contestants {
+		s, err := f.run(ctx, l, c, K)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+		rows.add(c.name, s.gradient[len(s.gradient)-1], s.reached(s.k), s.reached(s.calls), s.reached(s.floats))
+		calls.Series = append(calls.Series, report.Series{Name: c.name, X: s.calls[1:], Y: s.gradient[1:]})
+		sent.Series = append(sent.Series, report.Series{Name: c.name, X: s.floats[1:], Y: s.gradient[1:]})
+	}
+	l.printf("%s, K = %d; the last three columns: what it took to a hundredth of the first gradient:\n\n", f.title, K)
+	l.table(rows)
+	if err := l.figure("methods-"+f.name+"-calls", calls); err != nil || !f.traffic {
+		return err
+	}
+	return l.figure("methods-"+f.name+"-traffic", sent)
+}
+
+// A track is a run's gradient against what it cost each agent.
+type track struct{ k, calls, floats, gradient []float64 }
+
+// reached returns the cost at which the gradient is a hundredth of the first.
+func (t track) reached(cost []float64) any {
+	for i, g := range t.gradient {
+		if g <= 1e-2*t.gradient[0] {
+			return cost[i]
+		}
+	}
+	return "–"
+}
+
+func (f family) run(ctx context.Context, l *lab, c contestant, K int) (t track, err error) {
+	info, err := algo.Describe(c.method)
+	if err != nil {
+		return t, err
+	}
+	g, err := network.Ring(f.agents, 0.5)
+	if info.ExactAverage {
+		g, err = network.Server(f.agents)
+	}
+	if err != nil {
+		return t, err
+	}
+	p := logistic{n: f.agents, p: 10, examples: 60, rate: 0.25, weight: 20, prior: 1, seed: l.seed}
+	res, err := run(ctx, p.problem, 0, train.Config{W: g.W, Method: c.method, K: K, EvalEvery: max(1, K/150), Params: c.p})
+	if err != nil {
+		return t, err
+	}
+	q, n := float64(p.p), float64(f.agents)
+	for _, r := range res.Records {
+		t.k = append(t.k, float64(r.Iteration))
+		t.calls = append(t.calls, (float64(r.UpperGrad+r.LowerGrad+r.HVP+r.JVP)+q*float64(r.Hessian+r.Jacobian))/n)
+		t.floats = append(t.floats, float64(r.Floats)/n)
+		t.gradient = append(t.gradient, math.Max(float64(r.GradNorm), 1e-14))
+	}
+	return t, nil
+}

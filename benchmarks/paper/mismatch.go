@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/mat"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/internal/vec"
+	"dsbo/network"
+	"dsbo/report"
+	"dsbo/train"
+)
+
+func mismatch(ctx context.Context, l *lab) error {
+	if err := mismatchOfEstimates(ctx, l); err != nil {
+		return err
+	}
+	return mismatchOfMethods(ctx, l)
+}
+
+var whole = dsbo.Sample{Set: dsbo.Whole}
+
+// biases are the relative errors of averages of hypergradient estimates at one x.
+type biases struct {
+	local float64   // each agent's own ∇f_i(x, y_i*(x)), eq. 4
+	mdbo  float64   // each agent's own inverse Hessian at the common y*(x), MDBO
+	higp  []float64 // Algorithm 2 at y*(x), by the number N of steps
+}
+
+// biasesAt measures them at x on the paper's synthetic task.
+func biasesAt(ctx context.Context, p train.Problem, w *network.Matrix, x []float64, steps []int) (b biases, err error) {
+	exact := train.Exact{Oracles: p.Evaluate, Tol: 1e-12, AdjointTol: 1e-12}
+	sol, err := exact.Solve(ctx, x)
+	if err != nil {
+		return b, err
+	}
+	off := func(estimates [][]float64) float64 {
+		avg := make([]float64, len(x))
+		vec.Mean(avg, estimates...)
+		vec.Sub(avg, avg, sol.Gradient)
+		return vec.Norm(avg) / vec.Norm(sol.Gradient)
+	}
+	var own, mixed [][]float64
+	for _, o := range p.Evaluate {
+		alone := train.Exact{Oracles: []dsbo.ValueOracle{o}, Tol: 1e-12, AdjointTol: 1e-12}
+		s, err := alone.Solve(ctx, x)
+		if err != nil {
+			return b, err
+		}
+		own = append(own, s.Gradient)
+		u, err := withOwnHessian(o, x, sol.Y)
+		if err != nil {
+			return b, err
+		}
+		mixed = append(mixed, u)
+	}
+	b.local, b.mdbo = off(own), off(mixed)
+	lmax, err := train.Curvature(ctx, p.Oracles, x, sol.Y)
+	if err != nil {
+		return b, err
+	}
+	most := 0.0
+	for _, l := range lmax {
+		most = max(most, l)
+	}
+	for _, N := range steps {
+		us, err := estimates(ctx, p.Oracles, w, x, sol.Y, 0.4/most, N)
+		if err != nil {
+			return b, err
+		}
+		b.higp = append(b.higp, off(us))
+	}
+	return b, nil
+}
+
+// withOwnHessian is ∇_x f − J H⁻¹ ∇_y f of one agent at (x, y).
+func withOwnHessian(o dsbo.Oracle, x, y []float64) ([]float64, error) {
+	d, ok := o.(dsbo.DenseOracle)
+	if !ok {
+		return nil, fmt.Errorf("an oracle without Hessians: %w", dsbo.ErrCapability)
+	}
+	p, q := o.Dims()
+	u, j, b, h := make([]float64, p), make([]float64, p), make([]float64, q), make([]float64, q*q)
+	if err := o.UpperGrad(u, b, x, y, whole); err != nil {
+		return nil, err
+	}
+	if err := d.Hessian(h, x, y, whole); err != nil {
+		return nil, err
+	}
+	var ch mat.Cholesky
+	if !ch.Factorize(mat.NewSymDense(q, h)) {
+		return nil, fmt.Errorf("a Hessian that is not positive definite: %w", dsbo.ErrConfig)
+	}
+	z := mat.NewVecDense(q, nil)
+	if err := ch.SolveVecTo(z, mat.NewVecDense(q, b)); err != nil {
+		return nil, err
+	}
+	if err := o.JVP(j, x, y, z.RawVector().Data, whole); err != nil {
+		return nil, err
+	}
+	vec.Sub(u, u, j)
+	return u, nil
+}
+
+// estimates runs Algorithm 2 on all agents at (x, y).
+func estimates(ctx context.Context, oracles []dsbo.Oracle, w *network.Matrix, x, y []float64, gamma float64, N int) ([][]float64, error) {
+	l := network.NewLocal(w)
+	defer l.Close()
+	us := make([][]float64, len(oracles))
+	g, ctx := errgroup.WithContext(ctx)
+	for i, o := range oracles {
+		g.Go(func() error {
+			h, err := algo.NewHypergradient(len(x), len(y), algo.Constant(gamma), N)
+			if err != nil {
+				return err
+			}
+			us[i] = h.U()
+			return h.Estimate(ctx, 0, o, l.Mixer(i), x, y)
+		})
+	}
+	return us, g.Wait()
+}
+
+// mismatchOfEstimates draws the bias of three estimates against the heterogeneity rate r.
+func mismatchOfEstimates(ctx context.Context, l *lab) error {
+	ring, err := network.Ring(8, 0.5)
+	if err != nil {
+		return err
+	}
+	rates, points, steps := pick(l, []float64{0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.25, 1.5}, []float64{0.1, 1}), pick(l, 5, 1), []int{10, 100, 300}
+	names := []string{"average of local hypergradients (eq. 4)", "own Hessians at the common y* (MDBO)", "HIGP, N = 10", "HIGP, N = 100", "HIGP, N = 300"}
+	f := report.Figure{Title: "Bias of the averaged hypergradient against r", XLabel: "r, heterogeneity rate", YLabel: "‖mean of u − ∇Φ‖ / ‖∇Φ‖", XScale: report.Log, YScale: report.Log}
+	f.Series = make([]report.Series, len(names))
+	rows := table{append([]string{"r"}, names...)}
+	for _, r := range rates {
+		sums := make([]float64, len(names))
+		for point := range points {
+			c := logistic{n: 8, p: 20, examples: 100, rate: r, weight: 1, seed: l.seed + uint64(point)}
+			p, err := c.problem(0)
+			if err != nil {
+				return err
+			}
+			x := normal(rand.New(rand.NewPCG(l.seed, uint64(point))), c.p, 0.5)
+			b, err := biasesAt(ctx, p, ring.W, x, steps)
+			if err != nil {
+				return fmt.Errorf("r = %g: %w", r, err)
+			}
+			for i, v := range append([]float64{b.local, b.mdbo}, b.higp...) {
+				sums[i] += v / float64(points)
+			}
+		}
+		cells := []any{r}
+		for i, v := range sums {
+			s := &f.Series[i]
+			s.Name, s.X, s.Y = names[i], append(s.X, r), append(s.Y, v)
+			cells = append(cells, v)
+		}
+		rows.add(cells...)
+	}
+	l.printf("logistic, 8 agents on the ring, p = q = 20, mean of %d problems and points:\n\n", points)
+	l.table(rows)
+	last := len(rates) - 1
+	l.claim(f.Series[0].Y[last] > 0.1 && f.Series[4].Y[last] < 1e-3, "at r = %g the average of local hypergradients is off by %.3g of the gradient, MDBO's by %.3g, HIGP's by %.3g",
+		rates[last], f.Series[0].Y[last], f.Series[1].Y[last], f.Series[4].Y[last])
+	return l.figure("mismatch-bias", f)
+}
+
+// mismatchOfMethods draws where methods end, against how much the agents of a quadratic problem differ.
+func mismatchOfMethods(ctx context.Context, l *lab) error {
+	ring, err := network.Ring(5, 0.5)
+	if err != nil {
+		return err
+	}
+	K := pick(l, 4000, 200)
+	f := report.Figure{Title: fmt.Sprintf("Where methods end (quadratic, full batch, K = %d)", K), XLabel: "share by which the agents differ", YLabel: "‖∇Φ(x̄_K)‖", XScale: report.Linear, YScale: report.Log}
+	rows := table{{"differ", "mdbo", "madsbo", "sparkle ed"}}
+	runs := []struct {
+		name, method string
+		p            algo.Params
+	}{
+		{"MDBO", "mdbo", algo.Params{Alpha: algo.Constant(0.05), Beta: algo.Constant(0.05), L: 3, N: 60}},
+		{"MA-DSBO, α_k = β_k = 0.5/√(k+1)", "madsbo", algo.Params{Alpha: algo.InverseRoot(0.5), Beta: algo.InverseRoot(0.5), Gamma: algo.Constant(0.15), T: 1, N: 60}},
+		{"SPARKLE (ed)", "sparkle", algo.Params{Alpha: algo.Constant(0.02), Beta: algo.Constant(0.1), Gamma: algo.Constant(0.1)}},
+	}
+	f.Series = make([]report.Series, len(runs))
+	for _, differ := range pick(l, []float64{0, 0.1, 0.2, 0.4, 0.6, 0.8, 1}, []float64{0, 1}) {
+		cells := []any{differ}
+		for i, r := range runs {
+			q := quadratics{n: 5, p: 5, q: 8, low: 1, high: 3, coupling: 0.5, differ: differ, seed: l.seed}
+			res, err := run(ctx, q.problem, 0, train.Config{W: ring.W, Method: r.method, K: K, EvalEvery: K, Params: r.p})
+			if err != nil {
+				return fmt.Errorf("%s: %w", r.name, err)
+			}
+			g := float64(res.Last().GradNorm)
+			s := &f.Series[i]
+			s.Name, s.X, s.Y = r.name, append(s.X, differ), append(s.Y, g)
+			cells = append(cells, g)
+		}
+		rows.add(cells...)
+	}
+	l.table(rows)
+	return l.figure("mismatch-methods", f)
+}

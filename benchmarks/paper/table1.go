@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"dsbo/algo"
+	"dsbo/network"
+	"dsbo/report"
+	"dsbo/train"
+)
+
+// A measured is one method at one dimension d = p = q.
+type measured struct {
+	d      int
+	ms     float64 // of an iteration of all agents
+	floats int     // an agent sends to each neighbour in an iteration, counted and by formula: check sees that they are equal
+	dense  int64   // bytes of an agent's matrices
+	calls  algo.Calls
+}
+
+// An entrant is a method of the table, with the formula of its traffic written down here once more, apart from
+// algo's: numbers to each neighbour in an iteration after the first.
+type entrant struct {
+	method, problem string
+	p               algo.Params
+	traffic         func(d, T, N int) int
+	server          bool
+	formula         string  // the same for people
+	growth          float64 // exponent of its traffic in d
+}
+
+// entrants are the methods of Table 1 of the paper, then others of algo.
+func entrants() []entrant {
+	p := algo.Params{Alpha: algo.Constant(1e-3), Beta: algo.Constant(1e-3), Gamma: algo.Constant(1e-3), L: 100, T: 10, N: 10}
+	return []entrant{
+		{method: "madsbo", formula: "Tq + 2Nq + p", problem: "G-DSBO", p: p, growth: 1, traffic: func(d, T, N int) int { return T*d + 2*N*d + d }},
+		{method: "gbdsbo", formula: "p + q + Nq² + pq + p + q", problem: "G-DSBO", p: p, growth: 2, traffic: func(d, T, N int) int { return d + d + N*d*d + d*d + d + d }},
+		{method: "jhip", formula: "Tq + 2Npq + p", problem: "G-DSBO", p: p, growth: 2, traffic: func(d, T, N int) int { return T*d + 2*N*d*d + d }},
+		{method: "fednest", formula: "2Tq + Nq + 2p up, and down", problem: "FBO", p: p, growth: 1, server: true, traffic: func(d, T, N int) int { return 2*T*d + N*d + 2*d }},
+		{method: "pdsbo_al", formula: "p", problem: "P-DSBO", p: p, growth: 1, traffic: func(d, T, N int) int { return d }},
+		{method: "mdbo", formula: "2p + 2q", problem: "G-DSBO, biased", p: p, growth: 1, traffic: func(d, T, N int) int { return 2*d + 2*d }},
+		{method: "dsoba", formula: "p + 2q", problem: "G-DSBO", p: p, growth: 1, traffic: func(d, T, N int) int { return d + 2*d }},
+		{method: "sparkle", formula: "p + 2q", problem: "G-DSBO", p: p, growth: 1, traffic: func(d, T, N int) int { return d + 2*d }},
+	}
+}
+
+// measure runs K iterations and compares what was counted with the formulas, exactly.
+func (e entrant) measure(ctx context.Context, d, K, rounds int) (measured, error) {
+	m := measured{d: d, ms: math.Inf(1), floats: e.traffic(d, e.p.T, e.p.N)}
+	g, err := network.Ring(8, 0.5)
+	if e.server {
+		g, err = network.Server(8)
+	}
+	if err != nil {
+		return m, err
+	}
+	c := logistic{n: 8, p: d, examples: 200, batch: 100, rate: 0.1, weight: 1, seed: 1}
+	p, err := c.problem(1)
+	if err != nil {
+		return m, err
+	}
+	for range rounds { // the least median: what else the machine does only adds to it
+		res, err := train.Run(ctx, train.Config{Problem: p, W: g.W, Method: e.method, K: K, EvalEvery: K, NoExact: true, Params: e.p})
+		if err != nil {
+			return m, fmt.Errorf("%s, p = q = %d: %w", e.method, d, err)
+		}
+		m.ms = min(m.ms, float64(res.MsPerIteration))
+		if err := e.check(d, K, g.W, res.Usage); err != nil {
+			return m, err
+		}
+		last := res.Usage[0].Calls
+		m.calls = algo.Calls{UpperGrad: last.UpperGrad / K, LowerGrad: last.LowerGrad / K, HVP: last.HVP / K, JVP: last.JVP / K, Hessian: last.Hessian / K, Jacobian: last.Jacobian / K}
+	}
+	m.dense, err = algo.DenseBytes(e.method, e.p, d, d)
+	return m, err
+}
+
+// check compares each agent's counts with the formula of this table and with algo.CostOf.
+func (e entrant) check(d, K int, w *network.Matrix, usage []train.Usage) error {
+	var floats, messages int
+	var calls algo.Calls
+	for k := range K {
+		c, err := algo.CostOf(e.method, e.p, d, d, k)
+		if err != nil {
+			return err
+		}
+		if want := e.traffic(d, e.p.T, e.p.N); k > 0 && c.Floats != want {
+			return fmt.Errorf("%s, p = q = %d: algo's formula gives %d numbers in an iteration, the table's %d", e.method, d, c.Floats, want)
+		}
+		floats += c.Floats
+		messages += c.Messages
+		calls.UpperGrad += c.UpperGrad
+		calls.LowerGrad += c.LowerGrad
+		calls.HVP += c.HVP
+		calls.JVP += c.JVP
+		calls.Hessian += c.Hessian
+		calls.Jacobian += c.Jacobian
+	}
+	for i, u := range usage {
+		sends := w.Sends(i)
+		if u.Sent.Floats != int64(sends*floats) || u.Sent.Messages != int64(sends*messages) {
+			return fmt.Errorf("%s, p = q = %d, agent %d: %d numbers in %d messages were sent, by formula %d in %d",
+				e.method, d, i, u.Sent.Floats, u.Sent.Messages, sends*floats, sends*messages)
+		}
+		if u.Calls != calls {
+			return fmt.Errorf("%s, p = q = %d, agent %d: the oracle was asked %+v, by formula %+v", e.method, d, i, u.Calls, calls)
+		}
+	}
+	return nil
+}
+
+// table1 measures Table 1 of the paper.
+func table1(ctx context.Context, l *lab) error {
+	dims := pick(l, []int{50, 100, 200, 400}, []int{10, 20})
+	K, rounds := pick(l, 5, 2), pick(l, 3, 1)
+	time := report.Figure{Title: "Time of an iteration, 8 agents", XLabel: "p = q", YLabel: "milliseconds", XScale: report.Log, YScale: report.Log}
+	traffic := report.Figure{Title: "Traffic of an iteration, to each neighbour", XLabel: "p = q", YLabel: "numbers sent", XScale: report.Log, YScale: report.Log}
+	times, sent := table{{"method", "problem"}}, table{{"method", "oracle calls of an agent"}}
+	for _, d := range dims {
+		times[0] = append(times[0], fmt.Sprintf("ms, %d", d))
+		sent[0] = append(sent[0], fmt.Sprintf("floats, %d", d))
+	}
+	times[0] = append(times[0], "exponent", fmt.Sprintf("MiB of matrices, %d", dims[len(dims)-1]))
+	sent[0] = append(sent[0], "exponent", "formula")
+	grows := true
+	for _, e := range entrants() {
+		var d, ms, floats []float64
+		a, b := []any{e.method, e.problem}, []any{e.method}
+		var m measured
+		for i, dim := range dims {
+			var err error
+			if m, err = e.measure(ctx, dim, K, rounds); err != nil {
+				return err
+			}
+			if i == 0 {
+				b = append(b, describe(m.calls))
+			}
+			d, ms, floats = append(d, float64(dim)), append(ms, m.ms), append(floats, float64(m.floats))
+			a, b = append(a, m.ms), append(b, m.floats)
+		}
+		slower, err := slope(d, ms)
+		if err != nil {
+			return err
+		}
+		more, err := slope(d, floats)
+		if err != nil {
+			return err
+		}
+		times.add(append(a, slower, float64(m.dense)/(1<<20))...)
+		sent.add(append(b, more, e.formula)...)
+		grows = grows && math.Abs(more-e.growth) < 0.1
+		time.Series = append(time.Series, report.Series{Name: e.method, X: d, Y: ms})
+		traffic.Series = append(traffic.Series, report.Series{Name: e.method, X: d, Y: floats})
+	}
+	l.table(times)
+	l.table(sent)
+	l.claim(true, "numbers and messages sent, and oracle calls, equal the formulas exactly, for all methods, dimensions and agents")
+	l.claim(grows, "traffic grows with exponent 2 for DSBO-JHIP and GBDSBO and 1 for the others")
+	if err := l.figure("table1-time", time); err != nil {
+		return err
+	}
+	return l.figure("table1-traffic", traffic)
+}
+
+// describe lists the oracle calls that there are.
+func describe(c algo.Calls) string {
+	var parts []string
+	for _, kind := range []struct {
+		n    int
+		name string
+	}{{c.LowerGrad, "∇g"}, {c.UpperGrad, "∇f"}, {c.HVP, "HVP"}, {c.JVP, "JVP"}, {c.Hessian, "Hessian"}, {c.Jacobian, "Jacobian"}} {
+		if kind.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", kind.n, kind.name))
+		}
+	}
+	return strings.Join(parts, " + ")
+}
