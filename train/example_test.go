@@ -1,0 +1,73 @@
+package train_test
+
+import (
+	"context"
+	"fmt"
+
+	"dsbo/algo"
+	"dsbo/algo/algotest"
+	"dsbo/network"
+	"dsbo/train"
+)
+
+// Run works on any oracles, here those of a problem with a known answer.
+func ExampleRun() {
+	var prob train.Problem
+	for _, o := range algotest.NewQuadratics(8, 3, 6, 1) {
+		prob.Oracles, prob.Evaluate = append(prob.Oracles, o), append(prob.Evaluate, o)
+	}
+	ring, err := network.Ring(8, 0.5)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := train.Run(context.Background(), train.Config{
+		Problem: prob, W: ring.W, Method: "madsbo", K: 200, EvalEvery: 100,
+		Params: algo.Params{Alpha: algo.InverseRoot(0.2), Beta: algo.InverseRoot(0.2), Gamma: algo.Constant(0.2)},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, rec := range r.Records {
+		fmt.Printf("iteration %3d: Φ = %.3f, consensus error of x %.0e\n", rec.Iteration, rec.Phi, rec.ConsensusX)
+	}
+	// Output:
+	// iteration   0: Φ = 0.582, consensus error of x 0e+00
+	// iteration 100: Φ = 0.385, consensus error of x 2e-03
+	// iteration 200: Φ = 0.382, consensus error of x 1e-03
+}
+
+// Exact says what a method should have found.
+func ExampleExact_Solve() {
+	var exact train.Exact
+	for _, o := range algotest.NewQuadratics(8, 3, 6, 1) {
+		exact.Oracles = append(exact.Oracles, o)
+	}
+	at, err := exact.Solve(context.Background(), []float64{0, 0, 0})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("Φ = %.4f, ∇Φ = %.4f\n", at.Phi, at.Gradient)
+	// Output:
+	// Φ = 0.5822, ∇Φ = [0.3057 0.1824 0.2374]
+}
+
+// Curvature tells which steps are stable before a run is made.
+func ExampleCurvature() {
+	var prob train.Problem
+	for _, o := range algotest.NewQuadratics(3, 2, 4, 1) {
+		prob.Oracles = append(prob.Oracles, o)
+	}
+	lmax, err := train.Curvature(context.Background(), prob.Oracles, make([]float64, 2), make([]float64, 4))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, w := range train.StepWarnings("madsbo", algo.Params{Beta: algo.Constant(0.5), Gamma: algo.Constant(0.5)}, lmax, 0) {
+		fmt.Println(w)
+	}
+	// Output:
+	// gamma = 0.5, the step of z, is above 0.8/L_max = 0.381 (agent 1, L_max = 2.1): z may diverge
+}

@@ -1,0 +1,168 @@
+package train_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/ad"
+	"dsbo/algo"
+	"dsbo/data"
+	"dsbo/models"
+	"dsbo/network"
+	"dsbo/train"
+)
+
+const features, classes = 5, 3
+
+// examples are points around the corners of a simplex, one corner a class.
+func examples(t *testing.T, r *rand.Rand, n int) data.Examples {
+	t.Helper()
+	x, labels := make([]float64, n*features), make([]uint8, n)
+	for i := range n {
+		labels[i] = uint8(i % classes)
+		for j := range features {
+			x[i*features+j] = r.NormFloat64()
+		}
+		x[i*features+i%classes] += 2
+	}
+	X, err := ad.FloatTable(n, features, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	T, err := ad.LabelTable(labels, classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data.Examples{X: X, Target: T}
+}
+
+func task(t *testing.T) data.Task {
+	t.Helper()
+	r := rand.New(rand.NewPCG(1, 1))
+	split, err := data.NewTask(examples(t, r, 120), examples(t, r, 31), data.Split{Agents: 4, Train: 17, Val: 11})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return split
+}
+
+// TestScores: losses and accuracies over all agents are those of all examples together, counted by hand.
+func TestScores(t *testing.T) {
+	d := task(t)
+	prob, err := train.NewProblem(d, models.Softmax{Features: features, Classes: classes}, models.Config{Float32: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(2, 2))
+	y := make([]float64, features*classes)
+	for i := range y {
+		y[i] = r.NormFloat64()
+	}
+	got, err := prob.Score(y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shards [2][]data.Examples
+	for _, s := range d.Shards {
+		shards[0], shards[1] = append(shards[0], s.Train), append(shards[1], s.Val)
+	}
+	for name, c := range map[string]struct {
+		got train.Score
+		of  []data.Examples
+	}{"training": {got.Train, shards[0]}, "validation": {got.Val, shards[1]}, "test": {got.Test, []data.Examples{d.Test}}} {
+		loss, hits, n := 0.0, 0.0, 0.0
+		for _, e := range c.of {
+			for i := range e.Len() {
+				l, hit := byHand(e, i, y)
+				loss, hits, n = loss+l, hits+hit, n+1
+			}
+		}
+		// Sums of at most 68 terms of about 1, in float64.
+		if math.Abs(c.got.Loss-loss/n) > 1e-13 || math.Abs(c.got.Accuracy-hits/n) > 1e-13 {
+			t.Errorf("%s: %+v, want loss %g and accuracy %g", name, c.got, loss/n, hits/n)
+		}
+	}
+}
+
+// byHand is the cross-entropy of one example, and 1 if the largest logit is right.
+func byHand(e data.Examples, i int, y []float64) (loss, hit float64) {
+	logits, sum, best, right := make([]float64, classes), 0.0, 0, 0
+	for k := range classes {
+		for j := range features {
+			logits[k] += y[k*features+j] * e.X.At(i, j)
+		}
+		sum += math.Exp(logits[k])
+		if logits[k] > logits[best] {
+			best = k
+		}
+		if e.Target.At(i, k) == 1 {
+			right = k
+		}
+	}
+	if best == right {
+		hit = 1
+	}
+	return math.Log(sum) - logits[right], hit
+}
+
+// TestModelRun: a model of float32 runs and falls; its evaluation is in float64, exact to its tolerance.
+func TestModelRun(t *testing.T) {
+	ring, err := network.Ring(4, 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := train.Config{
+		W: ring.W, Method: "madsbo", K: 30, EvalEvery: 30, Tol: 1e-10,
+		Params: algo.Params{Alpha: algo.Constant(0.5), Beta: algo.Constant(0.3), Gamma: algo.Constant(0.3)},
+	}
+	var phi [2]train.Number
+	for i, single := range []bool{false, true} {
+		if c.Problem, err = train.NewProblem(task(t), models.Softmax{Features: features, Classes: classes}, models.Config{Seed: 3, Batch: 9, Float32: single}); err != nil {
+			t.Fatal(err)
+		}
+		r := run(t, c)
+		first, last := r.Records[0], r.Last()
+		if !(last.Phi < first.Phi) || !(last.TestLoss < first.TestLoss) || !(last.TestAccuracy > 0.7) || last.LowerResidual > 1e-10 {
+			t.Errorf("float32 %t: from %+v to %+v", single, first, last)
+		}
+		phi[i] = last.Phi
+	}
+	if phi[0] == phi[1] || math.Abs(float64(phi[0]-phi[1])) > 1e-5 {
+		t.Errorf("Φ = %v in float64 and %v in float32: want a little difference", phi[0], phi[1])
+	}
+}
+
+func TestNewProblem(t *testing.T) {
+	mlp := models.MLP{Features: features, Classes: classes, Hidden: []int{4}, Seed: 7}
+	prob, err := train.NewProblem(task(t), mlp, models.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := make([]float64, len(prob.Start))
+	mlp.Start(want)
+	near(t, "start", prob.Start, want, 0)
+	r, err := train.Run(context.Background(), train.Config{Problem: prob, W: server(t, 4), K: 1, NoExact: true})
+	if err != nil || r.Last().Phi.Known() || !r.Last().ValAccuracy.Known() {
+		t.Errorf("%+v, %v: want scores without Φ", r, err)
+	}
+	if _, err := train.NewProblem(task(t), models.Softmax{Features: features + 1, Classes: classes}, models.Config{}); !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), "agent 0") {
+		t.Errorf("%v, want that the features do not fit", err)
+	}
+	if _, err := train.NewProblem(data.Task{Shards: []data.Shard{{}}}, mlp, models.Config{}); err == nil {
+		t.Error("a task without examples: want an error")
+	}
+}
+
+func server(t *testing.T, n int) *network.Matrix {
+	t.Helper()
+	g, err := network.Server(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g.W
+}
