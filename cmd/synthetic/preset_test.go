@@ -37,7 +37,7 @@ func TestDefault(t *testing.T) {
 		t.Skip("takes some seconds")
 	}
 	dir := t.TempDir()
-	complete(t, "-quiet", "-out="+dir)
+	complete(t, "-quiet", "-report=false", "-out="+dir)
 	for _, r := range []string{"r0.5", "r1", "r1.5"} {
 		t.Run(r, func(t *testing.T) {
 			rs := records(t, filepath.Join(dir, r))
@@ -60,7 +60,7 @@ func TestPaper(t *testing.T) {
 		t.Skip("takes some seconds")
 	}
 	dir := t.TempDir()
-	complete(t, "-preset=paper", "-quiet", "-out="+dir)
+	complete(t, "-preset=paper", "-quiet", "-report=false", "-out="+dir)
 	for _, r := range []string{"r0.5", "r1", "r1.5"} {
 		t.Run(r, func(t *testing.T) {
 			rs := records(t, filepath.Join(dir, r))

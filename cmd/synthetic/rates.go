@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"dsbo/cmd/internal/job"
-	"dsbo/internal/cli"
 	"dsbo/train"
 )
 
@@ -55,21 +54,16 @@ func (c *command) printRates(w io.Writer, page string, outcomes []job.Outcome) e
 			number("%.1f", s.MsPerIteration), fmt.Sprintf("%.0f", s.FloatsSent), fmt.Sprintf("%.0f", s.FloatsFormula),
 		})
 	}
-	o := outcomes[0]
-	if _, err := fmt.Fprintf(w, "synthetic task, p = q = %d, %d iterations of %s, %d agents (%s)\n\n", c.features, o.Summary.Iterations, o.Summary.Algorithm, o.Config.Agents, o.Config.Graph); err != nil {
-		return err
-	}
-	if err := cli.Table(w, rows); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, `
+	o, p := outcomes[0], &printer{w: w}
+	p.text("synthetic task, p = q = %d, %d iterations of %s, %d agents (%s)\n\n", c.features, o.Summary.Iterations, o.Summary.Algorithm, o.Config.Agents, o.Config.Graph)
+	p.table(rows)
+	p.text(`
 Φ is exact: at λ = 0, at the best of a few constant λ, and at the tuned λ. The test loss is that of the agents' average
 model, from the first evaluation to the last, and its accuracy that at the last. Refitted are test loss and accuracy of the
 models that the agents find together at these three λ. Sent are numbers, by an agent in an iteration to all its neighbours.
-
-report      %s
-`, page)
-	return err
+`)
+	p.page(page)
+	return p.err
 }
 
 // bestConstant returns the model of the best constant λ, which may be 0.

@@ -86,8 +86,8 @@ func TestResumedSeries(t *testing.T) {
 		n                 int
 		done              string // a run that is not run again
 	}{
-		{"rates", "-p=4 -agents=3 -train=30 -val=30 -test=20 -K=6 -T=2 -N=2 -eval-every=2", "iteration 4 ", 2, "r0.5"},
-		{"comparison", "-compare -seeds=2 -p=4 -agents=3 -train=500 -val=30 -test=20 -K=4 -T=1 -N=2", "finished", 7, "madsbo-1-seed1"},
+		{"rates", "-p=4 -agents=3 -train=30 -val=30 -test=20 -K=6 -T=2 -N=2 -eval-every=2 -report=false", "iteration 4 ", 2, "r0.5"},
+		{"comparison", "-compare -seeds=2 -p=4 -agents=3 -train=500 -val=30 -test=20 -K=4 -T=1 -N=2 -report=false", "finished", 7, "madsbo-1-seed1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -106,7 +106,7 @@ func TestResumedSeries(t *testing.T) {
 			if err := run(t.Context(), append(args, "-out="+halves), io.Discard, io.Discard); cli.Code(err) != cli.Usage || !strings.Contains(err.Error(), "-resume goes on") {
 				t.Fatalf("without -resume: %v", err)
 			}
-			complete(t, "-resume", "-out="+halves)
+			complete(t, "-resume", "-report=false", "-out="+halves)
 			after, err := os.Stat(first)
 			if err != nil {
 				t.Fatal(err)
@@ -122,7 +122,7 @@ func TestResumedSeries(t *testing.T) {
 // The newest unfinished series is the one that -resume means.
 func TestResumeTheNewest(t *testing.T) {
 	t.Chdir(t.TempDir())
-	args := strings.Fields("-p=4 -agents=3 -train=30 -val=30 -test=20 -K=6 -T=2 -N=2 -eval-every=2")
+	args := strings.Fields("-p=4 -agents=3 -train=30 -val=30 -test=20 -K=6 -T=2 -N=2 -eval-every=2 -report=false")
 	complete(t, args...)
 	interrupted(t, args, "iteration 2 ", 1)
 	out := complete(t, "-resume", "-quiet")
@@ -134,7 +134,7 @@ func TestResumeTheNewest(t *testing.T) {
 
 func TestDiskIsFull(t *testing.T) {
 	var full fullDisk
-	err := run(t.Context(), strings.Fields("-r=1 -p=4 -agents=3 -train=30 -val=30 -test=20 -K=2 -T=1 -N=1 -quiet -out="+filepath.Join(t.TempDir(), "run")), full, io.Discard)
+	err := run(t.Context(), strings.Fields("-r=1 -p=4 -agents=3 -train=30 -val=30 -test=20 -K=2 -T=1 -N=1 -quiet -report=false -out="+filepath.Join(t.TempDir(), "run")), full, io.Discard)
 	if !errors.Is(err, errFull) || cli.Code(err) != cli.Failure {
 		t.Errorf("error %v, want that of stdout", err)
 	}

@@ -29,7 +29,7 @@ is the same problem. Sent are numbers, by an agent in an iteration to all its ne
 	}
 	p.text("\nLowest Φ with the same budget: what the thriftier of DSBO-JHIP and GBDSBO has spent in its whole run\n\n")
 	p.table(r.within())
-	p.text("\nreport      %s\n", page)
+	p.page(page)
 	return p.err
 }
 
@@ -48,6 +48,13 @@ func (p *printer) text(format string, args ...any) {
 func (p *printer) table(rows [][]string) {
 	if p.err == nil {
 		p.err = cli.Table(p.w, rows)
+	}
+}
+
+// page says where the report is, if there is one.
+func (p *printer) page(path string) {
+	if path != "" {
+		p.text("\nreport      %s\n", path)
 	}
 }
 

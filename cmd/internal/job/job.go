@@ -50,9 +50,11 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	path, err := page(r.folder, "", r.folder)
-	if err != nil {
-		return err
+	path := ""
+	if j.Settings.Report {
+		if path, err = page(r.folder, "", r.folder); err != nil {
+			return err
+		}
 	}
 	return r.print(stdout, path)
 }

@@ -148,7 +148,7 @@ func (o *Outcome) load() error {
 }
 
 // Close writes how the series ended, with its result, and the page about the outcomes, whose path it
-// returns.
+// returns; "" if there is to be none.
 func (s *Series) Close(title string, result any, outcomes []Outcome) (string, error) {
 	var parts []string
 	var folders []train.Folder
@@ -157,9 +157,12 @@ func (s *Series) Close(title string, result any, outcomes []Outcome) (string, er
 		folders = append(folders, o.Folder)
 	}
 	s.progress.Stop()
-	path, err := page(s.folder, title, folders...)
-	if err != nil {
-		return "", err
+	path := ""
+	if s.base.Settings.Report {
+		var err error
+		if path, err = page(s.folder, title, folders...); err != nil {
+			return "", err
+		}
 	}
 	return path, s.folder.WriteSummary(seriesSummary{State: train.Finished, Parts: parts, Result: result})
 }
