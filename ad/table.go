@@ -108,7 +108,13 @@ func (t *Table) Float32() (*Table, error) {
 	}
 	data := make([]float32, t.rows*t.cols)
 	readRows(t, data, nil, 0, t.rows)
-	return Float32Table(t.rows, t.cols, data)
+	for i, v := range data {
+		if math.IsInf(float64(v), 0) {
+			return nil, fmt.Errorf("%w: %g in row %d, column %d is too large for float32: want at most %.3g, or to compute in float64",
+				dsbo.ErrConfig, t.At(i/t.cols, i%t.cols), i/t.cols, i%t.cols, math.MaxFloat32)
+		}
+	}
+	return &Table{rows: t.rows, cols: t.cols, f32: data}, nil
 }
 
 // Rows returns the number of rows.

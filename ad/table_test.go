@@ -3,6 +3,7 @@ package ad
 import (
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"dsbo"
@@ -229,7 +230,7 @@ func TestFloat32Copy(t *testing.T) {
 	if tab, err = FloatTable(1, 2, []float64{0, 1e39}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tab.Float32(); !errors.Is(err, dsbo.ErrConfig) {
-		t.Errorf("1e39: error %v, want ErrConfig", err)
+	if _, err := tab.Float32(); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "1e+39 in row 0, column 1") {
+		t.Errorf("1e39: error %v, want ErrConfig and the place", err)
 	}
 }

@@ -150,6 +150,8 @@ func TestNewOracleErrors(t *testing.T) {
 	ids := signs
 	ids.Train.ID = ids.Train.ID[1:]
 	numbers := numberShard(t, 10, 9, 3, func(*rand.Rand) float64 { return .5 })
+	large := signs
+	large.Val.X = table(t, 9, 3, []float64{1e39, 26: 1})
 	anonymous := classes
 	anonymous.Train.ID = nil
 	for _, c := range []struct {
@@ -169,6 +171,7 @@ func TestNewOracleErrors(t *testing.T) {
 		{"targets of others", models.Logistic{Features: 3}, other, models.Config{}, dsbo.ErrShape, "targets for 10 examples are missing or of another number"},
 		{"IDs of others", models.Logistic{Features: 3}, ids, models.Config{}, dsbo.ErrShape, "9 IDs for 10 examples"},
 		{"batch", models.Logistic{Features: 3}, signs, models.Config{Batch: -1}, dsbo.ErrConfig, "batch -1"},
+		{"too large for float32", models.Logistic{Features: 3}, large, models.Config{Agent: 3, Float32: true}, dsbo.ErrConfig, "agent 3, upper loss: bad configuration: 1e+39 in row 0"},
 		{"no variables", hollow{models.Logistic{Features: 3}}, signs, models.Config{}, dsbo.ErrShape, "p=1, q=0"},
 		{"hyperclean without IDs", models.HyperClean{Features: 3, Classes: 4, Examples: 20}, anonymous, models.Config{}, dsbo.ErrShape, "needs the ID"},
 		{"hyperclean, too few", models.HyperClean{Features: 3, Classes: 4, Examples: 14}, classes, models.Config{}, dsbo.ErrShape, "training example 9 has ID 14: want 0 to 13"},
