@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"strconv"
 
 	"dsbo/cmd/internal/job"
+	"dsbo/internal/cli"
 	"dsbo/train"
 )
 
@@ -47,23 +49,29 @@ func (c *command) printRates(w io.Writer, page string, outcomes []job.Outcome) e
 	for i, o := range outcomes {
 		s := o.Summary
 		best, m := bestConstant(s), s.Models
-		pair := func(m job.Model) string { return number("%.4f", m.TestLoss) + number(" %.4f", m.TestAccuracy) }
+		pair := func(m job.Model) string { return job.Show("%.4f", m.TestLoss) + job.Show(" %.4f", m.TestAccuracy) }
 		rows = append(rows, []string{
-			strconv.FormatFloat(c.rates[i], 'g', -1, 64), number("%.2f", s.PhiLambda0), number("%.2f", best.Phi), number("%.2f", s.PhiEnd),
-			course(o.Records), number("%.4f", s.TestAccuracy), pair(m[0]), pair(best), pair(m[len(m)-1]),
-			number("%.1f", s.MsPerIteration), fmt.Sprintf("%.0f", s.FloatsSent), fmt.Sprintf("%.0f", s.FloatsFormula),
+			strconv.FormatFloat(c.rates[i], 'g', -1, 64), job.Show("%.2f", s.PhiLambda0), job.Show("%.2f", best.Phi), job.Show("%.2f", s.PhiEnd),
+			course(o.Records), job.Show("%.4f", s.TestAccuracy), pair(m[0]), pair(best), pair(m[len(m)-1]),
+			job.Show("%.1f", s.MsPerIteration), fmt.Sprintf("%.0f", s.FloatsSent), fmt.Sprintf("%.0f", s.FloatsFormula),
 		})
 	}
-	o, p := outcomes[0], &printer{w: w}
-	p.text("synthetic task, p = q = %d, %d iterations of %s, %d agents (%s)\n\n", c.features, o.Summary.Iterations, o.Summary.Algorithm, o.Config.Agents, o.Config.Graph)
-	p.table(rows)
-	p.text(`
+	var b bytes.Buffer
+	o := outcomes[0]
+	fmt.Fprintf(&b, "synthetic task, p = q = %d, %d iterations of %s, %d agents (%s)\n\n", c.features, o.Summary.Iterations, o.Summary.Algorithm, o.Config.Agents, o.Config.Graph)
+	if err := cli.Table(&b, rows); err != nil {
+		return err
+	}
+	b.WriteString(`
 Φ is exact: at λ = 0, at the best of a few constant λ, and at the tuned λ. The test loss is that of the agents' average
 model, from the first evaluation to the last, and its accuracy that at the last. Refitted are test loss and accuracy of the
 models that the agents find together at these three λ. Sent are numbers, by an agent in an iteration to all its neighbours.
 `)
-	p.page(page)
-	return p.err
+	if page != "" {
+		fmt.Fprintf(&b, "\nreport      %s\n", page)
+	}
+	_, err := b.WriteTo(w)
+	return err
 }
 
 // bestConstant returns the model of the best constant λ, which may be 0.
@@ -74,13 +82,5 @@ func course(records []train.Record) string {
 	if len(records) < 2 {
 		return "-"
 	}
-	return number("%.4f", records[1].TestLoss) + " → " + number("%.4f", records[len(records)-1].TestLoss)
-}
-
-// number shows n, or a dash where it is not known.
-func number(format string, n train.Number) string {
-	if !n.Known() {
-		return "-"
-	}
-	return fmt.Sprintf(format, float64(n))
+	return job.Show("%.4f", records[1].TestLoss) + " → " + job.Show("%.4f", records[len(records)-1].TestLoss)
 }

@@ -1,61 +1,53 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
 
+	"dsbo/cmd/internal/job"
 	"dsbo/internal/cli"
 )
 
 // print writes the tables of a comparison.
 func (r *comparison) print(w io.Writer, c *command, page string) error {
-	p := &printer{w: w}
-	p.text("synthetic task, r = %v, p = q = %d, losses as a %s, %d agents, %d seeds; numbers are medians over seeds\n", &c.rates, c.features, c.reduce, c.Settings.Agents, c.seeds)
-	p.text(`
+	var b bytes.Buffer
+	text := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
+	text("synthetic task, r = %v, p = q = %d, losses as a %s, %d agents, %d seeds; numbers are medians over seeds\n", &c.rates, c.features, c.reduce, c.Settings.Agents, c.seeds)
+	text(`
 Each method takes the step of x that ended with the lowest exact Φ on the first seed, of those tried. To the letter
 MA-DSBO cannot: its α is a weight too, and at most 1. "Step η" is the letter with α = 1 for the upper loss times η, which
 is the same problem. Sent are numbers, by an agent in an iteration to all its neighbours.
 
 `)
-	p.table(r.methods())
+	tables := []titled{{rows: r.methods()}}
 	for _, l := range r.Levels {
-		p.text("\n%s\n\n", r.title(l))
-		p.table(r.reached(l))
+		tables = append(tables, titled{r.title(l), r.reached(l)})
 	}
 	for _, l := range r.Levels {
-		p.text("\nHow many times as much the others spend as MA-DSBO to reach Φ = %.2f\n\n", median(l.Phi))
-		p.table(r.factors(l))
+		tables = append(tables, titled{fmt.Sprintf("How many times as much the others spend as MA-DSBO to reach Φ = %.2f", median(l.Phi)), r.factors(l)})
 	}
-	p.text("\nLowest Φ with the same budget: what the thriftier of DSBO-JHIP and GBDSBO has spent in its whole run\n\n")
-	p.table(r.within())
-	p.page(page)
-	return p.err
+	tables = append(tables, titled{"Lowest Φ with the same budget: what the thriftier of DSBO-JHIP and GBDSBO has spent in its whole run", r.within()})
+	for _, t := range tables {
+		if t.title != "" {
+			text("\n%s\n\n", t.title)
+		}
+		if err := cli.Table(&b, t.rows); err != nil {
+			return err
+		}
+	}
+	if page != "" {
+		text("\nreport      %s\n", page)
+	}
+	_, err := b.WriteTo(w)
+	return err
 }
 
-// A printer writes until the first error.
-type printer struct {
-	w   io.Writer
-	err error
-}
-
-func (p *printer) text(format string, args ...any) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format, args...)
-	}
-}
-
-func (p *printer) table(rows [][]string) {
-	if p.err == nil {
-		p.err = cli.Table(p.w, rows)
-	}
-}
-
-// page says where the report is, if there is one.
-func (p *printer) page(path string) {
-	if path != "" {
-		p.text("\nreport      %s\n", path)
-	}
+// A titled table has a line above it.
+type titled struct {
+	title string
+	rows  [][]string
 }
 
 // methods is the table of who ran, and what an iteration costs.
@@ -68,7 +60,7 @@ func (r *comparison) methods() [][]string {
 		}
 		rows = append(rows, []string{
 			m.Method, fmt.Sprintf(m.symbol, m.Step), strings.Join(tried, ", "), fmt.Sprintf("%.2f", m.PhiEnd),
-			number("%.2f", m.MsPerIteration), fmt.Sprintf("%.0f", m.FloatsSent), fmt.Sprintf("%.0f", m.FloatsFormula),
+			job.Show("%.2f", m.MsPerIteration), fmt.Sprintf("%.0f", m.FloatsSent), fmt.Sprintf("%.0f", m.FloatsFormula),
 		})
 	}
 	return rows

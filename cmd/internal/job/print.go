@@ -23,15 +23,17 @@ func (r *runner) print(w io.Writer, page string) error {
 		return err
 	}
 	for _, f := range [][2]string{
-		{"iterations", fmt.Sprintf("%d of %s, %s ms each", s.Iterations, s.Algorithm, show("%.0f", s.MsPerIteration))},
-		{"consensus error of x", show("%.2e", s.ConsensusX)},
-		{"hypergradient error", show("%.3f", s.HypergradientError)},
+		{"iterations", fmt.Sprintf("%d of %s, %s ms each", s.Iterations, s.Algorithm, Show("%.0f", s.MsPerIteration))},
+		{"consensus error of x", Show("%.2e", s.ConsensusX)},
+		{"hypergradient error", Show("%.3f", s.HypergradientError)},
 		{"sent", fmt.Sprintf("%.0f numbers an agent and iteration (by the method's formula %.0f), %.1f MB in all", s.FloatsSent, s.FloatsFormula, float64(s.BytesSent)/1e6)},
-		{"peak memory", show("%.0f MiB", s.PeakRSSMiB)},
+		{"peak memory", Show("%.0f MiB", s.PeakRSSMiB)},
 		{"run folder", string(r.folder)},
 		{"report", page},
 	} {
-		fmt.Fprintf(&b, "%-22s%s\n", f[0], f[1])
+		if f[1] != "" {
+			fmt.Fprintf(&b, "%-22s%s\n", f[0], f[1])
+		}
 	}
 	_, err := b.WriteTo(w)
 	return err
@@ -41,9 +43,9 @@ func (r *runner) print(w io.Writer, page string) error {
 func (s *Summary) printModels(b *bytes.Buffer) error {
 	rows := [][]string{{"model", "Φ", "validation loss", "test loss", "test accuracy"}}
 	for _, m := range s.Models {
-		rows = append(rows, []string{m.Name, show("%.4f", m.Phi), show("%.4f", m.ValLoss), show("%.4f", m.TestLoss), show("%.4f", m.TestAccuracy)})
+		rows = append(rows, []string{m.Name, Show("%.4f", m.Phi), Show("%.4f", m.ValLoss), Show("%.4f", m.TestLoss), Show("%.4f", m.TestAccuracy)})
 	}
-	rows = append(rows, []string{"last iterate", "", show("%.4f", s.ValLoss), show("%.4f", s.TestLoss), show("%.4f", s.TestAccuracy)})
+	rows = append(rows, []string{"last iterate", "", Show("%.4f", s.ValLoss), Show("%.4f", s.TestLoss), Show("%.4f", s.TestAccuracy)})
 	if err := cli.Table(b, rows); err != nil {
 		return err
 	}
@@ -56,8 +58,8 @@ func (s *Summary) printModels(b *bytes.Buffer) error {
 	return nil
 }
 
-// show writes a number that may not be known.
-func show(format string, n train.Number) string {
+// Show writes a number that may not be known.
+func Show(format string, n train.Number) string {
 	if !n.Known() {
 		return "-"
 	}
