@@ -28,10 +28,11 @@ type checkpoint struct {
 
 type checkpointHead struct {
 	Format        int             `json:"format"`
-	Config        json.RawMessage `json:"config"`        // what the numbers of the run depend on
-	Iteration     int             `json:"iteration"`     // iterations done
-	Seconds       float64         `json:"seconds"`       // of the clock, in iterations
-	MetricsBytes  int64           `json:"metrics_bytes"` // of metrics.jsonl that belong to the run so far
+	Config        json.RawMessage `json:"config"`         // what the numbers of the run depend on
+	Iteration     int             `json:"iteration"`      // iterations done
+	Round         int             `json:"round,omitzero"` // next exchange, of an agent alone
+	Seconds       float64         `json:"seconds"`        // of the clock, in iterations
+	MetricsBytes  int64           `json:"metrics_bytes"`  // of metrics.jsonl that belong to the run so far
 	MetricsSHA256 []byte          `json:"metrics_sha256"`
 	Usage         []Usage         `json:"usage"` // by agent
 	Arrays        []arrayHead     `json:"arrays"`

@@ -53,9 +53,10 @@ func Main(name string, command func(ctx context.Context, args []string, stdout, 
 	return Code(err)
 }
 
-// OneLine returns an error's text in one line, without the words that only mark its kind.
+// OneLine returns an error's text in one line, without the words that only mark its kind and in words for users.
 func OneLine(err error) string {
 	s := strings.Join(strings.Fields(err.Error()), " ")
+	s = strings.ReplaceAll(s, context.Canceled.Error(), "interrupted")
 	for _, kind := range []error{dsbo.ErrConfig, dsbo.ErrShape} {
 		s = strings.ReplaceAll(s, kind.Error()+": ", "")
 		s = strings.TrimSuffix(s, ": "+kind.Error())

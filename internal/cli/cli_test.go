@@ -42,6 +42,7 @@ func TestOneLine(t *testing.T) {
 	}{
 		{fmt.Errorf("%w: -agents 0: want more", dsbo.ErrConfig), "-agents 0: want more"},
 		{fmt.Errorf("alpha = -1: must be positive: %w", dsbo.ErrConfig), "alpha = -1: must be positive"},
+		{fmt.Errorf("refit: %w", context.Canceled), "refit: interrupted"},
 		{errors.Join(errors.New("first"), errors.New("second\n")), "first second"},
 	} {
 		if got := cli.OneLine(c.err); got != c.want {

@@ -98,6 +98,18 @@ type Summary struct {
 	// AlgebraSeconds is the time of steps that was neither the oracle's nor the exchange's.
 	AlgebraSeconds float64      `json:"algebra_seconds"`
 	PeakRSSMiB     train.Number `json:"peak_rss_mib"`
+	PerAgent       []Spent      `json:"per_agent"`
+}
+
+// Spent is what one agent spent in iterations.
+type Spent struct {
+	algo.Calls
+	Messages       int64   `json:"messages"` // vectors, one to each neighbour in an exchange
+	Floats         int64   `json:"floats"`
+	Bytes          int64   `json:"bytes"`
+	OracleSeconds  float64 `json:"oracle_seconds"`
+	MixSeconds     float64 `json:"mix_seconds"` // exchanging, waiting for neighbours included
+	AlgebraSeconds float64 `json:"algebra_seconds"`
 }
 
 func unknown() train.Number { return train.Number(math.NaN()) }
@@ -123,6 +135,7 @@ func (r *runner) summarize(state string, err error) Summary {
 	var u train.Usage
 	for _, a := range r.result.Usage {
 		u.Add(a)
+		s.PerAgent = append(s.PerAgent, Spent{a.Calls, a.Sent.Messages, a.Sent.Floats, a.Sent.Bytes, a.OracleSeconds, a.MixSeconds, a.AlgebraSeconds()})
 	}
 	s.OracleCalls, s.BytesSent = u.Calls, u.Sent.Bytes
 	s.OracleSeconds, s.MixSeconds, s.AlgebraSeconds = u.OracleSeconds, u.MixSeconds, u.AlgebraSeconds()
