@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 }
 
 // small are the flags of a run that takes a moment on the small data set.
-const small = "-agents=4 -train=40 -val=40 -batch=10 -K=6 -T=2 -N=2 -report=false"
+const small = "-agents=4 -train=40 -val=40 -batch=10 -K=6 -T=2 -N=2 -report=false -refit=40"
 
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{

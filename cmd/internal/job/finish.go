@@ -137,7 +137,7 @@ func (r *runner) solve(ctx context.Context, e *train.Exact, m *Model) (float64, 
 
 // refit lets the agents find the model of m's λ together, from a start.
 func (r *runner) refit(ctx context.Context, m *Model, start []float64) error {
-	const steps = 2000
+	steps := r.Settings.Refit
 	r.progress.Start("refit at "+m.Name, steps)
 	solver := train.Refit{Problem: r.problem.Problem, W: r.graph.W, Steps: steps, OnStep: func(done int, _ float64) { r.progress.Set(done) }}
 	res, err := solver.Solve(ctx, m.x, start)

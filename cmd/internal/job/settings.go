@@ -47,6 +47,7 @@ type Settings struct {
 	DType     string // before Flags, its default; "": float32
 	Seed      uint64
 	Memory    float64 // GiB
+	Refit     int     // steps
 
 	EvalEvery, CheckpointEvery int
 	Out                        string
@@ -107,7 +108,8 @@ func (s *Settings) Flags(f *cli.Flags, presets []string) {
 	f.StringVar(&s.DType, "dtype", cmp.Or(s.DType, "float32"), "`type` of numbers in the agents' oracles, float32 or float64; evaluation is in float64")
 	f.Uint64Var(&s.Seed, "seed", 1, "`number` that all draws depend on")
 	f.Float64Var(&s.Memory, "memory", 4, "`GiB` that the matrices of jhip and gbdsbo may take, all agents together")
-	f.Group("Computation", "batch", "dtype", "seed", "memory")
+	f.IntVar(&s.Refit, "refit", 2000, "at most so many `steps` of y for each model that is found at the end")
+	f.Group("Computation", "batch", "dtype", "seed", "memory", "refit")
 
 	f.StringVar(&s.Out, "out", "", "run `folder` (default: a new one in runs, named by preset and seed)")
 	f.IntVar(&s.EvalEvery, "eval-every", 0, "`iterations` from one evaluation to the next (default K/10)")
@@ -257,6 +259,8 @@ func (s *Settings) validate(p algo.Params) error {
 		return bad("-dtype %s: want float32 or float64", s.DType)
 	case !(s.Memory > 0 && s.Memory < 1e6):
 		return bad("-memory %v: want a positive number of GiB", s.Memory)
+	case s.Refit < 1:
+		return bad("-refit %d: want at least 1", s.Refit)
 	case s.EvalEvery < 0:
 		return bad("-eval-every %d: want at least 1", s.EvalEvery)
 	case s.CheckpointEvery < 0:
