@@ -53,7 +53,7 @@ func TestHIGPFactor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := s.decay(t.Context(), 0.1/s.lmax, 500)
+	d, err := s.decay(t.Context(), 0.1/s.lmax, 250)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestHIGPFactor(t *testing.T) {
 	}
 	alike := unlike(testLab())
 	alike.differ = 0
-	for _, w := range []float64{0.3, 0.5, 0.8} {
+	for _, w := range []float64{0.3, 0.8} {
 		g, err := network.Ring(8, w)
 		if err != nil {
 			t.Fatal(err)

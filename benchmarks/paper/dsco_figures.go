@@ -52,7 +52,7 @@ func (c composition) compare(ctx context.Context, l *lab, best optimum) error {
 	if err != nil {
 		return err
 	}
-	kind, seeds, K := "full", 1, pick(l, 4000, 40)
+	kind, seeds, K := "full", 1, pick(l, 4000, 10)
 	if c.noise > 0 {
 		kind, seeds = "stochastic", pick(l, 6, 1)
 	}

@@ -14,7 +14,7 @@ import (
 
 // graphs runs one problem of 16 agents on graphs of different ρ.
 func graphs(ctx context.Context, l *lab) error {
-	K, seeds := pick(l, 2000, 20), pick(l, 3, 1)
+	K, seeds := pick(l, 2000, 6), pick(l, 3, 1)
 	c := quadratics{n: 16, p: 5, q: 8, low: 1, high: 3, coupling: 1, differ: 0.5, noise: 1, seed: l.seed}
 	root := math.Sqrt(float64(K))
 	// γ is below the limit of all graphs, see higp's table.

@@ -40,7 +40,7 @@ func higpSteps(ctx context.Context, l *lab) error {
 	worst := 1.0
 	for _, share := range pick(l, []float64{0.05, 0.1, 0.2, 0.4, 0.5}, []float64{0.2}) {
 		gamma := share / s.lmax
-		d, err := s.decay(ctx, gamma, 1500)
+		d, err := s.decay(ctx, gamma, pick(l, 1500, 60))
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func namedGraphs(names ...string) ([]*network.Graph, error) {
 
 // higpGamma draws the factor a step against γ for several graphs.
 func higpGamma(ctx context.Context, l *lab) error {
-	gs, err := namedGraphs("path", "ring", "exponential", "complete")
+	gs, err := namedGraphs(pick(l, []string{"path", "ring", "exponential", "complete"}, []string{"complete"})...)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func higpGamma(ctx context.Context, l *lab) error {
 			if i%every != 0 || radius >= 0.999 {
 				continue
 			}
-			d, err := s.decay(ctx, share/s.lmax, 2500)
+			d, err := s.decay(ctx, share/s.lmax, pick(l, 2500, 60))
 			if err != nil {
 				return err
 			}
@@ -141,7 +141,7 @@ func higpRho(ctx context.Context, l *lab) error {
 		if err != nil {
 			return err
 		}
-		d, err := s.decay(ctx, share/s.lmax, 3000)
+		d, err := s.decay(ctx, share/s.lmax, pick(l, 3000, 60))
 		if err != nil {
 			return err
 		}
@@ -162,11 +162,11 @@ func higpRho(ctx context.Context, l *lab) error {
 // higpLimits compares the largest stable γ with (1 + λ_min)² / (2 L), which is what the iteration allows when all
 // agents have the same curvature.
 func higpLimits(_ context.Context, l *lab) error {
-	gs, err := namedGraphs("path", "ring", "exponential", "complete")
+	gs, err := namedGraphs(pick(l, []string{"path", "ring", "exponential", "complete"}, nil)...)
 	if err != nil {
 		return err
 	}
-	for _, w := range []float64{0.5, 0.8} {
+	for _, w := range pick(l, []float64{0.5, 0.8}, []float64{0.5}) {
 		g, err := network.Ring(8, w)
 		if err != nil {
 			return err

@@ -24,7 +24,7 @@ func loops(ctx context.Context, l *lab) error {
 }
 
 func loopsOn(ctx context.Context, l *lab, problem func(*lab, int) theorem) error {
-	K, seeds := pick(l, 2000, 40), pick(l, 6, 1)
+	K, seeds := pick(l, 2000, 8), pick(l, 6, 1)
 	t := problem(l, 1)
 	byK := report.Figure{Title: fmt.Sprintf("MA-DSBO: the number T of inner steps (%s, K = %d)", t.name, K), XLabel: "k, iterations", YLabel: "mean of ‖∇Φ(x̄_k)‖^2", YScale: report.Log}
 	byCalls := byK
@@ -47,7 +47,7 @@ func loopsOn(ctx context.Context, l *lab, problem func(*lab, int) theorem) error
 		name := fmt.Sprintf("T = %d", T)
 		byK.Series = append(byK.Series, report.Series{Name: name, X: k, Y: m[0]})
 		byCalls.Series = append(byCalls.Series, report.Series{Name: name, X: calls, Y: m[0]})
-		least, whole, err := t.slopes(ctx, pick(l, []int{100, 400, 1600}, []int{20, 40}), seeds)
+		least, whole, err := t.slopes(ctx, pick(l, []int{100, 400, 1600}, []int{4, 8}), seeds)
 		if err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func ratios(ctx context.Context, l *lab) error {
 		return err
 	}
 	q := quadratics{n: 5, p: 5, q: 8, low: 1, high: 3, coupling: 1, differ: 0, seed: l.seed}
-	K := pick(l, 3000, 100)
+	K := pick(l, 3000, 8)
 	rows := table{{"T", "β/α", "‖∇Φ(x̄)‖ at the start", "after K iterations"}}
 	for _, c := range []struct {
 		T     int
