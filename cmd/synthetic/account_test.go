@@ -1,0 +1,50 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dsbo/algo"
+	"dsbo/cmd/internal/job"
+	"dsbo/train"
+)
+
+// What agents send is held against the formula in every run: here, that of each method.
+func TestAccounting(t *testing.T) {
+	more := map[string][][]string{
+		"fednest": {{"-graph=server"}, {"-graph=server", "-set=nprime=[1,0,1]"}},
+		"mdbo":    {{}, {"-set=nprime=[1,0,1]"}},
+		"madsbo_tuned": {
+			{}, {"-set=warm_z=true"}, {"-set=track_y=true", "-set=warm_z=true", "-graph=path"}, {"-set=reuse_b=true", "-batch=5"},
+		},
+		"sparkle": {{}, {`-set=strategy={"x":"gt","y":"extra","z":"ed"}`}},
+	}
+	for _, name := range algo.Names() {
+		info, err := algo.Describe(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.OneAgent || info.Compositional { // one sends nothing, the other is not for this problem
+			continue
+		}
+		variants := more[name]
+		if variants == nil {
+			variants = [][]string{{}}
+		}
+		for _, v := range variants {
+			t.Run(name+strings.Join(v, ""), func(t *testing.T) {
+				dir := filepath.Join(t.TempDir(), "run")
+				args := strings.Fields("-r=1 -p=4 -agents=4 -train=30 -val=30 -test=20 -K=4 -T=2 -N=3 -alpha=0.01 -preset=paper -report=false -quiet")
+				complete(t, append(append(args, "-algorithm="+name, "-out="+dir), v...)...)
+				var s job.Summary
+				if err := train.Folder(dir).ReadSummary(&s); err != nil {
+					t.Fatal(err)
+				}
+				if s.FloatsSent <= 0 || s.FloatsSent != s.FloatsFormula {
+					t.Errorf("sent %v numbers, %v by the formula", s.FloatsSent, s.FloatsFormula)
+				}
+			})
+		}
+	}
+}
