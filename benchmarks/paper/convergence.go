@@ -106,7 +106,7 @@ func convergence(ctx context.Context, l *lab) error {
 
 // theory is a line of the given slope from the first point of s.
 func theory(s report.Series, slope float64) report.Series {
-	r := report.Series{Name: fmt.Sprintf("theory, slope %g", slope), X: s.X, Reference: true}
+	r := report.Series{Name: fmt.Sprintf("theory, slope −%g", -slope), X: s.X, Reference: true}
 	for _, x := range s.X {
 		r.Y = append(r.Y, s.Y[0]*math.Pow(x/s.X[0], slope))
 	}
