@@ -30,10 +30,13 @@ type Mixer interface {
 // neighbours' slots; a steady run allocates nothing. The memory is two vectors an agent.
 type Local struct {
 	agents  []*localAgent
+	all     []int
 	stop    sync.Once
 	stopped chan struct{}
 	cause   error // set before stopped is closed
 }
+
+var _ Team = (*Local)(nil)
 
 // NewLocal returns an exchange over the edges of w with its weights. W need not be valid in
 // the sense of [Matrix.Validate]: any square matrix mixes.
@@ -48,6 +51,7 @@ func NewLocal(w *Matrix) *Local {
 			in:    make([][]float64, len(w.Row(i))),
 			ready: make(chan struct{}, 1),
 		}
+		l.all = append(l.all, i)
 	}
 	for i, a := range l.agents {
 		for _, j := range w.Neighbours(i) {
@@ -67,6 +71,27 @@ func NewLocal(w *Matrix) *Local {
 // exchange, and Mix of all the others returns an error that wraps the first one. An i out of
 // range panics, as an index does.
 func (l *Local) Mixer(i int) Mixer { return l.agents[i] }
+
+// Local implements [Team]: it returns all agents.
+func (l *Local) Local() []int { return l.all }
+
+// Gather implements [Team]. All rows are here already, so it checks their shape, and that neither ctx
+// nor the exchange has ended. Any error ends the exchange.
+func (l *Local) Gather(ctx context.Context, rows [][]float64) error {
+	err := CheckRows(rows, len(l.agents))
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		err = fmt.Errorf("gathering: %w", err)
+		l.Fail(err)
+		return err
+	}
+	if l.hasStopped() {
+		return fmt.Errorf("gathering: %w", l.stopError())
+	}
+	return nil
+}
 
 // Fail ends the exchange: every Mix, waiting or later, returns an error that wraps err. Only the
 // first call counts. An agent that stops before the others calls it so that they do not wait.
@@ -124,19 +149,13 @@ func (a *localAgent) mix(ctx context.Context, dst, src []float64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	select {
-	case <-a.local.stopped:
-		return a.stopError()
-	default:
+	if a.local.hasStopped() {
+		return a.local.stopError()
 	}
 	parity := a.round % 2
 	if !a.publish(parity, src) {
-		select {
-		case <-a.ready:
-		case <-a.local.stopped:
-			return a.stopError()
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := a.await(ctx); err != nil {
+			return err
 		}
 	}
 	a.missing[parity].Store(int32(len(a.row)))
@@ -164,6 +183,34 @@ func (a *localAgent) publish(parity int, src []float64) bool {
 	return a.missing[parity].Add(-1) == 0
 }
 
-func (a *localAgent) stopError() error {
-	return fmt.Errorf("the exchange has ended: %w", a.local.cause)
+// await waits until all neighbours have published. What is complete is an exchange, also when the whole
+// has ended at the same moment: the outcome does not depend on which of the two is seen first.
+func (a *localAgent) await(ctx context.Context) error {
+	var err error
+	select {
+	case <-a.ready:
+		return nil
+	case <-a.local.stopped:
+		err = a.local.stopError()
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	select {
+	case <-a.ready:
+		return nil
+	default:
+		return err
+	}
 }
+
+func (l *Local) hasStopped() bool {
+	select {
+	case <-l.stopped:
+		return true
+	default:
+		return false
+	}
+}
+
+// stopError says why the exchange has ended, which it has.
+func (l *Local) stopError() error { return fmt.Errorf("the exchange has ended: %w", l.cause) }

@@ -3,6 +3,7 @@ package network_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -70,6 +71,65 @@ func TestFailReleasesAll(t *testing.T) {
 	}
 	if err := l.Mixer(0).Mix(t.Context(), nil, nil); !errors.Is(err, broken) {
 		t.Errorf("a later Mix returns %v, want an error that is %q", err, broken)
+	}
+}
+
+// TestCompleteExchangeCounts: an agent whose neighbours have all published completes the exchange, even if
+// one of them ends everything right after.
+func TestCompleteExchangeCounts(t *testing.T) {
+	for range 200 {
+		l := newRing(t, 2)
+		for i, err := range together(2, func(i int) error {
+			v := make([]float64, 2)
+			if i == 0 {
+				return l.Mixer(0).Mix(t.Context(), v, v)
+			}
+			err := l.Mixer(1).Mix(t.Context(), v, v)
+			l.Close()
+			return err
+		}) {
+			if err != nil {
+				t.Fatalf("agent %d ended with %v, want a complete exchange", i, err)
+			}
+		}
+	}
+}
+
+func TestLocalGather(t *testing.T) {
+	l := newRing(t, 3)
+	if got := l.Local(); !slices.Equal(got, []int{0, 1, 2}) {
+		t.Errorf("the local agents are %v, want all three", got)
+	}
+	rows := [][]float64{{1, 2}, {3, 4}, {5, 6}}
+	if err := l.Gather(t.Context(), rows); err != nil || rows[2][1] != 6 {
+		t.Errorf("rows %v, error %v, want them unchanged", rows, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := l.Gather(ctx, rows); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+	if err := l.Mixer(0).Mix(t.Context(), nil, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("a later Mix returns %v, want an error that is %q", err, context.Canceled)
+	}
+}
+
+func TestCheckRows(t *testing.T) {
+	for _, c := range []struct {
+		rows [][]float64
+		want string
+	}{
+		{[][]float64{{1}, {2}}, ""},
+		{[][]float64{{}, nil}, ""},
+		{[][]float64{{1}}, "1 rows, want one for each of the 2 agents"},
+		{[][]float64{{1}, {2, 3}}, "row 1 has length 2, want 1 as row 0"},
+	} {
+		switch err := network.CheckRows(c.rows, 2); {
+		case c.want == "" && err != nil:
+			t.Errorf("%v: %v", c.rows, err)
+		case c.want != "" && (!errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%v: error %v, want dsbo.ErrShape and %q", c.rows, err, c.want)
+		}
 	}
 }
 

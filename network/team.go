@@ -1,0 +1,44 @@
+package network
+
+import (
+	"context"
+	"fmt"
+
+	"dsbo"
+)
+
+// A Team is the agents of a run that are in this process, and the way to all others. A
+// program that is written for a team runs over every transport.
+//
+// A team whose mixers are [Rewinder] survives the loss of agents: Gather too may then return a
+// [*RollbackError], and after a Rewind it is repeated like any exchange, so that only numbers which
+// are the same in a repetition may be gathered. Other teams are all or nothing: when one agent
+// fails, so do the others.
+type Team interface {
+	// Local returns this process's agents in ascending order. The slice is a view and must not be changed.
+	Local() []int
+	// Mixer returns the end of local agent i. It belongs to one goroutine at a time.
+	Mixer(i int) Mixer
+	// Gather gives every process the vectors of all agents: rows has one row for each agent, all of one
+	// length. Those of local agents are sent, the others overwritten. All processes call it at the same point
+	// between exchanges, from one goroutine, while none of their agents mixes. It is not counted in Stats.
+	// Rows of another shape are an error that matches dsbo.ErrShape. After an error that is not a rollback
+	// what the rows hold is undefined.
+	Gather(ctx context.Context, rows [][]float64) error
+	// Fail ends the exchange for all agents, because of err. Only the first call counts.
+	Fail(err error)
+}
+
+// CheckRows returns an error that matches dsbo.ErrShape unless there is one row for each of n
+// agents, all of one length: what every Gather asks for.
+func CheckRows(rows [][]float64, n int) error {
+	if len(rows) != n {
+		return fmt.Errorf("%w: %d rows, want one for each of the %d agents", dsbo.ErrShape, len(rows), n)
+	}
+	for i, row := range rows {
+		if len(row) != len(rows[0]) {
+			return fmt.Errorf("%w: row %d has length %d, want %d as row 0", dsbo.ErrShape, i, len(row), len(rows[0]))
+		}
+	}
+	return nil
+}
