@@ -74,27 +74,6 @@ func TestFailReleasesAll(t *testing.T) {
 	}
 }
 
-// TestCompleteExchangeCounts: an agent whose neighbours have all published completes the exchange, even if
-// one of them ends everything right after.
-func TestCompleteExchangeCounts(t *testing.T) {
-	for range 200 {
-		l := newRing(t, 2)
-		for i, err := range together(2, func(i int) error {
-			v := make([]float64, 2)
-			if i == 0 {
-				return l.Mixer(0).Mix(t.Context(), v, v)
-			}
-			err := l.Mixer(1).Mix(t.Context(), v, v)
-			l.Close()
-			return err
-		}) {
-			if err != nil {
-				t.Fatalf("agent %d ended with %v, want a complete exchange", i, err)
-			}
-		}
-	}
-}
-
 func TestLocalGather(t *testing.T) {
 	l := newRing(t, 3)
 	if got := l.Local(); !slices.Equal(got, []int{0, 1, 2}) {

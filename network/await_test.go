@@ -1,0 +1,30 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+// TestCompleteExchangeCounts: an agent whose neighbours have all published completes the exchange, whatever has
+// ended by the time that it looks.
+func TestCompleteExchangeCounts(t *testing.T) {
+	g, err := Ring(3, 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := NewLocal(g.W)
+	l.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	a := l.agents[0]
+	for range 100 { // a select among several that are ready draws
+		a.ready <- struct{}{}
+		if err := a.await(ctx); err != nil {
+			t.Fatalf("%v, want a complete exchange", err)
+		}
+	}
+	if err := a.await(t.Context()); !errors.Is(err, ErrClosed) {
+		t.Errorf("%v, want %v", err, ErrClosed)
+	}
+}
