@@ -56,7 +56,7 @@ func average(ctx context.Context, world *mpi.World) error {
 		})
 	}
 	wg.Wait()
-	if err := x.AllGather(ctx, values); err != nil {
+	if err := x.Gather(ctx, values); err != nil {
 		return err
 	}
 	if world.Rank() == 0 {

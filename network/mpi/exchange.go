@@ -37,6 +37,7 @@ type Exchange struct {
 	key    uint64
 	agents []*agent // those of other ranks are nil
 	local  []*agent
+	ids    []int // of local
 	mixing *flow
 	gather gather
 	begin  func() // x.beginMix, made once
@@ -52,6 +53,8 @@ type Exchange struct {
 	// Of the ranks that have left, those that completed the fewest mixings and the fewest gatherings.
 	notMixing, notGathering *notice
 }
+
+var _ network.Team = (*Exchange)(nil)
 
 // Exchange opens an exchange over the edges of m with its weights. All ranks open the same ones in the same order;
 // it waits until they have, and fails if a rank's matrix is another. There may be more ranks than agents.
@@ -75,7 +78,7 @@ func (w *World) Exchange(ctx context.Context, m *network.Matrix, o Options) (*Ex
 	if err := w.register(x); err != nil {
 		return nil, err
 	}
-	if err := x.AllGather(ctx, make([][]float64, m.N())); err != nil {
+	if err := x.Gather(ctx, make([][]float64, m.N())); err != nil {
 		x.Close()
 		return nil, fmt.Errorf("opening an exchange: %w", err)
 	}
@@ -93,20 +96,15 @@ func (x *Exchange) connect(m *network.Matrix, timeout time.Duration) {
 	for i := lo; i < hi; i++ {
 		x.agents[i] = newAgent(x, i, m)
 		x.local = append(x.local, x.agents[i])
+		x.ids = append(x.ids, i)
 	}
 	for _, a := range x.local {
 		a.find()
 	}
 }
 
-// Local returns the agents of this rank, in ascending order.
-func (x *Exchange) Local() []int {
-	ids := make([]int, len(x.local))
-	for k, a := range x.local {
-		ids[k] = a.id
-	}
-	return ids
-}
+// Local implements [network.Team]: it returns the agents of this rank.
+func (x *Exchange) Local() []int { return x.ids }
 
 // Rank returns the rank of agent i.
 func (x *Exchange) Rank(i int) int { return x.blocks.rank(i) }

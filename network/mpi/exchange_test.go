@@ -83,7 +83,7 @@ func TestMixerOfAnotherRank(t *testing.T) {
 	}
 }
 
-func TestAllGather(t *testing.T) {
+func TestGather(t *testing.T) {
 	const n, rounds = 5, 3
 	for _, ranks := range []int{1, 2, 5, 7} {
 		xs := openAll(t, newWorlds(t, newJob(ranks)), mustRing(t, n), Options{})
@@ -97,7 +97,7 @@ func TestAllGather(t *testing.T) {
 						rows[i] = []float64{float64(i), float64(k)}
 					}
 				}
-				if err := x.AllGather(t.Context(), rows); err != nil {
+				if err := x.Gather(t.Context(), rows); err != nil {
 					return err
 				}
 				for i, row := range rows {
@@ -115,7 +115,7 @@ func TestAllGather(t *testing.T) {
 	}
 }
 
-func TestAllGatherRefuses(t *testing.T) {
+func TestGatherRefuses(t *testing.T) {
 	for _, c := range []struct {
 		rows [2][][]float64 // of the ranks
 		want string
@@ -129,7 +129,7 @@ func TestAllGatherRefuses(t *testing.T) {
 			"rank 1 (agent 1) sends 1 numbers where this rank has 2", "rank 0 (agent 0) sends 2 numbers where this rank has 1"},
 	} {
 		xs := openAll(t, newWorlds(t, newJob(2)), mustRing(t, 2), Options{})
-		errs := together(2, func(r int) error { return xs[r].AllGather(t.Context(), c.rows[r]) })
+		errs := together(2, func(r int) error { return xs[r].Gather(t.Context(), c.rows[r]) })
 		if !errors.Is(errs[0], dsbo.ErrShape) || !errors.Is(errs[1], dsbo.ErrShape) {
 			t.Errorf("%v, want both dsbo.ErrShape", errs)
 		}
@@ -319,8 +319,8 @@ func TestAfterClose(t *testing.T) {
 	if err := times(t.Context(), xs[0].Mixer(0), 1, 3); !errors.Is(err, network.ErrClosed) {
 		t.Errorf("Mix: %v, want %v", err, network.ErrClosed)
 	}
-	if err := xs[0].AllGather(t.Context(), make([][]float64, 2)); !errors.Is(err, network.ErrClosed) {
-		t.Errorf("AllGather: %v, want %v", err, network.ErrClosed)
+	if err := xs[0].Gather(t.Context(), make([][]float64, 2)); !errors.Is(err, network.ErrClosed) {
+		t.Errorf("Gather: %v, want %v", err, network.ErrClosed)
 	}
 	if _, err := worlds[0].Exchange(t.Context(), mustRing(t, 2), Options{}); !errors.Is(err, network.ErrClosed) {
 		t.Errorf("Exchange: %v, want %v", err, network.ErrClosed)

@@ -6,9 +6,10 @@ import (
 	"time"
 
 	"dsbo"
+	"dsbo/network"
 )
 
-// A gather is what [Exchange.AllGather] runs on: each rank sends one message to each other one.
+// A gather is what [Exchange.Gather] runs on: each rank sends one message to each other one.
 type gather struct {
 	flow  *flow
 	own   frame         // what this rank sends
@@ -34,14 +35,12 @@ func (g *gather) init(x *Exchange, timeout time.Duration) {
 	g.ready = make(chan struct{}, 1)
 }
 
-// AllGather gives all ranks the vectors of all agents, for what needs them in one place: sums over the agents in
-// their order, figures of the whole run. rows has one row for each agent, all of one length; those of local
-// agents are sent, the others are overwritten. All ranks call it, those without agents too, each
-// from one goroutine at a time; agents may mix meanwhile. An error ends the exchange.
+// Gather implements [network.Team]. All ranks call it, those without agents too; here agents may mix meanwhile.
+// An error ends the exchange.
 //
 // It is for now and then: every rank sends its rows to every other one.
-func (x *Exchange) AllGather(ctx context.Context, rows [][]float64) error {
-	if err := x.allGather(ctx, rows); err != nil {
+func (x *Exchange) Gather(ctx context.Context, rows [][]float64) error {
+	if err := x.gatherAll(ctx, rows); err != nil {
 		err = fmt.Errorf("rank %d, gathering %d: %w", x.world.rank, x.gather.round, err)
 		x.Fail(err)
 		return err
@@ -49,16 +48,11 @@ func (x *Exchange) AllGather(ctx context.Context, rows [][]float64) error {
 	return nil
 }
 
-func (x *Exchange) allGather(ctx context.Context, rows [][]float64) error {
-	if len(rows) != len(x.agents) {
-		return fmt.Errorf("%w: %d rows, want one for each of the %d agents", dsbo.ErrShape, len(rows), len(x.agents))
+func (x *Exchange) gatherAll(ctx context.Context, rows [][]float64) error {
+	if err := network.CheckRows(rows, len(x.agents)); err != nil {
+		return err
 	}
 	length := len(rows[0])
-	for i, row := range rows {
-		if len(row) != length {
-			return fmt.Errorf("%w: row %d has length %d, want %d as row 0", dsbo.ErrShape, i, len(row), length)
-		}
-	}
 	if most := (x.blocks.agents + x.blocks.ranks - 1) / x.blocks.ranks; length > maxFloats/most {
 		return fmt.Errorf("%w: rows of %d numbers, want at most %d", dsbo.ErrShape, length, maxFloats/most)
 	}
