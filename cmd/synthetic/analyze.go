@@ -125,7 +125,7 @@ func (c *command) level(trials []trial, phi func(seed int) float64) level {
 		for seed, o := range t.runs {
 			i := slices.IndexFunc(o.Records, func(r train.Record) bool { return float64(r.Phi) <= l.Phi[seed] })
 			if i >= 0 {
-				all = append(all, spentAt(o.Records[i], c.features))
+				all = append(all, spentAt(o.Records[i], c.task.Features))
 			}
 		}
 		l.Reach = append(l.Reach, reach{len(all), medians(all)})
@@ -144,7 +144,7 @@ func (c *command) budget(res *comparison, trials []trial) {
 		}
 		var ends []spent
 		for _, o := range t.runs {
-			ends = append(ends, spentAt(o.Records[len(o.Records)-1], c.features))
+			ends = append(ends, spentAt(o.Records[len(o.Records)-1], c.task.Features))
 		}
 		end := medians(ends)
 		for i, f := range res.Budget.fields() {
@@ -168,7 +168,7 @@ func (c *command) budget(res *comparison, trials []trial) {
 func (c *command) lowestWithin(records []train.Record, axis int, most float64) float64 {
 	low := math.Inf(1)
 	for _, r := range records {
-		s := spentAt(r, c.features)
+		s := spentAt(r, c.task.Features)
 		if *s.fields()[axis] <= most && r.Phi.Known() {
 			low = min(low, float64(r.Phi))
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsbo/cmd/internal/job"
+	"dsbo/cmd/internal/task"
 	"dsbo/train"
 )
 
@@ -25,7 +26,7 @@ func made(cost float64, phi ...float64) job.Outcome {
 
 // contest is two seeds of three methods: one to the letter and slow, one of ours, one with matrices.
 func contest() (*command, []trial) {
-	c := &command{features: 10, seeds: 2}
+	c := &command{task: &task.SyntheticTask{Features: 10}, seeds: 2}
 	return c, []trial{
 		{contestant{name: "letter", ours: true, letter: true, symbol: "α = %g"}, 1, []job.Outcome{made(1, 10, 9.5, 9), made(1, 20, 19.5, 19)}},
 		{contestant{name: "ours", ours: true, symbol: "η = %g"}, 5, []job.Outcome{made(1, 10, 7, 4), made(1, 20, 17, 14)}},

@@ -32,8 +32,8 @@ func (c *command) contestants() []contestant {
 		return func(v float64) []string { return []string{fmt.Sprintf("-set=%s=%g*(1-k/K)", name, v)} }
 	}
 	// u is a sum over examples, or a mean: steps that go as far are as much smaller, or larger.
-	scale := 500 / float64(c.train)
-	if c.reduce == "mean" {
+	scale := 500 / float64(c.task.Train)
+	if c.task.Reduce == "mean" {
 		scale = 500
 	}
 	var grid []float64
@@ -67,7 +67,7 @@ func (c *command) contestants() []contestant {
 // shared are the flags of -compare that each run takes over; without them every run would have the defaults of a
 // run alone.
 func (c *command) shared() []string {
-	flags := []string{"-compare=false", fmt.Sprintf("-r=%v", &c.rates), fmt.Sprintf("-p=%d", c.features)}
+	flags := []string{"-compare=false", fmt.Sprintf("-r=%v", &c.rates), fmt.Sprintf("-p=%d", c.task.Features)}
 	for _, name := range []string{"K", "T", "N", "eval-every"} {
 		if c.given[name] {
 			flags = append(flags, fmt.Sprintf("-%s=%d", name, map[string]int{

@@ -58,7 +58,7 @@ func (c *command) printRates(w io.Writer, page string, outcomes []job.Outcome) e
 	}
 	var b bytes.Buffer
 	o := outcomes[0]
-	fmt.Fprintf(&b, "synthetic task, p = q = %d, %d iterations of %s, %d agents (%s)\n\n", c.features, o.Summary.Iterations, o.Summary.Algorithm, o.Config.Agents, o.Config.Graph)
+	fmt.Fprintf(&b, "synthetic task, p = q = %d, %d iterations of %s, %d agents (%s)\n\n", c.task.Features, o.Summary.Iterations, o.Summary.Algorithm, o.Config.Agents, o.Config.Graph)
 	if err := cli.Table(&b, rows); err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 func (r *comparison) print(w io.Writer, c *command, page string) error {
 	var b bytes.Buffer
 	text := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	text("synthetic task, r = %v, p = q = %d, losses as a %s, %d agents, %d seeds; numbers are medians over seeds\n", &c.rates, c.features, c.reduce, c.Settings.Agents, c.seeds)
+	text("synthetic task, r = %v, p = q = %d, losses as a %s, %d agents, %d seeds; numbers are medians over seeds\n", &c.rates, c.task.Features, c.task.Reduce, c.Settings.Agents, c.seeds)
 	text(`
 Each method takes the step of x that ended with the lowest exact Φ on the first seed, of those tried. To the letter
 MA-DSBO cannot: its α is a weight too, and at most 1. "Step η" is the letter with α = 1 for the upper loss times η, which

@@ -1,29 +1,29 @@
-package main
+package task
 
 import (
 	"dsbo/algo"
 	"dsbo/cmd/internal/job"
 )
 
-// presets returns what -preset names. Summed losses are stiff, and their curvature grows like r², so all
+// SyntheticPresets returns what -preset names. Summed losses are stiff, and their curvature grows like r², so all
 // steps of y and z follow it.
-func presets() map[string]job.Preset {
-	return map[string]job.Preset{"tuned": tuned(), "paper": paper()}
+func SyntheticPresets() map[string]job.Preset {
+	return map[string]job.Preset{"tuned": syntheticTuned(), "paper": syntheticPaper()}
 }
 
-// paper is MA-DSBO to the letter. α is at most 1, as it is a weight too: at that, Φ falls in every run.
-func paper() job.Preset {
+// syntheticPaper is MA-DSBO to the letter. α is at most 1, as it is a weight too: at that, Φ falls in every run.
+func syntheticPaper() job.Preset {
 	return job.Preset{
 		Algorithm: "madsbo",
 		Params:    algo.Params{K: 100, T: 10, N: 10, Alpha: algo.Constant(1)},
 	}
 }
 
-// tuned lets y and z keep up with x where the curvatures are thousands of times apart: momentum on both, z continues
+// syntheticTuned lets y and z keep up with x where the curvatures are thousands of times apart: momentum on both, z continues
 // where it was, y is tracked. Each entry of λ has its own scale of steps, which fall to 0: with constant ones x
 // overtakes y and z in the end, and the test loss turns up. Twice the lr takes a tenth off Φ, which is of the validation
 // examples, and nothing off the test loss.
-func tuned() job.Preset {
+func syntheticTuned() job.Preset {
 	return job.Preset{
 		Algorithm: "madsbo_tuned",
 		Params: algo.Params{

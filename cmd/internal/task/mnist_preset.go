@@ -1,17 +1,17 @@
-package main
+package task
 
 import (
 	"dsbo/algo"
 	"dsbo/cmd/internal/job"
 )
 
-// presets returns what -preset names.
-func presets() map[string]job.Preset {
-	return map[string]job.Preset{"tuned": tuned(), "paper": paper()}
+// mnistPresets returns what -preset names.
+func mnistPresets() map[string]job.Preset {
+	return map[string]job.Preset{"tuned": mnistTuned(), "paper": mnistPaper()}
 }
 
-// paper is the paper's experiment on MNIST, and MA-DSBO to the letter.
-func paper() job.Preset {
+// mnistPaper is the paper's experiment on MNIST, and MA-DSBO to the letter.
+func mnistPaper() job.Preset {
 	return job.Preset{
 		Algorithm: "madsbo",
 		Batch:     1000,
@@ -22,11 +22,11 @@ func paper() job.Preset {
 	}
 }
 
-// tuned moves λ to where Φ is low. From λ = 0 the lower problem is so flat that y and z lag far behind, and λ then
+// mnistTuned moves λ to where Φ is low. From λ = 0 the lower problem is so flat that y and z lag far behind, and λ then
 // moves the wrong way; from above they keep up. The rest makes them keep up: z continues where it was, both have
 // momentum and four times the paper's inner steps, y is tracked, and each entry of λ has its own scale of steps, which
 // shrink to nothing over the run so that the last hypergradients belong to the last λ.
-func tuned() job.Preset {
+func mnistTuned() job.Preset {
 	return job.Preset{
 		Algorithm: "madsbo_tuned",
 		Batch:     1000,
