@@ -50,6 +50,20 @@ func (t Task) TrainRows() int {
 	return rows
 }
 
+// TestPart returns the test examples that agent i scores where each agent scores some: of m examples and n agents those
+// from i·m/n on, without a copy of their numbers. There may be none.
+func (t Task) TestPart(i int) (Examples, error) {
+	m, n := t.Test.Len(), len(t.Shards)
+	var rows []int
+	for r := i * m / n; r < (i+1)*m/n; r++ {
+		rows = append(rows, r)
+	}
+	if len(rows) == 0 {
+		return Examples{}, nil
+	}
+	return t.Test.pick(rows)
+}
+
 // Validate reports the first thing in which the parts do not fit together, as [dsbo.ErrShape].
 func (t Task) Validate() error {
 	if len(t.Shards) == 0 {

@@ -7,7 +7,6 @@ import (
 
 	"dsbo"
 	"dsbo/internal/vec"
-	"dsbo/network"
 )
 
 // An Agent is one agent's loop: it steps its algorithm, counts and times what that costs, and watches
@@ -26,13 +25,13 @@ type Agent struct {
 	total   time.Duration
 }
 
-// NewAgent joins agent id's algorithm, oracle and end of the exchange. A norm of x, y or z above maxNorm
-// counts as divergence; 0: 1e9.
-func NewAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, m network.Mixer, maxNorm float64) *Agent {
+// NewAgent joins agent id's algorithm, oracle and end of the exchange, in which it sends so many vectors at a
+// time. A norm of x, y or z above maxNorm counts as divergence; 0: 1e9.
+func NewAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, m dsbo.Mixer, sends int, maxNorm float64) *Agent {
 	if maxNorm == 0 {
 		maxNorm = 1e9
 	}
-	agent := &Agent{id: id, alg: a, mixer: meteredMixer{Mixer: m}, maxNorm: maxNorm}
+	agent := &Agent{id: id, alg: a, mixer: meteredMixer{Mixer: m, sends: int64(sends)}, maxNorm: maxNorm}
 	agent.oracle, agent.given = meter(o)
 	return agent
 }
@@ -64,19 +63,21 @@ func (a *Agent) Step(ctx context.Context) error {
 	return a.check()
 }
 
+// watched are the quantities that check looks at.
+var watched = []string{"norm of x", "norm of y", "norm of z"}
+
 // check looks at the norms after an iteration.
 func (a *Agent) check() error {
-	parts := []dsbo.Named{{Name: "x", Value: a.alg.X()}, {Name: "y", Value: a.alg.Y()}}
-	if z := a.z(); z != nil {
-		parts = append(parts, dsbo.Named{Name: "z", Value: z})
-	}
-	for _, part := range parts {
-		if norm := vec.Norm(part.Value); !(norm <= a.maxNorm) { // NaN too
-			return &dsbo.DivergedError{Agent: a.id, Iteration: a.k - 1, Quantity: "norm of " + part.Name, Value: norm}
+	for i, v := range [][]float64{a.x(), a.y(), a.z()} {
+		if norm := vec.Norm(v); !(norm <= a.maxNorm) { // NaN too
+			return &dsbo.DivergedError{Agent: a.id, Iteration: a.k - 1, Quantity: watched[i], Value: norm}
 		}
 	}
 	return nil
 }
+
+func (a *Agent) x() []float64 { return a.alg.X() }
+func (a *Agent) y() []float64 { return a.alg.Y() }
 
 // z returns the algorithm's z, u its estimate of the hypergradient, nil if it has none.
 func (a *Agent) z() []float64 {
@@ -112,7 +113,7 @@ func (a *Agent) Last() time.Duration { return a.last }
 func (a *Agent) Usage() Usage {
 	u := a.before
 	u.Add(Usage{
-		Calls: a.oracle.calls, Sent: a.mixer.Stats(),
+		Calls: a.oracle.calls, Sent: a.mixer.sent,
 		OracleSeconds: a.oracle.busy.Seconds(), MixSeconds: a.mixer.busy.Seconds(), StepSeconds: a.total.Seconds(),
 	})
 	return u

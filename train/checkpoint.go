@@ -30,11 +30,13 @@ type checkpointHead struct {
 	Format        int             `json:"format"`
 	Config        json.RawMessage `json:"config"`         // what the numbers of the run depend on
 	Iteration     int             `json:"iteration"`      // iterations done
-	Round         int             `json:"round,omitzero"` // next exchange, of an agent alone
+	Evaluated     int             `json:"evaluated"`      // the iteration of the last evaluation; -1: none
+	Round         int             `json:"round,omitzero"` // next exchange, where agents may be lost and come back
 	Seconds       float64         `json:"seconds"`        // of the clock, in iterations
 	MetricsBytes  int64           `json:"metrics_bytes"`  // of metrics.jsonl that belong to the run so far
 	MetricsSHA256 []byte          `json:"metrics_sha256"`
-	Usage         []Usage         `json:"usage"` // by agent
+	Usage         []Usage         `json:"usage"`               // by agent
+	Curvature     []float64       `json:"curvature,omitempty"` // of all agents, as Config has it
 	Arrays        []arrayHead     `json:"arrays"`
 }
 

@@ -30,6 +30,8 @@ type Config struct {
 	CheckpointEvery int
 	Dir             string // the run folder, which must exist; "": nothing is written
 	Resume          bool   // go on from Dir's checkpoint, from the start if there is none yet
+	// From is the iteration of the [Point] that a run over several processes resumes from; below 0: the start.
+	From int
 	// Settings is what else the numbers depend on, in a form for JSON (data, seed, batch, model): a
 	// checkpoint is resumed only with equal settings.
 	Settings any
@@ -44,6 +46,8 @@ type Config struct {
 
 	OnIteration func(done int) // called after each iteration, by one goroutine at a time
 	OnRecord    func(Record)   // called after each evaluation
+	// OnCheckpoint is called after each checkpoint with its iteration.
+	OnCheckpoint func(iteration int)
 
 	p, q         int
 	personalized bool

@@ -15,16 +15,27 @@ import (
 // Curvature returns L_max of each agent: the largest eigenvalue of ∇²_yy g_i(x, y) on all the agent's
 // examples, by power iteration on products, to about one percent (from below, as power iteration goes). x and y
 // are not changed. The cost is at most 100 products an agent; agents are asked in parallel.
-func Curvature(ctx context.Context, oracles []dsbo.Oracle, x, y []float64) ([]float64, error) {
-	l := make([]float64, len(oracles))
-	err := each(ctx, len(oracles), func(i int) (err error) {
-		l[i], err = curvature(ctx, oracles[i], x, y)
+func (p Problem) Curvature(ctx context.Context, x, y []float64) ([]float64, error) {
+	g, err := p.group()
+	if err != nil {
+		return nil, err
+	}
+	l := make([]float64, g.n)
+	rows := make([][]float64, g.n)
+	for i := range rows {
+		rows[i] = l[i : i+1]
+	}
+	err = g.each(ctx, func(i int) (err error) {
+		l[i], err = curvature(ctx, p.Oracles[i], x, y)
 		if err != nil {
 			err = fmt.Errorf("curvature of agent %d: %w", i, err)
 		}
 		return err
 	})
-	return l, err
+	if err != nil {
+		return l, err
+	}
+	return l, g.gather(ctx, rows)
 }
 
 func curvature(ctx context.Context, o dsbo.Oracle, x, y []float64) (float64, error) {

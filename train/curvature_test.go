@@ -17,7 +17,7 @@ import (
 // TestCurvature: power iteration finds what a dense decomposition finds, from below.
 func TestCurvature(t *testing.T) {
 	prob, qs := quadratics(5)
-	got, err := train.Curvature(context.Background(), prob.Oracles, make([]float64, p), make([]float64, q))
+	got, err := prob.Curvature(context.Background(), make([]float64, p), make([]float64, q))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,14 +32,14 @@ func TestCurvature(t *testing.T) {
 			t.Errorf("agent %d: L_max = %g, want %g or a little less", i, got[i], l)
 		}
 	}
-	if _, err := train.Curvature(context.Background(), prob.Oracles, make([]float64, p+1), make([]float64, q)); !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), "agent 0") {
+	if _, err := prob.Curvature(context.Background(), make([]float64, p+1), make([]float64, q)); !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), "agent 0") {
 		t.Errorf("%v, want a shape error that names the agent", err)
 	}
 	flat := []dsbo.Oracle{flat{prob.Oracles[0], 0}, flat{prob.Oracles[1], math.NaN()}}
-	if l, err := train.Curvature(context.Background(), flat[:1], make([]float64, p), make([]float64, q)); err != nil || l[0] != 0 {
+	if l, err := (train.Problem{Oracles: flat[:1]}).Curvature(context.Background(), make([]float64, p), make([]float64, q)); err != nil || l[0] != 0 {
 		t.Errorf("curvature of a flat loss %v, %v; want 0", l, err)
 	}
-	if _, err := train.Curvature(context.Background(), flat, make([]float64, p), make([]float64, q)); err == nil || !strings.Contains(err.Error(), "agent 1") {
+	if _, err := (train.Problem{Oracles: flat}).Curvature(context.Background(), make([]float64, p), make([]float64, q)); err == nil || !strings.Contains(err.Error(), "agent 1") {
 		t.Errorf("%v, want that agent 1 is named", err)
 	}
 }

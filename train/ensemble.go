@@ -10,29 +10,39 @@ import (
 
 	"dsbo"
 	"dsbo/internal/vec"
+	"dsbo/network"
 )
 
 // whole is what evaluation asks for: all examples of an agent.
 var whole = dsbo.Sample{Set: dsbo.Whole}
 
-// An ensemble asks all agents' oracles and averages what they say. Agents are asked in parallel and
-// summed in their order, so that the result does not depend on the number of processors.
+// An ensemble asks all agents' oracles and averages what they say. Those of this process are asked in parallel,
+// and all are summed in their order, so that the result depends neither on the number of processors nor on which
+// agents are where.
 type ensemble struct {
+	group
 	oracles []dsbo.ValueOracle
 	p, q    int
 	parts   [][]float64 // one answer an agent, of the longer of p and q, and two more numbers
+	cut     [][]float64 // the beginnings of parts
 }
 
-func newEnsemble(oracles []dsbo.ValueOracle) (*ensemble, error) {
-	if len(oracles) == 0 {
-		return nil, fmt.Errorf("%w: no oracles: want one for each agent", dsbo.ErrShape)
-	}
-	e := &ensemble{oracles: oracles, parts: make([][]float64, len(oracles))}
-	e.p, e.q = oracles[0].Dims()
+func newEnsemble(oracles []dsbo.ValueOracle, team network.Team) (*ensemble, error) {
+	prob := Problem{Oracles: make([]dsbo.Oracle, len(oracles)), Team: team}
 	for i, o := range oracles {
-		if p, q := o.Dims(); p != e.p || q != e.q {
-			return nil, fmt.Errorf("%w: agent %d has p=%d, q=%d, agent 0 has %d and %d: want the same", dsbo.ErrShape, i, p, q, e.p, e.q)
+		if o != nil {
+			prob.Oracles[i] = o
 		}
+	}
+	g, err := prob.group()
+	if err != nil {
+		return nil, err
+	}
+	e := &ensemble{group: g, oracles: oracles, parts: make([][]float64, g.n), cut: make([][]float64, g.n)}
+	if e.p, e.q, err = prob.Dims(); err != nil {
+		return nil, err
+	}
+	for i := range e.parts {
 		e.parts[i] = make([]float64, max(e.p, e.q, 2))
 	}
 	return e, nil
@@ -40,8 +50,11 @@ func newEnsemble(oracles []dsbo.ValueOracle) (*ensemble, error) {
 
 // mean sets dst to the average over the agents of what ask writes.
 func (e *ensemble) mean(ctx context.Context, dst []float64, ask func(o dsbo.ValueOracle, part []float64) error) error {
-	err := each(ctx, len(e.oracles), func(i int) error {
-		if err := ask(e.oracles[i], e.parts[i][:len(dst)]); err != nil {
+	for i, part := range e.parts {
+		e.cut[i] = part[:len(dst)]
+	}
+	err := e.each(ctx, func(i int) error {
+		if err := ask(e.oracles[i], e.cut[i]); err != nil {
 			return fmt.Errorf("agent %d: %w", i, err)
 		}
 		return nil
@@ -49,11 +62,14 @@ func (e *ensemble) mean(ctx context.Context, dst []float64, ask func(o dsbo.Valu
 	if err != nil {
 		return err
 	}
-	vec.Fill(dst, 0)
-	for _, part := range e.parts {
-		vec.Add(dst, dst, part[:len(dst)])
+	if err := e.gather(ctx, e.cut); err != nil {
+		return err
 	}
-	vec.Scale(dst, 1/float64(len(e.parts)), dst)
+	vec.Fill(dst, 0)
+	for _, part := range e.cut {
+		vec.Add(dst, dst, part)
+	}
+	vec.Scale(dst, 1/float64(e.n), dst)
 	return nil
 }
 

@@ -11,45 +11,64 @@ import (
 
 // An evaluator makes records. It remembers where its exact solves ended.
 type evaluator struct {
+	group
 	problem Problem
-	exact   []*Exact // one for all agents; one an agent for methods of the personalized problem; none
+	shared  *Exact         // one for all agents; nil: none
+	own     map[int]*Exact // one an agent of this process, for methods of the personalized problem
 	x, y, u []float64
 }
 
-func newEvaluator(c *Config) (*evaluator, error) {
-	e := &evaluator{problem: c.Problem, x: make([]float64, c.p), y: make([]float64, c.q), u: make([]float64, c.p)}
-	groups := [][]dsbo.ValueOracle{c.Problem.Evaluate}
-	if c.personalized {
-		groups = nil
-		for _, o := range c.Problem.Evaluate {
-			groups = append(groups, []dsbo.ValueOracle{o})
-		}
-	}
+func newEvaluator(c *Config, g group) (*evaluator, error) {
+	e := &evaluator{group: g, problem: c.Problem, x: make([]float64, c.p), y: make([]float64, c.q), u: make([]float64, c.p)}
 	if c.Problem.Evaluate == nil || c.NoExact {
 		return e, nil
 	}
-	for _, g := range groups {
-		s := &Exact{Oracles: g, Start: c.Problem.Start, Tol: c.Tol, AdjointTol: c.AdjointTol}
+	exact := Exact{Start: c.Problem.Start, Tol: c.Tol, AdjointTol: c.AdjointTol}
+	if !c.personalized {
+		e.shared = &exact
+		e.shared.Oracles, e.shared.Team = c.Problem.Evaluate, c.Problem.Team
+		return e, e.shared.prepare()
+	}
+	e.own = map[int]*Exact{}
+	for _, i := range g.local {
+		s := exact
+		s.Oracles = []dsbo.ValueOracle{c.Problem.Evaluate[i]}
 		if err := s.prepare(); err != nil {
 			return nil, err
 		}
-		e.exact = append(e.exact, s)
+		e.own[i] = &s
 	}
 	return e, nil
 }
 
-// at evaluates the agents as they stand.
+// at evaluates the agents as they stand, of which those of other processes are nil.
 func (e *evaluator) at(ctx context.Context, agents []*Agent) (Record, error) {
 	began := time.Now()
-	r := Record{Iteration: agents[0].Iteration(), PeakRSSMiB: PeakRSS()}
-	r.ConsensusX = spread(e.x, agents, func(a *Agent) []float64 { return a.alg.X() })
-	r.ConsensusY = spread(e.y, agents, func(a *Agent) []float64 { return a.alg.Y() })
-	r.ConsensusZ = unknown
-	if agents[0].z() != nil {
-		r.ConsensusZ = spread(make([]float64, len(e.y)), agents, (*Agent).z)
+	one := agents[e.local[0]]
+	r := Record{Iteration: one.Iteration(), PeakRSSMiB: PeakRSS(), ConsensusZ: unknown}
+	parts := []struct {
+		into *Number
+		mean []float64
+		of   func(*Agent) []float64
+	}{
+		{&r.ConsensusX, e.x, (*Agent).x},
+		{&r.ConsensusY, e.y, (*Agent).y},
+		{&r.ConsensusZ, make([]float64, len(e.y)), (*Agent).z},
+		{new(Number), e.u, (*Agent).u},
 	}
-	e.usage(&r, agents)
-	if err := e.scores(&r); err != nil {
+	for _, part := range parts {
+		if part.of(one) == nil {
+			continue
+		}
+		var err error
+		if *part.into, err = e.spread(ctx, part.mean, agents, part.of); err != nil {
+			return r, err
+		}
+	}
+	if err := e.usage(ctx, &r, agents); err != nil {
+		return r, err
+	}
+	if err := e.scores(ctx, &r); err != nil {
 		return r, err
 	}
 	if err := e.solutions(ctx, &r, agents); err != nil {
@@ -60,82 +79,125 @@ func (e *evaluator) at(ctx context.Context, agents []*Agent) (Record, error) {
 }
 
 // spread sets mean to the average of a variable over the agents and returns (1/n) Σ ‖v_i − mean‖².
-func spread(mean []float64, agents []*Agent, of func(*Agent) []float64) Number {
-	rows := make([][]float64, len(agents))
-	for i, a := range agents {
-		rows[i] = of(a)
+func (g group) spread(ctx context.Context, mean []float64, agents []*Agent, of func(*Agent) []float64) (Number, error) {
+	rows := g.rows(len(mean), func(i int) []float64 { return of(agents[i]) })
+	if err := g.gather(ctx, rows); err != nil {
+		return unknown, err
 	}
 	vec.Mean(mean, rows...)
 	sum := 0.0
 	for _, r := range rows {
 		sum += vec.Dist2(r, mean)
 	}
-	return Number(sum / float64(len(rows)))
+	return Number(sum / float64(len(rows))), nil
 }
 
-func (e *evaluator) usage(r *Record, agents []*Agent) {
+func (e *evaluator) usage(ctx context.Context, r *Record, agents []*Agent) error {
+	all, err := e.spent(ctx, agents)
+	if err != nil {
+		return err
+	}
 	var u Usage
-	for _, a := range agents {
-		u.Add(a.Usage())
+	for _, a := range all {
+		u.Add(a)
 	}
 	r.UpperGrad, r.LowerGrad, r.HVP, r.JVP = u.Calls.UpperGrad, u.Calls.LowerGrad, u.Calls.HVP, u.Calls.JVP
 	r.Hessian, r.Jacobian = u.Calls.Hessian, u.Calls.Jacobian
 	r.Messages, r.Floats, r.Bytes = u.Sent.Messages, u.Sent.Floats, u.Sent.Bytes
 	r.OracleSeconds, r.MixSeconds, r.AlgebraSeconds = u.OracleSeconds, u.MixSeconds, u.AlgebraSeconds()
+	return nil
 }
 
-func (e *evaluator) scores(r *Record) error {
-	s := Scores{noScore, noScore, noScore}
-	if e.problem.Score != nil {
-		var err error
-		if s, err = e.problem.Score(e.y); err != nil {
-			return err
+// spent returns what each agent has spent. Where agents may come back, times stay where they were taken.
+func (g group) spent(ctx context.Context, agents []*Agent) ([]Usage, error) {
+	all := make([]Usage, g.n)
+	rows := g.rows(usageLen, func(i int) []float64 {
+		u := agents[i].Usage()
+		if g.survives() {
+			u = u.timeless()
+		}
+		return u.pack()
+	})
+	if err := g.gather(ctx, rows); err != nil {
+		return nil, err
+	}
+	for i, row := range rows {
+		if all[i] = unpackUsage(row); agents[i] != nil {
+			all[i] = agents[i].Usage()
 		}
 	}
+	return all, nil
+}
+
+func (e *evaluator) scores(ctx context.Context, r *Record) error {
+	s, err := e.problem.Scores(ctx, e.y)
 	r.TrainLoss, r.TrainAccuracy = Number(s.Train.Loss), Number(s.Train.Accuracy)
 	r.ValLoss, r.ValAccuracy = Number(s.Val.Loss), Number(s.Val.Accuracy)
 	r.TestLoss, r.TestAccuracy = Number(s.Test.Loss), Number(s.Test.Accuracy)
-	return nil
+	return err
 }
 
 // solutions adds the exact values. Those of a personalized problem are averages over the agents'.
 func (e *evaluator) solutions(ctx context.Context, r *Record, agents []*Agent) error {
 	r.Phi, r.GradNorm, r.HypergradientError, r.LowerError, r.LowerResidual = unknown, unknown, unknown, unknown, unknown
-	if len(e.exact) == 0 {
-		return nil
-	}
-	n, phi, residual, off, size := float64(len(e.exact)), 0.0, 0.0, 0.0, 0.0
-	grad := make([]float64, len(e.x))
-	for i, s := range e.exact {
-		sol, err := s.Solve(ctx, e.x)
+	var rows [][]float64
+	switch {
+	case e.shared != nil:
+		rows = [][]float64{make([]float64, 4+len(e.x))}
+		if err := e.solve(ctx, e.shared, e.y, rows[0]); err != nil {
+			return err
+		}
+	case e.own != nil:
+		rows = e.rows(4+len(e.x), func(int) []float64 { return make([]float64, 4+len(e.x)) })
+		err := e.each(ctx, func(i int) error { return e.solve(ctx, e.own[i], agents[i].y(), rows[i]) })
 		if err != nil {
 			return err
 		}
-		y := e.y
-		if len(e.exact) > 1 {
-			y = agents[i].Algorithm().Y()
+		if err := e.gather(ctx, rows); err != nil {
+			return err
 		}
-		phi += sol.Phi / n
-		residual = math.Max(residual, sol.Residual)
-		off += vec.Dist2(y, sol.Y)
-		size += vec.Dot(sol.Y, sol.Y)
-		vec.Axpy(grad, 1/n, sol.Gradient)
+	default:
+		return nil
+	}
+	n, phi, residual, off, size := float64(len(rows)), 0.0, 0.0, 0.0, 0.0
+	grad := make([]float64, len(e.x))
+	for _, row := range rows {
+		phi += row[0] / n
+		residual = math.Max(residual, row[1])
+		off += row[2]
+		size += row[3]
+		vec.Axpy(grad, 1/n, row[4:])
 	}
 	norm := vec.Norm(grad)
 	r.Phi, r.GradNorm, r.LowerResidual = Number(phi), Number(norm), Number(residual)
 	r.LowerError = Number(math.Sqrt(off / size))
-	if agents[0].u() != nil && r.Iteration > 0 {
-		spread(e.u, agents, (*Agent).u)
+	if agents[e.local[0]].u() != nil && r.Iteration > 0 {
 		r.HypergradientError = Number(math.Sqrt(vec.Dist2(e.u, grad)) / norm)
 	}
 	return nil
 }
 
+// solve sets row to Φ, the residual, ‖y − y*‖², ‖y*‖² and ∇Φ.
+func (e *evaluator) solve(ctx context.Context, s *Exact, y, row []float64) error {
+	sol, err := s.Solve(ctx, e.x)
+	if err != nil {
+		return err
+	}
+	row[0], row[1], row[2], row[3] = sol.Phi, sol.Residual, vec.Dist2(y, sol.Y), vec.Dot(sol.Y, sol.Y)
+	copy(row[4:], sol.Gradient)
+	return nil
+}
+
 // state is what the next exact solves start from.
 func (e *evaluator) state() []dsbo.Named {
+	if e.shared != nil {
+		return e.shared.state()
+	}
 	var all []dsbo.Named
-	for _, s := range e.exact {
-		all = append(all, s.state()...)
+	for _, i := range e.local {
+		if s := e.own[i]; s != nil {
+			all = append(all, s.state()...)
+		}
 	}
 	return all
 }

@@ -9,6 +9,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/vec"
+	"dsbo/network"
 )
 
 // Exact finds what the methods approximate: y*(x) of the averaged lower problem, Φ(x) and ∇Φ(x), on
@@ -23,8 +24,10 @@ import (
 // that a sequence of nearby x costs little. It belongs to one goroutine at a time and asks the
 // oracles in parallel; results do not depend on the number of processors.
 type Exact struct {
-	Oracles []dsbo.ValueOracle // one an agent
-	Start   []float64          // start of the first solve, length q; nil: 0
+	Oracles []dsbo.ValueOracle // one an agent; nil for agents of other processes
+	// Team is the way to the agents of other processes, all of which solve at the same x; nil: there are none.
+	Team  network.Team
+	Start []float64 // start of the first solve, length q; nil: 0
 	// Tol bounds the gradient of the averaged lower loss at y, relative to the gradient at Start at the
 	// first x that is solved for; 0: 1e-6. What is left of the error of Φ is of second order in it, as
 	// the first order is known and taken off.
@@ -83,7 +86,7 @@ func (s *Exact) prepare() error {
 	if s.e != nil {
 		return nil
 	}
-	e, err := newEnsemble(s.Oracles)
+	e, err := newEnsemble(s.Oracles, s.Team)
 	if err != nil {
 		return err
 	}

@@ -55,12 +55,12 @@ func ExampleExact_Solve() {
 }
 
 // Curvature tells which steps are stable before a run is made.
-func ExampleCurvature() {
+func ExampleProblem_Curvature() {
 	var prob train.Problem
 	for _, o := range algotest.NewQuadratics(3, 2, 4, 1) {
 		prob.Oracles = append(prob.Oracles, o)
 	}
-	lmax, err := train.Curvature(context.Background(), prob.Oracles, make([]float64, 2), make([]float64, 4))
+	lmax, err := prob.Curvature(context.Background(), make([]float64, 2), make([]float64, 4))
 	if err != nil {
 		fmt.Println(err)
 		return

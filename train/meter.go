@@ -37,6 +37,32 @@ func (u *Usage) Add(v Usage) {
 	u.StepSeconds += v.StepSeconds
 }
 
+func (u Usage) timeless() Usage {
+	u.OracleSeconds, u.MixSeconds, u.StepSeconds = 0, 0, 0
+	return u
+}
+
+const usageLen = 12
+
+// pack returns u as numbers; counts stay exact up to 2⁵³.
+func (u Usage) pack() []float64 {
+	c, s := u.Calls, u.Sent
+	return []float64{
+		float64(c.UpperGrad), float64(c.LowerGrad), float64(c.HVP), float64(c.JVP), float64(c.Hessian), float64(c.Jacobian),
+		float64(s.Messages), float64(s.Floats), float64(s.Bytes), u.OracleSeconds, u.MixSeconds, u.StepSeconds,
+	}
+}
+
+func unpackUsage(v []float64) Usage {
+	return Usage{
+		Calls: algo.Calls{
+			UpperGrad: int(v[0]), LowerGrad: int(v[1]), HVP: int(v[2]), JVP: int(v[3]), Hessian: int(v[4]), Jacobian: int(v[5]),
+		},
+		Sent:          network.Stats{Messages: int64(v[6]), Floats: int64(v[7]), Bytes: int64(v[8])},
+		OracleSeconds: v[9], MixSeconds: v[10], StepSeconds: v[11],
+	}
+}
+
 // metered counts and times what an agent asks its oracle.
 type metered struct {
 	dsbo.Oracle
@@ -97,9 +123,12 @@ func meter(o dsbo.Oracle) (*metered, dsbo.Oracle) {
 	return m, m
 }
 
-// meteredMixer times an agent's exchanges.
+// meteredMixer times an agent's exchanges, and counts what it sends in them: each vector once, also when a transport has
+// to send it again.
 type meteredMixer struct {
-	network.Mixer
+	dsbo.Mixer
+	sends  int64 // vectors in an exchange
+	sent   network.Stats
 	busy   time.Duration
 	failed bool
 }
@@ -108,6 +137,12 @@ func (m *meteredMixer) Mix(ctx context.Context, dst, src []float64) error {
 	start := time.Now()
 	err := m.Mixer.Mix(ctx, dst, src)
 	m.busy += time.Since(start)
-	m.failed = m.failed || err != nil
-	return err
+	if err != nil {
+		m.failed = true
+		return err
+	}
+	m.sent.Messages += m.sends
+	m.sent.Floats += m.sends * int64(len(src))
+	m.sent.Bytes += m.sends * 8 * int64(len(src))
+	return nil
 }

@@ -2,44 +2,43 @@ package train
 
 import (
 	"fmt"
-	"math"
+	"slices"
 
 	"dsbo"
 	"dsbo/data"
 	"dsbo/models"
+	"dsbo/network"
 )
 
 // A Problem is what a run solves: any oracles will do, whatever is behind them. [NewProblem] makes one of
 // a model and data.
 type Problem struct {
-	Oracles []dsbo.Oracle // one an agent
-	// Evaluate is asked for everything that evaluation needs, on all examples (dsbo.Whole), one an agent; nil: there is no
-	// exact Φ. It may be the same oracles.
+	Oracles []dsbo.Oracle // one an agent; nil for agents of other processes
+	// Evaluate is asked for everything that evaluation needs, on all examples (dsbo.Whole), one an agent as Oracles; nil:
+	// there is no exact Φ. It may be the same oracles.
 	Evaluate []dsbo.ValueOracle
 	Start    []float64 // start of every agent's y, length q; nil: 0
-	// Score says how good y is on the union of the agents' training and validation examples and on
-	// the test examples; nil: there is no such thing.
-	Score func(y []float64) (Scores, error)
+	// Tally is agent i's part of the score of y; nil: there is no such thing. It is called for several agents at a time.
+	Tally func(i int, y []float64) (Tally, error)
+	// Team is the way to the agents of other processes; nil: all are in this one. All processes do the same things with
+	// the problem, in the same order.
+	Team network.Team
 }
-
-// A Score is the mean loss per example, without regularization, and the share of right answers; NaN
-// where there is no such thing.
-type Score struct{ Loss, Accuracy float64 }
-
-// Scores are those of one y.
-type Scores struct{ Train, Val, Test Score }
-
-var noScore = Score{math.NaN(), math.NaN()}
 
 // Dims returns p and q, or an error that matches [dsbo.ErrShape] if the parts do not fit together.
 func (p Problem) Dims() (int, int, error) {
-	if len(p.Oracles) == 0 {
-		return 0, 0, fmt.Errorf("%w: a problem without oracles: want one for each agent", dsbo.ErrShape)
+	g, err := p.group()
+	if err != nil {
+		return 0, 0, err
 	}
-	np, nq := p.Oracles[0].Dims()
-	for i, o := range p.Oracles {
-		if a, b := o.Dims(); a != np || b != nq {
-			return 0, 0, fmt.Errorf("%w: the oracle of agent %d has p=%d, q=%d, that of agent 0 has %d and %d: want the same", dsbo.ErrShape, i, a, b, np, nq)
+	if len(g.local) == 0 {
+		return 0, 0, fmt.Errorf("%w: none of the %d agents is in this process: want as many processes at most", dsbo.ErrShape, g.n)
+	}
+	first := g.local[0]
+	np, nq := p.Oracles[first].Dims()
+	for _, i := range g.local {
+		if a, b := p.Oracles[i].Dims(); a != np || b != nq {
+			return 0, 0, fmt.Errorf("%w: the oracle of agent %d has p=%d, q=%d, that of agent %d has %d and %d: want the same", dsbo.ErrShape, i, a, b, first, np, nq)
 		}
 	}
 	if p.Evaluate != nil && len(p.Evaluate) != len(p.Oracles) {
@@ -51,20 +50,29 @@ func (p Problem) Dims() (int, int, error) {
 	return np, nq, nil
 }
 
-// NewProblem makes the problem of a model on the data of all agents. c.Agent is set for each agent.
-// Evaluation computes in float64 whatever c says.
+// NewProblem makes the problem of a model on the data of all agents. c.Agent is set for each agent. Evaluation
+// computes in float64 whatever c says.
 func NewProblem(t data.Task, m models.Model, c models.Config) (Problem, error) {
-	var prob Problem
+	return NewPart(nil, t, m, c)
+}
+
+// NewPart is NewProblem for a process that has some of the agents. It reads the data of these alone.
+func NewPart(team network.Team, t data.Task, m models.Model, c models.Config) (Problem, error) {
 	if err := t.Validate(); err != nil {
-		return prob, err
+		return Problem{}, err
 	}
+	n := len(t.Shards)
+	prob := Problem{Oracles: make([]dsbo.Oracle, n), Evaluate: make([]dsbo.ValueOracle, n), Team: team}
 	for i, s := range t.Shards {
+		if team != nil && !slices.Contains(team.Local(), i) {
+			continue
+		}
 		c.Agent = i
 		o, err := models.NewOracle(m, s, c)
 		if err != nil {
 			return Problem{}, err
 		}
-		prob.Oracles = append(prob.Oracles, o)
+		prob.Oracles[i] = o
 		if c.Float32 {
 			double := c
 			double.Float32 = false
@@ -72,7 +80,7 @@ func NewProblem(t data.Task, m models.Model, c models.Config) (Problem, error) {
 				return Problem{}, err
 			}
 		}
-		prob.Evaluate = append(prob.Evaluate, o)
+		prob.Evaluate[i] = o
 	}
 	if st, ok := m.(models.Starter); ok {
 		_, q := m.Dims()
@@ -80,11 +88,15 @@ func NewProblem(t data.Task, m models.Model, c models.Config) (Problem, error) {
 		st.Start(prob.Start)
 	}
 	if _, ok := m.(models.Scorer); ok {
-		s, err := newScorer(t, m)
+		g, err := prob.group()
 		if err != nil {
 			return Problem{}, err
 		}
-		prob.Score = s.score
+		s, err := newScorer(t, m, g)
+		if err != nil {
+			return Problem{}, err
+		}
+		prob.Tally = s.tally
 	}
 	return prob, nil
 }

@@ -63,7 +63,7 @@ func TestScores(t *testing.T) {
 	for i := range y {
 		y[i] = r.NormFloat64()
 	}
-	got, err := prob.Score(y)
+	got, err := prob.Scores(context.Background(), y)
 	if err != nil {
 		t.Fatal(err)
 	}

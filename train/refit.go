@@ -67,14 +67,14 @@ func (r Refit) solve(ctx context.Context, x, y []float64) (res Refitted, beta fl
 	if err != nil {
 		return res, 0, err
 	}
-	defer s.exchange.Close()
+	defer s.close()
 	res.Gradient = math.Inf(1)
 	for limit := cmp.Or(r.Steps, 3000); res.Steps < limit && !res.Converged; {
 		if err := s.advance(ctx, res.Steps/refitChunk); err != nil {
 			return res, s.beta, err
 		}
 		res.Steps += refitChunk
-		if res.Gradient, err = s.gradient(res.Steps); err != nil {
+		if res.Gradient, err = s.gradient(ctx, res.Steps); err != nil {
 			return res, s.beta, err
 		}
 		res.Converged = res.Gradient <= cmp.Or(r.Tol, 3e-4)
@@ -82,20 +82,27 @@ func (r Refit) solve(ctx context.Context, x, y []float64) (res Refitted, beta fl
 			r.OnStep(res.Steps, res.Gradient)
 		}
 	}
-	s.collect(&res)
-	return res, s.beta, nil
+	return res, s.beta, s.collect(ctx, &res)
 }
 
 // A refitting is one Solve under way.
 type refitting struct {
-	exchange *network.Local
-	mixers   []network.Mixer
-	solvers  []*algo.Lower
-	oracles  []dsbo.Oracle
+	group
+	exchange network.Team
+	close    func()
+	agents   []*refitter // nil for those of other processes
+	q        int
 	scale    float64
 	best     float64 // the least gradient so far
 	lmax     float64
 	beta     float64
+}
+
+// A refitter is one agent.
+type refitter struct {
+	*algo.Lower
+	oracle dsbo.Oracle
+	mixer  *meteredMixer
 }
 
 // entire makes an oracle answer every draw from all examples.
@@ -110,47 +117,58 @@ func (r Refit) prepare(ctx context.Context, x, y []float64) (*refitting, error) 
 	if err != nil {
 		return nil, err
 	}
-	n := len(r.Problem.Oracles)
+	g, err := r.Problem.group()
+	if err != nil {
+		return nil, err
+	}
 	start := make([]float64, q)
 	copy(start, r.Problem.Start)
 	if y == nil {
 		y = start
 	}
-	if len(x) != p || len(y) != q || r.W == nil || r.W.N() != n {
-		return nil, fmt.Errorf("%w: x of %d and y of %d numbers, and a graph, do not fit %d agents with p=%d and q=%d", dsbo.ErrShape, len(x), len(y), n, p, q)
+	if len(x) != p || len(y) != q || r.W == nil || r.W.N() != g.n {
+		return nil, fmt.Errorf("%w: x of %d and y of %d numbers, and a graph, do not fit %d agents with p=%d and q=%d", dsbo.ErrShape, len(x), len(y), g.n, p, q)
 	}
 	if !(r.MomY >= 0 && r.MomY < 1) || !(r.Beta >= 0) || !(r.Tol >= 0) || r.Steps < 0 {
 		return nil, fmt.Errorf("%w: step %g, momentum %g, tolerance %g, %d steps: want none negative and the momentum below 1", dsbo.ErrConfig, r.Beta, r.MomY, r.Tol, r.Steps)
 	}
-	s := &refitting{exchange: network.NewLocal(r.W), best: math.Inf(1)}
-	l, err := Curvature(ctx, r.Problem.Oracles, x, start)
+	l, err := r.Problem.Curvature(ctx, x, start)
 	if err != nil {
 		return nil, err
 	}
-	s.lmax = slices.Max(l)
+	s := &refitting{group: g, exchange: r.Problem.Team, close: func() {}, agents: make([]*refitter, g.n), q: q, best: math.Inf(1), lmax: slices.Max(l)}
 	s.beta = cmp.Or(r.Beta, 1/s.lmax)
-	for i, o := range r.Problem.Oracles {
+	if s.exchange == nil {
+		local := network.NewLocal(r.W)
+		s.exchange, s.close = local, local.Close
+	}
+	for _, i := range g.local {
 		a, err := algo.NewLower(q, x, algo.LowerParams{Beta: algo.Constant(s.beta), MomY: cmp.Or(r.MomY, 0.985), T: refitChunk})
 		if err != nil {
+			s.close()
 			return nil, err
 		}
 		setStart(a, y)
-		s.solvers, s.oracles, s.mixers = append(s.solvers, a), append(s.oracles, entire{o}), append(s.mixers, s.exchange.Mixer(i))
+		s.agents[i] = &refitter{a, entire{r.Problem.Oracles[i]}, &meteredMixer{Mixer: s.exchange.Mixer(i), sends: int64(r.W.Sends(i))}}
 	}
-	return s, s.measure(ctx, x, start)
+	if err := s.measure(ctx, x, start); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
 }
 
 // measure sets what the tolerance is relative to.
 func (s *refitting) measure(ctx context.Context, x, start []float64) error {
-	parts := make([][]float64, len(s.oracles))
-	err := each(ctx, len(parts), func(i int) error {
-		parts[i] = make([]float64, len(start))
-		return s.oracles[i].LowerGrad(parts[i], x, start, whole)
-	})
+	parts := s.rows(s.q, func(int) []float64 { return make([]float64, s.q) })
+	err := s.each(ctx, func(i int) error { return s.agents[i].oracle.LowerGrad(parts[i], x, start, whole) })
 	if err != nil {
 		return err
 	}
-	mean := make([]float64, len(start))
+	if err := s.gather(ctx, parts); err != nil {
+		return err
+	}
+	mean := make([]float64, s.q)
 	vec.Mean(mean, parts...)
 	s.scale = cmp.Or(vec.Norm(mean), 1)
 	return nil
@@ -158,10 +176,11 @@ func (s *refitting) measure(ctx context.Context, x, start []float64) error {
 
 // advance takes a chunk of steps on all agents.
 func (s *refitting) advance(ctx context.Context, chunk int) error {
-	errs := make([]error, len(s.solvers))
+	errs := make([]error, s.n)
 	var wg sync.WaitGroup
-	for i, a := range s.solvers {
-		wg.Go(func() { errs[i] = a.Step(ctx, chunk, s.oracles[i], s.mixers[i]) })
+	for _, i := range s.local {
+		a := s.agents[i]
+		wg.Go(func() { errs[i] = a.Step(ctx, chunk, a.oracle, a.mixer) })
 	}
 	wg.Wait()
 	if err := ctx.Err(); err != nil {
@@ -171,11 +190,15 @@ func (s *refitting) advance(ctx context.Context, chunk int) error {
 }
 
 // gradient returns the largest tracked gradient of an agent, relative to the scale.
-func (s *refitting) gradient(step int) (float64, error) {
+func (s *refitting) gradient(ctx context.Context, step int) (float64, error) {
 	const growth = 10 // more than momentum swings
+	norms := s.rows(1, func(i int) []float64 { return []float64{vec.Norm(s.agents[i].Gradient())} })
+	if err := s.gather(ctx, norms); err != nil {
+		return 0, err
+	}
 	worst := 0.0
-	for i, a := range s.solvers {
-		g := vec.Norm(a.Gradient())
+	for i, row := range norms {
+		g := row[0]
 		if !(g <= growth*max(s.best, 1e-9*s.scale)) { // NaN too
 			_, beta := Stable(s.lmax)
 			return g, &dsbo.DivergedError{Agent: i, Iteration: step, Quantity: "tracked gradient of y", Value: g,
@@ -187,15 +210,22 @@ func (s *refitting) gradient(step int) (float64, error) {
 	return worst / s.scale, nil
 }
 
-func (s *refitting) collect(res *Refitted) {
-	rows := make([][]float64, len(s.solvers))
-	for i, a := range s.solvers {
-		rows[i] = a.Y()
-		res.Floats += s.mixers[i].Stats().Floats
+func (s *refitting) collect(ctx context.Context, res *Refitted) error {
+	rows := s.rows(s.q, func(i int) []float64 { return s.agents[i].Y() })
+	if err := s.gather(ctx, rows); err != nil {
+		return err
 	}
-	res.Y = make([]float64, len(rows[0]))
+	res.Y = make([]float64, s.q)
 	vec.Mean(res.Y, rows...)
 	for _, y := range rows {
-		res.Consensus += vec.Dist2(y, res.Y) / float64(len(rows))
+		res.Consensus += vec.Dist2(y, res.Y) / float64(s.n)
 	}
+	sent := s.rows(1, func(i int) []float64 { return []float64{float64(s.agents[i].mixer.sent.Floats)} })
+	if err := s.gather(ctx, sent); err != nil {
+		return err
+	}
+	for _, row := range sent {
+		res.Floats += int64(row[0])
+	}
+	return nil
 }

@@ -28,16 +28,36 @@ func (r *runner) open() (err error) {
 			return r.resume(c)
 		}
 	}
-	r.metrics, err = createMetrics(r.path(metricsFile))
+	if r.keepsMetrics() {
+		r.metrics, err = createMetrics(r.path(metricsFile))
+	}
 	return err
+}
+
+// keepsMetrics reports whether this process writes metrics: where all processes share a folder, one does.
+func (r *runner) keepsMetrics() bool { return r.survives() || r.local[0] == 0 }
+
+// checkpointPath returns the path of a checkpoint after so many iterations. A run in one process has one file.
+func (c *Config) checkpointPath(g group, iteration int) string {
+	if g.whole() {
+		return c.path(checkpointFile)
+	}
+	return Folder(c.Dir).pointPath(g.local, iteration)
 }
 
 // readCheckpoint returns the checkpoint to resume from, nil if there is none yet. It has to be of a run with this
 // configuration.
 func (c *Config) readCheckpoint() (*checkpoint, error) {
-	path := c.path(checkpointFile)
+	g, err := c.Problem.group()
+	if err != nil {
+		return nil, err
+	}
+	if !g.whole() && c.From < 0 {
+		return nil, nil
+	}
+	path := c.checkpointPath(g, c.From)
 	data, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
+	if errors.Is(err, os.ErrNotExist) && g.whole() {
 		return nil, nil
 	}
 	if err != nil {
@@ -54,7 +74,7 @@ func (c *Config) readCheckpoint() (*checkpoint, error) {
 	if diff := differences(found.Config, here); diff != "" {
 		return nil, fmt.Errorf("%w: %s is of a run with other settings: %s", dsbo.ErrConfig, path, diff)
 	}
-	if len(found.Usage) != c.W.N() || found.Iteration > c.K {
+	if len(found.Usage) != len(g.local) || found.Iteration > c.K {
 		return nil, fmt.Errorf("%s: %w", path, corrupt("%d agents after %d iterations", len(found.Usage), found.Iteration))
 	}
 	return found, nil
@@ -67,37 +87,53 @@ func (r *runner) save() error {
 	if r.Dir == "" {
 		return nil
 	}
-	if err := r.metrics.sync(); err != nil {
-		return err
-	}
 	config, err := r.identity()
 	if err != nil {
 		return err
 	}
 	c := checkpoint{checkpointHead: checkpointHead{
-		Config: config, Iteration: r.done, Seconds: r.seconds,
-		MetricsBytes: r.metrics.size, MetricsSHA256: r.metrics.sum.Sum(nil),
+		Config: config, Iteration: r.done, Evaluated: r.evaluated, Round: r.round, Seconds: r.seconds, Curvature: r.Curvature,
 	}}
-	for i, a := range r.agents {
-		c.Usage = append(c.Usage, a.Usage())
-		c.add(i, a.state())
+	if r.metrics != nil {
+		if err := r.metrics.sync(); err != nil {
+			return err
+		}
+		c.MetricsBytes, c.MetricsSHA256 = r.metrics.size, r.metrics.sum.Sum(nil)
+	}
+	for _, i := range r.local {
+		c.Usage = append(c.Usage, r.agents[i].Usage())
+		c.add(i, r.agents[i].state())
 	}
 	c.add(-1, r.eval.state())
-	return atomicfile.Write(r.path(checkpointFile), c.writeTo)
+	path := r.checkpointPath(r.group, r.done)
+	if err := atomicfile.Write(path, c.writeTo); err != nil {
+		return err
+	}
+	if r.OnCheckpoint != nil {
+		r.OnCheckpoint(r.done)
+	}
+	if r.whole() {
+		return nil
+	}
+	return Folder(r.Dir).prune(r.local)
 }
 
 // resume makes the run stand where the checkpoint was written.
 func (r *runner) resume(c *checkpoint) (err error) {
-	for i, a := range r.agents {
-		if err := c.take(i, a.state()); err != nil {
-			return fmt.Errorf("%s: %w", r.path(checkpointFile), err)
+	path := r.checkpointPath(r.group, c.Iteration)
+	for k, i := range r.local {
+		if err := c.take(i, r.agents[i].state()); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
 		}
-		a.resume(c.Iteration, c.Usage[i])
+		r.agents[i].resume(c.Iteration, c.Usage[k])
 	}
 	if err := c.take(-1, r.eval.state()); err != nil {
-		return fmt.Errorf("%s: %w", r.path(checkpointFile), err)
+		return fmt.Errorf("%s: %w", path, err)
 	}
-	r.done, r.seconds = c.Iteration, c.Seconds
+	r.done, r.evaluated, r.seconds = c.Iteration, c.Evaluated, c.Seconds
+	if !r.keepsMetrics() {
+		return nil
+	}
 	r.metrics, r.records, err = reopenMetrics(r.path(metricsFile), c.MetricsBytes, c.MetricsSHA256)
 	return err
 }

@@ -116,9 +116,9 @@ func TestInterruptDuringEvaluation(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	stopping := c
-	stopping.Problem.Score = func([]float64) (train.Scores, error) {
+	stopping.Problem.Tally = func(int, []float64) (train.Tally, error) {
 		cancel() // during the evaluation at 0
-		return train.Scores{}, nil
+		return train.Tally{}, nil
 	}
 	if _, err := train.Run(ctx, stopping); !errors.Is(err, train.ErrInterrupted) {
 		t.Fatalf("%v, want that it was interrupted", err)

@@ -10,7 +10,6 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/internal/vec"
 	"dsbo/network"
 )
 
@@ -26,7 +25,7 @@ func (interruption) Is(target error) bool { return target == context.Canceled }
 // A Result is what a run leaves behind.
 type Result struct {
 	Records        []Record  // from iteration 0 on, those before a resume included
-	X, Y           []float64 // x̄ and ȳ
+	X, Y           []float64 // x̄ and ȳ; of a run over several processes nil before its end, as is Usage
 	Iterations     int       // done
 	Seconds        float64   // of the clock, in iterations
 	MsPerIteration Number    // median over the iterations of this process
@@ -46,6 +45,10 @@ func (r *Result) Last() Record {
 // Same configuration, same bits: neither the number of processors nor where a run was stopped and resumed
 // matters.
 //
+// Of a run over several processes, each has some of the agents ([Problem].Team) and calls Run with the same
+// configuration. The numbers are those of one process. Where agents may be lost and come back, the error may be a
+// [*network.RollbackError]: the caller begins anew from an earlier [Point].
+//
 // When ctx ends, the agents finish their iteration, the checkpoint is written, and the error is
 // [ErrInterrupted]. Numbers that leave the finite ones end the run with a [*dsbo.DivergedError]; the
 // checkpoint before stays. The result is never nil after the run has begun.
@@ -54,7 +57,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer r.exchange.Close()
+	defer r.close()
 	if err := r.open(); err != nil {
 		return nil, err
 	}
@@ -62,22 +65,27 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if e := r.metrics.close(); err == nil {
 		err = e
 	}
-	return r.result(), err
+	return &r.result, err
 }
 
 // A runner is one call of Run.
 type runner struct {
 	Config
-	exchange *network.Local
-	agents   []*Agent
+	group
+	exchange network.Team
+	close    func()
+	agents   []*Agent // nil for those of other processes
 	eval     *evaluator
 	metrics  *metrics
+	result   Result
 
-	done    int // iterations
-	records []Record
-	seconds float64
-	times   []time.Duration // of agent 0's iterations
-	recent  int             // times before the newest record
+	done      int // iterations
+	evaluated int // the iteration of the newest record; -1: none
+	round     int // the next exchange, when the agents last stood still
+	records   []Record
+	seconds   float64
+	times     []time.Duration // of the first agent's iterations
+	recent    int             // times before the newest record
 }
 
 func newRunner(c Config) (*runner, error) {
@@ -85,26 +93,33 @@ func newRunner(c Config) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{Config: c, exchange: network.NewLocal(c.W)}
-	for i, o := range c.Problem.Oracles {
+	r := &runner{Config: c, exchange: c.Problem.Team, close: func() {}, evaluated: -1, agents: make([]*Agent, len(c.Problem.Oracles))}
+	if r.group, err = c.Problem.group(); err != nil {
+		return nil, err
+	}
+	if r.exchange == nil {
+		local := network.NewLocal(c.W)
+		r.exchange, r.close = local, local.Close
+	}
+	for _, i := range r.local {
 		a, err := algo.New(c.Method, c.p, c.q, c.Params)
 		if err != nil {
 			return nil, err
 		}
-		agent := NewAgent(i, a, o, r.exchange.Mixer(i), c.MaxNorm)
+		r.agents[i] = NewAgent(i, a, c.Problem.Oracles[i], r.exchange.Mixer(i), c.W.Sends(i), c.MaxNorm)
 		if c.Problem.Start != nil {
-			agent.Start(c.Problem.Start)
+			r.agents[i].Start(c.Problem.Start)
 		}
-		r.agents = append(r.agents, agent)
 	}
-	r.eval, err = newEvaluator(&c)
+	r.eval, err = newEvaluator(&c, r.group)
 	return r, err
 }
 
 // loop goes from boundary to boundary.
 func (r *runner) loop(ctx context.Context) error {
+	r.mark()
 	for {
-		if r.due(r.EvalEvery) && r.lastRecord() < r.done {
+		if r.due(r.EvalEvery) && r.evaluated < r.done {
 			if err := r.evaluate(ctx); err != nil {
 				return err
 			}
@@ -115,26 +130,26 @@ func (r *runner) loop(ctx context.Context) error {
 			}
 		}
 		if r.done == r.K {
-			return nil
+			return r.conclude(ctx)
 		}
-		if err := r.advance(ctx); err != nil {
+		stop, err := r.advance(ctx)
+		if err != nil {
 			return err
 		}
-		if ctx.Err() != nil && r.done < r.K {
-			return r.interrupted()
+		if stop && r.done < r.K {
+			return r.interrupted(ctx)
 		}
 	}
+}
+
+// mark keeps what a later look at the run is to find: the agents stand still, before exchange round.
+func (r *runner) mark() {
+	r.round = r.group.round()
+	r.result = Result{Records: r.records, Iterations: r.done, Seconds: r.seconds, MsPerIteration: median(r.times)}
 }
 
 // due reports whether something that happens every so many iterations, and at the end, happens now.
 func (r *runner) due(every int) bool { return r.done%every == 0 || r.done == r.K }
-
-func (r *runner) lastRecord() int {
-	if len(r.records) == 0 {
-		return -1
-	}
-	return r.records[len(r.records)-1].Iteration
-}
 
 // next returns the next iteration before which something is due.
 func (r *runner) next() int {
@@ -143,40 +158,73 @@ func (r *runner) next() int {
 }
 
 func (r *runner) evaluate(ctx context.Context) error {
-	rec, err := r.eval.at(ctx, r.agents)
+	rec, err := r.eval.at(r.patient(ctx), r.agents)
 	if err != nil {
 		if ctx.Err() != nil {
-			return r.interrupted()
+			return r.interrupted(ctx)
 		}
 		return fmt.Errorf("evaluation after %d iterations: %w", r.done, err)
 	}
 	rec.Seconds, rec.MsPerIteration = r.seconds, median(r.times[r.recent:])
 	r.recent = len(r.times)
-	r.records = append(r.records, rec)
+	r.records, r.evaluated = append(r.records, rec), r.done
 	if err := r.metrics.write(rec); err != nil {
 		return err
 	}
+	r.mark()
 	if r.OnRecord != nil {
 		r.OnRecord(rec)
 	}
 	return nil
 }
 
-// advance runs all agents up to the next boundary, or to the iteration at which they are interrupted or
-// one diverges.
-func (r *runner) advance(ctx context.Context) error {
-	g := newGate(ctx, r.done, r.next())
-	inner := context.WithoutCancel(ctx) // an interrupted iteration is finished
+// patient returns the context of what processes do together: where they stop together, none leaves before.
+func (r *runner) patient(ctx context.Context) context.Context {
+	if r.whole() || r.survives() {
+		return ctx
+	}
+	return context.WithoutCancel(ctx)
+}
+
+// advance runs the agents up to the next boundary, or to the iteration at which they are interrupted or
+// one diverges. It reports whether they are to stop.
+func (r *runner) advance(ctx context.Context) (stop bool, err error) {
+	limit := r.next()
+	if !r.whole() && !r.survives() {
+		limit = r.done + 1 // processes that stop together ask each other
+	}
+	g := newGate(ctx, r.done, limit)
+	inner, cancel := r.inner(ctx)
+	defer cancel()
 	errs := make([]error, len(r.agents))
 	var wg sync.WaitGroup
 	start := time.Now()
-	for i, a := range r.agents {
-		wg.Go(func() { errs[i] = r.drive(inner, a, g) })
+	for _, i := range r.local {
+		wg.Go(func() { errs[i] = r.drive(inner, r.agents[i], g) })
 	}
 	wg.Wait()
 	r.seconds += time.Since(start).Seconds()
-	r.done = r.agents[0].Iteration()
-	return r.verdict(ctx, errs)
+	r.done = r.agents[r.local[0]].Iteration()
+	if stop, err = r.agree(ctx, errs); err == nil {
+		r.mark()
+	}
+	return stop, err
+}
+
+// grace is how long an agent whose neighbours may be gone tries to finish an interrupted iteration.
+const grace = 2 * time.Second
+
+// inner returns the context of iterations: an interrupted one is finished.
+func (r *runner) inner(ctx context.Context) (context.Context, context.CancelFunc) {
+	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	if !r.survives() {
+		return inner, cancel
+	}
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.AfterFunc(grace, cancel)
+		context.AfterFunc(inner, func() { timer.Stop() })
+	})
+	return inner, func() { stop(); cancel() }
 }
 
 // drive is the goroutine of one agent between two boundaries.
@@ -192,10 +240,12 @@ func (r *runner) drive(ctx context.Context, a *Agent, g *gate) error {
 				diverged = err
 			}
 		case err != nil:
-			r.exchange.Fail(err)
+			if !r.survives() {
+				r.exchange.Fail(err) // the others wait for this agent
+			}
 			return err
 		}
-		if a == r.agents[0] {
+		if a == r.agents[r.local[0]] {
 			r.times = append(r.times, a.Last())
 			if r.OnIteration != nil {
 				r.OnIteration(a.Iteration())
@@ -205,22 +255,49 @@ func (r *runner) drive(ctx context.Context, a *Agent, g *gate) error {
 	return diverged
 }
 
-// verdict picks the error to return: of divergences the earliest, then that of the lowest agent, so that it does not
-// depend on who was faster; else one that is not about the exchange, which ends for all when one agent fails.
-func (r *runner) verdict(ctx context.Context, errs []error) error {
-	var first *dsbo.DivergedError
+// agree returns whether the agents are to stop, and the error of the iterations just done. Processes that stop together
+// ask each other.
+func (r *runner) agree(ctx context.Context, errs []error) (stop bool, err error) {
+	first := earliest(errs)
+	if err := r.failure(errs); err != nil && (first == nil || !r.whole()) {
+		if r.survives() && ctx.Err() != nil {
+			return true, fmt.Errorf("%w in iteration %d: the checkpoint before it stands", ErrInterrupted, r.done)
+		}
+		return false, err
+	}
+	stop = ctx.Err() != nil
+	if !r.whole() && !r.survives() {
+		if stop, first, err = r.ask(ctx, stop, errs); err != nil {
+			return false, err
+		}
+	}
+	if first != nil {
+		first.Advice = r.advice(ctx, first.Iteration)
+		return false, first
+	}
+	return stop, nil
+}
+
+// earliest returns of divergences the earliest, then that of the lowest agent, so that it does not depend on who was
+// faster; nil if there are none.
+func earliest(errs []error) (first *dsbo.DivergedError) {
 	for _, err := range errs {
 		if d := (*dsbo.DivergedError)(nil); errors.As(err, &d) && (first == nil || d.Iteration < first.Iteration) {
 			first = d
 		}
 	}
-	if first != nil {
-		first.Advice = r.advice(ctx, first.Iteration)
-		return first
-	}
+	return first
+}
+
+// failure returns the error that is no divergence, if there is one, and rather one that is not about the exchange, which
+// ends for all when one agent fails.
+func (r *runner) failure(errs []error) error {
 	var failed error
 	for i, err := range errs {
-		if err != nil && !r.agents[i].mixer.failed {
+		if err == nil || errors.Is(err, dsbo.ErrDiverged) {
+			continue
+		}
+		if !r.agents[i].mixer.failed {
 			return err
 		}
 		if failed == nil {
@@ -230,37 +307,73 @@ func (r *runner) verdict(ctx context.Context, errs []error) error {
 	return failed
 }
 
+// ask lets all processes know whether one wants to stop, and the first agent that has diverged.
+func (r *runner) ask(ctx context.Context, stop bool, errs []error) (bool, *dsbo.DivergedError, error) {
+	rows := r.rows(3, func(i int) []float64 {
+		row := make([]float64, 3)
+		if stop {
+			row[0] = 1
+		}
+		if d := earliest(errs[i : i+1]); d != nil {
+			row[1], row[2] = float64(1+slices.Index(watched, d.Quantity)), d.Value
+		}
+		return row
+	})
+	if err := r.gather(r.patient(ctx), rows); err != nil {
+		return false, nil, err
+	}
+	stop = false
+	for i, row := range rows {
+		if row[1] > 0 {
+			return false, &dsbo.DivergedError{Agent: i, Iteration: r.done - 1, Quantity: watched[int(row[1])-1], Value: row[2]}, nil
+		}
+		stop = stop || row[0] > 0
+	}
+	return stop, nil, nil
+}
+
 // advice says which steps would be stable.
 func (r *runner) advice(ctx context.Context, k int) string {
 	x, y := r.start()
 	l := r.Curvature
-	if l == nil {
+	if l == nil && r.whole() {
 		var err error
-		if l, err = Curvature(ctx, r.Problem.Oracles, x, y); err != nil {
+		if l, err = r.Problem.Curvature(ctx, x, y); err != nil {
 			return ""
 		}
+	}
+	if l == nil {
+		return ""
 	}
 	return stepAdvice(r.Method, r.Params, l, k)
 }
 
-func (r *runner) interrupted() error {
+// interrupted writes the checkpoint of a run that stops before its end.
+func (r *runner) interrupted(ctx context.Context) error {
 	if err := r.save(); err != nil {
 		return fmt.Errorf("%w after %d iterations, and %w", ErrInterrupted, r.done, err)
+	}
+	if r.whole() {
+		if err := r.conclude(context.WithoutCancel(ctx)); err != nil {
+			return err
+		}
 	}
 	return fmt.Errorf("%w after %d of %d iterations", ErrInterrupted, r.done, r.K)
 }
 
-func (r *runner) result() *Result {
-	res := &Result{Records: r.records, Iterations: r.done, Seconds: r.seconds, MsPerIteration: median(r.times)}
-	res.X, res.Y = make([]float64, r.p), make([]float64, r.q)
-	var xs, ys [][]float64
-	for _, a := range r.agents {
-		xs, ys = append(xs, a.Algorithm().X()), append(ys, a.Algorithm().Y())
-		res.Usage = append(res.Usage, a.Usage())
+// conclude adds to the result what all agents have to say.
+func (r *runner) conclude(ctx context.Context) (err error) {
+	r.mark()
+	ctx = r.patient(ctx)
+	r.result.X, r.result.Y = make([]float64, r.p), make([]float64, r.q)
+	if _, err = r.spread(ctx, r.result.X, r.agents, (*Agent).x); err != nil {
+		return err
 	}
-	vec.Mean(res.X, xs...)
-	vec.Mean(res.Y, ys...)
-	return res
+	if _, err = r.spread(ctx, r.result.Y, r.agents, (*Agent).y); err != nil {
+		return err
+	}
+	r.result.Usage, err = r.spent(ctx, r.agents)
+	return err
 }
 
 // median returns the median in milliseconds, not known for none.
