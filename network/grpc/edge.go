@@ -15,10 +15,11 @@ type edge struct {
 
 	// Receiving. The vectors of exchanges r and r+1 have room in slot r%2 and the other one, which
 	// is all that a neighbour can be ahead.
-	next  int // the first exchange that has not come
-	slot  [2][]float64
-	sums  sums
-	asked bool // the frames from next on have been asked for
+	next    int // the first exchange that has not come
+	slot    [2][]float64
+	purpose [2]int // of the exchanges in the slots
+	sums    sums
+	asked   bool // the frames from next on have been asked for
 
 	// Sending.
 	cursor int  // the exchange to be put on the stream next
@@ -78,7 +79,7 @@ func (e *edge) silence() time.Duration {
 	return time.Duration(e.silent) * e.m.config.Heartbeat
 }
 
-// wanted reports whether Mix waits for this neighbour.
+// wanted reports whether an exchange waits for this neighbour.
 func (e *edge) wanted() bool { return e.m.missing > 0 && e.next <= e.m.round }
 
 // hello returns what opens a stream to the neighbour.
@@ -259,6 +260,7 @@ func (e *edge) receive(f *frame) {
 		e.sums.put(f.round, f.sum)
 		slot := &e.slot[f.round%2]
 		*slot, f.data = f.data, *slot
+		e.purpose[f.round%2] = f.next
 		e.asked = false
 		if e.wanted() {
 			e.stats.Waited += time.Since(m.waitStart)

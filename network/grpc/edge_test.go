@@ -51,7 +51,7 @@ func says(t *testing.T, s *session, frame []byte) {
 
 // vector is the frame of an exchange that the neighbour sends.
 func vector(s *session, round int, v ...float64) []byte {
-	return encodeData(s.e.m.run, s.e.id, round, v)
+	return encodeData(s.e.m.run, s.e.id, round, mixing, v)
 }
 
 // sent returns what the edge sends now, as kinds with their numbers.
@@ -76,7 +76,7 @@ func wantSent(t *testing.T, s *session, want string) {
 
 func publish(t *testing.T, m *Mixer, v ...float64) {
 	t.Helper()
-	if err := m.publish(encodeData(m.run, m.config.Agent, m.round, v), len(v)); err != nil {
+	if err := m.publish(encodeData(m.run, m.config.Agent, m.round, mixing, v), mixing, len(v)); err != nil {
 		t.Fatal(err)
 	}
 }

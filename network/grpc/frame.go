@@ -15,14 +15,13 @@ import (
 type kind uint8
 
 const (
-	kindHello   kind = 1 + iota // the first frame of a stream, in both directions
-	kindData                    // the vector of one exchange
-	kindPing                    // how far the sender is
-	kindAsk                     // the same, and the frames from next on are to be sent again
-	kindDone                    // the same of an agent that has finished
-	kindSettled                 // the same of one that knows that the receiver has, too
-	kindFail                    // the run has failed, and why
-	kindEnd                     // the first number that is no kind
+	kindHello kind = 1 + iota // the first frame of a stream, in both directions
+	kindData                  // the vector of one exchange
+	kindPing                  // how far the sender is
+	kindAsk                   // the same, and the frames from next on are to be sent again
+	kindDone                  // the same of an agent that has finished
+	kindFail                  // the run has failed, and why
+	kindEnd                   // the first number that is no kind
 )
 
 func (k kind) String() string {
@@ -71,8 +70,8 @@ type header struct {
 	// seq counts the frames of a stream other than data and hello, from 1, so that one which comes late does
 	// not undo what a later one said.
 	seq uint32
-	// next is the first exchange that the sender has not received; 0 in a data frame, which is the
-	// same for all neighbours.
+	// next is the first exchange that the sender has not received. In a data frame, which is the same for all
+	// neighbours, it is what the exchange is for: mixing, or gathering rows of some length.
 	next int
 }
 
@@ -94,8 +93,8 @@ func encode(h header, text []byte) []byte {
 }
 
 // encodeData returns the frame of one exchange.
-func encodeData(run uint64, from, round int, v []float64) []byte {
-	b := header{kind: kindData, run: run, from: from, round: round}.allocate(8 * len(v))
+func encodeData(run uint64, from, round, purpose int, v []float64) []byte {
+	b := header{kind: kindData, run: run, from: from, round: round, next: purpose}.allocate(8 * len(v))
 	copy(b[headerSize:], bytesOf(v))
 	if cpu.IsBigEndian {
 		for i, x := range floatBits(v) {

@@ -28,7 +28,7 @@ func TestDataRoundTrip(t *testing.T) {
 	}
 	var f frame // used again, as a session does
 	for _, v := range [][]float64{numbers, nil, long, {1}} {
-		b := encodeData(7, 3, 1<<40, v)
+		b := encodeData(7, 3, 1<<40, mixing, v)
 		f.decode(bytes.NewReader(b), len(b))
 		want := header{kind: kindData, run: 7, from: 3, round: 1 << 40}
 		if f.err != nil || f.header != want || len(f.data) != len(v) || len(f.text) != 0 || f.size != len(b) || f.sum != checksum(b) {
@@ -44,7 +44,7 @@ func TestDataRoundTrip(t *testing.T) {
 
 // TestDataBytes holds the format to what the documentation says, byte by byte.
 func TestDataBytes(t *testing.T) {
-	got := encodeData(0x0807060504030201, 5, 6, []float64{1})
+	got := encodeData(0x0807060504030201, 5, 6, mixing, []float64{1})
 	want := append([]byte("dsbo\x01\x02\x00\x00"), 1, 2, 3, 4, 5, 6, 7, 8, 5, 0, 0, 0, 8, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0)
 	want = append(want, make([]byte, 8)...)
 	want = append(want, got[checksumOffset:checksumOffset+4]...)
@@ -85,7 +85,7 @@ func TestRunHashTellsApart(t *testing.T) {
 // TestEveryFlippedBit: no damage to a single bit goes unseen.
 func TestEveryFlippedBit(t *testing.T) {
 	for _, good := range [][]byte{
-		encodeData(7, 3, 5, []float64{1, 2}),
+		encodeData(7, 3, 5, mixing, []float64{1, 2}),
 		encode(header{kind: kindAsk, run: 7, from: 3, round: 5, next: 4, seq: 9}, nil),
 		goodHello(3).encode(),
 	} {
@@ -113,7 +113,7 @@ func resealed(b []byte, at int, v byte) []byte {
 }
 
 func TestUnknownForms(t *testing.T) {
-	data := encodeData(7, 3, 5, []float64{1, 2})
+	data := encodeData(7, 3, 5, mixing, []float64{1, 2})
 	for _, c := range []struct {
 		name  string
 		frame []byte
@@ -151,7 +151,7 @@ func TestCodecRefusesOtherTypes(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	f.Add(encodeData(7, 3, 5, []float64{1, 2}))
+	f.Add(encodeData(7, 3, 5, mixing, []float64{1, 2}))
 	f.Add(encode(header{kind: kindAsk, run: 7, from: 3, round: 5, next: 4, seq: 9}, nil))
 	f.Add(encode(header{kind: kindFail, from: 1}, []byte("disk full")))
 	f.Add(goodHello(3).encode())
@@ -169,8 +169,8 @@ func FuzzDecode(f *testing.F) {
 			}
 			var again []byte
 			if g.kind == kindData {
-				again = encodeData(g.run, g.from, g.round, g.data)
-				if g.next != 0 || g.seq != 0 { // which no agent sends, and no agent reads
+				again = encodeData(g.run, g.from, g.round, g.next, g.data)
+				if g.seq != 0 { // which no agent sends, and no agent reads
 					continue
 				}
 			} else {

@@ -14,8 +14,9 @@ import (
 	rpc "google.golang.org/grpc"
 )
 
-// A Mixer is one agent's end of an exchange between processes. It implements [network.Rewinder].
-// Mix, Rewind and Drain belong to one goroutine at a time; any goroutine may call the other methods.
+// A Mixer is one agent's end of an exchange between processes. It implements [network.Rewinder], and
+// [network.Team] with this one agent. Mix, Gather, Rewind and Drain belong to one goroutine at a time; any
+// goroutine may call the other methods.
 type Mixer struct {
 	config Config
 	run    uint64
@@ -26,27 +27,32 @@ type Mixer struct {
 	stopDial, stopAll context.CancelFunc
 	work              sync.WaitGroup
 	closing           sync.Once
-	signal            chan struct{} // holds one wake-up of Mix or Drain
+	signal            chan struct{} // holds one wake-up of Mix, Gather or Drain
 	in                [][]float64   // the terms of a sum
-	own               []float64     // a copy of src where dst is src
+	own               []float64     // a copy of src where dst is src, and the rows that Gather sends
+	local             []int         // this agent
+	flood             *flood        // nil before the first Gather
 
 	mu        sync.Mutex
 	edges     []*edge // in ascending order of the neighbours
-	round     int     // the next exchange, or the one that Mix is at
+	round     int     // the next exchange, or the one under way
 	window    window
-	missing   int       // neighbours that Mix waits for
+	missing   int       // neighbours that an exchange waits for
 	waitStart time.Time // since when
 	rollback  *network.RollbackError
 	finished  bool        // Drain has begun
 	ended     *EndedError // why all agents have to end; nil while the run goes on
-	err       error       // what Mix returns from now on; nil while all is well
+	err       error       // what Mix and Gather return from now on; nil while all is well
 	closed    bool
 	sent      network.Stats
 	rewinds   int64
 	refused   int64
 }
 
-var _ network.Rewinder = (*Mixer)(nil)
+var (
+	_ network.Rewinder = (*Mixer)(nil)
+	_ network.Team     = (*Mixer)(nil)
+)
 
 // Mix implements dsbo.Mixer. After the end of its ctx it can be called again with the same src,
 // and after a [*network.RollbackError] with Rewind before; the others wait meanwhile. Any other
@@ -66,13 +72,7 @@ func (m *Mixer) mix(ctx context.Context, dst, src []float64) error {
 	if len(dst) != len(src) {
 		return m.lockedFail(fmt.Errorf("%w: dst has length %d, want %d as src", dsbo.ErrShape, len(dst), len(src)))
 	}
-	if len(src) > m.config.MaxFloats {
-		return m.lockedFail(fmt.Errorf("%w: a vector of %d numbers, want at most MaxFloats = %d", dsbo.ErrConfig, len(src), m.config.MaxFloats))
-	}
-	if err := m.publish(encodeData(m.run, m.config.Agent, m.round, src), len(src)); err != nil {
-		return err
-	}
-	if err := m.await(ctx, func() bool { return m.missing == 0 }); err != nil {
+	if err := m.exchange(ctx, mixing, src); err != nil {
 		return err
 	}
 	if len(src) > 0 && &dst[0] == &src[0] { // a long sum writes dst before it has read all terms
@@ -87,14 +87,40 @@ func (m *Mixer) mix(ctx context.Context, dst, src []float64) error {
 		}
 	}
 	network.Combine(dst, row, m.in)
-	m.mu.Lock()
-	m.round++
-	m.mu.Unlock()
+	m.advance()
 	return nil
 }
 
-// publish puts the frame of this exchange before the neighbours.
-func (m *Mixer) publish(frame []byte, floats int) error {
+// exchange sends src to all neighbours and waits for their vectors of this exchange, which stay in their slots
+// until advance and the next exchange.
+func (m *Mixer) exchange(ctx context.Context, purpose int, src []float64) error {
+	if len(src) > m.config.MaxFloats {
+		return m.lockedFail(fmt.Errorf("%w: a vector of %d numbers, want at most MaxFloats = %d", dsbo.ErrConfig, len(src), m.config.MaxFloats))
+	}
+	if err := m.publish(encodeData(m.run, m.config.Agent, m.round, purpose, src), purpose, len(src)); err != nil {
+		return err
+	}
+	if err := m.await(ctx, func() bool { return m.missing == 0 }); err != nil {
+		return err
+	}
+	for _, e := range m.edges {
+		if other := e.purpose[m.round%2]; other != purpose {
+			return m.lockedFail(fmt.Errorf("%w: agent %d %s but its neighbour %d %s, want them to do the same",
+				dsbo.ErrShape, m.config.Agent, purposeName(purpose), e.id, purposeName(other)))
+		}
+	}
+	return nil
+}
+
+// advance makes the next exchange the present one.
+func (m *Mixer) advance() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.round++
+}
+
+// publish puts the frame of this exchange, with so many numbers, before the neighbours.
+func (m *Mixer) publish(frame []byte, purpose, floats int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.interrupted(); err != nil {
@@ -102,10 +128,9 @@ func (m *Mixer) publish(frame []byte, floats int) error {
 	}
 	if m.round == m.window.end() {
 		m.window.add(frame)
-		sends := int64(m.config.Matrix.Sends(m.config.Agent))
-		m.sent.Messages += sends
-		m.sent.Floats += sends * int64(floats)
-		m.sent.Bytes += sends * 8 * int64(floats)
+		if purpose == mixing {
+			m.count(floats)
+		}
 	} else if checksum(m.window.get(m.round)) != checksum(frame) {
 		return m.fail(fmt.Errorf("%w: this agent, exchange %d", ErrConflict, m.round))
 	}
@@ -119,6 +144,14 @@ func (m *Mixer) publish(frame []byte, floats int) error {
 		e.poke()
 	}
 	return nil
+}
+
+// count adds a vector that is mixed to the numbers of Stats.
+func (m *Mixer) count(floats int) {
+	sends := int64(m.config.Matrix.Sends(m.config.Agent))
+	m.sent.Messages += sends
+	m.sent.Floats += sends * int64(floats)
+	m.sent.Bytes += sends * 8 * int64(floats)
 }
 
 // collect sets m.in to the terms of this agent's sum and returns their weights.
@@ -161,7 +194,7 @@ func (m *Mixer) await(ctx context.Context, ready func() bool) error {
 	}
 }
 
-// changed wakes Mix or Drain.
+// changed wakes Mix, Gather or Drain.
 func (m *Mixer) changed() {
 	select {
 	case m.signal <- struct{}{}:
@@ -169,7 +202,7 @@ func (m *Mixer) changed() {
 	}
 }
 
-// interrupted returns why Mix and Drain cannot go on.
+// interrupted returns why Mix, Gather and Drain cannot go on.
 func (m *Mixer) interrupted() error {
 	if m.err == nil && m.rollback != nil {
 		return m.rollback

@@ -72,6 +72,7 @@ func newMixer(c Config) *Mixer {
 		run:    runHash(c.Run, c.Hash),
 		signal: make(chan struct{}, 1),
 		in:     make([][]float64, len(c.Matrix.Row(c.Agent))),
+		local:  []int{c.Agent},
 		round:  c.Round,
 		window: window{start: c.Round, maxFrames: c.KeepFrames, maxBytes: c.KeepBytes},
 	}
@@ -105,7 +106,7 @@ func (m *Mixer) beat() {
 	}
 }
 
-// Close ends this agent's part with [network.ErrClosed], after what Mix and Fail had to say has
+// Close ends this agent's part with [network.ErrClosed], after what Mix, Gather and Fail had to say has
 // been sent, for which it takes a second at most. Neighbours that still mix wait for this
 // agent to come back; Drain before it avoids that. It may be called twice.
 func (m *Mixer) Close() error {

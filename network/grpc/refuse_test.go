@@ -320,14 +320,14 @@ func TestBadFrames(t *testing.T) {
 		frame []byte
 		log   []string
 	}{
-		{"too long", encodeData(run, 0, 0, make([]float64, 1001)), []string{"lost the connection", "larger than max"}},
-		{"of another run", encodeData(run+1, 0, 0, vector), []string{"lost the connection", "a frame of another run"}},
-		{"of another agent", encodeData(run, 2, 0, vector), []string{"lost the connection", "a frame of agent 2 on the stream of agent 0"}},
-		{"of another version", otherVersion(encodeData(run, 0, 0, vector)), []string{"lost the connection", "of version 2"}},
+		{"too long", encodeData(run, 0, 0, mixing, make([]float64, 1001)), []string{"lost the connection", "larger than max"}},
+		{"of another run", encodeData(run+1, 0, 0, mixing, vector), []string{"lost the connection", "a frame of another run"}},
+		{"of another agent", encodeData(run, 2, 0, mixing, vector), []string{"lost the connection", "a frame of agent 2 on the stream of agent 0"}},
+		{"of another version", otherVersion(encodeData(run, 0, 0, mixing, vector)), []string{"lost the connection", "of version 2"}},
 		{"of no kind", encode(header{kind: 77, run: run}, nil), []string{"lost the connection", "unknown kind of frame: 77"}},
 		{"a second hello", goodHello(0).encode(), []string{"lost the connection", "a second hello"}},
-		{"out of window", encodeData(run, 0, 1, vector), []string{"refused a frame", "it is of exchange 1, want at most 0"}},
-		{"far out of window", encodeData(run, 0, 1<<61, vector), []string{"refused a frame", "it is of exchange 2305843009213693952, want at most 0"}},
+		{"out of window", encodeData(run, 0, 1, mixing, vector), []string{"refused a frame", "it is of exchange 1, want at most 0"}},
+		{"far out of window", encodeData(run, 0, 1<<61, mixing, vector), []string{"refused a frame", "it is of exchange 2305843009213693952, want at most 0"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, log := o.open("127.0.0.1:1")

@@ -135,7 +135,7 @@ func (s *sim) advance(i int) {
 			a.saved = append(a.saved, simSaved{m.round, slices.Clone(a.x)})
 			a.saved = a.saved[max(0, len(a.saved)-3):]
 		}
-		if err := m.publish(encodeData(m.run, i, m.round, a.x), simLength); err != nil && !errors.Is(err, network.ErrRollback) {
+		if err := m.publish(encodeData(m.run, i, m.round, mixing, a.x), mixing, simLength); err != nil && !errors.Is(err, network.ErrRollback) {
 			s.t.Fatalf("agent %d: %v", i, err)
 		} else if err == nil {
 			a.published = true

@@ -1,0 +1,94 @@
+package grpc
+
+import (
+	"fmt"
+	"slices"
+
+	"dsbo"
+	"dsbo/network"
+)
+
+// A flood is one agent's plan by which all learn the rows of all. In step s every agent sends its neighbours the
+// rows of the agents that are s edges away from it, and learns those of the agents that are s+1 away. The
+// graph alone gives the plan, so that no row needs to say whose it is; it has as many steps as the graph's diameter,
+// for all agents, because exchanges are numbered.
+type flood struct {
+	send   [][]int    // by step: whose rows this agent sends, in ascending order
+	sizes  [][]int    // by step and neighbour: how many rows it sends
+	learn  [][]lesson // by step
+	widest int        // the most rows that any agent sends in one step, 1 at least
+}
+
+// A lesson is a row that this agent learns.
+type lesson struct {
+	agent     int // whose row
+	neighbour int // the number of who sends it among the neighbours; the first of those that do
+	at        int // its place among the rows that come
+}
+
+// newFlood returns an agent's plan, in O(n·edges) time at most.
+func newFlood(w *network.Matrix, agent int) (*flood, error) {
+	far := make([][]int, w.N())
+	steps := 0
+	for i := range far {
+		far[i] = distances(w, i)
+		if j := slices.Index(far[i], -1); j >= 0 {
+			return nil, fmt.Errorf("%w: no way from agent %d to agent %d along the edges, want a connected graph to gather over", dsbo.ErrConfig, i, j)
+		}
+		steps = max(steps, slices.Max(far[i]))
+	}
+	f := &flood{widest: 1}
+	for _, row := range far {
+		count := make([]int, steps+1)
+		for _, d := range row {
+			count[d]++
+		}
+		f.widest = max(f.widest, slices.Max(count[:max(1, steps)])) // the last ones nobody has to be told of
+	}
+	known := make([]bool, w.N())
+	for s := range steps {
+		var sizes []int
+		var learn []lesson
+		for k, j := range w.Neighbours(agent) {
+			rows := away(far[j], s)
+			sizes = append(sizes, len(rows))
+			for at, i := range rows {
+				if far[agent][i] == s+1 && !known[i] {
+					known[i] = true
+					learn = append(learn, lesson{agent: i, neighbour: k, at: at})
+				}
+			}
+		}
+		f.send = append(f.send, away(far[agent], s))
+		f.sizes = append(f.sizes, sizes)
+		f.learn = append(f.learn, learn)
+	}
+	return f, nil
+}
+
+// distances returns how many edges each agent is away from one, -1 where no edges lead to.
+func distances(w *network.Matrix, from int) []int {
+	far := slices.Repeat([]int{-1}, w.N())
+	far[from] = 0
+	queue := []int{from}
+	for at := 0; at < len(queue) && len(queue) < len(far); at++ {
+		for _, j := range w.Neighbours(queue[at]) {
+			if far[j] < 0 {
+				far[j] = far[queue[at]] + 1
+				queue = append(queue, j)
+			}
+		}
+	}
+	return far
+}
+
+// away returns the agents at a distance, in ascending order.
+func away(far []int, distance int) []int {
+	var agents []int
+	for i, d := range far {
+		if d == distance {
+			agents = append(agents, i)
+		}
+	}
+	return agents
+}

@@ -1,0 +1,111 @@
+package grpc
+
+import (
+	"context"
+	"fmt"
+
+	"dsbo"
+	"dsbo/network"
+)
+
+// What an exchange is for goes with each vector: agents that are not at the same point find out.
+const mixing = 0
+
+// gathering is the purpose of the exchanges that gather rows of a length.
+func gathering(length int) int { return 1 + length }
+
+// purposeName says what an agent does.
+func purposeName(purpose int) string {
+	if purpose == mixing {
+		return "mixes"
+	}
+	return fmt.Sprintf("gathers rows of %d numbers", purpose-gathering(0))
+}
+
+// Local implements [network.Team]: it returns this agent.
+func (m *Mixer) Local() []int { return m.local }
+
+// Mixer implements [network.Team]: it returns m for this agent, and nil for others.
+func (m *Mixer) Mixer(i int) network.Mixer {
+	if i != m.config.Agent {
+		return nil
+	}
+	return m
+}
+
+// Gather implements [network.Team]. It takes as many exchanges as the graph's diameter, in which the rows go from
+// neighbour to neighbour, each of which passes each row on once; rows that are too long to travel together in
+// MaxFloats numbers, which must be the same for all agents, take as many again for each part.
+//
+// After the end of its ctx, and after a [*network.RollbackError], it can be repeated once Rewind has gone back to
+// the exchange at which it began, or before. Any other error lasts, as one of Mix does.
+func (m *Mixer) Gather(ctx context.Context, rows [][]float64) error {
+	first := m.round
+	if err := m.gather(ctx, rows); err != nil {
+		return fmt.Errorf("agent %d, exchange %d, gathering since exchange %d: %w", m.config.Agent, m.round, first, err)
+	}
+	return nil
+}
+
+func (m *Mixer) gather(ctx context.Context, rows [][]float64) error {
+	if err := m.mayGoOn(ctx); err != nil {
+		return err
+	}
+	if err := network.CheckRows(rows, m.config.Matrix.N()); err != nil {
+		return m.lockedFail(err)
+	}
+	if m.flood == nil {
+		f, err := newFlood(m.config.Matrix, m.config.Agent)
+		if err != nil {
+			return m.lockedFail(err)
+		}
+		m.flood = f
+	}
+	part := m.config.MaxFloats / m.flood.widest
+	if part == 0 {
+		return m.lockedFail(fmt.Errorf("%w: MaxFloats = %d, want at least %d, as so many rows travel together",
+			dsbo.ErrConfig, m.config.MaxFloats, m.flood.widest))
+	}
+	length := len(rows[0])
+	for lo := 0; lo == 0 || lo < length; lo += part {
+		if err := m.gatherPart(ctx, rows, lo, min(lo+part, length)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gatherPart gathers the entries from lo to before hi of all rows.
+func (m *Mixer) gatherPart(ctx context.Context, rows [][]float64, lo, hi int) error {
+	for step, agents := range m.flood.send {
+		m.own = m.own[:0]
+		for _, i := range agents {
+			m.own = append(m.own, rows[i][lo:hi]...)
+		}
+		if err := m.exchange(ctx, gathering(len(rows[0])), m.own); err != nil {
+			return err
+		}
+		for k, e := range m.edges {
+			if got, want := len(e.slot[m.round%2]), m.flood.sizes[step][k]*(hi-lo); got != want {
+				return m.lockedFail(fmt.Errorf("%w: agent %d sends %d numbers of the rows that are gathered, want %d: MaxFloats must be the same for all agents",
+					dsbo.ErrShape, e.id, got, want))
+			}
+		}
+		for _, l := range m.flood.learn[step] {
+			in := m.edges[l.neighbour].slot[m.round%2]
+			copy(rows[l.agent][lo:hi], in[l.at*(hi-lo):])
+		}
+		m.advance()
+	}
+	return nil
+}
+
+// mayGoOn returns an error if ctx or the exchange has ended, or a neighbour has this agent go back.
+func (m *Mixer) mayGoOn(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.interrupted()
+}
