@@ -44,13 +44,9 @@ func forever(ctx context.Context, m dsbo.Mixer) error {
 }
 
 func TestLocalConforms(t *testing.T) {
-	networktest.TestMixer(t, func(w *network.Matrix) ([]dsbo.Mixer, func()) {
+	networktest.TestTeam(t, func(w *network.Matrix) ([]network.Team, func()) {
 		l := network.NewLocal(w)
-		mixers := make([]dsbo.Mixer, w.N())
-		for i := range mixers {
-			mixers[i] = l.Mixer(i)
-		}
-		return mixers, l.Close
+		return []network.Team{l}, l.Close
 	})
 }
 

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"dsbo"
 	"dsbo/internal/pki"
 	"dsbo/network"
 	"dsbo/network/grpc"
@@ -87,13 +86,13 @@ func TestConforms(t *testing.T) {
 			if testing.Short() && c.ids == nil {
 				t.Skip("the same with less in between")
 			}
-			networktest.TestMixer(t, func(w *network.Matrix) ([]dsbo.Mixer, func()) {
+			networktest.TestTeam(t, func(w *network.Matrix) ([]network.Team, func()) {
 				ms, closeAll := open(t, configs(t, w, c.ids))
-				mixers := make([]dsbo.Mixer, len(ms))
+				teams := make([]network.Team, len(ms))
 				for i, m := range ms {
-					mixers[i] = m
+					teams[i] = m
 				}
-				return mixers, closeAll
+				return teams, closeAll
 			})
 		})
 	}

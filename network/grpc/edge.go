@@ -122,7 +122,7 @@ func (e *edge) take(s *session) (frame []byte, last bool) {
 	case m.ended != nil && !s.toldEnd:
 		s.toldEnd = true
 		h := e.header(kindFail)
-		h.round, h.next = m.ended.Agent, 0
+		h.round, h.next = m.ended.Agent, m.ended.kind
 		return encode(h, []byte(m.ended.Reason)), false
 	case e.tell != 0:
 		h := e.progress()
@@ -172,7 +172,7 @@ func (e *edge) handle(f *frame) error {
 	case kindPing, kindAsk, kindDone:
 		e.follow(f)
 	case kindFail:
-		e.m.endFor(&EndedError{Agent: f.round, Reason: oneLine(f.text)})
+		e.m.endFor(&EndedError{Agent: f.round, Reason: oneLine(f.text), kind: f.next})
 	case kindHello:
 		return errors.New("a second hello on one stream")
 	}

@@ -152,12 +152,48 @@ func TestFailureIsPassedOn(t *testing.T) {
 	s, other := attached(t, m, 0, 0, 0), attached(t, m, 2, 0, 0)
 	says(t, s, encode(header{kind: kindFail, run: m.run, round: 7}, []byte("disk\nfull")))
 	err := m.Mix(t.Context(), nil, nil)
-	if e, ok := errors.AsType[*EndedError](err); !ok || e.Agent != 7 || e.Reason != "disk full" || !errors.Is(err, ErrEnded) {
+	if e, ok := errors.AsType[*EndedError](err); !ok || e.Agent != 7 || e.Reason != "disk full" || !errors.Is(err, network.ErrEnded) {
 		t.Errorf("error %v, want that agent 7 has ended the run", err)
 	}
 	b, _ := other.e.take(other)
 	if f := decoded(b); f.kind != kindFail || f.round != 7 || string(f.text) != "disk full" {
 		t.Errorf("the other neighbour is told %v of agent %d, %q; want the failure of agent 7", f.kind, f.round, f.text)
+	}
+}
+
+// TestFailureKeepsItsKind on its way through agents that have nothing to do with it.
+func TestFailureKeepsItsKind(t *testing.T) {
+	diverged := &dsbo.DivergedError{Agent: 1, Quantity: "y", Value: 1e300}
+	for _, c := range []struct{ err, kind error }{
+		{diverged, dsbo.ErrDiverged},
+		{fmt.Errorf("agent 1: %w", context.Canceled), context.Canceled},
+		{&SilentError{Agent: 0, Last: context.DeadlineExceeded}, network.ErrSilent},
+		{errors.New("disk full"), nil},
+	} {
+		m, _ := pathAgent(t, nil)
+		s := attached(t, m, 2, 0, 0)
+		m.Fail(c.err)
+		told, _ := s.e.take(s)
+		for range 2 { // the second hears it from the first
+			far, _ := pathAgent(t, nil)
+			from, to := attached(t, far, 0, 0, 0), attached(t, far, 2, 0, 0)
+			f := decoded(told)
+			f.from = 0
+			if err := from.e.handle(f); err != nil {
+				t.Fatal(err)
+			}
+			e, ok := errors.AsType[*EndedError](far.err)
+			if !ok || e.Agent != self || e.Reason != c.err.Error() || !errors.Is(e, network.ErrEnded) || e.Unwrap() != c.kind {
+				t.Errorf("%v arrives as %v of kind %v, want it of agent %d and of kind %v", c.err, far.err, errors.Unwrap(far.err), self, c.kind)
+			}
+			told, _ = to.e.take(to)
+		}
+	}
+	m, _ := pathAgent(t, nil)
+	s := attached(t, m, 0, 0, 0)
+	says(t, s, encode(header{kind: kindFail, run: m.run, next: maxRound}, []byte("disk full")))
+	if e, ok := errors.AsType[*EndedError](m.err); !ok || e.Unwrap() != nil {
+		t.Errorf("error %v, want the end of agent 0 for a reason of no kind", m.err)
 	}
 }
 
@@ -196,7 +232,7 @@ func TestSilence(t *testing.T) {
 	m.edge(0).detach(s, s.reason)
 	m.beat()
 	e, ok := errors.AsType[*SilentError](m.err)
-	if !ok || e.Agent != 0 || e.Silent != 20*time.Second || !errors.Is(m.err, ErrSilent) ||
+	if !ok || e.Agent != 0 || e.Silent != 20*time.Second || !errors.Is(m.err, network.ErrSilent) ||
 		!strings.Contains(m.err.Error(), "agent 0 has been silent for 20s: nothing heard for 5s") {
 		t.Errorf("error %v after 20 s, want that agent 0 was silent", m.err)
 	}

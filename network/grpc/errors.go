@@ -4,20 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"dsbo/network"
 )
 
-// Kinds of failure of an exchange, for errors.Is.
-var (
-	// ErrConflict marks an exchange that was sent twice with different numbers: a run whose agents
-	// do not repeat themselves to the bit cannot be resumed.
-	ErrConflict = errors.New("an exchange was repeated with other numbers")
-	// ErrSilent marks the end of a run because a neighbour was silent for too long. The error is a [*SilentError].
-	ErrSilent = errors.New("silent for too long")
-	// ErrEnded marks the end of a run because of another agent's error. The error is an [*EndedError].
-	ErrEnded = errors.New("another agent ended the run")
-)
+// ErrConflict marks an exchange that was sent twice with different numbers: a run whose agents do not repeat
+// themselves to the bit cannot be resumed.
+var ErrConflict = errors.New("an exchange was repeated with other numbers")
 
-// A SilentError names a neighbour of which nothing was heard. It matches [ErrSilent].
+// A SilentError names a neighbour of which nothing was heard. It matches [network.ErrSilent].
 type SilentError struct {
 	Agent  int
 	Silent time.Duration
@@ -32,21 +27,26 @@ func (e *SilentError) Error() string {
 	return s
 }
 
-// Is reports whether target is ErrSilent.
-func (e *SilentError) Is(target error) bool { return target == ErrSilent }
+// Is reports whether target is network.ErrSilent.
+func (e *SilentError) Is(target error) bool { return target == network.ErrSilent }
 
 // Unwrap returns e.Last.
 func (e *SilentError) Unwrap() error { return e.Last }
 
-// An EndedError is another agent's reason for ending the run. It matches [ErrEnded].
+// An EndedError is another agent's reason for ending the run. It matches [network.ErrEnded] and the kind of
+// that agent's error, if it is one that keeps its identity; [network.Kind] says which.
 type EndedError struct {
 	Agent  int
 	Reason string
+	kind   int // see network.Kind
 }
 
 func (e *EndedError) Error() string {
 	return fmt.Sprintf("agent %d ended the run: %s", e.Agent, e.Reason)
 }
 
-// Is reports whether target is ErrEnded.
-func (e *EndedError) Is(target error) bool { return target == ErrEnded }
+// Is reports whether target is network.ErrEnded.
+func (e *EndedError) Is(target error) bool { return target == network.ErrEnded }
+
+// Unwrap returns the kind of the other agent's error, nil if it is none of those that travel.
+func (e *EndedError) Unwrap() error { return network.ErrorOfKind(e.kind) }

@@ -71,7 +71,8 @@ type header struct {
 	// not undo what a later one said.
 	seq uint32
 	// next is the first exchange that the sender has not received. In a data frame, which is the same for all
-	// neighbours, it is what the exchange is for: mixing, or gathering rows of some length.
+	// neighbours, it is what the exchange is for: mixing, or gathering rows of some length. When the run has failed,
+	// round is the agent that failed and next its error's kind.
 	next int
 }
 

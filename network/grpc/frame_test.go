@@ -132,11 +132,26 @@ func TestUnknownForms(t *testing.T) {
 			t.Errorf("%s: error %v, want one that is no damage with %q", c.name, f.err, c.want)
 		}
 	}
-	if f := decoded(encode(header{kind: kindPing}, make([]byte, maxText+1))); !errors.Is(f.err, errDamaged) {
-		t.Errorf("a long text: error %v, want damage", f.err)
+	for k := range kindEnd {
+		if k == kindData {
+			continue
+		}
+		if f := decoded(encode(header{kind: k}, make([]byte, maxText+1))); !errors.Is(f.err, errDamaged) {
+			t.Errorf("a long text of kind %v: error %v, want damage", k, f.err)
+		}
 	}
 	if f := decoded(encode(header{kind: kindData}, make([]byte, 12))); !errors.Is(f.err, errDamaged) {
 		t.Errorf("one and a half numbers: error %v, want damage", f.err)
+	}
+}
+
+func TestKindsHaveNames(t *testing.T) {
+	seen := map[string]bool{}
+	for k := range kindEnd {
+		if seen[k.String()] {
+			t.Errorf("kind %d has the name %q, as another one has", uint8(k), k)
+		}
+		seen[k.String()] = true
 	}
 }
 

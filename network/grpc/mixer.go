@@ -293,8 +293,8 @@ func (m *Mixer) tellAll() {
 	}
 }
 
-// Fail ends the run for all agents: their Mix returns an [*EndedError] with this agent's number
-// and err's message, and that of this agent an error that wraps err. The first failure counts.
+// Fail ends the run for all agents: their Mix and Gather return an [*EndedError] with this agent's
+// number, err's message and its kind, and that of this agent an error that wraps err. The first failure counts.
 // Close brings the news to the neighbours that can be reached.
 func (m *Mixer) Fail(err error) { m.lockedFail(err) }
 
@@ -307,7 +307,7 @@ func (m *Mixer) lockedFail(err error) error {
 // fail ends the run for all agents because of an error of this one, which it returns.
 func (m *Mixer) fail(err error) error {
 	if m.err == nil {
-		m.endFor(&EndedError{Agent: m.config.Agent, Reason: oneLine([]byte(err.Error()))})
+		m.endFor(&EndedError{Agent: m.config.Agent, Reason: oneLine([]byte(err.Error())), kind: network.Kind(err)})
 		m.err = err
 	}
 	return err

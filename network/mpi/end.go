@@ -39,11 +39,11 @@ func (x *Exchange) end(err error) (notice, bool) {
 	}
 	x.cause = err
 	close(x.stopped)
-	n := notice{exchange: x.number, rank: x.world.rank, mixed: x.round, gathered: x.gather.round, reason: err.Error()}
+	n := notice{exchange: x.number, rank: x.world.rank, mixed: x.round, gathered: x.gather.round,
+		kind: network.Kind(err), reason: err.Error()}
 	if len(x.local) == 0 {
 		n.mixed = math.MaxInt // nobody waits for this rank
 	}
-	n.setKind(err)
 	return n, true
 }
 

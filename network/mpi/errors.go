@@ -1,27 +1,15 @@
 package mpi
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"dsbo"
 	"dsbo/network"
 )
 
-// Kinds of failure of an exchange, for errors.Is.
-var (
-	// ErrSilent marks the end of an exchange because a rank was silent for too long. The error is a [*SilentError].
-	ErrSilent = errors.New("silent for too long")
-	// ErrEnded marks the end of an exchange because another rank left it. The error is an [*EndedError].
-	ErrEnded = errors.New("another rank ended the exchange")
-)
-
-// A SilentError names ranks from which, or to which, nothing moved. It matches [ErrSilent].
+// A SilentError names ranks from which, or to which, nothing moved. It matches [network.ErrSilent].
 type SilentError struct {
 	Ranks  []int
 	Names  []string // the ranks with their agents
@@ -32,12 +20,11 @@ func (e *SilentError) Error() string {
 	return fmt.Sprintf("%s: silent for %v", strings.Join(e.Names, ", "), e.Silent)
 }
 
-// Is reports whether target is ErrSilent.
-func (e *SilentError) Is(target error) bool { return target == ErrSilent }
+// Is reports whether target is network.ErrSilent.
+func (e *SilentError) Is(target error) bool { return target == network.ErrSilent }
 
-// An EndedError is another rank's reason for leaving an exchange. It matches [ErrEnded] and, if that rank's
-// error was one, network.ErrClosed, dsbo.ErrConfig, dsbo.ErrShape, dsbo.ErrDiverged, context.Canceled or
-// context.DeadlineExceeded.
+// An EndedError is another rank's reason for leaving an exchange. It matches [network.ErrEnded]
+// and the kind of that rank's error, if it is one that keeps its identity; [network.Kind] says which.
 type EndedError struct {
 	Rank   int
 	Name   string // the rank with its agents
@@ -50,16 +37,11 @@ func (e *EndedError) Error() string {
 	return fmt.Sprintf("%s left after %d exchanges: %s", e.Name, e.Round, e.Reason)
 }
 
-// Is reports whether target is ErrEnded.
-func (e *EndedError) Is(target error) bool { return target == ErrEnded }
+// Is reports whether target is network.ErrEnded.
+func (e *EndedError) Is(target error) bool { return target == network.ErrEnded }
 
 // Unwrap returns the kind of the other rank's error, nil if it is none of those that travel.
 func (e *EndedError) Unwrap() error { return e.kind }
-
-// kinds are the errors that keep their identity on the way to other ranks.
-var kinds = []error{
-	network.ErrClosed, dsbo.ErrConfig, dsbo.ErrShape, dsbo.ErrDiverged, context.Canceled, context.DeadlineExceeded,
-}
 
 const (
 	noticeWords = 32
@@ -72,13 +54,8 @@ type notice struct {
 	exchange        int
 	rank            int
 	mixed, gathered int // what it completed, which the others can complete too
-	kind            int // index into kinds plus 1, 0 for none of them
+	kind            int // see network.Kind
 	reason          string
-}
-
-// setKind finds the kind of an error.
-func (n *notice) setKind(err error) {
-	n.kind = 1 + slices.IndexFunc(kinds, func(k error) bool { return errors.Is(err, k) })
 }
 
 // encode cuts a long reason.
@@ -108,9 +85,5 @@ func decodeNotice(w [noticeWords]uint64) notice {
 
 // error returns what the rank's leaving means to another one.
 func (n *notice) error(b blocks) error {
-	e := &EndedError{Rank: n.rank, Name: b.name(n.rank), Round: n.mixed, Reason: n.reason}
-	if n.kind > 0 && n.kind <= len(kinds) {
-		e.kind = kinds[n.kind-1]
-	}
-	return e
+	return &EndedError{Rank: n.rank, Name: b.name(n.rank), Round: n.mixed, Reason: n.reason, kind: network.ErrorOfKind(n.kind)}
 }

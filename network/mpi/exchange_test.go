@@ -54,15 +54,13 @@ func TestConforms(t *testing.T) {
 	for _, ranks := range []int{1, 2, 3, 8} {
 		t.Run(fmt.Sprintf("ranks=%d", ranks), func(t *testing.T) {
 			worlds := newWorlds(t, newJob(ranks))
-			networktest.TestMixer(t, func(w *network.Matrix) ([]dsbo.Mixer, func()) {
+			networktest.TestTeam(t, func(w *network.Matrix) ([]network.Team, func()) {
 				xs := openAll(t, worlds, w, Options{})
-				mixers := make([]dsbo.Mixer, w.N())
-				for _, x := range xs {
-					for _, i := range x.Local() {
-						mixers[i] = x.Mixer(i)
-					}
+				teams := make([]network.Team, len(xs))
+				for r, x := range xs {
+					teams[r] = x
 				}
-				return mixers, func() {
+				return teams, func() {
 					together(len(xs), func(r int) error { xs[r].Close(); return nil })
 				}
 			})
@@ -238,7 +236,7 @@ func TestFailTravels(t *testing.T) {
 		case i == 2:
 		case home == 1 && !errors.Is(err, broken):
 			t.Errorf("agent %d ended with %v, want %v", i, err, broken)
-		case home != 1 && (!errors.Is(err, ErrEnded) || !strings.Contains(err.Error(), "rank 1 (agents 2 to 3) left after 0 exchanges: disk full")):
+		case home != 1 && (!errors.Is(err, network.ErrEnded) || !strings.Contains(err.Error(), "rank 1 (agents 2 to 3) left after 0 exchanges: disk full")):
 			t.Errorf("agent %d ended with %v, want rank 1's reason", i, err)
 		}
 	}
@@ -254,14 +252,14 @@ func TestSilent(t *testing.T) {
 	errs := together(4, func(i int) error { return times(t.Context(), xs[xs[0].Rank(i)].Mixer(i), 1, 3) })
 	for i, err := range errs {
 		s, ok := errors.AsType[*SilentError](err)
-		if !ok && errors.Is(err, ErrEnded) { // the other one was faster
+		if !ok && errors.Is(err, network.ErrEnded) { // the other one was faster
 			continue
 		}
-		if !ok || !errors.Is(err, ErrSilent) || !slices.Equal(s.Ranks, []int{2}) || !strings.Contains(err.Error(), "rank 2 (agents 4 to 5): silent for 50ms") {
+		if !ok || !errors.Is(err, network.ErrSilent) || !slices.Equal(s.Ranks, []int{2}) || !strings.Contains(err.Error(), "rank 2 (agents 4 to 5): silent for 50ms") {
 			t.Errorf("agent %d ended with %v, want rank 2 silent", i, err)
 		}
 	}
-	if !errors.Is(errors.Join(errs...), ErrSilent) {
+	if !errors.Is(errors.Join(errs...), network.ErrSilent) {
 		t.Errorf("%v: nobody found the silent rank", errs)
 	}
 }
@@ -270,11 +268,11 @@ func TestSilent(t *testing.T) {
 func TestNobodyElse(t *testing.T) {
 	worlds := newWorlds(t, newJob(2))
 	_, err := worlds[0].Exchange(t.Context(), mustRing(t, 2), Options{Timeout: time.Millisecond})
-	if !errors.Is(err, ErrSilent) || !strings.Contains(err.Error(), "rank 1 (agent 1): silent for 1ms") {
+	if !errors.Is(err, network.ErrSilent) || !strings.Contains(err.Error(), "rank 1 (agent 1): silent for 1ms") {
 		t.Errorf("%v, want rank 1 silent", err)
 	}
 	// The news of the first one's end is there before rank 1 opens.
-	if _, err := worlds[1].Exchange(t.Context(), mustRing(t, 2), Options{}); !errors.Is(err, ErrEnded) {
+	if _, err := worlds[1].Exchange(t.Context(), mustRing(t, 2), Options{}); !errors.Is(err, network.ErrEnded) {
 		t.Errorf("%v, want the end of rank 0", err)
 	}
 }

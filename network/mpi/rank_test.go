@@ -55,24 +55,13 @@ func TestRankConforms(t *testing.T) {
 	onRank(t)
 	m := newMeeting(t)
 	defer m.Close()
-	networktest.TestMixer(t, func(w *network.Matrix) ([]dsbo.Mixer, func()) {
+	networktest.TestTeam(t, func(w *network.Matrix) ([]network.Team, func()) {
 		x := openRank(t, w, Options{})
-		mixers := make([]dsbo.Mixer, w.N())
-		for _, i := range x.Local() {
-			mixers[i] = x.Mixer(i)
-		}
-		here := network.NewLocal(w)
-		if len(x.Local()) == 0 { // the suite wants an agent to look at
-			for i := range mixers {
-				mixers[i] = here.Mixer(i)
-			}
-		}
 		var once sync.Once
-		return mixers, func() {
+		return []network.Team{x}, func() {
 			// The end of a rank that is ready early would be another reason to end than the subtest's.
 			once.Do(func() { m.wait(t) })
 			x.Close()
-			here.Close()
 		}
 	})
 }
@@ -156,7 +145,7 @@ func TestRankSilent(t *testing.T) {
 	if world.Rank() != 1 {
 		err := times(t.Context(), x.Mixer(world.Rank()), 1, 1<<17)
 		s, ok := errors.AsType[*SilentError](err)
-		if (!ok || !slices.Equal(s.Ranks, []int{1})) && !(errors.Is(err, ErrEnded) && strings.Contains(err.Error(), "rank 1 (agent 1): silent for 200ms")) {
+		if (!ok || !slices.Equal(s.Ranks, []int{1})) && !(errors.Is(err, network.ErrEnded) && strings.Contains(err.Error(), "rank 1 (agent 1): silent for 200ms")) {
 			t.Errorf("%v, want rank 1 silent", err)
 		}
 	}

@@ -1,6 +1,6 @@
 // Package networktest is the conformance suite of every exchange between agents.
 //
-// A transport passes if [TestMixer] does. The suite compares each exchange with [Product], a
+// A transport passes if [TestTeam] does. The suite compares each exchange with [Product], a
 // plain W·X, to the last bit.
 package networktest
 
@@ -11,11 +11,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
-	"dsbo"
 	"dsbo/network"
 
 	"go.uber.org/goleak"
@@ -44,11 +44,11 @@ func Product(w *network.Matrix, x [][]float64) [][]float64 {
 	return out
 }
 
-// TestMixer runs the suite. Each subtest opens an exchange of its own over a W with up to
-// 16 agents, by calling open, and closes it. Mixer i is that of agent i. It may be nil if
-// agent i lives in another process that runs the same suite at the same time. closeAll may be
-// called twice, and while agents wait.
-func TestMixer(t *testing.T, open func(*network.Matrix) (mixers []dsbo.Mixer, closeAll func())) {
+// TestTeam runs the suite. Each subtest opens an exchange of its own over a W with up to 16 agents, by calling
+// open, and closes it. The teams are those of one or several processes, all played by this one; agents may also live
+// in other processes that run the same suite at the same time. closeAll may be called twice, and while
+// agents wait.
+func TestTeam(t *testing.T, open func(*network.Matrix) (teams []network.Team, closeAll func())) {
 	for _, g := range graphs(t) {
 		t.Run(g.Name, func(t *testing.T) {
 			for _, c := range []struct {
@@ -63,18 +63,20 @@ func TestMixer(t *testing.T, open func(*network.Matrix) (mixers []dsbo.Mixer, cl
 				{"Close", testClose},
 				{"LengthOfDst", testLengthOfDst},
 				{"LengthOfNeighbour", testLengthOfNeighbour},
+				{"Gather", testGather},
+				{"GatherNotCounted", testGatherNotCounted},
+				{"GatherRefuses", testGatherRefuses},
+				{"GatherCancelledBefore", testGatherCancelledBefore},
+				{"Fail", testFail},
 			} {
 				t.Run(c.name, func(t *testing.T) {
 					leaks := goleak.IgnoreCurrent()
-					mixers, closeAll := open(g.W)
-					if len(mixers) != g.W.N() {
-						t.Fatalf("%d mixers, want %d", len(mixers), g.W.N())
-					}
+					teams, closeAll := open(g.W)
 					defer func() { // also after a Fatal
 						closeAll()
 						goleak.VerifyNone(t, leaks)
 					}()
-					c.test(t, &exchange{g.W, mixers, closeAll})
+					c.test(t, newExchange(t, g.W, teams, closeAll))
 				})
 			}
 		})
@@ -113,12 +115,34 @@ func graphs(t *testing.T) []*network.Graph {
 
 type exchange struct {
 	w        *network.Matrix
-	mixers   []dsbo.Mixer
+	teams    []network.Team
+	mixers   []network.Mixer // nil for the agents of other processes
 	closeAll func()
 }
 
+// newExchange finds the agents' ends.
+func newExchange(t *testing.T, w *network.Matrix, teams []network.Team, closeAll func()) *exchange {
+	t.Helper()
+	x := &exchange{w, teams, make([]network.Mixer, w.N()), closeAll}
+	for k, team := range teams {
+		local := team.Local()
+		if !slices.IsSorted(local) {
+			t.Errorf("team %d has the agents %v, want them ascending", k, local)
+		}
+		for _, i := range local {
+			if x.mixers[i] != nil {
+				t.Errorf("agent %d is in two teams, want one", i)
+			}
+			if x.mixers[i] = team.Mixer(i); x.mixers[i] == nil {
+				t.Errorf("team %d has no mixer for its agent %d", k, i)
+			}
+		}
+	}
+	return x
+}
+
 // run calls body for each agent of this process at the same time and returns their errors.
-func (x *exchange) run(body func(i int, m dsbo.Mixer) error) []error {
+func (x *exchange) run(body func(i int, m network.Mixer) error) []error {
 	errs := make([]error, len(x.mixers))
 	var wg sync.WaitGroup
 	for i, m := range x.mixers {
@@ -131,11 +155,11 @@ func (x *exchange) run(body func(i int, m dsbo.Mixer) error) []error {
 }
 
 // succeed runs body like run and reports the errors. The first one ends the others.
-func (x *exchange) succeed(t *testing.T, body func(ctx context.Context, i int, m dsbo.Mixer) error) {
+func (x *exchange) succeed(t *testing.T, body func(ctx context.Context, i int, m network.Mixer) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), Patience)
 	defer cancel()
-	errs := x.run(func(i int, m dsbo.Mixer) error {
+	errs := x.run(func(i int, m network.Mixer) error {
 		err := body(ctx, i, m)
 		if err != nil {
 			cancel()
@@ -179,7 +203,7 @@ func testProduct(t *testing.T, x *exchange) {
 		src[r] = vectors(n, lengths[r%len(lengths)], r)
 		want[r] = Product(x.w, src[r])
 	}
-	x.succeed(t, func(ctx context.Context, i int, m dsbo.Mixer) error {
+	x.succeed(t, func(ctx context.Context, i int, m network.Mixer) error {
 		pace := rand.New(rand.NewPCG(uint64(i), 0))
 		for r := range rounds {
 			for range pace.IntN(4) {

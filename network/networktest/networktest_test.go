@@ -14,11 +14,12 @@ import (
 	"dsbo/network/networktest"
 )
 
-// A fault wraps agent 0's end of a good exchange in one that breaks the contract.
+// A fault is agent 0's end of a good exchange, with something that breaks the contract.
 type fault struct {
 	network.Mixer
-	mix   func(m dsbo.Mixer, ctx context.Context, dst, src []float64) error
-	stats func(network.Stats) network.Stats
+	mix    func(m dsbo.Mixer, ctx context.Context, dst, src []float64) error
+	stats  func(network.Stats) network.Stats
+	gather func(team network.Team, ctx context.Context, rows [][]float64) error
 }
 
 func (f fault) Mix(ctx context.Context, dst, src []float64) error {
@@ -33,6 +34,26 @@ func (f fault) Stats() network.Stats {
 		return f.Mixer.Stats()
 	}
 	return f.stats(f.Mixer.Stats())
+}
+
+// A faultyTeam has the fault in agent 0's end, or in itself.
+type faultyTeam struct {
+	network.Team
+	fault fault
+}
+
+func (f faultyTeam) Mixer(i int) network.Mixer {
+	if i == 0 {
+		return f.fault
+	}
+	return f.Team.Mixer(i)
+}
+
+func (f faultyTeam) Gather(ctx context.Context, rows [][]float64) error {
+	if f.fault.gather == nil {
+		return f.Team.Gather(ctx, rows)
+	}
+	return f.fault.gather(f.Team, ctx, rows)
 }
 
 // faults are by the subtest that must find them.
@@ -65,6 +86,28 @@ var faults = map[string]fault{
 	"Cancel: agent 0 ended with gone": {mix: renamed(context.Canceled)},
 	"Close: agent 0 ended with gone":  {mix: renamed(network.ErrClosed)},
 	"LengthOfDst: agent 0 ended with": {mix: renamed(dsbo.ErrShape)},
+	"Gather: row 1": {gather: func(team network.Team, ctx context.Context, rows [][]float64) error {
+		if len(rows[1]) > 0 {
+			rows[1][0] = math.Nextafter(rows[1][0], 0)
+		}
+		return team.Gather(ctx, rows)
+	}},
+	"GatherNotCounted: agent 0": {stats: func(s network.Stats) network.Stats {
+		s.Messages++
+		return s
+	}},
+	"GatherRefuses: team 0": {gather: func(team network.Team, ctx context.Context, rows [][]float64) error {
+		return team.Gather(ctx, make([][]float64, len(team.Local())))
+	}},
+	"GatherCancelledBefore: team 0": {gather: func(team network.Team, _ context.Context, rows [][]float64) error {
+		return team.Gather(context.Background(), rows)
+	}},
+	"Fail: team 0": {gather: func(team network.Team, ctx context.Context, rows [][]float64) error {
+		if err := team.Gather(ctx, rows); err != nil {
+			return errors.New("gone")
+		}
+		return nil
+	}},
 }
 
 // renamed returns a mix that hides the kind of an error.
@@ -88,22 +131,16 @@ func TestFaulty(t *testing.T) {
 	if name == "" {
 		t.Skip("run by TestSuiteFinds")
 	}
-	networktest.TestMixer(t, func(w *network.Matrix) ([]dsbo.Mixer, func()) {
+	networktest.TestTeam(t, func(w *network.Matrix) ([]network.Team, func()) {
 		l := network.NewLocal(w)
-		mixers := make([]dsbo.Mixer, w.N())
-		for i := range mixers {
-			mixers[i] = l.Mixer(i)
-		}
-		if f, ok := faults[name]; ok {
-			f.Mixer = l.Mixer(0)
-			mixers[0] = f
-		}
+		team := faultyTeam{l, faults[name]}
+		team.fault.Mixer = l.Mixer(0)
 		if name == leak {
 			forgotten := make(chan struct{})
 			t.Cleanup(func() { close(forgotten) })
 			go func() { <-forgotten }()
 		}
-		return mixers, l.Close
+		return []network.Team{team}, l.Close
 	})
 }
 

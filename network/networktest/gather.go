@@ -1,0 +1,152 @@
+package networktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+
+	"dsbo"
+	"dsbo/network"
+)
+
+// together calls body for each team at the same time and returns their errors.
+func (x *exchange) together(body func(team network.Team) error) []error {
+	errs := make([]error, len(x.teams))
+	var wg sync.WaitGroup
+	for k, team := range x.teams {
+		wg.Go(func() { errs[k] = body(team) })
+	}
+	wg.Wait()
+	return errs
+}
+
+// gather has all teams gather given vectors and checks what they get. What is not local is NaN before.
+func (x *exchange) gather(ctx context.Context, all [][]float64) []error {
+	n := x.w.N()
+	return x.together(func(team network.Team) error {
+		rows := make([][]float64, n)
+		for i := range rows {
+			rows[i] = slices.Repeat([]float64{math.NaN()}, len(all[i]))
+		}
+		for _, i := range team.Local() {
+			copy(rows[i], all[i])
+		}
+		if err := team.Gather(ctx, rows); err != nil {
+			return err
+		}
+		for i, row := range rows {
+			if err := sameBits(row, all[i]); err != nil {
+				return fmt.Errorf("gathering with agents %v here: row %d: %w", team.Local(), i, err)
+			}
+		}
+		return nil
+	})
+}
+
+// gatherLengths holds 0, 1 and others around them, and one that fills many packets.
+var gatherLengths = []int{3, 0, 1, 1, 0, 4099, 2}
+
+// testGather gathers several times in a row, and after each mixes once or not at all: the vectors of both have
+// different lengths.
+func testGather(t *testing.T, x *exchange) {
+	n := x.w.N()
+	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	defer cancel()
+	for round, length := range gatherLengths {
+		if err := errors.Join(x.gather(ctx, vectors(n, length, round))...); err != nil {
+			t.Fatalf("gathering %d: %v", round, err)
+		}
+		if round%3 == 0 {
+			continue
+		}
+		src := vectors(n, 5, round)
+		want := Product(x.w, src)
+		x.succeed(t, func(ctx context.Context, i int, m network.Mixer) error {
+			if err := m.Mix(ctx, src[i], src[i]); err != nil {
+				return err
+			}
+			return sameBits(src[i], want[i])
+		})
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+func testGatherNotCounted(t *testing.T, x *exchange) {
+	const rounds, length = 3, 4
+	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	defer cancel()
+	for round := range rounds {
+		if err := errors.Join(x.gather(ctx, vectors(x.w.N(), 7, round))...); err != nil {
+			t.Fatal(err)
+		}
+		x.succeed(t, func(ctx context.Context, _ int, m network.Mixer) error {
+			v := make([]float64, length)
+			return m.Mix(ctx, v, v)
+		})
+	}
+	x.wantSent(t, rounds, length)
+}
+
+// testGatherRefuses: rows of a wrong shape are an error for all, and the end.
+func testGatherRefuses(t *testing.T, x *exchange) {
+	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	defer cancel()
+	rows := vectors(x.w.N(), 3, 0)
+	if n := x.w.N(); n%2 == 0 {
+		rows[n-1] = rows[n-1][:2]
+	} else {
+		rows = append(rows, rows[0])
+	}
+	x.wantEnd(ctx, t, x.together(func(team network.Team) error { return team.Gather(ctx, rows) }), dsbo.ErrShape)
+}
+
+func testGatherCancelledBefore(t *testing.T, x *exchange) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for k, err := range x.gather(ctx, vectors(x.w.N(), 3, 0)) {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("team %d: gathering ended with %v, want %v", k, err, context.Canceled)
+		}
+	}
+}
+
+// testFail: the reason of the process that has agent 0 is that of all others, for what they do next.
+func testFail(t *testing.T, x *exchange) {
+	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	defer cancel()
+	if err := errors.Join(x.gather(ctx, vectors(x.w.N(), 2, 0))...); err != nil {
+		t.Fatal(err)
+	}
+	errs := x.together(func(team network.Team) error {
+		if slices.Contains(team.Local(), 0) {
+			team.Fail(&dsbo.DivergedError{Quantity: "x", Value: math.Inf(1)})
+			team.Fail(errors.New("a later one does not count"))
+		}
+		return team.Gather(ctx, vectors(x.w.N(), 2, 1))
+	})
+	x.wantEnd(ctx, t, errs, dsbo.ErrDiverged)
+}
+
+// wantEnd checks that the teams ended with an error that is target, and that so does what comes after.
+func (x *exchange) wantEnd(ctx context.Context, t *testing.T, errs []error, target error) {
+	t.Helper()
+	for k, err := range errs {
+		if !errors.Is(err, target) {
+			t.Errorf("team %d: gathering ended with %v, want an error that is %q", k, err, target)
+		}
+	}
+	for k, err := range x.gather(ctx, vectors(x.w.N(), 2, 2)) {
+		if !errors.Is(err, target) {
+			t.Errorf("team %d: gathering again ended with %v, want an error that is %q", k, err, target)
+		}
+	}
+	x.wantAll(t, x.run(func(_ int, m network.Mixer) error {
+		return m.Mix(ctx, make([]float64, 3), make([]float64, 3))
+	}), target)
+}
