@@ -51,8 +51,9 @@ func (f *Figure) layout() (*layout, error) {
 	return l, nil
 }
 
-// draw draws the whole figure. Title, label of y, plot and legend each have their own strip, so
-// that none can cover another.
+// draw draws the whole figure. Title, labels, plot and legend each have their own strip, so that none
+// can cover another. (An axis of the plot that knew its label would keep room for it beside its middle number, which
+// on a logarithmic axis is far to the right.)
 func (l *layout) draw(c draw.Canvas, background bool) {
 	if background {
 		c.SetColor(cardRole().shade)
@@ -72,7 +73,14 @@ func (l *layout) draw(c draw.Canvas, background bool) {
 		c.Max.Y -= lineGap
 	}
 	l.legend.draw(draw.Crop(c, 0, 0, 0, -l.plotHeight))
-	l.plot.Draw(draw.Crop(c, 0, 0, l.legend.height(), 0))
+	below := l.legend.height()
+	if x := l.figure.XLabel; x != "" {
+		style := textStyle(labelSize, mutedRole().shade)
+		style.XAlign = -0.5
+		c.FillText(style, vg.Point{X: c.Center().X, Y: c.Min.Y + below + lineGap/2}, shorten(x, style, c.Max.X-c.Min.X))
+		below += labelSize + lineGap
+	}
+	l.plot.Draw(draw.Crop(c, 0, 0, below, 0))
 }
 
 // plot builds axes, grid, levels and curves.
@@ -87,10 +95,6 @@ func (f *Figure) plot() *plot.Plot {
 	p.Y.Tick.Marker = plot.ConstantTicks(ticks(p.Y, yLog, false, 3))
 	dress(&p.X, xLog)
 	dress(&p.Y, yLog)
-	p.X.Label.Text = f.XLabel
-	p.X.Label.TextStyle = textStyle(labelSize, mutedRole().shade)
-	p.X.Label.TextStyle.XAlign, p.X.Label.TextStyle.YAlign = -0.5, 0
-	p.X.Label.Padding = 2
 
 	grid := draw.LineStyle{Color: gridRole().shade, Width: 0.6}
 	p.Add(&plotter.Grid{Vertical: grid, Horizontal: grid})

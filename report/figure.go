@@ -18,7 +18,8 @@ import (
 // A Figure is lines and points in one pair of axes, with a legend below. The zero value lacks only
 // Series.
 //
-// The markup of labels and names is that of text, and in addition 10^−5 raises the exponent.
+// Labels and names are plain text, in which 10^−5 raises the exponent and x_i lowers the index; in a
+// name such as some_word the line stays.
 type Figure struct {
 	Title          string
 	XLabel, YLabel string // what the axes measure, with the unit

@@ -177,6 +177,27 @@ func TestFigureScales(t *testing.T) {
 	}
 }
 
+// A long label below a logarithmic axis takes no width from it.
+func TestWholeWidth(t *testing.T) {
+	for _, label := range []string{"k", "oracle calls of an agent, each matrix counted as so many products"} {
+		f := Figure{XLabel: label, XScale: Log, Series: []Series{{X: []float64{1, 1e5}, Y: []float64{1, 2}}}}
+		right := 0.0
+		d := svgOf(t, f)
+		for _, p := range d.paths {
+			for _, m := range regexp.MustCompile(`[ML]([0-9.]+),`).FindAllStringSubmatch(p, -1) {
+				x, err := strconv.ParseFloat(m[1], 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				right = max(right, x)
+			}
+		}
+		if right < 0.9*d.width {
+			t.Errorf("label %q: the axis ends at %g of %g", label, right, d.width)
+		}
+	}
+}
+
 func TestFigureGapsAndSinglePoints(t *testing.T) {
 	nan := math.NaN()
 	f := Figure{Series: []Series{

@@ -58,9 +58,57 @@ func newPanel(q quantity, name, title string, series func(axis, float64) []Serie
 		if f.zeros() && !strings.Contains(p.caption, "logarithmic") {
 			p.caption += " On the logarithmic axis exact zeros are left out."
 		}
+		if low, high, out := f.leaveOutStart(); out && !strings.Contains(p.caption, "start") {
+			p.caption += " The start lies outside of the figure, at " + between(low, high) + "."
+		}
 		p.figures[a.name] = f
 	}
 	return p
+}
+
+// leaveOutStart makes a gap of the first point of every series, before the first iteration, where these points
+// lie so far from all others that the rest would be flat. It returns their least and greatest.
+func (f *Figure) leaveOutStart() (low, high float64, out bool) {
+	const share, enough = 1. / 8, 3
+	if _, log := f.logs(); log {
+		return 0, 0, false
+	}
+	starts, rest := noExtent(), noExtent()
+	for _, s := range f.Series {
+		if len(s.Y) == 0 {
+			continue
+		}
+		if len(s.Y) <= enough {
+			return 0, 0, false
+		}
+		starts.add(s.Y[0])
+		rest.add(s.Y[1:]...)
+		if s.Low != nil {
+			rest.add(s.Low[1:]...)
+			rest.add(s.High[1:]...)
+		}
+	}
+	for _, l := range f.Levels {
+		rest.add(l.Y)
+	}
+	distance := max(rest.low-starts.high, starts.low-rest.high)
+	if rest.high < rest.low || distance*share <= rest.high-rest.low {
+		return 0, 0, false
+	}
+	for i, s := range f.Series {
+		if len(s.Y) > 0 {
+			f.Series[i].Y = append([]float64{math.NaN()}, s.Y[1:]...)
+		}
+	}
+	return starts.low, starts.high, true
+}
+
+// between writes a range of numbers, one if they look the same.
+func between(low, high float64) string {
+	if number(low) == number(high) {
+		return number(low)
+	}
+	return number(low) + " to " + number(high)
 }
 
 // partSeries draws the parts of one quantity of one group.
@@ -115,7 +163,7 @@ func levels(g group, q quantity) []Level {
 // xScale is logarithmic where one run spends so much more than another that on a linear axis the
 // thrifty one would be an upright line.
 func xScale(gs []group, a axis) Scale {
-	const apart = 10
+	const apart = 8
 	least := math.Inf(1)
 	for _, g := range gs {
 		least = min(least, most([]group{g}, a))

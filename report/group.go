@@ -87,6 +87,16 @@ func label(gs []group, i int) string {
 	return method + " (" + strings.Join(differ, ", ") + ")"
 }
 
+// told says what tells groups apart: their methods, or the settings of one.
+func told(gs []group) string {
+	for _, g := range gs {
+		if g.runs[0].Config.Get("algorithm") != gs[0].runs[0].Config.Get("algorithm") {
+			return "Method"
+		}
+	}
+	return "Setting"
+}
+
 // differences lists the settings in which two runs differ, in the order of the first.
 func differences(a, b *Run) []string {
 	var keys []string

@@ -153,3 +153,38 @@ func TestAxisOfUnequalRuns(t *testing.T) {
 		})
 	}
 }
+
+func TestLeaveOutStart(t *testing.T) {
+	nan := math.NaN()
+	flat := []float64{0.1, 0.90, 0.91, 0.92}
+	tests := []struct {
+		name string
+		f    Figure
+		out  bool
+		want string
+	}{
+		{"far below", Figure{Series: []Series{{Y: flat}}}, true, "0.1000"},
+		{"far above, several", Figure{Series: []Series{{Y: []float64{2.3, 0.3, 0.29, 0.28}}, {Y: []float64{2.2, 0.31, 0.3, 0.3}}, {}}}, true, "2.200 to 2.300"},
+		{"near", Figure{Series: []Series{{Y: []float64{0.8, 0.90, 0.91, 0.92}}}}, false, ""},
+		{"one is near", Figure{Series: []Series{{Y: flat}, {Y: []float64{0.9, 0.90, 0.91, 0.92}}}}, false, ""},
+		{"a level is near", Figure{Series: []Series{{Y: flat}}, Levels: []Level{{Y: 0.2}}}, false, ""},
+		{"a band is near", Figure{Series: []Series{{Y: flat, Low: []float64{0, 0.2, 0.9, 0.9}, High: flat}}}, false, ""},
+		{"few points", Figure{Series: []Series{{Y: flat[:3]}}}, false, ""},
+		{"logarithmic", Figure{YScale: Log, Series: []Series{{Y: flat}}}, false, ""},
+		{"nothing else", Figure{Series: []Series{{Y: []float64{1, nan, nan, nan}}}}, false, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for i := range tt.f.Series {
+				tt.f.Series[i].X = make([]float64, len(tt.f.Series[i].Y))
+			}
+			low, high, out := tt.f.leaveOutStart()
+			if out != tt.out || out && between(low, high) != tt.want {
+				t.Errorf("%v, %s; want %v, %s", out, between(low, high), tt.out, tt.want)
+			}
+			if out != math.IsNaN(tt.f.Series[0].Y[0]) {
+				t.Errorf("first point %g", tt.f.Series[0].Y[0])
+			}
+		})
+	}
+}

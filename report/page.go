@@ -65,7 +65,8 @@ func newPage(gs []group) *page {
 		p.Outcomes, p.Costs = facts(gs[0], outcomes()), facts(gs[0], costs())
 		p.Baselines, p.Constants = baselines(gs[0]), constants(gs[0])
 	} else {
-		t, c := compared("Methods compared", gs, outcomes()), compared("Costs", gs, costs())
+		what := told(gs)
+		t, c := compared(what+"s compared", what, gs, outcomes()), compared("Costs", what, gs, costs())
 		p.Compared, p.CostTable = &t, &c
 	}
 	p.SettingsTitle = "Settings"
@@ -90,7 +91,7 @@ func (p *page) heading(gs []group) {
 	p.Title = first.task() + ": " + strings.Join(labels, ", ")
 	switch {
 	case len(gs) > 3:
-		p.Title = fmt.Sprintf("%s: %d methods", first.task(), len(gs))
+		p.Title = fmt.Sprintf("%s: %s", first.task(), plural(len(gs), strings.ToLower(told(gs))))
 	case runs > 1 && len(gs) == 1:
 		p.Title += fmt.Sprintf(", %d runs", runs)
 	}
@@ -98,7 +99,7 @@ func (p *page) heading(gs []group) {
 		p.Lead = "Run " + first.Name + "."
 		return
 	}
-	p.Lead = fmt.Sprintf("%d runs of %s.", runs, plural(len(gs), "method"))
+	p.Lead = fmt.Sprintf("%d runs of %s.", runs, plural(len(gs), strings.ToLower(told(gs))))
 	if runs > len(gs) {
 		p.Lead += " Runs that differ in their seed alone are one line: their median, in a band from least to greatest."
 	}

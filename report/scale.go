@@ -109,16 +109,24 @@ func niceStep(raw float64, whole bool) float64 {
 	return 10 * mag
 }
 
-// logTicks labels powers of ten, and 2 and 5 times them on an axis of at most fine decades.
+// logTicks labels powers of ten, and 2 and 5 times them on an axis of at most fine decades. An axis
+// where these are too few to be read has the ticks of a linear one.
 func logTicks(low, high, fine float64) []plot.Tick {
+	const few = 3
 	decades := math.Log10(high / low)
-	if decades < 1 {
+	ticks, labelled := powerTicks(low, high, fine)
+	if decades < 1 && labelled < few {
 		return linearTicks(low, high, 4, false)
 	}
+	return ticks
+}
+
+// powerTicks returns ticks at powers of ten and their multiples, and how many have a label.
+func powerTicks(low, high, fine float64) (ticks []plot.Tick, labelled int) {
+	decades := math.Log10(high / low)
 	every := int(math.Ceil(decades / 7))
 	first, last := int(math.Floor(math.Log10(low))), int(math.Ceil(math.Log10(high)))
 	plain := low >= 0.9e-3 && high < 1.1e4
-	var ticks []plot.Tick
 	for e := first; e <= last; e++ {
 		for m := 1; m < 10; m++ {
 			v := float64(m) * math.Pow10(e)
@@ -129,13 +137,14 @@ func logTicks(low, high, fine float64) []plot.Tick {
 			switch {
 			case m == 1 && e%every == 0, decades <= fine && (m == 2 || m == 5):
 				t.Label = formatPower(m, e, plain)
+				labelled++
 			case every > 1 && m > 1:
 				continue
 			}
 			ticks = append(ticks, t)
 		}
 	}
-	return ticks
+	return ticks, labelled
 }
 
 // formatPower writes m·10^e.

@@ -44,6 +44,7 @@ func TestTicks(t *testing.T) {
 		{"few powers", logTicks(0.3, 25, 3), []string{"0.5", "1", "2", "5", "10", "20"}},
 		{"few powers, side by side", logTicks(0.3, 25, 1.6), []string{"1", "10"}},
 		{"less than a power", logTicks(2, 6.5, 3), []string{"2", "4", "6"}},
+		{"less than a power, and enough", logTicks(48, 410, 3), []string{"50", "100", "200"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -139,6 +140,13 @@ func TestPieces(t *testing.T) {
 		{sign: '‖'}, {text: "2", raised: true}, {text: " "}, {text: "y", bar: true}, {text: "z", bar: true},
 	}
 	if diff := cmp.Diff(want, pieces("10^−5 ‖∇Φ(x̄)‖^2 y\u0304z̄"), cmp.AllowUnexported(piece{})); diff != "" {
+		t.Error(diff)
+	}
+	want = []piece{
+		{text: "x", bar: true}, {text: "k", lowered: true}, {text: " / L"}, {text: "max", lowered: true}, {text: ", "}, {sign: '∇'}, {text: "x", lowered: true},
+		{text: " f, madsbo_tuned w_"},
+	}
+	if diff := cmp.Diff(want, pieces("x̄_k / L_max, ∇_x f, madsbo_tuned w_"), cmp.AllowUnexported(piece{})); diff != "" {
 		t.Error(diff)
 	}
 }

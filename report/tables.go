@@ -69,10 +69,10 @@ func (g group) cell(m measure) cell {
 	return c
 }
 
-// compared is the table of groups and measures, sorted by the first measure.
-func compared(name string, gs []group, ms []measure) table {
+// compared is the table of groups, which are called what, and measures, sorted by the first measure.
+func compared(name, what string, gs []group, ms []measure) table {
 	ms = measured(gs, ms)
-	t := table{Name: name, Columns: []column{{Title: "Method"}}}
+	t := table{Name: name, Columns: []column{{Title: what}}}
 	seeds := false
 	for _, g := range gs {
 		seeds = seeds || len(g.runs) > 1
@@ -127,7 +127,7 @@ func chip(gs []group, i int) int {
 // runTable lists the runs: folder, seed, how each ended, and the settings in which they differ.
 func runTable(gs []group) table {
 	t := table{Name: "Runs", Columns: []column{{Title: "Folder"}, {Title: "Method"}, {Title: "Seed", Numeric: true}, {Title: "End"},
-		{Title: "Iterations", Numeric: true}, {Title: "Φ at the end", Numeric: true}}}
+		{Title: "Done", Hint: "outer iterations at the last evaluation", Numeric: true}, {Title: "Φ at the end", Numeric: true}}}
 	differ := varying(gs)
 	for _, key := range differ {
 		t.Columns = append(t.Columns, column{Title: key})
@@ -152,12 +152,14 @@ func runTable(gs []group) table {
 	return t
 }
 
-// varying lists the settings in which any two groups differ, but for the method itself and its name.
+// varying lists the settings in which any two groups differ, but for the method itself, its name and its
+// number of iterations, which the configuration has twice.
 func varying(gs []group) []string {
+	elsewhere := []string{"algorithm", "label", "params.K"}
 	var keys []string
 	for _, g := range gs[1:] {
 		for _, key := range differences(gs[0].runs[0], g.runs[0]) {
-			if !slices.Contains(keys, key) && key != "algorithm" && key != "label" {
+			if !slices.Contains(keys, key) && !slices.Contains(elsewhere, key) {
 				keys = append(keys, key)
 			}
 		}

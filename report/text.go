@@ -13,13 +13,14 @@ import (
 )
 
 // mathText draws one line of text with what plots of optimization need and the font lacks: 10^−5
-// with the exponent raised, the nabla, the bar over a letter that stands for an average, and, since
+// with the exponent raised, x_i with the index lowered, the nabla, the bar over a letter that stands for an average, and, since
 // many typefaces lack them, the bars of a norm.
 type mathText struct{ text.Plain }
 
 const (
-	raisedSize = 0.72 // of the font's size
+	smallSize  = 0.72 // of the font's size, for what is raised or lowered
 	raisedBy   = 0.36
+	loweredBy  = 0.16
 	nablaWidth = 0.68
 	nablaTall  = 0.69 // the height of capitals
 	normWidth  = 0.46
@@ -31,10 +32,11 @@ const macron = "\u0304"
 
 // A piece is a part of a line that is drawn in one go.
 type piece struct {
-	text   string
-	raised bool
-	sign   rune // ∇ or ‖, drawn as lines
-	bar    bool // over the letter that the text is
+	text    string
+	raised  bool
+	lowered bool
+	sign    rune // ∇ or ‖, drawn as lines
+	bar     bool // over the letter that the text is
 }
 
 // printable replaces what no SVG document may hold, such as control characters, by blanks.
@@ -47,11 +49,39 @@ func printable(s string) string {
 	}, strings.ToValidUTF8(s, " "))
 }
 
-// pieces splits a line: what follows ^ is raised up to the next character that is no digit or sign. Each
-// barred letter is a piece, so that it stays below its bar in a browser with another typeface.
+// lower stands for the _ that lowers what follows. No printable text holds it.
+const lower = '\uE000'
+
+// lowerings replaces each _ after a single letter, as in x_i, by lower. In names such as some_word it stays.
+func lowerings(line string) string {
+	runes := []rune(line)
+	word := 0 // letters that end what came so far, bars apart
+	for i, r := range runes {
+		switch {
+		case r == '_' && word == 1 && i+1 < len(runes) && inWord(runes[i+1]):
+			runes[i] = lower
+			word = 2
+		case r == '∇':
+			word = 1
+		case unicode.IsLetter(r):
+			word++
+		case r == '_' || unicode.IsDigit(r):
+			word = 2
+		case !unicode.Is(unicode.Mn, r):
+			word = 0
+		}
+	}
+	return string(runes)
+}
+
+func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// pieces splits a line: what follows ^ is raised up to the next character that is no digit or sign, and
+// what follows a lowering _ is lowered up to the next that is no letter or digit. Each barred letter is a
+// piece, so that it stays below its bar in a browser with another typeface.
 func pieces(line string) []piece {
 	var ps []piece
-	line = printable(line)
+	line = lowerings(printable(line))
 	for line != "" {
 		first, size := utf8.DecodeRuneInString(line)
 		switch {
@@ -63,11 +93,16 @@ func pieces(line string) []piece {
 			n := len(line) - len(strings.TrimLeft(line, "−+0123456789"))
 			ps = append(ps, piece{text: line[:n], raised: true})
 			line = line[n:]
+		case first == lower:
+			line = line[size:]
+			n := len(line) - len(strings.TrimLeftFunc(line, inWord))
+			ps = append(ps, piece{text: line[:n], lowered: true})
+			line = line[n:]
 		case strings.HasPrefix(line[size:], macron):
 			ps = append(ps, piece{text: line[:size], bar: true})
 			line = line[size+len(macron):]
 		default:
-			n := strings.IndexAny(line, "^∇‖"+macron)
+			n := strings.IndexAny(line, "^∇‖"+macron+string(lower))
 			if n < 0 {
 				n = len(line)
 			} else if strings.HasPrefix(line[n:], macron) { // leave the letter to its bar
@@ -82,9 +117,9 @@ func pieces(line string) []piece {
 	return ps
 }
 
-func (m mathText) face(f font.Font, raised bool) font.Face {
-	if raised {
-		f.Size *= raisedSize
+func (m mathText) face(f font.Font, small bool) font.Face {
+	if small {
+		f.Size *= smallSize
 	}
 	return m.Fonts.Lookup(f, f.Size)
 }
@@ -96,7 +131,7 @@ func (m mathText) width(p piece, f font.Font) vg.Length {
 	case '‖':
 		return normWidth * f.Size
 	}
-	face := m.face(f, p.raised)
+	face := m.face(f, p.raised || p.lowered)
 	return face.Width(p.text)
 }
 
@@ -137,6 +172,8 @@ func (m mathText) Draw(c vg.Canvas, txt string, sty text.Style, pt vg.Point) {
 			drawNorm(c, pt, sty.Font.Size)
 		case p.raised:
 			c.FillString(m.face(sty.Font, true), vg.Point{X: pt.X, Y: pt.Y + raisedBy*sty.Font.Size}, p.text)
+		case p.lowered:
+			c.FillString(m.face(sty.Font, true), vg.Point{X: pt.X, Y: pt.Y - loweredBy*sty.Font.Size}, p.text)
 		default:
 			text := strings.TrimLeft(p.text, " ") // a browser would drop the blanks
 			blank := m.width(piece{text: p.text[:len(p.text)-len(text)]}, sty.Font)
