@@ -34,10 +34,10 @@ func Example() {
 		log.Fatal(err)
 	}
 	for _, r := range result.Records {
-		fmt.Printf("k=%3d  Φ %.3f  test accuracy %.3f\n", r.Iteration, r.Phi, r.TestAccuracy)
+		fmt.Printf("k=%3d  Φ %.3f  test accuracy %.4f\n", r.Iteration, r.Phi, r.TestAccuracy)
 	}
 	// Output:
-	// k=  0  Φ 0.558  test accuracy 0.000
-	// k=100  Φ 0.488  test accuracy 0.901
-	// k=200  Φ 0.435  test accuracy 0.893
+	// k=  0  Φ 0.558  test accuracy 0.0000
+	// k=100  Φ 0.488  test accuracy 0.9010
+	// k=200  Φ 0.435  test accuracy 0.8925
 }

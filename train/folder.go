@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"gorgonia.org/tensor"
 
@@ -97,7 +98,17 @@ func (f Folder) Open(m Mode) error {
 	if m != Replace {
 		return nil
 	}
-	for _, name := range []string{summaryFile, checkpointFile, metricsFile, lambdaFile, omegaFile} {
+	names := []string{summaryFile, checkpointFile, metricsFile, lambdaFile, omegaFile}
+	entries, err := os.ReadDir(string(f))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), checkpointFile+".") {
+			names = append(names, e.Name())
+		}
+	}
+	for _, name := range names {
 		if err := os.Remove(f.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

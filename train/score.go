@@ -111,7 +111,7 @@ func (s *scorer) tally(i int, y []float64) (t Tally, err error) {
 		if err := s.programs[i][set].Eval(result, s.x, y); err != nil {
 			return t, err
 		}
-		*sums = Sums{Rows: rows, Loss: result[0] * rows, Right: result[1] * rows}
+		*sums = Sums{Rows: rows, Loss: result[0] * rows, Right: math.Round(result[1] * rows)}
 	}
 	return t, nil
 }

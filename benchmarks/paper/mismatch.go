@@ -60,7 +60,7 @@ func biasesAt(ctx context.Context, p train.Problem, w *network.Matrix, x []float
 		mixed = append(mixed, u)
 	}
 	b.local, b.mdbo = off(own), off(mixed)
-	lmax, err := train.Curvature(ctx, p.Oracles, x, sol.Y)
+	lmax, err := p.Curvature(ctx, x, sol.Y)
 	if err != nil {
 		return b, err
 	}

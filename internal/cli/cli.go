@@ -39,6 +39,9 @@ func Code(err error) int {
 	return Failure
 }
 
+// ErrSaid marks errors that another process tells the user.
+var ErrSaid = errors.New("said elsewhere")
+
 // Main runs a command and returns its exit code. The first interrupt (SIGINT or SIGTERM) ends the
 // context, and the command can put its things in order; the second one ends the process. An error is one line on
 // stderr.
@@ -47,7 +50,7 @@ func Main(name string, command func(ctx context.Context, args []string, stdout, 
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	err := command(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
+	if err != nil && !errors.Is(err, flag.ErrHelp) && !errors.Is(err, ErrSaid) {
 		fmt.Fprintf(os.Stderr, "%s: %s\n", name, OneLine(err))
 	}
 	return Code(err)

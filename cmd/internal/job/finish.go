@@ -46,7 +46,7 @@ type Constant struct {
 // finish refits at x̄ and at the constants that it is compared with, and writes what the run found.
 func (r *runner) finish(ctx context.Context) error {
 	if r.Bare {
-		return r.folder.WriteSummary(r.summarize(train.Finished, nil))
+		return r.conclude()
 	}
 	zero := newModel("λ = 0", 0, make([]float64, len(r.result.X)))
 	tuned := newModel("λ tuned", unknown(), r.result.X)
@@ -70,18 +70,30 @@ func (r *runner) finish(ctx context.Context) error {
 		}
 		r.summary.Models = append(r.summary.Models, *m)
 	}
-	if err := r.folder.WriteLambda(tuned.x, r.problem.Lambda...); err != nil {
-		return err
+	if r.writes {
+		if err := r.folder.WriteLambda(tuned.x, r.problem.Lambda...); err != nil {
+			return err
+		}
+		if err := r.folder.WriteOmega(tuned.y, r.problem.Omega...); err != nil {
+			return err
+		}
 	}
-	if err := r.folder.WriteOmega(tuned.y, r.problem.Omega...); err != nil {
-		return err
+	return r.conclude()
+}
+
+// conclude writes that the run has come to its end.
+func (r *runner) conclude() error {
+	if !r.writes {
+		return nil
 	}
-	return r.folder.WriteSummary(r.summarize(train.Finished, nil))
+	s := r.summarize(train.Finished, nil)
+	s.Round = r.round()
+	return r.folder.WriteSummary(s)
 }
 
 // solutions adds the exact values, and finds the best of a few constants.
 func (r *runner) solutions(ctx context.Context, zero, tuned *Model) (best *Model, err error) {
-	exact := train.Exact{Oracles: r.problem.Evaluate, Start: r.problem.Start, Tol: exactTol, AdjointTol: adjointTol}
+	exact := train.Exact{Oracles: r.problem.Evaluate, Team: r.team, Start: r.problem.Start, Tol: exactTol, AdjointTol: adjointTol}
 	if _, err := r.solve(ctx, &exact, tuned); err != nil {
 		return nil, err
 	}
@@ -115,19 +127,17 @@ func (r *runner) solutions(ctx context.Context, zero, tuned *Model) (best *Model
 
 // solve adds a model's exact values and returns the slope of Φ along all entries of λ together.
 func (r *runner) solve(ctx context.Context, e *train.Exact, m *Model) (float64, error) {
-	r.progress.Log("exact solution at %s", m.Name)
+	r.view.Log("exact solution at %s", m.Name)
 	sol, err := e.Solve(ctx, m.x)
 	if err != nil {
 		return 0, err
 	}
 	m.Phi = train.Number(sol.Phi)
-	if r.problem.Score != nil {
-		s, err := r.problem.Score(sol.Y)
-		if err != nil {
-			return 0, err
-		}
-		m.ExactTestLoss, m.ExactTestAccuracy = train.Number(s.Test.Loss), train.Number(s.Test.Accuracy)
+	s, err := r.problem.Scores(ctx, sol.Y)
+	if err != nil {
+		return 0, err
 	}
+	m.ExactTestLoss, m.ExactTestAccuracy = train.Number(s.Test.Loss), train.Number(s.Test.Accuracy)
 	slope := 0.0
 	for _, g := range sol.Gradient {
 		slope += g
@@ -138,22 +148,20 @@ func (r *runner) solve(ctx context.Context, e *train.Exact, m *Model) (float64, 
 // refit lets the agents find the model of m's λ together, from a start.
 func (r *runner) refit(ctx context.Context, m *Model, start []float64) error {
 	steps := r.Settings.Refit
-	r.progress.Start("refit at "+m.Name, steps)
-	solver := train.Refit{Problem: r.problem.Problem, W: r.graph.W, Steps: steps, OnStep: func(done int, _ float64) { r.progress.Set(done) }}
+	r.view.Start("refit at "+m.Name, steps)
+	solver := train.Refit{Problem: r.problem.Problem, W: r.graph.W, Steps: steps, OnStep: func(done int, _ float64) { r.view.Set(done) }}
 	res, err := solver.Solve(ctx, m.x, start)
-	r.progress.Stop()
+	r.view.Stop()
 	if err != nil {
 		return err
 	}
 	m.y, m.Steps, m.Converged = res.Y, res.Steps, res.Converged
 	m.Gradient, m.Consensus = train.Number(res.Gradient), train.Number(res.Consensus)
-	if r.problem.Score != nil {
-		s, err := r.problem.Score(res.Y)
-		if err != nil {
-			return err
-		}
-		m.ValLoss, m.TestLoss, m.TestAccuracy = train.Number(s.Val.Loss), train.Number(s.Test.Loss), train.Number(s.Test.Accuracy)
+	s, err := r.problem.Scores(ctx, res.Y)
+	if err != nil {
+		return err
 	}
-	r.progress.Log("refit at %s: %d steps, gradient %.1e, test loss %.4f, test accuracy %.4f", m.Name, m.Steps, res.Gradient, m.TestLoss, m.TestAccuracy)
+	m.ValLoss, m.TestLoss, m.TestAccuracy = train.Number(s.Val.Loss), train.Number(s.Test.Loss), train.Number(s.Test.Accuracy)
+	r.view.Log("refit at %s: %d steps, gradient %.1e, test loss %.4f, test accuracy %.4f", m.Name, m.Steps, res.Gradient, m.TestLoss, m.TestAccuracy)
 	return nil
 }

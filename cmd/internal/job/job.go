@@ -24,14 +24,32 @@ type Job struct {
 	Label    string // what a report calls the run; "": by its method
 	Settings *Settings
 	Presets  map[string]Preset
-	Load     func() (Problem, error) // makes the problem, for Settings.Agents
-	Bare     bool                    // run the method alone: no refitted models and no page
+	// Load makes the problem, for Settings.Agents, of which team says which are in this process; nil: all.
+	Load func(team network.Team) (Problem, error)
+	Bare bool   // run the method alone: no refitted models and no page
+	Link *Link  // the way to agents of other processes; nil: there are none
+	View Viewer // nil: a bar and lines on stderr
 
 	given map[string]bool // flags
 	flags []string        // what a resumed run takes over
 	part  bool            // of a series, which says how to go on
 	open  func() error    // called when all is checked and loaded, before the run folder is made; nil: nothing
 }
+
+// A Viewer is told how far a job is. Its methods are called by one goroutine at a time.
+type Viewer interface {
+	Start(what string, steps int) // of what follows
+	Set(step int)
+	Log(format string, args ...any)
+	Saved(iteration int) // a checkpoint
+	Stop()
+}
+
+// onScreen shows a job to the person at the terminal.
+type onScreen struct{ *cli.Progress }
+
+// Saved is nothing that such a person wants to know.
+func (onScreen) Saved(int) {}
 
 // A Problem is what a task loads.
 type Problem struct {
@@ -46,8 +64,15 @@ type Problem struct {
 
 // Run runs the job: checks, the method, refitted models, files, and the table on stdout.
 func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) error {
+	if j.Settings.Transport == viaMPI {
+		return j.runMPI(ctx, stdout, stderr)
+	}
+	return j.runHere(ctx, stdout, stderr)
+}
+
+func (j *Job) runHere(ctx context.Context, stdout, stderr io.Writer) error {
 	r, err := j.run(ctx, stderr)
-	if err != nil {
+	if err != nil || !r.writes || r.done {
 		return err
 	}
 	path := ""
@@ -65,11 +90,11 @@ func (j *Job) run(ctx context.Context, stderr io.Writer) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.load(ctx); err != nil {
+	if err := r.join(ctx); err != nil {
 		return nil, err
 	}
-	err = r.execute(ctx)
-	r.progress.Stop()
+	err = r.guarded(ctx)
+	r.view.Stop()
 	if err != nil {
 		return nil, r.failed(err)
 	}
@@ -79,29 +104,42 @@ func (j *Job) run(ctx context.Context, stderr io.Writer) (*runner, error) {
 // A runner is a job under way.
 type runner struct {
 	*Job
+	graph    *network.Graph
+	team     network.Team // nil: all agents are here
 	folder   train.Folder
 	mode     train.Mode
-	graph    *network.Graph
-	params   algo.Params
+	writes   bool         // whether this process writes what a run leaves behind
+	opened   bool         // the folder
+	point    *train.Point // to go on from; nil: the start, or where a single process stands
+	done     bool         // whether the run in the folder is finished, and all that is left is to wait for others
+	params   algo.Params  // with what the curvature says
+	asked    algo.Params  // without
 	problem  Problem
+	loading  time.Duration
 	lmax     []float64
 	warnings []string
 	config   Config
-	progress *cli.Progress
+	view     Viewer
 	result   *train.Result
 	summary  Summary
 }
 
-// prepare checks all that can be checked without data.
+// prepare checks all that can be checked without data, and without other processes.
 func (j *Job) prepare(stderr io.Writer) (*runner, error) {
 	s := j.Settings
-	r := &runner{Job: j, progress: cli.NewProgress(stderr, s.Quiet)}
+	r := &runner{Job: j, view: j.View, writes: true}
+	if r.view == nil {
+		r.view = onScreen{cli.NewProgress(stderr, s.Quiet)}
+	}
 	var err error
-	if r.params, err = s.Resolve(j.Presets, j.given); err != nil {
+	if r.asked, err = s.Resolve(j.Presets, j.given); err != nil {
 		return nil, err
 	}
 	if r.graph, err = s.network(j.given); err != nil {
 		return nil, err
+	}
+	if r.Link != nil {
+		return r, nil // see join
 	}
 	r.folder, r.mode = j.place()
 	return r, r.folder.Check(r.mode)
@@ -135,16 +173,35 @@ func (j *Job) place() (train.Folder, train.Mode) {
 	return train.Folder(name), mode
 }
 
+// guarded is all that comes after join. It tells the other processes when this one cannot go on.
+func (r *runner) guarded(ctx context.Context) error {
+	err := r.load()
+	if err == nil {
+		err = r.repeat(ctx)
+	}
+	if err != nil && r.team != nil && !r.returns(err) {
+		r.team.Fail(err)
+	}
+	return err
+}
+
 // load makes the problem and checks the settings against it.
-func (r *runner) load(ctx context.Context) error {
-	var err error
+func (r *runner) load() error {
 	began := time.Now()
-	if r.problem, err = r.Load(); err != nil {
+	var err error
+	if r.problem, err = r.Load(r.team); err != nil {
 		return err
 	}
 	if b := r.Settings.Batch; b > r.problem.Rows {
 		return bad("-batch %d: an agent has %d examples: want at most as many, or 0 for all", b, r.problem.Rows)
 	}
+	r.loading = time.Since(began)
+	return nil
+}
+
+// attempt runs the job from its point on.
+func (r *runner) attempt(ctx context.Context) error {
+	r.params, r.result, r.summary = r.asked, nil, Summary{}
 	if err := r.preflight(ctx); err != nil {
 		return err
 	}
@@ -153,16 +210,33 @@ func (r *runner) load(ctx context.Context) error {
 		return err
 	}
 	r.config = r.makeConfig(cfg)
-	r.progress.Log("%s; %v; loaded in %.1f s", r.problem.Describe, r.graph, time.Since(began).Seconds())
+	r.view.Log("%s; %v; loaded in %.1f s", r.problem.Describe, r.graph, r.loading.Seconds())
+	if err := r.openFolder(ctx); err != nil {
+		return err
+	}
+	return r.execute(ctx)
+}
+
+// openFolder makes the run folder ready, once.
+func (r *runner) openFolder(ctx context.Context) error {
+	if r.opened {
+		return nil
+	}
 	if r.open != nil {
 		if err := r.open(); err != nil {
 			return err
 		}
 	}
-	if err := r.folder.Open(r.mode); err != nil {
-		return err
+	if r.writes {
+		if err := r.folder.Open(r.mode); err != nil {
+			return err
+		}
+		if err := r.folder.WriteConfig(r.config); err != nil {
+			return err
+		}
 	}
-	return r.folder.WriteConfig(r.config)
+	r.opened = true
+	return r.meet(ctx) // before others write to the folder
 }
 
 // preflight finds the curvature, chooses the steps that are auto and warns of those that are not stable.
@@ -176,7 +250,9 @@ func (r *runner) preflight(ctx context.Context) error {
 		x[i] = r.params.X0
 	}
 	copy(y, r.problem.Start)
-	if r.lmax, err = train.Curvature(ctx, r.problem.Oracles, x, y); err != nil {
+	if r.point != nil {
+		r.lmax = r.point.Curvature
+	} else if r.lmax, err = r.problem.Curvature(ctx, x, y); err != nil {
 		return err
 	}
 	l := slices.Max(r.lmax)
@@ -195,16 +271,20 @@ func (r *runner) preflight(ctx context.Context) error {
 	}
 	r.warnings = train.StepWarnings(r.Settings.Algorithm, r.params, r.lmax, 0)
 	for _, w := range r.warnings {
-		r.progress.Log("warning: %s", w)
+		r.view.Log("warning: %s", w)
 	}
 	return nil
 }
 
 func (r *runner) trainConfig() train.Config {
 	s := r.Settings
+	from := -1
+	if r.point != nil {
+		from = r.point.Iteration
+	}
 	return train.Config{
 		Problem: r.problem.Problem, W: r.graph.W, Method: s.Algorithm, Params: r.params, K: s.K,
-		EvalEvery: s.EvalEvery, CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder), Resume: s.Resume,
+		EvalEvery: s.EvalEvery, CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder), Resume: s.Resume || r.point != nil, From: from,
 		Settings: map[string]any{"task": r.problem.Settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType},
 		NoExact:  !r.problem.Convex, Tol: exactTol, AdjointTol: adjointTol, Curvature: r.lmax,
 		DenseLimit: int64(s.Memory * (1 << 30)),
@@ -217,14 +297,14 @@ const exactTol, adjointTol = 1e-4, 1e-3
 // execute runs the method, and what comes after it.
 func (r *runner) execute(ctx context.Context) error {
 	cfg := r.trainConfig()
-	r.progress.Start("iterations", cfg.K)
-	cfg.OnIteration = r.progress.Set
-	cfg.OnRecord = func(rec train.Record) { r.progress.Log("%s", line(rec)) }
+	r.view.Start("iterations", cfg.K)
+	cfg.OnIteration, cfg.OnCheckpoint = r.view.Set, r.view.Saved
+	cfg.OnRecord = func(rec train.Record) { r.view.Log("%s", line(rec)) }
 	var err error
 	if r.result, err = train.Run(ctx, cfg); err != nil {
 		return err
 	}
-	r.progress.Stop()
+	r.view.Stop()
 	if r.summary.FloatsFormula, err = r.account(); err != nil {
 		return err
 	}
@@ -233,14 +313,14 @@ func (r *runner) execute(ctx context.Context) error {
 
 // failed writes how the run ended, if it had begun, and returns its error.
 func (r *runner) failed(err error) error {
-	if r.result == nil {
+	if r.result == nil || !r.writes {
 		return err
 	}
 	state := stateOf(err)
 	if w := r.folder.WriteSummary(r.summarize(state, err)); w != nil {
 		return fmt.Errorf("%w; summary: %w", err, w)
 	}
-	if state == interrupted && !r.part {
+	if state == interrupted && !r.part && (r.Link == nil || r.Link.Agent < 0) {
 		return fmt.Errorf("%w; -resume -out %s goes on", err, r.folder)
 	}
 	return err

@@ -36,7 +36,7 @@ func (j *Job) Parse(f *cli.Flags, args []string, stdout io.Writer) error {
 	j.given = f.Given()
 	f.Visit(func(fl *flag.Flag) {
 		switch fl.Name {
-		case "out", "resume", "force", "report", "quiet":
+		case "out", "resume", "force", "report", "quiet", "transport":
 		case "set":
 			for _, name := range names(s.Set) {
 				j.flags = append(j.flags, fmt.Sprintf("-set=%s=%s", name, s.Set[name]))

@@ -99,6 +99,8 @@ type Summary struct {
 	AlgebraSeconds float64      `json:"algebra_seconds"`
 	PeakRSSMiB     train.Number `json:"peak_rss_mib"`
 	PerAgent       []Spent      `json:"per_agent"`
+	// Round is the exchange after the last one, of an agent that may be lost and come back.
+	Round int `json:"round,omitzero"`
 }
 
 // Spent is what one agent spent in iterations.

@@ -64,6 +64,9 @@ type seriesSummary struct {
 // Open checks the settings that all parts share, and the folder, which is that of base. It is made when
 // the first part has been checked too.
 func (s *Series) Open(base *Job, stderr io.Writer) error {
+	if base.Settings.Transport != local {
+		return bad("-transport %s is for one run: want one rate and no -compare", base.Settings.Transport)
+	}
 	r, err := base.prepare(stderr)
 	if err != nil {
 		return err

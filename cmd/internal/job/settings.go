@@ -43,6 +43,7 @@ type Settings struct {
 	Agents    int
 	Graph     string
 	W, Prob   float64
+	Transport string
 	Batch     int
 	DType     string // before Flags, its default; "": float32
 	Seed      uint64
@@ -56,6 +57,12 @@ type Settings struct {
 
 	betaL, gammaL float64 // as in Preset
 }
+
+// Transports.
+const (
+	local  = "local"
+	viaMPI = "mpi"
+)
 
 // auto is the step that is chosen by the curvature.
 const auto = "auto"
@@ -102,7 +109,8 @@ func (s *Settings) Flags(f *cli.Flags, presets []string) {
 	f.StringVar(&s.Graph, "graph", "ring", "`name` of the graph, or a file that ends in .json: "+strings.Join(network.Names(), ", "))
 	f.Float64Var(&s.W, "w", 0.5, "w_ii, each agent's `weight` on itself; its neighbours share the rest; 0: Metropolis weights (default 0.5 on the ring, 0 elsewhere)")
 	f.Float64Var(&s.Prob, "prob", 0, "`probability` of an edge of erdos-renyi (default 2·ln(n)/n)")
-	f.Group("Network", "agents", "graph", "w", "prob")
+	f.StringVar(&s.Transport, "transport", local, "`how` agents exchange: local, all in this process; or mpi, dealt to the processes of an MPI job (mpirun -n 8 mnist -transport mpi; built with -tags mpi), which share the run folder; cmd/dsbo runs each agent on a machine of its own")
+	f.Group("Network", "agents", "graph", "w", "prob", "transport")
 
 	f.IntVar(&s.Batch, "batch", 0, "`examples` in a draw ξ or φ, 0 for all (default: the preset's)")
 	f.StringVar(&s.DType, "dtype", cmp.Or(s.DType, "float32"), "`type` of numbers in the agents' oracles, float32 or float64; evaluation is in float64")
@@ -253,6 +261,8 @@ func (s *Settings) validate(p algo.Params) error {
 	switch {
 	case s.Agents < 1:
 		return bad("-agents %d: want at least 1", s.Agents)
+	case s.Transport != local && s.Transport != viaMPI:
+		return bad("-transport %s: want local or mpi", s.Transport)
 	case s.Batch < 0:
 		return bad("-batch %d: want 0 (all examples) or more", s.Batch)
 	case s.DType != "float32" && s.DType != "float64":

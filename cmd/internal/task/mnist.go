@@ -8,6 +8,7 @@ import (
 	"dsbo/data"
 	"dsbo/internal/cli"
 	"dsbo/models"
+	"dsbo/network"
 	"dsbo/train"
 )
 
@@ -47,7 +48,7 @@ func MNIST(args []string, help io.Writer) (*job.Job, error) {
 }
 
 // load makes the problem: data, split, model.
-func (t *mnist) load() (job.Problem, error) {
+func (t *mnist) load(team network.Team) (job.Problem, error) {
 	all, test, err := data.LoadMNIST(t.data)
 	if err != nil {
 		return job.Problem{}, err
@@ -61,7 +62,7 @@ func (t *mnist) load() (job.Problem, error) {
 		return job.Problem{}, err
 	}
 	p := job.Problem{Omega: []int{}, Rows: task.Shards[0].Train.Len()}
-	if p.Problem, err = train.NewProblem(task, m, models.Config{Seed: t.Seed, Batch: t.Batch, Float32: t.DType == "float32"}); err != nil {
+	if p.Problem, err = train.NewPart(team, task, m, models.Config{Seed: t.Seed, Batch: t.Batch, Float32: t.DType == "float32"}); err != nil {
 		return p, err
 	}
 	for _, shard := range task.Shards {

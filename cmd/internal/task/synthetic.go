@@ -9,6 +9,7 @@ import (
 	"dsbo/data"
 	"dsbo/internal/cli"
 	"dsbo/models"
+	"dsbo/network"
 	"dsbo/train"
 )
 
@@ -89,7 +90,7 @@ func Synthetic(args []string, help io.Writer) (*job.Job, error) {
 }
 
 // load makes the problem.
-func (t *SyntheticTask) load() (job.Problem, error) {
+func (t *SyntheticTask) load(team network.Team) (job.Problem, error) {
 	spec := data.Synthetic{
 		Agents: t.Agents, Features: t.Features, Train: t.Train, Val: t.Val, Test: t.Test, Rate: t.Rate, Seed: t.Seed,
 	}
@@ -107,6 +108,6 @@ func (t *SyntheticTask) load() (job.Problem, error) {
 		Describe: fmt.Sprintf("synthetic task with r = %g, p = q = %d, %d agents with %d training and %d validation examples, losses as a %s",
 			t.Rate, t.Features, t.Agents, t.Train, t.Val, t.Reduce),
 	}
-	p.Problem, err = train.NewProblem(task, m, models.Config{Seed: t.Seed, Batch: t.Batch, Float32: t.DType == "float32"})
+	p.Problem, err = train.NewPart(team, task, m, models.Config{Seed: t.Seed, Batch: t.Batch, Float32: t.DType == "float32"})
 	return p, err
 }
