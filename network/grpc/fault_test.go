@@ -8,28 +8,58 @@ import (
 	"math"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
-	"dsbo"
 	"dsbo/network"
 	"dsbo/network/grpc"
 	"dsbo/network/grpc/grpctest"
+	"dsbo/network/networktest"
 )
 
 // patience bounds what a test waits for.
 const patience = time.Minute
 
-// An iteration of these tests' agents: mix, then a step that no other agent makes.
-func iterate(ctx context.Context, m dsbo.Mixer, agent, k int, x []float64) error {
+// An iteration of these tests' agents: mix, now and then gather and add a part of each agent's vector, then a
+// step that no other agent makes.
+func iterate(ctx context.Context, m *grpc.Mixer, agents, k int, x []float64) error {
 	if err := m.Mix(ctx, x, x); err != nil {
 		return err
 	}
+	own := m.Local()[0]
+	if gathers(k) {
+		rows := make([][]float64, agents)
+		for j := range rows {
+			rows[j] = make([]float64, len(x))
+		}
+		copy(rows[own], x)
+		if err := m.Gather(ctx, rows); err != nil {
+			return err
+		}
+		addAll(x, rows)
+	}
+	step(x, own, k)
+	return nil
+}
+
+// gathers reports whether iteration k has a gathering.
+func gathers(k int) bool { return k%7 == 3 }
+
+// addAll adds a part of each row, of another size for each, to x.
+func addAll(x []float64, rows [][]float64) {
+	for j, row := range rows {
+		for e := range x {
+			x[e] += float64(row[e] / float64(10+j))
+		}
+	}
+}
+
+func step(x []float64, agent, k int) {
 	for e := range x {
 		x[e] += math.Sin(float64(agent + 3*k + 7*e))
 	}
-	return nil
 }
 
 func start(agent, length int) []float64 {
@@ -40,24 +70,25 @@ func start(agent, length int) []float64 {
 	return x
 }
 
-// unfaulted returns the agents' ends after an exchange in one process.
-func unfaulted(t *testing.T, w *network.Matrix, rounds, length int) [][]float64 {
-	t.Helper()
-	l := network.NewLocal(w)
+// unfaulted returns the agents' ends as plain sums give them.
+func unfaulted(w *network.Matrix, iterations, length int) [][]float64 {
 	xs := make([][]float64, w.N())
-	var wg sync.WaitGroup
 	for i := range xs {
 		xs[i] = start(i, length)
-		wg.Go(func() {
-			for k := range rounds {
-				if err := iterate(t.Context(), l.Mixer(i), i, k, xs[i]); err != nil {
-					t.Error(err)
-					return
-				}
-			}
-		})
 	}
-	wg.Wait()
+	for k := range iterations {
+		xs = networktest.Product(w, xs)
+		rows := make([][]float64, len(xs))
+		for i, x := range xs {
+			rows[i] = slices.Clone(x)
+		}
+		for i, x := range xs {
+			if gathers(k) {
+				addAll(x, rows)
+			}
+			step(x, i, k)
+		}
+	}
 	return xs
 }
 
@@ -102,7 +133,7 @@ func TestFaultyLinks(t *testing.T) {
 		{"many", "complete", 4, grpctest.Rates{Drop: 0.15, Double: 0.15, Flip: 0.15, Delay: 0.15}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			const rounds, length = 200, 50
+			const iterations, length = 200, 50
 			w := newGraph(t, c.graph, c.n)
 			cs := configs(t, w, identities(t, c.n))
 			faults := make([]*grpctest.Faults, c.n)
@@ -120,8 +151,8 @@ func TestFaultyLinks(t *testing.T) {
 			for i, m := range ms {
 				xs[i] = start(i, length)
 				wg.Go(func() {
-					for k := range rounds {
-						if err := iterate(ctx, m, i, k, xs[i]); err != nil {
+					for k := range iterations {
+						if err := iterate(ctx, m, c.n, k, xs[i]); err != nil {
 							t.Error(err)
 							return
 						}
@@ -132,7 +163,7 @@ func TestFaultyLinks(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			wantSameBits(t, xs, unfaulted(t, w, rounds, length))
+			wantSameBits(t, xs, unfaulted(w, iterations, length))
 			wantFaults(t, ms, faults)
 		})
 	}
@@ -170,18 +201,20 @@ func wantFaults(t *testing.T, ms []*grpc.Mixer, faults []*grpctest.Faults) {
 
 // A worker is an agent that keeps checkpoints and survives its own end.
 type worker struct {
-	t      *testing.T
-	config grpc.Config
-	rounds int
-	kills  []int // the rounds at which it is killed
+	t          *testing.T
+	config     grpc.Config
+	iterations int
+	kills      []int // the iterations at which it is killed
 
+	k      int // the next iteration
 	x      []float64
 	saved  []checkpoint // the last three
 	rolled int
 }
 
 type checkpoint struct {
-	round int
+	k     int // the next iteration
+	round int // its first exchange
 	x     []float64
 }
 
@@ -228,35 +261,37 @@ func (w *worker) life(ctx context.Context, l net.Listener) (again bool, err erro
 	}
 }
 
-// work goes on from the mixer's round. At the rounds of kills it dies, at a moment of the exchange
+// work goes on from iteration k. At the iterations of kills it dies, at a moment of the exchange
 // that nobody chose.
 func (w *worker) work(ctx context.Context, m *grpc.Mixer, kill func(last bool)) error {
-	for k := m.Round(); k < w.rounds; k++ {
-		if k%savedEvery == 0 {
-			w.saved = append(w.saved, checkpoint{k, append([]float64(nil), w.x...)})
+	for ; w.k < w.iterations; w.k++ {
+		if w.k%savedEvery == 0 {
+			w.saved = append(w.saved, checkpoint{w.k, m.Round(), slices.Clone(w.x)})
 			w.saved = w.saved[max(0, len(w.saved)-3):]
 		}
-		if len(w.kills) > 0 && k >= w.kills[0] {
+		if len(w.kills) > 0 && w.k >= w.kills[0] {
 			w.kills = w.kills[1:]
 			go kill(len(w.kills) == 0)
 		}
-		if err := iterate(ctx, m, w.config.Agent, k, w.x); err != nil {
+		if err := iterate(ctx, m, len(w.config.Addresses), w.k, w.x); err != nil {
 			return err
 		}
 	}
 	return m.Drain(ctx)
 }
 
-// restore goes back to the newest checkpoint of at most this round, and returns its round.
+// restore goes back to the newest checkpoint whose first exchange is at most this one, and returns it.
 func (w *worker) restore(round int) int {
 	for len(w.saved) > 0 {
 		last := w.saved[len(w.saved)-1]
 		if last.round <= round {
+			w.k = last.k
 			copy(w.x, last.x)
 			return last.round
 		}
 		w.saved = w.saved[:len(w.saved)-1]
 	}
+	w.k = 0
 	copy(w.x, start(w.config.Agent, len(w.x)))
 	return 0
 }
@@ -265,7 +300,7 @@ func (w *worker) restore(round int) int {
 func TestKilledAgents(t *testing.T) {
 	for _, keep := range []int{1000, 3} {
 		t.Run(fmt.Sprintf("keep=%d", keep), func(t *testing.T) {
-			const n, rounds, length = 6, 120, 30
+			const n, iterations, length = 6, 120, 30
 			w := newGraph(t, "ring", n)
 			ids := identities(t, n)
 			cs := configs(t, w, ids)
@@ -283,7 +318,7 @@ func TestKilledAgents(t *testing.T) {
 				c.KeepFrames = keep
 				c.Wrap = grpctest.New(uint64(i), grpctest.Rates{Drop: 0.01, Double: 0.01, Flip: 0.01, Delay: 0.01}).Wrap
 				c.Log = slog.New(slog.NewTextHandler(t.Output(), nil)).With("agent", i)
-				workers[i] = &worker{t: t, config: c, rounds: rounds, x: xs[i], kills: []int{r.IntN(40), 40 + r.IntN(40), 80 + r.IntN(40)}}
+				workers[i] = &worker{t: t, config: c, iterations: iterations, x: xs[i], kills: []int{r.IntN(40), 40 + r.IntN(40), 80 + r.IntN(40)}}
 				wg.Go(func() {
 					for {
 						again, err := workers[i].life(ctx, l)
@@ -302,7 +337,7 @@ func TestKilledAgents(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			wantSameBits(t, xs, unfaulted(t, w, rounds, length))
+			wantSameBits(t, xs, unfaulted(w, iterations, length))
 			rolled := 0
 			for _, w := range workers {
 				rolled += w.rolled
