@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -32,7 +33,7 @@ func Write(dir string, runs []*Run, opts Options) (path string, err error) {
 	if err := os.MkdirAll(figures, 0o755); err != nil {
 		return "", err
 	}
-	if err := save(figures, ps, pictures); err != nil {
+	if err := save(figures, "", drawables(ps, pictures)); err != nil {
 		return "", err
 	}
 	path = filepath.Join(dir, "report.html")
@@ -41,10 +42,7 @@ func Write(dir string, runs []*Run, opts Options) (path string, err error) {
 
 // render returns the page and what is drawn on it.
 func render(runs []*Run, opts Options) (html []byte, ps []panel, pictures []*Picture, err error) {
-	if len(runs) == 0 {
-		return nil, nil, nil, fmt.Errorf("%w: a report of no runs: want at least one", dsbo.ErrConfig)
-	}
-	gs, err := groups(runs)
+	gs, err := grouped(runs)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -60,13 +58,63 @@ func render(runs []*Run, opts Options) (html []byte, ps []panel, pictures []*Pic
 	return html, ps, pictures, err
 }
 
-// save writes all figures, as many at a time as there are processors.
-func save(dir string, ps []panel, pictures []*Picture) error {
-	var work errgroup.Group
-	work.SetLimit(runtime.GOMAXPROCS(0))
+// grouped puts runs together; without any there is nothing to show.
+func grouped(runs []*Run) ([]group, error) {
+	if len(runs) == 0 {
+		return nil, fmt.Errorf("%w: a report of no runs: want at least one", dsbo.ErrConfig)
+	}
+	return groups(runs)
+}
+
+// SaveFigures writes some of the figures that [Write] would write, without the page, to dir, which must
+// exist: dir/prefix+name.svg and .png, for the names as in the folder figures of a report, such as
+// phi_iterations or lambda; without names all of them. With a title in opts, it comes before each figure's own.
+//
+// A name that the runs have no figure for is an error that lists those that they have, and matches
+// [dsbo.ErrConfig], as do no runs and runs of different tasks.
+func SaveFigures(dir, prefix string, runs []*Run, opts Options, names ...string) error {
+	gs, err := grouped(runs)
+	if err != nil {
+		return err
+	}
+	ps, pictures := panels(gs), lambdas(gs)
+	if opts.Title != "" {
+		for _, p := range ps {
+			for _, f := range p.figures {
+				f.Title = opts.Title + ": " + f.Title
+			}
+		}
+		for _, p := range pictures {
+			p.Title = opts.Title + ": " + p.Title
+		}
+	}
+	all := drawables(ps, pictures)
+	there := make([]string, len(all))
+	for i, d := range all {
+		there[i] = d.name
+	}
+	for _, name := range names {
+		if !slices.Contains(there, name) {
+			return fmt.Errorf("%w: no figure %q: want some of %s", dsbo.ErrConfig, name, strings.Join(there, ", "))
+		}
+	}
+	return save(dir, prefix, slices.DeleteFunc(all, func(d drawable) bool { return len(names) > 0 && !slices.Contains(names, d.name) }))
+}
+
+// A drawable is a figure or a picture with its name.
+type drawable struct {
+	name string
+	save func(dir, name string) error
+}
+
+// drawables lists all that is drawn, in the order of the page.
+func drawables(ps []panel, pictures []*Picture) []drawable {
+	var all []drawable
 	for _, p := range ps {
-		for axis, f := range p.figures {
-			work.Go(func() error { return f.Save(dir, p.name+"_"+axis) })
+		for _, a := range axes() {
+			if f := p.figures[a.name]; f != nil {
+				all = append(all, drawable{p.name + "_" + a.name, f.Save})
+			}
 		}
 	}
 	for i, p := range pictures {
@@ -74,7 +122,17 @@ func save(dir string, ps []panel, pictures []*Picture) error {
 		if len(pictures) > 1 {
 			name = fmt.Sprintf("lambda_%d", i+1)
 		}
-		work.Go(func() error { return p.Save(dir, name) })
+		all = append(all, drawable{name, p.Save})
+	}
+	return all
+}
+
+// save writes figures, as many at a time as there are processors.
+func save(dir, prefix string, all []drawable) error {
+	var work errgroup.Group
+	work.SetLimit(runtime.GOMAXPROCS(0))
+	for _, d := range all {
+		work.Go(func() error { return d.save(dir, prefix+d.name) })
 	}
 	return work.Wait()
 }

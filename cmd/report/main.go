@@ -2,6 +2,7 @@
 //
 //	go run ./cmd/report runs/NAME          the page of a run, in its own folder
 //	go run ./cmd/report -out cmp runs/*    runs of one task side by side
+//	go run ./cmd/report -figures figures -only phi_iterations,lambda runs/NAME
 package main
 
 import (
@@ -11,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"dsbo"
 	"dsbo/internal/cli"
@@ -28,23 +30,34 @@ flags:
 
 func main() { os.Exit(cli.Main("report", run)) }
 
+// options are the command line's.
+type options struct {
+	out, title            string
+	figures, only, prefix string
+	runs                  []string
+}
+
 func run(_ context.Context, args []string, stdout, _ io.Writer) error {
-	flags := flag.NewFlagSet("report", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // an error is one line, and the caller's
-	out := flags.String("out", "", "`folder` to write to (default: the run's own; \"report\" for several runs)")
-	title := flags.String("title", "", "`text` above the page (default: the task and its methods)")
-	switch err := flags.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(stdout, usage)
-		flags.SetOutput(stdout)
-		flags.PrintDefaults()
+	o, err := parse(args, stdout)
+	if err != nil {
 		return err
-	case err != nil:
-		return fmt.Errorf("%w: %w (-h explains the flags)", dsbo.ErrConfig, err)
-	case flags.NArg() == 0:
-		return fmt.Errorf("%w: no run folder given (-h explains the use)", dsbo.ErrConfig)
 	}
-	path, err := write(*out, *title, flags.Args())
+	var runs []*report.Run
+	for _, dir := range o.runs {
+		r, err := report.Load(dir)
+		if err != nil {
+			return err
+		}
+		runs = append(runs, r)
+	}
+	if o.figures != "" {
+		var names []string
+		if o.only != "" {
+			names = strings.Split(o.only, ",")
+		}
+		return report.SaveFigures(o.figures, o.prefix, runs, report.Options{Title: o.title}, names...)
+	}
+	path, err := report.Write(o.folder(), runs, report.Options{Title: o.title})
 	if err != nil {
 		return err
 	}
@@ -52,21 +65,48 @@ func run(_ context.Context, args []string, stdout, _ io.Writer) error {
 	return err
 }
 
-// write loads the runs and writes their report.
-func write(out, title string, dirs []string) (path string, err error) {
-	var runs []*report.Run
-	for _, dir := range dirs {
-		r, err := report.Load(dir)
-		if err != nil {
-			return "", err
-		}
-		runs = append(runs, r)
+// parse reads the command line. It prints the help that is asked for.
+func parse(args []string, stdout io.Writer) (o options, err error) {
+	flags := flag.NewFlagSet("report", flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // an error is one line, and the caller's
+	flags.StringVar(&o.out, "out", "", "`folder` to write to (default: the run's own; \"report\" for several runs)")
+	flags.StringVar(&o.title, "title", "", "`text` above the page (default: the task and its methods), or before the titles of figures")
+	flags.StringVar(&o.figures, "figures", "", "write figures alone, without a page, to this `folder`, which must exist")
+	flags.StringVar(&o.only, "only", "", "with -figures, the `names` of those to write, with commas between, such as phi_iterations,lambda (default all)")
+	flags.StringVar(&o.prefix, "prefix", "", "with -figures, `text` before their names")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprint(stdout, usage)
+		flags.SetOutput(stdout)
+		flags.PrintDefaults()
+		return o, err
+	case err != nil:
+		return o, fmt.Errorf("%w: %w (-h explains the flags)", dsbo.ErrConfig, err)
 	}
-	if out == "" {
-		out = "report"
-		if len(dirs) == 1 {
-			out = dirs[0]
+	o.runs = flags.Args()
+	switch {
+	case len(o.runs) == 0:
+		return o, fmt.Errorf("%w: no run folder given (-h explains the use)", dsbo.ErrConfig)
+	case o.figures == "" && (o.only != "" || o.prefix != ""):
+		return o, fmt.Errorf("%w: -only and -prefix choose among what -figures writes: want it too", dsbo.ErrConfig)
+	case o.figures != "" && o.out != "":
+		return o, fmt.Errorf("%w: -out %s is for a page and -figures %s for figures without one: want one of them", dsbo.ErrConfig, o.out, o.figures)
+	}
+	if o.figures != "" {
+		if s, err := os.Stat(o.figures); err != nil || !s.IsDir() {
+			return o, fmt.Errorf("%w: -figures %s: want a folder that exists", dsbo.ErrConfig, o.figures)
 		}
 	}
-	return report.Write(out, runs, report.Options{Title: title})
+	return o, nil
+}
+
+// folder is where the page goes.
+func (o options) folder() string {
+	switch {
+	case o.out != "":
+		return o.out
+	case len(o.runs) == 1:
+		return o.runs[0]
+	}
+	return "report"
 }

@@ -54,12 +54,31 @@ func TestReport(t *testing.T) {
 	}
 }
 
+func TestFiguresAlone(t *testing.T) {
+	dir, to := folder(t, "mnist", metrics), t.TempDir()
+	var out bytes.Buffer
+	if err := run(t.Context(), []string{"-figures", to, "-only", "phi_iterations,phi_seconds", "-prefix", "a-", "-title", "Task", dir}, &out, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(to, "*"))
+	if err != nil || len(files) != 4 || filepath.Base(files[0]) != "a-phi_iterations.png" || out.Len() > 0 {
+		t.Errorf("%v, %v, and on the standard output %q; want two figures, twice", files, err, &out)
+	}
+	svg, err := os.ReadFile(filepath.Join(to, "a-phi_iterations.svg"))
+	if err != nil || !bytes.Contains(svg, []byte("<title>Task: Upper objective Φ</title>")) {
+		t.Errorf("no title: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "report.html")); err == nil {
+		t.Error("a page was written")
+	}
+}
+
 func TestHelp(t *testing.T) {
 	var out bytes.Buffer
 	if err := run(t.Context(), []string{"-h"}, &out, io.Discard); cli.Code(err) != cli.OK {
 		t.Fatal(err)
 	}
-	for _, word := range []string{"usage: report", "-out", "-title"} {
+	for _, word := range []string{"usage: report", "-out", "-title", "-figures", "-only"} {
 		if !strings.Contains(out.String(), word) {
 			t.Errorf("help lacks %q", word)
 		}
@@ -82,6 +101,15 @@ func TestBadInput(t *testing.T) {
 		{"no metrics", []string{folder(t, "mnist", "")}, 2, "has no metrics"},
 		{"empty metrics", []string{folder(t, "mnist", "\n")}, 2, "has no metrics"},
 		{"broken metrics", []string{folder(t, "mnist", `{"iteration": 0}`+"\n{]\n"+`{"iteration": 1}`+"\n")}, 2, "metrics.jsonl: line 2"},
+		{"cut in the first line", []string{folder(t, "mnist", `{"iteration": 0, "ph`)}, 2, "no whole evaluation"},
+		{"cut in the middle", []string{folder(t, "mnist", `{"iteration": 0, "ph`+"\n"+`{"iteration": 1}`+"\n")}, 2, "metrics.jsonl: line 1"},
+		{"no such figure", []string{"-figures", t.TempDir(), "-only", "phi_iterations,phi_minutes", good}, 2, `no figure "phi_minutes": want some of phi_iterations`},
+		{"no figure named", []string{"-figures", t.TempDir(), "-only", "phi_iterations,", good}, 2, `no figure ""`},
+		{"no such folder of figures", []string{"-figures", filepath.Join(good, "nowhere"), good}, 2, "-figures"},
+		{"figures in a file", []string{"-figures", file, good}, 2, "-figures"},
+		{"only without figures", []string{"-only", "phi_iterations", good}, 2, "-only"},
+		{"page and figures", []string{"-out", t.TempDir(), "-figures", t.TempDir(), good}, 2, "-out"},
+		{"figures of two tasks", []string{"-figures", t.TempDir(), good, folder(t, "synthetic", metrics)}, 2, "synthetic"},
 		{"two tasks", []string{good, folder(t, "synthetic", metrics)}, 2, "synthetic"},
 		{"out is a file", []string{"-out", file, good}, 1, "config.json"},
 	}
@@ -92,7 +120,7 @@ func TestBadInput(t *testing.T) {
 			if code := cli.Code(err); code != tt.code {
 				t.Errorf("exit code %d, want %d: %v", code, tt.code, err)
 			}
-			if err == nil || !strings.Contains(cli.OneLine(err), tt.word) {
+			if err == nil || !strings.Contains(cli.OneLine(err), tt.word) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("want %q, got %v", tt.word, err)
 			}
 			if out.Len() > 0 {
