@@ -33,7 +33,7 @@ func (f *file) addresses() ([]string, error) {
 	}
 	if f.address != nil {
 		for i := range n {
-			a, err := expand(*f.address, i)
+			a, err := Expand(*f.address, i)
 			if err != nil {
 				return nil, fmt.Errorf(`"address" %q: %w`, *f.address, err)
 			}
@@ -43,8 +43,8 @@ func (f *file) addresses() ([]string, error) {
 	return all, checkAddresses(all)
 }
 
-// expand puts agent i's number into a rule.
-func expand(rule string, i int) (string, error) {
+// Expand puts agent i's number into a rule: {agent} stands for it and {7000+agent} for the sum of 7000 and it.
+func Expand(rule string, i int) (string, error) {
 	var b strings.Builder
 	for rest := rule; ; {
 		text, after, ok := strings.Cut(rest, "{")

@@ -177,13 +177,24 @@ type entry struct {
 	Bits  uint64
 }
 
-// Args returns the task's command line: its flags, and those for what the file says itself. A graph that the file has
-// whole is left to the caller, who has it in Graph.
-func (c *Cluster) Args() []string {
+// GraphFile returns the mixing matrix as a graph file of package network, where the cluster file gives edges or a matrix; nil
+// where it names a graph.
+func (c *Cluster) GraphFile() []byte {
+	if !c.inline {
+		return nil
+	}
+	// The entries of a valid matrix are finite, so that they can be encoded, and each is read again to the bit.
+	data, _ := json.Marshal(map[string]any{"W": c.Graph.W.Dense()})
+	return data
+}
+
+// Args returns the task's command line: its flags, and those for what the file says itself. graphFile is the path of
+// what GraphFile returns, where that is not nil.
+func (c *Cluster) Args(graphFile string) []string {
 	args := append([]string{}, c.Flags...)
 	args = append(args, fmt.Sprintf("-agents=%d", len(c.Addresses)), fmt.Sprintf("-seed=%d", c.Seed))
 	if c.inline {
-		return args
+		return append(args, "-graph="+graphFile)
 	}
 	float := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	args = append(args, "-graph="+c.Graph.Name, "-w="+float(c.w))

@@ -13,6 +13,7 @@ import (
 	"dsbo"
 	"dsbo/cmd/internal/cluster"
 	"dsbo/internal/cli"
+	"dsbo/network"
 )
 
 // full is a file with two agents and whatever else.
@@ -40,11 +41,11 @@ func TestParse(t *testing.T) {
 		},
 		{
 			"edges", full(`, "edges": [[0, 1]], "w": 0.25`), []string{"a:1", "b:1"},
-			[]string{"-agents=2", "-seed=1"},
+			[]string{"-agents=2", "-seed=1", "-graph=g.json"},
 		},
 		{
 			"a matrix", full(`, "W": [[0.5, 0.5], [0.5, 0.5]]`), []string{"a:1", "b:1"},
-			[]string{"-agents=2", "-seed=1"},
+			[]string{"-agents=2", "-seed=1", "-graph=g.json"},
 		},
 		{
 			"a rule for hosts", `{"agents": 3, "address": "dsbo-{agent}.dsbo:7000", "run": "r", "task": "synthetic"}`,
@@ -69,13 +70,36 @@ func TestParse(t *testing.T) {
 			if diff := cmp.Diff(tt.addresses, c.Addresses); diff != "" {
 				t.Error(diff)
 			}
-			if diff := cmp.Diff(tt.args, c.Args()); diff != "" {
+			if diff := cmp.Diff(tt.args, c.Args("g.json")); diff != "" {
 				t.Error(diff)
 			}
 			if c.Graph.W.N() != len(tt.addresses) {
 				t.Errorf("a graph of %d agents", c.Graph.W.N())
 			}
 		})
+	}
+}
+
+// The graph of a file with edges or a matrix goes through a graph file without losing a bit.
+func TestGraphFile(t *testing.T) {
+	for _, text := range []string{
+		`{"agents": 3, "address": "a{agent}:1", "run": "r", "task": "mnist", "edges": [[0, 1], [1, 2]]}`,
+		`{"agents": 3, "address": "a{agent}:1", "run": "r", "task": "mnist", "W": [[0.7, 0.3, 0], [0.3, 0.4, 0.3], [0, 0.3, 0.7]]}`,
+	} {
+		c := parse(t, text)
+		g, err := network.Parse("g.json", c.GraphFile(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.Graph.W.Dense(), g.W.Dense()); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff(c.Graph.W.Neighbours(0), g.W.Neighbours(0)); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if data := parse(t, full("")).GraphFile(); data != nil {
+		t.Errorf("a named graph has the file %s", data)
 	}
 }
 
@@ -151,7 +175,7 @@ func TestErrors(t *testing.T) {
 	} {
 		c, err := cluster.Parse("c.json", []byte(tt.text))
 		if err == nil {
-			t.Errorf("%s: no error, want %q; args %q", tt.text, tt.want, c.Args())
+			t.Errorf("%s: no error, want %q; args %q", tt.text, tt.want, c.Args("g.json"))
 			continue
 		}
 		if line := cli.OneLine(err); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(line, tt.want) ||
@@ -233,7 +257,7 @@ func ExampleParse() {
 		return
 	}
 	fmt.Println(c.Run, c.Graph.Name, c.Graph.W.Neighbours(0), c.Addresses[7])
-	fmt.Println(c.Task, strings.Join(c.Args(), " "))
+	fmt.Println(c.Task, strings.Join(c.Args(""), " "))
 	// Output:
 	// mnist-8 ring [1 7] dsbo-7.dsbo:7000
 	// mnist -preset=tuned -K=20 -agents=8 -seed=1 -graph=ring -w=0.5
