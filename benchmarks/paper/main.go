@@ -15,10 +15,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"time"
+
+	"dsbo"
+	"dsbo/internal/cli"
 )
 
 // An experiment is one part of the command.
@@ -41,49 +43,43 @@ func experiments() []experiment {
 	}
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	os.Exit(command(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
+func main() { os.Exit(cli.Main("paper", command)) }
 
-// command runs a command line and returns the exit code: 0, 1 for a failure, 2 for a command line that cannot be.
-func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	l, chosen, err := parse(args, stdout, stderr)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
-	case err != nil:
-		fmt.Fprintln(stderr, "paper:", err)
-		return 2
+// command runs a command line.
+func command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	l, chosen, err := parse(args, stdout)
+	if err != nil {
+		return err
 	}
 	for _, e := range chosen {
 		start := time.Now()
 		fmt.Fprintf(stdout, "\n## %s: %s\n\n", e.name, e.about)
 		if err := e.run(ctx, l); err != nil {
-			fmt.Fprintf(stderr, "paper: %s: %v\n", e.name, err)
-			return 1
+			return fmt.Errorf("%s: %w", e.name, err)
 		}
 		fmt.Fprintf(stderr, "%s took %.0f s\n", e.name, time.Since(start).Seconds())
 	}
-	return 0
+	return nil
 }
 
 // parse reads the command line. Without an error and without experiments there is nothing left to do.
-func parse(args []string, stdout, stderr io.Writer) (*lab, []experiment, error) {
+func parse(args []string, stdout io.Writer) (*lab, []experiment, error) {
 	l := &lab{out: stdout}
 	f := flag.NewFlagSet("paper", flag.ContinueOnError)
-	f.SetOutput(stderr)
-	only := f.String("only", "", "experiments to run, with commas between (default all; see -list)")
+	f.SetOutput(io.Discard) // an error is one line, and the caller's
+	only := f.String("only", "", "`experiments` to run, with commas between (default all; see -list)")
 	list := f.Bool("list", false, "list the experiments")
-	f.StringVar(&l.dir, "figures", "", "folder to write the figures to, as SVG and PNG, such as benchmarks/figures; it must exist (default none)")
+	f.StringVar(&l.dir, "figures", "", "`folder` to write the figures to, as SVG and PNG, such as benchmarks/figures; it must exist (default none)")
 	f.BoolVar(&l.quick, "quick", false, "small and short versions: they show that all works, not what holds")
 	f.Uint64Var(&l.seed, "seed", 1, "seed of problems and draws")
-	if err := f.Parse(args); err != nil {
-		if !errors.Is(err, flag.ErrHelp) {
-			err = errors.New("see -h")
-		}
+	switch err := f.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprintln(stdout, "usage: paper [flags]\n\nMeasures what the paper states, prints what holds, and draws the figures.\n\nflags:")
+		f.SetOutput(stdout)
+		f.PrintDefaults()
 		return nil, nil, err
+	case err != nil:
+		return nil, nil, fmt.Errorf("%w: %w (-h explains the flags)", dsbo.ErrConfig, err)
 	}
 	all := experiments()
 	if *list {
@@ -97,11 +93,11 @@ func parse(args []string, stdout, stderr io.Writer) (*lab, []experiment, error) 
 	case err != nil:
 		return nil, nil, err
 	case f.NArg() > 0:
-		return nil, nil, fmt.Errorf("argument %q: there are flags only", f.Arg(0))
+		return nil, nil, fmt.Errorf("%w: argument %q: there are flags only", dsbo.ErrConfig, f.Arg(0))
 	}
 	if l.dir != "" {
 		if s, err := os.Stat(l.dir); err != nil || !s.IsDir() {
-			return nil, nil, fmt.Errorf("-figures %s: want a folder that exists", l.dir)
+			return nil, nil, fmt.Errorf("%w: -figures %s: want a folder that exists", dsbo.ErrConfig, l.dir)
 		}
 	}
 	return l, chosen, nil
@@ -119,7 +115,7 @@ func choose(all []experiment, only string) ([]experiment, error) {
 	wanted := strings.Split(only, ",")
 	for _, w := range wanted {
 		if !slices.Contains(names, w) {
-			return nil, fmt.Errorf("-only %s: there is no experiment %q, want some of %s", only, w, strings.Join(names, ", "))
+			return nil, fmt.Errorf("%w: -only %s: there is no experiment %q, want some of %s", dsbo.ErrConfig, only, w, strings.Join(names, ", "))
 		}
 	}
 	return slices.DeleteFunc(all, func(e experiment) bool { return !slices.Contains(wanted, e.name) }), nil

@@ -6,27 +6,38 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"dsbo/internal/cli"
 )
 
 func TestExitCodes(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		args []string
 		code int
 		says string
 	}{
-		{[]string{"-h"}, 0, "-only"},
-		{[]string{"-list"}, 0, "convergence"},
-		{[]string{"-only", "higp,rain"}, 2, `no experiment "rain", want some of convergence, higp`},
-		{[]string{"-only", ""}, 2, "arguments"},
-		{[]string{"-figures", "no/such/folder"}, 2, "-figures no/such/folder: want a folder that exists"},
-		{[]string{"-speed", "9"}, 2, "-speed"},
+		{[]string{"-h"}, cli.OK, "-only"},
+		{[]string{"-list"}, cli.OK, "convergence"},
+		{[]string{"-only", "higp,rain"}, cli.Usage, `no experiment "rain", want some of convergence, higp`},
+		{[]string{"-only", "higp,"}, cli.Usage, `no experiment ""`},
+		{[]string{"table1"}, cli.Usage, `argument "table1": there are flags only`},
+		{[]string{"-figures", "no/such/folder"}, cli.Usage, "-figures no/such/folder: want a folder that exists"},
+		{[]string{"-figures", file}, cli.Usage, "want a folder that exists"},
+		{[]string{"-speed", "9"}, cli.Usage, "-speed"},
+		{[]string{"-seed", "one"}, cli.Usage, "-seed"},
 	} {
-		if c.says == "arguments" {
-			c.args, c.says = append(c.args, "table1"), `argument "table1": there are flags only`
-		}
 		var out bytes.Buffer
-		if code := command(t.Context(), c.args, &out, &out); code != c.code || !strings.Contains(out.String(), c.says) {
-			t.Errorf("%q ends with %d, want %d, and says\n%s\nwant %s", c.args, code, c.code, out.String(), c.says)
+		err := command(t.Context(), c.args, &out, &out)
+		text := out.String()
+		if c.code != cli.OK {
+			text += cli.OneLine(err)
+		}
+		if cli.Code(err) != c.code || !strings.Contains(text, c.says) || c.code != cli.OK && strings.Contains(text, "\n") {
+			t.Errorf("%q ends with %d, want %d, and says\n%s\nwant %s", c.args, cli.Code(err), c.code, text, c.says)
 		}
 	}
 }
@@ -41,8 +52,8 @@ func TestQuick(t *testing.T) {
 				args = append(args, "-figures", dir)
 			}
 			var first, second, errs bytes.Buffer
-			if code := command(t.Context(), args, &first, &errs); code != 0 {
-				t.Fatalf("exit code %d\n%s%s", code, first.String(), errs.String())
+			if err := command(t.Context(), args, &first, &errs); err != nil {
+				t.Fatalf("%v\n%s%s", err, first.String(), errs.String())
 			}
 			if testing.Short() {
 				return
@@ -59,7 +70,9 @@ func TestQuick(t *testing.T) {
 			if e.name == "table1" || e.name == "hessian" {
 				return
 			}
-			command(t.Context(), args, &second, &errs)
+			if err := command(t.Context(), args, &second, &errs); err != nil {
+				t.Fatal(err)
+			}
 			if first.String() != second.String() {
 				t.Errorf("first\n%s\nthen\n%s", first.String(), second.String())
 			}
@@ -71,7 +84,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, stop := contextThatEnds(t)
 	stop()
 	var out bytes.Buffer
-	if code := command(ctx, []string{"-quick", "-only", "loops"}, &out, &out); code != 1 {
-		t.Errorf("exit code %d after an interrupt, want 1\n%s", code, out.String())
+	if err := command(ctx, []string{"-quick", "-only", "loops"}, &out, &out); cli.Code(err) != cli.Interrupted {
+		t.Errorf("exit code %d after an interrupt, want %d: %v", cli.Code(err), cli.Interrupted, err)
 	}
 }

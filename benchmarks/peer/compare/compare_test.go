@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"dsbo/algo"
 	"dsbo/benchmarks/peer"
 	"dsbo/data"
+	"dsbo/internal/cli"
 )
 
 // tiny is a task that runs in milliseconds.
@@ -86,22 +88,40 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// TestUsage: a command line that cannot be is one line and the code for it, before anything runs.
 func TestUsage(t *testing.T) {
-	good := options{rounds: 1, procs: 2, ranks: 2}
-	for name, c := range map[string]struct {
-		o    options
-		rest []string
-		want string
+	for _, c := range []struct {
+		args, want string
+		code       int
 	}{
-		"argument": {good, []string{"mnist"}, `"mnist"`},
-		"rounds":   {options{procs: 2, ranks: 2}, nil, "-rounds 0"},
-		"ranks":    {options{rounds: 1, procs: 2, ranks: 3}, nil, "-ranks 3"},
-		"worker":   {options{rounds: 1, procs: 2, ranks: 2, worker: "p300"}, nil, `"p300"`},
-		"only":     {options{rounds: 1, procs: 2, ranks: 2, only: "p300"}, nil, `"p300"`},
+		{"mnist", `"mnist"`, cli.Usage},
+		{"-rounds 0", "-rounds 0", cli.Usage},
+		{"-rounds many", "-rounds", cli.Usage},
+		{"-ranks 3", "-ranks 3", cli.Usage},
+		{"-worker p300", `"p300"`, cli.Usage},
+		{"-only p200,p300", `no part "p300", want some of mnist-f32`, cli.Usage},
+		{"-only ,", `no part ""`, cli.Usage},
+		{"-growth -only p200", "-only p200", cli.Usage},
+		{"-speed 9", "-speed", cli.Usage},
+		{"-h", "-peer-args", cli.OK},
 	} {
-		if err := start(t.Context(), c.o, c.rest, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: error %v, want one with %q", name, err, c.want)
+		var out bytes.Buffer
+		err := command(t.Context(), strings.Fields(c.args), &out, io.Discard)
+		text := out.String()
+		if c.code != cli.OK {
+			text += cli.OneLine(err)
 		}
+		if cli.Code(err) != c.code || !strings.Contains(text, c.want) || c.code != cli.OK && strings.Contains(text, "\n") {
+			t.Errorf("%s: exit code %d, %q; want %d and %q", c.args, cli.Code(err), text, c.code, c.want)
+		}
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := command(ctx, []string{"-only", "p100", "-rounds", "1"}, io.Discard, io.Discard); cli.Code(err) != cli.Interrupted {
+		t.Errorf("exit code %d (%v), want %d", cli.Code(err), err, cli.Interrupted)
 	}
 }
 

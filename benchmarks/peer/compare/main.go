@@ -5,14 +5,17 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"runtime"
 	"strings"
+
+	"dsbo"
+	"dsbo/internal/cli"
 )
 
 // options are the command line's.
@@ -26,34 +29,48 @@ type options struct {
 	worker         string
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+func main() { os.Exit(cli.Main("compare", command)) }
+
+// command runs a command line.
+func command(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	var o options
-	flag.StringVar(&o.only, "only", "", "parts to run, with commas between: "+strings.Join(parts(), ", ")+" (default all)")
-	flag.IntVar(&o.rounds, "rounds", 3, "how often each task is run on either side")
-	flag.BoolVar(&o.growth, "growth", false, "instead, measure how time and memory grow with agents, sizes and iterations")
-	flag.IntVar(&o.procs, "procs", 2, "GOMAXPROCS of ours")
-	flag.IntVar(&o.ranks, "ranks", 2, "ranks of the peer")
-	flag.StringVar(&o.python, "python", "/usr/bin/python3", "Python that has torch and mpi4py")
-	flag.StringVar(&o.mpirun, "mpirun", "mpirun", "MPI's launcher")
-	flag.StringVar(&o.peerArgs, "peer-args", "", "more arguments for the peer's program")
-	flag.StringVar(&o.worker, "worker", "", "measure one part in this process and print the result as JSON; what compare runs as its child")
-	flag.Parse()
-	if err := start(ctx, o, flag.Args(), os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "compare:", err)
-		os.Exit(1)
+	f := flag.NewFlagSet("compare", flag.ContinueOnError)
+	f.SetOutput(io.Discard) // an error is one line, and the caller's
+	f.StringVar(&o.only, "only", "", "`parts` to run, with commas between: "+strings.Join(parts(), ", ")+" (default all)")
+	f.IntVar(&o.rounds, "rounds", 3, "how often each task is run on either side")
+	f.BoolVar(&o.growth, "growth", false, "instead, measure how time and memory grow with agents, sizes and iterations")
+	f.IntVar(&o.procs, "procs", 2, "GOMAXPROCS of ours")
+	f.IntVar(&o.ranks, "ranks", 2, "ranks of the peer")
+	f.StringVar(&o.python, "python", "/usr/bin/python3", "Python that has torch and mpi4py")
+	f.StringVar(&o.mpirun, "mpirun", "mpirun", "MPI's launcher")
+	f.StringVar(&o.peerArgs, "peer-args", "", "more arguments for the peer's program")
+	f.StringVar(&o.worker, "worker", "", "measure one `part` in this process and print the result as JSON; what compare runs as its child")
+	switch err := f.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprintln(stdout, "usage: compare [flags]\n\nRuns dsbo and the peer's program in turn and prints their times, memory and traffic.\n\nflags:")
+		f.SetOutput(stdout)
+		f.PrintDefaults()
+		return err
+	case err != nil:
+		return fmt.Errorf("%w: %w (-h explains the flags)", dsbo.ErrConfig, err)
 	}
+	err := start(ctx, o, f.Args(), stdout)
+	if err != nil && ctx.Err() != nil { // a child that was ended says something else
+		return ctx.Err()
+	}
+	return err
 }
 
 func start(ctx context.Context, o options, rest []string, out io.Writer) error {
 	switch {
 	case len(rest) > 0:
-		return fmt.Errorf("argument %q: there are flags only", rest[0])
+		return fmt.Errorf("%w: argument %q: there are flags only", dsbo.ErrConfig, rest[0])
 	case o.rounds < 1 || o.procs < 1 || o.ranks < 1:
-		return fmt.Errorf("-rounds %d, -procs %d, -ranks %d: want at least 1", o.rounds, o.procs, o.ranks)
+		return fmt.Errorf("%w: -rounds %d, -procs %d, -ranks %d: want at least 1", dsbo.ErrConfig, o.rounds, o.procs, o.ranks)
 	case agents%o.ranks != 0:
-		return fmt.Errorf("-ranks %d: want a number that divides %d agents", o.ranks, agents)
+		return fmt.Errorf("%w: -ranks %d: want a number that divides %d agents", dsbo.ErrConfig, o.ranks, agents)
+	case o.growth && o.only != "":
+		return fmt.Errorf("%w: -only %s: -growth has no parts", dsbo.ErrConfig, o.only)
 	}
 	runtime.GOMAXPROCS(o.procs)
 	if o.worker != "" {
@@ -80,7 +97,7 @@ func work(ctx context.Context, part string, out io.Writer) (err error) {
 			}
 		}
 		if result == nil {
-			return fmt.Errorf("-worker: no part %q", part)
+			return fmt.Errorf("%w: -worker: no part %q, want one of %s", dsbo.ErrConfig, part, strings.Join(parts(), ", "))
 		}
 	}
 	if err != nil {
