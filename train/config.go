@@ -41,7 +41,7 @@ type Config struct {
 	MaxNorm         float64 // a norm of x, y or z above it counts as divergence; 0: 1e9
 	// Curvature is each agent's L_max at the start, for the advice on divergence; nil: found then.
 	Curvature []float64
-	// DenseLimit bounds the bytes of the matrices of methods that need some, all agents together; 0: 4 GiB.
+	// DenseLimit bounds the bytes of the matrices of methods that need some, all agents of this process together; 0: 4 GiB.
 	DenseLimit int64
 
 	OnIteration func(done int) // called after each iteration, by one goroutine at a time
@@ -123,16 +123,20 @@ func (c *Config) checkMethod() error {
 	if !info.Dense {
 		return nil
 	}
-	if _, ok := c.Problem.Oracles[0].(dsbo.DenseOracle); !ok {
+	g, err := c.Problem.group()
+	if err != nil {
+		return err
+	}
+	if _, ok := c.Problem.Oracles[g.local[0]].(dsbo.DenseOracle); !ok {
 		return fmt.Errorf("%w: %s needs whole Hessians and Jacobians, which this problem's oracles do not give", dsbo.ErrCapability, c.Method)
 	}
 	need, err := algo.DenseBytes(c.Method, c.Params, c.p, c.q)
 	if err != nil {
 		return err
 	}
-	if need *= int64(n); need > c.DenseLimit {
+	if need *= int64(len(g.local)); need > c.DenseLimit {
 		return fmt.Errorf("%w: the matrices of %s take %.1f GiB for %d agents with p=%d and q=%d (one Hessian is %.1f MiB): the limit is %.1f GiB",
-			dsbo.ErrCapability, c.Method, float64(need)/(1<<30), n, c.p, c.q, float64(c.q)*float64(c.q)*8/(1<<20), float64(c.DenseLimit)/(1<<30))
+			dsbo.ErrCapability, c.Method, float64(need)/(1<<30), len(g.local), c.p, c.q, float64(c.q)*float64(c.q)*8/(1<<20), float64(c.DenseLimit)/(1<<30))
 	}
 	return nil
 }

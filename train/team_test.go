@@ -1,0 +1,257 @@
+package train_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/network"
+	"dsbo/train"
+)
+
+// A part is some agents of a run, as one of several processes has them.
+type part struct {
+	exchange *network.Local
+	local    []int
+	table    *table
+}
+
+func (p *part) Local() []int              { return p.local }
+func (p *part) Mixer(i int) network.Mixer { return p.exchange.Mixer(i) }
+func (p *part) Fail(err error)            { p.exchange.Fail(err); p.table.fail(err) }
+func (p *part) Gather(_ context.Context, rows [][]float64) error {
+	return p.table.gather(rows, p.local)
+}
+
+// A table is where the parts see each other's rows.
+type table struct {
+	mu      sync.Mutex
+	changed *sync.Cond
+	parts   int
+	seated  []seat
+	turn    int
+	err     error
+}
+
+type seat struct {
+	rows  [][]float64
+	local []int
+}
+
+func (m *table) gather(rows [][]float64, local []int) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.seated = append(m.seated, seat{rows, local})
+	if len(m.seated) < m.parts {
+		for turn := m.turn; m.turn == turn && m.err == nil; {
+			m.changed.Wait()
+		}
+		return m.err
+	}
+	for _, from := range m.seated {
+		for _, i := range from.local {
+			for _, to := range m.seated {
+				copy(to.rows[i], from.rows[i])
+			}
+		}
+	}
+	m.seated = nil
+	m.turn++
+	m.changed.Broadcast()
+	return m.err
+}
+
+func (m *table) fail(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err == nil {
+		m.err = err
+	}
+	m.changed.Broadcast()
+}
+
+// parts returns the configurations of processes that share a run.
+func parts(t *testing.T, c train.Config, locals ...[]int) []train.Config {
+	t.Helper()
+	exchange := network.NewLocal(c.W)
+	t.Cleanup(exchange.Close)
+	m := &table{parts: len(locals)}
+	m.changed = sync.NewCond(&m.mu)
+	var cs []train.Config
+	for _, local := range locals {
+		c := c
+		c.Problem.Team = &part{exchange, local, m}
+		c.Problem.Oracles, c.Problem.Evaluate = make([]dsbo.Oracle, agents), make([]dsbo.ValueOracle, agents)
+		_, qs := quadratics(1)
+		for _, i := range local {
+			qs[i].Noise = 0.1
+			c.Problem.Oracles[i], c.Problem.Evaluate[i] = qs[i], qs[i]
+		}
+		cs = append(cs, c)
+	}
+	return cs
+}
+
+// together runs f for each configuration at the same time.
+func together(cs []train.Config, f func(k int, c train.Config) (*train.Result, error)) ([]*train.Result, []error) {
+	results, errs := make([]*train.Result, len(cs)), make([]error, len(cs))
+	var wg sync.WaitGroup
+	for k, c := range cs {
+		wg.Go(func() {
+			if results[k], errs[k] = f(k, c); errs[k] != nil && !errors.Is(errs[k], train.ErrInterrupted) {
+				c.Problem.Team.Fail(errs[k])
+			}
+		})
+	}
+	wg.Wait()
+	return results, errs
+}
+
+// TestParts: a run in several processes has the bits of one process, in its records too, wherever the agents are.
+func TestParts(t *testing.T) {
+	for _, method := range []string{"madsbo", "madsbo_tuned", "gbdsbo", "pdsbo_al"} {
+		t.Run(method, func(t *testing.T) {
+			c, _ := config(t)
+			c.Method, c.Params.L = method, 10
+			want := run(t, c)
+			for _, locals := range [][][]int{{{0, 1, 2, 3, 4}}, {{0, 1}, {2, 3, 4}}, {{0}, {1}, {2}, {3}, {4}}} {
+				results, errs := together(parts(t, c, locals...), func(_ int, c train.Config) (*train.Result, error) {
+					return train.Run(context.Background(), c)
+				})
+				for k, got := range results {
+					if errs[k] != nil {
+						t.Fatal(errs[k])
+					}
+					sameRun(t, want, got)
+					for i, u := range got.Usage {
+						if u.Calls != want.Usage[i].Calls || u.Sent != want.Usage[i].Sent {
+							t.Errorf("agent %d spent %+v, want %+v", i, u, want.Usage[i])
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestPartsStopTogether: one process that is interrupted stops all, after the same iteration, and they go on from there
+// with the same bits.
+func TestPartsStopTogether(t *testing.T) {
+	c, _ := config(t)
+	want := run(t, c)
+	c.Dir = t.TempDir()
+	locals := [][]int{{0, 1}, {2, 3, 4}}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	results, errs := together(parts(t, c, locals...), func(k int, c train.Config) (*train.Result, error) {
+		if k == 0 {
+			return train.Run(context.Background(), c)
+		}
+		c.OnIteration = func(done int) {
+			if done == 15 {
+				cancel()
+			}
+		}
+		return train.Run(ctx, c)
+	})
+	for k, err := range errs {
+		if !errors.Is(err, train.ErrInterrupted) || results[k].Iterations != 15 {
+			t.Fatalf("process %d: %v after %d iterations, want both interrupted after 15", k, err, results[k].Iterations)
+		}
+	}
+	results, errs = together(parts(t, c, locals...), func(k int, c train.Config) (*train.Result, error) {
+		points, damaged, err := train.Folder(c.Dir).Points(locals[k])
+		if err != nil || len(damaged) != 0 || len(points) != 3 || points[0].Iteration != 15 || points[2].Iteration != 6 {
+			return nil, fmt.Errorf("points %+v, %v, %w: want those of iterations 15, 12 and 6", points, damaged, err)
+		}
+		c.Resume, c.From = true, 15
+		return train.Run(context.Background(), c)
+	})
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	sameRun(t, want, results[0])
+}
+
+// TestPartsDiverge: every process learns which agent diverged.
+func TestPartsDiverge(t *testing.T) {
+	c, _ := config(t)
+	c.Params.Beta = algo.Constant(5)
+	c.MaxNorm = 1e6
+	c.Curvature = []float64{1, 1, 1, 1, 1}
+	_, want := train.Run(context.Background(), c)
+	_, errs := together(parts(t, c, []int{0, 1}, []int{2, 3, 4}), func(_ int, c train.Config) (*train.Result, error) {
+		return train.Run(context.Background(), c)
+	})
+	for k, err := range errs {
+		if err == nil || err.Error() != want.Error() || !errors.Is(err, dsbo.ErrDiverged) {
+			t.Errorf("process %d: %v, want %v", k, err, want)
+		}
+	}
+}
+
+// TestPartsRefit: what comes after a run is shared as the run is.
+func TestPartsRefit(t *testing.T) {
+	c, _ := config(t)
+	x := []float64{0.5, -1, 2}
+	solve := func(_ int, c train.Config) (train.Refitted, error) {
+		return train.Refit{Problem: c.Problem, W: c.W, MomY: 0.5, Tol: 1e-8}.Solve(context.Background(), x, nil)
+	}
+	want, err := solve(0, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cs := parts(t, c, []int{0, 1}, []int{2, 3, 4})
+	got := make([]train.Refitted, len(cs))
+	_, errs := together(cs, func(k int, c train.Config) (_ *train.Result, err error) {
+		got[k], err = solve(k, c)
+		return nil, err
+	})
+	for k, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got[k]); diff != "" {
+			t.Errorf("process %d:\n%s", k, diff)
+		}
+	}
+}
+
+// TestPointsDamaged: what was not written whole is left out, and said.
+func TestPointsDamaged(t *testing.T) {
+	c, _ := config(t)
+	c.Dir = t.TempDir()
+	_, errs := together(parts(t, c, []int{0, 1}, []int{2, 3, 4}), func(_ int, c train.Config) (*train.Result, error) {
+		return train.Run(context.Background(), c)
+	})
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	paths, err := filepath.Glob(filepath.Join(c.Dir, "checkpoint.agent2-4.*"))
+	if err != nil || len(paths) != 3 {
+		t.Fatalf("%q, %v: want three", paths, err)
+	}
+	edit(t, paths[2], func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
+	points, damaged, err := train.Folder(c.Dir).Points([]int{2, 3, 4})
+	if err != nil || len(points) != 2 || points[0].Iteration != 36 || len(damaged) != 1 || !strings.Contains(damaged[0].Error(), paths[2]) {
+		t.Errorf("points %+v, damaged %v, %v: want those before the damaged one", points, damaged, err)
+	}
+	if points, _, err := train.Folder(filepath.Join(c.Dir, "none")).Points([]int{0}); err != nil || points != nil {
+		t.Errorf("%v, %v: a folder that is not there has no points", points, err)
+	}
+	f := train.Folder(c.Dir)
+	if err := errors.Join(f.WriteConfig(map[string]any{"build": train.ThisBuild()}), f.Open(train.Replace)); err != nil {
+		t.Fatal(err)
+	}
+	if points, damaged, err := f.Points([]int{2, 3, 4}); points != nil || damaged != nil || err != nil {
+		t.Errorf("%v, %v, %v after the run was replaced: want nothing", points, damaged, err)
+	}
+}
