@@ -1,0 +1,145 @@
+package train_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"dsbo"
+	"dsbo/network"
+	"dsbo/network/grpc"
+	"dsbo/train"
+)
+
+// A machine is one agent of a run over gRPC, with a folder of its own.
+type machine struct {
+	config  train.Config
+	network grpc.Config
+	results []*train.Result // of each time that it ran to the end
+}
+
+// machines returns those of a run.
+func machines(t *testing.T, c train.Config) []*machine {
+	t.Helper()
+	addresses := make([]string, agents)
+	var all []*machine
+	for i := range agents {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		addresses[i] = l.Addr().String()
+		own := c
+		own.Dir = t.TempDir()
+		own.Problem.Oracles, own.Problem.Evaluate = make([]dsbo.Oracle, agents), make([]dsbo.ValueOracle, agents)
+		own.Problem.Oracles[i], own.Problem.Evaluate[i] = c.Problem.Oracles[i], c.Problem.Evaluate[i]
+		// Little is kept, so that who comes back makes others go back.
+		all = append(all, &machine{config: own, network: grpc.Config{Agent: i, Matrix: c.W, Run: "test", Addresses: addresses, Listener: l, KeepFrames: 20}})
+	}
+	return all
+}
+
+// newest returns the newest point that is not after an exchange.
+func (m *machine) newest(limit int) (iteration, round int, err error) {
+	points, _, err := train.Folder(m.config.Dir).Points([]int{m.network.Agent})
+	for _, p := range points {
+		if p.Round <= limit {
+			return p.Iteration, p.Round, err
+		}
+	}
+	return -1, 0, err
+}
+
+// live runs the agent until it has finished or ctx ends.
+func (m *machine) live(ctx context.Context) (err error) {
+	c, n := m.config, m.network
+	if c.From, n.Round, err = m.newest(math.MaxInt); err != nil {
+		return err
+	}
+	mixer, err := grpc.Open(n)
+	if err != nil {
+		return err
+	}
+	defer mixer.Close()
+	c.Problem.Team, c.Resume = mixer, true
+	for {
+		res, err := train.Run(ctx, c)
+		if err == nil {
+			m.results = append(m.results, res)
+			err = mixer.Drain(ctx)
+		}
+		back := (*network.RollbackError)(nil)
+		if !errors.As(err, &back) {
+			return err
+		}
+		round := 0
+		if c.From, round, err = m.newest(back.Round); err != nil {
+			return err
+		}
+		if err := mixer.Rewind(round); err != nil {
+			return err
+		}
+	}
+}
+
+// TestComeBack: agents that are stopped at any moment, and lose their newest points, come back, and all end with the bits of
+// a run without that, their records too.
+func TestComeBack(t *testing.T) {
+	c, _ := config(t)
+	c.Method = "madsbo_tuned"
+	c.Params.WarmZ, c.Params.TrackY, c.Params.MomY = true, true, 0.5
+	want := run(t, c)
+	all := machines(t, c)
+	var wg sync.WaitGroup
+	errs := make([]error, agents)
+	for i, m := range all {
+		wg.Go(func() {
+			for _, stop := range []int{11 - 2*i, 20 + 4*i} {
+				if errs[i] = m.stopAt(stop); errs[i] != nil {
+					return
+				}
+			}
+			errs[i] = m.live(context.Background())
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all {
+		got := m.results[len(m.results)-1]
+		sameRun(t, want, got)
+		for i, r := range records(t, m.config.Dir) {
+			if r.Iteration != want.Records[i].Iteration || r.Phi != want.Records[i].Phi {
+				t.Errorf("agent %d wrote record %d as %+v", m.network.Agent, i, r)
+			}
+		}
+	}
+}
+
+// stopAt runs the agent, stops it after an iteration, and spoils its newest point.
+func (m *machine) stopAt(k int) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	stopping := &machine{config: m.config, network: m.network}
+	stopping.config.OnIteration = func(done int) {
+		if done == k {
+			cancel()
+		}
+	}
+	if err := stopping.live(ctx); !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("agent %d: %w, want that it was interrupted", m.network.Agent, err)
+	}
+	m.network.Listener = nil // its address is free again
+	paths, err := filepath.Glob(filepath.Join(m.config.Dir, "checkpoint.agent*"))
+	if err != nil || len(paths) < 2 {
+		return err
+	}
+	return os.Truncate(paths[len(paths)-1], 100)
+}
