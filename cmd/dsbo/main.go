@@ -31,6 +31,7 @@ type subcommand struct {
 }
 
 var subcommands = []subcommand{
+	{"agent", "run one agent", agentCommand},
 	{"pki", "make the certificates by which the agents know each other", runPKI},
 }
 

@@ -30,7 +30,7 @@ func TestSyntheticLoadsItsFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := j.Load()
+	p, err := j.Load(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
