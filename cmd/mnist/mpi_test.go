@@ -1,0 +1,109 @@
+//go:build mpi && !mpich && cgo && linux
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"dsbo/cmd/internal/minimnist"
+	"dsbo/internal/cli"
+	"dsbo/train"
+)
+
+// jobTime bounds each job: one that a process has left must end by itself.
+const jobTime = time.Minute
+
+// job returns the command as an MPI job of so many processes.
+func job(t *testing.T, n int, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "mnist") // by this name the test program is the command
+	if err := os.Symlink(self, link); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), jobTime)
+	t.Cleanup(cancel)
+	all := append([]string{"--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", fmt.Sprint(n), link, "-transport", "mpi"}, args...)
+	c := exec.CommandContext(ctx, "mpirun.openmpi", all...)
+	c.WaitDelay = time.Second // processes that are left behind hold the output
+	return c
+}
+
+// TestMPI: the run of one process and those of several find the same, also after one of several was lost.
+func TestMPI(t *testing.T) {
+	dir, home := t.TempDir(), t.TempDir()
+	if err := minimnist.Write(dir, 200, 30); err != nil {
+		t.Fatal(err)
+	}
+	whole := filepath.Join(home, "whole")
+	finish(t, long(dir, whole))
+	for _, n := range []int{1, 2, 3} {
+		out := filepath.Join(home, fmt.Sprint(n))
+		if text, err := job(t, n, long(dir, out)...).CombinedOutput(); err != nil {
+			t.Fatalf("%d processes: %v\n%s", n, err, text)
+		}
+		same(t, whole, out)
+	}
+
+	lost := filepath.Join(home, "lost")
+	c := job(t, 3, long(dir, lost)...)
+	stderr, err := c.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(stderr)
+	await(t, lines, "iteration 10 ")
+	if err := exec.Command("pkill", "-KILL", "-n", "-f", lost).Run(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, lines); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Wait(); err == nil {
+		t.Error("a process was killed: want that the job fails")
+	}
+	state(t, lost, "unfinished")
+	text, err := job(t, 3, "-out", lost, "-resume", "-data", dir).CombinedOutput()
+	if err != nil || !strings.Contains(string(text), "going on after iteration") {
+		t.Errorf("%v, want that it goes on from a checkpoint:\n%s", err, text)
+	}
+	same(t, whole, lost)
+	state(t, lost, train.Finished)
+}
+
+// TestMPIUsage: a setting that cannot work is one line, whatever the number of processes.
+func TestMPIUsage(t *testing.T) {
+	dir := t.TempDir()
+	if err := minimnist.Write(dir, 200, 30); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		n    int
+		args []string
+		want string
+	}{
+		{2, []string{"-batch", "31"}, "mnist: -batch 31: an agent has 30 examples"},
+		{4, nil, "mnist: 3 agents on more processes: want as many at most"},
+		{2, []string{"-out", "/proc/none"}, "mnist: folder /proc/none"},
+	} {
+		text, err := job(t, tt.n, long(dir, filepath.Join(t.TempDir(), "out"), tt.args...)...).CombinedOutput()
+		if c, ok := err.(*exec.ExitError); !ok || c.ExitCode() != cli.Usage || strings.Count(string(text), "mnist: ") != 1 || !strings.Contains(string(text), tt.want) {
+			t.Errorf("%q: %v, want one line with %q:\n%s", tt.args, err, tt.want, text)
+		}
+	}
+}
