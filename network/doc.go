@@ -32,7 +32,8 @@
 //
 // # Exchange
 //
-// [Local] connects agents that are goroutines of one process. Every transport gives the same
-// bits, because a sum runs over the agents in ascending order and each product is rounded
+// A [Team] is the agents of a run that are in this process, with their ways to the others: a program that is written for
+// it runs over every transport. [Local] connects agents that are goroutines of one process; package mpi has the
+// processes of an MPI job, package grpc agents that are each a process. Every transport gives the same bits, because a sum runs over the agents in ascending order and each product is rounded
 // before it is added; the conformance suite in networktest holds them to it.
 package network

@@ -42,4 +42,10 @@
 // the same. Agents whose checkpoints are of the same exchanges meet at the newest that all have.
 //
 // An agent that has finished calls Drain, which waits until all have.
+//
+// # Gathering
+//
+// Gather, for figures of the whole run, is a number of such exchanges: the rows of all agents flood the graph, from
+// neighbour to neighbour, in as many steps as its diameter. All that is said above holds for them too. Each
+// vector says what it is for, so that an agent that mixes while a neighbour gathers is an error.
 package grpc
