@@ -32,8 +32,9 @@
 //
 // # Exchange
 //
-// A [Team] is the agents of a run that are in this process, with their ways to the others: a program that is written for
-// it runs over every transport. [Local] connects agents that are goroutines of one process; package mpi has the
-// processes of an MPI job, package grpc agents that are each a process. Every transport gives the same bits, because a sum runs over the agents in ascending order and each product is rounded
-// before it is added; the conformance suite in networktest holds them to it.
+// A [Team] is the agents of a run that are in this process, with their ways to the others: a program
+// that is written for it runs over every transport. [Local] connects agents that are goroutines of one
+// process; in package mpi they are on the ranks of an MPI job, and in package grpc each is a process. All give
+// the same bits, because a sum runs over the agents in ascending order and each product is rounded before it
+// is added; the conformance suite in networktest holds them to it.
 package network
