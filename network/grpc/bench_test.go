@@ -11,6 +11,7 @@ import (
 
 	"dsbo/internal/pki"
 	"dsbo/network"
+	"dsbo/network/grpc"
 )
 
 // The vectors of package network's own benchmark: p = 200 numbers, MNIST's 7,840, and 8 MiB.
@@ -25,6 +26,29 @@ func BenchmarkMix(b *testing.B) {
 }
 
 func benchmarkMix(b *testing.B, ids []*pki.Identity, length int) {
+	benchmarkRing(b, ids, length, func(m *grpc.Mixer) func() error {
+		v := make([]float64, length)
+		return func() error { return m.Mix(b.Context(), v, v) }
+	})
+}
+
+// BenchmarkGather times one gathering of the rows of all 8 agents of a ring: 4 exchanges.
+func BenchmarkGather(b *testing.B) {
+	for _, length := range benchLengths[:2] {
+		b.Run(fmt.Sprintf("ring8/bytes=%d", 8*length), func(b *testing.B) {
+			benchmarkRing(b, identities(b, 8), length, func(m *grpc.Mixer) func() error {
+				rows := make([][]float64, 8)
+				for i := range rows {
+					rows[i] = make([]float64, length)
+				}
+				return func() error { return m.Gather(b.Context(), rows) }
+			})
+		})
+	}
+}
+
+// benchmarkRing times what each of 8 agents repeats.
+func benchmarkRing(b *testing.B, ids []*pki.Identity, length int, agent func(*grpc.Mixer) func() error) {
 	g, err := network.Ring(8, 0.5)
 	if err != nil {
 		b.Fatal(err)
@@ -35,9 +59,9 @@ func benchmarkMix(b *testing.B, ids []*pki.Identity, length int) {
 		var wg sync.WaitGroup
 		for _, m := range ms {
 			wg.Go(func() {
-				v := make([]float64, length)
+				exchange := agent(m)
 				for range rounds {
-					if err := m.Mix(b.Context(), v, v); err != nil {
+					if err := exchange(); err != nil {
 						b.Error(err)
 						return
 					}
