@@ -1,6 +1,8 @@
 package data
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 
 	"dsbo"
@@ -30,6 +32,19 @@ func (e Examples) Len() int {
 // A Shard is the private data of one agent: Train for g_i, Val for f_i.
 type Shard struct {
 	Train, Val Examples
+}
+
+// Digest stands for an agent's examples: others have another one.
+func (s Shard) Digest() string {
+	h := sha256.New()
+	for _, e := range []Examples{s.Train, s.Val} {
+		if e.Len() > 0 {
+			e.X.WriteHash(h)
+			e.Target.WriteHash(h)
+		}
+		fmt.Fprintln(h, e.ID)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
 // A Task is one problem's data: a shard per agent, and the test set, which nobody trains on

@@ -165,7 +165,7 @@ func (c *Config) identity() (json.RawMessage, error) {
 	return json.Marshal(map[string]any{
 		"method": c.Method, "params": c.Params, "iterations": c.K, "eval_every": c.EvalEvery,
 		"agents": c.W.N(), "p": c.p, "q": c.q, "mixing_matrix": hex.EncodeToString(w.Sum(nil))[:16],
-		"no_exact": c.NoExact, "tol": c.Tol, "adjoint_tol": c.AdjointTol, "settings": c.Settings,
+		"no_exact": c.NoExact, "tol": c.Tol, "adjoint_tol": c.AdjointTol, "settings": c.Settings, "examples": c.Problem.Digests,
 	})
 }
 

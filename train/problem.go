@@ -20,6 +20,9 @@ type Problem struct {
 	Start    []float64 // start of every agent's y, length q; nil: 0
 	// Tally is agent i's part of the score of y; nil: there is no such thing. It is called for several agents at a time.
 	Tally func(i int, y []float64) (Tally, error)
+	// Digests stand for the examples of each agent, "" for agents of other processes: a checkpoint is resumed only on the
+	// same ones. nil: that is not looked at.
+	Digests []string
 	// Team is the way to the agents of other processes; nil: all are in this one. All processes do the same things with
 	// the problem, in the same order.
 	Team network.Team
@@ -62,7 +65,7 @@ func NewPart(team network.Team, t data.Task, m models.Model, c models.Config) (P
 		return Problem{}, err
 	}
 	n := len(t.Shards)
-	prob := Problem{Oracles: make([]dsbo.Oracle, n), Evaluate: make([]dsbo.ValueOracle, n), Team: team}
+	prob := Problem{Oracles: make([]dsbo.Oracle, n), Evaluate: make([]dsbo.ValueOracle, n), Digests: make([]string, n), Team: team}
 	for i, s := range t.Shards {
 		if team != nil && !slices.Contains(team.Local(), i) {
 			continue
@@ -72,7 +75,7 @@ func NewPart(team network.Team, t data.Task, m models.Model, c models.Config) (P
 		if err != nil {
 			return Problem{}, err
 		}
-		prob.Oracles[i] = o
+		prob.Oracles[i], prob.Digests[i] = o, s.Digest()
 		if c.Float32 {
 			double := c
 			double.Float32 = false

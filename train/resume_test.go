@@ -255,3 +255,16 @@ func TestTwoRunsInOneFolder(t *testing.T) {
 		t.Errorf("%d records are left of %d", len(got), len(want.Records))
 	}
 }
+
+// TestResumeOnOtherExamples: a checkpoint belongs to the data that it was made on.
+func TestResumeOnOtherExamples(t *testing.T) {
+	c, _ := config(t)
+	c.Dir = t.TempDir()
+	c.Problem.Digests = []string{"a", "b", "c", "d", "e"}
+	interruptAt(t, c, 5)
+	c.Resume = true
+	c.Problem.Digests = []string{"a", "b", "x", "d", "e"}
+	if _, err := train.Run(context.Background(), c); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "examples is") {
+		t.Errorf("%v, want that other examples are refused", err)
+	}
+}
