@@ -1,0 +1,65 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"dsbo/train"
+)
+
+// agentFolders returns the run folders of agents that were processes of their own.
+func agentFolders(out string) []string {
+	folders, err := filepath.Glob(filepath.Join(out, "agent-*"))
+	if err != nil { // the pattern is right
+		return nil
+	}
+	return folders
+}
+
+// digest stands for what a run found: x̄, the model, and its records without times.
+func digest(folder string) (string, error) {
+	sum := sha256.New()
+	for _, name := range []string{"lambda.npy", "omega.npy"} {
+		data, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			return "", err
+		}
+		sum.Write(data)
+	}
+	records, err := train.Folder(folder).Records()
+	if err != nil {
+		return "", err
+	}
+	for _, r := range records {
+		line, err := json.Marshal(r.Timeless())
+		if err != nil {
+			return "", err
+		}
+		sum.Write(line)
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil)), nil
+}
+
+// figures are the largest of a run's processes.
+type figures struct{ ms, mib float64 }
+
+// read returns those of the processes whose folders these are.
+func read(folders []string) (f figures, err error) {
+	if len(folders) == 0 {
+		return f, fmt.Errorf("a run left no folder")
+	}
+	for _, folder := range folders {
+		var s struct {
+			Ms  float64 `json:"ms_per_iteration"`
+			MiB float64 `json:"peak_rss_mib"`
+		}
+		if err := train.Folder(folder).ReadSummary(&s); err != nil {
+			return f, err
+		}
+		f.ms, f.mib = max(f.ms, s.Ms), max(f.mib, s.MiB)
+	}
+	return f, nil
+}
