@@ -112,6 +112,7 @@ type runner struct {
 	opened   bool         // the folder
 	point    *train.Point // to go on from; nil: the start, or where a single process stands
 	done     bool         // whether the run in the folder is finished, and all that is left is to wait for others
+	waits    bool         // whether this process does that now
 	params   algo.Params  // with what the curvature says
 	asked    algo.Params  // without
 	problem  Problem
@@ -313,7 +314,7 @@ func (r *runner) execute(ctx context.Context) error {
 
 // failed writes how the run ended, if it had begun, and returns its error.
 func (r *runner) failed(err error) error {
-	if r.result == nil || !r.writes {
+	if r.result == nil || !r.writes || r.waits {
 		return err
 	}
 	state := stateOf(err)

@@ -194,7 +194,7 @@ func (r *runner) repeat(ctx context.Context) error {
 		if !r.done {
 			err = r.attempt(ctx)
 		}
-		if err == nil && survives {
+		if r.waits = err == nil && survives; r.waits {
 			r.view.Log("finished; waiting for the other agents")
 			err = m.Drain(ctx)
 		}
