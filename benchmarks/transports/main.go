@@ -8,8 +8,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -34,22 +32,15 @@ type bench struct {
 
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	b := &bench{stderr: stderr}
-	f := flag.NewFlagSet("transports", flag.ContinueOnError)
-	f.SetOutput(io.Discard) // an error is one line, and the caller's
-	f.IntVar(&b.k, "K", 20, "outer iterations")
-	f.IntVar(&b.port, "port", 7700, "first of the ports on this machine that agents take")
-	f.StringVar(&b.mpirun, "mpirun", "mpirun", "Open MPI's launcher")
-	switch err := f.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprintln(stdout, "usage: transports [flags]\n\nRuns the same task over every transport, and many agents.\n\nflags:")
-		f.SetOutput(stdout)
-		f.PrintDefaults()
+	f := cli.NewFlags("transports", "transports runs the same task over every transport, and then many agents.", "")
+	f.IntVar(&b.k, "K", 20, "outer `iterations`")
+	f.IntVar(&b.port, "port", 7700, "first of the `ports` on this machine that agents take")
+	f.StringVar(&b.mpirun, "mpirun", "mpirun", "Open MPI's `launcher`")
+	f.Group("Measurement", "K", "port", "mpirun")
+	if err := f.Parse(args, stdout); err != nil {
 		return err
-	case err != nil:
-		return fmt.Errorf("%w: %w (-h explains the flags)", dsbo.ErrConfig, err)
-	case f.NArg() > 0:
-		return fmt.Errorf("%w: %q: want flags alone", dsbo.ErrConfig, f.Arg(0))
-	case b.k < 1 || b.port < 1 || b.port > 65000:
+	}
+	if b.k < 1 || b.port < 1 || b.port > 65000 {
 		return fmt.Errorf("%w: -K %d -port %d: want at least 1, and a port up to 65000", dsbo.ErrConfig, b.k, b.port)
 	}
 	dir, err := os.MkdirTemp("", "transports")
