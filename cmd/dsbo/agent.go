@@ -11,6 +11,7 @@ import (
 
 	"dsbo/cmd/internal/cluster"
 	"dsbo/internal/cli"
+	dsbogrpc "dsbo/network/grpc"
 )
 
 const agentIntro = `usage: dsbo agent -cluster FILE -out DIR [-agent i] [flags]
@@ -36,6 +37,7 @@ type agentOptions struct {
 	quiet    bool
 	progress time.Duration
 	http     string
+	adjust   func(*dsbogrpc.Config) // changes the settings of the exchange, for tests; nil: not
 }
 
 // linkOptions are about the connections of an agent.

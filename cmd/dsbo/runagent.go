@@ -82,6 +82,9 @@ func (o *agentOptions) exchange(c *cluster.Cluster, s *screen) (dsbogrpc.Config,
 		KeepFrames: o.keepFrames, KeepBytes: int64(o.keepMiB) << 20, SilentAfter: o.silentAfter, PeerTimeout: o.peerTimeout,
 		Log: s.log,
 	}
+	if o.adjust != nil {
+		o.adjust(&config)
+	}
 	if o.certs == "" {
 		return config, nil
 	}
