@@ -4,10 +4,14 @@ import (
 	"context"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"dsbo/network"
+	"dsbo/train"
 )
 
 func contextThatEnds(t *testing.T) (context.Context, context.CancelFunc) {
@@ -123,5 +127,54 @@ func TestOptimum(t *testing.T) {
 	o, err := solve(t.Context(), p)
 	if err != nil || o.gradient > 1e-12 {
 		t.Errorf("gradient %.3g at the optimum, %v", o.gradient, err)
+	}
+}
+
+// On a quadratic the flow is linear: ∇Φ(x(t)) = exp(−Qt) ∇Φ(0), with the columns of Q from exact gradients.
+func TestFlow(t *testing.T) {
+	c := quadratics{n: 2, p: 2, q: 3, low: 1, high: 3, coupling: 0.5, differ: 1, seed: 1}
+	p, err := c.problem(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gradient := func(x ...float64) *mat.VecDense {
+		exact := train.Exact{Oracles: p.Evaluate, Tol: 1e-12, AdjointTol: 1e-12}
+		s, err := exact.Solve(t.Context(), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return mat.NewVecDense(2, s.Gradient)
+	}
+	const K = 4 // t = 2
+	states, err := flowAlong(t.Context(), theorem{of: c.problem, a: 1}, []int{1, K})
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := gradient(0, 0)
+	q, e := mat.NewDense(2, 2, nil), mat.Dense{}
+	for j, x := range [][]float64{{1, 0}, {0, 1}} {
+		var column mat.VecDense
+		column.SubVec(gradient(x...), start)
+		q.SetCol(j, column.RawVector().Data)
+	}
+	q.Scale(-2, q)
+	e.Exp(q)
+	var want mat.VecDense
+	want.MulVec(&e, start)
+	// Each step may be off by 1e-3 in x by the lower-order method, and by much less in fact.
+	if got, want := math.Sqrt(states[1].gradient2), mat.Norm(&want, 2); math.Abs(got-want) > 0.01*want {
+		t.Errorf("‖∇Φ‖ = %.5g at t = 2, want %.5g", got, want)
+	}
+	if !(states[1].phi < states[0].phi && states[1].least <= states[0].least) {
+		t.Errorf("Φ does not fall: %+v", states)
+	}
+	var sum mat.SymDense
+	sum.AddSym(mat.NewSymDense(3, c.agents()[0].A), mat.NewSymDense(3, c.agents()[1].A))
+	var eigen mat.EigenSym
+	if !eigen.Factorize(&sum, false) {
+		t.Fatal("no eigenvalues")
+	}
+	if least := slices.Min(eigen.Values(nil)) / 2; math.Abs(states[0].strong-least) > 1e-9 {
+		t.Errorf("least eigenvalue %g, want %g", states[0].strong, least)
 	}
 }

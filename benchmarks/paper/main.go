@@ -32,6 +32,7 @@ type experiment struct {
 func experiments() []experiment {
 	return []experiment{
 		{"convergence", "Theorem 3.3: slopes of the gradient and of the consensus error against K", convergence},
+		{"flat", "the theorem's problem whose Φ has no minimum: what limits the method", flat},
 		{"higp", "Algorithm 1 alone: linear convergence, against the step and the graph", higp},
 		{"loops", "the number T of inner steps", loops},
 		{"graphs", "the communication graph", graphs},

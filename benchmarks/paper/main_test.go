@@ -22,7 +22,7 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{[]string{"-h"}, cli.OK, "-only"},
 		{[]string{"-list"}, cli.OK, "convergence"},
-		{[]string{"-only", "higp,rain"}, cli.Usage, `no experiment "rain", want some of convergence, higp`},
+		{[]string{"-only", "higp,rain"}, cli.Usage, `no experiment "rain", want some of convergence, flat, higp`},
 		{[]string{"-only", "higp,"}, cli.Usage, `no experiment ""`},
 		{[]string{"table1"}, cli.Usage, `argument "table1": there are flags only`},
 		{[]string{"-figures", "no/such/folder"}, cli.Usage, "-figures no/such/folder: want a folder that exists"},
