@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strconv"
+	"syscall"
 	"time"
 
 	"dsbo/cmd/internal/cluster"
@@ -31,6 +33,7 @@ type agentOptions struct {
 	cluster  string
 	agent    int
 	out      string
+	attached bool
 	certs    string
 	listen   string
 	log      string
@@ -79,6 +82,17 @@ func agentCommand(ctx context.Context, args []string, stdout, stderr io.Writer) 
 	if err != nil {
 		return err
 	}
+	// An agent whose stderr nobody reads any more goes on, and when it is stopped then writes its checkpoint.
+	signal.Ignore(syscall.SIGPIPE)
+	if o.attached {
+		var stop context.CancelFunc
+		ctx, stop = context.WithCancel(ctx)
+		defer stop()
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin) // whatever ends it
+			stop()
+		}()
+	}
 	return runAgent(ctx, o, c, stdout, stderr)
 }
 
@@ -88,7 +102,8 @@ func parseAgent(args []string, help io.Writer) (o agentOptions, c *cluster.Clust
 	f.StringVar(&o.cluster, "cluster", "", "cluster `file`")
 	f.IntVar(&o.agent, "agent", -1, "the agent's `number` (default: $SLURM_PROCID, else $JOB_COMPLETION_INDEX)")
 	f.StringVar(&o.out, "out", "", "`folder` in which the agent's run folder lies")
-	f.Group("Run", "cluster", "agent", "out")
+	f.BoolVar(&o.attached, "attached", false, "stop, as on an interrupt, when stdin ends: for a program that starts agents and leaves none behind")
+	f.Group("Run", "cluster", "agent", "out", "attached")
 	f.StringVar(&o.certs, "certs", "", "`folder` with ca.pem, agent-<i>.pem and agent-<i>-key.pem; without it connections are not protected, and stay on this machine")
 	f.StringVar(&o.listen, "listen", "", "`address` to listen on, for instance :7000 (default: the agent's own in the cluster file)")
 	link := o.add(f)

@@ -87,18 +87,23 @@ func agents(ctx context.Context, t *testing.T, n int, args ...string) (stdout, s
 func same(t *testing.T, out, want string, n int) {
 	t.Helper()
 	for i := range n {
-		folder := filepath.Join(out, fmt.Sprintf("agent-%d", i))
-		if diff, err := scripts.Difference(want, folder); err != nil || diff != "" {
-			t.Errorf("agent %d: %v %s", i, err, diff)
+		sameRun(t, filepath.Join(out, fmt.Sprintf("agent-%d", i)), want)
+	}
+}
+
+// sameRun checks that a run folder has the metrics, λ and model of another.
+func sameRun(t *testing.T, got, want string) {
+	t.Helper()
+	if diff, err := scripts.Difference(want, got); err != nil || diff != "" {
+		t.Errorf("%s: %v %s", got, err, diff)
+	}
+	for _, name := range []string{lambdaFile, omegaFile} {
+		a, err := os.ReadFile(filepath.Join(want, name))
+		if err != nil {
+			t.Fatal(err)
 		}
-		for _, name := range []string{"lambda.npy", "omega.npy"} {
-			a, err := os.ReadFile(filepath.Join(want, name))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if b, err := os.ReadFile(filepath.Join(folder, name)); err != nil || !bytes.Equal(a, b) {
-				t.Errorf("agent %d has another %s (%v)", i, name, err)
-			}
+		if b, err := os.ReadFile(filepath.Join(got, name)); err != nil || !bytes.Equal(a, b) {
+			t.Errorf("%s has another %s (%v)", got, name, err)
 		}
 	}
 }

@@ -32,6 +32,8 @@ type subcommand struct {
 
 var subcommands = []subcommand{
 	{"agent", "run one agent", agentCommand},
+	{"run", "run all agents on this machine, each as a process", runCommand},
+	{"collect", "make one run folder from those of all agents", collectCommand},
 	{"pki", "make the certificates by which the agents know each other", runPKI},
 }
 

@@ -33,6 +33,7 @@ func runAgent(ctx context.Context, o agentOptions, c *cluster.Cluster, stdout, s
 		defer stop()
 		s.log.Info("serving /healthz and /metrics", "address", at)
 	}
+	s.log.Info("starting", "run", c.Run, "agents", len(c.Addresses), "process", os.Getpid())
 	config, err := o.exchange(c, s)
 	if err != nil {
 		return err

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"dsbo/cmd/internal/job"
+	"dsbo/internal/atomicfile"
+	"dsbo/internal/cli"
+	"dsbo/report"
+	"dsbo/train"
+)
+
+// Files of a run folder that are copied as they are.
+const (
+	lambdaFile  = "lambda.npy"
+	omegaFile   = "omega.npy"
+	metricsFile = "metrics.jsonl"
+)
+
+// A merged run is that of all agents.
+type merged struct {
+	parts   []part // by agent
+	config  map[string]json.RawMessage
+	summary job.Summary
+	records []train.Record
+}
+
+// sum puts together what the agents measured each for themselves.
+func (m *merged) sum() {
+	m.records = slices.Clone(m.parts[0].records)
+	s := m.parts[0].summary
+	s.PerAgent, s.Round = slices.Clone(s.PerAgent), 0
+	for i, p := range m.parts {
+		s.PerAgent[i] = p.summary.PerAgent[i]
+		if i == 0 {
+			continue
+		}
+		for k := range m.records {
+			r, o := &m.records[k], p.records[k]
+			r.OracleSeconds += o.OracleSeconds
+			r.MixSeconds += o.MixSeconds
+			r.AlgebraSeconds += o.AlgebraSeconds
+			r.Seconds, r.EvaluationSeconds = max(r.Seconds, o.Seconds), max(r.EvaluationSeconds, o.EvaluationSeconds)
+			r.MsPerIteration, r.PeakRSSMiB = larger(r.MsPerIteration, o.MsPerIteration), larger(r.PeakRSSMiB, o.PeakRSSMiB)
+		}
+		s.OracleSeconds += p.summary.OracleSeconds
+		s.MixSeconds += p.summary.MixSeconds
+		s.AlgebraSeconds += p.summary.AlgebraSeconds
+		s.Seconds = max(s.Seconds, p.summary.Seconds)
+		s.MsPerIteration, s.PeakRSSMiB = larger(s.MsPerIteration, p.summary.MsPerIteration), larger(s.PeakRSSMiB, p.summary.PeakRSSMiB)
+	}
+	m.summary = s
+}
+
+// larger returns the larger of two numbers, or the one that is known.
+func larger(a, b train.Number) train.Number {
+	if !a.Known() || b > a {
+		return b
+	}
+	return a
+}
+
+// finish writes the run folder, which is open, and the table about it.
+func (m *merged) finish(stdout io.Writer, out string, page bool) error {
+	if err := m.write(out); err != nil {
+		return err
+	}
+	path := ""
+	if page {
+		run, err := report.Load(out)
+		if err != nil {
+			return err
+		}
+		if path, err = report.Write(out, []*report.Run{run}, report.Options{}); err != nil {
+			return err
+		}
+	}
+	return m.print(stdout, out, path)
+}
+
+// write fills the run folder; the summary, which says that it is whole, comes last.
+func (m *merged) write(out string) error {
+	folder := train.Folder(out)
+	if err := folder.WriteConfig(m.config); err != nil {
+		return err
+	}
+	var lines bytes.Buffer
+	for _, r := range m.records {
+		line, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		lines.Write(append(line, '\n'))
+	}
+	if err := atomicfile.WriteBytes(filepath.Join(out, metricsFile), lines.Bytes()); err != nil {
+		return err
+	}
+	for _, name := range []string{lambdaFile, omegaFile} {
+		data, err := os.ReadFile(filepath.Join(string(m.parts[0].folder), name))
+		if err != nil {
+			return err
+		}
+		if err := atomicfile.WriteBytes(filepath.Join(out, name), data); err != nil {
+			return err
+		}
+	}
+	return folder.WriteSummary(m.summary)
+}
+
+// print writes what the run found.
+func (m *merged) print(w io.Writer, out, page string) error {
+	s, first := m.summary, m.parts[0]
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s: %d agents, which agree to the last bit\n\n", first.Run, first.Agents)
+	rows := [][]string{{"model", "Φ", "validation loss", "test loss", "test accuracy"}}
+	for _, o := range s.Models {
+		rows = append(rows, []string{o.Name, job.Show("%.4f", o.Phi), job.Show("%.4f", o.ValLoss), job.Show("%.4f", o.TestLoss), job.Show("%.4f", o.TestAccuracy)})
+	}
+	rows = append(rows, []string{"last iterate", "", job.Show("%.4f", s.ValLoss), job.Show("%.4f", s.TestLoss), job.Show("%.4f", s.TestAccuracy)})
+	if err := cli.Table(&b, rows); err != nil {
+		return err
+	}
+	b.WriteString("\n")
+	for _, f := range [][2]string{
+		{"iterations", fmt.Sprintf("%d of %s, %s ms each by the slowest agent", s.Iterations, s.Algorithm, job.Show("%.0f", s.MsPerIteration))},
+		{"sent", fmt.Sprintf("%.0f numbers an agent and iteration (by the method's formula %.0f), %.1f MB in all", s.FloatsSent, s.FloatsFormula, float64(s.BytesSent)/1e6)},
+		{"peak memory", job.Show("%.0f MiB for an agent", s.PeakRSSMiB)},
+		{"run folder", out},
+		{"report", page},
+	} {
+		if f[1] != "" {
+			fmt.Fprintf(&b, "%-22s%s\n", f[0], f[1])
+		}
+	}
+	_, err := b.WriteTo(w)
+	return err
+}

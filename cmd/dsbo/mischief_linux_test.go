@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"dsbo/internal/cli"
+	dsbogrpc "dsbo/network/grpc"
+	"dsbo/network/grpc/grpctest"
+)
+
+// mischiefVariable holds the mischief of a process that is an agent of a fault test, as JSON.
+const mischiefVariable = "DSBO_TEST_MISCHIEF"
+
+// A mischief is what goes wrong with an agent that is a process of its own. It does this to itself, so that the moment
+// is the one that is meant.
+type mischief struct {
+	Heartbeat time.Duration
+	Rates     grpctest.Rates // of the frames that it sends
+	Seed      uint64
+
+	// When it is struck, once it has sent so many Frames: at the next line of its log with a text, as it next writes a
+	// file of a name, or at once; with none of them never.
+	Frames int64
+	Line   string
+	File   string
+	Stop   bool // it is stopped then; else killed
+}
+
+// init makes such a process the command, before it would become a test.
+func init() {
+	text := os.Getenv(mischiefVariable)
+	if text == "" {
+		return
+	}
+	os.Exit(cli.Main("dsbo", func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+		v := victim{log: stderr}
+		if err := json.Unmarshal([]byte(text), &v.mischief); err != nil {
+			return err
+		}
+		return v.run(ctx, args, stdout)
+	}))
+}
+
+// A victim is the process that is struck.
+type victim struct {
+	mischief
+	log  io.Writer
+	sent atomic.Int64
+	once sync.Once
+}
+
+func (v *victim) run(ctx context.Context, args []string, stdout io.Writer) error {
+	o, c, err := parseAgent(args, stdout)
+	if err != nil {
+		return err
+	}
+	faults := grpctest.New(v.Seed, v.Rates)
+	o.adjust = func(c *dsbogrpc.Config) {
+		c.Heartbeat = v.Heartbeat
+		c.Wrap = func(neighbour int, to dsbogrpc.Sender) dsbogrpc.Sender {
+			return faults.Wrap(neighbour, counted{to, v})
+		}
+	}
+	if v.File != "" {
+		if err := v.watch(o.folder()); err != nil {
+			return err
+		}
+	}
+	return runAgent(ctx, o, c, stdout, v)
+}
+
+func (v *victim) strike() {
+	v.once.Do(func() {
+		signal := unix.SIGKILL
+		if v.Stop {
+			signal = unix.SIGSTOP
+		}
+		_ = unix.Kill(unix.Getpid(), signal) // it does not return if it succeeds in killing, and nothing else can be done
+	})
+}
+
+// armed reports whether it has sent what it is to send before it is struck.
+func (v *victim) armed() bool { return v.sent.Load() >= v.Frames }
+
+// Write writes a line of the log.
+func (v *victim) Write(line []byte) (int, error) {
+	n, err := v.log.Write(line)
+	if v.Line != "" && v.armed() && bytes.Contains(line, []byte(v.Line)) {
+		v.strike()
+	}
+	return n, err
+}
+
+// A counted counts what is sent.
+type counted struct {
+	dsbogrpc.Sender
+	v *victim
+}
+
+func (c counted) Send(frame []byte) error {
+	if n := c.v.sent.Add(1); n == c.v.Frames && c.v.Line == "" && c.v.File == "" {
+		c.v.strike()
+	}
+	return c.Sender.Send(frame)
+}
+
+// watch strikes as a file is written to the folder, which is made if need be: after the temporary file has come to be
+// and, if the system is quick enough, before it has its name.
+func (v *victim) watch(folder string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
+	if err != nil {
+		return err
+	}
+	if _, err := unix.InotifyAddWatch(fd, folder, unix.IN_CREATE|unix.IN_MOVED_TO); err != nil {
+		return errors.Join(err, unix.Close(fd))
+	}
+	go func() {
+		buffer := make([]byte, 4096)
+		for {
+			n, err := unix.Read(fd, buffer)
+			if err != nil && err != unix.EINTR {
+				return
+			}
+			if v.armed() && writing(buffer[:max(n, 0)], v.File) {
+				v.strike()
+			}
+		}
+	}()
+	return nil
+}
+
+// writing reports whether a file whose name begins like this is being written after these events: its temporary file
+// has come to be and has not got the name.
+func writing(events []byte, name string) (is bool) {
+	for len(events) >= unix.SizeofInotifyEvent {
+		mask := binary.NativeEndian.Uint32(events[4:])
+		end := unix.SizeofInotifyEvent + int(binary.NativeEndian.Uint32(events[12:]))
+		file := string(bytes.TrimRight(events[unix.SizeofInotifyEvent:end], "\x00"))
+		switch {
+		case mask&unix.IN_CREATE != 0 && strings.HasPrefix(file, "."+name) && strings.HasSuffix(file, ".tmp"):
+			is = true
+		case mask&unix.IN_MOVED_TO != 0 && strings.HasPrefix(file, name):
+			is = false
+		}
+		events = events[end:]
+	}
+	return is
+}
