@@ -69,7 +69,7 @@ func newPanel(q quantity, name, title string, series func(axis, float64) []Serie
 // leaveOutStart makes a gap of the first point of every series, before the first iteration, where these points
 // lie so far from all others that the rest would be flat. It returns their least and greatest.
 func (f *Figure) leaveOutStart() (low, high float64, out bool) {
-	const share, enough = 1. / 8, 3
+	const share, enough = 1. / 5, 3
 	if _, log := f.logs(); log {
 		return 0, 0, false
 	}
@@ -92,13 +92,18 @@ func (f *Figure) leaveOutStart() (low, high float64, out bool) {
 		rest.add(l.Y)
 	}
 	distance := max(rest.low-starts.high, starts.low-rest.high)
-	if rest.high < rest.low || distance*share <= rest.high-rest.low {
+	if starts.high < starts.low || rest.high < rest.low || distance*share <= rest.high-rest.low {
 		return 0, 0, false
 	}
 	for i, s := range f.Series {
-		if len(s.Y) > 0 {
-			f.Series[i].Y = append([]float64{math.NaN()}, s.Y[1:]...)
+		if len(s.Y) == 0 {
+			continue
 		}
+		s.Y = append([]float64{math.NaN()}, s.Y[1:]...)
+		if s.Low != nil {
+			s.Low, s.High = append([]float64{math.NaN()}, s.Low[1:]...), append([]float64{math.NaN()}, s.High[1:]...)
+		}
+		f.Series[i] = s
 	}
 	return starts.low, starts.high, true
 }

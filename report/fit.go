@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // A Line is the straight line of least squares through points: y = Intercept + Slope·x, where x
@@ -71,4 +73,11 @@ func toAxis(v float64, log bool) float64 {
 }
 
 // short writes a number with three digits.
-func short(v float64) string { return minus(fmt.Sprintf("%.3g", v)) }
+func short(v float64) string {
+	mantissa, exponent, raised := strings.Cut(fmt.Sprintf("%.3g", v), "e")
+	if !raised {
+		return minus(mantissa)
+	}
+	e, _ := strconv.Atoi(exponent) // digits that Sprintf wrote
+	return minus(mantissa) + "×10^" + minus(strconv.Itoa(e))
+}

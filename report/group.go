@@ -62,15 +62,12 @@ func label(gs []group, i int) string {
 	method := gs[i].runs[0].method()
 	var differ []string
 	for j := range gs {
-		if j == i || gs[j].runs[0].method() != method {
-			continue
-		}
-		for _, key := range differences(gs[i].runs[0], gs[j].runs[0]) {
-			if !slices.Contains(differ, key) {
-				differ = append(differ, key)
-			}
+		if j != i && gs[j].runs[0].method() == method {
+			differ = append(differ, differences(gs[i].runs[0], gs[j].runs[0])...)
 		}
 	}
+	slices.Sort(differ) // the same order in all labels
+	differ = slices.Compact(differ)
 	if len(differ) == 0 {
 		return method
 	}
@@ -82,9 +79,23 @@ func label(gs []group, i int) string {
 		if value == "" {
 			value = "default"
 		}
-		differ[k] = key[strings.LastIndex(key, ".")+1:] + " " + value
+		differ[k] = symbol(key) + " " + value
 	}
 	return method + " (" + strings.Join(differ, ", ") + ")"
+}
+
+// symbol is the short name of a setting: the paper's letter where it has one.
+func symbol(key string) string {
+	name := key[strings.LastIndex(key, ".")+1:]
+	switch name {
+	case "alpha":
+		return "α"
+	case "beta":
+		return "β"
+	case "gamma":
+		return "γ"
+	}
+	return name
 }
 
 // told says what tells groups apart: their methods, or the settings of one.

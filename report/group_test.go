@@ -44,9 +44,11 @@ func TestGroups(t *testing.T) {
 		{"a name of its own", []fixture{{method: "madsbo", settings: set("label", "MA-DSBO")}, {method: "madsbo", settings: set("params.alpha", 0.1)}}, []string{"MA-DSBO", "madsbo"}},
 		{"methods", []fixture{{method: "madsbo"}, {method: "jhip", settings: set("params.alpha", 0.1)}}, []string{"madsbo", "jhip"}},
 		{"settings", []fixture{{name: "a", method: "madsbo"}, {name: "b", method: "madsbo", settings: set("params.alpha", 0.1)}, {method: "jhip"}},
-			[]string{"madsbo (alpha 0.5)", "madsbo (alpha 0.1)", "jhip"}},
+			[]string{"madsbo (α 0.5)", "madsbo (α 0.1)", "jhip"}},
 		{"a setting of one", []fixture{{name: "a", method: "madsbo"}, {name: "b", method: "madsbo", settings: set("params.clip", 3)}},
 			[]string{"madsbo (clip default)", "madsbo (clip 3)"}},
+		{"settings in one order", []fixture{{name: "a", method: "madsbo"}, {name: "b", method: "madsbo", settings: set("params.alpha", 0.1)}, {name: "c", method: "madsbo", settings: set("params.beta", 0.1)}},
+			[]string{"madsbo (α 0.5, β 0.5)", "madsbo (α 0.1, β 0.5)", "madsbo (α 0.5, β 0.1)"}},
 		{"many settings", []fixture{{name: "a", method: "madsbo"}, {name: "b", method: "madsbo", settings: set("params.alpha", 1, "params.beta", 2, "params.gamma", 3, "params.T", 4)}},
 			[]string{"madsbo (a)", "madsbo (b)"}},
 	}
@@ -168,6 +170,8 @@ func TestLeaveOutStart(t *testing.T) {
 		{"near", Figure{Series: []Series{{Y: []float64{0.8, 0.90, 0.91, 0.92}}}}, false, ""},
 		{"one is near", Figure{Series: []Series{{Y: flat}, {Y: []float64{0.9, 0.90, 0.91, 0.92}}}}, false, ""},
 		{"a level is near", Figure{Series: []Series{{Y: flat}}, Levels: []Level{{Y: 0.2}}}, false, ""},
+		{"with a band", Figure{Series: []Series{{Y: flat, Low: []float64{0, 0.89, 0.9, 0.9}, High: flat}}}, true, "0.1000"},
+		{"not measured", Figure{Series: []Series{{Y: []float64{nan, 0.90, 0.91, 0.92}}}}, false, ""},
 		{"a band is near", Figure{Series: []Series{{Y: flat, Low: []float64{0, 0.2, 0.9, 0.9}, High: flat}}}, false, ""},
 		{"few points", Figure{Series: []Series{{Y: flat[:3]}}}, false, ""},
 		{"logarithmic", Figure{YScale: Log, Series: []Series{{Y: flat}}}, false, ""},
@@ -178,12 +182,14 @@ func TestLeaveOutStart(t *testing.T) {
 			for i := range tt.f.Series {
 				tt.f.Series[i].X = make([]float64, len(tt.f.Series[i].Y))
 			}
+			missing := math.IsNaN(tt.f.Series[0].Y[0])
 			low, high, out := tt.f.leaveOutStart()
 			if out != tt.out || out && between(low, high) != tt.want {
 				t.Errorf("%v, %s; want %v, %s", out, between(low, high), tt.out, tt.want)
 			}
-			if out != math.IsNaN(tt.f.Series[0].Y[0]) {
-				t.Errorf("first point %g", tt.f.Series[0].Y[0])
+			s := tt.f.Series[0]
+			if (out || missing) != math.IsNaN(s.Y[0]) || s.Low != nil && out != math.IsNaN(s.Low[0]+s.High[0]) {
+				t.Errorf("first point %g, band %v", s.Y[0], s.Low)
 			}
 		})
 	}

@@ -13,6 +13,9 @@ type measure struct {
 // end is a number at a run's end.
 func end(key string) func(*Run) float64 { return func(r *Run) float64 { return r.value(key) } }
 
+// spentOf is what all agents together had spent of something at a run's end.
+func spentOf(key string) func(*Run) float64 { return func(r *Run) float64 { return r.whole(key) } }
+
 // start is a number at a run's first evaluation.
 func start(key string) func(*Run) float64 { return func(r *Run) float64 { return r.at(key, 0) } }
 
@@ -34,28 +37,28 @@ func outcomes() []measure {
 		{"Hypergradient error", "of the agents' estimate, relative", end("hypergradient_error"), number},
 		{"Iterations", "outer iterations at the last evaluation", end(keyIteration), count},
 		{"Time", "of the iterations, evaluation excluded", end("seconds"), in(timeUnits())},
-		{"Traffic", "sent by all agents together", end("bytes"), in(byteUnits())},
+		{"Traffic", "sent by all agents together", spentOf("bytes"), in(byteUnits())},
 	}
 }
 
 // costs are what a run took.
 func costs() []measure {
 	return []measure{
-		{"Gradients of f", "calls of the oracles, all agents together", end("upper_grad"), count},
-		{"Gradients of g", "calls of the oracles, all agents together", end("lower_grad"), count},
-		{"HVPs", "Hessian-vector products, all agents together", end("hvp"), count},
-		{"JVPs", "Jacobian-vector products, all agents together", end("jvp"), count},
-		{"Hessians", "whole matrices, all agents together", positive(end("hessian")), count},
-		{"Jacobians", "whole matrices, all agents together", positive(end("jacobian")), count},
-		{"Messages", "one to each neighbour in an exchange, all agents together", end("messages"), count},
-		{"Numbers sent", "by all agents together", end("floats"), count},
+		{"Gradients of f", "calls of the oracles, all agents together", spentOf("upper_grad"), count},
+		{"Gradients of g", "calls of the oracles, all agents together", spentOf("lower_grad"), count},
+		{"HVPs", "Hessian-vector products, all agents together", spentOf("hvp"), count},
+		{"JVPs", "Jacobian-vector products, all agents together", spentOf("jvp"), count},
+		{"Hessians", "whole matrices, all agents together", positive(spentOf("hessian")), count},
+		{"Jacobians", "whole matrices, all agents together", positive(spentOf("jacobian")), count},
+		{"Messages", "one to each neighbour in an exchange, all agents together", spentOf("messages"), count},
+		{"Numbers sent", "by all agents together", spentOf("floats"), count},
 		{"Per agent and iteration", "numbers that one agent sends in one iteration", end("floats_sent_per_agent_per_iteration"), count},
-		{"Traffic", "sent by all agents together", end("bytes"), in(byteUnits())},
+		{"Traffic", "sent by all agents together", spentOf("bytes"), in(byteUnits())},
 		{"Time", "of the iterations, evaluation excluded", end("seconds"), in(timeUnits())},
 		{"ms per iteration", "median, evaluation excluded", end("ms_per_iteration"), number},
-		{"In oracles", "time, all agents added", end("oracle_seconds"), in(timeUnits())},
-		{"In exchanges", "time, all agents added, waiting for neighbours included", end("mix_seconds"), in(timeUnits())},
-		{"In algebra", "time, all agents added: the rest", end("algebra_seconds"), in(timeUnits())},
+		{"In oracles", "time, all agents added", spentOf("oracle_seconds"), in(timeUnits())},
+		{"In exchanges", "time, all agents added, waiting for neighbours included", spentOf("mix_seconds"), in(timeUnits())},
+		{"In algebra", "time, all agents added: the rest", spentOf("algebra_seconds"), in(timeUnits())},
 		{"Evaluation", "time of all evaluations together", total("evaluation_seconds"), in(timeUnits())},
 		{"Peak memory", "of the process", mebibytes(end("peak_rss_mib")), in([]unit{{0, 1 << 20, "MiB"}, {1 << 30, 1 << 30, "GiB"}})},
 	}

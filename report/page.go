@@ -95,13 +95,16 @@ func (p *page) heading(gs []group) {
 	case runs > 1 && len(gs) == 1:
 		p.Title += fmt.Sprintf(", %d runs", runs)
 	}
-	if runs == 1 {
+	switch {
+	case runs == 1:
 		p.Lead = "Run " + first.Name + "."
-		return
-	}
-	p.Lead = fmt.Sprintf("%d runs of %s.", runs, plural(len(gs), strings.ToLower(told(gs))))
-	if runs > len(gs) {
-		p.Lead += " Runs that differ in their seed alone are one line: their median, in a band from least to greatest."
+	case len(gs) == 1:
+		p.Lead = fmt.Sprintf("%d runs that differ in their seed alone: their median is a line, in a band from least to greatest.", runs)
+	default:
+		p.Lead = fmt.Sprintf("%d runs of %s.", runs, plural(len(gs), strings.ToLower(told(gs))))
+		if runs > len(gs) {
+			p.Lead += " Runs that differ in their seed alone are one line: their median, in a band from least to greatest."
+		}
 	}
 }
 

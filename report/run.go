@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -128,4 +129,22 @@ func (r *Run) value(key string) float64 {
 		return v
 	}
 	return r.Metrics.Last(key)
+}
+
+// whole returns what the agents have spent of something together when the run ended, which is after the last
+// evaluation where the run was interrupted.
+func (r *Run) whole(key string) float64 {
+	var agents []map[string]any
+	if err := json.Unmarshal([]byte(r.Summary.Get("per_agent")), &agents); err != nil || len(agents) == 0 {
+		return r.value(key)
+	}
+	sum := 0.0
+	for _, a := range agents {
+		v, ok := a[key].(float64)
+		if !ok {
+			return r.value(key)
+		}
+		sum += v
+	}
+	return sum
 }

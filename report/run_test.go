@@ -57,6 +57,23 @@ func TestLoadWhatAKilledRunLeaves(t *testing.T) {
 	}
 }
 
+// What an interrupted run has spent since its last evaluation counts.
+func TestSpentAtTheEnd(t *testing.T) {
+	agent := func(hvp int) map[string]any { return map[string]any{"hvp": hvp} }
+	with := func(agents ...any) *Run {
+		return loaded(t, fixture{method: "madsbo", done: 40, summary: map[string]any{"state": "interrupted", "per_agent": agents}})[0]
+	}
+	if got := with(agent(1000), agent(2500)).whole("hvp"); got != 3500 {
+		t.Errorf("%g products, want those of the agents", got)
+	}
+	if got := with(agent(1000), map[string]any{}).whole("hvp"); got != 3200 {
+		t.Errorf("%g products, want those of the last evaluation", got)
+	}
+	if got := with().whole("messages"); got != 12800 {
+		t.Errorf("%g messages, want those of the last evaluation", got)
+	}
+}
+
 func TestLoadErrors(t *testing.T) {
 	tests := []struct {
 		name, file, text string // text "": the file is removed

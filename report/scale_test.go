@@ -150,3 +150,11 @@ func TestPieces(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestShort(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", 5.4412: "5.44", -0.25: "−0.25", -2.53e-5: "−2.53×10^−5", 6e7: "6×10^7"} {
+		if got := short(v); got != want {
+			t.Errorf("%g is %q, want %q", v, got, want)
+		}
+	}
+}

@@ -51,6 +51,9 @@ func (r *Run) state() state {
 	case r.Summary == nil:
 		return state{"unfinished", fmt.Sprintf("The run goes on, or was stopped from outside. Its last evaluation is at iteration %s%s.", count(done), of)}
 	case kind == "" || kind == "finished":
+		if done == 1 {
+			return state{"finished", "The one iteration is done."}
+		}
 		return state{"finished", fmt.Sprintf("All %s iterations are done.", count(done))}
 	}
 	text := fmt.Sprintf("The last evaluation is at iteration %s%s.", count(done), of)

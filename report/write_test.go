@@ -40,8 +40,8 @@ func TestPages(t *testing.T) {
 		"interrupted":   {[]string{"Interrupted after 45 of 100 iterations", "iteration 40 of 100"}, 7, 0},
 		"killed":        {[]string{"unfinished", "cut short", "not exact at iteration 0", "iteration 40 of 100"}, 7, 0},
 		"start only":    {[]string{"unfinished"}, 6, 0}, // no hypergradient error yet; consensus is 0 and linear
-		"one iteration": {[]string{"finished"}, 7, 0},
-		"diverged":      {[]string{"Diverged: agent 3", "HIGP may diverge", "madsbo (gamma 2)", "madsbo (gamma 0.2)"}, 11, 0},
+		"one iteration": {[]string{"The one iteration is done"}, 7, 0},
+		"diverged":      {[]string{"Diverged: agent 3", "HIGP may diverge", "madsbo (γ 2)", "madsbo (γ 0.2)"}, 11, 0},
 		"side by side":  {[]string{"10 runs of 8 methods", "sparkle", " to "}, 11, 4},
 	}
 	all := scenarios()
