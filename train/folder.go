@@ -124,6 +124,9 @@ const Finished = "finished"
 // but a run is an error.
 func (f Folder) State() (string, error) {
 	entries, err := os.ReadDir(string(f))
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
+		return strings.HasPrefix(e.Name(), ".") && strings.HasSuffix(e.Name(), ".tmp") // left by who was killed as it wrote
+	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && len(entries) == 0:
 		return "", nil

@@ -19,7 +19,8 @@ type runConfig struct {
 	Build train.Build `json:"build"`
 }
 
-// folder makes a run folder in a state: "absent", "empty", "" (no summary) or a state of summary.json.
+// folder makes a run folder in a state: "absent", "empty", "half" (killed as it wrote its first file), "" (no summary) or a state of
+// summary.json.
 func folder(t *testing.T, state string) train.Folder {
 	t.Helper()
 	f := train.Folder(filepath.Join(t.TempDir(), "deep", "run"))
@@ -30,6 +31,12 @@ func folder(t *testing.T, state string) train.Folder {
 		t.Fatal(err)
 	}
 	if state == "empty" {
+		return f
+	}
+	if state == "half" {
+		if err := os.WriteFile(filepath.Join(string(f), ".config.json.7.tmp"), []byte("{"), 0o644); err != nil {
+			t.Fatal(err)
+		}
 		return f
 	}
 	if err := f.WriteConfig(runConfig{7, train.ThisBuild()}); err != nil {
@@ -51,6 +58,7 @@ func TestFolderModes(t *testing.T) {
 	}{
 		{"absent", "", "no run to resume", ""},
 		{"empty", "", "no run to resume", ""},
+		{"half", "", "no run to resume", ""},
 		{"", "unfinished run: -resume", "", ""},
 		{"interrupted", "unfinished run: -resume", "", ""},
 		{"finished", "finished run: -force", "nothing to resume", ""},

@@ -19,30 +19,37 @@ type metrics struct {
 	sum  hash.Hash
 }
 
-// createMetrics starts an empty file.
+// createMetrics opens a file that is to be empty after cut.
 func createMetrics(path string) (*metrics, error) {
 	m := &metrics{sum: sha256.New()}
 	return m, m.open(path)
 }
 
-// open makes the file end after the first m.size bytes.
+// open opens the file for this process alone.
 func (m *metrics) open(path string) (err error) {
 	if m.file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644); err != nil {
 		return err
 	}
-	if err = lock(m.file); err == nil {
-		err = m.file.Truncate(m.size)
-	}
-	if err == nil {
-		_, err = m.file.Seek(m.size, io.SeekStart)
-	}
-	if err != nil {
+	if err = lock(m.file); err != nil {
 		return errors.Join(err, m.file.Close())
 	}
 	return nil
 }
 
-// reopenMetrics keeps the first size bytes, whose SHA-256 has to be want, and returns the records in them.
+// cut makes the file end after the first m.size bytes.
+func (m *metrics) cut() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.file.Truncate(m.size); err != nil {
+		return err
+	}
+	_, err := m.file.Seek(m.size, io.SeekStart)
+	return err
+}
+
+// reopenMetrics opens a file of which cut keeps the first size bytes, whose SHA-256 has to be want, and returns the records
+// in them.
 func reopenMetrics(path string, size int64, want []byte) (*metrics, []Record, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"dsbo/internal/atomicfile"
 )
 
 // A Point is a checkpoint of the agents of one process of a run over several: they stand after so many
@@ -74,6 +76,34 @@ func (f Folder) pointPaths(agents []int) ([]string, error) {
 		}
 	}
 	return paths, nil
+}
+
+// forget removes the points after an iteration, from which the run now goes on, or -1, and what is left of those that were never
+// whole. Later points go with metrics that are about to be written anew: who went on from one of them would not find its own.
+func (f Folder) forget(agents []int, iteration int) error {
+	entries, err := os.ReadDir(string(f))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	removed := false
+	for _, e := range entries {
+		number, point := strings.CutPrefix(e.Name(), pointPrefix(agents))
+		k, err := strconv.Atoi(number)
+		half := strings.HasPrefix(e.Name(), "."+pointPrefix(agents)) // see atomicfile
+		if half || point && err == nil && k > iteration {
+			if err := os.Remove(f.path(e.Name())); err != nil {
+				return err
+			}
+			removed = true
+		}
+	}
+	if removed {
+		return atomicfile.SyncDir(string(f))
+	}
+	return nil
 }
 
 // prune removes all but the newest points.

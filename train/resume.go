@@ -19,19 +19,32 @@ func (r *runner) open() (err error) {
 	if r.Dir == "" {
 		return nil
 	}
+	var c *checkpoint
 	if r.Resume {
-		c, err := r.readCheckpoint()
-		if err != nil {
+		if c, err = r.readCheckpoint(); err != nil {
 			return err
 		}
-		if c != nil {
-			return r.resume(c)
-		}
 	}
-	if r.keepsMetrics() {
+	after := -1
+	if c != nil {
+		after = c.Iteration
+		err = r.resume(c)
+	} else if r.keepsMetrics() {
 		r.metrics, err = createMetrics(r.path(metricsFile))
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	if !r.whole() {
+		err = Folder(r.Dir).forget(r.local, after)
+	}
+	if err == nil {
+		err = r.metrics.cut()
+	}
+	if err != nil {
+		return errors.Join(err, r.metrics.close())
+	}
+	return nil
 }
 
 // keepsMetrics reports whether this process writes metrics: where all processes share a folder, one does.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -223,6 +224,54 @@ func TestPartsRefit(t *testing.T) {
 			t.Errorf("process %d:\n%s", k, diff)
 		}
 	}
+}
+
+// TestPointsAhead: a run that has gone back leaves none of the points behind that it had come to before, as the metrics they go
+// with are gone, nor what was left of one that was never whole.
+func TestPointsAhead(t *testing.T) {
+	c, _ := config(t)
+	want := run(t, c)
+	c.Dir = t.TempDir()
+	locals := [][]int{{0, 1}, {2, 3, 4}}
+	start := func(ctx context.Context, from int, c train.Config) (*train.Result, error) {
+		c.Resume, c.From = true, from
+		return train.Run(ctx, c)
+	}
+	if _, errs := together(parts(t, c, locals...), func(_ int, c train.Config) (*train.Result, error) {
+		return start(context.Background(), -1, c)
+	}); errors.Join(errs...) != nil {
+		t.Fatal(errs)
+	}
+	half := filepath.Join(c.Dir, ".checkpoint.agent0-1.000000040.7.tmp")
+	if err := os.WriteFile(half, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs := together(parts(t, c, locals...), func(_ int, c train.Config) (*train.Result, error) {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		c.OnIteration = func(done int) {
+			if done == 31 {
+				cancel()
+			}
+		}
+		return start(ctx, 30, c)
+	}); !errors.Is(errs[0], train.ErrInterrupted) {
+		t.Fatal(errs)
+	}
+	if _, err := os.Stat(half); err == nil {
+		t.Errorf("%s is still there", half)
+	}
+	results, errs := together(parts(t, c, locals...), func(k int, c train.Config) (*train.Result, error) {
+		points, _, err := train.Folder(c.Dir).Points(locals[k])
+		if err != nil || len(points) != 2 || points[0].Iteration != 31 {
+			return nil, fmt.Errorf("points %+v, %w: want those of iterations 31 and 30", points, err)
+		}
+		return start(context.Background(), 31, c)
+	})
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	sameRun(t, want, results[0])
 }
 
 // TestPointsDamaged: what was not written whole is left out, and said.
