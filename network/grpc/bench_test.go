@@ -2,6 +2,7 @@ package grpc_test
 
 import (
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -97,35 +98,12 @@ func benchmarkStream(b *testing.B, ids []*pki.Identity, length int) {
 		var wg sync.WaitGroup
 		for i := range ids {
 			wg.Go(func() {
-				v := make([]float64, length)
-				own := make([]float64, length)
-				in := make([][]float64, len(g.W.Row(i)))
-				for k, w := range g.W.Row(i) {
-					in[k] = make([]float64, length)
-					if w.Agent == i {
-						in[k] = own
-					}
-				}
+				exchange := streamExchange(g.W.Row(i), i, ends[i], length)
 				for range rounds {
-					copy(own, v)
-					var round sync.WaitGroup
-					for k, w := range g.W.Row(i) {
-						if w.Agent == i {
-							continue
-						}
-						round.Go(func() {
-							if _, err := ends[i][w.Agent].Write(bytesOf(own)); err != nil {
-								b.Error(err)
-							}
-						})
-						round.Go(func() {
-							if _, err := io.ReadFull(ends[i][w.Agent], bytesOf(in[k])); err != nil {
-								b.Error(err)
-							}
-						})
+					if err := exchange(); err != nil {
+						b.Error(err)
+						return
 					}
-					round.Wait()
-					network.Combine(v, g.W.Row(i), in)
 				}
 			})
 		}
@@ -137,6 +115,34 @@ func benchmarkStream(b *testing.B, ids []*pki.Identity, length int) {
 	b.ResetTimer()
 	run(b.N)
 	b.StopTimer()
+}
+
+// streamExchange returns the exchange of one agent's vector over streams to its neighbours.
+func streamExchange(row []network.Weight, agent int, conns map[int]net.Conn, length int) func() error {
+	v := make([]float64, length)
+	own := make([]float64, length)
+	in := make([][]float64, len(row))
+	for k, w := range row {
+		in[k] = make([]float64, length)
+		if w.Agent == agent {
+			in[k] = own
+		}
+	}
+	return func() error {
+		copy(own, v)
+		var round sync.WaitGroup
+		errs := make([]error, 2*len(row))
+		for k, w := range row {
+			if w.Agent == agent {
+				continue
+			}
+			round.Go(func() { _, errs[2*k] = conns[w.Agent].Write(bytesOf(own)) })
+			round.Go(func() { _, errs[2*k+1] = io.ReadFull(conns[w.Agent], bytesOf(in[k])) })
+		}
+		round.Wait()
+		network.Combine(v, row, in)
+		return errors.Join(errs...)
+	}
 }
 
 func bytesOf(v []float64) []byte {
