@@ -44,9 +44,13 @@ func panels(gs []group) []panel {
 func newPanel(q quantity, name, title string, series func(axis, float64) []Series, gs []group, ls []Level) panel {
 	p := panel{name: name, title: title, caption: q.caption, figures: map[string]*Figure{}}
 	for _, a := range axes() {
+		x := xScale(gs, a)
 		u := unitFor(a.units, most(gs, a))
+		if x == Log { // the middle is what has to be easy to read
+			u = unitFor(a.units, most(gs, a)/30)
+		}
 		f := &Figure{
-			Title: title, XLabel: a.label, YLabel: q.label, XScale: xScale(gs, a), XCount: a.count,
+			Title: title, XLabel: a.label, YLabel: q.label, XScale: x, XCount: a.count,
 			Series: series(a, u.size), Levels: ls,
 		}
 		if u.name != "" {
