@@ -56,6 +56,9 @@ func newPanel(q quantity, name, title string, series func(axis, float64) []Serie
 		if u.name != "" {
 			f.XLabel += " (" + u.name + ")"
 		}
+		if a.name == callsAxis && matrices(gs) {
+			f.XLabel += ", a whole matrix as one"
+		}
 		if f.Validate() != nil {
 			continue // nothing was measured
 		}
@@ -68,6 +71,18 @@ func newPanel(q quantity, name, title string, series func(axis, float64) []Serie
 		p.figures[a.name] = f
 	}
 	return p
+}
+
+// matrices says whether any run asked its oracles for whole matrices.
+func matrices(gs []group) bool {
+	for _, g := range gs {
+		for _, r := range g.runs {
+			if r.whole("hessian") > 0 || r.whole("jacobian") > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // leaveOutStart makes a gap of the first point of every series, before the first iteration, where these points

@@ -194,3 +194,20 @@ func TestLeaveOutStart(t *testing.T) {
 		})
 	}
 }
+
+// A whole matrix is one call on the axis, which says so where there are any.
+func TestMatricesAreNamed(t *testing.T) {
+	label := func(agents ...any) string {
+		gs, err := groups(loaded(t, fixture{method: "jhip", done: 20, summary: map[string]any{"per_agent": agents}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return panels(gs)[0].figures[callsAxis].XLabel
+	}
+	if got := label(); got != "oracle calls of all agents" {
+		t.Errorf("without matrices: %q", got)
+	}
+	if got := label(map[string]any{"hessian": 7}); !strings.HasSuffix(got, "a whole matrix as one") {
+		t.Errorf("with matrices: %q", got)
+	}
+}

@@ -3,6 +3,9 @@ package report
 // Names in metrics.jsonl that the report itself needs.
 const keyIteration = "iteration"
 
+// callsAxis is the name of the axis on which kinds of calls are added up.
+const callsAxis = "calls"
+
 // An axis is something to draw against: what was spent.
 type axis struct {
 	name  string // of files and of the switch on the page
@@ -44,7 +47,7 @@ func axes() []axis {
 	return []axis{
 		{name: "iterations", title: "iterations", label: "outer iterations k", keys: []string{keyIteration}, count: true},
 		{name: "seconds", title: "time", label: "time of iterations", keys: []string{"seconds"}, units: timeUnits()},
-		{name: "calls", title: "oracle calls", label: "oracle calls of all agents", keys: callKeys()},
+		{name: callsAxis, title: "oracle calls", label: "oracle calls of all agents", keys: callKeys()},
 		{name: "bytes", title: "traffic", label: "traffic of all agents", keys: []string{"bytes"}, units: byteUnits()},
 	}
 }
