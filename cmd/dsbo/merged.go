@@ -126,6 +126,11 @@ func (m *merged) print(w io.Writer, out, page string) error {
 	if err := cli.Table(&b, rows); err != nil {
 		return err
 	}
+	for _, o := range s.Models {
+		if !o.Converged {
+			fmt.Fprintf(&b, "%s: stopped after %d steps, before it had converged (gradient %.1e)\n", o.Name, o.Steps, o.Gradient)
+		}
+	}
 	b.WriteString("\n")
 	for _, f := range [][2]string{
 		{"iterations", fmt.Sprintf("%d of %s, %s ms each by the slowest agent", s.Iterations, s.Algorithm, job.Show("%.0f", s.MsPerIteration))},

@@ -67,10 +67,16 @@ func TestRun(t *testing.T) {
 	sameRun(t, out, alone(t, t.TempDir(), "-agents=3", "-seed=5"))
 }
 
+// A loss is a signal for an agent.
+type loss struct {
+	agent  int
+	signal syscall.Signal
+}
+
 // A killer takes the run's stderr and kills agents when a line with a text comes.
 type killer struct {
 	out   string // run folder
-	when  map[string][]int
+	when  map[string][]loss
 	mu    sync.Mutex
 	all   bytes.Buffer
 	kills int
@@ -79,13 +85,13 @@ type killer struct {
 func (k *killer) Write(p []byte) (int, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for text, agents := range k.when {
+	for text, losses := range k.when {
 		if !bytes.Contains(p, []byte(text)) {
 			continue
 		}
 		delete(k.when, text)
-		for _, i := range agents {
-			if pid := process(filepath.Join(k.out, fmt.Sprintf("agent-%d.log", i))); pid > 0 && syscall.Kill(pid, syscall.SIGKILL) == nil {
+		for _, l := range losses {
+			if pid := process(filepath.Join(k.out, fmt.Sprintf("agent-%d.log", l.agent))); pid > 0 && syscall.Kill(pid, l.signal) == nil {
 				k.kills++
 			}
 		}
@@ -116,10 +122,10 @@ func process(log string) (pid int) {
 func TestRunSurvives(t *testing.T) {
 	dir := t.TempDir()
 	file, out := writeCluster(t, dir, 3, nil), filepath.Join(dir, "out")
-	k := &killer{out: out, when: map[string][]int{
-		"agent 0: iteration 2 ": {1},
-		"agent 0: iteration 4 ": {0, 2},
-		"refit at λ = 0":        {1},
+	k := &killer{out: out, when: map[string][]loss{
+		"agent 0: iteration 2 ": {{1, syscall.SIGKILL}},
+		"agent 0: iteration 4 ": {{0, syscall.SIGKILL}, {2, syscall.SIGTERM}},
+		"refit at λ = 0":        {{1, syscall.SIGKILL}},
 	}}
 	stdout, err := runs(t.Context(), t, k, "-cluster="+file, "-out="+out, "-report=false", "-keep-frames=2")
 	if err != nil {

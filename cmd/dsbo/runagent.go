@@ -67,7 +67,10 @@ func runAgent(ctx context.Context, o agentOptions, c *cluster.Cluster, stdout, s
 	if mixer != nil {
 		err = errors.Join(err, mixer.Close())
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("%w; the same command goes on", err)
+	case err != nil:
 		return err
 	}
 	return membership{c.Run, c.Hash(), o.agent, len(c.Addresses)}.write(o.folder())

@@ -67,7 +67,10 @@ func (s *screen) Write(line []byte) (int, error) {
 // Start begins a phase.
 func (s *screen) Start(what string, steps int) {
 	s.monitor.start(what, steps)
-	s.phase, s.of, s.reported = what, steps, s.now()
+	s.phase, s.of = what, steps
+	if s.every > 0 {
+		s.report(0)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.bars {
@@ -78,9 +81,8 @@ func (s *screen) Start(what string, steps int) {
 // Set says how far the phase is.
 func (s *screen) Set(step int) {
 	s.monitor.set(step)
-	if now := s.now(); s.every > 0 && now.Sub(s.reported) >= s.every {
-		s.reported = now
-		s.log.Info(progressMessage, "phase", s.phase, "done", step, "of", s.of)
+	if s.every > 0 && s.now().Sub(s.reported) >= s.every {
+		s.report(step)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,6 +91,12 @@ func (s *screen) Set(step int) {
 
 // progressMessage marks the log lines that say how far an agent is.
 const progressMessage = "progress"
+
+// report logs how far the phase is.
+func (s *screen) report(step int) {
+	s.reported = s.now()
+	s.log.Info(progressMessage, "phase", s.phase, "done", step, "of", s.of)
+}
 
 // Log logs a line of the job.
 func (s *screen) Log(format string, args ...any) {

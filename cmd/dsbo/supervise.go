@@ -87,7 +87,8 @@ func severity(code int) int {
 func (s *supervisor) keep(ctx context.Context, agent int) ending {
 	for again := 1; ; again++ {
 		e := s.once(ctx, agent)
-		if e.err != nil || ctx.Err() != nil || e.code != killed && e.code != cli.Failure || again > s.restarts {
+		lost := e.code == killed || e.code == cli.Failure || e.code == cli.Interrupted // by somebody else than this run
+		if e.err != nil || ctx.Err() != nil || !lost || again > s.restarts {
 			return e
 		}
 		s.board.say("agent %d: %s: starting it again (%d of %d)", agent, e.words, again, s.restarts)
