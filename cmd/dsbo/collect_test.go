@@ -42,7 +42,7 @@ func TestCollect(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, out, all, 2)
-	if !strings.Contains(stdout.String(), "small: 2 agents, which agree to the last bit\n") {
+	if !strings.Contains(stdout.String(), "small: 2 agents, which agree to the last bit; ") {
 		t.Errorf("stdout:\n%s", stdout.String())
 	}
 	records := func(folder string) train.Record {

@@ -11,7 +11,6 @@ import (
 
 	"dsbo/cmd/internal/job"
 	"dsbo/internal/atomicfile"
-	"dsbo/internal/cli"
 	"dsbo/report"
 	"dsbo/train"
 )
@@ -81,7 +80,8 @@ func (m *merged) finish(stdout io.Writer, out string, page bool) error {
 			return err
 		}
 	}
-	return m.print(stdout, out, path)
+	head := fmt.Sprintf("%s: %d agents, which agree to the last bit; time and memory are of the slowest and the largest.", m.parts[0].Run, m.parts[0].Agents)
+	return m.summary.Print(stdout, head, out, path)
 }
 
 // write fills the run folder; the summary, which says that it is whole, comes last.
@@ -111,38 +111,4 @@ func (m *merged) write(out string) error {
 		}
 	}
 	return folder.WriteSummary(m.summary)
-}
-
-// print writes what the run found.
-func (m *merged) print(w io.Writer, out, page string) error {
-	s, first := m.summary, m.parts[0]
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s: %d agents, which agree to the last bit\n\n", first.Run, first.Agents)
-	rows := [][]string{{"model", "Φ", "validation loss", "test loss", "test accuracy"}}
-	for _, o := range s.Models {
-		rows = append(rows, []string{o.Name, job.Show("%.4f", o.Phi), job.Show("%.4f", o.ValLoss), job.Show("%.4f", o.TestLoss), job.Show("%.4f", o.TestAccuracy)})
-	}
-	rows = append(rows, []string{"last iterate", "", job.Show("%.4f", s.ValLoss), job.Show("%.4f", s.TestLoss), job.Show("%.4f", s.TestAccuracy)})
-	if err := cli.Table(&b, rows); err != nil {
-		return err
-	}
-	for _, o := range s.Models {
-		if !o.Converged {
-			fmt.Fprintf(&b, "%s: stopped after %d steps, before it had converged (gradient %.1e)\n", o.Name, o.Steps, o.Gradient)
-		}
-	}
-	b.WriteString("\n")
-	for _, f := range [][2]string{
-		{"iterations", fmt.Sprintf("%d of %s, %s ms each by the slowest agent", s.Iterations, s.Algorithm, job.Show("%.0f", s.MsPerIteration))},
-		{"sent", fmt.Sprintf("%.0f numbers an agent and iteration (by the method's formula %.0f), %.1f MB in all", s.FloatsSent, s.FloatsFormula, float64(s.BytesSent)/1e6)},
-		{"peak memory", job.Show("%.0f MiB for an agent", s.PeakRSSMiB)},
-		{"run folder", out},
-		{"report", page},
-	} {
-		if f[1] != "" {
-			fmt.Fprintf(&b, "%-22s%s\n", f[0], f[1])
-		}
-	}
-	_, err := b.WriteTo(w)
-	return err
 }

@@ -35,7 +35,7 @@ func TestRun(t *testing.T) {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
 	sameRun(t, out, alone(t, dir, "-agents=3"))
-	for _, want := range []string{"small: 3 agents, which agree to the last bit\n", "\nλ tuned ", "\nreport "} {
+	for _, want := range []string{"small: 3 agents, which agree to the last bit; ", "\nλ tuned ", "\nreport "} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("stdout lacks %q:\n%s", want, stdout)
 		}

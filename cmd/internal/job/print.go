@@ -9,16 +9,22 @@ import (
 	"dsbo/train"
 )
 
-// print writes what the run found: the models, and what they cost.
+// print writes what the run found.
 func (r *runner) print(w io.Writer, page string) error {
-	s := r.summarize(train.Finished, nil)
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s; %v\n", r.problem.Describe, r.graph)
+	head := fmt.Sprintf("%s; %v\nEach model is found by all agents together at its λ; ", r.problem.Describe, r.graph)
 	if r.problem.Convex {
-		b.WriteString("Each model is found by all agents together at its λ; Φ is exact.\n\n")
+		head += "Φ is exact."
 	} else {
-		b.WriteString("Each model is found by all agents together at its λ; the lower problem is not convex, so there is no Φ.\n\n")
+		head += "the lower problem is not convex, so there is no Φ."
 	}
+	return r.summarize(train.Finished, nil).Print(w, head, string(r.folder), page)
+}
+
+// Print writes a finished run's models and what they cost, after a head, with the paths of its folder and its page;
+// "": there is none.
+func (s Summary) Print(w io.Writer, head, folder, page string) error {
+	var b bytes.Buffer
+	b.WriteString(head + "\n\n")
 	if err := s.printModels(&b); err != nil {
 		return err
 	}
@@ -28,7 +34,7 @@ func (r *runner) print(w io.Writer, page string) error {
 		{"hypergradient error", Show("%.3f", s.HypergradientError)},
 		{"sent", fmt.Sprintf("%.0f numbers an agent and iteration (by the method's formula %.0f), %.1f MB in all", s.FloatsSent, s.FloatsFormula, float64(s.BytesSent)/1e6)},
 		{"peak memory", Show("%.0f MiB", s.PeakRSSMiB)},
-		{"run folder", string(r.folder)},
+		{"run folder", folder},
 		{"report", page},
 	} {
 		if f[1] != "" {
