@@ -1,0 +1,45 @@
+package benchmarks
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestLabBook: README.md shows figures that are there, and all that are there; its links within lead to headings.
+func TestLabBook(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]bool{}
+	for _, m := range regexp.MustCompile(`!\[\]\(([^)]*)\)`).FindAllStringSubmatch(string(text), -1) {
+		shown[m[1]] = true
+		for _, file := range []string{m[1], strings.TrimSuffix(m[1], ".svg") + ".png"} {
+			if _, err := os.Stat(filepath.FromSlash(file)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	figures, err := filepath.Glob(filepath.Join("figures", "*.svg"))
+	if err != nil || len(figures) == 0 {
+		t.Fatalf("%d figures: %v", len(figures), err)
+	}
+	for _, f := range figures {
+		if !shown[filepath.ToSlash(f)] {
+			t.Errorf("%s is not shown", f)
+		}
+	}
+	headings := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(string(text), -1) {
+		name := regexp.MustCompile(`[^a-z0-9 -]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		headings[strings.ReplaceAll(name, " ", "-")] = true
+	}
+	for _, m := range regexp.MustCompile(`\]\(#([^)]*)\)`).FindAllStringSubmatch(string(text), -1) {
+		if !headings[m[1]] {
+			t.Errorf("link #%s leads nowhere", m[1])
+		}
+	}
+}
