@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -75,6 +76,10 @@ func (a *Agent) check() error {
 	}
 	return nil
 }
+
+// diverged reports whether an error of Step says that this agent's numbers left their range, not that the exchange ended because
+// another one's did: that has ended the step too.
+func (a *Agent) diverged(err error) bool { return !a.mixer.failed && errors.Is(err, dsbo.ErrDiverged) }
 
 func (a *Agent) x() []float64 { return a.alg.X() }
 func (a *Agent) y() []float64 { return a.alg.Y() }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"dsbo"
 	"dsbo/network"
@@ -121,6 +122,33 @@ func TestComeBack(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestOneDiverges: an agent that diverges alone ends the run for all, and they say so.
+func TestOneDiverges(t *testing.T) {
+	c, _ := config(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	all := machines(t, c)
+	all[2].config.MaxNorm = 1e-6
+	var wg sync.WaitGroup
+	for i, m := range all {
+		wg.Go(func() {
+			mixer, err := grpc.Open(m.network)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer mixer.Close()
+			m.config.Problem.Team = mixer
+			_, err = train.Run(ctx, m.config)
+			mixer.Fail(err)
+			if own := (*dsbo.DivergedError)(nil); !errors.Is(err, dsbo.ErrDiverged) || errors.As(err, &own) != (i == 2) {
+				t.Errorf("agent %d: %v, want that agent 2 has diverged", i, err)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // stopAt runs the agent, stops it after an iteration, and spoils its newest point.

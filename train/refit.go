@@ -50,7 +50,7 @@ func (r Refit) Solve(ctx context.Context, x, y []float64) (Refitted, error) {
 	for try := 0; ; try++ {
 		res, beta, err := r.solve(ctx, x, y)
 		// How much tracking and momentum let of 1/L_max depends on the graph and on how unlike the agents are.
-		if auto && try < 5 && errors.Is(err, dsbo.ErrDiverged) {
+		if d := (*dsbo.DivergedError)(nil); auto && try < 5 && errors.As(err, &d) { // not another agent's
 			r.Beta = beta / 2
 			continue
 		}

@@ -233,7 +233,7 @@ func (r *runner) drive(ctx context.Context, a *Agent, g *gate) error {
 	for g.enter(a.Iteration()) {
 		err := a.Step(ctx)
 		switch {
-		case errors.Is(err, dsbo.ErrDiverged):
+		case a.diverged(err):
 			// The others are in the same iteration and need this agent to its end.
 			g.stop()
 			if diverged == nil {
@@ -294,7 +294,7 @@ func earliest(errs []error) (first *dsbo.DivergedError) {
 func (r *runner) failure(errs []error) error {
 	var failed error
 	for i, err := range errs {
-		if err == nil || errors.Is(err, dsbo.ErrDiverged) {
+		if err == nil || r.agents[i].diverged(err) {
 			continue
 		}
 		if !r.agents[i].mixer.failed {
