@@ -14,7 +14,7 @@ import (
 // Rows of the batch are run in tiles: all that depends on rows a..b of the data is computed, and added
 // into the sums, before the next tile is read, so that the rows are still in cache when a product
 // needs them for the second time, and minibatch rows are converted straight from their table without
-// a gathered copy of the batch. A buffer is recomputed only if an input that it depends on has changed.
+// a gathered copy of the batch; most products with bytes read these where they lie. A buffer is recomputed only if an input that it depends on has changed.
 type machine[T Float] struct {
 	rows   int // examples in a batch, 0 without batch
 	tile   int // examples in a tile
@@ -27,6 +27,8 @@ type machine[T Float] struct {
 
 	// For eachUnit: how many unit vectors run now, 0 otherwise; the first one's number; their input.
 	lanes, from, unit int
+
+	scaled []T // scratch of runBytes
 }
 
 // slot is where a node's value lives.
@@ -41,6 +43,8 @@ type slot[T Float] struct {
 	bit   uint64 // of an input, else 0
 	table *Table // where an input's rows are
 	idx   []int  // which of its rows, nil for all
+
+	list [][]byte // rows of the current tile where a table of bytes is read in place, and some that follow
 
 	wide   []T // a value for each lane of eachUnit
 	stride int // from one lane to the next
@@ -57,6 +61,7 @@ type instr[T Float] struct {
 	sum   bool   // adds up the tiles
 	view  bool   // the output shares its input's buffer
 	run   bool   // scratch of machine.run
+	bytes int    // the argument that is read in place as bytes, or −1; scratch of machine.runTiles
 	wide  bool   // has a value in each lane; scratch of machine.run
 	lanes [][]T  // of args, or nil; scratch of runLanes
 }

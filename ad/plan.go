@@ -13,6 +13,9 @@ type plan struct {
 type stage struct {
 	whole, tiled []int // instructions
 	tables       []int // slots of the tables that the tiled ones read
+
+	// For each table, whether an instruction that runs now reads its numbers, or its bytes; scratch of runTiles.
+	numbers, bytes []bool
 }
 
 // plan prepares the computation of nodes.
@@ -84,6 +87,7 @@ func (m *machine[T]) settle(p *plan, at map[int]int) {
 			}
 			if ins.tiled && !computed && !slices.Contains(st.tables, a) {
 				st.tables = append(st.tables, a)
+				st.numbers, st.bytes = append(st.numbers, false), append(st.bytes, false)
 			}
 		}
 	}
@@ -170,11 +174,15 @@ func (m *machine[T]) runTiles(st *stage) {
 	if !slices.ContainsFunc(st.tiled, func(k int) bool { return m.instrs[k].run }) {
 		return
 	}
+	m.chooseForms(st)
 	for from := 0; from < m.rows; from += m.tile {
 		to := min(from+m.tile, m.rows)
-		for _, a := range st.tables {
-			if m.needed[a] {
+		for i, a := range st.tables {
+			if st.numbers[i] {
 				m.slots[a].load(from, to)
+			}
+			if st.bytes[i] {
+				m.slots[a].point(from, to, m.rows)
 			}
 		}
 		for _, k := range st.tiled {
@@ -206,6 +214,10 @@ func (s *slot[T]) load(from, to int) {
 func (m *machine[T]) runTile(ins *instr[T], from, to int) {
 	if ins.wide {
 		m.runLanes(ins, from, to)
+		return
+	}
+	if ins.bytes >= 0 {
+		m.runBytes(ins, from, to)
 		return
 	}
 	for i, a := range ins.args {

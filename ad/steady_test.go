@@ -23,7 +23,7 @@ func (k *task) calls(d *Derivs, i int, idx []int, dst *[4][]float64) error {
 
 // softmaxTask is the paper's MNIST task in small, its tables in the given form.
 func softmaxTask(t testing.TB, asBytes, float32 bool, rows int) (*task, *Derivs, [4][]float64) {
-	k := newTask(t, 150, 13, 5, 1)
+	k := newTask(t, 150, 16, 5, 1) // 16 columns: bytes are read in place
 	if asBytes {
 		b := make([]uint8, len(k.data))
 		for i := range b {

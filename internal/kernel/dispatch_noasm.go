@@ -12,6 +12,14 @@ func gemmOuter[T Float](m, n, k int, c []T, ldc int, a []T, ra, ca int, b []T, l
 	gemmOuterGo(m, n, k, c, ldc, a, ra, ca, b, ldb, acc)
 }
 
+func bytesNT[T Float](m, n, k int, c []T, ldc int, rows [][]byte, b []T, ldb int) {
+	bytesNTGo(m, n, k, c, ldc, rows, b, ldb)
+}
+
+func bytesTN[T Float](m, n int, c []T, ldc int, a []T, lda int, rows [][]byte, acc bool) {
+	bytesTNGo(m, n, c, ldc, a, lda, rows, acc)
+}
+
 func exp[T Float](dst, src []T)                            { expGo(dst, src) }
 func log1pExp[T Float](dst, src []T)                       { log1pExpGo(dst, src) }
 func sigmoid[T Float](dst, src []T)                        { sigmoidGo(dst, src) }

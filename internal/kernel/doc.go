@@ -9,6 +9,8 @@
 // call; a slice that is too short panics with the name of the function, the slice and the length
 // that it needs. A destination must not overlap an input unless the function says so.
 //
+// [BytesNT] and [BytesTN] are products with a matrix of bytes whose rows lie anywhere, as those of a minibatch do.
+//
 // # Paths
 //
 // Three paths stand behind the same functions: generated assembly for AVX-512 and for AVX2 with
@@ -26,8 +28,8 @@
 // # Same bits
 //
 // Every function adds in an order that is a function of the sizes alone, so one path gives the
-// same bits on every call, whatever the alignment. A row of [GemmNT] or [GemmNN], of a softmax
-// and of a log-sum-exp does not depend on the other rows of the call; and [GemmTN] and [GemmNN]
+// same bits on every call, whatever the alignment. A row of [GemmNT], [BytesNT] or [GemmNN], of a softmax
+// and of a log-sum-exp does not depend on the other rows of the call; and [GemmTN], [BytesTN] and [GemmNN]
 // that accumulate go on summing where C stands, so that a batch which is cut into tiles of any size
 // gives the bits of the uncut batch. The two assembly paths agree with each other to the bit. The
 // plain path never fuses a multiply with an add; it differs from the others by rounding alone.

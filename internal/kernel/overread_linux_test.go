@@ -8,7 +8,7 @@ import (
 
 // fence returns a slice of n entries that ends, or begins, right where memory that may not be
 // touched begins or ends: a read of one byte beyond it kills the test.
-func fence[T Float](t *testing.T, n int, atEnd bool) []T {
+func fence[T Float | byte](t *testing.T, n int, atEnd bool) []T {
 	t.Helper()
 	page := syscall.Getpagesize()
 	var v T
@@ -46,6 +46,8 @@ func testNoReadOutside[T Float](t *testing.T) {
 	for _, atEnd := range []bool{false, true} {
 		x, y, z := fence[T](t, most*most, atEnd), fence[T](t, most*most, atEnd), fence[T](t, most*most, atEnd)
 		src := make([]byte, most)
+		fenced := fence[byte](t, 48, atEnd)
+		rows := [][]byte{fenced, fenced, fenced, fenced, fenced, fenced, fenced}
 		// cut takes n entries at the fence.
 		cut := func(s []T, n int) []T {
 			if atEnd {
@@ -66,9 +68,9 @@ func testNoReadOutside[T Float](t *testing.T) {
 				Scale(a, 2, b)
 				a[0] = Dot(b, c) + Sum(b)
 				FromBytes(a, src[:n], 1)
-				rows := 1 + n%3
-				RowSoftmax(rows, n, cut(x, rows*n), cut(y, rows*n))
-				RowLogSumExp(rows, n, cut(x, rows), cut(y, rows*n))
+				m := 1 + n%3
+				RowSoftmax(m, n, cut(x, m*n), cut(y, m*n))
+				RowLogSumExp(m, n, cut(x, m), cut(y, m*n))
 			}
 			for _, s := range [][3]int{{1, 1, 1}, {1, 17, 33}, {17, 1, 33}, {4, 5, 16}, {4, 5, 17}, {9, 11, 13}, {45, 45, 45}, {10, 31, 7}, {3, 40, 9}, {11, 3, 45}} {
 				m, n, k := s[0], s[1], s[2]
@@ -76,6 +78,17 @@ func testNoReadOutside[T Float](t *testing.T) {
 				GemmNT(m, n, k, c, n, a, k, b, k, true)
 				GemmTN(m, n, k, c, n, a, m, b, n, true)
 				GemmNN(m, n, k, c, n, a, k, b, n, false)
+			}
+			for n := 1; n <= 13; n++ {
+				for _, k := range []int{16, 32, 48} {
+					for i := range rows {
+						if rows[i] = fenced[:k]; atEnd {
+							rows[i] = fenced[48-k:]
+						}
+					}
+					BytesNT(7, n, k, cut(z, 7*n), n, rows, cut(y, n*k), k)
+					BytesTN(n, k, cut(z, n*k), k, cut(y, 7*n), n, rows, true)
+				}
 			}
 		})
 	}

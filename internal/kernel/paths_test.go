@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -59,6 +60,7 @@ func TestUse(t *testing.T) {
 
 func TestMisuse(t *testing.T) {
 	f := func(n int) []float64 { return make([]float64, n) }
+	bytesOf := func(m, k int) [][]byte { return byteRows(rand.New(rand.NewPCG(1, 1)), m, k) }
 	const huge = math.MaxInt / 3 // its products overflow
 	for _, c := range []struct {
 		want string
@@ -82,6 +84,12 @@ func TestMisuse(t *testing.T) {
 		{"Scale: dst", func() { Scale(f(2), 1, f(3)) }},
 		{"Dot: dst", func() { Dot(f(2), f(3)) }},
 		{"FromBytes: dst", func() { FromBytes(f(2), make([]byte, 3), 1) }},
+		{"BytesNT: 8 columns, want a multiple of 16", func() { BytesNT(1, 1, 8, f(1), 1, bytesOf(1, 8), f(8), 8) }},
+		{"BytesNT: 1 rows, want at least 2", func() { BytesNT(2, 1, 16, f(2), 1, bytesOf(1, 16), f(16), 16) }},
+		{"BytesNT: row 1 has length 15", func() { BytesNT(2, 1, 16, f(2), 1, [][]byte{make([]byte, 16), make([]byte, 15)}, f(16), 16) }},
+		{"BytesNT: c has length 1", func() { BytesNT(2, 1, 16, f(1), 1, bytesOf(2, 16), f(16), 16) }},
+		{"BytesTN: a has length 1", func() { BytesTN(1, 16, f(16), 16, f(1), 1, bytesOf(2, 16), false) }},
+		{"BytesTN: row 0 has length 16", func() { BytesTN(1, 32, f(32), 32, f(2), 1, bytesOf(2, 16), false) }},
 		{"RowSoftmax: src has length 5", func() { RowSoftmax(2, 3, f(6), f(5)) }},
 		{"RowSoftmax: dst has length 5", func() { RowSoftmax(2, 3, f(5), f(6)) }},
 		{"RowSoftmax: -1 rows", func() { RowSoftmax(-1, 3, f(5), f(6)) }},
@@ -96,10 +104,13 @@ func TestAllocs(t *testing.T) {
 	eachPath(t, func(t *testing.T) {
 		x, y, z := random[float32](2000), random[float32](2000), random[float32](2000)
 		src := make([]byte, 2000)
+		rows := byteRows(rand.New(rand.NewPCG(1, 1)), 10, 96)
 		if n := testing.AllocsPerRun(10, func() {
 			GemmNT(10, 10, 100, z, 10, x, 100, y, 100, false)
 			GemmTN(10, 100, 10, z, 100, x, 10, y, 100, true)
 			GemmNN(10, 10, 10, z, 10, x, 10, y, 10, true)
+			BytesNT(10, 10, 96, z, 10, rows, y, 96)
+			BytesTN(10, 96, z, 96, x, 10, rows, true)
 			for _, fn := range []func(dst, src []float32){Exp[float32], Log1pExp[float32], Sigmoid[float32], Tanh[float32], Log[float32]} {
 				fn(z, x)
 			}

@@ -87,7 +87,7 @@ func (d *dotKernel) tile(s dotShape) {
 	k := d.mask(d.tail, 15)
 	d.step(s, acc, a, b, next, &k)
 	d.label("sum%dx%d", s.mr, s.nr)
-	d.add(s, acc, next)
+	d.addSums(d.c, s, acc, next)
 	d.next(d.a, d.lda, s.mr)
 	d.next(d.c, d.arg("rs"), s.mr)
 	d.DECQ(d.groups)
@@ -130,20 +130,20 @@ func (d *dotKernel) step(s dotShape, acc [][]int, a, b rows, free int, k *mask) 
 	}
 }
 
-// add sums the accumulators up and adds them to C.
-func (d *dotKernel) add(s dotShape, acc [][]int, free int) {
-	sums := d.reduce(acc, free)
-	cs := d.arg("cs")
-	c := d.rows(d.c, d.arg("rs"), s.mr)
-	per := 16 / d.size
+// addSums sums the accumulators of a tile up and adds them to C.
+func (e *emitter) addSums(to reg.GPVirtual, s dotShape, acc [][]int, free int) {
+	sums := e.reduce(acc, free)
+	cs := e.arg("cs")
+	c := e.rows(to, e.arg("rs"), s.mr)
+	per := 16 / e.size
 	for n := range acc {
 		i := n % s.mr
 		if n > 0 && i == 0 {
-			d.advance(c, cs)
+			e.advance(c, cs)
 		}
-		x := d.lane(sums[n/per], n%per, free)
-		d.scalar("VADD", c.row(i, 0), x, d.quarter(free))
-		d.scalar("VMOV", d.quarter(free), c.row(i, 0))
+		x := e.lane(sums[n/per], n%per, free)
+		e.scalar("VADD", c.row(i, 0), x, e.quarter(free))
+		e.scalar("VMOV", e.quarter(free), c.row(i, 0))
 	}
 }
 

@@ -24,6 +24,9 @@ var files = []struct {
 	{"gemm", func(e *emitter) {
 		e.both(func() { e.dot(); e.outer() })
 	}},
+	{"bytes", func(e *emitter) {
+		e.both(func() { e.bytesDot(); e.bytesOuter() })
+	}},
 	{"math", func(e *emitter) {
 		m := e.constants()
 		e.both(func() { m.functions(); e.rowShift(); e.rowSum(); e.rowNormalize() })

@@ -1,0 +1,74 @@
+package ad
+
+import (
+	"slices"
+
+	"dsbo/internal/kernel"
+)
+
+// Products with a table of bytes read the bytes where they lie: rows that are made numbers first, once for all
+// products, go out to the second-level cache and back, which took longer than to convert them anew in each product.
+
+// bytesArg returns the argument that a tiled instruction reads in place as bytes, or −1. Plain Go is
+// quicker with rows that are converted once.
+func (m *machine[T]) bytesArg(ins *instr[T]) int {
+	r, ok := ins.rule.(matmulRule)
+	if !ok || r.tA == r.tB || ins.wide || kernel.Active() == kernel.Generic {
+		return -1
+	}
+	arg, other := 0, &m.slots[ins.args[1]]
+	across := other.r
+	if r.tA {
+		arg, across = 1, m.slots[ins.args[0]].c
+	}
+	s := &m.slots[ins.args[arg]]
+	if s.buf != nil || s.table == nil || s.table.bytes == nil || s.c%kernel.BytesBlock != 0 || across == 1 {
+		return -1
+	}
+	return arg
+}
+
+// chooseForms notes what form of each table the instructions that run in a pass over the batch read.
+func (m *machine[T]) chooseForms(st *stage) {
+	clear(st.numbers)
+	clear(st.bytes)
+	for _, k := range st.tiled {
+		ins := &m.instrs[k]
+		if !ins.run {
+			continue
+		}
+		ins.bytes = m.bytesArg(ins)
+		for i, a := range ins.args {
+			if t := slices.Index(st.tables, a); t >= 0 {
+				st.bytes[t] = st.bytes[t] || i == ins.bytes
+				st.numbers[t] = st.numbers[t] || i != ins.bytes
+			}
+		}
+	}
+}
+
+// point makes rows from..to of a batch of so many the current ones, as bytes.
+func (s *slot[T]) point(from, to, rows int) {
+	t := s.table
+	s.list = s.list[:0]
+	for i := from; i < min(to+kernel.BytesAhead, rows); i++ {
+		s.list = append(s.list, t.bytes[t.base(at(s.idx, i))*t.cols:][:t.cols])
+	}
+}
+
+// runBytes runs a product on examples from..to of a table of bytes. The scale is that of the table: it
+// goes to the fewer numbers, the results or the other factor.
+func (m *machine[T]) runBytes(ins *instr[T], from, to int) {
+	s, out := &m.slots[ins.args[ins.bytes]], &m.slots[ins.out]
+	scale := T(s.table.scale)
+	if ins.bytes == 0 {
+		w, d := &m.slots[ins.args[1]], m.rowsOf(out, from, to)
+		kernel.BytesNT(d.r, d.c, s.c, d.v, d.c, s.list, w.buf, w.c)
+		kernel.Scale(d.v, scale, d.v)
+		return
+	}
+	u := m.rowsOf(&m.slots[ins.args[0]], from, to)
+	m.scaled = slices.Grow(m.scaled[:0], len(u.v))[:len(u.v)]
+	kernel.Scale(m.scaled, scale, u.v)
+	kernel.BytesTN(u.c, s.c, out.buf, s.c, m.scaled, u.c, s.list[:u.r], from > 0)
+}

@@ -1,0 +1,93 @@
+package ad
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"dsbo/internal/kernel"
+)
+
+// bytesTask is a task whose X is bytes, and the same numbers as a table of floats.
+func bytesTask(t *testing.T, d int) (k *task, asBytes, asFloats *Table) {
+	k = newTask(t, 90, d, 5, 1)
+	r := rand.New(rand.NewPCG(8, 9))
+	b := make([]uint8, len(k.data))
+	for i := range b {
+		b[i] = uint8(r.Uint32())
+		k.data[i] = float64(b[i]) / 128
+	}
+	var err error
+	if asBytes, err = ByteTable(k.m, k.d, b, 1./128); err != nil {
+		t.Fatal(err)
+	}
+	return k, asBytes, k.tables["X"] // which holds k.data
+}
+
+// TestBytesInPlace: products that read bytes where they lie are those of the numbers, in either float type, for all
+// rows and for a minibatch, alone and beside an op that reads the numbers; and tiles leave their bits alone.
+func TestBytesInPlace(t *testing.T) {
+	type kind struct {
+		d, rows int
+		single  bool
+		also    bool // another op reads X
+	}
+	kinds := []kind{{48, 90, false, false}, {48, 90, true, true}, {32, 37, true, false}, {32, 37, false, true}, {21, 37, true, false}}
+	for path := kernel.Generic; kernel.Supported(path); path++ {
+		for _, c := range kinds {
+			t.Run(fmt.Sprintf("%v %+v", path, c), func(t *testing.T) {
+				defer kernel.Use(path)()
+				k, asBytes, asFloats := bytesTask(t, c.d)
+				var idx []int
+				if c.rows < k.m {
+					idx = rand.New(rand.NewPCG(1, 1)).Perm(k.m)[:c.rows]
+				}
+				derivatives := func(x *Table, single bool, tile int) [4][]float64 {
+					l := k.softmaxLoss()
+					l.Rows, l.Float32 = c.rows, single
+					if c.also {
+						build := l.Build
+						l.Build = func(x, y *Node, in []*Node) *Node {
+							return Add(build(x, y, in), Mean(Square(MatVec(Square(in[0]), x, false))))
+						}
+					}
+					d, err := Differentiate(l)
+					if err != nil {
+						t.Fatal(err)
+					}
+					setTile(d, tile)
+					k.tables["X"] = x
+					defer copy(k.y, slices.Clone(k.y)) // calls moves the point
+					defer copy(k.v, slices.Clone(k.v))
+					dst := [4][]float64{make([]float64, k.d), make([]float64, k.c*k.d), make([]float64, k.c*k.d), make([]float64, k.d)}
+					if err := k.calls(d, 0, idx, &dst); err != nil {
+						t.Fatal(err)
+					}
+					return dst
+				}
+				want := derivatives(asFloats, false, 8)
+				got, tiles := derivatives(asBytes, c.single, 64), derivatives(asBytes, c.single, 8)
+				// Each entry is a sum over the rows of sums over the columns. Logits of about 10 have errors
+				// that the exponentials hand on.
+				unit := math.Pow(2, -53)
+				if c.single {
+					unit = math.Pow(2, -24)
+				}
+				for i, name := range []string{"∇_x", "∇_y", "HVP", "JVP"} {
+					size := 0.0
+					for _, v := range want[i] {
+						size = max(size, math.Abs(v))
+					}
+					for j, v := range want[i] {
+						if e := math.Abs(got[i][j] - v); !(e <= 16*float64(c.d+c.rows)*unit*size) {
+							t.Fatalf("%s[%d] is %g, want %g of floats", name, j, got[i][j], v)
+						}
+					}
+					sameBits(t, name+" in other tiles", tiles[i], got[i])
+				}
+			})
+		}
+	}
+}
