@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -121,6 +122,52 @@ func TestComeBack(t *testing.T) {
 				t.Errorf("agent %d wrote record %d as %+v", m.network.Agent, i, r)
 			}
 		}
+	}
+}
+
+// A stopper is an oracle that ends a context at its n-th Hessian-vector product.
+type stopper struct {
+	dsbo.ValueOracle
+	n    int
+	stop context.CancelFunc
+}
+
+func (s *stopper) HVP(dst, x, y, v []float64, sample dsbo.Sample) error {
+	if s.n--; s.n == 0 {
+		s.stop()
+	}
+	return s.ValueOracle.HVP(dst, x, y, v, sample)
+}
+
+// TestComeBackToAnEvaluation: an agent that is stopped in an evaluation makes it again from its beginning, by the same exchanges.
+func TestComeBackToAnEvaluation(t *testing.T) {
+	c, _ := config(t)
+	want := run(t, c)
+	all := machines(t, c)
+	var wg sync.WaitGroup
+	errs := make([]error, agents)
+	for i, m := range all {
+		wg.Go(func() {
+			if i == 2 {
+				ctx, cancel := context.WithCancel(context.Background())
+				defer cancel()
+				stopping := &machine{config: m.config, network: m.network}
+				stopping.config.Problem.Evaluate = slices.Clone(m.config.Problem.Evaluate)
+				stopping.config.Problem.Evaluate[i] = &stopper{m.config.Problem.Evaluate[i], 5, cancel}
+				if err := stopping.live(ctx); !errors.Is(err, train.ErrInterrupted) {
+					t.Errorf("%v, want that the agent was interrupted", err)
+				}
+				m.network.Listener = nil
+			}
+			errs[i] = m.live(context.Background())
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all {
+		sameRun(t, want, m.results[len(m.results)-1])
 	}
 }
 

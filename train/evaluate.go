@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"dsbo"
@@ -41,8 +42,23 @@ func newEvaluator(c *Config, g group) (*evaluator, error) {
 	return e, nil
 }
 
-// at evaluates the agents as they stand, of which those of other processes are nil.
+// at evaluates the agents as they stand, of which those of other processes are nil. After an error the next evaluation begins
+// where this one did: it is repeated to the bit when a run that was interrupted in it goes on.
 func (e *evaluator) at(ctx context.Context, agents []*Agent) (Record, error) {
+	var before [][]float64
+	for _, s := range e.state() {
+		before = append(before, slices.Clone(s.Value))
+	}
+	r, err := e.evaluate(ctx, agents)
+	if err != nil {
+		for i, s := range e.state() {
+			copy(s.Value, before[i])
+		}
+	}
+	return r, err
+}
+
+func (e *evaluator) evaluate(ctx context.Context, agents []*Agent) (Record, error) {
 	began := time.Now()
 	one := agents[e.local[0]]
 	r := Record{Iteration: one.Iteration(), PeakRSSMiB: PeakRSS(), ConsensusZ: unknown}
