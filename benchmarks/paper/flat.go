@@ -25,7 +25,7 @@ func flat(ctx context.Context, l *lab) error {
 	if err != nil {
 		return err
 	}
-	names := []string{"x' = −∇Φ(x) up to √K", fmt.Sprintf("N = ⌈%g ln K⌉", short.logs), fmt.Sprintf("N = ⌈%g ln K⌉", long.logs)}
+	names := []string{"x' = −∇Φ(x) up to √K", fmt.Sprintf("N = %g ln K", short.logs), fmt.Sprintf("N = %g ln K", long.logs)}
 	rows := table{{"K", "Φ", "least λ", "μ_g", "1/(γμ_g)", "gradient²", "its min", "N", "min, " + names[1], "min, " + names[2]}}
 	var k []float64
 	mins := make([][]float64, len(names))
