@@ -7,53 +7,56 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"dsbo/internal/cli"
 	"dsbo/network/grpc/grpctest"
+	"dsbo/train"
 )
 
 // few is the share of frames that meet each fault.
 var few = grpctest.Rates{Drop: 0.02, Double: 0.02, Flip: 0.02, Delay: 0.02}
 
-// TestKilledAgents: every agent is killed again and again, also as it writes a checkpoint, and finds its newest one spoilt, over links
-// that lose, double, damage and delay frames. With much kept, who comes back is sent what it has missed; with little, others go back.
+// TestKilledAgents: every agent is killed again and again, also as it writes a checkpoint, and finds its newest one spoilt, over
+// links that lose, double, damage and delay frames. With much kept, who comes back is sent what it has missed; with
+// little, others go back.
 func TestKilledAgents(t *testing.T) {
 	for _, tt := range []struct {
-		name         string
-		agents, keep int
-		kills        int
-		short        bool
+		name                string
+		agents, keep, kills int
+		short               bool
 	}{
 		{"much kept", 5, 1024, 3, false},
 		{"little kept", 5, 60, 3, false},
-		{"a few", 3, 60, 1, true},
+		{"a few", 3, 60, 2, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if testing.Short() != tt.short {
 				t.Skip("the other size")
 			}
 			t.Parallel()
-			f := newFleet(t, tt.agents, []string{"-K=12", "-eval-every=3", "-checkpoint-every=2"}, fmt.Sprintf("-keep-frames=%d", tt.keep))
+			f := newFleet(t, addresses(tt.agents), []string{"-K=12", "-eval-every=3", "-checkpoint-every=2"}, fmt.Sprintf("-keep-frames=%d", tt.keep))
 			f.usual.Rates = few
 			r := rand.New(rand.NewPCG(7, uint64(tt.keep)))
-			plans := make([][]mischief, tt.agents)
-			for i := range plans {
+			plans := make(map[int][]mischief)
+			for i := range tt.agents {
 				for k := range tt.kills {
-					m := mischief{Frames: 1 + r.Int64N(500)}
-					if k == 1 || tt.kills == 1 {
+					m := mischief{Vectors: 1 + r.Int64N(700)}
+					if k == 1 {
 						m.File = "checkpoint"
 					}
 					plans[i] = append(plans[i], m)
 				}
 			}
-			halves := f.campaign(plans)
-			t.Logf("%d processes, %d of which were killed as they wrote a checkpoint", len(f.lives), halves)
-			back := 0
-			for _, l := range f.lives {
-				back += strings.Count(strings.Join(l.said(), "\n"), `"msg":"going back"`)
+			s := spoiler{f: f}
+			f.campaign(plans, s.spoil)
+			t.Logf("%d processes; %d were killed as they wrote a checkpoint, %d damaged ones were left out, %d times an agent went back",
+				len(f.lives), s.halves, f.count(`"left out: `), f.count(`"going back"`))
+			if s.halves == 0 || f.count(`"left out: `) == 0 {
+				t.Error("want some of each")
 			}
-			if tt.keep < 100 && back == 0 {
+			if tt.keep < 100 && f.count(`"going back"`) == 0 {
 				t.Errorf("no agent went back with %d exchanges kept", tt.keep)
 			}
 			f.wantSame()
@@ -61,11 +64,9 @@ func TestKilledAgents(t *testing.T) {
 	}
 }
 
-// campaign starts all agents, and each again after it was killed until nothing goes wrong with it any more. It returns how many were killed as they
-// wrote a file.
-func (f *fleet) campaign(plans [][]mischief) (halves int) {
+// campaign runs all agents, and each again after it was killed as planned, when between has been called, until all have finished.
+func (f *fleet) campaign(plans map[int][]mischief, between func(agent int)) {
 	f.t.Helper()
-	wear := spoiler{f: f}
 	begin := func(agent int) {
 		var m mischief
 		if len(plans[agent]) > 0 {
@@ -78,30 +79,43 @@ func (f *fleet) campaign(plans [][]mischief) (halves int) {
 	}
 	for left := f.n; left > 0; {
 		l := f.next()
-		code, plan := l.code(), &plans[l.agent]
+		code, plan := l.code(), plans[l.agent]
 		switch {
-		case code == cli.OK && len(*plan) == 0:
+		case code == cli.OK && len(plan) == 0:
 			left--
-		case code == killed && len(*plan) > 0:
-			halves += wear.temporary(l.agent)
-			wear.spoil(l.agent)
-			*plan = (*plan)[1:]
+		case code == killed && len(plan) > 0:
+			between(l.agent)
+			plans[l.agent] = plan[1:]
 			begin(l.agent)
 		default:
-			f.t.Fatalf("agent %d ended with %s and was to be killed %d times more", l.agent, l.cmd.ProcessState, len(*plan))
+			f.t.Fatalf("agent %d ended with %s and was to be killed %d times more", l.agent, l.cmd.ProcessState, len(plan))
 		}
 	}
-	return halves
+}
+
+// count returns how often the agents have said something.
+func (f *fleet) count(text string) (n int) {
+	for _, l := range f.lives {
+		n += strings.Count(strings.Join(l.said(), "\n"), text)
+	}
+	return n
 }
 
 // A spoiler does something to the newest checkpoint of each agent that was killed, in turn.
 type spoiler struct {
-	f     *fleet
-	count int
+	f      *fleet
+	count  int
+	halves int // checkpoints that were being written
 }
 
 func (s *spoiler) spoil(agent int) {
-	paths, err := filepath.Glob(filepath.Join(string(s.f.folder(agent)), "checkpoint.*"))
+	folder := string(s.f.folder(agent))
+	halves, err := filepath.Glob(filepath.Join(folder, ".checkpoint.*.tmp"))
+	if err != nil {
+		s.f.t.Fatal(err)
+	}
+	s.halves += len(halves)
+	paths, err := filepath.Glob(filepath.Join(folder, "checkpoint.*"))
 	if err != nil {
 		s.f.t.Fatal(err)
 	}
@@ -113,7 +127,7 @@ func (s *spoiler) spoil(agent int) {
 	if err != nil {
 		s.f.t.Fatal(err)
 	}
-	switch s.count++; s.count % 5 {
+	switch s.count++; s.count % 4 {
 	case 0: // it stays
 	case 1:
 		err = os.Remove(newest)
@@ -123,22 +137,121 @@ func (s *spoiler) spoil(agent int) {
 		err = os.WriteFile(newest, data, 0o644)
 	case 3:
 		err = os.Truncate(newest, int64(len(data)/3))
-	case 4: // as if the agent had been killed while it wrote it
-		half := filepath.Join(filepath.Dir(newest), "."+filepath.Base(newest)+".1.tmp")
-		if err = os.Rename(newest, half); err == nil {
-			err = os.Truncate(half, int64(len(data)/2))
-		}
 	}
 	if err != nil {
 		s.f.t.Fatal(err)
 	}
 }
 
-// temporary returns how many temporary files an agent has left behind.
-func (s *spoiler) temporary(agent int) int {
-	paths, err := filepath.Glob(filepath.Join(string(s.f.folder(agent)), ".*.tmp"))
-	if err != nil {
-		s.f.t.Fatal(err)
+// TestKilledAtTheStart: agents that are killed before they have a checkpoint start anew.
+func TestKilledAtTheStart(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, addresses(4), nil)
+	f.campaign(map[int][]mischief{
+		0: {{Line: `"starting"`}, {File: "config.json"}, {Line: "loaded in"}},
+		1: {{File: "config.json"}, {File: "checkpoint"}},
+		2: {{Line: "iteration 0 "}, {File: "config.json"}},
+	}, func(int) {})
+	f.wantSame()
+}
+
+// TestKilledAtTheEnd: agents are killed while the models are refitted, as they write what they have found, and while they wait for the others.
+func TestKilledAtTheEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("like TestKilledAtTheStart")
 	}
-	return len(paths)
+	for _, keep := range []int{1024, 20} {
+		t.Run(fmt.Sprintf("keep=%d", keep), func(t *testing.T) {
+			t.Parallel()
+			f := newFleet(t, addresses(5), nil, fmt.Sprintf("-keep-frames=%d", keep))
+			f.campaign(map[int][]mischief{
+				0: {{Line: "refit at λ = 0"}, {Line: "finished; waiting"}},
+				1: {{File: "lambda.npy"}},
+				2: {{File: "summary.json"}},
+				3: {{Line: "exact solution at λ = 0"}, {Line: "refit at λ tuned"}},
+				4: {{Line: "finished; waiting"}, {Line: "finished; waiting"}},
+			}, func(int) {})
+			f.wantSame()
+		})
+	}
+}
+
+// TestEndedWhileOthersWork: an agent that has finished and waits for another one is killed, or asked to stop, and stays
+// finished.
+func TestEndedWhileOthersWork(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		signal syscall.Signal
+		code   int
+	}{{"killed", syscall.SIGKILL, killed}, {"interrupted", syscall.SIGTERM, cli.Interrupted}} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			const waiting = "finished; waiting"
+			f := newFleet(t, addresses(4), nil)
+			lives := f.startAll(map[int]mischief{2: {Line: waiting, Signal: syscall.SIGSTOP}})
+			lives[0].await(0, waiting)
+			lives[0].signal(tt.signal)
+			lives[0].wantCode(tt.code)
+			f.wantState(0, train.Finished)
+			lives[0] = f.start(0, mischief{})
+			lives[0].await(0, waiting)
+			lives[2].awaitStop()
+			lives[2].signal(syscall.SIGCONT)
+			f.wantFinished(lives...)
+			f.wantSame()
+		})
+	}
+}
+
+// TestInterrupted: an agent that is asked to stop finishes its iteration, if its neighbours let it, and goes on from there.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, addresses(3), []string{"-K=60", "-eval-every=1", "-checkpoint-every=60"})
+	lives := f.startAll(map[int]mischief{1: {Line: "iteration 3 ", Signal: syscall.SIGTERM}})
+	lives[1].wantCode(cli.Interrupted)
+	if !strings.HasPrefix(lives[1].words(), "dsbo: interrupted after ") {
+		t.Errorf("agent 1 said %q, want after how many iterations it was interrupted", lives[1].words())
+	}
+	f.wantState(1, "interrupted")
+	if at := f.points(1); at[0] < 3 {
+		t.Errorf("agent 1 has checkpoints %v, want one of iteration 3 or later", at)
+	}
+	lives[1] = f.start(1, mischief{})
+	f.wantFinished(lives...)
+	f.wantSame()
+}
+
+// TestInterruptedInVain: a neighbour does not let an agent finish its iteration, which goes on from the checkpoint before.
+func TestInterruptedInVain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
+	t.Parallel()
+	f := newFleet(t, addresses(3), []string{"-eval-every=6", "-checkpoint-every=2"}, "-silent-after=1s")
+	lives := f.startAll(map[int]mischief{1: {Vectors: 100, Signal: syscall.SIGSTOP}})
+	lives[0].await(0, `"a neighbour is silent"`, `"neighbour":1`)
+	lives[0].signal(syscall.SIGTERM)
+	lives[0].wantCode(cli.Interrupted)
+	if !strings.HasPrefix(lives[0].words(), "dsbo: interrupted ") {
+		t.Errorf("agent 0 said %q, want that it was interrupted", lives[0].words())
+	}
+	lives[0] = f.start(0, mischief{})
+	lives[1].awaitStop()
+	lives[1].signal(syscall.SIGCONT)
+	f.wantFinished(lives...)
+	f.wantSame()
+}
+
+// TestDivergence: numbers that leave the finite ones end the run for all agents alike.
+func TestDivergence(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, addresses(4), []string{"-beta=100", "-checkpoint-every=1"})
+	for _, l := range f.startAll(nil) {
+		l.wantCode(cli.Diverged)
+		if !strings.Contains(l.words(), "diverged") {
+			t.Errorf("agent %d said %q, want that it diverged", l.agent, l.words())
+		}
+		t.Log(l.words())
+		f.wantState(l.agent, "diverged")
+	}
 }

@@ -17,12 +17,14 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"dsbo/internal/cli"
 	"dsbo/train"
 )
 
 // patience bounds a fault test.
-const patience = 2 * time.Minute
+const patience = time.Minute
 
 // A fleet is the agents of a run, each a process that comes and goes.
 type fleet struct {
@@ -39,11 +41,16 @@ type fleet struct {
 }
 
 // newFleet returns a fleet on a ring, with certificates, for a run of the task with these flags; link flags go to the agents.
-func newFleet(t *testing.T, n int, flags []string, link ...string) *fleet {
+func newFleet(t *testing.T, addresses []string, flags []string, link ...string) *fleet {
 	t.Helper()
-	f := &fleet{t: t, n: n, dir: t.TempDir(), flags: append(slices.Clone(small), flags...), ends: make(chan *life, 1000)}
+	f := &fleet{t: t, n: len(addresses), dir: t.TempDir(), flags: append(slices.Clone(small), flags...), ends: make(chan *life, 1000)}
 	f.out, f.usual.Heartbeat = filepath.Join(f.dir, "out"), 10*time.Millisecond
-	f.at(addresses(n), link...)
+	file := writeCluster(t, f.dir, f.n, map[string]any{"agents": addresses, "flags": f.flags})
+	certs := filepath.Join(f.dir, "certs")
+	if err := run(t.Context(), []string{"pki", "-cluster=" + file, "-out=" + certs}, io.Discard, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	f.args = append([]string{"agent", "-cluster=" + file, "-out=" + f.out, "-certs=" + certs, "-log=json"}, link...)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	f.ctx = ctx
 	t.Cleanup(func() {
@@ -51,17 +58,6 @@ func newFleet(t *testing.T, n int, flags []string, link ...string) *fleet {
 		f.end()
 	})
 	return f
-}
-
-// at gives the agents addresses.
-func (f *fleet) at(addresses []string, link ...string) {
-	f.t.Helper()
-	file := writeCluster(f.t, f.dir, f.n, map[string]any{"agents": addresses, "flags": f.flags})
-	certs := filepath.Join(f.dir, "certs")
-	if err := run(f.t.Context(), []string{"pki", "-cluster=" + file, "-out=" + certs}, io.Discard, io.Discard); err != nil {
-		f.t.Fatal(err)
-	}
-	f.args = append([]string{"-cluster=" + file, "-out=" + f.out, "-certs=" + certs, "-log=json"}, link...)
 }
 
 var ports atomic.Int64
@@ -193,6 +189,14 @@ func (l *life) await(after int, texts ...string) int {
 	}
 }
 
+// awaitStop waits until the process is stopped.
+func (l *life) awaitStop() {
+	l.f.t.Helper()
+	if err := unix.Waitid(unix.P_PID, l.cmd.Process.Pid, nil, unix.WSTOPPED|unix.WNOWAIT, nil); err != nil {
+		l.f.t.Fatalf("agent %d was to be stopped and ended with %s: %v", l.agent, l.cmd.ProcessState, err)
+	}
+}
+
 // signal sends the process a signal.
 func (l *life) signal(s os.Signal) {
 	l.f.t.Helper()
@@ -236,12 +240,17 @@ func (f *fleet) next() *life {
 	}
 }
 
-// wantSame waits until these agents have finished, and checks that all have the bits of a run in one process.
-func (f *fleet) wantSame(lives ...*life) {
+// wantFinished waits until these agents have finished.
+func (f *fleet) wantFinished(lives ...*life) {
 	f.t.Helper()
 	for _, l := range lives {
 		l.wantCode(cli.OK)
 	}
+}
+
+// wantSame checks that all agents, which have finished, have the bits of a run in one process.
+func (f *fleet) wantSame() {
+	f.t.Helper()
 	same(f.t, f.out, alone(f.t, f.dir, append(f.flags, fmt.Sprintf("-agents=%d", f.n))...), f.n)
 }
 
@@ -261,4 +270,12 @@ func (f *fleet) points(agent int) (at []int) {
 		at = append(at, p.Iteration)
 	}
 	return at
+}
+
+// wantState checks what an agent's run folder says of the run.
+func (f *fleet) wantState(agent int, want string) {
+	f.t.Helper()
+	if got, err := f.folder(agent).State(); got != want || err != nil {
+		f.t.Errorf("the run of agent %d is %q, %v; want %q", agent, got, err, want)
+	}
 }

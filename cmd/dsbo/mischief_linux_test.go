@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -30,12 +31,12 @@ type mischief struct {
 	Rates     grpctest.Rates // of the frames that it sends
 	Seed      uint64
 
-	// When it is struck, once it has sent so many Frames: at the next line of its log with a text, as it next writes a
+	// When a signal strikes it, once it has sent so many Vectors: at the next line of its log with a text, as it next writes a
 	// file of a name, or at once; with none of them never.
-	Frames int64
-	Line   string
-	File   string
-	Stop   bool // it is stopped then; else killed
+	Vectors int64
+	Line    string
+	File    string
+	Signal  unix.Signal // 0: SIGKILL
 }
 
 // init makes such a process the command, before it would become a test.
@@ -62,7 +63,7 @@ type victim struct {
 }
 
 func (v *victim) run(ctx context.Context, args []string, stdout io.Writer) error {
-	o, c, err := parseAgent(args, stdout)
+	o, c, err := parseAgent(args[1:], stdout) // after the subcommand
 	if err != nil {
 		return err
 	}
@@ -83,16 +84,12 @@ func (v *victim) run(ctx context.Context, args []string, stdout io.Writer) error
 
 func (v *victim) strike() {
 	v.once.Do(func() {
-		signal := unix.SIGKILL
-		if v.Stop {
-			signal = unix.SIGSTOP
-		}
-		_ = unix.Kill(unix.Getpid(), signal) // it does not return if it succeeds in killing, and nothing else can be done
+		_ = unix.Kill(unix.Getpid(), cmp.Or(v.Signal, unix.SIGKILL)) // to oneself it cannot fail
 	})
 }
 
 // armed reports whether it has sent what it is to send before it is struck.
-func (v *victim) armed() bool { return v.sent.Load() >= v.Frames }
+func (v *victim) armed() bool { return v.sent.Load() >= v.Vectors }
 
 // Write writes a line of the log.
 func (v *victim) Write(line []byte) (int, error) {
@@ -103,14 +100,15 @@ func (v *victim) Write(line []byte) (int, error) {
 	return n, err
 }
 
-// A counted counts what is sent.
+// A counted counts the vectors that are sent.
 type counted struct {
 	dsbogrpc.Sender
 	v *victim
 }
 
 func (c counted) Send(frame []byte) error {
-	if n := c.v.sent.Add(1); n == c.v.Frames && c.v.Line == "" && c.v.File == "" {
+	const header = 48 // of all frames; those with vectors are longer
+	if len(frame) > header && c.v.sent.Add(1) == c.v.Vectors && c.v.Line == "" && c.v.File == "" {
 		c.v.strike()
 	}
 	return c.Sender.Send(frame)
