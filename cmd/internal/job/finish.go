@@ -86,9 +86,9 @@ func (r *runner) conclude() error {
 	if !r.writes {
 		return nil
 	}
-	s := r.summarize(train.Finished, nil)
-	s.Round = r.round()
-	return r.folder.WriteSummary(s)
+	r.summary = r.summarize(train.Finished, nil)
+	r.summary.Round = r.round()
+	return r.folder.WriteSummary(r.summary)
 }
 
 // solutions adds the exact values, and finds the best of a few constants.

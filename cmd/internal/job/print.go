@@ -17,7 +17,7 @@ func (r *runner) print(w io.Writer, page string) error {
 	} else {
 		head += "the lower problem is not convex, so there is no Φ."
 	}
-	return r.summarize(train.Finished, nil).Print(w, head, string(r.folder), page)
+	return r.summary.Print(w, head, string(r.folder), page)
 }
 
 // Print writes a finished run's models and what they cost, after a head, with the paths of its folder and its page;

@@ -119,7 +119,7 @@ func unknown() train.Number { return train.Number(math.NaN()) }
 // summarize says how the run ended.
 func (r *runner) summarize(state string, err error) Summary {
 	s := r.summary
-	s.State, s.Warnings = state, append([]string{}, r.warnings...)
+	s.State, s.Warnings, s.PerAgent = state, append([]string{}, r.warnings...), nil
 	if err != nil {
 		s.Error = cli.OneLine(err)
 	}
