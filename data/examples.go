@@ -34,17 +34,21 @@ type Shard struct {
 	Train, Val Examples
 }
 
-// Digest stands for an agent's examples: others have another one.
-func (s Shard) Digest() string {
+// Digest stands for agent i's examples, its part of the test examples too: others have another one.
+func (t Task) Digest(i int) (string, error) {
+	test, err := t.TestPart(i)
+	if err != nil {
+		return "", err
+	}
 	h := sha256.New()
-	for _, e := range []Examples{s.Train, s.Val} {
+	for _, e := range []Examples{t.Shards[i].Train, t.Shards[i].Val, test} {
 		if e.Len() > 0 {
 			e.X.WriteHash(h)
 			e.Target.WriteHash(h)
 		}
 		fmt.Fprintln(h, e.ID)
 	}
-	return hex.EncodeToString(h.Sum(nil)[:8])
+	return hex.EncodeToString(h.Sum(nil)[:8]), nil
 }
 
 // A Task is one problem's data: a shard per agent, and the test set, which nobody trains on

@@ -10,35 +10,35 @@ import (
 	"dsbo/internal/vec"
 )
 
-// An Agent is one agent's loop: it steps its algorithm, counts and times what that costs, and watches
+// An agent is one agent's loop: it steps its algorithm, counts and times what that costs, and watches
 // that the numbers stay finite. It does not know where the other agents are: in this process or
 // elsewhere, they are behind the mixer. It belongs to one goroutine at a time.
-type Agent struct {
+type agent struct {
 	id      int
 	alg     dsbo.Algorithm
 	given   dsbo.Oracle // the oracle with its meter
 	oracle  *metered
 	mixer   meteredMixer
 	maxNorm float64
-	k       int
-	before  Usage // spent before a resume
-	last    time.Duration
+	k       int           // iterations done
+	before  Usage         // spent before a resume
+	last    time.Duration // of the last step, waiting for neighbours included
 	total   time.Duration
 }
 
-// NewAgent joins agent id's algorithm, oracle and end of the exchange, in which it sends so many vectors at a
+// newAgent joins agent id's algorithm, oracle and end of the exchange, in which it sends so many vectors at a
 // time. A norm of x, y or z above maxNorm counts as divergence; 0: 1e9.
-func NewAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, m dsbo.Mixer, sends int, maxNorm float64) *Agent {
+func newAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, m dsbo.Mixer, sends int, maxNorm float64) *agent {
 	if maxNorm == 0 {
 		maxNorm = 1e9
 	}
-	agent := &Agent{id: id, alg: a, mixer: meteredMixer{Mixer: m, sends: int64(sends)}, maxNorm: maxNorm}
-	agent.oracle, agent.given = meter(o)
-	return agent
+	made := &agent{id: id, alg: a, mixer: meteredMixer{Mixer: m, sends: int64(sends)}, maxNorm: maxNorm}
+	made.oracle, made.given = meter(o)
+	return made
 }
 
-// Start sets y before the first iteration; its length is q.
-func (a *Agent) Start(y []float64) { setStart(a.alg, y) }
+// start sets y before the first iteration; its length is q.
+func (a *agent) start(y []float64) { setStart(a.alg, y) }
 
 // setStart sets an algorithm's y before its first step, and the y before, so that there is no momentum yet.
 func setStart(a dsbo.Algorithm, y []float64) {
@@ -49,10 +49,10 @@ func setStart(a dsbo.Algorithm, y []float64) {
 	}
 }
 
-// Step runs the next iteration. If its numbers have left the finite ones, or a norm the bound, the error
+// step runs the next iteration. If its numbers have left the finite ones, or a norm the bound, the error
 // is a [*dsbo.DivergedError]; the agent may then go on, so that the others can end their iteration, which
 // its neighbours' exchanges are part of. After any other error it is not usable.
-func (a *Agent) Step(ctx context.Context) error {
+func (a *agent) step(ctx context.Context) error {
 	start := time.Now()
 	err := a.alg.Step(ctx, a.k, a.given, &a.mixer)
 	a.last = time.Since(start)
@@ -68,7 +68,7 @@ func (a *Agent) Step(ctx context.Context) error {
 var watched = []string{"norm of x", "norm of y", "norm of z"}
 
 // check looks at the norms after an iteration.
-func (a *Agent) check() error {
+func (a *agent) check() error {
 	for i, v := range [][]float64{a.x(), a.y(), a.z()} {
 		if norm := vec.Norm(v); !(norm <= a.maxNorm) { // NaN too
 			return &dsbo.DivergedError{Agent: a.id, Iteration: a.k - 1, Quantity: watched[i], Value: norm}
@@ -79,20 +79,20 @@ func (a *Agent) check() error {
 
 // diverged reports whether an error of Step says that this agent's numbers left their range, not that the exchange ended because
 // another one's did: that has ended the step too.
-func (a *Agent) diverged(err error) bool { return !a.mixer.failed && errors.Is(err, dsbo.ErrDiverged) }
+func (a *agent) diverged(err error) bool { return !a.mixer.failed && errors.Is(err, dsbo.ErrDiverged) }
 
-func (a *Agent) x() []float64 { return a.alg.X() }
-func (a *Agent) y() []float64 { return a.alg.Y() }
+func (a *agent) x() []float64 { return a.alg.X() }
+func (a *agent) y() []float64 { return a.alg.Y() }
 
 // z returns the algorithm's z, u its estimate of the hypergradient, nil if it has none.
-func (a *Agent) z() []float64 {
+func (a *agent) z() []float64 {
 	if has, ok := a.alg.(interface{ Z() []float64 }); ok {
 		return has.Z()
 	}
 	return nil
 }
 
-func (a *Agent) u() []float64 {
+func (a *agent) u() []float64 {
 	if has, ok := a.alg.(interface{ U() []float64 }); ok {
 		return has.U()
 	}
@@ -100,22 +100,13 @@ func (a *Agent) u() []float64 {
 }
 
 // state is the algorithm's and, as an evaluation may come before the next iteration, what that looks at.
-func (a *Agent) state() []dsbo.Named {
+func (a *agent) state() []dsbo.Named {
 	s := a.alg.State()
 	return append(s, dsbo.Named{Name: "last z", Value: a.z()}, dsbo.Named{Name: "last u", Value: a.u()})
 }
 
-// Iteration returns how many iterations are done.
-func (a *Agent) Iteration() int { return a.k }
-
-// Algorithm returns the algorithm.
-func (a *Agent) Algorithm() dsbo.Algorithm { return a.alg }
-
-// Last returns the time of the last step, waiting for neighbours included.
-func (a *Agent) Last() time.Duration { return a.last }
-
-// Usage returns what the agent has spent since iteration 0, also in the run that it resumes.
-func (a *Agent) Usage() Usage {
+// usage returns what the agent has spent since iteration 0, also in the run that it resumes.
+func (a *agent) usage() Usage {
 	u := a.before
 	u.Add(Usage{
 		Calls: a.oracle.calls, Sent: a.mixer.sent,
@@ -125,4 +116,4 @@ func (a *Agent) Usage() Usage {
 }
 
 // resume makes the agent stand after k iterations that cost u; the state is set apart.
-func (a *Agent) resume(k int, u Usage) { a.k, a.before = k, u }
+func (a *agent) resume(k int, u Usage) { a.k, a.before = k, u }

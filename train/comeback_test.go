@@ -47,15 +47,15 @@ func machines(t *testing.T, c train.Config) []*machine {
 	return all
 }
 
-// newest returns the newest point that is not after an exchange.
-func (m *machine) newest(limit int) (iteration, round int, err error) {
+// newest returns the newest point that is not after an exchange, nil for the start.
+func (m *machine) newest(limit int) (at *train.Point, round int, err error) {
 	points, _, err := train.Folder(m.config.Dir).Points([]int{m.network.Agent})
-	for _, p := range points {
+	for k, p := range points {
 		if p.Round <= limit {
-			return p.Iteration, p.Round, err
+			return &points[k], p.Round, err
 		}
 	}
-	return -1, 0, err
+	return nil, 0, err
 }
 
 // live runs the agent until it has finished or ctx ends.

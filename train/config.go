@@ -11,6 +11,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
+	"dsbo/internal/kernel"
 	"dsbo/internal/vec"
 	"dsbo/network"
 )
@@ -30,8 +31,8 @@ type Config struct {
 	CheckpointEvery int
 	Dir             string // the run folder, which must exist; "": nothing is written
 	Resume          bool   // go on from Dir's checkpoint, from the start if there is none yet
-	// From is the iteration of the [Point] that a run over several processes resumes from; below 0: the start.
-	From int
+	// From is what a run over several processes resumes from; nil: the start.
+	From *Point
 	// Settings is what else the numbers depend on, in a form for JSON (data, seed, batch, model): a
 	// checkpoint is resumed only with equal settings.
 	Settings any
@@ -163,7 +164,8 @@ func (c *Config) identity() (json.RawMessage, error) {
 		}
 	}
 	return json.Marshal(map[string]any{
-		"method": c.Method, "params": c.Params, "iterations": c.K, "eval_every": c.EvalEvery,
+		"kernels": kernel.Active().String(), // others round otherwise; DSBO_KERNEL chooses
+		"method":  c.Method, "params": c.Params, "iterations": c.K, "eval_every": c.EvalEvery,
 		"agents": c.W.N(), "p": c.p, "q": c.q, "mixing_matrix": hex.EncodeToString(w.Sum(nil))[:16],
 		"no_exact": c.NoExact, "tol": c.Tol, "adjoint_tol": c.AdjointTol, "settings": c.Settings, "examples": c.Problem.Digests,
 	})

@@ -44,7 +44,7 @@ func newEvaluator(c *Config, g group) (*evaluator, error) {
 
 // at evaluates the agents as they stand, of which those of other processes are nil. After an error the next evaluation begins
 // where this one did: it is repeated to the bit when a run that was interrupted in it goes on.
-func (e *evaluator) at(ctx context.Context, agents []*Agent) (Record, error) {
+func (e *evaluator) at(ctx context.Context, agents []*agent) (Record, error) {
 	var before [][]float64
 	for _, s := range e.state() {
 		before = append(before, slices.Clone(s.Value))
@@ -58,19 +58,19 @@ func (e *evaluator) at(ctx context.Context, agents []*Agent) (Record, error) {
 	return r, err
 }
 
-func (e *evaluator) evaluate(ctx context.Context, agents []*Agent) (Record, error) {
+func (e *evaluator) evaluate(ctx context.Context, agents []*agent) (Record, error) {
 	began := time.Now()
 	one := agents[e.local[0]]
-	r := Record{Iteration: one.Iteration(), PeakRSSMiB: PeakRSS(), ConsensusZ: unknown}
+	r := Record{Iteration: one.k, PeakRSSMiB: PeakRSS(), ConsensusZ: unknown}
 	parts := []struct {
 		into *Number
 		mean []float64
-		of   func(*Agent) []float64
+		of   func(*agent) []float64
 	}{
-		{&r.ConsensusX, e.x, (*Agent).x},
-		{&r.ConsensusY, e.y, (*Agent).y},
-		{&r.ConsensusZ, make([]float64, len(e.y)), (*Agent).z},
-		{new(Number), e.u, (*Agent).u},
+		{&r.ConsensusX, e.x, (*agent).x},
+		{&r.ConsensusY, e.y, (*agent).y},
+		{&r.ConsensusZ, make([]float64, len(e.y)), (*agent).z},
+		{new(Number), e.u, (*agent).u},
 	}
 	for _, part := range parts {
 		if part.of(one) == nil {
@@ -95,7 +95,7 @@ func (e *evaluator) evaluate(ctx context.Context, agents []*Agent) (Record, erro
 }
 
 // spread sets mean to the average of a variable over the agents and returns (1/n) Σ ‖v_i − mean‖².
-func (g group) spread(ctx context.Context, mean []float64, agents []*Agent, of func(*Agent) []float64) (Number, error) {
+func (g group) spread(ctx context.Context, mean []float64, agents []*agent, of func(*agent) []float64) (Number, error) {
 	rows := g.rows(len(mean), func(i int) []float64 { return of(agents[i]) })
 	if err := g.gather(ctx, rows); err != nil {
 		return unknown, err
@@ -108,7 +108,7 @@ func (g group) spread(ctx context.Context, mean []float64, agents []*Agent, of f
 	return Number(sum / float64(len(rows))), nil
 }
 
-func (e *evaluator) usage(ctx context.Context, r *Record, agents []*Agent) error {
+func (e *evaluator) usage(ctx context.Context, r *Record, agents []*agent) error {
 	all, err := e.spent(ctx, agents)
 	if err != nil {
 		return err
@@ -125,10 +125,10 @@ func (e *evaluator) usage(ctx context.Context, r *Record, agents []*Agent) error
 }
 
 // spent returns what each agent has spent. Where agents may come back, times stay where they were taken.
-func (g group) spent(ctx context.Context, agents []*Agent) ([]Usage, error) {
+func (g group) spent(ctx context.Context, agents []*agent) ([]Usage, error) {
 	all := make([]Usage, g.n)
 	rows := g.rows(usageLen, func(i int) []float64 {
-		u := agents[i].Usage()
+		u := agents[i].usage()
 		if g.survives() {
 			u = u.timeless()
 		}
@@ -139,7 +139,7 @@ func (g group) spent(ctx context.Context, agents []*Agent) ([]Usage, error) {
 	}
 	for i, row := range rows {
 		if all[i] = unpackUsage(row); agents[i] != nil {
-			all[i] = agents[i].Usage()
+			all[i] = agents[i].usage()
 		}
 	}
 	return all, nil
@@ -154,7 +154,7 @@ func (e *evaluator) scores(ctx context.Context, r *Record) error {
 }
 
 // solutions adds the exact values. Those of a personalized problem are averages over the agents'.
-func (e *evaluator) solutions(ctx context.Context, r *Record, agents []*Agent) error {
+func (e *evaluator) solutions(ctx context.Context, r *Record, agents []*agent) error {
 	r.Phi, r.GradNorm, r.HypergradientError, r.LowerError, r.LowerResidual = unknown, unknown, unknown, unknown, unknown
 	var rows [][]float64
 	switch {

@@ -75,7 +75,10 @@ func NewPart(team network.Team, t data.Task, m models.Model, c models.Config) (P
 		if err != nil {
 			return Problem{}, err
 		}
-		prob.Oracles[i], prob.Digests[i] = o, s.Digest()
+		prob.Oracles[i] = o
+		if prob.Digests[i], err = t.Digest(i); err != nil {
+			return Problem{}, err
+		}
 		if c.Float32 {
 			double := c
 			double.Float32 = false

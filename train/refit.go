@@ -180,13 +180,17 @@ func (s *refitting) advance(ctx context.Context, chunk int) error {
 	var wg sync.WaitGroup
 	for _, i := range s.local {
 		a := s.agents[i]
-		wg.Go(func() { errs[i] = a.Step(ctx, chunk, a.oracle, a.mixer) })
+		wg.Go(func() {
+			if errs[i] = a.Step(ctx, chunk, a.oracle, a.mixer); errs[i] != nil && !s.survives() {
+				s.exchange.Fail(errs[i]) // the others wait for this agent
+			}
+		})
 	}
 	wg.Wait()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return errors.Join(errs...)
+	return cause(errs, func(i int) bool { return s.agents[i].mixer.failed })
 }
 
 // gradient returns the largest tracked gradient of an agent, relative to the scale.

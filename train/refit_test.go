@@ -85,3 +85,27 @@ func TestRefitErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestRefitFails: what one agent cannot do ends the refit of all, and is the error.
+func TestRefitFails(t *testing.T) {
+	r, _ := refit(t)
+	out := errors.New("out of order")
+	r.Problem.Oracles[3] = &unable{r.Problem.Oracles[3], 25, out}
+	if _, err := r.Solve(context.Background(), make([]float64, p), nil); !errors.Is(err, out) {
+		t.Errorf("%v, want %v", err, out)
+	}
+}
+
+// unable is an oracle that fails at the n-th gradient of the lower loss.
+type unable struct {
+	dsbo.Oracle
+	n   int
+	err error
+}
+
+func (u *unable) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
+	if u.n--; u.n < 0 {
+		return u.err
+	}
+	return u.Oracle.LowerGrad(dst, x, y, s)
+}

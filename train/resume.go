@@ -65,10 +65,14 @@ func (c *Config) readCheckpoint() (*checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !g.whole() && c.From < 0 {
+	if !g.whole() && c.From == nil {
 		return nil, nil
 	}
-	path := c.checkpointPath(g, c.From)
+	from := 0
+	if c.From != nil {
+		from = c.From.Iteration
+	}
+	path := c.checkpointPath(g, from)
 	data, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) && g.whole() {
 		return nil, nil
@@ -114,7 +118,7 @@ func (r *runner) save() error {
 		c.MetricsBytes, c.MetricsSHA256 = r.metrics.size, r.metrics.sum.Sum(nil)
 	}
 	for _, i := range r.local {
-		c.Usage = append(c.Usage, r.agents[i].Usage())
+		c.Usage = append(c.Usage, r.agents[i].usage())
 		c.add(i, r.agents[i].state())
 	}
 	c.add(-1, r.eval.state())

@@ -74,7 +74,7 @@ type runner struct {
 	group
 	exchange network.Team
 	close    func()
-	agents   []*Agent // nil for those of other processes
+	agents   []*agent // nil for those of other processes
 	eval     *evaluator
 	metrics  *metrics
 	result   Result
@@ -93,7 +93,7 @@ func newRunner(c Config) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{Config: c, exchange: c.Problem.Team, close: func() {}, evaluated: -1, agents: make([]*Agent, len(c.Problem.Oracles))}
+	r := &runner{Config: c, exchange: c.Problem.Team, close: func() {}, evaluated: -1, agents: make([]*agent, len(c.Problem.Oracles))}
 	if r.group, err = c.Problem.group(); err != nil {
 		return nil, err
 	}
@@ -106,9 +106,9 @@ func newRunner(c Config) (*runner, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.agents[i] = NewAgent(i, a, c.Problem.Oracles[i], r.exchange.Mixer(i), c.W.Sends(i), c.MaxNorm)
+		r.agents[i] = newAgent(i, a, c.Problem.Oracles[i], r.exchange.Mixer(i), c.W.Sends(i), c.MaxNorm)
 		if c.Problem.Start != nil {
-			r.agents[i].Start(c.Problem.Start)
+			r.agents[i].start(c.Problem.Start)
 		}
 	}
 	r.eval, err = newEvaluator(&c, r.group)
@@ -193,7 +193,7 @@ func (r *runner) advance(ctx context.Context) (stop bool, err error) {
 	if !r.whole() && !r.survives() {
 		limit = r.done + 1 // processes that stop together ask each other
 	}
-	g := newGate(ctx, r.done, limit)
+	g := newGate(r.patient(ctx), r.done, limit)
 	inner, cancel := r.inner(ctx)
 	defer cancel()
 	errs := make([]error, len(r.agents))
@@ -203,9 +203,10 @@ func (r *runner) advance(ctx context.Context) (stop bool, err error) {
 		wg.Go(func() { errs[i] = r.drive(inner, r.agents[i], g) })
 	}
 	wg.Wait()
+	r.done = r.agents[r.local[0]].k
+	stop, err = r.agree(ctx, errs)
 	r.seconds += time.Since(start).Seconds()
-	r.done = r.agents[r.local[0]].Iteration()
-	if stop, err = r.agree(ctx, errs); err == nil {
+	if err == nil {
 		r.mark()
 	}
 	return stop, err
@@ -228,10 +229,10 @@ func (r *runner) inner(ctx context.Context) (context.Context, context.CancelFunc
 }
 
 // drive is the goroutine of one agent between two boundaries.
-func (r *runner) drive(ctx context.Context, a *Agent, g *gate) error {
+func (r *runner) drive(ctx context.Context, a *agent, g *gate) error {
 	var diverged error
-	for g.enter(a.Iteration()) {
-		err := a.Step(ctx)
+	for g.enter(a.k) {
+		err := a.step(ctx)
 		switch {
 		case a.diverged(err):
 			// The others are in the same iteration and need this agent to its end.
@@ -246,9 +247,9 @@ func (r *runner) drive(ctx context.Context, a *Agent, g *gate) error {
 			return err
 		}
 		if a == r.agents[r.local[0]] {
-			r.times = append(r.times, a.Last())
+			r.times = append(r.times, a.last)
 			if r.OnIteration != nil {
-				r.OnIteration(a.Iteration())
+				r.OnIteration(a.k)
 			}
 		}
 	}
@@ -289,15 +290,22 @@ func earliest(errs []error) (first *dsbo.DivergedError) {
 	return first
 }
 
-// failure returns the error that is no divergence, if there is one, and rather one that is not about the exchange, which
-// ends for all when one agent fails.
+// failure returns the error that is no divergence, if there is one.
 func (r *runner) failure(errs []error) error {
+	others := slices.Clone(errs)
+	for i, err := range errs {
+		if err != nil && r.agents[i].diverged(err) {
+			others[i] = nil
+		}
+	}
+	return cause(others, func(i int) bool { return r.agents[i].mixer.failed })
+}
+
+// cause returns of the agents' errors rather one that is not about the exchange, which ends for all when one agent fails.
+func cause(errs []error, exchange func(i int) bool) error {
 	var failed error
 	for i, err := range errs {
-		if err == nil || r.agents[i].diverged(err) {
-			continue
-		}
-		if !r.agents[i].mixer.failed {
+		if err != nil && !exchange(i) {
 			return err
 		}
 		if failed == nil {
@@ -315,7 +323,7 @@ func (r *runner) ask(ctx context.Context, stop bool, errs []error) (bool, *dsbo.
 			row[0] = 1
 		}
 		if d := earliest(errs[i : i+1]); d != nil {
-			row[1], row[2] = float64(1+slices.Index(watched, d.Quantity)), d.Value
+			row[1], row[2] = float64(2+slices.Index(watched, d.Quantity)), d.Value
 		}
 		return row
 	})
@@ -325,7 +333,11 @@ func (r *runner) ask(ctx context.Context, stop bool, errs []error) (bool, *dsbo.
 	stop = false
 	for i, row := range rows {
 		if row[1] > 0 {
-			return false, &dsbo.DivergedError{Agent: i, Iteration: r.done - 1, Quantity: watched[int(row[1])-1], Value: row[2]}, nil
+			quantity := "something of the method's own" // which its process names
+			if k := int(row[1]) - 2; k >= 0 {
+				quantity = watched[k]
+			}
+			return false, &dsbo.DivergedError{Agent: i, Iteration: r.done - 1, Quantity: quantity, Value: row[2]}, nil
 		}
 		stop = stop || row[0] > 0
 	}
@@ -366,10 +378,10 @@ func (r *runner) conclude(ctx context.Context) (err error) {
 	r.mark()
 	ctx = r.patient(ctx)
 	r.result.X, r.result.Y = make([]float64, r.p), make([]float64, r.q)
-	if _, err = r.spread(ctx, r.result.X, r.agents, (*Agent).x); err != nil {
+	if _, err = r.spread(ctx, r.result.X, r.agents, (*agent).x); err != nil {
 		return err
 	}
-	if _, err = r.spread(ctx, r.result.Y, r.agents, (*Agent).y); err != nil {
+	if _, err = r.spread(ctx, r.result.Y, r.agents, (*agent).y); err != nil {
 		return err
 	}
 	r.result.Usage, err = r.spent(ctx, r.agents)

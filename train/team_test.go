@@ -173,13 +173,40 @@ func TestPartsStopTogether(t *testing.T) {
 		if err != nil || len(damaged) != 0 || len(points) != 3 || points[0].Iteration != 15 || points[2].Iteration != 6 {
 			return nil, fmt.Errorf("points %+v, %v, %w: want those of iterations 15, 12 and 6", points, damaged, err)
 		}
-		c.Resume, c.From = true, 15
+		c.Resume, c.From = true, &points[0]
 		return train.Run(context.Background(), c)
 	})
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
 	sameRun(t, want, results[0])
+}
+
+// TestPartsStopBetween: a process that is interrupted between two iterations takes the others with it all the same.
+func TestPartsStopBetween(t *testing.T) {
+	for name, at := range map[string]func(c *train.Config, stop func()){
+		"evaluation": func(c *train.Config, stop func()) { c.OnRecord = func(train.Record) { stop() } },
+		"checkpoint": func(c *train.Config, stop func()) { c.OnCheckpoint = func(int) { stop() } },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, _ := config(t)
+			c.Dir = t.TempDir()
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			results, errs := together(parts(t, c, []int{0, 1}, []int{2, 3, 4}), func(k int, c train.Config) (*train.Result, error) {
+				if k == 1 {
+					at(&c, cancel)
+					return train.Run(ctx, c)
+				}
+				return train.Run(context.Background(), c)
+			})
+			for k, err := range errs {
+				if !errors.Is(err, train.ErrInterrupted) || results[k].Iterations != 1 {
+					t.Errorf("process %d: %v after %d iterations, want both interrupted after the next one", k, err, results[k].Iterations)
+				}
+			}
+		})
+	}
 }
 
 // TestPartsDiverge: every process learns which agent diverged.
@@ -234,7 +261,9 @@ func TestPointsAhead(t *testing.T) {
 	c.Dir = t.TempDir()
 	locals := [][]int{{0, 1}, {2, 3, 4}}
 	start := func(ctx context.Context, from int, c train.Config) (*train.Result, error) {
-		c.Resume, c.From = true, from
+		if c.Resume = true; from >= 0 {
+			c.From = &train.Point{Iteration: from}
+		}
 		return train.Run(ctx, c)
 	}
 	if _, errs := together(parts(t, c, locals...), func(_ int, c train.Config) (*train.Result, error) {
