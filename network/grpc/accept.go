@@ -12,14 +12,16 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/experimental"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 )
 
 func (m *Mixer) newServer() *rpc.Server {
-	creds := insecure.NewCredentials()
+	creds, readBuffer := insecure.NewCredentials(), bufferSize
 	if id := m.config.Identity; id != nil {
-		creds = credentials.NewTLS(id.Server())
+		creds = batched{credentials.NewTLS(id.Server()), &m.buffers}
+		readBuffer = 0 // as in newConn
 	}
 	s := rpc.NewServer(
 		rpc.Creds(watched{creds, m}),
@@ -27,8 +29,9 @@ func (m *Mixer) newServer() *rpc.Server {
 		rpc.MaxRecvMsgSize(m.maxMessage()),
 		rpc.StaticStreamWindowSize(streamWindow),
 		rpc.StaticConnWindowSize(streamWindow),
-		rpc.ReadBufferSize(bufferSize),
+		rpc.ReadBufferSize(readBuffer),
 		rpc.WriteBufferSize(bufferSize),
+		experimental.BufferPool(&m.pieces),
 		rpc.MaxConcurrentStreams(1),
 		rpc.MaxHeaderListSize(8<<10),
 		rpc.ConnectionTimeout(handshakeTimeout),

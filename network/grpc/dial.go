@@ -12,6 +12,7 @@ import (
 	rpc "google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/experimental"
 	"google.golang.org/grpc/peer"
 )
 
@@ -134,9 +135,10 @@ func (m *Mixer) greet(e *edge, s rpc.ClientStream) (hello, error) {
 }
 
 func (m *Mixer) newConn(e *edge, dial func(context.Context, string) (net.Conn, error)) (*rpc.ClientConn, error) {
-	creds := insecure.NewCredentials()
+	creds, readBuffer := insecure.NewCredentials(), bufferSize
 	if id := m.config.Identity; id != nil {
-		creds = credentials.NewTLS(id.Client(e.id))
+		creds = batched{credentials.NewTLS(id.Client(e.id)), &m.buffers}
+		readBuffer = 0 // TLS has one, from which pieces go where they belong
 	}
 	return rpc.NewClient("passthrough:///"+m.config.Addresses[e.id],
 		rpc.WithTransportCredentials(creds),
@@ -144,8 +146,9 @@ func (m *Mixer) newConn(e *edge, dial func(context.Context, string) (net.Conn, e
 		rpc.WithDefaultCallOptions(rpc.MaxCallRecvMsgSize(m.maxMessage())),
 		rpc.WithStaticStreamWindowSize(streamWindow),
 		rpc.WithStaticConnWindowSize(streamWindow),
-		rpc.WithReadBufferSize(bufferSize),
+		rpc.WithReadBufferSize(readBuffer),
 		rpc.WithWriteBufferSize(bufferSize),
+		experimental.WithBufferPool(&m.pieces),
 		rpc.WithMaxHeaderListSize(8<<10),
 		rpc.WithDisableRetry(),
 		rpc.WithDisableServiceConfig(),

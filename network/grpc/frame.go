@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
@@ -88,15 +89,18 @@ type frame struct {
 
 // encode returns a frame of a kind other than data.
 func encode(h header, text []byte) []byte {
-	b := h.allocate(len(text))
+	b := make([]byte, headerSize+len(text))
+	h.put(b, len(text))
 	copy(b[headerSize:], text)
 	return seal(b)
 }
 
 // encodeData returns the frame of one exchange.
 func encodeData(run uint64, from, round, purpose int, v []float64) []byte {
-	b := header{kind: kindData, run: run, from: from, round: round, next: purpose}.allocate(8 * len(v))
-	copy(b[headerSize:], bytesOf(v))
+	var head [headerSize / 8]float64
+	h := header{kind: kindData, run: run, from: from, round: round, next: purpose}
+	h.put(bytesOf(head[:]), 8*len(v))
+	b := bytesOf(append(head[:], v...)) // unlike make, append clears nothing that is written next
 	if cpu.IsBigEndian {
 		for i, x := range floatBits(v) {
 			binary.LittleEndian.PutUint64(b[headerSize+8*i:], x)
@@ -105,8 +109,21 @@ func encodeData(run uint64, from, round, purpose int, v []float64) []byte {
 	return seal(b)
 }
 
-func (h header) allocate(payload int) []byte {
-	b := make([]byte, headerSize+payload)
+// vectorOf returns the vector of a frame that encodeData has made, mostly in the frame's memory.
+func vectorOf(frame []byte) []float64 {
+	payload := frame[headerSize:]
+	v := unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(payload))), len(payload)/8)
+	if cpu.IsBigEndian {
+		v = slices.Clone(v)
+		for i := range v {
+			floatBits(v)[i] = binary.LittleEndian.Uint64(payload[8*i:])
+		}
+	}
+	return v
+}
+
+// put writes all but the checksum to the start of a frame.
+func (h header) put(b []byte, payload int) {
 	copy(b, magic)
 	b[4] = version
 	b[5] = byte(h.kind)
@@ -116,7 +133,6 @@ func (h header) allocate(payload int) []byte {
 	binary.LittleEndian.PutUint64(b[24:], uint64(h.round))
 	binary.LittleEndian.PutUint64(b[32:], uint64(h.next))
 	binary.LittleEndian.PutUint32(b[44:], h.seq)
-	return b
 }
 
 // seal writes the checksum of a frame whose checksum is zero.

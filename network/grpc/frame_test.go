@@ -34,9 +34,13 @@ func TestDataRoundTrip(t *testing.T) {
 		if f.err != nil || f.header != want || len(f.data) != len(v) || len(f.text) != 0 || f.size != len(b) || f.sum != checksum(b) {
 			t.Fatalf("%d numbers: %+v of size %d, error %v, want %+v", len(v), f.header, f.size, f.err, want)
 		}
+		own := vectorOf(b)
+		if len(own) != len(v) {
+			t.Fatalf("%d numbers in a frame of %d", len(own), len(v))
+		}
 		for i := range v {
-			if math.Float64bits(f.data[i]) != math.Float64bits(v[i]) {
-				t.Fatalf("entry %d is %x, want %x", i, f.data[i], v[i])
+			if math.Float64bits(f.data[i]) != math.Float64bits(v[i]) || math.Float64bits(own[i]) != math.Float64bits(v[i]) {
+				t.Fatalf("entry %d is %x, and %x in the frame, want %x", i, f.data[i], own[i], v[i])
 			}
 		}
 	}

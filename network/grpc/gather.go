@@ -78,11 +78,11 @@ func (m *Mixer) gather(ctx context.Context, rows [][]float64) error {
 // gatherPart gathers the entries from lo to before hi of all rows.
 func (m *Mixer) gatherPart(ctx context.Context, rows [][]float64, lo, hi int) error {
 	for step, agents := range m.flood.send {
-		m.own = m.own[:0]
+		m.rows = m.rows[:0]
 		for _, i := range agents {
-			m.own = append(m.own, rows[i][lo:hi]...)
+			m.rows = append(m.rows, rows[i][lo:hi]...)
 		}
-		if err := m.exchange(ctx, gathering(len(rows[0])), m.own); err != nil {
+		if _, err := m.exchange(ctx, gathering(len(rows[0])), m.rows); err != nil {
 			return err
 		}
 		for k, e := range m.edges {

@@ -29,8 +29,10 @@ type Mixer struct {
 	closing           sync.Once
 	signal            chan struct{} // holds one wake-up of Mix, Gather or Drain
 	in                [][]float64   // the terms of a sum
-	own               []float64     // a copy of src where dst is src, and the rows that Gather sends
+	rows              []float64     // those that Gather sends
 	local             []int         // this agent
+	buffers           sync.Pool     // of *[]byte, for batched
+	pieces            pool          // for what gRPC receives
 	flood             *flood        // nil before the first Gather
 
 	mu        sync.Mutex
@@ -72,14 +74,11 @@ func (m *Mixer) mix(ctx context.Context, dst, src []float64) error {
 	if len(dst) != len(src) {
 		return m.lockedFail(fmt.Errorf("%w: dst has length %d, want %d as src", dsbo.ErrShape, len(dst), len(src)))
 	}
-	if err := m.exchange(ctx, mixing, src); err != nil {
+	own, err := m.exchange(ctx, mixing, src)
+	if err != nil {
 		return err
 	}
-	if len(src) > 0 && &dst[0] == &src[0] { // a long sum writes dst before it has read all terms
-		m.own = append(m.own[:0], src...)
-		src = m.own
-	}
-	row := m.collect(src)
+	row := m.collect(own) // not src, which may be dst: a long sum writes that before it has read all terms
 	for k, w := range row {
 		if len(m.in[k]) != len(src) {
 			return m.lockedFail(fmt.Errorf("%w: agent %d sends %d numbers but its neighbour %d sends %d, want them equal",
@@ -92,24 +91,25 @@ func (m *Mixer) mix(ctx context.Context, dst, src []float64) error {
 }
 
 // exchange sends src to all neighbours and waits for their vectors of this exchange, which stay in their slots
-// until advance and the next exchange.
-func (m *Mixer) exchange(ctx context.Context, purpose int, src []float64) error {
+// until advance and the next exchange. own is a copy of src, which must not be changed.
+func (m *Mixer) exchange(ctx context.Context, purpose int, src []float64) (own []float64, err error) {
 	if len(src) > m.config.MaxFloats {
-		return m.lockedFail(fmt.Errorf("%w: a vector of %d numbers, want at most MaxFloats = %d", dsbo.ErrConfig, len(src), m.config.MaxFloats))
+		return nil, m.lockedFail(fmt.Errorf("%w: a vector of %d numbers, want at most MaxFloats = %d", dsbo.ErrConfig, len(src), m.config.MaxFloats))
 	}
-	if err := m.publish(encodeData(m.run, m.config.Agent, m.round, purpose, src), purpose, len(src)); err != nil {
-		return err
+	frame := encodeData(m.run, m.config.Agent, m.round, purpose, src)
+	if err := m.publish(frame, purpose, len(src)); err != nil {
+		return nil, err
 	}
 	if err := m.await(ctx, func() bool { return m.missing == 0 }); err != nil {
-		return err
+		return nil, err
 	}
 	for _, e := range m.edges {
 		if other := e.purpose[m.round%2]; other != purpose {
-			return m.lockedFail(fmt.Errorf("%w: agent %d %s but its neighbour %d %s, want them to do the same",
+			return nil, m.lockedFail(fmt.Errorf("%w: agent %d %s but its neighbour %d %s, want them to do the same",
 				dsbo.ErrShape, m.config.Agent, purposeName(purpose), e.id, purposeName(other)))
 		}
 	}
-	return nil
+	return vectorOf(frame), nil
 }
 
 // advance makes the next exchange the present one.
@@ -155,12 +155,12 @@ func (m *Mixer) count(floats int) {
 }
 
 // collect sets m.in to the terms of this agent's sum and returns their weights.
-func (m *Mixer) collect(src []float64) []network.Weight {
+func (m *Mixer) collect(own []float64) []network.Weight {
 	row := m.config.Matrix.Row(m.config.Agent)
 	edges := m.edges
 	for k, w := range row {
 		if w.Agent == m.config.Agent {
-			m.in[k] = src
+			m.in[k] = own
 		} else {
 			m.in[k] = edges[0].slot[m.round%2]
 			edges = edges[1:]

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"time"
 
 	"dsbo/network"
@@ -19,8 +20,9 @@ const (
 	closeTimeout = time.Second
 	// streamWindow is how many bytes may be on their way before they are read.
 	streamWindow = 16 << 20
-	// bufferSize is that of reading from and writing to a connection.
-	bufferSize = 32 << 10
+	// bufferSize is that of reading from and writing to a connection: two vectors of MNIST's weights, as an agent
+	// that was late has two to send at once.
+	bufferSize = 128 << 10
 )
 
 const (
@@ -68,13 +70,14 @@ func Open(c Config) (*Mixer, error) {
 // newMixer returns a mixer that is connected to nothing.
 func newMixer(c Config) *Mixer {
 	m := &Mixer{
-		config: c,
-		run:    runHash(c.Run, c.Hash),
-		signal: make(chan struct{}, 1),
-		in:     make([][]float64, len(c.Matrix.Row(c.Agent))),
-		local:  []int{c.Agent},
-		round:  c.Round,
-		window: window{start: c.Round, maxFrames: c.KeepFrames, maxBytes: c.KeepBytes},
+		config:  c,
+		run:     runHash(c.Run, c.Hash),
+		signal:  make(chan struct{}, 1),
+		in:      make([][]float64, len(c.Matrix.Row(c.Agent))),
+		local:   []int{c.Agent},
+		buffers: sync.Pool{New: func() any { return new([]byte) }},
+		round:   c.Round,
+		window:  window{start: c.Round, maxFrames: c.KeepFrames, maxBytes: c.KeepBytes},
 	}
 	m.dialing, m.stopDial = context.WithCancel(context.Background())
 	m.streams, m.stopAll = context.WithCancel(context.Background())

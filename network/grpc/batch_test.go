@@ -1,0 +1,146 @@
+package grpc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"dsbo/internal/pki"
+
+	"google.golang.org/grpc/credentials"
+)
+
+// A watchedConn tells of each Write before it begins.
+type watchedConn struct {
+	net.Conn
+	writes chan int // lengths
+	fails  error    // what Write returns, if not nil
+}
+
+func (c *watchedConn) Write(p []byte) (int, error) {
+	c.writes <- len(p)
+	if c.fails != nil {
+		return 0, c.fails
+	}
+	return c.Conn.Write(p)
+}
+
+// batchPair returns both ends of a connection after the handshake, and what is below the client's.
+func batchPair(t *testing.T) (client, server net.Conn, below *watchedConn) {
+	t.Helper()
+	now := time.Now()
+	a, err := pki.NewAuthority("test", now.Add(-time.Hour), now.Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := make([]*pki.Identity, 2)
+	for i := range ids {
+		if ids[i], err = a.Issue(i, now.Add(-time.Hour), now.Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	buffers := &sync.Pool{New: func() any { return new([]byte) }}
+	c, s := net.Pipe()
+	t.Cleanup(func() { c.Close(); s.Close() })
+	below = &watchedConn{Conn: c, writes: make(chan int, 100)}
+	done := make(chan error)
+	go func() {
+		var err error
+		server, _, err = batched{credentials.NewTLS(ids[1].Server()), buffers}.ServerHandshake(s)
+		done <- err
+	}()
+	client, info, err := batched{credentials.NewTLS(ids[0].Client(1)), buffers}.ClientHandshake(t.Context(), pki.Name(1), below)
+	if err := errors.Join(err, <-done); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := info.(credentials.TLSInfo); !ok {
+		t.Fatalf("%T, want credentials.TLSInfo, which names the neighbour", info)
+	}
+	for len(below.writes) > 0 {
+		<-below.writes
+	}
+	return client, server, below
+}
+
+// TestBatchedWrite: what is written above TLS at once is so below it, however many records it takes.
+func TestBatchedWrite(t *testing.T) {
+	client, server, below := batchPair(t)
+	for _, length := range []int{1, 100 << 10, 3} {
+		want := bytes.Repeat([]byte{byte(length), 7}, length)
+		done := make(chan error)
+		go func() {
+			_, err := client.Write(want)
+			done <- err
+		}()
+		got := make([]byte, len(want))
+		_, err := io.ReadFull(server, got)
+		if err := errors.Join(err, <-done); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%d bytes did not come as they were sent", len(want))
+		}
+		if n := len(below.writes); n != 1 {
+			t.Errorf("%d writes of %d bytes, want 1", n, len(want))
+		}
+		<-below.writes
+	}
+}
+
+// TestBatchedClose: Close does not wait for a Write that nobody reads, which fails then.
+func TestBatchedClose(t *testing.T) {
+	client, _, below := batchPair(t)
+	done := make(chan error)
+	go func() {
+		_, err := client.Write(make([]byte, 100<<10))
+		done <- err
+	}()
+	<-below.writes
+	if err := client.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-done; err == nil {
+		t.Error("nil, want an error from a Write that was stuck")
+	}
+	if len(below.writes) != 0 {
+		t.Errorf("%d more writes below, want none", len(below.writes))
+	}
+	if _, err := client.Write([]byte{1}); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("%v after Close, want net.ErrClosed", err)
+	}
+}
+
+// TestBatchedFailure: what was lost in a Write is an error of all that follow.
+func TestBatchedFailure(t *testing.T) {
+	client, _, below := batchPair(t)
+	below.fails = context.DeadlineExceeded
+	for range 2 {
+		if n, err := client.Write([]byte{1}); n != 0 || !errors.Is(err, below.fails) {
+			t.Errorf("%d, %v, want 0, %v", n, err, below.fails)
+		}
+	}
+	if n := len(below.writes); n != 1 {
+		t.Errorf("%d writes below, want 1", n)
+	}
+}
+
+// TestPool: a piece has the length that was asked for, whatever was in its memory before.
+func TestPool(t *testing.T) {
+	var p pool
+	for _, length := range []int{0, 1, pieceSize, 5, pieceSize + 1, pieceSize, 0} {
+		b := p.Get(length)
+		if len(*b) != length {
+			t.Errorf("%d bytes, want %d", len(*b), length)
+		}
+		p.Put(b)
+	}
+	p.Put(new(make([]byte, 10))) // of no use
+	if b := p.Get(pieceSize); len(*b) != pieceSize {
+		t.Errorf("%d bytes, want %d", len(*b), pieceSize)
+	}
+}
