@@ -78,6 +78,9 @@ func TestMPI(t *testing.T) {
 		t.Error("a process was killed: want that the job fails")
 	}
 	state(t, lost, "unfinished")
+	if text, err := job(t, 2, "-out", lost, "-resume", "-data", dir).CombinedOutput(); err == nil || !strings.Contains(string(text), "has its agents in 3 processes") {
+		t.Errorf("%v, want that fewer processes are refused:\n%s", err, text)
+	}
 	text, err := job(t, 3, "-out", lost, "-resume", "-data", dir).CombinedOutput()
 	if err != nil || !strings.Contains(string(text), "going on after iteration") {
 		t.Errorf("%v, want that it goes on from a checkpoint:\n%s", err, text)
@@ -98,7 +101,7 @@ func TestMPIUsage(t *testing.T) {
 		want string
 	}{
 		{2, []string{"-batch", "31"}, "mnist: -batch 31: an agent has 30 examples"},
-		{4, nil, "mnist: 3 agents on more processes: want as many at most"},
+		{4, nil, "mnist: 3 agents on 4 processes: want as many at most"},
 		{2, []string{"-out", "/proc/none"}, "mnist: folder /proc/none"},
 	} {
 		text, err := job(t, tt.n, long(dir, filepath.Join(t.TempDir(), "out"), tt.args...)...).CombinedOutput()

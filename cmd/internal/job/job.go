@@ -279,13 +279,9 @@ func (r *runner) preflight(ctx context.Context) error {
 
 func (r *runner) trainConfig() train.Config {
 	s := r.Settings
-	from := -1
-	if r.point != nil {
-		from = r.point.Iteration
-	}
 	return train.Config{
 		Problem: r.problem.Problem, W: r.graph.W, Method: s.Algorithm, Params: r.params, K: s.K,
-		EvalEvery: s.EvalEvery, CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder), Resume: s.Resume || r.point != nil, From: from,
+		EvalEvery: s.EvalEvery, CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder), Resume: s.Resume || r.point != nil, From: r.point,
 		Settings: map[string]any{"task": r.problem.Settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType},
 		NoExact:  !r.problem.Convex, Tol: exactTol, AdjointTol: adjointTol, Curvature: r.lmax,
 		DenseLimit: int64(s.Memory * (1 << 30)),
@@ -314,10 +310,16 @@ func (r *runner) execute(ctx context.Context) error {
 
 // failed writes how the run ended, if it had begun, and returns its error.
 func (r *runner) failed(err error) error {
+	if r.waits && stateOf(err) == interrupted {
+		return fmt.Errorf("%w as it waited for the other agents; it has finished", train.ErrInterrupted)
+	}
 	if r.result == nil || !r.writes || r.waits {
 		return err
 	}
 	state := stateOf(err)
+	if state == interrupted && !errors.Is(err, train.ErrInterrupted) { // in what comes after the iterations
+		err = fmt.Errorf("%w after %d iterations, before the models were found", train.ErrInterrupted, r.result.Iterations)
+	}
 	if w := r.folder.WriteSummary(r.summarize(state, err)); w != nil {
 		return fmt.Errorf("%w; summary: %w", err, w)
 	}

@@ -2,10 +2,12 @@ package job
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"io/fs"
 	"math"
 	"slices"
+	"strings"
 
 	"dsbo"
 	"dsbo/network"
@@ -18,6 +20,10 @@ type Link struct {
 	// the run that it finds there. Below 0: processes that start and stop together, and share the folder, to
 	// which that of agent 0 writes.
 	Agent int
+	// Identity stands for the run and the agent of a process that may come back: a folder with another one is not its.
+	Identity string
+	// Processes is how many start and stop together.
+	Processes int
 	// Open opens this process's end of the exchange over a graph, of which exchange from is the next.
 	// Who makes the link closes it, after the job.
 	Open func(ctx context.Context, g *network.Graph, from int) (network.Team, error)
@@ -27,7 +33,7 @@ type Link struct {
 func (r *runner) join(ctx context.Context) (err error) {
 	switch {
 	case r.Link == nil:
-		return nil
+		return r.sameLayout()
 	case r.Link.Agent >= 0:
 		return r.comeBack(ctx)
 	}
@@ -45,13 +51,19 @@ func (r *runner) join(ctx context.Context) (err error) {
 func (r *runner) joinTogether(ctx context.Context) error {
 	mine := r.team.Local()
 	if len(mine) == 0 {
-		return bad("%d agents on more processes: want as many at most", r.graph.W.N())
+		return bad("%d agents on %d processes: want as many at most", r.graph.W.N(), r.processes())
 	}
 	if r.writes = mine[0] == 0; r.writes {
 		r.folder, r.mode = r.place()
 		if err := r.folder.Check(r.mode); err != nil {
 			return err
 		}
+		if err := r.sameLayout(); err != nil {
+			return err
+		}
+	}
+	if err := r.sameSettings(ctx); err != nil {
+		return err
 	}
 	name, err := r.spread(ctx, string(r.folder))
 	if err != nil {
@@ -69,6 +81,60 @@ func (r *runner) joinTogether(ctx context.Context) error {
 		r.view.Log("left out: %v", d)
 	}
 	return r.newest(ctx, points)
+}
+
+func (r *runner) processes() int {
+	if r.Link == nil {
+		return 1
+	}
+	return max(1, r.Link.Processes)
+}
+
+func (r *runner) identity() string {
+	if r.Link == nil {
+		return ""
+	}
+	return r.Link.Identity
+}
+
+// sameLayout reports a run in the folder that this process cannot go on with, because its agents were elsewhere or it is
+// another one's.
+func (r *runner) sameLayout() error {
+	if r.mode != train.Resume && (r.Link == nil || r.Link.Agent < 0) {
+		return nil
+	}
+	var c Config
+	if err := r.folder.ReadConfig(&c); err != nil {
+		return err
+	}
+	if c.Identity != r.identity() {
+		return bad("%s holds another run than this agent's, or that of another agent: want another folder", r.folder)
+	}
+	if c.Identity == "" && (c.Transport != r.Settings.Transport || c.Processes != r.processes()) {
+		return bad("-resume: the run in %s has its agents in %d processes (-transport %s), here there are %d (-transport %s): want the same",
+			r.folder, c.Processes, c.Transport, r.processes(), r.Settings.Transport)
+	}
+	return nil
+}
+
+// sameSettings reports that processes were given different ones.
+func (r *runner) sameSettings(ctx context.Context) error {
+	sum := sha256.Sum256([]byte(r.Task + "\n" + strings.Join(r.flags, "\n")))
+	rows := r.rows(len(sum))
+	for _, i := range r.team.Local() {
+		for k, b := range sum {
+			rows[i][k] = float64(b)
+		}
+	}
+	if err := r.team.Gather(ctx, rows); err != nil {
+		return err
+	}
+	for i, row := range rows {
+		if !slices.Equal(row, rows[0]) {
+			return bad("the process of agent %d was given other flags than that of agent 0: want the same", i)
+		}
+	}
+	return nil
 }
 
 // longest is the length that a folder's name may have between processes.
@@ -138,10 +204,13 @@ func (r *runner) comeBack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if state == "" || r.mode != train.Fresh {
-		if err := r.folder.Check(r.mode); err != nil {
-			return err
-		}
+	if state == "" {
+		err = r.folder.Check(r.mode)
+	} else {
+		err = r.sameLayout()
+	}
+	if err != nil {
+		return err
 	}
 	from, err := r.findPoint(math.MaxInt)
 	if err != nil {

@@ -31,6 +31,11 @@ type Config struct {
 	ExactTol        float64     `json:"exact_tolerance"`
 	AdjointTol      float64     `json:"adjoint_tolerance"`
 	Curvature       float64     `json:"curvature"` // largest L_max of an agent at the start
+	// Transport and Processes say where the agents are; a run is resumed in the same way.
+	Transport string `json:"transport"`
+	Processes int    `json:"processes"`
+	// Identity is that of [Link].
+	Identity string `json:"identity,omitempty"`
 	// Flags are those given, which a resumed run takes over.
 	Flags []string    `json:"flags"`
 	Build train.Build `json:"build"`
@@ -45,6 +50,7 @@ func (r *runner) makeConfig(c train.Config) Config {
 		Batch: s.Batch, DType: s.DType, Seed: s.Seed, Problem: r.problem.Settings,
 		EvalEvery: c.EvalEvery, CheckpointEvery: c.CheckpointEvery, ExactTol: exactTol, AdjointTol: adjointTol,
 		Curvature: slices.Max(r.lmax), Flags: r.flags, Build: train.ThisBuild(),
+		Transport: s.Transport, Processes: r.processes(), Identity: r.identity(),
 	}
 }
 

@@ -115,7 +115,7 @@ func (s *Settings) Flags(f *cli.Flags, presets []string) {
 	f.IntVar(&s.Batch, "batch", 0, "`examples` in a draw ξ or φ, 0 for all (default: the preset's)")
 	f.StringVar(&s.DType, "dtype", cmp.Or(s.DType, "float32"), "`type` of numbers in the agents' oracles, float32 or float64; evaluation is in float64")
 	f.Uint64Var(&s.Seed, "seed", 1, "`number` that all draws depend on")
-	f.Float64Var(&s.Memory, "memory", 4, "`GiB` that the matrices of jhip and gbdsbo may take, all agents together")
+	f.Float64Var(&s.Memory, "memory", 4, "`GiB` that the matrices of jhip and gbdsbo may take, all agents of a process together")
 	f.IntVar(&s.Refit, "refit", 2000, "at most so many `steps` of y for each model that is found at the end")
 	f.Group("Computation", "batch", "dtype", "seed", "memory", "refit")
 
