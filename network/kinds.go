@@ -27,8 +27,8 @@ func kinds() []error {
 }
 
 // Kind returns the number by which a transport tells other processes what kind of error it was that ended an
-// exchange: from 1 for those that keep their identity, ErrClosed, ErrSilent, dsbo.ErrConfig, dsbo.ErrShape, dsbo.ErrDiverged,
-// dsbo.ErrCapability, context.Canceled and context.DeadlineExceeded, and 0 for all others.
+// exchange: from 1 for those that keep their identity, ErrClosed, ErrSilent, dsbo.ErrConfig, dsbo.ErrShape,
+// dsbo.ErrCapability, dsbo.ErrDiverged, context.Canceled and context.DeadlineExceeded, and 0 for all others.
 func Kind(err error) int {
 	return 1 + slices.IndexFunc(kinds(), func(k error) bool { return errors.Is(err, k) })
 }

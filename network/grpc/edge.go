@@ -286,7 +286,7 @@ func (e *edge) beat() error {
 			s.drop(fmt.Errorf("nothing heard for %v", e.silence()))
 		}
 	}
-	if e.level > 0 && !e.wanted() {
+	if e.level == e.m.top() && !e.wanted() { // it has left for good
 		return nil
 	}
 	if e.silence() >= c.SilentAfter && !e.named {

@@ -333,6 +333,26 @@ func TestEndOfStream(t *testing.T) {
 	}
 }
 
+// TestSilenceAfterTheEnd: a neighbour that has finished, and has not left, is waited for as long as any other.
+func TestSilenceAfterTheEnd(t *testing.T) {
+	m, _ := pathAgent(t, func(c *Config) {
+		c.Heartbeat, c.SilentAfter, c.PeerTimeout = time.Second, 5*time.Second, 20*time.Second
+	})
+	s, other := attached(t, m, 0, 0, 0), attached(t, m, 2, 0, 0)
+	says(t, s, encode(header{kind: kindDone, run: m.run, next: 1, seq: 1}, nil))
+	m.beginDrain()
+	for k := range 20 {
+		if m.err != nil {
+			t.Fatalf("error %v after %d s", m.err, k)
+		}
+		m.beat()
+		says(t, other, encode(header{kind: kindPing, run: m.run, from: 2, seq: uint32(k + 1)}, nil))
+	}
+	if e, ok := errors.AsType[*SilentError](m.Drain(t.Context())); !ok || e.Agent != 0 {
+		t.Errorf("error %v after 20 s, want that agent 0 was silent", m.err)
+	}
+}
+
 func TestWindow(t *testing.T) {
 	frame := func(n int) []byte { return bytes.Repeat([]byte{1}, n) }
 	w := window{start: 5, maxFrames: 4, maxBytes: 100}

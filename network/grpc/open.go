@@ -50,7 +50,7 @@ func Open(c Config) (*Mixer, error) {
 	m := newMixer(c)
 	m.server = m.newServer()
 	m.work.Go(func() {
-		if err := m.server.Serve(c.Listener); err != nil {
+		if err := m.server.Serve(c.Listener); err != nil && err != rpc.ErrServerStopped { // before it began
 			c.Log.Error("no longer listening", "reason", err)
 		}
 	})

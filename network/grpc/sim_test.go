@@ -1,10 +1,8 @@
 package grpc
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -146,125 +144,6 @@ func (s *sim) advance(i int) {
 		simStep(a.x, i, m.round)
 		m.round++
 		a.published = false
-	}
-}
-
-// connect opens a stream between two neighbours: their hellos, then the sessions.
-func (s *sim) connect(i, j int) {
-	if s.agents[i].over || s.agents[j].over {
-		return
-	}
-	s.disconnect(i, j)
-	var hellos [2]hello
-	ends := [2]int{i, j}
-	for k, a := range ends {
-		var f frame
-		b := s.agents[a].m.edge(ends[1-k]).hello()
-		f.decode(bytes.NewReader(b), len(b))
-		h, err := readHello(&f)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		hellos[k] = h
-	}
-	for k, a := range ends {
-		e := s.agents[a].m.edge(ends[1-k])
-		n := newSession(e, nil)
-		if err := n.open(hellos[1-k]); err != nil {
-			s.t.Fatal(err)
-		}
-		*s.links[[2]int{a, ends[1-k]}] = simLink{session: n}
-	}
-}
-
-// disconnect breaks the stream between two neighbours. What was on its way is lost.
-func (s *sim) disconnect(i, j int) {
-	for _, ends := range [][2]int{{i, j}, {j, i}} {
-		l := s.links[ends]
-		if l.session != nil {
-			l.session.e.detach(l.session, errReplaced)
-		}
-		*l = simLink{}
-	}
-}
-
-// leave is the orderly end of an agent: it says what it has to say and ends its streams.
-func (s *sim) leave(i int) {
-	a := s.agents[i]
-	a.over = true
-	a.m.tellAll()
-	for _, j := range s.w.Neighbours(i) {
-		ends := [2]int{i, j}
-		l := s.links[ends]
-		for s.transmit(l) {
-		}
-		for len(l.frames) > 0 {
-			s.deliver(ends, l)
-		}
-		if back := s.links[[2]int{j, i}]; back.session != nil {
-			back.session.e.detach(back.session, io.EOF)
-		}
-		s.disconnect(i, j)
-	}
-}
-
-// crash loses an agent with all but its checkpoints, of which it may lose some too.
-func (s *sim) crash(i int) {
-	a := s.agents[i]
-	if a.over {
-		return
-	}
-	for _, j := range s.w.Neighbours(i) {
-		s.disconnect(i, j)
-	}
-	for len(a.saved) > 0 && !a.draining && s.rand.IntN(4) == 0 {
-		a.saved = a.saved[:len(a.saved)-1]
-	}
-	a.m = s.mixer(i, s.restore(a, i, math.MaxInt))
-}
-
-// transmit puts the next frame of an agent onto a link, if there is one.
-func (s *sim) transmit(l *simLink) bool {
-	if l.session == nil {
-		return false
-	}
-	frame, _ := l.session.e.take(l.session)
-	if frame == nil {
-		return false
-	}
-	u := 1.0
-	if s.faulty {
-		u = s.rand.Float64()
-	}
-	switch {
-	case u < 0.05:
-	case u < 0.10:
-		l.frames = append(l.frames, frame, frame)
-	case u < 0.15:
-		flipped := slices.Clone(frame)
-		flipped[s.rand.IntN(len(flipped))] ^= 1 << s.rand.IntN(8)
-		l.frames = append(l.frames, flipped)
-	case u < 0.20:
-		at := s.rand.IntN(len(l.frames) + 1)
-		l.frames = slices.Insert(l.frames, at, frame)
-	default:
-		l.frames = append(l.frames, frame)
-	}
-	return true
-}
-
-// deliver takes the next frame off a link.
-func (s *sim) deliver(ends [2]int, l *simLink) {
-	if len(l.frames) == 0 {
-		return
-	}
-	b := l.frames[0]
-	l.frames = l.frames[1:]
-	var f frame
-	f.decode(bytes.NewReader(b), len(b))
-	e := s.agents[ends[1]].m.edge(ends[0])
-	if err := e.handle(&f); err != nil {
-		s.t.Fatalf("agent %d from agent %d: %v", ends[1], ends[0], err)
 	}
 }
 

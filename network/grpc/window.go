@@ -55,7 +55,8 @@ type roundSum struct {
 	known bool
 }
 
-// keptSums is more than a checkpoint's worth of exchanges.
+// keptSums is of how many exchanges sums are kept: all that a neighbour repeats after a checkpoint of the method, and
+// the last of a refit or an exact solution, which take many more. What a neighbour repeats from before is taken unchecked.
 const keptSums = 4096
 
 func (s *sums) put(round int, sum uint32) {
