@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -102,6 +103,8 @@ func (f *file) checkGraph() error {
 		return fmt.Errorf(`"prob" is %v, want it for the graph erdos-renyi alone`, *f.prob)
 	case f.graph != nil && strings.HasSuffix(*f.graph, ".json"):
 		return fmt.Errorf(`"graph" %q is a file, want its "edges" or "W" in this one: all agents must have the same`, *f.graph)
+	case f.graph != nil && !slices.Contains(network.Names(), *f.graph):
+		return fmt.Errorf(`"graph" %q is unknown, want one of %s`, *f.graph, strings.Join(network.Names(), ", "))
 	}
 	return nil
 }

@@ -146,7 +146,7 @@ func TestErrors(t *testing.T) {
 		{`{"run": "r", "task": "mnist", "agents": ["a:0"]}`, `port "0", want 1 to 65535`},
 		{`{"run": "r", "task": "mnist", "agents": ["a:1", "b:1", "A:01"]}`, `agents 0 and 2 have the same address "A:01"`},
 
-		{full(`, "graph": "circle"`), `no graph "circle"`},
+		{full(`, "graph": "circle"`), `"graph" "circle" is unknown, want one of ring, complete, star`},
 		{full(`, "graph": "g.json"`), `"graph" "g.json" is a file, want its "edges" or "W" in this one`},
 		{full(`, "graph": "ring", "edges": [[0, 1]]`), `more than one of "graph", "edges" and "W"`},
 		{full(`, "edges": [[0, 2]]`), "cluster file: graph file c.json: "},
@@ -171,6 +171,10 @@ func TestErrors(t *testing.T) {
 		{full(`, "flags": ["-"]`), `"-", want -name=value`},
 		{full(`, "flags": ["-K=x"]`), `"flags": invalid value "x" for flag -K`},
 		{full(`, "flags": ["-r=1"]`), "not defined: -r"},
+		{full(`, "flags": ["-K=0"]`), `"flags": -K 0: want at least 1`},
+		{full(`, "flags": ["-algorithm=zz"]`), `"flags": -algorithm: algorithm "zz" is unknown`},
+		{full(`, "flags": ["-model=zz"]`), `"flags": -model zz: want one of softmax`},
+		{full(`, "flags": ["-beta=-1"]`), "beta"},
 		{full(`, "flags": ["-h"]`), "help is not a setting, want flags of mnist"},
 	} {
 		c, err := cluster.Parse("c.json", []byte(tt.text))

@@ -42,9 +42,14 @@ func (c *Cluster) checkFlags() error {
 			return fmt.Errorf(`"flags": %q has no place here: it is for a run on one machine`, f)
 		}
 	}
-	if _, err := task.Parse(c.Task, c.Flags, io.Discard); errors.Is(err, flag.ErrHelp) {
+	j, err := task.Parse(c.Task, c.Flags, io.Discard)
+	if errors.Is(err, flag.ErrHelp) {
 		return fmt.Errorf(`"flags": help is not a setting, want flags of %s`, c.Task)
-	} else if err != nil {
+	}
+	if err == nil {
+		err = j.Check()
+	}
+	if err != nil {
 		text := strings.TrimPrefix(err.Error(), dsbo.ErrConfig.Error()+": ")
 		return fmt.Errorf(`"flags": %s`, text)
 	}

@@ -3,6 +3,8 @@ package task
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"dsbo/cmd/internal/job"
 	"dsbo/data"
@@ -34,7 +36,7 @@ func MNIST(args []string, help io.Writer) (*job.Job, error) {
 	j := &job.Job{Task: "mnist", Settings: t.Settings, Presets: mnistPresets(), Load: t.load}
 	order := []string{"tuned", "paper"}
 	f := cli.NewFlags("mnist", mnistIntro, job.Explain(j.Presets, order))
-	f.StringVar(&t.model, "model", "softmax", "`name` of the model: softmax, mlp, mlp-relu or hyperclean")
+	f.StringVar(&t.model, "model", "softmax", "`name` of the model: "+strings.Join(mnistModels(), ", "))
 	f.IntVar(&t.train, "train", 3750, "training `examples` of each agent, for g_i; 0: half of its share")
 	f.IntVar(&t.val, "val", 3750, "validation `examples` of each agent, for f_i; 0: half of its share")
 	f.TextVar(&t.partition, "partition", data.Partition{}, "`rule` by which examples are split over agents: iid, dirichlet:0.3 (unlike shares of the labels) or labels:2 (so many labels an agent)")
@@ -44,7 +46,26 @@ func MNIST(args []string, help io.Writer) (*job.Job, error) {
 	if err := j.Parse(f, args, help); err != nil {
 		return nil, err
 	}
+	if err := t.validate(); err != nil {
+		return nil, err
+	}
 	return j, nil
+}
+
+// mnistModels are the models for ten classes.
+func mnistModels() []string { return []string{"softmax", "mlp", "mlp-relu", "hyperclean"} }
+
+// validate reports the first flag of the task that cannot work whatever the data.
+func (t *mnist) validate() error {
+	switch {
+	case !slices.Contains(mnistModels(), t.model):
+		return bad("-model %s: want one of %s", t.model, strings.Join(mnistModels(), ", "))
+	case t.train < 0:
+		return bad("-train %d: want at least 1, or 0 for half of an agent's share", t.train)
+	case t.val < 0:
+		return bad("-val %d: want at least 1, or 0 for half of an agent's share", t.val)
+	}
+	return nil
 }
 
 // load makes the problem: data, split, model.
