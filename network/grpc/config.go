@@ -47,10 +47,11 @@ type Config struct {
 	KeepFrames int
 	KeepBytes  int64
 
-	// Heartbeat is how often an agent says how far it is. Lost frames are found by it. 0 means 500 ms.
+	// Heartbeat is how often an agent says how far it is. Lost frames are found by it. 0 means 500 ms, or a
+	// quarter of SilentAfter if that is less.
 	Heartbeat time.Duration
 	// SilentAfter is when a neighbour that says nothing is named in the log, and its connection
-	// given up for a new one. 0 means 5 s.
+	// given up for a new one: after three heartbeats of the slowest neighbour at least. 0 means 5 s.
 	SilentAfter time.Duration
 	// PeerTimeout is when a silent neighbour ends the run. 0 means 10 minutes.
 	PeerTimeout time.Duration
@@ -81,8 +82,8 @@ func (c Config) withDefaults() Config {
 	orDefault(&c.MaxFloats, 1<<24)
 	orDefault(&c.KeepFrames, 1024)
 	orDefault(&c.KeepBytes, 16<<20)
-	orDefault(&c.Heartbeat, 500*time.Millisecond)
 	orDefault(&c.SilentAfter, 5*time.Second)
+	orDefault(&c.Heartbeat, min(500*time.Millisecond, c.SilentAfter/4))
 	orDefault(&c.PeerTimeout, 10*time.Minute)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -134,8 +135,8 @@ func (c Config) validate() error {
 	if c.KeepBytes < 1 {
 		return fmt.Errorf("%d bytes of exchanges kept, want at least 1", c.KeepBytes)
 	}
-	if !(0 < c.Heartbeat && c.Heartbeat < c.SilentAfter && c.SilentAfter <= c.PeerTimeout) {
-		return fmt.Errorf("heartbeat %v, silent after %v, peer timeout %v: want them above zero and in this order",
+	if !(0 < c.Heartbeat && c.Heartbeat <= c.SilentAfter/3 && c.SilentAfter <= c.PeerTimeout) {
+		return fmt.Errorf("heartbeat %v, silent after %v, peer timeout %v: want them above zero and in this order, and silence of three heartbeats",
 			c.Heartbeat, c.SilentAfter, c.PeerTimeout)
 	}
 	return c.validateAddresses()
@@ -151,15 +152,13 @@ func (c Config) validateAddresses() error {
 			return fmt.Errorf("address of agent %d: %w, want host:port", i, err)
 		}
 		if !c.private() && !loopback(host) {
-			return fmt.Errorf("address of agent %d: %s is on another machine and agent %d has no certificate: give it one, or allow connections that are open to all",
-				i, a, c.Agent)
+			return &UnprotectedError{fmt.Sprintf("address of agent %d: %s is on another machine and agent %d has no certificate", i, a, c.Agent)}
 		}
 	}
 	if c.Listener != nil && !c.private() {
 		a := c.Listener.Addr()
 		if tcp, ok := a.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-			return fmt.Errorf("agent %d listens on %s, which other machines reach, and has no certificate: give it one, or allow connections that are open to all",
-				c.Agent, a)
+			return &UnprotectedError{fmt.Sprintf("agent %d listens on %s, which other machines reach, and has no certificate", c.Agent, a)}
 		}
 	}
 	return nil

@@ -12,6 +12,13 @@ import (
 // themselves to the bit cannot be resumed.
 var ErrConflict = errors.New("an exchange was repeated with other numbers")
 
+// An UnprotectedError is the refusal of connections to other machines that have no certificates.
+type UnprotectedError struct {
+	Reason string // whose connections they are
+}
+
+func (e *UnprotectedError) Error() string { return e.Reason + ": want Identity, or Insecure" }
+
 // A SilentError names a neighbour of which nothing was heard. It matches [network.ErrSilent].
 type SilentError struct {
 	Agent  int
