@@ -293,10 +293,14 @@ func (e *edge) beat() error {
 		e.named = true
 		c.Log.Warn("a neighbour is silent", "neighbour", e.id, "silent", e.silence(), "connected", e.session != nil, "reason", e.last)
 	}
-	if e.silence() >= c.PeerTimeout {
-		return &SilentError{Agent: e.id, Silent: e.silence(), Last: e.last}
+	switch {
+	case e.silence() < c.PeerTimeout:
+		return nil
+	case e.m.level() >= c.Matrix.N(): // all have finished: what was lost is the news that it leaves
+		e.rise(e.m.top())
+		return nil
 	}
-	return nil
+	return &SilentError{Agent: e.id, Silent: e.silence(), Last: e.last}
 }
 
 // rewind makes round the exchange that is received and sent next.
