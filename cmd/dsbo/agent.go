@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/signal"
 	"strconv"
@@ -55,7 +56,7 @@ type linkOptions struct {
 // add adds the flags and returns their names.
 func (o *linkOptions) add(f *cli.Flags) []string {
 	f.BoolVar(&o.insecure, "insecure", false, "connect without certificates: whoever reaches an agent's port can take part")
-	f.DurationVar(&o.silentAfter, "silent-after", 5*time.Second, "`time` after which a neighbour that says nothing is named")
+	f.DurationVar(&o.silentAfter, "silent-after", 5*time.Second, "`time` after which a neighbour that says nothing is named and connected to anew; the same for all agents")
 	f.DurationVar(&o.peerTimeout, "peer-timeout", 10*time.Minute, "`time` after which it ends the run")
 	f.IntVar(&o.keepFrames, "keep-frames", 1024, "`exchanges` that are kept for neighbours that come back; for older ones this agent goes back too")
 	f.IntVar(&o.keepMiB, "keep-mib", 16, "`MiB` that they may take")
@@ -70,8 +71,18 @@ func (o *linkOptions) args() []string {
 	}
 }
 
+// shortest is the least -silent-after, of which an agent's heartbeat is a quarter at most.
+const shortest = 100 * time.Millisecond
+
 func (o *linkOptions) validate() error {
-	if o.keepMiB < 1 || o.keepMiB > 1<<20 {
+	switch {
+	case o.silentAfter < shortest:
+		return bad("-silent-after %v: want at least %v", o.silentAfter, shortest)
+	case o.peerTimeout < o.silentAfter:
+		return bad("-peer-timeout %v: want at least %v, which is -silent-after", o.peerTimeout, o.silentAfter)
+	case o.keepFrames < 2:
+		return bad("-keep-frames %d: want at least 2", o.keepFrames)
+	case o.keepMiB < 1 || o.keepMiB > 1<<20:
 		return bad("-keep-mib %d: want 1 to %d", o.keepMiB, 1<<20)
 	}
 	return nil
@@ -137,7 +148,23 @@ func (o *agentOptions) validate() error {
 	case o.certs != "" && o.insecure:
 		return bad("-certs %s and -insecure: want one of them", o.certs)
 	}
+	if o.listen != "" {
+		if _, port, err := net.SplitHostPort(o.listen); err != nil || !isPort(port) {
+			return bad("-listen %s: want host:port or, on all interfaces, :port", o.listen)
+		}
+	}
+	if o.http != "" {
+		if _, err := httpAddress(o.http); err != nil {
+			return err
+		}
+	}
 	return o.linkOptions.validate()
+}
+
+// isPort reports whether text is the number of a port; 0 stands for any that is free.
+func isPort(text string) bool {
+	_, err := strconv.ParseUint(text, 10, 16)
+	return err == nil
 }
 
 // number returns which of n agents this is: what was given, or what the machine's scheduler says.

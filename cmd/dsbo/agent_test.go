@@ -139,8 +139,23 @@ func TestAgents(t *testing.T) {
 					}
 				}
 			}
-			// The same command again finds all done.
+			// The same command again finds all done, and waits for nobody.
+			if err := run(t.Context(), []string{"agent", "-agent=1", "-cluster=" + file, "-out=" + out, "-certs=" + certs}, io.Discard, io.Discard); err != nil {
+				t.Error(err)
+			}
+			// One that does not know that all are done waits for the others.
+			for i := range 3 {
+				if err := os.Remove(filepath.Join(out, fmt.Sprintf("agent-%d", i), membershipFile)); err != nil {
+					t.Fatal(err)
+				}
+			}
 			agents(t.Context(), t, 3, "-cluster="+file, "-out="+out, "-certs="+certs, "-quiet")
+			// The folder is this run's alone.
+			other := writeCluster(t, t.TempDir(), 3, map[string]any{"seed": 7})
+			err := run(t.Context(), []string{"agent", "-agent=1", "-cluster=" + other, "-out=" + out, "-quiet"}, io.Discard, io.Discard)
+			if cli.Code(err) != cli.Usage || !strings.Contains(err.Error(), "agent-1 holds another run") {
+				t.Errorf("another run in the same folder: %v", err)
+			}
 		})
 	}
 }

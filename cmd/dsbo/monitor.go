@@ -200,19 +200,27 @@ func (m *monitor) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// serve answers on an address until stop is called; a port alone is on loopback. It returns where.
-func (m *monitor) serve(address string) (at string, stop func(), err error) {
-	host, port, err := net.SplitHostPort(address)
+// httpAddress returns the host:port that -http stands for: a port alone is on loopback.
+func httpAddress(text string) (string, error) {
+	host, port, err := net.SplitHostPort(text)
 	if err != nil {
-		host, port, err = net.SplitHostPort(":" + address)
+		host, port, err = net.SplitHostPort(":" + text)
 	}
-	if err != nil {
-		return "", nil, bad("-http %s: want host:port or a port, which is then on loopback", address)
+	if err != nil || !isPort(port) {
+		return "", bad("-http %s: want host:port or a port, which is then on loopback", text)
 	}
 	if host == "" {
 		host = "127.0.0.1"
 	}
-	l, err := net.Listen("tcp", net.JoinHostPort(host, port))
+	return net.JoinHostPort(host, port), nil
+}
+
+// serve answers on the address that -http stands for until stop is called. It returns where.
+func (m *monitor) serve(address string) (at string, stop func(), err error) {
+	if address, err = httpAddress(address); err != nil {
+		return "", nil, err
+	}
+	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return "", nil, fmt.Errorf("-http: %w", err)
 	}

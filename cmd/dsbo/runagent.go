@@ -19,12 +19,19 @@ import (
 	"dsbo/internal/pki"
 	"dsbo/network"
 	dsbogrpc "dsbo/network/grpc"
+	"dsbo/train"
 )
 
 // runAgent runs an agent to the end of all.
 func runAgent(ctx context.Context, o agentOptions, c *cluster.Cluster, stdout, stderr io.Writer) (err error) {
 	m := newMonitor(c.Run, o.agent)
 	s := newScreen(o, m, stderr)
+	if done, err := o.done(c); err != nil || done {
+		if done {
+			s.log.Info("all agents are done", "run", c.Run, "folder", o.folder())
+		}
+		return err
+	}
 	if o.http != "" {
 		at, stop, err := m.serve(o.http)
 		if err != nil {
@@ -44,7 +51,7 @@ func runAgent(ctx context.Context, o agentOptions, c *cluster.Cluster, stdout, s
 	}
 	var mixer *dsbogrpc.Mixer
 	j.View = s
-	j.Link = &job.Link{Agent: o.agent, Open: func(_ context.Context, g *network.Graph, from int) (network.Team, error) {
+	j.Link = &job.Link{Agent: o.agent, Identity: c.Hash() + " " + pki.Name(o.agent), Open: func(_ context.Context, g *network.Graph, from int) (network.Team, error) {
 		if o.listen != "" {
 			l, err := net.Listen("tcp", o.listen)
 			if err != nil {
@@ -55,6 +62,9 @@ func runAgent(ctx context.Context, o agentOptions, c *cluster.Cluster, stdout, s
 		config.Matrix, config.Round = g.W, from
 		var err error
 		if mixer, err = dsbogrpc.Open(config); err != nil {
+			if open, ok := errors.AsType[*dsbogrpc.UnprotectedError](err); ok {
+				err = bad("%s: want -certs, or -insecure", open.Reason)
+			}
 			return nil, err
 		}
 		m.watch(mixer)
@@ -64,16 +74,29 @@ func runAgent(ctx context.Context, o agentOptions, c *cluster.Cluster, stdout, s
 		stdout = io.Discard // all find the same
 	}
 	err = j.Run(ctx, stdout, stderr)
+	if err == nil { // before the others hear that this agent leaves, after which it would wait for them in vain
+		err = o.membership(c).write(o.folder())
+	}
 	if mixer != nil {
 		err = errors.Join(err, mixer.Close())
 	}
-	switch {
-	case errors.Is(err, context.Canceled):
+	if errors.Is(err, context.Canceled) {
 		return fmt.Errorf("%w; the same command goes on", err)
-	case err != nil:
-		return err
 	}
-	return membership{c.Run, c.Hash(), o.agent, len(c.Addresses)}.write(o.folder())
+	return err
+}
+
+// done reports whether this agent's folder holds its part of the run, and all agents had come to their end.
+func (o *agentOptions) done(c *cluster.Cluster) (bool, error) {
+	if m, err := readMembership(o.folder()); err != nil || m != o.membership(c) {
+		return false, nil // whatever is there is the job's to judge
+	}
+	state, err := train.Folder(o.folder()).State()
+	return state == train.Finished, err
+}
+
+func (o *agentOptions) membership(c *cluster.Cluster) membership {
+	return membership{c.Run, c.Hash(), o.agent, len(c.Addresses)}
 }
 
 // folder returns the agent's run folder.
@@ -114,7 +137,8 @@ func (o *agentOptions) job(c *cluster.Cluster) (*job.Job, error) {
 	return task.Parse(c.Task, append(c.Args(graph), "-out="+o.folder(), "-report=false"), io.Discard)
 }
 
-// A membership is agent.json, by which collect knows whose run folder it sees.
+// A membership is agent.json, by which collect knows whose run folder it sees. It is there when all agents have come to their
+// end.
 type membership struct {
 	Run    string `json:"run"`
 	Hash   string `json:"hash"` // of the cluster file
