@@ -16,19 +16,20 @@ import (
 
 // A board is the stderr of a run whose agents are processes of it: their log lines, each with the agent's number, and one
 // bar on a terminal. All that an agent says is in its log file; of agents other than 0, which say the same, the board
-// has warnings and errors alone. Any goroutine may call its methods.
+// has warnings and errors alone, and those that are of all agents once. Any goroutine may call its methods.
 type board struct {
 	quiet bool // warnings and errors alone, of agent 0 too
 	json  bool // lines as the agents wrote them
 
 	mu       sync.Mutex
+	said     map[string]int // who said a warning first
 	progress *cli.Progress
 	bars     bool
 	phase    string // of the bar
 }
 
 func newBoard(stderr io.Writer, quiet, json bool) *board {
-	return &board{quiet: quiet, json: json, progress: cli.NewProgress(stderr, false), bars: isTerminal(stderr) && !quiet}
+	return &board{quiet: quiet, json: json, said: map[string]int{}, progress: cli.NewProgress(stderr, false), bars: isTerminal(stderr) && !quiet}
 }
 
 // An entry is a line of an agent's log.
@@ -78,11 +79,27 @@ func (b *board) line(agent int, line []byte) {
 	case e.msg == progressMessage && b.bars:
 		b.move(e)
 	case e.level < slog.LevelWarn && (b.quiet || agent != 0):
+	case e.level >= slog.LevelWarn && b.repeats(agent, e):
 	case b.json:
 		b.say("%s", line)
 	default:
 		b.say("agent %d: %v", agent, e)
 	}
+}
+
+// repeats reports whether another agent has said the same, if that is about the run: what is about an agent alone, as that a
+// neighbour is silent, has attributes.
+func (b *board) repeats(agent int, e entry) bool {
+	if len(e.attrs) > 0 {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	first, known := b.said[e.String()]
+	if !known {
+		b.said[e.String()] = agent
+	}
+	return known && first != agent
 }
 
 // move moves the bar to where an agent is.

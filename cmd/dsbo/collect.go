@@ -20,7 +20,8 @@ import (
 const collectIntro = `usage: dsbo collect -out DIR [flags] RUNS...
 
 Makes one run folder from those of all agents of a run (agent-0, agent-1, ...), which may come from several machines.
-The agents must be of one run, all be there and at their end, and their numbers must agree to the last bit.
+The agents must be of one run, all be there and at their end, and their numbers must agree to the last bit. Plain files among
+RUNS, such as logs, are left out.
 
 Counts are those of all agents, and so are times that are of all agents together; other times and the memory are those
 of the slowest and the largest agent.`
@@ -38,11 +39,19 @@ func collectCommand(_ context.Context, args []string, stdout, _ io.Writer) error
 	if err := f.Parse(args[:len(args)-len(folders)], stdout); err != nil {
 		return err
 	}
+	if i := slices.IndexFunc(folders, func(s string) bool { return strings.HasPrefix(s, "-") }); i >= 0 {
+		return bad("%s after the run folders: want flags before them, collect -out DIR RUNS...", folders[i])
+	}
 	if err := required(f, "out"); err != nil {
 		return err
 	}
-	if len(folders) == 0 {
+	if folders = slices.DeleteFunc(folders, isFile); len(folders) == 0 {
 		return bad("no run folders: want those of all agents, for instance out/agent-*")
+	}
+	for _, folder := range folders {
+		if sameFile(out, folder) {
+			return bad("-out %s is one of the run folders: want another folder", out)
+		}
 	}
 	m, err := merge(folders)
 	if err != nil {
@@ -56,6 +65,22 @@ func collectCommand(_ context.Context, args []string, stdout, _ io.Writer) error
 		return err
 	}
 	return m.finish(stdout, out, page)
+}
+
+// isFile reports whether there is a plain file, as agent-0.log beside agent-0 is one.
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// sameFile reports whether two paths are of one folder that is there.
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }
 
 // A part is what one agent has left behind.
@@ -87,6 +112,7 @@ func merge(folders []string) (*merged, error) {
 		}
 	}
 	m := &merged{parts: parts, config: parts[0].config}
+	delete(m.config, "identity") // of agent 0
 	m.sum()
 	return m, nil
 }
@@ -187,10 +213,10 @@ func cmpError(failed, found error) error {
 	return found
 }
 
-// settings are the configuration without what may differ: the machine, and where on it a graph file lies.
+// settings are the configuration without what may differ: the agent, the machine, and where on it a graph file lies.
 func (p *part) settings() map[string]json.RawMessage {
 	c := maps.Clone(p.config)
-	for _, name := range []string{"build", "graph", "flags"} {
+	for _, name := range []string{"build", "graph", "flags", "identity"} {
 		delete(c, name)
 	}
 	return c

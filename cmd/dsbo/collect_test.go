@@ -67,11 +67,24 @@ func TestCollect(t *testing.T) {
 		t.Errorf("summary %+v of %+v and %+v", s, s0, s1)
 	}
 
+	for args, want := range map[string]string{
+		"-force -out " + zero + " " + zero + " " + one:               "-out " + zero + " is one of the run folders",
+		"-force -out " + out + "/../out/agent-1 " + zero + " " + one: "agent-1 is one of the run folders",
+		zero + " " + one + " -out " + all:                            "-out after the run folders: want flags before them",
+	} {
+		if err := run(t.Context(), append([]string{"collect"}, strings.Fields(args)...), io.Discard, io.Discard); cli.Code(err) != cli.Usage || !strings.Contains(err.Error(), want) {
+			t.Errorf("collect %s: %v, want %s", args, err, want)
+		}
+	}
 	err := run(t.Context(), []string{"collect", "-out", all, zero, one}, io.Discard, io.Discard)
 	if cli.Code(err) != cli.Usage || !strings.Contains(err.Error(), "-force replaces it") {
 		t.Errorf("again: %v", err)
 	}
-	if err := run(t.Context(), []string{"collect", "-out", all, "-force", zero, one}, io.Discard, io.Discard); err != nil {
+	log := zero + ".log" // beside them, where dsbo run has made the folders
+	if err := os.WriteFile(log, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(t.Context(), []string{"collect", "-out", all, "-force", zero, log, one}, io.Discard, io.Discard); err != nil {
 		t.Errorf("-force: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(all, "report.html")); err != nil {

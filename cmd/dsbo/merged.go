@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -88,6 +90,10 @@ func (m *merged) finish(stdout io.Writer, out string, page bool) error {
 func (m *merged) write(out string) error {
 	folder := train.Folder(out)
 	if err := folder.WriteConfig(m.config); err != nil {
+		return err
+	}
+	// Of an agent whose folder is replaced.
+	if err := os.Remove(filepath.Join(out, membershipFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	var lines bytes.Buffer

@@ -49,15 +49,15 @@ func runPKI(_ context.Context, args []string, stdout, _ io.Writer) error {
 	}
 	now := time.Now()
 	until := now.AddDate(0, 0, days)
-	if err := makeCertificates(out, c, now.Add(-slack), until); err != nil {
+	if err := makeCertificates(out, c, (*pki.Authority).Save, now.Add(-slack), until); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(stdout, "an authority and %d agents of %s in %s, valid until %s\n", len(c.Addresses), c.Run, out, until.Format(time.DateTime))
 	return err
 }
 
-// makeCertificates fills a folder in which there are none yet.
-func makeCertificates(folder string, c *cluster.Cluster, from, until time.Time) error {
+// makeCertificates fills a folder in which there are none yet; save writes what is kept of the authority.
+func makeCertificates(folder string, c *cluster.Cluster, save func(*pki.Authority, string) error, from, until time.Time) error {
 	for _, pattern := range []string{"ca*.pem", "agent-*.pem"} {
 		found, err := filepath.Glob(filepath.Join(folder, pattern))
 		if err != nil {
@@ -74,7 +74,7 @@ func makeCertificates(folder string, c *cluster.Cluster, from, until time.Time) 
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("-out: %w", err)
 	}
-	if err := authority.Save(folder); err != nil {
+	if err := save(authority, folder); err != nil {
 		return err
 	}
 	for i := range c.Addresses {

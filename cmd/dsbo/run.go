@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -66,8 +67,10 @@ func parseRun(args []string, help io.Writer) (o runOptions, c *cluster.Cluster, 
 	if err := o.validate(); err != nil {
 		return o, nil, err
 	}
-	c, err = cluster.Load(o.cluster)
-	return o, c, err
+	if c, err = cluster.Load(o.cluster); err != nil {
+		return o, nil, err
+	}
+	return o, c, o.checkHTTP(len(c.Addresses))
 }
 
 func (o *runOptions) validate() error {
@@ -81,10 +84,30 @@ func (o *runOptions) validate() error {
 	case o.certs != "" && o.insecure:
 		return bad("-certs %s and -insecure: want one of them", o.certs)
 	}
-	if _, err := cluster.Expand(o.http, 0); err != nil {
-		return bad("-http %s: %v", o.http, err)
-	}
 	return o.linkOptions.validate()
+}
+
+// checkHTTP reports a rule for -http that is none, or that gives two of n agents the same address.
+func (o *runOptions) checkHTTP(n int) error {
+	if o.http == "" {
+		return nil
+	}
+	first := map[string]int{}
+	for i := range n {
+		text, err := cluster.Expand(o.http, i)
+		if err != nil {
+			return bad("-http %s: %v", o.http, err)
+		}
+		address, err := httpAddress(text)
+		if err != nil {
+			return err
+		}
+		if j, twice := first[address]; twice && !strings.HasSuffix(address, ":0") { // which is any port that is free
+			return bad("-http %s: agents %d and %d have the same address, want one each, such as {9100+agent}", o.http, j, i)
+		}
+		first[address] = i
+	}
+	return nil
 }
 
 func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -147,8 +170,11 @@ func (o *runOptions) certsFolder() string {
 	if o.certs != "" || o.insecure {
 		return o.certs
 	}
-	return filepath.Join(o.out, "certs")
+	return filepath.Join(o.out, certsName)
 }
+
+// certsName is the folder of the certificates in the run folder.
+const certsName = "certs"
 
 // A runConfig is the config.json of a run that is under way.
 type runConfig struct {
@@ -182,55 +208,81 @@ func (o *runOptions) open(c *cluster.Cluster) error {
 				o.out, there.Hash, o.cluster, c.Hash())
 		}
 	}
-	if err := folder.Open(mode); err != nil {
-		return err
-	}
-	if o.force {
-		if err := o.clear(); err != nil {
-			return err
-		}
-	}
-	if err := o.makeCerts(c); err != nil {
-		return err
-	}
-	return folder.WriteConfig(runConfig{c.Task, c.Run, c.Hash(), c.Flags, train.ThisBuild()})
-}
-
-// clear removes what the agents of a run that is replaced have left.
-func (o *runOptions) clear() error {
-	folders, err := filepath.Glob(filepath.Join(o.out, "agent-*"))
+	old, err := o.leftovers()
 	if err != nil {
 		return err
 	}
-	for _, path := range folders {
-		if strings.HasSuffix(path, ".log") {
-			err = os.Remove(path)
-		} else {
-			err = train.Folder(path).Open(train.Replace)
-		}
-		if err != nil {
+	if err := folder.Open(mode); err != nil {
+		return err
+	}
+	for _, path := range old {
+		if err := os.RemoveAll(path); err != nil {
 			return err
 		}
 	}
-	return os.RemoveAll(filepath.Join(o.out, "certs"))
+	// First of all: by it a run that ends here is known as one.
+	if err := folder.WriteConfig(runConfig{c.Task, c.Run, c.Hash(), c.Flags, train.ThisBuild()}); err != nil {
+		return err
+	}
+	return o.makeCerts(c)
+}
+
+// leftovers returns what is to be removed of the agents that were there: with -force all, the folders and the logs of an old
+// run, which may have had more agents, and the certificates. With -resume that some of them had heard of the end of all, as
+// those which have not would wait for them in vain.
+func (o *runOptions) leftovers() ([]string, error) {
+	found, err := filepath.Glob(filepath.Join(o.out, "agent-*"))
+	if err != nil {
+		return nil, bad("-out %s: %v", o.out, err)
+	}
+	var old []string
+	for _, path := range found {
+		name, isLog := strings.CutSuffix(filepath.Base(path), ".log")
+		if i, err := strconv.Atoi(strings.TrimPrefix(name, "agent-")); err != nil || pki.Name(i) != name {
+			continue
+		}
+		switch {
+		case o.resume && !isLog:
+			old = append(old, filepath.Join(path, membershipFile))
+		case o.force && !isLog:
+			if _, err := train.Folder(path).State(); err != nil {
+				return nil, err
+			}
+			fallthrough
+		case o.force:
+			old = append(old, path)
+		}
+	}
+	if o.force {
+		old = append(old, filepath.Join(o.out, certsName))
+	}
+	return old, nil
 }
 
 // validity is how long the certificates of a run on this machine are valid.
 const validity = 365 * 24 * time.Hour
 
+// makeCerts makes the folder of the certificates, which is whole when it is there. Nobody needs the authority's key.
 func (o *runOptions) makeCerts(c *cluster.Cluster) error {
 	folder := o.certsFolder()
 	if o.certs != "" || folder == "" {
 		return nil
 	}
-	switch _, err := os.Stat(filepath.Join(folder, "agent-0.pem")); {
+	switch _, err := os.Stat(folder); {
 	case err == nil: // of the run that is resumed
 		return nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
+	making := filepath.Join(o.out, "."+certsName+".tmp")
+	if err := os.RemoveAll(making); err != nil { // of who was killed here
+		return err
+	}
 	now := time.Now()
-	return makeCertificates(folder, c, now.Add(-slack), now.Add(validity))
+	if err := makeCertificates(making, c, (*pki.Authority).SaveCertificate, now.Add(-slack), now.Add(validity)); err != nil {
+		return err
+	}
+	return os.Rename(making, folder)
 }
 
 // failed writes how the run ended and returns its error.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os/exec"
 	"slices"
@@ -114,6 +115,21 @@ func TestBoard(t *testing.T) {
 	}
 	if got, want := say(0, false, true), strings.Join(lines[:4], "\n")+"\nagent 0: panic: runtime error\nagent 0: "+lines[5]+"\n"; got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// A warning that is of all agents is shown once, and one of an agent alone always.
+func TestSharedWarnings(t *testing.T) {
+	var out bytes.Buffer
+	b := newBoard(&out, true, false)
+	for _, agent := range []int{1, 0, 2, 1} {
+		b.line(agent, fmt.Appendf(nil, `{"level":"WARN","msg":"beta is large","agent":%d}`, agent))
+		b.line(agent, fmt.Appendf(nil, `{"level":"WARN","msg":"silent","agent":%d,"neighbour":3}`, agent))
+	}
+	const silent = ": warn: silent, neighbour 3\n"
+	want := "agent 1: warn: beta is large\nagent 1" + silent + "agent 0" + silent + "agent 2" + silent + "agent 1: warn: beta is large\nagent 1" + silent
+	if out.String() != want {
+		t.Errorf("%s\nwant\n%s", out.String(), want)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/pem"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -95,6 +96,11 @@ func sign(template *x509.Certificate, a *Authority) (*ecdsa.PrivateKey, *x509.Ce
 // Save writes ca.pem and ca-key.pem into the folder. It refuses to overwrite a file.
 func (a *Authority) Save(folder string) error {
 	return savePair(filepath.Join(folder, authorityFile), filepath.Join(folder, authorityKeyFile), a.cert, a.key)
+}
+
+// SaveCertificate writes ca.pem alone, by which agents know each other but nobody can issue more certificates.
+func (a *Authority) SaveCertificate(folder string) error {
+	return save(filepath.Join(folder, authorityFile), &pem.Block{Type: certificateType, Bytes: a.cert.Raw})
 }
 
 // LoadAuthority reads what [Authority.Save] wrote.
