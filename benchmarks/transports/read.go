@@ -6,17 +6,21 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"dsbo/train"
 )
 
-// agentFolders returns the run folders of agents that were processes of their own.
+// agentFolders returns the run folders of agents that were processes of their own; beside them are their logs.
 func agentFolders(out string) []string {
-	folders, err := filepath.Glob(filepath.Join(out, "agent-*"))
+	found, err := filepath.Glob(filepath.Join(out, "agent-*"))
 	if err != nil { // the pattern is right
 		return nil
 	}
-	return folders
+	return slices.DeleteFunc(found, func(path string) bool {
+		info, err := os.Stat(path)
+		return err != nil || !info.IsDir()
+	})
 }
 
 // digest stands for what a run found: x̄, the model, and its records without times.

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"dsbo/train"
+)
+
+// The folders of agents are read, and their logs beside them are not.
+func TestAgentFolders(t *testing.T) {
+	out := t.TempDir()
+	var want []string
+	for name, summary := range map[string]map[string]any{
+		"agent-0": {"state": train.Finished, "ms_per_iteration": 3, "peak_rss_mib": 70},
+		"agent-1": {"state": train.Finished, "ms_per_iteration": 4, "peak_rss_mib": 60},
+	} {
+		folder := filepath.Join(out, name)
+		if err := os.Mkdir(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := train.Folder(folder).WriteSummary(summary); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(folder+".log", nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, folder)
+	}
+	folders := agentFolders(out)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, folders); diff != "" { // which are in the order of their names
+		t.Error(diff)
+	}
+	if got, err := read(folders); err != nil || got != (figures{ms: 4, mib: 70}) {
+		t.Errorf("%+v, %v, want the largest of both", got, err)
+	}
+}
