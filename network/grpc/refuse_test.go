@@ -113,7 +113,7 @@ func (o *office) open(address2 string) (*Mixer, lines) {
 	log, lines := newLog()
 	m, err := Open(Config{Agent: self, Matrix: g.W, Run: "run", Hash: "hash", Listener: l, Identity: o.good(self), Log: log,
 		Addresses: []string{"", l.Addr().String(), address2, ""}, MaxFloats: 1000, Heartbeat: time.Hour,
-		SilentAfter: 2 * time.Hour, PeerTimeout: 3 * time.Hour})
+		SilentAfter: 3 * time.Hour, PeerTimeout: 4 * time.Hour})
 	if err != nil {
 		o.t.Fatal(err)
 	}
