@@ -84,10 +84,20 @@ func (r *runner) joinTogether(ctx context.Context) error {
 }
 
 func (r *runner) processes() int {
-	if r.Link == nil {
+	switch {
+	case r.Link == nil:
 		return 1
+	case r.Link.Agent >= 0:
+		return r.graph.W.N()
 	}
-	return max(1, r.Link.Processes)
+	return r.Link.Processes
+}
+
+func (r *runner) transport() string {
+	if r.Link != nil && r.Link.Agent >= 0 {
+		return "grpc"
+	}
+	return r.Settings.Transport
 }
 
 func (r *runner) identity() string {

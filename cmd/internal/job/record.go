@@ -50,7 +50,7 @@ func (r *runner) makeConfig(c train.Config) Config {
 		Batch: s.Batch, DType: s.DType, Seed: s.Seed, Problem: r.problem.Settings,
 		EvalEvery: c.EvalEvery, CheckpointEvery: c.CheckpointEvery, ExactTol: exactTol, AdjointTol: adjointTol,
 		Curvature: slices.Max(r.lmax), Flags: r.flags, Build: train.ThisBuild(),
-		Transport: s.Transport, Processes: r.processes(), Identity: r.identity(),
+		Transport: r.transport(), Processes: r.processes(), Identity: r.identity(),
 	}
 }
 
