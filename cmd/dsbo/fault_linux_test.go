@@ -28,8 +28,8 @@ func TestKilledAgents(t *testing.T) {
 		short               bool
 	}{
 		{"much kept", 5, 1024, 3, false},
-		{"little kept", 5, 60, 3, false},
-		{"a few", 3, 60, 2, true},
+		{"little kept", 5, 80, 3, false},
+		{"a few", 3, 1024, 2, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if testing.Short() != tt.short {
@@ -42,22 +42,22 @@ func TestKilledAgents(t *testing.T) {
 			plans := make(map[int][]mischief)
 			for i := range tt.agents {
 				for k := range tt.kills {
-					m := mischief{Vectors: 1 + r.Int64N(700)}
+					m := mischief{Vectors: 150 + r.Int64N(550)}
 					if k == 1 {
-						m.File = "checkpoint"
+						m = mischief{Vectors: r.Int64N(100), File: "checkpoint"} // the next one after so many
 					}
 					plans[i] = append(plans[i], m)
 				}
 			}
 			s := spoiler{f: f}
 			f.campaign(plans, s.spoil)
-			t.Logf("%d processes; %d were killed as they wrote a checkpoint, %d damaged ones were left out, %d times an agent went back",
-				len(f.lives), s.halves, f.count(`"left out: `), f.count(`"going back"`))
-			if s.halves == 0 || f.count(`"left out: `) == 0 {
-				t.Error("want some of each")
+			t.Logf("%d processes; of checkpoints %d were being written, %d spoilt and %d damaged; %d times an agent went back",
+				len(f.lives), s.halves, s.count, s.damaged, f.count(`"going back"`))
+			if out := f.count(`"left out: `); s.halves < tt.agents || out < s.damaged {
+				t.Errorf("%d checkpoints were left out, want at least the damaged ones, and one of each agent that was being written", out)
 			}
-			if tt.keep < 100 && f.count(`"going back"`) == 0 {
-				t.Errorf("no agent went back with %d exchanges kept", tt.keep)
+			if tt.keep > 1000 && s.damaged == 0 { // else the agents may have gone back to the start each time
+				t.Error("no checkpoint was damaged")
 			}
 			f.wantSame()
 		})
@@ -87,6 +87,8 @@ func (f *fleet) campaign(plans map[int][]mischief, between func(agent int)) {
 			between(l.agent)
 			plans[l.agent] = plan[1:]
 			begin(l.agent)
+		case strings.HasPrefix(l.words(), "dsbo: seccomp: "):
+			f.t.Skipf("no way to kill an agent as it writes a file: %s", l.words())
 		default:
 			f.t.Fatalf("agent %d ended with %s and was to be killed %d times more", l.agent, l.cmd.ProcessState, len(plan))
 		}
@@ -103,9 +105,10 @@ func (f *fleet) count(text string) (n int) {
 
 // A spoiler does something to the newest checkpoint of each agent that was killed, in turn.
 type spoiler struct {
-	f      *fleet
-	count  int
-	halves int // checkpoints that were being written
+	f       *fleet
+	count   int
+	damaged int // of them
+	halves  int // that were being written
 }
 
 func (s *spoiler) spoil(agent int) {
@@ -128,15 +131,16 @@ func (s *spoiler) spoil(agent int) {
 		s.f.t.Fatal(err)
 	}
 	switch s.count++; s.count % 4 {
-	case 0: // it stays
 	case 1:
-		err = os.Remove(newest)
-	case 2:
+		s.damaged++
 		data = bytes.Clone(data)
 		data[len(data)/2] ^= 1
 		err = os.WriteFile(newest, data, 0o644)
-	case 3:
+	case 2:
+		s.damaged++
 		err = os.Truncate(newest, int64(len(data)/3))
+	case 3:
+		err = os.Remove(newest)
 	}
 	if err != nil {
 		s.f.t.Fatal(err)
@@ -171,6 +175,9 @@ func TestKilledAtTheEnd(t *testing.T) {
 				3: {{Line: "exact solution at λ = 0"}, {Line: "refit at λ tuned"}},
 				4: {{Line: "finished; waiting"}, {Line: "finished; waiting"}},
 			}, func(int) {})
+			if keep < 100 && f.count(`"going back"`) == 0 {
+				t.Errorf("no agent went back with %d exchanges kept", keep)
+			}
 			f.wantSame()
 		})
 	}
@@ -251,7 +258,6 @@ func TestDivergence(t *testing.T) {
 		if !strings.Contains(l.words(), "diverged") {
 			t.Errorf("agent %d said %q, want that it diverged", l.agent, l.words())
 		}
-		t.Log(l.words())
 		f.wantState(l.agent, "diverged")
 	}
 }

@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,8 +30,8 @@ type mischief struct {
 	Rates     grpctest.Rates // of the frames that it sends
 	Seed      uint64
 
-	// When a signal strikes it, once it has sent so many Vectors: at the next line of its log with a text, as it next writes a
-	// file of a name, or at once; with none of them never.
+	// When a signal strikes it, once it has sent so many Vectors: at the next line of its log with a text, before the next
+	// temporary file gets a name that begins like this, or at once; with none of them never.
 	Vectors int64
 	Line    string
 	File    string
@@ -75,7 +74,12 @@ func (v *victim) run(ctx context.Context, args []string, stdout io.Writer) error
 		}
 	}
 	if v.File != "" {
-		if err := v.watch(o.folder()); err != nil {
+		err := onRename(func(to string) {
+			if v.armed() && strings.HasPrefix(filepath.Base(to), v.File) {
+				v.strike()
+			}
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -112,50 +116,4 @@ func (c counted) Send(frame []byte) error {
 		c.v.strike()
 	}
 	return c.Sender.Send(frame)
-}
-
-// watch strikes as a file is written to the folder, which is made if need be: after the temporary file has come to be
-// and, if the system is quick enough, before it has its name.
-func (v *victim) watch(folder string) error {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
-	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
-	if err != nil {
-		return err
-	}
-	if _, err := unix.InotifyAddWatch(fd, folder, unix.IN_CREATE|unix.IN_MOVED_TO); err != nil {
-		return errors.Join(err, unix.Close(fd))
-	}
-	go func() {
-		buffer := make([]byte, 4096)
-		for {
-			n, err := unix.Read(fd, buffer)
-			if err != nil && err != unix.EINTR {
-				return
-			}
-			if v.armed() && writing(buffer[:max(n, 0)], v.File) {
-				v.strike()
-			}
-		}
-	}()
-	return nil
-}
-
-// writing reports whether a file whose name begins like this is being written after these events: its temporary file
-// has come to be and has not got the name.
-func writing(events []byte, name string) (is bool) {
-	for len(events) >= unix.SizeofInotifyEvent {
-		mask := binary.NativeEndian.Uint32(events[4:])
-		end := unix.SizeofInotifyEvent + int(binary.NativeEndian.Uint32(events[12:]))
-		file := string(bytes.TrimRight(events[unix.SizeofInotifyEvent:end], "\x00"))
-		switch {
-		case mask&unix.IN_CREATE != 0 && strings.HasPrefix(file, "."+name) && strings.HasSuffix(file, ".tmp"):
-			is = true
-		case mask&unix.IN_MOVED_TO != 0 && strings.HasPrefix(file, name):
-			is = false
-		}
-		events = events[end:]
-	}
-	return is
 }

@@ -45,19 +45,19 @@ func TestLostAgent(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, addresses(4), []string{"-eval-every=1", "-checkpoint-every=1"})
 	lives := f.startAll(map[int]mischief{2: {Line: "iteration 3 "}}, "-silent-after=1s", "-peer-timeout=4s")
-	lives[2].wantCode(killed)
 	for i, l := range lives {
+		if i == 2 {
+			l.wantCode(killed)
+		} else {
+			l.wantCode(cli.Failure)
+			if !strings.Contains(l.words(), "agent 2 has been silent for 4s") {
+				t.Errorf("agent %d said %q, want that agent 2 has been silent", i, l.words())
+			}
+			f.wantState(i, "failed")
+		}
 		if at := f.points(i); len(at) == 0 || at[0] < 1 {
 			t.Errorf("agent %d has checkpoints %v, want one of iteration 1 or later", i, at)
 		}
-		if i == 2 {
-			continue
-		}
-		l.wantCode(cli.Failure)
-		if !strings.Contains(l.words(), "agent 2 has been silent for 4s") {
-			t.Errorf("agent %d said %q, want that agent 2 has been silent", i, l.words())
-		}
-		f.wantState(i, "failed")
 	}
 	f.wantFinished(f.startAll(nil)...)
 	f.wantSame()
