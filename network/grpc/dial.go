@@ -94,8 +94,8 @@ func (m *Mixer) connect(e *edge, a *attempt) (opened bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if !undo() || !limit.Stop() {
-		return false, context.Canceled
+	if !undo() || !limit.Stop() { // or the mixer is closed, and nobody asks why
+		return false, fmt.Errorf("no connection in %v", handshakeTimeout)
 	}
 	n := newSession(e, s)
 	if err := n.open(h); err != nil {
