@@ -24,7 +24,7 @@ import (
 )
 
 // patience bounds a fault test.
-const patience = time.Minute
+const patience = 2 * time.Minute
 
 // A fleet is the agents of a run, each a process that comes and goes.
 type fleet struct {
@@ -226,7 +226,10 @@ func (l *life) wantCode(want int) {
 }
 
 // words returns the last line that it said: that of an error, where there was one.
-func (l *life) words() string { return slices.Concat([]string{""}, l.said())[len(l.said())] }
+func (l *life) words() string {
+	lines := append([]string{""}, l.said()...)
+	return lines[len(lines)-1]
+}
 
 // next waits for the next end of a process.
 func (f *fleet) next() *life {

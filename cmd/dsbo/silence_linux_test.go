@@ -17,8 +17,8 @@ func silence(neighbour int) []string {
 	return []string{`"a neighbour is silent"`, fmt.Sprintf(`"neighbour":%d,`, neighbour)}
 }
 
-// TestStoppedAgent: the neighbours name an agent that is stopped, and go on with it when it does.
-func TestStoppedAgent(t *testing.T) {
+// TestFaultStopped: the neighbours name an agent that is stopped, and go on with it when it does.
+func TestFaultStopped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
 	}
@@ -36,9 +36,9 @@ func TestStoppedAgent(t *testing.T) {
 	f.wantSame()
 }
 
-// TestLostAgent: when an agent does not come back the others end within the time that they were given, say who it is, and all have
+// TestFaultLost: when an agent does not come back the others end within the time that they were given, say who it is, and all have
 // a checkpoint. Started again all together they finish.
-func TestLostAgent(t *testing.T) {
+func TestFaultLost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
 	}
@@ -63,8 +63,8 @@ func TestLostAgent(t *testing.T) {
 	f.wantSame()
 }
 
-// TestCutLink: the link between two machines, with two agents each, is down until those at its ends name each other.
-func TestCutLink(t *testing.T) {
+// TestFaultCutLink: the link between two machines, with two agents each, is down until those at its ends name each other.
+func TestFaultCutLink(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
 	}
