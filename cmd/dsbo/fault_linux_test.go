@@ -170,8 +170,8 @@ func TestFaultKilledAtTheEnd(t *testing.T) {
 			f := newFleet(t, addresses(5), nil, fmt.Sprintf("-keep-frames=%d", keep))
 			f.campaign(map[int][]mischief{
 				0: {{Line: "refit at λ = 0"}, {Line: "finished; waiting"}},
-				1: {{File: "lambda.npy"}},
-				2: {{File: "summary.json"}},
+				1: {{File: "lambda.npy"}, {File: "agent.json"}},
+				2: {{File: "summary.json"}, {File: "agent.json"}, {File: "agent.json"}},
 				3: {{Line: "exact solution at λ = 0"}, {Line: "refit at λ tuned"}},
 				4: {{Line: "finished; waiting"}, {Line: "finished; waiting"}},
 			}, func(int) {})

@@ -45,6 +45,7 @@ func runAgent(ctx context.Context, o agentOptions, c *cluster.Cluster, stdout, s
 	if err != nil {
 		return err
 	}
+	config.AllFinished = func() error { return o.membership(c).write(o.folder()) } // before others leave, for whom it would wait in vain
 	j, err := o.job(c)
 	if err != nil {
 		return err
@@ -74,9 +75,6 @@ func runAgent(ctx context.Context, o agentOptions, c *cluster.Cluster, stdout, s
 		stdout = io.Discard // all find the same
 	}
 	err = j.Run(ctx, stdout, stderr)
-	if err == nil { // before the others hear that this agent leaves, after which it would wait for them in vain
-		err = o.membership(c).write(o.folder())
-	}
 	if mixer != nil {
 		err = errors.Join(err, mixer.Close())
 	}

@@ -56,6 +56,11 @@ type Config struct {
 	// PeerTimeout is when a silent neighbour ends the run. 0 means 10 minutes.
 	PeerTimeout time.Duration
 
+	// AllFinished is called by Drain when it knows that all agents have finished, before a neighbour can leave because
+	// this agent knows: what it keeps of that, an agent that is lost later finds, and need not wait for others that have
+	// left. Its error is that of Drain. nil does nothing.
+	AllFinished func() error
+
 	// Log is told who is connected, refused, silent and back. nil tells nobody.
 	Log *slog.Logger
 

@@ -41,7 +41,9 @@
 // on from neighbour to neighbour and ends at the start of the run at the latest; the numbers stay
 // the same. Agents whose checkpoints are of the same exchanges meet at the newest that all have.
 //
-// An agent that has finished calls Drain, which waits until all have.
+// An agent that has finished calls Drain, which waits until all have. No neighbour leaves before an agent has kept that
+// (Config.AllFinished), so that one that is lost at the very end either finds them when it comes back or knows that it
+// need not.
 //
 // # Gathering
 //

@@ -205,9 +205,9 @@ func (e *edge) follow(f *frame) {
 
 // rise sets the neighbour's level and passes on what that does to this agent's.
 func (e *edge) rise(level int) {
-	before := e.m.level()
+	before := e.m.reached()
 	e.level = level
-	if e.m.level() == before {
+	if e.m.reached() == before {
 		return
 	}
 	e.m.changed()
@@ -296,7 +296,7 @@ func (e *edge) beat() error {
 	switch {
 	case e.silence() < c.PeerTimeout:
 		return nil
-	case e.m.level() >= c.Matrix.N(): // all have finished: what was lost is the news that it leaves
+	case e.m.allFinished(): // what was lost is the news that it leaves
 		e.rise(e.m.top())
 		return nil
 	}

@@ -43,6 +43,7 @@ type Mixer struct {
 	waitStart time.Time // since when
 	rollback  *network.RollbackError
 	finished  bool        // Drain has begun
+	settled   bool        // Config.AllFinished has been called; true if there is none
 	ended     *EndedError // why all agents have to end; nil while the run goes on
 	err       error       // what Mix and Gather return from now on; nil while all is well
 	closed    bool
@@ -237,7 +238,8 @@ func (m *Mixer) Rewind(round int) error {
 			dsbo.ErrConfig, m.config.Agent, m.round, round, last)
 	}
 	m.config.Log.Info("going back", "from exchange", m.round, "to", round)
-	m.round, m.missing, m.rollback, m.finished = round, 0, nil, false
+	m.round, m.missing, m.rollback = round, 0, nil
+	m.finished, m.settled = false, m.config.AllFinished == nil
 	m.rewinds++
 	m.window.rewind(round)
 	for _, e := range m.edges {
@@ -249,9 +251,30 @@ func (m *Mixer) Rewind(round int) error {
 // Drain implements [network.Rewinder].
 func (m *Mixer) Drain(ctx context.Context) error {
 	m.beginDrain()
-	if err := m.await(ctx, m.drained); err != nil {
+	err := m.await(ctx, m.allFinished)
+	if err == nil {
+		err = m.settle()
+	}
+	if err == nil {
+		err = m.await(ctx, m.drained)
+	}
+	if err != nil {
 		return fmt.Errorf("agent %d, after exchange %d, waiting for the others' end: %w", m.config.Agent, m.round, err)
 	}
+	return nil
+}
+
+// settle keeps that all agents have finished, and lets the neighbours know.
+func (m *Mixer) settle() error {
+	if m.config.AllFinished != nil {
+		if err := m.config.AllFinished(); err != nil {
+			return err
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.settled = true
+	m.tellAll()
 	return nil
 }
 
@@ -262,13 +285,16 @@ func (m *Mixer) beginDrain() {
 	m.tellAll()
 }
 
-// drained reports whether all agents have finished.
-func (m *Mixer) drained() bool { return m.level() == m.top() }
+// allFinished reports whether this agent knows that all have finished.
+func (m *Mixer) allFinished() bool { return m.reached() >= m.config.Matrix.N() }
 
-// level returns 0 until this agent has finished, and then 1 more than the lowest of its neighbours'
+// drained reports whether this agent can leave.
+func (m *Mixer) drained() bool { return m.settled && m.reached() == m.top() }
+
+// reached returns 0 until this agent has finished, and then 1 more than the lowest of its neighbours'
 // levels. At level d+1 all agents up to d edges away have finished, so that at level n all have: none can
 // come back and need what another one sends.
-func (m *Mixer) level() int {
+func (m *Mixer) reached() int {
 	if !m.finished {
 		return 0
 	}
@@ -277,6 +303,15 @@ func (m *Mixer) level() int {
 		lowest = min(lowest, e.level)
 	}
 	return 1 + lowest
+}
+
+// level returns the level that the neighbours are told. They leave when all of theirs have told level n, which this
+// agent does when it is settled.
+func (m *Mixer) level() int {
+	if m.settled {
+		return m.reached()
+	}
+	return min(m.reached(), m.config.Matrix.N()-1)
 }
 
 // top is the level at which an agent leaves. It is one above n, because the neighbours of one that has

@@ -81,6 +81,49 @@ func TestDrainWaitsForAll(t *testing.T) {
 	wg.Wait()
 }
 
+// TestAllFinished: when an agent leaves, it and its neighbours have been told that all have finished.
+func TestAllFinished(t *testing.T) {
+	const n = 4
+	var told [n]atomic.Bool
+	cs := configs(t, newGraph(t, "path", n), identities(t, n))
+	once := errors.New("once")
+	for i := range cs {
+		tries := 0
+		cs[i].AllFinished = func() error {
+			if tries++; i == 2 && tries == 1 {
+				return once
+			}
+			told[i].Store(true)
+			return nil
+		}
+	}
+	ms, closeAll := open(t, cs)
+	defer closeAll()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var wg sync.WaitGroup
+	for i, m := range ms {
+		wg.Go(func() {
+			err := m.Drain(ctx)
+			if i == 2 {
+				if !errors.Is(err, once) {
+					t.Errorf("agent 2: %v, want the error of AllFinished", err)
+				}
+				err = m.Drain(ctx)
+			}
+			if err != nil {
+				t.Errorf("agent %d: %v", i, err)
+			}
+			for j := max(0, i-1); j < min(n, i+2); j++ {
+				if !told[j].Load() {
+					t.Errorf("agent %d left before agent %d was told", i, j)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
 func TestDrainDeadline(t *testing.T) {
 	ms, closeAll := open(t, configs(t, newGraph(t, "path", 2), identities(t, 2)))
 	defer closeAll()

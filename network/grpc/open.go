@@ -77,6 +77,7 @@ func newMixer(c Config) *Mixer {
 		local:   []int{c.Agent},
 		buffers: sync.Pool{New: func() any { return new([]byte) }},
 		round:   c.Round,
+		settled: c.AllFinished == nil,
 		window:  window{start: c.Round, maxFrames: c.KeepFrames, maxBytes: c.KeepBytes},
 	}
 	m.dialing, m.stopDial = context.WithCancel(context.Background())
