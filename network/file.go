@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+
+	"dsbo/internal/strictjson"
 )
 
 // file is what a graph file can hold.
@@ -57,62 +58,20 @@ func parse(data []byte, w float64) (*Graph, error) {
 	return FromEdges(*f.Agents, edges, w)
 }
 
-// decode reads one JSON object field by field: encoding/json on its own accepts repeated
-// fields, other cases of their letters and null.
+// decode reads one JSON object strictly.
 func decode(data []byte) (f file, err error) {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return f, errors.New("want a JSON object {...}")
-	}
-	seen := map[string]bool{}
-	for dec.More() {
-		t, err := dec.Token()
-		if err != nil {
-			return f, syntaxError(dec, err)
-		}
-		name, _ := t.(string) // the decoder allows nothing else before a colon
-		var dst any
-		var want string
-		switch name {
-		case "agents":
-			dst, want = &f.Agents, "a whole number"
-		case "edges":
-			dst, want = &f.Edges, "pairs of whole numbers, [[0, 1], ...]"
-		case "W":
-			dst, want = &f.W, "rows of numbers, [[0.5, 0.5], ...]"
-		default:
-			return f, fmt.Errorf(`unknown field %q, want "agents", "edges" or "W"`, name)
-		}
-		if seen[name] {
-			return f, fmt.Errorf("field %q is given twice, want it once", name)
-		}
-		seen[name] = true
-		var raw json.RawMessage
-		if err := dec.Decode(&raw); err != nil {
-			return f, syntaxError(dec, err)
-		}
-		if bytes.Contains(raw, []byte("null")) {
-			return f, fmt.Errorf("field %q: found null, want %s", name, want)
-		}
-		if err := json.Unmarshal(raw, dst); err != nil {
-			if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-				return f, fmt.Errorf("field %q: found %s, want %s", name, wrong.Value, want)
+	field := func(name, want string, dst any) strictjson.Field {
+		return strictjson.Field{Name: name, Want: want, Set: func(raw json.RawMessage) error {
+			if bytes.Contains(raw, []byte("null")) { // none of the values can have one within
+				return strictjson.ErrNull
 			}
-			return f, fmt.Errorf("field %q: %w, want %s", name, err, want)
-		}
+			return json.Unmarshal(raw, dst)
+		}}
 	}
-	if _, err := dec.Token(); err != nil {
-		return f, syntaxError(dec, err)
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return f, errors.New("something follows the object, want one object alone")
-	}
-	return f, nil
-}
-
-func syntaxError(dec *json.Decoder, err error) error {
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = errors.New("the file ends early")
-	}
-	return fmt.Errorf("at byte %d: %w", dec.InputOffset(), err)
+	err = strictjson.Object(data, `"agents", "edges" or "W"`, []strictjson.Field{
+		field("agents", "a whole number", &f.Agents),
+		field("edges", "pairs of whole numbers, [[0, 1], ...]", &f.Edges),
+		field("W", "rows of numbers, [[0.5, 0.5], ...]", &f.W),
+	})
+	return f, err
 }

@@ -1,12 +1,11 @@
 package cluster
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
+
+	"dsbo/internal/strictjson"
 )
 
 // file is what a cluster file says, before it is looked at as a whole.
@@ -25,26 +24,19 @@ type file struct {
 	hasAgents bool
 }
 
-// A field is one that a cluster file can have.
-type field struct {
-	name string
-	want string
-	set  func(raw json.RawMessage) error
-}
-
-func (f *file) fields() []field {
-	return []field{
-		{"run", "a name", into(&f.run)},
-		{"agents", "addresses, [\"host:port\", ...], or their number", f.setAgents},
-		{"address", "a rule such as \"host-{agent}:7000\"", into(&f.address)},
-		{"graph", "the name of a graph", into(&f.graph)},
-		{"edges", "pairs of agents, [[0, 1], ...]", raw(&f.edges)},
-		{"W", "rows of numbers, [[0.5, 0.5], ...]", raw(&f.matrix)},
-		{"w", "a number", into(&f.w)},
-		{"prob", "a number", into(&f.prob)},
-		{"seed", "a whole number from 0 on", into(&f.seed)},
-		{"task", "the name of a task", into(&f.task)},
-		{"flags", "flags, [\"-K=20\", ...]", texts(&f.flags)},
+func (f *file) fields() []strictjson.Field {
+	return []strictjson.Field{
+		{Name: "run", Want: "a name", Set: into(&f.run)},
+		{Name: "agents", Want: "addresses, [\"host:port\", ...], or their number", Set: f.setAgents},
+		{Name: "address", Want: "a rule such as \"host-{agent}:7000\"", Set: into(&f.address)},
+		{Name: "graph", Want: "the name of a graph", Set: into(&f.graph)},
+		{Name: "edges", Want: "pairs of agents, [[0, 1], ...]", Set: raw(&f.edges)},
+		{Name: "W", Want: "rows of numbers, [[0.5, 0.5], ...]", Set: raw(&f.matrix)},
+		{Name: "w", Want: "a number", Set: into(&f.w)},
+		{Name: "prob", Want: "a number", Set: into(&f.prob)},
+		{Name: "seed", Want: "a whole number from 0 on", Set: into(&f.seed)},
+		{Name: "task", Want: "the name of a task", Set: into(&f.task)},
+		{Name: "flags", Want: "flags, [\"-K=20\", ...]", Set: texts(&f.flags)},
 	}
 }
 
@@ -80,68 +72,13 @@ func (f *file) setAgents(r json.RawMessage) error {
 	return json.Unmarshal(r, &f.count)
 }
 
-// decode reads one JSON object field by field: encoding/json on its own accepts repeated fields, other cases of their
-// letters and null.
+// decode reads one JSON object strictly.
 func decode(data []byte) (f file, err error) {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return f, errors.New("want a JSON object {...}")
-	}
 	fields := f.fields()
-	seen := map[string]bool{}
-	for dec.More() {
-		t, err := dec.Token()
-		if err != nil {
-			return f, syntaxError(dec, err)
-		}
-		name, _ := t.(string) // the decoder allows nothing else before a colon
-		var raw json.RawMessage
-		if err := dec.Decode(&raw); err != nil {
-			return f, syntaxError(dec, err)
-		}
-		if seen[name] {
-			return f, fmt.Errorf("field %q is given twice, want it once", name)
-		}
-		seen[name] = true
-		if err := set(fields, name, raw); err != nil {
-			return f, err
-		}
-	}
-	if _, err := dec.Token(); err != nil {
-		return f, syntaxError(dec, err)
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return f, errors.New("something follows the object, want one object alone")
-	}
-	return f, nil
-}
-
-// set gives the field of that name its value.
-func set(fields []field, name string, raw json.RawMessage) error {
 	var known []string
 	for _, d := range fields {
-		known = append(known, d.name)
-		if d.name != name {
-			continue
-		}
-		if string(raw) == "null" {
-			return fmt.Errorf("field %q: found null, want %s", name, d.want)
-		}
-		err := d.set(raw)
-		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-			return fmt.Errorf("field %q: found %s, want %s", name, wrong.Value, d.want)
-		}
-		if err != nil {
-			return fmt.Errorf("field %q: %w, want %s", name, err, d.want)
-		}
-		return nil
+		known = append(known, d.Name)
 	}
-	return fmt.Errorf("unknown field %q, want one of %s", name, strings.Join(known, ", "))
-}
-
-func syntaxError(dec *json.Decoder, err error) error {
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = errors.New("the file ends early")
-	}
-	return fmt.Errorf("at byte %d: %w", dec.InputOffset(), err)
+	err = strictjson.Object(data, "one of "+strings.Join(known, ", "), fields)
+	return f, err
 }
