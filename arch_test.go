@@ -59,10 +59,15 @@ func otherModule(dir string) bool {
 var layer = map[string]int{
 	".":        0,
 	"internal": 1,
-	"ad":       2,
-	"data":     3, "network": 3, "models": 3, "algo": 3,
-	"train": 4, "report": 4,
-	"cmd": 5, "benchmarks": 5,
+	"ad":       2, "pki": 2,
+	"data": 3, "network": 3, "models": 3, "algo": 3,
+	"runs":  4,
+	"train": 5, "report": 5,
+	"experiment": 6,
+	"tasks":      7,
+	"cluster":    8,
+	"command":    9,
+	"cmd":        10, "benchmarks": 10,
 }
 
 var beside = map[string][]string{

@@ -13,15 +13,28 @@ var (
 	ErrShape = errors.New("shape mismatch")
 	// ErrCapability marks an oracle or model that lacks what a method needs.
 	ErrCapability = errors.New("missing capability")
-	// ErrDiverged marks a run whose numbers left the range in which they mean something.
+	// ErrDiverged marks a run whose iterates became NaN, infinite or too large.
 	ErrDiverged = errors.New("diverged")
 )
 
-// A DivergedError says where a run left the finite numbers. It matches [ErrDiverged].
+// Errorf returns an error with the formatted text that matches kind (one of the kinds above), without the kind's own
+// words in the text: the text alone says what is wrong. Like [fmt.Errorf] it wraps the operands of %w.
+func Errorf(kind error, format string, args ...any) error {
+	return &kindError{fmt.Errorf(format, args...), kind}
+}
+
+type kindError struct {
+	error
+	kind error
+}
+
+func (e *kindError) Unwrap() []error { return []error{e.error, e.kind} }
+
+// A DivergedError says where a run's iterates became NaN, infinite or too large. It matches [ErrDiverged].
 type DivergedError struct {
 	Agent     int
 	Iteration int
-	Quantity  string  // "x", "y", "z", "loss", ...
+	Quantity  string  // "norm of x", "norm of y", "norm of z", "loss", ...
 	Value     float64 // the offending norm or loss
 	Advice    string  // which step size would be stable, when known
 }

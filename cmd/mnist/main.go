@@ -11,14 +11,14 @@ import (
 	"io"
 	"os"
 
-	"dsbo/cmd/internal/task"
 	"dsbo/internal/cli"
+	"dsbo/tasks"
 )
 
 func main() { os.Exit(cli.Main("mnist", run)) }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	j, err := task.MNIST(args, stdout)
+	j, err := tasks.MNIST(args, stdout)
 	if err != nil {
 		return err
 	}

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"dsbo/cmd/internal/minimnist"
 	"dsbo/internal/cli"
+	"dsbo/internal/minimnist"
 	"dsbo/train"
 )
 

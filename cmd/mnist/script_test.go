@@ -7,9 +7,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"dsbo/cmd/internal/minimnist"
-	"dsbo/cmd/internal/scripts"
 	"dsbo/internal/cli"
+	"dsbo/internal/minimnist"
+	"dsbo/experiment/experimenttest"
 )
 
 func TestMain(m *testing.M) {
@@ -29,6 +29,6 @@ func TestScripts(t *testing.T) {
 			e.Setenv("SMALL", small)
 			return minimnist.Write(dir, 400, 60)
 		},
-		Cmds: scripts.Commands("mnist"),
+		Cmds: experimenttest.Commands("mnist"),
 	})
 }

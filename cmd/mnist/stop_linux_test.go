@@ -15,9 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
-	"dsbo/cmd/internal/minimnist"
 	"dsbo/data"
 	"dsbo/internal/cli"
+	"dsbo/internal/minimnist"
 	"dsbo/train"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"dsbo/algo"
-	"dsbo/cmd/internal/job"
+	"dsbo/experiment"
 	"dsbo/train"
 )
 
@@ -37,7 +37,7 @@ func TestAccounting(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "run")
 				args := strings.Fields("-r=1 -p=4 -agents=4 -train=30 -val=30 -test=20 -K=4 -T=2 -N=3 -alpha=0.01 -preset=paper -report=false -quiet")
 				complete(t, append(append(args, "-algorithm="+name, "-out="+dir), v...)...)
-				var s job.Summary
+				var s experiment.Summary
 				if err := train.Folder(dir).ReadSummary(&s); err != nil {
 					t.Fatal(err)
 				}

@@ -6,14 +6,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"dsbo/cmd/internal/job"
-	"dsbo/cmd/internal/task"
+	"dsbo/experiment"
+	"dsbo/tasks"
 	"dsbo/train"
 )
 
 // made is a run that spends so many seconds and bytes an iteration, with these Φ.
-func made(cost float64, phi ...float64) job.Outcome {
-	var o job.Outcome
+func made(cost float64, phi ...float64) experiment.Outcome {
+	var o experiment.Outcome
 	for k, v := range phi {
 		o.Records = append(o.Records, train.Record{
 			Iteration: k, Phi: train.Number(v), Seconds: float64(k) * cost, Bytes: int64(float64(k) * cost * 1000),
@@ -26,11 +26,11 @@ func made(cost float64, phi ...float64) job.Outcome {
 
 // contest is two seeds of three methods: one to the letter and slow, one of ours, one with matrices.
 func contest() (*command, []trial) {
-	c := &command{task: &task.SyntheticTask{Features: 10}, seeds: 2}
+	c := &command{task: &tasks.SyntheticTask{Features: 10}, seeds: 2}
 	return c, []trial{
-		{contestant{name: "letter", ours: true, letter: true, symbol: "α = %g"}, 1, []job.Outcome{made(1, 10, 9.5, 9), made(1, 20, 19.5, 19)}},
-		{contestant{name: "ours", ours: true, symbol: "η = %g"}, 5, []job.Outcome{made(1, 10, 7, 4), made(1, 20, 17, 14)}},
-		{contestant{name: "dense", symbol: "α = %g"}, 5, []job.Outcome{made(50, 10, 7, 5, 8), made(50, 20, 17, math.NaN(), 15)}},
+		{contestant{name: "letter", ours: true, letter: true, symbol: "α = %g"}, 1, []experiment.Outcome{made(1, 10, 9.5, 9), made(1, 20, 19.5, 19)}},
+		{contestant{name: "ours", ours: true, symbol: "η = %g"}, 5, []experiment.Outcome{made(1, 10, 7, 4), made(1, 20, 17, 14)}},
+		{contestant{name: "dense", symbol: "α = %g"}, 5, []experiment.Outcome{made(50, 10, 7, 5, 8), made(50, 20, 17, math.NaN(), 15)}},
 	}
 }
 

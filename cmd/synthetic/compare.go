@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"dsbo/cmd/internal/job"
+	"dsbo/experiment"
 	"dsbo/train"
 )
 
@@ -82,13 +82,13 @@ func (c *command) shared() []string {
 type trial struct {
 	contestant
 	value float64 // of the step
-	runs  []job.Outcome
+	runs  []experiment.Outcome
 }
 
 // comparison runs everybody and prints who spent what.
 func (c *command) comparison(ctx context.Context, stdout, stderr io.Writer) error {
 	all := c.contestants()
-	s := job.Series{Bare: true, Parts: c.parts(all), Make: func(flags []string) (*job.Job, error) {
+	s := experiment.Series{Bare: true, Parts: c.parts(all), Make: func(flags []string) (*experiment.Job, error) {
 		return remake(slices.DeleteFunc(slices.Clone(flags), func(f string) bool {
 			return strings.HasPrefix(f, "-seeds=") || strings.HasPrefix(f, "-phi=")
 		}))
@@ -97,7 +97,7 @@ func (c *command) comparison(ctx context.Context, stdout, stderr io.Writer) erro
 		return err
 	}
 	var trials []trial
-	var outcomes []job.Outcome
+	var outcomes []experiment.Outcome
 	for _, who := range all {
 		t, err := c.try(ctx, &s, who)
 		if err != nil {
@@ -128,7 +128,7 @@ func (c *command) parts(all []contestant) int {
 
 // try runs a contestant with all steps on the first seed, and with the best one on the others. Best is the
 // lowest exact Φ at the end; a run that diverges has no end.
-func (c *command) try(ctx context.Context, s *job.Series, who contestant) (trial, error) {
+func (c *command) try(ctx context.Context, s *experiment.Series, who contestant) (trial, error) {
 	best := trial{contestant: who}
 	low := math.Inf(1)
 	for i, v := range who.grid {
@@ -141,7 +141,7 @@ func (c *command) try(ctx context.Context, s *job.Series, who contestant) (trial
 			end = float64(o.Summary.PhiEnd)
 		}
 		if i == 0 || end < low {
-			best.value, best.runs, low = v, []job.Outcome{o}, end
+			best.value, best.runs, low = v, []experiment.Outcome{o}, end
 		}
 	}
 	for i := 1; i < c.seeds; i++ {
@@ -155,10 +155,10 @@ func (c *command) try(ctx context.Context, s *job.Series, who contestant) (trial
 }
 
 // one is one run.
-func (c *command) one(ctx context.Context, s *job.Series, who contestant, step float64, i int) (job.Outcome, error) {
+func (c *command) one(ctx context.Context, s *experiment.Series, who contestant, step float64, i int) (experiment.Outcome, error) {
 	seed := c.Settings.Seed + uint64(i)
 	flags := slices.Concat(who.flags, c.shared(), who.step(step), []string{fmt.Sprintf("-seed=%d", seed)})
-	o, err := s.Run(ctx, job.Part{Name: fmt.Sprintf("%s-%g-seed%d", who.folder, step, seed), Label: who.name, Flags: flags})
+	o, err := s.Run(ctx, experiment.Part{Name: fmt.Sprintf("%s-%g-seed%d", who.folder, step, seed), Label: who.name, Flags: flags})
 	if err == nil && len(o.Records) == 0 {
 		err = fmt.Errorf("%s has no records", o.Folder)
 	}

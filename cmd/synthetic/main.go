@@ -17,22 +17,22 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/cmd/internal/job"
-	"dsbo/cmd/internal/task"
+	"dsbo/experiment"
 	"dsbo/internal/cli"
+	"dsbo/tasks"
 )
 
 func main() { os.Exit(cli.Main("synthetic", run)) }
 
-const intro = task.SyntheticIntro + `
+const intro = tasks.SyntheticIntro + `
 Without -compare the task is solved at each rate; each has its run folder, and one report shows them all.
 With -compare, MA-DSBO, DSBO-JHIP and GBDSBO run on the same data, each with the best of a few steps of x, and tables
 say what each spends, in time, oracle calls and traffic, to reach the same Φ.`
 
 // A command is a command line that has been read.
 type command struct {
-	*job.Job
-	task    *task.SyntheticTask
+	*experiment.Job
+	task    *tasks.SyntheticTask
 	rates   rates
 	compare bool
 	seeds   int
@@ -91,16 +91,16 @@ func (f compareFlag) Set(text string) (err error) {
 
 // parse reads a command line. help is where -h writes to.
 func parse(args []string, help io.Writer) (*command, error) {
-	t := task.NewSynthetic()
+	t := tasks.NewSynthetic()
 	c := &command{Job: t.Job(), task: t, rates: rates{0.5, 1, 1.5}}
-	f := cli.NewFlags("synthetic", intro, job.Explain(c.Presets, task.SyntheticOrder()))
+	f := cli.NewFlags("synthetic", intro, experiment.Explain(c.Presets, tasks.SyntheticOrder()))
 	f.Var(&c.rates, "r", "r, heterogeneity rates, one `number` or more with commas between: features of agent i are N(0, i²r²)")
 	t.TaskFlags(f)
 	f.Var(compareFlag{c}, "compare", "compare MA-DSBO with DSBO-JHIP and GBDSBO at one rate, by default with -r 1 -p 100; the methods and their steps are this command's own, -K, -T and -N hold for all of them")
 	f.IntVar(&c.seeds, "seeds", 3, "with -compare, `number` of seeds, from -seed on")
 	f.Float64Var(&c.phi, "phi", 0, "with -compare, the Φ to reach, a `number` (default: the lowest that all reach)")
 	f.Group("Comparison", "compare", "seeds", "phi")
-	t.Flags(f, task.SyntheticOrder())
+	t.Flags(f, tasks.SyntheticOrder())
 	if err := c.Parse(f, args, help); err != nil {
 		return nil, err
 	}

@@ -7,21 +7,21 @@ import (
 	"io"
 	"strconv"
 
-	"dsbo/cmd/internal/job"
+	"dsbo/experiment"
 	"dsbo/internal/cli"
 	"dsbo/train"
 )
 
 // allRates solves the task at each rate, one run folder each in one, and reports on all of them.
 func (c *command) allRates(ctx context.Context, stdout, stderr io.Writer) error {
-	s := job.Series{Make: remake}
+	s := experiment.Series{Make: remake}
 	if err := s.Open(c.Job, stderr); err != nil {
 		return err
 	}
-	var outcomes []job.Outcome
+	var outcomes []experiment.Outcome
 	for _, r := range c.rates {
 		text := strconv.FormatFloat(r, 'g', -1, 64)
-		o, err := s.Run(ctx, job.Part{Name: "r" + text, Label: "r = " + text, Flags: []string{"-r=" + text}})
+		o, err := s.Run(ctx, experiment.Part{Name: "r" + text, Label: "r = " + text, Flags: []string{"-r=" + text}})
 		if err != nil {
 			return s.Failed(err)
 		}
@@ -35,7 +35,7 @@ func (c *command) allRates(ctx context.Context, stdout, stderr io.Writer) error 
 }
 
 // remake makes the job of a command line of this command.
-func remake(flags []string) (*job.Job, error) {
+func remake(flags []string) (*experiment.Job, error) {
 	c, err := parse(flags, io.Discard)
 	if err != nil {
 		return nil, err
@@ -44,16 +44,18 @@ func remake(flags []string) (*job.Job, error) {
 }
 
 // printRates writes the table at the end.
-func (c *command) printRates(w io.Writer, page string, outcomes []job.Outcome) error {
+func (c *command) printRates(w io.Writer, page string, outcomes []experiment.Outcome) error {
 	rows := [][]string{{"r", "Φ: λ = 0", "constant", "tuned", "test loss", "accuracy", "refitted: λ = 0", "constant", "tuned", "ms/iteration", "sent", "by formula"}}
 	for i, o := range outcomes {
 		s := o.Summary
 		best, m := bestConstant(s), s.Models
-		pair := func(m job.Model) string { return job.Show("%.4f", m.TestLoss) + job.Show(" %.4f", m.TestAccuracy) }
+		pair := func(m experiment.Model) string {
+			return experiment.Show("%.4f", m.TestLoss) + experiment.Show(" %.4f", m.TestAccuracy)
+		}
 		rows = append(rows, []string{
-			strconv.FormatFloat(c.rates[i], 'g', -1, 64), job.Show("%.2f", s.PhiLambda0), job.Show("%.2f", best.Phi), job.Show("%.2f", s.PhiEnd),
-			course(o.Records), job.Show("%.4f", s.TestAccuracy), pair(m[0]), pair(best), pair(m[len(m)-1]),
-			job.Show("%.1f", s.MsPerIteration), fmt.Sprintf("%.0f", s.FloatsSent), fmt.Sprintf("%.0f", s.FloatsFormula),
+			strconv.FormatFloat(c.rates[i], 'g', -1, 64), experiment.Show("%.2f", s.PhiLambda0), experiment.Show("%.2f", best.Phi), experiment.Show("%.2f", s.PhiEnd),
+			course(o.Records), experiment.Show("%.4f", s.TestAccuracy), pair(m[0]), pair(best), pair(m[len(m)-1]),
+			experiment.Show("%.1f", s.MsPerIteration), fmt.Sprintf("%.0f", s.FloatsSent), fmt.Sprintf("%.0f", s.FloatsFormula),
 		})
 	}
 	var b bytes.Buffer
@@ -75,12 +77,12 @@ models that the agents find together at these three λ. Sent are numbers, by an 
 }
 
 // bestConstant returns the model of the best constant λ, which may be 0.
-func bestConstant(s job.Summary) job.Model { return s.Models[max(0, len(s.Models)-2)] }
+func bestConstant(s experiment.Summary) experiment.Model { return s.Models[max(0, len(s.Models)-2)] }
 
 // course shows a run's test loss from its first evaluation to its last.
 func course(records []train.Record) string {
 	if len(records) < 2 {
 		return "-"
 	}
-	return job.Show("%.4f", records[1].TestLoss) + " → " + job.Show("%.4f", records[len(records)-1].TestLoss)
+	return experiment.Show("%.4f", records[1].TestLoss) + " → " + experiment.Show("%.4f", records[len(records)-1].TestLoss)
 }

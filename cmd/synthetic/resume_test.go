@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"dsbo/cmd/internal/scripts"
 	"dsbo/internal/cli"
+	"dsbo/experiment/experimenttest"
 	"dsbo/train"
 )
 
@@ -73,7 +73,7 @@ func sameRuns(t *testing.T, a, b string) {
 		t.Fatalf("runs %s, want %s", got, want)
 	}
 	for _, name := range runs[0] {
-		diff, err := scripts.Difference(filepath.Join(a, name), filepath.Join(b, name))
+		diff, err := experimenttest.Difference(filepath.Join(a, name), filepath.Join(b, name))
 		if err != nil || diff != "" {
 			t.Errorf("%s: %v\n%s", name, err, diff)
 		}

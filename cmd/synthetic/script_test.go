@@ -6,8 +6,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"dsbo/cmd/internal/scripts"
 	"dsbo/internal/cli"
+	"dsbo/experiment/experimenttest"
 )
 
 func TestMain(m *testing.M) {
@@ -24,6 +24,6 @@ func TestScripts(t *testing.T) {
 			e.Setenv("STEP", "400")
 			return nil
 		},
-		Cmds: scripts.Commands("synthetic"),
+		Cmds: experimenttest.Commands("synthetic"),
 	})
 }

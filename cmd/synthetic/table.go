@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"dsbo/cmd/internal/job"
+	"dsbo/experiment"
 	"dsbo/internal/cli"
 )
 
@@ -60,7 +60,7 @@ func (r *comparison) methods() [][]string {
 		}
 		rows = append(rows, []string{
 			m.Method, fmt.Sprintf(m.symbol, m.Step), strings.Join(tried, ", "), fmt.Sprintf("%.2f", m.PhiEnd),
-			job.Show("%.2f", m.MsPerIteration), fmt.Sprintf("%.0f", m.FloatsSent), fmt.Sprintf("%.0f", m.FloatsFormula),
+			experiment.Show("%.2f", m.MsPerIteration), fmt.Sprintf("%.0f", m.FloatsSent), fmt.Sprintf("%.0f", m.FloatsFormula),
 		})
 	}
 	return rows

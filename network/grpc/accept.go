@@ -6,7 +6,7 @@ import (
 	"net"
 	"time"
 
-	"dsbo/internal/pki"
+	"dsbo/pki"
 
 	rpc "google.golang.org/grpc"
 	"google.golang.org/grpc/codes"

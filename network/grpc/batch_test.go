@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"dsbo/internal/pki"
+	"dsbo/pki"
 
 	"google.golang.org/grpc/credentials"
 )

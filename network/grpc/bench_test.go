@@ -10,7 +10,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"dsbo/internal/pki"
+	"dsbo/pki"
 	"dsbo/network"
 	"dsbo/network/grpc"
 )

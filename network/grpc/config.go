@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/internal/pki"
+	"dsbo/pki"
 	"dsbo/network"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"dsbo/internal/pki"
+	"dsbo/pki"
 	"dsbo/network"
 	"dsbo/network/grpc"
 	"dsbo/network/networktest"

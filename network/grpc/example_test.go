@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"dsbo/internal/pki"
+	"dsbo/pki"
 	"dsbo/network"
 	dsbogrpc "dsbo/network/grpc"
 )

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"dsbo/internal/pki"
+	"dsbo/pki"
 	"dsbo/network"
 	"dsbo/network/grpc"
 )

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"dsbo/internal/pki"
+	"dsbo/pki"
 	"dsbo/network"
 
 	rpc "google.golang.org/grpc"

@@ -1,8 +1,0 @@
-//go:build !unix
-
-package main
-
-import "syscall"
-
-// attributes leaves an agent as it is.
-func attributes() *syscall.SysProcAttr { return nil }

@@ -1,0 +1,180 @@
+package command
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsbo/cluster"
+)
+
+// deployed reads a file of the folder deploy.
+func deployed(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "..", "deploy", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// replace replaces a text that has to be there.
+func replace(t *testing.T, text, old, new string) string {
+	t.Helper()
+	if !strings.Contains(text, old) {
+		t.Fatalf("no %q in\n%s", old, text)
+	}
+	return strings.Replace(text, old, new, 1)
+}
+
+// The manifest's cluster file can be read, has as many agents as the job, and the agents' flags are such.
+func TestKubernetes(t *testing.T) {
+	text := deployed(t, "kubernetes.yaml")
+	_, block, ok := strings.Cut(text, "cluster.json: |\n")
+	block, _, ends := strings.Cut(block, "\n---")
+	if !ok || !ends {
+		t.Fatal("no cluster file")
+	}
+	c, err := cluster.Parse("kubernetes.yaml", []byte(block))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := len(c.Addresses)
+	for _, want := range []string{fmt.Sprintf("completions: %d\n", n), fmt.Sprintf("parallelism: %d ", n), "-out=/runs/" + c.Run + "\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "c.json")
+	if err := os.WriteFile(file, []byte(block), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	args := regexp.MustCompile(`(?m)^ +- (-\S+)$`).FindAllStringSubmatch(text, -1)
+	flags := []string{"-agent=0"}
+	for _, a := range args {
+		flags = append(flags, a[1])
+	}
+	flags = append(flags, "-cluster="+file)
+	if o, _, err := parseAgent(flags, io.Discard); err != nil || o.listen != ":7000" || len(args) < 6 {
+		t.Errorf("%q: %v", flags, err)
+	}
+
+	text = deployed(t, "kubernetes-collect.yaml")
+	for i := range n {
+		if !strings.Contains(text, fmt.Sprintf("- /runs/%s/agent-%d\n", c.Run, i)) {
+			t.Errorf("agent %d is not collected", i)
+		}
+	}
+}
+
+func TestService(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "cluster.json"), []byte(`{"run": "r", "agents": 4, "address": "a{agent}:1", "task": "mnist"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, line, ok := strings.Cut(deployed(t, "dsbo-agent@.service"), "\nExecStart=/usr/local/bin/dsbo agent ")
+	line, _, _ = strings.Cut(line, "\n")
+	if !ok {
+		t.Fatal("no command")
+	}
+	flags := strings.Fields(strings.NewReplacer("%i", "3", "%d", dir).Replace(line))
+	if i := slices.Index(flags, "$DSBO_FLAGS"); i != len(flags)-1 {
+		t.Fatalf("%q: want $DSBO_FLAGS last", flags)
+	}
+	if o, _, err := parseAgent(flags[:len(flags)-1], io.Discard); err != nil || o.agent != 3 {
+		t.Errorf("%q: %v", flags, err)
+	}
+}
+
+// The batch script runs a task on three nodes, which are three loopback addresses, and again after a stop.
+func TestSlurm(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	script := replace(t, deployed(t, "slurm.sbatch"), `"task": "mnist"`, `"task": "synthetic"`)
+	script = replace(t, script, `"flags": ["-preset=tuned"]`, `"flags": ["`+strings.Join(small, `", "`)+`"]`)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, filepath.Join(dir, "dsbo")); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"batch":    script,
+		"scontrol": "#!/bin/sh\necho 127.0.0.1; echo 127.0.0.2; echo 127.0.0.3\n",
+		"srun": `#!/bin/bash
+shift
+pids=()
+for i in 0 1 2; do
+  SLURM_PROCID=$i "$@" & pids+=($!)
+done
+for p in "${pids[@]}"; do wait "$p" || exit; done
+`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	batch := func() string {
+		c := exec.Command(bash, filepath.Join(dir, "batch"))
+		c.Dir = dir
+		c.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "SLURM_JOB_NODELIST=n[1-3]", "SLURM_NTASKS_PER_NODE=1",
+			"PORT="+freePort(t, "127.0.0.1", "127.0.0.2", "127.0.0.3"))
+		var stdout, stderr bytes.Buffer
+		c.Stdout, c.Stderr = &stdout, &stderr
+		if err := c.Run(); err != nil {
+			t.Fatalf("%v\n%s\n%s", err, stdout.String(), stderr.String())
+		}
+		return stdout.String()
+	}
+	out := filepath.Join(dir, "runs", "mnist-8")
+	if text := batch(); !strings.Contains(text, "mnist-8: 3 agents, which agree to the last bit") {
+		t.Error(text)
+	}
+	sameRun(t, filepath.Join(out, "all"), alone(t, dir, "-agents=3"))
+	if _, err := os.Stat(filepath.Join(out, "certs", "ca-key.pem")); err == nil {
+		t.Error("the authority's key is still there")
+	}
+	if text := batch(); !strings.Contains(text, "mnist-8: 3 agents, which agree to the last bit") {
+		t.Errorf("again: %s", text)
+	}
+}
+
+// freePort returns a port that is free on some addresses.
+func freePort(t *testing.T, hosts ...string) string {
+	t.Helper()
+	for range 20 {
+		l, err := net.Listen("tcp", hosts[0]+":0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, port, err := net.SplitHostPort(l.Addr().String())
+		all := []net.Listener{l}
+		for _, host := range hosts[1:] {
+			var more net.Listener
+			if more, err = net.Listen("tcp", net.JoinHostPort(host, port)); err != nil {
+				break
+			}
+			all = append(all, more)
+		}
+		for _, l := range all {
+			l.Close()
+		}
+		if err == nil {
+			return port
+		}
+	}
+	t.Skipf("no port is free on all of %v", hosts)
+	return ""
+}

@@ -1,0 +1,143 @@
+package command
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"dsbo"
+	"dsbo/network"
+	dsbogrpc "dsbo/network/grpc"
+)
+
+// watched is an exchange with two neighbours, one of which is not there.
+type watched struct{}
+
+func (watched) Status() dsbogrpc.Status {
+	return dsbogrpc.Status{Round: 40, Rewinds: 2, Refused: 3, Neighbours: []dsbogrpc.Neighbour{
+		{
+			Agent: 1, Connected: true, Connects: 2, Round: 41, Silent: 0, Waited: 1500 * time.Millisecond,
+			FramesSent: 50, BytesSent: 5000, FramesReceived: 51, BytesReceived: 5100, Resent: 4, Duplicates: 5, Damaged: 6, Refused: 7,
+		},
+		{Agent: 3, Connects: 1, Round: 39, Silent: 6 * time.Second},
+	}}
+}
+
+func (watched) Stats() network.Stats { return network.Stats{Messages: 80, Floats: 800, Bytes: 6400} }
+
+// get returns what a monitor serves at a path.
+func get(t *testing.T, m *monitor, path string) string {
+	t.Helper()
+	s := httptest.NewServer(m.handler())
+	defer s.Close()
+	r, err := s.Client().Get(s.URL + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	body, err := io.ReadAll(r.Body)
+	if err != nil || r.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s, %v", path, r.Status, err)
+	}
+	return string(body)
+}
+
+func TestMetrics(t *testing.T) {
+	m := newMonitor("mnist-8", 2)
+	m.start("iterations", 60)
+	m.set(12)
+	m.checkpoint(10, time.UnixMilli(1_700_000_000_500))
+	m.watch(watched{})
+	text := get(t, m, "/metrics")
+	for _, line := range strings.Split(`dsbo_agent_info{agent="2",run="mnist-8"} 1
+dsbo_step{phase="iterations"} 12
+dsbo_steps{phase="iterations"} 60
+dsbo_checkpoint_iteration 10
+dsbo_checkpoint_timestamp_seconds 1.7000000005e+09
+dsbo_round 40
+dsbo_rollbacks_total 2
+dsbo_refused_connections_total 3
+dsbo_vectors_sent_total 80
+dsbo_vector_bytes_sent_total 6400
+dsbo_neighbour_connected{neighbour="1"} 1
+dsbo_neighbour_connected{neighbour="3"} 0
+dsbo_neighbour_round{neighbour="1"} 41
+dsbo_neighbour_silent_seconds{neighbour="3"} 6
+dsbo_neighbour_waiting_seconds_total{neighbour="1"} 1.5
+dsbo_neighbour_connects_total{neighbour="1"} 2
+dsbo_neighbour_frames_sent_total{neighbour="1"} 50
+dsbo_neighbour_bytes_sent_total{neighbour="1"} 5000
+dsbo_neighbour_frames_received_total{neighbour="1"} 51
+dsbo_neighbour_bytes_received_total{neighbour="1"} 5100
+dsbo_neighbour_resent_total{neighbour="1"} 4
+dsbo_neighbour_duplicates_total{neighbour="1"} 5
+dsbo_neighbour_damaged_total{neighbour="1"} 6
+dsbo_neighbour_refused_total{neighbour="1"} 7
+# TYPE dsbo_round gauge
+# TYPE dsbo_rollbacks_total counter`, "\n") {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("no line %q in\n%s", line, text)
+		}
+	}
+	if !strings.Contains(text, "go_goroutines ") {
+		t.Error("nothing about the process")
+	}
+}
+
+// An agent that has not come far has less to say.
+func TestMetricsAtTheStart(t *testing.T) {
+	text := get(t, newMonitor("mnist-8", 0), "/metrics")
+	if !strings.Contains(text, `dsbo_step{phase="starting"} 0`+"\n") {
+		t.Error(text)
+	}
+	for _, not := range []string{"dsbo_checkpoint", "dsbo_round", "dsbo_neighbour"} {
+		if strings.Contains(text, not) {
+			t.Errorf("%s in\n%s", not, text)
+		}
+	}
+}
+
+func TestHealth(t *testing.T) {
+	m := newMonitor("mnist-8", 2)
+	if got, want := get(t, m, "/healthz"), "ok: agent 2 of mnist-8, starting\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	m.start("iterations", 60)
+	m.set(12)
+	m.watch(watched{})
+	if got, want := get(t, m, "/healthz"), "ok: agent 2 of mnist-8, iterations 12 of 60; not connected: agent 3\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestServe(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	for _, address := range []string{"0", ":0", "localhost:0"} {
+		at, stop, err := newMonitor("r", 0).serve(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(at, "127.0.0.1:") && !strings.HasPrefix(at, "[::1]:") {
+			t.Errorf("-http %s listens on %s, want it on loopback", address, at)
+		}
+		r, err := http.Get("http://" + at + "/healthz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Body.Close()
+		if _, _, err := newMonitor("r", 0).serve(at); err == nil || !strings.Contains(err.Error(), "-http: ") {
+			t.Errorf("an address that is taken: %v", err)
+		}
+		stop()
+		http.DefaultClient.CloseIdleConnections()
+	}
+	if _, _, err := newMonitor("r", 0).serve("a:b:c"); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "-http a:b:c: want host:port") {
+		t.Errorf("an address that is none: %v", err)
+	}
+}

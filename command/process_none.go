@@ -1,0 +1,8 @@
+//go:build !unix
+
+package command
+
+import "syscall"
+
+// attributes leaves an agent as it is.
+func attributes() *syscall.SysProcAttr { return nil }

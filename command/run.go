@@ -1,0 +1,303 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"dsbo"
+	"dsbo/cluster"
+	"dsbo/internal/cli"
+	"dsbo/pki"
+	"dsbo/train"
+)
+
+const runIntro = `usage: dsbo run -cluster FILE -out DIR [flags]
+
+Runs all agents of the cluster file on this machine, each as a process of its own, and makes one run folder of theirs.
+An agent that is lost is started again and goes on; the numbers stay the same to the last bit.
+
+DIR is the run folder. In it each agent has its own, agent-<i>, and what it says in agent-<i>.log.`
+
+// runOptions are the command line of run.
+type runOptions struct {
+	linkOptions
+	cluster  string
+	out      string
+	certs    string
+	restarts int
+	resume   bool
+	force    bool
+	report   bool
+	quiet    bool
+	log      string
+	http     string
+}
+
+// parseRun reads the command line and the cluster file.
+func parseRun(args []string, help io.Writer) (o runOptions, c *cluster.Cluster, err error) {
+	f := cli.NewFlags("dsbo run", runIntro, "")
+	f.StringVar(&o.cluster, "cluster", "", "cluster `file`, whose addresses are all of this machine")
+	f.StringVar(&o.out, "out", "", "run `folder`")
+	f.BoolVar(&o.resume, "resume", false, "go on with the unfinished run in the folder")
+	f.BoolVar(&o.force, "force", false, "replace the run in the folder")
+	f.IntVar(&o.restarts, "restarts", 3, "`times` that an agent which is lost or fails is started again")
+	f.Group("Run", "cluster", "out", "resume", "force", "restarts")
+	f.StringVar(&o.certs, "certs", "", "`folder` that dsbo pki has made (default: certificates for this run alone, in the run folder)")
+	link := o.add(f)
+	f.Group("Connections", append([]string{"certs"}, link...)...)
+	f.BoolVar(&o.report, "report", true, "write report.html and its figures at the end (default true)")
+	f.StringVar(&o.log, "log", "text", "`form` of what is said on stderr: text or json")
+	f.BoolVar(&o.quiet, "quiet", false, "say nothing but warnings and errors")
+	f.StringVar(&o.http, "http", "", "`address` on which each agent serves /healthz and /metrics, as a rule: {9100+agent} is a port of its own for each, on loopback (default: none)")
+	f.Group("Output", "report", "log", "quiet", "http")
+	if err := f.Parse(args, help); err != nil {
+		return o, nil, err
+	}
+	if err := required(f, "cluster", "out"); err != nil {
+		return o, nil, err
+	}
+	if err := o.validate(); err != nil {
+		return o, nil, err
+	}
+	if c, err = cluster.Load(o.cluster); err != nil {
+		return o, nil, err
+	}
+	return o, c, o.checkHTTP(len(c.Addresses))
+}
+
+func (o *runOptions) validate() error {
+	switch {
+	case o.restarts < 0:
+		return bad("-restarts %d: want 0 or more", o.restarts)
+	case o.resume && o.force:
+		return bad("-resume goes on with a run and -force replaces it: want one of them")
+	case o.log != "text" && o.log != "json":
+		return bad("-log %s: want text or json", o.log)
+	case o.certs != "" && o.insecure:
+		return bad("-certs %s and -insecure: want one of them", o.certs)
+	}
+	return o.linkOptions.validate()
+}
+
+// checkHTTP reports a rule for -http that is none, or that gives two of n agents the same address.
+func (o *runOptions) checkHTTP(n int) error {
+	if o.http == "" {
+		return nil
+	}
+	first := map[string]int{}
+	for i := range n {
+		text, err := cluster.Expand(o.http, i)
+		if err != nil {
+			return bad("-http %s: %v", o.http, err)
+		}
+		address, err := httpAddress(text)
+		if err != nil {
+			return err
+		}
+		if j, twice := first[address]; twice && !strings.HasSuffix(address, ":0") { // which is any port that is free
+			return bad("-http %s: agents %d and %d have the same address, want one each, such as {9100+agent}", o.http, j, i)
+		}
+		first[address] = i
+	}
+	return nil
+}
+
+func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	o, c, err := parseRun(args, stdout)
+	if err != nil {
+		return err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if err := o.open(c); err != nil {
+		return err
+	}
+	b := newBoard(stderr, o.quiet, o.log == "json")
+	s := supervisor{
+		board: b, program: program, restarts: o.restarts, pause: pause,
+		args: func(i int) []string { return o.agentArgs(i, b.bars) },
+		logs: func(i int) (io.WriteCloser, error) { return logFile(o.agentFolder(i) + ".log") },
+	}
+	worst := s.run(ctx, len(c.Addresses))
+	b.stop()
+	if err := worst.error(); err != nil {
+		return o.failed(err)
+	}
+	var folders []string
+	for i := range c.Addresses {
+		folders = append(folders, o.agentFolder(i))
+	}
+	m, err := merge(folders)
+	if err != nil {
+		return o.failed(err)
+	}
+	return m.finish(stdout, o.out, o.report)
+}
+
+func (o *runOptions) agentFolder(i int) string { return filepath.Join(o.out, pki.Name(i)) }
+
+// agentArgs returns the flags of agent i. One agent says how far all are.
+func (o *runOptions) agentArgs(i int, bars bool) []string {
+	args := []string{fmt.Sprintf("-agent=%d", i), "-cluster=" + o.cluster, "-out=" + o.out, "-log=json", "-attached"}
+	switch {
+	case i > 0:
+		args = append(args, "-progress=0s")
+	case bars:
+		args = append(args, "-progress=200ms")
+	}
+	if certs := o.certsFolder(); certs != "" {
+		args = append(args, "-certs="+certs)
+	}
+	if o.http != "" {
+		address, _ := cluster.Expand(o.http, i) // validate has tried it
+		args = append(args, "-http="+address)
+	}
+	return append(args, o.linkOptions.args()...)
+}
+
+// certsFolder returns where the certificates are; "" if there are to be none.
+func (o *runOptions) certsFolder() string {
+	if o.certs != "" || o.insecure {
+		return o.certs
+	}
+	return filepath.Join(o.out, certsName)
+}
+
+// certsName is the folder of the certificates in the run folder.
+const certsName = "certs"
+
+// A runConfig is the config.json of a run that is under way.
+type runConfig struct {
+	Task  string      `json:"task"`
+	Run   string      `json:"run"`
+	Hash  string      `json:"cluster_hash"`
+	Flags []string    `json:"flags"`
+	Build train.Build `json:"build"`
+}
+
+// open makes the run folder, and the certificates in it, ready.
+func (o *runOptions) open(c *cluster.Cluster) error {
+	mode := train.Fresh
+	switch {
+	case o.resume:
+		mode = train.Resume
+	case o.force:
+		mode = train.Replace
+	}
+	folder := train.Folder(o.out)
+	if err := folder.Check(mode); err != nil {
+		return err
+	}
+	if o.resume {
+		var there runConfig
+		if err := folder.ReadConfig(&there); err != nil {
+			return fmt.Errorf("-resume: %w", err)
+		}
+		if there.Hash != "" && there.Hash != c.Hash() {
+			return bad("-resume: the run in %s began with another cluster file (%.12s, %s has %.12s): want the same run, agents, graph, seed, task and flags",
+				o.out, there.Hash, o.cluster, c.Hash())
+		}
+	}
+	old, err := o.leftovers()
+	if err != nil {
+		return err
+	}
+	if err := folder.Open(mode); err != nil {
+		return err
+	}
+	for _, path := range old {
+		if err := os.RemoveAll(path); err != nil {
+			return err
+		}
+	}
+	// First of all: by it a run that ends here is known as one.
+	if err := folder.WriteConfig(runConfig{c.Task, c.Run, c.Hash(), c.Flags, train.ThisBuild()}); err != nil {
+		return err
+	}
+	return o.makeCerts(c)
+}
+
+// leftovers returns what is to be removed of the agents that were there: with -force all, the folders and the logs of an old
+// run, which may have had more agents, and the certificates. With -resume that some of them had heard of the end of all, as
+// those which have not would wait for them in vain.
+func (o *runOptions) leftovers() ([]string, error) {
+	found, err := filepath.Glob(filepath.Join(o.out, "agent-*"))
+	if err != nil {
+		return nil, bad("-out %s: %v", o.out, err)
+	}
+	var old []string
+	for _, path := range found {
+		name, isLog := strings.CutSuffix(filepath.Base(path), ".log")
+		if i, err := strconv.Atoi(strings.TrimPrefix(name, "agent-")); err != nil || pki.Name(i) != name {
+			continue
+		}
+		switch {
+		case o.resume && !isLog:
+			old = append(old, filepath.Join(path, membershipFile))
+		case o.force && !isLog:
+			if _, err := train.Folder(path).State(); err != nil {
+				return nil, err
+			}
+			fallthrough
+		case o.force:
+			old = append(old, path)
+		}
+	}
+	if o.force {
+		old = append(old, filepath.Join(o.out, certsName))
+	}
+	return old, nil
+}
+
+// validity is how long the certificates of a run on this machine are valid.
+const validity = 365 * 24 * time.Hour
+
+// makeCerts makes the folder of the certificates, which is whole when it is there. Nobody needs the authority's key.
+func (o *runOptions) makeCerts(c *cluster.Cluster) error {
+	folder := o.certsFolder()
+	if o.certs != "" || folder == "" {
+		return nil
+	}
+	switch _, err := os.Stat(folder); {
+	case err == nil: // of the run that is resumed
+		return nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	making := filepath.Join(o.out, "."+certsName+".tmp")
+	if err := os.RemoveAll(making); err != nil { // of who was killed here
+		return err
+	}
+	now := time.Now()
+	if err := makeCertificates(making, c, (*pki.Authority).SaveCertificate, now.Add(-slack), now.Add(validity)); err != nil {
+		return err
+	}
+	return os.Rename(making, folder)
+}
+
+// failed writes how the run ended and returns its error.
+func (o *runOptions) failed(err error) error {
+	state := "failed"
+	switch {
+	case errors.Is(err, context.Canceled):
+		state = "interrupted"
+		err = fmt.Errorf("%w; -resume -out %s goes on", train.ErrInterrupted, o.out)
+	case errors.Is(err, dsbo.ErrDiverged):
+		state = "diverged"
+	}
+	summary := map[string]string{"state": state, "error": cli.OneLine(err)}
+	if w := train.Folder(o.out).WriteSummary(summary); w != nil {
+		return fmt.Errorf("%w; summary: %w", err, w)
+	}
+	return err
+}

@@ -1,0 +1,166 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"dsbo"
+	"dsbo/cluster"
+	"dsbo/experiment"
+	"dsbo/internal/atomicfile"
+	"dsbo/network"
+	dsbogrpc "dsbo/network/grpc"
+	"dsbo/pki"
+	"dsbo/tasks"
+	"dsbo/train"
+)
+
+// runAgent runs an agent to the end of all.
+func runAgent(ctx context.Context, o agentOptions, c *cluster.Cluster, stdout, stderr io.Writer) (err error) {
+	m := newMonitor(c.Run, o.agent)
+	s := newScreen(o, m, stderr)
+	if done, err := o.done(c); err != nil || done {
+		if done {
+			s.log.Info("all agents are done", "run", c.Run, "folder", o.folder())
+		}
+		return err
+	}
+	if o.http != "" {
+		at, stop, err := m.serve(o.http)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		s.log.Info("serving /healthz and /metrics", "address", at)
+	}
+	s.log.Info("starting", "run", c.Run, "agents", len(c.Addresses), "process", os.Getpid())
+	config, err := o.exchange(c, s)
+	if err != nil {
+		return err
+	}
+	config.AllFinished = func() error { return o.membership(c).write(o.folder()) } // before others leave, for whom it would wait in vain
+	j, err := o.job(c)
+	if err != nil {
+		return err
+	}
+	var mixer *dsbogrpc.Mixer
+	j.View = s
+	j.Link = &experiment.Link{Agent: o.agent, Identity: c.Hash() + " " + pki.Name(o.agent), Open: func(_ context.Context, g *network.Graph, from int) (network.Team, error) {
+		if o.listen != "" {
+			l, err := net.Listen("tcp", o.listen)
+			if err != nil {
+				return nil, fmt.Errorf("-listen: %w", err)
+			}
+			config.Listener = l
+		}
+		config.Matrix, config.Round = g.W, from
+		var err error
+		if mixer, err = dsbogrpc.Open(config); err != nil {
+			if open, ok := errors.AsType[*dsbogrpc.UnprotectedError](err); ok {
+				err = bad("%s: want -certs, or -insecure", open.Reason)
+			}
+			return nil, err
+		}
+		m.watch(mixer)
+		return mixer, nil
+	}}
+	if o.agent > 0 {
+		stdout = io.Discard // all find the same
+	}
+	err = j.Run(ctx, stdout, stderr)
+	if mixer != nil {
+		err = errors.Join(err, mixer.Close())
+	}
+	if errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%w; the same command goes on", err)
+	}
+	return err
+}
+
+// done reports whether this agent's folder holds its part of the run, and all agents had come to their end.
+func (o *agentOptions) done(c *cluster.Cluster) (bool, error) {
+	if m, err := readMembership(o.folder()); err != nil || m != o.membership(c) {
+		return false, nil // whatever is there is the job's to judge
+	}
+	state, err := train.Folder(o.folder()).State()
+	return state == train.Finished, err
+}
+
+func (o *agentOptions) membership(c *cluster.Cluster) membership {
+	return membership{c.Run, c.Hash(), o.agent, len(c.Addresses)}
+}
+
+// folder returns the agent's run folder.
+func (o *agentOptions) folder() string { return filepath.Join(o.out, pki.Name(o.agent)) }
+
+// exchange returns the settings of the agent's end of the exchange.
+func (o *agentOptions) exchange(c *cluster.Cluster, s *screen) (dsbogrpc.Config, error) {
+	config := dsbogrpc.Config{
+		Agent: o.agent, Run: c.Run, Hash: c.Hash(), Addresses: c.Addresses, Insecure: o.insecure,
+		KeepFrames: o.keepFrames, KeepBytes: int64(o.keepMiB) << 20, SilentAfter: o.silentAfter, PeerTimeout: o.peerTimeout,
+		Log: s.log,
+	}
+	if o.adjust != nil {
+		o.adjust(&config)
+	}
+	if o.certs == "" {
+		return config, nil
+	}
+	var err error
+	if config.Identity, err = pki.Load(o.certs, o.agent, time.Now()); err != nil {
+		return config, fmt.Errorf("-certs: %w", err)
+	}
+	s.log.Info("certificate", "name", pki.Name(o.agent), "expires", config.Identity.Expires())
+	return config, nil
+}
+
+// job makes the agent's job.
+func (o *agentOptions) job(c *cluster.Cluster) (*experiment.Job, error) {
+	graph := filepath.Join(o.out, "graph.json")
+	if data := c.GraphFile(); data != nil {
+		if err := os.MkdirAll(o.out, 0o755); err != nil {
+			return nil, fmt.Errorf("%w: -out: %w", dsbo.ErrConfig, err)
+		}
+		if err := atomicfile.WriteBytes(graph, data); err != nil {
+			return nil, fmt.Errorf("-out: %w", err)
+		}
+	}
+	return tasks.Parse(c.Task, append(c.Args(graph), "-out="+o.folder(), "-report=false"), io.Discard)
+}
+
+// A membership is agent.json, by which collect knows whose run folder it sees. It is there when all agents have come to their
+// end.
+type membership struct {
+	Run    string `json:"run"`
+	Hash   string `json:"hash"` // of the cluster file
+	Agent  int    `json:"agent"`
+	Agents int    `json:"agents"` // how many there are
+}
+
+const membershipFile = "agent.json"
+
+func (m membership) write(folder string) error {
+	data, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteBytes(filepath.Join(folder, membershipFile), append(data, '\n'))
+}
+
+func readMembership(folder string) (m membership, err error) {
+	data, err := os.ReadFile(filepath.Join(folder, membershipFile))
+	if err != nil {
+		return m, bad("%s: %v: want the run folder of an agent that has come to its end", folder, err)
+	}
+	if err := json.Unmarshal(data, &m); err != nil {
+		return m, bad("%s: %v", filepath.Join(folder, membershipFile), err)
+	}
+	return m, nil
+}

@@ -1,0 +1,51 @@
+package command
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Progress is a line when a phase begins and then one now and then; the monitor knows more.
+func TestScreen(t *testing.T) {
+	var out bytes.Buffer
+	m := newMonitor("r", 3)
+	s := newScreen(agentOptions{agent: 3, log: "text", progress: 10 * time.Second}, m, &out)
+	clock := time.UnixMilli(1_700_000_000_000)
+	s.now = func() time.Time { return clock }
+	s.Start("iterations", 60)
+	for k := range 60 {
+		clock = clock.Add(time.Second)
+		s.Set(k + 1)
+	}
+	s.Saved(60)
+	s.Log("iteration %d", 60)
+	s.Log("warning: beta is %g", 2.5)
+	s.Stop()
+	text := out.String()
+	if n := strings.Count(text, "msg=progress agent=3 phase=iterations done="); n != 7 || !strings.Contains(text, "done=30 of=60\n") {
+		t.Errorf("%d lines of progress in\n%s", n, text)
+	}
+	for _, want := range []string{`level=INFO msg="iteration 60" agent=3`, `level=WARN msg="beta is 2.5" agent=3`} {
+		if !strings.Contains(text, want+"\n") {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+	if m.done != 60 || m.of != 60 || m.saved != 60 || !m.savedAt.Equal(clock) {
+		t.Errorf("the monitor knows %d of %d, checkpoint %d at %v", m.done, m.of, m.saved, m.savedAt)
+	}
+}
+
+func TestQuietScreen(t *testing.T) {
+	var out bytes.Buffer
+	s := newScreen(agentOptions{agent: 3, log: "json", quiet: true, progress: time.Nanosecond}, newMonitor("r", 3), &out)
+	s.Start("iterations", 2)
+	s.Set(1)
+	s.Log("iteration 1")
+	s.Log("warning: beta")
+	s.Stop()
+	if text := out.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, `"level":"WARN","msg":"beta","agent":3}`) {
+		t.Errorf("%s", text)
+	}
+}

@@ -1,0 +1,112 @@
+// Package experimenttest holds what the commands' testscripts are written with.
+package experimenttest
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"dsbo/train"
+)
+
+// Commands returns the commands beyond testscript's own, for scripts about the command of that name.
+func Commands(name string) map[string]func(ts *testscript.TestScript, neg bool, args []string) {
+	return map[string]func(ts *testscript.TestScript, neg bool, args []string){
+		"exits":       exits,
+		"oneline":     oneline(name),
+		"samerecords": samerecords,
+		"samebytes":   samebytes,
+		"edit":        edit,
+	}
+}
+
+// exits CODE COMMAND...: the command ends with that exit code.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	var flags []string
+	for _, a := range args[2:] {
+		flags = append(flags, strings.Fields(a)...) // a variable may be several
+	}
+	err := ts.Exec(args[1], flags...)
+	code := 0
+	if e := (*exec.ExitError)(nil); errors.As(err, &e) {
+		code = e.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
+}
+
+// oneline TEXT: stderr is one line of the command with this text, and stdout is empty.
+func oneline(name string) func(ts *testscript.TestScript, _ bool, args []string) {
+	return func(ts *testscript.TestScript, _ bool, args []string) {
+		text := ts.ReadFile("stderr")
+		if strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, name+": ") || !strings.Contains(text, args[0]) || ts.ReadFile("stdout") != "" {
+			ts.Fatalf("stderr is %q, want one line with %q, and stdout %q, want nothing", text, args[0], ts.ReadFile("stdout"))
+		}
+	}
+}
+
+// samerecords RUN RUN: the metrics agree in all but times and memory.
+func samerecords(ts *testscript.TestScript, _ bool, args []string) {
+	diff, err := Difference(ts.MkAbs(args[0]), ts.MkAbs(args[1]))
+	ts.Check(err)
+	if diff != "" {
+		ts.Fatalf("difference:\n%s", diff)
+	}
+}
+
+// Difference says in what the metrics of two run folders differ, times and memory left aside; "" if in nothing.
+func Difference(a, b string) (string, error) {
+	var runs [2][]train.Record
+	for i, dir := range []string{a, b} {
+		records, err := train.Folder(dir).Records()
+		if err != nil {
+			return "", err
+		}
+		if len(records) == 0 {
+			return dir + " has no records", nil
+		}
+		for _, r := range records {
+			runs[i] = append(runs[i], r.Timeless())
+		}
+	}
+	equal := cmp.Comparer(func(a, b train.Number) bool { return a == b || !a.Known() && !b.Known() })
+	return cmp.Diff(runs[0], runs[1], equal), nil
+}
+
+// samebytes [!] RUN RUN FILE...: the files of two runs are equal.
+func samebytes(ts *testscript.TestScript, neg bool, args []string) {
+	for _, name := range args[2:] {
+		a, b := ts.ReadFile(filepath.Join(args[0], name)), ts.ReadFile(filepath.Join(args[1], name))
+		if (a == b) == neg {
+			ts.Fatalf("%s: equal is %t", name, a == b)
+		}
+	}
+}
+
+// edit FILE flip OFFSET | cut BYTES: spoils a file.
+func edit(ts *testscript.TestScript, _ bool, args []string) {
+	path := ts.MkAbs(args[0])
+	data, err := os.ReadFile(path)
+	ts.Check(err)
+	at, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	switch args[1] {
+	case "flip":
+		data[at] ^= 1
+	case "cut":
+		data = bytes.Clone(data[:len(data)-at])
+	default:
+		ts.Fatalf("edit %s is unknown", args[1])
+	}
+	ts.Check(os.WriteFile(path, data, 0o644))
+}

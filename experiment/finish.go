@@ -1,0 +1,167 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+
+	"dsbo/internal/vec"
+	"dsbo/train"
+)
+
+// A Model is one choice of hyperparameters with the model that it gives.
+type Model struct {
+	Name   string       `json:"name"`
+	Lambda train.Number `json:"lambda"` // where all entries of λ are one number
+	Phi    train.Number `json:"phi"`    // exact
+	// Of the exact solution y*(λ).
+	ExactTestLoss     train.Number `json:"exact_test_loss"`
+	ExactTestAccuracy train.Number `json:"exact_test_accuracy"`
+	// Of the model that the agents find together at this λ.
+	ValLoss      train.Number `json:"val_loss"`
+	TestLoss     train.Number `json:"test_loss"`
+	TestAccuracy train.Number `json:"test_accuracy"`
+	Steps        int          `json:"refit_steps"`
+	Converged    bool         `json:"refit_converged"`
+	Gradient     train.Number `json:"refit_gradient"`
+	Consensus    train.Number `json:"refit_consensus"`
+
+	x, y []float64
+}
+
+// newModel is one of which nothing is known yet.
+func newModel(name string, lambda train.Number, x []float64) *Model {
+	m := &Model{Name: name, Lambda: lambda, x: x}
+	for _, n := range []*train.Number{&m.Phi, &m.ExactTestLoss, &m.ExactTestAccuracy, &m.ValLoss, &m.TestLoss, &m.TestAccuracy} {
+		*n = unknown()
+	}
+	return m
+}
+
+// A Constant is Φ where all entries of λ are one number.
+type Constant struct {
+	Lambda float64 `json:"lambda"`
+	Phi    float64 `json:"phi"`
+}
+
+// finish refits at x̄ and at the constants that it is compared with, and writes what the run found.
+func (r *runner) finish(ctx context.Context) error {
+	if r.Bare {
+		return r.conclude()
+	}
+	zero := newModel("λ = 0", 0, make([]float64, len(r.result.X)))
+	tuned := newModel("λ tuned", unknown(), r.result.X)
+	models := []*Model{zero, tuned}
+	if r.problem.Convex {
+		best, err := r.solutions(ctx, zero, tuned)
+		if err != nil {
+			return err
+		}
+		if best != zero {
+			models = []*Model{zero, best, tuned}
+		}
+	}
+	for _, m := range models {
+		start := r.problem.Start
+		if m == tuned {
+			start = r.result.Y
+		}
+		if err := r.refit(ctx, m, start); err != nil {
+			return err
+		}
+		r.summary.Models = append(r.summary.Models, *m)
+	}
+	if r.writes {
+		if err := r.folder.WriteLambda(tuned.x, r.problem.Lambda...); err != nil {
+			return err
+		}
+		if err := r.folder.WriteOmega(tuned.y, r.problem.Omega...); err != nil {
+			return err
+		}
+	}
+	return r.conclude()
+}
+
+// conclude writes that the run has come to its end.
+func (r *runner) conclude() error {
+	if !r.writes {
+		return nil
+	}
+	r.summary = r.summarize(train.Finished, nil)
+	r.summary.Round = r.round()
+	return r.folder.WriteSummary(r.summary)
+}
+
+// solutions adds the exact values, and finds the best of a few constants.
+func (r *runner) solutions(ctx context.Context, zero, tuned *Model) (best *Model, err error) {
+	exact := train.Exact{Oracles: r.problem.Evaluate, Team: r.team, Start: r.problem.Start, Tol: exactTol, AdjointTol: adjointTol}
+	if _, err := r.solve(ctx, &exact, tuned); err != nil {
+		return nil, err
+	}
+	slope, err := r.solve(ctx, &exact, zero)
+	if err != nil {
+		return nil, err
+	}
+	best = zero
+	r.summary.Constants = []Constant{{0, float64(zero.Phi)}}
+	// Downhill from 0, where the slope points, until Φ rises.
+	step := 1.0
+	if slope > 0 {
+		step = -1
+	}
+	for i := 1; i <= 6; i++ {
+		c := float64(i) * step
+		m := newModel(fmt.Sprintf("λ = %g", c), train.Number(c), make([]float64, len(zero.x)))
+		vec.Fill(m.x, c)
+		if _, err := r.solve(ctx, &exact, m); err != nil {
+			return nil, err
+		}
+		r.summary.Constants = append(r.summary.Constants, Constant{c, float64(m.Phi)})
+		if m.Phi >= best.Phi {
+			break
+		}
+		best = m
+	}
+	best.Name += ", best constant"
+	return best, nil
+}
+
+// solve adds a model's exact values and returns the slope of Φ along all entries of λ together.
+func (r *runner) solve(ctx context.Context, e *train.Exact, m *Model) (float64, error) {
+	r.view.Log("exact solution at %s", m.Name)
+	sol, err := e.Solve(ctx, m.x)
+	if err != nil {
+		return 0, err
+	}
+	m.Phi = train.Number(sol.Phi)
+	s, err := r.problem.Scores(ctx, sol.Y)
+	if err != nil {
+		return 0, err
+	}
+	m.ExactTestLoss, m.ExactTestAccuracy = train.Number(s.Test.Loss), train.Number(s.Test.Accuracy)
+	slope := 0.0
+	for _, g := range sol.Gradient {
+		slope += g
+	}
+	return slope, nil
+}
+
+// refit lets the agents find the model of m's λ together, from a start.
+func (r *runner) refit(ctx context.Context, m *Model, start []float64) error {
+	steps := r.Settings.Refit
+	r.view.Start("refit at "+m.Name, steps)
+	solver := train.Refit{Problem: r.problem.Problem, W: r.graph.W, Steps: steps, OnStep: func(done int, _ float64) { r.view.Set(done) }}
+	res, err := solver.Solve(ctx, m.x, start)
+	r.view.Stop()
+	if err != nil {
+		return err
+	}
+	m.y, m.Steps, m.Converged = res.Y, res.Steps, res.Converged
+	m.Gradient, m.Consensus = train.Number(res.Gradient), train.Number(res.Consensus)
+	s, err := r.problem.Scores(ctx, res.Y)
+	if err != nil {
+		return err
+	}
+	m.ValLoss, m.TestLoss, m.TestAccuracy = train.Number(s.Val.Loss), train.Number(s.Test.Loss), train.Number(s.Test.Accuracy)
+	r.view.Log("refit at %s: %d steps, gradient %.1e, test loss %.4f, test accuracy %.4f", m.Name, m.Steps, res.Gradient, m.TestLoss, m.TestAccuracy)
+	return nil
+}

@@ -1,0 +1,366 @@
+package experiment
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/internal/cli"
+	"dsbo/network"
+	"dsbo/train"
+)
+
+// A Job is one run of a command.
+type Job struct {
+	Task     string // of the run folder's name and of config.json
+	Label    string // what a report calls the run; "": by its method
+	Settings *Settings
+	Presets  map[string]Preset
+	// Load makes the problem, for Settings.Agents, of which team says which are in this process; nil: all.
+	Load func(team network.Team) (Problem, error)
+	Bare bool   // run the method alone: no refitted models and no page
+	Link *Link  // the way to agents of other processes; nil: there are none
+	View Viewer // nil: a bar and lines on stderr
+
+	given map[string]bool // flags
+	flags []string        // what a resumed run takes over
+	part  bool            // of a series, which says how to go on
+	open  func() error    // called when all is checked and loaded, before the run folder is made; nil: nothing
+}
+
+// A Viewer is told how far a job is. Its methods are called by one goroutine at a time.
+type Viewer interface {
+	Start(what string, steps int) // of what follows
+	Set(step int)
+	Log(format string, args ...any)
+	Saved(iteration int) // a checkpoint
+	Stop()
+}
+
+// onScreen shows a job to the person at the terminal.
+type onScreen struct{ *cli.Progress }
+
+// Saved is nothing that such a person wants to know.
+func (onScreen) Saved(int) {}
+
+// A Problem is what a task loads.
+type Problem struct {
+	train.Problem
+	Rows     int   // fewest training or validation examples of an agent
+	Convex   bool  // the lower problem has one solution, so Φ is defined
+	Lambda   []int // shape of lambda.npy
+	Omega    []int // shape of omega.npy
+	Settings any   // the task's part of config.json, and of what a checkpoint belongs to
+	Describe string
+}
+
+// Run runs the job: checks, the method, refitted models, files, and the table on stdout.
+func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) error {
+	if j.Settings.Transport == viaMPI {
+		return j.runMPI(ctx, stdout, stderr)
+	}
+	return j.runHere(ctx, stdout, stderr)
+}
+
+func (j *Job) runHere(ctx context.Context, stdout, stderr io.Writer) error {
+	r, err := j.run(ctx, stderr)
+	if err != nil || !r.writes || r.done {
+		return err
+	}
+	path := ""
+	if j.Settings.Report {
+		if path, err = page(r.folder, "", r.folder); err != nil {
+			return err
+		}
+	}
+	return r.print(stdout, path)
+}
+
+// run is Run up to the files.
+func (j *Job) run(ctx context.Context, stderr io.Writer) (*runner, error) {
+	r, err := j.prepare(stderr)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.join(ctx); err != nil {
+		return nil, err
+	}
+	err = r.guarded(ctx)
+	r.view.Stop()
+	if err != nil {
+		return nil, r.failed(err)
+	}
+	return r, nil
+}
+
+// A runner is a job under way.
+type runner struct {
+	*Job
+	graph    *network.Graph
+	team     network.Team // nil: all agents are here
+	folder   train.Folder
+	mode     train.Mode
+	writes   bool         // whether this process writes what a run leaves behind
+	opened   bool         // the folder
+	point    *train.Point // to go on from; nil: the start, or where a single process stands
+	done     bool         // whether the run in the folder is finished, and all that is left is to wait for others
+	waits    bool         // whether this process does that now
+	params   algo.Params  // with what the curvature says
+	asked    algo.Params  // without
+	problem  Problem
+	loading  time.Duration
+	lmax     []float64
+	warnings []string
+	config   Config
+	view     Viewer
+	result   *train.Result
+	summary  Summary
+}
+
+// prepare checks all that can be checked without data, and without other processes.
+func (j *Job) prepare(stderr io.Writer) (*runner, error) {
+	s := j.Settings
+	r := &runner{Job: j, view: j.View, writes: true}
+	if r.view == nil {
+		r.view = onScreen{cli.NewProgress(stderr, s.Quiet)}
+	}
+	var err error
+	if r.asked, err = s.Resolve(j.Presets, j.given); err != nil {
+		return nil, err
+	}
+	if r.graph, err = s.network(j.given); err != nil {
+		return nil, err
+	}
+	if r.Link != nil {
+		return r, nil // see join
+	}
+	r.folder, r.mode = j.place()
+	return r, r.folder.Check(r.mode)
+}
+
+// place chooses the run folder. Without -out it is the first free one of the task, the preset and the seed, or with
+// -resume the newest of them.
+func (j *Job) place() (train.Folder, train.Mode) {
+	s := j.Settings
+	mode := train.Fresh
+	switch {
+	case s.Resume:
+		mode = train.Resume
+	case s.Force:
+		mode = train.Replace
+	}
+	if s.Out != "" {
+		return train.Folder(s.Out), mode
+	}
+	base := filepath.Join("runs", fmt.Sprintf("%s-%s-seed%d", j.Task, s.Preset, s.Seed))
+	name, last := base, base
+	for i := 2; mode != train.Replace; i++ {
+		if _, err := os.Stat(name); err != nil {
+			break
+		}
+		last, name = name, fmt.Sprintf("%s-%d", base, i)
+	}
+	if mode == train.Resume {
+		name = last
+	}
+	return train.Folder(name), mode
+}
+
+// guarded is all that comes after join. It tells the other processes when this one cannot go on.
+func (r *runner) guarded(ctx context.Context) error {
+	err := r.load()
+	if err == nil {
+		err = r.repeat(ctx)
+	}
+	if err != nil && r.team != nil && !r.returns(err) {
+		r.team.Fail(err)
+	}
+	return err
+}
+
+// load makes the problem and checks the settings against it.
+func (r *runner) load() error {
+	began := time.Now()
+	var err error
+	if r.problem, err = r.Load(r.team); err != nil {
+		return err
+	}
+	if b := r.Settings.Batch; b > r.problem.Rows {
+		return bad("-batch %d: an agent has %d examples: want at most as many, or 0 for all", b, r.problem.Rows)
+	}
+	r.loading = time.Since(began)
+	return nil
+}
+
+// attempt runs the job from its point on.
+func (r *runner) attempt(ctx context.Context) error {
+	r.params, r.result, r.summary = r.asked, nil, Summary{}
+	if err := r.preflight(ctx); err != nil {
+		return err
+	}
+	cfg := r.trainConfig()
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
+	r.config = r.makeConfig(cfg)
+	r.view.Log("%s; %v; loaded in %.1f s", r.problem.Describe, r.graph, r.loading.Seconds())
+	if err := r.openFolder(ctx); err != nil {
+		return err
+	}
+	return r.execute(ctx)
+}
+
+// openFolder makes the run folder ready, once.
+func (r *runner) openFolder(ctx context.Context) error {
+	if r.opened {
+		return nil
+	}
+	if r.open != nil {
+		if err := r.open(); err != nil {
+			return err
+		}
+	}
+	if r.writes {
+		if err := r.folder.Open(r.mode); err != nil {
+			return err
+		}
+		if err := r.folder.WriteConfig(r.config); err != nil {
+			return err
+		}
+	}
+	r.opened = true
+	return r.meet(ctx) // before others write to the folder
+}
+
+// preflight finds the curvature, chooses the steps that are auto and warns of those that are not stable.
+func (r *runner) preflight(ctx context.Context) error {
+	p, q, err := r.problem.Dims()
+	if err != nil {
+		return err
+	}
+	x, y := make([]float64, p), make([]float64, q)
+	for i := range x {
+		x[i] = r.params.X0
+	}
+	copy(y, r.problem.Start)
+	if r.point != nil {
+		r.lmax = r.point.Curvature
+	} else if r.lmax, err = r.problem.Curvature(ctx, x, y); err != nil {
+		return err
+	}
+	l := slices.Max(r.lmax)
+	if r.params.Beta.IsZero() {
+		r.params.Beta = algo.Constant(cmp.Or(r.Settings.betaL, 1) / l)
+	}
+	if r.params.Gamma.IsZero() {
+		r.params.Gamma = algo.Constant(cmp.Or(r.Settings.gammaL, 0.8) / l)
+	}
+	info, err := algo.Describe(r.Settings.Algorithm)
+	if err != nil {
+		return err
+	}
+	if r.params.L == 0 && slices.Contains(info.Params, "lg") {
+		r.params.L = 1.05 * l // a bound, where l is right to a percent or so
+	}
+	r.warnings = train.StepWarnings(r.Settings.Algorithm, r.params, r.lmax, 0)
+	for _, w := range r.warnings {
+		r.view.Log("warning: %s", w)
+	}
+	return nil
+}
+
+func (r *runner) trainConfig() train.Config {
+	s := r.Settings
+	return train.Config{
+		Problem: r.problem.Problem, W: r.graph.W, Method: s.Algorithm, Params: r.params, K: s.K,
+		EvalEvery: s.EvalEvery, CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder), Resume: s.Resume || r.point != nil, From: r.point,
+		Settings: map[string]any{"task": r.problem.Settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType},
+		NoExact:  !r.problem.Convex, Tol: exactTol, AdjointTol: adjointTol, Curvature: r.lmax,
+		DenseLimit: int64(s.Memory * (1 << 30)),
+	}
+}
+
+// Tolerances of the exact solutions: Φ is then right to about seven digits, its gradient to four.
+const exactTol, adjointTol = 1e-4, 1e-3
+
+// execute runs the method, and what comes after it.
+func (r *runner) execute(ctx context.Context) error {
+	cfg := r.trainConfig()
+	r.view.Start("iterations", cfg.K)
+	cfg.OnIteration, cfg.OnCheckpoint = r.view.Set, r.view.Saved
+	cfg.OnRecord = func(rec train.Record) { r.view.Log("%s", line(rec)) }
+	var err error
+	if r.result, err = train.Run(ctx, cfg); err != nil {
+		return err
+	}
+	r.view.Stop()
+	if r.summary.FloatsFormula, err = r.account(); err != nil {
+		return err
+	}
+	return r.finish(ctx)
+}
+
+// failed writes how the run ended, if it had begun, and returns its error.
+func (r *runner) failed(err error) error {
+	if r.waits && stateOf(err) == interrupted {
+		return fmt.Errorf("%w as it waited for the other agents; it has finished", train.ErrInterrupted)
+	}
+	if r.result == nil || !r.writes || r.waits {
+		return err
+	}
+	state := stateOf(err)
+	if state == interrupted && !errors.Is(err, train.ErrInterrupted) { // in what comes after the iterations
+		err = fmt.Errorf("%w after %d iterations, before the models were found", train.ErrInterrupted, r.result.Iterations)
+	}
+	if w := r.folder.WriteSummary(r.summarize(state, err)); w != nil {
+		return fmt.Errorf("%w; summary: %w", err, w)
+	}
+	if state == interrupted && !r.part && (r.Link == nil || r.Link.Agent < 0) {
+		return fmt.Errorf("%w; -resume -out %s goes on", err, r.folder)
+	}
+	return err
+}
+
+// How runs end that do not finish.
+const (
+	diverged    = "diverged"
+	interrupted = "interrupted"
+	failed      = "failed"
+)
+
+// stateOf returns how a run with this error ended.
+func stateOf(err error) string {
+	switch {
+	case errors.Is(err, dsbo.ErrDiverged):
+		return diverged
+	case errors.Is(err, context.Canceled):
+		return interrupted
+	}
+	return failed
+}
+
+// line is a record for people.
+func line(r train.Record) string {
+	s := fmt.Sprintf("iteration %d", r.Iteration)
+	for _, part := range []struct {
+		name, format string
+		value        train.Number
+	}{
+		{"Φ", "%.5f", r.Phi}, {"‖∇Φ‖", "%.2e", r.GradNorm}, {"hypergradient error", "%.2g", r.HypergradientError},
+		{"val loss", "%.4f", r.ValLoss}, {"test loss", "%.4f", r.TestLoss}, {"test accuracy", "%.4f", r.TestAccuracy},
+		{"consensus of x", "%.1e", r.ConsensusX}, {"ms/iteration", "%.0f", r.MsPerIteration},
+	} {
+		if part.value.Known() {
+			s += fmt.Sprintf("  %s "+part.format, part.name, float64(part.value))
+		}
+	}
+	return s
+}

@@ -1,0 +1,49 @@
+package experiment
+
+import (
+	"flag"
+	"fmt"
+	"io"
+
+	"dsbo/internal/cli"
+)
+
+// Parse reads the command line, and with -resume, for the flags that it leaves out, that of the run which goes on.
+func (j *Job) Parse(f *cli.Flags, args []string, stdout io.Writer) error {
+	s := j.Settings
+	if err := f.Parse(args, stdout); err != nil {
+		return err
+	}
+	if s.Resume && s.Force {
+		return bad("-resume goes on with a run and -force replaces it: want one of them")
+	}
+	if s.Resume {
+		var c Config
+		folder, mode := j.place()
+		if err := folder.Check(mode); err != nil {
+			return err
+		}
+		if err := folder.ReadConfig(&c); err != nil {
+			return fmt.Errorf("-resume: %w", err)
+		}
+		for _, a := range [][]string{c.Flags, args} { // what is given now comes last and counts
+			if err := f.Parse(a, stdout); err != nil {
+				return err
+			}
+		}
+		s.Out = string(folder)
+	}
+	j.given = f.Given()
+	f.Visit(func(fl *flag.Flag) {
+		switch fl.Name {
+		case "out", "resume", "force", "report", "quiet", "transport":
+		case "set":
+			for _, name := range names(s.Set) {
+				j.flags = append(j.flags, fmt.Sprintf("-set=%s=%s", name, s.Set[name]))
+			}
+		default:
+			j.flags = append(j.flags, "-"+fl.Name+"="+fl.Value.String())
+		}
+	})
+	return nil
+}

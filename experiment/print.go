@@ -1,0 +1,73 @@
+package experiment
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"dsbo/internal/cli"
+	"dsbo/train"
+)
+
+// print writes what the run found.
+func (r *runner) print(w io.Writer, page string) error {
+	head := fmt.Sprintf("%s; %v\nEach model is found by all agents together at its λ; ", r.problem.Describe, r.graph)
+	if r.problem.Convex {
+		head += "Φ is exact."
+	} else {
+		head += "the lower problem is not convex, so there is no Φ."
+	}
+	return r.summary.Print(w, head, string(r.folder), page)
+}
+
+// Print writes a finished run's models and what they cost, after a head, with the paths of its folder and its page;
+// "": there is none.
+func (s Summary) Print(w io.Writer, head, folder, page string) error {
+	var b bytes.Buffer
+	b.WriteString(head + "\n\n")
+	if err := s.printModels(&b); err != nil {
+		return err
+	}
+	for _, f := range [][2]string{
+		{"iterations", fmt.Sprintf("%d of %s, %s ms each", s.Iterations, s.Algorithm, Show("%.0f", s.MsPerIteration))},
+		{"consensus error of x", Show("%.2e", s.ConsensusX)},
+		{"hypergradient error", Show("%.3f", s.HypergradientError)},
+		{"sent", fmt.Sprintf("%.0f numbers an agent and iteration (by the method's formula %.0f), %.1f MB in all", s.FloatsSent, s.FloatsFormula, float64(s.BytesSent)/1e6)},
+		{"peak memory", Show("%.0f MiB", s.PeakRSSMiB)},
+		{"run folder", folder},
+		{"report", page},
+	} {
+		if f[1] != "" {
+			fmt.Fprintf(&b, "%-22s%s\n", f[0], f[1])
+		}
+	}
+	_, err := b.WriteTo(w)
+	return err
+}
+
+// printModels writes the table of models, and which of them are not to be trusted.
+func (s *Summary) printModels(b *bytes.Buffer) error {
+	rows := [][]string{{"model", "Φ", "validation loss", "test loss", "test accuracy"}}
+	for _, m := range s.Models {
+		rows = append(rows, []string{m.Name, Show("%.4f", m.Phi), Show("%.4f", m.ValLoss), Show("%.4f", m.TestLoss), Show("%.4f", m.TestAccuracy)})
+	}
+	rows = append(rows, []string{"last iterate", "", Show("%.4f", s.ValLoss), Show("%.4f", s.TestLoss), Show("%.4f", s.TestAccuracy)})
+	if err := cli.Table(b, rows); err != nil {
+		return err
+	}
+	for _, m := range s.Models {
+		if !m.Converged {
+			fmt.Fprintf(b, "%s: stopped after %d steps, before it had converged (gradient %.1e)\n", m.Name, m.Steps, m.Gradient)
+		}
+	}
+	b.WriteString("\n")
+	return nil
+}
+
+// Show writes a number that may not be known.
+func Show(format string, n train.Number) string {
+	if !n.Known() {
+		return "-"
+	}
+	return fmt.Sprintf(format, float64(n))
+}

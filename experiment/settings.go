@@ -1,0 +1,306 @@
+// Package experiment is what the commands that run a method share: settings and their flags, the checks before a
+// run, the run with its progress, and what comes after: refitted models, tables and the files of the run
+// folder.
+package experiment
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/internal/cli"
+	"dsbo/network"
+)
+
+// A Preset is the settings that a name stands for.
+type Preset struct {
+	Algorithm string
+	Params    algo.Params // with K; steps of y and z that are left open follow the curvature
+	Batch     int
+	// Of open steps: step times L_max, the largest curvature of an agent at the start.
+	BetaL  float64 // of y; 0: 1
+	GammaL float64 // of z; 0: 0.8
+}
+
+// Settings are what a user can choose about a run, apart from the task. All of them are flags.
+type Settings struct {
+	Preset    string
+	Algorithm string
+	K, T, N   int
+	X0        float64
+	Alpha     string // a schedule
+	Beta      string // a schedule, c/L or auto
+	Gamma     string // a schedule, c/L or auto
+	Set       assignments
+	Agents    int
+	Graph     string
+	W, Prob   float64
+	Transport string
+	Batch     int
+	DType     string // before Flags, its default; "": float32
+	Seed      uint64
+	Memory    float64 // GiB
+	Refit     int     // steps
+
+	EvalEvery, CheckpointEvery int
+	Out                        string
+	Resume, Force, Quiet       bool
+	Report                     bool
+
+	betaL, gammaL float64 // as in Preset
+}
+
+// Transports.
+const (
+	local  = "local"
+	viaMPI = "mpi"
+)
+
+// auto is the step that is chosen by the curvature.
+const auto = "auto"
+
+// assignments are parameters by the names that they have in JSON.
+type assignments map[string]json.RawMessage
+
+// String is never shown: -h says where the default comes from.
+func (a assignments) String() string { return "" }
+
+// Set reads name=value.
+func (a assignments) Set(text string) error {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok || name == "" {
+		return fmt.Errorf("%q: want name=value", text)
+	}
+	if !json.Valid([]byte(value)) {
+		quoted, err := json.Marshal(value)
+		if err != nil {
+			return err
+		}
+		value = string(quoted)
+	}
+	a[name] = json.RawMessage(value)
+	return nil
+}
+
+// Flags adds the flags of the settings. The first of the presets is the default.
+func (s *Settings) Flags(f *cli.Flags, presets []string) {
+	s.Set = assignments{}
+	f.StringVar(&s.Preset, "preset", presets[0], "`name` of the defaults of this group and of -batch, listed below: "+strings.Join(presets, " or "))
+	f.StringVar(&s.Algorithm, "algorithm", "", "`name` of the method: "+strings.Join(algo.Names(), ", ")+" (default: the preset's)")
+	f.IntVar(&s.K, "K", 0, "K, outer `iterations` (default: the preset's)")
+	f.IntVar(&s.T, "T", 0, "T, `steps` of y in an outer iteration (default: the preset's)")
+	f.IntVar(&s.N, "N", 0, "N, `steps` of z in an outer iteration, for the Hessian-inverse-gradient product (default: the preset's)")
+	f.StringVar(&s.Alpha, "alpha", "", "α_k, `step` of x and weight of its moving average: a number, c/sqrt(k+1), c/(k+1), c/sqrt(K), c*(1-k/K), or numbers with commas between (default: the preset's)")
+	f.StringVar(&s.Beta, "beta", "", "β_k, `step` of y, in the same forms, or c/L with the largest curvature L of an agent at the start, or auto: 1/L (default: the preset's)")
+	f.StringVar(&s.Gamma, "gamma", "", "γ, `step` of z, in the same forms as β_k; auto: 0.8/L (default: the preset's)")
+	f.Float64Var(&s.X0, "x0", 0, "x_0 = λ at the start, one `number` for all entries (default: the preset's)")
+	f.Var(s.Set, "set", "any other parameter of the method as `name=value`, for instance mom_z=0.9 or clip=[1,12]; may be given more than once (default: the preset's)")
+	f.Group("Method", "preset", "algorithm", "K", "T", "N", "alpha", "beta", "gamma", "x0", "set")
+
+	f.IntVar(&s.Agents, "agents", 8, "n, `number` of agents")
+	f.StringVar(&s.Graph, "graph", "ring", "`name` of the graph, or a file that ends in .json: "+strings.Join(network.Names(), ", "))
+	f.Float64Var(&s.W, "w", 0.5, "w_ii, each agent's `weight` on itself; its neighbours share the rest; 0: Metropolis weights (default 0.5 on the ring, 0 elsewhere)")
+	f.Float64Var(&s.Prob, "prob", 0, "`probability` of an edge of erdos-renyi (default 2·ln(n)/n)")
+	f.StringVar(&s.Transport, "transport", local, "`how` agents exchange: local, all in this process; or mpi, dealt to the processes of an MPI job (mpirun -n 8 mnist -transport mpi; built with -tags mpi), which share the run folder; cmd/dsbo runs each agent on a machine of its own")
+	f.Group("Network", "agents", "graph", "w", "prob", "transport")
+
+	f.IntVar(&s.Batch, "batch", 0, "`examples` in a draw ξ or φ, 0 for all (default: the preset's)")
+	f.StringVar(&s.DType, "dtype", cmp.Or(s.DType, "float32"), "`type` of numbers in the agents' oracles, float32 or float64; evaluation is in float64")
+	f.Uint64Var(&s.Seed, "seed", 1, "`number` that all draws depend on")
+	f.Float64Var(&s.Memory, "memory", 4, "`GiB` that the matrices of jhip and gbdsbo may take, all agents of a process together")
+	f.IntVar(&s.Refit, "refit", 2000, "at most so many `steps` of y for each model that is found at the end")
+	f.Group("Computation", "batch", "dtype", "seed", "memory", "refit")
+
+	f.StringVar(&s.Out, "out", "", "run `folder` (default: a new one in runs, named by preset and seed)")
+	f.IntVar(&s.EvalEvery, "eval-every", 0, "`iterations` from one evaluation to the next (default K/10)")
+	f.IntVar(&s.CheckpointEvery, "checkpoint-every", 0, "`iterations` from one checkpoint to the next (default: as evaluations)")
+	f.BoolVar(&s.Resume, "resume", false, "go on with the unfinished run in the folder (the newest in runs), with its settings")
+	f.BoolVar(&s.Force, "force", false, "replace the run in the folder")
+	f.BoolVar(&s.Report, "report", true, "write report.html and its figures at the end; with -report=false they can be had later, from cmd/report (default true)")
+	f.BoolVar(&s.Quiet, "quiet", false, "nothing on stderr but errors")
+	f.Group("Output", "out", "eval-every", "checkpoint-every", "resume", "force", "report", "quiet")
+}
+
+// Explain lists what presets stand for.
+func Explain(presets map[string]Preset, order []string) string {
+	lines := []string{"Presets"}
+	for _, name := range order {
+		p := presets[name]
+		params, err := json.Marshal(p.Params)
+		if err != nil {
+			params = []byte(err.Error())
+		}
+		line := fmt.Sprintf("  %s: -algorithm %s -batch %d", name, p.Algorithm, p.Batch)
+		for _, v := range []struct {
+			flag string
+			step algo.Schedule
+			l    float64
+		}{{"beta", p.Params.Beta, p.BetaL}, {"gamma", p.Params.Gamma, p.GammaL}} {
+			switch {
+			case v.step.IsZero() && v.l != 0:
+				line += fmt.Sprintf(" -%s %g/L", v.flag, v.l)
+			case v.step.IsZero():
+				line += fmt.Sprintf(" -%s %s", v.flag, auto)
+			}
+		}
+		lines = append(lines, line, "        "+string(params))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Resolve fills in the preset for all flags that were not given, and reports the first setting that
+// cannot work whatever the data. Steps that are auto stay unset.
+func (s *Settings) Resolve(presets map[string]Preset, given map[string]bool) (algo.Params, error) {
+	preset, ok := presets[s.Preset]
+	if !ok {
+		return algo.Params{}, bad("-preset %s: want %s", s.Preset, strings.Join(names(presets), " or "))
+	}
+	p := preset.Params
+	s.betaL, s.gammaL = preset.BetaL, preset.GammaL
+	if !given["algorithm"] {
+		s.Algorithm = preset.Algorithm
+	}
+	if !given["batch"] {
+		s.Batch = preset.Batch
+	}
+	for _, v := range []struct {
+		flag      string
+		value, in *int
+	}{{"K", &s.K, &p.K}, {"T", &s.T, &p.T}, {"N", &s.N, &p.N}} {
+		if !given[v.flag] {
+			*v.value = *v.in
+		}
+		if *v.value < 1 {
+			return p, bad("-%s %d: want at least 1", v.flag, *v.value)
+		}
+		*v.in = *v.value
+	}
+	if given["x0"] {
+		p.X0 = s.X0
+	}
+	for _, v := range []struct {
+		flag, text string
+		into       *algo.Schedule
+		l          *float64
+	}{{"alpha", s.Alpha, &p.Alpha, nil}, {"beta", s.Beta, &p.Beta, &s.betaL}, {"gamma", s.Gamma, &p.Gamma, &s.gammaL}} {
+		if !given[v.flag] {
+			continue
+		}
+		if err := step(v.flag, v.text, v.into, v.l); err != nil {
+			return p, err
+		}
+	}
+	if err := s.assign(&p); err != nil {
+		return p, err
+	}
+	return p, s.validate(p)
+}
+
+// step reads a step. One that follows the curvature is left open, and l is its number; l is nil where
+// there is no such thing.
+func step(name, text string, into *algo.Schedule, l *float64) error {
+	if c, ok := strings.CutSuffix(text, "/L"); l != nil && (ok || text == auto) {
+		*into, *l = algo.Schedule{}, 0
+		if !ok {
+			return nil
+		}
+		var err error
+		if *l, err = strconv.ParseFloat(c, 64); err != nil || !(*l > 0) || math.IsInf(*l, 0) {
+			return bad("-%s %s: want a positive number before /L", name, text)
+		}
+		return nil
+	}
+	v, err := algo.ParseSchedule(text)
+	if err != nil {
+		return fmt.Errorf("-%s: %w", name, err)
+	}
+	if v.IsZero() {
+		return bad("-%s is empty: want a number", name)
+	}
+	*into = v
+	return nil
+}
+
+// assign sets the parameters of -set.
+func (s *Settings) assign(p *algo.Params) error {
+	info, err := algo.Describe(s.Algorithm)
+	if err != nil {
+		return fmt.Errorf("-algorithm: %w", err)
+	}
+	for _, name := range names(s.Set) {
+		known := false
+		for _, n := range info.Params {
+			known = known || n == name
+		}
+		if !known {
+			return bad("-set %s: %s has no such parameter: want one of %s", name, s.Algorithm, strings.Join(info.Params, ", "))
+		}
+		object, err := json.Marshal(map[string]json.RawMessage{name: s.Set[name]})
+		if err != nil {
+			return err
+		}
+		d := json.NewDecoder(bytes.NewReader(object))
+		d.DisallowUnknownFields()
+		if err := d.Decode(p); err != nil {
+			return bad("-set %s=%s: %v", name, s.Set[name], err)
+		}
+	}
+	return nil
+}
+
+// validate reports the first setting that cannot work whatever the data.
+func (s *Settings) validate(p algo.Params) error {
+	switch {
+	case s.Agents < 1:
+		return bad("-agents %d: want at least 1", s.Agents)
+	case s.Transport != local && s.Transport != viaMPI:
+		return bad("-transport %s: want local or mpi", s.Transport)
+	case s.Batch < 0:
+		return bad("-batch %d: want 0 (all examples) or more", s.Batch)
+	case s.DType != "float32" && s.DType != "float64":
+		return bad("-dtype %s: want float32 or float64", s.DType)
+	case !(s.Memory > 0 && s.Memory < 1e6):
+		return bad("-memory %v: want a positive number of GiB", s.Memory)
+	case s.Refit < 1:
+		return bad("-refit %d: want at least 1", s.Refit)
+	case s.EvalEvery < 0:
+		return bad("-eval-every %d: want at least 1", s.EvalEvery)
+	case s.CheckpointEvery < 0:
+		return bad("-checkpoint-every %d: want at least 1", s.CheckpointEvery)
+	case math.IsNaN(p.X0) || math.IsInf(p.X0, 0):
+		return bad("-x0 %v: want a finite number", p.X0)
+	}
+	p.L = cmp.Or(p.L, 1) // left open, it follows the curvature
+	return p.Validate(s.Algorithm)
+}
+
+// network makes the graph. The number of agents may come from a graph file.
+func (s *Settings) network(given map[string]bool) (*network.Graph, error) {
+	n, file := s.Agents, strings.HasSuffix(s.Graph, ".json")
+	if file && !given["agents"] {
+		n = 0
+	}
+	if s.Graph != "ring" && !given["w"] {
+		s.W = 0
+	}
+	g, err := network.New(s.Graph, n, network.Options{W: s.W, Prob: s.Prob, Seed: s.Seed})
+	if err != nil {
+		return nil, err
+	}
+	s.Agents = g.W.N()
+	return g, nil
+}
+
+func names[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+func bad(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", dsbo.ErrConfig, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,40 @@
+package tasks
+
+import (
+	"dsbo/algo"
+	"dsbo/experiment"
+)
+
+// mnistPresets returns what -preset names.
+func mnistPresets() map[string]experiment.Preset {
+	return map[string]experiment.Preset{"tuned": mnistTuned(), "paper": mnistPaper()}
+}
+
+// mnistPaper is the paper's experiment on MNIST, and MA-DSBO to the letter.
+func mnistPaper() experiment.Preset {
+	return experiment.Preset{
+		Algorithm: "madsbo",
+		Batch:     1000,
+		Params: algo.Params{
+			K: 100, T: 10, N: 10,
+			Alpha: algo.Constant(0.5), Beta: algo.Constant(0.5), Gamma: algo.Constant(0.2),
+		},
+	}
+}
+
+// mnistTuned moves λ to where Φ is low. From λ = 0 the lower problem is so flat that y and z lag far behind, and λ then
+// moves the wrong way; from above they keep up. The rest makes them keep up: z continues where it was, both have
+// momentum and four times the paper's inner steps, y is tracked, and each entry of λ has its own scale of steps, which
+// shrink to nothing over the run so that the last hypergradients belong to the last λ.
+func mnistTuned() experiment.Preset {
+	return experiment.Preset{
+		Algorithm: "madsbo_tuned",
+		Batch:     1000,
+		Params: algo.Params{
+			K: 60, T: 40, N: 40, X0: 3.5,
+			Alpha: algo.Constant(0.5), Beta: algo.Constant(0.2), Gamma: algo.Constant(0.1),
+			WarmZ: true, TrackY: true, MomY: 0.9, MomZ: 0.9, ReuseB: true,
+			XStep: "adam", Lr: algo.Linear(0.15), V: 0.95, Clip: []float64{-1, 12},
+		},
+	}
+}
