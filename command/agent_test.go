@@ -13,8 +13,8 @@ import (
 	"sync"
 	"testing"
 
-	"dsbo/internal/cli"
 	"dsbo/experiment/experimenttest"
+	"dsbo/internal/cli"
 	"dsbo/tasks"
 )
 

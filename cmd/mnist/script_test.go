@@ -7,9 +7,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"dsbo/experiment/experimenttest"
 	"dsbo/internal/cli"
 	"dsbo/internal/minimnist"
-	"dsbo/experiment/experimenttest"
 )
 
 func TestMain(m *testing.M) {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"dsbo/internal/cli"
 	"dsbo/experiment/experimenttest"
+	"dsbo/internal/cli"
 	"dsbo/train"
 )
 

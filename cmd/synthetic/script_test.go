@@ -6,8 +6,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"dsbo/internal/cli"
 	"dsbo/experiment/experimenttest"
+	"dsbo/internal/cli"
 )
 
 func TestMain(m *testing.M) {

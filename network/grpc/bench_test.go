@@ -10,9 +10,9 @@ import (
 	"testing"
 	"unsafe"
 
-	"dsbo/pki"
 	"dsbo/network"
 	"dsbo/network/grpc"
+	"dsbo/pki"
 )
 
 // The vectors of package network's own benchmark: p = 200 numbers, MNIST's 7,840, and 8 MiB.

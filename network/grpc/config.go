@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/pki"
 	"dsbo/network"
+	"dsbo/pki"
 )
 
 // A Config says who an agent is and whom it exchanges with. All agents of a run have the same

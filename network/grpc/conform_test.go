@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"dsbo/pki"
 	"dsbo/network"
 	"dsbo/network/grpc"
 	"dsbo/network/networktest"
+	"dsbo/pki"
 
 	"go.uber.org/goleak"
 )

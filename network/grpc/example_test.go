@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"dsbo/pki"
 	"dsbo/network"
 	dsbogrpc "dsbo/network/grpc"
+	"dsbo/pki"
 )
 
 // Three agents, here in one process, exchange their numbers over connections with certificates.

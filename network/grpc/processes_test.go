@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"dsbo/pki"
 	"dsbo/network"
 	"dsbo/network/grpc"
+	"dsbo/pki"
 )
 
 // BenchmarkProcesses gives the time of an exchange of a ring of 8 agents, each a process, over package

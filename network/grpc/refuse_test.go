@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"dsbo/pki"
 	"dsbo/network"
+	"dsbo/pki"
 
 	rpc "google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
