@@ -128,11 +128,7 @@ func (e *evaluator) usage(ctx context.Context, r *Record, agents []*agent) error
 func (g group) spent(ctx context.Context, agents []*agent) ([]Usage, error) {
 	all := make([]Usage, g.n)
 	rows := g.rows(usageLen, func(i int) []float64 {
-		u := agents[i].usage()
-		if g.survives() {
-			u = u.timeless()
-		}
-		return u.pack()
+		return g.shared(agents[i].usage()).pack()
 	})
 	if err := g.gather(ctx, rows); err != nil {
 		return nil, err

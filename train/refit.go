@@ -181,8 +181,8 @@ func (s *refitting) advance(ctx context.Context, chunk int) error {
 	for _, i := range s.local {
 		a := s.agents[i]
 		wg.Go(func() {
-			if errs[i] = a.Step(ctx, chunk, a.oracle, a.mixer); errs[i] != nil && !s.survives() {
-				s.exchange.Fail(errs[i]) // the others wait for this agent
+			if errs[i] = a.Step(ctx, chunk, a.oracle, a.mixer); errs[i] != nil {
+				s.fail(s.exchange, errs[i]) // the others wait for this agent
 			}
 		})
 	}

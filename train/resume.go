@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,33 +28,19 @@ func (r *runner) open() (err error) {
 	if c != nil {
 		after = c.Iteration
 		err = r.resume(c)
-	} else if r.keepsMetrics() {
+	} else if r.writesMetrics() {
 		r.metrics, err = createMetrics(r.path(metricsFile))
 	}
 	if err != nil {
 		return err
 	}
-	if !r.whole() {
-		err = Folder(r.Dir).forget(r.local, after)
-	}
-	if err == nil {
+	if err = r.removeAfter(Folder(r.Dir), after); err == nil {
 		err = r.metrics.cut()
 	}
 	if err != nil {
 		return errors.Join(err, r.metrics.close())
 	}
 	return nil
-}
-
-// keepsMetrics reports whether this process writes metrics: where all processes share a folder, one does.
-func (r *runner) keepsMetrics() bool { return r.survives() || r.local[0] == 0 }
-
-// checkpointPath returns the path of a checkpoint after so many iterations. A run in one process has one file.
-func (c *Config) checkpointPath(g group, iteration int) string {
-	if g.whole() {
-		return c.path(checkpointFile)
-	}
-	return Folder(c.Dir).pointPath(g.local, iteration)
 }
 
 // readCheckpoint returns the checkpoint to resume from, nil if there is none yet. It has to be of a run with this
@@ -65,19 +50,8 @@ func (c *Config) readCheckpoint() (*checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !g.whole() && c.From == nil {
-		return nil, nil
-	}
-	from := 0
-	if c.From != nil {
-		from = c.From.Iteration
-	}
-	path := c.checkpointPath(g, from)
-	data, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) && g.whole() {
-		return nil, nil
-	}
-	if err != nil {
+	data, path, err := g.readCheckpoint(Folder(c.Dir), c.From)
+	if data == nil || err != nil {
 		return nil, err
 	}
 	found, err := parseCheckpoint(data)
@@ -122,22 +96,19 @@ func (r *runner) save() error {
 		c.add(i, r.agents[i].state())
 	}
 	c.add(-1, r.eval.state())
-	path := r.checkpointPath(r.group, r.done)
+	path := r.checkpointPath(Folder(r.Dir), r.done)
 	if err := atomicfile.Write(path, c.writeTo); err != nil {
 		return err
 	}
 	if r.OnCheckpoint != nil {
 		r.OnCheckpoint(r.done)
 	}
-	if r.whole() {
-		return nil
-	}
-	return Folder(r.Dir).prune(r.local)
+	return r.prune(Folder(r.Dir))
 }
 
 // resume makes the run stand where the checkpoint was written.
 func (r *runner) resume(c *checkpoint) (err error) {
-	path := r.checkpointPath(r.group, c.Iteration)
+	path := r.checkpointPath(Folder(r.Dir), c.Iteration)
 	for k, i := range r.local {
 		if err := c.take(i, r.agents[i].state()); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
@@ -148,7 +119,7 @@ func (r *runner) resume(c *checkpoint) (err error) {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	r.done, r.evaluated, r.seconds = c.Iteration, c.Evaluated, c.Seconds
-	if !r.keepsMetrics() {
+	if !r.writesMetrics() {
 		return nil
 	}
 	r.metrics, r.records, err = reopenMetrics(r.path(metricsFile), c.MetricsBytes, c.MetricsSHA256)

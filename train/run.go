@@ -158,7 +158,7 @@ func (r *runner) next() int {
 }
 
 func (r *runner) evaluate(ctx context.Context) error {
-	rec, err := r.eval.at(r.patient(ctx), r.agents)
+	rec, err := r.eval.at(r.collectiveContext(ctx), r.agents)
 	if err != nil {
 		if ctx.Err() != nil {
 			return r.interrupted(ctx)
@@ -178,23 +178,11 @@ func (r *runner) evaluate(ctx context.Context) error {
 	return nil
 }
 
-// patient returns the context of what processes do together: where they stop together, none leaves before.
-func (r *runner) patient(ctx context.Context) context.Context {
-	if r.whole() || r.survives() {
-		return ctx
-	}
-	return context.WithoutCancel(ctx)
-}
-
 // advance runs the agents up to the next boundary, or to the iteration at which they are interrupted or
 // one diverges. It reports whether they are to stop.
 func (r *runner) advance(ctx context.Context) (stop bool, err error) {
-	limit := r.next()
-	if !r.whole() && !r.survives() {
-		limit = r.done + 1 // processes that stop together ask each other
-	}
-	g := newGate(r.patient(ctx), r.done, limit)
-	inner, cancel := r.inner(ctx)
+	g := newGate(r.collectiveContext(ctx), r.done, r.stop(r.done, r.next()))
+	inner, cancel := r.stepContext(ctx)
 	defer cancel()
 	errs := make([]error, len(r.agents))
 	var wg sync.WaitGroup
@@ -204,28 +192,12 @@ func (r *runner) advance(ctx context.Context) (stop bool, err error) {
 	}
 	wg.Wait()
 	r.done = r.agents[r.local[0]].k
-	stop, err = r.agree(ctx, errs)
+	stop, err = r.decide(ctx, errs)
 	r.seconds += time.Since(start).Seconds()
 	if err == nil {
 		r.mark()
 	}
 	return stop, err
-}
-
-// grace is how long an agent whose neighbours may be gone tries to finish an interrupted iteration.
-const grace = 2 * time.Second
-
-// inner returns the context of iterations: an interrupted one is finished.
-func (r *runner) inner(ctx context.Context) (context.Context, context.CancelFunc) {
-	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	if !r.survives() {
-		return inner, cancel
-	}
-	stop := context.AfterFunc(ctx, func() {
-		timer := time.AfterFunc(grace, cancel)
-		context.AfterFunc(inner, func() { timer.Stop() })
-	})
-	return inner, func() { stop(); cancel() }
 }
 
 // drive is the goroutine of one agent between two boundaries.
@@ -241,9 +213,7 @@ func (r *runner) drive(ctx context.Context, a *agent, g *gate) error {
 				diverged = err
 			}
 		case err != nil:
-			if !r.survives() {
-				r.exchange.Fail(err) // the others wait for this agent
-			}
+			r.fail(r.exchange, err) // the others wait for this agent
 			return err
 		}
 		if a == r.agents[r.local[0]] {
@@ -256,27 +226,14 @@ func (r *runner) drive(ctx context.Context, a *agent, g *gate) error {
 	return diverged
 }
 
-// agree returns whether the agents are to stop, and the error of the iterations just done. Processes that stop together
-// ask each other.
-func (r *runner) agree(ctx context.Context, errs []error) (stop bool, err error) {
-	first := earliest(errs)
-	if err := r.failure(errs); err != nil && (first == nil || !r.whole()) {
-		if r.survives() && ctx.Err() != nil {
-			return true, fmt.Errorf("%w in iteration %d: the checkpoint before it stands", ErrInterrupted, r.done)
-		}
-		return false, err
-	}
-	stop = ctx.Err() != nil
-	if !r.whole() && !r.survives() {
-		if stop, first, err = r.ask(ctx, stop, errs); err != nil {
-			return false, err
-		}
-	}
-	if first != nil {
+// decide returns whether the agents are to stop, and the error of the iterations just done.
+func (r *runner) decide(ctx context.Context, errs []error) (stop bool, err error) {
+	stop, first, err := r.agree(ctx, r, errs)
+	if err == nil && first != nil {
 		first.Advice = r.advice(ctx, first.Iteration)
 		return false, first
 	}
-	return stop, nil
+	return stop, err
 }
 
 // earliest returns of divergences the earliest, then that of the lowest agent, so that it does not depend on who was
@@ -315,44 +272,12 @@ func cause(errs []error, exchange func(i int) bool) error {
 	return failed
 }
 
-// ask lets all processes know whether one wants to stop, and the first agent that has diverged.
-func (r *runner) ask(ctx context.Context, stop bool, errs []error) (bool, *dsbo.DivergedError, error) {
-	rows := r.rows(3, func(i int) []float64 {
-		row := make([]float64, 3)
-		if stop {
-			row[0] = 1
-		}
-		if d := earliest(errs[i : i+1]); d != nil {
-			row[1], row[2] = float64(2+slices.Index(watched, d.Quantity)), d.Value
-		}
-		return row
-	})
-	if err := r.gather(r.patient(ctx), rows); err != nil {
-		return false, nil, err
-	}
-	stop = false
-	for i, row := range rows {
-		if row[1] > 0 {
-			quantity := "something of the method's own" // which its process names
-			if k := int(row[1]) - 2; k >= 0 {
-				quantity = watched[k]
-			}
-			return false, &dsbo.DivergedError{Agent: i, Iteration: r.done - 1, Quantity: quantity, Value: row[2]}, nil
-		}
-		stop = stop || row[0] > 0
-	}
-	return stop, nil, nil
-}
-
 // advice says which steps would be stable.
 func (r *runner) advice(ctx context.Context, k int) string {
 	x, y := r.start()
 	l := r.Curvature
-	if l == nil && r.whole() {
-		var err error
-		if l, err = r.Problem.Curvature(ctx, x, y); err != nil {
-			return ""
-		}
+	if l == nil {
+		l = r.curvature(ctx, r.Problem, x, y)
 	}
 	if l == nil {
 		return ""
@@ -365,10 +290,8 @@ func (r *runner) interrupted(ctx context.Context) error {
 	if err := r.save(); err != nil {
 		return fmt.Errorf("%w after %d iterations, and %w", ErrInterrupted, r.done, err)
 	}
-	if r.whole() {
-		if err := r.conclude(context.WithoutCancel(ctx)); err != nil {
-			return err
-		}
+	if err := r.concludeInterrupted(ctx, r); err != nil {
+		return err
 	}
 	return fmt.Errorf("%w after %d of %d iterations", ErrInterrupted, r.done, r.K)
 }
@@ -376,7 +299,7 @@ func (r *runner) interrupted(ctx context.Context) error {
 // conclude adds to the result what all agents have to say.
 func (r *runner) conclude(ctx context.Context) (err error) {
 	r.mark()
-	ctx = r.patient(ctx)
+	ctx = r.collectiveContext(ctx)
 	r.result.X, r.result.Y = make([]float64, r.p), make([]float64, r.q)
 	if _, err = r.spread(ctx, r.result.X, r.agents, (*agent).x); err != nil {
 		return err
