@@ -52,7 +52,6 @@ func TestErrors(t *testing.T) {
 		{"synthetic", "-r=1,2", "-r"},
 		{"synthetic", "-r=-1", "-r -1: want a positive number"},
 		{"synthetic", "-r=nan", "-r NaN: want a positive number"},
-		{"synthetic", "-compare", "-compare"},
 		{"synthetic", "-test=0", "-test 0: want at least 1"},
 		{"synthetic", "-reduce=max", "-reduce max: want sum or mean"},
 	} {

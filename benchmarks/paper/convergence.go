@@ -64,11 +64,11 @@ func mean(v []float64) float64 {
 	return s / float64(len(v))
 }
 
-// column collects one number of each rate.
-func column(rs []rate, of func(rate) float64) []float64 {
-	var v []float64
-	for _, r := range rs {
-		v = append(v, of(r))
+// column collects one property of each of several things.
+func column[A, B any](all []A, of func(A) B) []B {
+	v := make([]B, len(all))
+	for i, a := range all {
+		v[i] = of(a)
 	}
 	return v
 }

@@ -1,21 +1,28 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"strings"
+	"time"
 	"unicode/utf8"
 
+	"dsbo/internal/atomicfile"
 	"dsbo/report"
 )
 
 // A lab is where the experiments leave their results.
 type lab struct {
-	out   io.Writer
-	dir   string // of figures; "": none are drawn
-	quick bool
-	seed  uint64
+	out, log   io.Writer // of results, and of the progress
+	page       bytes.Buffer
+	dir        string // of figures and pages; "": there are none
+	quick      bool
+	seed       uint64
+	comparison comparison
 }
 
 // pick returns the size of an experiment: full, or short for a quick one.
@@ -26,7 +33,27 @@ func pick[T any](l *lab, full, short T) T {
 	return full
 }
 
-func (l *lab) printf(format string, args ...any) { fmt.Fprintf(l.out, format, args...) }
+func (l *lab) printf(format string, args ...any) {
+	fmt.Fprintf(io.MultiWriter(l.out, &l.page), format, args...)
+}
+
+func (l *lab) progress(format string, args ...any) { fmt.Fprintf(l.log, format+"\n", args...) }
+
+// perform runs an experiment, and writes its page beside the figures.
+func (l *lab) perform(ctx context.Context, e experiment) error {
+	start := time.Now()
+	l.page.Reset()
+	fmt.Fprintln(l.out)
+	l.printf("## %s: %s\n\n", e.name, e.about)
+	if err := e.run(ctx, l); err != nil {
+		return fmt.Errorf("%s: %w", e.name, err)
+	}
+	l.progress("%s took %.0f s", e.name, time.Since(start).Seconds())
+	if l.dir == "" {
+		return nil
+	}
+	return atomicfile.WriteBytes(filepath.Join(l.dir, e.name+".md"), l.page.Bytes())
+}
 
 // claim prints what the paper states, and whether it was found.
 func (l *lab) claim(holds bool, format string, args ...any) {
@@ -45,7 +72,8 @@ func (l *lab) figure(name string, f report.Figure) error {
 	if err := f.Save(l.dir, name); err != nil {
 		return fmt.Errorf("figure %s: %w", name, err)
 	}
-	l.printf("figure: %s\n", name)
+	fmt.Fprintf(l.out, "figure: %s\n", name)
+	fmt.Fprintf(&l.page, "\n![%s](%s.svg)\n", f.Title, name)
 	return nil
 }
 

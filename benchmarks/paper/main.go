@@ -10,14 +10,11 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"dsbo"
 	"dsbo/internal/cli"
@@ -40,6 +37,7 @@ func experiments() []experiment {
 		{"table1", "Table 1: time, traffic and oracle calls of an iteration against the dimension", table1},
 		{"dsco", "the compositional problem by MA-DSBO and by D-ASCGD", compositional},
 		{"methods", "all methods on one logistic problem each: global, personalized, one agent", methods},
+		{"compare", "MA-DSBO, DSBO-JHIP and GBDSBO on the synthetic task: time, oracle calls and traffic to the same Φ", compare},
 		{"hessian", "a Hessian-vector product against the whole Hessian: time and memory", hessian},
 	}
 }
@@ -52,13 +50,11 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if err != nil {
 		return err
 	}
+	l.log = stderr
 	for _, e := range chosen {
-		start := time.Now()
-		fmt.Fprintf(stdout, "\n## %s: %s\n\n", e.name, e.about)
-		if err := e.run(ctx, l); err != nil {
-			return fmt.Errorf("%s: %w", e.name, err)
+		if err := l.perform(ctx, e); err != nil {
+			return err
 		}
-		fmt.Fprintf(stderr, "%s took %.0f s\n", e.name, time.Since(start).Seconds())
 	}
 	return nil
 }
@@ -66,21 +62,24 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 // parse reads the command line. Without an error and without experiments there is nothing left to do.
 func parse(args []string, stdout io.Writer) (*lab, []experiment, error) {
 	l := &lab{out: stdout}
-	f := flag.NewFlagSet("paper", flag.ContinueOnError)
-	f.SetOutput(io.Discard) // an error is one line, and the caller's
-	only := f.String("only", "", "`experiments` to run, with commas between (default all; see -list)")
+	f := cli.NewFlags("paper", "paper measures what the paper states, prints what holds, and draws the figures.", "")
+	only := f.String("only", "", "`experiments` to run, with commas between (default all; -list shows them)")
 	list := f.Bool("list", false, "list the experiments")
-	f.StringVar(&l.dir, "figures", "", "`folder` to write the figures to, as SVG and PNG, such as benchmarks/figures; it must exist (default none)")
+	f.StringVar(&l.dir, "figures", "", "`folder` for the figures, as SVG and PNG, and for a page of each experiment with its tables; it must exist (default none)")
 	f.BoolVar(&l.quick, "quick", false, "small and short versions: they show that all works, not what holds")
 	f.Uint64Var(&l.seed, "seed", 1, "seed of problems and draws")
-	switch err := f.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprintln(stdout, "usage: paper [flags]\n\nMeasures what the paper states, prints what holds, and draws the figures.\n\nflags:")
-		f.SetOutput(stdout)
-		f.PrintDefaults()
+	f.Group("Experiments", "only", "list", "figures", "quick", "seed")
+	c := &l.comparison
+	f.IntVar(&c.features, "p", 100, "p = q, `number` of features")
+	f.Float64Var(&c.rate, "r", 1, "r, heterogeneity rate, a `number`: features of agent i are N(0, i²r²)")
+	f.IntVar(&c.seeds, "seeds", 3, "`number` of seeds, from -seed on")
+	f.Float64Var(&c.phi, "phi", 0, "the Φ to reach, a `number` (default: the lowest that all methods reach)")
+	f.IntVar(&c.K, "K", 0, "outer iterations of all methods, a `number` (default: each method's own)")
+	f.IntVar(&c.T, "T", 0, "steps of y in an iteration of all methods, a `number` (default: each method's own)")
+	f.IntVar(&c.N, "N", 0, "steps of z in an iteration of all methods, a `number` (default: each method's own)")
+	f.Group("Settings of the experiment compare", "p", "r", "seeds", "phi", "K", "T", "N")
+	if err := f.Parse(args, stdout); err != nil {
 		return nil, nil, err
-	case err != nil:
-		return nil, nil, fmt.Errorf("%w: %w (-h explains the flags)", dsbo.ErrConfig, err)
 	}
 	all := experiments()
 	if *list {
@@ -90,18 +89,15 @@ func parse(args []string, stdout io.Writer) (*lab, []experiment, error) {
 		return l, nil, nil
 	}
 	chosen, err := choose(all, *only)
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case f.NArg() > 0:
-		return nil, nil, fmt.Errorf("%w: argument %q: there are flags only", dsbo.ErrConfig, f.Arg(0))
+	if err == nil {
+		err = c.validate()
 	}
-	if l.dir != "" {
-		if s, err := os.Stat(l.dir); err != nil || !s.IsDir() {
-			return nil, nil, fmt.Errorf("%w: -figures %s: want a folder that exists", dsbo.ErrConfig, l.dir)
+	if err == nil && l.dir != "" {
+		if s, e := os.Stat(l.dir); e != nil || !s.IsDir() {
+			err = dsbo.Errorf(dsbo.ErrConfig, "-figures must be a folder that exists; it is %s", l.dir)
 		}
 	}
-	return l, chosen, nil
+	return l, chosen, err
 }
 
 // choose returns the experiments of the given names in the order of all.
@@ -116,7 +112,7 @@ func choose(all []experiment, only string) ([]experiment, error) {
 	wanted := strings.Split(only, ",")
 	for _, w := range wanted {
 		if !slices.Contains(names, w) {
-			return nil, fmt.Errorf("%w: -only %s: there is no experiment %q, want some of %s", dsbo.ErrConfig, only, w, strings.Join(names, ", "))
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "-only must name some of %s; %q is none of them", strings.Join(names, ", "), w)
 		}
 	}
 	return slices.DeleteFunc(all, func(e experiment) bool { return !slices.Contains(wanted, e.name) }), nil

@@ -22,13 +22,17 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{[]string{"-h"}, cli.OK, "-only"},
 		{[]string{"-list"}, cli.OK, "convergence"},
-		{[]string{"-only", "higp,rain"}, cli.Usage, `no experiment "rain", want some of convergence, flat, higp`},
-		{[]string{"-only", "higp,"}, cli.Usage, `no experiment ""`},
-		{[]string{"table1"}, cli.Usage, `argument "table1": there are flags only`},
-		{[]string{"-figures", "no/such/folder"}, cli.Usage, "-figures no/such/folder: want a folder that exists"},
-		{[]string{"-figures", file}, cli.Usage, "want a folder that exists"},
+		{[]string{"-only", "higp,rain"}, cli.Usage, `-only must name some of convergence, flat, higp, loops, graphs, mismatch, table1, dsco, methods, compare, hessian; "rain" is none of them`},
+		{[]string{"-only", "higp,"}, cli.Usage, `"" is none of them`},
+		{[]string{"table1"}, cli.Usage, `unexpected argument "table1"`},
+		{[]string{"-figures", "no/such/folder"}, cli.Usage, "-figures must be a folder that exists; it is no/such/folder"},
+		{[]string{"-figures", file}, cli.Usage, "must be a folder that exists"},
 		{[]string{"-speed", "9"}, cli.Usage, "-speed"},
 		{[]string{"-seed", "one"}, cli.Usage, "-seed"},
+		{[]string{"-seeds", "0"}, cli.Usage, "-seeds must be at least 1; it is 0"},
+		{[]string{"-T", "-1"}, cli.Usage, "-T must be at least 0; it is -1"},
+		{[]string{"-r", "-1"}, cli.Usage, "-r must be positive and finite; it is -1"},
+		{[]string{"-phi", "-2"}, cli.Usage, "-phi must be positive, or 0 for the lowest that all methods reach; it is -2"},
 	} {
 		var out bytes.Buffer
 		err := command(t.Context(), c.args, &out, &out)
@@ -67,7 +71,10 @@ func TestQuick(t *testing.T) {
 					t.Errorf("%s: %v, want at most 150 KiB", f, err)
 				}
 			}
-			if e.name == "table1" || e.name == "hessian" {
+			if page, err := os.ReadFile(filepath.Join(dir, e.name+".md")); err != nil || strings.Count(string(page), "![") != len(figures) {
+				t.Errorf("%v, want a page with %d figures; it is\n%s", err, len(figures), page)
+			}
+			if e.name == "table1" || e.name == "hessian" || e.name == "compare" { // they measure time
 				return
 			}
 			if err := command(t.Context(), args, &second, &errs); err != nil {

@@ -68,7 +68,7 @@ func (e entrant) measure(ctx context.Context, d, K, rounds int) (measured, error
 			return m, fmt.Errorf("%s, p = q = %d: %w", e.method, d, err)
 		}
 		m.ms = min(m.ms, float64(res.MsPerIteration))
-		if err := e.check(d, K, g.W, res.Usage); err != nil {
+		if err := e.check(d, K, g.W, res); err != nil {
 			return m, err
 		}
 		last := res.Usage[0].Calls
@@ -78,35 +78,41 @@ func (e entrant) measure(ctx context.Context, d, K, rounds int) (measured, error
 	return m, err
 }
 
-// check compares each agent's counts with the formula of this table and with algo.CostOf.
-func (e entrant) check(d, K int, w *network.Matrix, usage []train.Usage) error {
-	var floats, messages int
-	var calls algo.Calls
-	for k := range K {
+// check compares algo's formula of the traffic with that of this table, and each agent's counts with algo's formulas.
+func (e entrant) check(d, K int, w *network.Matrix, res *train.Result) error {
+	for k := 1; k < K; k++ {
 		c, err := algo.CostOf(e.method, e.p, d, d, k)
 		if err != nil {
 			return err
 		}
-		if want := e.traffic(d, e.p.T, e.p.N); k > 0 && c.Floats != want {
+		if want := e.traffic(d, e.p.T, e.p.N); c.Floats != want {
 			return fmt.Errorf("%s, p = q = %d: algo's formula gives %d numbers in an iteration, the table's %d", e.method, d, c.Floats, want)
+		}
+	}
+	return checkCounts(e.method, e.p, d, w, res)
+}
+
+// checkCounts compares what each agent sent and asked its oracle in a run, for p = q = d, with algo's formulas.
+func checkCounts(method string, p algo.Params, d int, w *network.Matrix, res *train.Result) error {
+	var floats, messages int
+	var asked train.Usage
+	for k := range res.Iterations {
+		c, err := algo.CostOf(method, p, d, d, k)
+		if err != nil {
+			return err
 		}
 		floats += c.Floats
 		messages += c.Messages
-		calls.UpperGrad += c.UpperGrad
-		calls.LowerGrad += c.LowerGrad
-		calls.HVP += c.HVP
-		calls.JVP += c.JVP
-		calls.Hessian += c.Hessian
-		calls.Jacobian += c.Jacobian
+		asked.Add(train.Usage{Calls: c.Calls})
 	}
-	for i, u := range usage {
+	for i, u := range res.Usage {
 		sends := w.Sends(i)
 		if u.Sent.Floats != int64(sends*floats) || u.Sent.Messages != int64(sends*messages) {
 			return fmt.Errorf("%s, p = q = %d, agent %d: %d numbers in %d messages were sent, by formula %d in %d",
-				e.method, d, i, u.Sent.Floats, u.Sent.Messages, sends*floats, sends*messages)
+				method, d, i, u.Sent.Floats, u.Sent.Messages, sends*floats, sends*messages)
 		}
-		if u.Calls != calls {
-			return fmt.Errorf("%s, p = q = %d, agent %d: the oracle was asked %+v, by formula %+v", e.method, d, i, u.Calls, calls)
+		if u.Calls != asked.Calls {
+			return fmt.Errorf("%s, p = q = %d, agent %d: the oracle was asked %+v, by formula %+v", method, d, i, u.Calls, asked.Calls)
 		}
 	}
 	return nil

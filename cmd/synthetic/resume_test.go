@@ -87,12 +87,8 @@ func TestResumedSeries(t *testing.T) {
 		done              string // a run that is not run again
 	}{
 		{"rates", "-p=4 -agents=3 -train=30 -val=30 -test=20 -K=6 -T=2 -N=2 -eval-every=2 -report=false", "iteration 4 ", 2, "r0.5"},
-		{"comparison", "-compare -seeds=2 -p=4 -agents=3 -train=500 -val=30 -test=20 -K=4 -T=1 -N=2 -report=false", "finished", 7, "madsbo-1-seed1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if testing.Short() && tt.name == "comparison" {
-				t.Skip("several dozen runs")
-			}
 			dir := t.TempDir()
 			whole, halves := filepath.Join(dir, "whole"), filepath.Join(dir, "halves")
 			args := strings.Fields(tt.flags)

@@ -20,8 +20,6 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SMALL", "-p=4 -agents=3 -train=30 -val=30 -test=20 -K=6 -T=2 -N=2 -report=false")
-			e.Setenv("TINY", "-p=4 -agents=3 -train=500 -val=50 -test=20 -K=5 -T=2 -N=3 -report=false")
-			e.Setenv("STEP", "400")
 			return nil
 		},
 		Cmds: experimenttest.Commands("synthetic"),

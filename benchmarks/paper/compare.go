@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/data"
+	"dsbo/models"
+	"dsbo/network"
+	"dsbo/train"
+)
+
+// comparison is the settings of the experiment compare: the paper's synthetic task, and how its methods run.
+type comparison struct {
+	features int     // p = q
+	rate     float64 // r, rate of heterogeneity
+	seeds    int     // from the lab's seed on
+	phi      float64 // the Φ to reach; 0: the lowest that all methods reach
+	K, T, N  int     // of all methods; 0: each method's own
+	agents   int     // in a ring, w = 1/2
+	examples int     // of each agent, for each of training, validation and test
+}
+
+// validate reports the first setting that cannot work.
+func (c *comparison) validate() error {
+	for _, count := range []struct {
+		flag        string
+		value, from int
+	}{{"p", c.features, 1}, {"seeds", c.seeds, 1}, {"K", c.K, 0}, {"T", c.T, 0}, {"N", c.N, 0}} {
+		if count.value < count.from {
+			return dsbo.Errorf(dsbo.ErrConfig, "-%s must be at least %d; it is %d", count.flag, count.from, count.value)
+		}
+	}
+	if !(c.rate > 0) || math.IsInf(c.rate, 0) {
+		return dsbo.Errorf(dsbo.ErrConfig, "-r must be positive and finite; it is %g", c.rate)
+	}
+	if !(c.phi >= 0) {
+		return dsbo.Errorf(dsbo.ErrConfig, "-phi must be positive, or 0 for the lowest that all methods reach; it is %g", c.phi)
+	}
+	return nil
+}
+
+// A candidate is a contestant with the steps of x that are tried for it.
+type candidate struct {
+	contestant
+	ours   bool // MA-DSBO
+	letter bool // MA-DSBO to the letter: no step above 1
+	every  int  // iterations from one record to the next
+	betaL  float64
+	gammaL float64 // β and γ as shares of 1/L_max
+	grid   []float64
+	symbol string // a format of the step
+	step   func(p *algo.Params, v float64)
+}
+
+// candidates lists who runs. All but the tuned variant, which comes with its own, take the same T, N and shares of
+// 1/L_max, so that their iterations differ in how the same things are done alone.
+func (c *comparison) candidates() []candidate {
+	fading := func(p *algo.Params, v float64) { p.Alpha = algo.Linear(v) }
+	common := algo.Params{K: 40, T: 1, N: 10}
+	weighed, slow := common, common
+	slow.K = 400
+	weighed.Alpha, weighed.XStep = algo.Constant(1), "sgd"
+	// Losses are sums over examples: with fewer of them a step that goes as far is larger.
+	grid := []float64{50, 100, 200, 400}
+	for i := range grid {
+		grid[i] *= 500 / float64(c.examples)
+	}
+	all := []candidate{
+		{
+			contestant: contestant{"MA-DSBO to the letter", "madsbo", slow}, ours: true, letter: true, every: 5,
+			grid: []float64{0.3, 1}, symbol: "α = %g", step: func(p *algo.Params, v float64) { p.Alpha = algo.Constant(v) },
+		},
+		{
+			contestant: contestant{"MA-DSBO, step η", "madsbo_tuned", weighed}, ours: true,
+			grid: grid, symbol: "η = %g(1−k/K)", step: func(p *algo.Params, v float64) { p.Eta = algo.Linear(v) },
+		},
+		{contestant: contestant{"DSBO-JHIP", "jhip", common}, grid: grid, symbol: "α = %g(1−k/K)", step: fading},
+		{contestant: contestant{"GBDSBO", "gbdsbo", common}, grid: grid, symbol: "α = %g(1−k/K)", step: fading},
+		{
+			contestant: contestant{"MA-DSBO tuned", "madsbo_tuned", algo.Params{
+				K: 100, T: 20, N: 20, Alpha: algo.Constant(0.5), WarmZ: true, TrackY: true, MomY: 0.95, MomZ: 0.95,
+				XStep: "adam", V: 0.95, Clip: []float64{-8, 8},
+			}},
+			ours: true, betaL: 0.7, gammaL: 0.65,
+			grid: []float64{0.03, 0.1, 0.3}, symbol: "lr = %g(1−k/K)", step: func(p *algo.Params, v float64) { p.Lr = algo.Linear(v) },
+		},
+	}
+	for i := range all {
+		a := &all[i]
+		a.every = max(1, a.every)
+		if a.betaL == 0 {
+			a.betaL, a.gammaL = 1, 0.8
+		}
+		for _, own := range []struct{ of, given *int }{{&a.p.K, &c.K}, {&a.p.T, &c.T}, {&a.p.N, &c.N}} {
+			if *own.given > 0 {
+				*own.of = *own.given
+			}
+		}
+	}
+	return all
+}
+
+// A trial is a candidate's runs, one a seed, with the step that did best.
+type trial struct {
+	candidate
+	value float64 // of the step
+	runs  []*train.Result
+}
+
+// problem is the task for one seed of its data.
+func (c *comparison) problem(seed uint64) (train.Problem, error) {
+	t, err := data.Synthetic{
+		Agents: c.agents, Features: c.features, Train: c.examples, Val: c.examples, Test: c.examples, Rate: c.rate, Seed: seed,
+	}.Task()
+	if err != nil {
+		return train.Problem{}, err
+	}
+	return train.NewProblem(t, models.Logistic{Features: c.features}, models.Config{Seed: seed})
+}
+
+// run runs a candidate with one step and one seed. A run that diverges has no error and a last Φ of +Inf.
+func (c *comparison) run(ctx context.Context, l *lab, who candidate, step float64, seed uint64) (*train.Result, float64, error) {
+	p, err := c.problem(seed)
+	if err != nil {
+		return nil, 0, err
+	}
+	curvature, err := p.Curvature(ctx, make([]float64, c.features), make([]float64, c.features))
+	if err != nil {
+		return nil, 0, err
+	}
+	ring, err := network.Ring(c.agents, 0.5)
+	if err != nil {
+		return nil, 0, err
+	}
+	lmax := slices.Max(curvature)
+	params := who.p
+	params.Beta, params.Gamma = algo.Constant(who.betaL/lmax), algo.Constant(who.gammaL/lmax)
+	params.L = 1.05 * lmax // a bound, where lmax is right to a percent or so
+	who.step(&params, step)
+	// The tolerances make Φ right to about seven digits.
+	res, err := train.Run(ctx, train.Config{
+		Problem: p, W: ring.W, Method: who.method, Params: params, K: params.K, EvalEvery: who.every, Curvature: curvature, Tol: 1e-4, AdjointTol: 1e-3,
+	})
+	if err != nil && !errors.Is(err, dsbo.ErrDiverged) {
+		return nil, 0, fmt.Errorf("%s: %w", who.name, err)
+	}
+	if len(res.Records) == 0 {
+		return nil, 0, fmt.Errorf("%s, step %g, seed %d: no record: %w", who.name, step, seed, err)
+	}
+	end := math.Inf(1)
+	if err == nil {
+		end = float64(res.Last().Phi)
+		if err := checkCounts(who.method, params, c.features, ring.W, res); err != nil {
+			return nil, 0, err
+		}
+	}
+	l.progress("%s, step %g, seed %d: Φ %.4f to %.4f in %d iterations, %.3g s", who.name, step, seed, float64(res.Records[0].Phi), end, res.Iterations, res.Seconds)
+	return res, end, nil
+}
+
+// try runs a candidate with all its steps on the first seed, and with the best one on the others. Best is the lowest
+// exact Φ at the end.
+func (c *comparison) try(ctx context.Context, l *lab, who candidate) (trial, error) {
+	best, low := trial{candidate: who}, math.Inf(1)
+	for i, v := range who.grid {
+		res, end, err := c.run(ctx, l, who, v, l.seed)
+		if err != nil {
+			return best, err
+		}
+		if i == 0 || end < low {
+			best.value, best.runs, low = v, []*train.Result{res}, end
+		}
+	}
+	for i := 1; i < c.seeds; i++ {
+		res, _, err := c.run(ctx, l, who, best.value, l.seed+uint64(i))
+		if err != nil {
+			return best, err
+		}
+		best.runs = append(best.runs, res)
+	}
+	return best, nil
+}
+
+// compare runs MA-DSBO, DSBO-JHIP and GBDSBO on the same data and tells what each spends to reach the same Φ.
+func compare(ctx context.Context, l *lab) error {
+	c := l.comparison
+	c.agents, c.examples = 8, 500
+	if l.quick {
+		c.agents, c.examples, c.features, c.seeds, c.K, c.T, c.N = 3, 200, 4, 2, 5, 2, 3
+	}
+	var trials []trial
+	for _, who := range c.candidates() {
+		t, err := c.try(ctx, l, who)
+		if err != nil {
+			return err
+		}
+		trials = append(trials, t)
+	}
+	c.print(l, trials)
+	return c.figures(l, trials)
+}

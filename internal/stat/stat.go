@@ -1,0 +1,19 @@
+// Package stat holds the statistics of measured numbers that several packages report.
+package stat
+
+import (
+	"math"
+	"slices"
+)
+
+// Median returns the median of the values that are not NaN, and NaN if there are none. An even count gives the mean of
+// the two in the middle. The argument is not changed; the cost is that of sorting a copy.
+func Median(values []float64) float64 {
+	sorted := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(sorted)
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
