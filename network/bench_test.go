@@ -22,7 +22,7 @@ func BenchmarkMix(b *testing.B) {
 	}
 	for _, n := range []int{8, 64} {
 		b.Run(fmt.Sprintf("complete%d/bytes=62720", n), func(b *testing.B) {
-			g, err := network.Complete(n)
+			g, err := network.New("complete", n, network.Options{})
 			if err != nil {
 				b.Fatal(err)
 			}

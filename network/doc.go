@@ -3,8 +3,7 @@
 //
 // # Graphs
 //
-// [New] makes a graph by name ("ring", "star", ...) or from a JSON file; [Ring], [Torus] and so on
-// make one directly. Each comes with a valid mixing matrix: symmetric, doubly stochastic,
+// [New] makes a graph by name ("ring", "star", ...) or from a JSON file, [FromEdges] one of given edges. Each comes with a valid mixing matrix: symmetric, doubly stochastic,
 // non-negative and with ρ = max(|λ_2|, |λ_n|) < 1, the assumption on W in the paper.
 //
 // Two rules give the weights. With w = 0 they are the Metropolis weights,

@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
+
+	"dsbo"
 )
 
 // An edgeSet is an undirected graph without weights.
@@ -87,7 +89,7 @@ func exponentialEdges(n int) edgeSet {
 func checkHypercube(n int) error {
 	if n&(n-1) != 0 {
 		below := 1 << (bits.Len(uint(n)) - 1)
-		return configError("a hypercube of %d agents, want a power of two such as %d or %d", n, below, 2*below)
+		return dsbo.Errorf(dsbo.ErrConfig, "a hypercube must have a power of two of agents, such as %d or %d; it has %d", below, 2*below, n)
 	}
 	return nil
 }
@@ -153,7 +155,8 @@ func (e edgeSet) graph(name string, w float64) (*Graph, error) {
 	if w != 0 {
 		for i, d := range degree {
 			if d != degree[0] {
-				return nil, configError("self weight w = %v needs equally many neighbours everywhere, but in graph %s agent 0 has %d and agent %d has %d: leave w at 0 for Metropolis weights", w, name, degree[0], i, d)
+				return nil, dsbo.Errorf(dsbo.ErrConfig, "self weight w must be 0 (Metropolis weights) in graph %s, where agent 0 has %d neighbours and agent %d has %d; it is %v",
+					name, degree[0], i, d, w)
 			}
 		}
 		weight = func(int, int) float64 { return (1 - w) / float64(degree[0]) }

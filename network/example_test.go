@@ -53,7 +53,7 @@ func ExampleParse() {
 	// 0: neighbours [1], weights [0.667 0.333 0.000]
 	// 1: neighbours [0 2], weights [0.333 0.333 0.333]
 	// 2: neighbours [1], weights [0.000 0.333 0.667]
-	// graph file bus.json: no path of edges leads from agent 0 to agent 2, want a connected graph
+	// graph file bus.json: the graph must be connected; no path of edges leads from agent 0 to agent 2
 }
 
 func ExampleMatrix_Validate() {
@@ -67,5 +67,5 @@ func ExampleMatrix_Validate() {
 		return
 	}
 	fmt.Println(w.Validate())
-	// Output: row 2 of W sums to 0.8999999999999999, want 1
+	// Output: row 2 of W must sum to 1; it sums to 0.8999999999999999
 }

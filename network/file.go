@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"dsbo"
 	"dsbo/internal/strictjson"
 )
 
@@ -21,7 +22,7 @@ type file struct {
 func Parse(name string, data []byte, w float64) (*Graph, error) {
 	g, err := parse(data, w)
 	if err != nil {
-		return nil, configError("graph file %s: %w", name, err)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "graph file %s: %w", name, err)
 	}
 	g.Name = name
 	return g, nil
@@ -34,24 +35,24 @@ func parse(data []byte, w float64) (*Graph, error) {
 	}
 	switch {
 	case f.W != nil && f.Edges != nil:
-		return nil, errors.New(`both "edges" and "W" are given, want one of them`)
+		return nil, errors.New(`one of "edges" and "W" must be given; both are`)
 	case f.W != nil:
 		if w != 0 {
-			return nil, fmt.Errorf(`self weight w = %v, but the file gives "W": leave w at 0`, w)
+			return nil, fmt.Errorf(`self weight w must be 0 where the file gives "W"; it is %v`, w)
 		}
 		if f.Agents != nil && *f.Agents != len(f.W) {
-			return nil, fmt.Errorf(`"agents" is %d but "W" has %d rows, want them equal`, *f.Agents, len(f.W))
+			return nil, fmt.Errorf(`"agents" must be the number of rows of "W", %d; it is %d`, len(f.W), *f.Agents)
 		}
 		return fromRows("", f.W)
 	case f.Edges == nil:
-		return nil, errors.New(`neither "edges" nor "W" is given, want one of them`)
+		return nil, errors.New(`one of "edges" and "W" must be given; neither is`)
 	case f.Agents == nil:
-		return nil, errors.New(`no "agents", want their number beside "edges"`)
+		return nil, errors.New(`"agents" must be given beside "edges"`)
 	}
 	edges := make([][2]int, len(f.Edges))
 	for k, ends := range f.Edges {
 		if len(ends) != 2 {
-			return nil, fmt.Errorf("edge %d, %v: %d ends, want 2", k, ends, len(ends))
+			return nil, fmt.Errorf("edge %d, %v: an edge must have 2 ends; it has %d", k, ends, len(ends))
 		}
 		edges[k] = [2]int(ends)
 	}

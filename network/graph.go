@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"dsbo"
 )
 
 // A Graph is a named, valid mixing matrix.
@@ -34,10 +36,10 @@ type Options struct {
 // Validate returns an error that matches dsbo.ErrConfig unless 0 ≤ W < 1 and 0 ≤ Prob ≤ 1.
 func (o Options) Validate() error {
 	if !(o.W >= 0 && o.W < 1) {
-		return configError("self weight w = %v, want 0 < w < 1, or 0 for Metropolis weights", o.W)
+		return dsbo.Errorf(dsbo.ErrConfig, "self weight w must be between 0 and 1, or 0 for Metropolis weights; it is %v", o.W)
 	}
 	if !(o.Prob >= 0 && o.Prob <= 1) {
-		return configError("edge probability = %v, want 0 < probability <= 1, or 0 for 2 ln(n)/n", o.Prob)
+		return dsbo.Errorf(dsbo.ErrConfig, "edge probability must be above 0 and at most 1, or 0 for 2 ln(n)/n; it is %v", o.Prob)
 	}
 	return nil
 }
@@ -50,20 +52,31 @@ func Names() []string {
 }
 
 // New returns the graph of that name with n agents, or the one in the file of that name if it
-// ends in .json; n = 0 then means as many agents as the file has. "torus" is as square as n
-// allows. Errors match dsbo.ErrConfig.
+// ends in .json; n = 0 then means as many agents as the file has. Agents exchange
+//
+//	ring         with both neighbours in a circle
+//	complete     with all others
+//	star         agent 0 with all others
+//	path         with both neighbours in a row
+//	torus        with the four neighbours on a grid that closes at its borders, as square as n allows
+//	exponential  with those at distance 1, 2, 4, ... < n around the circle, in both directions
+//	hypercube    where their numbers, of which there are a power of two, differ in one bit
+//	erdos-renyi  at random: a graph that is not connected is drawn again, and after 20 draws its parts are joined
+//	server       through a server that averages exactly: see [Server]
+//
+// Errors match dsbo.ErrConfig.
 func New(name string, n int, o Options) (*Graph, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
 	if o.Prob != 0 && name != erdosRenyi {
-		return nil, configError("edge probability = %v is for graph %s, leave it at 0 for %s", o.Prob, erdosRenyi, name)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "edge probability must be 0 for graph %s; it is %v, which is for graph %s", name, o.Prob, erdosRenyi)
 	}
 	if strings.HasSuffix(name, ".json") {
 		return load(name, n, o.W)
 	}
 	if !slices.Contains(Names(), name) {
-		return nil, configError("no graph %q, want one of %s, or a file that ends in .json", name, strings.Join(Names(), ", "))
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "no graph %q: it must be %s, or a file that ends in .json", name, strings.Join(Names(), ", "))
 	}
 	if err := checkAgents(n); err != nil {
 		return nil, err
@@ -92,7 +105,7 @@ func New(name string, n int, o Options) (*Graph, error) {
 		return erdosRenyiEdges(n, o.Prob, o.Seed).graph(name, o.W)
 	case "server":
 		if o.W != 0 {
-			return nil, configError("self weight w = %v, but the server averages exactly: leave w at 0", o.W)
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "self weight w must be 0 for graph server, which averages exactly; it is %v", o.W)
 		}
 		return Server(n)
 	}
@@ -106,7 +119,7 @@ func squarest(n int) (int, error) {
 		rows--
 	}
 	if rows == 1 && n > 1 {
-		return 0, configError("a torus of %d agents, want rows × columns with both above 1, such as 4, 6, 8 or 9", n)
+		return 0, dsbo.Errorf(dsbo.ErrConfig, "a torus must have rows × columns with both above 1, such as 4, 6, 8 or 9 agents; it has %d", n)
 	}
 	return rows, nil
 }
@@ -115,14 +128,14 @@ func squarest(n int) (int, error) {
 func load(path string, n int, w float64) (*Graph, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, configError("graph file: %w", err)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "graph file: %w", err)
 	}
 	g, err := Parse(path, data, w)
 	if err != nil {
 		return nil, err
 	}
 	if n != 0 && n != g.W.N() {
-		return nil, configError("graph file %s has %d agents, but %d are asked for", path, g.W.N(), n)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "graph file %s has %d agents, but %d are asked for", path, g.W.N(), n)
 	}
 	return g, nil
 }

@@ -145,7 +145,7 @@ func TestWeights(t *testing.T) {
 }
 
 func TestMatrixViews(t *testing.T) {
-	g, err := network.Star(4)
+	g, err := network.New("star", 4, network.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestEveryGraph(t *testing.T) {
 
 func TestErdosRenyiBySeed(t *testing.T) {
 	graph := func(prob float64, seed uint64) [][]float64 {
-		g, err := network.ErdosRenyi(30, prob, seed)
+		g, err := network.New("erdos-renyi", 30, network.Options{Prob: prob, Seed: seed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,40 +231,38 @@ func TestRefused(t *testing.T) {
 		make func() error
 		want string
 	}{
-		{"empty", matrix(nil), "0 agents, want 1 to 1024"},
-		{"not square", matrix(rows{{1, 0}, {1}}), "row 1 of W has 1 entries, want 2 as there are 2 rows"},
-		{"NaN", matrix(rows{{1, math.NaN()}, {0, 1}}), "W[0][1] = NaN, want a finite number"},
-		{"infinite", matrix(rows{{1, 0}, {0, math.Inf(1)}}), "W[1][1] = +Inf, want a finite number"},
-		{"negative", matrix(rows{{1.5, -0.5}, {-0.5, 1.5}}), "W[0][1] = -0.5, want 0 or more"},
-		{"not symmetric", matrix(rows{{.5, .5, 0}, {.3, .5, .2}, {.2, 0, .8}}), "W[0][1] = 0.5 but W[1][0] = 0.3, want W symmetric"},
-		{"one-way edge", matrix(rows{{1, 1e-12}, {0, 1}}), "W[0][1] = 1e-12 but W[1][0] = 0, want W symmetric"},
-		{"not stochastic", matrix(rows{{.5, .5}, {.5, .25}}), "row 1 of W sums to 0.75, want 1"},
-		{"not connected", matrix(rows{{.5, .5, 0}, {.5, .5, 0}, {0, 0, 1}}), "no path of edges leads from agent 0 to agent 2, want a connected graph"},
-		{"bipartite", matrix(rows{{0, .5, 0, .5}, {.5, 0, .5, 0}, {0, .5, 0, .5}, {.5, 0, .5, 0}}), "want ρ < 1: give the agents more weight on themselves"},
-		{"unknown", graph("rign", 3, network.Options{}), `no graph "rign", want one of ring, complete, star`},
-		{"no agents", graph("ring", 0, network.Options{}), "0 agents, want 1 to 1024"},
-		{"fewer", graph("server", -1, network.Options{}), "-1 agents, want 1 to 1024"},
-		{"too many", graph("complete", 1<<30, network.Options{}), "1073741824 agents, want 1 to 1024"},
-		{"w of 1", graph("ring", 3, network.Options{W: 1}), "self weight w = 1, want 0 < w < 1, or 0 for Metropolis weights"},
-		{"negative w", graph("ring", 3, network.Options{W: -0.1}), "self weight w = -0.1"},
-		{"NaN w", graph("ring", 3, network.Options{W: math.NaN()}), "self weight w = NaN"},
-		{"w too small", graph("ring", 4, network.Options{W: 1e-14}), "want ρ < 1"},
-		{"w of a star", graph("star", 5, network.Options{W: 0.5}), "w = 0.5 needs equally many neighbours everywhere, but in graph star agent 0 has 4 and agent 1 has 1"},
-		{"w of a server", graph("server", 5, network.Options{W: 0.5}), "the server averages exactly"},
-		{"probability", graph("erdos-renyi", 5, network.Options{Prob: 1.5}), "edge probability = 1.5, want"},
-		{"probability of a ring", graph("ring", 5, network.Options{Prob: 0.5}), "edge probability = 0.5 is for graph erdos-renyi, leave it at 0 for ring"},
-		{"prime torus", graph("torus", 7, network.Options{}), "a torus of 7 agents, want rows × columns"},
-		{"torus of nothing", func() error { _, err := network.Torus(0, 3); return err }, "a torus of 0 × 3 agents"},
-		{"torus too large", func() error { _, err := network.Torus(1<<40, 1<<40); return err }, "and at most 1024 agents"},
-		{"hypercube", graph("hypercube", 6, network.Options{}), "a hypercube of 6 agents, want a power of two such as 4 or 8"},
+		{"empty", matrix(nil), "a graph must have 1 to 1024 agents; it has 0"},
+		{"not square", matrix(rows{{1, 0}, {1}}), "row 1 of W must have 2 entries, as W has 2 rows; it has 1"},
+		{"NaN", matrix(rows{{1, math.NaN()}, {0, 1}}), "W[0][1] must be finite; it is NaN"},
+		{"infinite", matrix(rows{{1, 0}, {0, math.Inf(1)}}), "W[1][1] must be finite; it is +Inf"},
+		{"negative", matrix(rows{{1.5, -0.5}, {-0.5, 1.5}}), "W[0][1] must be 0 or more; it is -0.5"},
+		{"not symmetric", matrix(rows{{.5, .5, 0}, {.3, .5, .2}, {.2, 0, .8}}), "W must be symmetric; W[0][1] is 0.5 and W[1][0] is 0.3"},
+		{"one-way edge", matrix(rows{{1, 1e-12}, {0, 1}}), "W must be symmetric; W[0][1] is 1e-12 and W[1][0] is 0"},
+		{"not stochastic", matrix(rows{{.5, .5}, {.5, .25}}), "row 1 of W must sum to 1; it sums to 0.75"},
+		{"not connected", matrix(rows{{.5, .5, 0}, {.5, .5, 0}, {0, 0, 1}}), "the graph must be connected; no path of edges leads from agent 0 to agent 2"},
+		{"bipartite", matrix(rows{{0, .5, 0, .5}, {.5, 0, .5, 0}, {0, .5, 0, .5}, {.5, 0, .5, 0}}), "): give the agents more weight on themselves and on their edges"},
+		{"unknown", graph("rign", 3, network.Options{}), `no graph "rign": it must be ring, complete, star`},
+		{"no agents", graph("ring", 0, network.Options{}), "a graph must have 1 to 1024 agents; it has 0"},
+		{"fewer", graph("server", -1, network.Options{}), "a graph must have 1 to 1024 agents; it has -1"},
+		{"too many", graph("complete", 1<<30, network.Options{}), "a graph must have 1 to 1024 agents; it has 1073741824"},
+		{"w of 1", graph("ring", 3, network.Options{W: 1}), "self weight w must be between 0 and 1, or 0 for Metropolis weights; it is 1"},
+		{"negative w", graph("ring", 3, network.Options{W: -0.1}), "it is -0.1"},
+		{"NaN w", graph("ring", 3, network.Options{W: math.NaN()}), "it is NaN"},
+		{"w too small", graph("ring", 4, network.Options{W: 1e-14}), "ρ of W must be below 1"},
+		{"w of a star", graph("star", 5, network.Options{W: 0.5}), "w must be 0 (Metropolis weights) in graph star, where agent 0 has 4 neighbours and agent 1 has 1; it is 0.5"},
+		{"w of a server", graph("server", 5, network.Options{W: 0.5}), "must be 0 for graph server, which averages exactly; it is 0.5"},
+		{"probability", graph("erdos-renyi", 5, network.Options{Prob: 1.5}), "edge probability must be above 0 and at most 1, or 0 for 2 ln(n)/n; it is 1.5"},
+		{"probability of a ring", graph("ring", 5, network.Options{Prob: 0.5}), "edge probability must be 0 for graph ring; it is 0.5"},
+		{"prime torus", graph("torus", 7, network.Options{}), "a torus must have rows × columns with both above 1, such as 4, 6, 8 or 9 agents; it has 7"},
+		{"hypercube", graph("hypercube", 6, network.Options{}), "a hypercube must have a power of two of agents, such as 4 or 8; it has 6"},
 		{"no file", graph(filepath.Join("testdata", "absent.json"), 0, network.Options{}), "graph file: open"},
-		{"self loop", edges(3, 0, [2]int{0, 1}, [2]int{2, 2}), "edge 1, [2, 2]: a self loop"},
-		{"out of range", edges(3, 0, [2]int{0, 3}), "edge 0, [0, 3]: no agent 3, want 0 to 2"},
-		{"below range", edges(3, 0, [2]int{-1, 2}), "edge 0, [-1, 2]: no agent -1"},
-		{"repeated", edges(3, 0, [2]int{0, 1}, [2]int{1, 2}, [2]int{1, 0}), "edge 2, [1, 0]: named before"},
+		{"self loop", edges(3, 0, [2]int{0, 1}, [2]int{2, 2}), "edge 1, [2, 2]: its ends must be two agents"},
+		{"out of range", edges(3, 0, [2]int{0, 3}), "edge 0, [0, 3]: an agent must be 0 to 2; it is 3"},
+		{"below range", edges(3, 0, [2]int{-1, 2}), "edge 0, [-1, 2]: an agent must be 0 to 2; it is -1"},
+		{"repeated", edges(3, 0, [2]int{0, 1}, [2]int{1, 2}, [2]int{1, 0}), "edge 2, [1, 0]: an edge must be named once"},
 		{"edges of two parts", edges(4, 0, [2]int{0, 1}, [2]int{2, 3}), "from agent 0 to agent 2"},
-		{"edges and bad w", edges(3, 2), "self weight w = 2"},
-		{"edges and no agents", edges(0, 0), "0 agents"},
+		{"edges and bad w", edges(3, 2), "self weight w must be between 0 and 1"},
+		{"edges and no agents", edges(0, 0), "it has 0"},
 	} {
 		err := c.make()
 		if err == nil || !strings.Contains(err.Error(), c.want) {

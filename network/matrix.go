@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+
+	"dsbo"
 )
 
 // MaxAgents bounds the size of a graph: the spectrum costs O(n³) time and O(n²) memory.
@@ -35,7 +37,7 @@ func NewMatrix(rows [][]float64) (*Matrix, error) {
 	}
 	for i, row := range rows {
 		if len(row) != n {
-			return nil, configError("row %d of W has %d entries, want %d as there are %d rows", i, len(row), n, n)
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "row %d of W must have %d entries, as W has %d rows; it has %d", i, n, n, len(row))
 		}
 	}
 	m := &Matrix{rows: make([][]Weight, n), neighbours: make([][]int, n)}
@@ -55,7 +57,7 @@ func NewMatrix(rows [][]float64) (*Matrix, error) {
 
 func checkAgents(n int) error {
 	if n < 1 || n > MaxAgents {
-		return configError("%d agents, want 1 to %d", n, MaxAgents)
+		return dsbo.Errorf(dsbo.ErrConfig, "a graph must have 1 to %d agents; it has %d", MaxAgents, n)
 	}
 	return nil
 }

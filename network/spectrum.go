@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"dsbo"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -36,12 +38,12 @@ func (m *Matrix) checkEntries() error {
 		for _, w := range row {
 			switch j, back := w.Agent, m.At(w.Agent, i); {
 			case math.IsNaN(w.Weight) || math.IsInf(w.Weight, 0):
-				return configError("W[%d][%d] = %v, want a finite number", i, j, w.Weight)
+				return dsbo.Errorf(dsbo.ErrConfig, "W[%d][%d] must be finite; it is %v", i, j, w.Weight)
 			case w.Weight < 0:
-				return configError("W[%d][%d] = %v, want 0 or more", i, j, w.Weight)
+				return dsbo.Errorf(dsbo.ErrConfig, "W[%d][%d] must be 0 or more; it is %v", i, j, w.Weight)
 			// An edge has two ends: one weight of 0 is refused even within the tolerance.
 			case math.Abs(w.Weight-back) > stochasticTol || (w.Weight == 0) != (back == 0):
-				return configError("W[%d][%d] = %v but W[%d][%d] = %v, want W symmetric", i, j, w.Weight, j, i, back)
+				return dsbo.Errorf(dsbo.ErrConfig, "W must be symmetric; W[%d][%d] is %v and W[%d][%d] is %v", i, j, w.Weight, j, i, back)
 			}
 		}
 	}
@@ -55,7 +57,7 @@ func (m *Matrix) checkSums() error {
 			sum += w.Weight
 		}
 		if math.Abs(sum-1) > stochasticTol {
-			return configError("row %d of W sums to %v, want 1", i, sum)
+			return dsbo.Errorf(dsbo.ErrConfig, "row %d of W must sum to 1; it sums to %v", i, sum)
 		}
 	}
 	return nil
@@ -65,7 +67,7 @@ func (m *Matrix) checkConnected() error {
 	part := components(m.N(), func(i int) []int { return m.neighbours[i] })
 	for i, p := range part {
 		if p != 0 {
-			return configError("no path of edges leads from agent 0 to agent %d, want a connected graph", i)
+			return dsbo.Errorf(dsbo.ErrConfig, "the graph must be connected; no path of edges leads from agent 0 to agent %d", i)
 		}
 	}
 	return nil
@@ -73,7 +75,8 @@ func (m *Matrix) checkConnected() error {
 
 func (m *Matrix) checkGap() error {
 	if rho := m.Rho(); !(rho <= 1-gapMin) {
-		return configError("W has ρ = %v (λ_min = %v), want ρ < 1: give the agents more weight on themselves and on their edges", rho, m.LambdaMin())
+		return dsbo.Errorf(dsbo.ErrConfig, "ρ of W must be below 1; it is %v (λ_min = %v): give the agents more weight on themselves and on their edges",
+			rho, m.LambdaMin())
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"dsbo"
+	"dsbo/internal/kernel"
 )
 
 // Exit codes of all commands.
@@ -44,12 +45,15 @@ var ErrSaid = errors.New("said elsewhere")
 
 // Main runs a command and returns its exit code. The first interrupt (SIGINT or SIGTERM) ends the
 // context, and the command can put its things in order; the second one ends the process. An error is one line on
-// stderr.
+// stderr; a value of DSBO_KERNEL that cannot be followed is one, before anything else.
 func Main(name string, command func(ctx context.Context, args []string, stdout, stderr io.Writer) error) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	err := command(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	err := kernel.Env()
+	if err == nil {
+		err = command(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	}
 	if err != nil && !errors.Is(err, flag.ErrHelp) && !errors.Is(err, ErrSaid) {
 		fmt.Fprintf(os.Stderr, "%s: %s\n", name, OneLine(err))
 	}

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -130,5 +133,22 @@ func TestProgressElsewhere(t *testing.T) {
 		if out.String() != want {
 			t.Errorf("quiet %t: %q, want %q", quiet, out.String(), want)
 		}
+	}
+}
+
+// TestUnknownKernels: a command whose environment asks for kernels that do not exist says so and does nothing else.
+func TestUnknownKernels(t *testing.T) {
+	const marker = "DSBO_TEST_CLI_MAIN"
+	if os.Getenv(marker) != "" {
+		os.Exit(cli.Main("tool", func(context.Context, []string, io.Writer, io.Writer) error {
+			return errors.New("the command ran")
+		}))
+	}
+	c := exec.Command(os.Args[0], "-test.run=^TestUnknownKernels$")
+	c.Env = append(os.Environ(), marker+"=1", "DSBO_KERNEL=neon")
+	out, err := c.CombinedOutput()
+	want := "tool: DSBO_KERNEL must be generic, avx2 or avx512; it is \"neon\"\n"
+	if e, ok := errors.AsType[*exec.ExitError](err); !ok || e.ExitCode() != cli.Usage || string(out) != want {
+		t.Errorf("the command ended with %v and said %q; it must end with exit code %d and say %q", err, out, cli.Usage, want)
 	}
 }

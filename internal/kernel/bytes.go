@@ -44,10 +44,10 @@ func BytesTN[T Float](m, n int, c []T, ldc int, a []T, lda int, rows [][]byte, a
 // checkBytes panics unless there are count rows of at least cols bytes, and cols is a multiple of BytesBlock.
 func checkBytes(fn string, rows [][]byte, count, cols int) {
 	if cols%BytesBlock != 0 {
-		panic(fmt.Sprintf("kernel: %s: %d columns, want a multiple of %d", fn, cols, BytesBlock))
+		panic(fmt.Sprintf("kernel: %s: %d columns, which must be a multiple of %d", fn, cols, BytesBlock))
 	}
 	if len(rows) < count {
-		panic(fmt.Sprintf("kernel: %s: %d rows, want at least %d", fn, len(rows), count))
+		panic(fmt.Sprintf("kernel: %s: %d rows, which must be at least %d", fn, len(rows), count))
 	}
 	for i, r := range rows[:count] {
 		if len(r) < cols {

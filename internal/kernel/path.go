@@ -3,6 +3,8 @@ package kernel
 import (
 	"fmt"
 	"os"
+
+	"dsbo"
 )
 
 // A Path is one implementation of all kernels.
@@ -43,18 +45,19 @@ func choose(setting string, best Path) (Path, error) {
 			continue
 		}
 		if p > best {
-			return best, fmt.Errorf("DSBO_KERNEL=%s: this build or machine goes up to %s, which is used instead", setting, best)
+			return best, dsbo.Errorf(dsbo.ErrConfig, "DSBO_KERNEL is %s, but this build or machine has kernels up to %s", setting, best)
 		}
 		return p, nil
 	}
-	return best, fmt.Errorf("DSBO_KERNEL=%q: want generic, avx2 or avx512; %s is used instead", setting, best)
+	return best, dsbo.Errorf(dsbo.ErrConfig, "DSBO_KERNEL must be generic, avx2 or avx512; it is %q", setting)
 }
 
 // Active returns the path in use.
 func Active() Path { return active }
 
-// Env returns an error if the environment variable DSBO_KERNEL asks for a path that does not
-// exist or that this machine lacks. The kernels then use the best path there is.
+// Env returns an error that matches dsbo.ErrConfig if the environment variable DSBO_KERNEL asks for a path that
+// does not exist or that this machine lacks. The commands refuse to run then; a program that does not ask gets the
+// best path there is.
 func Env() error { return errEnv }
 
 // Supported reports whether this build and machine have path p.

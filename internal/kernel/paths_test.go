@@ -29,8 +29,8 @@ func TestChoose(t *testing.T) {
 		{"generic", AVX512, Generic, ""},
 		{"avx2", AVX512, AVX2, ""},
 		{"avx512", AVX512, AVX512, ""},
-		{"avx512", AVX2, AVX2, "DSBO_KERNEL=avx512: this build or machine goes up to avx2"},
-		{"AVX2", AVX2, AVX2, `DSBO_KERNEL="AVX2": want generic, avx2 or avx512`},
+		{"avx512", AVX2, AVX2, "DSBO_KERNEL is avx512, but this build or machine has kernels up to avx2"},
+		{"AVX2", AVX2, AVX2, `DSBO_KERNEL must be generic, avx2 or avx512; it is "AVX2"`},
 	} {
 		got, err := choose(c.setting, c.best)
 		if got != c.want {
@@ -84,8 +84,8 @@ func TestMisuse(t *testing.T) {
 		{"Scale: dst", func() { Scale(f(2), 1, f(3)) }},
 		{"Dot: dst", func() { Dot(f(2), f(3)) }},
 		{"FromBytes: dst", func() { FromBytes(f(2), make([]byte, 3), 1) }},
-		{"BytesNT: 8 columns, want a multiple of 16", func() { BytesNT(1, 1, 8, f(1), 1, bytesOf(1, 8), f(8), 8) }},
-		{"BytesNT: 1 rows, want at least 2", func() { BytesNT(2, 1, 16, f(2), 1, bytesOf(1, 16), f(16), 16) }},
+		{"BytesNT: 8 columns, which must be a multiple of 16", func() { BytesNT(1, 1, 8, f(1), 1, bytesOf(1, 8), f(8), 8) }},
+		{"BytesNT: 1 rows, which must be at least 2", func() { BytesNT(2, 1, 16, f(2), 1, bytesOf(1, 16), f(16), 16) }},
 		{"BytesNT: row 1 has length 15", func() { BytesNT(2, 1, 16, f(2), 1, [][]byte{make([]byte, 16), make([]byte, 15)}, f(16), 16) }},
 		{"BytesNT: c has length 1", func() { BytesNT(2, 1, 16, f(1), 1, bytesOf(2, 16), f(16), 16) }},
 		{"BytesTN: a has length 1", func() { BytesTN(1, 16, f(16), 16, f(1), 1, bytesOf(2, 16), false) }},

@@ -34,7 +34,7 @@ func TestBlocks(t *testing.T) {
 		if next != b.agents {
 			t.Fatalf("%d agents dealt, want %d", next, b.agents)
 		}
-		g, err := network.ErdosRenyi(b.agents, 0, rapid.Uint64().Draw(t, "seed"))
+		g, err := network.New("erdos-renyi", b.agents, network.Options{Seed: rapid.Uint64().Draw(t, "seed")})
 		if err != nil {
 			t.Fatal(err)
 		}

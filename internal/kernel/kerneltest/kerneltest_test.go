@@ -37,7 +37,7 @@ func TestFaults(t *testing.T) {
 		{"generic", "^TestProbe", "as it should"},
 		{"generic", "^TestProbeSkips$", `0 have passed besides TestFaults`},
 		{"generic", "^TestOfAnotherName$", `0 have passed besides TestFaults`},
-		{"sse", "^TestProbe$", `DSBO_KERNEL="sse"`},
+		{"sse", "^TestProbe$", `it is "sse"`},
 		{"generic", "(", "error parsing regexp"},
 	} {
 		err := again(t, c.path, c.run)

@@ -1,0 +1,45 @@
+// Package build says from what source the running program was made.
+package build
+
+import (
+	"runtime/debug"
+	"sync"
+)
+
+// An Info is what the Go tool wrote into a program.
+type Info struct {
+	Version  string // of the main module; "" or "(devel)" if it has none
+	Revision string // of its version control; "" if the program was built without it
+	Modified bool   // the source differed from the revision
+}
+
+// Read returns that of the running program.
+var Read = sync.OnceValue(func() Info {
+	var b Info
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	b.Version = info.Main.Version
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Revision = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	return b
+})
+
+// Name returns the version if there is one, else the revision, marked if the source differed from it, and "" if
+// neither is known.
+func (b Info) Name() string {
+	switch {
+	case b.Version != "" && b.Version != "(devel)":
+		return b.Version
+	case b.Revision != "" && b.Modified:
+		return b.Revision + "+modified"
+	}
+	return b.Revision
+}

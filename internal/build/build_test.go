@@ -1,0 +1,31 @@
+package build_test
+
+import (
+	"testing"
+
+	"dsbo/internal/build"
+)
+
+func TestName(t *testing.T) {
+	for _, c := range []struct {
+		info build.Info
+		want string
+	}{
+		{build.Info{}, ""},
+		{build.Info{Version: "(devel)"}, ""},
+		{build.Info{Version: "(devel)", Revision: "ab12"}, "ab12"},
+		{build.Info{Revision: "ab12", Modified: true}, "ab12+modified"},
+		{build.Info{Version: "v1.2.3", Revision: "ab12", Modified: true}, "v1.2.3"},
+	} {
+		if got := c.info.Name(); got != c.want {
+			t.Errorf("%+v has the name %q; it must be %q", c.info, got, c.want)
+		}
+	}
+}
+
+// TestRead: a test binary has no version that could be known here, but reading it must work.
+func TestRead(t *testing.T) {
+	if a, b := build.Read(), build.Read(); a != b {
+		t.Errorf("the program is %+v and then %+v", a, b)
+	}
+}
