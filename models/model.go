@@ -2,7 +2,7 @@
 // agent, each written down once as a Gorgonia graph of ad's ops.
 //
 // A new model is a type with the three methods of [Model] in one file; package modeltest proves it.
-// What else a model can say it says by further methods: [Scorer], [Checker], [Starter], [StronglyConvex].
+// What else a model can say it says by further methods: [Scorer], [Checker], [Starter], [Shaper], [StronglyConvex].
 // [NewOracle] turns a model and an agent's data into what an algorithm asks: gradients,
 // Hessian-vector and Jacobian-vector products.
 package models
@@ -44,6 +44,12 @@ type Checker interface {
 type Starter interface {
 	// Start writes the start, the same for all agents, to y (length q).
 	Start(y []float64)
+}
+
+// A Shaper's y is a matrix, row by row. What is written of y for others, such as a run's omega.npy, has this shape.
+type Shaper interface {
+	// Shape returns the matrix's size: rows times cols is q.
+	Shape() (rows, cols int)
 }
 
 // A StronglyConvex model knows how strongly convex its lower loss is.

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"dsbo"
 	"dsbo/data"
 	"dsbo/internal/vec"
 	"dsbo/models"
+	"dsbo/models/modeltest"
 )
 
 func TestMLPDims(t *testing.T) {
@@ -128,32 +128,31 @@ func TestCompositionalLowerSolution(t *testing.T) {
 	}
 }
 
-func TestByName(t *testing.T) {
-	for _, name := range models.Names() {
-		size := models.Size{Features: 5, Classes: 3, Examples: 8, Hidden: []int{4}}
-		s := classShard(t, 8, 8, 5, 3)
-		if strings.HasPrefix(name, "logistic") {
-			size.Classes, s = 0, signShard(t, 8, 8, 5)
+// TestNamedModels proves each model that has a name.
+func TestNamedModels(t *testing.T) {
+	for classes, shard := range map[int]data.Shard{3: classShard(t, 30, 21, 5, 3), 0: signShard(t, 30, 21, 5)} {
+		for _, name := range models.NamesFor(classes) {
+			t.Run(name, func(t *testing.T) {
+				m, err := models.ByName(name, models.Size{Features: 5, Classes: classes, Examples: 40, Hidden: []int{4}})
+				must(t, err)
+				modeltest.TestModel(t, m, shard)
+			})
 		}
-		s.Train.ID = []int{0, 1, 2, 3, 4, 5, 6, 7}
-		m, err := models.ByName(name, size)
-		must(t, err)
-		o, err := models.NewOracle(m, s, models.Config{})
-		must(t, err)
-		p, q := o.Dims()
-		must(t, o.LowerGrad(make([]float64, q), make([]float64, p), make([]float64, q), dsbo.Sample{}))
 	}
+}
+
+func TestByNameErrors(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		size models.Size
-		says string
+		want string
 	}{
-		{"svm", models.Size{Classes: 10}, `no model "svm": want softmax, mlp, mlp-relu, hyperclean, logistic, logistic-mean`},
-		{"softmax", models.Size{}, `model "softmax" for 0 classes: want at least 2`},
-		{"logistic", models.Size{Classes: 10}, `model "logistic" for 10 classes: it wants targets +1 and -1`},
+		{"svm", models.Size{Classes: 10}, `a model must be one of softmax, mlp, mlp-relu, hyperclean, logistic, logistic-mean; it is "svm"`},
+		{"softmax", models.Size{}, `model "softmax" needs at least 2 classes; the task has 0`},
+		{"logistic", models.Size{Classes: 10}, `model "logistic" needs targets +1 and -1; the task has 10 classes`},
 	} {
-		if _, err := models.ByName(c.name, c.size); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: error is %v, want %q", c.name, err, c.says)
+		if _, err := models.ByName(c.name, c.size); !errors.Is(err, dsbo.ErrConfig) || err.Error() != c.want {
+			t.Errorf("%s: error is %v, want %q", c.name, err, c.want)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package models
 
 import (
-	"fmt"
 	"strings"
 
 	"dsbo"
@@ -9,39 +8,58 @@ import (
 
 // Size is what a model has to know about its task.
 type Size struct {
-	Features, Classes int
-	Examples          int    // training examples of all agents together
-	Hidden            []int  // units of an MLP's hidden layers; nil: its default
-	Seed              uint64 // of an MLP's start
+	Features int
+	Classes  int    // 0: targets are one column of +1 and -1
+	Examples int    // training examples of all agents together
+	Hidden   []int  // units of an MLP's hidden layers; nil: its default
+	Seed     uint64 // of an MLP's start
+}
+
+// named lists the models that have a name: a line makes a model known to commands and to the conformance test.
+var named = []struct {
+	name    string
+	classes bool // whether it takes classes; otherwise targets are +1 and -1
+	build   func(Size) Model
+}{
+	{"softmax", true, func(s Size) Model { return Softmax{s.Features, s.Classes} }},
+	{"mlp", true, func(s Size) Model { return newMLP(s, false) }},
+	{"mlp-relu", true, func(s Size) Model { return newMLP(s, true) }},
+	{"hyperclean", true, func(s Size) Model { return HyperClean{Features: s.Features, Classes: s.Classes, Examples: s.Examples} }},
+	{"logistic", false, func(s Size) Model { return Logistic{Features: s.Features} }},
+	{"logistic-mean", false, func(s Size) Model { return Logistic{Features: s.Features, Mean: true} }},
+}
+
+func newMLP(s Size, relu bool) MLP {
+	return MLP{Features: s.Features, Classes: s.Classes, Hidden: s.Hidden, ReLU: relu, Seed: s.Seed}
 }
 
 // Names returns the names that [ByName] knows.
-func Names() []string {
-	return []string{"softmax", "mlp", "mlp-relu", "hyperclean", "logistic", "logistic-mean"}
+func Names() []string { return append(NamesFor(2), NamesFor(0)...) }
+
+// NamesFor returns the names of the models that fit a task with this number of classes, 0 for targets +1 and -1.
+func NamesFor(classes int) []string {
+	var names []string
+	for _, m := range named {
+		if m.classes == (classes > 0) {
+			names = append(names, m.name)
+		}
+	}
+	return names
 }
 
-// ByName returns the model that a command line names. It fails with [dsbo.ErrConfig] if there is no such
-// model, or if it does not suit the task: logistic and logistic-mean want one column of ±1 (Classes 0), the
-// others at least two classes.
+// ByName returns the model of that name for a task of size s. It fails with [dsbo.ErrConfig] if there is no such
+// model, or if it does not fit the task: models of classes need at least two of them, the others targets +1 and -1.
 func ByName(name string, s Size) (Model, error) {
-	switch name {
-	case "logistic", "logistic-mean":
-		if s.Classes != 0 {
-			return nil, fmt.Errorf("%w: model %q for %d classes: it wants targets +1 and -1", dsbo.ErrConfig, name, s.Classes)
+	for _, m := range named {
+		switch {
+		case m.name != name:
+			continue
+		case m.classes && s.Classes < 2:
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "model %q needs at least 2 classes; the task has %d", name, s.Classes)
+		case !m.classes && s.Classes != 0:
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "model %q needs targets +1 and -1; the task has %d classes", name, s.Classes)
 		}
-		return Logistic{Features: s.Features, Mean: name == "logistic-mean"}, nil
-	case "softmax", "mlp", "mlp-relu", "hyperclean":
-		if s.Classes < 2 {
-			return nil, fmt.Errorf("%w: model %q for %d classes: want at least 2", dsbo.ErrConfig, name, s.Classes)
-		}
+		return m.build(s), nil
 	}
-	switch name {
-	case "softmax":
-		return Softmax{s.Features, s.Classes}, nil
-	case "mlp", "mlp-relu":
-		return MLP{Features: s.Features, Classes: s.Classes, Hidden: s.Hidden, ReLU: name == "mlp-relu", Seed: s.Seed}, nil
-	case "hyperclean":
-		return HyperClean{Features: s.Features, Classes: s.Classes, Examples: s.Examples}, nil
-	}
-	return nil, fmt.Errorf("%w: no model %q: want %s", dsbo.ErrConfig, name, strings.Join(Names(), ", "))
+	return nil, dsbo.Errorf(dsbo.ErrConfig, "a model must be one of %s; it is %q", strings.Join(Names(), ", "), name)
 }

@@ -19,6 +19,9 @@ type Softmax struct{ Features, Classes int }
 // Dims implements [Model].
 func (s Softmax) Dims() (p, q int) { return s.Features, s.Classes * s.Features }
 
+// Shape implements [Shaper]: a row is a class.
+func (s Softmax) Shape() (rows, cols int) { return s.Classes, s.Features }
+
 // Check implements [Checker].
 func (s Softmax) Check(d data.Shard) error { return checkClasses(d, s.Features, s.Classes) }
 

@@ -53,7 +53,7 @@ func MNIST(args []string, help io.Writer) (*experiment.Job, error) {
 }
 
 // mnistModels are the models for ten classes.
-func mnistModels() []string { return []string{"softmax", "mlp", "mlp-relu", "hyperclean"} }
+func mnistModels() []string { return models.NamesFor(10) }
 
 // validate reports the first flag of the task that cannot work whatever the data.
 func (t *mnist) validate() error {
@@ -92,8 +92,9 @@ func (t *mnist) load(team network.Team) (experiment.Problem, error) {
 	_, p.Convex = m.(models.StronglyConvex)
 	np, nq := m.Dims()
 	p.Lambda, p.Omega = []int{np}, []int{nq}
-	if t.model == "softmax" {
-		p.Omega = []int{task.Classes, task.Features}
+	if matrix, ok := m.(models.Shaper); ok {
+		rows, cols := matrix.Shape()
+		p.Omega = []int{rows, cols}
 	}
 	p.Settings = map[string]any{
 		"model": t.model, "partition": t.partition, "test": task.Test.Len(),

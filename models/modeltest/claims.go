@@ -25,7 +25,7 @@ func (s *subject) derivatives() error {
 		x, y, _ := s.point()
 		for _, l := range losses {
 			r, err := adtest.Measure(l, x, y)
-			if err := told(r, err); err != nil {
+			if err := reportErr(r, err); err != nil {
 				return fmt.Errorf("%s: %w", l.name, err)
 			}
 		}
@@ -47,15 +47,15 @@ func (s *subject) float32() error {
 	x, y, _ := s.point()
 	for i, l := range wide {
 		r, err := adtest.Differences(narrow[i], l, x, y, 1e-4)
-		if err := told(r, err); err != nil {
+		if err := reportErr(r, err); err != nil {
 			return fmt.Errorf("%s in float32: %w", l.name, err)
 		}
 	}
 	return nil
 }
 
-// told returns a report's error, with its table.
-func told(r adtest.Report, err error) error {
+// reportErr returns a report's error, with its table.
+func reportErr(r adtest.Report, err error) error {
 	if err == nil {
 		err = r.Err()
 	}
@@ -133,6 +133,16 @@ func (s *subject) score() error {
 		}
 		if hits := out[1] * float64(e.Len()); hits < 0 || out[1] > 1 || math.Abs(hits-math.Round(hits)) > 1e-9*hits {
 			return fmt.Errorf("accuracy is %g on %d examples: want a share of them", out[1], e.Len())
+		}
+	}
+	return nil
+}
+
+// shape compares the size of y as a matrix with q.
+func (s *subject) shape() error {
+	if m, ok := s.m.(models.Shaper); ok {
+		if rows, cols := m.Shape(); rows < 1 || cols < 1 || rows*cols != s.q {
+			return fmt.Errorf("the shape of y must have q = %d entries; it is %d×%d", s.q, rows, cols)
 		}
 	}
 	return nil

@@ -22,7 +22,7 @@ import (
 //   - the oracle: same name, same bits; a minibatch is its rows; [dsbo.Whole], and a batch no smaller
 //     than the data, are all rows; results overwrite what was there, and inputs stay;
 //   - the dense derivatives are made of the products' columns;
-//   - what the model claims by further methods: convexity, scores in their range, a finite start;
+//   - what the model claims by further methods: convexity, scores in their range, the shape of y, a finite start;
 //   - vectors of a wrong length are errors, and steady work allocates nothing.
 //
 // The cost is that of a few hundred gradients, or of 2q products where q ≤ 256: keep s small, with a
@@ -56,6 +56,7 @@ var checks = []check{
 	{"dense", (*subject).dense},
 	{"convexity", (*subject).convexity},
 	{"score", (*subject).score},
+	{"shape", (*subject).shape},
 	{"start", (*subject).start},
 	{"lengths", (*subject).lengths},
 	{"allocations", (*subject).allocations},
