@@ -52,7 +52,7 @@ func runAgent(ctx context.Context, o agentOptions, c *cluster.Cluster, stdout, s
 	}
 	var mixer *dsbogrpc.Mixer
 	j.View = s
-	j.Link = &experiment.Link{Agent: o.agent, Identity: c.Hash() + " " + pki.Name(o.agent), Open: func(_ context.Context, g *network.Graph, from int) (network.Team, error) {
+	j.Layout = experiment.OneAgent(o.agent, c.Hash()+" "+pki.Name(o.agent), func(_ context.Context, g *network.Graph, from int) (network.Team, error) {
 		if o.listen != "" {
 			l, err := net.Listen("tcp", o.listen)
 			if err != nil {
@@ -70,7 +70,7 @@ func runAgent(ctx context.Context, o agentOptions, c *cluster.Cluster, stdout, s
 		}
 		m.watch(mixer)
 		return mixer, nil
-	}}
+	})
 	if o.agent > 0 {
 		stdout = io.Discard // all find the same
 	}

@@ -70,7 +70,7 @@ func (r *runner) finish(ctx context.Context) error {
 		}
 		r.summary.Models = append(r.summary.Models, *m)
 	}
-	if r.writes {
+	if r.layout.leads() {
 		if err := r.folder.WriteLambda(tuned.x, r.problem.Lambda...); err != nil {
 			return err
 		}
@@ -83,11 +83,11 @@ func (r *runner) finish(ctx context.Context) error {
 
 // conclude writes that the run has come to its end.
 func (r *runner) conclude() error {
-	if !r.writes {
+	if !r.layout.leads() {
 		return nil
 	}
 	r.summary = r.summarize(train.Finished, nil)
-	r.summary.Round = r.round()
+	r.summary.Round = r.layout.round()
 	return r.folder.WriteSummary(r.summary)
 }
 

@@ -25,10 +25,10 @@ type Job struct {
 	Settings *Settings
 	Presets  map[string]Preset
 	// Load makes the problem, for Settings.Agents, of which team says which are in this process; nil: all.
-	Load func(team network.Team) (Problem, error)
-	Bare bool   // run the method alone: no refitted models and no page
-	Link *Link  // the way to agents of other processes; nil: there are none
-	View Viewer // nil: a bar and lines on stderr
+	Load   func(team network.Team) (Problem, error)
+	Bare   bool   // run the method alone: no refitted models and no page
+	Layout Layout // where the agents are; nil: where -transport says
+	View   Viewer // nil: a bar and lines on stderr
 
 	given map[string]bool // flags
 	flags []string        // what a resumed run takes over
@@ -62,59 +62,62 @@ type Problem struct {
 	Describe string
 }
 
-// Run runs the job: checks, the method, refitted models, files, and the table on stdout.
-func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) error {
-	if j.Settings.Transport == viaMPI {
-		return j.runMPI(ctx, stdout, stderr)
-	}
-	return j.runHere(ctx, stdout, stderr)
-}
-
-func (j *Job) runHere(ctx context.Context, stdout, stderr io.Writer) error {
-	r, err := j.run(ctx, stderr)
-	if err != nil || !r.writes || r.done {
+// Run runs the job: checks, the method, refitted models, files, and the page and the table on stdout; nil: neither of these.
+func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
+	r := &runner{Job: j}
+	if r.layout, err = j.layout(); err != nil {
 		return err
 	}
-	path := ""
-	if j.Settings.Report {
-		if path, err = page(r.folder, "", r.folder); err != nil {
-			return err
+	defer func() { err = r.layout.leave(ctx, stderr, err) }()
+	if err = r.prepare(stderr); err != nil {
+		return err
+	}
+	if err = r.layout.join(ctx, r); err != nil {
+		return err
+	}
+	err = r.load()
+	for again := err == nil; again; {
+		if !r.done {
+			err = r.attempt(ctx)
 		}
+		again, err = r.layout.again(ctx, r, err)
 	}
-	return r.print(stdout, path)
-}
-
-// run is Run up to the files.
-func (j *Job) run(ctx context.Context, stderr io.Writer) (*runner, error) {
-	r, err := j.prepare(stderr)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.join(ctx); err != nil {
-		return nil, err
-	}
-	err = r.guarded(ctx)
 	r.view.Stop()
 	if err != nil {
-		return nil, r.failed(err)
+		r.layout.fail(r, err)
+		return r.failed(err)
 	}
-	return r, nil
+	if !r.layout.leads() || r.done || stdout == nil {
+		return nil
+	}
+	return r.present(stdout)
+}
+
+// layout returns where the agents are.
+func (j *Job) layout() (Layout, error) {
+	switch {
+	case j.Layout != nil:
+		return j.Layout, nil
+	case j.Settings.Transport == viaMPI:
+		return newRanks()
+	}
+	return inProcess{}, nil
 }
 
 // A runner is a job under way.
 type runner struct {
 	*Job
+	layout   Layout
 	graph    *network.Graph
 	team     network.Team // nil: all agents are here
 	folder   train.Folder
 	mode     train.Mode
-	writes   bool         // whether this process writes what a run leaves behind
 	opened   bool         // the folder
 	point    *train.Point // to go on from; nil: the start, or where a single process stands
 	done     bool         // whether the run in the folder is finished, and all that is left is to wait for others
-	waits    bool         // whether this process does that now
+	draining bool         // finished, and the wait for the other agents failed
 	params   algo.Params  // with what the curvature says
-	asked    algo.Params  // without
+	request  algo.Params  // before auto steps are filled in
 	problem  Problem
 	loading  time.Duration
 	lmax     []float64
@@ -126,29 +129,23 @@ type runner struct {
 }
 
 // prepare checks all that can be checked without data, and without other processes.
-func (j *Job) prepare(stderr io.Writer) (*runner, error) {
-	s := j.Settings
-	r := &runner{Job: j, view: j.View, writes: true}
-	if r.view == nil {
-		r.view = onScreen{cli.NewProgress(stderr, s.Quiet)}
+func (r *runner) prepare(stderr io.Writer) (err error) {
+	if r.view = r.View; r.view == nil {
+		if !r.layout.leads() {
+			stderr = io.Discard
+		}
+		r.view = onScreen{cli.NewProgress(stderr, r.Settings.Quiet)}
 	}
-	var err error
-	if r.asked, err = s.Resolve(j.Presets, j.given); err != nil {
-		return nil, err
+	if r.request, err = r.Settings.Resolve(r.Presets, r.given); err != nil {
+		return err
 	}
-	if r.graph, err = s.network(j.given); err != nil {
-		return nil, err
-	}
-	if r.Link != nil {
-		return r, nil // see join
-	}
-	r.folder, r.mode = j.place()
-	return r, r.folder.Check(r.mode)
+	r.graph, err = r.Settings.network(r.given)
+	return err
 }
 
-// place chooses the run folder. Without -out it is the first free one of the task, the preset and the seed, or with
+// runFolder chooses the run folder. Without -out it is the first free one of the task, the preset and the seed, or with
 // -resume the newest of them.
-func (j *Job) place() (train.Folder, train.Mode) {
+func (j *Job) runFolder() (train.Folder, train.Mode) {
 	s := j.Settings
 	mode := train.Fresh
 	switch {
@@ -174,16 +171,13 @@ func (j *Job) place() (train.Folder, train.Mode) {
 	return train.Folder(name), mode
 }
 
-// guarded is all that comes after join. It tells the other processes when this one cannot go on.
-func (r *runner) guarded(ctx context.Context) error {
-	err := r.load()
-	if err == nil {
-		err = r.repeat(ctx)
+// checkpoints returns what some agents of this process can go on from, the newest first.
+func (r *runner) checkpoints(agents []int) ([]train.Point, error) {
+	points, damaged, err := r.folder.Points(agents)
+	for _, d := range damaged {
+		r.view.Log("left out: %v", d)
 	}
-	if err != nil && r.team != nil && !r.returns(err) {
-		r.team.Fail(err)
-	}
-	return err
+	return points, err
 }
 
 // load makes the problem and checks the settings against it.
@@ -200,9 +194,9 @@ func (r *runner) load() error {
 	return nil
 }
 
-// attempt runs the job from its point on.
+// attempt runs the method, and what comes after it, from the runner's checkpoint on.
 func (r *runner) attempt(ctx context.Context) error {
-	r.params, r.result, r.summary = r.asked, nil, Summary{}
+	r.params, r.result, r.summary = r.request, nil, Summary{}
 	if err := r.preflight(ctx); err != nil {
 		return err
 	}
@@ -215,7 +209,18 @@ func (r *runner) attempt(ctx context.Context) error {
 	if err := r.openFolder(ctx); err != nil {
 		return err
 	}
-	return r.execute(ctx)
+	r.view.Start("iterations", cfg.K)
+	cfg.OnIteration, cfg.OnCheckpoint = r.view.Set, r.view.Saved
+	cfg.OnRecord = func(rec train.Record) { r.view.Log("%s", line(rec)) }
+	var err error
+	if r.result, err = train.Run(ctx, cfg); err != nil {
+		return err
+	}
+	r.view.Stop()
+	if r.summary.FloatsFormula, err = r.account(); err != nil {
+		return err
+	}
+	return r.finish(ctx)
 }
 
 // openFolder makes the run folder ready, once.
@@ -228,7 +233,7 @@ func (r *runner) openFolder(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.writes {
+	if r.layout.leads() {
 		if err := r.folder.Open(r.mode); err != nil {
 			return err
 		}
@@ -237,7 +242,7 @@ func (r *runner) openFolder(ctx context.Context) error {
 		}
 	}
 	r.opened = true
-	return r.meet(ctx) // before others write to the folder
+	return r.layout.begin(ctx, r)
 }
 
 // preflight finds the curvature, chooses the steps that are auto and warns of those that are not stable.
@@ -291,29 +296,9 @@ func (r *runner) trainConfig() train.Config {
 // Tolerances of the exact solutions: Φ is then right to about seven digits, its gradient to four.
 const exactTol, adjointTol = 1e-4, 1e-3
 
-// execute runs the method, and what comes after it.
-func (r *runner) execute(ctx context.Context) error {
-	cfg := r.trainConfig()
-	r.view.Start("iterations", cfg.K)
-	cfg.OnIteration, cfg.OnCheckpoint = r.view.Set, r.view.Saved
-	cfg.OnRecord = func(rec train.Record) { r.view.Log("%s", line(rec)) }
-	var err error
-	if r.result, err = train.Run(ctx, cfg); err != nil {
-		return err
-	}
-	r.view.Stop()
-	if r.summary.FloatsFormula, err = r.account(); err != nil {
-		return err
-	}
-	return r.finish(ctx)
-}
-
 // failed writes how the run ended, if it had begun, and returns its error.
 func (r *runner) failed(err error) error {
-	if r.waits && stateOf(err) == interrupted {
-		return fmt.Errorf("%w as it waited for the other agents; it has finished", train.ErrInterrupted)
-	}
-	if r.result == nil || !r.writes || r.waits {
+	if r.result == nil || !r.layout.leads() || r.draining {
 		return err
 	}
 	state := stateOf(err)
@@ -323,8 +308,8 @@ func (r *runner) failed(err error) error {
 	if w := r.folder.WriteSummary(r.summarize(state, err)); w != nil {
 		return fmt.Errorf("%w; summary: %w", err, w)
 	}
-	if state == interrupted && !r.part && (r.Link == nil || r.Link.Agent < 0) {
-		return fmt.Errorf("%w; -resume -out %s goes on", err, r.folder)
+	if state == interrupted && !r.part {
+		return fmt.Errorf("%w%s", err, r.layout.resumeHint(r.folder))
 	}
 	return err
 }

@@ -19,7 +19,7 @@ func (j *Job) Parse(f *cli.Flags, args []string, stdout io.Writer) error {
 	}
 	if s.Resume {
 		var c Config
-		folder, mode := j.place()
+		folder, mode := j.runFolder()
 		if err := folder.Check(mode); err != nil {
 			return err
 		}

@@ -9,15 +9,22 @@ import (
 	"dsbo/train"
 )
 
-// print writes what the run found.
-func (r *runner) print(w io.Writer, page string) error {
+// present writes the page about the run, and the table with what it found.
+func (r *runner) present(w io.Writer) error {
+	path := ""
+	if r.Settings.Report {
+		var err error
+		if path, err = page(r.folder, "", r.folder); err != nil {
+			return err
+		}
+	}
 	head := fmt.Sprintf("%s; %v\nEach model is found by all agents together at its λ; ", r.problem.Describe, r.graph)
 	if r.problem.Convex {
 		head += "Φ is exact."
 	} else {
 		head += "the lower problem is not convex, so there is no Φ."
 	}
-	return r.summary.Print(w, head, string(r.folder), page)
+	return r.summary.Print(w, head, string(r.folder), path)
 }
 
 // Print writes a finished run's models and what they cost, after a head, with the paths of its folder and its page;

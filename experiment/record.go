@@ -34,7 +34,7 @@ type Config struct {
 	// Transport and Processes say where the agents are; a run is resumed in the same way.
 	Transport string `json:"transport"`
 	Processes int    `json:"processes"`
-	// Identity is that of [Link].
+	// Identity is that of [OneAgent].
 	Identity string `json:"identity,omitempty"`
 	// Flags are those given, which a resumed run takes over.
 	Flags []string    `json:"flags"`
@@ -44,14 +44,15 @@ type Config struct {
 func (r *runner) makeConfig(c train.Config) Config {
 	s := r.Settings
 	c = c.WithDefaults()
-	return Config{
+	config := Config{
 		Task: r.Task, Label: r.Label, Algorithm: s.Algorithm, Preset: s.Preset, Iterations: s.K, Params: r.params,
 		Agents: s.Agents, Graph: s.Graph, W: s.W, Prob: s.Prob, Rho: r.graph.W.Rho(),
 		Batch: s.Batch, DType: s.DType, Seed: s.Seed, Problem: r.problem.Settings,
 		EvalEvery: c.EvalEvery, CheckpointEvery: c.CheckpointEvery, ExactTol: exactTol, AdjointTol: adjointTol,
 		Curvature: slices.Max(r.lmax), Flags: r.flags, Build: train.ThisBuild(),
-		Transport: r.transport(), Processes: r.processes(), Identity: r.identity(),
 	}
+	r.layout.describe(&config)
+	return config
 }
 
 // Summary is summary.json: how a run ended.

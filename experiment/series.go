@@ -67,11 +67,14 @@ func (s *Series) Open(base *Job, stderr io.Writer) error {
 	if base.Settings.Transport != local {
 		return bad("-transport %s is for one run: want one rate and no -compare", base.Settings.Transport)
 	}
-	r, err := base.prepare(stderr)
-	if err != nil {
+	if err := base.Check(); err != nil {
 		return err
 	}
-	s.base, s.folder, s.mode, s.stderr = base, r.folder, r.mode, stderr
+	s.base, s.stderr = base, stderr
+	s.folder, s.mode = base.runFolder()
+	if err := s.folder.Check(s.mode); err != nil {
+		return err
+	}
 	s.progress = cli.NewProgress(stderr, base.Settings.Quiet || !s.Bare)
 	s.progress.Start("runs", s.Parts)
 	return nil
@@ -133,8 +136,7 @@ func (s *Series) run(ctx context.Context, p Part, folder train.Folder, state str
 		return err
 	}
 	j.Bare, j.Label, j.part, j.open = s.Bare, p.Label, true, s.open
-	_, err = j.run(ctx, s.stderr)
-	return err
+	return j.Run(ctx, nil, s.stderr)
 }
 
 // load reads what the part has left.

@@ -1,0 +1,78 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"dsbo/train"
+)
+
+// A Layout is all of a job that depends on where its agents are: all in this process, dealt to ranks that start and stop
+// together (-transport mpi), or one in each process, which may be lost and come back ([OneAgent]). No other code asks
+// which of these it is.
+type Layout interface {
+	// leads reports whether this process writes what a run leaves behind and tells the user how far it is.
+	leads() bool
+	// describe adds to config.json where the agents are.
+	describe(c *Config)
+	// join brings this process together with the others, and chooses the run folder and the checkpoint to go on from.
+	join(ctx context.Context, r *runner) error
+	// begin waits until all processes may write to the run folder, which is ready.
+	begin(ctx context.Context, r *runner) error
+	// again returns whether another attempt is needed after one that ended with err, from where it left r, and else how
+	// the job ends.
+	again(ctx context.Context, r *runner, err error) (bool, error)
+	// fail tells the other processes that this one cannot go on.
+	fail(r *runner, err error)
+	// resumeHint says how an interrupted run goes on, after a semicolon; "" if the caller says it.
+	resumeHint(folder train.Folder) string
+	// round returns the number of the exchange after the last one; 0 where exchanges have none.
+	round() int
+	// leave ends this process's part, which ended with err, and returns the error for the user.
+	leave(ctx context.Context, stderr io.Writer, err error) error
+}
+
+// inProcess is the layout of a job whose agents are all in this process.
+type inProcess struct{}
+
+func (inProcess) leads() bool { return true }
+
+func (inProcess) describe(c *Config) { c.Transport, c.Processes = local, 1 }
+
+func (l inProcess) join(_ context.Context, r *runner) error { return r.chooseFolder(l) }
+
+func (inProcess) begin(context.Context, *runner) error { return nil }
+
+func (inProcess) again(_ context.Context, _ *runner, err error) (bool, error) { return false, err }
+
+func (inProcess) fail(*runner, error) {}
+
+func (inProcess) resumeHint(folder train.Folder) string { return resumeHint(folder) }
+
+func (inProcess) round() int { return 0 }
+
+func (inProcess) leave(_ context.Context, _ io.Writer, err error) error { return err }
+
+func resumeHint(folder train.Folder) string { return fmt.Sprintf("; -resume -out %s goes on", folder) }
+
+// chooseFolder sets the run folder and checks that a run that stands there was made by the same layout of processes.
+func (r *runner) chooseFolder(l Layout) error {
+	r.folder, r.mode = r.runFolder()
+	if err := r.folder.Check(r.mode); err != nil || r.mode != train.Resume {
+		return err
+	}
+	var there, here Config
+	if err := r.folder.ReadConfig(&there); err != nil {
+		return err
+	}
+	l.describe(&here)
+	if there.Identity != "" {
+		return bad("%s is the run folder of an agent of a run over machines: -out must name another", r.folder)
+	}
+	if there.Transport != here.Transport || there.Processes != here.Processes {
+		return bad("-resume: the run in %s has its agents in %d processes (-transport %s), here there are %d (-transport %s): they must be the same",
+			r.folder, there.Processes, there.Transport, here.Processes, here.Transport)
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+
+	"dsbo"
+	"dsbo/network"
+	"dsbo/train"
+)
+
+// OneAgent returns the layout of a job with one agent in this process, which may be lost and come back while the others wait
+// for it: its run folder is its own, and it goes on with the run that it finds there. identity stands for the run and
+// the agent: a folder with another one is not its. open opens this agent's end of the exchange over a graph, of which
+// exchange from is the next; the caller closes it, after the job.
+func OneAgent(agent int, identity string, open func(ctx context.Context, g *network.Graph, from int) (network.Team, error)) Layout {
+	return &oneAgent{agent: agent, identity: identity, open: open}
+}
+
+type oneAgent struct {
+	agent    int
+	identity string
+	open     func(ctx context.Context, g *network.Graph, from int) (network.Team, error)
+	agents   int
+	mixer    network.Rewinder // nil before join
+}
+
+func (*oneAgent) leads() bool { return true }
+
+func (l *oneAgent) describe(c *Config) {
+	c.Transport, c.Processes, c.Identity = "grpc", l.agents, l.identity
+}
+
+// join opens the exchange where the agent's newest checkpoint stands.
+func (l *oneAgent) join(ctx context.Context, r *runner) error {
+	l.agents = r.graph.W.N()
+	r.folder, r.mode = r.runFolder()
+	state, err := r.folder.State()
+	if err != nil {
+		return err
+	}
+	if state == "" {
+		err = r.folder.Check(r.mode)
+	} else {
+		err = l.owns(r.folder)
+	}
+	if err != nil {
+		return err
+	}
+	from, err := l.chooseCheckpoint(r, math.MaxInt)
+	if err != nil {
+		return err
+	}
+	if r.opened = r.point != nil || r.done; !r.opened && state != "" {
+		r.mode = train.Replace // what came to nothing
+	}
+	if r.team, err = l.open(ctx, r.graph, from); err != nil {
+		return err
+	}
+	m, ok := r.team.Mixer(l.agent).(network.Rewinder)
+	if !ok {
+		return fmt.Errorf("%w: the exchange of agent %d must be one that can go back", dsbo.ErrCapability, l.agent)
+	}
+	l.mixer = m
+	return nil
+}
+
+// owns reports a folder that holds the run of another agent, or another run.
+func (l *oneAgent) owns(folder train.Folder) error {
+	var there Config
+	if err := folder.ReadConfig(&there); err != nil {
+		return err
+	}
+	if there.Identity != l.identity {
+		return bad("%s holds another run than this agent's, or that of another agent: -out must name another folder", folder)
+	}
+	return nil
+}
+
+// chooseCheckpoint chooses the newest checkpoint that is not after exchange limit, and returns the exchange to go on from. A
+// finished run has nothing left to do but to wait for the others.
+func (l *oneAgent) chooseCheckpoint(r *runner, limit int) (int, error) {
+	r.point, r.done = nil, false
+	state, err := r.folder.State()
+	if err != nil {
+		return 0, err
+	}
+	if state == train.Finished {
+		var s Summary
+		if err := r.folder.ReadSummary(&s); err != nil {
+			return 0, err
+		}
+		if r.done = s.Round <= limit; r.done {
+			return s.Round, nil
+		}
+	}
+	points, err := r.checkpoints([]int{l.agent})
+	if err != nil {
+		return 0, err
+	}
+	for k, p := range points {
+		if p.Round <= limit {
+			r.point = &points[k]
+			return p.Round, nil
+		}
+	}
+	return 0, nil
+}
+
+func (*oneAgent) begin(context.Context, *runner) error { return nil }
+
+// again waits, after the agent's end, for that of the others, and goes back to an earlier checkpoint if a neighbour that came
+// back needs exchanges which this agent no longer holds.
+func (l *oneAgent) again(ctx context.Context, r *runner, err error) (bool, error) {
+	if err == nil {
+		r.view.Log("finished; waiting for the other agents")
+		err = l.mixer.Drain(ctx)
+		r.draining = err != nil
+	}
+	back := (*network.RollbackError)(nil)
+	switch {
+	case errors.As(err, &back):
+	case r.draining && errors.Is(err, context.Canceled):
+		return false, fmt.Errorf("%w as it waited for the other agents; it has finished", train.ErrInterrupted)
+	default:
+		return false, err
+	}
+	r.draining = false
+	from, err := l.chooseCheckpoint(r, back.Round)
+	if err != nil {
+		return false, err
+	}
+	r.view.Log("agent %d needs exchange %d again: going back to exchange %d", back.Neighbour, back.Round, from)
+	return true, l.mixer.Rewind(from)
+}
+
+// fail ends the exchange of all, unless this agent may be started again while the others wait for it: it was stopped, or
+// could not write its files.
+func (l *oneAgent) fail(r *runner, err error) {
+	path := (*fs.PathError)(nil)
+	returns := errors.Is(err, context.Canceled) || errors.As(err, &path)
+	if !returns || errors.Is(err, dsbo.ErrConfig) {
+		r.team.Fail(err)
+	}
+}
+
+// resumeHint leaves it to the command that started the agent.
+func (*oneAgent) resumeHint(train.Folder) string { return "" }
+
+func (l *oneAgent) round() int { return l.mixer.Round() }
+
+func (*oneAgent) leave(_ context.Context, _ io.Writer, err error) error { return err }

@@ -1,0 +1,218 @@
+package experiment
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"dsbo/internal/cli"
+	"dsbo/internal/kernel"
+	"dsbo/network"
+	"dsbo/network/mpi"
+	"dsbo/train"
+)
+
+// ranks is the layout of a job whose agents are dealt to processes that start and stop together and share the run folder.
+// The first of them writes the files, and speaks for all.
+type ranks struct {
+	rank, size int
+	open       func(ctx context.Context, g *network.Graph) (network.Team, error)
+	close      func(ctx context.Context, stderr io.Writer, err error) error
+}
+
+// newRanks makes this process a rank of an MPI job.
+func newRanks() (*ranks, error) {
+	world, err := mpi.Init()
+	if err != nil {
+		return nil, err
+	}
+	return &ranks{
+		rank: world.Rank(), size: world.Size(),
+		open: func(ctx context.Context, g *network.Graph) (network.Team, error) {
+			return world.Exchange(ctx, g.W, mpi.Options{})
+		},
+		close: func(ctx context.Context, stderr io.Writer, err error) error {
+			return closeWorld(ctx, world, stderr, err)
+		},
+	}, nil
+}
+
+func (l *ranks) leads() bool { return l.rank == 0 }
+
+func (l *ranks) describe(c *Config) { c.Transport, c.Processes = viaMPI, l.size }
+
+// join compares what the processes were given, agrees on the folder of the first, and with -resume on the newest checkpoint
+// that all have.
+func (l *ranks) join(ctx context.Context, r *runner) (err error) {
+	if r.team, err = l.open(ctx, r.graph); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			r.team.Fail(err)
+		}
+	}()
+	if len(r.team.Local()) == 0 {
+		return bad("-agents %d on %d processes: there must be at least as many agents as processes", r.graph.W.N(), l.size)
+	}
+	if l.leads() {
+		if err := r.chooseFolder(l); err != nil {
+			return err
+		}
+	}
+	if err := l.meet(ctx, r); err != nil || !r.Settings.Resume {
+		return err
+	}
+	return l.chooseCheckpoint(ctx, r)
+}
+
+// A greeting is what a process tells the others when they meet.
+type greeting struct {
+	Task    string
+	Flags   []string
+	Program string
+	Kernels string
+	Folder  train.Folder // of the process of agent 0
+}
+
+// meet takes over the folder of agent 0's process and refuses a process that was given something else, or computes in another way.
+func (l *ranks) meet(ctx context.Context, r *runner) error {
+	b := train.ThisBuild()
+	program := strings.TrimSpace(strings.Join([]string{b.Version, b.Revision, b.Go, b.OS, b.Arch}, " "))
+	mine, err := json.Marshal(greeting{r.Task, r.flags, program, kernel.Active().String(), r.folder})
+	if err != nil {
+		return err
+	}
+	texts, err := network.GatherBytes(ctx, r.team, r.graph.W.N(), func(int) []byte { return mine })
+	if err != nil {
+		return err
+	}
+	all := make([]greeting, len(texts))
+	for i, text := range texts {
+		if err := json.Unmarshal(text, &all[i]); err != nil {
+			return fmt.Errorf("greeting of the process of agent %d: %w", i, err)
+		}
+		if err := all[i].agrees(i, all[0]); err != nil {
+			return err
+		}
+	}
+	r.folder = all[0].Folder
+	return nil
+}
+
+// agrees returns an error that says in what the process of agent i differs from that of agent 0.
+func (g greeting) agrees(i int, first greeting) error {
+	const both = "process of agent %d %s, that of agent 0 %s"
+	switch {
+	case g.Task != first.Task:
+		return bad(both, i, "runs "+g.Task, "runs "+first.Task)
+	case g.Kernels != first.Kernels:
+		return bad(both, i, "computes with kernels "+g.Kernels, "with "+first.Kernels)
+	case g.Program != first.Program:
+		return bad(both, i, "is of the program "+g.Program, "of "+first.Program)
+	}
+	for _, list := range [][]string{g.Flags, first.Flags} {
+		for _, f := range list {
+			name, _, _ := strings.Cut(f, "=")
+			if here, there := flagsNamed(g.Flags, name), flagsNamed(first.Flags, name); here != there {
+				return bad(both, i, "runs with "+here, "with "+there)
+			}
+		}
+	}
+	return nil
+}
+
+// flagsNamed shows the flags of a name, or that there are none.
+func flagsNamed(flags []string, name string) string {
+	var found []string
+	for _, f := range flags {
+		if n, value, _ := strings.Cut(f, "="); n == name {
+			found = append(found, n+" "+value)
+		}
+	}
+	if found == nil {
+		return "no " + name
+	}
+	return strings.Join(found, " ")
+}
+
+// chooseCheckpoint chooses the newest checkpoint that every process has; none if there is no such checkpoint.
+func (l *ranks) chooseCheckpoint(ctx context.Context, r *runner) error {
+	points, err := r.checkpoints(r.team.Local())
+	if err != nil {
+		return err
+	}
+	var mine []int
+	for _, p := range points {
+		mine = append(mine, p.Iteration)
+	}
+	text, err := json.Marshal(mine)
+	if err != nil {
+		return err
+	}
+	texts, err := network.GatherBytes(ctx, r.team, r.graph.W.N(), func(int) []byte { return text })
+	if err != nil {
+		return err
+	}
+	all := make([][]int, len(texts))
+	for i, text := range texts {
+		if err := json.Unmarshal(text, &all[i]); err != nil {
+			return fmt.Errorf("checkpoints of agent %d: %w", i, err)
+		}
+	}
+	for k, p := range points {
+		if !slices.ContainsFunc(all, func(their []int) bool { return !slices.Contains(their, p.Iteration) }) {
+			r.point = &points[k]
+			r.view.Log("going on after iteration %d", p.Iteration)
+			return nil
+		}
+	}
+	r.view.Log("no checkpoint that all processes have: from the start")
+	return nil
+}
+
+// begin waits until the first process has made the folder.
+func (*ranks) begin(ctx context.Context, r *runner) error {
+	return r.team.Gather(ctx, make([][]float64, r.graph.W.N()))
+}
+
+func (*ranks) again(_ context.Context, _ *runner, err error) (bool, error) { return false, err }
+
+func (*ranks) fail(r *runner, err error) { r.team.Fail(err) }
+
+func (*ranks) resumeHint(folder train.Folder) string { return resumeHint(folder) }
+
+func (*ranks) round() int { return 0 }
+
+// leave waits for the other processes. What stands on stderr is the first one's.
+func (l *ranks) leave(ctx context.Context, stderr io.Writer, err error) error {
+	if err = l.close(ctx, stderr, err); err != nil && !l.leads() {
+		err = fmt.Errorf("%w: %w", cli.ErrSaid, err)
+	}
+	return err
+}
+
+// leaving is how long a process that has failed waits for the others.
+const leaving = 30 * time.Second
+
+// closeWorld ends this process's part of an MPI job, or the whole job if the others do not come to their end.
+func closeWorld(ctx context.Context, world *mpi.World, stderr io.Writer, err error) error {
+	end := context.WithoutCancel(ctx) // the first process may have a report to draw
+	if err != nil {
+		limited, cancel := context.WithTimeout(end, leaving)
+		defer cancel()
+		end = limited
+	}
+	if e := world.Close(end); e != nil && err == nil {
+		err = e
+	}
+	if end.Err() != nil {
+		fmt.Fprintf(stderr, "process %d of %d: %s; the others do not come to their end: aborting\n", world.Rank(), world.Size(), cli.OneLine(err))
+		world.Abort(max(1, cli.Code(err)))
+	}
+	return err
+}

@@ -1,0 +1,49 @@
+package network
+
+import (
+	"context"
+	"encoding/binary"
+)
+
+// bytesPerNumber is how many bytes [GatherBytes] puts in a number: as a whole number it then travels exactly.
+const bytesPerNumber = 4
+
+// GatherBytes gives every process the bytes of all n agents of a team, as Gather does numbers: of returns those of a
+// local agent, and they may differ in length. It costs two Gathers.
+func GatherBytes(ctx context.Context, t Team, n int, of func(i int) []byte) ([][]byte, error) {
+	lengths := make([][]float64, n)
+	for i := range lengths {
+		lengths[i] = make([]float64, 1)
+	}
+	for _, i := range t.Local() {
+		lengths[i][0] = float64(len(of(i)))
+	}
+	if err := t.Gather(ctx, lengths); err != nil {
+		return nil, err
+	}
+	longest := 0
+	for _, row := range lengths {
+		longest = max(longest, int(row[0]))
+	}
+	rows := make([][]float64, n)
+	for i := range rows {
+		rows[i] = make([]float64, (longest+bytesPerNumber-1)/bytesPerNumber)
+	}
+	for _, i := range t.Local() {
+		padded := append(append([]byte{}, of(i)...), make([]byte, bytesPerNumber)...)
+		for k := 0; k*bytesPerNumber < int(lengths[i][0]); k++ {
+			rows[i][k] = float64(binary.LittleEndian.Uint32(padded[k*bytesPerNumber:]))
+		}
+	}
+	if err := t.Gather(ctx, rows); err != nil {
+		return nil, err
+	}
+	all := make([][]byte, n)
+	for i, row := range rows {
+		for _, v := range row {
+			all[i] = binary.LittleEndian.AppendUint32(all[i], uint32(v))
+		}
+		all[i] = all[i][:int(lengths[i][0])]
+	}
+	return all, nil
+}
