@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"dsbo/internal/cli"
-	"dsbo/internal/kernel"
 	"dsbo/network"
 	"dsbo/network/mpi"
 	"dsbo/train"
@@ -74,16 +73,13 @@ func (l *ranks) join(ctx context.Context, r *runner) (err error) {
 type greeting struct {
 	Task    string
 	Flags   []string
-	Program string
-	Kernels string
+	Program network.Program
 	Folder  train.Folder // of the process of agent 0
 }
 
 // meet takes over the folder of agent 0's process and refuses a process that was given something else, or computes in another way.
 func (l *ranks) meet(ctx context.Context, r *runner) error {
-	b := train.ThisBuild()
-	program := strings.TrimSpace(strings.Join([]string{b.Version, b.Revision, b.Go, b.OS, b.Arch}, " "))
-	mine, err := json.Marshal(greeting{r.Task, r.flags, program, kernel.Active().String(), r.folder})
+	mine, err := json.Marshal(greeting{r.Task, r.flags, network.ThisProgram(), r.folder})
 	if err != nil {
 		return err
 	}
@@ -106,20 +102,17 @@ func (l *ranks) meet(ctx context.Context, r *runner) error {
 
 // agrees returns an error that says in what the process of agent i differs from that of agent 0.
 func (g greeting) agrees(i int, first greeting) error {
-	const both = "process of agent %d %s, that of agent 0 %s"
-	switch {
-	case g.Task != first.Task:
-		return bad(both, i, "runs "+g.Task, "runs "+first.Task)
-	case g.Kernels != first.Kernels:
-		return bad(both, i, "computes with kernels "+g.Kernels, "with "+first.Kernels)
-	case g.Program != first.Program:
-		return bad(both, i, "is of the program "+g.Program, "of "+first.Program)
+	if g.Task != first.Task {
+		return bad("process of agent %d runs %s, that of agent 0 %s", i, g.Task, first.Task)
+	}
+	if err := g.Program.Mixable(fmt.Sprintf("process of agent %d", i), "that of agent 0", first.Program); err != nil {
+		return err
 	}
 	for _, list := range [][]string{g.Flags, first.Flags} {
 		for _, f := range list {
 			name, _, _ := strings.Cut(f, "=")
 			if here, there := flagsNamed(g.Flags, name), flagsNamed(first.Flags, name); here != there {
-				return bad(both, i, "runs with "+here, "with "+there)
+				return bad("process of agent %d runs with %s, that of agent 0 with %s", i, here, there)
 			}
 		}
 	}

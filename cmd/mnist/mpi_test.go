@@ -101,7 +101,7 @@ func TestMPIUsage(t *testing.T) {
 		want string
 	}{
 		{2, []string{"-batch", "31"}, "mnist: -batch 31: an agent has 30 examples"},
-		{4, nil, "mnist: 3 agents on 4 processes: want as many at most"},
+		{4, nil, "mnist: -agents 3 on 4 processes: there must be at least as many agents as processes"},
 		{2, []string{"-out", "/proc/none"}, "mnist: folder /proc/none"},
 	} {
 		text, err := job(t, tt.n, long(dir, filepath.Join(t.TempDir(), "out"), tt.args...)...).CombinedOutput()
