@@ -61,13 +61,12 @@ var layer = map[string]int{
 	"internal": 1,
 	"ad":       2, "pki": 2,
 	"data": 3, "network": 3, "models": 3, "algo": 3,
-	"runs":  4,
+	"runs": 4, "cluster": 4,
 	"train": 5, "report": 5,
 	"experiment": 6,
 	"tasks":      7,
-	"cluster":    8,
-	"command":    9,
-	"cmd":        10, "benchmarks": 10,
+	"command":    8,
+	"cmd":        9, "benchmarks": 9,
 }
 
 var beside = map[string][]string{

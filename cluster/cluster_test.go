@@ -63,7 +63,7 @@ func TestParse(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c, err := cluster.Parse("c.json", []byte(tt.text))
+			c, err := cluster.Parse("c.json", []byte(tt.text), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,65 +119,61 @@ func TestErrors(t *testing.T) {
 		{full(`, "flags": ["-K=20", null]`), `field "flags": entry 1 is null`},
 		{full(`, "graph": 4`), `field "graph": found number, want the name of a graph`},
 
-		{`{"task": "mnist", "agents": ["a:1"]}`, `no "run"`},
-		{`{"run": "", "task": "mnist", "agents": ["a:1"]}`, `"run" "": want 1 to 64 letters`},
-		{`{"run": "../x", "task": "mnist", "agents": ["a:1"]}`, `"run" "../x": want`},
-		{`{"run": "r", "agents": ["a:1"]}`, `no "task", want one of mnist, synthetic`},
-		{`{"run": "r", "task": "cifar", "agents": ["a:1"]}`, `"task" "cifar" is unknown, want one of mnist, synthetic`},
+		{`{"task": "mnist", "agents": ["a:1"]}`, `"run" is required`},
+		{`{"run": "", "task": "mnist", "agents": ["a:1"]}`, `"run" must be 1 to 64 letters`},
+		{`{"run": "../x", "task": "mnist", "agents": ["a:1"]}`, `it is "../x"`},
+		{`{"run": "r", "agents": ["a:1"]}`, `"task" is required`},
+		{`{"run": "r", "agents": ["a:1"], "task": "cifar"}`, `"task": no task cifar`},
 
-		{`{"run": "r", "task": "mnist"}`, `no "agents"`},
-		{`{"run": "r", "task": "mnist", "agents": []}`, `"agents" names none, want 1 to 1024`},
-		{`{"run": "r", "task": "mnist", "agents": 2}`, `there is no "address"`},
+		{`{"run": "r", "task": "mnist"}`, `"agents" is required`},
+		{`{"run": "r", "task": "mnist", "agents": []}`, "there must be 1 to 1024 agents; there are 0"},
+		{`{"run": "r", "task": "mnist", "agents": 2}`, `"address" is required if "agents" is a number`},
 		{`{"run": "r", "task": "mnist", "agents": 2.5}`, `field "agents": found number 2.5, want addresses`},
 		{`{"run": "r", "task": "mnist", "agents": {}}`, `field "agents": found object, want addresses`},
-		{`{"run": "r", "task": "mnist", "agents": 0, "address": "a{agent}:1"}`, "0 agents, want 1 to 1024"},
-		{`{"run": "r", "task": "mnist", "agents": 1025, "address": "a{agent}:1"}`, "1025 agents, want 1 to 1024"},
-		{`{"run": "r", "task": "mnist", "agents": ["a:1"], "address": "a:1"}`, `both the addresses in "agents" and the rule "address"`},
-		{`{"run": "r", "task": "mnist", "agents": 2, "address": "a:1"}`, `agents 0 and 1 have the same address "a:1"`},
-		{`{"run": "r", "task": "mnist", "agents": 2, "address": "a{i}:1"}`, `{i}: want {agent} or {7000+agent}`},
-		{`{"run": "r", "task": "mnist", "agents": 2, "address": "a:{x+agent}"}`, `{x+agent}: want {agent} or {7000+agent}`},
-		{`{"run": "r", "task": "mnist", "agents": 2, "address": "a{agent:1"}`, "a { without }"},
-		{`{"run": "r", "task": "mnist", "agents": 2, "address": "a}:1"}`, "a } without {"},
-		{`{"run": "r", "task": "mnist", "agents": 2, "address": "a:{65535+agent}"}`, `address "a:65536" of agent 1: port "65536", want 1 to 65535`},
-		{`{"run": "r", "task": "mnist", "agents": ["a"]}`, `address "a" of agent 0: want host:port`},
-		{`{"run": "r", "task": "mnist", "agents": [":1"]}`, `address ":1" of agent 0: want host:port`},
-		{`{"run": "r", "task": "mnist", "agents": ["http://a:1"]}`, `address "http://a:1" of agent 0: want host:port`},
-		{`{"run": "r", "task": "mnist", "agents": ["a:http"]}`, `port "http", want 1 to 65535`},
-		{`{"run": "r", "task": "mnist", "agents": ["a:0"]}`, `port "0", want 1 to 65535`},
-		{`{"run": "r", "task": "mnist", "agents": ["a:1", "b:1", "A:01"]}`, `agents 0 and 2 have the same address "A:01"`},
+		{`{"run": "r", "task": "mnist", "agents": 0, "address": "a{agent}:1"}`, "must be 1 to 1024 agents; there are 0"},
+		{`{"run": "r", "task": "mnist", "agents": 1025, "address": "a{agent}:1"}`, "must be 1 to 1024 agents; there are 1025"},
+		{`{"run": "r", "task": "mnist", "agents": ["a:1"], "address": "a:1"}`, `"address" must be left out if "agents" lists the addresses`},
+		{`{"run": "r", "task": "mnist", "agents": 2, "address": "a:1"}`, `0 and 1 both have "a:1"`},
+		{`{"run": "r", "task": "mnist", "agents": 2, "address": "a{i}:1"}`, `{i} must be {agent} or a sum such as {7000+agent}`},
+		{`{"run": "r", "task": "mnist", "agents": 2, "address": "a:{x+agent}"}`, `{x+agent} must be {agent}`},
+		{`{"run": "r", "task": "mnist", "agents": 2, "address": "a:{7000agent}"}`, `{7000agent} must be {agent}`},
+		{`{"run": "r", "task": "mnist", "agents": 2, "address": "a{agent:1"}`, "{agent:1 must be {agent}"},
+		{`{"run": "r", "task": "mnist", "agents": 2, "address": "a{agent"}`, "{agent must be {agent}"},
+		{`{"run": "r", "task": "mnist", "agents": 2, "address": "a}:1"}`, "} must be {agent}"},
+		{`{"run": "r", "task": "mnist", "agents": 2, "address": "a:{65535+agent}"}`, `the port of agent 1 must be 1 to 65535; its address is "a:65536"`},
+		{`{"run": "r", "task": "mnist", "agents": ["a"]}`, `the address of agent 0 must be host:port; it is "a"`},
+		{`{"run": "r", "task": "mnist", "agents": [":1"]}`, `must be host:port; it is ":1"`},
+		{`{"run": "r", "task": "mnist", "agents": ["http://a:1"]}`, `must be host:port; it is "http://a:1"`},
+		{`{"run": "r", "task": "mnist", "agents": ["a:http"]}`, "the port of agent 0 must be 1 to 65535"},
+		{`{"run": "r", "task": "mnist", "agents": ["a:0"]}`, "the port of agent 0 must be 1 to 65535"},
+		{`{"run": "r", "task": "mnist", "agents": ["a:1", "b:1", "A:01"]}`, `0 and 2 both have "A:01"`},
 
-		{full(`, "graph": "circle"`), `"graph" "circle" is unknown, want one of ring, complete, star`},
-		{full(`, "graph": "g.json"`), `"graph" "g.json" is a file, want its "edges" or "W" in this one`},
-		{full(`, "graph": "ring", "edges": [[0, 1]]`), `more than one of "graph", "edges" and "W"`},
+		{full(`, "graph": "circle"`), `"graph" must be one of ring, complete, star`},
+		{full(`, "graph": "g.json"`), `"graph" must be a name, not the file "g.json"`},
+		{full(`, "graph": "ring", "edges": [[0, 1]]`), `"graph", "edges" and "W" are mutually exclusive`},
 		{full(`, "edges": [[0, 2]]`), "cluster file: graph file c.json: "},
 		{full(`, "edges": [[0, null]]`), "null"},
 		{full(`, "edges": []`), "c.json: "},
 		{full(`, "W": [[1]]`), "c.json: "},
 		{full(`, "W": [[0.5, 0.5], [0.4, 0.6]]`), "c.json: "},
-		{full(`, "W": [[0.5, 0.5], [0.5, 0.5]], "w": 0.5`), `"w" is 0.5 beside "W"`},
-		{full(`, "w": 1`), "w = 1"},
-		{full(`, "prob": 0.5`), `"prob" is 0.5, want it for the graph erdos-renyi alone`},
+		{full(`, "W": [[0.5, 0.5], [0.5, 0.5]], "w": 0.5`), `"w" and "W" are mutually exclusive`},
+		{full(`, "w": 1`), "it is 1"},
+		{full(`, "prob": 0.5`), `"prob" is for the graph erdos-renyi alone`},
 		{full(`, "graph": "erdos-renyi", "prob": 2`), "2"},
 
-		{full(`, "flags": ["-out=x"]`), `"-out=x" has no place here: it is for a run on one machine`},
-		{full(`, "flags": ["--resume"]`), `"--resume" has no place here: it is for a run on one machine`},
-		{full(`, "flags": ["-force"]`), "has no place here"},
-		{full(`, "flags": ["-transport=mpi"]`), "has no place here"},
-		{full(`, "flags": ["-agents=4"]`), `"-agents=4" has no place here: "agents" of the file says it`},
+		{full(`, "flags": ["-agents=4"]`), `"flags": "-agents=4" is not allowed: "agents" of the file says it`},
 		{full(`, "flags": ["-graph=star"]`), `"graph", "edges" or "W" of the file says it`},
 		{full(`, "flags": ["-w=0"]`), `"w" of the file says it`},
-		{full(`, "flags": ["-seed=2"]`), `"seed" of the file says it`},
-		{full(`, "flags": ["-K", "20"]`), `"20", want -name=value`},
-		{full(`, "flags": ["-"]`), `"-", want -name=value`},
-		{full(`, "flags": ["-K=x"]`), `"flags": invalid value "x" for flag -K`},
-		{full(`, "flags": ["-r=1"]`), "not defined: -r"},
-		{full(`, "flags": ["-K=0"]`), `"flags": -K 0: want at least 1`},
-		{full(`, "flags": ["-algorithm=zz"]`), `"flags": -algorithm: algorithm "zz" is unknown`},
-		{full(`, "flags": ["-model=zz"]`), `"flags": -model zz: want one of softmax`},
-		{full(`, "flags": ["-beta=-1"]`), "beta"},
-		{full(`, "flags": ["-h"]`), "help is not a setting, want flags of mnist"},
+		{full(`, "flags": ["--seed=2"]`), `"seed" of the file says it`},
+		{full(`, "flags": ["-K", "20"]`), `"20" must have the form -name=value`},
+		{full(`, "flags": ["-"]`), `"-" must have the form -name=value`},
 	} {
-		c, err := cluster.Parse("c.json", []byte(tt.text))
+		c, err := cluster.Parse("c.json", []byte(tt.text), func(task string, _ []string) error {
+			if task != "mnist" {
+				return fmt.Errorf(`"task": no task %s`, task)
+			}
+			return nil
+		})
 		if err == nil {
 			t.Errorf("%s: no error, want %q; args %q", tt.text, tt.want, c.Args("g.json"))
 			continue
@@ -191,20 +187,20 @@ func TestErrors(t *testing.T) {
 
 func TestLoad(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.json")
-	if _, err := cluster.Load(path); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), path) {
+	if _, err := cluster.Load(path, nil); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), path) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 	if err := os.WriteFile(path, []byte(full("")), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if c, err := cluster.Load(path); err != nil || c.Run != "r" {
+	if c, err := cluster.Load(path, nil); err != nil || c.Run != "r" {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
 
 func parse(t *testing.T, text string) *cluster.Cluster {
 	t.Helper()
-	c, err := cluster.Parse("c.json", []byte(text))
+	c, err := cluster.Parse("c.json", []byte(text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +251,7 @@ func ExampleParse() {
 		"seed": 1,
 		"task": "mnist",
 		"flags": ["-preset=tuned", "-K=20"]
-	}`))
+	}`), nil)
 	if err != nil {
 		fmt.Println(err)
 		return

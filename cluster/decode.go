@@ -8,20 +8,19 @@ import (
 	"dsbo/internal/strictjson"
 )
 
-// file is what a cluster file says, before it is looked at as a whole.
+// file holds the fields of a cluster file; nil stands for one that is not there.
 type file struct {
-	run       *string
-	agents    []string // addresses,
-	count     int      // or how many there are
-	address   *string
-	graph     *string
-	edges     json.RawMessage
-	matrix    json.RawMessage
-	w, prob   *float64
-	seed      *uint64
-	task      *string
-	flags     []string
-	hasAgents bool
+	run     *string
+	agents  []string // addresses,
+	count   *int     // or how many there are
+	address *string
+	graph   *string
+	edges   json.RawMessage
+	matrix  json.RawMessage
+	w, prob *float64
+	seed    *uint64
+	task    *string
+	flags   []string
 }
 
 func (f *file) fields() []strictjson.Field {
@@ -30,8 +29,8 @@ func (f *file) fields() []strictjson.Field {
 		{Name: "agents", Want: "addresses, [\"host:port\", ...], or their number", Set: f.setAgents},
 		{Name: "address", Want: "a rule such as \"host-{agent}:7000\"", Set: into(&f.address)},
 		{Name: "graph", Want: "the name of a graph", Set: into(&f.graph)},
-		{Name: "edges", Want: "pairs of agents, [[0, 1], ...]", Set: raw(&f.edges)},
-		{Name: "W", Want: "rows of numbers, [[0.5, 0.5], ...]", Set: raw(&f.matrix)},
+		{Name: "edges", Want: "pairs of agents, [[0, 1], ...]", Set: into(&f.edges)},
+		{Name: "W", Want: "rows of numbers, [[0.5, 0.5], ...]", Set: into(&f.matrix)},
 		{Name: "w", Want: "a number", Set: into(&f.w)},
 		{Name: "prob", Want: "a number", Set: into(&f.prob)},
 		{Name: "seed", Want: "a whole number from 0 on", Set: into(&f.seed)},
@@ -40,12 +39,8 @@ func (f *file) fields() []strictjson.Field {
 	}
 }
 
-func into[T any](p **T) func(json.RawMessage) error {
+func into[T any](p *T) func(json.RawMessage) error {
 	return func(r json.RawMessage) error { return json.Unmarshal(r, p) }
-}
-
-func raw(p *json.RawMessage) func(json.RawMessage) error {
-	return func(r json.RawMessage) error { *p = r; return nil }
 }
 
 func texts(p *[]string) func(json.RawMessage) error {
@@ -65,8 +60,8 @@ func texts(p *[]string) func(json.RawMessage) error {
 }
 
 func (f *file) setAgents(r json.RawMessage) error {
-	f.hasAgents = true
 	if r[0] == '[' {
+		f.agents = []string{}
 		return texts(&f.agents)(r)
 	}
 	return json.Unmarshal(r, &f.count)

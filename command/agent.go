@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -12,23 +11,22 @@ import (
 	"syscall"
 	"time"
 
+	"dsbo"
 	"dsbo/cluster"
 	"dsbo/internal/cli"
 	dsbogrpc "dsbo/network/grpc"
 )
 
-const agentIntro = `usage: dsbo agent -cluster FILE -out DIR [-agent i] [flags]
+const agentIntro = `Runs one agent of the run that the cluster file describes. Its run folder is DIR/agent-<i>. After the agent was stopped or its
+machine was lost, the same command resumes it; the others wait for it meanwhile. It ends when all agents have finished.
 
-Runs one agent of the run that the cluster file describes. Its run folder is DIR/agent-<i>, where the same command goes on
-after the agent was stopped or its machine was lost; the others wait for it meanwhile. It ends when all agents are done.
-
-Between machines each agent needs its certificate, which dsbo pki makes. Data stay where they are: what travels
+Between machines each agent needs its certificate, which the verb pki makes. Data stay where they are: what travels
 are vectors of the model's size.`
 
-// numberVariables are where the agent's number comes from without -agent.
+// numberVariables are environment variables by which schedulers tell a process its number.
 var numberVariables = []string{"SLURM_PROCID", "JOB_COMPLETION_INDEX"}
 
-// agentOptions are an agent's command line.
+// agentOptions are the command line of agent.
 type agentOptions struct {
 	linkOptions
 	cluster  string
@@ -41,7 +39,7 @@ type agentOptions struct {
 	quiet    bool
 	progress time.Duration
 	http     string
-	adjust   func(*dsbogrpc.Config) // changes the settings of the exchange, for tests; nil: not
+	adjust   func(*dsbogrpc.Config) // changes the settings of the exchange, for tests; may be nil
 }
 
 // linkOptions are about the connections of an agent.
@@ -55,15 +53,15 @@ type linkOptions struct {
 
 // add adds the flags and returns their names.
 func (o *linkOptions) add(f *cli.Flags) []string {
-	f.BoolVar(&o.insecure, "insecure", false, "connect without certificates: whoever reaches an agent's port can take part")
-	f.DurationVar(&o.silentAfter, "silent-after", 5*time.Second, "`time` after which a neighbour that says nothing is named and connected to anew; the same for all agents")
-	f.DurationVar(&o.peerTimeout, "peer-timeout", 10*time.Minute, "`time` after which it ends the run")
-	f.IntVar(&o.keepFrames, "keep-frames", 1024, "`exchanges` that are kept for neighbours that come back; for older ones this agent goes back too")
-	f.IntVar(&o.keepMiB, "keep-mib", 16, "`MiB` that they may take")
+	f.BoolVar(&o.insecure, "insecure", false, "connect without certificates: whoever reaches an agent's port can take part in the run")
+	f.DurationVar(&o.silentAfter, "silent-after", 5*time.Second, "reconnect to a neighbour, and log its number, after it has been silent for this `time`; must be the same for all agents")
+	f.DurationVar(&o.peerTimeout, "peer-timeout", 10*time.Minute, "give up after a neighbour has been silent for this `time`")
+	f.IntVar(&o.keepFrames, "keep-frames", 1024, "`exchanges` kept for neighbours that come back; if one needs older ones, this agent goes back to an earlier checkpoint as well")
+	f.IntVar(&o.keepMiB, "keep-mib", 16, "memory for kept exchanges, in `MiB`")
 	return []string{"insecure", "silent-after", "peer-timeout", "keep-frames", "keep-mib"}
 }
 
-// args returns the flags as they were given.
+// args returns the flags as command-line arguments.
 func (o *linkOptions) args() []string {
 	return []string{
 		fmt.Sprintf("-insecure=%t", o.insecure), "-silent-after=" + o.silentAfter.String(), "-peer-timeout=" + o.peerTimeout.String(),
@@ -71,25 +69,25 @@ func (o *linkOptions) args() []string {
 	}
 }
 
-// shortest is the least -silent-after, of which an agent's heartbeat is a quarter at most.
-const shortest = 100 * time.Millisecond
+// minSilentAfter is the least -silent-after. The heartbeat is at most a quarter of it.
+const minSilentAfter = 100 * time.Millisecond
 
 func (o *linkOptions) validate() error {
 	switch {
-	case o.silentAfter < shortest:
-		return bad("-silent-after %v: want at least %v", o.silentAfter, shortest)
+	case o.silentAfter < minSilentAfter:
+		return dsbo.Errorf(dsbo.ErrConfig, "-silent-after must be at least %v; it is %v", minSilentAfter, o.silentAfter)
 	case o.peerTimeout < o.silentAfter:
-		return bad("-peer-timeout %v: want at least %v, which is -silent-after", o.peerTimeout, o.silentAfter)
+		return dsbo.Errorf(dsbo.ErrConfig, "-peer-timeout must be at least -silent-after, %v; it is %v", o.silentAfter, o.peerTimeout)
 	case o.keepFrames < 2:
-		return bad("-keep-frames %d: want at least 2", o.keepFrames)
+		return dsbo.Errorf(dsbo.ErrConfig, "-keep-frames must be at least 2; it is %d", o.keepFrames)
 	case o.keepMiB < 1 || o.keepMiB > 1<<20:
-		return bad("-keep-mib %d: want 1 to %d", o.keepMiB, 1<<20)
+		return dsbo.Errorf(dsbo.ErrConfig, "-keep-mib must be 1 to %d; it is %d", 1<<20, o.keepMiB)
 	}
 	return nil
 }
 
-func agentCommand(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	o, c, err := parseAgent(args, stdout)
+func (p *program) agent(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	o, c, err := p.parseAgent(args, stdout)
 	if err != nil {
 		return err
 	}
@@ -104,33 +102,34 @@ func agentCommand(ctx context.Context, args []string, stdout, stderr io.Writer) 
 			stop()
 		}()
 	}
-	return runAgent(ctx, o, c, stdout, stderr)
+	return p.runAgent(ctx, o, c, stdout, stderr)
 }
 
 // parseAgent reads the command line and the cluster file.
-func parseAgent(args []string, help io.Writer) (o agentOptions, c *cluster.Cluster, err error) {
-	f := cli.NewFlags("dsbo agent", agentIntro, "")
+func (p *program) parseAgent(args []string, help io.Writer) (o agentOptions, c *cluster.Cluster, err error) {
+	f := cli.NewFlags(p.name+" agent", agentIntro, "")
+	f.Synopsis, f.Example = "-cluster FILE -out DIR [flags]", p.name+" agent -cluster cluster.json -out runs/mnist-8 -agent 3 -certs certs"
 	f.StringVar(&o.cluster, "cluster", "", "cluster `file`")
 	f.IntVar(&o.agent, "agent", -1, "the agent's `number` (default: $SLURM_PROCID, else $JOB_COMPLETION_INDEX)")
 	f.StringVar(&o.out, "out", "", "`folder` in which the agent's run folder lies")
-	f.BoolVar(&o.attached, "attached", false, "stop, as on an interrupt, when stdin ends: for a program that starts agents and leaves none behind")
+	f.BoolVar(&o.attached, "attached", false, "stop, as on an interrupt, when stdin ends: for a program that starts agents, so that none outlives it")
 	f.Group("Run", "cluster", "agent", "out", "attached")
-	f.StringVar(&o.certs, "certs", "", "`folder` with ca.pem, agent-<i>.pem and agent-<i>-key.pem; without it connections are not protected, and stay on this machine")
+	f.StringVar(&o.certs, "certs", "", "`folder` with ca.pem, agent-<i>.pem and agent-<i>-key.pem; without it connections are not protected, and only those within this machine are allowed")
 	f.StringVar(&o.listen, "listen", "", "`address` to listen on, for instance :7000 (default: the agent's own in the cluster file)")
 	link := o.add(f)
 	f.Group("Connections", append([]string{"certs", "listen"}, link...)...)
-	f.StringVar(&o.log, "log", "text", "`form` of what is said on stderr: text or json")
-	f.BoolVar(&o.quiet, "quiet", false, "say nothing but warnings and errors")
-	f.DurationVar(&o.progress, "progress", 10*time.Second, "`time` between lines that say how far the agent is, where stderr is no terminal; 0: none")
+	f.StringVar(&o.log, "log", "text", "`form` of log lines on stderr: text or json")
+	f.BoolVar(&o.quiet, "quiet", false, "log warnings and errors alone")
+	f.DurationVar(&o.progress, "progress", 10*time.Second, "`time` between log lines about the agent's progress, if stderr is no terminal; 0: none")
 	f.StringVar(&o.http, "http", "", "`address` on which to serve /healthz and, for Prometheus, /metrics; a port alone is on loopback (default: none)")
 	f.Group("Output", "log", "quiet", "progress", "http")
 	if err := f.Parse(args, help); err != nil {
 		return o, nil, err
 	}
-	if err := required(f, "cluster", "out"); err != nil {
+	if err := f.Required("cluster", "out"); err != nil {
 		return o, nil, err
 	}
-	if c, err = cluster.Load(o.cluster); err != nil {
+	if c, err = cluster.Load(o.cluster, p.checkTask); err != nil {
 		return o, nil, err
 	}
 	if o.agent, err = number(o.agent, f.Given()["agent"], len(c.Addresses), os.Getenv); err != nil {
@@ -142,15 +141,15 @@ func parseAgent(args []string, help io.Writer) (o agentOptions, c *cluster.Clust
 func (o *agentOptions) validate() error {
 	switch {
 	case o.log != "text" && o.log != "json":
-		return bad("-log %s: want text or json", o.log)
+		return dsbo.Errorf(dsbo.ErrConfig, "-log must be text or json; it is %s", o.log)
 	case o.progress < 0:
-		return bad("-progress %v: want 0 or more", o.progress)
+		return dsbo.Errorf(dsbo.ErrConfig, "-progress must not be negative; it is %v", o.progress)
 	case o.certs != "" && o.insecure:
-		return bad("-certs %s and -insecure: want one of them", o.certs)
+		return dsbo.Errorf(dsbo.ErrConfig, "-certs and -insecure are mutually exclusive")
 	}
 	if o.listen != "" {
 		if _, port, err := net.SplitHostPort(o.listen); err != nil || !isPort(port) {
-			return bad("-listen %s: want host:port or, on all interfaces, :port", o.listen)
+			return dsbo.Errorf(dsbo.ErrConfig, "-listen must be host:port or, for all interfaces, :port; it is %s", o.listen)
 		}
 	}
 	if o.http != "" {
@@ -161,13 +160,13 @@ func (o *agentOptions) validate() error {
 	return o.linkOptions.validate()
 }
 
-// isPort reports whether text is the number of a port; 0 stands for any that is free.
+// isPort reports whether text is the number of a port, where 0 stands for any free one.
 func isPort(text string) bool {
 	_, err := strconv.ParseUint(text, 10, 16)
 	return err == nil
 }
 
-// number returns which of n agents this is: what was given, or what the machine's scheduler says.
+// number returns the number of this agent among n: that of -agent if it is given, else that of the scheduler.
 func number(given int, isGiven bool, n int, getenv func(string) string) (int, error) {
 	name, text := "-agent", strconv.Itoa(given)
 	if !isGiven {
@@ -180,11 +179,11 @@ func number(given int, isGiven bool, n int, getenv func(string) string) (int, er
 		}
 	}
 	if text == "" {
-		return 0, bad("no -agent, and neither $%s nor $%s is set: want the agent's number, 0 to %d", numberVariables[0], numberVariables[1], n-1)
+		return 0, dsbo.Errorf(dsbo.ErrConfig, "-agent is required, 0 to %d, as neither $%s nor $%s is set", n-1, numberVariables[0], numberVariables[1])
 	}
 	i, err := strconv.Atoi(text)
 	if err != nil || i < 0 || i >= n {
-		return 0, bad("%s %s: want an agent of the cluster file, 0 to %d", cmp.Or(name, "-agent"), text, n-1)
+		return 0, dsbo.Errorf(dsbo.ErrConfig, "%s must be an agent of the cluster file, 0 to %d; it is %s", name, n-1, text)
 	}
 	return i, nil
 }

@@ -224,11 +224,11 @@ func TestNumber(t *testing.T) {
 		{given: 3, is: true, env: map[string]string{"SLURM_PROCID": "1"}, want: 3},
 		{given: -1, env: map[string]string{"SLURM_PROCID": "1", "JOB_COMPLETION_INDEX": "2"}, want: 1},
 		{given: -1, env: map[string]string{"JOB_COMPLETION_INDEX": "2"}, want: 2},
-		{given: -1, err: "no -agent, and neither $SLURM_PROCID nor $JOB_COMPLETION_INDEX is set: want the agent's number, 0 to 3"},
-		{given: 4, is: true, err: "-agent 4: want an agent of the cluster file, 0 to 3"},
-		{given: -1, is: true, err: "-agent -1: want an agent of the cluster file, 0 to 3"},
-		{given: -1, env: map[string]string{"SLURM_PROCID": "4"}, err: "$SLURM_PROCID 4: want an agent"},
-		{given: -1, env: map[string]string{"JOB_COMPLETION_INDEX": "x"}, err: "$JOB_COMPLETION_INDEX x: want an agent"},
+		{given: -1, err: "-agent is required, 0 to 3, as neither $SLURM_PROCID nor $JOB_COMPLETION_INDEX is set"},
+		{given: 4, is: true, err: "-agent must be an agent of the cluster file, 0 to 3; it is 4"},
+		{given: -1, is: true, err: "-agent must be an agent of the cluster file, 0 to 3; it is -1"},
+		{given: -1, env: map[string]string{"SLURM_PROCID": "4"}, err: "$SLURM_PROCID must be an agent of the cluster file, 0 to 3; it is 4"},
+		{given: -1, env: map[string]string{"JOB_COMPLETION_INDEX": "x"}, err: "$JOB_COMPLETION_INDEX must be an agent of the cluster file, 0 to 3; it is x"},
 	} {
 		got, err := number(tt.given, tt.is, 4, func(name string) string { return tt.env[name] })
 		if tt.err == "" && (err != nil || got != tt.want) {

@@ -12,45 +12,44 @@ import (
 	"slices"
 	"strings"
 
+	"dsbo"
 	"dsbo/experiment"
 	"dsbo/internal/cli"
 	"dsbo/train"
 )
 
-const collectIntro = `usage: dsbo collect -out DIR [flags] RUNS...
+const collectIntro = `Makes one run folder from those of all agents of a run (agent-0, agent-1, ...), which may come from several machines.
+They must be of one run, all be there and have finished, and their results must agree to the last bit. Plain files, such as
+logs, may stand among them and are left out.
 
-Makes one run folder from those of all agents of a run (agent-0, agent-1, ...), which may come from several machines.
-The agents must be of one run, all be there and at their end, and their numbers must agree to the last bit. Plain files among
-RUNS, such as logs, are left out.
+Times of oracles, exchanges and algebra are sums over all agents; the others are those of the slowest agent, and the memory is
+that of the largest.`
 
-Counts are those of all agents, and so are times that are of all agents together; other times and the memory are those
-of the slowest and the largest agent.`
-
-func collectCommand(_ context.Context, args []string, stdout, _ io.Writer) error {
+func (p *program) collect(_ context.Context, args []string, stdout, _ io.Writer) error {
 	var out string
 	var force, page bool
-	f := cli.NewFlags("dsbo collect", collectIntro, "")
-	f.StringVar(&out, "out", "", "`folder` of the run that is made")
+	f := cli.NewFlags(p.name+" collect", collectIntro, "")
+	f.Synopsis, f.Example = "-out DIR [flags] RUN...", p.name+" collect -out runs/mnist-8/all runs/mnist-8/agent-*"
+	f.StringVar(&out, "out", "", "`folder` for the run of all agents")
 	f.BoolVar(&force, "force", false, "replace the run in the folder")
 	f.BoolVar(&page, "report", true, "write report.html and its figures (default true)")
 	f.Group("Flags", "out", "force", "report")
-	_ = f.FlagSet.Parse(args) // finds where the flags end; what is wrong with them, Parse says next
-	folders := f.Args()
-	if err := f.Parse(args[:len(args)-len(folders)], stdout); err != nil {
+	if err := f.ParseOperands(args, stdout); err != nil {
 		return err
 	}
+	folders := f.Args()
 	if i := slices.IndexFunc(folders, func(s string) bool { return strings.HasPrefix(s, "-") }); i >= 0 {
-		return bad("%s after the run folders: want flags before them, collect -out DIR RUNS...", folders[i])
+		return dsbo.Errorf(dsbo.ErrConfig, "%s must stand before the run folders", folders[i])
 	}
-	if err := required(f, "out"); err != nil {
+	if err := f.Required("out"); err != nil {
 		return err
 	}
 	if folders = slices.DeleteFunc(folders, isFile); len(folders) == 0 {
-		return bad("no run folders: want those of all agents, for instance out/agent-*")
+		return dsbo.Errorf(dsbo.ErrConfig, "the run folders of all agents are required, for instance out/agent-*")
 	}
 	for _, folder := range folders {
-		if sameFile(out, folder) {
-			return bad("-out %s is one of the run folders: want another folder", out)
+		if sameFolder(out, folder) {
+			return dsbo.Errorf(dsbo.ErrConfig, "-out must not be one of the run folders; it is %s", out)
 		}
 	}
 	m, err := merge(folders)
@@ -67,14 +66,14 @@ func collectCommand(_ context.Context, args []string, stdout, _ io.Writer) error
 	return m.finish(stdout, out, page)
 }
 
-// isFile reports whether there is a plain file, as agent-0.log beside agent-0 is one.
+// isFile reports whether path is a plain file, as agent-0.log beside agent-0 is one.
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
 }
 
 // sameFile reports whether two paths are of one folder that is there.
-func sameFile(a, b string) bool {
+func sameFolder(a, b string) bool {
 	x, err := os.Stat(a)
 	if err != nil {
 		return false
@@ -124,9 +123,9 @@ func readPart(folder string) (p part, err error) {
 	case err != nil:
 		return p, err
 	case state == "":
-		return p, bad("%s holds no run: want the run folder of an agent", folder)
+		return p, dsbo.Errorf(dsbo.ErrConfig, "%s must be the run folder of an agent; it holds no run", folder)
 	case state != train.Finished:
-		return p, bad("%s: the run of this agent is %s: want one that has come to its end", folder, state)
+		return p, dsbo.Errorf(dsbo.ErrConfig, "%s must be a finished run; it is %s", folder, state)
 	}
 	if p.membership, err = readMembership(folder); err != nil {
 		return p, err
@@ -138,7 +137,7 @@ func readPart(folder string) (p part, err error) {
 		return p, err
 	}
 	if p.Agent < 0 || p.Agent >= p.Agents || len(p.summary.PerAgent) != p.Agents {
-		return p, bad("%s is of agent %d of %d, with a summary of %d: the folder was changed", folder, p.Agent, p.Agents, len(p.summary.PerAgent))
+		return p, dsbo.Errorf(dsbo.ErrConfig, "%s is of agent %d of %d, with a summary of %d: the folder was changed", folder, p.Agent, p.Agents, len(p.summary.PerAgent))
 	}
 	p.records, err = p.folder.Records()
 	return p, err
@@ -150,11 +149,11 @@ func oneRun(parts []part) error {
 	there := map[int]train.Folder{}
 	for _, p := range parts {
 		if p.Run != first.Run || p.Hash != first.Hash || p.Agents != first.Agents {
-			return bad("%s is of run %s with the cluster file %.12s, %s of run %s with %.12s: want agents of one run",
+			return dsbo.Errorf(dsbo.ErrConfig, "the agents must be of one run: %s is of run %s with the cluster file %.12s, %s of run %s with %.12s",
 				first.folder, first.Run, first.Hash, p.folder, p.Run, p.Hash)
 		}
 		if other, twice := there[p.Agent]; twice {
-			return bad("%s and %s are both of agent %d: want one folder an agent", other, p.folder, p.Agent)
+			return dsbo.Errorf(dsbo.ErrConfig, "each agent must have one run folder: %s and %s are both of agent %d", other, p.folder, p.Agent)
 		}
 		there[p.Agent] = p.folder
 	}
@@ -165,7 +164,7 @@ func oneRun(parts []part) error {
 		}
 	}
 	if len(missing) > 0 {
-		return bad("no run folder of agent %s: want those of all %d agents", strings.Join(missing, ", "), first.Agents)
+		return dsbo.Errorf(dsbo.ErrConfig, "the run folders of all %d agents are required; agent %s is missing", first.Agents, strings.Join(missing, ", "))
 	}
 	return nil
 }

@@ -68,9 +68,9 @@ func TestCollect(t *testing.T) {
 	}
 
 	for args, want := range map[string]string{
-		"-force -out " + zero + " " + zero + " " + one:               "-out " + zero + " is one of the run folders",
-		"-force -out " + out + "/../out/agent-1 " + zero + " " + one: "agent-1 is one of the run folders",
-		zero + " " + one + " -out " + all:                            "-out after the run folders: want flags before them",
+		"-force -out " + zero + " " + zero + " " + one:               "-out must not be one of the run folders; it is " + zero,
+		"-force -out " + out + "/../out/agent-1 " + zero + " " + one: "-out must not be one of the run folders",
+		zero + " " + one + " -out " + all:                            "-out must stand before the run folders",
 	} {
 		if err := run(t.Context(), append([]string{"collect"}, strings.Fields(args)...), io.Discard, io.Discard); cli.Code(err) != cli.Usage || !strings.Contains(err.Error(), want) {
 			t.Errorf("collect %s: %v, want %s", args, err, want)
@@ -104,21 +104,21 @@ func TestCollectRefuses(t *testing.T) {
 		code   int
 		want   string
 	}{
-		{"one is missing", nil, "agent-1", cli.Usage, "no run folder of agent 0: want those of all 2 agents"},
+		{"one is missing", nil, "agent-1", cli.Usage, "the run folders of all 2 agents are required; agent 0 is missing"},
 		{"one is there twice", nil, "agent-0 agent-1 agent-1", cli.Usage, "are both of agent 1"},
-		{"no folder", nil, "agent-0 agent-2", cli.Usage, "agent-2 holds no run"},
-		{"none", nil, "", cli.Usage, "no run folders"},
+		{"no folder", nil, "agent-0 agent-2", cli.Usage, "agent-2 must be the run folder of an agent; it holds no run"},
+		{"none", nil, "", cli.Usage, "the run folders of all agents are required"},
 		{"unfinished", func(t *testing.T, out string) {
 			edit(t, filepath.Join(out, "agent-1", "summary.json"), `"finished"`, `"interrupted"`)
-		}, "agent-0 agent-1", cli.Usage, "the run of this agent is interrupted"},
+		}, "agent-0 agent-1", cli.Usage, "must be a finished run; it is interrupted"},
 		{"not an agent's", func(t *testing.T, out string) {
 			if err := os.Remove(filepath.Join(out, "agent-1", membershipFile)); err != nil {
 				t.Fatal(err)
 			}
-		}, "agent-0 agent-1", cli.Usage, "want the run folder of an agent"},
+		}, "agent-0 agent-1", cli.Usage, "must be the run folder of an agent"},
 		{"another run", func(t *testing.T, out string) {
 			edit(t, filepath.Join(out, "agent-1", membershipFile), `"small"`, `"other"`)
-		}, "agent-0 agent-1", cli.Usage, "want agents of one run"},
+		}, "agent-0 agent-1", cli.Usage, "the agents must be of one run"},
 		{"an agent that cannot be", func(t *testing.T, out string) {
 			edit(t, filepath.Join(out, "agent-1", membershipFile), `"agent": 1`, `"agent": 2`)
 		}, "agent-0 agent-1", cli.Usage, "the folder was changed"},

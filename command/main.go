@@ -1,13 +1,15 @@
-// Package command is the program dsbo: its verbs, which run a task on agents that are processes of their own, on one
-// machine or on many.
+// Package command is the program dsbo, for any tasks: [Main] is all of a main function.
 //
+//	dsbo mnist                            a task, with all agents in this process; one verb for each task
+//	dsbo report RUN...                    the page of a run, or of several side by side
+//	dsbo run -cluster FILE -out DIR       all agents of a cluster file, each as a process of this machine
+//	dsbo agent -cluster FILE -out DIR     one agent of a cluster file
+//	dsbo collect -out DIR RUN...          one run folder from those of the agents
 //	dsbo pki -cluster FILE -out DIR       certificates for the agents
-//	dsbo agent -cluster FILE -out DIR     one agent
-//	dsbo run -cluster FILE -out DIR       all agents, on this machine
-//	dsbo collect -out DIR RUNS...         one run folder from those of the agents
+//	dsbo version
+//	dsbo help VERB
 //
-// Each has -h. Package cluster says what a cluster file holds, and deploy/ how to start the agents under
-// Slurm, Kubernetes and systemd.
+// Package cluster says what a cluster file holds, and deploy/ how to start agents under Slurm, Kubernetes and systemd.
 package command
 
 import (
@@ -17,81 +19,165 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"dsbo"
+	"dsbo/cluster"
+	"dsbo/experiment"
 	"dsbo/internal/cli"
 )
 
-// Main runs the command line of the program and ends the process.
-func Main() { os.Exit(cli.Main("dsbo", run)) }
+// A Task is a verb that runs a task.
+type Task struct {
+	Name, About string
+	Parse       func(args []string, help io.Writer) (*experiment.Job, error)
+}
 
-// A subcommand is what the first argument chooses.
-type subcommand struct {
+// Main runs the command line of a program for some tasks, each of which is a verb, and ends the process. In a program for one
+// task, a command line without a verb runs that task.
+func Main(tasks ...Task) {
+	p := newProgram(strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), tasks...)
+	os.Exit(cli.Main(p.name, p.run))
+}
+
+// A program is a command line for some tasks.
+type program struct {
+	name  string
+	tasks []Task
+	verbs []verb
+}
+
+// A verb is what the first argument chooses.
+type verb struct {
 	name, about string
 	run         func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 }
 
-var subcommands = []subcommand{
-	{"agent", "run one agent", agentCommand},
-	{"run", "run all agents on this machine, each as a process", runCommand},
-	{"collect", "make one run folder from those of all agents", collectCommand},
-	{"pki", "make the certificates by which the agents know each other", runPKI},
+func newProgram(name string, tasks ...Task) *program {
+	p := &program{name: name, tasks: tasks}
+	for _, t := range tasks {
+		p.verbs = append(p.verbs, verb{t.Name, t.About, t.run})
+	}
+	p.verbs = append(p.verbs,
+		verb{"report", "write the page and the figures of runs", p.report},
+		verb{"run", "run all agents of a cluster file on this machine, each as a process", p.runAgents},
+		verb{"agent", "run one agent of a cluster file", p.agent},
+		verb{"collect", "make one run folder from those of all agents", p.collect},
+		verb{"pki", "make the certificates by which agents know each other", p.pki},
+		verb{"version", "print the version of this program and its kernels", p.version},
+		verb{"help", "explain a verb: help VERB", p.help})
+	return p
 }
 
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	if len(args) == 0 {
-		return bad("no subcommand: want %s (-h explains them)", subcommandNames())
+func (p *program) run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	if len(p.tasks) == 1 && (len(args) == 0 || strings.HasPrefix(args[0], "-") && !slices.Contains(versionFlags, args[0])) {
+		args = append([]string{p.tasks[0].Name}, args...)
 	}
-	for _, s := range subcommands {
-		if s.name == args[0] {
-			err := s.run(ctx, args[1:], stdout, stderr)
-			if err != nil && !errors.Is(err, flag.ErrHelp) {
-				return fmt.Errorf("%s: %w", s.name, err)
-			}
-			return err
-		}
+	switch {
+	case len(args) == 0:
+		return dsbo.Errorf(dsbo.ErrConfig, "a verb is required: %s (%s help explains them)", p.verbNames(), p.name)
+	case slices.Contains(versionFlags, args[0]):
+		args = []string{"version"}
+	case strings.HasPrefix(args[0], "-"):
+		args = append([]string{"help"}, args...)
 	}
-	switch args[0] {
-	case "-h", "-help", "--help", "help":
-		return help(stdout)
-	}
-	return bad("subcommand %q is unknown: want %s (-h explains them)", args[0], subcommandNames())
-}
-
-// help writes what there is.
-func help(w io.Writer) error {
-	var b strings.Builder
-	b.WriteString("dsbo runs a task on agents that are processes of their own, on one machine or on many.\n\nusage: dsbo SUBCOMMAND [flags]\n\n")
-	for _, s := range subcommands {
-		fmt.Fprintf(&b, "  %-9s %s\n", s.name, s.about)
-	}
-	b.WriteString("\ndsbo SUBCOMMAND -h lists its flags.\n")
-	if _, err := io.WriteString(w, b.String()); err != nil {
+	v, err := p.verb(args[0])
+	if err != nil {
 		return err
 	}
-	return flag.ErrHelp
+	if err := v.run(ctx, args[1:], stdout, stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
+		return fmt.Errorf("%s: %w", v.name, err)
+	}
+	return err
 }
 
-func subcommandNames() string {
+var versionFlags = []string{"-version", "--version"}
+
+func (p *program) verb(name string) (*verb, error) {
+	for i := range p.verbs {
+		if p.verbs[i].name == name {
+			return &p.verbs[i], nil
+		}
+	}
+	hint := cli.Suggest("", name, strings.Split(p.verbNames(), ", "))
+	return nil, dsbo.Errorf(dsbo.ErrConfig, "unknown verb %q%s (%s help lists the verbs)", name, hint, p.name)
+}
+
+func (p *program) verbNames() string {
 	var names []string
-	for _, s := range subcommands {
-		names = append(names, s.name)
+	for _, v := range p.verbs {
+		names = append(names, v.name)
 	}
 	return strings.Join(names, ", ")
 }
 
-// required reports the first of some flags that was left out.
-func required(f *cli.Flags, names ...string) error {
-	for _, name := range names {
-		if f.Lookup(name).Value.String() == "" {
-			_, usage := flag.UnquoteUsage(f.Lookup(name))
-			return bad("no -%s: want its %s", name, usage)
+const programIntro = `Decentralized stochastic bilevel optimization: agents, none of which shows its data to another, tune the parameters of
+a training problem by the validation loss of all.`
+
+// help lists the verbs, or explains the one that it is given.
+func (p *program) help(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	if len(args) > 0 && args[0] != "help" && !strings.HasPrefix(args[0], "-") {
+		v, err := p.verb(args[0])
+		if err != nil {
+			return err
 		}
+		return v.run(ctx, []string{"-h"}, stdout, stderr)
 	}
-	return nil
+	if len(args) > 0 && !slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]) {
+		return dsbo.Errorf(dsbo.ErrConfig, "unknown flag %s: a verb comes first (%s help lists the verbs)", args[0], p.name)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "usage: %s VERB [flags]\n\n%s\n\nVerbs\n", p.name, programIntro)
+	for _, v := range p.verbs {
+		fmt.Fprintf(&b, "  %-10s %s\n", v.name, v.about)
+	}
+	fmt.Fprintf(&b, "\n%s help VERB, or %s VERB -h, explains a verb and its flags.\n", p.name, p.name)
+	_, err := io.WriteString(stdout, b.String())
+	return err
 }
 
-func bad(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", dsbo.ErrConfig, fmt.Sprintf(format, args...))
+func (t Task) run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	j, err := t.Parse(args, stdout)
+	if err != nil {
+		return err
+	}
+	return j.Run(ctx, stdout, stderr)
+}
+
+// task returns the task of that name.
+func (p *program) task(name string) (Task, error) {
+	var names []string
+	for _, t := range p.tasks {
+		if t.Name == name {
+			return t, nil
+		}
+		names = append(names, t.Name)
+	}
+	return Task{}, dsbo.Errorf(dsbo.ErrConfig, `"task" must be %s; it is %q%s`, strings.Join(names, " or "), name, cli.Suggest("", name, names))
+}
+
+// checkTask reports what is wrong with the task and the flags of a cluster file.
+func (p *program) checkTask(task string, flags []string) error {
+	t, err := p.task(task)
+	if err != nil {
+		return err
+	}
+	for _, f := range flags {
+		if experiment.LocalOnly(cluster.FlagName(f)) {
+			return dsbo.Errorf(dsbo.ErrConfig, `"flags": %q is not allowed: it is for a run in one process`, f)
+		}
+	}
+	j, err := t.Parse(flags, io.Discard)
+	if err == nil {
+		err = j.Check()
+	}
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return dsbo.Errorf(dsbo.ErrConfig, `"flags": -h is not allowed`)
+	case err != nil:
+		return fmt.Errorf(`"flags": %w`, err)
+	}
+	return nil
 }

@@ -62,7 +62,7 @@ type victim struct {
 }
 
 func (v *victim) run(ctx context.Context, args []string, stdout io.Writer) error {
-	o, c, err := parseAgent(args[1:], stdout) // after the subcommand
+	o, c, err := testProgram.parseAgent(args[1:], stdout) // after the subcommand
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (v *victim) run(ctx context.Context, args []string, stdout io.Writer) error
 			return err
 		}
 	}
-	return runAgent(ctx, o, c, stdout, v)
+	return testProgram.runAgent(ctx, o, c, stdout, v)
 }
 
 func (v *victim) strike() {

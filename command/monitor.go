@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"dsbo"
 	"dsbo/network"
 	dsbogrpc "dsbo/network/grpc"
 )
@@ -207,7 +208,7 @@ func httpAddress(text string) (string, error) {
 		host, port, err = net.SplitHostPort(":" + text)
 	}
 	if err != nil || !isPort(port) {
-		return "", bad("-http %s: want host:port or a port, which is then on loopback", text)
+		return "", dsbo.Errorf(dsbo.ErrConfig, "-http must be host:port, or a port, which is then on loopback; it is %s", text)
 	}
 	if host == "" {
 		host = "127.0.0.1"

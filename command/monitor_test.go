@@ -137,7 +137,7 @@ func TestServe(t *testing.T) {
 		stop()
 		http.DefaultClient.CloseIdleConnections()
 	}
-	if _, _, err := newMonitor("r", 0).serve("a:b:c"); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "-http a:b:c: want host:port") {
+	if _, _, err := newMonitor("r", 0).serve("a:b:c"); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "-http must be host:port") {
 		t.Errorf("an address that is none: %v", err)
 	}
 }

@@ -8,42 +8,42 @@ import (
 	"path/filepath"
 	"time"
 
+	"dsbo"
 	"dsbo/cluster"
 	"dsbo/internal/cli"
 	"dsbo/pki"
 )
 
-const pkiIntro = `usage: dsbo pki -cluster FILE -out DIR [-days N]
+const pkiIntro = `Makes a certificate authority for a run and the certificate of each of its agents, by which they know each other. The folder
+then holds
 
-Makes a certificate authority for a run and the certificate of each of its agents, by which they know each other.
-The folder then holds
+  ca.pem, ca-key.pem                the authority; keep the key here, or remove it
+  agent-<i>.pem, agent-<i>-key.pem  agent i, whose machine needs these two and ca.pem
 
-  ca.pem, ca-key.pem                the authority: the key stays here, or is thrown away
-  agent-<i>.pem, agent-<i>-key.pem  agent i, whose machine needs these two and ca.pem (dsbo agent -certs DIR)
+Whoever has an agent's key can speak for it. Existing files are not overwritten.`
 
-Whoever has an agent's key can speak for it. Files that are there are not overwritten.`
-
-// slack is how far back certificates are valid, for machines whose clocks are behind.
+// slack is how long before now certificates begin to be valid, for machines whose clocks are behind.
 const slack = 10 * time.Minute
 
-func runPKI(_ context.Context, args []string, stdout, _ io.Writer) error {
+func (p *program) pki(_ context.Context, args []string, stdout, _ io.Writer) error {
 	var file, out string
 	var days int
-	f := cli.NewFlags("dsbo pki", pkiIntro, "")
-	f.StringVar(&file, "cluster", "", "cluster `file`, for its name and how many agents there are")
+	f := cli.NewFlags(p.name+" pki", pkiIntro, "")
+	f.Synopsis, f.Example = "-cluster FILE -out DIR [-days N]", p.name+" pki -cluster cluster.json -out certs"
+	f.StringVar(&file, "cluster", "", "cluster `file`, of which the name of the run and the number of agents are used")
 	f.StringVar(&out, "out", "", "`folder` for the certificates")
-	f.IntVar(&days, "days", 30, "`days` for which they are valid, from now on")
+	f.IntVar(&days, "days", 30, "`days` from now on in which the certificates are valid")
 	f.Group("Flags", "cluster", "out", "days")
 	if err := f.Parse(args, stdout); err != nil {
 		return err
 	}
-	if err := required(f, "cluster", "out"); err != nil {
+	if err := f.Required("cluster", "out"); err != nil {
 		return err
 	}
 	if days < 1 || days > 3650 {
-		return bad("-days %d: want 1 to 3650", days)
+		return dsbo.Errorf(dsbo.ErrConfig, "-days must be 1 to 3650; it is %d", days)
 	}
-	c, err := cluster.Load(file)
+	c, err := cluster.Load(file, p.checkTask)
 	if err != nil {
 		return err
 	}
@@ -56,15 +56,15 @@ func runPKI(_ context.Context, args []string, stdout, _ io.Writer) error {
 	return err
 }
 
-// makeCertificates fills a folder in which there are none yet; save writes what is kept of the authority.
+// makeCertificates writes the certificates into a folder without any; save writes the authority, with its key or without.
 func makeCertificates(folder string, c *cluster.Cluster, save func(*pki.Authority, string) error, from, until time.Time) error {
 	for _, pattern := range []string{"ca*.pem", "agent-*.pem"} {
 		found, err := filepath.Glob(filepath.Join(folder, pattern))
 		if err != nil {
-			return bad("-out %s: %v", folder, err)
+			return dsbo.Errorf(dsbo.ErrConfig, "-out %s: %w", folder, err)
 		}
 		if len(found) > 0 {
-			return bad("%s is there already: remove it or name another folder", found[0])
+			return dsbo.Errorf(dsbo.ErrConfig, "%s exists: remove it or name another folder", found[0])
 		}
 	}
 	authority, err := pki.NewAuthority(c.Run, from, until)

@@ -19,12 +19,10 @@ import (
 	"dsbo/train"
 )
 
-const runIntro = `usage: dsbo run -cluster FILE -out DIR [flags]
+const runIntro = `Runs all agents of the cluster file on this machine, each as a process of its own, and merges their run folders into one. An agent
+that is lost is started again and resumes; the results stay the same to the last bit.
 
-Runs all agents of the cluster file on this machine, each as a process of its own, and makes one run folder of theirs.
-An agent that is lost is started again and goes on; the numbers stay the same to the last bit.
-
-DIR is the run folder. In it each agent has its own, agent-<i>, and what it says in agent-<i>.log.`
+DIR is the run folder. Each agent has its own in it, agent-<i>, and its log, agent-<i>.log.`
 
 // runOptions are the command line of run.
 type runOptions struct {
@@ -42,32 +40,33 @@ type runOptions struct {
 }
 
 // parseRun reads the command line and the cluster file.
-func parseRun(args []string, help io.Writer) (o runOptions, c *cluster.Cluster, err error) {
-	f := cli.NewFlags("dsbo run", runIntro, "")
-	f.StringVar(&o.cluster, "cluster", "", "cluster `file`, whose addresses are all of this machine")
+func (p *program) parseRun(args []string, help io.Writer) (o runOptions, c *cluster.Cluster, err error) {
+	f := cli.NewFlags(p.name+" run", runIntro, "")
+	f.Synopsis, f.Example = "-cluster FILE -out DIR [flags]", p.name+" run -cluster cluster.json -out runs/mnist-8"
+	f.StringVar(&o.cluster, "cluster", "", "cluster `file`, all of whose addresses are on this machine")
 	f.StringVar(&o.out, "out", "", "run `folder`")
-	f.BoolVar(&o.resume, "resume", false, "go on with the unfinished run in the folder")
+	f.BoolVar(&o.resume, "resume", false, "resume the unfinished run in the folder")
 	f.BoolVar(&o.force, "force", false, "replace the run in the folder")
-	f.IntVar(&o.restarts, "restarts", 3, "`times` that an agent which is lost or fails is started again")
+	f.IntVar(&o.restarts, "restarts", 3, "restart an agent that is lost or fails at most so many `times`")
 	f.Group("Run", "cluster", "out", "resume", "force", "restarts")
-	f.StringVar(&o.certs, "certs", "", "`folder` that dsbo pki has made (default: certificates for this run alone, in the run folder)")
+	f.StringVar(&o.certs, "certs", "", "`folder` of certificates, made by the verb pki (default: certificates for this run alone, in the run folder)")
 	link := o.add(f)
 	f.Group("Connections", append([]string{"certs"}, link...)...)
 	f.BoolVar(&o.report, "report", true, "write report.html and its figures at the end (default true)")
-	f.StringVar(&o.log, "log", "text", "`form` of what is said on stderr: text or json")
-	f.BoolVar(&o.quiet, "quiet", false, "say nothing but warnings and errors")
-	f.StringVar(&o.http, "http", "", "`address` on which each agent serves /healthz and /metrics, as a rule: {9100+agent} is a port of its own for each, on loopback (default: none)")
+	f.StringVar(&o.log, "log", "text", "`form` of log lines on stderr: text or json")
+	f.BoolVar(&o.quiet, "quiet", false, "log warnings and errors alone")
+	f.StringVar(&o.http, "http", "", "rule for the `address` on which each agent serves /healthz and /metrics; {9100+agent} stands for ports 9100, 9101, ... on loopback (default: none)")
 	f.Group("Output", "report", "log", "quiet", "http")
 	if err := f.Parse(args, help); err != nil {
 		return o, nil, err
 	}
-	if err := required(f, "cluster", "out"); err != nil {
+	if err := f.Required("cluster", "out"); err != nil {
 		return o, nil, err
 	}
 	if err := o.validate(); err != nil {
 		return o, nil, err
 	}
-	if c, err = cluster.Load(o.cluster); err != nil {
+	if c, err = cluster.Load(o.cluster, p.checkTask); err != nil {
 		return o, nil, err
 	}
 	return o, c, o.checkHTTP(len(c.Addresses))
@@ -76,18 +75,18 @@ func parseRun(args []string, help io.Writer) (o runOptions, c *cluster.Cluster, 
 func (o *runOptions) validate() error {
 	switch {
 	case o.restarts < 0:
-		return bad("-restarts %d: want 0 or more", o.restarts)
+		return dsbo.Errorf(dsbo.ErrConfig, "-restarts must not be negative; it is %d", o.restarts)
 	case o.resume && o.force:
-		return bad("-resume goes on with a run and -force replaces it: want one of them")
+		return dsbo.Errorf(dsbo.ErrConfig, "-resume and -force are mutually exclusive")
 	case o.log != "text" && o.log != "json":
-		return bad("-log %s: want text or json", o.log)
+		return dsbo.Errorf(dsbo.ErrConfig, "-log must be text or json; it is %s", o.log)
 	case o.certs != "" && o.insecure:
-		return bad("-certs %s and -insecure: want one of them", o.certs)
+		return dsbo.Errorf(dsbo.ErrConfig, "-certs and -insecure are mutually exclusive")
 	}
 	return o.linkOptions.validate()
 }
 
-// checkHTTP reports a rule for -http that is none, or that gives two of n agents the same address.
+// checkHTTP reports whether -http is no rule, or gives two of n agents the same address.
 func (o *runOptions) checkHTTP(n int) error {
 	if o.http == "" {
 		return nil
@@ -96,26 +95,26 @@ func (o *runOptions) checkHTTP(n int) error {
 	for i := range n {
 		text, err := cluster.Expand(o.http, i)
 		if err != nil {
-			return bad("-http %s: %v", o.http, err)
+			return dsbo.Errorf(dsbo.ErrConfig, "-http %s: %w", o.http, err)
 		}
 		address, err := httpAddress(text)
 		if err != nil {
 			return err
 		}
 		if j, twice := first[address]; twice && !strings.HasSuffix(address, ":0") { // which is any port that is free
-			return bad("-http %s: agents %d and %d have the same address, want one each, such as {9100+agent}", o.http, j, i)
+			return dsbo.Errorf(dsbo.ErrConfig, "-http must give each agent its own address, as {9100+agent} does; with %s agents %d and %d have the same", o.http, j, i)
 		}
 		first[address] = i
 	}
 	return nil
 }
 
-func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	o, c, err := parseRun(args, stdout)
+func (p *program) runAgents(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	o, c, err := p.parseRun(args, stdout)
 	if err != nil {
 		return err
 	}
-	program, err := os.Executable()
+	executable, err := os.Executable()
 	if err != nil {
 		return err
 	}
@@ -124,7 +123,7 @@ func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) er
 	}
 	b := newBoard(stderr, o.quiet, o.log == "json")
 	s := supervisor{
-		board: b, program: program, restarts: o.restarts, pause: pause,
+		board: b, program: executable, name: p.name, restarts: o.restarts, pause: pause,
 		args: func(i int) []string { return o.agentArgs(i, b.bars) },
 		logs: func(i int) (io.WriteCloser, error) { return logFile(o.agentFolder(i) + ".log") },
 	}
@@ -204,7 +203,7 @@ func (o *runOptions) open(c *cluster.Cluster) error {
 			return fmt.Errorf("-resume: %w", err)
 		}
 		if there.Hash != "" && there.Hash != c.Hash() {
-			return bad("-resume: the run in %s began with another cluster file (%.12s, %s has %.12s): want the same run, agents, graph, seed, task and flags",
+			return dsbo.Errorf(dsbo.ErrConfig, "-resume needs the cluster file with which the run in %s began, with the same run, agents, graph, seed, task and flags: its hash must be %.12s; that of %s is %.12s",
 				o.out, there.Hash, o.cluster, c.Hash())
 		}
 	}
@@ -233,7 +232,7 @@ func (o *runOptions) open(c *cluster.Cluster) error {
 func (o *runOptions) leftovers() ([]string, error) {
 	found, err := filepath.Glob(filepath.Join(o.out, "agent-*"))
 	if err != nil {
-		return nil, bad("-out %s: %v", o.out, err)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "-out %s: %w", o.out, err)
 	}
 	var old []string
 	for _, path := range found {

@@ -153,7 +153,7 @@ func TestInterruptedRun(t *testing.T) {
 		t.Errorf("state %q, %v", state, err)
 	}
 	other := writeCluster(t, t.TempDir(), 3, map[string]any{"seed": 2})
-	if _, err := runs(t.Context(), t, io.Discard, "-cluster="+other, "-out="+out, "-resume"); cli.Code(err) != cli.Usage || !strings.Contains(err.Error(), "began with another cluster file") {
+	if _, err := runs(t.Context(), t, io.Discard, "-cluster="+other, "-out="+out, "-resume"); cli.Code(err) != cli.Usage || !strings.Contains(err.Error(), "-resume needs the cluster file with which the run") {
 		t.Errorf("another cluster file: %v", err)
 	}
 	if _, err := runs(t.Context(), t, io.Discard, "-cluster="+file, "-out="+out, "-resume", "-report=false"); err != nil {

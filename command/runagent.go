@@ -18,12 +18,11 @@ import (
 	"dsbo/network"
 	dsbogrpc "dsbo/network/grpc"
 	"dsbo/pki"
-	"dsbo/tasks"
 	"dsbo/train"
 )
 
-// runAgent runs an agent to the end of all.
-func runAgent(ctx context.Context, o agentOptions, c *cluster.Cluster, stdout, stderr io.Writer) (err error) {
+// runAgent runs an agent until all agents have finished.
+func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Cluster, stdout, stderr io.Writer) (err error) {
 	m := newMonitor(c.Run, o.agent)
 	s := newScreen(o, m, stderr)
 	if done, err := o.done(c); err != nil || done {
@@ -46,7 +45,7 @@ func runAgent(ctx context.Context, o agentOptions, c *cluster.Cluster, stdout, s
 		return err
 	}
 	config.AllFinished = func() error { return o.membership(c).write(o.folder()) } // before others leave, for whom it would wait in vain
-	j, err := o.job(c)
+	j, err := p.agentJob(&o, c)
 	if err != nil {
 		return err
 	}
@@ -64,7 +63,7 @@ func runAgent(ctx context.Context, o agentOptions, c *cluster.Cluster, stdout, s
 		var err error
 		if mixer, err = dsbogrpc.Open(config); err != nil {
 			if open, ok := errors.AsType[*dsbogrpc.UnprotectedError](err); ok {
-				err = bad("%s: want -certs, or -insecure", open.Reason)
+				err = dsbo.Errorf(dsbo.ErrConfig, "%s: -certs or -insecure is required", open.Reason)
 			}
 			return nil, err
 		}
@@ -121,18 +120,22 @@ func (o *agentOptions) exchange(c *cluster.Cluster, s *screen) (dsbogrpc.Config,
 	return config, nil
 }
 
-// job makes the agent's job.
-func (o *agentOptions) job(c *cluster.Cluster) (*experiment.Job, error) {
+// agentJob makes the agent's job.
+func (p *program) agentJob(o *agentOptions, c *cluster.Cluster) (*experiment.Job, error) {
+	t, err := p.task(c.Task)
+	if err != nil {
+		return nil, err
+	}
 	graph := filepath.Join(o.out, "graph.json")
 	if data := c.GraphFile(); data != nil {
 		if err := os.MkdirAll(o.out, 0o755); err != nil {
-			return nil, fmt.Errorf("%w: -out: %w", dsbo.ErrConfig, err)
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "-out: %w", err)
 		}
 		if err := atomicfile.WriteBytes(graph, data); err != nil {
 			return nil, fmt.Errorf("-out: %w", err)
 		}
 	}
-	return tasks.Parse(c.Task, append(c.Args(graph), "-out="+o.folder(), "-report=false"), io.Discard)
+	return t.Parse(append(c.Args(graph), "-out="+o.folder(), "-report=false"), io.Discard)
 }
 
 // A membership is agent.json, by which collect knows whose run folder it sees. It is there when all agents have come to their
@@ -157,10 +160,10 @@ func (m membership) write(folder string) error {
 func readMembership(folder string) (m membership, err error) {
 	data, err := os.ReadFile(filepath.Join(folder, membershipFile))
 	if err != nil {
-		return m, bad("%s: %v: want the run folder of an agent that has come to its end", folder, err)
+		return m, dsbo.Errorf(dsbo.ErrConfig, "%s must be the run folder of an agent that has finished: %w", folder, err)
 	}
 	if err := json.Unmarshal(data, &m); err != nil {
-		return m, bad("%s: %v", filepath.Join(folder, membershipFile), err)
+		return m, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", filepath.Join(folder, membershipFile), err)
 	}
 	return m, nil
 }

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"context"
+	"io"
 	"os"
 	"testing"
 
@@ -8,10 +10,24 @@ import (
 
 	"dsbo/experiment/experimenttest"
 	"dsbo/internal/cli"
+	"dsbo/tasks"
 )
 
+// testProgram is a program like that of cmd/dsbo.
+var testProgram = newProgram("dsbo",
+	Task{"mnist", "tune the penalties of a classifier", tasks.MNIST},
+	Task{"synthetic", "tune the penalties of a regression", tasks.Synthetic})
+
+// run runs a command line of dsbo.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	return testProgram.run(ctx, args, stdout, stderr)
+}
+
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"dsbo": func() { os.Exit(cli.Main("dsbo", run)) }})
+	testscript.Main(m, map[string]func(){
+		"dsbo": func() { os.Exit(cli.Main("dsbo", run)) },
+		"wine": func() { os.Args[0] = "/usr/bin/wine"; Main(testProgram.tasks[1]) }, // a program for one task
+	})
 }
 
 func TestScripts(t *testing.T) {

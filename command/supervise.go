@@ -29,6 +29,7 @@ const killed = -1
 type supervisor struct {
 	board    *board
 	program  string // to start
+	name     string // of the program, in error lines
 	args     func(agent int) []string
 	logs     func(agent int) (io.WriteCloser, error)
 	restarts int           // of an agent
@@ -110,14 +111,14 @@ func (s *supervisor) once(ctx context.Context, agent int) ending {
 	words := ""
 	lines := &splitter{line: func(line []byte) {
 		_, _ = log.Write(append(bytes.Clone(line), '\n')) // the run does not depend on it
-		if text, said := bytes.CutPrefix(line, []byte("dsbo: agent: ")); said {
+		if text, said := bytes.CutPrefix(line, []byte(s.name+": agent: ")); said {
 			words = strings.TrimPrefix(string(text), fmt.Sprintf("agent %d: ", agent))
 			return
 		}
 		s.board.line(agent, line)
 	}}
 	c := exec.CommandContext(ctx, s.program)
-	c.Args = append([]string{"dsbo", "agent"}, s.args(agent)...)
+	c.Args = append([]string{s.name, "agent"}, s.args(agent)...)
 	c.Stderr = lines
 	c.SysProcAttr = attributes()
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
@@ -148,23 +149,12 @@ func (e ending) error() error {
 	case cli.Interrupted:
 		return context.Canceled
 	case cli.Usage:
-		return fmt.Errorf("%w: %s", dsbo.ErrConfig, text)
+		return dsbo.Errorf(dsbo.ErrConfig, "%s", text)
 	case cli.Diverged:
-		return &wordsError{text, dsbo.ErrDiverged}
+		return dsbo.Errorf(dsbo.ErrDiverged, "%s", text)
 	}
-	return &wordsError{text, e.err}
+	return dsbo.Errorf(e.err, "%s", text)
 }
-
-// A wordsError is an error of a kind in the words of another process.
-type wordsError struct {
-	text string
-	kind error
-}
-
-func (e *wordsError) Error() string { return e.text }
-
-// Unwrap returns the kind.
-func (e *wordsError) Unwrap() error { return e.kind }
 
 // logFile opens the file that has all that an agent says.
 func logFile(path string) (io.WriteCloser, error) {

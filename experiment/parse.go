@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 
 	"dsbo/internal/cli"
 )
@@ -35,9 +36,9 @@ func (j *Job) Parse(f *cli.Flags, args []string, stdout io.Writer) error {
 	}
 	j.given = f.Given()
 	f.Visit(func(fl *flag.Flag) {
-		switch fl.Name {
-		case "out", "resume", "force", "report", "quiet", "transport":
-		case "set":
+		switch {
+		case LocalOnly(fl.Name):
+		case fl.Name == "set":
 			for _, name := range names(s.Set) {
 				j.flags = append(j.flags, fmt.Sprintf("-set=%s=%s", name, s.Set[name]))
 			}
@@ -47,3 +48,9 @@ func (j *Job) Parse(f *cli.Flags, args []string, stdout io.Writer) error {
 	})
 	return nil
 }
+
+// localOnlyFlags are flags of one process of a run, which a resumed run and the agents of a cluster file do not take over.
+var localOnlyFlags = []string{"out", "resume", "force", "report", "quiet", "transport"}
+
+// LocalOnly reports whether a flag is one of a single process: not a setting of the run.
+func LocalOnly(flag string) bool { return slices.Contains(localOnlyFlags, flag) }

@@ -184,7 +184,7 @@ func (*ranks) round() int { return 0 }
 // leave waits for the other processes. What stands on stderr is the first one's.
 func (l *ranks) leave(ctx context.Context, stderr io.Writer, err error) error {
 	if err = l.close(ctx, stderr, err); err != nil && !l.leads() {
-		err = fmt.Errorf("%w: %w", cli.ErrSaid, err)
+		err = fmt.Errorf("%w: %w", cli.ErrReported, err)
 	}
 	return err
 }

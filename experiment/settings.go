@@ -124,7 +124,7 @@ func (s *Settings) Flags(f *cli.Flags, presets []string) {
 	f.IntVar(&s.CheckpointEvery, "checkpoint-every", 0, "`iterations` from one checkpoint to the next (default: as evaluations)")
 	f.BoolVar(&s.Resume, "resume", false, "go on with the unfinished run in the folder (the newest in runs), with its settings")
 	f.BoolVar(&s.Force, "force", false, "replace the run in the folder")
-	f.BoolVar(&s.Report, "report", true, "write report.html and its figures at the end; with -report=false they can be had later, from cmd/report (default true)")
+	f.BoolVar(&s.Report, "report", true, "write report.html and its figures at the end; with -report=false they can be had later, from the verb report of dsbo (default true)")
 	f.BoolVar(&s.Quiet, "quiet", false, "nothing on stderr but errors")
 	f.Group("Output", "out", "eval-every", "checkpoint-every", "resume", "force", "report", "quiet")
 }

@@ -1,6 +1,15 @@
-// Command dsbo runs a task on agents that are processes of their own, on one machine or on many. See package command.
+// Command dsbo runs the tasks of this module: in one process, or on agents that are processes of their own, on one machine or on
+// many. dsbo help lists its verbs; package command explains them.
 package main
 
-import "dsbo/command"
+import (
+	"dsbo/command"
+	"dsbo/tasks"
+)
 
-func main() { command.Main() }
+func main() {
+	command.Main(
+		command.Task{Name: "mnist", About: "tune one penalty per pixel of a classifier of MNIST", Parse: tasks.MNIST},
+		command.Task{Name: "synthetic", About: "tune one penalty per feature of a logistic regression", Parse: tasks.Synthetic},
+	)
+}

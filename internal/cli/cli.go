@@ -1,4 +1,4 @@
-// Package cli holds what the commands share: flags in groups, exit codes, interrupts, progress and tables.
+// Package cli holds what command lines share: flags in groups, exit codes, interrupts, progress and tables.
 package cli
 
 import (
@@ -20,9 +20,9 @@ import (
 const (
 	OK          = 0
 	Failure     = 1
-	Usage       = 2   // a setting that cannot work
-	Diverged    = 3   // the numbers left the finite ones
-	Interrupted = 130 // the context of Main was ended
+	Usage       = 2   // the command line or a file is wrong
+	Diverged    = 3   // iterates became NaN, infinite or too large
+	Interrupted = 130 // SIGINT or SIGTERM
 )
 
 // Code returns the exit code of an error, 0 for nil.
@@ -40,12 +40,12 @@ func Code(err error) int {
 	return Failure
 }
 
-// ErrSaid marks errors that another process tells the user.
-var ErrSaid = errors.New("said elsewhere")
+// ErrReported marks errors that another process shows to the user.
+var ErrReported = errors.New("reported by another process")
 
-// Main runs a command and returns its exit code. The first interrupt (SIGINT or SIGTERM) ends the
-// context, and the command can put its things in order; the second one ends the process. An error is one line on
-// stderr; a value of DSBO_KERNEL that cannot be followed is one, before anything else.
+// Main runs a command and returns its exit code. The first interrupt (SIGINT or SIGTERM) ends the context, so that the command
+// can write a checkpoint; the second one ends the process. An error is one line on stderr. A wrong value of DSBO_KERNEL is an
+// error before the command runs.
 func Main(name string, command func(ctx context.Context, args []string, stdout, stderr io.Writer) error) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -54,13 +54,13 @@ func Main(name string, command func(ctx context.Context, args []string, stdout, 
 	if err == nil {
 		err = command(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	}
-	if err != nil && !errors.Is(err, flag.ErrHelp) && !errors.Is(err, ErrSaid) {
+	if err != nil && !errors.Is(err, flag.ErrHelp) && !errors.Is(err, ErrReported) {
 		fmt.Fprintf(os.Stderr, "%s: %s\n", name, OneLine(err))
 	}
 	return Code(err)
 }
 
-// OneLine returns an error's text in one line, without the words that only mark its kind and in words for users.
+// OneLine returns an error's text for users: in one line, and without the words that only mark its kind.
 func OneLine(err error) string {
 	s := strings.Join(strings.Fields(err.Error()), " ")
 	s = strings.ReplaceAll(s, context.Canceled.Error(), "interrupted")

@@ -59,6 +59,7 @@ func flags() (*cli.Flags, *int) {
 	n := f.Int("n", 3, "n of the paper, a `number` of agents that is explained in words that do not fit on one line of the help")
 	f.Bool("loud", false, "say more")
 	f.String("name", "", "`name` of the run (default: a new one)")
+	f.Example = "tool -n 8"
 	f.Group("Numbers", "n")
 	f.Group("Words", "name", "loud")
 	return f, n
@@ -70,7 +71,9 @@ func TestHelp(t *testing.T) {
 	if err := f.Parse([]string{"-h"}, &out); !errors.Is(err, flag.ErrHelp) {
 		t.Fatal(err)
 	}
-	want := `tool does things
+	want := `usage: tool [flags]
+
+tool does things
 
 Numbers
   -n number
@@ -84,6 +87,9 @@ Words
         say more
 
 The end.
+
+Example
+  tool -n 8
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
@@ -103,6 +109,25 @@ func TestParse(t *testing.T) {
 		if err := f.Parse(args, nil); !errors.Is(err, dsbo.ErrConfig) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "-h lists") {
 			t.Errorf("%v: %v, want one line that says where help is", args, err)
 		}
+	}
+}
+
+func TestSuggest(t *testing.T) {
+	known := []string{"mnist", "run", "report", "K", "agents"}
+	for word, want := range map[string]string{
+		"mnits": ": did you mean -mnist?", "rnu": ": did you mean -run?", "agent": ": did you mean -agents?",
+		"x": "", "start": "", "": "", "reprot": ": did you mean -report?",
+	} {
+		if got := cli.Suggest("-", word, known); got != want {
+			t.Errorf("%q: %q, want %q", word, got, want)
+		}
+	}
+}
+
+func TestRequired(t *testing.T) {
+	f, _ := flags()
+	if err := f.Required("n", "name"); !errors.Is(err, dsbo.ErrConfig) || !strings.HasPrefix(err.Error(), "-name name is required") {
+		t.Error(err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -10,12 +11,14 @@ import (
 	"dsbo"
 )
 
-// Flags is a set of flags that -h shows in groups.
+// Flags is a set of flags whose help shows them in groups.
 type Flags struct {
 	*flag.FlagSet
-	intro  string
-	outro  string
-	groups []group
+	Synopsis string // of the usage line, after the name; "": [flags]
+	Example  string // a command line, after the flags
+
+	intro, outro string
+	groups       []group
 }
 
 type group struct {
@@ -23,37 +26,63 @@ type group struct {
 	names []string
 }
 
-// NewFlags makes an empty set. intro is what -h says before the flags, and outro after them.
+// NewFlags makes an empty set for a command of that name. intro says what the command does, before the flags, and outro follows
+// them.
 func NewFlags(name, intro, outro string) *Flags {
 	f := &Flags{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError), intro: intro, outro: outro}
 	f.SetOutput(io.Discard)
 	return f
 }
 
-// Group puts flags, by their names in the order in which -h shows them, under a title.
+// Group puts flags under a title, by their names in the order in which the help shows them.
 func (f *Flags) Group(title string, names ...string) {
 	f.groups = append(f.groups, group{title, names})
 }
 
-// Parse reads the arguments. With -h it writes the help to out and returns flag.ErrHelp; whatever else is wrong matches
-// [dsbo.ErrConfig].
+// Parse reads a command line of flags alone, as [Flags.ParseOperands] does.
 func (f *Flags) Parse(args []string, out io.Writer) error {
-	err := f.FlagSet.Parse(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		f.help(out)
+	if err := f.ParseOperands(args, out); err != nil {
 		return err
-	case err != nil:
-		return fmt.Errorf("%w: %w (-h lists the flags)", dsbo.ErrConfig, err)
-	case f.NArg() > 0:
-		return fmt.Errorf("%w: unexpected argument %q: flags begin with - (-h lists them)", dsbo.ErrConfig, f.Arg(0))
+	}
+	if f.NArg() > 0 {
+		return dsbo.Errorf(dsbo.ErrConfig, "unexpected argument %q: flags begin with - (-h lists them)", f.Arg(0))
 	}
 	return nil
 }
 
-// help writes all flags by group.
+// ParseOperands reads a command line of flags and what follows them, which Args returns. With -h it writes the help to out and
+// returns flag.ErrHelp. Errors match [dsbo.ErrConfig]; that of an unknown flag names the nearest known one.
+func (f *Flags) ParseOperands(args []string, out io.Writer) error {
+	err := f.FlagSet.Parse(args)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, flag.ErrHelp):
+		f.help(out)
+		return err
+	}
+	if name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown {
+		var names []string
+		f.VisitAll(func(fl *flag.Flag) { names = append(names, fl.Name) })
+		return dsbo.Errorf(dsbo.ErrConfig, "unknown flag -%s%s (-h lists the flags)", name, Suggest("-", name, names))
+	}
+	return dsbo.Errorf(dsbo.ErrConfig, "%w (-h lists the flags)", err)
+}
+
+// Required reports the first of some flags that is empty.
+func (f *Flags) Required(names ...string) error {
+	for _, name := range names {
+		if fl := f.Lookup(name); fl.Value.String() == "" {
+			value, _ := flag.UnquoteUsage(fl)
+			return dsbo.Errorf(dsbo.ErrConfig, "-%s %s is required (-h lists the flags)", name, value)
+		}
+	}
+	return nil
+}
+
+// help writes the usage line, what the command does, its flags by group, and the example.
 func (f *Flags) help(out io.Writer) {
-	fmt.Fprintln(out, f.intro)
+	fmt.Fprintf(out, "usage: %s %s\n\n%s\n", f.Name(), cmp.Or(f.Synopsis, "[flags]"), f.intro)
 	for _, g := range f.groups {
 		fmt.Fprintf(out, "\n%s\n", g.title)
 		for _, name := range g.names {
@@ -76,6 +105,9 @@ func (f *Flags) help(out io.Writer) {
 	if f.outro != "" {
 		fmt.Fprintf(out, "\n%s\n", f.outro)
 	}
+	if f.Example != "" {
+		fmt.Fprintf(out, "\nExample\n  %s\n", f.Example)
+	}
 }
 
 // wrap breaks a text at blanks into lines of at most width characters.
@@ -95,7 +127,7 @@ func wrap(text string, width int) []string {
 	return append(lines, line)
 }
 
-// Given names the flags that were given.
+// Given returns the names of the flags that were given.
 func (f *Flags) Given() map[string]bool {
 	given := map[string]bool{}
 	f.Visit(func(fl *flag.Flag) { given[fl.Name] = true })

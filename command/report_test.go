@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 )
 
 // folder makes a small run folder.
-func folder(t *testing.T, task, metrics string) string {
+func reportedRun(t *testing.T, task, metrics string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run")
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -32,14 +32,14 @@ func folder(t *testing.T, task, metrics string) string {
 	return dir
 }
 
-const metrics = `{"iteration": 0, "phi": 3, "seconds": 0}
+const twoRecords = `{"iteration": 0, "phi": 3, "seconds": 0}
 {"iteration": 10, "phi": 2, "seconds": 1.5}
 `
 
 func TestReport(t *testing.T) {
-	dir := folder(t, "mnist", metrics)
+	dir := reportedRun(t, "mnist", twoRecords)
 	var out bytes.Buffer
-	if err := run(t.Context(), []string{"-title", "A title", dir}, &out, io.Discard); err != nil {
+	if err := run(t.Context(), []string{"report", "-title", "A title", dir}, &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile(strings.TrimSpace(out.String()))
@@ -55,9 +55,9 @@ func TestReport(t *testing.T) {
 }
 
 func TestFiguresAlone(t *testing.T) {
-	dir, to := folder(t, "mnist", metrics), t.TempDir()
+	dir, to := reportedRun(t, "mnist", twoRecords), t.TempDir()
 	var out bytes.Buffer
-	if err := run(t.Context(), []string{"-figures", to, "-only", "phi_iterations,phi_seconds", "-prefix", "a-", "-title", "Task", dir}, &out, io.Discard); err != nil {
+	if err := run(t.Context(), []string{"report", "-figures", to, "-only", "phi_iterations,phi_seconds", "-prefix", "a-", "-title", "Task", dir}, &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	files, err := filepath.Glob(filepath.Join(to, "*"))
@@ -73,20 +73,8 @@ func TestFiguresAlone(t *testing.T) {
 	}
 }
 
-func TestHelp(t *testing.T) {
-	var out bytes.Buffer
-	if err := run(t.Context(), []string{"-h"}, &out, io.Discard); cli.Code(err) != cli.OK {
-		t.Fatal(err)
-	}
-	for _, word := range []string{"usage: report", "-out", "-title", "-figures", "-only"} {
-		if !strings.Contains(out.String(), word) {
-			t.Errorf("help lacks %q", word)
-		}
-	}
-}
-
-func TestBadInput(t *testing.T) {
-	good := folder(t, "mnist", metrics)
+func TestBadReport(t *testing.T) {
+	good := reportedRun(t, "mnist", twoRecords)
 	file := filepath.Join(good, "config.json")
 	tests := []struct {
 		name string
@@ -94,29 +82,29 @@ func TestBadInput(t *testing.T) {
 		code int
 		word string
 	}{
-		{"no run", nil, 2, "no run folder"},
+		{"no run", nil, 2, "a run folder is required"},
 		{"unknown flag", []string{"-colour", good}, 2, "-colour"},
 		{"missing folder", []string{filepath.Join(good, "nowhere")}, 2, "nowhere"},
 		{"a file", []string{file}, 2, "is a file"},
-		{"no metrics", []string{folder(t, "mnist", "")}, 2, "has no metrics"},
-		{"empty metrics", []string{folder(t, "mnist", "\n")}, 2, "has no metrics"},
-		{"broken metrics", []string{folder(t, "mnist", `{"iteration": 0}`+"\n{]\n"+`{"iteration": 1}`+"\n")}, 2, "metrics.jsonl: line 2"},
-		{"cut in the first line", []string{folder(t, "mnist", `{"iteration": 0, "ph`)}, 2, "no whole evaluation"},
-		{"cut in the middle", []string{folder(t, "mnist", `{"iteration": 0, "ph`+"\n"+`{"iteration": 1}`+"\n")}, 2, "metrics.jsonl: line 1"},
+		{"no metrics", []string{reportedRun(t, "mnist", "")}, 2, "has no metrics"},
+		{"empty metrics", []string{reportedRun(t, "mnist", "\n")}, 2, "has no metrics"},
+		{"broken metrics", []string{reportedRun(t, "mnist", `{"iteration": 0}`+"\n{]\n"+`{"iteration": 1}`+"\n")}, 2, "metrics.jsonl: line 2"},
+		{"cut in the first line", []string{reportedRun(t, "mnist", `{"iteration": 0, "ph`)}, 2, "no whole evaluation"},
+		{"cut in the middle", []string{reportedRun(t, "mnist", `{"iteration": 0, "ph`+"\n"+`{"iteration": 1}`+"\n")}, 2, "metrics.jsonl: line 1"},
 		{"no such figure", []string{"-figures", t.TempDir(), "-only", "phi_iterations,phi_minutes", good}, 2, `no figure "phi_minutes": want some of phi_iterations`},
 		{"no figure named", []string{"-figures", t.TempDir(), "-only", "phi_iterations,", good}, 2, `no figure ""`},
 		{"no such folder of figures", []string{"-figures", filepath.Join(good, "nowhere"), good}, 2, "-figures"},
 		{"figures in a file", []string{"-figures", file, good}, 2, "-figures"},
 		{"only without figures", []string{"-only", "phi_iterations", good}, 2, "-only"},
 		{"page and figures", []string{"-out", t.TempDir(), "-figures", t.TempDir(), good}, 2, "-out"},
-		{"figures of two tasks", []string{"-figures", t.TempDir(), good, folder(t, "synthetic", metrics)}, 2, "synthetic"},
-		{"two tasks", []string{good, folder(t, "synthetic", metrics)}, 2, "synthetic"},
+		{"figures of two tasks", []string{"-figures", t.TempDir(), good, reportedRun(t, "synthetic", twoRecords)}, 2, "synthetic"},
+		{"two tasks", []string{good, reportedRun(t, "synthetic", twoRecords)}, 2, "synthetic"},
 		{"out is a file", []string{"-out", file, good}, 1, "config.json"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var out bytes.Buffer
-			err := run(t.Context(), tt.args, &out, io.Discard)
+			err := run(t.Context(), append([]string{"report"}, tt.args...), &out, io.Discard)
 			if code := cli.Code(err); code != tt.code {
 				t.Errorf("exit code %d, want %d: %v", code, tt.code, err)
 			}
