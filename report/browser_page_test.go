@@ -89,7 +89,7 @@ func TestDarkMode(t *testing.T) {
 		b.eval(`(() => {
 			const style = e => getComputedStyle(e);
 			const svg = document.querySelector("figure svg");
-			const lines = [...svg.querySelectorAll("path")].filter(p => p.getAttribute("style").includes("--s0"));
+			const lines = [...svg.querySelectorAll("path")].filter(p => p.getAttribute("style").includes("stroke:#0072B2"));
 			return {Ground: style(document.querySelector("section")).backgroundColor, Text: style(svg.querySelector("text")).fill, Line: style(lines[0]).stroke};
 		})()`, &colours)
 		return ratio(t, colours.Text, colours.Ground), ratio(t, colours.Line, colours.Ground)

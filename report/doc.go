@@ -8,7 +8,7 @@
 // median, in a band from their least to their greatest.
 //
 // [Figure] draws any lines and points in the same look, and [Picture] a square of numbers, for
-// programs that have other things to show. Both write SVG and PNG. Axes, ticks and scales choose
+// programs that have other things to show. Axes, ticks and scales choose
 // themselves; colours are told apart by any eye, and each series has its own dashes and markers
-// too; the legend stands below the axes, where it covers nothing.
+// too; the legend stands below the axes, where it covers nothing. [Save] writes either as SVG and PNG.
 package report

@@ -1,7 +1,8 @@
 package report
 
 import (
-	"math"
+	"cmp"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -9,191 +10,231 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Sizes of all figures, in points. They are chosen for a phone, where the default width becomes that of the screen.
 const (
-	titleSize = 12
-	labelSize = 10.5
-	tickSize  = 10
-	lineGap   = 5
-	edge      = 6 // around the whole figure
+	sampleWidth = 26   // of a line in the legend
+	sampleGap   = 8    // between columns of the legend
+	fontSlack   = 1.08 // for a browser with another typeface than the one measured
+	fewPoints   = 11   // a line of no more points has a marker at each
 )
 
-// A layout is a figure cut into title, label, plot and legend.
-type layout struct {
-	figure        *Figure
-	plot          *plot.Plot
-	legend        legend
-	width, height vg.Length
-	plotHeight    vg.Length
+// An entry is a name in the legend, with what it names.
+type entry struct {
+	name    string
+	samples []plot.Thumbnailer
 }
 
-// layout checks the figure and measures its parts.
-func (f *Figure) layout() (*layout, error) {
-	if err := f.Validate(); err != nil {
-		return nil, err
-	}
-	l := &layout{figure: f, width: vg.Length(f.Width), plotHeight: vg.Length(f.Height)}
-	if l.width == 0 {
-		l.width = 370
-	}
-	if l.plotHeight == 0 {
-		l.plotHeight = 250
-	}
-	l.plot = f.plot()
-	l.legend = f.legend(l.width - 2*edge)
-	l.height = l.plotHeight + l.legend.height() + 2*edge
-	if f.Title != "" {
-		l.height += titleSize + 2*lineGap
-	}
-	if f.YLabel != "" {
-		l.height += labelSize + lineGap
-	}
-	return l, nil
+// size returns the width and the height of the whole figure, in points.
+func (f *Figure) size() (width, height vg.Length) {
+	width = cmp.Or(vg.Length(f.Width), 370)
+	height = cmp.Or(vg.Length(f.Height), 250) + headingHeight(f.Title, f.YLabel) + 2*edge
+	_, entries := f.plot()
+	_, below := legends(entries, width-2*edge)
+	return width, height + below
 }
 
-// draw draws the whole figure. Title, labels, plot and legend each have their own strip, so that none
-// can cover another. (An axis of the plot that knew its label would keep room for it beside its middle number, which
-// on a logarithmic axis is far to the right.)
-func (l *layout) draw(c draw.Canvas, background bool) {
-	if background {
-		c.SetColor(cardRole().shade)
-		c.Fill(c.Rectangle.Path())
+// draw draws title, label of y, plot, label of x and legend, each in a strip of its own, so that none can cover
+// another. (An axis of gonum's that knew its label would keep room for it beside its middle number, which on a
+// logarithmic axis is far to the right.)
+func (f *Figure) draw(c draw.Canvas) {
+	drawHeading(c, f.Title, f.YLabel)
+	c.Max.Y -= headingHeight(f.Title, f.YLabel)
+	p, entries := f.plot()
+	columns, height := legends(entries, c.Max.X-c.Min.X)
+	for i, l := range columns {
+		width := (c.Max.X - c.Min.X) / vg.Length(len(columns))
+		l.Draw(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
+			Min: vg.Point{X: c.Min.X + vg.Length(i)*width, Y: c.Min.Y}, Max: vg.Point{X: c.Max.X, Y: c.Min.Y + height - edge},
+		}})
 	}
-	c = draw.Crop(c, edge, -edge, edge, -edge)
-	if t := l.figure.Title; t != "" {
-		style := textStyle(titleSize, inkRole().shade)
-		c.Max.Y -= titleSize
-		c.FillText(style, vg.Point{X: c.Min.X, Y: c.Max.Y}, shorten(t, style, c.Max.X-c.Min.X))
-		c.Max.Y -= 2 * lineGap
+	c.Min.Y += height
+	if f.XLabel != "" {
+		style := textStyle(labelSize, muted)
+		style.XAlign = draw.XCenter
+		c.FillText(style, vg.Point{X: c.Center().X, Y: c.Min.Y + edge/2}, fitted(f.XLabel, style, c.Max.X-c.Min.X))
+		c.Min.Y += lineHeight
 	}
-	if y := l.figure.YLabel; y != "" {
-		style := textStyle(labelSize, mutedRole().shade)
-		c.Max.Y -= labelSize
-		c.FillText(style, vg.Point{X: c.Min.X, Y: c.Max.Y}, shorten(y, style, c.Max.X-c.Min.X))
-		c.Max.Y -= lineGap
-	}
-	l.legend.draw(draw.Crop(c, 0, 0, 0, -l.plotHeight))
-	below := l.legend.height()
-	if x := l.figure.XLabel; x != "" {
-		style := textStyle(labelSize, mutedRole().shade)
-		style.XAlign = -0.5
-		c.FillText(style, vg.Point{X: c.Center().X, Y: c.Min.Y + below + lineGap/2}, shorten(x, style, c.Max.X-c.Min.X))
-		below += labelSize + lineGap
-	}
-	l.plot.Draw(draw.Crop(c, 0, 0, below, 0))
+	p.Draw(c)
 }
 
-// plot builds axes, grid, levels and curves.
-func (f *Figure) plot() *plot.Plot {
+// legends deals the entries into as many columns as the width has room for, and returns the height that they need.
+func legends(entries []entry, width vg.Length) (columns []plot.Legend, height vg.Length) {
+	if len(entries) == 0 {
+		return nil, 0
+	}
+	style := textStyle(tickSize, ink)
+	widest := vg.Length(0)
+	for i, e := range entries {
+		entries[i].name = fitted(e.name, style, width-sampleWidth-2*sampleGap)
+		widest = max(widest, sampleWidth+2*sampleGap+fontSlack*style.Width(entries[i].name))
+	}
+	rows := (len(entries)-1)/max(1, int(width/widest)) + 1
+	for i, e := range entries {
+		if i%rows == 0 {
+			l := plot.NewLegend()
+			l.TextStyle, l.ThumbnailWidth, l.Padding, l.Top, l.Left = style, sampleWidth, 4, true, true
+			columns = append(columns, l)
+		}
+		columns[len(columns)-1].Add(e.name, e.samples...)
+	}
+	return columns, columns[0].Rectangle(draw.Canvas{}).Size().Y + 2*edge
+}
+
+// plot builds axes, grid, levels and series, and the entries of the legend. A series without a name has none.
+func (f *Figure) plot() (*plot.Plot, []entry) {
 	p := plot.New()
 	p.BackgroundColor = nil
 	xLog, yLog := f.logs()
+	grid := draw.LineStyle{Color: faint, Width: 0.6}
+	p.Add(&plotter.Grid{Vertical: grid, Horizontal: grid})
+
+	var bands, lines []plot.Plotter
+	var entries []entry
+	next := 0
+	for _, s := range f.Series {
+		style := look{line: greyLine(0)}
+		if !s.Reference {
+			style = seriesLook(next)
+			next++
+		}
+		name := s.Name
+		drawn := s.lines(style, xLog, yLog)
+		bands = append(bands, s.bands(style, xLog, yLog)...)
+		if fit, ends, ok := s.fit(xLog, yLog); ok {
+			name += " (" + fit.label() + ")"
+			drawn = append(drawn, &plotter.Line{XYs: ends, LineStyle: draw.LineStyle{Color: style.line.Color, Width: 1, Dashes: []vg.Length{4, 3}}})
+		}
+		lines = append(lines, drawn...)
+		if name != "" {
+			entries = append(entries, entry{name, s.samples(style)})
+		}
+	}
+	for i, l := range f.Levels {
+		if !onAxis(l.Y, yLog) {
+			continue
+		}
+		level := plotter.NewFunction(func(float64) float64 { return l.Y })
+		level.Samples, level.LineStyle = 2, greyLine(i)
+		p.Add(level)
+		if l.Name != "" {
+			entries = append(entries, entry{l.Name, []plot.Thumbnailer{level}})
+		}
+	}
+	p.Add(bands...) // below all lines
+	p.Add(lines...)
+
 	ex, ey := f.extents()
 	p.X.Min, p.X.Max = ex.limits(xLog, 0.02)
 	p.Y.Min, p.Y.Max = ey.limits(yLog, 0.06)
-	p.X.Tick.Marker = plot.ConstantTicks(ticks(p.X, xLog, f.XCount, 1.6)) // labels side by side take more room
-	p.Y.Tick.Marker = plot.ConstantTicks(ticks(p.Y, yLog, false, 3))
-	dress(&p.X, xLog)
-	dress(&p.Y, yLog)
-
-	grid := draw.LineStyle{Color: gridRole().shade, Width: 0.6}
-	p.Add(&plotter.Grid{Vertical: grid, Horizontal: grid})
-	for i, l := range f.Levels {
-		if onAxis(l.Y, yLog) {
-			p.Add(horizontal{y: l.Y, style: levelStyle(i)})
-		}
-	}
-	bands, lines := f.curves(xLog, yLog)
-	p.Add(bands...)
-	p.Add(lines...)
-	return p
+	styleAxis(&p.X, ticker{log: xLog, whole: f.XCount})
+	styleAxis(&p.Y, ticker{log: yLog})
+	return p, entries
 }
 
-// ticks returns the ticks of an axis whose range is set.
-func ticks(a plot.Axis, log, whole bool, fine float64) []plot.Tick {
-	if log {
-		return logTicks(a.Min, a.Max, fine)
-	}
-	return linearTicks(a.Min, a.Max, 5, whole)
-}
-
-// dress sets the scale and the looks of an axis.
-func dress(a *plot.Axis, log bool) {
-	if log {
+// styleAxis sets scale, ticks and looks of an axis.
+func styleAxis(a *plot.Axis, t ticker) {
+	if t.log {
 		a.Scale = plot.LogScale{}
 	}
-	align := a.Tick.Label
-	a.Tick.Label = textStyle(tickSize, mutedRole().shade)
-	a.Tick.Label.XAlign, a.Tick.Label.YAlign = align.XAlign, align.YAlign
+	a.Tick.Marker = t
+	a.Tick.Label.Color = muted
+	a.Tick.Label.Font.Size = tickSize
+	a.Tick.Label.Font.Variant = "Sans"
 	a.Tick.Length = 3
-	a.Tick.LineStyle = draw.LineStyle{Color: mutedRole().shade, Width: 0.6}
+	a.Tick.LineStyle = draw.LineStyle{Color: muted, Width: 0.6}
 	a.LineStyle = a.Tick.LineStyle
 	a.Padding = 0
 }
 
-// curves returns what draws the series: all bands below all lines.
-func (f *Figure) curves(xLog, yLog bool) (bands, lines []plot.Plotter) {
-	looks := f.looks()
-	for i, s := range f.Series {
-		at := func(y []float64) []plotter.XY {
-			points := make([]plotter.XY, len(s.X))
-			for j := range points {
-				points[j] = plotter.XY{X: math.NaN(), Y: math.NaN()}
-				if onAxis(s.X[j], xLog) && onAxis(y[j], yLog) {
-					points[j] = plotter.XY{X: s.X[j], Y: y[j]}
-				}
-			}
-			return points
-		}
-		if s.Low != nil {
-			bands = append(bands, band{low: at(s.Low), high: at(s.High), colour: looks[i].colour.at(bandAlpha)})
-		}
-		lines = append(lines, curve{points: at(s.Y), look: looks[i], alone: s.Points, bare: s.Reference, place: i})
-		if fit, ok := f.fit(s); ok {
-			e := noExtent()
-			for _, p := range at(s.Y) {
-				e.add(p.X)
-			}
-			ends := []plotter.XY{{X: e.low, Y: fit.At(e.low)}, {X: e.high, Y: fit.At(e.high)}}
-			if onAxis(ends[0].Y, yLog) && onAxis(ends[1].Y, yLog) {
-				lines = append(lines, curve{points: ends, look: fitLook(looks[i]), bare: true})
-			}
-		}
-	}
-	return bands, lines
-}
-
-// fit returns the fitted line of a series that asks for one and has the points for it.
-func (f *Figure) fit(s Series) (Line, bool) {
-	if !s.Fit {
-		return Line{}, false
-	}
-	xLog, yLog := f.logs()
-	l, err := FitLine(s.X, s.Y, xLog, yLog)
-	return l, err == nil
-}
-
-// looks returns the look of each series; references take none of the colours.
-func (f *Figure) looks() []look {
-	looks := make([]look, len(f.Series))
-	next := 0
-	for i, s := range f.Series {
-		if s.Reference {
-			looks[i] = look{colour: mutedRole().shade, dashes: []vg.Length{1.5, 2.5}, width: 1.1}
+// pieces splits points at the gaps between them: at what has no place on the axes.
+func pieces(x, y []float64, xLog, yLog bool) []plotter.XYs {
+	var all []plotter.XYs
+	open := false
+	for i := range x {
+		if !onAxis(x[i], xLog) || !onAxis(y[i], yLog) {
+			open = false
 			continue
 		}
-		looks[i] = lookOf(next)
-		next++
+		if !open {
+			all = append(all, nil)
+			open = true
+		}
+		last := len(all) - 1
+		all[last] = append(all[last], plotter.XY{X: x[i], Y: y[i]})
 	}
-	return looks
+	return all
 }
 
-func fitLook(l look) look {
-	return look{colour: l.colour, dashes: []vg.Length{4, 3}, width: 1}
+// lines returns the lines and markers of a series.
+func (s *Series) lines(style look, xLog, yLog bool) []plot.Plotter {
+	var drawn []plot.Plotter
+	for _, piece := range pieces(s.X, s.Y, xLog, yLog) {
+		if !s.Points && len(piece) > 1 {
+			drawn = append(drawn, &plotter.Line{XYs: piece, LineStyle: style.line})
+		}
+		if s.Points || s.marked() || len(piece) == 1 && !s.Reference {
+			drawn = append(drawn, &plotter.Scatter{XYs: piece, GlyphStyle: style.marker})
+		}
+	}
+	return drawn
 }
 
-// levelStyle is the grey line of level i.
-func levelStyle(i int) draw.LineStyle {
-	dashes := [][]vg.Length{{1, 2}, {5, 2, 1, 2}, {8, 4}}
-	return draw.LineStyle{Color: mutedRole().shade, Width: 1.1, Dashes: dashes[i%len(dashes)]}
+// marked reports whether each point of a line has a marker.
+func (s *Series) marked() bool { return !s.Reference && len(s.X) <= fewPoints }
+
+// samples are what stands beside the series' name in the legend.
+func (s *Series) samples(style look) []plot.Thumbnailer {
+	var samples []plot.Thumbnailer
+	if !s.Points {
+		samples = append(samples, &plotter.Line{LineStyle: style.line})
+	}
+	if s.Points || s.marked() {
+		samples = append(samples, &plotter.Scatter{GlyphStyle: style.marker})
+	}
+	return samples
+}
+
+// bands returns the areas between Low and High, one for each piece without a gap in either.
+func (s *Series) bands(style look, xLog, yLog bool) []plot.Plotter {
+	if s.Low == nil {
+		return nil
+	}
+	var areas []plot.Plotter
+	var above, below plotter.XYs
+	closeArea := func() {
+		if len(above) > 0 {
+			slices.Reverse(below)
+			areas = append(areas, &plotter.Polygon{
+				XYs: []plotter.XYs{append(above, below...)}, Color: style.band, LineStyle: draw.LineStyle{Color: style.band, Width: 1},
+			})
+		}
+		above, below = nil, nil
+	}
+	for i, x := range s.X {
+		if !onAxis(x, xLog) || !onAxis(s.Low[i], yLog) || !onAxis(s.High[i], yLog) {
+			closeArea()
+			continue
+		}
+		above, below = append(above, plotter.XY{X: x, Y: s.High[i]}), append(below, plotter.XY{X: x, Y: s.Low[i]})
+	}
+	closeArea()
+	return areas
+}
+
+// fit returns the fitted line of a series that asks for one and has the points for it, and its ends.
+func (s *Series) fit(xLog, yLog bool) (l Line, ends plotter.XYs, ok bool) {
+	if !s.Fit {
+		return Line{}, nil, false
+	}
+	l, err := FitLine(s.X, s.Y, xLog, yLog)
+	if err != nil {
+		return Line{}, nil, false
+	}
+	x := noExtent()
+	for _, piece := range pieces(s.X, s.Y, xLog, yLog) {
+		for _, point := range piece {
+			x.add(point.X)
+		}
+	}
+	ends = plotter.XYs{{X: x.low, Y: l.At(x.low)}, {X: x.high, Y: l.At(x.high)}}
+	return l, ends, onAxis(ends[0].Y, yLog) && onAxis(ends[1].Y, yLog)
 }

@@ -26,7 +26,7 @@ func ExampleFigure() {
 			{Name: "Hessian-vector product", X: []float64{100, 784, 7840}, Y: []float64{0.0008, 0.0063, 0.063}, Points: true, Fit: true},
 		},
 	}
-	if err := f.Save(dir, "memory"); err != nil {
+	if err := report.Save(&f, dir, "memory"); err != nil {
 		log.Fatal(err)
 	}
 	files, err := os.ReadDir(dir)
@@ -40,7 +40,7 @@ func ExampleFigure() {
 	// Output:
 	// memory.png
 	// memory.svg
-	// figure "" has no point to draw: want a finite one, above 0 on logarithmic axes: bad configuration
+	// figure "" has no point to draw: one must be finite, and above 0 on logarithmic axes
 }
 
 // A run folder becomes a page; the folders of several runs of one task would become one page that

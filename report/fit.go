@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // A Line is the straight line of least squares through points: y = Intercept + Slope·x, where x
@@ -24,16 +22,16 @@ func FitLine(x, y []float64, xLog, yLog bool) (Line, error) {
 	for i := range min(len(x), len(y)) {
 		if onAxis(x[i], xLog) && onAxis(y[i], yLog) {
 			n++
-			meanX += (toAxis(x[i], xLog) - meanX) / n
-			meanY += (toAxis(y[i], yLog) - meanY) / n
+			meanX += (axisValue(x[i], xLog) - meanX) / n
+			meanY += (axisValue(y[i], yLog) - meanY) / n
 		}
 	}
 	var xx, xy float64
 	for i := range min(len(x), len(y)) {
 		if onAxis(x[i], xLog) && onAxis(y[i], yLog) {
-			dx := toAxis(x[i], xLog) - meanX
+			dx := axisValue(x[i], xLog) - meanX
 			xx += float64(dx * dx)
-			xy += float64(dx * (toAxis(y[i], yLog) - meanY))
+			xy += float64(dx * (axisValue(y[i], yLog) - meanY))
 		}
 	}
 	if xx == 0 {
@@ -49,7 +47,7 @@ func FitLine(x, y []float64, xLog, yLog bool) (Line, error) {
 
 // At returns the line's y at x.
 func (l Line) At(x float64) float64 {
-	y := l.Intercept + float64(l.Slope*toAxis(x, l.XLog))
+	y := l.Intercept + float64(l.Slope*axisValue(x, l.XLog))
 	if l.YLog {
 		return math.Pow(10, y)
 	}
@@ -59,25 +57,7 @@ func (l Line) At(x float64) float64 {
 // label says in a legend what the slope means.
 func (l Line) label() string {
 	if factor := math.Pow(10, l.Slope); l.YLog && !l.XLog && onAxis(factor, true) {
-		return "×" + short(factor) + " a step"
+		return "×" + fmt.Sprintf("%.3g", factor) + " a step"
 	}
-	return "slope " + short(l.Slope)
-}
-
-// toAxis is the number's place on an axis, up to shift and scale.
-func toAxis(v float64, log bool) float64 {
-	if log {
-		return math.Log10(v)
-	}
-	return v
-}
-
-// short writes a number with three digits.
-func short(v float64) string {
-	mantissa, exponent, raised := strings.Cut(fmt.Sprintf("%.3g", v), "e")
-	if !raised {
-		return minus(mantissa)
-	}
-	e, _ := strconv.Atoi(exponent) // digits that Sprintf wrote
-	return minus(mantissa) + "×10^" + minus(strconv.Itoa(e))
+	return fmt.Sprintf("slope %.3g", l.Slope)
 }

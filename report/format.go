@@ -76,3 +76,6 @@ func in(units []unit) func(float64) string {
 		return text + "\u202f" + u.name
 	}
 }
+
+// minus sets the minus sign in place of the hyphen.
+func minus(s string) string { return strings.Replace(s, "-", "−", 1) }

@@ -127,10 +127,18 @@ type course struct {
 	x, y, low, high []float64
 }
 
+// mostPoints is about how many evaluations a line shows; of more, it shows every second, or third, and so on.
+const mostPoints = 1000
+
 // course returns a measured number against what was spent.
 func (g group) course(a axis, key string) course {
 	var c course
-	for _, k := range g.iterations() {
+	iterations := g.iterations()
+	stride := len(iterations)/mostPoints + 1
+	for i, k := range iterations {
+		if i%stride != 0 && i != len(iterations)-1 {
+			continue
+		}
 		var xs, ys []float64
 		for _, r := range g.runs {
 			if row, ok := slices.BinarySearch(r.Metrics.Column(keyIteration), k); ok {

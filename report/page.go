@@ -46,8 +46,8 @@ type drawnPanel struct {
 }
 
 type drawing struct {
-	Axis string
-	SVG  template.HTML
+	Axis, Label string
+	SVG         template.HTML
 }
 
 type drawnPicture struct {
@@ -143,7 +143,7 @@ func plural(n int, thing string) string {
 // environment says whether a setting tells of the build and the machine.
 func environment(key string) bool { return strings.HasPrefix(key, "build.") }
 
-// draw draws all panels and pictures for the page: without titles, which the page has, and in its colours.
+// draw draws all panels and pictures for the page: one drawing of a panel against each axis.
 func (p *page) draw(ps []panel, pictures []*Picture) error {
 	for _, a := range axes() {
 		entry := switchEntry{a.name, a.title}
@@ -161,30 +161,31 @@ func (p *page) draw(ps []panel, pictures []*Picture) error {
 			if f == nil {
 				continue
 			}
-			bare := *f
-			bare.Title = ""
-			l, err := bare.layout()
+			svg, err := inline(f)
 			if err != nil {
 				return err
 			}
-			svg, err := bare.svg(l, false)
-			if err != nil {
-				return err
-			}
-			d.Drawings = append(d.Drawings, drawing{a.Name, template.HTML(inline(svg, f.Title+" against "+a.Title))})
+			d.Drawings = append(d.Drawings, drawing{a.Name, f.Title + " against " + a.Title, svg})
 		}
 		p.Panels = append(p.Panels, d)
 	}
 	for _, picture := range pictures {
-		bare := *picture
-		bare.Title = ""
-		svg, err := bare.svg(false)
+		svg, err := inline(picture)
 		if err != nil {
 			return err
 		}
-		p.Pictures = append(p.Pictures, drawnPicture{picture.Title, template.HTML(inline(svg, picture.Title))})
+		p.Pictures = append(p.Pictures, drawnPicture{picture.Title, svg})
 	}
 	return nil
+}
+
+// inline returns a drawing as an element of the page, without title and ground, which the page has.
+func inline(d Drawing) (template.HTML, error) {
+	document, err := svg(d.titled(""), nil)
+	if err != nil {
+		return "", err
+	}
+	return template.HTML(document[bytes.Index(document, []byte("<svg")):]), nil
 }
 
 // axisStyle shows, of the drawings of a panel, the one against the chosen axis; the first where the
@@ -204,8 +205,8 @@ func axisStyle() string {
 // chipStyle gives the dot before a method the colour of its line.
 func chipStyle() string {
 	var b strings.Builder
-	for i, r := range seriesRoles() {
-		fmt.Fprintf(&b, ".chip-%d { background: var(%s); }\n", i+1, r.variable)
+	for i, c := range seriesColours {
+		fmt.Fprintf(&b, ".chip-%d { background: #%02X%02X%02X; }\n", i+1, c.R, c.G, c.B)
 	}
 	return b.String()
 }

@@ -121,7 +121,7 @@ func chip(gs []group, i int) int {
 	if len(gs) == 1 {
 		return 0
 	}
-	return i%len(seriesRoles()) + 1
+	return i%len(seriesColours) + 1
 }
 
 // runTable lists the runs: folder, seed, how each ended, and the settings in which they differ.

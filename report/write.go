@@ -33,7 +33,7 @@ func Write(dir string, runs []*Run, opts Options) (path string, err error) {
 	if err := os.MkdirAll(figures, 0o755); err != nil {
 		return "", err
 	}
-	if err := save(figures, "", drawables(ps, pictures)); err != nil {
+	if err := save(figures, "", drawings(ps, pictures)); err != nil {
 		return "", err
 	}
 	path = filepath.Join(dir, "report.html")
@@ -61,7 +61,7 @@ func render(runs []*Run, opts Options) (html []byte, ps []panel, pictures []*Pic
 // grouped puts runs together; without any there is nothing to show.
 func grouped(runs []*Run) ([]group, error) {
 	if len(runs) == 0 {
-		return nil, fmt.Errorf("%w: a report of no runs: want at least one", dsbo.ErrConfig)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "a report must have at least one run")
 	}
 	return groups(runs)
 }
@@ -78,42 +78,37 @@ func SaveFigures(dir, prefix string, runs []*Run, opts Options, names ...string)
 		return err
 	}
 	ps, pictures := panels(gs), lambdas(gs)
+	all := drawings(ps, pictures)
 	if opts.Title != "" {
-		for _, p := range ps {
-			for _, f := range p.figures {
-				f.Title = opts.Title + ": " + f.Title
-			}
-		}
-		for _, p := range pictures {
-			p.Title = opts.Title + ": " + p.Title
+		for i, d := range all {
+			all[i].Drawing = d.titled(opts.Title + ": " + d.title())
 		}
 	}
-	all := drawables(ps, pictures)
 	there := make([]string, len(all))
 	for i, d := range all {
 		there[i] = d.name
 	}
 	for _, name := range names {
 		if !slices.Contains(there, name) {
-			return fmt.Errorf("%w: no figure %q: want some of %s", dsbo.ErrConfig, name, strings.Join(there, ", "))
+			return dsbo.Errorf(dsbo.ErrConfig, "the runs have no figure %q: it must be one of %s", name, strings.Join(there, ", "))
 		}
 	}
-	return save(dir, prefix, slices.DeleteFunc(all, func(d drawable) bool { return len(names) > 0 && !slices.Contains(names, d.name) }))
+	return save(dir, prefix, slices.DeleteFunc(all, func(d namedDrawing) bool { return len(names) > 0 && !slices.Contains(names, d.name) }))
 }
 
-// A drawable is a figure or a picture with its name.
-type drawable struct {
+// A namedDrawing is a drawing with the name of its files.
+type namedDrawing struct {
+	Drawing
 	name string
-	save func(dir, name string) error
 }
 
-// drawables lists all that is drawn, in the order of the page.
-func drawables(ps []panel, pictures []*Picture) []drawable {
-	var all []drawable
+// drawings lists all that is drawn, in the order of the page.
+func drawings(ps []panel, pictures []*Picture) []namedDrawing {
+	var all []namedDrawing
 	for _, p := range ps {
 		for _, a := range axes() {
 			if f := p.figures[a.name]; f != nil {
-				all = append(all, drawable{p.name + "_" + a.name, f.Save})
+				all = append(all, namedDrawing{f, p.name + "_" + a.name})
 			}
 		}
 	}
@@ -122,17 +117,17 @@ func drawables(ps []panel, pictures []*Picture) []drawable {
 		if len(pictures) > 1 {
 			name = fmt.Sprintf("lambda_%d", i+1)
 		}
-		all = append(all, drawable{name, p.Save})
+		all = append(all, namedDrawing{p, name})
 	}
 	return all
 }
 
 // save writes figures, as many at a time as there are processors.
-func save(dir, prefix string, all []drawable) error {
+func save(dir, prefix string, all []namedDrawing) error {
 	var work errgroup.Group
 	work.SetLimit(runtime.GOMAXPROCS(0))
 	for _, d := range all {
-		work.Go(func() error { return d.save(dir, prefix+d.name) })
+		work.Go(func() error { return Save(d.Drawing, dir, prefix+d.name) })
 	}
 	return work.Wait()
 }

@@ -56,7 +56,7 @@ func (c composition) compare(ctx context.Context, l *lab, best optimum) error {
 	if c.noise > 0 {
 		kind, seeds = "stochastic", pick(l, 6, 1)
 	}
-	byK := report.Figure{Title: fmt.Sprintf("Compositional problem, %s gradients", kind), XLabel: "k, iterations", YLabel: "Φ(x̄_k) − Φ*", YScale: report.Log}
+	byK := report.Figure{Title: fmt.Sprintf("Compositional problem, %s gradients", kind), XLabel: "k, iterations", YLabel: "Φ at the average x, above its minimum", YScale: report.Log}
 	sent := byK
 	sent.XLabel, sent.XScale = "numbers sent to each neighbour", report.Log
 	rows := table{{"method", "floats", "oracle calls", "Φ(x̄_K) − Φ*", "‖x̄_K − x*‖", "‖∇Φ(x̄_K)‖"}}

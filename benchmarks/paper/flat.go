@@ -47,7 +47,7 @@ func flat(ctx context.Context, l *lab) error {
 	}
 	l.printf("%s; Φ, λ, μ_g (the least eigenvalue of the mean Hessian of g) and gradient² where the flow is at √K; %d seeds:\n\n", short.name, seeds)
 	l.table(rows)
-	f := report.Figure{Title: "Logistic without prior: what limits MA-DSBO", XLabel: "K, iterations", YLabel: "min over k of the mean of ‖∇Φ(x̄_k)‖^2", XScale: report.Log, YScale: report.Log}
+	f := report.Figure{Title: "Logistic without prior: what limits MA-DSBO", XLabel: "K, iterations", YLabel: "least mean squared gradient norm in K iterations", XScale: report.Log, YScale: report.Log}
 	for j, name := range names {
 		all, err := slope(k, mins[j])
 		if err != nil {

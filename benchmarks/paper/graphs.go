@@ -19,9 +19,9 @@ func graphs(ctx context.Context, l *lab) error {
 	root := math.Sqrt(float64(K))
 	// γ is below the limit of all graphs, see higp's table.
 	p := algo.Params{Alpha: algo.Constant(1 / root), Beta: algo.Constant(1 / root), Gamma: algo.Constant(0.06), T: 1, N: pick(l, 50, 10)}
-	gradient := report.Figure{Title: fmt.Sprintf("MA-DSBO on graphs of 16 agents (quadratic, K = %d)", K), XLabel: "k, iterations", YLabel: "mean of ‖∇Φ(x̄_k)‖^2", YScale: report.Log}
+	gradient := report.Figure{Title: fmt.Sprintf("MA-DSBO on graphs of 16 agents (quadratic, K = %d)", K), XLabel: "k, iterations", YLabel: "mean squared norm of the gradient of Φ at the average x", YScale: report.Log}
 	apart := gradient
-	apart.YLabel = "mean of (1/n) Σ ‖x_i − x̄‖^2"
+	apart.YLabel = "mean squared distance of x from its average"
 	rows := table{{"graph", "ρ", "neighbours", "floats an iteration and agent", "min gradient²", "mean gradient², last half", "consensus, last half"}}
 	var gaps, errors []float64
 	for _, v := range []struct {

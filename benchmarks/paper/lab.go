@@ -69,7 +69,7 @@ func (l *lab) figure(name string, f report.Figure) error {
 	if l.dir == "" {
 		return nil
 	}
-	if err := f.Save(l.dir, name); err != nil {
+	if err := report.Save(&f, l.dir, name); err != nil {
 		return fmt.Errorf("figure %s: %w", name, err)
 	}
 	fmt.Fprintf(l.out, "figure: %s\n", name)

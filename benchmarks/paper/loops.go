@@ -26,7 +26,7 @@ func loops(ctx context.Context, l *lab) error {
 func loopsOn(ctx context.Context, l *lab, problem func(*lab, int) theorem) error {
 	K, seeds := pick(l, 2000, 8), pick(l, 6, 1)
 	t := problem(l, 1)
-	byK := report.Figure{Title: fmt.Sprintf("MA-DSBO: the number T of inner steps (%s, K = %d)", t.name, K), XLabel: "k, iterations", YLabel: "mean of ‖∇Φ(x̄_k)‖^2", YScale: report.Log}
+	byK := report.Figure{Title: fmt.Sprintf("MA-DSBO: the number T of inner steps (%s, K = %d)", t.name, K), XLabel: "k, iterations", YLabel: "mean squared norm of the gradient of Φ at the average x", YScale: report.Log}
 	byCalls := byK
 	byCalls.XLabel, byCalls.XScale = "oracle calls of an agent", report.Log
 	rows := table{{"T", "calls an iteration", "mean gradient², last half", "slope in K of the min", "slope of the mean", "calls to gradient² < 1% of the start"}}

@@ -83,7 +83,7 @@ func methods(ctx context.Context, l *lab) error {
 
 func (f family) compare(ctx context.Context, l *lab) error {
 	K := pick(l, 1500, 6)
-	calls := report.Figure{Title: f.title, XLabel: "oracle calls of an agent, a matrix counted as q products", YLabel: "‖∇Φ(x̄_k)‖", XScale: report.Log, YScale: report.Log}
+	calls := report.Figure{Title: f.title, XLabel: "oracle calls of an agent, a matrix counted as q products", YLabel: "norm of the gradient of Φ at the average x", XScale: report.Log, YScale: report.Log}
 	sent := calls
 	sent.XLabel = "numbers sent by an agent"
 	rows := table{{"method", "‖∇Φ(x̄)‖ after K", "iterations", "oracle calls", "numbers sent"}}
