@@ -114,6 +114,8 @@ func TestFreeOf(t *testing.T) {
 			why: "methods are state machines: no graphs, no network, no files, no chance, no clock"},
 		{dir: "ad", bad: []string{"net", "os", "log", "time"}, why: "derivatives are pure",
 			only: []string{"gorgonia.org/", "gonum.org/v1/gonum", "github.com/chewxy/hm"}},
+		{dir: "runs", bad: []string{"gorgonia.org", "net", "dsbo/ad", "dsbo/data", "dsbo/models", "dsbo/network"},
+			why: "who reads a run folder needs no engine"},
 		{dir: "models", bad: []string{"net", "os", "log", "time"}, why: "models are pure"},
 	} {
 		for _, imp := range all[c.dir] {

@@ -15,6 +15,7 @@ import (
 
 	"dsbo/experiment/experimenttest"
 	"dsbo/internal/cli"
+	"dsbo/runs"
 	"dsbo/tasks"
 )
 
@@ -97,7 +98,7 @@ func sameRun(t *testing.T, got, want string) {
 	if diff, err := experimenttest.Difference(want, got); err != nil || diff != "" {
 		t.Errorf("%s: %v %s", got, err, diff)
 	}
-	for _, name := range []string{lambdaFile, omegaFile} {
+	for _, name := range []string{runs.LambdaFile, runs.OmegaFile} {
 		a, err := os.ReadFile(filepath.Join(want, name))
 		if err != nil {
 			t.Fatal(err)
@@ -145,7 +146,7 @@ func TestAgents(t *testing.T) {
 			}
 			// One that does not know that all are done waits for the others.
 			for i := range 3 {
-				if err := os.Remove(filepath.Join(out, fmt.Sprintf("agent-%d", i), membershipFile)); err != nil {
+				if err := os.Remove(filepath.Join(out, fmt.Sprintf("agent-%d", i), runs.MembershipFile)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -188,7 +189,7 @@ func TestInterruptedAgent(t *testing.T) {
 	if cli.Code(err) != cli.Interrupted {
 		t.Fatalf("error %v, want one of an interrupt", err)
 	}
-	if _, err := os.Stat(filepath.Join(out, "agent-0", membershipFile)); err == nil {
+	if _, err := os.Stat(filepath.Join(out, "agent-0", runs.MembershipFile)); err == nil {
 		t.Error("an agent that was stopped says that it has come to its end")
 	}
 	if err := run(t.Context(), append(args, "-agent=0"), io.Discard, io.Discard); err != nil {

@@ -2,17 +2,14 @@ package command
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"dsbo/experiment"
 	"dsbo/internal/cli"
-	"dsbo/train"
+	"dsbo/runs"
 )
 
 // edit replaces the first occurrence of a text in a file.
@@ -45,15 +42,16 @@ func TestCollect(t *testing.T) {
 	if !strings.Contains(stdout.String(), "small: 2 agents, which agree to the last bit; ") {
 		t.Errorf("stdout:\n%s", stdout.String())
 	}
-	records := func(folder string) train.Record {
-		r, err := train.Folder(folder).Records()
+	records := func(folder string) runs.Record {
+		r, err := runs.Folder(folder).Records()
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r[len(r)-1]
 	}
-	summary := func(folder string) (s experiment.Summary) {
-		if err := train.Folder(folder).ReadSummary(&s); err != nil {
+	summary := func(folder string) runs.Summary {
+		s, err := runs.Folder(folder).ReadSummary()
+		if err != nil {
 			t.Fatal(err)
 		}
 		return s
@@ -112,27 +110,27 @@ func TestCollectRefuses(t *testing.T) {
 			edit(t, filepath.Join(out, "agent-1", "summary.json"), `"finished"`, `"interrupted"`)
 		}, "agent-0 agent-1", cli.Usage, "must be a finished run; it is interrupted"},
 		{"not an agent's", func(t *testing.T, out string) {
-			if err := os.Remove(filepath.Join(out, "agent-1", membershipFile)); err != nil {
+			if err := os.Remove(filepath.Join(out, "agent-1", runs.MembershipFile)); err != nil {
 				t.Fatal(err)
 			}
 		}, "agent-0 agent-1", cli.Usage, "must be the run folder of an agent"},
 		{"another run", func(t *testing.T, out string) {
-			edit(t, filepath.Join(out, "agent-1", membershipFile), `"small"`, `"other"`)
+			edit(t, filepath.Join(out, "agent-1", runs.MembershipFile), `"small"`, `"other"`)
 		}, "agent-0 agent-1", cli.Usage, "the agents must be of one run"},
 		{"an agent that cannot be", func(t *testing.T, out string) {
-			edit(t, filepath.Join(out, "agent-1", membershipFile), `"agent": 1`, `"agent": 2`)
+			edit(t, filepath.Join(out, "agent-1", runs.MembershipFile), `"agent": 1`, `"agent": 2`)
 		}, "agent-0 agent-1", cli.Usage, "the folder was changed"},
 		{"another setting", func(t *testing.T, out string) {
 			edit(t, filepath.Join(out, "agent-1", "config.json"), `"seed": 1`, `"seed": 2`)
-		}, "agent-0 agent-1", cli.Failure, "agents 0 and 1 do not agree: config.json: seed is 1 and 2"},
+		}, "agent-0 agent-1", cli.Failure, "agents 0 and 1 do not agree: config.json: -seed is 1 there, 2 here"},
 		{"another number", func(t *testing.T, out string) {
-			edit(t, filepath.Join(out, "agent-1", metricsFile), `"phi":6.`, `"phi":5.`)
+			edit(t, filepath.Join(out, "agent-1", runs.MetricsFile), `"phi":6.`, `"phi":5.`)
 		}, "agent-0 agent-1", cli.Failure, "do not agree: metrics.jsonl, iteration 1: phi is 6."},
 		{"a model of its own", func(t *testing.T, out string) {
 			edit(t, filepath.Join(out, "agent-1", "summary.json"), `"refit_converged": false`, `"refit_converged": true`)
 		}, "agent-0 agent-1", cli.Failure, "do not agree: summary.json: models is"},
 		{"another λ", func(t *testing.T, out string) {
-			path := filepath.Join(out, "agent-1", lambdaFile)
+			path := filepath.Join(out, "agent-1", runs.LambdaFile)
 			data, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
@@ -163,42 +161,5 @@ func TestCollectRefuses(t *testing.T) {
 				t.Error("a folder was made")
 			}
 		})
-	}
-}
-
-func TestDifference(t *testing.T) {
-	object := func(text string) (m map[string]json.RawMessage) {
-		if err := json.Unmarshal([]byte(text), &m); err != nil {
-			t.Fatal(err)
-		}
-		return m
-	}
-	for _, tt := range []struct{ a, b, want string }{
-		{`{"a": 1, "b": [1, 2]}`, `{"b": [1,2], "a": 1}`, ""},
-		{`{"a": 1}`, `{"a": 1, "b": 2}`, "b is  and 2"},
-		{`{"a": {"c": 1}}`, `{"a": {"c": 2}}`, `a is {"c":1} and {"c":2}`},
-	} {
-		if got, err := difference(object(tt.a), object(tt.b)); err != nil || got != tt.want {
-			t.Errorf("%s, %s: %q, %v, want %q", tt.a, tt.b, got, err, tt.want)
-		}
-	}
-	// One bit is a difference.
-	r := train.Record{Phi: 0.1}
-	s := r
-	s.Phi = train.Number(math.Nextafter(0.1, 1))
-	if got, err := difference(r, s); err != nil || got != "phi is 0.1 and 0.10000000000000002" {
-		t.Errorf("%q, %v", got, err)
-	}
-}
-
-func TestLarger(t *testing.T) {
-	nan := train.Number(math.NaN())
-	for _, tt := range []struct{ a, b, want train.Number }{{1, 2, 2}, {2, 1, 2}, {nan, 1, 1}, {1, nan, 1}} {
-		if got := larger(tt.a, tt.b); got != tt.want {
-			t.Errorf("larger(%v, %v) = %v", tt.a, tt.b, got)
-		}
-	}
-	if got := larger(nan, nan); got.Known() {
-		t.Errorf("of what is not known, %v", got)
 	}
 }

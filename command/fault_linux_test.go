@@ -11,7 +11,7 @@ import (
 
 	"dsbo/internal/cli"
 	"dsbo/network/grpc/grpctest"
-	"dsbo/train"
+	"dsbo/runs"
 )
 
 // few is the share of frames that meet each fault.
@@ -199,7 +199,7 @@ func TestFaultEndedWhileOthersWork(t *testing.T) {
 			lives[0].await(0, waiting)
 			lives[0].signal(tt.signal)
 			lives[0].wantCode(tt.code)
-			f.wantState(0, train.Finished)
+			f.wantState(0, runs.Finished)
 			lives[0] = f.start(0, mischief{})
 			lives[0].await(0, waiting)
 			lives[2].awaitStop()

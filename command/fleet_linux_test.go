@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"dsbo/internal/cli"
+	"dsbo/runs"
 	"dsbo/train"
 )
 
@@ -258,14 +259,14 @@ func (f *fleet) wantSame() {
 }
 
 // folder returns an agent's run folder.
-func (f *fleet) folder(agent int) train.Folder {
-	return train.Folder(filepath.Join(f.out, fmt.Sprintf("agent-%d", agent)))
+func (f *fleet) folder(agent int) runs.Folder {
+	return runs.Folder(filepath.Join(f.out, fmt.Sprintf("agent-%d", agent)))
 }
 
 // points returns the iterations of an agent's checkpoints that are whole, the newest first.
 func (f *fleet) points(agent int) (at []int) {
 	f.t.Helper()
-	points, _, err := f.folder(agent).Points([]int{agent})
+	points, _, err := train.Points(f.folder(agent), []int{agent})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -276,7 +277,7 @@ func (f *fleet) points(agent int) (at []int) {
 }
 
 // wantState checks what an agent's run folder says of the run.
-func (f *fleet) wantState(agent int, want string) {
+func (f *fleet) wantState(agent int, want runs.State) {
 	f.t.Helper()
 	if got, err := f.folder(agent).State(); got != want || err != nil {
 		f.t.Errorf("the run of agent %d is %q, %v; want %q", agent, got, err, want)

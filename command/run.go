@@ -16,6 +16,7 @@ import (
 	"dsbo/cluster"
 	"dsbo/internal/cli"
 	"dsbo/pki"
+	"dsbo/runs"
 	"dsbo/train"
 )
 
@@ -132,15 +133,15 @@ func (p *program) runAgents(ctx context.Context, args []string, stdout, stderr i
 	if err := worst.error(); err != nil {
 		return o.failed(err)
 	}
-	var folders []string
+	var folders []runs.Folder
 	for i := range c.Addresses {
-		folders = append(folders, o.agentFolder(i))
+		folders = append(folders, runs.Folder(o.agentFolder(i)))
 	}
-	m, err := merge(folders)
+	m, err := runs.Merge(folders)
 	if err != nil {
 		return o.failed(err)
 	}
-	return m.finish(stdout, o.out, o.report)
+	return writeMerged(stdout, m, runs.Folder(o.out), o.report)
 }
 
 func (o *runOptions) agentFolder(i int) string { return filepath.Join(o.out, pki.Name(i)) }
@@ -175,31 +176,22 @@ func (o *runOptions) certsFolder() string {
 // certsName is the folder of the certificates in the run folder.
 const certsName = "certs"
 
-// A runConfig is the config.json of a run that is under way.
-type runConfig struct {
-	Task  string      `json:"task"`
-	Run   string      `json:"run"`
-	Hash  string      `json:"cluster_hash"`
-	Flags []string    `json:"flags"`
-	Build train.Build `json:"build"`
-}
-
 // open makes the run folder, and the certificates in it, ready.
 func (o *runOptions) open(c *cluster.Cluster) error {
-	mode := train.Fresh
+	mode := runs.Fresh
 	switch {
 	case o.resume:
-		mode = train.Resume
+		mode = runs.Resume
 	case o.force:
-		mode = train.Replace
+		mode = runs.Replace
 	}
-	folder := train.Folder(o.out)
+	folder := runs.Folder(o.out)
 	if err := folder.Check(mode); err != nil {
 		return err
 	}
 	if o.resume {
-		var there runConfig
-		if err := folder.ReadConfig(&there); err != nil {
+		there, err := folder.ReadSeriesConfig()
+		if err != nil {
 			return fmt.Errorf("-resume: %w", err)
 		}
 		if there.Hash != "" && there.Hash != c.Hash() {
@@ -220,7 +212,7 @@ func (o *runOptions) open(c *cluster.Cluster) error {
 		}
 	}
 	// First of all: by it a run that ends here is known as one.
-	if err := folder.WriteConfig(runConfig{c.Task, c.Run, c.Hash(), c.Flags, train.ThisBuild()}); err != nil {
+	if err := folder.WriteConfig(runs.SeriesConfig{Task: c.Task, Run: c.Run, Hash: c.Hash(), Flags: c.Flags, Build: runs.ThisBuild()}); err != nil {
 		return err
 	}
 	return o.makeCerts(c)
@@ -242,9 +234,9 @@ func (o *runOptions) leftovers() ([]string, error) {
 		}
 		switch {
 		case o.resume && !isLog:
-			old = append(old, filepath.Join(path, membershipFile))
+			old = append(old, filepath.Join(path, runs.MembershipFile))
 		case o.force && !isLog:
-			if _, err := train.Folder(path).State(); err != nil {
+			if _, err := runs.Folder(path).State(); err != nil {
 				return nil, err
 			}
 			fallthrough
@@ -286,16 +278,12 @@ func (o *runOptions) makeCerts(c *cluster.Cluster) error {
 
 // failed writes how the run ended and returns its error.
 func (o *runOptions) failed(err error) error {
-	state := "failed"
-	switch {
-	case errors.Is(err, context.Canceled):
-		state = "interrupted"
+	state := runs.StateOf(err)
+	if state == runs.Interrupted {
 		err = fmt.Errorf("%w; -resume -out %s goes on", train.ErrInterrupted, o.out)
-	case errors.Is(err, dsbo.ErrDiverged):
-		state = "diverged"
 	}
-	summary := map[string]string{"state": state, "error": cli.OneLine(err)}
-	if w := train.Folder(o.out).WriteSummary(summary); w != nil {
+	summary := runs.SeriesSummary{State: state, Error: cli.OneLine(err)}
+	if w := runs.Folder(o.out).WriteSummary(summary); w != nil {
 		return fmt.Errorf("%w; summary: %w", err, w)
 	}
 	return err

@@ -15,11 +15,11 @@ import (
 	"testing"
 
 	"dsbo/internal/cli"
-	"dsbo/train"
+	"dsbo/runs"
 )
 
-// runs starts the command and returns what it wrote.
-func runs(ctx context.Context, t *testing.T, stderr io.Writer, args ...string) (string, error) {
+// startRun starts the command and returns what it wrote.
+func startRun(ctx context.Context, t *testing.T, stderr io.Writer, args ...string) (string, error) {
 	t.Helper()
 	var stdout bytes.Buffer
 	err := run(ctx, append([]string{"run"}, args...), &stdout, stderr)
@@ -30,7 +30,7 @@ func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	file, out := writeCluster(t, dir, 3, nil), filepath.Join(dir, "out")
 	var stderr bytes.Buffer
-	stdout, err := runs(t.Context(), t, &stderr, "-cluster="+file, "-out="+out)
+	stdout, err := startRun(t.Context(), t, &stderr, "-cluster="+file, "-out="+out)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
@@ -49,16 +49,16 @@ func TestRun(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(out, "report.html")); err != nil || info.Size() == 0 {
 		t.Errorf("no report: %v", err)
 	}
-	if state, err := train.Folder(out).State(); state != train.Finished || err != nil {
+	if state, err := runs.Folder(out).State(); state != runs.Finished || err != nil {
 		t.Errorf("state %q, %v", state, err)
 	}
 
 	// A finished run stays, but for -force.
-	if _, err := runs(t.Context(), t, io.Discard, "-cluster="+file, "-out="+out); cli.Code(err) != cli.Usage || !strings.Contains(err.Error(), "-force replaces it") {
+	if _, err := startRun(t.Context(), t, io.Discard, "-cluster="+file, "-out="+out); cli.Code(err) != cli.Usage || !strings.Contains(err.Error(), "-force replaces it") {
 		t.Errorf("again: %v", err)
 	}
 	stderr.Reset()
-	if _, err := runs(t.Context(), t, &stderr, "-cluster="+writeCluster(t, dir, 3, map[string]any{"seed": 5}), "-out="+out, "-force", "-insecure", "-quiet", "-report=false"); err != nil || stderr.Len() > 0 {
+	if _, err := startRun(t.Context(), t, &stderr, "-cluster="+writeCluster(t, dir, 3, map[string]any{"seed": 5}), "-out="+out, "-force", "-insecure", "-quiet", "-report=false"); err != nil || stderr.Len() > 0 {
 		t.Fatalf("-force: %v\n%s", err, stderr.String())
 	}
 	if _, err := os.Stat(filepath.Join(out, "certs")); err == nil {
@@ -127,7 +127,7 @@ func TestRunSurvives(t *testing.T) {
 		"agent 0: iteration 4 ": {{0, syscall.SIGKILL}, {2, syscall.SIGTERM}},
 		"refit at λ = 0":        {{1, syscall.SIGKILL}},
 	}}
-	stdout, err := runs(t.Context(), t, k, "-cluster="+file, "-out="+out, "-report=false", "-keep-frames=2")
+	stdout, err := startRun(t.Context(), t, k, "-cluster="+file, "-out="+out, "-report=false", "-keep-frames=2")
 	if err != nil {
 		t.Fatalf("%v\n%s", err, k.all.String())
 	}
@@ -145,18 +145,18 @@ func TestInterruptedRun(t *testing.T) {
 	file, out := writeCluster(t, dir, 3, nil), filepath.Join(dir, "out")
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	_, err := runs(ctx, t, &breaker{text: "iteration 3 ", end: stop}, "-cluster="+file, "-out="+out, "-report=false")
+	_, err := startRun(ctx, t, &breaker{text: "iteration 3 ", end: stop}, "-cluster="+file, "-out="+out, "-report=false")
 	if cli.Code(err) != cli.Interrupted || cli.OneLine(err) != "run: interrupted; -resume -out "+out+" goes on" {
 		t.Fatalf("error %v", err)
 	}
-	if state, err := train.Folder(out).State(); state != "interrupted" || err != nil {
+	if state, err := runs.Folder(out).State(); state != "interrupted" || err != nil {
 		t.Errorf("state %q, %v", state, err)
 	}
 	other := writeCluster(t, t.TempDir(), 3, map[string]any{"seed": 2})
-	if _, err := runs(t.Context(), t, io.Discard, "-cluster="+other, "-out="+out, "-resume"); cli.Code(err) != cli.Usage || !strings.Contains(err.Error(), "-resume needs the cluster file with which the run") {
+	if _, err := startRun(t.Context(), t, io.Discard, "-cluster="+other, "-out="+out, "-resume"); cli.Code(err) != cli.Usage || !strings.Contains(err.Error(), "-resume needs the cluster file with which the run") {
 		t.Errorf("another cluster file: %v", err)
 	}
-	if _, err := runs(t.Context(), t, io.Discard, "-cluster="+file, "-out="+out, "-resume", "-report=false"); err != nil {
+	if _, err := startRun(t.Context(), t, io.Discard, "-cluster="+file, "-out="+out, "-resume", "-report=false"); err != nil {
 		t.Fatal(err)
 	}
 	sameRun(t, out, alone(t, dir, "-agents=3"))
@@ -173,7 +173,7 @@ func TestRunFails(t *testing.T) {
 		args  []string
 		code  int
 		want  string
-		state string
+		state runs.State
 	}{
 		{"divergence", []string{"-beta=1e6", "-K=50"}, nil, cli.Diverged, "diverged: agent ", "diverged"},
 		{"a setting", []string{"-batch=31"}, nil, cli.Usage, "-batch 31: an agent has 30 examples", "failed"},
@@ -183,11 +183,11 @@ func TestRunFails(t *testing.T) {
 			dir := t.TempDir()
 			file, out := writeCluster(t, dir, 2, map[string]any{"flags": append(append([]string{}, small...), tt.flags...)}), filepath.Join(dir, "out")
 			var stderr bytes.Buffer
-			_, err := runs(t.Context(), t, &stderr, append([]string{"-cluster=" + file, "-out=" + out}, tt.args...)...)
+			_, err := startRun(t.Context(), t, &stderr, append([]string{"-cluster=" + file, "-out=" + out}, tt.args...)...)
 			if cli.Code(err) != tt.code || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v, code %d: want %q, %d\n%s", err, cli.Code(err), tt.want, tt.code, stderr.String())
 			}
-			if state, err := train.Folder(out).State(); state != tt.state || err != nil {
+			if state, err := runs.Folder(out).State(); state != tt.state || err != nil {
 				t.Errorf("state %q, %v, want %s", state, err, tt.state)
 			}
 		})

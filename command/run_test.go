@@ -11,14 +11,14 @@ import (
 
 	"dsbo/internal/cli"
 	"dsbo/pki"
-	"dsbo/train"
+	"dsbo/runs"
 )
 
 // put makes an agent's run folder, with agent.json, and its log.
 func put(t *testing.T, out string, agent int) {
 	t.Helper()
 	o := agentOptions{out: out, agent: agent}
-	if err := os.MkdirAll(o.folder(), 0o755); err != nil {
+	if err := os.MkdirAll(string(o.folder()), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	write := func(err error) {
@@ -26,9 +26,9 @@ func put(t *testing.T, out string, agent int) {
 			t.Fatal(err)
 		}
 	}
-	write(train.Folder(o.folder()).WriteConfig(runConfig{Build: train.ThisBuild()}))
-	write(membership{Agent: agent}.write(o.folder()))
-	write(os.WriteFile(o.folder()+".log", nil, 0o644))
+	write(o.folder().WriteConfig(runs.SeriesConfig{Build: runs.ThisBuild()}))
+	write(o.folder().WriteMembership(runs.Membership{Agent: agent}))
+	write(os.WriteFile(string(o.folder())+".log", nil, 0o644))
 }
 
 func names(t *testing.T, folder string) string {

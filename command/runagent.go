@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +17,7 @@ import (
 	"dsbo/network"
 	dsbogrpc "dsbo/network/grpc"
 	"dsbo/pki"
-	"dsbo/train"
+	"dsbo/runs"
 )
 
 // runAgent runs an agent until all agents have finished.
@@ -44,7 +43,7 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 	if err != nil {
 		return err
 	}
-	config.AllFinished = func() error { return o.membership(c).write(o.folder()) } // before others leave, for whom it would wait in vain
+	config.AllFinished = func() error { return o.folder().WriteMembership(o.membership(c)) } // before others leave, for whom it would wait in vain
 	j, err := p.agentJob(&o, c)
 	if err != nil {
 		return err
@@ -85,19 +84,21 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 
 // done reports whether this agent's folder holds its part of the run, and all agents had come to their end.
 func (o *agentOptions) done(c *cluster.Cluster) (bool, error) {
-	if m, err := readMembership(o.folder()); err != nil || m != o.membership(c) {
+	if m, err := o.folder().ReadMembership(); err != nil || m != o.membership(c) {
 		return false, nil // whatever is there is the job's to judge
 	}
-	state, err := train.Folder(o.folder()).State()
-	return state == train.Finished, err
+	state, err := o.folder().State()
+	return state == runs.Finished, err
 }
 
-func (o *agentOptions) membership(c *cluster.Cluster) membership {
-	return membership{c.Run, c.Hash(), o.agent, len(c.Addresses)}
+func (o *agentOptions) membership(c *cluster.Cluster) runs.Membership {
+	return runs.Membership{Run: c.Run, Hash: c.Hash(), Agent: o.agent, Agents: len(c.Addresses)}
 }
 
 // folder returns the agent's run folder.
-func (o *agentOptions) folder() string { return filepath.Join(o.out, pki.Name(o.agent)) }
+func (o *agentOptions) folder() runs.Folder {
+	return runs.Folder(filepath.Join(o.out, pki.Name(o.agent)))
+}
 
 // exchange returns the settings of the agent's end of the exchange.
 func (o *agentOptions) exchange(c *cluster.Cluster, s *screen) (dsbogrpc.Config, error) {
@@ -135,35 +136,5 @@ func (p *program) agentJob(o *agentOptions, c *cluster.Cluster) (*experiment.Job
 			return nil, fmt.Errorf("-out: %w", err)
 		}
 	}
-	return t.Parse(append(c.Args(graph), "-out="+o.folder(), "-report=false"), io.Discard)
-}
-
-// A membership is agent.json, by which collect knows whose run folder it sees. It is there when all agents have come to their
-// end.
-type membership struct {
-	Run    string `json:"run"`
-	Hash   string `json:"hash"` // of the cluster file
-	Agent  int    `json:"agent"`
-	Agents int    `json:"agents"` // how many there are
-}
-
-const membershipFile = "agent.json"
-
-func (m membership) write(folder string) error {
-	data, err := json.MarshalIndent(m, "", "  ")
-	if err != nil {
-		return err
-	}
-	return atomicfile.WriteBytes(filepath.Join(folder, membershipFile), append(data, '\n'))
-}
-
-func readMembership(folder string) (m membership, err error) {
-	data, err := os.ReadFile(filepath.Join(folder, membershipFile))
-	if err != nil {
-		return m, dsbo.Errorf(dsbo.ErrConfig, "%s must be the run folder of an agent that has finished: %w", folder, err)
-	}
-	if err := json.Unmarshal(data, &m); err != nil {
-		return m, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", filepath.Join(folder, membershipFile), err)
-	}
-	return m, nil
+	return t.Parse(append(c.Args(graph), "-out="+string(o.folder()), "-report=false"), io.Discard)
 }

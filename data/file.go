@@ -1,7 +1,6 @@
 package data
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
@@ -35,39 +34,4 @@ func nameOf(r io.Reader) string {
 		return f.Name()
 	}
 	return ""
-}
-
-// readExactly reads want bytes and checks that no more follow. It allocates as the bytes come in,
-// beginning with at most guess, so that a false want costs no more memory than the input is long.
-func readExactly(r io.Reader, want, guess int) ([]byte, error) {
-	buf := make([]byte, 0, min(want, guess))
-	for len(buf) < want {
-		if len(buf) == cap(buf) {
-			grown := make([]byte, len(buf), min(want, max(2*cap(buf), 4096)))
-			copy(grown, buf)
-			buf = grown
-		}
-		n, err := io.ReadFull(r, buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
-		if err != nil {
-			return nil, fmt.Errorf("cut short: %d bytes of data, want %d%s", len(buf), want, because(err))
-		}
-	}
-	// Reading to the end also makes gzip check its sum.
-	n, err := io.ReadFull(r, make([]byte, 1))
-	if n > 0 {
-		return nil, fmt.Errorf("too long: more than the %d bytes that its header announces", want)
-	}
-	if err != io.EOF {
-		return nil, fmt.Errorf("damaged at its end%s", because(err))
-	}
-	return buf, nil
-}
-
-// because names an error unless it only says that the input ended.
-func because(err error) string {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return ""
-	}
-	return fmt.Sprintf(" (%v)", err)
 }

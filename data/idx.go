@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"dsbo/internal/exactread"
 )
 
 // The first four bytes of the files: unsigned bytes (8) in 3 or 1 dimensions.
@@ -40,20 +42,20 @@ func readIDX(in io.Reader, name string, length int64, magic uint32) (idxFile, er
 	if start, _ := r.Peek(2); len(start) == 2 && start[0] == 0x1f && start[1] == 0x8b {
 		z, err := gzip.NewReader(r)
 		if err != nil {
-			return fail("damaged gzip header%s", because(err))
+			return fail("damaged gzip header%s", exactread.Reason(err))
 		}
 		r, most = bufio.NewReader(z), deflateMost*float64(length)
 	}
 
 	header := make([]uint32, 1+int(magic&0xff))
 	if err := binary.Read(r, binary.BigEndian, header[:1]); err != nil {
-		return fail("cut short: no magic number%s", because(err))
+		return fail("cut short: no magic number%s", exactread.Reason(err))
 	}
 	if header[0] != magic {
 		return fail("magic number 0x%08x, want 0x%08x", header[0], magic)
 	}
 	if err := binary.Read(r, binary.BigEndian, header[1:]); err != nil {
-		return fail("cut short: in the header%s", because(err))
+		return fail("cut short: in the header%s", exactread.Reason(err))
 	}
 	f := idxFile{name: name}
 	size := 1.0 // a product that may not fit in an int
@@ -68,7 +70,7 @@ func readIDX(in io.Reader, name string, length int64, magic uint32) (idxFile, er
 		return fail("header announces %.0f bytes (dimensions %v): a file of %d bytes cannot hold them", size, f.dims, length)
 	}
 	var err error
-	if f.data, err = readExactly(r, int(size), firstChunk); err != nil {
+	if f.data, err = exactread.Bytes(r, int(size), firstChunk); err != nil {
 		return fail("%v", err)
 	}
 	return f, nil

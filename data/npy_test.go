@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// npy returns an NPY file of version 1 with the given header text and numbers.
-func npy(header string, order binary.ByteOrder, numbers any) []byte {
+// npyFile returns an NPY file of version 1 with the given header text and numbers.
+func npyFile(header string, order binary.ByteOrder, numbers any) []byte {
 	b := []byte("\x93NUMPY\x01\x00")
 	header += strings.Repeat(" ", 63-(len(header)+10)%64) + "\n"
 	b = binary.LittleEndian.AppendUint16(b, uint16(len(header)))
@@ -33,7 +33,7 @@ func dict(descr, fortran, shape string) string {
 func TestReadNPY(t *testing.T) {
 	le, be := binary.LittleEndian, binary.BigEndian
 	six := []float64{1, 2, 3, 4, 5, 6}
-	version2 := npy(dict("<f8", "False", "(3, 2)"), le, six)
+	version2 := npyFile(dict("<f8", "False", "(3, 2)"), le, six)
 	version2 = append([]byte("\x93NUMPY\x02\x00"), append([]byte{version2[8], version2[9], 0, 0}, version2[10:]...)...)
 	for _, c := range []struct {
 		name       string
@@ -41,18 +41,18 @@ func TestReadNPY(t *testing.T) {
 		rows, cols int
 		want       []float64
 	}{
-		{"float64", npy(dict("<f8", "False", "(3, 2)"), le, six), 3, 2, six},
-		{"big-endian float64", npy(dict(">f8", "False", "(3, 2)"), be, six), 3, 2, six},
+		{"float64", npyFile(dict("<f8", "False", "(3, 2)"), le, six), 3, 2, six},
+		{"big-endian float64", npyFile(dict(">f8", "False", "(3, 2)"), be, six), 3, 2, six},
 		{"version 2", version2, 3, 2, six},
-		{"Fortran order", npy(dict("<f8", "True", "(3, 2)"), le, six), 3, 2, []float64{1, 4, 2, 5, 3, 6}},
-		{"float32", npy(dict("<f4", "False", "(1, 2)"), le, []float32{.5, -2}), 1, 2, []float64{.5, -2}},
-		{"vector", npy(dict("<f8", "False", "(6,)"), le, six), 6, 1, six},
-		{"bytes", npy(dict("|u1", "False", "(2,)"), le, []uint8{0, 255}), 2, 1, []float64{0, 255}},
-		{"int8", npy(dict("|i1", "False", "(2,)"), le, []int8{-128, 127}), 2, 1, []float64{-128, 127}},
-		{"bool", npy(dict("|b1", "False", "(2,)"), le, []bool{true, false}), 2, 1, []float64{1, 0}},
-		{"int16", npy(dict(">i2", "False", "(2,)"), be, []int16{-1, 300}), 2, 1, []float64{-1, 300}},
-		{"uint32", npy(dict("<u4", "False", "(1,)"), le, []uint32{1<<32 - 1}), 1, 1, []float64{1<<32 - 1}},
-		{"int64", npy(dict("<i8", "False", "(2,)"), le, []int64{-(1<<53 - 1), 7}), 2, 1, []float64{-(1<<53 - 1), 7}},
+		{"Fortran order", npyFile(dict("<f8", "True", "(3, 2)"), le, six), 3, 2, []float64{1, 4, 2, 5, 3, 6}},
+		{"float32", npyFile(dict("<f4", "False", "(1, 2)"), le, []float32{.5, -2}), 1, 2, []float64{.5, -2}},
+		{"vector", npyFile(dict("<f8", "False", "(6,)"), le, six), 6, 1, six},
+		{"bytes", npyFile(dict("|u1", "False", "(2,)"), le, []uint8{0, 255}), 2, 1, []float64{0, 255}},
+		{"int8", npyFile(dict("|i1", "False", "(2,)"), le, []int8{-128, 127}), 2, 1, []float64{-128, 127}},
+		{"bool", npyFile(dict("|b1", "False", "(2,)"), le, []bool{true, false}), 2, 1, []float64{1, 0}},
+		{"int16", npyFile(dict(">i2", "False", "(2,)"), be, []int16{-1, 300}), 2, 1, []float64{-1, 300}},
+		{"uint32", npyFile(dict("<u4", "False", "(1,)"), le, []uint32{1<<32 - 1}), 1, 1, []float64{1<<32 - 1}},
+		{"int64", npyFile(dict("<i8", "False", "(2,)"), le, []int64{-(1<<53 - 1), 7}), 2, 1, []float64{-(1<<53 - 1), 7}},
 	} {
 		got, err := ReadNPY(bytes.NewReader(c.file))
 		if err != nil {
@@ -67,7 +67,7 @@ func TestReadNPY(t *testing.T) {
 
 func TestReadNPYErrors(t *testing.T) {
 	le := binary.LittleEndian
-	good := npy(dict("<f8", "False", "(2, 2)"), le, []float64{1, 2, 3, 4})
+	good := npyFile(dict("<f8", "False", "(2, 2)"), le, []float64{1, 2, 3, 4})
 	edited := func(at int, b byte) []byte {
 		e := bytes.Clone(good)
 		e[at] = b
@@ -86,18 +86,18 @@ func TestReadNPYErrors(t *testing.T) {
 		{"long header", append([]byte("\x93NUMPY\x02\x00"), 0, 0, 0, 1), "header of 16777216 bytes, want at most 65536"},
 		{"cut in the data", good[:len(good)-1], "cut short: 31 bytes of data, want 32"},
 		{"too long", append(bytes.Clone(good), 0), "too long: more than the 32 bytes that its header announces"},
-		{"type", npy(dict("<c16", "False", "(1,)"), le, uint8(0)), `numbers of type "<c16", want float32, float64, integers or bool`},
-		{"records", npy("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,), }", le, 1.0), `numbers of type "[('a', '<f8')], 'fortran_order': False, ", want float32, float64, integers or bool`},
-		{"no type", npy("{}", le, uint8(0)), `numbers of type "", want float32, float64, integers or bool`},
-		{"order", npy(dict("<f8", "Maybe", "(1,)"), le, uint8(0)), `fortran_order "Maybe, 'shape': (1,)" in the header, want True or False`},
-		{"scalar", npy(dict("<f8", "False", "()"), le, uint8(0)), `shape "(), }": want one or two positive dimensions`},
-		{"cube", npy(dict("<f8", "False", "(1, 2, 3)"), le, uint8(0)), `shape "(1, 2, 3), }": want one or two positive dimensions`},
-		{"no rows", npy(dict("<f8", "False", "(0, 3)"), le, uint8(0)), `shape "(0, 3), }": want one or two positive dimensions`},
-		{"negative", npy(dict("<f8", "False", "(-1,)"), le, uint8(0)), `shape "(-1,), }": want one or two positive dimensions`},
-		{"beyond int", npy(dict("<f8", "False", "(4611686018427387904, 4)"), le, uint8(0)), `shape "(4611686018427387904, 4), }": want one or two positive dimensions`},
-		{"huge", npy(dict("<f8", "False", "(1152921504606846975,)"), le, uint8(0)), "cut short: 1 bytes of data, want 9223372036854775800"},
-		{"NaN", npy(dict("<f8", "False", "(2, 2)"), le, []float64{1, 2, 3, math.NaN()}), "bad configuration: NaN in row 1, column 1 of the data: want finite numbers"},
-		{"large integer", npy(dict("<i8", "False", "(2,)"), le, []int64{0, 1<<53 + 1}), "integer 9007199254740992 in row 1, column 0: want less than 2^53 in magnitude"},
+		{"type", npyFile(dict("<c16", "False", "(1,)"), le, uint8(0)), `numbers of type "<c16", want float32, float64, integers or bool`},
+		{"records", npyFile("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,), }", le, 1.0), `numbers of type "[('a', '<f8')], 'fortran_order': False, ", want float32, float64, integers or bool`},
+		{"no type", npyFile("{}", le, uint8(0)), `numbers of type "", want float32, float64, integers or bool`},
+		{"order", npyFile(dict("<f8", "Maybe", "(1,)"), le, uint8(0)), `fortran_order "Maybe, 'shape': (1,)" in the header, want True or False`},
+		{"scalar", npyFile(dict("<f8", "False", "()"), le, uint8(0)), `shape "(), }": want one or two positive dimensions`},
+		{"cube", npyFile(dict("<f8", "False", "(1, 2, 3)"), le, uint8(0)), `shape "(1, 2, 3), }": want one or two positive dimensions`},
+		{"no rows", npyFile(dict("<f8", "False", "(0, 3)"), le, uint8(0)), `shape "(0, 3), }": want one or two positive dimensions`},
+		{"negative", npyFile(dict("<f8", "False", "(-1,)"), le, uint8(0)), `shape "(-1,), }": want one or two positive dimensions`},
+		{"beyond int", npyFile(dict("<f8", "False", "(4611686018427387904, 4)"), le, uint8(0)), `shape "(4611686018427387904, 4), }": want one or two positive dimensions`},
+		{"huge", npyFile(dict("<f8", "False", "(1152921504606846975,)"), le, uint8(0)), "cut short: 1 bytes of data, want 9223372036854775800"},
+		{"NaN", npyFile(dict("<f8", "False", "(2, 2)"), le, []float64{1, 2, 3, math.NaN()}), "bad configuration: NaN in row 1, column 1 of the data: want finite numbers"},
+		{"large integer", npyFile(dict("<i8", "False", "(2,)"), le, []int64{0, 1<<53 + 1}), "integer 9007199254740992 in row 1, column 0: want less than 2^53 in magnitude"},
 	} {
 		_, err := ReadNPY(bytes.NewReader(c.file))
 		if err == nil || err.Error() != "input: "+c.err || !errors.Is(err, dsbo.ErrConfig) {
@@ -108,10 +108,10 @@ func TestReadNPYErrors(t *testing.T) {
 
 func FuzzReadNPY(f *testing.F) {
 	le := binary.LittleEndian
-	f.Add(npy(dict("<f8", "False", "(2, 2)"), le, []float64{1, 2, 3, 4}))
-	f.Add(npy(dict("<i4", "True", "(1, 2)"), le, []int32{1, 2}))
-	f.Add(npy(dict("|u1", "False", "(3,)"), le, []uint8{1, 2, 3}))
-	f.Add(npy(dict("<f8", "False", "(1152921504606846975,)"), le, uint8(0)))
+	f.Add(npyFile(dict("<f8", "False", "(2, 2)"), le, []float64{1, 2, 3, 4}))
+	f.Add(npyFile(dict("<i4", "True", "(1, 2)"), le, []int32{1, 2}))
+	f.Add(npyFile(dict("|u1", "False", "(3,)"), le, []uint8{1, 2, 3}))
+	f.Add(npyFile(dict("<f8", "False", "(1152921504606846975,)"), le, uint8(0)))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		table, err := ReadNPY(bytes.NewReader(content))
 		if err != nil {

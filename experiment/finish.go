@@ -5,42 +5,23 @@ import (
 	"fmt"
 
 	"dsbo/internal/vec"
+	"dsbo/runs"
 	"dsbo/train"
 )
 
-// A Model is one choice of hyperparameters with the model that it gives.
-type Model struct {
-	Name   string       `json:"name"`
-	Lambda train.Number `json:"lambda"` // where all entries of λ are one number
-	Phi    train.Number `json:"phi"`    // exact
-	// Of the exact solution y*(λ).
-	ExactTestLoss     train.Number `json:"exact_test_loss"`
-	ExactTestAccuracy train.Number `json:"exact_test_accuracy"`
-	// Of the model that the agents find together at this λ.
-	ValLoss      train.Number `json:"val_loss"`
-	TestLoss     train.Number `json:"test_loss"`
-	TestAccuracy train.Number `json:"test_accuracy"`
-	Steps        int          `json:"refit_steps"`
-	Converged    bool         `json:"refit_converged"`
-	Gradient     train.Number `json:"refit_gradient"`
-	Consensus    train.Number `json:"refit_consensus"`
-
+// A model is one choice of hyperparameters x with the model y that it gives.
+type model struct {
+	runs.Model
 	x, y []float64
 }
 
 // newModel is one of which nothing is known yet.
-func newModel(name string, lambda train.Number, x []float64) *Model {
-	m := &Model{Name: name, Lambda: lambda, x: x}
-	for _, n := range []*train.Number{&m.Phi, &m.ExactTestLoss, &m.ExactTestAccuracy, &m.ValLoss, &m.TestLoss, &m.TestAccuracy} {
-		*n = unknown()
+func newModel(name string, lambda runs.Number, x []float64) *model {
+	m := &model{Model: runs.Model{Name: name, Lambda: lambda}, x: x}
+	for _, n := range []*runs.Number{&m.Phi, &m.ExactTestLoss, &m.ExactTestAccuracy, &m.ValLoss, &m.TestLoss, &m.TestAccuracy} {
+		*n = runs.Unknown()
 	}
 	return m
-}
-
-// A Constant is Φ where all entries of λ are one number.
-type Constant struct {
-	Lambda float64 `json:"lambda"`
-	Phi    float64 `json:"phi"`
 }
 
 // finish refits at x̄ and at the constants that it is compared with, and writes what the run found.
@@ -49,15 +30,15 @@ func (r *runner) finish(ctx context.Context) error {
 		return r.conclude()
 	}
 	zero := newModel("λ = 0", 0, make([]float64, len(r.result.X)))
-	tuned := newModel("λ tuned", unknown(), r.result.X)
-	models := []*Model{zero, tuned}
+	tuned := newModel("λ tuned", runs.Unknown(), r.result.X)
+	models := []*model{zero, tuned}
 	if r.problem.Convex {
 		best, err := r.solutions(ctx, zero, tuned)
 		if err != nil {
 			return err
 		}
 		if best != zero {
-			models = []*Model{zero, best, tuned}
+			models = []*model{zero, best, tuned}
 		}
 	}
 	for _, m := range models {
@@ -68,7 +49,7 @@ func (r *runner) finish(ctx context.Context) error {
 		if err := r.refit(ctx, m, start); err != nil {
 			return err
 		}
-		r.summary.Models = append(r.summary.Models, *m)
+		r.summary.Models = append(r.summary.Models, m.Model)
 	}
 	if r.layout.leads() {
 		if err := r.folder.WriteLambda(tuned.x, r.problem.Lambda...); err != nil {
@@ -86,13 +67,13 @@ func (r *runner) conclude() error {
 	if !r.layout.leads() {
 		return nil
 	}
-	r.summary = r.summarize(train.Finished, nil)
+	r.summary = r.summarize(runs.Finished, nil)
 	r.summary.Round = r.layout.round()
 	return r.folder.WriteSummary(r.summary)
 }
 
 // solutions adds the exact values, and finds the best of a few constants.
-func (r *runner) solutions(ctx context.Context, zero, tuned *Model) (best *Model, err error) {
+func (r *runner) solutions(ctx context.Context, zero, tuned *model) (best *model, err error) {
 	exact := train.Exact{Oracles: r.problem.Evaluate, Team: r.team, Start: r.problem.Start, Tol: exactTol, AdjointTol: adjointTol}
 	if _, err := r.solve(ctx, &exact, tuned); err != nil {
 		return nil, err
@@ -102,7 +83,7 @@ func (r *runner) solutions(ctx context.Context, zero, tuned *Model) (best *Model
 		return nil, err
 	}
 	best = zero
-	r.summary.Constants = []Constant{{0, float64(zero.Phi)}}
+	r.summary.Constants = []runs.Constant{{Phi: float64(zero.Phi)}}
 	// Downhill from 0, where the slope points, until Φ rises.
 	step := 1.0
 	if slope > 0 {
@@ -110,12 +91,12 @@ func (r *runner) solutions(ctx context.Context, zero, tuned *Model) (best *Model
 	}
 	for i := 1; i <= 6; i++ {
 		c := float64(i) * step
-		m := newModel(fmt.Sprintf("λ = %g", c), train.Number(c), make([]float64, len(zero.x)))
+		m := newModel(fmt.Sprintf("λ = %g", c), runs.Number(c), make([]float64, len(zero.x)))
 		vec.Fill(m.x, c)
 		if _, err := r.solve(ctx, &exact, m); err != nil {
 			return nil, err
 		}
-		r.summary.Constants = append(r.summary.Constants, Constant{c, float64(m.Phi)})
+		r.summary.Constants = append(r.summary.Constants, runs.Constant{Lambda: c, Phi: float64(m.Phi)})
 		if m.Phi >= best.Phi {
 			break
 		}
@@ -126,18 +107,18 @@ func (r *runner) solutions(ctx context.Context, zero, tuned *Model) (best *Model
 }
 
 // solve adds a model's exact values and returns the slope of Φ along all entries of λ together.
-func (r *runner) solve(ctx context.Context, e *train.Exact, m *Model) (float64, error) {
+func (r *runner) solve(ctx context.Context, e *train.Exact, m *model) (float64, error) {
 	r.view.Log("exact solution at %s", m.Name)
 	sol, err := e.Solve(ctx, m.x)
 	if err != nil {
 		return 0, err
 	}
-	m.Phi = train.Number(sol.Phi)
+	m.Phi = runs.Number(sol.Phi)
 	s, err := r.problem.Scores(ctx, sol.Y)
 	if err != nil {
 		return 0, err
 	}
-	m.ExactTestLoss, m.ExactTestAccuracy = train.Number(s.Test.Loss), train.Number(s.Test.Accuracy)
+	m.ExactTestLoss, m.ExactTestAccuracy = runs.Number(s.Test.Loss), runs.Number(s.Test.Accuracy)
 	slope := 0.0
 	for _, g := range sol.Gradient {
 		slope += g
@@ -146,7 +127,7 @@ func (r *runner) solve(ctx context.Context, e *train.Exact, m *Model) (float64, 
 }
 
 // refit lets the agents find the model of m's λ together, from a start.
-func (r *runner) refit(ctx context.Context, m *Model, start []float64) error {
+func (r *runner) refit(ctx context.Context, m *model, start []float64) error {
 	steps := r.Settings.Refit
 	r.view.Start("refit at "+m.Name, steps)
 	solver := train.Refit{Problem: r.problem.Problem, W: r.graph.W, Steps: steps, OnStep: func(done int, _ float64) { r.view.Set(done) }}
@@ -156,12 +137,12 @@ func (r *runner) refit(ctx context.Context, m *Model, start []float64) error {
 		return err
 	}
 	m.y, m.Steps, m.Converged = res.Y, res.Steps, res.Converged
-	m.Gradient, m.Consensus = train.Number(res.Gradient), train.Number(res.Consensus)
+	m.Gradient, m.Consensus = runs.Number(res.Gradient), runs.Number(res.Consensus)
 	s, err := r.problem.Scores(ctx, res.Y)
 	if err != nil {
 		return err
 	}
-	m.ValLoss, m.TestLoss, m.TestAccuracy = train.Number(s.Val.Loss), train.Number(s.Test.Loss), train.Number(s.Test.Accuracy)
+	m.ValLoss, m.TestLoss, m.TestAccuracy = runs.Number(s.Val.Loss), runs.Number(s.Test.Loss), runs.Number(s.Test.Accuracy)
 	r.view.Log("refit at %s: %d steps, gradient %.1e, test loss %.4f, test accuracy %.4f", m.Name, m.Steps, res.Gradient, m.TestLoss, m.TestAccuracy)
 	return nil
 }

@@ -11,10 +11,10 @@ import (
 	"slices"
 	"time"
 
-	"dsbo"
 	"dsbo/algo"
 	"dsbo/internal/cli"
 	"dsbo/network"
+	"dsbo/runs"
 	"dsbo/train"
 )
 
@@ -110,8 +110,8 @@ type runner struct {
 	layout   Layout
 	graph    *network.Graph
 	team     network.Team // nil: all agents are here
-	folder   train.Folder
-	mode     train.Mode
+	folder   runs.Folder
+	mode     runs.Mode
 	opened   bool         // the folder
 	point    *train.Point // to go on from; nil: the start, or where a single process stands
 	done     bool         // whether the run in the folder is finished, and all that is left is to wait for others
@@ -122,10 +122,10 @@ type runner struct {
 	loading  time.Duration
 	lmax     []float64
 	warnings []string
-	config   Config
+	config   runs.Config
 	view     Viewer
 	result   *train.Result
-	summary  Summary
+	summary  runs.Summary
 }
 
 // prepare checks all that can be checked without data, and without other processes.
@@ -145,35 +145,35 @@ func (r *runner) prepare(stderr io.Writer) (err error) {
 
 // runFolder chooses the run folder. Without -out it is the first free one of the task, the preset and the seed, or with
 // -resume the newest of them.
-func (j *Job) runFolder() (train.Folder, train.Mode) {
+func (j *Job) runFolder() (runs.Folder, runs.Mode) {
 	s := j.Settings
-	mode := train.Fresh
+	mode := runs.Fresh
 	switch {
 	case s.Resume:
-		mode = train.Resume
+		mode = runs.Resume
 	case s.Force:
-		mode = train.Replace
+		mode = runs.Replace
 	}
 	if s.Out != "" {
-		return train.Folder(s.Out), mode
+		return runs.Folder(s.Out), mode
 	}
 	base := filepath.Join("runs", fmt.Sprintf("%s-%s-seed%d", j.Task, s.Preset, s.Seed))
 	name, last := base, base
-	for i := 2; mode != train.Replace; i++ {
+	for i := 2; mode != runs.Replace; i++ {
 		if _, err := os.Stat(name); err != nil {
 			break
 		}
 		last, name = name, fmt.Sprintf("%s-%d", base, i)
 	}
-	if mode == train.Resume {
+	if mode == runs.Resume {
 		name = last
 	}
-	return train.Folder(name), mode
+	return runs.Folder(name), mode
 }
 
 // checkpoints returns what some agents of this process can go on from, the newest first.
 func (r *runner) checkpoints(agents []int) ([]train.Point, error) {
-	points, damaged, err := r.folder.Points(agents)
+	points, damaged, err := train.Points(r.folder, agents)
 	for _, d := range damaged {
 		r.view.Log("left out: %v", d)
 	}
@@ -196,7 +196,7 @@ func (r *runner) load() error {
 
 // attempt runs the method, and what comes after it, from the runner's checkpoint on.
 func (r *runner) attempt(ctx context.Context) error {
-	r.params, r.result, r.summary = r.request, nil, Summary{}
+	r.params, r.result, r.summary = r.request, nil, runs.Summary{}
 	if err := r.preflight(ctx); err != nil {
 		return err
 	}
@@ -204,15 +204,17 @@ func (r *runner) attempt(ctx context.Context) error {
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
-	r.config = r.makeConfig(cfg)
+	var err error
+	if r.config, err = r.makeConfig(cfg); err != nil {
+		return err
+	}
 	r.view.Log("%s; %v; loaded in %.1f s", r.problem.Describe, r.graph, r.loading.Seconds())
 	if err := r.openFolder(ctx); err != nil {
 		return err
 	}
 	r.view.Start("iterations", cfg.K)
 	cfg.OnIteration, cfg.OnCheckpoint = r.view.Set, r.view.Saved
-	cfg.OnRecord = func(rec train.Record) { r.view.Log("%s", line(rec)) }
-	var err error
+	cfg.OnRecord = func(rec runs.Record) { r.view.Log("%s", line(rec)) }
 	if r.result, err = train.Run(ctx, cfg); err != nil {
 		return err
 	}
@@ -301,43 +303,25 @@ func (r *runner) failed(err error) error {
 	if r.result == nil || !r.layout.leads() || r.draining {
 		return err
 	}
-	state := stateOf(err)
-	if state == interrupted && !errors.Is(err, train.ErrInterrupted) { // in what comes after the iterations
+	state := runs.StateOf(err)
+	if state == runs.Interrupted && !errors.Is(err, train.ErrInterrupted) { // in what comes after the iterations
 		err = fmt.Errorf("%w after %d iterations, before the models were found", train.ErrInterrupted, r.result.Iterations)
 	}
 	if w := r.folder.WriteSummary(r.summarize(state, err)); w != nil {
 		return fmt.Errorf("%w; summary: %w", err, w)
 	}
-	if state == interrupted && !r.part {
+	if state == runs.Interrupted && !r.part {
 		return fmt.Errorf("%w%s", err, r.layout.resumeHint(r.folder))
 	}
 	return err
 }
 
-// How runs end that do not finish.
-const (
-	diverged    = "diverged"
-	interrupted = "interrupted"
-	failed      = "failed"
-)
-
-// stateOf returns how a run with this error ended.
-func stateOf(err error) string {
-	switch {
-	case errors.Is(err, dsbo.ErrDiverged):
-		return diverged
-	case errors.Is(err, context.Canceled):
-		return interrupted
-	}
-	return failed
-}
-
 // line is a record for people.
-func line(r train.Record) string {
+func line(r runs.Record) string {
 	s := fmt.Sprintf("iteration %d", r.Iteration)
 	for _, part := range []struct {
 		name, format string
-		value        train.Number
+		value        runs.Number
 	}{
 		{"Φ", "%.5f", r.Phi}, {"‖∇Φ‖", "%.2e", r.GradNorm}, {"hypergradient error", "%.2g", r.HypergradientError},
 		{"val loss", "%.4f", r.ValLoss}, {"test loss", "%.4f", r.TestLoss}, {"test accuracy", "%.4f", r.TestAccuracy},

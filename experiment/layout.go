@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"dsbo/train"
+	"dsbo/runs"
 )
 
 // A Layout is all of a job that depends on where its agents are: all in this process, dealt to ranks that start and stop
@@ -15,7 +15,7 @@ type Layout interface {
 	// leads reports whether this process writes what a run leaves behind and tells the user how far it is.
 	leads() bool
 	// describe adds to config.json where the agents are.
-	describe(c *Config)
+	describe(c *runs.Config)
 	// join brings this process together with the others, and chooses the run folder and the checkpoint to go on from.
 	join(ctx context.Context, r *runner) error
 	// begin waits until all processes may write to the run folder, which is ready.
@@ -26,7 +26,7 @@ type Layout interface {
 	// fail tells the other processes that this one cannot go on.
 	fail(r *runner, err error)
 	// resumeHint says how an interrupted run goes on, after a semicolon; "" if the caller says it.
-	resumeHint(folder train.Folder) string
+	resumeHint(folder runs.Folder) string
 	// round returns the number of the exchange after the last one; 0 where exchanges have none.
 	round() int
 	// leave ends this process's part, which ended with err, and returns the error for the user.
@@ -38,7 +38,7 @@ type inProcess struct{}
 
 func (inProcess) leads() bool { return true }
 
-func (inProcess) describe(c *Config) { c.Transport, c.Processes = local, 1 }
+func (inProcess) describe(c *runs.Config) { c.Transport, c.Processes = local, 1 }
 
 func (l inProcess) join(_ context.Context, r *runner) error { return r.chooseFolder(l) }
 
@@ -48,24 +48,25 @@ func (inProcess) again(_ context.Context, _ *runner, err error) (bool, error) { 
 
 func (inProcess) fail(*runner, error) {}
 
-func (inProcess) resumeHint(folder train.Folder) string { return resumeHint(folder) }
+func (inProcess) resumeHint(folder runs.Folder) string { return resumeHint(folder) }
 
 func (inProcess) round() int { return 0 }
 
 func (inProcess) leave(_ context.Context, _ io.Writer, err error) error { return err }
 
-func resumeHint(folder train.Folder) string { return fmt.Sprintf("; -resume -out %s goes on", folder) }
+func resumeHint(folder runs.Folder) string { return fmt.Sprintf("; -resume -out %s goes on", folder) }
 
 // chooseFolder sets the run folder and checks that a run that stands there was made by the same layout of processes.
 func (r *runner) chooseFolder(l Layout) error {
 	r.folder, r.mode = r.runFolder()
-	if err := r.folder.Check(r.mode); err != nil || r.mode != train.Resume {
+	if err := r.folder.Check(r.mode); err != nil || r.mode != runs.Resume {
 		return err
 	}
-	var there, here Config
-	if err := r.folder.ReadConfig(&there); err != nil {
+	there, err := r.folder.ReadConfig()
+	if err != nil {
 		return err
 	}
+	var here runs.Config
 	l.describe(&here)
 	if there.Identity != "" {
 		return bad("%s is the run folder of an agent of a run over machines: -out must name another", r.folder)

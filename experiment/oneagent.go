@@ -10,6 +10,7 @@ import (
 
 	"dsbo"
 	"dsbo/network"
+	"dsbo/runs"
 	"dsbo/train"
 )
 
@@ -31,7 +32,7 @@ type oneAgent struct {
 
 func (*oneAgent) leads() bool { return true }
 
-func (l *oneAgent) describe(c *Config) {
+func (l *oneAgent) describe(c *runs.Config) {
 	c.Transport, c.Processes, c.Identity = "grpc", l.agents, l.identity
 }
 
@@ -43,7 +44,7 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	if err != nil {
 		return err
 	}
-	if state == "" {
+	if state == runs.Absent {
 		err = r.folder.Check(r.mode)
 	} else {
 		err = l.owns(r.folder)
@@ -55,8 +56,8 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	if err != nil {
 		return err
 	}
-	if r.opened = r.point != nil || r.done; !r.opened && state != "" {
-		r.mode = train.Replace // what came to nothing
+	if r.opened = r.point != nil || r.done; !r.opened && state != runs.Absent {
+		r.mode = runs.Replace // what came to nothing
 	}
 	if r.team, err = l.open(ctx, r.graph, from); err != nil {
 		return err
@@ -70,9 +71,9 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 }
 
 // owns reports a folder that holds the run of another agent, or another run.
-func (l *oneAgent) owns(folder train.Folder) error {
-	var there Config
-	if err := folder.ReadConfig(&there); err != nil {
+func (l *oneAgent) owns(folder runs.Folder) error {
+	there, err := folder.ReadConfig()
+	if err != nil {
 		return err
 	}
 	if there.Identity != l.identity {
@@ -89,9 +90,9 @@ func (l *oneAgent) chooseCheckpoint(r *runner, limit int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if state == train.Finished {
-		var s Summary
-		if err := r.folder.ReadSummary(&s); err != nil {
+	if state == runs.Finished {
+		s, err := r.folder.ReadSummary()
+		if err != nil {
 			return 0, err
 		}
 		if r.done = s.Round <= limit; r.done {
@@ -149,7 +150,7 @@ func (l *oneAgent) fail(r *runner, err error) {
 }
 
 // resumeHint leaves it to the command that started the agent.
-func (*oneAgent) resumeHint(train.Folder) string { return "" }
+func (*oneAgent) resumeHint(runs.Folder) string { return "" }
 
 func (l *oneAgent) round() int { return l.mixer.Round() }
 

@@ -2,18 +2,18 @@ package experiment
 
 import (
 	"dsbo/report"
-	"dsbo/train"
+	"dsbo/runs"
 )
 
 // page writes report.html and its figures about the runs in some folders, and returns the path of the page.
-func page(dir train.Folder, title string, folders ...train.Folder) (string, error) {
-	var runs []*report.Run
+func page(dir runs.Folder, title string, folders ...runs.Folder) (string, error) {
+	var loaded []*report.Run
 	for _, f := range folders {
 		run, err := report.Load(string(f))
 		if err != nil {
 			return "", err
 		}
-		runs = append(runs, run)
+		loaded = append(loaded, run)
 	}
-	return report.Write(string(dir), runs, report.Options{Title: title})
+	return report.Write(string(dir), loaded, report.Options{Title: title})
 }

@@ -19,12 +19,12 @@ func (j *Job) Parse(f *cli.Flags, args []string, stdout io.Writer) error {
 		return bad("-resume goes on with a run and -force replaces it: want one of them")
 	}
 	if s.Resume {
-		var c Config
 		folder, mode := j.runFolder()
 		if err := folder.Check(mode); err != nil {
 			return err
 		}
-		if err := folder.ReadConfig(&c); err != nil {
+		c, err := folder.ReadConfig()
+		if err != nil {
 			return fmt.Errorf("-resume: %w", err)
 		}
 		for _, a := range [][]string{c.Flags, args} { // what is given now comes last and counts

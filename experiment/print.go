@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"dsbo/internal/cli"
-	"dsbo/train"
+	"dsbo/runs"
 )
 
 // present writes the page about the run, and the table with what it found.
@@ -24,15 +24,15 @@ func (r *runner) present(w io.Writer) error {
 	} else {
 		head += "the lower problem is not convex, so there is no Φ."
 	}
-	return r.summary.Print(w, head, string(r.folder), path)
+	return Print(w, &r.summary, head, string(r.folder), path)
 }
 
 // Print writes a finished run's models and what they cost, after a head, with the paths of its folder and its page;
 // "": there is none.
-func (s Summary) Print(w io.Writer, head, folder, page string) error {
+func Print(w io.Writer, s *runs.Summary, head, folder, page string) error {
 	var b bytes.Buffer
 	b.WriteString(head + "\n\n")
-	if err := s.printModels(&b); err != nil {
+	if err := printModels(&b, s); err != nil {
 		return err
 	}
 	for _, f := range [][2]string{
@@ -53,7 +53,7 @@ func (s Summary) Print(w io.Writer, head, folder, page string) error {
 }
 
 // printModels writes the table of models, and which of them are not to be trusted.
-func (s *Summary) printModels(b *bytes.Buffer) error {
+func printModels(b *bytes.Buffer, s *runs.Summary) error {
 	rows := [][]string{{"model", "Φ", "validation loss", "test loss", "test accuracy"}}
 	for _, m := range s.Models {
 		rows = append(rows, []string{m.Name, Show("%.4f", m.Phi), Show("%.4f", m.ValLoss), Show("%.4f", m.TestLoss), Show("%.4f", m.TestAccuracy)})
@@ -72,7 +72,7 @@ func (s *Summary) printModels(b *bytes.Buffer) error {
 }
 
 // Show writes a number that may not be known.
-func Show(format string, n train.Number) string {
+func Show(format string, n runs.Number) string {
 	if !n.Known() {
 		return "-"
 	}

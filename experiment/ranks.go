@@ -12,7 +12,7 @@ import (
 	"dsbo/internal/cli"
 	"dsbo/network"
 	"dsbo/network/mpi"
-	"dsbo/train"
+	"dsbo/runs"
 )
 
 // ranks is the layout of a job whose agents are dealt to processes that start and stop together and share the run folder.
@@ -42,7 +42,7 @@ func newRanks() (*ranks, error) {
 
 func (l *ranks) leads() bool { return l.rank == 0 }
 
-func (l *ranks) describe(c *Config) { c.Transport, c.Processes = viaMPI, l.size }
+func (l *ranks) describe(c *runs.Config) { c.Transport, c.Processes = viaMPI, l.size }
 
 // join compares what the processes were given, agrees on the folder of the first, and with -resume on the newest checkpoint
 // that all have.
@@ -74,7 +74,7 @@ type greeting struct {
 	Task    string
 	Flags   []string
 	Program network.Program
-	Folder  train.Folder // of the process of agent 0
+	Folder  runs.Folder // of the process of agent 0
 }
 
 // meet takes over the folder of agent 0's process and refuses a process that was given something else, or computes in another way.
@@ -177,7 +177,7 @@ func (*ranks) again(_ context.Context, _ *runner, err error) (bool, error) { ret
 
 func (*ranks) fail(r *runner, err error) { r.team.Fail(err) }
 
-func (*ranks) resumeHint(folder train.Folder) string { return resumeHint(folder) }
+func (*ranks) resumeHint(folder runs.Folder) string { return resumeHint(folder) }
 
 func (*ranks) round() int { return 0 }
 

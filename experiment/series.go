@@ -9,6 +9,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/cli"
+	"dsbo/runs"
 	"dsbo/train"
 )
 
@@ -23,8 +24,8 @@ type Series struct {
 	Parts int
 
 	base     *Job
-	folder   train.Folder
-	mode     train.Mode
+	folder   runs.Folder
+	mode     runs.Mode
 	opened   bool
 	stderr   io.Writer
 	progress *cli.Progress // if Bare
@@ -40,25 +41,10 @@ type Part struct {
 
 // An Outcome is what a part has left in its folder.
 type Outcome struct {
-	Folder  train.Folder
-	Config  Config
-	Summary Summary
-	Records []train.Record
-}
-
-// A seriesConfig is the config.json of a series.
-type seriesConfig struct {
-	Task  string      `json:"task"`
-	Flags []string    `json:"flags"`
-	Build train.Build `json:"build"`
-}
-
-// A seriesSummary is its summary.json.
-type seriesSummary struct {
-	State  string   `json:"state"` // as of a run
-	Error  string   `json:"error,omitempty"`
-	Parts  []string `json:"parts"`
-	Result any      `json:"result,omitempty"`
+	Folder  runs.Folder
+	Config  runs.Config
+	Summary runs.Summary
+	Records []runs.Record
 }
 
 // Open checks the settings that all parts share, and the folder, which is that of base. It is made when
@@ -89,19 +75,19 @@ func (s *Series) open() error {
 		return err
 	}
 	s.opened = true
-	return s.folder.WriteConfig(seriesConfig{s.base.Task, s.base.flags, train.ThisBuild()})
+	return s.folder.WriteConfig(runs.SeriesConfig{Task: s.base.Task, Flags: s.base.flags, Build: runs.ThisBuild()})
 }
 
 // Run runs a part. In a series that is resumed, one that has come to its end is not run again. The outcome is
 // there too if the part diverged, which is an error; not in a bare series, where the state says so.
 func (s *Series) Run(ctx context.Context, p Part) (Outcome, error) {
-	o := Outcome{Folder: train.Folder(filepath.Join(string(s.folder), p.Name))}
+	o := Outcome{Folder: runs.Folder(filepath.Join(string(s.folder), p.Name))}
 	state, err := o.Folder.State()
 	if err != nil {
 		return o, err
 	}
 	var failed error
-	if s.mode != train.Resume || state != train.Finished && (!s.Bare || state != diverged) {
+	if s.mode != runs.Resume || state != runs.Finished && (!s.Bare || state != runs.Diverged) {
 		failed = s.run(ctx, p, o.Folder, state)
 	}
 	if failed != nil && !errors.Is(failed, dsbo.ErrDiverged) {
@@ -119,16 +105,16 @@ func (s *Series) Run(ctx context.Context, p Part) (Outcome, error) {
 	return o, failed
 }
 
-func (s *Series) run(ctx context.Context, p Part, folder train.Folder, state string) error {
+func (s *Series) run(ctx context.Context, p Part, folder runs.Folder, state runs.State) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%w before %s", train.ErrInterrupted, p.Name)
 	}
 	flags := append(append([]string{}, s.base.flags...), p.Flags...)
 	flags = append(flags, "-out="+string(folder), fmt.Sprintf("-quiet=%t", s.base.Settings.Quiet || s.Bare))
 	switch {
-	case s.mode == train.Resume && state != "":
+	case s.mode == runs.Resume && state != runs.Absent:
 		flags = append(flags, "-resume")
-	case s.mode == train.Replace:
+	case s.mode == runs.Replace:
 		flags = append(flags, "-force")
 	}
 	j, err := s.Make(flags)
@@ -140,14 +126,13 @@ func (s *Series) run(ctx context.Context, p Part, folder train.Folder, state str
 }
 
 // load reads what the part has left.
-func (o *Outcome) load() error {
-	if err := o.Folder.ReadConfig(&o.Config); err != nil {
+func (o *Outcome) load() (err error) {
+	if o.Config, err = o.Folder.ReadConfig(); err != nil {
 		return err
 	}
-	if err := o.Folder.ReadSummary(&o.Summary); err != nil {
+	if o.Summary, err = o.Folder.ReadSummary(); err != nil {
 		return err
 	}
-	var err error
 	o.Records, err = o.Folder.Records()
 	return err
 }
@@ -156,7 +141,7 @@ func (o *Outcome) load() error {
 // returns; "" if there is to be none.
 func (s *Series) Close(title string, result any, outcomes []Outcome) (string, error) {
 	var parts []string
-	var folders []train.Folder
+	var folders []runs.Folder
 	for _, o := range outcomes {
 		parts = append(parts, filepath.Base(string(o.Folder)))
 		folders = append(folders, o.Folder)
@@ -169,7 +154,7 @@ func (s *Series) Close(title string, result any, outcomes []Outcome) (string, er
 			return "", err
 		}
 	}
-	return path, s.folder.WriteSummary(seriesSummary{State: train.Finished, Parts: parts, Result: result})
+	return path, s.folder.WriteSummary(runs.SeriesSummary{State: runs.Finished, Parts: parts, Result: result})
 }
 
 // Failed writes that the series ended with an error, if it had begun, and returns that error.
@@ -178,12 +163,12 @@ func (s *Series) Failed(err error) error {
 	if !s.opened {
 		return err
 	}
-	state := stateOf(err)
-	sum := seriesSummary{State: state, Error: cli.OneLine(err), Parts: []string{}}
+	state := runs.StateOf(err)
+	sum := runs.SeriesSummary{State: state, Error: cli.OneLine(err), Parts: []string{}}
 	if w := s.folder.WriteSummary(sum); w != nil {
 		return fmt.Errorf("%w; summary: %w", err, w)
 	}
-	if state == interrupted {
+	if state == runs.Interrupted {
 		return fmt.Errorf("%w; -resume -out %s goes on", err, s.folder)
 	}
 	return err

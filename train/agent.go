@@ -8,6 +8,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/vec"
+	"dsbo/runs"
 )
 
 // An agent is one agent's loop: it steps its algorithm, counts and times what that costs, and watches
@@ -21,7 +22,7 @@ type agent struct {
 	mixer   meteredMixer
 	maxNorm float64
 	k       int           // iterations done
-	before  Usage         // spent before a resume
+	before  runs.Usage    // spent before a resume
 	last    time.Duration // of the last step, waiting for neighbours included
 	total   time.Duration
 }
@@ -106,14 +107,15 @@ func (a *agent) state() []dsbo.Named {
 }
 
 // usage returns what the agent has spent since iteration 0, also in the run that it resumes.
-func (a *agent) usage() Usage {
+func (a *agent) usage() runs.Usage {
 	u := a.before
-	u.Add(Usage{
+	oracle, mix := a.oracle.busy.Seconds(), a.mixer.busy.Seconds()
+	u.Add(runs.Usage{
 		Calls: a.oracle.calls, Sent: a.mixer.sent,
-		OracleSeconds: a.oracle.busy.Seconds(), MixSeconds: a.mixer.busy.Seconds(), StepSeconds: a.total.Seconds(),
+		Times: runs.Times{OracleSeconds: oracle, MixSeconds: mix, AlgebraSeconds: a.total.Seconds() - oracle - mix},
 	})
 	return u
 }
 
 // resume makes the agent stand after k iterations that cost u; the state is set apart.
-func (a *agent) resume(k int, u Usage) { a.k, a.before = k, u }
+func (a *agent) resume(k int, u runs.Usage) { a.k, a.before = k, u }

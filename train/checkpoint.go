@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"dsbo"
+	"dsbo/runs"
 )
 
 // A checkpoint file is
@@ -35,7 +36,7 @@ type checkpointHead struct {
 	Seconds       float64         `json:"seconds"`        // of the clock, in iterations
 	MetricsBytes  int64           `json:"metrics_bytes"`  // of metrics.jsonl that belong to the run so far
 	MetricsSHA256 []byte          `json:"metrics_sha256"`
-	Usage         []Usage         `json:"usage"`               // by agent
+	Usage         []runs.Usage    `json:"usage"`               // by agent
 	Curvature     []float64       `json:"curvature,omitempty"` // of all agents, as Config has it
 	Arrays        []arrayHead     `json:"arrays"`
 }
@@ -48,7 +49,7 @@ type arrayHead struct {
 
 const (
 	checkpointMagic  = "DSBOCKPT"
-	checkpointFormat = 1
+	checkpointFormat = 2
 	checkpointPrefix = len(checkpointMagic) + 8
 )
 

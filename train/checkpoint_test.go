@@ -9,10 +9,11 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/runs"
 )
 
 func sample() *checkpoint {
-	c := &checkpoint{checkpointHead: checkpointHead{Config: []byte(`{"a":1}`), Iteration: 7, Usage: make([]Usage, 2)}}
+	c := &checkpoint{checkpointHead: checkpointHead{Config: []byte(`{"a":1}`), Iteration: 7, Usage: make([]runs.Usage, 2)}}
 	c.add(0, []dsbo.Named{{Name: "x", Value: []float64{1, math.Copysign(0, -1), math.SmallestNonzeroFloat64}}, {Name: "y", Value: nil}})
 	c.add(1, []dsbo.Named{{Name: "x", Value: make([]float64, 5000)}})
 	return c
@@ -68,18 +69,18 @@ func TestCheckpointErrors(t *testing.T) {
 	for _, c := range []struct{ want, head, rest string }{
 		{"its head", `{`, ""},
 		{"format 0", `{}`, ""},
-		{"iteration -1", `{"format":1,"iteration":-1}`, ""},
-		{"bytes are left", `{"format":1,"arrays":[{"name":"x","len":2}]}`, "12345678"},
-		{"bytes are left", `{"format":1,"arrays":[{"name":"x","len":-2}]}`, "12345678"},
-		{"bytes are left", `{"format":1,"arrays":[{"name":"x","len":4611686018427387904}]}`, "12345678"},
-		{"8 bytes too many", `{"format":1,"arrays":[]}`, "12345678"},
+		{"iteration -1", `{"format":2,"iteration":-1}`, ""},
+		{"bytes are left", `{"format":2,"arrays":[{"name":"x","len":2}]}`, "12345678"},
+		{"bytes are left", `{"format":2,"arrays":[{"name":"x","len":-2}]}`, "12345678"},
+		{"bytes are left", `{"format":2,"arrays":[{"name":"x","len":4611686018427387904}]}`, "12345678"},
+		{"8 bytes too many", `{"format":2,"arrays":[]}`, "12345678"},
 	} {
 		_, err := parseCheckpoint(seal(c.head, []byte(c.rest)))
 		if !errors.Is(err, errCorrupt) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.head, err, c.want)
 		}
 	}
-	long := seal(`{"format":1}`, nil)
+	long := seal(`{"format":2}`, nil)
 	long[len(checkpointMagic)] = 200
 	sum := sha256.Sum256(long[:len(long)-32])
 	copy(long[len(long)-32:], sum[:])
@@ -94,8 +95,8 @@ func FuzzParseCheckpoint(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(b.Bytes())
-	f.Add(seal(`{"format":1,"arrays":[{"name":"x","len":2}]}`, make([]byte, 16)))
-	f.Add(seal(`{"format":1,"arrays":[{"name":"x","len":-1}]}`, nil))
+	f.Add(seal(`{"format":2,"arrays":[{"name":"x","len":2}]}`, make([]byte, 16)))
+	f.Add(seal(`{"format":2,"arrays":[{"name":"x","len":-1}]}`, nil))
 	f.Add([]byte(checkpointMagic))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		// The hash would keep all but whole files from what comes after it: it is made right here.

@@ -16,6 +16,7 @@ import (
 	"dsbo"
 	"dsbo/network"
 	"dsbo/network/grpc"
+	"dsbo/runs"
 	"dsbo/train"
 )
 
@@ -49,7 +50,7 @@ func machines(t *testing.T, c train.Config) []*machine {
 
 // newest returns the newest point that is not after an exchange, nil for the start.
 func (m *machine) newest(limit int) (at *train.Point, round int, err error) {
-	points, _, err := train.Folder(m.config.Dir).Points([]int{m.network.Agent})
+	points, _, err := train.Points(runs.Folder(m.config.Dir), []int{m.network.Agent})
 	for k, p := range points {
 		if p.Round <= limit {
 			return &points[k], p.Round, err

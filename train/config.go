@@ -14,6 +14,7 @@ import (
 	"dsbo/internal/kernel"
 	"dsbo/internal/vec"
 	"dsbo/network"
+	"dsbo/runs"
 )
 
 // Config says what to run. Zero means the default that the field states.
@@ -45,8 +46,8 @@ type Config struct {
 	// DenseLimit bounds the bytes of the matrices of methods that need some, all agents of this process together; 0: 4 GiB.
 	DenseLimit int64
 
-	OnIteration func(done int) // called after each iteration, by one goroutine at a time
-	OnRecord    func(Record)   // called after each evaluation
+	OnIteration func(done int)    // called after each iteration, by one goroutine at a time
+	OnRecord    func(runs.Record) // called after each evaluation
 	// OnCheckpoint is called after each checkpoint with its iteration.
 	OnCheckpoint func(iteration int)
 

@@ -8,6 +8,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/vec"
+	"dsbo/runs"
 )
 
 // An evaluator makes records. It remembers where its exact solves ended.
@@ -44,7 +45,7 @@ func newEvaluator(c *Config, g group) (*evaluator, error) {
 
 // at evaluates the agents as they stand, of which those of other processes are nil. After an error the next evaluation begins
 // where this one did: it is repeated to the bit when a run that was interrupted in it goes on.
-func (e *evaluator) at(ctx context.Context, agents []*agent) (Record, error) {
+func (e *evaluator) at(ctx context.Context, agents []*agent) (runs.Record, error) {
 	var before [][]float64
 	for _, s := range e.state() {
 		before = append(before, slices.Clone(s.Value))
@@ -58,19 +59,19 @@ func (e *evaluator) at(ctx context.Context, agents []*agent) (Record, error) {
 	return r, err
 }
 
-func (e *evaluator) evaluate(ctx context.Context, agents []*agent) (Record, error) {
+func (e *evaluator) evaluate(ctx context.Context, agents []*agent) (runs.Record, error) {
 	began := time.Now()
 	one := agents[e.local[0]]
-	r := Record{Iteration: one.k, PeakRSSMiB: PeakRSS(), ConsensusZ: unknown}
+	r := runs.Record{Iteration: one.k, PeakRSSMiB: PeakRSS(), ConsensusZ: runs.Unknown()}
 	parts := []struct {
-		into *Number
+		into *runs.Number
 		mean []float64
 		of   func(*agent) []float64
 	}{
 		{&r.ConsensusX, e.x, (*agent).x},
 		{&r.ConsensusY, e.y, (*agent).y},
 		{&r.ConsensusZ, make([]float64, len(e.y)), (*agent).z},
-		{new(Number), e.u, (*agent).u},
+		{new(runs.Number), e.u, (*agent).u},
 	}
 	for _, part := range parts {
 		if part.of(one) == nil {
@@ -95,63 +96,60 @@ func (e *evaluator) evaluate(ctx context.Context, agents []*agent) (Record, erro
 }
 
 // spread sets mean to the average of a variable over the agents and returns (1/n) Σ ‖v_i − mean‖².
-func (g group) spread(ctx context.Context, mean []float64, agents []*agent, of func(*agent) []float64) (Number, error) {
+func (g group) spread(ctx context.Context, mean []float64, agents []*agent, of func(*agent) []float64) (runs.Number, error) {
 	rows := g.rows(len(mean), func(i int) []float64 { return of(agents[i]) })
 	if err := g.gather(ctx, rows); err != nil {
-		return unknown, err
+		return runs.Unknown(), err
 	}
 	vec.Mean(mean, rows...)
 	sum := 0.0
 	for _, r := range rows {
 		sum += vec.Dist2(r, mean)
 	}
-	return Number(sum / float64(len(rows))), nil
+	return runs.Number(sum / float64(len(rows))), nil
 }
 
-func (e *evaluator) usage(ctx context.Context, r *Record, agents []*agent) error {
+func (e *evaluator) usage(ctx context.Context, r *runs.Record, agents []*agent) error {
 	all, err := e.spent(ctx, agents)
 	if err != nil {
 		return err
 	}
-	var u Usage
+	var u runs.Usage
 	for _, a := range all {
 		u.Add(a)
 	}
-	r.UpperGrad, r.LowerGrad, r.HVP, r.JVP = u.Calls.UpperGrad, u.Calls.LowerGrad, u.Calls.HVP, u.Calls.JVP
-	r.Hessian, r.Jacobian = u.Calls.Hessian, u.Calls.Jacobian
-	r.Messages, r.Floats, r.Bytes = u.Sent.Messages, u.Sent.Floats, u.Sent.Bytes
-	r.OracleSeconds, r.MixSeconds, r.AlgebraSeconds = u.OracleSeconds, u.MixSeconds, u.AlgebraSeconds()
+	r.Calls, r.Sent, r.Times = u.Calls, u.Sent, u.Times
 	return nil
 }
 
 // spent returns what each agent has spent. Where agents may come back, times stay where they were taken.
-func (g group) spent(ctx context.Context, agents []*agent) ([]Usage, error) {
-	all := make([]Usage, g.n)
-	rows := g.rows(usageLen, func(i int) []float64 {
-		return g.shared(agents[i].usage()).pack()
+func (g group) spent(ctx context.Context, agents []*agent) ([]runs.Usage, error) {
+	all := make([]runs.Usage, g.n)
+	rows := g.rows(runs.UsageLen, func(i int) []float64 {
+		return g.shared(agents[i].usage()).Pack()
 	})
 	if err := g.gather(ctx, rows); err != nil {
 		return nil, err
 	}
 	for i, row := range rows {
-		if all[i] = unpackUsage(row); agents[i] != nil {
+		if all[i] = runs.UnpackUsage(row); agents[i] != nil {
 			all[i] = agents[i].usage()
 		}
 	}
 	return all, nil
 }
 
-func (e *evaluator) scores(ctx context.Context, r *Record) error {
+func (e *evaluator) scores(ctx context.Context, r *runs.Record) error {
 	s, err := e.problem.Scores(ctx, e.y)
-	r.TrainLoss, r.TrainAccuracy = Number(s.Train.Loss), Number(s.Train.Accuracy)
-	r.ValLoss, r.ValAccuracy = Number(s.Val.Loss), Number(s.Val.Accuracy)
-	r.TestLoss, r.TestAccuracy = Number(s.Test.Loss), Number(s.Test.Accuracy)
+	r.TrainLoss, r.TrainAccuracy = runs.Number(s.Train.Loss), runs.Number(s.Train.Accuracy)
+	r.ValLoss, r.ValAccuracy = runs.Number(s.Val.Loss), runs.Number(s.Val.Accuracy)
+	r.TestLoss, r.TestAccuracy = runs.Number(s.Test.Loss), runs.Number(s.Test.Accuracy)
 	return err
 }
 
 // solutions adds the exact values. Those of a personalized problem are averages over the agents'.
-func (e *evaluator) solutions(ctx context.Context, r *Record, agents []*agent) error {
-	r.Phi, r.GradNorm, r.HypergradientError, r.LowerError, r.LowerResidual = unknown, unknown, unknown, unknown, unknown
+func (e *evaluator) solutions(ctx context.Context, r *runs.Record, agents []*agent) error {
+	r.Phi, r.GradNorm, r.HypergradientError, r.LowerError, r.LowerResidual = runs.Unknown(), runs.Unknown(), runs.Unknown(), runs.Unknown(), runs.Unknown()
 	var rows [][]float64
 	switch {
 	case e.shared != nil:
@@ -181,10 +179,10 @@ func (e *evaluator) solutions(ctx context.Context, r *Record, agents []*agent) e
 		vec.Axpy(grad, 1/n, row[4:])
 	}
 	norm := vec.Norm(grad)
-	r.Phi, r.GradNorm, r.LowerResidual = Number(phi), Number(norm), Number(residual)
-	r.LowerError = Number(math.Sqrt(off / size))
+	r.Phi, r.GradNorm, r.LowerResidual = runs.Number(phi), runs.Number(norm), runs.Number(residual)
+	r.LowerError = runs.Number(math.Sqrt(off / size))
 	if agents[e.local[0]].u() != nil && r.Iteration > 0 {
-		r.HypergradientError = Number(math.Sqrt(vec.Dist2(e.u, grad)) / norm)
+		r.HypergradientError = runs.Number(math.Sqrt(vec.Dist2(e.u, grad)) / norm)
 	}
 	return nil
 }

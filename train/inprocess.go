@@ -7,6 +7,7 @@ import (
 
 	"dsbo"
 	"dsbo/network"
+	"dsbo/runs"
 )
 
 // inProcess is the layout of a run whose agents are all in this process: nobody else needs to know anything, and the run has
@@ -17,7 +18,7 @@ func (inProcess) gather(ctx context.Context, _ [][]float64) error { return ctx.E
 
 func (inProcess) round() int { return 0 }
 
-func (inProcess) shared(u Usage) Usage { return u }
+func (inProcess) shared(u runs.Usage) runs.Usage { return u }
 
 func (inProcess) collectiveContext(ctx context.Context) context.Context { return ctx }
 
@@ -53,9 +54,9 @@ func (inProcess) curvature(ctx context.Context, p Problem, x, y []float64) []flo
 
 func (inProcess) writesMetrics() bool { return true }
 
-func (inProcess) checkpointPath(f Folder, _ int) string { return f.path(checkpointFile) }
+func (inProcess) checkpointPath(f runs.Folder, _ int) string { return f.CheckpointPath() }
 
-func (l inProcess) readCheckpoint(f Folder, _ *Point) ([]byte, string, error) {
+func (l inProcess) readCheckpoint(f runs.Folder, _ *Point) ([]byte, string, error) {
 	path := l.checkpointPath(f, 0)
 	data, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -64,6 +65,6 @@ func (l inProcess) readCheckpoint(f Folder, _ *Point) ([]byte, string, error) {
 	return data, path, err
 }
 
-func (inProcess) removeAfter(Folder, int) error { return nil }
+func (inProcess) removeAfter(runs.Folder, int) error { return nil }
 
-func (inProcess) prune(Folder) error { return nil }
+func (inProcess) prune(runs.Folder) error { return nil }

@@ -5,6 +5,7 @@ import (
 
 	"dsbo"
 	"dsbo/network"
+	"dsbo/runs"
 )
 
 // A layout is all of a run that depends on where its agents are: all in this process ([inProcess]), dealt to ranks that
@@ -17,7 +18,7 @@ type layout interface {
 	// round returns the number of the next exchange, which a checkpoint keeps; 0 where exchanges have none.
 	round() int
 	// shared returns the part of an agent's usage that the other processes are told.
-	shared(u Usage) Usage
+	shared(u runs.Usage) runs.Usage
 	// collectiveContext returns the context of what all processes do together.
 	collectiveContext(ctx context.Context) context.Context
 	// stepContext returns the context of the agents' iterations. ctx ends when the run is interrupted.
@@ -36,13 +37,13 @@ type layout interface {
 	// writesMetrics reports whether this process writes metrics.jsonl.
 	writesMetrics() bool
 	// checkpointPath returns the path of the checkpoint after an iteration, in a run folder.
-	checkpointPath(f Folder, iteration int) string
+	checkpointPath(f runs.Folder, iteration int) string
 	// readCheckpoint returns the checkpoint to resume from and its path; nil if there is none yet. from is that of Config.
-	readCheckpoint(f Folder, from *Point) (data []byte, path string, err error)
+	readCheckpoint(f runs.Folder, from *Point) (data []byte, path string, err error)
 	// removeAfter removes checkpoints of later iterations (-1: all), whose metrics are about to be cut off.
-	removeAfter(f Folder, iteration int) error
+	removeAfter(f runs.Folder, iteration int) error
 	// prune removes the checkpoints that are no longer needed.
-	prune(f Folder) error
+	prune(f runs.Folder) error
 }
 
 // newLayout returns the layout of n agents of which a team says which are here; nil: all.

@@ -14,6 +14,7 @@ import (
 	"dsbo/data"
 	"dsbo/models"
 	"dsbo/network"
+	"dsbo/runs"
 	"dsbo/train"
 )
 
@@ -120,7 +121,7 @@ func TestModelRun(t *testing.T) {
 		W: ring.W, Method: "madsbo", K: 30, EvalEvery: 30, Tol: 1e-10,
 		Params: algo.Params{Alpha: algo.Constant(0.5), Beta: algo.Constant(0.3), Gamma: algo.Constant(0.3)},
 	}
-	var phi [2]train.Number
+	var phi [2]runs.Number
 	for i, single := range []bool{false, true} {
 		if c.Problem, err = train.NewProblem(task(t), models.Softmax{Features: features, Classes: classes}, models.Config{Seed: 3, Batch: 9, Float32: single}); err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"dsbo"
 	"dsbo/network"
+	"dsbo/runs"
 )
 
 // ranks is the layout of a run whose agents are dealt to processes that start and stop together, as those of an MPI job: they
@@ -20,7 +21,7 @@ func (l ranks) gather(ctx context.Context, rows [][]float64) error { return l.te
 
 func (ranks) round() int { return 0 }
 
-func (ranks) shared(u Usage) Usage { return u }
+func (ranks) shared(u runs.Usage) runs.Usage { return u }
 
 // collectiveContext does not end: no process leaves before the others know.
 func (ranks) collectiveContext(ctx context.Context) context.Context {
@@ -74,24 +75,26 @@ func (ranks) curvature(context.Context, Problem, []float64, []float64) []float64
 
 func (l ranks) writesMetrics() bool { return l.local[0] == 0 }
 
-func (l ranks) checkpointPath(f Folder, iteration int) string {
-	return f.pointPath(l.local, iteration)
+func (l ranks) checkpointPath(f runs.Folder, iteration int) string {
+	return f.AgentCheckpointPath(l.local, iteration)
 }
 
-func (l ranks) readCheckpoint(f Folder, from *Point) ([]byte, string, error) {
+func (l ranks) readCheckpoint(f runs.Folder, from *Point) ([]byte, string, error) {
 	return readPoint(f, l.local, from)
 }
 
-func (l ranks) removeAfter(f Folder, iteration int) error { return f.forget(l.local, iteration) }
+func (l ranks) removeAfter(f runs.Folder, iteration int) error {
+	return f.RemoveCheckpointsAfter(l.local, iteration)
+}
 
-func (l ranks) prune(f Folder) error { return f.prune(l.local) }
+func (l ranks) prune(f runs.Folder) error { return f.RemoveOldCheckpoints(l.local) }
 
 // readPoint returns the checkpoint of some agents at a point; nil without one.
-func readPoint(f Folder, agents []int, from *Point) ([]byte, string, error) {
+func readPoint(f runs.Folder, agents []int, from *Point) ([]byte, string, error) {
 	if from == nil {
 		return nil, "", nil
 	}
-	path := f.pointPath(agents, from.Iteration)
+	path := f.AgentCheckpointPath(agents, from.Iteration)
 	data, err := os.ReadFile(path)
 	return data, path, err
 }

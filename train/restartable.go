@@ -7,6 +7,7 @@ import (
 
 	"dsbo"
 	"dsbo/network"
+	"dsbo/runs"
 )
 
 // restartable is the layout of a run in which each process has one agent, which may be lost and come back while the others
@@ -24,7 +25,10 @@ func (l restartable) gather(ctx context.Context, rows [][]float64) error {
 func (l restartable) round() int { return l.mixer.Round() }
 
 // shared leaves out the times: they are others when the agent comes back.
-func (restartable) shared(u Usage) Usage { return u.timeless() }
+func (restartable) shared(u runs.Usage) runs.Usage {
+	u.Times = runs.Times{}
+	return u
+}
 
 func (restartable) collectiveContext(ctx context.Context) context.Context { return ctx }
 
@@ -61,14 +65,16 @@ func (restartable) curvature(context.Context, Problem, []float64, []float64) []f
 
 func (restartable) writesMetrics() bool { return true }
 
-func (l restartable) checkpointPath(f Folder, iteration int) string {
-	return f.pointPath(l.local, iteration)
+func (l restartable) checkpointPath(f runs.Folder, iteration int) string {
+	return f.AgentCheckpointPath(l.local, iteration)
 }
 
-func (l restartable) readCheckpoint(f Folder, from *Point) ([]byte, string, error) {
+func (l restartable) readCheckpoint(f runs.Folder, from *Point) ([]byte, string, error) {
 	return readPoint(f, l.local, from)
 }
 
-func (l restartable) removeAfter(f Folder, iteration int) error { return f.forget(l.local, iteration) }
+func (l restartable) removeAfter(f runs.Folder, iteration int) error {
+	return f.RemoveCheckpointsAfter(l.local, iteration)
+}
 
-func (l restartable) prune(f Folder) error { return f.prune(l.local) }
+func (l restartable) prune(f runs.Folder) error { return f.RemoveOldCheckpoints(l.local) }

@@ -1,16 +1,12 @@
 package train
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"dsbo"
 	"dsbo/internal/atomicfile"
+	"dsbo/runs"
 )
 
 // open begins the run's files: anew, or where the checkpoint stands.
@@ -29,16 +25,16 @@ func (r *runner) open() (err error) {
 		after = c.Iteration
 		err = r.resume(c)
 	} else if r.writesMetrics() {
-		r.metrics, err = createMetrics(r.path(metricsFile))
+		r.metrics, err = runs.Folder(r.Dir).CreateMetrics()
 	}
 	if err != nil {
 		return err
 	}
-	if err = r.removeAfter(Folder(r.Dir), after); err == nil {
-		err = r.metrics.cut()
+	if err = r.removeAfter(runs.Folder(r.Dir), after); err == nil {
+		err = r.metrics.Cut()
 	}
 	if err != nil {
-		return errors.Join(err, r.metrics.close())
+		return errors.Join(err, r.metrics.Close())
 	}
 	return nil
 }
@@ -50,7 +46,7 @@ func (c *Config) readCheckpoint() (*checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, path, err := g.readCheckpoint(Folder(c.Dir), c.From)
+	data, path, err := g.readCheckpoint(runs.Folder(c.Dir), c.From)
 	if data == nil || err != nil {
 		return nil, err
 	}
@@ -62,16 +58,16 @@ func (c *Config) readCheckpoint() (*checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	if diff := differences(found.Config, here); diff != "" {
-		return nil, fmt.Errorf("%w: %s is of a run with other settings: %s", dsbo.ErrConfig, path, diff)
+	if diff, err := runs.Diff(found.Config, here); err != nil {
+		return nil, err
+	} else if len(diff) > 0 {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s is of a run with other settings: %v", path, diff)
 	}
 	if len(found.Usage) != len(g.local) || found.Iteration > c.K {
 		return nil, fmt.Errorf("%s: %w", path, corrupt("%d agents after %d iterations", len(found.Usage), found.Iteration))
 	}
 	return found, nil
 }
-
-func (c *Config) path(name string) string { return filepath.Join(c.Dir, name) }
 
 // save writes the checkpoint.
 func (r *runner) save() error {
@@ -85,30 +81,27 @@ func (r *runner) save() error {
 	c := checkpoint{checkpointHead: checkpointHead{
 		Config: config, Iteration: r.done, Evaluated: r.evaluated, Round: r.round, Seconds: r.seconds, Curvature: r.Curvature,
 	}}
-	if r.metrics != nil {
-		if err := r.metrics.sync(); err != nil {
-			return err
-		}
-		c.MetricsBytes, c.MetricsSHA256 = r.metrics.size, r.metrics.sum.Sum(nil)
+	if c.MetricsBytes, c.MetricsSHA256, err = r.metrics.Sync(); err != nil {
+		return err
 	}
 	for _, i := range r.local {
 		c.Usage = append(c.Usage, r.agents[i].usage())
 		c.add(i, r.agents[i].state())
 	}
 	c.add(-1, r.eval.state())
-	path := r.checkpointPath(Folder(r.Dir), r.done)
+	path := r.checkpointPath(runs.Folder(r.Dir), r.done)
 	if err := atomicfile.Write(path, c.writeTo); err != nil {
 		return err
 	}
 	if r.OnCheckpoint != nil {
 		r.OnCheckpoint(r.done)
 	}
-	return r.prune(Folder(r.Dir))
+	return r.prune(runs.Folder(r.Dir))
 }
 
 // resume makes the run stand where the checkpoint was written.
 func (r *runner) resume(c *checkpoint) (err error) {
-	path := r.checkpointPath(Folder(r.Dir), c.Iteration)
+	path := r.checkpointPath(runs.Folder(r.Dir), c.Iteration)
 	for k, i := range r.local {
 		if err := c.take(i, r.agents[i].state()); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
@@ -122,44 +115,6 @@ func (r *runner) resume(c *checkpoint) (err error) {
 	if !r.writesMetrics() {
 		return nil
 	}
-	r.metrics, r.records, err = reopenMetrics(r.path(metricsFile), c.MetricsBytes, c.MetricsSHA256)
+	r.metrics, r.records, err = runs.Folder(r.Dir).ReopenMetrics(c.MetricsBytes, c.MetricsSHA256)
 	return err
-}
-
-// differences names the settings in which two configurations differ, "" if they do not.
-func differences(there, here json.RawMessage) string {
-	a, b := map[string]string{}, map[string]string{}
-	flatten(a, "", there)
-	flatten(b, "", here)
-	for k := range b {
-		if _, ok := a[k]; !ok {
-			a[k] = "unset"
-		}
-	}
-	var diff []string
-	for _, k := range slices.Sorted(maps.Keys(a)) {
-		now, ok := b[k]
-		if !ok {
-			now = "unset"
-		}
-		if a[k] != now {
-			diff = append(diff, fmt.Sprintf("%s is %s there and %s here", k, a[k], now))
-		}
-	}
-	return strings.Join(diff, ", ")
-}
-
-// flatten lists the values of a JSON object by the path to them.
-func flatten(into map[string]string, path string, value json.RawMessage) {
-	var object map[string]json.RawMessage
-	if json.Unmarshal(value, &object) != nil || object == nil {
-		into[path] = string(value)
-		return
-	}
-	for k, v := range object {
-		if path != "" {
-			k = path + "." + k
-		}
-		flatten(into, k, v)
-	}
 }

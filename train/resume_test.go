@@ -2,7 +2,6 @@ package train_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -14,18 +13,19 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
+	"dsbo/runs"
 	"dsbo/train"
 )
 
 // records reads what a run has written.
-func records(t *testing.T, dir string) []train.Record {
+func records(t *testing.T, dir string) []runs.Record {
 	t.Helper()
 	f, err := os.Open(filepath.Join(dir, "metrics.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	r, err := train.ReadRecords("metrics.jsonl", f)
+	r, _, err := runs.ReadRecords("metrics.jsonl", f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,15 +135,15 @@ func TestResumeRefuses(t *testing.T) {
 		config     bool
 		change     func(c *train.Config, checkpoint, metrics string)
 	}{
-		{"another step", "params.beta is 0.1 there and 0.2 here", true, func(c *train.Config, _, _ string) { c.Params.Beta = algo.Constant(0.2) }},
-		{"another seed", "settings.seed is 1 there and 2 here", true, func(c *train.Config, _, _ string) {
+		{"another step", "-beta is 0.1 there, 0.2 here", true, func(c *train.Config, _, _ string) { c.Params.Beta = algo.Constant(0.2) }},
+		{"another seed", "-seed is 1 there, 2 here", true, func(c *train.Config, _, _ string) {
 			c.Settings = map[string]any{"seed": 2, "data": map[string]any{"agents": 5}}
 		}},
-		{"a setting more", "settings.noise is unset there and 3 here", true, func(c *train.Config, _, _ string) {
+		{"a setting more", "noise is unset there, 3 here", true, func(c *train.Config, _, _ string) {
 			c.Settings = map[string]any{"seed": 1, "data": map[string]any{"agents": 5}, "noise": 3}
 		}},
-		{"another length", "iterations is 40 there and 50 here", true, func(c *train.Config, _, _ string) { c.K = 50 }},
-		{"another method", `method is "madsbo" there and "dsoba" here`, true, func(c *train.Config, _, _ string) { c.Method = "dsoba" }},
+		{"another length", "-K is 40 there, 50 here", true, func(c *train.Config, _, _ string) { c.K = 50 }},
+		{"another method", `-algorithm is madsbo there, dsoba here`, true, func(c *train.Config, _, _ string) { c.Method = "dsoba" }},
 		{"a flipped bit", "SHA-256", false, func(_ *train.Config, checkpoint, _ string) {
 			edit(t, checkpoint, func(b []byte) []byte { b[len(b)/2] ^= 4; return b })
 		}},
@@ -211,38 +211,12 @@ func TestDivergenceKeepsTheCheckpoint(t *testing.T) {
 	}
 }
 
-func TestReadRecords(t *testing.T) {
-	var want []train.Record
-	var text strings.Builder
-	for i := range 3 {
-		r := train.Record{Iteration: i, Phi: train.Number(float64(i) / 3)}
-		line, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want = append(want, r)
-		text.Write(append(line, '\n'))
-	}
-	got, err := train.ReadRecords("m", strings.NewReader(text.String()+"\n"+`{"iteration": 3`))
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("%v, difference:\n%s", err, diff)
-	}
-	_, err = train.ReadRecords("m", strings.NewReader(text.String()+"{]\n"))
-	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "m: line 4") {
-		t.Errorf("%v, want line 4 named", err)
-	}
-	got, err = train.ReadRecords("m", strings.NewReader(`{"phi":null}`+"\n"))
-	if err != nil || got[0].Phi.Known() {
-		t.Errorf("%v, %v: want an unknown number", got, err)
-	}
-}
-
 // TestTwoRunsInOneFolder: the second does not touch what the first writes.
 func TestTwoRunsInOneFolder(t *testing.T) {
 	c, _ := config(t)
 	c.Dir = t.TempDir()
 	second := c
-	c.OnRecord = func(train.Record) {
+	c.OnRecord = func(runs.Record) {
 		if runtime.GOOS == "windows" || t.Failed() {
 			return
 		}

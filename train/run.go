@@ -11,6 +11,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/network"
+	"dsbo/runs"
 )
 
 // ErrInterrupted is what [Run] returns when its context ends: the state after a whole iteration is in
@@ -24,18 +25,18 @@ func (interruption) Is(target error) bool { return target == context.Canceled }
 
 // A Result is what a run leaves behind.
 type Result struct {
-	Records        []Record  // from iteration 0 on, those before a resume included
-	X, Y           []float64 // x̄ and ȳ; of a run over several processes nil before its end, as is Usage
-	Iterations     int       // done
-	Seconds        float64   // of the clock, in iterations
-	MsPerIteration Number    // median over the iterations of this process
-	Usage          []Usage   // by agent
+	Records        []runs.Record // from iteration 0 on, those before a resume included
+	X, Y           []float64     // x̄ and ȳ; of a run over several processes nil before its end, as is Usage
+	Iterations     int           // done
+	Seconds        float64       // of the clock, in iterations
+	MsPerIteration runs.Number   // median over the iterations of this process
+	Usage          []runs.Usage  // by agent
 }
 
 // Last returns the newest record, the zero one if there is none.
-func (r *Result) Last() Record {
+func (r *Result) Last() runs.Record {
 	if len(r.Records) == 0 {
-		return Record{}
+		return runs.Record{}
 	}
 	return r.Records[len(r.Records)-1]
 }
@@ -62,7 +63,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	err = r.loop(ctx)
-	if e := r.metrics.close(); err == nil {
+	if e := r.metrics.Close(); err == nil {
 		err = e
 	}
 	return &r.result, err
@@ -76,13 +77,13 @@ type runner struct {
 	close    func()
 	agents   []*agent // nil for those of other processes
 	eval     *evaluator
-	metrics  *metrics
+	metrics  *runs.Metrics
 	result   Result
 
 	done      int // iterations
 	evaluated int // the iteration of the newest record; -1: none
 	round     int // the next exchange, when the agents last stood still
-	records   []Record
+	records   []runs.Record
 	seconds   float64
 	times     []time.Duration // of the first agent's iterations
 	recent    int             // times before the newest record
@@ -168,7 +169,7 @@ func (r *runner) evaluate(ctx context.Context) error {
 	rec.Seconds, rec.MsPerIteration = r.seconds, median(r.times[r.recent:])
 	r.recent = len(r.times)
 	r.records, r.evaluated = append(r.records, rec), r.done
-	if err := r.metrics.write(rec); err != nil {
+	if err := r.metrics.Write(rec); err != nil {
 		return err
 	}
 	r.mark()
@@ -312,10 +313,10 @@ func (r *runner) conclude(ctx context.Context) (err error) {
 }
 
 // median returns the median in milliseconds, not known for none.
-func median(times []time.Duration) Number {
+func median(times []time.Duration) runs.Number {
 	if len(times) == 0 {
-		return unknown
+		return runs.Unknown()
 	}
 	s := slices.Sorted(slices.Values(times))
-	return Number((s[(len(s)-1)/2] + s[len(s)/2]).Seconds() * 500)
+	return runs.Number((s[(len(s)-1)/2] + s[len(s)/2]).Seconds() * 500)
 }

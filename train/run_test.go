@@ -16,6 +16,7 @@ import (
 	"dsbo/algo/algotest"
 	"dsbo/internal/vec"
 	"dsbo/network"
+	"dsbo/runs"
 	"dsbo/train"
 )
 
@@ -113,7 +114,7 @@ func sameRun(t *testing.T, want, got *train.Result) {
 	}
 }
 
-var nanEqual = cmp.Comparer(func(a, b train.Number) bool {
+var nanEqual = cmp.Comparer(func(a, b runs.Number) bool {
 	return math.Float64bits(float64(a)) == math.Float64bits(float64(b)) || a != a && b != b
 })
 

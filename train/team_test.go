@@ -15,6 +15,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/network"
+	"dsbo/runs"
 	"dsbo/train"
 )
 
@@ -169,7 +170,7 @@ func TestPartsStopTogether(t *testing.T) {
 		}
 	}
 	results, errs = together(parts(t, c, locals...), func(k int, c train.Config) (*train.Result, error) {
-		points, damaged, err := train.Folder(c.Dir).Points(locals[k])
+		points, damaged, err := train.Points(runs.Folder(c.Dir), locals[k])
 		if err != nil || len(damaged) != 0 || len(points) != 3 || points[0].Iteration != 15 || points[2].Iteration != 6 {
 			return nil, fmt.Errorf("points %+v, %v, %w: want those of iterations 15, 12 and 6", points, damaged, err)
 		}
@@ -185,7 +186,7 @@ func TestPartsStopTogether(t *testing.T) {
 // TestPartsStopBetween: a process that is interrupted between two iterations takes the others with it all the same.
 func TestPartsStopBetween(t *testing.T) {
 	for name, at := range map[string]func(c *train.Config, stop func()){
-		"evaluation": func(c *train.Config, stop func()) { c.OnRecord = func(train.Record) { stop() } },
+		"evaluation": func(c *train.Config, stop func()) { c.OnRecord = func(runs.Record) { stop() } },
 		"checkpoint": func(c *train.Config, stop func()) { c.OnCheckpoint = func(int) { stop() } },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -291,7 +292,7 @@ func TestPointsAhead(t *testing.T) {
 		t.Errorf("%s is still there", half)
 	}
 	results, errs := together(parts(t, c, locals...), func(k int, c train.Config) (*train.Result, error) {
-		points, _, err := train.Folder(c.Dir).Points(locals[k])
+		points, _, err := train.Points(runs.Folder(c.Dir), locals[k])
 		if err != nil || len(points) != 2 || points[0].Iteration != 31 {
 			return nil, fmt.Errorf("points %+v, %w: want those of iterations 31 and 30", points, err)
 		}
@@ -318,18 +319,18 @@ func TestPointsDamaged(t *testing.T) {
 		t.Fatalf("%q, %v: want three", paths, err)
 	}
 	edit(t, paths[2], func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
-	points, damaged, err := train.Folder(c.Dir).Points([]int{2, 3, 4})
+	points, damaged, err := train.Points(runs.Folder(c.Dir), []int{2, 3, 4})
 	if err != nil || len(points) != 2 || points[0].Iteration != 36 || len(damaged) != 1 || !strings.Contains(damaged[0].Error(), paths[2]) {
 		t.Errorf("points %+v, damaged %v, %v: want those before the damaged one", points, damaged, err)
 	}
-	if points, _, err := train.Folder(filepath.Join(c.Dir, "none")).Points([]int{0}); err != nil || points != nil {
+	if points, _, err := train.Points(runs.Folder(filepath.Join(c.Dir, "none")), []int{0}); err != nil || points != nil {
 		t.Errorf("%v, %v: a folder that is not there has no points", points, err)
 	}
-	f := train.Folder(c.Dir)
-	if err := errors.Join(f.WriteConfig(map[string]any{"build": train.ThisBuild()}), f.Open(train.Replace)); err != nil {
+	f := runs.Folder(c.Dir)
+	if err := errors.Join(f.WriteConfig(map[string]any{"build": runs.ThisBuild()}), f.Open(runs.Replace)); err != nil {
 		t.Fatal(err)
 	}
-	if points, damaged, err := f.Points([]int{2, 3, 4}); points != nil || damaged != nil || err != nil {
+	if points, damaged, err := train.Points(f, []int{2, 3, 4}); points != nil || damaged != nil || err != nil {
 		t.Errorf("%v, %v, %v after the run was replaced: want nothing", points, damaged, err)
 	}
 }

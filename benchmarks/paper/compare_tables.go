@@ -8,6 +8,7 @@ import (
 
 	"dsbo/internal/stat"
 	"dsbo/report"
+	"dsbo/runs"
 	"dsbo/train"
 )
 
@@ -17,7 +18,7 @@ type expense [4]float64
 
 const spentIterations, spentSeconds, spentCalls, spentBytes = 0, 1, 2, 3
 
-func expenseAt(r train.Record, q int) expense {
+func expenseAt(r runs.Record, q int) expense {
 	products := r.UpperGrad + r.LowerGrad + r.HVP + r.JVP + q*(r.Hessian+r.Jacobian)
 	return expense{float64(r.Iteration), r.Seconds, float64(products), float64(r.Bytes)}
 }
@@ -68,14 +69,14 @@ func (c *comparison) levels(trials []trial) []level {
 func lowest(trials []trial, seed int) float64 {
 	worst := math.Inf(-1)
 	for _, t := range trials {
-		worst = max(worst, lowestWithin(t.runs[seed].Records, func(train.Record) bool { return true }))
+		worst = max(worst, lowestWithin(t.runs[seed].Records, func(runs.Record) bool { return true }))
 	}
 	start := float64(trials[0].runs[seed].Records[0].Phi)
 	return start - 0.9*(start-worst)
 }
 
 // lowestWithin returns the least Φ of the records that are allowed.
-func lowestWithin(records []train.Record, allowed func(train.Record) bool) float64 {
+func lowestWithin(records []runs.Record, allowed func(runs.Record) bool) float64 {
 	low := math.Inf(1)
 	for _, r := range records {
 		if r.Phi.Known() && allowed(r) {
@@ -94,7 +95,7 @@ func (c *comparison) level(trials []trial, phi func(seed int) float64) level {
 	for _, t := range trials {
 		var all []expense
 		for seed, res := range t.runs {
-			i := slices.IndexFunc(res.Records, func(r train.Record) bool { return float64(r.Phi) <= l.phi[seed] })
+			i := slices.IndexFunc(res.Records, func(r runs.Record) bool { return float64(r.Phi) <= l.phi[seed] })
 			if i >= 0 {
 				all = append(all, expenseAt(res.Records[i], c.features))
 			}
@@ -123,7 +124,7 @@ func (c *comparison) budget(trials []trial) (least expense, within [][]float64) 
 		var phis []float64
 		for part := spentSeconds; part <= spentBytes; part++ {
 			phis = append(phis, stat.Median(column(t.runs, func(res *train.Result) float64 {
-				return lowestWithin(res.Records, func(r train.Record) bool { return expenseAt(r, c.features)[part] <= least[part] })
+				return lowestWithin(res.Records, func(r runs.Record) bool { return expenseAt(r, c.features)[part] <= least[part] })
 			})))
 		}
 		within = append(within, phis)
@@ -233,17 +234,17 @@ func (at level) ratioTable(trials []trial) table {
 func (c *comparison) figures(l *lab, trials []trial) error {
 	for _, x := range []struct {
 		name, label string
-		of          func(train.Record) float64
+		of          func(runs.Record) float64
 	}{
-		{"seconds", "seconds", func(r train.Record) float64 { return r.Seconds }},
-		{"bytes", "MB sent by all agents", func(r train.Record) float64 { return float64(r.Bytes) / 1e6 }},
+		{"seconds", "seconds", func(r runs.Record) float64 { return r.Seconds }},
+		{"bytes", "MB sent by all agents", func(r runs.Record) float64 { return float64(r.Bytes) / 1e6 }},
 	} {
 		for _, y := range []struct {
 			name, label string
-			of          func(train.Record) float64
+			of          func(runs.Record) float64
 		}{
-			{"phi", "Φ(x̄_k)", func(r train.Record) float64 { return float64(r.Phi) }},
-			{"test_accuracy", "test accuracy", func(r train.Record) float64 { return float64(r.TestAccuracy) }},
+			{"phi", "Φ(x̄_k)", func(r runs.Record) float64 { return float64(r.Phi) }},
+			{"test_accuracy", "test accuracy", func(r runs.Record) float64 { return float64(r.TestAccuracy) }},
 		} {
 			f := report.Figure{Title: fmt.Sprintf("Synthetic, p = %d", c.features), XLabel: x.label, YLabel: y.label, XScale: report.Log}
 			for _, t := range trials {
@@ -258,11 +259,11 @@ func (c *comparison) figures(l *lab, trials []trial) error {
 }
 
 // series is a trial's line, as far as all its runs go.
-func (t trial) series(x, y func(train.Record) float64) report.Series {
+func (t trial) series(x, y func(runs.Record) float64) report.Series {
 	s := report.Series{Name: t.name}
 	n := slices.Min(column(t.runs, func(r *train.Result) int { return len(r.Records) }))
 	for i := range n {
-		records := column(t.runs, func(r *train.Result) train.Record { return r.Records[i] })
+		records := column(t.runs, func(r *train.Result) runs.Record { return r.Records[i] })
 		ys := column(records, y)
 		s.X, s.Y = append(s.X, stat.Median(column(records, x))), append(s.Y, stat.Median(ys))
 		s.Low, s.High = append(s.Low, slices.Min(ys)), append(s.High, slices.Max(ys))

@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"dsbo/algo"
+	"dsbo/runs"
 	"dsbo/train"
 )
 
@@ -13,9 +15,9 @@ import (
 func made(cost float64, phi ...float64) *train.Result {
 	res := &train.Result{}
 	for k, v := range phi {
-		res.Records = append(res.Records, train.Record{
-			Iteration: k, Phi: train.Number(v), Seconds: float64(k) * cost, Bytes: int64(float64(k) * cost * 1000),
-			UpperGrad: k, LowerGrad: k, HVP: k, JVP: k, Hessian: 2 * k, Jacobian: k,
+		res.Records = append(res.Records, runs.Record{
+			Iteration: k, Phi: runs.Number(v), Seconds: float64(k) * cost, Sent: runs.Sent{Bytes: int64(float64(k) * cost * 1000)},
+			Calls: algo.Calls{UpperGrad: k, LowerGrad: k, HVP: k, JVP: k, Hessian: 2 * k, Jacobian: k},
 		})
 	}
 	return res

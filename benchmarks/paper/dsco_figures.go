@@ -9,6 +9,7 @@ import (
 	"dsbo/internal/vec"
 	"dsbo/network"
 	"dsbo/report"
+	"dsbo/runs"
 	"dsbo/train"
 )
 
@@ -61,9 +62,9 @@ func (c composition) compare(ctx context.Context, l *lab, best optimum) error {
 	sent.XLabel, sent.XScale = "numbers sent to each neighbour", report.Log
 	rows := table{{"method", "floats", "oracle calls", "Φ(x̄_K) − Φ*", "‖x̄_K − x*‖", "‖∇Φ(x̄_K)‖"}}
 	for _, r := range compositionMethods() {
-		gap := func(rec train.Record) float64 { return math.Max(float64(rec.Phi)-best.phi, 1e-16) }
+		gap := func(rec runs.Record) float64 { return math.Max(float64(rec.Phi)-best.phi, 1e-16) }
 		cfg := train.Config{W: ring.W, Method: r.method, K: K, EvalEvery: max(1, K/100), Params: r.p}
-		k, m, err := average(ctx, c.problem, seeds, cfg, gap, func(rec train.Record) float64 { return float64(rec.GradNorm) })
+		k, m, err := average(ctx, c.problem, seeds, cfg, gap, func(rec runs.Record) float64 { return float64(rec.GradNorm) })
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)
 		}

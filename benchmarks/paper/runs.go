@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"dsbo/runs"
 	"dsbo/train"
 )
 
@@ -30,7 +31,7 @@ func run(ctx context.Context, of problemOf, draws uint64, c train.Config) (*trai
 
 // average runs a configuration for several seeds of the draws, as many at once as there are processors, and
 // returns the mean of each measure at each evaluation, beside the iterations.
-func average(ctx context.Context, of problemOf, seeds int, c train.Config, measures ...func(train.Record) float64) (k []float64, means [][]float64, err error) {
+func average(ctx context.Context, of problemOf, seeds int, c train.Config, measures ...func(runs.Record) float64) (k []float64, means [][]float64, err error) {
 	results := make([]*train.Result, seeds)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
@@ -57,5 +58,5 @@ func average(ctx context.Context, of problemOf, seeds int, c train.Config, measu
 	return k, means, nil
 }
 
-func gradient2(r train.Record) float64  { return float64(r.GradNorm) * float64(r.GradNorm) }
-func consensusX(r train.Record) float64 { return float64(r.ConsensusX) }
+func gradient2(r runs.Record) float64  { return float64(r.GradNorm) * float64(r.GradNorm) }
+func consensusX(r runs.Record) float64 { return float64(r.ConsensusX) }

@@ -9,6 +9,7 @@ import (
 	"dsbo/algo"
 	"dsbo/network"
 	"dsbo/report"
+	"dsbo/runs"
 	"dsbo/train"
 )
 
@@ -95,7 +96,7 @@ func (e entrant) check(d, K int, w *network.Matrix, res *train.Result) error {
 // checkCounts compares what each agent sent and asked its oracle in a run, for p = q = d, with algo's formulas.
 func checkCounts(method string, p algo.Params, d int, w *network.Matrix, res *train.Result) error {
 	var floats, messages int
-	var asked train.Usage
+	var asked runs.Usage
 	for k := range res.Iterations {
 		c, err := algo.CostOf(method, p, d, d, k)
 		if err != nil {
@@ -103,7 +104,7 @@ func checkCounts(method string, p algo.Params, d int, w *network.Matrix, res *tr
 		}
 		floats += c.Floats
 		messages += c.Messages
-		asked.Add(train.Usage{Calls: c.Calls})
+		asked.Add(runs.Usage{Calls: c.Calls})
 	}
 	for i, u := range res.Usage {
 		sends := w.Sends(i)

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"dsbo/train"
+	"dsbo/runs"
 )
 
 // agentFolders returns the run folders of agents that were processes of their own; beside them are their logs.
@@ -26,14 +26,14 @@ func agentFolders(out string) []string {
 // digest stands for what a run found: x̄, the model, and its records without times.
 func digest(folder string) (string, error) {
 	sum := sha256.New()
-	for _, name := range []string{"lambda.npy", "omega.npy"} {
+	for _, name := range []string{runs.LambdaFile, runs.OmegaFile} {
 		data, err := os.ReadFile(filepath.Join(folder, name))
 		if err != nil {
 			return "", err
 		}
 		sum.Write(data)
 	}
-	records, err := train.Folder(folder).Records()
+	records, err := runs.Folder(folder).Records()
 	if err != nil {
 		return "", err
 	}
@@ -56,14 +56,11 @@ func read(folders []string) (f figures, err error) {
 		return f, fmt.Errorf("a run left no folder")
 	}
 	for _, folder := range folders {
-		var s struct {
-			Ms  float64 `json:"ms_per_iteration"`
-			MiB float64 `json:"peak_rss_mib"`
-		}
-		if err := train.Folder(folder).ReadSummary(&s); err != nil {
+		s, err := runs.Folder(folder).ReadSummary()
+		if err != nil {
 			return f, err
 		}
-		f.ms, f.mib = max(f.ms, s.Ms), max(f.mib, s.MiB)
+		f.ms, f.mib = max(f.ms, float64(s.MsPerIteration)), max(f.mib, float64(s.PeakRSSMiB))
 	}
 	return f, nil
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"dsbo/train"
+	"dsbo/runs"
 )
 
 // The folders of agents are read, and their logs beside them are not.
@@ -16,14 +16,14 @@ func TestAgentFolders(t *testing.T) {
 	out := t.TempDir()
 	var want []string
 	for name, summary := range map[string]map[string]any{
-		"agent-0": {"state": train.Finished, "ms_per_iteration": 3, "peak_rss_mib": 70},
-		"agent-1": {"state": train.Finished, "ms_per_iteration": 4, "peak_rss_mib": 60},
+		"agent-0": {"state": runs.Finished, "ms_per_iteration": 3, "peak_rss_mib": 70},
+		"agent-1": {"state": runs.Finished, "ms_per_iteration": 4, "peak_rss_mib": 60},
 	} {
 		folder := filepath.Join(out, name)
 		if err := os.Mkdir(folder, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := train.Folder(folder).WriteSummary(summary); err != nil {
+		if err := runs.Folder(folder).WriteSummary(summary); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(folder+".log", nil, 0o644); err != nil {

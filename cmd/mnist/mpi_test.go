@@ -16,7 +16,7 @@ import (
 
 	"dsbo/internal/cli"
 	"dsbo/internal/minimnist"
-	"dsbo/train"
+	"dsbo/runs"
 )
 
 // jobTime bounds each job: one that a process has left must end by itself.
@@ -86,7 +86,7 @@ func TestMPI(t *testing.T) {
 		t.Errorf("%v, want that it goes on from a checkpoint:\n%s", err, text)
 	}
 	same(t, whole, lost)
-	state(t, lost, train.Finished)
+	state(t, lost, runs.Finished)
 }
 
 // TestMPIUsage: a setting that cannot work is one line, whatever the number of processes.

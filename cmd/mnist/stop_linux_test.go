@@ -18,7 +18,7 @@ import (
 	"dsbo/data"
 	"dsbo/internal/cli"
 	"dsbo/internal/minimnist"
-	"dsbo/train"
+	"dsbo/runs"
 )
 
 // long is a run with a line on stderr after each iteration: more than a pipe of one page holds, so
@@ -83,19 +83,19 @@ func finish(t *testing.T, args []string) string {
 // same compares what two runs found.
 func same(t *testing.T, a, b string) {
 	t.Helper()
-	var runs [2][]train.Record
+	var metrics [2][]runs.Record
 	for i, dir := range []string{a, b} {
-		records, err := train.Folder(dir).Records()
+		records, err := runs.Folder(dir).Records()
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, r := range records {
-			runs[i] = append(runs[i], r.Timeless())
+			metrics[i] = append(metrics[i], r.Timeless())
 		}
 	}
-	equal := cmp.Comparer(func(a, b train.Number) bool { return a == b || !a.Known() && !b.Known() })
-	if diff := cmp.Diff(runs[0], runs[1], equal); diff != "" || len(runs[0]) != 61 {
-		t.Errorf("%d records; difference:\n%s", len(runs[0]), diff)
+	equal := cmp.Comparer(func(a, b runs.Number) bool { return a == b || !a.Known() && !b.Known() })
+	if diff := cmp.Diff(metrics[0], metrics[1], equal); diff != "" || len(metrics[0]) != 61 {
+		t.Errorf("%d records; difference:\n%s", len(metrics[0]), diff)
 	}
 	for _, name := range []string{"lambda.npy", "omega.npy"} {
 		x, err := os.ReadFile(filepath.Join(a, name))
@@ -161,7 +161,7 @@ func TestStopped(t *testing.T) {
 		t.Errorf("the resumed run began before its checkpoint:\n%s", log)
 	}
 	same(t, whole, stopped)
-	state(t, stopped, train.Finished)
+	state(t, stopped, runs.Finished)
 }
 
 // spoil tries to resume with a spoilt checkpoint, and puts the right one back.
@@ -185,9 +185,9 @@ func spoil(t *testing.T, dir string) {
 	}
 }
 
-func state(t *testing.T, dir, want string) {
+func state(t *testing.T, dir string, want runs.State) {
 	t.Helper()
-	if got, err := train.Folder(dir).State(); got != want || err != nil {
+	if got, err := runs.Folder(dir).State(); got != want || err != nil {
 		t.Errorf("state %q, %v; want %q", got, err, want)
 	}
 }
@@ -220,7 +220,7 @@ func TestDiskFull(t *testing.T) {
 			t.Errorf("%s is left over", e.Name())
 		}
 	}
-	if got, err := train.Folder(out).State(); got == train.Finished || err != nil {
+	if got, err := runs.Folder(out).State(); got == runs.Finished || err != nil {
 		t.Errorf("state %q, %v", got, err)
 	}
 }

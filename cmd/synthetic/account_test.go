@@ -6,8 +6,7 @@ import (
 	"testing"
 
 	"dsbo/algo"
-	"dsbo/experiment"
-	"dsbo/train"
+	"dsbo/runs"
 )
 
 // What agents send is held against the formula in every run: here, that of each method.
@@ -37,8 +36,8 @@ func TestAccounting(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "run")
 				args := strings.Fields("-r=1 -p=4 -agents=4 -train=30 -val=30 -test=20 -K=4 -T=2 -N=3 -alpha=0.01 -preset=paper -report=false -quiet")
 				complete(t, append(append(args, "-algorithm="+name, "-out="+dir), v...)...)
-				var s experiment.Summary
-				if err := train.Folder(dir).ReadSummary(&s); err != nil {
+				s, err := runs.Folder(dir).ReadSummary()
+				if err != nil {
 					t.Fatal(err)
 				}
 				if s.FloatsSent <= 0 || s.FloatsSent != s.FloatsFormula {

@@ -4,13 +4,13 @@ import (
 	"path/filepath"
 	"testing"
 
-	"dsbo/train"
+	"dsbo/runs"
 )
 
 // records returns the metrics of a run.
-func records(t *testing.T, dir string) []train.Record {
+func records(t *testing.T, dir string) []runs.Record {
 	t.Helper()
-	rs, err := train.Folder(dir).Records()
+	rs, err := runs.Folder(dir).Records()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -18,7 +18,7 @@ func records(t *testing.T, dir string) []train.Record {
 }
 
 // falling checks that a number is less in each record than in the one before, from the first that is looked at on.
-func falling(t *testing.T, name string, rs []train.Record, of func(train.Record) train.Number) {
+func falling(t *testing.T, name string, rs []runs.Record, of func(runs.Record) runs.Number) {
 	t.Helper()
 	for i := 1; i < len(rs); i++ {
 		if a, b := of(rs[i-1]), of(rs[i]); !(b < a) {
@@ -27,8 +27,8 @@ func falling(t *testing.T, name string, rs []train.Record, of func(train.Record)
 	}
 }
 
-func phi(r train.Record) train.Number      { return r.Phi }
-func testLoss(r train.Record) train.Number { return r.TestLoss }
+func phi(r runs.Record) runs.Number      { return r.Phi }
+func testLoss(r runs.Record) runs.Number { return r.TestLoss }
 
 // What the command does without a flag: at each rate Φ and the test loss fall from one evaluation to the
 // next, and the test accuracy is at least 0.97.

@@ -9,7 +9,7 @@ import (
 
 	"dsbo/experiment"
 	"dsbo/internal/cli"
-	"dsbo/train"
+	"dsbo/runs"
 )
 
 // allRates solves the task at each rate, one run folder each in one, and reports on all of them.
@@ -49,7 +49,7 @@ func (c *command) printRates(w io.Writer, page string, outcomes []experiment.Out
 	for i, o := range outcomes {
 		s := o.Summary
 		best, m := bestConstant(s), s.Models
-		pair := func(m experiment.Model) string {
+		pair := func(m runs.Model) string {
 			return experiment.Show("%.4f", m.TestLoss) + experiment.Show(" %.4f", m.TestAccuracy)
 		}
 		rows = append(rows, []string{
@@ -77,10 +77,10 @@ models that the agents find together at these three λ. Sent are numbers, by an 
 }
 
 // bestConstant returns the model of the best constant λ, which may be 0.
-func bestConstant(s experiment.Summary) experiment.Model { return s.Models[max(0, len(s.Models)-2)] }
+func bestConstant(s runs.Summary) runs.Model { return s.Models[max(0, len(s.Models)-2)] }
 
 // course shows a run's test loss from its first evaluation to its last.
-func course(records []train.Record) string {
+func course(records []runs.Record) string {
 	if len(records) < 2 {
 		return "-"
 	}

@@ -12,7 +12,7 @@ import (
 
 	"dsbo/experiment/experimenttest"
 	"dsbo/internal/cli"
-	"dsbo/train"
+	"dsbo/runs"
 )
 
 // A breaker takes what a command writes to stderr and ends its context at the n-th line with a text.
@@ -94,7 +94,7 @@ func TestResumedSeries(t *testing.T) {
 			args := strings.Fields(tt.flags)
 			complete(t, append(args, "-out="+whole)...)
 			interrupted(t, append(args, "-out="+halves), tt.text, tt.n)
-			if state, err := train.Folder(halves).State(); state != "interrupted" || err != nil {
+			if state, err := runs.Folder(halves).State(); state != "interrupted" || err != nil {
 				t.Fatalf("state %q, %v", state, err)
 			}
 			first := filepath.Join(halves, tt.done, "summary.json")

@@ -11,6 +11,7 @@ import (
 	"dsbo/internal/vec"
 	"dsbo/models"
 	"dsbo/network"
+	"dsbo/runs"
 	"dsbo/train"
 
 	"golang.org/x/sync/errgroup"
@@ -18,10 +19,10 @@ import (
 
 // A run is what one program has done on one task.
 type run struct {
-	Ms     []float64    // of each outer iteration of all agents
-	MiB    train.Number // peak memory, the sum over processes
-	Floats float64      // numbers sent by an agent in an iteration, to all neighbours
-	Loss   float64      // on the test set, at the mean of y after the last iteration
+	Ms     []float64   // of each outer iteration of all agents
+	MiB    runs.Number // peak memory, the sum over processes
+	Floats float64     // numbers sent by an agent in an iteration, to all neighbours
+	Loss   float64     // on the test set, at the mean of y after the last iteration
 }
 
 // A crew is all agents of a problem in this process.

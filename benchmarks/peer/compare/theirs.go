@@ -14,7 +14,7 @@ import (
 
 	"dsbo/benchmarks/peer"
 	"dsbo/data"
-	"dsbo/train"
+	"dsbo/runs"
 )
 
 // A rival runs the peer's program.
@@ -92,5 +92,5 @@ func readResult(text []byte) (run, error) {
 	if r.Median <= 0 || len(r.Log) == 0 {
 		return run{}, errors.New("the peer's result lacks times or losses")
 	}
-	return run{Ms: []float64{r.Median}, MiB: train.Number(r.MiB), Floats: r.Floats, Loss: r.Log[len(r.Log)-1].Loss}, nil
+	return run{Ms: []float64{r.Median}, MiB: runs.Number(r.MiB), Floats: r.Floats, Loss: r.Log[len(r.Log)-1].Loss}, nil
 }

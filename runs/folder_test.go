@@ -1,6 +1,7 @@
-package train_test
+package runs_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -10,24 +11,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsbo"
-	"dsbo/data"
-	"dsbo/train"
+	"dsbo/runs"
 )
-
-type runConfig struct {
-	Seed  int         `json:"seed"`
-	Build train.Build `json:"build"`
-}
 
 // folder makes a run folder in a state: "absent", "empty", "half" (killed as it wrote its first file), "" (no summary) or a state of
 // summary.json.
-func folder(t *testing.T, state string) train.Folder {
+func folder(t *testing.T, state string) runs.Folder {
 	t.Helper()
-	f := train.Folder(filepath.Join(t.TempDir(), "deep", "run"))
+	f := runs.Folder(filepath.Join(t.TempDir(), "deep", "run"))
 	if state == "absent" {
 		return f
 	}
-	if err := f.Open(train.Fresh); err != nil {
+	if err := f.Open(runs.Fresh); err != nil {
 		t.Fatal(err)
 	}
 	if state == "empty" {
@@ -39,7 +34,7 @@ func folder(t *testing.T, state string) train.Folder {
 		}
 		return f
 	}
-	if err := f.WriteConfig(runConfig{7, train.ThisBuild()}); err != nil {
+	if err := f.WriteConfig(runs.Config{Seed: 7, Build: runs.ThisBuild()}); err != nil {
 		t.Fatal(err)
 	}
 	if state == "" {
@@ -63,7 +58,7 @@ func TestFolderModes(t *testing.T) {
 		{"interrupted", "unfinished run: -resume", "", ""},
 		{"finished", "finished run: -force", "nothing to resume", ""},
 	} {
-		for m, want := range map[train.Mode]string{train.Fresh: c.fresh, train.Resume: c.resume, train.Replace: c.replace} {
+		for m, want := range map[runs.Mode]string{runs.Fresh: c.fresh, runs.Resume: c.resume, runs.Replace: c.replace} {
 			err := folder(t, c.state).Check(m)
 			if want == "" && err != nil || want != "" && (!errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), want)) {
 				t.Errorf("state %q, mode %d: %v, want %q", c.state, m, err, want)
@@ -78,15 +73,15 @@ func TestFolderRefusesWhatIsNotItsOwn(t *testing.T) {
 	if err := os.WriteFile(thesis, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for m := range []train.Mode{train.Fresh, train.Resume, train.Replace} {
-		if err := train.Folder(dir).Open(train.Mode(m)); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "neither empty nor a run folder") {
+	for _, m := range []runs.Mode{runs.Fresh, runs.Resume, runs.Replace} {
+		if err := runs.Folder(dir).Open(m); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "neither empty nor a run folder") {
 			t.Errorf("mode %d: %v, want that the folder is refused", m, err)
 		}
 	}
-	if err := train.Folder(thesis).Check(train.Fresh); !errors.Is(err, dsbo.ErrConfig) {
+	if err := runs.Folder(thesis).Check(runs.Fresh); !errors.Is(err, dsbo.ErrConfig) {
 		t.Errorf("%v, want that a file is refused", err)
 	}
-	if err := train.Folder(filepath.Join(thesis, "below")).Check(train.Fresh); !errors.Is(err, dsbo.ErrConfig) {
+	if err := runs.Folder(filepath.Join(thesis, "below")).Check(runs.Fresh); !errors.Is(err, dsbo.ErrConfig) {
 		t.Errorf("%v, want that a folder below a file is refused", err)
 	}
 }
@@ -99,7 +94,7 @@ func TestFolderNotWritable(t *testing.T) {
 	if err := os.Chmod(dir, 0o555); err != nil {
 		t.Fatal(err)
 	}
-	if err := train.Folder(filepath.Join(dir, "run")).Check(train.Fresh); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "cannot be written") {
+	if err := runs.Folder(filepath.Join(dir, "run")).Check(runs.Fresh); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "cannot be written") {
 		t.Errorf("%v, want that the folder is refused", err)
 	}
 }
@@ -110,15 +105,14 @@ func TestReplaceRemovesTheRun(t *testing.T) {
 	if err := f.WriteLambda([]float64{1, 2}, 2); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Open(train.Replace); err != nil {
+	if err := f.Open(runs.Replace); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(string(f))
 	if err != nil || len(entries) != 1 || entries[0].Name() != "config.json" {
 		t.Errorf("left: %v, %v; want config.json alone", entries, err)
 	}
-	var c runConfig
-	if err := f.ReadConfig(&c); err != nil || c.Seed != 7 {
+	if c, err := f.ReadConfig(); err != nil || c.Seed != 7 {
 		t.Errorf("configuration %+v, %v", c, err)
 	}
 }
@@ -129,18 +123,16 @@ func TestNPY(t *testing.T) {
 	if err := f.WriteOmega(want, 2, 3); err != nil {
 		t.Fatal(err)
 	}
-	file, err := os.Open(filepath.Join(string(f), "omega.npy"))
-	if err != nil {
+	file, err := os.ReadFile(f.Path(runs.OmegaFile))
+	if err != nil || !bytes.Contains(file, []byte("'shape': (2, 3)")) {
+		t.Errorf("omega.npy is %q, %v; want the shape 2, 3", file, err)
+	}
+	if err := f.WriteLambda(want, 6); err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
-	table, err := data.ReadNPY(file)
-	if err != nil || table.Rows() != 2 || table.Cols() != 3 {
-		t.Fatalf("%v, %v", table, err)
-	}
-	var got []float64
-	for i := range 6 {
-		got = append(got, table.At(i/3, i%3))
+	got, err := f.ReadLambda()
+	if err != nil {
+		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

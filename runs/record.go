@@ -1,4 +1,4 @@
-package train
+package runs
 
 import (
 	"bufio"
@@ -8,9 +8,10 @@ import (
 	"io"
 
 	"dsbo"
+	"dsbo/algo"
 )
 
-// A Record is one evaluation, one line of metrics.jsonl. The names stay; new ones may come. Bars (x̄) are
+// A Record is one evaluation, one line of metrics.jsonl. Bars (x̄) are
 // averages over the agents, and what is not known is null: accuracies without classes, the exact values
 // without oracles for them, what belongs to an iteration before the first.
 //
@@ -26,7 +27,7 @@ type Record struct {
 	TestLoss      Number `json:"test_loss"`
 	TestAccuracy  Number `json:"test_accuracy"`
 
-	// Exact values at x̄, see [Exact].
+	// Exact values at x̄, see Exact in package train.
 	Phi      Number `json:"phi"`       // Φ(x̄)
 	GradNorm Number `json:"grad_norm"` // ‖∇Φ(x̄)‖
 	// HypergradientError is ‖ū − ∇Φ(x̄)‖/‖∇Φ(x̄)‖, with the u of the last iteration, which belongs to the x before its step.
@@ -40,22 +41,13 @@ type Record struct {
 	ConsensusZ Number `json:"consensus_z"`
 
 	// Spent since iteration 0 by all agents together.
-	UpperGrad int   `json:"upper_grad"` // gradients of f
-	LowerGrad int   `json:"lower_grad"` // gradients of g
-	HVP       int   `json:"hvp"`
-	JVP       int   `json:"jvp"`
-	Hessian   int   `json:"hessian"`
-	Jacobian  int   `json:"jacobian"`
-	Messages  int64 `json:"messages"` // one to each neighbour in an exchange
-	Floats    int64 `json:"floats"`
-	Bytes     int64 `json:"bytes"`
+	algo.Calls
+	Sent
 
 	// Times, of iterations alone.
 	Seconds        float64 `json:"seconds"`          // of the clock, since iteration 0
 	MsPerIteration Number  `json:"ms_per_iteration"` // median since the last record
-	OracleSeconds  float64 `json:"oracle_seconds"`   // of all agents together, as are the next two
-	MixSeconds     float64 `json:"mix_seconds"`      // exchanges, waiting for neighbours included
-	AlgebraSeconds float64 `json:"algebra_seconds"`  // the rest
+	Times                  // of all agents together
 	// EvaluationSeconds is the time of this evaluation.
 	EvaluationSeconds float64 `json:"evaluation_seconds"`
 	PeakRSSMiB        Number  `json:"peak_rss_mib"` // of the process so far; null where the system does not say
@@ -63,31 +55,29 @@ type Record struct {
 
 // Timeless returns r without its times and its memory: what the same seed gives again.
 func (r Record) Timeless() Record {
-	r.Seconds, r.MsPerIteration, r.OracleSeconds, r.MixSeconds, r.AlgebraSeconds = 0, 0, 0, 0, 0
-	r.EvaluationSeconds, r.PeakRSSMiB = 0, 0
+	r.Seconds, r.MsPerIteration, r.EvaluationSeconds, r.PeakRSSMiB, r.Times = 0, 0, 0, 0, Times{}
 	return r
 }
 
-// ReadRecords reads what a run has written to metrics.jsonl. name is that of the input in errors, which give
-// the line and match [dsbo.ErrConfig]. A last line without its end, which a run that was killed leaves
-// behind, is left out.
-func ReadRecords(name string, r io.Reader) ([]Record, error) {
-	var records []Record
+// ReadRecords reads what a run has written to metrics.jsonl, up to the end of the input. A last line without its end, which
+// a run that was killed leaves behind, is left out, and cut says so. name is that of the input in errors, which give the
+// line and match [dsbo.ErrConfig].
+func ReadRecords(name string, r io.Reader) (records []Record, cut bool, err error) {
 	in := bufio.NewReader(r)
 	for line := 1; ; line++ {
 		text, err := in.ReadBytes('\n')
 		if err == io.EOF {
-			return records, nil
+			return records, len(bytes.TrimSpace(text)) > 0, nil
 		}
 		if err != nil {
-			return records, fmt.Errorf("%s: %w", name, err)
+			return records, false, fmt.Errorf("%s: %w", name, err)
 		}
 		if len(bytes.TrimSpace(text)) == 0 {
 			continue
 		}
 		var rec Record
 		if err := json.Unmarshal(text, &rec); err != nil {
-			return records, fmt.Errorf("%w: %s: line %d is not a record: %v", dsbo.ErrConfig, name, line, err)
+			return records, false, dsbo.Errorf(dsbo.ErrConfig, "%s: line %d is not a record: %v", name, line, err)
 		}
 		records = append(records, rec)
 	}

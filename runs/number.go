@@ -1,4 +1,4 @@
-package train
+package runs
 
 import (
 	"encoding/json"
@@ -8,8 +8,8 @@ import (
 // A Number is a float64 that JSON shows as null where it is not known or not finite.
 type Number float64
 
-// Unknown is the Number that is not known.
-var unknown = Number(math.NaN())
+// Unknown returns the Number that is not known.
+func Unknown() Number { return Number(math.NaN()) }
 
 // Known reports whether n is a finite number.
 func (n Number) Known() bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
@@ -25,7 +25,7 @@ func (n Number) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON implements json.Unmarshaler.
 func (n *Number) UnmarshalJSON(data []byte) error {
 	if string(data) == "null" {
-		*n = unknown
+		*n = Unknown()
 		return nil
 	}
 	return json.Unmarshal(data, (*float64)(n))

@@ -1,0 +1,43 @@
+// Package exactread reads inputs whose length is announced, and trusts no announcement.
+package exactread
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Bytes reads want bytes and checks that no more follow. It allocates as the bytes come in,
+// beginning with at most guess, so that a false want costs no more memory than the input is long.
+func Bytes(r io.Reader, want, guess int) ([]byte, error) {
+	buf := make([]byte, 0, min(want, guess))
+	for len(buf) < want {
+		if len(buf) == cap(buf) {
+			grown := make([]byte, len(buf), min(want, max(2*cap(buf), 4096)))
+			copy(grown, buf)
+			buf = grown
+		}
+		n, err := io.ReadFull(r, buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if err != nil {
+			return nil, fmt.Errorf("cut short: %d bytes of data, want %d%s", len(buf), want, Reason(err))
+		}
+	}
+	// Reading to the end also makes gzip check its sum.
+	n, err := io.ReadFull(r, make([]byte, 1))
+	if n > 0 {
+		return nil, fmt.Errorf("too long: more than the %d bytes that its header announces", want)
+	}
+	if err != io.EOF {
+		return nil, fmt.Errorf("damaged at its end%s", Reason(err))
+	}
+	return buf, nil
+}
+
+// Reason returns an error's text in parentheses, "" for one that only says that the input ended.
+func Reason(err error) string {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return ""
+	}
+	return fmt.Sprintf(" (%v)", err)
+}

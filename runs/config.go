@@ -1,0 +1,45 @@
+package runs
+
+import "encoding/json"
+
+// Config is config.json: what was asked for, with everything that was left to defaults.
+type Config struct {
+	Task            string          `json:"task"`
+	Label           string          `json:"label,omitempty"` // what a report calls the run; "": by its method
+	Algorithm       string          `json:"algorithm"`
+	Preset          string          `json:"preset"`
+	Iterations      int             `json:"iterations"`
+	Params          json.RawMessage `json:"params"` // object of the method's parameters
+	Agents          int             `json:"agents"`
+	Graph           string          `json:"graph"`
+	W               float64         `json:"w"`
+	Prob            float64         `json:"prob,omitzero"`
+	Rho             float64         `json:"rho"`
+	Batch           int             `json:"batch"`
+	DType           string          `json:"dtype"`
+	Seed            uint64          `json:"seed"`
+	Problem         json.RawMessage `json:"problem"` // object of the task's own settings
+	EvalEvery       int             `json:"eval_every"`
+	CheckpointEvery int             `json:"checkpoint_every"`
+	ExactTol        float64         `json:"exact_tolerance"`
+	AdjointTol      float64         `json:"adjoint_tolerance"`
+	Curvature       float64         `json:"curvature"` // largest L_max of an agent at the start
+	// Transport and Processes say where the agents are; a run is resumed in the same way.
+	Transport string `json:"transport"`
+	Processes int    `json:"processes"`
+	// Identity stands for the run and the agent of a process that may come back; "" for other processes.
+	Identity string `json:"identity,omitempty"`
+	// Flags are those given, which a resumed run takes over.
+	Flags []string `json:"flags"`
+	Build Build    `json:"build"`
+}
+
+// A SeriesConfig is the config.json of a folder whose runs have folders of their own in it: a series, or the agents of a run that
+// is under way.
+type SeriesConfig struct {
+	Task  string   `json:"task"`
+	Run   string   `json:"run,omitempty"`          // of the agents
+	Hash  string   `json:"cluster_hash,omitempty"` // of their cluster file
+	Flags []string `json:"flags"`
+	Build Build    `json:"build"`
+}

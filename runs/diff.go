@@ -1,0 +1,121 @@
+package runs
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A Difference is a value that two runs do not share.
+type Difference struct {
+	Name        string // path in the JSON object, with dots between, such as params.alpha
+	There, Here string // strings without quotes, all else as JSON writes it; "unset" where there is none
+}
+
+// String names the flag that chooses the value, where there is one: "-seed is 1 there, 5 here".
+func (d Difference) String() string {
+	return fmt.Sprintf("%s is %.80s there, %.80s here", flagOf(d.Name), d.There, d.Here)
+}
+
+// Differences are those of two runs, in the order of their names.
+type Differences []Difference
+
+func (ds Differences) String() string {
+	var parts []string
+	for _, d := range ds {
+		parts = append(parts, d.String())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// unset stands for a value that is not there.
+const unset = "unset"
+
+// Diff returns in what two values differ as JSON objects: those of one file of two runs, or what a checkpoint belongs to. JSON
+// keeps every bit of a number.
+func Diff(there, here any) (Differences, error) {
+	a, err := leaves(there)
+	if err != nil {
+		return nil, err
+	}
+	b, err := leaves(here)
+	if err != nil {
+		return nil, err
+	}
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	var ds Differences
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		x, y := a[name], b[name]
+		if !bytes.Equal(x, y) {
+			ds = append(ds, Difference{name, leafText(x), leafText(y)})
+		}
+	}
+	return ds, nil
+}
+
+// leaves lists the values of a JSON object by the path to them.
+func leaves(v any) (map[string]json.RawMessage, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]json.RawMessage{}
+	flatten(found, "", data)
+	return found, nil
+}
+
+func flatten(into map[string]json.RawMessage, path string, value json.RawMessage) {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(value, &object) != nil || object == nil {
+		into[path] = value
+		return
+	}
+	for k, v := range object {
+		if path != "" {
+			k = path + "." + k
+		}
+		flatten(into, k, v)
+	}
+}
+
+func leafText(value json.RawMessage) string {
+	var text string
+	switch {
+	case value == nil:
+		return unset
+	case json.Unmarshal(value, &text) == nil && value[0] == '"':
+		return text
+	}
+	return string(value)
+}
+
+// flagNames are flags by the names that their values have in JSON.
+var flagNames = map[string]string{
+	"algorithm": "-algorithm", "method": "-algorithm", "preset": "-preset", "iterations": "-K", "agents": "-agents",
+	"graph": "-graph", "mixing_matrix": "the mixing matrix (-graph, -w)", "w": "-w", "prob": "-prob", "transport": "-transport",
+	"batch": "-batch", "dtype": "-dtype", "seed": "-seed", "kernels": "the set of kernels (DSBO_KERNEL)",
+	"eval_every": "-eval-every", "checkpoint_every": "-checkpoint-every",
+	"params.T": "-T", "params.N": "-N", "params.K": "-K", "params.x0": "-x0",
+	"params.alpha": "-alpha", "params.beta": "-beta", "params.gamma": "-gamma",
+}
+
+// flagOf returns the flag that chooses a value, else the value's name.
+func flagOf(name string) string {
+	name = strings.TrimPrefix(name, "settings.")
+	if flag, ok := flagNames[name]; ok {
+		return flag
+	}
+	if param, ok := strings.CutPrefix(name, "params."); ok {
+		return "-set " + param
+	}
+	for _, prefix := range []string{"task.", "problem."} {
+		if flag, ok := strings.CutPrefix(name, prefix); ok {
+			return "-" + flag
+		}
+	}
+	return name
+}

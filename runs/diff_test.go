@@ -1,0 +1,44 @@
+package runs
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+)
+
+func TestDiff(t *testing.T) {
+	for _, tt := range []struct{ there, here, want string }{
+		{`{"a": 1, "b": [1, 2]}`, `{"b": [1,2], "a": 1}`, ""},
+		{`{"a": 1}`, `{"a": 1, "b": 2}`, "b is unset there, 2 here"},
+		{`{"a": "x", "b": 2}`, `{"a": "y"}`, "a is x there, y here, b is 2 there, unset here"},
+		{`{"a": {"c": 1, "d": null}}`, `{"a": {"c": 2, "d": null}}`, "a.c is 1 there, 2 here"},
+		{`{"seed": 1, "iterations": 40}`, `{"seed": 5, "iterations": 50}`, "-K is 40 there, 50 here, -seed is 1 there, 5 here"},
+		{`{"settings": {"seed": 1, "task": {"model": "softmax"}}}`, `{"settings": {"seed": 2, "task": {"model": "mlp"}}}`,
+			"-seed is 1 there, 2 here, -model is softmax there, mlp here"},
+		{`{"params": {"alpha": 1, "mom_z": 0.9}}`, `{"params": {"alpha": 2}}`, "-alpha is 1 there, 2 here, -set mom_z is 0.9 there, unset here"},
+		{`{"problem": {"r": 1}}`, `{"problem": {"r": 2}}`, "-r is 1 there, 2 here"},
+	} {
+		if got, err := Diff(json.RawMessage(tt.there), json.RawMessage(tt.here)); err != nil || got.String() != tt.want {
+			t.Errorf("%s, %s: %q, %v, want %q", tt.there, tt.here, got, err, tt.want)
+		}
+	}
+}
+
+// TestDiffOfOneBit: two numbers that differ in one bit are not the same.
+func TestDiffOfOneBit(t *testing.T) {
+	a, b := Record{Phi: 0.1}, Record{Phi: Number(math.Nextafter(0.1, 1))}
+	if got, err := Diff(a, b); err != nil || got.String() != "phi is 0.1 there, 0.10000000000000002 here" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestLarger(t *testing.T) {
+	for _, tt := range []struct{ a, b, want Number }{{1, 2, 2}, {2, 1, 2}, {Unknown(), 1, 1}, {1, Unknown(), 1}} {
+		if got := larger(tt.a, tt.b); got != tt.want {
+			t.Errorf("larger(%v, %v) = %v", tt.a, tt.b, got)
+		}
+	}
+	if got := larger(Unknown(), Unknown()); got.Known() {
+		t.Errorf("of what is not known, %v", got)
+	}
+}

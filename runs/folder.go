@@ -1,0 +1,255 @@
+package runs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"dsbo"
+	"dsbo/internal/atomicfile"
+	"dsbo/internal/npy"
+)
+
+// Files of a run folder.
+const (
+	ConfigFile     = "config.json"
+	MetricsFile    = "metrics.jsonl"
+	SummaryFile    = "summary.json"
+	LambdaFile     = "lambda.npy"
+	OmegaFile      = "omega.npy"
+	MembershipFile = "agent.json"
+
+	checkpointFile = "checkpoint" // and what begins with it and a point
+)
+
+// A Folder is the path of a run folder.
+type Folder string
+
+// Mode says what may be done with what stands in a folder.
+type Mode int
+
+// Modes of opening a folder.
+const (
+	Fresh   Mode = iota // nothing of a run may stand there
+	Resume              // an unfinished run must stand there, and goes on
+	Replace             // whatever run stands there is removed
+)
+
+// Path returns the path of a file in the folder.
+func (f Folder) Path(name string) string { return filepath.Join(string(f), name) }
+
+// Check reports, before anything is computed, why a run could not write to the folder. It leaves nothing
+// behind and removes nothing. Errors that another choice of the user avoids match [dsbo.ErrConfig].
+func (f Folder) Check(m Mode) error {
+	state, err := f.State()
+	if err != nil {
+		return err
+	}
+	switch {
+	case m == Resume && state == Absent:
+		return dsbo.Errorf(dsbo.ErrConfig, "no run to resume in %s", f)
+	case m == Resume && state == Finished:
+		return dsbo.Errorf(dsbo.ErrConfig, "the run in %s is finished: there is nothing to resume", f)
+	case m == Fresh && state == Finished:
+		return dsbo.Errorf(dsbo.ErrConfig, "%s holds a finished run: -force replaces it, -out chooses another folder", f)
+	case m == Fresh && state != Absent:
+		return dsbo.Errorf(dsbo.ErrConfig, "%s holds an unfinished run: -resume goes on with it, -force replaces it, -out chooses another folder", f)
+	}
+	return f.probe()
+}
+
+// probe tries whether files can be made in the folder, or the folder itself.
+func (f Folder) probe() error {
+	dir := string(f)
+	for {
+		info, err := os.Stat(dir)
+		if err == nil && !info.IsDir() {
+			return dsbo.Errorf(dsbo.ErrConfig, "%s is a file: want a folder", dir)
+		}
+		if err == nil {
+			break
+		}
+		if parent := filepath.Dir(dir); errors.Is(err, fs.ErrNotExist) && parent != dir {
+			dir = parent
+			continue
+		}
+		return dsbo.Errorf(dsbo.ErrConfig, "folder %s: %w", f, err)
+	}
+	test, err := os.CreateTemp(dir, ".probe.*.tmp")
+	if err != nil {
+		return dsbo.Errorf(dsbo.ErrConfig, "folder %s cannot be written to: %w", f, err)
+	}
+	return errors.Join(test.Close(), os.Remove(test.Name()))
+}
+
+// Open makes the folder ready. Replace removes the files of the run that stands there, so it is called
+// when all else is checked and loaded.
+func (f Folder) Open(m Mode) error {
+	if err := f.Check(m); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(string(f), 0o755); err != nil {
+		return err
+	}
+	if m != Replace {
+		return nil
+	}
+	names := []string{SummaryFile, checkpointFile, MetricsFile, LambdaFile, OmegaFile, MembershipFile}
+	entries, err := os.ReadDir(string(f))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), checkpointFile+".") {
+			names = append(names, e.Name())
+		}
+	}
+	for _, name := range names {
+		if err := os.Remove(f.Path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// A State is how a run stands.
+type State string
+
+// States of a run folder. A summary has one of the last four.
+const (
+	Absent      State = ""           // there is no run
+	Unfinished  State = "unfinished" // the run goes on, or was killed
+	Finished    State = "finished"
+	Interrupted State = "interrupted" // stopped by a signal, with a checkpoint
+	Diverged    State = "diverged"    // numbers left the finite ones
+	Failed      State = "failed"
+)
+
+// StateOf returns how a run ended that an error has ended; nil: finished.
+func StateOf(err error) State {
+	switch {
+	case err == nil:
+		return Finished
+	case errors.Is(err, dsbo.ErrDiverged):
+		return Diverged
+	case errors.Is(err, context.Canceled):
+		return Interrupted
+	}
+	return Failed
+}
+
+// State returns how the run in the folder stands. A folder that holds anything but a run is an error.
+func (f Folder) State() (State, error) {
+	entries, err := os.ReadDir(string(f))
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
+		return strings.HasPrefix(e.Name(), ".") && strings.HasSuffix(e.Name(), ".tmp") // left by who was killed as it wrote
+	})
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && len(entries) == 0:
+		return Absent, nil
+	case err != nil:
+		return Absent, dsbo.Errorf(dsbo.ErrConfig, "run folder: %w", err)
+	}
+	var config struct{ Build *Build }
+	if err := f.read(ConfigFile, &config); err != nil || config.Build == nil {
+		return Absent, dsbo.Errorf(dsbo.ErrConfig, "%s is neither empty nor a run folder", f)
+	}
+	if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == SummaryFile }) {
+		return Unfinished, nil
+	}
+	var summary struct{ State State }
+	if err := f.read(SummaryFile, &summary); err != nil {
+		return Absent, err
+	}
+	return summary.State, nil
+}
+
+func (f Folder) read(name string, into any) error {
+	data, err := os.ReadFile(f.Path(name))
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return dsbo.Errorf(dsbo.ErrConfig, "%s: %w", f.Path(name), err)
+	}
+	return nil
+}
+
+func (f Folder) write(name string, value any) error {
+	data, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Path(name), err)
+	}
+	return atomicfile.WriteBytes(f.Path(name), append(data, '\n'))
+}
+
+// ReadConfig reads config.json.
+func (f Folder) ReadConfig() (c Config, err error) { return c, f.read(ConfigFile, &c) }
+
+// ReadSeriesConfig reads the config.json of a series.
+func (f Folder) ReadSeriesConfig() (c SeriesConfig, err error) { return c, f.read(ConfigFile, &c) }
+
+// ReadSummary reads summary.json.
+func (f Folder) ReadSummary() (s Summary, err error) { return s, f.read(SummaryFile, &s) }
+
+// ReadMembership reads agent.json.
+func (f Folder) ReadMembership() (m Membership, err error) { return m, f.read(MembershipFile, &m) }
+
+// WriteConfig writes config.json, which makes the folder a run folder: a [Config] or a [SeriesConfig].
+func (f Folder) WriteConfig(config any) error { return f.write(ConfigFile, config) }
+
+// WriteSummary writes summary.json: a [Summary] or a [SeriesSummary].
+func (f Folder) WriteSummary(summary any) error { return f.write(SummaryFile, summary) }
+
+// WriteMembership writes agent.json.
+func (f Folder) WriteMembership(m Membership) error { return f.write(MembershipFile, m) }
+
+// Records reads metrics.jsonl, but for a last line that is cut short.
+func (f Folder) Records() ([]Record, error) {
+	file, err := os.Open(f.Path(MetricsFile))
+	if err != nil {
+		return nil, err
+	}
+	records, _, err := ReadRecords(file.Name(), file)
+	return records, errors.Join(err, file.Close())
+}
+
+// ReadLambda reads lambda.npy: its numbers in order, whatever their shape.
+func (f Folder) ReadLambda() ([]float64, error) {
+	file, err := os.Open(f.Path(LambdaFile))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	a, err := npy.Read(file)
+	if err == nil && a.Float64s == nil {
+		err = errors.New("numbers that are not float64")
+	}
+	if err != nil {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", file.Name(), err)
+	}
+	return a.Float64s, nil
+}
+
+// WriteLambda writes x̄ as a NumPy file, in the given shape.
+func (f Folder) WriteLambda(x []float64, shape ...int) error {
+	return f.writeArray(LambdaFile, x, shape)
+}
+
+// WriteOmega writes a model as a NumPy file, in the given shape.
+func (f Folder) WriteOmega(y []float64, shape ...int) error { return f.writeArray(OmegaFile, y, shape) }
+
+func (f Folder) writeArray(name string, v []float64, shape []int) error {
+	var file bytes.Buffer
+	if err := npy.Write(&file, v, shape...); err != nil {
+		return dsbo.Errorf(dsbo.ErrShape, "%s: %w", f.Path(name), err)
+	}
+	return atomicfile.WriteBytes(f.Path(name), file.Bytes())
+}

@@ -1,0 +1,101 @@
+package runs
+
+import (
+	"slices"
+
+	"dsbo/algo"
+)
+
+// Summary is summary.json: how a run ended.
+type Summary struct {
+	State      State    `json:"state"`
+	Error      string   `json:"error,omitempty"`
+	Warnings   []string `json:"warnings"`
+	Algorithm  string   `json:"algorithm"`
+	Preset     string   `json:"preset"`
+	Iterations int      `json:"iterations"`
+
+	// Exact Φ at λ = 0, at the start and at x̄.
+	PhiLambda0 Number `json:"phi_lambda0"`
+	PhiStart   Number `json:"phi_start"`
+	PhiEnd     Number `json:"phi_end"`
+	GradNorm   Number `json:"grad_norm"`
+	// Of ȳ as the run left it.
+	TrainLoss    Number `json:"train_loss"`
+	ValLoss      Number `json:"val_loss"`
+	TestLoss     Number `json:"test_loss"`
+	TestAccuracy Number `json:"test_accuracy"`
+	// Of the exact solutions y*(0) and y*(x̄).
+	TestLossLambda0     Number `json:"test_loss_lambda0"`
+	TestAccuracyLambda0 Number `json:"test_accuracy_lambda0"`
+	TestLossTuned       Number `json:"test_loss_tuned"`
+	TestAccuracyTuned   Number `json:"test_accuracy_tuned"`
+	// Of the models that the agents found together at 0 and at x̄; the latter is omega.npy.
+	RefitTestLossLambda0     Number `json:"refit_test_loss_lambda0"`
+	RefitTestAccuracyLambda0 Number `json:"refit_test_accuracy_lambda0"`
+	RefitTestLoss            Number `json:"refit_test_loss"`
+	RefitTestAccuracy        Number `json:"refit_test_accuracy"`
+
+	Models    []Model    `json:"models"`
+	Constants []Constant `json:"constants"` // exact Φ at constant λ, in the order in which they were tried
+
+	ConsensusX         Number `json:"consensus_x"`
+	ConsensusY         Number `json:"consensus_y"`
+	ConsensusZ         Number `json:"consensus_z"`
+	HypergradientError Number `json:"hypergradient_error"`
+
+	Seconds        float64 `json:"seconds"`          // of iterations
+	MsPerIteration Number  `json:"ms_per_iteration"` // median, without evaluation
+	// FloatsSent is per agent and iteration, to all neighbours together.
+	FloatsSent    float64    `json:"floats_sent_per_agent_per_iteration"`
+	FloatsFormula float64    `json:"floats_by_formula_per_agent_per_iteration"` // the same by the method's formula
+	BytesSent     int64      `json:"bytes_sent"`                                // by all agents
+	OracleCalls   algo.Calls `json:"oracle_calls"`
+	Times                    // of all agents together
+	PeakRSSMiB    Number     `json:"peak_rss_mib"`
+	PerAgent      []Usage    `json:"per_agent"`
+	// Round is the exchange after the last one, of an agent that may be lost and come back.
+	Round int `json:"round,omitzero"`
+}
+
+// Timeless returns s without what the agents' machines make of it: times, memory and exchanges.
+func (s Summary) Timeless() Summary {
+	s.Seconds, s.MsPerIteration, s.PeakRSSMiB, s.Round, s.Times = 0, 0, 0, 0, Times{}
+	s.PerAgent = slices.Clone(s.PerAgent)
+	for i := range s.PerAgent {
+		s.PerAgent[i].Times = Times{}
+	}
+	return s
+}
+
+// A Model is one choice of hyperparameters with the model that it gives.
+type Model struct {
+	Name   string `json:"name"`
+	Lambda Number `json:"lambda"` // where all entries of λ are one number
+	Phi    Number `json:"phi"`    // exact
+	// Of the exact solution y*(λ).
+	ExactTestLoss     Number `json:"exact_test_loss"`
+	ExactTestAccuracy Number `json:"exact_test_accuracy"`
+	// Of the model that the agents find together at this λ.
+	ValLoss      Number `json:"val_loss"`
+	TestLoss     Number `json:"test_loss"`
+	TestAccuracy Number `json:"test_accuracy"`
+	Steps        int    `json:"refit_steps"`
+	Converged    bool   `json:"refit_converged"`
+	Gradient     Number `json:"refit_gradient"`
+	Consensus    Number `json:"refit_consensus"`
+}
+
+// A Constant is Φ where all entries of λ are one number.
+type Constant struct {
+	Lambda float64 `json:"lambda"`
+	Phi    float64 `json:"phi"`
+}
+
+// A SeriesSummary is the summary.json of such a folder as a [SeriesConfig] describes.
+type SeriesSummary struct {
+	State  State    `json:"state"`
+	Error  string   `json:"error,omitempty"`
+	Parts  []string `json:"parts,omitzero"` // folders of the runs, in that of the series
+	Result any      `json:"result,omitempty"`
+}
