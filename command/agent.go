@@ -1,14 +1,13 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"net"
 	"os"
-	"os/signal"
 	"strconv"
-	"syscall"
 	"time"
 
 	"dsbo"
@@ -36,6 +35,7 @@ type agentOptions struct {
 	certs    string
 	listen   string
 	log      string
+	logFile  string
 	quiet    bool
 	progress time.Duration
 	http     string
@@ -89,10 +89,9 @@ func (o *linkOptions) validate() error {
 func (p *program) agent(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o, c, err := p.parseAgent(args, stdout)
 	if err != nil {
-		return err
+		return o.report(stdout, err)
 	}
-	// An agent whose stderr nobody reads any more goes on, and when it is stopped then writes its checkpoint.
-	signal.Ignore(syscall.SIGPIPE)
+	ignoreTerminal()
 	if o.attached {
 		var stop context.CancelFunc
 		ctx, stop = context.WithCancel(ctx)
@@ -102,7 +101,16 @@ func (p *program) agent(ctx context.Context, args []string, stdout, stderr io.Wr
 			stop()
 		}()
 	}
-	return p.runAgent(ctx, o, c, stdout, stderr)
+	return o.report(stdout, p.runAgent(ctx, o, c, stdout, stderr))
+}
+
+// report writes the error of an attached agent to stdout, for the program that started it.
+func (o *agentOptions) report(stdout io.Writer, err error) error {
+	if !o.attached || err == nil {
+		return err
+	}
+	fmt.Fprintln(stdout, cli.OneLine(err))
+	return fmt.Errorf("%w: %w", cli.ErrReported, err)
 }
 
 // parseAgent reads the command line and the cluster file.
@@ -112,17 +120,18 @@ func (p *program) parseAgent(args []string, help io.Writer) (o agentOptions, c *
 	f.StringVar(&o.cluster, "cluster", "", "cluster `file`")
 	f.IntVar(&o.agent, "agent", -1, "the agent's `number` (default: $SLURM_PROCID, else $JOB_COMPLETION_INDEX)")
 	f.StringVar(&o.out, "out", "", "`folder` in which the agent's run folder lies")
-	f.BoolVar(&o.attached, "attached", false, "stop, as on an interrupt, when stdin ends: for a program that starts agents, so that none outlives it")
+	f.BoolVar(&o.attached, "attached", false, "for a program that starts agents: stop, as on an interrupt, when stdin ends, and write the error, if any, to stdout instead of stderr")
 	f.Group("Run", "cluster", "agent", "out", "attached")
 	f.StringVar(&o.certs, "certs", "", "`folder` with ca.pem, agent-<i>.pem and agent-<i>-key.pem; without it connections are not protected, and only those within this machine are allowed")
 	f.StringVar(&o.listen, "listen", "", "`address` to listen on, for instance :7000 (default: the agent's own in the cluster file)")
 	link := o.add(f)
 	f.Group("Connections", append([]string{"certs", "listen"}, link...)...)
-	f.StringVar(&o.log, "log", "text", "`form` of log lines on stderr: text or json")
+	f.StringVar(&o.log, "log", "text", logForms)
+	f.StringVar(&o.logFile, "log-file", "", "`file` to which to append the whole log, as JSON lines, beside stderr")
 	f.BoolVar(&o.quiet, "quiet", false, "log warnings and errors alone")
 	f.DurationVar(&o.progress, "progress", 10*time.Second, "`time` between log lines about the agent's progress, if stderr is no terminal; 0: none")
 	f.StringVar(&o.http, "http", "", "`address` on which to serve /healthz and, for Prometheus, /metrics; a port alone is on loopback (default: none)")
-	f.Group("Output", "log", "quiet", "progress", "http")
+	f.Group("Output", "log", "log-file", "quiet", "progress", "http")
 	if err := f.Parse(args, help); err != nil {
 		return o, nil, err
 	}
@@ -140,8 +149,6 @@ func (p *program) parseAgent(args []string, help io.Writer) (o agentOptions, c *
 
 func (o *agentOptions) validate() error {
 	switch {
-	case o.log != "text" && o.log != "json":
-		return dsbo.Errorf(dsbo.ErrConfig, "-log must be text or json; it is %s", o.log)
 	case o.progress < 0:
 		return dsbo.Errorf(dsbo.ErrConfig, "-progress must not be negative; it is %v", o.progress)
 	case o.certs != "" && o.insecure:
@@ -157,7 +164,16 @@ func (o *agentOptions) validate() error {
 			return err
 		}
 	}
-	return o.linkOptions.validate()
+	return cmp.Or(checkLog(o.log), o.linkOptions.validate())
+}
+
+const logForms = "`form` of log lines on stderr: plain, for people; text, key=value pairs; or json"
+
+func checkLog(form string) error {
+	if form != "plain" && form != "text" && form != "json" {
+		return dsbo.Errorf(dsbo.ErrConfig, "-log must be plain, text or json; it is %s", form)
+	}
+	return nil
 }
 
 // isPort reports whether text is the number of a port, where 0 stands for any free one.

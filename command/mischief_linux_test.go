@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"dsbo/internal/atomicfile"
 	"dsbo/internal/cli"
 	dsbogrpc "dsbo/network/grpc"
 	"dsbo/network/grpc/grpctest"
@@ -74,13 +75,10 @@ func (v *victim) run(ctx context.Context, args []string, stdout io.Writer) error
 		}
 	}
 	if v.File != "" {
-		err := onRename(func(to string) {
-			if v.armed() && strings.HasPrefix(filepath.Base(to), v.File) {
+		atomicfile.BeforeRename = func(path string) {
+			if v.armed() && strings.HasPrefix(filepath.Base(path), v.File) {
 				v.strike()
 			}
-		})
-		if err != nil {
-			return err
 		}
 	}
 	return testProgram.runAgent(ctx, o, c, stdout, v)

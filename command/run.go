@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,7 +55,7 @@ func (p *program) parseRun(args []string, help io.Writer) (o runOptions, c *clus
 	link := o.add(f)
 	f.Group("Connections", append([]string{"certs"}, link...)...)
 	f.BoolVar(&o.report, "report", true, "write report.html and its figures at the end (default true)")
-	f.StringVar(&o.log, "log", "text", "`form` of log lines on stderr: text or json")
+	f.StringVar(&o.log, "log", "plain", logForms)
 	f.BoolVar(&o.quiet, "quiet", false, "log warnings and errors alone")
 	f.StringVar(&o.http, "http", "", "rule for the `address` on which each agent serves /healthz and /metrics; {9100+agent} stands for ports 9100, 9101, ... on loopback (default: none)")
 	f.Group("Output", "report", "log", "quiet", "http")
@@ -79,12 +80,10 @@ func (o *runOptions) validate() error {
 		return dsbo.Errorf(dsbo.ErrConfig, "-restarts must not be negative; it is %d", o.restarts)
 	case o.resume && o.force:
 		return dsbo.Errorf(dsbo.ErrConfig, "-resume and -force are mutually exclusive")
-	case o.log != "text" && o.log != "json":
-		return dsbo.Errorf(dsbo.ErrConfig, "-log must be text or json; it is %s", o.log)
 	case o.certs != "" && o.insecure:
 		return dsbo.Errorf(dsbo.ErrConfig, "-certs and -insecure are mutually exclusive")
 	}
-	return o.linkOptions.validate()
+	return cmp.Or(checkLog(o.log), o.linkOptions.validate())
 }
 
 // checkHTTP reports whether -http is no rule, or gives two of n agents the same address.
@@ -122,15 +121,8 @@ func (p *program) runAgents(ctx context.Context, args []string, stdout, stderr i
 	if err := o.open(c); err != nil {
 		return err
 	}
-	b := newBoard(stderr, o.quiet, o.log == "json")
-	s := supervisor{
-		board: b, program: executable, name: p.name, restarts: o.restarts, pause: pause,
-		args: func(i int) []string { return o.agentArgs(i, b.bars) },
-		logs: func(i int) (io.WriteCloser, error) { return logFile(o.agentFolder(i) + ".log") },
-	}
-	worst := s.run(ctx, len(c.Addresses))
-	b.stop()
-	if err := worst.error(); err != nil {
+	s := supervisor{executable: executable, name: p.name, args: o.agentArgs, stderr: stderr, restarts: o.restarts, pause: restartPause}
+	if err := s.run(ctx, len(c.Addresses)).error(); err != nil {
 		return o.failed(err)
 	}
 	var folders []runs.Folder
@@ -146,14 +138,11 @@ func (p *program) runAgents(ctx context.Context, args []string, stdout, stderr i
 
 func (o *runOptions) agentFolder(i int) string { return filepath.Join(o.out, pki.Name(i)) }
 
-// agentArgs returns the flags of agent i. One agent says how far all are.
-func (o *runOptions) agentArgs(i int, bars bool) []string {
-	args := []string{fmt.Sprintf("-agent=%d", i), "-cluster=" + o.cluster, "-out=" + o.out, "-log=json", "-attached"}
-	switch {
-	case i > 0:
-		args = append(args, "-progress=0s")
-	case bars:
-		args = append(args, "-progress=200ms")
+// agentArgs returns the flags of agent i. Agent 0 shows the progress of all; the others show what is about them alone.
+func (o *runOptions) agentArgs(i int) []string {
+	args := []string{
+		fmt.Sprintf("-agent=%d", i), "-cluster=" + o.cluster, "-out=" + o.out, "-attached",
+		"-log=" + o.log, "-log-file=" + o.agentFolder(i) + ".log", fmt.Sprintf("-quiet=%t", o.quiet || i > 0),
 	}
 	if certs := o.certsFolder(); certs != "" {
 		args = append(args, "-certs="+certs)

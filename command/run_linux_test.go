@@ -22,7 +22,7 @@ import (
 func startRun(ctx context.Context, t *testing.T, stderr io.Writer, args ...string) (string, error) {
 	t.Helper()
 	var stdout bytes.Buffer
-	err := run(ctx, append([]string{"run"}, args...), &stdout, stderr)
+	err := run(ctx, append([]string{"run"}, args...), &stdout, &oneAtATime{w: stderr})
 	return stdout.String(), err
 }
 
@@ -67,6 +67,18 @@ func TestRun(t *testing.T) {
 	sameRun(t, out, alone(t, t.TempDir(), "-agents=3", "-seed=5"))
 }
 
+// oneAtATime is a stderr to which processes may write at the same time.
+type oneAtATime struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (o *oneAtATime) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.w.Write(p)
+}
+
 // A loss is a signal for an agent.
 type loss struct {
 	agent  int
@@ -77,14 +89,11 @@ type loss struct {
 type killer struct {
 	out   string // run folder
 	when  map[string][]loss
-	mu    sync.Mutex
 	all   bytes.Buffer
 	kills int
 }
 
 func (k *killer) Write(p []byte) (int, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	for text, losses := range k.when {
 		if !bytes.Contains(p, []byte(text)) {
 			continue

@@ -23,7 +23,11 @@ import (
 // runAgent runs an agent until all agents have finished.
 func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Cluster, stdout, stderr io.Writer) (err error) {
 	m := newMonitor(c.Run, o.agent)
-	s := newScreen(o, m, stderr)
+	s, err := newScreen(o, m, stderr)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close(err)) }()
 	if done, err := o.done(c); err != nil || done {
 		if done {
 			s.log.Info("all agents are done", "run", c.Run, "folder", o.folder())
@@ -69,8 +73,8 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 		m.watch(mixer)
 		return mixer, nil
 	})
-	if o.agent > 0 {
-		stdout = io.Discard // all find the same
+	if o.agent > 0 || o.attached {
+		stdout = nil // no page and no table: all agents find the same
 	}
 	err = j.Run(ctx, stdout, stderr)
 	if mixer != nil {

@@ -2,23 +2,25 @@ package command
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"strings"
-	"sync"
 	"time"
-
-	"golang.org/x/term"
 
 	"dsbo/internal/cli"
 )
 
-// A screen is what an agent says on stderr: log lines, and how far it is, as a bar on a terminal and as a line now and then
-// elsewhere. It is the [job.Viewer] of the agent's job and keeps its monitor up to date.
+// A screen shows an agent's run: log lines on stderr and in a file, and progress as a bar on a terminal, elsewhere as a log line
+// now and then. It is the [experiment.Viewer] of the agent's job and keeps its monitor up to date.
 type screen struct {
-	log      *slog.Logger
+	*cli.Progress
+	log      *slog.Logger // of this agent
+	common   *slog.Logger // of the job, which all agents log alike
+	filed    *slog.Logger // to the file alone
+	file     *os.File     // nil: none
 	monitor  *monitor
 	bars     bool
 	every    time.Duration // between lines of progress; 0: none
@@ -26,55 +28,69 @@ type screen struct {
 	phase    string
 	of       int
 	reported time.Time
-
-	mu       sync.Mutex // of the bar: lines come from many goroutines
-	progress *cli.Progress
 }
 
-func newScreen(o agentOptions, m *monitor, stderr io.Writer) *screen {
-	s := &screen{monitor: m, every: o.progress, now: time.Now, progress: cli.NewProgress(stderr, false)}
-	terminal := isTerminal(stderr)
+func newScreen(o agentOptions, m *monitor, stderr io.Writer) (*screen, error) {
+	s := &screen{Progress: cli.NewProgress(stderr, false), monitor: m, every: o.progress, now: time.Now}
+	terminal := cli.IsTerminal(stderr)
 	s.bars = terminal && !o.quiet
 	if terminal || o.quiet {
 		s.every = 0
 	}
-	options := &slog.HandlerOptions{}
+	level := slog.LevelInfo
 	if o.quiet {
-		options.Level = slog.LevelWarn
+		level = slog.LevelWarn
 	}
-	if o.log == "json" {
-		s.log = slog.New(slog.NewJSONHandler(s, options))
-	} else {
-		s.log = slog.New(slog.NewTextHandler(s, options))
+	agent := []slog.Attr{slog.Int("agent", o.agent)}
+	var shown, filed slog.Handler
+	switch o.log {
+	case "json":
+		shown = slog.NewJSONHandler(s, &slog.HandlerOptions{Level: level}).WithAttrs(agent)
+	case "text":
+		shown = slog.NewTextHandler(s, &slog.HandlerOptions{Level: level}).WithAttrs(agent)
+	default:
+		shown = plainHandler{s, level, fmt.Sprintf("agent %d: ", o.agent)}
 	}
-	s.log = s.log.With("agent", o.agent)
-	return s
+	if filed = slog.DiscardHandler; o.logFile != "" {
+		var err error
+		if s.file, err = os.OpenFile(o.logFile, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644); err != nil {
+			return nil, fmt.Errorf("-log-file: %w", err)
+		}
+		filed = slog.NewJSONHandler(s.file, nil).WithAttrs(agent)
+	}
+	s.log, s.filed = slog.New(slog.NewMultiHandler(shown, filed)), slog.New(filed)
+	if s.common = s.log; o.attached && o.agent > 0 {
+		s.common = s.filed // agent 0 shows the same on the same stderr
+	}
+	return s, nil
 }
 
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+// close closes the log file, after the error with which the agent ended.
+func (s *screen) close(ended error) error {
+	if ended != nil {
+		s.filed.Error(cli.OneLine(ended))
+	}
+	if s.file == nil {
+		return nil
+	}
+	return s.file.Close()
 }
 
-// Write writes a line of the log.
+// Write writes a line of the log to stderr.
 func (s *screen) Write(line []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.progress.Log("%s", bytes.TrimSuffix(line, []byte("\n")))
+	s.Progress.Log("%s", bytes.TrimSuffix(line, []byte("\n")))
 	return len(line), nil
 }
 
-// Start begins a phase.
+// Start begins a phase of so many steps.
 func (s *screen) Start(what string, steps int) {
 	s.monitor.start(what, steps)
 	s.phase, s.of = what, steps
 	if s.every > 0 {
 		s.report(0)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.bars {
-		s.progress.Start(what, steps)
+		s.Progress.Start(what, steps)
 	}
 }
 
@@ -84,36 +100,61 @@ func (s *screen) Set(step int) {
 	if s.every > 0 && s.now().Sub(s.reported) >= s.every {
 		s.report(step)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.progress.Set(step)
+	s.Progress.Set(step)
 }
-
-// progressMessage marks the log lines that say how far an agent is.
-const progressMessage = "progress"
 
 // report logs how far the phase is.
 func (s *screen) report(step int) {
 	s.reported = s.now()
-	s.log.Info(progressMessage, "phase", s.phase, "done", step, "of", s.of)
+	s.log.Info("progress", "phase", s.phase, "done", step, "of", s.of)
 }
 
 // Log logs a line of the job.
 func (s *screen) Log(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if warning, ok := strings.CutPrefix(text, "warning: "); ok {
-		s.log.Warn(warning)
+		s.common.Warn(warning)
 		return
 	}
-	s.log.Info(text)
+	s.common.Info(text)
 }
 
-// Saved keeps that there is a checkpoint.
+// Saved notes that there is a checkpoint.
 func (s *screen) Saved(iteration int) { s.monitor.checkpoint(iteration, s.now()) }
 
-// Stop ends a phase.
-func (s *screen) Stop() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.progress.Stop()
+// A plainHandler writes log lines for people, such as "agent 3: warning: a neighbour is silent, neighbour 2".
+type plainHandler struct {
+	out   io.Writer
+	level slog.Level
+	head  string
 }
+
+func (h plainHandler) Enabled(_ context.Context, level slog.Level) bool { return level >= h.level }
+
+func (h plainHandler) Handle(_ context.Context, r slog.Record) error {
+	line := h.head
+	switch {
+	case r.Level >= slog.LevelError:
+		line += "error: "
+	case r.Level >= slog.LevelWarn:
+		line += "warning: "
+	}
+	line += r.Message
+	r.Attrs(func(a slog.Attr) bool {
+		line += fmt.Sprintf(", %s %v", a.Key, a.Value)
+		return true
+	})
+	_, err := io.WriteString(h.out, line+"\n")
+	return err
+}
+
+// WithAttrs returns a handler that writes the attributes in each line.
+func (h plainHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	for _, a := range attrs {
+		h.head += fmt.Sprintf("%s %v: ", a.Key, a.Value)
+	}
+	return h
+}
+
+// WithGroup leaves names as they are.
+func (h plainHandler) WithGroup(string) slog.Handler { return h }

@@ -2,6 +2,9 @@ package command
 
 import (
 	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +14,11 @@ import (
 func TestScreen(t *testing.T) {
 	var out bytes.Buffer
 	m := newMonitor("r", 3)
-	s := newScreen(agentOptions{agent: 3, log: "text", progress: 10 * time.Second}, m, &out)
+	file := filepath.Join(t.TempDir(), "log")
+	s, err := newScreen(agentOptions{agent: 3, log: "text", logFile: file, progress: 10 * time.Second}, m, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
 	clock := time.UnixMilli(1_700_000_000_000)
 	s.now = func() time.Time { return clock }
 	s.Start("iterations", 60)
@@ -32,6 +39,15 @@ func TestScreen(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
+	if err := s.close(errors.New("disk\nfull")); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(file)
+	for _, want := range []string{`"level":"INFO","msg":"iteration 60","agent":3}`, `"level":"ERROR","msg":"disk full","agent":3}`} {
+		if !bytes.Contains(data, []byte(want+"\n")) {
+			t.Errorf("the log file has no %s (%v):\n%s", want, err, data)
+		}
+	}
 	if m.done != 60 || m.of != 60 || m.saved != 60 || !m.savedAt.Equal(clock) {
 		t.Errorf("the monitor knows %d of %d, checkpoint %d at %v", m.done, m.of, m.saved, m.savedAt)
 	}
@@ -39,7 +55,10 @@ func TestScreen(t *testing.T) {
 
 func TestQuietScreen(t *testing.T) {
 	var out bytes.Buffer
-	s := newScreen(agentOptions{agent: 3, log: "json", quiet: true, progress: time.Nanosecond}, newMonitor("r", 3), &out)
+	s, err := newScreen(agentOptions{agent: 3, log: "json", quiet: true, progress: time.Nanosecond}, newMonitor("r", 3), &out)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s.Start("iterations", 2)
 	s.Set(1)
 	s.Log("iteration 1")
@@ -47,5 +66,25 @@ func TestQuietScreen(t *testing.T) {
 	s.Stop()
 	if text := out.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, `"level":"WARN","msg":"beta","agent":3}`) {
 		t.Errorf("%s", text)
+	}
+}
+
+// Under the verb run, agent 0 alone shows what all agents log alike; each shows what is about itself.
+func TestCommonLines(t *testing.T) {
+	for agent, want := range []string{
+		"agent 0: iteration 4\nagent 0: warning: beta is large\nagent 0: warning: a neighbour is silent, neighbour 2, silent 6s\n",
+		"agent 1: warning: a neighbour is silent, neighbour 2, silent 6s\n",
+	} {
+		var out bytes.Buffer
+		s, err := newScreen(agentOptions{agent: agent, log: "plain", quiet: agent > 0, attached: true}, newMonitor("r", agent), &out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Log("iteration %d", 4)
+		s.Log("warning: beta is large")
+		s.log.Warn("a neighbour is silent", "neighbour", 2, "silent", 6*time.Second)
+		if out.String() != want {
+			t.Errorf("%s\nwant\n%s", out.String(), want)
+		}
 	}
 }

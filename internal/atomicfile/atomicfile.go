@@ -10,6 +10,10 @@ import (
 	"path/filepath"
 )
 
+// BeforeRename, if it is set, is called when the content of a file is on the disk and the file does not have its name yet. It is
+// for tests of what is left behind by a process that ends there.
+var BeforeRename func(path string)
+
 // Write makes what fill writes the content of the file at path. It writes to a temporary file of the
 // same folder, brings that to the disk, renames it and brings the folder to the disk. After an error
 // the old file stands as it was, and no temporary file is left.
@@ -40,6 +44,9 @@ func Write(path string, fill func(w io.Writer) error) (err error) {
 	}
 	if err := f.Close(); err != nil {
 		return err
+	}
+	if BeforeRename != nil {
+		BeforeRename(path)
 	}
 	if err := os.Rename(f.Name(), path); err != nil {
 		return err
