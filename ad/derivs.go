@@ -1,8 +1,6 @@
 package ad
 
 import (
-	"fmt"
-
 	"dsbo"
 )
 
@@ -64,7 +62,7 @@ func (d *Derivs) Value(x, y []float64) (float64, error) {
 // Grad writes ∇_x to dx (length P) and ∇_y to dy (length Q); nil is skipped. Cost: about two passes over the data.
 func (d *Derivs) Grad(dx, dy, x, y []float64) error {
 	if dx != nil && len(dx) != d.f.P || dy != nil && len(dy) != d.f.Q {
-		return fmt.Errorf("%w: len(dx)=%d, len(dy)=%d; the gradients have %d and %d", dsbo.ErrShape, len(dx), len(dy), d.f.P, d.f.Q)
+		return dsbo.Errorf(dsbo.ErrShape, "the gradients have %d and %d numbers; len(dx)=%d, len(dy)=%d", d.f.P, d.f.Q, len(dx), len(dy))
 	}
 	if err := d.build(1); err != nil {
 		return err
@@ -78,7 +76,7 @@ func (d *Derivs) Grad(dx, dy, x, y []float64) error {
 // HVP writes (∇²_yy) v to dst, both of length Q. Cost: about that of two gradients.
 func (d *Derivs) HVP(dst, x, y, v []float64) error {
 	if len(dst) != d.f.Q {
-		return fmt.Errorf("%w: len(dst)=%d of a Hessian-vector product, want len(y)=%d", dsbo.ErrShape, len(dst), d.f.Q)
+		return dsbo.Errorf(dsbo.ErrShape, "a Hessian-vector product has len(y)=%d numbers; len(dst)=%d", d.f.Q, len(dst))
 	}
 	if err := d.along(x, y, v); err != nil {
 		return err
@@ -90,7 +88,7 @@ func (d *Derivs) HVP(dst, x, y, v []float64) error {
 // the part of the graph that x and y share is touched.
 func (d *Derivs) JVP(dst, x, y, v []float64) error {
 	if len(dst) != d.f.P {
-		return fmt.Errorf("%w: len(dst)=%d of a Jacobian-vector product, want len(x)=%d", dsbo.ErrShape, len(dst), d.f.P)
+		return dsbo.Errorf(dsbo.ErrShape, "a Jacobian-vector product has len(x)=%d numbers; len(dst)=%d", d.f.P, len(dst))
 	}
 	if err := d.along(x, y, v); err != nil {
 		return err
@@ -104,7 +102,7 @@ func (d *Derivs) along(x, y, v []float64) error {
 		return err
 	}
 	if len(v) != d.f.Q {
-		return fmt.Errorf("%w: len(v)=%d, want len(y)=%d", dsbo.ErrShape, len(v), d.f.Q)
+		return dsbo.Errorf(dsbo.ErrShape, "len(v) must be len(y)=%d; it is %d", d.f.Q, len(v))
 	}
 	if err := d.at(x, y); err != nil {
 		return err
@@ -118,7 +116,7 @@ func (d *Derivs) along(x, y, v []float64) error {
 func (d *Derivs) Hessian(dst, x, y []float64) error {
 	q := d.f.Q
 	if len(dst)/q != q || len(dst)%q != 0 {
-		return fmt.Errorf("%w: a Hessian of %d numbers, want %d×%d", dsbo.ErrShape, len(dst), q, q)
+		return dsbo.Errorf(dsbo.ErrShape, "a Hessian has %d×%d numbers; len(dst)=%d", q, q, len(dst))
 	}
 	return d.whole(hvp, dst, x, y, func(p *plan, j, lane int) {
 		d.m.lane(dst[j*q:(j+1)*q], p.outs[0], lane) // row j is column j
@@ -129,7 +127,7 @@ func (d *Derivs) Hessian(dst, x, y []float64) error {
 func (d *Derivs) Jacobian(dst, x, y []float64) error {
 	p, q := d.f.P, d.f.Q
 	if len(dst)/q != p || len(dst)%q != 0 {
-		return fmt.Errorf("%w: a Jacobian of %d numbers, want %d×%d", dsbo.ErrShape, len(dst), p, q)
+		return dsbo.Errorf(dsbo.ErrShape, "a Jacobian has %d×%d numbers; len(dst)=%d", p, q, len(dst))
 	}
 	col := make([]float64, p)
 	return d.whole(jvp, dst, x, y, func(p *plan, j, lane int) {

@@ -22,7 +22,7 @@ func Grad(cost *Node, wrt ...*Node) (grads []*Node, err error) {
 	}
 	cost, wrt = all[0], all[1:]
 	if !cost.IsScalar() {
-		return nil, fmt.Errorf("%w: the cost has shape %v, want a scalar", ErrGraph, cost.Shape())
+		return nil, fmt.Errorf("%w: the cost must be a scalar; its shape is %v", ErrGraph, cost.Shape())
 	}
 	order := topological(cost)
 	s := sweep{active: dependents(order, wrt), adjoint: map[*Node]*Node{}}

@@ -89,7 +89,7 @@ func newMachine[T Float](rows, widest int) *machine[T] {
 // input adds a leaf that the caller sets. A batch input has one row per example.
 func (m *machine[T]) input(n *Node, batch bool) (int, error) {
 	if m.inputs == maxInputs {
-		return 0, fmt.Errorf("%w: more than %d inputs, counting x, y and v", ErrGraph, maxInputs)
+		return 0, fmt.Errorf("%w: a function can have at most %d inputs, counting x, y and v", ErrGraph, maxInputs)
 	}
 	r, c := dims(n)
 	s := slot[T]{r: r, c: c, bit: 1 << m.inputs}
@@ -149,7 +149,7 @@ func pick[T Float](k32 func(*call[float32]), k64 func(*call[float64])) func(*cal
 func (m *machine[T]) fixed(n *Node) (int, error) {
 	v := n.Value()
 	if v == nil {
-		return 0, fmt.Errorf("%w: node %q is neither an input of the loss nor does it carry a value", ErrGraph, n.Name())
+		return 0, fmt.Errorf("%w: node %q must be an input of the loss or carry a value", ErrGraph, n.Name())
 	}
 	data, err := valueData[T](v)
 	if err != nil {
@@ -253,21 +253,21 @@ func (m *machine[T]) set(i int, v []float64) {
 func (m *machine[T]) bind(i int, t *Table, idx []int) error {
 	s := &m.slots[i]
 	if t == nil {
-		return fmt.Errorf("%w: no table", dsbo.ErrShape)
+		return dsbo.Errorf(dsbo.ErrShape, "the table must not be nil")
 	}
 	rows := t.Rows()
 	if idx != nil {
 		rows = len(idx)
 	}
 	if rows != s.r || t.Cols() != s.c {
-		return fmt.Errorf("%w: a table of %d rows and %d columns bound to an input of %d rows and %d columns", dsbo.ErrShape, rows, t.Cols(), s.r, s.c)
+		return dsbo.Errorf(dsbo.ErrShape, "the input has %d rows and %d columns; the table has %d and %d", s.r, s.c, rows, t.Cols())
 	}
 	if s.table == t && slices.Equal(s.idx, idx) {
 		return nil
 	}
 	for k, j := range idx {
 		if j < 0 || j >= t.Rows() {
-			return fmt.Errorf("%w: row %d (at place %d of the batch) of a table with %d rows", dsbo.ErrShape, j, k, t.Rows())
+			return dsbo.Errorf(dsbo.ErrShape, "rows of a batch must be from 0 to %d; at place %d is %d", t.Rows()-1, k, j)
 		}
 	}
 	s.table = t

@@ -117,7 +117,7 @@ func (m misuse) Unwrap() error { return m.error }
 
 // failf reports shapes, or other arguments of a constructor, that do not fit.
 func failf(format string, args ...any) {
-	panic(misuse{fmt.Errorf("%w: %s", dsbo.ErrShape, fmt.Sprintf(format, args...))})
+	panic(misuse{dsbo.Errorf(dsbo.ErrShape, "%s", fmt.Sprintf(format, args...))})
 }
 
 // catch turns a panicked misuse into *err, and so other errors that a model panics with, as

@@ -74,7 +74,7 @@ func Compile(f Func) (_ *Program, err error) {
 	}
 	for i, n := range p.outs {
 		if !n.IsScalar() {
-			return nil, fmt.Errorf("%w: value %d of the function has shape %v, want a scalar", ErrGraph, i, n.Shape())
+			return nil, fmt.Errorf("%w: value %d of the function must be a scalar; its shape is %v", ErrGraph, i, n.Shape())
 		}
 	}
 	if p.values, err = p.m.plan(p.outs...); err != nil {
@@ -85,22 +85,22 @@ func Compile(f Func) (_ *Program, err error) {
 
 func (f *Func) check() error {
 	if f.P < 1 || f.Q < 1 || f.Rows < 0 {
-		return fmt.Errorf("%w: a function with len(x)=%d, len(y)=%d, %d examples: want at least 1, 1 and 0", dsbo.ErrShape, f.P, f.Q, f.Rows)
+		return dsbo.Errorf(dsbo.ErrShape, "a function must have at least 1 x, 1 y and 0 examples; it has %d, %d and %d", f.P, f.Q, f.Rows)
 	}
 	if f.Build == nil {
-		return fmt.Errorf("%w: a function without Build", ErrGraph)
+		return fmt.Errorf("%w: a function needs Build", ErrGraph)
 	}
 	seen := map[string]bool{}
 	for _, in := range f.Inputs {
 		switch {
 		case in.Name == "" || seen[in.Name]:
-			return fmt.Errorf("%w: input name %q: want distinct names that are not empty", dsbo.ErrShape, in.Name)
+			return dsbo.Errorf(dsbo.ErrShape, "names of inputs must be distinct and not empty; one is %q", in.Name)
 		case in.Batch && f.Rows == 0:
-			return fmt.Errorf("%w: input %q is a batch, but Rows is 0", dsbo.ErrShape, in.Name)
+			return dsbo.Errorf(dsbo.ErrShape, "Rows must be positive for input %q, which is a batch; it is 0", in.Name)
 		case len(in.Shape) > 2 || in.Batch && len(in.Shape) > 1:
-			return fmt.Errorf("%w: input %q of shape %v: want at most a matrix (a vector for each example of a batch)", dsbo.ErrShape, in.Name, in.Shape)
+			return dsbo.Errorf(dsbo.ErrShape, "input %q must be at most a matrix (a vector for each example of a batch); its shape is %v", in.Name, in.Shape)
 		case len(in.Shape) > 0 && slices.Min(in.Shape) < 1:
-			return fmt.Errorf("%w: input %q of shape %v: want lengths of at least 1", dsbo.ErrShape, in.Name, in.Shape)
+			return dsbo.Errorf(dsbo.ErrShape, "input %q must have lengths of at least 1; its shape is %v", in.Name, in.Shape)
 		}
 		seen[in.Name] = true
 	}
@@ -193,7 +193,7 @@ func newConst[T Float](like *Node, name string, shape tensor.Shape, data []T) *N
 func (p *Program) Bind(name string, t *Table, idx []int) error {
 	i := slices.IndexFunc(p.f.Inputs, func(in Input) bool { return in.Name == name })
 	if i < 0 {
-		return fmt.Errorf("%w: no input %q in this function", dsbo.ErrShape, name)
+		return dsbo.Errorf(dsbo.ErrShape, "the function has no input %q", name)
 	}
 	if err := p.m.bind(p.ins[i], t, idx); err != nil {
 		return fmt.Errorf("input %q: %w", name, err)
@@ -205,10 +205,10 @@ func (p *Program) Bind(name string, t *Table, idx []int) error {
 // at sets x and y.
 func (p *Program) at(x, y []float64) error {
 	if len(x) != p.f.P || len(y) != p.f.Q {
-		return fmt.Errorf("%w: len(x)=%d, len(y)=%d; the function has %d and %d", dsbo.ErrShape, len(x), len(y), p.f.P, p.f.Q)
+		return dsbo.Errorf(dsbo.ErrShape, "len(x) and len(y) must be %d and %d; they are %d and %d", p.f.P, p.f.Q, len(x), len(y))
 	}
 	if i := slices.Index(p.bound, false); i >= 0 {
-		return fmt.Errorf("%w: input %q has no data: it must be bound to a table", dsbo.ErrShape, p.f.Inputs[i].Name)
+		return dsbo.Errorf(dsbo.ErrShape, "input %q must be bound to a table", p.f.Inputs[i].Name)
 	}
 	p.m.set(p.xs, x)
 	p.m.set(p.ys, y)
@@ -218,7 +218,7 @@ func (p *Program) at(x, y []float64) error {
 // Eval writes the values at (x, y) to dst, in the order of Build. What dst has beyond them is left alone.
 func (p *Program) Eval(dst, x, y []float64) error {
 	if len(dst) < len(p.outs) {
-		return fmt.Errorf("%w: %d values do not fit into %d numbers", dsbo.ErrShape, len(p.outs), len(dst))
+		return dsbo.Errorf(dsbo.ErrShape, "the function has %d values; len(dst)=%d", len(p.outs), len(dst))
 	}
 	if err := p.at(x, y); err != nil {
 		return err

@@ -21,16 +21,16 @@ func TestFuncErrors(t *testing.T) {
 		kind error
 		f    Func
 	}{
-		{"len(x)=0, len(y)=2", dsbo.ErrShape, Func{Q: 2, Build: build}},
-		{"-1 examples", dsbo.ErrShape, Func{P: 1, Q: 2, Rows: -1, Build: build}},
-		{"without Build", ErrGraph, Func{P: 1, Q: 2}},
-		{`input name ""`, dsbo.ErrShape, Func{P: 1, Q: 2, Build: build, Inputs: []Input{{}}}},
-		{`input name "a"`, dsbo.ErrShape, Func{P: 1, Q: 2, Build: build, Inputs: []Input{{Name: "a"}, {Name: "a"}}}},
-		{`input "a" is a batch, but Rows is 0`, dsbo.ErrShape, Func{P: 1, Q: 2, Build: build, Inputs: []Input{{Name: "a", Batch: true}}}},
-		{"shape [2 2 2]", dsbo.ErrShape, Func{P: 1, Q: 2, Build: build, Inputs: []Input{{Name: "a", Shape: []int{2, 2, 2}}}}},
-		{"shape [2 2]", dsbo.ErrShape, Func{P: 1, Q: 2, Rows: 3, Build: build, Inputs: []Input{{"a", []int{2, 2}, true}}}},
-		{"shape [0]", dsbo.ErrShape, Func{P: 1, Q: 2, Build: build, Inputs: []Input{{Name: "a", Shape: []int{0}}}}},
-		{"more than 64 inputs", ErrGraph, Func{P: 1, Q: 2, Build: build, Inputs: many}},
+		{"it has 0, 2 and 0", dsbo.ErrShape, Func{Q: 2, Build: build}},
+		{"it has 1, 2 and -1", dsbo.ErrShape, Func{P: 1, Q: 2, Rows: -1, Build: build}},
+		{"needs Build", ErrGraph, Func{P: 1, Q: 2}},
+		{`one is ""`, dsbo.ErrShape, Func{P: 1, Q: 2, Build: build, Inputs: []Input{{}}}},
+		{`one is "a"`, dsbo.ErrShape, Func{P: 1, Q: 2, Build: build, Inputs: []Input{{Name: "a"}, {Name: "a"}}}},
+		{`Rows must be positive for input "a", which is a batch; it is 0`, dsbo.ErrShape, Func{P: 1, Q: 2, Build: build, Inputs: []Input{{Name: "a", Batch: true}}}},
+		{"shape is [2 2 2]", dsbo.ErrShape, Func{P: 1, Q: 2, Build: build, Inputs: []Input{{Name: "a", Shape: []int{2, 2, 2}}}}},
+		{"shape is [2 2]", dsbo.ErrShape, Func{P: 1, Q: 2, Rows: 3, Build: build, Inputs: []Input{{"a", []int{2, 2}, true}}}},
+		{"shape is [0]", dsbo.ErrShape, Func{P: 1, Q: 2, Build: build, Inputs: []Input{{Name: "a", Shape: []int{0}}}}},
+		{"at most 64 inputs", ErrGraph, Func{P: 1, Q: 2, Build: build, Inputs: many}},
 	} {
 		if _, err := Compile(c.f); !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one that matches %v and says %q", err, c.kind, c.want)
@@ -84,15 +84,15 @@ func TestBindErrors(t *testing.T) {
 		}
 	}
 	_, err = d.Value(x, y)
-	says(err, `input "a" has no data`)
+	says(err, `input "a" must be bound to a table`)
 	says(d.Bind("b", table(t, 3, 2), nil), `no input "b"`)
-	says(d.Bind("a", nil, nil), `input "a": shape mismatch: no table`)
-	says(d.Bind("a", table(t, 4, 2), nil), "4 rows and 2 columns bound to an input of 3 rows and 2 columns")
-	says(d.Bind("a", table(t, 3, 3), nil), "3 rows and 3 columns")
-	says(d.Bind("a", table(t, 4, 2), []int{0, 1}), "2 rows")
-	says(d.Bind("a", table(t, 4, 2), []int{0, 4, 1}), "row 4 (at place 1 of the batch) of a table with 4 rows")
-	says(d.Bind("a", table(t, 4, 2), []int{0, 1, -1}), "row -1")
-	says(d.Bind("a", table(t, 3, 2), []int{}), "0 rows")
+	says(d.Bind("a", nil, nil), `input "a": the table must not be nil`)
+	says(d.Bind("a", table(t, 4, 2), nil), "the input has 3 rows and 2 columns; the table has 4 and 2")
+	says(d.Bind("a", table(t, 3, 3), nil), "the table has 3 and 3")
+	says(d.Bind("a", table(t, 4, 2), []int{0, 1}), "the table has 2 and 2")
+	says(d.Bind("a", table(t, 4, 2), []int{0, 4, 1}), "rows of a batch must be from 0 to 3; at place 1 is 4")
+	says(d.Bind("a", table(t, 4, 2), []int{0, 1, -1}), "at place 2 is -1")
+	says(d.Bind("a", table(t, 3, 2), []int{}), "the table has 0 and 2")
 	for name, tab := range map[string]*Table{"a": table(t, 3, 2), "w": table(t, 2, 1), "idx": table(t, 3, 1)} {
 		if err := d.Bind(name, tab, nil); err != nil {
 			t.Fatal(err)

@@ -55,7 +55,7 @@ func ByteTable(rows, cols int, data []uint8, scale float64) (*Table, error) {
 		return nil, err
 	}
 	if scale == 0 || math.IsNaN(scale) || math.IsInf(scale, 0) {
-		return nil, fmt.Errorf("%w: scale %g of a byte table: want a finite number other than 0", dsbo.ErrConfig, scale)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "the scale of a byte table must be finite and not 0; it is %g", scale)
 	}
 	return &Table{rows: rows, cols: cols, bytes: data, scale: scale}, nil
 }
@@ -64,14 +64,14 @@ func ByteTable(rows, cols int, data []uint8, scale float64) (*Table, error) {
 // labels[i] and 0 elsewhere. It takes one byte a row.
 func LabelTable(labels []uint8, classes int) (*Table, error) {
 	if classes < 1 || classes > 256 {
-		return nil, fmt.Errorf("%w: %d classes: want 1 to 256", dsbo.ErrConfig, classes)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "the number of classes must be from 1 to 256; it is %d", classes)
 	}
 	if err := checkLen(len(labels), 1, len(labels)); err != nil {
 		return nil, err
 	}
 	for i, l := range labels {
 		if int(l) >= classes {
-			return nil, fmt.Errorf("%w: label %d in row %d: want 0 to %d", dsbo.ErrConfig, l, i, classes-1)
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "labels must be from 0 to %d; row %d has %d", classes-1, i, l)
 		}
 	}
 	return &Table{rows: len(labels), cols: classes, labels: labels}, nil
@@ -81,11 +81,11 @@ func LabelTable(labels []uint8, classes int) (*Table, error) {
 // of the numbers. It keeps rows, unless t was itself picked. Rows may repeat.
 func (t *Table) Pick(rows []int) (*Table, error) {
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("%w: a table needs at least one row", dsbo.ErrShape)
+		return nil, dsbo.Errorf(dsbo.ErrShape, "a table needs at least one row")
 	}
 	for i, r := range rows {
 		if r < 0 || r >= t.rows {
-			return nil, fmt.Errorf("%w: row %d (at place %d of the selection) of a table with %d rows", dsbo.ErrShape, r, i, t.rows)
+			return nil, dsbo.Errorf(dsbo.ErrShape, "rows of a selection must be from 0 to %d; at place %d is %d", t.rows-1, i, r)
 		}
 	}
 	p := *t
@@ -110,8 +110,8 @@ func (t *Table) Float32() (*Table, error) {
 	readRows(t, data, nil, 0, t.rows)
 	for i, v := range data {
 		if math.IsInf(float64(v), 0) {
-			return nil, fmt.Errorf("%w: %g in row %d, column %d is too large for float32: want at most %.3g, or to compute in float64",
-				dsbo.ErrConfig, t.At(i/t.cols, i%t.cols), i/t.cols, i%t.cols, math.MaxFloat32)
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "numbers in float32 must be at most %.3g; row %d, column %d has %g: compute in float64",
+				math.MaxFloat32, i/t.cols, i%t.cols, t.At(i/t.cols, i%t.cols))
 		}
 	}
 	return &Table{rows: t.rows, cols: t.cols, f32: data}, nil
@@ -236,7 +236,7 @@ func checkTable[T Float](rows, cols int, data []T) error {
 	}
 	for i, v := range data {
 		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
-			return fmt.Errorf("%w: %g in row %d, column %d of the data: want finite numbers", dsbo.ErrConfig, f, i/cols, i%cols)
+			return dsbo.Errorf(dsbo.ErrConfig, "numbers must be finite; row %d, column %d has %g", i/cols, i%cols, f)
 		}
 	}
 	return nil
@@ -245,10 +245,10 @@ func checkTable[T Float](rows, cols int, data []T) error {
 // checkLen divides where one would multiply: rows·cols may not fit in an int.
 func checkLen(rows, cols, have int) error {
 	if rows < 1 || cols < 1 {
-		return fmt.Errorf("%w: a table of %d rows and %d columns: want at least one of each", dsbo.ErrShape, rows, cols)
+		return dsbo.Errorf(dsbo.ErrShape, "a table needs at least one row and one column; it has %d and %d", rows, cols)
 	}
 	if have/cols != rows || have%cols != 0 {
-		return fmt.Errorf("%w: %d numbers for a table of %d rows and %d columns", dsbo.ErrShape, have, rows, cols)
+		return dsbo.Errorf(dsbo.ErrShape, "a table of %d rows and %d columns needs as many numbers as that makes; there are %d", rows, cols, have)
 	}
 	return nil
 }

@@ -165,29 +165,29 @@ func TestTableErrors(t *testing.T) {
 		text string
 	}{
 		{"too few numbers", make1(FloatTable(2, 2, make([]float64, 3))), dsbo.ErrShape,
-			"shape mismatch: 3 numbers for a table of 2 rows and 2 columns"},
+			"a table of 2 rows and 2 columns needs as many numbers as that makes; there are 3"},
 		{"product beyond int", make1(FloatTable(half, half, nil)), dsbo.ErrShape,
-			fmt.Sprintf("shape mismatch: 0 numbers for a table of %d rows and %d columns", half, half)},
+			fmt.Sprintf("a table of %d rows and %d columns needs as many numbers as that makes; there are 0", half, half)},
 		{"no rows", make1(Float32Table(0, 2, nil)), dsbo.ErrShape,
-			"shape mismatch: a table of 0 rows and 2 columns: want at least one of each"},
+			"a table needs at least one row and one column; it has 0 and 2"},
 		{"no columns", make1(ByteTable(2, 0, nil, 1)), dsbo.ErrShape,
-			"shape mismatch: a table of 2 rows and 0 columns: want at least one of each"},
+			"a table needs at least one row and one column; it has 2 and 0"},
 		{"NaN", make1(FloatTable(2, 2, []float64{1, 2, math.NaN(), 4})), dsbo.ErrConfig,
-			"bad configuration: NaN in row 1, column 0 of the data: want finite numbers"},
+			"numbers must be finite; row 1, column 0 has NaN"},
 		{"infinite", make1(Float32Table(1, 2, []float32{1, float32(math.Inf(-1))})), dsbo.ErrConfig,
-			"bad configuration: -Inf in row 0, column 1 of the data: want finite numbers"},
+			"numbers must be finite; row 0, column 1 has -Inf"},
 		{"scale", make1(ByteTable(1, 1, []uint8{1}, 0)), dsbo.ErrConfig,
-			"bad configuration: scale 0 of a byte table: want a finite number other than 0"},
+			"the scale of a byte table must be finite and not 0; it is 0"},
 		{"classes", make1(LabelTable([]uint8{1}, 257)), dsbo.ErrConfig,
-			"bad configuration: 257 classes: want 1 to 256"},
+			"the number of classes must be from 1 to 256; it is 257"},
 		{"label", make1(LabelTable([]uint8{1, 3}, 3)), dsbo.ErrConfig,
-			"bad configuration: label 3 in row 1: want 0 to 2"},
+			"labels must be from 0 to 2; row 1 has 3"},
 		{"no labels", make1(LabelTable(nil, 3)), dsbo.ErrShape,
-			"shape mismatch: a table of 0 rows and 1 columns: want at least one of each"},
+			"a table needs at least one row and one column; it has 0 and 1"},
 		{"pick nothing", make1(small.Pick(nil)), dsbo.ErrShape,
-			"shape mismatch: a table needs at least one row"},
+			"a table needs at least one row"},
 		{"pick outside", make1(small.Pick([]int{0, 2})), dsbo.ErrShape,
-			"shape mismatch: row 2 (at place 1 of the selection) of a table with 2 rows"},
+			"rows of a selection must be from 0 to 1; at place 1 is 2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.err == nil || c.err.Error() != c.text || !errors.Is(c.err, c.kind) {
@@ -233,7 +233,7 @@ func TestFloat32Copy(t *testing.T) {
 	if tab, err = FloatTable(1, 2, []float64{0, 1e39}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tab.Float32(); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "1e+39 in row 0, column 1") {
+	if _, err := tab.Float32(); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "row 0, column 1 has 1e+39") {
 		t.Errorf("1e39: error %v, want ErrConfig and the place", err)
 	}
 }

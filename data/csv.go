@@ -74,7 +74,7 @@ func (c *csvReader) next() ([]string, error) {
 		return record, err
 	case errors.Is(err, csv.ErrFieldCount):
 		line, _ := c.csv.FieldPos(0)
-		return nil, c.fail(line, "%d columns, the lines before it have %d", len(record), c.csv.FieldsPerRecord)
+		return nil, c.fail(line, "a line must have %d columns, as those before it; it has %d", c.csv.FieldsPerRecord, len(record))
 	case errors.As(err, &bad):
 		return nil, c.fail(bad.Line, "byte %d: %v", bad.Column, bad.Err)
 	}
@@ -94,14 +94,14 @@ func isHeader(record []string) bool {
 func (c *csvReader) chooseTarget(target string, columns int) error {
 	if columns < 2 {
 		line, _ := c.csv.FieldPos(0)
-		return c.fail(line, "1 column: want at least one feature and the target, separated by commas")
+		return c.fail(line, "a line must have at least one feature and the target, separated by commas; it has 1 column")
 	}
 	c.target = columns - 1
 	if target == "" {
 		return nil
 	}
 	if c.header == nil {
-		return c.fail(0, "no header line, so no column %q", target)
+		return c.fail(0, "a named target needs a header line; there is none for %q", target)
 	}
 	found := 0
 	for j, name := range c.header {
@@ -111,7 +111,7 @@ func (c *csvReader) chooseTarget(target string, columns int) error {
 		}
 	}
 	if found != 1 {
-		return c.fail(1, "%d columns named %q, want 1", found, target)
+		return c.fail(1, "exactly one column must be named %q; there are %d", target, found)
 	}
 	return nil
 }

@@ -42,9 +42,9 @@ func TestReadCSVErrors(t *testing.T) {
 		{"empty", "", "", ": no examples"},
 		{"blank", "\n\n", "", ": no examples"},
 		{"header only", "a,b\n", "", ": no examples"},
-		{"one column", "1\n2\n", "", ", line 1: 1 column: want at least one feature and the target, separated by commas"},
-		{"ragged", "1,2\n\n3,4,5\n", "", ", line 3: 3 columns, the lines before it have 2"},
-		{"ragged header", "a,b,c\n1,2\n", "", ", line 2: 2 columns, the lines before it have 3"},
+		{"one column", "1\n2\n", "", ", line 1: a line must have at least one feature and the target, separated by commas; it has 1 column"},
+		{"ragged", "1,2\n\n3,4,5\n", "", ", line 3: a line must have 2 columns, as those before it; it has 3"},
+		{"ragged header", "a,b,c\n1,2\n", "", ", line 2: a line must have 3 columns, as those before it; it has 2"},
 		{"word", "1,2\n3,four\n", "", `, line 2: column 2: "four" is not a finite number`},
 		{"word in the first line", "1,two\n3,4\n", "", `, line 1: column 2: "two" is not a finite number`},
 		{"word under a header", "a, b\n1,2\n3,\n", "", `, line 3: column 2 (b): "" is not a finite number`},
@@ -53,9 +53,9 @@ func TestReadCSVErrors(t *testing.T) {
 		{"too large", "1,2\n3,1e400\n", "", `, line 2: column 2: "1e400" is not a finite number`},
 		{"long field", "1," + strings.Repeat("x", 99), "", `, line 1: column 2: "` + strings.Repeat("x", 40) + `" is not a finite number`},
 		{"quote", "1,2\n3,4\"5\n", "", `, line 2: byte 4: bare " in non-quoted-field`},
-		{"no header", "1,2\n", "label", `: no header line, so no column "label"`},
-		{"no such column", "a,b\n1,2\n", "label", `, line 1: 0 columns named "label", want 1`},
-		{"two such columns", "a,b,a\n1,2,3\n", "a", `, line 1: 2 columns named "a", want 1`},
+		{"no header", "1,2\n", "label", `: a named target needs a header line; there is none for "label"`},
+		{"no such column", "a,b\n1,2\n", "label", `, line 1: exactly one column must be named "label"; there are 0`},
+		{"two such columns", "a,b,a\n1,2,3\n", "a", `, line 1: exactly one column must be named "a"; there are 2`},
 	} {
 		_, err := ReadCSV(strings.NewReader(c.text), c.target)
 		if err == nil || err.Error() != "input"+c.err || !errors.Is(err, dsbo.ErrConfig) {

@@ -86,7 +86,7 @@ func (t Task) TestPart(i int) (Examples, error) {
 // Validate reports the first thing in which the parts do not fit together, as [dsbo.ErrShape].
 func (t Task) Validate() error {
 	if len(t.Shards) == 0 {
-		return fmt.Errorf("%w: a task without agents", dsbo.ErrShape)
+		return dsbo.Errorf(dsbo.ErrShape, "a task needs at least one agent")
 	}
 	seen := make([]bool, t.TrainRows())
 	for i, s := range t.Shards {
@@ -98,7 +98,7 @@ func (t Task) Validate() error {
 		}
 		for row, id := range s.Train.ID {
 			if id < 0 || id >= len(seen) || seen[id] {
-				return fmt.Errorf("%w: training examples of agent %d: row %d has ID %d: want each of 0 to %d once", dsbo.ErrShape, i, row, id, len(seen)-1)
+				return dsbo.Errorf(dsbo.ErrShape, "IDs of training examples must be those of 0 to %d, each once; row %d of agent %d has %d", len(seen)-1, row, i, id)
 			}
 			seen[id] = true
 		}
@@ -114,19 +114,19 @@ func (t Task) Validate() error {
 
 func (t Task) check(e Examples) error {
 	if e.X == nil || e.Target == nil || e.Len() == 0 {
-		return fmt.Errorf("%w: there are none", dsbo.ErrShape)
+		return dsbo.Errorf(dsbo.ErrShape, "there must be at least one")
 	}
 	if e.X.Cols() != t.Features {
-		return fmt.Errorf("%w: %d features in a task with %d", dsbo.ErrShape, e.X.Cols(), t.Features)
+		return dsbo.Errorf(dsbo.ErrShape, "examples must have the task's %d features; they have %d", t.Features, e.X.Cols())
 	}
 	if want := max(t.Classes, 1); e.Target.Cols() != want {
-		return fmt.Errorf("%w: targets with %d columns, want %d", dsbo.ErrShape, e.Target.Cols(), want)
+		return dsbo.Errorf(dsbo.ErrShape, "targets must have %d columns; they have %d", want, e.Target.Cols())
 	}
 	if e.Target.Rows() != e.Len() {
-		return fmt.Errorf("%w: %d targets for %d examples", dsbo.ErrShape, e.Target.Rows(), e.Len())
+		return dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have a target; there are %d", e.Len(), e.Target.Rows())
 	}
 	if e.ID != nil && len(e.ID) != e.Len() {
-		return fmt.Errorf("%w: %d IDs for %d examples", dsbo.ErrShape, len(e.ID), e.Len())
+		return dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have an ID; there are %d", e.Len(), len(e.ID))
 	}
 	return nil
 }
@@ -148,13 +148,13 @@ func (e Examples) pick(rows []int) (Examples, error) {
 // It fails with [dsbo.ErrConfig], naming the row, for other numbers.
 func OneHot(target *ad.Table, classes int) (*ad.Table, error) {
 	if target.Cols() != 1 {
-		return nil, fmt.Errorf("%w: class labels in %d columns, want 1", dsbo.ErrShape, target.Cols())
+		return nil, dsbo.Errorf(dsbo.ErrShape, "class labels must be in 1 column; they are in %d", target.Cols())
 	}
 	labels := make([]uint8, target.Rows())
 	for i := range labels {
 		v := target.At(i, 0)
 		if v < 0 || v >= float64(classes) || v != float64(uint8(v)) {
-			return nil, fmt.Errorf("%w: class label %g in row %d: want a whole number from 0 to %d", dsbo.ErrConfig, v, i, classes-1)
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "class labels must be whole numbers from 0 to %d; row %d has %g", classes-1, i, v)
 		}
 		labels[i] = uint8(v)
 	}

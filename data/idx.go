@@ -52,7 +52,7 @@ func readIDX(in io.Reader, name string, length int64, magic uint32) (idxFile, er
 		return fail("cut short: no magic number%s", exactread.Reason(err))
 	}
 	if header[0] != magic {
-		return fail("magic number 0x%08x, want 0x%08x", header[0], magic)
+		return fail("magic number must be 0x%08x; it is 0x%08x", magic, header[0])
 	}
 	if err := binary.Read(r, binary.BigEndian, header[1:]); err != nil {
 		return fail("cut short: in the header%s", exactread.Reason(err))

@@ -1,7 +1,6 @@
 package data
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -16,17 +15,17 @@ import (
 // It fails with [dsbo.ErrConfig] if the share is not in [0, 1] or e has no classes to confuse.
 func Mislabel(e Examples, share float64, seed uint64, agent int) (noisy Examples, wrong []int, err error) {
 	if !(share >= 0 && share <= 1) {
-		return Examples{}, nil, fmt.Errorf("%w: share of wrong labels %g: want 0 to 1", dsbo.ErrConfig, share)
+		return Examples{}, nil, dsbo.Errorf(dsbo.ErrConfig, "the share of wrong labels must be from 0 to 1; it is %g", share)
 	}
 	if e.Target == nil || e.Target.Cols() < 2 {
-		return Examples{}, nil, fmt.Errorf("%w: wrong labels for data without class labels", dsbo.ErrConfig)
+		return Examples{}, nil, dsbo.Errorf(dsbo.ErrConfig, "wrong labels need data with class labels")
 	}
 	classes := e.Target.Cols()
 	labels := make([]uint8, e.Len())
 	for i := range labels {
 		l, ok := e.Target.Label(i)
 		if !ok {
-			return Examples{}, nil, fmt.Errorf("%w: wrong labels for data without class labels", dsbo.ErrConfig)
+			return Examples{}, nil, dsbo.Errorf(dsbo.ErrConfig, "wrong labels need data with class labels")
 		}
 		labels[i] = uint8(l)
 	}

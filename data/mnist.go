@@ -51,7 +51,7 @@ func readMNIST(dir, images, labels string) (Examples, error) {
 	}
 	n, h, w := image.dims[0], image.dims[1], image.dims[2]
 	if h != GoMNIST.Height || w != GoMNIST.Width {
-		return Examples{}, &FileError{File: image.name, Reason: fmt.Sprintf("pictures of %d×%d pixels, want %d×%d", h, w, GoMNIST.Height, GoMNIST.Width)}
+		return Examples{}, &FileError{File: image.name, Reason: fmt.Sprintf("pictures must have %d×%d pixels; they have %d×%d", GoMNIST.Height, GoMNIST.Width, h, w)}
 	}
 	if n != label.dims[0] {
 		return Examples{}, &FileError{File: label.name, Reason: fmt.Sprintf("%d labels for the %d pictures of %s", label.dims[0], n, image.name)}
@@ -73,12 +73,12 @@ func readIDXFile(dir, base string, magic uint32) (idxFile, error) {
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return idxFile{}, fmt.Errorf("%w: %w", dsbo.ErrConfig, err)
+		return idxFile{}, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return idxFile{}, fmt.Errorf("%w: %w", dsbo.ErrConfig, err)
+		return idxFile{}, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
 	}
 	return readIDX(f, name, info.Size(), magic)
 }

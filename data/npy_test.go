@@ -96,7 +96,7 @@ func TestReadNPYErrors(t *testing.T) {
 		{"negative", npyFile(dict("<f8", "False", "(-1,)"), le, uint8(0)), `shape "(-1,), }": want one or two positive dimensions`},
 		{"beyond int", npyFile(dict("<f8", "False", "(4611686018427387904, 4)"), le, uint8(0)), `shape "(4611686018427387904, 4), }": want one or two positive dimensions`},
 		{"huge", npyFile(dict("<f8", "False", "(1152921504606846975,)"), le, uint8(0)), "cut short: 1 bytes of data, want 9223372036854775800"},
-		{"NaN", npyFile(dict("<f8", "False", "(2, 2)"), le, []float64{1, 2, 3, math.NaN()}), "bad configuration: NaN in row 1, column 1 of the data: want finite numbers"},
+		{"NaN", npyFile(dict("<f8", "False", "(2, 2)"), le, []float64{1, 2, 3, math.NaN()}), "numbers must be finite; row 1, column 1 has NaN"},
 		{"large integer", npyFile(dict("<i8", "False", "(2,)"), le, []int64{0, 1<<53 + 1}), "integer 9007199254740992 in row 1, column 0: want less than 2^53 in magnitude"},
 	} {
 		_, err := ReadNPY(bytes.NewReader(c.file))

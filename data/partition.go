@@ -1,7 +1,6 @@
 package data
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -35,7 +34,7 @@ func ParsePartition(text string) (Partition, error) {
 		p.Labels, ok = k, err == nil && k != 0
 	}
 	if !ok {
-		return Partition{}, fmt.Errorf("%w: partition %q: want iid, dirichlet:A (as in dirichlet:0.3) or labels:K (as in labels:2)", dsbo.ErrConfig, text)
+		return Partition{}, dsbo.Errorf(dsbo.ErrConfig, "partition must be iid, dirichlet:A (as in dirichlet:0.3) or labels:K (as in labels:2); it is %q", text)
 	}
 	if err := p.Validate(); err != nil {
 		return Partition{}, err
@@ -47,11 +46,11 @@ func ParsePartition(text string) (Partition, error) {
 func (p Partition) Validate() error {
 	switch {
 	case p.Dirichlet != 0 && p.Labels != 0:
-		return fmt.Errorf("%w: partition with dirichlet %g and labels %d: want one of them", dsbo.ErrConfig, p.Dirichlet, p.Labels)
+		return dsbo.Errorf(dsbo.ErrConfig, "dirichlet and labels are mutually exclusive in a partition; they are %g and %d", p.Dirichlet, p.Labels)
 	case p.Dirichlet != 0 && !(p.Dirichlet >= 1e-3 && p.Dirichlet <= 1e6):
-		return fmt.Errorf("%w: partition dirichlet:%g: want 0.001 to 1e6", dsbo.ErrConfig, p.Dirichlet)
+		return dsbo.Errorf(dsbo.ErrConfig, "A of the partition dirichlet:A must be from 0.001 to 1e6; it is %g", p.Dirichlet)
 	case p.Labels < 0 || p.Labels > 256:
-		return fmt.Errorf("%w: partition labels:%d: want 1 to 256", dsbo.ErrConfig, p.Labels)
+		return dsbo.Errorf(dsbo.ErrConfig, "K of the partition labels:K must be from 1 to 256; it is %d", p.Labels)
 	}
 	return nil
 }

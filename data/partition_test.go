@@ -10,7 +10,7 @@ import (
 )
 
 func TestParsePartition(t *testing.T) {
-	const form = `: want iid, dirichlet:A (as in dirichlet:0.3) or labels:K (as in labels:2)`
+	const form = `partition must be iid, dirichlet:A (as in dirichlet:0.3) or labels:K (as in labels:2); it is `
 	for _, c := range []struct {
 		text string
 		want Partition
@@ -20,18 +20,18 @@ func TestParsePartition(t *testing.T) {
 		{"dirichlet:0.3", Partition{Dirichlet: .3}, ""},
 		{"dirichlet:1e6", Partition{Dirichlet: 1e6}, ""},
 		{"labels:2", Partition{Labels: 2}, ""},
-		{"", Partition{}, `partition ""` + form},
-		{"iid:", Partition{}, `partition "iid:"` + form},
-		{"IID", Partition{}, `partition "IID"` + form},
-		{"dirichlet", Partition{}, `partition "dirichlet"` + form},
-		{"dirichlet:0", Partition{}, `partition "dirichlet:0"` + form},
-		{"dirichlet:x", Partition{}, `partition "dirichlet:x"` + form},
-		{"dirichlet:NaN", Partition{}, "partition dirichlet:NaN: want 0.001 to 1e6"},
-		{"dirichlet:-1", Partition{}, "partition dirichlet:-1: want 0.001 to 1e6"},
-		{"labels:0", Partition{}, `partition "labels:0"` + form},
-		{"labels:-3", Partition{}, "partition labels:-3: want 1 to 256"},
-		{"labels:1.5", Partition{}, `partition "labels:1.5"` + form},
-		{"labels:257", Partition{}, "partition labels:257: want 1 to 256"},
+		{"", Partition{}, form + `""`},
+		{"iid:", Partition{}, form + `"iid:"`},
+		{"IID", Partition{}, form + `"IID"`},
+		{"dirichlet", Partition{}, form + `"dirichlet"`},
+		{"dirichlet:0", Partition{}, form + `"dirichlet:0"`},
+		{"dirichlet:x", Partition{}, form + `"dirichlet:x"`},
+		{"dirichlet:NaN", Partition{}, "A of the partition dirichlet:A must be from 0.001 to 1e6; it is NaN"},
+		{"dirichlet:-1", Partition{}, "A of the partition dirichlet:A must be from 0.001 to 1e6; it is -1"},
+		{"labels:0", Partition{}, form + `"labels:0"`},
+		{"labels:-3", Partition{}, "K of the partition labels:K must be from 1 to 256; it is -3"},
+		{"labels:1.5", Partition{}, form + `"labels:1.5"`},
+		{"labels:257", Partition{}, "K of the partition labels:K must be from 1 to 256; it is 257"},
 	} {
 		got, err := ParsePartition(c.text)
 		if c.err == "" {
@@ -40,7 +40,7 @@ func TestParsePartition(t *testing.T) {
 			}
 			continue
 		}
-		if err == nil || err.Error() != "bad configuration: "+c.err || !errors.Is(err, dsbo.ErrConfig) || got != c.want {
+		if err == nil || err.Error() != c.err || !errors.Is(err, dsbo.ErrConfig) || got != c.want {
 			t.Errorf("%q: %v, error %q, want %q", c.text, got, err, c.err)
 		}
 	}

@@ -1,7 +1,6 @@
 package data
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -24,11 +23,11 @@ type Split struct {
 func (c Split) Validate() error {
 	switch {
 	case c.Agents < 0:
-		return fmt.Errorf("%w: %d agents: want at least 1", dsbo.ErrConfig, c.Agents)
+		return dsbo.Errorf(dsbo.ErrConfig, "the number of agents must be at least 1, or 0 for the default; it is %d", c.Agents)
 	case c.Train < 0:
-		return fmt.Errorf("%w: %d training examples an agent: want at least 1, or 0 for the default", dsbo.ErrConfig, c.Train)
+		return dsbo.Errorf(dsbo.ErrConfig, "training examples of each agent must be at least 1, or 0 for the default; they are %d", c.Train)
 	case c.Val < 0:
-		return fmt.Errorf("%w: %d validation examples an agent: want at least 1, or 0 for the default", dsbo.ErrConfig, c.Val)
+		return dsbo.Errorf(dsbo.ErrConfig, "validation examples of each agent must be at least 1, or 0 for the default; they are %d", c.Val)
 	}
 	return c.Partition.Validate()
 }
@@ -73,13 +72,13 @@ func (c Split) assign(e Examples) ([]part, error) {
 		return nil, err
 	}
 	if e.Len() == 0 || e.Target == nil || e.Target.Rows() != e.Len() {
-		return nil, fmt.Errorf("%w: %d examples to share out, with targets for each: want at least one", dsbo.ErrShape, e.Len())
+		return nil, dsbo.Errorf(dsbo.ErrShape, "a split needs at least one example, and a target for each; there are %d examples", e.Len())
 	}
 	if c.Agents == 0 {
 		c.Agents = 8
 	}
 	if c.Agents > e.Len()/2 {
-		return nil, fmt.Errorf("%w: %d agents share %d examples: want at least 2 examples an agent", dsbo.ErrConfig, c.Agents, e.Len())
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "each agent must have at least 2 examples; %d agents share %d", c.Agents, e.Len())
 	}
 	pools, err := c.pools(e)
 	if err != nil {
@@ -119,7 +118,7 @@ func (c Split) pools(e Examples) ([][]int, error) {
 		pools = make([][]int, e.Target.Cols())
 	}
 	if k := c.Partition.Labels; k > len(pools) {
-		return nil, fmt.Errorf("%w: partition labels:%d of data with %d labels: want at most %d", dsbo.ErrConfig, k, len(pools), len(pools))
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "partition labels:%d needs data with as many labels; they have %d", k, len(pools))
 	}
 	for i := range e.Len() {
 		if !byLabel {
@@ -128,7 +127,7 @@ func (c Split) pools(e Examples) ([][]int, error) {
 		}
 		l, ok := e.Target.Label(i)
 		if !ok {
-			return nil, fmt.Errorf("%w: partition %v of data without class labels: want iid", dsbo.ErrConfig, c.Partition)
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "partition %v needs data with class labels; without them it must be iid", c.Partition)
 		}
 		pools[l] = append(pools[l], i)
 	}
@@ -152,8 +151,8 @@ func (c Split) sized(supply []int, laws [][]float64) (Split, error) {
 		c.Val = share / 2
 	}
 	if c.Train == 0 || c.Val == 0 || c.Train > share || c.Val > share-c.Train {
-		return c, fmt.Errorf("%w: %d agents with %d training and %d validation examples each, of %d examples split %v: want at most %d an agent together",
-			dsbo.ErrConfig, c.Agents, c.Train, c.Val, total, c.Partition, share)
+		return c, dsbo.Errorf(dsbo.ErrConfig, "an agent can have at most %d examples of %d that %d agents share, split %v; it is to have %d training and %d validation examples",
+			share, total, c.Agents, c.Partition, c.Train, c.Val)
 	}
 	return c, nil
 }

@@ -267,23 +267,23 @@ func TestSplitErrors(t *testing.T) {
 		kind  error
 		text  string
 	}{
-		{"agents", e, Split{Agents: -1}, dsbo.ErrConfig, "-1 agents: want at least 1"},
-		{"train", e, Split{Train: -1}, dsbo.ErrConfig, "-1 training examples an agent: want at least 1, or 0 for the default"},
-		{"val", e, Split{Val: -2}, dsbo.ErrConfig, "-2 validation examples an agent: want at least 1, or 0 for the default"},
-		{"too many agents", e, Split{Agents: 16}, dsbo.ErrConfig, "16 agents share 30 examples: want at least 2 examples an agent"},
-		{"absurd agents", e, Split{Agents: math.MaxInt}, dsbo.ErrConfig, "9223372036854775807 agents share 30 examples: want at least 2 examples an agent"},
+		{"agents", e, Split{Agents: -1}, dsbo.ErrConfig, "the number of agents must be at least 1, or 0 for the default; it is -1"},
+		{"train", e, Split{Train: -1}, dsbo.ErrConfig, "training examples of each agent must be at least 1, or 0 for the default; they are -1"},
+		{"val", e, Split{Val: -2}, dsbo.ErrConfig, "validation examples of each agent must be at least 1, or 0 for the default; they are -2"},
+		{"too many agents", e, Split{Agents: 16}, dsbo.ErrConfig, "each agent must have at least 2 examples; 16 agents share 30"},
+		{"absurd agents", e, Split{Agents: math.MaxInt}, dsbo.ErrConfig, "each agent must have at least 2 examples; 9223372036854775807 agents share 30"},
 		{"too much", e, Split{Agents: 3, Train: 6, Val: 5}, dsbo.ErrConfig,
-			"3 agents with 6 training and 5 validation examples each, of 30 examples split iid: want at most 10 an agent together"},
+			"an agent can have at most 10 examples of 30 that 3 agents share, split iid; it is to have 6 training and 5 validation examples"},
 		{"absurd size", e, Split{Agents: 3, Train: math.MaxInt, Val: math.MaxInt}, dsbo.ErrConfig,
-			"3 agents with 9223372036854775807 training and 9223372036854775807 validation examples each, of 30 examples split iid: want at most 10 an agent together"},
+			"an agent can have at most 10 examples of 30 that 3 agents share, split iid; it is to have 9223372036854775807 training and 9223372036854775807 validation examples"},
 		{"too much of one label", e, Split{Agents: 2, Train: 6, Val: 5, Partition: Partition{Labels: 1}}, dsbo.ErrConfig,
-			"2 agents with 6 training and 5 validation examples each, of 30 examples split labels:1: want at most 10 an agent together"},
-		{"labels", e, Split{Agents: 2, Partition: Partition{Labels: 4}}, dsbo.ErrConfig, "partition labels:4 of data with 3 labels: want at most 3"},
-		{"no classes", real, Split{Agents: 2, Partition: Partition{Dirichlet: 1}}, dsbo.ErrConfig, "partition dirichlet:1 of data without class labels: want iid"},
-		{"nothing", Examples{}, Split{}, dsbo.ErrShape, "0 examples to share out, with targets for each: want at least one"},
+			"an agent can have at most 10 examples of 30 that 2 agents share, split labels:1; it is to have 6 training and 5 validation examples"},
+		{"labels", e, Split{Agents: 2, Partition: Partition{Labels: 4}}, dsbo.ErrConfig, "partition labels:4 needs data with as many labels; they have 3"},
+		{"no classes", real, Split{Agents: 2, Partition: Partition{Dirichlet: 1}}, dsbo.ErrConfig, "partition dirichlet:1 needs data with class labels; without them it must be iid"},
+		{"nothing", Examples{}, Split{}, dsbo.ErrShape, "a split needs at least one example, and a target for each; there are 0 examples"},
 	} {
 		_, err := NewTask(c.e, Examples{}, c.split)
-		if err == nil || err.Error() != c.kind.Error()+": "+c.text || !errors.Is(err, c.kind) {
+		if err == nil || err.Error() != c.text || !errors.Is(err, c.kind) {
 			t.Errorf("%s: error %q, want %q", c.name, err, c.text)
 		}
 	}
@@ -307,15 +307,15 @@ func TestTaskValidate(t *testing.T) {
 		change func(*Task)
 		text   string
 	}{
-		{"no agents", func(t *Task) { t.Shards = nil }, "shape mismatch: a task without agents"},
-		{"no validation", func(t *Task) { t.Shards[1].Val = Examples{} }, "validation examples of agent 1: shape mismatch: there are none"},
-		{"features", func(t *Task) { t.Shards[0].Train = other }, "training examples of agent 0: shape mismatch: 2 features in a task with 1"},
-		{"classes", func(t *Task) { t.Classes = 3 }, "training examples of agent 0: shape mismatch: targets with 2 columns, want 3"},
-		{"targets", func(t *Task) { t.Test.Target = t.Shards[0].Val.Target }, "test examples: shape mismatch: 5 targets for 20 examples"},
-		{"no test features", func(t *Task) { t.Test.X = nil }, "test examples: shape mismatch: there are none"},
-		{"too few IDs", func(t *Task) { t.Shards[0].Train.ID = []int{0} }, "training examples of agent 0: shape mismatch: 1 IDs for 5 examples"},
-		{"ID twice", func(t *Task) { t.Shards[1].Train.ID[0] = 1 }, "shape mismatch: training examples of agent 1: row 0 has ID 1: want each of 0 to 9 once"},
-		{"ID beyond", func(t *Task) { t.Shards[1].Train.ID[4] = 10 }, "shape mismatch: training examples of agent 1: row 4 has ID 10: want each of 0 to 9 once"},
+		{"no agents", func(t *Task) { t.Shards = nil }, "a task needs at least one agent"},
+		{"no validation", func(t *Task) { t.Shards[1].Val = Examples{} }, "validation examples of agent 1: there must be at least one"},
+		{"features", func(t *Task) { t.Shards[0].Train = other }, "training examples of agent 0: examples must have the task's 1 features; they have 2"},
+		{"classes", func(t *Task) { t.Classes = 3 }, "training examples of agent 0: targets must have 3 columns; they have 2"},
+		{"targets", func(t *Task) { t.Test.Target = t.Shards[0].Val.Target }, "test examples: each of 20 examples must have a target; there are 5"},
+		{"no test features", func(t *Task) { t.Test.X = nil }, "test examples: there must be at least one"},
+		{"too few IDs", func(t *Task) { t.Shards[0].Train.ID = []int{0} }, "training examples of agent 0: each of 5 examples must have an ID; there are 1"},
+		{"ID twice", func(t *Task) { t.Shards[1].Train.ID[0] = 1 }, "IDs of training examples must be those of 0 to 9, each once; row 0 of agent 1 has 1"},
+		{"ID beyond", func(t *Task) { t.Shards[1].Train.ID[4] = 10 }, "IDs of training examples must be those of 0 to 9, each once; row 4 of agent 1 has 10"},
 	} {
 		task := fresh()
 		c.change(&task)
@@ -346,12 +346,12 @@ func TestOneHot(t *testing.T) {
 		classes int
 		text    string
 	}{
-		{numbers(0, 3), 3, "bad configuration: class label 3 in row 1: want a whole number from 0 to 2"},
-		{numbers(.5), 3, "bad configuration: class label 0.5 in row 0: want a whole number from 0 to 2"},
-		{numbers(-1), 3, "bad configuration: class label -1 in row 0: want a whole number from 0 to 2"},
-		{numbers(300), 1000, "bad configuration: class label 300 in row 0: want a whole number from 0 to 999"},
-		{numbers(0), 300, "bad configuration: 300 classes: want 1 to 256"},
-		{table(t)(ad.FloatTable(1, 2, []float64{1, 0})), 3, "shape mismatch: class labels in 2 columns, want 1"},
+		{numbers(0, 3), 3, "class labels must be whole numbers from 0 to 2; row 1 has 3"},
+		{numbers(.5), 3, "class labels must be whole numbers from 0 to 2; row 0 has 0.5"},
+		{numbers(-1), 3, "class labels must be whole numbers from 0 to 2; row 0 has -1"},
+		{numbers(300), 1000, "class labels must be whole numbers from 0 to 999; row 0 has 300"},
+		{numbers(0), 300, "the number of classes must be from 1 to 256; it is 300"},
+		{table(t)(ad.FloatTable(1, 2, []float64{1, 0})), 3, "class labels must be in 1 column; they are in 2"},
 	} {
 		if _, err := OneHot(c.target, c.classes); err == nil || err.Error() != c.text {
 			t.Errorf("error %q, want %q", err, c.text)

@@ -1,7 +1,6 @@
 package data
 
 import (
-	"fmt"
 	"math"
 
 	"dsbo"
@@ -52,21 +51,22 @@ func (c Synthetic) Validate() error {
 		{"validation examples an agent", c.Val}, {"test examples an agent", c.Test},
 	} {
 		if size.value < 0 {
-			return fmt.Errorf("%w: %d %s: want at least 1, or 0 for the default", dsbo.ErrConfig, size.value, size.name)
+			return dsbo.Errorf(dsbo.ErrConfig, "%s must be at least 1, or 0 for the default; the number is %d", size.name, size.value)
 		}
 	}
 	const most = 1e100 // so that no feature overflows
 	if !(c.Rate >= 0 && c.Rate <= most) {
-		return fmt.Errorf("%w: heterogeneity rate %g: want a positive number", dsbo.ErrConfig, c.Rate)
+		return dsbo.Errorf(dsbo.ErrConfig, "the heterogeneity rate must be positive and finite; it is %g", c.Rate)
 	}
 	if !(c.Noise >= 0 && c.Noise <= most) {
-		return fmt.Errorf("%w: label noise %g: want a positive number", dsbo.ErrConfig, c.Noise)
+		return dsbo.Errorf(dsbo.ErrConfig, "the label noise must be positive and finite; it is %g", c.Noise)
 	}
 	const bytes = 1 << 40
 	d := c.WithDefaults()
 	size := 8 * float64(d.Agents) * float64(d.Features) * (float64(d.Train) + float64(d.Val) + float64(d.Test))
 	if size > bytes {
-		return fmt.Errorf("%w: %d agents with %d examples of %d features take %.0f GiB: want less than %d GiB", dsbo.ErrConfig, d.Agents, d.Train+d.Val+d.Test, d.Features, size/(1<<30), bytes>>30)
+		return dsbo.Errorf(dsbo.ErrConfig, "all examples together must take less than %d GiB; %d agents with %d examples of %d features take %.0f GiB",
+			bytes>>30, d.Agents, d.Train+d.Val+d.Test, d.Features, size/(1<<30))
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func (c Synthetic) Shard(i int) (Shard, error) {
 	}
 	c = c.WithDefaults()
 	if i < 0 || i >= c.Agents {
-		return Shard{}, fmt.Errorf("%w: agent %d of %d", dsbo.ErrConfig, i, c.Agents)
+		return Shard{}, dsbo.Errorf(dsbo.ErrConfig, "the agent must be from 0 to %d; it is %d", c.Agents-1, i)
 	}
 	var s Shard
 	train, val := c.block(c.Train), c.block(c.Val)

@@ -111,19 +111,19 @@ func TestSyntheticErrors(t *testing.T) {
 		config Synthetic
 		text   string
 	}{
-		{Synthetic{Agents: -1}, "-1 agents: want at least 1, or 0 for the default"},
-		{Synthetic{Test: -5}, "-5 test examples an agent: want at least 1, or 0 for the default"},
-		{Synthetic{Rate: math.NaN()}, "heterogeneity rate NaN: want a positive number"},
-		{Synthetic{Rate: math.Inf(1)}, "heterogeneity rate +Inf: want a positive number"},
-		{Synthetic{Noise: -.1}, "label noise -0.1: want a positive number"},
-		{Synthetic{Features: 1 << 40}, "8 agents with 1500 examples of 1099511627776 features take 98304000 GiB: want less than 1024 GiB"},
+		{Synthetic{Agents: -1}, "agents must be at least 1, or 0 for the default; the number is -1"},
+		{Synthetic{Test: -5}, "test examples an agent must be at least 1, or 0 for the default; the number is -5"},
+		{Synthetic{Rate: math.NaN()}, "the heterogeneity rate must be positive and finite; it is NaN"},
+		{Synthetic{Rate: math.Inf(1)}, "the heterogeneity rate must be positive and finite; it is +Inf"},
+		{Synthetic{Noise: -.1}, "the label noise must be positive and finite; it is -0.1"},
+		{Synthetic{Features: 1 << 40}, "all examples together must take less than 1024 GiB; 8 agents with 1500 examples of 1099511627776 features take 98304000 GiB"},
 	} {
-		want := "bad configuration: " + c.text
+		want := c.text
 		if _, err := c.config.Task(); err == nil || err.Error() != want || !errors.Is(err, dsbo.ErrConfig) {
 			t.Errorf("error %q, want %q", err, want)
 		}
 	}
-	if _, err := (Synthetic{}).Shard(8); err == nil || err.Error() != "bad configuration: agent 8 of 8" {
+	if _, err := (Synthetic{}).Shard(8); err == nil || err.Error() != "the agent must be from 0 to 7; it is 8" {
 		t.Errorf("agent 8 of 0 to 7: %v", err)
 	}
 }
@@ -160,12 +160,12 @@ func TestMislabel(t *testing.T) {
 		share float64
 		text  string
 	}{
-		{e, 1.5, "share of wrong labels 1.5: want 0 to 1"},
-		{e, math.NaN(), "share of wrong labels NaN: want 0 to 1"},
-		{one, .5, "wrong labels for data without class labels"},
-		{Examples{X: e.X, Target: table(t)(ad.FloatTable(150, 2, make([]float64, 300)))}, .5, "wrong labels for data without class labels"},
+		{e, 1.5, "the share of wrong labels must be from 0 to 1; it is 1.5"},
+		{e, math.NaN(), "the share of wrong labels must be from 0 to 1; it is NaN"},
+		{one, .5, "wrong labels need data with class labels"},
+		{Examples{X: e.X, Target: table(t)(ad.FloatTable(150, 2, make([]float64, 300)))}, .5, "wrong labels need data with class labels"},
 	} {
-		if _, _, err := Mislabel(c.e, c.share, 0, 0); err == nil || err.Error() != "bad configuration: "+c.text {
+		if _, _, err := Mislabel(c.e, c.share, 0, 0); err == nil || err.Error() != c.text {
 			t.Errorf("error %q, want %q", err, c.text)
 		}
 	}

@@ -1,8 +1,6 @@
 package models
 
 import (
-	"fmt"
-
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
@@ -30,7 +28,7 @@ func (c Compositional) Dims() (p, q int) { return c.P, c.Q }
 // Check implements [Checker].
 func (c Compositional) Check(data.Shard) error {
 	if c.Inner == nil || c.Outer == nil {
-		return fmt.Errorf("%w: a compositional problem needs both Inner and Outer", dsbo.ErrConfig)
+		return dsbo.Errorf(dsbo.ErrConfig, "a compositional problem needs both Inner and Outer")
 	}
 	return nil
 }

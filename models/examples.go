@@ -22,7 +22,7 @@ func newExamples(e data.Examples, float32 bool) (ex examples, err error) {
 	}
 	ex = examples{rows: e.X.Rows(), x: e.X, t: e.Target}
 	if e.Target == nil || e.Target.Rows() != ex.rows {
-		return ex, fmt.Errorf("%w: targets for %d examples are missing or of another number", dsbo.ErrShape, ex.rows)
+		return ex, dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have a target", ex.rows)
 	}
 	if float32 {
 		if ex.x, err = ex.x.Float32(); err != nil {
@@ -36,7 +36,7 @@ func newExamples(e data.Examples, float32 bool) (ex examples, err error) {
 		return ex, nil
 	}
 	if len(e.ID) != ex.rows {
-		return ex, fmt.Errorf("%w: %d IDs for %d examples", dsbo.ErrShape, len(e.ID), ex.rows)
+		return ex, dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have an ID; there are %d", ex.rows, len(e.ID))
 	}
 	f := make([]float64, len(e.ID))
 	for i, id := range e.ID {
@@ -116,10 +116,10 @@ func checkShard(s data.Shard, features int, target func(e data.Examples) error) 
 		e    data.Examples
 	}{{"training", s.Train}, {"validation", s.Val}} {
 		if part.e.X == nil || part.e.Target == nil {
-			return fmt.Errorf("%w: there are no %s examples", dsbo.ErrShape, part.name)
+			return dsbo.Errorf(dsbo.ErrShape, "there must be %s examples", part.name)
 		}
 		if c := part.e.X.Cols(); c != features {
-			return fmt.Errorf("%w: %s examples with %d features, the model has %d", dsbo.ErrShape, part.name, c, features)
+			return dsbo.Errorf(dsbo.ErrShape, "%s examples must have the model's %d features; they have %d", part.name, features, c)
 		}
 		if err := target(part.e); err != nil {
 			return fmt.Errorf("%s examples: %w", part.name, err)
@@ -132,7 +132,7 @@ func checkShard(s data.Shard, features int, target func(e data.Examples) error) 
 func checkClasses(s data.Shard, features, classes int) error {
 	return checkShard(s, features, func(e data.Examples) error {
 		if c := e.Target.Cols(); c != classes || c < 2 {
-			return fmt.Errorf("%w: targets with %d columns, the model has %d classes: want the same and at least 2", dsbo.ErrShape, c, classes)
+			return dsbo.Errorf(dsbo.ErrShape, "targets must have a column for each of the model's %d classes, at least 2; they have %d", classes, c)
 		}
 		return nil
 	})
@@ -143,7 +143,7 @@ func checkClasses(s data.Shard, features, classes int) error {
 func NewScore(m Model, e data.Examples, float32 bool) (*ad.Program, error) {
 	sc, ok := m.(Scorer)
 	if !ok {
-		return nil, fmt.Errorf("%w: model %T has no Score", dsbo.ErrCapability, m)
+		return nil, dsbo.Errorf(dsbo.ErrCapability, "model %T has no Score", m)
 	}
 	ex, err := newExamples(e, float32)
 	if err != nil {

@@ -1,8 +1,6 @@
 package models
 
 import (
-	"fmt"
-
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
@@ -36,14 +34,14 @@ func (h HyperClean) Dims() (p, q int) { return h.Examples, h.Classes * h.Feature
 // Check implements [Checker].
 func (h HyperClean) Check(s data.Shard) error {
 	if h.Ridge < 0 {
-		return fmt.Errorf("%w: ridge %g of data hyper-cleaning: want a positive number, or 0 for the default", dsbo.ErrConfig, h.Ridge)
+		return dsbo.Errorf(dsbo.ErrConfig, "the ridge of data hyper-cleaning must be positive, or 0 for the default; it is %g", h.Ridge)
 	}
 	if s.Train.ID == nil {
-		return fmt.Errorf("%w: data hyper-cleaning needs the ID of each training example", dsbo.ErrShape)
+		return dsbo.Errorf(dsbo.ErrShape, "data hyper-cleaning needs the ID of each training example")
 	}
 	for row, id := range s.Train.ID {
 		if id < 0 || id >= h.Examples {
-			return fmt.Errorf("%w: training example %d has ID %d: want 0 to %d", dsbo.ErrShape, row, id, h.Examples-1)
+			return dsbo.Errorf(dsbo.ErrShape, "IDs of training examples must be from 0 to %d; example %d has %d", h.Examples-1, row, id)
 		}
 	}
 	return checkClasses(s, h.Features, h.Classes)

@@ -1,7 +1,6 @@
 package models
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -27,11 +26,11 @@ func (l Logistic) Dims() (p, q int) { return l.Features, l.Features }
 func (l Logistic) Check(s data.Shard) error {
 	return checkShard(s, l.Features, func(e data.Examples) error {
 		if e.Target.Cols() != 1 {
-			return fmt.Errorf("%w: targets with %d columns, want 1 of +1 and -1", dsbo.ErrShape, e.Target.Cols())
+			return dsbo.Errorf(dsbo.ErrShape, "targets must be one column of +1 and -1; there are %d columns", e.Target.Cols())
 		}
 		for row := range e.Target.Rows() {
 			if t := e.Target.At(row, 0); t != 1 && t != -1 {
-				return fmt.Errorf("%w: target %g in row %d: want +1 or -1", dsbo.ErrConfig, t, row)
+				return dsbo.Errorf(dsbo.ErrConfig, "targets must be +1 or -1; row %d has %g", row, t)
 			}
 		}
 		return nil

@@ -1,7 +1,6 @@
 package models
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -64,7 +63,7 @@ func (m MLP) Dims() (p, q int) {
 func (m MLP) Check(s data.Shard) error {
 	for l, units := range m.Hidden {
 		if units < 1 {
-			return fmt.Errorf("%w: %d units in hidden layer %d: want at least 1", dsbo.ErrConfig, units, l)
+			return dsbo.Errorf(dsbo.ErrConfig, "hidden layer %d must have at least 1 unit; it has %d", l, units)
 		}
 	}
 	return checkClasses(s, m.Features, m.Classes)

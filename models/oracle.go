@@ -49,10 +49,10 @@ func NewOracle(m Model, s data.Shard, c Config) (*Oracle, error) {
 	}
 	p, q := m.Dims()
 	if p < 1 || q < 1 {
-		return nil, fmt.Errorf("%w: a model with p=%d, q=%d: want at least 1", dsbo.ErrShape, p, q)
+		return nil, dsbo.Errorf(dsbo.ErrShape, "p and q of a model must be at least 1; they are %d and %d", p, q)
 	}
 	if c.Batch < 0 {
-		return nil, fmt.Errorf("%w: batch %d: want 0 (all examples) or more", dsbo.ErrConfig, c.Batch)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "batch must be at least 0 (all examples); it is %d", c.Batch)
 	}
 	o := &Oracle{p: p, q: q}
 	for _, part := range []struct {
@@ -152,7 +152,7 @@ func (o *Oracle) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
 // is a mistake.
 func (o *Oracle) lower(dst []float64, n int, what string, s dsbo.Sample) (*ad.Derivs, error) {
 	if len(dst) != n {
-		return nil, fmt.Errorf("%w: %d numbers for %s, want %d", dsbo.ErrShape, len(dst), what, n)
+		return nil, dsbo.Errorf(dsbo.ErrShape, "%s has %d numbers; len(dst)=%d", what, n, len(dst))
 	}
 	return o.low.at(s)
 }

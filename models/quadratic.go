@@ -36,7 +36,7 @@ func (m Quadratic) Dims() (p, q int) { return m.P, m.Q }
 // Validate reports the first array whose length does not fit P and Q, as [dsbo.ErrShape].
 func (m Quadratic) Validate() error {
 	if m.P < 1 || m.Q < 1 {
-		return fmt.Errorf("%w: a quadratic with p=%d, q=%d: want at least 1", dsbo.ErrShape, m.P, m.Q)
+		return dsbo.Errorf(dsbo.ErrShape, "p and q of a quadratic must be at least 1; they are %d and %d", m.P, m.Q)
 	}
 	for _, a := range []struct {
 		name string
@@ -44,7 +44,7 @@ func (m Quadratic) Validate() error {
 		n    int
 	}{{"A", m.A, m.Q * m.Q}, {"B", m.B, m.Q * m.P}, {"c", m.C, m.Q}, {"D", m.D, m.Q * m.Q}, {"t", m.T, m.Q}, {"E", m.E, m.P * m.P}, {"e", m.LinearTerm, m.P}} {
 		if len(a.v) != a.n {
-			return fmt.Errorf("%w: %s of a quadratic with p=%d, q=%d has %d numbers, want %d", dsbo.ErrShape, a.name, m.P, m.Q, len(a.v), a.n)
+			return dsbo.Errorf(dsbo.ErrShape, "%s of a quadratic with p=%d, q=%d must have %d numbers; it has %d", a.name, m.P, m.Q, a.n, len(a.v))
 		}
 	}
 	return nil
@@ -54,7 +54,7 @@ func (m Quadratic) Validate() error {
 func (m Quadratic) Check(s data.Shard) error {
 	for _, e := range []data.Examples{s.Train, s.Val} {
 		if e.X != nil && e.X.Cols() != m.Q {
-			return fmt.Errorf("%w: noise rows of %d numbers for a quadratic with q=%d", dsbo.ErrShape, e.X.Cols(), m.Q)
+			return dsbo.Errorf(dsbo.ErrShape, "noise rows of a quadratic must have q=%d numbers; they have %d", m.Q, e.X.Cols())
 		}
 	}
 	return m.Validate()
@@ -158,7 +158,7 @@ func (m Quadratic) upper(x, y []float64) float64 {
 // averageQuadratics returns the averages of the agents' arrays, and that of D_i t_i.
 func averageQuadratics(ms []Quadratic) (avg Quadratic, h []float64, err error) {
 	if len(ms) == 0 {
-		return avg, nil, fmt.Errorf("%w: no quadratics to solve", dsbo.ErrShape)
+		return avg, nil, dsbo.Errorf(dsbo.ErrShape, "there must be at least one quadratic to solve")
 	}
 	p, q := ms[0].P, ms[0].Q
 	avg = Quadratic{P: p, Q: q, A: make([]float64, q*q), B: make([]float64, q*p), C: make([]float64, q),
@@ -170,7 +170,7 @@ func averageQuadratics(ms []Quadratic) (avg Quadratic, h []float64, err error) {
 			return avg, nil, fmt.Errorf("agent %d: %w", i, err)
 		}
 		if m.P != p || m.Q != q {
-			return avg, nil, fmt.Errorf("%w: agent %d has p=%d, q=%d, agent 0 has %d and %d", dsbo.ErrShape, i, m.P, m.Q, p, q)
+			return avg, nil, dsbo.Errorf(dsbo.ErrShape, "agents must have the same p and q; agent %d has %d and %d, agent 0 has %d and %d", i, m.P, m.Q, p, q)
 		}
 		dt.Mul(mat.NewDense(q, q, m.D), column(m.T))
 		for _, sum := range [][2][]float64{{avg.A, m.A}, {avg.B, m.B}, {avg.C, m.C}, {avg.D, m.D}, {avg.E, m.E},
@@ -187,10 +187,10 @@ func solveSym(name string, a []float64, b *mat.Dense) (*mat.Dense, error) {
 	var ch mat.Cholesky
 	var z mat.Dense
 	if !ch.Factorize(mat.NewSymDense(n, a)) {
-		return nil, fmt.Errorf("%w: %s is not positive definite: the problem has no unique solution", dsbo.ErrConfig, name)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must be positive definite, or the problem has no unique solution", name)
 	}
 	if err := ch.SolveTo(&z, b); err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", dsbo.ErrConfig, name, err)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", name, err)
 	}
 	return &z, nil
 }

@@ -82,11 +82,11 @@ func TestSolveQuadraticsErrors(t *testing.T) {
 		kind error
 		says string
 	}{
-		{"none", nil, dsbo.ErrShape, "no quadratics"},
-		{"short", []models.Quadratic{ok, short}, dsbo.ErrShape, "agent 1: shape mismatch: B of a quadratic with p=2, q=3 has 5 numbers, want 6"},
-		{"mixed", []models.Quadratic{ok, quadratic(r, 3, 3)}, dsbo.ErrShape, "agent 1 has p=3, q=3, agent 0 has 2 and 3"},
-		{"flat lower", []models.Quadratic{flat}, dsbo.ErrConfig, "the average of A is not positive definite"},
-		{"flat upper", []models.Quadratic{flatter}, dsbo.ErrConfig, "the Hessian M'DM + E of Φ is not positive definite"},
+		{"none", nil, dsbo.ErrShape, "there must be at least one quadratic"},
+		{"short", []models.Quadratic{ok, short}, dsbo.ErrShape, "agent 1: B of a quadratic with p=2, q=3 must have 6 numbers; it has 5"},
+		{"mixed", []models.Quadratic{ok, quadratic(r, 3, 3)}, dsbo.ErrShape, "agents must have the same p and q; agent 1 has 3 and 3, agent 0 has 2 and 3"},
+		{"flat lower", []models.Quadratic{flat}, dsbo.ErrConfig, "the average of A must be positive definite"},
+		{"flat upper", []models.Quadratic{flatter}, dsbo.ErrConfig, "the Hessian M'DM + E of Φ must be positive definite"},
 	} {
 		if _, err := models.SolveQuadratics(c.ms); !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: error is %v, want %q", c.name, err, c.says)

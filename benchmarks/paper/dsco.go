@@ -113,7 +113,7 @@ func solve(ctx context.Context, p train.Problem) (optimum, error) {
 	}
 	g := vec.Norm(s.Gradient)
 	if g > 1e-12 {
-		return optimum{}, fmt.Errorf("the gradient of Φ stops at %.3g, want 1e-12", g)
+		return optimum{}, fmt.Errorf("the gradient of Φ must fall to 1e-12; it stops at %.3g", g)
 	}
 	return optimum{x, s.Phi, g}, nil
 }

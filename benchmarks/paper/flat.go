@@ -134,7 +134,7 @@ func leastEigenvalue(oracles []dsbo.ValueOracle, x, y []float64) (float64, error
 	for _, o := range oracles {
 		d, ok := o.(dsbo.DenseOracle)
 		if !ok {
-			return 0, fmt.Errorf("an oracle without Hessians: %w", dsbo.ErrCapability)
+			return 0, dsbo.Errorf(dsbo.ErrCapability, "the oracle must give Hessians")
 		}
 		if err := d.Hessian(h, x, y, whole); err != nil {
 			return 0, err
@@ -143,7 +143,7 @@ func leastEigenvalue(oracles []dsbo.ValueOracle, x, y []float64) (float64, error
 	}
 	var e mat.EigenSym
 	if !e.Factorize(mat.NewSymDense(q, sum), false) {
-		return 0, fmt.Errorf("the eigenvalues of the averaged Hessian were not found: %w", dsbo.ErrConfig)
+		return 0, dsbo.Errorf(dsbo.ErrConfig, "the eigenvalues of the averaged Hessian were not found")
 	}
 	return slices.Min(e.Values(nil)), nil
 }

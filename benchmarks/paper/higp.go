@@ -45,7 +45,7 @@ func newInverseProduct(c quadratics, w *network.Matrix) (*inverseProduct, error)
 	}
 	var ch mat.Cholesky
 	if !ch.Factorize(sum) {
-		return nil, fmt.Errorf("the agents' Hessians do not add up to a positive definite one: %w", dsbo.ErrConfig)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "the average of the agents' Hessians must be positive definite")
 	}
 	return s, ch.SolveVecTo(mat.NewVecDense(c.q, s.star), b)
 }

@@ -82,7 +82,7 @@ func biasesAt(ctx context.Context, p train.Problem, w *network.Matrix, x []float
 func withOwnHessian(o dsbo.Oracle, x, y []float64) ([]float64, error) {
 	d, ok := o.(dsbo.DenseOracle)
 	if !ok {
-		return nil, fmt.Errorf("an oracle without Hessians: %w", dsbo.ErrCapability)
+		return nil, dsbo.Errorf(dsbo.ErrCapability, "the oracle must give Hessians")
 	}
 	p, q := o.Dims()
 	u, j, b, h := make([]float64, p), make([]float64, p), make([]float64, q), make([]float64, q*q)
@@ -94,7 +94,7 @@ func withOwnHessian(o dsbo.Oracle, x, y []float64) ([]float64, error) {
 	}
 	var ch mat.Cholesky
 	if !ch.Factorize(mat.NewSymDense(q, h)) {
-		return nil, fmt.Errorf("a Hessian that is not positive definite: %w", dsbo.ErrConfig)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "the Hessian must be positive definite")
 	}
 	z := mat.NewVecDense(q, nil)
 	if err := ch.SolveVecTo(z, mat.NewVecDense(q, b)); err != nil {

@@ -42,7 +42,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		return err
 	}
 	if b.k < 1 || b.port < 1 || b.port > 65000 {
-		return fmt.Errorf("%w: -K %d -port %d: want at least 1, and a port up to 65000", dsbo.ErrConfig, b.k, b.port)
+		return dsbo.Errorf(dsbo.ErrConfig, "-K must be at least 1 and -port from 1 to 65000; they are %d and %d", b.k, b.port)
 	}
 	dir, err := os.MkdirTemp("", "transports")
 	if err != nil {

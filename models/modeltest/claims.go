@@ -80,7 +80,7 @@ func (s *subject) convexity() error {
 		x, y, v := s.point()
 		mu := c.Modulus(x)
 		if !(mu > 0) {
-			return fmt.Errorf("the model claims a modulus of %g: want a positive one", mu)
+			return fmt.Errorf("the modulus that the model claims must be positive; it is %g", mu)
 		}
 		name := dsbo.Sample{Set: dsbo.Curvature, K: k}
 		least, err := s.curvature(o, x, y, v, name)
@@ -132,7 +132,7 @@ func (s *subject) score() error {
 			return fmt.Errorf("the score's loss is %g", loss)
 		}
 		if hits := out[1] * float64(e.Len()); hits < 0 || out[1] > 1 || math.Abs(hits-math.Round(hits)) > 1e-9*hits {
-			return fmt.Errorf("accuracy is %g on %d examples: want a share of them", out[1], e.Len())
+			return fmt.Errorf("accuracy must be a share of %d examples; it is %g", e.Len(), out[1])
 		}
 	}
 	return nil

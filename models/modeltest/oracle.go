@@ -249,11 +249,11 @@ func (s *subject) lengths() error {
 		{"Jacobian, dst long", o.Jacobian(make([]float64, s.p*s.q+1), x, y, all)},
 	} {
 		if !errors.Is(c.err, dsbo.ErrShape) {
-			return fmt.Errorf("%s: error is %v, want one that matches ErrShape", c.what, c.err)
+			return fmt.Errorf("%s: the error must match ErrShape; it is %v", c.what, c.err)
 		}
 	}
 	if _, _, err := o.Values(x, y[1:], all); !errors.Is(err, dsbo.ErrShape) {
-		return fmt.Errorf("asking Values with y short: error is %v, want one that matches ErrShape", err)
+		return fmt.Errorf("Values with a y that is too short: the error must match ErrShape; it is %v", err)
 	}
 	return nil
 }
@@ -289,7 +289,7 @@ func (s *subject) allocations() error {
 	}
 	n := testing.AllocsPerRun(20, round) // its first run, which is not counted, compiles
 	if first == nil && n > 0 {
-		return fmt.Errorf("%g allocations in 24 questions of the oracle, want none", n)
+		return fmt.Errorf("24 calls of the oracle must allocate nothing; they allocate %g times", n)
 	}
 	return first
 }

@@ -52,7 +52,7 @@ func command(ctx context.Context, args []string, stdout, _ io.Writer) error {
 		f.PrintDefaults()
 		return err
 	case err != nil:
-		return fmt.Errorf("%w: %w (-h explains the flags)", dsbo.ErrConfig, err)
+		return dsbo.Errorf(dsbo.ErrConfig, "%w (-h explains the flags)", err)
 	}
 	err := start(ctx, o, f.Args(), stdout)
 	if err != nil && ctx.Err() != nil { // a child that was ended says something else
@@ -64,13 +64,13 @@ func command(ctx context.Context, args []string, stdout, _ io.Writer) error {
 func start(ctx context.Context, o options, rest []string, out io.Writer) error {
 	switch {
 	case len(rest) > 0:
-		return fmt.Errorf("%w: argument %q: there are flags only", dsbo.ErrConfig, rest[0])
+		return dsbo.Errorf(dsbo.ErrConfig, "argument %q: there are flags only", rest[0])
 	case o.rounds < 1 || o.procs < 1 || o.ranks < 1:
-		return fmt.Errorf("%w: -rounds %d, -procs %d, -ranks %d: want at least 1", dsbo.ErrConfig, o.rounds, o.procs, o.ranks)
+		return dsbo.Errorf(dsbo.ErrConfig, "-rounds %d, -procs %d, -ranks %d: want at least 1", o.rounds, o.procs, o.ranks)
 	case agents%o.ranks != 0:
-		return fmt.Errorf("%w: -ranks %d: want a number that divides %d agents", dsbo.ErrConfig, o.ranks, agents)
+		return dsbo.Errorf(dsbo.ErrConfig, "-ranks %d: want a number that divides %d agents", o.ranks, agents)
 	case o.growth && o.only != "":
-		return fmt.Errorf("%w: -only %s: -growth has no parts", dsbo.ErrConfig, o.only)
+		return dsbo.Errorf(dsbo.ErrConfig, "-only %s: -growth has no parts", o.only)
 	}
 	runtime.GOMAXPROCS(o.procs)
 	if o.worker != "" {
@@ -97,7 +97,7 @@ func work(ctx context.Context, part string, out io.Writer) (err error) {
 			}
 		}
 		if result == nil {
-			return fmt.Errorf("%w: -worker: no part %q, want one of %s", dsbo.ErrConfig, part, strings.Join(parts(), ", "))
+			return dsbo.Errorf(dsbo.ErrConfig, "-worker: no part %q, want one of %s", part, strings.Join(parts(), ", "))
 		}
 	}
 	if err != nil {

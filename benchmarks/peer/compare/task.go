@@ -128,7 +128,7 @@ func choose(list string) (map[string]bool, error) {
 	}
 	for name := range strings.SplitSeq(list, ",") {
 		if _, ok := chosen[name]; !ok {
-			return nil, fmt.Errorf("%w: -only: no part %q, want some of %s", dsbo.ErrConfig, name, strings.Join(parts(), ", "))
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "-only: no part %q, want some of %s", name, strings.Join(parts(), ", "))
 		}
 		chosen[name] = true
 	}
