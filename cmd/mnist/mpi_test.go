@@ -10,7 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -21,6 +23,33 @@ import (
 
 // jobTime bounds each job: one that a process has left must end by itself.
 const jobTime = time.Minute
+
+// pidsVariable names the folder in which each process of a job leaves a file named by its process id.
+const pidsVariable = "DSBO_TEST_PIDS"
+
+func init() {
+	if dir := os.Getenv(pidsVariable); dir != "" {
+		if err := os.WriteFile(filepath.Join(dir, strconv.Itoa(os.Getpid())), nil, 0o644); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// kill kills one process of a job that was started with pidsVariable.
+func kill(t *testing.T, dir string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) == 0 {
+		t.Fatalf("no process has left its id: %v", err)
+	}
+	pid, err := strconv.Atoi(entries[len(entries)-1].Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // job returns the command as an MPI job of so many processes.
 func job(t *testing.T, n int, args ...string) *exec.Cmd {
@@ -57,8 +86,9 @@ func TestMPI(t *testing.T) {
 		same(t, whole, out)
 	}
 
-	lost := filepath.Join(home, "lost")
+	lost, pids := filepath.Join(home, "lost"), t.TempDir()
 	c := job(t, 3, long(dir, lost)...)
+	c.Env = append(os.Environ(), pidsVariable+"="+pids)
 	stderr, err := c.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -68,9 +98,7 @@ func TestMPI(t *testing.T) {
 	}
 	lines := bufio.NewReader(stderr)
 	await(t, lines, "iteration 10 ")
-	if err := exec.Command("pkill", "-KILL", "-n", "-f", lost).Run(); err != nil {
-		t.Fatal(err)
-	}
+	kill(t, pids)
 	if _, err := io.Copy(io.Discard, lines); err != nil {
 		t.Fatal(err)
 	}
