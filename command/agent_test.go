@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"dsbo/experiment"
 	"dsbo/experiment/experimenttest"
 	"dsbo/internal/cli"
 	"dsbo/runs"
@@ -53,7 +54,7 @@ func writeCluster(t *testing.T, dir string, n int, more map[string]any) string {
 func alone(t *testing.T, dir string, flags ...string) string {
 	t.Helper()
 	out := filepath.Join(dir, "alone")
-	j, err := tasks.Synthetic(append(append([]string{"-quiet", "-report=false", "-out=" + out}, small...), flags...), io.Discard)
+	j, err := experiment.Parse(tasks.Synthetic(), append(append([]string{"-r=1", "-quiet", "-report=false", "-out=" + out}, small...), flags...), io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,15 +29,9 @@ import (
 	"dsbo/internal/cli"
 )
 
-// A Task is a verb that runs a task.
-type Task struct {
-	Name, About string
-	Parse       func(args []string, help io.Writer) (*experiment.Job, error)
-}
-
 // Main runs the command line of a program for some tasks, each of which is a verb, and ends the process. In a program for one
 // task, a command line without a verb runs that task.
-func Main(tasks ...Task) {
+func Main(tasks ...experiment.Task) {
 	p := newProgram(strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), tasks...)
 	os.Exit(cli.Main(p.name, p.run))
 }
@@ -45,7 +39,7 @@ func Main(tasks ...Task) {
 // A program is a command line for some tasks.
 type program struct {
 	name  string
-	tasks []Task
+	tasks []experiment.Task
 	verbs []verb
 }
 
@@ -55,10 +49,11 @@ type verb struct {
 	run         func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 }
 
-func newProgram(name string, tasks ...Task) *program {
+func newProgram(name string, tasks ...experiment.Task) *program {
 	p := &program{name: name, tasks: tasks}
 	for _, t := range tasks {
-		p.verbs = append(p.verbs, verb{t.Name, t.About, t.run})
+		about, _, _ := strings.Cut(t.About(), "\n")
+		p.verbs = append(p.verbs, verb{t.Name(), about, taskVerb(t)})
 	}
 	p.verbs = append(p.verbs,
 		verb{"report", "write the page and the figures of runs", p.report},
@@ -73,7 +68,7 @@ func newProgram(name string, tasks ...Task) *program {
 
 func (p *program) run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(p.tasks) == 1 && (len(args) == 0 || strings.HasPrefix(args[0], "-") && !slices.Contains(versionFlags, args[0])) {
-		args = append([]string{p.tasks[0].Name}, args...)
+		args = append([]string{p.tasks[0].Name()}, args...)
 	}
 	switch {
 	case len(args) == 0:
@@ -138,24 +133,27 @@ func (p *program) help(ctx context.Context, args []string, stdout, stderr io.Wri
 	return err
 }
 
-func (t Task) run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	j, err := t.Parse(args, stdout)
-	if err != nil {
-		return err
+// taskVerb returns what runs a task.
+func taskVerb(t experiment.Task) func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	return func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+		j, err := experiment.Parse(t, args, stdout)
+		if err != nil {
+			return err
+		}
+		return j.Run(ctx, stdout, stderr)
 	}
-	return j.Run(ctx, stdout, stderr)
 }
 
 // task returns the task of that name.
-func (p *program) task(name string) (Task, error) {
+func (p *program) task(name string) (experiment.Task, error) {
 	var names []string
 	for _, t := range p.tasks {
-		if t.Name == name {
+		if t.Name() == name {
 			return t, nil
 		}
-		names = append(names, t.Name)
+		names = append(names, t.Name())
 	}
-	return Task{}, dsbo.Errorf(dsbo.ErrConfig, `"task" must be %s; it is %q%s`, strings.Join(names, " or "), name, cli.Suggest("", name, names))
+	return nil, dsbo.Errorf(dsbo.ErrConfig, `"task" must be %s; it is %q%s`, strings.Join(names, " or "), name, cli.Suggest("", name, names))
 }
 
 // checkTask reports what is wrong with the task and the flags of a cluster file.
@@ -169,9 +167,9 @@ func (p *program) checkTask(task string, flags []string) error {
 			return dsbo.Errorf(dsbo.ErrConfig, `"flags": %q is not allowed: it is for a run in one process`, f)
 		}
 	}
-	j, err := t.Parse(flags, io.Discard)
+	j, err := experiment.Parse(t, flags, io.Discard)
 	if err == nil {
-		err = j.Check()
+		err = j.CheckOverMachines()
 	}
 	switch {
 	case errors.Is(err, flag.ErrHelp):

@@ -140,5 +140,5 @@ func (p *program) agentJob(o *agentOptions, c *cluster.Cluster) (*experiment.Job
 			return nil, fmt.Errorf("-out: %w", err)
 		}
 	}
-	return t.Parse(append(c.Args(graph), "-out="+string(o.folder()), "-report=false"), io.Discard)
+	return experiment.Parse(t, append(c.Args(graph), "-out="+string(o.folder()), "-report=false"), io.Discard)
 }

@@ -15,8 +15,7 @@ import (
 
 // testProgram is a program like that of cmd/dsbo.
 var testProgram = newProgram("dsbo",
-	Task{"mnist", "tune the penalties of a classifier", tasks.MNIST},
-	Task{"synthetic", "tune the penalties of a regression", tasks.Synthetic})
+	tasks.MNIST(), tasks.Synthetic())
 
 // run runs a command line of dsbo.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {

@@ -32,7 +32,7 @@ func (r *runner) finish(ctx context.Context) error {
 	zero := newModel("λ = 0", 0, make([]float64, len(r.result.X)))
 	tuned := newModel("λ tuned", runs.Unknown(), r.result.X)
 	models := []*model{zero, tuned}
-	if r.problem.Convex {
+	if r.problem.convex {
 		best, err := r.solutions(ctx, zero, tuned)
 		if err != nil {
 			return err
@@ -52,10 +52,10 @@ func (r *runner) finish(ctx context.Context) error {
 		r.summary.Models = append(r.summary.Models, m.Model)
 	}
 	if r.layout.leads() {
-		if err := r.folder.WriteLambda(tuned.x, r.problem.Lambda...); err != nil {
+		if err := r.folder.WriteLambda(tuned.x, r.problem.shapeX...); err != nil {
 			return err
 		}
-		if err := r.folder.WriteOmega(tuned.y, r.problem.Omega...); err != nil {
+		if err := r.folder.WriteOmega(tuned.y, r.problem.shapeY...); err != nil {
 			return err
 		}
 	}

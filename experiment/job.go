@@ -20,20 +20,20 @@ import (
 
 // A Job is one run of a command.
 type Job struct {
-	Task     string // of the run folder's name and of config.json
+	Task     Task
 	Label    string // what a report calls the run; "": by its method
 	Settings *Settings
-	Presets  map[string]Preset
-	// Load makes the problem, for Settings.Agents, of which team says which are in this process; nil: all.
-	Load   func(team network.Team) (Problem, error)
-	Bare   bool   // run the method alone: no refitted models and no page
-	Layout Layout // where the agents are; nil: where -transport says
-	View   Viewer // nil: a bar and lines on stderr
+	Bare     bool   // run the method alone: no refitted models and no page
+	Layout   Layout // where the agents are; nil: where -transport says
+	View     Viewer // nil: a bar and lines on stderr
 
-	given map[string]bool // flags
-	flags []string        // what a resumed run takes over
-	part  bool            // of a series, which says how to go on
-	open  func() error    // called when all is checked and loaded, before the run folder is made; nil: nothing
+	presets map[string]Preset
+	own     []string        // names of the task's flags
+	task    map[string]any  // their values
+	given   map[string]bool // flags
+	flags   []string        // what a resumed run takes over
+	part    bool            // of a series, which says how to go on
+	open    func() error    // called when all is checked and loaded, before the run folder is made; nil: nothing
 }
 
 // A Viewer is told how far a job is. Its methods are called by one goroutine at a time.
@@ -51,19 +51,15 @@ type onScreen struct{ *cli.Progress }
 // Saved is nothing that such a person wants to know.
 func (onScreen) Saved(int) {}
 
-// A Problem is what a task loads.
-type Problem struct {
-	train.Problem
-	Rows     int   // fewest training or validation examples of an agent
-	Convex   bool  // the lower problem has one solution, so Φ is defined
-	Lambda   []int // shape of lambda.npy
-	Omega    []int // shape of omega.npy
-	Settings any   // the task's part of config.json, and of what a checkpoint belongs to
-	Describe string
-}
-
 // Run runs the job: checks, the method, refitted models, files, and the page and the table on stdout; nil: neither of these.
 func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
+	title, parts, err := j.runs(j.Layout == nil && j.Settings.Transport == local)
+	if err != nil {
+		return err
+	}
+	if parts != nil {
+		return j.runSeries(ctx, title, parts, stdout, stderr)
+	}
 	r := &runner{Job: j}
 	if r.layout, err = j.layout(); err != nil {
 		return err
@@ -118,7 +114,7 @@ type runner struct {
 	draining bool         // finished, and the wait for the other agents failed
 	params   algo.Params  // with what the curvature says
 	request  algo.Params  // before auto steps are filled in
-	problem  Problem
+	problem  problem
 	loading  time.Duration
 	lmax     []float64
 	warnings []string
@@ -136,7 +132,7 @@ func (r *runner) prepare(stderr io.Writer) (err error) {
 		}
 		r.view = onScreen{cli.NewProgress(stderr, r.Settings.Quiet)}
 	}
-	if r.request, err = r.Settings.Resolve(r.Presets, r.given); err != nil {
+	if r.request, err = r.Settings.Resolve(r.presets, r.given); err != nil {
 		return err
 	}
 	r.graph, err = r.Settings.network(r.given)
@@ -157,7 +153,7 @@ func (j *Job) runFolder() (runs.Folder, runs.Mode) {
 	if s.Out != "" {
 		return runs.Folder(s.Out), mode
 	}
-	base := filepath.Join("runs", fmt.Sprintf("%s-%s-seed%d", j.Task, s.Preset, s.Seed))
+	base := filepath.Join("runs", fmt.Sprintf("%s-%s-seed%d", j.Task.Name(), s.Preset, s.Seed))
 	name, last := base, base
 	for i := 2; mode != runs.Replace; i++ {
 		if _, err := os.Stat(name); err != nil {
@@ -180,20 +176,6 @@ func (r *runner) checkpoints(agents []int) ([]train.Point, error) {
 	return points, err
 }
 
-// load makes the problem and checks the settings against it.
-func (r *runner) load() error {
-	began := time.Now()
-	var err error
-	if r.problem, err = r.Load(r.team); err != nil {
-		return err
-	}
-	if b := r.Settings.Batch; b > r.problem.Rows {
-		return bad("-batch %d: an agent has %d examples: want at most as many, or 0 for all", b, r.problem.Rows)
-	}
-	r.loading = time.Since(began)
-	return nil
-}
-
 // attempt runs the method, and what comes after it, from the runner's checkpoint on.
 func (r *runner) attempt(ctx context.Context) error {
 	r.params, r.result, r.summary = r.request, nil, runs.Summary{}
@@ -208,7 +190,7 @@ func (r *runner) attempt(ctx context.Context) error {
 	if r.config, err = r.makeConfig(cfg); err != nil {
 		return err
 	}
-	r.view.Log("%s; %v; loaded in %.1f s", r.problem.Describe, r.graph, r.loading.Seconds())
+	r.view.Log("%s; %v; loaded in %.1f s", r.problem.line, r.graph, r.loading.Seconds())
 	if err := r.openFolder(ctx); err != nil {
 		return err
 	}
@@ -289,8 +271,8 @@ func (r *runner) trainConfig() train.Config {
 	return train.Config{
 		Problem: r.problem.Problem, W: r.graph.W, Method: s.Algorithm, Params: r.params, K: s.K,
 		EvalEvery: s.EvalEvery, CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder), Resume: s.Resume || r.point != nil, From: r.point,
-		Settings: map[string]any{"task": r.problem.Settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType},
-		NoExact:  !r.problem.Convex, Tol: exactTol, AdjointTol: adjointTol, Curvature: r.lmax,
+		Settings: map[string]any{"task": r.problem.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType},
+		NoExact:  !r.problem.convex, Tol: exactTol, AdjointTol: adjointTol, Curvature: r.lmax,
 		DenseLimit: int64(s.Memory * (1 << 30)),
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"dsbo/internal/cli"
 )
 
-// Parse reads the command line, and with -resume, for the flags that it leaves out, that of the run which goes on.
-func (j *Job) Parse(f *cli.Flags, args []string, stdout io.Writer) error {
+// parse reads the command line, and with -resume, for the flags that it leaves out, that of the run which goes on.
+func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 	s := j.Settings
 	if err := f.Parse(args, stdout); err != nil {
 		return err
@@ -35,6 +35,10 @@ func (j *Job) Parse(f *cli.Flags, args []string, stdout io.Writer) error {
 		s.Out = string(folder)
 	}
 	j.given = f.Given()
+	j.task = map[string]any{}
+	for _, name := range j.own {
+		j.task[name] = f.Lookup(name).Value.String()
+	}
 	f.Visit(func(fl *flag.Flag) {
 		switch {
 		case LocalOnly(fl.Name):

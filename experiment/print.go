@@ -18,8 +18,8 @@ func (r *runner) present(w io.Writer) error {
 			return err
 		}
 	}
-	head := fmt.Sprintf("%s; %v\nEach model is found by all agents together at its λ; ", r.problem.Describe, r.graph)
-	if r.problem.Convex {
+	head := fmt.Sprintf("%s; %v\nEach model is found by all agents together at its λ; ", r.problem.line, r.graph)
+	if r.problem.convex {
 		head += "Φ is exact."
 	} else {
 		head += "the lower problem is not convex, so there is no Φ."

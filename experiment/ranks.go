@@ -79,7 +79,7 @@ type greeting struct {
 
 // meet takes over the folder of agent 0's process and refuses a process that was given something else, or computes in another way.
 func (l *ranks) meet(ctx context.Context, r *runner) error {
-	mine, err := json.Marshal(greeting{r.Task, r.flags, network.ThisProgram(), r.folder})
+	mine, err := json.Marshal(greeting{r.Task.Name(), r.flags, network.ThisProgram(), r.folder})
 	if err != nil {
 		return err
 	}

@@ -15,14 +15,14 @@ func (r *runner) makeConfig(c train.Config) (runs.Config, error) {
 	if err != nil {
 		return runs.Config{}, err
 	}
-	problem, err := json.Marshal(r.problem.Settings)
+	problem, err := json.Marshal(r.problem.settings)
 	if err != nil {
 		return runs.Config{}, err
 	}
 	s := r.Settings
 	c = c.WithDefaults()
 	config := runs.Config{
-		Task: r.Task, Label: r.Label, Algorithm: s.Algorithm, Preset: s.Preset, Iterations: s.K, Params: params,
+		Task: r.Task.Name(), Label: r.Label, Algorithm: s.Algorithm, Preset: s.Preset, Iterations: s.K, Params: params,
 		Agents: s.Agents, Graph: s.Graph, W: s.W, Prob: s.Prob, Rho: r.graph.W.Rho(),
 		Batch: s.Batch, DType: s.DType, Seed: s.Seed, Problem: problem,
 		EvalEvery: c.EvalEvery, CheckpointEvery: c.CheckpointEvery, ExactTol: exactTol, AdjointTol: adjointTol,

@@ -1,175 +1,188 @@
 package experiment
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
+	"strings"
 
-	"dsbo"
 	"dsbo/internal/cli"
 	"dsbo/runs"
 	"dsbo/train"
 )
 
-// A Series is runs of one command side by side: their folders lie in that of the series, which has a
-// config.json and a summary.json of its own and can be resumed and replaced as a run can.
-type Series struct {
-	// Make makes the job of a command line, without running it.
-	Make func(flags []string) (*Job, error)
-	// Bare is for many short parts: what comes after the method is left out, see Job, and the progress is that of the
-	// series, which has Parts of them.
-	Bare  bool
-	Parts int
+// A Several is a [Task] whose flags may ask for several runs. They lie side by side in one folder, which has a config.json, a
+// summary.json and a report of its own, and can be resumed and replaced as a run can.
+type Several interface {
+	Task
+	// Runs returns the title of the report and the runs. If they are fewer than two, the task itself is run.
+	Runs() (title string, parts []Part)
+}
 
-	base     *Job
+// A Part is one run of [Several].
+type Part struct {
+	Task  Task
+	Name  string // of its folder
+	Label string // what the report calls it
+	Flag  string // "-name=value": the flag of the command line that becomes this in the part's own
+}
+
+// A series is the runs of a job under way.
+type series struct {
+	*Job
 	folder   runs.Folder
 	mode     runs.Mode
-	opened   bool
-	stderr   io.Writer
-	progress *cli.Progress // if Bare
-	done     int           // parts
+	isOpen   bool
+	parts    []Part
+	outcomes []outcome
 }
 
-// A Part is one run of a series.
-type Part struct {
-	Name  string   // of its folder
-	Label string   // what the report calls it; "": by its method and settings
-	Flags []string // what its command line has beyond that of the series
+// An outcome is what a part has left in its folder.
+type outcome struct {
+	folder  runs.Folder
+	config  runs.Config
+	summary runs.Summary
+	records []runs.Record
 }
 
-// An Outcome is what a part has left in its folder.
-type Outcome struct {
-	Folder  runs.Folder
-	Config  runs.Config
-	Summary runs.Summary
-	Records []runs.Record
-}
-
-// Open checks the settings that all parts share, and the folder, which is that of base. It is made when
-// the first part has been checked too.
-func (s *Series) Open(base *Job, stderr io.Writer) error {
-	if base.Settings.Transport != local {
-		return bad("-transport %s is for one run: want one rate and no -compare", base.Settings.Transport)
-	}
-	if err := base.Check(); err != nil {
-		return err
-	}
-	s.base, s.stderr = base, stderr
-	s.folder, s.mode = base.runFolder()
+// runSeries runs all parts, and reports on them.
+func (j *Job) runSeries(ctx context.Context, title string, parts []Part, stdout, stderr io.Writer) error {
+	s := &series{Job: j, parts: parts}
+	s.folder, s.mode = j.runFolder()
 	if err := s.folder.Check(s.mode); err != nil {
 		return err
 	}
-	s.progress = cli.NewProgress(stderr, base.Settings.Quiet || !s.Bare)
-	s.progress.Start("runs", s.Parts)
-	return nil
+	for _, p := range parts {
+		if err := s.runPart(ctx, p, stderr); err != nil {
+			return s.fail(err)
+		}
+	}
+	path := ""
+	if j.Settings.Report {
+		var folders []runs.Folder
+		for _, o := range s.outcomes {
+			folders = append(folders, o.folder)
+		}
+		var err error
+		if path, err = page(s.folder, title, folders...); err != nil {
+			return s.fail(err)
+		}
+	}
+	if err := s.folder.WriteSummary(runs.SeriesSummary{State: runs.Finished, Parts: s.names()}); err != nil {
+		return s.fail(err)
+	}
+	return s.print(stdout, path)
 }
 
-// open makes the folder, once.
-func (s *Series) open() error {
-	if s.opened {
+func (s *series) names() []string {
+	names := []string{}
+	for _, p := range s.parts {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// open makes the folder, once: when the first part has been checked and loaded.
+func (s *series) open() error {
+	if s.isOpen {
 		return nil
 	}
 	if err := s.folder.Open(s.mode); err != nil {
 		return err
 	}
-	s.opened = true
-	return s.folder.WriteConfig(runs.SeriesConfig{Task: s.base.Task, Flags: s.base.flags, Build: runs.ThisBuild()})
+	s.isOpen = true
+	return s.folder.WriteConfig(runs.SeriesConfig{Task: s.Task.Name(), Flags: s.flags, Build: runs.ThisBuild()})
 }
 
-// Run runs a part. In a series that is resumed, one that has come to its end is not run again. The outcome is
-// there too if the part diverged, which is an error; not in a bare series, where the state says so.
-func (s *Series) Run(ctx context.Context, p Part) (Outcome, error) {
-	o := Outcome{Folder: runs.Folder(filepath.Join(string(s.folder), p.Name))}
-	state, err := o.Folder.State()
-	if err != nil {
-		return o, err
-	}
-	var failed error
-	if s.mode != runs.Resume || state != runs.Finished && (!s.Bare || state != runs.Diverged) {
-		failed = s.run(ctx, p, o.Folder, state)
-	}
-	if failed != nil && !errors.Is(failed, dsbo.ErrDiverged) {
-		return o, failed
-	}
-	if err := o.load(); err != nil {
-		return o, err
-	}
-	s.done++
-	s.progress.Set(s.done)
-	s.progress.Log("%s: %s, Φ %.4f to %.4f in %d iterations, %.3g s", p.Name, o.Summary.State, o.Summary.PhiStart, o.Summary.PhiEnd, o.Summary.Iterations, o.Summary.Seconds)
-	if s.Bare {
-		return o, nil
-	}
-	return o, failed
-}
-
-func (s *Series) run(ctx context.Context, p Part, folder runs.Folder, state runs.State) error {
-	if ctx.Err() != nil {
-		return fmt.Errorf("%w before %s", train.ErrInterrupted, p.Name)
-	}
-	flags := append(append([]string{}, s.base.flags...), p.Flags...)
-	flags = append(flags, "-out="+string(folder), fmt.Sprintf("-quiet=%t", s.base.Settings.Quiet || s.Bare))
-	switch {
-	case s.mode == runs.Resume && state != runs.Absent:
-		flags = append(flags, "-resume")
-	case s.mode == runs.Replace:
-		flags = append(flags, "-force")
-	}
-	j, err := s.Make(flags)
+// runPart runs a part. In a series that is resumed, one that has come to its end is not run again.
+func (s *series) runPart(ctx context.Context, p Part, stderr io.Writer) error {
+	o := outcome{folder: runs.Folder(filepath.Join(string(s.folder), p.Name))}
+	state, err := o.folder.State()
 	if err != nil {
 		return err
 	}
-	j.Bare, j.Label, j.part, j.open = s.Bare, p.Label, true, s.open
-	return j.Run(ctx, nil, s.stderr)
-}
-
-// load reads what the part has left.
-func (o *Outcome) load() (err error) {
-	if o.Config, err = o.Folder.ReadConfig(); err != nil {
+	if s.mode != runs.Resume || state != runs.Finished {
+		if ctx.Err() != nil {
+			return fmt.Errorf("%w before %s", train.ErrInterrupted, p.Name)
+		}
+		if err := s.job(p, o.folder, state).Run(ctx, nil, stderr); err != nil {
+			return err
+		}
+	}
+	if o.config, err = o.folder.ReadConfig(); err != nil {
 		return err
 	}
-	if o.Summary, err = o.Folder.ReadSummary(); err != nil {
+	if o.summary, err = o.folder.ReadSummary(); err != nil {
 		return err
 	}
-	o.Records, err = o.Folder.Records()
+	o.records, err = o.folder.Records()
+	s.outcomes = append(s.outcomes, o)
 	return err
 }
 
-// Close writes how the series ended, with its result, and the page about the outcomes, whose path it
-// returns; "" if there is to be none.
-func (s *Series) Close(title string, result any, outcomes []Outcome) (string, error) {
-	var parts []string
-	var folders []runs.Folder
-	for _, o := range outcomes {
-		parts = append(parts, filepath.Base(string(o.Folder)))
-		folders = append(folders, o.Folder)
-	}
-	s.progress.Stop()
-	path := ""
-	if s.base.Settings.Report {
-		var err error
-		if path, err = page(s.folder, title, folders...); err != nil {
-			return "", err
-		}
-	}
-	return path, s.folder.WriteSummary(runs.SeriesSummary{State: runs.Finished, Parts: parts, Result: result})
+// job returns the job of a part, whose folder holds a run in this state.
+func (s *series) job(p Part, folder runs.Folder, state runs.State) *Job {
+	settings, j := *s.Settings, *s.Job
+	settings.Out = string(folder)
+	settings.Resume = s.mode == runs.Resume && state != ""
+	settings.Force = s.mode == runs.Replace
+	j.Task, j.Label, j.Settings, j.part, j.open = p.Task, p.Label, &settings, true, s.open
+	name, _, _ := strings.Cut(p.Flag, "=")
+	j.flags = slices.DeleteFunc(slices.Clone(s.flags), func(f string) bool { return strings.HasPrefix(f, name+"=") })
+	j.flags = append(j.flags, p.Flag)
+	slices.Sort(j.flags)
+	return &j
 }
 
-// Failed writes that the series ended with an error, if it had begun, and returns that error.
-func (s *Series) Failed(err error) error {
-	s.progress.Stop()
-	if !s.opened {
+// fail writes that the series ended with an error, if it had begun, and returns that error.
+func (s *series) fail(err error) error {
+	if !s.isOpen {
 		return err
 	}
 	state := runs.StateOf(err)
-	sum := runs.SeriesSummary{State: state, Error: cli.OneLine(err), Parts: []string{}}
-	if w := s.folder.WriteSummary(sum); w != nil {
+	if w := s.folder.WriteSummary(runs.SeriesSummary{State: state, Error: cli.OneLine(err), Parts: []string{}}); w != nil {
 		return fmt.Errorf("%w; summary: %w", err, w)
 	}
 	if state == runs.Interrupted {
-		return fmt.Errorf("%w; -resume -out %s goes on", err, s.folder)
+		return fmt.Errorf("%w%s", err, resumeHint(s.folder))
 	}
+	return err
+}
+
+// print writes the table of all parts.
+func (s *series) print(w io.Writer, page string) error {
+	rows := [][]string{{"run", "Φ: λ = 0", "constant", "tuned", "test loss", "accuracy", "refitted: λ = 0", "constant", "tuned", "ms/iteration", "sent", "by formula"}}
+	for i, o := range s.outcomes {
+		sum, m := o.summary, o.summary.Models
+		best := m[max(0, len(m)-2)] // the best constant λ, which may be 0
+		pair := func(m runs.Model) string { return Show("%.4f", m.TestLoss) + Show(" %.4f", m.TestAccuracy) }
+		course := "-"
+		if r := o.records; len(r) > 1 {
+			course = Show("%.4f", r[1].TestLoss) + " → " + Show("%.4f", r[len(r)-1].TestLoss)
+		}
+		rows = append(rows, []string{
+			s.parts[i].Label, Show("%.2f", sum.PhiLambda0), Show("%.2f", best.Phi), Show("%.2f", sum.PhiEnd),
+			course, Show("%.4f", sum.TestAccuracy), pair(m[0]), pair(best), pair(m[len(m)-1]),
+			Show("%.1f", sum.MsPerIteration), fmt.Sprintf("%.0f", sum.FloatsSent), fmt.Sprintf("%.0f", sum.FloatsFormula),
+		})
+	}
+	var b bytes.Buffer
+	o := s.outcomes[0]
+	fmt.Fprintf(&b, "%s, %d iterations of %s, %d agents (%s)\n\n", s.Task.Name(), o.summary.Iterations, o.summary.Algorithm, o.config.Agents, o.config.Graph)
+	if err := cli.Table(&b, rows); err != nil {
+		return err
+	}
+	b.WriteString(`
+Φ is exact: at λ = 0, at the best of a few constant λ, and at the tuned λ. The test loss is that of the agents' average
+model, from the first evaluation to the last, and its accuracy that at the last. Refitted are test loss and accuracy of the
+models that the agents find together at these three λ. Sent are numbers, by an agent in an iteration to all its neighbours.
+`)
+	if page != "" {
+		fmt.Fprintf(&b, "\nreport      %s\n", page)
+	}
+	_, err := b.WriteTo(w)
 	return err
 }

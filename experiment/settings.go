@@ -22,6 +22,8 @@ import (
 
 // A Preset is the settings that a name stands for.
 type Preset struct {
+	Name      string
+	DType     string // the default of -dtype, of the first preset; "": float32
 	Algorithm string
 	Params    algo.Params // with K; steps of y and z that are left open follow the curvature
 	Batch     int

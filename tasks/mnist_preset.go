@@ -5,14 +5,14 @@ import (
 	"dsbo/experiment"
 )
 
-// mnistPresets returns what -preset names.
-func mnistPresets() map[string]experiment.Preset {
-	return map[string]experiment.Preset{"tuned": mnistTuned(), "paper": mnistPaper()}
+func (*mnist) Presets() []experiment.Preset {
+	return []experiment.Preset{mnistTuned(), mnistPaper()}
 }
 
 // mnistPaper is the paper's experiment on MNIST, and MA-DSBO to the letter.
 func mnistPaper() experiment.Preset {
 	return experiment.Preset{
+		Name:      "paper",
 		Algorithm: "madsbo",
 		Batch:     1000,
 		Params: algo.Params{
@@ -28,6 +28,7 @@ func mnistPaper() experiment.Preset {
 // shrink to nothing over the run so that the last hypergradients belong to the last λ.
 func mnistTuned() experiment.Preset {
 	return experiment.Preset{
+		Name:      "tuned",
 		Algorithm: "madsbo_tuned",
 		Batch:     1000,
 		Params: algo.Params{

@@ -1,113 +1,138 @@
 package tasks
 
 import (
+	"flag"
 	"fmt"
-	"io"
 	"math"
+	"strconv"
+	"strings"
 
+	"dsbo"
 	"dsbo/data"
 	"dsbo/experiment"
-	"dsbo/internal/cli"
 	"dsbo/models"
-	"dsbo/network"
-	"dsbo/train"
 )
 
-// SyntheticIntro is what -h says about the synthetic task.
-const SyntheticIntro = `synthetic tunes one log-penalty λ per feature for a logistic regression, decentralized:
+// Synthetic returns the paper's synthetic task: a penalty per feature of a logistic regression whose data differ between agents,
+// at one rate of heterogeneity or at several.
+func Synthetic() experiment.Task { return &synthetic{} }
+
+// synthetic is what the flags of the task choose.
+type synthetic struct {
+	rates            rates
+	features         int // p = q
+	train, val, test int // examples of each agent
+	reduce           string
+}
+
+// paperRates are run without -r.
+func paperRates() rates { return rates{0.5, 1, 1.5} }
+
+func (*synthetic) Name() string { return "synthetic" }
+
+func (*synthetic) About() string {
+	return `tunes one log-penalty λ per feature for a logistic regression, decentralized
 
   min over λ of Σ_i f_i,  f_i = Σ_e log(1 + exp(-t_e a_e'ω*(λ))) on agent i's validation examples,
   where ω*(λ) minimizes the sum of the same on all training examples + ½ Σ_j e^λ_j ω_j²
 
-x of the paper is λ, y is ω. Agent i draws its features from N(0, i²r²): r is the rate of heterogeneity.`
-
-// A SyntheticTask is the settings of the synthetic task.
-type SyntheticTask struct {
-	*experiment.Settings
-	Rate             float64 // r
-	Features         int     // p = q
-	Train, Val, Test int     // examples of each agent
-	Reduce           string  // sum or mean
+x of the paper is λ, y is ω. Agent i draws its features from N(0, i²r²): r is the rate of heterogeneity.
+The task is solved at each rate; each has its run folder, and one report shows them all.`
 }
 
-// NewSynthetic returns the settings with nothing in them but what the flags of [experiment.Settings] need.
-func NewSynthetic() *SyntheticTask {
-	return &SyntheticTask{Settings: &experiment.Settings{DType: "float64"}}
+func (t *synthetic) Flags(f *flag.FlagSet) {
+	t.rates = nil
+	f.Var(&t.rates, "r", "r, heterogeneity rates, one `number` or more with commas between: features of agent i are N(0, i²r²) (default "+
+		"0.5,1,1.5"+"; 1 in a run over machines)")
+	f.IntVar(&t.features, "p", 200, "p = q, `number` of features")
+	f.IntVar(&t.train, "train", 500, "training `examples` of each agent, for g_i")
+	f.IntVar(&t.val, "val", 500, "validation `examples` of each agent, for f_i")
+	f.IntVar(&t.test, "test", 500, "test `examples` drawn like each agent's")
+	f.StringVar(&t.reduce, "reduce", "sum", "`how` an agent's losses are put together: sum, as the paper prints it, or mean; against a mean the penalty weighs as much more as there are examples, and -x0 -4 is a better start")
 }
 
-// SyntheticOrder is the order in which presets are shown; the first one is the default.
-func SyntheticOrder() []string { return []string{"tuned", "paper"} }
-
-// TaskFlags adds the flags of the task, but for -r, which is the caller's: one rate, or several.
-func (t *SyntheticTask) TaskFlags(f *cli.Flags) {
-	f.IntVar(&t.Features, "p", 200, "p = q, `number` of features")
-	f.IntVar(&t.Train, "train", 500, "training `examples` of each agent, for g_i")
-	f.IntVar(&t.Val, "val", 500, "validation `examples` of each agent, for f_i")
-	f.IntVar(&t.Test, "test", 500, "test `examples` drawn like each agent's")
-	f.StringVar(&t.Reduce, "reduce", "sum", "`how` an agent's losses are put together: sum, as the paper prints it, or mean; against a mean the penalty weighs as much more as there are examples, and -x0 -4 is a better start")
-	f.Group("Task", "r", "p", "train", "val", "test", "reduce")
-}
-
-// Validate reports the first flag of the task that cannot work.
-func (t *SyntheticTask) Validate() error {
+// Check implements [experiment.Checker].
+func (t *synthetic) Check() error {
 	for _, count := range []struct {
 		flag  string
 		value int
-	}{{"p", t.Features}, {"train", t.Train}, {"val", t.Val}, {"test", t.Test}} {
+	}{{"p", t.features}, {"train", t.train}, {"val", t.val}, {"test", t.test}} {
 		if count.value < 1 {
-			return bad("-%s %d: want at least 1", count.flag, count.value)
+			return dsbo.Errorf(dsbo.ErrConfig, "-%s must be at least 1; it is %d", count.flag, count.value)
 		}
 	}
-	if !(t.Rate > 0) || math.IsInf(t.Rate, 0) {
-		return bad("-r %g: want a positive number", t.Rate)
-	}
-	if t.Reduce != "sum" && t.Reduce != "mean" {
-		return bad("-reduce %s: want sum or mean", t.Reduce)
+	if t.reduce != "sum" && t.reduce != "mean" {
+		return dsbo.Errorf(dsbo.ErrConfig, "-reduce must be sum or mean; it is %s", t.reduce)
 	}
 	return nil
 }
 
-// Job returns the job of a run with these settings as they are when it starts.
-func (t *SyntheticTask) Job() *experiment.Job {
-	return &experiment.Job{Task: "synthetic", Settings: t.Settings, Presets: SyntheticPresets(), Load: t.load}
+// Runs implements [experiment.Several]: one run at each rate.
+func (t *synthetic) Runs() (string, []experiment.Part) {
+	all := t.rates
+	if all == nil {
+		all = paperRates()
+	}
+	var parts []experiment.Part
+	for _, r := range all {
+		one, text := *t, strconv.FormatFloat(r, 'g', -1, 64)
+		one.rates = rates{r}
+		parts = append(parts, experiment.Part{Task: &one, Name: "r" + text, Label: "r = " + text, Flag: "-r=" + text})
+	}
+	return "Synthetic task at several rates of heterogeneity", parts
 }
 
-// Synthetic makes the job of a command line of the synthetic task at one rate. Errors are as those of [Parse].
-func Synthetic(args []string, help io.Writer) (*experiment.Job, error) {
-	t := NewSynthetic()
-	j := t.Job()
-	f := cli.NewFlags("synthetic", SyntheticIntro, experiment.Explain(j.Presets, SyntheticOrder()))
-	f.Float64Var(&t.Rate, "r", 1, "r, heterogeneity rate, a `number`: features of agent i are N(0, i²r²)")
-	t.TaskFlags(f)
-	t.Flags(f, SyntheticOrder())
-	if err := j.Parse(f, args, help); err != nil {
-		return nil, err
+// rate returns that of one run.
+func (t *synthetic) rate() float64 {
+	if t.rates == nil {
+		return 1
 	}
-	if err := t.Validate(); err != nil {
-		return nil, err
-	}
-	return j, nil
+	return t.rates[0]
 }
 
-// load makes the problem.
-func (t *SyntheticTask) load(team network.Team) (experiment.Problem, error) {
-	spec := data.Synthetic{
-		Agents: t.Agents, Features: t.Features, Train: t.Train, Val: t.Val, Test: t.Test, Rate: t.Rate, Seed: t.Seed,
+// Load draws the examples of all agents, whichever of them are here.
+func (t *synthetic) Load(a experiment.Agents) (data.Task, models.Model, error) {
+	task, err := data.Synthetic{
+		Agents: a.N, Features: t.features, Train: t.train, Val: t.val, Test: t.test, Rate: t.rate(), Seed: a.Seed,
+	}.Task()
+	return task, models.Logistic{Features: t.features, Mean: t.reduce == "mean"}, err
+}
+
+// Describe implements [experiment.Describer].
+func (t *synthetic) Describe(task data.Task, _ models.Model) (map[string]any, string) {
+	return map[string]any{
+			"model": "logistic", "rate": t.rate(), "features": t.features, "reduce": t.reduce,
+			"train": t.train, "val": t.val, "test": t.test,
+		}, fmt.Sprintf("synthetic task with r = %g, p = q = %d, %d agents with %d training and %d validation examples, losses as a %s",
+			t.rate(), t.features, len(task.Shards), t.train, t.val, t.reduce)
+}
+
+// rates is a list of heterogeneity rates, as a flag.
+type rates []float64
+
+// String writes the list as Set reads it.
+func (r *rates) String() string {
+	var parts []string
+	for _, v := range *r {
+		parts = append(parts, strconv.FormatFloat(v, 'g', -1, 64))
 	}
-	task, err := spec.Task()
-	if err != nil {
-		return experiment.Problem{}, err
+	return strings.Join(parts, ",")
+}
+
+// Set reads numbers with commas between.
+func (r *rates) Set(text string) error {
+	*r = nil
+	for part := range strings.SplitSeq(text, ",") {
+		v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		if err != nil || !(v > 0) || math.IsInf(v, 0) {
+			return fmt.Errorf("%q: rates must be positive numbers with commas between", part)
+		}
+		for _, u := range *r {
+			if u == v {
+				return fmt.Errorf("%g is there twice", v)
+			}
+		}
+		*r = append(*r, v)
 	}
-	m := models.Logistic{Features: t.Features, Mean: t.Reduce == "mean"}
-	p := experiment.Problem{
-		Rows: min(t.Train, t.Val), Convex: true, Lambda: []int{t.Features}, Omega: []int{t.Features},
-		Settings: map[string]any{
-			"model": "logistic", "rate": t.Rate, "features": t.Features, "reduce": t.Reduce,
-			"train": t.Train, "val": t.Val, "test": t.Test,
-		},
-		Describe: fmt.Sprintf("synthetic task with r = %g, p = q = %d, %d agents with %d training and %d validation examples, losses as a %s",
-			t.Rate, t.Features, t.Agents, t.Train, t.Val, t.Reduce),
-	}
-	p.Problem, err = train.NewPart(team, task, m, models.Config{Seed: t.Seed, Batch: t.Batch, Float32: t.DType == "float32"})
-	return p, err
+	return nil
 }

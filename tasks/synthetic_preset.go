@@ -5,15 +5,15 @@ import (
 	"dsbo/experiment"
 )
 
-// SyntheticPresets returns what -preset names. Summed losses are stiff, and their curvature grows like r², so all
-// steps of y and z follow it.
-func SyntheticPresets() map[string]experiment.Preset {
-	return map[string]experiment.Preset{"tuned": syntheticTuned(), "paper": syntheticPaper()}
+// Presets of summed losses, which are stiff and whose curvature grows like r²: all steps of y and z follow it.
+func (*synthetic) Presets() []experiment.Preset {
+	return []experiment.Preset{syntheticTuned(), syntheticPaper()}
 }
 
 // syntheticPaper is MA-DSBO to the letter. α is at most 1, as it is a weight too: at that, Φ falls in every run.
 func syntheticPaper() experiment.Preset {
 	return experiment.Preset{
+		Name:      "paper",
 		Algorithm: "madsbo",
 		Params:    algo.Params{K: 100, T: 10, N: 10, Alpha: algo.Constant(1)},
 	}
@@ -25,6 +25,8 @@ func syntheticPaper() experiment.Preset {
 // examples, and nothing off the test loss.
 func syntheticTuned() experiment.Preset {
 	return experiment.Preset{
+		Name:      "tuned",
+		DType:     "float64",
 		Algorithm: "madsbo_tuned",
 		Params: algo.Params{
 			K: 100, T: 20, N: 20, Alpha: algo.Constant(0.5),

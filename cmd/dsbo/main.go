@@ -7,9 +7,4 @@ import (
 	"dsbo/tasks"
 )
 
-func main() {
-	command.Main(
-		command.Task{Name: "mnist", About: "tune one penalty per pixel of a classifier of MNIST", Parse: tasks.MNIST},
-		command.Task{Name: "synthetic", About: "tune one penalty per feature of a logistic regression", Parse: tasks.Synthetic},
-	)
-}
+func main() { command.Main(tasks.MNIST(), tasks.Synthetic()) }

@@ -7,20 +7,8 @@
 package main
 
 import (
-	"context"
-	"io"
-	"os"
-
-	"dsbo/internal/cli"
+	"dsbo/experiment"
 	"dsbo/tasks"
 )
 
-func main() { os.Exit(cli.Main("mnist", run)) }
-
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	j, err := tasks.MNIST(args, stdout)
-	if err != nil {
-		return err
-	}
-	return j.Run(ctx, stdout, stderr)
-}
+func main() { experiment.Main(tasks.MNIST()) }

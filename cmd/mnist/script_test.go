@@ -1,19 +1,20 @@
 package main
 
 import (
-	"os"
+	"context"
+	"io"
 	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"dsbo/experiment/experimenttest"
-	"dsbo/internal/cli"
 	"dsbo/internal/minimnist"
+	"dsbo/tasks"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"mnist": func() { os.Exit(cli.Main("mnist", run)) }})
+	testscript.Main(m, map[string]func(){"mnist": main})
 }
 
 // small are the flags of a run that takes a moment on the small data set.
@@ -31,4 +32,9 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: experimenttest.Commands("mnist"),
 	})
+}
+
+// run runs a command line in this process.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	return experimenttest.Run(ctx, tasks.MNIST(), args, stdout, stderr)
 }

@@ -1,17 +1,18 @@
 package main
 
 import (
-	"os"
+	"context"
+	"io"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"dsbo/experiment/experimenttest"
-	"dsbo/internal/cli"
+	"dsbo/tasks"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"synthetic": func() { os.Exit(cli.Main("synthetic", run)) }})
+	testscript.Main(m, map[string]func(){"synthetic": main})
 }
 
 func TestScripts(t *testing.T) {
@@ -24,4 +25,9 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: experimenttest.Commands("synthetic"),
 	})
+}
+
+// run runs a command line in this process.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	return experimenttest.Run(ctx, tasks.Synthetic(), args, stdout, stderr)
 }

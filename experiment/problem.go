@@ -1,0 +1,64 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"dsbo/models"
+	"dsbo/train"
+)
+
+// A problem is what a task has loaded.
+type problem struct {
+	train.Problem
+	rows           int            // fewest training or validation examples of an agent in this process
+	convex         bool           // the lower problem has one solution, so that Φ is defined
+	shapeX, shapeY []int          // of lambda.npy and omega.npy
+	settings       map[string]any // the task's part of config.json and of what a checkpoint belongs to
+	line           string         // for people
+}
+
+// load makes the problem and checks the settings against it.
+func (r *runner) load() error {
+	began := time.Now()
+	s, here := r.Settings, []int{}
+	for i := range s.Agents {
+		here = append(here, i)
+	}
+	if r.team != nil {
+		here = r.team.Local()
+	}
+	task, model, err := r.Task.Load(Agents{N: s.Agents, Here: here, Seed: s.Seed})
+	if err != nil {
+		return err
+	}
+	if len(task.Shards) != s.Agents {
+		return bad("%s has data for %d agents: -agents must be as many; it is %d", r.Task.Name(), len(task.Shards), s.Agents)
+	}
+	p := problem{rows: math.MaxInt}
+	for _, i := range here {
+		p.rows = min(p.rows, task.Shards[i].Train.Len(), task.Shards[i].Val.Len())
+	}
+	if p.Problem, err = train.NewPart(r.team, task, model, models.Config{Seed: s.Seed, Batch: s.Batch, Float32: s.DType == "float32"}); err != nil {
+		return err
+	}
+	_, p.convex = model.(models.StronglyConvex)
+	nx, ny := model.Dims()
+	p.shapeX, p.shapeY = []int{nx}, []int{ny}
+	if matrix, ok := model.(models.Shaper); ok {
+		rows, cols := matrix.Shape()
+		p.shapeY = []int{rows, cols}
+	}
+	if d, ok := r.Task.(Describer); ok {
+		p.settings, p.line = d.Describe(task, model)
+	} else {
+		p.settings = r.task
+		p.line = fmt.Sprintf("%s, p = %d, q = %d, %d agents", r.Task.Name(), nx, ny, s.Agents)
+	}
+	r.problem, r.loading = p, time.Since(began)
+	if s.Batch > p.rows {
+		return bad("-batch %d: an agent has %d examples: want at most as many, or 0 for all", s.Batch, p.rows)
+	}
+	return nil
+}

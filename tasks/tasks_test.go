@@ -1,0 +1,115 @@
+package tasks_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"io"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/experiment"
+	"dsbo/internal/cli"
+	"dsbo/tasks"
+)
+
+func all() []experiment.Task { return []experiment.Task{tasks.MNIST(), tasks.Synthetic()} }
+
+func TestParse(t *testing.T) {
+	for _, task := range all() {
+		j, err := experiment.Parse(task, []string{"-K=7", "-seed=3", "-train=20"}, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j.Settings.K != 7 || j.Settings.Seed != 3 {
+			t.Errorf("%s: K %d, seed %d", task.Name(), j.Settings.K, j.Settings.Seed)
+		}
+	}
+}
+
+func TestSyntheticLoadsItsFlags(t *testing.T) {
+	task := tasks.Synthetic()
+	if _, err := experiment.Parse(task, strings.Fields("-r=1.5 -p=3 -agents=2 -train=20 -val=10 -test=5"), io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	data, model, err := task.Load(experiment.Agents{N: 2, Here: []int{0, 1}, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, line := task.(experiment.Describer).Describe(data, model)
+	if want := "synthetic task with r = 1.5, p = q = 3, 2 agents with 20 training and 10 validation examples, losses as a sum"; line != want {
+		t.Errorf("%s, want %s", line, want)
+	}
+}
+
+func TestSyntheticRuns(t *testing.T) {
+	task := tasks.Synthetic()
+	for args, want := range map[string]string{"": "r0.5 r1 r1.5", "-r=2": "r2", "-r=2,0.1": "r2 r0.1"} {
+		if _, err := experiment.Parse(task, strings.Fields(args), io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		_, parts := task.(experiment.Several).Runs()
+		var names []string
+		for _, p := range parts {
+			names = append(names, p.Name)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%q: runs %s, want %s", args, got, want)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for _, tt := range []struct{ name, args, want string }{
+		{"mnist", "-nosuch", "-nosuch"},
+		{"mnist", "-r=1", "-r"},
+		{"mnist", "17", `unexpected argument "17"`},
+		{"mnist", "-model=zz", "-model must be one of softmax, mlp, mlp-relu, hyperclean; it is zz"},
+		{"mnist", "-model=logistic", "-model must be one of softmax, mlp, mlp-relu, hyperclean; it is logistic"},
+		{"mnist", "-train=-1", "-train must be at least 1, or 0 for half of an agent's share; it is -1"},
+		{"mnist", "-val=-1", "-val must be at least 1, or 0 for half of an agent's share; it is -1"},
+		{"synthetic", "-r=1,1", "1 is there twice"},
+		{"synthetic", "-r=-1", "rates must be positive numbers"},
+		{"synthetic", "-r=nan", "rates must be positive numbers"},
+		{"synthetic", "-test=0", "-test must be at least 1; it is 0"},
+		{"synthetic", "-reduce=max", "-reduce must be sum or mean; it is max"},
+	} {
+		task := all()[0]
+		if tt.name != task.Name() {
+			task = all()[1]
+		}
+		_, err := experiment.Parse(task, strings.Fields(tt.args), io.Discard)
+		if !errors.Is(err, dsbo.ErrConfig) || cli.Code(err) != cli.Usage || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s %s: %v, want %q", tt.name, tt.args, err, tt.want)
+		}
+	}
+}
+
+// TestOneRunOverMachines: agents on other machines do one run.
+func TestOneRunOverMachines(t *testing.T) {
+	for args, want := range map[string]string{"": "", "-r=2": "", "-r=1,2": "-r must ask for one run"} {
+		j, err := experiment.Parse(tasks.Synthetic(), strings.Fields(args), io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = j.CheckOverMachines()
+		if want == "" && err != nil || want != "" && (!errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v, want %q", args, err, want)
+		}
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for _, task := range all() {
+		var help bytes.Buffer
+		if _, err := experiment.Parse(task, []string{"-h"}, &help); !errors.Is(err, flag.ErrHelp) {
+			t.Errorf("%s -h: %v", task.Name(), err)
+		}
+		for _, want := range []string{task.About(), "\nTask\n", "\nMethod\n", "\nPresets\n", "-train examples"} {
+			if !strings.Contains(help.String(), want) {
+				t.Errorf("%s -h: no %q", task.Name(), want)
+			}
+		}
+	}
+}
