@@ -152,7 +152,7 @@ func TestStopped(t *testing.T) {
 	c.Wait()
 
 	// Other settings do not go on with it, and nothing is lost by trying.
-	if err := run(t.Context(), []string{"-out", stopped, "-resume", "-beta", "0.01", "-quiet"}, io.Discard, io.Discard); cli.Code(err) != cli.Usage || !strings.Contains(err.Error(), "params.beta is") {
+	if err := run(t.Context(), []string{"-out", stopped, "-resume", "-beta", "0.01", "-quiet"}, io.Discard, io.Discard); cli.Code(err) != cli.Usage || !strings.Contains(err.Error(), "-beta is 0.2 there") {
 		t.Errorf("%v, want that another beta is refused", err)
 	}
 	spoil(t, stopped)
