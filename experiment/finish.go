@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"dsbo/internal/vec"
 	"dsbo/runs"
@@ -118,7 +119,7 @@ func (r *runner) solve(ctx context.Context, e *train.Exact, m *model) (float64, 
 	if err != nil {
 		return 0, err
 	}
-	m.ExactTestLoss, m.ExactTestAccuracy = runs.Number(s.Test.Loss), runs.Number(s.Test.Accuracy)
+	m.ExactTestLoss, m.ExactTestAccuracy = runs.Number(s.Test.Loss()), runs.Number(s.Test.Accuracy())
 	slope := 0.0
 	for _, g := range sol.Gradient {
 		slope += g
@@ -131,6 +132,9 @@ func (r *runner) refit(ctx context.Context, m *model, start []float64) error {
 	steps := r.Settings.Refit
 	r.view.Start("refit at "+m.Name, steps)
 	solver := train.Refit{Problem: r.problem.Problem, W: r.graph.W, Steps: steps, OnStep: func(done int, _ float64) { r.view.Set(done) }}
+	if slices.Equal(m.x, r.startX) {
+		solver.Curvature = r.lmax
+	}
 	res, err := solver.Solve(ctx, m.x, start)
 	r.view.Stop()
 	if err != nil {
@@ -142,7 +146,7 @@ func (r *runner) refit(ctx context.Context, m *model, start []float64) error {
 	if err != nil {
 		return err
 	}
-	m.ValLoss, m.TestLoss, m.TestAccuracy = runs.Number(s.Val.Loss), runs.Number(s.Test.Loss), runs.Number(s.Test.Accuracy)
+	m.ValLoss, m.TestLoss, m.TestAccuracy = runs.Number(s.Val.Loss()), runs.Number(s.Test.Loss()), runs.Number(s.Test.Accuracy())
 	r.view.Log("refit at %s: %d steps, gradient %.1e, test loss %.4f, test accuracy %.4f", m.Name, m.Steps, res.Gradient, m.TestLoss, m.TestAccuracy)
 	return nil
 }

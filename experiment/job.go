@@ -116,7 +116,8 @@ type runner struct {
 	request  algo.Params  // before auto steps are filled in
 	problem  problem
 	loading  time.Duration
-	lmax     []float64
+	startX   []float64 // of all agents
+	lmax     []float64 // of each agent at the start
 	warnings []string
 	config   runs.Config
 	view     Viewer
@@ -240,6 +241,7 @@ func (r *runner) preflight(ctx context.Context) error {
 		x[i] = r.params.X0
 	}
 	copy(y, r.problem.Start)
+	r.startX = x
 	if r.point != nil {
 		r.lmax = r.point.Curvature
 	} else if r.lmax, err = r.problem.Curvature(ctx, x, y); err != nil {

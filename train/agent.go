@@ -15,31 +15,23 @@ import (
 // that the numbers stay finite. It does not know where the other agents are: in this process or
 // elsewhere, they are behind the mixer. It belongs to one goroutine at a time.
 type agent struct {
-	id      int
-	alg     dsbo.Algorithm
-	given   dsbo.Oracle // the oracle with its meter
-	oracle  *metered
-	mixer   meteredMixer
-	maxNorm float64
-	k       int           // iterations done
-	before  runs.Usage    // spent before a resume
-	last    time.Duration // of the last step, waiting for neighbours included
-	total   time.Duration
+	id     int
+	alg    dsbo.Algorithm
+	given  dsbo.Oracle // the oracle with its meter
+	oracle *metered
+	mixer  meteredMixer
+	k      int           // iterations done
+	before runs.Usage    // spent before a resume
+	last   time.Duration // of the last step, waiting for neighbours included
+	total  time.Duration
 }
 
-// newAgent joins agent id's algorithm, oracle and end of the exchange, in which it sends so many vectors at a
-// time. A norm of x, y or z above maxNorm counts as divergence; 0: 1e9.
-func newAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, m dsbo.Mixer, sends int, maxNorm float64) *agent {
-	if maxNorm == 0 {
-		maxNorm = 1e9
-	}
-	made := &agent{id: id, alg: a, mixer: meteredMixer{Mixer: m, sends: int64(sends)}, maxNorm: maxNorm}
+// newAgent joins agent id's algorithm, oracle and end of the exchange, in which it sends so many vectors at a time.
+func newAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, m dsbo.Mixer, sends int) *agent {
+	made := &agent{id: id, alg: a, mixer: meteredMixer{Mixer: m, sends: int64(sends)}}
 	made.oracle, made.given = meter(o)
 	return made
 }
-
-// start sets y before the first iteration; its length is q.
-func (a *agent) start(y []float64) { setStart(a.alg, y) }
 
 // setStart sets an algorithm's y before its first step, and the y before, so that there is no momentum yet.
 func setStart(a dsbo.Algorithm, y []float64) {
@@ -50,10 +42,10 @@ func setStart(a dsbo.Algorithm, y []float64) {
 	}
 }
 
-// step runs the next iteration. If its numbers have left the finite ones, or a norm the bound, the error
+// step runs the next iteration. If its numbers have left the finite ones, or the norm of x, y or z is above maxNorm, the error
 // is a [*dsbo.DivergedError]; the agent may then go on, so that the others can end their iteration, which
 // its neighbours' exchanges are part of. After any other error it is not usable.
-func (a *agent) step(ctx context.Context) error {
+func (a *agent) step(ctx context.Context, maxNorm float64) error {
 	start := time.Now()
 	err := a.alg.Step(ctx, a.k, a.given, &a.mixer)
 	a.last = time.Since(start)
@@ -62,16 +54,19 @@ func (a *agent) step(ctx context.Context) error {
 		return fmt.Errorf("agent %d: %w", a.id, err)
 	}
 	a.k++
-	return a.check()
+	return a.check(maxNorm)
 }
 
 // watched are the quantities that check looks at.
 var watched = []string{"norm of x", "norm of y", "norm of z"}
 
-// check looks at the norms after an iteration.
-func (a *agent) check() error {
+// check looks at the norms after an iteration; a bound of 0 is none.
+func (a *agent) check(maxNorm float64) error {
+	if maxNorm == 0 {
+		return nil
+	}
 	for i, v := range [][]float64{a.x(), a.y(), a.z()} {
-		if norm := vec.Norm(v); !(norm <= a.maxNorm) { // NaN too
+		if norm := vec.Norm(v); !(norm <= maxNorm) { // NaN too
 			return &dsbo.DivergedError{Agent: a.id, Iteration: a.k - 1, Quantity: watched[i], Value: norm}
 		}
 	}

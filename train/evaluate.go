@@ -141,9 +141,9 @@ func (g group) spent(ctx context.Context, agents []*agent) ([]runs.Usage, error)
 
 func (e *evaluator) scores(ctx context.Context, r *runs.Record) error {
 	s, err := e.problem.Scores(ctx, e.y)
-	r.TrainLoss, r.TrainAccuracy = runs.Number(s.Train.Loss), runs.Number(s.Train.Accuracy)
-	r.ValLoss, r.ValAccuracy = runs.Number(s.Val.Loss), runs.Number(s.Val.Accuracy)
-	r.TestLoss, r.TestAccuracy = runs.Number(s.Test.Loss), runs.Number(s.Test.Accuracy)
+	r.TrainLoss, r.TrainAccuracy = runs.Number(s.Train.Loss()), runs.Number(s.Train.Accuracy())
+	r.ValLoss, r.ValAccuracy = runs.Number(s.Val.Loss()), runs.Number(s.Val.Accuracy())
+	r.TestLoss, r.TestAccuracy = runs.Number(s.Test.Loss()), runs.Number(s.Test.Accuracy())
 	return err
 }
 

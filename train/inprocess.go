@@ -30,9 +30,9 @@ func (inProcess) stepContext(ctx context.Context) (context.Context, context.Canc
 func (inProcess) stop(_, due int) int { return due }
 
 // agree prefers a divergence to another error, which it may have caused.
-func (inProcess) agree(ctx context.Context, r *runner, errs []error) (bool, *dsbo.DivergedError, error) {
+func (inProcess) agree(ctx context.Context, s *stepper, errs []error) (bool, *dsbo.DivergedError, error) {
 	first := earliest(errs)
-	if err := r.failure(errs); err != nil && first == nil {
+	if err := s.failure(errs); err != nil && first == nil {
 		return false, nil, err
 	}
 	return ctx.Err() != nil, first, nil

@@ -26,7 +26,7 @@ type layout interface {
 	// stop returns the iteration after which the agents are asked whether to go on, when something is due at due.
 	stop(done, due int) int
 	// agree returns whether all agents are to stop, or the first of them that diverged, after iterations that ended with errs.
-	agree(ctx context.Context, r *runner, errs []error) (stop bool, first *dsbo.DivergedError, err error)
+	agree(ctx context.Context, s *stepper, errs []error) (stop bool, first *dsbo.DivergedError, err error)
 	// fail ends the exchange of the other agents because one of this process cannot go on.
 	fail(exchange network.Team, err error)
 	// concludeInterrupted adds to an interrupted run's result what all agents have to say, if they are here to say it.

@@ -18,8 +18,8 @@ type Problem struct {
 	// there is no exact Φ. It may be the same oracles.
 	Evaluate []dsbo.ValueOracle
 	Start    []float64 // start of every agent's y, length q; nil: 0
-	// Tally is agent i's part of the score of y; nil: there is no such thing. It is called for several agents at a time.
-	Tally func(i int, y []float64) (Tally, error)
+	// Score is how good y is on agent i's examples; nil: there is no such thing. It is called for several agents at a time.
+	Score func(i int, y []float64) (Scores, error)
 	// Digests stand for the examples of each agent, "" for agents of other processes: a checkpoint is resumed only on the
 	// same ones. nil: that is not looked at.
 	Digests []string
@@ -102,7 +102,7 @@ func NewPart(team network.Team, t data.Task, m models.Model, c models.Config) (P
 		if err != nil {
 			return Problem{}, err
 		}
-		prob.Tally = s.tally
+		prob.Score = s.score
 	}
 	return prob, nil
 }

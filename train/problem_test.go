@@ -84,7 +84,7 @@ func TestScores(t *testing.T) {
 			}
 		}
 		// Sums of at most 68 terms of about 1, in float64.
-		if math.Abs(c.got.Loss-loss/n) > 1e-13 || math.Abs(c.got.Accuracy-hits/n) > 1e-13 {
+		if math.Abs(c.got.Loss()-loss/n) > 1e-13 || math.Abs(c.got.Accuracy()-hits/n) > 1e-13 {
 			t.Errorf("%s: %+v, want loss %g and accuracy %g", name, c.got, loss/n, hits/n)
 		}
 	}

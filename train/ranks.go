@@ -35,12 +35,12 @@ func (ranks) stepContext(ctx context.Context) (context.Context, context.CancelFu
 func (ranks) stop(done, _ int) int { return done + 1 }
 
 // agree lets all processes know whether one is interrupted, and the first agent that has diverged.
-func (l ranks) agree(ctx context.Context, r *runner, errs []error) (bool, *dsbo.DivergedError, error) {
-	if err := r.failure(errs); err != nil {
+func (l ranks) agree(ctx context.Context, s *stepper, errs []error) (bool, *dsbo.DivergedError, error) {
+	if err := s.failure(errs); err != nil {
 		return false, nil, err
 	}
 	interrupted := ctx.Err() != nil
-	rows := r.rows(3, func(i int) []float64 {
+	rows := s.rows(3, func(i int) []float64 {
 		row := make([]float64, 3)
 		if interrupted {
 			row[0] = 1
@@ -60,7 +60,7 @@ func (l ranks) agree(ctx context.Context, r *runner, errs []error) (bool, *dsbo.
 			if k := int(row[1]) - 2; k >= 0 {
 				quantity = watched[k]
 			}
-			return false, &dsbo.DivergedError{Agent: i, Iteration: r.done - 1, Quantity: quantity, Value: row[2]}, nil
+			return false, &dsbo.DivergedError{Agent: i, Iteration: s.done - 1, Quantity: quantity, Value: row[2]}, nil
 		}
 		stop = stop || row[0] > 0
 	}

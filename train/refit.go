@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"dsbo"
 	"dsbo/algo"
@@ -29,6 +28,8 @@ type Refit struct {
 	Tol    float64
 	Steps  int                              // at most so many steps of y; 0: 3000
 	OnStep func(done int, gradient float64) // called now and then with what Tol bounds
+	// Curvature is each agent's L_max at the x of Solve and Problem.Start, where it is known; nil: found.
+	Curvature []float64
 }
 
 // A Refitted is the result of a Refit.
@@ -46,190 +47,167 @@ const refitChunk = 10
 
 // Solve refits at x (length p), from y on all agents; nil: from Problem.Start. It does not change them.
 func (r Refit) Solve(ctx context.Context, x, y []float64) (Refitted, error) {
-	auto := r.Beta == 0
+	res, err := r.solve(ctx, x, y)
+	if err != nil {
+		err = fmt.Errorf("refit: %w", err)
+	}
+	return res, err
+}
+
+func (r Refit) solve(ctx context.Context, x, y []float64) (Refitted, error) {
+	s, err := r.prepare(ctx, x)
+	if err != nil {
+		return Refitted{}, err
+	}
+	if y == nil {
+		y = s.start
+	}
+	if len(y) != len(s.start) {
+		return Refitted{}, dsbo.Errorf(dsbo.ErrShape, "start of y must have q = %d numbers; it has %d", len(s.start), len(y))
+	}
 	for try := 0; ; try++ {
-		res, beta, err := r.solve(ctx, x, y)
+		res, err := s.attempt(ctx, y)
 		// How much tracking and momentum let of 1/L_max depends on the graph and on how unlike the agents are.
-		if d := (*dsbo.DivergedError)(nil); auto && try < 5 && errors.As(err, &d) { // not another agent's
-			r.Beta = beta / 2
+		if d := (*dsbo.DivergedError)(nil); r.Beta == 0 && try < 5 && errors.As(err, &d) { // not another agent's
+			s.Beta /= 2
 			continue
-		}
-		if err != nil {
-			err = fmt.Errorf("refit: %w", err)
 		}
 		return res, err
 	}
 }
 
-// solve is one try, and returns the step that it took.
-func (r Refit) solve(ctx context.Context, x, y []float64) (res Refitted, beta float64, err error) {
-	s, err := r.prepare(ctx, x, y)
-	if err != nil {
-		return res, 0, err
-	}
-	defer s.close()
-	res.Gradient = math.Inf(1)
-	for limit := cmp.Or(r.Steps, 3000); res.Steps < limit && !res.Converged; {
-		if err := s.advance(ctx, res.Steps/refitChunk); err != nil {
-			return res, s.beta, err
-		}
-		res.Steps += refitChunk
-		if res.Gradient, err = s.gradient(ctx, res.Steps); err != nil {
-			return res, s.beta, err
-		}
-		res.Converged = res.Gradient <= cmp.Or(r.Tol, 3e-4)
-		if r.OnStep != nil {
-			r.OnStep(res.Steps, res.Gradient)
-		}
-	}
-	return res, s.beta, s.collect(ctx, &res)
-}
-
-// A refitting is one Solve under way.
+// A refitting is one Solve under way, with its zeros replaced.
 type refitting struct {
-	group
-	exchange network.Team
-	close    func()
-	agents   []*refitter // nil for those of other processes
-	q        int
-	scale    float64
-	best     float64 // the least gradient so far
+	Refit
+	x, start []float64
 	lmax     float64
-	beta     float64
+	scale    float64 // what Tol is relative to
 }
 
-// A refitter is one agent.
-type refitter struct {
-	*algo.Lower
-	oracle dsbo.Oracle
-	mixer  *meteredMixer
+// wholeOracle answers every draw from all examples.
+type wholeOracle struct{ dsbo.Oracle }
+
+func (o wholeOracle) LowerGrad(dst, x, y []float64, _ dsbo.Sample) error {
+	return o.Oracle.LowerGrad(dst, x, y, whole)
 }
 
-// entire makes an oracle answer every draw from all examples.
-type entire struct{ dsbo.Oracle }
-
-func (e entire) LowerGrad(dst, x, y []float64, _ dsbo.Sample) error {
-	return e.Oracle.LowerGrad(dst, x, y, whole)
-}
-
-func (r Refit) prepare(ctx context.Context, x, y []float64) (*refitting, error) {
+// prepare checks the settings and finds what does not depend on the step.
+func (r Refit) prepare(ctx context.Context, x []float64) (*refitting, error) {
 	p, q, err := r.Problem.Dims()
 	if err != nil {
 		return nil, err
 	}
-	g, err := r.Problem.group()
-	if err != nil {
-		return nil, err
-	}
-	start := make([]float64, q)
-	copy(start, r.Problem.Start)
-	if y == nil {
-		y = start
-	}
-	if len(x) != p || len(y) != q || r.W == nil || r.W.N() != g.n {
-		return nil, fmt.Errorf("%w: x of %d and y of %d numbers, and a graph, do not fit %d agents with p=%d and q=%d", dsbo.ErrShape, len(x), len(y), g.n, p, q)
+	if n := len(r.Problem.Oracles); len(x) != p || r.W == nil || r.W.N() != n {
+		return nil, dsbo.Errorf(dsbo.ErrShape, "x must have p = %d numbers and the graph %d agents; x has %d", p, n, len(x))
 	}
 	if !(r.MomY >= 0 && r.MomY < 1) || !(r.Beta >= 0) || !(r.Tol >= 0) || r.Steps < 0 {
-		return nil, fmt.Errorf("%w: step %g, momentum %g, tolerance %g, %d steps: want none negative and the momentum below 1", dsbo.ErrConfig, r.Beta, r.MomY, r.Tol, r.Steps)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "step %g, tolerance %g and count of steps %d must not be negative, momentum %g must be in [0, 1)",
+			r.Beta, r.Tol, r.Steps, r.MomY)
 	}
-	l, err := r.Problem.Curvature(ctx, x, start)
-	if err != nil {
-		return nil, err
-	}
-	s := &refitting{group: g, exchange: r.Problem.Team, close: func() {}, agents: make([]*refitter, g.n), q: q, best: math.Inf(1), lmax: slices.Max(l)}
-	s.beta = cmp.Or(r.Beta, 1/s.lmax)
-	if s.exchange == nil {
-		local := network.NewLocal(r.W)
-		s.exchange, s.close = local, local.Close
-	}
-	for _, i := range g.local {
-		a, err := algo.NewLower(q, x, algo.LowerParams{Beta: algo.Constant(s.beta), MomY: cmp.Or(r.MomY, 0.985), T: refitChunk})
-		if err != nil {
-			s.close()
+	s := &refitting{Refit: r, x: x, start: make([]float64, q)}
+	copy(s.start, r.Problem.Start)
+	if s.Curvature == nil {
+		if s.Curvature, err = r.Problem.Curvature(ctx, x, s.start); err != nil {
 			return nil, err
 		}
-		setStart(a, y)
-		s.agents[i] = &refitter{a, entire{r.Problem.Oracles[i]}, &meteredMixer{Mixer: s.exchange.Mixer(i), sends: int64(r.W.Sends(i))}}
 	}
-	if err := s.measure(ctx, x, start); err != nil {
-		s.close()
-		return nil, err
-	}
-	return s, nil
+	s.lmax = slices.Max(s.Curvature)
+	s.Beta, s.MomY = cmp.Or(r.Beta, 1/s.lmax), cmp.Or(r.MomY, 0.985)
+	s.Tol, s.Steps = cmp.Or(r.Tol, 3e-4), cmp.Or(r.Steps, 3000)
+	return s, s.measure(ctx)
 }
 
-// measure sets what the tolerance is relative to.
-func (s *refitting) measure(ctx context.Context, x, start []float64) error {
-	parts := s.rows(s.q, func(int) []float64 { return make([]float64, s.q) })
-	err := s.each(ctx, func(i int) error { return s.agents[i].oracle.LowerGrad(parts[i], x, start, whole) })
+// measure sets what the tolerance is relative to: the norm of the averaged gradient at the problem's start.
+func (s *refitting) measure(ctx context.Context) error {
+	g, err := s.Problem.group()
 	if err != nil {
 		return err
 	}
-	if err := s.gather(ctx, parts); err != nil {
+	q := len(s.start)
+	parts := g.rows(q, func(int) []float64 { return make([]float64, q) })
+	err = g.each(ctx, func(i int) error { return s.Problem.Oracles[i].LowerGrad(parts[i], s.x, s.start, whole) })
+	if err != nil {
 		return err
 	}
-	mean := make([]float64, s.q)
+	if err := g.gather(ctx, parts); err != nil {
+		return err
+	}
+	mean := make([]float64, q)
 	vec.Mean(mean, parts...)
 	s.scale = cmp.Or(vec.Norm(mean), 1)
 	return nil
 }
 
-// advance takes a chunk of steps on all agents.
-func (s *refitting) advance(ctx context.Context, chunk int) error {
-	errs := make([]error, s.n)
-	var wg sync.WaitGroup
-	for _, i := range s.local {
-		a := s.agents[i]
-		wg.Go(func() {
-			if errs[i] = a.Step(ctx, chunk, a.oracle, a.mixer); errs[i] != nil {
-				s.fail(s.exchange, errs[i]) // the others wait for this agent
-			}
-		})
+// attempt runs [algo.Lower] on all agents with the step s.Beta, of which an iteration is refitChunk steps.
+func (s *refitting) attempt(ctx context.Context, y []float64) (res Refitted, err error) {
+	solvers := make([]*algo.Lower, len(s.Problem.Oracles))
+	run, err := newStepper(s.Problem, s.W, func(i int) (dsbo.Algorithm, dsbo.Oracle, error) {
+		a, err := algo.NewLower(len(y), s.x, algo.LowerParams{Beta: algo.Constant(s.Beta), MomY: s.MomY, T: refitChunk})
+		if err != nil {
+			return nil, nil, err
+		}
+		setStart(a, y)
+		solvers[i] = a
+		return a, wholeOracle{s.Problem.Oracles[i]}, nil
+	})
+	if err != nil {
+		return res, err
 	}
-	wg.Wait()
-	if err := ctx.Err(); err != nil {
-		return err
+	defer run.close()
+	res.Gradient = math.Inf(1)
+	for best := math.Inf(1); res.Steps < s.Steps && !res.Converged; {
+		stop, first, err := run.advance(ctx, run.done+1)
+		switch {
+		case err != nil:
+			return res, err
+		case first != nil:
+			return res, first
+		case stop:
+			return res, ErrInterrupted
+		}
+		res.Steps += refitChunk
+		norm, err := s.gradient(ctx, run.group, solvers, best, res.Steps)
+		if err != nil {
+			return res, err
+		}
+		best = min(best, norm)
+		res.Gradient = norm / s.scale
+		res.Converged = res.Gradient <= s.Tol
+		if s.OnStep != nil {
+			s.OnStep(res.Steps, res.Gradient)
+		}
 	}
-	return cause(errs, func(i int) bool { return s.agents[i].mixer.failed })
+	ys := run.rows(len(y), func(i int) []float64 { return solvers[i].Y() })
+	if err := run.gather(ctx, ys); err != nil {
+		return res, err
+	}
+	res.Y = make([]float64, len(y))
+	vec.Mean(res.Y, ys...)
+	for _, own := range ys {
+		res.Consensus += vec.Dist2(own, res.Y) / float64(len(ys))
+	}
+	usage, err := run.spent(ctx, run.agents)
+	for _, u := range usage {
+		res.Floats += u.Floats
+	}
+	return res, err
 }
 
-// gradient returns the largest tracked gradient of an agent, relative to the scale.
-func (s *refitting) gradient(ctx context.Context, step int) (float64, error) {
+// gradient returns the largest norm of an agent's tracked gradient after so many steps. One that has grown far above the
+// least so far is a divergence.
+func (s *refitting) gradient(ctx context.Context, g group, solvers []*algo.Lower, best float64, steps int) (worst float64, err error) {
 	const growth = 10 // more than momentum swings
-	norms := s.rows(1, func(i int) []float64 { return []float64{vec.Norm(s.agents[i].Gradient())} })
-	if err := s.gather(ctx, norms); err != nil {
+	norms := g.rows(1, func(i int) []float64 { return []float64{vec.Norm(solvers[i].Gradient())} })
+	if err := g.gather(ctx, norms); err != nil {
 		return 0, err
 	}
-	worst := 0.0
 	for i, row := range norms {
-		g := row[0]
-		if !(g <= growth*max(s.best, 1e-9*s.scale)) { // NaN too
+		if !(row[0] <= growth*max(best, 1e-9*s.scale)) { // NaN too
 			_, beta := Stable(s.lmax)
-			return g, &dsbo.DivergedError{Agent: i, Iteration: step, Quantity: "tracked gradient of y", Value: g,
+			return 0, &dsbo.DivergedError{Agent: i, Iteration: steps, Quantity: "tracked gradient of y", Value: row[0],
 				Advice: fmt.Sprintf("stable with L_max = %.3g: beta below %.3g, or less momentum", s.lmax, beta)}
 		}
-		worst = max(worst, g)
+		worst = max(worst, row[0])
 	}
-	s.best = min(s.best, worst)
-	return worst / s.scale, nil
-}
-
-func (s *refitting) collect(ctx context.Context, res *Refitted) error {
-	rows := s.rows(s.q, func(i int) []float64 { return s.agents[i].Y() })
-	if err := s.gather(ctx, rows); err != nil {
-		return err
-	}
-	res.Y = make([]float64, s.q)
-	vec.Mean(res.Y, rows...)
-	for _, y := range rows {
-		res.Consensus += vec.Dist2(y, res.Y) / float64(s.n)
-	}
-	sent := s.rows(1, func(i int) []float64 { return []float64{float64(s.agents[i].mixer.sent.Floats)} })
-	if err := s.gather(ctx, sent); err != nil {
-		return err
-	}
-	for _, row := range sent {
-		res.Floats += int64(row[0])
-	}
-	return nil
+	return worst, nil
 }

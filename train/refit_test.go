@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -94,6 +95,40 @@ func TestRefitFails(t *testing.T) {
 	if _, err := r.Solve(context.Background(), make([]float64, p), nil); !errors.Is(err, out) {
 		t.Errorf("%v, want %v", err, out)
 	}
+}
+
+// TestRefitCurvature: the curvature at one point is found once, whatever the number of tries, and not at all where it is known.
+func TestRefitCurvature(t *testing.T) {
+	r, _ := refit(t)
+	r.MomY, r.Tol = 0.99, 1e-3 // too much momentum for 1/L_max: there is more than one try
+	x := []float64{1, -2, 3}
+	products := 0
+	r.Problem.Oracles[1] = &counting{r.Problem.Oracles[1], &products}
+	l, err := r.Problem.Curvature(t.Context(), x, make([]float64, q))
+	if err != nil {
+		t.Fatal(err)
+	}
+	once := products
+	want, err := r.Solve(t.Context(), x, nil)
+	if err != nil || products != 2*once {
+		t.Errorf("%d products in a refit and %d for the curvature, %v: want as many", products-once, once, err)
+	}
+	r.Curvature, products = l, 0
+	got, err := r.Solve(t.Context(), x, nil)
+	if err != nil || products != 0 || !slices.Equal(got.Y, want.Y) {
+		t.Errorf("%d products with the curvature known, %v; want none and the same y", products, err)
+	}
+}
+
+// counting counts the products that it is asked for.
+type counting struct {
+	dsbo.Oracle
+	products *int
+}
+
+func (c *counting) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
+	*c.products++
+	return c.Oracle.HVP(dst, x, y, v, s)
 }
 
 // unable is an oracle that fails at the n-th gradient of the lower loss.

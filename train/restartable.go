@@ -46,10 +46,10 @@ func (restartable) stepContext(ctx context.Context) (context.Context, context.Ca
 
 func (restartable) stop(_, due int) int { return due }
 
-func (restartable) agree(ctx context.Context, r *runner, errs []error) (bool, *dsbo.DivergedError, error) {
-	if err := r.failure(errs); err != nil {
+func (restartable) agree(ctx context.Context, s *stepper, errs []error) (bool, *dsbo.DivergedError, error) {
+	if err := s.failure(errs); err != nil {
 		if ctx.Err() != nil {
-			err = fmt.Errorf("%w in iteration %d: the checkpoint before it stands", ErrInterrupted, r.done)
+			err = fmt.Errorf("%w in iteration %d: the checkpoint before it stands", ErrInterrupted, s.done)
 		}
 		return true, nil, err
 	}

@@ -116,9 +116,9 @@ func TestInterruptDuringEvaluation(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	stopping := c
-	stopping.Problem.Tally = func(int, []float64) (train.Tally, error) {
+	stopping.Problem.Score = func(int, []float64) (train.Scores, error) {
 		cancel() // during the evaluation at 0
-		return train.Tally{}, nil
+		return train.Scores{}, nil
 	}
 	if _, err := train.Run(ctx, stopping); !errors.Is(err, train.ErrInterrupted) {
 		t.Fatalf("%v, want that it was interrupted", err)

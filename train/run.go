@@ -1,16 +1,14 @@
 package train
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"sync"
 	"time"
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/network"
+	"dsbo/internal/stat"
 	"dsbo/runs"
 )
 
@@ -72,21 +70,15 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 // A runner is one call of Run.
 type runner struct {
 	Config
-	group
-	exchange network.Team
-	close    func()
-	agents   []*agent // nil for those of other processes
-	eval     *evaluator
-	metrics  *runs.Metrics
-	result   Result
+	*stepper
+	eval    *evaluator
+	metrics *runs.Metrics
+	result  Result
 
-	done      int // iterations
 	evaluated int // the iteration of the newest record; -1: none
 	round     int // the next exchange, when the agents last stood still
 	records   []runs.Record
-	seconds   float64
-	times     []time.Duration // of the first agent's iterations
-	recent    int             // times before the newest record
+	recent    int // times before the newest record
 }
 
 func newRunner(c Config) (*runner, error) {
@@ -94,24 +86,18 @@ func newRunner(c Config) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{Config: c, exchange: c.Problem.Team, close: func() {}, evaluated: -1, agents: make([]*agent, len(c.Problem.Oracles))}
-	if r.group, err = c.Problem.group(); err != nil {
+	r := &runner{Config: c, evaluated: -1}
+	r.stepper, err = newStepper(c.Problem, c.W, func(i int) (dsbo.Algorithm, dsbo.Oracle, error) {
+		a, err := algo.New(c.Method, c.p, c.q, c.Params)
+		if err == nil && c.Problem.Start != nil {
+			setStart(a, c.Problem.Start)
+		}
+		return a, c.Problem.Oracles[i], err
+	})
+	if err != nil {
 		return nil, err
 	}
-	if r.exchange == nil {
-		local := network.NewLocal(c.W)
-		r.exchange, r.close = local, local.Close
-	}
-	for _, i := range r.local {
-		a, err := algo.New(c.Method, c.p, c.q, c.Params)
-		if err != nil {
-			return nil, err
-		}
-		r.agents[i] = newAgent(i, a, c.Problem.Oracles[i], r.exchange.Mixer(i), c.W.Sends(i), c.MaxNorm)
-		if c.Problem.Start != nil {
-			r.agents[i].start(c.Problem.Start)
-		}
-	}
+	r.onIteration, r.maxNorm = c.OnIteration, cmp.Or(c.MaxNorm, 1e9)
 	r.eval, err = newEvaluator(&c, r.group)
 	return r, err
 }
@@ -179,98 +165,17 @@ func (r *runner) evaluate(ctx context.Context) error {
 	return nil
 }
 
-// advance runs the agents up to the next boundary, or to the iteration at which they are interrupted or
-// one diverges. It reports whether they are to stop.
+// advance runs the agents up to the next boundary. It reports whether they are to stop.
 func (r *runner) advance(ctx context.Context) (stop bool, err error) {
-	g := newGate(r.collectiveContext(ctx), r.done, r.stop(r.done, r.next()))
-	inner, cancel := r.stepContext(ctx)
-	defer cancel()
-	errs := make([]error, len(r.agents))
-	var wg sync.WaitGroup
-	start := time.Now()
-	for _, i := range r.local {
-		wg.Go(func() { errs[i] = r.drive(inner, r.agents[i], g) })
-	}
-	wg.Wait()
-	r.done = r.agents[r.local[0]].k
-	stop, err = r.decide(ctx, errs)
-	r.seconds += time.Since(start).Seconds()
-	if err == nil {
-		r.mark()
-	}
-	return stop, err
-}
-
-// drive is the goroutine of one agent between two boundaries.
-func (r *runner) drive(ctx context.Context, a *agent, g *gate) error {
-	var diverged error
-	for g.enter(a.k) {
-		err := a.step(ctx)
-		switch {
-		case a.diverged(err):
-			// The others are in the same iteration and need this agent to its end.
-			g.stop()
-			if diverged == nil {
-				diverged = err
-			}
-		case err != nil:
-			r.fail(r.exchange, err) // the others wait for this agent
-			return err
-		}
-		if a == r.agents[r.local[0]] {
-			r.times = append(r.times, a.last)
-			if r.OnIteration != nil {
-				r.OnIteration(a.k)
-			}
-		}
-	}
-	return diverged
-}
-
-// decide returns whether the agents are to stop, and the error of the iterations just done.
-func (r *runner) decide(ctx context.Context, errs []error) (stop bool, err error) {
-	stop, first, err := r.agree(ctx, r, errs)
+	stop, first, err := r.stepper.advance(ctx, r.next())
 	if err == nil && first != nil {
 		first.Advice = r.advice(ctx, first.Iteration)
 		return false, first
 	}
+	if err == nil {
+		r.mark()
+	}
 	return stop, err
-}
-
-// earliest returns of divergences the earliest, then that of the lowest agent, so that it does not depend on who was
-// faster; nil if there are none.
-func earliest(errs []error) (first *dsbo.DivergedError) {
-	for _, err := range errs {
-		if d := (*dsbo.DivergedError)(nil); errors.As(err, &d) && (first == nil || d.Iteration < first.Iteration) {
-			first = d
-		}
-	}
-	return first
-}
-
-// failure returns the error that is no divergence, if there is one.
-func (r *runner) failure(errs []error) error {
-	others := slices.Clone(errs)
-	for i, err := range errs {
-		if err != nil && r.agents[i].diverged(err) {
-			others[i] = nil
-		}
-	}
-	return cause(others, func(i int) bool { return r.agents[i].mixer.failed })
-}
-
-// cause returns of the agents' errors rather one that is not about the exchange, which ends for all when one agent fails.
-func cause(errs []error, exchange func(i int) bool) error {
-	var failed error
-	for i, err := range errs {
-		if err != nil && !exchange(i) {
-			return err
-		}
-		if failed == nil {
-			failed = err
-		}
-	}
-	return failed
 }
 
 // advice says which steps would be stable.
@@ -314,9 +219,9 @@ func (r *runner) conclude(ctx context.Context) (err error) {
 
 // median returns the median in milliseconds, not known for none.
 func median(times []time.Duration) runs.Number {
-	if len(times) == 0 {
-		return runs.Unknown()
+	ms := make([]float64, len(times))
+	for i, t := range times {
+		ms[i] = t.Seconds() * 1000
 	}
-	s := slices.Sorted(slices.Values(times))
-	return runs.Number((s[(len(s)-1)/2] + s[len(s)/2]).Seconds() * 500)
+	return runs.Number(stat.Median(ms))
 }

@@ -9,71 +9,66 @@ import (
 	"dsbo/models"
 )
 
-// A Score is the mean loss per example, without regularization, and the share of right answers; NaN
-// where there is no such thing.
-type Score struct{ Loss, Accuracy float64 }
+// A Score is of some examples: how many they are, the sum of their losses, without regularization, and how many answers are
+// right.
+type Score struct{ Rows, Losses, Right float64 }
 
-// Scores are those of one y, on the union of what all agents have of each set.
+// Loss returns the mean loss per example, NaN where there are no examples.
+func (s Score) Loss() float64 { return s.Losses / s.Rows }
+
+// Accuracy returns the share of right answers, NaN where there are no examples or no answers.
+func (s Score) Accuracy() float64 { return s.Right / s.Rows }
+
+// Scores are those of one y: of one agent, on its training and validation examples and on its part of the test examples, or of
+// all agents together.
 type Scores struct{ Train, Val, Test Score }
 
-// A Tally is what one agent adds to the scores of a y: sums over its training and validation examples and over
-// its part of the test examples.
-type Tally struct{ Train, Val, Test Sums }
+const scoresLen = 9
 
-// Sums are over some examples: how many they are, their losses and their right answers.
-type Sums struct{ Rows, Loss, Right float64 }
+func (s *Scores) sets() [3]*Score { return [3]*Score{&s.Train, &s.Val, &s.Test} }
 
-const tallyLen = 9
-
-func (t *Tally) sets() [3]*Sums { return [3]*Sums{&t.Train, &t.Val, &t.Test} }
-
-func (t *Tally) pack() []float64 {
+func (s *Scores) pack() []float64 {
 	var row []float64
-	for _, s := range t.sets() {
-		row = append(row, s.Rows, s.Loss, s.Right)
+	for _, set := range s.sets() {
+		row = append(row, set.Rows, set.Losses, set.Right)
 	}
 	return row
 }
 
-// Scores says how good y is, as all agents together find; NaN without [Problem.Tally].
-func (p Problem) Scores(ctx context.Context, y []float64) (Scores, error) {
+// add adds what another agent packed.
+func (s *Scores) add(row []float64) {
+	for i, set := range s.sets() {
+		set.Rows += row[3*i]
+		set.Losses += row[3*i+1]
+		set.Right += row[3*i+2]
+	}
+}
+
+// Scores says how good y is, as all agents together find; NaN without [Problem.Score].
+func (p Problem) Scores(ctx context.Context, y []float64) (sum Scores, err error) {
 	g, err := p.group()
-	if err != nil {
-		return Scores{}, err
+	if err != nil || p.Score == nil {
+		return sum, err
 	}
-	unknown := Score{math.NaN(), math.NaN()}
-	if p.Tally == nil {
-		return Scores{unknown, unknown, unknown}, nil
-	}
-	rows := g.rows(tallyLen, func(int) []float64 { return make([]float64, tallyLen) })
+	rows := g.rows(scoresLen, func(int) []float64 { return make([]float64, scoresLen) })
 	err = g.each(ctx, func(i int) error {
-		t, err := p.Tally(i, y)
-		copy(rows[i], t.pack())
+		s, err := p.Score(i, y)
+		copy(rows[i], s.pack())
 		return err
 	})
 	if err != nil {
-		return Scores{}, err
+		return sum, err
 	}
 	if err := g.gather(ctx, rows); err != nil {
-		return Scores{}, err
+		return sum, err
 	}
-	var sum [tallyLen]float64
 	for _, row := range rows {
-		for j, v := range row {
-			sum[j] += v
-		}
+		sum.add(row)
 	}
-	of := func(set int) Score {
-		s := sum[3*set:]
-		if s[0] == 0 {
-			return unknown
-		}
-		return Score{Loss: s[1] / s[0], Accuracy: s[2] / s[0]}
-	}
-	return Scores{Train: of(0), Val: of(1), Test: of(2)}, nil
+	return sum, nil
 }
 
-// A scorer finds tallies by a model's score, each set with its own program.
+// A scorer finds scores by a model's own, each set with its own program.
 type scorer struct {
 	programs [][3]*ad.Program // by agent: training, validation and test examples; nil where there are none
 	rows     [][3]int
@@ -100,18 +95,18 @@ func newScorer(t data.Task, m models.Model, g group) (*scorer, error) {
 	return s, nil
 }
 
-// tally is a Problem's Tally.
-func (s *scorer) tally(i int, y []float64) (t Tally, err error) {
-	for set, sums := range t.sets() {
-		rows := float64(s.rows[i][set])
+// score is a Problem's Score.
+func (s *scorer) score(i int, y []float64) (all Scores, err error) {
+	for k, set := range all.sets() {
+		rows := float64(s.rows[i][k])
 		if rows == 0 {
 			continue
 		}
 		result := []float64{math.NaN(), math.NaN()} // what Eval does not write stays unknown
-		if err := s.programs[i][set].Eval(result, s.x, y); err != nil {
-			return t, err
+		if err := s.programs[i][k].Eval(result, s.x, y); err != nil {
+			return all, err
 		}
-		*sums = Sums{Rows: rows, Loss: result[0] * rows, Right: math.Round(result[1] * rows)}
+		*set = Score{Rows: rows, Losses: result[0] * rows, Right: math.Round(result[1] * rows)}
 	}
-	return t, nil
+	return all, nil
 }

@@ -1,0 +1,119 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"dsbo"
+	"dsbo/network"
+)
+
+// A stepper is the agents of this process with their ends of the exchange. It runs them between boundaries at which all agents
+// stand still.
+type stepper struct {
+	group
+	exchange    network.Team
+	close       func()   // ends the exchange, if it was made here
+	agents      []*agent // nil for those of other processes
+	maxNorm     float64  // a norm of x, y or z above it counts as divergence; 0: no norm does
+	onIteration func(done int)
+
+	done    int // iterations
+	seconds float64
+	times   []time.Duration // of the first agent's iterations
+}
+
+// newStepper makes the agents of a problem that are in this process, each with its algorithm and oracle.
+func newStepper(p Problem, w *network.Matrix, member func(i int) (dsbo.Algorithm, dsbo.Oracle, error)) (*stepper, error) {
+	g, err := p.group()
+	if err != nil {
+		return nil, err
+	}
+	s := &stepper{group: g, exchange: p.Team, close: func() {}, agents: make([]*agent, g.n)}
+	if s.exchange == nil {
+		local := network.NewLocal(w)
+		s.exchange, s.close = local, local.Close
+	}
+	for _, i := range s.local {
+		a, o, err := member(i)
+		if err != nil {
+			s.close()
+			return nil, err
+		}
+		s.agents[i] = newAgent(i, a, o, s.exchange.Mixer(i), w.Sends(i))
+	}
+	return s, nil
+}
+
+// advance runs the agents up to an iteration, or to that at which they are interrupted or one diverges. It reports whether they
+// are to stop, and the first divergence.
+func (s *stepper) advance(ctx context.Context, limit int) (stop bool, first *dsbo.DivergedError, err error) {
+	g := newGate(s.collectiveContext(ctx), s.done, s.stop(s.done, limit))
+	inner, cancel := s.stepContext(ctx)
+	defer cancel()
+	errs := make([]error, len(s.agents))
+	var wg sync.WaitGroup
+	start := time.Now()
+	for _, i := range s.local {
+		wg.Go(func() { errs[i] = s.drive(inner, s.agents[i], g) })
+	}
+	wg.Wait()
+	s.done = s.agents[s.local[0]].k
+	stop, first, err = s.agree(ctx, s, errs)
+	s.seconds += time.Since(start).Seconds()
+	return stop && first == nil, first, err
+}
+
+// drive is the goroutine of one agent between two boundaries.
+func (s *stepper) drive(ctx context.Context, a *agent, g *gate) error {
+	var diverged error
+	for g.enter(a.k) {
+		err := a.step(ctx, s.maxNorm)
+		switch {
+		case a.diverged(err):
+			// The others are in the same iteration and need this agent to its end.
+			g.stop()
+			if diverged == nil {
+				diverged = err
+			}
+		case err != nil:
+			s.fail(s.exchange, err) // the others wait for this agent
+			return err
+		}
+		if a == s.agents[s.local[0]] {
+			s.times = append(s.times, a.last)
+			if s.onIteration != nil {
+				s.onIteration(a.k)
+			}
+		}
+	}
+	return diverged
+}
+
+// earliest returns of divergences the earliest, then that of the lowest agent, so that it does not depend on who was
+// faster; nil if there are none.
+func earliest(errs []error) (first *dsbo.DivergedError) {
+	for _, err := range errs {
+		if d := (*dsbo.DivergedError)(nil); errors.As(err, &d) && (first == nil || d.Iteration < first.Iteration) {
+			first = d
+		}
+	}
+	return first
+}
+
+// failure returns the error that is no divergence, if there is one: rather one that is not about the exchange, which ends for
+// all when one agent fails.
+func (s *stepper) failure(errs []error) (failed error) {
+	for i, err := range errs {
+		switch {
+		case err == nil || s.agents[i].diverged(err):
+		case !s.agents[i].mixer.failed:
+			return err
+		case failed == nil:
+			failed = err
+		}
+	}
+	return failed
+}
