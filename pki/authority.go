@@ -4,11 +4,9 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
-	"fmt"
 	"path/filepath"
 	"time"
 
@@ -26,8 +24,7 @@ type Authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// NewAuthority returns an authority with a new key, valid between the two times. The name is for
-// people who read the certificate.
+// NewAuthority returns an authority with a new key, valid between two times. The name is for people who read the certificate.
 func NewAuthority(name string, from, until time.Time) (*Authority, error) {
 	template := &x509.Certificate{
 		Subject:               pkix.Name{CommonName: name},
@@ -45,10 +42,10 @@ func NewAuthority(name string, from, until time.Time) (*Authority, error) {
 	return &Authority{cert, key}, nil
 }
 
-// Issue returns agent i's identity with a new key, valid between the two times.
+// Issue returns the identity of an agent with a new key, valid between two times.
 func (a *Authority) Issue(agent int, from, until time.Time) (*Identity, error) {
 	if agent < 0 {
-		return nil, fmt.Errorf("%w: agent %d: want 0 or more", dsbo.ErrConfig, agent)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "the number of an agent must not be negative; it is %d", agent)
 	}
 	template := &x509.Certificate{
 		Subject:     pkix.Name{CommonName: Name(agent)},
@@ -62,18 +59,14 @@ func (a *Authority) Issue(agent int, from, until time.Time) (*Identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Identity{
-		Agent:       agent,
-		certificate: tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key, Leaf: cert},
-		authority:   a.cert,
-	}, nil
+	return newIdentity(agent, cert, key, a.cert), nil
 }
 
 // sign makes a key and its certificate, signed by a, or by itself if a is nil.
 func sign(template *x509.Certificate, a *Authority) (*ecdsa.PrivateKey, *x509.Certificate, error) {
 	if !template.NotBefore.Before(template.NotAfter) {
-		return nil, nil, fmt.Errorf("%w: the certificate of %s would end at %s, want after its start at %s",
-			dsbo.ErrConfig, template.Subject.CommonName, template.NotAfter, template.NotBefore)
+		return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "the certificate of %s must end after it begins; it would begin at %s and end at %s",
+			template.Subject.CommonName, template.NotBefore, template.NotAfter)
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -93,12 +86,12 @@ func sign(template *x509.Certificate, a *Authority) (*ecdsa.PrivateKey, *x509.Ce
 	return key, cert, nil
 }
 
-// Save writes ca.pem and ca-key.pem into the folder. It refuses to overwrite a file.
+// Save writes ca.pem and ca-key.pem into the folder, where neither may exist.
 func (a *Authority) Save(folder string) error {
 	return savePair(filepath.Join(folder, authorityFile), filepath.Join(folder, authorityKeyFile), a.cert, a.key)
 }
 
-// SaveCertificate writes ca.pem alone, by which agents know each other but nobody can issue more certificates.
+// SaveCertificate writes ca.pem alone: agents know each other by it, and nobody can issue more certificates.
 func (a *Authority) SaveCertificate(folder string) error {
 	return save(filepath.Join(folder, authorityFile), &pem.Block{Type: certificateType, Bytes: a.cert.Raw})
 }
@@ -111,7 +104,7 @@ func LoadAuthority(folder string) (*Authority, error) {
 		return nil, err
 	}
 	if !cert.IsCA {
-		return nil, fmt.Errorf("%w: %s: the certificate of %q is not one of an authority", dsbo.ErrConfig, path, cert.Subject.CommonName)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must be the certificate of an authority; it is that of %q", path, cert.Subject.CommonName)
 	}
 	key, err := loadKey(filepath.Join(folder, authorityKeyFile), cert)
 	if err != nil {

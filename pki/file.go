@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 
@@ -17,7 +16,7 @@ const (
 	keyType         = "PRIVATE KEY"
 )
 
-// savePair writes the key first, so that a certificate that stands there has its key.
+// savePair writes the key first, so that a certificate on disk always has its key.
 func savePair(certFile, keyFile string, cert *x509.Certificate, key any) error {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
@@ -32,7 +31,7 @@ func savePair(certFile, keyFile string, cert *x509.Certificate, key any) error {
 func save(path string, block *pem.Block) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%w: %s is there already: remove it or name another folder", dsbo.ErrConfig, path)
+		return dsbo.Errorf(dsbo.ErrConfig, "%s exists: remove it or name another folder", path)
 	}
 	if err != nil {
 		return err
@@ -43,17 +42,17 @@ func save(path string, block *pem.Block) error {
 func load(path, blockType string) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", dsbo.ErrConfig, err)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
 	}
 	block, rest := pem.Decode(text)
 	switch {
 	case block == nil:
-		return nil, fmt.Errorf("%w: %s holds no PEM block, want one of %s", dsbo.ErrConfig, path, blockType)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must hold a PEM block of %s; it holds none", path, blockType)
 	case block.Type != blockType:
-		return nil, fmt.Errorf("%w: %s holds a PEM block of %s, want one of %s", dsbo.ErrConfig, path, block.Type, blockType)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must hold a PEM block of %s; it is one of %s", path, blockType, block.Type)
 	}
 	if second, _ := pem.Decode(rest); second != nil {
-		return nil, fmt.Errorf("%w: %s holds more than one PEM block, want one of %s", dsbo.ErrConfig, path, blockType)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must hold one PEM block; it holds more", path)
 	}
 	return block.Bytes, nil
 }
@@ -65,7 +64,7 @@ func loadCertificate(path string) (*x509.Certificate, error) {
 	}
 	cert, err := x509.ParseCertificate(der)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", dsbo.ErrConfig, path, err)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", path, err)
 	}
 	return cert, nil
 }
@@ -78,14 +77,14 @@ func loadKey(path string, cert *x509.Certificate) (*ecdsa.PrivateKey, error) {
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(der)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", dsbo.ErrConfig, path, err)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", path, err)
 	}
 	key, ok := parsed.(*ecdsa.PrivateKey)
 	if !ok {
-		return nil, fmt.Errorf("%w: %s holds a key of type %T, want ECDSA", dsbo.ErrConfig, path, parsed)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must hold an ECDSA key; it holds a %T", path, parsed)
 	}
 	if !key.PublicKey.Equal(cert.PublicKey) {
-		return nil, fmt.Errorf("%w: %s is not the key of the certificate of %q", dsbo.ErrConfig, path, cert.Subject.CommonName)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must be the key of the certificate of %q; it is another one", path, cert.Subject.CommonName)
 	}
 	return key, nil
 }

@@ -1,6 +1,7 @@
 package pki
 
 import (
+	"crypto/ecdsa"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -12,21 +13,24 @@ import (
 	"dsbo"
 )
 
-// An Identity is what an agent shows to others and checks them by.
+// An Identity is the certificate and the key that an agent shows to others, and the authority that must have signed theirs.
 type Identity struct {
-	Agent int // whose it is
+	Agent int // whose identity this is
 
 	certificate tls.Certificate
 	authority   *x509.Certificate
 }
 
+func newIdentity(agent int, cert *x509.Certificate, key *ecdsa.PrivateKey, authority *x509.Certificate) *Identity {
+	return &Identity{agent, tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key, Leaf: cert}, authority}
+}
+
 const namePrefix = "agent-"
 
-// Name returns the DNS name in agent i's certificate.
+// Name returns the DNS name in an agent's certificate, agent-<i>.
 func Name(agent int) string { return namePrefix + strconv.Itoa(agent) }
 
-// Agent returns the agent whose certificate this is. The certificate must have one DNS name, of
-// the form that [Name] gives.
+// Agent returns the agent whose certificate this is. The certificate must have one DNS name, of the form that [Name] gives.
 func Agent(cert *x509.Certificate) (int, error) {
 	if len(cert.DNSNames) == 1 {
 		if digits, ok := strings.CutPrefix(cert.DNSNames[0], namePrefix); ok {
@@ -35,10 +39,10 @@ func Agent(cert *x509.Certificate) (int, error) {
 			}
 		}
 	}
-	return 0, fmt.Errorf("the certificate of %q names %q, want one name such as agent-0", cert.Subject.CommonName, cert.DNSNames)
+	return 0, fmt.Errorf("the certificate of %q must have one DNS name such as agent-0; it has %q", cert.Subject.CommonName, cert.DNSNames)
 }
 
-// Expires returns the end of the certificate, or of the authority's if that comes first.
+// Expires returns when the certificate expires, or that of the authority if it expires first.
 func (id *Identity) Expires() time.Time {
 	end := id.certificate.Leaf.NotAfter
 	if id.authority.NotAfter.Before(end) {
@@ -47,24 +51,24 @@ func (id *Identity) Expires() time.Time {
 	return end
 }
 
-// Server returns the settings by which this agent accepts others: TLS 1.3, with a certificate that
-// the authority has signed. Whose it is, [Agent] tells of the connection's first peer certificate.
+// Server returns the settings by which this agent accepts connections: TLS 1.3, from whoever has a certificate that the authority
+// has signed. The function [Agent] of the connection's first peer certificate returns whose it is.
 func (id *Identity) Server() *tls.Config {
 	return &tls.Config{
 		MinVersion:   tls.VersionTLS13,
 		Certificates: []tls.Certificate{id.certificate},
 		ClientAuth:   tls.RequireAndVerifyClientCert,
 		ClientCAs:    id.pool(),
-		// A ticket would let an agent come back without showing a certificate that is valid then.
+		// With a ticket an agent could reconnect without a certificate that is valid at that time.
 		SessionTicketsDisabled: true,
 	}
 }
 
-// Client returns the settings by which this agent connects to another one and to nobody else.
+// Client returns the settings by which this agent connects to another one, and to nobody else.
 func (id *Identity) Client(to int) *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13,
-		// Also shown to one who trusts another authority, whose refusal then says so.
+		// The certificate is sent to a server with another authority as well, whose refusal then gives the reason.
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &id.certificate, nil },
 		RootCAs:              id.pool(),
 		ServerName:           Name(to),
@@ -82,15 +86,14 @@ func agentFiles(folder string, agent int) (cert, key string) {
 	return base + ".pem", base + "-key.pem"
 }
 
-// Save writes agent-<i>.pem and agent-<i>-key.pem into the folder. It refuses to overwrite a file.
+// Save writes agent-<i>.pem and agent-<i>-key.pem into the folder, where neither may exist.
 func (id *Identity) Save(folder string) error {
 	cert, key := agentFiles(folder, id.Agent)
 	return savePair(cert, key, id.certificate.Leaf, id.certificate.PrivateKey)
 }
 
-// Load reads agent i's identity from a folder that holds ca.pem, agent-<i>.pem and
-// agent-<i>-key.pem. A certificate that the others would refuse now is an error that says why. All
-// errors match dsbo.ErrConfig.
+// Load reads an agent's identity from a folder that holds ca.pem, agent-<i>.pem and agent-<i>-key.pem. A certificate that other
+// agents would refuse at the time now is an error that gives the reason. All errors match dsbo.ErrConfig.
 func Load(folder string, agent int, now time.Time) (*Identity, error) {
 	authority, err := loadCertificate(filepath.Join(folder, authorityFile))
 	if err != nil {
@@ -105,13 +108,9 @@ func Load(folder string, agent int, now time.Time) (*Identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	id := &Identity{
-		Agent:       agent,
-		certificate: tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key, Leaf: cert},
-		authority:   authority,
-	}
+	id := newIdentity(agent, cert, key, authority)
 	if err := id.check(now); err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", dsbo.ErrConfig, certFile, err)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", certFile, err)
 	}
 	return id, nil
 }
@@ -121,9 +120,9 @@ func (id *Identity) check(now time.Time) error {
 	if named, err := Agent(cert); err != nil {
 		return err
 	} else if named != id.Agent {
-		return fmt.Errorf("it is the certificate of agent %d, want that of agent %d", named, id.Agent)
+		return fmt.Errorf("it must be the certificate of agent %d; it is that of agent %d", id.Agent, named)
 	}
-	// Each extended usage is checked on its own: one that fits is enough for Verify.
+	// Verify is content with one of several usages, but an agent needs both.
 	for _, usage := range []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth} {
 		_, err := cert.Verify(x509.VerifyOptions{
 			Roots:       id.pool(),

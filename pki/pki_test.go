@@ -180,22 +180,22 @@ func TestLoadRefuses(t *testing.T) {
 		{"no certificate", func(t *testing.T, dir string) { remove(t, dir, "agent-1.pem") }, now, "agent-1.pem: no such file"},
 		{"no key", func(t *testing.T, dir string) { remove(t, dir, "agent-1-key.pem") }, now, "agent-1-key.pem: no such file"},
 		{"no authority", func(t *testing.T, dir string) { remove(t, dir, "ca.pem") }, now, "ca.pem: no such file"},
-		{"not PEM", func(t *testing.T, dir string) { write(t, filepath.Join(dir, "agent-1.pem"), []byte("hello")) }, now, "holds no PEM block, want one of CERTIFICATE"},
+		{"not PEM", func(t *testing.T, dir string) { write(t, filepath.Join(dir, "agent-1.pem"), []byte("hello")) }, now, "must hold a PEM block of CERTIFICATE; it holds none"},
 		{"bad certificate", func(t *testing.T, dir string) {
 			write(t, filepath.Join(dir, "agent-1.pem"), []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"))
 		}, now, "agent-1.pem: x509"},
-		{"a key as certificate", copyOver("agent-1-key.pem", "agent-1.pem"), now, "a PEM block of PRIVATE KEY, want one of CERTIFICATE"},
+		{"a key as certificate", copyOver("agent-1-key.pem", "agent-1.pem"), now, "must hold a PEM block of CERTIFICATE; it is one of PRIVATE KEY"},
 		{"another agent's", func(t *testing.T, dir string) {
 			copyOver("agent-0.pem", "agent-1.pem")(t, dir)
 			copyOver("agent-0-key.pem", "agent-1-key.pem")(t, dir)
-		}, now, "it is the certificate of agent 0, want that of agent 1"},
-		{"another key", copyOver("agent-0-key.pem", "agent-1-key.pem"), now, `not the key of the certificate of "agent-1"`},
+		}, now, "it must be the certificate of agent 1; it is that of agent 0"},
+		{"another key", copyOver("agent-0-key.pem", "agent-1-key.pem"), now, `must be the key of the certificate of "agent-1"`},
 		{"another authority", copyOver(filepath.Join(other, "ca.pem"), "ca.pem"), now, "unknown authority"},
 		{"expired", func(*testing.T, string) {}, end.Add(time.Minute), "expired"},
 		{"the authority itself", func(t *testing.T, dir string) {
 			copyOver("ca.pem", "agent-1.pem")(t, dir)
 			copyOver("ca-key.pem", "agent-1-key.pem")(t, dir)
-		}, now, `the certificate of "run" names [], want one name such as agent-0`},
+		}, now, `the certificate of "run" must have one DNS name such as agent-0; it has []`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := folder(t)
@@ -226,7 +226,7 @@ func TestNothingIsOverwritten(t *testing.T) {
 	dir := folder(t)
 	a := authority(t, "new")
 	for _, err := range []error{a.Save(dir), issue(t, a, 1, start, end).Save(dir)} {
-		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "is there already") {
+		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), " exists: ") {
 			t.Errorf("error %v, want one that says the file is there", err)
 		}
 	}
@@ -249,7 +249,7 @@ func TestBadArguments(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := pki.LoadAuthority(dir); err == nil || !strings.Contains(err.Error(), "not one of an authority") {
+	if _, err := pki.LoadAuthority(dir); err == nil || !strings.Contains(err.Error(), "must be the certificate of an authority") {
 		t.Errorf("an agent's certificate as authority: %v, want an error that says so", err)
 	}
 }
