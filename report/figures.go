@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -26,9 +27,9 @@ func panels(gs []group) []panel {
 		for _, p := range parts {
 			name, title := q.name, q.title
 			if len(q.parts) > 1 {
-				name, title = p.key, q.title+", "+p.name
+				name, title = p.file, q.title+", "+p.name
 			}
-			ps = append(ps, newPanel(q, name, title, func(a axis, scale float64) []Series { return groupSeries(gs, p.key, a, scale) }, gs, nil))
+			ps = append(ps, newPanel(q, name, title, func(a axis, scale float64) []Series { return groupSeries(gs, p, a, scale) }, gs, nil))
 		}
 	}
 	var filled []panel
@@ -43,7 +44,10 @@ func panels(gs []group) []panel {
 // newPanel draws series against each axis.
 func newPanel(q quantity, name, title string, series func(axis, float64) []Series, gs []group, ls []Level) panel {
 	p := panel{name: name, title: title, caption: q.caption, figures: map[string]*Figure{}}
-	for _, a := range axes() {
+	for i, a := range axes() {
+		if i > 0 && most(gs, a) == 0 {
+			continue // nothing was spent
+		}
 		x := xScale(gs, a)
 		u := unitFor(a.units, most(gs, a))
 		if x == Log { // the middle is what has to be easy to read
@@ -77,7 +81,7 @@ func newPanel(q quantity, name, title string, series func(axis, float64) []Serie
 func matrices(gs []group) bool {
 	for _, g := range gs {
 		for _, r := range g.runs {
-			if r.whole("hessian") > 0 || r.whole("jacobian") > 0 {
+			if u := r.spent(); u.Hessian+u.Jacobian > 0 {
 				return true
 			}
 		}
@@ -139,12 +143,12 @@ func between(low, high float64) string {
 func partSeries(g group, q quantity, a axis, scale float64) []Series {
 	var all []Series
 	for _, p := range q.parts {
-		s := g.course(a, p.key).series(scale)
+		s := g.course(a, p.of).series(scale)
 		s.Name = p.name
 		if s.Name == "" && len(q.levels) > 0 {
 			s.Name = g.label // one line alone needs no name
 		}
-		if len(known(s.Y)) > 0 {
+		if s.measured() {
 			all = append(all, s)
 		}
 	}
@@ -153,11 +157,11 @@ func partSeries(g group, q quantity, a axis, scale float64) []Series {
 
 // groupSeries draws one number of all groups. A group without it keeps its colour: what is one
 // colour in one figure is so in all.
-func groupSeries(gs []group, key string, a axis, scale float64) []Series {
+func groupSeries(gs []group, p part, a axis, scale float64) []Series {
 	var all []Series
 	for _, g := range gs {
-		s := g.course(a, key).series(scale)
-		if len(known(s.Y)) > 0 {
+		s := g.course(a, p.of).series(scale)
+		if s.measured() {
 			s.Name = g.label
 		}
 		all = append(all, s)
@@ -165,6 +169,12 @@ func groupSeries(gs []group, key string, a axis, scale float64) []Series {
 	return all
 }
 
+// measured reports whether any y is known.
+func (s *Series) measured() bool {
+	return slices.ContainsFunc(s.Y, func(y float64) bool { return !math.IsNaN(y) })
+}
+
+// series is the line of c, with what was spent in units of the given size.
 func (c course) series(scale float64) Series {
 	x := make([]float64, len(c.x))
 	for i, v := range c.x {
@@ -177,7 +187,7 @@ func (c course) series(scale float64) Series {
 func levels(g group, q quantity) []Level {
 	var ls []Level
 	for _, l := range q.levels {
-		if v, _, _ := g.value(func(r *Run) float64 { return r.Summary.Number(l.key) }); !math.IsNaN(v) {
+		if v, _, _ := g.value(atEnd(l.of)); !math.IsNaN(v) {
 			ls = append(ls, Level{Name: l.name, Y: v})
 		}
 	}
@@ -203,9 +213,7 @@ func most(gs []group, a axis) float64 {
 	largest := 0.0
 	for _, g := range gs {
 		for _, r := range g.runs {
-			if v := r.spent(a, r.Metrics.rows-1); v > largest {
-				largest = v
-			}
+			largest = max(largest, a.of(r.lastRecord()))
 		}
 	}
 	return largest

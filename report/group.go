@@ -1,12 +1,16 @@
 package report
 
 import (
-	"fmt"
+	"cmp"
+	"encoding/json"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"dsbo"
+	"dsbo/internal/stat"
+	"dsbo/runs"
 )
 
 // A group is runs that differ in their seed alone: one line in the figures, one row in the tables.
@@ -15,32 +19,46 @@ type group struct {
 	runs  []*Run
 }
 
-// incidental says whether a setting has no part in what a run computes, other than through chance: the
-// seed and what follows from it, when is measured, and what built and ran it.
-func incidental(key string) bool {
-	return environment(key) || slices.Contains([]string{"seed", "curvature", "rho", "flags", "eval_every", "checkpoint_every"}, key)
+// settings returns what has a part in what a run computes, other than through chance: not the seed and what follows
+// from it, nor when is measured, nor what built and ran it; and the method's parameters apart.
+func (r *Run) settings() (task runs.Config, params json.RawMessage) {
+	task, params = r.Config, r.Config.Params
+	task.Seed, task.Curvature, task.Rho, task.EvalEvery, task.CheckpointEvery = 0, 0, 0, 0, 0
+	task.Flags, task.Identity, task.Build, task.Params = nil, "", runs.Build{}, nil
+	if len(params) == 0 {
+		params = json.RawMessage("{}")
+	}
+	return task, params
 }
 
-// alike says whether a setting is the same in two runs. A step size that was chosen by the curvature
-// is, and so is a bound of it, although the curvature of another seed's data gives another number.
-func alike(a, b *Run, key string) bool {
-	if a.Config.Get(key) == b.Config.Get(key) {
-		return true
+// differences lists the settings in which two runs differ. A step size that was chosen by the curvature is the same,
+// and so is a bound of it, although the curvature of another seed's data gives another number.
+func differences(there, here *Run) runs.Differences {
+	taskThere, paramsThere := there.settings()
+	taskHere, paramsHere := here.settings()
+	differ, err := runs.Diff(taskThere, taskHere)
+	params, paramsErr := runs.Diff(paramsThere, paramsHere)
+	if err != nil || paramsErr != nil {
+		return nil // what was read as JSON can be written as JSON
 	}
-	x, y := a.Config.Number(key), b.Config.Number(key)
-	s, t := a.Config.Number("curvature"), b.Config.Number("curvature")
 	same := func(v, w float64) bool { return math.Abs(v-w) <= 1e-9*math.Abs(v) }
-	return strings.HasPrefix(key, "params.") && (same(x*s, y*t) || same(x/s, y/t))
+	params = slices.DeleteFunc(params, func(d runs.Difference) bool {
+		v, err := strconv.ParseFloat(d.There, 64)
+		w, otherErr := strconv.ParseFloat(d.Here, 64)
+		s, t := there.Config.Curvature, here.Config.Curvature
+		return err == nil && otherErr == nil && s > 0 && t > 0 && (same(v*s, w*t) || same(v/s, w/t))
+	})
+	return append(differ, params...)
 }
 
 // groups puts runs together, in the order of their first ones, and names each group by what tells
 // it from the others. Runs of different tasks are refused.
-func groups(runs []*Run) ([]group, error) {
+func groups(all []*Run) ([]group, error) {
 	var gs []group
-	for _, r := range runs {
-		if r.task() != runs[0].task() {
-			return nil, fmt.Errorf("%w: run %s is of the task %s and run %s of the task %s: want runs of one task in a report",
-				dsbo.ErrConfig, runs[0].Name, runs[0].task(), r.Name, r.task())
+	for _, r := range all {
+		if r.task() != all[0].task() {
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "run %s is of the task %s and run %s of the task %s: the runs of a report must be of one task",
+				all[0].Name, all[0].task(), r.Name, r.task())
 		}
 		i := slices.IndexFunc(gs, func(g group) bool { return len(differences(g.runs[0], r)) == 0 })
 		if i < 0 {
@@ -59,66 +77,42 @@ func groups(runs []*Run) ([]group, error) {
 // or with the name of its first run where these are many.
 func label(gs []group, i int) string {
 	const most = 3
-	method := gs[i].runs[0].method()
+	first := gs[i].runs[0]
 	var differ []string
 	for j := range gs {
-		if j != i && gs[j].runs[0].method() == method {
-			differ = append(differ, differences(gs[i].runs[0], gs[j].runs[0])...)
+		if j == i || gs[j].runs[0].method() != first.method() {
+			continue
+		}
+		for _, d := range differences(first, gs[j].runs[0]) {
+			differ = append(differ, symbol(d.Name)+" "+d.There)
 		}
 	}
 	slices.Sort(differ) // the same order in all labels
 	differ = slices.Compact(differ)
-	if len(differ) == 0 {
-		return method
+	switch {
+	case len(differ) == 0:
+		return first.method()
+	case len(differ) > most:
+		return first.method() + " (" + first.Name + ")"
 	}
-	if len(differ) > most {
-		return method + " (" + gs[i].runs[0].Name + ")"
-	}
-	for k, key := range differ {
-		value := gs[i].runs[0].Config.Get(key)
-		if value == "" {
-			value = "default"
-		}
-		differ[k] = symbol(key) + " " + value
-	}
-	return method + " (" + strings.Join(differ, ", ") + ")"
+	return first.method() + " (" + strings.Join(differ, ", ") + ")"
 }
 
 // symbol is the short name of a setting: the paper's letter where it has one.
-func symbol(key string) string {
-	name := key[strings.LastIndex(key, ".")+1:]
-	switch name {
-	case "alpha":
-		return "α"
-	case "beta":
-		return "β"
-	case "gamma":
-		return "γ"
-	}
-	return name
+func symbol(name string) string {
+	letters := map[string]string{"alpha": "α", "beta": "β", "gamma": "γ"}
+	name = name[strings.LastIndex(name, ".")+1:]
+	return cmp.Or(letters[name], name)
 }
 
-// told says what tells groups apart: their methods, or the settings of one.
-func told(gs []group) string {
+// comparedBy says in what groups differ: in their methods, or in the settings of one.
+func comparedBy(gs []group) string {
 	for _, g := range gs {
-		if g.runs[0].Config.Get("algorithm") != gs[0].runs[0].Config.Get("algorithm") {
+		if g.runs[0].Config.Algorithm != gs[0].runs[0].Config.Algorithm {
 			return "Method"
 		}
 	}
 	return "Setting"
-}
-
-// differences lists the settings in which two runs differ, in the order of the first.
-func differences(a, b *Run) []string {
-	var keys []string
-	for _, fs := range []Fields{a.Config, b.Config} {
-		for _, f := range fs {
-			if !incidental(f.Key) && !alike(a, b, f.Key) && !slices.Contains(keys, f.Key) {
-				keys = append(keys, f.Key)
-			}
-		}
-	}
-	return keys
 }
 
 // course is a group's line: the median over the runs, and their range where there are several. It
@@ -131,7 +125,7 @@ type course struct {
 const mostPoints = 1000
 
 // course returns a measured number against what was spent.
-func (g group) course(a axis, key string) course {
+func (g group) course(a axis, of func(*runs.Record) runs.Number) course {
 	var c course
 	iterations := g.iterations()
 	stride := len(iterations)/mostPoints + 1
@@ -141,19 +135,18 @@ func (g group) course(a axis, key string) course {
 		}
 		var xs, ys []float64
 		for _, r := range g.runs {
-			if row, ok := slices.BinarySearch(r.Metrics.Column(keyIteration), k); ok {
-				xs = append(xs, r.spent(a, row))
-				ys = append(ys, r.at(key, row))
+			row, ok := slices.BinarySearchFunc(r.Records, k, func(rec runs.Record, k int) int { return cmp.Compare(rec.Iteration, k) })
+			if ok {
+				xs = append(xs, a.of(&r.Records[row]))
+				ys = append(ys, float64(of(&r.Records[row])))
 			}
 		}
 		if 2*len(xs) < len(g.runs) {
 			continue
 		}
-		c.x = append(c.x, median(xs))
-		c.y = append(c.y, median(ys))
 		low, high := span(ys)
-		c.low = append(c.low, low)
-		c.high = append(c.high, high)
+		c.x, c.y = append(c.x, stat.Median(xs)), append(c.y, stat.Median(ys))
+		c.low, c.high = append(c.low, low), append(c.high, high)
 	}
 	if len(g.runs) == 1 {
 		c.low, c.high = nil, nil
@@ -162,45 +155,32 @@ func (g group) course(a axis, key string) course {
 }
 
 // iterations lists when any of the runs was evaluated.
-func (g group) iterations() []float64 {
-	var ks []float64
+func (g group) iterations() []int {
+	var ks []int
 	for _, r := range g.runs {
-		ks = append(ks, r.Metrics.Column(keyIteration)...)
+		for i := range r.Records {
+			ks = append(ks, r.Records[i].Iteration)
+		}
 	}
 	slices.Sort(ks)
 	return slices.Compact(ks)
 }
 
-// value returns the median of a number at the runs' ends, with their range.
+// value returns the median of a number of the runs, with their range.
 func (g group) value(of func(*Run) float64) (mid, low, high float64) {
 	var vs []float64
 	for _, r := range g.runs {
 		vs = append(vs, of(r))
 	}
 	low, high = span(vs)
-	return median(vs), low, high
+	return stat.Median(vs), low, high
 }
 
-// median of the numbers that are there; NaN for none. An even count takes the mean of the middle two.
-func median(values []float64) float64 {
-	vs := known(values)
-	if len(vs) == 0 {
-		return math.NaN()
-	}
-	slices.Sort(vs)
-	n := len(vs)
-	return (vs[(n-1)/2] + vs[n/2]) / 2
-}
-
-// span returns the least and the greatest of the numbers that are there, NaN for none.
+// span returns the least and the greatest of the numbers that are known, NaN for none.
 func span(values []float64) (low, high float64) {
-	vs := known(values)
+	vs := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	if len(vs) == 0 {
 		return math.NaN(), math.NaN()
 	}
 	return slices.Min(vs), slices.Max(vs)
-}
-
-func known(values []float64) []float64 {
-	return slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 }

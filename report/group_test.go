@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsbo"
+	"dsbo/internal/stat"
 )
 
 func groupLabels(t *testing.T, fs ...fixture) []string {
@@ -46,7 +47,7 @@ func TestGroups(t *testing.T) {
 		{"settings", []fixture{{name: "a", method: "madsbo"}, {name: "b", method: "madsbo", settings: set("params.alpha", 0.1)}, {method: "jhip"}},
 			[]string{"madsbo (α 0.5)", "madsbo (α 0.1)", "jhip"}},
 		{"a setting of one", []fixture{{name: "a", method: "madsbo"}, {name: "b", method: "madsbo", settings: set("params.clip", 3)}},
-			[]string{"madsbo (clip default)", "madsbo (clip 3)"}},
+			[]string{"madsbo (clip unset)", "madsbo (clip 3)"}},
 		{"settings in one order", []fixture{{name: "a", method: "madsbo"}, {name: "b", method: "madsbo", settings: set("params.alpha", 0.1)}, {name: "c", method: "madsbo", settings: set("params.beta", 0.1)}},
 			[]string{"madsbo (α 0.5, β 0.5)", "madsbo (α 0.1, β 0.5)", "madsbo (α 0.5, β 0.1)"}},
 		{"many settings", []fixture{{name: "a", method: "madsbo"}, {name: "b", method: "madsbo", settings: set("params.alpha", 1, "params.beta", 2, "params.gamma", 3, "params.T", 4)}},
@@ -81,39 +82,33 @@ func TestCourse(t *testing.T) {
 	if err != nil || len(gs) != 1 {
 		t.Fatal(len(gs), err)
 	}
-	c := gs[0].course(axes()[0], "phi")
+	c := gs[0].course(axes()[0], phi)
 	if diff := cmp.Diff([]float64{0, 10, 20, 30}, c.x); diff != "" {
 		t.Error(diff)
 	}
 	for i := range c.y {
 		var at []float64
 		for _, r := range gs[0].runs {
-			if i < r.Metrics.Rows() {
-				at = append(at, r.Metrics.Column("phi")[i])
+			if i < len(r.Records) {
+				at = append(at, float64(r.Records[i].Phi))
 			}
 		}
 		low, high := span(at)
-		if c.y[i] != median(at) || c.low[i] != low || c.high[i] != high {
-			t.Errorf("row %d: %v in [%v, %v], want %v in [%v, %v]", i, c.y[i], c.low[i], c.high[i], median(at), low, high)
+		if c.y[i] != stat.Median(at) || c.low[i] != low || c.high[i] != high {
+			t.Errorf("row %d: %v in [%v, %v], want %v in [%v, %v]", i, c.y[i], c.low[i], c.high[i], stat.Median(at), low, high)
 		}
 	}
-	if one := (group{runs: gs[0].runs[:1]}).course(axes()[0], "phi"); one.low != nil {
+	if one := (group{runs: gs[0].runs[:1]}).course(axes()[0], phi); one.low != nil {
 		t.Error("one run has a band")
 	}
 }
 
-func TestMedian(t *testing.T) {
-	nan := math.NaN()
-	for _, tt := range []struct {
-		of        []float64
-		mid, a, b float64
-	}{{[]float64{3, 1, 2}, 2, 1, 3}, {[]float64{4, 1, nan, 2, 3}, 2.5, 1, 4}, {[]float64{nan}, nan, nan, nan}, {nil, nan, nan, nan}} {
-		low, high := span(tt.of)
-		for _, pair := range [][2]float64{{median(tt.of), tt.mid}, {low, tt.a}, {high, tt.b}} {
-			if pair[0] != pair[1] && !math.IsNaN(pair[0]+pair[1]) {
-				t.Errorf("%v: %v, want %v", tt.of, pair[0], pair[1])
-			}
-		}
+func TestSpan(t *testing.T) {
+	if low, high := span([]float64{4, math.NaN(), 1, 2}); low != 1 || high != 4 {
+		t.Errorf("from %v to %v, want 1 to 4", low, high)
+	}
+	if low, high := span([]float64{math.NaN()}); !math.IsNaN(low) || !math.IsNaN(high) {
+		t.Errorf("from %v to %v, want NaN", low, high)
 	}
 }
 

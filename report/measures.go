@@ -1,6 +1,10 @@
 package report
 
-import "math"
+import (
+	"math"
+
+	"dsbo/runs"
+)
 
 // A measure is a number of a whole run, as the tables have it.
 type measure struct {
@@ -10,58 +14,46 @@ type measure struct {
 	show  func(float64) string
 }
 
-// end is a number at a run's end.
-func end(key string) func(*Run) float64 { return func(r *Run) float64 { return r.value(key) } }
+// first is a number of a run's first evaluation.
+func first(of func(*runs.Record) runs.Number) func(*Run) float64 {
+	return func(r *Run) float64 { return float64(of(&r.Records[0])) }
+}
 
-// spentOf is what all agents together had spent of something at a run's end.
-func spentOf(key string) func(*Run) float64 { return func(r *Run) float64 { return r.whole(key) } }
-
-// start is a number at a run's first evaluation.
-func start(key string) func(*Run) float64 { return func(r *Run) float64 { return r.at(key, 0) } }
-
-// outcomes are what methods are compared by, the first of those that were measured above all.
-func outcomes() []measure {
-	return []measure{
-		{"Φ at the end", "exact upper objective at the average hyperparameters x̄", end("phi"), number},
-		{"Φ at the start", "the same before the first iteration", start("phi"), number},
-		{"Φ at λ = 0", "exact upper objective where all hyperparameters are 0", end("phi_lambda0"), number},
-		{"‖∇Φ‖", "exact hypergradient at x̄", end("grad_norm"), number},
-		{"Test accuracy", "of the average model ȳ", end("test_accuracy"), percent},
-		{"Test accuracy, refitted", "of the model that the agents find together at x̄", end("refit_test_accuracy"), percent},
-		{"Test accuracy, exact", "of the lower problem's exact solution at x̄", end("test_accuracy_tuned"), percent},
-		{"Test loss, refitted", "of the model that the agents find together at x̄", end("refit_test_loss"), number},
-		{"Test loss", "of the average model ȳ", end("test_loss"), number},
-		{"Validation loss", "of the average model ȳ", end("val_loss"), number},
-		{"Training loss", "of the average model ȳ", end("train_loss"), number},
-		{"Consensus of x", "mean squared distance of the agents' x from their average", end("consensus_x"), number},
-		{"Hypergradient error", "of the agents' estimate, relative", end("hypergradient_error"), number},
-		{"Iterations", "outer iterations at the last evaluation", end(keyIteration), count},
-		{"Time", "of the iterations, evaluation excluded", end("seconds"), in(timeUnits())},
-		{"Traffic", "sent by all agents together", spentOf("bytes"), in(byteUnits())},
+// last is a number of a run's last evaluation that knows it.
+func last(of func(*runs.Record) runs.Number) func(*Run) float64 {
+	return func(r *Run) float64 {
+		for i := len(r.Records) - 1; i >= 0; i-- {
+			if v := of(&r.Records[i]); v.Known() {
+				return float64(v)
+			}
+		}
+		return math.NaN()
 	}
 }
 
-// costs are what a run took.
-func costs() []measure {
-	return []measure{
-		{"Gradients of f", "calls of the oracles, all agents together", spentOf("upper_grad"), count},
-		{"Gradients of g", "calls of the oracles, all agents together", spentOf("lower_grad"), count},
-		{"HVPs", "Hessian-vector products, all agents together", spentOf("hvp"), count},
-		{"JVPs", "Jacobian-vector products, all agents together", spentOf("jvp"), count},
-		{"Hessians", "whole matrices, all agents together", positive(spentOf("hessian")), count},
-		{"Jacobians", "whole matrices, all agents together", positive(spentOf("jacobian")), count},
-		{"Messages", "one to each neighbour in an exchange, all agents together", spentOf("messages"), count},
-		{"Numbers sent", "by all agents together", spentOf("floats"), count},
-		{"Per agent and iteration", "numbers that one agent sends in one iteration", end("floats_sent_per_agent_per_iteration"), count},
-		{"Traffic", "sent by all agents together", spentOf("bytes"), in(byteUnits())},
-		{"Time", "of the iterations, evaluation excluded", end("seconds"), in(timeUnits())},
-		{"ms per iteration", "median, evaluation excluded", end("ms_per_iteration"), number},
-		{"In oracles", "time, all agents added", spentOf("oracle_seconds"), in(timeUnits())},
-		{"In exchanges", "time, all agents added, waiting for neighbours included", spentOf("mix_seconds"), in(timeUnits())},
-		{"In algebra", "time, all agents added: the rest", spentOf("algebra_seconds"), in(timeUnits())},
-		{"Evaluation", "time of all evaluations together", total("evaluation_seconds"), in(timeUnits())},
-		{"Peak memory", "of the process", mebibytes(end("peak_rss_mib")), in([]unit{{0, 1 << 20, "MiB"}, {1 << 30, 1 << 30, "GiB"}})},
+// atEnd is a number of a run's summary.
+func atEnd(of func(*runs.Summary) runs.Number) func(*Run) float64 {
+	return func(r *Run) float64 {
+		if r.Summary == nil {
+			return math.NaN()
+		}
+		return float64(of(r.Summary))
 	}
+}
+
+// either is the first number that is known.
+func either(a, b func(*Run) float64) func(*Run) float64 {
+	return func(r *Run) float64 {
+		if v := a(r); !math.IsNaN(v) {
+			return v
+		}
+		return b(r)
+	}
+}
+
+// spent is a number of what all agents together had spent at a run's end.
+func spent[T int | int64 | float64](of func(runs.Usage) T) func(*Run) float64 {
+	return func(r *Run) float64 { return float64(of(r.spent())) }
 }
 
 // positive drops zeros: a column of a kind of call that nobody makes.
@@ -74,21 +66,74 @@ func positive(of func(*Run) float64) func(*Run) float64 {
 	}
 }
 
-// mebibytes turns them into bytes.
-func mebibytes(of func(*Run) float64) func(*Run) float64 {
-	return func(r *Run) float64 { return of(r) * (1 << 20) }
+// iterations are those done at the last evaluation.
+func iterations(r *Run) float64 { return iteration(r.lastRecord()) }
+
+// seconds is the time of a run's iterations.
+func seconds(r *Run) float64 {
+	if r.Summary == nil {
+		return r.lastRecord().Seconds
+	}
+	return max(r.Summary.Seconds, r.lastRecord().Seconds)
 }
 
-// total adds a number up over the evaluations.
-func total(key string) func(*Run) float64 {
-	return func(r *Run) float64 {
-		sum := math.NaN()
-		for _, v := range known(r.Metrics.Column(key)) {
-			if math.IsNaN(sum) {
-				sum = 0
-			}
-			sum += v
-		}
-		return sum
+// evaluationSeconds is the time of all evaluations together.
+func evaluationSeconds(r *Run) float64 {
+	sum := 0.0
+	for _, rec := range r.Records {
+		sum += rec.EvaluationSeconds
+	}
+	return sum
+}
+
+// outcomes are what methods are compared by, the first of those that were measured above all.
+func outcomes() []measure {
+	return []measure{
+		{"Φ at the end", "exact upper objective at the average hyperparameters x̄", last(phi), number},
+		{"Φ at the start", "exact upper objective before the first iteration", first(phi), number},
+		{"Φ at λ = 0", "exact upper objective where all hyperparameters are 0", atEnd(phiAtZero), number},
+		{"‖∇Φ‖", "norm of the exact hypergradient at x̄", last(gradNorm), number},
+		{"Test accuracy", "of the average model ȳ", last(testAccuracy), percent},
+		{"Test accuracy, refitted", "of the model that the agents find together at x̄", atEnd(func(s *runs.Summary) runs.Number { return s.RefitTestAccuracy }), percent},
+		{"Test accuracy, exact", "of the lower problem's exact solution at x̄", atEnd(accuracyAtTuned), percent},
+		{"Test loss, refitted", "of the model that the agents find together at x̄", atEnd(func(s *runs.Summary) runs.Number { return s.RefitTestLoss }), number},
+		{"Test loss", "of the average model ȳ", last(testLoss), number},
+		{"Validation loss", "of the average model ȳ", last(valLoss), number},
+		{"Training loss", "of the average model ȳ", last(trainLoss), number},
+		{"Consensus of x", "mean squared distance of the agents' x from their average", last(consensusX), number},
+		{"Hypergradient error", "of the agents' estimate, relative", last(hypergradientError), number},
+		{"Iterations", "outer iterations at the last evaluation", iterations, count},
+		{"Time", "of the iterations, evaluation excluded", seconds, in(timeUnits())},
+		{"Traffic", "sent by all agents together", spent(func(u runs.Usage) int64 { return u.Bytes }), in(byteUnits())},
+	}
+}
+
+// costs are what a run took.
+func costs() []measure {
+	const byCalls, matrices = "calls of the oracles, all agents together", "whole matrices, all agents together"
+	milliseconds := either(
+		atEnd(func(s *runs.Summary) runs.Number { return s.MsPerIteration }),
+		last(func(r *runs.Record) runs.Number { return r.MsPerIteration }))
+	memory := either(
+		atEnd(func(s *runs.Summary) runs.Number { return s.PeakRSSMiB * (1 << 20) }),
+		last(func(r *runs.Record) runs.Number { return r.PeakRSSMiB * (1 << 20) }))
+	return []measure{
+		{"Gradients of f", byCalls, spent(func(u runs.Usage) int { return u.UpperGrad }), count},
+		{"Gradients of g", byCalls, spent(func(u runs.Usage) int { return u.LowerGrad }), count},
+		{"HVPs", "Hessian-vector products, all agents together", spent(func(u runs.Usage) int { return u.HVP }), count},
+		{"JVPs", "Jacobian-vector products, all agents together", spent(func(u runs.Usage) int { return u.JVP }), count},
+		{"Hessians", matrices, positive(spent(func(u runs.Usage) int { return u.Hessian })), count},
+		{"Jacobians", matrices, positive(spent(func(u runs.Usage) int { return u.Jacobian })), count},
+		{"Messages", "one to each neighbour in an exchange, all agents together", spent(func(u runs.Usage) int64 { return u.Messages }), count},
+		{"Numbers sent", "by all agents together", spent(func(u runs.Usage) int64 { return u.Floats }), count},
+		{"Per agent and iteration", "numbers that one agent sends in one iteration", atEnd(func(s *runs.Summary) runs.Number { return runs.Number(s.FloatsSent) }), count},
+		{"Traffic", "sent by all agents together", spent(func(u runs.Usage) int64 { return u.Bytes }), in(byteUnits())},
+		{"Time", "of the iterations, evaluation excluded", seconds, in(timeUnits())},
+		{"ms per iteration", "median, evaluation excluded", milliseconds, number},
+		{"In oracles", "time, all agents added", spent(func(u runs.Usage) float64 { return u.OracleSeconds }), in(timeUnits())},
+		{"In exchanges", "time, all agents added, waiting for neighbours included", spent(func(u runs.Usage) float64 { return u.MixSeconds }), in(timeUnits())},
+		{"In algebra", "time, all agents added: the rest", spent(func(u runs.Usage) float64 { return u.AlgebraSeconds }), in(timeUnits())},
+		{"Evaluation", "time of all evaluations together", evaluationSeconds, in(timeUnits())},
+		{"Peak memory", "of the process", memory, in([]unit{{0, 1 << 20, "MiB"}, {1 << 30, 1 << 30, "GiB"}})},
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"html/template"
 	"strings"
+
+	"dsbo/runs"
 )
 
 //go:embed page.html
@@ -56,8 +58,8 @@ type drawnPicture struct {
 }
 
 // newPage fills in everything that is not drawn.
-func newPage(gs []group) *page {
-	p := &page{Style: template.CSS(pageCSS + axisStyle() + chipStyle()), Script: template.JS(pageJS)}
+func newPage(gs []group) (p *page, err error) {
+	p = &page{Style: template.CSS(pageCSS + axisStyle() + chipStyle()), Script: template.JS(pageJS)}
 	p.heading(gs)
 	several := len(gs) > 1 || len(gs[0].runs) > 1
 	p.ends(gs, several)
@@ -65,44 +67,44 @@ func newPage(gs []group) *page {
 		p.Outcomes, p.Costs = facts(gs[0], outcomes()), facts(gs[0], costs())
 		p.Baselines, p.Constants = baselines(gs[0]), constants(gs[0])
 	} else {
-		what := told(gs)
-		t, c := compared(what+"s compared", what, gs, outcomes()), compared("Costs", what, gs, costs())
-		p.Compared, p.CostTable = &t, &c
+		heading := comparedBy(gs)
+		p.Compared, p.CostTable = comparison(heading+"s compared", heading, gs, outcomes()), comparison("Costs", heading, gs, costs())
 	}
 	p.SettingsTitle = "Settings"
 	if several {
-		t := runTable(gs)
-		p.Runs, p.SettingsTitle = &t, "Settings of all runs"
+		p.SettingsTitle = "Settings of all runs"
+		if p.Runs, err = runTable(gs); err != nil {
+			return nil, err
+		}
 	}
-	p.Settings = settings(gs, func(key string) bool { return !environment(key) })
-	p.Machine = settings(gs, environment)
-	return p
+	p.Settings, p.Machine, err = sharedSettings(gs)
+	return p, err
 }
 
 // heading writes title and first sentence.
 func (p *page) heading(gs []group) {
 	first := gs[0].runs[0]
-	runs := 0
+	n := 0 // runs
 	var labels []string
 	for _, g := range gs {
-		runs += len(g.runs)
+		n += len(g.runs)
 		labels = append(labels, g.label)
 	}
 	p.Title = first.task() + ": " + strings.Join(labels, ", ")
 	switch {
 	case len(gs) > 3:
-		p.Title = fmt.Sprintf("%s: %s", first.task(), plural(len(gs), strings.ToLower(told(gs))))
-	case runs > 1 && len(gs) == 1:
-		p.Title += fmt.Sprintf(", %d runs", runs)
+		p.Title = fmt.Sprintf("%s: %s", first.task(), plural(len(gs), strings.ToLower(comparedBy(gs))))
+	case n > 1 && len(gs) == 1:
+		p.Title += fmt.Sprintf(", %d runs", n)
 	}
 	switch {
-	case runs == 1:
+	case n == 1:
 		p.Lead = "Run " + first.Name + "."
 	case len(gs) == 1:
-		p.Lead = fmt.Sprintf("%d runs that differ in their seed alone: their median is a line, in a band from least to greatest.", runs)
+		p.Lead = fmt.Sprintf("%d runs that differ in their seed alone: their median is a line, in a band from least to greatest.", n)
 	default:
-		p.Lead = fmt.Sprintf("%d runs of %s.", runs, plural(len(gs), strings.ToLower(told(gs))))
-		if runs > len(gs) {
+		p.Lead = fmt.Sprintf("%d runs of %s.", n, plural(len(gs), strings.ToLower(comparedBy(gs))))
+		if n > len(gs) {
 			p.Lead += " Runs that differ in their seed alone are one line: their median, in a band from least to greatest."
 		}
 	}
@@ -117,10 +119,10 @@ func (p *page) ends(gs []group, several bool) {
 			if several {
 				name = r.Name
 			}
-			if s := r.state(); s.Kind == "finished" && several {
+			if s := r.state(); s.Kind == runs.Finished && several {
 				finished = append(finished, name)
 			} else {
-				p.States = append(p.States, remark{s.Kind, name, s.Text})
+				p.States = append(p.States, remark{string(s.Kind), name, s.Text})
 			}
 			for _, text := range append(r.warnings(), r.Notes...) {
 				p.Warnings = append(p.Warnings, remark{"", name, text})
@@ -129,7 +131,7 @@ func (p *page) ends(gs []group, several bool) {
 	}
 	if len(finished) > 0 {
 		text := plural(len(finished), "run") + " did all iterations: " + strings.Join(finished, ", ") + "."
-		p.States = append(p.States, remark{"finished", "", text})
+		p.States = append(p.States, remark{string(runs.Finished), "", text})
 	}
 }
 
@@ -139,9 +141,6 @@ func plural(n int, thing string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
 }
-
-// environment says whether a setting tells of the build and the machine.
-func environment(key string) bool { return strings.HasPrefix(key, "build.") }
 
 // draw draws all panels and pictures for the page: one drawing of a panel against each axis.
 func (p *page) draw(ps []panel, pictures []*Picture) error {

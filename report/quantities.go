@@ -1,17 +1,13 @@
 package report
 
-// Names in metrics.jsonl that the report itself needs.
-const keyIteration = "iteration"
-
-// callsAxis is the name of the axis on which kinds of calls are added up.
-const callsAxis = "calls"
+import "dsbo/runs"
 
 // An axis is something to draw against: what was spent.
 type axis struct {
 	name  string // of files and of the switch on the page
 	title string
 	label string // of the axis, before the unit
-	keys  []string
+	of    func(*runs.Record) float64
 	units []unit
 	count bool
 }
@@ -41,19 +37,24 @@ func byteUnits() []unit {
 	return []unit{{0, 1, "B"}, {1e3, 1e3, "kB"}, {1e6, 1e6, "MB"}, {1e9, 1e9, "GB"}, {1e12, 1e12, "TB"}}
 }
 
+// callsAxis is the name of the axis on which kinds of calls are added up.
+const callsAxis = "calls"
+
 // axes lists what figures are drawn against. The calls of an oracle count alike, a Hessian once:
 // the table of costs has them by kind.
 func axes() []axis {
 	return []axis{
-		{name: "iterations", title: "iterations", label: "outer iterations k", keys: []string{keyIteration}, count: true},
-		{name: "seconds", title: "time", label: "time of iterations", keys: []string{"seconds"}, units: timeUnits()},
-		{name: callsAxis, title: "oracle calls", label: "oracle calls of all agents", keys: callKeys()},
-		{name: "bytes", title: "traffic", label: "traffic of all agents", keys: []string{"bytes"}, units: byteUnits()},
+		{name: "iterations", title: "iterations", label: "outer iterations k", of: iteration, count: true},
+		{name: "seconds", title: "time", label: "time of iterations", of: func(r *runs.Record) float64 { return r.Seconds }, units: timeUnits()},
+		{name: callsAxis, title: "oracle calls", label: "oracle calls of all agents", of: calls},
+		{name: "bytes", title: "traffic", label: "traffic of all agents", of: func(r *runs.Record) float64 { return float64(r.Bytes) }, units: byteUnits()},
 	}
 }
 
-func callKeys() []string {
-	return []string{"upper_grad", "lower_grad", "hvp", "jvp", "hessian", "jacobian"}
+func iteration(r *runs.Record) float64 { return float64(r.Iteration) }
+
+func calls(r *runs.Record) float64 {
+	return float64(r.UpperGrad + r.LowerGrad + r.HVP + r.JVP + r.Hessian + r.Jacobian)
 }
 
 // A quantity is what one figure shows: one number of each evaluation, or a few that belong together.
@@ -66,49 +67,58 @@ type quantity struct {
 	// compared is how many of the parts, from the first, have a figure of their own where several methods
 	// are compared; 0: all.
 	compared int
-	levels   []part // of summary.json, as horizontal lines
+	levels   []level // as horizontal lines
 }
 
-// A part is one number with its name among the others.
-type part struct{ key, name string }
+// A part is one number with its name among the others, and the name of files that show it alone.
+type part struct {
+	file, name string
+	of         func(*runs.Record) runs.Number
+}
+
+// A level is a number of the run's end.
+type level struct {
+	name string
+	of   func(*runs.Summary) runs.Number
+}
+
+func phi(r *runs.Record) runs.Number                { return r.Phi }
+func gradNorm(r *runs.Record) runs.Number           { return r.GradNorm }
+func testAccuracy(r *runs.Record) runs.Number       { return r.TestAccuracy }
+func valAccuracy(r *runs.Record) runs.Number        { return r.ValAccuracy }
+func trainAccuracy(r *runs.Record) runs.Number      { return r.TrainAccuracy }
+func testLoss(r *runs.Record) runs.Number           { return r.TestLoss }
+func valLoss(r *runs.Record) runs.Number            { return r.ValLoss }
+func trainLoss(r *runs.Record) runs.Number          { return r.TrainLoss }
+func hypergradientError(r *runs.Record) runs.Number { return r.HypergradientError }
+func lowerError(r *runs.Record) runs.Number         { return r.LowerError }
+func consensusX(r *runs.Record) runs.Number         { return r.ConsensusX }
+func consensusY(r *runs.Record) runs.Number         { return r.ConsensusY }
+func consensusZ(r *runs.Record) runs.Number         { return r.ConsensusZ }
+
+func phiAtZero(s *runs.Summary) runs.Number       { return s.PhiLambda0 }
+func accuracyAtZero(s *runs.Summary) runs.Number  { return s.TestAccuracyLambda0 }
+func accuracyAtTuned(s *runs.Summary) runs.Number { return s.TestAccuracyTuned }
 
 func quantities() []quantity {
 	return []quantity{
-		{name: "phi", title: "Upper objective Φ", label: "Φ at the average x", parts: []part{{"phi", ""}}, levels: []part{{"phi_lambda0", "λ = 0"}},
+		{name: "phi", title: "Upper objective Φ", label: "Φ at the average x", parts: []part{{of: phi}}, levels: []level{{"λ = 0", phiAtZero}},
 			caption: "The objective at the agents' average hyperparameters, with the lower problem solved exactly."},
-		{name: "gradient", title: "Hypergradient norm", label: "norm of the gradient of Φ at the average x", parts: []part{{"grad_norm", ""}},
-			caption: "The exact hypergradient: 0 at a stationary point."},
+		{name: "gradient", title: "Hypergradient norm", label: "norm of the gradient of Φ at the average x", parts: []part{{of: gradNorm}},
+			caption: "The norm of the exact hypergradient is 0 at a stationary point."},
 		{name: "accuracy", title: "Accuracy", label: "share of right answers of the average y", compared: 1,
-			levels:  []part{{"test_accuracy_lambda0", "test, solved exactly at λ = 0"}, {"test_accuracy_tuned", "test, solved exactly at the average x"}},
-			parts:   []part{{"test_accuracy", "test"}, {"val_accuracy", "validation"}, {"train_accuracy", "training"}},
-			caption: "Of the agents' average model as it stands, not refitted."},
+			levels:  []level{{"test, solved exactly at λ = 0", accuracyAtZero}, {"test, solved exactly at the average x", accuracyAtTuned}},
+			parts:   []part{{"test_accuracy", "test", testAccuracy}, {"val_accuracy", "validation", valAccuracy}, {"train_accuracy", "training", trainAccuracy}},
+			caption: "The accuracy is that of the agents' average model as it stands, not refitted."},
 		{name: "loss", title: "Loss", label: "mean loss of the average y",
-			parts:   []part{{"test_loss", "test"}, {"val_loss", "validation"}, {"train_loss", "training"}},
-			caption: "Per example, without regularization, of the agents' average model."},
-		{name: "hypergradient_error", title: "Hypergradient error", label: "distance from the exact one, relative", parts: []part{{"hypergradient_error", ""}},
-			caption: "Of the estimate that the agents step along, relative to the exact one."},
-		{name: "lower_error", title: "Distance to the lower solution", label: "distance of the average y from y*, relative", parts: []part{{"lower_error", ""}},
-			caption: "How far the agents' average model is from the exact solution of the lower problem."},
-		{name: "consensus", title: "Consensus error", label: "mean squared distance from the average", parts: []part{{"consensus_x", "x"}, {"consensus_y", "y"}, {"consensus_z", "z"}},
-			caption: "How far the agents are from their average: 0 where all agree."},
+			parts:   []part{{"test_loss", "test", testLoss}, {"val_loss", "validation", valLoss}, {"train_loss", "training", trainLoss}},
+			caption: "The loss is that of the agents' average model, per example and without regularization."},
+		{name: "hypergradient_error", title: "Hypergradient error", label: "distance from the exact one, relative", parts: []part{{of: hypergradientError}},
+			caption: "The error is that of the average estimate along which the agents step, relative to the exact hypergradient."},
+		{name: "lower_error", title: "Distance to the lower solution", label: "distance of the average y from y*, relative", parts: []part{{of: lowerError}},
+			caption: "The distance is that of the agents' average model from the exact solution y* of the lower problem."},
+		{name: "consensus", title: "Consensus error", label: "mean squared distance from the average",
+			parts:   []part{{"consensus_x", "x", consensusX}, {"consensus_y", "y", consensusY}, {"consensus_z", "z", consensusZ}},
+			caption: "The distance of the agents from their average is 0 where all agree."},
 	}
-}
-
-// isMetric says whether a name in metrics.jsonl is one that is drawn, and so has to be a number.
-func isMetric(key string) bool {
-	for _, a := range axes() {
-		for _, k := range a.keys {
-			if k == key {
-				return true
-			}
-		}
-	}
-	for _, q := range quantities() {
-		for _, p := range q.parts {
-			if p.key == key {
-				return true
-			}
-		}
-	}
-	return false
 }

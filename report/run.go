@@ -1,150 +1,173 @@
 package report
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"dsbo"
-	"dsbo/data"
+	"dsbo/runs"
 )
 
 // A Run is what a run folder holds.
 type Run struct {
-	Name    string  // of the folder
-	Config  Fields  // what was asked for, with seed, build and machine
-	Metrics Metrics // how it went
-	Summary Fields  // how it ended; nil if it has not
+	Name    string        // of the folder
+	Config  runs.Config   // what was asked for
+	Records []runs.Record // how it went: at least one, by growing iteration
+	Summary *runs.Summary // how it ended; nil if it has not
 	Lambda  []float64
 	Notes   []string // what was found odd in the folder, but not wrong
 }
 
 // Load reads a run folder: config.json and metrics.jsonl, and summary.json and lambda.npy if they are
-// there. Unknown fields are kept. Anything missing or broken is an error of one line that names the
-// file, and the line in it, and matches [dsbo.ErrConfig]; what a killed process may leave behind,
-// a last line cut short, is dropped with a note.
+// there. Anything missing or broken is an error of one line that names the file, and the line in it, and
+// matches [dsbo.ErrConfig]; what a killed process may leave behind, a last line cut short, is dropped with a note.
 func Load(dir string) (*Run, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
 	if info, err := os.Stat(dir); err != nil {
-		return nil, fmt.Errorf("%w: run folder %s: %w", dsbo.ErrConfig, dir, cause(err))
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "run folder %w", err)
 	} else if !info.IsDir() {
-		return nil, fmt.Errorf("%w: %s is a file: want the folder of a run", dsbo.ErrConfig, dir)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s is a file: it must be the folder of a run", dir)
 	}
+	folder := runs.Folder(dir)
 	r := &Run{Name: filepath.Base(abs)}
-	if r.Config, err = loadFields(dir, "config.json"); err != nil {
+	if r.Config, err = folder.ReadConfig(); err != nil {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "run folder %s: %w", dir, err)
+	}
+	if err := r.loadRecords(folder); err != nil {
 		return nil, err
 	}
-	if err := r.loadMetrics(dir); err != nil {
-		return nil, err
+	summary, err := folder.ReadSummary()
+	switch {
+	case err == nil:
+		r.Summary = &summary
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "run folder %s: %w", dir, err)
 	}
-	r.Summary, err = loadFields(dir, "summary.json")
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+	r.Lambda, err = folder.ReadLambda()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // worth a picture, not an error
+		r.Notes = append(r.Notes, fmt.Sprintf("The hyperparameters have no picture: %v.", err))
 	}
-	r.loadLambda(dir)
 	return r, nil
 }
 
-// loadFields reads one JSON object.
-func loadFields(dir, name string) (Fields, error) {
-	path := filepath.Join(dir, name)
-	data, err := os.ReadFile(path)
+func (r *Run) loadRecords(folder runs.Folder) error {
+	file, err := os.Open(folder.Path(runs.MetricsFile))
 	if err != nil {
-		return nil, fmt.Errorf("%w: run folder %s: %s: %w", dsbo.ErrConfig, dir, name, cause(err))
+		return dsbo.Errorf(dsbo.ErrConfig, "run folder %s has no metrics: %w", folder, err)
 	}
-	fields, err := parseFields(data)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", dsbo.ErrConfig, path, err)
-	}
-	return fields, nil
-}
-
-func (r *Run) loadMetrics(dir string) error {
-	path := filepath.Join(dir, "metrics.jsonl")
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("%w: run folder %s has no metrics: metrics.jsonl: %w", dsbo.ErrConfig, dir, cause(err))
-	}
+	defer file.Close()
 	var cut bool
-	if r.Metrics, cut, err = parseMetrics(data); err != nil {
-		return fmt.Errorf("%w: %s: %w", dsbo.ErrConfig, path, err)
+	if r.Records, cut, err = runs.ReadRecords(file.Name(), file); err != nil {
+		return err
 	}
-	if r.Metrics.rows == 0 {
-		return fmt.Errorf("%w: run folder %s has no metrics: %s holds no whole evaluation", dsbo.ErrConfig, dir, path)
+	if len(r.Records) == 0 {
+		return dsbo.Errorf(dsbo.ErrConfig, "run folder %s has no metrics: %s holds no whole evaluation", folder, file.Name())
 	}
 	if cut {
-		r.Notes = append(r.Notes, "The last line of metrics.jsonl is cut short and was left out: the run was stopped while writing it.")
+		r.Notes = append(r.Notes, "The last line of "+runs.MetricsFile+" is cut short and was left out: the run was stopped while writing it.")
+	}
+	for i := range r.Records {
+		if i > 0 && r.Records[i].Iteration <= r.Records[i-1].Iteration {
+			return dsbo.Errorf(dsbo.ErrConfig, "%s: iteration %d comes after iteration %d: iterations must grow",
+				file.Name(), r.Records[i].Iteration, r.Records[i-1].Iteration)
+		}
 	}
 	return nil
 }
 
-// loadLambda reads the hyperparameters. They are worth a picture, not an error.
-func (r *Run) loadLambda(dir string) {
-	raw, err := os.ReadFile(filepath.Join(dir, "lambda.npy"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return
+// lastRecord is the last evaluation of the run.
+func (r *Run) lastRecord() *runs.Record { return &r.Records[len(r.Records)-1] }
+
+// spent returns what all agents together had spent when the run ended, which is after the last evaluation where
+// the run was interrupted.
+func (r *Run) spent() runs.Usage {
+	if r.Summary == nil || len(r.Summary.PerAgent) == 0 {
+		last := r.lastRecord()
+		return runs.Usage{Calls: last.Calls, Sent: last.Sent, Times: last.Times}
 	}
-	if err == nil {
-		r.Lambda, err = parseLambda(raw)
+	var all runs.Usage
+	for _, agent := range r.Summary.PerAgent {
+		all.Add(agent)
 	}
-	if err != nil {
-		r.Notes = append(r.Notes, fmt.Sprintf("lambda.npy is not shown: %v.", cause(err)))
-	}
+	return all
 }
 
-// parseLambda returns the numbers of an NPY file in order.
-func parseLambda(raw []byte) ([]float64, error) {
-	t, err := data.ReadNPY(bytes.NewReader(raw))
-	if err != nil {
-		return nil, err
+// task says what problem a run is about: runs of different tasks have nothing to compare.
+func (r *Run) task() string {
+	if model := r.Config.Model(); model != "" {
+		return strings.TrimSpace(r.Config.Task + " with " + model)
 	}
-	values := make([]float64, 0, t.Rows()*t.Cols())
-	for i := range t.Rows() {
-		for j := range t.Cols() {
-			values = append(values, t.At(i, j))
+	return orUnknown(r.Config.Task)
+}
+
+// method names what solved it: as the run wants to be called, if it says so, else by its algorithm.
+func (r *Run) method() string {
+	if r.Config.Label != "" {
+		return r.Config.Label
+	}
+	return orUnknown(r.Config.Algorithm)
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}
+
+// A state is how a run ended, with a sentence on it.
+type state struct {
+	Kind runs.State
+	Text string
+}
+
+// state says how a run ended. A run that was killed, or goes on, has no summary.
+func (r *Run) state() state {
+	done := count(float64(r.lastRecord().Iteration))
+	last := "The last evaluation is at iteration " + done
+	if r.Config.Iterations > 0 {
+		last += " of " + count(float64(r.Config.Iterations))
+	}
+	last += "."
+	switch {
+	case r.Summary == nil:
+		return state{runs.Unfinished, "The run goes on, or was stopped from outside. " + last}
+	case r.Summary.State == runs.Finished && done == "1":
+		return state{runs.Finished, "The one iteration is done."}
+	case r.Summary.State == runs.Finished:
+		return state{runs.Finished, fmt.Sprintf("All %s iterations are done.", done)}
+	case r.Summary.Error != "":
+		first, n := utf8.DecodeRuneInString(r.Summary.Error)
+		last = string(unicode.ToUpper(first)) + r.Summary.Error[n:] + ". " + last
+	}
+	return state{r.Summary.State, last}
+}
+
+// warnings returns what the run warned of, and says where Φ is not what its name promises.
+func (r *Run) warnings() []string {
+	var list []string
+	if r.Summary != nil {
+		list = append(list, r.Summary.Warnings...)
+	}
+	var inexact []string
+	tolerance := r.Config.ExactTol
+	for _, rec := range r.Records {
+		if tolerance > 0 && float64(rec.LowerResidual) > 2*tolerance {
+			inexact = append(inexact, count(float64(rec.Iteration)))
 		}
 	}
-	return values, nil
-}
-
-// cause strips the path from an error of the file system: the caller says it better.
-func cause(err error) error {
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		return p.Err
+	if len(inexact) > 0 {
+		list = append(list, fmt.Sprintf("Φ and its gradient are not exact at iteration %s: the lower problem was not solved there to the tolerance of %s.",
+			strings.Join(inexact, ", "), number(tolerance)))
 	}
-	return err
-}
-
-// value returns a number of the run's end: from its summary, else from the last evaluation that has it.
-func (r *Run) value(key string) float64 {
-	if v := r.Summary.Number(key); !math.IsNaN(v) {
-		return v
-	}
-	return r.Metrics.Last(key)
-}
-
-// whole returns what the agents have spent of something together when the run ended, which is after the last
-// evaluation where the run was interrupted.
-func (r *Run) whole(key string) float64 {
-	var agents []map[string]any
-	if err := json.Unmarshal([]byte(r.Summary.Get("per_agent")), &agents); err != nil || len(agents) == 0 {
-		return r.value(key)
-	}
-	sum := 0.0
-	for _, a := range agents {
-		v, ok := a[key].(float64)
-		if !ok {
-			return r.value(key)
-		}
-		sum += v
-	}
-	return sum
+	return list
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"dsbo/runs"
 )
 
 // A table is rows under headings; the page can sort it by each of them.
@@ -34,16 +36,16 @@ type fact struct{ Title, Hint, Text, Range string }
 
 // measured drops the measures that no group has.
 func measured(gs []group, ms []measure) []measure {
-	var there []measure
+	var known []measure
 	for _, m := range ms {
 		for _, g := range gs {
 			if v, _, _ := g.value(m.of); !math.IsNaN(v) {
-				there = append(there, m)
+				known = append(known, m)
 				break
 			}
 		}
 	}
-	return there
+	return known
 }
 
 // facts lists the measures of one group.
@@ -69,10 +71,10 @@ func (g group) cell(m measure) cell {
 	return c
 }
 
-// compared is the table of groups, which are called what, and measures, sorted by the first measure.
-func compared(name, what string, gs []group, ms []measure) table {
+// comparison is the table of groups, in a column of the given heading, and measures, sorted by the first measure.
+func comparison(name, heading string, gs []group, ms []measure) *table {
 	ms = measured(gs, ms)
-	t := table{Name: name, Columns: []column{{Title: what}}}
+	t := &table{Name: name, Columns: []column{{Title: heading}}}
 	seeds := false
 	for _, g := range gs {
 		seeds = seeds || len(g.runs) > 1
@@ -101,9 +103,9 @@ func compared(name, what string, gs []group, ms []measure) table {
 // order sorts groups by their first measure, those without it last.
 func order(gs []group, ms []measure) []int {
 	values := make([]float64, len(gs))
-	at := make([]int, len(gs))
+	indices := make([]int, len(gs))
 	for i, g := range gs {
-		at[i] = i
+		indices[i] = i
 		values[i] = math.NaN()
 		if len(ms) > 0 {
 			values[i], _, _ = g.value(ms[0].of)
@@ -112,8 +114,8 @@ func order(gs []group, ms []measure) []int {
 			values[i] = math.Inf(1)
 		}
 	}
-	slices.SortStableFunc(at, func(i, j int) int { return cmp.Compare(values[i], values[j]) })
-	return at
+	slices.SortStableFunc(indices, func(i, j int) int { return cmp.Compare(values[i], values[j]) })
+	return indices
 }
 
 // chip numbers the colour of group i; a single group has one line for each part, and so none.
@@ -125,46 +127,63 @@ func chip(gs []group, i int) int {
 }
 
 // runTable lists the runs: folder, seed, how each ended, and the settings in which they differ.
-func runTable(gs []group) table {
-	t := table{Name: "Runs", Columns: []column{{Title: "Folder"}, {Title: "Method"}, {Title: "Seed", Numeric: true}, {Title: "End"},
+func runTable(gs []group) (*table, error) {
+	t := &table{Name: "Runs", Columns: []column{{Title: "Folder"}, {Title: "Method"}, {Title: "Seed", Numeric: true}, {Title: "End"},
 		{Title: "Done", Hint: "outer iterations at the last evaluation", Numeric: true}, {Title: "Φ at the end", Numeric: true}}}
 	differ := varying(gs)
-	for _, key := range differ {
-		t.Columns = append(t.Columns, column{Title: key})
+	for _, name := range differ {
+		t.Columns = append(t.Columns, column{Title: name})
 	}
 	for i, g := range gs {
 		for _, r := range g.runs {
 			one := group{runs: []*Run{r}}
+			seed := strconv.FormatUint(r.Config.Seed, 10)
+			end := string(r.state().Kind)
 			row := []cell{
 				{Text: r.Name, Sort: r.Name, Chip: chip(gs, i)},
 				{Text: r.method(), Sort: r.method()},
-				{Text: orNone(r.Config.Get("seed")), Sort: r.Config.Get("seed")},
-				{Text: r.state().Kind, Sort: r.state().Kind},
-				one.cell(measure{of: end(keyIteration), show: count}),
-				one.cell(measure{of: end("phi"), show: number}),
+				{Text: seed, Sort: seed},
+				{Text: end, Sort: end},
+				one.cell(measure{of: iterations, show: count}),
+				one.cell(measure{of: last(phi), show: number}),
 			}
-			for _, key := range differ {
-				row = append(row, cell{Text: orNone(r.Config.Get(key)), Sort: r.Config.Get(key)})
+			values, _, err := r.Config.Values()
+			if err != nil {
+				return nil, err
+			}
+			for _, name := range differ {
+				value, _ := lookUp(values, name)
+				row = append(row, cell{Text: orNone(value), Sort: value})
 			}
 			t.Rows = append(t.Rows, row)
 		}
 	}
-	return t
+	return t, nil
 }
 
-// varying lists the settings in which any two groups differ, but for the method itself, its name and its
-// number of iterations, which the configuration has twice.
+// varying lists the settings in which any two groups differ, but for the method and its name.
 func varying(gs []group) []string {
-	elsewhere := []string{"algorithm", "label", "params.K"}
-	var keys []string
+	var names []string
 	for _, g := range gs[1:] {
-		for _, key := range differences(gs[0].runs[0], g.runs[0]) {
-			if !slices.Contains(keys, key) && !slices.Contains(elsewhere, key) {
-				keys = append(keys, key)
+		one, other := *gs[0].runs[0], *g.runs[0]
+		one.Config.Algorithm, one.Config.Label = "", ""
+		other.Config.Algorithm, other.Config.Label = "", ""
+		for _, d := range differences(&one, &other) {
+			if !slices.Contains(names, d.Name) {
+				names = append(names, d.Name)
 			}
 		}
 	}
-	return keys
+	return names
+}
+
+// lookUp returns the value of a name.
+func lookUp(values runs.Differences, name string) (string, bool) {
+	i := slices.IndexFunc(values, func(d runs.Difference) bool { return d.Name == name })
+	if i < 0 {
+		return "", false
+	}
+	return values[i].Here, true
 }
 
 func orNone(s string) string {
@@ -174,28 +193,33 @@ func orNone(s string) string {
 	return s
 }
 
-// settings lists what all runs have in common, and is all there is for one run.
-func settings(gs []group, wanted func(key string) bool) []fact {
-	var fs []fact
-	for _, f := range gs[0].runs[0].Config {
-		if !wanted(f.Key) || !shared(gs, f) {
-			continue
-		}
-		fs = append(fs, fact{Title: f.Key, Text: shownSetting(f.Text)})
-	}
-	return fs
-}
-
-// shared says whether all runs have the same value of a setting.
-func shared(gs []group, f Field) bool {
-	for _, g := range gs {
-		for _, r := range g.runs {
-			if r.Config.Get(f.Key) != f.Text {
-				return false
+// sharedSettings lists the settings that all runs have in common, and what they have in common of program and machine.
+func sharedSettings(gs []group) (settings, build []fact, err error) {
+	var shared [2]runs.Differences
+	for i, g := range gs {
+		for j, r := range g.runs {
+			var values [2]runs.Differences
+			if values[0], values[1], err = r.Config.Values(); err != nil {
+				return nil, nil, err
+			}
+			if i == 0 && j == 0 {
+				shared = values
+			}
+			for k := range shared {
+				shared[k] = slices.DeleteFunc(shared[k], func(d runs.Difference) bool {
+					value, there := lookUp(values[k], d.Name)
+					return !there || value != d.Here
+				})
 			}
 		}
 	}
-	return true
+	facts := func(values runs.Differences) (fs []fact) {
+		for _, d := range values {
+			fs = append(fs, fact{Title: d.Name, Text: shownSetting(d.Here)})
+		}
+		return fs
+	}
+	return facts(shared[0]), facts(shared[1]), nil
 }
 
 // shownSetting writes lists of words as words, and cuts long values, such as lists of edges.

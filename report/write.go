@@ -47,7 +47,10 @@ func render(runs []*Run, opts Options) (html []byte, ps []panel, pictures []*Pic
 		return nil, nil, nil, err
 	}
 	ps, pictures = panels(gs), lambdas(gs)
-	p := newPage(gs)
+	p, err := newPage(gs)
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	if opts.Title != "" {
 		p.Title = opts.Title
 	}
@@ -142,7 +145,7 @@ func lambdas(gs []group) []*Picture {
 		for _, r := range g.runs {
 			p := &Picture{Title: g.label, Label: "λ of each pixel", Side: imageSide, Cells: r.Lambda}
 			if len(g.runs) > 1 {
-				p.Title += ", " + strings.TrimSpace("seed "+r.Config.Get("seed"))
+				p.Title += ", " + fmt.Sprintf("seed %d", r.Config.Seed)
 			}
 			if p.Validate() == nil {
 				ps = append(ps, p)

@@ -1,6 +1,9 @@
 package runs
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // Config is config.json: what was asked for, with everything that was left to defaults.
 type Config struct {
@@ -42,4 +45,31 @@ type SeriesConfig struct {
 	Hash  string   `json:"cluster_hash,omitempty"` // of their cluster file
 	Flags []string `json:"flags"`
 	Build Build    `json:"build"`
+}
+
+// Model returns the name of the model among the task's own settings, "" where they have none.
+func (c Config) Model() string {
+	var own struct {
+		Model string `json:"model"`
+	}
+	if err := json.Unmarshal(c.Problem, &own); err != nil {
+		return ""
+	}
+	return own.Model
+}
+
+// Values lists what c holds, as Here of differences from nothing: settings, with the method's parameters by their
+// names alone, and what c says of program and machine.
+func (c Config) Values() (settings, build Differences, err error) {
+	all, err := Diff(struct{}{}, c)
+	for _, d := range all {
+		name, ofBuild := strings.CutPrefix(d.Name, "build.")
+		d.Name = strings.TrimPrefix(name, "params.")
+		if ofBuild {
+			build = append(build, d)
+		} else {
+			settings = append(settings, d)
+		}
+	}
+	return settings, build, err
 }

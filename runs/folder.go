@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -191,16 +192,29 @@ func (f Folder) write(name string, value any) error {
 }
 
 // ReadConfig reads config.json.
-func (f Folder) ReadConfig() (c Config, err error) { return c, f.read(ConfigFile, &c) }
+func (f Folder) ReadConfig() (c Config, err error) {
+	err = f.read(ConfigFile, &c)
+	return c, err
+}
 
 // ReadSeriesConfig reads the config.json of a series.
-func (f Folder) ReadSeriesConfig() (c SeriesConfig, err error) { return c, f.read(ConfigFile, &c) }
+func (f Folder) ReadSeriesConfig() (c SeriesConfig, err error) {
+	err = f.read(ConfigFile, &c)
+	return c, err
+}
 
-// ReadSummary reads summary.json.
-func (f Folder) ReadSummary() (s Summary, err error) { return s, f.read(SummaryFile, &s) }
+// ReadSummary reads summary.json. Numbers that it lacks are unknown.
+func (f Folder) ReadSummary() (s Summary, err error) {
+	setUnknown(reflect.ValueOf(&s).Elem())
+	err = f.read(SummaryFile, &s)
+	return s, err
+}
 
 // ReadMembership reads agent.json.
-func (f Folder) ReadMembership() (m Membership, err error) { return m, f.read(MembershipFile, &m) }
+func (f Folder) ReadMembership() (m Membership, err error) {
+	err = f.read(MembershipFile, &m)
+	return m, err
+}
 
 // WriteConfig writes config.json, which makes the folder a run folder: a [Config] or a [SeriesConfig].
 func (f Folder) WriteConfig(config any) error { return f.write(ConfigFile, config) }

@@ -3,6 +3,7 @@ package runs
 import (
 	"encoding/json"
 	"math"
+	"reflect"
 )
 
 // A Number is a float64 that JSON shows as null where it is not known or not finite.
@@ -29,4 +30,16 @@ func (n *Number) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	return json.Unmarshal(data, (*float64)(n))
+}
+
+// setUnknown makes the Numbers in a struct unknown, which are to be read from JSON that may lack some of them.
+func setUnknown(v reflect.Value) {
+	for i := range v.NumField() {
+		switch field := v.Field(i); {
+		case field.Type() == reflect.TypeFor[Number]():
+			field.SetFloat(math.NaN())
+		case field.Kind() == reflect.Struct:
+			setUnknown(field)
+		}
+	}
 }

@@ -6,13 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
 
 	"dsbo"
 	"dsbo/algo"
 )
 
 // A Record is one evaluation, one line of metrics.jsonl. Bars (x̄) are
-// averages over the agents, and what is not known is null: accuracies without classes, the exact values
+// averages over the agents, and what is not known is null, or not there: accuracies without classes, the exact values
 // without oracles for them, what belongs to an iteration before the first.
 //
 // With the same seed all fields have the same bits again, but for the times and the memory.
@@ -76,6 +77,7 @@ func ReadRecords(name string, r io.Reader) (records []Record, cut bool, err erro
 			continue
 		}
 		var rec Record
+		setUnknown(reflect.ValueOf(&rec).Elem())
 		if err := json.Unmarshal(text, &rec); err != nil {
 			return records, false, dsbo.Errorf(dsbo.ErrConfig, "%s: line %d is not a record: %v", name, line, err)
 		}
