@@ -20,14 +20,14 @@ const (
 
 func (o rowCol) matrix(a *Node) (r, c int) {
 	if len(shapeOf(a)) != 2 {
-		failf("%v: shape %v, want a matrix", o, a.Shape())
+		failf("%v: the input must be a matrix; its shape is %v", o, a.Shape())
 	}
 	return dims(a)
 }
 
 func (o rowCol) vector(v *Node, n int) {
 	if len(shapeOf(v)) != 1 || v.Shape()[0] != n {
-		failf("%v: shape %v, want a vector of length %d", o, v.Shape(), n)
+		failf("%v: the input must be a vector of length %d; its shape is %v", o, n, v.Shape())
 	}
 }
 

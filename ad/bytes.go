@@ -47,12 +47,12 @@ func (m *machine[T]) chooseForms(st *stage) {
 	}
 }
 
-// point makes rows from..to of a batch of so many the current ones, as bytes.
-func (s *slot[T]) point(from, to, rows int) {
+// listRows makes rows from..to of a batch of so many the current ones, as bytes.
+func (s *slot[T]) listRows(from, to, rows int) {
 	t := s.table
 	s.list = s.list[:0]
 	for i := from; i < min(to+kernel.BytesAhead, rows); i++ {
-		s.list = append(s.list, t.bytes[t.base(at(s.idx, i))*t.cols:][:t.cols])
+		s.list = append(s.list, t.bytes[t.baseRow(rowIndex(s.idx, i))*t.cols:][:t.cols])
 	}
 }
 

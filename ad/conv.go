@@ -20,7 +20,7 @@ func (w Window) pixels() int  { return w.H * w.W * w.C }
 
 func (w Window) check() {
 	if w.C < 1 || w.Stride < 1 || w.K < 1 || w.K > w.H || w.K > w.W {
-		failf("Im2col: window %+v: want channels, stride and kernel of at least 1 and a kernel no larger than the image", w)
+		failf("Im2col: channels, stride and kernel must be at least 1, and the kernel no larger than the image; the window is %+v", w)
 	}
 }
 
@@ -36,7 +36,7 @@ func Im2col(images *Node, w Window) *Node {
 	w.check()
 	m, c := dims(images)
 	if c != w.pixels() {
-		failf("Im2col: images of %d values, window %+v needs %d", c, w, w.pixels())
+		failf("Im2col: images must have the %d values of window %+v; they have %d", w.pixels(), w, c)
 	}
 	return apply(im2colRule{w}, matShape(m*w.patches(), w.taps()), images)
 }
@@ -46,7 +46,7 @@ func Col2im(patches *Node, w Window) *Node {
 	w.check()
 	r, c := dims(patches)
 	if c != w.taps() || r%w.patches() != 0 {
-		failf("Col2im: patches of shape %v do not fit window %+v", patches.Shape(), w)
+		failf("Col2im: patches must fit their window; their shape is %v, the window %+v", patches.Shape(), w)
 	}
 	return apply(col2imRule{w}, matShape(r/w.patches(), w.pixels()), patches)
 }

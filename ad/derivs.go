@@ -64,10 +64,10 @@ func (d *Derivs) Grad(dx, dy, x, y []float64) error {
 	if dx != nil && len(dx) != d.f.P || dy != nil && len(dy) != d.f.Q {
 		return dsbo.Errorf(dsbo.ErrShape, "the gradients have %d and %d numbers; len(dx)=%d, len(dy)=%d", d.f.P, d.f.Q, len(dx), len(dy))
 	}
-	if err := d.build(1); err != nil {
+	if err := d.buildGraphs(1); err != nil {
 		return err
 	}
-	if err := d.at(x, y); err != nil {
+	if err := d.setPoint(x, y); err != nil {
 		return err
 	}
 	return d.compute([derivCount][]float64{gradX: dx, gradY: dy})
@@ -78,7 +78,7 @@ func (d *Derivs) HVP(dst, x, y, v []float64) error {
 	if len(dst) != d.f.Q {
 		return dsbo.Errorf(dsbo.ErrShape, "a Hessian-vector product has len(y)=%d numbers; len(dst)=%d", d.f.Q, len(dst))
 	}
-	if err := d.along(x, y, v); err != nil {
+	if err := d.setDirection(x, y, v); err != nil {
 		return err
 	}
 	return d.compute([derivCount][]float64{hvp: dst})
@@ -90,24 +90,24 @@ func (d *Derivs) JVP(dst, x, y, v []float64) error {
 	if len(dst) != d.f.P {
 		return dsbo.Errorf(dsbo.ErrShape, "a Jacobian-vector product has len(x)=%d numbers; len(dst)=%d", d.f.P, len(dst))
 	}
-	if err := d.along(x, y, v); err != nil {
+	if err := d.setDirection(x, y, v); err != nil {
 		return err
 	}
 	return d.compute([derivCount][]float64{jvp: dst})
 }
 
-// along sets x, y and v.
-func (d *Derivs) along(x, y, v []float64) error {
-	if err := d.build(2); err != nil {
+// setDirection sets x, y and v.
+func (d *Derivs) setDirection(x, y, v []float64) error {
+	if err := d.buildGraphs(2); err != nil {
 		return err
 	}
 	if len(v) != d.f.Q {
 		return dsbo.Errorf(dsbo.ErrShape, "len(v) must be len(y)=%d; it is %d", d.f.Q, len(v))
 	}
-	if err := d.at(x, y); err != nil {
+	if err := d.setPoint(x, y); err != nil {
 		return err
 	}
-	d.m.set(d.vs, v)
+	d.m.setInput(d.vs, v)
 	return nil
 }
 
@@ -118,8 +118,8 @@ func (d *Derivs) Hessian(dst, x, y []float64) error {
 	if len(dst)/q != q || len(dst)%q != 0 {
 		return dsbo.Errorf(dsbo.ErrShape, "a Hessian has %d×%d numbers; len(dst)=%d", q, q, len(dst))
 	}
-	return d.whole(hvp, dst, x, y, func(p *plan, j, lane int) {
-		d.m.lane(dst[j*q:(j+1)*q], p.outs[0], lane) // row j is column j
+	return d.unitProducts(hvp, dst, x, y, func(p *plan, j, lane int) {
+		d.m.readLane(dst[j*q:(j+1)*q], p.outs[0], lane) // row j is column j
 	})
 }
 
@@ -130,21 +130,21 @@ func (d *Derivs) Jacobian(dst, x, y []float64) error {
 		return dsbo.Errorf(dsbo.ErrShape, "a Jacobian has %d×%d numbers; len(dst)=%d", p, q, len(dst))
 	}
 	col := make([]float64, p)
-	return d.whole(jvp, dst, x, y, func(p *plan, j, lane int) {
-		d.m.lane(col, p.outs[0], lane)
+	return d.unitProducts(jvp, dst, x, y, func(p *plan, j, lane int) {
+		d.m.readLane(col, p.outs[0], lane)
 		for i, v := range col {
 			dst[i*q+j] = v
 		}
 	})
 }
 
-// whole runs a product with every unit vector and calls each with the vector's number and the lane that
+// unitProducts runs a product with every unit vector and calls each with the vector's number and the lane that
 // holds the product. If the second derivatives are 0, dst is cleared.
-func (d *Derivs) whole(product int, dst, x, y []float64, each func(p *plan, j, lane int)) error {
-	if err := d.build(2); err != nil {
+func (d *Derivs) unitProducts(product int, dst, x, y []float64, each func(p *plan, j, lane int)) error {
+	if err := d.buildGraphs(2); err != nil {
 		return err
 	}
-	if err := d.at(x, y); err != nil {
+	if err := d.setPoint(x, y); err != nil {
 		return err
 	}
 	if d.nodes[product] == nil {
@@ -158,8 +158,8 @@ func (d *Derivs) whole(product int, dst, x, y []float64, each func(p *plan, j, l
 	return d.m.eachUnit(p, d.vs, func(j, lane int) { each(p, j, lane) })
 }
 
-// build makes the graph of the derivatives up to an order of 1 or 2.
-func (d *Derivs) build(order int) error {
+// buildGraphs makes the graphs of the derivatives up to an order of 1 or 2.
+func (d *Derivs) buildGraphs(order int) error {
 	if d.order < 1 {
 		g, err := Grad(d.outs[0], d.x, d.y)
 		if err != nil {
@@ -171,7 +171,7 @@ func (d *Derivs) build(order int) error {
 		return nil
 	}
 	if d.v == nil {
-		v, slot, err := d.leaf(d.x.Graph(), "v", vecShape(d.f.Q), false)
+		v, slot, err := d.addLeaf(d.x.Graph(), "v", vecShape(d.f.Q), false)
 		if err != nil {
 			return err
 		}
@@ -210,7 +210,7 @@ func (d *Derivs) compute(dst [derivCount][]float64) error {
 		case d.nodes[i] == nil:
 			clear(to)
 		default:
-			d.m.get(to, p.outs[out])
+			d.m.readSlot(to, p.outs[out])
 			out++
 		}
 	}

@@ -151,7 +151,7 @@ const (
 
 func sameShape(name fmt.Stringer, a, b *Node) {
 	if !equal(shapeOf(a), shapeOf(b)) {
-		failf("%v: shapes %v and %v differ; to broadcast use ScaleBy, RowScale, ColScale, AddRow or AddCol", name, a.Shape(), b.Shape())
+		failf("%v: shapes must be the same; they are %v and %v; to broadcast use ScaleBy, RowScale, ColScale, AddRow or AddCol", name, a.Shape(), b.Shape())
 	}
 }
 
@@ -271,7 +271,7 @@ func Scale(c float64, a *Node) *Node {
 
 func notNaN(what string, c float64) {
 	if math.IsNaN(c) {
-		failf("%s: the constant is NaN", what)
+		failf("%s: the constant must not be NaN", what)
 	}
 }
 

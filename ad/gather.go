@@ -21,10 +21,10 @@ func Gather(a, idx *Node) *Node {
 	m, one := dims(idx)
 	r, c := dims(a)
 	if one != 1 {
-		failf("Gather: indices of shape %v, want a vector", idx.Shape())
+		failf("Gather: indices must be a vector; their shape is %v", idx.Shape())
 	}
 	if a.Dtype() == tensor.Float32 && r > 1<<24 {
-		failf("Gather: %d rows in float32, want at most %d; compute in float64", r, 1<<24)
+		failf("Gather: there must be at most %d rows in float32; there are %d: compute in float64", 1<<24, r)
 	}
 	if len(a.Shape()) == 1 {
 		return apply(gatherRule{}, vecShape(m), a, idx)
@@ -59,7 +59,7 @@ func gatherKernel[T Float](c *call[T]) {
 // rowAt returns the row whose index is v.
 func (m mat[T]) rowAt(v T) []T {
 	if !(v >= 0 && v < T(m.r)) || v != T(int(v)) {
-		failf("Gather: index %v, want a whole number from 0 to %d", v, m.r-1)
+		failf("Gather: indices must be whole numbers from 0 to %d; one is %v", m.r-1, v)
 	}
 	return m.row(int(v))
 }

@@ -15,8 +15,8 @@ import "fmt"
 // differentiation, and a graph that gorgonia.Grad has been at are errors that match [ErrGraph].
 // Cost: time and nodes proportional to the size of cost's graph.
 func Grad(cost *Node, wrt ...*Node) (grads []*Node, err error) {
-	defer catch(&err)
-	all, err := closed(append([]*Node{cost}, wrt...)...)
+	defer catchMisuse(&err)
+	all, err := closeGraphs(append([]*Node{cost}, wrt...)...)
 	if err != nil {
 		return nil, err
 	}

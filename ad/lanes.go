@@ -7,12 +7,11 @@ import "dsbo/internal/kernel"
 const unitLanes = 16
 
 // eachUnit runs p for every unit vector of input i, unitLanes of them at a time, and calls each with the
-// number of the vector and the lane in which [machine.lane] finds p's outputs for it.
+// number of the vector and the lane in which [machine.readLane] finds p's outputs for it.
 //
 // What depends on the input is kept once for each lane, beside the ordinary buffers, which stay as they are; the
 // rest is computed once. Products of a matrix without lanes and vectors with them become products of matrices.
-func (m *machine[T]) eachUnit(p *plan, i int, each func(j, lane int)) (err error) {
-	defer catch(&err)
+func (m *machine[T]) eachUnit(p *plan, i int, each func(j, lane int)) error {
 	s := &m.slots[i]
 	m.unit = i
 	defer func() { m.lanes = 0 }()
@@ -23,7 +22,9 @@ func (m *machine[T]) eachUnit(p *plan, i int, each func(j, lane int)) (err error
 		for l := range m.lanes {
 			s.wide[l*s.stride+m.from+l] = 1
 		}
-		m.compute(p)
+		if err := m.run(p); err != nil {
+			return err
+		}
 		for l := range m.lanes {
 			each(m.from+l, l)
 		}
@@ -31,11 +32,11 @@ func (m *machine[T]) eachUnit(p *plan, i int, each func(j, lane int)) (err error
 	return nil
 }
 
-// lane copies the value of slot i in a lane to dst.
-func (m *machine[T]) lane(dst []float64, i, lane int) {
+// readLane copies the value of slot i in a lane to dst.
+func (m *machine[T]) readLane(dst []float64, i, lane int) {
 	s := &m.slots[i]
 	if s.deps&m.slots[m.unit].bit == 0 {
-		m.get(dst, i)
+		m.readSlot(dst, i)
 		return
 	}
 	convert(dst, s.wide[lane*s.stride:][:len(dst)])
@@ -43,15 +44,15 @@ func (m *machine[T]) lane(dst []float64, i, lane int) {
 
 // widen gives what depends on the unit vectors its lanes.
 func (m *machine[T]) widen(p *plan) {
-	m.slots[m.unit].allot(m.tile)
+	m.slots[m.unit].allotLanes(m.tile)
 	for _, k := range p.order {
 		ins := &m.instrs[k]
 		s := &m.slots[ins.out]
-		if !m.wide(s) {
+		if !m.hasLanes(s) {
 			continue
 		}
 		if !ins.view {
-			s.allot(m.tile)
+			s.allotLanes(m.tile)
 			continue
 		}
 		in, off := &m.slots[ins.args[0]], 0
@@ -62,8 +63,8 @@ func (m *machine[T]) widen(p *plan) {
 	}
 }
 
-// allot makes the lanes of a slot, as large as its buffer or its tile.
-func (s *slot[T]) allot(tile int) {
+// allotLanes makes the lanes of a slot, as large as its buffer or its tile.
+func (s *slot[T]) allotLanes(tile int) {
 	if s.stride = s.r * s.c; s.buf == nil {
 		s.stride = tile * s.per * s.c
 	}
@@ -72,8 +73,8 @@ func (s *slot[T]) allot(tile int) {
 	}
 }
 
-// wide reports whether a slot has a value in each lane.
-func (m *machine[T]) wide(s *slot[T]) bool {
+// hasLanes reports whether a slot has a value in each lane.
+func (m *machine[T]) hasLanes(s *slot[T]) bool {
 	return m.lanes > 0 && s.deps&m.slots[m.unit].bit != 0
 }
 
@@ -85,10 +86,10 @@ func (m *machine[T]) runLanes(ins *instr[T], from, to int) {
 	ins.first = from == 0
 	for i, a := range ins.args {
 		if a >= 0 {
-			ins.in[i], ins.lanes[i] = m.first(&m.slots[a], ins.tiled && ins.cut[i], from, to)
+			ins.in[i], ins.lanes[i] = m.laneBlock(&m.slots[a], ins.tiled && ins.cut[i], from, to)
 		}
 	}
-	dst, lanes := m.first(&m.slots[ins.out], ins.tiled && !ins.sum, from, to)
+	dst, lanes := m.laneBlock(&m.slots[ins.out], ins.tiled && !ins.sum, from, to)
 	ins.dst = dst
 	for l := range m.lanes {
 		for i, in := range ins.lanes {
@@ -101,14 +102,14 @@ func (m *machine[T]) runLanes(ins *instr[T], from, to int) {
 	}
 }
 
-// first returns the value of s in the first lane, its rows of examples from..to if cut, else the whole; and
+// laneBlock returns the value of s in the first lane, its rows of examples from..to if cut, else the whole; and
 // these of all lanes, from that place on. A value without lanes has nil there.
-func (m *machine[T]) first(s *slot[T], cut bool, from, to int) (mat[T], []T) {
+func (m *machine[T]) laneBlock(s *slot[T], cut bool, from, to int) (mat[T], []T) {
 	switch {
-	case !m.wide(s) && cut:
+	case !m.hasLanes(s) && cut:
 		return m.rowsOf(s, from, to), nil
-	case !m.wide(s):
-		return mat[T]{s.whole(), s.r, s.c}, nil
+	case !m.hasLanes(s):
+		return mat[T]{s.wholeValue(), s.r, s.c}, nil
 	case !cut:
 		return mat[T]{s.wide[:s.r*s.c], s.r, s.c}, s.wide
 	}
@@ -128,12 +129,12 @@ func (m *machine[T]) fuse(ins *instr[T], from, to int) bool {
 		return false
 	}
 	left, right, out := &m.slots[ins.args[0]], &m.slots[ins.args[1]], &m.slots[ins.out]
-	if m.wide(left) || right.c != 1 {
+	if m.hasLanes(left) || right.c != 1 {
 		return false
 	}
-	a, _ := m.first(left, ins.tiled && ins.cut[0], from, to)
-	_, vs := m.first(right, ins.tiled && ins.cut[1], from, to)
-	_, dst := m.first(out, ins.tiled && !ins.sum, from, to)
+	a, _ := m.laneBlock(left, ins.tiled && ins.cut[0], from, to)
+	_, vs := m.laneBlock(right, ins.tiled && ins.cut[1], from, to)
+	_, dst := m.laneBlock(out, ins.tiled && !ins.sum, from, to)
 	switch {
 	case r.tA:
 		kernel.GemmNN(m.lanes, a.c, a.r, dst, out.stride, vs, right.stride, a.v, a.c, ins.tiled && from > 0)

@@ -86,8 +86,8 @@ func newMachine[T Float](rows, widest int) *machine[T] {
 	return &machine[T]{rows: rows, tile: tile, byNode: map[*Node]int{}, byOut: map[int]int{}}
 }
 
-// input adds a leaf that the caller sets. A batch input has one row per example.
-func (m *machine[T]) input(n *Node, batch bool) (int, error) {
+// addInput adds a leaf that the caller sets. A batch input has one row per example.
+func (m *machine[T]) addInput(n *Node, batch bool) (int, error) {
 	if m.inputs == maxInputs {
 		return 0, fmt.Errorf("%w: a function can have at most %d inputs, counting x, y and v", ErrGraph, maxInputs)
 	}
@@ -117,7 +117,7 @@ func (m *machine[T]) slotOf(n *Node) (int, error) {
 		return i, nil
 	}
 	if isLeaf(n) {
-		return m.fixed(n)
+		return m.addConstant(n)
 	}
 	r, in := ruleOf(n), children(n)
 	sp := r.split()
@@ -133,20 +133,20 @@ func (m *machine[T]) slotOf(n *Node) (int, error) {
 		}
 	}
 	k32, k64 := r.kernels()
-	ins.kern = pick[T](k32, k64)
+	ins.kern = kernelOf[T](k32, k64)
 	return m.addInstr(n, sp, ins), nil
 }
 
-// pick returns the kernel of type T.
-func pick[T Float](k32 func(*call[float32]), k64 func(*call[float64])) func(*call[T]) {
+// kernelOf returns the kernel of type T.
+func kernelOf[T Float](k32 func(*call[float32]), k64 func(*call[float64])) func(*call[T]) {
 	if k, ok := any(k32).(func(*call[T])); ok {
 		return k
 	}
 	return any(k64).(func(*call[T]))
 }
 
-// fixed adds a leaf that is not an input: it must carry its value.
-func (m *machine[T]) fixed(n *Node) (int, error) {
+// addConstant adds a leaf that is not an input: it must carry its value.
+func (m *machine[T]) addConstant(n *Node) (int, error) {
 	v := n.Value()
 	if v == nil {
 		return 0, fmt.Errorf("%w: node %q must be an input of the loss or carry a value", ErrGraph, n.Name())
@@ -167,13 +167,13 @@ func (m *machine[T]) addInstr(n *Node, sp split, ins instr[T]) int {
 			s.deps |= m.slots[a].deps
 		}
 	}
-	ins.tiled = m.cuts(&ins, sp, rows)
+	ins.tiled = m.tileable(&ins, sp, rows)
 	ins.sum = ins.tiled && sp.sum
 	if ins.tiled && !ins.sum {
 		s.per = rows / m.rows
 	}
 	if s.per == 0 || cols*s.per <= keepCols {
-		ins.view = m.alias(ins, &s)
+		ins.view = m.shareBuffer(ins, &s)
 		if !ins.view {
 			s.buf = make([]T, rows*cols)
 		}
@@ -185,10 +185,10 @@ func (m *machine[T]) addInstr(n *Node, sp split, ins instr[T]) int {
 	return ins.out
 }
 
-// cuts reports whether an instruction can run tile by tile, and marks the arguments that are cut then:
+// tileable reports whether an instruction can run tile by tile, and marks the arguments that are cut then:
 // one of them has rows of its own for each example, the output has a whole number of rows an
 // example or is a sum, and nothing that has rows is read whole.
-func (m *machine[T]) cuts(ins *instr[T], sp split, rows int) bool {
+func (m *machine[T]) tileable(ins *instr[T], sp split, rows int) bool {
 	if sp.args == "" || !sp.sum && rows%max(m.rows, 1) != 0 {
 		return false
 	}
@@ -207,8 +207,8 @@ func (m *machine[T]) cuts(ins *instr[T], sp split, rows int) bool {
 	return batch
 }
 
-// alias gives s a view of its input's buffer where the rule only selects or reshapes.
-func (m *machine[T]) alias(ins instr[T], s *slot[T]) bool {
+// shareBuffer gives s a view of its input's buffer where the rule only selects or reshapes.
+func (m *machine[T]) shareBuffer(ins instr[T], s *slot[T]) bool {
 	off := 0
 	switch r := ins.rule.(type) {
 	case partRule:
@@ -231,9 +231,9 @@ func (m *machine[T]) keepWhole(i int) {
 	}
 }
 
-// set copies v into input i; what depends on it is recomputed only if it differs. 0 and -0 differ:
+// setInput copies v into input i; what depends on it is recomputed only if it differs. 0 and -0 differ:
 // results must not depend on what the input was before.
-func (m *machine[T]) set(i int, v []float64) {
+func (m *machine[T]) setInput(i int, v []float64) {
 	s := &m.slots[i]
 	j := 0
 	for ; j < len(v); j++ {
@@ -246,7 +246,7 @@ func (m *machine[T]) set(i int, v []float64) {
 		return
 	}
 	convert(s.buf[j:], v[j:])
-	m.changed(s.bit)
+	m.invalidate(s.bit)
 }
 
 // bind makes rows idx of t (all if nil) the value of input i.
@@ -276,16 +276,16 @@ func (m *machine[T]) bind(i int, t *Table, idx []int) error {
 	} else {
 		s.idx = append(s.idx[:0], idx...)
 	}
-	m.changed(s.bit)
+	m.invalidate(s.bit)
 	s.valid = false
 	if s.per == 0 {
-		s.whole()
+		s.wholeValue()
 	}
 	return nil
 }
 
-// changed marks what depends on an input for recomputation.
-func (m *machine[T]) changed(bit uint64) {
+// invalidate marks what depends on an input for recomputation.
+func (m *machine[T]) invalidate(bit uint64) {
 	for i := range m.slots {
 		if s := &m.slots[i]; s.deps&bit != 0 && s.bit == 0 {
 			s.valid = false
@@ -293,7 +293,7 @@ func (m *machine[T]) changed(bit uint64) {
 	}
 }
 
-// get copies the value of slot i to dst.
-func (m *machine[T]) get(dst []float64, i int) {
+// readSlot copies the value of slot i to dst.
+func (m *machine[T]) readSlot(dst []float64, i int) {
 	convert(dst, m.slots[i].buf)
 }

@@ -99,7 +99,7 @@ func (o *op) DiffWRT(n int) []bool {
 
 // SymDiff is the rule's derivative in Gorgonia's words, which have no nil.
 func (o *op) SymDiff(in gorgonia.Nodes, out, g *Node) (gs gorgonia.Nodes, err error) {
-	defer catch(&err)
+	defer catchMisuse(&err)
 	gs = o.rule.grad(in, out, g)
 	for i := range gs {
 		if gs[i] == nil {
@@ -120,9 +120,9 @@ func failf(format string, args ...any) {
 	panic(misuse{dsbo.Errorf(dsbo.ErrShape, "%s", fmt.Sprintf(format, args...))})
 }
 
-// catch turns a panicked misuse into *err, and so other errors that a model panics with, as
+// catchMisuse turns a panicked misuse into *err, and so other errors that a model panics with, as
 // gorgonia.Must does. Panics of the Go runtime and of other kinds go on.
-func catch(err *error) {
+func catchMisuse(err *error) {
 	switch r := recover().(type) {
 	case nil:
 	case misuse:
@@ -136,10 +136,10 @@ func catch(err *error) {
 	}
 }
 
-// shapeOf returns n's shape. Constructors ask here first, so that a missing node is told by name.
+// shapeOf returns n's shape. Constructors ask here first, so that the error about a missing node says so.
 func shapeOf(n *Node) tensor.Shape {
 	if n == nil {
-		failf("an input of an op is nil: does the data have what the model reads?")
+		failf("an input of an op must not be nil: does the data have what the model reads?")
 	}
 	return n.Shape()
 }
@@ -156,7 +156,7 @@ func shapeDims(s tensor.Shape) (r, c int) {
 	case 2:
 		return s[0], s[1]
 	}
-	failf("a tensor of shape %v: want a scalar, a vector or a matrix", s)
+	failf("a tensor must be a scalar, a vector or a matrix; its shape is %v", s)
 	return 0, 0
 }
 
@@ -181,13 +181,13 @@ func matShape(r, c int) tensor.Shape { return tensor.Shape{r, c} }
 // comes back is checked, and asked for again under another hash if it is not the one meant.
 func apply(r rule, shape tensor.Shape, in ...*Node) *Node {
 	if len(shape) > 0 && slices.Min(shape) < 1 {
-		failf("%v: the result would have shape %v", r, shape)
+		failf("%v: no length of the result may be 0; its shape is %v", r, shape)
 	}
 	ts := make([]hm.Type, 0, len(in)+1)
 	for _, n := range in {
 		s := shapeOf(n)
 		if n.Dtype() != in[0].Dtype() {
-			failf("%v: inputs of types %v and %v; use one element type in a model", r, in[0].Dtype(), n.Dtype())
+			failf("%v: a model must have one element type; inputs have %v and %v", r, in[0].Dtype(), n.Dtype())
 		}
 		ts = append(ts, nodeType(s, n.Dtype()))
 	}

@@ -23,7 +23,7 @@ func PartVec(v *Node, off, n int) *Node { return part(v, off, vecShape(n)) }
 func part(v *Node, off int, shape tensor.Shape) *Node {
 	n, c := dims(v)
 	if c != 1 || off < 0 || off+shape.TotalSize() > n {
-		failf("Part: %v at offset %d does not lie inside shape %v", shape, off, v.Shape())
+		failf("Part: the part must lie inside the vector; %v at offset %d is not inside %v", shape, off, v.Shape())
 	}
 	if off == 0 && equal(shape, v.Shape()) {
 		return v
@@ -34,7 +34,7 @@ func part(v *Node, off int, shape tensor.Shape) *Node {
 // Place returns the vector of length n that holds the entries of a from offset off on, and zeros elsewhere.
 func Place(a *Node, off, n int) *Node {
 	if off < 0 || off+shapeOf(a).TotalSize() > n {
-		failf("Place: shape %v at offset %d does not fit into length %d", a.Shape(), off, n)
+		failf("Place: the input must fit; shape %v at offset %d does not fit into length %d", a.Shape(), off, n)
 	}
 	return apply(placeRule{off, n}, vecShape(n), a)
 }
@@ -73,7 +73,7 @@ func Flatten(a *Node) *Node { return reshape(a, vecShape(shapeOf(a).TotalSize())
 
 func reshape(a *Node, s tensor.Shape) *Node {
 	if shapeOf(a).TotalSize() != s.TotalSize() {
-		failf("Reshape: %v has %d entries, %v needs %d", a.Shape(), a.Shape().TotalSize(), s, s.TotalSize())
+		failf("Reshape: the number of entries must stay; %v has %d, %v has %d", a.Shape(), a.Shape().TotalSize(), s, s.TotalSize())
 	}
 	if equal(a.Shape(), s) {
 		return a

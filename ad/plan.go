@@ -55,7 +55,7 @@ func (m *machine[T]) plan(nodes ...*Node) (*plan, error) {
 	for _, i := range p.outs {
 		walk(i)
 	}
-	m.settle(p, at)
+	m.allocate(p, at)
 	return p, nil
 }
 
@@ -71,9 +71,9 @@ func (p *plan) add(st, k int, tiled bool) {
 	}
 }
 
-// settle keeps whole what is read outside of the pass that makes it, notes which tables each pass
-// reads, and gives what is not kept its tile.
-func (m *machine[T]) settle(p *plan, at map[int]int) {
+// allocate gives a full buffer to every value that is read across passes and a tile to the rest, and notes which tables
+// each pass reads.
+func (m *machine[T]) allocate(p *plan, at map[int]int) {
 	for _, k := range p.order {
 		ins := &m.instrs[k]
 		st := &p.stages[at[ins.out]]
@@ -100,12 +100,7 @@ func (m *machine[T]) settle(p *plan, at map[int]int) {
 
 // run brings the outputs of p up to date. It fails on data that an op cannot use, such as an index out of range.
 func (m *machine[T]) run(p *plan) (err error) {
-	defer catch(&err)
-	m.compute(p)
-	return nil
-}
-
-func (m *machine[T]) compute(p *plan) {
+	defer catchMisuse(&err)
 	clear(m.needed)
 	for _, o := range p.outs {
 		m.needed[o] = true
@@ -113,7 +108,7 @@ func (m *machine[T]) compute(p *plan) {
 	for i := len(p.order) - 1; i >= 0; i-- {
 		ins := &m.instrs[p.order[i]]
 		s := &m.slots[ins.out]
-		ins.wide = m.wide(s)
+		ins.wide = m.hasLanes(s)
 		ins.run = m.needed[ins.out] && (ins.wide || !s.valid)
 		if !ins.run {
 			continue
@@ -138,8 +133,10 @@ func (m *machine[T]) compute(p *plan) {
 			m.slots[ins.out].valid = m.slots[ins.out].buf != nil
 		}
 	}
+	return nil
 }
 
+// runWhole runs an instruction that reads and makes whole values.
 func (m *machine[T]) runWhole(ins *instr[T]) {
 	if ins.wide {
 		m.runLanes(ins, 0, m.rows)
@@ -151,7 +148,7 @@ func (m *machine[T]) runWhole(ins *instr[T]) {
 	for i, a := range ins.args {
 		if a >= 0 {
 			s := &m.slots[a]
-			ins.in[i] = mat[T]{s.whole(), s.r, s.c}
+			ins.in[i] = mat[T]{s.wholeValue(), s.r, s.c}
 		}
 	}
 	s := &m.slots[ins.out]
@@ -160,8 +157,8 @@ func (m *machine[T]) runWhole(ins *instr[T]) {
 	ins.kern(&ins.call)
 }
 
-// whole returns the value of a slot that keeps it, reading it from its table the first time.
-func (s *slot[T]) whole() []T {
+// wholeValue returns the value of a slot that keeps it, reading it from its table the first time.
+func (s *slot[T]) wholeValue() []T {
 	if s.table != nil && !s.valid {
 		readRows(s.table, s.buf, s.idx, 0, s.r)
 		s.valid = true
@@ -179,24 +176,30 @@ func (m *machine[T]) runTiles(st *stage) {
 		to := min(from+m.tile, m.rows)
 		for i, a := range st.tables {
 			if st.numbers[i] {
-				m.slots[a].load(from, to)
+				m.slots[a].loadRows(from, to)
 			}
 			if st.bytes[i] {
-				m.slots[a].point(from, to, m.rows)
+				m.slots[a].listRows(from, to, m.rows)
 			}
 		}
 		for _, k := range st.tiled {
-			if ins := &m.instrs[k]; ins.run {
+			switch ins := &m.instrs[k]; {
+			case !ins.run:
+			case ins.wide:
+				m.runLanes(ins, from, to)
+			case ins.bytes >= 0:
+				m.runBytes(ins, from, to)
+			default:
 				m.runTile(ins, from, to)
 			}
 		}
 	}
 }
 
-// load makes rows from..to of the slot's table current, in place where they lie as T.
-func (s *slot[T]) load(from, to int) {
+// loadRows makes rows from..to of the slot's table current, in place where they lie as T.
+func (s *slot[T]) loadRows(from, to int) {
 	if s.buf != nil {
-		s.cur = s.whole()[from*s.c : to*s.c]
+		s.cur = s.wholeValue()[from*s.c : to*s.c]
 		return
 	}
 	if rows, ok := tableRows[T](s.table, s.idx, from, to); ok {
@@ -211,15 +214,8 @@ func (s *slot[T]) load(from, to int) {
 	readRows(s.table, s.cur, s.idx, from, to)
 }
 
+// runTile runs an instruction on the numbers of examples from..to.
 func (m *machine[T]) runTile(ins *instr[T], from, to int) {
-	if ins.wide {
-		m.runLanes(ins, from, to)
-		return
-	}
-	if ins.bytes >= 0 {
-		m.runBytes(ins, from, to)
-		return
-	}
 	for i, a := range ins.args {
 		s := &m.slots[a]
 		if ins.cut[i] {

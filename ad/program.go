@@ -46,30 +46,30 @@ type Program struct {
 
 // engine is a machine of either element type.
 type engine interface {
-	input(n *Node, batch bool) (int, error)
-	set(i int, v []float64)
+	addInput(n *Node, batch bool) (int, error)
+	setInput(i int, v []float64)
 	bind(i int, t *Table, idx []int) error
 	plan(nodes ...*Node) (*plan, error)
 	run(p *plan) error
-	get(dst []float64, i int)
+	readSlot(dst []float64, i int)
 	eachUnit(p *plan, i int, each func(j, lane int)) error
-	lane(dst []float64, i, lane int)
+	readLane(dst []float64, i, lane int)
 }
 
 // Compile builds f's graph and prepares its values. It fails with [dsbo.ErrShape] on lengths that do not
 // fit together, and with [ErrGraph] on ops that cannot be differentiated again and again.
 // The cost of building is paid here and at the first use of each derivative, not at each run.
 func Compile(f Func) (_ *Program, err error) {
-	defer catch(&err)
+	defer catchMisuse(&err)
 	if err := f.check(); err != nil {
 		return nil, err
 	}
 	p := &Program{f: f, bound: make([]bool, len(f.Inputs))}
-	in, err := p.leaves()
+	in, err := p.addLeaves()
 	if err != nil {
 		return nil, err
 	}
-	if p.outs, err = closed(f.Build(p.x, p.y, in)...); err != nil {
+	if p.outs, err = closeGraphs(f.Build(p.x, p.y, in)...); err != nil {
 		return nil, err
 	}
 	for i, n := range p.outs {
@@ -107,8 +107,8 @@ func (f *Func) check() error {
 	return nil
 }
 
-// leaves makes the machine with the graph's leaves x, y and the inputs, and returns the latter.
-func (p *Program) leaves() ([]*Node, error) {
+// addLeaves makes the machine with the graph's leaves x, y and the inputs, and returns the latter.
+func (p *Program) addLeaves() ([]*Node, error) {
 	widest := 1
 	for _, in := range p.f.Inputs {
 		if in.Batch && len(in.Shape) == 1 {
@@ -122,10 +122,10 @@ func (p *Program) leaves() ([]*Node, error) {
 	}
 	g := gorgonia.NewGraph()
 	var err error
-	if p.x, p.xs, err = p.leaf(g, "x", vecShape(p.f.P), false); err != nil {
+	if p.x, p.xs, err = p.addLeaf(g, "x", vecShape(p.f.P), false); err != nil {
 		return nil, err
 	}
-	if p.y, p.ys, err = p.leaf(g, "y", vecShape(p.f.Q), false); err != nil {
+	if p.y, p.ys, err = p.addLeaf(g, "y", vecShape(p.f.Q), false); err != nil {
 		return nil, err
 	}
 	nodes := make([]*Node, len(p.f.Inputs))
@@ -135,15 +135,15 @@ func (p *Program) leaves() ([]*Node, error) {
 		if in.Batch {
 			shape = append(tensor.Shape{p.f.Rows}, in.Shape...)
 		}
-		if nodes[i], p.ins[i], err = p.leaf(g, "input:"+in.Name, shape, in.Batch); err != nil {
+		if nodes[i], p.ins[i], err = p.addLeaf(g, "input:"+in.Name, shape, in.Batch); err != nil {
 			return nil, err
 		}
 	}
 	return nodes, nil
 }
 
-// leaf adds a leaf to graph g and the machine. Gorgonia merges unnamed leaves of equal shape, so each has a name.
-func (p *Program) leaf(g *gorgonia.ExprGraph, name string, shape tensor.Shape, batch bool) (n *Node, slot int, err error) {
+// addLeaf adds a leaf to graph g and the machine. Gorgonia merges unnamed leaves of equal shape, so each has a name.
+func (p *Program) addLeaf(g *gorgonia.ExprGraph, name string, shape tensor.Shape, batch bool) (n *Node, slot int, err error) {
 	dt := tensor.Float64
 	if p.f.Float32 {
 		dt = tensor.Float32
@@ -153,7 +153,7 @@ func (p *Program) leaf(g *gorgonia.ExprGraph, name string, shape tensor.Shape, b
 	} else {
 		n = gorgonia.NewTensor(g, dt, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name))
 	}
-	slot, err = p.m.input(n, batch)
+	slot, err = p.m.addInput(n, batch)
 	return n, slot, err
 }
 
@@ -166,7 +166,7 @@ func NewConst(like *Node, name string, rows, cols int, data []float64) *Node {
 		shape = matShape(rows, cols)
 	}
 	if rows < 1 || cols < 0 || len(data) != shape.TotalSize() {
-		failf("NewConst %q: %d numbers for %d rows and %d columns", name, len(data), rows, cols)
+		failf("NewConst %q: rows and columns must fit the numbers; %d and %d do not fit %d numbers", name, rows, cols, len(data))
 	}
 	if like.Dtype() == tensor.Float32 {
 		f := make([]float32, len(data))
@@ -183,7 +183,7 @@ func newConst[T Float](like *Node, name string, shape tensor.Shape, data []T) *N
 	n := gorgonia.NewTensor(like.Graph(), like.Dtype(), len(shape), gorgonia.WithShape(shape...), gorgonia.WithName("const:"+name), gorgonia.WithValue(t))
 	// Gorgonia merges leaves of equal name: n may be an older one.
 	if old, err := valueData[T](n.Value()); err != nil || !equal(n.Shape(), shape) || !slices.Equal(old, data) {
-		failf("NewConst %q: the graph has another constant of this name", name)
+		failf("NewConst %q: different constants of a graph must have different names; there is another of this name", name)
 	}
 	return n
 }
@@ -202,16 +202,16 @@ func (p *Program) Bind(name string, t *Table, idx []int) error {
 	return nil
 }
 
-// at sets x and y.
-func (p *Program) at(x, y []float64) error {
+// setPoint sets x and y.
+func (p *Program) setPoint(x, y []float64) error {
 	if len(x) != p.f.P || len(y) != p.f.Q {
 		return dsbo.Errorf(dsbo.ErrShape, "len(x) and len(y) must be %d and %d; they are %d and %d", p.f.P, p.f.Q, len(x), len(y))
 	}
 	if i := slices.Index(p.bound, false); i >= 0 {
 		return dsbo.Errorf(dsbo.ErrShape, "input %q must be bound to a table", p.f.Inputs[i].Name)
 	}
-	p.m.set(p.xs, x)
-	p.m.set(p.ys, y)
+	p.m.setInput(p.xs, x)
+	p.m.setInput(p.ys, y)
 	return nil
 }
 
@@ -220,14 +220,14 @@ func (p *Program) Eval(dst, x, y []float64) error {
 	if len(dst) < len(p.outs) {
 		return dsbo.Errorf(dsbo.ErrShape, "the function has %d values; len(dst)=%d", len(p.outs), len(dst))
 	}
-	if err := p.at(x, y); err != nil {
+	if err := p.setPoint(x, y); err != nil {
 		return err
 	}
 	if err := p.m.run(p.values); err != nil {
 		return err
 	}
 	for i, s := range p.values.outs {
-		p.m.get(dst[i:i+1], s)
+		p.m.readSlot(dst[i:i+1], s)
 	}
 	return nil
 }

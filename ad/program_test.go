@@ -99,8 +99,8 @@ func TestBindErrors(t *testing.T) {
 		}
 	}
 	_, err = d.Value(x, y)
-	says(err, "Gather: index 2, want a whole number from 0 to 1")
-	says(d.Grad(nil, y, x, []float64{1, 2}), "Gather: index 2")
+	says(err, "Gather: indices must be whole numbers from 0 to 1; one is 2")
+	says(d.Grad(nil, y, x, []float64{1, 2}), "Gather: indices must be whole numbers from 0 to 1; one is 2")
 	half, err := FloatTable(3, 1, []float64{0, .5, 1})
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func TestBindErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = d.Value(x, y)
-	says(err, "Gather: index 0.5")
+	says(err, "Gather: indices must be whole numbers from 0 to 1; one is 0.5")
 	good, err := FloatTable(3, 1, []float64{0, 1, 1})
 	if err != nil {
 		t.Fatal(err)

@@ -26,10 +26,10 @@ func (dotRule) kernels() (func(*call[float32]), func(*call[float64])) {
 	return dotKernel[float32], dotKernel[float64]
 }
 
-func dotKernel[T Float](c *call[T]) { c.put(kernel.Dot(c.in[0].v, c.in[1].v)) }
+func dotKernel[T Float](c *call[T]) { c.addScalar(kernel.Dot(c.in[0].v, c.in[1].v)) }
 
-// put stores or adds one number into a scalar output.
-func (c *call[T]) put(s T) {
+// addScalar stores or adds one number into a scalar output.
+func (c *call[T]) addScalar(s T) {
 	if !c.first {
 		s += c.dst.v[0]
 	}
@@ -56,7 +56,7 @@ func (sumAllRule) kernels() (func(*call[float32]), func(*call[float64])) {
 	return sumKernel[float32], sumKernel[float64]
 }
 
-func sumKernel[T Float](c *call[T]) { c.put(kernel.Sum(c.in[0].v)) }
+func sumKernel[T Float](c *call[T]) { c.addScalar(kernel.Sum(c.in[0].v)) }
 
 // fillRule spreads a scalar over the shape of its second input, which is not read.
 type fillRule struct{}
@@ -88,7 +88,7 @@ type scaleByRule struct{}
 // ScaleBy returns s·a for a scalar node s.
 func ScaleBy(s, a *Node) *Node {
 	if !shapeOf(s).IsScalar() {
-		failf("ScaleBy: the first input has shape %v, want a scalar", s.Shape())
+		failf("ScaleBy: the first input must be a scalar; its shape is %v", s.Shape())
 	}
 	if c, ok := constOf(s); ok {
 		return Scale(c, a)

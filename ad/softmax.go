@@ -5,7 +5,7 @@ type softmaxRule struct{}
 // RowSoftmax returns the softmax of each row of a matrix, stable at any size of the entries.
 func RowSoftmax(a *Node) *Node {
 	if len(shapeOf(a)) != 2 {
-		failf("RowSoftmax: shape %v, want a matrix", a.Shape())
+		failf("RowSoftmax: the input must be a matrix; its shape is %v", a.Shape())
 	}
 	return apply1(softmaxRule{}, a)
 }
@@ -26,7 +26,7 @@ type logSumExpRule struct{}
 // RowLogSumExp returns log Σ_j e^{a_ij}, one entry a row, stable at any size of the entries.
 func RowLogSumExp(a *Node) *Node {
 	if len(shapeOf(a)) != 2 {
-		failf("RowLogSumExp: shape %v, want a matrix", a.Shape())
+		failf("RowLogSumExp: the input must be a matrix; its shape is %v", a.Shape())
 	}
 	return apply(logSumExpRule{}, vecShape(a.Shape()[0]), a)
 }

@@ -13,10 +13,10 @@ import (
 // ErrGraph marks a graph that cannot be differentiated again and again.
 var ErrGraph = errors.New("ad: unsuitable graph")
 
-// instead says what to use in place of Gorgonia's ops that are not right under repeated
+// replacements says what to use in place of Gorgonia's ops that are not right under repeated
 // differentiation: each was found to give a wrong second derivative (or a wrong first one) without an error, or to
 // fail at run time. Keys are op types, with the op's own name where the type has several.
-var instead = map[string]string{
+var replacements = map[string]string{
 	"elemUnaryOp invSqrt": "its derivative is wrong; use ad.Div by ad.Sqrt",
 	"elemUnaryOp sign":    "it has no derivative; use ad.Step",
 	"elemUnaryOp ceil":    "it has no derivative",
@@ -58,7 +58,7 @@ func refusal(o gorgonia.Op) error {
 	typ, own := opName(o)
 	first, _, _ := strings.Cut(own, " ")
 	for _, key := range []string{typ + " " + first, typ} {
-		if advice, ok := instead[key]; ok {
+		if advice, ok := replacements[key]; ok {
 			return fmt.Errorf("%w: gorgonia's op %q (%s): %s", ErrGraph, own, typ, advice)
 		}
 	}
@@ -75,9 +75,9 @@ func isLeaf(n *Node) bool {
 	return typ == "constantScalar"
 }
 
-// closed returns the nodes' equivalents in which Gorgonia's own ops are replaced by those of the closed
+// closeGraphs returns the nodes' equivalents in which Gorgonia's own ops are replaced by those of the closed
 // set. Ops that have no equivalent are refused.
-func closed(nodes ...*Node) ([]*Node, error) {
+func closeGraphs(nodes ...*Node) ([]*Node, error) {
 	var out []*Node
 	memo := map[*Node]*Node{}
 	for _, n := range nodes {

@@ -116,7 +116,7 @@ func TestRefusedOps(t *testing.T) {
 	images := func(a *Node) *Node { return leaf(a, "images", tensor.Float64, 1, 1, 4, 4) }
 	kernel, none, one := tensor.Shape{2, 2}, []int{0, 0}, []int{1, 1}
 	missing := map[string]bool{}
-	for key := range instead {
+	for key := range replacements {
 		missing[key] = true
 	}
 	for _, c := range []struct {
@@ -189,11 +189,11 @@ func TestRefusedOps(t *testing.T) {
 				t.Fatal(err)
 			}
 			delete(missing, c.key)
-			advice := instead[c.key]
+			advice := replacements[c.key]
 			if c.key == "" {
 				advice = "build the loss from ad's ops"
 			}
-			if _, err := closed(n); !errors.Is(err, ErrGraph) || !strings.Contains(err.Error(), advice) {
+			if _, err := closeGraphs(n); !errors.Is(err, ErrGraph) || !strings.Contains(err.Error(), advice) {
 				t.Errorf("error %v, want one that matches ErrGraph and advises %q", err, advice)
 			}
 		})

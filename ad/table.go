@@ -129,7 +129,7 @@ func (t *Table) At(i, j int) float64 {
 	if i < 0 || i >= t.rows || j < 0 || j >= t.cols {
 		panic(fmt.Sprintf("ad: place (%d, %d) of a %d×%d table", i, j, t.rows, t.cols))
 	}
-	r := t.base(i)
+	r := t.baseRow(i)
 	switch {
 	case t.labels != nil:
 		if int(t.labels[r]) == j {
@@ -153,11 +153,11 @@ func (t *Table) Label(i int) (class int, ok bool) {
 	if t.labels == nil {
 		return 0, false
 	}
-	return int(t.labels[t.base(i)]), true
+	return int(t.labels[t.baseRow(i)]), true
 }
 
-// base returns where row i lies in the slice that holds the numbers.
-func (t *Table) base(i int) int {
+// baseRow returns where row i lies in the slice that holds the numbers.
+func (t *Table) baseRow(i int) int {
 	if t.pick != nil {
 		return t.pick[i]
 	}
@@ -181,8 +181,8 @@ func readRows[T Float](t *Table, dst []T, idx []int, from, to int) {
 		panic(fmt.Sprintf("ad: %d rows of %d columns read into %d numbers", to-from, t.cols, len(dst)))
 	}
 	for i := from; i < to; i++ {
-		t.expect(idx, i+readAhead)
-		r := t.base(at(idx, i))
+		t.prefetch(idx, i+readAhead)
+		r := t.baseRow(rowIndex(idx, i))
 		row := dst[(i-from)*t.cols:][:t.cols]
 		switch {
 		case t.labels != nil:
@@ -201,18 +201,18 @@ func readRows[T Float](t *Table, dst []T, idx []int, from, to int) {
 // readAhead is how many rows before its turn a row is asked for. Any number from 4 to 12 measured alike.
 const readAhead = 4
 
-// expect asks for row i of a selection of bytes, if there is one, before it is read: rows of a minibatch lie
+// prefetch asks for row i of a selection of bytes, if there is one, before it is read: rows of a minibatch lie
 // anywhere in a large table, and the processor cannot guess where.
-func (t *Table) expect(idx []int, i int) {
+func (t *Table) prefetch(idx []int, i int) {
 	if t.bytes == nil || idx == nil && (t.pick == nil || i >= t.rows) || idx != nil && i >= len(idx) {
 		return
 	}
-	r := t.base(at(idx, i))
+	r := t.baseRow(rowIndex(idx, i))
 	kernel.Prefetch(t.bytes[r*t.cols:][:t.cols])
 }
 
-// at is row i of a selection.
-func at(idx []int, i int) int {
+// rowIndex returns row i of a selection.
+func rowIndex(idx []int, i int) int {
 	if idx == nil {
 		return i
 	}

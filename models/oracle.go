@@ -28,7 +28,7 @@ var (
 	_ dsbo.ValueOracle = (*Oracle)(nil)
 )
 
-// side is one of the two losses with its examples.
+// A side is one of the two losses with its examples.
 type side struct {
 	name  string
 	p, q  int
@@ -71,8 +71,8 @@ func NewOracle(m Model, s data.Shard, c Config) (*Oracle, error) {
 	return o, nil
 }
 
-// at returns the program for a draw, with the draw's rows bound.
-func (s *side) at(name dsbo.Sample) (*ad.Derivs, error) {
+// derivatives returns the compiled loss for a draw, with the draw's rows bound.
+func (s *side) derivatives(name dsbo.Sample) (*ad.Derivs, error) {
 	var idx []int
 	rows := s.ex.rows
 	if name.Set != dsbo.Whole && rows > 0 {
@@ -96,7 +96,7 @@ func (o *Oracle) Dims() (p, q int) { return o.p, o.q }
 
 // UpperGrad implements [dsbo.Oracle].
 func (o *Oracle) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
-	d, err := o.up.at(s)
+	d, err := o.up.derivatives(s)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,10 @@ func (o *Oracle) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
 
 // LowerGrad implements [dsbo.Oracle].
 func (o *Oracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
-	d, err := o.lower(dst, o.q, "∇_y g", s)
+	if len(dst) != o.q { // Grad skips nil
+		return dsbo.Errorf(dsbo.ErrShape, "∇_y g has %d numbers; len(dst)=%d", o.q, len(dst))
+	}
+	d, err := o.low.derivatives(s)
 	if err != nil {
 		return err
 	}
@@ -114,7 +117,7 @@ func (o *Oracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
 
 // HVP implements [dsbo.Oracle].
 func (o *Oracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	d, err := o.lower(dst, o.q, "(∇²_yy g)v", s)
+	d, err := o.low.derivatives(s)
 	if err != nil {
 		return err
 	}
@@ -123,7 +126,7 @@ func (o *Oracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
 
 // JVP implements [dsbo.Oracle].
 func (o *Oracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	d, err := o.lower(dst, o.p, "(∇²_xy g)v", s)
+	d, err := o.low.derivatives(s)
 	if err != nil {
 		return err
 	}
@@ -132,7 +135,7 @@ func (o *Oracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
 
 // Hessian implements [dsbo.DenseOracle].
 func (o *Oracle) Hessian(dst, x, y []float64, s dsbo.Sample) error {
-	d, err := o.lower(dst, o.q*o.q, "∇²_yy g", s)
+	d, err := o.low.derivatives(s)
 	if err != nil {
 		return err
 	}
@@ -141,32 +144,23 @@ func (o *Oracle) Hessian(dst, x, y []float64, s dsbo.Sample) error {
 
 // Jacobian implements [dsbo.DenseOracle].
 func (o *Oracle) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
-	d, err := o.lower(dst, o.p*o.q, "∇²_xy g", s)
+	d, err := o.low.derivatives(s)
 	if err != nil {
 		return err
 	}
 	return d.Jacobian(dst, x, y)
 }
 
-// lower returns the program of g_i for a draw, for a result of n numbers. ad skips a nil result; here it
-// is a mistake.
-func (o *Oracle) lower(dst []float64, n int, what string, s dsbo.Sample) (*ad.Derivs, error) {
-	if len(dst) != n {
-		return nil, dsbo.Errorf(dsbo.ErrShape, "%s has %d numbers; len(dst)=%d", what, n, len(dst))
-	}
-	return o.low.at(s)
-}
-
 // Values implements [dsbo.ValueOracle].
 func (o *Oracle) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
-	u, err := o.up.at(s)
+	u, err := o.up.derivatives(s)
 	if err != nil {
 		return 0, 0, err
 	}
 	if upper, err = u.Value(x, y); err != nil {
 		return 0, 0, err
 	}
-	l, err := o.low.at(s)
+	l, err := o.low.derivatives(s)
 	if err != nil {
 		return 0, 0, err
 	}

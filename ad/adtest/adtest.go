@@ -137,7 +137,8 @@ func (m *measure) direction(n int) []float64 {
 	return d
 }
 
-func (m *measure) try(err error) {
+// keepErr notes the first error of the loss.
+func (m *measure) keepErr(err error) {
 	if m.err == nil {
 		m.err = err
 	}
@@ -147,18 +148,18 @@ func (m *measure) try(err error) {
 // entry can be named, along the axes of a few entries.
 func (m *measure) gradient(name string, at []float64, value func(p []float64) (float64, error), grad func(dst []float64) error) {
 	g := make([]float64, len(at))
-	m.try(grad(g))
+	m.keepErr(grad(g))
 	scalar := func(dst, p []float64) error {
 		var err error
 		dst[0], err = value(p)
 		return err
 	}
 	d := m.direction(len(at))
-	m.compare(name+" along a direction", []float64{dot(g, d)}, m.differences(scalar, 1, at, d).above(absDot(g, d)), -1)
+	m.compare(name+" along a direction", []float64{dot(g, d)}, m.differences(scalar, 1, at, d).ofScale(absDot(g, d)), -1)
 	for _, i := range m.rng.Perm(len(at))[:min(len(at), 3)] {
 		axis := make([]float64, len(at))
 		axis[i] = 1
-		m.compare(name, g[i:i+1], m.differences(scalar, 1, at, axis).above(norm(g)), i)
+		m.compare(name, g[i:i+1], m.differences(scalar, 1, at, axis).ofScale(norm(g)), i)
 	}
 }
 
@@ -166,16 +167,16 @@ func (m *measure) gradient(name string, at []float64, value func(p []float64) (f
 func (m *measure) products(u, v, w []float64) {
 	l, p, q := m.l, len(m.x), len(m.y)
 	hv, hw, jv := make([]float64, q), make([]float64, q), make([]float64, p)
-	m.try(l.HVP(hv, m.x, m.y, v))
-	m.try(l.HVP(hw, m.x, m.y, w))
-	m.try(l.JVP(jv, m.x, m.y, v))
+	m.keepErr(l.HVP(hv, m.x, m.y, v))
+	m.keepErr(l.HVP(hw, m.x, m.y, w))
+	m.keepErr(l.JVP(jv, m.x, m.y, v))
 
 	yy := m.differences(func(dst, p []float64) error { return l.Grad(nil, dst, m.x, p) }, q, m.y, v)
 	m.compare("HVP (∇²_yy)v", hv, yy, 0)
 	xy := m.differences(func(dst, p []float64) error { return l.Grad(dst, nil, m.x, p) }, p, m.y, v)
 	m.compare("JVP (∇²_xy)v", jv, xy, 0)
 	yx := m.differences(func(dst, p []float64) error { return l.Grad(nil, dst, p, m.y) }, q, m.x, u)
-	m.compare("adjoint u·(∇²_xy)v = v·(∇²_yx)u", []float64{dot(u, jv)}, yx.along(v).above(absDot(u, jv)), -1)
+	m.compare("adjoint u·(∇²_xy)v = v·(∇²_yx)u", []float64{dot(u, jv)}, yx.dotWith(v).ofScale(absDot(u, jv)), -1)
 
 	// Two sums of q products of numbers that are each a sum: 1e-10 of the terms is far above their rounding.
 	terms := absDot(w, hv) + absDot(v, hw)

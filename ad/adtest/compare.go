@@ -35,18 +35,18 @@ func Differences(got, want Loss, x, y []float64, tol float64) (Report, error) {
 		{"JVP (∇²_xy)v", len(x), func(l Loss, dst []float64) error { return l.JVP(dst, x, y, v) }},
 	} {
 		a, b := make([]float64, d.n), make([]float64, d.n)
-		m.try(d.of(got, a))
-		m.try(d.of(want, b))
+		m.keepErr(d.of(got, a))
+		m.keepErr(d.of(want, b))
 		if m.err != nil {
 			break
 		}
-		m.report = append(m.report, worst(d.name, a, b, tol))
+		m.report = append(m.report, largestDifference(d.name, a, b, tol))
 	}
 	return m.report, m.err
 }
 
-// worst reports the entry in which a and b differ most.
-func worst(name string, a, b []float64, tol float64) Item {
+// largestDifference reports the entry in which a and b differ most.
+func largestDifference(name string, a, b []float64, tol float64) Item {
 	i := Item{Name: name, Got: a[0], Want: b[0], Scale: norm(b)}
 	for j := range a {
 		if off := math.Abs(a[j] - b[j]); off > math.Abs(i.Got-i.Want) || math.IsNaN(off) {

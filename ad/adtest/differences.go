@@ -39,8 +39,8 @@ func (m *measure) differences(f func(dst, point []float64) error, n int, point, 
 	at := make([]float64, len(point))
 	size, far, h := 0., norm(point), firstStep
 	for k := range steps {
-		m.try(f(plus, moved(at, point, h, dir)))
-		m.try(f(minus, moved(at, point, -h, dir)))
+		m.keepErr(f(plus, shifted(at, point, h, dir)))
+		m.keepErr(f(minus, shifted(at, point, -h, dir)))
 		if m.err != nil {
 			return e
 		}
@@ -69,21 +69,21 @@ func (m *measure) differences(f func(dst, point []float64) error, n int, point, 
 	return e
 }
 
-// moved sets dst = point + h·dir.
-func moved(dst, point []float64, h float64, dir []float64) []float64 {
+// shifted sets dst = point + h·dir.
+func shifted(dst, point []float64, h float64, dir []float64) []float64 {
 	for i := range dst {
 		dst[i] = point[i] + h*dir[i]
 	}
 	return dst
 }
 
-// along returns the estimate of v·e.
-func (e estimate) along(v []float64) estimate {
+// dotWith returns the estimate of v·e.
+func (e estimate) dotWith(v []float64) estimate {
 	return estimate{value: []float64{dot(v, e.value)}, allowed: []float64{absDot(v, e.allowed)}, scale: absDot(v, e.value)}
 }
 
-// above returns e as one entry of a derivative whose largest is scale.
-func (e estimate) above(scale float64) estimate {
+// ofScale returns e as one entry of a derivative whose largest is scale.
+func (e estimate) ofScale(scale float64) estimate {
 	e.scale = max(e.scale, scale)
 	return e
 }
