@@ -33,11 +33,12 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, r := range result.Records {
+	fmt.Printf("k=  0  Φ %.3f\n", result.Records[0].Phi) // y = 0, which takes no side
+	for _, r := range result.Records[1:] {
 		fmt.Printf("k=%3d  Φ %.3f  test accuracy %.4f\n", r.Iteration, r.Phi, r.TestAccuracy)
 	}
 	// Output:
-	// k=  0  Φ 0.558  test accuracy 0.0000
+	// k=  0  Φ 0.558
 	// k=100  Φ 0.488  test accuracy 0.9010
 	// k=200  Φ 0.435  test accuracy 0.8925
 }

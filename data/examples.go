@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	"dsbo"
 	"dsbo/ad"
@@ -29,10 +30,14 @@ func (e Examples) Len() int {
 	return e.X.Rows()
 }
 
-// A Shard is the private data of one agent: Train for g_i, Val for f_i.
+// A Shard is the private data of one agent: Train for g_i, Val for f_i. The zero value stands for an agent of another process,
+// whose data are not here.
 type Shard struct {
 	Train, Val Examples
+	Test       Examples // test examples that nobody else has; the zero value: the agent scores its part of [Task.Test]
 }
+
+func (s Shard) absent() bool { return s.Train.X == nil && s.Val.X == nil }
 
 // Digest stands for agent i's examples, its part of the test examples too: others have another one.
 func (t Task) Digest(i int) (string, error) {
@@ -54,14 +59,20 @@ func (t Task) Digest(i int) (string, error) {
 // A Task is one problem's data: a shard per agent, and the test set, which nobody trains on
 // and which may be empty. That no number is NaN or infinite is a property of every [ad.Table].
 type Task struct {
-	Shards   []Shard
+	Shards   []Shard // one an agent
 	Test     Examples
 	Features int // columns of every X
 	Classes  int // columns of every one-hot Target; 0 where Target is one column of numbers
+	// AllTrainRows is the number of training examples of all agents together, where training examples have an ID and some
+	// shards are absent; 0: those of Shards.
+	AllTrainRows int
 }
 
-// TrainRows returns the number of training examples of all agents together.
+// TrainRows returns the number of training examples of all agents together, as far as it is known here.
 func (t Task) TrainRows() int {
+	if t.AllTrainRows > 0 {
+		return t.AllTrainRows
+	}
 	rows := 0
 	for _, s := range t.Shards {
 		rows += s.Train.Len()
@@ -69,9 +80,12 @@ func (t Task) TrainRows() int {
 	return rows
 }
 
-// TestPart returns the test examples that agent i scores where each agent scores some: of m examples and n agents those
-// from i·m/n on, without a copy of their numbers. There may be none.
+// TestPart returns the test examples that agent i scores: its own, or its part of the test set, which is of m examples and n
+// agents those from i·m/n on, without a copy of their numbers. There may be none.
 func (t Task) TestPart(i int) (Examples, error) {
+	if own := t.Shards[i].Test; own.Len() > 0 {
+		return own, nil
+	}
 	m, n := t.Test.Len(), len(t.Shards)
 	var rows []int
 	for r := i * m / n; r < (i+1)*m/n; r++ {
@@ -83,24 +97,19 @@ func (t Task) TestPart(i int) (Examples, error) {
 	return t.Test.pick(rows)
 }
 
-// Validate reports the first thing in which the parts do not fit together, as [dsbo.ErrShape].
-func (t Task) Validate() error {
+// Validate reports the first thing in which the parts do not fit together, as [dsbo.ErrShape]. The shards of the given agents,
+// those of one process, must be there; of none: all.
+func (t Task) Validate(agents ...int) error {
 	if len(t.Shards) == 0 {
 		return dsbo.Errorf(dsbo.ErrShape, "a task needs at least one agent")
 	}
 	seen := make([]bool, t.TrainRows())
 	for i, s := range t.Shards {
-		if err := t.check(s.Train); err != nil {
-			return fmt.Errorf("training examples of agent %d: %w", i, err)
+		if s.absent() && len(agents) > 0 && !slices.Contains(agents, i) {
+			continue
 		}
-		if err := t.check(s.Val); err != nil {
-			return fmt.Errorf("validation examples of agent %d: %w", i, err)
-		}
-		for row, id := range s.Train.ID {
-			if id < 0 || id >= len(seen) || seen[id] {
-				return dsbo.Errorf(dsbo.ErrShape, "IDs of training examples must be those of 0 to %d, each once; row %d of agent %d has %d", len(seen)-1, row, i, id)
-			}
-			seen[id] = true
+		if err := t.checkShard(i, seen); err != nil {
+			return err
 		}
 	}
 	if t.Test.X == nil && t.Test.Target == nil {
@@ -108,6 +117,35 @@ func (t Task) Validate() error {
 	}
 	if err := t.check(t.Test); err != nil {
 		return fmt.Errorf("test examples: %w", err)
+	}
+	return nil
+}
+
+// checkShard checks the examples of agent i. seen says which IDs of training examples were there before.
+func (t Task) checkShard(i int, seen []bool) error {
+	s := t.Shards[i]
+	for _, set := range []struct {
+		name     string
+		examples Examples
+	}{{"training", s.Train}, {"validation", s.Val}, {"test", s.Test}} {
+		if set.name == "test" && set.examples.X == nil {
+			continue
+		}
+		if err := t.check(set.examples); err != nil {
+			return fmt.Errorf("%s examples of agent %d: %w", set.name, i, err)
+		}
+	}
+	if s.Train.ID == nil {
+		return nil
+	}
+	if k := slices.IndexFunc(t.Shards, Shard.absent); k >= 0 && t.AllTrainRows == 0 {
+		return dsbo.Errorf(dsbo.ErrShape, "AllTrainRows must be given: training examples of agent %d have IDs, and those of agent %d are absent", i, k)
+	}
+	for row, id := range s.Train.ID {
+		if id < 0 || id >= len(seen) || seen[id] {
+			return dsbo.Errorf(dsbo.ErrShape, "IDs of training examples must be those of 0 to %d, each once; row %d of agent %d has %d", len(seen)-1, row, i, id)
+		}
+		seen[id] = true
 	}
 	return nil
 }

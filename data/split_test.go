@@ -323,6 +323,24 @@ func TestTaskValidate(t *testing.T) {
 			t.Errorf("%s: error %q, want %q", c.name, err, c.text)
 		}
 	}
+	// The process of agent 1 has the examples of no other agent.
+	alone := fresh()
+	alone.Shards[0] = Shard{}
+	if err := alone.Validate(); err == nil || err.Error() != "training examples of agent 0: there must be at least one" {
+		t.Errorf("all agents: error %v, want that the examples of agent 0 are absent", err)
+	}
+	want := "AllTrainRows must be given: training examples of agent 1 have IDs, and those of agent 0 are absent"
+	if err := alone.Validate(1); err == nil || err.Error() != want {
+		t.Errorf("agent 1: error %v, want %s", err, want)
+	}
+	alone.AllTrainRows = 10
+	if err := alone.Validate(1); err != nil || alone.TrainRows() != 10 {
+		t.Errorf("agent 1 of %d training examples: %v", alone.TrainRows(), err)
+	}
+	alone.Shards[1].Test = alone.Shards[1].Val
+	if part, err := alone.TestPart(1); err != nil || part.X != alone.Shards[1].Val.X {
+		t.Errorf("test examples of agent 1: %v, %v; want its own", part, err)
+	}
 	task := fresh()
 	task.Test = Examples{}
 	if err := task.Validate(); err != nil {

@@ -59,15 +59,20 @@ func NewProblem(t data.Task, m models.Model, c models.Config) (Problem, error) {
 	return NewPart(nil, t, m, c)
 }
 
-// NewPart is NewProblem for a process that has some of the agents. It reads the data of these alone.
+// NewPart is NewProblem for a process that has some of the agents. It reads the data of these alone: the shards of the others
+// may be absent, see [data.Shard].
 func NewPart(team network.Team, t data.Task, m models.Model, c models.Config) (Problem, error) {
-	if err := t.Validate(); err != nil {
+	var local []int // nil: all
+	if team != nil {
+		local = team.Local()
+	}
+	if err := t.Validate(local...); err != nil {
 		return Problem{}, err
 	}
 	n := len(t.Shards)
 	prob := Problem{Oracles: make([]dsbo.Oracle, n), Evaluate: make([]dsbo.ValueOracle, n), Digests: make([]string, n), Team: team}
 	for i, s := range t.Shards {
-		if team != nil && !slices.Contains(team.Local(), i) {
+		if team != nil && !slices.Contains(local, i) {
 			continue
 		}
 		c.Agent = i

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/algo"
@@ -156,6 +158,60 @@ func TestNewProblem(t *testing.T) {
 	}
 	if _, err := train.NewProblem(data.Task{Shards: []data.Shard{{}}}, mlp, models.Config{}); err == nil {
 		t.Error("a task without examples: want an error")
+	}
+}
+
+// TestPrivateShards: processes that hold the examples of their own agents alone find what one process with all examples finds,
+// to the bit.
+func TestPrivateShards(t *testing.T) {
+	ring, err := network.Ring(4, 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, m := task(t), models.Softmax{Features: features, Classes: classes}
+	c := train.Config{
+		W: ring.W, Method: "madsbo", K: 6, EvalEvery: 3,
+		Params: algo.Params{Alpha: algo.Constant(0.5), Beta: algo.Constant(0.3), Gamma: algo.Constant(0.3)},
+	}
+	if c.Problem, err = train.NewProblem(all, m, models.Config{Batch: 9}); err != nil {
+		t.Fatal(err)
+	}
+	want := run(t, c)
+	exchange := network.NewLocal(ring.W)
+	defer exchange.Close()
+	shared := newTable(2)
+	var cs []train.Config
+	for _, local := range [][]int{{0, 2}, {1, 3}} {
+		own := all
+		own.Shards, own.AllTrainRows = make([]data.Shard, 4), all.TrainRows() // its examples have IDs
+		for _, i := range local {
+			own.Shards[i] = all.Shards[i]
+		}
+		c := c
+		if c.Problem, err = train.NewPart(&part{exchange, local, shared}, own, m, models.Config{Batch: 9}); err != nil {
+			t.Fatal(err)
+		}
+		cs = append(cs, c)
+	}
+	results, errs := together(cs, func(_ int, c train.Config) (*train.Result, error) { return train.Run(t.Context(), c) })
+	for k, got := range results {
+		if errs[k] != nil {
+			t.Fatal(errs[k])
+		}
+		near(t, "x", got.X, want.X, 0)
+		near(t, "y", got.Y, want.Y, 0)
+		if diff := cmp.Diff(want.Last().Timeless(), got.Last().Timeless(), nanEqual); diff != "" {
+			t.Errorf("last record of process %d:\n%s", k, diff)
+		}
+	}
+	one := &part{exchange, []int{1}, shared}
+	absent := all
+	absent.Shards = []data.Shard{{}, all.Shards[1], {}, {}}
+	if _, err := train.NewPart(nil, absent, m, models.Config{}); err == nil || !strings.Contains(err.Error(), "agent 0") {
+		t.Errorf("%v, want that a process with all agents needs the examples of agent 0", err)
+	}
+	if _, err := train.NewPart(one, absent, m, models.Config{}); !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), "AllTrainRows must be given") {
+		t.Errorf("%v, want that the number of all training examples is missing", err)
 	}
 }
 

@@ -43,6 +43,12 @@ type table struct {
 	err     error
 }
 
+func newTable(parts int) *table {
+	m := &table{parts: parts}
+	m.changed = sync.NewCond(&m.mu)
+	return m
+}
+
 type seat struct {
 	rows  [][]float64
 	local []int
@@ -85,8 +91,7 @@ func parts(t *testing.T, c train.Config, locals ...[]int) []train.Config {
 	t.Helper()
 	exchange := network.NewLocal(c.W)
 	t.Cleanup(exchange.Close)
-	m := &table{parts: len(locals)}
-	m.changed = sync.NewCond(&m.mu)
+	m := newTable(len(locals))
 	var cs []train.Config
 	for _, local := range locals {
 		c := c
