@@ -25,13 +25,16 @@ func newModel(name string, lambda runs.Number, x []float64) *model {
 	return m
 }
 
-// finish refits at x̄ and at the constants that it is compared with, and writes what the run found.
+// finish writes what the run found, refits at x̄ and at the constants that it is compared with, and writes what that found.
 func (r *runner) finish(ctx context.Context) error {
 	if r.Bare {
 		return r.conclude()
 	}
 	zero := newModel("λ = 0", 0, make([]float64, len(r.result.X)))
 	tuned := newModel("λ tuned", runs.Unknown(), r.result.X)
+	if err := r.writeModel(tuned.x, r.result.Y); err != nil { // what the run found stands, whatever becomes of the rest
+		return err
+	}
 	models := []*model{zero, tuned}
 	if r.problem.convex {
 		best, err := r.solutions(ctx, zero, tuned)
@@ -52,15 +55,21 @@ func (r *runner) finish(ctx context.Context) error {
 		}
 		r.summary.Models = append(r.summary.Models, m.Model)
 	}
-	if r.layout.leads() {
-		if err := r.folder.WriteLambda(tuned.x, r.problem.shapeX...); err != nil {
-			return err
-		}
-		if err := r.folder.WriteOmega(tuned.y, r.problem.shapeY...); err != nil {
-			return err
-		}
+	if err := r.writeModel(tuned.x, tuned.y); err != nil {
+		return err
 	}
 	return r.conclude()
+}
+
+// writeModel writes lambda.npy and omega.npy.
+func (r *runner) writeModel(x, y []float64) error {
+	if !r.layout.leads() {
+		return nil
+	}
+	if err := r.folder.WriteLambda(x, r.problem.shapeX...); err != nil {
+		return err
+	}
+	return r.folder.WriteOmega(y, r.problem.shapeY...)
 }
 
 // conclude writes that the run has come to its end.

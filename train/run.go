@@ -60,7 +60,14 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if err := r.open(); err != nil {
 		return nil, err
 	}
-	err = r.loop(ctx)
+	err = r.atBoundary(ctx, false, nil)
+	for err == nil && r.done < r.K {
+		var stop bool
+		var diverged *dsbo.DivergedError
+		if stop, diverged, err = r.advance(ctx, r.next()); err == nil {
+			err = r.atBoundary(ctx, stop, diverged)
+		}
+	}
 	if e := r.metrics.Close(); err == nil {
 		err = e
 	}
@@ -102,31 +109,31 @@ func newRunner(c Config) (*runner, error) {
 	return r, err
 }
 
-// loop goes from boundary to boundary.
-func (r *runner) loop(ctx context.Context) error {
+// atBoundary does what is due between two iterations, while the agents stand still: stop says that the run is interrupted, diverged
+// that an agent diverged.
+func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.DivergedError) error {
+	if diverged != nil {
+		diverged.Advice = r.advice(ctx, diverged.Iteration)
+		return diverged
+	}
 	r.mark()
-	for {
-		if r.due(r.EvalEvery) && r.evaluated < r.done {
-			if err := r.evaluate(ctx); err != nil {
-				return err
-			}
-		}
-		if r.due(r.CheckpointEvery) {
-			if err := r.save(); err != nil {
-				return err
-			}
-		}
-		if r.done == r.K {
-			return r.conclude(ctx)
-		}
-		stop, err := r.advance(ctx)
-		if err != nil {
+	if stop && r.done < r.K {
+		return r.interrupted(ctx)
+	}
+	if r.due(r.EvalEvery) && r.evaluated < r.done {
+		if err := r.evaluate(ctx); err != nil {
 			return err
 		}
-		if stop && r.done < r.K {
-			return r.interrupted(ctx)
+	}
+	if r.due(r.CheckpointEvery) {
+		if err := r.save(); err != nil {
+			return err
 		}
 	}
+	if r.done == r.K {
+		return r.conclude(ctx)
+	}
+	return nil
 }
 
 // mark keeps what a later look at the run is to find: the agents stand still, before exchange round.
@@ -163,19 +170,6 @@ func (r *runner) evaluate(ctx context.Context) error {
 		r.OnRecord(rec)
 	}
 	return nil
-}
-
-// advance runs the agents up to the next boundary. It reports whether they are to stop.
-func (r *runner) advance(ctx context.Context) (stop bool, err error) {
-	stop, first, err := r.stepper.advance(ctx, r.next())
-	if err == nil && first != nil {
-		first.Advice = r.advice(ctx, first.Iteration)
-		return false, first
-	}
-	if err == nil {
-		r.mark()
-	}
-	return stop, err
 }
 
 // advice says which steps would be stable.

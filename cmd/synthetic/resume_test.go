@@ -145,3 +145,32 @@ var errFull = errors.New("no space left")
 type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
+
+// TestStoppedRefit: what a run has found stands before the models are refitted, and the run that goes on ends as one that was not
+// stopped.
+func TestStoppedRefit(t *testing.T) {
+	dir := t.TempDir()
+	whole, stopped := filepath.Join(dir, "whole"), filepath.Join(dir, "stopped")
+	args := strings.Fields("-r=1 -p=4 -agents=3 -train=30 -val=30 -test=20 -K=4 -T=2 -N=2 -report=false")
+	complete(t, append(args, "-out="+whole)...)
+	interrupted(t, append(args, "-out="+stopped), "refit at λ = 0", 1)
+	read := func(folder, name string) string {
+		data, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	if read(stopped, "lambda.npy") != read(whole, "lambda.npy") {
+		t.Error("lambda.npy differs")
+	}
+	if s, err := runs.Folder(stopped).ReadSummary(); err != nil || s.State != runs.Interrupted || !s.PhiEnd.Known() {
+		t.Errorf("state %q, Φ %v, %v", s.State, s.PhiEnd, err)
+	}
+	complete(t, "-resume", "-report=false", "-out="+stopped)
+	for _, name := range []string{"lambda.npy", "omega.npy"} {
+		if read(stopped, name) != read(whole, name) {
+			t.Errorf("%s of the resumed run differs", name)
+		}
+	}
+}
