@@ -23,7 +23,7 @@
 //	Algorithm 2 (hypergradient) algo/hypergrad.go
 //	Algorithm 3 (MA-DSBO)       algo/madsbo.go
 //	α_k, β_k, γ                 algo.Schedule: Alpha, Beta, Gamma
-//	K, T, N                     K of train.Config; T, N of algo.Params
+//	K, T, N                     K of train.Config; T, N of the methods in algo
 //	x, y, z, u, r, s, d         the same letters in algo
 //	Φ(x̄), ∇Φ(x̄)                 train.Exact
 //

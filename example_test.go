@@ -27,8 +27,8 @@ func Example() {
 		log.Fatal(err)
 	}
 	result, err := train.Run(context.Background(), train.Config{
-		Problem: problem, W: ring.W, Method: "madsbo", K: 200, EvalEvery: 100,
-		Params: algo.Params{Alpha: algo.Constant(0.5), Beta: algo.Constant(0.3), Gamma: algo.Constant(0.3), T: 5, N: 20},
+		Problem: problem, W: ring.W, K: 200, EvalEvery: 100,
+		Method: &algo.MADSBO{Alpha: "0.5", Beta: "0.3", Gamma: "0.3", T: 5, N: 20},
 	})
 	if err != nil {
 		log.Fatal(err)

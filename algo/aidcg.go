@@ -7,22 +7,6 @@ import (
 	"dsbo/internal/vec"
 )
 
-// AIDCGParams are the parameters of [AIDCG]. Zero means the default.
-type AIDCGParams struct {
-	OneAgentParams
-	WarmZ bool // start conjugate gradients from the last z, not from 0
-}
-
-// Validate names the first parameter that cannot work.
-func (c AIDCGParams) Validate() error { return c.validate("aidcg").err }
-
-// Cost of an iteration: nothing is sent; T gradients of g, one of f, at most N (+1 when warm)
-// Hessian-vector products (fewer when the residual becomes 0) and one Jacobian-vector product.
-func (c AIDCGParams) Cost(p, q, k int) Cost {
-	d := c.withDefaults()
-	return Cost{Calls: Calls{UpperGrad: 1, LowerGrad: d.T, HVP: d.N + b2i(c.WarmZ), JVP: 1}}
-}
-
 // AIDCG is approximate implicit differentiation by conjugate gradients (Pedregosa 2016; Grazzi,
 // Franceschi, Pontil, Salzo, "On the Iteration Complexity of Hypergradient Computation", 2020), for one agent:
 //
@@ -32,30 +16,54 @@ func (c AIDCGParams) Cost(p, q, k int) Cost {
 // The method is certain. Draws: {Lower, k, t}, {Upper, k, 0}, and one {Curvature, k, 0} for J and
 // all products, as conjugate gradients need one and the same H.
 type AIDCG struct {
-	c AIDCGParams
-	solo
-	r, p, hp []float64
+	Alpha Schedule `json:"alpha,omitzero"`  // α, step of x; default 0.1
+	Beta  Schedule `json:"beta,omitzero"`   // β, step of y; default 0.1
+	T     int      `json:"T,omitzero"`      // steps of y; default 10
+	N     int      `json:"N,omitzero"`      // steps of conjugate gradients; default 10
+	WarmZ bool     `json:"warm_z,omitzero"` // start conjugate gradients from the last z, not from 0
+
+	state
+	alpha, beta func(k int) float64
+	b, g, j     []float64
+	r, p, hp    []float64
 }
 
-// NewAIDCG makes the method.
-func NewAIDCG(p, q int, c AIDCGParams) (*AIDCG, error) {
-	if err := sized("aidcg", p, q); err != nil {
-		return nil, err
+// Init implements [Method].
+func (a *AIDCG) Init(p, q, K int) error {
+	c := a.prepare("aidcg", p, q, K)
+	a.alpha, a.beta = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta)
+	c.count("T", &a.T, 10)
+	c.count("N", &a.N, 10)
+	if c.err != nil {
+		return c.err
 	}
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
-	c.OneAgentParams = c.withDefaults()
-	return &AIDCG{c: c, solo: newSolo(p, q, c.X0), r: make([]float64, q), p: make([]float64, q), hp: make([]float64, q)}, nil
+	a.z = a.carried("z", q)
+	a.b, a.g, a.j = vecs(q), vecs(q), vecs(p)
+	a.r, a.p, a.hp = vecs(q), vecs(q), vecs(q)
+	return nil
 }
+
+// Cost of an iteration: nothing is sent; T gradients of g, one of f, at most N (+1 when warm)
+// Hessian-vector products (fewer when the residual becomes 0) and one Jacobian-vector product.
+func (a *AIDCG) Cost(int) Cost {
+	cost := Cost{Calls: Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.N, JVP: 1}}
+	if a.WarmZ {
+		cost.HVP++
+	}
+	return cost
+}
+
+// Traits implements the option of [Method].
+func (a *AIDCG) Traits() Traits { return Traits{OneAgent: true} }
 
 // Step is one outer iteration; m is not used.
 func (a *AIDCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := begin("aidcg", ctx, k, o, m, len(a.x), len(a.y))
-	a.descend(&w, a.c.OneAgentParams)
+	w := a.begin(ctx, k, o, m)
+	descend(&w, a.x, a.y, a.g, a.T, a.beta(k))
 	w.upperGrad(a.u, a.b, a.x, a.y, w.draw(dsbo.Upper, 0))
 	a.solve(&w)
-	a.finish(&w, a.c.Alpha)
+	implicit(&w, a.u, a.j, a.x, a.y, a.z)
+	vec.Axpy(a.x, -a.alpha(k), a.u)
 	return w.err
 }
 
@@ -63,7 +71,7 @@ func (a *AIDCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) er
 func (a *AIDCG) solve(w *turn) {
 	s := w.draw(dsbo.Curvature, 0)
 	copy(a.r, a.b)
-	if a.c.WarmZ {
+	if a.WarmZ {
 		w.hvp(a.hp, a.x, a.y, a.z, s)
 		vec.Sub(a.r, a.r, a.hp)
 	} else {
@@ -71,7 +79,7 @@ func (a *AIDCG) solve(w *turn) {
 	}
 	copy(a.p, a.r)
 	rr := vec.Dot(a.r, a.r)
-	for range a.c.N {
+	for range a.N {
 		if rr == 0 {
 			return
 		}
@@ -83,9 +91,4 @@ func (a *AIDCG) solve(w *turn) {
 		vec.Comb(a.p, 1, a.r, next/rr, a.p)
 		rr = next
 	}
-}
-
-// State holds x, y and z.
-func (a *AIDCG) State() []dsbo.Named {
-	return []dsbo.Named{{Name: "x", Value: a.x}, {Name: "y", Value: a.y}, {Name: "z", Value: a.z}}
 }

@@ -4,29 +4,8 @@ import (
 	"context"
 
 	"dsbo"
+	"dsbo/internal/vec"
 )
-
-// ALSETParams are the parameters of [ALSET]. Zero means the default.
-type ALSETParams struct {
-	OneAgentParams
-	L      float64 // l, at least the largest eigenvalue of H; must be given
-	NPrime Terms   // which truncation of the series
-}
-
-// Validate names the first parameter that cannot work.
-func (c ALSETParams) Validate() error {
-	v := c.validate("alset")
-	v.curvature(c.L)
-	v.terms(c.NPrime)
-	return v.err
-}
-
-// Cost of an iteration: nothing is sent; T gradients of g, one of f, N−1 (N' for a draw)
-// Hessian-vector products and one Jacobian-vector product.
-func (c ALSETParams) Cost(p, q, k int) Cost {
-	d := c.withDefaults()
-	return Cost{Calls: Calls{UpperGrad: 1, LowerGrad: d.T, HVP: c.NPrime.products(k, d.N), JVP: 1}}
-}
 
 // ALSET is ALSET (Chen, Sun, Yin, "Closing the Gap: Tighter Analysis of Alternating Stochastic
 // Gradient Methods for Bilevel Problems", NeurIPS 2021), for one agent:
@@ -37,29 +16,51 @@ func (c ALSETParams) Cost(p, q, k int) Cost {
 // The method is certain; that the sum stands in for the random draw is our reading. Draws:
 // {Lower, k, t}, {Upper, k, 0}, J at {Curvature, k, 0}, the m-th product at {Curvature, k, m}.
 type ALSET struct {
-	c ALSETParams
-	solo
-	inverse neumann
+	Alpha  Schedule `json:"alpha,omitzero"`   // α, step of x; default 0.1
+	Beta   Schedule `json:"beta,omitzero"`    // β, step of y; default 0.1
+	T      int      `json:"T,omitzero"`       // steps of y; default 10
+	N      int      `json:"N,omitzero"`       // terms of the series; default 10
+	L      float64  `json:"lg,omitzero"`      // l, at least the largest eigenvalue of H; must be given
+	NPrime []int    `json:"nprime,omitempty"` // draws of the truncation N', one an iteration; empty: the series
+
+	state
+	alpha, beta func(k int) float64
+	b, g, j     []float64
+	inverse     neumann
 }
 
-// NewALSET makes the method.
-func NewALSET(p, q int, c ALSETParams) (*ALSET, error) {
-	if err := sized("alset", p, q); err != nil {
-		return nil, err
+// Init implements [Method].
+func (a *ALSET) Init(p, q, K int) error {
+	c := a.prepare("alset", p, q, K)
+	a.alpha, a.beta = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta)
+	c.count("T", &a.T, 10)
+	c.count("N", &a.N, 10)
+	c.curvature("lg", &a.L)
+	c.draws("nprime", a.NPrime)
+	if c.err != nil {
+		return c.err
 	}
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
-	c.OneAgentParams = c.withDefaults()
-	return &ALSET{c: c, solo: newSolo(p, q, c.X0), inverse: newNeumann(q, c.N, c.NPrime, false)}, nil
+	a.b, a.g, a.j = vecs(q), vecs(q), vecs(p)
+	a.inverse = newNeumann(q, a.N, a.NPrime, false)
+	return nil
 }
+
+// Cost of an iteration: nothing is sent; T gradients of g, one of f, N−1 (N' for a draw)
+// Hessian-vector products and one Jacobian-vector product.
+func (a *ALSET) Cost(k int) Cost {
+	return Cost{Calls: Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.inverse.products(k), JVP: 1}}
+}
+
+// Traits implements the option of [Method].
+func (a *ALSET) Traits() Traits { return Traits{OneAgent: true} }
 
 // Step is one outer iteration; m is not used.
 func (a *ALSET) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := begin("alset", ctx, k, o, m, len(a.x), len(a.y))
-	a.descend(&w, a.c.OneAgentParams)
+	w := a.begin(ctx, k, o, m)
+	descend(&w, a.x, a.y, a.g, a.T, a.beta(k))
 	w.upperGrad(a.u, a.b, a.x, a.y, w.draw(dsbo.Upper, 0))
-	a.inverse.solve(&w, a.z, a.b, a.x, a.y, 1/a.c.L)
-	a.finish(&w, a.c.Alpha)
+	a.inverse.solve(&w, a.z, a.b, a.x, a.y, 1/a.L)
+	implicit(&w, a.u, a.j, a.x, a.y, a.z)
+	vec.Axpy(a.x, -a.alpha(k), a.u)
 	return w.err
 }

@@ -3,104 +3,95 @@ package algo
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"dsbo"
 )
 
-// A checker keeps the first thing that is wrong with a method's parameters.
+// A checker fills in a method's defaults and records the first parameter that cannot work.
 type checker struct {
 	method string
+	K      int
 	err    error
 }
 
-func (c *checker) fail(name string, value any, right string) {
-	if c.err == nil {
-		c.err = fmt.Errorf("%s: %s = %v: must be %s: %w", c.method, name, value, right, dsbo.ErrConfig)
+// require records an error unless ok.
+func (c *checker) require(ok bool, name, right string, value any) {
+	if !ok && c.err == nil {
+		c.err = dsbo.Errorf(dsbo.ErrConfig, "%s: %s must be %s; it is %v", c.method, name, right, value)
 	}
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
-// step wants positive numbers.
-func (c *checker) step(name string, s Schedule) { c.schedule(name, s, math.Inf(1), "positive") }
-
-// weight wants numbers that are steps and averaging weights at once.
-func (c *checker) weight(name string, s Schedule) { c.schedule(name, s, 1, "in (0, 1]") }
-
-func (c *checker) schedule(name string, s Schedule, most float64, right string) {
-	if s.form == inverseRootOfRun {
-		c.fail(name, s, "given with the number K of iterations")
-		return
-	}
-	if v, bad := s.worst(func(v float64) bool { return v > 0 && v <= most && finite(v) }); bad {
-		c.fail(name, v, right)
-	}
+// step compiles a schedule of positive numbers, by default 0.1.
+func (c *checker) step(name string, s *Schedule) func(k int) float64 {
+	return c.schedule(name, s, 0.1, math.MaxFloat64, "positive")
 }
 
-// count wants a whole number of at least 1.
-func (c *checker) count(name string, v int) {
-	if v < 1 {
-		c.fail(name, v, "at least 1")
-	}
+// weight compiles a schedule of numbers that are averaging weights too.
+func (c *checker) weight(name string, s *Schedule, byDefault float64) func(k int) float64 {
+	return c.schedule(name, s, byDefault, 1, "in (0, 1]")
 }
 
-// positive wants a finite number above 0.
-func (c *checker) positive(name string, v float64, right string) {
-	if !(v > 0) || !finite(v) {
-		c.fail(name, v, right)
+// schedule compiles a schedule whose numbers are above 0 and at most a bound. A falling one is largest at its start.
+func (c *checker) schedule(name string, s *Schedule, byDefault, bound float64, right string) func(k int) float64 {
+	if *s == "" {
+		*s = Constant(byDefault)
 	}
-}
-
-// fraction wants a number in (0, 1].
-func (c *checker) fraction(name string, v float64) {
-	if !(v > 0 && v <= 1) {
-		c.fail(name, v, "in (0, 1]")
-	}
-}
-
-// momentum wants a number in [0, 1).
-func (c *checker) momentum(name string, v float64) {
-	if !(v >= 0 && v < 1) {
-		c.fail(name, v, "in [0, 1)")
-	}
-}
-
-// start wants a finite number.
-func (c *checker) start(v float64) {
-	if !finite(v) {
-		c.fail("x0", v, "a finite number")
-	}
-}
-
-// terms wants draws of at least 0.
-func (c *checker) terms(t Terms) {
-	for _, n := range t.draws {
-		if n < 0 {
-			c.fail("nprime", n, "at least 0")
+	at, err := s.For(c.K)
+	if err != nil {
+		if c.err == nil {
+			c.err = dsbo.Errorf(dsbo.ErrConfig, "%s: %s: %w", c.method, name, err)
 		}
+		return constant(math.NaN())
 	}
+	for k := range 1 + strings.Count(string(*s), ",") {
+		v := at(k)
+		c.require(v > 0 && v <= bound, name, right, v)
+	}
+	return at
 }
 
-// word wants one of the choices.
-func (c *checker) word(name, v string, choices ...string) {
-	for _, w := range choices {
-		if v == w {
-			return
-		}
+// count sets a default and wants at least 1.
+func (c *checker) count(name string, n *int, byDefault int) {
+	if *n == 0 {
+		*n = byDefault
 	}
-	c.fail(name, fmt.Sprintf("%q", v), "one of "+strings.Join(choices, ", "))
+	c.require(*n >= 1, name, "at least 1", *n)
 }
 
-// sized refuses a method for no variables.
-func sized(method string, p, q int) error {
-	if p < 1 || q < 1 {
-		return fmt.Errorf("%s: p = %d, q = %d: both must be at least 1: %w", method, p, q, dsbo.ErrShape)
+// positive sets a default and wants a positive number up to a bound.
+func (c *checker) positive(name string, v *float64, byDefault, bound float64, right string) {
+	if *v == 0 {
+		*v = byDefault
 	}
-	return nil
+	c.require(*v > 0 && *v <= bound, name, right, *v)
+}
+
+// fraction sets a default and wants a number in (0, 1].
+func (c *checker) fraction(name string, v *float64, byDefault float64) {
+	c.positive(name, v, byDefault, 1, "in (0, 1]")
 }
 
 // curvature wants a bound that the user has to know: no default is safe.
-func (c *checker) curvature(l float64) {
-	c.positive("lg", l, "given, at least the largest eigenvalue of any agent's Hessian of g")
+func (c *checker) curvature(name string, l *float64) {
+	c.positive(name, l, 0, math.MaxFloat64, "given, at least the largest eigenvalue of any agent's Hessian of g")
+}
+
+// momentum wants a number in [0, 1).
+func (c *checker) momentum(name string, v float64) { c.require(v >= 0 && v < 1, name, "in [0, 1)", v) }
+
+// draws wants numbers of at least 0.
+func (c *checker) draws(name string, draws []int) {
+	for _, n := range draws {
+		c.require(n >= 0, name, "a list of numbers of at least 0", draws)
+	}
+}
+
+// word sets the default, which is the first of the choices, and wants one of them.
+func (c *checker) word(name string, v *string, choices ...string) {
+	if *v == "" {
+		*v = choices[0]
+	}
+	c.require(slices.Contains(choices, *v), name, "one of "+strings.Join(choices, ", "), fmt.Sprintf("%q", *v))
 }

@@ -1,91 +1,65 @@
 package algo_test
 
 import (
+	"fmt"
 	"testing"
 
-	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
 )
 
-// variants are parameter sets that reach every branch of every method.
-func variants() map[string][]algo.Params {
-	s := algo.Params{Alpha: algo.Constant(0.1), Beta: algo.Constant(0.2), Gamma: algo.Constant(0.2), T: 2, N: 3, L: 5}
-	with := func(change func(*algo.Params)) algo.Params { a := s; change(&a); return a }
-	strategy := func(x, y, z string) algo.Params {
-		return with(func(a *algo.Params) { a.Strategy = algo.Strategy{X: x, Y: y, Z: z} })
-	}
-	terms := []algo.Params{s, with(func(a *algo.Params) { a.NPrime = algo.LastTerm() }), with(func(a *algo.Params) { a.NPrime = algo.Draws(1, 0, 2) })}
-	one := with(func(a *algo.Params) { a.T, a.N = 1, 1 })
-	return map[string][]algo.Params{
-		"madsbo": {s, one, with(func(a *algo.Params) { a.X0, a.Alpha = 0.5, algo.InverseRoot(0.5) })},
-		"madsbo_tuned": {s, one,
-			with(func(a *algo.Params) { a.WarmZ, a.TrackY, a.MomY, a.MomZ = true, true, 0.5, 0.4 }),
-			with(func(a *algo.Params) { a.WarmZ, a.ReuseB, a.XStep, a.Clip = true, true, "adam", []float64{-0.05, 0.1} }),
-			with(func(a *algo.Params) { a.TrackY, a.Eta, a.X0 = true, algo.List(2, 1), 1 })},
-		"jhip": {s, one}, "gbdsbo": {s, one},
-		"fednest":      append(terms, with(func(a *algo.Params) { a.Tau = 3 })),
-		"mdbo":         append(terms, with(func(a *algo.Params) { a.A1, a.A2, a.Eta = 0.8, 0.9, algo.Constant(0.7) })),
-		"pdsbo_gossip": {s, one}, "pdsbo_al": {s, one, with(func(a *algo.Params) { a.Rho = 0.3 })},
-		"dascgd": {s, with(func(a *algo.Params) { a.B, a.Init = 0.3, "zero" })},
-		"dsoba":  {s},
-		"sparkle": {strategy("ed", "ed", "ed"), strategy("extra", "extra", "extra"), strategy("gt", "gt", "gt"),
-			strategy("none", "none", "none"), strategy("gt", "ed", "extra")},
-		"aidcg": {s, with(func(a *algo.Params) { a.WarmZ = true })}, "itd": {s, with(func(a *algo.Params) { a.ColdY = true })},
-		"stocbio": {s, one}, "alset": terms, "soba": {s},
-	}
+// variants are parameters, beside the defaults, that reach what the defaults do not.
+var variants = map[string][]string{
+	"madsbo": {`{"T":1,"N":1}`, `{"alpha":"0.5/sqrt(k+1)","T":2,"N":3}`},
+	"madsbo_tuned": {
+		`{"T":1,"N":1}`, `{"T":2,"N":3,"warm_z":true,"track_y":true,"mom_y":0.5,"mom_z":0.4}`,
+		`{"T":2,"N":3,"warm_z":true,"reuse_b":true,"xstep":"adam","clip":[-0.05,0.1]}`, `{"T":2,"N":3,"track_y":true,"eta":[2,1]}`,
+	},
+	"jhip": {`{"T":1,"N":1}`}, "gbdsbo": {`{"N":1}`}, "pdsbo_gossip": {`{"T":1,"N":1}`}, "stocbio": {`{"T":1,"N":1}`},
+	"fednest": {`{"T":2,"N":3,"nprime":[1,0,2]}`, `{"T":2,"N":3,"tau":3}`},
+	"mdbo":    {`{"N":3,"nprime":[1,0,2]}`, `{"N":3,"a1":0.8,"a2":0.9,"eta":0.7}`},
+	"alset":   {`{"T":2,"N":3,"nprime":[1,0,2]}`},
+	"dascgd":  {`{"b":0.3,"init":"zero"}`},
+	"sparkle": {
+		`{"strategy":{"x":"extra","y":"extra","z":"extra"}}`, `{"strategy":{"x":"gt","y":"gt","z":"gt"}}`,
+		`{"strategy":{"x":"none","y":"none","z":"none"}}`, `{"strategy":{"x":"gt","z":"extra"}}`,
+	},
+	"aidcg": {`{"T":2,"N":3,"warm_z":true}`}, "itd": {`{"T":2,"cold_y":true}`}, "pdsbo_al": {`{"T":2,"N":3,"rho":0.3}`},
 }
 
+// TestConformance runs the suite on every method of the table, with its defaults and with its variants.
 func TestConformance(t *testing.T) {
-	all := variants()
 	for _, name := range algo.Names() {
-		info, err := algo.Describe(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(all[name]) == 0 {
-			t.Errorf("%s: no parameters to test with", name)
-		}
-		for i, a := range all[name] {
-			t.Run(name+"/"+string(rune('a'+i)), func(t *testing.T) {
-				opt := algotest.Options{Cost: func(p, q, k int) algo.Cost {
-					c, err := algo.CostOf(name, a, p, q, k)
-					if err != nil {
-						t.Fatal(err)
-					}
-					return c
-				}}
-				switch {
-				case info.OneAgent:
-					opt.W = algotest.Ring(1, 1)
-				case info.ExactAverage:
-					opt.W = algotest.Average(3)
-				}
-				algotest.TestMethod(t, maker(t, name, a), opt)
+		for i, object := range append([]string{"{}"}, variants[name]...) {
+			t.Run(fmt.Sprintf("%s/%d", name, i), func(t *testing.T) {
+				algotest.TestMethod(t, func() algo.Method { return made(t, name, object) })
 			})
 		}
 	}
 }
 
 func TestLowerConforms(t *testing.T) {
-	c := algo.LowerParams{Beta: algo.Constant(0.2), MomY: 0.3, T: 2}
-	algotest.TestMethod(t, func(p, q int) dsbo.Algorithm {
-		a, err := algo.NewLower(q, make([]float64, p), c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a
-	}, algotest.Options{Cost: c.Cost})
+	algotest.TestMethod(t, func() algo.Method { return &algo.Lower{Beta: "0.2", MomY: 0.3, T: 2} })
 }
 
-// maker makes a method by name, failing the test where that fails.
-func maker(t *testing.T, name string, a algo.Params) func(p, q int) dsbo.Algorithm {
-	return func(p, q int) dsbo.Algorithm {
-		t.Helper()
-		m, err := algo.New(name, p, q, a)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return m
+// made returns the named method with parameters, before Init.
+func made(t *testing.T, name, object string) algo.Method {
+	t.Helper()
+	m, err := algo.New(name)
+	if err == nil {
+		err = algo.Decode(m, []byte(object))
 	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// ready returns the method after Init for x of length p and y of length q, and 100 iterations.
+func ready[M algo.Method](t *testing.T, m M, p, q int) M {
+	t.Helper()
+	if err := m.Init(p, q, 100); err != nil {
+		t.Fatal(err)
+	}
+	return m
 }

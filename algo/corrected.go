@@ -1,7 +1,6 @@
 package algo
 
 import (
-	"dsbo"
 	"dsbo/internal/vec"
 )
 
@@ -22,9 +21,12 @@ type corrected struct {
 	out, in []float64
 }
 
-func newCorrected(kind string, v []float64) corrected {
+// corrected makes the block of a variable, whose memory is part of the state.
+func (s *state) corrected(kind, name string, v []float64) corrected {
 	n := len(v)
-	return corrected{kind: kind, v: v, last: make([]float64, n), memory: make([]float64, n), out: make([]float64, n), in: make([]float64, n)}
+	return corrected{
+		kind: kind, v: v, last: s.carried(name+"_last", n), memory: s.carried(name+"_memory", n), out: vecs(n), in: vecs(n),
+	}
 }
 
 // step moves v by g, its direction times its step, which it may overwrite.
@@ -64,9 +66,4 @@ func vectors(kind string) int {
 		return 2
 	}
 	return 1
-}
-
-// state lists what the block carries over.
-func (c *corrected) state(name string) []dsbo.Named {
-	return []dsbo.Named{{Name: name, Value: c.v}, {Name: name + "_last", Value: c.last}, {Name: name + "_memory", Value: c.memory}}
 }

@@ -15,14 +15,11 @@ func Example() {
 	const n, p, q = 4, 3, 4
 	problem := algotest.NewQuadratics(n, p, q, 1)
 	mixers := algotest.NewMixers(algotest.Ring(n, 0.5))
-	var agents []dsbo.Algorithm
+	var agents []*algo.Tuned
 	var oracles []dsbo.Oracle
 	for i := range n {
-		a, err := algo.New("madsbo_tuned", p, q, algo.Params{
-			Alpha: algo.InverseRoot(0.2), Beta: algo.Constant(0.2), Gamma: algo.Constant(0.1), T: 3, N: 5,
-			WarmZ: true, TrackY: true,
-		})
-		if err != nil {
+		a := &algo.Tuned{Alpha: "0.2/sqrt(k+1)", Beta: "0.2", Gamma: "0.1", T: 3, N: 5, WarmZ: true, TrackY: true}
+		if err := a.Init(p, q, 600); err != nil {
 			fmt.Println(err)
 			return
 		}
@@ -43,22 +40,35 @@ func Example() {
 	// found -0.2, exact -0.2
 }
 
-func ExampleParseSchedule() {
-	for _, text := range []string{"0.5", "0.5/sqrt(k+1)", "0.1,0.05"} {
-		s, err := algo.ParseSchedule(text)
-		fmt.Println(s.At(0), s.At(3), err)
+func ExampleSchedule() {
+	for _, s := range []algo.Schedule{"0.5", "0.5/sqrt(k+1)", "0.1,0.05", "half"} {
+		at, err := s.For(100)
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Println(at(0), at(3))
 	}
-	_, err := algo.ParseSchedule("half")
-	fmt.Println(err)
 	// Output:
-	// 0.5 0.5 <nil>
-	// 0.5 0.25 <nil>
-	// 0.1 0.05 <nil>
-	// schedule "half": "half" is no finite number; right are 0.5, 0.5/sqrt(k+1), 0.5/(k+1), 0.5/sqrt(K), 0.5*(1-k/K) or 0.1,0.05: bad configuration
+	// 0.5 0.5
+	// 0.5 0.25
+	// 0.1 0.05
+	// schedule "half" must be 0.5, 0.5/sqrt(k+1), 0.5/(k+1), 0.5/sqrt(K), 0.5*(1-k/K) or 0.1,0.05, with finite numbers; "half" is none
 }
 
-func ExampleCostOf() {
-	c, err := algo.CostOf("madsbo", algo.Params{T: 10, N: 10}, 784, 7840, 0)
-	fmt.Println(c.Floats, c.Messages, c.HVP, err)
-	// Output: 235984 20 9 <nil>
+// A method by name, with parameters as a configuration file has them.
+func ExampleDecode() {
+	m, err := algo.New("madsbo")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(algo.Decode(m, []byte(`{"aplha":0.5}`)))
+	fmt.Println(algo.Decode(m, []byte(`{"alpha":0.5,"T":5}`)), m.Init(784, 7840, 100))
+	cost := m.Cost(0)
+	fmt.Println(cost.Floats, cost.Messages, cost.HVP)
+	// Output:
+	// madsbo has no parameter "aplha"; it has alpha, beta, gamma, T, N
+	// <nil> <nil>
+	// 196784 15 9
 }

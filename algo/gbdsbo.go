@@ -8,51 +8,6 @@ import (
 	"dsbo/internal/vec"
 )
 
-// GBDSBOParams are the parameters of [GBDSBO]. Zero means the default.
-type GBDSBOParams struct {
-	Alpha Schedule // α, step of x; default 0.1
-	Beta  Schedule // β, step of y; default 0.1
-	Mav   float64  // b, weight of the fresh draw in the moving averages, in (0, 1]; default 0.5
-	L     float64  // l, at least the largest eigenvalue of any H_i; must be given
-	N     int      // factors of the Neumann product; default 10
-	X0    float64  // start of every entry of x
-}
-
-func (c GBDSBOParams) withDefaults() GBDSBOParams {
-	c.Alpha, c.Beta = c.Alpha.or(0.1), c.Beta.or(0.1)
-	c.Mav, c.N = cmp.Or(c.Mav, 0.5), cmp.Or(c.N, 10)
-	return c
-}
-
-// Validate names the first parameter that cannot work.
-func (c GBDSBOParams) Validate() error {
-	c = c.withDefaults()
-	v := checker{method: "gbdsbo"}
-	v.step("alpha", c.Alpha)
-	v.step("beta", c.Beta)
-	v.fraction("mav", c.Mav)
-	v.curvature(c.L)
-	v.count("N", c.N)
-	v.start(c.X0)
-	return v.err
-}
-
-// Cost of an iteration: p + q + N·q² + p·q + p + q numbers to each neighbour in 1+N messages; one
-// gradient of f and of g, one Jacobian and N Hessians.
-func (c GBDSBOParams) Cost(p, q, k int) Cost {
-	c = c.withDefaults()
-	return Cost{
-		Floats: 2*p + 2*q + p*q + c.N*q*q, Messages: 1 + c.N,
-		Calls: Calls{UpperGrad: 1, LowerGrad: 1, Jacobian: 1, Hessian: c.N},
-	}
-}
-
-// DenseBytes is the memory of the method's matrices, one agent: N tracked Hessians, a mix and a
-// fresh one, and three of the Jacobian's size. The oracle needs its own besides.
-func (c GBDSBOParams) DenseBytes(p, q int) int64 {
-	return denseBytes((c.withDefaults().N+2)*q*q + 3*p*q)
-}
-
 // GBDSBO is Gossip-Based DSBO (Yang, Zhang, Wang, "Decentralized Gossip-Based Stochastic Bilevel
 // Optimization over Communication Networks", 2022, Algorithm 1). One step of x and y an iteration;
 // gossip moving averages s, h, U, V_m of ∇_x f, ∇_y f, the Jacobian and N Hessians:
@@ -67,42 +22,62 @@ func (c GBDSBOParams) DenseBytes(p, q int) int64 {
 // N products of q² in place of q³, and no Q. Draws: {Upper, k, 0}, {Lower, k, 0}, the Jacobian at
 // {Curvature, k, 0}, H(ζ_m) at {Curvature, k, m}, m = 1..N. It asks the oracle for [dsbo.DenseOracle].
 type GBDSBO struct {
-	c GBDSBOParams
-	point
-	head, mixed []float64 // x, y, s, h, U in one message; its mix
-	s, h, jac   []float64 // views of head
-	v           []float64 // V_1..V_N
+	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
+	Beta  Schedule `json:"beta,omitzero"`  // β, step of y; default 0.1
+	Mav   float64  `json:"mav,omitzero"`   // b, weight of the fresh draw in the moving averages, in (0, 1]; default 0.5
+	L     float64  `json:"lg,omitzero"`    // l, at least the largest eigenvalue of any H_i; must be given
+	N     int      `json:"N,omitzero"`     // factors of the Neumann product; default 10
+
+	state
+	alpha, beta func(k int) float64
+	averages    []float64 // s, h and U
+	s, h, jac   []float64 // views of them
+	hessians    []float64 // V_1..V_N
+	out, in     []float64 // y, x and the averages in one message; its mix
 	mixedV, hes []float64
 	fresh       []float64 // ∇_x f, ∇_y f, J in one, as s, h, U lie
 	gy, xo, yo  []float64 // ∇_y g; the point of this iteration's draws
-	u, w, wv    []float64
+	wv          []float64
 }
 
-// NewGBDSBO makes the method of one agent; see DenseBytes for its memory.
-func NewGBDSBO(p, q int, c GBDSBOParams) (*GBDSBO, error) {
-	if err := sized("gbdsbo", p, q); err != nil {
-		return nil, err
+// Init implements [Method].
+func (a *GBDSBO) Init(p, q, K int) error {
+	c := a.prepare("gbdsbo", p, q, K)
+	a.alpha, a.beta = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta)
+	c.fraction("mav", &a.Mav, 0.5)
+	c.curvature("lg", &a.L)
+	c.count("N", &a.N, 10)
+	if c.err != nil {
+		return c.err
 	}
-	if err := c.Validate(); err != nil {
-		return nil, err
+	a.averages, a.hessians = a.carried("averages", p+q+p*q), a.carried("hessians", a.N*q*q)
+	a.s, a.h, a.jac = a.averages[:p], a.averages[p:p+q], a.averages[p+q:]
+	a.out, a.in, a.fresh = vecs(2*(p+q)+p*q), vecs(2*(p+q)+p*q), vecs(p+q+p*q)
+	a.mixedV, a.hes = vecs(q*q), vecs(q*q)
+	a.gy, a.xo, a.yo, a.wv = vecs(q), vecs(p), vecs(q), vecs(q)
+	return nil
+}
+
+// Cost of an iteration: p + q + N·q² + p·q + p + q numbers to each neighbour in 1+N messages; one
+// gradient of f and of g, one Jacobian and N Hessians.
+func (a *GBDSBO) Cost(int) Cost {
+	p, q := len(a.x), len(a.y)
+	return Cost{
+		Floats: 2*p + 2*q + p*q + a.N*q*q, Messages: 1 + a.N,
+		Calls: Calls{UpperGrad: 1, LowerGrad: 1, Jacobian: 1, Hessian: a.N},
 	}
-	c = c.withDefaults()
-	vecs := func(n int) []float64 { return make([]float64, n) }
-	a := &GBDSBO{
-		c: c, head: vecs(2*(p+q) + p*q), mixed: vecs(2*(p+q) + p*q), v: vecs(c.N * q * q), mixedV: vecs(q * q), hes: vecs(q * q),
-		fresh: vecs(p + q + p*q), gy: vecs(q), xo: vecs(p), yo: vecs(q), u: vecs(p), w: vecs(q), wv: vecs(q),
-	}
-	a.x, a.y = a.head[:p:p], a.head[p:p+q:p+q]
-	avg := a.head[p+q:]
-	a.s, a.h, a.jac = avg[:p:p], avg[p:p+q:p+q], avg[p+q:]
-	vec.Fill(a.x, c.X0)
-	return a, nil
+}
+
+// Traits implements the option of [Method]: the matrices are N tracked Hessians, a mix and a fresh one, and four of the
+// Jacobian's size.
+func (a *GBDSBO) Traits() Traits {
+	return Traits{Dense: func(p, q int) int64 { return 8 * int64((cmp.Or(a.N, 10)+2)*q*q+4*p*q) }}
 }
 
 // Step is one outer iteration.
 func (a *GBDSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := begin("gbdsbo", ctx, k, o, m, len(a.x), len(a.y))
-	d, p, q, b := w.dense(), len(a.x), len(a.y), a.c.Mav
+	w := a.begin(ctx, k, o, m)
+	d, p, q, b := w.dense(), len(a.x), len(a.y), a.Mav
 	copy(a.xo, a.x)
 	copy(a.yo, a.y)
 	w.upperGrad(a.fresh[:p], a.fresh[p:p+q], a.xo, a.yo, w.draw(dsbo.Upper, 0))
@@ -110,12 +85,12 @@ func (a *GBDSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	w.jacobian(d, a.fresh[p+q:], a.xo, a.yo, w.draw(dsbo.Curvature, 0))
 	a.direction()
 
-	w.mix(a.mixed, a.head)
-	vec.Comb(a.x, 1, a.mixed[:p], -a.c.Alpha.At(k), a.u)
-	vec.Comb(a.y, 1, a.mixed[p:p+q], -a.c.Beta.At(k), a.gy)
-	vec.Comb(a.head[p+q:], 1-b, a.mixed[p+q:], b, a.fresh)
-	for i := range a.c.N {
-		v := a.v[i*q*q : (i+1)*q*q]
+	w.mix(a.in, pack(a.out, a.yx, a.averages))
+	vec.Comb(a.y, 1, a.in[:q], -a.beta(k), a.gy)
+	vec.Comb(a.x, 1, a.in[q:q+p], -a.alpha(k), a.u)
+	vec.Comb(a.averages, 1-b, a.in[q+p:], b, a.fresh)
+	for i := range a.N {
+		v := a.hessians[i*q*q : (i+1)*q*q]
 		w.mix(a.mixedV, v)
 		w.hessian(d, a.hes, a.xo, a.yo, w.draw(dsbo.Curvature, i+1))
 		vec.Comb(v, 1-b, a.mixedV, b, a.hes)
@@ -123,31 +98,17 @@ func (a *GBDSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	return w.err
 }
 
-// direction sets u = s − U Q h.
+// direction sets z = Q h and u = s − U z.
 func (a *GBDSBO) direction() {
 	q := len(a.y)
-	copy(a.w, a.h)
-	for i := range a.c.N {
-		mulVec(a.wv, a.v[i*q*q:(i+1)*q*q], a.w)
-		for j := range a.w {
-			a.w[j] += a.h[j] - a.wv[j]/a.c.L
+	copy(a.z, a.h)
+	for i := range a.N {
+		mulVec(a.wv, a.hessians[i*q*q:(i+1)*q*q], a.z)
+		for j := range a.z {
+			a.z[j] += a.h[j] - a.wv[j]/a.L
 		}
 	}
-	vec.Scale(a.w, 1/a.c.L, a.w)
-	mulVec(a.u, a.jac, a.w)
+	vec.Scale(a.z, 1/a.L, a.z)
+	mulVec(a.u, a.jac, a.z)
 	vec.Sub(a.u, a.s, a.u)
-}
-
-// Z returns a view of Q h, the estimate of (Σ H)⁻¹ Σ b that the last direction used.
-func (a *GBDSBO) Z() []float64 { return a.w }
-
-// U returns a view of the direction u of the last step.
-func (a *GBDSBO) U() []float64 { return a.u }
-
-// State holds x, y and the moving averages, N q² numbers among them.
-func (a *GBDSBO) State() []dsbo.Named {
-	return []dsbo.Named{
-		{Name: "x", Value: a.x}, {Name: "y", Value: a.y}, {Name: "s", Value: a.s}, {Name: "h", Value: a.h},
-		{Name: "jacobian", Value: a.jac}, {Name: "hessians", Value: a.v},
-	}
 }

@@ -13,22 +13,67 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
+	"dsbo/internal/vec"
 )
 
 // golden is a file of testdata/golden: a problem, a method's parameters, and what an independent
 // program in another language found.
 type golden struct {
-	Algo   string
-	Kind   string
-	Agents int `json:"n"`
-	P      int `json:"p"`
-	Q      int `json:"q"`
-	W      [][]float64
-	algo.Params
+	Algo     string
+	Kind     string
+	Agents   int `json:"n"`
+	P        int `json:"p"`
+	Q        int `json:"q"`
+	W        [][]float64
+	Steps    any `json:"N"` // beside n, which is another
+	K        int
+	X0       any   // start of x: a number or a vector
 	WarmY    *bool `json:"warm_y"`
 	Floats   *int  `json:"floats_per_iteration"`
 	Data     goldenData
 	Expected map[string]json.RawMessage
+
+	params map[string]json.RawMessage // of the method, by name
+}
+
+// method returns the file's method, before Init, and after change has set parameters anew.
+func (g golden) method(t *testing.T, change ...string) algo.Method {
+	t.Helper()
+	m := made(t, g.Algo, "{}")
+	for _, name := range algo.Parameters(m) {
+		if value := g.params[name]; value != nil {
+			set(t, m, name, string(value))
+		}
+	}
+	for _, c := range change {
+		name, value, _ := strings.Cut(c, "=")
+		set(t, m, name, value)
+	}
+	return m
+}
+
+func set(t *testing.T, m algo.Method, name, value string) {
+	t.Helper()
+	if err := algo.Decode(m, fmt.Appendf(nil, "{%q:%s}", name, value)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// startX returns the start of x.
+func (g golden) startX(t *testing.T) []float64 {
+	t.Helper()
+	x := make([]float64, g.P)
+	v, _ := flatten(g.X0)
+	switch {
+	case g.X0 == nil:
+	case len(v) == 1:
+		vec.Fill(x, v[0])
+	case len(v) == g.P:
+		copy(x, v)
+	default:
+		t.Fatalf("x0 has %d numbers, want 1 or %d", len(v), g.P)
+	}
+	return x
 }
 
 func readGolden(t *testing.T, file string) golden {
@@ -44,7 +89,15 @@ func readGolden(t *testing.T, file string) golden {
 	if g.Algo == "" {
 		g.Algo = "madsbo"
 	}
-	g.ColdY = g.WarmY != nil && !*g.WarmY
+	if err := json.Unmarshal(text, &g.params); err != nil {
+		t.Fatal(err)
+	}
+	if g.WarmY != nil && !*g.WarmY {
+		g.params["cold_y"] = json.RawMessage("true")
+	}
+	if l := g.params["Lg"]; l != nil { // as one file has it
+		g.params["lg"] = l
+	}
 	g.Data.P, g.Data.Q = g.P, g.Q
 	return g
 }
@@ -111,21 +164,19 @@ type trajectory struct {
 
 func runGolden(t *testing.T, g golden) trajectory {
 	t.Helper()
-	info, err := algo.Describe(g.Algo)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if info.ExactAverage { // the file's W is not used
+	traits := algo.TraitsOf(g.method(t))
+	if traits.ExactAverage { // the file's W is not used
 		g.W = algotest.Average(g.Agents)
 	}
 	tr := trajectory{golden: g}
-	var as []dsbo.Algorithm
+	var as []algo.Method
 	var os []dsbo.Oracle
 	for i := range g.Agents {
-		a, err := algo.New(g.Algo, g.P, g.Q, g.Params)
-		if err != nil {
+		a := g.method(t)
+		if err := a.Init(g.P, g.Q, g.K); err != nil {
 			t.Fatal(err)
 		}
+		copy(a.X(), g.startX(t))
 		o := newOracle(g.Kind, g.Data, i)
 		if _, ok := o.(dsbo.DenseOracle); !ok {
 			o = denseGolden{o}
@@ -133,7 +184,7 @@ func runGolden(t *testing.T, g golden) trajectory {
 		as, os, tr.oracles = append(as, a), append(os, o), append(tr.oracles, o)
 	}
 	ms := algotest.NewMixers(g.W)
-	tr.solver = newEvaluator(tr.oracles, info.Personalized)
+	tr.solver = newEvaluator(tr.oracles, traits.Personalized)
 	tr.record(t, as)
 	for k := range g.K {
 		if err := algotest.Step(t.Context(), k, as, os, ms); err != nil {
@@ -144,7 +195,7 @@ func runGolden(t *testing.T, g golden) trajectory {
 	return tr
 }
 
-func (tr *trajectory) record(t *testing.T, as []dsbo.Algorithm) {
+func (tr *trajectory) record(t *testing.T, as []algo.Method) {
 	t.Helper()
 	m := moment{}
 	for _, a := range as {
@@ -153,7 +204,7 @@ func (tr *trajectory) record(t *testing.T, as []dsbo.Algorithm) {
 		}
 	}
 	if tr.Algo == "sparkle" {
-		tr.corrections(m)
+		tr.corrections(t, m)
 	}
 	tr.moments = append(tr.moments, m)
 	tr.exacts = append(tr.exacts, tr.solver.at(t, average(m["X"])))
@@ -161,8 +212,9 @@ func (tr *trajectory) record(t *testing.T, as []dsbo.Algorithm) {
 
 // corrections adds the D of each of SPARKLE's variables, which the method does not hold: D = Σ B² v
 // over the iterates so far.
-func (tr *trajectory) corrections(m moment) {
-	for letter, kind := range map[string]string{"X": tr.Strategy.X, "Y": tr.Strategy.Y, "Z": tr.Strategy.Z} {
+func (tr *trajectory) corrections(t *testing.T, m moment) {
+	strategy := tr.method(t).(*algo.Sparkle).Strategy
+	for letter, kind := range map[string]string{"X": strategy.X, "Y": strategy.Y, "Z": strategy.Z} {
 		name := "D" + strings.ToLower(letter)
 		times := map[string]int{"ed": 1, "extra": 1, "gt": 2}[kind]
 		d := m[letter]
@@ -308,8 +360,12 @@ func compareGolden(t *testing.T, g golden, tr trajectory) {
 		}
 	}
 	if g.Floats != nil {
-		if n, err := algo.FloatsPerNeighbour(g.Algo, g.Params, g.P, g.Q); err != nil || n != *g.Floats {
-			t.Errorf("floats per neighbour and iteration: %d (%v), want %d", n, err, *g.Floats)
+		m, most := ready(t, g.method(t), g.P, g.Q), 0
+		for k := range g.K {
+			most = max(most, m.Cost(k).Floats)
+		}
+		if most != *g.Floats {
+			t.Errorf("floats per neighbour and iteration: %d, want %d", most, *g.Floats)
 		}
 	}
 }

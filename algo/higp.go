@@ -12,9 +12,9 @@ import (
 //	Σ_i H_i z = Σ_i b_i,   H_t = ∇²_yy g_i(x, y; ξ_t),  b_t = ∇_y f_i(x, y; φ_t),
 //
 // by gradient descent with gradient tracking on a quadratic, with one Hessian-vector product a step
-// and no matrix. It converges linearly for a constant γ ≤ 0.8/L_max of the worst agent. z_t and d_t
-// travel in one message: N messages of 2q numbers. s_N and d_N never reach z_N and are not computed,
-// so N steps cost N−1 products and N gradients of f.
+// and no matrix. It converges linearly for a constant γ below (1+λ_min(W))²/(2 L_max), with the largest curvature L_max
+// of an agent. z_t and d_t travel in one message: N messages of 2q numbers. s_N and d_N never reach z_N and are not
+// computed, so N steps cost N−1 products and N gradients of f.
 type HIGP struct {
 	zd, mixed []float64 // z then d, one message; its mix
 	z, d      []float64 // views of zd
@@ -22,19 +22,9 @@ type HIGP struct {
 }
 
 // NewHIGP makes the solver of one agent for vectors of length q.
-func NewHIGP(q int) (*HIGP, error) {
-	if err := sized("higp", 1, q); err != nil {
-		return nil, err
-	}
-	return newHIGP(q), nil
-}
-
-func newHIGP(q int) *HIGP {
-	zd := make([]float64, 2*q)
-	return &HIGP{
-		zd: zd, z: zd[:q:q], d: zd[q:], mixed: make([]float64, 2*q),
-		s: make([]float64, q), s1: make([]float64, q), b: make([]float64, q),
-	}
+func NewHIGP(q int) *HIGP {
+	zd := vecs(2 * q)
+	return &HIGP{zd: zd, z: zd[:q:q], d: zd[q:], mixed: vecs(2 * q), s: vecs(q), s1: vecs(q), b: vecs(q)}
 }
 
 // Solve runs N steps with step gamma from z = 0 at (x, y), with the draws of iteration k.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"dsbo"
+	"dsbo/internal/vec"
 )
 
 // Hypergradient is Algorithm 2 of the paper: agent i's estimate of the hypergradient of Φ,
@@ -14,32 +15,19 @@ import (
 // average is taken of H and b, not of local hypergradients, which would be biased (eq. 4).
 // φ_0 serves b_0 and ∇_x f, so they come from one call; ξ_0 serves the Jacobian.
 type Hypergradient struct {
-	gamma Schedule
-	n     int
 	higp  *HIGP
-	u, j  []float64 // j is scratch
+	u, ju []float64
 }
 
-// NewHypergradient makes the estimator of one agent. Zero gamma and N mean 0.1 and 10.
-func NewHypergradient(p, q int, gamma Schedule, N int) (*Hypergradient, error) {
-	if err := sized("hypergradient", p, q); err != nil {
-		return nil, err
-	}
-	c := MADSBOParams{Gamma: gamma, N: N}
-	if err := c.validate("hypergradient"); err != nil {
-		return nil, err
-	}
-	return newHypergradient(p, q, c.withDefaults()), nil
+// NewHypergradient makes the estimator of one agent for x of length p and y of length q.
+func NewHypergradient(p, q int) *Hypergradient {
+	return &Hypergradient{higp: NewHIGP(q), u: vecs(p), ju: vecs(p)}
 }
 
-func newHypergradient(p, q int, c MADSBOParams) *Hypergradient {
-	return &Hypergradient{gamma: c.Gamma, n: c.N, higp: newHIGP(q), u: make([]float64, p), j: make([]float64, p)}
-}
-
-// Estimate runs Algorithm 2 at (x, y) with the draws of iteration k.
-func (h *Hypergradient) Estimate(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer, x, y []float64) error {
+// Estimate runs Algorithm 2 at (x, y), with the draws of iteration k and N steps of size gamma.
+func (h *Hypergradient) Estimate(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer, x, y []float64, gamma float64, N int) error {
 	w := begin("hypergradient", ctx, k, o, m, len(h.u), len(h.higp.z))
-	h.run(&w, x, y)
+	h.run(&w, x, y, gamma, N)
 	return w.err
 }
 
@@ -49,7 +37,8 @@ func (h *Hypergradient) Z() []float64 { return h.higp.z }
 // U returns a view of u.
 func (h *Hypergradient) U() []float64 { return h.u }
 
-func (h *Hypergradient) run(w *turn, x, y []float64) {
-	h.higp.run(w, h.u, x, y, h.gamma.At(w.k), h.n) // lines 2-5; u = ∇_x f(φ_0), line 6
-	implicit(w, h.u, h.j, x, y, h.higp.z)          // line 7: − J(ξ_0) z_N
+func (h *Hypergradient) run(w *turn, x, y []float64, gamma float64, N int) {
+	h.higp.run(w, h.u, x, y, gamma, N)                     // lines 2-5: Algorithm 1; φ_0 leaves ∇_x f in u, line 6
+	w.jvp(h.ju, x, y, h.higp.z, w.draw(dsbo.Curvature, 0)) // line 7: J(ξ_0) z_N
+	vec.Sub(h.u, h.u, h.ju)                                // line 7: u = ∇_x f − J z_N
 }

@@ -7,22 +7,6 @@ import (
 	"dsbo/internal/vec"
 )
 
-// ITDParams are the parameters of [ITD]; N is not used. Zero means the default.
-type ITDParams struct {
-	OneAgentParams
-	ColdY bool // start y at 0 in each iteration, not at the last y
-}
-
-// Validate names the first parameter that cannot work.
-func (c ITDParams) Validate() error { return c.validate("itd").err }
-
-// Cost of an iteration: nothing is sent; T gradients of g, one of f, T Hessian- and T Jacobian-vector
-// products. The path of y takes T·q numbers.
-func (c ITDParams) Cost(p, q, k int) Cost {
-	T := c.withDefaults().T
-	return Cost{Calls: Calls{UpperGrad: 1, LowerGrad: T, HVP: T, JVP: T}}
-}
-
 // ITD is iterative differentiation (Franceschi, Frasconi, Salzo, Grazzi, Pontil 2018), reverse mode
 // through T gradient steps, for one agent; the start y⁰ counts as a constant:
 //
@@ -31,43 +15,58 @@ func (c ITDParams) Cost(p, q, k int) Cost {
 //
 // The method is certain. Draws: step t and its derivative use {Lower, k, t}; f uses {Upper, k, 0}.
 type ITD struct {
-	c ITDParams
-	solo
-	path []float64 // y^0..y^{T−1}
+	Alpha Schedule `json:"alpha,omitzero"`  // α, step of x; default 0.1
+	Beta  Schedule `json:"beta,omitzero"`   // β, step of y; default 0.1
+	T     int      `json:"T,omitzero"`      // steps of y; default 10
+	ColdY bool     `json:"cold_y,omitzero"` // start y at 0 in each iteration, not at the last y
+
+	state
+	alpha, beta func(k int) float64
+	g, j        []float64
+	path        []float64 // y^0..y^{T−1}
 }
 
-// NewITD makes the method.
-func NewITD(p, q int, c ITDParams) (*ITD, error) {
-	if err := sized("itd", p, q); err != nil {
-		return nil, err
+// Init implements [Method].
+func (a *ITD) Init(p, q, K int) error {
+	c := a.prepare("itd", p, q, K)
+	a.alpha, a.beta = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta)
+	c.count("T", &a.T, 10)
+	if c.err != nil {
+		return c.err
 	}
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
-	c.OneAgentParams = c.withDefaults()
-	return &ITD{c: c, solo: newSolo(p, q, c.X0), path: make([]float64, c.T*q)}, nil
+	a.g, a.j, a.path = vecs(q), vecs(p), vecs(a.T*q)
+	return nil
 }
+
+// Cost of an iteration: nothing is sent; T gradients of g, one of f, T Hessian- and T Jacobian-vector
+// products. The path of y takes T·q numbers.
+func (a *ITD) Cost(int) Cost {
+	return Cost{Calls: Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.T, JVP: a.T}}
+}
+
+// Traits implements the option of [Method].
+func (a *ITD) Traits() Traits { return Traits{OneAgent: true} }
 
 // Step is one outer iteration; m is not used.
 func (a *ITD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := begin("itd", ctx, k, o, m, len(a.x), len(a.y))
-	beta := a.c.Beta.At(k)
-	if a.c.ColdY {
+	w := a.begin(ctx, k, o, m)
+	beta := a.beta(k)
+	if a.ColdY {
 		vec.Fill(a.y, 0)
 	}
-	for t := range a.c.T {
+	for t := range a.T {
 		copy(a.at(t), a.y)
 		w.lowerGrad(a.g, a.x, a.y, w.draw(dsbo.Lower, t))
 		vec.Axpy(a.y, -beta, a.g)
 	}
 	w.upperGrad(a.u, a.z, a.x, a.y, w.draw(dsbo.Upper, 0))
-	for t := a.c.T - 1; t >= 0; t-- {
+	for t := a.T - 1; t >= 0; t-- {
 		w.jvp(a.j, a.x, a.at(t), a.z, w.draw(dsbo.Lower, t))
 		vec.Axpy(a.u, -beta, a.j)
 		w.hvp(a.g, a.x, a.at(t), a.z, w.draw(dsbo.Lower, t))
 		vec.Axpy(a.z, -beta, a.g)
 	}
-	vec.Axpy(a.x, -a.c.Alpha.At(k), a.u)
+	vec.Axpy(a.x, -a.alpha(k), a.u)
 	return w.err
 }
 

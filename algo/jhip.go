@@ -7,36 +7,6 @@ import (
 	"dsbo/internal/vec"
 )
 
-// JHIPParams are those of MA-DSBO; α_k is only the step of x.
-type JHIPParams struct{ MADSBOParams }
-
-// Validate names the first parameter that cannot work.
-func (c JHIPParams) Validate() error {
-	d := c.withDefaults()
-	v := checker{method: "jhip"}
-	v.step("alpha", d.Alpha)
-	v.step("beta", d.Beta)
-	v.step("gamma", d.Gamma)
-	v.count("T", d.T)
-	v.count("N", d.N)
-	v.start(d.X0)
-	return v.err
-}
-
-// Cost of an iteration: Tq + 2Npq + p numbers to each neighbour in T+N messages; T gradients of g,
-// one of f, N Jacobians and N−1 Hessians.
-func (c JHIPParams) Cost(p, q, k int) Cost {
-	d := c.withDefaults()
-	return Cost{
-		Floats: d.T*q + 2*d.N*p*q + p, Messages: d.T + d.N,
-		Calls: Calls{UpperGrad: 1, LowerGrad: d.T, Jacobian: d.N, Hessian: d.N - 1},
-	}
-}
-
-// DenseBytes is the memory of the method's matrices, one agent: a Hessian, and six of the
-// Jacobian's size. The oracle needs its own besides.
-func (c JHIPParams) DenseBytes(p, q int) int64 { return denseBytes(q*q + 6*p*q) }
-
 // JHIP is DSBO-JHIP (Chen, Huang, Ma, "Decentralized Bilevel Optimization", 2022): the agents
 // together solve Σ_i H_i Z = Σ_i J_i' for the q×p matrix Z by gradient tracking, and
 //
@@ -50,43 +20,70 @@ func (c JHIPParams) DenseBytes(p, q int) int64 { return denseBytes(q*q + 6*p*q) 
 //
 // Z is kept transposed, p×q, the layout of the Jacobian: H is symmetric, so (HZ)' = Z'H.
 type JHIP struct {
-	c MADSBOParams
-	point
-	lower     lowerLoop
-	zd, mixed []float64 // Z' then D', one message; its mix
-	s, s1, h  []float64
-	b, u, zb  []float64
+	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
+	Beta  Schedule `json:"beta,omitzero"`  // β, step of y; default 0.1
+	Gamma Schedule `json:"gamma,omitzero"` // γ, step of Z; default 0.1
+	T     int      `json:"T,omitzero"`     // steps of y; default 10
+	N     int      `json:"N,omitzero"`     // steps of Z; default 10
+
+	state
+	alpha, beta, gamma func(k int) float64
+	mixedYX            []float64
+	zd, mixed          []float64 // Z' then D', one message; its mix
+	s, s1, h           []float64
+	v, b, zb           []float64
 }
 
-// NewJHIP makes the method of one agent; see DenseBytes for its memory.
-func NewJHIP(p, q int, c JHIPParams) (*JHIP, error) {
-	if err := sized("jhip", p, q); err != nil {
-		return nil, err
+// Init implements [Method].
+func (a *JHIP) Init(p, q, K int) error {
+	c := a.prepare("jhip", p, q, K)
+	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
+	c.count("T", &a.T, 10)
+	c.count("N", &a.N, 10)
+	if c.err != nil {
+		return c.err
 	}
-	if err := c.Validate(); err != nil {
-		return nil, err
+	a.z = nil
+	a.mixedYX, a.zd, a.mixed = vecs(p+q), vecs(2*p*q), vecs(2*p*q)
+	a.s, a.s1, a.h = vecs(p*q), vecs(p*q), vecs(q*q)
+	a.v, a.b, a.zb = vecs(q), vecs(q), vecs(p)
+	return nil
+}
+
+// Cost of an iteration: Tq + 2Npq + p numbers to each neighbour in T+N messages; T gradients of g,
+// one of f, N Jacobians and N−1 Hessians.
+func (a *JHIP) Cost(int) Cost {
+	p, q := len(a.x), len(a.y)
+	return Cost{
+		Floats: a.T*q + 2*a.N*p*q + p, Messages: a.T + a.N,
+		Calls: Calls{UpperGrad: 1, LowerGrad: a.T, Jacobian: a.N, Hessian: a.N - 1},
 	}
-	d := c.withDefaults()
-	a := &JHIP{
-		c: d, lower: newLowerLoop(p, q, d.X0), zd: make([]float64, 2*p*q), mixed: make([]float64, 2*p*q),
-		s: make([]float64, p*q), s1: make([]float64, p*q), h: make([]float64, q*q),
-		b: make([]float64, q), u: make([]float64, p), zb: make([]float64, p),
-	}
-	a.point = a.lower.point
-	return a, nil
+}
+
+// Traits implements the option of [Method]: the matrices are a Hessian, and six of the Jacobian's size.
+func (a *JHIP) Traits() Traits {
+	return Traits{Dense: func(p, q int) int64 { return 8 * int64(q*q+6*p*q) }}
 }
 
 // Step is one outer iteration.
 func (a *JHIP) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := begin("jhip", ctx, k, o, m, len(a.x), len(a.y))
+	w := a.begin(ctx, k, o, m)
 	d := w.dense()
-	a.lower.run(&w, a.c.T, a.c.Beta.At(k))
-	a.solve(&w, d, a.c.Gamma.At(k))
+	for t := range a.T {
+		if t == 0 {
+			w.mix(a.mixedYX, a.yx) // x goes along
+		} else {
+			w.mix(a.mixedYX[:len(a.y)], a.y)
+		}
+		w.lowerGrad(a.v, a.x, a.y, w.draw(dsbo.Lower, t))
+		vec.Comb(a.y, 1, a.mixedYX[:len(a.y)], -a.beta(k), a.v)
+	}
+	a.solve(&w, d, a.gamma(k))
 
 	w.upperGrad(a.u, a.b, a.x, a.y, w.draw(dsbo.Upper, 0))
 	mulVec(a.zb, a.zd[:len(a.s)], a.b)
 	vec.Sub(a.u, a.u, a.zb)
-	vec.Comb(a.x, 1, a.lower.mixedX(), -a.c.Alpha.At(k), a.u)
+	vec.Comb(a.x, 1, a.mixedYX[len(a.y):], -a.alpha(k), a.u)
 	return w.err
 }
 
@@ -97,27 +94,19 @@ func (a *JHIP) solve(w *turn, o dsbo.DenseOracle, gamma float64) {
 	vec.Fill(z, 0)
 	vec.Scale(a.s, -1, a.s)
 	copy(d, a.s)
-	for t := range a.c.N {
+	for t := range a.N {
 		w.mix(a.mixed, a.zd)
 		vec.Comb(z, 1, a.mixed[:pq], -gamma, d)
-		if t == a.c.N-1 {
+		if t == a.N-1 {
 			break
 		}
 		s := w.draw(dsbo.Curvature, t+1)
 		w.hessian(o, a.h, a.x, a.y, s)
 		w.jacobian(o, a.s1, a.x, a.y, s)
 		vec.Scale(a.s1, -1, a.s1)
-		if w.open() {
+		if w.ready() {
 			addMulSym(a.s1, z, a.h, len(a.y))
 		}
 		track(d, a.mixed[pq:], a.s1, a.s)
 	}
-}
-
-// U returns a view of u.
-func (a *JHIP) U() []float64 { return a.u }
-
-// State holds x and y: Z starts at 0 in each iteration.
-func (a *JHIP) State() []dsbo.Named {
-	return []dsbo.Named{{Name: "x", Value: a.x}, {Name: "y", Value: a.y}}
 }

@@ -1,63 +1,12 @@
 package algo
 
 import (
-	"cmp"
 	"context"
+	"math"
 
 	"dsbo"
 	"dsbo/internal/vec"
 )
-
-// MDBOParams are the parameters of [MDBO]. Zero means the default.
-type MDBOParams struct {
-	Alpha  Schedule // α (the paper's β_1), step of x; default 0.1
-	Beta   Schedule // β (its β_2), step of y; default 0.1
-	A1, A2 float64  // a_1, a_2: momentum of x and y, a η in (0, 1]; default 1
-	Eta    Schedule // η, how far to go from the old point to the new, in (0, 1]; default 1
-	L      float64  // l, at least the largest eigenvalue of any H_i; must be given
-	N      int      // terms of the Neumann series (its J); default 10
-	NPrime Terms    // which truncation of the series
-	X0     float64  // start of every entry of x
-}
-
-func (c MDBOParams) withDefaults() MDBOParams {
-	c.Alpha, c.Beta, c.Eta = c.Alpha.or(0.1), c.Beta.or(0.1), c.Eta.or(1)
-	c.A1, c.A2, c.N = cmp.Or(c.A1, 1), cmp.Or(c.A2, 1), cmp.Or(c.N, 10)
-	return c
-}
-
-// Validate names the first parameter that cannot work.
-func (c MDBOParams) Validate() error {
-	c = c.withDefaults()
-	v := checker{method: "mdbo"}
-	v.step("alpha", c.Alpha)
-	v.step("beta", c.Beta)
-	v.positive("a1", c.A1, "positive")
-	v.positive("a2", c.A2, "positive")
-	v.weight("eta", c.Eta)
-	if e, bad := c.Eta.worst(func(e float64) bool { return max(c.A1, c.A2)*e <= 1 }); bad {
-		v.fail("eta", e, "at most 1/a1 and 1/a2")
-	}
-	v.curvature(c.L)
-	v.count("N", c.N)
-	v.terms(c.NPrime)
-	v.start(c.X0)
-	return v.err
-}
-
-// Cost of an iteration: 2p + 2q numbers to each neighbour (p + q in the first) in one message; one
-// gradient of f and of g, N−1 (N') Hessian-vector products and one Jacobian-vector product.
-func (c MDBOParams) Cost(p, q, k int) Cost {
-	c = c.withDefaults()
-	floats := 2*p + 2*q
-	if k == 0 {
-		floats = p + q
-	}
-	return Cost{
-		Floats: floats, Messages: 1,
-		Calls: Calls{UpperGrad: 1, LowerGrad: 1, HVP: c.NPrime.products(k, c.N), JVP: 1},
-	}
-}
 
 // MDBO is Momentum-based Distributed Bilevel Optimization (Gao, Gu, Thai, "On the Convergence of
 // Distributed Stochastic Bilevel Optimization Algorithms over a Network", AISTATS 2023):
@@ -74,55 +23,78 @@ func (c MDBOParams) Cost(p, q, k int) Cost {
 // The local inverse and the tracking are certain; momentum and the step medium. Draws:
 // {Upper, k, 0}, {Lower, k, 0}, the Jacobian at {Curvature, k, 0}, products at {Curvature, k, 1..}.
 type MDBO struct {
-	c MDBOParams
-	point
-	z, fx, j, g  []float64
-	u, v, un, vn []float64
-	trF, trG     []float64
-	inverse      neumann
-	b            []float64
-	out, in      []float64
-	started      []float64
+	Alpha  Schedule `json:"alpha,omitzero"`   // α (the paper's β_1), step of x; default 0.1
+	Beta   Schedule `json:"beta,omitzero"`    // β (its β_2), step of y; default 0.1
+	A1     float64  `json:"a1,omitzero"`      // a_1, momentum of x, a_1 η in (0, 1]; default 1
+	A2     float64  `json:"a2,omitzero"`      // a_2, momentum of y, a_2 η in (0, 1]; default 1
+	Eta    Schedule `json:"eta,omitzero"`     // η, how far to go from the old point to the new, in (0, 1]; default 1
+	L      float64  `json:"lg,omitzero"`      // l, at least the largest eigenvalue of any H_i; must be given
+	N      int      `json:"N,omitzero"`       // terms of the Neumann series (its J); default 10
+	NPrime []int    `json:"nprime,omitempty"` // draws of the truncation N', one an iteration; empty: the series
+
+	state
+	alpha, beta, eta func(k int) float64
+	fx, j, g, b      []float64
+	v, un, vn        []float64
+	trF, trG         []float64
+	inverse          neumann
+	out, in          []float64
 }
 
-// NewMDBO makes the method of one agent.
-func NewMDBO(p, q int, c MDBOParams) (*MDBO, error) {
-	if err := sized("mdbo", p, q); err != nil {
-		return nil, err
+// Init implements [Method].
+func (a *MDBO) Init(p, q, K int) error {
+	c := a.prepare("mdbo", p, q, K)
+	a.alpha, a.beta = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta)
+	c.positive("a1", &a.A1, 1, math.MaxFloat64, "positive")
+	c.positive("a2", &a.A2, 1, math.MaxFloat64, "positive")
+	a.eta = c.schedule("eta", &a.Eta, 1, min(1, 1/max(a.A1, a.A2)), "in (0, 1], and at most 1/a1 and 1/a2")
+	c.curvature("lg", &a.L)
+	c.count("N", &a.N, 10)
+	c.draws("nprime", a.NPrime)
+	if c.err != nil {
+		return c.err
 	}
-	if err := c.Validate(); err != nil {
-		return nil, err
+	a.u, a.v = a.carried("u", p), a.carried("v", q)
+	a.trF, a.trG = a.carried("u_tracker", p), a.carried("v_tracker", q)
+	a.inverse = newNeumann(q, a.N, a.NPrime, false)
+	a.fx, a.j, a.un = vecs(p), vecs(p), vecs(p)
+	a.g, a.b, a.vn = vecs(q), vecs(q), vecs(q)
+	a.out, a.in = vecs(2*(p+q)), vecs(2*(p+q))
+	return nil
+}
+
+// Cost of an iteration: 2p + 2q numbers to each neighbour (p + q in the first) in one message; one
+// gradient of f and of g, N−1 (N') Hessian-vector products and one Jacobian-vector product.
+func (a *MDBO) Cost(k int) Cost {
+	floats := 2 * (len(a.x) + len(a.y))
+	if k == 0 {
+		floats /= 2
 	}
-	c = c.withDefaults()
-	vecs := func(n int) []float64 { return make([]float64, n) }
-	return &MDBO{
-		c: c, point: newPoint(p, q, c.X0), inverse: newNeumann(q, c.N, c.NPrime, false),
-		z: vecs(q), fx: vecs(p), j: vecs(p), g: vecs(q), b: vecs(q),
-		u: vecs(p), v: vecs(q), un: vecs(p), vn: vecs(q), trF: vecs(p), trG: vecs(q),
-		out: vecs(2 * (p + q)), in: vecs(2 * (p + q)), started: vecs(1),
-	}, nil
+	return Cost{
+		Floats: floats, Messages: 1,
+		Calls: Calls{UpperGrad: 1, LowerGrad: 1, HVP: a.inverse.products(k), JVP: 1},
+	}
 }
 
 // Step is one outer iteration.
 func (a *MDBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := begin("mdbo", ctx, k, o, m, len(a.x), len(a.y))
+	w := a.begin(ctx, k, o, m)
 	w.upperGrad(a.fx, a.b, a.x, a.y, w.draw(dsbo.Upper, 0))
-	a.inverse.solve(&w, a.z, a.b, a.x, a.y, 1/a.c.L)
+	a.inverse.solve(&w, a.z, a.b, a.x, a.y, 1/a.L)
 	implicit(&w, a.fx, a.j, a.x, a.y, a.z)
 	w.lowerGrad(a.g, a.x, a.y, w.draw(dsbo.Lower, 0))
 
-	a.trackBoth(&w, a.c.Eta.At(k))
+	a.trackBoth(&w, a.eta(k))
 	p, q := len(a.x), len(a.y)
-	relax(a.x, a.in[:p], a.trF, a.c.Eta.At(k), a.c.Alpha.At(k))
-	relax(a.y, a.in[p:p+q], a.trG, a.c.Eta.At(k), a.c.Beta.At(k))
+	relax(a.x, a.in[:p], a.trF, a.eta(k), a.alpha(k))
+	relax(a.y, a.in[p:p+q], a.trG, a.eta(k), a.beta(k))
 	return w.err
 }
 
 // trackBoth exchanges x, y and the trackers, and moves momentum and trackers.
 func (a *MDBO) trackBoth(w *turn, eta float64) {
 	p, q := len(a.x), len(a.y)
-	if a.started[0] == 0 {
-		a.started[0] = 1
+	if w.k == 0 {
 		w.mix(a.in[:p+q], pack(a.out, a.x, a.y))
 		copy(a.u, a.fx)
 		copy(a.v, a.g)
@@ -131,7 +103,7 @@ func (a *MDBO) trackBoth(w *turn, eta float64) {
 		return
 	}
 	w.mix(a.in, pack(a.out, a.x, a.y, a.trF, a.trG))
-	m1, m2 := a.c.A1*eta, a.c.A2*eta
+	m1, m2 := a.A1*eta, a.A2*eta
 	vec.Comb(a.un, 1-m1, a.u, m1, a.fx)
 	vec.Comb(a.vn, 1-m2, a.v, m2, a.g)
 	track(a.trF, a.in[p+q:2*p+q], a.un, a.u)
@@ -142,19 +114,5 @@ func (a *MDBO) trackBoth(w *turn, eta float64) {
 func relax(v, mixed, d []float64, eta, step float64) {
 	for i := range v {
 		v[i] += float64(eta * (mixed[i] - float64(step*d[i]) - v[i]))
-	}
-}
-
-// Z returns a view of the local S_N(b).
-func (a *MDBO) Z() []float64 { return a.z }
-
-// U returns a view of u, the average over time of the local hypergradient.
-func (a *MDBO) U() []float64 { return a.u }
-
-// State holds x, y, the averages, their trackers, and whether the first iteration is done.
-func (a *MDBO) State() []dsbo.Named {
-	return []dsbo.Named{
-		{Name: "x", Value: a.x}, {Name: "y", Value: a.y}, {Name: "u", Value: a.u}, {Name: "v", Value: a.v},
-		{Name: "u_tracker", Value: a.trF}, {Name: "v_tracker", Value: a.trG}, {Name: "started", Value: a.started},
 	}
 }

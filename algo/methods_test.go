@@ -1,17 +1,16 @@
 package algo_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
+	"dsbo/internal/vec"
 )
 
 // What the docs of the other methods say, tried.
@@ -24,23 +23,18 @@ func closedForm(g golden, i int) *algotest.Quadratic {
 
 // final runs the quadratic of a golden file with other parameters and returns the exact gradient's norm
 // at the mean of x, before and after.
-func final(t *testing.T, file, name string, K int, change func(a *algo.Params)) (start, end float64) {
+func final(t *testing.T, file, name string, K int, change ...string) (start, end float64) {
 	t.Helper()
 	g := readGolden(t, filepath.Join("testdata", "golden", file+".json"))
 	g.Algo = name
-	change(&g.Params)
-	info, err := algo.Describe(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var as []dsbo.Algorithm
+	var as []algo.Method
 	var os []dsbo.Oracle
 	var values []dsbo.ValueOracle
 	for i := range g.Agents {
 		o := closedForm(g, i)
-		as, os, values = append(as, maker(t, name, g.Params)(g.P, g.Q)), append(os, o), append(values, o)
+		as, os, values = append(as, ready(t, g.method(t, change...), g.P, g.Q)), append(os, o), append(values, o)
 	}
-	e, ms := newEvaluator(values, info.Personalized), algotest.NewMixers(g.W)
+	e, ms := newEvaluator(values, algo.TraitsOf(as[0]).Personalized), algotest.NewMixers(g.W)
 	xBar := func() []float64 {
 		var xs [][]float64
 		for _, a := range as {
@@ -61,7 +55,7 @@ func final(t *testing.T, file, name string, K int, change func(a *algo.Params)) 
 // problem a method without that bias gets below 1e-11 (see the next test).
 func TestMDBOIsBiased(t *testing.T) {
 	for _, N := range []int{30, 200} {
-		_, end := final(t, "sparkle_ed_quadratic_n5", "mdbo", 1000, func(a *algo.Params) { a.N, a.L = N, 8 })
+		_, end := final(t, "sparkle_ed_quadratic_n5", "mdbo", 1000, fmt.Sprint("N=", N), "lg=8")
 		if !(end > 0.5) || math.IsInf(end, 1) {
 			t.Errorf("N = %d: the exact gradient ends at %g, its known bias is above 1", N, end)
 		}
@@ -71,10 +65,8 @@ func TestMDBOIsBiased(t *testing.T) {
 // SPARKLE's corrections converge exactly with constant steps; without one there is a bias.
 func TestSparkleConvergesExactly(t *testing.T) {
 	for _, s := range []string{"ed", "extra", "gt", "none"} {
-		_, end := final(t, "sparkle_ed_quadratic_n5", "sparkle", 2500, func(a *algo.Params) {
-			a.Alpha, a.Beta, a.Gamma = algo.Constant(0.05), algo.Constant(0.05), algo.Constant(0.05)
-			a.Strategy = algo.Strategy{X: s, Y: s, Z: s}
-		})
+		_, end := final(t, "sparkle_ed_quadratic_n5", "sparkle", 2500,
+			"alpha=0.05", "beta=0.05", "gamma=0.05", fmt.Sprintf(`strategy={"x":%q,"y":%[1]q,"z":%[1]q}`, s))
 		if exact := end < 1e-11; exact == (s == "none") {
 			t.Errorf("%s: the exact gradient ends at %g", s, end)
 		}
@@ -84,13 +76,12 @@ func TestSparkleConvergesExactly(t *testing.T) {
 // The augmented Lagrangian is exact for the personalized problem, given steps enough for z; gossip
 // has a bias of order α.
 func TestPersonalized(t *testing.T) {
-	more := func(a *algo.Params) { a.T, a.N = 5, 400 }
-	if _, end := final(t, "pdsbo_al_quadratic_n6", "pdsbo_al", 800, more); !(end < 1e-8) {
+	if _, end := final(t, "pdsbo_al_quadratic_n6", "pdsbo_al", 800, "T=5", "N=400"); !(end < 1e-8) {
 		t.Errorf("augmented Lagrangian: the gradient ends at %g", end)
 	}
 	var bias []float64
 	for _, alpha := range []float64{0.05, 0.025} {
-		_, end := final(t, "pdsbo_al_quadratic_n6", "pdsbo_gossip", 800, func(a *algo.Params) { more(a); a.Alpha = algo.Constant(alpha) })
+		_, end := final(t, "pdsbo_al_quadratic_n6", "pdsbo_gossip", 800, "T=5", "N=400", fmt.Sprint("alpha=", alpha))
 		bias = append(bias, end)
 	}
 	if r := bias[0] / bias[1]; !(r > 1.6 && r < 2.4) { // 2 to first order in α
@@ -101,15 +92,8 @@ func TestPersonalized(t *testing.T) {
 // Each addition to MA-DSBO brings x nearer to where the exact gradient vanishes.
 func TestTunedIsBetter(t *testing.T) {
 	var ends []float64
-	for _, change := range []func(a *algo.Params){
-		func(a *algo.Params) {},
-		func(a *algo.Params) { a.WarmZ = true },
-		func(a *algo.Params) { a.WarmZ, a.TrackY = true, true },
-	} {
-		_, end := final(t, "quadratic_n5", "madsbo_tuned", 1000, func(a *algo.Params) {
-			a.Alpha, a.Beta, a.Gamma, a.N = algo.Constant(0.05), algo.Constant(0.05), algo.Constant(0.05), 5
-			change(a)
-		})
+	for _, change := range [][]string{{}, {"warm_z=true"}, {"warm_z=true", "track_y=true"}} {
+		_, end := final(t, "quadratic_n5", "madsbo_tuned", 1000, append(change, "alpha=0.05", "beta=0.05", "gamma=0.05", "N=5")...)
 		ends = append(ends, end)
 	}
 	if !(ends[1] < ends[0]/2 && ends[2] < ends[1]/2) {
@@ -122,16 +106,14 @@ func TestTunedWithoutOptionsIsMADSBO(t *testing.T) {
 	w := newCrew(t, 4, steps)
 	v := newCrew(t, 4, steps)
 	var tuned []*algo.Tuned
-	for i := range v.as {
-		a, err := algo.NewTuned(3, 4, algo.TunedParams{MADSBOParams: steps})
-		if err != nil {
-			t.Fatal(err)
-		}
-		v.as[i], tuned = a, append(tuned, a)
+	for range v.agents {
+		tuned = append(tuned, ready(t, &algo.Tuned{Alpha: steps.Alpha, Beta: steps.Beta, Gamma: steps.Gamma, T: steps.T, N: steps.N}, 3, 4))
 	}
 	for k := range 4 {
 		w.step(t, k)
-		v.step(t, k)
+		if err := algotest.Step(t.Context(), k, tuned, v.os, v.ms); err != nil {
+			t.Fatal(err)
+		}
 		for i, a := range w.agents {
 			b := tuned[i]
 			if !slices.Equal(a.X(), b.X()) || !slices.Equal(a.Y(), b.Y()) || !slices.Equal(a.Z(), b.Z()) || !slices.Equal(a.U(), b.U()) {
@@ -143,12 +125,8 @@ func TestTunedWithoutOptionsIsMADSBO(t *testing.T) {
 
 // Clip keeps x in its box.
 func TestClip(t *testing.T) {
-	c := steps
-	c.X0 = 0.2
-	a, err := algo.NewTuned(3, 4, algo.TunedParams{MADSBOParams: c, XStep: "adam", Clip: []float64{0.15, 0.25}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := ready(t, &algo.Tuned{Alpha: "0.3", Beta: "0.15", T: 3, N: 4, XStep: "adam", Clip: []float64{0.15, 0.25}}, 3, 4)
+	vec.Fill(a.X(), 0.2)
 	o, m := algotest.NewQuadratics(1, 3, 4, 2)[0], algotest.NewMixers(algotest.Ring(1, 1))[0]
 	for k := range 3 {
 		if err := a.Step(t.Context(), k, o, m); err != nil {
@@ -165,19 +143,16 @@ func TestLowerIsExact(t *testing.T) {
 	const n = 5
 	qs, W := algotest.NewQuadratics(n, 3, 4, 8), algotest.Ring(n, 0.4)
 	x := []float64{1, -0.5, 0.3}
-	var as []dsbo.Algorithm
 	var os []dsbo.Oracle
 	var ls []*algo.Lower
 	for _, q := range qs {
-		a, err := algo.NewLower(4, x, algo.LowerParams{Beta: algo.Constant(0.15), MomY: 0.3})
-		if err != nil {
-			t.Fatal(err)
-		}
-		as, os, ls = append(as, a), append(os, q), append(ls, a)
+		a := ready(t, &algo.Lower{Beta: "0.15", MomY: 0.3}, 3, 4)
+		copy(a.X(), x)
+		os, ls = append(os, q), append(ls, a)
 	}
 	ms := algotest.NewMixers(W)
 	for k := range 40 {
-		if err := algotest.Step(t.Context(), k, as, os, ms); err != nil {
+		if err := algotest.Step(t.Context(), k, ls, os, ms); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -193,11 +168,8 @@ func TestLowerIsExact(t *testing.T) {
 func TestSeriesIsTheMeanOfTheDraws(t *testing.T) {
 	const N = 6
 	o, m := algotest.NewQuadratics(1, 3, 4, 6)[0], algotest.NewMixers(algotest.Ring(1, 1))[0]
-	z := func(terms algo.Terms) []float64 {
-		a, err := algo.NewALSET(3, 4, algo.ALSETParams{OneAgentParams: algo.OneAgentParams{T: 2, N: N}, L: 4, NPrime: terms})
-		if err != nil {
-			t.Fatal(err)
-		}
+	z := func(draws ...int) []float64 {
+		a := ready(t, &algo.ALSET{T: 2, N: N, L: 4, NPrime: draws}, 3, 4)
 		if err := a.Step(t.Context(), 0, o, m); err != nil {
 			t.Fatal(err)
 		}
@@ -205,13 +177,10 @@ func TestSeriesIsTheMeanOfTheDraws(t *testing.T) {
 	}
 	sum := make([]float64, 4)
 	for n := range N {
-		axpy(sum, 1.0/N, z(algo.Draws(n)))
+		axpy(sum, 1.0/N, z(n))
 	}
-	if d := distance(sum, z(algo.Terms{})); d > 1e-14 {
+	if d := distance(sum, z()); d > 1e-14 {
 		t.Errorf("mean of draws and series differ by %g", d)
-	}
-	if !slices.Equal(z(algo.LastTerm()), z(algo.Draws(N-1))) {
-		t.Error("the last term is not the draw N−1")
 	}
 }
 
@@ -219,10 +188,7 @@ func TestSeriesIsTheMeanOfTheDraws(t *testing.T) {
 func TestConjugateGradientsEnd(t *testing.T) {
 	qs := algotest.NewQuadratics(1, 3, 4, 6)
 	for _, warm := range []bool{false, true} {
-		a, err := algo.NewAIDCG(3, 4, algo.AIDCGParams{OneAgentParams: algo.OneAgentParams{T: 5, N: 4}, WarmZ: warm})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := ready(t, &algo.AIDCG{T: 5, N: 4, WarmZ: warm}, 3, 4)
 		for k := range 3 {
 			x := slices.Clone(a.X())
 			if err := a.Step(t.Context(), k, qs[0], nil); err != nil {
@@ -240,10 +206,7 @@ func TestITDIsTheDerivative(t *testing.T) {
 	g := readGolden(t, filepath.Join("testdata", "golden", "itd_logistic_n1.json"))
 	o := newOracle(g.Kind, g.Data, 0)
 	at := func(x []float64) (*algo.ITD, float64) {
-		a, err := algo.NewITD(g.P, g.Q, algo.ITDParams{OneAgentParams: algo.OneAgentParams{Alpha: algo.Constant(0.1), Beta: algo.Constant(0.3), T: 6}, ColdY: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := ready(t, &algo.ITD{Alpha: "0.1", Beta: "0.3", T: 6, ColdY: true}, g.P, g.Q)
 		copy(a.X(), x)
 		if err := a.Step(t.Context(), 0, o, nil); err != nil {
 			t.Fatal(err)
@@ -272,7 +235,7 @@ func TestITDIsTheDerivative(t *testing.T) {
 
 // DSBO-JHIP's Z solves Σ H_i Z = Σ J_i', so that the mean of u is the hypergradient when y is y*.
 func TestJHIPIsExactInTheLimit(t *testing.T) {
-	if d := directionError(t, "jhip", 1, algo.Params{N: 400, Gamma: algo.Constant(0.1)}); d > 1e-10 {
+	if d := directionError(t, 1, &algo.JHIP{N: 400, Gamma: "0.1", Beta: "1e-13", T: 1}); d > 1e-10 {
 		t.Errorf("mean of u is off by %g", d)
 	}
 }
@@ -281,7 +244,7 @@ func TestJHIPIsExactInTheLimit(t *testing.T) {
 // three of them, is off by the order of b².
 func TestGBDSBOIsExactInTheLimit(t *testing.T) {
 	at := func(b float64) float64 {
-		return directionError(t, "gbdsbo", int(30/b), algo.Params{N: 80, L: 4, Mav: b, Alpha: algo.Constant(1e-13)})
+		return directionError(t, int(30/b), &algo.GBDSBO{N: 80, L: 4, Mav: b, Alpha: "1e-13", Beta: "1e-13"})
 	}
 	coarse, fine := at(0.1), at(0.05)
 	if r := coarse / fine; !(fine < 1e-3 && r > 3 && r < 5) {
@@ -291,17 +254,16 @@ func TestGBDSBOIsExactInTheLimit(t *testing.T) {
 
 // directionError holds (x, y) at (0, y*(0)) by steps too small to matter, and returns how far the
 // mean of u is from the hypergradient after K iterations.
-func directionError(t *testing.T, name string, K int, params algo.Params) float64 {
+func directionError(t *testing.T, K int, template algo.Method) float64 {
 	t.Helper()
 	const n, p, q = 4, 3, 4
 	qs := algotest.NewQuadratics(n, p, q, 13)
 	x := make([]float64, p)
 	y := algotest.LowerSolution(qs, x)
-	params.Beta, params.T = algo.Constant(1e-13), 1
-	var as []dsbo.Algorithm
+	var as []algo.Method
 	var os []dsbo.Oracle
 	for i := range n {
-		as, os = append(as, maker(t, name, params)(p, q)), append(os, qs[i])
+		as, os = append(as, ready(t, algo.Clone(template), p, q)), append(os, qs[i])
 		copy(as[i].Y(), y)
 	}
 	ms := algotest.NewMixers(algotest.Ring(n, 0.4))
@@ -315,32 +277,4 @@ func directionError(t *testing.T, name string, K int, params algo.Params) float6
 		us = append(us, a.(interface{ U() []float64 }).U())
 	}
 	return distance(average(us), algotest.Gradient(qs, x))
-}
-
-// productsOnly hides an oracle's dense side.
-type productsOnly struct{ dsbo.Oracle }
-
-func TestDenseMethodsSayWhatTheyNeed(t *testing.T) {
-	for _, name := range algo.Names() {
-		info, err := algo.Describe(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		params := variants()[name][0]
-		bytes, err := algo.DenseBytes(name, params, 784, 7840)
-		if err != nil || bytes > 0 != info.Dense {
-			t.Errorf("%s: %d bytes of matrices (%v), dense %v", name, bytes, err, info.Dense)
-		}
-		if info.Dense && bytes < 7840*7840*8 {
-			t.Errorf("%s: %d bytes of matrices, a Hessian alone takes 469 MiB", name, bytes)
-		}
-		o := productsOnly{algotest.NewQuadratics(1, 3, 4, 1)[0]}
-		err = maker(t, name, params)(3, 4).Step(t.Context(), 0, o, algotest.NewMixers(algotest.Ring(1, 1))[0])
-		if errors.Is(err, dsbo.ErrCapability) != info.Dense {
-			t.Errorf("%s on an oracle without matrices: %v", name, err)
-		}
-		if info.Dense && !strings.Contains(fmt.Sprint(err), "whole Hessians") {
-			t.Errorf("%s: %v does not say what is missing", name, err)
-		}
-	}
 }

@@ -5,25 +5,35 @@ import (
 	"dsbo/internal/vec"
 )
 
-// A neumann approximates H⁻¹ b by the truncated series a Σ_{m<N} (I − aH)^m b, a ≤ 1/λ_max(H), or by
-// the single term N a (I − aH)^N' b of a draw. The m-th product uses draw {Curvature, k, m}, m = 1, 2, ...
+// A neumann approximates H⁻¹ b by the truncated series a Σ_{m<N} (I − aH)^m b, a ≤ 1/λ_max(H). Papers draw N' uniformly from
+// 0..N−1 and use the single term N a (I − aH)^N' b, of which only the mean over the draw, the series itself, is a Hessian
+// inverse; draws makes that method repeatable, an N' an iteration, from the start again when the list ends. The m-th
+// product uses draw {Curvature, k, m}, m = 1, 2, ...
 type neumann struct {
 	n       int
-	terms   Terms
+	draws   []int
 	average bool // mix b and each product, as FEDNEST's server does
 	c, h    []float64
 }
 
-func newNeumann(q, n int, terms Terms, average bool) neumann {
-	return neumann{n: n, terms: terms, average: average, c: make([]float64, q), h: make([]float64, q)}
+func newNeumann(q, n int, draws []int, average bool) neumann {
+	return neumann{n: n, draws: draws, average: average, c: vecs(q), h: vecs(q)}
+}
+
+// products returns the number of Hessian-vector products in iteration k.
+func (s *neumann) products(k int) int {
+	if len(s.draws) > 0 {
+		return s.draws[k%len(s.draws)]
+	}
+	return s.n - 1
 }
 
 // solve writes the approximation at (x, y) to z.
 func (s *neumann) solve(w *turn, z, b, x, y []float64, a float64) {
-	if n, ok := s.terms.single(w.k, s.n); ok {
+	if len(s.draws) > 0 {
 		vec.Scale(z, float64(s.n)*a, b)
 		s.combine(w, z)
-		for m := range n {
+		for m := range s.products(w.k) {
 			s.factor(w, z, x, y, a, m+1)
 		}
 		return

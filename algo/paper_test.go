@@ -15,32 +15,25 @@ import (
 
 // A test for each statement of the paper's Algorithms 1-3 and of the text around them.
 
-var steps = algo.MADSBOParams{
-	Alpha: algo.Constant(0.3), Beta: algo.Constant(0.15), Gamma: algo.Constant(0.1), T: 3, N: 4,
-}
+var steps = algo.MADSBO{Alpha: "0.3", Beta: "0.15", Gamma: "0.1", T: 3, N: 4}
 
 // crew is n agents of MA-DSBO on noisy quadratics that differ, on a ring.
 type crew struct {
 	agents  []*algo.MADSBO
-	as      []dsbo.Algorithm
 	os      []dsbo.Oracle
 	ms      []*algotest.Mixer
 	W       [][]float64
 	records []*algotest.Recorder
 }
 
-func newCrew(t *testing.T, n int, c algo.MADSBOParams) crew {
+func newCrew(t *testing.T, n int, template algo.MADSBO) crew {
 	t.Helper()
 	w := crew{W: algotest.Ring(n, 0.4)}
 	w.ms = algotest.NewMixers(w.W)
 	for _, q := range algotest.NewQuadratics(n, 3, 4, 5) {
 		q.Noise = 0.2
-		a, err := algo.NewMADSBO(3, 4, c)
-		if err != nil {
-			t.Fatal(err)
-		}
 		r := algotest.NewRecorder(q)
-		w.agents, w.as = append(w.agents, a), append(w.as, a)
+		w.agents = append(w.agents, ready(t, algo.Clone(&template).(*algo.MADSBO), 3, 4))
 		w.os, w.records = append(w.os, r), append(w.records, r)
 	}
 	return w
@@ -48,7 +41,7 @@ func newCrew(t *testing.T, n int, c algo.MADSBOParams) crew {
 
 func (w crew) step(t *testing.T, k int) {
 	t.Helper()
-	if err := algotest.Step(t.Context(), k, w.as, w.os, w.ms); err != nil {
+	if err := algotest.Step(t.Context(), k, w.agents, w.os, w.ms); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -177,10 +170,7 @@ func solveHIGP(t *testing.T, qs []*algotest.Quadratic, W [][]float64, x, y []flo
 	var as []dsbo.Algorithm
 	var os []dsbo.Oracle
 	for _, q := range qs {
-		h, err := algo.NewHIGP(len(y))
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := algo.NewHIGP(len(y))
 		hs, os = append(hs, h), append(os, q)
 		as = append(as, asAlgorithm(func(o dsbo.Oracle, m dsbo.Mixer) error {
 			return h.Solve(t.Context(), 0, o, m, x, y, gamma, N)
@@ -267,12 +257,9 @@ func TestHypergradientIsExactInTheLimit(t *testing.T) {
 	var as []dsbo.Algorithm
 	var os []dsbo.Oracle
 	for _, o := range qs {
-		h, err := algo.NewHypergradient(p, q, algo.Constant(0.1), 500)
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := algo.NewHypergradient(p, q)
 		os, us = append(os, o), append(us, h.U())
-		as = append(as, asAlgorithm(func(o dsbo.Oracle, m dsbo.Mixer) error { return h.Estimate(t.Context(), 0, o, m, x, y) }))
+		as = append(as, asAlgorithm(func(o dsbo.Oracle, m dsbo.Mixer) error { return h.Estimate(t.Context(), 0, o, m, x, y, 0.1, 500) }))
 	}
 	if err := algotest.Step(t.Context(), 0, as, os, algotest.NewMixers(algotest.Ring(n, 0.4))); err != nil {
 		t.Fatal(err)
@@ -305,16 +292,12 @@ func TestOneInnerStepSuffices(t *testing.T) {
 	const n, p, q = 4, 3, 4
 	qs := algotest.NewQuadratics(n, p, q, 21)
 	for _, T := range []int{1, 5} {
-		c := algo.MADSBOParams{Alpha: algo.InverseRoot(0.5), Beta: algo.InverseRoot(0.3), Gamma: algo.Constant(0.15), T: T, N: 20}
 		start, end := 0.0, 0.0
 		w := crew{W: algotest.Ring(n, 0.5)}
 		w.ms = algotest.NewMixers(w.W)
 		for _, o := range qs {
-			a, err := algo.NewMADSBO(p, q, c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			w.agents, w.as, w.os = append(w.agents, a), append(w.as, a), append(w.os, o)
+			a := ready(t, &algo.MADSBO{Alpha: "0.5/sqrt(k+1)", Beta: "0.3/sqrt(k+1)", Gamma: "0.15", T: T, N: 20}, p, q)
+			w.agents, w.os = append(w.agents, a), append(w.os, o)
 		}
 		for k := range 800 {
 			if k == 0 {

@@ -3,12 +3,11 @@ package algo_test
 import (
 	"encoding/json"
 	"errors"
-	"flag"
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"dsbo"
 	"dsbo/algo"
@@ -16,257 +15,170 @@ import (
 
 func TestSchedules(t *testing.T) {
 	for _, c := range []struct {
-		text string
-		s    algo.Schedule
+		text algo.Schedule
 		k    int
 		want float64
+		full string // in JSON
 	}{
-		{"0.5", algo.Constant(0.5), 7, 0.5},
-		{" 1e-3 ", algo.Constant(1e-3), 0, 1e-3},
-		{"0.5/sqrt(k+1)", algo.InverseRoot(0.5), 3, 0.25},
-		{"0.5/sqrt", algo.InverseRoot(0.5), 0, 0.5},
-		{"0.5/(k+1)", algo.Inverse(0.5), 4, 0.1},
-		{"0.5/k", algo.Inverse(0.5), 1, 0.25},
-		{"0.1,0.05, 0.02", algo.List(0.1, 0.05, 0.02), 1, 0.05},
-		{"0.1,0.05,0.02", algo.List(0.1, 0.05, 0.02), 100, 0.02},
-		{"3,", algo.List(3), 0, 3},
-		{"", algo.Schedule{}, 0, 0},
+		{"0.5", 7, 0.5, `0.5`},
+		{" 1e-3 ", 0, 1e-3, `0.001`},
+		{"0.5/sqrt(k+1)", 3, 0.25, `"0.5/sqrt(k+1)"`},
+		{"0.5/sqrt", 0, 0.5, `"0.5/sqrt(k+1)"`},
+		{"0.5/(k+1)", 4, 0.1, `"0.5/(k+1)"`},
+		{"0.5/k", 1, 0.25, `"0.5/(k+1)"`},
+		{"2/sqrt(K)", 5, 0.2, `"2/sqrt(K)"`},
+		{"2/sqrtK", 0, 0.2, `"2/sqrt(K)"`},
+		{"2*(1-k/K)", 0, 2, `"2*(1-k/K)"`},
+		{"2*linear", 50, 1, `"2*(1-k/K)"`},
+		{"2*(1-k/K)", 1000, 2 * (1 - 99./100), `"2*(1-k/K)"`}, // stays at its last number beyond the run
+		{"0.1,0.05, 0.02", 1, 0.05, `[0.1,0.05,0.02]`},
+		{"0.1,0.05,0.02", 100, 0.02, `[0.1,0.05,0.02]`},
+		{"3,", 0, 3, `3`},
 	} {
-		s, err := algo.ParseSchedule(c.text)
-		if err != nil || !s.Equal(c.s) {
-			t.Errorf("ParseSchedule(%q) = %v, %v; want %v", c.text, s, err, c.s)
+		at, err := c.text.For(100)
+		if err != nil || !(math.Abs(at(c.k)-c.want) <= 1e-15) {
+			t.Errorf("%q at %d: %v, want %g", c.text, c.k, err, c.want)
+			continue
 		}
-		if got := s.At(c.k); got != c.want {
-			t.Errorf("%q at %d is %g, want %g", c.text, c.k, got, c.want)
+		text, err := json.Marshal(c.text)
+		var again algo.Schedule
+		if err != nil || string(text) != c.full || json.Unmarshal(text, &again) != nil {
+			t.Errorf("%q is %s in JSON (%v), want %s", c.text, text, err, c.full)
 		}
-	}
-	for _, bad := range []string{"x", "0.5/", "1/sqrt(n)", "NaN", "inf", "1e999", "0.1,,0.2", ",", "0.1;0.2"} {
-		if s, err := algo.ParseSchedule(bad); !errors.Is(err, dsbo.ErrConfig) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("ParseSchedule(%q) = %v, %v", bad, s, err)
-		}
-	}
-}
-
-func TestLinearScheduleEndsWithTheRun(t *testing.T) {
-	s, err := algo.ParseSchedule("2*(1-k/K)")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !math.IsNaN(s.At(0)) {
-		t.Errorf("2*(1-k/K) is %g before K is known, want NaN", s.At(0))
-	}
-	for _, c := range []struct {
-		k    int
-		want float64
-	}{{0, 2}, {5, 1}, {9, 0.2}, {10, 0.2}} {
-		if got := s.For(10).At(c.k); math.Abs(got-c.want) > 1e-15 {
-			t.Errorf("2*(1-k/K) for K = 10 is %g at k = %d, want %g", got, c.k, c.want)
+		if at, err := again.For(100); err != nil || !(math.Abs(at(c.k)-c.want) <= 1e-15) {
+			t.Errorf("%s read again at %d: %v, want %g", text, c.k, err, c.want)
 		}
 	}
-	if got := s.For(10).String(); got != "2*(1-k/K)" {
-		t.Errorf("text %q", got)
-	}
-}
-
-func TestScheduleOfTheRun(t *testing.T) {
-	s, err := algo.ParseSchedule("2/sqrt(K)")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !math.IsNaN(s.At(0)) || s.For(100).At(5) != 0.2 {
-		t.Errorf("2/sqrt(K) is %g without K, %g for K = 100", s.At(0), s.For(100).At(5))
-	}
-	a := algo.Params{Alpha: s}
-	if err := a.Validate("madsbo"); err == nil || !strings.Contains(err.Error(), "number K") {
-		t.Errorf("a schedule c/√K without K: %v", err)
-	}
-	a.K = 100
-	if err := a.Validate("madsbo"); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestScheduleIsAFlag(t *testing.T) {
-	var s algo.Schedule
-	fs := flag.NewFlagSet("", flag.ContinueOnError)
-	fs.SetOutput(new(strings.Builder))
-	fs.TextVar(&s, "alpha", algo.Constant(0.1), "step of x")
-	if err := fs.Parse([]string{"-alpha", "0.5/sqrt"}); err != nil || !s.Equal(algo.InverseRoot(0.5)) {
-		t.Errorf("-alpha 0.5/sqrt is %v, %v", s, err)
-	}
-	if err := fs.Parse([]string{"-alpha", "much"}); err == nil {
-		t.Error("-alpha much was taken")
-	}
-}
-
-func TestTerms(t *testing.T) {
-	for _, text := range []string{"sum", "last", "3", "2,0,1"} {
-		v, err := algo.ParseTerms(text)
-		if err != nil || v.String() != text {
-			t.Errorf("ParseTerms(%q) = %v, %v", text, v, err)
+	for _, bad := range []algo.Schedule{"", "x", "0.5/", "1/sqrt(n)", "NaN", "inf", "1e999", "0.1,,0.2", ",", "0.1;0.2", "1/L", "0.1,0.2/k"} {
+		if _, err := bad.For(100); !errors.Is(err, dsbo.ErrConfig) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v", bad, err)
 		}
 	}
-	for _, bad := range []string{"first", "1.5", "1,,2", ","} {
-		if _, err := algo.ParseTerms(bad); !errors.Is(err, dsbo.ErrConfig) {
-			t.Errorf("ParseTerms(%q): %v", bad, err)
+	for _, s := range []algo.Schedule{"2/sqrt(K)", "2*(1-k/K)"} {
+		if _, err := s.For(0); err == nil || !strings.Contains(err.Error(), "number K") {
+			t.Errorf("%q without K: %v", s, err)
 		}
 	}
-}
-
-func TestParamsAsJSON(t *testing.T) {
-	want := algo.Params{
-		Alpha: algo.InverseRoot(0.5), Beta: algo.Constant(0.25), Gamma: algo.List(0.1, 0.2), T: 3, N: 4, X0: 1.5,
-		Clip: []float64{-1, 3}, NPrime: algo.Draws(1, 0), Strategy: algo.Strategy{X: "gt"}, L: 7,
-	}
-	text, err := json.Marshal(want)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const form = `{"alpha":"0.5/sqrt(k+1)","beta":0.25,"gamma":[0.1,0.2],"T":3,"N":4,"x0":1.5,"clip":[-1,3],"lg":7,"nprime":[1,0],"strategy":{"x":"gt"}}`
-	if string(text) != form {
-		t.Errorf("JSON is %s\nwant    %s", text, form)
-	}
-	var got algo.Params
-	if err := json.Unmarshal(text, &got); err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("after a round trip (-want +got):\n%s", d)
-	}
-	for _, bad := range []string{`{"alpha":true}`, `{"alpha":["a"]}`, `{"alpha":"x"}`, `{"nprime":1.5}`, `{"nprime":["a"]}`, `{"alpha":{}}`} {
-		if err := json.Unmarshal([]byte(bad), &got); !errors.Is(err, dsbo.ErrConfig) {
+	for _, bad := range []string{`true`, `["a"]`, `"x"`, `{}`, `[[1]]`, `[1,null]`} {
+		var s algo.Schedule
+		if err := json.Unmarshal([]byte(bad), &s); !errors.Is(err, dsbo.ErrConfig) {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
 }
 
-// Every field that a method says it uses is refused when it is bad, with its name and value; every
-// other field is left alone.
-func TestValidate(t *testing.T) {
-	bad := map[string]func(a *algo.Params){
-		"alpha":    func(a *algo.Params) { a.Alpha = algo.Constant(-1) },
-		"beta":     func(a *algo.Params) { a.Beta = algo.List(0.1, 0) },
-		"gamma":    func(a *algo.Params) { a.Gamma = algo.Constant(math.NaN()) },
-		"T":        func(a *algo.Params) { a.T = -1 },
-		"N":        func(a *algo.Params) { a.N = -2 },
-		"x0":       func(a *algo.Params) { a.X0 = math.Inf(1) },
-		"mom_y":    func(a *algo.Params) { a.MomY = 1 },
-		"mom_z":    func(a *algo.Params) { a.MomZ = -0.1 },
-		"xstep":    func(a *algo.Params) { a.XStep = "lbfgs" },
-		"eta":      func(a *algo.Params) { a.Eta = algo.Constant(0) },
-		"lr":       func(a *algo.Params) { a.Lr = algo.Constant(-0.1) },
-		"v":        func(a *algo.Params) { a.V = 1 },
-		"eps":      func(a *algo.Params) { a.Eps = -1 },
-		"clip":     func(a *algo.Params) { a.Clip = []float64{2, 1} },
-		"lg":       func(a *algo.Params) { a.L = 0 },
-		"nprime":   func(a *algo.Params) { a.NPrime = algo.Draws(2, -1) },
-		"mav":      func(a *algo.Params) { a.Mav = 1.5 },
-		"tau":      func(a *algo.Params) { a.Tau = -1 },
-		"a1":       func(a *algo.Params) { a.A1 = -1 },
-		"a2":       func(a *algo.Params) { a.A2 = math.Inf(1) },
-		"rho":      func(a *algo.Params) { a.Rho = -1 },
-		"b":        func(a *algo.Params) { a.B = 2 },
-		"init":     func(a *algo.Params) { a.Init = "random" },
-		"theta":    func(a *algo.Params) { a.Theta = math.NaN() },
-		"strategy": func(a *algo.Params) { a.Strategy.Y = "none of these" },
-	}
-	switches := map[string]bool{"warm_z": true, "track_y": true, "reuse_b": true, "cold_y": true}
-	for _, name := range algo.Names() {
-		info, err := algo.Describe(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		uses := map[string]bool{}
-		for _, p := range info.Params {
-			uses[p] = true
-			if bad[p] == nil && !switches[p] {
-				t.Errorf("%s: no bad value for %s is known", name, p)
-			}
-		}
-		if err := (algo.Params{L: 5}).Validate(name); err != nil {
-			t.Errorf("%s does not take the zero parameters: %v", name, err)
-		}
-		for p, spoil := range bad {
-			a := algo.Params{L: 5}
-			spoil(&a)
-			err := a.Validate(name)
-			if _, made := algo.New(name, 2, 3, a); (made == nil) != (err == nil) {
-				t.Errorf("%s: Validate says %v, New says %v", name, err, made)
-			}
-			shared := info.OneAgent && (p == "T" || p == "N") // they share one struct
-			if errors.Is(err, dsbo.ErrConfig) != uses[p] && !shared {
-				t.Errorf("%s with a bad %s: %v", name, p, err)
-			}
-			if err != nil && (!strings.Contains(err.Error(), p) || !strings.Contains(err.Error(), name+":") || !strings.Contains(err.Error(), "must be")) {
-				t.Errorf("%s with a bad %s: %v does not name it", name, p, err)
-			}
-		}
-	}
-}
-
-func TestNewRefuses(t *testing.T) {
-	_, err := algo.New("sgd", 1, 1, algo.Params{})
-	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), `"sgd"`) || !strings.Contains(err.Error(), "madsbo_tuned") {
-		t.Errorf("an unknown name: %v", err)
-	}
-	for _, name := range algo.Names() {
-		for _, d := range [][2]int{{0, 1}, {1, 0}, {-1, 1}} {
-			a, err := algo.New(name, d[0], d[1], algo.Params{L: 1})
-			if !errors.Is(err, dsbo.ErrShape) || a != nil {
-				t.Errorf("%s for p = %d, q = %d: %v, %v", name, d[0], d[1], a, err)
-			}
-		}
-	}
-	if _, err := algo.CostOf("sgd", algo.Params{}, 1, 1, 0); err == nil {
-		t.Error("CostOf an unknown name")
-	}
-	if _, err := algo.FloatsPerNeighbour("sgd", algo.Params{}, 1, 1); err == nil {
-		t.Error("FloatsPerNeighbour of an unknown name")
-	}
-	if _, err := algo.DenseBytes("sgd", algo.Params{}, 1, 1); err == nil {
-		t.Error("DenseBytes of an unknown name")
-	}
-}
-
-func FuzzParseSchedule(f *testing.F) {
+func FuzzSchedule(f *testing.F) {
 	for _, s := range []string{"", "0.5", "0.5/sqrt", "1/(k+1)", "2/sqrt(K)", "2*(1-k/K)", "0.1,0.05", "3,", "-0", "1e-300/k", "x", ",", "1,,2"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := algo.ParseSchedule(text)
+		s := algo.Schedule(text)
+		at, err := s.For(9)
 		if err != nil {
 			return
-		}
-		if again, err := algo.ParseSchedule(s.String()); err != nil || !again.Equal(s) {
-			t.Errorf("%q is %q, which reads as %v, %v", text, s, again, err)
 		}
 		data, err := json.Marshal(s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var again algo.Schedule
-		if err := json.Unmarshal(data, &again); err != nil || !again.Equal(s) {
-			t.Errorf("%q is %s in JSON, which reads as %v, %v", text, data, again, err)
+		if err := json.Unmarshal(data, &again); err != nil {
+			t.Fatalf("%q is %s in JSON, which is refused: %v", text, data, err)
+		}
+		for k := range 12 {
+			if b, err := again.For(9); err != nil || math.Float64bits(b(k)) != math.Float64bits(at(k)) {
+				t.Errorf("%q is %s in JSON, which is another schedule (%v)", text, data, err)
+			}
 		}
 	})
 }
 
-func FuzzParseTerms(f *testing.F) {
-	for _, s := range []string{"", "sum", "last", "3", "2,0,1", "x", "-1", "1,,2"} {
-		f.Add(s)
+// badValues are values that methods refuse, by the parameter's name.
+var badValues = map[string]string{
+	"alpha": `-1`, "beta": `[0.1,0]`, "gamma": `"-1/k"`, "T": `-1`, "N": `-2`, "mom_y": `1`, "mom_z": `-0.1`, "xstep": `"lbfgs"`,
+	"eta": `-1`, "lr": `-0.1`, "v": `1`, "eps": `-1`, "clip": `[2,1]`, "lg": `0`, "nprime": `[2,-1]`, "mav": `1.5`, "tau": `-1`,
+	"a1": `-1`, "a2": `1e300`, "rho": `-1`, "b": `2`, "init": `"random"`, "theta": `-1`, "strategy": `{"y":"none of these"}`,
+}
+
+// TestParametersAreChecked: each parameter of each method is refused when it is bad, with its name.
+func TestParametersAreChecked(t *testing.T) {
+	switches := []string{"warm_z", "track_y", "reuse_b", "cold_y"}
+	for _, name := range algo.Names() {
+		parameters := algo.Parameters(made(t, name, "{}"))
+		for _, p := range parameters {
+			if slices.Contains(switches, p) {
+				continue
+			}
+			m := made(t, name, "{}")
+			if slices.Contains(parameters, "lg") {
+				set(t, m, "lg", "5")
+			}
+			if err := algo.Clone(m).Init(2, 3, 100); err != nil {
+				t.Errorf("%s with defaults: %v", name, err)
+			}
+			set(t, m, p, badValues[p])
+			err := m.Init(2, 3, 100)
+			if !errors.Is(err, dsbo.ErrConfig) || !strings.HasPrefix(err.Error(), name+": ") || !strings.Contains(err.Error(), "must be") ||
+				!strings.Contains(err.Error(), p) && p != "a2" { // it bounds eta
+				t.Errorf("%s with %s = %s: %v", name, p, badValues[p], err)
+			}
+		}
 	}
-	f.Fuzz(func(t *testing.T, text string) {
-		v, err := algo.ParseTerms(text)
-		if err != nil {
-			return
+	if err := (&algo.MADSBO{Beta: "1/sqrt(K)"}).Init(2, 3, 0); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "number K") {
+		t.Errorf("a schedule c/√K without K: %v", err)
+	}
+}
+
+func TestDecode(t *testing.T) {
+	m := &algo.Tuned{T: 3, Beta: "0.25"}
+	if err := algo.Decode(m, []byte(`{"alpha":"0.5/sqrt","gamma":[0.1,0.2],"clip":[-1,3],"warm_z":true}`)); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(m)
+	const want = `{"alpha":"0.5/sqrt(k+1)","beta":0.25,"gamma":[0.1,0.2],"T":3,"warm_z":true,"clip":[-1,3]}`
+	if err != nil || string(text) != want {
+		t.Errorf("%s (%v), want %s", text, err, want)
+	}
+	for _, bad := range []string{
+		`{"Alpha":1}`, `{"t":1}`, `{"x0":1}`, `{"T":1.5}`, `{"alpha":true}`, `{"strategy":{}}`, `[]`, `{`, `{"clip":"1"}`, `{"state":{}}`,
+	} {
+		if err := algo.Decode(new(algo.Tuned), []byte(bad)); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "madsbo_tuned") {
+			t.Errorf("%s: %v", bad, err)
 		}
-		data, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
+	}
+	if err := algo.Decode(new(algo.Sparkle), []byte(`{"strategy":{"w":"ed"}}`)); !errors.Is(err, dsbo.ErrConfig) {
+		t.Errorf("an unknown variable: %v", err)
+	}
+}
+
+// other is a method of another module: it wraps one of algo.
+type other struct {
+	algo.DSOBA
+	Extra int `json:"extra"`
+}
+
+func TestRegister(t *testing.T) {
+	if _, err := algo.New("sgd"); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), `"sgd"`) || !strings.Contains(err.Error(), "madsbo_tuned") {
+		t.Errorf("an unknown name: %v", err)
+	}
+	for _, name := range algo.Names() {
+		if got := algo.NameOf(made(t, name, "{}")); got != name {
+			t.Errorf("the name of %s is %s", name, got)
 		}
-		var again algo.Terms
-		if err := json.Unmarshal(data, &again); err != nil || !again.Equal(v) {
-			t.Errorf("%q is %s in JSON, which reads as %v, %v", text, data, again, err)
+	}
+	o := &other{Extra: 3}
+	o.Alpha = "0.3"
+	c := algo.Clone(o).(*other)
+	if algo.NameOf(o) != "algo_test.other" || c.Extra != 3 || c.Alpha != "0.3" {
+		t.Errorf("%s, cloned %+v", algo.NameOf(o), c)
+	}
+	if p := fmt.Sprint(algo.Parameters(o)); p != "[alpha beta gamma theta extra]" {
+		t.Errorf("parameters %s", p)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a name was registered twice")
 		}
-	})
+	}()
+	algo.Register("madsbo", func() algo.Method { return new(other) })
 }

@@ -1,25 +1,12 @@
 package algo
 
 import (
-	"cmp"
 	"context"
+	"math"
 
 	"dsbo"
 	"dsbo/internal/vec"
 )
-
-// LagrangianParams are the parameters of [Lagrangian]: those of [Gossip] and ρ. Zero means the default.
-type LagrangianParams struct {
-	GossipParams
-	Rho float64 // ρ, penalty and dual step; default 1
-}
-
-// Validate names the first parameter that cannot work.
-func (c LagrangianParams) Validate() error {
-	v := c.validate("pdsbo_al")
-	v.positive("rho", cmp.Or(c.Rho, 1), "positive")
-	return v.err
-}
 
 // Lagrangian is a linearized augmented Lagrangian method for the personalized problem (see [Gossip]),
 // with one multiplier an edge, of which agent i only needs the sum μ_i over its edges:
@@ -32,28 +19,45 @@ func (c LagrangianParams) Validate() error {
 // itself only the personalized problem, the stochastic primal-dual form and minibatches are certain.
 // All agents start at one x, so ℓ = 0 needs no exchange. Draws and cost are those of Gossip.
 type Lagrangian struct {
-	c LagrangianParams
-	local
-	mu, l []float64
+	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
+	Beta  Schedule `json:"beta,omitzero"`  // β, step of y; default 0.1
+	Gamma Schedule `json:"gamma,omitzero"` // γ, step of z; default 0.1
+	T     int      `json:"T,omitzero"`     // local steps of y; default 10
+	N     int      `json:"N,omitzero"`     // local steps of z; default 10
+	Rho   float64  `json:"rho,omitzero"`   // ρ, penalty and dual step; default 1
+
+	state
+	alpha, beta, gamma func(k int) float64
+	b, h, j, mu, l     []float64
 }
 
-// NewLagrangian makes the method of one agent.
-func NewLagrangian(p, q int, c LagrangianParams) (*Lagrangian, error) {
-	if err := sized("pdsbo_al", p, q); err != nil {
-		return nil, err
+// Init implements [Method].
+func (a *Lagrangian) Init(p, q, K int) error {
+	c := a.prepare("pdsbo_al", p, q, K)
+	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
+	c.count("T", &a.T, 10)
+	c.count("N", &a.N, 10)
+	c.positive("rho", &a.Rho, 1, math.MaxFloat64, "positive")
+	if c.err != nil {
+		return c.err
 	}
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
-	c.GossipParams, c.Rho = c.withDefaults(), cmp.Or(c.Rho, 1)
-	return &Lagrangian{c: c, local: newLocal(p, q, c.X0), mu: make([]float64, p), l: make([]float64, p)}, nil
+	a.mu, a.l = a.carried("mu", p), a.carried("l", p)
+	a.b, a.h, a.j = vecs(q), vecs(q), vecs(p)
+	return nil
 }
+
+func (a *Lagrangian) Cost(int) Cost {
+	return Cost{Floats: len(a.x), Messages: 1, Calls: Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.N - 1, JVP: 1}}
+}
+
+// Traits implements the option of [Method].
+func (a *Lagrangian) Traits() Traits { return Traits{Personalized: true} }
 
 // Step is one outer iteration.
 func (a *Lagrangian) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := begin("pdsbo_al", ctx, k, o, m, len(a.x), len(a.y))
-	a.local.solve(&w, a.c.GossipParams)
-	alpha, rho := a.c.Alpha.At(k), a.c.Rho
+	w := a.begin(ctx, k, o, m)
+	a.solveLocal(&w, a.b, a.h, a.j, a.T, a.N, a.beta(k), a.gamma(k))
+	alpha, rho := a.alpha(k), a.Rho
 	for i := range a.x {
 		a.x[i] -= float64(alpha * (a.u[i] + a.mu[i] + float64(rho*a.l[i])))
 	}
@@ -61,9 +65,4 @@ func (a *Lagrangian) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixe
 	vec.Sub(a.l, a.x, a.l)
 	vec.Axpy(a.mu, rho, a.l)
 	return w.err
-}
-
-// State holds x, y, μ and ℓ.
-func (a *Lagrangian) State() []dsbo.Named {
-	return []dsbo.Named{{Name: "x", Value: a.x}, {Name: "y", Value: a.y}, {Name: "mu", Value: a.mu}, {Name: "l", Value: a.l}}
 }

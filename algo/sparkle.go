@@ -1,7 +1,6 @@
 package algo
 
 import (
-	"cmp"
 	"context"
 
 	"dsbo"
@@ -13,38 +12,6 @@ type Strategy struct {
 	X string `json:"x,omitempty"`
 	Y string `json:"y,omitempty"`
 	Z string `json:"z,omitempty"`
-}
-
-// SparkleParams are the parameters of [Sparkle]: those of [DSOBA] and a strategy. Zero means the default.
-type SparkleParams struct {
-	DSOBAParams
-	Strategy Strategy
-}
-
-func (c SparkleParams) withDefaults() SparkleParams {
-	s := c.Strategy
-	return SparkleParams{
-		DSOBAParams: c.DSOBAParams.withDefaults(),
-		Strategy:    Strategy{X: cmp.Or(s.X, "ed"), Y: cmp.Or(s.Y, "ed"), Z: cmp.Or(s.Z, "ed")},
-	}
-}
-
-// Validate names the first parameter that cannot work.
-func (c SparkleParams) Validate() error {
-	c = c.withDefaults()
-	v := c.validate("sparkle")
-	v.word("strategy of x", c.Strategy.X, "ed", "extra", "gt", "none")
-	v.word("strategy of y", c.Strategy.Y, "ed", "extra", "gt", "none")
-	v.word("strategy of z", c.Strategy.Z, "ed", "extra", "gt", "none")
-	return v.err
-}
-
-// Cost of an iteration: p + 2q numbers to each neighbour in three messages, where a variable under
-// "gt" counts twice; one gradient of f and of g, one Hessian- and one Jacobian-vector product.
-func (c SparkleParams) Cost(p, q, k int) Cost {
-	s := c.withDefaults().Strategy
-	x, y, z := vectors(s.X), vectors(s.Y), vectors(s.Z)
-	return Cost{Floats: x*p + (y+z)*q, Messages: x + y + z, Calls: Calls{UpperGrad: 1, LowerGrad: 1, HVP: 1, JVP: 1}}
 }
 
 // Sparkle is SPARKLE (Zhu, Kong, Lu, Huang, Yuan, "SPARKLE: A Unified Single-Loop Primal-Dual
@@ -63,53 +30,66 @@ func (c SparkleParams) Cost(p, q, k int) Cost {
 // ed, extra and gt converge exactly with constant steps. Where λ_min(W) < 0 use (I+W)/2. Known with
 // medium to high certainty. Draws: {Lower, k, 0}, {Upper, k, 0}, {Curvature, k, 0} for both products.
 type Sparkle struct {
-	c SparkleParams
-	point
-	estimate
-	r          []float64
-	bx, by, bz corrected
-	gy, gx     []float64 // directions, length q and p
-	b, j       []float64
+	Alpha    Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
+	Beta     Schedule `json:"beta,omitzero"`  // β, step of y; default 0.1
+	Gamma    Schedule `json:"gamma,omitzero"` // γ, step of z; default 0.1
+	Theta    float64  `json:"theta,omitzero"` // θ, weight of the fresh hypergradient in r, in (0, 1]; default 0.5
+	Strategy Strategy `json:"strategy,omitzero"`
+
+	state
+	alpha, beta, gamma func(k int) float64
+	r                  []float64
+	bx, by, bz         corrected
+	gy, gx             []float64 // directions, length q and p
+	b, j               []float64
 }
 
-// NewSparkle makes the method of one agent.
-func NewSparkle(p, q int, c SparkleParams) (*Sparkle, error) {
-	if err := sized("sparkle", p, q); err != nil {
-		return nil, err
+// Init implements [Method].
+func (a *Sparkle) Init(p, q, K int) error {
+	c := a.prepare("sparkle", p, q, K)
+	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
+	c.fraction("theta", &a.Theta, 0.5)
+	for _, v := range []struct {
+		name string
+		kind *string
+	}{{"strategy of x", &a.Strategy.X}, {"strategy of y", &a.Strategy.Y}, {"strategy of z", &a.Strategy.Z}} {
+		c.word(v.name, v.kind, "ed", "extra", "gt", "none")
 	}
-	if err := c.Validate(); err != nil {
-		return nil, err
+	if c.err != nil {
+		return c.err
 	}
-	c = c.withDefaults()
-	a := &Sparkle{c: c, point: newPoint(p, q, c.X0), estimate: newEstimate(p, q), r: make([]float64, p)}
-	a.gy, a.b, a.gx, a.j = make([]float64, q), make([]float64, q), make([]float64, p), make([]float64, p)
-	a.bx, a.by, a.bz = newCorrected(c.Strategy.X, a.x), newCorrected(c.Strategy.Y, a.y), newCorrected(c.Strategy.Z, a.z)
-	return a, nil
+	a.z, a.r = a.carried("z", q), a.carried("r", p)
+	a.gy, a.b, a.gx, a.j = vecs(q), vecs(q), vecs(p), vecs(p)
+	a.bx, a.by, a.bz = a.corrected(a.Strategy.X, "x", a.x), a.corrected(a.Strategy.Y, "y", a.y), a.corrected(a.Strategy.Z, "z", a.z)
+	return nil
+}
+
+// Cost of an iteration: p + 2q numbers to each neighbour in three messages, where a variable under
+// "gt" counts twice; one gradient of f and of g, one Hessian- and one Jacobian-vector product.
+func (a *Sparkle) Cost(int) Cost {
+	x, y, z := vectors(a.Strategy.X), vectors(a.Strategy.Y), vectors(a.Strategy.Z)
+	return Cost{
+		Floats: x*len(a.x) + (y+z)*len(a.y), Messages: x + y + z,
+		Calls: Calls{UpperGrad: 1, LowerGrad: 1, HVP: 1, JVP: 1},
+	}
 }
 
 // Step is one outer iteration.
 func (a *Sparkle) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := begin("sparkle", ctx, k, o, m, len(a.x), len(a.y))
+	w := a.begin(ctx, k, o, m)
 	w.lowerGrad(a.gy, a.x, a.y, w.draw(dsbo.Lower, 0))
-	vec.Scale(a.gy, a.c.Beta.At(k), a.gy)
+	vec.Scale(a.gy, a.beta(k), a.gy)
 	a.by.step(&w, a.gy)
 
 	w.upperGrad(a.u, a.b, a.x, a.y, w.draw(dsbo.Upper, 0))
 	w.hvp(a.gy, a.x, a.y, a.z, w.draw(dsbo.Curvature, 0))
 	vec.Sub(a.gy, a.gy, a.b)
-	vec.Scale(a.gy, a.c.Gamma.At(k), a.gy)
+	vec.Scale(a.gy, a.gamma(k), a.gy)
 	a.bz.step(&w, a.gy)
 
 	implicit(&w, a.u, a.j, a.x, a.y, a.z)
-	vec.Comb(a.r, 1-a.c.Theta, a.r, a.c.Theta, a.u)
-	vec.Scale(a.gx, a.c.Alpha.At(k), a.r)
+	vec.Comb(a.r, 1-a.Theta, a.r, a.Theta, a.u)
+	vec.Scale(a.gx, a.alpha(k), a.r)
 	a.bx.step(&w, a.gx)
 	return w.err
-}
-
-// State holds x, y and z with their corrections, and r.
-func (a *Sparkle) State() []dsbo.Named {
-	s := append(a.bx.state("x"), a.by.state("y")...)
-	s = append(s, a.bz.state("z")...)
-	return append(s, dsbo.Named{Name: "r", Value: a.r})
 }

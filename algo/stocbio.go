@@ -4,27 +4,8 @@ import (
 	"context"
 
 	"dsbo"
+	"dsbo/internal/vec"
 )
-
-// StocBiOParams are the parameters of [StocBiO]. Zero means the default.
-type StocBiOParams struct {
-	OneAgentParams
-	Gamma Schedule // γ, step of the series, at most 1/λ_max(H); default 0.1
-}
-
-// Validate names the first parameter that cannot work.
-func (c StocBiOParams) Validate() error {
-	v := c.validate("stocbio")
-	v.step("gamma", c.Gamma.or(0.1))
-	return v.err
-}
-
-// Cost of an iteration: nothing is sent; T gradients of g, one of f, N−1 Hessian-vector products and
-// one Jacobian-vector product.
-func (c StocBiOParams) Cost(p, q, k int) Cost {
-	d := c.withDefaults()
-	return Cost{Calls: Calls{UpperGrad: 1, LowerGrad: d.T, HVP: d.N - 1, JVP: 1}}
-}
 
 // StocBiO is stocBiO (Ji, Yang, Liang, "Bilevel Optimization: Convergence Analysis and Enhanced
 // Design", ICML 2021), for one agent:
@@ -34,29 +15,48 @@ func (c StocBiOParams) Cost(p, q, k int) Cost {
 // The method is certain. Draws: {Lower, k, t}, {Upper, k, 0}, J at {Curvature, k, 0}, the m-th
 // product at {Curvature, k, m}.
 type StocBiO struct {
-	c StocBiOParams
-	solo
-	inverse neumann
+	Alpha Schedule `json:"alpha,omitzero"` // α, step of x; default 0.1
+	Beta  Schedule `json:"beta,omitzero"`  // β, step of y; default 0.1
+	Gamma Schedule `json:"gamma,omitzero"` // γ, step of the series, at most 1/λ_max(H); default 0.1
+	T     int      `json:"T,omitzero"`     // steps of y; default 10
+	N     int      `json:"N,omitzero"`     // terms of the series; default 10
+
+	state
+	alpha, beta, gamma func(k int) float64
+	b, g, j            []float64
+	inverse            neumann
 }
 
-// NewStocBiO makes the method.
-func NewStocBiO(p, q int, c StocBiOParams) (*StocBiO, error) {
-	if err := sized("stocbio", p, q); err != nil {
-		return nil, err
+// Init implements [Method].
+func (a *StocBiO) Init(p, q, K int) error {
+	c := a.prepare("stocbio", p, q, K)
+	a.alpha, a.beta, a.gamma = c.step("alpha", &a.Alpha), c.step("beta", &a.Beta), c.step("gamma", &a.Gamma)
+	c.count("T", &a.T, 10)
+	c.count("N", &a.N, 10)
+	if c.err != nil {
+		return c.err
 	}
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
-	c.OneAgentParams, c.Gamma = c.withDefaults(), c.Gamma.or(0.1)
-	return &StocBiO{c: c, solo: newSolo(p, q, c.X0), inverse: newNeumann(q, c.N, Terms{}, false)}, nil
+	a.b, a.g, a.j = vecs(q), vecs(q), vecs(p)
+	a.inverse = newNeumann(q, a.N, nil, false)
+	return nil
 }
+
+// Cost of an iteration: nothing is sent; T gradients of g, one of f, N−1 Hessian-vector products and
+// one Jacobian-vector product.
+func (a *StocBiO) Cost(int) Cost {
+	return Cost{Calls: Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.N - 1, JVP: 1}}
+}
+
+// Traits implements the option of [Method].
+func (a *StocBiO) Traits() Traits { return Traits{OneAgent: true} }
 
 // Step is one outer iteration; m is not used.
 func (a *StocBiO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := begin("stocbio", ctx, k, o, m, len(a.x), len(a.y))
-	a.descend(&w, a.c.OneAgentParams)
+	w := a.begin(ctx, k, o, m)
+	descend(&w, a.x, a.y, a.g, a.T, a.beta(k))
 	w.upperGrad(a.u, a.b, a.x, a.y, w.draw(dsbo.Upper, 0))
-	a.inverse.solve(&w, a.z, a.b, a.x, a.y, a.c.Gamma.At(k))
-	a.finish(&w, a.c.Alpha)
+	a.inverse.solve(&w, a.z, a.b, a.x, a.y, a.gamma(k))
+	implicit(&w, a.u, a.j, a.x, a.y, a.z)
+	vec.Axpy(a.x, -a.alpha(k), a.u)
 	return w.err
 }

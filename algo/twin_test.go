@@ -15,12 +15,12 @@ func TestLiteralTwin(t *testing.T) {
 	for _, c := range []struct{ n, T, N int }{{1, 1, 1}, {2, 1, 3}, {4, 3, 4}, {5, 2, 1}} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
 			p := steps
-			p.T, p.N, p.Alpha, p.Beta = c.T, c.N, algo.InverseRoot(0.5), algo.List(0.2, 0.1, 0.15)
+			p.T, p.N, p.Alpha, p.Beta = c.T, c.N, "0.5/sqrt(k+1)", "0.2,0.1,0.15"
 			w := newCrew(t, c.n, p)
 			twin := newTwin(w)
 			for k := range 5 {
 				w.step(t, k)
-				twin.step(k, p)
+				twin.step(t, k, p)
 				for i, a := range w.agents {
 					got := [][]float64{a.X(), a.R(), a.Y(), a.Z(), a.U()}
 					want := [][]float64{twin.x[i], twin.r[i], twin.y[i], twin.z[i], twin.u[i]}
@@ -87,8 +87,8 @@ func linear(a [][]float64, c float64, b [][]float64) [][]float64 {
 	return out
 }
 
-func (tw *twin) step(k int, c algo.MADSBOParams) {
-	alpha, beta, gamma := c.Alpha.At(k), c.Beta.At(k), c.Gamma.At(k)
+func (tw *twin) step(t *testing.T, k int, c algo.MADSBO) {
+	alpha, beta, gamma := number(t, c.Alpha, k), number(t, c.Beta, k), number(t, c.Gamma, k)
 	at := func(set dsbo.Set, t int) dsbo.Sample { return dsbo.Sample{Set: set, K: k, T: t} }
 	for t := range c.T {
 		v := tw.each(4, func(i int, o dsbo.Oracle, dst []float64) { o.LowerGrad(dst, tw.x[i], tw.y[i], at(dsbo.Lower, t)) })
@@ -116,4 +116,14 @@ func (tw *twin) step(k int, c algo.MADSBOParams) {
 	x := linear(tw.mix(tw.x), -alpha, tw.r)
 	tw.r = linear(linear(matrix(len(tw.os), 3), 1-alpha, tw.r), alpha, tw.u)
 	tw.x = x
+}
+
+// number returns a schedule's number at iteration k.
+func number(t *testing.T, s algo.Schedule, k int) float64 {
+	t.Helper()
+	at, err := s.For(100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at(k)
 }

@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 
 	"dsbo/algo"
 	"dsbo/internal/cli"
+	"dsbo/internal/vec"
 	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
@@ -112,8 +112,8 @@ type runner struct {
 	point    *train.Point // to go on from; nil: the start, or where a single process stands
 	done     bool         // whether the run in the folder is finished, and all that is left is to wait for others
 	draining bool         // finished, and the wait for the other agents failed
-	params   algo.Params  // with what the curvature says
-	request  algo.Params  // before auto steps are filled in
+	params   parameters
+	method   algo.Method // with what the curvature says
 	problem  problem
 	loading  time.Duration
 	startX   []float64 // of all agents
@@ -133,7 +133,7 @@ func (r *runner) prepare(stderr io.Writer) (err error) {
 		}
 		r.view = onScreen{cli.NewProgress(stderr, r.Settings.Quiet)}
 	}
-	if r.request, err = r.Settings.Resolve(r.presets, r.given); err != nil {
+	if r.params, err = r.Settings.Resolve(r.presets, r.given); err != nil {
 		return err
 	}
 	r.graph, err = r.Settings.network(r.given)
@@ -179,7 +179,7 @@ func (r *runner) checkpoints(agents []int) ([]train.Point, error) {
 
 // attempt runs the method, and what comes after it, from the runner's checkpoint on.
 func (r *runner) attempt(ctx context.Context) error {
-	r.params, r.result, r.summary = r.request, nil, runs.Summary{}
+	r.result, r.summary = nil, runs.Summary{}
 	if err := r.preflight(ctx); err != nil {
 		return err
 	}
@@ -202,9 +202,7 @@ func (r *runner) attempt(ctx context.Context) error {
 		return err
 	}
 	r.view.Stop()
-	if r.summary.FloatsFormula, err = r.account(); err != nil {
-		return err
-	}
+	r.summary.FloatsFormula = r.floatsByFormula()
 	return r.finish(ctx)
 }
 
@@ -237,9 +235,7 @@ func (r *runner) preflight(ctx context.Context) error {
 		return err
 	}
 	x, y := make([]float64, p), make([]float64, q)
-	for i := range x {
-		x[i] = r.params.X0
-	}
+	vec.Fill(x, r.Settings.X0)
 	copy(y, r.problem.Start)
 	r.startX = x
 	if r.point != nil {
@@ -247,21 +243,10 @@ func (r *runner) preflight(ctx context.Context) error {
 	} else if r.lmax, err = r.problem.Curvature(ctx, x, y); err != nil {
 		return err
 	}
-	l := slices.Max(r.lmax)
-	if r.params.Beta.IsZero() {
-		r.params.Beta = algo.Constant(cmp.Or(r.Settings.betaL, 1) / l)
-	}
-	if r.params.Gamma.IsZero() {
-		r.params.Gamma = algo.Constant(cmp.Or(r.Settings.gammaL, 0.8) / l)
-	}
-	info, err := algo.Describe(r.Settings.Algorithm)
-	if err != nil {
+	if r.method, err = r.params.method(slices.Max(r.lmax)); err != nil {
 		return err
 	}
-	if r.params.L == 0 && slices.Contains(info.Params, "lg") {
-		r.params.L = 1.05 * l // a bound, where l is right to a percent or so
-	}
-	r.warnings = train.StepWarnings(r.Settings.Algorithm, r.params, r.lmax, 0)
+	r.warnings = train.StepWarnings(r.trainConfig(), r.lmax, 0)
 	for _, w := range r.warnings {
 		r.view.Log("warning: %s", w)
 	}
@@ -271,7 +256,7 @@ func (r *runner) preflight(ctx context.Context) error {
 func (r *runner) trainConfig() train.Config {
 	s := r.Settings
 	return train.Config{
-		Problem: r.problem.Problem, W: r.graph.W, Method: s.Algorithm, Params: r.params, K: s.K,
+		Problem: r.problem.Problem, W: r.graph.W, Method: r.method, StartX: r.startX, K: s.K,
 		EvalEvery: s.EvalEvery, CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder), Resume: s.Resume || r.point != nil, From: r.point,
 		Settings: map[string]any{"task": r.problem.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType},
 		NoExact:  !r.problem.convex, Tol: exactTol, AdjointTol: adjointTol, Curvature: r.lmax,

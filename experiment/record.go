@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"dsbo/algo"
 	"dsbo/internal/cli"
 	"dsbo/runs"
 	"dsbo/train"
@@ -11,7 +12,7 @@ import (
 
 // makeConfig returns the config.json of a run.
 func (r *runner) makeConfig(c train.Config) (runs.Config, error) {
-	params, err := json.Marshal(r.params)
+	params, err := json.Marshal(r.method)
 	if err != nil {
 		return runs.Config{}, err
 	}
@@ -22,7 +23,7 @@ func (r *runner) makeConfig(c train.Config) (runs.Config, error) {
 	s := r.Settings
 	c = c.WithDefaults()
 	config := runs.Config{
-		Task: r.Task.Name(), Label: r.Label, Algorithm: s.Algorithm, Preset: s.Preset, Iterations: s.K, Params: params,
+		Task: r.Task.Name(), Label: r.Label, Algorithm: s.Algorithm, Preset: s.Preset, Iterations: s.K, Params: params, X0: s.X0,
 		Agents: s.Agents, Graph: s.Graph, W: s.W, Prob: s.Prob, Rho: r.graph.W.Rho(),
 		Batch: s.Batch, DType: s.DType, Seed: s.Seed, Problem: problem,
 		EvalEvery: c.EvalEvery, CheckpointEvery: c.CheckpointEvery, ExactTol: exactTol, AdjointTol: adjointTol,
@@ -30,6 +31,24 @@ func (r *runner) makeConfig(c train.Config) (runs.Config, error) {
 	}
 	r.layout.describe(&config)
 	return config, nil
+}
+
+// floatsByFormula returns what the method's Cost says that an agent sends in an iteration, to all neighbours together.
+func (r *runner) floatsByFormula() float64 {
+	m := algo.Clone(r.method)
+	p, q, err := r.problem.Dims()
+	if err != nil || m.Init(p, q, r.Settings.K) != nil || r.result.Iterations == 0 {
+		return 0
+	}
+	vectors, neighbours := 0, 0
+	for k := range r.result.Iterations {
+		vectors += m.Cost(k).Floats
+	}
+	n := r.graph.W.N()
+	for i := range n {
+		neighbours += r.graph.W.Sends(i)
+	}
+	return float64(vectors*neighbours) / float64(r.result.Iterations*n)
 }
 
 // summarize says how the run ended.

@@ -4,14 +4,12 @@
 package experiment
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"dsbo"
@@ -22,14 +20,14 @@ import (
 
 // A Preset is the settings that a name stands for.
 type Preset struct {
-	Name      string
-	DType     string // the default of -dtype, of the first preset; "": float32
-	Algorithm string
-	Params    algo.Params // with K; steps of y and z that are left open follow the curvature
-	Batch     int
-	// Of open steps: step times L_max, the largest curvature of an agent at the start.
-	BetaL  float64 // of y; 0: 1
-	GammaL float64 // of z; 0: 0.8
+	Name  string
+	DType string // the default of -dtype, of the first preset; "": float32
+	// Method holds the method's parameters. Schedules among them may be c/L, c*L or auto, which follow the curvature L at
+	// the start; beta, gamma and lg do so too when they are left open.
+	Method algo.Method
+	K      int     // outer iterations
+	X0     float64 // start of every entry of x
+	Batch  int
 }
 
 // Settings are what a user can choose about a run, apart from the task. All of them are flags.
@@ -56,8 +54,6 @@ type Settings struct {
 	Out                        string
 	Resume, Force, Quiet       bool
 	Report                     bool
-
-	betaL, gammaL float64 // as in Preset
 }
 
 // Transports.
@@ -65,9 +61,6 @@ const (
 	local  = "local"
 	viaMPI = "mpi"
 )
-
-// auto is the step that is chosen by the curvature.
-const auto = "auto"
 
 // assignments are parameters by the names that they have in JSON.
 type assignments map[string]json.RawMessage
@@ -136,22 +129,13 @@ func Explain(presets map[string]Preset, order []string) string {
 	lines := []string{"Presets"}
 	for _, name := range order {
 		p := presets[name]
-		params, err := json.Marshal(p.Params)
+		params, err := json.Marshal(p.Method)
 		if err != nil {
 			params = []byte(err.Error())
 		}
-		line := fmt.Sprintf("  %s: -algorithm %s -batch %d", name, p.Algorithm, p.Batch)
-		for _, v := range []struct {
-			flag string
-			step algo.Schedule
-			l    float64
-		}{{"beta", p.Params.Beta, p.BetaL}, {"gamma", p.Params.Gamma, p.GammaL}} {
-			switch {
-			case v.step.IsZero() && v.l != 0:
-				line += fmt.Sprintf(" -%s %g/L", v.flag, v.l)
-			case v.step.IsZero():
-				line += fmt.Sprintf(" -%s %s", v.flag, auto)
-			}
+		line := fmt.Sprintf("  %s: -algorithm %s -K %d -batch %d", name, algo.NameOf(p.Method), p.K, p.Batch)
+		if p.X0 != 0 {
+			line += fmt.Sprintf(" -x0 %g", p.X0)
 		}
 		lines = append(lines, line, "        "+string(params))
 	}
@@ -159,107 +143,73 @@ func Explain(presets map[string]Preset, order []string) string {
 }
 
 // Resolve fills in the preset for all flags that were not given, and reports the first setting that
-// cannot work whatever the data. Steps that are auto stay unset.
-func (s *Settings) Resolve(presets map[string]Preset, given map[string]bool) (algo.Params, error) {
+// cannot work whatever the data.
+func (s *Settings) Resolve(presets map[string]Preset, given map[string]bool) (parameters, error) {
 	preset, ok := presets[s.Preset]
 	if !ok {
-		return algo.Params{}, bad("-preset %s: want %s", s.Preset, strings.Join(names(presets), " or "))
+		return parameters{}, bad("-preset %s: want %s", s.Preset, strings.Join(names(presets), " or "))
 	}
-	p := preset.Params
-	s.betaL, s.gammaL = preset.BetaL, preset.GammaL
 	if !given["algorithm"] {
-		s.Algorithm = preset.Algorithm
+		s.Algorithm = algo.NameOf(preset.Method)
 	}
 	if !given["batch"] {
 		s.Batch = preset.Batch
 	}
-	for _, v := range []struct {
-		flag      string
-		value, in *int
-	}{{"K", &s.K, &p.K}, {"T", &s.T, &p.T}, {"N", &s.N, &p.N}} {
-		if !given[v.flag] {
-			*v.value = *v.in
-		}
-		if *v.value < 1 {
-			return p, bad("-%s %d: want at least 1", v.flag, *v.value)
-		}
-		*v.in = *v.value
+	if !given["K"] {
+		s.K = preset.K
 	}
-	if given["x0"] {
-		p.X0 = s.X0
+	if !given["x0"] {
+		s.X0 = preset.X0
 	}
-	for _, v := range []struct {
-		flag, text string
-		into       *algo.Schedule
-		l          *float64
-	}{{"alpha", s.Alpha, &p.Alpha, nil}, {"beta", s.Beta, &p.Beta, &s.betaL}, {"gamma", s.Gamma, &p.Gamma, &s.gammaL}} {
-		if !given[v.flag] {
-			continue
-		}
-		if err := step(v.flag, v.text, v.into, v.l); err != nil {
-			return p, err
-		}
-	}
-	if err := s.assign(&p); err != nil {
+	p, err := presetParameters(preset.Method, s.Algorithm)
+	if err != nil {
 		return p, err
+	}
+	for _, v := range []struct {
+		flag  string
+		value int
+	}{{"K", s.K}, {"T", s.T}, {"N", s.N}} {
+		switch {
+		case v.value < 1 && (given[v.flag] || v.flag == "K"):
+			return p, bad("-%s %d: want at least 1", v.flag, v.value)
+		case given[v.flag]:
+			p.set(v.flag, v.value)
+		}
+	}
+	for _, v := range []struct{ flag, text string }{{"alpha", s.Alpha}, {"beta", s.Beta}, {"gamma", s.Gamma}} {
+		if given[v.flag] {
+			if err := checkStep(v.flag, v.text, s.K); err != nil {
+				return p, err
+			}
+			p.set(v.flag, v.text)
+		}
+	}
+	for _, name := range names(s.Set) {
+		one := parameters{s.Algorithm, map[string]json.RawMessage{name: s.Set[name]}}
+		if _, err := one.method(1); err != nil {
+			return p, fmt.Errorf("-set %s=%s: %w", name, s.Set[name], err)
+		}
+		p.values[name] = s.Set[name]
 	}
 	return p, s.validate(p)
 }
 
-// step reads a step. One that follows the curvature is left open, and l is its number; l is nil where
-// there is no such thing.
-func step(name, text string, into *algo.Schedule, l *float64) error {
-	if c, ok := strings.CutSuffix(text, "/L"); l != nil && (ok || text == auto) {
-		*into, *l = algo.Schedule{}, 0
-		if !ok {
-			return nil
-		}
-		var err error
-		if *l, err = strconv.ParseFloat(c, 64); err != nil || !(*l > 0) || math.IsInf(*l, 0) {
-			return bad("-%s %s: want a positive number before /L", name, text)
-		}
-		return nil
-	}
-	v, err := algo.ParseSchedule(text)
-	if err != nil {
-		return fmt.Errorf("-%s: %w", name, err)
-	}
-	if v.IsZero() {
-		return bad("-%s is empty: want a number", name)
-	}
-	*into = v
-	return nil
-}
-
-// assign sets the parameters of -set.
-func (s *Settings) assign(p *algo.Params) error {
-	info, err := algo.Describe(s.Algorithm)
-	if err != nil {
-		return fmt.Errorf("-algorithm: %w", err)
-	}
-	for _, name := range names(s.Set) {
-		known := false
-		for _, n := range info.Params {
-			known = known || n == name
-		}
-		if !known {
-			return bad("-set %s: %s has no such parameter: want one of %s", name, s.Algorithm, strings.Join(info.Params, ", "))
-		}
-		object, err := json.Marshal(map[string]json.RawMessage{name: s.Set[name]})
-		if err != nil {
+// checkStep reports what is wrong with the text of a step. Only steps of y and z may follow the curvature.
+func checkStep(flag, text string, K int) error {
+	if flag != "alpha" {
+		if _, follows, err := byCurvature(flag, text, 1); follows || err != nil {
 			return err
 		}
-		d := json.NewDecoder(bytes.NewReader(object))
-		d.DisallowUnknownFields()
-		if err := d.Decode(p); err != nil {
-			return bad("-set %s=%s: %v", name, s.Set[name], err)
-		}
+	}
+	_, err := algo.Schedule(text).For(K)
+	if err != nil {
+		return fmt.Errorf("-%s: %w", flag, err)
 	}
 	return nil
 }
 
 // validate reports the first setting that cannot work whatever the data.
-func (s *Settings) validate(p algo.Params) error {
+func (s *Settings) validate(p parameters) error {
 	switch {
 	case s.Agents < 1:
 		return bad("-agents %d: want at least 1", s.Agents)
@@ -277,11 +227,14 @@ func (s *Settings) validate(p algo.Params) error {
 		return bad("-eval-every %d: want at least 1", s.EvalEvery)
 	case s.CheckpointEvery < 0:
 		return bad("-checkpoint-every %d: want at least 1", s.CheckpointEvery)
-	case math.IsNaN(p.X0) || math.IsInf(p.X0, 0):
-		return bad("-x0 %v: want a finite number", p.X0)
+	case math.IsNaN(s.X0) || math.IsInf(s.X0, 0):
+		return bad("-x0 %v: want a finite number", s.X0)
 	}
-	p.L = cmp.Or(p.L, 1) // left open, it follows the curvature
-	return p.Validate(s.Algorithm)
+	m, err := p.method(1e6) // where steps that follow the curvature are small enough
+	if err != nil {
+		return err
+	}
+	return m.Init(1, 1, s.K)
 }
 
 // network makes the graph. The number of agents may come from a graph file.

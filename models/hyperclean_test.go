@@ -79,8 +79,8 @@ func TestHyperCleanFindsWrongLabels(t *testing.T) {
 	o, err := models.NewOracle(m, s, models.Config{})
 	must(t, err)
 	p, q := m.Dims()
-	a, err := algo.New("madsbo_tuned", p, q, algo.Params{Beta: algo.Constant(1), Gamma: algo.Constant(1), Alpha: algo.Constant(.5), Eta: algo.Constant(200), T: 10, N: 10})
-	must(t, err)
+	a := &algo.Tuned{Alpha: "0.5", Beta: "1", Gamma: "1", Eta: "200", T: 10, N: 10}
+	must(t, a.Init(p, q, 60))
 	for k := range 60 {
 		must(t, a.Step(t.Context(), k, o, alone{}))
 	}

@@ -12,7 +12,8 @@ type Config struct {
 	Algorithm       string          `json:"algorithm"`
 	Preset          string          `json:"preset"`
 	Iterations      int             `json:"iterations"`
-	Params          json.RawMessage `json:"params"` // object of the method's parameters
+	Params          json.RawMessage `json:"params"`      // object of the method's parameters
+	X0              float64         `json:"x0,omitzero"` // start of every entry of x
 	Agents          int             `json:"agents"`
 	Graph           string          `json:"graph"`
 	W               float64         `json:"w"`

@@ -12,13 +12,10 @@ func (*mnist) Presets() []experiment.Preset {
 // mnistPaper is the paper's experiment on MNIST, and MA-DSBO to the letter.
 func mnistPaper() experiment.Preset {
 	return experiment.Preset{
-		Name:      "paper",
-		Algorithm: "madsbo",
-		Batch:     1000,
-		Params: algo.Params{
-			K: 100, T: 10, N: 10,
-			Alpha: algo.Constant(0.5), Beta: algo.Constant(0.5), Gamma: algo.Constant(0.2),
-		},
+		Name:   "paper",
+		K:      100,
+		Batch:  1000,
+		Method: &algo.MADSBO{T: 10, N: 10, Alpha: "0.5", Beta: "0.5", Gamma: "0.2"},
 	}
 }
 
@@ -28,14 +25,14 @@ func mnistPaper() experiment.Preset {
 // shrink to nothing over the run so that the last hypergradients belong to the last λ.
 func mnistTuned() experiment.Preset {
 	return experiment.Preset{
-		Name:      "tuned",
-		Algorithm: "madsbo_tuned",
-		Batch:     1000,
-		Params: algo.Params{
-			K: 60, T: 40, N: 40, X0: 3.5,
-			Alpha: algo.Constant(0.5), Beta: algo.Constant(0.2), Gamma: algo.Constant(0.1),
+		Name:  "tuned",
+		K:     60,
+		X0:    3.5,
+		Batch: 1000,
+		Method: &algo.Tuned{
+			T: 40, N: 40, Alpha: "0.5", Beta: "0.2", Gamma: "0.1",
 			WarmZ: true, TrackY: true, MomY: 0.9, MomZ: 0.9, ReuseB: true,
-			XStep: "adam", Lr: algo.Linear(0.15), V: 0.95, Clip: []float64{-1, 12},
+			XStep: "adam", Lr: "0.15*(1-k/K)", V: 0.95, Clip: []float64{-1, 12},
 		},
 	}
 }

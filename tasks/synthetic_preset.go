@@ -13,9 +13,9 @@ func (*synthetic) Presets() []experiment.Preset {
 // syntheticPaper is MA-DSBO to the letter. α is at most 1, as it is a weight too: at that, Φ falls in every run.
 func syntheticPaper() experiment.Preset {
 	return experiment.Preset{
-		Name:      "paper",
-		Algorithm: "madsbo",
-		Params:    algo.Params{K: 100, T: 10, N: 10, Alpha: algo.Constant(1)},
+		Name:   "paper",
+		K:      100,
+		Method: &algo.MADSBO{T: 10, N: 10, Alpha: "1", Beta: "auto", Gamma: "auto"},
 	}
 }
 
@@ -25,14 +25,13 @@ func syntheticPaper() experiment.Preset {
 // examples, and nothing off the test loss.
 func syntheticTuned() experiment.Preset {
 	return experiment.Preset{
-		Name:      "tuned",
-		DType:     "float64",
-		Algorithm: "madsbo_tuned",
-		Params: algo.Params{
-			K: 100, T: 20, N: 20, Alpha: algo.Constant(0.5),
+		Name:  "tuned",
+		DType: "float64",
+		K:     100,
+		Method: &algo.Tuned{
+			T: 20, N: 20, Alpha: "0.5", Beta: "0.7/L", Gamma: "0.65/L",
 			WarmZ: true, TrackY: true, MomY: 0.95, MomZ: 0.95,
-			XStep: "adam", Lr: algo.Linear(0.05), V: 0.95, Clip: []float64{-8, 8},
+			XStep: "adam", Lr: "0.05*(1-k/K)", V: 0.95, Clip: []float64{-8, 8},
 		},
-		BetaL: 0.7, GammaL: 0.65,
 	}
 }

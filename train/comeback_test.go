@@ -95,8 +95,7 @@ func (m *machine) live(ctx context.Context) (err error) {
 // a run without that, their records too.
 func TestComeBack(t *testing.T) {
 	c, _ := config(t)
-	c.Method = "madsbo_tuned"
-	c.Params.WarmZ, c.Params.TrackY, c.Params.MomY = true, true, 0.5
+	c.Method = method(t, "madsbo_tuned", "warm_z=true", "track_y=true", "mom_y=0.5")
 	want := run(t, c)
 	all := machines(t, c)
 	var wg sync.WaitGroup

@@ -22,8 +22,8 @@ type Config struct {
 	Problem Problem
 	W       *network.Matrix // who talks to whom: as many agents as Problem has oracles
 
-	Method string      // of package algo; "": madsbo
-	Params algo.Params // K is set to the one below
+	Method algo.Method // a template, of which each agent runs a clone; nil: &algo.MADSBO{}
+	StartX []float64   // start of every agent's x, length p; nil: 0
 	K      int         // outer iterations; 0: 100
 
 	EvalEvery int // E: a record every so many iterations, at 0 and at the end; 0: K/10
@@ -57,12 +57,13 @@ type Config struct {
 
 // WithDefaults returns c with its zeros replaced.
 func (c Config) WithDefaults() Config {
-	c.Method = cmp.Or(c.Method, "madsbo")
+	if c.Method == nil {
+		c.Method = new(algo.MADSBO)
+	}
 	c.K = cmp.Or(c.K, 100)
 	c.EvalEvery = cmp.Or(c.EvalEvery, (c.K+9)/10)
 	c.CheckpointEvery = cmp.Or(c.CheckpointEvery, c.EvalEvery)
 	c.DenseLimit = cmp.Or(c.DenseLimit, 4<<30)
-	c.Params.K = c.K
 	return c
 }
 
@@ -107,22 +108,25 @@ func (c Config) resolve() (Config, error) {
 
 // checkMethod reports what the method cannot do with this problem and graph.
 func (c *Config) checkMethod() error {
-	info, err := algo.Describe(c.Method)
-	if err != nil {
+	name, traits := algo.NameOf(c.Method), algo.TraitsOf(c.Method)
+	if err := algo.Clone(c.Method).Init(1, 1, c.K); err != nil { // p and q are another matter, and may take gigabytes
 		return err
 	}
-	if err := c.Params.Validate(c.Method); err != nil {
-		return err
+	if c.StartX != nil && len(c.StartX) != c.p {
+		return dsbo.Errorf(dsbo.ErrShape, "the start of x must have p = %d numbers; it has %d", c.p, len(c.StartX))
 	}
-	c.personalized = info.Personalized
+	if !vec.AllFinite(c.StartX) {
+		return dsbo.Errorf(dsbo.ErrConfig, "the start of x must be finite")
+	}
+	c.personalized = traits.Personalized
 	n := c.W.N()
-	if info.OneAgent && n != 1 {
-		return fmt.Errorf("%w: %s runs on one agent, not on %d", dsbo.ErrConfig, c.Method, n)
+	if traits.OneAgent && n != 1 {
+		return fmt.Errorf("%w: %s runs on one agent, not on %d", dsbo.ErrConfig, name, n)
 	}
-	if info.ExactAverage && !averages(c.W) {
-		return fmt.Errorf("%w: %s needs the exact average of all agents: want the graph \"server\"", dsbo.ErrConfig, c.Method)
+	if traits.ExactAverage && !averages(c.W) {
+		return fmt.Errorf("%w: %s needs the exact average of all agents: want the graph \"server\"", dsbo.ErrConfig, name)
 	}
-	if !info.Dense {
+	if traits.Dense == nil {
 		return nil
 	}
 	g, err := c.Problem.group()
@@ -130,15 +134,11 @@ func (c *Config) checkMethod() error {
 		return err
 	}
 	if _, ok := c.Problem.Oracles[g.local[0]].(dsbo.DenseOracle); !ok {
-		return fmt.Errorf("%w: %s needs whole Hessians and Jacobians, which this problem's oracles do not give", dsbo.ErrCapability, c.Method)
+		return fmt.Errorf("%w: %s needs whole Hessians and Jacobians, which this problem's oracles do not give", dsbo.ErrCapability, name)
 	}
-	need, err := algo.DenseBytes(c.Method, c.Params, c.p, c.q)
-	if err != nil {
-		return err
-	}
-	if need *= int64(len(g.local)); need > c.DenseLimit {
+	if need := traits.Dense(c.p, c.q) * int64(len(g.local)); need > c.DenseLimit {
 		return fmt.Errorf("%w: the matrices of %s take %.1f GiB for %d agents with p=%d and q=%d (one Hessian is %.1f MiB): the limit is %.1f GiB",
-			dsbo.ErrCapability, c.Method, float64(need)/(1<<30), len(g.local), c.p, c.q, float64(c.q)*float64(c.q)*8/(1<<20), float64(c.DenseLimit)/(1<<30))
+			dsbo.ErrCapability, name, float64(need)/(1<<30), len(g.local), c.p, c.q, float64(c.q)*float64(c.q)*8/(1<<20), float64(c.DenseLimit)/(1<<30))
 	}
 	return nil
 }
@@ -166,16 +166,32 @@ func (c *Config) identity() (json.RawMessage, error) {
 	}
 	return json.Marshal(map[string]any{
 		"kernels": kernel.Active().String(), // others round otherwise; DSBO_KERNEL chooses
-		"method":  c.Method, "params": c.Params, "iterations": c.K, "eval_every": c.EvalEvery,
+		"method":  algo.NameOf(c.Method), "params": c.Method, "start": c.startDigest(), "iterations": c.K, "eval_every": c.EvalEvery,
 		"agents": c.W.N(), "p": c.p, "q": c.q, "mixing_matrix": hex.EncodeToString(w.Sum(nil))[:16],
 		"no_exact": c.NoExact, "tol": c.Tol, "adjoint_tol": c.AdjointTol, "settings": c.Settings, "examples": c.Problem.Digests,
 	})
 }
 
+// startDigest returns what stands for the start of x: its number, if all entries are the same.
+func (c *Config) startDigest() any {
+	if len(c.StartX) == 0 {
+		return 0
+	}
+	data, same := []byte(nil), true
+	for _, v := range c.StartX {
+		data, same = binary.LittleEndian.AppendUint64(data, math.Float64bits(v)), same && v == c.StartX[0]
+	}
+	if same {
+		return c.StartX[0]
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])[:16]
+}
+
 // start returns the point at which all agents start.
 func (c *Config) start() (x, y []float64) {
 	x, y = make([]float64, c.p), make([]float64, c.q)
-	vec.Fill(x, c.Params.X0)
+	copy(x, c.StartX)
 	copy(y, c.Problem.Start)
 	return x, y
 }

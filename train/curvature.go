@@ -2,9 +2,9 @@ package train
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"dsbo"
@@ -71,50 +71,64 @@ func curvature(ctx context.Context, o dsbo.Oracle, x, y []float64) (float64, err
 // bound that the step β of y has to stay below.
 func Stable(lmax float64) (gamma, beta float64) { return 0.8 / lmax, 2 / lmax }
 
-// StepWarnings says which of a method's steps are not stable at iteration k where the agents' largest curvatures are
+// StepWarnings says which steps of c.Method are not stable at iteration k where the agents' largest curvatures are
 // lmax, one line each; none if all are.
-func StepWarnings(method string, p algo.Params, lmax []float64, k int) []string {
+func StepWarnings(c Config, lmax []float64, k int) []string {
 	var warnings []string
 	agent, l := worst(lmax)
 	gamma, beta := Stable(l)
-	uses := stepsOf(method)
-	if b := p.Beta.At(k); slices.Contains(uses, "beta") && b >= beta {
+	if b, ok := c.step("beta", k); ok && b >= beta {
 		warnings = append(warnings, fmt.Sprintf("beta = %.3g, the step of y, is not below 2/L_max = %.3g (agent %d, L_max = %.3g): y may diverge", b, beta, agent, l))
 	}
-	if g := p.Gamma.At(k); slices.Contains(uses, "gamma") && g > gamma {
+	if g, ok := c.step("gamma", k); ok && g > gamma {
 		warnings = append(warnings, fmt.Sprintf("gamma = %.3g, the step of z, is above 0.8/L_max = %.3g (agent %d, L_max = %.3g): z may diverge", g, gamma, agent, l))
 	}
 	return warnings
 }
 
-// stepAdvice says which steps would be stable for a method that diverged at iteration k.
-func stepAdvice(method string, p algo.Params, lmax []float64, k int) string {
+// stepAdvice says which steps would be stable for a run that diverged at iteration k.
+func stepAdvice(c Config, lmax []float64, k int) string {
 	_, l := worst(lmax)
 	gamma, beta := Stable(l)
 	var right []string
-	uses := stepsOf(method)
-	if slices.Contains(uses, "beta") {
+	if _, ok := c.step("beta", k); ok {
 		right = append(right, fmt.Sprintf("beta below %.3g", beta))
 	}
-	if slices.Contains(uses, "gamma") {
+	if _, ok := c.step("gamma", k); ok {
 		right = append(right, fmt.Sprintf("gamma up to %.3g", gamma))
 	}
 	if len(right) == 0 {
 		return "a smaller alpha is safer"
 	}
 	s := "stable with L_max = " + fmt.Sprintf("%.3g", l) + ": " + strings.Join(right, ", ")
-	if len(StepWarnings(method, p, lmax, k)) == 0 {
+	if len(StepWarnings(c, lmax, k)) == 0 {
 		s += ", as they are: alpha, the step of x, is to be smaller"
 	}
 	return s
 }
 
-func stepsOf(method string) []string {
-	info, err := algo.Describe(method)
-	if err != nil {
-		return nil
+// step returns the step of that name which the method takes at iteration k, its default where none is given; false if the
+// method has no such parameter.
+func (c Config) step(name string, k int) (float64, bool) {
+	c = c.WithDefaults()
+	m := algo.Clone(c.Method)
+	if m.Init(1, 1, c.K) != nil {
+		return 0, false
 	}
-	return info.Params
+	text, err := json.Marshal(m)
+	if err != nil {
+		return 0, false
+	}
+	var all map[string]json.RawMessage
+	var s algo.Schedule
+	if json.Unmarshal(text, &all) != nil || json.Unmarshal(all[name], &s) != nil {
+		return 0, false
+	}
+	at, err := s.For(c.K)
+	if err != nil {
+		return 0, false
+	}
+	return at(k), true
 }
 
 // worst returns the agent of the largest curvature, and that.

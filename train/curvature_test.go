@@ -68,7 +68,7 @@ func TestStepWarnings(t *testing.T) {
 		{0.4, 0.21, []string{"gamma = 0.21"}},
 		{1, 1, []string{"beta = 1", "gamma = 1"}},
 	} {
-		got := train.StepWarnings("madsbo", algo.Params{Beta: algo.Constant(c.beta), Gamma: algo.Constant(c.gamma)}, lmax, 0)
+		got := train.StepWarnings(train.Config{Method: &algo.MADSBO{Beta: algo.Constant(c.beta), Gamma: algo.Constant(c.gamma)}}, lmax, 0)
 		if len(got) != len(c.want) {
 			t.Errorf("beta %g, gamma %g: %q, want %q", c.beta, c.gamma, got, c.want)
 			continue
@@ -79,7 +79,7 @@ func TestStepWarnings(t *testing.T) {
 			}
 		}
 	}
-	if got := train.StepWarnings("itd", algo.Params{Beta: algo.Constant(0.1), Gamma: algo.Constant(100)}, lmax, 0); got != nil {
+	if got := train.StepWarnings(train.Config{Method: &algo.ITD{}}, lmax, 0); got != nil {
 		t.Errorf("%q: itd has no gamma", got)
 	}
 }

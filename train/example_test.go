@@ -22,8 +22,8 @@ func ExampleRun() {
 		return
 	}
 	r, err := train.Run(context.Background(), train.Config{
-		Problem: prob, W: ring.W, Method: "madsbo", K: 200, EvalEvery: 100,
-		Params: algo.Params{Alpha: algo.InverseRoot(0.2), Beta: algo.InverseRoot(0.2), Gamma: algo.Constant(0.2)},
+		Problem: prob, W: ring.W, K: 200, EvalEvery: 100,
+		Method: &algo.MADSBO{Alpha: "0.2/sqrt(k+1)", Beta: "0.2/sqrt(k+1)", Gamma: "0.2"},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -65,7 +65,7 @@ func ExampleProblem_Curvature() {
 		fmt.Println(err)
 		return
 	}
-	for _, w := range train.StepWarnings("madsbo", algo.Params{Beta: algo.Constant(0.5), Gamma: algo.Constant(0.5)}, lmax, 0) {
+	for _, w := range train.StepWarnings(train.Config{Method: &algo.MADSBO{Beta: "0.5", Gamma: "0.5"}}, lmax, 0) {
 		fmt.Println(w)
 	}
 	// Output:

@@ -120,8 +120,8 @@ func TestModelRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := train.Config{
-		W: ring.W, Method: "madsbo", K: 30, EvalEvery: 30, Tol: 1e-10,
-		Params: algo.Params{Alpha: algo.Constant(0.5), Beta: algo.Constant(0.3), Gamma: algo.Constant(0.3)},
+		W: ring.W, K: 30, EvalEvery: 30, Tol: 1e-10,
+		Method: &algo.MADSBO{Alpha: "0.5", Beta: "0.3", Gamma: "0.3"},
 	}
 	var phi [2]runs.Number
 	for i, single := range []bool{false, true} {
@@ -170,8 +170,8 @@ func TestPrivateShards(t *testing.T) {
 	}
 	all, m := task(t), models.Softmax{Features: features, Classes: classes}
 	c := train.Config{
-		W: ring.W, Method: "madsbo", K: 6, EvalEvery: 3,
-		Params: algo.Params{Alpha: algo.Constant(0.5), Beta: algo.Constant(0.3), Gamma: algo.Constant(0.3)},
+		W: ring.W, K: 6, EvalEvery: 3,
+		Method: &algo.MADSBO{Alpha: "0.5", Beta: "0.3", Gamma: "0.3"},
 	}
 	if c.Problem, err = train.NewProblem(all, m, models.Config{Batch: 9}); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,9 @@
 package train_test
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"dsbo"
@@ -34,9 +37,28 @@ func config(t *testing.T) (train.Config, []*algotest.Quadratic) {
 	}
 	prob, qs := quadratics(1)
 	return train.Config{
-		Problem: prob, W: g.W, Method: "madsbo", K: 40, EvalEvery: 8, CheckpointEvery: 6, Tol: 1e-13, AdjointTol: 1e-13,
-		Params: algo.Params{Alpha: algo.Constant(0.2), Beta: algo.Constant(0.1), Gamma: algo.Constant(0.1), T: 5, N: 5},
+		Problem: prob, W: g.W, K: 40, EvalEvery: 8, CheckpointEvery: 6, Tol: 1e-13, AdjointTol: 1e-13,
+		Method: &algo.MADSBO{Alpha: "0.2", Beta: "0.1", Gamma: "0.1", T: 5, N: 5},
 	}, qs
+}
+
+// method returns the named method with, of these parameters, those that it has.
+func method(t *testing.T, name string, more ...string) algo.Method {
+	t.Helper()
+	m, err := algo.New(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, set := range append([]string{"alpha=0.2", "beta=0.1", "gamma=0.1", "T=5", "N=5", "lg=10"}, more...) {
+		key, value, _ := strings.Cut(set, "=")
+		if !slices.Contains(algo.Parameters(m), key) {
+			continue
+		}
+		if err := algo.Decode(m, fmt.Appendf(nil, "{%q:%s}", key, value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return m
 }
 
 // broken is an oracle that fails at the n-th Hessian-vector product.

@@ -142,10 +142,11 @@ func (s *refitting) measure(ctx context.Context) error {
 func (s *refitting) attempt(ctx context.Context, y []float64) (res Refitted, err error) {
 	solvers := make([]*algo.Lower, len(s.Problem.Oracles))
 	run, err := newStepper(s.Problem, s.W, func(i int) (dsbo.Algorithm, dsbo.Oracle, error) {
-		a, err := algo.NewLower(len(y), s.x, algo.LowerParams{Beta: algo.Constant(s.Beta), MomY: s.MomY, T: refitChunk})
-		if err != nil {
+		a := &algo.Lower{Beta: algo.Constant(s.Beta), MomY: s.MomY, T: refitChunk}
+		if err := a.Init(len(s.x), len(y), 0); err != nil {
 			return nil, nil, err
 		}
+		copy(a.X(), s.x)
 		setStart(a, y)
 		solvers[i] = a
 		return a, wholeOracle{s.Problem.Oracles[i]}, nil

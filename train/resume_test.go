@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsbo"
-	"dsbo/algo"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -53,11 +52,10 @@ func interruptAt(t *testing.T, c train.Config, k int) {
 
 // TestResume: a run that was interrupted, several times and at boundaries of all kinds, ends with the same bits as one that was not.
 func TestResume(t *testing.T) {
-	for _, method := range []string{"madsbo", "madsbo_tuned", "gbdsbo", "sparkle", "mdbo", "pdsbo_al"} {
-		t.Run(method, func(t *testing.T) {
+	for _, name := range []string{"madsbo", "madsbo_tuned", "gbdsbo", "sparkle", "mdbo", "pdsbo_al"} {
+		t.Run(name, func(t *testing.T) {
 			c, _ := config(t)
-			c.Method, c.Params.L = method, 10
-			c.Params.WarmZ, c.Params.TrackY, c.Params.MomY, c.Params.MomZ = true, true, 0.5, 0.5
+			c.Method = method(t, name, "warm_z=true", "track_y=true", "mom_y=0.5", "mom_z=0.5")
 			whole := c
 			whole.Dir = t.TempDir()
 			want := run(t, whole)
@@ -135,7 +133,7 @@ func TestResumeRefuses(t *testing.T) {
 		config     bool
 		change     func(c *train.Config, checkpoint, metrics string)
 	}{
-		{"another step", "-beta is 0.1 there, 0.2 here", true, func(c *train.Config, _, _ string) { c.Params.Beta = algo.Constant(0.2) }},
+		{"another step", "-beta is 0.1 there, 0.2 here", true, func(c *train.Config, _, _ string) { c.Method = method(t, "madsbo", "beta=0.2") }},
 		{"another seed", "-seed is 1 there, 2 here", true, func(c *train.Config, _, _ string) {
 			c.Settings = map[string]any{"seed": 2, "data": map[string]any{"agents": 5}}
 		}},
@@ -143,7 +141,7 @@ func TestResumeRefuses(t *testing.T) {
 			c.Settings = map[string]any{"seed": 1, "data": map[string]any{"agents": 5}, "noise": 3}
 		}},
 		{"another length", "-K is 40 there, 50 here", true, func(c *train.Config, _, _ string) { c.K = 50 }},
-		{"another method", `-algorithm is madsbo there, dsoba here`, true, func(c *train.Config, _, _ string) { c.Method = "dsoba" }},
+		{"another method", `-algorithm is madsbo there, dsoba here`, true, func(c *train.Config, _, _ string) { c.Method = method(t, "dsoba") }},
 		{"a flipped bit", "SHA-256", false, func(_ *train.Config, checkpoint, _ string) {
 			edit(t, checkpoint, func(b []byte) []byte { b[len(b)/2] ^= 4; return b })
 		}},
@@ -200,7 +198,7 @@ func edit(t *testing.T, path string, change func([]byte) []byte) {
 func TestDivergenceKeepsTheCheckpoint(t *testing.T) {
 	c, _ := config(t)
 	c.Dir = t.TempDir()
-	c.Params.Beta = algo.List(0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 5)
+	c.Method = method(t, "madsbo", "beta=[0.1,0.1,0.1,0.1,0.1,0.1,0.1,5]")
 	c.MaxNorm = 1e6
 	if _, err := train.Run(context.Background(), c); !errors.Is(err, dsbo.ErrDiverged) {
 		t.Fatalf("%v, want divergence", err)

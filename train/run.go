@@ -95,11 +95,15 @@ func newRunner(c Config) (*runner, error) {
 	}
 	r := &runner{Config: c, evaluated: -1}
 	r.stepper, err = newStepper(c.Problem, c.W, func(i int) (dsbo.Algorithm, dsbo.Oracle, error) {
-		a, err := algo.New(c.Method, c.p, c.q, c.Params)
-		if err == nil && c.Problem.Start != nil {
+		a := algo.Clone(c.Method)
+		if err := a.Init(c.p, c.q, c.K); err != nil {
+			return nil, nil, err
+		}
+		copy(a.X(), c.StartX)
+		if c.Problem.Start != nil {
 			setStart(a, c.Problem.Start)
 		}
-		return a, c.Problem.Oracles[i], err
+		return a, c.Problem.Oracles[i], nil
 	})
 	if err != nil {
 		return nil, err
@@ -182,7 +186,7 @@ func (r *runner) advice(ctx context.Context, k int) string {
 	if l == nil {
 		return ""
 	}
-	return stepAdvice(r.Method, r.Params, l, k)
+	return stepAdvice(r.Config, l, k)
 }
 
 // interrupted writes the checkpoint of a run that stops before its end.

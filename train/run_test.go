@@ -68,10 +68,10 @@ func TestRunEvaluates(t *testing.T) {
 func TestRunCounts(t *testing.T) {
 	c, _ := config(t)
 	last := run(t, c).Last()
-	cost, err := algo.CostOf(c.Method, c.Params, p, q, 0)
-	if err != nil {
+	if err := c.Method.Init(p, q, c.K); err != nil {
 		t.Fatal(err)
 	}
+	cost := c.Method.Cost(0)
 	const all = agents * 40
 	got := []int64{int64(last.UpperGrad), int64(last.LowerGrad), int64(last.HVP), int64(last.JVP), last.Messages, last.Floats, last.Bytes}
 	floats := int64(2 * all * cost.Floats) // to each of two neighbours
@@ -128,12 +128,8 @@ func TestMethodsRun(t *testing.T) {
 	for _, name := range algo.Names() {
 		t.Run(name, func(t *testing.T) {
 			c := c
-			c.Method = name
-			c.Params.L = 10
-			info, err := algo.Describe(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c.Method = method(t, name)
+			info := algo.TraitsOf(c.Method)
 			if info.ExactAverage {
 				if err := c.Validate(); !errors.Is(err, dsbo.ErrConfig) {
 					t.Errorf("%v, want that a ring is refused", err)
@@ -153,7 +149,7 @@ func TestMethodsRun(t *testing.T) {
 			if r := run(t, c); !r.Last().Phi.Known() || r.Iterations != 4 {
 				t.Errorf("ended after %d iterations with %+v", r.Iterations, r.Last())
 			}
-			if info.Dense {
+			if info.Dense != nil {
 				c.DenseLimit = 100
 				if err := c.Validate(); !errors.Is(err, dsbo.ErrCapability) || !strings.Contains(err.Error(), "GiB") {
 					t.Errorf("%v, want that the memory is refused", err)
@@ -166,7 +162,7 @@ func TestMethodsRun(t *testing.T) {
 // TestDivergence: the error names the same agent and iteration whatever the scheduling, and what would be stable.
 func TestDivergence(t *testing.T) {
 	c, _ := config(t)
-	c.Params.Beta = algo.Constant(5)
+	c.Method = method(t, "madsbo", "beta=5")
 	c.MaxNorm = 1e6
 	var first string
 	for range 5 {
@@ -208,8 +204,8 @@ func TestConfigErrors(t *testing.T) {
 		change     func(c *train.Config)
 	}{
 		{"no problem", "one for each agent", func(c *train.Config) { c.Problem = train.Problem{} }},
-		{"method", `"madsb" is unknown`, func(c *train.Config) { c.Method = "madsb" }},
-		{"step", "alpha", func(c *train.Config) { c.Params.Alpha = algo.Constant(-1) }},
+		{"step", "alpha must be in (0, 1]; it is -1", func(c *train.Config) { c.Method = &algo.MADSBO{Alpha: "-1"} }},
+		{"start of x", "p = 3", func(c *train.Config) { c.StartX = make([]float64, 2) }},
 		{"iterations", "iterations -1", func(c *train.Config) { c.K = -1 }},
 		{"graph", "mixing matrix", func(c *train.Config) { c.W = nil }},
 		{"resume", "folder", func(c *train.Config) { c.Resume = true }},
@@ -230,8 +226,7 @@ func TestConfigErrors(t *testing.T) {
 func TestStart(t *testing.T) {
 	c, _ := config(t)
 	c.Problem.Start = []float64{1, 2, 3, 4, 5, 6}
-	c.Method, c.Params.MomY, c.Params.T, c.K = "madsbo_tuned", 0.9, 1, 1
-	c.Params.Beta = algo.Constant(1e-9)
+	c.Method, c.K = &algo.Tuned{MomY: 0.9, T: 1, Beta: "1e-9"}, 1
 	r := run(t, c)
 	near(t, "y after a tiny step", r.Y, c.Problem.Start, 1e-7) // the gradient is below 100
 	if r.Records[0].ConsensusY != 0 {

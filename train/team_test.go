@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsbo"
-	"dsbo/algo"
 	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
@@ -124,10 +123,10 @@ func together(cs []train.Config, f func(k int, c train.Config) (*train.Result, e
 
 // TestParts: a run in several processes has the bits of one process, in its records too, wherever the agents are.
 func TestParts(t *testing.T) {
-	for _, method := range []string{"madsbo", "madsbo_tuned", "gbdsbo", "pdsbo_al"} {
-		t.Run(method, func(t *testing.T) {
+	for _, name := range []string{"madsbo", "madsbo_tuned", "gbdsbo", "pdsbo_al"} {
+		t.Run(name, func(t *testing.T) {
 			c, _ := config(t)
-			c.Method, c.Params.L = method, 10
+			c.Method = method(t, name)
 			want := run(t, c)
 			for _, locals := range [][][]int{{{0, 1, 2, 3, 4}}, {{0, 1}, {2, 3, 4}}, {{0}, {1}, {2}, {3}, {4}}} {
 				results, errs := together(parts(t, c, locals...), func(_ int, c train.Config) (*train.Result, error) {
@@ -218,7 +217,7 @@ func TestPartsStopBetween(t *testing.T) {
 // TestPartsDiverge: every process learns which agent diverged.
 func TestPartsDiverge(t *testing.T) {
 	c, _ := config(t)
-	c.Params.Beta = algo.Constant(5)
+	c.Method = method(t, "madsbo", "beta=5")
 	c.MaxNorm = 1e6
 	c.Curvature = []float64{1, 1, 1, 1, 1}
 	_, want := train.Run(context.Background(), c)

@@ -1,7 +1,9 @@
 package algotest
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -14,40 +16,23 @@ import (
 	"dsbo/algo"
 )
 
-// Options say how [TestMethod] runs a method. The zero Options suit a decentralized method.
-type Options struct {
-	P, Q   int                               // lengths of x and y; default 3 and 4
-	W      [][]float64                       // mixing matrix, which sets the number of agents; default a ring of 4
-	Cost   func(p, q, k int) algo.Cost       // what iteration k costs one agent; nil: not checked
-	Oracle func(agent, p, q int) dsbo.Oracle // default: noisy quadratics that differ, from NewQuadratics
-}
+// Sizes of the suite's problem, and iterations of its runs.
+const p, q, K = 3, 4, 8
 
-func (o Options) withDefaults() Options {
-	if o.P == 0 {
-		o.P = 3
-	}
-	if o.Q == 0 {
-		o.Q = 4
-	}
-	if o.W == nil {
-		o.W = Ring(4, 0.5)
-	}
-	if o.Oracle == nil {
-		o.Oracle = func(agent, p, q int) dsbo.Oracle {
-			a := NewQuadratics(agent+1, p, q, 7)[agent]
-			a.Noise = 0.1
-			return a
-		}
-	}
-	return o
-}
-
-// TestMethod checks that a method keeps the contract of [dsbo.Algorithm]: views and state, the same
+// TestMethod checks that a method holds to the contract of [algo.Method]: parameters by their names, views and state, the same
 // bits again and after a resume, nothing allocated in steady state, inputs of the oracle left alone,
 // cost as stated, errors passed on with their place, cancelling, NaN, one agent. newMethod is called
-// often and must return a fresh method each time.
-func TestMethod(t *testing.T, newMethod func(p, q int) dsbo.Algorithm, opt Options) {
-	s := suite{newMethod, opt.withDefaults()}
+// often and must return a fresh method each time, before Init, with parameters that suit quadratics of curvature up to 3. A
+// parameter lg that is left open is set to 5. The agents are a ring of four, or what the method's traits ask for.
+func TestMethod(t *testing.T, newMethod func() algo.Method) {
+	s := suite{newMethod: newMethod, W: Ring(4, 0.5)}
+	switch traits := algo.TraitsOf(newMethod()); {
+	case traits.OneAgent:
+		s.W = Ring(1, 1)
+	case traits.ExactAverage:
+		s.W = Average(3)
+	}
+	t.Run("parameters", s.parameters)
 	t.Run("views", s.views)
 	t.Run("oracle calls", s.guarded)
 	t.Run("same bits", s.deterministic)
@@ -59,17 +44,81 @@ func TestMethod(t *testing.T, newMethod func(p, q int) dsbo.Algorithm, opt Optio
 	t.Run("oracle error", s.oracleError)
 	t.Run("mixer error", s.mixerError)
 	t.Run("wrong shape", s.shape)
+	t.Run("dense", s.dense)
 	t.Run("NaN", s.nan)
 }
 
 type suite struct {
-	newMethod func(p, q int) dsbo.Algorithm
-	Options
+	newMethod func() algo.Method
+	W         [][]float64 // its size is the number of agents
+}
+
+// template returns a method before Init.
+func (s suite) template() algo.Method {
+	m := s.newMethod()
+	var given map[string]any
+	text, err := json.Marshal(m)
+	if err == nil {
+		err = json.Unmarshal(text, &given)
+	}
+	if err == nil && given["lg"] == nil && slices.Contains(algo.Parameters(m), "lg") {
+		err = algo.Decode(m, []byte(`{"lg":5}`))
+	}
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+// method returns a method for x of length p and y of length q.
+func (s suite) method(p, q int) algo.Method {
+	m := s.template()
+	if err := m.Init(p, q, K); err != nil {
+		panic(err)
+	}
+	return m
+}
+
+// oracle returns an agent's noisy quadratic, which differs from the others'.
+func oracle(agent int) dsbo.Oracle {
+	o := NewQuadratics(agent+1, p, q, 7)[agent]
+	o.Noise = 0.1
+	return o
+}
+
+// parameters have names, are what JSON and a clone say, and have defaults that work; what cannot work is refused by name.
+func (s suite) parameters(t *testing.T) {
+	m := s.template()
+	text, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := s.newMethod()
+	if err := algo.Decode(again, text); err != nil {
+		t.Errorf("its own parameters %s are refused: %v", text, err)
+	}
+	for what, other := range map[string]algo.Method{"decoded": again, "cloned": algo.Clone(m)} {
+		if got, err := json.Marshal(other); err != nil || !bytes.Equal(got, text) {
+			t.Errorf("parameters %s are %s once %s (%v)", text, got, what, err)
+		}
+	}
+	if err := algo.Decode(again, []byte(`{"no such":1}`)); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), `"no such"`) {
+		t.Errorf("an unknown parameter: %v", err)
+	}
+	for _, size := range [][2]int{{0, q}, {p, 0}, {-1, q}} {
+		if err := s.template().Init(size[0], size[1], K); !errors.Is(err, dsbo.ErrShape) {
+			t.Errorf("Init for p = %d, q = %d: %v", size[0], size[1], err)
+		}
+	}
+	a := s.method(p, q)
+	if err := a.Init(p+1, q+2, K); err != nil || len(a.X()) != p+1 || len(a.Y()) != q+2 {
+		t.Errorf("a second Init for p = %d, q = %d: %v, x has %d entries and y %d", p+1, q+2, err, len(a.X()), len(a.Y()))
+	}
 }
 
 // A fleet is all agents of one run.
 type fleet struct {
-	methods []dsbo.Algorithm
+	methods []algo.Method
 	oracles []dsbo.Oracle
 	mixers  []*Mixer
 }
@@ -77,8 +126,8 @@ type fleet struct {
 func (s suite) fleet() fleet {
 	f := fleet{mixers: NewMixers(s.W)}
 	for i := range s.W {
-		f.methods = append(f.methods, s.newMethod(s.P, s.Q))
-		f.oracles = append(f.oracles, s.Oracle(i, s.P, s.Q))
+		f.methods = append(f.methods, s.method(p, q))
+		f.oracles = append(f.oracles, oracle(i))
 	}
 	return f
 }
@@ -122,8 +171,8 @@ func (s suite) views(t *testing.T) {
 	}
 	a := f.methods[0]
 	before, x, y := names(), a.X(), a.Y()
-	if len(x) != s.P || len(y) != s.Q {
-		t.Fatalf("X has %d entries and Y %d, want %d and %d", len(x), len(y), s.P, s.Q)
+	if len(x) != p || len(y) != q {
+		t.Fatalf("X has %d entries and Y %d, want %d and %d", len(x), len(y), p, q)
 	}
 	f.run(t, 0, 2)
 	if after := names(); !slices.Equal(before, after) {
@@ -185,18 +234,14 @@ func (s suite) resume(t *testing.T) {
 }
 
 func (s suite) cost(t *testing.T) {
-	if s.Cost == nil {
-		t.Skip("no cost stated")
-	}
 	f := s.fleet()
 	for i, o := range f.oracles {
 		f.oracles[i] = NewRecorder(o)
 	}
 	for k := range 4 {
 		f.run(t, k, k+1)
-		want := s.Cost(s.P, s.Q, k)
 		for i, o := range f.oracles {
-			r := o.(*Recorder)
+			r, want := o.(*Recorder), f.methods[i].Cost(k)
 			got := algo.Cost{Floats: f.mixers[i].Floats, Messages: f.mixers[i].Messages, Calls: r.Total}
 			if got != want {
 				t.Errorf("iteration %d, agent %d: cost %+v, stated %+v", k, i, got, want)
@@ -208,7 +253,7 @@ func (s suite) cost(t *testing.T) {
 }
 
 func (s suite) allocation(t *testing.T) {
-	a, o, m := s.newMethod(s.P, s.Q), s.Oracle(0, s.P, s.Q), NewMixers(Ring(1, 1))[0]
+	a, o, m := s.method(p, q), oracle(0), NewMixers(Ring(1, 1))[0]
 	k, ctx := 0, context.Background()
 	step := func() {
 		if err := a.Step(ctx, k, o, m); err != nil {
@@ -225,7 +270,7 @@ func (s suite) allocation(t *testing.T) {
 }
 
 func (s suite) oneAgent(t *testing.T) {
-	a, o, m := s.newMethod(s.P, s.Q), s.Oracle(0, s.P, s.Q), NewMixers(Ring(1, 1))[0]
+	a, o, m := s.method(p, q), oracle(0), NewMixers(Ring(1, 1))[0]
 	for k := range 3 {
 		if err := a.Step(t.Context(), k, o, m); err != nil {
 			t.Fatal(err)
@@ -241,8 +286,8 @@ func (s suite) oneAgent(t *testing.T) {
 func (s suite) cancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r := NewRecorder(s.Oracle(0, s.P, s.Q))
-	err := s.newMethod(s.P, s.Q).Step(ctx, 0, r, NewMixers(Ring(1, 1))[0])
+	r := NewRecorder(oracle(0))
+	err := s.method(p, q).Step(ctx, 0, r, NewMixers(Ring(1, 1))[0])
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("Step with a cancelled context returned %v", err)
 	}
@@ -253,7 +298,7 @@ func (s suite) cancelled(t *testing.T) {
 
 // alone runs two iterations of a single agent.
 func (s suite) alone(t *testing.T, o dsbo.Oracle, m dsbo.Mixer) error {
-	a := s.newMethod(s.P, s.Q)
+	a := s.method(p, q)
 	for k := range 2 {
 		if err := a.Step(t.Context(), k, o, m); err != nil {
 			return err
@@ -265,12 +310,12 @@ func (s suite) alone(t *testing.T, o dsbo.Oracle, m dsbo.Mixer) error {
 var errInjected = errors.New("injected failure")
 
 func (s suite) oracleError(t *testing.T) {
-	all := NewRecorder(s.Oracle(0, s.P, s.Q))
+	all := NewRecorder(oracle(0))
 	if err := s.alone(t, all, NewMixers(Ring(1, 1))[0]); err != nil {
 		t.Fatal(err)
 	}
 	for i := range all.Calls {
-		r := NewRecorder(s.Oracle(0, s.P, s.Q))
+		r := NewRecorder(oracle(0))
 		r.FailAt, r.Err = i+1, errInjected
 		passedOn(t, all.Calls[i].String(), s.alone(t, r, NewMixers(Ring(1, 1))[0]))
 		if len(r.Calls) != i+1 {
@@ -281,12 +326,12 @@ func (s suite) oracleError(t *testing.T) {
 
 func (s suite) mixerError(t *testing.T) {
 	all := &failing{Mixer: NewMixers(Ring(1, 1))[0]}
-	if err := s.alone(t, s.Oracle(0, s.P, s.Q), all); err != nil {
+	if err := s.alone(t, oracle(0), all); err != nil {
 		t.Fatal(err)
 	}
 	for i := range all.calls {
 		m := &failing{Mixer: NewMixers(Ring(1, 1))[0], at: i + 1}
-		passedOn(t, fmt.Sprintf("exchange %d", i), s.alone(t, s.Oracle(0, s.P, s.Q), m))
+		passedOn(t, fmt.Sprintf("exchange %d", i), s.alone(t, oracle(0), m))
 		if m.calls != i+1 {
 			t.Errorf("after the failure of exchange %d there were %d more", i, m.calls-i-1)
 		}
@@ -317,9 +362,23 @@ func (f *failing) Mix(ctx context.Context, dst, src []float64) error {
 }
 
 func (s suite) shape(t *testing.T) {
-	err := s.newMethod(s.P+1, s.Q).Step(t.Context(), 0, s.Oracle(0, s.P, s.Q), NewMixers(Ring(1, 1))[0])
+	err := s.method(p+1, q).Step(t.Context(), 0, oracle(0), NewMixers(Ring(1, 1))[0])
 	if !errors.Is(err, dsbo.ErrShape) {
-		t.Errorf("an oracle for p = %d and a method for p = %d: %v", s.P, s.P+1, err)
+		t.Errorf("an oracle for p = %d and a method for p = %d: %v", p, p+1, err)
+	}
+}
+
+// productsOnly hides an oracle's dense side.
+type productsOnly struct{ dsbo.Oracle }
+
+func (s suite) dense(t *testing.T) {
+	bytes := algo.TraitsOf(s.template()).Dense
+	if bytes != nil && bytes(784, 7840) < 7840*7840*8 {
+		t.Errorf("%d bytes of matrices, a Hessian alone takes 469 MiB", bytes(784, 7840))
+	}
+	err := s.method(p, q).Step(t.Context(), 0, productsOnly{oracle(0)}, NewMixers(Ring(1, 1))[0])
+	if errors.Is(err, dsbo.ErrCapability) != (bytes != nil) {
+		t.Errorf("on an oracle without matrices Step returned %v", err)
 	}
 }
 

@@ -125,7 +125,7 @@ func zeros(n int) [][]float64 {
 
 // Step runs iteration k of all agents, each in its own goroutine, and returns the error that came
 // first. It stops the other agents through ctx.
-func Step(ctx context.Context, k int, as []dsbo.Algorithm, os []dsbo.Oracle, ms []*Mixer) error {
+func Step[A dsbo.Algorithm](ctx context.Context, k int, as []A, os []dsbo.Oracle, ms []*Mixer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var wg sync.WaitGroup

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,17 +56,14 @@ type candidate struct {
 	gammaL float64 // β and γ as shares of 1/L_max
 	grid   []float64
 	symbol string // a format of the step
-	step   func(p *algo.Params, v float64)
+	step   string // the parameter that it is
+	fading bool   // whether it falls to 0 over the run
+	K      int
 }
 
 // candidates lists who runs. All but the tuned variant, which comes with its own, take the same T, N and shares of
 // 1/L_max, so that their iterations differ in how the same things are done alone.
 func (c *comparison) candidates() []candidate {
-	fading := func(p *algo.Params, v float64) { p.Alpha = algo.Linear(v) }
-	common := algo.Params{K: 40, T: 1, N: 10}
-	weighed, slow := common, common
-	slow.K = 400
-	weighed.Alpha, weighed.XStep = algo.Constant(1), "sgd"
 	// Losses are sums over examples: with fewer of them a step that goes as far is larger.
 	grid := []float64{50, 100, 200, 400}
 	for i := range grid {
@@ -73,22 +71,22 @@ func (c *comparison) candidates() []candidate {
 	}
 	all := []candidate{
 		{
-			contestant: contestant{"MA-DSBO to the letter", "madsbo", slow}, ours: true, letter: true, every: 5,
-			grid: []float64{0.3, 1}, symbol: "α = %g", step: func(p *algo.Params, v float64) { p.Alpha = algo.Constant(v) },
+			contestant: contestant{"MA-DSBO to the letter", &algo.MADSBO{T: 1, N: 10}}, K: 400, ours: true, letter: true, every: 5,
+			grid: []float64{0.3, 1}, symbol: "α = %g", step: "alpha",
 		},
 		{
-			contestant: contestant{"MA-DSBO, step η", "madsbo_tuned", weighed}, ours: true,
-			grid: grid, symbol: "η = %g(1−k/K)", step: func(p *algo.Params, v float64) { p.Eta = algo.Linear(v) },
+			contestant: contestant{"MA-DSBO, step η", &algo.Tuned{Alpha: "1", T: 1, N: 10}}, ours: true,
+			grid: grid, symbol: "η = %g(1−k/K)", step: "eta", fading: true,
 		},
-		{contestant: contestant{"DSBO-JHIP", "jhip", common}, grid: grid, symbol: "α = %g(1−k/K)", step: fading},
-		{contestant: contestant{"GBDSBO", "gbdsbo", common}, grid: grid, symbol: "α = %g(1−k/K)", step: fading},
+		{contestant: contestant{"DSBO-JHIP", &algo.JHIP{T: 1, N: 10}}, grid: grid, symbol: "α = %g(1−k/K)", step: "alpha", fading: true},
+		{contestant: contestant{"GBDSBO", &algo.GBDSBO{N: 10}}, grid: grid, symbol: "α = %g(1−k/K)", step: "alpha", fading: true},
 		{
-			contestant: contestant{"MA-DSBO tuned", "madsbo_tuned", algo.Params{
-				K: 100, T: 20, N: 20, Alpha: algo.Constant(0.5), WarmZ: true, TrackY: true, MomY: 0.95, MomZ: 0.95,
+			contestant: contestant{"MA-DSBO tuned", &algo.Tuned{
+				T: 20, N: 20, Alpha: "0.5", WarmZ: true, TrackY: true, MomY: 0.95, MomZ: 0.95,
 				XStep: "adam", V: 0.95, Clip: []float64{-8, 8},
 			}},
-			ours: true, betaL: 0.7, gammaL: 0.65,
-			grid: []float64{0.03, 0.1, 0.3}, symbol: "lr = %g(1−k/K)", step: func(p *algo.Params, v float64) { p.Lr = algo.Linear(v) },
+			K: 100, ours: true, betaL: 0.7, gammaL: 0.65,
+			grid: []float64{0.03, 0.1, 0.3}, symbol: "lr = %g(1−k/K)", step: "lr", fading: true,
 		},
 	}
 	for i := range all {
@@ -97,11 +95,15 @@ func (c *comparison) candidates() []candidate {
 		if a.betaL == 0 {
 			a.betaL, a.gammaL = 1, 0.8
 		}
-		for _, own := range []struct{ of, given *int }{{&a.p.K, &c.K}, {&a.p.T, &c.T}, {&a.p.N, &c.N}} {
-			if *own.given > 0 {
-				*own.of = *own.given
-			}
+		a.K = cmp.Or(c.K, a.K, 40)
+		inner := map[string]any{}
+		if c.T > 0 {
+			inner["T"] = c.T
 		}
+		if c.N > 0 {
+			inner["N"] = c.N
+		}
+		a.method = with(a.method, inner)
 	}
 	return all
 }
@@ -139,13 +141,17 @@ func (c *comparison) run(ctx context.Context, l *lab, who candidate, step float6
 		return nil, 0, err
 	}
 	lmax := slices.Max(curvature)
-	params := who.p
-	params.Beta, params.Gamma = algo.Constant(who.betaL/lmax), algo.Constant(who.gammaL/lmax)
-	params.L = 1.05 * lmax // a bound, where lmax is right to a percent or so
-	who.step(&params, step)
+	ofX := algo.Constant(step)
+	if who.fading {
+		ofX += "*(1-k/K)"
+	}
+	method := with(who.method, map[string]any{
+		"beta": who.betaL / lmax, "gamma": who.gammaL / lmax, "lg": 1.05 * lmax, // a bound, where lmax is right to a percent or so
+		who.step: ofX,
+	})
 	// The tolerances make Φ right to about seven digits.
 	res, err := train.Run(ctx, train.Config{
-		Problem: p, W: ring.W, Method: who.method, Params: params, K: params.K, EvalEvery: who.every, Curvature: curvature, Tol: 1e-4, AdjointTol: 1e-3,
+		Problem: p, W: ring.W, Method: method, K: who.K, EvalEvery: who.every, Curvature: curvature, Tol: 1e-4, AdjointTol: 1e-3,
 	})
 	if err != nil && !errors.Is(err, dsbo.ErrDiverged) {
 		return nil, 0, fmt.Errorf("%s: %w", who.name, err)
@@ -156,7 +162,7 @@ func (c *comparison) run(ctx context.Context, l *lab, who candidate, step float6
 	end := math.Inf(1)
 	if err == nil {
 		end = float64(res.Last().Phi)
-		if err := checkCounts(who.method, params, c.features, ring.W, res); err != nil {
+		if err := checkCounts(method, c.features, ring.W, res); err != nil {
 			return nil, 0, err
 		}
 	}

@@ -36,14 +36,14 @@ func compositional(ctx context.Context, l *lab) error {
 
 func compositionMethods() []contestant {
 	// The lower Hessian is the identity for all agents: γ is below (1 + λ_min(W))²/2 = 1/2.
-	ma := func(a, b algo.Schedule) algo.Params {
-		return algo.Params{Alpha: a, Beta: b, Gamma: algo.Constant(0.25), T: 1, N: 40}
+	ma := func(a, b algo.Schedule) algo.Method {
+		return &algo.MADSBO{Alpha: a, Beta: b, Gamma: "0.25", T: 1, N: 40}
 	}
 	return []contestant{
-		{"MA-DSBO, α = 0.02, β = 0.1", "madsbo", ma(algo.Constant(0.02), algo.Constant(0.1))},
-		{"MA-DSBO, α = 0.2/√(k+1), β = 1/√(k+1)", "madsbo", ma(algo.InverseRoot(0.2), algo.InverseRoot(1))},
-		{"D-ASCGD, α = 0.02", "dascgd", algo.Params{Alpha: algo.Constant(0.02), B: 0.1}},
-		{"D-ASCGD, α = 0.2/√(k+1)", "dascgd", algo.Params{Alpha: algo.InverseRoot(0.2), B: 0.1}},
+		{"MA-DSBO, α = 0.02, β = 0.1", ma("0.02", "0.1")},
+		{"MA-DSBO, α = 0.2/√(k+1), β = 1/√(k+1)", ma("0.2/sqrt(k+1)", "1/sqrt(k+1)")},
+		{"D-ASCGD, α = 0.02", &algo.DASCGD{Alpha: "0.02", B: 0.1}},
+		{"D-ASCGD, α = 0.2/√(k+1)", &algo.DASCGD{Alpha: "0.2/sqrt(k+1)", B: 0.1}},
 	}
 }
 
@@ -63,8 +63,8 @@ func (c composition) compare(ctx context.Context, l *lab, best optimum) error {
 	rows := table{{"method", "floats", "oracle calls", "Φ(x̄_K) − Φ*", "‖x̄_K − x*‖", "‖∇Φ(x̄_K)‖"}}
 	for _, r := range compositionMethods() {
 		gap := func(rec runs.Record) float64 { return math.Max(float64(rec.Phi)-best.phi, 1e-16) }
-		cfg := train.Config{W: ring.W, Method: r.method, K: K, EvalEvery: max(1, K/100), Params: r.p}
-		k, m, err := average(ctx, c.problem, seeds, cfg, gap, func(rec runs.Record) float64 { return float64(rec.GradNorm) })
+		cfg := train.Config{W: ring.W, Method: r.method, K: K, EvalEvery: max(1, K/100)}
+		k, means, err := average(ctx, c.problem, seeds, cfg, gap, func(rec runs.Record) float64 { return float64(rec.GradNorm) })
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
@@ -72,16 +72,17 @@ func (c composition) compare(ctx context.Context, l *lab, best optimum) error {
 		if err != nil {
 			return err
 		}
-		cost, err := algo.CostOf(r.method, r.p, c.p, c.q, 1)
+		m, err := readied(r.method, c.p, c.q, K)
 		if err != nil {
 			return err
 		}
+		cost := m.Cost(1)
 		floats := make([]float64, len(k))
 		vec.Scale(floats, float64(cost.Floats), k)
 		last := len(k) - 1
-		rows.add(r.name, cost.Floats, total(cost.Calls), m[0][last], math.Sqrt(vec.Dist2(res.X, best.x)), m[1][last])
-		byK.Series = append(byK.Series, report.Series{Name: r.name, X: k, Y: m[0]})
-		sent.Series = append(sent.Series, report.Series{Name: r.name, X: floats[1:], Y: m[0][1:]})
+		rows.add(r.name, cost.Floats, total(cost.Calls), means[0][last], math.Sqrt(vec.Dist2(res.X, best.x)), means[1][last])
+		byK.Series = append(byK.Series, report.Series{Name: r.name, X: k, Y: means[0]})
+		sent.Series = append(sent.Series, report.Series{Name: r.name, X: floats[1:], Y: means[0][1:]})
 	}
 	l.printf("%s gradients, ring of %d, K = %d, mean of %d seeds (x̄ of the first):\n\n", kind, c.n, K, seeds)
 	l.table(rows)

@@ -18,7 +18,7 @@ func graphs(ctx context.Context, l *lab) error {
 	c := quadratics{n: 16, p: 5, q: 8, low: 1, high: 3, coupling: 1, differ: 0.5, noise: 1, seed: l.seed}
 	root := math.Sqrt(float64(K))
 	// γ is below the limit of all graphs, see higp's table.
-	p := algo.Params{Alpha: algo.Constant(1 / root), Beta: algo.Constant(1 / root), Gamma: algo.Constant(0.06), T: 1, N: pick(l, 50, 10)}
+	p := algo.MADSBO{Alpha: algo.Constant(1 / root), Beta: algo.Constant(1 / root), Gamma: "0.06", T: 1, N: pick(l, 50, 10)}
 	gradient := report.Figure{Title: fmt.Sprintf("MA-DSBO on graphs of 16 agents (quadratic, K = %d)", K), XLabel: "k, iterations", YLabel: "mean squared norm of the gradient of Φ at the average x", YScale: report.Log}
 	apart := gradient
 	apart.YLabel = "mean squared distance of x from its average"
@@ -38,11 +38,11 @@ func graphs(ctx context.Context, l *lab) error {
 			p.N *= v.steps
 			name = fmt.Sprintf("%s, N = %d", name, p.N)
 		}
-		k, m, err := average(ctx, c.problem, seeds, train.Config{W: g.W, Method: "madsbo", K: K, EvalEvery: max(1, K/50), Params: p}, gradient2, consensusX)
+		k, m, err := average(ctx, c.problem, seeds, train.Config{W: g.W, Method: &p, K: K, EvalEvery: max(1, K/50)}, gradient2, consensusX)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		floats, err := algo.FloatsPerNeighbour("madsbo", p, c.p, c.q)
+		method, err := readied(&p, c.p, c.q, K)
 		if err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func graphs(ctx context.Context, l *lab) error {
 		}
 		late := len(k) / 2
 		degree := float64(sends) / float64(c.n)
-		rows.add(name, g.W.Rho(), degree, math.Round(degree*float64(floats)), slices.Min(m[0]), mean(m[0][late:]), mean(m[1][late:]))
+		rows.add(name, g.W.Rho(), degree, math.Round(degree*float64(method.Cost(0).Floats)), slices.Min(m[0]), mean(m[0][late:]), mean(m[1][late:]))
 		label := fmt.Sprintf("%s, ρ = %.3f", name, g.W.Rho())
 		gradient.Series = append(gradient.Series, report.Series{Name: label, X: k, Y: m[0]})
 		apart.Series = append(apart.Series, report.Series{Name: label, X: k, Y: m[1]})

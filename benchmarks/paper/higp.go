@@ -60,11 +60,8 @@ func (s *inverseProduct) errorAfter(ctx context.Context, gamma float64, N int) (
 	g, ctx := errgroup.WithContext(ctx)
 	for i, o := range s.oracles {
 		g.Go(func() error {
-			h, err := algo.NewHIGP(q)
-			if err != nil {
-				return err
-			}
-			err = h.Solve(ctx, 0, o, l.Mixer(i), x, y, gamma, N)
+			h := algo.NewHIGP(q)
+			err := h.Solve(ctx, 0, o, l.Mixer(i), x, y, gamma, N)
 			off[i] = vec.Dist2(h.Z(), s.star)
 			return err
 		})

@@ -68,16 +68,16 @@ func (t theorem) course(ctx context.Context, K, seeds, points int) (k []float64,
 		return nil, nil, 0, err
 	}
 	root := math.Sqrt(float64(K))
-	p := algo.Params{Alpha: algo.Constant(t.a / root), Beta: algo.Constant(t.b / root), Gamma: algo.Constant(t.gamma), T: t.T, N: t.steps(K)}
-	c, err := algo.CostOf("madsbo", p, 1, 1, 0)
+	p := &algo.MADSBO{Alpha: algo.Constant(t.a / root), Beta: algo.Constant(t.b / root), Gamma: algo.Constant(t.gamma), T: t.T, N: t.steps(K)}
+	method, err := readied(p, 1, 1, K)
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	k, m, err = average(ctx, t.of, seeds, train.Config{W: ring.W, Method: "madsbo", K: K, EvalEvery: max(1, K/points), Params: p}, gradient2, consensusX)
+	k, m, err = average(ctx, t.of, seeds, train.Config{W: ring.W, Method: p, K: K, EvalEvery: max(1, K/points)}, gradient2, consensusX)
 	if err != nil {
 		err = fmt.Errorf("%s, K = %d, T = %d: %w", t.name, K, t.T, err)
 	}
-	return k, m, total(c.Calls), err
+	return k, m, total(method.Cost(0).Calls), err
 }
 
 // total adds the oracle calls of all kinds.
@@ -118,8 +118,8 @@ func ratios(ctx context.Context, l *lab) error {
 		T     int
 		ratio float64
 	}{{1, 1}, {1, 2}, {1, 4}, {1, 8}, {8, 1}} {
-		p := algo.Params{Alpha: algo.Constant(0.02), Beta: algo.Constant(0.02 * c.ratio), Gamma: algo.Constant(0.15), T: c.T, N: 40}
-		res, err := run(ctx, q.problem, 0, train.Config{W: ring.W, Method: "madsbo", K: K, EvalEvery: K, Params: p})
+		p := &algo.MADSBO{Alpha: "0.02", Beta: algo.Constant(0.02 * c.ratio), Gamma: "0.15", T: c.T, N: 40}
+		res, err := run(ctx, q.problem, 0, train.Config{W: ring.W, Method: p, K: K, EvalEvery: K})
 		end := any("diverged")
 		switch {
 		case err == nil:

@@ -13,8 +13,8 @@ import (
 
 // A contestant is a method with steps that suit the problem of its family.
 type contestant struct {
-	name, method string
-	p            algo.Params
+	name   string
+	method algo.Method
 }
 
 // A family is methods that solve the same problem.
@@ -26,47 +26,36 @@ type family struct {
 }
 
 func families() []family {
-	c := algo.Constant
-	three := func(alpha, beta, gamma float64) algo.Params {
-		return algo.Params{Alpha: c(alpha), Beta: c(beta), Gamma: c(gamma)}
+	sparkle := func(s string) contestant {
+		return contestant{"sparkle, " + s, &algo.Sparkle{Alpha: "0.05", Beta: "0.2", Gamma: "0.2", Strategy: algo.Strategy{X: s, Y: s, Z: s}}}
 	}
-	with := func(p algo.Params, change func(*algo.Params)) algo.Params {
-		change(&p)
-		return p
-	}
-	sparkle := func(s string) algo.Params {
-		return with(three(0.05, 0.2, 0.2), func(p *algo.Params) { p.Strategy = algo.Strategy{X: s, Y: s, Z: s} })
-	}
-	plain := contestant{"madsbo", "madsbo", with(three(0.05, 0.2, 0.2), func(p *algo.Params) { p.T, p.N = 1, 40 })}
+	plain := contestant{"madsbo", &algo.MADSBO{Alpha: "0.05", Beta: "0.2", Gamma: "0.2", T: 1, N: 40}}
 	return []family{
 		{"global", "The global problem: MA-DSBO and the methods of Table 1", 6, true, []contestant{
 			plain,
-			{"madsbo, falling steps", "madsbo", algo.Params{Alpha: algo.InverseRoot(0.3), Beta: algo.InverseRoot(0.9), Gamma: c(0.2), T: 1, N: 40}},
-			{"madsbo_tuned", "madsbo_tuned", with(plain.p, func(p *algo.Params) { p.N, p.WarmZ, p.TrackY = 2, true, true })},
-			{"jhip", "jhip", with(plain.p, func(p *algo.Params) { p.T = 5 })},
-			{"gbdsbo", "gbdsbo", algo.Params{Alpha: c(0.02), Beta: c(0.4), Mav: 0.1, L: 3, N: 20}},
-			{"fednest", "fednest", algo.Params{Alpha: c(0.05), Beta: c(0.4), T: 5, N: 20, L: 3}},
-			{"mdbo", "mdbo", algo.Params{Alpha: c(0.05), Beta: c(0.2), L: 3, N: 20}},
+			{"madsbo, falling steps", &algo.MADSBO{Alpha: "0.3/sqrt(k+1)", Beta: "0.9/sqrt(k+1)", Gamma: "0.2", T: 1, N: 40}},
+			{"madsbo_tuned", &algo.Tuned{Alpha: "0.05", Beta: "0.2", Gamma: "0.2", T: 1, N: 2, WarmZ: true, TrackY: true}},
+			{"jhip", &algo.JHIP{Alpha: "0.05", Beta: "0.2", Gamma: "0.2", T: 5, N: 40}},
+			{"gbdsbo", &algo.GBDSBO{Alpha: "0.02", Beta: "0.4", Mav: 0.1, L: 3, N: 20}},
+			{"fednest", &algo.FedNest{Alpha: "0.05", Beta: "0.4", T: 5, N: 20, L: 3}},
+			{"mdbo", &algo.MDBO{Alpha: "0.05", Beta: "0.2", L: 3, N: 20}},
 		}},
 		{"single-loop", "The global problem: methods of one loop", 6, true, []contestant{
 			plain,
-			{"dsoba", "dsoba", three(0.05, 0.2, 0.2)},
-			{"sparkle, ed", "sparkle", sparkle("ed")},
-			{"sparkle, extra", "sparkle", sparkle("extra")},
-			{"sparkle, gt", "sparkle", sparkle("gt")},
-			{"sparkle, none", "sparkle", sparkle("none")},
+			{"dsoba", &algo.DSOBA{Alpha: "0.05", Beta: "0.2", Gamma: "0.2"}},
+			sparkle("ed"), sparkle("extra"), sparkle("gt"), sparkle("none"),
 		}},
 		{"personalized", "The personalized problem", 6, true, []contestant{
-			{"pdsbo_gossip, α = 0.1", "pdsbo_gossip", with(three(0.1, 0.4, 0.3), func(p *algo.Params) { p.T, p.N = 5, 80 })},
-			{"pdsbo_gossip, α = 0.02", "pdsbo_gossip", with(three(0.02, 0.4, 0.3), func(p *algo.Params) { p.T, p.N = 5, 80 })},
-			{"pdsbo_al", "pdsbo_al", with(three(0.1, 0.4, 0.3), func(p *algo.Params) { p.T, p.N, p.Rho = 5, 80, 2 })},
+			{"pdsbo_gossip, α = 0.1", &algo.Gossip{Alpha: "0.1", Beta: "0.4", Gamma: "0.3", T: 5, N: 80}},
+			{"pdsbo_gossip, α = 0.02", &algo.Gossip{Alpha: "0.02", Beta: "0.4", Gamma: "0.3", T: 5, N: 80}},
+			{"pdsbo_al", &algo.Lagrangian{Alpha: "0.1", Beta: "0.4", Gamma: "0.3", T: 5, N: 80, Rho: 2}},
 		}},
 		{"one-agent", "One agent", 1, false, []contestant{
-			{"aidcg", "aidcg", with(three(0.1, 0.4, 0), func(p *algo.Params) { p.T, p.N = 5, 5 })},
-			{"itd", "itd", with(three(0.1, 0.4, 0), func(p *algo.Params) { p.T = 20 })},
-			{"stocbio", "stocbio", with(three(0.1, 0.4, 0.3), func(p *algo.Params) { p.T, p.N = 5, 20 })},
-			{"alset", "alset", with(three(0.1, 0.4, 0), func(p *algo.Params) { p.T, p.N, p.L = 5, 20, 3 })},
-			{"soba", "soba", three(0.05, 0.4, 0.4)},
+			{"aidcg", &algo.AIDCG{Alpha: "0.1", Beta: "0.4", T: 5, N: 5}},
+			{"itd", &algo.ITD{Alpha: "0.1", Beta: "0.4", T: 20}},
+			{"stocbio", &algo.StocBiO{Alpha: "0.1", Beta: "0.4", Gamma: "0.3", T: 5, N: 20}},
+			{"alset", &algo.ALSET{Alpha: "0.1", Beta: "0.4", T: 5, N: 20, L: 3}},
+			{"soba", &algo.SOBA{Alpha: "0.05", Beta: "0.4", Gamma: "0.4"}},
 		}},
 	}
 }
@@ -118,19 +107,15 @@ func (t track) reached(cost []float64) any {
 }
 
 func (f family) run(ctx context.Context, l *lab, c contestant, K int) (t track, err error) {
-	info, err := algo.Describe(c.method)
-	if err != nil {
-		return t, err
-	}
 	g, err := network.Ring(f.agents, 0.5)
-	if info.ExactAverage {
+	if algo.TraitsOf(c.method).ExactAverage {
 		g, err = network.Server(f.agents)
 	}
 	if err != nil {
 		return t, err
 	}
 	p := logistic{n: f.agents, p: 10, examples: 60, rate: 0.25, weight: 20, prior: 1, seed: l.seed}
-	res, err := run(ctx, p.problem, 0, train.Config{W: g.W, Method: c.method, K: K, EvalEvery: max(1, K/150), Params: c.p})
+	res, err := run(ctx, p.problem, 0, train.Config{W: g.W, Method: c.method, K: K, EvalEvery: max(1, K/150)})
 	if err != nil {
 		return t, err
 	}

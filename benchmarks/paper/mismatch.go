@@ -115,12 +115,9 @@ func estimates(ctx context.Context, oracles []dsbo.Oracle, w *network.Matrix, x,
 	g, ctx := errgroup.WithContext(ctx)
 	for i, o := range oracles {
 		g.Go(func() error {
-			h, err := algo.NewHypergradient(len(x), len(y), algo.Constant(gamma), N)
-			if err != nil {
-				return err
-			}
+			h := algo.NewHypergradient(len(x), len(y))
 			us[i] = h.U()
-			return h.Estimate(ctx, 0, o, l.Mixer(i), x, y)
+			return h.Estimate(ctx, 0, o, l.Mixer(i), x, y, gamma, N)
 		})
 	}
 	return us, g.Wait()
@@ -179,20 +176,17 @@ func mismatchOfMethods(ctx context.Context, l *lab) error {
 	K := pick(l, 4000, 200)
 	f := report.Figure{Title: fmt.Sprintf("Where methods end (quadratic, full batch, K = %d)", K), XLabel: "share by which the agents differ", YLabel: "norm of the gradient of Φ at the last average x", XScale: report.Linear, YScale: report.Log}
 	rows := table{{"differ", "mdbo", "madsbo", "sparkle ed"}}
-	runs := []struct {
-		name, method string
-		p            algo.Params
-	}{
-		{"MDBO", "mdbo", algo.Params{Alpha: algo.Constant(0.05), Beta: algo.Constant(0.05), L: 3, N: 60}},
-		{"MA-DSBO, α_k = β_k = 0.5/√(k+1)", "madsbo", algo.Params{Alpha: algo.InverseRoot(0.5), Beta: algo.InverseRoot(0.5), Gamma: algo.Constant(0.15), T: 1, N: 60}},
-		{"SPARKLE (ed)", "sparkle", algo.Params{Alpha: algo.Constant(0.02), Beta: algo.Constant(0.1), Gamma: algo.Constant(0.1)}},
+	runs := []contestant{
+		{"MDBO", &algo.MDBO{Alpha: "0.05", Beta: "0.05", L: 3, N: 60}},
+		{"MA-DSBO, α_k = β_k = 0.5/√(k+1)", &algo.MADSBO{Alpha: "0.5/sqrt(k+1)", Beta: "0.5/sqrt(k+1)", Gamma: "0.15", T: 1, N: 60}},
+		{"SPARKLE (ed)", &algo.Sparkle{Alpha: "0.02", Beta: "0.1", Gamma: "0.1"}},
 	}
 	f.Series = make([]report.Series, len(runs))
 	for _, differ := range pick(l, []float64{0, 0.1, 0.2, 0.4, 0.6, 0.8, 1}, []float64{0, 1}) {
 		cells := []any{differ}
 		for i, r := range runs {
 			q := quadratics{n: 5, p: 5, q: 8, low: 1, high: 3, coupling: 0.5, differ: differ, seed: l.seed}
-			res, err := run(ctx, q.problem, 0, train.Config{W: ring.W, Method: r.method, K: K, EvalEvery: K, Params: r.p})
+			res, err := run(ctx, q.problem, 0, train.Config{W: ring.W, Method: r.method, K: K, EvalEvery: K})
 			if err != nil {
 				return fmt.Errorf("%s: %w", r.name, err)
 			}

@@ -2,10 +2,14 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"maps"
 	"runtime"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
+	"dsbo/algo"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -27,6 +31,27 @@ func run(ctx context.Context, of problemOf, draws uint64, c train.Config) (*trai
 	}
 	c.Problem = p
 	return train.Run(ctx, tight(c))
+}
+
+// with returns a clone of a method with, of these parameters, those that it has.
+func with(m algo.Method, values map[string]any) algo.Method {
+	m = algo.Clone(m)
+	known := algo.Parameters(m)
+	maps.DeleteFunc(values, func(name string, _ any) bool { return !slices.Contains(known, name) })
+	text, err := json.Marshal(values)
+	if err == nil {
+		err = algo.Decode(m, text)
+	}
+	if err != nil {
+		panic(err) // the values are written down in this program
+	}
+	return m
+}
+
+// readied returns a clone of a method after Init, which can say its Cost.
+func readied(m algo.Method, p, q, K int) (algo.Method, error) {
+	m = algo.Clone(m)
+	return m, m.Init(p, q, K)
 }
 
 // average runs a configuration for several seeds of the draws, as many at once as there are processors, and

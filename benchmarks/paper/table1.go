@@ -25,36 +25,51 @@ type measured struct {
 // An entrant is a method of the table, with the formula of its traffic written down here once more, apart from
 // algo's: numbers to each neighbour in an iteration after the first.
 type entrant struct {
-	method, problem string
-	p               algo.Params
-	traffic         func(d, T, N int) int
-	server          bool
-	formula         string  // the same for people
-	growth          float64 // exponent of its traffic in d
+	method  string
+	problem string
+	traffic func(d, T, N int) int
+	server  bool
+	formula string  // the same for people
+	growth  float64 // exponent of its traffic in d
 }
 
 // entrants are the methods of Table 1 of the paper, then others of algo.
 func entrants() []entrant {
-	p := algo.Params{Alpha: algo.Constant(1e-3), Beta: algo.Constant(1e-3), Gamma: algo.Constant(1e-3), L: 100, T: 10, N: 10}
 	return []entrant{
-		{method: "madsbo", formula: "Tq + 2Nq + p", problem: "G-DSBO", p: p, growth: 1, traffic: func(d, T, N int) int { return T*d + 2*N*d + d }},
-		{method: "gbdsbo", formula: "p + q + Nq² + pq + p + q", problem: "G-DSBO", p: p, growth: 2, traffic: func(d, T, N int) int { return d + d + N*d*d + d*d + d + d }},
-		{method: "jhip", formula: "Tq + 2Npq + p", problem: "G-DSBO", p: p, growth: 2, traffic: func(d, T, N int) int { return T*d + 2*N*d*d + d }},
-		{method: "fednest", formula: "2Tq + Nq + 2p up, and down", problem: "FBO", p: p, growth: 1, server: true, traffic: func(d, T, N int) int { return 2*T*d + N*d + 2*d }},
-		{method: "pdsbo_al", formula: "p", problem: "P-DSBO", p: p, growth: 1, traffic: func(d, T, N int) int { return d }},
-		{method: "mdbo", formula: "2p + 2q", problem: "G-DSBO, biased", p: p, growth: 1, traffic: func(d, T, N int) int { return 2*d + 2*d }},
-		{method: "dsoba", formula: "p + 2q", problem: "G-DSBO", p: p, growth: 1, traffic: func(d, T, N int) int { return d + 2*d }},
-		{method: "sparkle", formula: "p + 2q", problem: "G-DSBO", p: p, growth: 1, traffic: func(d, T, N int) int { return d + 2*d }},
+		{method: "madsbo", formula: "Tq + 2Nq + p", problem: "G-DSBO", growth: 1, traffic: func(d, T, N int) int { return T*d + 2*N*d + d }},
+		{method: "gbdsbo", formula: "p + q + Nq² + pq + p + q", problem: "G-DSBO", growth: 2, traffic: func(d, T, N int) int { return d + d + N*d*d + d*d + d + d }},
+		{method: "jhip", formula: "Tq + 2Npq + p", problem: "G-DSBO", growth: 2, traffic: func(d, T, N int) int { return T*d + 2*N*d*d + d }},
+		{method: "fednest", formula: "2Tq + Nq + 2p up, and down", problem: "FBO", growth: 1, server: true, traffic: func(d, T, N int) int { return 2*T*d + N*d + 2*d }},
+		{method: "pdsbo_al", formula: "p", problem: "P-DSBO", growth: 1, traffic: func(d, T, N int) int { return d }},
+		{method: "mdbo", formula: "2p + 2q", problem: "G-DSBO, biased", growth: 1, traffic: func(d, T, N int) int { return 2*d + 2*d }},
+		{method: "dsoba", formula: "p + 2q", problem: "G-DSBO", growth: 1, traffic: func(d, T, N int) int { return d + 2*d }},
+		{method: "sparkle", formula: "p + 2q", problem: "G-DSBO", growth: 1, traffic: func(d, T, N int) int { return d + 2*d }},
 	}
 }
 
+// template returns the entrant's method.
+func (e entrant) template() (algo.Method, error) {
+	m, err := algo.New(e.method)
+	if err != nil {
+		return nil, err
+	}
+	return with(m, map[string]any{"alpha": 1e-3, "beta": 1e-3, "gamma": 1e-3, "lg": 100, "T": loopSteps, "N": loopSteps}), nil
+}
+
+// loopSteps is T and N of all entrants.
+const loopSteps = 10
+
 // measure runs K iterations and compares what was counted with the formulas, exactly.
 func (e entrant) measure(ctx context.Context, d, K, rounds int) (measured, error) {
-	m := measured{d: d, ms: math.Inf(1), floats: e.traffic(d, e.p.T, e.p.N)}
+	m := measured{d: d, ms: math.Inf(1), floats: e.traffic(d, loopSteps, loopSteps)}
 	g, err := network.Ring(8, 0.5)
 	if e.server {
 		g, err = network.Server(8)
 	}
+	if err != nil {
+		return m, err
+	}
+	method, err := e.template()
 	if err != nil {
 		return m, err
 	}
@@ -64,44 +79,49 @@ func (e entrant) measure(ctx context.Context, d, K, rounds int) (measured, error
 		return m, err
 	}
 	for range rounds { // the least median: what else the machine does only adds to it
-		res, err := train.Run(ctx, train.Config{Problem: p, W: g.W, Method: e.method, K: K, EvalEvery: K, NoExact: true, Params: e.p})
+		res, err := train.Run(ctx, train.Config{Problem: p, W: g.W, Method: method, K: K, EvalEvery: K, NoExact: true})
 		if err != nil {
 			return m, fmt.Errorf("%s, p = q = %d: %w", e.method, d, err)
 		}
 		m.ms = min(m.ms, float64(res.MsPerIteration))
-		if err := e.check(d, K, g.W, res); err != nil {
+		if err := e.check(method, d, K, g.W, res); err != nil {
 			return m, err
 		}
 		last := res.Usage[0].Calls
 		m.calls = algo.Calls{UpperGrad: last.UpperGrad / K, LowerGrad: last.LowerGrad / K, HVP: last.HVP / K, JVP: last.JVP / K, Hessian: last.Hessian / K, Jacobian: last.Jacobian / K}
 	}
-	m.dense, err = algo.DenseBytes(e.method, e.p, d, d)
-	return m, err
+	if dense := algo.TraitsOf(method).Dense; dense != nil {
+		m.dense = dense(d, d)
+	}
+	return m, nil
 }
 
 // check compares algo's formula of the traffic with that of this table, and each agent's counts with algo's formulas.
-func (e entrant) check(d, K int, w *network.Matrix, res *train.Result) error {
+func (e entrant) check(method algo.Method, d, K int, w *network.Matrix, res *train.Result) error {
+	m, err := readied(method, d, d, K)
+	if err != nil {
+		return err
+	}
 	for k := 1; k < K; k++ {
-		c, err := algo.CostOf(e.method, e.p, d, d, k)
-		if err != nil {
-			return err
-		}
-		if want := e.traffic(d, e.p.T, e.p.N); c.Floats != want {
+		c := m.Cost(k)
+		if want := e.traffic(d, loopSteps, loopSteps); c.Floats != want {
 			return fmt.Errorf("%s, p = q = %d: algo's formula gives %d numbers in an iteration, the table's %d", e.method, d, c.Floats, want)
 		}
 	}
-	return checkCounts(e.method, e.p, d, w, res)
+	return checkCounts(method, d, w, res)
 }
 
 // checkCounts compares what each agent sent and asked its oracle in a run, for p = q = d, with algo's formulas.
-func checkCounts(method string, p algo.Params, d int, w *network.Matrix, res *train.Result) error {
+func checkCounts(template algo.Method, d int, w *network.Matrix, res *train.Result) error {
+	method := algo.NameOf(template)
+	m, err := readied(template, d, d, res.Iterations)
+	if err != nil {
+		return err
+	}
 	var floats, messages int
 	var asked runs.Usage
 	for k := range res.Iterations {
-		c, err := algo.CostOf(method, p, d, d, k)
-		if err != nil {
-			return err
-		}
+		c := m.Cost(k)
 		floats += c.Floats
 		messages += c.Messages
 		asked.Add(runs.Usage{Calls: c.Calls})

@@ -9,7 +9,7 @@ import (
 	"dsbo/runs"
 )
 
-// What agents send is held against the formula in every run: here, that of each method.
+// TestAccounting compares what the agents of a run send with the formula in the method's Cost.
 func TestAccounting(t *testing.T) {
 	more := map[string][][]string{
 		"fednest": {{"-graph=server"}, {"-graph=server", "-set=nprime=[1,0,1]"}},
@@ -20,11 +20,11 @@ func TestAccounting(t *testing.T) {
 		"sparkle": {{}, {`-set=strategy={"x":"gt","y":"extra","z":"ed"}`}},
 	}
 	for _, name := range algo.Names() {
-		info, err := algo.Describe(name)
+		m, err := algo.New(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if info.OneAgent || info.Compositional { // one sends nothing, the other is not for this problem
+		if traits := algo.TraitsOf(m); traits.OneAgent || traits.Compositional { // one sends nothing, the other is not for this problem
 			continue
 		}
 		variants := more[name]

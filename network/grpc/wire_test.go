@@ -173,8 +173,8 @@ func runMADSBO(ctx context.Context, s data.Synthetic, agent int, m dsbo.Mixer, i
 		return nil, err
 	}
 	p, q := oracle.Dims()
-	a, err := algo.New("madsbo", p, q, algo.Params{T: 2, N: 2, Beta: algo.Constant(1e-3), Gamma: algo.Constant(1e-3)})
-	if err != nil {
+	a := &algo.MADSBO{T: 2, N: 2, Beta: "1e-3", Gamma: "1e-3"}
+	if err := a.Init(p, q, iterations); err != nil {
 		return nil, err
 	}
 	for k := range iterations {

@@ -37,10 +37,11 @@ func TestOurs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cost, err := algo.CostOf(c.method, c.params, c.features, c.features, 0)
-	if err != nil {
+	m := algo.Clone(c.method)
+	if err := m.Init(c.features, c.features, c.k); err != nil {
 		t.Fatal(err)
 	}
+	cost := m.Cost(0)
 	if want := float64(2 * cost.Floats); r.Floats != want { // two neighbours on the ring
 		t.Errorf("%g numbers sent, want %g", r.Floats, want)
 	}
@@ -54,11 +55,12 @@ func TestOurs(t *testing.T) {
 
 func TestTasksAreValid(t *testing.T) {
 	for _, c := range tasks() {
-		if err := c.params.Validate(c.method); err != nil {
+		name := algo.NameOf(c.method)
+		if err := algo.Clone(c.method).Init(1, 1, c.k); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		if f := strings.Join(c.flags(), " "); !strings.Contains(f, "--algo "+c.method+" ") {
-			t.Errorf("%s: flags %q do not name the method %s", c.name, f, c.method)
+		if f := strings.Join(c.flags(), " "); !strings.Contains(f, "--algo "+name+" ") {
+			t.Errorf("%s: flags %q do not name the method %s", c.name, f, name)
 		}
 	}
 }

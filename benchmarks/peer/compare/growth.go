@@ -79,7 +79,7 @@ func synthetic(ctx context.Context, s data.Synthetic) (float64, error) {
 // small is MA-DSBO with steps that are stable at every size here.
 func small() task {
 	t := tasks()[2]
-	t.params.Alpha, t.params.Beta, t.params.Gamma = algo.Constant(.1), algo.Constant(1e-8), algo.Constant(1e-8)
+	t.method = &algo.MADSBO{Alpha: "0.1", Beta: "1e-8", Gamma: "1e-8", T: loops, N: loops}
 	return t
 }
 

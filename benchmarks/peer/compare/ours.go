@@ -46,8 +46,8 @@ func newCrew(m models.Model, d data.Task, t task) (*crew, error) {
 		if err != nil {
 			return nil, err
 		}
-		a, err := algo.New(t.method, p, q, t.params)
-		if err != nil {
+		a := algo.Clone(t.method)
+		if err := a.Init(p, q, t.k); err != nil {
 			return nil, err
 		}
 		c.agents, c.oracles, c.mixers = append(c.agents, a), append(c.oracles, o), append(c.mixers, exchange.Mixer(i))

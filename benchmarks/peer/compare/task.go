@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -21,14 +22,13 @@ const (
 // A task is one comparison.
 type task struct {
 	name     string
-	method   string
+	method   algo.Method
 	features int // of the synthetic task; 0: MNIST
 	batch    int // 0: all examples
 	ours     dtype
 	theirs   dtype
 	k        int     // iterations
 	most     float64 // ours/peer, time
-	params   algo.Params
 }
 
 // A dtype is the type in which the losses are computed.
@@ -43,21 +43,19 @@ const (
 const mnistMemory = 0.3
 
 func tasks() []task {
-	mnist := algo.Params{Alpha: algo.Constant(.5), Beta: algo.Constant(.3), Gamma: algo.Constant(.2)}
-	wide := algo.Params{Alpha: algo.Constant(.3), Beta: algo.Constant(2e-4), Gamma: algo.Constant(2e-4)}
-	dense := algo.Params{Alpha: algo.Constant(.1), Beta: algo.Constant(2e-4), Gamma: algo.Constant(1e-4), Mav: .5, L: 20000}
-	ts := []task{
-		{name: "mnist-f32", method: "madsbo", batch: 1000, ours: f32, theirs: f32, k: 10, most: .25, params: mnist},
-		{name: "mnist-f64", method: "madsbo", batch: 1000, ours: f64, theirs: f64, k: 6, most: .3, params: mnist},
-		{name: "p200", method: "madsbo", features: 200, ours: f64, theirs: f32, k: 60, most: .2, params: wide},
-		{name: "p100", method: "madsbo", features: 100, ours: f64, theirs: f32, k: 60, most: .15, params: dense},
-		{name: "p100-jhip", method: "jhip", features: 100, ours: f64, theirs: f32, k: 25, most: .5, params: dense},
-		{name: "p100-gbdsbo", method: "gbdsbo", features: 100, ours: f64, theirs: f32, k: 25, most: .5, params: dense},
+	mnist := &algo.MADSBO{Alpha: "0.5", Beta: "0.3", Gamma: "0.2", T: loops, N: loops}
+	wide := &algo.MADSBO{Alpha: "0.3", Beta: "2e-4", Gamma: "2e-4", T: loops, N: loops}
+	dense := &algo.MADSBO{Alpha: "0.1", Beta: "2e-4", Gamma: "1e-4", T: loops, N: loops}
+	jhip := &algo.JHIP{Alpha: "0.1", Beta: "2e-4", Gamma: "1e-4", T: loops, N: loops}
+	gbdsbo := &algo.GBDSBO{Alpha: "0.1", Beta: "2e-4", Mav: .5, L: 20000, N: loops}
+	return []task{
+		{name: "mnist-f32", method: mnist, batch: 1000, ours: f32, theirs: f32, k: 10, most: .25},
+		{name: "mnist-f64", method: mnist, batch: 1000, ours: f64, theirs: f64, k: 6, most: .3},
+		{name: "p200", method: wide, features: 200, ours: f64, theirs: f32, k: 60, most: .2},
+		{name: "p100", method: dense, features: 100, ours: f64, theirs: f32, k: 60, most: .15},
+		{name: "p100-jhip", method: jhip, features: 100, ours: f64, theirs: f32, k: 25, most: .5},
+		{name: "p100-gbdsbo", method: gbdsbo, features: 100, ours: f64, theirs: f32, k: 25, most: .5},
 	}
-	for i := range ts {
-		ts[i].params.T, ts[i].params.N = loops, loops
-	}
-	return ts
 }
 
 // title says what a task is.
@@ -66,7 +64,7 @@ func (t task) title() string {
 	if !t.mnist() {
 		what = fmt.Sprintf("synthetic p=%d, full batch", t.features)
 	}
-	return fmt.Sprintf("%s, %s, %s against %s", what, t.method, t.ours, t.theirs)
+	return fmt.Sprintf("%s, %s, %s against %s", what, algo.NameOf(t.method), t.ours, t.theirs)
 }
 
 func (t task) mnist() bool { return t.features == 0 }
@@ -89,17 +87,34 @@ func (t task) problem(n int) (models.Model, data.Task, error) {
 func (t task) flags() []string {
 	s := func(v any) string { return fmt.Sprint(v) }
 	f := []string{
-		"--algo", t.method, "--n", s(agents), "--w", s(weight), "--T", s(loops), "--N", s(loops), "--K", s(t.k), "--seed", s(seed),
+		"--algo", algo.NameOf(t.method), "--n", s(agents), "--w", s(weight), "--T", s(loops), "--N", s(loops), "--K", s(t.k), "--seed", s(seed),
 		"--batch", s(t.batch), "--dtype", string(t.theirs), "--eval-every", s(t.k),
-		"--alpha", t.params.Alpha.String(), "--beta", t.params.Beta.String(), "--gamma", t.params.Gamma.String(),
 	}
-	if t.params.L != 0 {
-		f = append(f, "--mav", s(t.params.Mav), "--Lg", s(t.params.L))
-	}
+	f = append(f, t.methodFlags()...)
 	if t.mnist() {
 		return append(f, "--task", "mnist")
 	}
 	return append(f, "--task", "synthetic", "--p", s(t.features))
+}
+
+// methodFlags are those of the method's own parameters.
+func (t task) methodFlags() []string {
+	names := map[string]string{"alpha": "--alpha", "beta": "--beta", "gamma": "--gamma", "mav": "--mav", "lg": "--Lg"}
+	var values map[string]json.RawMessage
+	text, err := json.Marshal(t.method)
+	if err == nil {
+		err = json.Unmarshal(text, &values)
+	}
+	if err != nil {
+		panic(err) // the methods are written down in this program
+	}
+	var f []string
+	for _, name := range algo.Parameters(t.method) {
+		if names[name] != "" && values[name] != nil {
+			f = append(f, names[name], string(values[name]))
+		}
+	}
+	return f
 }
 
 // The parts that are not tasks.

@@ -1,0 +1,157 @@
+package algo
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"dsbo"
+)
+
+// A Method is one agent's side of a decentralized method. It is a pointer to a struct whose exported fields are the
+// method's parameters: zero means the default that the field states, and the JSON name of a field is the parameter's name.
+type Method interface {
+	dsbo.Algorithm
+	// Init readies the method for x of length p, y of length q and a run of K iterations: it fills in defaults, makes all
+	// memory anew, and sets x, y and the rest of the state to zero. K matters to schedules that depend on it only. Another
+	// start may be copied into X() and Y() afterwards, the same on all agents. A parameter that cannot work is an error
+	// that matches [dsbo.ErrConfig] and names it; p or q below 1 one that matches [dsbo.ErrShape].
+	Init(p, q, K int) error
+	// Cost returns what iteration k costs one agent, after Init.
+	Cost(k int) Cost
+}
+
+// Traits are what a runner must know of a method before it starts. A method that has some returns them from a method
+// Traits() Traits, which must work before Init.
+type Traits struct {
+	OneAgent      bool // runs with one agent only
+	ExactAverage  bool // needs a mixer that is the exact average: the complete graph with weights 1/n
+	Personalized  bool // solves the problem in which each agent has its own y
+	Compositional bool // is right only for lower problems g_i = y'y/2 − G_i(x)'y
+	// Dense returns the bytes of the method's matrices on one agent; nil: it has none, and any oracle will do. A method
+	// with matrices asks its oracle for [dsbo.DenseOracle], whose own memory comes on top.
+	Dense func(p, q int) int64
+}
+
+// TraitsOf returns the traits of a method, the zero ones if it has none.
+func TraitsOf(m Method) Traits {
+	if t, ok := m.(interface{ Traits() Traits }); ok {
+		return t.Traits()
+	}
+	return Traits{}
+}
+
+// An entry is a method's name and constructor.
+type entry struct {
+	name      string
+	construct func() Method
+}
+
+// methods is the table of all methods. Adding one takes a line here, and nothing else outside of the method's own file.
+var methods = []entry{
+	{"madsbo", func() Method { return new(MADSBO) }},
+	{"madsbo_tuned", func() Method { return new(Tuned) }},
+	{"jhip", func() Method { return new(JHIP) }},
+	{"gbdsbo", func() Method { return new(GBDSBO) }},
+	{"fednest", func() Method { return new(FedNest) }},
+	{"mdbo", func() Method { return new(MDBO) }},
+	{"pdsbo_gossip", func() Method { return new(Gossip) }},
+	{"pdsbo_al", func() Method { return new(Lagrangian) }},
+	{"dascgd", func() Method { return new(DASCGD) }},
+	{"dsoba", func() Method { return new(DSOBA) }},
+	{"sparkle", func() Method { return new(Sparkle) }},
+	{"aidcg", func() Method { return new(AIDCG) }},
+	{"itd", func() Method { return new(ITD) }},
+	{"stocbio", func() Method { return new(StocBiO) }},
+	{"alset", func() Method { return new(ALSET) }},
+	{"soba", func() Method { return new(SOBA) }},
+}
+
+// Register adds a method of another module to those that [New] knows; construct returns one with default parameters. It is for
+// init functions, and panics if the name is taken.
+func Register(name string, construct func() Method) {
+	if slices.Contains(Names(), name) {
+		panic(fmt.Sprintf("algo: a method named %q is registered already", name))
+	}
+	methods = append(methods, entry{name, construct})
+}
+
+// Names lists the methods that [New] knows, MA-DSBO first.
+func Names() []string {
+	var names []string
+	for _, e := range methods {
+		names = append(names, e.name)
+	}
+	return names
+}
+
+// New returns the named method with default parameters, before Init.
+func New(name string) (Method, error) {
+	for _, e := range methods {
+		if e.name == name {
+			return e.construct(), nil
+		}
+	}
+	return nil, dsbo.Errorf(dsbo.ErrConfig, "algorithm %q is unknown; it must be one of %s", name, strings.Join(Names(), ", "))
+}
+
+// NameOf returns the name under which a method's type is registered, or the name of its type if it is not.
+func NameOf(m Method) string {
+	for _, e := range methods {
+		if reflect.TypeOf(e.construct()) == reflect.TypeOf(m) {
+			return e.name
+		}
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%T", m), "*")
+}
+
+// Clone returns a method with the same parameters, before Init: an agent's own copy of a template.
+func Clone(m Method) Method {
+	from := reflect.ValueOf(m).Elem()
+	made := reflect.New(from.Type())
+	for _, f := range reflect.VisibleFields(from.Type()) {
+		if f.IsExported() && len(f.Index) == 1 {
+			made.Elem().FieldByIndex(f.Index).Set(from.FieldByIndex(f.Index))
+		}
+	}
+	return made.Interface().(Method)
+}
+
+// Parameters lists the names of a method's parameters, in the order of its fields.
+func Parameters(m Method) []string {
+	var names []string
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(m).Elem()) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.IsExported() && !f.Anonymous && name != "-" {
+			if name == "" {
+				name = f.Name
+			}
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Decode sets the parameters that a JSON object names and leaves the others as they are. A name that the method does not
+// know, in these very letters, is an error that lists those that it knows.
+func Decode(m Method, object []byte) error {
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(object, &given); err != nil {
+		return dsbo.Errorf(dsbo.ErrConfig, "%s: parameters must be a JSON object: %v", NameOf(m), err)
+	}
+	known := Parameters(m)
+	for name, value := range given {
+		if !slices.Contains(known, name) {
+			return dsbo.Errorf(dsbo.ErrConfig, "%s has no parameter %q; it has %s", NameOf(m), name, strings.Join(known, ", "))
+		}
+		d := json.NewDecoder(bytes.NewReader(fmt.Appendf(nil, "{%q:%s}", name, value)))
+		d.DisallowUnknownFields() // within a value
+		if err := d.Decode(m); err != nil {
+			return dsbo.Errorf(dsbo.ErrConfig, "%s: %s must not be %s: %v", NameOf(m), name, value, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package algo
+
+import (
+	"context"
+
+	"dsbo"
+	"dsbo/internal/kernel"
+	"dsbo/internal/vec"
+)
+
+// A state is what all methods have: their variables. Methods embed it.
+type state struct {
+	name  string
+	x, y  []float64
+	yx    []float64 // y then x, of which they are views, as one message
+	z, u  []float64 // the estimates of (Σ H)⁻¹ Σ b and of the hypergradient; nil for methods without
+	named []dsbo.Named
+}
+
+// X returns a view of x_i.
+func (s *state) X() []float64 { return s.x }
+
+// Y returns a view of y_i.
+func (s *state) Y() []float64 { return s.y }
+
+// Z returns a view of z_i, the estimate of (Σ H)⁻¹ Σ b of the last iteration; nil for a method without.
+func (s *state) Z() []float64 { return s.z }
+
+// U returns a view of u_i, the estimate of the hypergradient of the last iteration; nil for a method without.
+func (s *state) U() []float64 { return s.u }
+
+// State returns views of what the method carries from one iteration to the next.
+func (s *state) State() []dsbo.Named { return s.named }
+
+// prepare names the method, makes x and y, and returns the checker of the method's parameters.
+func (s *state) prepare(name string, p, q, K int) *checker {
+	c := &checker{method: name, K: K}
+	if p < 1 || q < 1 {
+		c.err = dsbo.Errorf(dsbo.ErrShape, "%s: p and q must be at least 1; they are %d and %d", name, p, q)
+		return c
+	}
+	yx := vecs(q + p)
+	*s = state{name: name, x: yx[q:], y: yx[:q:q], yx: yx, z: vecs(q), u: vecs(p)}
+	s.named = []dsbo.Named{{Name: "x", Value: s.x}, {Name: "y", Value: s.y}}
+	return c
+}
+
+// carried makes a variable of the state.
+func (s *state) carried(name string, n int) []float64 {
+	v := vecs(n)
+	s.named = append(s.named, dsbo.Named{Name: name, Value: v})
+	return v
+}
+
+// begin starts outer iteration k.
+func (s *state) begin(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) turn {
+	return begin(s.name, ctx, k, o, m, len(s.x), len(s.y))
+}
+
+// vecs makes a vector.
+func vecs(n int) []float64 { return make([]float64, n) }
+
+// pack lays vectors end to end in dst, which is one message, and returns the part of dst that they fill.
+func pack(dst []float64, vs ...[]float64) []float64 {
+	n := 0
+	for _, v := range vs {
+		n += copy(dst[n:], v)
+	}
+	return dst[:n]
+}
+
+// track is one step of gradient tracking: d = mixed + s1 − s, then s = s1.
+// It keeps Σ_i d = Σ_i s whenever the weights are doubly stochastic and the two sums start equal.
+func track(d, mixed, s1, s []float64) {
+	vec.Add(d, mixed, s1)
+	vec.Sub(d, d, s)
+	copy(s, s1)
+}
+
+// descend takes T local steps y −= β ∇_y g(x, y) with draws lower 0..T−1; g is scratch of length q.
+func descend(w *turn, x, y, g []float64, T int, beta float64) {
+	for t := range T {
+		w.lowerGrad(g, x, y, w.draw(dsbo.Lower, t))
+		vec.Axpy(y, -beta, g)
+	}
+}
+
+// implicit sets u = ∇_x f − J z, where u holds ∇_x f on entry; j is scratch of length p.
+func implicit(w *turn, u, j, x, y, z []float64) {
+	w.jvp(j, x, y, z, w.draw(dsbo.Curvature, 0))
+	vec.Sub(u, u, j)
+}
+
+// addMulSym adds a·h to dst: dst and a are rows×q row-major, h is q×q and symmetric.
+func addMulSym(dst, a, h []float64, q int) {
+	kernel.GemmNN(len(dst)/q, q, q, dst, q, a, q, h, q, true)
+}
+
+// mulVec sets dst_i = Σ_j a_ij v_j for a row-major matrix with rows of v's length.
+func mulVec(dst, a, v []float64) {
+	q := len(v)
+	kernel.GemmNT(len(dst), 1, q, dst, 1, a, q, v, q, false)
+}
