@@ -1,9 +1,10 @@
 package benchmarks
 
 import (
-	"slices"
 	"testing"
 	"time"
+
+	"dsbo/internal/stat"
 )
 
 // A contender is one way to compute the same thing.
@@ -34,17 +35,12 @@ func contest(b *testing.B, cs ...contender) {
 			}
 		}
 	}
-	first := median(times[0])
+	first := stat.Median(times[0])
 	b.ReportMetric(0, "ns/op") // the sum over contenders says nothing
 	b.ReportMetric(first, cs[0].name+"-µs")
 	for i, c := range cs[1:] {
-		m := median(times[i+1])
+		m := stat.Median(times[i+1])
 		b.ReportMetric(m, c.name+"-µs")
 		b.ReportMetric(first/m, cs[0].name+"/"+c.name)
 	}
-}
-
-func median(t []float64) float64 {
-	s := slices.Sorted(slices.Values(t))
-	return s[len(s)/2]
 }

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"dsbo/internal/atomicfile"
+	"dsbo/internal/cli"
 	"dsbo/report"
 )
 
@@ -108,25 +108,9 @@ func digits(v float64) string {
 
 // table prints rows, of which the first is the header.
 func (l *lab) table(t table) {
-	width := make([]int, len(t[0]))
-	for _, row := range t {
-		for i, c := range row {
-			width[i] = max(width[i], utf8.RuneCountInString(c))
-		}
-	}
-	for r, row := range t {
-		for i, c := range row {
-			l.printf("| %s%s ", c, strings.Repeat(" ", width[i]-utf8.RuneCountInString(c)))
-		}
-		l.printf("|\n")
-		if r == 0 {
-			for _, w := range width {
-				l.printf("|%s", strings.Repeat("-", w+2))
-			}
-			l.printf("|\n")
-		}
-	}
-	l.printf("\n")
+	var text strings.Builder
+	_ = cli.Markdown(&text, t) // a builder takes everything
+	l.printf("%s\n", text.String())
 }
 
 // slope fits the exponent of a power law.

@@ -146,6 +146,16 @@ last
 	}
 }
 
+func TestMarkdown(t *testing.T) {
+	var out bytes.Buffer
+	if err := cli.Markdown(&out, [][]string{{"model", "Φ"}, {"λ = 0", "0.3010"}}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff("| model |      Φ |\n|-------|--------|\n| λ = 0 | 0.3010 |\n", out.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestProgressElsewhere: where there is no terminal, lines come and bars do not.
 func TestProgressElsewhere(t *testing.T) {
 	for quiet, want := range map[bool]string{false: "half\n", true: ""} {

@@ -10,6 +10,28 @@ import (
 // Table writes rows in columns: the first column to the left, the others to the right, under the first row as
 // head. Rows may be of different lengths.
 func Table(w io.Writer, rows [][]string) error {
+	return writeTable(w, rows, "", "  ", "", func(widths []int) string {
+		total := 2 * (len(widths) - 1)
+		for _, n := range widths {
+			total += n
+		}
+		return strings.Repeat("-", total)
+	})
+}
+
+// Markdown writes rows as [Table] does, as a table of Markdown.
+func Markdown(w io.Writer, rows [][]string) error {
+	return writeTable(w, rows, "| ", " | ", " |", func(widths []int) string {
+		rule := "|"
+		for _, n := range widths {
+			rule += strings.Repeat("-", n+2) + "|"
+		}
+		return rule
+	})
+}
+
+// writeTable writes rows with a text before, between and after the cells of a line, and a rule under the first row.
+func writeTable(w io.Writer, rows [][]string, before, between, after string, rule func(widths []int) string) error {
 	var widths []int
 	for _, r := range rows {
 		for i, cell := range r {
@@ -20,26 +42,19 @@ func Table(w io.Writer, rows [][]string) error {
 		}
 	}
 	for n, r := range rows {
-		var line strings.Builder
+		cells := make([]string, len(r))
 		for i, cell := range r {
 			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if i == 0 {
-				line.WriteString(cell + pad)
-			} else {
-				line.WriteString("  " + pad + cell)
+			if cells[i] = pad + cell; i == 0 {
+				cells[i] = cell + pad
 			}
 		}
-		if _, err := fmt.Fprintln(w, strings.TrimRight(line.String(), " ")); err != nil {
-			return err
-		}
+		line := strings.TrimRight(before+strings.Join(cells, between)+after, " ")
 		if n == 0 {
-			total := 0
-			for _, width := range widths {
-				total += width + 2
-			}
-			if _, err := fmt.Fprintln(w, strings.Repeat("-", total-2)); err != nil {
-				return err
-			}
+			line += "\n" + rule(widths)
+		}
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
 		}
 	}
 	return nil

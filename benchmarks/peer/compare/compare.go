@@ -6,10 +6,10 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"slices"
-	"text/tabwriter"
 
+	"dsbo/internal/cli"
 	"dsbo/internal/kernel"
+	"dsbo/internal/stat"
 )
 
 // compare runs the chosen parts and prints a table.
@@ -30,8 +30,7 @@ func compare(ctx context.Context, o options, out io.Writer) error {
 		fmt.Fprintf(out, "the peer cannot run here, so this is ours alone: %v\n", err)
 	}
 
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\tms/iteration\tpeer\tours/peer\tat most\tMiB\tpeer\tours/peer\tat most\tfloats sent\tpeer\ttest loss\tpeer\t")
+	rows := [][]string{{"", "ms/iteration", "peer", "ours/peer", "at most", "MiB", "peer", "ours/peer", "at most", "floats sent", "peer", "test loss", "peer"}}
 	measured := map[string]pair{}
 	for _, t := range tasks() {
 		if !chosen[t.name] {
@@ -41,11 +40,11 @@ func compare(ctx context.Context, o options, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		p.row(w, t)
+		rows = append(rows, p.row(t))
 		measured[t.name] = p
 	}
 	if len(measured) > 0 {
-		if err := w.Flush(); err != nil {
+		if err := cli.Table(out, rows); err != nil {
 			return err
 		}
 	}
@@ -70,7 +69,7 @@ func machine(ctx context.Context, o options, chosen map[string]bool, measured ma
 	}
 	l.print(out)
 	if p, ok := measured["mnist-f32"]; ok {
-		l.compare(out, over(p.ours, run.ms))
+		l.compare(out, medianOf(p.ours, run.ms))
 	}
 	return nil
 }
@@ -98,41 +97,36 @@ func rounds(ctx context.Context, o options, t task, r *rival) (p pair, err error
 	return p, nil
 }
 
-// row writes a line of the table.
-func (p pair) row(w io.Writer, t task) {
-	a := p.ours[0]
-	aMs, aMiB := over(p.ours, run.ms), over(p.ours, run.mib)
+// row returns the table's line of a task.
+func (p pair) row(t task) []string {
+	ms, mib := medianOf(p.ours, run.ms), medianOf(p.ours, run.mib)
+	line := []string{t.title(), fmt.Sprintf("%.2f", ms), "", "", fmt.Sprint(t.most), fmt.Sprintf("%.0f", mib), "", "", "",
+		fmt.Sprintf("%.0f", p.ours[0].Floats), "", fmt.Sprintf("%.4f", p.ours[0].Loss), ""}
 	if p.theirs == nil {
-		fmt.Fprintf(w, "%s\t%.2f\t\t\t%g\t%.0f\t\t\t\t%.0f\t\t%.4f\t\t\n", t.title(), aMs, t.most, aMiB, a.Floats, a.Loss)
-		return
+		return line
 	}
-	b := p.theirs[0]
-	bMs, bMiB := over(p.theirs, run.ms), over(p.theirs, run.mib)
+	peerMiB := medianOf(p.theirs, run.mib)
 	var ratios []float64
 	for i := range p.ours {
 		ratios = append(ratios, p.ours[i].ms()/p.theirs[i].ms())
 	}
-	memory := ""
+	line[2], line[3] = fmt.Sprintf("%.2f", medianOf(p.theirs, run.ms)), fmt.Sprintf("%.3f", stat.Median(ratios))
+	line[6], line[7] = fmt.Sprintf("%.0f", peerMiB), fmt.Sprintf("%.2f", mib/peerMiB)
 	if t.mnist() {
-		memory = fmt.Sprint(mnistMemory)
+		line[8] = fmt.Sprint(mnistMemory)
 	}
-	fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.3f\t%g\t%.0f\t%.0f\t%.2f\t%s\t%.0f\t%.0f\t%.4f\t%.4f\t\n", t.title(),
-		aMs, bMs, median(ratios), t.most, aMiB, bMiB, aMiB/bMiB, memory, a.Floats, b.Floats, a.Loss, b.Loss)
+	line[10], line[12] = fmt.Sprintf("%.0f", p.theirs[0].Floats), fmt.Sprintf("%.4f", p.theirs[0].Loss)
+	return line
 }
 
-func (r run) ms() float64  { return median(r.Ms) }
+func (r run) ms() float64  { return stat.Median(r.Ms) }
 func (r run) mib() float64 { return float64(r.MiB) }
 
-// over is the median of a number over rounds.
-func over(rs []run, f func(run) float64) float64 {
+// medianOf returns the median of a number over rounds.
+func medianOf(rs []run, number func(run) float64) float64 {
 	var v []float64
 	for _, r := range rs {
-		v = append(v, f(r))
+		v = append(v, number(r))
 	}
-	return median(v)
-}
-
-func median(v []float64) float64 {
-	v = slices.Sorted(slices.Values(v))
-	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
+	return stat.Median(v)
 }

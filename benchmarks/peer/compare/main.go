@@ -5,8 +5,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -34,43 +32,36 @@ func main() { os.Exit(cli.Main("compare", command)) }
 // command runs a command line.
 func command(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	var o options
-	f := flag.NewFlagSet("compare", flag.ContinueOnError)
-	f.SetOutput(io.Discard) // an error is one line, and the caller's
+	f := cli.NewFlags("compare", "compare runs dsbo and the peer's program in turn and prints their times, memory and traffic.", "")
 	f.StringVar(&o.only, "only", "", "`parts` to run, with commas between: "+strings.Join(parts(), ", ")+" (default all)")
-	f.IntVar(&o.rounds, "rounds", 3, "how often each task is run on either side")
-	f.BoolVar(&o.growth, "growth", false, "instead, measure how time and memory grow with agents, sizes and iterations")
-	f.IntVar(&o.procs, "procs", 2, "GOMAXPROCS of ours")
-	f.IntVar(&o.ranks, "ranks", 2, "ranks of the peer")
-	f.StringVar(&o.python, "python", "/usr/bin/python3", "Python that has torch and mpi4py")
-	f.StringVar(&o.mpirun, "mpirun", "mpirun", "MPI's launcher")
-	f.StringVar(&o.peerArgs, "peer-args", "", "more arguments for the peer's program")
-	f.StringVar(&o.worker, "worker", "", "measure one `part` in this process and print the result as JSON; what compare runs as its child")
-	switch err := f.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprintln(stdout, "usage: compare [flags]\n\nRuns dsbo and the peer's program in turn and prints their times, memory and traffic.\n\nflags:")
-		f.SetOutput(stdout)
-		f.PrintDefaults()
+	f.IntVar(&o.rounds, "rounds", 3, "`number` of runs of each task on either side")
+	f.BoolVar(&o.growth, "growth", false, "measure how time and memory grow with agents, sizes and iterations, in place of the tasks")
+	f.StringVar(&o.worker, "worker", "", "one `part` to measure in this process, with the result as JSON; compare runs itself with this flag")
+	f.Group("Measurement", "only", "rounds", "growth", "worker")
+	f.IntVar(&o.procs, "procs", 2, "GOMAXPROCS of ours, a `number`")
+	f.IntVar(&o.ranks, "ranks", 2, "`number` of ranks of the peer")
+	f.StringVar(&o.python, "python", "/usr/bin/python3", "`program` that is a Python with torch and mpi4py")
+	f.StringVar(&o.mpirun, "mpirun", "mpirun", "`program` that launches MPI jobs")
+	f.StringVar(&o.peerArgs, "peer-args", "", "more `arguments` for the peer's program")
+	f.Group("Programs", "procs", "ranks", "python", "mpirun", "peer-args")
+	if err := f.Parse(args, stdout); err != nil {
 		return err
-	case err != nil:
-		return dsbo.Errorf(dsbo.ErrConfig, "%w (-h explains the flags)", err)
 	}
-	err := start(ctx, o, f.Args(), stdout)
+	err := o.start(ctx, stdout)
 	if err != nil && ctx.Err() != nil { // a child that was ended says something else
 		return ctx.Err()
 	}
 	return err
 }
 
-func start(ctx context.Context, o options, rest []string, out io.Writer) error {
+func (o options) start(ctx context.Context, out io.Writer) error {
 	switch {
-	case len(rest) > 0:
-		return dsbo.Errorf(dsbo.ErrConfig, "argument %q: there are flags only", rest[0])
 	case o.rounds < 1 || o.procs < 1 || o.ranks < 1:
-		return dsbo.Errorf(dsbo.ErrConfig, "-rounds %d, -procs %d, -ranks %d: want at least 1", o.rounds, o.procs, o.ranks)
+		return dsbo.Errorf(dsbo.ErrConfig, "-rounds, -procs and -ranks must be at least 1; they are %d, %d and %d", o.rounds, o.procs, o.ranks)
 	case agents%o.ranks != 0:
-		return dsbo.Errorf(dsbo.ErrConfig, "-ranks %d: want a number that divides %d agents", o.ranks, agents)
+		return dsbo.Errorf(dsbo.ErrConfig, "-ranks must divide %d agents; it is %d", agents, o.ranks)
 	case o.growth && o.only != "":
-		return dsbo.Errorf(dsbo.ErrConfig, "-only %s: -growth has no parts", o.only)
+		return dsbo.Errorf(dsbo.ErrConfig, "-only and -growth are mutually exclusive")
 	}
 	runtime.GOMAXPROCS(o.procs)
 	if o.worker != "" {
@@ -97,7 +88,7 @@ func work(ctx context.Context, part string, out io.Writer) (err error) {
 			}
 		}
 		if result == nil {
-			return dsbo.Errorf(dsbo.ErrConfig, "-worker: no part %q, want one of %s", part, strings.Join(parts(), ", "))
+			return dsbo.Errorf(dsbo.ErrConfig, "-worker must be one of %s; it is %q", strings.Join(parts(), ", "), part)
 		}
 	}
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dsbo"
+	"dsbo/internal/stat"
 	"dsbo/models"
 )
 
@@ -56,7 +57,7 @@ func questions(o *models.Oracle) (gradient, hvp float64, err error) {
 		}
 		gs, hs = append(gs, ms(middle.Sub(start))), append(hs, ms(time.Since(middle)))
 	}
-	return median(gs), median(hs), nil
+	return stat.Median(gs), stat.Median(hs), nil
 }
 
 func (ps products) print(out io.Writer) {

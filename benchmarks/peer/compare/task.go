@@ -143,7 +143,7 @@ func choose(list string) (map[string]bool, error) {
 	}
 	for name := range strings.SplitSeq(list, ",") {
 		if _, ok := chosen[name]; !ok {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "-only: no part %q, want some of %s", name, strings.Join(parts(), ", "))
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "-only must name some of %s; %q is none of them", strings.Join(parts(), ", "), name)
 		}
 		chosen[name] = true
 	}
