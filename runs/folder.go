@@ -33,21 +33,21 @@ const (
 // A Folder is the path of a run folder.
 type Folder string
 
-// Mode says what may be done with what stands in a folder.
+// A Mode says what may be done with a run that is in a folder already.
 type Mode int
 
 // Modes of opening a folder.
 const (
-	Fresh   Mode = iota // nothing of a run may stand there
-	Resume              // an unfinished run must stand there, and goes on
-	Replace             // whatever run stands there is removed
+	Fresh   Mode = iota // there must be no run
+	Resume              // there must be a run that has not finished; it goes on
+	Replace             // a run that is there is removed
 )
 
 // Path returns the path of a file in the folder.
 func (f Folder) Path(name string) string { return filepath.Join(string(f), name) }
 
-// Check reports, before anything is computed, why a run could not write to the folder. It leaves nothing
-// behind and removes nothing. Errors that another choice of the user avoids match [dsbo.ErrConfig].
+// Check returns an error if a run could not write to the folder, before anything is computed. It leaves nothing behind and
+// removes nothing. Errors that another choice of the user avoids match [dsbo.ErrConfig].
 func (f Folder) Check(m Mode) error {
 	state, err := f.State()
 	if err != nil {
@@ -63,16 +63,16 @@ func (f Folder) Check(m Mode) error {
 	case m == Fresh && state != Absent:
 		return dsbo.Errorf(dsbo.ErrConfig, "%s holds an unfinished run: -resume goes on with it, -force replaces it, -out chooses another folder", f)
 	}
-	return f.probe()
+	return f.checkWritable()
 }
 
-// probe tries whether files can be made in the folder, or the folder itself.
-func (f Folder) probe() error {
+// checkWritable tries whether files can be made in the folder, or the folder itself.
+func (f Folder) checkWritable() error {
 	dir := string(f)
 	for {
 		info, err := os.Stat(dir)
 		if err == nil && !info.IsDir() {
-			return dsbo.Errorf(dsbo.ErrConfig, "%s is a file: want a folder", dir)
+			return dsbo.Errorf(dsbo.ErrConfig, "run folder must be a folder; %s is a file", dir)
 		}
 		if err == nil {
 			break
@@ -81,17 +81,17 @@ func (f Folder) probe() error {
 			dir = parent
 			continue
 		}
-		return dsbo.Errorf(dsbo.ErrConfig, "folder %s: %w", f, err)
+		return dsbo.Errorf(dsbo.ErrConfig, "run folder %s: %w", f, err)
 	}
 	test, err := os.CreateTemp(dir, ".probe.*.tmp")
 	if err != nil {
-		return dsbo.Errorf(dsbo.ErrConfig, "folder %s cannot be written to: %w", f, err)
+		return dsbo.Errorf(dsbo.ErrConfig, "run folder %s cannot be written to: %w", f, err)
 	}
 	return errors.Join(test.Close(), os.Remove(test.Name()))
 }
 
-// Open makes the folder ready. Replace removes the files of the run that stands there, so it is called
-// when all else is checked and loaded.
+// Open makes the folder ready for a run. Replace removes the files of the run that is there: all else should be checked and
+// loaded before.
 func (f Folder) Open(m Mode) error {
 	if err := f.Check(m); err != nil {
 		return err
@@ -158,29 +158,28 @@ func (f Folder) State() (State, error) {
 	case err != nil:
 		return Absent, dsbo.Errorf(dsbo.ErrConfig, "run folder: %w", err)
 	}
-	var config struct{ Build *Build }
-	if err := f.read(ConfigFile, &config); err != nil || config.Build == nil {
+	config, err := readFile[struct{ Build *Build }](f, ConfigFile)
+	if err != nil || config.Build == nil {
 		return Absent, dsbo.Errorf(dsbo.ErrConfig, "%s is neither empty nor a run folder", f)
 	}
 	if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == SummaryFile }) {
 		return Unfinished, nil
 	}
-	var summary struct{ State State }
-	if err := f.read(SummaryFile, &summary); err != nil {
-		return Absent, err
-	}
-	return summary.State, nil
+	summary, err := readFile[struct{ State State }](f, SummaryFile)
+	return summary.State, err
 }
 
-func (f Folder) read(name string, into any) error {
+// readFile reads a JSON object of a folder. Numbers that it lacks are unknown.
+func readFile[T any](f Folder, name string) (v T, err error) {
+	setUnknown(reflect.ValueOf(&v).Elem())
 	data, err := os.ReadFile(f.Path(name))
 	if err != nil {
-		return err
+		return v, err
 	}
-	if err := json.Unmarshal(data, into); err != nil {
-		return dsbo.Errorf(dsbo.ErrConfig, "%s: %w", f.Path(name), err)
+	if err := json.Unmarshal(data, &v); err != nil {
+		return v, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", f.Path(name), err)
 	}
-	return nil
+	return v, nil
 }
 
 func (f Folder) write(name string, value any) error {
@@ -192,29 +191,18 @@ func (f Folder) write(name string, value any) error {
 }
 
 // ReadConfig reads config.json.
-func (f Folder) ReadConfig() (c Config, err error) {
-	err = f.read(ConfigFile, &c)
-	return c, err
-}
+func (f Folder) ReadConfig() (Config, error) { return readFile[Config](f, ConfigFile) }
 
 // ReadSeriesConfig reads the config.json of a series.
-func (f Folder) ReadSeriesConfig() (c SeriesConfig, err error) {
-	err = f.read(ConfigFile, &c)
-	return c, err
+func (f Folder) ReadSeriesConfig() (SeriesConfig, error) {
+	return readFile[SeriesConfig](f, ConfigFile)
 }
 
 // ReadSummary reads summary.json. Numbers that it lacks are unknown.
-func (f Folder) ReadSummary() (s Summary, err error) {
-	setUnknown(reflect.ValueOf(&s).Elem())
-	err = f.read(SummaryFile, &s)
-	return s, err
-}
+func (f Folder) ReadSummary() (Summary, error) { return readFile[Summary](f, SummaryFile) }
 
 // ReadMembership reads agent.json.
-func (f Folder) ReadMembership() (m Membership, err error) {
-	err = f.read(MembershipFile, &m)
-	return m, err
-}
+func (f Folder) ReadMembership() (Membership, error) { return readFile[Membership](f, MembershipFile) }
 
 // WriteConfig writes config.json, which makes the folder a run folder: a [Config] or a [SeriesConfig].
 func (f Folder) WriteConfig(config any) error { return f.write(ConfigFile, config) }

@@ -23,66 +23,40 @@ type Times struct {
 	AlgebraSeconds float64 `json:"algebra_seconds"` // neither the oracle's nor the exchange's
 }
 
-// counts lists the whole numbers of u, seconds its times.
-func (u *Usage) counts() (calls []*int, sent []*int64) {
-	return []*int{&u.UpperGrad, &u.LowerGrad, &u.HVP, &u.JVP, &u.Hessian, &u.Jacobian}, []*int64{&u.Messages, &u.Floats, &u.Bytes}
-}
-
-func (t *Times) seconds() []*float64 {
-	return []*float64{&t.OracleSeconds, &t.MixSeconds, &t.AlgebraSeconds}
-}
-
 // UsageLen is the length of what [Usage.Pack] returns.
 const UsageLen = 12
 
 // Pack returns u as numbers, which can be sent; counts stay exact up to 2⁵³.
 func (u Usage) Pack() []float64 {
-	row := make([]float64, 0, UsageLen)
-	calls, sent := u.counts()
-	for _, v := range calls {
-		row = append(row, float64(*v))
+	return []float64{
+		float64(u.UpperGrad), float64(u.LowerGrad), float64(u.HVP), float64(u.JVP), float64(u.Hessian), float64(u.Jacobian),
+		float64(u.Messages), float64(u.Floats), float64(u.Bytes), u.OracleSeconds, u.MixSeconds, u.AlgebraSeconds,
 	}
-	for _, v := range sent {
-		row = append(row, float64(*v))
-	}
-	for _, v := range u.seconds() {
-		row = append(row, *v)
-	}
-	return row
 }
 
 // UnpackUsage returns what was packed.
-func UnpackUsage(row []float64) (u Usage) {
-	calls, sent := u.counts()
-	for i, v := range calls {
-		*v = int(row[i])
+func UnpackUsage(v []float64) Usage {
+	return Usage{
+		algo.Calls{
+			UpperGrad: int(v[0]), LowerGrad: int(v[1]), HVP: int(v[2]), JVP: int(v[3]), Hessian: int(v[4]), Jacobian: int(v[5]),
+		},
+		Sent{Messages: int64(v[6]), Floats: int64(v[7]), Bytes: int64(v[8])},
+		Times{OracleSeconds: v[9], MixSeconds: v[10], AlgebraSeconds: v[11]},
 	}
-	for i, v := range sent {
-		*v = int64(row[len(calls)+i])
-	}
-	for i, v := range u.seconds() {
-		*v = row[len(calls)+len(sent)+i]
-	}
-	return u
 }
 
 // Add adds v to u.
 func (u *Usage) Add(v Usage) {
-	calls, sent := u.counts()
-	moreCalls, moreSent := v.counts()
-	for i, n := range moreCalls {
-		*calls[i] += *n
+	sum := u.Pack()
+	for i, n := range v.Pack() {
+		sum[i] += n
 	}
-	for i, n := range moreSent {
-		*sent[i] += *n
-	}
-	u.Times.Add(v.Times)
+	*u = UnpackUsage(sum)
 }
 
 // Add adds v to t.
 func (t *Times) Add(v Times) {
-	seconds := t.seconds()
-	for i, s := range v.seconds() {
-		*seconds[i] += *s
-	}
+	t.OracleSeconds += v.OracleSeconds
+	t.MixSeconds += v.MixSeconds
+	t.AlgebraSeconds += v.AlgebraSeconds
 }
