@@ -15,21 +15,21 @@ import (
 // that the numbers stay finite. It does not know where the other agents are: in this process or
 // elsewhere, they are behind the mixer. It belongs to one goroutine at a time.
 type agent struct {
-	id     int
-	alg    dsbo.Algorithm
-	given  dsbo.Oracle // the oracle with its meter
-	oracle *metered
-	mixer  meteredMixer
-	k      int           // iterations done
-	before runs.Usage    // spent before a resume
-	last   time.Duration // of the last step, waiting for neighbours included
-	total  time.Duration
+	id      int
+	alg     dsbo.Algorithm
+	metered dsbo.Oracle // the oracle with its meter
+	oracle  *meteredOracle
+	mixer   meteredMixer
+	k       int           // iterations done
+	earlier runs.Usage    // spent before a resume
+	last    time.Duration // of the last step, waiting for neighbours included
+	total   time.Duration
 }
 
 // newAgent joins agent id's algorithm, oracle and end of the exchange, in which it sends so many vectors at a time.
 func newAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, m dsbo.Mixer, sends int) *agent {
 	made := &agent{id: id, alg: a, mixer: meteredMixer{Mixer: m, sends: int64(sends)}}
-	made.oracle, made.given = meter(o)
+	made.oracle, made.metered = meterOracle(o)
 	return made
 }
 
@@ -47,7 +47,7 @@ func setStart(a dsbo.Algorithm, y []float64) {
 // its neighbours' exchanges are part of. After any other error it is not usable.
 func (a *agent) step(ctx context.Context, maxNorm float64) error {
 	start := time.Now()
-	err := a.alg.Step(ctx, a.k, a.given, &a.mixer)
+	err := a.alg.Step(ctx, a.k, a.metered, &a.mixer)
 	a.last = time.Since(start)
 	a.total += a.last
 	if err != nil {
@@ -103,7 +103,7 @@ func (a *agent) state() []dsbo.Named {
 
 // usage returns what the agent has spent since iteration 0, also in the run that it resumes.
 func (a *agent) usage() runs.Usage {
-	u := a.before
+	u := a.earlier
 	oracle, mix := a.oracle.busy.Seconds(), a.mixer.busy.Seconds()
 	u.Add(runs.Usage{
 		Calls: a.oracle.calls, Sent: a.mixer.sent,
@@ -113,4 +113,4 @@ func (a *agent) usage() runs.Usage {
 }
 
 // resume makes the agent stand after k iterations that cost u; the state is set apart.
-func (a *agent) resume(k int, u runs.Usage) { a.k, a.before = k, u }
+func (a *agent) resume(k int, u runs.Usage) { a.k, a.earlier = k, u }

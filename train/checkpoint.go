@@ -68,8 +68,8 @@ func (c *checkpoint) add(agent int, state []dsbo.Named) {
 	}
 }
 
-// take copies the values of one agent into its state. It fails if the checkpoint has others than the state.
-func (c *checkpoint) take(agent int, state []dsbo.Named) error {
+// restore copies the values of one agent into its state. It fails if the checkpoint has others than the state.
+func (c *checkpoint) restore(agent int, state []dsbo.Named) error {
 	i := slices.IndexFunc(c.Arrays, func(a arrayHead) bool { return a.Agent == agent })
 	for j, s := range state {
 		if i < 0 || i+j >= len(c.Arrays) || c.Arrays[i+j] != (arrayHead{agent, s.Name, len(s.Value)}) {

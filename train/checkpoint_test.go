@@ -31,7 +31,7 @@ func TestCheckpointRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	x, y := make([]float64, 3), []float64{}
-	if err := got.take(0, []dsbo.Named{{Name: "x", Value: x}, {Name: "y", Value: y}}); err != nil {
+	if err := got.restore(0, []dsbo.Named{{Name: "x", Value: x}, {Name: "y", Value: y}}); err != nil {
 		t.Fatal(err)
 	}
 	for i, v := range c.values[0] {
@@ -47,11 +47,11 @@ func TestCheckpointRoundTrip(t *testing.T) {
 		"another length": {{Name: "x", Value: make([]float64, 4)}},
 		"one too many":   {{Name: "x", Value: x}, {Name: "y", Value: y}, {Name: "x", Value: x}},
 	} {
-		if err := got.take(0, s); !errors.Is(err, errCorrupt) {
+		if err := got.restore(0, s); !errors.Is(err, errCorrupt) {
 			t.Errorf("%s: %v, want that it is refused", name, err)
 		}
 	}
-	if err := got.take(2, []dsbo.Named{{Name: "x", Value: x}}); !errors.Is(err, errCorrupt) {
+	if err := got.restore(2, []dsbo.Named{{Name: "x", Value: x}}); !errors.Is(err, errCorrupt) {
 		t.Errorf("an agent too many: %v", err)
 	}
 }

@@ -51,7 +51,7 @@ func curvature(ctx context.Context, o dsbo.Oracle, x, y []float64) (float64, err
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		if err := o.HVP(hv, x, y, v, whole); err != nil {
+		if err := o.HVP(hv, x, y, v, allExamples); err != nil {
 			return 0, err
 		}
 		before := l

@@ -13,8 +13,8 @@ import (
 	"dsbo/network"
 )
 
-// whole is what evaluation asks for: all examples of an agent.
-var whole = dsbo.Sample{Set: dsbo.Whole}
+// allExamples is what evaluation asks for: all examples of an agent.
+var allExamples = dsbo.Sample{Set: dsbo.Whole}
 
 // An ensemble asks all agents' oracles and averages what they say. Those of this process are asked in parallel,
 // and all are summed in their order, so that the result depends neither on the number of processors nor on which
@@ -24,7 +24,7 @@ type ensemble struct {
 	oracles []dsbo.ValueOracle
 	p, q    int
 	parts   [][]float64 // one answer an agent, of the longer of p and q, and two more numbers
-	cut     [][]float64 // the beginnings of parts
+	views   [][]float64 // the beginnings of parts, as long as the answer asked for
 }
 
 func newEnsemble(oracles []dsbo.ValueOracle, team network.Team) (*ensemble, error) {
@@ -38,7 +38,7 @@ func newEnsemble(oracles []dsbo.ValueOracle, team network.Team) (*ensemble, erro
 	if err != nil {
 		return nil, err
 	}
-	e := &ensemble{group: g, oracles: oracles, parts: make([][]float64, g.n), cut: make([][]float64, g.n)}
+	e := &ensemble{group: g, oracles: oracles, parts: make([][]float64, g.n), views: make([][]float64, g.n)}
 	if e.p, e.q, err = prob.Dims(); err != nil {
 		return nil, err
 	}
@@ -51,10 +51,10 @@ func newEnsemble(oracles []dsbo.ValueOracle, team network.Team) (*ensemble, erro
 // mean sets dst to the average over the agents of what ask writes.
 func (e *ensemble) mean(ctx context.Context, dst []float64, ask func(o dsbo.ValueOracle, part []float64) error) error {
 	for i, part := range e.parts {
-		e.cut[i] = part[:len(dst)]
+		e.views[i] = part[:len(dst)]
 	}
 	err := e.each(ctx, func(i int) error {
-		if err := ask(e.oracles[i], e.cut[i]); err != nil {
+		if err := ask(e.oracles[i], e.views[i]); err != nil {
 			return fmt.Errorf("agent %d: %w", i, err)
 		}
 		return nil
@@ -62,11 +62,11 @@ func (e *ensemble) mean(ctx context.Context, dst []float64, ask func(o dsbo.Valu
 	if err != nil {
 		return err
 	}
-	if err := e.gather(ctx, e.cut); err != nil {
+	if err := e.gather(ctx, e.views); err != nil {
 		return err
 	}
 	vec.Fill(dst, 0)
-	for _, part := range e.cut {
+	for _, part := range e.views {
 		vec.Add(dst, dst, part)
 	}
 	vec.Scale(dst, 1/float64(e.n), dst)
@@ -74,30 +74,30 @@ func (e *ensemble) mean(ctx context.Context, dst []float64, ask func(o dsbo.Valu
 }
 
 func (e *ensemble) lowerGrad(ctx context.Context, dst, x, y []float64) error {
-	return e.mean(ctx, dst, func(o dsbo.ValueOracle, part []float64) error { return o.LowerGrad(part, x, y, whole) })
+	return e.mean(ctx, dst, func(o dsbo.ValueOracle, part []float64) error { return o.LowerGrad(part, x, y, allExamples) })
 }
 
 func (e *ensemble) upperGradY(ctx context.Context, dst, x, y []float64) error {
-	return e.mean(ctx, dst, func(o dsbo.ValueOracle, part []float64) error { return o.UpperGrad(nil, part, x, y, whole) })
+	return e.mean(ctx, dst, func(o dsbo.ValueOracle, part []float64) error { return o.UpperGrad(nil, part, x, y, allExamples) })
 }
 
 func (e *ensemble) upperGradX(ctx context.Context, dst, x, y []float64) error {
-	return e.mean(ctx, dst, func(o dsbo.ValueOracle, part []float64) error { return o.UpperGrad(part, nil, x, y, whole) })
+	return e.mean(ctx, dst, func(o dsbo.ValueOracle, part []float64) error { return o.UpperGrad(part, nil, x, y, allExamples) })
 }
 
 func (e *ensemble) hvp(ctx context.Context, dst, x, y, v []float64) error {
-	return e.mean(ctx, dst, func(o dsbo.ValueOracle, part []float64) error { return o.HVP(part, x, y, v, whole) })
+	return e.mean(ctx, dst, func(o dsbo.ValueOracle, part []float64) error { return o.HVP(part, x, y, v, allExamples) })
 }
 
 func (e *ensemble) jvp(ctx context.Context, dst, x, y, v []float64) error {
-	return e.mean(ctx, dst, func(o dsbo.ValueOracle, part []float64) error { return o.JVP(part, x, y, v, whole) })
+	return e.mean(ctx, dst, func(o dsbo.ValueOracle, part []float64) error { return o.JVP(part, x, y, v, allExamples) })
 }
 
 // values returns the average upper and lower losses.
 func (e *ensemble) values(ctx context.Context, x, y []float64) (upper, lower float64, err error) {
 	var both [2]float64
 	err = e.mean(ctx, both[:], func(o dsbo.ValueOracle, part []float64) (err error) {
-		part[0], part[1], err = o.Values(x, y, whole)
+		part[0], part[1], err = o.Values(x, y, allExamples)
 		return err
 	})
 	return both[0], both[1], err

@@ -43,9 +43,9 @@ func newEvaluator(c *Config, g group) (*evaluator, error) {
 	return e, nil
 }
 
-// at evaluates the agents as they stand, of which those of other processes are nil. After an error the next evaluation begins
+// record evaluates the agents as they stand, of which those of other processes are nil. After an error the next evaluation begins
 // where this one did: it is repeated to the bit when a run that was interrupted in it goes on.
-func (e *evaluator) at(ctx context.Context, agents []*agent) (runs.Record, error) {
+func (e *evaluator) record(ctx context.Context, agents []*agent) (runs.Record, error) {
 	var before [][]float64
 	for _, s := range e.state() {
 		before = append(before, slices.Clone(s.Value))
@@ -78,7 +78,7 @@ func (e *evaluator) evaluate(ctx context.Context, agents []*agent) (runs.Record,
 			continue
 		}
 		var err error
-		if *part.into, err = e.spread(ctx, part.mean, agents, part.of); err != nil {
+		if *part.into, err = e.average(ctx, part.mean, agents, part.of); err != nil {
 			return r, err
 		}
 	}
@@ -95,8 +95,8 @@ func (e *evaluator) evaluate(ctx context.Context, agents []*agent) (runs.Record,
 	return r, nil
 }
 
-// spread sets mean to the average of a variable over the agents and returns (1/n) Σ ‖v_i − mean‖².
-func (g group) spread(ctx context.Context, mean []float64, agents []*agent, of func(*agent) []float64) (runs.Number, error) {
+// average sets mean to the average of a variable over the agents and returns (1/n) Σ ‖v_i − mean‖².
+func (g group) average(ctx context.Context, mean []float64, agents []*agent, of func(*agent) []float64) (runs.Number, error) {
 	rows := g.rows(len(mean), func(i int) []float64 { return of(agents[i]) })
 	if err := g.gather(ctx, rows); err != nil {
 		return runs.Unknown(), err
@@ -110,7 +110,7 @@ func (g group) spread(ctx context.Context, mean []float64, agents []*agent, of f
 }
 
 func (e *evaluator) usage(ctx context.Context, r *runs.Record, agents []*agent) error {
-	all, err := e.spent(ctx, agents)
+	all, err := e.usages(ctx, agents)
 	if err != nil {
 		return err
 	}
@@ -122,8 +122,8 @@ func (e *evaluator) usage(ctx context.Context, r *runs.Record, agents []*agent) 
 	return nil
 }
 
-// spent returns what each agent has spent. Where agents may come back, times stay where they were taken.
-func (g group) spent(ctx context.Context, agents []*agent) ([]runs.Usage, error) {
+// usages returns what each agent has spent. Where agents may come back, times stay where they were taken.
+func (g group) usages(ctx context.Context, agents []*agent) ([]runs.Usage, error) {
 	all := make([]runs.Usage, g.n)
 	rows := g.rows(runs.UsageLen, func(i int) []float64 {
 		return g.shared(agents[i].usage()).Pack()

@@ -62,11 +62,11 @@ func (s *Exact) Solve(ctx context.Context, x []float64) (Solution, error) {
 	if err := s.prepare(); err != nil {
 		return Solution{}, fmt.Errorf("exact solution: %w", err)
 	}
-	if err := s.measure(ctx, x); err != nil {
+	if err := s.setScale(ctx, x); err != nil {
 		return Solution{}, fmt.Errorf("exact solution: %w", err)
 	}
 	sol := Solution{Y: slices.Clone(s.y), Z: slices.Clone(s.z), Gradient: make([]float64, s.e.p)}
-	for _, part := range []func(context.Context, []float64, *Solution) error{s.lower, s.adjoint, s.assemble} {
+	for _, part := range []func(context.Context, []float64, *Solution) error{s.solveLower, s.solveAdjoint, s.differentiate} {
 		if err := part(ctx, x, &sol); err != nil {
 			return Solution{}, fmt.Errorf("exact solution: %w", err)
 		}
@@ -101,8 +101,8 @@ func (s *Exact) prepare() error {
 	return nil
 }
 
-// measure sets the scale of Tol at the first solve.
-func (s *Exact) measure(ctx context.Context, x []float64) error {
+// setScale sets the scale of Tol at the first solve.
+func (s *Exact) setScale(ctx context.Context, x []float64) error {
 	if len(x) != s.e.p {
 		return fmt.Errorf("%w: x of %d numbers: want p = %d", dsbo.ErrShape, len(x), s.e.p)
 	}
@@ -119,8 +119,8 @@ func (s *Exact) measure(ctx context.Context, x []float64) error {
 
 func (s *Exact) products() int { return cmp.Or(s.Products, 20000) }
 
-// lower brings sol.Y to y*(x) by damped Newton steps.
-func (s *Exact) lower(ctx context.Context, x []float64, sol *Solution) error {
+// solveLower brings sol.Y to y*(x) by damped Newton steps.
+func (s *Exact) solveLower(ctx context.Context, x []float64, sol *Solution) error {
 	tol := cmp.Or(s.Tol, 1e-6)
 	g, step, trial := s.work[0], s.work[1], s.work[2]
 	if err := s.e.lowerGrad(ctx, g, x, sol.Y); err != nil {
@@ -142,10 +142,10 @@ func (s *Exact) lower(ctx context.Context, x []float64, sol *Solution) error {
 		// The closer, the more exact the step: the convergence is then faster than linear.
 		forcing := max(min(0.1, math.Sqrt(norm/first)), 0.5*tol/sol.Residual)
 		vec.Fill(step, 0)
-		if _, err := s.conjugate(ctx, x, sol, step, g, forcing*norm); err != nil {
+		if _, err := s.conjugateGradients(ctx, x, sol, step, g, forcing*norm); err != nil {
 			return err
 		}
-		moved, fall, err := s.search(ctx, x, sol.Y, g, step, trial)
+		moved, fall, err := s.lineSearch(ctx, x, sol.Y, g, step, trial)
 		if err != nil || !moved {
 			return err
 		}
@@ -158,10 +158,10 @@ func (s *Exact) lower(ctx context.Context, x []float64, sol *Solution) error {
 // some ten thousand terms, each right to 1e-16.
 const roundOff = 1e-14
 
-// search moves y along −step until the lower loss has fallen, and leaves the gradient there in g. It
+// lineSearch moves y along −step until the lower loss has fallen, and leaves the gradient there in g. It
 // reports whether it moved: at the floor of round-off nothing falls. fall is what the step promised, as
 // a share of the loss.
-func (s *Exact) search(ctx context.Context, x, y, g, step, trial []float64) (moved bool, fall float64, err error) {
+func (s *Exact) lineSearch(ctx context.Context, x, y, g, step, trial []float64) (moved bool, fall float64, err error) {
 	_, here, err := s.e.values(ctx, x, y)
 	if err != nil {
 		return false, 0, err
@@ -183,8 +183,8 @@ func (s *Exact) search(ctx context.Context, x, y, g, step, trial []float64) (mov
 	return false, fall, nil
 }
 
-// adjoint brings sol.Z to H⁻¹ ∇_y f at (x, sol.Y).
-func (s *Exact) adjoint(ctx context.Context, x []float64, sol *Solution) error {
+// solveAdjoint brings sol.Z to H⁻¹ ∇_y f at (x, sol.Y).
+func (s *Exact) solveAdjoint(ctx context.Context, x []float64, sol *Solution) error {
 	b := s.work[1]
 	if err := s.e.upperGradY(ctx, b, x, sol.Y); err != nil {
 		return err
@@ -194,15 +194,15 @@ func (s *Exact) adjoint(ctx context.Context, x []float64, sol *Solution) error {
 		vec.Fill(sol.Z, 0)
 		return nil
 	}
-	left, err := s.conjugate(ctx, x, sol, sol.Z, b, cmp.Or(s.AdjointTol, 1e-4)*norm)
+	left, err := s.conjugateGradients(ctx, x, sol, sol.Z, b, cmp.Or(s.AdjointTol, 1e-4)*norm)
 	sol.AdjointResidual = left / norm
 	return err
 }
 
-// conjugate brings v to H⁻¹ b at (x, sol.Y) by conjugate gradients from v, until the residual is at most
+// conjugateGradients brings v to H⁻¹ b at (x, sol.Y) by conjugate gradients from v, until the residual is at most
 // bound, and returns the residual. A direction of no curvature, which a lower loss that is not convex
 // can have, ends it; if that is the first one, v becomes b.
-func (s *Exact) conjugate(ctx context.Context, x []float64, sol *Solution, v, b []float64, bound float64) (float64, error) {
+func (s *Exact) conjugateGradients(ctx context.Context, x []float64, sol *Solution, v, b []float64, bound float64) (float64, error) {
 	r, d, hd := s.work[3], s.work[4], s.work[5]
 	copy(r, b)
 	if vec.Dot(v, v) != 0 {
@@ -239,8 +239,8 @@ func (s *Exact) conjugate(ctx context.Context, x []float64, sol *Solution, v, b 
 	return math.Sqrt(rr), nil
 }
 
-// assemble computes Φ and its gradient from Y and Z.
-func (s *Exact) assemble(ctx context.Context, x []float64, sol *Solution) error {
+// differentiate computes Φ and its gradient from Y and Z.
+func (s *Exact) differentiate(ctx context.Context, x []float64, sol *Solution) error {
 	upper, _, err := s.e.values(ctx, x, sol.Y)
 	if err != nil {
 		return err

@@ -9,42 +9,42 @@ import (
 	"dsbo/runs"
 )
 
-// metered counts and times what an agent asks its oracle.
-type metered struct {
+// meteredOracle counts and times what an agent asks its oracle.
+type meteredOracle struct {
 	dsbo.Oracle
 	calls algo.Calls
 	busy  time.Duration
 }
 
-func (m *metered) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
+func (m *meteredOracle) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
 	m.calls.UpperGrad++
 	defer m.time(time.Now())
 	return m.Oracle.UpperGrad(dx, dy, x, y, s)
 }
 
-func (m *metered) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
+func (m *meteredOracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
 	m.calls.LowerGrad++
 	defer m.time(time.Now())
 	return m.Oracle.LowerGrad(dst, x, y, s)
 }
 
-func (m *metered) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
+func (m *meteredOracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	m.calls.HVP++
 	defer m.time(time.Now())
 	return m.Oracle.HVP(dst, x, y, v, s)
 }
 
-func (m *metered) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
+func (m *meteredOracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	m.calls.JVP++
 	defer m.time(time.Now())
 	return m.Oracle.JVP(dst, x, y, v, s)
 }
 
-func (m *metered) time(start time.Time) { m.busy += time.Since(start) }
+func (m *meteredOracle) time(start time.Time) { m.busy += time.Since(start) }
 
 // meteredDense is metered for an oracle that gives whole matrices: methods look for them.
 type meteredDense struct {
-	*metered
+	*meteredOracle
 	dense dsbo.DenseOracle
 }
 
@@ -60,9 +60,9 @@ func (m meteredDense) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
 	return m.dense.Jacobian(dst, x, y, s)
 }
 
-// meter wraps o, and returns what keeps the count beside what a method is to be given.
-func meter(o dsbo.Oracle) (*metered, dsbo.Oracle) {
-	m := &metered{Oracle: o}
+// meterOracle wraps o, and returns what keeps the count beside what a method is to be given.
+func meterOracle(o dsbo.Oracle) (*meteredOracle, dsbo.Oracle) {
+	m := &meteredOracle{Oracle: o}
 	if d, ok := o.(dsbo.DenseOracle); ok {
 		return m, meteredDense{m, d}
 	}

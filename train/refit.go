@@ -88,7 +88,7 @@ type refitting struct {
 type wholeOracle struct{ dsbo.Oracle }
 
 func (o wholeOracle) LowerGrad(dst, x, y []float64, _ dsbo.Sample) error {
-	return o.Oracle.LowerGrad(dst, x, y, whole)
+	return o.Oracle.LowerGrad(dst, x, y, allExamples)
 }
 
 // prepare checks the settings and finds what does not depend on the step.
@@ -114,18 +114,18 @@ func (r Refit) prepare(ctx context.Context, x []float64) (*refitting, error) {
 	s.lmax = slices.Max(s.Curvature)
 	s.Beta, s.MomY = cmp.Or(r.Beta, 1/s.lmax), cmp.Or(r.MomY, 0.985)
 	s.Tol, s.Steps = cmp.Or(r.Tol, 3e-4), cmp.Or(r.Steps, 3000)
-	return s, s.measure(ctx)
+	return s, s.setScale(ctx)
 }
 
-// measure sets what the tolerance is relative to: the norm of the averaged gradient at the problem's start.
-func (s *refitting) measure(ctx context.Context) error {
+// setScale sets what the tolerance is relative to: the norm of the averaged gradient at the problem's start.
+func (s *refitting) setScale(ctx context.Context) error {
 	g, err := s.Problem.group()
 	if err != nil {
 		return err
 	}
 	q := len(s.start)
 	parts := g.rows(q, func(int) []float64 { return make([]float64, q) })
-	err = g.each(ctx, func(i int) error { return s.Problem.Oracles[i].LowerGrad(parts[i], s.x, s.start, whole) })
+	err = g.each(ctx, func(i int) error { return s.Problem.Oracles[i].LowerGrad(parts[i], s.x, s.start, allExamples) })
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (s *refitting) attempt(ctx context.Context, y []float64) (res Refitted, err
 	for _, own := range ys {
 		res.Consensus += vec.Dist2(own, res.Y) / float64(len(ys))
 	}
-	usage, err := run.spent(ctx, run.agents)
+	usage, err := run.usages(ctx, run.agents)
 	for _, u := range usage {
 		res.Floats += u.Floats
 	}

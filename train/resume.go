@@ -9,8 +9,8 @@ import (
 	"dsbo/runs"
 )
 
-// open begins the run's files: anew, or where the checkpoint stands.
-func (r *runner) open() (err error) {
+// openFiles begins the run's files: anew, or where the checkpoint is.
+func (r *runner) openFiles() (err error) {
 	if r.Dir == "" {
 		return nil
 	}
@@ -103,12 +103,12 @@ func (r *runner) save() error {
 func (r *runner) resume(c *checkpoint) (err error) {
 	path := r.checkpointPath(runs.Folder(r.Dir), c.Iteration)
 	for k, i := range r.local {
-		if err := c.take(i, r.agents[i].state()); err != nil {
+		if err := c.restore(i, r.agents[i].state()); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 		r.agents[i].resume(c.Iteration, c.Usage[k])
 	}
-	if err := c.take(-1, r.eval.state()); err != nil {
+	if err := c.restore(-1, r.eval.state()); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	r.done, r.evaluated, r.seconds = c.Iteration, c.Evaluated, c.Seconds

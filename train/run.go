@@ -57,14 +57,14 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	defer r.close()
-	if err := r.open(); err != nil {
+	if err := r.openFiles(); err != nil {
 		return nil, err
 	}
 	err = r.atBoundary(ctx, false, nil)
 	for err == nil && r.done < r.K {
 		var stop bool
 		var diverged *dsbo.DivergedError
-		if stop, diverged, err = r.advance(ctx, r.next()); err == nil {
+		if stop, diverged, err = r.advance(ctx, r.nextBoundary()); err == nil {
 			err = r.atBoundary(ctx, stop, diverged)
 		}
 	}
@@ -120,7 +120,7 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 		diverged.Advice = r.advice(ctx, diverged.Iteration)
 		return diverged
 	}
-	r.mark()
+	r.updateResult()
 	if stop && r.done < r.K {
 		return r.interrupted(ctx)
 	}
@@ -140,8 +140,8 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 	return nil
 }
 
-// mark keeps what a later look at the run is to find: the agents stand still, before exchange round.
-func (r *runner) mark() {
+// updateResult writes down how far the run is. The agents stand still, before exchange round.
+func (r *runner) updateResult() {
 	r.round = r.group.round()
 	r.result = Result{Records: r.records, Iterations: r.done, Seconds: r.seconds, MsPerIteration: median(r.times)}
 }
@@ -149,14 +149,14 @@ func (r *runner) mark() {
 // due reports whether something that happens every so many iterations, and at the end, happens now.
 func (r *runner) due(every int) bool { return r.done%every == 0 || r.done == r.K }
 
-// next returns the next iteration before which something is due.
-func (r *runner) next() int {
+// nextBoundary returns the next iteration before which the agents have to stand still.
+func (r *runner) nextBoundary() int {
 	after := func(every int) int { return (r.done/every + 1) * every }
 	return min(after(r.EvalEvery), after(r.CheckpointEvery), r.K)
 }
 
 func (r *runner) evaluate(ctx context.Context) error {
-	rec, err := r.eval.at(r.collectiveContext(ctx), r.agents)
+	rec, err := r.eval.record(r.collectiveContext(ctx), r.agents)
 	if err != nil {
 		if ctx.Err() != nil {
 			return r.interrupted(ctx)
@@ -169,7 +169,7 @@ func (r *runner) evaluate(ctx context.Context) error {
 	if err := r.metrics.Write(rec); err != nil {
 		return err
 	}
-	r.mark()
+	r.updateResult()
 	if r.OnRecord != nil {
 		r.OnRecord(rec)
 	}
@@ -202,16 +202,16 @@ func (r *runner) interrupted(ctx context.Context) error {
 
 // conclude adds to the result what all agents have to say.
 func (r *runner) conclude(ctx context.Context) (err error) {
-	r.mark()
+	r.updateResult()
 	ctx = r.collectiveContext(ctx)
 	r.result.X, r.result.Y = make([]float64, r.p), make([]float64, r.q)
-	if _, err = r.spread(ctx, r.result.X, r.agents, (*agent).x); err != nil {
+	if _, err = r.average(ctx, r.result.X, r.agents, (*agent).x); err != nil {
 		return err
 	}
-	if _, err = r.spread(ctx, r.result.Y, r.agents, (*agent).y); err != nil {
+	if _, err = r.average(ctx, r.result.Y, r.agents, (*agent).y); err != nil {
 		return err
 	}
-	r.result.Usage, err = r.spent(ctx, r.agents)
+	r.result.Usage, err = r.usages(ctx, r.agents)
 	return err
 }
 
