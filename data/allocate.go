@@ -20,7 +20,7 @@ func allocate(r *rand.Rand, laws [][]float64, supply []int, size int) ([][]int, 
 	}
 	for turn := range size {
 		for i := range laws {
-			if !a.draw(r, i) && !a.rearrange(i) {
+			if !a.drawLabel(r, i) && !a.rearrange(i) {
 				return a.quotas, turn
 			}
 		}
@@ -28,8 +28,8 @@ func allocate(r *rand.Rand, laws [][]float64, supply []int, size int) ([][]int, 
 	return a.quotas, size
 }
 
-// draw gives agent i an example from its law restricted to what is left.
-func (a *allocation) draw(r *rand.Rand, i int) bool {
+// drawLabel gives agent i an example from its law restricted to what is left.
+func (a *allocation) drawLabel(r *rand.Rand, i int) bool {
 	sum := 0.0
 	for l, w := range a.laws[i] {
 		if a.left[l] > 0 {

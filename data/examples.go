@@ -94,7 +94,7 @@ func (t Task) TestPart(i int) (Examples, error) {
 	if len(rows) == 0 {
 		return Examples{}, nil
 	}
-	return t.Test.pick(rows)
+	return t.Test.pickRows(rows)
 }
 
 // Validate reports the first thing in which the parts do not fit together, as [dsbo.ErrShape]. The shards of the given agents,
@@ -169,8 +169,8 @@ func (t Task) check(e Examples) error {
 	return nil
 }
 
-// pick returns the examples in the given rows, without a copy of their numbers.
-func (e Examples) pick(rows []int) (Examples, error) {
+// pickRows returns the examples in the given rows, without a copy of their numbers.
+func (e Examples) pickRows(rows []int) (Examples, error) {
 	x, err := e.X.Pick(rows)
 	if err != nil {
 		return Examples{}, err

@@ -58,7 +58,7 @@ func notFound(why string) error {
 // checkMNIST returns an error unless all four files are there.
 func checkMNIST(dir string) error {
 	for _, base := range [...]string{trainImages, trainLabels, testImages, testLabels} {
-		if _, err := locate(dir, base); err != nil {
+		if _, err := findFile(dir, base); err != nil {
 			return err
 		}
 	}

@@ -67,7 +67,7 @@ func readMNIST(dir, images, labels string) (Examples, error) {
 }
 
 func readIDXFile(dir, base string, magic uint32) (idxFile, error) {
-	name, err := locate(dir, base)
+	name, err := findFile(dir, base)
 	if err != nil {
 		return idxFile{}, err
 	}
@@ -83,8 +83,8 @@ func readIDXFile(dir, base string, magic uint32) (idxFile, error) {
 	return readIDX(f, name, info.Size(), magic)
 }
 
-// locate returns the path of a file in dir, with or without the ending .gz.
-func locate(dir, base string) (string, error) {
+// findFile returns the path of a file in dir, with or without the ending .gz.
+func findFile(dir, base string) (string, error) {
 	plain := base[:len(base)-len(".gz")]
 	for _, name := range []string{base, plain} {
 		path := filepath.Join(dir, name)

@@ -13,10 +13,10 @@ const (
 	streamMislabel
 )
 
-// keys hashes a seed, a purpose and what is drawn to the two words that seed a PCG. Each round is
+// hashKeys hashes a seed, a purpose and what is drawn to the two words that seed a PCG. Each round is
 // a bijection of the word that it takes in (the finalizer of SplitMix64), so that keys that differ
 // in one word only always differ, and neighbouring ones are unrelated.
-func keys(seed uint64, s stream, words ...uint64) (hi, lo uint64) {
+func hashKeys(seed uint64, s stream, words ...uint64) (hi, lo uint64) {
 	h := scramble(scramble(seed) ^ uint64(s))
 	for _, w := range words {
 		h = scramble(h ^ w)
@@ -32,5 +32,5 @@ func scramble(z uint64) uint64 {
 }
 
 func newRand(seed uint64, s stream, words ...uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(keys(seed, s, words...)))
+	return rand.New(rand.NewPCG(hashKeys(seed, s, words...)))
 }

@@ -31,18 +31,18 @@ func (s *Sampler) Draw(name dsbo.Sample, rows int) []int {
 	if name.Set == dsbo.Whole || s.Batch <= 0 || s.Batch >= rows {
 		return nil
 	}
-	s.pcg.Seed(keys(s.Seed, streamSample, uint64(s.Agent), uint64(name.Set), uint64(name.K), uint64(name.T)))
+	s.pcg.Seed(hashKeys(s.Seed, streamSample, uint64(s.Agent), uint64(name.Set), uint64(name.K), uint64(name.T)))
 	s.clearMarks(rows)
 
 	// Drawing again where a row is taken is quick while at most half of the rows are;
 	// beyond that, draw the rows to leave out.
 	if s.Batch <= rows/2 {
-		s.mark(s.Batch, uint64(rows))
+		s.markRows(s.Batch, uint64(rows))
 	} else {
-		s.mark(rows-s.Batch, uint64(rows))
-		s.invert(rows)
+		s.markRows(rows-s.Batch, uint64(rows))
+		s.invertMarks(rows)
 	}
-	return s.scan()
+	return s.markedRows()
 }
 
 func (s *Sampler) clearMarks(rows int) {
@@ -57,8 +57,8 @@ func (s *Sampler) clearMarks(rows int) {
 	}
 }
 
-// mark marks count different rows below n.
-func (s *Sampler) mark(count int, n uint64) {
+// markRows marks count different rows below n.
+func (s *Sampler) markRows(count int, n uint64) {
 	reject := -n % n // 2^64 mod n: drawing again below it leaves every row equally likely
 	for count > 0 {
 		row, low := bits.Mul64(s.pcg.Uint64(), n)
@@ -72,7 +72,7 @@ func (s *Sampler) mark(count int, n uint64) {
 	}
 }
 
-func (s *Sampler) invert(rows int) {
+func (s *Sampler) invertMarks(rows int) {
 	for i := range s.marks {
 		s.marks[i] = ^s.marks[i]
 	}
@@ -81,8 +81,8 @@ func (s *Sampler) invert(rows int) {
 	}
 }
 
-// scan lists the marked rows.
-func (s *Sampler) scan() []int {
+// markedRows lists the marked rows.
+func (s *Sampler) markedRows() []int {
 	drawn := s.drawn[:s.Batch]
 	n := 0
 	for i, w := range s.marks {

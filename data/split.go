@@ -47,10 +47,10 @@ func NewTask(train, test Examples, c Split) (Task, error) {
 	id := 0
 	for _, p := range parts {
 		var s Shard
-		if s.Train, err = train.pick(p.train); err != nil {
+		if s.Train, err = train.pickRows(p.train); err != nil {
 			return Task{}, err
 		}
-		if s.Val, err = train.pick(p.val); err != nil {
+		if s.Val, err = train.pickRows(p.val); err != nil {
 			return Task{}, err
 		}
 		s.Train.ID = make([]int, len(p.train))
@@ -91,7 +91,7 @@ func (c Split) assign(e Examples) ([]part, error) {
 		supply[l] = len(pool)
 		r.Shuffle(len(pool), func(i, j int) { pool[i], pool[j] = pool[j], pool[i] })
 	}
-	if c, err = c.sized(supply, laws); err != nil {
+	if c, err = c.withSizes(supply, laws); err != nil {
 		return nil, err
 	}
 	quotas, _ := allocate(c.drawRand(), laws, supply, c.Train+c.Val)
@@ -103,9 +103,9 @@ func (c Split) assign(e Examples) ([]part, error) {
 			rows = append(rows, pools[l][:n]...)
 			pools[l] = pools[l][n:]
 		}
-		// By label, so that spread shares each of them in proportion.
-		slices.SortStableFunc(rows, func(a, b int) int { return label(e, a) - label(e, b) })
-		parts[i] = c.spread(rows)
+		// By label, so that splitRows shares each of them in proportion.
+		slices.SortStableFunc(rows, func(a, b int) int { return labelOf(e, a) - labelOf(e, b) })
+		parts[i] = c.splitRows(rows)
 	}
 	return parts, nil
 }
@@ -134,8 +134,8 @@ func (c Split) pools(e Examples) ([][]int, error) {
 	return pools, nil
 }
 
-// sized sets the default sizes and checks that the examples suffice.
-func (c Split) sized(supply []int, laws [][]float64) (Split, error) {
+// withSizes sets the default sizes and checks that the examples suffice.
+func (c Split) withSizes(supply []int, laws [][]float64) (Split, error) {
 	total := 0
 	for _, n := range supply {
 		total += n
@@ -157,8 +157,8 @@ func (c Split) sized(supply []int, laws [][]float64) (Split, error) {
 	return c, nil
 }
 
-// label returns the label of a row, 0 where there are none.
-func label(e Examples, row int) int {
+// labelOf returns the label of a row, 0 where there are none.
+func labelOf(e Examples, row int) int {
 	l, _ := e.Target.Label(row)
 	return l
 }
@@ -166,9 +166,9 @@ func label(e Examples, row int) int {
 // drawRand returns the numbers for allocate, the same each time.
 func (c Split) drawRand() *rand.Rand { return newRand(c.Seed, streamSplit, 1) }
 
-// spread splits rows into training and validation examples: evenly along the list, so that each
+// splitRows splits rows into training and validation examples: evenly along the list, so that each
 // label in it is split in proportion.
-func (c Split) spread(rows []int) part {
+func (c Split) splitRows(rows []int) part {
 	p := part{make([]int, 0, c.Train), make([]int, 0, c.Val)}
 	for j, row := range rows {
 		if (j+1)*c.Train/len(rows) > j*c.Train/len(rows) {

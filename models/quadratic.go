@@ -63,17 +63,17 @@ func (m Quadratic) Check(s data.Shard) error {
 // Lower implements [Model].
 func (m Quadratic) Lower(x, y *ad.Node, b Batch) *ad.Node {
 	linear := ad.Add(ad.MatVec(ad.NewConst(y, "B", m.Q, m.P, m.B), x, false), noisy(ad.NewConst(y, "c", m.Q, 0, m.C), b))
-	return ad.Sub(form(y, "A", m.A), ad.Dot(y, linear))
+	return ad.Sub(quadraticForm(y, "A", m.A), ad.Dot(y, linear))
 }
 
 // Upper implements [Model].
 func (m Quadratic) Upper(x, y *ad.Node, b Batch) *ad.Node {
 	off := ad.Sub(y, noisy(ad.NewConst(y, "t", m.Q, 0, m.T), b))
-	return ad.Sum(form(off, "D", m.D), form(x, "E", m.E), ad.Dot(ad.NewConst(y, "e", m.P, 0, m.LinearTerm), x))
+	return ad.Sum(quadraticForm(off, "D", m.D), quadraticForm(x, "E", m.E), ad.Dot(ad.NewConst(y, "e", m.P, 0, m.LinearTerm), x))
 }
 
-// form returns ½ v'Mv.
-func form(v *ad.Node, name string, m []float64) *ad.Node {
+// quadraticForm returns ½ v'Mv.
+func quadraticForm(v *ad.Node, name string, m []float64) *ad.Node {
 	n := v.Shape()[0]
 	return ad.Scale(.5, ad.Dot(v, ad.MatVec(ad.NewConst(v, name, n, n, m), v, false)))
 }

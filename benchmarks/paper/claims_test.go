@@ -53,7 +53,7 @@ func TestHIGPFactor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := newInverseProduct(unlike(testLab()), ring.W)
+	s, err := newInverseProduct(unlikeAgents(testLab()), ring.W)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestHIGPFactor(t *testing.T) {
 	if math.Abs(d.factor-radius) > 0.002 || d.straight < 0.99 || radius >= 1 {
 		t.Errorf("factor %.4f a step, spectral radius %.4f, straightness %.4f", d.factor, radius, d.straight)
 	}
-	alike := unlike(testLab())
+	alike := unlikeAgents(testLab())
 	alike.differ = 0
 	for _, w := range []float64{0.3, 0.8} {
 		g, err := network.Ring(8, w)

@@ -103,7 +103,7 @@ func (c *comparison) candidates() []candidate {
 		if c.N > 0 {
 			inner["N"] = c.N
 		}
-		a.method = with(a.method, inner)
+		a.method = withParameters(a.method, inner)
 	}
 	return all
 }
@@ -145,7 +145,7 @@ func (c *comparison) run(ctx context.Context, l *lab, who candidate, step float6
 	if who.fading {
 		ofX += "*(1-k/K)"
 	}
-	method := with(who.method, map[string]any{
+	method := withParameters(who.method, map[string]any{
 		"beta": who.betaL / lmax, "gamma": who.gammaL / lmax, "lg": 1.05 * lmax, // a bound, where lmax is right to a percent or so
 		who.step: ofX,
 	})

@@ -72,7 +72,7 @@ func (c composition) compare(ctx context.Context, l *lab, best optimum) error {
 		if err != nil {
 			return err
 		}
-		m, err := readied(r.method, c.p, c.q, K)
+		m, err := initialized(r.method, c.p, c.q, K)
 		if err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (c composition) compare(ctx context.Context, l *lab, best optimum) error {
 		floats := make([]float64, len(k))
 		vec.Scale(floats, float64(cost.Floats), k)
 		last := len(k) - 1
-		rows.add(r.name, cost.Floats, total(cost.Calls), means[0][last], math.Sqrt(vec.Dist2(res.X, best.x)), means[1][last])
+		rows.add(r.name, cost.Floats, totalCalls(cost.Calls), means[0][last], math.Sqrt(vec.Dist2(res.X, best.x)), means[1][last])
 		byK.Series = append(byK.Series, report.Series{Name: r.name, X: k, Y: means[0]})
 		sent.Series = append(sent.Series, report.Series{Name: r.name, X: floats[1:], Y: means[0][1:]})
 	}

@@ -42,7 +42,7 @@ func graphs(ctx context.Context, l *lab) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		method, err := readied(&p, c.p, c.q, K)
+		method, err := initialized(&p, c.p, c.q, K)
 		if err != nil {
 			return err
 		}

@@ -44,7 +44,7 @@ func priceOf(q, repeats int, dense bool) (price, error) {
 	}
 	lambda, y, v, dst := normal(r, q, 0.1), normal(r, q, 0.1), normal(r, q, 1), make([]float64, q)
 	p := price{q: q}
-	before := live()
+	before := liveBytes()
 	e := data.Examples{X: x, Target: target}
 	o, err := models.NewOracle(models.Logistic{Features: q}, data.Shard{Train: e, Val: e}, models.Config{})
 	if err != nil {
@@ -58,13 +58,13 @@ func priceOf(q, repeats int, dense bool) (price, error) {
 	if p.product, err = fastest(repeats, func() error { y[0] += 1e-3; return o.HVP(dst, lambda, y, v, s) }); err != nil {
 		return p, err
 	}
-	p.productBytes = live() - before
+	p.productBytes = liveBytes() - before
 	if dense {
 		h := make([]float64, q*q)
 		if p.hessian, err = fastest(min(repeats, 2), func() error { return o.Hessian(h, lambda, y, s) }); err != nil {
 			return p, err
 		}
-		p.hessianBytes = live() - before
+		p.hessianBytes = liveBytes() - before
 		runtime.KeepAlive(h)
 	}
 	runtime.KeepAlive(o)
@@ -86,8 +86,8 @@ func fastest(repeats int, f func() error) (float64, error) {
 	return best, nil
 }
 
-// live returns the bytes of the heap that are in use.
-func live() float64 {
+// liveBytes returns the bytes of the heap that are in use.
+func liveBytes() float64 {
 	runtime.GC()
 	runtime.GC() // what finalizers of the first had
 	var s runtime.MemStats

@@ -20,8 +20,8 @@ func higp(ctx context.Context, l *lab) error {
 	return nil
 }
 
-// unlike are eight agents whose Hessians have eigenvalues from 1 to 4, each in a basis of its own.
-func unlike(l *lab) quadratics {
+// unlikeAgents are eight agents whose Hessians have eigenvalues from 1 to 4, each in a basis of its own.
+func unlikeAgents(l *lab) quadratics {
 	return quadratics{n: 8, p: 2, q: 5, low: 1, high: 4, coupling: 0.5, differ: 1, seed: l.seed}
 }
 
@@ -31,7 +31,7 @@ func higpSteps(ctx context.Context, l *lab) error {
 	if err != nil {
 		return err
 	}
-	s, err := newInverseProduct(unlike(l), ring.W)
+	s, err := newInverseProduct(unlikeAgents(l), ring.W)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func higpGamma(ctx context.Context, l *lab) error {
 	far := 0.0
 	var theory []report.Series
 	for _, g := range gs {
-		s, err := newInverseProduct(unlike(l), g.W)
+		s, err := newInverseProduct(unlikeAgents(l), g.W)
 		if err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func higpRho(ctx context.Context, l *lab) error {
 	points := report.Series{Name: fmt.Sprintf("measured, γ = %g / L_max", share), Points: true}
 	var central float64
 	for _, g := range gs {
-		s, err := newInverseProduct(unlike(l), g.W)
+		s, err := newInverseProduct(unlikeAgents(l), g.W)
 		if err != nil {
 			return err
 		}
@@ -184,7 +184,7 @@ func higpLimits(_ context.Context, l *lab) error {
 			differ float64
 			stiff  bool
 		}{{0, false}, {1, false}, {1, true}} {
-			q := unlike(l)
+			q := unlikeAgents(l)
 			q.differ = c.differ
 			s, err := newInverseProduct(q, g.W)
 			if err != nil {

@@ -69,7 +69,7 @@ func (t theorem) course(ctx context.Context, K, seeds, points int) (k []float64,
 	}
 	root := math.Sqrt(float64(K))
 	p := &algo.MADSBO{Alpha: algo.Constant(t.a / root), Beta: algo.Constant(t.b / root), Gamma: algo.Constant(t.gamma), T: t.T, N: t.steps(K)}
-	method, err := readied(p, 1, 1, K)
+	method, err := initialized(p, 1, 1, K)
 	if err != nil {
 		return nil, nil, 0, err
 	}
@@ -77,11 +77,11 @@ func (t theorem) course(ctx context.Context, K, seeds, points int) (k []float64,
 	if err != nil {
 		err = fmt.Errorf("%s, K = %d, T = %d: %w", t.name, K, t.T, err)
 	}
-	return k, m, total(method.Cost(0).Calls), err
+	return k, m, totalCalls(method.Cost(0).Calls), err
 }
 
-// total adds the oracle calls of all kinds.
-func total(c algo.Calls) int {
+// totalCalls adds the oracle calls of all kinds.
+func totalCalls(c algo.Calls) int {
 	return c.UpperGrad + c.LowerGrad + c.HVP + c.JVP + c.Hessian + c.Jacobian
 }
 

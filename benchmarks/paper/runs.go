@@ -17,8 +17,8 @@ import (
 // A problemOf gives the problem whose minibatches are drawn by a seed. Each call makes new oracles.
 type problemOf func(draws uint64) (train.Problem, error)
 
-// tight makes evaluation exact to what the figures show.
-func tight(c train.Config) train.Config {
+// withTolerances makes evaluation exact to what the figures show.
+func withTolerances(c train.Config) train.Config {
 	c.Tol, c.AdjointTol = 1e-10, 1e-10
 	return c
 }
@@ -30,11 +30,11 @@ func run(ctx context.Context, of problemOf, draws uint64, c train.Config) (*trai
 		return nil, err
 	}
 	c.Problem = p
-	return train.Run(ctx, tight(c))
+	return train.Run(ctx, withTolerances(c))
 }
 
-// with returns a clone of a method with, of these parameters, those that it has.
-func with(m algo.Method, values map[string]any) algo.Method {
+// withParameters returns a clone of a method with, of these parameters, those that it has.
+func withParameters(m algo.Method, values map[string]any) algo.Method {
 	m = algo.Clone(m)
 	known := algo.Parameters(m)
 	maps.DeleteFunc(values, func(name string, _ any) bool { return !slices.Contains(known, name) })
@@ -48,8 +48,8 @@ func with(m algo.Method, values map[string]any) algo.Method {
 	return m
 }
 
-// readied returns a clone of a method after Init, which can say its Cost.
-func readied(m algo.Method, p, q, K int) (algo.Method, error) {
+// initialized returns a clone of a method after Init, which can say its Cost.
+func initialized(m algo.Method, p, q, K int) (algo.Method, error) {
 	m = algo.Clone(m)
 	return m, m.Init(p, q, K)
 }

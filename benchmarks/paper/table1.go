@@ -53,7 +53,7 @@ func (e entrant) template() (algo.Method, error) {
 	if err != nil {
 		return nil, err
 	}
-	return with(m, map[string]any{"alpha": 1e-3, "beta": 1e-3, "gamma": 1e-3, "lg": 100, "T": loopSteps, "N": loopSteps}), nil
+	return withParameters(m, map[string]any{"alpha": 1e-3, "beta": 1e-3, "gamma": 1e-3, "lg": 100, "T": loopSteps, "N": loopSteps}), nil
 }
 
 // loopSteps is T and N of all entrants.
@@ -98,7 +98,7 @@ func (e entrant) measure(ctx context.Context, d, K, rounds int) (measured, error
 
 // check compares algo's formula of the traffic with that of this table, and each agent's counts with algo's formulas.
 func (e entrant) check(method algo.Method, d, K int, w *network.Matrix, res *train.Result) error {
-	m, err := readied(method, d, d, K)
+	m, err := initialized(method, d, d, K)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (e entrant) check(method algo.Method, d, K int, w *network.Matrix, res *tra
 // checkCounts compares what each agent sent and asked its oracle in a run, for p = q = d, with algo's formulas.
 func checkCounts(template algo.Method, d int, w *network.Matrix, res *train.Result) error {
 	method := algo.NameOf(template)
-	m, err := readied(template, d, d, res.Iterations)
+	m, err := initialized(template, d, d, res.Iterations)
 	if err != nil {
 		return err
 	}

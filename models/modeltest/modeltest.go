@@ -51,7 +51,7 @@ var checks = []check{
 	{"float32", (*subject).float32},
 	{"names", (*subject).names},
 	{"minibatch", (*subject).minibatch},
-	{"whole", (*subject).whole},
+	{"whole", (*subject).wholeData},
 	{"results", (*subject).results},
 	{"dense", (*subject).dense},
 	{"convexity", (*subject).convexity},

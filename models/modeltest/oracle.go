@@ -71,7 +71,7 @@ func (s *subject) minibatch() error {
 	draw := data.Sampler{Seed: cfg.Seed, Agent: cfg.Agent, Batch: cfg.Batch}
 	rows := *s
 	for _, e := range []*data.Examples{&rows.s.Train, &rows.s.Val} {
-		if *e, err = pick(*e, slices.Clone(draw.Draw(name, e.Len()))); err != nil {
+		if *e, err = pickRows(*e, slices.Clone(draw.Draw(name, e.Len()))); err != nil {
 			return err
 		}
 	}
@@ -85,8 +85,8 @@ func (s *subject) minibatch() error {
 	return sameBits(calls, got, want, "a minibatch, and its rows as the whole data")
 }
 
-// pick returns some rows of e.
-func pick(e data.Examples, rows []int) (data.Examples, error) {
+// pickRows returns some rows of e.
+func pickRows(e data.Examples, rows []int) (data.Examples, error) {
 	x, err := e.X.Pick(rows)
 	if err != nil {
 		return e, err
@@ -104,8 +104,8 @@ func pick(e data.Examples, rows []int) (data.Examples, error) {
 	return picked, nil
 }
 
-// whole holds each way of asking for all rows against the others.
-func (s *subject) whole() error {
+// wholeData holds each way of asking for all rows against the others.
+func (s *subject) wholeData() error {
 	calls := s.calls()
 	all := max(s.s.Train.Len(), s.s.Val.Len())
 	var want [][]float64

@@ -202,7 +202,7 @@ func TestRows(t *testing.T) {
 // TestWork counts by hand: 20 gradients of two products and 9 Hessian-vector products of three, for
 // each of 8 agents, each product 2·1000·784·10 flops.
 func TestWork(t *testing.T) {
-	flops, bytes := work32()
+	flops, bytes := iterationWork()
 	if want := 8. * (20*2 + 9*3) * 2 * 1000 * 784 * 10; flops != want {
 		t.Errorf("%g flops, want %g", flops, want)
 	}
@@ -228,7 +228,7 @@ func TestLimitPart(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	var out bytes.Buffer
-	if err := work(t.Context(), limitPart, &out); err != nil {
+	if err := measurePart(t.Context(), limitPart, &out); err != nil {
 		t.Fatal(err)
 	}
 	var l limit
@@ -243,11 +243,11 @@ func TestQuestions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := newCrew(m, d, c)
+	w, err := newTeam(m, d, c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g, h, err := questions(w.oracles[0]); err != nil || g <= 0 || h <= 0 {
+	if g, h, err := productTimes(w.oracles[0]); err != nil || g <= 0 || h <= 0 {
 		t.Errorf("times %g and %g, %v: want positive ones", g, h, err)
 	}
 }
@@ -255,7 +255,7 @@ func TestQuestions(t *testing.T) {
 func TestGrowth(t *testing.T) {
 	var out strings.Builder
 	cube := func(_ context.Context, n int) (float64, error) { return float64(n * n * n), nil }
-	if err := growth(t.Context(), &out, "cubes", []int{1, 2, 4}, cube); err != nil || !strings.Contains(out.String(), "exponent 3.00") {
+	if err := printGrowth(t.Context(), &out, "cubes", []int{1, 2, 4}, cube); err != nil || !strings.Contains(out.String(), "exponent 3.00") {
 		t.Errorf("%q, %v: want exponent 3.00", out.String(), err)
 	}
 	if v, err := memoryOver(t.Context(), 1000); err != nil || v < 8*20 { // KiB: at least 20 vectors
@@ -277,7 +277,7 @@ func BenchmarkIteration(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			c, err := newCrew(m, d, t)
+			c, err := newTeam(m, d, t)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -16,9 +16,9 @@ import (
 	"dsbo/report"
 )
 
-// grow measures the time of an iteration of MA-DSBO, and the memory of an agent, over sizes, and prints the
+// measureGrowth measures the time of an iteration of MA-DSBO, and the memory of an agent, over sizes, and prints the
 // exponents of the power laws that fit best. 1 is linear growth.
-func grow(ctx context.Context, out io.Writer) error {
+func measureGrowth(ctx context.Context, out io.Writer) error {
 	for _, g := range []struct {
 		title string
 		sizes []int
@@ -29,15 +29,15 @@ func grow(ctx context.Context, out io.Writer) error {
 		{"ms an iteration, by batch (MNIST, f32)", []int{125, 250, 500, 1000, 2000}, overBatch},
 		{"KiB an agent without its data, by q (softmax of 10 classes)", []int{1000, 10000, 100000, 1000000}, memoryOver},
 	} {
-		if err := growth(ctx, out, g.title, g.sizes, g.value); err != nil {
+		if err := printGrowth(ctx, out, g.title, g.sizes, g.value); err != nil {
 			return err
 		}
 	}
 	return overIterations(ctx, out)
 }
 
-// growth prints a line of values with their exponent.
-func growth(ctx context.Context, out io.Writer, title string, sizes []int, value func(context.Context, int) (float64, error)) error {
+// printGrowth prints a line of values with their exponent.
+func printGrowth(ctx context.Context, out io.Writer, title string, sizes []int, value func(context.Context, int) (float64, error)) error {
 	var x, y []float64
 	var row strings.Builder
 	for _, size := range sizes {
@@ -69,15 +69,15 @@ func synthetic(ctx context.Context, s data.Synthetic) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	c, err := newCrew(models.Logistic{Features: s.Features}, d, small())
+	c, err := newTeam(models.Logistic{Features: s.Features}, d, smallTask())
 	if err != nil {
 		return 0, err
 	}
 	return c.fastest(ctx)
 }
 
-// small is MA-DSBO with steps that are stable at every size here.
-func small() task {
+// smallTask is MA-DSBO with steps that are stable at every size here.
+func smallTask() task {
 	t := tasks()[2]
 	t.method = &algo.MADSBO{Alpha: "0.1", Beta: "1e-8", Gamma: "1e-8", T: loops, N: loops}
 	return t
@@ -90,7 +90,7 @@ func overBatch(ctx context.Context, batch int) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	c, err := newCrew(m, d, t)
+	c, err := newTeam(m, d, t)
 	if err != nil {
 		return 0, err
 	}
@@ -99,7 +99,7 @@ func overBatch(ctx context.Context, batch int) (float64, error) {
 
 // fastest is the least time of an iteration in ms, over at least 5 iterations and a second: on a shared machine
 // the others say more about the neighbours.
-func (c *crew) fastest(ctx context.Context) (float64, error) {
+func (c *team) fastest(ctx context.Context) (float64, error) {
 	least := math.Inf(1)
 	start := time.Now()
 	for k := 0; k < 5 || time.Since(start) < time.Second; k++ {
@@ -129,8 +129,8 @@ func memoryOver(ctx context.Context, q int) (float64, error) {
 		e := data.Examples{X: x, Target: labels}
 		d.Shards = append(d.Shards, data.Shard{Train: e, Val: e})
 	}
-	before := heap()
-	c, err := newCrew(m, d, tasks()[0])
+	before := heapBytes()
+	c, err := newTeam(m, d, tasks()[0])
 	if err != nil {
 		return 0, err
 	}
@@ -139,13 +139,13 @@ func memoryOver(ctx context.Context, q int) (float64, error) {
 			return 0, err
 		}
 	}
-	after := heap()
+	after := heapBytes()
 	runtime.KeepAlive(c)
 	return float64(after-before) / 1024 / agents, nil
 }
 
-// heap is the memory in use in bytes.
-func heap() int64 {
+// heapBytes returns the memory in use in bytes.
+func heapBytes() int64 {
 	runtime.GC()
 	runtime.GC() // the first one only finds out what finalizers keep
 	var s runtime.MemStats
@@ -160,7 +160,7 @@ func overIterations(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	c, err := newCrew(m, d, t)
+	c, err := newTeam(m, d, t)
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func overIterations(ctx context.Context, out io.Writer) error {
 			}
 			took += one
 		}
-		fmt.Fprintf(&row, "  up to %d: %.3g ms, %d KiB", until, ms(took)/float64(until-first), heap()/1024)
+		fmt.Fprintf(&row, "  up to %d: %.3g ms, %d KiB", until, ms(took)/float64(until-first), heapBytes()/1024)
 	}
 	_, err = fmt.Fprintf(out, "ms an iteration and memory of all, by iteration (synthetic, p=100)\n %s\n", row.String())
 	runtime.KeepAlive(c)

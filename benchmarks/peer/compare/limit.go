@@ -38,14 +38,14 @@ func measureLimit() (limit, error) {
 		if s.lda == s.k && s.k > s.m {
 			ldb = max(s.k, s.n)
 		}
-		rate := together(func() func() {
+		rate := callRate(func() func() {
 			c, a, b := ones(s.m*s.n), ones(max(s.m, s.k)*s.lda), ones(max(s.n, s.k)*ldb)
 			return func() { s.f(s.m, s.n, s.k, c, s.n, a, s.lda, b, ldb, false) }
 		}, 1+int(2e7/flops))
 		l.GFLOPS = max(l.GFLOPS, flops*rate/1e9)
 	}
 	const size = 1 << 24 // numbers: well beyond the caches
-	l.GBs = 2 * 4 * size / 1e9 * together(func() func() {
+	l.GBs = 2 * 4 * size / 1e9 * callRate(func() func() {
 		dst, src := ones(size), ones(size)
 		return func() { copy(dst, src) }
 	}, 1)
@@ -60,9 +60,9 @@ func ones(n int) []float32 {
 	return v
 }
 
-// together runs what each makes reps times on every processor at once and returns calls a second of all of
+// callRate runs what each makes reps times on every processor at once and returns calls a second of all of
 // them, the best of several tries: on a shared machine the others say more about the neighbours.
-func together(each func() func(), reps int) float64 {
+func callRate(each func() func(), reps int) float64 {
 	n := runtime.GOMAXPROCS(0)
 	calls := make([]func(), n)
 	for i := range calls {
@@ -85,13 +85,13 @@ func together(each func() func(), reps int) float64 {
 	return float64(n*reps) / best
 }
 
-// Work is what an outer iteration of MA-DSBO on MNIST needs at the least, all agents together.
+// iterationWork is what an outer iteration of MA-DSBO on MNIST needs at the least, all agents together.
 //
 // Each draw of B examples has its rows read once, as bytes. A gradient is two products of B×d with
 // d×c, a Hessian-vector product at a new draw three; the Jacobian-vector product reads no data. An
 // exchange reads the vectors of an agent and its two neighbours, and writes one. Exponentials, draws and
 // updates are not counted.
-func work32() (flops, bytes float64) {
+func iterationWork() (flops, bytes float64) {
 	const d, c, b = 784, 10, 1000
 	const p, q = d, c * d
 	gradients, hvps := float64(2*loops), float64(loops-1)
@@ -102,7 +102,7 @@ func work32() (flops, bytes float64) {
 
 // floor is the time in ms below which no program can be on this machine.
 func (l limit) floor() (ms float64, why string) {
-	flops, bytes := work32()
+	flops, bytes := iterationWork()
 	products, memory := flops/l.GFLOPS/1e6, bytes/l.GBs/1e6
 	if products > memory {
 		return products, "products"
@@ -111,7 +111,7 @@ func (l limit) floor() (ms float64, why string) {
 }
 
 func (l limit) print(out io.Writer) {
-	flops, bytes := work32()
+	flops, bytes := iterationWork()
 	floor, why := l.floor()
 	fmt.Fprintf(out, "limit: best float32 matrix product %.0f GFLOP/s, copy %.1f GB/s, all processors together\n", l.GFLOPS, l.GBs)
 	fmt.Fprintf(out, "  an MNIST iteration in f32 takes %.2f GFLOP and at least %.0f MB: floor %.1f ms (%s)\n", flops/1e9, bytes/1e6, floor, why)

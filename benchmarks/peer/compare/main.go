@@ -65,16 +65,16 @@ func (o options) start(ctx context.Context, out io.Writer) error {
 	}
 	runtime.GOMAXPROCS(o.procs)
 	if o.worker != "" {
-		return work(ctx, o.worker, out)
+		return measurePart(ctx, o.worker, out)
 	}
 	if o.growth {
-		return grow(ctx, out)
+		return measureGrowth(ctx, out)
 	}
 	return compare(ctx, o, out)
 }
 
-// work measures one part and writes the result as JSON.
-func work(ctx context.Context, part string, out io.Writer) (err error) {
+// measurePart measures one part and writes the result as JSON.
+func measurePart(ctx context.Context, part string, out io.Writer) (err error) {
 	var result any
 	switch part {
 	case limitPart:

@@ -25,22 +25,22 @@ type run struct {
 	Loss   float64     // on the test set, at the mean of y after the last iteration
 }
 
-// A crew is all agents of a problem in this process.
-type crew struct {
+// A team is all agents of a problem in this process.
+type team struct {
 	agents  []dsbo.Algorithm
 	oracles []*models.Oracle
 	mixers  []network.Mixer
 }
 
-// newCrew puts one agent at each shard of d, on a ring.
-func newCrew(m models.Model, d data.Task, t task) (*crew, error) {
+// newTeam puts one agent at each shard of d, on a ring.
+func newTeam(m models.Model, d data.Task, t task) (*team, error) {
 	ring, err := network.Ring(len(d.Shards), weight)
 	if err != nil {
 		return nil, err
 	}
 	exchange := network.NewLocal(ring.W)
 	p, q := m.Dims()
-	c := &crew{}
+	c := &team{}
 	for i, s := range d.Shards {
 		o, err := models.NewOracle(m, s, models.Config{Agent: i, Seed: seed, Batch: t.batch, Float32: t.ours == f32})
 		if err != nil {
@@ -56,7 +56,7 @@ func newCrew(m models.Model, d data.Task, t task) (*crew, error) {
 }
 
 // iterate runs outer iteration k of all agents and returns its time.
-func (c *crew) iterate(ctx context.Context, k int) (time.Duration, error) {
+func (c *team) iterate(ctx context.Context, k int) (time.Duration, error) {
 	start := time.Now()
 	g, ctx := errgroup.WithContext(ctx)
 	for i, a := range c.agents {
@@ -72,7 +72,7 @@ func ours(ctx context.Context, t task) (run, error) {
 	if err != nil {
 		return run{}, err
 	}
-	c, err := newCrew(m, d, t)
+	c, err := newTeam(m, d, t)
 	if err != nil {
 		return run{}, err
 	}
@@ -95,7 +95,7 @@ func ours(ctx context.Context, t task) (run, error) {
 }
 
 // loss is the mean loss on e at the mean of the agents' y.
-func (c *crew) loss(m models.Model, e data.Examples) (float64, error) {
+func (c *team) loss(m models.Model, e data.Examples) (float64, error) {
 	var ys [][]float64
 	for _, a := range c.agents {
 		ys = append(ys, a.Y())

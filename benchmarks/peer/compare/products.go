@@ -29,7 +29,7 @@ func measureProducts() (products, error) {
 			return nil, err
 		}
 		p := ps[kind]
-		if p.Gradient, p.HVP, err = questions(o); err != nil {
+		if p.Gradient, p.HVP, err = productTimes(o); err != nil {
 			return nil, err
 		}
 		ps[kind] = p
@@ -37,8 +37,8 @@ func measureProducts() (products, error) {
 	return ps, nil
 }
 
-// questions times the gradient of g and the HVP, in turn.
-func questions(o *models.Oracle) (gradient, hvp float64, err error) {
+// productTimes times the gradient of g and the HVP, in turn.
+func productTimes(o *models.Oracle) (gradient, hvp float64, err error) {
 	p, q := o.Dims()
 	x, y, v, dst := make([]float64, p), make([]float64, q), make([]float64, q), make([]float64, q)
 	for i := range y {

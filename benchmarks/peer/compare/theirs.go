@@ -61,7 +61,7 @@ func (r *rival) run(ctx context.Context, t task) (run, error) {
 	cmd := exec.CommandContext(ctx, r.mpirun, args...)
 	cmd.Env = append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return run{}, fmt.Errorf("the peer on %s: %w: %s", t.name, err, tail(out))
+		return run{}, fmt.Errorf("the peer on %s: %w: %s", t.name, err, lastLine(out))
 	}
 	text, err := os.ReadFile(result)
 	if err != nil {
@@ -70,8 +70,8 @@ func (r *rival) run(ctx context.Context, t task) (run, error) {
 	return readResult(text)
 }
 
-// tail is the last line of a program's output.
-func tail(out []byte) []byte {
+// lastLine is the last line of a program's output.
+func lastLine(out []byte) []byte {
 	out = bytes.TrimSpace(out)
 	return out[bytes.LastIndexByte(out, '\n')+1:]
 }
