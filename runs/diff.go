@@ -99,7 +99,7 @@ var flagNames = map[string]string{
 	"graph": "-graph", "mixing_matrix": "the mixing matrix (-graph, -w)", "w": "-w", "prob": "-prob", "transport": "-transport",
 	"batch": "-batch", "dtype": "-dtype", "seed": "-seed", "kernels": "the set of kernels (DSBO_KERNEL)",
 	"eval_every": "-eval-every", "checkpoint_every": "-checkpoint-every",
-	"params.T": "-T", "params.N": "-N", "params.K": "-K", "params.x0": "-x0",
+	"params.T": "-T", "params.N": "-N", "start": "-x0",
 	"params.alpha": "-alpha", "params.beta": "-beta", "params.gamma": "-gamma",
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"math"
 
 	"dsbo"
@@ -17,10 +16,10 @@ import (
 	"dsbo/runs"
 )
 
-// Config says what to run. Zero means the default that the field states.
+// Config is the configuration of a run. Zero means the default that the field states.
 type Config struct {
 	Problem Problem
-	W       *network.Matrix // who talks to whom: as many agents as Problem has oracles
+	W       *network.Matrix // mixing matrix, of as many agents as Problem has oracles
 
 	Method algo.Method // a template, of which each agent runs a clone; nil: &algo.MADSBO{}
 	StartX []float64   // start of every agent's x, length p; nil: 0
@@ -88,20 +87,20 @@ func (c Config) resolve() (Config, error) {
 		value int
 	}{{"iterations", c.K}, {"eval-every", c.EvalEvery}, {"checkpoint-every", c.CheckpointEvery}} {
 		if count.value < 1 {
-			return c, fmt.Errorf("%w: %s %d: want at least 1, or 0 for the default", dsbo.ErrConfig, count.name, count.value)
+			return c, dsbo.Errorf(dsbo.ErrConfig, "%s must be at least 1, or 0 for the default; it is %d", count.name, count.value)
 		}
 	}
 	if c.Resume && c.Dir == "" {
-		return c, fmt.Errorf("%w: a run without a folder has no checkpoint to resume from", dsbo.ErrConfig)
+		return c, dsbo.Errorf(dsbo.ErrConfig, "a run that resumes must have a folder with its checkpoint")
 	}
 	if c.W == nil {
-		return c, fmt.Errorf("%w: no mixing matrix: want one for %d agents", dsbo.ErrConfig, len(c.Problem.Oracles))
+		return c, dsbo.Errorf(dsbo.ErrConfig, "mixing matrix of %d agents must be given", len(c.Problem.Oracles))
 	}
 	if err := c.W.Validate(); err != nil {
 		return c, err
 	}
 	if n := len(c.Problem.Oracles); c.W.N() != n {
-		return c, fmt.Errorf("%w: a graph of %d agents for a problem of %d: want the same", dsbo.ErrConfig, c.W.N(), n)
+		return c, dsbo.Errorf(dsbo.ErrConfig, "mixing matrix must be of the problem's %d agents; it is of %d", n, c.W.N())
 	}
 	return c, c.checkMethod()
 }
@@ -121,10 +120,10 @@ func (c *Config) checkMethod() error {
 	c.personalized = traits.Personalized
 	n := c.W.N()
 	if traits.OneAgent && n != 1 {
-		return fmt.Errorf("%w: %s runs on one agent, not on %d", dsbo.ErrConfig, name, n)
+		return dsbo.Errorf(dsbo.ErrConfig, "%s runs on one agent, not on %d", name, n)
 	}
-	if traits.ExactAverage && !averages(c.W) {
-		return fmt.Errorf("%w: %s needs the exact average of all agents: want the graph \"server\"", dsbo.ErrConfig, name)
+	if traits.ExactAverage && !isExactAverage(c.W) {
+		return dsbo.Errorf(dsbo.ErrConfig, "%s needs the exact average of all agents: the graph must be \"server\"", name)
 	}
 	if traits.Dense == nil {
 		return nil
@@ -134,17 +133,17 @@ func (c *Config) checkMethod() error {
 		return err
 	}
 	if _, ok := c.Problem.Oracles[g.local[0]].(dsbo.DenseOracle); !ok {
-		return fmt.Errorf("%w: %s needs whole Hessians and Jacobians, which this problem's oracles do not give", dsbo.ErrCapability, name)
+		return dsbo.Errorf(dsbo.ErrCapability, "%s needs whole Hessians and Jacobians, which this problem's oracles do not give", name)
 	}
 	if need := traits.Dense(c.p, c.q) * int64(len(g.local)); need > c.DenseLimit {
-		return fmt.Errorf("%w: the matrices of %s take %.1f GiB for %d agents with p=%d and q=%d (one Hessian is %.1f MiB): the limit is %.1f GiB",
-			dsbo.ErrCapability, name, float64(need)/(1<<30), len(g.local), c.p, c.q, float64(c.q)*float64(c.q)*8/(1<<20), float64(c.DenseLimit)/(1<<30))
+		return dsbo.Errorf(dsbo.ErrCapability, "the matrices of %s take %.1f GiB for %d agents with p=%d and q=%d (one Hessian is %.1f MiB): the limit is %.1f GiB",
+			name, float64(need)/(1<<30), len(g.local), c.p, c.q, float64(c.q)*float64(c.q)*8/(1<<20), float64(c.DenseLimit)/(1<<30))
 	}
 	return nil
 }
 
-// averages reports whether a mixing matrix is the exact average.
-func averages(w *network.Matrix) bool {
+// isExactAverage reports whether a mixing matrix is the exact average.
+func isExactAverage(w *network.Matrix) bool {
 	n := w.N()
 	for i := range n {
 		for j := range n {
@@ -156,7 +155,7 @@ func averages(w *network.Matrix) bool {
 	return true
 }
 
-// identity is what the numbers of a run depend on, as JSON.
+// identity returns what the numbers of a run depend on, as JSON: its checkpoints belong to it.
 func (c *Config) identity() (json.RawMessage, error) {
 	w := sha256.New()
 	for i := range c.W.N() {

@@ -91,7 +91,7 @@ func (s *Exact) prepare() error {
 		return err
 	}
 	if s.Start != nil && len(s.Start) != e.q {
-		return fmt.Errorf("%w: a start of %d numbers: want q = %d", dsbo.ErrShape, len(s.Start), e.q)
+		return dsbo.Errorf(dsbo.ErrShape, "start of y must have q = %d numbers; it has %d", e.q, len(s.Start))
 	}
 	for i := range s.work {
 		s.work[i] = make([]float64, e.q)
@@ -104,7 +104,7 @@ func (s *Exact) prepare() error {
 // setScale sets the scale of Tol at the first solve.
 func (s *Exact) setScale(ctx context.Context, x []float64) error {
 	if len(x) != s.e.p {
-		return fmt.Errorf("%w: x of %d numbers: want p = %d", dsbo.ErrShape, len(x), s.e.p)
+		return dsbo.Errorf(dsbo.ErrShape, "x must have p = %d numbers; it has %d", s.e.p, len(x))
 	}
 	if s.scale[0] != 0 {
 		return nil

@@ -2,7 +2,6 @@ package train
 
 import (
 	"context"
-	"fmt"
 
 	"dsbo"
 )
@@ -18,7 +17,7 @@ type group struct {
 func (p Problem) group() (group, error) {
 	n := len(p.Oracles)
 	if n == 0 {
-		return group{}, fmt.Errorf("%w: a problem without oracles: want one for each agent", dsbo.ErrShape)
+		return group{}, dsbo.Errorf(dsbo.ErrShape, "a problem must have an oracle for each agent; it has none")
 	}
 	g := group{n: n}
 	if p.Team != nil {
@@ -30,7 +29,7 @@ func (p Problem) group() (group, error) {
 	}
 	for _, i := range g.local {
 		if i >= n || p.Oracles[i] == nil {
-			return g, fmt.Errorf("%w: agent %d is in this process and has no oracle", dsbo.ErrShape, i)
+			return g, dsbo.Errorf(dsbo.ErrShape, "agent %d is in this process and must have an oracle", i)
 		}
 	}
 	g.layout = newLayout(p.Team, n, g.local)

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"fmt"
 	"slices"
 
 	"dsbo"
@@ -35,20 +34,20 @@ func (p Problem) Dims() (int, int, error) {
 		return 0, 0, err
 	}
 	if len(g.local) == 0 {
-		return 0, 0, fmt.Errorf("%w: none of the %d agents is in this process: want as many processes at most", dsbo.ErrShape, g.n)
+		return 0, 0, dsbo.Errorf(dsbo.ErrShape, "each process must have an agent; none of %d is in this one", g.n)
 	}
 	first := g.local[0]
 	np, nq := p.Oracles[first].Dims()
 	for _, i := range g.local {
 		if a, b := p.Oracles[i].Dims(); a != np || b != nq {
-			return 0, 0, fmt.Errorf("%w: the oracle of agent %d has p=%d, q=%d, that of agent %d has %d and %d: want the same", dsbo.ErrShape, i, a, b, first, np, nq)
+			return 0, 0, dsbo.Errorf(dsbo.ErrShape, "oracles must have the same p and q: that of agent %d has p=%d, q=%d, that of agent %d has %d and %d", i, a, b, first, np, nq)
 		}
 	}
 	if p.Evaluate != nil && len(p.Evaluate) != len(p.Oracles) {
-		return 0, 0, fmt.Errorf("%w: %d oracles for evaluation of %d agents: want one for each, or none", dsbo.ErrShape, len(p.Evaluate), len(p.Oracles))
+		return 0, 0, dsbo.Errorf(dsbo.ErrShape, "oracles for evaluation must be one for each of %d agents, or none; there are %d", len(p.Oracles), len(p.Evaluate))
 	}
 	if p.Start != nil && len(p.Start) != nq {
-		return 0, 0, fmt.Errorf("%w: a start of %d numbers: want q = %d", dsbo.ErrShape, len(p.Start), nq)
+		return 0, 0, dsbo.Errorf(dsbo.ErrShape, "start of y must have q = %d numbers; it has %d", nq, len(p.Start))
 	}
 	return np, nq, nil
 }

@@ -203,13 +203,13 @@ func TestConfigErrors(t *testing.T) {
 		name, want string
 		change     func(c *train.Config)
 	}{
-		{"no problem", "one for each agent", func(c *train.Config) { c.Problem = train.Problem{} }},
+		{"no problem", "must have an oracle for each agent", func(c *train.Config) { c.Problem = train.Problem{} }},
 		{"step", "alpha must be in (0, 1]; it is -1", func(c *train.Config) { c.Method = &algo.MADSBO{Alpha: "-1"} }},
 		{"start of x", "p = 3", func(c *train.Config) { c.StartX = make([]float64, 2) }},
-		{"iterations", "iterations -1", func(c *train.Config) { c.K = -1 }},
+		{"iterations", "iterations must be at least 1, or 0 for the default; it is -1", func(c *train.Config) { c.K = -1 }},
 		{"graph", "mixing matrix", func(c *train.Config) { c.W = nil }},
 		{"resume", "folder", func(c *train.Config) { c.Resume = true }},
-		{"agents", "5 agents for a problem of 4", func(c *train.Config) {
+		{"agents", "mixing matrix must be of the problem's 4 agents; it is of 5", func(c *train.Config) {
 			c.Problem.Oracles, c.Problem.Evaluate = c.Problem.Oracles[:4], c.Problem.Evaluate[:4]
 		}},
 		{"start", "q = 6", func(c *train.Config) { c.Problem.Start = make([]float64, 2) }},
