@@ -1,8 +1,6 @@
 package report
 
 import (
-	"math"
-	"strconv"
 	"strings"
 
 	"dsbo/runs"
@@ -17,18 +15,14 @@ func baselines(g group) *table {
 	}
 	t := &table{Name: "Models at the tuned and at fixed hyperparameters", Columns: []column{{Title: "Hyperparameters"}}}
 	for _, m := range summary.Models {
-		t.Rows = append(t.Rows, []cell{{Text: orNone(m.Name), Sort: m.Name}})
+		t.Rows = append(t.Rows, []cell{textCell(m.Name)})
 	}
 	for _, c := range baselineColumns() {
 		cells := make([]cell, len(t.Rows))
 		measured := false
 		for i, m := range summary.Models {
-			v := float64(c.of(m))
-			cells[i].Text = c.show(v)
-			if !math.IsNaN(v) {
-				cells[i].Sort = strconv.FormatFloat(v, 'g', -1, 64)
-				measured = true
-			}
+			cells[i] = numberCell(float64(c.of(m)), c.show)
+			measured = measured || c.of(m).Known()
 		}
 		if !measured {
 			continue

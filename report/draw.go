@@ -193,7 +193,7 @@ func (s *Series) samples(style look) []plot.Thumbnailer {
 	return samples
 }
 
-// bands returns the areas between Low and High, one for each piece without a gap in either.
+// bands returns the areas between Low and High, one for each piece without a gap in Y or in either.
 func (s *Series) bands(style look, xLog, yLog bool) []plot.Plotter {
 	if s.Low == nil {
 		return nil
@@ -210,7 +210,7 @@ func (s *Series) bands(style look, xLog, yLog bool) []plot.Plotter {
 		above, below = nil, nil
 	}
 	for i, x := range s.X {
-		if !onAxis(x, xLog) || !onAxis(s.Low[i], yLog) || !onAxis(s.High[i], yLog) {
+		if !onAxis(x, xLog) || !onAxis(s.Y[i], yLog) || !onAxis(s.Low[i], yLog) || !onAxis(s.High[i], yLog) {
 			closeArea()
 			continue
 		}

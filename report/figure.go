@@ -88,14 +88,8 @@ func (f *Figure) logs() (x, y bool) {
 // zeros says whether a logarithmic y axis leaves out points at exactly 0.
 func (f *Figure) zeros() bool {
 	_, yLog := f.logs()
-	for _, s := range f.Series {
-		for _, v := range s.Y {
-			if yLog && v == 0 {
-				return true
-			}
-		}
-	}
-	return false
+	_, y := f.extents()
+	return yLog && y.low == 0
 }
 
 func (f *Figure) title() string { return f.Title }

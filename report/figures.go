@@ -1,23 +1,60 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
+
+	"dsbo/runs"
 )
+
+// A sheet is all that is drawn of some runs.
+type sheet struct {
+	Panels   []panel
+	Pictures []namedDrawing
+}
 
 // A panel is one quantity drawn against every axis that the runs have numbers for.
 type panel struct {
-	name, title, caption string
-	figures              map[string]*Figure // by name of the axis
+	Name, Title, Caption string
+	Drawings             []namedDrawing
 }
 
-// panels builds all figures of the groups. Those in which nothing can be drawn are left out.
-func panels(gs []group) []panel {
-	var ps []panel
+// A namedDrawing is a drawing with the name of its files, and, for a figure, that of its axis.
+type namedDrawing struct {
+	Drawing
+	Name, Axis string
+	Label      string // for screen readers
+}
+
+// drawings lists all that is drawn, in the order of the page.
+func (s sheet) drawings() []namedDrawing {
+	var all []namedDrawing
+	for _, p := range s.Panels {
+		all = append(all, p.Drawings...)
+	}
+	return append(all, s.Pictures...)
+}
+
+// newSheet draws all quantities of the groups, and their hyperparameters. What no run has numbers for is left out.
+func newSheet(gs []group) sheet {
+	s := sheet{Pictures: lambdas(gs)}
+	add := func(name, title string, q quantity, lines []line) {
+		if p := newPanel(name, title, q, gs, lines); len(p.Drawings) > 0 {
+			s.Panels = append(s.Panels, p)
+		}
+	}
 	for _, q := range quantities() {
 		if len(gs) == 1 {
-			ps = append(ps, newPanel(q, q.name, q.title, func(a axis, scale float64) []Series { return partSeries(gs[0], q, a, scale) }, gs, levels(gs[0], q)))
+			var lines []line
+			for _, p := range q.parts {
+				lines = append(lines, line{gs[0], p.of, p.name})
+			}
+			if len(lines) == 1 && len(q.levels) > 0 { // one line alone needs no name
+				lines[0].name = gs[0].label
+			}
+			add(q.name, q.title, q, lines)
 			continue
 		}
 		parts := q.parts
@@ -25,108 +62,118 @@ func panels(gs []group) []panel {
 			parts = parts[:q.compared]
 		}
 		for _, p := range parts {
-			name, title := q.name, q.title
-			if len(q.parts) > 1 {
-				name, title = p.file, q.title+", "+p.name
+			var lines []line
+			for _, g := range gs {
+				lines = append(lines, line{g, p.of, g.label})
 			}
-			ps = append(ps, newPanel(q, name, title, func(a axis, scale float64) []Series { return groupSeries(gs, p, a, scale) }, gs, nil))
+			if len(q.parts) == 1 {
+				add(q.name, q.title, q, lines)
+			} else {
+				add(p.file, q.title+", "+p.name, q, lines)
+			}
 		}
 	}
-	var filled []panel
-	for _, p := range ps {
-		if len(p.figures) > 0 {
-			filled = append(filled, p)
-		}
-	}
-	return filled
+	return s
 }
 
-// newPanel draws series against each axis.
-func newPanel(q quantity, name, title string, series func(axis, float64) []Series, gs []group, ls []Level) panel {
-	p := panel{name: name, title: title, caption: q.caption, figures: map[string]*Figure{}}
+// A line is a number of a group in a figure.
+type line struct {
+	group
+	of   func(*runs.Record) runs.Number
+	name string
+}
+
+// newPanel draws lines of a quantity against each axis.
+func newPanel(name, title string, q quantity, gs []group, lines []line) panel {
+	p := panel{Name: name, Title: title, Caption: q.caption}
 	for i, a := range axes() {
-		if i > 0 && most(gs, a) == 0 {
+		largest := most(gs, a)
+		if i > 0 && largest == 0 {
 			continue // nothing was spent
 		}
-		x := xScale(gs, a)
-		u := unitFor(a.units, most(gs, a))
-		if x == Log { // the middle is what has to be easy to read
-			u = unitFor(a.units, most(gs, a)/30)
+		f := &Figure{Title: title, XLabel: a.label, YLabel: q.label, XScale: xScale(gs, a), XCount: a.count}
+		if f.XScale == Log { // the middle is what has to be easy to read
+			largest /= 30
 		}
-		f := &Figure{
-			Title: title, XLabel: a.label, YLabel: q.label, XScale: x, XCount: a.count,
-			Series: series(a, u.size), Levels: ls,
-		}
+		u := unitFor(a.units, largest)
 		if u.name != "" {
 			f.XLabel += " (" + u.name + ")"
 		}
 		if a.name == callsAxis && matrices(gs) {
 			f.XLabel += ", a whole matrix as one"
 		}
+		for _, l := range lines { // one that was not measured keeps its colour: what is one colour in one figure is so in all
+			s := l.course(a, u.size, l.of)
+			if s.measured() {
+				s.Name = l.name
+			}
+			f.Series = append(f.Series, s)
+		}
+		for _, l := range q.levels {
+			if v, _, _ := gs[0].value(atEnd(l.of)); len(gs) == 1 && !math.IsNaN(v) {
+				f.Levels = append(f.Levels, Level{Name: l.name, Y: v})
+			}
+		}
 		if f.Validate() != nil {
 			continue // nothing was measured
 		}
-		if f.zeros() && !strings.Contains(p.caption, "logarithmic") {
-			p.caption += " On the logarithmic axis exact zeros are left out."
+		if f.zeros() && !strings.Contains(p.Caption, "logarithmic") {
+			p.Caption += " On the logarithmic axis exact zeros are left out."
 		}
-		if low, high, out := f.leaveOutStart(); out && !strings.Contains(p.caption, "start") {
-			p.caption += " The start lies outside of the figure, at " + between(low, high) + "."
+		if low, high, out := f.leaveOutStart(); out && !strings.Contains(p.Caption, "start") {
+			p.Caption += " The start lies outside of the figure, at " + between(low, high) + "."
 		}
-		p.figures[a.name] = f
+		p.Drawings = append(p.Drawings, namedDrawing{f, name + "_" + a.name, a.name, title + " against " + a.title})
 	}
 	return p
 }
 
 // matrices says whether any run asked its oracles for whole matrices.
 func matrices(gs []group) bool {
-	for _, g := range gs {
-		for _, r := range g.runs {
-			if u := r.spent(); u.Hessian+u.Jacobian > 0 {
-				return true
-			}
-		}
-	}
-	return false
+	asked := spent(func(u runs.Usage) int { return u.Hessian + u.Jacobian })
+	return slices.ContainsFunc(gs, func(g group) bool {
+		_, _, most := g.value(asked)
+		return most > 0
+	})
 }
 
 // leaveOutStart makes a gap of the first point of every series, before the first iteration, where these points
 // lie so far from all others that the rest would be flat. It returns their least and greatest.
 func (f *Figure) leaveOutStart() (low, high float64, out bool) {
-	const share, enough = 1. / 5, 3
+	const share, few = 1. / 5, 3
 	if _, log := f.logs(); log {
 		return 0, 0, false
 	}
 	starts, rest := noExtent(), noExtent()
-	for _, s := range f.Series {
-		if len(s.Y) == 0 {
-			continue
-		}
-		if len(s.Y) <= enough {
-			return 0, 0, false
-		}
-		starts.add(s.Y[0])
-		rest.add(s.Y[1:]...)
-		if s.Low != nil {
-			rest.add(s.Low[1:]...)
-			rest.add(s.High[1:]...)
-		}
-	}
 	for _, l := range f.Levels {
 		rest.add(l.Y)
+	}
+	for _, s := range f.Series {
+		if n := len(s.Y); n > 0 && n <= few {
+			return 0, 0, false
+		}
+		for i := range s.Y {
+			if i == 0 {
+				starts.add(s.Y[0])
+				continue
+			}
+			rest.add(s.Y[i])
+			if s.Low != nil {
+				rest.add(s.Low[i], s.High[i])
+			}
+		}
 	}
 	distance := max(rest.low-starts.high, starts.low-rest.high)
 	if starts.high < starts.low || rest.high < rest.low || distance*share <= rest.high-rest.low {
 		return 0, 0, false
 	}
-	for i, s := range f.Series {
-		if len(s.Y) == 0 {
-			continue
+	for i := range f.Series {
+		s := &f.Series[i]
+		for _, ys := range []*[]float64{&s.Y, &s.Low, &s.High} {
+			if len(*ys) > 0 {
+				*ys = append([]float64{math.NaN()}, (*ys)[1:]...)
+			}
 		}
-		s.Y = append([]float64{math.NaN()}, s.Y[1:]...)
-		if s.Low != nil {
-			s.Low, s.High = append([]float64{math.NaN()}, s.Low[1:]...), append([]float64{math.NaN()}, s.High[1:]...)
-		}
-		f.Series[i] = s
 	}
 	return starts.low, starts.high, true
 }
@@ -139,59 +186,9 @@ func between(low, high float64) string {
 	return number(low) + " to " + number(high)
 }
 
-// partSeries draws the parts of one quantity of one group.
-func partSeries(g group, q quantity, a axis, scale float64) []Series {
-	var all []Series
-	for _, p := range q.parts {
-		s := g.course(a, p.of).series(scale)
-		s.Name = p.name
-		if s.Name == "" && len(q.levels) > 0 {
-			s.Name = g.label // one line alone needs no name
-		}
-		if s.measured() {
-			all = append(all, s)
-		}
-	}
-	return all
-}
-
-// groupSeries draws one number of all groups. A group without it keeps its colour: what is one
-// colour in one figure is so in all.
-func groupSeries(gs []group, p part, a axis, scale float64) []Series {
-	var all []Series
-	for _, g := range gs {
-		s := g.course(a, p.of).series(scale)
-		if s.measured() {
-			s.Name = g.label
-		}
-		all = append(all, s)
-	}
-	return all
-}
-
 // measured reports whether any y is known.
 func (s *Series) measured() bool {
 	return slices.ContainsFunc(s.Y, func(y float64) bool { return !math.IsNaN(y) })
-}
-
-// series is the line of c, with what was spent in units of the given size.
-func (c course) series(scale float64) Series {
-	x := make([]float64, len(c.x))
-	for i, v := range c.x {
-		x[i] = v / scale
-	}
-	return Series{X: x, Y: c.y, Low: c.low, High: c.high}
-}
-
-// levels returns the horizontal lines of a quantity that the summaries have.
-func levels(g group, q quantity) []Level {
-	var ls []Level
-	for _, l := range q.levels {
-		if v, _, _ := g.value(atEnd(l.of)); !math.IsNaN(v) {
-			ls = append(ls, Level{Name: l.name, Y: v})
-		}
-	}
-	return ls
 }
 
 // xScale is logarithmic where one run spends so much more than another that on a linear axis the
@@ -217,4 +214,27 @@ func most(gs []group, a axis) float64 {
 		}
 	}
 	return largest
+}
+
+// imageSide is that of MNIST: hyperparameters that are one for each pixel of such an image have a picture.
+const imageSide = 28
+
+// lambdas returns the pictures of the runs that have such hyperparameters.
+func lambdas(gs []group) []namedDrawing {
+	var all []namedDrawing
+	for _, g := range gs {
+		for _, r := range g.runs {
+			p := &Picture{Title: g.label, Label: "λ of each pixel", Side: imageSide, Cells: r.Lambda}
+			if len(g.runs) > 1 {
+				p.Title += fmt.Sprintf(", seed %d", r.Config.Seed)
+			}
+			if p.Validate() == nil {
+				all = append(all, namedDrawing{Drawing: p, Name: fmt.Sprintf("lambda_%d", len(all)+1), Label: p.Title})
+			}
+		}
+	}
+	if len(all) == 1 {
+		all[0].Name = "lambda"
+	}
+	return all
 }

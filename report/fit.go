@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // A Line is the straight line of least squares through points: y = Intercept + Slope·x, where x
@@ -18,29 +20,18 @@ type Line struct {
 // linear convergence for each unit of x. Fewer than two different x are an error.
 func FitLine(x, y []float64, xLog, yLog bool) (Line, error) {
 	l := Line{XLog: xLog, YLog: yLog}
-	var n, meanX, meanY float64
+	var xs, ys []float64
 	for i := range min(len(x), len(y)) {
 		if onAxis(x[i], xLog) && onAxis(y[i], yLog) {
-			n++
-			meanX += (axisValue(x[i], xLog) - meanX) / n
-			meanY += (axisValue(y[i], yLog) - meanY) / n
+			xs, ys = append(xs, axisValue(x[i], xLog)), append(ys, axisValue(y[i], yLog))
 		}
 	}
-	var xx, xy float64
-	for i := range min(len(x), len(y)) {
-		if onAxis(x[i], xLog) && onAxis(y[i], yLog) {
-			dx := axisValue(x[i], xLog) - meanX
-			xx += float64(dx * dx)
-			xy += float64(dx * (axisValue(y[i], yLog) - meanY))
-		}
+	if len(xs) == 0 || slices.Min(xs) == slices.Max(xs) {
+		return l, fmt.Errorf("a line cannot be fitted to %d points without two different x", len(xs))
 	}
-	if xx == 0 {
-		return l, fmt.Errorf("a line through %g points with one x: want two different ones", n)
-	}
-	l.Slope = xy / xx
-	l.Intercept = meanY - float64(l.Slope*meanX)
+	l.Intercept, l.Slope = stat.LinearRegression(xs, ys, nil, false)
 	if math.IsNaN(l.Intercept) || math.IsInf(l.Intercept, 0) {
-		return l, fmt.Errorf("a line through points that reach to (%g, %g): want smaller numbers", slices.Max(x), slices.Max(y))
+		return l, fmt.Errorf("a line cannot be fitted to points that reach to (%g, %g): its numbers would not be finite", slices.Max(xs), slices.Max(ys))
 	}
 	return l, nil
 }

@@ -187,7 +187,7 @@ func loaded(t testing.TB, fs ...fixture) []*Run {
 // rendered writes the page of fixtures alone, without the files of the figures.
 func rendered(t testing.TB, fs ...fixture) (path string) {
 	t.Helper()
-	page, _, _, err := render(loaded(t, fs...), Options{})
+	page, _, err := render(loaded(t, fs...), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

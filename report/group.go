@@ -16,12 +16,13 @@ import (
 // A group is runs that differ in their seed alone: one line in the figures, one row in the tables.
 type group struct {
 	label string
+	chip  int // the number of its colour, from 1 on; 0 for a single group, which has one line for each part
 	runs  []*Run
 }
 
-// settings returns what has a part in what a run computes, other than through chance: not the seed and what follows
+// problem returns what has a part in what a run computes, other than through chance: not the seed and what follows
 // from it, nor when is measured, nor what built and ran it; and the method's parameters apart.
-func (r *Run) settings() (task runs.Config, params json.RawMessage) {
+func (r *Run) problem() (task runs.Config, params json.RawMessage) {
 	task, params = r.Config, r.Config.Params
 	task.Seed, task.Curvature, task.Rho, task.EvalEvery, task.CheckpointEvery = 0, 0, 0, 0, 0
 	task.Flags, task.Identity, task.Build, task.Params = nil, "", runs.Build{}, nil
@@ -34,8 +35,8 @@ func (r *Run) settings() (task runs.Config, params json.RawMessage) {
 // differences lists the settings in which two runs differ. A step size that was chosen by the curvature is the same,
 // and so is a bound of it, although the curvature of another seed's data gives another number.
 func differences(there, here *Run) runs.Differences {
-	taskThere, paramsThere := there.settings()
-	taskHere, paramsHere := here.settings()
+	taskThere, paramsThere := there.problem()
+	taskHere, paramsHere := here.problem()
 	differ, err := runs.Diff(taskThere, taskHere)
 	params, paramsErr := runs.Diff(paramsThere, paramsHere)
 	if err != nil || paramsErr != nil {
@@ -54,6 +55,9 @@ func differences(there, here *Run) runs.Differences {
 // groups puts runs together, in the order of their first ones, and names each group by what tells
 // it from the others. Runs of different tasks are refused.
 func groups(all []*Run) ([]group, error) {
+	if len(all) == 0 {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "a report must have at least one run")
+	}
 	var gs []group
 	for _, r := range all {
 		if r.task() != all[0].task() {
@@ -69,6 +73,9 @@ func groups(all []*Run) ([]group, error) {
 	}
 	for i := range gs {
 		gs[i].label = label(gs, i)
+		if len(gs) > 1 {
+			gs[i].chip = i%len(seriesColours) + 1
+		}
 	}
 	return gs, nil
 }
@@ -115,18 +122,13 @@ func comparedBy(gs []group) string {
 	return "Setting"
 }
 
-// course is a group's line: the median over the runs, and their range where there are several. It
-// goes as far as half of the runs do.
-type course struct {
-	x, y, low, high []float64
-}
-
 // mostPoints is about how many evaluations a line shows; of more, it shows every second, or third, and so on.
 const mostPoints = 1000
 
-// course returns a measured number against what was spent.
-func (g group) course(a axis, of func(*runs.Record) runs.Number) course {
-	var c course
+// course is a group's line: a measured number against what was spent, in units of a size. It is the median over the
+// runs, with their range where there are several, and goes as far as half of the runs do.
+func (g group) course(a axis, size float64, of func(*runs.Record) runs.Number) Series {
+	var s Series
 	iterations := g.iterations()
 	stride := len(iterations)/mostPoints + 1
 	for i, k := range iterations {
@@ -137,21 +139,20 @@ func (g group) course(a axis, of func(*runs.Record) runs.Number) course {
 		for _, r := range g.runs {
 			row, ok := slices.BinarySearchFunc(r.Records, k, func(rec runs.Record, k int) int { return cmp.Compare(rec.Iteration, k) })
 			if ok {
-				xs = append(xs, a.of(&r.Records[row]))
+				xs = append(xs, a.of(&r.Records[row])/size)
 				ys = append(ys, float64(of(&r.Records[row])))
 			}
 		}
 		if 2*len(xs) < len(g.runs) {
 			continue
 		}
-		low, high := span(ys)
-		c.x, c.y = append(c.x, stat.Median(xs)), append(c.y, stat.Median(ys))
-		c.low, c.high = append(c.low, low), append(c.high, high)
+		s.X, s.Y = append(s.X, stat.Median(xs)), append(s.Y, stat.Median(ys))
+		if len(g.runs) > 1 {
+			low, high := span(ys)
+			s.Low, s.High = append(s.Low, low), append(s.High, high)
+		}
 	}
-	if len(g.runs) == 1 {
-		c.low, c.high = nil, nil
-	}
-	return c
+	return s
 }
 
 // iterations lists when any of the runs was evaluated.

@@ -82,11 +82,11 @@ func TestCourse(t *testing.T) {
 	if err != nil || len(gs) != 1 {
 		t.Fatal(len(gs), err)
 	}
-	c := gs[0].course(axes()[0], phi)
-	if diff := cmp.Diff([]float64{0, 10, 20, 30}, c.x); diff != "" {
+	c := gs[0].course(axes()[0], 1, phi)
+	if diff := cmp.Diff([]float64{0, 10, 20, 30}, c.X); diff != "" {
 		t.Error(diff)
 	}
-	for i := range c.y {
+	for i := range c.Y {
 		var at []float64
 		for _, r := range gs[0].runs {
 			if i < len(r.Records) {
@@ -94,11 +94,11 @@ func TestCourse(t *testing.T) {
 			}
 		}
 		low, high := span(at)
-		if c.y[i] != stat.Median(at) || c.low[i] != low || c.high[i] != high {
-			t.Errorf("row %d: %v in [%v, %v], want %v in [%v, %v]", i, c.y[i], c.low[i], c.high[i], stat.Median(at), low, high)
+		if c.Y[i] != stat.Median(at) || c.Low[i] != low || c.High[i] != high {
+			t.Errorf("row %d: %v in [%v, %v], want %v in [%v, %v]", i, c.Y[i], c.Low[i], c.High[i], stat.Median(at), low, high)
 		}
 	}
-	if one := (group{runs: gs[0].runs[:1]}).course(axes()[0], phi); one.low != nil {
+	if one := (group{runs: gs[0].runs[:1]}).course(axes()[0], 1, phi); one.Low != nil {
 		t.Error("one run has a band")
 	}
 }
@@ -197,7 +197,12 @@ func TestMatricesAreNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return panels(gs)[0].figures[callsAxis].XLabel
+		for _, d := range newSheet(gs).drawings() {
+			if d.Axis == callsAxis {
+				return d.Drawing.(*Figure).XLabel
+			}
+		}
+		return "no figure"
 	}
 	if got := label(); got != "oracle calls of all agents" {
 		t.Errorf("without matrices: %q", got)

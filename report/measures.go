@@ -41,16 +41,6 @@ func atEnd(of func(*runs.Summary) runs.Number) func(*Run) float64 {
 	}
 }
 
-// either is the first number that is known.
-func either(a, b func(*Run) float64) func(*Run) float64 {
-	return func(r *Run) float64 {
-		if v := a(r); !math.IsNaN(v) {
-			return v
-		}
-		return b(r)
-	}
-}
-
 // spent is a number of what all agents together had spent at a run's end.
 func spent[T int | int64 | float64](of func(runs.Usage) T) func(*Run) float64 {
 	return func(r *Run) float64 { return float64(of(r.spent())) }
@@ -86,6 +76,14 @@ func evaluationSeconds(r *Run) float64 {
 	return sum
 }
 
+// milliseconds is the median time of an iteration.
+func milliseconds(r *Run) float64 {
+	if r.Summary != nil && r.Summary.MsPerIteration.Known() {
+		return float64(r.Summary.MsPerIteration)
+	}
+	return last(func(r *runs.Record) runs.Number { return r.MsPerIteration })(r)
+}
+
 // outcomes are what methods are compared by, the first of those that were measured above all.
 func outcomes() []measure {
 	return []measure{
@@ -111,12 +109,7 @@ func outcomes() []measure {
 // costs are what a run took.
 func costs() []measure {
 	const byCalls, matrices = "calls of the oracles, all agents together", "whole matrices, all agents together"
-	milliseconds := either(
-		atEnd(func(s *runs.Summary) runs.Number { return s.MsPerIteration }),
-		last(func(r *runs.Record) runs.Number { return r.MsPerIteration }))
-	memory := either(
-		atEnd(func(s *runs.Summary) runs.Number { return s.PeakRSSMiB * (1 << 20) }),
-		last(func(r *runs.Record) runs.Number { return r.PeakRSSMiB * (1 << 20) }))
+	memory := func(r *runs.Record) runs.Number { return r.PeakRSSMiB * (1 << 20) }
 	return []measure{
 		{"Gradients of f", byCalls, spent(func(u runs.Usage) int { return u.UpperGrad }), count},
 		{"Gradients of g", byCalls, spent(func(u runs.Usage) int { return u.LowerGrad }), count},
@@ -134,6 +127,6 @@ func costs() []measure {
 		{"In exchanges", "time, all agents added, waiting for neighbours included", spent(func(u runs.Usage) float64 { return u.MixSeconds }), in(timeUnits())},
 		{"In algebra", "time, all agents added: the rest", spent(func(u runs.Usage) float64 { return u.AlgebraSeconds }), in(timeUnits())},
 		{"Evaluation", "time of all evaluations together", evaluationSeconds, in(timeUnits())},
-		{"Peak memory", "of the process", memory, in([]unit{{0, 1 << 20, "MiB"}, {1 << 30, 1 << 30, "GiB"}})},
+		{"Peak memory", "of the process", last(memory), in([]unit{{0, 1 << 20, "MiB"}, {1 << 30, 1 << 30, "GiB"}})},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 
 	"dsbo/runs"
@@ -21,6 +22,7 @@ var pageJS string
 
 // A page is what the template shows.
 type page struct {
+	sheet
 	Title, Lead, Footer string
 	Style               template.CSS
 	Script              template.JS
@@ -29,9 +31,7 @@ type page struct {
 	Baselines           *table
 	Constants           string
 	Compared, CostTable *table // of several
-	Axes                []switchEntry
-	Panels              []drawnPanel
-	Pictures            []drawnPicture
+	Axes                []choice
 	Runs                *table
 	SettingsTitle       string
 	Settings, Machine   []fact
@@ -40,26 +40,19 @@ type page struct {
 // A remark is a sentence on one run; its name is empty if there is only one.
 type remark struct{ Kind, Name, Text string }
 
-type switchEntry struct{ Name, Title string }
+// A choice is an axis that figures can be drawn against.
+type choice struct{ Name, Title string }
 
-type drawnPanel struct {
-	Name, Title, Caption string
-	Drawings             []drawing
-}
-
-type drawing struct {
-	Axis, Label string
-	SVG         template.HTML
-}
-
-type drawnPicture struct {
-	Title string
-	SVG   template.HTML
-}
-
-// newPage fills in everything that is not drawn.
-func newPage(gs []group) (p *page, err error) {
-	p = &page{Style: template.CSS(pageCSS + axisStyle() + chipStyle()), Script: template.JS(pageJS)}
+// newPage builds the page of the groups.
+func newPage(gs []group) *page {
+	p := &page{Style: template.CSS(pageCSS + chipStyle()), Script: template.JS(pageJS)}
+	p.sheet = newSheet(gs)
+	for _, a := range axes() {
+		drawn := func(d namedDrawing) bool { return d.Axis == a.name }
+		if slices.ContainsFunc(p.drawings(), drawn) {
+			p.Axes = append(p.Axes, choice{a.name, a.title})
+		}
+	}
 	p.heading(gs)
 	several := len(gs) > 1 || len(gs[0].runs) > 1
 	p.ends(gs, several)
@@ -72,13 +65,11 @@ func newPage(gs []group) (p *page, err error) {
 	}
 	p.SettingsTitle = "Settings"
 	if several {
-		p.SettingsTitle = "Settings of all runs"
-		if p.Runs, err = runTable(gs); err != nil {
-			return nil, err
-		}
+		p.Runs, p.SettingsTitle = runTable(gs), "Settings of all runs"
 	}
-	p.Settings, p.Machine, err = sharedSettings(gs)
-	return p, err
+	p.Settings = shared(gs, func(r *Run) runs.Differences { return r.settings })
+	p.Machine = shared(gs, func(r *Run) runs.Differences { return r.build })
+	return p
 }
 
 // heading writes title and first sentence.
@@ -142,63 +133,13 @@ func plural(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// draw draws all panels and pictures for the page: one drawing of a panel against each axis.
-func (p *page) draw(ps []panel, pictures []*Picture) error {
-	for _, a := range axes() {
-		entry := switchEntry{a.name, a.title}
-		for _, panel := range ps {
-			if panel.figures[a.name] != nil {
-				p.Axes = append(p.Axes, entry)
-				break
-			}
-		}
-	}
-	for _, panel := range ps {
-		d := drawnPanel{Name: panel.name, Title: panel.title, Caption: panel.caption}
-		for _, a := range p.Axes {
-			f := panel.figures[a.Name]
-			if f == nil {
-				continue
-			}
-			svg, err := inline(f)
-			if err != nil {
-				return err
-			}
-			d.Drawings = append(d.Drawings, drawing{a.Name, f.Title + " against " + a.Title, svg})
-		}
-		p.Panels = append(p.Panels, d)
-	}
-	for _, picture := range pictures {
-		svg, err := inline(picture)
-		if err != nil {
-			return err
-		}
-		p.Pictures = append(p.Pictures, drawnPicture{picture.Title, svg})
-	}
-	return nil
-}
-
-// inline returns a drawing as an element of the page, without title and ground, which the page has.
-func inline(d Drawing) (template.HTML, error) {
+// SVG returns a drawing as an element of the page, without title and ground, which the page has.
+func (d namedDrawing) SVG() (template.HTML, error) {
 	document, err := svg(d.titled(""), nil)
 	if err != nil {
 		return "", err
 	}
 	return template.HTML(document[bytes.Index(document, []byte("<svg")):]), nil
-}
-
-// axisStyle shows, of the drawings of a panel, the one against the chosen axis; the first where the
-// page has no choice.
-func axisStyle() string {
-	var b strings.Builder
-	for i, a := range axes() {
-		if i > 0 {
-			fmt.Fprintf(&b, ".against-%s { display: none; }\n", a.name)
-			fmt.Fprintf(&b, "main:has(#axis-%s:checked) .drawing { display: none; }\n", a.name)
-			fmt.Fprintf(&b, "main:has(#axis-%s:checked) .against-%s { display: block; }\n", a.name, a.name)
-		}
-	}
-	return b.String()
 }
 
 // chipStyle gives the dot before a method the colour of its line.

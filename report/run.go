@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,6 +23,8 @@ type Run struct {
 	Summary *runs.Summary // how it ended; nil if it has not
 	Lambda  []float64
 	Notes   []string // what was found odd in the folder, but not wrong
+
+	settings, build runs.Differences // all values of Config
 }
 
 // Load reads a run folder: config.json and metrics.jsonl, and summary.json and lambda.npy if they are
@@ -41,6 +44,9 @@ func Load(dir string) (*Run, error) {
 	r := &Run{Name: filepath.Base(abs)}
 	if r.Config, err = folder.ReadConfig(); err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "run folder %s: %w", dir, err)
+	}
+	if r.settings, r.build, err = r.Config.Values(); err != nil {
+		return nil, err
 	}
 	if err := r.loadRecords(folder); err != nil {
 		return nil, err
@@ -106,22 +112,12 @@ func (r *Run) task() string {
 	if model := r.Config.Model(); model != "" {
 		return strings.TrimSpace(r.Config.Task + " with " + model)
 	}
-	return orUnknown(r.Config.Task)
+	return cmp.Or(r.Config.Task, "unknown")
 }
 
 // method names what solved it: as the run wants to be called, if it says so, else by its algorithm.
 func (r *Run) method() string {
-	if r.Config.Label != "" {
-		return r.Config.Label
-	}
-	return orUnknown(r.Config.Algorithm)
-}
-
-func orUnknown(s string) string {
-	if s == "" {
-		return "unknown"
-	}
-	return s
+	return cmp.Or(r.Config.Label, r.Config.Algorithm, "unknown")
 }
 
 // A state is how a run ended, with a sentence on it.

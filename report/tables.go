@@ -36,16 +36,12 @@ type fact struct{ Title, Hint, Text, Range string }
 
 // measured drops the measures that no group has.
 func measured(gs []group, ms []measure) []measure {
-	var known []measure
-	for _, m := range ms {
-		for _, g := range gs {
-			if v, _, _ := g.value(m.of); !math.IsNaN(v) {
-				known = append(known, m)
-				break
-			}
-		}
-	}
-	return known
+	return slices.DeleteFunc(ms, func(m measure) bool {
+		return !slices.ContainsFunc(gs, func(g group) bool {
+			mid, _, _ := g.value(m.of)
+			return !math.IsNaN(mid)
+		})
+	})
 }
 
 // facts lists the measures of one group.
@@ -61,36 +57,43 @@ func facts(g group, ms []measure) []fact {
 // cell shows a measure: the median over seeds, with the range where there is one.
 func (g group) cell(m measure) cell {
 	mid, low, high := g.value(m.of)
-	c := cell{Text: m.show(mid)}
-	if !math.IsNaN(mid) {
-		c.Sort = strconv.FormatFloat(mid, 'g', -1, 64)
-	}
+	c := numberCell(mid, m.show)
 	if from, to := m.show(low), m.show(high); len(g.runs) > 1 && from != to {
 		c.Range = from + " to " + to
 	}
 	return c
 }
 
-// comparison is the table of groups, in a column of the given heading, and measures, sorted by the first measure.
+func numberCell(v float64, show func(float64) string) cell {
+	if math.IsNaN(v) {
+		return cell{Text: show(v)}
+	}
+	return cell{Text: show(v), Sort: strconv.FormatFloat(v, 'g', -1, 64)}
+}
+
+// comparison is the table of groups, in a column of the given heading, and measures, sorted by the first measure:
+// the least come first, and last those without it.
 func comparison(name, heading string, gs []group, ms []measure) *table {
 	ms = measured(gs, ms)
+	seeds := slices.ContainsFunc(gs, func(g group) bool { return len(g.runs) > 1 })
 	t := &table{Name: name, Columns: []column{{Title: heading}}}
-	seeds := false
-	for _, g := range gs {
-		seeds = seeds || len(g.runs) > 1
-	}
 	if seeds {
 		t.Columns = append(t.Columns, column{Title: "Runs", Hint: "with different seeds: medians, and below them the range", Numeric: true})
 	}
 	for i, m := range ms {
 		t.Columns = append(t.Columns, column{Title: m.title, Hint: m.hint, Numeric: true, Sorted: i == 0})
 	}
-	for _, i := range order(gs, ms) {
-		g := gs[i]
-		row := []cell{{Text: g.label, Sort: g.label, Chip: chip(gs, i)}}
+	rank := func(g group) float64 {
+		mid, _, _ := g.value(ms[0].of)
+		if math.IsNaN(mid) {
+			return math.Inf(1)
+		}
+		return mid
+	}
+	for _, g := range slices.SortedStableFunc(slices.Values(gs), func(a, b group) int { return cmp.Compare(rank(a), rank(b)) }) {
+		row := []cell{{Text: g.label, Sort: g.label, Chip: g.chip}}
 		if seeds {
-			n := strconv.Itoa(len(g.runs))
-			row = append(row, cell{Text: n, Sort: n})
+			row = append(row, textCell(strconv.Itoa(len(g.runs))))
 		}
 		for _, m := range ms {
 			row = append(row, g.cell(m))
@@ -100,66 +103,40 @@ func comparison(name, heading string, gs []group, ms []measure) *table {
 	return t
 }
 
-// order sorts groups by their first measure, those without it last.
-func order(gs []group, ms []measure) []int {
-	values := make([]float64, len(gs))
-	indices := make([]int, len(gs))
-	for i, g := range gs {
-		indices[i] = i
-		values[i] = math.NaN()
-		if len(ms) > 0 {
-			values[i], _, _ = g.value(ms[0].of)
-		}
-		if math.IsNaN(values[i]) {
-			values[i] = math.Inf(1)
-		}
-	}
-	slices.SortStableFunc(indices, func(i, j int) int { return cmp.Compare(values[i], values[j]) })
-	return indices
-}
-
-// chip numbers the colour of group i; a single group has one line for each part, and so none.
-func chip(gs []group, i int) int {
-	if len(gs) == 1 {
-		return 0
-	}
-	return i%len(seriesColours) + 1
-}
-
 // runTable lists the runs: folder, seed, how each ended, and the settings in which they differ.
-func runTable(gs []group) (*table, error) {
+func runTable(gs []group) *table {
 	t := &table{Name: "Runs", Columns: []column{{Title: "Folder"}, {Title: "Method"}, {Title: "Seed", Numeric: true}, {Title: "End"},
 		{Title: "Done", Hint: "outer iterations at the last evaluation", Numeric: true}, {Title: "Φ at the end", Numeric: true}}}
 	differ := varying(gs)
 	for _, name := range differ {
 		t.Columns = append(t.Columns, column{Title: name})
 	}
-	for i, g := range gs {
+	for _, g := range gs {
 		for _, r := range g.runs {
 			one := group{runs: []*Run{r}}
-			seed := strconv.FormatUint(r.Config.Seed, 10)
-			end := string(r.state().Kind)
 			row := []cell{
-				{Text: r.Name, Sort: r.Name, Chip: chip(gs, i)},
-				{Text: r.method(), Sort: r.method()},
-				{Text: seed, Sort: seed},
-				{Text: end, Sort: end},
+				{Text: r.Name, Sort: r.Name, Chip: g.chip},
+				textCell(r.method()),
+				textCell(strconv.FormatUint(r.Config.Seed, 10)),
+				textCell(string(r.state().Kind)),
 				one.cell(measure{of: iterations, show: count}),
 				one.cell(measure{of: last(phi), show: number}),
 			}
-			values, _, err := r.Config.Values()
-			if err != nil {
-				return nil, err
-			}
 			for _, name := range differ {
-				value, _ := lookUp(values, name)
-				row = append(row, cell{Text: orNone(value), Sort: value})
+				i := slices.IndexFunc(r.settings, func(d runs.Difference) bool { return d.Name == name })
+				if i < 0 {
+					row = append(row, textCell(""))
+				} else {
+					row = append(row, textCell(r.settings[i].Here))
+				}
 			}
 			t.Rows = append(t.Rows, row)
 		}
 	}
-	return t, nil
+	return t
 }
+
+func textCell(s string) cell { return cell{Text: cmp.Or(s, none), Sort: s} }
 
 // varying lists the settings in which any two groups differ, but for the method and its name.
 func varying(gs []group) []string {
@@ -177,49 +154,24 @@ func varying(gs []group) []string {
 	return names
 }
 
-// lookUp returns the value of a name.
-func lookUp(values runs.Differences, name string) (string, bool) {
-	i := slices.IndexFunc(values, func(d runs.Difference) bool { return d.Name == name })
-	if i < 0 {
-		return "", false
-	}
-	return values[i].Here, true
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return none
-	}
-	return s
-}
-
-// sharedSettings lists the settings that all runs have in common, and what they have in common of program and machine.
-func sharedSettings(gs []group) (settings, build []fact, err error) {
-	var shared [2]runs.Differences
-	for i, g := range gs {
-		for j, r := range g.runs {
-			var values [2]runs.Differences
-			if values[0], values[1], err = r.Config.Values(); err != nil {
-				return nil, nil, err
-			}
-			if i == 0 && j == 0 {
-				shared = values
-			}
-			for k := range shared {
-				shared[k] = slices.DeleteFunc(shared[k], func(d runs.Difference) bool {
-					value, there := lookUp(values[k], d.Name)
-					return !there || value != d.Here
-				})
+// shared lists those of some values of each run that all runs have in common.
+func shared(gs []group, values func(*Run) runs.Differences) []fact {
+	n, runsWith := 0, map[runs.Difference]int{} // by name and value
+	for _, g := range gs {
+		for _, r := range g.runs {
+			n++
+			for _, d := range values(r) {
+				runsWith[d]++
 			}
 		}
 	}
-	facts := func(values runs.Differences) (fs []fact) {
-		for _, d := range values {
+	var fs []fact
+	for _, d := range values(gs[0].runs[0]) {
+		if runsWith[d] == n {
 			fs = append(fs, fact{Title: d.Name, Text: shownSetting(d.Here)})
 		}
-		return fs
 	}
-	return facts(shared[0]), facts(shared[1]), nil
+	return fs
 }
 
 // shownSetting writes lists of words as words, and cuts long values, such as lists of edges.

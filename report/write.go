@@ -1,7 +1,7 @@
 package report
 
 import (
-	"fmt"
+	"cmp"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -25,7 +25,7 @@ type Options struct {
 //
 // Without runs, or with runs of different tasks, the error matches [dsbo.ErrConfig].
 func Write(dir string, runs []*Run, opts Options) (path string, err error) {
-	html, ps, pictures, err := render(runs, opts)
+	html, drawn, err := render(runs, opts)
 	if err != nil {
 		return "", err
 	}
@@ -33,7 +33,7 @@ func Write(dir string, runs []*Run, opts Options) (path string, err error) {
 	if err := os.MkdirAll(figures, 0o755); err != nil {
 		return "", err
 	}
-	if err := save(figures, "", drawings(ps, pictures)); err != nil {
+	if err := saveAll(figures, "", drawn.drawings()); err != nil {
 		return "", err
 	}
 	path = filepath.Join(dir, "report.html")
@@ -41,32 +41,15 @@ func Write(dir string, runs []*Run, opts Options) (path string, err error) {
 }
 
 // render returns the page and what is drawn on it.
-func render(runs []*Run, opts Options) (html []byte, ps []panel, pictures []*Picture, err error) {
-	gs, err := grouped(runs)
+func render(runs []*Run, opts Options) (html []byte, drawn sheet, err error) {
+	gs, err := groups(runs)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, sheet{}, err
 	}
-	ps, pictures = panels(gs), lambdas(gs)
-	p, err := newPage(gs)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	if opts.Title != "" {
-		p.Title = opts.Title
-	}
-	if err := p.draw(ps, pictures); err != nil {
-		return nil, nil, nil, err
-	}
+	p := newPage(gs)
+	p.Title = cmp.Or(opts.Title, p.Title)
 	html, err = p.html()
-	return html, ps, pictures, err
-}
-
-// grouped puts runs together; without any there is nothing to show.
-func grouped(runs []*Run) ([]group, error) {
-	if len(runs) == 0 {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "a report must have at least one run")
-	}
-	return groups(runs)
+	return html, p.sheet, err
 }
 
 // SaveFigures writes some of the figures that [Write] would write, without the page, to dir, which must
@@ -76,81 +59,35 @@ func grouped(runs []*Run) ([]group, error) {
 // A name that the runs have no figure for is an error that lists those that they have, and matches
 // [dsbo.ErrConfig], as do no runs and runs of different tasks.
 func SaveFigures(dir, prefix string, runs []*Run, opts Options, names ...string) error {
-	gs, err := grouped(runs)
+	gs, err := groups(runs)
 	if err != nil {
 		return err
 	}
-	ps, pictures := panels(gs), lambdas(gs)
-	all := drawings(ps, pictures)
-	if opts.Title != "" {
-		for i, d := range all {
-			all[i].Drawing = d.titled(opts.Title + ": " + d.title())
+	var known []string
+	var wanted []namedDrawing
+	for _, d := range newSheet(gs).drawings() {
+		known = append(known, d.Name)
+		if opts.Title != "" {
+			d.Drawing = d.titled(opts.Title + ": " + d.title())
 		}
-	}
-	there := make([]string, len(all))
-	for i, d := range all {
-		there[i] = d.name
+		if len(names) == 0 || slices.Contains(names, d.Name) {
+			wanted = append(wanted, d)
+		}
 	}
 	for _, name := range names {
-		if !slices.Contains(there, name) {
-			return dsbo.Errorf(dsbo.ErrConfig, "the runs have no figure %q: it must be one of %s", name, strings.Join(there, ", "))
+		if !slices.Contains(known, name) {
+			return dsbo.Errorf(dsbo.ErrConfig, "the runs have no figure %q: it must be one of %s", name, strings.Join(known, ", "))
 		}
 	}
-	return save(dir, prefix, slices.DeleteFunc(all, func(d namedDrawing) bool { return len(names) > 0 && !slices.Contains(names, d.name) }))
+	return saveAll(dir, prefix, wanted)
 }
 
-// A namedDrawing is a drawing with the name of its files.
-type namedDrawing struct {
-	Drawing
-	name string
-}
-
-// drawings lists all that is drawn, in the order of the page.
-func drawings(ps []panel, pictures []*Picture) []namedDrawing {
-	var all []namedDrawing
-	for _, p := range ps {
-		for _, a := range axes() {
-			if f := p.figures[a.name]; f != nil {
-				all = append(all, namedDrawing{f, p.name + "_" + a.name})
-			}
-		}
-	}
-	for i, p := range pictures {
-		name := "lambda"
-		if len(pictures) > 1 {
-			name = fmt.Sprintf("lambda_%d", i+1)
-		}
-		all = append(all, namedDrawing{p, name})
-	}
-	return all
-}
-
-// save writes figures, as many at a time as there are processors.
-func save(dir, prefix string, all []namedDrawing) error {
+// saveAll writes drawings, as many at a time as there are processors.
+func saveAll(dir, prefix string, all []namedDrawing) error {
 	var work errgroup.Group
 	work.SetLimit(runtime.GOMAXPROCS(0))
 	for _, d := range all {
-		work.Go(func() error { return Save(d.Drawing, dir, prefix+d.name) })
+		work.Go(func() error { return Save(d.Drawing, dir, prefix+d.Name) })
 	}
 	return work.Wait()
-}
-
-// imageSide is that of MNIST: hyperparameters that are one for each pixel of such an image have a picture.
-const imageSide = 28
-
-// lambdas returns the pictures of the runs that have such hyperparameters.
-func lambdas(gs []group) []*Picture {
-	var ps []*Picture
-	for _, g := range gs {
-		for _, r := range g.runs {
-			p := &Picture{Title: g.label, Label: "λ of each pixel", Side: imageSide, Cells: r.Lambda}
-			if len(g.runs) > 1 {
-				p.Title += ", " + fmt.Sprintf("seed %d", r.Config.Seed)
-			}
-			if p.Validate() == nil {
-				ps = append(ps, p)
-			}
-		}
-	}
-	return ps
 }
