@@ -53,7 +53,7 @@ func newProgram(name string, tasks ...experiment.Task) *program {
 	p := &program{name: name, tasks: tasks}
 	for _, t := range tasks {
 		about, _, _ := strings.Cut(t.About(), "\n")
-		p.verbs = append(p.verbs, verb{t.Name(), about, taskVerb(t)})
+		p.verbs = append(p.verbs, verb{t.Name(), about, p.taskVerb(t)})
 	}
 	p.verbs = append(p.verbs,
 		verb{"report", "write the page and the figures of runs", p.report},
@@ -113,15 +113,16 @@ a training problem by the validation loss of all.`
 
 // help lists the verbs, or explains the one that it is given.
 func (p *program) help(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	if len(args) > 0 && args[0] != "help" && !strings.HasPrefix(args[0], "-") {
+	switch {
+	case len(args) == 0 || slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]):
+	case strings.HasPrefix(args[0], "-"):
+		return dsbo.Errorf(dsbo.ErrConfig, "unknown flag %s: a verb comes first (%s help lists the verbs)", args[0], p.name)
+	default:
 		v, err := p.verb(args[0])
 		if err != nil {
 			return err
 		}
 		return v.run(ctx, []string{"-h"}, stdout, stderr)
-	}
-	if len(args) > 0 && !slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]) {
-		return dsbo.Errorf(dsbo.ErrConfig, "unknown flag %s: a verb comes first (%s help lists the verbs)", args[0], p.name)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "usage: %s VERB [flags]\n\n%s\n\nVerbs\n", p.name, programIntro)
@@ -134,9 +135,9 @@ func (p *program) help(ctx context.Context, args []string, stdout, stderr io.Wri
 }
 
 // taskVerb returns what runs a task.
-func taskVerb(t experiment.Task) func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+func (p *program) taskVerb(t experiment.Task) func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-		j, err := experiment.Parse(t, args, stdout)
+		j, err := experiment.ParseAs(p.name+" "+t.Name(), t, args, stdout)
 		if err != nil {
 			return err
 		}

@@ -43,30 +43,19 @@ func Code(err error) int {
 // ErrReported marks errors that another process shows to the user.
 var ErrReported = errors.New("reported by another process")
 
-// Main runs a command and returns its exit code: see [Interruptible] and [Report]. A wrong value of DSBO_KERNEL is an error
-// before the command runs.
+// Main runs a command and returns its exit code. The first interrupt (SIGINT or SIGTERM) ends the context, so that the command
+// can write a checkpoint; the second one ends the process. An error is one line on stderr. A wrong value of DSBO_KERNEL is an
+// error before the command runs.
 func Main(name string, command func(ctx context.Context, args []string, stdout, stderr io.Writer) error) int {
-	ctx, stop := Interruptible()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop)
 	err := kernel.Env()
 	if err == nil {
 		err = command(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	}
-	return Report(os.Stderr, name, err)
-}
-
-// Interruptible returns a context that the first interrupt (SIGINT or SIGTERM) ends, so that a command can write a checkpoint; the
-// second one ends the process.
-func Interruptible() (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
-}
-
-// Report writes the error of a command of that name, if the user has to read it, as one line, and returns the exit code.
-func Report(stderr io.Writer, name string, err error) int {
 	if err != nil && !errors.Is(err, flag.ErrHelp) && !errors.Is(err, ErrReported) {
-		fmt.Fprintf(stderr, "%s: %s\n", name, OneLine(err))
+		fmt.Fprintf(os.Stderr, "%s: %s\n", name, OneLine(err))
 	}
 	return Code(err)
 }
