@@ -43,7 +43,7 @@ func TestKubernetes(t *testing.T) {
 	if !ok || !ends {
 		t.Fatal("no cluster file")
 	}
-	c, err := cluster.Parse("kubernetes.yaml", []byte(block), testProgram.checkTask)
+	c, err := cluster.Parse("kubernetes.yaml", []byte(block), testProgram().checkTask)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestKubernetes(t *testing.T) {
 		flags = append(flags, a[1])
 	}
 	flags = append(flags, "-cluster="+file)
-	if o, _, err := testProgram.parseAgent(flags, io.Discard); err != nil || o.listen != ":7000" || len(args) < 6 {
+	if o, _, err := testProgram().parseAgent(flags, io.Discard); err != nil || o.listen != ":7000" || len(args) < 6 {
 		t.Errorf("%q: %v", flags, err)
 	}
 
@@ -89,7 +89,7 @@ func TestService(t *testing.T) {
 	if i := slices.Index(flags, "$DSBO_FLAGS"); i != len(flags)-1 {
 		t.Fatalf("%q: want $DSBO_FLAGS last", flags)
 	}
-	if o, _, err := testProgram.parseAgent(flags[:len(flags)-1], io.Discard); err != nil || o.agent != 3 {
+	if o, _, err := testProgram().parseAgent(flags[:len(flags)-1], io.Discard); err != nil || o.agent != 3 {
 		t.Errorf("%q: %v", flags, err)
 	}
 }

@@ -1,22 +1,53 @@
 package command
 
 import (
+	"context"
 	"errors"
+	"io"
+	"os"
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/testscript"
+
 	"dsbo"
+	"dsbo/experiment/experimenttest"
 	"dsbo/internal/cli"
+	"dsbo/tasks"
 )
+
+// testProgram returns a program like that of cmd/dsbo. Tasks hold the values of their flags, so that agents of one process each need
+// their own.
+func testProgram() *program { return newProgram("dsbo", tasks.MNIST(), tasks.Synthetic()) }
+
+// run runs a command line of a testProgram.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	return testProgram().run(ctx, args, stdout, stderr)
+}
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"dsbo": func() { os.Exit(cli.Main("dsbo", run)) },
+		"wine": func() { Main(tasks.Synthetic()) }, // a program for one task
+	})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Cmds:                experimenttest.Commands("dsbo"),
+	})
+}
 
 // The flags of a cluster file are those of its task's command line, without those of a run in one process.
 func TestCheckTask(t *testing.T) {
-	if err := testProgram.checkTask("mnist", []string{"-K=20", "--T=3"}); err != nil {
+	if err := testProgram().checkTask("mnist", []string{"-K=20", "--T=3"}); err != nil {
 		t.Error(err)
 	}
 	for _, tt := range []struct{ task, flag, want string }{
-		{"cifar", "", `"task" must be mnist or synthetic; it is "cifar"`},
-		{"mnits", "", `did you mean mnist?`},
+		{"cifar", "-K=3", `"task" must be mnist or synthetic; it is "cifar"`},
+		{"mnits", "-K=3", `did you mean mnist?`},
 		{"mnist", "-out=x", `"-out=x" is not allowed: it is for a run in one process`},
 		{"mnist", "--resume", `"--resume" is not allowed`},
 		{"mnist", "-force", `"-force" is not allowed`},
@@ -29,11 +60,8 @@ func TestCheckTask(t *testing.T) {
 		{"mnist", "-beta=-1", "beta"},
 		{"mnist", "-h", `"flags": -h is not allowed`},
 	} {
-		var flags []string
-		if tt.flag != "" {
-			flags = []string{tt.flag}
-		}
-		if err := testProgram.checkTask(tt.task, flags); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(cli.OneLine(err), tt.want) {
+		err := testProgram().checkTask(tt.task, []string{tt.flag})
+		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(cli.OneLine(err), tt.want) {
 			t.Errorf("%s %s: %v, want %q", tt.task, tt.flag, err, tt.want)
 		}
 	}

@@ -100,7 +100,7 @@ func (k *killer) Write(p []byte) (int, error) {
 		}
 		delete(k.when, text)
 		for _, l := range losses {
-			if pid := process(filepath.Join(k.out, fmt.Sprintf("agent-%d.log", l.agent))); pid > 0 && syscall.Kill(pid, l.signal) == nil {
+			if pid := newestProcess(filepath.Join(k.out, fmt.Sprintf("agent-%d.log", l.agent))); pid > 0 && syscall.Kill(pid, l.signal) == nil {
 				k.kills++
 			}
 		}
@@ -108,8 +108,8 @@ func (k *killer) Write(p []byte) (int, error) {
 	return k.all.Write(p)
 }
 
-// process returns the newest process in an agent's log.
-func process(log string) (pid int) {
+// newestProcess returns the id of the newest process in an agent's log.
+func newestProcess(log string) (pid int) {
 	f, err := os.Open(log)
 	if err != nil {
 		return 0

@@ -48,7 +48,7 @@ func names(t *testing.T, folder string) string {
 // opened is what the command does before it starts agents.
 func opened(t *testing.T, args ...string) error {
 	t.Helper()
-	o, c, err := testProgram.parseRun(args, io.Discard)
+	o, c, err := testProgram().parseRun(args, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

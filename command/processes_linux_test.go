@@ -1,0 +1,388 @@
+package command
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"dsbo/internal/atomicfile"
+	"dsbo/internal/cli"
+	dsbogrpc "dsbo/network/grpc"
+	"dsbo/runs"
+)
+
+// testTimeout bounds a fault test.
+const testTimeout = 2 * time.Minute
+
+// A testRun is a run whose agents are processes that come and go.
+type testRun struct {
+	t         *testing.T
+	agents    int
+	dir, out  string
+	flags     []string                 // of the task
+	args      []string                 // of every agent
+	launch    func(agent int) []string // the command before an agent's own; nil: none
+	ctx       context.Context
+	processes []*process
+	ended     chan *process
+}
+
+// newTestRun returns a run on a ring, with certificates. flags are of the task, more is added to each agent's command line.
+func newTestRun(t *testing.T, addresses, flags []string, more ...string) *testRun {
+	t.Helper()
+	r := &testRun{t: t, agents: len(addresses), dir: t.TempDir(), flags: append(slices.Clone(small), flags...), ended: make(chan *process, 1000)}
+	r.out = filepath.Join(r.dir, "out")
+	file, certs := writeCluster(t, r.dir, r.agents, map[string]any{"agents": addresses, "flags": r.flags}), filepath.Join(r.dir, "certs")
+	if err := run(t.Context(), []string{"pki", "-cluster=" + file, "-out=" + certs}, io.Discard, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	r.args = append([]string{"agent", "-cluster=" + file, "-out=" + r.out, "-certs=" + certs, "-log=json"}, more...)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
+	r.ctx = ctx
+	t.Cleanup(func() {
+		cancel()
+		for _, p := range r.processes {
+			_ = p.cmd.Process.Kill() // an error says that it has ended
+			<-p.ended
+			if t.Failed() {
+				lines := strings.Split(p.text(), "\n")
+				t.Logf("agent %d (%s) logged last:\n%s", p.agent, p.cmd.ProcessState, strings.Join(lines[max(0, len(lines)-12):], "\n"))
+			}
+		}
+	})
+	return r
+}
+
+var ports atomic.Int64
+
+// addresses returns loopback addresses that only this process uses, so that nobody takes the port of an agent that is down.
+func addresses(n int) (all []string) {
+	pid := os.Getpid()
+	for range n {
+		all = append(all, fmt.Sprintf("127.%d.%d.%d:%d", 64+pid>>16&63, pid>>8&255, pid&255, 7000+ports.Add(1)))
+	}
+	return all
+}
+
+// start starts an agent with a fault.
+func (r *testRun) start(agent int, f fault) *process {
+	r.t.Helper()
+	text, err := json.Marshal(f)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	line := append([]string{self}, r.args...)
+	if r.launch != nil {
+		line = append(r.launch(agent), line...)
+	}
+	p := &process{run: r, agent: agent, ended: make(chan struct{}), grown: make(chan struct{})}
+	p.cmd = exec.Command(line[0], append(line[1:], fmt.Sprintf("-agent=%d", agent))...)
+	p.cmd.Env = append(os.Environ(), faultVariable+"="+string(text))
+	p.cmd.Stderr = p
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := p.cmd.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	r.processes = append(r.processes, p)
+	go func() {
+		_ = p.cmd.Wait() // see ProcessState
+		close(p.ended)
+		r.ended <- p
+	}()
+	return p
+}
+
+// startAll starts all agents, some with a fault.
+func (r *testRun) startAll(faults map[int]fault) (all []*process) {
+	r.t.Helper()
+	for i := range r.agents {
+		all = append(all, r.start(i, faults[i]))
+	}
+	return all
+}
+
+// survive runs all agents, and each again after each of its faults has killed it, until all have finished. They must have found what
+// a run in one process finds. afterKill may be nil.
+func (r *testRun) survive(faults map[int][]fault, afterKill func(agent int)) {
+	r.t.Helper()
+	start := func(agent int) {
+		var f fault
+		if len(faults[agent]) > 0 {
+			f = faults[agent][0]
+		}
+		r.start(agent, f)
+	}
+	for i := range r.agents {
+		start(i)
+	}
+	for left := r.agents; left > 0; {
+		var p *process
+		select {
+		case p = <-r.ended:
+		case <-r.ctx.Done():
+			r.t.Fatalf("the run has not ended in %v", testTimeout)
+		}
+		switch code := p.code(); {
+		case code == cli.OK && len(faults[p.agent]) == 0:
+			left--
+		case code == killed && len(faults[p.agent]) > 0:
+			if afterKill != nil {
+				afterKill(p.agent)
+			}
+			faults[p.agent] = faults[p.agent][1:]
+			start(p.agent)
+		default:
+			r.t.Fatalf("agent %d ended with %s and was to be killed %d times more", p.agent, p.cmd.ProcessState, len(faults[p.agent]))
+		}
+	}
+	r.wantSame()
+}
+
+// wantFinished waits until some agents have finished, and checks what all have found.
+func (r *testRun) wantFinished(processes []*process) {
+	r.t.Helper()
+	for _, p := range processes {
+		p.wantCode(cli.OK)
+	}
+	r.wantSame()
+}
+
+// wantSame checks that all agents have the bits of a run in one process.
+func (r *testRun) wantSame() {
+	r.t.Helper()
+	same(r.t, r.out, alone(r.t, r.dir, append(r.flags, fmt.Sprintf("-agents=%d", r.agents))...), r.agents)
+}
+
+// count returns how often the agents have logged a text.
+func (r *testRun) count(text string) (n int) {
+	for _, p := range r.processes {
+		n += strings.Count(p.text(), text)
+	}
+	return n
+}
+
+func (r *testRun) folder(agent int) runs.Folder {
+	return runs.Folder(filepath.Join(r.out, fmt.Sprintf("agent-%d", agent)))
+}
+
+// newest returns the path of an agent's newest checkpoint, "" if there is none.
+func (r *testRun) newest(agent int) string {
+	r.t.Helper()
+	paths, err := r.folder(agent).AgentCheckpoints([]int{agent})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return append([]string{""}, paths...)[len(paths)]
+}
+
+// wantState checks how the run in an agent's folder stands, and that it has a checkpoint of an iteration or a later one.
+func (r *testRun) wantState(agent int, want runs.State, iteration int) {
+	r.t.Helper()
+	if got, err := r.folder(agent).State(); got != want || err != nil {
+		r.t.Errorf("the run of agent %d is %q, %v; want %q", agent, got, err, want)
+	}
+	if path := r.newest(agent); iteration > 0 && path < r.folder(agent).AgentCheckpointPath([]int{agent}, iteration) {
+		r.t.Errorf("the newest checkpoint of agent %d is %s, want one of iteration %d or later", agent, path, iteration)
+	}
+}
+
+// A process is one of an agent, with what it writes to stderr.
+type process struct {
+	run   *testRun
+	agent int
+	cmd   *exec.Cmd
+	ended chan struct{}
+
+	mu    sync.Mutex
+	log   []byte
+	read  int           // by await
+	grown chan struct{} // closed when there is more
+}
+
+func (p *process) Write(text []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.log = append(p.log, text...)
+	close(p.grown)
+	p.grown = make(chan struct{})
+	return len(text), nil
+}
+
+func (p *process) text() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.TrimSpace(string(p.log))
+}
+
+// await waits for a line in which all these texts are, after the line that it has waited for before.
+func (p *process) await(texts ...string) {
+	p.run.t.Helper()
+	for ended := false; ; {
+		p.mu.Lock()
+		for {
+			line, _, complete := strings.Cut(string(p.log[p.read:]), "\n")
+			if !complete {
+				break
+			}
+			p.read += len(line) + 1
+			if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(line, text) }) {
+				p.mu.Unlock()
+				return
+			}
+		}
+		grown := p.grown
+		p.mu.Unlock()
+		if ended {
+			p.run.t.Fatalf("agent %d ended with %s before it logged %q", p.agent, p.cmd.ProcessState, texts)
+		}
+		select {
+		case <-grown:
+		case <-p.ended:
+			ended = true
+		case <-p.run.ctx.Done():
+			p.run.t.Fatalf("agent %d has not logged %q in %v", p.agent, texts, testTimeout)
+		}
+	}
+}
+
+// resume lets a process go on that has stopped or is about to.
+func (p *process) resume() {
+	p.run.t.Helper()
+	p.awaitStop()
+	p.signal(syscall.SIGCONT)
+}
+
+func (p *process) awaitStop() {
+	p.run.t.Helper()
+	if err := unix.Waitid(unix.P_PID, p.cmd.Process.Pid, nil, unix.WSTOPPED|unix.WNOWAIT, nil); err != nil {
+		p.run.t.Fatalf("agent %d was to be stopped and ended with %s: %v", p.agent, p.cmd.ProcessState, err)
+	}
+}
+
+func (p *process) signal(s os.Signal) {
+	p.run.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		p.run.t.Fatalf("agent %d: %v", p.agent, err)
+	}
+}
+
+// code waits for the process and returns its exit code, killed if a signal has ended it.
+func (p *process) code() int {
+	p.run.t.Helper()
+	select {
+	case <-p.ended:
+	case <-p.run.ctx.Done():
+		p.run.t.Fatalf("agent %d has not ended in %v", p.agent, testTimeout)
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// wantCode waits for the process and checks its exit code, and that its last line holds a text.
+func (p *process) wantCode(want int, text ...string) {
+	p.run.t.Helper()
+	if got := p.code(); got != want {
+		p.run.t.Fatalf("agent %d ended with exit code %d, want %d", p.agent, got, want)
+	}
+	log := p.text()
+	if last := log[strings.LastIndexByte(log, '\n')+1:]; len(text) > 0 && !strings.Contains(last, text[0]) {
+		p.run.t.Errorf("agent %d ended with %q, want %q", p.agent, last, text[0])
+	}
+}
+
+// faultVariable holds the fault of a process that is an agent of a testRun, as JSON.
+const faultVariable = "DSBO_TEST_FAULT"
+
+// A fault is a signal that an agent's process sends to itself, so that the moment is exact: once it has sent so many Vectors, at the
+// next log line with a text, before the next file gets a name that begins like File, or at once; with none of the three
+// never.
+type fault struct {
+	Vectors int64
+	Line    string
+	File    string
+	Signal  unix.Signal // 0: SIGKILL
+}
+
+// init makes such a process the command, before it would become a test.
+func init() {
+	text := os.Getenv(faultVariable)
+	if text == "" {
+		return
+	}
+	os.Exit(cli.Main("dsbo", func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+		f := faultyAgent{log: stderr}
+		if err := json.Unmarshal([]byte(text), &f.fault); err != nil {
+			return err
+		}
+		p := testProgram()
+		o, c, err := p.parseAgent(args[1:], stdout) // after the verb
+		if err != nil {
+			return err
+		}
+		o.adjust = func(c *dsbogrpc.Config) {
+			c.Heartbeat = 10 * time.Millisecond
+			c.Wrap = func(_ int, to dsbogrpc.Sender) dsbogrpc.Sender { return vectorCounter{to, &f} }
+		}
+		atomicfile.BeforeRename = func(path string) {
+			if f.File != "" && f.armed() && strings.HasPrefix(filepath.Base(path), f.File) {
+				f.strike()
+			}
+		}
+		return p.runAgent(ctx, o, c, stdout, &f)
+	}))
+}
+
+// A faultyAgent is the process that its fault strikes; it is its own stderr.
+type faultyAgent struct {
+	fault
+	log  io.Writer
+	sent atomic.Int64
+	once sync.Once
+}
+
+func (f *faultyAgent) strike() {
+	f.once.Do(func() { _ = unix.Kill(unix.Getpid(), cmp.Or(f.Signal, unix.SIGKILL)) }) // to oneself it cannot fail
+}
+
+// armed reports whether the agent has sent as many vectors as it is to send before the fault.
+func (f *faultyAgent) armed() bool { return f.sent.Load() >= f.Vectors }
+
+func (f *faultyAgent) Write(line []byte) (int, error) {
+	n, err := f.log.Write(line)
+	if f.Line != "" && f.armed() && bytes.Contains(line, []byte(f.Line)) {
+		f.strike()
+	}
+	return n, err
+}
+
+// A vectorCounter counts the vectors that an agent sends.
+type vectorCounter struct {
+	dsbogrpc.Sender
+	f *faultyAgent
+}
+
+func (c vectorCounter) Send(frame []byte) error {
+	const header = 48 // of all frames; those with vectors are longer
+	if len(frame) > header && c.f.sent.Add(1) == c.f.Vectors && c.f.Line == "" && c.f.File == "" {
+		c.f.strike()
+	}
+	return c.Sender.Send(frame)
+}
