@@ -77,18 +77,13 @@ func (a *AIDCG) solve(w *turn) {
 	} else {
 		vec.Fill(a.z, 0)
 	}
-	copy(a.p, a.r)
-	rr := vec.Dot(a.r, a.r)
+	cg := vec.CG{V: a.z, R: a.r, D: a.p, HD: a.hp}
+	cg.Start()
 	for range a.N {
-		if rr == 0 {
+		if cg.RR == 0 {
 			return
 		}
 		w.hvp(a.hp, a.x, a.y, a.p, s)
-		step := rr / vec.Dot(a.p, a.hp)
-		vec.Axpy(a.z, step, a.p)
-		vec.Axpy(a.r, -step, a.hp)
-		next := vec.Dot(a.r, a.r)
-		vec.Comb(a.p, 1, a.r, next/rr, a.p)
-		rr = next
+		cg.Step(cg.Curvature())
 	}
 }

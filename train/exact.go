@@ -212,31 +212,26 @@ func (s *Exact) conjugateGradients(ctx context.Context, x []float64, sol *Soluti
 		sol.Products++
 		vec.Sub(r, r, hd)
 	}
-	copy(d, r)
-	rr := vec.Dot(r, r)
-	for i := 0; math.Sqrt(rr) > bound && sol.Products < s.products(); i++ {
+	cg := vec.CG{V: v, R: r, D: d, HD: hd}
+	cg.Start()
+	for first := true; math.Sqrt(cg.RR) > bound && sol.Products < s.products(); first = false {
 		if err := s.e.hvp(ctx, hd, x, sol.Y, d); err != nil {
 			return 0, err
 		}
 		sol.Products++
-		curvature := vec.Dot(d, hd)
+		curvature := cg.Curvature()
 		if math.IsNaN(curvature) || math.IsInf(curvature, 0) {
 			return 0, errNotFinite
 		}
 		if curvature <= 0 {
-			if i == 0 {
+			if first {
 				copy(v, b)
 			}
 			break
 		}
-		a := rr / curvature
-		vec.Axpy(v, a, d)
-		vec.Axpy(r, -a, hd)
-		next := vec.Dot(r, r)
-		vec.Comb(d, 1, r, next/rr, d)
-		rr = next
+		cg.Step(curvature)
 	}
-	return math.Sqrt(rr), nil
+	return math.Sqrt(cg.RR), nil
 }
 
 // differentiate computes Φ and its gradient from Y and Z.

@@ -51,6 +51,26 @@ func TestSameBits(t *testing.T) {
 	}
 }
 
+// TestCG: n steps solve a system of n unknowns.
+func TestCG(t *testing.T) {
+	h := [3][]float64{{4, 1, 0}, {1, 3, -1}, {0, -1, 2}}
+	want := []float64{1, -2, 3}
+	cg := CG{V: make([]float64, 3), R: make([]float64, 3), D: make([]float64, 3), HD: make([]float64, 3)}
+	for i := range h {
+		cg.R[i] = Dot(h[i], want)
+	}
+	cg.Start()
+	for range want {
+		for i := range h {
+			cg.HD[i] = Dot(h[i], cg.D)
+		}
+		cg.Step(cg.Curvature())
+	}
+	if Dist2(cg.V, want) > 1e-28 || cg.RR > 1e-28 {
+		t.Errorf("solution %v, residual %g; want %v", cg.V, cg.RR, want)
+	}
+}
+
 func random(n int, seed uint64) []float64 {
 	r := rand.New(rand.NewPCG(seed, 0))
 	v := make([]float64, n)
