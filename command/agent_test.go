@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -70,14 +71,19 @@ func agents(ctx context.Context, t *testing.T, n int, args ...string) (stdout, s
 	outs, errs := make([]bytes.Buffer, n), make([]bytes.Buffer, n)
 	failed := make([]error, n)
 	var wg sync.WaitGroup
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	for i := range n {
 		wg.Go(func() {
 			failed[i] = run(ctx, append([]string{"agent", fmt.Sprintf("-agent=%d", i)}, args...), &outs[i], &errs[i])
+			if failed[i] != nil {
+				cancel() // the others would wait for it
+			}
 		})
 	}
 	wg.Wait()
 	for i := range n {
-		if failed[i] != nil {
+		if failed[i] != nil && !errors.Is(failed[i], context.Canceled) {
 			t.Fatalf("agent %d: %v\n%s", i, failed[i], errs[i].String())
 		}
 		stdout, stderr = append(stdout, outs[i].String()), append(stderr, errs[i].String())

@@ -13,14 +13,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"dsbo"
-	"dsbo/network"
 	dsbogrpc "dsbo/network/grpc"
 )
 
 // An exchange is the part of an agent's end of the exchange that is watched.
 type exchange interface {
 	Status() dsbogrpc.Status
-	Stats() network.Stats
 }
 
 // A monitor knows how far an agent is, and tells whoever asks over HTTP: /healthz for people and supervisors, /metrics
@@ -115,11 +113,6 @@ type quantity[T any] struct {
 	of   func(T) float64
 }
 
-type whole struct {
-	status dsbogrpc.Status
-	stats  network.Stats
-}
-
 func gauge[T any](name, help string, labels []string, of func(T) float64) quantity[T] {
 	return quantity[T]{prometheus.NewDesc("dsbo_"+name, help, labels, nil), prometheus.GaugeValue, of}
 }
@@ -128,12 +121,12 @@ func counter[T any](name, help string, labels []string, of func(T) float64) quan
 	return quantity[T]{prometheus.NewDesc("dsbo_"+name+"_total", help, labels, nil), prometheus.CounterValue, of}
 }
 
-var aboutExchange = []quantity[whole]{
-	gauge("round", "The next exchange, or the one under way; a rollback lowers it.", nil, func(w whole) float64 { return float64(w.status.Round) }),
-	counter("rollbacks", "How often the agent went back to an earlier exchange.", nil, func(w whole) float64 { return float64(w.status.Rewinds) }),
-	counter("refused_connections", "Connections that were refused.", nil, func(w whole) float64 { return float64(w.status.Refused) }),
-	counter("vectors_sent", "Vectors sent, one to each neighbour in an exchange, each once.", nil, func(w whole) float64 { return float64(w.stats.Messages) }),
-	counter("vector_bytes_sent", "Bytes of the numbers in them.", nil, func(w whole) float64 { return float64(w.stats.Bytes) }),
+var aboutExchange = []quantity[dsbogrpc.Status]{
+	gauge("round", "The next exchange, or the one under way; a rollback lowers it.", nil, func(s dsbogrpc.Status) float64 { return float64(s.Round) }),
+	counter("rollbacks", "How often the agent went back to an earlier exchange.", nil, func(s dsbogrpc.Status) float64 { return float64(s.Rewinds) }),
+	counter("refused_connections", "Connections that were refused.", nil, func(s dsbogrpc.Status) float64 { return float64(s.Refused) }),
+	counter("vectors_sent", "Vectors sent, one to each neighbour in an exchange, each once.", nil, func(s dsbogrpc.Status) float64 { return float64(s.Vectors) }),
+	counter("vector_bytes_sent", "Bytes of the numbers in them.", nil, func(s dsbogrpc.Status) float64 { return float64(s.VectorBytes) }),
 }
 
 var byNeighbour = []string{"neighbour"}
@@ -155,8 +148,6 @@ var aboutNeighbour = []quantity[dsbogrpc.Neighbour]{
 	counter("neighbour_bytes_received", "Bytes of them.", byNeighbour, func(n dsbogrpc.Neighbour) float64 { return float64(n.BytesReceived) }),
 	counter("neighbour_resent", "Vectors that were sent to it again.", byNeighbour, func(n dsbogrpc.Neighbour) float64 { return float64(n.Resent) }),
 	counter("neighbour_duplicates", "Vectors that came again.", byNeighbour, func(n dsbogrpc.Neighbour) float64 { return float64(n.Duplicates) }),
-	counter("neighbour_damaged", "Frames that were not as they were sent.", byNeighbour, func(n dsbogrpc.Neighbour) float64 { return float64(n.Damaged) }),
-	counter("neighbour_refused", "Vectors that came too early or too late.", byNeighbour, func(n dsbogrpc.Neighbour) float64 { return float64(n.Refused) }),
 }
 
 // Describe implements prometheus.Collector.
@@ -190,11 +181,11 @@ func (m *monitor) Collect(to chan<- prometheus.Metric) {
 	if e == nil {
 		return
 	}
-	now := whole{e.Status(), e.Stats()}
+	now := e.Status()
 	for _, q := range aboutExchange {
 		send(q.desc, q.kind, q.of(now))
 	}
-	for _, n := range now.status.Neighbours {
+	for _, n := range now.Neighbours {
 		for _, q := range aboutNeighbour {
 			send(q.desc, q.kind, q.of(n), fmt.Sprint(n.Agent))
 		}

@@ -380,8 +380,8 @@ type vectorCounter struct {
 }
 
 func (c vectorCounter) Send(frame []byte) error {
-	const header = 48 // of all frames; those with vectors are longer
-	if len(frame) > header && c.f.sent.Add(1) == c.f.Vectors && c.f.Line == "" && c.f.File == "" {
+	const kind, vector = 5, 2 // where a frame says what it is
+	if frame[kind] == vector && c.f.sent.Add(1) == c.f.Vectors && c.f.Line == "" && c.f.File == "" {
 		c.f.strike()
 	}
 	return c.Sender.Send(frame)

@@ -31,11 +31,9 @@ func Example() {
 	}
 	agents.Wait()
 	fmt.Println(x)
-	fmt.Printf("%+v\n", exchange.Mixer(0).Stats())
 	// Output:
 	// ring, 4 agents, ρ = 0.500000
 	// [[3] [3] [3] [3]]
-	// {Messages:120 Floats:120 Bytes:960}
 }
 
 func ExampleParse() {

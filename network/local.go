@@ -9,18 +9,11 @@ import (
 	"dsbo"
 )
 
-// Stats counts what one agent has sent.
+// Stats counts what an agent sends.
 type Stats struct {
 	Messages int64 // vectors: one to each neighbour in an exchange
 	Floats   int64 // numbers in them
 	Bytes    int64 // of these numbers, without what a transport adds
-}
-
-// A Mixer is an agent's end of an exchange that counts. All transports provide it.
-type Mixer interface {
-	dsbo.Mixer
-	// Stats returns what the agent has sent so far. Any goroutine may call it at any time.
-	Stats() Stats
 }
 
 // Local is an exchange between agents that are goroutines of one process.
@@ -47,7 +40,6 @@ func NewLocal(w *Matrix) *Local {
 			local: l,
 			id:    i,
 			row:   w.Row(i),
-			sends: int64(w.Sends(i)),
 			in:    make([][]float64, len(w.Row(i))),
 			ready: make(chan struct{}, 1),
 		}
@@ -70,7 +62,7 @@ func NewLocal(w *Matrix) *Local {
 // read the copy. After any error, the end of its context too, the agent has left the
 // exchange, and Mix of all the others returns an error that wraps the first one. An i out of
 // range panics, as an index does.
-func (l *Local) Mixer(i int) Mixer { return l.agents[i] }
+func (l *Local) Mixer(i int) dsbo.Mixer { return l.agents[i] }
 
 // Local implements [Team]: it returns all agents.
 func (l *Local) Local() []int { return l.all }
@@ -110,7 +102,6 @@ type localAgent struct {
 	id         int
 	row        []Weight
 	neighbours []*localAgent
-	sends      int64
 	round      int
 	in         [][]float64 // the slots that a sum reads, in the order of row
 
@@ -121,14 +112,6 @@ type localAgent struct {
 	slot    [2][]float64
 	missing [2]atomic.Int32
 	ready   chan struct{} // holds at most one wake-up, as an agent counts itself
-
-	messages, floats atomic.Int64
-}
-
-// Stats implements [Mixer].
-func (a *localAgent) Stats() Stats {
-	floats := a.floats.Load()
-	return Stats{Messages: a.messages.Load(), Floats: floats, Bytes: 8 * floats}
 }
 
 // Mix implements dsbo.Mixer.
@@ -144,7 +127,7 @@ func (a *localAgent) Mix(ctx context.Context, dst, src []float64) error {
 
 func (a *localAgent) mix(ctx context.Context, dst, src []float64) error {
 	if len(dst) != len(src) {
-		return fmt.Errorf("%w: dst has length %d, want %d as src", dsbo.ErrShape, len(dst), len(src))
+		return dsbo.Errorf(dsbo.ErrShape, "dst and src must have one length; they have %d and %d", len(dst), len(src))
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -162,8 +145,8 @@ func (a *localAgent) mix(ctx context.Context, dst, src []float64) error {
 	for k, w := range a.row {
 		a.in[k] = a.local.agents[w.Agent].slot[parity]
 		if len(a.in[k]) != len(src) {
-			return fmt.Errorf("%w: agent %d sends %d numbers but its neighbour %d sends %d, want them equal",
-				dsbo.ErrShape, a.id, len(src), w.Agent, len(a.in[k]))
+			return dsbo.Errorf(dsbo.ErrShape, "neighbours must send equally many numbers; agent %d sends %d and agent %d sends %d",
+				a.id, len(src), w.Agent, len(a.in[k]))
 		}
 	}
 	Combine(dst, a.row, a.in)
@@ -173,8 +156,6 @@ func (a *localAgent) mix(ctx context.Context, dst, src []float64) error {
 // publish shows src to the neighbours and reports whether all of them have published too.
 func (a *localAgent) publish(parity int, src []float64) bool {
 	a.slot[parity] = append(a.slot[parity][:0], src...)
-	a.messages.Add(a.sends)
-	a.floats.Add(a.sends * int64(len(src)))
 	for _, b := range a.neighbours {
 		if b.missing[parity].Add(-1) == 0 {
 			b.ready <- struct{}{}

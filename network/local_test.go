@@ -96,8 +96,8 @@ func TestCheckRows(t *testing.T) {
 	}{
 		{[][]float64{{1}, {2}}, ""},
 		{[][]float64{{}, nil}, ""},
-		{[][]float64{{1}}, "1 rows, want one for each of the 2 agents"},
-		{[][]float64{{1}, {2, 3}}, "row 1 has length 2, want 1 as row 0"},
+		{[][]float64{{1}}, "there must be one row for each of the 2 agents; there are 1"},
+		{[][]float64{{1}, {2, 3}}, "row 0 has 1 and row 1 has 2"},
 	} {
 		switch err := network.CheckRows(c.rows, 2); {
 		case c.want == "" && err != nil:
@@ -138,7 +138,7 @@ func TestLengthErrorNamesBoth(t *testing.T) {
 	if !errors.Is(got, dsbo.ErrShape) {
 		t.Errorf("error %v is not dsbo.ErrShape", got)
 	}
-	a, b := "agent 0 sends 5 numbers but its neighbour 1 sends 7", "agent 1 sends 7 numbers but its neighbour 0 sends 5"
+	a, b := "agent 0 sends 5 and agent 1 sends 7", "agent 1 sends 7 and agent 0 sends 5"
 	if s := got.Error(); !strings.Contains(s, a) && !strings.Contains(s, b) {
 		t.Errorf("error %q, want %q or %q in it", s, a, b)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"dsbo"
 )
 
 // ErrRollback marks the errors that ask an agent to go back and repeat exchanges. The error
@@ -30,7 +32,7 @@ func (e *RollbackError) Is(target error) bool { return target == ErrRollback }
 // A Rewinder is a mixer whose agents can be lost and come back. Mix and Drain may return a
 // [*RollbackError], after which the agent rewinds.
 type Rewinder interface {
-	Mixer
+	dsbo.Mixer
 	// Round returns the number of the next exchange, counted from 0: what a checkpoint keeps.
 	Round() int
 	// Rewind makes round the next exchange. It is at most the present one.

@@ -2,7 +2,6 @@ package network
 
 import (
 	"context"
-	"fmt"
 
 	"dsbo"
 )
@@ -18,11 +17,11 @@ type Team interface {
 	// Local returns this process's agents in ascending order. The slice is a view and must not be changed.
 	Local() []int
 	// Mixer returns the end of local agent i. It belongs to one goroutine at a time.
-	Mixer(i int) Mixer
+	Mixer(i int) dsbo.Mixer
 	// Gather gives every process the vectors of all agents: rows has one row for each agent, all of one
 	// length. Those of local agents are sent, the others overwritten. All processes call it at the same point
-	// between exchanges, from one goroutine, while none of their agents mixes. It is not counted in Stats.
-	// Rows of another shape are an error that matches dsbo.ErrShape. After an error that is not a rollback
+	// between exchanges, from one goroutine, while none of their agents mixes. Rows
+	// of another shape are an error that matches dsbo.ErrShape. After an error that is not a rollback
 	// what the rows hold is undefined.
 	Gather(ctx context.Context, rows [][]float64) error
 	// Fail ends the exchange for all agents, because of err. Only the first call counts.
@@ -33,11 +32,11 @@ type Team interface {
 // agents, all of one length: what every Gather asks for.
 func CheckRows(rows [][]float64, n int) error {
 	if len(rows) != n {
-		return fmt.Errorf("%w: %d rows, want one for each of the %d agents", dsbo.ErrShape, len(rows), n)
+		return dsbo.Errorf(dsbo.ErrShape, "there must be one row for each of the %d agents; there are %d", n, len(rows))
 	}
 	for i, row := range rows {
 		if len(row) != len(rows[0]) {
-			return fmt.Errorf("%w: row %d has length %d, want %d as row 0", dsbo.ErrShape, i, len(row), len(rows[0]))
+			return dsbo.Errorf(dsbo.ErrShape, "rows must have one length; row 0 has %d and row %d has %d", len(rows[0]), i, len(row))
 		}
 	}
 	return nil

@@ -25,9 +25,9 @@ type part struct {
 	table    *table
 }
 
-func (p *part) Local() []int              { return p.local }
-func (p *part) Mixer(i int) network.Mixer { return p.exchange.Mixer(i) }
-func (p *part) Fail(err error)            { p.exchange.Fail(err); p.table.fail(err) }
+func (p *part) Local() []int           { return p.local }
+func (p *part) Mixer(i int) dsbo.Mixer { return p.exchange.Mixer(i) }
+func (p *part) Fail(err error)         { p.exchange.Fail(err); p.table.fail(err) }
 func (p *part) Gather(_ context.Context, rows [][]float64) error {
 	return p.table.gather(rows, p.local)
 }

@@ -12,7 +12,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/experimental"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 )
@@ -31,7 +30,6 @@ func (m *Mixer) newServer() *rpc.Server {
 		rpc.StaticConnWindowSize(streamWindow),
 		rpc.ReadBufferSize(readBuffer),
 		rpc.WriteBufferSize(bufferSize),
-		experimental.BufferPool(&m.pieces),
 		rpc.MaxConcurrentStreams(1),
 		rpc.MaxHeaderListSize(8<<10),
 		rpc.ConnectionTimeout(handshakeTimeout),
@@ -102,26 +100,17 @@ func (m *Mixer) accept(s rpc.ServerStream) error {
 
 // awaitHello returns the first frame of a stream.
 func (m *Mixer) awaitHello(s stream) (hello, error) {
-	type first struct {
-		h   hello
-		err error
-	}
-	got := make(chan first, 1)
-	m.work.Go(func() {
-		var f frame
-		err := s.RecvMsg(&f)
-		if err != nil {
-			got <- first{err: err}
-			return
-		}
-		h, err := readHello(&f)
-		got <- first{h, err}
-	})
+	var f frame
+	received := make(chan error, 1)
+	m.work.Go(func() { received <- s.RecvMsg(&f) })
 	t := time.NewTimer(handshakeTimeout)
 	defer t.Stop()
 	select {
-	case g := <-got:
-		return g.h, g.err
+	case err := <-received:
+		if err != nil {
+			return hello{}, err
+		}
+		return readHello(&f)
 	case <-t.C:
 		return hello{}, fmt.Errorf("no hello for %v", handshakeTimeout)
 	case <-m.dialing.Done():
@@ -156,11 +145,11 @@ func (m *Mixer) check(h hello, auth credentials.AuthInfo) error {
 	case h.to != c.Agent:
 		return fmt.Errorf("agent %d takes agent %d for agent %d", h.from, c.Agent, h.to)
 	case h.run != c.Run:
-		return fmt.Errorf("agent %d is of run %q, want run %q", h.from, h.run, c.Run)
+		return fmt.Errorf("agent %d is of run %q, agent %d of run %q", h.from, h.run, c.Agent, c.Run)
 	case h.config != c.Hash:
-		return fmt.Errorf("agent %d has configuration %q, want %q", h.from, h.config, c.Hash)
+		return fmt.Errorf("agent %d has configuration %q, agent %d has %q", h.from, h.config, c.Agent, c.Hash)
 	}
-	return nil
+	return h.program.Mixable(fmt.Sprintf("agent %d", h.from), fmt.Sprintf("agent %d", c.Agent), c.Program)
 }
 
 // checkIdentity returns an error unless the certificate, if there has to be one, is that of the agent

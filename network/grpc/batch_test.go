@@ -128,19 +128,3 @@ func TestBatchedFailure(t *testing.T) {
 		t.Errorf("%d writes below, want 1", n)
 	}
 }
-
-// TestPool: a piece has the length that was asked for, whatever was in its memory before.
-func TestPool(t *testing.T) {
-	var p pool
-	for _, length := range []int{0, 1, pieceSize, 5, pieceSize + 1, pieceSize, 0} {
-		b := p.Get(length)
-		if len(*b) != length {
-			t.Errorf("%d bytes, want %d", len(*b), length)
-		}
-		p.Put(b)
-	}
-	p.Put(new(make([]byte, 10))) // of no use
-	if b := p.Get(pieceSize); len(*b) != pieceSize {
-		t.Errorf("%d bytes, want %d", len(*b), pieceSize)
-	}
-}

@@ -1,6 +1,7 @@
 package grpc
 
 import (
+	"errors"
 	"fmt"
 
 	"google.golang.org/grpc/mem"
@@ -17,19 +18,17 @@ func (codec) Name() string { return "dsbo-frame" }
 func (codec) Marshal(v any) (mem.BufferSlice, error) {
 	b, ok := v.([]byte)
 	if !ok {
-		return nil, fmt.Errorf("cannot send a %T, want an encoded frame", v)
+		return nil, fmt.Errorf("a %T cannot be sent: it must be an encoded frame", v)
 	}
 	return mem.BufferSlice{mem.SliceBuffer(b)}, nil
 }
 
-// Unmarshal implements encoding.CodecV2 for a *frame. What is wrong with the frame is left in it:
-// an error here would end the stream.
+// Unmarshal implements encoding.CodecV2 for a *frame. An error ends the stream.
 func (codec) Unmarshal(data mem.BufferSlice, v any) error {
 	f, ok := v.(*frame)
 	if !ok {
-		return fmt.Errorf("cannot receive a %T, want a *frame", v)
+		return fmt.Errorf("a %T cannot be received: it must be a *frame", v)
 	}
 	r := data.Reader()
-	f.decode(r, data.Len())
-	return r.Close()
+	return errors.Join(f.decode(r, data.Len()), r.Close())
 }

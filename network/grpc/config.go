@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"time"
 
 	"dsbo"
@@ -23,6 +24,9 @@ type Config struct {
 	Run string
 	// Hash stands for all settings that must be the same everywhere. Agents refuse each other if it differs.
 	Hash string
+	// Program is what this agent computes with. Agents refuse each other if theirs cannot be in one run: see
+	// [network.Program.Mixable]. The zero value stands for network.ThisProgram().
+	Program network.Program
 	// Addresses holds host:port of each agent. Only those of this agent and of neighbours with a higher number
 	// are used.
 	Addresses []string
@@ -47,8 +51,8 @@ type Config struct {
 	KeepFrames int
 	KeepBytes  int64
 
-	// Heartbeat is how often an agent says how far it is. Lost frames are found by it. 0 means 500 ms, or a
-	// quarter of SilentAfter if that is less.
+	// Heartbeat is how often an agent says that it is there. 0 means 500 ms, or a quarter of SilentAfter if that is
+	// less.
 	Heartbeat time.Duration
 	// SilentAfter is when a neighbour that says nothing is named in the log, and its connection
 	// given up for a new one: after three heartbeats of the slowest neighbour at least. 0 means 5 s.
@@ -61,7 +65,7 @@ type Config struct {
 	// left. Its error is that of Drain. nil does nothing.
 	AllFinished func() error
 
-	// Log is told who is connected, refused, silent and back. nil tells nobody.
+	// Log gets a line when a neighbour is connected, refused, silent and back. nil logs nothing.
 	Log *slog.Logger
 
 	// Wrap, for tests, puts something between this agent and what it sends to a neighbour.
@@ -90,6 +94,7 @@ func (c Config) withDefaults() Config {
 	orDefault(&c.SilentAfter, 5*time.Second)
 	orDefault(&c.Heartbeat, min(500*time.Millisecond, c.SilentAfter/4))
 	orDefault(&c.PeerTimeout, 10*time.Minute)
+	orDefault(&c.Program, network.ThisProgram())
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
@@ -101,69 +106,61 @@ func (c Config) withDefaults() Config {
 
 // Validate returns an error that matches dsbo.ErrConfig and names the first setting that cannot work.
 func (c Config) Validate() error {
-	if err := c.withDefaults().validate(); err != nil {
-		return fmt.Errorf("%w: %w", dsbo.ErrConfig, err)
-	}
-	return nil
-}
-
-func (c Config) validate() error {
+	c = c.withDefaults()
 	if c.Matrix == nil {
-		return fmt.Errorf("no mixing matrix")
+		return dsbo.Errorf(dsbo.ErrConfig, "Matrix must be set; it is nil")
 	}
 	n := c.Matrix.N()
-	if c.Agent < 0 || c.Agent >= n {
-		return fmt.Errorf("agent %d, want 0 to %d", c.Agent, n-1)
-	}
-	if len(c.Addresses) != n {
-		return fmt.Errorf("%d addresses, want one for each of the %d agents", len(c.Addresses), n)
-	}
-	if c.Run == "" || len(c.Run) > maxName {
-		return fmt.Errorf("run id %q of %d bytes, want 1 to %d", c.Run, len(c.Run), maxName)
-	}
-	if len(c.Hash) > maxName {
-		return fmt.Errorf("configuration hash of %d bytes, want at most %d", len(c.Hash), maxName)
+	const largest = (1<<31 - 1 - headerSize) / 8 // gRPC counts bytes in 31 bits
+	longest := max(len(c.Program.Version), len(c.Program.Kernels), len(c.Program.Architecture))
+	for _, s := range []struct {
+		holds bool
+		must  string // what must hold, up to what is printed then
+		is    any
+	}{
+		{0 <= c.Agent && c.Agent < n, fmt.Sprintf("Agent must be 0 to %d; it is", n-1), c.Agent},
+		{len(c.Addresses) == n, fmt.Sprintf("Addresses must be those of %d agents; their number:", n), len(c.Addresses)},
+		{c.Run != "" && len(c.Run) <= maxName, fmt.Sprintf("Run must have 1 to %d bytes; their number:", maxName), len(c.Run)},
+		{len(c.Hash) <= maxName, fmt.Sprintf("Hash must have at most %d bytes; their number:", maxName), len(c.Hash)},
+		{longest <= maxName, fmt.Sprintf("Program must have texts of at most %d bytes; the longest:", maxName), longest},
+		{0 <= c.Round && c.Round <= maxNumber, fmt.Sprintf("Round must be 0 to %d; it is", maxNumber), c.Round},
+		{1 <= c.MaxFloats && c.MaxFloats <= largest, fmt.Sprintf("MaxFloats must be 1 to %d; it is", largest), c.MaxFloats},
+		{c.KeepFrames >= minKept, fmt.Sprintf("KeepFrames must be at least %d; it is", minKept), c.KeepFrames},
+		{c.KeepBytes >= 1, "KeepBytes must be at least 1; it is", c.KeepBytes},
+		{c.Heartbeat > 0, "Heartbeat must be above 0; it is", c.Heartbeat},
+		{c.SilentAfter >= 3*c.Heartbeat, fmt.Sprintf("SilentAfter must be at least three heartbeats of %v; it is", c.Heartbeat), c.SilentAfter},
+		{c.PeerTimeout >= c.SilentAfter, fmt.Sprintf("PeerTimeout must be at least SilentAfter, %v; it is", c.SilentAfter), c.PeerTimeout},
+	} {
+		if !s.holds {
+			return dsbo.Errorf(dsbo.ErrConfig, "%s %v", s.must, s.is)
+		}
 	}
 	if c.Identity != nil && c.Identity.Agent != c.Agent {
-		return fmt.Errorf("the certificate of agent %d, want that of agent %d", c.Identity.Agent, c.Agent)
-	}
-	if c.Round < 0 || c.Round > maxRound {
-		return fmt.Errorf("first exchange %d, want 0 to %d", c.Round, maxRound)
-	}
-	const largest = (1<<31 - 1 - headerSize) / 8 // gRPC counts bytes in 31 bits
-	if c.MaxFloats < 1 || c.MaxFloats > largest {
-		return fmt.Errorf("vectors of up to %d numbers, want 1 to %d", c.MaxFloats, largest)
-	}
-	if c.KeepFrames < minKept {
-		return fmt.Errorf("%d exchanges kept, want at least %d", c.KeepFrames, minKept)
-	}
-	if c.KeepBytes < 1 {
-		return fmt.Errorf("%d bytes of exchanges kept, want at least 1", c.KeepBytes)
-	}
-	if !(0 < c.Heartbeat && c.Heartbeat <= c.SilentAfter/3 && c.SilentAfter <= c.PeerTimeout) {
-		return fmt.Errorf("heartbeat %v, silent after %v, peer timeout %v: want them above zero and in this order, and silence of three heartbeats",
-			c.Heartbeat, c.SilentAfter, c.PeerTimeout)
+		return dsbo.Errorf(dsbo.ErrConfig, "Identity must be the certificate of agent %d; it is that of agent %d", c.Agent, c.Identity.Agent)
 	}
 	return c.validateAddresses()
 }
 
 func (c Config) validateAddresses() error {
+	unprotected := func(format string, args ...any) error {
+		return dsbo.Errorf(dsbo.ErrConfig, "%w", &UnprotectedError{fmt.Sprintf(format, args...)})
+	}
 	for i, a := range c.Addresses {
 		if !c.dials(i) && (i != c.Agent || c.Listener != nil) {
 			continue
 		}
 		host, _, err := net.SplitHostPort(a)
 		if err != nil {
-			return fmt.Errorf("address of agent %d: %w, want host:port", i, err)
+			return dsbo.Errorf(dsbo.ErrConfig, "the address of agent %d must be host:port: %w", i, err)
 		}
 		if !c.private() && !loopback(host) {
-			return &UnprotectedError{fmt.Sprintf("address of agent %d: %s is on another machine and agent %d has no certificate", i, a, c.Agent)}
+			return unprotected("address of agent %d: %s is on another machine and agent %d has no certificate", i, a, c.Agent)
 		}
 	}
 	if c.Listener != nil && !c.private() {
 		a := c.Listener.Addr()
 		if tcp, ok := a.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-			return &UnprotectedError{fmt.Sprintf("agent %d listens on %s, which other machines reach, and has no certificate", c.Agent, a)}
+			return unprotected("agent %d listens on %s, which other machines reach, and has no certificate", c.Agent, a)
 		}
 	}
 	return nil
@@ -173,15 +170,8 @@ func (c Config) validateAddresses() error {
 func (c Config) private() bool { return c.Identity != nil || c.Insecure }
 
 // dials reports whether this agent connects to agent i, rather than i to it or neither.
-func (c Config) dials(i int) bool { return i > c.Agent && c.neighbour(i) }
-
-func (c Config) neighbour(i int) bool {
-	for _, j := range c.Matrix.Neighbours(c.Agent) {
-		if i == j {
-			return true
-		}
-	}
-	return false
+func (c Config) dials(i int) bool {
+	return i > c.Agent && slices.Contains(c.Matrix.Neighbours(c.Agent), i)
 }
 
 func loopback(host string) bool {

@@ -28,27 +28,28 @@ func TestValidate(t *testing.T) {
 		want   string
 	}{
 		{func(c *grpc.Config) {}, ""},
-		{func(c *grpc.Config) { c.Matrix = nil }, "no mixing matrix"},
-		{func(c *grpc.Config) { c.Agent = 3 }, "agent 3, want 0 to 2"},
-		{func(c *grpc.Config) { c.Agent = -1 }, "agent -1, want 0 to 2"},
-		{func(c *grpc.Config) { c.Addresses = nil }, "0 addresses, want one for each of the 3 agents"},
-		{func(c *grpc.Config) { c.Run = "" }, `run id ""`},
-		{func(c *grpc.Config) { c.Run = strings.Repeat("x", 256) }, "of 256 bytes, want 1 to 255"},
-		{func(c *grpc.Config) { c.Hash = strings.Repeat("x", 256) }, "configuration hash of 256 bytes"},
-		{func(c *grpc.Config) { c.Identity = ids[0] }, "the certificate of agent 0, want that of agent 1"},
-		{func(c *grpc.Config) { c.Round = -1 }, "first exchange -1"},
-		{func(c *grpc.Config) { c.MaxFloats = -1 }, "vectors of up to -1 numbers"},
-		{func(c *grpc.Config) { c.MaxFloats = 1 << 28 }, "vectors of up to 268435456 numbers, want 1 to 268435449"},
-		{func(c *grpc.Config) { c.KeepFrames = 1 }, "1 exchanges kept, want at least 2"},
-		{func(c *grpc.Config) { c.KeepBytes = -1 }, "-1 bytes of exchanges kept"},
-		{func(c *grpc.Config) { c.Heartbeat = 6 * time.Second }, "heartbeat 6s, silent after 5s"},
-		{func(c *grpc.Config) { c.Heartbeat = 2 * time.Second }, "heartbeat 2s, silent after 5s"},
-		{func(c *grpc.Config) { c.Heartbeat = -1 }, "heartbeat -1ns"},
+		{func(c *grpc.Config) { c.Matrix = nil }, "Matrix must be set"},
+		{func(c *grpc.Config) { c.Agent = 3 }, "Agent must be 0 to 2; it is 3"},
+		{func(c *grpc.Config) { c.Agent = -1 }, "Agent must be 0 to 2; it is -1"},
+		{func(c *grpc.Config) { c.Addresses = nil }, "Addresses must be those of 3 agents; their number: 0"},
+		{func(c *grpc.Config) { c.Run = "" }, "Run must have 1 to 255 bytes; their number: 0"},
+		{func(c *grpc.Config) { c.Run = strings.Repeat("x", 256) }, "Run must have 1 to 255 bytes; their number: 256"},
+		{func(c *grpc.Config) { c.Hash = strings.Repeat("x", 256) }, "Hash must have at most 255 bytes; their number: 256"},
+		{func(c *grpc.Config) { c.Program.Kernels = strings.Repeat("x", 256) }, "Program must have texts of at most 255 bytes; the longest: 256"},
+		{func(c *grpc.Config) { c.Identity = ids[0] }, "must be the certificate of agent 1; it is that of agent 0"},
+		{func(c *grpc.Config) { c.Round = -1 }, "Round must be 0 to 4611686018427387904; it is -1"},
+		{func(c *grpc.Config) { c.MaxFloats = -1 }, "MaxFloats must be 1 to 268435452; it is -1"},
+		{func(c *grpc.Config) { c.MaxFloats = 1 << 28 }, "MaxFloats must be 1 to 268435452; it is 268435456"},
+		{func(c *grpc.Config) { c.KeepFrames = 1 }, "KeepFrames must be at least 2; it is 1"},
+		{func(c *grpc.Config) { c.KeepBytes = -1 }, "KeepBytes must be at least 1; it is -1"},
+		{func(c *grpc.Config) { c.Heartbeat = 6 * time.Second }, "SilentAfter must be at least three heartbeats of 6s; it is 5s"},
+		{func(c *grpc.Config) { c.Heartbeat = 2 * time.Second }, "SilentAfter must be at least three heartbeats of 2s; it is 5s"},
+		{func(c *grpc.Config) { c.Heartbeat = -1 }, "Heartbeat must be above 0; it is -1ns"},
 		{func(c *grpc.Config) { c.SilentAfter = 100 * time.Millisecond }, ""},
-		{func(c *grpc.Config) { c.PeerTimeout = time.Second }, "peer timeout 1s: want them above zero and in this order"},
-		{func(c *grpc.Config) { c.Addresses[2] = "localhost" }, "address of agent 2: address localhost: missing port in address, want host:port"},
-		{func(c *grpc.Config) { c.Addresses[1] = "" }, "address of agent 1: missing port"},
-		{func(c *grpc.Config) { c.Addresses[2] = "10.0.0.2:1" }, "10.0.0.2:1 is on another machine and agent 1 has no certificate: want Identity, or Insecure"},
+		{func(c *grpc.Config) { c.PeerTimeout = time.Second }, "PeerTimeout must be at least SilentAfter, 5s; it is 1s"},
+		{func(c *grpc.Config) { c.Addresses[2] = "localhost" }, "the address of agent 2 must be host:port: address localhost: missing port in address"},
+		{func(c *grpc.Config) { c.Addresses[1] = "" }, "the address of agent 1 must be host:port: missing port"},
+		{func(c *grpc.Config) { c.Addresses[2] = "10.0.0.2:1" }, "10.0.0.2:1 is on another machine and agent 1 has no certificate: Identity or Insecure must be set"},
 		{func(c *grpc.Config) { c.Addresses[1] = ":1" }, "agent 1: :1 is on another machine"},
 		{func(c *grpc.Config) { c.Listener = everywhere }, "which other machines reach, and has no certificate"},
 		{func(c *grpc.Config) { c.Addresses[2], c.Listener, c.Insecure = "10.0.0.2:1", everywhere, true }, ""},
@@ -65,7 +66,7 @@ func TestValidate(t *testing.T) {
 			continue
 		}
 		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %v, want dsbo.ErrConfig with %q in it", err, c.want)
+			t.Errorf("error %v must match dsbo.ErrConfig and have %q", err, c.want)
 		}
 	}
 }
@@ -77,10 +78,10 @@ func TestOpenReleasesTheListener(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := grpc.Open(grpc.Config{Listener: l}); !errors.Is(err, dsbo.ErrConfig) {
-		t.Errorf("error %v, want dsbo.ErrConfig", err)
+		t.Errorf("error %v must match dsbo.ErrConfig", err)
 	}
 	if err := l.Close(); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("the listener closes with %v, want that it is closed", err)
+		t.Errorf("the listener closes with %v; it must be closed", err)
 	}
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -92,6 +93,6 @@ func TestOpenReleasesTheListener(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := grpc.Open(grpc.Config{Matrix: g.W, Run: "r", Addresses: []string{taken.Addr().String()}}); err == nil || !strings.Contains(err.Error(), "address already in use") {
-		t.Errorf("error %v, want that the address is in use", err)
+		t.Errorf("error %v; it must say that the address is in use", err)
 	}
 }

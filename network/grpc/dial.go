@@ -12,7 +12,6 @@ import (
 	rpc "google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/experimental"
 	"google.golang.org/grpc/peer"
 )
 
@@ -25,7 +24,7 @@ const (
 // dial keeps a stream to a neighbour with a higher number open until the mixer is closed.
 func (m *Mixer) dial(e *edge) {
 	wait := firstRetry
-	told := ""
+	logged := ""
 	for {
 		var a attempt
 		opened, err := m.connect(e, &a)
@@ -33,13 +32,13 @@ func (m *Mixer) dial(e *edge) {
 			return
 		}
 		if opened {
-			wait, told = firstRetry, ""
+			wait, logged = firstRetry, ""
 		} else {
 			m.mu.Lock()
-			e.last = err
+			e.lastErr = err
 			m.mu.Unlock()
-			if told != err.Error() {
-				told = err.Error()
+			if logged != err.Error() {
+				logged = err.Error()
 				m.config.Log.Log(m.dialing, a.level(), "cannot connect to a neighbour", "neighbour", e.id, "reason", err)
 			}
 		}
@@ -125,7 +124,7 @@ func (m *Mixer) greet(e *edge, s rpc.ClientStream) (hello, error) {
 		return hello{}, err
 	}
 	if h.from != e.id {
-		return hello{}, fmt.Errorf("it says that it is agent %d, want agent %d", h.from, e.id)
+		return hello{}, fmt.Errorf("it must be agent %d; it says that it is agent %d", e.id, h.from)
 	}
 	var auth credentials.AuthInfo
 	if p, ok := peer.FromContext(s.Context()); ok {
@@ -148,7 +147,6 @@ func (m *Mixer) newConn(e *edge, dial func(context.Context, string) (net.Conn, e
 		rpc.WithStaticConnWindowSize(streamWindow),
 		rpc.WithReadBufferSize(readBuffer),
 		rpc.WithWriteBufferSize(bufferSize),
-		experimental.WithBufferPool(&m.pieces),
 		rpc.WithMaxHeaderListSize(8<<10),
 		rpc.WithDisableRetry(),
 		rpc.WithDisableServiceConfig(),

@@ -7,33 +7,49 @@ import (
 	"time"
 )
 
-// An edge is one neighbour as this agent sees it: a state machine without input and output, guarded
-// by the mixer's lock. Sessions bring it what was received and ask it what to send.
+// The protocol of an edge. Exchanges are numbered from 0, and each sends one vector in either direction. A stream brings
+// frames once, whole and in order, or it breaks: what was on its way is lost then, and a new stream begins where both
+// ends have come to. So each begins with a hello, in which either side says how many vectors it has sent and which it needs
+// next; the other one sends from there on, out of the window of vectors that it keeps.
+//
+// A vector is sent when the receiver has room for it. It holds two, that of its own exchange and of the next one, and
+// is at exchange k at least once its vector of exchange k−1 has come: that is the sender's credit. A neighbour that
+// came back from a checkpoint is so sent what it has missed as fast as it goes on itself. What it repeats is compared
+// with what came first, and dropped.
+//
+// An agent that goes back, because a neighbour needs what is no longer kept, has its neighbours begin again from its
+// checkpoint's exchange (resend). What was on its way to it is stale: it is taken if it is what comes next, else dropped.
+//
+// An agent that has finished says so with each heartbeat (alive). Its radius is r+1 if it knows that all agents up to r
+// edges away have finished: one more than the least radius of its neighbours, and 0 before it has finished itself.
+
+// An edge is one neighbour as this agent sees it: a state machine without input and output, guarded by the mixer's lock.
+// Sessions bring it what was received and ask it what to send.
 type edge struct {
 	m  *Mixer
 	id int
 
-	// Receiving. The vectors of exchanges r and r+1 have room in slot r%2 and the other one, which
-	// is all that a neighbour can be ahead.
-	next    int // the first exchange that has not come
-	slot    [2][]float64
-	purpose [2]int // of the exchanges in the slots
-	sums    sums
-	asked   bool // the frames from next on have been asked for
+	// Receiving. The vectors of exchanges k and k+1, where this agent is at exchange k, have their slots at k%2 and
+	// (k+1)%2.
+	received int // vectors that have come: the next one has to be that of this exchange
+	slot     [2][]float64
+	purpose  [2]int // of the exchanges in the slots
+	digests  digests
+	stale    bool // this agent went back, and vectors from before may still come on this stream
 
 	// Sending.
-	cursor int  // the exchange to be put on the stream next
-	high   int  // those before have been put on some stream
-	room   int  // how many exchanges the neighbour has sent: it has room for that of this number
-	tell   kind // ping or ask, to be sent next; 0 for nothing
+	next   int  // the exchange whose vector is put on the stream next
+	sent   int  // vectors that have been on some stream
+	credit int  // the neighbour has room for the vectors of exchanges up to this one
+	due    kind // a resend or an alive that is to be sent first; 0 for none
 
-	level int // the neighbour's, see Mixer.level; 0 until it has finished
+	radius int // the neighbour's; see Mixer.radius
 
-	session *session // nil while there is no stream
-	silent  int      // heartbeats since something was heard
-	named   bool     // the log has been told of the silence
-	last    error    // what ended the last connection or attempt
-	stats   Neighbour
+	session       *session // nil while there is no stream
+	silent        int      // heartbeats since the neighbour's last sign of life
+	silenceLogged bool
+	lastErr       error // what ended the last connection or attempt
+	stats         Neighbour
 }
 
 // attach makes s the stream to the neighbour, whose hello this is.
@@ -42,15 +58,15 @@ func (e *edge) attach(s *session, h hello) {
 		e.session.drop(errReplaced)
 	}
 	e.session = s
-	e.room = h.round
-	e.asked, e.level = false, 0
-	e.request(h.next)
-	if e.m.finished && e.tell == 0 {
-		e.tell = kindPing
+	e.stale = e.due == kindResend // it went back after its hello
+	e.credit, e.radius = h.sent, 0
+	e.sendFrom(h.next)
+	if e.m.finished {
+		e.announce()
 	}
 	e.stats.Connects++
-	e.heard()
-	e.m.config.Log.Info("connected to a neighbour", "neighbour", e.id, "its exchange", h.round, "wants", h.next)
+	e.signOfLife()
+	e.m.config.Log.Info("connected to a neighbour", "neighbour", e.id, "its exchange", h.sent, "needs", h.next)
 }
 
 // detach ends s, unless another stream has taken its place.
@@ -59,261 +75,200 @@ func (e *edge) detach(s *session, err error) {
 		return
 	}
 	e.session = nil
-	e.last = err
-	if err == io.EOF && e.level > 0 { // else it would have stayed
-		e.rise(e.m.top())
+	e.lastErr = err
+	if err == io.EOF && e.radius > 0 { // else it would have stayed
+		e.setRadius(e.m.lastRadius())
 	} else if !e.m.closed {
 		e.m.config.Log.Warn("lost the connection to a neighbour", "neighbour", e.id, "reason", err)
 	}
 }
 
-// heard notes a sign of life.
-func (e *edge) heard() {
-	if e.named {
+func (e *edge) signOfLife() {
+	if e.silenceLogged {
 		e.m.config.Log.Info("a neighbour is back", "neighbour", e.id, "silent", e.silence())
 	}
-	e.silent, e.named = 0, false
+	e.silent, e.silenceLogged = 0, false
 }
 
 func (e *edge) silence() time.Duration {
 	return time.Duration(e.silent) * e.m.config.Heartbeat
 }
 
-// wanted reports whether an exchange waits for this neighbour.
-func (e *edge) wanted() bool { return e.m.missing > 0 && e.next <= e.m.round }
+// awaited reports whether an exchange waits for this neighbour.
+func (e *edge) awaited() bool { return e.m.missing > 0 && e.received <= e.m.round }
 
 // hello returns what opens a stream to the neighbour.
 func (e *edge) hello() []byte {
 	c := &e.m.config
-	return hello{header: e.header(0), to: e.id, run: c.Run, config: c.Hash}.encode()
+	return hello{from: c.Agent, to: e.id, sent: e.m.window.end(), next: e.received,
+		run: c.Run, config: c.Hash, program: c.Program}.encode()
 }
 
-func (e *edge) header(k kind) header {
-	return header{kind: k, run: e.m.run, from: e.m.config.Agent, round: e.m.window.end(), next: e.next}
+// sendFrom puts the vectors from this exchange on onto the stream, again if they were there before.
+func (e *edge) sendFrom(exchange int) {
+	e.next = min(exchange, e.m.window.end())
+	e.checkKept()
 }
 
-// request puts the frames from next on onto the stream, again if they were there before.
-func (e *edge) request(next int) {
-	e.cursor = min(next, e.m.window.end())
-	e.checkHeld()
-}
-
-// checkHeld asks for a rollback if the next frame for the neighbour is no longer held.
-func (e *edge) checkHeld() {
-	if e.session != nil && e.cursor < e.m.window.start {
-		e.m.rollBack(e.id, e.cursor)
+// checkKept asks for a rollback if the next vector for the neighbour is no longer kept.
+func (e *edge) checkKept() {
+	if e.session != nil && e.next < e.m.window.start {
+		e.m.rollBack(e.id, e.next)
 	}
 }
 
-// vectorReady reports whether a vector can be sent. The neighbour has to have room for it, which one that
-// came back and is behind may not have.
-func (e *edge) vectorReady() bool {
+// hasVector reports whether a vector can be sent.
+func (e *edge) hasVector() bool {
 	w := &e.m.window
-	return w.start <= e.cursor && e.cursor < w.end() && e.cursor <= e.room
+	return w.start <= e.next && e.next < w.end() && e.next <= e.credit
 }
 
-// take returns what is to be sent next, nil if there is nothing now. last says that there
+// announce has the neighbour told how far this agent is in the end of the run.
+func (e *edge) announce() {
+	if e.due == 0 {
+		e.due = kindAlive
+	}
+	e.wake()
+}
+
+// nextFrame returns what is to be sent next, nil if there is nothing now. last says that there
 // will be nothing more on this stream.
-func (e *edge) take(s *session) (frame []byte, last bool) {
+func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 	m := e.m
 	switch {
 	case e.session != s:
 		return nil, true
-	case m.ended != nil && !s.toldEnd:
-		s.toldEnd = true
-		h := e.header(kindFail)
-		h.round, h.next = m.ended.Agent, m.ended.kind
-		return encode(h, []byte(m.ended.Reason)), false
-	case e.tell != 0:
-		h := e.progress()
-		s.said++
-		h.seq = s.said
-		e.tell = 0
-		return encode(h, nil), false
-	case e.vectorReady():
-		frame = m.window.get(e.cursor)
-		if e.cursor < e.high {
+	case m.ended != nil && !s.failSent:
+		s.failSent = true
+		return encode(header{kindFail, m.ended.Agent, m.ended.kind}, []byte(m.ended.Reason)), false
+	case e.due == kindResend:
+		e.due = 0
+		return encode(header{kindResend, m.window.end(), e.received}, nil), false
+	case e.due == kindAlive:
+		e.due = 0
+		return encode(header{kindAlive, 0, m.announcedRadius()}, nil), false
+	case e.hasVector():
+		frame = m.window.get(e.next)
+		if e.next < e.sent {
 			e.stats.Resent++
 		}
-		e.cursor++
-		e.high = max(e.high, e.cursor)
+		e.next++
+		e.sent = max(e.sent, e.next)
 		return frame, false
 	}
 	return nil, m.closed
-}
-
-// progress returns the header of a frame that says how far this agent is.
-func (e *edge) progress() header {
-	h := e.header(e.tell)
-	h.round = e.cursor                   // what is not on this stream yet is not lost
-	if level := e.m.level(); level > 0 { // one that has finished has nothing to ask for
-		h.kind, h.next = kindDone, level
-	}
-	return h
 }
 
 // handle takes in a frame that came on the edge's stream. An error ends the stream.
 func (e *edge) handle(f *frame) error {
 	e.stats.FramesReceived++
 	e.stats.BytesReceived += int64(f.size)
-	if err := e.readable(f); err != nil {
-		return err
-	}
-	if f.err != nil {
-		e.stats.Damaged++
-		e.ask()
-		e.session.poke()
-		return nil
-	}
-	e.heard()
+	e.signOfLife()
 	switch f.kind {
-	case kindData:
-		e.receive(f)
-	case kindPing, kindAsk, kindDone:
-		e.follow(f)
+	case kindVector:
+		if err := e.receive(f); err != nil {
+			return err
+		}
+	case kindResend:
+		e.credit = f.exchange
+		e.sendFrom(f.detail)
+		e.setRadius(0)
+	case kindAlive:
+		e.setRadius(min(f.detail, e.m.lastRadius()))
 	case kindFail:
-		e.m.endFor(&EndedError{Agent: f.round, Reason: oneLine(f.text), kind: f.next})
+		e.m.endFor(&EndedError{Agent: f.exchange, Reason: oneLine(f.text), kind: f.detail})
 	case kindHello:
 		return errors.New("a second hello on one stream")
 	}
-	if e.tell != 0 || e.vectorReady() {
-		e.session.poke()
+	if e.due != 0 || e.hasVector() {
+		e.wake()
 	}
 	return nil
-}
-
-// follow takes in how far the neighbour is.
-func (e *edge) follow(f *frame) {
-	if f.seq <= e.session.heard {
-		return
-	}
-	e.session.heard = f.seq
-	e.room = f.round
-	if e.next < f.round {
-		e.ask()
-	}
-	switch f.kind {
-	case kindAsk:
-		e.request(f.next)
-		e.rise(0)
-	case kindPing:
-		e.rise(0)
-	case kindDone:
-		e.rise(min(f.next, e.m.top()))
-	}
-}
-
-// rise sets the neighbour's level and passes on what that does to this agent's.
-func (e *edge) rise(level int) {
-	before := e.m.reached()
-	e.level = level
-	if e.m.reached() == before {
-		return
-	}
-	e.m.changed()
-	e.m.tellAll()
-}
-
-// readable returns an error if the frame is not of this stream or of an unknown form, although it
-// came as it was sent.
-func (e *edge) readable(f *frame) error {
-	switch {
-	case f.err != nil && !errors.Is(f.err, errDamaged):
-		return f.err
-	case f.err == nil && f.run != e.m.run:
-		return errors.New("a frame of another run")
-	case f.err == nil && f.from != e.id:
-		return fmt.Errorf("a frame of agent %d on the stream of agent %d", f.from, e.id)
-	}
-	return nil
-}
-
-// ask has the neighbour send again what is missing.
-func (e *edge) ask() {
-	e.asked = true
-	e.tell = kindAsk
 }
 
 // receive takes in the vector of one exchange.
-func (e *edge) receive(f *frame) {
+func (e *edge) receive(f *frame) error {
 	m := e.m
-	e.room = max(e.room, f.round+1)
-	if f.round < e.next {
-		e.stats.Duplicates++
-	}
+	vector := digest{f.detail, f.digest}
 	switch {
-	case e.sums.differs(f.round, f.sum):
-		m.fail(fmt.Errorf("%w: agent %d, exchange %d", ErrConflict, e.id, f.round))
-	case f.round < e.next:
-	case f.round > m.window.end(): // it cannot have been sent in good faith, unless this agent went back
-		e.stats.Refused++
-		if s := e.session; !s.toldRefused {
-			s.toldRefused = true
-			m.config.Log.Warn("refused a frame", "neighbour", e.id,
-				"reason", fmt.Sprintf("it is of exchange %d, want at most %d", f.round, m.window.end()))
+	case e.digests.contradict(f.exchange, vector):
+		m.fail(fmt.Errorf("%w: agent %d, exchange %d", ErrConflict, e.id, f.exchange))
+		return nil
+	case f.exchange > min(e.received, m.window.end()):
+		if e.stale {
+			return nil
 		}
-	case f.round > e.next:
-		if !e.asked {
-			e.ask()
-		}
-	default:
-		e.sums.put(f.round, f.sum)
-		slot := &e.slot[f.round%2]
-		*slot, f.data = f.data, *slot
-		e.purpose[f.round%2] = f.next
-		e.asked = false
-		if e.wanted() {
-			e.stats.Waited += time.Since(m.waitStart)
-			m.missing--
-			if m.missing == 0 {
-				m.changed()
-			}
-		}
-		e.next++
+		return fmt.Errorf("the next vector must be that of exchange %d; it is that of exchange %d", e.received, f.exchange)
 	}
+	e.credit = f.exchange + 1
+	if f.exchange < e.received {
+		e.stats.Duplicates++
+		return nil
+	}
+	e.digests.add(f.exchange, vector)
+	slot := f.exchange % 2
+	e.slot[slot], f.data = f.data, e.slot[slot]
+	e.purpose[slot] = f.detail
+	if e.awaited() {
+		e.stats.Waited += time.Since(m.waitStart)
+		m.missing--
+		if m.missing == 0 {
+			m.changed()
+		}
+	}
+	e.received++
+	return nil
 }
 
-// beat is one heartbeat. It returns an error if the neighbour was silent for too long.
-func (e *edge) beat() error {
+// setRadius sets the neighbour's radius and passes on what that does to this agent's.
+func (e *edge) setRadius(radius int) {
+	before := e.m.radius()
+	e.radius = radius
+	if e.m.radius() == before {
+		return
+	}
+	e.m.changed()
+	e.m.announce()
+}
+
+// heartbeat returns an error if the neighbour was silent for too long.
+func (e *edge) heartbeat() error {
 	c := &e.m.config
 	e.silent++
 	if s := e.session; s != nil {
-		if e.tell == 0 {
-			e.tell = kindPing
-		}
-		s.poke()
+		e.announce()
 		if e.silence() >= c.SilentAfter {
 			s.drop(fmt.Errorf("nothing heard for %v", e.silence()))
 		}
 	}
-	if e.level == e.m.top() && !e.wanted() { // it has left for good
+	if e.radius == e.m.lastRadius() && !e.awaited() { // it has left for good
 		return nil
 	}
-	if e.silence() >= c.SilentAfter && !e.named {
-		e.named = true
-		c.Log.Warn("a neighbour is silent", "neighbour", e.id, "silent", e.silence(), "connected", e.session != nil, "reason", e.last)
+	if e.silence() >= c.SilentAfter && !e.silenceLogged {
+		e.silenceLogged = true
+		c.Log.Warn("a neighbour is silent", "neighbour", e.id, "silent", e.silence(), "connected", e.session != nil, "reason", e.lastErr)
 	}
 	switch {
 	case e.silence() < c.PeerTimeout:
 		return nil
 	case e.m.allFinished(): // what was lost is the news that it leaves
-		e.rise(e.m.top())
+		e.setRadius(e.m.lastRadius())
 		return nil
 	}
-	return &SilentError{Agent: e.id, Silent: e.silence(), Last: e.last}
+	return &SilentError{Agent: e.id, Silent: e.silence(), Last: e.lastErr}
 }
 
-// rewind makes round the exchange that is received and sent next.
-func (e *edge) rewind(round int) {
-	e.next = round
-	e.cursor = min(e.cursor, round)
-	e.ask()
-	e.poke()
+// rewind makes this exchange the one whose vectors are received and sent next.
+func (e *edge) rewind(exchange int) {
+	e.received, e.stale = exchange, true
+	e.next = min(e.next, exchange)
+	e.due = kindResend
+	e.wake()
 }
 
-// poke has the stream, if there is one, look for what to send.
-func (e *edge) poke() {
+// wake has the stream, if there is one, look for what to send.
+func (e *edge) wake() {
 	if e.session != nil {
-		e.session.poke()
+		e.session.wake()
 	}
 }

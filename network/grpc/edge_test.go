@@ -29,12 +29,12 @@ func pathAgent(t *testing.T, change func(*Config)) (*Mixer, lines) {
 	return newMixer(c.withDefaults()), lines
 }
 
-// attached opens a stream to a neighbour that has sent and received as many exchanges as the hello says.
-func attached(t *testing.T, m *Mixer, neighbour, round, next int) *session {
+// attached opens a stream to a neighbour that has sent and received as many vectors as the hello says.
+func attached(t *testing.T, m *Mixer, neighbour, vectors, next int) *session {
 	t.Helper()
 	s := newSession(m.edge(neighbour), nil)
 	h := goodHello(neighbour)
-	h.round, h.next = round, next
+	h.sent, h.next = vectors, next
 	if err := s.open(h); err != nil {
 		t.Fatal(err)
 	}
@@ -44,71 +44,52 @@ func attached(t *testing.T, m *Mixer, neighbour, round, next int) *session {
 // says hands the edge a frame.
 func says(t *testing.T, s *session, frame []byte) {
 	t.Helper()
-	if err := s.e.handle(decoded(frame)); err != nil {
+	if err := s.e.handle(decoded(t, frame)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// vector is the frame of an exchange that the neighbour sends.
-func vector(s *session, round int, v ...float64) []byte {
-	return encodeData(s.e.m.run, s.e.id, round, mixing, v)
-}
+func alive(radius int) []byte { return encode(header{kindAlive, 0, radius}, nil) }
 
-// sent returns what the edge sends now, as kinds with their numbers.
-func sent(s *session) string {
-	var all []string
-	for {
-		b, _ := s.e.take(s)
-		if b == nil {
-			return strings.Join(all, ", ")
-		}
-		f := decoded(b)
-		all = append(all, fmt.Sprintf("%v %d/%d", f.kind, f.round, f.next))
-	}
-}
-
+// wantSent checks what the edge sends now, as kinds with their numbers.
 func wantSent(t *testing.T, s *session, want string) {
 	t.Helper()
-	if got := sent(s); got != want {
-		t.Errorf("agent %d is sent %q, want %q", s.e.id, got, want)
+	var all []string
+	for {
+		b, _ := s.e.nextFrame(s)
+		if b == nil {
+			break
+		}
+		f := decoded(t, b)
+		name := [kindEnd]string{kindVector: "vector", kindAlive: "alive", kindResend: "resend", kindFail: "fail"}[f.kind]
+		all = append(all, fmt.Sprintf("%s %d/%d", name, f.exchange, f.detail))
+	}
+	if got := strings.Join(all, ", "); got != want {
+		t.Errorf("agent %d is sent %q; it must be %q", s.e.id, got, want)
 	}
 }
 
 func publish(t *testing.T, m *Mixer, v ...float64) {
 	t.Helper()
-	if err := m.publish(encodeData(m.run, m.config.Agent, m.round, mixing, v), mixing, len(v)); err != nil {
+	if err := m.publish(encodeVector(m.round, mixing, v), mixing, len(v)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// TestLostVectorIsAskedFor: a heartbeat shows that a vector was lost, and the answer is the vector.
-func TestLostVectorIsAskedFor(t *testing.T) {
+// TestNewStreamGoesOn: what was lost with a stream is sent on the next one, and nothing else.
+func TestNewStreamGoesOn(t *testing.T) {
 	m, _ := pathAgent(t, nil)
 	s := attached(t, m, 0, 0, 0)
-	says(t, s, encode(header{kind: kindPing, run: m.run, round: 1, seq: 1}, nil))
-	wantSent(t, s, "ask 0/0")
-	says(t, s, vector(s, 0, 5))
-	wantSent(t, s, "")
 	publish(t, m, 1)
-	wantSent(t, s, "data 0/0")
-	says(t, s, encode(header{kind: kindAsk, run: m.run, round: 1, next: 0, seq: 2}, nil))
-	wantSent(t, s, "data 0/0")
-	// One that was overtaken says nothing any more.
-	says(t, s, encode(header{kind: kindAsk, run: m.run, round: 1, next: 0, seq: 1}, nil))
+	wantSent(t, s, "vector 0/0")
+	m.edge(0).detach(s, errors.New("cut"))
 	wantSent(t, s, "")
-	if n := m.Status().Neighbours[0]; n.Resent != 1 || n.Round != 1 {
-		t.Errorf("%+v, want 1 vector resent and 1 exchange known", n)
-	}
-}
-
-// TestDamagedFrameIsAskedFor also when it was a vector that nothing else would miss for a while.
-func TestDamagedFrameIsAskedFor(t *testing.T) {
-	m, _ := pathAgent(t, nil)
-	s := attached(t, m, 2, 0, 0)
-	says(t, s, flip(vector(s, 0, 5)))
-	wantSent(t, s, "ask 0/0")
-	if n := m.Status().Neighbours[1]; n.Damaged != 1 || n.FramesReceived != 1 || n.BytesReceived != headerSize+8 {
-		t.Errorf("%+v, want 1 damaged frame of %d bytes", n, headerSize+8)
+	s = attached(t, m, 0, 0, 0)
+	wantSent(t, s, "vector 0/0")
+	s = attached(t, m, 0, 1, 1) // the neighbour opens another one
+	wantSent(t, s, "")
+	if n := m.Status().Neighbours[0]; n.Resent != 1 || n.Round != 1 || n.Connects != 3 {
+		t.Errorf("%+v: 1 vector was sent again on 3 streams, and 1 is known of the neighbour", n)
 	}
 }
 
@@ -119,30 +100,61 @@ func TestNeighbourBehind(t *testing.T) {
 		m.round = k
 		publish(t, m, float64(k))
 	}
-	s := attached(t, m, 0, 1, 1) // it has sent and received exchange 0
-	wantSent(t, s, "data 1/0")
-	says(t, s, vector(s, 1, 5))
-	wantSent(t, s, "ask 2/0, data 2/0") // exchange 0 of it was lost here
-	says(t, s, vector(s, 2, 5))
-	wantSent(t, s, "data 3/0")
+	m.edge(0).received = 3
+	s := attached(t, m, 0, 1, 1) // it has sent and received the vector of exchange 0
+	wantSent(t, s, "vector 1/0")
+	says(t, s, encodeVector(1, mixing, []float64{5}))
+	wantSent(t, s, "vector 2/0")
+	says(t, s, encodeVector(2, mixing, []float64{5}))
+	wantSent(t, s, "vector 3/0")
 }
 
-// TestOtherBytesAreAnError, for all agents.
-func TestOtherBytesAreAnError(t *testing.T) {
+// TestVectorsOutOfOrder end the stream, but for those that were on their way when this agent went back.
+func TestVectorsOutOfOrder(t *testing.T) {
+	m, _ := pathAgent(t, nil)
+	s := attached(t, m, 0, 0, 0)
+	for k := range 3 {
+		m.round = k
+		publish(t, m, 1)
+		says(t, s, encodeVector(k, mixing, []float64{5}))
+	}
+	for _, exchange := range []int{4, 1 << 61} {
+		if err := s.e.handle(decoded(t, encodeVector(exchange, mixing, nil))); err == nil || !strings.Contains(err.Error(), "must be that of exchange 3") {
+			t.Errorf("the vector of exchange %d where 3 is next: error %v", exchange, err)
+		}
+	}
+	if err := m.Rewind(1); err != nil {
+		t.Fatal(err)
+	}
+	says(t, s, encodeVector(3, mixing, []float64{5}))
+	wantSent(t, s, "resend 1/1, vector 0/0") // the neighbour has not had that one yet
+	if m.edge(0).received != 1 {
+		t.Errorf("%d vectors have come; there must be 1 after the rewind", m.edge(0).received)
+	}
+	says(t, s, encodeVector(1, mixing, []float64{5}))
+	s = attached(t, m, 0, 4, 1)
+	if err := s.e.handle(decoded(t, encodeVector(3, mixing, nil))); err == nil {
+		t.Error("a vector out of order was accepted on a new stream")
+	}
+}
+
+// TestOtherNumbersAreAnError, for all agents.
+func TestOtherNumbersAreAnError(t *testing.T) {
 	m, _ := pathAgent(t, nil)
 	s, other := attached(t, m, 0, 0, 0), attached(t, m, 2, 0, 0)
-	says(t, s, vector(s, 0, 5))
-	says(t, s, vector(s, 0, 5))
+	says(t, s, encodeVector(0, mixing, []float64{5}))
+	s = attached(t, m, 0, 0, 0) // it came back and repeats itself
+	says(t, s, encodeVector(0, mixing, []float64{5}))
 	if m.err != nil || m.Status().Neighbours[0].Duplicates != 1 {
-		t.Fatalf("error %v after the same bytes, want none", m.err)
+		t.Fatalf("error %v after the same numbers", m.err)
 	}
-	says(t, s, vector(s, 0, 6))
+	says(t, s, encodeVector(0, mixing, []float64{6}))
 	if !errors.Is(m.err, ErrConflict) || !strings.Contains(m.err.Error(), "agent 0, exchange 0") {
-		t.Errorf("error %v, want a conflict that names agent 0 and exchange 0", m.err)
+		t.Errorf("error %v; it must be a conflict that names agent 0 and exchange 0", m.err)
 	}
-	b, _ := other.e.take(other)
-	if f := decoded(b); f.kind != kindFail || f.round != self || string(f.text) != m.err.Error() {
-		t.Errorf("the other neighbour is told %v of agent %d, %q; want the failure of agent 1, %q", f.kind, f.round, f.text, m.err)
+	b, _ := other.e.nextFrame(other)
+	if f := decoded(t, b); f.kind != kindFail || f.exchange != self || string(f.text) != m.err.Error() {
+		t.Errorf("the other neighbour is sent %+v, %q; it must be the failure of agent 1, %q", f.header, f.text, m.err)
 	}
 }
 
@@ -150,14 +162,14 @@ func TestOtherBytesAreAnError(t *testing.T) {
 func TestFailureIsPassedOn(t *testing.T) {
 	m, _ := pathAgent(t, nil)
 	s, other := attached(t, m, 0, 0, 0), attached(t, m, 2, 0, 0)
-	says(t, s, encode(header{kind: kindFail, run: m.run, round: 7}, []byte("disk\nfull")))
+	says(t, s, encode(header{kindFail, 7, 0}, []byte("disk\nfull")))
 	err := m.Mix(t.Context(), nil, nil)
 	if e, ok := errors.AsType[*EndedError](err); !ok || e.Agent != 7 || e.Reason != "disk full" || !errors.Is(err, network.ErrEnded) {
-		t.Errorf("error %v, want that agent 7 has ended the run", err)
+		t.Errorf("error %v; it must say that agent 7 has ended the run", err)
 	}
-	b, _ := other.e.take(other)
-	if f := decoded(b); f.kind != kindFail || f.round != 7 || string(f.text) != "disk full" {
-		t.Errorf("the other neighbour is told %v of agent %d, %q; want the failure of agent 7", f.kind, f.round, f.text)
+	b, _ := other.e.nextFrame(other)
+	if f := decoded(t, b); f.kind != kindFail || f.exchange != 7 || string(f.text) != "disk full" {
+		t.Errorf("the other neighbour is sent %+v, %q; it must be the failure of agent 7", f.header, f.text)
 	}
 }
 
@@ -173,27 +185,23 @@ func TestFailureKeepsItsKind(t *testing.T) {
 		m, _ := pathAgent(t, nil)
 		s := attached(t, m, 2, 0, 0)
 		m.Fail(c.err)
-		told, _ := s.e.take(s)
+		news, _ := s.e.nextFrame(s)
 		for range 2 { // the second hears it from the first
 			far, _ := pathAgent(t, nil)
 			from, to := attached(t, far, 0, 0, 0), attached(t, far, 2, 0, 0)
-			f := decoded(told)
-			f.from = 0
-			if err := from.e.handle(f); err != nil {
-				t.Fatal(err)
-			}
+			says(t, from, news)
 			e, ok := errors.AsType[*EndedError](far.err)
 			if !ok || e.Agent != self || e.Reason != c.err.Error() || !errors.Is(e, network.ErrEnded) || e.Unwrap() != c.kind {
-				t.Errorf("%v arrives as %v of kind %v, want it of agent %d and of kind %v", c.err, far.err, errors.Unwrap(far.err), self, c.kind)
+				t.Errorf("%v arrives as %v of kind %v, but it is of agent %d and of kind %v", c.err, far.err, errors.Unwrap(far.err), self, c.kind)
 			}
-			told, _ = to.e.take(to)
+			news, _ = to.e.nextFrame(to)
 		}
 	}
 	m, _ := pathAgent(t, nil)
 	s := attached(t, m, 0, 0, 0)
-	says(t, s, encode(header{kind: kindFail, run: m.run, next: maxRound}, []byte("disk full")))
+	says(t, s, encode(header{kindFail, 0, maxNumber}, []byte("disk full")))
 	if e, ok := errors.AsType[*EndedError](m.err); !ok || e.Unwrap() != nil {
-		t.Errorf("error %v, want the end of agent 0 for a reason of no kind", m.err)
+		t.Errorf("error %v; it must be the end of agent 0 for a reason of no kind", m.err)
 	}
 }
 
@@ -205,11 +213,8 @@ func TestSilence(t *testing.T) {
 	})
 	s := attached(t, m, 0, 0, 0)
 	other := attached(t, m, 2, 0, 0)
-	alive := func(seq uint32) {
-		says(t, other, encode(header{kind: kindPing, run: m.run, from: 2, seq: seq}, nil))
-	}
 	for k := range 19 {
-		if named := m.edge(0).named; named != (k >= 5) {
+		if named := m.edge(0).silenceLogged; named != (k >= 5) {
 			t.Fatalf("after %d s the neighbour is named: %v", k, named)
 		}
 		select {
@@ -222,33 +227,33 @@ func TestSilence(t *testing.T) {
 				t.Fatalf("the stream was not given up after %d s", k)
 			}
 		}
-		m.beat()
-		alive(uint32(k + 1))
+		m.heartbeat()
+		says(t, other, alive(0))
 	}
 	log.want(t, "level=WARN", "a neighbour is silent", "neighbour=0", "silent=5s", "connected=true")
 	if m.err != nil {
-		t.Fatalf("error %v after 19 s, want none", m.err)
+		t.Fatalf("error %v after 19 s", m.err)
 	}
 	m.edge(0).detach(s, s.reason)
-	m.beat()
+	m.heartbeat()
 	e, ok := errors.AsType[*SilentError](m.err)
 	if !ok || e.Agent != 0 || e.Silent != 20*time.Second || !errors.Is(m.err, network.ErrSilent) ||
 		!strings.Contains(m.err.Error(), "agent 0 has been silent for 20s: nothing heard for 5s") {
-		t.Errorf("error %v after 20 s, want that agent 0 was silent", m.err)
+		t.Errorf("error %v after 20 s; it must say that agent 0 was silent", m.err)
 	}
 }
 
 func TestBackFromSilence(t *testing.T) {
 	m, log := pathAgent(t, func(c *Config) { c.Heartbeat, c.SilentAfter = time.Second, 2*time.Second })
 	for range 3 {
-		m.beat()
+		m.heartbeat()
 	}
 	log.want(t, "a neighbour is silent", "neighbour=2", "connected=false")
 	attached(t, m, 2, 0, 0)
 	log.want(t, "level=INFO", "a neighbour is back", "neighbour=2", "silent=3s")
 }
 
-// TestRollback: who asks for what is no longer held has this agent go back, once for all of them.
+// TestRollback: a neighbour that needs what is no longer kept has this agent go back, once for all of them.
 func TestRollback(t *testing.T) {
 	m, log := pathAgent(t, func(c *Config) { c.KeepFrames = 2 })
 	for k := range 10 {
@@ -256,28 +261,28 @@ func TestRollback(t *testing.T) {
 		publish(t, m, float64(k))
 	}
 	s := attached(t, m, 0, 9, 9)
-	sent(s)
+	wantSent(t, s, "vector 9/0")
 	attached(t, m, 2, 5, 5)
-	says(t, s, encode(header{kind: kindAsk, run: m.run, round: 9, next: 3, seq: 1}, nil))
-	log.want(t, "level=WARN", "no longer held", "neighbour=0", "from=3")
+	says(t, s, encode(header{kindResend, 3, 3}, nil)) // it went back too
+	log.want(t, "level=WARN", "no longer kept", "neighbour=0", "from=3")
 	err := m.Mix(t.Context(), []float64{9}, []float64{9})
 	r, ok := errors.AsType[*network.RollbackError](err)
 	if !ok || r.Round != 3 || r.Neighbour != 0 || !errors.Is(err, network.ErrRollback) {
-		t.Fatalf("error %v, want a rollback to exchange 3", err)
+		t.Fatalf("error %v; it must be a rollback to exchange 3", err)
 	}
 	for _, round := range []int{4, 10, -1} {
 		if err := m.Rewind(round); !errors.Is(err, dsbo.ErrConfig) {
-			t.Errorf("rewind to %d: %v, want dsbo.ErrConfig", round, err)
+			t.Errorf("rewind to %d: error %v must match dsbo.ErrConfig", round, err)
 		}
 	}
 	if err := m.Rewind(2); err != nil {
 		t.Fatal(err)
 	}
-	wantSent(t, s, "ask 2/2")
+	wantSent(t, s, "resend 2/2")
 	publish(t, m, 2)
-	wantSent(t, s, "data 2/0")
+	wantSent(t, s, "vector 2/0")
 	if st := m.Status(); st.Round != 2 || st.Rewinds != 1 {
-		t.Errorf("%+v, want exchange 2 after 1 rewind", st)
+		t.Errorf("%+v; it must be at exchange 2 after 1 rewind", st)
 	}
 }
 
@@ -290,24 +295,24 @@ func TestMixAgain(t *testing.T) {
 	x := []float64{1}
 	for range 2 { // while it waits, and before it begins
 		if err := m.Mix(ctx, x, x); !errors.Is(err, context.Canceled) {
-			t.Fatalf("error %v, want context.Canceled", err)
+			t.Fatalf("error %v must be context.Canceled", err)
 		}
 	}
-	says(t, a, vector(a, 0, 1))
-	says(t, b, vector(b, 0, 4))
+	says(t, a, encodeVector(0, mixing, []float64{1}))
+	says(t, b, encodeVector(0, mixing, []float64{4}))
 	if err := m.Mix(t.Context(), x, x); err != nil || x[0] != 2 {
-		t.Errorf("x = %v, error %v, want the mean 2", x, err)
+		t.Errorf("x = %v, error %v; it must be the mean 2", x, err)
 	}
-	if got := m.Stats(); got != (network.Stats{Messages: 2, Floats: 2, Bytes: 16}) {
-		t.Errorf("%+v, want the 2 vectors counted once", got)
+	if got := m.Status(); got.Vectors != 2 || got.VectorBytes != 16 {
+		t.Errorf("%+v: the 2 vectors must be counted once", got)
 	}
 	ctx, cancel = context.WithCancel(t.Context())
 	time.AfterFunc(time.Millisecond, cancel)
 	if err := m.Mix(ctx, x, x); !errors.Is(err, context.Canceled) {
-		t.Fatalf("error %v, want context.Canceled", err)
+		t.Fatalf("error %v must be context.Canceled", err)
 	}
 	if err := m.Mix(t.Context(), x, []float64{3}); !errors.Is(err, ErrConflict) {
-		t.Errorf("error %v with other numbers, want a conflict", err)
+		t.Errorf("error %v with other numbers must be a conflict", err)
 	}
 }
 
@@ -317,17 +322,17 @@ func TestEndOfStream(t *testing.T) {
 	s := attached(t, m, 0, 0, 0)
 	m.edge(0).detach(s, io.EOF)
 	log.want(t, "level=WARN", "lost the connection", "neighbour=0")
-	if m.edge(0).level != 0 {
-		t.Errorf("level %d, want 0", m.edge(0).level)
+	if m.edge(0).radius != 0 {
+		t.Errorf("radius %d of one that had not finished", m.edge(0).radius)
 	}
 	s = attached(t, m, 0, 0, 0)
-	says(t, s, encode(header{kind: kindDone, run: m.run, next: 1, seq: 1}, nil))
+	says(t, s, alive(1))
 	m.edge(0).detach(s, io.EOF)
-	if m.edge(0).level != m.top() {
-		t.Errorf("level %d, want %d", m.edge(0).level, m.top())
+	if m.edge(0).radius != m.lastRadius() {
+		t.Errorf("radius %d of one that has left; it must be %d", m.edge(0).radius, m.lastRadius())
 	}
 	for range 10_000 { // nobody waits for it
-		if err := m.edge(0).beat(); err != nil {
+		if err := m.edge(0).heartbeat(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -337,25 +342,25 @@ func TestEndOfStream(t *testing.T) {
 // no loss if all have finished.
 func TestSilenceAfterTheEnd(t *testing.T) {
 	for _, tt := range []struct {
-		level, other int
-		lost         bool
+		radius, other int
+		lost          bool
 	}{{1, 1, true}, {2, 1, true}, {2, 3, false}} {
 		m, _ := pathAgent(t, func(c *Config) {
 			c.Heartbeat, c.SilentAfter, c.PeerTimeout = time.Second, 5*time.Second, 20*time.Second
 		})
 		s, other := attached(t, m, 0, 0, 0), attached(t, m, 2, 0, 0)
-		says(t, s, encode(header{kind: kindDone, run: m.run, next: tt.level, seq: 1}, nil))
+		says(t, s, alive(tt.radius))
 		m.beginDrain()
 		for k := range 20 {
 			if m.err != nil || m.drained() {
-				t.Fatalf("levels %d and %d: error %v, drained %v after %d s", tt.level, tt.other, m.err, m.drained(), k)
+				t.Fatalf("radii %d and %d: error %v, drained %v after %d s", tt.radius, tt.other, m.err, m.drained(), k)
 			}
-			says(t, other, encode(header{kind: kindDone, run: m.run, from: 2, next: tt.other, seq: uint32(k + 1)}, nil))
-			m.beat()
+			says(t, other, alive(tt.other))
+			m.heartbeat()
 		}
 		err := m.Drain(t.Context())
 		if e, ok := errors.AsType[*SilentError](err); ok != tt.lost || ok && e.Agent != 0 || !ok && err != nil {
-			t.Errorf("levels %d and %d: error %v after 20 s, want that agent 0 is lost: %v", tt.level, tt.other, err, tt.lost)
+			t.Errorf("radii %d and %d: error %v after 20 s, but agent 0 is lost: %v", tt.radius, tt.other, err, tt.lost)
 		}
 	}
 }
@@ -366,7 +371,7 @@ func TestWindow(t *testing.T) {
 	want := func(start, end int, size int64) {
 		t.Helper()
 		if w.start != start || w.end() != end || w.bytes != size {
-			t.Errorf("window %d to %d with %d bytes, want %d to %d with %d", w.start, w.end(), w.bytes, start, end, size)
+			t.Errorf("window %d to %d with %d bytes; it must be %d to %d with %d", w.start, w.end(), w.bytes, start, end, size)
 		}
 	}
 	for range 4 {

@@ -17,7 +17,7 @@ type UnprotectedError struct {
 	Reason string // whose connections they are
 }
 
-func (e *UnprotectedError) Error() string { return e.Reason + ": want Identity, or Insecure" }
+func (e *UnprotectedError) Error() string { return e.Reason + ": Identity or Insecure must be set" }
 
 // A SilentError names a neighbour of which nothing was heard. It matches [network.ErrSilent].
 type SilentError struct {

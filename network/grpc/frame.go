@@ -2,9 +2,8 @@ package grpc
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"hash/crc32"
+	"hash/maphash"
 	"io"
 	"slices"
 	"unsafe"
@@ -16,220 +15,150 @@ import (
 type kind uint8
 
 const (
-	kindHello kind = 1 + iota // the first frame of a stream, in both directions
-	kindData                  // the vector of one exchange
-	kindPing                  // how far the sender is
-	kindAsk                   // the same, and the frames from next on are to be sent again
-	kindDone                  // the same of an agent that has finished
-	kindFail                  // the run has failed, and why
-	kindEnd                   // the first number that is no kind
+	kindHello  kind = 1 + iota // the first frame of a stream, in both directions
+	kindVector                 // the vector of one exchange
+	kindAlive                  // a heartbeat, and what the sender knows of the end of the run
+	kindResend                 // the sender went back: the vectors from one exchange on have to come again
+	kindFail                   // the run has failed, and why
+	kindEnd                    // the first number that is no kind
 )
-
-func (k kind) String() string {
-	names := [...]string{"unknown", "hello", "data", "ping", "ask", "done", "fail"}
-	if k >= kindEnd {
-		k = 0
-	}
-	return names[k]
-}
 
 // A frame is headerSize bytes and a payload. All numbers are little-endian:
 //
-//	 0  magic      4 bytes
-//	 4  version    1
-//	 5  kind       1
-//	 6  zero       2
-//	 8  run        8  hash of run id and configuration
-//	16  from       4  the sender
-//	20  length     4  of the payload
-//	24  round      8
-//	32  next       8
-//	40  checksum   4  CRC-32C of all the other bytes
-//	44  seq        4
+//	 0  magic     4 bytes
+//	 4  version   1
+//	 5  kind      1
+//	 6  zero      2
+//	 8  exchange  8
+//	16  detail    8
 const (
-	headerSize     = 48
-	checksumOffset = 40
-	magic          = "dsbo"
-	version        = 1
+	headerSize = 24
+	magic      = "dsbo"
+	version    = 2
 
-	// maxText bounds the payload of all kinds but data.
-	maxText = 1024
-	// maxRound leaves room for sums.
-	maxRound = 1 << 62
+	// maxText bounds the payload of all kinds but vectors.
+	maxText = 2048
+	// maxNumber leaves room for sums.
+	maxNumber = 1 << 62
 )
-
-// errDamaged marks a frame that is not as it was sent.
-var errDamaged = errors.New("damaged frame")
 
 type header struct {
 	kind kind
-	run  uint64
-	from int
-	// round is the exchange of a data frame. In the other kinds it is how many exchanges the
-	// sender has put on this stream and before: the frames up to there that have not come are lost.
-	round int
-	// seq counts the frames of a stream other than data and hello, from 1, so that one which comes late does
-	// not undo what a later one said.
-	seq uint32
-	// next is the first exchange that the sender has not received. In a data frame, which is the same for all
-	// neighbours, it is what the exchange is for: mixing, or gathering rows of some length. When the run has failed,
-	// round is the agent that failed and next its error's kind.
-	next int
+	// exchange is that of a vector. In a hello and a resend it is how many vectors the sender has sent, in a fail the
+	// number of the agent that failed.
+	exchange int
+	// detail is the purpose of a vector: mixing, or gathering rows of some length. In a hello and a resend it is the
+	// exchange of the first vector that the sender needs, in an alive the sender's radius, in a fail the kind of the error.
+	detail int
 }
 
 // A frame is one that was received. Its memory is used again by the next decode.
 type frame struct {
 	header
-	sum  uint32
-	data []float64 // payload of a data frame
-	text []byte    // payload of the other kinds
-	size int       // in bytes, header included
-	err  error     // why it cannot be used; matches errDamaged if it was damaged on its way
+	data   []float64 // payload of a vector
+	digest uint64    // of data
+	text   []byte    // payload of the other kinds
+	size   int       // in bytes, header included
 }
 
-// encode returns a frame of a kind other than data.
+// encode returns a frame of a kind other than vector.
 func encode(h header, text []byte) []byte {
 	b := make([]byte, headerSize+len(text))
-	h.put(b, len(text))
+	h.put(b)
 	copy(b[headerSize:], text)
-	return seal(b)
+	return b
 }
 
-// encodeData returns the frame of one exchange.
-func encodeData(run uint64, from, round, purpose int, v []float64) []byte {
+// encodeVector returns the frame of one exchange.
+func encodeVector(exchange, purpose int, v []float64) []byte {
 	var head [headerSize / 8]float64
-	h := header{kind: kindData, run: run, from: from, round: round, next: purpose}
-	h.put(bytesOf(head[:]), 8*len(v))
+	header{kindVector, exchange, purpose}.put(bytesOf(head[:]))
 	b := bytesOf(append(head[:], v...)) // unlike make, append clears nothing that is written next
 	if cpu.IsBigEndian {
 		for i, x := range floatBits(v) {
 			binary.LittleEndian.PutUint64(b[headerSize+8*i:], x)
 		}
 	}
-	return seal(b)
+	return b
 }
 
-// vectorOf returns the vector of a frame that encodeData has made, mostly in the frame's memory.
+// vectorOf returns the vector of a frame that encodeVector has made, mostly in the frame's memory.
 func vectorOf(frame []byte) []float64 {
 	payload := frame[headerSize:]
 	v := unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(payload))), len(payload)/8)
 	if cpu.IsBigEndian {
 		v = slices.Clone(v)
-		for i := range v {
-			floatBits(v)[i] = binary.LittleEndian.Uint64(payload[8*i:])
-		}
+		fromLittleEndian(v)
 	}
 	return v
 }
 
-// put writes all but the checksum to the start of a frame.
-func (h header) put(b []byte, payload int) {
+// put writes the header to the start of a frame.
+func (h header) put(b []byte) {
 	copy(b, magic)
 	b[4] = version
 	b[5] = byte(h.kind)
-	binary.LittleEndian.PutUint64(b[8:], h.run)
-	binary.LittleEndian.PutUint32(b[16:], uint32(h.from))
-	binary.LittleEndian.PutUint32(b[20:], uint32(payload))
-	binary.LittleEndian.PutUint64(b[24:], uint64(h.round))
-	binary.LittleEndian.PutUint64(b[32:], uint64(h.next))
-	binary.LittleEndian.PutUint32(b[44:], h.seq)
+	binary.LittleEndian.PutUint64(b[8:], uint64(h.exchange))
+	binary.LittleEndian.PutUint64(b[16:], uint64(h.detail))
 }
 
-// seal writes the checksum of a frame whose checksum is zero.
-func seal(b []byte) []byte {
-	binary.LittleEndian.PutUint32(b[checksumOffset:], crc32.Checksum(b, castagnoli()))
-	return b
-}
-
-// castagnoli returns the table of the checksum, which crc32 makes once.
-func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
-
-// checksum returns the one that stands in a sealed frame.
-func checksum(b []byte) uint32 { return binary.LittleEndian.Uint32(b[checksumOffset:]) }
-
-// decode reads a frame of size bytes into f and sets f.err if that is not possible. It allocates
-// no more than the payload.
-func (f *frame) decode(r io.Reader, size int) {
-	f.header, f.sum, f.data, f.text, f.size = header{}, 0, f.data[:0], f.text[:0], size
-	f.err = f.read(r, size)
-}
-
-func (f *frame) read(r io.Reader, size int) error {
+// decode reads a frame of size bytes into f. It allocates no more than the payload.
+func (f *frame) decode(r io.Reader, size int) error {
+	f.data, f.text, f.size = f.data[:0], f.text[:0], size
 	var b [headerSize]byte
 	if size < headerSize {
-		return fmt.Errorf("%w: %d bytes, want at least %d", errDamaged, size, headerSize)
+		return fmt.Errorf("a frame must have at least %d bytes; it has %d", headerSize, size)
 	}
 	if _, err := io.ReadFull(r, b[:]); err != nil {
-		return fmt.Errorf("%w: %w", errDamaged, err)
-	}
-	payload := size - headerSize
-	if length := binary.LittleEndian.Uint32(b[20:]); int64(length) != int64(payload) {
-		return fmt.Errorf("%w: the header says %d bytes of payload, but there are %d", errDamaged, length, payload)
-	}
-	f.kind = kind(b[5])
-	f.sum = checksum(b[:])
-	clear(b[checksumOffset : checksumOffset+4])
-	sum := crc32.Update(0, castagnoli(), b[:])
-	sum, err := f.readPayload(r, payload, sum)
-	if err != nil {
 		return err
 	}
-	if sum != f.sum {
-		return fmt.Errorf("%w: checksum %08x, want %08x", errDamaged, sum, f.sum)
+	if string(b[:4]) != magic || b[4] != version {
+		return fmt.Errorf("a frame must begin with %q and version %d; it begins with %q and version %d", magic, version, b[:4], b[4])
 	}
-	return f.readHeader(b[:])
+	exchange, detail := binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:])
+	f.header = header{kind(b[5]), int(exchange), int(detail)}
+	if f.kind == 0 || f.kind >= kindEnd || b[6] != 0 || b[7] != 0 {
+		return fmt.Errorf("frames of kind %d are not known", f.kind)
+	}
+	if exchange > maxNumber || detail > maxNumber {
+		return fmt.Errorf("the numbers of a frame must be at most %d; they are %d and %d", maxNumber, exchange, detail)
+	}
+	if f.kind == kindVector {
+		return f.readVector(r, size-headerSize)
+	}
+	if size > headerSize+maxText {
+		return fmt.Errorf("a frame of kind %d must have at most %d bytes; it has %d", f.kind, headerSize+maxText, size)
+	}
+	f.text = resize(f.text, size-headerSize)
+	_, err := io.ReadFull(r, f.text)
+	return err
 }
 
-// readHeader reads the header of a frame whose checksum is right.
-func (f *frame) readHeader(b []byte) error {
-	if string(b[:4]) != magic || b[4] != version {
-		return fmt.Errorf("frame %q of version %d, want %q of version %d", b[:4], b[4], magic, version)
+// digestSeed makes the digests of this process, which leave it nowhere.
+var digestSeed = maphash.MakeSeed()
+
+// readVector reads a payload of n bytes.
+func (f *frame) readVector(r io.Reader, n int) error {
+	if n%8 != 0 {
+		return fmt.Errorf("a vector must have a multiple of 8 bytes; it has %d", n)
 	}
-	if f.kind == 0 || f.kind >= kindEnd || b[6] != 0 || b[7] != 0 {
-		return fmt.Errorf("unknown kind of frame: %d", f.kind)
+	f.data = resize(f.data, n/8)
+	if _, err := io.ReadFull(r, bytesOf(f.data)); err != nil {
+		return err
 	}
-	f.run = binary.LittleEndian.Uint64(b[8:])
-	f.from = int(binary.LittleEndian.Uint32(b[16:]))
-	round, next := binary.LittleEndian.Uint64(b[24:]), binary.LittleEndian.Uint64(b[32:])
-	if round > maxRound || next > maxRound {
-		return fmt.Errorf("exchange %d or %d in a frame, want at most %d", round, next, maxRound)
+	if cpu.IsBigEndian {
+		fromLittleEndian(f.data)
 	}
-	f.round, f.next = int(round), int(next)
-	f.seq = binary.LittleEndian.Uint32(b[44:])
+	f.digest = maphash.Bytes(digestSeed, bytesOf(f.data))
 	return nil
 }
 
-// readPayload reads n bytes to where they belong and returns the checksum with them.
-func (f *frame) readPayload(r io.Reader, n int, sum uint32) (uint32, error) {
-	var dst []byte
-	if f.kind == kindData {
-		if n%8 != 0 {
-			return 0, fmt.Errorf("%w: %d bytes of numbers, want a multiple of 8", errDamaged, n)
-		}
-		f.data = resize(f.data, n/8)
-		dst = bytesOf(f.data)
-	} else {
-		if n > maxText {
-			return 0, fmt.Errorf("%w: %d bytes in a frame of kind %s, want at most %d", errDamaged, n, f.kind, maxText)
-		}
-		f.text = resize(f.text, n)
-		dst = f.text
+// fromLittleEndian gives numbers whose bytes came in this order their values, on machines with the other order.
+func fromLittleEndian(v []float64) {
+	raw := bytesOf(v)
+	for i := range v {
+		floatBits(v)[i] = binary.LittleEndian.Uint64(raw[8*i:])
 	}
-	for len(dst) > 0 { // in pieces, so that the checksum reads them from the cache
-		piece := dst[:min(len(dst), 32<<10)]
-		if _, err := io.ReadFull(r, piece); err != nil {
-			return 0, fmt.Errorf("%w: %w", errDamaged, err)
-		}
-		sum = crc32.Update(sum, castagnoli(), piece)
-		dst = dst[len(piece):]
-	}
-	if cpu.IsBigEndian {
-		raw := bytesOf(f.data)
-		for i := range f.data {
-			floatBits(f.data)[i] = binary.LittleEndian.Uint64(raw[8*i:])
-		}
-	}
-	return sum, nil
 }
 
 func resize[T any](s []T, n int) []T {

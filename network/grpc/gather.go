@@ -26,7 +26,7 @@ func purposeName(purpose int) string {
 func (m *Mixer) Local() []int { return m.local }
 
 // Mixer implements [network.Team]: it returns m for this agent, and nil for others.
-func (m *Mixer) Mixer(i int) network.Mixer {
+func (m *Mixer) Mixer(i int) dsbo.Mixer {
 	if i != m.config.Agent {
 		return nil
 	}

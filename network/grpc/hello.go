@@ -1,77 +1,61 @@
 package grpc
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"dsbo/network"
 )
 
-// maxName bounds a run id and a configuration hash, so that a hello fits a frame.
+// maxName bounds each text in a hello, so that it fits a frame.
 const maxName = 255
 
-// A hello opens a stream. Its header says how far the sender is and what it wants next.
+// A hello opens a stream. It says who the sender is, whom it takes the receiver for, how many vectors it has sent and of
+// which exchange the first one is that it needs.
 type hello struct {
-	header
-	to     int // whom the sender takes the receiver for
-	run    string
-	config string
+	from, to    int
+	sent, next  int
+	run, config string
+	program     network.Program
 }
 
-// runHash names a run in each frame.
-func runHash(run, config string) uint64 {
-	h := sha256.New()
-	for _, s := range []string{run, config} {
-		h.Write(appendName(nil, s))
-	}
-	return binary.LittleEndian.Uint64(h.Sum(nil))
-}
-
-func appendName(b []byte, s string) []byte {
-	b = binary.LittleEndian.AppendUint16(b, uint16(len(s)))
-	return append(b, s...)
+// texts returns where the texts of h are, in the order in which they are sent.
+func (h *hello) texts() []*string {
+	return []*string{&h.run, &h.config, &h.program.Version, &h.program.Kernels, &h.program.Architecture}
 }
 
 func (h hello) encode() []byte {
-	b := binary.LittleEndian.AppendUint32(nil, uint32(h.to))
-	b = appendName(b, h.run)
-	b = appendName(b, h.config)
-	h.kind = kindHello
-	return encode(h.header, b)
+	b := binary.LittleEndian.AppendUint32(nil, uint32(h.from))
+	b = binary.LittleEndian.AppendUint32(b, uint32(h.to))
+	for _, s := range h.texts() {
+		b = append(b, byte(len(*s)))
+		b = append(b, *s...)
+	}
+	return encode(header{kindHello, h.sent, h.next}, b)
 }
 
 // readHello reads the hello in a frame.
 func readHello(f *frame) (hello, error) {
-	if f.err != nil {
-		return hello{}, f.err
-	}
 	if f.kind != kindHello {
-		return hello{}, fmt.Errorf("the stream begins with a frame of kind %s, want hello", f.kind)
+		return hello{}, fmt.Errorf("a stream must begin with a hello; it begins with a frame of kind %d", f.kind)
 	}
-	h := hello{header: f.header}
+	h := hello{sent: f.exchange, next: f.detail}
+	wrong := errors.New("a hello has the wrong length")
 	b := f.text
-	short := errors.New("a hello of the wrong length")
-	if len(b) < 4 {
-		return hello{}, short
+	if len(b) < 8 {
+		return hello{}, wrong
 	}
-	h.to = int(binary.LittleEndian.Uint32(b))
-	b = b[4:]
-	for _, dst := range []*string{&h.run, &h.config} {
-		if len(b) < 2 {
-			return hello{}, short
+	h.from, h.to = int(binary.LittleEndian.Uint32(b)), int(binary.LittleEndian.Uint32(b[4:]))
+	b = b[8:]
+	for _, s := range h.texts() {
+		if len(b) == 0 || 1+int(b[0]) > len(b) {
+			return hello{}, wrong
 		}
-		n := int(binary.LittleEndian.Uint16(b))
-		b = b[2:]
-		if n > maxName || n > len(b) {
-			return hello{}, short
-		}
-		*dst, b = string(b[:n]), b[n:]
+		*s, b = string(b[1:][:b[0]]), b[1:][b[0]:]
 	}
 	if len(b) > 0 {
-		return hello{}, short
-	}
-	if h.header.run != runHash(h.run, h.config) {
-		return hello{}, errors.New("a hello whose hash is not that of its run")
+		return hello{}, wrong
 	}
 	return h, nil
 }

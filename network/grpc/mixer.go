@@ -1,6 +1,7 @@
 package grpc
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -19,7 +20,6 @@ import (
 // goroutine may call the other methods.
 type Mixer struct {
 	config Config
-	run    uint64
 	server *rpc.Server
 
 	// dialing ends when no new stream is wanted, streams when none may go on.
@@ -32,7 +32,6 @@ type Mixer struct {
 	rows              []float64     // those that Gather sends
 	local             []int         // this agent
 	buffers           sync.Pool     // of *[]byte, for batched
-	pieces            pool          // for what gRPC receives
 	flood             *flood        // nil before the first Gather
 
 	mu        sync.Mutex
@@ -43,13 +42,14 @@ type Mixer struct {
 	waitStart time.Time // since when
 	rollback  *network.RollbackError
 	finished  bool        // Drain has begun
-	settled   bool        // Config.AllFinished has been called; true if there is none
+	recorded  bool        // Config.AllFinished has been called; true if there is none
 	ended     *EndedError // why all agents have to end; nil while the run goes on
 	err       error       // what Mix and Gather return from now on; nil while all is well
 	closed    bool
-	sent      network.Stats
 	rewinds   int64
 	refused   int64
+
+	vectors, vectorBytes int64 // see Status
 }
 
 var (
@@ -97,7 +97,7 @@ func (m *Mixer) exchange(ctx context.Context, purpose int, src []float64) (own [
 	if len(src) > m.config.MaxFloats {
 		return nil, m.lockedFail(fmt.Errorf("%w: a vector of %d numbers, want at most MaxFloats = %d", dsbo.ErrConfig, len(src), m.config.MaxFloats))
 	}
-	frame := encodeData(m.run, m.config.Agent, m.round, purpose, src)
+	frame := encodeVector(m.round, purpose, src)
 	if err := m.publish(frame, purpose, len(src)); err != nil {
 		return nil, err
 	}
@@ -130,29 +130,23 @@ func (m *Mixer) publish(frame []byte, purpose, floats int) error {
 	if m.round == m.window.end() {
 		m.window.add(frame)
 		if purpose == mixing {
-			m.count(floats)
+			sends := int64(m.config.Matrix.Sends(m.config.Agent))
+			m.vectors += sends
+			m.vectorBytes += sends * 8 * int64(floats)
 		}
-	} else if checksum(m.window.get(m.round)) != checksum(frame) {
+	} else if !bytes.Equal(m.window.get(m.round), frame) {
 		return m.fail(fmt.Errorf("%w: this agent, exchange %d", ErrConflict, m.round))
 	}
 	m.waitStart = time.Now()
 	m.missing = 0
 	for _, e := range m.edges {
-		if e.next <= m.round {
+		if e.received <= m.round {
 			m.missing++
 		}
-		e.checkHeld()
-		e.poke()
+		e.checkKept()
+		e.wake()
 	}
 	return nil
-}
-
-// count adds a vector that is mixed to the numbers of Stats.
-func (m *Mixer) count(floats int) {
-	sends := int64(m.config.Matrix.Sends(m.config.Agent))
-	m.sent.Messages += sends
-	m.sent.Floats += sends * int64(floats)
-	m.sent.Bytes += sends * 8 * int64(floats)
 }
 
 // collect sets m.in to the terms of this agent's sum and returns their weights.
@@ -211,12 +205,12 @@ func (m *Mixer) interrupted() error {
 	return m.err
 }
 
-// rollBack notes that a neighbour needs what is no longer held.
+// rollBack notes that a neighbour needs what is no longer kept.
 func (m *Mixer) rollBack(neighbour, round int) {
 	if m.rollback == nil || round < m.rollback.Round {
 		m.rollback = &network.RollbackError{Neighbour: neighbour, Round: round}
-		m.config.Log.Warn("a neighbour needs exchanges that are no longer held", "neighbour", neighbour,
-			"from", round, "held from", m.window.start)
+		m.config.Log.Warn("a neighbour needs exchanges that are no longer kept", "neighbour", neighbour,
+			"from", round, "kept from", m.window.start)
 		m.changed()
 	}
 }
@@ -234,12 +228,12 @@ func (m *Mixer) Rewind(round int) error {
 		last = min(last, m.rollback.Round)
 	}
 	if round < 0 || round > last {
-		return fmt.Errorf("%w: agent %d, at exchange %d, cannot rewind to %d, want 0 to %d",
-			dsbo.ErrConfig, m.config.Agent, m.round, round, last)
+		return dsbo.Errorf(dsbo.ErrConfig, "agent %d, at exchange %d, can rewind to exchanges 0 to %d; it was to rewind to %d",
+			m.config.Agent, m.round, last, round)
 	}
 	m.config.Log.Info("going back", "from exchange", m.round, "to", round)
 	m.round, m.missing, m.rollback = round, 0, nil
-	m.finished, m.settled = false, m.config.AllFinished == nil
+	m.finished, m.recorded = false, m.config.AllFinished == nil
 	m.rewinds++
 	m.window.rewind(round)
 	for _, e := range m.edges {
@@ -253,7 +247,7 @@ func (m *Mixer) Drain(ctx context.Context) error {
 	m.beginDrain()
 	err := m.await(ctx, m.allFinished)
 	if err == nil {
-		err = m.settle()
+		err = m.recordFinish()
 	}
 	if err == nil {
 		err = m.await(ctx, m.drained)
@@ -264,8 +258,8 @@ func (m *Mixer) Drain(ctx context.Context) error {
 	return nil
 }
 
-// settle keeps that all agents have finished, and lets the neighbours know.
-func (m *Mixer) settle() error {
+// recordFinish has the caller keep that all agents have finished, and lets the neighbours know.
+func (m *Mixer) recordFinish() error {
 	if m.config.AllFinished != nil {
 		if err := m.config.AllFinished(); err != nil {
 			return err
@@ -273,8 +267,8 @@ func (m *Mixer) settle() error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.settled = true
-	m.tellAll()
+	m.recorded = true
+	m.announce()
 	return nil
 }
 
@@ -282,49 +276,46 @@ func (m *Mixer) beginDrain() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.finished = true
-	m.tellAll()
+	m.announce()
 }
 
 // allFinished reports whether this agent knows that all have finished.
-func (m *Mixer) allFinished() bool { return m.reached() >= m.config.Matrix.N() }
+func (m *Mixer) allFinished() bool { return m.radius() >= m.config.Matrix.N() }
 
 // drained reports whether this agent can leave.
-func (m *Mixer) drained() bool { return m.settled && m.reached() == m.top() }
+func (m *Mixer) drained() bool { return m.recorded && m.radius() == m.lastRadius() }
 
-// reached returns 0 until this agent has finished, and then 1 more than the lowest of its neighbours'
-// levels. At level d+1 all agents up to d edges away have finished, so that at level n all have: none can
-// come back and need what another one sends.
-func (m *Mixer) reached() int {
+// radius returns 0 until this agent has finished, and then 1 more than the least radius of its neighbours. At radius
+// r+1 all agents up to r edges away have finished, so that at radius n all have: none can come back and need what
+// another one sends.
+func (m *Mixer) radius() int {
 	if !m.finished {
 		return 0
 	}
-	lowest := m.top() - 1
+	least := m.lastRadius() - 1
 	for _, e := range m.edges {
-		lowest = min(lowest, e.level)
+		least = min(least, e.radius)
 	}
-	return 1 + lowest
+	return 1 + least
 }
 
-// level returns the level that the neighbours are told. They leave when all of theirs have told level n, which this
-// agent does when it is settled.
-func (m *Mixer) level() int {
-	if m.settled {
-		return m.reached()
+// announcedRadius returns the radius that the neighbours are told. They leave when all of theirs have announced radius n,
+// which this agent does once it has recorded the finish.
+func (m *Mixer) announcedRadius() int {
+	if m.recorded {
+		return m.radius()
 	}
-	return min(m.reached(), m.config.Matrix.N()-1)
+	return min(m.radius(), m.config.Matrix.N()-1)
 }
 
-// top is the level at which an agent leaves. It is one above n, because the neighbours of one that has
-// got so far are at level 2 or more: they have heard that it has finished, and understand its end.
-func (m *Mixer) top() int { return m.config.Matrix.N() + 1 }
+// lastRadius is the radius at which an agent leaves. It is one above n, because the neighbours of one that has
+// got so far are at radius 2 or more: they know that it has finished, and understand its end.
+func (m *Mixer) lastRadius() int { return m.config.Matrix.N() + 1 }
 
-// tellAll tells the neighbours how far this agent is.
-func (m *Mixer) tellAll() {
+// announce tells all neighbours how far this agent is in the end of the run.
+func (m *Mixer) announce() {
 	for _, e := range m.edges {
-		if e.tell == 0 {
-			e.tell = kindPing
-		}
-		e.poke()
+		e.announce()
 	}
 }
 
@@ -356,7 +347,7 @@ func (m *Mixer) endFor(e *EndedError) {
 	m.err, m.ended = e, e
 	m.changed()
 	for _, e := range m.edges {
-		e.poke()
+		e.wake()
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"dsbo/network"
 	"dsbo/network/grpc"
 )
 
@@ -28,7 +27,7 @@ func TestFailReachesAll(t *testing.T) {
 						m.Fail(broken)
 						m.Fail(errors.New("a later one does not count"))
 						if err := m.Mix(ctx, x, x); !errors.Is(err, broken) {
-							t.Errorf("agent %d ends with %v, want its own error", i, err)
+							t.Errorf("agent %d ends with %v; it must be its own error", i, err)
 						}
 						if err := m.Close(); err != nil {
 							t.Error(err)
@@ -40,7 +39,7 @@ func TestFailReachesAll(t *testing.T) {
 						continue
 					}
 					if e, ok := errors.AsType[*grpc.EndedError](err); !ok || e.Agent != failing || e.Reason != "disk full" {
-						t.Errorf("agent %d ends with %v, want that agent %d ended the run", i, err, failing)
+						t.Errorf("agent %d ends with %v; it must say that agent %d ended the run", i, err, failing)
 					}
 					return
 				}
@@ -74,7 +73,7 @@ func TestDrainWaitsForAll(t *testing.T) {
 				t.Error(err)
 			}
 			if n := finished.Load(); n != 4 {
-				t.Errorf("agent %d left when %d agents had finished, want 4", i, n)
+				t.Errorf("agent %d left when %d agents had finished; all 4 must have", i, n)
 			}
 		})
 	}
@@ -107,7 +106,7 @@ func TestAllFinished(t *testing.T) {
 			err := m.Drain(ctx)
 			if i == 2 {
 				if !errors.Is(err, once) {
-					t.Errorf("agent 2: %v, want the error of AllFinished", err)
+					t.Errorf("agent 2: %v; it must be the error of AllFinished", err)
 				}
 				err = m.Drain(ctx)
 			}
@@ -131,7 +130,7 @@ func TestDrainDeadline(t *testing.T) {
 	defer cancel()
 	err := ms[0].Drain(ctx)
 	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "agent 0, after exchange 0, waiting for the others' end") {
-		t.Errorf("error %v, want that the deadline is over", err)
+		t.Errorf("error %v; it must say that the deadline is over", err)
 	}
 }
 
@@ -159,16 +158,16 @@ func TestStatus(t *testing.T) {
 	wg.Wait()
 	s := ms[1].Status()
 	if s.Round != rounds || ms[1].Round() != rounds || s.Rewinds != 0 || s.Refused != 0 || len(s.Neighbours) != 2 {
-		t.Fatalf("%+v, want %d exchanges with 2 neighbours", s, rounds)
+		t.Fatalf("%+v; there must be %d exchanges with 2 neighbours", s, rounds)
 	}
 	for k, n := range s.Neighbours {
-		const frame = 48 + 8*length
+		const frame = 24 + 8*length
 		if n.Agent != 2*k || n.Connects != 1 || n.Round != rounds || n.FramesSent <= rounds || n.BytesSent <= rounds*frame ||
-			n.FramesReceived <= rounds || n.BytesReceived <= rounds*frame || n.Waited < 0 || n.Resent+n.Duplicates+n.Damaged+n.Refused != 0 {
-			t.Errorf("%+v, want %d vectors and a few frames more each way, and no faults", n, rounds)
+			n.FramesReceived <= rounds || n.BytesReceived <= rounds*frame || n.Waited < 0 || n.Resent+n.Duplicates != 0 {
+			t.Errorf("%+v; there must be %d vectors and a few frames more each way, and none again", n, rounds)
 		}
 	}
-	if got, want := ms[1].Stats(), (network.Stats{Messages: 2 * rounds, Floats: 2 * rounds * length, Bytes: 16 * rounds * length}); got != want {
-		t.Errorf("%+v, want %+v", got, want)
+	if s.Vectors != 2*rounds || s.VectorBytes != 16*rounds*length {
+		t.Errorf("%+v; there must be %d vectors with %d bytes", s, 2*rounds, 16*rounds*length)
 	}
 }

@@ -62,7 +62,7 @@ func Open(c Config) (*Mixer, error) {
 	m.work.Go(func() {
 		t := time.NewTicker(c.Heartbeat)
 		defer t.Stop()
-		m.beats(t.C)
+		m.heartbeats(t.C)
 	})
 	return m, nil
 }
@@ -70,41 +70,40 @@ func Open(c Config) (*Mixer, error) {
 // newMixer returns a mixer that is connected to nothing.
 func newMixer(c Config) *Mixer {
 	m := &Mixer{
-		config:  c,
-		run:     runHash(c.Run, c.Hash),
-		signal:  make(chan struct{}, 1),
-		in:      make([][]float64, len(c.Matrix.Row(c.Agent))),
-		local:   []int{c.Agent},
-		buffers: sync.Pool{New: func() any { return new([]byte) }},
-		round:   c.Round,
-		settled: c.AllFinished == nil,
-		window:  window{start: c.Round, maxFrames: c.KeepFrames, maxBytes: c.KeepBytes},
+		config:   c,
+		signal:   make(chan struct{}, 1),
+		in:       make([][]float64, len(c.Matrix.Row(c.Agent))),
+		local:    []int{c.Agent},
+		buffers:  sync.Pool{New: func() any { return new([]byte) }},
+		round:    c.Round,
+		recorded: c.AllFinished == nil,
+		window:   window{start: c.Round, maxFrames: c.KeepFrames, maxBytes: c.KeepBytes},
 	}
 	m.dialing, m.stopDial = context.WithCancel(context.Background())
 	m.streams, m.stopAll = context.WithCancel(context.Background())
 	for _, j := range c.Matrix.Neighbours(c.Agent) {
-		m.edges = append(m.edges, &edge{m: m, id: j, next: c.Round, cursor: c.Round})
+		m.edges = append(m.edges, &edge{m: m, id: j, received: c.Round, next: c.Round, digests: digests{}})
 	}
 	return m
 }
 
-// beats counts heartbeats until the mixer is closed.
-func (m *Mixer) beats(tick <-chan time.Time) {
+// heartbeats counts heartbeats until the mixer is closed.
+func (m *Mixer) heartbeats(tick <-chan time.Time) {
 	for {
 		select {
 		case <-tick:
-			m.beat()
+			m.heartbeat()
 		case <-m.dialing.Done():
 			return
 		}
 	}
 }
 
-func (m *Mixer) beat() {
+func (m *Mixer) heartbeat() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, e := range m.edges {
-		if err := e.beat(); err != nil && m.err == nil {
+		if err := e.heartbeat(); err != nil && m.err == nil {
 			m.fail(err)
 		}
 	}
@@ -122,7 +121,7 @@ func (m *Mixer) Close() error {
 		}
 		m.finished = m.finished && m.drained() // who leaves early is not one that has finished
 		m.changed()
-		m.tellAll()
+		m.announce()
 		m.mu.Unlock()
 		m.stopDial()
 		late := time.AfterFunc(closeTimeout, func() {

@@ -131,25 +131,31 @@ func (o *office) trust(c *tls.Config) *tls.Config {
 
 // goodHello returns what an agent says to agent 1.
 func goodHello(from int) hello {
-	return hello{header: header{run: runHash("run", "hash"), from: from}, to: self, run: "run", config: "hash"}
+	return hello{from: from, to: self, run: "run", config: "hash", program: network.ThisProgram()}
 }
 
-// of returns the hello of another run or configuration, with the hash that goes with it.
-func (h hello) of(run, config string) hello {
-	h.run, h.config = run, config
-	h.header.run = runHash(run, config)
+// with returns the hello with something changed.
+func (h hello) with(change func(*hello)) hello {
+	change(&h)
 	return h
 }
 
-func flip(frame []byte) []byte {
-	frame[headerSize+2] ^= 4
-	return frame
+// changedHellos are reasons for which both ends refuse one who has the right to its name, and what the log has then.
+var changedHellos = []struct {
+	name   string
+	change func(*hello)
+	log    string
+}{
+	{"another run", func(h *hello) { h.run = "walk" }, `is of run \"walk\", agent 1 of run \"run\"`},
+	{"another configuration", func(h *hello) { h.config = "mash" }, `has configuration \"mash\", agent 1 has \"hash\"`},
+	{"for another", func(h *hello) { h.to = 3 }, "takes agent 1 for agent 3"},
+	{"other kernels", func(h *hello) { h.program.Kernels = "abacus" }, "computes with kernels abacus, agent 1 with " + network.ThisProgram().Kernels},
+	{"another architecture", func(h *hello) { h.program.Architecture = "pdp11" }, "runs on pdp11, agent 1 on " + network.ThisProgram().Architecture},
 }
 
 func otherVersion(frame []byte) []byte {
 	frame[4]++
-	clear(frame[checksumOffset : checksumOffset+4])
-	return seal(frame)
+	return frame
 }
 
 // visit connects to agent 1 and says the frames.
@@ -184,14 +190,14 @@ func TestVisitorsRefused(t *testing.T) {
 	bare := o.good(0).Client(self)
 	bare.GetClientCertificate = nil
 	foreign := o.trust(o.foreign(0).Client(self))
-	ping := header{kind: kindPing, run: runHash("run", "hash")}
-	for _, c := range []struct {
-		name  string
-		creds credentials.TransportCredentials
-		frame []byte
-		log   string
-		told  string // whether an alert of TLS gets through before the connection ends is a matter of chance
-	}{
+	type visitor struct {
+		name   string
+		creds  credentials.TransportCredentials
+		frame  []byte
+		log    string
+		answer string // "" where it is a matter of chance whether an alert of TLS gets through before the connection ends
+	}
+	cases := []visitor{
 		{"another authority", credentials.NewTLS(foreign), goodHello(0).encode(), "unknown authority", ""},
 		{"no certificate", credentials.NewTLS(bare), goodHello(0).encode(), "didn't provide a certificate", ""},
 		{"no encryption", insecure.NewCredentials(), goodHello(0).encode(), "does not look like a TLS handshake", ""},
@@ -200,25 +206,27 @@ func TestVisitorsRefused(t *testing.T) {
 		{"another identity as itself", asAgent(o.good(0)), goodHello(1).encode(), "claims to be agent 1, but shows the certificate of agent 0", "claims to be agent 1"},
 		{"no neighbour", asAgent(o.good(3)), goodHello(3).encode(), "agent 3 is not a neighbour of agent 1", "not a neighbour"},
 		{"itself", asAgent(o.good(1)), goodHello(1).encode(), "agent 1 is not a neighbour of agent 1", "not a neighbour"},
-		{"another run", asAgent(o.good(0)), goodHello(0).of("walk", "hash").encode(), `agent 0 is of run \"walk\", want run \"run\"`, `of run "walk"`},
-		{"another configuration", asAgent(o.good(0)), goodHello(0).of("run", "mash").encode(), `agent 0 has configuration \"mash\", want \"hash\"`, `has configuration "mash"`},
 		{"the wrong direction", asAgent(o.good(2)), goodHello(2).encode(), "the one with the lower number is to connect", "lower number"},
-		{"for another", asAgent(o.good(0)), hello{goodHello(0).header, 2, "run", "hash"}.encode(), "agent 0 takes agent 1 for agent 2", "takes agent 1"},
-		{"no hello", asAgent(o.good(0)), encode(ping, nil), "begins with a frame of kind ping, want hello", "want hello"},
-		{"a damaged hello", asAgent(o.good(0)), flip(goodHello(0).encode()), "damaged frame: checksum", "damaged frame"},
-		{"another version", asAgent(o.good(0)), otherVersion(goodHello(0).encode()), "of version 2, want", "of version 2"},
-		{"too long", asAgent(o.good(0)), make([]byte, headerSize+8001), "larger than max (8049 vs. 8048)", "larger than max"},
-	} {
+		{"no hello", asAgent(o.good(0)), alive(0), "must begin with a hello", "must begin with a hello"},
+		{"a short hello", asAgent(o.good(0)), encode(header{kind: kindHello}, []byte("short")), "a hello has the wrong length", "wrong length"},
+		{"another version", asAgent(o.good(0)), otherVersion(goodHello(0).encode()), "and version 3", "and version 3"},
+		{"too long", asAgent(o.good(0)), make([]byte, headerSize+8001), "larger than max (8025 vs. 8024)", "larger than max"},
+	}
+	for _, c := range changedHellos {
+		frame := goodHello(0).with(c.change).encode()
+		cases = append(cases, visitor{c.name, asAgent(o.good(0)), frame, "agent 0 " + c.log, "agent 0 "})
+	}
+	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			m, log := o.open("127.0.0.1:1")
 			_, err := visit(t, m.config.Listener.Addr().String(), c.creds, c.frame)
-			if err == nil || !strings.Contains(err.Error(), c.told) {
-				t.Errorf("the visitor was told %v, want %q in it", err, c.told)
+			if err == nil || !strings.Contains(err.Error(), c.answer) {
+				t.Errorf("the visitor got error %v; it must have %q", err, c.answer)
 			}
 			log.want(t, "level=WARN", "refused a connection", "from=127.0.0.1:", c.log)
 			s := m.Status()
 			if s.Refused == 0 || s.Neighbours[0].Connects+s.Neighbours[1].Connects != 0 {
-				t.Errorf("%+v, want connections refused and none made", s)
+				t.Errorf("%+v: connections must be refused and none made", s)
 			}
 		})
 	}
@@ -262,31 +270,32 @@ func host(t *testing.T, creds credentials.TransportCredentials, frames ...[]byte
 func TestHostsRefused(t *testing.T) {
 	o := newOffice(t)
 	asAgent := func(id *pki.Identity) credentials.TransportCredentials { return credentials.NewTLS(id.Server()) }
-	for _, c := range []struct {
+	type answer struct {
 		name  string
 		creds credentials.TransportCredentials
 		frame []byte
 		log   string
-	}{
+	}
+	cases := []answer{
 		{"another authority", credentials.NewTLS(o.trust(o.foreign(2).Server())), goodHello(2).encode(), "unknown authority"},
 		{"one that trusts another authority", asAgent(o.foreign(2)), goodHello(2).encode(), "tls: "},
 		{"no encryption", insecure.NewCredentials(), goodHello(2).encode(), "does not look like a TLS handshake"},
 		{"expired", asAgent(o.expired(2)), goodHello(2).encode(), "expired"},
 		{"another identity", asAgent(o.good(3)), goodHello(2).encode(), "valid for agent-3, not agent-2"},
-		{"another claim", asAgent(o.good(2)), goodHello(3).encode(), "it says that it is agent 3, want agent 2"},
-		{"another run", asAgent(o.good(2)), goodHello(2).of("walk", "hash").encode(), `agent 2 is of run \"walk\", want run \"run\"`},
-		{"another configuration", asAgent(o.good(2)), goodHello(2).of("run", "mash").encode(), `agent 2 has configuration \"mash\", want \"hash\"`},
-		{"for another", asAgent(o.good(2)), hello{goodHello(2).header, 0, "run", "hash"}.encode(), "agent 2 takes agent 1 for agent 0"},
-		{"no hello", asAgent(o.good(2)), encode(header{kind: kindPing, run: runHash("run", "hash"), from: 2}, nil), "begins with a frame of kind ping"},
-		{"a damaged hello", asAgent(o.good(2)), flip(goodHello(2).encode()), "damaged frame: checksum"},
-		{"another version", asAgent(o.good(2)), otherVersion(goodHello(2).encode()), "of version 2, want"},
-		{"too long", asAgent(o.good(2)), make([]byte, headerSize+8001), "larger than max (8049 vs. 8048)"},
-	} {
+		{"another claim", asAgent(o.good(2)), goodHello(3).encode(), "it must be agent 2; it says that it is agent 3"},
+		{"no hello", asAgent(o.good(2)), alive(0), "must begin with a hello"},
+		{"another version", asAgent(o.good(2)), otherVersion(goodHello(2).encode()), "and version 3"},
+		{"too long", asAgent(o.good(2)), make([]byte, headerSize+8001), "larger than max (8025 vs. 8024)"},
+	}
+	for _, c := range changedHellos {
+		cases = append(cases, answer{c.name, asAgent(o.good(2)), goodHello(2).with(c.change).encode(), "agent 2 " + c.log})
+	}
+	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			m, log := o.open(host(t, c.creds, c.frame))
 			log.want(t, "level=WARN", "cannot connect to a neighbour", "neighbour=2", c.log)
 			if n := m.Status().Neighbours[1]; n.Connects != 0 {
-				t.Errorf("%+v, want no connection", n)
+				t.Errorf("%+v: there must be no connection", n)
 			}
 		})
 	}
@@ -307,27 +316,23 @@ func TestHostRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	lines.want(t, "level=WARN", "cannot connect", "neighbour=1", `agent 0 has configuration \"mash\", want \"hash\"`)
+	lines.want(t, "level=WARN", "cannot connect", "neighbour=1", `agent 0 has configuration \"mash\", agent 1 has \"hash\"`)
 }
 
-// TestBadFrames: what a neighbour says after its hello ends the stream or is passed over.
+// TestBadFrames: what a neighbour says after its hello, and must not, ends the stream.
 func TestBadFrames(t *testing.T) {
 	o := newOffice(t)
-	run := runHash("run", "hash")
 	vector := make([]float64, 3)
 	for _, c := range []struct {
 		name  string
 		frame []byte
-		log   []string
+		log   string
 	}{
-		{"too long", encodeData(run, 0, 0, mixing, make([]float64, 1001)), []string{"lost the connection", "larger than max"}},
-		{"of another run", encodeData(run+1, 0, 0, mixing, vector), []string{"lost the connection", "a frame of another run"}},
-		{"of another agent", encodeData(run, 2, 0, mixing, vector), []string{"lost the connection", "a frame of agent 2 on the stream of agent 0"}},
-		{"of another version", otherVersion(encodeData(run, 0, 0, mixing, vector)), []string{"lost the connection", "of version 2"}},
-		{"of no kind", encode(header{kind: 77, run: run}, nil), []string{"lost the connection", "unknown kind of frame: 77"}},
-		{"a second hello", goodHello(0).encode(), []string{"lost the connection", "a second hello"}},
-		{"out of window", encodeData(run, 0, 1, mixing, vector), []string{"refused a frame", "it is of exchange 1, want at most 0"}},
-		{"far out of window", encodeData(run, 0, 1<<61, mixing, vector), []string{"refused a frame", "it is of exchange 2305843009213693952, want at most 0"}},
+		{"too long", encodeVector(0, mixing, make([]float64, 1001)), "larger than max"},
+		{"of another version", otherVersion(encodeVector(0, mixing, vector)), "and version 3"},
+		{"of no kind", encode(header{kind: 77}, nil), "frames of kind 77 are not known"},
+		{"a second hello", goodHello(0).encode(), "a second hello"},
+		{"out of order", encodeVector(1, mixing, vector), "must be that of exchange 0; it is that of exchange 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, log := o.open("127.0.0.1:1")
@@ -338,7 +343,7 @@ func TestBadFrames(t *testing.T) {
 			if err := s.SendMsg(c.frame); err != nil {
 				t.Fatal(err)
 			}
-			log.want(t, append(c.log, "level=WARN", "neighbour=0")...)
+			log.want(t, "level=WARN", "neighbour=0", "lost the connection", c.log)
 		})
 	}
 }

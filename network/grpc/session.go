@@ -18,28 +18,26 @@ type stream interface {
 type session struct {
 	e      *edge
 	stream stream
-	out    Sender        // the session itself, maybe with faults before it
-	wake   chan struct{} // holds one wake-up of transmit
+	out    Sender        // the session itself, or what Config.Wrap puts before it
+	wakeUp chan struct{} // holds one wake-up of transmit
 
 	dropping sync.Once
 	dropped  chan struct{}
 	reason   error // set before dropped is closed
 
-	// Guarded by the mixer's lock.
-	said, heard          uint32 // seq of the last frames
-	toldEnd, toldRefused bool
+	failSent bool // guarded by the mixer's lock
 }
 
 func newSession(e *edge, s stream) *session {
-	n := &session{e: e, stream: s, wake: make(chan struct{}, 1), dropped: make(chan struct{})}
+	n := &session{e: e, stream: s, wakeUp: make(chan struct{}, 1), dropped: make(chan struct{})}
 	n.out = e.m.config.Wrap(e.id, n)
 	return n
 }
 
-// poke makes transmit look for something to send.
-func (s *session) poke() {
+// wake makes transmit look for something to send.
+func (s *session) wake() {
 	select {
-	case s.wake <- struct{}{}:
+	case s.wakeUp <- struct{}{}:
 	default:
 	}
 }
@@ -100,7 +98,7 @@ func (s *session) transmit() error {
 	m := s.e.m
 	for {
 		m.mu.Lock()
-		frame, last := s.e.take(s)
+		frame, last := s.e.nextFrame(s)
 		m.mu.Unlock()
 		switch {
 		case frame != nil:
@@ -111,7 +109,7 @@ func (s *session) transmit() error {
 			return nil
 		default:
 			select {
-			case <-s.wake:
+			case <-s.wakeUp:
 			case <-s.dropped:
 				return s.reason
 			}

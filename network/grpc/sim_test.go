@@ -11,9 +11,8 @@ import (
 	"dsbo/network"
 )
 
-// A sim runs the agents' state machines in one goroutine over links that lose, double, damage and
-// reorder frames, break and come back, while agents are lost and restored. Each choice is drawn, so
-// that a seed is a run.
+// A sim runs the agents' state machines in one goroutine over links that break and come back, while agents are lost and
+// restored. Each choice is drawn, so that a seed is a run.
 type sim struct {
 	t      *testing.T
 	rand   *rand.Rand
@@ -22,7 +21,6 @@ type sim struct {
 	rounds int
 	agents []*simAgent
 	links  map[[2]int]*simLink // by sender and receiver
-	faulty bool                // frames are lost, doubled, damaged and late
 	unsafe bool                // agents and links are lost
 	steps  int
 
@@ -133,7 +131,7 @@ func (s *sim) advance(i int) {
 			a.saved = append(a.saved, simSaved{m.round, slices.Clone(a.x)})
 			a.saved = a.saved[max(0, len(a.saved)-3):]
 		}
-		if err := m.publish(encodeData(m.run, i, m.round, mixing, a.x), mixing, simLength); err != nil && !errors.Is(err, network.ErrRollback) {
+		if err := m.publish(encodeVector(m.round, mixing, a.x), mixing, simLength); err != nil && !errors.Is(err, network.ErrRollback) {
 			s.t.Fatalf("agent %d: %v", i, err)
 		} else if err == nil {
 			a.published = true
@@ -168,7 +166,7 @@ func (s *sim) step(keys [][2]int) {
 			s.connect(ends[0], ends[1])
 		}
 	case u < 0.03:
-		s.agents[i].m.beat()
+		s.agents[i].m.heartbeat()
 	case u < 0.3:
 		s.advance(i)
 	case u < 0.65:
@@ -189,8 +187,7 @@ func (s *sim) run(faultySteps int) {
 	}
 	limit := faultySteps + 1000*s.rounds*(len(keys)+1)
 	for !s.allOver() {
-		s.faulty = s.steps < faultySteps
-		s.unsafe = s.faulty && !(s.gentle && slices.ContainsFunc(s.agents, func(a *simAgent) bool { return a.draining }))
+		s.unsafe = s.steps < faultySteps && !(s.gentle && slices.ContainsFunc(s.agents, func(a *simAgent) bool { return a.draining }))
 		s.step(keys)
 		if s.steps > limit {
 			s.t.Fatalf("no end after %d steps: %s", s.steps, s.state())
@@ -216,13 +213,13 @@ func (s *sim) state() string {
 		text += fmt.Sprintf("\nagent %d: round %d, published %v, over %v, missing %d, window %d-%d", i,
 			a.m.round, a.published, a.over, a.m.missing, a.m.window.start, a.m.window.end())
 		for _, e := range a.m.edges {
-			text += fmt.Sprintf("\n  neighbour %d: next %d, cursor %d, room %d, level %d", e.id, e.next, e.cursor, e.room, e.level)
+			text += fmt.Sprintf("\n  neighbour %d: received %d, next %d, credit %d, radius %d", e.id, e.received, e.next, e.credit, e.radius)
 		}
 	}
 	return text
 }
 
-// TestSimulated: whatever happens to frames, links and agents, the run ends, and with the bits of
+// TestSimulated: whatever happens to links and agents, the run ends, and with the bits of
 // one without faults.
 func TestSimulated(t *testing.T) {
 	seeds := 120

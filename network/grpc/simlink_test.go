@@ -1,10 +1,8 @@
 package grpc
 
 import (
-	"bytes"
 	"io"
 	"math"
-	"slices"
 )
 
 // connect opens a stream between two neighbours: their hellos, then the sessions.
@@ -16,10 +14,7 @@ func (s *sim) connect(i, j int) {
 	var hellos [2]hello
 	ends := [2]int{i, j}
 	for k, a := range ends {
-		var f frame
-		b := s.agents[a].m.edge(ends[1-k]).hello()
-		f.decode(bytes.NewReader(b), len(b))
-		h, err := readHello(&f)
+		h, err := readHello(decoded(s.t, s.agents[a].m.edge(ends[1-k]).hello()))
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -50,7 +45,7 @@ func (s *sim) disconnect(i, j int) {
 func (s *sim) leave(i int) {
 	a := s.agents[i]
 	a.over = true
-	a.m.tellAll()
+	a.m.announce()
 	for _, j := range s.w.Neighbours(i) {
 		ends := [2]int{i, j}
 		l := s.links[ends]
@@ -86,28 +81,11 @@ func (s *sim) transmit(l *simLink) bool {
 	if l.session == nil {
 		return false
 	}
-	frame, _ := l.session.e.take(l.session)
+	frame, _ := l.session.e.nextFrame(l.session)
 	if frame == nil {
 		return false
 	}
-	u := 1.0
-	if s.faulty {
-		u = s.rand.Float64()
-	}
-	switch {
-	case u < 0.05:
-	case u < 0.10:
-		l.frames = append(l.frames, frame, frame)
-	case u < 0.15:
-		flipped := slices.Clone(frame)
-		flipped[s.rand.IntN(len(flipped))] ^= 1 << s.rand.IntN(8)
-		l.frames = append(l.frames, flipped)
-	case u < 0.20:
-		at := s.rand.IntN(len(l.frames) + 1)
-		l.frames = slices.Insert(l.frames, at, frame)
-	default:
-		l.frames = append(l.frames, frame)
-	}
+	l.frames = append(l.frames, frame)
 	return true
 }
 
@@ -118,10 +96,8 @@ func (s *sim) deliver(ends [2]int, l *simLink) {
 	}
 	b := l.frames[0]
 	l.frames = l.frames[1:]
-	var f frame
-	f.decode(bytes.NewReader(b), len(b))
 	e := s.agents[ends[1]].m.edge(ends[0])
-	if err := e.handle(&f); err != nil {
+	if err := e.handle(decoded(s.t, b)); err != nil {
 		s.t.Fatalf("agent %d from agent %d: %v", ends[1], ends[0], err)
 	}
 }

@@ -1,17 +1,15 @@
 package grpc
 
-import (
-	"time"
-
-	"dsbo/network"
-)
+import "time"
 
 // A Status is what an agent's exchange looks like at one moment.
 type Status struct {
-	Round      int   // the next exchange, or the one under way
-	Rewinds    int64 // how often the agent went back
-	Refused    int64 // connections that were refused
-	Neighbours []Neighbour
+	Round   int   // the next exchange, or the one under way
+	Rewinds int64 // how often the agent went back
+	Refused int64 // connections that were refused
+	// Vectors counts those that were mixed, once for each neighbour they go to, and VectorBytes the bytes of their numbers.
+	Vectors, VectorBytes int64
+	Neighbours           []Neighbour
 }
 
 // A Neighbour is what an agent has seen of one neighbour so far. Frames of all kinds count, with their headers and
@@ -28,27 +26,17 @@ type Neighbour struct {
 	FramesReceived, BytesReceived int64
 	Resent                        int64 // vectors that were sent again
 	Duplicates                    int64 // vectors that came again
-	Damaged                       int64 // frames that were not as they were sent
-	Refused                       int64 // vectors outside of the window
 }
 
 // Status returns the present numbers.
 func (m *Mixer) Status() Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := Status{Round: m.round, Rewinds: m.rewinds, Refused: m.refused}
+	s := Status{Round: m.round, Rewinds: m.rewinds, Refused: m.refused, Vectors: m.vectors, VectorBytes: m.vectorBytes}
 	for _, e := range m.edges {
 		s.Neighbours = append(s.Neighbours, e.snapshot())
 	}
 	return s
-}
-
-// Stats implements [network.Mixer]. It counts vectors as all transports do, each once when it
-// is mixed; [Mixer.Status] counts what went over the wire.
-func (m *Mixer) Stats() network.Stats {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.sent
 }
 
 // Round implements [network.Rewinder].
@@ -63,7 +51,7 @@ func (e *edge) snapshot() Neighbour {
 	n := e.stats
 	n.Agent = e.id
 	n.Connected = e.session != nil
-	n.Round = e.room
+	n.Round = e.credit
 	n.Silent = e.silence()
 	return n
 }

@@ -1,6 +1,6 @@
 package grpc
 
-// A window holds the data frames that an agent sent last, for neighbours that lost them.
+// A window holds the frames of the vectors that an agent sent last, for neighbours that come back.
 type window struct {
 	start  int      // the exchange of the first frame
 	frames [][]byte // one an exchange
@@ -11,7 +11,7 @@ type window struct {
 }
 
 // minKept frames are held whatever their size: a neighbour is at most one exchange behind an agent
-// that mixes, so that each frame which gets lost on its way can be sent again.
+// that mixes, so that each vector which is lost with a connection can be sent again.
 const minKept = 2
 
 // end returns how many exchanges the agent has sent, which is that of the next frame.
@@ -29,48 +29,41 @@ func (w *window) add(frame []byte) {
 }
 
 // get returns the frame of an exchange from start to before end.
-func (w *window) get(round int) []byte { return w.frames[round-w.start] }
+func (w *window) get(exchange int) []byte { return w.frames[exchange-w.start] }
 
-// rewind drops the frames from round on. With none left, the next one is that of round.
-func (w *window) rewind(round int) {
-	keep := min(max(round-w.start, 0), len(w.frames))
+// rewind drops the frames from an exchange on. With none left, the next one is that of this exchange.
+func (w *window) rewind(exchange int) {
+	keep := min(max(exchange-w.start, 0), len(w.frames))
 	for _, f := range w.frames[keep:] {
 		w.bytes -= int64(len(f))
 	}
 	clear(w.frames[keep:])
 	w.frames = w.frames[:keep]
 	if keep == 0 {
-		w.start = round
+		w.start = exchange
 	}
 }
 
-// sums remembers the checksums of the last frames that came from a neighbour.
-type sums struct {
-	ring []roundSum
+// digests tell, of the exchanges whose vectors came last from a neighbour, what was in them: a neighbour that came back from
+// a checkpoint must repeat itself to the bit.
+type digests map[int]digest
+
+type digest struct {
+	purpose int
+	data    uint64
 }
 
-type roundSum struct {
-	round int
-	sum   uint32
-	known bool
-}
-
-// keptSums is of how many exchanges sums are kept: all that a neighbour repeats after a checkpoint of the method, and
+// keptDigests is of how many exchanges digests are kept: all that a neighbour repeats after a checkpoint of the method, and
 // the last of a refit or an exact solution, which take many more. What a neighbour repeats from before is taken unchecked.
-const keptSums = 4096
+const keptDigests = 4096
 
-func (s *sums) put(round int, sum uint32) {
-	if s.ring == nil {
-		s.ring = make([]roundSum, keptSums)
-	}
-	s.ring[round%keptSums] = roundSum{round, sum, true}
+func (d digests) add(exchange int, vector digest) {
+	d[exchange] = vector
+	delete(d, exchange-keptDigests)
 }
 
-// differs reports whether another frame of this exchange is known.
-func (s *sums) differs(round int, sum uint32) bool {
-	if s.ring == nil {
-		return false
-	}
-	old := s.ring[round%keptSums]
-	return old.known && old.round == round && old.sum != sum
+// contradict reports whether the vector of this exchange was another one.
+func (d digests) contradict(exchange int, vector digest) bool {
+	before, known := d[exchange]
+	return known && before != vector
 }

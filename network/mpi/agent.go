@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync/atomic"
 
 	"dsbo"
 	"dsbo/network"
@@ -17,15 +16,12 @@ type agent struct {
 	row   []network.Weight
 	terms [][2]*frame // what the sum of an even and of an odd exchange reads, in the order of row
 	in    [][]float64 // the numbers in that
-	sends int64
 	round int
 
 	// Exchange r uses slot r%2. Two are enough: this agent fills the slot again in exchange r+2, after
 	// all agents of the rank have entered r+1 and so are done with r.
 	slot  [2]frame
 	ready chan struct{} // holds one wake-up
-
-	messages, floats atomic.Int64
 }
 
 func newAgent(x *Exchange, id int, m *network.Matrix) *agent {
@@ -36,7 +32,6 @@ func newAgent(x *Exchange, id int, m *network.Matrix) *agent {
 		row:   row,
 		terms: make([][2]*frame, len(row)),
 		in:    make([][]float64, len(row)),
-		sends: int64(m.Sends(id)),
 		ready: make(chan struct{}, 1),
 	}
 	a.slot[0].lib, a.slot[1].lib = x.world.lib, x.world.lib
@@ -54,12 +49,6 @@ func (a *agent) find() {
 		f := &a.x.mixing.in[from]
 		a.terms[k] = [2]*frame{f, f}
 	}
-}
-
-// Stats implements [network.Mixer].
-func (a *agent) Stats() network.Stats {
-	floats := a.floats.Load()
-	return network.Stats{Messages: a.messages.Load(), Floats: floats, Bytes: 8 * floats}
 }
 
 // Mix implements dsbo.Mixer.
@@ -105,6 +94,4 @@ func (a *agent) fill(f *frame, src []float64) {
 	f.resize(len(src))
 	f.label(a.x.key, a.id, a.round)
 	copy(f.floats(), src)
-	a.messages.Add(a.sends)
-	a.floats.Add(a.sends * int64(len(src)))
 }

@@ -119,8 +119,8 @@ func TestGatherRefuses(t *testing.T) {
 		want string
 		or   string // from the other rank, if that is faster
 	}{
-		{[2][][]float64{{{1}}, {{1}, {2}}}, "1 rows, want one for each of the 2 agents", ""},
-		{[2][][]float64{{{1}, {2, 3}}, {{1}, {2}}}, "row 1 has length 2, want 1 as row 0", ""},
+		{[2][][]float64{{{1}}, {{1}, {2}}}, "there must be one row for each of the 2 agents; there are 1", ""},
+		{[2][][]float64{{{1}, {2, 3}}, {{1}, {2}}}, "row 0 has 1 and row 1 has 2", ""},
 		{[2][][]float64{{{1}, {2}}, {{1, 2}, {3, 4}}},
 			"rank 1 (agent 1) sends 2 numbers where this rank has 1", "rank 0 (agent 0) sends 1 numbers where this rank has 2"},
 		{[2][][]float64{{{1, 2}, {3, 4}}, {{1}, {2}}},

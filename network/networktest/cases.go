@@ -65,7 +65,7 @@ func (x *exchange) history(t *testing.T, start [][]float64, rounds int) [][][]fl
 	for range rounds {
 		h = append(h, make([][]float64, len(start)))
 	}
-	x.succeed(t, func(ctx context.Context, i int, m network.Mixer) error {
+	x.succeed(t, func(ctx context.Context, i int, m dsbo.Mixer) error {
 		for r := range rounds {
 			h[r+1][i] = make([]float64, len(start[i]))
 			if err := m.Mix(ctx, h[r+1][i], h[r][i]); err != nil {
@@ -94,37 +94,6 @@ func spread(x [][]float64) (float64, []float64) {
 	return s, mean
 }
 
-// testCounts checks what agents say that they have sent.
-func testCounts(t *testing.T, x *exchange) {
-	const rounds, length = 10, 6
-	x.succeed(t, func(ctx context.Context, i int, m network.Mixer) error {
-		v := make([]float64, length)
-		for range rounds {
-			if err := m.Mix(ctx, v, v); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	x.wantSent(t, rounds, length)
-}
-
-// wantSent checks the numbers of agents that have mixed so many vectors of this length.
-func (x *exchange) wantSent(t *testing.T, rounds, length int) {
-	t.Helper()
-	for i, m := range x.mixers {
-		if m == nil {
-			continue
-		}
-		messages := int64(rounds * x.w.Sends(i))
-		floats := messages * int64(length)
-		want := network.Stats{Messages: messages, Floats: floats, Bytes: 8 * floats}
-		if got := m.Stats(); got != want {
-			t.Errorf("agent %d: %+v, want %+v", i, got, want)
-		}
-	}
-}
-
 // untilError mixes until an error comes.
 func untilError(ctx context.Context, m dsbo.Mixer) error {
 	v := make([]float64, 3)
@@ -151,7 +120,7 @@ func (x *exchange) withhold(ctx context.Context, interrupt func()) []error {
 		started.Wait()
 		interrupt()
 	})
-	return x.run(func(i int, m network.Mixer) error {
+	return x.run(func(i int, m dsbo.Mixer) error {
 		v := make([]float64, 3)
 		for range 5 {
 			if err := m.Mix(ctx, v, v); err != nil {
@@ -184,7 +153,7 @@ func testCancel(t *testing.T, x *exchange) {
 func testCancelledBefore(t *testing.T, x *exchange) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	x.wantAll(t, x.run(func(_ int, m network.Mixer) error {
+	x.wantAll(t, x.run(func(_ int, m dsbo.Mixer) error {
 		return m.Mix(ctx, make([]float64, 3), make([]float64, 3))
 	}), context.Canceled)
 }
@@ -197,7 +166,7 @@ func testClose(t *testing.T, x *exchange) {
 	errs[len(errs)-1] = network.ErrClosed
 	x.wantAll(t, errs, network.ErrClosed)
 	x.closeAll()
-	x.wantAll(t, x.run(func(_ int, m network.Mixer) error {
+	x.wantAll(t, x.run(func(_ int, m dsbo.Mixer) error {
 		return m.Mix(ctx, make([]float64, 3), make([]float64, 3))
 	}), network.ErrClosed)
 }
@@ -205,7 +174,7 @@ func testClose(t *testing.T, x *exchange) {
 func testLengthOfDst(t *testing.T, x *exchange) {
 	ctx, cancel := context.WithTimeout(t.Context(), Patience)
 	defer cancel()
-	x.wantAll(t, x.run(func(_ int, m network.Mixer) error {
+	x.wantAll(t, x.run(func(_ int, m dsbo.Mixer) error {
 		return m.Mix(ctx, make([]float64, 3), make([]float64, 4))
 	}), dsbo.ErrShape)
 }
@@ -216,12 +185,12 @@ func testLengthOfNeighbour(t *testing.T, x *exchange) {
 	if x.w.N() == 1 {
 		t.Skip("one agent has no neighbour")
 	}
-	if !slices.ContainsFunc(x.mixers, func(m network.Mixer) bool { return m != nil }) {
+	if !slices.ContainsFunc(x.mixers, func(m dsbo.Mixer) bool { return m != nil }) {
 		t.Skip("all agents live in other processes: there is nobody to look at")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), Patience)
 	defer cancel()
-	errs := x.run(func(i int, m network.Mixer) error {
+	errs := x.run(func(i int, m dsbo.Mixer) error {
 		if i != 0 {
 			return untilError(ctx, m)
 		}

@@ -65,7 +65,7 @@ func testGather(t *testing.T, x *exchange) {
 		}
 		src := vectors(n, 5, round)
 		want := Product(x.w, src)
-		x.succeed(t, func(ctx context.Context, i int, m network.Mixer) error {
+		x.succeed(t, func(ctx context.Context, i int, m dsbo.Mixer) error {
 			if err := m.Mix(ctx, src[i], src[i]); err != nil {
 				return err
 			}
@@ -75,22 +75,6 @@ func testGather(t *testing.T, x *exchange) {
 			return
 		}
 	}
-}
-
-func testGatherNotCounted(t *testing.T, x *exchange) {
-	const rounds, length = 3, 4
-	ctx, cancel := context.WithTimeout(t.Context(), Patience)
-	defer cancel()
-	for round := range rounds {
-		if err := errors.Join(x.gather(ctx, vectors(x.w.N(), 7, round))...); err != nil {
-			t.Fatal(err)
-		}
-		x.succeed(t, func(ctx context.Context, _ int, m network.Mixer) error {
-			v := make([]float64, length)
-			return m.Mix(ctx, v, v)
-		})
-	}
-	x.wantSent(t, rounds, length)
 }
 
 // testGatherRefuses: rows of a wrong shape are an error for all, and the end.
@@ -146,7 +130,7 @@ func (x *exchange) wantEnd(ctx context.Context, t *testing.T, errs []error, targ
 			t.Errorf("team %d: gathering again ended with %v, want an error that is %q", k, err, target)
 		}
 	}
-	x.wantAll(t, x.run(func(_ int, m network.Mixer) error {
+	x.wantAll(t, x.run(func(_ int, m dsbo.Mixer) error {
 		return m.Mix(ctx, make([]float64, 3), make([]float64, 3))
 	}), target)
 }

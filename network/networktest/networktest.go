@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"dsbo"
 	"dsbo/network"
 
 	"go.uber.org/goleak"
@@ -57,14 +58,12 @@ func TestTeam(t *testing.T, open func(*network.Matrix) (teams []network.Team, cl
 			}{
 				{"Product", testProduct},
 				{"Consensus", testConsensus},
-				{"Counts", testCounts},
 				{"Cancel", testCancel},
 				{"CancelledBefore", testCancelledBefore},
 				{"Close", testClose},
 				{"LengthOfDst", testLengthOfDst},
 				{"LengthOfNeighbour", testLengthOfNeighbour},
 				{"Gather", testGather},
-				{"GatherNotCounted", testGatherNotCounted},
 				{"GatherRefuses", testGatherRefuses},
 				{"GatherCancelledBefore", testGatherCancelledBefore},
 				{"Fail", testFail},
@@ -116,14 +115,14 @@ func graphs(t *testing.T) []*network.Graph {
 type exchange struct {
 	w        *network.Matrix
 	teams    []network.Team
-	mixers   []network.Mixer // nil for the agents of other processes
+	mixers   []dsbo.Mixer // nil for the agents of other processes
 	closeAll func()
 }
 
 // newExchange finds the agents' ends.
 func newExchange(t *testing.T, w *network.Matrix, teams []network.Team, closeAll func()) *exchange {
 	t.Helper()
-	x := &exchange{w, teams, make([]network.Mixer, w.N()), closeAll}
+	x := &exchange{w, teams, make([]dsbo.Mixer, w.N()), closeAll}
 	for k, team := range teams {
 		local := team.Local()
 		if !slices.IsSorted(local) {
@@ -142,7 +141,7 @@ func newExchange(t *testing.T, w *network.Matrix, teams []network.Team, closeAll
 }
 
 // run calls body for each agent of this process at the same time and returns their errors.
-func (x *exchange) run(body func(i int, m network.Mixer) error) []error {
+func (x *exchange) run(body func(i int, m dsbo.Mixer) error) []error {
 	errs := make([]error, len(x.mixers))
 	var wg sync.WaitGroup
 	for i, m := range x.mixers {
@@ -155,11 +154,11 @@ func (x *exchange) run(body func(i int, m network.Mixer) error) []error {
 }
 
 // succeed runs body like run and reports the errors. The first one ends the others.
-func (x *exchange) succeed(t *testing.T, body func(ctx context.Context, i int, m network.Mixer) error) {
+func (x *exchange) succeed(t *testing.T, body func(ctx context.Context, i int, m dsbo.Mixer) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), Patience)
 	defer cancel()
-	errs := x.run(func(i int, m network.Mixer) error {
+	errs := x.run(func(i int, m dsbo.Mixer) error {
 		err := body(ctx, i, m)
 		if err != nil {
 			cancel()
@@ -203,7 +202,7 @@ func testProduct(t *testing.T, x *exchange) {
 		src[r] = vectors(n, lengths[r%len(lengths)], r)
 		want[r] = Product(x.w, src[r])
 	}
-	x.succeed(t, func(ctx context.Context, i int, m network.Mixer) error {
+	x.succeed(t, func(ctx context.Context, i int, m dsbo.Mixer) error {
 		pace := rand.New(rand.NewPCG(uint64(i), 0))
 		for r := range rounds {
 			for range pace.IntN(4) {

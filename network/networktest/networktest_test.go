@@ -16,9 +16,8 @@ import (
 
 // A fault is agent 0's end of a good exchange, with something that breaks the contract.
 type fault struct {
-	network.Mixer
+	dsbo.Mixer
 	mix    func(m dsbo.Mixer, ctx context.Context, dst, src []float64) error
-	stats  func(network.Stats) network.Stats
 	gather func(team network.Team, ctx context.Context, rows [][]float64) error
 }
 
@@ -29,20 +28,13 @@ func (f fault) Mix(ctx context.Context, dst, src []float64) error {
 	return f.mix(f.Mixer, ctx, dst, src)
 }
 
-func (f fault) Stats() network.Stats {
-	if f.stats == nil {
-		return f.Mixer.Stats()
-	}
-	return f.stats(f.Mixer.Stats())
-}
-
 // A faultyTeam has the fault in agent 0's end, or in itself.
 type faultyTeam struct {
 	network.Team
 	fault fault
 }
 
-func (f faultyTeam) Mixer(i int) network.Mixer {
+func (f faultyTeam) Mixer(i int) dsbo.Mixer {
 	if i == 0 {
 		return f.fault
 	}
@@ -79,10 +71,6 @@ var faults = map[string]fault{
 		}
 		return err
 	}},
-	"Counts: agent 0": {stats: func(s network.Stats) network.Stats {
-		s.Floats++
-		return s
-	}},
 	"Cancel: agent 0 ended with gone": {mix: renamed(context.Canceled)},
 	"Close: agent 0 ended with gone":  {mix: renamed(network.ErrClosed)},
 	"LengthOfDst: agent 0 ended with": {mix: renamed(dsbo.ErrShape)},
@@ -91,10 +79,6 @@ var faults = map[string]fault{
 			rows[1][0] = math.Nextafter(rows[1][0], 0)
 		}
 		return team.Gather(ctx, rows)
-	}},
-	"GatherNotCounted: agent 0": {stats: func(s network.Stats) network.Stats {
-		s.Messages++
-		return s
 	}},
 	"GatherRefuses: team 0": {gather: func(team network.Team, ctx context.Context, rows [][]float64) error {
 		return team.Gather(ctx, make([][]float64, len(team.Local())))

@@ -29,7 +29,19 @@ type run struct {
 type team struct {
 	agents  []dsbo.Algorithm
 	oracles []*models.Oracle
-	mixers  []network.Mixer
+	mixers  []*sender
+}
+
+// A sender is an agent's end of the exchange that counts the numbers which the agent sends.
+type sender struct {
+	dsbo.Mixer
+	neighbours, floats int
+}
+
+// Mix implements dsbo.Mixer.
+func (s *sender) Mix(ctx context.Context, dst, src []float64) error {
+	s.floats += s.neighbours * len(src)
+	return s.Mixer.Mix(ctx, dst, src)
 }
 
 // newTeam puts one agent at each shard of d, on a ring.
@@ -50,7 +62,8 @@ func newTeam(m models.Model, d data.Task, t task) (*team, error) {
 		if err := a.Init(p, q, t.k); err != nil {
 			return nil, err
 		}
-		c.agents, c.oracles, c.mixers = append(c.agents, a), append(c.oracles, o), append(c.mixers, exchange.Mixer(i))
+		c.agents, c.oracles = append(c.agents, a), append(c.oracles, o)
+		c.mixers = append(c.mixers, &sender{Mixer: exchange.Mixer(i), neighbours: ring.W.Sends(i)})
 	}
 	return c, nil
 }
@@ -85,7 +98,7 @@ func ours(ctx context.Context, t task) (run, error) {
 		r.Ms = append(r.Ms, ms(took))
 	}
 	for _, x := range c.mixers {
-		r.Floats += float64(x.Stats().Floats) / float64(len(c.mixers)*t.k)
+		r.Floats += float64(x.floats) / float64(len(c.mixers)*t.k)
 	}
 	if r.Loss, err = c.loss(m, d.Test); err != nil {
 		return r, err
