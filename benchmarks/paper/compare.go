@@ -116,30 +116,18 @@ type trial struct {
 }
 
 // problem is the task for one seed of its data.
-func (c *comparison) problem(seed uint64) (train.Problem, error) {
-	t, err := data.Synthetic{
+func (c *comparison) problem(seed uint64) train.Problem {
+	t := must(data.Synthetic{
 		Agents: c.agents, Features: c.features, Train: c.examples, Val: c.examples, Test: c.examples, Rate: c.rate, Seed: seed,
-	}.Task()
-	if err != nil {
-		return train.Problem{}, err
-	}
-	return train.NewProblem(t, models.Logistic{Features: c.features}, models.Config{Seed: seed})
+	}.Task())
+	return must(train.NewProblem(t, models.Logistic{Features: c.features}, models.Config{Seed: seed}))
 }
 
 // run runs a candidate with one step and one seed. A run that diverges has no error and a last Φ of +Inf.
-func (c *comparison) run(ctx context.Context, l *lab, who candidate, step float64, seed uint64) (*train.Result, float64, error) {
-	p, err := c.problem(seed)
-	if err != nil {
-		return nil, 0, err
-	}
-	curvature, err := p.Curvature(ctx, make([]float64, c.features), make([]float64, c.features))
-	if err != nil {
-		return nil, 0, err
-	}
-	ring, err := network.Ring(c.agents, 0.5)
-	if err != nil {
-		return nil, 0, err
-	}
+func (c *comparison) run(ctx context.Context, l *lab, who candidate, step float64, seed uint64) (*train.Result, float64) {
+	p := c.problem(seed)
+	curvature := must(p.Curvature(ctx, make([]float64, c.features), make([]float64, c.features)))
+	ring := must(network.Ring(c.agents, 0.5))
 	lmax := slices.Max(curvature)
 	ofX := algo.Constant(step)
 	if who.fading {
@@ -154,47 +142,39 @@ func (c *comparison) run(ctx context.Context, l *lab, who candidate, step float6
 		Problem: p, W: ring.W, Method: method, K: who.K, EvalEvery: who.every, Curvature: curvature, Tol: 1e-4, AdjointTol: 1e-3,
 	})
 	if err != nil && !errors.Is(err, dsbo.ErrDiverged) {
-		return nil, 0, fmt.Errorf("%s: %w", who.name, err)
+		check(fmt.Errorf("%s: %w", who.name, err))
 	}
 	if len(res.Records) == 0 {
-		return nil, 0, fmt.Errorf("%s, step %g, seed %d: no record: %w", who.name, step, seed, err)
+		check(fmt.Errorf("%s, step %g, seed %d: no record: %w", who.name, step, seed, err))
 	}
 	end := math.Inf(1)
 	if err == nil {
 		end = float64(res.Last().Phi)
-		if err := checkCounts(method, c.features, ring.W, res); err != nil {
-			return nil, 0, err
-		}
+		check(checkCounts(method, c.features, ring.W, res))
 	}
 	l.progress("%s, step %g, seed %d: Φ %.4f to %.4f in %d iterations, %.3g s", who.name, step, seed, float64(res.Records[0].Phi), end, res.Iterations, res.Seconds)
-	return res, end, nil
+	return res, end
 }
 
 // try runs a candidate with all its steps on the first seed, and with the best one on the others. Best is the lowest
 // exact Φ at the end.
-func (c *comparison) try(ctx context.Context, l *lab, who candidate) (trial, error) {
+func (c *comparison) try(ctx context.Context, l *lab, who candidate) trial {
 	best, low := trial{candidate: who}, math.Inf(1)
 	for i, v := range who.grid {
-		res, end, err := c.run(ctx, l, who, v, l.seed)
-		if err != nil {
-			return best, err
-		}
+		res, end := c.run(ctx, l, who, v, l.seed)
 		if i == 0 || end < low {
 			best.value, best.runs, low = v, []*train.Result{res}, end
 		}
 	}
 	for i := 1; i < c.seeds; i++ {
-		res, _, err := c.run(ctx, l, who, best.value, l.seed+uint64(i))
-		if err != nil {
-			return best, err
-		}
+		res, _ := c.run(ctx, l, who, best.value, l.seed+uint64(i))
 		best.runs = append(best.runs, res)
 	}
-	return best, nil
+	return best
 }
 
 // compare runs MA-DSBO, DSBO-JHIP and GBDSBO on the same data and tells what each spends to reach the same Φ.
-func compare(ctx context.Context, l *lab) error {
+func compare(ctx context.Context, l *lab) {
 	c := l.comparison
 	c.agents, c.examples = 8, 500
 	if l.quick {
@@ -202,12 +182,9 @@ func compare(ctx context.Context, l *lab) error {
 	}
 	var trials []trial
 	for _, who := range c.candidates() {
-		t, err := c.try(ctx, l, who)
-		if err != nil {
-			return err
-		}
+		t := c.try(ctx, l, who)
 		trials = append(trials, t)
 	}
 	c.print(l, trials)
-	return c.figures(l, trials)
+	c.figures(l, trials)
 }

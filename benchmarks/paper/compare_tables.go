@@ -231,7 +231,7 @@ func (at level) ratioTable(trials []trial) table {
 }
 
 // figures draws Φ and test accuracy against time and traffic: medians over seeds, in a band from least to greatest.
-func (c *comparison) figures(l *lab, trials []trial) error {
+func (c *comparison) figures(l *lab, trials []trial) {
 	for _, x := range []struct {
 		name, label string
 		of          func(runs.Record) float64
@@ -250,12 +250,9 @@ func (c *comparison) figures(l *lab, trials []trial) error {
 			for _, t := range trials {
 				f.Series = append(f.Series, t.series(x.of, y.of))
 			}
-			if err := l.figure("compare-"+y.name+"_"+x.name, f); err != nil {
-				return err
-			}
+			l.figure("compare-"+y.name+"_"+x.name, f)
 		}
 	}
-	return nil
 }
 
 // series is a trial's line, as far as all its runs go.

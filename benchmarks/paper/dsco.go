@@ -21,7 +21,7 @@ type composition struct {
 	seed    uint64
 }
 
-func (c composition) problem(draws uint64) (train.Problem, error) {
+func (c composition) problem(draws uint64) train.Problem {
 	r, noise := rand.New(rand.NewPCG(c.seed, 3)), rand.New(rand.NewPCG(c.seed, 4))
 	var p train.Problem
 	common := normal(r, c.p*c.q, 0.7)
@@ -37,19 +37,13 @@ func (c composition) problem(draws uint64) (train.Problem, error) {
 		if c.noise > 0 {
 			cfg.Batch, m = 1, noisy(m)
 			for _, e := range []*data.Examples{&s.Train, &s.Val} {
-				var err error
-				if *e, err = centred(noise, c.q, c.noise); err != nil {
-					return p, err
-				}
+				*e = centred(noise, c.q, c.noise)
 			}
 		}
-		o, err := models.NewOracle(m, s, cfg)
-		if err != nil {
-			return p, err
-		}
+		o := must(models.NewOracle(m, s, cfg))
 		p.Oracles, p.Evaluate = append(p.Oracles, o), append(p.Evaluate, o)
 	}
-	return p, nil
+	return p
 }
 
 // noisy adds the mean of a batch's rows to the inner map, and to the gradient of the outer one.
@@ -62,7 +56,7 @@ func noisy(m models.Compositional) models.Compositional {
 }
 
 // centred makes rows whose mean is 0.
-func centred(r *rand.Rand, q int, deviation float64) (e data.Examples, err error) {
+func centred(r *rand.Rand, q int, deviation float64) (e data.Examples) {
 	rows := normal(r, noiseRows*q, deviation)
 	for j := range q {
 		sum := 0.0
@@ -73,11 +67,9 @@ func centred(r *rand.Rand, q int, deviation float64) (e data.Examples, err error
 			rows[i*q+j] -= sum / noiseRows
 		}
 	}
-	if e.X, err = ad.FloatTable(noiseRows, q, rows); err != nil {
-		return e, err
-	}
-	e.Target, err = ad.FloatTable(noiseRows, 1, make([]float64, noiseRows))
-	return e, err
+	e.X = must(ad.FloatTable(noiseRows, q, rows))
+	e.Target = must(ad.FloatTable(noiseRows, 1, make([]float64, noiseRows)))
+	return e
 }
 
 // An optimum is a local minimum of Φ.
@@ -89,60 +81,43 @@ type optimum struct {
 
 // solve follows the exact gradient of Φ from 0 in short steps, as the methods do, and ends with Newton steps until the
 // gradient is below 1e-12.
-func solve(ctx context.Context, p train.Problem) (optimum, error) {
-	np, _, err := p.Dims()
-	if err != nil {
-		return optimum{}, err
-	}
+func solve(ctx context.Context, p train.Problem) optimum {
+	np, _ := p.Oracles[0].Dims()
 	e := train.Exact{Oracles: p.Evaluate, Tol: 1e-15, AdjointTol: 1e-15}
 	x := make([]float64, np)
-	s, err := e.Solve(ctx, x)
-	for i := 0; err == nil && i < 20000 && vec.Norm(s.Gradient) > 1e-4; i++ {
+	s := must(e.Solve(ctx, x))
+	for i := 0; i < 20000 && vec.Norm(s.Gradient) > 1e-4; i++ {
 		vec.Axpy(x, -0.1, s.Gradient)
-		s, err = e.Solve(ctx, x)
+		s = must(e.Solve(ctx, x))
 	}
-	for i := 0; err == nil && i < 20 && vec.Norm(s.Gradient) > 1e-12; i++ {
-		var step []float64
-		if step, err = newton(ctx, &e, x, s.Gradient); err == nil {
-			vec.Sub(x, x, step)
-			s, err = e.Solve(ctx, x)
-		}
-	}
-	if err != nil {
-		return optimum{}, err
+	for i := 0; i < 20 && vec.Norm(s.Gradient) > 1e-12; i++ {
+		vec.Sub(x, x, newton(ctx, &e, x, s.Gradient))
+		s = must(e.Solve(ctx, x))
 	}
 	g := vec.Norm(s.Gradient)
 	if g > 1e-12 {
-		return optimum{}, fmt.Errorf("the gradient of Φ must fall to 1e-12; it stops at %.3g", g)
+		check(fmt.Errorf("the gradient of Φ must fall to 1e-12; it stops at %.3g", g))
 	}
-	return optimum{x, s.Phi, g}, nil
+	return optimum{x, s.Phi, g}
 }
 
 // newton returns (∇²Φ)⁻¹ g, with the Hessian from central differences of the gradient.
-func newton(ctx context.Context, e *train.Exact, x, g []float64) ([]float64, error) {
+func newton(ctx context.Context, e *train.Exact, x, g []float64) []float64 {
 	n := len(x)
 	h := mat.NewDense(n, n, nil)
 	for j := range x {
 		const d = 1e-5
 		v := x[j]
 		x[j] = v + d
-		up, err := e.Solve(ctx, x)
-		if err != nil {
-			return nil, err
-		}
+		up := must(e.Solve(ctx, x))
 		x[j] = v - d
-		down, err := e.Solve(ctx, x)
-		if err != nil {
-			return nil, err
-		}
+		down := must(e.Solve(ctx, x))
 		x[j] = v
 		for i := range n {
 			h.Set(i, j, (up.Gradient[i]-down.Gradient[i])/(2*d))
 		}
 	}
 	step := mat.NewVecDense(n, nil)
-	if err := step.SolveVec(h, mat.NewVecDense(n, g)); err != nil {
-		return nil, fmt.Errorf("the Hessian of Φ: %w", err)
-	}
-	return step.RawVector().Data, nil
+	check(step.SolveVec(h, mat.NewVecDense(n, g)))
+	return step.RawVector().Data
 }

@@ -14,24 +14,15 @@ import (
 )
 
 // compositional runs MA-DSBO and D-ASCGD on the compositional problem.
-func compositional(ctx context.Context, l *lab) error {
+func compositional(ctx context.Context, l *lab) {
 	c := composition{n: 6, p: 4, q: 6, seed: l.seed}
-	p, err := c.problem(0)
-	if err != nil {
-		return err
-	}
-	best, err := solve(ctx, p)
-	if err != nil {
-		return fmt.Errorf("the exact optimum: %w", err)
-	}
+	p := c.problem(0)
+	best := solve(ctx, p)
 	l.printf("exact optimum: Φ* = %.12f, ‖∇Φ(x*)‖ = %.1e\n\n", best.phi, best.gradient)
 	for _, noise := range []float64{0, 0.3} {
 		c.noise = noise
-		if err := c.compare(ctx, l, best); err != nil {
-			return err
-		}
+		c.compare(ctx, l, best)
 	}
-	return nil
 }
 
 func compositionMethods() []contestant {
@@ -48,11 +39,8 @@ func compositionMethods() []contestant {
 }
 
 // compare runs the methods and holds them against the optimum.
-func (c composition) compare(ctx context.Context, l *lab, best optimum) error {
-	ring, err := network.Ring(c.n, 0.5)
-	if err != nil {
-		return err
-	}
+func (c composition) compare(ctx context.Context, l *lab, best optimum) {
+	ring := must(network.Ring(c.n, 0.5))
 	kind, seeds, K := "full", 1, pick(l, 4000, 10)
 	if c.noise > 0 {
 		kind, seeds = "stochastic", pick(l, 6, 1)
@@ -64,18 +52,9 @@ func (c composition) compare(ctx context.Context, l *lab, best optimum) error {
 	for _, r := range compositionMethods() {
 		gap := func(rec runs.Record) float64 { return math.Max(float64(rec.Phi)-best.phi, 1e-16) }
 		cfg := train.Config{W: ring.W, Method: r.method, K: K, EvalEvery: max(1, K/100)}
-		k, means, err := average(ctx, c.problem, seeds, cfg, gap, func(rec runs.Record) float64 { return float64(rec.GradNorm) })
-		if err != nil {
-			return fmt.Errorf("%s: %w", r.name, err)
-		}
-		res, err := run(ctx, c.problem, 1, cfg)
-		if err != nil {
-			return err
-		}
-		m, err := initialized(r.method, c.p, c.q, K)
-		if err != nil {
-			return err
-		}
+		k, means := average(ctx, c.problem, seeds, cfg, gap, func(rec runs.Record) float64 { return float64(rec.GradNorm) })
+		res := must(run(ctx, c.problem(1), cfg))
+		m := initialized(r.method, c.p, c.q, K)
 		cost := m.Cost(1)
 		floats := make([]float64, len(k))
 		vec.Scale(floats, float64(cost.Floats), k)
@@ -86,8 +65,6 @@ func (c composition) compare(ctx context.Context, l *lab, best optimum) error {
 	}
 	l.printf("%s gradients, ring of %d, K = %d, mean of %d seeds (x̄ of the first):\n\n", kind, c.n, K, seeds)
 	l.table(rows)
-	if err := l.figure("dsco-"+kind+"-iterations", byK); err != nil {
-		return err
-	}
-	return l.figure("dsco-"+kind+"-traffic", sent)
+	l.figure("dsco-"+kind+"-iterations", byK)
+	l.figure("dsco-"+kind+"-traffic", sent)
 }

@@ -16,28 +16,19 @@ import (
 
 // flat looks at the logistic problem without a prior, whose Φ has no minimum: what limits the method there? It sets
 // the method beside the flow x' = −∇Φ(x), which it follows for small steps, with time a√K after K iterations.
-func flat(ctx context.Context, l *lab) error {
+func flat(ctx context.Context, l *lab) {
 	ks, seeds := pick(l, []int{100, 250, 630, 1600, 4000}, []int{4, 8, 12, 16}), pick(l, 2, 1)
 	short := flatLogistic(l, 1)
 	long := short
 	long.logs *= 10
-	states, err := flowAlong(ctx, short, ks)
-	if err != nil {
-		return err
-	}
+	states := flowAlong(ctx, short, ks)
 	names := []string{"x' = −∇Φ(x) up to √K", fmt.Sprintf("N = %g ln K", short.logs), fmt.Sprintf("N = %g ln K", long.logs)}
 	rows := table{{"K", "Φ", "least λ", "μ_g", "1/(γμ_g)", "gradient²", "its min", "N", "min, " + names[1], "min, " + names[2]}}
 	var k []float64
 	mins := make([][]float64, len(names))
 	for i, K := range ks {
-		a, err := short.measure(ctx, K, seeds)
-		if err != nil {
-			return err
-		}
-		b, err := long.measure(ctx, K, seeds)
-		if err != nil {
-			return err
-		}
+		a := short.measure(ctx, K, seeds)
+		b := long.measure(ctx, K, seeds)
 		s := states[i]
 		rows.add(K, s.phi, s.lowest, s.strong, math.Ceil(1/(short.gamma*s.strong)), s.gradient2, s.least, a.N, a.minGrad, b.minGrad)
 		k = append(k, float64(K))
@@ -49,19 +40,13 @@ func flat(ctx context.Context, l *lab) error {
 	l.table(rows)
 	f := report.Figure{Title: "Logistic without prior: what limits MA-DSBO", XLabel: "K, iterations", YLabel: "least mean squared gradient norm in K iterations", XScale: report.Log, YScale: report.Log}
 	for j, name := range names {
-		all, err := slope(k, mins[j])
-		if err != nil {
-			return err
-		}
-		late, err := slope(k[2:], mins[j][2:])
-		if err != nil {
-			return err
-		}
+		all := slope(k, mins[j])
+		late := slope(k[2:], mins[j][2:])
 		l.claim(all <= -0.45, "without prior, %s: min of ‖∇Φ‖² falls as K^%.2f, from K = %g on as K^%.2f", name, all, k[2], late)
 		f.Series = append(f.Series, report.Series{Name: name, X: k, Y: mins[j]})
 	}
 	f.Series = append(f.Series, theory(f.Series[0], -0.5))
-	return l.figure("convergence-flat", f)
+	l.figure("convergence-flat", f)
 }
 
 // A flowState is where the flow of −∇Φ is at a time.
@@ -72,78 +57,59 @@ type flowState struct {
 }
 
 // flowAlong follows the flow from 0 to the times a√K, for ascending K.
-func flowAlong(ctx context.Context, t theorem, ks []int) ([]flowState, error) {
-	p, err := t.of(0)
-	if err != nil {
-		return nil, err
-	}
+func flowAlong(ctx context.Context, t theorem, ks []int) []flowState {
+	p := t.of(0)
 	n, _ := p.Evaluate[0].Dims()
 	exact := train.Exact{Oracles: p.Evaluate, Tol: 1e-12, AdjointTol: 1e-10}
 	x := make([]float64, n)
-	sol, err := exact.Solve(ctx, x)
-	if err != nil {
-		return nil, err
-	}
+	sol := must(exact.Solve(ctx, x))
 	var states []flowState
 	now, step, least := 0.0, 1e-3, vec.Dot(sol.Gradient, sol.Gradient)
 	for _, K := range ks {
 		for end := t.a * math.Sqrt(float64(K)); now < end; {
 			h := min(step, end-now)
-			next, off, err := heun(ctx, &exact, x, sol.Gradient, h)
-			if err != nil {
-				return nil, err
-			}
+			next, off := heun(ctx, &exact, x, sol.Gradient, h)
 			const tol = 1e-3 // of x, in each step
 			step = h * min(1.5, max(0.5, 0.8*math.Sqrt(tol/off)))
 			if off > tol {
 				continue
 			}
 			x, now = next, now+h
-			if sol, err = exact.Solve(ctx, x); err != nil {
-				return nil, err
-			}
+			sol = must(exact.Solve(ctx, x))
 			least = min(least, vec.Dot(sol.Gradient, sol.Gradient))
 		}
-		strong, err := leastEigenvalue(p.Evaluate, x, sol.Y)
-		if err != nil {
-			return nil, err
-		}
+		strong := leastEigenvalue(p.Evaluate, x, sol.Y)
 		states = append(states, flowState{phi: sol.Phi, lowest: slices.Min(x), gradient2: vec.Dot(sol.Gradient, sol.Gradient), least: least, strong: strong})
 	}
-	return states, nil
+	return states
 }
 
 // heun makes one step of the flow by Heun's method, and returns how far Euler's is off from it.
-func heun(ctx context.Context, exact *train.Exact, x, gradient []float64, h float64) (next []float64, off float64, err error) {
+func heun(ctx context.Context, exact *train.Exact, x, gradient []float64, h float64) (next []float64, off float64) {
 	euler, next := make([]float64, len(x)), make([]float64, len(x))
 	vec.Comb(euler, 1, x, -h, gradient)
-	there, err := exact.Solve(ctx, euler)
-	if err != nil {
-		return nil, 0, err
-	}
+	there := must(exact.Solve(ctx, euler))
 	vec.Comb(next, .5, euler, .5, x)
 	vec.Comb(next, 1, next, -h/2, there.Gradient)
 	vec.Sub(euler, euler, next)
-	return next, max(vec.Norm(euler), 1e-12), nil
+	return next, max(vec.Norm(euler), 1e-12)
 }
 
 // leastEigenvalue is that of the averaged Hessian of g.
-func leastEigenvalue(oracles []dsbo.ValueOracle, x, y []float64) (float64, error) {
+func leastEigenvalue(oracles []dsbo.ValueOracle, x, y []float64) float64 {
 	q := len(y)
 	h, sum := make([]float64, q*q), make([]float64, q*q)
 	for _, o := range oracles {
 		d, ok := o.(dsbo.DenseOracle)
 		if !ok {
-			return 0, dsbo.Errorf(dsbo.ErrCapability, "the oracle must give Hessians")
+			check(dsbo.Errorf(dsbo.ErrCapability, "the oracle must give Hessians"))
 		}
-		if err := d.Hessian(h, x, y, whole); err != nil {
-			return 0, err
-		}
+		check(d.Hessian(h, x, y, whole))
 		vec.Comb(sum, 1, sum, 1/float64(len(oracles)), h)
 	}
 	var e mat.EigenSym
 	if !e.Factorize(mat.NewSymDense(q, sum), false) {
-		return 0, dsbo.Errorf(dsbo.ErrConfig, "the eigenvalues of the averaged Hessian were not found")
+		check(dsbo.Errorf(dsbo.ErrConfig, "the eigenvalues of the averaged Hessian were not found"))
 	}
-	return slices.Min(e.Values(nil)), nil
+	return slices.Min(e.Values(nil))
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -24,7 +23,7 @@ type price struct {
 }
 
 // priceOf measures the logistic loss of 64 examples with q features.
-func priceOf(q, repeats int, dense bool) (price, error) {
+func priceOf(q, repeats int, dense bool) price {
 	const rows = 64
 	r := rand.New(rand.NewPCG(uint64(q), 5))
 	pixels, signs := make([]uint8, rows*q), make([]float64, rows)
@@ -34,56 +33,39 @@ func priceOf(q, repeats int, dense bool) (price, error) {
 	for i := range signs {
 		signs[i] = float64(2*r.IntN(2) - 1)
 	}
-	x, err := ad.ByteTable(rows, q, pixels, 1./255)
-	if err != nil {
-		return price{}, err
-	}
-	target, err := ad.FloatTable(rows, 1, signs)
-	if err != nil {
-		return price{}, err
-	}
+	x := must(ad.ByteTable(rows, q, pixels, 1./255))
+	target := must(ad.FloatTable(rows, 1, signs))
 	lambda, y, v, dst := normal(r, q, 0.1), normal(r, q, 0.1), normal(r, q, 1), make([]float64, q)
 	p := price{q: q}
 	before := liveBytes()
 	e := data.Examples{X: x, Target: target}
-	o, err := models.NewOracle(models.Logistic{Features: q}, data.Shard{Train: e, Val: e}, models.Config{})
-	if err != nil {
-		return p, err
-	}
+	o := must(models.NewOracle(models.Logistic{Features: q}, data.Shard{Train: e, Val: e}, models.Config{}))
 	s := dsbo.Sample{Set: dsbo.Whole}
 	// Each repeat is at another point: nothing of the last can be used again.
-	if p.gradient, err = fastest(repeats, func() error { y[0] += 1e-3; return o.LowerGrad(dst, lambda, y, s) }); err != nil {
-		return p, err
-	}
-	if p.product, err = fastest(repeats, func() error { y[0] += 1e-3; return o.HVP(dst, lambda, y, v, s) }); err != nil {
-		return p, err
-	}
+	p.gradient = fastest(repeats, func() error { y[0] += 1e-3; return o.LowerGrad(dst, lambda, y, s) })
+	p.product = fastest(repeats, func() error { y[0] += 1e-3; return o.HVP(dst, lambda, y, v, s) })
 	p.productBytes = liveBytes() - before
 	if dense {
 		h := make([]float64, q*q)
-		if p.hessian, err = fastest(min(repeats, 2), func() error { return o.Hessian(h, lambda, y, s) }); err != nil {
-			return p, err
-		}
+		p.hessian = fastest(min(repeats, 2), func() error { return o.Hessian(h, lambda, y, s) })
 		p.hessianBytes = liveBytes() - before
 		runtime.KeepAlive(h)
 	}
 	runtime.KeepAlive(o)
-	return p, nil
+	return p
 }
 
 // fastest returns the least time of several calls, after one that compiles.
-func fastest(repeats int, f func() error) (float64, error) {
+func fastest(repeats int, f func() error) float64 {
 	best := 0.0
 	for i := range repeats + 1 {
 		start := time.Now()
-		if err := f(); err != nil {
-			return 0, err
-		}
+		check(f())
 		if t := time.Since(start).Seconds(); i == 1 || t < best {
 			best = t
 		}
 	}
-	return best, nil
+	return best
 }
 
 // liveBytes returns the bytes of the heap that are in use.
@@ -96,15 +78,12 @@ func liveBytes() float64 {
 }
 
 // hessian compares products with whole Hessians.
-func hessian(_ context.Context, l *lab) error {
+func hessian(_ context.Context, l *lab) {
 	rows := table{{"q", "gradient, ms", "HVP, ms", "Hessian, ms", "HVP, MB", "Hessian, MB"}}
 	var q, product, bytes, denseQ, dense, denseBytes []float64
 	largest := pick(l, 7840, 200) // of the whole Hessian
 	for _, size := range pick(l, []int{100, 784, 2500, 7840, 100_000, 1_000_000}, []int{50, 200, 1000}) {
-		p, err := priceOf(size, pick(l, 10, 2), size <= largest)
-		if err != nil {
-			return fmt.Errorf("q = %d: %w", size, err)
-		}
+		p := priceOf(size, pick(l, 10, 2), size <= largest)
 		q, product, bytes = append(q, float64(p.q)), append(product, 1e3*p.product), append(bytes, p.productBytes/1e6)
 		cells := []any{p.q, 1e3 * p.gradient, 1e3 * p.product, "–", p.productBytes / 1e6, "–"}
 		if p.hessian > 0 {
@@ -115,10 +94,7 @@ func hessian(_ context.Context, l *lab) error {
 	}
 	l.table(rows)
 	tail := func(x, y []float64, from int) float64 {
-		s, err := slope(x[from:], y[from:])
-		if err != nil {
-			return 0
-		}
+		s := slope(x[from:], y[from:])
 		return s
 	}
 	from := max(0, len(q)-3)
@@ -131,8 +107,6 @@ func hessian(_ context.Context, l *lab) error {
 		Series: []report.Series{line("one Hessian-vector product", q, product), line("the whole Hessian", denseQ, dense)}}
 	memory := report.Figure{Title: "Second derivatives: memory", XLabel: "q, length of y", YLabel: "MB that stay live", XScale: report.Log, YScale: report.Log,
 		Series: []report.Series{line("one Hessian-vector product", q, bytes), line("the whole Hessian", denseQ, denseBytes)}}
-	if err := l.figure("hessian-time", time); err != nil {
-		return err
-	}
-	return l.figure("hessian-memory", memory)
+	l.figure("hessian-time", time)
+	l.figure("hessian-memory", memory)
 }

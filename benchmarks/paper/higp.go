@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"math"
 	"math/cmplx"
 	"slices"
@@ -28,30 +28,26 @@ type inverseProduct struct {
 	lmax    float64 // the largest eigenvalue of any H_i
 }
 
-func newInverseProduct(c quadratics, w *network.Matrix) (*inverseProduct, error) {
-	p, err := c.problem(0)
-	if err != nil {
-		return nil, err
-	}
+func newInverseProduct(c quadratics, w *network.Matrix) *inverseProduct {
+	p := c.problem(0)
 	s := &inverseProduct{ms: c.agents(), oracles: p.Oracles, w: w, lmax: c.high, star: make([]float64, c.q)}
 	sum, b := mat.NewSymDense(c.q, nil), mat.NewVecDense(c.q, nil)
 	for i, m := range s.ms {
 		sum.AddSym(sum, mat.NewSymDense(c.q, m.A))
 		bi := make([]float64, c.q)
-		if err := s.oracles[i].UpperGrad(nil, bi, make([]float64, c.p), make([]float64, c.q), dsbo.Sample{Set: dsbo.Whole}); err != nil {
-			return nil, err
-		}
+		check(s.oracles[i].UpperGrad(nil, bi, make([]float64, c.p), make([]float64, c.q), dsbo.Sample{Set: dsbo.Whole}))
 		b.AddVec(b, mat.NewVecDense(c.q, bi))
 	}
 	var ch mat.Cholesky
 	if !ch.Factorize(sum) {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "the average of the agents' Hessians must be positive definite")
+		check(dsbo.Errorf(dsbo.ErrConfig, "the average of the agents' Hessians must be positive definite"))
 	}
-	return s, ch.SolveVecTo(mat.NewVecDense(c.q, s.star), b)
+	check(ch.SolveVecTo(mat.NewVecDense(c.q, s.star), b))
+	return s
 }
 
 // errorAfter runs N steps from 0 on all agents and returns the root of the mean of ‖z_i − z*‖², relative to ‖z*‖.
-func (s *inverseProduct) errorAfter(ctx context.Context, gamma float64, N int) (float64, error) {
+func (s *inverseProduct) errorAfter(ctx context.Context, gamma float64, N int) float64 {
 	p, q := s.oracles[0].Dims()
 	x, y := make([]float64, p), make([]float64, q)
 	l := network.NewLocal(s.w)
@@ -66,8 +62,8 @@ func (s *inverseProduct) errorAfter(ctx context.Context, gamma float64, N int) (
 			return err
 		})
 	}
-	err := g.Wait()
-	return math.Sqrt(mean(off)) / vec.Norm(s.star), err
+	check(g.Wait())
+	return math.Sqrt(mean(off)) / vec.Norm(s.star)
 }
 
 // A decay is the error of HIGP against its number of steps.
@@ -78,14 +74,11 @@ type decay struct {
 }
 
 // decay measures errors between 0.1 and 1e-11, at most limit steps far.
-func (s *inverseProduct) decay(ctx context.Context, gamma float64, limit int) (decay, error) {
+func (s *inverseProduct) decay(ctx context.Context, gamma float64, limit int) decay {
 	var d decay
 	stride := 1
 	for N := 1; N <= limit; N += stride {
-		e, err := s.errorAfter(ctx, gamma, N)
-		if err != nil {
-			return d, err
-		}
+		e := s.errorAfter(ctx, gamma, N)
 		if e < 1e-11 || e > 1e6 {
 			break
 		}
@@ -96,10 +89,7 @@ func (s *inverseProduct) decay(ctx context.Context, gamma float64, limit int) (d
 	if from < 0 || len(d.errors)-from < 3 {
 		from = len(d.errors) / 2
 	}
-	line, err := report.FitLine(d.steps[from:], d.errors[from:], false, true)
-	if err != nil {
-		return d, fmt.Errorf("γ = %g: %w", gamma, err)
-	}
+	line := must(report.FitLine(d.steps[from:], d.errors[from:], false, true))
 	d.factor = math.Pow(10, line.Slope)
 	left, all := 0.0, 0.0
 	var logs []float64
@@ -111,12 +101,12 @@ func (s *inverseProduct) decay(ctx context.Context, gamma float64, limit int) (d
 		all += math.Pow(e-mean(logs), 2)
 	}
 	d.straight = 1 - left/all
-	return d, nil
+	return d
 }
 
 // radius is the spectral radius of the iteration (z, d) ← (Wz − γd, Wd + H(z⁺ − z)) on the errors that can
 // occur: Σ d = Σ (Hz − b) at all times, which leaves out q eigenvalues that are 1.
-func (s *inverseProduct) radius(gamma float64) (float64, error) {
+func (s *inverseProduct) radius(gamma float64) float64 {
 	n, q := s.w.N(), s.ms[0].Q
 	m := mat.NewDense(2*n*q, 2*n*q, nil)
 	for i := range n {
@@ -144,7 +134,7 @@ func (s *inverseProduct) radius(gamma float64) (float64, error) {
 	}
 	var e mat.Eigen
 	if !e.Factorize(m, mat.EigenNone) {
-		return 0, fmt.Errorf("the eigenvalues of HIGP's iteration were not found")
+		check(errors.New("the eigenvalues of HIGP's iteration were not found"))
 	}
 	v := e.Values(nil)
 	slices.SortFunc(v, func(a, b complex128) int {
@@ -157,25 +147,22 @@ func (s *inverseProduct) radius(gamma float64) (float64, error) {
 	for _, c := range v[q:] {
 		r = max(r, cmplx.Abs(c))
 	}
-	return r, nil
+	return r
 }
 
 // limit is the largest γ, times L_max, that is stable, by bisection on the spectral radius.
-func (s *inverseProduct) limit() (float64, error) {
+func (s *inverseProduct) limit() float64 {
 	low, high := 0.0, 3/s.lmax
 	for range 25 {
 		mid := (low + high) / 2
-		r, err := s.radius(mid)
-		if err != nil {
-			return 0, err
-		}
+		r := s.radius(mid)
 		if r < 1 {
 			low = mid
 		} else {
 			high = mid
 		}
 	}
-	return low * s.lmax, nil
+	return low * s.lmax
 }
 
 // least is the smallest eigenvalue of the mean Hessian: gradient descent on one machine has the factor 1 − γ·least.

@@ -11,13 +11,10 @@ import (
 	"dsbo/report"
 )
 
-func higp(ctx context.Context, l *lab) error {
-	for _, part := range []func(context.Context, *lab) error{higpSteps, higpGamma, higpRho, higpLimits} {
-		if err := part(ctx, l); err != nil {
-			return err
-		}
+func higp(ctx context.Context, l *lab) {
+	for _, part := range []func(context.Context, *lab){higpSteps, higpGamma, higpRho, higpLimits} {
+		part(ctx, l)
 	}
-	return nil
 }
 
 // unlikeAgents are eight agents whose Hessians have eigenvalues from 1 to 4, each in a basis of its own.
@@ -26,73 +23,49 @@ func unlikeAgents(l *lab) quadratics {
 }
 
 // higpSteps draws the error against the number of steps on the paper's ring.
-func higpSteps(ctx context.Context, l *lab) error {
-	ring, err := network.Ring(8, 0.5)
-	if err != nil {
-		return err
-	}
-	s, err := newInverseProduct(unlikeAgents(l), ring.W)
-	if err != nil {
-		return err
-	}
+func higpSteps(ctx context.Context, l *lab) {
+	ring := must(network.Ring(8, 0.5))
+	s := newInverseProduct(unlikeAgents(l), ring.W)
 	f := report.Figure{Title: "HIGP alone: ring of 8, w = 1/2", XLabel: "N, steps", YLabel: "‖z − z*‖ / ‖z*‖, root mean square over agents", XScale: report.Linear, YScale: report.Log}
 	rows := table{{"γ L_max", "steps to 1e-11", "factor a step", "spectral radius", "straightness R²"}}
 	worst := 1.0
 	for _, share := range pick(l, []float64{0.05, 0.1, 0.2, 0.4, 0.5}, []float64{0.2}) {
 		gamma := share / s.lmax
-		d, err := s.decay(ctx, gamma, pick(l, 1500, 60))
-		if err != nil {
-			return err
-		}
-		radius, err := s.radius(gamma)
-		if err != nil {
-			return err
-		}
+		d := s.decay(ctx, gamma, pick(l, 1500, 60))
+		radius := s.radius(gamma)
 		worst = min(worst, d.straight)
 		rows.add(share, d.steps[len(d.steps)-1], fmt.Sprintf("%.4f", d.factor), fmt.Sprintf("%.4f", radius), fmt.Sprintf("%.4f", d.straight))
 		f.Series = append(f.Series, report.Series{Name: fmt.Sprintf("γ = %g / L_max", share), X: d.steps, Y: d.errors})
 	}
 	l.table(rows)
 	l.claim(worst > 0.99, "HIGP converges linearly: lines through the logarithms of the error explain at least %.2f %% of it", 100*worst)
-	return l.figure("higp-steps", f)
+	l.figure("higp-steps", f)
 }
 
 // namedGraphs are graphs of 8 agents in the order of ρ.
-func namedGraphs(names ...string) ([]*network.Graph, error) {
+func namedGraphs(names ...string) []*network.Graph {
 	var gs []*network.Graph
 	for _, name := range names {
-		g, err := network.New(name, 8, network.Options{})
-		if err != nil {
-			return nil, err
-		}
+		g := must(network.New(name, 8, network.Options{}))
 		gs = append(gs, g)
 	}
-	return gs, nil
+	return gs
 }
 
 // higpGamma draws the factor a step against γ for several graphs.
-func higpGamma(ctx context.Context, l *lab) error {
-	gs, err := namedGraphs(pick(l, []string{"path", "ring", "exponential", "complete"}, []string{"complete"})...)
-	if err != nil {
-		return err
-	}
+func higpGamma(ctx context.Context, l *lab) {
+	gs := namedGraphs(pick(l, []string{"path", "ring", "exponential", "complete"}, []string{"complete"})...)
 	f := report.Figure{Title: "HIGP's rate against its step", XLabel: "γ · L_max", YLabel: "factor of the error in a step (line: spectral radius)", XScale: report.Linear, YScale: report.Linear}
 	step, every := pick(l, 0.01, 0.1), pick(l, 4, 2) // shares of 1/L_max, and how many of them are measured
 	far := 0.0
 	var theory []report.Series
 	for _, g := range gs {
-		s, err := newInverseProduct(unlikeAgents(l), g.W)
-		if err != nil {
-			return err
-		}
+		s := newInverseProduct(unlikeAgents(l), g.W)
 		points := report.Series{Name: fmt.Sprintf("%s, ρ = %.2f", g.Name, g.W.Rho()), Points: true}
 		line := report.Series{Reference: true}
 		for i := 1; i <= int(0.6/step); i++ {
 			share := step * float64(i)
-			radius, err := s.radius(share / s.lmax)
-			if err != nil {
-				return err
-			}
+			radius := s.radius(share / s.lmax)
 			if radius > 1 {
 				break
 			}
@@ -100,10 +73,7 @@ func higpGamma(ctx context.Context, l *lab) error {
 			if i%every != 0 || radius >= 0.999 {
 				continue
 			}
-			d, err := s.decay(ctx, share/s.lmax, pick(l, 2500, 60))
-			if err != nil {
-				return err
-			}
+			d := s.decay(ctx, share/s.lmax, pick(l, 2500, 60))
 			points.X, points.Y = append(points.X, share), append(points.Y, d.factor)
 			far = max(far, math.Abs(d.factor-radius))
 		}
@@ -113,20 +83,14 @@ func higpGamma(ctx context.Context, l *lab) error {
 	theory[0].Name = "spectral radius of the iteration"
 	f.Series = append(f.Series, theory...)
 	l.printf("measured factors are within %.4f of the spectral radius\n\n", far)
-	return l.figure("higp-gamma", f)
+	l.figure("higp-gamma", f)
 }
 
 // higpRho draws the factor a step against ρ, on graphs of all kinds and on the ring with other weights.
-func higpRho(ctx context.Context, l *lab) error {
-	gs, err := namedGraphs(pick(l, []string{"path", "star", "ring", "torus", "hypercube", "exponential", "complete"}, []string{"ring", "complete"})...)
-	if err != nil {
-		return err
-	}
+func higpRho(ctx context.Context, l *lab) {
+	gs := namedGraphs(pick(l, []string{"path", "star", "ring", "torus", "hypercube", "exponential", "complete"}, []string{"ring", "complete"})...)
 	for _, w := range pick(l, []float64{0.5, 0.6, 0.7, 0.8, 0.9, 0.95}, nil) {
-		g, err := network.Ring(8, w)
-		if err != nil {
-			return err
-		}
+		g := must(network.Ring(8, w))
 		g.Name = fmt.Sprintf("ring, w = %g", w)
 		gs = append(gs, g)
 	}
@@ -137,18 +101,9 @@ func higpRho(ctx context.Context, l *lab) error {
 	points := report.Series{Name: fmt.Sprintf("measured, γ = %g / L_max", share), Points: true}
 	var central float64
 	for _, g := range gs {
-		s, err := newInverseProduct(unlikeAgents(l), g.W)
-		if err != nil {
-			return err
-		}
-		d, err := s.decay(ctx, share/s.lmax, pick(l, 3000, 60))
-		if err != nil {
-			return err
-		}
-		radius, err := s.radius(share / s.lmax)
-		if err != nil {
-			return err
-		}
+		s := newInverseProduct(unlikeAgents(l), g.W)
+		d := s.decay(ctx, share/s.lmax, pick(l, 3000, 60))
+		radius := s.radius(share / s.lmax)
 		central = 1 - share/s.lmax*s.least()
 		rows.add(g.Name, g.W.Rho(), fmt.Sprintf("%.4f", d.factor), fmt.Sprintf("%.4f", radius))
 		points.X, points.Y = append(points.X, 1-g.W.Rho()), append(points.Y, 1-d.factor)
@@ -156,21 +111,15 @@ func higpRho(ctx context.Context, l *lab) error {
 	l.table(rows)
 	f.Series = []report.Series{points}
 	f.Levels = []report.Level{{Name: "one machine: γ λ_min of the mean Hessian", Y: 1 - central}}
-	return l.figure("higp-rho", f)
+	l.figure("higp-rho", f)
 }
 
 // higpLimits compares the largest stable γ with (1 + λ_min)² / (2 L), which is what the iteration allows when all
 // agents have the same curvature.
-func higpLimits(_ context.Context, l *lab) error {
-	gs, err := namedGraphs(pick(l, []string{"path", "ring", "exponential", "complete"}, nil)...)
-	if err != nil {
-		return err
-	}
+func higpLimits(_ context.Context, l *lab) {
+	gs := namedGraphs(pick(l, []string{"path", "ring", "exponential", "complete"}, nil)...)
 	for _, w := range pick(l, []float64{0.5, 0.8}, []float64{0.5}) {
-		g, err := network.Ring(8, w)
-		if err != nil {
-			return err
-		}
+		g := must(network.Ring(8, w))
 		g.Name = fmt.Sprintf("ring, w = %g", w)
 		gs = append(gs, g)
 	}
@@ -186,19 +135,13 @@ func higpLimits(_ context.Context, l *lab) error {
 		}{{0, false}, {1, false}, {1, true}} {
 			q := unlikeAgents(l)
 			q.differ = c.differ
-			s, err := newInverseProduct(q, g.W)
-			if err != nil {
-				return err
-			}
+			s := newInverseProduct(q, g.W)
 			if c.stiff { // L_max stays that of agent 0 alone
 				for _, m := range s.ms[1:] {
 					vec.Scale(m.A, 0.02, m.A)
 				}
 			}
-			limit, err := s.limit()
-			if err != nil {
-				return err
-			}
+			limit := s.limit()
 			if c.differ == 0 {
 				agree = agree && math.Abs(limit-min(bound, 2)) < 1e-3
 			}
@@ -209,5 +152,4 @@ func higpLimits(_ context.Context, l *lab) error {
 	l.printf("largest stable γ, as a multiple of 1/L_max:\n\n")
 	l.table(rows)
 	l.claim(agree, "with Hessians alike HIGP is stable up to γ = (1 + λ_min(W))² / (2 L_max)")
-	return nil
 }

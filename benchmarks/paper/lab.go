@@ -45,7 +45,7 @@ func (l *lab) perform(ctx context.Context, e experiment) error {
 	l.page.Reset()
 	fmt.Fprintln(l.out)
 	l.printf("## %s: %s\n\n", e.name, e.about)
-	if err := e.run(ctx, l); err != nil {
+	if err := attempt(func() { e.run(ctx, l) }); err != nil {
 		return fmt.Errorf("%s: %w", e.name, err)
 	}
 	l.progress("%s took %.0f s", e.name, time.Since(start).Seconds())
@@ -64,17 +64,46 @@ func (l *lab) claim(holds bool, format string, args ...any) {
 	l.printf("%s: %s\n", word, fmt.Sprintf(format, args...))
 }
 
+// A failure ends an experiment: [check] and [must] panic with it, and [attempt] returns its error. It must not leave a
+// goroutine of its own.
+type failure struct{ error }
+
+func check(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+func must[T any](v T, err error) T {
+	check(err)
+	return v
+}
+
+// attempt calls f and returns the error of its failure.
+func attempt(f func()) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case failure:
+			err = r.error
+		default:
+			panic(r)
+		}
+	}()
+	f()
+	return nil
+}
+
 // figure writes a figure.
-func (l *lab) figure(name string, f report.Figure) error {
+func (l *lab) figure(name string, f report.Figure) {
 	if l.dir == "" {
-		return nil
+		return
 	}
 	if err := report.Save(&f, l.dir, name); err != nil {
-		return fmt.Errorf("figure %s: %w", name, err)
+		check(fmt.Errorf("figure %s: %w", name, err))
 	}
 	fmt.Fprintf(l.out, "figure: %s\n", name)
 	fmt.Fprintf(&l.page, "\n![%s](%s.svg)\n", f.Title, name)
-	return nil
 }
 
 // A table is rows of text under a header, printed as Markdown.
@@ -114,7 +143,6 @@ func (l *lab) table(t table) {
 }
 
 // slope fits the exponent of a power law.
-func slope(x, y []float64) (float64, error) {
-	line, err := report.FitLine(x, y, true, true)
-	return line.Slope, err
+func slope(x, y []float64) float64 {
+	return must(report.FitLine(x, y, true, true)).Slope
 }

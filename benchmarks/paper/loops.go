@@ -14,16 +14,14 @@ import (
 )
 
 // loops compares numbers T of inner steps at equal K, per iteration and per oracle call.
-func loops(ctx context.Context, l *lab) error {
+func loops(ctx context.Context, l *lab) {
 	for _, problem := range []func(*lab, int) theorem{stochasticQuadratic, stochasticLogistic} {
-		if err := loopsOn(ctx, l, problem); err != nil {
-			return err
-		}
+		loopsOn(ctx, l, problem)
 	}
-	return ratios(ctx, l)
+	ratios(ctx, l)
 }
 
-func loopsOn(ctx context.Context, l *lab, problem func(*lab, int) theorem) error {
+func loopsOn(ctx context.Context, l *lab, problem func(*lab, int) theorem) {
 	K, seeds := pick(l, 2000, 8), pick(l, 6, 1)
 	t := problem(l, 1)
 	byK := report.Figure{Title: fmt.Sprintf("MA-DSBO: the number T of inner steps (%s, K = %d)", t.name, K), XLabel: "k, iterations", YLabel: "mean squared norm of the gradient of Φ at the average x", YScale: report.Log}
@@ -32,10 +30,7 @@ func loopsOn(ctx context.Context, l *lab, problem func(*lab, int) theorem) error
 	rows := table{{"T", "calls an iteration", "mean gradient², last half", "slope in K of the min", "slope of the mean", "calls to gradient² < 1% of the start"}}
 	for _, T := range []int{1, 2, 5, 20} {
 		t := problem(l, T)
-		k, m, cost, err := t.course(ctx, K, seeds, 100)
-		if err != nil {
-			return err
-		}
+		k, m, cost := t.course(ctx, K, seeds, 100)
 		calls := make([]float64, len(k))
 		reached := math.NaN()
 		for i := range k {
@@ -47,37 +42,23 @@ func loopsOn(ctx context.Context, l *lab, problem func(*lab, int) theorem) error
 		name := fmt.Sprintf("T = %d", T)
 		byK.Series = append(byK.Series, report.Series{Name: name, X: k, Y: m[0]})
 		byCalls.Series = append(byCalls.Series, report.Series{Name: name, X: calls, Y: m[0]})
-		least, whole, err := t.slopes(ctx, pick(l, []int{100, 400, 1600}, []int{4, 8}), seeds)
-		if err != nil {
-			return err
-		}
+		least, whole := t.slopes(ctx, pick(l, []int{100, 400, 1600}, []int{4, 8}), seeds)
 		rows.add(T, cost, mean(m[0][len(k)/2:]), least, whole, reached)
 	}
 	l.printf("%s, K = %d, %d seeds:\n\n", t.name, K, seeds)
 	l.table(rows)
-	if err := l.figure("loops-"+t.name+"-iterations", byK); err != nil {
-		return err
-	}
-	return l.figure("loops-"+t.name+"-calls", byCalls)
+	l.figure("loops-"+t.name+"-iterations", byK)
+	l.figure("loops-"+t.name+"-calls", byCalls)
 }
 
 // course runs one K and returns the measures of average against k, and an agent's oracle calls in an iteration.
-func (t theorem) course(ctx context.Context, K, seeds, points int) (k []float64, m [][]float64, cost int, err error) {
-	ring, err := network.Ring(t.agents, 0.5)
-	if err != nil {
-		return nil, nil, 0, err
-	}
+func (t theorem) course(ctx context.Context, K, seeds, points int) (k []float64, m [][]float64, cost int) {
+	ring := must(network.Ring(t.agents, 0.5))
 	root := math.Sqrt(float64(K))
 	p := &algo.MADSBO{Alpha: algo.Constant(t.a / root), Beta: algo.Constant(t.b / root), Gamma: algo.Constant(t.gamma), T: t.T, N: t.steps(K)}
-	method, err := initialized(p, 1, 1, K)
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	k, m, err = average(ctx, t.of, seeds, train.Config{W: ring.W, Method: p, K: K, EvalEvery: max(1, K/points)}, gradient2, consensusX)
-	if err != nil {
-		err = fmt.Errorf("%s, K = %d, T = %d: %w", t.name, K, t.T, err)
-	}
-	return k, m, totalCalls(method.Cost(0).Calls), err
+	method := initialized(p, 1, 1, K)
+	k, m = average(ctx, t.of, seeds, train.Config{W: ring.W, Method: p, K: K, EvalEvery: max(1, K/points)}, gradient2, consensusX)
+	return k, m, totalCalls(method.Cost(0).Calls)
 }
 
 // totalCalls adds the oracle calls of all kinds.
@@ -86,31 +67,22 @@ func totalCalls(c algo.Calls) int {
 }
 
 // slopes fits the exponents in K of the least and of the mean gradient².
-func (t theorem) slopes(ctx context.Context, ks []int, seeds int) (least, whole float64, err error) {
+func (t theorem) slopes(ctx context.Context, ks []int, seeds int) (least, whole float64) {
 	var rs []rate
 	for _, K := range ks {
-		r, err := t.measure(ctx, K, seeds)
-		if err != nil {
-			return 0, 0, err
-		}
+		r := t.measure(ctx, K, seeds)
 		rs = append(rs, r)
 	}
 	k := column(rs, func(r rate) float64 { return float64(r.K) })
-	if least, err = slope(k, column(rs, func(r rate) float64 { return r.minGrad })); err != nil {
-		return 0, 0, err
-	}
-	whole, err = slope(k, column(rs, func(r rate) float64 { return r.meanGrad }))
-	return least, whole, err
+	least = slope(k, column(rs, func(r rate) float64 { return r.minGrad }))
+	return least, slope(k, column(rs, func(r rate) float64 { return r.meanGrad }))
 }
 
 // ratios shows what stands behind the theorem's constant ratio of the steps: x, its moving average and y move on
 // one time scale, and y has to be the fastest. On a quadratic with curvature h of Φ and κ = T (β/α) μ of the
 // lower problem, small steps follow x' = −r, r' = hy − r, y' = κ(x − y), which is stable for h < 1 + κ.
-func ratios(ctx context.Context, l *lab) error {
-	ring, err := network.Ring(5, 0.5)
-	if err != nil {
-		return err
-	}
+func ratios(ctx context.Context, l *lab) {
+	ring := must(network.Ring(5, 0.5))
 	q := quadratics{n: 5, p: 5, q: 8, low: 1, high: 3, coupling: 1, differ: 0, seed: l.seed}
 	K := pick(l, 3000, 8)
 	rows := table{{"T", "β/α", "‖∇Φ(x̄)‖ at the start", "after K iterations"}}
@@ -119,17 +91,16 @@ func ratios(ctx context.Context, l *lab) error {
 		ratio float64
 	}{{1, 1}, {1, 2}, {1, 4}, {1, 8}, {8, 1}} {
 		p := &algo.MADSBO{Alpha: "0.02", Beta: algo.Constant(0.02 * c.ratio), Gamma: "0.15", T: c.T, N: 40}
-		res, err := run(ctx, q.problem, 0, train.Config{W: ring.W, Method: p, K: K, EvalEvery: K})
+		res, err := run(ctx, q.problem(0), train.Config{W: ring.W, Method: p, K: K, EvalEvery: K})
 		end := any("diverged")
 		switch {
 		case err == nil:
 			end = float64(res.Last().GradNorm)
 		case !errors.Is(err, dsbo.ErrDiverged):
-			return err
+			check(err)
 		}
 		rows.add(c.T, c.ratio, float64(res.Records[0].GradNorm), end)
 	}
 	l.printf("quadratic, agents alike, curvature of Φ up to 6.3, μ_g = 1, full batch, α = 0.02, K = %d:\n\n", K)
 	l.table(rows)
-	return nil
 }

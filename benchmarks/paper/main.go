@@ -23,7 +23,7 @@ import (
 // An experiment is one part of the command.
 type experiment struct {
 	name, about string
-	run         func(ctx context.Context, l *lab) error
+	run         func(ctx context.Context, l *lab)
 }
 
 func experiments() []experiment {

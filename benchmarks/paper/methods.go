@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"dsbo/algo"
@@ -61,36 +60,30 @@ func families() []family {
 }
 
 // methods compares the families on one logistic problem, full batch.
-func methods(ctx context.Context, l *lab) error {
+func methods(ctx context.Context, l *lab) {
 	for _, f := range families() {
-		if err := f.compare(ctx, l); err != nil {
-			return err
-		}
+		f.compare(ctx, l)
 	}
-	return nil
 }
 
-func (f family) compare(ctx context.Context, l *lab) error {
+func (f family) compare(ctx context.Context, l *lab) {
 	K := pick(l, 1500, 6)
 	calls := report.Figure{Title: f.title, XLabel: "oracle calls of an agent, a matrix counted as q products", YLabel: "norm of the gradient of Φ at the average x", XScale: report.Log, YScale: report.Log}
 	sent := calls
 	sent.XLabel = "numbers sent by an agent"
 	rows := table{{"method", "‖∇Φ(x̄)‖ after K", "iterations", "oracle calls", "numbers sent"}}
 	for _, c := range f.contestants {
-		s, err := f.run(ctx, l, c, K)
-		if err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
-		}
+		s := f.run(ctx, l, c, K)
 		rows.add(c.name, s.gradient[len(s.gradient)-1], s.reached(s.k), s.reached(s.calls), s.reached(s.floats))
 		calls.Series = append(calls.Series, report.Series{Name: c.name, X: s.calls[1:], Y: s.gradient[1:]})
 		sent.Series = append(sent.Series, report.Series{Name: c.name, X: s.floats[1:], Y: s.gradient[1:]})
 	}
 	l.printf("%s, K = %d; the last three columns: what it took to a hundredth of the first gradient:\n\n", f.title, K)
 	l.table(rows)
-	if err := l.figure("methods-"+f.name+"-calls", calls); err != nil || !f.traffic {
-		return err
+	l.figure("methods-"+f.name+"-calls", calls)
+	if f.traffic {
+		l.figure("methods-"+f.name+"-traffic", sent)
 	}
-	return l.figure("methods-"+f.name+"-traffic", sent)
 }
 
 // A track is a run's gradient against what it cost each agent.
@@ -106,19 +99,13 @@ func (t track) reached(cost []float64) any {
 	return "–"
 }
 
-func (f family) run(ctx context.Context, l *lab, c contestant, K int) (t track, err error) {
-	g, err := network.Ring(f.agents, 0.5)
+func (f family) run(ctx context.Context, l *lab, c contestant, K int) (t track) {
+	g := must(network.Ring(f.agents, 0.5))
 	if algo.TraitsOf(c.method).ExactAverage {
-		g, err = network.Server(f.agents)
-	}
-	if err != nil {
-		return t, err
+		g = must(network.Server(f.agents))
 	}
 	p := logistic{n: f.agents, p: 10, examples: 60, rate: 0.25, weight: 20, prior: 1, seed: l.seed}
-	res, err := run(ctx, p.problem, 0, train.Config{W: g.W, Method: c.method, K: K, EvalEvery: max(1, K/150)})
-	if err != nil {
-		return t, err
-	}
+	res := must(run(ctx, p.problem(0), train.Config{W: g.W, Method: c.method, K: K, EvalEvery: max(1, K/150)}))
 	q, n := float64(p.p), float64(f.agents)
 	for _, r := range res.Records {
 		t.k = append(t.k, float64(r.Iteration))
@@ -126,5 +113,5 @@ func (f family) run(ctx context.Context, l *lab, c contestant, K int) (t track, 
 		t.floats = append(t.floats, float64(r.Floats)/n)
 		t.gradient = append(t.gradient, math.Max(float64(r.GradNorm), 1e-14))
 	}
-	return t, nil
+	return t
 }

@@ -16,11 +16,9 @@ import (
 	"dsbo/train"
 )
 
-func mismatch(ctx context.Context, l *lab) error {
-	if err := mismatchOfEstimates(ctx, l); err != nil {
-		return err
-	}
-	return mismatchOfMethods(ctx, l)
+func mismatch(ctx context.Context, l *lab) {
+	mismatchOfEstimates(ctx, l)
+	mismatchOfMethods(ctx, l)
 }
 
 var whole = dsbo.Sample{Set: dsbo.Whole}
@@ -33,12 +31,9 @@ type biases struct {
 }
 
 // biasesAt measures them at x on the paper's synthetic task.
-func biasesAt(ctx context.Context, p train.Problem, w *network.Matrix, x []float64, steps []int) (b biases, err error) {
+func biasesAt(ctx context.Context, p train.Problem, w *network.Matrix, x []float64, steps []int) (b biases) {
 	exact := train.Exact{Oracles: p.Evaluate, Tol: 1e-12, AdjointTol: 1e-12}
-	sol, err := exact.Solve(ctx, x)
-	if err != nil {
-		return b, err
-	}
+	sol := must(exact.Solve(ctx, x))
 	off := func(estimates [][]float64) float64 {
 		avg := make([]float64, len(x))
 		vec.Mean(avg, estimates...)
@@ -48,67 +43,47 @@ func biasesAt(ctx context.Context, p train.Problem, w *network.Matrix, x []float
 	var own, mixed [][]float64
 	for _, o := range p.Evaluate {
 		alone := train.Exact{Oracles: []dsbo.ValueOracle{o}, Tol: 1e-12, AdjointTol: 1e-12}
-		s, err := alone.Solve(ctx, x)
-		if err != nil {
-			return b, err
-		}
+		s := must(alone.Solve(ctx, x))
 		own = append(own, s.Gradient)
-		u, err := withOwnHessian(o, x, sol.Y)
-		if err != nil {
-			return b, err
-		}
+		u := withOwnHessian(o, x, sol.Y)
 		mixed = append(mixed, u)
 	}
 	b.local, b.mdbo = off(own), off(mixed)
-	lmax, err := p.Curvature(ctx, x, sol.Y)
-	if err != nil {
-		return b, err
-	}
+	lmax := must(p.Curvature(ctx, x, sol.Y))
 	most := 0.0
 	for _, l := range lmax {
 		most = max(most, l)
 	}
 	for _, N := range steps {
-		us, err := estimates(ctx, p.Oracles, w, x, sol.Y, 0.4/most, N)
-		if err != nil {
-			return b, err
-		}
+		us := estimates(ctx, p.Oracles, w, x, sol.Y, 0.4/most, N)
 		b.higp = append(b.higp, off(us))
 	}
-	return b, nil
+	return b
 }
 
 // withOwnHessian is ∇_x f − J H⁻¹ ∇_y f of one agent at (x, y).
-func withOwnHessian(o dsbo.Oracle, x, y []float64) ([]float64, error) {
+func withOwnHessian(o dsbo.Oracle, x, y []float64) []float64 {
 	d, ok := o.(dsbo.DenseOracle)
 	if !ok {
-		return nil, dsbo.Errorf(dsbo.ErrCapability, "the oracle must give Hessians")
+		check(dsbo.Errorf(dsbo.ErrCapability, "the oracle must give Hessians"))
 	}
 	p, q := o.Dims()
 	u, j, b, h := make([]float64, p), make([]float64, p), make([]float64, q), make([]float64, q*q)
-	if err := o.UpperGrad(u, b, x, y, whole); err != nil {
-		return nil, err
-	}
-	if err := d.Hessian(h, x, y, whole); err != nil {
-		return nil, err
-	}
+	check(o.UpperGrad(u, b, x, y, whole))
+	check(d.Hessian(h, x, y, whole))
 	var ch mat.Cholesky
 	if !ch.Factorize(mat.NewSymDense(q, h)) {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "the Hessian must be positive definite")
+		check(dsbo.Errorf(dsbo.ErrConfig, "the Hessian must be positive definite"))
 	}
 	z := mat.NewVecDense(q, nil)
-	if err := ch.SolveVecTo(z, mat.NewVecDense(q, b)); err != nil {
-		return nil, err
-	}
-	if err := o.JVP(j, x, y, z.RawVector().Data, whole); err != nil {
-		return nil, err
-	}
+	check(ch.SolveVecTo(z, mat.NewVecDense(q, b)))
+	check(o.JVP(j, x, y, z.RawVector().Data, whole))
 	vec.Sub(u, u, j)
-	return u, nil
+	return u
 }
 
 // estimates runs Algorithm 2 on all agents at (x, y).
-func estimates(ctx context.Context, oracles []dsbo.Oracle, w *network.Matrix, x, y []float64, gamma float64, N int) ([][]float64, error) {
+func estimates(ctx context.Context, oracles []dsbo.Oracle, w *network.Matrix, x, y []float64, gamma float64, N int) [][]float64 {
 	l := network.NewLocal(w)
 	defer l.Close()
 	us := make([][]float64, len(oracles))
@@ -120,15 +95,13 @@ func estimates(ctx context.Context, oracles []dsbo.Oracle, w *network.Matrix, x,
 			return h.Estimate(ctx, 0, o, l.Mixer(i), x, y, gamma, N)
 		})
 	}
-	return us, g.Wait()
+	check(g.Wait())
+	return us
 }
 
 // mismatchOfEstimates draws the bias of three estimates against the heterogeneity rate r.
-func mismatchOfEstimates(ctx context.Context, l *lab) error {
-	ring, err := network.Ring(8, 0.5)
-	if err != nil {
-		return err
-	}
+func mismatchOfEstimates(ctx context.Context, l *lab) {
+	ring := must(network.Ring(8, 0.5))
 	rates, points, steps := pick(l, []float64{0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.25, 1.5}, []float64{0.1, 1}), pick(l, 5, 1), []int{10, 100, 300}
 	names := []string{"average of local hypergradients (eq. 4)", "own Hessians at the common y* (MDBO)", "HIGP, N = 10", "HIGP, N = 100", "HIGP, N = 300"}
 	f := report.Figure{Title: "Bias of the averaged hypergradient against r", XLabel: "r, heterogeneity rate", YLabel: "distance of the mean of u from the gradient, relative", XScale: report.Log, YScale: report.Log}
@@ -138,15 +111,9 @@ func mismatchOfEstimates(ctx context.Context, l *lab) error {
 		sums := make([]float64, len(names))
 		for point := range points {
 			c := logistic{n: 8, p: 20, examples: 100, rate: r, weight: 1, seed: l.seed + uint64(point)}
-			p, err := c.problem(0)
-			if err != nil {
-				return err
-			}
+			p := c.problem(0)
 			x := normal(rand.New(rand.NewPCG(l.seed, uint64(point))), c.p, 0.5)
-			b, err := biasesAt(ctx, p, ring.W, x, steps)
-			if err != nil {
-				return fmt.Errorf("r = %g: %w", r, err)
-			}
+			b := biasesAt(ctx, p, ring.W, x, steps)
 			for i, v := range append([]float64{b.local, b.mdbo}, b.higp...) {
 				sums[i] += v / float64(points)
 			}
@@ -164,15 +131,12 @@ func mismatchOfEstimates(ctx context.Context, l *lab) error {
 	last := len(rates) - 1
 	l.claim(f.Series[0].Y[last] > 0.1 && f.Series[4].Y[last] < 1e-3, "at r = %g the average of local hypergradients is off by %.3g of the gradient, MDBO's by %.3g, HIGP's by %.3g",
 		rates[last], f.Series[0].Y[last], f.Series[1].Y[last], f.Series[4].Y[last])
-	return l.figure("mismatch-bias", f)
+	l.figure("mismatch-bias", f)
 }
 
 // mismatchOfMethods draws where methods end, against how much the agents of a quadratic problem differ.
-func mismatchOfMethods(ctx context.Context, l *lab) error {
-	ring, err := network.Ring(5, 0.5)
-	if err != nil {
-		return err
-	}
+func mismatchOfMethods(ctx context.Context, l *lab) {
+	ring := must(network.Ring(5, 0.5))
 	K := pick(l, 4000, 200)
 	f := report.Figure{Title: fmt.Sprintf("Where methods end (quadratic, full batch, K = %d)", K), XLabel: "share by which the agents differ", YLabel: "norm of the gradient of Φ at the last average x", XScale: report.Linear, YScale: report.Log}
 	rows := table{{"differ", "mdbo", "madsbo", "sparkle ed"}}
@@ -186,10 +150,7 @@ func mismatchOfMethods(ctx context.Context, l *lab) error {
 		cells := []any{differ}
 		for i, r := range runs {
 			q := quadratics{n: 5, p: 5, q: 8, low: 1, high: 3, coupling: 0.5, differ: differ, seed: l.seed}
-			res, err := run(ctx, q.problem, 0, train.Config{W: ring.W, Method: r.method, K: K, EvalEvery: K})
-			if err != nil {
-				return fmt.Errorf("%s: %w", r.name, err)
-			}
+			res := must(run(ctx, q.problem(0), train.Config{W: ring.W, Method: r.method, K: K, EvalEvery: K}))
 			g := float64(res.Last().GradNorm)
 			s := &f.Series[i]
 			s.Name, s.X, s.Y = r.name, append(s.X, differ), append(s.Y, g)
@@ -198,5 +159,5 @@ func mismatchOfMethods(ctx context.Context, l *lab) error {
 		rows.add(cells...)
 	}
 	l.table(rows)
-	return l.figure("mismatch-methods", f)
+	l.figure("mismatch-methods", f)
 }

@@ -47,7 +47,7 @@ func (c quadratics) draw(r *rand.Rand) models.Quadratic {
 }
 
 // problem gives the agents their noise, the same for all seeds of the draws.
-func (c quadratics) problem(draws uint64) (train.Problem, error) {
+func (c quadratics) problem(draws uint64) train.Problem {
 	r := rand.New(rand.NewPCG(c.seed, 2))
 	var p train.Problem
 	for i, m := range c.agents() {
@@ -56,27 +56,19 @@ func (c quadratics) problem(draws uint64) (train.Problem, error) {
 		if c.noise > 0 {
 			batch = 1
 			for _, e := range []*data.Examples{&s.Train, &s.Val} {
-				var err error
-				if *e, err = c.rows(r); err != nil {
-					return p, err
-				}
+				*e = c.rows(r)
 			}
 		}
-		o, err := models.NewOracle(m, s, models.Config{Agent: i, Seed: draws, Batch: batch})
-		if err != nil {
-			return p, err
-		}
+		o := must(models.NewOracle(m, s, models.Config{Agent: i, Seed: draws, Batch: batch}))
 		p.Oracles, p.Evaluate = append(p.Oracles, o), append(p.Evaluate, o)
 	}
-	return p, nil
+	return p
 }
 
-func (c quadratics) rows(r *rand.Rand) (e data.Examples, err error) {
-	if e.X, err = ad.FloatTable(noiseRows, c.q, normal(r, noiseRows*c.q, c.noise)); err != nil {
-		return e, err
-	}
-	e.Target, err = ad.FloatTable(noiseRows, 1, make([]float64, noiseRows))
-	return e, err
+func (c quadratics) rows(r *rand.Rand) (e data.Examples) {
+	e.X = must(ad.FloatTable(noiseRows, c.q, normal(r, noiseRows*c.q, c.noise)))
+	e.Target = must(ad.FloatTable(noiseRows, 1, make([]float64, noiseRows)))
+	return e
 }
 
 // normal draws n normal numbers.
@@ -119,13 +111,10 @@ type logistic struct {
 	seed                  uint64
 }
 
-func (c logistic) problem(draws uint64) (train.Problem, error) {
-	t, err := data.Synthetic{Agents: c.n, Features: c.p, Train: c.examples, Val: c.examples, Test: 1, Rate: c.rate, Seed: c.seed}.Task()
-	if err != nil {
-		return train.Problem{}, err
-	}
+func (c logistic) problem(draws uint64) train.Problem {
+	t := must(data.Synthetic{Agents: c.n, Features: c.p, Train: c.examples, Val: c.examples, Test: 1, Rate: c.rate, Seed: c.seed}.Task())
 	m := weighed{models.Logistic{Features: c.p, Mean: true}, c.weight, c.prior}
-	return train.NewProblem(t, m, models.Config{Seed: draws, Batch: c.batch})
+	return must(train.NewProblem(t, m, models.Config{Seed: draws, Batch: c.batch}))
 }
 
 // weighed is a logistic model with the upper loss of logistic.

@@ -48,60 +48,40 @@ func entrants() []entrant {
 }
 
 // template returns the entrant's method.
-func (e entrant) template() (algo.Method, error) {
-	m, err := algo.New(e.method)
-	if err != nil {
-		return nil, err
-	}
-	return withParameters(m, map[string]any{"alpha": 1e-3, "beta": 1e-3, "gamma": 1e-3, "lg": 100, "T": loopSteps, "N": loopSteps}), nil
+func (e entrant) template() algo.Method {
+	m := must(algo.New(e.method))
+	return withParameters(m, map[string]any{"alpha": 1e-3, "beta": 1e-3, "gamma": 1e-3, "lg": 100, "T": loopSteps, "N": loopSteps})
 }
 
 // loopSteps is T and N of all entrants.
 const loopSteps = 10
 
 // measure runs K iterations and compares what was counted with the formulas, exactly.
-func (e entrant) measure(ctx context.Context, d, K, rounds int) (measured, error) {
+func (e entrant) measure(ctx context.Context, d, K, rounds int) measured {
 	m := measured{d: d, ms: math.Inf(1), floats: e.traffic(d, loopSteps, loopSteps)}
-	g, err := network.Ring(8, 0.5)
+	g := must(network.Ring(8, 0.5))
 	if e.server {
-		g, err = network.Server(8)
+		g = must(network.Server(8))
 	}
-	if err != nil {
-		return m, err
-	}
-	method, err := e.template()
-	if err != nil {
-		return m, err
-	}
+	method := e.template()
 	c := logistic{n: 8, p: d, examples: 200, batch: 100, rate: 0.1, weight: 1, seed: 1}
-	p, err := c.problem(1)
-	if err != nil {
-		return m, err
-	}
+	p := c.problem(1)
 	for range rounds { // the least median: what else the machine does only adds to it
-		res, err := train.Run(ctx, train.Config{Problem: p, W: g.W, Method: method, K: K, EvalEvery: K, NoExact: true})
-		if err != nil {
-			return m, fmt.Errorf("%s, p = q = %d: %w", e.method, d, err)
-		}
+		res := must(train.Run(ctx, train.Config{Problem: p, W: g.W, Method: method, K: K, EvalEvery: K, NoExact: true}))
 		m.ms = min(m.ms, float64(res.MsPerIteration))
-		if err := e.check(method, d, K, g.W, res); err != nil {
-			return m, err
-		}
+		check(e.check(method, d, K, g.W, res))
 		last := res.Usage[0].Calls
 		m.calls = algo.Calls{UpperGrad: last.UpperGrad / K, LowerGrad: last.LowerGrad / K, HVP: last.HVP / K, JVP: last.JVP / K, Hessian: last.Hessian / K, Jacobian: last.Jacobian / K}
 	}
 	if dense := algo.TraitsOf(method).Dense; dense != nil {
 		m.dense = dense(d, d)
 	}
-	return m, nil
+	return m
 }
 
 // check compares algo's formula of the traffic with that of this table, and each agent's counts with algo's formulas.
 func (e entrant) check(method algo.Method, d, K int, w *network.Matrix, res *train.Result) error {
-	m, err := initialized(method, d, d, K)
-	if err != nil {
-		return err
-	}
+	m := initialized(method, d, d, K)
 	for k := 1; k < K; k++ {
 		c := m.Cost(k)
 		if want := e.traffic(d, loopSteps, loopSteps); c.Floats != want {
@@ -114,10 +94,7 @@ func (e entrant) check(method algo.Method, d, K int, w *network.Matrix, res *tra
 // checkCounts compares what each agent sent and asked its oracle in a run, for p = q = d, with algo's formulas.
 func checkCounts(template algo.Method, d int, w *network.Matrix, res *train.Result) error {
 	method := algo.NameOf(template)
-	m, err := initialized(template, d, d, res.Iterations)
-	if err != nil {
-		return err
-	}
+	m := initialized(template, d, d, res.Iterations)
 	var floats, messages int
 	var asked runs.Usage
 	for k := range res.Iterations {
@@ -140,7 +117,7 @@ func checkCounts(template algo.Method, d int, w *network.Matrix, res *train.Resu
 }
 
 // table1 measures Table 1 of the paper.
-func table1(ctx context.Context, l *lab) error {
+func table1(ctx context.Context, l *lab) {
 	dims := pick(l, []int{50, 100, 200, 400}, []int{10, 20})
 	K, rounds := pick(l, 5, 2), pick(l, 3, 1)
 	time := report.Figure{Title: "Time of an iteration, 8 agents", XLabel: "p = q", YLabel: "milliseconds", XScale: report.Log, YScale: report.Log}
@@ -158,24 +135,15 @@ func table1(ctx context.Context, l *lab) error {
 		a, b := []any{e.method, e.problem}, []any{e.method}
 		var m measured
 		for i, dim := range dims {
-			var err error
-			if m, err = e.measure(ctx, dim, K, rounds); err != nil {
-				return err
-			}
+			m = e.measure(ctx, dim, K, rounds)
 			if i == 0 {
 				b = append(b, describe(m.calls))
 			}
 			d, ms, floats = append(d, float64(dim)), append(ms, m.ms), append(floats, float64(m.floats))
 			a, b = append(a, m.ms), append(b, m.floats)
 		}
-		slower, err := slope(d, ms)
-		if err != nil {
-			return err
-		}
-		more, err := slope(d, floats)
-		if err != nil {
-			return err
-		}
+		slower := slope(d, ms)
+		more := slope(d, floats)
 		times.add(append(a, slower, float64(m.dense)/(1<<20))...)
 		sent.add(append(b, more, e.formula)...)
 		grows = grows && math.Abs(more-e.growth) < 0.1
@@ -186,10 +154,8 @@ func table1(ctx context.Context, l *lab) error {
 	l.table(sent)
 	l.claim(true, "numbers and messages sent, and oracle calls, equal the formulas exactly, for all methods, dimensions and agents")
 	l.claim(grows, "traffic grows with exponent 2 for DSBO-JHIP and GBDSBO and 1 for the others")
-	if err := l.figure("table1-time", time); err != nil {
-		return err
-	}
-	return l.figure("table1-traffic", traffic)
+	l.figure("table1-time", time)
+	l.figure("table1-traffic", traffic)
 }
 
 // describe lists the oracle calls that there are.
