@@ -1,0 +1,227 @@
+// Package examples_test builds and runs the modules in this folder, which are outside of dsbo as a user's are.
+package examples_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// do runs a program in a folder and returns what it wrote to stdout.
+func do(t *testing.T, dir, name string, args ...string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	c := exec.CommandContext(t.Context(), name, args...)
+	c.Dir, c.Stdout, c.Stderr = dir, &stdout, &stderr
+	c.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=", "GOWORK=off")
+	if err := c.Run(); err != nil {
+		t.Fatalf("%s %s: %v\n%s%s", name, strings.Join(args, " "), err, stdout.String(), stderr.String())
+	}
+	return stdout.String()
+}
+
+// small are flags of a run that takes a moment; it has some evaluations and checkpoints.
+func small() []string { return []string{"-K=3000", "-eval-every=300", "-refit=100"} }
+
+// TestWine: a module with its own model, data and method has all that the engine's own tasks have, and finds the same bits in one
+// process, in a run that was interrupted, and over gRPC with certificates and data that no other agent has.
+func TestWine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program of another module")
+	}
+	source, err := filepath.Abs("wine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	wine, certs := filepath.Join(dir, "wine"), filepath.Join(dir, "certs")
+	do(t, source, "go", "build", "-o", wine, ".")
+	do(t, source, "go", "test", ".")
+	local := append([]string{"-agents=3", "-seed=1", "-data=" + filepath.Join(source, "data")}, small()...)
+
+	table := do(t, dir, wine, append(local, "-out=one")...)
+	for _, want := range []string{"λ = 0", "best constant", "λ tuned", "3000 of oneloop", "report.html"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("no %q in the table:\n%s", want, table)
+		}
+	}
+
+	interrupt(t, dir, wine, append(local, "-out=two")...)
+	do(t, dir, wine, "-resume", "-out=two", "-quiet", "-report=false")
+	same(t, filepath.Join(dir, "one"), filepath.Join(dir, "two"))
+
+	cluster := filepath.Join(dir, "cluster.json")
+	writeCluster(t, cluster)
+	do(t, dir, wine, "pki", "-cluster", cluster, "-out", certs)
+	overMachines(t, dir, source, wine, cluster, certs)
+	parts := []string{"collect", "-out", "three"}
+	for i := range 3 {
+		parts = append(parts, filepath.Join(machine(dir, i), "out", fmt.Sprintf("agent-%d", i)))
+	}
+	do(t, dir, wine, parts...)
+	same(t, filepath.Join(dir, "one"), filepath.Join(dir, "three"))
+	do(t, dir, wine, "report", "-out", "page", "one", "three")
+	if _, err := os.Stat(filepath.Join(dir, "page", "report.html")); err != nil {
+		t.Error(err)
+	}
+}
+
+// interrupt stops a run by a signal in its iterations.
+func interrupt(t *testing.T, dir, name string, args ...string) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), name, args...)
+	c.Dir = dir
+	stderr, err := c.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(stderr)
+	for line := ""; !strings.HasPrefix(line, "iteration 300 "); {
+		if line, err = lines.ReadString('\n'); err != nil {
+			t.Fatalf("no evaluation: %v", err)
+		}
+	}
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, lines); err != nil {
+		t.Fatal(err)
+	}
+	exit := (*exec.ExitError)(nil)
+	if err := c.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 {
+		t.Fatalf("%v, want exit code 130", err)
+	}
+}
+
+// writeCluster writes the cluster file of three agents on this machine.
+func writeCluster(t *testing.T, path string) {
+	t.Helper()
+	var addresses []string
+	for range 3 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close() // at the end, so that all ports differ
+		addresses = append(addresses, l.Addr().String())
+	}
+	data, err := json.Marshal(map[string]any{"run": "wine", "agents": addresses, "task": "wine", "seed": 1, "flags": small()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// machine returns the folder that stands for the machine of agent i.
+func machine(dir string, i int) string { return filepath.Join(dir, fmt.Sprintf("machine-%d", i)) }
+
+// overMachines runs each agent in a folder that holds the data of its own cellar alone.
+func overMachines(t *testing.T, dir, source, wine, cluster, certs string) {
+	t.Helper()
+	done := make(chan error, 3)
+	for i := range 3 {
+		name := filepath.Join("data", fmt.Sprintf("agent-%d.csv", i))
+		data, err := os.ReadFile(filepath.Join(source, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(filepath.Join(machine(dir, i), "data"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(machine(dir, i), name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			c := exec.CommandContext(t.Context(), wine, "agent", "-cluster", cluster, "-agent", fmt.Sprint(i), "-out", "out", "-certs", certs, "-quiet")
+			c.Dir = machine(dir, i)
+			text, err := c.CombinedOutput()
+			if err != nil {
+				err = fmt.Errorf("agent %d: %w\n%s", i, err, text)
+			}
+			done <- err
+		}()
+	}
+	for range 3 {
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// same checks that two runs found the same hyperparameters and the same model, to the byte.
+func same(t *testing.T, a, b string) {
+	t.Helper()
+	for _, name := range []string{"lambda.npy", "omega.npy"} {
+		one, err := os.ReadFile(filepath.Join(a, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		two, err := os.ReadFile(filepath.Join(b, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(one, two) {
+			t.Errorf("%s differs between %s and %s", name, a, b)
+		}
+	}
+}
+
+// TestWineIsSmall: a model, data and a method take at most 60 lines each, and the program 20.
+func TestWineIsSmall(t *testing.T) {
+	for name, most := range map[string]int{"main.go": 20, "model.go": 60, "data.go": 60, "method.go": 60} {
+		text, err := os.ReadFile(filepath.Join("wine", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := bytes.Count(text, []byte("\n")); n > most {
+			t.Errorf("%s has %d lines, want at most %d", name, n, most)
+		}
+	}
+}
+
+// TestTidy: a module outside may come to import one package of the engine after the other, and go mod tidy finds all that they need.
+func TestTidy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the go command two dozen times")
+	}
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages := []string{"algo", "ad", "models", "data", "train", "network", "network/grpc", "network/mpi", "runs", "report", "pki", "cluster", "experiment", "tasks", "command"}
+	for _, order := range [][]string{packages, {"models", "network/grpc"}, {"network/grpc", "models", "train"}} {
+		dir := t.TempDir()
+		write := func(name, text string) {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write("go.mod", "module outside\n\ngo 1.26.0\n\nrequire dsbo v0.0.0\n\nreplace dsbo => "+root+"\n")
+		source := "package outside\n"
+		for _, p := range order {
+			source += fmt.Sprintf("\nimport _ %q\n", "dsbo/"+p)
+			write("outside.go", source)
+			// -e: without the network go does not find what only the tests of dependencies import.
+			c := exec.CommandContext(t.Context(), "go", "mod", "tidy", "-e")
+			c.Dir, c.Env = dir, append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=mod", "GOWORK=off")
+			if text, err := c.CombinedOutput(); err != nil || strings.Contains(string(text), "ambiguous import") {
+				t.Fatalf("after importing dsbo/%s: %v\n%s", p, err, text)
+			}
+			do(t, dir, "go", "build", ".")
+		}
+	}
+}

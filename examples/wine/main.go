@@ -1,0 +1,13 @@
+// Command wine predicts the quality of wine from measurements of several cellars, none of which shows its own to another. It is a
+// module outside of dsbo with a model, data and a method of its own, each in one file.
+package main
+
+import (
+	"dsbo/algo"
+	"dsbo/command"
+)
+
+func main() {
+	algo.Register("oneloop", func() algo.Method { return new(oneLoop) })
+	command.Main(&cellars{})
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"math"
+	"slices"
+
+	"dsbo/ad"
+	"dsbo/models"
+)
+
+// ridge is linear regression whose log-penalties x, one for each measurement, are tuned:
+//
+//	f_i(x, y) = mean_e (a_e'y − t_e)²      g_i(x, y) = ½ mean_e (a_e'y − t_e)² + ½ Σ_j e^{x_j} y_j²
+type ridge struct{ features int }
+
+func (m ridge) Dims() (p, q int) { return m.features, m.features }
+
+func (m ridge) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
+	penalty := ad.Dot(ad.Exp(x), ad.Square(y))
+	return ad.Scale(0.5, ad.Add(m.Upper(x, y, b), penalty))
+}
+
+func (ridge) Upper(_, y *ad.Node, b models.Batch) *ad.Node {
+	return ad.Mean(ad.Square(ad.Sub(ad.MatVec(b.X, y, false), b.T)))
+}
+
+// Score says how far predictions are from the truth; there is no share of right ones.
+func (m ridge) Score(y *ad.Node, b models.Batch) (loss, accuracy *ad.Node) {
+	return m.Upper(nil, y, b), nil
+}
+
+// Modulus says that the lower problem has one solution, so that exact values and the best constant λ are found.
+func (ridge) Modulus(x []float64) float64 { return math.Exp(slices.Min(x)) }
