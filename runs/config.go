@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Config is config.json: what was asked for, with everything that was left to defaults.
+// Config is config.json: the settings of a run, with those that were left to defaults.
 type Config struct {
 	Task            string          `json:"task"`
 	Label           string          `json:"label,omitempty"` // what a report calls the run; "": by its method

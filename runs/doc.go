@@ -1,5 +1,4 @@
-// Package runs knows the folder that a run leaves behind: its files and their names, the types of what is in them, and how
-// two runs differ.
+// Package runs reads and writes run folders: their files, the types of what is in them, and in what two runs differ.
 //
 // A run folder holds
 //
@@ -9,7 +8,7 @@
 //	lambda.npy     the hyperparameters, averaged over the agents
 //	omega.npy      the model that the agents found together at them
 //	agent.json     [Membership], of an agent that ran on its own
-//	checkpoint...  where the run goes on; package train knows what is in them
+//	checkpoint...  the state from which the run can go on, in the format of package train
 //
 // The folder of a series of runs has a [SeriesConfig] and a [SeriesSummary] instead, and the folders of its runs.
 //

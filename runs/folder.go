@@ -27,7 +27,7 @@ const (
 	OmegaFile      = "omega.npy"
 	MembershipFile = "agent.json"
 
-	checkpointFile = "checkpoint" // and what begins with it and a point
+	checkpointFile = "checkpoint" // also the beginning of the names of agents' checkpoints
 )
 
 // A Folder is the path of a run folder.
@@ -133,7 +133,7 @@ const (
 	Failed      State = "failed"
 )
 
-// StateOf returns how a run ended that an error has ended; nil: finished.
+// StateOf returns the state of a run that ended with err.
 func StateOf(err error) State {
 	switch {
 	case err == nil:

@@ -20,7 +20,7 @@ type Membership struct {
 	Agents int    `json:"agents"` // how many there are
 }
 
-// A Merged run is that of all agents, of which each has left a folder of its own.
+// A Merged run is put together from the folders of all its agents.
 type Merged struct {
 	Membership // of agent 0
 	Config     Config
@@ -60,7 +60,7 @@ func Merge(folders []Folder) (*Merged, error) {
 	return m, nil
 }
 
-// add puts in what another agent measured for itself.
+// add adds what another agent measured for itself.
 func (m *Merged) add(p *part) {
 	for k := range m.Records {
 		r, o := &m.Records[k], p.records[k]
@@ -111,7 +111,7 @@ func (m *Merged) Write(f Folder) error {
 	return f.WriteSummary(m.Summary)
 }
 
-// A part is what one agent has left behind.
+// A part is the run folder of one agent.
 type part struct {
 	Membership
 	folder  Folder
@@ -177,7 +177,7 @@ func checkOneRun(parts []part) error {
 	return nil
 }
 
-// compare reports in what another part differs that does not depend on who measured it, to the last bit.
+// compare returns an error that names what differs in another part, to the last bit, of all that does not depend on who measured it.
 func (p *part) compare(other *part) error {
 	differ := func(what string, difference any) error {
 		return fmt.Errorf("agents %d and %d do not agree: %s: %v (%s, %s)", p.Agent, other.Agent, what, difference, p.folder, other.folder)

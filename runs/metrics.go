@@ -11,8 +11,8 @@ import (
 	"os"
 )
 
-// Metrics appends records to metrics.jsonl, and knows the length and the hash of what belongs to the run, so that a resumed
-// run can drop what came after its checkpoint. A nil Metrics writes nothing.
+// Metrics appends records to metrics.jsonl, and keeps the length and the hash of what belongs to the run, so that a resumed run
+// can drop what came after its checkpoint. A nil Metrics writes nothing.
 type Metrics struct {
 	file *os.File
 	size int64

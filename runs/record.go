@@ -12,11 +12,10 @@ import (
 	"dsbo/algo"
 )
 
-// A Record is one evaluation, one line of metrics.jsonl. Bars (x̄) are
-// averages over the agents, and what is not known is null, or not there: accuracies without classes, the exact values
-// without oracles for them, what belongs to an iteration before the first.
+// A Record is one evaluation, one line of metrics.jsonl. Bars (x̄) are averages over the agents. What is not known is null, or not
+// there: accuracies without classes, the exact values without oracles for them, and before the first iteration what belongs to one.
 //
-// With the same seed all fields have the same bits again, but for the times and the memory.
+// The same seed gives all fields the same bits again, but for the times and the memory.
 type Record struct {
 	Iteration int `json:"iteration"` // iterations done
 
@@ -45,7 +44,7 @@ type Record struct {
 	algo.Calls
 	Sent
 
-	// Times, of iterations alone.
+	// Times of iterations alone, without evaluations.
 	Seconds        float64 `json:"seconds"`          // of the clock, since iteration 0
 	MsPerIteration Number  `json:"ms_per_iteration"` // median since the last record
 	Times                  // of all agents together
@@ -54,7 +53,7 @@ type Record struct {
 	PeakRSSMiB        Number  `json:"peak_rss_mib"` // of the process so far; null where the system does not say
 }
 
-// Timeless returns r without its times and its memory: what the same seed gives again.
+// Timeless returns r without its times and its memory. The same seed gives it again.
 func (r Record) Timeless() Record {
 	r.Seconds, r.MsPerIteration, r.EvaluationSeconds, r.PeakRSSMiB, r.Times = 0, 0, 0, 0, Times{}
 	return r

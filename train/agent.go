@@ -11,9 +11,8 @@ import (
 	"dsbo/runs"
 )
 
-// An agent is one agent's loop: it steps its algorithm, counts and times what that costs, and watches
-// that the numbers stay finite. It does not know where the other agents are: in this process or
-// elsewhere, they are behind the mixer. It belongs to one goroutine at a time.
+// An agent steps its algorithm, counts and times what that costs, and checks that the numbers stay finite. It does not know
+// where the other agents are: in this process or elsewhere, they are behind the mixer. It belongs to one goroutine at a time.
 type agent struct {
 	id      int
 	alg     dsbo.Algorithm
@@ -54,14 +53,14 @@ func (a *agent) step(ctx context.Context, maxNorm float64) error {
 		return fmt.Errorf("agent %d: %w", a.id, err)
 	}
 	a.k++
-	return a.check(maxNorm)
+	return a.checkNorms(maxNorm)
 }
 
-// watched are the quantities that check looks at.
+// watched are the quantities that checkNorms looks at.
 var watched = []string{"norm of x", "norm of y", "norm of z"}
 
-// check looks at the norms after an iteration; a bound of 0 is none.
-func (a *agent) check(maxNorm float64) error {
+// checkNorms reports, after an iteration, a norm that is above a bound; 0 is no bound.
+func (a *agent) checkNorms(maxNorm float64) error {
 	if maxNorm == 0 {
 		return nil
 	}
@@ -73,14 +72,14 @@ func (a *agent) check(maxNorm float64) error {
 	return nil
 }
 
-// diverged reports whether an error of Step says that this agent's numbers left their range, not that the exchange ended because
-// another one's did: that has ended the step too.
+// diverged reports whether an error of a step says that this agent's numbers left their range. An exchange that ended because
+// another agent diverged has ended the step too, but is no divergence of this one.
 func (a *agent) diverged(err error) bool { return !a.mixer.failed && errors.Is(err, dsbo.ErrDiverged) }
 
 func (a *agent) x() []float64 { return a.alg.X() }
 func (a *agent) y() []float64 { return a.alg.Y() }
 
-// z returns the algorithm's z, u its estimate of the hypergradient, nil if it has none.
+// z returns the algorithm's z, nil if it has none.
 func (a *agent) z() []float64 {
 	if has, ok := a.alg.(interface{ Z() []float64 }); ok {
 		return has.Z()
@@ -88,6 +87,7 @@ func (a *agent) z() []float64 {
 	return nil
 }
 
+// u returns the algorithm's estimate of the hypergradient, nil if it has none.
 func (a *agent) u() []float64 {
 	if has, ok := a.alg.(interface{ U() []float64 }); ok {
 		return has.U()
@@ -95,7 +95,7 @@ func (a *agent) u() []float64 {
 	return nil
 }
 
-// state is the algorithm's and, as an evaluation may come before the next iteration, what that looks at.
+// state returns the algorithm's state and the z and u that an evaluation before the next iteration looks at.
 func (a *agent) state() []dsbo.Named {
 	s := a.alg.State()
 	return append(s, dsbo.Named{Name: "last z", Value: a.z()}, dsbo.Named{Name: "last u", Value: a.u()})
@@ -112,5 +112,5 @@ func (a *agent) usage() runs.Usage {
 	return u
 }
 
-// resume makes the agent stand after k iterations that cost u; the state is set apart.
+// resume makes the agent one that has done k iterations, which cost u. Its state is restored by the caller.
 func (a *agent) resume(k int, u runs.Usage) { a.k, a.earlier = k, u }

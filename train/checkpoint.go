@@ -53,14 +53,14 @@ const (
 	checkpointPrefix = len(checkpointMagic) + 8
 )
 
-// errCorrupt marks a file that is not, or no longer, a checkpoint.
+// errCorrupt is the kind of error of a file that is no checkpoint, or a damaged one.
 var errCorrupt = errors.New("corrupt checkpoint")
 
 func corrupt(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errCorrupt, fmt.Sprintf(format, args...))
 }
 
-// add appends the values of one agent's state, views that writeTo reads.
+// add appends the state of one agent, as views that writeTo reads.
 func (c *checkpoint) add(agent int, state []dsbo.Named) {
 	for _, s := range state {
 		c.Arrays = append(c.Arrays, arrayHead{Agent: agent, Name: s.Name, Len: len(s.Value)})
@@ -68,7 +68,7 @@ func (c *checkpoint) add(agent int, state []dsbo.Named) {
 	}
 }
 
-// restore copies the values of one agent into its state. It fails if the checkpoint has others than the state.
+// restore copies the values of one agent into its state. Names and lengths must be those of the state.
 func (c *checkpoint) restore(agent int, state []dsbo.Named) error {
 	i := slices.IndexFunc(c.Arrays, func(a arrayHead) bool { return a.Agent == agent })
 	for j, s := range state {

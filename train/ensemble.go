@@ -13,12 +13,11 @@ import (
 	"dsbo/network"
 )
 
-// allExamples is what evaluation asks for: all examples of an agent.
+// allExamples is the draw of all examples of an agent, which evaluation uses.
 var allExamples = dsbo.Sample{Set: dsbo.Whole}
 
-// An ensemble asks all agents' oracles and averages what they say. Those of this process are asked in parallel,
-// and all are summed in their order, so that the result depends neither on the number of processors nor on which
-// agents are where.
+// An ensemble averages the answers of all agents' oracles. Those of this process are asked in parallel, and all answers are summed
+// in the order of the agents, so that the result depends neither on the number of processors nor on where the agents are.
 type ensemble struct {
 	group
 	oracles []dsbo.ValueOracle

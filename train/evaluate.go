@@ -11,7 +11,7 @@ import (
 	"dsbo/runs"
 )
 
-// An evaluator makes records. It remembers where its exact solves ended.
+// An evaluator makes the records of a run. The exact solutions of one evaluation are the start of those of the next.
 type evaluator struct {
 	group
 	problem Problem
@@ -43,8 +43,8 @@ func newEvaluator(c *Config, g group) (*evaluator, error) {
 	return e, nil
 }
 
-// record evaluates the agents as they stand, of which those of other processes are nil. After an error the next evaluation begins
-// where this one did: it is repeated to the bit when a run that was interrupted in it goes on.
+// record evaluates the agents; those of other processes are nil. After an error the exact solutions are again what they were
+// before: a run that was interrupted in its evaluation repeats it to the bit.
 func (e *evaluator) record(ctx context.Context, agents []*agent) (runs.Record, error) {
 	var before [][]float64
 	for _, s := range e.state() {
@@ -95,7 +95,7 @@ func (e *evaluator) evaluate(ctx context.Context, agents []*agent) (runs.Record,
 	return r, nil
 }
 
-// average sets mean to the average of a variable over the agents and returns (1/n) Σ ‖v_i − mean‖².
+// average sets mean to the average of a variable v over all agents and returns (1/n) Σ ‖v_i − mean‖².
 func (g group) average(ctx context.Context, mean []float64, agents []*agent, of func(*agent) []float64) (runs.Number, error) {
 	rows := g.rows(len(mean), func(i int) []float64 { return of(agents[i]) })
 	if err := g.gather(ctx, rows); err != nil {
@@ -122,7 +122,7 @@ func (e *evaluator) usage(ctx context.Context, r *runs.Record, agents []*agent) 
 	return nil
 }
 
-// usages returns what each agent has spent. Where agents may come back, times stay where they were taken.
+// usages returns what each agent has spent; of agents elsewhere that may come back, without their times.
 func (g group) usages(ctx context.Context, agents []*agent) ([]runs.Usage, error) {
 	all := make([]runs.Usage, g.n)
 	rows := g.rows(runs.UsageLen, func(i int) []float64 {
@@ -147,7 +147,7 @@ func (e *evaluator) scores(ctx context.Context, r *runs.Record) error {
 	return err
 }
 
-// solutions adds the exact values. Those of a personalized problem are averages over the agents'.
+// solutions adds the exact values to a record. Those of a personalized problem are averages of each agent's own.
 func (e *evaluator) solutions(ctx context.Context, r *runs.Record, agents []*agent) error {
 	r.Phi, r.GradNorm, r.HypergradientError, r.LowerError, r.LowerResidual = runs.Unknown(), runs.Unknown(), runs.Unknown(), runs.Unknown(), runs.Unknown()
 	var rows [][]float64
@@ -198,7 +198,7 @@ func (e *evaluator) solve(ctx context.Context, s *Exact, y, row []float64) error
 	return nil
 }
 
-// state is what the next exact solves start from.
+// state returns where the next exact solves start, as views.
 func (e *evaluator) state() []dsbo.Named {
 	if e.shared != nil {
 		return e.shared.state()

@@ -44,7 +44,7 @@ type Exact struct {
 	work  [6][]float64
 }
 
-// A Solution is what is true at one x.
+// A Solution is the exact solution of the lower problem at one x, with what follows from it.
 type Solution struct {
 	Phi      float64   // Φ(x)
 	Gradient []float64 // ∇Φ(x), length p
@@ -76,12 +76,12 @@ func (s *Exact) Solve(ctx context.Context, x []float64) (Solution, error) {
 	return sol, nil
 }
 
-// state is what makes the next solve start where the last one ended, as views.
+// state returns where the next solve starts, as views.
 func (s *Exact) state() []dsbo.Named {
 	return []dsbo.Named{{Name: "exact_y", Value: s.y}, {Name: "exact_z", Value: s.z}, {Name: "exact_scale", Value: s.scale}}
 }
 
-// prepare makes the memory.
+// prepare checks the oracles and makes the memory, once.
 func (s *Exact) prepare() error {
 	if s.e != nil {
 		return nil

@@ -42,7 +42,7 @@ func (m *meteredOracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
 
 func (m *meteredOracle) time(start time.Time) { m.busy += time.Since(start) }
 
-// meteredDense is metered for an oracle that gives whole matrices: methods look for them.
+// meteredDense is a meteredOracle for an oracle that gives whole matrices: methods look for them.
 type meteredDense struct {
 	*meteredOracle
 	dense dsbo.DenseOracle
@@ -60,7 +60,7 @@ func (m meteredDense) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
 	return m.dense.Jacobian(dst, x, y, s)
 }
 
-// meterOracle wraps o, and returns what keeps the count beside what a method is to be given.
+// meterOracle returns the meter of an oracle, and the oracle with it for a method.
 func meterOracle(o dsbo.Oracle) (*meteredOracle, dsbo.Oracle) {
 	m := &meteredOracle{Oracle: o}
 	if d, ok := o.(dsbo.DenseOracle); ok {

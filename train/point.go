@@ -8,16 +8,15 @@ import (
 	"dsbo/runs"
 )
 
-// A Point is a checkpoint of the agents of one process of a run over several: they stand after so many
-// iterations, before exchange Round.
+// A Point is a checkpoint of the agents of one process of a run over several.
 type Point struct {
-	Iteration int
-	Round     int
-	Curvature []float64 // what Config.Curvature was
+	Iteration int       // iterations done
+	Round     int       // the next exchange
+	Curvature []float64 // that of the run's Config
 }
 
-// Points returns what the agents of a process can go on from in a run folder, the newest first, and the paths of files that are damaged,
-// with what is wrong. They may be those of a run with other settings: a run that resumes from one finds out.
+// Points returns the checkpoints of the agents of a process in a run folder, the newest first, and for each damaged file an error
+// that names it. They may be those of a run with other settings, which [Run] refuses when it resumes from one.
 func Points(f runs.Folder, agents []int) (points []Point, damaged []error, err error) {
 	paths, err := f.AgentCheckpoints(agents)
 	if err != nil {

@@ -9,18 +9,19 @@ import (
 	"dsbo/network"
 )
 
-// A Problem is what a run solves: any oracles will do, whatever is behind them. [NewProblem] makes one of
-// a model and data.
+// A Problem is the bilevel problem that a run solves, given by the agents' oracles. [NewProblem] makes one of a model and data;
+// any other oracles will do.
 type Problem struct {
 	Oracles []dsbo.Oracle // one an agent; nil for agents of other processes
-	// Evaluate is asked for everything that evaluation needs, on all examples (dsbo.Whole), one an agent as Oracles; nil:
-	// there is no exact Φ. It may be the same oracles.
+	// Evaluate are the oracles that evaluation asks, on all examples (dsbo.Whole): one an agent as Oracles, and may be the same.
+	// nil: there is no exact Φ.
 	Evaluate []dsbo.ValueOracle
 	Start    []float64 // start of every agent's y, length q; nil: 0
-	// Score is how good y is on agent i's examples; nil: there is no such thing. It is called for several agents at a time.
+	// Score returns how good y is on agent i's examples; nil: there are no losses and no accuracies. It is called for several
+	// agents at a time.
 	Score func(i int, y []float64) (Scores, error)
 	// Digests stand for the examples of each agent, "" for agents of other processes: a checkpoint is resumed only on the
-	// same ones. nil: that is not looked at.
+	// same ones. nil: this is not checked.
 	Digests []string
 	// Team is the way to the agents of other processes; nil: all are in this one. All processes do the same things with
 	// the problem, in the same order.

@@ -17,8 +17,8 @@ import (
 // Refit solves the lower problem at hyperparameters that stay, decentralized, on all examples: the y that it
 // finds is the model to take home. During a run y only follows x, and is never quite there.
 //
-// It is gradient descent with gradient tracking and momentum ([algo.Lower]), so that every agent ends
-// at the solution of the averaged problem.
+// The method is gradient descent with gradient tracking and momentum ([algo.Lower]), so that every agent ends at the solution of
+// the averaged problem.
 type Refit struct {
 	Problem Problem
 	W       *network.Matrix
@@ -27,12 +27,12 @@ type Refit struct {
 	// Tol bounds the tracked gradient of every agent, relative to the averaged gradient at Problem.Start; 0: 3e-4.
 	Tol    float64
 	Steps  int                              // at most so many steps of y; 0: 3000
-	OnStep func(done int, gradient float64) // called now and then with what Tol bounds
-	// Curvature is each agent's L_max at the x of Solve and Problem.Start, where it is known; nil: found.
+	OnStep func(done int, gradient float64) // called every ten steps with what Tol bounds
+	// Curvature is each agent's L_max at the x of Solve and Problem.Start, where it is known; nil: it is found.
 	Curvature []float64
 }
 
-// A Refitted is the result of a Refit.
+// A Refitted is the model that a refit has found.
 type Refitted struct {
 	Y         []float64 // ȳ
 	Gradient  float64   // what Tol bounds

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"time"
 
 	"dsbo"
 	"dsbo/algo"
@@ -21,12 +20,12 @@ type interruption struct{}
 func (interruption) Error() string        { return "interrupted" }
 func (interruption) Is(target error) bool { return target == context.Canceled }
 
-// A Result is what a run leaves behind.
+// A Result is what a run has found when it ends, or is interrupted.
 type Result struct {
 	Records        []runs.Record // from iteration 0 on, those before a resume included
 	X, Y           []float64     // x̄ and ȳ; of a run over several processes nil before its end, as is Usage
 	Iterations     int           // done
-	Seconds        float64       // of the clock, in iterations
+	Seconds        float64       // of the clock, in iterations alone
 	MsPerIteration runs.Number   // median over the iterations of this process
 	Usage          []runs.Usage  // by agent
 }
@@ -41,11 +40,10 @@ func (r *Result) Last() runs.Record {
 
 // Run runs a method on all agents of a problem, each in its own goroutine, for c.K iterations.
 // Every c.EvalEvery of them the agents are stopped and evaluated; that time does not count as theirs.
-// Same configuration, same bits: neither the number of processors nor where a run was stopped and resumed
-// matters.
+// The same configuration gives the same bits, whatever the number of processors and wherever a run was stopped and resumed.
 //
-// Of a run over several processes, each has some of the agents ([Problem].Team) and calls Run with the same
-// configuration. The numbers are those of one process. Where agents may be lost and come back, the error may be a
+// Each process of a run over several has some of the agents ([Problem].Team) and calls Run with the same configuration. The
+// numbers are those of a run in one process. Where agents may be lost and come back, the error may be a
 // [*network.RollbackError]: the caller begins anew from an earlier [Point].
 //
 // When ctx ends, the agents finish their iteration, the checkpoint is written, and the error is
@@ -113,8 +111,8 @@ func newRunner(c Config) (*runner, error) {
 	return r, err
 }
 
-// atBoundary does what is due between two iterations, while the agents stand still: stop says that the run is interrupted, diverged
-// that an agent diverged.
+// atBoundary evaluates the agents and writes a checkpoint where that is due between two iterations, while the agents stand still.
+// stop says that the run is interrupted, diverged that an agent diverged.
 func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.DivergedError) error {
 	if diverged != nil {
 		diverged.Advice = r.advice(ctx, diverged.Iteration)
@@ -140,10 +138,10 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 	return nil
 }
 
-// updateResult writes down how far the run is. The agents stand still, before exchange round.
+// updateResult makes the result that of the iterations done. The agents stand still.
 func (r *runner) updateResult() {
 	r.round = r.group.round()
-	r.result = Result{Records: r.records, Iterations: r.done, Seconds: r.seconds, MsPerIteration: median(r.times)}
+	r.result = Result{Records: r.records, Iterations: r.done, Seconds: r.seconds, MsPerIteration: runs.Number(stat.Median(r.times))}
 }
 
 // due reports whether something that happens every so many iterations, and at the end, happens now.
@@ -163,7 +161,7 @@ func (r *runner) evaluate(ctx context.Context) error {
 		}
 		return fmt.Errorf("evaluation after %d iterations: %w", r.done, err)
 	}
-	rec.Seconds, rec.MsPerIteration = r.seconds, median(r.times[r.recent:])
+	rec.Seconds, rec.MsPerIteration = r.seconds, runs.Number(stat.Median(r.times[r.recent:]))
 	r.recent = len(r.times)
 	r.records, r.evaluated = append(r.records, rec), r.done
 	if err := r.metrics.Write(rec); err != nil {
@@ -176,7 +174,7 @@ func (r *runner) evaluate(ctx context.Context) error {
 	return nil
 }
 
-// advice says which steps would be stable.
+// advice returns which steps would be stable, "" where the curvature is not known.
 func (r *runner) advice(ctx context.Context, k int) string {
 	x, y := r.start()
 	l := r.Curvature
@@ -200,7 +198,7 @@ func (r *runner) interrupted(ctx context.Context) error {
 	return fmt.Errorf("%w after %d of %d iterations", ErrInterrupted, r.done, r.K)
 }
 
-// conclude adds to the result what all agents have to say.
+// conclude adds the averages of x and y over all agents, and what each has spent, to the result.
 func (r *runner) conclude(ctx context.Context) (err error) {
 	r.updateResult()
 	ctx = r.collectiveContext(ctx)
@@ -213,13 +211,4 @@ func (r *runner) conclude(ctx context.Context) (err error) {
 	}
 	r.result.Usage, err = r.usages(ctx, r.agents)
 	return err
-}
-
-// median returns the median in milliseconds, not known for none.
-func median(times []time.Duration) runs.Number {
-	ms := make([]float64, len(times))
-	for i, t := range times {
-		ms[i] = t.Seconds() * 1000
-	}
-	return runs.Number(stat.Median(ms))
 }

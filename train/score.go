@@ -9,8 +9,7 @@ import (
 	"dsbo/models"
 )
 
-// A Score is of some examples: how many they are, the sum of their losses, without regularization, and how many answers are
-// right.
+// A Score of some examples is how many they are, the sum of their losses, without regularization, and how many answers are right.
 type Score struct{ Rows, Losses, Right float64 }
 
 // Loss returns the mean loss per example, NaN where there are no examples.
@@ -44,7 +43,7 @@ func (s *Scores) add(row []float64) {
 	}
 }
 
-// Scores says how good y is, as all agents together find; NaN without [Problem.Score].
+// Scores returns how good y (length q) is on the examples of all agents together; it is zero without [Problem.Score].
 func (p Problem) Scores(ctx context.Context, y []float64) (sum Scores, err error) {
 	g, err := p.group()
 	if err != nil || p.Score == nil {
@@ -68,11 +67,11 @@ func (p Problem) Scores(ctx context.Context, y []float64) (sum Scores, err error
 	return sum, nil
 }
 
-// A scorer finds scores by a model's own, each set with its own program.
+// A scorer computes scores by the programs of a model, one for each set of examples.
 type scorer struct {
 	programs [][3]*ad.Program // by agent: training, validation and test examples; nil where there are none
 	rows     [][3]int
-	x        []float64 // what programs want besides y; they do not read it
+	x        []float64 // the x that programs take besides y; they do not read it
 }
 
 func newScorer(t data.Task, m models.Model, g group) (*scorer, error) {

@@ -22,7 +22,7 @@ type stepper struct {
 
 	done    int // iterations
 	seconds float64
-	times   []time.Duration // of the first agent's iterations
+	times   []float64 // milliseconds of the first agent's iterations
 }
 
 // newStepper makes the agents of a problem that are in this process, each with its algorithm and oracle.
@@ -57,7 +57,7 @@ func (s *stepper) advance(ctx context.Context, limit int) (stop bool, first *dsb
 	var wg sync.WaitGroup
 	start := time.Now()
 	for _, i := range s.local {
-		wg.Go(func() { errs[i] = s.drive(inner, s.agents[i], g) })
+		wg.Go(func() { errs[i] = s.runAgent(inner, s.agents[i], g) })
 	}
 	wg.Wait()
 	s.done = s.agents[s.local[0]].k
@@ -66,8 +66,8 @@ func (s *stepper) advance(ctx context.Context, limit int) (stop bool, first *dsb
 	return stop && first == nil, first, err
 }
 
-// drive is the goroutine of one agent between two boundaries.
-func (s *stepper) drive(ctx context.Context, a *agent, g *gate) error {
+// runAgent is the goroutine of one agent between two boundaries.
+func (s *stepper) runAgent(ctx context.Context, a *agent, g *gate) error {
 	var diverged error
 	for g.enter(a.k) {
 		err := a.step(ctx, s.maxNorm)
@@ -83,7 +83,7 @@ func (s *stepper) drive(ctx context.Context, a *agent, g *gate) error {
 			return err
 		}
 		if a == s.agents[s.local[0]] {
-			s.times = append(s.times, a.last)
+			s.times = append(s.times, a.last.Seconds()*1000)
 			if s.onIteration != nil {
 				s.onIteration(a.k)
 			}
@@ -92,8 +92,8 @@ func (s *stepper) drive(ctx context.Context, a *agent, g *gate) error {
 	return diverged
 }
 
-// earliest returns of divergences the earliest, then that of the lowest agent, so that it does not depend on who was
-// faster; nil if there are none.
+// earliest returns the divergence of the earliest iteration, of several that of the lowest agent, so that it does not depend on
+// which agent was faster; nil if there is none.
 func earliest(errs []error) (first *dsbo.DivergedError) {
 	for _, err := range errs {
 		if d := (*dsbo.DivergedError)(nil); errors.As(err, &d) && (first == nil || d.Iteration < first.Iteration) {
@@ -103,8 +103,8 @@ func earliest(errs []error) (first *dsbo.DivergedError) {
 	return first
 }
 
-// failure returns the error that is no divergence, if there is one: rather one that is not about the exchange, which ends for
-// all when one agent fails.
+// failure returns an error of an agent that is no divergence, if there is one. One that is not about the exchange comes first:
+// the exchange ends for all agents when one of them fails.
 func (s *stepper) failure(errs []error) (failed error) {
 	for i, err := range errs {
 		switch {
