@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"context"
 	"flag"
 	"io"
 	"os"
@@ -12,13 +11,15 @@ import (
 // Main runs the command line of a program for one task, and ends the process: it is all of a main function. The program has the
 // task's flags and those of [Settings], and writes a run folder. -h explains them.
 func Main(t Task) {
-	os.Exit(cli.Main(t.Name(), func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-		j, err := Parse(t, args, stdout)
-		if err != nil {
-			return err
-		}
-		return j.Run(ctx, stdout, stderr)
-	}))
+	ctx, err := cli.Begin()
+	var j *Job
+	if err == nil {
+		j, err = Parse(t, os.Args[1:], os.Stdout)
+	}
+	if err == nil {
+		err = j.Run(ctx, os.Stdout, os.Stderr)
+	}
+	os.Exit(cli.End(t.Name(), err))
 }
 
 // Parse makes the job of a task's command line. With -resume, the flags that it leaves out are those of the run that goes on. With
