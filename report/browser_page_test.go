@@ -2,15 +2,19 @@ package report
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
 
-// layoutScript finds what is wrong with how the page lies: parts wider than the window, figures or
+// layoutScript finds what is wrong with how the page lies, with figures against AXIS: parts wider than the window, figures or
 // cards that overlap, drawings without size, and texts of a drawing over each other.
-const layoutScript = `(() => {
+const layoutScript = `
 	const wrong = [];
+	document.getElementById("axis-AXIS")?.click();
 	const width = document.documentElement.clientWidth;
 	if (document.documentElement.scrollWidth > width) wrong.push("the page is " + document.documentElement.scrollWidth + " wide, the window " + width);
 	const meet = (a, b, slack) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > slack && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > slack;
@@ -38,127 +42,96 @@ const layoutScript = `(() => {
 		}
 	}
 	return wrong;
-})()`
+`
 
 func TestPageInBrowser(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a browser")
-	}
-	b := startBrowser(t)
+	frames := map[string]map[string]frame{"light": {}, "dark": {}}
 	for name, fixtures := range scenarios() {
 		path := rendered(t, fixtures...)
 		for _, screen := range []struct {
 			width, height int
 			scheme        string
 		}{{1280, 900, "light"}, {390, 844, "dark"}, {320, 600, "light"}} {
-			b.screen(screen.width, screen.height, screen.scheme)
-			b.open(path)
 			for _, axis := range []string{"iterations", "bytes"} {
-				var there bool
-				b.eval(`(() => { const a = document.getElementById("axis-`+axis+`"); if (a) a.click(); return a !== null })()`, &there)
-				if !there {
-					t.Errorf("%s: no switch to %s", name, axis)
-				}
-				var wrong []string
-				b.eval(layoutScript, &wrong)
-				if len(wrong) > 5 {
-					wrong = append(wrong[:5], "...")
-				}
-				for _, w := range wrong {
-					t.Errorf("%s, %d wide, against %s: %s", name, screen.width, axis, w)
-				}
+				title := fmt.Sprintf("%s, %d wide, against %s", name, screen.width, axis)
+				frames[screen.scheme][title] = frame{path, screen.width, screen.height, strings.ReplaceAll(layoutScript, "AXIS", axis)}
 			}
 		}
 	}
-	for _, p := range b.problems {
-		t.Errorf("the browser complains: %s", p)
+	for scheme := range frames {
+		for title, result := range browse(t, scheme, frames[scheme]) {
+			var wrong []string
+			decode(t, result, &wrong)
+			for _, w := range wrong[:min(len(wrong), 5)] {
+				t.Errorf("%s: %s", title, w)
+			}
+		}
 	}
 }
 
-// The colours of figures follow the user's choice of light or dark.
-func TestDarkMode(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a browser")
+func decode(t *testing.T, data json.RawMessage, value any) {
+	t.Helper()
+	if err := json.Unmarshal(data, value); err != nil {
+		t.Fatalf("%s: %v", data, err)
 	}
-	b := startBrowser(t)
+}
+
+// The colours of figures follow the user's choice of light or dark, with the contrast that WCAG asks for: 4.5 for text, 3
+// for graphics.
+func TestDarkMode(t *testing.T) {
 	path := rendered(t, fixture{method: "madsbo", done: 20})
-	contrast := func(scheme string) (text, line float64) {
-		b.screen(1280, 900, scheme)
-		b.open(path)
+	for _, scheme := range []string{"light", "dark"} {
 		var colours struct{ Ground, Text, Line string }
-		b.eval(`(() => {
+		decode(t, browse(t, scheme, map[string]frame{"": {path, 1280, 900, `
 			const style = e => getComputedStyle(e);
 			const svg = document.querySelector("figure svg");
 			const lines = [...svg.querySelectorAll("path")].filter(p => p.getAttribute("style").includes("stroke:#0072B2"));
-			return {Ground: style(document.querySelector("section")).backgroundColor, Text: style(svg.querySelector("text")).fill, Line: style(lines[0]).stroke};
-		})()`, &colours)
-		return ratio(t, colours.Text, colours.Ground), ratio(t, colours.Line, colours.Ground)
-	}
-	// What WCAG asks for: 4.5 for text, 3 for graphics.
-	for _, scheme := range []string{"light", "dark"} {
-		if text, line := contrast(scheme); text < 4.5 || line < 3 {
+			return {Ground: style(document.querySelector("section")).backgroundColor, Text: style(svg.querySelector("text")).fill, Line: style(lines[0]).stroke};`,
+		}})[""], &colours)
+		if text, line := ratio(t, colours.Text, colours.Ground), ratio(t, colours.Line, colours.Ground); text < 4.5 || line < 3 {
 			t.Errorf("%s: contrast of text %.1f, of lines %.1f; want 4.5 and 3", scheme, text, line)
 		}
 	}
 }
 
+// Headings are buttons, which the keyboard presses too: each press sorts by a column, the second the other way round.
 func TestTablesSort(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a browser")
+	type state struct {
+		Head, Order string
+		Values      []string
 	}
-	b := startBrowser(t)
-	path := rendered(t, eight()...)
-	b.screen(1280, 900, "light")
-	b.open(path)
-	column := func(i int) (values []string) {
-		b.eval(`[...document.querySelector("#compared table").tBodies[0].rows].map(r => r.cells[`+string(rune('0'+i))+`].dataset.sort)`, &values)
-		return values
-	}
-	sorted := func() (head, order string) {
-		var state []string
-		b.eval(`(() => { const h = document.querySelector("#compared th[aria-sort]"); return [h.textContent.trim(), h.getAttribute("aria-sort")] })()`, &state)
-		return state[0], state[1]
-	}
-	check := func(i int, wantHead, wantOrder string) {
-		t.Helper()
-		if head, order := sorted(); head != wantHead || order != wantOrder {
-			t.Errorf("sorted by %q, %s; want %q, %s", head, order, wantHead, wantOrder)
+	var states []state
+	decode(t, browse(t, "light", map[string]frame{"": {rendered(t, eight()...), 1280, 900, `
+		const states = [];
+		for (const column of [2, 0, 0, 5, 2]) {
+			if (states.length) document.querySelectorAll("#compared thead button")[column].click();
+			const head = document.querySelector("#compared th[aria-sort]");
+			const rows = [...document.querySelector("#compared table").tBodies[0].rows];
+			states.push({Head: head.textContent.trim(), Order: head.getAttribute("aria-sort"), Values: rows.map(r => r.cells[column].dataset.sort)});
 		}
-		values := column(i)
-		if len(values) != 8 {
-			t.Fatalf("%d rows", len(values))
+		return states;`,
+	}})[""], &states)
+	want := []string{"Φ at the end, ascending", "Method, ascending", "Method, descending", "‖∇Φ‖, ascending", "Φ at the end, ascending"}
+	for i, s := range states {
+		if got := s.Head + ", " + s.Order; got != want[i] || len(s.Values) != 8 {
+			t.Fatalf("%d rows sorted by %s; want 8 by %s", len(s.Values), got, want[i])
 		}
 		compare := strings.Compare
-		if i > 0 {
-			compare = func(a, b string) int { return cmp.Compare(parse(t, a), parse(t, b)) }
+		if !strings.HasPrefix(want[i], "Method") {
+			compare = func(a, b string) int {
+				x, err := strconv.ParseFloat(a, 64)
+				y, err2 := strconv.ParseFloat(b, 64)
+				if err != nil || err2 != nil {
+					t.Fatalf("%q or %q is no number", a, b)
+				}
+				return cmp.Compare(x, y)
+			}
 		}
-		if wantOrder == "descending" {
-			slices.Reverse(values)
+		if s.Order == "descending" {
+			slices.Reverse(s.Values)
 		}
-		if !slices.IsSortedFunc(values, compare) {
-			t.Errorf("column %d: %v is not sorted", i, values)
+		if !slices.IsSortedFunc(s.Values, compare) {
+			t.Errorf("%s: %v", want[i], s.Values)
 		}
-	}
-	click := func(i int) {
-		var done bool
-		b.eval(`(() => { document.querySelectorAll("#compared thead button")[`+string(rune('0'+i))+`].click(); return true })()`, &done)
-	}
-	check(2, "Φ at the end", "ascending")
-	click(0)
-	check(0, "Method", "ascending")
-	click(0)
-	check(0, "Method", "descending")
-	click(5)
-	check(5, "‖∇Φ‖", "ascending")
-
-	// The keyboard does it too.
-	var done bool
-	b.eval(`(() => { document.querySelectorAll("#compared thead button")[2].focus(); return true })()`, &done)
-	for _, kind := range []string{"keyDown", "keyUp"} {
-		b.call("Input.dispatchKeyEvent", map[string]any{"type": kind, "key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"}, nil)
-	}
-	check(2, "Φ at the end", "ascending")
-	for _, p := range b.problems {
-		t.Errorf("the browser complains: %s", p)
 	}
 }

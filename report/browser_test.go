@@ -1,212 +1,84 @@
 package report
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
+	"html"
 	"math"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
+	"regexp"
 	"strconv"
+	"strings"
 	"testing"
-	"time"
 )
 
-// A browser is a headless Chromium that is spoken to over two pipes: one JSON message each way at a
-// time, with a zero byte after it.
-type browser struct {
-	t        testing.TB
-	to       io.Writer
-	from     *bufio.Reader
-	session  string
-	last     int
-	problems []string // errors on the console, uncaught exceptions, blocked loads
+// A frame is a page in a window of some size, with the body of a function that looks at it.
+type frame struct {
+	path          string
+	width, height int
+	script        string
 }
 
-// message is a request, its answer, or an event.
-type message struct {
-	ID        int             `json:"id,omitempty"`
-	Session   string          `json:"sessionId,omitempty"`
-	Method    string          `json:"method,omitempty"`
-	Params    any             `json:"params,omitempty"`
-	Result    json.RawMessage `json:"result,omitempty"`
-	Error     json.RawMessage `json:"error,omitempty"`
-	eventData json.RawMessage
-}
-
-// startBrowser starts Chromium with an empty page, or skips the test where there is none.
-func startBrowser(t testing.TB) *browser {
+// browse opens pages in a headless Chromium, for a user who prefers light or dark colours, and returns what their scripts
+// return, by name. Whatever the browser complains of is an error. Where there is no browser the test is skipped.
+func browse(t *testing.T, scheme string, frames map[string]frame) map[string]json.RawMessage {
 	t.Helper()
-	path := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if p, err := exec.LookPath(name); err == nil {
-			path = p
-			break
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
+	browser := ""
+	for _, name := range []string{"google-chrome", "chromium-browser", "chromium"} {
+		if path, err := exec.LookPath(name); err == nil {
+			browser = path
 		}
 	}
-	if path == "" || runtime.GOOS == "windows" {
+	if browser == "" {
 		t.Skip("no browser: Debian's package chromium brings one")
 	}
-	profile, err := os.MkdirTemp("", "browser")
-	if err != nil {
+	dir := t.TempDir()
+	host := `<pre id="results"></pre><script>
+		const results = {};
+		onmessage = e => { results[e.data.name] = e.data.value; document.getElementById("results").textContent = JSON.stringify(results) };
+	</script>`
+	for name, f := range frames {
+		page, err := os.ReadFile(f.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page = fmt.Appendf(page, `<script>addEventListener("load", () => parent.postMessage({name: %q, value: (() => {%s})()}, "*"))</script>`, name, f.script)
+		file := strconv.Itoa(strings.Count(host, "<iframe")) + ".html"
+		if err := os.WriteFile(filepath.Join(dir, file), page, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		host += fmt.Sprintf(`<iframe src="%s" width="%d" height="%d" style="border: 0"></iframe>`, file, f.width, f.height)
+	}
+	path := filepath.Join(dir, "host.html")
+	if err := os.WriteFile(path, []byte(host), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	toRead, toWrite := pipe(t)
-	fromRead, fromWrite := pipe(t)
-	cmd := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
-		"--disable-sync", "--no-first-run", "--disable-dev-shm-usage", "--hide-scrollbars", "--user-data-dir="+profile, "--remote-debugging-pipe")
-	cmd.ExtraFiles = []*os.File{toRead, fromWrite} // which are its descriptors 3 and 4
-	if err := cmd.Start(); err != nil {
+	preferred := map[string]string{"dark": "0", "light": "1"}[scheme]
+	cmd := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync",
+		"--disable-component-update", "--no-first-run", "--disable-dev-shm-usage", "--hide-scrollbars", "--user-data-dir="+filepath.Join(dir, "profile"),
+		"--blink-settings=preferredColorScheme="+preferred, "--enable-logging=stderr", "--virtual-time-budget=60000", "--dump-dom", "file://"+path)
+	var out, complaints bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaints
+	if err := cmd.Run(); err != nil {
 		t.Skipf("no browser: %v", err)
 	}
-	toRead.Close()
-	fromWrite.Close()
-	guard := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() }) // a browser that hangs ends the pipe
-	b := &browser{t: t, to: toWrite, from: bufio.NewReader(fromRead)}
-	t.Cleanup(func() {
-		b.close()
-		_ = cmd.Wait()
-		guard.Stop()
-		_ = os.RemoveAll(profile) // its helpers may be a moment behind
-	})
-	var target struct{ TargetID string }
-	b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
-	var attached struct{ SessionID string }
-	b.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
-	b.session = attached.SessionID
-	for _, domain := range []string{"Page", "Runtime", "Log", "Network"} {
-		b.call(domain+".enable", nil, nil)
-	}
-	return b
-}
-
-// close asks the browser to end, and reads until it has.
-func (b *browser) close() {
-	if _, err := b.to.Write([]byte(`{"id":0,"method":"Browser.close"}` + "\x00")); err != nil {
-		return // it is gone
-	}
-	_, _ = io.Copy(io.Discard, b.from)
-}
-
-func pipe(t testing.TB) (r, w *os.File) {
-	t.Helper()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		r.Close()
-		w.Close()
-	})
-	return r, w
-}
-
-// call sends a request and reads until its answer, keeping what goes wrong on the page meanwhile.
-func (b *browser) call(method string, params, result any) {
-	b.t.Helper()
-	b.last++
-	data, err := json.Marshal(message{ID: b.last, Session: b.session, Method: method, Params: params})
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if _, err := b.to.Write(append(data, 0)); err != nil {
-		b.t.Fatalf("%s: %v", method, err)
-	}
-	for {
-		m := b.read(method)
-		switch {
-		case m.ID == b.last && m.Error != nil:
-			b.t.Fatalf("%s: %s", method, m.Error)
-		case m.ID == b.last:
-			if result != nil {
-				if err := json.Unmarshal(m.Result, result); err != nil {
-					b.t.Fatalf("%s: %v", method, err)
-				}
-			}
-			return
-		default:
-			b.note(m)
+	for line := range strings.Lines(complaints.String()) {
+		if strings.Contains(line, "CONSOLE") {
+			t.Errorf("the browser complains: %s", line)
 		}
 	}
-}
-
-// read returns the next message.
-func (b *browser) read(waiting string) message {
-	b.t.Helper()
-	data, err := b.from.ReadBytes(0)
-	if err != nil {
-		b.t.Fatalf("waiting for %s: the browser is gone: %v", waiting, err)
+	found := regexp.MustCompile(`(?s)<pre id="results">(.*?)</pre>`).FindSubmatch(out.Bytes())
+	results := map[string]json.RawMessage{}
+	if found == nil || json.Unmarshal([]byte(html.UnescapeString(string(found[1]))), &results) != nil || len(results) != len(frames) {
+		t.Fatalf("the browser gave %d of %d results: %s", len(results), len(frames), &complaints)
 	}
-	var m message
-	var raw struct{ Params json.RawMessage }
-	if err := json.Unmarshal(data[:len(data)-1], &m); err != nil {
-		b.t.Fatal(err)
-	}
-	if err := json.Unmarshal(data[:len(data)-1], &raw); err != nil {
-		b.t.Fatal(err)
-	}
-	m.eventData = raw.Params
-	return m
-}
-
-// note keeps events that a good page does not cause.
-func (b *browser) note(m message) {
-	switch m.Method {
-	case "Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled", "Network.loadingFailed":
-		b.problems = append(b.problems, fmt.Sprintf("%s: %s", m.Method, m.eventData))
-	case "Network.requestWillBeSent":
-		var e struct{ Request struct{ URL string } }
-		if err := json.Unmarshal(m.eventData, &e); err != nil {
-			b.t.Fatal(err)
-		}
-		if u, err := url.Parse(e.Request.URL); err != nil || (u.Scheme != "file" && u.Scheme != "data") {
-			b.problems = append(b.problems, "request to "+e.Request.URL)
-		}
-	}
-}
-
-// screen sets the size of the window and the colours that the user prefers.
-func (b *browser) screen(width, height int, scheme string) {
-	b.t.Helper()
-	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}, nil)
-	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
-}
-
-// open loads a file and waits until it is there.
-func (b *browser) open(path string) {
-	b.t.Helper()
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	b.call("Page.navigate", map[string]any{"url": (&url.URL{Scheme: "file", Path: abs}).String()}, nil)
-	for {
-		m := b.read("the page")
-		b.note(m)
-		if m.Method == "Page.loadEventFired" {
-			return
-		}
-	}
-}
-
-// eval runs a script on the page and stores its value.
-func (b *browser) eval(script string, value any) {
-	b.t.Helper()
-	var answer struct {
-		Result           struct{ Value json.RawMessage }
-		ExceptionDetails json.RawMessage
-	}
-	b.call("Runtime.evaluate", map[string]any{"expression": script, "returnByValue": true, "awaitPromise": true}, &answer)
-	if answer.ExceptionDetails != nil {
-		b.t.Fatalf("%s: %s", script, answer.ExceptionDetails)
-	}
-	if err := json.Unmarshal(answer.Result.Value, value); err != nil {
-		b.t.Fatalf("%s: %v", script, err)
-	}
+	return results
 }
 
 // ratio is the contrast of two colours in the form rgb(r, g, b), as WCAG defines it.
@@ -228,13 +100,4 @@ func ratio(t testing.TB, a, b string) float64 {
 	}
 	x, y := light(a), light(b)
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
-}
-
-func parse(t testing.TB, s string) float64 {
-	t.Helper()
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
 }

@@ -68,29 +68,3 @@ func TestPictureErrors(t *testing.T) {
 		t.Errorf("no finite number: %v", err)
 	}
 }
-
-// The map is as light as its share says: perceived differences are those of the numbers.
-func TestColourMapIsEvenInLightness(t *testing.T) {
-	shades := colours().Colors()
-	lightness := func(share float64) float64 { // L* of CIE LAB
-		r, g, b, _ := shades[int(share*float64(len(shades)-1))].RGBA()
-		linear := func(v uint32) float64 {
-			s := float64(v) / 0xffff
-			if s <= 0.04045 {
-				return s / 12.92
-			}
-			return math.Pow((s+0.055)/1.055, 2.4)
-		}
-		y := 0.2126*linear(r) + 0.7152*linear(g) + 0.0722*linear(b)
-		return 116*math.Cbrt(y) - 16
-	}
-	low, high := lightness(0), lightness(1)
-	for i := range 21 {
-		share := float64(i) / 20
-		want := low + share*(high-low)
-		// 8 bits a channel and a gamut cut at the corners: within 3 of 100.
-		if got := lightness(share); math.Abs(got-want) > 3 {
-			t.Errorf("lightness at %g is %.1f, want %.1f", share, got, want)
-		}
-	}
-}
