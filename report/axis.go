@@ -94,8 +94,8 @@ func (e extent) limits(log bool, margin float64) (low, high float64) {
 
 // A ticker chooses the ticks of an axis, by the methods of gonum/plot.
 type ticker struct {
-	log   bool
-	whole bool // at whole numbers only
+	log      bool
+	integers bool // at integers only
 }
 
 // Ticks implements [plot.Ticker]. A logarithmic axis on which fewer than two powers of ten lie has the
@@ -108,7 +108,7 @@ func (t ticker) Ticks(low, high float64) []plot.Tick {
 	}
 	var ticks []plot.Tick
 	for _, k := range (plot.DefaultTicks{}).Ticks(low, high) {
-		if t.whole && k.Value != math.Trunc(k.Value) {
+		if t.integers && k.Value != math.Trunc(k.Value) {
 			continue
 		}
 		if !k.IsMinor() { // its label may have too few digits to differ from its neighbour's

@@ -20,7 +20,7 @@ func labels(ticks []plot.Tick) []string {
 }
 
 func TestTicks(t *testing.T) {
-	linear, whole, log := ticker{}, ticker{whole: true}, ticker{log: true}
+	linear, whole, log := ticker{}, ticker{integers: true}, ticker{log: true}
 	tests := []struct {
 		name      string
 		t         ticker

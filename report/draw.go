@@ -50,7 +50,7 @@ func (f *Figure) draw(c draw.Canvas) {
 	if f.XLabel != "" {
 		style := textStyle(labelSize, muted)
 		style.XAlign = draw.XCenter
-		c.FillText(style, vg.Point{X: c.Center().X, Y: c.Min.Y + edge/2}, fitted(f.XLabel, style, c.Max.X-c.Min.X))
+		c.FillText(style, vg.Point{X: c.Center().X, Y: c.Min.Y + edge/2}, shortened(f.XLabel, style, c.Max.X-c.Min.X))
 		c.Min.Y += lineHeight
 	}
 	p.Draw(c)
@@ -64,7 +64,7 @@ func legends(entries []entry, width vg.Length) (columns []plot.Legend, height vg
 	style := textStyle(tickSize, ink)
 	widest := vg.Length(0)
 	for i, e := range entries {
-		entries[i].name = fitted(e.name, style, width-sampleWidth-2*sampleGap)
+		entries[i].name = shortened(e.name, style, width-sampleWidth-2*sampleGap)
 		widest = max(widest, sampleWidth+2*sampleGap+fontSlack*style.Width(entries[i].name))
 	}
 	rows := (len(entries)-1)/max(1, int(width/widest)) + 1
@@ -97,7 +97,7 @@ func (f *Figure) plot() (*plot.Plot, []entry) {
 			next++
 		}
 		name := s.Name
-		drawn := s.lines(style, xLog, yLog)
+		drawn, samples := s.lines(style, xLog, yLog)
 		bands = append(bands, s.bands(style, xLog, yLog)...)
 		if fit, ends, ok := s.fit(xLog, yLog); ok {
 			name += " (" + fit.label() + ")"
@@ -105,7 +105,7 @@ func (f *Figure) plot() (*plot.Plot, []entry) {
 		}
 		lines = append(lines, drawn...)
 		if name != "" {
-			entries = append(entries, entry{name, s.samples(style)})
+			entries = append(entries, entry{name, samples})
 		}
 	}
 	for i, l := range f.Levels {
@@ -125,7 +125,7 @@ func (f *Figure) plot() (*plot.Plot, []entry) {
 	ex, ey := f.extents()
 	p.X.Min, p.X.Max = ex.limits(xLog, 0.02)
 	p.Y.Min, p.Y.Max = ey.limits(yLog, 0.06)
-	styleAxis(&p.X, ticker{log: xLog, whole: f.XCount})
+	styleAxis(&p.X, ticker{log: xLog, integers: f.XCount})
 	styleAxis(&p.Y, ticker{log: yLog})
 	return p, entries
 }
@@ -145,52 +145,38 @@ func styleAxis(a *plot.Axis, t ticker) {
 	a.Padding = 0
 }
 
-// pieces splits points at the gaps between them: at what has no place on the axes.
+// pieces splits points at the gaps between them: at what cannot be drawn on the axes.
 func pieces(x, y []float64, xLog, yLog bool) []plotter.XYs {
-	var all []plotter.XYs
-	open := false
+	all := []plotter.XYs{nil}
 	for i := range x {
-		if !onAxis(x[i], xLog) || !onAxis(y[i], yLog) {
-			open = false
-			continue
-		}
-		if !open {
-			all = append(all, nil)
-			open = true
-		}
 		last := len(all) - 1
-		all[last] = append(all[last], plotter.XY{X: x[i], Y: y[i]})
+		if onAxis(x[i], xLog) && onAxis(y[i], yLog) {
+			all[last] = append(all[last], plotter.XY{X: x[i], Y: y[i]})
+		} else if all[last] != nil {
+			all = append(all, nil)
+		}
 	}
-	return all
+	return slices.DeleteFunc(all, func(piece plotter.XYs) bool { return piece == nil })
 }
 
-// lines returns the lines and markers of a series.
-func (s *Series) lines(style look, xLog, yLog bool) []plot.Plotter {
-	var drawn []plot.Plotter
+// lines returns the lines and markers of a series, and what stands beside its name in the legend.
+func (s *Series) lines(style look, xLog, yLog bool) (drawn []plot.Plotter, samples []plot.Thumbnailer) {
+	marked := s.Points || !s.Reference && len(s.X) <= fewPoints
+	if !s.Points {
+		samples = append(samples, &plotter.Line{LineStyle: style.line})
+	}
+	if marked {
+		samples = append(samples, &plotter.Scatter{GlyphStyle: style.marker})
+	}
 	for _, piece := range pieces(s.X, s.Y, xLog, yLog) {
 		if !s.Points && len(piece) > 1 {
 			drawn = append(drawn, &plotter.Line{XYs: piece, LineStyle: style.line})
 		}
-		if s.Points || s.marked() || len(piece) == 1 && !s.Reference {
+		if marked || len(piece) == 1 && !s.Reference {
 			drawn = append(drawn, &plotter.Scatter{XYs: piece, GlyphStyle: style.marker})
 		}
 	}
-	return drawn
-}
-
-// marked reports whether each point of a line has a marker.
-func (s *Series) marked() bool { return !s.Reference && len(s.X) <= fewPoints }
-
-// samples are what stands beside the series' name in the legend.
-func (s *Series) samples(style look) []plot.Thumbnailer {
-	var samples []plot.Thumbnailer
-	if !s.Points {
-		samples = append(samples, &plotter.Line{LineStyle: style.line})
-	}
-	if s.Points || s.marked() {
-		samples = append(samples, &plotter.Scatter{GlyphStyle: style.marker})
-	}
-	return samples
+	return drawn, samples
 }
 
 // bands returns the areas between Low and High, one for each piece without a gap in Y or in either.

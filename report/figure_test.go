@@ -159,8 +159,8 @@ func TestFigureScales(t *testing.T) {
 		{"zero first", Figure{Series: []Series{{X: []float64{0, 1, 2}, Y: []float64{0, 1, 1000}}}}, false, true},
 		{"zero on x", Figure{Series: []Series{{X: []float64{0, 1, 1000}, Y: []float64{1, 1, 1}}}}, false, false},
 		{"wide on x", Figure{Series: []Series{{X: []float64{1, 1000}, Y: []float64{1, 1}}}}, true, false},
-		{"wide on x, told", Figure{XScale: Linear, Series: []Series{{X: []float64{1, 1000}, Y: []float64{1, 1}}}}, false, false},
-		{"narrow, told", Figure{YScale: Log, Series: []Series{{X: []float64{1, 2}, Y: []float64{1, 2}}}}, false, true},
+		{"wide on x, but Linear", Figure{XScale: Linear, Series: []Series{{X: []float64{1, 1000}, Y: []float64{1, 1}}}}, false, false},
+		{"narrow, but Log", Figure{YScale: Log, Series: []Series{{X: []float64{1, 2}, Y: []float64{1, 2}}}}, false, true},
 		{"not finite", Figure{Series: []Series{{X: []float64{1, 2, 3}, Y: []float64{1, inf, nan}}}}, false, false},
 		{"band counts", Figure{Series: []Series{{X: []float64{1, 2}, Y: []float64{1, 2}, Low: []float64{0.01, 1}, High: []float64{2, 3}}}}, false, true},
 	}

@@ -87,7 +87,7 @@ type line struct {
 func newPanel(name, title string, q quantity, gs []group, lines []line) panel {
 	p := panel{Name: name, Title: title, Caption: q.caption}
 	for i, a := range axes() {
-		largest := most(gs, a)
+		largest := mostSpent(gs, a)
 		if i > 0 && largest == 0 {
 			continue // nothing was spent
 		}
@@ -110,7 +110,7 @@ func newPanel(name, title string, q quantity, gs []group, lines []line) panel {
 			f.Series = append(f.Series, s)
 		}
 		for _, l := range q.levels {
-			if v, _, _ := gs[0].value(atEnd(l.of)); len(gs) == 1 && !math.IsNaN(v) {
+			if v, _, _ := gs[0].value(ofSummary(l.of)); len(gs) == 1 && !math.IsNaN(v) {
 				f.Levels = append(f.Levels, Level{Name: l.name, Y: v})
 			}
 		}
@@ -121,7 +121,7 @@ func newPanel(name, title string, q quantity, gs []group, lines []line) panel {
 			p.Caption += " On the logarithmic axis exact zeros are left out."
 		}
 		if low, high, out := f.leaveOutStart(); out && !strings.Contains(p.Caption, "start") {
-			p.Caption += " The start lies outside of the figure, at " + between(low, high) + "."
+			p.Caption += " The start lies outside of the figure, at " + rangeText(low, high) + "."
 		}
 		p.Drawings = append(p.Drawings, namedDrawing{f, name + "_" + a.name, a.name, title + " against " + a.title})
 	}
@@ -130,7 +130,7 @@ func newPanel(name, title string, q quantity, gs []group, lines []line) panel {
 
 // matrices says whether any run asked its oracles for whole matrices.
 func matrices(gs []group) bool {
-	asked := spent(func(u runs.Usage) int { return u.Hessian + u.Jacobian })
+	asked := ofUsage(func(u runs.Usage) int { return u.Hessian + u.Jacobian })
 	return slices.ContainsFunc(gs, func(g group) bool {
 		_, _, most := g.value(asked)
 		return most > 0
@@ -178,8 +178,8 @@ func (f *Figure) leaveOutStart() (low, high float64, out bool) {
 	return starts.low, starts.high, true
 }
 
-// between writes a range of numbers, one if they look the same.
-func between(low, high float64) string {
+// rangeText writes a range of numbers, one if they look the same.
+func rangeText(low, high float64) string {
 	if number(low) == number(high) {
 		return number(low)
 	}
@@ -197,16 +197,16 @@ func xScale(gs []group, a axis) Scale {
 	const apart = 8
 	least := math.Inf(1)
 	for _, g := range gs {
-		least = min(least, most([]group{g}, a))
+		least = min(least, mostSpent([]group{g}, a))
 	}
-	if least > 0 && most(gs, a) > apart*least {
+	if least > 0 && mostSpent(gs, a) > apart*least {
 		return Log
 	}
 	return Linear
 }
 
-// most returns the largest amount that any run spent.
-func most(gs []group, a axis) float64 {
+// mostSpent returns the largest amount that any run spent.
+func mostSpent(gs []group, a axis) float64 {
 	largest := 0.0
 	for _, g := range gs {
 		for _, r := range g.runs {

@@ -15,7 +15,7 @@ type Line struct {
 	XLog, YLog       bool
 }
 
-// FitLine fits a line to the points that have a place on both axes. With both axes logarithmic
+// FitLine fits a line to the points that can be drawn on both axes. With both axes logarithmic
 // Slope is the exponent of a power law; with a logarithmic y alone, 10^Slope is the factor of
 // linear convergence for each unit of x. Fewer than two different x are an error.
 func FitLine(x, y []float64, xLog, yLog bool) (Line, error) {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -10,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"dsbo/runs"
 )
 
 // A fixture describes a run folder as the commands write it.
@@ -78,10 +79,14 @@ func (f fixture) write(t testing.TB, dir string) string {
 		put("summary.json", asJSON(t, f.summary))
 	}
 	if f.lambda {
-		put("lambda.npy", npy(784, func(i int) float64 {
+		lambda := make([]float64, 784)
+		for i := range lambda {
 			x, y := float64(i%28)-13.5, float64(i/28)-13.5
-			return 12 - 9*math.Exp(-(x*x+1.3*y*y)/60) - 0.2*f.rate*math.Sin(float64(i)*0.7)
-		}))
+			lambda[i] = 12 - 9*math.Exp(-(x*x+1.3*y*y)/60) - 0.2*f.rate*math.Sin(float64(i)*0.7)
+		}
+		if err := runs.Folder(path).WriteLambda(lambda, len(lambda)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return path
 }
@@ -125,18 +130,6 @@ func asJSON(t testing.TB, v any) []byte {
 	return data
 }
 
-// npy is a vector as numpy.save writes it.
-func npy(n int, at func(i int) float64) []byte {
-	header := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d,), }", n)
-	header += string(bytes.Repeat([]byte(" "), 117-len(header))) + "\n"
-	b := append([]byte("\x93NUMPY\x01\x00"), byte(len(header)), 0)
-	b = append(b, header...)
-	for i := range n {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(at(i)))
-	}
-	return b
-}
-
 // ended is the summary of a finished run.
 func ended() map[string]any {
 	model := func(name string, lambda any, phi, loss, accuracy float64) map[string]any {
@@ -173,15 +166,15 @@ func eight() []fixture {
 func loaded(t testing.TB, fs ...fixture) []*Run {
 	t.Helper()
 	dir := t.TempDir()
-	var runs []*Run
+	var all []*Run
 	for _, f := range fs {
 		r, err := Load(f.write(t, dir))
 		if err != nil {
 			t.Fatal(err)
 		}
-		runs = append(runs, r)
+		all = append(all, r)
 	}
-	return runs
+	return all
 }
 
 // rendered writes the page of fixtures alone, without the files of the figures.

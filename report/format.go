@@ -62,8 +62,8 @@ func percent(v float64) string {
 	return minus(strconv.FormatFloat(100*v, 'f', 2, 64)) + "\u202f%"
 }
 
-// in writes a number in the unit that suits it, with three digits or all before the point.
-func in(units []unit) func(float64) string {
+// inUnits writes a number in the unit that suits it, with three digits or all before the point.
+func inUnits(units []unit) func(float64) string {
 	return func(v float64) string {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return none

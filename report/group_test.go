@@ -113,7 +113,7 @@ func TestSpan(t *testing.T) {
 }
 
 func TestFormat(t *testing.T) {
-	seconds, bytes := in(timeUnits()), in(byteUnits())
+	seconds, bytes := inUnits(timeUnits()), inUnits(byteUnits())
 	for _, pair := range [][2]string{
 		{number(0.30041), "0.3004"}, {number(0), "0"}, {number(-2.5), "−2.500"}, {number(12.3456), "12.35"}, {number(33750), "33\u202f750"},
 		{number(1.234e-5), "1.23×10⁻⁵"}, {number(2e12), "2.00×10¹²"}, {number(math.NaN()), "–"}, {number(math.Inf(-1)), "−Inf"},
@@ -179,8 +179,8 @@ func TestLeaveOutStart(t *testing.T) {
 			}
 			missing := math.IsNaN(tt.f.Series[0].Y[0])
 			low, high, out := tt.f.leaveOutStart()
-			if out != tt.out || out && between(low, high) != tt.want {
-				t.Errorf("%v, %s; want %v, %s", out, between(low, high), tt.out, tt.want)
+			if out != tt.out || out && rangeText(low, high) != tt.want {
+				t.Errorf("%v, %s; want %v, %s", out, rangeText(low, high), tt.out, tt.want)
 			}
 			s := tt.f.Series[0]
 			if (out || missing) != math.IsNaN(s.Y[0]) || s.Low != nil && out != math.IsNaN(s.Low[0]+s.High[0]) {

@@ -55,7 +55,7 @@ func newPage(gs []group) *page {
 	}
 	p.heading(gs)
 	several := len(gs) > 1 || len(gs[0].runs) > 1
-	p.ends(gs, several)
+	p.endings(gs, several)
 	if len(gs) == 1 {
 		p.Outcomes, p.Costs = facts(gs[0], outcomes()), facts(gs[0], costs())
 		p.Baselines, p.Constants = baselines(gs[0]), constants(gs[0])
@@ -67,13 +67,14 @@ func newPage(gs []group) *page {
 	if several {
 		p.Runs, p.SettingsTitle = runTable(gs), "Settings of all runs"
 	}
-	p.Settings = shared(gs, func(r *Run) runs.Differences { return r.settings })
-	p.Machine = shared(gs, func(r *Run) runs.Differences { return r.build })
+	p.Settings = sharedSettings(gs, func(r *Run) runs.Differences { return r.settings })
+	p.Machine = sharedSettings(gs, func(r *Run) runs.Differences { return r.build })
 	return p
 }
 
 // heading writes title and first sentence.
 func (p *page) heading(gs []group) {
+	const median = "their median is drawn as a line, in a band from least to greatest."
 	first := gs[0].runs[0]
 	n := 0 // runs
 	var labels []string
@@ -81,28 +82,27 @@ func (p *page) heading(gs []group) {
 		n += len(g.runs)
 		labels = append(labels, g.label)
 	}
+	things := plural(len(gs), strings.ToLower(comparedBy(gs)))
 	p.Title = first.task() + ": " + strings.Join(labels, ", ")
-	switch {
-	case len(gs) > 3:
-		p.Title = fmt.Sprintf("%s: %s", first.task(), plural(len(gs), strings.ToLower(comparedBy(gs))))
-	case n > 1 && len(gs) == 1:
-		p.Title += fmt.Sprintf(", %d runs", n)
-	}
 	switch {
 	case n == 1:
 		p.Lead = "Run " + first.Name + "."
 	case len(gs) == 1:
-		p.Lead = fmt.Sprintf("%d runs that differ in their seed alone: their median is a line, in a band from least to greatest.", n)
+		p.Title += fmt.Sprintf(", %d runs", n)
+		p.Lead = fmt.Sprintf("%d runs differ in their seed alone: %s", n, median)
 	default:
-		p.Lead = fmt.Sprintf("%d runs of %s.", n, plural(len(gs), strings.ToLower(comparedBy(gs))))
+		p.Lead = fmt.Sprintf("%d runs of %s.", n, things)
 		if n > len(gs) {
-			p.Lead += " Runs that differ in their seed alone are one line: their median, in a band from least to greatest."
+			p.Lead += " Where runs differ in their seed alone, " + median
 		}
+	}
+	if len(gs) > 3 {
+		p.Title = first.task() + ": " + things
 	}
 }
 
-// ends says how the runs ended: those that finished in one sentence, each other in its own.
-func (p *page) ends(gs []group, several bool) {
+// endings says how the runs ended: those that finished in one sentence, each other in its own.
+func (p *page) endings(gs []group, several bool) {
 	var finished []string
 	for _, g := range gs {
 		for _, r := range g.runs {

@@ -93,9 +93,9 @@ func (r *Run) loadRecords(folder runs.Folder) error {
 // lastRecord is the last evaluation of the run.
 func (r *Run) lastRecord() *runs.Record { return &r.Records[len(r.Records)-1] }
 
-// spent returns what all agents together had spent when the run ended, which is after the last evaluation where
+// usage returns what all agents together had spent when the run ended, which is after the last evaluation where
 // the run was interrupted.
-func (r *Run) spent() runs.Usage {
+func (r *Run) usage() runs.Usage {
 	if r.Summary == nil || len(r.Summary.PerAgent) == 0 {
 		last := r.lastRecord()
 		return runs.Usage{Calls: last.Calls, Sent: last.Sent, Times: last.Times}

@@ -61,10 +61,10 @@ func TestSpentAtTheEnd(t *testing.T) {
 	with := func(agents ...any) *Run {
 		return loaded(t, fixture{method: "madsbo", done: 40, summary: map[string]any{"state": "interrupted", "per_agent": agents}})[0]
 	}
-	if got := with(agent(1000), agent(2500)).spent().HVP; got != 3500 {
+	if got := with(agent(1000), agent(2500)).usage().HVP; got != 3500 {
 		t.Errorf("%d products, want those of the agents", got)
 	}
-	if got := with().spent(); got.HVP != 3200 || got.Messages != 12800 {
+	if got := with().usage(); got.HVP != 3200 || got.Messages != 12800 {
 		t.Errorf("%v, want what the last evaluation says", got)
 	}
 }

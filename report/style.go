@@ -80,8 +80,8 @@ func printable(s string) string {
 	}, strings.ToValidUTF8(s, " "))
 }
 
-// fitted returns a printable text without its middle if it is wider than there is room.
-func fitted(s string, style text.Style, room vg.Length) string {
+// shortened returns a printable text without its middle if it is wider than there is room.
+func shortened(s string, style text.Style, room vg.Length) string {
 	runes := []rune(printable(s))
 	cut := string(runes)
 	for keep := len(runes) - 1; keep > 1 && style.Width(cut) > room; keep-- {
@@ -92,8 +92,7 @@ func fitted(s string, style text.Style, room vg.Length) string {
 }
 
 // headingHeight is the height of the lines that drawHeading draws.
-func headingHeight(title, label string) vg.Length {
-	height := vg.Length(0)
+func headingHeight(title, label string) (height vg.Length) {
 	for _, s := range []string{title, label} {
 		if s != "" {
 			height += lineHeight
@@ -104,13 +103,12 @@ func headingHeight(title, label string) vg.Length {
 
 // drawHeading writes a title and, below it, what the numbers are, from the top of c down.
 func drawHeading(c draw.Canvas, title, label string) {
-	y := c.Max.Y
-	for i, s := range []string{title, label} {
-		if s == "" {
-			continue
+	line := func(s string, style text.Style) {
+		if s != "" {
+			c.FillText(style, vg.Point{X: c.Min.X, Y: c.Max.Y - titleSize}, shortened(s, style, c.Max.X-c.Min.X))
+			c.Max.Y -= lineHeight
 		}
-		style := []text.Style{textStyle(titleSize, ink), textStyle(labelSize, muted)}[i]
-		c.FillText(style, vg.Point{X: c.Min.X, Y: y - titleSize}, fitted(s, style, c.Max.X-c.Min.X))
-		y -= lineHeight
 	}
+	line(title, textStyle(titleSize, ink))
+	line(label, textStyle(labelSize, muted))
 }

@@ -120,7 +120,7 @@ func runTable(gs []group) *table {
 				textCell(strconv.FormatUint(r.Config.Seed, 10)),
 				textCell(string(r.state().Kind)),
 				one.cell(measure{of: iterations, show: count}),
-				one.cell(measure{of: last(phi), show: number}),
+				one.cell(measure{of: ofLast(phi), show: number}),
 			}
 			for _, name := range differ {
 				i := slices.IndexFunc(r.settings, func(d runs.Difference) bool { return d.Name == name })
@@ -154,8 +154,8 @@ func varying(gs []group) []string {
 	return names
 }
 
-// shared lists those of some values of each run that all runs have in common.
-func shared(gs []group, values func(*Run) runs.Differences) []fact {
+// sharedSettings lists those of some values of each run that all runs have in common.
+func sharedSettings(gs []group, values func(*Run) runs.Differences) []fact {
 	n, runsWith := 0, map[runs.Difference]int{} // by name and value
 	for _, g := range gs {
 		for _, r := range g.runs {
