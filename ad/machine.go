@@ -14,7 +14,8 @@ import (
 // Rows of the batch are run in tiles: all that depends on rows a..b of the data is computed, and added
 // into the sums, before the next tile is read, so that the rows are still in cache when a product
 // needs them for the second time, and minibatch rows are converted straight from their table without
-// a gathered copy of the batch; most products with bytes read these where they lie. A buffer is recomputed only if an input that it depends on has changed.
+// a gathered copy of the batch; most products with bytes read these where they lie. A buffer is recomputed only if an
+// input that it depends on has changed.
 type machine[T Float] struct {
 	rows   int // examples in a batch, 0 without batch
 	tile   int // examples in a tile

@@ -98,7 +98,8 @@ func (f *Func) check() error {
 		case in.Batch && f.Rows == 0:
 			return dsbo.Errorf(dsbo.ErrShape, "Rows must be positive for input %q, which is a batch; it is 0", in.Name)
 		case len(in.Shape) > 2 || in.Batch && len(in.Shape) > 1:
-			return dsbo.Errorf(dsbo.ErrShape, "input %q must be at most a matrix (a vector for each example of a batch); its shape is %v", in.Name, in.Shape)
+			return dsbo.Errorf(dsbo.ErrShape,
+				"input %q must be at most a matrix (a vector for each example of a batch); its shape is %v", in.Name, in.Shape)
 		case len(in.Shape) > 0 && slices.Min(in.Shape) < 1:
 			return dsbo.Errorf(dsbo.ErrShape, "input %q must have lengths of at least 1; its shape is %v", in.Name, in.Shape)
 		}

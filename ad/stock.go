@@ -98,7 +98,8 @@ func closeOver(n *Node, memo map[*Node]*Node) (*Node, error) {
 		return c, nil
 	}
 	if n.Deriv() != nil {
-		return nil, fmt.Errorf("%w: gorgonia.Grad was called on node %q; its second call would return the first gradient: build the graph without it and use ad.Grad", ErrGraph, n.Name())
+		return nil, fmt.Errorf("%w: gorgonia.Grad was called on node %q; its second call would return the first gradient: "+
+			"build the graph without it and use ad.Grad", ErrGraph, n.Name())
 	}
 	memo[n] = n
 	if isLeaf(n) {

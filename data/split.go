@@ -151,7 +151,8 @@ func (c Split) withSizes(supply []int, laws [][]float64) (Split, error) {
 		c.Val = share / 2
 	}
 	if c.Train == 0 || c.Val == 0 || c.Train > share || c.Val > share-c.Train {
-		return c, dsbo.Errorf(dsbo.ErrConfig, "an agent can have at most %d examples of %d that %d agents share, split %v; it is to have %d training and %d validation examples",
+		return c, dsbo.Errorf(dsbo.ErrConfig,
+			"an agent can have at most %d examples of %d that %d agents share, split %v; it is to have %d training and %d validation examples",
 			share, total, c.Agents, c.Partition, c.Train, c.Val)
 	}
 	return c, nil

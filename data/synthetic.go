@@ -65,7 +65,8 @@ func (c Synthetic) Validate() error {
 	d := c.WithDefaults()
 	size := 8 * float64(d.Agents) * float64(d.Features) * (float64(d.Train) + float64(d.Val) + float64(d.Test))
 	if size > bytes {
-		return dsbo.Errorf(dsbo.ErrConfig, "all examples together must take less than %d GiB; %d agents with %d examples of %d features take %.0f GiB",
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"all examples together must take less than %d GiB; %d agents with %d examples of %d features take %.0f GiB",
 			bytes>>30, d.Agents, d.Train+d.Val+d.Test, d.Features, size/(1<<30))
 	}
 	return nil

@@ -42,7 +42,10 @@ func (m Quadratic) Validate() error {
 		name string
 		v    []float64
 		n    int
-	}{{"A", m.A, m.Q * m.Q}, {"B", m.B, m.Q * m.P}, {"c", m.C, m.Q}, {"D", m.D, m.Q * m.Q}, {"t", m.T, m.Q}, {"E", m.E, m.P * m.P}, {"e", m.LinearTerm, m.P}} {
+	}{
+		{"A", m.A, m.Q * m.Q}, {"B", m.B, m.Q * m.P}, {"c", m.C, m.Q}, {"D", m.D, m.Q * m.Q}, {"t", m.T, m.Q},
+		{"E", m.E, m.P * m.P}, {"e", m.LinearTerm, m.P},
+	} {
 		if len(a.v) != a.n {
 			return dsbo.Errorf(dsbo.ErrShape, "%s of a quadratic with p=%d, q=%d must have %d numbers; it has %d", a.name, m.P, m.Q, a.n, len(a.v))
 		}

@@ -246,7 +246,7 @@ func (c *comparison) figures(l *lab, trials []trial) {
 			{"phi", "Φ(x̄_k)", func(r runs.Record) float64 { return float64(r.Phi) }},
 			{"test_accuracy", "test accuracy", func(r runs.Record) float64 { return float64(r.TestAccuracy) }},
 		} {
-			f := report.Figure{Title: fmt.Sprintf("Synthetic, p = %d", c.features), XLabel: x.label, YLabel: y.label, XScale: report.Log}
+			f := axes(fmt.Sprintf("Synthetic, p = %d", c.features), x.label, y.label, report.Log, report.Auto)
 			for _, t := range trials {
 				f.Series = append(f.Series, t.series(x.of, y.of))
 			}

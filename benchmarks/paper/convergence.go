@@ -74,8 +74,10 @@ func column[A, B any](all []A, of func(A) B) []B {
 // where all agents start alike; its mean over k is what the proof bounds, and what is fitted.
 func convergence(ctx context.Context, l *lab) {
 	ks := pick(l, []int{100, 250, 630, 1600, 4000, 10000}, []int{8, 16})
-	gradient := report.Figure{Title: "MA-DSBO: the gradient against K", XLabel: "K, iterations", YLabel: "least mean squared gradient norm in K iterations", XScale: report.Log, YScale: report.Log}
-	apart := report.Figure{Title: "MA-DSBO: the consensus error against K", XLabel: "K, iterations", YLabel: "mean squared distance of x from its average, mean over k", XScale: report.Log, YScale: report.Log}
+	gradient := axes("MA-DSBO: the gradient against K",
+		"K, iterations", "least mean squared gradient norm in K iterations", report.Log, report.Log)
+	apart := axes("MA-DSBO: the consensus error against K",
+		"K, iterations", "mean squared distance of x from its average, mean over k", report.Log, report.Log)
 	for _, t := range []theorem{stochasticQuadratic(l, 1), stochasticLogistic(l, 1), flatLogistic(l, 1)} {
 		var rs []rate
 		for _, K := range ks {

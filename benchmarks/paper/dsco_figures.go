@@ -45,7 +45,8 @@ func (c composition) compare(ctx context.Context, l *lab, best optimum) {
 	if c.noise > 0 {
 		kind, seeds = "stochastic", pick(l, 6, 1)
 	}
-	byK := report.Figure{Title: fmt.Sprintf("Compositional problem, %s gradients", kind), XLabel: "k, iterations", YLabel: "Φ at the average x, above its minimum", YScale: report.Log}
+	byK := axes(fmt.Sprintf("Compositional problem, %s gradients", kind),
+		"k, iterations", "Φ at the average x, above its minimum", report.Auto, report.Log)
 	sent := byK
 	sent.XLabel, sent.XScale = "numbers sent to each neighbour", report.Log
 	rows := table{{"method", "floats", "oracle calls", "Φ(x̄_K) − Φ*", "‖x̄_K − x*‖", "‖∇Φ(x̄_K)‖"}}
@@ -60,8 +61,8 @@ func (c composition) compare(ctx context.Context, l *lab, best optimum) {
 		vec.Scale(floats, float64(cost.Floats), k)
 		last := len(k) - 1
 		rows.add(r.name, cost.Floats, totalCalls(cost.Calls), means[0][last], math.Sqrt(vec.Dist2(res.X, best.x)), means[1][last])
-		byK.Series = append(byK.Series, report.Series{Name: r.name, X: k, Y: means[0]})
-		sent.Series = append(sent.Series, report.Series{Name: r.name, X: floats[1:], Y: means[0][1:]})
+		addLine(&byK, r.name, k, means[0])
+		addLine(&sent, r.name, floats[1:], means[0][1:])
 	}
 	l.printf("%s gradients, ring of %d, K = %d, mean of %d seeds (x̄ of the first):\n\n", kind, c.n, K, seeds)
 	l.table(rows)

@@ -38,12 +38,13 @@ func flat(ctx context.Context, l *lab) {
 	}
 	l.printf("%s; Φ, λ, μ_g (the least eigenvalue of the mean Hessian of g) and gradient² where the flow is at √K; %d seeds:\n\n", short.name, seeds)
 	l.table(rows)
-	f := report.Figure{Title: "Logistic without prior: what limits MA-DSBO", XLabel: "K, iterations", YLabel: "least mean squared gradient norm in K iterations", XScale: report.Log, YScale: report.Log}
+	f := axes("Logistic without prior: what limits MA-DSBO",
+		"K, iterations", "least mean squared gradient norm in K iterations", report.Log, report.Log)
 	for j, name := range names {
 		all := slope(k, mins[j])
 		late := slope(k[2:], mins[j][2:])
 		l.claim(all <= -0.45, "without prior, %s: min of ‖∇Φ‖² falls as K^%.2f, from K = %g on as K^%.2f", name, all, k[2], late)
-		f.Series = append(f.Series, report.Series{Name: name, X: k, Y: mins[j]})
+		addLine(&f, name, k, mins[j])
 	}
 	f.Series = append(f.Series, theory(f.Series[0], -0.5))
 	l.figure("convergence-flat", f)

@@ -19,7 +19,8 @@ func graphs(ctx context.Context, l *lab) {
 	root := math.Sqrt(float64(K))
 	// γ is below the limit of all graphs, see higp's table.
 	p := algo.MADSBO{Alpha: algo.Constant(1 / root), Beta: algo.Constant(1 / root), Gamma: "0.06", T: 1, N: pick(l, 50, 10)}
-	gradient := report.Figure{Title: fmt.Sprintf("MA-DSBO on graphs of 16 agents (quadratic, K = %d)", K), XLabel: "k, iterations", YLabel: "mean squared norm of the gradient of Φ at the average x", YScale: report.Log}
+	gradient := axes(fmt.Sprintf("MA-DSBO on graphs of 16 agents (quadratic, K = %d)", K),
+		"k, iterations", "mean squared norm of the gradient of Φ at the average x", report.Auto, report.Log)
 	apart := gradient
 	apart.YLabel = "mean squared distance of x from its average"
 	rows := table{{"graph", "ρ", "neighbours", "floats an iteration and agent", "min gradient²", "mean gradient², last half", "consensus, last half"}}
@@ -45,8 +46,8 @@ func graphs(ctx context.Context, l *lab) {
 		degree := float64(sends) / float64(c.n)
 		rows.add(name, g.W.Rho(), degree, math.Round(degree*float64(method.Cost(0).Floats)), slices.Min(m[0]), mean(m[0][late:]), mean(m[1][late:]))
 		label := fmt.Sprintf("%s, ρ = %.3f", name, g.W.Rho())
-		gradient.Series = append(gradient.Series, report.Series{Name: label, X: k, Y: m[0]})
-		apart.Series = append(apart.Series, report.Series{Name: label, X: k, Y: m[1]})
+		addLine(&gradient, label, k, m[0])
+		addLine(&apart, label, k, m[1])
 		if g.W.Rho() > 1e-9 && v.steps == 1 {
 			gaps, errors = append(gaps, 1-g.W.Rho()), append(errors, mean(m[1][late:]))
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"time"
 
 	"dsbo"
@@ -100,13 +99,16 @@ func hessian(_ context.Context, l *lab) {
 	from := max(0, len(q)-3)
 	l.printf("exponents in q: HVP %.2f in time and %.2f in memory, whole Hessian %.2f and %.2f\n\n",
 		tail(q, product, from), tail(q, bytes, from), tail(denseQ, dense, max(0, len(denseQ)-3)), tail(denseQ, denseBytes, max(0, len(denseQ)-3)))
-	line := func(name string, x, y []float64) report.Series {
-		return report.Series{Name: name, X: x, Y: slices.Clone(y)}
+	for _, m := range []struct {
+		name, label      string
+		product, hessian []float64
+	}{
+		{"time", "milliseconds, logistic loss of 64 examples", product, dense},
+		{"memory", "MB that stay live", bytes, denseBytes},
+	} {
+		f := axes("Second derivatives: "+m.name, "q, length of y", m.label, report.Log, report.Log)
+		addLine(&f, "one Hessian-vector product", q, m.product)
+		addLine(&f, "the whole Hessian", denseQ, m.hessian)
+		l.figure("hessian-"+m.name, f)
 	}
-	time := report.Figure{Title: "Second derivatives: time", XLabel: "q, length of y", YLabel: "milliseconds, logistic loss of 64 examples", XScale: report.Log, YScale: report.Log,
-		Series: []report.Series{line("one Hessian-vector product", q, product), line("the whole Hessian", denseQ, dense)}}
-	memory := report.Figure{Title: "Second derivatives: memory", XLabel: "q, length of y", YLabel: "MB that stay live", XScale: report.Log, YScale: report.Log,
-		Series: []report.Series{line("one Hessian-vector product", q, bytes), line("the whole Hessian", denseQ, denseBytes)}}
-	l.figure("hessian-time", time)
-	l.figure("hessian-memory", memory)
 }

@@ -26,7 +26,8 @@ func unlikeAgents(l *lab) quadratics {
 func higpSteps(ctx context.Context, l *lab) {
 	ring := must(network.Ring(8, 0.5))
 	s := newInverseProduct(unlikeAgents(l), ring.W)
-	f := report.Figure{Title: "HIGP alone: ring of 8, w = 1/2", XLabel: "N, steps", YLabel: "‖z − z*‖ / ‖z*‖, root mean square over agents", XScale: report.Linear, YScale: report.Log}
+	f := axes("HIGP alone: ring of 8, w = 1/2",
+		"N, steps", "‖z − z*‖ / ‖z*‖, root mean square over agents", report.Linear, report.Log)
 	rows := table{{"γ L_max", "steps to 1e-11", "factor a step", "spectral radius", "straightness R²"}}
 	worst := 1.0
 	for _, share := range pick(l, []float64{0.05, 0.1, 0.2, 0.4, 0.5}, []float64{0.2}) {
@@ -35,7 +36,7 @@ func higpSteps(ctx context.Context, l *lab) {
 		radius := s.radius(gamma)
 		worst = min(worst, d.straight)
 		rows.add(share, d.steps[len(d.steps)-1], fmt.Sprintf("%.4f", d.factor), fmt.Sprintf("%.4f", radius), fmt.Sprintf("%.4f", d.straight))
-		f.Series = append(f.Series, report.Series{Name: fmt.Sprintf("γ = %g / L_max", share), X: d.steps, Y: d.errors})
+		addLine(&f, fmt.Sprintf("γ = %g / L_max", share), d.steps, d.errors)
 	}
 	l.table(rows)
 	l.claim(worst > 0.99, "HIGP converges linearly: lines through the logarithms of the error explain at least %.2f %% of it", 100*worst)
@@ -55,7 +56,8 @@ func namedGraphs(names ...string) []*network.Graph {
 // higpGamma draws the factor a step against γ for several graphs.
 func higpGamma(ctx context.Context, l *lab) {
 	gs := namedGraphs(pick(l, []string{"path", "ring", "exponential", "complete"}, []string{"complete"})...)
-	f := report.Figure{Title: "HIGP's rate against its step", XLabel: "γ · L_max", YLabel: "factor of the error in a step (line: spectral radius)", XScale: report.Linear, YScale: report.Linear}
+	f := axes("HIGP's rate against its step",
+		"γ · L_max", "factor of the error in a step (line: spectral radius)", report.Linear, report.Linear)
 	step, every := pick(l, 0.01, 0.1), pick(l, 4, 2) // shares of 1/L_max, and how many of them are measured
 	far := 0.0
 	var theory []report.Series
@@ -96,7 +98,8 @@ func higpRho(ctx context.Context, l *lab) {
 	}
 	slices.SortFunc(gs, func(a, b *network.Graph) int { return int(math.Copysign(1, a.W.Rho()-b.W.Rho())) })
 	const share = 0.08 // below the limit of all these graphs
-	f := report.Figure{Title: "HIGP's rate against the graph", XLabel: "1 − ρ, spectral gap of W", YLabel: "1 − factor of the error in a step", XScale: report.Log, YScale: report.Log}
+	f := axes("HIGP's rate against the graph",
+		"1 − ρ, spectral gap of W", "1 − factor of the error in a step", report.Log, report.Log)
 	rows := table{{"graph", "ρ", "factor a step", "spectral radius"}}
 	points := report.Series{Name: fmt.Sprintf("measured, γ = %g / L_max", share), Points: true}
 	var central float64

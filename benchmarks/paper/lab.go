@@ -94,6 +94,16 @@ func attempt(f func()) (err error) {
 	return nil
 }
 
+// axes returns a figure without series.
+func axes(title, xLabel, yLabel string, xScale, yScale report.Scale) report.Figure {
+	return report.Figure{Title: title, XLabel: xLabel, YLabel: yLabel, XScale: xScale, YScale: yScale}
+}
+
+// addLine adds a line to a figure.
+func addLine(f *report.Figure, name string, x, y []float64) {
+	f.Series = append(f.Series, report.Series{Name: name, X: x, Y: y})
+}
+
 // figure writes a figure.
 func (l *lab) figure(name string, f report.Figure) {
 	if l.dir == "" {

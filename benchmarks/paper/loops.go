@@ -24,7 +24,8 @@ func loops(ctx context.Context, l *lab) {
 func loopsOn(ctx context.Context, l *lab, problem func(*lab, int) theorem) {
 	K, seeds := pick(l, 2000, 8), pick(l, 6, 1)
 	t := problem(l, 1)
-	byK := report.Figure{Title: fmt.Sprintf("MA-DSBO: the number T of inner steps (%s, K = %d)", t.name, K), XLabel: "k, iterations", YLabel: "mean squared norm of the gradient of Φ at the average x", YScale: report.Log}
+	byK := axes(fmt.Sprintf("MA-DSBO: the number T of inner steps (%s, K = %d)", t.name, K),
+		"k, iterations", "mean squared norm of the gradient of Φ at the average x", report.Auto, report.Log)
 	byCalls := byK
 	byCalls.XLabel, byCalls.XScale = "oracle calls of an agent", report.Log
 	rows := table{{"T", "calls an iteration", "mean gradient², last half", "slope in K of the min", "slope of the mean", "calls to gradient² < 1% of the start"}}
@@ -40,8 +41,8 @@ func loopsOn(ctx context.Context, l *lab, problem func(*lab, int) theorem) {
 			}
 		}
 		name := fmt.Sprintf("T = %d", T)
-		byK.Series = append(byK.Series, report.Series{Name: name, X: k, Y: m[0]})
-		byCalls.Series = append(byCalls.Series, report.Series{Name: name, X: calls, Y: m[0]})
+		addLine(&byK, name, k, m[0])
+		addLine(&byCalls, name, calls, m[0])
 		least, whole := t.slopes(ctx, pick(l, []int{100, 400, 1600}, []int{4, 8}), seeds)
 		rows.add(T, cost, mean(m[0][len(k)/2:]), least, whole, reached)
 	}

@@ -68,15 +68,16 @@ func methods(ctx context.Context, l *lab) {
 
 func (f family) compare(ctx context.Context, l *lab) {
 	K := pick(l, 1500, 6)
-	calls := report.Figure{Title: f.title, XLabel: "oracle calls of an agent, a matrix counted as q products", YLabel: "norm of the gradient of Φ at the average x", XScale: report.Log, YScale: report.Log}
+	calls := axes(f.title,
+		"oracle calls of an agent, a matrix counted as q products", "norm of the gradient of Φ at the average x", report.Log, report.Log)
 	sent := calls
 	sent.XLabel = "numbers sent by an agent"
 	rows := table{{"method", "‖∇Φ(x̄)‖ after K", "iterations", "oracle calls", "numbers sent"}}
 	for _, c := range f.contestants {
 		s := f.run(ctx, l, c, K)
 		rows.add(c.name, s.gradient[len(s.gradient)-1], s.reached(s.k), s.reached(s.calls), s.reached(s.floats))
-		calls.Series = append(calls.Series, report.Series{Name: c.name, X: s.calls[1:], Y: s.gradient[1:]})
-		sent.Series = append(sent.Series, report.Series{Name: c.name, X: s.floats[1:], Y: s.gradient[1:]})
+		addLine(&calls, c.name, s.calls[1:], s.gradient[1:])
+		addLine(&sent, c.name, s.floats[1:], s.gradient[1:])
 	}
 	l.printf("%s, K = %d; the last three columns: what it took to a hundredth of the first gradient:\n\n", f.title, K)
 	l.table(rows)

@@ -104,7 +104,8 @@ func mismatchOfEstimates(ctx context.Context, l *lab) {
 	ring := must(network.Ring(8, 0.5))
 	rates, points, steps := pick(l, []float64{0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.25, 1.5}, []float64{0.1, 1}), pick(l, 5, 1), []int{10, 100, 300}
 	names := []string{"average of local hypergradients (eq. 4)", "own Hessians at the common y* (MDBO)", "HIGP, N = 10", "HIGP, N = 100", "HIGP, N = 300"}
-	f := report.Figure{Title: "Bias of the averaged hypergradient against r", XLabel: "r, heterogeneity rate", YLabel: "distance of the mean of u from the gradient, relative", XScale: report.Log, YScale: report.Log}
+	f := axes("Bias of the averaged hypergradient against r",
+		"r, heterogeneity rate", "distance of the mean of u from the gradient, relative", report.Log, report.Log)
 	f.Series = make([]report.Series, len(names))
 	rows := table{append([]string{"r"}, names...)}
 	for _, r := range rates {
@@ -138,7 +139,8 @@ func mismatchOfEstimates(ctx context.Context, l *lab) {
 func mismatchOfMethods(ctx context.Context, l *lab) {
 	ring := must(network.Ring(5, 0.5))
 	K := pick(l, 4000, 200)
-	f := report.Figure{Title: fmt.Sprintf("Where methods end (quadratic, full batch, K = %d)", K), XLabel: "share by which the agents differ", YLabel: "norm of the gradient of Φ at the last average x", XScale: report.Linear, YScale: report.Log}
+	f := axes(fmt.Sprintf("Where methods end (quadratic, full batch, K = %d)", K),
+		"share by which the agents differ", "norm of the gradient of Φ at the last average x", report.Linear, report.Log)
 	rows := table{{"differ", "mdbo", "madsbo", "sparkle ed"}}
 	runs := []contestant{
 		{"MDBO", &algo.MDBO{Alpha: "0.05", Beta: "0.05", L: 3, N: 60}},

@@ -120,8 +120,8 @@ func checkCounts(template algo.Method, d int, w *network.Matrix, res *train.Resu
 func table1(ctx context.Context, l *lab) {
 	dims := pick(l, []int{50, 100, 200, 400}, []int{10, 20})
 	K, rounds := pick(l, 5, 2), pick(l, 3, 1)
-	time := report.Figure{Title: "Time of an iteration, 8 agents", XLabel: "p = q", YLabel: "milliseconds", XScale: report.Log, YScale: report.Log}
-	traffic := report.Figure{Title: "Traffic of an iteration, to each neighbour", XLabel: "p = q", YLabel: "numbers sent", XScale: report.Log, YScale: report.Log}
+	time := axes("Time of an iteration, 8 agents", "p = q", "milliseconds", report.Log, report.Log)
+	traffic := axes("Traffic of an iteration, to each neighbour", "p = q", "numbers sent", report.Log, report.Log)
 	times, sent := table{{"method", "problem"}}, table{{"method", "oracle calls of an agent"}}
 	for _, d := range dims {
 		times[0] = append(times[0], fmt.Sprintf("ms, %d", d))
@@ -147,8 +147,8 @@ func table1(ctx context.Context, l *lab) {
 		times.add(append(a, slower, float64(m.dense)/(1<<20))...)
 		sent.add(append(b, more, e.formula)...)
 		grows = grows && math.Abs(more-e.growth) < 0.1
-		time.Series = append(time.Series, report.Series{Name: e.method, X: d, Y: ms})
-		traffic.Series = append(traffic.Series, report.Series{Name: e.method, X: d, Y: floats})
+		addLine(&time, e.method, d, ms)
+		addLine(&traffic, e.method, d, floats)
 	}
 	l.table(times)
 	l.table(sent)

@@ -18,7 +18,9 @@ func (s *subject) batch() int {
 }
 
 // sampleNames are draws of each kind; two differ in K or T alone.
-var sampleNames = []dsbo.Sample{{Set: dsbo.Lower}, {Set: dsbo.Lower, T: 1}, {Set: dsbo.Lower, K: 1}, {Set: dsbo.Curvature}, {Set: dsbo.Upper, K: 7, T: 3}, {Set: dsbo.Whole}}
+var sampleNames = []dsbo.Sample{
+	{Set: dsbo.Lower}, {Set: dsbo.Lower, T: 1}, {Set: dsbo.Lower, K: 1}, {Set: dsbo.Curvature}, {Set: dsbo.Upper, K: 7, T: 3}, {Set: dsbo.Whole},
+}
 
 // names asks two oracles of the same configuration for the same draws in different orders.
 func (s *subject) names() error {
@@ -112,7 +114,10 @@ func (s *subject) wholeData() error {
 	for _, c := range []struct {
 		batch int
 		name  dsbo.Sample
-	}{{0, dsbo.Sample{Set: dsbo.Whole}}, {s.batch(), dsbo.Sample{Set: dsbo.Whole, K: 9, T: 9}}, {0, dsbo.Sample{Set: dsbo.Lower}}, {all, dsbo.Sample{Set: dsbo.Upper}}, {all + 1, dsbo.Sample{Set: dsbo.Curvature, K: 2}}} {
+	}{
+		{0, dsbo.Sample{Set: dsbo.Whole}}, {s.batch(), dsbo.Sample{Set: dsbo.Whole, K: 9, T: 9}}, {0, dsbo.Sample{Set: dsbo.Lower}},
+		{all, dsbo.Sample{Set: dsbo.Upper}}, {all + 1, dsbo.Sample{Set: dsbo.Curvature, K: 2}},
+	} {
 		o, err := s.oracle(models.Config{Batch: c.batch})
 		if err != nil {
 			return err
