@@ -19,7 +19,7 @@ import (
 func (m *Mixer) newServer() *rpc.Server {
 	creds, readBuffer := insecure.NewCredentials(), bufferSize
 	if id := m.config.Identity; id != nil {
-		creds = batched{credentials.NewTLS(id.Server()), &m.buffers}
+		creds = batched{credentials.NewTLS(id.Server())}
 		readBuffer = 0 // as in newConn
 	}
 	s := rpc.NewServer(

@@ -12,52 +12,38 @@ import (
 // record of 16 KiB, which on one machine wakes the receiver as often, and costs more than the copy here.
 type batched struct {
 	credentials.TransportCredentials
-	buffers *sync.Pool // of *[]byte
 }
 
 // ClientHandshake implements credentials.TransportCredentials.
 func (b batched) ClientHandshake(ctx context.Context, authority string, c net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	below := &records{Conn: c, buffers: b.buffers}
+	below := &records{Conn: c}
 	conn, info, err := b.TransportCredentials.ClientHandshake(ctx, authority, below)
-	if err != nil {
-		return nil, nil, err
-	}
-	return &batchConn{Conn: conn, below: below}, info, nil
+	return &batchConn{Conn: conn, below: below}, info, err
 }
 
 // ServerHandshake implements credentials.TransportCredentials.
 func (b batched) ServerHandshake(c net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	below := &records{Conn: c, buffers: b.buffers}
+	below := &records{Conn: c}
 	conn, info, err := b.TransportCredentials.ServerHandshake(below)
-	if err != nil {
-		return nil, nil, err
-	}
-	return &batchConn{Conn: conn, below: below}, info, nil
+	return &batchConn{Conn: conn, below: below}, info, err
 }
 
 // Clone implements credentials.TransportCredentials.
 func (b batched) Clone() credentials.TransportCredentials {
-	return batched{b.TransportCredentials.Clone(), b.buffers}
+	return batched{b.TransportCredentials.Clone()}
 }
 
 // A batchConn is a connection above TLS.
 type batchConn struct {
 	net.Conn
 	below *records
-
-	turn            sync.Mutex // of one Write
-	mu              sync.Mutex
-	writing, closed bool
+	mu    sync.Mutex // held by one Write
 }
 
 // Write implements net.Conn. Once it has failed, it fails.
 func (c *batchConn) Write(p []byte) (int, error) {
-	c.turn.Lock()
-	defer c.turn.Unlock()
-	if !c.begin() {
-		return 0, net.ErrClosed
-	}
-	defer c.end()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.below.hold()
 	n, err := c.Conn.Write(p)
 	if e := c.below.flush(); e != nil {
@@ -66,67 +52,42 @@ func (c *batchConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func (c *batchConn) begin() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.writing = !c.closed
-	return c.writing
-}
-
-func (c *batchConn) end() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.writing = false
-}
-
-// Close implements net.Conn. Like TLS it takes no leave while a Write, which may be stuck, is under way; TLS
-// does not know of those that flush.
-func (c *batchConn) Close() error {
-	c.mu.Lock()
-	writing := c.writing
-	c.closed = true
-	c.mu.Unlock()
-	if writing {
-		return c.below.Close()
-	}
-	return c.Conn.Close()
-}
+// Close implements net.Conn. It ends a Write that is stuck, and so takes no leave above TLS: gRPC has done that.
+func (c *batchConn) Close() error { return c.below.Close() }
 
 // A records is a connection below TLS.
 type records struct {
 	net.Conn
-	buffers *sync.Pool
 
-	mu   sync.Mutex
-	held *[]byte // nil if records are not held
-	err  error   // of a flush: what was held is lost
+	mu      sync.Mutex
+	holding bool
+	held    []byte
+	err     error // of a flush: what was held is lost
 }
 
 // Write implements net.Conn. It keeps p for flush after hold.
 func (r *records) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.held == nil {
+	if !r.holding {
 		return r.Conn.Write(p)
 	}
-	*r.held = append(*r.held, p...)
+	r.held = append(r.held, p...)
 	return len(p), nil
 }
 
 func (r *records) hold() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.held = r.buffers.Get().(*[]byte)
+	r.holding = true
 }
 
 func (r *records) flush() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(*r.held) > 0 && r.err == nil {
-		_, r.err = r.Conn.Write(*r.held)
+	if len(r.held) > 0 && r.err == nil {
+		_, r.err = r.Conn.Write(r.held)
 	}
-	*r.held = (*r.held)[:0]
-	r.buffers.Put(r.held)
-	r.held = nil
+	r.holding, r.held = false, r.held[:0]
 	return r.err
 }

@@ -1,7 +1,6 @@
 package grpc_test
 
 import (
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -79,44 +78,6 @@ func benchmarkRing(b *testing.B, ids []*pki.Identity, length int, agent func(*gr
 	b.StopTimer()
 }
 
-// BenchmarkStream is what BenchmarkMix is measured by: the same exchange over plain TLS streams, one
-// each edge. It writes the bytes of the vector, reads the neighbours' vectors and sums; it has no frames,
-// no checksums, keeps nothing and survives nothing.
-func BenchmarkStream(b *testing.B) {
-	for _, length := range benchLengths {
-		b.Run(fmt.Sprintf("ring8/bytes=%d", 8*length), func(b *testing.B) { benchmarkStream(b, identities(b, 8), length) })
-	}
-}
-
-func benchmarkStream(b *testing.B, ids []*pki.Identity, length int) {
-	g, err := network.Ring(len(ids), 0.5)
-	if err != nil {
-		b.Fatal(err)
-	}
-	ends := streams(b, g.W, ids)
-	run := func(rounds int) {
-		var wg sync.WaitGroup
-		for i := range ids {
-			wg.Go(func() {
-				exchange := streamExchange(g.W.Row(i), i, ends[i], length)
-				for range rounds {
-					if err := exchange(); err != nil {
-						b.Error(err)
-						return
-					}
-				}
-			})
-		}
-		wg.Wait()
-	}
-	run(2)
-	b.ReportAllocs()
-	b.SetBytes(int64(8 * length * len(ids)))
-	b.ResetTimer()
-	run(b.N)
-	b.StopTimer()
-}
-
 // streamExchange returns the exchange of one agent's vector over streams to its neighbours.
 func streamExchange(row []network.Weight, agent int, conns map[int]net.Conn, length int) func() error {
 	v := make([]float64, length)
@@ -147,35 +108,4 @@ func streamExchange(row []network.Weight, agent int, conns map[int]net.Conn, len
 
 func bytesOf(v []float64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 8*len(v))
-}
-
-// streams connects neighbours by TLS: ends[i][j] is agent i's end of the connection to agent j.
-func streams(b *testing.B, w *network.Matrix, ids []*pki.Identity) (ends []map[int]net.Conn) {
-	b.Helper()
-	for range ids {
-		ends = append(ends, map[int]net.Conn{})
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer l.Close()
-	for i := range ids {
-		for _, j := range w.Neighbours(i) {
-			if j < i {
-				continue
-			}
-			c, err := net.Dial("tcp", l.Addr().String())
-			if err != nil {
-				b.Fatal(err)
-			}
-			s, err := l.Accept()
-			if err != nil {
-				b.Fatal(err)
-			}
-			b.Cleanup(func() { c.Close(); s.Close() })
-			ends[i][j], ends[j][i] = tls.Client(c, ids[i].Client(j)), tls.Server(s, ids[j].Server())
-		}
-	}
-	return ends
 }

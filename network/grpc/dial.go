@@ -136,7 +136,7 @@ func (m *Mixer) greet(e *edge, s rpc.ClientStream) (hello, error) {
 func (m *Mixer) newConn(e *edge, dial func(context.Context, string) (net.Conn, error)) (*rpc.ClientConn, error) {
 	creds, readBuffer := insecure.NewCredentials(), bufferSize
 	if id := m.config.Identity; id != nil {
-		creds = batched{credentials.NewTLS(id.Client(e.id)), &m.buffers}
+		creds = batched{credentials.NewTLS(id.Client(e.id))}
 		readBuffer = 0 // TLS has one, from which pieces go where they belong
 	}
 	return rpc.NewClient("passthrough:///"+m.config.Addresses[e.id],

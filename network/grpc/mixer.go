@@ -31,7 +31,6 @@ type Mixer struct {
 	in                [][]float64   // the terms of a sum
 	rows              []float64     // those that Gather sends
 	local             []int         // this agent
-	buffers           sync.Pool     // of *[]byte, for batched
 	flood             *flood        // nil before the first Gather
 
 	mu        sync.Mutex

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync"
 	"time"
 
 	"dsbo/network"
@@ -74,7 +73,6 @@ func newMixer(c Config) *Mixer {
 		signal:   make(chan struct{}, 1),
 		in:       make([][]float64, len(c.Matrix.Row(c.Agent))),
 		local:    []int{c.Agent},
-		buffers:  sync.Pool{New: func() any { return new([]byte) }},
 		round:    c.Round,
 		recorded: c.AllFinished == nil,
 		window:   window{start: c.Round, maxFrames: c.KeepFrames, maxBytes: c.KeepBytes},

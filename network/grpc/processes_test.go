@@ -23,8 +23,8 @@ import (
 )
 
 // BenchmarkProcesses gives the time of an exchange of a ring of 8 agents, each a process, over package
-// grpc with certificates on both sides, and over plain TLS streams: benchRing's agents and
-// BenchmarkStream's. The processes of both are there at once and take turns, some exchanges each:
+// grpc with certificates on both sides, and over plain TLS streams, which have no frames, keep nothing and survive
+// nothing. The processes of both are there at once and take turns, some exchanges each:
 //
 //	go test -run '^$' -bench Processes -benchtime 1x ./network/grpc
 //

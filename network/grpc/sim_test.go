@@ -162,7 +162,7 @@ func (s *sim) step(keys [][2]int) {
 	case s.unsafe && u < 0.002:
 		s.disconnect(ends[0], ends[1])
 	case u < 0.02:
-		if l.session == nil {
+		if l.session == nil && len(l.frames) == 0 {
 			s.connect(ends[0], ends[1])
 		}
 	case u < 0.03:

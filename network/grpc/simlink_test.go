@@ -5,28 +5,30 @@ import (
 	"math"
 )
 
-// connect opens a stream between two neighbours: their hellos, then the sessions.
+// connect has the neighbour with the lower number say hello. Both go on meanwhile, until the hellos are delivered.
 func (s *sim) connect(i, j int) {
 	if s.agents[i].over || s.agents[j].over {
 		return
 	}
 	s.disconnect(i, j)
-	var hellos [2]hello
-	ends := [2]int{i, j}
-	for k, a := range ends {
-		h, err := readHello(decoded(s.t, s.agents[a].m.edge(ends[1-k]).hello()))
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		hellos[k] = h
+	ends := [2]int{min(i, j), max(i, j)}
+	s.links[ends].frames = [][]byte{s.agents[ends[0]].m.edge(ends[1]).hello()}
+}
+
+// open takes in a hello that came over a link, as the two ends of a stream do: the one that did not connect answers.
+func (s *sim) open(ends [2]int, f *frame) {
+	h, err := readHello(f)
+	if err != nil {
+		s.t.Fatal(err)
 	}
-	for k, a := range ends {
-		e := s.agents[a].m.edge(ends[1-k])
-		n := newSession(e, nil)
-		if err := n.open(hellos[1-k]); err != nil {
-			s.t.Fatal(err)
-		}
-		*s.links[[2]int{a, ends[1-k]}] = simLink{session: n}
+	e := s.agents[ends[1]].m.edge(ends[0])
+	back := s.links[[2]int{ends[1], ends[0]}]
+	back.session = newSession(e, nil)
+	if err := back.session.open(h); err != nil {
+		s.t.Fatal(err)
+	}
+	if ends[0] < ends[1] {
+		back.frames = append(back.frames, e.hello())
 	}
 }
 
@@ -96,8 +98,12 @@ func (s *sim) deliver(ends [2]int, l *simLink) {
 	}
 	b := l.frames[0]
 	l.frames = l.frames[1:]
-	e := s.agents[ends[1]].m.edge(ends[0])
-	if err := e.handle(decoded(s.t, b)); err != nil {
+	f := decoded(s.t, b)
+	if f.kind == kindHello {
+		s.open(ends, f)
+		return
+	}
+	if err := s.agents[ends[1]].m.edge(ends[0]).handle(f); err != nil {
 		s.t.Fatalf("agent %d from agent %d: %v", ends[1], ends[0], err)
 	}
 }
