@@ -1,8 +1,6 @@
 package command
 
 import (
-	"bytes"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,54 +10,26 @@ import (
 	"dsbo/runs"
 )
 
-// edit replaces the first occurrence of a text in a file.
-func edit(t *testing.T, path, old, new string) {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Contains(data, []byte(old)) {
-		t.Fatalf("%s has no %q", path, old)
-	}
-	if err := os.WriteFile(path, bytes.Replace(data, []byte(old), []byte(new), 1), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestCollect(t *testing.T) {
 	dir := t.TempDir()
 	file, out := writeCluster(t, dir, 2, nil), filepath.Join(dir, "out")
-	agents(t.Context(), t, 2, "-cluster="+file, "-out="+out, "-quiet")
-	zero, one := filepath.Join(out, "agent-0"), filepath.Join(out, "agent-1")
-	all := filepath.Join(dir, "all")
+	agents(t, 2, "-cluster="+file, "-out="+out, "-quiet")
+	zero, one, all := filepath.Join(out, "agent-0"), filepath.Join(out, "agent-1"), filepath.Join(dir, "all")
 
-	var stdout bytes.Buffer
-	if err := run(t.Context(), []string{"collect", "-out", all, "-report=false", one, zero}, &stdout, io.Discard); err != nil {
-		t.Fatal(err)
-	}
+	stdout := runCommand(t, "collect", "-out", all, "-report=false", one, zero)
 	same(t, out, all, 2)
-	if !strings.Contains(stdout.String(), "small: 2 agents, which agree to the last bit; ") {
-		t.Errorf("stdout:\n%s", stdout.String())
+	if !strings.Contains(stdout, "small: 2 agents, which agree to the last bit; ") {
+		t.Errorf("stdout:\n%s", stdout)
 	}
-	records := func(folder string) runs.Record {
-		r, err := runs.Folder(folder).Records()
-		if err != nil {
-			t.Fatal(err)
-		}
+	last := func(folder string) runs.Record {
+		r := value(runs.Folder(folder).Records())(t)
 		return r[len(r)-1]
 	}
-	summary := func(folder string) runs.Summary {
-		s, err := runs.Folder(folder).ReadSummary()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
-	a, b, got := records(zero), records(one), records(all)
+	a, b, got := last(zero), last(one), last(all)
 	if got.MixSeconds != a.MixSeconds+b.MixSeconds || got.OracleSeconds != a.OracleSeconds+b.OracleSeconds || got.Seconds != max(a.Seconds, b.Seconds) {
 		t.Errorf("times %+v of %+v and %+v", got, a, b)
 	}
+	summary := func(folder string) runs.Summary { return value(runs.Folder(folder).ReadSummary())(t) }
 	s, s0, s1 := summary(all), summary(zero), summary(one)
 	if s.MixSeconds != s0.MixSeconds+s1.MixSeconds || s.PerAgent[0] != s0.PerAgent[0] || s.PerAgent[1] != s1.PerAgent[1] || s.PerAgent[1].MixSeconds == 0 {
 		t.Errorf("summary %+v of %+v and %+v", s, s0, s1)
@@ -69,32 +39,24 @@ func TestCollect(t *testing.T) {
 		"-force -out " + zero + " " + zero + " " + one:               "-out must not be one of the run folders; it is " + zero,
 		"-force -out " + out + "/../out/agent-1 " + zero + " " + one: "-out must not be one of the run folders",
 		zero + " " + one + " -out " + all:                            "-out must stand before the run folders",
+		"-out " + all + " " + zero + " " + one:                       "-force replaces it",
 	} {
-		if err := run(t.Context(), append([]string{"collect"}, strings.Fields(args)...), io.Discard, io.Discard); cli.Code(err) != cli.Usage || !strings.Contains(err.Error(), want) {
-			t.Errorf("collect %s: %v, want %s", args, err, want)
-		}
+		_, err := command(t, append([]string{"collect"}, strings.Fields(args)...)...)
+		wantError(t, err, cli.Usage, want)
 	}
-	err := run(t.Context(), []string{"collect", "-out", all, zero, one}, io.Discard, io.Discard)
-	if cli.Code(err) != cli.Usage || !strings.Contains(err.Error(), "-force replaces it") {
-		t.Errorf("again: %v", err)
-	}
-	log := zero + ".log" // beside them, where dsbo run has made the folders
-	if err := os.WriteFile(log, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := run(t.Context(), []string{"collect", "-out", all, "-force", zero, log, one}, io.Discard, io.Discard); err != nil {
-		t.Errorf("-force: %v", err)
-	}
+	log := zero + ".log" // beside them, where the verb run has made the folders
+	must(t, os.WriteFile(log, nil, 0o644))
+	runCommand(t, "collect", "-out", all, "-force", zero, log, one)
 	if _, err := os.Stat(filepath.Join(all, "report.html")); err != nil {
 		t.Error(err)
 	}
 }
 
-// Whatever is not the whole of one run is refused, and named.
+// Folders that are not those of all agents of one run are refused, with the reason.
 func TestCollectRefuses(t *testing.T) {
 	dir := t.TempDir()
 	file, made := writeCluster(t, dir, 2, nil), filepath.Join(dir, "made")
-	agents(t.Context(), t, 2, "-cluster="+file, "-out="+made, "-quiet")
+	agents(t, 2, "-cluster="+file, "-out="+made, "-quiet")
 	for _, tt := range []struct {
 		name   string
 		change func(t *testing.T, out string)
@@ -110,9 +72,7 @@ func TestCollectRefuses(t *testing.T) {
 			edit(t, filepath.Join(out, "agent-1", "summary.json"), `"finished"`, `"interrupted"`)
 		}, "agent-0 agent-1", cli.Usage, "must be a finished run; it is interrupted"},
 		{"not an agent's", func(t *testing.T, out string) {
-			if err := os.Remove(filepath.Join(out, "agent-1", runs.MembershipFile)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Remove(filepath.Join(out, "agent-1", runs.MembershipFile)))
 		}, "agent-0 agent-1", cli.Usage, "must be the run folder of an agent"},
 		{"another run", func(t *testing.T, out string) {
 			edit(t, filepath.Join(out, "agent-1", runs.MembershipFile), `"small"`, `"other"`)
@@ -131,21 +91,14 @@ func TestCollectRefuses(t *testing.T) {
 		}, "agent-0 agent-1", cli.Failure, "do not agree: summary.json: models is"},
 		{"another λ", func(t *testing.T, out string) {
 			path := filepath.Join(out, "agent-1", runs.LambdaFile)
-			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := value(os.ReadFile(path))(t)
 			data[len(data)-1] ^= 1
-			if err := os.WriteFile(path, data, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(path, data, 0o644))
 		}, "agent-0 agent-1", cli.Failure, "do not agree: lambda.npy: other numbers"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")
-			if err := os.CopyFS(out, os.DirFS(made)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.CopyFS(out, os.DirFS(made)))
 			if tt.change != nil {
 				tt.change(t, out)
 			}
@@ -153,10 +106,8 @@ func TestCollectRefuses(t *testing.T) {
 			for _, name := range strings.Fields(tt.runs) {
 				args = append(args, filepath.Join(out, name))
 			}
-			err := run(t.Context(), args, io.Discard, io.Discard)
-			if cli.Code(err) != tt.code || err == nil || !strings.Contains(cli.OneLine(err), tt.want) {
-				t.Errorf("%v, code %d, want %q, %d", err, cli.Code(err), tt.want, tt.code)
-			}
+			_, err := command(t, args...)
+			wantError(t, err, tt.code, tt.want)
 			if _, err := os.Stat(filepath.Join(out, "all")); err == nil {
 				t.Error("a folder was made")
 			}

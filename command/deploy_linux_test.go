@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,11 +18,7 @@ import (
 // deployed reads a file of the folder deploy.
 func deployed(t *testing.T, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "deploy", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
+	return string(value(os.ReadFile(filepath.Join("..", "deploy", name)))(t))
 }
 
 // replace replaces a text that has to be there.
@@ -43,10 +38,7 @@ func TestKubernetes(t *testing.T) {
 	if !ok || !ends {
 		t.Fatal("no cluster file")
 	}
-	c, err := cluster.Parse("kubernetes.yaml", []byte(block), testProgram().checkTask)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := value(cluster.Parse("kubernetes.yaml", []byte(block), testProgram().checkTask))(t)
 	n := len(c.Addresses)
 	for _, want := range []string{fmt.Sprintf("completions: %d\n", n), fmt.Sprintf("parallelism: %d ", n), "-out=/runs/" + c.Run + "\n"} {
 		if !strings.Contains(text, want) {
@@ -54,9 +46,7 @@ func TestKubernetes(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "c.json")
-	if err := os.WriteFile(file, []byte(block), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(block), 0o644))
 	args := regexp.MustCompile(`(?m)^ +- (-\S+)$`).FindAllStringSubmatch(text, -1)
 	flags := []string{"-agent=0"}
 	for _, a := range args {
@@ -77,9 +67,7 @@ func TestKubernetes(t *testing.T) {
 
 func TestService(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "cluster.json"), []byte(`{"run": "r", "agents": 4, "address": "a{agent}:1", "task": "mnist"}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "cluster.json"), []byte(`{"run": "r", "agents": 4, "address": "a{agent}:1", "task": "mnist"}`), 0o644))
 	_, line, ok := strings.Cut(deployed(t, "dsbo-agent@.service"), "\nExecStart=/usr/local/bin/dsbo agent ")
 	line, _, _ = strings.Cut(line, "\n")
 	if !ok {
@@ -103,16 +91,10 @@ func TestSlurm(t *testing.T) {
 	dir := t.TempDir()
 	script := replace(t, deployed(t, "slurm.sbatch"), `"task": "mnist"`, `"task": "synthetic"`)
 	script = replace(t, script, `"flags": ["-preset=tuned"]`, `"flags": ["`+strings.Join(small, `", "`)+`"]`)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(self, filepath.Join(dir, "dsbo")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(value(os.Executable())(t), filepath.Join(dir, "dsbo")))
 	for name, text := range map[string]string{
 		"batch":    script,
-		"scontrol": "#!/bin/sh\necho 127.0.0.1; echo 127.0.0.2; echo 127.0.0.3\n",
+		"scontrol": fmt.Sprintf("#!/bin/sh\nfor i in 1 2 3; do echo 127.$i.%d.%d; done\n", os.Getpid()>>8&255, os.Getpid()&255), // this test's own
 		"srun": `#!/bin/bash
 shift
 pids=()
@@ -122,59 +104,26 @@ done
 for p in "${pids[@]}"; do wait "$p" || exit; done
 `,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
 	}
-	batch := func() string {
+	batch := func() {
 		c := exec.Command(bash, filepath.Join(dir, "batch"))
 		c.Dir = dir
-		c.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "SLURM_JOB_NODELIST=n[1-3]", "SLURM_NTASKS_PER_NODE=1",
-			"PORT="+freePort(t, "127.0.0.1", "127.0.0.2", "127.0.0.3"))
+		c.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "SLURM_JOB_NODELIST=n[1-3]", "SLURM_NTASKS_PER_NODE=1", "PORT=7000")
 		var stdout, stderr bytes.Buffer
 		c.Stdout, c.Stderr = &stdout, &stderr
 		if err := c.Run(); err != nil {
 			t.Fatalf("%v\n%s\n%s", err, stdout.String(), stderr.String())
 		}
-		return stdout.String()
+		if text := stdout.String(); !strings.Contains(text, "mnist-8: 3 agents, which agree to the last bit") {
+			t.Error(text)
+		}
 	}
 	out := filepath.Join(dir, "runs", "mnist-8")
-	if text := batch(); !strings.Contains(text, "mnist-8: 3 agents, which agree to the last bit") {
-		t.Error(text)
-	}
+	batch()
 	sameRun(t, filepath.Join(out, "all"), alone(t, dir, "-agents=3"))
 	if _, err := os.Stat(filepath.Join(out, "certs", "ca-key.pem")); err == nil {
 		t.Error("the authority's key is still there")
 	}
-	if text := batch(); !strings.Contains(text, "mnist-8: 3 agents, which agree to the last bit") {
-		t.Errorf("again: %s", text)
-	}
-}
-
-// freePort returns a port that is free on some addresses.
-func freePort(t *testing.T, hosts ...string) string {
-	t.Helper()
-	for range 20 {
-		l, err := net.Listen("tcp", hosts[0]+":0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, port, err := net.SplitHostPort(l.Addr().String())
-		all := []net.Listener{l}
-		for _, host := range hosts[1:] {
-			var more net.Listener
-			if more, err = net.Listen("tcp", net.JoinHostPort(host, port)); err != nil {
-				break
-			}
-			all = append(all, more)
-		}
-		for _, l := range all {
-			l.Close()
-		}
-		if err == nil {
-			return port
-		}
-	}
-	t.Skipf("no port is free on all of %v", hosts)
-	return ""
+	batch() // again
 }

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -68,32 +67,22 @@ type checkpointDamage struct {
 
 func (d *checkpointDamage) damage(agent int) {
 	t := d.run.t
-	partial, err := filepath.Glob(d.run.folder(agent).Path(".checkpoint.*.tmp"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.partial += len(partial)
+	d.partial += len(value(filepath.Glob(d.run.folder(agent).Path(".checkpoint.*.tmp")))(t))
 	newest := d.run.newest(agent)
 	if newest == "" {
 		return
 	}
-	data, err := os.ReadFile(newest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := value(os.ReadFile(newest))(t)
 	switch d.count++; d.count % 4 {
 	case 1:
 		d.damaged++
 		data[len(data)/2] ^= 1
-		err = os.WriteFile(newest, data, 0o644)
+		must(t, os.WriteFile(newest, data, 0o644))
 	case 2:
 		d.damaged++
-		err = os.Truncate(newest, int64(len(data)/3))
+		must(t, os.Truncate(newest, int64(len(data)/3)))
 	case 3:
-		err = os.Remove(newest)
-	}
-	if err != nil {
-		t.Fatal(err)
+		must(t, os.Remove(newest))
 	}
 }
 
@@ -291,13 +280,9 @@ func newLink(t *testing.T) link {
 		t.Skipf("no links between network namespaces here: %v", err)
 	}
 	for k, name := range l {
-		err := errors.Join(
-			ip("-n", name, "address", "add", linkHosts[k]+"/24", "dev", "end"),
-			ip("-n", name, "link", "set", "lo", "up"),
-			ip("-n", name, "link", "set", "end", "up"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, ip("-n", name, "address", "add", linkHosts[k]+"/24", "dev", "end"))
+		must(t, ip("-n", name, "link", "set", "lo", "up"))
+		must(t, ip("-n", name, "link", "set", "end", "up"))
 	}
 	return l
 }
@@ -305,9 +290,7 @@ func newLink(t *testing.T) link {
 // set takes the link down or up.
 func (l link) set(t *testing.T, state string) {
 	t.Helper()
-	if err := ip("-n", l[0], "link", "set", "end", state); err != nil {
-		t.Fatal(err)
-	}
+	must(t, ip("-n", l[0], "link", "set", "end", state))
 }
 
 func ip(args ...string) error {

@@ -48,9 +48,7 @@ func newTestRun(t *testing.T, addresses, flags []string, more ...string) *testRu
 	r := &testRun{t: t, agents: len(addresses), dir: t.TempDir(), flags: append(slices.Clone(small), flags...), ended: make(chan *process, 1000)}
 	r.out = filepath.Join(r.dir, "out")
 	file, certs := writeCluster(t, r.dir, r.agents, map[string]any{"agents": addresses, "flags": r.flags}), filepath.Join(r.dir, "certs")
-	if err := run(t.Context(), []string{"pki", "-cluster=" + file, "-out=" + certs}, io.Discard, io.Discard); err != nil {
-		t.Fatal(err)
-	}
+	runCommand(t, "pki", "-cluster="+file, "-out="+certs)
 	r.args = append([]string{"agent", "-cluster=" + file, "-out=" + r.out, "-certs=" + certs, "-log=json"}, more...)
 	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	r.ctx = ctx
@@ -82,15 +80,8 @@ func addresses(n int) (all []string) {
 // start starts an agent with a fault.
 func (r *testRun) start(agent int, f fault) *process {
 	r.t.Helper()
-	text, err := json.Marshal(f)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	line := append([]string{self}, r.args...)
+	text := value(json.Marshal(f))(r.t)
+	line := append([]string{value(os.Executable())(r.t)}, r.args...)
 	if r.launch != nil {
 		line = append(r.launch(agent), line...)
 	}
@@ -99,9 +90,7 @@ func (r *testRun) start(agent int, f fault) *process {
 	p.cmd.Env = append(os.Environ(), faultVariable+"="+string(text))
 	p.cmd.Stderr = p
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := p.cmd.Start(); err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, p.cmd.Start())
 	r.processes = append(r.processes, p)
 	go func() {
 		_ = p.cmd.Wait() // see ProcessState
@@ -187,19 +176,14 @@ func (r *testRun) folder(agent int) runs.Folder {
 // newest returns the path of an agent's newest checkpoint, "" if there is none.
 func (r *testRun) newest(agent int) string {
 	r.t.Helper()
-	paths, err := r.folder(agent).AgentCheckpoints([]int{agent})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	paths := value(r.folder(agent).AgentCheckpoints([]int{agent}))(r.t)
 	return append([]string{""}, paths...)[len(paths)]
 }
 
 // wantState checks how the run in an agent's folder stands, and that it has a checkpoint of an iteration or a later one.
 func (r *testRun) wantState(agent int, want runs.State, iteration int) {
 	r.t.Helper()
-	if got, err := r.folder(agent).State(); got != want || err != nil {
-		r.t.Errorf("the run of agent %d is %q, %v; want %q", agent, got, err, want)
-	}
+	wantState(r.t, string(r.folder(agent)), want)
 	if path := r.newest(agent); iteration > 0 && path < r.folder(agent).AgentCheckpointPath([]int{agent}, iteration) {
 		r.t.Errorf("the newest checkpoint of agent %d is %s, want one of iteration %d or later", agent, path, iteration)
 	}

@@ -2,32 +2,21 @@ package command
 
 import (
 	"bytes"
-	"io"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"dsbo/internal/cli"
 )
 
-// folder makes a small run folder.
+// reportedRun makes a small run folder.
 func reportedRun(t *testing.T, task, metrics string) string {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "run")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{
-		"config.json":   `{"task": "` + task + `", "algorithm": "madsbo", "seed": 1, "build": {"go": "go1.26"}}`,
-		"metrics.jsonl": metrics,
-	} {
-		if text == "" {
-			continue
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	dir := t.TempDir()
+	config := fmt.Sprintf(`{"task": %q, "algorithm": "madsbo", "seed": 1, "build": {"go": "go1.26"}}`, task)
+	must(t, os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o644))
+	if metrics != "" {
+		must(t, os.WriteFile(filepath.Join(dir, "metrics.jsonl"), []byte(metrics), 0o644))
 	}
 	return dir
 }
@@ -38,15 +27,8 @@ const twoRecords = `{"iteration": 0, "phi": 3, "seconds": 0}
 
 func TestReport(t *testing.T) {
 	dir := reportedRun(t, "mnist", twoRecords)
-	var out bytes.Buffer
-	if err := run(t.Context(), []string{"report", "-title", "A title", dir}, &out, io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile(strings.TrimSpace(out.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Contains(page, []byte("<title>A title</title>")) {
+	stdout := runCommand(t, "report", "-title", "A title", dir)
+	if page := value(os.ReadFile(strings.TrimSpace(stdout)))(t); !bytes.Contains(page, []byte("<title>A title</title>")) {
 		t.Error("the page lacks its title")
 	}
 	if _, err := os.Stat(filepath.Join(dir, "figures", "phi_iterations.png")); err != nil {
@@ -56,17 +38,13 @@ func TestReport(t *testing.T) {
 
 func TestFiguresAlone(t *testing.T) {
 	dir, to := reportedRun(t, "mnist", twoRecords), t.TempDir()
-	var out bytes.Buffer
-	if err := run(t.Context(), []string{"report", "-figures", to, "-only", "phi_iterations,phi_seconds", "-prefix", "a-", "-title", "Task", dir}, &out, io.Discard); err != nil {
-		t.Fatal(err)
+	stdout := runCommand(t, "report", "-figures", to, "-only", "phi_iterations,phi_seconds", "-prefix", "a-", "-title", "Task", dir)
+	files := value(filepath.Glob(filepath.Join(to, "*")))(t)
+	if len(files) != 4 || filepath.Base(files[0]) != "a-phi_iterations.png" || stdout != "" {
+		t.Errorf("%v, and on the standard output %q; want two figures, twice", files, stdout)
 	}
-	files, err := filepath.Glob(filepath.Join(to, "*"))
-	if err != nil || len(files) != 4 || filepath.Base(files[0]) != "a-phi_iterations.png" || out.Len() > 0 {
-		t.Errorf("%v, %v, and on the standard output %q; want two figures, twice", files, err, &out)
-	}
-	svg, err := os.ReadFile(filepath.Join(to, "a-phi_iterations.svg"))
-	if err != nil || !bytes.Contains(svg, []byte(">Task: Upper objective Φ</text>")) {
-		t.Errorf("no title: %v", err)
+	if svg := value(os.ReadFile(filepath.Join(to, "a-phi_iterations.svg")))(t); !bytes.Contains(svg, []byte(">Task: Upper objective Φ</text>")) {
+		t.Error("no title")
 	}
 	if _, err := os.Stat(filepath.Join(dir, "report.html")); err == nil {
 		t.Error("a page was written")
@@ -76,7 +54,7 @@ func TestFiguresAlone(t *testing.T) {
 func TestBadReport(t *testing.T) {
 	good := reportedRun(t, "mnist", twoRecords)
 	file := filepath.Join(good, "config.json")
-	tests := []struct {
+	for _, tt := range []struct {
 		name string
 		args []string
 		code int
@@ -100,19 +78,12 @@ func TestBadReport(t *testing.T) {
 		{"figures of two tasks", []string{"-figures", t.TempDir(), good, reportedRun(t, "synthetic", twoRecords)}, 2, "synthetic"},
 		{"two tasks", []string{good, reportedRun(t, "synthetic", twoRecords)}, 2, "synthetic"},
 		{"out is a file", []string{"-out", file, good}, 1, "config.json"},
-	}
-	for _, tt := range tests {
+	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var out bytes.Buffer
-			err := run(t.Context(), append([]string{"report"}, tt.args...), &out, io.Discard)
-			if code := cli.Code(err); code != tt.code {
-				t.Errorf("exit code %d, want %d: %v", code, tt.code, err)
-			}
-			if err == nil || !strings.Contains(cli.OneLine(err), tt.word) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("want %q, got %v", tt.word, err)
-			}
-			if out.Len() > 0 {
-				t.Errorf("on the standard output: %s", &out)
+			stdout, err := command(t, append([]string{"report"}, tt.args...)...)
+			wantError(t, err, tt.code, tt.word)
+			if stdout != "" {
+				t.Errorf("on the standard output: %s", stdout)
 			}
 		})
 	}

@@ -13,24 +13,44 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"dsbo/internal/cli"
+	"dsbo/pki"
 	"dsbo/runs"
 )
 
-// startRun starts the command and returns what it wrote.
-func startRun(ctx context.Context, t *testing.T, stderr io.Writer, args ...string) (string, error) {
-	t.Helper()
+// runAll runs all agents of a cluster file and returns what the command wrote to stdout.
+func runAll(ctx context.Context, stderr io.Writer, file, out string, more ...string) (string, error) {
 	var stdout bytes.Buffer
-	err := run(ctx, append([]string{"run"}, args...), &stdout, &oneAtATime{w: stderr})
+	err := run(ctx, append([]string{"run", "-cluster=" + file, "-out=" + out}, more...), &stdout, &lockedWriter{w: stderr})
 	return stdout.String(), err
+}
+
+// A lockedWriter is a stderr to which processes may write at the same time.
+type lockedWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *lockedWriter) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(p)
+}
+
+func wantState(t *testing.T, out string, want runs.State) {
+	t.Helper()
+	if state, err := runs.Folder(out).State(); state != want || err != nil {
+		t.Errorf("state %q, %v, want %q", state, err, want)
+	}
 }
 
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	file, out := writeCluster(t, dir, 3, nil), filepath.Join(dir, "out")
 	var stderr bytes.Buffer
-	stdout, err := startRun(t.Context(), t, &stderr, "-cluster="+file, "-out="+out)
+	stdout, err := runAll(t.Context(), &stderr, file, out)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
@@ -43,22 +63,20 @@ func TestRun(t *testing.T) {
 	if !strings.Contains(stderr.String(), "\nagent 0: iteration 6  Φ ") || strings.Contains(stderr.String(), "agent 1: iteration") {
 		t.Errorf("stderr:\n%s", stderr.String())
 	}
-	if log, err := os.ReadFile(filepath.Join(out, "agent-1.log")); err != nil || !bytes.Contains(log, []byte("iteration 6  Φ ")) {
-		t.Errorf("the log of agent 1: %v\n%s", err, log)
+	if log := value(os.ReadFile(filepath.Join(out, "agent-1.log")))(t); !bytes.Contains(log, []byte("iteration 6  Φ ")) {
+		t.Errorf("the log of agent 1:\n%s", log)
 	}
 	if info, err := os.Stat(filepath.Join(out, "report.html")); err != nil || info.Size() == 0 {
 		t.Errorf("no report: %v", err)
 	}
-	if state, err := runs.Folder(out).State(); state != runs.Finished || err != nil {
-		t.Errorf("state %q, %v", state, err)
-	}
+	wantState(t, out, runs.Finished)
 
 	// A finished run stays, but for -force.
-	if _, err := startRun(t.Context(), t, io.Discard, "-cluster="+file, "-out="+out); cli.Code(err) != cli.Usage || !strings.Contains(err.Error(), "-force replaces it") {
-		t.Errorf("again: %v", err)
-	}
+	_, err = runAll(t.Context(), io.Discard, file, out)
+	wantError(t, err, cli.Usage, "-force replaces it")
 	stderr.Reset()
-	if _, err := startRun(t.Context(), t, &stderr, "-cluster="+writeCluster(t, dir, 3, map[string]any{"seed": 5}), "-out="+out, "-force", "-insecure", "-quiet", "-report=false"); err != nil || stderr.Len() > 0 {
+	other := writeCluster(t, dir, 3, map[string]any{"seed": 5})
+	if _, err := runAll(t.Context(), &stderr, other, out, "-force", "-insecure", "-quiet", "-report=false"); err != nil || stderr.Len() > 0 {
 		t.Fatalf("-force: %v\n%s", err, stderr.String())
 	}
 	if _, err := os.Stat(filepath.Join(out, "certs")); err == nil {
@@ -67,45 +85,27 @@ func TestRun(t *testing.T) {
 	sameRun(t, out, alone(t, t.TempDir(), "-agents=3", "-seed=5"))
 }
 
-// oneAtATime is a stderr to which processes may write at the same time.
-type oneAtATime struct {
-	mu sync.Mutex
-	w  io.Writer
-}
-
-func (o *oneAtATime) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.w.Write(p)
-}
-
-// A loss is a signal for an agent.
-type loss struct {
-	agent  int
-	signal syscall.Signal
-}
-
-// A killer takes the run's stderr and kills agents when a line with a text comes.
+// A killer is a run's stderr that sends signals to agents when a line with a text comes.
 type killer struct {
-	out   string // run folder
-	when  map[string][]loss
-	all   bytes.Buffer
-	kills int
+	out     string // run folder
+	signals map[string]map[int]syscall.Signal
+	text    bytes.Buffer
+	sent    int
 }
 
 func (k *killer) Write(p []byte) (int, error) {
-	for text, losses := range k.when {
+	for text, signals := range k.signals {
 		if !bytes.Contains(p, []byte(text)) {
 			continue
 		}
-		delete(k.when, text)
-		for _, l := range losses {
-			if pid := newestProcess(filepath.Join(k.out, fmt.Sprintf("agent-%d.log", l.agent))); pid > 0 && syscall.Kill(pid, l.signal) == nil {
-				k.kills++
+		delete(k.signals, text)
+		for agent, signal := range signals {
+			if pid := newestProcess(filepath.Join(k.out, fmt.Sprintf("agent-%d.log", agent))); pid > 0 && syscall.Kill(pid, signal) == nil {
+				k.sent++
 			}
 		}
 	}
-	return k.all.Write(p)
+	return k.text.Write(p)
 }
 
 // newestProcess returns the id of the newest process in an agent's log.
@@ -127,21 +127,21 @@ func newestProcess(log string) (pid int) {
 	return pid
 }
 
-// Agents that are killed are started again, and the run ends with the bits of one that nothing has happened to.
+// Agents that are killed are started again, and the run ends with the bits of one in which nothing went wrong.
 func TestRunSurvives(t *testing.T) {
 	dir := t.TempDir()
 	file, out := writeCluster(t, dir, 3, nil), filepath.Join(dir, "out")
-	k := &killer{out: out, when: map[string][]loss{
-		"agent 0: iteration 2 ": {{1, syscall.SIGKILL}},
-		"agent 0: iteration 4 ": {{0, syscall.SIGKILL}, {2, syscall.SIGTERM}},
-		"refit at λ = 0":        {{1, syscall.SIGKILL}},
+	k := &killer{out: out, signals: map[string]map[int]syscall.Signal{
+		"agent 0: iteration 2 ": {1: syscall.SIGKILL},
+		"agent 0: iteration 4 ": {0: syscall.SIGKILL, 2: syscall.SIGTERM},
+		"refit at λ = 0":        {1: syscall.SIGKILL},
 	}}
-	stdout, err := startRun(t.Context(), t, k, "-cluster="+file, "-out="+out, "-report=false", "-keep-frames=2")
+	stdout, err := runAll(t.Context(), k, file, out, "-report=false", "-keep-frames=2")
 	if err != nil {
-		t.Fatalf("%v\n%s", err, k.all.String())
+		t.Fatalf("%v\n%s", err, k.text.String())
 	}
-	if k.kills < 3 || !strings.Contains(k.all.String(), "agent 1: signal: killed: starting it again (1 of 3)\n") || !strings.Contains(stdout, "which agree to the last bit") {
-		t.Errorf("%d kills\n%s", k.kills, k.all.String())
+	if k.sent < 3 || !strings.Contains(k.text.String(), "agent 1: signal: killed: starting it again (1 of 3)\n") || !strings.Contains(stdout, "which agree to the last bit") {
+		t.Errorf("%d signals\n%s", k.sent, k.text.String())
 	}
 	sameRun(t, out, alone(t, dir, "-agents=3"))
 }
@@ -154,24 +154,18 @@ func TestInterruptedRun(t *testing.T) {
 	file, out := writeCluster(t, dir, 3, nil), filepath.Join(dir, "out")
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	_, err := startRun(ctx, t, &breaker{text: "iteration 3 ", end: stop}, "-cluster="+file, "-out="+out, "-report=false")
-	if cli.Code(err) != cli.Interrupted || cli.OneLine(err) != "run: interrupted; -resume -out "+out+" goes on" {
-		t.Fatalf("error %v", err)
-	}
-	if state, err := runs.Folder(out).State(); state != "interrupted" || err != nil {
-		t.Errorf("state %q, %v", state, err)
-	}
+	_, err := runAll(ctx, &stopAt{text: "iteration 3 ", stop: stop}, file, out, "-report=false")
+	wantError(t, err, cli.Interrupted, "run: interrupted; -resume -out "+out+" goes on")
+	wantState(t, out, runs.Interrupted)
 	other := writeCluster(t, t.TempDir(), 3, map[string]any{"seed": 2})
-	if _, err := startRun(t.Context(), t, io.Discard, "-cluster="+other, "-out="+out, "-resume"); cli.Code(err) != cli.Usage || !strings.Contains(err.Error(), "-resume needs the cluster file with which the run") {
-		t.Errorf("another cluster file: %v", err)
-	}
-	if _, err := startRun(t.Context(), t, io.Discard, "-cluster="+file, "-out="+out, "-resume", "-report=false"); err != nil {
-		t.Fatal(err)
-	}
+	_, err = runAll(t.Context(), io.Discard, other, out, "-resume")
+	wantError(t, err, cli.Usage, "-resume needs the cluster file with which the run")
+	_, err = runAll(t.Context(), io.Discard, file, out, "-resume", "-report=false")
+	must(t, err)
 	sameRun(t, out, alone(t, dir, "-agents=3"))
 }
 
-// How a run ends when an agent does not come to its end.
+// A run ends with the error of an agent that cannot finish.
 func TestRunFails(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes")
@@ -184,21 +178,84 @@ func TestRunFails(t *testing.T) {
 		want  string
 		state runs.State
 	}{
-		{"divergence", []string{"-beta=1e6", "-K=50"}, nil, cli.Diverged, "diverged: agent ", "diverged"},
-		{"a setting", []string{"-batch=31"}, nil, cli.Usage, "-batch 31: an agent has 30 examples", "failed"},
-		{"certificates that are not there", nil, []string{"-certs=absent"}, cli.Usage, "-certs: open absent", "failed"},
+		{"divergence", []string{"-beta=1e6", "-K=50"}, nil, cli.Diverged, "diverged: agent ", runs.Diverged},
+		{"a setting", []string{"-batch=31"}, nil, cli.Usage, "-batch 31: an agent has 30 examples", runs.Failed},
+		{"certificates that are not there", nil, []string{"-certs=absent"}, cli.Usage, "-certs: open absent", runs.Failed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
 			file, out := writeCluster(t, dir, 2, map[string]any{"flags": append(append([]string{}, small...), tt.flags...)}), filepath.Join(dir, "out")
-			var stderr bytes.Buffer
-			_, err := startRun(t.Context(), t, &stderr, append([]string{"-cluster=" + file, "-out=" + out}, tt.args...)...)
-			if cli.Code(err) != tt.code || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("error %v, code %d: want %q, %d\n%s", err, cli.Code(err), tt.want, tt.code, stderr.String())
-			}
-			if state, err := runs.Folder(out).State(); state != tt.state || err != nil {
-				t.Errorf("state %q, %v, want %s", state, err, tt.state)
-			}
+			_, err := runAll(t.Context(), io.Discard, file, out, tt.args...)
+			wantError(t, err, tt.code, tt.want)
+			wantState(t, out, tt.state)
 		})
 	}
+}
+
+// openRun does what the verb run does before it starts agents.
+func openRun(t *testing.T, args ...string) error {
+	t.Helper()
+	o, c, err := testProgram().parseRun(args, io.Discard)
+	must(t, err)
+	return o.open(c)
+}
+
+// makeAgentFolder makes an agent's run folder, with agent.json, and its log.
+func makeAgentFolder(t *testing.T, out string, agent int) {
+	t.Helper()
+	o := agentOptions{out: out, agent: agent}
+	must(t, os.MkdirAll(string(o.folder()), 0o755))
+	must(t, o.folder().WriteConfig(runs.Config{Build: runs.ThisBuild()}))
+	must(t, o.folder().WriteMembership(runs.Membership{Agent: agent}))
+	must(t, os.WriteFile(string(o.folder())+".log", nil, 0o644))
+}
+
+// wantFiles checks what is in a folder.
+func wantFiles(t *testing.T, folder, want string) {
+	t.Helper()
+	var names []string
+	for _, e := range value(os.ReadDir(folder))(t) {
+		names = append(names, e.Name())
+	}
+	if got := strings.Join(names, " "); got != want {
+		t.Errorf("%s has %s, want %s", folder, got, want)
+	}
+}
+
+// A run that ends as its folder is made can be resumed, with all certificates and no key to make more.
+func TestResumeOfABeginning(t *testing.T) {
+	dir := t.TempDir()
+	file, out := writeCluster(t, dir, 2, nil), filepath.Join(dir, "out")
+	must(t, openRun(t, "-cluster="+file, "-out="+out))
+	certs, making := filepath.Join(out, certsName), filepath.Join(out, ".certs.tmp")
+	must(t, os.Rename(certs, making))
+	must(t, os.Remove(filepath.Join(making, "agent-1.pem")))
+	makeAgentFolder(t, out, 0)
+	wantError(t, openRun(t, "-cluster="+file, "-out="+out), cli.Usage, "-resume goes on")
+	must(t, openRun(t, "-cluster="+file, "-out="+out, "-resume"))
+	for i := range 2 {
+		value(pki.Load(certs, i, time.Now()))(t)
+	}
+	wantFiles(t, certs, "agent-0-key.pem agent-0.pem agent-1-key.pem agent-1.pem ca.pem")
+	wantFiles(t, out, "agent-0 agent-0.log certs config.json")
+	wantFiles(t, filepath.Join(out, "agent-0"), "config.json")
+}
+
+// -force removes all that the agents of the old run left, and nothing if there is something else.
+func TestForce(t *testing.T) {
+	dir := t.TempDir()
+	file, out := writeCluster(t, dir, 2, nil), filepath.Join(dir, "out")
+	must(t, openRun(t, "-cluster="+file, "-out="+out))
+	for i := range 3 {
+		makeAgentFolder(t, out, i)
+	}
+	for _, name := range []string{"agent-9", "agent-orange"} {
+		must(t, os.Mkdir(filepath.Join(out, name), 0o755))
+		must(t, os.WriteFile(filepath.Join(out, name, "chapter.tex"), nil, 0o644))
+	}
+	wantError(t, openRun(t, "-cluster="+file, "-out="+out, "-force"), cli.Usage, "agent-9 is neither empty nor a run folder")
+	wantFiles(t, out, "agent-0 agent-0.log agent-1 agent-1.log agent-2 agent-2.log agent-9 agent-orange certs config.json")
+	must(t, os.RemoveAll(filepath.Join(out, "agent-9")))
+	must(t, openRun(t, "-cluster="+file, "-out="+out, "-force", "-insecure"))
+	wantFiles(t, out, "agent-orange config.json")
 }

@@ -15,10 +15,7 @@ func TestScreen(t *testing.T) {
 	var out bytes.Buffer
 	m := newMonitor("r", 3)
 	file := filepath.Join(t.TempDir(), "log")
-	s, err := newScreen(agentOptions{agent: 3, log: "text", logFile: file, progress: 10 * time.Second}, m, &out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := value(newScreen(agentOptions{agent: 3, log: "text", logFile: file, progress: 10 * time.Second}, m, &out))(t)
 	clock := time.UnixMilli(1_700_000_000_000)
 	s.now = func() time.Time { return clock }
 	s.Start("iterations", 60)
@@ -39,13 +36,11 @@ func TestScreen(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
-	if err := s.close(errors.New("disk\nfull")); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(file)
+	must(t, s.close(errors.New("disk\nfull")))
+	data := value(os.ReadFile(file))(t)
 	for _, want := range []string{`"level":"INFO","msg":"iteration 60","agent":3}`, `"level":"ERROR","msg":"disk full","agent":3}`} {
 		if !bytes.Contains(data, []byte(want+"\n")) {
-			t.Errorf("the log file has no %s (%v):\n%s", want, err, data)
+			t.Errorf("the log file has no %s:\n%s", want, data)
 		}
 	}
 	if m.done != 60 || m.of != 60 || m.saved != 60 || !m.savedAt.Equal(clock) {
@@ -55,10 +50,7 @@ func TestScreen(t *testing.T) {
 
 func TestQuietScreen(t *testing.T) {
 	var out bytes.Buffer
-	s, err := newScreen(agentOptions{agent: 3, log: "json", quiet: true, progress: time.Nanosecond}, newMonitor("r", 3), &out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := value(newScreen(agentOptions{agent: 3, log: "json", quiet: true, progress: time.Nanosecond}, newMonitor("r", 3), &out))(t)
 	s.Start("iterations", 2)
 	s.Set(1)
 	s.Log("iteration 1")
@@ -76,10 +68,7 @@ func TestCommonLines(t *testing.T) {
 		"agent 1: warning: a neighbour is silent, neighbour 2, silent 6s\n",
 	} {
 		var out bytes.Buffer
-		s, err := newScreen(agentOptions{agent: agent, log: "plain", quiet: agent > 0, attached: true}, newMonitor("r", agent), &out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := value(newScreen(agentOptions{agent: agent, log: "plain", quiet: agent > 0, attached: true}, newMonitor("r", agent), &out))(t)
 		s.Log("iteration %d", 4)
 		s.Log("warning: beta is large")
 		s.log.Warn("a neighbour is silent", "neighbour", 2, "silent", 6*time.Second)

@@ -1,0 +1,148 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"dsbo/experiment"
+	"dsbo/experiment/experimenttest"
+	"dsbo/internal/cli"
+	"dsbo/runs"
+	"dsbo/tasks"
+)
+
+// small are flags of a run of the synthetic task that takes a moment.
+var small = strings.Fields("-p=4 -train=30 -val=30 -test=20 -K=6 -T=2 -N=2 -refit=60")
+
+// must ends the test at an error.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// value returns a function that returns v, or ends the test at an error.
+func value[T any](v T, err error) func(t *testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		must(t, err)
+		return v
+	}
+}
+
+// wantError checks that an error has the exit code, and shows the text to the user.
+func wantError(t *testing.T, err error, code int, text string) {
+	t.Helper()
+	if cli.Code(err) != code || err == nil || !strings.Contains(cli.OneLine(err), text) {
+		t.Errorf("error %v with exit code %d, want %q with %d", err, cli.Code(err), text, code)
+	}
+}
+
+// command runs a command line and returns what it wrote to stdout.
+func command(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	var stdout bytes.Buffer
+	err := run(t.Context(), args, &stdout, io.Discard)
+	return stdout.String(), err
+}
+
+// runCommand is command for one that has no error.
+func runCommand(t *testing.T, args ...string) string {
+	t.Helper()
+	return value(command(t, args...))(t)
+}
+
+// writeCluster writes a cluster file of n agents on free ports of this machine.
+func writeCluster(t *testing.T, dir string, n int, more map[string]any) string {
+	t.Helper()
+	var addresses []string
+	for range n {
+		l := value(net.Listen("tcp", "127.0.0.1:0"))(t)
+		defer l.Close()
+		addresses = append(addresses, l.Addr().String())
+	}
+	file := map[string]any{"run": "small", "agents": addresses, "task": "synthetic", "flags": small}
+	for k, v := range more {
+		file[k] = v
+	}
+	path := filepath.Join(dir, "c.json")
+	must(t, os.WriteFile(path, value(json.Marshal(file))(t), 0o644))
+	return path
+}
+
+// alone runs the same task in this process alone and returns its folder.
+func alone(t *testing.T, dir string, flags ...string) string {
+	t.Helper()
+	out := filepath.Join(dir, "alone")
+	args := append([]string{"-r=1", "-quiet", "-report=false", "-out=" + out}, small...)
+	j := value(experiment.Parse(tasks.Synthetic(), append(args, flags...), io.Discard))(t)
+	must(t, j.Run(t.Context(), io.Discard, io.Discard))
+	return out
+}
+
+// agents runs n agents, each as the command would, and returns what they wrote to stdout and stderr.
+func agents(t *testing.T, n int, args ...string) (stdout, stderr []string) {
+	t.Helper()
+	outs, errs, failed := make([]bytes.Buffer, n), make([]bytes.Buffer, n), make([]error, n)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			if failed[i] = run(ctx, append([]string{"agent", fmt.Sprintf("-agent=%d", i)}, args...), &outs[i], &errs[i]); failed[i] != nil {
+				cancel() // the others would wait for it
+			}
+		})
+	}
+	wg.Wait()
+	for i := range n {
+		if failed[i] != nil && !errors.Is(failed[i], context.Canceled) {
+			t.Fatalf("agent %d: %v\n%s", i, failed[i], errs[i].String())
+		}
+		stdout, stderr = append(stdout, outs[i].String()), append(stderr, errs[i].String())
+	}
+	return stdout, stderr
+}
+
+// same checks that each agent's metrics, λ and model are those of a run in one process.
+func same(t *testing.T, out, want string, n int) {
+	t.Helper()
+	for i := range n {
+		sameRun(t, filepath.Join(out, fmt.Sprintf("agent-%d", i)), want)
+	}
+}
+
+// sameRun checks that a run folder has the metrics, λ and model of another.
+func sameRun(t *testing.T, got, want string) {
+	t.Helper()
+	if diff, err := experimenttest.Difference(want, got); err != nil || diff != "" {
+		t.Errorf("%s: %v %s", got, err, diff)
+	}
+	for _, name := range []string{runs.LambdaFile, runs.OmegaFile} {
+		a, b := value(os.ReadFile(filepath.Join(want, name)))(t), value(os.ReadFile(filepath.Join(got, name)))(t)
+		if !bytes.Equal(a, b) {
+			t.Errorf("%s has another %s", got, name)
+		}
+	}
+}
+
+// edit replaces the first occurrence of a text in a file.
+func edit(t *testing.T, path, old, new string) {
+	t.Helper()
+	data := value(os.ReadFile(path))(t)
+	if !bytes.Contains(data, []byte(old)) {
+		t.Fatalf("%s has no %q", path, old)
+	}
+	must(t, os.WriteFile(path, bytes.Replace(data, []byte(old), []byte(new), 1), 0o644))
+}
