@@ -130,7 +130,7 @@ func parseCheckpoint(data []byte) (*checkpoint, error) {
 		return nil, corrupt("its head: %v", err)
 	}
 	if c.Format != checkpointFormat {
-		return nil, corrupt("format %d, want %d", c.Format, checkpointFormat)
+		return nil, corrupt("format must be %d; it is %d, that of another version", checkpointFormat, c.Format)
 	}
 	if c.Iteration < 0 || c.MetricsBytes < 0 {
 		return nil, corrupt("iteration %d, %d bytes of metrics", c.Iteration, c.MetricsBytes)

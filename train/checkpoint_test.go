@@ -68,7 +68,7 @@ func seal(head string, rest []byte) []byte {
 func TestCheckpointErrors(t *testing.T) {
 	for _, c := range []struct{ want, head, rest string }{
 		{"its head", `{`, ""},
-		{"format 0", `{}`, ""},
+		{"format must be 2; it is 0", `{}`, ""},
 		{"iteration -1", `{"format":2,"iteration":-1}`, ""},
 		{"bytes are left", `{"format":2,"arrays":[{"name":"x","len":2}]}`, "12345678"},
 		{"bytes are left", `{"format":2,"arrays":[{"name":"x","len":-2}]}`, "12345678"},

@@ -125,9 +125,7 @@ func (e *evaluator) usage(ctx context.Context, r *runs.Record, agents []*agent) 
 // usages returns what each agent has spent; of agents elsewhere that may come back, without their times.
 func (g group) usages(ctx context.Context, agents []*agent) ([]runs.Usage, error) {
 	all := make([]runs.Usage, g.n)
-	rows := g.rows(runs.UsageLen, func(i int) []float64 {
-		return g.shared(agents[i].usage()).Pack()
-	})
+	rows := g.rows(runs.UsageLen, func(i int) []float64 { return g.shared(agents[i].usage()).Pack() })
 	if err := g.gather(ctx, rows); err != nil {
 		return nil, err
 	}
