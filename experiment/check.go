@@ -1,6 +1,10 @@
 package experiment
 
-import "strings"
+import (
+	"strings"
+
+	"dsbo"
+)
 
 // CheckOverMachines reports the first setting that cannot work in a run with agents on other machines, whatever the data and
 // the folder. Errors match dsbo.ErrConfig.
@@ -8,7 +12,7 @@ func (j *Job) CheckOverMachines() error {
 	if _, _, err := j.runs(false); err != nil {
 		return err
 	}
-	if _, err := j.Settings.Resolve(j.presets, j.given); err != nil {
+	if _, err := j.Settings.resolve(j.presets, j.given); err != nil {
 		return err
 	}
 	_, err := j.Settings.network(j.given)
@@ -31,7 +35,7 @@ func (j *Job) runs(can bool) (title string, parts []Part, err error) {
 	}
 	name, _, _ := strings.Cut(strings.TrimPrefix(parts[0].Flag, "-"), "=")
 	if j.given[name] {
-		return "", nil, bad("-%s must ask for one run where the agents are in several processes; it asks for %d", name, len(parts))
+		return "", nil, dsbo.Errorf(dsbo.ErrConfig, "-%s must ask for one run where the agents are in several processes; it asks for %d", name, len(parts))
 	}
 	return "", nil, nil
 }

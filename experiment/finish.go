@@ -27,9 +27,6 @@ func newModel(name string, lambda runs.Number, x []float64) *model {
 
 // finish writes what the run found, refits at x̄ and at the constants that it is compared with, and writes what that found.
 func (r *runner) finish(ctx context.Context) error {
-	if r.Bare {
-		return r.conclude()
-	}
 	zero := newModel("λ = 0", 0, make([]float64, len(r.result.X)))
 	tuned := newModel("λ tuned", runs.Unknown(), r.result.X)
 	if err := r.writeModel(tuned.x, r.result.Y); err != nil { // what the run found stands, whatever becomes of the rest
@@ -156,6 +153,7 @@ func (r *runner) refit(ctx context.Context, m *model, start []float64) error {
 		return err
 	}
 	m.ValLoss, m.TestLoss, m.TestAccuracy = runs.Number(s.Val.Loss()), runs.Number(s.Test.Loss()), runs.Number(s.Test.Accuracy())
-	r.view.Log("refit at %s: %d steps, gradient %.1e, test loss %.4f, test accuracy %.4f", m.Name, m.Steps, res.Gradient, m.TestLoss, m.TestAccuracy)
+	r.view.Log("refit at %s: %d steps, gradient %.1e, test loss %s, test accuracy %s",
+		m.Name, m.Steps, res.Gradient, number("%.4f", m.TestLoss), number("%.4f", m.TestAccuracy))
 	return nil
 }

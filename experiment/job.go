@@ -23,13 +23,11 @@ type Job struct {
 	Task     Task
 	Label    string // what a report calls the run; "": by its method
 	Settings *Settings
-	Bare     bool   // run the method alone: no refitted models and no page
 	Layout   Layout // where the agents are; nil: where -transport says
 	View     Viewer // nil: a bar and lines on stderr
 
-	presets map[string]Preset
-	own     []string        // names of the task's flags
-	task    map[string]any  // their values
+	presets []Preset
+	task    map[string]any  // the task's flags: their values by name
 	given   map[string]bool // flags
 	flags   []string        // what a resumed run takes over
 	part    bool            // of a series, which says how to go on
@@ -133,7 +131,7 @@ func (r *runner) prepare(stderr io.Writer) (err error) {
 		}
 		r.view = onScreen{cli.NewProgress(stderr, r.Settings.Quiet)}
 	}
-	if r.params, err = r.Settings.Resolve(r.presets, r.given); err != nil {
+	if r.params, err = r.Settings.resolve(r.presets, r.given); err != nil {
 		return err
 	}
 	r.graph, err = r.Settings.network(r.given)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"dsbo"
 	"dsbo/runs"
 )
 
@@ -69,10 +70,10 @@ func (r *runner) chooseFolder(l Layout) error {
 	var here runs.Config
 	l.describe(&here)
 	if there.Identity != "" {
-		return bad("%s is the run folder of an agent of a run over machines: -out must name another", r.folder)
+		return dsbo.Errorf(dsbo.ErrConfig, "%s is the run folder of an agent of a run over machines: -out must name another", r.folder)
 	}
 	if there.Transport != here.Transport || there.Processes != here.Processes {
-		return bad("-resume: the run in %s has its agents in %d processes (-transport %s), here there are %d (-transport %s): they must be the same",
+		return dsbo.Errorf(dsbo.ErrConfig, "-resume: the run in %s has its agents in %d processes (-transport %s), here there are %d (-transport %s): they must be the same",
 			r.folder, there.Processes, there.Transport, here.Processes, here.Transport)
 	}
 	return nil

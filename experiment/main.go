@@ -3,7 +3,9 @@ package experiment
 import (
 	"flag"
 	"io"
+	"maps"
 	"os"
+	"slices"
 
 	"dsbo/internal/cli"
 )
@@ -30,19 +32,13 @@ func Parse(t Task, args []string, help io.Writer) (*Job, error) {
 
 // ParseAs is [Parse] for a command line that the help calls by another name than the task's.
 func ParseAs(name string, t Task, args []string, help io.Writer) (*Job, error) {
-	presets := t.Presets()
-	j := &Job{Task: t, Settings: &Settings{DType: presets[0].DType}, presets: map[string]Preset{}}
-	var order []string
-	for _, p := range presets {
-		j.presets[p.Name] = p
-		order = append(order, p.Name)
-	}
-	f := cli.NewFlags(name, t.About(), Explain(j.presets, order))
+	j := &Job{Task: t, Settings: &Settings{}, presets: t.Presets(), task: map[string]any{}}
+	f := cli.NewFlags(name, t.About(), explain(j.presets))
 	f.Example = name + " -K 20 -out runs/first"
 	t.Flags(f.FlagSet)
-	f.VisitAll(func(fl *flag.Flag) { j.own = append(j.own, fl.Name) })
-	f.Group("Task", j.own...)
-	j.Settings.Flags(f, order)
+	f.VisitAll(func(fl *flag.Flag) { j.task[fl.Name] = nil })
+	f.Group("Task", slices.Sorted(maps.Keys(j.task))...)
+	j.Settings.addFlags(f, j.presets)
 	if err := j.parse(f, args, help); err != nil {
 		return nil, err
 	}

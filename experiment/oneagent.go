@@ -77,7 +77,7 @@ func (l *oneAgent) owns(folder runs.Folder) error {
 		return err
 	}
 	if there.Identity != l.identity {
-		return bad("%s holds another run than this agent's, or that of another agent: -out must name another folder", folder)
+		return dsbo.Errorf(dsbo.ErrConfig, "%s holds another run than this agent's, or that of another agent: -out must name another folder", folder)
 	}
 	return nil
 }

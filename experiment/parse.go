@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"dsbo"
 	"dsbo/internal/cli"
 )
 
@@ -16,7 +17,7 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 		return err
 	}
 	if s.Resume && s.Force {
-		return bad("-resume goes on with a run and -force replaces it: want one of them")
+		return dsbo.Errorf(dsbo.ErrConfig, "-resume and -force are mutually exclusive: one goes on with the run in the folder, the other replaces it")
 	}
 	if s.Resume {
 		folder, mode := j.runFolder()
@@ -35,15 +36,14 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 		s.Out = string(folder)
 	}
 	j.given = f.Given()
-	j.task = map[string]any{}
-	for _, name := range j.own {
+	for name := range j.task {
 		j.task[name] = f.Lookup(name).Value.String()
 	}
 	f.Visit(func(fl *flag.Flag) {
 		switch {
 		case LocalOnly(fl.Name):
 		case fl.Name == "set":
-			for _, name := range names(s.Set) {
+			for _, name := range s.Set.names() {
 				j.flags = append(j.flags, fmt.Sprintf("-set=%s=%s", name, s.Set[name]))
 			}
 		default:

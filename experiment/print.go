@@ -36,11 +36,11 @@ func Print(w io.Writer, s *runs.Summary, head, folder, page string) error {
 		return err
 	}
 	for _, f := range [][2]string{
-		{"iterations", fmt.Sprintf("%d of %s, %s ms each", s.Iterations, s.Algorithm, Show("%.0f", s.MsPerIteration))},
-		{"consensus error of x", Show("%.2e", s.ConsensusX)},
-		{"hypergradient error", Show("%.3f", s.HypergradientError)},
+		{"iterations", fmt.Sprintf("%d of %s, %s ms each", s.Iterations, s.Algorithm, number("%.0f", s.MsPerIteration))},
+		{"consensus error of x", number("%.2e", s.ConsensusX)},
+		{"hypergradient error", number("%.3f", s.HypergradientError)},
 		{"sent", fmt.Sprintf("%.0f numbers an agent and iteration (by the method's formula %.0f), %.1f MB in all", s.FloatsSent, s.FloatsFormula, float64(s.BytesSent)/1e6)},
-		{"peak memory", Show("%.0f MiB", s.PeakRSSMiB)},
+		{"peak memory", number("%.0f MiB", s.PeakRSSMiB)},
 		{"run folder", folder},
 		{"report", page},
 	} {
@@ -56,9 +56,9 @@ func Print(w io.Writer, s *runs.Summary, head, folder, page string) error {
 func printModels(b *bytes.Buffer, s *runs.Summary) error {
 	rows := [][]string{{"model", "Φ", "validation loss", "test loss", "test accuracy"}}
 	for _, m := range s.Models {
-		rows = append(rows, []string{m.Name, Show("%.4f", m.Phi), Show("%.4f", m.ValLoss), Show("%.4f", m.TestLoss), Show("%.4f", m.TestAccuracy)})
+		rows = append(rows, []string{m.Name, number("%.4f", m.Phi), number("%.4f", m.ValLoss), number("%.4f", m.TestLoss), number("%.4f", m.TestAccuracy)})
 	}
-	rows = append(rows, []string{"last iterate", "", Show("%.4f", s.ValLoss), Show("%.4f", s.TestLoss), Show("%.4f", s.TestAccuracy)})
+	rows = append(rows, []string{"last iterate", "", number("%.4f", s.ValLoss), number("%.4f", s.TestLoss), number("%.4f", s.TestAccuracy)})
 	if err := cli.Table(b, rows); err != nil {
 		return err
 	}
@@ -71,8 +71,8 @@ func printModels(b *bytes.Buffer, s *runs.Summary) error {
 	return nil
 }
 
-// Show writes a number that may not be known.
-func Show(format string, n runs.Number) string {
+// number writes a number that may not be known.
+func number(format string, n runs.Number) string {
 	if !n.Known() {
 		return "-"
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"dsbo"
 	"dsbo/models"
 	"dsbo/train"
 )
@@ -34,7 +35,7 @@ func (r *runner) load() error {
 		return err
 	}
 	if len(task.Shards) != s.Agents {
-		return bad("%s has data for %d agents: -agents must be as many; it is %d", r.Task.Name(), len(task.Shards), s.Agents)
+		return dsbo.Errorf(dsbo.ErrConfig, "-agents must be %d, for which %s has data; it is %d", len(task.Shards), r.Task.Name(), s.Agents)
 	}
 	p := problem{rows: math.MaxInt}
 	for _, i := range here {
@@ -58,7 +59,7 @@ func (r *runner) load() error {
 	}
 	r.problem, r.loading = p, time.Since(began)
 	if s.Batch > p.rows {
-		return bad("-batch %d: an agent has %d examples: want at most as many, or 0 for all", s.Batch, p.rows)
+		return dsbo.Errorf(dsbo.ErrConfig, "-batch must be at most %d, as an agent has so many examples, or 0 for all; it is %d", p.rows, s.Batch)
 	}
 	return nil
 }

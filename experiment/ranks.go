@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"dsbo"
 	"dsbo/internal/cli"
 	"dsbo/network"
 	"dsbo/network/mpi"
@@ -56,7 +57,7 @@ func (l *ranks) join(ctx context.Context, r *runner) (err error) {
 		}
 	}()
 	if len(r.team.Local()) == 0 {
-		return bad("-agents %d on %d processes: there must be at least as many agents as processes", r.graph.W.N(), l.size)
+		return dsbo.Errorf(dsbo.ErrConfig, "-agents must be at least %d, the number of processes; it is %d", l.size, r.graph.W.N())
 	}
 	if l.leads() {
 		if err := r.chooseFolder(l); err != nil {
@@ -103,7 +104,7 @@ func (l *ranks) meet(ctx context.Context, r *runner) error {
 // agrees returns an error that says in what the process of agent i differs from that of agent 0.
 func (g greeting) agrees(i int, first greeting) error {
 	if g.Task != first.Task {
-		return bad("process of agent %d runs %s, that of agent 0 %s", i, g.Task, first.Task)
+		return dsbo.Errorf(dsbo.ErrConfig, "process of agent %d runs %s, that of agent 0 %s", i, g.Task, first.Task)
 	}
 	if err := g.Program.Mixable(fmt.Sprintf("process of agent %d", i), "that of agent 0", first.Program); err != nil {
 		return err
@@ -112,7 +113,7 @@ func (g greeting) agrees(i int, first greeting) error {
 		for _, f := range list {
 			name, _, _ := strings.Cut(f, "=")
 			if here, there := flagsNamed(g.Flags, name), flagsNamed(first.Flags, name); here != there {
-				return bad("process of agent %d runs with %s, that of agent 0 with %s", i, here, there)
+				return dsbo.Errorf(dsbo.ErrConfig, "process of agent %d runs with %s, that of agent 0 with %s", i, here, there)
 			}
 		}
 	}

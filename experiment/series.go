@@ -158,15 +158,15 @@ func (s *series) print(w io.Writer, page string) error {
 	for i, o := range s.outcomes {
 		sum, m := o.summary, o.summary.Models
 		best := m[max(0, len(m)-2)] // the best constant λ, which may be 0
-		pair := func(m runs.Model) string { return Show("%.4f", m.TestLoss) + Show(" %.4f", m.TestAccuracy) }
+		pair := func(m runs.Model) string { return number("%.4f", m.TestLoss) + number(" %.4f", m.TestAccuracy) }
 		course := "-"
 		if r := o.records; len(r) > 1 {
-			course = Show("%.4f", r[1].TestLoss) + " → " + Show("%.4f", r[len(r)-1].TestLoss)
+			course = number("%.4f", r[1].TestLoss) + " → " + number("%.4f", r[len(r)-1].TestLoss)
 		}
 		rows = append(rows, []string{
-			s.parts[i].Label, Show("%.2f", sum.PhiLambda0), Show("%.2f", best.Phi), Show("%.2f", sum.PhiEnd),
-			course, Show("%.4f", sum.TestAccuracy), pair(m[0]), pair(best), pair(m[len(m)-1]),
-			Show("%.1f", sum.MsPerIteration), fmt.Sprintf("%.0f", sum.FloatsSent), fmt.Sprintf("%.0f", sum.FloatsFormula),
+			s.parts[i].Label, number("%.2f", sum.PhiLambda0), number("%.2f", best.Phi), number("%.2f", sum.PhiEnd),
+			course, number("%.4f", sum.TestAccuracy), pair(m[0]), pair(best), pair(m[len(m)-1]),
+			number("%.1f", sum.MsPerIteration), fmt.Sprintf("%.0f", sum.FloatsSent), fmt.Sprintf("%.0f", sum.FloatsFormula),
 		})
 	}
 	var b bytes.Buffer

@@ -1,6 +1,3 @@
-// Package experiment is what the commands that run a method share: settings and their flags, the checks before a
-// run, the run with its progress, and what comes after: refitted models, tables and the files of the run
-// folder.
 package experiment
 
 import (
@@ -45,7 +42,7 @@ type Settings struct {
 	W, Prob   float64
 	Transport string
 	Batch     int
-	DType     string // before Flags, its default; "": float32
+	DType     string // float32 or float64
 	Seed      uint64
 	Memory    float64 // GiB
 	Refit     int     // steps
@@ -72,7 +69,7 @@ func (a assignments) String() string { return "" }
 func (a assignments) Set(text string) error {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok || name == "" {
-		return fmt.Errorf("%q: want name=value", text)
+		return fmt.Errorf("%q must be name=value", text)
 	}
 	if !json.Valid([]byte(value)) {
 		quoted, err := json.Marshal(value)
@@ -85,10 +82,10 @@ func (a assignments) Set(text string) error {
 	return nil
 }
 
-// Flags adds the flags of the settings. The first of the presets is the default.
-func (s *Settings) Flags(f *cli.Flags, presets []string) {
+// addFlags adds the flags of the settings. The first of the presets is the default.
+func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	s.Set = assignments{}
-	f.StringVar(&s.Preset, "preset", presets[0], "`name` of the defaults of this group and of -batch, listed below: "+strings.Join(presets, " or "))
+	f.StringVar(&s.Preset, "preset", presets[0].Name, "`name` of the defaults of this group and of -batch, listed below: "+presetNames(presets))
 	f.StringVar(&s.Algorithm, "algorithm", "", "`name` of the method: "+strings.Join(algo.Names(), ", ")+" (default: the preset's)")
 	f.IntVar(&s.K, "K", 0, "K, outer `iterations` (default: the preset's)")
 	f.IntVar(&s.T, "T", 0, "T, `steps` of y in an outer iteration (default: the preset's)")
@@ -108,7 +105,7 @@ func (s *Settings) Flags(f *cli.Flags, presets []string) {
 	f.Group("Network", "agents", "graph", "w", "prob", "transport")
 
 	f.IntVar(&s.Batch, "batch", 0, "`examples` in a draw ξ or φ, 0 for all (default: the preset's)")
-	f.StringVar(&s.DType, "dtype", cmp.Or(s.DType, "float32"), "`type` of numbers in the agents' oracles, float32 or float64; evaluation is in float64")
+	f.StringVar(&s.DType, "dtype", cmp.Or(presets[0].DType, "float32"), "`type` of numbers in the agents' oracles, float32 or float64; evaluation is in float64")
 	f.Uint64Var(&s.Seed, "seed", 1, "`number` that all draws depend on")
 	f.Float64Var(&s.Memory, "memory", 4, "`GiB` that the matrices of jhip and gbdsbo may take, all agents of a process together")
 	f.IntVar(&s.Refit, "refit", 2000, "at most so many `steps` of y for each model that is found at the end")
@@ -124,16 +121,15 @@ func (s *Settings) Flags(f *cli.Flags, presets []string) {
 	f.Group("Output", "out", "eval-every", "checkpoint-every", "resume", "force", "report", "quiet")
 }
 
-// Explain lists what presets stand for.
-func Explain(presets map[string]Preset, order []string) string {
+// explain lists what presets stand for, for the help.
+func explain(presets []Preset) string {
 	lines := []string{"Presets"}
-	for _, name := range order {
-		p := presets[name]
+	for _, p := range presets {
 		params, err := json.Marshal(p.Method)
 		if err != nil {
 			params = []byte(err.Error())
 		}
-		line := fmt.Sprintf("  %s: -algorithm %s -K %d -batch %d", name, algo.NameOf(p.Method), p.K, p.Batch)
+		line := fmt.Sprintf("  %s: -algorithm %s -K %d -batch %d", p.Name, algo.NameOf(p.Method), p.K, p.Batch)
 		if p.X0 != 0 {
 			line += fmt.Sprintf(" -x0 %g", p.X0)
 		}
@@ -142,13 +138,22 @@ func Explain(presets map[string]Preset, order []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Resolve fills in the preset for all flags that were not given, and reports the first setting that
-// cannot work whatever the data.
-func (s *Settings) Resolve(presets map[string]Preset, given map[string]bool) (parameters, error) {
-	preset, ok := presets[s.Preset]
-	if !ok {
-		return parameters{}, bad("-preset %s: want %s", s.Preset, strings.Join(names(presets), " or "))
+func presetNames(presets []Preset) string {
+	var names []string
+	for _, p := range presets {
+		names = append(names, p.Name)
 	}
+	return strings.Join(names, " or ")
+}
+
+// resolve fills in the preset for all flags that were not given, and reports the first setting that
+// cannot work whatever the data.
+func (s *Settings) resolve(presets []Preset, given map[string]bool) (parameters, error) {
+	i := slices.IndexFunc(presets, func(p Preset) bool { return p.Name == s.Preset })
+	if i < 0 {
+		return parameters{}, dsbo.Errorf(dsbo.ErrConfig, "-preset must be %s; it is %s", presetNames(presets), s.Preset)
+	}
+	preset := presets[i]
 	if !given["algorithm"] {
 		s.Algorithm = algo.NameOf(preset.Method)
 	}
@@ -171,7 +176,7 @@ func (s *Settings) Resolve(presets map[string]Preset, given map[string]bool) (pa
 	}{{"K", s.K}, {"T", s.T}, {"N", s.N}} {
 		switch {
 		case v.value < 1 && (given[v.flag] || v.flag == "K"):
-			return p, bad("-%s %d: want at least 1", v.flag, v.value)
+			return p, dsbo.Errorf(dsbo.ErrConfig, "-%s must be at least 1; it is %d", v.flag, v.value)
 		case given[v.flag]:
 			p.set(v.flag, v.value)
 		}
@@ -184,7 +189,7 @@ func (s *Settings) Resolve(presets map[string]Preset, given map[string]bool) (pa
 			p.set(v.flag, v.text)
 		}
 	}
-	for _, name := range names(s.Set) {
+	for _, name := range s.Set.names() {
 		one := parameters{s.Algorithm, map[string]json.RawMessage{name: s.Set[name]}}
 		if _, err := one.method(1); err != nil {
 			return p, fmt.Errorf("-set %s=%s: %w", name, s.Set[name], err)
@@ -210,25 +215,23 @@ func checkStep(flag, text string, K int) error {
 
 // validate reports the first setting that cannot work whatever the data.
 func (s *Settings) validate(p parameters) error {
+	for _, v := range []struct {
+		flag         string
+		value, least int
+	}{{"agents", s.Agents, 1}, {"batch", s.Batch, 0}, {"refit", s.Refit, 1}, {"eval-every", s.EvalEvery, 0}, {"checkpoint-every", s.CheckpointEvery, 0}} {
+		if v.value < v.least {
+			return dsbo.Errorf(dsbo.ErrConfig, "-%s must be at least %d; it is %d", v.flag, v.least, v.value)
+		}
+	}
 	switch {
-	case s.Agents < 1:
-		return bad("-agents %d: want at least 1", s.Agents)
 	case s.Transport != local && s.Transport != viaMPI:
-		return bad("-transport %s: want local or mpi", s.Transport)
-	case s.Batch < 0:
-		return bad("-batch %d: want 0 (all examples) or more", s.Batch)
+		return dsbo.Errorf(dsbo.ErrConfig, "-transport must be local or mpi; it is %s", s.Transport)
 	case s.DType != "float32" && s.DType != "float64":
-		return bad("-dtype %s: want float32 or float64", s.DType)
+		return dsbo.Errorf(dsbo.ErrConfig, "-dtype must be float32 or float64; it is %s", s.DType)
 	case !(s.Memory > 0 && s.Memory < 1e6):
-		return bad("-memory %v: want a positive number of GiB", s.Memory)
-	case s.Refit < 1:
-		return bad("-refit %d: want at least 1", s.Refit)
-	case s.EvalEvery < 0:
-		return bad("-eval-every %d: want at least 1", s.EvalEvery)
-	case s.CheckpointEvery < 0:
-		return bad("-checkpoint-every %d: want at least 1", s.CheckpointEvery)
+		return dsbo.Errorf(dsbo.ErrConfig, "-memory must be a positive number of GiB; it is %v", s.Memory)
 	case math.IsNaN(s.X0) || math.IsInf(s.X0, 0):
-		return bad("-x0 %v: want a finite number", s.X0)
+		return dsbo.Errorf(dsbo.ErrConfig, "-x0 must be finite; it is %v", s.X0)
 	}
 	m, err := p.method(1e6) // where steps that follow the curvature are small enough
 	if err != nil {
@@ -254,8 +257,5 @@ func (s *Settings) network(given map[string]bool) (*network.Graph, error) {
 	return g, nil
 }
 
-func names[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
-
-func bad(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", dsbo.ErrConfig, fmt.Sprintf(format, args...))
-}
+// names returns the names of the assigned parameters, in order.
+func (a assignments) names() []string { return slices.Sorted(maps.Keys(a)) }

@@ -1,3 +1,10 @@
+// Package experiment makes a program of a [Task], which is a data set, a model and their flags: [Main] is all of its main
+// function. The program has flags and presets, checks them, chooses the steps by the curvature, runs a method on all agents, finds
+// the models of the best λ, of λ = 0 and of the best constant λ, and leaves a run folder with a report. A run that was
+// interrupted goes on with -resume.
+//
+// Where the agents are is a [Layout]: in this process, in the ranks of an MPI job, or one in each of several processes, for which
+// package command has the verbs.
 package experiment
 
 import (

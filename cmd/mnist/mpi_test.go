@@ -128,8 +128,8 @@ func TestMPIUsage(t *testing.T) {
 		args []string
 		want string
 	}{
-		{2, []string{"-batch", "31"}, "mnist: -batch 31: an agent has 30 examples"},
-		{4, nil, "mnist: -agents 3 on 4 processes: there must be at least as many agents as processes"},
+		{2, []string{"-batch", "31"}, "mnist: -batch must be at most 30"},
+		{4, nil, "mnist: -agents must be at least 4, the number of processes; it is 3"},
 		{2, []string{"-out", "/proc/none"}, "mnist: folder /proc/none"},
 	} {
 		text, err := job(t, tt.n, long(dir, filepath.Join(t.TempDir(), "out"), tt.args...)...).CombinedOutput()

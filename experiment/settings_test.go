@@ -1,0 +1,140 @@
+package experiment
+
+import (
+	"errors"
+	"flag"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/data"
+	"dsbo/models"
+)
+
+// tiny is a task of a moment.
+type tiny struct{ features int }
+
+func (*tiny) Name() string            { return "tiny" }
+func (*tiny) About() string           { return "takes a moment" }
+func (t *tiny) Flags(f *flag.FlagSet) { f.IntVar(&t.features, "p", 3, "`number` of features") }
+func (*tiny) Presets() []Preset {
+	return []Preset{
+		{Name: "fast", DType: "float64", K: 6, X0: 0.5, Method: &algo.MADSBO{T: 2, N: 2, Gamma: "0.01"}},
+		{Name: "slow", K: 60, Batch: 5, Method: &algo.Tuned{}},
+	}
+}
+func (t *tiny) Load(a Agents) (data.Task, models.Model, error) {
+	task, err := data.Synthetic{Agents: a.N, Features: t.features, Train: 20, Val: 10, Test: 5, Rate: 1, Seed: a.Seed}.Task()
+	return task, models.Logistic{Features: t.features}, err
+}
+
+func parseTiny(t *testing.T, args string) *Job {
+	t.Helper()
+	j, err := Parse(new(tiny), strings.Fields(args), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// TestPresetsFillIn: what the command line leaves out is the preset's, and what it says counts.
+func TestPresetsFillIn(t *testing.T) {
+	for _, tt := range []struct {
+		args      string
+		algorithm string
+		K, batch  int
+		x0        float64
+		dtype     string
+	}{
+		{"", "madsbo", 6, 0, 0.5, "float64"},
+		{"-preset=slow", "madsbo_tuned", 60, 5, 0, "float64"},
+		{"-preset=slow -K=7 -batch=0 -x0=-1 -algorithm=dsoba -dtype=float32", "dsoba", 7, 0, -1, "float32"},
+	} {
+		j := parseTiny(t, tt.args)
+		if _, err := j.Settings.resolve(j.presets, j.given); err != nil {
+			t.Fatal(err)
+		}
+		if s := j.Settings; s.Algorithm != tt.algorithm || s.K != tt.K || s.Batch != tt.batch || s.X0 != tt.x0 || s.DType != tt.dtype {
+			t.Errorf("%q: %s, K %d, batch %d, x0 %g, %s", tt.args, s.Algorithm, s.K, s.Batch, s.X0, s.DType)
+		}
+	}
+}
+
+func TestParametersFollowCurvature(t *testing.T) {
+	for _, tt := range []struct {
+		args        string
+		beta, gamma algo.Schedule
+	}{
+		{"", "0.25", "0.01"}, // 1/L where the preset leaves it open
+		{"-beta=2/L -gamma=3*L", "0.5", "12"},
+		{"-beta=0.1", "0.1", "0.01"},
+		{"-set=beta=auto", "0.25", "0.01"},
+	} {
+		j := parseTiny(t, tt.args)
+		p, err := j.Settings.resolve(j.presets, j.given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := p.method(4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := m.(*algo.MADSBO); m.Beta != tt.beta || m.Gamma != tt.gamma || m.T != 2 {
+			t.Errorf("%q: beta %s, gamma %s, T %d", tt.args, m.Beta, m.Gamma, m.T)
+		}
+	}
+}
+
+func TestSettingsThatCannotWork(t *testing.T) {
+	for args, want := range map[string]string{
+		"-preset=best":                 "-preset must be fast or slow; it is best",
+		"-algorithm=sgd":               `algorithm "sgd" is unknown`,
+		"-K=0":                         "-K must be at least 1; it is 0",
+		"-T=-1":                        "-T must be at least 1; it is -1",
+		"-agents=0":                    "-agents must be at least 1; it is 0",
+		"-batch=-1":                    "-batch must be at least 0; it is -1",
+		"-refit=0":                     "-refit must be at least 1; it is 0",
+		"-memory=-1":                   "-memory must be a positive number of GiB; it is -1",
+		"-transport=pigeon":            "-transport must be local or mpi; it is pigeon",
+		"-dtype=int":                   "-dtype must be float32 or float64; it is int",
+		"-x0=inf":                      "-x0 must be finite; it is +Inf",
+		"-beta=-1/L":                   "beta must have a positive number before /L",
+		"-alpha=1/L":                   "-alpha",
+		"-set=rho=1":                   `no parameter "rho"`,
+		"-w=2":                         "w must be between 0 and 1",
+		"-graph=circle":                "circle",
+		"-algorithm=madsbo -set=T=1.5": "-set T=1.5",
+	} {
+		err := parseTiny(t, args).CheckOverMachines()
+		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", args, err, want)
+		}
+	}
+	if _, err := Parse(new(tiny), []string{"-resume", "-force"}, io.Discard); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "mutually exclusive") {
+		t.Errorf("-resume -force: %v", err)
+	}
+}
+
+// TestFlagsThatResume: a resumed run takes over the settings, not where one process was and what it said.
+func TestFlagsThatResume(t *testing.T) {
+	j := parseTiny(t, "-seed=3 -p=4 -set=lg=2 -set=T=3 -out=x -quiet -force -report=false -transport=local")
+	if want := []string{"-p=4", "-seed=3", "-set=T=3", "-set=lg=2"}; !slices.Equal(j.flags, want) {
+		t.Errorf("flags %q, want %q", j.flags, want)
+	}
+}
+
+// TestPartFlags: a part of a series is resumed by itself with the flag that stands for it.
+func TestPartFlags(t *testing.T) {
+	j := parseTiny(t, "-p=4 -seed=3 -K=7")
+	s := &series{Job: j}
+	part := s.job(Part{Task: new(tiny), Name: "p5", Label: "p = 5", Flag: "-p=5"}, "runs/x/p5", "")
+	if want := []string{"-K=7", "-p=5", "-seed=3"}; !slices.Equal(part.flags, want) {
+		t.Errorf("flags %q, want %q", part.flags, want)
+	}
+	if part.Settings.Out != "runs/x/p5" || part.Settings.K != 7 || j.Settings.Out != "" {
+		t.Errorf("out %q, K %d; the series' out %q", part.Settings.Out, part.Settings.K, j.Settings.Out)
+	}
+}
