@@ -99,7 +99,7 @@ func newPanel(name, title string, q quantity, gs []group, lines []line) panel {
 		if u.name != "" {
 			f.XLabel += " (" + u.name + ")"
 		}
-		if a.name == callsAxis && matrices(gs) {
+		if a.Name == callsAxis && matrices(gs) {
 			f.XLabel += ", a whole matrix as one"
 		}
 		for _, l := range lines { // one that was not measured keeps its colour: what is one colour in one figure is so in all
@@ -123,7 +123,7 @@ func newPanel(name, title string, q quantity, gs []group, lines []line) panel {
 		if low, high, out := f.leaveOutStart(); out && !strings.Contains(p.Caption, "start") {
 			p.Caption += " The start lies outside of the figure, at " + rangeText(low, high) + "."
 		}
-		p.Drawings = append(p.Drawings, namedDrawing{f, name + "_" + a.name, a.name, title + " against " + a.title})
+		p.Drawings = append(p.Drawings, namedDrawing{f, name + "_" + a.Name, a.Name, title + " against " + a.Title})
 	}
 	return p
 }

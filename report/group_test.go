@@ -140,11 +140,11 @@ func TestAxisOfUnequalRuns(t *testing.T) {
 			}
 			for _, a := range axes() {
 				want := Linear
-				if a.name == "seconds" {
+				if a.Name == "seconds" {
 					want = tt.want
 				}
 				if got := xScale(gs, a); got != want {
-					t.Errorf("%s: scale %v, want %v", a.name, got, want)
+					t.Errorf("%s: scale %v, want %v", a.Name, got, want)
 				}
 			}
 		})

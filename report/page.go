@@ -31,7 +31,7 @@ type page struct {
 	Baselines           *table
 	Constants           string
 	Compared, CostTable *table // of several
-	Axes                []choice
+	Axes                []axis // that figures can be drawn against
 	Runs                *table
 	SettingsTitle       string
 	Settings, Machine   []fact
@@ -40,17 +40,14 @@ type page struct {
 // A remark is a sentence on one run; its name is empty if there is only one.
 type remark struct{ Kind, Name, Text string }
 
-// A choice is an axis that figures can be drawn against.
-type choice struct{ Name, Title string }
-
 // newPage builds the page of the groups.
 func newPage(gs []group) *page {
 	p := &page{Style: template.CSS(pageCSS + chipStyle()), Script: template.JS(pageJS)}
 	p.sheet = newSheet(gs)
 	for _, a := range axes() {
-		drawn := func(d namedDrawing) bool { return d.Axis == a.name }
+		drawn := func(d namedDrawing) bool { return d.Axis == a.Name }
 		if slices.ContainsFunc(p.drawings(), drawn) {
-			p.Axes = append(p.Axes, choice{a.name, a.title})
+			p.Axes = append(p.Axes, a)
 		}
 	}
 	p.heading(gs)
@@ -110,10 +107,10 @@ func (p *page) endings(gs []group, several bool) {
 			if several {
 				name = r.Name
 			}
-			if s := r.state(); s.Kind == runs.Finished && several {
+			if kind, text := r.state(); kind == runs.Finished && several {
 				finished = append(finished, name)
 			} else {
-				p.States = append(p.States, remark{string(s.Kind), name, s.Text})
+				p.States = append(p.States, remark{string(kind), name, text})
 			}
 			for _, text := range append(r.warnings(), r.Notes...) {
 				p.Warnings = append(p.Warnings, remark{"", name, text})

@@ -4,8 +4,8 @@ import "dsbo/runs"
 
 // An axis is something to draw against: what was spent.
 type axis struct {
-	name  string // of files and of the switch on the page
-	title string
+	Name  string // of files and of the switch on the page
+	Title string
 	label string // of the axis, before the unit
 	of    func(*runs.Record) float64
 	units []unit
@@ -44,10 +44,10 @@ const callsAxis = "calls"
 // the table of costs has them by kind.
 func axes() []axis {
 	return []axis{
-		{name: "iterations", title: "iterations", label: "outer iterations k", of: iteration, count: true},
-		{name: "seconds", title: "time", label: "time of iterations", of: func(r *runs.Record) float64 { return r.Seconds }, units: timeUnits()},
-		{name: callsAxis, title: "oracle calls", label: "oracle calls of all agents", of: calls},
-		{name: "bytes", title: "traffic", label: "traffic of all agents", of: func(r *runs.Record) float64 { return float64(r.Bytes) }, units: byteUnits()},
+		{Name: "iterations", Title: "iterations", label: "outer iterations k", of: iteration, count: true},
+		{Name: "seconds", Title: "time", label: "time of iterations", of: func(r *runs.Record) float64 { return r.Seconds }, units: timeUnits()},
+		{Name: callsAxis, Title: "oracle calls", label: "oracle calls of all agents", of: calls},
+		{Name: "bytes", Title: "traffic", label: "traffic of all agents", of: func(r *runs.Record) float64 { return float64(r.Bytes) }, units: byteUnits()},
 	}
 }
 

@@ -120,14 +120,8 @@ func (r *Run) method() string {
 	return cmp.Or(r.Config.Label, r.Config.Algorithm, "unknown")
 }
 
-// A state is how a run ended, with a sentence on it.
-type state struct {
-	Kind runs.State
-	Text string
-}
-
-// state says how a run ended. A run that was killed, or goes on, has no summary.
-func (r *Run) state() state {
+// state says how a run ended, and a sentence on it. A run that was killed, or goes on, has no summary.
+func (r *Run) state() (kind runs.State, text string) {
 	done := count(float64(r.lastRecord().Iteration))
 	last := "The last evaluation is at iteration " + done
 	if r.Config.Iterations > 0 {
@@ -136,16 +130,16 @@ func (r *Run) state() state {
 	last += "."
 	switch {
 	case r.Summary == nil:
-		return state{runs.Unfinished, "The run goes on, or was stopped from outside. " + last}
+		return runs.Unfinished, "The run goes on, or was stopped from outside. " + last
 	case r.Summary.State == runs.Finished && done == "1":
-		return state{runs.Finished, "The one iteration is done."}
+		return runs.Finished, "The one iteration is done."
 	case r.Summary.State == runs.Finished:
-		return state{runs.Finished, fmt.Sprintf("All %s iterations are done.", done)}
+		return runs.Finished, fmt.Sprintf("All %s iterations are done.", done)
 	case r.Summary.Error != "":
 		first, n := utf8.DecodeRuneInString(r.Summary.Error)
 		last = string(unicode.ToUpper(first)) + r.Summary.Error[n:] + ". " + last
 	}
-	return state{r.Summary.State, last}
+	return r.Summary.State, last
 }
 
 // warnings returns what the run warned of, and says where Φ is not what its name promises.

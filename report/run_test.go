@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsbo"
+	"dsbo/runs"
 )
 
 func TestLoad(t *testing.T) {
@@ -26,8 +27,8 @@ func TestLoad(t *testing.T) {
 	if r.Records[0].HypergradientError.Known() || !r.Records[1].HypergradientError.Known() {
 		t.Errorf("hypergradient errors %v, %v: want the first unknown", r.Records[0].HypergradientError, r.Records[1].HypergradientError)
 	}
-	if len(r.Lambda) != 784 || len(r.Notes) != 0 || r.state().Kind != "finished" {
-		t.Errorf("%d numbers of lambda, notes %q, state %v", len(r.Lambda), r.Notes, r.state())
+	if len(r.Lambda) != 784 || len(r.Notes) != 0 {
+		t.Errorf("%d numbers of lambda, notes %q", len(r.Lambda), r.Notes)
 	}
 	if r.Summary.PhiLambda0 != 0.3004 || r.Summary.RefitTestLossLambda0.Known() {
 		t.Errorf("Φ(0) %v, and %v that is not there", r.Summary.PhiLambda0, r.Summary.RefitTestLossLambda0)
@@ -40,8 +41,8 @@ func TestLoadWhatAKilledRunLeaves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := r.state(); s.Kind != "unfinished" || !strings.Contains(s.Text, "iteration 40 of 100") {
-		t.Errorf("state %v", s)
+	if kind, text := r.state(); kind != runs.Unfinished || !strings.Contains(text, "iteration 40 of 100") {
+		t.Errorf("state %s: %s", kind, text)
 	}
 	if len(r.Records) != 5 || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "cut short") {
 		t.Errorf("%d records, notes %q", len(r.Records), r.Notes)

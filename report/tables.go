@@ -114,11 +114,12 @@ func runTable(gs []group) *table {
 	for _, g := range gs {
 		for _, r := range g.runs {
 			one := group{runs: []*Run{r}}
+			end, _ := r.state()
 			row := []cell{
 				{Text: r.Name, Sort: r.Name, Chip: g.chip},
 				textCell(r.method()),
 				textCell(strconv.FormatUint(r.Config.Seed, 10)),
-				textCell(string(r.state().Kind)),
+				textCell(string(end)),
 				one.cell(measure{of: iterations, show: count}),
 				one.cell(measure{of: ofLast(phi), show: number}),
 			}
