@@ -20,7 +20,7 @@ func Bytes(r io.Reader, want, guess int) ([]byte, error) {
 		n, err := io.ReadFull(r, buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		if err != nil {
-			return nil, fmt.Errorf("cut short: %d bytes of data, want %d%s", len(buf), want, Reason(err))
+			return nil, fmt.Errorf("cut short: there must be %d bytes of data; there are %d%s", want, len(buf), Reason(err))
 		}
 	}
 	// Reading to the end also makes gzip check its sum.

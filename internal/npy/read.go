@@ -52,14 +52,14 @@ func readHeader(r io.Reader) (header, error) {
 		return header{}, fmt.Errorf("cut short: in the header%s", exactread.Reason(err))
 	}
 	if string(start[:6]) != "\x93NUMPY" {
-		return header{}, fmt.Errorf("not an NPY file: begins with %q, want %q", start[:6], "\x93NUMPY")
+		return header{}, fmt.Errorf("not an NPY file: it must begin with %q; it begins with %q", "\x93NUMPY", start[:6])
 	}
 	length := make([]byte, 2)
 	if start[6] >= 2 {
 		length = make([]byte, 4)
 	}
 	if start[6] < 1 || start[6] > 3 {
-		return header{}, fmt.Errorf("NPY version %d, want 1 to 3", start[6])
+		return header{}, fmt.Errorf("the NPY version must be 1 to 3; it is %d", start[6])
 	}
 	if _, err := io.ReadFull(r, length); err != nil {
 		return header{}, fmt.Errorf("cut short: in the header%s", exactread.Reason(err))
@@ -67,7 +67,7 @@ func readHeader(r io.Reader) (header, error) {
 	n := binary.LittleEndian.Uint32(append(length, 0, 0)[:4])
 	const most = 1 << 16 // numpy writes about 100 bytes
 	if n > most {
-		return header{}, fmt.Errorf("header of %d bytes, want at most %d", n, most)
+		return header{}, fmt.Errorf("the header must have at most %d bytes; it has %d", most, n)
 	}
 	text := make([]byte, n)
 	if _, err := io.ReadFull(r, text); err != nil {
@@ -87,7 +87,7 @@ func parseHeader(text string) (header, error) {
 	case strings.HasPrefix(order, "True"):
 		h.fortran = true
 	case !strings.HasPrefix(order, "False"):
-		return header{}, fmt.Errorf("fortran_order %.20q in the header, want True or False", order)
+		return header{}, fmt.Errorf("fortran_order in the header must be True or False; it is %.20q", order)
 	}
 	if err := h.parseShape(entry(text, "shape")); err != nil {
 		return header{}, err
@@ -118,7 +118,7 @@ func (h *header) parseType(text string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("numbers of type %.40q, want float32, float64, integers or bool", descr)
+	return fmt.Errorf("numbers must be float32, float64, integers or bool; their type is %.40q", descr)
 }
 
 // parseShape reads (3, 4) or (3,).
@@ -126,7 +126,7 @@ func (h *header) parseShape(text string) error {
 	inner, _, closed := strings.Cut(strings.TrimPrefix(text, "("), ")")
 	dims := strings.Split(strings.TrimSuffix(strings.TrimSpace(inner), ","), ",")
 	bad := func() error {
-		return fmt.Errorf("shape %.40q: want one or two positive dimensions", text)
+		return fmt.Errorf("the shape must have one or two positive dimensions; it is %.40q", text)
 	}
 	if !strings.HasPrefix(text, "(") || !closed || len(dims) > 2 {
 		return bad()
@@ -160,7 +160,7 @@ func (h *header) array(raw []byte) (*Array, error) {
 		made.Float64s = decode(h, raw, h.integer)
 		for i, v := range made.Float64s {
 			if math.Abs(v) >= 1<<53 {
-				return nil, fmt.Errorf("integer %.0f in row %d, column %d: want less than 2^53 in magnitude", v, i/h.cols, i%h.cols)
+				return nil, fmt.Errorf("integers must be less than 2^53 in magnitude; row %d, column %d has %.0f", i/h.cols, i%h.cols, v)
 			}
 		}
 	}
