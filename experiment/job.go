@@ -241,7 +241,9 @@ func (r *runner) preflight(ctx context.Context) error {
 	} else if r.lmax, err = r.problem.Curvature(ctx, x, y); err != nil {
 		return err
 	}
-	if r.method, err = r.params.method(slices.Max(r.lmax)); err != nil {
+	at := curvature{L: slices.Max(r.lmax)}
+	at.gamma, at.beta = train.Stable(r.graph.W, at.L)
+	if r.method, err = r.params.method(at); err != nil {
 		return err
 	}
 	r.warnings = train.StepWarnings(r.trainConfig(), r.lmax, 0)

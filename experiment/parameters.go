@@ -22,9 +22,27 @@ type parameters struct {
 // auto is the text of a parameter that follows the curvature by itself.
 const auto = "auto"
 
-// autoText is what auto stands for, by the parameter's name. Parameters of these names are auto when they are left open. L is
-// right to a percent or so, and lg is a bound of it.
-var autoText = map[string]string{"beta": "1/L", "gamma": "0.8/L", "lg": "1.05*L"}
+// A curvature is what steps are chosen by.
+type curvature struct {
+	L           float64 // of the worst agent, right to a percent or so
+	gamma, beta float64 // bounds of the steps of z and y
+}
+
+// autoNames are the parameters that have an auto, which they are when they are left open.
+var autoNames = []string{"beta", "gamma", "lg"}
+
+// auto returns what auto stands for, by the parameter's name; false if it has none.
+func (c curvature) auto(name string) (float64, bool) {
+	switch name {
+	case "beta":
+		return c.beta / 2, true
+	case "gamma":
+		return 0.8 * c.gamma, true
+	case "lg":
+		return 1.05 * c.L, true // a bound of it
+	}
+	return 0, false
+}
 
 // presetParameters returns those of a preset's method which the named method has too.
 func presetParameters(preset algo.Method, algorithm string) (parameters, error) {
@@ -46,7 +64,7 @@ func presetParameters(preset algo.Method, algorithm string) (parameters, error) 
 			delete(p.values, name)
 		}
 	}
-	for name := range autoText {
+	for _, name := range autoNames {
 		if p.values[name] == nil && slices.Contains(known, name) {
 			p.set(name, auto)
 		}
@@ -65,8 +83,8 @@ func (p parameters) set(name string, value any) {
 	}
 }
 
-// method returns the method where the largest curvature is l.
-func (p parameters) method(l float64) (algo.Method, error) {
+// method returns the method for a curvature.
+func (p parameters) method(at curvature) (algo.Method, error) {
 	m, err := algo.New(p.algorithm)
 	if err != nil {
 		return nil, err
@@ -75,7 +93,7 @@ func (p parameters) method(l float64) (algo.Method, error) {
 	for name, value := range p.values {
 		var text string
 		if json.Unmarshal(value, &text) == nil {
-			c, follows, err := byCurvature(name, text, l)
+			c, follows, err := byCurvature(name, text, at)
 			if err != nil {
 				return nil, err
 			}
@@ -92,10 +110,11 @@ func (p parameters) method(l float64) (algo.Method, error) {
 	return m, algo.Decode(m, object)
 }
 
-// byCurvature returns the number of a text that follows the curvature l; follows is false for any other text.
-func byCurvature(name, text string, l float64) (number float64, follows bool, err error) {
-	if text == auto && autoText[name] != "" {
-		text = autoText[name]
+// byCurvature returns the number of a text that follows the curvature; follows is false for any other text.
+func byCurvature(name, text string, at curvature) (number float64, follows bool, err error) {
+	if text == auto {
+		number, follows = at.auto(name)
+		return number, follows, nil
 	}
 	c, times := strings.CutSuffix(text, "*L")
 	if !times {
@@ -108,7 +127,7 @@ func byCurvature(name, text string, l float64) (number float64, follows bool, er
 	case err != nil || !(number > 0) || math.IsInf(number, 0):
 		return 0, false, dsbo.Errorf(dsbo.ErrConfig, "%s must have a positive number before /L or *L; it is %s", name, text)
 	case times:
-		return number * l, true, nil
+		return number * at.L, true, nil
 	}
-	return number / l, true, nil
+	return number / at.L, true, nil
 }

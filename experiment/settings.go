@@ -92,7 +92,7 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	f.IntVar(&s.N, "N", 0, "N, `steps` of z in an outer iteration, for the Hessian-inverse-gradient product (default: the preset's)")
 	f.StringVar(&s.Alpha, "alpha", "", "α_k, `step` of x and weight of its moving average: a number, c/sqrt(k+1), c/(k+1), c/sqrt(K), c*(1-k/K), or numbers with commas between (default: the preset's)")
 	f.StringVar(&s.Beta, "beta", "", "β_k, `step` of y, in the same forms, or c/L with the largest curvature L of an agent at the start, or auto: 1/L (default: the preset's)")
-	f.StringVar(&s.Gamma, "gamma", "", "γ, `step` of z, in the same forms as β_k; auto: 0.8/L (default: the preset's)")
+	f.StringVar(&s.Gamma, "gamma", "", "γ, `step` of z, in the same forms as β_k; auto: four fifths of the bound (1+λ_min(W))²/(2L), which is 0.4/L on a ring with -w 0.5 (default: the preset's)")
 	f.Float64Var(&s.X0, "x0", 0, "x_0 = λ at the start, one `number` for all entries (default: the preset's)")
 	f.Var(s.Set, "set", "any other parameter of the method as `name=value`, for instance mom_z=0.9 or clip=[1,12]; may be given more than once (default: the preset's)")
 	f.Group("Method", "preset", "algorithm", "K", "T", "N", "alpha", "beta", "gamma", "x0", "set")
@@ -191,7 +191,7 @@ func (s *Settings) resolve(presets []Preset, given map[string]bool) (parameters,
 	}
 	for _, name := range s.Set.names() {
 		one := parameters{s.Algorithm, map[string]json.RawMessage{name: s.Set[name]}}
-		if _, err := one.method(1); err != nil {
+		if _, err := one.method(steep); err != nil {
 			return p, fmt.Errorf("-set %s=%s: %w", name, s.Set[name], err)
 		}
 		p.values[name] = s.Set[name]
@@ -202,7 +202,7 @@ func (s *Settings) resolve(presets []Preset, given map[string]bool) (parameters,
 // checkStep reports what is wrong with the text of a step. Only steps of y and z may follow the curvature.
 func checkStep(flag, text string, K int) error {
 	if flag != "alpha" {
-		if _, follows, err := byCurvature(flag, text, 1); follows || err != nil {
+		if _, follows, err := byCurvature(flag, text, curvature{L: 1}); follows || err != nil {
 			return err
 		}
 	}
@@ -212,6 +212,9 @@ func checkStep(flag, text string, K int) error {
 	}
 	return nil
 }
+
+// steep is a curvature for which every step that follows it is small enough.
+var steep = curvature{L: 1e6, gamma: 1e-6, beta: 1e-6}
 
 // validate reports the first setting that cannot work whatever the data.
 func (s *Settings) validate(p parameters) error {
@@ -233,7 +236,7 @@ func (s *Settings) validate(p parameters) error {
 	case math.IsNaN(s.X0) || math.IsInf(s.X0, 0):
 		return dsbo.Errorf(dsbo.ErrConfig, "-x0 must be finite; it is %v", s.X0)
 	}
-	m, err := p.method(1e6) // where steps that follow the curvature are small enough
+	m, err := p.method(steep)
 	if err != nil {
 		return err
 	}

@@ -71,14 +71,14 @@ func TestParametersFollowCurvature(t *testing.T) {
 		{"", "0.25", "0.01"}, // 1/L where the preset leaves it open
 		{"-beta=2/L -gamma=3*L", "0.5", "12"},
 		{"-beta=0.1", "0.1", "0.01"},
-		{"-set=beta=auto", "0.25", "0.01"},
+		{"-set=beta=auto -gamma=auto", "0.25", "0.1"}, // half and four fifths of the bounds
 	} {
 		j := parseTiny(t, tt.args)
 		p, err := j.Settings.resolve(j.presets, j.given)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := p.method(4)
+		m, err := p.method(curvature{L: 4, gamma: 0.125, beta: 0.5})
 		if err != nil {
 			t.Fatal(err)
 		}

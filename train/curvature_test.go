@@ -11,6 +11,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
+	"dsbo/network"
 	"dsbo/train"
 )
 
@@ -58,17 +59,21 @@ func (f flat) HVP(dst, _, _, v []float64, _ dsbo.Sample) error {
 }
 
 func TestStepWarnings(t *testing.T) {
+	ring, err := network.Ring(4, 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
 	lmax := []float64{2, 4, 3}
 	for _, c := range []struct {
 		beta, gamma float64
 		want        []string
 	}{
-		{0.4, 0.2, nil},
-		{0.5, 0.2, []string{"beta = 0.5"}},
-		{0.4, 0.21, []string{"gamma = 0.21"}},
+		{0.4, 0.12, nil}, // λ_min = 0: γ is below 0.5/4
+		{0.5, 0.12, []string{"beta = 0.5"}},
+		{0.4, 0.126, []string{"gamma = 0.126"}},
 		{1, 1, []string{"beta = 1", "gamma = 1"}},
 	} {
-		got := train.StepWarnings(train.Config{Method: &algo.MADSBO{Beta: algo.Constant(c.beta), Gamma: algo.Constant(c.gamma)}}, lmax, 0)
+		got := train.StepWarnings(train.Config{W: ring.W, Method: &algo.MADSBO{Beta: algo.Constant(c.beta), Gamma: algo.Constant(c.gamma)}}, lmax, 0)
 		if len(got) != len(c.want) {
 			t.Errorf("beta %g, gamma %g: %q, want %q", c.beta, c.gamma, got, c.want)
 			continue
@@ -79,7 +84,7 @@ func TestStepWarnings(t *testing.T) {
 			}
 		}
 	}
-	if got := train.StepWarnings(train.Config{Method: &algo.ITD{}}, lmax, 0); got != nil {
+	if got := train.StepWarnings(train.Config{W: ring.W, Method: &algo.ITD{}}, lmax, 0); got != nil {
 		t.Errorf("%q: itd has no gamma", got)
 	}
 }

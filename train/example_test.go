@@ -65,9 +65,14 @@ func ExampleProblem_Curvature() {
 		fmt.Println(err)
 		return
 	}
-	for _, w := range train.StepWarnings(train.Config{Method: &algo.MADSBO{Beta: "0.5", Gamma: "0.5"}}, lmax, 0) {
+	ring, err := network.Ring(3, 0.5)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, w := range train.StepWarnings(train.Config{W: ring.W, Method: &algo.MADSBO{Beta: "0.5", Gamma: "0.5"}}, lmax, 0) {
 		fmt.Println(w)
 	}
 	// Output:
-	// gamma = 0.5, the step of z, is above 0.8/L_max = 0.381 (agent 1, L_max = 2.1): z may diverge
+	// gamma = 0.5, the step of z, is not below 0.372 (agent 1, L_max = 2.1): z may diverge
 }

@@ -44,8 +44,8 @@ func (inProcess) concludeInterrupted(ctx context.Context, r *runner) error {
 	return r.conclude(context.WithoutCancel(ctx))
 }
 
-func (inProcess) curvature(ctx context.Context, p Problem, x, y []float64) []float64 {
-	l, err := p.Curvature(ctx, x, y)
+func (inProcess) curvature(ctx context.Context, p Problem, x func(i int) []float64, y []float64) []float64 {
+	l, err := p.curvature(ctx, x, y)
 	if err != nil {
 		return nil
 	}

@@ -31,8 +31,8 @@ type layout interface {
 	fail(exchange network.Team, err error)
 	// concludeInterrupted adds to an interrupted run's result what all agents have to say, if they are here to say it.
 	concludeInterrupted(ctx context.Context, r *runner) error
-	// curvature returns [Problem.Curvature] if this process can find it without the others, else nil.
-	curvature(ctx context.Context, p Problem, x, y []float64) []float64
+	// curvature returns each agent's L_max at its x and at y, once the run has diverged; nil if the others cannot be asked.
+	curvature(ctx context.Context, p Problem, x func(i int) []float64, y []float64) []float64
 
 	// writesMetrics reports whether this process writes metrics.jsonl.
 	writesMetrics() bool

@@ -71,7 +71,9 @@ func (ranks) fail(exchange network.Team, err error) { exchange.Fail(err) }
 
 func (ranks) concludeInterrupted(context.Context, *runner) error { return nil }
 
-func (ranks) curvature(context.Context, Problem, []float64, []float64) []float64 { return nil }
+func (l ranks) curvature(ctx context.Context, p Problem, x func(i int) []float64, y []float64) []float64 {
+	return inProcess{}.curvature(l.collectiveContext(ctx), p, x, y) // all ranks know that the run has diverged
+}
 
 func (l ranks) writesMetrics() bool { return l.local[0] == 0 }
 

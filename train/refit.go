@@ -204,7 +204,7 @@ func (s *refitting) gradient(ctx context.Context, g group, solvers []*algo.Lower
 	}
 	for i, row := range norms {
 		if !(row[0] <= growth*max(best, 1e-9*s.scale)) { // NaN too
-			_, beta := Stable(s.lmax)
+			beta := trackedBound(s.W, s.lmax, s.MomY)
 			return 0, &dsbo.DivergedError{Agent: i, Iteration: steps, Quantity: "tracked gradient of y", Value: row[0],
 				Advice: fmt.Sprintf("stable with L_max = %.3g: beta below %.3g, or less momentum", s.lmax, beta)}
 		}

@@ -61,7 +61,9 @@ func (restartable) fail(network.Team, error) {}
 
 func (restartable) concludeInterrupted(context.Context, *runner) error { return nil }
 
-func (restartable) curvature(context.Context, Problem, []float64, []float64) []float64 { return nil }
+func (restartable) curvature(context.Context, Problem, func(i int) []float64, []float64) []float64 {
+	return nil
+}
 
 func (restartable) writesMetrics() bool { return true }
 

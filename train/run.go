@@ -174,19 +174,6 @@ func (r *runner) evaluate(ctx context.Context) error {
 	return nil
 }
 
-// advice returns which steps would be stable, "" where the curvature is not known.
-func (r *runner) advice(ctx context.Context, k int) string {
-	x, y := r.start()
-	l := r.Curvature
-	if l == nil {
-		l = r.curvature(ctx, r.Problem, x, y)
-	}
-	if l == nil {
-		return ""
-	}
-	return stepAdvice(r.Config, l, k)
-}
-
 // interrupted writes the checkpoint of a run that stops before its end.
 func (r *runner) interrupted(ctx context.Context) error {
 	if err := r.save(); err != nil {

@@ -171,7 +171,7 @@ func TestDivergence(t *testing.T) {
 		if !errors.As(err, &d) || !errors.Is(err, dsbo.ErrDiverged) {
 			t.Fatalf("%v, want divergence", err)
 		}
-		if d.Quantity != "norm of y" || !(d.Value > 1e6) || !strings.Contains(d.Advice, "beta below") {
+		if d.Quantity != "norm of y" || !(d.Value > 1e6) || !strings.Contains(d.Advice, ": beta=") {
 			t.Errorf("%v, want y above 1e6 and a better beta", err)
 		}
 		if first == "" {

@@ -58,10 +58,12 @@ func (m *table) gather(rows [][]float64, local []int) error {
 	defer m.mu.Unlock()
 	m.seated = append(m.seated, seat{rows, local})
 	if len(m.seated) < m.parts {
-		for turn := m.turn; m.turn == turn && m.err == nil; {
-			m.changed.Wait()
+		for turn := m.turn; m.turn == turn; m.changed.Wait() {
+			if m.err != nil {
+				return m.err
+			}
 		}
-		return m.err
+		return nil // also if a process has failed since
 	}
 	for _, from := range m.seated {
 		for _, i := range from.local {

@@ -1,0 +1,186 @@
+package train
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+
+	"dsbo/algo"
+	"dsbo/internal/vec"
+	"dsbo/network"
+)
+
+// Stable returns the bounds that the step γ of z and the step β of y must stay below on a graph with mixing matrix w where
+// no agent's curvature is above lmax. That of γ is the one of gradient tracking, (1+λ_min(W))²/(2 lmax): 0.5/lmax on the ring
+// with weight 1/2, 2/lmax for one agent. That of β is the one of gradient descent, 2/lmax.
+func Stable(w *network.Matrix, lmax float64) (gamma, beta float64) {
+	return trackedBound(w, lmax, 0), 2 / lmax
+}
+
+// trackedBound returns the largest step of gradient descent with gradient tracking and heavy-ball momentum m for which a
+// swing from iteration to iteration dies out, the first thing to grow: (1+λ)(1+λ(1+2m))/(2 lmax), where λ is the least
+// eigenvalue of w. It is not positive where there is none.
+func trackedBound(w *network.Matrix, lmax, m float64) float64 {
+	least := w.LambdaMin()
+	return (1 + least) * (1 + least*(1+2*m)) / (2 * lmax)
+}
+
+// StepWarnings says which steps of c.Method are not stable at iteration k where the agents' largest curvatures are
+// lmax, one line each; none if all are. A step of z with momentum may be half as large again as its bound, which takes the worst
+// agent's curvature for all.
+func StepWarnings(c Config, lmax []float64, k int) []string {
+	var warnings []string
+	agent, l := worst(lmax)
+	values := c.parameters()
+	gamma, beta := Stable(c.W, l)
+	if m := values.number("mom_z"); m > 0 {
+		gamma = 1.5 * trackedBound(c.W, l, m)
+	}
+	if b, ok := values.step("beta", k); ok && b >= beta {
+		warnings = append(warnings, fmt.Sprintf("beta = %.3g, the step of y, is not below %.3g (agent %d, L_max = %.3g): y may diverge", b, beta, agent, l))
+	}
+	if g, ok := values.step("gamma", k); ok && g >= gamma {
+		warnings = append(warnings, fmt.Sprintf("gamma = %.3g, the step of z, is not below %.3g (agent %d, L_max = %.3g): z may diverge", g, gamma, agent, l))
+	}
+	return warnings
+}
+
+// parameters are the values of a method's parameters by name, defaults filled in, for a run of K iterations.
+type parameters struct {
+	values map[string]json.RawMessage
+	K      int
+}
+
+func (c Config) parameters() parameters {
+	c = c.WithDefaults()
+	p, m := parameters{K: c.K}, algo.Clone(c.Method)
+	if m.Init(1, 1, c.K) != nil {
+		return p
+	}
+	if text, err := json.Marshal(m); err == nil {
+		json.Unmarshal(text, &p.values) // of what is no object, nothing
+	}
+	return p
+}
+
+// step returns the step of that name at iteration k; false if the method has no such parameter.
+func (p parameters) step(name string, k int) (float64, bool) {
+	var s algo.Schedule
+	if json.Unmarshal(p.values[name], &s) != nil {
+		return 0, false
+	}
+	at, err := s.For(p.K)
+	if err != nil {
+		return 0, false
+	}
+	return at(k), true
+}
+
+// number returns the parameter of that name, 0 if there is none.
+func (p parameters) number(name string) (v float64) {
+	json.Unmarshal(p.values[name], &v)
+	return v
+}
+
+// unstable returns, as settings name=value, what would make the steps of y and z stable at iteration k for a curvature l:
+// none if they are.
+func (c Config) unstable(l float64, k int) (settings []string) {
+	const margin = 0.8 // of the bounds
+	values := c.parameters()
+	var tracked bool
+	json.Unmarshal(values.values["track_y"], &tracked)
+	gamma, beta := trackedBound(c.W, l, values.number("mom_z")), 2/l
+	if tracked {
+		beta = trackedBound(c.W, l, values.number("mom_y"))
+	}
+	for _, v := range []struct {
+		step, momentum string
+		bound          float64
+	}{{"beta", "mom_y", beta}, {"gamma", "mom_z", gamma}} {
+		s, ok := values.step(v.step, k)
+		switch {
+		case !ok || s <= margin*v.bound:
+		case v.bound <= 0:
+			settings = append(settings, v.momentum+"=0")
+		default:
+			settings = append(settings, fmt.Sprintf("%s=%.2g", v.step, 0.95*margin*v.bound)) // below the margin once rounded
+		}
+	}
+	return settings
+}
+
+// advice says what would keep the run stable where it diverged, at iteration k: steps of y and z that fit the largest
+// curvature at the agents' x and, as far as x may go, at the corners of its box; or a box in which the curvature stays near
+// that of the start. Where this process cannot find the curvature, that of the start has to do.
+func (r *runner) advice(ctx context.Context, k int) string {
+	start, y := r.start()
+	l := func(x func(i int) []float64) float64 { _, l := worst(r.curvature(ctx, r.Problem, x, y)); return l }
+	corner := func(v float64) float64 {
+		x := make([]float64, r.p)
+		vec.Fill(x, v)
+		return l(func(int) []float64 { return x })
+	}
+	_, first := worst(r.Curvature)
+	there := l(func(i int) []float64 {
+		if a := r.agents[i]; a != nil && vec.AllFinite(a.x()) {
+			return a.x()
+		}
+		return start
+	})
+	where, highest := "where it diverged", there
+	var clip []float64
+	json.Unmarshal(r.parameters().values["clip"], &clip)
+	switch {
+	case there == 0 && first == 0:
+		return ""
+	case there == 0:
+		where, highest, clip = "at the start", first, nil
+	case len(clip) == 2:
+		if first == 0 {
+			first = l(func(int) []float64 { return start })
+		}
+		where, highest = "in the box of x", max(there, corner(clip[0]), corner(clip[1]))
+	}
+	settings := r.unstable(highest, k)
+	if len(settings) == 0 {
+		return fmt.Sprintf("the steps of y and z are stable %s, with L_max = %.3g: %s, the step of x, must be smaller", where, highest, r.stepOfX())
+	}
+	advice := fmt.Sprintf("stable with L_max = %.3g %s: %s", highest, where, strings.Join(settings, " "))
+	if len(clip) == 2 {
+		const parts = 8
+		box := sort.Search(parts, func(i int) bool { // the first of the parts that is too wide
+			share := float64(i+1) / parts
+			return max(corner(share*clip[0]), corner(share*clip[1])) > (first+there)/2
+		})
+		if share := float64(box) / parts; 0 < box && box < parts {
+			advice += fmt.Sprintf(", or clip=[%g,%g]", share*clip[0], share*clip[1])
+		}
+	}
+	return advice
+}
+
+// stepOfX names the parameter that scales the step of x.
+func (c Config) stepOfX() string {
+	values := c.parameters()
+	var form string
+	json.Unmarshal(values.values["xstep"], &form)
+	switch form {
+	case "adam":
+		return "lr"
+	case "sgd":
+		return "eta"
+	}
+	return "alpha"
+}
+
+// worst returns the agent of the largest curvature, and that.
+func worst(lmax []float64) (agent int, l float64) {
+	for i, v := range lmax {
+		if v > l {
+			agent, l = i, v
+		}
+	}
+	return agent, l
+}

@@ -1,0 +1,107 @@
+package train_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/data"
+	"dsbo/models"
+	"dsbo/network"
+	"dsbo/train"
+)
+
+// TestStableIsTheBound: gradient tracking on ½Lz² over a graph's least eigenvalue dies out just below the bound and grows above.
+func TestStableIsTheBound(t *testing.T) {
+	const l = 3
+	for name, n := range map[string]int{"ring": 8, "path": 5, "complete": 4, "star": 6} {
+		g, err := network.New(name, n, network.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		gamma, beta := train.Stable(g.W, l)
+		if beta != 2./l {
+			t.Errorf("bound of β %g, want 2/L", beta)
+		}
+		eigenvalues := g.W.Eigenvalues()
+		for _, c := range []struct {
+			share  float64
+			stable bool
+		}{{0.97, true}, {1.03, false}} {
+			grown := 0.0
+			for _, lambda := range eigenvalues {
+				z, s := 1.0, l*1.0
+				d := s
+				for range 4000 {
+					z = lambda*z - c.share*gamma*d
+					d, s = lambda*d+l*z-s, l*z
+				}
+				grown = max(grown, math.Abs(z))
+			}
+			if stable := grown < 1e-3; stable != c.stable {
+				t.Errorf("%s of %d, %g of the bound: z = %g in the end, want stable %v", name, n, c.share, grown, c.stable)
+			}
+		}
+	}
+}
+
+// TestAdviceHelps: a run diverges as x grows to where the lower problem is too stiff for its steps. With either part of the
+// advice it does not.
+func TestAdviceHelps(t *testing.T) {
+	c := train.Config{
+		K: 400, EvalEvery: 400, NoExact: true,
+		Method: &algo.Tuned{
+			T: 20, N: 20, Alpha: "0.5", WarmZ: true, TrackY: true, MomY: 0.95, MomZ: 0.95,
+			XStep: "adam", Lr: "0.1", V: 0.95, Clip: []float64{-8, 8},
+		},
+	}
+	set, err := data.Synthetic{Agents: 2, Features: 30, Train: 100, Val: 100, Rate: 1, Seed: 1}.Task()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Problem, err = train.NewProblem(set, models.Logistic{Features: 30}, models.Config{}); err != nil {
+		t.Fatal(err)
+	}
+	path, err := network.New("path", 2, network.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.W = path.W
+	l, err := c.Problem.Curvature(t.Context(), make([]float64, 30), make([]float64, 30))
+	if err != nil {
+		t.Fatal(err)
+	}
+	use(t, c.Method, fmt.Sprintf("beta=%g", 0.7/slices.Max(l)), fmt.Sprintf("gamma=%g", 0.65/slices.Max(l)))
+	_, err = train.Run(context.Background(), c)
+	d := (*dsbo.DivergedError)(nil)
+	if !errors.As(err, &d) {
+		t.Fatalf("%v, want divergence", err)
+	}
+	_, settings, _ := strings.Cut(d.Advice, ": ")
+	steps, box, _ := strings.Cut(settings, ", or ")
+	for _, follow := range [][]string{strings.Fields(steps), {box}} {
+		again := c
+		again.Method = algo.Clone(c.Method)
+		use(t, again.Method, follow...)
+		if _, err := train.Run(context.Background(), again); err != nil {
+			t.Errorf("%q, and with %q of it: %v", d.Advice, follow, err)
+		}
+	}
+}
+
+// use sets parameters, each name=value.
+func use(t *testing.T, m algo.Method, settings ...string) {
+	t.Helper()
+	for _, s := range settings {
+		name, value, ok := strings.Cut(s, "=")
+		if err := algo.Decode(m, fmt.Appendf(nil, "{%q:%s}", name, value)); err != nil || !ok {
+			t.Fatalf("%q: %v", s, err)
+		}
+	}
+}
