@@ -9,13 +9,6 @@ import (
 	"dsbo"
 )
 
-// Stats counts what an agent sends.
-type Stats struct {
-	Messages int64 // vectors: one to each neighbour in an exchange
-	Floats   int64 // numbers in them
-	Bytes    int64 // of these numbers, without what a transport adds
-}
-
 // Local is an exchange between agents that are goroutines of one process.
 //
 // Each agent publishes a copy of its vector in one of two slots, in turn, and sums once all

@@ -11,9 +11,9 @@ type Usage struct {
 
 // Sent counts what agents send in exchanges, one vector to each neighbour; one that a transport repeats counts once.
 type Sent struct {
-	Messages int64 `json:"messages"`
-	Floats   int64 `json:"floats"`
-	Bytes    int64 `json:"bytes"`
+	Messages int64 `json:"messages"` // vectors
+	Floats   int64 `json:"floats"`   // numbers in them
+	Bytes    int64 `json:"bytes"`    // of these numbers, without what a transport adds
 }
 
 // Times are where agents spend the time of their iterations.
