@@ -61,7 +61,7 @@ type op struct {
 	shape tensor.Shape
 	typ   hm.Type
 	arity int
-	salt  int // tells apart nodes whose 32-bit hashes collide
+	salt  int // distinguishes nodes whose 32-bit hashes collide
 }
 
 var (
@@ -88,7 +88,7 @@ func (o *op) Hashcode() uint32 {
 	return h.Sum32()
 }
 
-// DiffWRT reports every input: [Grad] asks the rule itself which adjoints exist.
+// DiffWRT reports every input: [Grad] learns from the rule itself which adjoints exist.
 func (o *op) DiffWRT(n int) []bool {
 	d := make([]bool, n)
 	for i := range d {
@@ -178,7 +178,7 @@ func matShape(r, c int) tensor.Shape { return tensor.Shape{r, c} }
 // apply adds rule r over the inputs to their graph.
 //
 // Gorgonia merges nodes whose 32-bit hashes agree without comparing the children, so the node that
-// comes back is checked, and asked for again under another hash if it is not the one meant.
+// comes back is checked, and applied again under another hash if it is another node.
 func apply(r rule, shape tensor.Shape, in ...*Node) *Node {
 	if len(shape) > 0 && slices.Min(shape) < 1 {
 		failf("%v: no length of the result may be 0; its shape is %v", r, shape)

@@ -13,7 +13,7 @@ import (
 // ErrGraph marks a graph that cannot be differentiated again and again.
 var ErrGraph = errors.New("ad: unsuitable graph")
 
-// replacements says what to use in place of Gorgonia's ops that are not right under repeated
+// replacements names what to use in place of Gorgonia's ops that are not right under repeated
 // differentiation: each was found to give a wrong second derivative (or a wrong first one) without an error, or to
 // fail at run time. Keys are op types, with the op's own name where the type has several.
 var replacements = map[string]string{

@@ -198,10 +198,10 @@ func readRows[T Float](t *Table, dst []T, idx []int, from, to int) {
 	}
 }
 
-// readAhead is how many rows before its turn a row is asked for. Any number from 4 to 12 measured alike.
+// readAhead is how many rows before its turn a row is prefetched. Any number from 4 to 12 measured alike.
 const readAhead = 4
 
-// prefetch asks for row i of a selection of bytes, if there is one, before it is read: rows of a minibatch lie
+// prefetch begins to load row i of a selection of bytes, if there is one, before it is read: rows of a minibatch lie
 // anywhere in a large table, and the processor cannot guess where.
 func (t *Table) prefetch(idx []int, i int) {
 	if t.bytes == nil || idx == nil && (t.pick == nil || i >= t.rows) || idx != nil && i >= len(idx) {

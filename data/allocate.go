@@ -6,7 +6,7 @@ import "math/rand/v2"
 type allocation struct {
 	laws   [][]float64 // weight of each label for each agent; 0: not allowed
 	quotas [][]int     // examples of each label that each agent has
-	left   []int       // examples of each label that nobody has
+	left   []int       // examples of each label that no agent has
 }
 
 // allocate gives size examples to every agent: in turns, each agent draws a label from its law

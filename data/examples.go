@@ -34,7 +34,7 @@ func (e Examples) Len() int {
 // whose data are not here.
 type Shard struct {
 	Train, Val Examples
-	Test       Examples // test examples that nobody else has; the zero value: the agent scores its part of [Task.Test]
+	Test       Examples // test examples of this agent alone; the zero value: the agent scores its part of [Task.Test]
 }
 
 func (s Shard) absent() bool { return s.Train.X == nil && s.Val.X == nil }
@@ -56,7 +56,7 @@ func (t Task) Digest(i int) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)[:8]), nil
 }
 
-// A Task is one problem's data: a shard per agent, and the test set, which nobody trains on
+// A Task is one problem's data: a shard per agent, and the test set, which no agent trains on
 // and which may be empty. That no number is NaN or infinite is a property of every [ad.Table].
 type Task struct {
 	Shards   []Shard // one an agent

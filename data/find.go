@@ -40,7 +40,7 @@ func FindMNIST(dir string) (string, error) {
 	if checkMNIST(first) == nil {
 		return first, nil
 	}
-	// The go command may know of another cache. It is asked last, since it need not be there and takes a while.
+	// The go command may know of another cache. It runs last, since it may be missing and takes a while.
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if out, err := exec.CommandContext(ctx, "go", "env", "GOMODCACHE").Output(); err == nil {

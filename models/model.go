@@ -3,7 +3,7 @@
 //
 // A new model is a type with the three methods of [Model] in one file; package modeltest proves it.
 // What else a model can say it says by further methods: [Scorer], [Checker], [Starter], [Shaper], [StronglyConvex].
-// [NewOracle] turns a model and an agent's data into what an algorithm asks: gradients,
+// [NewOracle] turns a model and an agent's data into the oracle that an algorithm calls: gradients,
 // Hessian-vector and Jacobian-vector products.
 package models
 
@@ -34,7 +34,7 @@ type Scorer interface {
 	Score(y *ad.Node, b Batch) (loss, accuracy *ad.Node)
 }
 
-// A Checker also says whether an agent's data, and its own settings, suit the model. [NewOracle] asks it first.
+// A Checker also says whether an agent's data, and its own settings, suit the model. [NewOracle] calls Check first.
 type Checker interface {
 	// Check returns an error that names what does not fit, as [dsbo.ErrShape] or [dsbo.ErrConfig].
 	Check(s data.Shard) error

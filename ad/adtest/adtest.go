@@ -5,7 +5,7 @@
 //	...
 //	adtest.Check(t, d, x, y)
 //
-// says which derivative is off, in which entry, and by how much. [Compare] holds one loss against another one
+// says which derivative is off, in which entry, and by how much. [Compare] compares one loss with another one
 // that should be the same, such as float32 against float64.
 package adtest
 
@@ -39,7 +39,7 @@ type Item struct {
 // vague is the part of a derivative's scale up to which differences may be uncertain.
 const vague = 1e-4
 
-// Err says what is wrong with the item, if anything.
+// Err returns an error that says what is wrong with the item, or nil.
 func (i Item) Err() error {
 	name := i.Name
 	if i.Entry >= 0 {

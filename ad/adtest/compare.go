@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// Compare holds got's value and derivatives at (x, y) against want's and fails t with the table of all if
-// an entry differs by more than tol of the derivative's largest entry. With 1e-4 it tells whether a float32 loss is the float64 one.
+// Compare compares got's value and derivatives at (x, y) with want's and fails t with the table of all if
+// an entry differs by more than tol of the derivative's largest entry. A tol of 1e-4 shows whether a float32 loss is the
+// float64 one.
 func Compare(t testing.TB, got, want Loss, x, y []float64, tol float64) {
 	t.Helper()
 	r, err := Differences(got, want, x, y, tol)

@@ -173,7 +173,7 @@ func (c *comparison) try(ctx context.Context, l *lab, who candidate) trial {
 	return best
 }
 
-// compare runs MA-DSBO, DSBO-JHIP and GBDSBO on the same data and tells what each spends to reach the same Φ.
+// compare runs MA-DSBO, DSBO-JHIP and GBDSBO on the same data and reports what each spends to reach the same Φ.
 func compare(ctx context.Context, l *lab) {
 	c := l.comparison
 	c.agents, c.examples = 8, 500

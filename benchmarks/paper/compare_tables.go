@@ -165,7 +165,7 @@ is the same problem. Sent are numbers, by an agent in an iteration to all its ne
 	l.table(rows)
 }
 
-// methodTable says who ran, and what an iteration costs.
+// methodTable lists the methods, and what an iteration of each costs.
 func methodTable(trials []trial) table {
 	rows := table{{"method", "step of x", "tried", "Φ at the end", "ms/iteration", "sent by an agent"}}
 	for _, t := range trials {
@@ -195,7 +195,7 @@ func (at level) title(trials []trial) string {
 	return fmt.Sprintf("To reach Φ = %.2f from %.2f%s", stat.Median(at.phi), stat.Median(at.start), missed)
 }
 
-// spentTable says what each method spent to reach the level.
+// spentTable lists what each method spent to reach the level.
 func (at level) spentTable(trials []trial) table {
 	rows := table{{"method", "iterations", "time", "oracle calls", "traffic"}}
 	for i, t := range trials {

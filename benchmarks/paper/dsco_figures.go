@@ -38,7 +38,7 @@ func compositionMethods() []contestant {
 	}
 }
 
-// compare runs the methods and holds them against the optimum.
+// compare runs the methods and compares where they end with the optimum.
 func (c composition) compare(ctx context.Context, l *lab, best optimum) {
 	ring := must(network.Ring(c.n, 0.5))
 	kind, seeds, K := "full", 1, pick(l, 4000, 10)

@@ -105,7 +105,7 @@ func leastEigenvalue(oracles []dsbo.ValueOracle, x, y []float64) float64 {
 		if !ok {
 			check(dsbo.Errorf(dsbo.ErrCapability, "the oracle must give Hessians"))
 		}
-		check(d.Hessian(h, x, y, whole))
+		check(d.Hessian(h, x, y, allExamples))
 		vec.Comb(sum, 1, sum, 1/float64(len(oracles)), h)
 	}
 	var e mat.EigenSym

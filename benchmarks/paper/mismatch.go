@@ -21,7 +21,7 @@ func mismatch(ctx context.Context, l *lab) {
 	mismatchOfMethods(ctx, l)
 }
 
-var whole = dsbo.Sample{Set: dsbo.Whole}
+var allExamples = dsbo.Sample{Set: dsbo.Whole}
 
 // biases are the relative errors of averages of hypergradient estimates at one x.
 type biases struct {
@@ -69,15 +69,15 @@ func withOwnHessian(o dsbo.Oracle, x, y []float64) []float64 {
 	}
 	p, q := o.Dims()
 	u, j, b, h := make([]float64, p), make([]float64, p), make([]float64, q), make([]float64, q*q)
-	check(o.UpperGrad(u, b, x, y, whole))
-	check(d.Hessian(h, x, y, whole))
+	check(o.UpperGrad(u, b, x, y, allExamples))
+	check(d.Hessian(h, x, y, allExamples))
 	var ch mat.Cholesky
 	if !ch.Factorize(mat.NewSymDense(q, h)) {
 		check(dsbo.Errorf(dsbo.ErrConfig, "the Hessian must be positive definite"))
 	}
 	z := mat.NewVecDense(q, nil)
 	check(ch.SolveVecTo(z, mat.NewVecDense(q, b)))
-	check(o.JVP(j, x, y, z.RawVector().Data, whole))
+	check(o.JVP(j, x, y, z.RawVector().Data, allExamples))
 	vec.Sub(u, u, j)
 	return u
 }

@@ -91,7 +91,7 @@ func (e entrant) check(method algo.Method, d, K int, w *network.Matrix, res *tra
 	return checkCounts(method, d, w, res)
 }
 
-// checkCounts compares what each agent sent and asked its oracle in a run, for p = q = d, with algo's formulas.
+// checkCounts compares what each agent sent and its oracle calls in a run, for p = q = d, with algo's formulas.
 func checkCounts(template algo.Method, d int, w *network.Matrix, res *train.Result) error {
 	method := algo.NameOf(template)
 	m := initialized(template, d, d, res.Iterations)
@@ -110,7 +110,7 @@ func checkCounts(template algo.Method, d int, w *network.Matrix, res *train.Resu
 				method, d, i, u.Sent.Floats, u.Sent.Messages, sends*floats, sends*messages)
 		}
 		if u.Calls != asked.Calls {
-			return fmt.Errorf("%s, p = q = %d, agent %d: the oracle was asked %+v, by formula %+v", method, d, i, u.Calls, asked.Calls)
+			return fmt.Errorf("%s, p = q = %d, agent %d: the oracle was called %+v, by formula %+v", method, d, i, u.Calls, asked.Calls)
 		}
 	}
 	return nil

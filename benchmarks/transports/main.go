@@ -55,10 +55,10 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 			return err
 		}
 	}
-	if err := b.same(ctx, stdout); err != nil {
+	if err := b.compareTransports(ctx, stdout); err != nil {
 		return err
 	}
-	return b.many(ctx, stdout)
+	return b.manyAgents(ctx, stdout)
 }
 
 // run runs a program to its end; what it says goes where it can be seen if it fails.
@@ -85,22 +85,22 @@ func (b *bench) task() []string {
 	return []string{fmt.Sprintf("-K=%d", b.k), "-eval-every=10", "-refit=200"}
 }
 
-// A way is one transport.
-type way struct {
+// A transport is one way to connect the agents.
+type transport struct {
 	name      string
 	processes int
 	run       func(ctx context.Context, out string) error
 	folders   func(out string) []string // of the run
 }
 
-func one(out string) []string { return []string{out} }
+func singleFolder(out string) []string { return []string{out} }
 
-// same runs the task over each transport and holds what they find against the first.
-func (b *bench) same(ctx context.Context, stdout io.Writer) error {
+// compareTransports runs the task over each transport and compares what they find with the first.
+func (b *bench) compareTransports(ctx context.Context, stdout io.Writer) error {
 	rows := [][]string{{"8 agents, MNIST", "processes", "ms/iteration", "peak MiB, largest process", "x̄, model and records"}}
 	var want string
 	var wrong error
-	for i, w := range b.ways(ctx) {
+	for i, w := range b.transports(ctx) {
 		out := filepath.Join(b.dir, fmt.Sprintf("same%d", i))
 		if err := w.run(ctx, out); err != nil {
 			return err
@@ -131,11 +131,11 @@ func (b *bench) same(ctx context.Context, stdout io.Writer) error {
 	return wrong
 }
 
-func (b *bench) ways(ctx context.Context) []way {
-	all := []way{
+func (b *bench) transports(ctx context.Context) []transport {
+	all := []transport{
 		{"in process", 1, func(ctx context.Context, out string) error {
 			return b.run(ctx, b.command("mnist"), append(b.task(), "-quiet", "-report=false", "-out="+out)...)
-		}, one},
+		}, singleFolder},
 		{"gRPC, mutual TLS", 8, func(ctx context.Context, out string) error { return b.cluster(ctx, out, 8, b.task()) }, agentFolders},
 	}
 	if err := b.buildMPI(ctx); err != nil {
@@ -143,10 +143,10 @@ func (b *bench) ways(ctx context.Context) []way {
 		return all
 	}
 	for _, ranks := range []int{8, 2} {
-		all = append(all, way{"MPI", ranks, func(ctx context.Context, out string) error {
+		all = append(all, transport{"MPI", ranks, func(ctx context.Context, out string) error {
 			launch := []string{"--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", fmt.Sprint(ranks), b.command("mnist-mpi"), "-transport=mpi"}
 			return b.run(ctx, b.mpirun, append(launch, append(b.task(), "-quiet", "-report=false", "-out="+out)...)...)
-		}, one})
+		}, singleFolder})
 	}
 	return all
 }
@@ -175,8 +175,8 @@ func (b *bench) cluster(ctx context.Context, out string, agents int, flags []str
 	return b.run(ctx, b.command("dsbo"), "run", "-cluster="+file, "-out="+out)
 }
 
-// many runs 64 agents in one process, and 16 in a process each.
-func (b *bench) many(ctx context.Context, stdout io.Writer) error {
+// manyAgents runs 64 agents in one process, and 16 in a process each.
+func (b *bench) manyAgents(ctx context.Context, stdout io.Writer) error {
 	small := []string{"-K=3", "-eval-every=3", "-train=200", "-val=200", "-batch=100", "-refit=20"}
 	rows := [][]string{{"many agents, MNIST", "processes", "ms/iteration", "peak MiB, largest process", "MiB an agent"}}
 	for _, m := range []struct {
@@ -188,7 +188,7 @@ func (b *bench) many(ctx context.Context, stdout io.Writer) error {
 	}{
 		{"64 in one process", 1, 64, func(out string) error {
 			return b.run(ctx, b.command("mnist"), append(small, "-agents=64", "-quiet", "-report=false", "-out="+out)...)
-		}, one},
+		}, singleFolder},
 		{"16 over gRPC", 16, 16, func(out string) error { return b.cluster(ctx, out, 16, small) }, agentFolders},
 	} {
 		out := filepath.Join(b.dir, fmt.Sprintf("many%d", m.agents))

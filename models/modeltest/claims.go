@@ -65,7 +65,7 @@ func reportErr(r adtest.Report, err error) error {
 	return fmt.Errorf("%w\n%v", err, r)
 }
 
-// convexity holds the lower loss against the modulus that the model claims: by the smallest eigenvalue
+// convexity compares the curvature of the lower loss with the modulus that the model claims: by the smallest eigenvalue
 // where q is small, else along random directions.
 func (s *subject) convexity() error {
 	c, ok := s.m.(models.StronglyConvex)

@@ -1,4 +1,4 @@
-// Package modeltest is the conformance suite of package models: whoever writes a model runs [TestModel] on
+// Package modeltest is the conformance suite of package models: the author of a model runs [TestModel] on
 // it, with a few examples of the kind that it is meant for. It needs no closed forms: derivatives are held
 // against finite differences, and the rest against what the contracts say.
 package modeltest
@@ -137,7 +137,7 @@ func (s *subject) calls() []call {
 	}
 }
 
-// answers asks all questions of calls under one sample name.
+// answers makes all the calls under one sample name.
 func answers(o dsbo.Oracle, calls []call, name dsbo.Sample) ([][]float64, error) {
 	out := make([][]float64, len(calls))
 	for i, c := range calls {

@@ -22,7 +22,7 @@ var sampleNames = []dsbo.Sample{
 	{Set: dsbo.Lower}, {Set: dsbo.Lower, T: 1}, {Set: dsbo.Lower, K: 1}, {Set: dsbo.Curvature}, {Set: dsbo.Upper, K: 7, T: 3}, {Set: dsbo.Whole},
 }
 
-// names asks two oracles of the same configuration for the same draws in different orders.
+// names compares two oracles of the same configuration, called with the same draws in different orders.
 func (s *subject) names() error {
 	cfg := models.Config{Agent: 2, Seed: 5, Batch: s.batch()}
 	calls := s.calls()
@@ -54,7 +54,7 @@ func (s *subject) names() error {
 	return nil
 }
 
-// minibatch holds a draw against an agent that has the drawn rows alone.
+// minibatch compares a draw with an agent that has the drawn rows alone.
 func (s *subject) minibatch() error {
 	cfg := models.Config{Agent: 1, Seed: 3, Batch: s.batch()}
 	if cfg.Batch == 0 {
@@ -106,7 +106,7 @@ func pickRows(e data.Examples, rows []int) (data.Examples, error) {
 	return picked, nil
 }
 
-// wholeData holds each way of asking for all rows against the others.
+// wholeData compares the ways to call for all rows.
 func (s *subject) wholeData() error {
 	calls := s.calls()
 	all := max(s.s.Train.Len(), s.s.Val.Len())
@@ -263,7 +263,7 @@ func (s *subject) lengths() error {
 	return nil
 }
 
-// allocations asks everything at changing points and draws.
+// allocations makes all calls at changing points and draws.
 func (s *subject) allocations() error {
 	o, err := s.oracle(models.Config{Batch: s.batch()})
 	if err != nil {

@@ -58,7 +58,7 @@ func tasks() []task {
 	}
 }
 
-// title says what a task is.
+// title describes a task in a table.
 func (t task) title() string {
 	what := fmt.Sprintf("MNIST, batch %d", t.batch)
 	if !t.mnist() {
