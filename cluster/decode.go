@@ -25,25 +25,25 @@ type file struct {
 
 func (f *file) fields() []strictjson.Field {
 	return []strictjson.Field{
-		{Name: "run", Want: "a name", Set: into(&f.run)},
+		{Name: "run", Want: "a name", Set: setTo(&f.run)},
 		{Name: "agents", Want: "addresses, [\"host:port\", ...], or their number", Set: f.setAgents},
-		{Name: "address", Want: "a rule such as \"host-{agent}:7000\"", Set: into(&f.address)},
-		{Name: "graph", Want: "the name of a graph", Set: into(&f.graph)},
-		{Name: "edges", Want: "pairs of agents, [[0, 1], ...]", Set: into(&f.edges)},
-		{Name: "W", Want: "rows of numbers, [[0.5, 0.5], ...]", Set: into(&f.matrix)},
-		{Name: "w", Want: "a number", Set: into(&f.w)},
-		{Name: "prob", Want: "a number", Set: into(&f.prob)},
-		{Name: "seed", Want: "a whole number from 0 on", Set: into(&f.seed)},
-		{Name: "task", Want: "the name of a task", Set: into(&f.task)},
-		{Name: "flags", Want: "flags, [\"-K=20\", ...]", Set: texts(&f.flags)},
+		{Name: "address", Want: "a rule such as \"host-{agent}:7000\"", Set: setTo(&f.address)},
+		{Name: "graph", Want: "the name of a graph", Set: setTo(&f.graph)},
+		{Name: "edges", Want: "pairs of agents, [[0, 1], ...]", Set: setTo(&f.edges)},
+		{Name: "W", Want: "rows of numbers, [[0.5, 0.5], ...]", Set: setTo(&f.matrix)},
+		{Name: "w", Want: "a number", Set: setTo(&f.w)},
+		{Name: "prob", Want: "a number", Set: setTo(&f.prob)},
+		{Name: "seed", Want: "a whole number from 0 on", Set: setTo(&f.seed)},
+		{Name: "task", Want: "the name of a task", Set: setTo(&f.task)},
+		{Name: "flags", Want: "flags, [\"-K=20\", ...]", Set: setTexts(&f.flags)},
 	}
 }
 
-func into[T any](p *T) func(json.RawMessage) error {
+func setTo[T any](p *T) func(json.RawMessage) error {
 	return func(r json.RawMessage) error { return json.Unmarshal(r, p) }
 }
 
-func texts(p *[]string) func(json.RawMessage) error {
+func setTexts(p *[]string) func(json.RawMessage) error {
 	return func(r json.RawMessage) error {
 		var list []*string
 		if err := json.Unmarshal(r, &list); err != nil {
@@ -62,7 +62,7 @@ func texts(p *[]string) func(json.RawMessage) error {
 func (f *file) setAgents(r json.RawMessage) error {
 	if r[0] == '[' {
 		f.agents = []string{}
-		return texts(&f.agents)(r)
+		return setTexts(&f.agents)(r)
 	}
 	return json.Unmarshal(r, &f.count)
 }

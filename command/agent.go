@@ -42,7 +42,7 @@ type agentOptions struct {
 	adjust   func(*dsbogrpc.Config) // changes the settings of the exchange, for tests; may be nil
 }
 
-// linkOptions are about the connections of an agent.
+// linkOptions are the flags about the connections of an agent.
 type linkOptions struct {
 	insecure    bool
 	silentAfter time.Duration
@@ -51,22 +51,14 @@ type linkOptions struct {
 	keepMiB     int
 }
 
-// add adds the flags and returns their names.
-func (o *linkOptions) add(f *cli.Flags) []string {
+// addFlags adds the flags to f and returns their names.
+func (o *linkOptions) addFlags(f *cli.Flags) []string {
 	f.BoolVar(&o.insecure, "insecure", false, "connect without certificates: whoever reaches an agent's port can take part in the run")
 	f.DurationVar(&o.silentAfter, "silent-after", 5*time.Second, "reconnect to a neighbour, and log its number, after it has been silent for this `time`; must be the same for all agents")
 	f.DurationVar(&o.peerTimeout, "peer-timeout", 10*time.Minute, "give up after a neighbour has been silent for this `time`")
 	f.IntVar(&o.keepFrames, "keep-frames", 1024, "`exchanges` kept for neighbours that come back; if one needs older ones, this agent goes back to an earlier checkpoint as well")
 	f.IntVar(&o.keepMiB, "keep-mib", 16, "memory for kept exchanges, in `MiB`")
 	return []string{"insecure", "silent-after", "peer-timeout", "keep-frames", "keep-mib"}
-}
-
-// args returns the flags as command-line arguments.
-func (o *linkOptions) args() []string {
-	return []string{
-		fmt.Sprintf("-insecure=%t", o.insecure), "-silent-after=" + o.silentAfter.String(), "-peer-timeout=" + o.peerTimeout.String(),
-		fmt.Sprintf("-keep-frames=%d", o.keepFrames), fmt.Sprintf("-keep-mib=%d", o.keepMiB),
-	}
 }
 
 // minSilentAfter is the least -silent-after. The heartbeat is at most a quarter of it.
@@ -89,7 +81,7 @@ func (o *linkOptions) validate() error {
 func (p *program) agent(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o, c, err := p.parseAgent(args, stdout)
 	if err != nil {
-		return o.report(stdout, err)
+		return o.passError(stdout, err)
 	}
 	ignoreTerminal()
 	if o.attached {
@@ -101,11 +93,11 @@ func (p *program) agent(ctx context.Context, args []string, stdout, stderr io.Wr
 			stop()
 		}()
 	}
-	return o.report(stdout, p.runAgent(ctx, o, c, stdout, stderr))
+	return o.passError(stdout, p.runAgent(ctx, o, c, stdout, stderr))
 }
 
-// report writes the error of an attached agent to stdout, for the program that started it.
-func (o *agentOptions) report(stdout io.Writer, err error) error {
+// passError writes the error of an attached agent to stdout, for the program that started it.
+func (o *agentOptions) passError(stdout io.Writer, err error) error {
 	if !o.attached || err == nil {
 		return err
 	}
@@ -113,7 +105,7 @@ func (o *agentOptions) report(stdout io.Writer, err error) error {
 	return fmt.Errorf("%w: %w", cli.ErrReported, err)
 }
 
-// parseAgent reads the command line and the cluster file.
+// parseAgent reads the command line of agent and its cluster file.
 func (p *program) parseAgent(args []string, help io.Writer) (o agentOptions, c *cluster.Cluster, err error) {
 	f := cli.NewFlags(p.name+" agent", agentIntro, "")
 	f.Synopsis, f.Example = "-cluster FILE -out DIR [flags]", p.name+" agent -cluster cluster.json -out runs/mnist-8 -agent 3 -certs certs"
@@ -124,7 +116,7 @@ func (p *program) parseAgent(args []string, help io.Writer) (o agentOptions, c *
 	f.Group("Run", "cluster", "agent", "out", "attached")
 	f.StringVar(&o.certs, "certs", "", "`folder` with ca.pem, agent-<i>.pem and agent-<i>-key.pem; without it connections are not protected, and only those within this machine are allowed")
 	f.StringVar(&o.listen, "listen", "", "`address` to listen on, for instance :7000 (default: the agent's own in the cluster file)")
-	link := o.add(f)
+	link := o.addFlags(f)
 	f.Group("Connections", append([]string{"certs", "listen"}, link...)...)
 	f.StringVar(&o.log, "log", "text", logForms)
 	f.StringVar(&o.logFile, "log-file", "", "`file` to which to append the whole log, as JSON lines, beside stderr")

@@ -67,7 +67,7 @@ func (p *program) collect(_ context.Context, args []string, stdout, _ io.Writer)
 	return writeMerged(stdout, m, runs.Folder(out), page)
 }
 
-// isFile reports whether path is a plain file, as agent-0.log beside agent-0 is one.
+// isFile reports whether path is a plain file, such as agent-0.log beside agent-0.
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()

@@ -21,49 +21,49 @@ type exchange interface {
 	Status() dsbogrpc.Status
 }
 
-// A monitor knows how far an agent is, and tells whoever asks over HTTP: /healthz for people and supervisors, /metrics
-// for Prometheus. Any goroutine may call its methods.
+// A monitor knows how far an agent is, and serves it over HTTP: /healthz for people and supervisors, /metrics for Prometheus. Any
+// goroutine may call its methods.
 type monitor struct {
 	run   string
 	agent int
 
 	mu       sync.Mutex
-	phase    string // what is done now
-	done, of int    // steps of it
-	saved    int    // iteration of the newest checkpoint; -1: none yet
+	phase    string
+	done, of int // steps of the phase
+	saved    int // iteration of the newest checkpoint; -1: none yet
 	savedAt  time.Time
-	exchange exchange // nil before it is open
+	exchange exchange // nil until the agent has opened it
 }
 
 func newMonitor(run string, agent int) *monitor {
 	return &monitor{run: run, agent: agent, phase: "starting", saved: -1}
 }
 
-func (m *monitor) start(phase string, of int) {
+func (m *monitor) setPhase(phase string, of int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.phase, m.done, m.of = phase, 0, of
 }
 
-func (m *monitor) set(done int) {
+func (m *monitor) setStep(done int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.done = done
 }
 
-func (m *monitor) checkpoint(iteration int, at time.Time) {
+func (m *monitor) setCheckpoint(iteration int, at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.saved, m.savedAt = iteration, at
 }
 
-func (m *monitor) watch(e exchange) {
+func (m *monitor) setExchange(e exchange) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.exchange = e
 }
 
-// handler returns what is served.
+// handler returns the HTTP handler of both pages.
 func (m *monitor) handler() http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(m, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -73,7 +73,7 @@ func (m *monitor) handler() http.Handler {
 	return mux
 }
 
-// health answers as long as the process does; whom the agent waits for is in the text.
+// health answers as long as the process runs, and names the neighbours without a connection.
 func (m *monitor) health(w http.ResponseWriter, _ *http.Request) {
 	m.mu.Lock()
 	text := fmt.Sprintf("ok: agent %d of %s, %s", m.agent, m.run, m.phase)
@@ -97,98 +97,56 @@ func (m *monitor) health(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprintln(w, text)
 }
 
-// What Prometheus is told of an agent.
-var (
-	aboutAgent = prometheus.NewDesc("dsbo_agent_info", "Which agent of which run this is.", []string{"run", "agent"}, nil)
-	aboutDone  = prometheus.NewDesc("dsbo_step", "Steps done of the phase.", []string{"phase"}, nil)
-	aboutOf    = prometheus.NewDesc("dsbo_steps", "Steps that the phase has.", []string{"phase"}, nil)
-	aboutSaved = prometheus.NewDesc("dsbo_checkpoint_iteration", "Iteration of the newest checkpoint that this process has written.", nil, nil)
-	aboutWhen  = prometheus.NewDesc("dsbo_checkpoint_timestamp_seconds", "When it was written, in seconds since 1970.", nil, nil)
-)
-
-// A quantity is a number about a whole exchange, or about one neighbour in it.
-type quantity[T any] struct {
-	desc *prometheus.Desc
-	kind prometheus.ValueType
-	of   func(T) float64
-}
-
-func gauge[T any](name, help string, labels []string, of func(T) float64) quantity[T] {
-	return quantity[T]{prometheus.NewDesc("dsbo_"+name, help, labels, nil), prometheus.GaugeValue, of}
-}
-
-func counter[T any](name, help string, labels []string, of func(T) float64) quantity[T] {
-	return quantity[T]{prometheus.NewDesc("dsbo_"+name+"_total", help, labels, nil), prometheus.CounterValue, of}
-}
-
-var aboutExchange = []quantity[dsbogrpc.Status]{
-	gauge("round", "The next exchange, or the one under way; a rollback lowers it.", nil, func(s dsbogrpc.Status) float64 { return float64(s.Round) }),
-	counter("rollbacks", "How often the agent went back to an earlier exchange.", nil, func(s dsbogrpc.Status) float64 { return float64(s.Rewinds) }),
-	counter("refused_connections", "Connections that were refused.", nil, func(s dsbogrpc.Status) float64 { return float64(s.Refused) }),
-	counter("vectors_sent", "Vectors sent, one to each neighbour in an exchange, each once.", nil, func(s dsbogrpc.Status) float64 { return float64(s.Vectors) }),
-	counter("vector_bytes_sent", "Bytes of the numbers in them.", nil, func(s dsbogrpc.Status) float64 { return float64(s.VectorBytes) }),
-}
-
-var byNeighbour = []string{"neighbour"}
-
-var aboutNeighbour = []quantity[dsbogrpc.Neighbour]{
-	gauge("neighbour_connected", "1 if there is a connection.", byNeighbour, func(n dsbogrpc.Neighbour) float64 {
-		if n.Connected {
-			return 1
-		}
-		return 0
-	}),
-	gauge("neighbour_round", "Exchanges that the neighbour is known to have sent.", byNeighbour, func(n dsbogrpc.Neighbour) float64 { return float64(n.Round) }),
-	gauge("neighbour_silent_seconds", "Time since something was heard of it.", byNeighbour, func(n dsbogrpc.Neighbour) float64 { return n.Silent.Seconds() }),
-	counter("neighbour_waiting_seconds", "Time spent waiting for its vectors.", byNeighbour, func(n dsbogrpc.Neighbour) float64 { return n.Waited.Seconds() }),
-	counter("neighbour_connects", "How often a connection was made.", byNeighbour, func(n dsbogrpc.Neighbour) float64 { return float64(n.Connects) }),
-	counter("neighbour_frames_sent", "Frames sent to it, of all kinds.", byNeighbour, func(n dsbogrpc.Neighbour) float64 { return float64(n.FramesSent) }),
-	counter("neighbour_bytes_sent", "Bytes of them, without what TLS and gRPC add.", byNeighbour, func(n dsbogrpc.Neighbour) float64 { return float64(n.BytesSent) }),
-	counter("neighbour_frames_received", "Frames received from it, of all kinds.", byNeighbour, func(n dsbogrpc.Neighbour) float64 { return float64(n.FramesReceived) }),
-	counter("neighbour_bytes_received", "Bytes of them.", byNeighbour, func(n dsbogrpc.Neighbour) float64 { return float64(n.BytesReceived) }),
-	counter("neighbour_resent", "Vectors that were sent to it again.", byNeighbour, func(n dsbogrpc.Neighbour) float64 { return float64(n.Resent) }),
-	counter("neighbour_duplicates", "Vectors that came again.", byNeighbour, func(n dsbogrpc.Neighbour) float64 { return float64(n.Duplicates) }),
-}
-
-// Describe implements prometheus.Collector.
-func (m *monitor) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{aboutAgent, aboutDone, aboutOf, aboutSaved, aboutWhen} {
-		to <- d
-	}
-	for _, q := range aboutExchange {
-		to <- q.desc
-	}
-	for _, q := range aboutNeighbour {
-		to <- q.desc
-	}
-}
+// Describe sends nothing: what there is to measure depends on how far the agent is.
+func (m *monitor) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
 func (m *monitor) Collect(to chan<- prometheus.Metric) {
 	m.mu.Lock()
 	phase, done, of, saved, at, e := m.phase, m.done, m.of, m.saved, m.savedAt, m.exchange
 	m.mu.Unlock()
-	send := func(d *prometheus.Desc, kind prometheus.ValueType, v float64, labels ...string) {
-		to <- prometheus.MustNewConstMetric(d, kind, v, labels...)
+	send := func(kind prometheus.ValueType, name, help string, value float64, labels prometheus.Labels) {
+		desc := prometheus.NewDesc("dsbo_"+name, help, nil, labels)
+		to <- prometheus.MustNewConstMetric(desc, kind, value)
 	}
-	send(aboutAgent, prometheus.GaugeValue, 1, m.run, fmt.Sprint(m.agent))
-	send(aboutDone, prometheus.GaugeValue, float64(done), phase)
-	send(aboutOf, prometheus.GaugeValue, float64(of), phase)
+	gauge := func(name, help string, value float64, labels prometheus.Labels) {
+		send(prometheus.GaugeValue, name, help, value, labels)
+	}
+	counter := func(name, help string, value float64, labels prometheus.Labels) {
+		send(prometheus.CounterValue, name+"_total", help, value, labels)
+	}
+	gauge("agent_info", "The run and the number of the agent.", 1, prometheus.Labels{"run": m.run, "agent": fmt.Sprint(m.agent)})
+	gauge("step", "Steps done in the phase.", float64(done), prometheus.Labels{"phase": phase})
+	gauge("steps", "Steps of the phase in all.", float64(of), prometheus.Labels{"phase": phase})
 	if saved >= 0 {
-		send(aboutSaved, prometheus.GaugeValue, float64(saved))
-		send(aboutWhen, prometheus.GaugeValue, float64(at.UnixMilli())/1000)
+		gauge("checkpoint_iteration", "Iteration of the newest checkpoint that this process has written.", float64(saved), nil)
+		gauge("checkpoint_timestamp_seconds", "Time when it was written, in seconds since 1970.", float64(at.UnixMilli())/1000, nil)
 	}
 	if e == nil {
 		return
 	}
-	now := e.Status()
-	for _, q := range aboutExchange {
-		send(q.desc, q.kind, q.of(now))
-	}
-	for _, n := range now.Neighbours {
-		for _, q := range aboutNeighbour {
-			send(q.desc, q.kind, q.of(n), fmt.Sprint(n.Agent))
+	s := e.Status()
+	gauge("round", "The next exchange, or the one under way; a rollback lowers it.", float64(s.Round), nil)
+	counter("rollbacks", "Times that the agent went back to an earlier exchange.", float64(s.Rewinds), nil)
+	counter("refused_connections", "Connections that were refused.", float64(s.Refused), nil)
+	counter("vectors_sent", "Vectors sent, one to each neighbour in an exchange, without repetitions.", float64(s.Vectors), nil)
+	counter("vector_bytes_sent", "Bytes of the numbers in them.", float64(s.VectorBytes), nil)
+	for _, n := range s.Neighbours {
+		neighbour, connected := prometheus.Labels{"neighbour": fmt.Sprint(n.Agent)}, 0.0
+		if n.Connected {
+			connected = 1
 		}
+		gauge("neighbour_connected", "1 if there is a connection.", connected, neighbour)
+		gauge("neighbour_round", "Exchanges that the neighbour is known to have sent.", float64(n.Round), neighbour)
+		gauge("neighbour_silent_seconds", "Time since the neighbour was heard.", n.Silent.Seconds(), neighbour)
+		counter("neighbour_waiting_seconds", "Time spent waiting for the neighbour's vectors.", n.Waited.Seconds(), neighbour)
+		counter("neighbour_connects", "Connections made to the neighbour.", float64(n.Connects), neighbour)
+		counter("neighbour_frames_sent", "Frames sent to the neighbour, of all kinds.", float64(n.FramesSent), neighbour)
+		counter("neighbour_bytes_sent", "Bytes of them, without what TLS and gRPC add.", float64(n.BytesSent), neighbour)
+		counter("neighbour_frames_received", "Frames received from the neighbour, of all kinds.", float64(n.FramesReceived), neighbour)
+		counter("neighbour_bytes_received", "Bytes of them, without what TLS and gRPC add.", float64(n.BytesReceived), neighbour)
+		counter("neighbour_resent", "Vectors sent to the neighbour again.", float64(n.Resent), neighbour)
+		counter("neighbour_duplicates", "Vectors received from the neighbour again.", float64(n.Duplicates), neighbour)
 	}
 }
 
@@ -207,7 +165,7 @@ func httpAddress(text string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// serve answers on the address that -http stands for until stop is called. It returns where.
+// serve answers on the address that -http stands for, which it returns as well, until stop is called.
 func (m *monitor) serve(address string) (at string, stop func(), err error) {
 	if address, err = httpAddress(address); err != nil {
 		return "", nil, err

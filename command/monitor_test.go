@@ -47,10 +47,10 @@ func get(t *testing.T, m *monitor, path string) string {
 
 func TestMetrics(t *testing.T) {
 	m := newMonitor("mnist-8", 2)
-	m.start("iterations", 60)
-	m.set(12)
-	m.checkpoint(10, time.UnixMilli(1_700_000_000_500))
-	m.watch(watched{})
+	m.setPhase("iterations", 60)
+	m.setStep(12)
+	m.setCheckpoint(10, time.UnixMilli(1_700_000_000_500))
+	m.setExchange(watched{})
 	text := get(t, m, "/metrics")
 	for _, line := range strings.Split(`dsbo_agent_info{agent="2",run="mnist-8"} 1
 dsbo_step{phase="iterations"} 12
@@ -103,9 +103,9 @@ func TestHealth(t *testing.T) {
 	if got, want := get(t, m, "/healthz"), "ok: agent 2 of mnist-8, starting\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	m.start("iterations", 60)
-	m.set(12)
-	m.watch(watched{})
+	m.setPhase("iterations", 60)
+	m.setStep(12)
+	m.setExchange(watched{})
 	if got, want := get(t, m, "/healthz"), "ok: agent 2 of mnist-8, iterations 12 of 60; not connected: agent 3\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

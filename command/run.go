@@ -29,6 +29,7 @@ DIR is the run folder. Each agent has its own in it, agent-<i>, and its log, age
 // runOptions are the command line of run.
 type runOptions struct {
 	linkOptions
+	linkArgs []string // the same as arguments of an agent
 	cluster  string
 	out      string
 	certs    string
@@ -41,7 +42,7 @@ type runOptions struct {
 	http     string
 }
 
-// parseRun reads the command line and the cluster file.
+// parseRun reads the command line of run and its cluster file.
 func (p *program) parseRun(args []string, help io.Writer) (o runOptions, c *cluster.Cluster, err error) {
 	f := cli.NewFlags(p.name+" run", runIntro, "")
 	f.Synopsis, f.Example = "-cluster FILE -out DIR [flags]", p.name+" run -cluster cluster.json -out runs/mnist-8"
@@ -52,7 +53,7 @@ func (p *program) parseRun(args []string, help io.Writer) (o runOptions, c *clus
 	f.IntVar(&o.restarts, "restarts", 3, "restart an agent that is lost or fails at most so many `times`")
 	f.Group("Run", "cluster", "out", "resume", "force", "restarts")
 	f.StringVar(&o.certs, "certs", "", "`folder` of certificates, made by the verb pki (default: certificates for this run alone, in the run folder)")
-	link := o.add(f)
+	link := o.addFlags(f)
 	f.Group("Connections", append([]string{"certs"}, link...)...)
 	f.BoolVar(&o.report, "report", true, "write report.html and its figures at the end (default true)")
 	f.StringVar(&o.log, "log", "plain", logForms)
@@ -61,6 +62,9 @@ func (p *program) parseRun(args []string, help io.Writer) (o runOptions, c *clus
 	f.Group("Output", "report", "log", "quiet", "http")
 	if err := f.Parse(args, help); err != nil {
 		return o, nil, err
+	}
+	for _, name := range link {
+		o.linkArgs = append(o.linkArgs, fmt.Sprintf("-%s=%v", name, f.Lookup(name).Value))
 	}
 	if err := f.Required("cluster", "out"); err != nil {
 		return o, nil, err
@@ -86,7 +90,7 @@ func (o *runOptions) validate() error {
 	return cmp.Or(checkLog(o.log), o.linkOptions.validate())
 }
 
-// checkHTTP reports whether -http is no rule, or gives two of n agents the same address.
+// checkHTTP reports a rule of -http that is wrong, or gives two of n agents the same address.
 func (o *runOptions) checkHTTP(n int) error {
 	if o.http == "" {
 		return nil
@@ -101,7 +105,7 @@ func (o *runOptions) checkHTTP(n int) error {
 		if err != nil {
 			return err
 		}
-		if j, twice := first[address]; twice && !strings.HasSuffix(address, ":0") { // which is any port that is free
+		if j, twice := first[address]; twice && !strings.HasSuffix(address, ":0") { // :0 is any free port
 			return dsbo.Errorf(dsbo.ErrConfig, "-http must give each agent its own address, as {9100+agent} does; with %s agents %d and %d have the same", o.http, j, i)
 		}
 		first[address] = i
@@ -118,12 +122,12 @@ func (p *program) runAgents(ctx context.Context, args []string, stdout, stderr i
 	if err != nil {
 		return err
 	}
-	if err := o.open(c); err != nil {
+	if err := o.prepareFolder(c); err != nil {
 		return err
 	}
 	s := supervisor{executable: executable, name: p.name, args: o.agentArgs, stderr: stderr, restarts: o.restarts, pause: restartPause}
 	if err := s.run(ctx, len(c.Addresses)).error(); err != nil {
-		return o.failed(err)
+		return o.writeFailure(err)
 	}
 	var folders []runs.Folder
 	for i := range c.Addresses {
@@ -131,7 +135,7 @@ func (p *program) runAgents(ctx context.Context, args []string, stdout, stderr i
 	}
 	m, err := runs.Merge(folders)
 	if err != nil {
-		return o.failed(err)
+		return o.writeFailure(err)
 	}
 	return writeMerged(stdout, m, runs.Folder(o.out), o.report)
 }
@@ -148,13 +152,13 @@ func (o *runOptions) agentArgs(i int) []string {
 		args = append(args, "-certs="+certs)
 	}
 	if o.http != "" {
-		address, _ := cluster.Expand(o.http, i) // validate has tried it
+		address, _ := cluster.Expand(o.http, i) // checkHTTP has tried it
 		args = append(args, "-http="+address)
 	}
-	return append(args, o.linkOptions.args()...)
+	return append(args, o.linkArgs...)
 }
 
-// certsFolder returns where the certificates are; "" if there are to be none.
+// certsFolder returns the folder of the certificates, "" with -insecure.
 func (o *runOptions) certsFolder() string {
 	if o.certs != "" || o.insecure {
 		return o.certs
@@ -165,8 +169,8 @@ func (o *runOptions) certsFolder() string {
 // certsName is the folder of the certificates in the run folder.
 const certsName = "certs"
 
-// open makes the run folder, and the certificates in it, ready.
-func (o *runOptions) open(c *cluster.Cluster) error {
+// prepareFolder makes the run folder, and the certificates in it.
+func (o *runOptions) prepareFolder(c *cluster.Cluster) error {
 	mode := runs.Fresh
 	switch {
 	case o.resume:
@@ -200,16 +204,16 @@ func (o *runOptions) open(c *cluster.Cluster) error {
 			return err
 		}
 	}
-	// First of all: by it a run that ends here is known as one.
+	// The configuration comes first: with it a run that ends here can be resumed.
 	if err := folder.WriteConfig(runs.SeriesConfig{Task: c.Task, Run: c.Run, Hash: c.Hash(), Flags: c.Flags, Build: runs.ThisBuild()}); err != nil {
 		return err
 	}
 	return o.makeCerts(c)
 }
 
-// leftovers returns what is to be removed of the agents that were there: with -force all, the folders and the logs of an old
-// run, which may have had more agents, and the certificates. With -resume that some of them had heard of the end of all, as
-// those which have not would wait for them in vain.
+// leftovers returns the files and folders of the agents of an earlier run that must be removed. With -force these are all run
+// folders and logs, as that run may have had more agents, and the certificates. With -resume it is agent.json of each: an agent
+// that has it would not start, and the others would wait for it in vain.
 func (o *runOptions) leftovers() ([]string, error) {
 	found, err := filepath.Glob(filepath.Join(o.out, "agent-*"))
 	if err != nil {
@@ -242,20 +246,21 @@ func (o *runOptions) leftovers() ([]string, error) {
 // validity is how long the certificates of a run on this machine are valid.
 const validity = 365 * 24 * time.Hour
 
-// makeCerts makes the folder of the certificates, which is whole when it is there. Nobody needs the authority's key.
+// makeCerts makes the folder of the certificates under another name, so that it is complete when it exists. The key of the
+// authority is not kept, as nobody needs it.
 func (o *runOptions) makeCerts(c *cluster.Cluster) error {
 	folder := o.certsFolder()
 	if o.certs != "" || folder == "" {
 		return nil
 	}
 	switch _, err := os.Stat(folder); {
-	case err == nil: // of the run that is resumed
+	case err == nil: // the run is resumed
 		return nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
 	making := filepath.Join(o.out, "."+certsName+".tmp")
-	if err := os.RemoveAll(making); err != nil { // of who was killed here
+	if err := os.RemoveAll(making); err != nil { // left by a process that was killed here
 		return err
 	}
 	now := time.Now()
@@ -265,8 +270,8 @@ func (o *runOptions) makeCerts(c *cluster.Cluster) error {
 	return os.Rename(making, folder)
 }
 
-// failed writes how the run ended and returns its error.
-func (o *runOptions) failed(err error) error {
+// writeFailure writes the summary of a run that ended with an error, and returns the error for the user.
+func (o *runOptions) writeFailure(err error) error {
 	state := runs.StateOf(err)
 	if state == runs.Interrupted {
 		err = fmt.Errorf("%w; -resume -out %s goes on", train.ErrInterrupted, o.out)

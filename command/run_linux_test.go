@@ -197,7 +197,7 @@ func openRun(t *testing.T, args ...string) error {
 	t.Helper()
 	o, c, err := testProgram().parseRun(args, io.Discard)
 	must(t, err)
-	return o.open(c)
+	return o.prepareFolder(c)
 }
 
 // makeAgentFolder makes an agent's run folder, with agent.json, and its log.

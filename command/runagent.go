@@ -28,9 +28,9 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close(err)) }()
-	if done, err := o.done(c); err != nil || done {
-		if done {
-			s.log.Info("all agents are done", "run", c.Run, "folder", o.folder())
+	if finished, err := o.hasFinished(c); err != nil || finished {
+		if finished {
+			s.log.Info("all agents have finished", "run", c.Run, "folder", o.folder())
 		}
 		return err
 	}
@@ -43,11 +43,12 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 		s.log.Info("serving /healthz and /metrics", "address", at)
 	}
 	s.log.Info("starting", "run", c.Run, "agents", len(c.Addresses), "process", os.Getpid())
-	config, err := o.exchange(c, s)
+	config, err := o.exchangeConfig(c, s)
 	if err != nil {
 		return err
 	}
-	config.AllFinished = func() error { return o.folder().WriteMembership(o.membership(c)) } // before others leave, for whom it would wait in vain
+	// The file is written before other agents leave: without it this agent, started again, would wait for them in vain.
+	config.AllFinished = func() error { return o.folder().WriteMembership(o.membership(c)) }
 	j, err := p.agentJob(&o, c)
 	if err != nil {
 		return err
@@ -70,11 +71,11 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 			}
 			return nil, err
 		}
-		m.watch(mixer)
+		m.setExchange(mixer)
 		return mixer, nil
 	})
 	if o.agent > 0 || o.attached {
-		stdout = nil // no page and no table: all agents find the same
+		stdout = nil // no page and no table, which would be the same for all agents
 	}
 	err = j.Run(ctx, stdout, stderr)
 	if mixer != nil {
@@ -86,10 +87,10 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 	return err
 }
 
-// done reports whether this agent's folder holds its part of the run, and all agents had come to their end.
-func (o *agentOptions) done(c *cluster.Cluster) (bool, error) {
+// hasFinished reports whether this agent's folder says that all agents of this run have finished.
+func (o *agentOptions) hasFinished(c *cluster.Cluster) (bool, error) {
 	if m, err := o.folder().ReadMembership(); err != nil || m != o.membership(c) {
-		return false, nil // whatever is there is the job's to judge
+		return false, nil // the job judges what else is in the folder
 	}
 	state, err := o.folder().State()
 	return state == runs.Finished, err
@@ -104,8 +105,8 @@ func (o *agentOptions) folder() runs.Folder {
 	return runs.Folder(filepath.Join(o.out, pki.Name(o.agent)))
 }
 
-// exchange returns the settings of the agent's end of the exchange.
-func (o *agentOptions) exchange(c *cluster.Cluster, s *screen) (dsbogrpc.Config, error) {
+// exchangeConfig returns the settings of the agent's end of the exchange.
+func (o *agentOptions) exchangeConfig(c *cluster.Cluster, s *screen) (dsbogrpc.Config, error) {
 	config := dsbogrpc.Config{
 		Agent: o.agent, Run: c.Run, Hash: c.Hash(), Addresses: c.Addresses, Insecure: o.insecure,
 		KeepFrames: o.keepFrames, KeepBytes: int64(o.keepMiB) << 20, SilentAfter: o.silentAfter, PeerTimeout: o.peerTimeout,

@@ -84,27 +84,27 @@ func (s *screen) Write(line []byte) (int, error) {
 
 // Start begins a phase of so many steps.
 func (s *screen) Start(what string, steps int) {
-	s.monitor.start(what, steps)
+	s.monitor.setPhase(what, steps)
 	s.phase, s.of = what, steps
 	if s.every > 0 {
-		s.report(0)
+		s.logProgress(0)
 	}
 	if s.bars {
 		s.Progress.Start(what, steps)
 	}
 }
 
-// Set says how far the phase is.
+// Set notes that the phase has done so many steps.
 func (s *screen) Set(step int) {
-	s.monitor.set(step)
+	s.monitor.setStep(step)
 	if s.every > 0 && s.now().Sub(s.reported) >= s.every {
-		s.report(step)
+		s.logProgress(step)
 	}
 	s.Progress.Set(step)
 }
 
-// report logs how far the phase is.
-func (s *screen) report(step int) {
+// logProgress logs how far the phase is.
+func (s *screen) logProgress(step int) {
 	s.reported = s.now()
 	s.log.Info("progress", "phase", s.phase, "done", step, "of", s.of)
 }
@@ -120,7 +120,7 @@ func (s *screen) Log(format string, args ...any) {
 }
 
 // Saved notes that there is a checkpoint.
-func (s *screen) Saved(iteration int) { s.monitor.checkpoint(iteration, s.now()) }
+func (s *screen) Saved(iteration int) { s.monitor.setCheckpoint(iteration, s.now()) }
 
 // A plainHandler writes log lines for people, such as "agent 3: warning: a neighbour is silent, neighbour 2".
 type plainHandler struct {

@@ -93,7 +93,7 @@ func (a *Authority) Save(folder string) error {
 
 // SaveCertificate writes ca.pem alone: agents know each other by it, and nobody can issue more certificates.
 func (a *Authority) SaveCertificate(folder string) error {
-	return save(filepath.Join(folder, authorityFile), &pem.Block{Type: certificateType, Bytes: a.cert.Raw})
+	return savePEM(filepath.Join(folder, authorityFile), &pem.Block{Type: certificateType, Bytes: a.cert.Raw})
 }
 
 // LoadAuthority reads what [Authority.Save] wrote.

@@ -22,13 +22,13 @@ func savePair(certFile, keyFile string, cert *x509.Certificate, key any) error {
 	if err != nil {
 		return err
 	}
-	if err := save(keyFile, &pem.Block{Type: keyType, Bytes: der}); err != nil {
+	if err := savePEM(keyFile, &pem.Block{Type: keyType, Bytes: der}); err != nil {
 		return err
 	}
-	return save(certFile, &pem.Block{Type: certificateType, Bytes: cert.Raw})
+	return savePEM(certFile, &pem.Block{Type: certificateType, Bytes: cert.Raw})
 }
 
-func save(path string, block *pem.Block) error {
+func savePEM(path string, block *pem.Block) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return dsbo.Errorf(dsbo.ErrConfig, "%s exists: remove it or name another folder", path)
@@ -39,7 +39,7 @@ func save(path string, block *pem.Block) error {
 	return errors.Join(pem.Encode(f, block), f.Close())
 }
 
-func load(path, blockType string) ([]byte, error) {
+func loadPEM(path, blockType string) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
@@ -58,7 +58,7 @@ func load(path, blockType string) ([]byte, error) {
 }
 
 func loadCertificate(path string) (*x509.Certificate, error) {
-	der, err := load(path, certificateType)
+	der, err := loadPEM(path, certificateType)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func loadCertificate(path string) (*x509.Certificate, error) {
 
 // loadKey reads the key that belongs to the certificate.
 func loadKey(path string, cert *x509.Certificate) (*ecdsa.PrivateKey, error) {
-	der, err := load(path, keyType)
+	der, err := loadPEM(path, keyType)
 	if err != nil {
 		return nil, err
 	}

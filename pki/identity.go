@@ -109,13 +109,13 @@ func Load(folder string, agent int, now time.Time) (*Identity, error) {
 		return nil, err
 	}
 	id := newIdentity(agent, cert, key, authority)
-	if err := id.check(now); err != nil {
+	if err := id.verify(now); err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", certFile, err)
 	}
 	return id, nil
 }
 
-func (id *Identity) check(now time.Time) error {
+func (id *Identity) verify(now time.Time) error {
 	cert := id.certificate.Leaf
 	if named, err := Agent(cert); err != nil {
 		return err
