@@ -64,10 +64,10 @@ func (a *agent) Mix(ctx context.Context, dst, src []float64) error {
 
 func (a *agent) mix(ctx context.Context, dst, src []float64) error {
 	if len(dst) != len(src) {
-		return fmt.Errorf("%w: dst has length %d, want %d as src", dsbo.ErrShape, len(dst), len(src))
+		return dsbo.Errorf(dsbo.ErrShape, "dst and src must have one length; they have %d and %d", len(dst), len(src))
 	}
 	if len(src) > maxFloats {
-		return fmt.Errorf("%w: a vector of %d numbers, want at most %d", dsbo.ErrShape, len(src), maxFloats)
+		return dsbo.Errorf(dsbo.ErrShape, "a vector must have at most %d numbers; it has %d", maxFloats, len(src))
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (a *agent) mix(ctx context.Context, dst, src []float64) error {
 	if err := a.x.enter(); err != nil {
 		return err
 	}
-	defer a.x.exit()
+	defer a.x.inside.Done()
 	parity := a.round % 2
 	a.fill(&a.slot[parity], src)
 	a.x.arrive()

@@ -11,7 +11,7 @@ import (
 // soon as they have completed what this one has. Only the first call counts.
 func (x *Exchange) Fail(err error) {
 	if n, first := x.end(err); first {
-		x.world.call(func() { x.leave(n.encode()) })
+		x.world.call(func() { x.leave(n) })
 	}
 }
 
@@ -20,11 +20,7 @@ func (x *Exchange) Fail(err error) {
 func (x *Exchange) Close() {
 	x.Fail(network.ErrClosed)
 	x.closing.Do(func() {
-		x.mu.Lock()
-		for x.inside > 0 {
-			x.empty.Wait()
-		}
-		x.mu.Unlock()
+		x.inside.Wait()
 		x.world.do(x.release)
 		x.world.unregister(x)
 	})
@@ -39,32 +35,33 @@ func (x *Exchange) end(err error) (notice, bool) {
 	}
 	x.cause = err
 	close(x.stopped)
-	n := notice{exchange: x.number, rank: x.world.rank, mixed: x.round, gathered: x.gather.round,
-		kind: network.Kind(err), reason: err.Error()}
+	n := notice{exchange: int64(x.number), rank: int64(x.world.rank), mixed: int64(x.round), gathered: int64(x.gather.round),
+		kind: int64(network.Kind(err))}
+	n.setReason(err.Error())
 	if len(x.local) == 0 {
-		n.mixed = math.MaxInt // nobody waits for this rank
+		n.mixed = math.MaxInt64 // nobody waits for this rank
 	}
 	return n, true
 }
 
 // leave gives up what is under way and tells the other ranks.
-func (x *Exchange) leave(notice [noticeWords]uint64) {
-	x.forget()
+func (x *Exchange) leave(n notice) {
+	x.giveUp()
 	for r := range x.blocks.ranks {
 		if r != x.world.rank {
 			// A rank that cannot be told finds out when its time is over: this error is not worth another.
-			_ = x.world.lib.tell(r, notice)
+			_ = x.world.lib.tell(r, n)
 		}
 	}
 }
 
-func (x *Exchange) forget() {
-	x.world.forget(&x.mixing.transfer)
-	x.world.forget(&x.gather.flow.transfer)
+func (x *Exchange) giveUp() {
+	x.world.remove(&x.mixing.transfer)
+	x.world.remove(&x.gather.flow.transfer)
 }
 
-// heard notes that another rank has left.
-func (x *Exchange) heard(n notice) {
+// noteLeft notes that another rank has left.
+func (x *Exchange) noteLeft(n notice) {
 	x.mu.Lock()
 	if x.notMixing == nil || n.mixed < x.notMixing.mixed {
 		x.notMixing = &n
@@ -73,18 +70,18 @@ func (x *Exchange) heard(n notice) {
 		x.notGathering = &n
 	}
 	x.mu.Unlock()
-	x.follow()
+	x.leaveAsWell()
 }
 
-// follow leaves too if this rank waits for what a rank that has left will not send. What that one has
+// leaveAsWell ends this rank's part too if this rank waits for what a rank that has left will not send. What that one has
 // completed this one can complete as well, so that it does not matter who is faster. The others have been told.
-func (x *Exchange) follow() {
+func (x *Exchange) leaveAsWell() {
 	x.mu.Lock()
 	var n *notice
 	switch g := &x.gather; {
-	case x.arrived > 0 && x.notMixing != nil && x.notMixing.mixed <= x.round:
+	case x.arrived > 0 && x.notMixing != nil && int(x.notMixing.mixed) <= x.round:
 		n = x.notMixing
-	case g.waiting && x.notGathering != nil && x.notGathering.gathered <= g.round:
+	case g.waiting && x.notGathering != nil && int(x.notGathering.gathered) <= g.round:
 		n = x.notGathering
 	}
 	x.mu.Unlock()
@@ -92,27 +89,19 @@ func (x *Exchange) follow() {
 		return
 	}
 	if _, first := x.end(n.error(x.blocks)); first {
-		x.world.call(x.forget)
+		x.world.call(x.giveUp)
 	}
 }
 
-// enter keeps the frames in place until exit.
+// enter keeps the frames in place until x.inside.Done.
 func (x *Exchange) enter() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.cause != nil {
 		return x.stopError()
 	}
-	x.inside++
+	x.inside.Add(1)
 	return nil
-}
-
-func (x *Exchange) exit() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.inside--; x.inside == 0 {
-		x.empty.Broadcast()
-	}
 }
 
 func (x *Exchange) hasEnded() bool {
@@ -129,7 +118,7 @@ func (x *Exchange) stopError() error { return fmt.Errorf("the exchange has ended
 
 // release gives the memory back, unless MPI may still use it.
 func (x *Exchange) release() {
-	x.forget()
+	x.giveUp()
 	for _, f := range []*flow{x.mixing, x.gather.flow} {
 		if !x.world.lib.drop(&f.transfer, dropTime) {
 			return // some vectors of a failed exchange are lost

@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"time"
@@ -43,47 +44,26 @@ func (e *EndedError) Is(target error) bool { return target == network.ErrEnded }
 // Unwrap returns the kind of the other rank's error, nil if it is none of those that travel.
 func (e *EndedError) Unwrap() error { return e.kind }
 
-const (
-	noticeWords = 32
-	noticeHead  = 6
-	noticeText  = 8 * (noticeWords - noticeHead)
-)
-
-// A notice tells other ranks that one has left an exchange, so that they do not wait for it.
+// A notice tells other ranks that one has left an exchange, so that they do not wait for it. It travels as it lies in
+// memory.
 type notice struct {
-	exchange        int
-	rank            int
-	mixed, gathered int // what it completed, which the others can complete too
-	kind            int // see network.Kind
-	reason          string
+	exchange, rank  int64
+	mixed, gathered int64 // what it completed, which the others can complete too
+	kind            int64 // see network.Kind
+	text            [216]byte
 }
 
-// encode cuts a long reason.
-func (n *notice) encode() (w [noticeWords]uint64) {
-	text := n.reason
-	for len(text) > noticeText {
+// setReason cuts a long reason.
+func (n *notice) setReason(text string) {
+	for len(text) > len(n.text) {
 		_, size := utf8.DecodeLastRuneInString(text)
 		text = text[:len(text)-size]
 	}
-	head := [noticeHead]int{n.exchange, n.rank, n.mixed, n.gathered, n.kind, len(text)}
-	for i, v := range head {
-		w[i] = uint64(v)
-	}
-	for i := range len(text) {
-		w[noticeHead+i/8] |= uint64(text[i]) << (8 * (i % 8))
-	}
-	return w
-}
-
-func decodeNotice(w [noticeWords]uint64) notice {
-	text := make([]byte, min(w[noticeHead-1], noticeText))
-	for i := range text {
-		text[i] = byte(w[noticeHead+i/8] >> (8 * (i % 8)))
-	}
-	return notice{exchange: int(w[0]), rank: int(w[1]), mixed: int(w[2]), gathered: int(w[3]), kind: int(w[4]), reason: string(text)}
+	copy(n.text[:], text)
 }
 
 // error returns what the rank's leaving means to another one.
 func (n *notice) error(b blocks) error {
-	return &EndedError{Rank: n.rank, Name: b.name(n.rank), Round: n.mixed, Reason: n.reason, kind: network.ErrorOfKind(n.kind)}
+	rank, text := int(n.rank), bytes.TrimRight(n.text[:], "\x00")
+	return &EndedError{Rank: rank, Name: b.name(rank), Round: int(n.mixed), Reason: string(text), kind: network.ErrorOfKind(int(n.kind))}
 }

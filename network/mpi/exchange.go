@@ -19,7 +19,7 @@ type Options struct {
 // Validate returns an error that matches dsbo.ErrConfig if a setting cannot work.
 func (o Options) Validate() error {
 	if o.Timeout < 0 {
-		return fmt.Errorf("%w: timeout %v, want it above 0, or 0 for 10 minutes", dsbo.ErrConfig, o.Timeout)
+		return dsbo.Errorf(dsbo.ErrConfig, "Timeout must be above 0, or 0 for 10 minutes; it is %v", o.Timeout)
 	}
 	return nil
 }
@@ -45,10 +45,9 @@ type Exchange struct {
 	mu      sync.Mutex
 	arrived int // agents in Mix
 	round   int // mixings completed
-	inside  int // goroutines that may touch frames
-	empty   sync.Cond
 	cause   error
-	stopped chan struct{} // closed when cause is set
+	stopped chan struct{}  // closed when cause is set
+	inside  sync.WaitGroup // goroutines that may touch frames
 	closing sync.Once
 	// Of the ranks that have left, those that completed the fewest mixings and the fewest gatherings.
 	notMixing, notGathering *notice
@@ -72,7 +71,6 @@ func (w *World) Exchange(ctx context.Context, m *network.Matrix, o Options) (*Ex
 		agents:  make([]*agent, m.N()),
 		stopped: make(chan struct{}),
 	}
-	x.empty.L = &x.mu
 	x.begin = x.beginMix
 	x.connect(m, o.Timeout)
 	if err := w.register(x); err != nil {
@@ -128,7 +126,7 @@ func (x *Exchange) arrive() {
 	x.arrived++
 	all := x.arrived == len(x.local)
 	x.mu.Unlock()
-	x.follow()
+	x.leaveAsWell()
 	switch {
 	case !all:
 	case len(x.mixing.messages) == 0: // all neighbours are here
@@ -147,8 +145,8 @@ func (x *Exchange) beginMix() {
 	n := x.local[0].slot[slot].n
 	for _, a := range x.local[1:] {
 		if m := a.slot[slot].n; m != n {
-			x.Fail(fmt.Errorf("%w: agent %d sends %d numbers but agent %d sends %d, want them equal",
-				dsbo.ErrShape, x.local[0].id, n, a.id, m))
+			x.Fail(dsbo.Errorf(dsbo.ErrShape, "neighbours must send equally many numbers; agent %d sends %d and agent %d sends %d",
+				x.local[0].id, n, a.id, m))
 			return
 		}
 	}

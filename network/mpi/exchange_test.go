@@ -157,7 +157,7 @@ func TestOtherLength(t *testing.T) {
 func TestOtherLengthHere(t *testing.T) {
 	xs := openAll(t, newWorlds(t, newJob(1)), mustRing(t, 2), Options{})
 	for i, err := range together(2, func(i int) error { return times(t.Context(), xs[0].Mixer(i), 1, 3+i) }) {
-		if want := "agent 0 sends 3 numbers but agent 1 sends 4"; !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), want) {
+		if want := "agent 0 sends 3 and agent 1 sends 4"; !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), want) {
 			t.Errorf("agent %d ended with %v, want %q", i, err, want)
 		}
 	}
@@ -175,7 +175,7 @@ func TestOtherMatrix(t *testing.T) {
 			t.Errorf("rank %d: %v, want dsbo.ErrConfig", r, err)
 		}
 	}
-	if all := fmt.Sprint(errs); !strings.Contains(all, "mixes over another graph") {
+	if all := fmt.Sprint(errs); !strings.Contains(all, "must mix over one graph") {
 		t.Errorf("%s: want the reason", all)
 	}
 }

@@ -13,7 +13,7 @@ type job struct {
 	mu      sync.Mutex
 	changed chan struct{} // closed and made anew when something has been sent
 	sent    map[route][][]uint64
-	told    map[int][][noticeWords]uint64
+	told    map[int][]notice
 	left    int
 	aborted int // status + 1
 	lastTag int
@@ -28,7 +28,7 @@ type fakeLibrary struct {
 	mute       bool // what it sends is lost
 	wake       chan struct{}
 	loud       bool
-	heard      [noticeWords]uint64
+	heard      notice
 	leaving    bool
 }
 
@@ -39,7 +39,7 @@ type fakeHandle struct {
 }
 
 func newJob(size int) []*fakeLibrary {
-	j := &job{changed: make(chan struct{}), sent: map[route][][]uint64{}, told: map[int][][noticeWords]uint64{}, lastTag: 32767}
+	j := &job{changed: make(chan struct{}), sent: map[route][][]uint64{}, told: map[int][]notice{}, lastTag: 32767}
 	all := make([]*fakeLibrary, size)
 	for r := range all {
 		all[r] = &fakeLibrary{job: j, rank: r, size: size, wake: make(chan struct{}, 1)}
@@ -140,9 +140,9 @@ func (l *fakeLibrary) drop(t *transfer, _ time.Duration) bool {
 	return true
 }
 
-func (l *fakeLibrary) notice() [noticeWords]uint64 { return l.heard }
+func (l *fakeLibrary) notice() notice { return l.heard }
 
-func (l *fakeLibrary) tell(rank int, n [noticeWords]uint64) error {
+func (l *fakeLibrary) tell(rank int, n notice) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.mute {

@@ -51,7 +51,7 @@ func (f *flow) check(round int) error {
 // failure says why a transfer cannot be completed.
 func (f *flow) failure(err error) error {
 	if l, ok := errors.AsType[*lengthError](err); ok {
-		err = fmt.Errorf("%w: %s sends %d numbers where this rank has %d, want them equal", dsbo.ErrShape,
+		err = dsbo.Errorf(dsbo.ErrShape, "ranks must send equally many numbers; %s sends %d numbers where this rank has %d",
 			f.blocks.name(f.messages[l.message].peer), l.words-headWords, f.in[l.message].n)
 	}
 	return fmt.Errorf("rank %d: %w", f.x.world.rank, err)

@@ -64,9 +64,9 @@ func (f *frame) label(key uint64, agent, round int) {
 func (f *frame) check(from string, key uint64, agent, round int) error {
 	switch h := f.words; {
 	case h[headKey] != key:
-		return fmt.Errorf("%w: %s mixes over another graph or with other weights, want the same on all ranks", dsbo.ErrConfig, from)
+		return dsbo.Errorf(dsbo.ErrConfig, "all ranks must mix over one graph with the same weights; %s has others", from)
 	case h[headAgent] != uint64(agent) || h[headRound] != uint64(round):
-		return fmt.Errorf("%s sent vector %d of agent %d, want vector %d of agent %d", from, h[headRound], h[headAgent], round, agent)
+		return fmt.Errorf("vector %d of agent %d must come next; %s sent vector %d of agent %d", round, agent, from, h[headRound], h[headAgent])
 	}
 	return nil
 }

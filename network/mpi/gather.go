@@ -54,7 +54,7 @@ func (x *Exchange) gatherAll(ctx context.Context, rows [][]float64) error {
 	}
 	length := len(rows[0])
 	if most := (x.blocks.agents + x.blocks.ranks - 1) / x.blocks.ranks; length > maxFloats/most {
-		return fmt.Errorf("%w: rows of %d numbers, want at most %d", dsbo.ErrShape, length, maxFloats/most)
+		return dsbo.Errorf(dsbo.ErrShape, "rows must have at most %d numbers; they have %d", maxFloats/most, length)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -62,12 +62,12 @@ func (x *Exchange) gatherAll(ctx context.Context, rows [][]float64) error {
 	if err := x.enter(); err != nil {
 		return err
 	}
-	defer x.exit()
+	defer x.inside.Done()
 	x.pack(rows, length)
 	x.mu.Lock()
 	x.gather.waiting = true
 	x.mu.Unlock()
-	x.follow()
+	x.leaveAsWell()
 	x.world.call(x.beginGather)
 	if err := x.await(ctx, x.gather.ready); err != nil {
 		return err

@@ -23,9 +23,9 @@ type library interface {
 	// its memory is free.
 	drop(t *transfer, d time.Duration) bool
 	// notice returns what came when poll said noticed.
-	notice() [noticeWords]uint64
+	notice() notice
 	// tell sends a notice and does not wait.
-	tell(rank int, n [noticeWords]uint64) error
+	tell(rank int, n notice) error
 	// interrupt makes poll return at once, now or when it is called next, until quiet is called.
 	interrupt()
 	quiet()

@@ -31,9 +31,9 @@ func newLibrary() (library, error) {
 	case C.DSBO_DONE:
 		return l, nil
 	case C.DSBO_STARTED_BEFORE:
-		return nil, fmt.Errorf("%w: MPI has been started in this process before, want it once", dsbo.ErrConfig)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "MPI must be started once in a process; it has been started in this process before")
 	case C.DSBO_NO_THREADS:
-		return nil, fmt.Errorf("%w: this MPI does not provide MPI_THREAD_FUNNELED, which a program with several threads needs", dsbo.ErrConfig)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "MPI must provide MPI_THREAD_FUNNELED, which a program with several threads needs; this one does not")
 	default:
 		return nil, l.failure()
 	}
@@ -134,15 +134,10 @@ func (l *cgoLibrary) drop(t *transfer, d time.Duration) bool {
 	return !ok || C.dsbo_drop(l.world, h.c, C.int64_t(d)) == C.DSBO_DONE
 }
 
-func (l *cgoLibrary) notice() (n [noticeWords]uint64) {
-	for i, w := range l.world.notice {
-		n[i] = uint64(w)
-	}
-	return n
-}
+func (l *cgoLibrary) notice() notice { return *(*notice)(unsafe.Pointer(&l.world.notice)) }
 
-func (l *cgoLibrary) tell(rank int, n [noticeWords]uint64) error {
-	if C.dsbo_tell(l.world, C.int(rank), (*C.uint64_t)(&n[0])) != C.DSBO_DONE {
+func (l *cgoLibrary) tell(rank int, n notice) error {
+	if C.dsbo_tell(l.world, C.int(rank), (*C.uint64_t)(unsafe.Pointer(&n))) != C.DSBO_DONE {
 		return l.failure()
 	}
 	return nil

@@ -2,13 +2,9 @@
 
 package mpi
 
-import (
-	"fmt"
-
-	"dsbo"
-)
+import "dsbo"
 
 // newLibrary says that there is none.
 func newLibrary() (library, error) {
-	return nil, fmt.Errorf("%w: this program was built without MPI, want go build -tags mpi, with a C compiler", dsbo.ErrConfig)
+	return nil, dsbo.Errorf(dsbo.ErrConfig, "MPI needs a program built with -tags mpi and a C compiler; this one was not")
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"dsbo"
 	"dsbo/network"
@@ -22,17 +23,17 @@ func TestBlocks(t *testing.T) {
 		for r := range b.ranks {
 			lo, hi := b.of(r)
 			if lo != next || hi-lo < b.agents/b.ranks || hi-lo > b.agents/b.ranks+1 {
-				t.Fatalf("rank %d has agents %d to %d, want them from %d on, as many as others", r, lo, hi-1, next)
+				t.Fatalf("rank %d has agents %d to %d; they must be from %d on, as many as others", r, lo, hi-1, next)
 			}
 			for i := lo; i < hi; i++ {
 				if b.rank(i) != r {
-					t.Fatalf("agent %d: rank %d, want %d", i, b.rank(i), r)
+					t.Fatalf("agent %d: rank %d; it must be %d", i, b.rank(i), r)
 				}
 			}
 			next = hi
 		}
 		if next != b.agents {
-			t.Fatalf("%d agents dealt, want %d", next, b.agents)
+			t.Fatalf("%d agents dealt; they must be %d", next, b.agents)
 		}
 		g, err := network.New("erdos-renyi", b.agents, network.Options{Seed: rapid.Uint64().Draw(t, "seed")})
 		if err != nil {
@@ -71,64 +72,30 @@ func checkRoutes(t *rapid.T, b blocks, w *network.Matrix) {
 	}
 }
 
+// TestNotice: a rank's end becomes an error of its kind on another one, with as much of the reason as there is room for.
 func TestNotice(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := notice{
-			exchange: rapid.IntRange(0, 1<<20).Draw(t, "exchange"),
-			rank:     rapid.IntRange(0, 1<<20).Draw(t, "rank"),
-			mixed:    rapid.Int().Draw(t, "mixed"),
-			gathered: rapid.Int().Draw(t, "gathered"),
-			kind:     rapid.IntRange(0, 20).Draw(t, "kind"),
-			reason:   rapid.String().Draw(t, "reason"),
-		}
-		got := decodeNotice(n.encode())
-		if len(n.reason) > noticeText {
-			if len(got.reason) < noticeText-3 || !strings.HasPrefix(n.reason, got.reason) {
-				t.Fatalf("the reason became %q, want as much of %q as there is room for", got.reason, n.reason)
-			}
-			got.reason = n.reason
-		}
-		if got != n {
-			t.Fatalf("%+v, want %+v", got, n)
-		}
-	})
-}
-
-func TestNoticeKeepsKind(t *testing.T) {
+	long := strings.Repeat("ç", 200)
 	for _, c := range []struct {
-		err  error
-		want error
+		err    error
+		kind   error
+		reason string
 	}{
-		{fmt.Errorf("agent 1: %w", context.Canceled), context.Canceled},
-		{fmt.Errorf("agent 1: %w: 3", dsbo.ErrShape), dsbo.ErrShape},
-		{&dsbo.DivergedError{}, dsbo.ErrDiverged},
-		{errors.New("disk full"), nil},
+		{fmt.Errorf("agent 1: %w", context.Canceled), context.Canceled, "agent 1: context canceled"},
+		{fmt.Errorf("agent 1: %w: 3", dsbo.ErrShape), dsbo.ErrShape, "agent 1: shape mismatch: 3"},
+		{errors.New("disk full"), nil, "disk full"},
+		{errors.New(""), nil, ""},
+		{errors.New("a" + long), nil, "a" + long[:214]},
 	} {
-		n := notice{rank: 1}
-		n.kind = network.Kind(c.err)
-		n = decodeNotice(n.encode())
-		if got := errors.Unwrap(n.error(blocks{4, 2})); got != c.want {
-			t.Errorf("%v became %v, want %v", c.err, got, c.want)
+		n := notice{rank: 1, mixed: 5, kind: int64(network.Kind(c.err))}
+		n.setReason(c.err.Error())
+		want := EndedError{Rank: 1, Name: "rank 1 (agents 2 to 3)", Round: 5, Reason: c.reason, kind: c.kind}
+		if got, ok := n.error(blocks{4, 2}).(*EndedError); !ok || *got != want {
+			t.Errorf("%v became %+v; it must be %+v", c.err, got, want)
 		}
 	}
-}
-
-// FuzzNotice: whatever comes, there is an error to return.
-func FuzzNotice(f *testing.F) {
-	f.Add([]byte{})
-	f.Add([]byte{7: 1, 40: 3, 47: 255})
-	f.Fuzz(func(t *testing.T, data []byte) {
-		var w [noticeWords]uint64
-		for i, b := range data {
-			if i/8 < len(w) {
-				w[i/8] |= uint64(b) << (8 * (i % 8))
-			}
-		}
-		n := decodeNotice(w)
-		if n.error(blocks{4, 2}).Error() == "" {
-			t.Error("no message")
-		}
-	})
+	if size := unsafe.Sizeof(notice{}); size != 256 {
+		t.Errorf("a notice has %d bytes; it must have the 256 of library_mpi.h", size)
+	}
 }
 
 func TestFrameCheck(t *testing.T) {
@@ -138,9 +105,9 @@ func TestFrameCheck(t *testing.T) {
 		want   string
 	}{
 		{func(w []uint64) {}, ""},
-		{func(w []uint64) { w[headKey]++ }, "rank 1 mixes over another graph or with other weights"},
-		{func(w []uint64) { w[headAgent]++ }, "rank 1 sent vector 3 of agent 3, want vector 3 of agent 2"},
-		{func(w []uint64) { w[headRound]++ }, "rank 1 sent vector 4 of agent 2, want vector 3 of agent 2"},
+		{func(w []uint64) { w[headKey]++ }, "must mix over one graph with the same weights; rank 1 has others"},
+		{func(w []uint64) { w[headAgent]++ }, "vector 3 of agent 2 must come next; rank 1 sent vector 3 of agent 3"},
+		{func(w []uint64) { w[headRound]++ }, "vector 3 of agent 2 must come next; rank 1 sent vector 4 of agent 2"},
 	} {
 		f := frame{lib: newJob(1)[0]}
 		f.resize(4)

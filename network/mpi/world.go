@@ -167,18 +167,18 @@ func (w *World) poll(t *transfer, d time.Duration) {
 	}
 	s, err := w.lib.poll(t, d)
 	if s == noticed {
-		w.heard(decodeNotice(w.lib.notice()))
+		w.passOn(w.lib.notice())
 	}
 	switch {
 	case t == nil || !slices.Contains(w.active, t): // the notice was about it
 	case err != nil:
-		w.forget(t)
+		w.remove(t)
 		t.failed(err)
 	case s == done:
-		w.forget(t)
+		w.remove(t)
 		t.done()
 	case time.Since(t.began) >= t.timeout:
-		w.forget(t)
+		w.remove(t)
 		t.failed(t.silence(w.lib.pending(t)))
 	}
 }
@@ -189,21 +189,22 @@ func (w *World) begin(t *transfer) {
 	w.active = append(w.active, t)
 }
 
-// forget stops polling t.
-func (w *World) forget(t *transfer) {
+// remove ends the polling of t.
+func (w *World) remove(t *transfer) {
 	w.active = slices.DeleteFunc(w.active, func(a *transfer) bool { return a == t })
 }
 
-// heard passes a notice on to its exchange.
-func (w *World) heard(n notice) {
+// passOn gives a notice to its exchange.
+func (w *World) passOn(n notice) {
 	w.mu.Lock()
-	x := w.exchanges[n.exchange]
-	if x == nil && n.exchange >= w.next {
-		w.early[n.exchange] = append(w.early[n.exchange], n)
+	number := int(n.exchange)
+	x := w.exchanges[number]
+	if x == nil && number >= w.next {
+		w.early[number] = append(w.early[number], n)
 	}
 	w.mu.Unlock()
 	if x != nil {
-		x.heard(n)
+		x.noteLeft(n)
 	}
 }
 
@@ -218,7 +219,7 @@ func (w *World) register(x *Exchange) error {
 	x.mixing.tag, x.gather.flow.tag = 2*x.number+1, 2*x.number+2 // notices have 0
 	if x.gather.flow.tag > w.lastTag {
 		w.mu.Unlock()
-		return fmt.Errorf("%w: %d exchanges opened, this MPI has tags for no more", dsbo.ErrConfig, x.number)
+		return dsbo.Errorf(dsbo.ErrConfig, "this MPI has tags for %d exchanges, which were all opened before", x.number)
 	}
 	w.next++
 	w.exchanges[x.number] = x
@@ -226,7 +227,7 @@ func (w *World) register(x *Exchange) error {
 	delete(w.early, x.number)
 	w.mu.Unlock()
 	for _, n := range early {
-		x.heard(n)
+		x.noteLeft(n)
 	}
 	return nil
 }
