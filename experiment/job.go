@@ -30,8 +30,8 @@ type Job struct {
 	task    map[string]any  // the task's flags: their values by name
 	given   map[string]bool // flags
 	flags   []string        // what a resumed run takes over
-	part    bool            // of a series, which says how to go on
-	open    func() error    // called when all is checked and loaded, before the run folder is made; nil: nothing
+	// openSeries makes the folder of the series that the job is part of, when all is checked and loaded; nil: there is none.
+	openSeries func() error
 }
 
 // A Viewer is told how far a job is. Its methods are called by one goroutine at a time.
@@ -74,7 +74,7 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 		if !r.done {
 			err = r.attempt(ctx)
 		}
-		again, err = r.layout.again(ctx, r, err)
+		again, err = r.layout.attemptAgain(ctx, r, err)
 	}
 	r.view.Stop()
 	if err != nil {
@@ -195,7 +195,7 @@ func (r *runner) attempt(ctx context.Context) error {
 	}
 	r.view.Start("iterations", cfg.K)
 	cfg.OnIteration, cfg.OnCheckpoint = r.view.Set, r.view.Saved
-	cfg.OnRecord = func(rec runs.Record) { r.view.Log("%s", line(rec)) }
+	cfg.OnRecord = func(rec runs.Record) { r.view.Log("%s", recordLine(rec)) }
 	if r.result, err = train.Run(ctx, cfg); err != nil {
 		return err
 	}
@@ -209,8 +209,8 @@ func (r *runner) openFolder(ctx context.Context) error {
 	if r.opened {
 		return nil
 	}
-	if r.open != nil {
-		if err := r.open(); err != nil {
+	if r.openSeries != nil {
+		if err := r.openSeries(); err != nil {
 			return err
 		}
 	}
@@ -223,7 +223,7 @@ func (r *runner) openFolder(ctx context.Context) error {
 		}
 	}
 	r.opened = true
-	return r.layout.begin(ctx, r)
+	return r.layout.awaitFolder(ctx, r)
 }
 
 // preflight finds the curvature, chooses the steps that are auto and warns of those that are not stable.
@@ -279,14 +279,14 @@ func (r *runner) failed(err error) error {
 	if w := r.folder.WriteSummary(r.summarize(state, err)); w != nil {
 		return fmt.Errorf("%w; summary: %w", err, w)
 	}
-	if state == runs.Interrupted && !r.part {
+	if state == runs.Interrupted && r.openSeries == nil { // a series says itself how it goes on
 		return fmt.Errorf("%w%s", err, r.layout.resumeHint(r.folder))
 	}
 	return err
 }
 
-// line is a record for people.
-func line(r runs.Record) string {
+// recordLine is a record for people.
+func recordLine(r runs.Record) string {
 	s := fmt.Sprintf("iteration %d", r.Iteration)
 	for _, part := range []struct {
 		name, format string

@@ -19,11 +19,11 @@ type Layout interface {
 	describe(c *runs.Config)
 	// join brings this process together with the others, and chooses the run folder and the checkpoint to go on from.
 	join(ctx context.Context, r *runner) error
-	// begin waits until all processes may write to the run folder, which is ready.
-	begin(ctx context.Context, r *runner) error
-	// again returns whether another attempt is needed after one that ended with err, from where it left r, and else how
+	// awaitFolder waits until all processes may write to the run folder, which is ready.
+	awaitFolder(ctx context.Context, r *runner) error
+	// attemptAgain returns whether another attempt is needed after one that ended with err, from where it left r, and else how
 	// the job ends.
-	again(ctx context.Context, r *runner, err error) (bool, error)
+	attemptAgain(ctx context.Context, r *runner, err error) (bool, error)
 	// fail tells the other processes that this one cannot go on.
 	fail(r *runner, err error)
 	// resumeHint says how an interrupted run goes on, after a semicolon; "" if the caller says it.
@@ -43,9 +43,11 @@ func (inProcess) describe(c *runs.Config) { c.Transport, c.Processes = local, 1 
 
 func (l inProcess) join(_ context.Context, r *runner) error { return r.chooseFolder(l) }
 
-func (inProcess) begin(context.Context, *runner) error { return nil }
+func (inProcess) awaitFolder(context.Context, *runner) error { return nil }
 
-func (inProcess) again(_ context.Context, _ *runner, err error) (bool, error) { return false, err }
+func (inProcess) attemptAgain(_ context.Context, _ *runner, err error) (bool, error) {
+	return false, err
+}
 
 func (inProcess) fail(*runner, error) {}
 

@@ -2,19 +2,27 @@ package experiment
 
 import (
 	"flag"
+	"fmt"
 	"io"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"dsbo/internal/cli"
+	"dsbo/network"
 )
 
 // Main runs the command line of a program for one task, and ends the process: it is all of a main function. The program has the
-// task's flags and those of [Settings], and writes a run folder. -h explains them.
+// task's flags and those of [Settings], and writes a run folder. -h explains them, and -version
+// says what program this is.
 func Main(t Task) {
 	ctx, err := cli.Begin()
 	var j *Job
+	if len(os.Args) == 2 && strings.TrimLeft(os.Args[1], "-") == "version" {
+		fmt.Println(t.Name(), network.ThisProgram())
+		return
+	}
 	if err == nil {
 		j, err = Parse(t, os.Args[1:], os.Stdout)
 	}

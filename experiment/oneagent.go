@@ -112,11 +112,11 @@ func (l *oneAgent) chooseCheckpoint(r *runner, limit int) (int, error) {
 	return 0, nil
 }
 
-func (*oneAgent) begin(context.Context, *runner) error { return nil }
+func (*oneAgent) awaitFolder(context.Context, *runner) error { return nil }
 
-// again waits, after the agent's end, for that of the others, and goes back to an earlier checkpoint if a neighbour that came
+// attemptAgain waits, after the agent's end, for that of the others, and goes back to an earlier checkpoint if a neighbour that came
 // back needs exchanges which this agent no longer holds.
-func (l *oneAgent) again(ctx context.Context, r *runner, err error) (bool, error) {
+func (l *oneAgent) attemptAgain(ctx context.Context, r *runner, err error) (bool, error) {
 	if err == nil {
 		r.view.Log("finished; waiting for the other agents")
 		err = l.mixer.Drain(ctx)

@@ -5,8 +5,8 @@ import (
 	"dsbo/runs"
 )
 
-// page writes report.html and its figures about the runs in some folders, and returns the path of the page.
-func page(dir runs.Folder, title string, folders ...runs.Folder) (string, error) {
+// writePage writes report.html and its figures about the runs in some folders, and returns the path of the page.
+func writePage(dir runs.Folder, title string, folders ...runs.Folder) (string, error) {
 	var loaded []*report.Run
 	for _, f := range folders {
 		run, err := report.Load(string(f))

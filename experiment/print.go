@@ -14,7 +14,7 @@ func (r *runner) present(w io.Writer) error {
 	path := ""
 	if r.Settings.Report {
 		var err error
-		if path, err = page(r.folder, "", r.folder); err != nil {
+		if path, err = writePage(r.folder, "", r.folder); err != nil {
 			return err
 		}
 	}

@@ -80,25 +80,36 @@ type greeting struct {
 
 // meet takes over the folder of agent 0's process and refuses a process that was given something else, or computes in another way.
 func (l *ranks) meet(ctx context.Context, r *runner) error {
-	mine, err := json.Marshal(greeting{r.Task.Name(), r.flags, network.ThisProgram(), r.folder})
+	all, err := gatherJSON(ctx, r, greeting{r.Task.Name(), r.flags, network.ThisProgram(), r.folder})
 	if err != nil {
 		return err
 	}
-	texts, err := network.GatherBytes(ctx, r.team, r.graph.W.N(), func(int) []byte { return mine })
-	if err != nil {
-		return err
-	}
-	all := make([]greeting, len(texts))
-	for i, text := range texts {
-		if err := json.Unmarshal(text, &all[i]); err != nil {
-			return fmt.Errorf("greeting of the process of agent %d: %w", i, err)
-		}
-		if err := all[i].agrees(i, all[0]); err != nil {
+	for i, g := range all {
+		if err := g.agrees(i, all[0]); err != nil {
 			return err
 		}
 	}
 	r.folder = all[0].Folder
 	return nil
+}
+
+// gatherJSON returns what the process of each agent gives, one value for all of its agents.
+func gatherJSON[T any](ctx context.Context, r *runner, mine T) ([]T, error) {
+	text, err := json.Marshal(mine)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := network.GatherBytes(ctx, r.team, r.graph.W.N(), func(int) []byte { return text })
+	if err != nil {
+		return nil, err
+	}
+	all := make([]T, len(texts))
+	for i, text := range texts {
+		if err := json.Unmarshal(text, &all[i]); err != nil {
+			return nil, fmt.Errorf("process of agent %d: %w", i, err)
+		}
+	}
+	return all, nil
 }
 
 // agrees returns an error that says in what the process of agent i differs from that of agent 0.
@@ -144,19 +155,9 @@ func (l *ranks) chooseCheckpoint(ctx context.Context, r *runner) error {
 	for _, p := range points {
 		mine = append(mine, p.Iteration)
 	}
-	text, err := json.Marshal(mine)
+	all, err := gatherJSON(ctx, r, mine)
 	if err != nil {
 		return err
-	}
-	texts, err := network.GatherBytes(ctx, r.team, r.graph.W.N(), func(int) []byte { return text })
-	if err != nil {
-		return err
-	}
-	all := make([][]int, len(texts))
-	for i, text := range texts {
-		if err := json.Unmarshal(text, &all[i]); err != nil {
-			return fmt.Errorf("checkpoints of agent %d: %w", i, err)
-		}
 	}
 	for k, p := range points {
 		if !slices.ContainsFunc(all, func(their []int) bool { return !slices.Contains(their, p.Iteration) }) {
@@ -169,12 +170,12 @@ func (l *ranks) chooseCheckpoint(ctx context.Context, r *runner) error {
 	return nil
 }
 
-// begin waits until the first process has made the folder.
-func (*ranks) begin(ctx context.Context, r *runner) error {
+// awaitFolder waits until the first process has made the folder.
+func (*ranks) awaitFolder(ctx context.Context, r *runner) error {
 	return r.team.Gather(ctx, make([][]float64, r.graph.W.N()))
 }
 
-func (*ranks) again(_ context.Context, _ *runner, err error) (bool, error) { return false, err }
+func (*ranks) attemptAgain(_ context.Context, _ *runner, err error) (bool, error) { return false, err }
 
 func (*ranks) fail(r *runner, err error) { r.team.Fail(err) }
 

@@ -67,7 +67,7 @@ func (j *Job) runSeries(ctx context.Context, title string, parts []Part, stdout,
 			folders = append(folders, o.folder)
 		}
 		var err error
-		if path, err = page(s.folder, title, folders...); err != nil {
+		if path, err = writePage(s.folder, title, folders...); err != nil {
 			return s.fail(err)
 		}
 	}
@@ -129,7 +129,7 @@ func (s *series) job(p Part, folder runs.Folder, state runs.State) *Job {
 	settings.Out = string(folder)
 	settings.Resume = s.mode == runs.Resume && state != ""
 	settings.Force = s.mode == runs.Replace
-	j.Task, j.Label, j.Settings, j.part, j.open = p.Task, p.Label, &settings, true, s.open
+	j.Task, j.Label, j.Settings, j.openSeries = p.Task, p.Label, &settings, s.open
 	name, _, _ := strings.Cut(p.Flag, "=")
 	j.flags = slices.DeleteFunc(slices.Clone(s.flags), func(f string) bool { return strings.HasPrefix(f, name+"=") })
 	j.flags = append(j.flags, p.Flag)

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,14 +20,12 @@ func Synthetic() experiment.Task { return &synthetic{} }
 
 // synthetic is what the flags of the task choose.
 type synthetic struct {
-	rates            rates
-	features         int // p = q
-	train, val, test int // examples of each agent
+	rate             string
+	rates            []float64 // what rate says
+	features         int       // p = q
+	train, val, test int       // examples of each agent
 	reduce           string
 }
-
-// paperRates are run without -r.
-func paperRates() rates { return rates{0.5, 1, 1.5} }
 
 func (*synthetic) Name() string { return "synthetic" }
 
@@ -41,9 +40,8 @@ The task is solved at each rate; each has its run folder, and one report shows t
 }
 
 func (t *synthetic) Flags(f *flag.FlagSet) {
-	t.rates = nil
-	f.Var(&t.rates, "r", "r, heterogeneity rates, one `number` or more with commas between: features of agent i are N(0, i²r²) (default "+
-		"0.5,1,1.5"+"; 1 in a run over machines)")
+	f.StringVar(&t.rate, "r", "0.5,1,1.5", "r, heterogeneity rates, one `number` or more with commas between: features of agent i are N(0, i²r²) "+
+		"(default 0.5,1,1.5; 1 in a run over machines)")
 	f.IntVar(&t.features, "p", 200, "p = q, `number` of features")
 	f.IntVar(&t.train, "train", 500, "training `examples` of each agent, for g_i")
 	f.IntVar(&t.val, "val", 500, "validation `examples` of each agent, for f_i")
@@ -52,7 +50,7 @@ func (t *synthetic) Flags(f *flag.FlagSet) {
 }
 
 // Check implements [experiment.Checker].
-func (t *synthetic) Check() error {
+func (t *synthetic) Check() (err error) {
 	for _, count := range []struct {
 		flag  string
 		value int
@@ -64,27 +62,24 @@ func (t *synthetic) Check() error {
 	if t.reduce != "sum" && t.reduce != "mean" {
 		return dsbo.Errorf(dsbo.ErrConfig, "-reduce must be sum or mean; it is %s", t.reduce)
 	}
-	return nil
+	t.rates, err = parseRates(t.rate)
+	return err
 }
 
 // Runs implements [experiment.Several]: one run at each rate.
 func (t *synthetic) Runs() (string, []experiment.Part) {
-	all := t.rates
-	if all == nil {
-		all = paperRates()
-	}
 	var parts []experiment.Part
-	for _, r := range all {
+	for _, r := range t.rates {
 		one, text := *t, strconv.FormatFloat(r, 'g', -1, 64)
-		one.rates = rates{r}
+		one.rates = []float64{r}
 		parts = append(parts, experiment.Part{Task: &one, Name: "r" + text, Label: "r = " + text, Flag: "-r=" + text})
 	}
 	return "Synthetic task at several rates of heterogeneity", parts
 }
 
-// rate returns that of one run.
-func (t *synthetic) rate() float64 {
-	if t.rates == nil {
+// single returns the rate of one run. That of a run over machines without -r is 1.
+func (t *synthetic) single() float64 {
+	if len(t.rates) > 1 {
 		return 1
 	}
 	return t.rates[0]
@@ -93,7 +88,7 @@ func (t *synthetic) rate() float64 {
 // Load draws the examples of all agents, whichever of them are here.
 func (t *synthetic) Load(a experiment.Agents) (data.Task, models.Model, error) {
 	task, err := data.Synthetic{
-		Agents: a.N, Features: t.features, Train: t.train, Val: t.val, Test: t.test, Rate: t.rate(), Seed: a.Seed,
+		Agents: a.N, Features: t.features, Train: t.train, Val: t.val, Test: t.test, Rate: t.single(), Seed: a.Seed,
 	}.Task()
 	return task, models.Logistic{Features: t.features, Mean: t.reduce == "mean"}, err
 }
@@ -101,38 +96,23 @@ func (t *synthetic) Load(a experiment.Agents) (data.Task, models.Model, error) {
 // Describe implements [experiment.Describer].
 func (t *synthetic) Describe(task data.Task, _ models.Model) (map[string]any, string) {
 	return map[string]any{
-			"model": "logistic", "rate": t.rate(), "features": t.features, "reduce": t.reduce,
+			"model": "logistic", "rate": t.single(), "features": t.features, "reduce": t.reduce,
 			"train": t.train, "val": t.val, "test": t.test,
 		}, fmt.Sprintf("synthetic task with r = %g, p = q = %d, %d agents with %d training and %d validation examples, losses as a %s",
-			t.rate(), t.features, len(task.Shards), t.train, t.val, t.reduce)
+			t.single(), t.features, len(task.Shards), t.train, t.val, t.reduce)
 }
 
-// rates is a list of heterogeneity rates, as a flag.
-type rates []float64
-
-// String writes the list as Set reads it.
-func (r *rates) String() string {
-	var parts []string
-	for _, v := range *r {
-		parts = append(parts, strconv.FormatFloat(v, 'g', -1, 64))
-	}
-	return strings.Join(parts, ",")
-}
-
-// Set reads numbers with commas between.
-func (r *rates) Set(text string) error {
-	*r = nil
+// parseRates reads numbers with commas between.
+func parseRates(text string) (list []float64, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
-		if err != nil || !(v > 0) || math.IsInf(v, 0) {
-			return fmt.Errorf("%q: rates must be positive numbers with commas between", part)
+		switch {
+		case err != nil || !(v > 0) || math.IsInf(v, 0):
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "-r must be positive numbers with commas between; it is %s", text)
+		case slices.Contains(list, v):
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "rates of -r must differ; %g is there twice", v)
 		}
-		for _, u := range *r {
-			if u == v {
-				return fmt.Errorf("%g is there twice", v)
-			}
-		}
-		*r = append(*r, v)
+		list = append(list, v)
 	}
-	return nil
+	return list, nil
 }

@@ -70,8 +70,8 @@ func TestErrors(t *testing.T) {
 		{"mnist", "-train=-1", "-train must be at least 1, or 0 for half of an agent's share; it is -1"},
 		{"mnist", "-val=-1", "-val must be at least 1, or 0 for half of an agent's share; it is -1"},
 		{"synthetic", "-r=1,1", "1 is there twice"},
-		{"synthetic", "-r=-1", "rates must be positive numbers"},
-		{"synthetic", "-r=nan", "rates must be positive numbers"},
+		{"synthetic", "-r=-1", "-r must be positive numbers"},
+		{"synthetic", "-r=nan", "-r must be positive numbers"},
 		{"synthetic", "-test=0", "-test must be at least 1; it is 0"},
 		{"synthetic", "-reduce=max", "-reduce must be sum or mean; it is max"},
 	} {
