@@ -1,9 +1,11 @@
 package report
 
 import (
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"image"
 	"image/color"
 	"image/png"
 	"math"
@@ -108,13 +110,22 @@ func (d svgDoc) inside(t rapid.TB) {
 	}
 }
 
-func svgOf(t rapid.TB, f Figure) svgDoc {
+func svgOf(t rapid.TB, drawing Drawing) svgDoc {
 	t.Helper()
-	data, err := SVG(&f)
+	data, err := SVG(drawing)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return readSVG(t, data)
+}
+
+func decodePNG(t *testing.T, data []byte) image.Image {
+	t.Helper()
+	picture, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return picture
 }
 
 func TestFigureDrawsEverySeries(t *testing.T) {
@@ -122,7 +133,7 @@ func TestFigureDrawsEverySeries(t *testing.T) {
 	for i := range 8 {
 		f.Series = append(f.Series, Series{Name: fmt.Sprintf("method & %d", i), X: []float64{0, 1, 2}, Y: []float64{3, 2, float64(i)}})
 	}
-	d := svgOf(t, f)
+	d := svgOf(t, &f)
 	d.inside(t)
 	d.has(t, "Eight <methods>", "iterations", "Φ", "0", "1", "2")
 	for i, c := range seriesColours {
@@ -169,7 +180,7 @@ func TestFigureScales(t *testing.T) {
 			if x, y := tt.f.logs(); x != tt.xLog || y != tt.yLog {
 				t.Errorf("logarithmic x %v, y %v; want %v, %v", x, y, tt.xLog, tt.yLog)
 			}
-			svgOf(t, tt.f).inside(t)
+			svgOf(t, &tt.f).inside(t)
 		})
 	}
 }
@@ -178,7 +189,7 @@ func TestFigureScales(t *testing.T) {
 func TestWholeWidth(t *testing.T) {
 	for _, label := range []string{"k", "oracle calls of an agent, each matrix counted as so many products"} {
 		f := Figure{XLabel: label, XScale: Log, Series: []Series{{X: []float64{1, 1e5}, Y: []float64{1, 2}}}}
-		points, width, _ := svgOf(t, f).corners(t)
+		points, width, _ := svgOf(t, &f).corners(t)
 		right := 0.0
 		for _, p := range points {
 			right = max(right, p[0])
@@ -195,7 +206,7 @@ func TestFigureGapsAndSinglePoints(t *testing.T) {
 		{Name: "gap", X: []float64{0, 1, 2, 3, 4}, Y: []float64{1, 2, nan, 2, 1}},
 		{Name: "one", X: []float64{2}, Y: []float64{1.5}},
 	}}
-	d := svgOf(t, f)
+	d := svgOf(t, &f)
 	if got := d.strokes(seriesColours[0]); got != 3 {
 		t.Errorf("a line with a gap has %d strokes with its legend, want 3", got)
 	}
@@ -212,7 +223,7 @@ func TestFigureGapsAndSinglePoints(t *testing.T) {
 
 func TestLegendIsBelowThePlot(t *testing.T) {
 	f := Figure{XLabel: "x axis", Series: []Series{{Name: "a name", X: []float64{1, 2}, Y: []float64{1, 2}}}, Levels: []Level{{"a level", 1.5}}}
-	d := svgOf(t, f)
+	d := svgOf(t, &f)
 	for _, s := range []string{"a name", "a level"} {
 		if got, x := d.at(t, s), d.at(t, "x axis"); got-x < labelSize {
 			t.Errorf("%q at %g, the label of x at %g: want it below", s, got, x)
@@ -222,7 +233,7 @@ func TestLegendIsBelowThePlot(t *testing.T) {
 
 func TestLongNamesAreShortened(t *testing.T) {
 	long := strings.Repeat("very long name ", 20)
-	d := svgOf(t, Figure{Title: long, YLabel: long, Series: []Series{{Name: long, X: []float64{1, 2}, Y: []float64{1, 2}}}})
+	d := svgOf(t, &Figure{Title: long, YLabel: long, Series: []Series{{Name: long, X: []float64{1, 2}, Y: []float64{1, 2}}}})
 	for _, s := range d.Texts {
 		if len(s.Text) > 120 {
 			t.Errorf("text of %d bytes", len(s.Text))
@@ -271,16 +282,11 @@ func TestFigureSave(t *testing.T) {
 	if len(files) != 2 {
 		t.Errorf("%d files, want f.png and f.svg", len(files))
 	}
-	in, err := os.Open(filepath.Join(dir, "f.png"))
+	data, err := os.ReadFile(filepath.Join(dir, "f.png"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer in.Close()
-	picture, err := png.Decode(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if w := picture.Bounds().Dx(); w != 740 {
+	if w := decodePNG(t, data).Bounds().Dx(); w != 740 {
 		t.Errorf("PNG is %d wide, want 740", w)
 	}
 	if err := Save(&f, filepath.Join(dir, "missing"), "f"); !errors.Is(err, os.ErrNotExist) {

@@ -10,19 +10,17 @@ import (
 
 	"dsbo"
 	"dsbo/internal/stat"
+	"dsbo/runs"
 )
 
-func groupLabels(t *testing.T, fs ...fixture) []string {
+// grouped loads fixtures and puts them together.
+func grouped(t *testing.T, fs ...fixture) []group {
 	t.Helper()
 	gs, err := groups(loaded(t, fs...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var names []string
-	for _, g := range gs {
-		names = append(names, g.label)
-	}
-	return names
+	return gs
 }
 
 func TestGroups(t *testing.T) {
@@ -55,7 +53,11 @@ func TestGroups(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, groupLabels(t, tt.fs...)); diff != "" {
+			var labels []string
+			for _, g := range grouped(t, tt.fs...) {
+				labels = append(labels, g.label)
+			}
+			if diff := cmp.Diff(tt.want, labels); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -76,11 +78,11 @@ func TestMixedTasksAreRefused(t *testing.T) {
 
 // Three seeds, one of which stopped early: median and range as far as half of them go.
 func TestCourse(t *testing.T) {
-	gs, err := groups(loaded(t,
+	gs := grouped(t,
 		fixture{method: "m", seed: 1, rate: 1, done: 30}, fixture{method: "m", seed: 2, rate: 2, done: 30},
-		fixture{method: "m", seed: 3, rate: 3, done: 10}, fixture{method: "m", seed: 4, rate: 1.5, done: 40}))
-	if err != nil || len(gs) != 1 {
-		t.Fatal(len(gs), err)
+		fixture{method: "m", seed: 3, rate: 3, done: 10}, fixture{method: "m", seed: 4, rate: 1.5, done: 40})
+	if len(gs) != 1 {
+		t.Fatalf("%d groups, want 1", len(gs))
 	}
 	c := gs[0].course(axes()[0], 1, phi)
 	if diff := cmp.Diff([]float64{0, 10, 20, 30}, c.X); diff != "" {
@@ -100,6 +102,18 @@ func TestCourse(t *testing.T) {
 	}
 	if one := (group{runs: gs[0].runs[:1]}).course(axes()[0], 1, phi); one.Low != nil {
 		t.Error("one run has a band")
+	}
+}
+
+// A line of many evaluations shows some of them, and always the last.
+func TestCourseOfALongRun(t *testing.T) {
+	r := &Run{Records: make([]runs.Record, 25*mostPoints)}
+	for k := range r.Records {
+		r.Records[k].Iteration = k
+	}
+	x := group{runs: []*Run{r}}.course(axes()[0], 1, phi).X
+	if len(x) > 2*mostPoints || x[len(x)-1] != float64(len(r.Records)-1) {
+		t.Errorf("%d points, the last at iteration %g", len(x), x[len(x)-1])
 	}
 }
 
@@ -134,10 +148,7 @@ func TestAxisOfUnequalRuns(t *testing.T) {
 		want Scale
 	}{{"alike", 2, Linear}, {"far apart", 40, Log}} {
 		t.Run(tt.name, func(t *testing.T) {
-			gs, err := groups(loaded(t, fixture{method: "jhip", done: 100}, fixture{method: "madsbo", done: 100, rate: tt.rate}))
-			if err != nil {
-				t.Fatal(err)
-			}
+			gs := grouped(t, fixture{method: "jhip", done: 100}, fixture{method: "madsbo", done: 100, rate: tt.rate})
 			for _, a := range axes() {
 				want := Linear
 				if a.Name == "seconds" {
@@ -193,10 +204,7 @@ func TestLeaveOutStart(t *testing.T) {
 // A whole matrix is one call on the axis, which says so where there are any.
 func TestMatricesAreNamed(t *testing.T) {
 	label := func(agents ...any) string {
-		gs, err := groups(loaded(t, fixture{method: "jhip", done: 20, summary: map[string]any{"per_agent": agents}}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		gs := grouped(t, fixture{method: "jhip", done: 20, summary: map[string]any{"per_agent": agents}})
 		for _, d := range newSheet(gs).drawings() {
 			if d.Axis == callsAxis {
 				return d.Drawing.(*Figure).XLabel

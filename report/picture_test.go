@@ -1,41 +1,27 @@
 package report
 
 import (
-	"bytes"
 	"errors"
-	"image/png"
 	"math"
 	"testing"
 
 	"dsbo"
 )
 
-func gradient(side int) *Picture {
-	p := &Picture{Title: "λ", Label: "a weight for each pixel", Side: side}
-	for i := range side * side {
+func TestPicture(t *testing.T) {
+	p := &Picture{Title: "λ", Label: "a weight for each pixel", Side: 28}
+	for i := range p.Side * p.Side {
 		p.Cells = append(p.Cells, float64(i)/10-3)
 	}
-	return p
-}
-
-func TestPicture(t *testing.T) {
-	p := gradient(28)
 	p.Cells[5] = math.NaN()
-	svg, err := SVG(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := readSVG(t, svg)
+	d := svgOf(t, p)
 	d.inside(t)
 	d.has(t, "λ", "a weight for each pixel, from -3 to 75.3", "0", "25", "50", "75")
 	data, err := PNG(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	picture, err := png.Decode(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	picture := decodePNG(t, data)
 	// Rows go from the top: the last cell is the lightest, the first the darkest. 144 dots an inch are 2 pixels a point.
 	light := func(row, column int) uint32 {
 		x := 2 * (edge + 10*column + 5)
@@ -49,12 +35,7 @@ func TestPicture(t *testing.T) {
 }
 
 func TestPictureOfOneNumber(t *testing.T) {
-	p := &Picture{Side: 2, Cells: []float64{3, 3, 3, 3}}
-	svg, err := SVG(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	readSVG(t, svg).inside(t)
+	svgOf(t, &Picture{Side: 2, Cells: []float64{3, 3, 3, 3}}).inside(t)
 }
 
 func TestPictureErrors(t *testing.T) {
