@@ -127,7 +127,7 @@ func TestTunedWithoutOptionsIsMADSBO(t *testing.T) {
 func TestClip(t *testing.T) {
 	a := ready(t, &algo.Tuned{Alpha: "0.3", Beta: "0.15", T: 3, N: 4, XStep: "adam", Clip: []float64{0.15, 0.25}}, 3, 4)
 	vec.Fill(a.X(), 0.2)
-	o, m := algotest.NewQuadratics(1, 3, 4, 2)[0], algotest.NewMixers(algotest.Ring(1, 1))[0]
+	o, m := algotest.NewQuadratics(1, 3, 4, 2)[0], algotest.NewMixers(algotest.Ring(1, 0.5))[0]
 	for k := range 3 {
 		if err := a.Step(t.Context(), k, o, m); err != nil {
 			t.Fatal(err)
@@ -167,7 +167,7 @@ func TestLowerIsExact(t *testing.T) {
 // The mean of the single-term draws over N' = 0..N−1 is the Neumann series.
 func TestSeriesIsTheMeanOfTheDraws(t *testing.T) {
 	const N = 6
-	o, m := algotest.NewQuadratics(1, 3, 4, 6)[0], algotest.NewMixers(algotest.Ring(1, 1))[0]
+	o, m := algotest.NewQuadratics(1, 3, 4, 6)[0], algotest.NewMixers(algotest.Ring(1, 0.5))[0]
 	z := func(draws ...int) []float64 {
 		a := ready(t, &algo.ALSET{T: 2, N: N, L: 4, NPrime: draws}, 3, 4)
 		if err := a.Step(t.Context(), 0, o, m); err != nil {

@@ -110,17 +110,6 @@ func TestMinimum(t *testing.T) {
 	}
 }
 
-func TestMixersStopWithTheContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	m := algotest.NewMixers(algotest.Ring(3, 0.5))[0] // its neighbours never speak
-	done := make(chan error)
-	go func() { done <- m.Mix(ctx, make([]float64, 2), make([]float64, 2)) }()
-	cancel()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Errorf("Mix returned %v", err)
-	}
-}
-
 // stepping is Step with the method in front.
 type stepping func(a dsbo.Algorithm, ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error
 

@@ -28,7 +28,7 @@ func TestMethod(t *testing.T, newMethod func() algo.Method) {
 	s := suite{newMethod: newMethod, W: Ring(4, 0.5)}
 	switch traits := algo.TraitsOf(newMethod()); {
 	case traits.OneAgent:
-		s.W = Ring(1, 1)
+		s.W = Ring(1, 0.5)
 	case traits.ExactAverage:
 		s.W = Average(3)
 	}
@@ -253,7 +253,7 @@ func (s suite) cost(t *testing.T) {
 }
 
 func (s suite) allocation(t *testing.T) {
-	a, o, m := s.method(p, q), oracle(0), NewMixers(Ring(1, 1))[0]
+	a, o, m := s.method(p, q), oracle(0), NewMixers(Ring(1, 0.5))[0]
 	k, ctx := 0, context.Background()
 	step := func() {
 		if err := a.Step(ctx, k, o, m); err != nil {
@@ -270,7 +270,7 @@ func (s suite) allocation(t *testing.T) {
 }
 
 func (s suite) oneAgent(t *testing.T) {
-	a, o, m := s.method(p, q), oracle(0), NewMixers(Ring(1, 1))[0]
+	a, o, m := s.method(p, q), oracle(0), NewMixers(Ring(1, 0.5))[0]
 	for k := range 3 {
 		if err := a.Step(t.Context(), k, o, m); err != nil {
 			t.Fatal(err)
@@ -287,7 +287,7 @@ func (s suite) cancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r := NewRecorder(oracle(0))
-	err := s.method(p, q).Step(ctx, 0, r, NewMixers(Ring(1, 1))[0])
+	err := s.method(p, q).Step(ctx, 0, r, NewMixers(Ring(1, 0.5))[0])
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("Step with a cancelled context returned %v", err)
 	}
@@ -311,13 +311,13 @@ var errInjected = errors.New("injected failure")
 
 func (s suite) oracleError(t *testing.T) {
 	all := NewRecorder(oracle(0))
-	if err := s.alone(t, all, NewMixers(Ring(1, 1))[0]); err != nil {
+	if err := s.alone(t, all, NewMixers(Ring(1, 0.5))[0]); err != nil {
 		t.Fatal(err)
 	}
 	for i := range all.Calls {
 		r := NewRecorder(oracle(0))
 		r.FailAt, r.Err = i+1, errInjected
-		passedOn(t, all.Calls[i].String(), s.alone(t, r, NewMixers(Ring(1, 1))[0]))
+		passedOn(t, all.Calls[i].String(), s.alone(t, r, NewMixers(Ring(1, 0.5))[0]))
 		if len(r.Calls) != i+1 {
 			t.Errorf("after the failure of %v the oracle was asked %v", r.Calls[i], r.Calls[i+1])
 		}
@@ -325,12 +325,12 @@ func (s suite) oracleError(t *testing.T) {
 }
 
 func (s suite) mixerError(t *testing.T) {
-	all := &failing{Mixer: NewMixers(Ring(1, 1))[0]}
+	all := &failing{Mixer: NewMixers(Ring(1, 0.5))[0]}
 	if err := s.alone(t, oracle(0), all); err != nil {
 		t.Fatal(err)
 	}
 	for i := range all.calls {
-		m := &failing{Mixer: NewMixers(Ring(1, 1))[0], at: i + 1}
+		m := &failing{Mixer: NewMixers(Ring(1, 0.5))[0], at: i + 1}
 		passedOn(t, fmt.Sprintf("exchange %d", i), s.alone(t, oracle(0), m))
 		if m.calls != i+1 {
 			t.Errorf("after the failure of exchange %d there were %d more", i, m.calls-i-1)
@@ -362,7 +362,7 @@ func (f *failing) Mix(ctx context.Context, dst, src []float64) error {
 }
 
 func (s suite) shape(t *testing.T) {
-	err := s.method(p+1, q).Step(t.Context(), 0, oracle(0), NewMixers(Ring(1, 1))[0])
+	err := s.method(p+1, q).Step(t.Context(), 0, oracle(0), NewMixers(Ring(1, 0.5))[0])
 	if !errors.Is(err, dsbo.ErrShape) {
 		t.Errorf("an oracle for p = %d and a method for p = %d: %v", p, p+1, err)
 	}
@@ -376,7 +376,7 @@ func (s suite) dense(t *testing.T) {
 	if bytes != nil && bytes(784, 7840) < 7840*7840*8 {
 		t.Errorf("%d bytes of matrices, a Hessian alone takes 469 MiB", bytes(784, 7840))
 	}
-	err := s.method(p, q).Step(t.Context(), 0, productsOnly{oracle(0)}, NewMixers(Ring(1, 1))[0])
+	err := s.method(p, q).Step(t.Context(), 0, productsOnly{oracle(0)}, NewMixers(Ring(1, 0.5))[0])
 	if errors.Is(err, dsbo.ErrCapability) != (bytes != nil) {
 		t.Errorf("on an oracle without matrices Step returned %v", err)
 	}

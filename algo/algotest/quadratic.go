@@ -1,10 +1,10 @@
 package algotest
 
 import (
-	"fmt"
-	"math"
+	"gonum.org/v1/gonum/mat"
 
 	"dsbo"
+	"dsbo/internal/vec"
 )
 
 // A Quadratic is an oracle in closed form:
@@ -38,15 +38,11 @@ func (o *Quadratic) noise(s dsbo.Sample, quantity, entry int) float64 {
 	return o.Noise * (float64(h>>11)/float64(1<<52) - 1)
 }
 
-// mul sets dst = M v (+ nothing) for a row-major M with rows of v's length.
+// mul sets dst = M v for a row-major M with rows of v's length.
 func mul(dst, m, v []float64) {
 	n := len(v)
 	for i := range dst {
-		s := 0.0
-		for j, x := range v {
-			s += float64(m[i*n+j] * x)
-		}
-		dst[i] = s
+		dst[i] = vec.Dot(m[i*n:(i+1)*n], v)
 	}
 }
 
@@ -64,7 +60,7 @@ func mulT(dst, m, v []float64) {
 
 func (o *Quadratic) check(x, y []float64) error {
 	if len(x) != o.P || len(y) != o.Q {
-		return fmt.Errorf("quadratic: x has %d entries and y %d, want %d and %d: %w", len(x), len(y), o.P, o.Q, dsbo.ErrShape)
+		return dsbo.Errorf(dsbo.ErrShape, "x and y must have %d and %d numbers; they have %d and %d", o.P, o.Q, len(x), len(y))
 	}
 	return nil
 }
@@ -156,32 +152,18 @@ func (o *Quadratic) Values(x, y []float64, _ dsbo.Sample) (upper, lower float64,
 	if err := o.check(x, y); err != nil {
 		return 0, 0, err
 	}
-	w, e, b := make([]float64, o.Q), make([]float64, o.P), make([]float64, o.Q)
-	for i := range w {
-		w[i] = y[i] - o.T[i]
-	}
-	upper = form(o.D, w)/2 + form(o.E, x)/2
-	mul(e, o.E, x)
-	for i := range x {
-		upper += float64(o.V[i] * x[i])
-	}
+	w, b := make([]float64, o.Q), make([]float64, o.Q)
+	vec.Sub(w, y, o.T)
 	mul(b, o.B, x)
-	lower = form(o.A, y) / 2
-	for i := range y {
-		lower -= float64(y[i] * (b[i] + o.C[i]))
-	}
-	return upper, lower, nil
+	vec.Add(b, b, o.C)
+	return form(o.D, w)/2 + form(o.E, x)/2 + vec.Dot(o.V, x), form(o.A, y)/2 - vec.Dot(y, b), nil
 }
 
 // form is v'Mv.
 func form(m, v []float64) float64 {
 	mv := make([]float64, len(v))
 	mul(mv, m, v)
-	s := 0.0
-	for i := range v {
-		s += float64(v[i] * mv[i])
-	}
-	return s
+	return vec.Dot(v, mv)
 }
 
 // NewQuadratics makes the oracles of n agents whose data differ. Eigenvalues of A lie in [1, 1+Q/2],
@@ -299,34 +281,13 @@ func Minimum(qs []*Quadratic) []float64 {
 	return solve(h, g)
 }
 
-// solve returns M⁻¹ v for a symmetric positive definite M, by Cholesky's decomposition.
+// solve returns M⁻¹ v for a symmetric positive definite M.
 func solve(m, v []float64) []float64 {
+	var c mat.Cholesky
+	var x mat.VecDense
 	n := len(v)
-	l, x := make([]float64, n*n), append([]float64(nil), v...)
-	for j := range n {
-		for i := j; i < n; i++ {
-			s := (m[i*n+j] + m[j*n+i]) / 2
-			for k := range j {
-				s -= l[i*n+k] * l[j*n+k]
-			}
-			if i == j {
-				l[j*n+j] = math.Sqrt(s)
-			} else {
-				l[i*n+j] = s / l[j*n+j]
-			}
-		}
+	if !c.Factorize(mat.NewSymDense(n, m)) || c.SolveVecTo(&x, mat.NewVecDense(n, v)) != nil {
+		panic("a matrix that is not positive definite")
 	}
-	for i := range n {
-		for k := range i {
-			x[i] -= l[i*n+k] * x[k]
-		}
-		x[i] /= l[i*n+i]
-	}
-	for i := n - 1; i >= 0; i-- {
-		for k := i + 1; k < n; k++ {
-			x[i] -= l[k*n+i] * x[k]
-		}
-		x[i] /= l[i*n+i]
-	}
-	return x
+	return x.RawVector().Data
 }
