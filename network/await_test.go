@@ -21,10 +21,10 @@ func TestCompleteExchangeCounts(t *testing.T) {
 	for range 100 { // a select among several that are ready draws
 		a.ready <- struct{}{}
 		if err := a.await(ctx); err != nil {
-			t.Fatalf("%v, want a complete exchange", err)
+			t.Fatalf("%v; it must be a complete exchange", err)
 		}
 	}
 	if err := a.await(t.Context()); !errors.Is(err, ErrClosed) {
-		t.Errorf("%v, want %v", err, ErrClosed)
+		t.Errorf("%v; it must be %v", err, ErrClosed)
 	}
 }

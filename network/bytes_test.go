@@ -38,7 +38,7 @@ func TestGatherBytes(t *testing.T) {
 		}
 		for range 2 {
 			if all := <-got; len(all) != 2 || string(all[0]) != texts[0] || string(all[1]) != texts[1] {
-				t.Errorf("%q, want %q", all, texts)
+				t.Errorf("%q; it must be %q", all, texts)
 			}
 		}
 	}

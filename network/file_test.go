@@ -47,7 +47,7 @@ func TestParseRefused(t *testing.T) {
 	} {
 		_, err := network.Parse("g.json", []byte(c.data), c.w)
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "graph file g.json: ") {
-			t.Errorf("%s: error %v, want %q in it", c.data, err, c.want)
+			t.Errorf("%s: error %v; it must be %q in it", c.data, err, c.want)
 			continue
 		}
 		if !errors.Is(err, dsbo.ErrConfig) || strings.Contains(err.Error(), "\n") {

@@ -108,10 +108,10 @@ func TestSpectra(t *testing.T) {
 			rho = max(math.Abs(c.want[1]), math.Abs(c.want[c.n-1]))
 		}
 		if got := g.W.Rho(); math.Abs(got-rho) > tol || math.Abs(g.W.Gap()-(1-rho)) > tol {
-			t.Errorf("%s of %d: ρ = %v and gap = %v, want %v and %v", c.graph, c.n, got, g.W.Gap(), rho, 1-rho)
+			t.Errorf("%s of %d: ρ = %v and gap = %v; it must be %v and %v", c.graph, c.n, got, g.W.Gap(), rho, 1-rho)
 		}
 		if got, want := g.W.LambdaMin(), c.want[c.n-1]; math.Abs(got-want) > tol {
-			t.Errorf("%s of %d: λ_min = %v, want %v", c.graph, c.n, got, want)
+			t.Errorf("%s of %d: λ_min = %v; it must be %v", c.graph, c.n, got, want)
 		}
 	}
 }
@@ -156,14 +156,14 @@ func TestMatrixViews(t *testing.T) {
 		t.Errorf("row 2 (-want +got):\n%s", d)
 	}
 	if a, b := g.W.At(2, 0), g.W.At(2, 3); a != 0.25 || b != 0 {
-		t.Errorf("W[2][0], W[2][3] = %v, %v, want 0.25, 0", a, b)
+		t.Errorf("W[2][0], W[2][3] = %v, %v; it must be 0.25, 0", a, b)
 	}
 	s, err := network.Server(4)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if g.W.Sends(0) != 3 || g.W.Sends(1) != 1 || s.W.Sends(0) != 1 {
-		t.Errorf("hub, leaf and client send %d, %d and %d vectors, want 3, 1 and 1", g.W.Sends(0), g.W.Sends(1), s.W.Sends(0))
+		t.Errorf("hub, leaf and client send %d, %d and %d vectors; it must be 3, 1 and 1", g.W.Sends(0), g.W.Sends(1), s.W.Sends(0))
 	}
 }
 
@@ -266,7 +266,7 @@ func TestRefused(t *testing.T) {
 	} {
 		err := c.make()
 		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: error %v, want %q in it", c.name, err, c.want)
+			t.Errorf("%s: error %v; it must be %q in it", c.name, err, c.want)
 			continue
 		}
 		if !errors.Is(err, dsbo.ErrConfig) {
@@ -284,7 +284,7 @@ func TestNoSpectrum(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e := m.Eigenvalues(); e != nil || !math.IsNaN(m.Rho()) || !math.IsNaN(m.LambdaMin()) {
-		t.Errorf("eigenvalues %v, ρ %v, λ_min %v, want nil, NaN, NaN", e, m.Rho(), m.LambdaMin())
+		t.Errorf("eigenvalues %v, ρ %v, λ_min %v; it must be nil, NaN, NaN", e, m.Rho(), m.LambdaMin())
 	}
 }
 

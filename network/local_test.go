@@ -62,30 +62,30 @@ func TestFailReleasesAll(t *testing.T) {
 		return forever(t.Context(), l.Mixer(i))
 	}) {
 		if i != 4 && !errors.Is(err, broken) {
-			t.Errorf("agent %d ended with %v, want an error that is %q", i, err, broken)
+			t.Errorf("agent %d ended with %v; it must match %q", i, err, broken)
 		}
 	}
 	if err := l.Mixer(0).Mix(t.Context(), nil, nil); !errors.Is(err, broken) {
-		t.Errorf("a later Mix returns %v, want an error that is %q", err, broken)
+		t.Errorf("a later Mix returns %v; it must match %q", err, broken)
 	}
 }
 
 func TestLocalGather(t *testing.T) {
 	l := newRing(t, 3)
 	if got := l.Local(); !slices.Equal(got, []int{0, 1, 2}) {
-		t.Errorf("the local agents are %v, want all three", got)
+		t.Errorf("the local agents are %v; they must be all three", got)
 	}
 	rows := [][]float64{{1, 2}, {3, 4}, {5, 6}}
 	if err := l.Gather(t.Context(), rows); err != nil || rows[2][1] != 6 {
-		t.Errorf("rows %v, error %v, want them unchanged", rows, err)
+		t.Errorf("rows %v, error %v; they must be unchanged", rows, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := l.Gather(ctx, rows); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want %v", err, context.Canceled)
+		t.Errorf("error %v; it must be %v", err, context.Canceled)
 	}
 	if err := l.Mixer(0).Mix(t.Context(), nil, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("a later Mix returns %v, want an error that is %q", err, context.Canceled)
+		t.Errorf("a later Mix returns %v; it must match %q", err, context.Canceled)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestCheckRows(t *testing.T) {
 		case c.want == "" && err != nil:
 			t.Errorf("%v: %v", c.rows, err)
 		case c.want != "" && (!errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), c.want)):
-			t.Errorf("%v: error %v, want dsbo.ErrShape and %q", c.rows, err, c.want)
+			t.Errorf("%v: error %v; it must match dsbo.ErrShape and %q", c.rows, err, c.want)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func TestOneAgentCancelled(t *testing.T) {
 		return forever(t.Context(), l.Mixer(i))
 	}) {
 		if i != 0 && (!errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "agent 1, exchange 0: ")) {
-			t.Errorf("agent %d ended with %v, want the end of agent 1's context", i, err)
+			t.Errorf("agent %d ended with %v; it must be the end of agent 1's context", i, err)
 		}
 	}
 }
@@ -140,7 +140,7 @@ func TestLengthErrorNamesBoth(t *testing.T) {
 	}
 	a, b := "agent 0 sends 5 and agent 1 sends 7", "agent 1 sends 7 and agent 0 sends 5"
 	if s := got.Error(); !strings.Contains(s, a) && !strings.Contains(s, b) {
-		t.Errorf("error %q, want %q or %q in it", s, a, b)
+		t.Errorf("error %q; it must be %q or %q in it", s, a, b)
 	}
 }
 
@@ -156,7 +156,7 @@ func TestAnyMatrix(t *testing.T) {
 		want := networktest.Product(w, x)
 		for i, err := range together(3, func(i int) error { return l.Mixer(i).Mix(t.Context(), x[i], x[i]) }) {
 			if err != nil || x[i][0] != want[i][0] {
-				t.Errorf("agent %d: %v, %v, want %v", i, x[i], err, want[i])
+				t.Errorf("agent %d: %v, %v; it must be %v", i, x[i], err, want[i])
 			}
 		}
 	}
@@ -184,7 +184,7 @@ func TestMixAllocatesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}); got != 0 {
-		t.Errorf("%v allocations an exchange, want none", got)
+		t.Errorf("%v allocations an exchange; there must be none", got)
 	}
 	l.Close()
 	wg.Wait()

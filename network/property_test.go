@@ -48,7 +48,7 @@ func TestMetropolis(t *testing.T) {
 		}
 		for i := range w.N() {
 			if w.At(i, i) <= 0 {
-				t.Fatalf("W[%d][%d] = %v, want above 0", i, i, w.At(i, i))
+				t.Fatalf("W[%d][%d] = %v; it must be above 0", i, i, w.At(i, i))
 			}
 			for j := range w.N() {
 				if w.At(i, j) != w.At(j, i) || w.At(i, j) != again.At(i, j) {
@@ -84,7 +84,7 @@ func TestLocalOnAnyGraph(t *testing.T) {
 				}
 				for e := range want[i] {
 					if math.Float64bits(got[i][e]) != math.Float64bits(want[i][e]) {
-						t.Fatalf("agent %d, entry %d: %v, want %v", i, e, got[i][e], want[i][e])
+						t.Fatalf("agent %d, entry %d: %v; it must be %v", i, e, got[i][e], want[i][e])
 					}
 				}
 			}

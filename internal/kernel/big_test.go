@@ -148,7 +148,7 @@ func TestBig(t *testing.T) {
 		}
 		d := fresh().Sub(c.got, w)
 		if d.Abs(d).Cmp(number(0x1p-130)) > 0 {
-			t.Errorf("%s = %s, want %s", c.name, c.got.Text('g', 40), c.want)
+			t.Errorf("%s = %s; it must be %s", c.name, c.got.Text('g', 40), c.want)
 		}
 	}
 }

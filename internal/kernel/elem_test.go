@@ -97,10 +97,10 @@ func testSums[T Float](t *testing.T, u float64) {
 				sum += int(x[i])
 			}
 			if got := Dot(x, y); got != T(dot) {
-				t.Fatalf("n=%d: Dot = %v, want %d", n, got, dot)
+				t.Fatalf("n=%d: Dot = %v; it must be %d", n, got, dot)
 			}
 			if got := Sum(x); got != T(sum) {
-				t.Fatalf("n=%d: Sum = %v, want %d", n, got, sum)
+				t.Fatalf("n=%d: Sum = %v; it must be %d", n, got, sum)
 			}
 			var d, s, magD, magS float64
 			for i := range x {
@@ -113,10 +113,10 @@ func testSums[T Float](t *testing.T, u float64) {
 			// The float64 reference has the same bound: twice γ covers both.
 			gamma := 2 * float64(n+1) * u
 			if got := float64(Dot(x, y)); !(math.Abs(got-d) <= gamma*magD) {
-				t.Fatalf("n=%d: Dot = %v, want %v", n, got, d)
+				t.Fatalf("n=%d: Dot = %v; it must be %v", n, got, d)
 			}
 			if got := float64(Sum(x)); !(math.Abs(got-s) <= gamma*magS) {
-				t.Fatalf("n=%d: Sum = %v, want %v", n, got, s)
+				t.Fatalf("n=%d: Sum = %v; it must be %v", n, got, s)
 			}
 		}
 	})

@@ -134,7 +134,7 @@ func testGemmExact[T Float](t *testing.T) {
 				p.f(q.m, q.n, q.k, q.c, q.ldc, q.a, q.lda, q.b, q.ldb, q.acc)
 				for i, w := range want {
 					if float64(q.c[i]) != w {
-						t.Fatalf("%s: entry (%d,%d) is %g, want %g", what, i/q.ldc, i%q.ldc, q.c[i], w)
+						t.Fatalf("%s: entry (%d,%d) is %g; it must be %g", what, i/q.ldc, i%q.ldc, q.c[i], w)
 					}
 				}
 				q.arena.check(t, what)
@@ -272,7 +272,7 @@ func fuzzGemm[T Float](t *testing.T, m, n, k int, seed uint64) {
 			what := fmt.Sprintf("%s on %v m=%d n=%d k=%d seed=%d", p.name, path, m, n, k, seed)
 			for i, w := range want {
 				if float64(q.c[i]) != w {
-					t.Fatalf("%s: entry (%d,%d) is %g, want %g", what, i/q.ldc, i%q.ldc, q.c[i], w)
+					t.Fatalf("%s: entry (%d,%d) is %g; it must be %g", what, i/q.ldc, i%q.ldc, q.c[i], w)
 				}
 			}
 			q.arena.check(t, what)

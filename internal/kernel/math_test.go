@@ -87,7 +87,7 @@ func testFunctions[T Float](t *testing.T) {
 				}
 				if want[i] == nil {
 					if got[i] == got[i] {
-						t.Errorf("%s(%v) = %v, want NaN", fn.name, v, got[i])
+						t.Errorf("%s(%v) = %v; it must be NaN", fn.name, v, got[i])
 					}
 					continue
 				}
@@ -128,7 +128,7 @@ func testFunctionLimits[T Float](t *testing.T) {
 				got := []T{T(x)}
 				c.f(got, got)
 				if w := T(c.want[i]); bits(got[0]) != bits(w) && (got[0] == got[0] || w == w) {
-					t.Errorf("%s(%v) = %v, want %v", c.name, x, got[0], w)
+					t.Errorf("%s(%v) = %v; it must be %v", c.name, x, got[0], w)
 				}
 			}
 		}

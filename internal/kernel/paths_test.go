@@ -34,10 +34,10 @@ func TestChoose(t *testing.T) {
 	} {
 		got, err := choose(c.setting, c.best)
 		if got != c.want {
-			t.Errorf("choose(%q, %v) = %v, want %v", c.setting, c.best, got, c.want)
+			t.Errorf("choose(%q, %v) = %v; it must be %v", c.setting, c.best, got, c.want)
 		}
 		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
-			t.Errorf("choose(%q, %v): error %v, want %q", c.setting, c.best, err, c.err)
+			t.Errorf("choose(%q, %v): error %v; it must be %q", c.setting, c.best, err, c.err)
 		}
 	}
 }
@@ -50,7 +50,7 @@ func TestUse(t *testing.T) {
 	}
 	restore()
 	if Active() != before {
-		t.Errorf("after restore: %v, want %v", Active(), before)
+		t.Errorf("after restore: %v; it must be %v", Active(), before)
 	}
 	if Supported(AVX512 + 1) {
 		t.Error("an unknown path counts as supported")
@@ -130,7 +130,7 @@ func wantPanic(t *testing.T, want string, f func()) {
 	defer func() {
 		t.Helper()
 		if s, _ := recover().(string); !strings.Contains(s, want) {
-			t.Errorf("panic %q, want %q", s, want)
+			t.Errorf("panic %q; it must be %q", s, want)
 		}
 	}()
 	f()
@@ -148,11 +148,11 @@ func bits[T Float](v T) uint64 {
 func sameBits[T Float](t *testing.T, what string, got, want []T) {
 	t.Helper()
 	if len(got) != len(want) {
-		t.Fatalf("%s: length %d, want %d", what, len(got), len(want))
+		t.Fatalf("%s: length %d; it must be %d", what, len(got), len(want))
 	}
 	for i := range got {
 		if bits(got[i]) != bits(want[i]) {
-			t.Fatalf("%s: entry %d of %d is %g (%x), want %g (%x)", what, i, len(got), got[i], bits(got[i]), want[i], bits(want[i]))
+			t.Fatalf("%s: entry %d of %d is %g (%x); it must be %g (%x)", what, i, len(got), got[i], bits(got[i]), want[i], bits(want[i]))
 		}
 	}
 }

@@ -51,12 +51,12 @@ func testRows[T Float](t *testing.T, u float64) {
 			a.check(t, what)
 			for i, w := range wantSoft {
 				if d := math.Abs(float64(soft[i]) - w); !(d <= tolSoft[i]) {
-					t.Fatalf("%s: softmax (%d,%d) = %g, want %g: off by %g, bound %g", what, i/cols, i%cols, soft[i], w, d, tolSoft[i])
+					t.Fatalf("%s: softmax (%d,%d) = %g; it must be %g: off by %g, bound %g", what, i/cols, i%cols, soft[i], w, d, tolSoft[i])
 				}
 			}
 			for i, w := range wantLSE {
 				if d := math.Abs(float64(lse[i]) - w); !(d <= tolLSE[i]) && float64(lse[i]) != w {
-					t.Fatalf("%s: log-sum-exp %d = %g, want %g: off by %g, bound %g", what, i, lse[i], w, d, tolLSE[i])
+					t.Fatalf("%s: log-sum-exp %d = %g; it must be %g: off by %g, bound %g", what, i, lse[i], w, d, tolLSE[i])
 				}
 			}
 		})
@@ -116,11 +116,11 @@ func testRowLimits[T Float](t *testing.T) {
 				RowSoftmax(before+2, n, soft, src)
 				same := func(x, y T) bool { return x == y || x != x && y != y }
 				if !same(lse[before], c.lse) {
-					t.Errorf("log-sum-exp of %v = %v, want %v", c.row, lse[before], c.lse)
+					t.Errorf("log-sum-exp of %v = %v; it must be %v", c.row, lse[before], c.lse)
 				}
 				for j, w := range c.softmax {
 					if !same(soft[before*n+j], w) {
-						t.Errorf("softmax of %v = %v, want %v", c.row, soft[before*n:][:n], c.softmax)
+						t.Errorf("softmax of %v = %v; it must be %v", c.row, soft[before*n:][:n], c.softmax)
 						break
 					}
 				}

@@ -41,8 +41,8 @@ func attached(t *testing.T, m *Mixer, neighbour, vectors, next int) *session {
 	return s
 }
 
-// says hands the edge a frame.
-func says(t *testing.T, s *session, frame []byte) {
+// deliver hands the edge a frame.
+func deliver(t *testing.T, s *session, frame []byte) {
 	t.Helper()
 	if err := s.e.handle(decoded(t, frame)); err != nil {
 		t.Fatal(err)
@@ -103,9 +103,9 @@ func TestNeighbourBehind(t *testing.T) {
 	m.edge(0).received = 3
 	s := attached(t, m, 0, 1, 1) // it has sent and received the vector of exchange 0
 	wantSent(t, s, "vector 1/0")
-	says(t, s, encodeVector(1, mixing, []float64{5}))
+	deliver(t, s, encodeVector(1, mixing, []float64{5}))
 	wantSent(t, s, "vector 2/0")
-	says(t, s, encodeVector(2, mixing, []float64{5}))
+	deliver(t, s, encodeVector(2, mixing, []float64{5}))
 	wantSent(t, s, "vector 3/0")
 }
 
@@ -116,7 +116,7 @@ func TestVectorsOutOfOrder(t *testing.T) {
 	for k := range 3 {
 		m.round = k
 		publish(t, m, 1)
-		says(t, s, encodeVector(k, mixing, []float64{5}))
+		deliver(t, s, encodeVector(k, mixing, []float64{5}))
 	}
 	for _, exchange := range []int{4, 1 << 61} {
 		if err := s.e.handle(decoded(t, encodeVector(exchange, mixing, nil))); err == nil || !strings.Contains(err.Error(), "must be that of exchange 3") {
@@ -126,12 +126,12 @@ func TestVectorsOutOfOrder(t *testing.T) {
 	if err := m.Rewind(1); err != nil {
 		t.Fatal(err)
 	}
-	says(t, s, encodeVector(3, mixing, []float64{5}))
+	deliver(t, s, encodeVector(3, mixing, []float64{5}))
 	wantSent(t, s, "resend 1/1, vector 0/0") // the neighbour has not had that one yet
 	if m.edge(0).received != 1 {
 		t.Errorf("%d vectors have come; there must be 1 after the rewind", m.edge(0).received)
 	}
-	says(t, s, encodeVector(1, mixing, []float64{5}))
+	deliver(t, s, encodeVector(1, mixing, []float64{5}))
 	s = attached(t, m, 0, 4, 1)
 	if err := s.e.handle(decoded(t, encodeVector(3, mixing, nil))); err == nil {
 		t.Error("a vector out of order was accepted on a new stream")
@@ -142,13 +142,13 @@ func TestVectorsOutOfOrder(t *testing.T) {
 func TestOtherNumbersAreAnError(t *testing.T) {
 	m, _ := pathAgent(t, nil)
 	s, other := attached(t, m, 0, 0, 0), attached(t, m, 2, 0, 0)
-	says(t, s, encodeVector(0, mixing, []float64{5}))
+	deliver(t, s, encodeVector(0, mixing, []float64{5}))
 	s = attached(t, m, 0, 0, 0) // it came back and repeats itself
-	says(t, s, encodeVector(0, mixing, []float64{5}))
+	deliver(t, s, encodeVector(0, mixing, []float64{5}))
 	if m.err != nil || m.Status().Neighbours[0].Duplicates != 1 {
 		t.Fatalf("error %v after the same numbers", m.err)
 	}
-	says(t, s, encodeVector(0, mixing, []float64{6}))
+	deliver(t, s, encodeVector(0, mixing, []float64{6}))
 	if !errors.Is(m.err, ErrConflict) || !strings.Contains(m.err.Error(), "agent 0, exchange 0") {
 		t.Errorf("error %v; it must be a conflict that names agent 0 and exchange 0", m.err)
 	}
@@ -162,7 +162,7 @@ func TestOtherNumbersAreAnError(t *testing.T) {
 func TestFailureIsPassedOn(t *testing.T) {
 	m, _ := pathAgent(t, nil)
 	s, other := attached(t, m, 0, 0, 0), attached(t, m, 2, 0, 0)
-	says(t, s, encode(header{kindFail, 7, 0}, []byte("disk\nfull")))
+	deliver(t, s, encode(header{kindFail, 7, 0}, []byte("disk\nfull")))
 	err := m.Mix(t.Context(), nil, nil)
 	if e, ok := errors.AsType[*EndedError](err); !ok || e.Agent != 7 || e.Reason != "disk full" || !errors.Is(err, network.ErrEnded) {
 		t.Errorf("error %v; it must say that agent 7 has ended the run", err)
@@ -189,7 +189,7 @@ func TestFailureKeepsItsKind(t *testing.T) {
 		for range 2 { // the second hears it from the first
 			far, _ := pathAgent(t, nil)
 			from, to := attached(t, far, 0, 0, 0), attached(t, far, 2, 0, 0)
-			says(t, from, news)
+			deliver(t, from, news)
 			e, ok := errors.AsType[*EndedError](far.err)
 			if !ok || e.Agent != self || e.Reason != c.err.Error() || !errors.Is(e, network.ErrEnded) || e.Unwrap() != c.kind {
 				t.Errorf("%v arrives as %v of kind %v, but it is of agent %d and of kind %v", c.err, far.err, errors.Unwrap(far.err), self, c.kind)
@@ -199,7 +199,7 @@ func TestFailureKeepsItsKind(t *testing.T) {
 	}
 	m, _ := pathAgent(t, nil)
 	s := attached(t, m, 0, 0, 0)
-	says(t, s, encode(header{kindFail, 0, maxNumber}, []byte("disk full")))
+	deliver(t, s, encode(header{kindFail, 0, maxNumber}, []byte("disk full")))
 	if e, ok := errors.AsType[*EndedError](m.err); !ok || e.Unwrap() != nil {
 		t.Errorf("error %v; it must be the end of agent 0 for a reason of no kind", m.err)
 	}
@@ -228,7 +228,7 @@ func TestSilence(t *testing.T) {
 			}
 		}
 		m.heartbeat()
-		says(t, other, alive(0))
+		deliver(t, other, alive(0))
 	}
 	log.want(t, "level=WARN", "a neighbour is silent", "neighbour=0", "silent=5s", "connected=true")
 	if m.err != nil {
@@ -263,7 +263,7 @@ func TestRollback(t *testing.T) {
 	s := attached(t, m, 0, 9, 9)
 	wantSent(t, s, "vector 9/0")
 	attached(t, m, 2, 5, 5)
-	says(t, s, encode(header{kindResend, 3, 3}, nil)) // it went back too
+	deliver(t, s, encode(header{kindResend, 3, 3}, nil)) // it went back too
 	log.want(t, "level=WARN", "no longer kept", "neighbour=0", "from=3")
 	err := m.Mix(t.Context(), []float64{9}, []float64{9})
 	r, ok := errors.AsType[*network.RollbackError](err)
@@ -298,8 +298,8 @@ func TestMixAgain(t *testing.T) {
 			t.Fatalf("error %v must be context.Canceled", err)
 		}
 	}
-	says(t, a, encodeVector(0, mixing, []float64{1}))
-	says(t, b, encodeVector(0, mixing, []float64{4}))
+	deliver(t, a, encodeVector(0, mixing, []float64{1}))
+	deliver(t, b, encodeVector(0, mixing, []float64{4}))
 	if err := m.Mix(t.Context(), x, x); err != nil || x[0] != 2 {
 		t.Errorf("x = %v, error %v; it must be the mean 2", x, err)
 	}
@@ -326,7 +326,7 @@ func TestEndOfStream(t *testing.T) {
 		t.Errorf("radius %d of one that had not finished", m.edge(0).radius)
 	}
 	s = attached(t, m, 0, 0, 0)
-	says(t, s, alive(1))
+	deliver(t, s, alive(1))
 	m.edge(0).detach(s, io.EOF)
 	if m.edge(0).radius != m.lastRadius() {
 		t.Errorf("radius %d of one that has left; it must be %d", m.edge(0).radius, m.lastRadius())
@@ -349,13 +349,13 @@ func TestSilenceAfterTheEnd(t *testing.T) {
 			c.Heartbeat, c.SilentAfter, c.PeerTimeout = time.Second, 5*time.Second, 20*time.Second
 		})
 		s, other := attached(t, m, 0, 0, 0), attached(t, m, 2, 0, 0)
-		says(t, s, alive(tt.radius))
+		deliver(t, s, alive(tt.radius))
 		m.beginDrain()
 		for k := range 20 {
 			if m.err != nil || m.drained() {
 				t.Fatalf("radii %d and %d: error %v, drained %v after %d s", tt.radius, tt.other, m.err, m.drained(), k)
 			}
-			says(t, other, alive(tt.other))
+			deliver(t, other, alive(tt.other))
 			m.heartbeat()
 		}
 		err := m.Drain(t.Context())

@@ -1,7 +1,6 @@
 package grpc
 
 import (
-	"fmt"
 	"slices"
 
 	"dsbo"
@@ -13,17 +12,17 @@ import (
 // graph alone gives the plan, so that no row needs to say whose it is; it has as many steps as the graph's diameter,
 // for all agents, because exchanges are numbered.
 type flood struct {
-	send   [][]int    // by step: whose rows this agent sends, in ascending order
-	sizes  [][]int    // by step and neighbour: how many rows it sends
-	learn  [][]lesson // by step
-	widest int        // the most rows that any agent sends in one step, 1 at least
+	send   [][]int        // by step: whose rows this agent sends, in ascending order
+	sizes  [][]int        // by step and neighbour: how many rows it sends
+	learn  [][]learnedRow // by step
+	widest int            // the most rows that any agent sends in one step, 1 at least
 }
 
-// A lesson is a row that this agent learns.
-type lesson struct {
+// A learned row is one that comes from a neighbour.
+type learnedRow struct {
 	agent     int // whose row
 	neighbour int // the number of who sends it among the neighbours; the first of those that do
-	at        int // its place among the rows that come
+	position  int // among the rows that come from there
 }
 
 // newFlood returns an agent's plan, in O(n·edges) time at most.
@@ -33,7 +32,7 @@ func newFlood(w *network.Matrix, agent int) (*flood, error) {
 	for i := range far {
 		far[i] = distances(w, i)
 		if j := slices.Index(far[i], -1); j >= 0 {
-			return nil, fmt.Errorf("%w: no way from agent %d to agent %d along the edges, want a connected graph to gather over", dsbo.ErrConfig, i, j)
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "the graph must be connected to gather over it; no path of edges leads from agent %d to agent %d", i, j)
 		}
 		steps = max(steps, slices.Max(far[i]))
 	}
@@ -48,18 +47,18 @@ func newFlood(w *network.Matrix, agent int) (*flood, error) {
 	known := make([]bool, w.N())
 	for s := range steps {
 		var sizes []int
-		var learn []lesson
+		var learn []learnedRow
 		for k, j := range w.Neighbours(agent) {
-			rows := away(far[j], s)
+			rows := agentsAt(far[j], s)
 			sizes = append(sizes, len(rows))
-			for at, i := range rows {
+			for position, i := range rows {
 				if far[agent][i] == s+1 && !known[i] {
 					known[i] = true
-					learn = append(learn, lesson{agent: i, neighbour: k, at: at})
+					learn = append(learn, learnedRow{agent: i, neighbour: k, position: position})
 				}
 			}
 		}
-		f.send = append(f.send, away(far[agent], s))
+		f.send = append(f.send, agentsAt(far[agent], s))
 		f.sizes = append(f.sizes, sizes)
 		f.learn = append(f.learn, learn)
 	}
@@ -71,10 +70,10 @@ func distances(w *network.Matrix, from int) []int {
 	far := slices.Repeat([]int{-1}, w.N())
 	far[from] = 0
 	queue := []int{from}
-	for at := 0; at < len(queue) && len(queue) < len(far); at++ {
-		for _, j := range w.Neighbours(queue[at]) {
+	for next := 0; next < len(queue) && len(queue) < len(far); next++ {
+		for _, j := range w.Neighbours(queue[next]) {
 			if far[j] < 0 {
-				far[j] = far[queue[at]] + 1
+				far[j] = far[queue[next]] + 1
 				queue = append(queue, j)
 			}
 		}
@@ -82,8 +81,8 @@ func distances(w *network.Matrix, from int) []int {
 	return far
 }
 
-// away returns the agents at a distance, in ascending order.
-func away(far []int, distance int) []int {
+// agentsAt returns the agents at a distance, in ascending order.
+func agentsAt(far []int, distance int) []int {
 	var agents []int
 	for i, d := range far {
 		if d == distance {

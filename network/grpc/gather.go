@@ -63,8 +63,8 @@ func (m *Mixer) gather(ctx context.Context, rows [][]float64) error {
 	}
 	part := m.config.MaxFloats / m.flood.widest
 	if part == 0 {
-		return m.lockedFail(fmt.Errorf("%w: MaxFloats = %d, want at least %d, as so many rows travel together",
-			dsbo.ErrConfig, m.config.MaxFloats, m.flood.widest))
+		return m.lockedFail(dsbo.Errorf(dsbo.ErrConfig, "MaxFloats must be at least %d, as so many rows travel together; it is %d",
+			m.flood.widest, m.config.MaxFloats))
 	}
 	length := len(rows[0])
 	for lo := 0; lo == 0 || lo < length; lo += part {
@@ -87,13 +87,13 @@ func (m *Mixer) gatherPart(ctx context.Context, rows [][]float64, lo, hi int) er
 		}
 		for k, e := range m.edges {
 			if got, want := len(e.slot[m.round%2]), m.flood.sizes[step][k]*(hi-lo); got != want {
-				return m.lockedFail(fmt.Errorf("%w: agent %d sends %d numbers of the rows that are gathered, want %d: MaxFloats must be the same for all agents",
-					dsbo.ErrShape, e.id, got, want))
+				return m.lockedFail(dsbo.Errorf(dsbo.ErrShape, "MaxFloats must be the same for all agents; agent %d sends %d numbers of the rows that are gathered, where %d are next",
+					e.id, got, want))
 			}
 		}
 		for _, l := range m.flood.learn[step] {
 			in := m.edges[l.neighbour].slot[m.round%2]
-			copy(rows[l.agent][lo:hi], in[l.at*(hi-lo):])
+			copy(rows[l.agent][lo:hi], in[l.position*(hi-lo):])
 		}
 		m.advance()
 	}

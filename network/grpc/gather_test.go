@@ -28,7 +28,7 @@ func gather(ctx context.Context, m *grpc.Mixer, n int, row func(agent int) []flo
 	}
 	for j := range rows {
 		if !slices.Equal(rows[j], row(j)) {
-			return fmt.Errorf("agent %d has %v of agent %d, want %v", own, rows[j], j, row(j))
+			return fmt.Errorf("agent %d has %v of agent %d; it must be %v", own, rows[j], j, row(j))
 		}
 	}
 	return nil
@@ -71,7 +71,7 @@ func TestGatherInParts(t *testing.T) {
 		}
 		for i, m := range ms {
 			if got, want := m.Round(), 2*parts; got != want {
-				t.Errorf("rows of %d: agent %d is at exchange %d, want %d", length, i, got, want)
+				t.Errorf("rows of %d: agent %d is at exchange %d; it must be %d", length, i, got, want)
 			}
 		}
 		closeAll()
@@ -87,10 +87,10 @@ func TestGatherNeedsRoom(t *testing.T) {
 	defer closeAll()
 	for i, err := range gatherAll(t.Context(), ms, counting(1)) {
 		if !errors.Is(err, dsbo.ErrConfig) {
-			t.Errorf("agent %d ends with %v, want dsbo.ErrConfig", i, err)
+			t.Errorf("agent %d ends with %v; it must match dsbo.ErrConfig", i, err)
 		}
-		if want := "MaxFloats = 3, want at least 4, as so many rows travel together"; !strings.Contains(err.Error(), want) {
-			t.Errorf("agent %d ends with %v, want %q", i, err, want)
+		if want := "MaxFloats must be at least 4, as so many rows travel together; it is 3"; !strings.Contains(err.Error(), want) {
+			t.Errorf("agent %d ends with %v; it must be %q", i, err, want)
 		}
 	}
 }
@@ -110,11 +110,11 @@ func TestGatherNotAtTheSamePoint(t *testing.T) {
 			func(ctx context.Context, m *grpc.Mixer) error {
 				return m.Gather(ctx, [][]float64{make([]float64, 2), make([]float64, 2)})
 			},
-		}, "mixes but its neighbour 1 gathers rows of 2 numbers|gathers rows of 2 numbers but its neighbour 0 mixes"},
+		}, "mixes and agent 1 gathers rows of 2 numbers|gathers rows of 2 numbers and agent 0 mixes"},
 		{"lengths", [2]int{}, [2]func(ctx context.Context, m *grpc.Mixer) error{
 			func(ctx context.Context, m *grpc.Mixer) error { return m.Gather(ctx, [][]float64{{1}, {1}}) },
 			func(ctx context.Context, m *grpc.Mixer) error { return m.Gather(ctx, [][]float64{{1, 2}, {1, 2}}) },
-		}, "gathers rows of 1 numbers but its neighbour 1 gathers rows of 2|gathers rows of 2 numbers but its neighbour 0 gathers rows of 1"},
+		}, "gathers rows of 1 numbers and agent 1 gathers rows of 2|gathers rows of 2 numbers and agent 0 gathers rows of 1"},
 		{"parts", [2]int{2, 3}, [2]func(ctx context.Context, m *grpc.Mixer) error{
 			func(ctx context.Context, m *grpc.Mixer) error {
 				return m.Gather(ctx, [][]float64{{1, 2, 3, 4}, {1, 2, 3, 4}})
@@ -122,7 +122,7 @@ func TestGatherNotAtTheSamePoint(t *testing.T) {
 			func(ctx context.Context, m *grpc.Mixer) error {
 				return m.Gather(ctx, [][]float64{{1, 2, 3, 4}, {1, 2, 3, 4}})
 			},
-		}, "agent 1 sends 3 numbers of the rows that are gathered, want 2|agent 0 sends 2 numbers of the rows that are gathered, want 3"},
+		}, "agent 1 sends 3 numbers of the rows that are gathered, where 2 are next|agent 0 sends 2 numbers of the rows that are gathered, where 3 are next"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cs := configs(t, newGraph(t, "path", 2), nil)
@@ -146,7 +146,7 @@ func TestGatherNotAtTheSamePoint(t *testing.T) {
 			a, b, _ := strings.Cut(c.want, "|")
 			all := fmt.Sprint(errs)
 			if !errors.Is(errs[0], dsbo.ErrShape) || !errors.Is(errs[1], dsbo.ErrShape) || !strings.Contains(all, a) && !strings.Contains(all, b) {
-				t.Errorf("the agents end with %v, want dsbo.ErrShape and %q", all, c.want)
+				t.Errorf("the agents end with %v; it must match dsbo.ErrShape and %q", all, c.want)
 			}
 		})
 	}
@@ -190,7 +190,7 @@ func TestGatherAgain(t *testing.T) {
 				wg.Go(func() { errs[i] = gather(outer, ms[i], n, row) })
 			}
 			if err := gather(inner, ms[0], n, row); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "gathering since exchange 0") {
-				t.Fatalf("error %v, want context.Canceled while gathering since exchange 0", err)
+				t.Fatalf("error %v; it must match context.Canceled while gathering since exchange 0", err)
 			}
 			if err := ms[0].Rewind(0); err != nil {
 				t.Fatal(err)
@@ -215,7 +215,7 @@ func TestGatherAgain(t *testing.T) {
 				err = ms[0].Drain(outer)
 			}
 			if e, ok := errors.AsType[*grpc.EndedError](err); !ok || e.Agent != 1 || !strings.Contains(err.Error(), grpc.ErrConflict.Error()) {
-				t.Errorf("other numbers end with %v, want a conflict that agent 1 sees", err)
+				t.Errorf("other numbers end with %v; it must be a conflict that agent 1 sees", err)
 			}
 			wg.Wait()
 		})

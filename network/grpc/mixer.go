@@ -72,7 +72,7 @@ func (m *Mixer) mix(ctx context.Context, dst, src []float64) error {
 		return err
 	}
 	if len(dst) != len(src) {
-		return m.lockedFail(fmt.Errorf("%w: dst has length %d, want %d as src", dsbo.ErrShape, len(dst), len(src)))
+		return m.lockedFail(dsbo.Errorf(dsbo.ErrShape, "dst and src must have one length; they have %d and %d", len(dst), len(src)))
 	}
 	own, err := m.exchange(ctx, mixing, src)
 	if err != nil {
@@ -81,8 +81,8 @@ func (m *Mixer) mix(ctx context.Context, dst, src []float64) error {
 	row := m.collect(own) // not src, which may be dst: a long sum writes that before it has read all terms
 	for k, w := range row {
 		if len(m.in[k]) != len(src) {
-			return m.lockedFail(fmt.Errorf("%w: agent %d sends %d numbers but its neighbour %d sends %d, want them equal",
-				dsbo.ErrShape, m.config.Agent, len(src), w.Agent, len(m.in[k])))
+			return m.lockedFail(dsbo.Errorf(dsbo.ErrShape, "neighbours must send equally many numbers; agent %d sends %d and agent %d sends %d",
+				m.config.Agent, len(src), w.Agent, len(m.in[k])))
 		}
 	}
 	network.Combine(dst, row, m.in)
@@ -94,7 +94,7 @@ func (m *Mixer) mix(ctx context.Context, dst, src []float64) error {
 // until advance and the next exchange. own is a copy of src, which must not be changed.
 func (m *Mixer) exchange(ctx context.Context, purpose int, src []float64) (own []float64, err error) {
 	if len(src) > m.config.MaxFloats {
-		return nil, m.lockedFail(fmt.Errorf("%w: a vector of %d numbers, want at most MaxFloats = %d", dsbo.ErrConfig, len(src), m.config.MaxFloats))
+		return nil, m.lockedFail(dsbo.Errorf(dsbo.ErrConfig, "a vector must have at most MaxFloats = %d numbers; it has %d", m.config.MaxFloats, len(src)))
 	}
 	frame := encodeVector(m.round, purpose, src)
 	if err := m.publish(frame, purpose, len(src)); err != nil {
@@ -105,8 +105,8 @@ func (m *Mixer) exchange(ctx context.Context, purpose int, src []float64) (own [
 	}
 	for _, e := range m.edges {
 		if other := e.purpose[m.round%2]; other != purpose {
-			return nil, m.lockedFail(fmt.Errorf("%w: agent %d %s but its neighbour %d %s, want them to do the same",
-				dsbo.ErrShape, m.config.Agent, purposeName(purpose), e.id, purposeName(other)))
+			return nil, m.lockedFail(dsbo.Errorf(dsbo.ErrShape, "neighbours must do the same; agent %d %s and agent %d %s",
+				m.config.Agent, purposeName(purpose), e.id, purposeName(other)))
 		}
 	}
 	return vectorOf(frame), nil

@@ -301,24 +301,6 @@ func TestHostsRefused(t *testing.T) {
 	}
 }
 
-// TestHostRefuses: an agent that is refused says why, in the words of the one that refuses it.
-func TestHostRefuses(t *testing.T) {
-	o := newOffice(t)
-	m, _ := o.open("127.0.0.1:1")
-	log, lines := newLog()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := Open(Config{Agent: 0, Matrix: m.config.Matrix, Run: "run", Hash: "mash", Identity: o.good(0), Listener: l, Log: log,
-		Addresses: []string{"", m.config.Listener.Addr().String(), "", ""}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
-	lines.want(t, "level=WARN", "cannot connect", "neighbour=1", `agent 0 has configuration \"mash\", agent 1 has \"hash\"`)
-}
-
 // TestBadFrames: what a neighbour says after its hello, and must not, ends the stream.
 func TestBadFrames(t *testing.T) {
 	o := newOffice(t)

@@ -246,7 +246,7 @@ func TestSimulated(t *testing.T) {
 				s.run(20000)
 				for i, a := range s.agents {
 					if !slices.Equal(a.x, want[i]) {
-						t.Fatalf("seed %d: agent %d ends with %v, want %v", seed, i, a.x, want[i])
+						t.Fatalf("seed %d: agent %d ends with %v; it must be %v", seed, i, a.x, want[i])
 					}
 				}
 			}

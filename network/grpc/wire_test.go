@@ -28,7 +28,7 @@ func (t *tap) Accept() (net.Conn, error) {
 	return tapped{c, t}, err
 }
 
-func (t *tap) keep(b []byte) {
+func (t *tap) record(b []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.bytes = append(t.bytes, b...)
@@ -41,13 +41,13 @@ type tapped struct {
 
 func (c tapped) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
-	c.tap.keep(b[:n])
+	c.tap.record(b[:n])
 	return n, err
 }
 
 func (c tapped) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
-	c.tap.keep(b[:n])
+	c.tap.record(b[:n])
 	return n, err
 }
 

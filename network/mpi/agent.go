@@ -38,8 +38,8 @@ func newAgent(x *Exchange, id int, m *network.Matrix) *agent {
 	return a
 }
 
-// find looks up where the terms of the sum will be.
-func (a *agent) find() {
+// findTerms looks up where the terms of the sum will be.
+func (a *agent) findTerms() {
 	for k, w := range a.row {
 		if b := a.x.agents[w.Agent]; b != nil {
 			a.terms[k] = [2]*frame{&b.slot[0], &b.slot[1]}
@@ -72,7 +72,7 @@ func (a *agent) mix(ctx context.Context, dst, src []float64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := a.x.enter(); err != nil {
+	if err := a.x.holdFrames(); err != nil {
 		return err
 	}
 	defer a.x.inside.Done()

@@ -82,7 +82,7 @@ func parseMedian(b *testing.B, out string, err error) time.Duration {
 	b.Helper()
 	m := medianLine.FindStringSubmatch(out)
 	if err != nil || m == nil {
-		b.Fatalf("%v, want a median:\n%s", err, out)
+		b.Fatalf("%v; it must be a median:\n%s", err, out)
 	}
 	ns, err := strconv.Atoi(m[1])
 	if err != nil {

@@ -93,8 +93,8 @@ func (x *Exchange) leaveAsWell() {
 	}
 }
 
-// enter keeps the frames in place until x.inside.Done.
-func (x *Exchange) enter() error {
+// holdFrames keeps the frames in place until x.inside.Done.
+func (x *Exchange) holdFrames() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.cause != nil {

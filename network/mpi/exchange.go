@@ -97,7 +97,7 @@ func (x *Exchange) connect(m *network.Matrix, timeout time.Duration) {
 		x.ids = append(x.ids, i)
 	}
 	for _, a := range x.local {
-		a.find()
+		a.findTerms()
 	}
 }
 

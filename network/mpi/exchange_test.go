@@ -71,12 +71,12 @@ func TestConforms(t *testing.T) {
 func TestMixerOfAnotherRank(t *testing.T) {
 	xs := openAll(t, newWorlds(t, newJob(2)), mustRing(t, 5), Options{})
 	if got := [2][]int{xs[0].Local(), xs[1].Local()}; !slices.Equal(got[0], []int{0, 1}) || !slices.Equal(got[1], []int{2, 3, 4}) {
-		t.Errorf("the ranks have %v, want [0 1] and [2 3 4]", got)
+		t.Errorf("the ranks have %v; it must be [0 1] and [2 3 4]", got)
 	}
 	for i := range 5 {
 		home := xs[0].Rank(i)
 		if xs[home].Mixer(i) == nil || xs[1-home].Mixer(i) != nil {
-			t.Errorf("agent %d, rank %d: mixers %v and %v, want one there alone", i, home, xs[0].Mixer(i), xs[1].Mixer(i))
+			t.Errorf("agent %d, rank %d: mixers %v and %v; there must be one there alone", i, home, xs[0].Mixer(i), xs[1].Mixer(i))
 		}
 	}
 }
@@ -100,7 +100,7 @@ func TestGather(t *testing.T) {
 				}
 				for i, row := range rows {
 					if row[0] != float64(i) || row[1] != float64(k) {
-						return fmt.Errorf("gathering %d: row %d is %v, want [%d %d]", k, i, row, i, k)
+						return fmt.Errorf("gathering %d: row %d is %v; it must be [%d %d]", k, i, row, i, k)
 					}
 				}
 			}
@@ -129,10 +129,10 @@ func TestGatherRefuses(t *testing.T) {
 		xs := openAll(t, newWorlds(t, newJob(2)), mustRing(t, 2), Options{})
 		errs := together(2, func(r int) error { return xs[r].Gather(t.Context(), c.rows[r]) })
 		if !errors.Is(errs[0], dsbo.ErrShape) || !errors.Is(errs[1], dsbo.ErrShape) {
-			t.Errorf("%v, want both dsbo.ErrShape", errs)
+			t.Errorf("%v; both must match dsbo.ErrShape", errs)
 		}
 		if all := fmt.Sprint(errs); !strings.Contains(all, c.want) && (c.or == "" || !strings.Contains(all, c.or)) {
-			t.Errorf("%s: want %q in it", all, c.want)
+			t.Errorf("%s; %q must be in it", all, c.want)
 		}
 	}
 }
@@ -143,13 +143,13 @@ func TestOtherLength(t *testing.T) {
 	errs := together(2, func(r int) error { return times(t.Context(), xs[r].Mixer(r), 1, 3+r) })
 	for r, err := range errs {
 		if !errors.Is(err, dsbo.ErrShape) {
-			t.Errorf("rank %d ended with %v, want dsbo.ErrShape", r, err)
+			t.Errorf("rank %d ended with %v; it must match dsbo.ErrShape", r, err)
 		}
 	}
 	all := fmt.Sprint(errs)
 	if !strings.Contains(all, "rank 1 (agent 1) sends 4 numbers where this rank has 3") &&
 		!strings.Contains(all, "rank 0 (agent 0) sends 3 numbers where this rank has 4") {
-		t.Errorf("%s: want both lengths", all)
+		t.Errorf("%s; both lengths must be in it", all)
 	}
 }
 
@@ -158,7 +158,7 @@ func TestOtherLengthHere(t *testing.T) {
 	xs := openAll(t, newWorlds(t, newJob(1)), mustRing(t, 2), Options{})
 	for i, err := range together(2, func(i int) error { return times(t.Context(), xs[0].Mixer(i), 1, 3+i) }) {
 		if want := "agent 0 sends 3 and agent 1 sends 4"; !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), want) {
-			t.Errorf("agent %d ended with %v, want %q", i, err, want)
+			t.Errorf("agent %d ended with %v; it must be %q", i, err, want)
 		}
 	}
 }
@@ -172,11 +172,11 @@ func TestOtherMatrix(t *testing.T) {
 	})
 	for r, err := range errs {
 		if !errors.Is(err, dsbo.ErrConfig) {
-			t.Errorf("rank %d: %v, want dsbo.ErrConfig", r, err)
+			t.Errorf("rank %d: %v; it must match dsbo.ErrConfig", r, err)
 		}
 	}
 	if all := fmt.Sprint(errs); !strings.Contains(all, "must mix over one graph") {
-		t.Errorf("%s: want the reason", all)
+		t.Errorf("%s; the reason must be in it", all)
 	}
 }
 
@@ -210,7 +210,7 @@ func TestOtherRounds(t *testing.T) {
 			}
 			ended, ok := errors.AsType[*EndedError](err)
 			if !ok || ended.Rank != leaver || ended.Round != rounds || !errors.Is(err, network.ErrClosed) || strings.Contains(err.Error(), "before the end") {
-				t.Errorf("agent %d ended with %v, want the end of rank %d after %d exchanges", i, err, leaver, rounds)
+				t.Errorf("agent %d ended with %v; it must be the end of rank %d after %d exchanges", i, err, leaver, rounds)
 			}
 		}
 	}
@@ -235,9 +235,9 @@ func TestFailTravels(t *testing.T) {
 		switch {
 		case i == 2:
 		case home == 1 && !errors.Is(err, broken):
-			t.Errorf("agent %d ended with %v, want %v", i, err, broken)
+			t.Errorf("agent %d ended with %v; it must be %v", i, err, broken)
 		case home != 1 && (!errors.Is(err, network.ErrEnded) || !strings.Contains(err.Error(), "rank 1 (agents 2 to 3) left after 0 exchanges: disk full")):
-			t.Errorf("agent %d ended with %v, want rank 1's reason", i, err)
+			t.Errorf("agent %d ended with %v; it must be rank 1's reason", i, err)
 		}
 	}
 }
@@ -256,7 +256,7 @@ func TestSilent(t *testing.T) {
 			continue
 		}
 		if !ok || !errors.Is(err, network.ErrSilent) || !slices.Equal(s.Ranks, []int{2}) || !strings.Contains(err.Error(), "rank 2 (agents 4 to 5): silent for 50ms") {
-			t.Errorf("agent %d ended with %v, want rank 2 silent", i, err)
+			t.Errorf("agent %d ended with %v; rank 2 must be silent", i, err)
 		}
 	}
 	if !errors.Is(errors.Join(errs...), network.ErrSilent) {
@@ -269,11 +269,11 @@ func TestNobodyElse(t *testing.T) {
 	worlds := newWorlds(t, newJob(2))
 	_, err := worlds[0].Exchange(t.Context(), mustRing(t, 2), Options{Timeout: time.Millisecond})
 	if !errors.Is(err, network.ErrSilent) || !strings.Contains(err.Error(), "rank 1 (agent 1): silent for 1ms") {
-		t.Errorf("%v, want rank 1 silent", err)
+		t.Errorf("%v; rank 1 must be silent", err)
 	}
 	// The news of the first one's end is there before rank 1 opens.
 	if _, err := worlds[1].Exchange(t.Context(), mustRing(t, 2), Options{}); !errors.Is(err, network.ErrEnded) {
-		t.Errorf("%v, want the end of rank 0", err)
+		t.Errorf("%v; it must be the end of rank 0", err)
 	}
 }
 
@@ -315,13 +315,13 @@ func TestAfterClose(t *testing.T) {
 		}
 	}
 	if err := times(t.Context(), xs[0].Mixer(0), 1, 3); !errors.Is(err, network.ErrClosed) {
-		t.Errorf("Mix: %v, want %v", err, network.ErrClosed)
+		t.Errorf("Mix: %v; it must be %v", err, network.ErrClosed)
 	}
 	if err := xs[0].Gather(t.Context(), make([][]float64, 2)); !errors.Is(err, network.ErrClosed) {
-		t.Errorf("Gather: %v, want %v", err, network.ErrClosed)
+		t.Errorf("Gather: %v; it must be %v", err, network.ErrClosed)
 	}
 	if _, err := worlds[0].Exchange(t.Context(), mustRing(t, 2), Options{}); !errors.Is(err, network.ErrClosed) {
-		t.Errorf("Exchange: %v, want %v", err, network.ErrClosed)
+		t.Errorf("Exchange: %v; it must be %v", err, network.ErrClosed)
 	}
 	worlds[0].Abort(3) // MPI has ended: nothing to abort
 }
@@ -332,11 +332,11 @@ func TestCloseAlone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := worlds[0].Close(ctx); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "rank 0, waiting for the other ranks' end") {
-		t.Errorf("%v, want the end of the context", err)
+		t.Errorf("%v; it must be the end of the context", err)
 	}
 	worlds[0].Abort(3)
 	if ranks[0].aborted != 4 {
-		t.Errorf("aborted %d, want with status 3", ranks[0].aborted-1)
+		t.Errorf("aborted %d; it must be with status 3", ranks[0].aborted-1)
 	}
 }
 
@@ -350,13 +350,13 @@ func TestTagsRunOut(t *testing.T) {
 		}
 	}
 	if _, err := w.Exchange(t.Context(), mustRing(t, 2), Options{}); !errors.Is(err, dsbo.ErrConfig) {
-		t.Errorf("%v, want dsbo.ErrConfig", err)
+		t.Errorf("%v; it must match dsbo.ErrConfig", err)
 	}
 }
 
 func TestOptions(t *testing.T) {
 	w := newWorlds(t, newJob(1))[0]
 	if _, err := w.Exchange(t.Context(), mustRing(t, 2), Options{Timeout: -1}); !errors.Is(err, dsbo.ErrConfig) {
-		t.Errorf("%v, want dsbo.ErrConfig", err)
+		t.Errorf("%v; it must match dsbo.ErrConfig", err)
 	}
 }

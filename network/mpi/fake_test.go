@@ -47,9 +47,9 @@ func newJob(size int) []*fakeLibrary {
 	return all
 }
 
-func (l *fakeLibrary) place() (rank, size, lastTag int) { return l.rank, l.size, l.lastTag }
-func (l *fakeLibrary) alloc(words int) []uint64         { return make([]uint64, words) }
-func (l *fakeLibrary) free(words []uint64)              { clear(words) } // so that a use after it shows
+func (l *fakeLibrary) position() (rank, size, lastTag int) { return l.rank, l.size, l.lastTag }
+func (l *fakeLibrary) alloc(words int) []uint64            { return make([]uint64, words) }
+func (l *fakeLibrary) free(words []uint64)                 { clear(words) } // so that a use after it shows
 
 // signal wakes all polls; the lock is held.
 func (j *job) signal() {

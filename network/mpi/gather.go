@@ -59,7 +59,7 @@ func (x *Exchange) gatherAll(ctx context.Context, rows [][]float64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := x.enter(); err != nil {
+	if err := x.holdFrames(); err != nil {
 		return err
 	}
 	defer x.inside.Done()

@@ -42,12 +42,12 @@ func TestJobs(t *testing.T) {
 				out, err := runJob(t, n, "^TestRank"+c.test+"$")
 				switch _, failed := errors.AsType[*exec.ExitError](err); {
 				case c.fails && !failed:
-					t.Errorf("%v, want a failure:\n%s", err, out)
+					t.Errorf("%v; it must be a failure:\n%s", err, out)
 				case c.fails:
 				case err != nil:
 					t.Errorf("%v:\n%s", err, out)
 				case strings.Count(out, "PASS\n") != n:
-					t.Errorf("want PASS from %d ranks:\n%s", n, out)
+					t.Errorf("%d ranks must say PASS:\n%s", n, out)
 				}
 			})
 		}
@@ -70,7 +70,7 @@ func launch(tb testing.TB, n int, env []string, program ...string) (string, erro
 		}
 	}
 	if launcher == "" {
-		tb.Fatalf("none of %q found, want the launcher of the MPI that this binary was built with", launchers)
+		tb.Fatalf("none of %q found; there must be the launcher of the MPI that this binary was built with", launchers)
 	}
 	ctx, cancel := context.WithTimeout(tb.Context(), jobTime)
 	defer cancel()

@@ -9,8 +9,8 @@ import (
 // A library is what this package asks of MPI, which is little. Its methods are called by one thread, but for
 // interrupt. The tests have one of their own.
 type library interface {
-	// place returns the number of this rank, how many there are, and the highest tag.
-	place() (rank, size, lastTag int)
+	// position returns the number of this rank, how many there are, and the highest tag.
+	position() (rank, size, lastTag int)
 	// alloc returns memory that messages may lie in, which free takes back.
 	alloc(words int) []uint64
 	free(words []uint64)

@@ -51,7 +51,7 @@ func (l *cgoLibrary) failure() error {
 	return fmt.Errorf("%s: %s", C.GoString(l.world.function), C.GoStringN(text, n))
 }
 
-func (l *cgoLibrary) place() (rank, size, lastTag int) {
+func (l *cgoLibrary) position() (rank, size, lastTag int) {
 	return int(l.world.rank), int(l.world.size), int(l.world.last_tag)
 }
 

@@ -115,7 +115,7 @@ func TestFrameCheck(t *testing.T) {
 		c.change(f.words)
 		err := f.check("rank 1", key, agent, round)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %q", err, c.want)
+			t.Errorf("%v; it must be %q", err, c.want)
 		}
 	}
 }

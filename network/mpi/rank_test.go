@@ -109,7 +109,7 @@ func TestRankLengths(t *testing.T) {
 				n += more
 			}
 			if err := times(t.Context(), x.Mixer(world.Rank()), math.MaxInt, n); !errors.Is(err, dsbo.ErrShape) {
-				t.Errorf("length %d%+d: %v, want dsbo.ErrShape", length, more, err)
+				t.Errorf("length %d%+d: %v; it must match dsbo.ErrShape", length, more, err)
 			}
 			x.Close()
 			m.wait(t)
@@ -132,7 +132,7 @@ func TestRankRounds(t *testing.T) {
 	}
 	err := times(t.Context(), mixer, math.MaxInt, length)
 	if e, ok := errors.AsType[*EndedError](err); !ok || e.Rank != 1 || e.Round != rounds || !errors.Is(err, network.ErrClosed) {
-		t.Errorf("%v, want the end of rank 1 after %d exchanges", err, rounds)
+		t.Errorf("%v; it must be the end of rank 1 after %d exchanges", err, rounds)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestRankSilent(t *testing.T) {
 		err := times(t.Context(), x.Mixer(world.Rank()), 1, 1<<17)
 		s, ok := errors.AsType[*SilentError](err)
 		if (!ok || !slices.Equal(s.Ranks, []int{1})) && !(errors.Is(err, network.ErrEnded) && strings.Contains(err.Error(), "rank 1 (agent 1): silent for 200ms")) {
-			t.Errorf("%v, want rank 1 silent", err)
+			t.Errorf("%v; rank 1 must be silent", err)
 		}
 	}
 	m.wait(t)
@@ -158,10 +158,10 @@ func TestRankSignals(t *testing.T) {
 	onRank(t)
 	defer func() {
 		if r := fmt.Sprint(recover()); !strings.Contains(r, "nil pointer") {
-			t.Errorf("recovered %q, want a nil pointer", r)
+			t.Errorf("recovered %q; it must be a nil pointer", r)
 		}
 		if _, err := Init(); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "started in this process before") {
-			t.Errorf("a second Init returns %v, want dsbo.ErrConfig", err)
+			t.Errorf("a second Init returns %v; it must match dsbo.ErrConfig", err)
 		}
 	}()
 	var nowhere *World

@@ -65,7 +65,7 @@ func start(open func() (library, error)) (*World, error) {
 		defer runtime.UnlockOSThread()
 		var err error
 		if w.lib, err = open(); err == nil {
-			w.rank, w.size, w.lastTag = w.lib.place()
+			w.rank, w.size, w.lastTag = w.lib.position()
 		}
 		opened <- err
 		if err == nil {

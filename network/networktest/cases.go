@@ -43,18 +43,18 @@ func testConsensus(t *testing.T, x *exchange) {
 		after, next := spread(history[r+1])
 		for e := range mean {
 			if d := math.Abs(next[e] - mean[e]); d > 2*entry {
-				t.Errorf("exchange %d: the mean of entry %d moved by %g, want at most %g", r, e, d, 2*entry)
+				t.Errorf("exchange %d: the mean of entry %d moved by %g; it must be at most %g", r, e, d, 2*entry)
 			}
 		}
 		if bound := rho*before + all; after > bound {
-			t.Errorf("exchange %d: the distance from the mean went from %g to %g, want at most ρ of it, %g", r, before, after, bound)
+			t.Errorf("exchange %d: the distance from the mean went from %g to %g; it must be at most ρ of it, %g", r, before, after, bound)
 		}
 	}
 	// Later exchanges shrink the rounding of earlier ones too: in all it is 1/(1−ρ) of one.
 	start, _ := spread(history[0])
 	end, _ := spread(history[rounds])
 	if bound := precision*start + all/(1-rho); end > bound {
-		t.Errorf("after %d exchanges the distance from the mean is %g, want at most %g", rounds, end, bound)
+		t.Errorf("after %d exchanges the distance from the mean is %g; it must be at most %g", rounds, end, bound)
 	}
 }
 
@@ -202,11 +202,11 @@ func testLengthOfNeighbour(t *testing.T, x *exchange) {
 		}
 	})
 	if err := errors.Join(errs...); !errors.Is(err, dsbo.ErrShape) {
-		t.Errorf("the agents ended with %v, want an error that is %q", err, dsbo.ErrShape)
+		t.Errorf("the agents ended with %v; it must match %q", err, dsbo.ErrShape)
 	}
 	for i, err := range errs {
 		if x.mixers[i] != nil && (err == nil || errors.Is(err, context.DeadlineExceeded)) {
-			t.Errorf("agent %d ended with %v, want an error of the exchange", i, err)
+			t.Errorf("agent %d ended with %v; it must be an error of the exchange", i, err)
 		}
 	}
 }

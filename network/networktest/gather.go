@@ -95,7 +95,7 @@ func testGatherCancelledBefore(t *testing.T, x *exchange) {
 	cancel()
 	for k, err := range x.gather(ctx, vectors(x.w.N(), 3, 0)) {
 		if !errors.Is(err, context.Canceled) {
-			t.Errorf("team %d: gathering ended with %v, want %v", k, err, context.Canceled)
+			t.Errorf("team %d: gathering ended with %v; it must be %v", k, err, context.Canceled)
 		}
 	}
 }
@@ -122,12 +122,12 @@ func (x *exchange) wantEnd(ctx context.Context, t *testing.T, errs []error, targ
 	t.Helper()
 	for k, err := range errs {
 		if !errors.Is(err, target) {
-			t.Errorf("team %d: gathering ended with %v, want an error that is %q", k, err, target)
+			t.Errorf("team %d: gathering ended with %v; it must match %q", k, err, target)
 		}
 	}
 	for k, err := range x.gather(ctx, vectors(x.w.N(), 2, 2)) {
 		if !errors.Is(err, target) {
-			t.Errorf("team %d: gathering again ended with %v, want an error that is %q", k, err, target)
+			t.Errorf("team %d: gathering again ended with %v; it must match %q", k, err, target)
 		}
 	}
 	x.wantAll(t, x.run(func(_ int, m dsbo.Mixer) error {

@@ -126,11 +126,11 @@ func newExchange(t *testing.T, w *network.Matrix, teams []network.Team, closeAll
 	for k, team := range teams {
 		local := team.Local()
 		if !slices.IsSorted(local) {
-			t.Errorf("team %d has the agents %v, want them ascending", k, local)
+			t.Errorf("team %d has the agents %v; they must be ascending", k, local)
 		}
 		for _, i := range local {
 			if x.mixers[i] != nil {
-				t.Errorf("agent %d is in two teams, want one", i)
+				t.Errorf("agent %d is in two teams; it must be in one", i)
 			}
 			if x.mixers[i] = team.Mixer(i); x.mixers[i] == nil {
 				t.Errorf("team %d has no mixer for its agent %d", k, i)
@@ -235,7 +235,7 @@ func testProduct(t *testing.T, x *exchange) {
 func sameBits(got, want []float64) error {
 	for e := range want {
 		if math.Float64bits(got[e]) != math.Float64bits(want[e]) {
-			return fmt.Errorf("entry %d is %v, want %v", e, got[e], want[e])
+			return fmt.Errorf("entry %d is %v; it must be %v", e, got[e], want[e])
 		}
 	}
 	return nil
@@ -246,7 +246,7 @@ func (x *exchange) wantAll(t *testing.T, errs []error, target error) {
 	t.Helper()
 	for i, err := range errs {
 		if x.mixers[i] != nil && !errors.Is(err, target) {
-			t.Errorf("agent %d ended with %v, want an error that is %q", i, err, target)
+			t.Errorf("agent %d ended with %v; it must match %q", i, err, target)
 		}
 	}
 }

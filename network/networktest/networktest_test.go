@@ -143,7 +143,7 @@ func TestSuiteFinds(t *testing.T) {
 			cmd.Env = append(os.Environ(), faultEnv+"="+name)
 			out, err := cmd.CombinedOutput()
 			if _, failed := errors.AsType[*exec.ExitError](err); !failed {
-				t.Errorf("the suite ended with %v, want a failure:\n%s", err, out)
+				t.Errorf("the suite ended with %v; it must be a failure:\n%s", err, out)
 			}
 			if !strings.Contains(string(out), message) {
 				t.Errorf("%q is not in the suite's output:\n%s", message, out)
