@@ -10,6 +10,15 @@
 // Complexity", ICML 2023): it exchanges vectors and asks for gradients, Hessian-vector and
 // Jacobian-vector products only.
 //
+// # How to use it
+//
+// To tune hyperparameters, run a command: cmd/mnist and cmd/synthetic, or cmd/dsbo, which has a verb for everything. To tune
+// those of a model of your own, write its two losses (package models) and a [dsbo/experiment.Task] that loads the data;
+// package command makes a program of it. To run a method inside of a program of yours, fill in a train.Config and call
+// train.Run, as the example of this package does. To write a method, take the contract below: an [Oracle] answers an
+// agent's questions about its own f_i and g_i, a [Mixer] exchanges vectors with the neighbours, and an [Algorithm]
+// alternates between the two.
+//
 // # From the paper to the code
 //
 //	paper                       code
@@ -22,14 +31,43 @@
 //	Algorithm 1 (HIGP)          algo/higp.go
 //	Algorithm 2 (hypergradient) algo/hypergrad.go
 //	Algorithm 3 (MA-DSBO)       algo/madsbo.go
-//	α_k, β_k, γ                 algo.Schedule: Alpha, Beta, Gamma
-//	K, T, N                     K of train.Config; T, N of the methods in algo
+//	α_k, β_k, γ                 algo.Schedule: Alpha, Beta, Gamma of a method
+//	K, T, N                     K of train.Config; T, N of a method
 //	x, y, z, u, r, s, d         the same letters in algo
 //	Φ(x̄), ∇Φ(x̄)                 train.Exact
+//
+// # Glossary
+//
+//   - Agent: one of the n participants. It has private examples, an oracle, a method's state, and neighbours.
+//   - Baseline: the model at λ = 0, or at the best constant λ, with which a tuned model is compared.
+//   - Checkpoint: the file from which a run goes on with the same bits.
+//   - Consensus error: how far the agents' copies of a variable are apart, (1/n) Σ_i ‖v_i − v̄‖².
+//   - Curvature: L_max, the largest eigenvalue of ∇²_yy g_i; step sizes of y and z follow it.
+//   - Draw: a minibatch, named by a [Sample]; the same name is the same examples.
+//   - Exchange: one call of Mix by all agents: each sends a vector to each neighbour and receives theirs.
+//   - Hypergradient: ∇Φ(x) = ∇_x f − ∇²_xy g z with z = (∇²_yy g)⁻¹ ∇_y f.
+//   - HVP, JVP: Hessian-vector product (∇²_yy g_i) v, Jacobian-vector product (∇²_xy g_i) v.
+//   - Kernel: the assembly, or plain Go, behind products of matrices; DSBO_KERNEL chooses.
+//   - λ: the hyperparameters of a task as its user knows them, x of the paper.
+//   - Layout: where the agents of a run are: all in one process, on MPI ranks that start and stop together, or each in a
+//     process that may be lost and come back.
+//   - Lower problem: min_y Σ g_i(x, y), training. Upper problem: min_x Φ(x), validation.
+//   - Method: an [Algorithm] with its parameters (package algo).
+//   - Mixing matrix: W, symmetric and doubly stochastic; w_ij is what agent i gives to the vector of agent j.
+//   - Oracle: what an agent asks about its own losses.
+//   - Personalized problem: one in which each agent has a lower solution of its own.
+//   - Rank: a process of an MPI job, which has some of the agents.
+//   - Record: one evaluation of a run, a line of metrics.jsonl.
+//   - Refit: the agents' solution of the lower problem at a λ that stays, to a tolerance.
+//   - Run folder: what a run leaves behind (package runs).
+//   - Spectral gap: 1 − ρ, with ρ the second largest absolute eigenvalue of W.
+//   - Task: data, a model, and the flags that choose them (package experiment).
+//   - Tracker: a variable whose mean over the agents stays the mean of what it tracks (gradient tracking).
+//   - Transport: what carries an exchange: memory, MPI, gRPC.
 //
 // # Reading order
 //
 // dsbo.go (this contract), algo/madsbo.go with hypergrad.go and higp.go (the paper), models/softmax.go (a
 // problem), ad/grad.go and ad/plan.go (how its derivatives come about), network/local.go (the exchange),
-// train/run.go (a run), cmd/mnist.
+// train/run.go (a run), experiment/task.go (what a task gets), cmd/mnist.
 package dsbo
