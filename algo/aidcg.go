@@ -22,10 +22,8 @@ type AIDCG struct {
 	N     int      `json:"N,omitzero"`      // steps of conjugate gradients; default 10
 	WarmZ bool     `json:"warm_z,omitzero"` // start conjugate gradients from the last z, not from 0
 
-	state
-	alpha, beta func(k int) float64
-	b, g, j     []float64
-	r, p, hp    []float64
+	soloState
+	r, p, hp []float64
 }
 
 // Init implements [Method].
@@ -38,7 +36,6 @@ func (a *AIDCG) Init(p, q, K int) error {
 		return c.err
 	}
 	a.z = a.carried("z", q)
-	a.b, a.g, a.j = vecs(q), vecs(q), vecs(p)
 	a.r, a.p, a.hp = vecs(q), vecs(q), vecs(q)
 	return nil
 }
@@ -53,17 +50,12 @@ func (a *AIDCG) Cost(int) Cost {
 	return cost
 }
 
-// Traits implements the option of [Method].
-func (a *AIDCG) Traits() Traits { return Traits{OneAgent: true} }
-
 // Step is one outer iteration; m is not used.
 func (a *AIDCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.begin(ctx, k, o, m)
-	descend(&w, a.x, a.y, a.g, a.T, a.beta(k))
-	w.upperGrad(a.u, a.b, a.x, a.y, w.draw(dsbo.Upper, 0))
+	a.lower(&w, a.T)
 	a.solve(&w)
-	implicit(&w, a.u, a.j, a.x, a.y, a.z)
-	vec.Axpy(a.x, -a.alpha(k), a.u)
+	a.upper(&w)
 	return w.err
 }
 

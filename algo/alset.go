@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"dsbo"
-	"dsbo/internal/vec"
 )
 
 // ALSET is ALSET (Chen, Sun, Yin, "Closing the Gap: Tighter Analysis of Alternating Stochastic
@@ -23,10 +22,8 @@ type ALSET struct {
 	L      float64  `json:"lg,omitzero"`      // l, at least the largest eigenvalue of H; must be given
 	NPrime []int    `json:"nprime,omitempty"` // draws of the truncation N', one an iteration; empty: the series
 
-	state
-	alpha, beta func(k int) float64
-	b, g, j     []float64
-	inverse     neumann
+	soloState
+	inverse neumann
 }
 
 // Init implements [Method].
@@ -40,7 +37,6 @@ func (a *ALSET) Init(p, q, K int) error {
 	if c.err != nil {
 		return c.err
 	}
-	a.b, a.g, a.j = vecs(q), vecs(q), vecs(p)
 	a.inverse = newNeumann(q, a.N, a.NPrime, false)
 	return nil
 }
@@ -51,16 +47,11 @@ func (a *ALSET) Cost(k int) Cost {
 	return Cost{Calls: Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.inverse.products(k), JVP: 1}}
 }
 
-// Traits implements the option of [Method].
-func (a *ALSET) Traits() Traits { return Traits{OneAgent: true} }
-
 // Step is one outer iteration; m is not used.
 func (a *ALSET) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.begin(ctx, k, o, m)
-	descend(&w, a.x, a.y, a.g, a.T, a.beta(k))
-	w.upperGrad(a.u, a.b, a.x, a.y, w.draw(dsbo.Upper, 0))
+	a.lower(&w, a.T)
 	a.inverse.solve(&w, a.z, a.b, a.x, a.y, 1/a.L)
-	implicit(&w, a.u, a.j, a.x, a.y, a.z)
-	vec.Axpy(a.x, -a.alpha(k), a.u)
+	a.upper(&w)
 	return w.err
 }

@@ -27,7 +27,6 @@ type DASCGD struct {
 	Start string   `json:"init,omitzero"`  // start of the inner value: "exact" (G_i(x_0), the default) or "zero"
 
 	state
-	alpha        func(k int) float64
 	g            []float64 // the tracked share G of the inner value
 	fx, fy       []float64 // gradient of f at the current (x, y)
 	gn, gx, fn   []float64

@@ -21,9 +21,8 @@ type DSOBA struct {
 	Theta float64  `json:"theta,omitzero"` // θ, weight of the fresh hypergradient in r, in (0, 1]; default 0.5
 
 	state
-	alpha, beta, gamma func(k int) float64
-	r, g, h, b, j      []float64
-	out, in            []float64 // y, x and z, and their mix
+	r, g, h, b, j []float64
+	out, in       []float64 // y, x and z, and their mix
 }
 
 // Init implements [Method].

@@ -30,11 +30,10 @@ type FedNest struct {
 	NPrime []int    `json:"nprime,omitempty"` // draws of the truncation N', one an iteration; empty: the series
 
 	state
-	alpha, beta func(k int) float64
-	inverse     neumann
-	g, h, v, d  []float64 // length q
-	f, e, j     []float64 // length p
-	b, vx       []float64
+	inverse    neumann
+	g, h, v, d []float64 // length q
+	f, e, j    []float64 // length p
+	b, vx      []float64
 }
 
 // Init implements [Method].

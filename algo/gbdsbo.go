@@ -29,7 +29,6 @@ type GBDSBO struct {
 	N     int      `json:"N,omitzero"`     // factors of the Neumann product; default 10
 
 	state
-	alpha, beta func(k int) float64
 	averages    []float64 // s, h and U
 	s, h, jac   []float64 // views of them
 	hessians    []float64 // V_1..V_N

@@ -20,10 +20,8 @@ type ITD struct {
 	T     int      `json:"T,omitzero"`      // steps of y; default 10
 	ColdY bool     `json:"cold_y,omitzero"` // start y at 0 in each iteration, not at the last y
 
-	state
-	alpha, beta func(k int) float64
-	g, j        []float64
-	path        []float64 // y^0..y^{T−1}
+	soloState
+	path []float64 // y^0..y^{T−1}
 }
 
 // Init implements [Method].
@@ -34,7 +32,7 @@ func (a *ITD) Init(p, q, K int) error {
 	if c.err != nil {
 		return c.err
 	}
-	a.g, a.j, a.path = vecs(q), vecs(p), vecs(a.T*q)
+	a.path = vecs(a.T * q)
 	return nil
 }
 
@@ -44,9 +42,6 @@ func (a *ITD) Cost(int) Cost {
 	return Cost{Calls: Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.T, JVP: a.T}}
 }
 
-// Traits implements the option of [Method].
-func (a *ITD) Traits() Traits { return Traits{OneAgent: true} }
-
 // Step is one outer iteration; m is not used.
 func (a *ITD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.begin(ctx, k, o, m)
@@ -55,20 +50,20 @@ func (a *ITD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) erro
 		vec.Fill(a.y, 0)
 	}
 	for t := range a.T {
-		copy(a.at(t), a.y)
+		copy(a.yAt(t), a.y)
 		w.lowerGrad(a.g, a.x, a.y, w.draw(dsbo.Lower, t))
 		vec.Axpy(a.y, -beta, a.g)
 	}
 	w.upperGrad(a.u, a.z, a.x, a.y, w.draw(dsbo.Upper, 0))
 	for t := a.T - 1; t >= 0; t-- {
-		w.jvp(a.j, a.x, a.at(t), a.z, w.draw(dsbo.Lower, t))
+		w.jvp(a.j, a.x, a.yAt(t), a.z, w.draw(dsbo.Lower, t))
 		vec.Axpy(a.u, -beta, a.j)
-		w.hvp(a.g, a.x, a.at(t), a.z, w.draw(dsbo.Lower, t))
+		w.hvp(a.g, a.x, a.yAt(t), a.z, w.draw(dsbo.Lower, t))
 		vec.Axpy(a.z, -beta, a.g)
 	}
 	vec.Axpy(a.x, -a.alpha(k), a.u)
 	return w.err
 }
 
-// at is y^t.
-func (a *ITD) at(t int) []float64 { q := len(a.y); return a.path[t*q : (t+1)*q] }
+// yAt returns y^t.
+func (a *ITD) yAt(t int) []float64 { q := len(a.y); return a.path[t*q : (t+1)*q] }

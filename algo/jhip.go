@@ -27,11 +27,10 @@ type JHIP struct {
 	N     int      `json:"N,omitzero"`     // steps of Z; default 10
 
 	state
-	alpha, beta, gamma func(k int) float64
-	mixedYX            []float64
-	zd, mixed          []float64 // Z' then D', one message; its mix
-	s, s1, h           []float64
-	v, b, zb           []float64
+	mixedYX   []float64
+	zd, mixed []float64 // Z' then D', one message; its mix
+	s, s1, h  []float64
+	v, b, zb  []float64
 }
 
 // Init implements [Method].

@@ -21,7 +21,6 @@ type Lower struct {
 	T    int      `json:"T,omitzero"`     // steps of y in one call of Step; default 10
 
 	state
-	beta             func(k int) float64
 	yOld, d, gOld, g []float64
 	out, in          []float64 // y and D, and their mix
 }

@@ -25,10 +25,9 @@ type MADSBO struct {
 	N     int      `json:"N,omitzero"`     // steps of z; default 10
 
 	state
-	alpha, beta, gamma func(k int) float64
-	r, v               []float64 // the moving average of u; ∇_y g
-	mixed              []float64 // of y, then of x
-	hyper              *Hypergradient
+	r, v  []float64 // the moving average of u; ∇_y g
+	mixed []float64 // of y, then of x
+	hyper *Hypergradient
 }
 
 // Init implements [Method].

@@ -33,12 +33,12 @@ type MDBO struct {
 	NPrime []int    `json:"nprime,omitempty"` // draws of the truncation N', one an iteration; empty: the series
 
 	state
-	alpha, beta, eta func(k int) float64
-	fx, j, g, b      []float64
-	v, un, vn        []float64
-	trF, trG         []float64
-	inverse          neumann
-	out, in          []float64
+	eta         func(k int) float64
+	fx, j, g, b []float64
+	v, un, vn   []float64
+	trF, trG    []float64
+	inverse     neumann
+	out, in     []float64
 }
 
 // Init implements [Method].

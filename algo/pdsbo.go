@@ -24,8 +24,7 @@ type Gossip struct {
 	N     int      `json:"N,omitzero"`     // local steps of z; default 10
 
 	state
-	alpha, beta, gamma func(k int) float64
-	b, h, j, mixed     []float64
+	b, h, j, mixed []float64
 }
 
 // Init implements [Method].

@@ -27,8 +27,7 @@ type Lagrangian struct {
 	Rho   float64  `json:"rho,omitzero"`   // ρ, penalty and dual step; default 1
 
 	state
-	alpha, beta, gamma func(k int) float64
-	b, h, j, mu, l     []float64
+	b, h, j, mu, l []float64
 }
 
 // Init implements [Method].

@@ -18,9 +18,8 @@ type SOBA struct {
 	Beta  Schedule `json:"beta,omitzero"`  // β, step of y; default 0.1
 	Gamma Schedule `json:"gamma,omitzero"` // γ, step of z; default 0.1
 
-	state
-	alpha, beta, gamma func(k int) float64
-	b, g, h, j         []float64
+	soloState
+	h []float64
 }
 
 // Init implements [Method].
@@ -31,7 +30,7 @@ func (a *SOBA) Init(p, q, K int) error {
 		return c.err
 	}
 	a.z = a.carried("z", q)
-	a.b, a.g, a.h, a.j = vecs(q), vecs(q), vecs(q), vecs(p)
+	a.h = vecs(q)
 	return nil
 }
 
@@ -40,9 +39,6 @@ func (a *SOBA) Init(p, q, K int) error {
 func (a *SOBA) Cost(int) Cost {
 	return Cost{Calls: Calls{UpperGrad: 1, LowerGrad: 1, HVP: 1, JVP: 1}}
 }
-
-// Traits implements the option of [Method].
-func (a *SOBA) Traits() Traits { return Traits{OneAgent: true} }
 
 // Step is one outer iteration; m is not used.
 func (a *SOBA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {

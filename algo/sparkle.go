@@ -37,11 +37,10 @@ type Sparkle struct {
 	Strategy Strategy `json:"strategy,omitzero"`
 
 	state
-	alpha, beta, gamma func(k int) float64
-	r                  []float64
-	bx, by, bz         corrected
-	gy, gx             []float64 // directions, length q and p
-	b, j               []float64
+	r          []float64
+	bx, by, bz corrected
+	gy, gx     []float64 // directions, length q and p
+	b, j       []float64
 }
 
 // Init implements [Method].

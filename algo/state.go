@@ -15,6 +15,38 @@ type state struct {
 	yx    []float64 // y then x, of which they are views, as one message
 	z, u  []float64 // the estimates of (Σ H)⁻¹ Σ b and of the hypergradient; nil for methods without
 	named []dsbo.Named
+
+	alpha, beta, gamma func(k int) float64 // steps of x, y and z, of methods that have them
+}
+
+// A soloState is the state of a method for one agent, with scratch of its own.
+type soloState struct {
+	state
+	b, g, j []float64 // ∇_y f and any vector of length q; J z
+}
+
+// Traits implements the option of [Method].
+func (s *soloState) Traits() Traits { return Traits{OneAgent: true} }
+
+// prepare is that of state, and makes the scratch.
+func (s *soloState) prepare(name string, p, q, K int) *checker {
+	c := s.state.prepare(name, p, q, K)
+	if c.err == nil {
+		s.b, s.g, s.j = vecs(q), vecs(q), vecs(p)
+	}
+	return c
+}
+
+// lower moves y by T steps, asks for b and, in u, for ∇_x f at the new y.
+func (s *soloState) lower(w *turn, T int) {
+	descend(w, s.x, s.y, s.g, T, s.beta(w.k))
+	w.upperGrad(s.u, s.b, s.x, s.y, w.draw(dsbo.Upper, 0))
+}
+
+// upper moves x along u = ∇_x f − J z.
+func (s *soloState) upper(w *turn) {
+	implicit(w, s.u, s.j, s.x, s.y, s.z)
+	vec.Axpy(s.x, -s.alpha(w.k), s.u)
 }
 
 // X returns a view of x_i.

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"dsbo"
-	"dsbo/internal/vec"
 )
 
 // StocBiO is stocBiO (Ji, Yang, Liang, "Bilevel Optimization: Convergence Analysis and Enhanced
@@ -21,10 +20,8 @@ type StocBiO struct {
 	T     int      `json:"T,omitzero"`     // steps of y; default 10
 	N     int      `json:"N,omitzero"`     // terms of the series; default 10
 
-	state
-	alpha, beta, gamma func(k int) float64
-	b, g, j            []float64
-	inverse            neumann
+	soloState
+	inverse neumann
 }
 
 // Init implements [Method].
@@ -36,7 +33,6 @@ func (a *StocBiO) Init(p, q, K int) error {
 	if c.err != nil {
 		return c.err
 	}
-	a.b, a.g, a.j = vecs(q), vecs(q), vecs(p)
 	a.inverse = newNeumann(q, a.N, nil, false)
 	return nil
 }
@@ -47,16 +43,11 @@ func (a *StocBiO) Cost(int) Cost {
 	return Cost{Calls: Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.N - 1, JVP: 1}}
 }
 
-// Traits implements the option of [Method].
-func (a *StocBiO) Traits() Traits { return Traits{OneAgent: true} }
-
 // Step is one outer iteration; m is not used.
 func (a *StocBiO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.begin(ctx, k, o, m)
-	descend(&w, a.x, a.y, a.g, a.T, a.beta(k))
-	w.upperGrad(a.u, a.b, a.x, a.y, w.draw(dsbo.Upper, 0))
+	a.lower(&w, a.T)
 	a.inverse.solve(&w, a.z, a.b, a.x, a.y, a.gamma(k))
-	implicit(&w, a.u, a.j, a.x, a.y, a.z)
-	vec.Axpy(a.x, -a.alpha(k), a.u)
+	a.upper(&w)
 	return w.err
 }

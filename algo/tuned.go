@@ -54,7 +54,7 @@ type Tuned struct {
 	Clip []float64 `json:"clip,omitempty"`
 
 	state
-	alpha, beta, gamma, eta, lr func(k int) float64
+	eta, lr func(k int) float64
 
 	r, v        []float64 // of x: the moving average of u, adam's second moment
 	yOld, g     []float64 // of y: y₋ and G = ∇_y g

@@ -1,4 +1,3 @@
-// Package algotest proves methods: a conformance suite for any [dsbo.Algorithm], and the pieces that
-// tests of methods need, which are oracles with closed forms and a record of what was asked, and a
-// small in-process exchange.
+// Package algotest tests methods: a conformance suite for any [dsbo/algo.Method], of this module or another, and the pieces that
+// tests of methods need: quadratic oracles with known answers, a record of what an oracle was asked, and an exchange that counts.
 package algotest
