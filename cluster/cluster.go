@@ -97,25 +97,15 @@ var reservedFlags = map[string]string{
 // checkFlags reports the first flag that is not written as one or that a field replaces.
 func checkFlags(flags []string) error {
 	for _, f := range flags {
-		name := FlagName(f)
+		name, _, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")
 		switch {
-		case name == "":
+		case name == "" || !strings.HasPrefix(f, "-"):
 			return fmt.Errorf(`"flags": %q must have the form -name=value`, f)
 		case reservedFlags[name] != "":
 			return fmt.Errorf(`"flags": %q is not allowed: %s of the file says it`, f, reservedFlags[name])
 		}
 	}
 	return nil
-}
-
-// FlagName returns the name of a flag of the form -name=value or -name, "" if the text is none.
-func FlagName(text string) string {
-	name, ok := strings.CutPrefix(text, "-")
-	if !ok {
-		return ""
-	}
-	name, _, _ = strings.Cut(strings.TrimPrefix(name, "-"), "=")
-	return name
 }
 
 // checkGraph reports fields about the graph that exclude each other.

@@ -24,7 +24,6 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/cluster"
 	"dsbo/experiment"
 	"dsbo/internal/cli"
 )
@@ -164,7 +163,7 @@ func (p *program) checkTask(task string, flags []string) error {
 		return err
 	}
 	for _, f := range flags {
-		if experiment.LocalOnly(cluster.FlagName(f)) {
+		if name, _, _ := strings.Cut(strings.TrimLeft(f, "-"), "="); experiment.LocalOnly(name) {
 			return dsbo.Errorf(dsbo.ErrConfig, `"flags": %q is not allowed: it is for a run in one process`, f)
 		}
 	}

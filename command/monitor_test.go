@@ -33,16 +33,12 @@ func get(t *testing.T, m *monitor, path string) string {
 	t.Helper()
 	s := httptest.NewServer(m.handler())
 	defer s.Close()
-	r, err := s.Client().Get(s.URL + path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := value(s.Client().Get(s.URL + path))(t)
 	defer r.Body.Close()
-	body, err := io.ReadAll(r.Body)
-	if err != nil || r.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s, %v", path, r.Status, err)
+	if r.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s", path, r.Status)
 	}
-	return string(body)
+	return string(value(io.ReadAll(r.Body))(t))
 }
 
 func TestMetrics(t *testing.T) {
