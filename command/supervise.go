@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -70,17 +71,10 @@ func (s *supervisor) run(ctx context.Context, n int) ending {
 
 // severity orders exit codes: a cause of the run's end comes after what may have followed from it.
 func severity(code int) int {
-	switch code {
-	case cli.OK:
-		return 0
-	case cli.Interrupted:
-		return 1
-	case cli.Usage:
-		return 3
-	case cli.Diverged:
-		return 4
+	if code == killed {
+		code = cli.Failure
 	}
-	return 2
+	return slices.Index([]int{cli.OK, cli.Interrupted, cli.Failure, cli.Usage, cli.Diverged}, code)
 }
 
 // runAgent runs an agent to its end, through restarts.

@@ -1,7 +1,6 @@
 package algotest
 
 import (
-	"fmt"
 	"math"
 	"testing"
 	"unsafe"
@@ -29,7 +28,7 @@ func (g *guard) call(kind string, dst, in []vector, ask func() error) error {
 	for _, v := range append(append([]vector(nil), dst...), in...) {
 		if len(v.v) != v.n {
 			g.t.Errorf("%s: %s has %d entries, want %d", kind, v.name, len(v.v), v.n)
-			return fmt.Errorf("%s: %w", kind, dsbo.ErrShape)
+			return dsbo.Errorf(dsbo.ErrShape, "%s", kind)
 		}
 	}
 	for i, d := range dst {

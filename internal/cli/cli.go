@@ -68,13 +68,8 @@ func End(name string, err error) int {
 	return Code(err)
 }
 
-// OneLine returns an error's text for users: in one line, and without the words that only mark its kind.
+// OneLine returns an error's text for users, in one line.
 func OneLine(err error) string {
 	s := strings.Join(strings.Fields(err.Error()), " ")
-	s = strings.ReplaceAll(s, context.Canceled.Error(), "interrupted")
-	for _, kind := range []error{dsbo.ErrConfig, dsbo.ErrShape} {
-		s = strings.ReplaceAll(s, kind.Error()+": ", "")
-		s = strings.TrimSuffix(s, ": "+kind.Error())
-	}
-	return s
+	return strings.ReplaceAll(s, context.Canceled.Error(), "interrupted")
 }

@@ -43,8 +43,7 @@ func TestOneLine(t *testing.T) {
 		err  error
 		want string
 	}{
-		{fmt.Errorf("%w: -agents 0: want more", dsbo.ErrConfig), "-agents 0: want more"},
-		{fmt.Errorf("alpha = -1: must be positive: %w", dsbo.ErrConfig), "alpha = -1: must be positive"},
+		{dsbo.Errorf(dsbo.ErrConfig, "-agents must be\npositive"), "-agents must be positive"},
 		{fmt.Errorf("refit: %w", context.Canceled), "refit: interrupted"},
 		{errors.Join(errors.New("first"), errors.New("second\n")), "first second"},
 	} {
