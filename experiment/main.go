@@ -41,7 +41,7 @@ func Parse(t Task, args []string, help io.Writer) (*Job, error) {
 // ParseAs is [Parse] for a command line that the help calls by another name than the task's.
 func ParseAs(name string, t Task, args []string, help io.Writer) (*Job, error) {
 	j := &Job{Task: t, Settings: &Settings{}, presets: t.Presets(), task: map[string]any{}}
-	f := cli.NewFlags(name, t.About(), explain(j.presets))
+	f := cli.NewFlags(name, capitalized(t.About()), explain(j.presets))
 	f.Example = name + " -K 20 -out runs/first"
 	t.Flags(f.FlagSet)
 	f.VisitAll(func(fl *flag.Flag) { j.task[fl.Name] = nil })
@@ -56,4 +56,12 @@ func ParseAs(name string, t Task, args []string, help io.Writer) (*Job, error) {
 		}
 	}
 	return j, nil
+}
+
+// capitalized returns a text with a capital letter at its beginning.
+func capitalized(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
 }

@@ -78,7 +78,7 @@ func (j *Job) runSeries(ctx context.Context, title string, parts []Part, stdout,
 }
 
 func (s *series) names() []string {
-	names := []string{}
+	var names []string
 	for _, p := range s.parts {
 		names = append(names, p.Name)
 	}
@@ -127,7 +127,7 @@ func (s *series) runPart(ctx context.Context, p Part, stderr io.Writer) error {
 func (s *series) job(p Part, folder runs.Folder, state runs.State) *Job {
 	settings, j := *s.Settings, *s.Job
 	settings.Out = string(folder)
-	settings.Resume = s.mode == runs.Resume && state != ""
+	settings.Resume = s.mode == runs.Resume && state != runs.Absent
 	settings.Force = s.mode == runs.Replace
 	j.Task, j.Label, j.Settings, j.openSeries = p.Task, p.Label, &settings, s.open
 	name, _, _ := strings.Cut(p.Flag, "=")

@@ -12,6 +12,7 @@ import (
 	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/models"
+	"dsbo/runs"
 )
 
 // tiny is a task of a moment.
@@ -130,7 +131,7 @@ func TestFlagsThatResume(t *testing.T) {
 func TestPartFlags(t *testing.T) {
 	j := parseTiny(t, "-p=4 -seed=3 -K=7")
 	s := &series{Job: j}
-	part := s.job(Part{Task: new(tiny), Name: "p5", Label: "p = 5", Flag: "-p=5"}, "runs/x/p5", "")
+	part := s.job(Part{Task: new(tiny), Name: "p5", Label: "p = 5", Flag: "-p=5"}, "runs/x/p5", runs.Absent)
 	if want := []string{"-K=7", "-p=5", "-seed=3"}; !slices.Equal(part.flags, want) {
 		t.Errorf("flags %q, want %q", part.flags, want)
 	}

@@ -19,7 +19,7 @@ import (
 type Task interface {
 	// Name is the name of the task's command line, and the beginning of its run folders' names.
 	Name() string
-	// About says what the task is, for -h; its first line says it in a few words.
+	// About says what the task does, for the help. Its first line is enough for a list of verbs: "tune the penalties of a model".
 	About() string
 	// Flags adds the task's own flags, and sets what they choose to its defaults.
 	Flags(f *flag.FlagSet)

@@ -27,7 +27,7 @@ type mnist struct {
 func (*mnist) Name() string { return "mnist" }
 
 func (*mnist) About() string {
-	return `tunes one log-penalty λ per pixel for a classifier of MNIST, decentralized
+	return `tune one log-penalty λ per pixel of a classifier of MNIST
 
   min over λ of the agents' validation loss at ω*(λ), where ω*(λ) minimizes their training loss + Σ e^λ ω²
 

@@ -30,7 +30,7 @@ type synthetic struct {
 func (*synthetic) Name() string { return "synthetic" }
 
 func (*synthetic) About() string {
-	return `tunes one log-penalty λ per feature for a logistic regression, decentralized
+	return `tune one log-penalty λ per feature of a logistic regression on synthetic data
 
   min over λ of Σ_i f_i,  f_i = Σ_e log(1 + exp(-t_e a_e'ω*(λ))) on agent i's validation examples,
   where ω*(λ) minimizes the sum of the same on all training examples + ½ Σ_j e^λ_j ω_j²

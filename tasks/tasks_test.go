@@ -106,7 +106,7 @@ func TestHelp(t *testing.T) {
 		if _, err := experiment.Parse(task, []string{"-h"}, &help); !errors.Is(err, flag.ErrHelp) {
 			t.Errorf("%s -h: %v", task.Name(), err)
 		}
-		for _, want := range []string{task.About(), "\nTask\n", "\nMethod\n", "\nPresets\n", "-train examples"} {
+		for _, want := range []string{task.About()[1:], "\nTask\n", "\nMethod\n", "\nPresets\n", "-train examples"} {
 			if !strings.Contains(help.String(), want) {
 				t.Errorf("%s -h: no %q", task.Name(), want)
 			}

@@ -17,7 +17,7 @@ type cellars struct{ folder string }
 func (*cellars) Name() string { return "wine" }
 
 func (*cellars) About() string {
-	return `tunes one log-penalty for each measurement of wines that lie in several cellars
+	return `tune one log-penalty for each measurement of wines that lie in several cellars
 
 Each agent reads the file of its own cellar: half of its wines are for training, the others for validation.`
 }
