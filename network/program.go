@@ -39,12 +39,3 @@ func (p Program) Mixable(name, otherName string, other Program) error {
 	}
 	return nil
 }
-
-// String returns p in a few words.
-func (p Program) String() string {
-	version := p.Version
-	if version == "" {
-		version = "of unknown version"
-	}
-	return fmt.Sprintf("%s, kernels %s, %s", version, p.Kernels, p.Architecture)
-}

@@ -40,10 +40,10 @@ func TestMixable(t *testing.T) {
 		err := own.Mixable("agent 3", "agent 0", c.other)
 		if c.err == "" {
 			if err != nil {
-				t.Errorf("%v and %v: %v, but they can be in one run", own, c.other, err)
+				t.Errorf("%+v and %+v: %v, but they can be in one run", own, c.other, err)
 			}
 		} else if !errors.Is(err, dsbo.ErrConfig) || err.Error() != c.err {
-			t.Errorf("%v and %v: error %q must match dsbo.ErrConfig and be %q", own, c.other, err, c.err)
+			t.Errorf("%+v and %+v: error %q must match dsbo.ErrConfig and be %q", own, c.other, err, c.err)
 		}
 	}
 }

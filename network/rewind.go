@@ -2,32 +2,24 @@ package network
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"dsbo"
 )
 
-// ErrRollback marks the errors that ask an agent to go back and repeat exchanges. The error
-// itself is a [*RollbackError].
-var ErrRollback = errors.New("an earlier exchange is needed again")
-
 // A RollbackError says that a neighbour lost its state, came back from an old checkpoint and
-// needs exchanges that this agent no longer holds. The agent restores a state of its own from
+// needs exchanges that this agent no longer keeps. The agent restores a state of its own from
 // before exchange Round or from there, calls Rewind with that state's exchange and goes on: it
-// sends the same vectors again. It matches [ErrRollback].
+// sends the same vectors again.
 type RollbackError struct {
 	Neighbour int // who asked
 	Round     int // the first exchange that it needs
 }
 
 func (e *RollbackError) Error() string {
-	return fmt.Sprintf("agent %d needs the exchanges from %d on again, which are no longer held: go back to a checkpoint of exchange %d or before",
+	return fmt.Sprintf("agent %d needs the exchanges from %d on again, which are no longer kept: go back to a checkpoint of exchange %d or before",
 		e.Neighbour, e.Round, e.Round)
 }
-
-// Is reports whether target is ErrRollback.
-func (e *RollbackError) Is(target error) bool { return target == ErrRollback }
 
 // A Rewinder is a mixer whose agents can be lost and come back. Mix and Drain may return a
 // [*RollbackError], after which the agent rewinds.

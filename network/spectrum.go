@@ -106,7 +106,7 @@ func components(n int, neighbours func(i int) []int) []int {
 
 // Eigenvalues returns the n eigenvalues of W in descending order, in new memory, or nil if W
 // is not finite, non-negative and symmetric. The first call costs O(n³); later ones, and
-// [Matrix.Rho], [Matrix.Gap] and [Matrix.LambdaMin], share its result.
+// [Matrix.Rho] and [Matrix.LambdaMin], share its result.
 func (m *Matrix) Eigenvalues() []float64 {
 	m.spectrum.Do(func() {
 		if m.N() == 0 || m.checkEntries() != nil {
@@ -140,9 +140,6 @@ func (m *Matrix) Rho() float64 {
 	}
 	return max(math.Abs(e[1]), math.Abs(e[len(e)-1]))
 }
-
-// Gap returns the spectral gap 1 − ρ.
-func (m *Matrix) Gap() float64 { return 1 - m.Rho() }
 
 // LambdaMin returns λ_n, the least eigenvalue, or NaN if there is no spectrum. Methods that need
 // W to be positive semidefinite use (I+W)/2 where it is negative.

@@ -131,11 +131,11 @@ func (s *sim) advance(i int) {
 			a.saved = append(a.saved, simSaved{m.round, slices.Clone(a.x)})
 			a.saved = a.saved[max(0, len(a.saved)-3):]
 		}
-		if err := m.publish(encodeVector(m.round, mixing, a.x), mixing, simLength); err != nil && !errors.Is(err, network.ErrRollback) {
+		err := m.publish(encodeVector(m.round, mixing, a.x), mixing, simLength)
+		if _, rollback := errors.AsType[*network.RollbackError](err); err != nil && !rollback {
 			s.t.Fatalf("agent %d: %v", i, err)
-		} else if err == nil {
-			a.published = true
 		}
+		a.published = err == nil
 	case m.missing == 0:
 		row := m.collect(slices.Clone(a.x))
 		network.Combine(a.x, row, m.in)

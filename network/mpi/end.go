@@ -3,6 +3,7 @@ package mpi
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"dsbo/network"
 )
@@ -63,29 +64,24 @@ func (x *Exchange) giveUp() {
 // noteLeft notes that another rank has left.
 func (x *Exchange) noteLeft(n notice) {
 	x.mu.Lock()
-	if x.notMixing == nil || n.mixed < x.notMixing.mixed {
-		x.notMixing = &n
-	}
-	if x.notGathering == nil || n.gathered < x.notGathering.gathered {
-		x.notGathering = &n
-	}
+	x.left = append(x.left, n)
 	x.mu.Unlock()
 	x.leaveAsWell()
 }
 
-// leaveAsWell ends this rank's part too if this rank waits for what a rank that has left will not send. What that one has
+// leaveAsWell ends this rank's part too if it waits for what a rank that has left will not send. What that one has
 // completed this one can complete as well, so that it does not matter who is faster. The others have been told.
 func (x *Exchange) leaveAsWell() {
 	x.mu.Lock()
-	var n *notice
-	switch g := &x.gather; {
-	case x.arrived > 0 && x.notMixing != nil && int(x.notMixing.mixed) <= x.round:
-		n = x.notMixing
-	case g.waiting && x.notGathering != nil && int(x.notGathering.gathered) <= g.round:
-		n = x.notGathering
+	i := slices.IndexFunc(x.left, func(n notice) bool {
+		return x.arrived > 0 && n.mixed <= int64(x.round) || x.gather.waiting && n.gathered <= int64(x.gather.round)
+	})
+	var n notice
+	if i >= 0 {
+		n = x.left[i]
 	}
 	x.mu.Unlock()
-	if n == nil {
+	if i < 0 {
 		return
 	}
 	if _, first := x.end(n.error(x.blocks)); first {

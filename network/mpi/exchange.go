@@ -49,8 +49,7 @@ type Exchange struct {
 	stopped chan struct{}  // closed when cause is set
 	inside  sync.WaitGroup // goroutines that may touch frames
 	closing sync.Once
-	// Of the ranks that have left, those that completed the fewest mixings and the fewest gatherings.
-	notMixing, notGathering *notice
+	left    []notice // of the ranks that have left
 }
 
 var _ network.Team = (*Exchange)(nil)
