@@ -116,15 +116,15 @@ func (s suite) parameters(t *testing.T) {
 	}
 }
 
-// A fleet is all agents of one run.
-type fleet struct {
+// agents are those of one run.
+type agents struct {
 	methods []algo.Method
 	oracles []dsbo.Oracle
 	mixers  []*Mixer
 }
 
-func (s suite) fleet() fleet {
-	f := fleet{mixers: NewMixers(s.W)}
+func (s suite) agents() agents {
+	f := agents{mixers: NewMixers(s.W)}
 	for i := range s.W {
 		f.methods = append(f.methods, s.method(p, q))
 		f.oracles = append(f.oracles, oracle(i))
@@ -133,7 +133,7 @@ func (s suite) fleet() fleet {
 }
 
 // run does iterations from..to−1.
-func (f fleet) run(t *testing.T, from, to int) {
+func (f agents) run(t *testing.T, from, to int) {
 	t.Helper()
 	for k := from; k < to; k++ {
 		if err := Step(t.Context(), k, f.methods, f.oracles, f.mixers); err != nil {
@@ -143,13 +143,13 @@ func (f fleet) run(t *testing.T, from, to int) {
 }
 
 // state copies everything: each agent's state, X and Y.
-func (f fleet) state() [][]float64 {
+func (f agents) state() [][]float64 {
 	var all [][]float64
 	for _, a := range f.methods {
 		for _, part := range a.State() {
-			all = append(all, clone(part.Value))
+			all = append(all, slices.Clone(part.Value))
 		}
-		all = append(all, clone(a.X()), clone(a.Y()))
+		all = append(all, slices.Clone(a.X()), slices.Clone(a.Y()))
 	}
 	return all
 }
@@ -162,7 +162,7 @@ func sameBits(a, b [][]float64) bool {
 }
 
 func (s suite) views(t *testing.T) {
-	f := s.fleet()
+	f := s.agents()
 	names := func() (n []string) {
 		for _, part := range f.methods[0].State() {
 			n = append(n, fmt.Sprintf("%s(%d)", part.Name, len(part.Value)))
@@ -196,9 +196,9 @@ func (s suite) views(t *testing.T) {
 func same(a, b []float64) bool { return len(a) == len(b) && unsafe.SliceData(a) == unsafe.SliceData(b) }
 
 func (s suite) guarded(t *testing.T) {
-	f, plain := s.fleet(), s.fleet()
+	f, plain := s.agents(), s.agents()
 	for i, o := range f.oracles {
-		f.oracles[i] = &guard{Oracle: o, t: t}
+		f.oracles[i] = &Recorder{Oracle: o, guard: t}
 	}
 	f.run(t, 0, 4)
 	plain.run(t, 0, 4)
@@ -208,7 +208,7 @@ func (s suite) guarded(t *testing.T) {
 }
 
 func (s suite) deterministic(t *testing.T) {
-	f, g := s.fleet(), s.fleet()
+	f, g := s.agents(), s.agents()
 	f.run(t, 0, 5)
 	g.run(t, 0, 5)
 	if !sameBits(f.state(), g.state()) {
@@ -217,7 +217,7 @@ func (s suite) deterministic(t *testing.T) {
 }
 
 func (s suite) resume(t *testing.T) {
-	f, g := s.fleet(), s.fleet()
+	f, g := s.agents(), s.agents()
 	f.run(t, 0, 3)
 	g.run(t, 0, 1) // what g did before must not matter
 	for i, a := range f.methods {
@@ -234,7 +234,7 @@ func (s suite) resume(t *testing.T) {
 }
 
 func (s suite) cost(t *testing.T) {
-	f := s.fleet()
+	f := s.agents()
 	for i, o := range f.oracles {
 		f.oracles[i] = NewRecorder(o)
 	}
@@ -276,7 +276,7 @@ func (s suite) oneAgent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, v := range append(clone(a.X()), a.Y()...) {
+	for _, v := range append(slices.Clone(a.X()), a.Y()...) {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			t.Fatalf("x = %v, y = %v", a.X(), a.Y())
 		}
@@ -383,9 +383,9 @@ func (s suite) dense(t *testing.T) {
 }
 
 func (s suite) nan(t *testing.T) {
-	f := s.fleet()
+	f := s.agents()
 	for i, o := range f.oracles {
-		f.oracles[i] = &guard{Oracle: o, t: t, nan: true}
+		f.oracles[i] = &Recorder{Oracle: o, guard: t, nan: true}
 	}
 	for k := range 3 { // an error is as good as none; coming back is what counts
 		if Step(t.Context(), k, f.methods, f.oracles, f.mixers) != nil {
