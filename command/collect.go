@@ -11,7 +11,6 @@ import (
 	"dsbo"
 	"dsbo/experiment"
 	"dsbo/internal/cli"
-	"dsbo/report"
 	"dsbo/runs"
 )
 
@@ -57,11 +56,7 @@ func (p *program) collect(_ context.Context, args []string, stdout, _ io.Writer)
 	if err != nil {
 		return err
 	}
-	mode := runs.Fresh
-	if force {
-		mode = runs.Replace
-	}
-	if err := runs.Folder(out).Open(mode); err != nil {
+	if err := runs.Folder(out).Open(runs.ModeOf(false, force)); err != nil {
 		return err
 	}
 	return writeMerged(stdout, m, runs.Folder(out), page)
@@ -83,21 +78,11 @@ func sameFolder(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// writeMerged fills the run folder, which is open, and prints the table about it.
+// writeMerged writes the run of all agents into its folder, which is open, with a page or without, and prints what it found.
 func writeMerged(stdout io.Writer, m *runs.Merged, out runs.Folder, page bool) error {
 	if err := m.Write(out); err != nil {
 		return err
 	}
-	path := ""
-	if page {
-		run, err := report.Load(string(out))
-		if err != nil {
-			return err
-		}
-		if path, err = report.Write(string(out), []*report.Run{run}, report.Options{}); err != nil {
-			return err
-		}
-	}
 	head := fmt.Sprintf("%s: %d agents, which agree to the last bit; time and memory are of the slowest and the largest.", m.Run, m.Agents)
-	return experiment.Print(stdout, &m.Summary, head, string(out), path)
+	return experiment.Print(stdout, &m.Summary, head, out, page)
 }

@@ -171,14 +171,7 @@ const certsName = "certs"
 
 // prepareFolder makes the run folder, and the certificates in it.
 func (o *runOptions) prepareFolder(c *cluster.Cluster) error {
-	mode := runs.Fresh
-	switch {
-	case o.resume:
-		mode = runs.Resume
-	case o.force:
-		mode = runs.Replace
-	}
-	folder := runs.Folder(o.out)
+	folder, mode := runs.Folder(o.out), runs.ModeOf(o.resume, o.force)
 	if err := folder.Check(mode); err != nil {
 		return err
 	}

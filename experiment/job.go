@@ -142,13 +142,7 @@ func (r *runner) prepare(stderr io.Writer) (err error) {
 // -resume the newest of them.
 func (j *Job) runFolder() (runs.Folder, runs.Mode) {
 	s := j.Settings
-	mode := runs.Fresh
-	switch {
-	case s.Resume:
-		mode = runs.Resume
-	case s.Force:
-		mode = runs.Replace
-	}
+	mode := runs.ModeOf(s.Resume, s.Force)
 	if s.Out != "" {
 		return runs.Folder(s.Out), mode
 	}

@@ -11,25 +11,25 @@ import (
 
 // present writes the page about the run, and the table with what it found.
 func (r *runner) present(w io.Writer) error {
-	path := ""
-	if r.Settings.Report {
-		var err error
-		if path, err = writePage(r.folder, "", r.folder); err != nil {
-			return err
-		}
-	}
 	head := fmt.Sprintf("%s; %v\nEach model is found by all agents together at its λ; ", r.problem.line, r.graph)
 	if r.problem.convex {
 		head += "Φ is exact."
 	} else {
 		head += "the lower problem is not convex, so there is no Φ."
 	}
-	return Print(w, &r.summary, head, string(r.folder), path)
+	return Print(w, &r.summary, head, r.folder, r.Settings.Report)
 }
 
-// Print writes a finished run's models and what they cost, after a head, with the paths of its folder and its page;
-// "": there is none.
-func Print(w io.Writer, s *runs.Summary, head, folder, page string) error {
+// Print writes a finished run's models and what they cost to w, after a head. With page it first writes report.html and its
+// figures to the run's folder.
+func Print(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page bool) error {
+	path := ""
+	if page {
+		var err error
+		if path, err = writePage(folder, "", folder); err != nil {
+			return err
+		}
+	}
 	var b bytes.Buffer
 	b.WriteString(head + "\n\n")
 	if err := printModels(&b, s); err != nil {
@@ -41,8 +41,8 @@ func Print(w io.Writer, s *runs.Summary, head, folder, page string) error {
 		{"hypergradient error", number("%.3f", s.HypergradientError)},
 		{"sent", fmt.Sprintf("%.0f numbers an agent and iteration (by the method's formula %.0f), %.1f MB in all", s.FloatsSent, s.FloatsFormula, float64(s.BytesSent)/1e6)},
 		{"peak memory", number("%.0f MiB", s.PeakRSSMiB)},
-		{"run folder", folder},
-		{"report", page},
+		{"run folder", string(folder)},
+		{"report", path},
 	} {
 		if f[1] != "" {
 			fmt.Fprintf(&b, "%-22s%s\n", f[0], f[1])

@@ -43,6 +43,17 @@ const (
 	Replace             // a run that is there is removed
 )
 
+// ModeOf returns the mode that the flags -resume and -force choose, of which one at most is given.
+func ModeOf(resume, force bool) Mode {
+	switch {
+	case resume:
+		return Resume
+	case force:
+		return Replace
+	}
+	return Fresh
+}
+
 // Path returns the path of a file in the folder.
 func (f Folder) Path(name string) string { return filepath.Join(string(f), name) }
 
