@@ -176,7 +176,7 @@ func (e *edge) handle(f *frame) error {
 	case kindAlive:
 		e.setRadius(min(f.detail, e.m.lastRadius()))
 	case kindFail:
-		e.m.endFor(&EndedError{Agent: f.exchange, Reason: oneLine(f.text), kind: f.detail})
+		e.m.endRun(&EndedError{Agent: f.exchange, Reason: oneLine(f.text), kind: f.detail})
 	case kindHello:
 		return errors.New("a second hello on one stream")
 	}
@@ -192,7 +192,7 @@ func (e *edge) receive(f *frame) error {
 	vector := digest{f.detail, f.digest}
 	switch {
 	case e.digests.contradict(f.exchange, vector):
-		m.fail(fmt.Errorf("%w: agent %d, exchange %d", ErrConflict, e.id, f.exchange))
+		m.failLocked(fmt.Errorf("%w: agent %d, exchange %d", ErrConflict, e.id, f.exchange))
 		return nil
 	case f.exchange > min(e.received, m.window.end()):
 		if e.stale {
@@ -213,7 +213,7 @@ func (e *edge) receive(f *frame) error {
 		e.stats.Waited += time.Since(m.waitStart)
 		m.missing--
 		if m.missing == 0 {
-			m.changed()
+			m.notifyWaiter()
 		}
 	}
 	e.received++
@@ -227,7 +227,7 @@ func (e *edge) setRadius(radius int) {
 	if e.m.radius() == before {
 		return
 	}
-	e.m.changed()
+	e.m.notifyWaiter()
 	e.m.announce()
 }
 

@@ -9,7 +9,7 @@ func (m *Mixer) Kill() {
 	if m.err == nil {
 		m.err = errKilled
 	}
-	m.changed()
+	m.notifyWaiter()
 	for _, e := range m.edges {
 		if e.session != nil {
 			e.session.drop(errKilled)

@@ -48,22 +48,22 @@ func (m *Mixer) Gather(ctx context.Context, rows [][]float64) error {
 }
 
 func (m *Mixer) gather(ctx context.Context, rows [][]float64) error {
-	if err := m.mayGoOn(ctx); err != nil {
+	if err := m.checkRunning(ctx); err != nil {
 		return err
 	}
 	if err := network.CheckRows(rows, m.config.Matrix.N()); err != nil {
-		return m.lockedFail(err)
+		return m.failWith(err)
 	}
 	if m.flood == nil {
 		f, err := newFlood(m.config.Matrix, m.config.Agent)
 		if err != nil {
-			return m.lockedFail(err)
+			return m.failWith(err)
 		}
 		m.flood = f
 	}
 	part := m.config.MaxFloats / m.flood.widest
 	if part == 0 {
-		return m.lockedFail(dsbo.Errorf(dsbo.ErrConfig, "MaxFloats must be at least %d, as so many rows travel together; it is %d",
+		return m.failWith(dsbo.Errorf(dsbo.ErrConfig, "MaxFloats must be at least %d, as so many rows travel together; it is %d",
 			m.flood.widest, m.config.MaxFloats))
 	}
 	length := len(rows[0])
@@ -87,7 +87,7 @@ func (m *Mixer) gatherPart(ctx context.Context, rows [][]float64, lo, hi int) er
 		}
 		for k, e := range m.edges {
 			if got, want := len(e.slot[m.round%2]), m.flood.sizes[step][k]*(hi-lo); got != want {
-				return m.lockedFail(dsbo.Errorf(dsbo.ErrShape, "MaxFloats must be the same for all agents; agent %d sends %d numbers of the rows that are gathered, where %d are next",
+				return m.failWith(dsbo.Errorf(dsbo.ErrShape, "MaxFloats must be the same for all agents; agent %d sends %d numbers of the rows that are gathered, where %d are next",
 					e.id, got, want))
 			}
 		}
@@ -100,8 +100,8 @@ func (m *Mixer) gatherPart(ctx context.Context, rows [][]float64, lo, hi int) er
 	return nil
 }
 
-// mayGoOn returns an error if ctx or the exchange has ended, or a neighbour has this agent go back.
-func (m *Mixer) mayGoOn(ctx context.Context) error {
+// checkRunning returns an error if ctx or the exchange has ended, or a neighbour has this agent go back.
+func (m *Mixer) checkRunning(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

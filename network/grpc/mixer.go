@@ -72,16 +72,16 @@ func (m *Mixer) mix(ctx context.Context, dst, src []float64) error {
 		return err
 	}
 	if len(dst) != len(src) {
-		return m.lockedFail(dsbo.Errorf(dsbo.ErrShape, "dst and src must have one length; they have %d and %d", len(dst), len(src)))
+		return m.failWith(dsbo.Errorf(dsbo.ErrShape, "dst and src must have one length; they have %d and %d", len(dst), len(src)))
 	}
 	own, err := m.exchange(ctx, mixing, src)
 	if err != nil {
 		return err
 	}
-	row := m.collect(own) // not src, which may be dst: a long sum writes that before it has read all terms
+	row := m.sumTerms(own) // not src, which may be dst: a long sum writes that before it has read all terms
 	for k, w := range row {
 		if len(m.in[k]) != len(src) {
-			return m.lockedFail(dsbo.Errorf(dsbo.ErrShape, "neighbours must send equally many numbers; agent %d sends %d and agent %d sends %d",
+			return m.failWith(dsbo.Errorf(dsbo.ErrShape, "neighbours must send equally many numbers; agent %d sends %d and agent %d sends %d",
 				m.config.Agent, len(src), w.Agent, len(m.in[k])))
 		}
 	}
@@ -94,7 +94,7 @@ func (m *Mixer) mix(ctx context.Context, dst, src []float64) error {
 // until advance and the next exchange. own is a copy of src, which must not be changed.
 func (m *Mixer) exchange(ctx context.Context, purpose int, src []float64) (own []float64, err error) {
 	if len(src) > m.config.MaxFloats {
-		return nil, m.lockedFail(dsbo.Errorf(dsbo.ErrConfig, "a vector must have at most MaxFloats = %d numbers; it has %d", m.config.MaxFloats, len(src)))
+		return nil, m.failWith(dsbo.Errorf(dsbo.ErrConfig, "a vector must have at most MaxFloats = %d numbers; it has %d", m.config.MaxFloats, len(src)))
 	}
 	frame := encodeVector(m.round, purpose, src)
 	if err := m.publish(frame, purpose, len(src)); err != nil {
@@ -105,7 +105,7 @@ func (m *Mixer) exchange(ctx context.Context, purpose int, src []float64) (own [
 	}
 	for _, e := range m.edges {
 		if other := e.purpose[m.round%2]; other != purpose {
-			return nil, m.lockedFail(dsbo.Errorf(dsbo.ErrShape, "neighbours must do the same; agent %d %s and agent %d %s",
+			return nil, m.failWith(dsbo.Errorf(dsbo.ErrShape, "neighbours must do the same; agent %d %s and agent %d %s",
 				m.config.Agent, purposeName(purpose), e.id, purposeName(other)))
 		}
 	}
@@ -134,7 +134,7 @@ func (m *Mixer) publish(frame []byte, purpose, floats int) error {
 			m.vectorBytes += sends * 8 * int64(floats)
 		}
 	} else if !bytes.Equal(m.window.get(m.round), frame) {
-		return m.fail(fmt.Errorf("%w: this agent, exchange %d", ErrConflict, m.round))
+		return m.failLocked(fmt.Errorf("%w: this agent, exchange %d", ErrConflict, m.round))
 	}
 	m.waitStart = time.Now()
 	m.missing = 0
@@ -148,8 +148,8 @@ func (m *Mixer) publish(frame []byte, purpose, floats int) error {
 	return nil
 }
 
-// collect sets m.in to the terms of this agent's sum and returns their weights.
-func (m *Mixer) collect(own []float64) []network.Weight {
+// sumTerms sets m.in to the terms of this agent's sum and returns their weights.
+func (m *Mixer) sumTerms(own []float64) []network.Weight {
 	row := m.config.Matrix.Row(m.config.Agent)
 	edges := m.edges
 	for k, w := range row {
@@ -188,8 +188,8 @@ func (m *Mixer) await(ctx context.Context, ready func() bool) error {
 	}
 }
 
-// changed wakes Mix, Gather or Drain.
-func (m *Mixer) changed() {
+// notifyWaiter wakes Mix, Gather or Drain.
+func (m *Mixer) notifyWaiter() {
 	select {
 	case m.signal <- struct{}{}:
 	default:
@@ -210,7 +210,7 @@ func (m *Mixer) rollBack(neighbour, round int) {
 		m.rollback = &network.RollbackError{Neighbour: neighbour, Round: round}
 		m.config.Log.Warn("a neighbour needs exchanges that are no longer kept", "neighbour", neighbour,
 			"from", round, "kept from", m.window.start)
-		m.changed()
+		m.notifyWaiter()
 	}
 }
 
@@ -321,30 +321,30 @@ func (m *Mixer) announce() {
 // Fail ends the run for all agents: their Mix and Gather return an [*EndedError] with this agent's
 // number, err's message and its kind, and that of this agent an error that wraps err. The first failure counts.
 // Close brings the news to the neighbours that can be reached.
-func (m *Mixer) Fail(err error) { m.lockedFail(err) }
+func (m *Mixer) Fail(err error) { m.failWith(err) }
 
-func (m *Mixer) lockedFail(err error) error {
+func (m *Mixer) failWith(err error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.fail(err)
+	return m.failLocked(err)
 }
 
-// fail ends the run for all agents because of an error of this one, which it returns.
-func (m *Mixer) fail(err error) error {
+// failLocked ends the run for all agents because of an error of this one, which it returns.
+func (m *Mixer) failLocked(err error) error {
 	if m.err == nil {
-		m.endFor(&EndedError{Agent: m.config.Agent, Reason: oneLine([]byte(err.Error())), kind: network.Kind(err)})
+		m.endRun(&EndedError{Agent: m.config.Agent, Reason: oneLine([]byte(err.Error())), kind: network.Kind(err)})
 		m.err = err
 	}
 	return err
 }
 
-// endFor ends the run for all agents.
-func (m *Mixer) endFor(e *EndedError) {
+// endRun ends the run for all agents.
+func (m *Mixer) endRun(e *EndedError) {
 	if m.err != nil {
 		return
 	}
 	m.err, m.ended = e, e
-	m.changed()
+	m.notifyWaiter()
 	for _, e := range m.edges {
 		e.wake()
 	}

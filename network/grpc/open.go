@@ -102,7 +102,7 @@ func (m *Mixer) heartbeat() {
 	defer m.mu.Unlock()
 	for _, e := range m.edges {
 		if err := e.heartbeat(); err != nil && m.err == nil {
-			m.fail(err)
+			m.failLocked(err)
 		}
 	}
 }
@@ -118,7 +118,7 @@ func (m *Mixer) Close() error {
 			m.err = network.ErrClosed
 		}
 		m.finished = m.finished && m.drained() // who leaves early is not one that has finished
-		m.changed()
+		m.notifyWaiter()
 		m.announce()
 		m.mu.Unlock()
 		m.stopDial()

@@ -137,7 +137,7 @@ func (s *sim) advance(i int) {
 		}
 		a.published = err == nil
 	case m.missing == 0:
-		row := m.collect(slices.Clone(a.x))
+		row := m.sumTerms(slices.Clone(a.x))
 		network.Combine(a.x, row, m.in)
 		simStep(a.x, i, m.round)
 		m.round++

@@ -10,8 +10,8 @@ import (
 // blocks deals n agents to ranks, in order and as evenly as can be.
 type blocks struct{ agents, ranks int }
 
-// of returns the agents lo ≤ i < hi of a rank.
-func (b blocks) of(rank int) (lo, hi int) {
+// agentsOf returns the agents lo ≤ i < hi of a rank.
+func (b blocks) agentsOf(rank int) (lo, hi int) {
 	return rank * b.agents / b.ranks, (rank + 1) * b.agents / b.ranks
 }
 
@@ -20,7 +20,7 @@ func (b blocks) rank(i int) int { return ((i+1)*b.ranks - 1) / b.agents }
 
 // name names a rank by its agents too.
 func (b blocks) name(rank int) string {
-	switch lo, hi := b.of(rank); hi - lo {
+	switch lo, hi := b.agentsOf(rank); hi - lo {
 	case 0:
 		return fmt.Sprintf("rank %d (no agent)", rank)
 	case 1:

@@ -22,7 +22,7 @@ func (x *Exchange) Close() {
 	x.Fail(network.ErrClosed)
 	x.closing.Do(func() {
 		x.inside.Wait()
-		x.world.do(x.release)
+		x.world.callAndWait(x.release)
 		x.world.unregister(x)
 	})
 }
@@ -51,7 +51,7 @@ func (x *Exchange) leave(n notice) {
 	for r := range x.blocks.ranks {
 		if r != x.world.rank {
 			// A rank that cannot be told finds out when its time is over: this error is not worth another.
-			_ = x.world.lib.tell(r, n)
+			_ = x.world.lib.sendNotice(r, n)
 		}
 	}
 }

@@ -89,7 +89,7 @@ func (x *Exchange) connect(m *network.Matrix, timeout time.Duration) {
 	x.mixing = newFlow(x, timeout, receive, send)
 	x.mixing.done = x.mixed
 	x.gather.init(x, timeout)
-	lo, hi := x.blocks.of(rank)
+	lo, hi := x.blocks.agentsOf(rank)
 	for i := lo; i < hi; i++ {
 		x.agents[i] = newAgent(x, i, m)
 		x.local = append(x.local, x.agents[i])

@@ -142,7 +142,7 @@ func (l *fakeLibrary) drop(t *transfer, _ time.Duration) bool {
 
 func (l *fakeLibrary) notice() notice { return l.heard }
 
-func (l *fakeLibrary) tell(rank int, n notice) error {
+func (l *fakeLibrary) sendNotice(rank int, n notice) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.mute {

@@ -21,10 +21,10 @@ type gather struct {
 
 func (g *gather) init(x *Exchange, timeout time.Duration) {
 	var receive, send []parcel
-	own, _ := x.blocks.of(x.world.rank)
+	own, _ := x.blocks.agentsOf(x.world.rank)
 	for r := range x.blocks.ranks {
 		if r != x.world.rank {
-			first, _ := x.blocks.of(r)
+			first, _ := x.blocks.agentsOf(r)
 			receive = append(receive, parcel{first, r})
 			send = append(send, parcel{own, r})
 		}
@@ -79,7 +79,7 @@ func (x *Exchange) gatherAll(ctx context.Context, rows [][]float64) error {
 // pack writes the local rows, one after another, where they are sent from, and makes room for the others'.
 func (x *Exchange) pack(rows [][]float64, length int) {
 	g := &x.gather
-	lo, hi := x.blocks.of(x.world.rank)
+	lo, hi := x.blocks.agentsOf(x.world.rank)
 	g.own.resize((hi - lo) * length)
 	g.own.label(x.key, lo, g.round)
 	out := g.own.floats()
@@ -87,7 +87,7 @@ func (x *Exchange) pack(rows [][]float64, length int) {
 		copy(out[(i-lo)*length:], rows[i])
 	}
 	for i, m := range g.flow.receives() {
-		lo, hi := x.blocks.of(m.peer)
+		lo, hi := x.blocks.agentsOf(m.peer)
 		g.flow.expect(i, (hi-lo)*length)
 	}
 	sends := g.flow.sends()
@@ -99,7 +99,7 @@ func (x *Exchange) pack(rows [][]float64, length int) {
 func (x *Exchange) unpack(rows [][]float64, length int) {
 	for i, m := range x.gather.flow.receives() {
 		in := x.gather.flow.in[i].floats()
-		lo, hi := x.blocks.of(m.peer)
+		lo, hi := x.blocks.agentsOf(m.peer)
 		for j := lo; j < hi; j++ {
 			copy(rows[j], in[(j-lo)*length:])
 		}

@@ -24,8 +24,8 @@ type library interface {
 	drop(t *transfer, d time.Duration) bool
 	// notice returns what came when poll said noticed.
 	notice() notice
-	// tell sends a notice and does not wait.
-	tell(rank int, n notice) error
+	// sendNotice sends a notice and does not wait.
+	sendNotice(rank int, n notice) error
 	// interrupt makes poll return at once, now or when it is called next, until quiet is called.
 	interrupt()
 	quiet()

@@ -136,7 +136,7 @@ func (l *cgoLibrary) drop(t *transfer, d time.Duration) bool {
 
 func (l *cgoLibrary) notice() notice { return *(*notice)(unsafe.Pointer(&l.world.notice)) }
 
-func (l *cgoLibrary) tell(rank int, n notice) error {
+func (l *cgoLibrary) sendNotice(rank int, n notice) error {
 	if C.dsbo_tell(l.world, C.int(rank), (*C.uint64_t)(unsafe.Pointer(&n))) != C.DSBO_DONE {
 		return l.failure()
 	}

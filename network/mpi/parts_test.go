@@ -21,7 +21,7 @@ func TestBlocks(t *testing.T) {
 		b := blocks{rapid.IntRange(1, 40).Draw(t, "agents"), rapid.IntRange(1, 50).Draw(t, "ranks")}
 		next := 0
 		for r := range b.ranks {
-			lo, hi := b.of(r)
+			lo, hi := b.agentsOf(r)
 			if lo != next || hi-lo < b.agents/b.ranks || hi-lo > b.agents/b.ranks+1 {
 				t.Fatalf("rank %d has agents %d to %d; they must be from %d on, as many as others", r, lo, hi-1, next)
 			}

@@ -102,8 +102,8 @@ func (w *World) call(f func()) bool {
 	return true
 }
 
-// do has f called by serve and waits until it has returned. It reports false when the world is closed.
-func (w *World) do(f func()) bool {
+// callAndWait has f called by serve and waits until it has returned. It reports false when the world is closed.
+func (w *World) callAndWait(f func()) bool {
 	finished := make(chan struct{})
 	if !w.call(func() { f(); close(finished) }) {
 		return false
@@ -254,7 +254,7 @@ func (w *World) Close(ctx context.Context) error {
 	for {
 		var left bool
 		var err error
-		if !w.do(func() { left, err = w.leave() }) || left {
+		if !w.callAndWait(func() { left, err = w.leave() }) || left {
 			<-w.ended
 			return nil
 		}
@@ -280,4 +280,4 @@ func (w *World) leave() (bool, error) {
 
 // Abort ends all ranks of the job at once, with this exit status where the launcher passes one on. It is for
 // a rank that cannot go on and must not leave the others waiting, and returns only if MPI has ended.
-func (w *World) Abort(status int) { w.do(func() { w.lib.abort(status) }) }
+func (w *World) Abort(status int) { w.callAndWait(func() { w.lib.abort(status) }) }
