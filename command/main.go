@@ -71,13 +71,13 @@ func (p *program) run(ctx context.Context, args []string, stdout, stderr io.Writ
 	}
 	switch {
 	case len(args) == 0:
-		return dsbo.Errorf(dsbo.ErrConfig, "a verb is required: %s (%s help explains them)", p.verbNames(), p.name)
+		args = []string{""}
 	case slices.Contains(versionFlags, args[0]):
 		args = []string{"version"}
 	case strings.HasPrefix(args[0], "-"):
 		args = append([]string{"help"}, args...)
 	}
-	v, err := p.verb(args[0])
+	v, err := p.findVerb(args[0])
 	if err != nil {
 		return err
 	}
@@ -89,22 +89,18 @@ func (p *program) run(ctx context.Context, args []string, stdout, stderr io.Writ
 
 var versionFlags = []string{"-version", "--version"}
 
-func (p *program) verb(name string) (*verb, error) {
-	for i := range p.verbs {
-		if p.verbs[i].name == name {
-			return &p.verbs[i], nil
-		}
-	}
-	hint := cli.Suggest("", name, strings.Split(p.verbNames(), ", "))
-	return nil, dsbo.Errorf(dsbo.ErrConfig, "unknown verb %q%s (%s help lists the verbs)", name, hint, p.name)
-}
-
-func (p *program) verbNames() string {
+func (p *program) findVerb(name string) (verb, error) {
 	var names []string
 	for _, v := range p.verbs {
+		if v.name == name {
+			return v, nil
+		}
 		names = append(names, v.name)
 	}
-	return strings.Join(names, ", ")
+	if name == "" {
+		return verb{}, dsbo.Errorf(dsbo.ErrConfig, "a verb is required: %s (%s help explains them)", strings.Join(names, ", "), p.name)
+	}
+	return verb{}, dsbo.Errorf(dsbo.ErrConfig, "unknown verb %q%s (%s help lists the verbs)", name, cli.Suggest("", name, names), p.name)
 }
 
 const programIntro = `Decentralized stochastic bilevel optimization: agents, none of which shows its data to another, tune the parameters of
@@ -117,7 +113,7 @@ func (p *program) help(ctx context.Context, args []string, stdout, stderr io.Wri
 	case strings.HasPrefix(args[0], "-"):
 		return dsbo.Errorf(dsbo.ErrConfig, "unknown flag %s: a verb comes first (%s help lists the verbs)", args[0], p.name)
 	default:
-		v, err := p.verb(args[0])
+		v, err := p.findVerb(args[0])
 		if err != nil {
 			return err
 		}
@@ -137,6 +133,9 @@ func (p *program) help(ctx context.Context, args []string, stdout, stderr io.Wri
 func (p *program) taskVerb(t experiment.Task) func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		j, err := experiment.ParseAs(p.name+" "+t.Name(), t, args, stdout)
+		if errors.Is(err, flag.ErrHelp) {
+			fmt.Fprintf(stdout, "\n%s help lists the other verbs.\n", p.name)
+		}
 		if err != nil {
 			return err
 		}
@@ -144,8 +143,8 @@ func (p *program) taskVerb(t experiment.Task) func(ctx context.Context, args []s
 	}
 }
 
-// task returns the task of that name.
-func (p *program) task(name string) (experiment.Task, error) {
+// findTask returns the task of that name.
+func (p *program) findTask(name string) (experiment.Task, error) {
 	var names []string
 	for _, t := range p.tasks {
 		if t.Name() == name {
@@ -158,7 +157,7 @@ func (p *program) task(name string) (experiment.Task, error) {
 
 // checkTask reports what is wrong with the task and the flags of a cluster file.
 func (p *program) checkTask(task string, flags []string) error {
-	t, err := p.task(task)
+	t, err := p.findTask(task)
 	if err != nil {
 		return err
 	}

@@ -179,7 +179,7 @@ func TestRunFails(t *testing.T) {
 		state runs.State
 	}{
 		{"divergence", []string{"-beta=1e6", "-K=50"}, nil, cli.Diverged, "diverged: agent ", runs.Diverged},
-		{"a setting", []string{"-batch=31"}, nil, cli.Usage, "-batch 31: an agent has 30 examples", runs.Failed},
+		{"a setting", []string{"-batch=31"}, nil, cli.Usage, "-batch must be at most 30", runs.Failed},
 		{"certificates that are not there", nil, []string{"-certs=absent"}, cli.Usage, "-certs: open absent", runs.Failed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -128,7 +128,7 @@ func (o *agentOptions) exchangeConfig(c *cluster.Cluster, s *screen) (dsbogrpc.C
 
 // agentJob makes the agent's job.
 func (p *program) agentJob(o *agentOptions, c *cluster.Cluster) (*experiment.Job, error) {
-	t, err := p.task(c.Task)
+	t, err := p.findTask(c.Task)
 	if err != nil {
 		return nil, err
 	}
