@@ -2,7 +2,8 @@ package runs
 
 import (
 	"runtime"
-	"runtime/debug"
+
+	"dsbo/internal/build"
 )
 
 // Build says what program made a run, and on what machine.
@@ -18,19 +19,9 @@ type Build struct {
 
 // ThisBuild returns that of the running program.
 func ThisBuild() Build {
-	b := Build{Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Processors: runtime.GOMAXPROCS(0)}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return b
+	info := build.Read()
+	return Build{
+		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Processors: runtime.GOMAXPROCS(0),
+		Version: info.Version, Revision: info.Revision, Modified: info.Modified,
 	}
-	b.Version = info.Main.Version
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			b.Revision = s.Value
-		case "vcs.modified":
-			b.Modified = s.Value == "true"
-		}
-	}
-	return b
 }

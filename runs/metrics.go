@@ -19,43 +19,36 @@ type Metrics struct {
 	sum  hash.Hash
 }
 
-// CreateMetrics opens a folder's metrics, for this process alone, to be empty after [Metrics.Cut].
-func (f Folder) CreateMetrics() (*Metrics, error) {
-	m := &Metrics{sum: sha256.New()}
-	return m, m.open(f.Path(MetricsFile))
-}
-
-// ReopenMetrics opens metrics of which Cut leaves the first size bytes, whose SHA-256 has to be sum, and returns the
-// records in them.
-func (f Folder) ReopenMetrics(size int64, sum []byte) (*Metrics, []Record, error) {
-	path := f.Path(MetricsFile)
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	if int64(len(data)) < size {
-		return nil, nil, fmt.Errorf("%s has %d bytes, the checkpoint knows of %d: it was changed or cut off", path, len(data), size)
-	}
+// OpenMetrics opens a folder's metrics, for this process alone. [Metrics.Cut] leaves the first size bytes, whose SHA-256 has to be
+// sum; their records are returned.
+func (f Folder) OpenMetrics(size int64, sum []byte) (*Metrics, []Record, error) {
 	m := &Metrics{size: size, sum: sha256.New()}
-	m.sum.Write(data[:size])
-	if !bytes.Equal(m.sum.Sum(nil), sum) {
-		return nil, nil, fmt.Errorf("%s is not the one that the checkpoint was written with: it was changed", path)
+	var records []Record
+	path := f.Path(MetricsFile)
+	if size > 0 {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		if int64(len(data)) < size {
+			return nil, nil, fmt.Errorf("%s has %d bytes, the checkpoint knows of %d: it was changed or cut off", path, len(data), size)
+		}
+		m.sum.Write(data[:size])
+		if !bytes.Equal(m.sum.Sum(nil), sum) {
+			return nil, nil, fmt.Errorf("%s is not the one that the checkpoint was written with: it was changed", path)
+		}
+		if records, _, err = ReadRecords(path, bytes.NewReader(data[:size])); err != nil {
+			return nil, nil, err
+		}
 	}
-	records, _, err := ReadRecords(path, bytes.NewReader(data[:size]))
-	if err != nil {
+	var err error
+	if m.file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644); err != nil {
 		return nil, nil, err
 	}
-	return m, records, m.open(path)
-}
-
-func (m *Metrics) open(path string) (err error) {
-	if m.file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644); err != nil {
-		return err
+	if err := lock(m.file); err != nil {
+		return nil, nil, errors.Join(err, m.file.Close())
 	}
-	if err = lock(m.file); err != nil {
-		return errors.Join(err, m.file.Close())
-	}
-	return nil
+	return m, records, nil
 }
 
 // Cut makes the file end after what belongs to the run.

@@ -111,6 +111,3 @@ func (a *agent) usage() runs.Usage {
 	})
 	return u
 }
-
-// resume makes the agent one that has done k iterations, which cost u. Its state is restored by the caller.
-func (a *agent) resume(k int, u runs.Usage) { a.k, a.earlier = k, u }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 
 	"dsbo"
@@ -98,9 +97,8 @@ func (c *checkpoint) writeTo(w io.Writer) error {
 	var buf []byte
 	for _, v := range c.values {
 		for part := range slices.Chunk(v, 4096) {
-			buf = buf[:0]
-			for _, x := range part {
-				buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(x))
+			if buf, err = binary.Append(buf[:0], binary.LittleEndian, part); err != nil {
+				return err
 			}
 			if _, err := out.Write(buf); err != nil {
 				return err
@@ -144,11 +142,11 @@ func (c *checkpoint) parseValues(data []byte) error {
 			return corrupt("%s of agent %d has %d numbers, %d bytes are left", a.Name, a.Agent, a.Len, len(data))
 		}
 		v := make([]float64, a.Len)
-		for i := range v {
-			v[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
+		n, err := binary.Decode(data, binary.LittleEndian, v)
+		if err != nil {
+			return err
 		}
-		c.values = append(c.values, v)
-		data = data[8*a.Len:]
+		c.values, data = append(c.values, v), data[n:]
 	}
 	if len(data) != 0 {
 		return corrupt("%d bytes too many", len(data))

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"dsbo"
 	"dsbo/internal/vec"
@@ -64,11 +61,7 @@ func (e *ensemble) mean(ctx context.Context, dst []float64, ask func(o dsbo.Valu
 	if err := e.gather(ctx, e.views); err != nil {
 		return err
 	}
-	vec.Fill(dst, 0)
-	for _, part := range e.views {
-		vec.Add(dst, dst, part)
-	}
-	vec.Scale(dst, 1/float64(e.n), dst)
+	vec.Mean(dst, e.views...)
 	return nil
 }
 
@@ -100,41 +93,6 @@ func (e *ensemble) values(ctx context.Context, x, y []float64) (upper, lower flo
 		return err
 	})
 	return both[0], both[1], err
-}
-
-// each calls f for 0..n-1, on as many goroutines as there are processors, and returns the error of
-// the lowest i that failed. No new call starts once ctx is done.
-func each(ctx context.Context, n int, f func(i int) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	workers := min(n, runtime.GOMAXPROCS(0))
-	errs := make([]error, n)
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	work := func() {
-		for {
-			i := int(next.Add(1)) - 1
-			if i >= n || ctx.Err() != nil {
-				return
-			}
-			errs[i] = f(i)
-		}
-	}
-	for range workers - 1 {
-		wg.Go(work)
-	}
-	work()
-	wg.Wait()
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 var errNotFinite = errors.New("the numbers are no longer finite")

@@ -34,9 +34,6 @@ func (p Problem) Dims() (int, int, error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	if len(g.local) == 0 {
-		return 0, 0, dsbo.Errorf(dsbo.ErrShape, "each process must have an agent; none of %d is in this one", g.n)
-	}
 	first := g.local[0]
 	np, nq := p.Oracles[first].Dims()
 	for _, i := range g.local {

@@ -3,34 +3,79 @@ package train
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"slices"
 
 	"dsbo"
 	"dsbo/internal/atomicfile"
 	"dsbo/runs"
 )
 
+// A Point is a checkpoint of the agents of one process of a run over several.
+type Point struct {
+	Iteration int       // iterations done
+	Round     int       // the next exchange
+	Curvature []float64 // that of the run's Config
+}
+
+// Points returns the checkpoints of the agents of a process in a run folder, the newest first, and for each damaged file an error
+// that names it. They may be those of a run with other settings, which [Run] refuses when it resumes from one.
+func Points(f runs.Folder, agents []int) (points []Point, damaged []error, err error) {
+	paths, err := f.AgentCheckpoints(agents)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, path := range slices.Backward(paths) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		c, err := parseCheckpoint(data)
+		if err != nil {
+			damaged = append(damaged, fmt.Errorf("%s: %w", path, err))
+			continue
+		}
+		points = append(points, Point{c.Iteration, c.Round, c.Curvature})
+	}
+	return points, damaged, nil
+}
+
+// checkpointPath returns the path of the checkpoint of these agents after an iteration; a run in one process has a single one.
+func (g group) checkpointPath(dir string, iteration int) string {
+	if g.layout == inProcess {
+		return runs.Folder(dir).CheckpointPath()
+	}
+	return runs.Folder(dir).AgentCheckpointPath(g.local, iteration)
+}
+
 // openFiles begins the run's files: anew, or where the checkpoint is.
 func (r *runner) openFiles() (err error) {
 	if r.Dir == "" {
 		return nil
 	}
-	var c *checkpoint
+	from := checkpointHead{Iteration: -1}
 	if r.Resume {
-		if c, err = r.readCheckpoint(); err != nil {
+		c, err := r.readCheckpoint()
+		if err != nil {
+			return err
+		}
+		if c != nil {
+			if err := r.restore(c); err != nil {
+				return fmt.Errorf("%s: %w", r.checkpointPath(r.Dir, c.Iteration), err)
+			}
+			from = c.checkpointHead
+		}
+	}
+	if r.layout == restartable || r.local[0] == 0 { // of ranks, the first writes
+		if r.metrics, r.records, err = runs.Folder(r.Dir).OpenMetrics(from.MetricsBytes, from.MetricsSHA256); err != nil {
 			return err
 		}
 	}
-	after := -1
-	if c != nil {
-		after = c.Iteration
-		err = r.resume(c)
-	} else if r.writesMetrics() {
-		r.metrics, err = runs.Folder(r.Dir).CreateMetrics()
+	if r.layout != inProcess { // later checkpoints belong to the metrics that are about to be cut off
+		err = runs.Folder(r.Dir).RemoveCheckpointsAfter(r.local, from.Iteration)
 	}
-	if err != nil {
-		return err
-	}
-	if err = r.removeAfter(runs.Folder(r.Dir), after); err == nil {
+	if err == nil {
 		err = r.metrics.Cut()
 	}
 	if err != nil {
@@ -46,8 +91,18 @@ func (c *Config) readCheckpoint() (*checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, path, err := g.readCheckpoint(runs.Folder(c.Dir), c.From)
-	if data == nil || err != nil {
+	var from Point
+	if c.From != nil {
+		from = *c.From
+	} else if g.layout != inProcess {
+		return nil, nil
+	}
+	path := g.checkpointPath(c.Dir, from.Iteration)
+	data, err := os.ReadFile(path)
+	if g.layout == inProcess && errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
 		return nil, err
 	}
 	found, err := parseCheckpoint(data)
@@ -67,6 +122,18 @@ func (c *Config) readCheckpoint() (*checkpoint, error) {
 		return nil, fmt.Errorf("%s: %w", path, corrupt("%d agents after %d iterations", len(found.Usage), found.Iteration))
 	}
 	return found, nil
+}
+
+// restore makes the agents and the evaluator stand where the checkpoint was written.
+func (r *runner) restore(c *checkpoint) error {
+	for k, i := range r.local {
+		if err := c.restore(i, r.agents[i].state()); err != nil {
+			return err
+		}
+		r.agents[i].k, r.agents[i].earlier = c.Iteration, c.Usage[k]
+	}
+	r.done, r.evaluated, r.seconds = c.Iteration, c.Evaluated, c.Seconds
+	return c.restore(-1, r.eval.state())
 }
 
 // save writes the checkpoint.
@@ -89,32 +156,14 @@ func (r *runner) save() error {
 		c.add(i, r.agents[i].state())
 	}
 	c.add(-1, r.eval.state())
-	path := r.checkpointPath(runs.Folder(r.Dir), r.done)
-	if err := atomicfile.Write(path, c.writeTo); err != nil {
+	if err := atomicfile.Write(r.checkpointPath(r.Dir, r.done), c.writeTo); err != nil {
 		return err
 	}
 	if r.OnCheckpoint != nil {
 		r.OnCheckpoint(r.done)
 	}
-	return r.prune(runs.Folder(r.Dir))
-}
-
-// resume makes the run stand where the checkpoint was written.
-func (r *runner) resume(c *checkpoint) (err error) {
-	path := r.checkpointPath(runs.Folder(r.Dir), c.Iteration)
-	for k, i := range r.local {
-		if err := c.restore(i, r.agents[i].state()); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		r.agents[i].resume(c.Iteration, c.Usage[k])
-	}
-	if err := c.restore(-1, r.eval.state()); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	r.done, r.evaluated, r.seconds = c.Iteration, c.Evaluated, c.Seconds
-	if !r.writesMetrics() {
+	if r.layout == inProcess {
 		return nil
 	}
-	r.metrics, r.records, err = runs.Folder(r.Dir).ReopenMetrics(c.MetricsBytes, c.MetricsSHA256)
-	return err
+	return runs.Folder(r.Dir).RemoveOldCheckpoints(r.local)
 }

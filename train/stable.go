@@ -116,7 +116,17 @@ func (c Config) unstable(l float64, k int) (settings []string) {
 // that of the start. Where this process cannot find the curvature, that of the start has to do.
 func (r *runner) advice(ctx context.Context, k int) string {
 	start, y := r.start()
-	l := func(x func(i int) []float64) float64 { _, l := worst(r.curvature(ctx, r.Problem, x, y)); return l }
+	l := func(x func(i int) []float64) float64 {
+		if r.layout == restartable { // the others do not know that the run has diverged
+			return 0
+		}
+		all, err := r.Problem.curvature(r.collectiveContext(ctx), x, y)
+		if err != nil {
+			return 0
+		}
+		_, l := worst(all)
+		return l
+	}
 	corner := func(v float64) float64 {
 		x := make([]float64, r.p)
 		vec.Fill(x, v)

@@ -3,6 +3,8 @@ package train
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -50,7 +52,10 @@ func newStepper(p Problem, w *network.Matrix, member func(i int) (dsbo.Algorithm
 // advance runs the agents up to an iteration, or to that at which they are interrupted or one diverges. It reports whether they
 // are to stop, and the first divergence.
 func (s *stepper) advance(ctx context.Context, limit int) (stop bool, first *dsbo.DivergedError, err error) {
-	g := newGate(s.collectiveContext(ctx), s.done, s.stop(s.done, limit))
+	if s.layout == ranks {
+		limit = s.done + 1
+	}
+	g := &gate{ctx: s.collectiveContext(ctx), limit: limit, entered: s.done}
 	inner, cancel := s.stepContext(ctx)
 	defer cancel()
 	errs := make([]error, len(s.agents))
@@ -61,7 +66,7 @@ func (s *stepper) advance(ctx context.Context, limit int) (stop bool, first *dsb
 	}
 	wg.Wait()
 	s.done = s.agents[s.local[0]].k
-	stop, first, err = s.agree(ctx, s, errs)
+	stop, first, err = s.agree(ctx, errs)
 	s.seconds += time.Since(start).Seconds()
 	return stop && first == nil, first, err
 }
@@ -79,7 +84,9 @@ func (s *stepper) runAgent(ctx context.Context, a *agent, g *gate) error {
 				diverged = err
 			}
 		case err != nil:
-			s.fail(s.exchange, err) // the others wait for this agent
+			if s.layout != restartable { // whose neighbours wait until it has come back
+				s.exchange.Fail(err)
+			}
 			return err
 		}
 		if a == s.agents[s.local[0]] {
@@ -90,6 +97,49 @@ func (s *stepper) runAgent(ctx context.Context, a *agent, g *gate) error {
 		}
 	}
 	return diverged
+}
+
+// agree returns whether all agents are to stop, or the first of them that diverged, after iterations that ended with errs.
+func (s *stepper) agree(ctx context.Context, errs []error) (stop bool, first *dsbo.DivergedError, err error) {
+	first, err = earliest(errs), s.failure(errs)
+	switch {
+	case err != nil && s.layout == inProcess && first != nil: // which may have caused the error
+		err = nil
+	case err != nil && s.layout == restartable && ctx.Err() != nil:
+		err = fmt.Errorf("%w in iteration %d: the checkpoint before it stands", ErrInterrupted, s.done)
+	case err == nil && s.layout == ranks:
+		return s.agreeWithRanks(ctx, errs)
+	}
+	return ctx.Err() != nil, first, err
+}
+
+// agreeWithRanks lets all processes know whether one is interrupted, and the first agent that has diverged.
+func (s *stepper) agreeWithRanks(ctx context.Context, errs []error) (stop bool, first *dsbo.DivergedError, err error) {
+	interrupted := ctx.Err() != nil
+	rows := s.rows(3, func(i int) []float64 {
+		row := make([]float64, 3)
+		if interrupted {
+			row[0] = 1
+		}
+		if d := earliest(errs[i : i+1]); d != nil {
+			row[1], row[2] = float64(2+slices.Index(watched, d.Quantity)), d.Value
+		}
+		return row
+	})
+	if err := s.gather(s.collectiveContext(ctx), rows); err != nil {
+		return false, nil, err
+	}
+	for i, row := range rows {
+		if row[1] > 0 {
+			quantity := "something of the method's own" // which its process names
+			if k := int(row[1]) - 2; k >= 0 {
+				quantity = watched[k]
+			}
+			return false, &dsbo.DivergedError{Agent: i, Iteration: s.done - 1, Quantity: quantity, Value: row[2]}, nil
+		}
+		stop = stop || row[0] > 0
+	}
+	return stop, nil, nil
 }
 
 // earliest returns the divergence of the earliest iteration, of several that of the lowest agent, so that it does not depend on
@@ -116,4 +166,34 @@ func (s *stepper) failure(errs []error) (failed error) {
 		}
 	}
 	return failed
+}
+
+// A gate lets agents into iterations, and stops all of them after the same one: they depend on each
+// other's exchanges, so an iteration that one has begun all must end.
+type gate struct {
+	ctx     context.Context // when it ends, the gate stops
+	mu      sync.Mutex
+	limit   int // iterations from here on are closed
+	entered int // the highest iteration that an agent has begun, plus 1
+}
+
+// enter reports whether an agent may begin iteration k.
+func (g *gate) enter(k int) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ctx.Err() != nil {
+		g.limit = min(g.limit, g.entered)
+	}
+	if k >= g.limit {
+		return false
+	}
+	g.entered = max(g.entered, k+1)
+	return true
+}
+
+// stop closes all iterations that nobody has begun.
+func (g *gate) stop() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.limit = min(g.limit, g.entered)
 }
