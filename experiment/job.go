@@ -51,18 +51,18 @@ func (onScreen) Saved(int) {}
 
 // Run runs the job: checks, the method, refitted models, files, and the page and the table on stdout; nil: neither of these.
 func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
-	title, parts, err := j.runs(j.Layout == nil && j.Settings.Transport == local)
+	r := &runner{Job: j}
+	if r.layout, err = j.layout(); err != nil {
+		return err
+	}
+	defer func() { err = r.layout.leave(ctx, stderr, err) }()
+	title, parts, err := j.runs(r.layout.runsSeveral())
 	if err != nil {
 		return err
 	}
 	if parts != nil {
 		return j.runSeries(ctx, title, parts, stdout, stderr)
 	}
-	r := &runner{Job: j}
-	if r.layout, err = j.layout(); err != nil {
-		return err
-	}
-	defer func() { err = r.layout.leave(ctx, stderr, err) }()
 	if err = r.prepare(stderr); err != nil {
 		return err
 	}
@@ -85,17 +85,6 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 		return nil
 	}
 	return r.present(stdout)
-}
-
-// layout returns where the agents are.
-func (j *Job) layout() (Layout, error) {
-	switch {
-	case j.Layout != nil:
-		return j.Layout, nil
-	case j.Settings.Transport == viaMPI:
-		return newRanks()
-	}
-	return inProcess{}, nil
 }
 
 // A runner is a job under way.

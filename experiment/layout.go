@@ -13,6 +13,8 @@ import (
 // together (-transport mpi), or one in each process, which may be lost and come back ([OneAgent]). No other code asks
 // which of these it is.
 type Layout interface {
+	// runsSeveral reports whether the job may be several runs, one after the other.
+	runsSeveral() bool
 	// leads reports whether this process writes what a run leaves behind and tells the user how far it is.
 	leads() bool
 	// describe adds to config.json where the agents are.
@@ -37,9 +39,11 @@ type Layout interface {
 // inProcess is the layout of a job whose agents are all in this process.
 type inProcess struct{}
 
+func (inProcess) runsSeveral() bool { return true }
+
 func (inProcess) leads() bool { return true }
 
-func (inProcess) describe(c *runs.Config) { c.Transport, c.Processes = local, 1 }
+func (inProcess) describe(c *runs.Config) { c.Transport, c.Processes = "local", 1 }
 
 func (l inProcess) join(_ context.Context, r *runner) error { return r.chooseFolder(l) }
 

@@ -74,6 +74,14 @@ func (r *rankTeam) Gather(_ context.Context, rows [][]float64) error {
 	return m.err
 }
 
+// A fakeWorld is a rank of two.
+type fakeWorld int
+
+func (w fakeWorld) Rank() int                 { return int(w) }
+func (fakeWorld) Size() int                   { return 2 }
+func (fakeWorld) Close(context.Context) error { return nil }
+func (fakeWorld) Abort(int)                   {}
+
 // runRanks runs a command line on two ranks of three agents; the second rank adds a flag of its own.
 func runRanks(t *testing.T, args, second string) [2]error {
 	t.Helper()
@@ -90,12 +98,11 @@ func runRanks(t *testing.T, args, second string) [2]error {
 		}
 		j := parseTiny(t, text)
 		j.Layout = &ranks{
-			rank: k, size: 2,
+			world: fakeWorld(k),
 			open: func(_ context.Context, g *network.Graph) (network.Team, error) {
 				once.Do(func() { exchange = network.NewLocal(g.W) })
 				return &rankTeam{exchange, local, m}, nil
 			},
-			close: func(_ context.Context, _ io.Writer, err error) error { return err },
 		}
 		wg.Go(func() { errs[k] = j.Run(t.Context(), io.Discard, io.Discard) })
 	}

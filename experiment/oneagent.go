@@ -30,6 +30,8 @@ type oneAgent struct {
 	mixer    network.Rewinder // nil before join
 }
 
+func (*oneAgent) runsSeveral() bool { return false }
+
 func (*oneAgent) leads() bool { return true }
 
 func (l *oneAgent) describe(c *runs.Config) {

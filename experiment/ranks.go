@@ -19,31 +19,26 @@ import (
 // ranks is the layout of a job whose agents are dealt to processes that start and stop together and share the run folder.
 // The first of them writes the files, and speaks for all.
 type ranks struct {
-	rank, size int
-	open       func(ctx context.Context, g *network.Graph) (network.Team, error)
-	close      func(ctx context.Context, stderr io.Writer, err error) error
+	transport string
+	world     world
+	open      func(ctx context.Context, g *network.Graph) (network.Team, error)
 }
 
-// newRanks makes this process a rank of an MPI job.
-func newRanks() (*ranks, error) {
-	world, err := mpi.Init()
-	if err != nil {
-		return nil, err
-	}
-	return &ranks{
-		rank: world.Rank(), size: world.Size(),
-		open: func(ctx context.Context, g *network.Graph) (network.Team, error) {
-			return world.Exchange(ctx, g.W, mpi.Options{})
-		},
-		close: func(ctx context.Context, stderr io.Writer, err error) error {
-			return closeWorld(ctx, world, stderr, err)
-		},
-	}, nil
+// A world is all processes of a job, as one of them sees it. [mpi.World] is one.
+type world interface {
+	Rank() int
+	Size() int
+	Close(ctx context.Context) error // waits until all have called it
+	Abort(status int)                // ends all processes
 }
 
-func (l *ranks) leads() bool { return l.rank == 0 }
+var _ world = (*mpi.World)(nil)
 
-func (l *ranks) describe(c *runs.Config) { c.Transport, c.Processes = viaMPI, l.size }
+func (*ranks) runsSeveral() bool { return false }
+
+func (l *ranks) leads() bool { return l.world.Rank() == 0 }
+
+func (l *ranks) describe(c *runs.Config) { c.Transport, c.Processes = l.transport, l.world.Size() }
 
 // join compares what the processes were given, agrees on the folder of the first, and with -resume on the newest checkpoint
 // that all have.
@@ -57,7 +52,7 @@ func (l *ranks) join(ctx context.Context, r *runner) (err error) {
 		}
 	}()
 	if len(r.team.Local()) == 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "-agents must be at least %d, the number of processes; it is %d", l.size, r.graph.W.N())
+		return dsbo.Errorf(dsbo.ErrConfig, "-agents must be at least %d, the number of processes; it is %d", l.world.Size(), r.graph.W.N())
 	}
 	if l.leads() {
 		if err := r.chooseFolder(l); err != nil {
@@ -183,31 +178,27 @@ func (*ranks) resumeHint(folder runs.Folder) string { return resumeHint(folder) 
 
 func (*ranks) round() int { return 0 }
 
-// leave waits for the other processes. What stands on stderr is the first one's.
-func (l *ranks) leave(ctx context.Context, stderr io.Writer, err error) error {
-	if err = l.close(ctx, stderr, err); err != nil && !l.leads() {
-		err = fmt.Errorf("%w: %w", cli.ErrReported, err)
-	}
-	return err
-}
-
 // leaving is how long a process that has failed waits for the others.
 const leaving = 30 * time.Second
 
-// closeWorld ends this process's part of an MPI job, or the whole job if the others do not come to their end.
-func closeWorld(ctx context.Context, world *mpi.World, stderr io.Writer, err error) error {
+// leave waits for the other processes, and ends the whole job if they do not come to their end. The first process tells the user
+// what was wrong.
+func (l *ranks) leave(ctx context.Context, stderr io.Writer, err error) error {
 	end := context.WithoutCancel(ctx) // the first process may have a report to draw
 	if err != nil {
 		limited, cancel := context.WithTimeout(end, leaving)
 		defer cancel()
 		end = limited
 	}
-	if e := world.Close(end); e != nil && err == nil {
+	if e := l.world.Close(end); e != nil && err == nil {
 		err = e
 	}
 	if end.Err() != nil {
-		fmt.Fprintf(stderr, "process %d of %d: %s; the others do not come to their end: aborting\n", world.Rank(), world.Size(), cli.OneLine(err))
-		world.Abort(max(1, cli.Code(err)))
+		fmt.Fprintf(stderr, "process %d of %d: %s; the others do not come to their end: aborting\n", l.world.Rank(), l.world.Size(), cli.OneLine(err))
+		l.world.Abort(max(1, cli.Code(err)))
+	}
+	if err != nil && !l.leads() {
+		err = fmt.Errorf("%w: %w", cli.ErrReported, err)
 	}
 	return err
 }

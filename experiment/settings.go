@@ -53,12 +53,6 @@ type Settings struct {
 	Report                     bool
 }
 
-// Transports.
-const (
-	local  = "local"
-	viaMPI = "mpi"
-)
-
 // assignments are parameters by the names that they have in JSON.
 type assignments map[string]json.RawMessage
 
@@ -101,7 +95,7 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	f.StringVar(&s.Graph, "graph", "ring", "`name` of the graph, or a file that ends in .json: "+strings.Join(network.Names(), ", "))
 	f.Float64Var(&s.W, "w", 0.5, "w_ii, each agent's `weight` on itself; its neighbours share the rest; 0: Metropolis weights (default 0.5 on the ring, 0 elsewhere)")
 	f.Float64Var(&s.Prob, "prob", 0, "`probability` of an edge of erdos-renyi (default 2·ln(n)/n)")
-	f.StringVar(&s.Transport, "transport", local, "`how` agents exchange: local, all in this process; or mpi, dealt to the processes of an MPI job (mpirun -n 8 mnist -transport mpi; built with -tags mpi), which share the run folder; cmd/dsbo runs each agent on a machine of its own")
+	f.StringVar(&s.Transport, "transport", transports[0].name, "`how` agents exchange: "+transportHelp()+"; the verbs agent and run of dsbo run each agent as a process of its own")
 	f.Group("Network", "agents", "graph", "w", "prob", "transport")
 
 	f.IntVar(&s.Batch, "batch", 0, "`examples` in a draw ξ or φ, 0 for all (default: the preset's)")
@@ -227,14 +221,15 @@ func (s *Settings) validate(p parameters) error {
 		}
 	}
 	switch {
-	case s.Transport != local && s.Transport != viaMPI:
-		return dsbo.Errorf(dsbo.ErrConfig, "-transport must be local or mpi; it is %s", s.Transport)
 	case s.DType != "float32" && s.DType != "float64":
 		return dsbo.Errorf(dsbo.ErrConfig, "-dtype must be float32 or float64; it is %s", s.DType)
 	case !(s.Memory > 0 && s.Memory < 1e6):
 		return dsbo.Errorf(dsbo.ErrConfig, "-memory must be a positive number of GiB; it is %v", s.Memory)
 	case math.IsNaN(s.X0) || math.IsInf(s.X0, 0):
 		return dsbo.Errorf(dsbo.ErrConfig, "-x0 must be finite; it is %v", s.X0)
+	}
+	if _, err := layoutOf(s.Transport); err != nil {
+		return err
 	}
 	m, err := p.method(steep)
 	if err != nil {

@@ -130,7 +130,7 @@ func TestMPIUsage(t *testing.T) {
 	}{
 		{2, []string{"-batch", "31"}, "mnist: -batch must be at most 30"},
 		{4, nil, "mnist: -agents must be at least 4, the number of processes; it is 3"},
-		{2, []string{"-out", "/proc/none"}, "mnist: folder /proc/none"},
+		{2, []string{"-out", "/proc/none"}, "mnist: run folder /proc/none"},
 	} {
 		text, err := job(t, tt.n, long(dir, filepath.Join(t.TempDir(), "out"), tt.args...)...).CombinedOutput()
 		if c, ok := err.(*exec.ExitError); !ok || c.ExitCode() != cli.Usage || strings.Count(string(text), "mnist: ") != 1 || !strings.Contains(string(text), tt.want) {
