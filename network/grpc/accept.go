@@ -19,11 +19,11 @@ import (
 func (m *Mixer) newServer() *rpc.Server {
 	creds, readBuffer := insecure.NewCredentials(), bufferSize
 	if id := m.config.Identity; id != nil {
-		creds = batched{credentials.NewTLS(id.Server())}
+		creds = batched{credentials.NewTLS(id.Server()), m.refuse}
 		readBuffer = 0 // as in newConn
 	}
 	s := rpc.NewServer(
-		rpc.Creds(watched{creds, m}),
+		rpc.Creds(creds),
 		rpc.ForceServerCodecV2(codec{}),
 		rpc.MaxRecvMsgSize(m.maxMessage()),
 		rpc.StaticStreamWindowSize(streamWindow),
@@ -37,26 +37,6 @@ func (m *Mixer) newServer() *rpc.Server {
 	)
 	s.RegisterService(m.service(), nil)
 	return s
-}
-
-// A watched tells the mixer of connections that end before a stream is opened.
-type watched struct {
-	credentials.TransportCredentials
-	m *Mixer
-}
-
-// ServerHandshake implements credentials.TransportCredentials.
-func (w watched) ServerHandshake(c net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	conn, info, err := w.TransportCredentials.ServerHandshake(c)
-	if err != nil {
-		w.m.refuse(c.RemoteAddr(), err)
-	}
-	return conn, info, err
-}
-
-// Clone implements credentials.TransportCredentials.
-func (w watched) Clone() credentials.TransportCredentials {
-	return watched{w.TransportCredentials.Clone(), w.m}
 }
 
 // refuse counts a connection that was refused and says why.

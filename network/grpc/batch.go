@@ -12,6 +12,7 @@ import (
 // record of 16 KiB, which on one machine wakes the receiver as often, and costs more than the copy here.
 type batched struct {
 	credentials.TransportCredentials
+	refused func(from net.Addr, reason error) // is called by a server for a connection that it refuses
 }
 
 // ClientHandshake implements credentials.TransportCredentials.
@@ -25,12 +26,15 @@ func (b batched) ClientHandshake(ctx context.Context, authority string, c net.Co
 func (b batched) ServerHandshake(c net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	below := &records{Conn: c}
 	conn, info, err := b.TransportCredentials.ServerHandshake(below)
+	if err != nil {
+		b.refused(c.RemoteAddr(), err)
+	}
 	return &batchConn{Conn: conn, below: below}, info, err
 }
 
 // Clone implements credentials.TransportCredentials.
 func (b batched) Clone() credentials.TransportCredentials {
-	return batched{b.TransportCredentials.Clone()}
+	return batched{b.TransportCredentials.Clone(), b.refused}
 }
 
 // A batchConn is a connection above TLS.

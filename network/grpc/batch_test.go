@@ -49,10 +49,10 @@ func batchPair(t *testing.T) (client, server net.Conn, below *watchedConn) {
 	done := make(chan error)
 	go func() {
 		var err error
-		server, _, err = batched{credentials.NewTLS(ids[1].Server())}.ServerHandshake(s)
+		server, _, err = batched{credentials.NewTLS(ids[1].Server()), nil}.ServerHandshake(s)
 		done <- err
 	}()
-	client, info, err := batched{credentials.NewTLS(ids[0].Client(1))}.ClientHandshake(t.Context(), pki.Name(1), below)
+	client, info, err := batched{credentials.NewTLS(ids[0].Client(1)), nil}.ClientHandshake(t.Context(), pki.Name(1), below)
 	if err := errors.Join(err, <-done); err != nil {
 		t.Fatal(err)
 	}

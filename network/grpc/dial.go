@@ -2,6 +2,7 @@ package grpc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -10,9 +11,11 @@ import (
 	"time"
 
 	rpc "google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
 )
 
 // Between two attempts to connect passes firstRetry, then twice as long each time up to lastRetry.
@@ -117,6 +120,9 @@ func (m *Mixer) greet(e *edge, s rpc.ClientStream) (hello, error) {
 	}
 	var f frame
 	if err := s.RecvMsg(&f); err != nil {
+		if refusal := status.Convert(err); refusal.Code() == codes.PermissionDenied {
+			return hello{}, errors.New(refusal.Message())
+		}
 		return hello{}, err
 	}
 	h, err := readHello(&f)
@@ -136,7 +142,7 @@ func (m *Mixer) greet(e *edge, s rpc.ClientStream) (hello, error) {
 func (m *Mixer) newConn(e *edge, dial func(context.Context, string) (net.Conn, error)) (*rpc.ClientConn, error) {
 	creds, readBuffer := insecure.NewCredentials(), bufferSize
 	if id := m.config.Identity; id != nil {
-		creds = batched{credentials.NewTLS(id.Client(e.id))}
+		creds = batched{credentials.NewTLS(id.Client(e.id)), nil}
 		readBuffer = 0 // TLS has one, from which pieces go where they belong
 	}
 	return rpc.NewClient("passthrough:///"+m.config.Addresses[e.id],
