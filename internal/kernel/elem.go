@@ -45,7 +45,7 @@ func Scale[T Float](dst []T, a T, x []T) {
 // alone.
 func Dot[T Float](x, y []T) T {
 	checkLen("Dot", len(x), len(y))
-	return dot(x, y)
+	return dotSum(x, y)
 }
 
 // Sum returns Σ x_i. The order of summation depends on the length alone.

@@ -42,7 +42,7 @@ func scaleGo[T Float](dst []T, a T, x []T) {
 	}
 }
 
-func dotGo[T Float](x, y []T) T {
+func dotSumGo[T Float](x, y []T) T {
 	y = y[:len(x)]
 	var s T
 	for i, v := range x {

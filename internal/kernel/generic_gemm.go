@@ -27,7 +27,7 @@ func gemmNTGo[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb i
 			ci[j+3] += s3
 		}
 		for ; j < n; j++ {
-			ci[j] += dotGo(ai, b[j*ldb:][:k])
+			ci[j] += dotSumGo(ai, b[j*ldb:][:k])
 		}
 	}
 }

@@ -37,7 +37,7 @@ func (e *emitter) bytesDot() {
 	e.fn("bytesDot", "adds to C, of groups·mr rows and nr columns, the products of rows of bytes and the rows of B,\n"+
 		"each of length k, a multiple of 64 bytes of B. list is where the slices of the rows are; those that lie\n"+
 		"ahead bytes further are loaded into the cache, one in each share of k. Strides are in bytes.",
-		"func(mr, nr, groups, k, share int, c *%[1]s, rs, cs int, list *[]byte, ahead int, b *%[1]s, ldb int)")
+		"mr, nr, groups, k, share int, c *T, rs, cs int, list *[]byte, ahead int, b *T, ldb int", "")
 	d := &bytesDotKernel{emitter: e}
 	d.c, d.list, d.b, d.ldb = e.arg("c"), e.arg("list"), e.arg("b"), e.arg("ldb")
 	mr, nr := e.arg("mr"), e.arg("nr")
@@ -123,7 +123,7 @@ func (e *emitter) bytesOuter() {
 	e.fn("bytesOuter", "sets C, or adds to it if acc is not 0, the sum of k outer products of rows of A and rows of bytes,\n"+
 		"over a number of panels of nv registers across the columns, which start at column off. list is where the\n"+
 		"slices of the rows are. Strides are in bytes.",
-		"func(mr, nv, panels, k int, c *%[1]s, ldc int, a *%[1]s, lda int, list *[]byte, off, acc int)")
+		"mr, nv, panels, k int, c *T, ldc int, a *T, lda int, list *[]byte, off, acc int", "")
 	o := &outerKernel{emitter: e}
 	o.c, o.a, o.ca, o.panels = e.arg("c"), e.arg("a"), e.arg("lda"), e.arg("panels")
 	off := e.arg("off")

@@ -35,7 +35,7 @@ func (e *emitter) dotShapes() (s []dotShape) {
 func (e *emitter) dot() {
 	e.fn("dot", "adds to C, of groups·mr rows and nr columns, the products of the rows of A and B,\n"+
 		"each of length k. Strides are in bytes; rs and cs are those of C between rows and columns.",
-		"func(mr, nr, groups, k int, c *%[1]s, rs, cs int, a *%[1]s, lda int, b *%[1]s, ldb int)")
+		"mr, nr, groups, k int, c *T, rs, cs int, a *T, lda int, b *T, ldb int", "")
 	d := &dotKernel{emitter: e}
 	k := e.arg("k")
 	d.tail = e.GP64()

@@ -11,7 +11,7 @@ const elemMask, elemFactor = 15, 14
 // elementwise emits the functions that make one entry of others.
 func (e *emitter) elementwise() {
 	for _, f := range []struct{ name, op string }{{"addTo", "VADD"}, {"subTo", "VSUB"}, {"mulTo", "VMUL"}} {
-		e.fn(f.name, "makes the n entries of dst of those of x and y.", "func(n int, dst, x, y *%[1]s)")
+		e.fn(f.name, "makes the n entries of dst of those of x and y.", "n int, dst, x, y *T", "")
 		s := e.span(e.arg("n"), elemMask)
 		dst, x, y := e.arg("dst"), e.arg("x"), e.arg("y")
 		e.each("all", s, func(off reg.Register, k *mask) {
@@ -34,7 +34,7 @@ func (e *emitter) elementwise() {
 
 // scaled emits a function of a scalar factor.
 func (e *emitter) scaled(name, doc string, add bool) {
-	e.fn(name, doc, "func(n int, dst *%[1]s, a %[1]s, x *%[1]s)")
+	e.fn(name, doc, "n int, dst *T, a T, x *T", "")
 	s := e.span(e.arg("n"), elemMask)
 	dst, x := e.arg("dst"), e.arg("x")
 	e.broadcast(e.param("a"), elemFactor)
@@ -77,10 +77,10 @@ func (s *sumKernel) acc(chain, part int) int { return chain*s.parts() + part }
 // sums emits the dot product and the sum: pieces of 64 bytes go to the chains in turn, those that do
 // not fill all chains to the first, and the rest to the second.
 func (e *emitter) sums() {
-	e.fn("dotSum", "returns Σ x·y over n entries.", "func(n int, x, y *%[1]s) %[1]s")
+	e.fn("dotSum", "returns Σ x·y over n entries.", "n int, x, y *T", "T")
 	n := e.arg("n")
 	(&sumKernel{emitter: e, x: e.arg("x"), y: e.arg("y")}).emit(n)
-	e.fn("sum", "returns Σ x over n entries.", "func(n int, x *%[1]s) %[1]s")
+	e.fn("sum", "returns Σ x over n entries.", "n int, x *T", "T")
 	n = e.arg("n")
 	(&sumKernel{emitter: e, x: e.arg("x")}).emit(n)
 }
@@ -156,7 +156,7 @@ func (s *sumKernel) join() {
 
 // fromBytes emits the conversion of bytes.
 func (e *emitter) fromBytes() {
-	e.fn("fromBytes", "sets the n entries of dst to scale·src.", "func(n int, dst *%[1]s, src *byte, scale %[1]s)")
+	e.fn("fromBytes", "sets the n entries of dst to scale·src.", "n int, dst *T, src *byte, scale T", "")
 	n, dst, src := e.arg("n"), e.arg("dst"), e.arg("src")
 	e.broadcast(e.param("scale"), elemFactor)
 	e.op("SUBQ", e.lanes(), n)

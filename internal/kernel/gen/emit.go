@@ -17,7 +17,9 @@ type emitter struct {
 	wide bool        // AVX-512, else AVX2 with FMA
 	size int         // bytes of an element: 4 or 8
 	tail operand.Mem // AVX2: 64 bytes of ones, then 64 of zeros
-	name string      // of the function in hand, which its labels start with
+	name string      // of the function in hand
+
+	functions *[]function // the functions of all files
 }
 
 // both emits the functions of float32, then of float64.
@@ -35,9 +37,6 @@ func (e *emitter) suffix() string {
 	return fmt.Sprintf("F%dAVX2", 8*e.size)
 }
 
-// elem is the Go name of the element type.
-func (e *emitter) elem() string { return fmt.Sprintf("float%d", 8*e.size) }
-
 // width is the bytes of a register, and lanes the elements in it.
 func (e *emitter) width() int {
 	if e.wide {
@@ -54,14 +53,17 @@ func (e *emitter) parts() int { return 64 / e.width() }
 // block is the elements in 64 bytes.
 func (e *emitter) block() int { return 64 / e.size }
 
-// fn starts a function; %T in the signature is the element type.
-func (e *emitter) fn(name, doc, signature string) {
+// fn starts a function, with T for the element type in its parameters and result.
+func (e *emitter) fn(name, doc, params, result string) {
+	if !e.wide && e.size == 4 {
+		*e.functions = append(*e.functions, newFunction(name, params, result))
+	}
 	e.name = name + e.suffix()
 	e.Function(e.name)
 	e.Attributes(attr.NOSPLIT)
 	e.Pragma("noescape")
 	e.Doc(strings.Split(e.name+" "+doc, "\n")...)
-	e.SignatureExpr(fmt.Sprintf(signature, e.elem()))
+	e.SignatureExpr(strings.ReplaceAll("func("+params+") "+result, "T", fmt.Sprintf("float%d", 8*e.size)))
 }
 
 // op emits the instruction of the given name.

@@ -41,20 +41,24 @@ func main() {
 	if len(os.Args) != 2 {
 		log.Fatal("usage: gen FOLDER")
 	}
+	var all []function
 	for _, f := range files {
 		for _, wide := range []bool{false, true} {
-			if err := write(os.Args[1], f.name, wide, f.emit); err != nil {
+			if err := write(os.Args[1], f.name, wide, f.emit, &all); err != nil {
 				log.Fatal(err)
 			}
 		}
 	}
+	if err := writeDispatch(os.Args[1], all); err != nil {
+		log.Fatal(err)
+	}
 }
 
 // write emits one part and prints the assembly and the declarations.
-func write(folder, name string, wide bool, emit func(*emitter)) error {
+func write(folder, name string, wide bool, emit func(*emitter), all *[]function) error {
 	ctx := build.NewContext()
 	ctx.ConstraintExpr("amd64,!noasm")
-	e := &emitter{Context: ctx, wide: wide}
+	e := &emitter{Context: ctx, wide: wide, functions: all}
 	set := "avx512"
 	if !wide {
 		set = "avx2"

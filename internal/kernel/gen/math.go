@@ -216,7 +216,7 @@ func (m *mathEmitter) functions() {
 		{"tanh", "flat", m.fTanh},
 		{"log", "low", m.fLog},
 	} {
-		m.fn(f.name, "sets the n entries of dst to the function of those of src.", "func(n int, dst, src *%[1]s)")
+		m.fn(f.name, "sets the n entries of dst to the function of those of src.", "n int, dst, src *T", "")
 		n, dst, src := m.arg("n"), m.arg("dst"), m.arg("src")
 		m.set(vHigh, "high")
 		m.set(vLow, f.low)

@@ -41,7 +41,7 @@ func (e *emitter) outer() {
 	e.fn("outer", "sets C, or adds to it if acc is not 0, the sum of k outer products, over a number\n"+
 		"of panels of nv registers across the columns; if nv is 1, last is the number of columns in the one\n"+
 		"panel. Strides are in bytes; ra and ca are those of A between rows and columns.",
-		"func(mr, nv, panels, last, k int, c *%[1]s, ldc int, a *%[1]s, ra, ca int, b *%[1]s, ldb, acc int)")
+		"mr, nv, panels, last, k int, c *T, ldc int, a *T, ra, ca int, b *T, ldb, acc int", "")
 	o := &outerKernel{emitter: e}
 	o.k = e.mask(e.arg("last"), 15)
 	o.c, o.a, o.ra, o.ca = e.arg("c"), e.arg("a"), e.arg("ra"), e.arg("ca")

@@ -72,7 +72,7 @@ func (e *emitter) rowLoop(body func(s span), pointers map[string]reg.GPVirtual) 
 // rowShift emits dst = src less the row's maximum.
 func (e *emitter) rowShift() {
 	e.fn("rowShift", "subtracts from every row its maximum, NaN left out of account, and stores the maximum in\n"+
-		"peak unless that is nil.", "func(rows, cols int, dst, src, peak *%[1]s)")
+		"peak unless that is nil.", "rows, cols int, dst, src, peak *T", "")
 	dst, src, peak := e.arg("dst"), e.arg("src"), e.arg("peak")
 	bits := e.GP64()
 	if e.size == 4 {
@@ -200,7 +200,7 @@ func (e *emitter) sumRow(p reg.Register, s span) {
 
 // rowSum emits dst = the sums of the rows.
 func (e *emitter) rowSum() {
-	e.fn("rowSum", "sets dst to the sums of the rows.", "func(rows, cols int, dst, src *%[1]s)")
+	e.fn("rowSum", "sets dst to the sums of the rows.", "rows, cols int, dst, src *T", "")
 	dst, src := e.arg("dst"), e.arg("src")
 	e.rowLoop(func(s span) {
 		e.sumRow(src, s)
@@ -211,7 +211,7 @@ func (e *emitter) rowSum() {
 
 // rowNormalize emits the division of each row by its sum.
 func (e *emitter) rowNormalize() {
-	e.fn("rowNormalize", "divides every row by its sum.", "func(rows, cols int, dst *%[1]s)")
+	e.fn("rowNormalize", "divides every row by its sum.", "rows, cols int, dst *T", "")
 	dst := e.arg("dst")
 	e.rowLoop(func(s span) {
 		e.sumRow(dst, s)

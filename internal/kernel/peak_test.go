@@ -1,5 +1,3 @@
-//go:build amd64 && !noasm
-
 package kernel
 
 import (
@@ -10,19 +8,16 @@ import (
 // peak measures the billions of flops a second of one core on the active path: the kernel of outer
 // products with strides of 0, whose loads are always the same few numbers. It is 0 for plain Go.
 func peak[T Float]() float64 {
-	mr, lanes := 10, 64/size[T]()
-	switch active {
-	case Generic:
+	if active == Generic {
 		return 0
-	case AVX2:
-		mr, lanes = 6, 32/size[T]()
 	}
+	mr, lanes := outerTile[T]()
 	const k = 5000
 	x, y, z := random[T](mr), random[T](2*lanes), make([]T, mr*2*lanes)
 	fastest := time.Hour
 	for range 100 {
 		fastest = min(fastest, timed(func() {
-			outerPanels[T](mr, 2, 1, 0, k, pointer(z), 2*lanes*size[T](), pointer(x), size[T](), 0, pointer(y), 0, 0)
+			outer[T](mr, 2, 1, 0, k, pointer(z), 2*lanes*size[T](), pointer(x), size[T](), 0, pointer(y), 0, 0)
 		}, 1))
 	}
 	return float64(2*mr*2*lanes*k) / float64(fastest.Nanoseconds())

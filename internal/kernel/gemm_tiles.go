@@ -1,5 +1,3 @@
-//go:build amd64 && !noasm
-
 package kernel
 
 import "unsafe"
@@ -18,14 +16,42 @@ const (
 // outerWide is how many registers across a single row of C takes.
 const outerWide = 12
 
-// tiles returns the most rows and columns that the dot kernel of the active path takes at once, and
+// dotTile returns the most rows and columns that the dot kernel of the active path takes at once, and
 // the rows that it takes of a single column.
-func tiles() (mr, nr, tall int) {
+func dotTile() (mr, nr, tall int) {
 	if active == AVX2 {
 		return 2, 3, 4
 	}
 	return 4, 5, 8
 }
+
+// outerTile returns the most rows that the outer kernel of the active path takes at once, and the numbers in a register.
+func outerTile[T Float]() (most, lanes int) {
+	if active == AVX2 {
+		return 6, 32 / size[T]()
+	}
+	return 10, 64 / size[T]()
+}
+
+// size returns the bytes of a T; it is a constant in the code of either type.
+func size[T Float]() int {
+	var v T
+	return int(unsafe.Sizeof(v))
+}
+
+// pointer returns the address of the first entry of x.
+func pointer[T any](x []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(x)) }
+
+// flag returns the number that stands for acc in a call of assembly.
+func flag(acc bool) int {
+	if acc {
+		return 1
+	}
+	return 0
+}
+
+// ceil returns n/d rounded up.
+func ceil(n, d int) int { return (n + d - 1) / d }
 
 // gemmNT cuts k into pieces, a matter of k alone, and adds their products to C one by one.
 func gemmNT[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int, acc bool) {
@@ -33,14 +59,12 @@ func gemmNT[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int
 		gemmNTGo(m, n, k, c, ldc, a, lda, b, ldb, acc)
 		return
 	}
-	if !acc {
-		emptySum(m, n, c, ldc, false)
-	}
+	emptySum(m, n, c, ldc, acc)
 	s := size[T]()
 	rs, cs := ldc*s, s
 	cp, ap, bp := pointer(c), pointer(a), pointer(b)
 	lda, ldb = lda*s, ldb*s
-	if mr, _, _ := tiles(); m < mr && m < n {
+	if mr, _, _ := dotTile(); m < mr && m < n {
 		// The transposed product has more rows to group; each entry is the same sum.
 		m, n, ap, bp, lda, ldb, rs, cs = n, m, bp, ap, ldb, lda, cs, rs
 	}
@@ -56,7 +80,7 @@ func gemmNT[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int
 // dotStrips cuts the columns of C into strips of a few, whose rows of B stay in the first-level
 // cache while the rows of A pass by in groups.
 func dotStrips[T Float](m, n, k int, c unsafe.Pointer, rs, cs int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int) {
-	mr, nr, tall := tiles()
+	mr, nr, tall := dotTile()
 	strips := ceil(n, nr)
 	for j := 0; strips > 0; strips-- {
 		w := ceil(n-j, strips)
@@ -68,7 +92,7 @@ func dotStrips[T Float](m, n, k int, c unsafe.Pointer, rs, cs int, a unsafe.Poin
 				h = mr
 			}
 			groups := (m - i) / h
-			dotTile[T](h, w, groups, k, unsafe.Add(c, i*rs+j*cs), rs, cs, unsafe.Add(a, i*lda), lda, unsafe.Add(b, j*ldb), ldb)
+			dot[T](h, w, groups, k, unsafe.Add(c, i*rs+j*cs), rs, cs, unsafe.Add(a, i*lda), lda, unsafe.Add(b, j*ldb), ldb)
 			i += groups * h
 		}
 		j += w
@@ -83,10 +107,7 @@ func gemmOuter[T Float](m, n, k int, c []T, ldc int, a []T, ra, ca int, b []T, l
 		return
 	}
 	s := size[T]()
-	most := 10
-	if active == AVX2 {
-		most = 6
-	}
+	most, _ := outerTile[T]()
 	cp, ap, bp := pointer(c), pointer(a), pointer(b)
 	ra, ca, ldb, ldc = ra*s, ca*s, ldb*s, ldc*s
 	for p := 0; p < k; p += outerDepth {
@@ -100,7 +121,8 @@ func gemmOuter[T Float](m, n, k int, c []T, ldc int, a []T, ra, ca int, b []T, l
 			blocks := ceil(m, most)
 			for i := 0; blocks > 0; blocks-- {
 				mr := ceil(m-i, blocks)
-				outerRows[T](mr, w, h, unsafe.Add(cp, i*ldc+j*s), ldc, unsafe.Add(ap, i*ra+p*ca), ra, ca, unsafe.Add(bp, p*ldb+j*s), ldb, acc || p > 0)
+				to, left, right := unsafe.Add(cp, i*ldc+j*s), unsafe.Add(ap, i*ra+p*ca), unsafe.Add(bp, p*ldb+j*s)
+				outerRows[T](mr, w, h, to, ldc, left, ra, ca, right, ldb, acc || p > 0)
 				i += mr
 			}
 		}
@@ -109,39 +131,27 @@ func gemmOuter[T Float](m, n, k int, c []T, ldc int, a []T, ra, ca int, b []T, l
 
 // outerRows computes mr rows of n columns: whole registers first, several at a time, then the rest.
 func outerRows[T Float](mr, n, k int, c unsafe.Pointer, ldc int, a unsafe.Pointer, ra, ca int, b unsafe.Pointer, ldb int, acc bool) {
-	add := 0
-	if acc {
-		add = 1
-	}
-	s := size[T]()
-	lanes := 64 / s
-	if active == AVX2 {
-		lanes = 32 / s
-	}
-	full := n / lanes
-	at := 0
-	run := func(nv, panels, last int) {
-		outerPanels[T](mr, nv, panels, last, k, unsafe.Add(c, at), ldc, a, ra, ca, unsafe.Add(b, at), ldb, add)
-		at += nv * panels * lanes * s
+	_, lanes := outerTile[T]()
+	full, off, add := n/lanes, 0, flag(acc)
+	panels := func(nv, count, last int) {
+		outer[T](mr, nv, count, last, k, unsafe.Add(c, off), ldc, a, ra, ca, unsafe.Add(b, off), ldb, add)
+		off += nv * count * lanes * size[T]()
 	}
 	if mr == 1 {
 		for parts := ceil(full, outerWide); parts > 0; parts-- {
 			nv := ceil(full, parts)
-			run(nv, 1, lanes)
+			panels(nv, 1, lanes)
 			full -= nv
 		}
 	} else {
 		if full > 1 {
-			run(2, full/2, lanes)
+			panels(2, full/2, lanes)
 		}
 		if full%2 == 1 {
-			run(1, 1, lanes)
+			panels(1, 1, lanes)
 		}
 	}
 	if last := n % lanes; last > 0 {
-		run(1, 1, last)
+		panels(1, 1, last)
 	}
 }
-
-// ceil returns n/d rounded up.
-func ceil(n, d int) int { return (n + d - 1) / d }

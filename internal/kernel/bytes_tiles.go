@@ -1,0 +1,75 @@
+package kernel
+
+import "unsafe"
+
+// header is the size of a []byte in memory.
+const header = int(unsafe.Sizeof([]byte(nil)))
+
+// bytesAhead is how many groups of rows before its turn one is asked for.
+const bytesAhead = 2
+
+// bytesNT takes the rows of bytes in groups and the columns of C in strips; the first strip of a group asks for a later
+// group, as far as there is one.
+func bytesNT[T Float](m, n, k int, c []T, ldc int, rows [][]byte, b []T, ldb int) {
+	if active == Generic {
+		bytesNTGo(m, n, k, c, ldc, rows, b, ldb)
+		return
+	}
+	emptySum(m, n, c, ldc, false)
+	if k == 0 {
+		return
+	}
+	s := size[T]()
+	block := 64 / s
+	cp, bp := pointer(c), pointer(b)
+	mr, nr, _ := dotTile()
+	strips := ceil(n, nr)
+	for i := 0; i < m; {
+		h := mr
+		if m-i < mr {
+			h = 1
+		}
+		share := ceil(k/block, h) * block
+		groups := (m - i) / h
+		ask := min(groups, max(0, len(rows[i:])/h-bytesAhead))
+		for j, left := 0, strips; left > 0; left-- {
+			w := ceil(n-j, left)
+			strip := func(from, groups, ahead int) {
+				if first := i + from*h; groups > 0 {
+					bytesDot[T](h, w, groups, k, share, unsafe.Add(cp, (first*ldc+j)*s), ldc*s, s,
+						unsafe.SliceData(rows[first:]), ahead*h*header, unsafe.Add(bp, j*ldb*s), ldb*s)
+				}
+			}
+			if j > 0 { // the first strip has asked
+				ask = 0
+			}
+			strip(0, ask, bytesAhead)
+			strip(ask, groups-ask, 0)
+			j += w
+		}
+		i += groups * h
+	}
+}
+
+// bytesTN takes the rows of C in blocks, and the columns two registers at a time.
+func bytesTN[T Float](m, n int, c []T, ldc int, a []T, lda int, rows [][]byte, acc bool) {
+	if active == Generic {
+		bytesTNGo(m, n, c, ldc, a, lda, rows, acc)
+		return
+	}
+	s, list := size[T](), unsafe.SliceData(rows)
+	most, lanes := outerTile[T]()
+	full, blocks := n/lanes, ceil(m, most)
+	for i := 0; blocks > 0; blocks-- {
+		mr := ceil(m-i, blocks)
+		panels := func(nv, count, off int) {
+			if count > 0 {
+				bytesOuter[T](mr, nv, count, len(rows), unsafe.Add(pointer(c), (i*ldc+off)*s), ldc*s,
+					unsafe.Add(pointer(a), i*s), lda*s, list, off, flag(acc))
+			}
+		}
+		panels(2, full/2, 0)
+		panels(1, full%2, full/2*2*lanes)
+		i += mr
+	}
+}
