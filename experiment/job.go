@@ -34,19 +34,19 @@ type Job struct {
 	openSeries func() error
 }
 
-// A Viewer is told how far a job is. Its methods are called by one goroutine at a time.
+// A Viewer shows how far a job is. Its methods are called by one goroutine at a time.
 type Viewer interface {
-	Start(what string, steps int) // of what follows
+	Start(what string, steps int) // what comes next takes so many steps
 	Set(step int)
 	Log(format string, args ...any)
-	Saved(iteration int) // a checkpoint
+	Saved(iteration int) // a checkpoint was written
 	Stop()
 }
 
-// onScreen shows a job to the person at the terminal.
+// onScreen shows a job on a terminal.
 type onScreen struct{ *cli.Progress }
 
-// Saved is nothing that such a person wants to know.
+// Saved shows nothing: a user need not know of checkpoints.
 func (onScreen) Saved(int) {}
 
 // Run runs the job: checks, the method, refitted models, files, and the page and the table on stdout; nil: neither of these.

@@ -59,7 +59,7 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 		return err
 	}
 	if r.opened = r.point != nil || r.done; !r.opened && state != runs.Absent {
-		r.mode = runs.Replace // what came to nothing
+		r.mode = runs.Replace // a run that ended before its first checkpoint
 	}
 	if r.team, err = l.open(ctx, r.graph, from); err != nil {
 		return err

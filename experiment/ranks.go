@@ -12,7 +12,6 @@ import (
 	"dsbo"
 	"dsbo/internal/cli"
 	"dsbo/network"
-	"dsbo/network/mpi"
 	"dsbo/runs"
 )
 
@@ -24,15 +23,13 @@ type ranks struct {
 	open      func(ctx context.Context, g *network.Graph) (network.Team, error)
 }
 
-// A world is all processes of a job, as one of them sees it. [mpi.World] is one.
+// A world is all processes of a job, as one of them sees it.
 type world interface {
 	Rank() int
 	Size() int
 	Close(ctx context.Context) error // waits until all have called it
 	Abort(status int)                // ends all processes
 }
-
-var _ world = (*mpi.World)(nil)
 
 func (*ranks) runsSeveral() bool { return false }
 
