@@ -63,10 +63,10 @@ func (r *runner) writeModel(x, y []float64) error {
 	if !r.layout.leads() {
 		return nil
 	}
-	if err := r.folder.WriteLambda(x, r.problem.shapeX...); err != nil {
+	if err := r.folder.WriteArray(runs.LambdaFile, x, r.problem.shapeX...); err != nil {
 		return err
 	}
-	return r.folder.WriteOmega(y, r.problem.shapeY...)
+	return r.folder.WriteArray(runs.OmegaFile, y, r.problem.shapeY...)
 }
 
 // conclude writes that the run has come to its end.

@@ -84,7 +84,7 @@ func (f fixture) write(t testing.TB, dir string) string {
 			x, y := float64(i%28)-13.5, float64(i/28)-13.5
 			lambda[i] = 12 - 9*math.Exp(-(x*x+1.3*y*y)/60) - 0.2*f.rate*math.Sin(float64(i)*0.7)
 		}
-		if err := runs.Folder(path).WriteLambda(lambda, len(lambda)); err != nil {
+		if err := runs.Folder(path).WriteArray(runs.LambdaFile, lambda, len(lambda)); err != nil {
 			t.Fatal(err)
 		}
 	}

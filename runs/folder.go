@@ -80,19 +80,15 @@ func (f Folder) Check(m Mode) error {
 // checkWritable tries whether files can be made in the folder, or the folder itself.
 func (f Folder) checkWritable() error {
 	dir := string(f)
-	for {
-		info, err := os.Stat(dir)
-		if err == nil && !info.IsDir() {
-			return dsbo.Errorf(dsbo.ErrConfig, "run folder must be a folder; %s is a file", dir)
-		}
-		if err == nil {
-			break
-		}
-		if parent := filepath.Dir(dir); errors.Is(err, fs.ErrNotExist) && parent != dir {
-			dir = parent
-			continue
-		}
+	info, err := os.Stat(dir)
+	for ; errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir); info, err = os.Stat(dir) {
+		dir = filepath.Dir(dir)
+	}
+	switch {
+	case err != nil:
 		return dsbo.Errorf(dsbo.ErrConfig, "run folder %s: %w", f, err)
+	case !info.IsDir():
+		return dsbo.Errorf(dsbo.ErrConfig, "run folder must be a folder; %s is a file", dir)
 	}
 	test, err := os.CreateTemp(dir, ".probe.*.tmp")
 	if err != nil {
@@ -251,15 +247,8 @@ func (f Folder) ReadLambda() ([]float64, error) {
 	return a.Float64s, nil
 }
 
-// WriteLambda writes x̄ as a NumPy file, in the given shape.
-func (f Folder) WriteLambda(x []float64, shape ...int) error {
-	return f.writeArray(LambdaFile, x, shape)
-}
-
-// WriteOmega writes a model as a NumPy file, in the given shape.
-func (f Folder) WriteOmega(y []float64, shape ...int) error { return f.writeArray(OmegaFile, y, shape) }
-
-func (f Folder) writeArray(name string, v []float64, shape []int) error {
+// WriteArray writes a NumPy file, lambda.npy or omega.npy, in the given shape.
+func (f Folder) WriteArray(name string, v []float64, shape ...int) error {
 	var file bytes.Buffer
 	if err := npy.Write(&file, v, shape...); err != nil {
 		return dsbo.Errorf(dsbo.ErrShape, "%s: %w", f.Path(name), err)

@@ -102,7 +102,7 @@ func TestFolderNotWritable(t *testing.T) {
 // TestReplaceRemovesTheRun: nothing of the old run is left beside the new one's files.
 func TestReplaceRemovesTheRun(t *testing.T) {
 	f := folder(t, "finished")
-	if err := f.WriteLambda([]float64{1, 2}, 2); err != nil {
+	if err := f.WriteArray(runs.LambdaFile, []float64{1, 2}, 2); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Open(runs.Replace); err != nil {
@@ -120,14 +120,14 @@ func TestReplaceRemovesTheRun(t *testing.T) {
 func TestNPY(t *testing.T) {
 	f := folder(t, "empty")
 	want := []float64{1, 2, 3, -4, 0.1, 1e300}
-	if err := f.WriteOmega(want, 2, 3); err != nil {
+	if err := f.WriteArray(runs.OmegaFile, want, 2, 3); err != nil {
 		t.Fatal(err)
 	}
 	file, err := os.ReadFile(f.Path(runs.OmegaFile))
 	if err != nil || !bytes.Contains(file, []byte("'shape': (2, 3)")) {
 		t.Errorf("omega.npy is %q, %v; want the shape 2, 3", file, err)
 	}
-	if err := f.WriteLambda(want, 6); err != nil {
+	if err := f.WriteArray(runs.LambdaFile, want, 6); err != nil {
 		t.Fatal(err)
 	}
 	got, err := f.ReadLambda()
@@ -137,7 +137,7 @@ func TestNPY(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if err := f.WriteLambda(want, 5); !errors.Is(err, dsbo.ErrShape) {
+	if err := f.WriteArray(runs.LambdaFile, want, 5); !errors.Is(err, dsbo.ErrShape) {
 		t.Errorf("%v, want a shape error", err)
 	}
 }

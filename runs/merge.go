@@ -20,14 +20,17 @@ type Membership struct {
 	Agents int    `json:"agents"` // how many there are
 }
 
-// A Merged run is put together from the folders of all its agents.
+// A Merged run is what the folder of a finished run holds: that of all agents, or, as a part of it, that of one.
 type Merged struct {
 	Membership // of agent 0
 	Config     Config
 	Summary    Summary
 	Records    []Record
-	folder     Folder // of agent 0
+	folder     Folder                  // of agent 0
+	arrays     [len(arrayFiles)][]byte // the contents of these files
 }
+
+var arrayFiles = [...]string{LambdaFile, OmegaFile}
 
 // Merge reads the run folders of all agents of a run and puts them together. The agents must be of one run, all be there and at
 // their end, which an error that matches [dsbo.ErrConfig] says, and their numbers must agree to the last bit.
@@ -35,40 +38,39 @@ type Merged struct {
 // Counts are those of all agents, and so are times that are of all agents together; other times and the memory are those of
 // the slowest and the largest agent.
 func Merge(folders []Folder) (*Merged, error) {
-	parts := make([]part, 0, len(folders))
-	for _, folder := range folders {
-		p, err := readPart(folder)
-		if err != nil {
+	parts := make([]*Merged, len(folders))
+	for k, folder := range folders {
+		var err error
+		if parts[k], err = readPart(folder); err != nil {
 			return nil, err
 		}
-		parts = append(parts, p)
 	}
-	slices.SortStableFunc(parts, func(a, b part) int { return a.Agent - b.Agent })
+	slices.SortStableFunc(parts, func(a, b *Merged) int { return a.Agent - b.Agent })
 	if err := checkOneRun(parts); err != nil {
 		return nil, err
 	}
-	first := &parts[0]
-	m := &Merged{first.Membership, first.config, first.summary, slices.Clone(first.records), first.folder}
-	m.Config.Identity = ""
-	m.Summary.PerAgent, m.Summary.Round = slices.Clone(first.summary.PerAgent), 0
-	for i := 1; i < len(parts); i++ {
-		if err := first.compare(&parts[i]); err != nil {
+	for _, p := range parts[1:] { // before parts[0] becomes that of all
+		if err := parts[0].compare(p); err != nil {
 			return nil, err
 		}
-		m.add(&parts[i])
+	}
+	m := parts[0]
+	m.Config.Identity, m.Summary.Round = "", 0
+	for _, p := range parts[1:] {
+		m.add(p)
 	}
 	return m, nil
 }
 
 // add adds what another agent measured for itself.
-func (m *Merged) add(p *part) {
+func (m *Merged) add(p *Merged) {
 	for k := range m.Records {
-		r, o := &m.Records[k], p.records[k]
+		r, o := &m.Records[k], p.Records[k]
 		r.Times.Add(o.Times)
 		r.Seconds, r.EvaluationSeconds = max(r.Seconds, o.Seconds), max(r.EvaluationSeconds, o.EvaluationSeconds)
 		r.MsPerIteration, r.PeakRSSMiB = larger(r.MsPerIteration, o.MsPerIteration), larger(r.PeakRSSMiB, o.PeakRSSMiB)
 	}
-	s, o := &m.Summary, p.summary
+	s, o := &m.Summary, p.Summary
 	s.PerAgent[p.Agent] = o.PerAgent[p.Agent]
 	s.Times.Add(o.Times)
 	s.Seconds = max(s.Seconds, o.Seconds)
@@ -99,77 +101,71 @@ func (m *Merged) Write(f Folder) error {
 	if err := atomicfile.WriteBytes(f.Path(MetricsFile), lines.Bytes()); err != nil {
 		return err
 	}
-	for _, name := range []string{LambdaFile, OmegaFile} {
-		data, err := os.ReadFile(m.folder.Path(name))
-		if err != nil {
-			return err
-		}
-		if err := atomicfile.WriteBytes(f.Path(name), data); err != nil {
+	for k, name := range arrayFiles {
+		if err := atomicfile.WriteBytes(f.Path(name), m.arrays[k]); err != nil {
 			return err
 		}
 	}
 	return f.WriteSummary(m.Summary)
 }
 
-// A part is the run folder of one agent.
-type part struct {
-	Membership
-	folder  Folder
-	config  Config
-	summary Summary
-	records []Record
-}
-
-func readPart(f Folder) (p part, err error) {
-	p.folder = f
+// readPart reads the run folder of one agent.
+func readPart(f Folder) (*Merged, error) {
+	p := &Merged{folder: f}
 	state, err := f.State()
 	switch {
 	case err != nil:
-		return p, err
+		return nil, err
 	case state == Absent:
-		return p, dsbo.Errorf(dsbo.ErrConfig, "%s must be the run folder of an agent; it holds no run", f)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must be the run folder of an agent; it holds no run", f)
 	case state != Finished:
-		return p, dsbo.Errorf(dsbo.ErrConfig, "%s must be a finished run; it is %s", f, state)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must be a finished run; it is %s", f, state)
 	}
 	if p.Membership, err = f.ReadMembership(); err != nil {
-		return p, dsbo.Errorf(dsbo.ErrConfig, "%s must be the run folder of an agent that has finished: %w", f, err)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must be the run folder of an agent that has finished: %w", f, err)
 	}
-	if p.config, err = f.ReadConfig(); err != nil {
-		return p, err
+	if p.Config, err = f.ReadConfig(); err != nil {
+		return nil, err
 	}
-	if p.summary, err = f.ReadSummary(); err != nil {
-		return p, err
+	if p.Summary, err = f.ReadSummary(); err != nil {
+		return nil, err
 	}
-	if p.Agent < 0 || p.Agent >= p.Agents || len(p.summary.PerAgent) != p.Agents {
-		return p, dsbo.Errorf(dsbo.ErrConfig, "%s is of agent %d of %d, with a summary of %d: the folder was changed",
-			f, p.Agent, p.Agents, len(p.summary.PerAgent))
+	if p.Agent < 0 || p.Agent >= p.Agents || len(p.Summary.PerAgent) != p.Agents {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s is of agent %d of %d, with a summary of %d: the folder was changed",
+			f, p.Agent, p.Agents, len(p.Summary.PerAgent))
 	}
-	p.records, err = f.Records()
+	for k, name := range arrayFiles {
+		if p.arrays[k], err = os.ReadFile(f.Path(name)); err != nil {
+			return nil, err
+		}
+	}
+	p.Records, err = f.Records()
 	return p, err
 }
 
 // checkOneRun checks that the parts, in the order of agents, are those of all agents of one run.
-func checkOneRun(parts []part) error {
+func checkOneRun(parts []*Merged) error {
 	if len(parts) == 0 {
 		return dsbo.Errorf(dsbo.ErrConfig, "the run folders of all agents are required")
 	}
 	first := parts[0]
-	byAgent := map[int]Folder{}
-	for _, p := range parts {
+	var missing []string
+	next := 0 // the agent that comes next
+	for k, p := range parts {
 		if p.Run != first.Run || p.Hash != first.Hash || p.Agents != first.Agents {
 			return dsbo.Errorf(dsbo.ErrConfig, "the agents must be of one run: %s is of run %s with the cluster file %.12s, %s of run %s with %.12s",
 				first.folder, first.Run, first.Hash, p.folder, p.Run, p.Hash)
 		}
-		if other, twice := byAgent[p.Agent]; twice {
-			return dsbo.Errorf(dsbo.ErrConfig, "each agent must have one run folder: %s and %s are both of agent %d", other, p.folder, p.Agent)
+		if k > 0 && p.Agent == parts[k-1].Agent {
+			return dsbo.Errorf(dsbo.ErrConfig, "each agent must have one run folder: %s and %s are both of agent %d", parts[k-1].folder, p.folder, p.Agent)
 		}
-		byAgent[p.Agent] = p.folder
+		for ; next < p.Agent; next++ {
+			missing = append(missing, fmt.Sprint(next))
+		}
+		next++
 	}
-	var missing []string
-	for i := range first.Agents {
-		if _, ok := byAgent[i]; !ok {
-			missing = append(missing, fmt.Sprint(i))
-		}
+	for ; next < first.Agents; next++ {
+		missing = append(missing, fmt.Sprint(next))
 	}
 	if len(missing) > 0 {
 		return dsbo.Errorf(dsbo.ErrConfig, "the run folders of all %d agents are required; agent %s is missing", first.Agents, strings.Join(missing, ", "))
@@ -178,38 +174,33 @@ func checkOneRun(parts []part) error {
 }
 
 // compare returns an error that names what differs in another part, to the last bit, of all that does not depend on who measured it.
-func (p *part) compare(other *part) error {
+func (m *Merged) compare(other *Merged) error {
 	differ := func(what string, difference any) error {
-		return fmt.Errorf("agents %d and %d do not agree: %s: %v (%s, %s)", p.Agent, other.Agent, what, difference, p.folder, other.folder)
+		return fmt.Errorf("agents %d and %d do not agree: %s: %v (%s, %s)", m.Agent, other.Agent, what, difference, m.folder, other.folder)
 	}
-	if a, b := len(p.records), len(other.records); a != b {
+	if a, b := len(m.Records), len(other.Records); a != b {
 		return differ(MetricsFile, fmt.Sprintf("%d records and %d", a, b))
 	}
-	type pair struct {
-		what string
-		a, b any
-	}
-	pairs := []pair{{ConfigFile, p.settings(), other.settings()}}
-	for k, r := range p.records {
-		pairs = append(pairs, pair{fmt.Sprintf("%s, iteration %d", MetricsFile, r.Iteration), r.Timeless(), other.records[k].Timeless()})
-	}
-	for _, v := range append(pairs, pair{SummaryFile, p.summary.Timeless(), other.summary.Timeless()}) {
-		if d, err := Diff(v.a, v.b); err != nil {
-			return err
-		} else if len(d) > 0 {
-			return differ(v.what, d[0])
+	compareJSON := func(what string, a, b any) error {
+		d, err := Diff(a, b)
+		if err == nil && len(d) > 0 {
+			err = differ(what, d[0])
 		}
+		return err
 	}
-	for _, name := range []string{LambdaFile, OmegaFile} {
-		a, err := os.ReadFile(p.folder.Path(name))
-		if err != nil {
+	if err := compareJSON(ConfigFile, m.settings(), other.settings()); err != nil {
+		return err
+	}
+	for k, r := range m.Records {
+		if err := compareJSON(fmt.Sprintf("%s, iteration %d", MetricsFile, r.Iteration), r.Timeless(), other.Records[k].Timeless()); err != nil {
 			return err
 		}
-		b, err := os.ReadFile(other.folder.Path(name))
-		if err != nil {
-			return err
-		}
-		if !bytes.Equal(a, b) {
+	}
+	if err := compareJSON(SummaryFile, m.Summary.Timeless(), other.Summary.Timeless()); err != nil {
+		return err
+	}
+	for k, name := range arrayFiles {
+		if !bytes.Equal(m.arrays[k], other.arrays[k]) {
 			return differ(name, "other numbers")
 		}
 	}
@@ -217,8 +208,8 @@ func (p *part) compare(other *part) error {
 }
 
 // settings are the configuration without what may differ: the agent, the machine, and where on it a graph file lies.
-func (p *part) settings() Config {
-	c := p.config
+func (m *Merged) settings() Config {
+	c := m.Config
 	c.Build, c.Graph, c.Flags, c.Identity = Build{}, "", nil, ""
 	return c
 }
