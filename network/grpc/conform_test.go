@@ -1,6 +1,7 @@
 package grpc_test
 
 import (
+	"errors"
 	"net"
 	"sync"
 	"testing"
@@ -64,15 +65,30 @@ func open(tb testing.TB, cs []grpc.Config) ([]*grpc.Mixer, func()) {
 		ms[i] = m
 	}
 	return ms, func() {
-		var wg sync.WaitGroup
-		for i, m := range ms {
-			wg.Go(func() {
-				if err := m.Close(); err != nil {
-					tb.Errorf("agent %d: %v", i, err)
-				}
-			})
+		for i, err := range together(ms, func(_ int, m *grpc.Mixer) error { return m.Close() }) {
+			if err != nil {
+				tb.Errorf("agent %d: %v", i, err)
+			}
 		}
-		wg.Wait()
+	}
+}
+
+// together has each agent do something at the same time, and returns their errors.
+func together(ms []*grpc.Mixer, do func(i int, m *grpc.Mixer) error) []error {
+	errs := make([]error, len(ms))
+	var wg sync.WaitGroup
+	for i, m := range ms {
+		wg.Go(func() { errs[i] = do(i, m) })
+	}
+	wg.Wait()
+	return errs
+}
+
+// succeed is together for what must not fail. It ends the test if it does.
+func succeed(tb testing.TB, ms []*grpc.Mixer, do func(i int, m *grpc.Mixer) error) {
+	tb.Helper()
+	if err := errors.Join(together(ms, do)...); err != nil {
+		tb.Fatal(err)
 	}
 }
 

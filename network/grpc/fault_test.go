@@ -194,22 +194,15 @@ func TestCutConnections(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			xs := make([][]float64, c.n)
-			var wg sync.WaitGroup
-			for i, m := range ms {
+			succeed(t, ms, func(i int, m *grpc.Mixer) error {
 				xs[i] = start(i, length)
-				wg.Go(func() {
-					for k := range iterations {
-						if err := iterate(ctx, m, c.n, k, xs[i]); err != nil {
-							t.Error(err)
-							return
-						}
+				for k := range iterations {
+					if err := iterate(ctx, m, c.n, k, xs[i]); err != nil {
+						return err
 					}
-					if err := m.Drain(ctx); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-			wg.Wait()
+				}
+				return m.Drain(ctx)
+			})
 			wantSameBits(t, xs, unfaulted(w, iterations, length))
 			wantCuts(t, cutters, ms)
 		})

@@ -36,13 +36,7 @@ func gather(ctx context.Context, m *grpc.Mixer, n int, row func(agent int) []flo
 
 // gatherAll has all agents gather and returns their errors.
 func gatherAll(ctx context.Context, ms []*grpc.Mixer, row func(agent int) []float64) []error {
-	errs := make([]error, len(ms))
-	var wg sync.WaitGroup
-	for i, m := range ms {
-		wg.Go(func() { errs[i] = gather(ctx, m, len(ms), row) })
-	}
-	wg.Wait()
-	return errs
+	return together(ms, func(_ int, m *grpc.Mixer) error { return gather(ctx, m, len(ms), row) })
 }
 
 // counting returns rows of a length that tell all their entries apart.
@@ -133,16 +127,12 @@ func TestGatherNotAtTheSamePoint(t *testing.T) {
 			defer closeAll()
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
-			errs := make([]error, 2)
-			var wg sync.WaitGroup
-			for i, m := range ms {
-				wg.Go(func() {
-					if errs[i] = c.do[i](ctx, m); errs[i] == nil {
-						errs[i] = m.Drain(ctx) // the other one has found out
-					}
-				})
-			}
-			wg.Wait()
+			errs := together(ms, func(i int, m *grpc.Mixer) error {
+				if err := c.do[i](ctx, m); err != nil {
+					return err
+				}
+				return m.Drain(ctx) // the other one has found out
+			})
 			a, b, _ := strings.Cut(c.want, "|")
 			all := fmt.Sprint(errs)
 			if !errors.Is(errs[0], dsbo.ErrShape) || !errors.Is(errs[1], dsbo.ErrShape) || !strings.Contains(all, a) && !strings.Contains(all, b) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,40 +11,31 @@ import (
 	"dsbo/network/grpc"
 )
 
-// TestFailReachesAll: who fails and leaves at once has told its neighbours, and they theirs.
+// TestFailReachesAll: an agent that fails and leaves at once has told its neighbours, and they theirs.
 func TestFailReachesAll(t *testing.T) {
 	for _, failing := range []int{0, 2, 4} { // who connects, both, who listens
 		ms, closeAll := open(t, configs(t, newGraph(t, "path", 5), identities(t, 5)))
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		broken := errors.New("disk full")
-		var wg sync.WaitGroup
-		for i, m := range ms {
-			wg.Go(func() {
-				x := []float64{1}
-				for k := 0; ; k++ {
-					if i == failing && k == 3 {
-						m.Fail(broken)
-						m.Fail(errors.New("a later one does not count"))
-						if err := m.Mix(ctx, x, x); !errors.Is(err, broken) {
-							t.Errorf("agent %d ends with %v; it must be its own error", i, err)
-						}
-						if err := m.Close(); err != nil {
-							t.Error(err)
-						}
-						return
-					}
-					err := m.Mix(ctx, x, x)
-					if err == nil {
-						continue
-					}
-					if e, ok := errors.AsType[*grpc.EndedError](err); !ok || e.Agent != failing || e.Reason != "disk full" {
-						t.Errorf("agent %d ends with %v; it must say that agent %d ended the run", i, err, failing)
-					}
-					return
+		for i, err := range together(ms, func(i int, m *grpc.Mixer) error {
+			x := []float64{1}
+			for k := 0; i != failing || k < 3; k++ {
+				if err := m.Mix(ctx, x, x); err != nil {
+					return err
 				}
-			})
+			}
+			m.Fail(broken)
+			m.Fail(errors.New("a later one does not count"))
+			return errors.Join(m.Mix(ctx, x, x), m.Close())
+		}) {
+			e, ok := errors.AsType[*grpc.EndedError](err)
+			switch {
+			case i == failing && !errors.Is(err, broken):
+				t.Errorf("agent %d ends with %v; it must be its own error", i, err)
+			case i != failing && (!ok || e.Agent != failing || e.Reason != "disk full"):
+				t.Errorf("agent %d ends with %v; it must say that agent %d ended the run", i, err, failing)
+			}
 		}
-		wg.Wait()
 		cancel()
 		closeAll()
 	}
@@ -58,32 +48,26 @@ func TestDrainWaitsForAll(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var finished atomic.Int32
-	var wg sync.WaitGroup
-	for i, m := range ms {
-		wg.Go(func() {
-			x := []float64{1}
-			for range 5 {
-				if err := m.Mix(ctx, x, x); err != nil {
-					t.Error(err)
-					return
-				}
+	succeed(t, ms, func(i int, m *grpc.Mixer) error {
+		x := []float64{1}
+		for range 5 {
+			if err := m.Mix(ctx, x, x); err != nil {
+				return err
 			}
-			finished.Add(1)
-			if err := m.Drain(ctx); err != nil {
-				t.Error(err)
-			}
-			if n := finished.Load(); n != 4 {
-				t.Errorf("agent %d left when %d agents had finished; all 4 must have", i, n)
-			}
-		})
-	}
-	wg.Wait()
+		}
+		finished.Add(1)
+		err := m.Drain(ctx)
+		if n := finished.Load(); n != 4 {
+			t.Errorf("agent %d left when %d agents had finished; all 4 must have", i, n)
+		}
+		return err
+	})
 }
 
-// TestAllFinished: when an agent leaves, it and its neighbours have been told that all have finished.
+// TestAllFinished: when an agent leaves, it and its neighbours have recorded that all have finished.
 func TestAllFinished(t *testing.T) {
 	const n = 4
-	var told [n]atomic.Bool
+	var recorded [n]atomic.Bool
 	cs := configs(t, newGraph(t, "path", n), identities(t, n))
 	once := errors.New("once")
 	for i := range cs {
@@ -92,7 +76,7 @@ func TestAllFinished(t *testing.T) {
 			if tries++; i == 2 && tries == 1 {
 				return once
 			}
-			told[i].Store(true)
+			recorded[i].Store(true)
 			return nil
 		}
 	}
@@ -100,27 +84,21 @@ func TestAllFinished(t *testing.T) {
 	defer closeAll()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	var wg sync.WaitGroup
-	for i, m := range ms {
-		wg.Go(func() {
-			err := m.Drain(ctx)
-			if i == 2 {
-				if !errors.Is(err, once) {
-					t.Errorf("agent 2: %v; it must be the error of AllFinished", err)
-				}
-				err = m.Drain(ctx)
+	succeed(t, ms, func(i int, m *grpc.Mixer) error {
+		err := m.Drain(ctx)
+		if i == 2 {
+			if !errors.Is(err, once) {
+				t.Errorf("agent 2: %v; it must be the error of AllFinished", err)
 			}
-			if err != nil {
-				t.Errorf("agent %d: %v", i, err)
+			err = m.Drain(ctx)
+		}
+		for j := max(0, i-1); j < min(n, i+2); j++ {
+			if !recorded[j].Load() {
+				t.Errorf("agent %d left before agent %d had recorded it", i, j)
 			}
-			for j := max(0, i-1); j < min(n, i+2); j++ {
-				if !told[j].Load() {
-					t.Errorf("agent %d left before agent %d was told", i, j)
-				}
-			}
-		})
-	}
-	wg.Wait()
+		}
+		return err
+	})
 }
 
 func TestDrainDeadline(t *testing.T) {
@@ -141,21 +119,15 @@ func TestStatus(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	const rounds, length = 7, 5
-	var wg sync.WaitGroup
-	for _, m := range ms {
-		wg.Go(func() {
-			x := make([]float64, length)
-			for range rounds {
-				if err := m.Mix(ctx, x, x); err != nil {
-					t.Error(err)
-				}
+	succeed(t, ms, func(_ int, m *grpc.Mixer) error {
+		x := make([]float64, length)
+		for range rounds {
+			if err := m.Mix(ctx, x, x); err != nil {
+				return err
 			}
-			if err := m.Drain(ctx); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
+		}
+		return m.Drain(ctx)
+	})
 	s := ms[1].Status()
 	if s.Round != rounds || ms[1].Round() != rounds || s.Rewinds != 0 || s.Refused != 0 || len(s.Neighbours) != 2 {
 		t.Fatalf("%+v; there must be %d exchanges with 2 neighbours", s, rounds)

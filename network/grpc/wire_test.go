@@ -108,19 +108,12 @@ func TestDataStays(t *testing.T) {
 		cs[i].Wrap = func(_ int, s grpc.Sender) grpc.Sender { return frameLog{s, &mu, &frames[i]} }
 	}
 	ms, closeAll := open(t, cs)
-	var wg sync.WaitGroup
-	for i, m := range ms {
-		wg.Go(func() {
-			if _, err := runMADSBO(t.Context(), synthetic, i, recorder{m, given[i]}, iterations); err != nil {
-				t.Errorf("agent %d: %v", i, err)
-				return
-			}
-			if err := m.Drain(t.Context()); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
+	succeed(t, ms, func(i int, m *grpc.Mixer) error {
+		if _, err := runMADSBO(t.Context(), synthetic, i, recorder{m, given[i]}, iterations); err != nil {
+			return err
+		}
+		return m.Drain(t.Context())
+	})
 	var total int64
 	for i, m := range ms {
 		total += m.Status().VectorBytes
