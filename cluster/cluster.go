@@ -41,9 +41,9 @@ func Load(path string, check Check) (*Cluster, error) {
 	return Parse(path, data, check)
 }
 
-// Parse reads a cluster file, whose format the package documentation states, and checks it; the check of the graph takes
-// O(n³) time. The program that knows the tasks gives a check of the task and its flags; nil accepts all. name is the file's,
-// for errors, which match dsbo.ErrConfig.
+// Parse reads a cluster file, whose format the package documentation states, and checks it; the check of the graph
+// takes O(n³) time. The program that knows the tasks gives a check of the task and its flags; nil accepts all. name is
+// the file's, for errors, which match dsbo.ErrConfig.
 func Parse(name string, data []byte, check Check) (*Cluster, error) {
 	f, err := decode(data)
 	if err != nil {
@@ -71,7 +71,8 @@ func (f *file) settings() (*Cluster, error) {
 	case f.run == nil:
 		return nil, fmt.Errorf(`"run" is required: the name of the run`)
 	case !runName.MatchString(*f.run):
-		return nil, fmt.Errorf(`"run" must be 1 to 64 letters, digits, dots, dashes and underscores that begin with a letter or digit; it is %q`, *f.run)
+		return nil, fmt.Errorf(
+			`"run" must be 1 to 64 letters, digits, dots, dashes and underscores that begin with a letter or digit; it is %q`, *f.run)
 	case f.task == nil:
 		return nil, fmt.Errorf(`"task" is required: the name of a task`)
 	}
@@ -124,7 +125,8 @@ func (f *file) checkGraph() error {
 	case f.prob != nil && (f.graph == nil || *f.graph != "erdos-renyi"):
 		return fmt.Errorf(`"prob" is for the graph erdos-renyi alone`)
 	case f.graph != nil && strings.HasSuffix(*f.graph, ".json"):
-		return fmt.Errorf(`"graph" must be a name, not the file %q: write its "edges" or "W" into this one, as all agents must have the same`, *f.graph)
+		return fmt.Errorf(
+			`"graph" must be a name, not the file %q: write its "edges" or "W" into this one, as all agents must have the same`, *f.graph)
 	case f.graph != nil && !slices.Contains(network.Names(), *f.graph):
 		return fmt.Errorf(`"graph" must be one of %s; it is %q`, strings.Join(network.Names(), ", "), *f.graph)
 	}
@@ -201,8 +203,8 @@ type entry struct {
 	Bits  uint64
 }
 
-// GraphFile returns the mixing matrix as a graph file of package network if the cluster file gives edges or a matrix, and nil
-// if it names a graph.
+// GraphFile returns the mixing matrix as a graph file of package network if the cluster file gives edges or a matrix,
+// and nil if it names a graph.
 func (c *Cluster) GraphFile() []byte {
 	if !c.inline {
 		return nil
@@ -212,8 +214,8 @@ func (c *Cluster) GraphFile() []byte {
 	return data
 }
 
-// Args returns the task's command line: Flags and, for the other fields of the file, -agents, -seed, -graph, -w and -prob.
-// graphFile is the path under which the caller has stored what GraphFile returns, if that is not nil.
+// Args returns the task's command line: Flags and, for the other fields of the file, -agents, -seed, -graph, -w and
+// -prob. graphFile is the path under which the caller has stored what GraphFile returns, if that is not nil.
 func (c *Cluster) Args(graphFile string) []string {
 	args := append(slices.Clone(c.Flags), fmt.Sprintf("-agents=%d", len(c.Addresses)), fmt.Sprintf("-seed=%d", c.Seed))
 	if c.inline {

@@ -207,7 +207,8 @@ func parse(t *testing.T, text string) *cluster.Cluster {
 	return c
 }
 
-// What all must have the same changes the hash; addresses, the way in which things are said and the order of fields do not.
+// What all must have the same changes the hash; addresses, the way in which things are said and the order of fields do
+// not.
 func TestHash(t *testing.T) {
 	base := parse(t, full(`, "flags": ["-K=20", "-T=5"]`)).Hash()
 	if len(base) != 64 {

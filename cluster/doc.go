@@ -19,16 +19,16 @@
 //	"agents": 8, "address": "127.0.0.1:{7000+agent}"      127.0.0.1:7000 to 127.0.0.1:7007
 //
 // The graph is "graph", a name that package network knows (default: ring), or "edges", [[0, 1], [1, 2], ...], or "W",
-// the mixing matrix by rows. "w" is each agent's weight on itself (default: 0.5 on the ring; elsewhere 0, which stands for
-// Metropolis weights), and "prob" the probability of an edge of erdos-renyi. "seed" (default: 1) is what all draws depend
-// on. "task" names the task and "flags" lists flags of its command line, "-name=value" each, without those that the file
-// replaces (-agents, -graph, -w, -prob, -seed).
+// the mixing matrix by rows. "w" is each agent's weight on itself (default: 0.5 on the ring; elsewhere 0, which stands
+// for Metropolis weights), and "prob" the probability of an edge of erdos-renyi. "seed" (default: 1) is what all draws
+// depend on. "task" names the task and "flags" lists flags of its command line, "-name=value" each, without those that
+// the file replaces (-agents, -graph, -w, -prob, -seed).
 //
 // An unknown field, null, a field or an address that is given twice, and text after the object are errors.
 //
 // The machines of a run may each have a file of their own. [Cluster.Hash] covers what must be the same in all of them:
 // everything but the addresses, as a machine may know the others by names of its own.
 //
-// A program that runs agents over [dsbo/network/grpc] itself takes Run, Hash, Addresses and Graph.W from a [Cluster] for
-// its grpc.Config; it may use Task and Flags as it likes.
+// A program that runs agents over [dsbo/network/grpc] itself takes Run, Hash, Addresses and Graph.W from a [Cluster]
+// for its grpc.Config; it may use Task and Flags as it likes.
 package cluster

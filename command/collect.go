@@ -14,12 +14,13 @@ import (
 	"dsbo/runs"
 )
 
-const collectIntro = `Makes one run folder from those of all agents of a run (agent-0, agent-1, ...), which may come from several machines.
-They must be of one run, all be there and have finished, and their results must agree to the last bit. Plain files, such as
-logs, may stand among them and are left out.
+const collectIntro = `Makes one run folder from those of all agents of a run (agent-0, agent-1, ...), which
+may come from several machines. They must be of one run, all be there and have finished,
+and their results must agree to the last bit. Plain files, such as logs, may stand among
+them and are left out.
 
-Times of oracles, exchanges and algebra are sums over all agents; the others are those of the slowest agent, and the memory is
-that of the largest.`
+Times of oracles, exchanges and algebra are sums over all agents; the others are those
+of the slowest agent, and the memory is that of the largest.`
 
 func (p *program) collect(_ context.Context, args []string, stdout, _ io.Writer) error {
 	var out string
@@ -78,7 +79,8 @@ func sameFolder(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// writeMerged writes the run of all agents into its folder, which is open, with a page or without, and prints what it found.
+// writeMerged writes the run of all agents into its folder, which is open, with a page or without, and prints what it
+// found.
 func writeMerged(stdout io.Writer, m *runs.Merged, out runs.Folder, page bool) error {
 	if err := m.Write(out); err != nil {
 		return err

@@ -14,8 +14,8 @@ import (
 	"dsbo/runs"
 )
 
-// TestFaultKilled: every agent is killed again and again, also as it writes a checkpoint, and finds its newest one damaged. With
-// many exchanges kept, an agent that comes back is sent what it has missed; with few, others go back.
+// TestFaultKilled: every agent is killed again and again, also as it writes a checkpoint, and finds its newest one
+// damaged. With many exchanges kept, an agent that comes back is sent what it has missed; with few, others go back.
 func TestFaultKilled(t *testing.T) {
 	for _, tt := range []struct {
 		name                string
@@ -96,8 +96,8 @@ func TestFaultKilledAtTheStart(t *testing.T) {
 	}, nil)
 }
 
-// TestFaultKilledAtTheEnd: agents are killed while the models are refitted, as they write what they have found, and while they
-// wait for the others.
+// TestFaultKilledAtTheEnd: agents are killed while the models are refitted, as they write what they have found, and
+// while they wait for the others.
 func TestFaultKilledAtTheEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("like TestFaultKilledAtTheStart")
@@ -120,8 +120,8 @@ func TestFaultKilledAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestFaultEndedWhileOthersWork: an agent that has finished and waits for another one is killed, or asked to stop, and stays
-// finished.
+// TestFaultEndedWhileOthersWork: an agent that has finished and waits for another one is killed, or asked to stop, and
+// stays finished.
 func TestFaultEndedWhileOthersWork(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -145,7 +145,8 @@ func TestFaultEndedWhileOthersWork(t *testing.T) {
 	}
 }
 
-// TestFaultInterrupted: an agent that is asked to stop finishes its iteration, if its neighbours let it, and resumes from there.
+// TestFaultInterrupted: an agent that is asked to stop finishes its iteration, if its neighbours let it, and resumes
+// from there.
 func TestFaultInterrupted(t *testing.T) {
 	t.Parallel()
 	r := newTestRun(t, addresses(3), []string{"-K=60", "-eval-every=1", "-checkpoint-every=60"})
@@ -156,7 +157,8 @@ func TestFaultInterrupted(t *testing.T) {
 	r.wantFinished(all)
 }
 
-// TestFaultInterruptedInVain: a neighbour does not let an agent finish its iteration, which resumes from the checkpoint before.
+// TestFaultInterruptedInVain: a neighbour does not let an agent finish its iteration, which resumes from the
+// checkpoint before.
 func TestFaultInterruptedInVain(t *testing.T) {
 	skipShort(t)
 	r := newTestRun(t, addresses(3), []string{"-eval-every=6", "-checkpoint-every=2"}, "-silent-after=1s")
@@ -205,8 +207,8 @@ func TestFaultStopped(t *testing.T) {
 	r.wantFinished(all)
 }
 
-// TestFaultLost: when an agent does not come back the others end after the time that they were given, name it, and all have a
-// checkpoint. Started again all together they finish.
+// TestFaultLost: when an agent does not come back the others end after the time that they were given, name it, and all
+// have a checkpoint. Started again all together they finish.
 func TestFaultLost(t *testing.T) {
 	skipShort(t)
 	r := newTestRun(t, addresses(4), []string{"-eval-every=1", "-checkpoint-every=1"})
@@ -225,7 +227,8 @@ func TestFaultLost(t *testing.T) {
 	r.wantFinished(r.startAll(nil))
 }
 
-// TestFaultCutLink: the link between two machines, with two agents each, is down until the agents at its ends name each other.
+// TestFaultCutLink: the link between two machines, with two agents each, is down until the agents at its ends name
+// each other.
 func TestFaultCutLink(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")

@@ -28,8 +28,8 @@ import (
 	"dsbo/internal/cli"
 )
 
-// Main runs the command line of a program for some tasks, each of which is a verb, and ends the process. In a program for one
-// task, a command line without a verb runs that task.
+// Main runs the command line of a program for some tasks, each of which is a verb, and ends the process. In a program
+// for one task, a command line without a verb runs that task.
 func Main(tasks ...experiment.Task) {
 	p := newProgram(strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), tasks...)
 	os.Exit(cli.Main(p.name, p.run))
@@ -98,20 +98,23 @@ func (p *program) findVerb(name string) (verb, error) {
 		names = append(names, v.name)
 	}
 	if name == "" {
-		return verb{}, dsbo.Errorf(dsbo.ErrConfig, "a verb is required: %s (%s help explains them)", strings.Join(names, ", "), p.name)
+		return verb{}, dsbo.Errorf(dsbo.ErrConfig,
+			"a verb is required: %s (%s help explains them)", strings.Join(names, ", "), p.name)
 	}
-	return verb{}, dsbo.Errorf(dsbo.ErrConfig, "unknown verb %q%s (%s help lists the verbs)", name, cli.Suggest("", name, names), p.name)
+	return verb{}, dsbo.Errorf(dsbo.ErrConfig,
+		"unknown verb %q%s (%s help lists the verbs)", name, cli.Suggest("", name, names), p.name)
 }
 
-const programIntro = `Decentralized stochastic bilevel optimization: agents, none of which shows its data to another, tune the parameters of
-a training problem by the validation loss of all.`
+const programIntro = `Decentralized stochastic bilevel optimization: agents, none of which shows its data to
+another, tune the parameters of a training problem by the validation loss of all.`
 
 // help lists the verbs, or explains the one that it is given.
 func (p *program) help(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	switch {
 	case len(args) == 0 || slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]):
 	case strings.HasPrefix(args[0], "-"):
-		return dsbo.Errorf(dsbo.ErrConfig, "unknown flag %s: a verb comes first (%s help lists the verbs)", args[0], p.name)
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"unknown flag %s: a verb comes first (%s help lists the verbs)", args[0], p.name)
 	default:
 		v, err := p.findVerb(args[0])
 		if err != nil {
@@ -152,7 +155,8 @@ func (p *program) findTask(name string) (experiment.Task, error) {
 		}
 		names = append(names, t.Name())
 	}
-	return nil, dsbo.Errorf(dsbo.ErrConfig, `"task" must be %s; it is %q%s`, strings.Join(names, " or "), name, cli.Suggest("", name, names))
+	return nil, dsbo.Errorf(dsbo.ErrConfig,
+		`"task" must be %s; it is %q%s`, strings.Join(names, " or "), name, cli.Suggest("", name, names))
 }
 
 // checkTask reports what is wrong with the task and the flags of a cluster file.

@@ -16,8 +16,8 @@ import (
 	"dsbo/tasks"
 )
 
-// testProgram returns a program like that of cmd/dsbo. Tasks hold the values of their flags, so that agents of one process each need
-// their own.
+// testProgram returns a program like that of cmd/dsbo. Tasks hold the values of their flags, so that agents of one
+// process each need their own.
 func testProgram() *program { return newProgram("dsbo", tasks.MNIST(), tasks.Synthetic()) }
 
 // run runs a command line of a testProgram.

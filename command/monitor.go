@@ -21,8 +21,8 @@ type exchange interface {
 	Status() dsbogrpc.Status
 }
 
-// A monitor knows how far an agent is, and serves it over HTTP: /healthz for people and supervisors, /metrics for Prometheus. Any
-// goroutine may call its methods.
+// A monitor knows how far an agent is, and serves it over HTTP: /healthz for people and supervisors, /metrics for
+// Prometheus. Any goroutine may call its methods.
 type monitor struct {
 	run   string
 	agent int
@@ -157,7 +157,8 @@ func httpAddress(text string) (string, error) {
 		host, port, err = net.SplitHostPort(":" + text)
 	}
 	if err != nil || !isPort(port) {
-		return "", dsbo.Errorf(dsbo.ErrConfig, "-http must be host:port, or a port, which is then on loopback; it is %s", text)
+		return "", dsbo.Errorf(dsbo.ErrConfig,
+			"-http must be host:port, or a port, which is then on loopback; it is %s", text)
 	}
 	if host == "" {
 		host = "127.0.0.1"

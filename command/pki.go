@@ -14,8 +14,8 @@ import (
 	"dsbo/pki"
 )
 
-const pkiIntro = `Makes a certificate authority for a run and the certificate of each of its agents, by which they know each other. The folder
-then holds
+const pkiIntro = `Makes a certificate authority for a run and the certificate of each of its agents, by
+which they know each other. The folder then holds
 
   ca.pem, ca-key.pem                the authority; keep the key here, or remove it
   agent-<i>.pem, agent-<i>-key.pem  agent i, whose machine needs these two and ca.pem
@@ -56,7 +56,8 @@ func (p *program) pki(_ context.Context, args []string, stdout, _ io.Writer) err
 	return err
 }
 
-// makeCertificates writes the certificates into a folder without any; save writes the authority, with its key or without.
+// makeCertificates writes the certificates into a folder without any; save writes the authority, with its key or
+// without.
 func makeCertificates(folder string, c *cluster.Cluster, save func(*pki.Authority, string) error, from, until time.Time) error {
 	for _, pattern := range []string{"ca*.pem", "agent-*.pem"} {
 		found, err := filepath.Glob(filepath.Join(folder, pattern))

@@ -42,7 +42,8 @@ type testRun struct {
 	ended     chan *process
 }
 
-// newTestRun returns a run on a ring, with certificates. flags are of the task, more is added to each agent's command line.
+// newTestRun returns a run on a ring, with certificates. flags are of the task, more is added to each agent's command
+// line.
 func newTestRun(t *testing.T, addresses, flags []string, more ...string) *testRun {
 	t.Helper()
 	r := &testRun{t: t, agents: len(addresses), dir: t.TempDir(), flags: append(slices.Clone(small), flags...), ended: make(chan *process, 1000)}
@@ -68,7 +69,8 @@ func newTestRun(t *testing.T, addresses, flags []string, more ...string) *testRu
 
 var ports atomic.Int64
 
-// addresses returns loopback addresses that only this process uses, so that nobody takes the port of an agent that is down.
+// addresses returns loopback addresses that only this process uses, so that nobody takes the port of an agent that is
+// down.
 func addresses(n int) (all []string) {
 	pid := os.Getpid()
 	for range n {
@@ -109,8 +111,8 @@ func (r *testRun) startAll(faults map[int]fault) (all []*process) {
 	return all
 }
 
-// survive runs all agents, and each again after each of its faults has killed it, until all have finished. They must have found what
-// a run in one process finds. afterKill may be nil.
+// survive runs all agents, and each again after each of its faults has killed it, until all have finished. They must
+// have found what a run in one process finds. afterKill may be nil.
 func (r *testRun) survive(faults map[int][]fault, afterKill func(agent int)) {
 	r.t.Helper()
 	start := func(agent int) {
@@ -180,7 +182,8 @@ func (r *testRun) newest(agent int) string {
 	return append([]string{""}, paths...)[len(paths)]
 }
 
-// wantState checks how the run in an agent's folder stands, and that it has a checkpoint of an iteration or a later one.
+// wantState checks how the run in an agent's folder stands, and that it has a checkpoint of an iteration or a later
+// one.
 func (r *testRun) wantState(agent int, want runs.State, iteration int) {
 	r.t.Helper()
 	wantState(r.t, string(r.folder(agent)), want)
@@ -295,9 +298,9 @@ func (p *process) wantCode(want int, text ...string) {
 // faultVariable holds the fault of a process that is an agent of a testRun, as JSON.
 const faultVariable = "DSBO_TEST_FAULT"
 
-// A fault is a signal that an agent's process sends to itself, so that the moment is exact: once it has sent so many Vectors, at the
-// next log line with a text, before the next file gets a name that begins like File, or at once; with none of the three
-// never.
+// A fault is a signal that an agent's process sends to itself, so that the moment is exact: once it has sent so many
+// Vectors, at the next log line with a text, before the next file gets a name that begins like File, or at once; with
+// none of the three never.
 type fault struct {
 	Vectors int64
 	Line    string

@@ -12,9 +12,10 @@ import (
 	"dsbo/report"
 )
 
-const reportIntro = `Writes report.html, a page that needs no other file, and the folder figures (SVG and PNG) of one run, or of several runs of
-one task side by side. Runs that differ in their seed alone are one line: their median, in a band from the least to the
-greatest. RUN is a run folder.`
+const reportIntro = `Writes report.html, a page that needs no other file, and the folder figures (SVG and
+PNG) of one run, or of several runs of one task side by side. Runs that differ in their
+seed alone are one line: their median, in a band from the least to the greatest. RUN is
+a run folder.`
 
 // reportOptions are the command line of report.
 type reportOptions struct {
@@ -55,10 +56,12 @@ func (p *program) parseReport(args []string, help io.Writer) (o reportOptions, e
 	f := cli.NewFlags(p.name+" report", reportIntro, "")
 	f.Synopsis, f.Example = "[flags] RUN...", p.name+" report -out cmp runs/mnist-tuned-seed1 runs/mnist-paper-seed1"
 	f.StringVar(&o.out, "out", "", "`folder` for the page (default: the run's own; \"report\" for several runs)")
-	f.StringVar(&o.title, "title", "", "`text` above the page, or before the titles of figures (default: the task and its methods)")
+	f.StringVar(&o.title, "title", "",
+		"`text` above the page, or before the titles of figures (default: the task and its methods)")
 	f.Group("Page", "out", "title")
 	f.StringVar(&o.figures, "figures", "", "existing `folder` for figures alone, without a page")
-	f.StringVar(&o.only, "only", "", "with -figures, the `names` of the figures, with commas between, such as phi_iterations,lambda (default: all)")
+	f.StringVar(&o.only, "only", "",
+		"with -figures, the `names` of the figures, with commas between, such as phi_iterations,lambda (default: all)")
 	f.StringVar(&o.prefix, "prefix", "", "with -figures, `text` before the names of their files")
 	f.Group("Figures alone", "figures", "only", "prefix")
 	if err := f.ParseOperands(args, help); err != nil {

@@ -21,10 +21,12 @@ import (
 	"dsbo/train"
 )
 
-const runIntro = `Runs all agents of the cluster file on this machine, each as a process of its own, and merges their run folders into one. An agent
-that is lost is started again and resumes; the results stay the same to the last bit.
+const runIntro = `Runs all agents of the cluster file on this machine, each as a process of its own, and
+merges their run folders into one. An agent that is lost is started again and resumes;
+the results stay the same to the last bit.
 
-DIR is the run folder. Each agent has its own in it, agent-<i>, and its log, agent-<i>.log.`
+DIR is the run folder. Each agent has its own in it, agent-<i>, and its log,
+agent-<i>.log.`
 
 // runOptions are the command line of run.
 type runOptions struct {
@@ -52,13 +54,15 @@ func (p *program) parseRun(args []string, help io.Writer) (o runOptions, c *clus
 	f.BoolVar(&o.force, "force", false, "replace the run in the folder")
 	f.IntVar(&o.restarts, "restarts", 3, "restart an agent that is lost or fails at most so many `times`")
 	f.Group("Run", "cluster", "out", "resume", "force", "restarts")
-	f.StringVar(&o.certs, "certs", "", "`folder` of certificates, made by the verb pki (default: certificates for this run alone, in the run folder)")
+	f.StringVar(&o.certs, "certs", "",
+		"`folder` of certificates, made by the verb pki (default: certificates for this run alone, in the run folder)")
 	link := o.addFlags(f)
 	f.Group("Connections", append([]string{"certs"}, link...)...)
 	f.BoolVar(&o.report, "report", true, "write report.html and its figures at the end (default true)")
 	f.StringVar(&o.log, "log", "plain", logForms)
 	f.BoolVar(&o.quiet, "quiet", false, "log warnings and errors alone")
-	f.StringVar(&o.http, "http", "", "rule for the `address` on which each agent serves /healthz and /metrics; {9100+agent} stands for ports 9100, 9101, ... on loopback (default: none)")
+	f.StringVar(&o.http, "http", "",
+		"rule for the `address` on which each agent serves /healthz and /metrics; {9100+agent} stands for ports 9100, 9101, ... on loopback (default: none)")
 	f.Group("Output", "report", "log", "quiet", "http")
 	if err := f.Parse(args, help); err != nil {
 		return o, nil, err
@@ -106,7 +110,8 @@ func (o *runOptions) checkHTTP(n int) error {
 			return err
 		}
 		if j, twice := first[address]; twice && !strings.HasSuffix(address, ":0") { // :0 is any free port
-			return dsbo.Errorf(dsbo.ErrConfig, "-http must give each agent its own address, as {9100+agent} does; with %s agents %d and %d have the same", o.http, j, i)
+			return dsbo.Errorf(dsbo.ErrConfig,
+				"-http must give each agent its own address, as {9100+agent} does; with %s agents %d and %d have the same", o.http, j, i)
 		}
 		first[address] = i
 	}
@@ -181,7 +186,8 @@ func (o *runOptions) prepareFolder(c *cluster.Cluster) error {
 			return fmt.Errorf("-resume: %w", err)
 		}
 		if there.Hash != "" && there.Hash != c.Hash() {
-			return dsbo.Errorf(dsbo.ErrConfig, "-resume needs the cluster file with which the run in %s began, with the same run, agents, graph, seed, task and flags: its hash must be %.12s; that of %s is %.12s",
+			return dsbo.Errorf(dsbo.ErrConfig,
+				"-resume needs the cluster file with which the run in %s began, with the same run, agents, graph, seed, task and flags: its hash must be %.12s; that of %s is %.12s",
 				o.out, there.Hash, o.cluster, c.Hash())
 		}
 	}
@@ -204,9 +210,9 @@ func (o *runOptions) prepareFolder(c *cluster.Cluster) error {
 	return o.makeCerts(c)
 }
 
-// leftovers returns the files and folders of the agents of an earlier run that must be removed. With -force these are all run
-// folders and logs, as that run may have had more agents, and the certificates. With -resume it is agent.json of each: an agent
-// that has it would not start, and the others would wait for it in vain.
+// leftovers returns the files and folders of the agents of an earlier run that must be removed. With -force these are
+// all run folders and logs, as that run may have had more agents, and the certificates. With -resume it is agent.json
+// of each: an agent that has it would not start, and the others would wait for it in vain.
 func (o *runOptions) leftovers() ([]string, error) {
 	found, err := filepath.Glob(filepath.Join(o.out, "agent-*"))
 	if err != nil {
@@ -239,8 +245,8 @@ func (o *runOptions) leftovers() ([]string, error) {
 // validity is how long the certificates of a run on this machine are valid.
 const validity = 365 * 24 * time.Hour
 
-// makeCerts makes the folder of the certificates under another name, so that it is complete when it exists. The key of the
-// authority is not kept, as nobody needs it.
+// makeCerts makes the folder of the certificates under another name, so that it is complete when it exists. The key of
+// the authority is not kept, as nobody needs it.
 func (o *runOptions) makeCerts(c *cluster.Cluster) error {
 	folder := o.certsFolder()
 	if o.certs != "" || folder == "" {

@@ -13,8 +13,8 @@ import (
 	"dsbo/internal/cli"
 )
 
-// A screen shows an agent's run: log lines on stderr and in a file, and progress as a bar on a terminal, elsewhere as a log line
-// now and then. It is the [experiment.Viewer] of the agent's job and keeps its monitor up to date.
+// A screen shows an agent's run: log lines on stderr and in a file, and progress as a bar on a terminal, elsewhere as
+// a log line now and then. It is the [experiment.Viewer] of the agent's job and keeps its monitor up to date.
 type screen struct {
 	*cli.Progress
 	log      *slog.Logger // of this agent

@@ -13,8 +13,9 @@ import (
 	"dsbo/internal/kernel"
 )
 
-const versionIntro = `Prints the version of this program, what it was built by and for, and the kernels: the implementations of the inner loops,
-of which the environment variable DSBO_KERNEL chooses one.`
+const versionIntro = `Prints the version of this program, what it was built by and for, and the kernels: the
+implementations of the inner loops, of which the environment variable DSBO_KERNEL
+chooses one.`
 
 func (p *program) version(_ context.Context, args []string, stdout, _ io.Writer) error {
 	f := cli.NewFlags(p.name+" version", versionIntro, "")

@@ -24,7 +24,8 @@ type Authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// NewAuthority returns an authority with a new key, valid between two times. The name is for people who read the certificate.
+// NewAuthority returns an authority with a new key, valid between two times. The name is for people who read the
+// certificate.
 func NewAuthority(name string, from, until time.Time) (*Authority, error) {
 	template := &x509.Certificate{
 		Subject:               pkix.Name{CommonName: name},
@@ -65,7 +66,8 @@ func (a *Authority) Issue(agent int, from, until time.Time) (*Identity, error) {
 // sign makes a key and its certificate, signed by a, or by itself if a is nil.
 func sign(template *x509.Certificate, a *Authority) (*ecdsa.PrivateKey, *x509.Certificate, error) {
 	if !template.NotBefore.Before(template.NotAfter) {
-		return nil, nil, dsbo.Errorf(dsbo.ErrConfig, "the certificate of %s must end after it begins; it would begin at %s and end at %s",
+		return nil, nil, dsbo.Errorf(dsbo.ErrConfig,
+			"the certificate of %s must end after it begins; it would begin at %s and end at %s",
 			template.Subject.CommonName, template.NotBefore, template.NotAfter)
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -104,7 +106,8 @@ func LoadAuthority(folder string) (*Authority, error) {
 		return nil, err
 	}
 	if !cert.IsCA {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must be the certificate of an authority; it is that of %q", path, cert.Subject.CommonName)
+		return nil, dsbo.Errorf(dsbo.ErrConfig,
+			"%s must be the certificate of an authority; it is that of %q", path, cert.Subject.CommonName)
 	}
 	key, err := loadKey(filepath.Join(folder, authorityKeyFile), cert)
 	if err != nil {

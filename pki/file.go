@@ -49,7 +49,8 @@ func loadPEM(path, blockType string) ([]byte, error) {
 	case block == nil:
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must hold a PEM block of %s; it holds none", path, blockType)
 	case block.Type != blockType:
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must hold a PEM block of %s; it is one of %s", path, blockType, block.Type)
+		return nil, dsbo.Errorf(dsbo.ErrConfig,
+			"%s must hold a PEM block of %s; it is one of %s", path, blockType, block.Type)
 	}
 	if second, _ := pem.Decode(rest); second != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must hold one PEM block; it holds more", path)
@@ -84,7 +85,8 @@ func loadKey(path string, cert *x509.Certificate) (*ecdsa.PrivateKey, error) {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must hold an ECDSA key; it holds a %T", path, parsed)
 	}
 	if !key.PublicKey.Equal(cert.PublicKey) {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must be the key of the certificate of %q; it is another one", path, cert.Subject.CommonName)
+		return nil, dsbo.Errorf(dsbo.ErrConfig,
+			"%s must be the key of the certificate of %q; it is another one", path, cert.Subject.CommonName)
 	}
 	return key, nil
 }

@@ -13,7 +13,8 @@ import (
 	"dsbo"
 )
 
-// An Identity is the certificate and the key that an agent shows to others, and the authority that must have signed theirs.
+// An Identity is the certificate and the key that an agent shows to others, and the authority that must have signed
+// theirs.
 type Identity struct {
 	Agent int // whose identity this is
 
@@ -30,7 +31,8 @@ const namePrefix = "agent-"
 // Name returns the DNS name in an agent's certificate, agent-<i>.
 func Name(agent int) string { return namePrefix + strconv.Itoa(agent) }
 
-// Agent returns the agent whose certificate this is. The certificate must have one DNS name, of the form that [Name] gives.
+// Agent returns the agent whose certificate this is. The certificate must have one DNS name, of the form that [Name]
+// gives.
 func Agent(cert *x509.Certificate) (int, error) {
 	if len(cert.DNSNames) == 1 {
 		if digits, ok := strings.CutPrefix(cert.DNSNames[0], namePrefix); ok {
@@ -39,7 +41,8 @@ func Agent(cert *x509.Certificate) (int, error) {
 			}
 		}
 	}
-	return 0, fmt.Errorf("the certificate of %q must have one DNS name such as agent-0; it has %q", cert.Subject.CommonName, cert.DNSNames)
+	return 0, fmt.Errorf(
+		"the certificate of %q must have one DNS name such as agent-0; it has %q", cert.Subject.CommonName, cert.DNSNames)
 }
 
 // Expires returns when the certificate expires, or that of the authority if it expires first.
@@ -51,8 +54,8 @@ func (id *Identity) Expires() time.Time {
 	return end
 }
 
-// Server returns the settings by which this agent accepts connections: TLS 1.3, from whoever has a certificate that the authority
-// has signed. The function [Agent] of the connection's first peer certificate returns whose it is.
+// Server returns the settings by which this agent accepts connections: TLS 1.3, from whoever has a certificate that
+// the authority has signed. The function [Agent] of the connection's first peer certificate returns whose it is.
 func (id *Identity) Server() *tls.Config {
 	return &tls.Config{
 		MinVersion:   tls.VersionTLS13,
@@ -92,8 +95,8 @@ func (id *Identity) Save(folder string) error {
 	return savePair(cert, key, id.certificate.Leaf, id.certificate.PrivateKey)
 }
 
-// Load reads an agent's identity from a folder that holds ca.pem, agent-<i>.pem and agent-<i>-key.pem. A certificate that other
-// agents would refuse at the time now is an error that gives the reason. All errors match dsbo.ErrConfig.
+// Load reads an agent's identity from a folder that holds ca.pem, agent-<i>.pem and agent-<i>-key.pem. A certificate
+// that other agents would refuse at the time now is an error that gives the reason. All errors match dsbo.ErrConfig.
 func Load(folder string, agent int, now time.Time) (*Identity, error) {
 	authority, err := loadCertificate(filepath.Join(folder, authorityFile))
 	if err != nil {

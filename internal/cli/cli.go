@@ -52,8 +52,8 @@ func Main(name string, command func(ctx context.Context, args []string, stdout, 
 	return End(name, err)
 }
 
-// Begin returns the context of a command. The first interrupt (SIGINT or SIGTERM) ends it, so that the command can write a
-// checkpoint; the second one ends the process. A wrong value of DSBO_KERNEL is an error.
+// Begin returns the context of a command. The first interrupt (SIGINT or SIGTERM) ends it, so that the command can
+// write a checkpoint; the second one ends the process. A wrong value of DSBO_KERNEL is an error.
 func Begin() (context.Context, error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)

@@ -26,8 +26,8 @@ type group struct {
 	names []string
 }
 
-// NewFlags makes an empty set for a command of that name. intro says what the command does, before the flags, and outro follows
-// them.
+// NewFlags makes an empty set for a command of that name. intro says what the command does, before the flags, and
+// outro follows them.
 func NewFlags(name, intro, outro string) *Flags {
 	f := &Flags{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError), intro: intro, outro: outro}
 	f.SetOutput(io.Discard)
@@ -50,8 +50,8 @@ func (f *Flags) Parse(args []string, out io.Writer) error {
 	return nil
 }
 
-// ParseOperands reads a command line of flags and what follows them, which Args returns. With -h it writes the help to out and
-// returns flag.ErrHelp. Errors match [dsbo.ErrConfig]; that of an unknown flag names the nearest known one.
+// ParseOperands reads a command line of flags and what follows them, which Args returns. With -h it writes the help to
+// out and returns flag.ErrHelp. Errors match [dsbo.ErrConfig]; that of an unknown flag names the nearest known one.
 func (f *Flags) ParseOperands(args []string, out io.Writer) error {
 	err := f.FlagSet.Parse(args)
 	switch {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Progress shows how far a command is, with the time left, as a bar on a terminal, and nothing elsewhere. Lines go through Log,
-// so that the bar does not break them. Its methods may be called by many goroutines.
+// Progress shows how far a command is, with the time left, as a bar on a terminal, and nothing elsewhere. Lines go
+// through Log, so that the bar does not break them. Its methods may be called by many goroutines.
 type Progress struct {
 	out      io.Writer
 	quiet    bool

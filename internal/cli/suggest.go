@@ -14,8 +14,8 @@ func Suggest(prefix, word string, known []string) string {
 	return ": did you mean " + prefix + best + "?"
 }
 
-// distance returns how many bytes must be inserted, deleted, replaced or swapped with their neighbour to turn a into b, where
-// no part is edited twice (optimal string alignment), in time O(len(a) len(b)).
+// distance returns how many bytes must be inserted, deleted, replaced or swapped with their neighbour to turn a into
+// b, where no part is edited twice (optimal string alignment), in time O(len(a) len(b)).
 func distance(a, b string) int {
 	d := make([][]int, len(a)+1) // d[i][j]: from a[:i] to b[:j]
 	for i := range d {
