@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -184,5 +185,18 @@ func TestUnknownKernels(t *testing.T) {
 	want := "tool: DSBO_KERNEL must be generic, avx2 or avx512; it is \"neon\"\n"
 	if e, ok := errors.AsType[*exec.ExitError](err); !ok || e.ExitCode() != cli.Usage || string(out) != want {
 		t.Errorf("the command ended with %v and said %q; it must end with exit code %d and say %q", err, out, cli.Usage, want)
+	}
+}
+
+func TestChoose(t *testing.T) {
+	known := []string{"a", "b", "c"}
+	for list, want := range map[string][]string{"": known, "b": {"b"}, "c,a": {"a", "c"}} {
+		if got, err := cli.Choose("only", list, known); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q: %v, %v; want %v", list, got, err, want)
+		}
+	}
+	const want = `-only must name some of a, b, c; "d" is none of them`
+	if _, err := cli.Choose("only", "a,d", known); err == nil || err.Error() != want || cli.Code(err) != cli.Usage {
+		t.Errorf("error %v, want %s", err, want)
 	}
 }

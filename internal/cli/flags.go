@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"dsbo"
@@ -132,4 +133,19 @@ func (f *Flags) Given() map[string]bool {
 	given := map[string]bool{}
 	f.Visit(func(fl *flag.Flag) { given[fl.Name] = true })
 	return given
+}
+
+// Choose returns, in the order of known, which names a flag's list with commas holds. The empty list stands for all. A
+// name that is not known is an error that matches [dsbo.ErrConfig].
+func Choose(flag, list string, known []string) ([]string, error) {
+	if list == "" {
+		return known, nil
+	}
+	wanted := strings.Split(list, ",")
+	for _, w := range wanted {
+		if !slices.Contains(known, w) {
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "-%s must name some of %s; %q is none of them", flag, strings.Join(known, ", "), w)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(known), func(name string) bool { return !slices.Contains(wanted, name) }), nil
 }
