@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"io"
 	"math"
 	"slices"
@@ -10,14 +9,10 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"dsbo/internal/must"
 	"dsbo/network"
 	"dsbo/train"
 )
-
-func contextThatEnds(t *testing.T) (context.Context, context.CancelFunc) {
-	t.Helper()
-	return context.WithCancel(t.Context())
-}
 
 func testLab() *lab { return &lab{out: io.Discard, quick: true, seed: 1} }
 
@@ -27,17 +22,13 @@ func TestSlopes(t *testing.T) {
 		t.Skip("some seconds")
 	}
 	th := stochasticQuadratic(testLab(), 1)
-	var ks, grad, cons []float64
-	for _, K := range []int{100, 400, 1600} {
-		r := th.measure(t.Context(), K, 2)
-		ks, grad, cons = append(ks, float64(K)), append(grad, r.minGrad), append(cons, r.consensus)
-	}
+	r := th.rates(t.Context(), []int{100, 400, 1600}, 2)
 	for _, c := range []struct {
 		what string
 		y    []float64
 		most float64
-	}{{"least gradient²", grad, -0.45}, {"consensus error", cons, -0.9}} {
-		if s := slope(ks, c.y); s > c.most {
+	}{{"least gradient²", r.minGrad, -0.45}, {"consensus error", r.consensus, -0.9}} {
+		if s := slope(r.k, c.y); s > c.most {
 			t.Errorf("%s falls as K^%.3f, want at most K^%g", c.what, s, c.most)
 		}
 	}
@@ -45,8 +36,7 @@ func TestSlopes(t *testing.T) {
 
 // HIGP's measured factor is the spectral radius of its iteration, and its limit is the formula's.
 func TestHIGPFactor(t *testing.T) {
-	ring := must(network.Ring(8, 0.5))
-	s := newInverseProduct(unlikeAgents(testLab()), ring.W)
+	s := newInverseProduct(unlikeAgents(testLab()), ring(8))
 	d := s.decay(t.Context(), 0.1/s.lmax, 250)
 	radius := s.radius(0.1 / s.lmax)
 	if math.Abs(d.factor-radius) > 0.002 || d.straight < 0.99 || radius >= 1 {
@@ -55,7 +45,7 @@ func TestHIGPFactor(t *testing.T) {
 	alike := unlikeAgents(testLab())
 	alike.differ = 0
 	for _, w := range []float64{0.3, 0.8} {
-		g := must(network.Ring(8, w))
+		g := must.Get(network.Ring(8, w))
 		s := newInverseProduct(alike, g.W)
 		limit := s.limit()
 		if want := math.Pow(1+g.W.LambdaMin(), 2) / 2; math.Abs(limit-want) > 1e-4 {
@@ -70,17 +60,16 @@ func TestTraffic(t *testing.T) {
 		e.measure(t.Context(), 7, 3, 1)
 		right := e.traffic
 		e.traffic = func(d, T, N int) int { return right(d, T, N) + 1 }
-		if err := attempt(func() { e.measure(t.Context(), 7, 3, 1) }); err == nil || !strings.Contains(err.Error(), "the table's") {
+		if err := must.Try(func() { e.measure(t.Context(), 7, 3, 1) }); err == nil || !strings.Contains(err.Error(), "the table's") {
 			t.Errorf("%s with a wrong formula: %v", e.method, err)
 		}
 	}
 }
 
 func TestMismatch(t *testing.T) {
-	ring := must(network.Ring(8, 0.5))
 	c := logistic{n: 8, p: 6, examples: 40, rate: 0.5, weight: 1, seed: 1}
 	p := c.problem(0)
-	b := biasesAt(t.Context(), p, ring.W, make([]float64, c.p), []int{20, 300})
+	b := biasesAt(t.Context(), p, ring(8), make([]float64, c.p), []int{20, 300})
 	if !(b.local > 0.05 && b.mdbo > 0.01 && b.higp[1] < 1e-5 && b.higp[1] < b.higp[0]) {
 		t.Errorf("local %.3g, MDBO %.3g, HIGP %.3g", b.local, b.mdbo, b.higp)
 	}
@@ -98,7 +87,7 @@ func TestFlow(t *testing.T) {
 	p := c.problem(0)
 	gradient := func(x ...float64) *mat.VecDense {
 		exact := train.Exact{Oracles: p.Evaluate, Tol: 1e-12, AdjointTol: 1e-12}
-		s := must(exact.Solve(t.Context(), x))
+		s := must.Get(exact.Solve(t.Context(), x))
 		return mat.NewVecDense(2, s.Gradient)
 	}
 	const K = 4 // t = 2

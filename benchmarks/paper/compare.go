@@ -5,14 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
+	"dsbo/internal/must"
 	"dsbo/models"
-	"dsbo/network"
 	"dsbo/train"
 )
 
@@ -96,13 +97,8 @@ func (c *comparison) candidates() []candidate {
 			a.betaL, a.gammaL = 1, 0.8
 		}
 		a.K = cmp.Or(c.K, a.K, 40)
-		inner := map[string]any{}
-		if c.T > 0 {
-			inner["T"] = c.T
-		}
-		if c.N > 0 {
-			inner["N"] = c.N
-		}
+		inner := map[string]any{"T": c.T, "N": c.N}
+		maps.DeleteFunc(inner, func(_ string, v any) bool { return v == 0 })
 		a.method = withParameters(a.method, inner)
 	}
 	return all
@@ -117,17 +113,17 @@ type trial struct {
 
 // problem is the task for one seed of its data.
 func (c *comparison) problem(seed uint64) train.Problem {
-	t := must(data.Synthetic{
+	t := must.Get(data.Synthetic{
 		Agents: c.agents, Features: c.features, Train: c.examples, Val: c.examples, Test: c.examples, Rate: c.rate, Seed: seed,
 	}.Task())
-	return must(train.NewProblem(t, models.Logistic{Features: c.features}, models.Config{Seed: seed}))
+	return must.Get(train.NewProblem(t, models.Logistic{Features: c.features}, models.Config{Seed: seed}))
 }
 
 // run runs a candidate with one step and one seed. A run that diverges has no error and a last Φ of +Inf.
 func (c *comparison) run(ctx context.Context, l *lab, who candidate, step float64, seed uint64) (*train.Result, float64) {
 	p := c.problem(seed)
-	curvature := must(p.Curvature(ctx, make([]float64, c.features), make([]float64, c.features)))
-	ring := must(network.Ring(c.agents, 0.5))
+	curvature := must.Get(p.Curvature(ctx, make([]float64, c.features), make([]float64, c.features)))
+	w := ring(c.agents)
 	lmax := slices.Max(curvature)
 	ofX := algo.Constant(step)
 	if who.fading {
@@ -139,18 +135,18 @@ func (c *comparison) run(ctx context.Context, l *lab, who candidate, step float6
 	})
 	// The tolerances make Φ right to about seven digits.
 	res, err := train.Run(ctx, train.Config{
-		Problem: p, W: ring.W, Method: method, K: who.K, EvalEvery: who.every, Curvature: curvature, Tol: 1e-4, AdjointTol: 1e-3,
+		Problem: p, W: w, Method: method, K: who.K, EvalEvery: who.every, Curvature: curvature, Tol: 1e-4, AdjointTol: 1e-3,
 	})
 	if err != nil && !errors.Is(err, dsbo.ErrDiverged) {
-		check(fmt.Errorf("%s: %w", who.name, err))
+		must.OK(fmt.Errorf("%s: %w", who.name, err))
 	}
 	if len(res.Records) == 0 {
-		check(fmt.Errorf("%s, step %g, seed %d: no record: %w", who.name, step, seed, err))
+		must.OK(fmt.Errorf("%s, step %g, seed %d: no record: %w", who.name, step, seed, err))
 	}
 	end := math.Inf(1)
 	if err == nil {
 		end = float64(res.Last().Phi)
-		check(checkCounts(method, c.features, ring.W, res))
+		must.OK(checkCounts(method, c.features, w, res))
 	}
 	l.progress("%s, step %g, seed %d: Φ %.4f to %.4f in %d iterations, %.3g s", who.name, step, seed, float64(res.Records[0].Phi), end, res.Iterations, res.Seconds)
 	return res, end
@@ -182,8 +178,7 @@ func compare(ctx context.Context, l *lab) {
 	}
 	var trials []trial
 	for _, who := range c.candidates() {
-		t := c.try(ctx, l, who)
-		trials = append(trials, t)
+		trials = append(trials, c.try(ctx, l, who))
 	}
 	c.print(l, trials)
 	c.figures(l, trials)

@@ -199,13 +199,13 @@ func (at level) title(trials []trial) string {
 func (at level) spentTable(trials []trial) table {
 	rows := table{{"method", "iterations", "time", "oracle calls", "traffic"}}
 	for i, t := range trials {
+		if at.runs[i] == 0 {
+			rows.add(t.name, "–", "–", "–", "–")
+			continue
+		}
 		cells := []any{t.name}
 		for part := range at.spent[i] {
-			if at.runs[i] == 0 {
-				cells = append(cells, "–")
-			} else {
-				cells = append(cells, at.spent[i].text(part))
-			}
+			cells = append(cells, at.spent[i].text(part))
 		}
 		rows.add(cells...)
 	}
@@ -232,25 +232,21 @@ func (at level) ratioTable(trials []trial) table {
 
 // figures draws Φ and test accuracy against time and traffic: medians over seeds, in a band from least to greatest.
 func (c *comparison) figures(l *lab, trials []trial) {
-	for _, x := range []struct {
+	type axis struct {
 		name, label string
 		of          func(runs.Record) float64
-	}{
+	}
+	for _, x := range []axis{
 		{"seconds", "seconds", func(r runs.Record) float64 { return r.Seconds }},
 		{"bytes", "MB sent by all agents", func(r runs.Record) float64 { return float64(r.Bytes) / 1e6 }},
 	} {
-		for _, y := range []struct {
-			name, label string
-			of          func(runs.Record) float64
-		}{
+		for _, y := range []axis{
 			{"phi", "Φ(x̄_k)", func(r runs.Record) float64 { return float64(r.Phi) }},
 			{"test_accuracy", "test accuracy", func(r runs.Record) float64 { return float64(r.TestAccuracy) }},
 		} {
-			f := axes(fmt.Sprintf("Synthetic, p = %d", c.features), x.label, y.label, report.Log, report.Auto)
-			for _, t := range trials {
-				f.Series = append(f.Series, t.series(x.of, y.of))
-			}
-			l.figure("compare-"+y.name+"_"+x.name, f)
+			f := newChart("compare-"+y.name+"_"+x.name, fmt.Sprintf("Synthetic, p = %d", c.features), x.label, y.label, report.Log, report.Auto)
+			f.Series = column(trials, func(t trial) report.Series { return t.series(x.of, y.of) })
+			l.save(f)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"dsbo/ad"
-	"dsbo/data"
+	"dsbo/internal/must"
 	"dsbo/internal/vec"
 	"dsbo/models"
 	"dsbo/train"
@@ -25,7 +25,7 @@ func (c composition) problem(draws uint64) train.Problem {
 	r, noise := rand.New(rand.NewPCG(c.seed, 3)), rand.New(rand.NewPCG(c.seed, 4))
 	var p train.Problem
 	common := normal(r, c.p*c.q, 0.7)
-	for i := range c.n {
+	for range c.n {
 		a := normal(r, c.p*c.q, 0.3)
 		vec.Add(a, a, common)
 		d := make([]float64, c.q)
@@ -33,15 +33,10 @@ func (c composition) problem(draws uint64) train.Problem {
 			d[j] = 0.5 + r.Float64()
 		}
 		m := models.SineBowl(c.p, a, normal(r, c.q, 0.5), d, normal(r, c.q, 0.7), normal(r, c.q, 1))
-		cfg, s := models.Config{Agent: i, Seed: draws}, data.Shard{}
 		if c.noise > 0 {
-			cfg.Batch, m = 1, noisy(m)
-			for _, e := range []*data.Examples{&s.Train, &s.Val} {
-				*e = centred(noise, c.q, c.noise)
-			}
+			m = noisy(m)
 		}
-		o := must(models.NewOracle(m, s, cfg))
-		p.Oracles, p.Evaluate = append(p.Oracles, o), append(p.Evaluate, o)
+		addAgent(&p, m, draws, c.noise > 0, func() []float64 { return centred(noise, c.q, c.noise) })
 	}
 	return p
 }
@@ -55,8 +50,8 @@ func noisy(m models.Compositional) models.Compositional {
 	return n
 }
 
-// centred makes rows whose mean is 0.
-func centred(r *rand.Rand, q int, deviation float64) (e data.Examples) {
+// centred draws rows of noise whose mean is 0.
+func centred(r *rand.Rand, q int, deviation float64) []float64 {
 	rows := normal(r, noiseRows*q, deviation)
 	for j := range q {
 		sum := 0.0
@@ -67,9 +62,7 @@ func centred(r *rand.Rand, q int, deviation float64) (e data.Examples) {
 			rows[i*q+j] -= sum / noiseRows
 		}
 	}
-	e.X = must(ad.FloatTable(noiseRows, q, rows))
-	e.Target = must(ad.FloatTable(noiseRows, 1, make([]float64, noiseRows)))
-	return e
+	return rows
 }
 
 // An optimum is a local minimum of Φ.
@@ -85,18 +78,18 @@ func solve(ctx context.Context, p train.Problem) optimum {
 	np, _ := p.Oracles[0].Dims()
 	e := train.Exact{Oracles: p.Evaluate, Tol: 1e-15, AdjointTol: 1e-15}
 	x := make([]float64, np)
-	s := must(e.Solve(ctx, x))
+	s := must.Get(e.Solve(ctx, x))
 	for i := 0; i < 20000 && vec.Norm(s.Gradient) > 1e-4; i++ {
 		vec.Axpy(x, -0.1, s.Gradient)
-		s = must(e.Solve(ctx, x))
+		s = must.Get(e.Solve(ctx, x))
 	}
 	for i := 0; i < 20 && vec.Norm(s.Gradient) > 1e-12; i++ {
 		vec.Sub(x, x, newton(ctx, &e, x, s.Gradient))
-		s = must(e.Solve(ctx, x))
+		s = must.Get(e.Solve(ctx, x))
 	}
 	g := vec.Norm(s.Gradient)
 	if g > 1e-12 {
-		check(fmt.Errorf("the gradient of Φ must fall to 1e-12; it stops at %.3g", g))
+		must.OK(fmt.Errorf("the gradient of Φ must fall to 1e-12; it stops at %.3g", g))
 	}
 	return optimum{x, s.Phi, g}
 }
@@ -109,15 +102,15 @@ func newton(ctx context.Context, e *train.Exact, x, g []float64) []float64 {
 		const d = 1e-5
 		v := x[j]
 		x[j] = v + d
-		up := must(e.Solve(ctx, x))
+		up := must.Get(e.Solve(ctx, x))
 		x[j] = v - d
-		down := must(e.Solve(ctx, x))
+		down := must.Get(e.Solve(ctx, x))
 		x[j] = v
 		for i := range n {
 			h.Set(i, j, (up.Gradient[i]-down.Gradient[i])/(2*d))
 		}
 	}
 	step := mat.NewVecDense(n, nil)
-	check(step.SolveVec(h, mat.NewVecDense(n, g)))
+	must.OK(step.SolveVec(h, mat.NewVecDense(n, g)))
 	return step.RawVector().Data
 }

@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"dsbo/algo"
+	"dsbo/internal/must"
 	"dsbo/internal/vec"
-	"dsbo/network"
 	"dsbo/report"
 	"dsbo/runs"
 	"dsbo/train"
@@ -40,32 +40,28 @@ func compositionMethods() []contestant {
 
 // compare runs the methods and compares where they end with the optimum.
 func (c composition) compare(ctx context.Context, l *lab, best optimum) {
-	ring := must(network.Ring(c.n, 0.5))
 	kind, seeds, K := "full", 1, pick(l, 4000, 10)
 	if c.noise > 0 {
 		kind, seeds = "stochastic", pick(l, 6, 1)
 	}
-	byK := axes(fmt.Sprintf("Compositional problem, %s gradients", kind),
+	byK := newChart("dsco-"+kind+"-iterations", fmt.Sprintf("Compositional problem, %s gradients", kind),
 		"k, iterations", "Φ at the average x, above its minimum", report.Auto, report.Log)
-	sent := byK
-	sent.XLabel, sent.XScale = "numbers sent to each neighbour", report.Log
+	sent := byK.sibling("dsco-"+kind+"-traffic", "numbers sent to each neighbour", report.Log)
 	rows := table{{"method", "floats", "oracle calls", "Φ(x̄_K) − Φ*", "‖x̄_K − x*‖", "‖∇Φ(x̄_K)‖"}}
 	for _, r := range compositionMethods() {
 		gap := func(rec runs.Record) float64 { return math.Max(float64(rec.Phi)-best.phi, 1e-16) }
-		cfg := train.Config{W: ring.W, Method: r.method, K: K, EvalEvery: max(1, K/100)}
+		cfg := train.Config{W: ring(c.n), Method: r.method, K: K, EvalEvery: max(1, K/100)}
 		k, means := average(ctx, c.problem, seeds, cfg, gap, func(rec runs.Record) float64 { return float64(rec.GradNorm) })
-		res := must(run(ctx, c.problem(1), cfg))
-		m := initialized(r.method, c.p, c.q, K)
-		cost := m.Cost(1)
+		res := must.Get(run(ctx, c.problem(1), cfg))
+		cost := initialized(r.method, c.p, c.q, K).Cost(1)
 		floats := make([]float64, len(k))
 		vec.Scale(floats, float64(cost.Floats), k)
 		last := len(k) - 1
 		rows.add(r.name, cost.Floats, totalCalls(cost.Calls), means[0][last], math.Sqrt(vec.Dist2(res.X, best.x)), means[1][last])
-		addLine(&byK, r.name, k, means[0])
-		addLine(&sent, r.name, floats[1:], means[0][1:])
+		byK.line(r.name, k, means[0])
+		sent.line(r.name, floats[1:], means[0][1:])
 	}
 	l.printf("%s gradients, ring of %d, K = %d, mean of %d seeds (x̄ of the first):\n\n", kind, c.n, K, seeds)
 	l.table(rows)
-	l.figure("dsco-"+kind+"-iterations", byK)
-	l.figure("dsco-"+kind+"-traffic", sent)
+	l.save(byK, sent)
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"dsbo"
+	"dsbo/internal/must"
 	"dsbo/internal/vec"
 	"dsbo/report"
 	"dsbo/train"
@@ -22,32 +23,24 @@ func flat(ctx context.Context, l *lab) {
 	long := short
 	long.logs *= 10
 	states := flowAlong(ctx, short, ks)
+	a, b := short.rates(ctx, ks, seeds), long.rates(ctx, ks, seeds)
 	names := []string{"x' = −∇Φ(x) up to √K", fmt.Sprintf("N = %g ln K", short.logs), fmt.Sprintf("N = %g ln K", long.logs)}
+	mins := [][]float64{column(states, func(s flowState) float64 { return s.least }), a.minGrad, b.minGrad}
 	rows := table{{"K", "Φ", "least λ", "μ_g", "1/(γμ_g)", "gradient²", "its min", "N", "min, " + names[1], "min, " + names[2]}}
-	var k []float64
-	mins := make([][]float64, len(names))
-	for i, K := range ks {
-		a := short.measure(ctx, K, seeds)
-		b := long.measure(ctx, K, seeds)
-		s := states[i]
-		rows.add(K, s.phi, s.lowest, s.strong, math.Ceil(1/(short.gamma*s.strong)), s.gradient2, s.least, a.N, a.minGrad, b.minGrad)
-		k = append(k, float64(K))
-		for j, v := range []float64{s.least, a.minGrad, b.minGrad} {
-			mins[j] = append(mins[j], v)
-		}
+	for i, s := range states {
+		rows.add(ks[i], s.phi, s.lowest, s.strong, math.Ceil(1/(short.gamma*s.strong)), s.gradient2, s.least, short.steps(ks[i]), a.minGrad[i], b.minGrad[i])
 	}
 	l.printf("%s; Φ, λ, μ_g (the least eigenvalue of the mean Hessian of g) and gradient² where the flow is at √K; %d seeds:\n\n", short.name, seeds)
 	l.table(rows)
-	f := axes("Logistic without prior: what limits MA-DSBO",
+	f := newChart("convergence-flat", "Logistic without prior: what limits MA-DSBO",
 		"K, iterations", "least mean squared gradient norm in K iterations", report.Log, report.Log)
 	for j, name := range names {
-		all := slope(k, mins[j])
-		late := slope(k[2:], mins[j][2:])
-		l.claim(all <= -0.45, "without prior, %s: min of ‖∇Φ‖² falls as K^%.2f, from K = %g on as K^%.2f", name, all, k[2], late)
-		addLine(&f, name, k, mins[j])
+		all, late := slope(a.k, mins[j]), slope(a.k[2:], mins[j][2:])
+		l.claim(all <= -0.45, "without prior, %s: min of ‖∇Φ‖² falls as K^%.2f, from K = %g on as K^%.2f", name, all, a.k[2], late)
+		f.line(name, a.k, mins[j])
 	}
-	f.Series = append(f.Series, theory(f.Series[0], -0.5))
-	l.figure("convergence-flat", f)
+	f.theory(-0.5)
+	l.save(f)
 }
 
 // A flowState is where the flow of −∇Φ is at a time.
@@ -63,7 +56,7 @@ func flowAlong(ctx context.Context, t theorem, ks []int) []flowState {
 	n, _ := p.Evaluate[0].Dims()
 	exact := train.Exact{Oracles: p.Evaluate, Tol: 1e-12, AdjointTol: 1e-10}
 	x := make([]float64, n)
-	sol := must(exact.Solve(ctx, x))
+	sol := must.Get(exact.Solve(ctx, x))
 	var states []flowState
 	now, step, least := 0.0, 1e-3, vec.Dot(sol.Gradient, sol.Gradient)
 	for _, K := range ks {
@@ -76,7 +69,7 @@ func flowAlong(ctx context.Context, t theorem, ks []int) []flowState {
 				continue
 			}
 			x, now = next, now+h
-			sol = must(exact.Solve(ctx, x))
+			sol = must.Get(exact.Solve(ctx, x))
 			least = min(least, vec.Dot(sol.Gradient, sol.Gradient))
 		}
 		strong := leastEigenvalue(p.Evaluate, x, sol.Y)
@@ -89,7 +82,7 @@ func flowAlong(ctx context.Context, t theorem, ks []int) []flowState {
 func heun(ctx context.Context, exact *train.Exact, x, gradient []float64, h float64) (next []float64, off float64) {
 	euler, next := make([]float64, len(x)), make([]float64, len(x))
 	vec.Comb(euler, 1, x, -h, gradient)
-	there := must(exact.Solve(ctx, euler))
+	there := must.Get(exact.Solve(ctx, euler))
 	vec.Comb(next, .5, euler, .5, x)
 	vec.Comb(next, 1, next, -h/2, there.Gradient)
 	vec.Sub(euler, euler, next)
@@ -99,18 +92,24 @@ func heun(ctx context.Context, exact *train.Exact, x, gradient []float64, h floa
 // leastEigenvalue is that of the averaged Hessian of g.
 func leastEigenvalue(oracles []dsbo.ValueOracle, x, y []float64) float64 {
 	q := len(y)
-	h, sum := make([]float64, q*q), make([]float64, q*q)
+	sum := make([]float64, q*q)
 	for _, o := range oracles {
-		d, ok := o.(dsbo.DenseOracle)
-		if !ok {
-			check(dsbo.Errorf(dsbo.ErrCapability, "the oracle must give Hessians"))
-		}
-		check(d.Hessian(h, x, y, allExamples))
-		vec.Comb(sum, 1, sum, 1/float64(len(oracles)), h)
+		vec.Comb(sum, 1, sum, 1/float64(len(oracles)), denseHessian(o, x, y))
 	}
 	var e mat.EigenSym
 	if !e.Factorize(mat.NewSymDense(q, sum), false) {
-		check(dsbo.Errorf(dsbo.ErrConfig, "the eigenvalues of the averaged Hessian were not found"))
+		must.OK(dsbo.Errorf(dsbo.ErrConfig, "the eigenvalues of the averaged Hessian were not found"))
 	}
 	return slices.Min(e.Values(nil))
+}
+
+// denseHessian returns one agent's Hessian of g, of all its examples.
+func denseHessian(o dsbo.Oracle, x, y []float64) []float64 {
+	d, ok := o.(dsbo.DenseOracle)
+	if !ok {
+		must.OK(dsbo.Errorf(dsbo.ErrCapability, "the oracle must give Hessians"))
+	}
+	h := make([]float64, len(y)*len(y))
+	must.OK(d.Hessian(h, x, y, allExamples))
+	return h
 }

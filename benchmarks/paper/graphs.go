@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"dsbo/algo"
+	"dsbo/internal/must"
 	"dsbo/network"
 	"dsbo/report"
 	"dsbo/train"
@@ -19,9 +20,9 @@ func graphs(ctx context.Context, l *lab) {
 	root := math.Sqrt(float64(K))
 	// γ is below the limit of all graphs, see higp's table.
 	p := algo.MADSBO{Alpha: algo.Constant(1 / root), Beta: algo.Constant(1 / root), Gamma: "0.06", T: 1, N: pick(l, 50, 10)}
-	gradient := axes(fmt.Sprintf("MA-DSBO on graphs of 16 agents (quadratic, K = %d)", K),
+	gradient := newChart("graphs-gradient", fmt.Sprintf("MA-DSBO on graphs of 16 agents (quadratic, K = %d)", K),
 		"k, iterations", "mean squared norm of the gradient of Φ at the average x", report.Auto, report.Log)
-	apart := gradient
+	apart := gradient.sibling("graphs-consensus", gradient.XLabel, gradient.XScale)
 	apart.YLabel = "mean squared distance of x from its average"
 	rows := table{{"graph", "ρ", "neighbours", "floats an iteration and agent", "min gradient²", "mean gradient², last half", "consensus, last half"}}
 	var gaps, errors []float64
@@ -30,32 +31,32 @@ func graphs(ctx context.Context, l *lab) {
 		w     float64 // 1/2 as in the paper, which keeps λ_min(W) ≥ 0 and so γ stable
 		steps int     // N, in multiples of the others'
 	}{{"path", 0, 1}, {"ring", 0.5, 1}, {"ring", 0.5, 4}, {"torus", 0.5, 1}, {"exponential", 0.5, 1}, {"complete", 0, 1}} {
-		g := must(network.New(v.name, c.n, network.Options{W: v.w}))
+		w := must.Get(network.New(v.name, c.n, network.Options{W: v.w})).W
 		name, p := v.name, p
 		if v.steps > 1 {
 			p.N *= v.steps
 			name = fmt.Sprintf("%s, N = %d", name, p.N)
 		}
-		k, m := average(ctx, c.problem, seeds, train.Config{W: g.W, Method: &p, K: K, EvalEvery: max(1, K/50)}, gradient2, consensusX)
-		method := initialized(&p, c.p, c.q, K)
+		k, m := average(ctx, c.problem, seeds, train.Config{W: w, Method: &p, K: K, EvalEvery: max(1, K/50)}, gradient2, consensusX)
 		sends := 0
 		for i := range c.n {
-			sends += g.W.Sends(i)
+			sends += w.Sends(i)
 		}
-		late := len(k) / 2
 		degree := float64(sends) / float64(c.n)
-		rows.add(name, g.W.Rho(), degree, math.Round(degree*float64(method.Cost(0).Floats)), slices.Min(m[0]), mean(m[0][late:]), mean(m[1][late:]))
-		label := fmt.Sprintf("%s, ρ = %.3f", name, g.W.Rho())
-		addLine(&gradient, label, k, m[0])
-		addLine(&apart, label, k, m[1])
-		if g.W.Rho() > 1e-9 && v.steps == 1 {
-			gaps, errors = append(gaps, 1-g.W.Rho()), append(errors, mean(m[1][late:]))
+		floats := math.Round(degree * float64(initialized(&p, c.p, c.q, K).Cost(0).Floats))
+		late := len(k) / 2
+		consensus := mean(m[1][late:])
+		rows.add(name, w.Rho(), degree, floats, slices.Min(m[0]), mean(m[0][late:]), consensus)
+		label := fmt.Sprintf("%s, ρ = %.3f", name, w.Rho())
+		gradient.line(label, k, m[0])
+		apart.line(label, k, m[1])
+		if w.Rho() > 1e-9 && v.steps == 1 {
+			gaps, errors = append(gaps, 1-w.Rho()), append(errors, consensus)
 		}
 	}
 	l.printf("K = %d, %d seeds, γ = 0.06, N = %d:\n\n", K, seeds, p.N)
 	l.table(rows)
 	s := slope(gaps, errors)
 	l.claim(s >= -2, "the consensus error grows with the spectral gap as (1−ρ)^%.2f, the lemma's bound (1−ρ²)^-2", s)
-	l.figure("graphs-gradient", gradient)
-	l.figure("graphs-consensus", apart)
+	l.save(gradient, apart)
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"time"
 
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
+	"dsbo/internal/must"
 	"dsbo/models"
 	"dsbo/report"
 )
@@ -32,13 +34,13 @@ func priceOf(q, repeats int, dense bool) price {
 	for i := range signs {
 		signs[i] = float64(2*r.IntN(2) - 1)
 	}
-	x := must(ad.ByteTable(rows, q, pixels, 1./255))
-	target := must(ad.FloatTable(rows, 1, signs))
+	x := must.Get(ad.ByteTable(rows, q, pixels, 1./255))
+	target := must.Get(ad.FloatTable(rows, 1, signs))
 	lambda, y, v, dst := normal(r, q, 0.1), normal(r, q, 0.1), normal(r, q, 1), make([]float64, q)
 	p := price{q: q}
 	before := liveBytes()
 	e := data.Examples{X: x, Target: target}
-	o := must(models.NewOracle(models.Logistic{Features: q}, data.Shard{Train: e, Val: e}, models.Config{}))
+	o := must.Get(models.NewOracle(models.Logistic{Features: q}, data.Shard{Train: e, Val: e}, models.Config{}))
 	s := dsbo.Sample{Set: dsbo.Whole}
 	// Each repeat is at another point: nothing of the last can be used again.
 	p.gradient = fastest(repeats, func() error { y[0] += 1e-3; return o.LowerGrad(dst, lambda, y, s) })
@@ -59,7 +61,7 @@ func fastest(repeats int, f func() error) float64 {
 	best := 0.0
 	for i := range repeats + 1 {
 		start := time.Now()
-		check(f())
+		must.OK(f())
 		if t := time.Since(start).Seconds(); i == 1 || t < best {
 			best = t
 		}
@@ -79,36 +81,38 @@ func liveBytes() float64 {
 // hessian compares products with whole Hessians.
 func hessian(_ context.Context, l *lab) {
 	rows := table{{"q", "gradient, ms", "HVP, ms", "Hessian, ms", "HVP, MB", "Hessian, MB"}}
-	var q, product, bytes, denseQ, dense, denseBytes []float64
 	largest := pick(l, 7840, 200) // of the whole Hessian
+	var prices []price
 	for _, size := range pick(l, []int{100, 784, 2500, 7840, 100_000, 1_000_000}, []int{50, 200, 1000}) {
 		p := priceOf(size, pick(l, 10, 2), size <= largest)
-		q, product, bytes = append(q, float64(p.q)), append(product, 1e3*p.product), append(bytes, p.productBytes/1e6)
+		prices = append(prices, p)
 		cells := []any{p.q, 1e3 * p.gradient, 1e3 * p.product, "–", p.productBytes / 1e6, "–"}
 		if p.hessian > 0 {
-			denseQ, dense, denseBytes = append(denseQ, float64(p.q)), append(dense, 1e3*p.hessian), append(denseBytes, p.hessianBytes/1e6)
 			cells[3], cells[5] = 1e3*p.hessian, p.hessianBytes/1e6
 		}
 		rows.add(cells...)
 	}
 	l.table(rows)
-	tail := func(x, y []float64, from int) float64 {
-		s := slope(x[from:], y[from:])
-		return s
+	dense := slices.DeleteFunc(slices.Clone(prices), func(p price) bool { return p.hessian == 0 })
+	sizes := func(p price) float64 { return float64(p.q) }
+	product, bytes := func(p price) float64 { return 1e3 * p.product }, func(p price) float64 { return p.productBytes / 1e6 }
+	hessian, hessianBytes := func(p price) float64 { return 1e3 * p.hessian }, func(p price) float64 { return p.hessianBytes / 1e6 }
+	exponent := func(ps []price, of func(price) float64) float64 {
+		last := ps[max(0, len(ps)-3):]
+		return slope(column(last, sizes), column(last, of))
 	}
-	from := max(0, len(q)-3)
 	l.printf("exponents in q: HVP %.2f in time and %.2f in memory, whole Hessian %.2f and %.2f\n\n",
-		tail(q, product, from), tail(q, bytes, from), tail(denseQ, dense, max(0, len(denseQ)-3)), tail(denseQ, denseBytes, max(0, len(denseQ)-3)))
+		exponent(prices, product), exponent(prices, bytes), exponent(dense, hessian), exponent(dense, hessianBytes))
 	for _, m := range []struct {
 		name, label      string
-		product, hessian []float64
+		product, hessian func(price) float64
 	}{
-		{"time", "milliseconds, logistic loss of 64 examples", product, dense},
-		{"memory", "MB that stay live", bytes, denseBytes},
+		{"time", "milliseconds, logistic loss of 64 examples", product, hessian},
+		{"memory", "MB that stay live", bytes, hessianBytes},
 	} {
-		f := axes("Second derivatives: "+m.name, "q, length of y", m.label, report.Log, report.Log)
-		addLine(&f, "one Hessian-vector product", q, m.product)
-		addLine(&f, "the whole Hessian", denseQ, m.hessian)
-		l.figure("hessian-"+m.name, f)
+		f := newChart("hessian-"+m.name, "Second derivatives: "+m.name, "q, length of y", m.label, report.Log, report.Log)
+		f.line("one Hessian-vector product", column(prices, sizes), column(prices, m.product))
+		f.line("the whole Hessian", column(dense, sizes), column(dense, m.hessian))
+		l.save(f)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -12,6 +13,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
+	"dsbo/internal/must"
 	"dsbo/internal/vec"
 	"dsbo/models"
 	"dsbo/network"
@@ -35,14 +37,14 @@ func newInverseProduct(c quadratics, w *network.Matrix) *inverseProduct {
 	for i, m := range s.ms {
 		sum.AddSym(sum, mat.NewSymDense(c.q, m.A))
 		bi := make([]float64, c.q)
-		check(s.oracles[i].UpperGrad(nil, bi, make([]float64, c.p), make([]float64, c.q), dsbo.Sample{Set: dsbo.Whole}))
+		must.OK(s.oracles[i].UpperGrad(nil, bi, make([]float64, c.p), make([]float64, c.q), dsbo.Sample{Set: dsbo.Whole}))
 		b.AddVec(b, mat.NewVecDense(c.q, bi))
 	}
 	var ch mat.Cholesky
 	if !ch.Factorize(sum) {
-		check(dsbo.Errorf(dsbo.ErrConfig, "the average of the agents' Hessians must be positive definite"))
+		must.OK(dsbo.Errorf(dsbo.ErrConfig, "the average of the agents' Hessians must be positive definite"))
 	}
-	check(ch.SolveVecTo(mat.NewVecDense(c.q, s.star), b))
+	must.OK(ch.SolveVecTo(mat.NewVecDense(c.q, s.star), b))
 	return s
 }
 
@@ -62,7 +64,7 @@ func (s *inverseProduct) errorAfter(ctx context.Context, gamma float64, N int) f
 			return err
 		})
 	}
-	check(g.Wait())
+	must.OK(g.Wait())
 	return math.Sqrt(mean(off)) / vec.Norm(s.star)
 }
 
@@ -89,7 +91,7 @@ func (s *inverseProduct) decay(ctx context.Context, gamma float64, limit int) de
 	if from < 0 || len(d.errors)-from < 3 {
 		from = len(d.errors) / 2
 	}
-	line := must(report.FitLine(d.steps[from:], d.errors[from:], false, true))
+	line := must.Get(report.FitLine(d.steps[from:], d.errors[from:], false, true))
 	d.factor = math.Pow(10, line.Slope)
 	left, all := 0.0, 0.0
 	var logs []float64
@@ -111,38 +113,28 @@ func (s *inverseProduct) radius(gamma float64) float64 {
 	m := mat.NewDense(2*n*q, 2*n*q, nil)
 	for i := range n {
 		for j := range n {
-			w := s.w.At(i, j)
+			w, own := s.w.At(i, j), 0.0
+			if i == j {
+				own = 1
+			}
 			for a := range q {
 				m.Set(i*q+a, j*q+a, w)
+				m.Set(i*q+a, (n+j)*q+a, -gamma*own)
 				m.Set((n+i)*q+a, (n+j)*q+a, w)
 				for b := range q {
 					h := s.ms[i].A[a*q+b]
-					if i == j {
-						m.Set((n+i)*q+a, j*q+b, (w-1)*h)
-						m.Set((n+i)*q+a, (n+j)*q+b, m.At((n+i)*q+a, (n+j)*q+b)-gamma*h)
-					} else if w != 0 {
-						m.Set((n+i)*q+a, j*q+b, w*h)
-					}
-				}
-			}
-			if i == j {
-				for a := range q {
-					m.Set(i*q+a, (n+i)*q+a, -gamma)
+					m.Set((n+i)*q+a, j*q+b, (w-own)*h)
+					m.Set((n+i)*q+a, (n+j)*q+b, m.At((n+i)*q+a, (n+j)*q+b)-gamma*own*h)
 				}
 			}
 		}
 	}
 	var e mat.Eigen
 	if !e.Factorize(m, mat.EigenNone) {
-		check(errors.New("the eigenvalues of HIGP's iteration were not found"))
+		must.OK(errors.New("the eigenvalues of HIGP's iteration were not found"))
 	}
 	v := e.Values(nil)
-	slices.SortFunc(v, func(a, b complex128) int {
-		if cmplx.Abs(a-1) < cmplx.Abs(b-1) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(v, func(a, b complex128) int { return cmp.Compare(cmplx.Abs(a-1), cmplx.Abs(b-1)) })
 	r := 0.0
 	for _, c := range v[q:] {
 		r = max(r, cmplx.Abs(c))
@@ -155,8 +147,7 @@ func (s *inverseProduct) limit() float64 {
 	low, high := 0.0, 3/s.lmax
 	for range 25 {
 		mid := (low + high) / 2
-		r := s.radius(mid)
-		if r < 1 {
+		if s.radius(mid) < 1 {
 			low = mid
 		} else {
 			high = mid

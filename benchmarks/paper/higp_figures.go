@@ -1,20 +1,23 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"slices"
 
+	"dsbo/internal/must"
 	"dsbo/internal/vec"
 	"dsbo/network"
 	"dsbo/report"
 )
 
 func higp(ctx context.Context, l *lab) {
-	for _, part := range []func(context.Context, *lab){higpSteps, higpGamma, higpRho, higpLimits} {
-		part(ctx, l)
-	}
+	higpSteps(ctx, l)
+	higpGamma(ctx, l)
+	higpRho(ctx, l)
+	higpLimits(l)
 }
 
 // unlikeAgents are eight agents whose Hessians have eigenvalues from 1 to 4, each in a basis of its own.
@@ -24,9 +27,8 @@ func unlikeAgents(l *lab) quadratics {
 
 // higpSteps draws the error against the number of steps on the paper's ring.
 func higpSteps(ctx context.Context, l *lab) {
-	ring := must(network.Ring(8, 0.5))
-	s := newInverseProduct(unlikeAgents(l), ring.W)
-	f := axes("HIGP alone: ring of 8, w = 1/2",
+	s := newInverseProduct(unlikeAgents(l), ring(8))
+	f := newChart("higp-steps", "HIGP alone: ring of 8, w = 1/2",
 		"N, steps", "‖z − z*‖ / ‖z*‖, root mean square over agents", report.Linear, report.Log)
 	rows := table{{"γ L_max", "steps to 1e-11", "factor a step", "spectral radius", "straightness R²"}}
 	worst := 1.0
@@ -36,18 +38,19 @@ func higpSteps(ctx context.Context, l *lab) {
 		radius := s.radius(gamma)
 		worst = min(worst, d.straight)
 		rows.add(share, d.steps[len(d.steps)-1], fmt.Sprintf("%.4f", d.factor), fmt.Sprintf("%.4f", radius), fmt.Sprintf("%.4f", d.straight))
-		addLine(&f, fmt.Sprintf("γ = %g / L_max", share), d.steps, d.errors)
+		f.line(fmt.Sprintf("γ = %g / L_max", share), d.steps, d.errors)
 	}
 	l.table(rows)
 	l.claim(worst > 0.99, "HIGP converges linearly: lines through the logarithms of the error explain at least %.2f %% of it", 100*worst)
-	l.figure("higp-steps", f)
+	l.save(f)
 }
 
-// namedGraphs are graphs of 8 agents in the order of ρ.
-func namedGraphs(names ...string) []*network.Graph {
-	var gs []*network.Graph
-	for _, name := range names {
-		g := must(network.New(name, 8, network.Options{}))
+// namedGraphs are graphs of 8 agents, and rings with other weights.
+func namedGraphs(names []string, weights []float64) []*network.Graph {
+	gs := column(names, func(name string) *network.Graph { return must.Get(network.New(name, 8, network.Options{})) })
+	for _, w := range weights {
+		g := must.Get(network.Ring(8, w))
+		g.Name = fmt.Sprintf("ring, w = %g", w)
 		gs = append(gs, g)
 	}
 	return gs
@@ -55,8 +58,8 @@ func namedGraphs(names ...string) []*network.Graph {
 
 // higpGamma draws the factor a step against γ for several graphs.
 func higpGamma(ctx context.Context, l *lab) {
-	gs := namedGraphs(pick(l, []string{"path", "ring", "exponential", "complete"}, []string{"complete"})...)
-	f := axes("HIGP's rate against its step",
+	gs := namedGraphs(pick(l, []string{"path", "ring", "exponential", "complete"}, []string{"complete"}), nil)
+	f := newChart("higp-gamma", "HIGP's rate against its step",
 		"γ · L_max", "factor of the error in a step (line: spectral radius)", report.Linear, report.Linear)
 	step, every := pick(l, 0.01, 0.1), pick(l, 4, 2) // shares of 1/L_max, and how many of them are measured
 	far := 0.0
@@ -85,47 +88,35 @@ func higpGamma(ctx context.Context, l *lab) {
 	theory[0].Name = "spectral radius of the iteration"
 	f.Series = append(f.Series, theory...)
 	l.printf("measured factors are within %.4f of the spectral radius\n\n", far)
-	l.figure("higp-gamma", f)
+	l.save(f)
 }
 
 // higpRho draws the factor a step against ρ, on graphs of all kinds and on the ring with other weights.
 func higpRho(ctx context.Context, l *lab) {
-	gs := namedGraphs(pick(l, []string{"path", "star", "ring", "torus", "hypercube", "exponential", "complete"}, []string{"ring", "complete"})...)
-	for _, w := range pick(l, []float64{0.5, 0.6, 0.7, 0.8, 0.9, 0.95}, nil) {
-		g := must(network.Ring(8, w))
-		g.Name = fmt.Sprintf("ring, w = %g", w)
-		gs = append(gs, g)
-	}
-	slices.SortFunc(gs, func(a, b *network.Graph) int { return int(math.Copysign(1, a.W.Rho()-b.W.Rho())) })
+	gs := namedGraphs(pick(l, []string{"path", "star", "ring", "torus", "hypercube", "exponential", "complete"}, []string{"ring", "complete"}),
+		pick(l, []float64{0.5, 0.6, 0.7, 0.8, 0.9, 0.95}, nil))
+	slices.SortFunc(gs, func(a, b *network.Graph) int { return cmp.Compare(a.W.Rho(), b.W.Rho()) })
 	const share = 0.08 // below the limit of all these graphs
-	f := axes("HIGP's rate against the graph",
+	f := newChart("higp-rho", "HIGP's rate against the graph",
 		"1 − ρ, spectral gap of W", "1 − factor of the error in a step", report.Log, report.Log)
 	rows := table{{"graph", "ρ", "factor a step", "spectral radius"}}
-	points := report.Series{Name: fmt.Sprintf("measured, γ = %g / L_max", share), Points: true}
-	var central float64
+	points := fmt.Sprintf("measured, γ = %g / L_max", share)
 	for _, g := range gs {
 		s := newInverseProduct(unlikeAgents(l), g.W)
 		d := s.decay(ctx, share/s.lmax, pick(l, 3000, 60))
-		radius := s.radius(share / s.lmax)
-		central = 1 - share/s.lmax*s.least()
-		rows.add(g.Name, g.W.Rho(), fmt.Sprintf("%.4f", d.factor), fmt.Sprintf("%.4f", radius))
-		points.X, points.Y = append(points.X, 1-g.W.Rho()), append(points.Y, 1-d.factor)
+		rows.add(g.Name, g.W.Rho(), fmt.Sprintf("%.4f", d.factor), fmt.Sprintf("%.4f", s.radius(share/s.lmax)))
+		f.point(points, 1-g.W.Rho(), 1-d.factor).Points = true
+		central := 1 - share/s.lmax*s.least()
+		f.Levels = []report.Level{{Name: "one machine: γ λ_min of the mean Hessian", Y: 1 - central}}
 	}
 	l.table(rows)
-	f.Series = []report.Series{points}
-	f.Levels = []report.Level{{Name: "one machine: γ λ_min of the mean Hessian", Y: 1 - central}}
-	l.figure("higp-rho", f)
+	l.save(f)
 }
 
 // higpLimits compares the largest stable γ with (1 + λ_min)² / (2 L), which is what the iteration allows when all
 // agents have the same curvature.
-func higpLimits(_ context.Context, l *lab) {
-	gs := namedGraphs(pick(l, []string{"path", "ring", "exponential", "complete"}, nil)...)
-	for _, w := range pick(l, []float64{0.5, 0.8}, []float64{0.5}) {
-		g := must(network.Ring(8, w))
-		g.Name = fmt.Sprintf("ring, w = %g", w)
-		gs = append(gs, g)
-	}
+func higpLimits(l *lab) {
+	gs := namedGraphs(pick(l, []string{"path", "ring", "exponential", "complete"}, nil), pick(l, []float64{0.5, 0.8}, []float64{0.5}))
 	rows := table{{"graph", "λ_min(W)", "(1+λ_min)²/2", "alike", "each its own basis", "one agent stiff"}}
 	agree := true
 	for _, g := range gs {

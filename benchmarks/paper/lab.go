@@ -7,11 +7,13 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"dsbo/internal/atomicfile"
 	"dsbo/internal/cli"
+	"dsbo/internal/must"
 	"dsbo/report"
 )
 
@@ -45,7 +47,7 @@ func (l *lab) perform(ctx context.Context, e experiment) error {
 	l.page.Reset()
 	fmt.Fprintln(l.out)
 	l.printf("## %s: %s\n\n", e.name, e.about)
-	if err := attempt(func() { e.run(ctx, l) }); err != nil {
+	if err := must.Try(func() { e.run(ctx, l) }); err != nil {
 		return fmt.Errorf("%s: %w", e.name, err)
 	}
 	l.progress("%s took %.0f s", e.name, time.Since(start).Seconds())
@@ -64,56 +66,65 @@ func (l *lab) claim(holds bool, format string, args ...any) {
 	l.printf("%s: %s\n", word, fmt.Sprintf(format, args...))
 }
 
-// A failure ends an experiment: [check] and [must] panic with it, and [attempt] returns its error. It must not leave a
-// goroutine of its own.
-type failure struct{ error }
+// A chart is a figure with the name of its files.
+type chart struct {
+	file string
+	report.Figure
+}
 
-func check(err error) {
-	if err != nil {
-		panic(failure{err})
+func newChart(file, title, xLabel, yLabel string, xScale, yScale report.Scale) *chart {
+	return &chart{file, report.Figure{Title: title, XLabel: xLabel, YLabel: yLabel, XScale: xScale, YScale: yScale}}
+}
+
+// sibling returns an empty chart of the same title and y over another x.
+func (c *chart) sibling(file, xLabel string, xScale report.Scale) *chart {
+	return newChart(file, c.Title, xLabel, c.YLabel, xScale, c.YScale)
+}
+
+// line adds a line.
+func (c *chart) line(name string, x, y []float64) {
+	c.Series = append(c.Series, report.Series{Name: name, X: x, Y: y})
+}
+
+// fit adds points with the line through them.
+func (c *chart) fit(name string, x, y []float64) {
+	c.Series = append(c.Series, report.Series{Name: name, X: x, Y: y, Points: true, Fit: true})
+}
+
+// point adds a point to the series of a name, which begins with it if there is none.
+func (c *chart) point(name string, x, y float64) *report.Series {
+	i := slices.IndexFunc(c.Series, func(s report.Series) bool { return s.Name == name })
+	if i < 0 {
+		i = len(c.Series)
+		c.Series = append(c.Series, report.Series{Name: name})
 	}
+	s := &c.Series[i]
+	s.X, s.Y = append(s.X, x), append(s.Y, y)
+	return s
 }
 
-func must[T any](v T, err error) T {
-	check(err)
-	return v
+// theory adds a line of a slope from the first point of the first series.
+func (c *chart) theory(slope float64) {
+	first := c.Series[0]
+	r := report.Series{Name: fmt.Sprintf("theory, slope −%g", -slope), X: first.X, Reference: true}
+	for _, x := range first.X {
+		r.Y = append(r.Y, first.Y[0]*math.Pow(x/first.X[0], slope))
+	}
+	c.Series = append(c.Series, r)
 }
 
-// attempt calls f and returns the error of its failure.
-func attempt(f func()) (err error) {
-	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case failure:
-			err = r.error
-		default:
-			panic(r)
+// save writes figures.
+func (l *lab) save(charts ...*chart) {
+	for _, c := range charts {
+		if l.dir == "" {
+			return
 		}
-	}()
-	f()
-	return nil
-}
-
-// axes returns a figure without series.
-func axes(title, xLabel, yLabel string, xScale, yScale report.Scale) report.Figure {
-	return report.Figure{Title: title, XLabel: xLabel, YLabel: yLabel, XScale: xScale, YScale: yScale}
-}
-
-// addLine adds a line to a figure.
-func addLine(f *report.Figure, name string, x, y []float64) {
-	f.Series = append(f.Series, report.Series{Name: name, X: x, Y: y})
-}
-
-// figure writes a figure.
-func (l *lab) figure(name string, f report.Figure) {
-	if l.dir == "" {
-		return
+		if err := report.Save(&c.Figure, l.dir, c.file); err != nil {
+			must.OK(fmt.Errorf("figure %s: %w", c.file, err))
+		}
+		fmt.Fprintf(l.out, "figure: %s\n", c.file)
+		fmt.Fprintf(&l.page, "\n![%s](%s.svg)\n", c.Title, c.file)
 	}
-	if err := report.Save(&f, l.dir, name); err != nil {
-		check(fmt.Errorf("figure %s: %w", name, err))
-	}
-	fmt.Fprintf(l.out, "figure: %s\n", name)
-	fmt.Fprintf(&l.page, "\n![%s](%s.svg)\n", f.Title, name)
 }
 
 // A table is rows of text under a header, printed as Markdown.
@@ -154,5 +165,22 @@ func (l *lab) table(t table) {
 
 // slope fits the exponent of a power law.
 func slope(x, y []float64) float64 {
-	return must(report.FitLine(x, y, true, true)).Slope
+	return must.Get(report.FitLine(x, y, true, true)).Slope
+}
+
+func mean(v []float64) float64 {
+	s := 0.0
+	for _, x := range v {
+		s += x
+	}
+	return s / float64(len(v))
+}
+
+// column collects one property of each of several things.
+func column[A, B any](all []A, of func(A) B) []B {
+	v := make([]B, len(all))
+	for i, a := range all {
+		v[i] = of(a)
+	}
+	return v
 }

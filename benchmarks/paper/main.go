@@ -14,7 +14,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 
 	"dsbo"
 	"dsbo/internal/cli"
@@ -81,14 +80,13 @@ func parse(args []string, stdout io.Writer) (*lab, []experiment, error) {
 	if err := f.Parse(args, stdout); err != nil {
 		return nil, nil, err
 	}
-	all := experiments()
 	if *list {
-		for _, e := range all {
+		for _, e := range experiments() {
 			fmt.Fprintf(stdout, "%-12s %s\n", e.name, e.about)
 		}
 		return l, nil, nil
 	}
-	chosen, err := choose(all, *only)
+	chosen, err := choose(*only)
 	if err == nil {
 		err = c.validate()
 	}
@@ -100,20 +98,9 @@ func parse(args []string, stdout io.Writer) (*lab, []experiment, error) {
 	return l, chosen, err
 }
 
-// choose returns the experiments of the given names in the order of all.
-func choose(all []experiment, only string) ([]experiment, error) {
-	if only == "" {
-		return all, nil
-	}
-	var names []string
-	for _, e := range all {
-		names = append(names, e.name)
-	}
-	wanted := strings.Split(only, ",")
-	for _, w := range wanted {
-		if !slices.Contains(names, w) {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "-only must name some of %s; %q is none of them", strings.Join(names, ", "), w)
-		}
-	}
-	return slices.DeleteFunc(all, func(e experiment) bool { return !slices.Contains(wanted, e.name) }), nil
+// choose returns the experiments of a list of names with commas.
+func choose(list string) ([]experiment, error) {
+	all := experiments()
+	names, err := cli.Choose("only", list, column(all, func(e experiment) string { return e.name }))
+	return slices.DeleteFunc(all, func(e experiment) bool { return !slices.Contains(names, e.name) }), err
 }

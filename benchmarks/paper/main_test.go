@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -88,7 +89,7 @@ func TestQuick(t *testing.T) {
 }
 
 func TestInterrupted(t *testing.T) {
-	ctx, stop := contextThatEnds(t)
+	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	var out bytes.Buffer
 	if err := command(ctx, []string{"-quick", "-only", "loops"}, &out, &out); cli.Code(err) != cli.Interrupted {

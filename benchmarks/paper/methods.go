@@ -3,9 +3,10 @@ package main
 import (
 	"context"
 	"math"
+	"slices"
 
 	"dsbo/algo"
-	"dsbo/network"
+	"dsbo/internal/must"
 	"dsbo/report"
 	"dsbo/train"
 )
@@ -20,7 +21,6 @@ type contestant struct {
 type family struct {
 	name, title string
 	agents      int
-	traffic     bool // also draw against the numbers sent
 	contestants []contestant
 }
 
@@ -30,7 +30,7 @@ func families() []family {
 	}
 	plain := contestant{"madsbo", &algo.MADSBO{Alpha: "0.05", Beta: "0.2", Gamma: "0.2", T: 1, N: 40}}
 	return []family{
-		{"global", "The global problem: MA-DSBO and the methods of Table 1", 6, true, []contestant{
+		{"global", "The global problem: MA-DSBO and the methods of Table 1", 6, []contestant{
 			plain,
 			{"madsbo, falling steps", &algo.MADSBO{Alpha: "0.3/sqrt(k+1)", Beta: "0.9/sqrt(k+1)", Gamma: "0.2", T: 1, N: 40}},
 			{"madsbo_tuned", &algo.Tuned{Alpha: "0.05", Beta: "0.2", Gamma: "0.2", T: 1, N: 2, WarmZ: true, TrackY: true}},
@@ -39,17 +39,17 @@ func families() []family {
 			{"fednest", &algo.FedNest{Alpha: "0.05", Beta: "0.4", T: 5, N: 20, L: 3}},
 			{"mdbo", &algo.MDBO{Alpha: "0.05", Beta: "0.2", L: 3, N: 20}},
 		}},
-		{"single-loop", "The global problem: methods of one loop", 6, true, []contestant{
+		{"single-loop", "The global problem: methods of one loop", 6, []contestant{
 			plain,
 			{"dsoba", &algo.DSOBA{Alpha: "0.05", Beta: "0.2", Gamma: "0.2"}},
 			sparkle("ed"), sparkle("extra"), sparkle("gt"), sparkle("none"),
 		}},
-		{"personalized", "The personalized problem", 6, true, []contestant{
+		{"personalized", "The personalized problem", 6, []contestant{
 			{"pdsbo_gossip, α = 0.1", &algo.Gossip{Alpha: "0.1", Beta: "0.4", Gamma: "0.3", T: 5, N: 80}},
 			{"pdsbo_gossip, α = 0.02", &algo.Gossip{Alpha: "0.02", Beta: "0.4", Gamma: "0.3", T: 5, N: 80}},
 			{"pdsbo_al", &algo.Lagrangian{Alpha: "0.1", Beta: "0.4", Gamma: "0.3", T: 5, N: 80, Rho: 2}},
 		}},
-		{"one-agent", "One agent", 1, false, []contestant{
+		{"one-agent", "One agent", 1, []contestant{
 			{"aidcg", &algo.AIDCG{Alpha: "0.1", Beta: "0.4", T: 5, N: 5}},
 			{"itd", &algo.ITD{Alpha: "0.1", Beta: "0.4", T: 20}},
 			{"stocbio", &algo.StocBiO{Alpha: "0.1", Beta: "0.4", Gamma: "0.3", T: 5, N: 20}},
@@ -68,22 +68,21 @@ func methods(ctx context.Context, l *lab) {
 
 func (f family) compare(ctx context.Context, l *lab) {
 	K := pick(l, 1500, 6)
-	calls := axes(f.title,
+	calls := newChart("methods-"+f.name+"-calls", f.title,
 		"oracle calls of an agent, a matrix counted as q products", "norm of the gradient of Φ at the average x", report.Log, report.Log)
-	sent := calls
-	sent.XLabel = "numbers sent by an agent"
+	sent := calls.sibling("methods-"+f.name+"-traffic", "numbers sent by an agent", report.Log)
 	rows := table{{"method", "‖∇Φ(x̄)‖ after K", "iterations", "oracle calls", "numbers sent"}}
 	for _, c := range f.contestants {
 		s := f.run(ctx, l, c, K)
 		rows.add(c.name, s.gradient[len(s.gradient)-1], s.reached(s.k), s.reached(s.calls), s.reached(s.floats))
-		addLine(&calls, c.name, s.calls[1:], s.gradient[1:])
-		addLine(&sent, c.name, s.floats[1:], s.gradient[1:])
+		calls.line(c.name, s.calls[1:], s.gradient[1:])
+		sent.line(c.name, s.floats[1:], s.gradient[1:])
 	}
 	l.printf("%s, K = %d; the last three columns: what it took to a hundredth of the first gradient:\n\n", f.title, K)
 	l.table(rows)
-	l.figure("methods-"+f.name+"-calls", calls)
-	if f.traffic {
-		l.figure("methods-"+f.name+"-traffic", sent)
+	l.save(calls)
+	if f.agents > 1 {
+		l.save(sent)
 	}
 }
 
@@ -92,21 +91,16 @@ type track struct{ k, calls, floats, gradient []float64 }
 
 // reached returns the cost at which the gradient is a hundredth of the first.
 func (t track) reached(cost []float64) any {
-	for i, g := range t.gradient {
-		if g <= 1e-2*t.gradient[0] {
-			return cost[i]
-		}
+	i := slices.IndexFunc(t.gradient, func(g float64) bool { return g <= 1e-2*t.gradient[0] })
+	if i < 0 {
+		return "–"
 	}
-	return "–"
+	return cost[i]
 }
 
 func (f family) run(ctx context.Context, l *lab, c contestant, K int) (t track) {
-	g := must(network.Ring(f.agents, 0.5))
-	if algo.TraitsOf(c.method).ExactAverage {
-		g = must(network.Server(f.agents))
-	}
 	p := logistic{n: f.agents, p: 10, examples: 60, rate: 0.25, weight: 20, prior: 1, seed: l.seed}
-	res := must(run(ctx, p.problem(0), train.Config{W: g.W, Method: c.method, K: K, EvalEvery: max(1, K/150)}))
+	res := must.Get(run(ctx, p.problem(0), train.Config{W: ringOrServer(c.method, f.agents), Method: c.method, K: K, EvalEvery: max(1, K/150)}))
 	q, n := float64(p.p), float64(f.agents)
 	for _, r := range res.Records {
 		t.k = append(t.k, float64(r.Iteration))

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/mat"
 
 	"dsbo"
 	"dsbo/algo"
+	"dsbo/internal/must"
 	"dsbo/internal/vec"
 	"dsbo/network"
 	"dsbo/report"
@@ -33,7 +35,7 @@ type biases struct {
 // biasesAt measures them at x on the paper's synthetic task.
 func biasesAt(ctx context.Context, p train.Problem, w *network.Matrix, x []float64, steps []int) (b biases) {
 	exact := train.Exact{Oracles: p.Evaluate, Tol: 1e-12, AdjointTol: 1e-12}
-	sol := must(exact.Solve(ctx, x))
+	sol := must.Get(exact.Solve(ctx, x))
 	off := func(estimates [][]float64) float64 {
 		avg := make([]float64, len(x))
 		vec.Mean(avg, estimates...)
@@ -43,41 +45,29 @@ func biasesAt(ctx context.Context, p train.Problem, w *network.Matrix, x []float
 	var own, mixed [][]float64
 	for _, o := range p.Evaluate {
 		alone := train.Exact{Oracles: []dsbo.ValueOracle{o}, Tol: 1e-12, AdjointTol: 1e-12}
-		s := must(alone.Solve(ctx, x))
-		own = append(own, s.Gradient)
-		u := withOwnHessian(o, x, sol.Y)
-		mixed = append(mixed, u)
+		own = append(own, must.Get(alone.Solve(ctx, x)).Gradient)
+		mixed = append(mixed, withOwnHessian(o, x, sol.Y))
 	}
 	b.local, b.mdbo = off(own), off(mixed)
-	lmax := must(p.Curvature(ctx, x, sol.Y))
-	most := 0.0
-	for _, l := range lmax {
-		most = max(most, l)
-	}
+	lmax := slices.Max(must.Get(p.Curvature(ctx, x, sol.Y)))
 	for _, N := range steps {
-		us := estimates(ctx, p.Oracles, w, x, sol.Y, 0.4/most, N)
-		b.higp = append(b.higp, off(us))
+		b.higp = append(b.higp, off(estimates(ctx, p.Oracles, w, x, sol.Y, 0.4/lmax, N)))
 	}
 	return b
 }
 
 // withOwnHessian is ∇_x f − J H⁻¹ ∇_y f of one agent at (x, y).
 func withOwnHessian(o dsbo.Oracle, x, y []float64) []float64 {
-	d, ok := o.(dsbo.DenseOracle)
-	if !ok {
-		check(dsbo.Errorf(dsbo.ErrCapability, "the oracle must give Hessians"))
-	}
 	p, q := o.Dims()
-	u, j, b, h := make([]float64, p), make([]float64, p), make([]float64, q), make([]float64, q*q)
-	check(o.UpperGrad(u, b, x, y, allExamples))
-	check(d.Hessian(h, x, y, allExamples))
+	u, j, b := make([]float64, p), make([]float64, p), make([]float64, q)
+	must.OK(o.UpperGrad(u, b, x, y, allExamples))
 	var ch mat.Cholesky
-	if !ch.Factorize(mat.NewSymDense(q, h)) {
-		check(dsbo.Errorf(dsbo.ErrConfig, "the Hessian must be positive definite"))
+	if !ch.Factorize(mat.NewSymDense(q, denseHessian(o, x, y))) {
+		must.OK(dsbo.Errorf(dsbo.ErrConfig, "the Hessian must be positive definite"))
 	}
 	z := mat.NewVecDense(q, nil)
-	check(ch.SolveVecTo(z, mat.NewVecDense(q, b)))
-	check(o.JVP(j, x, y, z.RawVector().Data, allExamples))
+	must.OK(ch.SolveVecTo(z, mat.NewVecDense(q, b)))
+	must.OK(o.JVP(j, x, y, z.RawVector().Data, allExamples))
 	vec.Sub(u, u, j)
 	return u
 }
@@ -95,71 +85,63 @@ func estimates(ctx context.Context, oracles []dsbo.Oracle, w *network.Matrix, x,
 			return h.Estimate(ctx, 0, o, l.Mixer(i), x, y, gamma, N)
 		})
 	}
-	check(g.Wait())
+	must.OK(g.Wait())
 	return us
 }
 
 // mismatchOfEstimates draws the bias of three estimates against the heterogeneity rate r.
 func mismatchOfEstimates(ctx context.Context, l *lab) {
-	ring := must(network.Ring(8, 0.5))
 	rates, points, steps := pick(l, []float64{0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.25, 1.5}, []float64{0.1, 1}), pick(l, 5, 1), []int{10, 100, 300}
 	names := []string{"average of local hypergradients (eq. 4)", "own Hessians at the common y* (MDBO)", "HIGP, N = 10", "HIGP, N = 100", "HIGP, N = 300"}
-	f := axes("Bias of the averaged hypergradient against r",
+	f := newChart("mismatch-bias", "Bias of the averaged hypergradient against r",
 		"r, heterogeneity rate", "distance of the mean of u from the gradient, relative", report.Log, report.Log)
-	f.Series = make([]report.Series, len(names))
 	rows := table{append([]string{"r"}, names...)}
+	var sums []float64
 	for _, r := range rates {
-		sums := make([]float64, len(names))
+		sums = make([]float64, len(names))
 		for point := range points {
 			c := logistic{n: 8, p: 20, examples: 100, rate: r, weight: 1, seed: l.seed + uint64(point)}
-			p := c.problem(0)
 			x := normal(rand.New(rand.NewPCG(l.seed, uint64(point))), c.p, 0.5)
-			b := biasesAt(ctx, p, ring.W, x, steps)
+			b := biasesAt(ctx, c.problem(0), ring(8), x, steps)
 			for i, v := range append([]float64{b.local, b.mdbo}, b.higp...) {
 				sums[i] += v / float64(points)
 			}
 		}
 		cells := []any{r}
 		for i, v := range sums {
-			s := &f.Series[i]
-			s.Name, s.X, s.Y = names[i], append(s.X, r), append(s.Y, v)
+			f.point(names[i], r, v)
 			cells = append(cells, v)
 		}
 		rows.add(cells...)
 	}
 	l.printf("logistic, 8 agents on the ring, p = q = 20, mean of %d problems and points:\n\n", points)
 	l.table(rows)
-	last := len(rates) - 1
-	l.claim(f.Series[0].Y[last] > 0.1 && f.Series[4].Y[last] < 1e-3, "at r = %g the average of local hypergradients is off by %.3g of the gradient, MDBO's by %.3g, HIGP's by %.3g",
-		rates[last], f.Series[0].Y[last], f.Series[1].Y[last], f.Series[4].Y[last])
-	l.figure("mismatch-bias", f)
+	l.claim(sums[0] > 0.1 && sums[4] < 1e-3, "at r = %g the average of local hypergradients is off by %.3g of the gradient, MDBO's by %.3g, HIGP's by %.3g",
+		rates[len(rates)-1], sums[0], sums[1], sums[4])
+	l.save(f)
 }
 
 // mismatchOfMethods draws where methods end, against how much the agents of a quadratic problem differ.
 func mismatchOfMethods(ctx context.Context, l *lab) {
-	ring := must(network.Ring(5, 0.5))
 	K := pick(l, 4000, 200)
-	f := axes(fmt.Sprintf("Where methods end (quadratic, full batch, K = %d)", K),
+	f := newChart("mismatch-methods", fmt.Sprintf("Where methods end (quadratic, full batch, K = %d)", K),
 		"share by which the agents differ", "norm of the gradient of Φ at the last average x", report.Linear, report.Log)
 	rows := table{{"differ", "mdbo", "madsbo", "sparkle ed"}}
-	runs := []contestant{
-		{"MDBO", &algo.MDBO{Alpha: "0.05", Beta: "0.05", L: 3, N: 60}},
-		{"MA-DSBO, α_k = β_k = 0.5/√(k+1)", &algo.MADSBO{Alpha: "0.5/sqrt(k+1)", Beta: "0.5/sqrt(k+1)", Gamma: "0.15", T: 1, N: 60}},
-		{"SPARKLE (ed)", &algo.Sparkle{Alpha: "0.02", Beta: "0.1", Gamma: "0.1"}},
-	}
-	f.Series = make([]report.Series, len(runs))
 	for _, differ := range pick(l, []float64{0, 0.1, 0.2, 0.4, 0.6, 0.8, 1}, []float64{0, 1}) {
 		cells := []any{differ}
-		for i, r := range runs {
+		for _, r := range []contestant{
+			{"MDBO", &algo.MDBO{Alpha: "0.05", Beta: "0.05", L: 3, N: 60}},
+			{"MA-DSBO, α_k = β_k = 0.5/√(k+1)", &algo.MADSBO{Alpha: "0.5/sqrt(k+1)", Beta: "0.5/sqrt(k+1)", Gamma: "0.15", T: 1, N: 60}},
+			{"SPARKLE (ed)", &algo.Sparkle{Alpha: "0.02", Beta: "0.1", Gamma: "0.1"}},
+		} {
 			q := quadratics{n: 5, p: 5, q: 8, low: 1, high: 3, coupling: 0.5, differ: differ, seed: l.seed}
-			res := must(run(ctx, q.problem(0), train.Config{W: ring.W, Method: r.method, K: K, EvalEvery: K}))
+			res := must.Get(run(ctx, q.problem(0), train.Config{W: ring(5), Method: r.method, K: K, EvalEvery: K}))
 			g := float64(res.Last().GradNorm)
-			s := &f.Series[i]
-			s.Name, s.X, s.Y = r.name, append(s.X, differ), append(s.Y, g)
+			f.point(r.name, differ, g)
 			cells = append(cells, g)
 		}
 		rows.add(cells...)
 	}
 	l.table(rows)
-	l.figure("mismatch-methods", f)
+	l.save(f)
 }

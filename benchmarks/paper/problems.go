@@ -7,6 +7,7 @@ import (
 
 	"dsbo/ad"
 	"dsbo/data"
+	"dsbo/internal/must"
 	"dsbo/internal/vec"
 	"dsbo/models"
 	"dsbo/train"
@@ -50,25 +51,27 @@ func (c quadratics) draw(r *rand.Rand) models.Quadratic {
 func (c quadratics) problem(draws uint64) train.Problem {
 	r := rand.New(rand.NewPCG(c.seed, 2))
 	var p train.Problem
-	for i, m := range c.agents() {
-		var s data.Shard
-		batch := 0
-		if c.noise > 0 {
-			batch = 1
-			for _, e := range []*data.Examples{&s.Train, &s.Val} {
-				*e = c.rows(r)
-			}
-		}
-		o := must(models.NewOracle(m, s, models.Config{Agent: i, Seed: draws, Batch: batch}))
-		p.Oracles, p.Evaluate = append(p.Oracles, o), append(p.Evaluate, o)
+	for _, m := range c.agents() {
+		addAgent(&p, m, draws, c.noise > 0, func() []float64 { return normal(r, noiseRows*c.q, c.noise) })
 	}
 	return p
 }
 
-func (c quadratics) rows(r *rand.Rand) (e data.Examples) {
-	e.X = must(ad.FloatTable(noiseRows, c.q, normal(r, noiseRows*c.q, c.noise)))
-	e.Target = must(ad.FloatTable(noiseRows, 1, make([]float64, noiseRows)))
-	return e
+// addAgent adds an agent. If it is noisy, its minibatches are one of the rows of noise of its own, which rows makes for
+// training and for validation.
+func addAgent(p *train.Problem, m models.Model, draws uint64, noisy bool, rows func() []float64) {
+	var s data.Shard
+	cfg := models.Config{Agent: len(p.Oracles), Seed: draws}
+	if noisy {
+		cfg.Batch = 1
+		for _, e := range []*data.Examples{&s.Train, &s.Val} {
+			v := rows()
+			e.X = must.Get(ad.FloatTable(noiseRows, len(v)/noiseRows, v))
+			e.Target = must.Get(ad.FloatTable(noiseRows, 1, make([]float64, noiseRows)))
+		}
+	}
+	o := must.Get(models.NewOracle(m, s, cfg))
+	p.Oracles, p.Evaluate = append(p.Oracles, o), append(p.Evaluate, o)
 }
 
 // normal draws n normal numbers.
@@ -112,9 +115,9 @@ type logistic struct {
 }
 
 func (c logistic) problem(draws uint64) train.Problem {
-	t := must(data.Synthetic{Agents: c.n, Features: c.p, Train: c.examples, Val: c.examples, Test: 1, Rate: c.rate, Seed: c.seed}.Task())
+	t := must.Get(data.Synthetic{Agents: c.n, Features: c.p, Train: c.examples, Val: c.examples, Test: 1, Rate: c.rate, Seed: c.seed}.Task())
 	m := weighed{models.Logistic{Features: c.p, Mean: true}, c.weight, c.prior}
-	return must(train.NewProblem(t, m, models.Config{Seed: draws, Batch: c.batch}))
+	return must.Get(train.NewProblem(t, m, models.Config{Seed: draws, Batch: c.batch}))
 }
 
 // weighed is a logistic model with the upper loss of logistic.

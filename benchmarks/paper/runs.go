@@ -11,6 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dsbo/algo"
+	"dsbo/internal/must"
+	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -33,14 +35,14 @@ func withParameters(m algo.Method, values map[string]any) algo.Method {
 	m = algo.Clone(m)
 	known := algo.Parameters(m)
 	maps.DeleteFunc(values, func(name string, _ any) bool { return !slices.Contains(known, name) })
-	check(algo.Decode(m, must(json.Marshal(values))))
+	must.OK(algo.Decode(m, must.Get(json.Marshal(values))))
 	return m
 }
 
 // initialized returns a clone of a method after Init, which can say its Cost.
 func initialized(m algo.Method, p, q, K int) algo.Method {
 	m = algo.Clone(m)
-	check(m.Init(p, q, K))
+	must.OK(m.Init(p, q, K))
 	return m
 }
 
@@ -57,7 +59,7 @@ func average(ctx context.Context, of problemOf, seeds int, c train.Config, measu
 			return err
 		})
 	}
-	check(g.Wait())
+	must.OK(g.Wait())
 	means = make([][]float64, len(measures))
 	for i, r := range results[0].Records {
 		k = append(k, float64(r.Iteration))
@@ -74,3 +76,14 @@ func average(ctx context.Context, of problemOf, seeds int, c train.Config, measu
 
 func gradient2(r runs.Record) float64  { return float64(r.GradNorm) * float64(r.GradNorm) }
 func consensusX(r runs.Record) float64 { return float64(r.ConsensusX) }
+
+// ring is the mixing matrix of n agents in a ring, w = 1/2.
+func ring(n int) *network.Matrix { return must.Get(network.Ring(n, 0.5)).W }
+
+// ringOrServer is that of a ring, or of a server where a method takes exact averages.
+func ringOrServer(m algo.Method, n int) *network.Matrix {
+	if algo.TraitsOf(m).ExactAverage {
+		return must.Get(network.Server(n)).W
+	}
+	return ring(n)
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dsbo/algo"
+	"dsbo/internal/must"
 	"dsbo/network"
 	"dsbo/report"
 	"dsbo/runs"
@@ -28,7 +29,6 @@ type entrant struct {
 	method  string
 	problem string
 	traffic func(d, T, N int) int
-	server  bool
 	formula string  // the same for people
 	growth  float64 // exponent of its traffic in d
 }
@@ -39,7 +39,7 @@ func entrants() []entrant {
 		{method: "madsbo", formula: "Tq + 2Nq + p", problem: "G-DSBO", growth: 1, traffic: func(d, T, N int) int { return T*d + 2*N*d + d }},
 		{method: "gbdsbo", formula: "p + q + Nq² + pq + p + q", problem: "G-DSBO", growth: 2, traffic: func(d, T, N int) int { return d + d + N*d*d + d*d + d + d }},
 		{method: "jhip", formula: "Tq + 2Npq + p", problem: "G-DSBO", growth: 2, traffic: func(d, T, N int) int { return T*d + 2*N*d*d + d }},
-		{method: "fednest", formula: "2Tq + Nq + 2p up, and down", problem: "FBO", growth: 1, server: true, traffic: func(d, T, N int) int { return 2*T*d + N*d + 2*d }},
+		{method: "fednest", formula: "2Tq + Nq + 2p up, and down", problem: "FBO", growth: 1, traffic: func(d, T, N int) int { return 2*T*d + N*d + 2*d }},
 		{method: "pdsbo_al", formula: "p", problem: "P-DSBO", growth: 1, traffic: func(d, T, N int) int { return d }},
 		{method: "mdbo", formula: "2p + 2q", problem: "G-DSBO, biased", growth: 1, traffic: func(d, T, N int) int { return 2*d + 2*d }},
 		{method: "dsoba", formula: "p + 2q", problem: "G-DSBO", growth: 1, traffic: func(d, T, N int) int { return d + 2*d }},
@@ -49,7 +49,7 @@ func entrants() []entrant {
 
 // template returns the entrant's method.
 func (e entrant) template() algo.Method {
-	m := must(algo.New(e.method))
+	m := must.Get(algo.New(e.method))
 	return withParameters(m, map[string]any{"alpha": 1e-3, "beta": 1e-3, "gamma": 1e-3, "lg": 100, "T": loopSteps, "N": loopSteps})
 }
 
@@ -59,17 +59,14 @@ const loopSteps = 10
 // measure runs K iterations and compares what was counted with the formulas, exactly.
 func (e entrant) measure(ctx context.Context, d, K, rounds int) measured {
 	m := measured{d: d, ms: math.Inf(1), floats: e.traffic(d, loopSteps, loopSteps)}
-	g := must(network.Ring(8, 0.5))
-	if e.server {
-		g = must(network.Server(8))
-	}
 	method := e.template()
+	w := ringOrServer(method, 8)
 	c := logistic{n: 8, p: d, examples: 200, batch: 100, rate: 0.1, weight: 1, seed: 1}
 	p := c.problem(1)
 	for range rounds { // the least median: what else the machine does only adds to it
-		res := must(train.Run(ctx, train.Config{Problem: p, W: g.W, Method: method, K: K, EvalEvery: K, NoExact: true}))
+		res := must.Get(train.Run(ctx, train.Config{Problem: p, W: w, Method: method, K: K, EvalEvery: K, NoExact: true}))
 		m.ms = min(m.ms, float64(res.MsPerIteration))
-		check(e.check(method, d, K, g.W, res))
+		must.OK(e.check(method, d, K, w, res))
 		last := res.Usage[0].Calls
 		m.calls = algo.Calls{UpperGrad: last.UpperGrad / K, LowerGrad: last.LowerGrad / K, HVP: last.HVP / K, JVP: last.JVP / K, Hessian: last.Hessian / K, Jacobian: last.Jacobian / K}
 	}
@@ -120,8 +117,8 @@ func checkCounts(template algo.Method, d int, w *network.Matrix, res *train.Resu
 func table1(ctx context.Context, l *lab) {
 	dims := pick(l, []int{50, 100, 200, 400}, []int{10, 20})
 	K, rounds := pick(l, 5, 2), pick(l, 3, 1)
-	time := axes("Time of an iteration, 8 agents", "p = q", "milliseconds", report.Log, report.Log)
-	traffic := axes("Traffic of an iteration, to each neighbour", "p = q", "numbers sent", report.Log, report.Log)
+	time := newChart("table1-time", "Time of an iteration, 8 agents", "p = q", "milliseconds", report.Log, report.Log)
+	traffic := newChart("table1-traffic", "Traffic of an iteration, to each neighbour", "p = q", "numbers sent", report.Log, report.Log)
 	times, sent := table{{"method", "problem"}}, table{{"method", "oracle calls of an agent"}}
 	for _, d := range dims {
 		times[0] = append(times[0], fmt.Sprintf("ms, %d", d))
@@ -142,20 +139,18 @@ func table1(ctx context.Context, l *lab) {
 			d, ms, floats = append(d, float64(dim)), append(ms, m.ms), append(floats, float64(m.floats))
 			a, b = append(a, m.ms), append(b, m.floats)
 		}
-		slower := slope(d, ms)
 		more := slope(d, floats)
-		times.add(append(a, slower, float64(m.dense)/(1<<20))...)
+		times.add(append(a, slope(d, ms), float64(m.dense)/(1<<20))...)
 		sent.add(append(b, more, e.formula)...)
 		grows = grows && math.Abs(more-e.growth) < 0.1
-		addLine(&time, e.method, d, ms)
-		addLine(&traffic, e.method, d, floats)
+		time.line(e.method, d, ms)
+		traffic.line(e.method, d, floats)
 	}
 	l.table(times)
 	l.table(sent)
 	l.claim(true, "numbers and messages sent, and oracle calls, equal the formulas exactly, for all methods, dimensions and agents")
 	l.claim(grows, "traffic grows with exponent 2 for DSBO-JHIP and GBDSBO and 1 for the others")
-	l.figure("table1-time", time)
-	l.figure("table1-traffic", traffic)
+	l.save(time, traffic)
 }
 
 // describe lists the oracle calls that there are.

@@ -7,17 +7,21 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"dsbo"
 	"dsbo/internal/cli"
+	"dsbo/internal/must"
 )
 
 func main() { os.Exit(cli.Main("transports", command)) }
@@ -44,28 +48,21 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if b.k < 1 || b.port < 1 || b.port > 65000 {
 		return dsbo.Errorf(dsbo.ErrConfig, "-K must be at least 1 and -port from 1 to 65000; they are %d and %d", b.k, b.port)
 	}
-	dir, err := os.MkdirTemp("", "transports")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	b.dir = dir
-	for _, name := range []string{"mnist", "dsbo"} {
-		if err := b.run(ctx, "go", "build", "-o", filepath.Join(dir, name), "dsbo/cmd/"+name); err != nil {
-			return err
+	return must.Try(func() {
+		b.dir = must.Get(os.MkdirTemp("", "transports"))
+		defer os.RemoveAll(b.dir)
+		for _, name := range []string{"mnist", "dsbo"} {
+			must.OK(b.run(ctx, "go", "build", "-o", b.program(name), "dsbo/cmd/"+name))
 		}
-	}
-	if err := b.compareTransports(ctx, stdout); err != nil {
-		return err
-	}
-	return b.manyAgents(ctx, stdout)
+		b.compareTransports(ctx, stdout)
+		b.manyAgents(ctx, stdout)
+	})
 }
 
-// run runs a program to its end; what it says goes where it can be seen if it fails.
+// run runs a program to its end. An error ends with the last line that the program said.
 func (b *bench) run(ctx context.Context, name string, args ...string) error {
 	fmt.Fprintf(b.stderr, "%s %s\n", filepath.Base(name), strings.Join(args, " "))
-	c := exec.CommandContext(ctx, name, args...)
-	out, err := c.CombinedOutput()
+	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -80,132 +77,106 @@ func lastLine(out []byte) string {
 	return lines[len(lines)-1]
 }
 
-// task returns the flags of the task that all transports run.
-func (b *bench) task() []string {
-	return []string{fmt.Sprintf("-K=%d", b.k), "-eval-every=10", "-refit=200"}
+// A measurement is one run of a task in processes of its own.
+type measurement struct {
+	name              string
+	agents, processes int
+	flags             []string // of the task
+	run               func(ctx context.Context, m measurement, out string) error
+	folders           func(out string) []string // of the run
 }
 
-// A transport is one way to connect the agents.
-type transport struct {
-	name      string
-	processes int
-	run       func(ctx context.Context, out string) error
-	folders   func(out string) []string // of the run
+func (b *bench) inProcess(name string, agents int, flags []string) measurement {
+	return measurement{name, agents, 1, flags, func(ctx context.Context, m measurement, out string) error {
+		return b.run(ctx, b.program("mnist"), m.args(out)...)
+	}, singleFolder}
+}
+
+func (b *bench) overGRPC(name string, agents int, flags []string) measurement {
+	return measurement{name, agents, agents, flags, b.cluster, agentFolders}
+}
+
+func (b *bench) overMPI(ranks int, flags []string) measurement {
+	return measurement{"MPI", 8, ranks, flags, func(ctx context.Context, m measurement, out string) error {
+		launch := []string{"--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", fmt.Sprint(ranks), b.program("mnist-mpi"), "-transport=mpi"}
+		return b.run(ctx, b.mpirun, append(launch, m.args(out)...)...)
+	}, singleFolder}
+}
+
+// args are the arguments of the program mnist.
+func (m measurement) args(out string) []string {
+	return append(slices.Clone(m.flags), fmt.Sprintf("-agents=%d", m.agents), "-quiet", "-report=false", "-out="+out)
 }
 
 func singleFolder(out string) []string { return []string{out} }
 
+func (b *bench) program(name string) string { return filepath.Join(b.dir, name) }
+
+// cluster runs a task on as many processes as agents, with the certificates that dsbo run makes.
+func (b *bench) cluster(ctx context.Context, m measurement, out string) error {
+	file := out + ".json"
+	text := fmt.Sprintf(`{"run": "transports", "agents": %d, "address": "127.0.0.1:{%d+agent}", "graph": "ring", "w": 0.5, "seed": 1, "task": "mnist", "flags": %s}`,
+		m.agents, b.port, must.Get(json.Marshal(m.flags)))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return err
+	}
+	return b.run(ctx, b.program("dsbo"), "run", "-cluster="+file, "-out="+out)
+}
+
+// measure runs a measurement, and returns its folders and its row of a table up to the last cell.
+func (b *bench) measure(ctx context.Context, out string, m measurement) (folders, row []string, f figures) {
+	out = filepath.Join(b.dir, out)
+	must.OK(m.run(ctx, m, out))
+	folders = m.folders(out)
+	f = must.Get(read(folders))
+	return folders, []string{m.name, fmt.Sprint(m.processes), fmt.Sprintf("%.0f", f.ms), fmt.Sprintf("%.0f", f.mib)}, f
+}
+
 // compareTransports runs the task over each transport and compares what they find with the first.
-func (b *bench) compareTransports(ctx context.Context, stdout io.Writer) error {
+func (b *bench) compareTransports(ctx context.Context, stdout io.Writer) {
+	flags := []string{fmt.Sprintf("-K=%d", b.k), "-eval-every=10", "-refit=200"}
+	all := []measurement{b.inProcess("in process", 8, flags), b.overGRPC("gRPC, mutual TLS", 8, flags)}
+	if err := b.buildMPI(ctx); err != nil {
+		fmt.Fprintf(b.stderr, "MPI is left out: %v\n", err)
+	} else {
+		all = append(all, b.overMPI(8, flags), b.overMPI(2, flags))
+	}
 	rows := [][]string{{"8 agents, MNIST", "processes", "ms/iteration", "peak MiB, largest process", "x̄, model and records"}}
 	var want string
 	var wrong error
-	for i, w := range b.transports(ctx) {
-		out := filepath.Join(b.dir, fmt.Sprintf("same%d", i))
-		if err := w.run(ctx, out); err != nil {
-			return err
-		}
+	for i, m := range all {
+		folders, row, _ := b.measure(ctx, fmt.Sprintf("same%d", i), m)
 		verdict := "the same bits"
-		for _, folder := range w.folders(out) {
-			found, err := digest(folder)
-			if err != nil {
-				return err
-			}
-			if want == "" {
-				want = found
-			}
+		for _, folder := range folders {
+			found := must.Get(digest(folder))
+			want = cmp.Or(want, found)
 			if found != want {
 				verdict = "DIFFERENT"
-				wrong = errors.Join(wrong, fmt.Errorf("%s: %s differs from the run in one process", w.name, folder))
+				wrong = errors.Join(wrong, fmt.Errorf("%s: %s differs from the run in one process", m.name, folder))
 			}
 		}
-		s, err := read(w.folders(out))
-		if err != nil {
-			return err
-		}
-		rows = append(rows, []string{w.name, fmt.Sprint(w.processes), fmt.Sprintf("%.0f", s.ms), fmt.Sprintf("%.0f", s.mib), verdict})
+		rows = append(rows, append(row, verdict))
 	}
-	if err := cli.Table(stdout, rows); err != nil {
-		return err
-	}
-	return wrong
+	must.OK(cli.Table(stdout, rows))
+	must.OK(wrong)
 }
-
-func (b *bench) transports(ctx context.Context) []transport {
-	all := []transport{
-		{"in process", 1, func(ctx context.Context, out string) error {
-			return b.run(ctx, b.command("mnist"), append(b.task(), "-quiet", "-report=false", "-out="+out)...)
-		}, singleFolder},
-		{"gRPC, mutual TLS", 8, func(ctx context.Context, out string) error { return b.cluster(ctx, out, 8, b.task()) }, agentFolders},
-	}
-	if err := b.buildMPI(ctx); err != nil {
-		fmt.Fprintf(b.stderr, "MPI is left out: %v\n", err)
-		return all
-	}
-	for _, ranks := range []int{8, 2} {
-		all = append(all, transport{"MPI", ranks, func(ctx context.Context, out string) error {
-			launch := []string{"--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", fmt.Sprint(ranks), b.command("mnist-mpi"), "-transport=mpi"}
-			return b.run(ctx, b.mpirun, append(launch, append(b.task(), "-quiet", "-report=false", "-out="+out)...)...)
-		}, singleFolder})
-	}
-	return all
-}
-
-func (b *bench) command(name string) string { return filepath.Join(b.dir, name) }
 
 func (b *bench) buildMPI(ctx context.Context) error {
 	if _, err := exec.LookPath(b.mpirun); err != nil {
 		return err
 	}
-	return b.run(ctx, "go", "build", "-tags=mpi", "-o", b.command("mnist-mpi"), "dsbo/cmd/mnist")
-}
-
-// cluster runs a task on as many processes as agents, with the certificates that dsbo run makes.
-func (b *bench) cluster(ctx context.Context, out string, agents int, flags []string) error {
-	file := out + ".json"
-	quoted := make([]string, len(flags))
-	for i, f := range flags {
-		quoted[i] = fmt.Sprintf("%q", f)
-	}
-	text := fmt.Sprintf(`{"run": "transports", "agents": %d, "address": "127.0.0.1:{%d+agent}", "graph": "ring", "w": 0.5, "seed": 1, "task": "mnist", "flags": [%s]}`,
-		agents, b.port, strings.Join(quoted, ", "))
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		return err
-	}
-	return b.run(ctx, b.command("dsbo"), "run", "-cluster="+file, "-out="+out)
+	return b.run(ctx, "go", "build", "-tags=mpi", "-o", b.program("mnist-mpi"), "dsbo/cmd/mnist")
 }
 
 // manyAgents runs 64 agents in one process, and 16 in a process each.
-func (b *bench) manyAgents(ctx context.Context, stdout io.Writer) error {
+func (b *bench) manyAgents(ctx context.Context, stdout io.Writer) {
 	small := []string{"-K=3", "-eval-every=3", "-train=200", "-val=200", "-batch=100", "-refit=20"}
 	rows := [][]string{{"many agents, MNIST", "processes", "ms/iteration", "peak MiB, largest process", "MiB an agent"}}
-	for _, m := range []struct {
-		name      string
-		processes int
-		agents    int
-		run       func(out string) error
-		folders   func(out string) []string
-	}{
-		{"64 in one process", 1, 64, func(out string) error {
-			return b.run(ctx, b.command("mnist"), append(small, "-agents=64", "-quiet", "-report=false", "-out="+out)...)
-		}, singleFolder},
-		{"16 over gRPC", 16, 16, func(out string) error { return b.cluster(ctx, out, 16, small) }, agentFolders},
-	} {
-		out := filepath.Join(b.dir, fmt.Sprintf("many%d", m.agents))
-		if err := m.run(out); err != nil {
-			return err
-		}
-		s, err := read(m.folders(out))
-		if err != nil {
-			return err
-		}
-		rows = append(rows, []string{m.name, fmt.Sprint(m.processes), fmt.Sprintf("%.0f", s.ms), fmt.Sprintf("%.0f", s.mib),
-			fmt.Sprintf("%.1f", s.mib*float64(m.processes)/float64(m.agents))})
+	for _, m := range []measurement{b.inProcess("64 in one process", 64, small), b.overGRPC("16 over gRPC", 16, small)} {
+		_, row, f := b.measure(ctx, fmt.Sprintf("many%d", m.agents), m)
+		rows = append(rows, append(row, fmt.Sprintf("%.1f", f.mib*float64(m.processes)/float64(m.agents))))
 	}
 	fmt.Fprintln(stdout)
-	if err := cli.Table(stdout, rows); err != nil {
-		return err
-	}
+	must.OK(cli.Table(stdout, rows))
 	fmt.Fprintln(stdout, "\nPeak MiB: the most memory that the largest process had resident at any time, from loading the data to the last refit.")
-	return nil
 }

@@ -6,22 +6,18 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 
 	"dsbo/internal/cli"
 	"dsbo/internal/kernel"
+	"dsbo/internal/must"
 	"dsbo/internal/stat"
 )
 
 // compare runs the chosen parts and prints a table.
-func compare(ctx context.Context, o options, out io.Writer) error {
-	chosen, err := choose(o.only)
-	if err != nil {
-		return err
-	}
-	dir, err := os.MkdirTemp("", "dsbo-peer")
-	if err != nil {
-		return err
-	}
+func compare(ctx context.Context, o options, out io.Writer) {
+	chosen := must.Get(cli.Choose("only", o.only, parts()))
+	dir := must.Get(os.MkdirTemp("", "dsbo-peer"))
 	defer os.RemoveAll(dir)
 	fmt.Fprintf(out, "%s/%s, %d processors, GOMAXPROCS %d, kernels %s; the peer: %d ranks\n",
 		runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), o.procs, kernel.Active(), o.ranks)
@@ -31,70 +27,44 @@ func compare(ctx context.Context, o options, out io.Writer) error {
 	}
 
 	rows := [][]string{{"", "ms/iteration", "peer", "ours/peer", "at most", "MiB", "peer", "ours/peer", "at most", "floats sent", "peer", "test loss", "peer"}}
-	measured := map[string]pair{}
+	mnist := 0.0 // ms of an iteration in float32
 	for _, t := range tasks() {
-		if !chosen[t.name] {
+		if !slices.Contains(chosen, t.name) {
 			continue
 		}
-		p, err := rounds(ctx, o, t, r)
-		if err != nil {
-			return err
-		}
+		p := rounds(ctx, o, t, r)
 		rows = append(rows, p.row(t))
-		measured[t.name] = p
-	}
-	if len(measured) > 0 {
-		if err := cli.Table(out, rows); err != nil {
-			return err
+		if t.name == "mnist-f32" {
+			mnist = medianOf(p.ours, run.ms)
 		}
 	}
-	return machine(ctx, o, chosen, measured, out)
-}
-
-// machine prints the parts that are not tasks.
-func machine(ctx context.Context, o options, chosen map[string]bool, measured map[string]pair, out io.Writer) error {
-	if chosen[productsPart] {
-		var p products
-		if err := child(ctx, productsPart, o, &p); err != nil {
-			return err
+	if len(rows) > 1 {
+		must.OK(cli.Table(out, rows))
+	}
+	if slices.Contains(chosen, productsPart) {
+		child[products](ctx, productsPart, o).print(out)
+	}
+	if slices.Contains(chosen, limitPart) {
+		l := child[limit](ctx, limitPart, o)
+		l.print(out)
+		if mnist > 0 {
+			l.compare(out, mnist)
 		}
-		p.print(out)
 	}
-	if !chosen[limitPart] {
-		return nil
-	}
-	var l limit
-	if err := child(ctx, limitPart, o, &l); err != nil {
-		return err
-	}
-	l.print(out)
-	if p, ok := measured["mnist-f32"]; ok {
-		l.compare(out, medianOf(p.ours, run.ms))
-	}
-	return nil
 }
 
 // A pair is the rounds of both sides; theirs is empty where the peer cannot run.
 type pair struct{ ours, theirs []run }
 
 // rounds runs a task on both sides in turn.
-func rounds(ctx context.Context, o options, t task, r *rival) (p pair, err error) {
+func rounds(ctx context.Context, o options, t task, r *rival) (p pair) {
 	for range o.rounds {
-		var mine run
-		if err := child(ctx, t.name, o, &mine); err != nil {
-			return p, err
+		p.ours = append(p.ours, child[run](ctx, t.name, o))
+		if r != nil {
+			p.theirs = append(p.theirs, must.Get(r.run(ctx, t)))
 		}
-		p.ours = append(p.ours, mine)
-		if r == nil {
-			continue
-		}
-		other, err := r.run(ctx, t)
-		if err != nil {
-			return p, err
-		}
-		p.theirs = append(p.theirs, other)
 	}
-	return p, nil
+	return p
 }
 
 // row returns the table's line of a task.

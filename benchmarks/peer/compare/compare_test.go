@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"math"
 	"os"
@@ -21,23 +20,16 @@ import (
 // tiny is a task that runs in milliseconds.
 func tiny(t *testing.T) task {
 	t.Helper()
-	for _, c := range tasks() {
-		if c.name == "p100" {
-			c.features, c.k = 5, 3
-			return c
-		}
-	}
-	t.Fatal("no task p100")
-	return task{}
+	all := tasks()
+	c := all[slices.IndexFunc(all, func(c task) bool { return c.name == "p100" })]
+	c.features, c.k = 5, 3
+	return c
 }
 
 // TestOurs holds the counted numbers against what the method says it sends.
 func TestOurs(t *testing.T) {
 	c := tiny(t)
-	r, err := ours(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := ours(t.Context(), c)
 	m := algo.Clone(c.method)
 	if err := m.Init(c.features, c.features, c.k); err != nil {
 		t.Fatal(err)
@@ -74,20 +66,6 @@ func TestFlagsExist(t *testing.T) {
 				t.Errorf("%s: the peer's program has no flag %s", c.name, f)
 			}
 		}
-	}
-}
-
-func TestChoose(t *testing.T) {
-	all, err := choose("")
-	if err != nil || len(all) != len(parts()) || !all[limitPart] {
-		t.Errorf("everything: %v, %v", all, err)
-	}
-	some, err := choose("p200,limit")
-	if err != nil || !some["p200"] || !some[limitPart] || some["mnist-f32"] {
-		t.Errorf("p200,limit: %v, %v", some, err)
-	}
-	if _, err := choose("p200,p300"); err == nil || !strings.Contains(err.Error(), `"p300"`) {
-		t.Errorf("p300: error %v, want one that names it", err)
 	}
 }
 
@@ -227,45 +205,33 @@ func TestLimitPart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	var out bytes.Buffer
-	if err := measurePart(t.Context(), limitPart, &out); err != nil {
-		t.Fatal(err)
-	}
-	var l limit
-	if err := json.Unmarshal(out.Bytes(), &l); err != nil || !(l.GFLOPS > 0 && l.GBs > 0) {
-		t.Errorf("%+v, %v: want positive rates", l, err)
+	if l := measureLimit(); !(l.GFLOPS > 0 && l.GBs > 0) {
+		t.Errorf("%+v: want positive rates", l)
 	}
 }
 
 func TestQuestions(t *testing.T) {
 	c := tiny(t)
-	m, d, err := c.problem(2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := newTeam(m, d, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if g, h, err := productTimes(w.oracles[0]); err != nil || g <= 0 || h <= 0 {
-		t.Errorf("times %g and %g, %v: want positive ones", g, h, err)
+	m, d := c.problem(2)
+	if g, h := productTimes(newTeam(m, d, c).oracles[0]); g <= 0 || h <= 0 {
+		t.Errorf("times %g and %g: want positive ones", g, h)
 	}
 }
 
 func TestGrowth(t *testing.T) {
 	var out strings.Builder
-	cube := func(_ context.Context, n int) (float64, error) { return float64(n * n * n), nil }
-	if err := printGrowth(t.Context(), &out, "cubes", []int{1, 2, 4}, cube); err != nil || !strings.Contains(out.String(), "exponent 3.00") {
-		t.Errorf("%q, %v: want exponent 3.00", out.String(), err)
+	cube := func(_ context.Context, n int) float64 { return float64(n * n * n) }
+	if printGrowth(t.Context(), &out, "cubes", []int{1, 2, 4}, cube); !strings.Contains(out.String(), "exponent 3.00") {
+		t.Errorf("%q: want exponent 3.00", out.String())
 	}
-	if v, err := memoryOver(t.Context(), 1000); err != nil || v < 8*20 { // KiB: at least 20 vectors
-		t.Errorf("%g KiB an agent, %v", v, err)
+	if v := memoryOver(t.Context(), 1000); v < 8*20 { // KiB: at least 20 vectors
+		t.Errorf("%g KiB an agent", v)
 	}
 	if testing.Short() {
 		return
 	}
-	if v, err := synthetic(t.Context(), data.Synthetic{Agents: 2, Features: 3, Train: 2, Val: 2, Test: 1}); err != nil || v <= 0 {
-		t.Errorf("%g ms, %v", v, err)
+	if v := synthetic(t.Context(), data.Synthetic{Agents: 2, Features: 3, Train: 2, Val: 2, Test: 1}); v <= 0 {
+		t.Errorf("%g ms", v)
 	}
 }
 
@@ -273,20 +239,12 @@ func TestGrowth(t *testing.T) {
 func BenchmarkIteration(b *testing.B) {
 	for _, t := range tasks() {
 		b.Run(t.name, func(b *testing.B) {
-			m, d, err := t.problem(agents)
-			if err != nil {
-				b.Fatal(err)
-			}
-			c, err := newTeam(m, d, t)
-			if err != nil {
-				b.Fatal(err)
-			}
+			m, d := t.problem(agents)
+			c := newTeam(m, d, t)
 			b.ReportAllocs()
 			k := 0
 			step := func() {
-				if _, err := c.iterate(b.Context(), k); err != nil {
-					b.Fatal(err)
-				}
+				c.iterate(b.Context(), k)
 				k++
 			}
 			step() // compiles

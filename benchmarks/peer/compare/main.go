@@ -10,10 +10,12 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 
 	"dsbo"
 	"dsbo/internal/cli"
+	"dsbo/internal/must"
 )
 
 // options are the command line's.
@@ -47,14 +49,27 @@ func command(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	if err := f.Parse(args, stdout); err != nil {
 		return err
 	}
-	err := o.start(ctx, stdout)
+	if err := o.validate(); err != nil {
+		return err
+	}
+	runtime.GOMAXPROCS(o.procs)
+	err := must.Try(func() {
+		switch {
+		case o.worker != "":
+			must.OK(json.NewEncoder(stdout).Encode(measurePart(ctx, o.worker)))
+		case o.growth:
+			measureGrowth(ctx, stdout)
+		default:
+			compare(ctx, o, stdout)
+		}
+	})
 	if err != nil && ctx.Err() != nil { // a child that was ended says something else
 		return ctx.Err()
 	}
 	return err
 }
 
-func (o options) start(ctx context.Context, out io.Writer) error {
+func (o options) validate() error {
 	switch {
 	case o.rounds < 1 || o.procs < 1 || o.ranks < 1:
 		return dsbo.Errorf(dsbo.ErrConfig, "-rounds, -procs and -ranks must be at least 1; they are %d, %d and %d", o.rounds, o.procs, o.ranks)
@@ -62,52 +77,32 @@ func (o options) start(ctx context.Context, out io.Writer) error {
 		return dsbo.Errorf(dsbo.ErrConfig, "-ranks must divide %d agents; it is %d", agents, o.ranks)
 	case o.growth && o.only != "":
 		return dsbo.Errorf(dsbo.ErrConfig, "-only and -growth are mutually exclusive")
+	case o.worker != "" && !slices.Contains(parts(), o.worker):
+		return dsbo.Errorf(dsbo.ErrConfig, "-worker must be one of %s; it is %q", strings.Join(parts(), ", "), o.worker)
 	}
-	runtime.GOMAXPROCS(o.procs)
-	if o.worker != "" {
-		return measurePart(ctx, o.worker, out)
-	}
-	if o.growth {
-		return measureGrowth(ctx, out)
-	}
-	return compare(ctx, o, out)
+	return nil
 }
 
-// measurePart measures one part and writes the result as JSON.
-func measurePart(ctx context.Context, part string, out io.Writer) (err error) {
-	var result any
+// measurePart measures one part. Its result has a JSON form.
+func measurePart(ctx context.Context, part string) any {
 	switch part {
 	case limitPart:
-		result, err = measureLimit()
+		return measureLimit()
 	case productsPart:
-		result, err = measureProducts()
-	default:
-		for _, t := range tasks() {
-			if t.name == part {
-				result, err = ours(ctx, t)
-			}
-		}
-		if result == nil {
-			return dsbo.Errorf(dsbo.ErrConfig, "-worker must be one of %s; it is %q", strings.Join(parts(), ", "), part)
-		}
+		return measureProducts()
 	}
-	if err != nil {
-		return err
-	}
-	return json.NewEncoder(out).Encode(result)
+	all := tasks()
+	return ours(ctx, all[slices.IndexFunc(all, func(t task) bool { return t.name == part })])
 }
 
 // child measures one part in a new process of this program.
-func child(ctx context.Context, part string, o options, result any) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	cmd := exec.CommandContext(ctx, self, "-worker", part, "-procs", fmt.Sprint(o.procs))
+func child[T any](ctx context.Context, part string, o options) (result T) {
+	cmd := exec.CommandContext(ctx, must.Get(os.Executable()), "-worker", part, "-procs", fmt.Sprint(o.procs))
 	cmd.Stderr = os.Stderr
 	text, err := cmd.Output()
 	if err != nil {
-		return fmt.Errorf("ours, %s: %w", part, err)
+		must.OK(fmt.Errorf("ours, %s: %w", part, err))
 	}
-	return json.Unmarshal(text, result)
+	must.OK(json.Unmarshal(text, &result))
+	return result
 }

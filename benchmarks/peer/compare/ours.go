@@ -5,16 +5,17 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
+	"dsbo/internal/must"
 	"dsbo/internal/vec"
 	"dsbo/models"
 	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // A run is what one program has done on one task.
@@ -45,70 +46,49 @@ func (s *sender) Mix(ctx context.Context, dst, src []float64) error {
 }
 
 // newTeam puts one agent at each shard of d, on a ring.
-func newTeam(m models.Model, d data.Task, t task) (*team, error) {
-	ring, err := network.Ring(len(d.Shards), weight)
-	if err != nil {
-		return nil, err
-	}
+func newTeam(m models.Model, d data.Task, t task) *team {
+	ring := must.Get(network.Ring(len(d.Shards), weight))
 	exchange := network.NewLocal(ring.W)
 	p, q := m.Dims()
 	c := &team{}
 	for i, s := range d.Shards {
-		o, err := models.NewOracle(m, s, models.Config{Agent: i, Seed: seed, Batch: t.batch, Float32: t.ours == f32})
-		if err != nil {
-			return nil, err
-		}
+		o := must.Get(models.NewOracle(m, s, models.Config{Agent: i, Seed: seed, Batch: t.batch, Float32: t.ours == f32}))
 		a := algo.Clone(t.method)
-		if err := a.Init(p, q, t.k); err != nil {
-			return nil, err
-		}
+		must.OK(a.Init(p, q, t.k))
 		c.agents, c.oracles = append(c.agents, a), append(c.oracles, o)
 		c.mixers = append(c.mixers, &sender{Mixer: exchange.Mixer(i), neighbours: ring.W.Sends(i)})
 	}
-	return c, nil
+	return c
 }
 
 // iterate runs outer iteration k of all agents and returns its time.
-func (c *team) iterate(ctx context.Context, k int) (time.Duration, error) {
+func (c *team) iterate(ctx context.Context, k int) time.Duration {
 	start := time.Now()
 	g, ctx := errgroup.WithContext(ctx)
 	for i, a := range c.agents {
 		g.Go(func() error { return a.Step(ctx, k, c.oracles[i], c.mixers[i]) })
 	}
-	err := g.Wait()
-	return time.Since(start), err
+	must.OK(g.Wait())
+	return time.Since(start)
 }
 
 // ours runs a task in this process.
-func ours(ctx context.Context, t task) (run, error) {
-	m, d, err := t.problem(agents)
-	if err != nil {
-		return run{}, err
-	}
-	c, err := newTeam(m, d, t)
-	if err != nil {
-		return run{}, err
-	}
-	var r run
+func ours(ctx context.Context, t task) (r run) {
+	m, d := t.problem(agents)
+	c := newTeam(m, d, t)
 	for k := range t.k {
-		took, err := c.iterate(ctx, k)
-		if err != nil {
-			return r, err
-		}
-		r.Ms = append(r.Ms, ms(took))
+		r.Ms = append(r.Ms, ms(c.iterate(ctx, k)))
 	}
 	for _, x := range c.mixers {
 		r.Floats += float64(x.floats) / float64(len(c.mixers)*t.k)
 	}
-	if r.Loss, err = c.loss(m, d.Test); err != nil {
-		return r, err
-	}
+	r.Loss = c.loss(m, d.Test)
 	r.MiB = train.PeakRSS()
-	return r, nil
+	return r
 }
 
 // loss is the mean loss on e at the mean of the agents' y.
-func (c *team) loss(m models.Model, e data.Examples) (float64, error) {
+func (c *team) loss(m models.Model, e data.Examples) float64 {
 	var ys [][]float64
 	for _, a := range c.agents {
 		ys = append(ys, a.Y())
@@ -116,16 +96,13 @@ func (c *team) loss(m models.Model, e data.Examples) (float64, error) {
 	y := make([]float64, len(ys[0]))
 	vec.Mean(y, ys...)
 	if !vec.AllFinite(y) {
-		return 0, fmt.Errorf("the run has diverged: %w", dsbo.ErrDiverged)
+		must.OK(fmt.Errorf("the run has diverged: %w", dsbo.ErrDiverged))
 	}
-	score, err := models.NewScore(m, e, false)
-	if err != nil {
-		return 0, err
-	}
+	score := must.Get(models.NewScore(m, e, false))
 	p, _ := m.Dims()
 	var v [2]float64
-	err = score.Eval(v[:], make([]float64, p), y)
-	return v[0], err
+	must.OK(score.Eval(v[:], make([]float64, p), y))
+	return v[0]
 }
 
 func ms(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e6 }

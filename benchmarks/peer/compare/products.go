@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dsbo"
+	"dsbo/internal/must"
 	"dsbo/internal/stat"
 	"dsbo/models"
 )
@@ -16,29 +17,20 @@ const hvpOverGradient = 1.6
 // products are the times in ms of one agent's questions on MNIST, batch 1000, with a new draw each.
 type products map[dtype]struct{ Gradient, HVP float64 }
 
-func measureProducts() (products, error) {
+func measureProducts() products {
 	t := tasks()[0]
-	m, d, err := t.problem(agents)
-	if err != nil {
-		return nil, err
-	}
+	m, d := t.problem(agents)
 	ps := products{}
 	for _, kind := range []dtype{f32, f64} {
-		o, err := models.NewOracle(m, d.Shards[0], models.Config{Batch: t.batch, Float32: kind == f32})
-		if err != nil {
-			return nil, err
-		}
 		p := ps[kind]
-		if p.Gradient, p.HVP, err = productTimes(o); err != nil {
-			return nil, err
-		}
+		p.Gradient, p.HVP = productTimes(must.Get(models.NewOracle(m, d.Shards[0], models.Config{Batch: t.batch, Float32: kind == f32})))
 		ps[kind] = p
 	}
-	return ps, nil
+	return ps
 }
 
 // productTimes times the gradient of g and the HVP, in turn.
-func productTimes(o *models.Oracle) (gradient, hvp float64, err error) {
+func productTimes(o *models.Oracle) (gradient, hvp float64) {
 	p, q := o.Dims()
 	x, y, v, dst := make([]float64, p), make([]float64, q), make([]float64, q), make([]float64, q)
 	for i := range y {
@@ -48,16 +40,12 @@ func productTimes(o *models.Oracle) (gradient, hvp float64, err error) {
 	for k := range 200 {
 		y[0] = -y[0]
 		start := time.Now()
-		if err := o.LowerGrad(dst, x, y, dsbo.Sample{Set: dsbo.Lower, K: k}); err != nil {
-			return 0, 0, err
-		}
+		must.OK(o.LowerGrad(dst, x, y, dsbo.Sample{Set: dsbo.Lower, K: k}))
 		middle := time.Now()
-		if err := o.HVP(dst, x, y, v, dsbo.Sample{Set: dsbo.Curvature, K: k}); err != nil {
-			return 0, 0, err
-		}
+		must.OK(o.HVP(dst, x, y, v, dsbo.Sample{Set: dsbo.Curvature, K: k}))
 		gs, hs = append(gs, ms(middle.Sub(start))), append(hs, ms(time.Since(middle)))
 	}
-	return stat.Median(gs), stat.Median(hs), nil
+	return stat.Median(gs), stat.Median(hs)
 }
 
 func (ps products) print(out io.Writer) {

@@ -3,11 +3,10 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
-	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
+	"dsbo/internal/must"
 	"dsbo/models"
 )
 
@@ -70,17 +69,13 @@ func (t task) title() string {
 func (t task) mnist() bool { return t.features == 0 }
 
 // problem loads or makes the task's data for n agents.
-func (t task) problem(n int) (models.Model, data.Task, error) {
+func (t task) problem(n int) (models.Model, data.Task) {
 	if !t.mnist() {
-		d, err := data.Synthetic{Agents: n, Features: t.features, Seed: seed}.Task()
-		return models.Logistic{Features: t.features}, d, err
+		return models.Logistic{Features: t.features}, must.Get(data.Synthetic{Agents: n, Features: t.features, Seed: seed}.Task())
 	}
-	train, test, err := data.LoadMNIST("")
-	if err != nil {
-		return nil, data.Task{}, err
-	}
-	d, err := data.NewTask(train, test, data.Split{Agents: n, Seed: seed})
-	return models.Softmax{Features: d.Features, Classes: d.Classes}, d, err
+	train, test := must.Get2(data.LoadMNIST(""))
+	d := must.Get(data.NewTask(train, test, data.Split{Agents: n, Seed: seed}))
+	return models.Softmax{Features: d.Features, Classes: d.Classes}, d
 }
 
 // flags are the peer's arguments for a task.
@@ -101,13 +96,7 @@ func (t task) flags() []string {
 func (t task) methodFlags() []string {
 	names := map[string]string{"alpha": "--alpha", "beta": "--beta", "gamma": "--gamma", "mav": "--mav", "lg": "--Lg"}
 	var values map[string]json.RawMessage
-	text, err := json.Marshal(t.method)
-	if err == nil {
-		err = json.Unmarshal(text, &values)
-	}
-	if err != nil {
-		panic(err) // the methods are written down in this program
-	}
+	must.OK(json.Unmarshal(must.Get(json.Marshal(t.method)), &values))
 	var f []string
 	for _, name := range algo.Parameters(t.method) {
 		if names[name] != "" && values[name] != nil {
@@ -130,22 +119,4 @@ func parts() []string {
 		names = append(names, t.name)
 	}
 	return append(names, limitPart, productsPart)
-}
-
-// choose returns the parts that a list with commas names, all for the empty list.
-func choose(list string) (map[string]bool, error) {
-	chosen := map[string]bool{}
-	for _, name := range parts() {
-		chosen[name] = list == ""
-	}
-	if list == "" {
-		return chosen, nil
-	}
-	for name := range strings.SplitSeq(list, ",") {
-		if _, ok := chosen[name]; !ok {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "-only must name some of %s; %q is none of them", strings.Join(parts(), ", "), name)
-		}
-		chosen[name] = true
-	}
-	return chosen, nil
 }
