@@ -54,6 +54,14 @@ func (u *Usage) Add(v Usage) {
 	*u = UnpackUsage(sum)
 }
 
+// Total returns what agents have spent together.
+func Total(agents []Usage) (sum Usage) {
+	for _, u := range agents {
+		sum.Add(u)
+	}
+	return sum
+}
+
 // Add adds v to t.
 func (t *Times) Add(v Times) {
 	t.OracleSeconds += v.OracleSeconds

@@ -50,8 +50,7 @@ type Config struct {
 	// OnCheckpoint is called after each checkpoint with its iteration.
 	OnCheckpoint func(iteration int)
 
-	p, q         int
-	personalized bool
+	p, q int
 }
 
 // WithDefaults returns c with its zeros replaced.
@@ -117,7 +116,6 @@ func (c *Config) checkMethod() error {
 	if !vec.AllFinite(c.StartX) {
 		return dsbo.Errorf(dsbo.ErrConfig, "the start of x must be finite")
 	}
-	c.personalized = traits.Personalized
 	n := c.W.N()
 	if traits.OneAgent && n != 1 {
 		return dsbo.Errorf(dsbo.ErrConfig, "%s runs on one agent, not on %d", name, n)

@@ -23,21 +23,16 @@ func (p Problem) curvature(ctx context.Context, x func(i int) []float64, y []flo
 		return nil, err
 	}
 	l := make([]float64, g.n)
-	rows := make([][]float64, g.n)
-	for i := range rows {
-		rows[i] = l[i : i+1]
-	}
-	err = g.each(ctx, func(i int) (err error) {
-		l[i], err = curvature(ctx, p.Oracles[i], x(i), y)
-		if err != nil {
+	rows, err := g.collect(ctx, 1, func(i int, row []float64) (err error) {
+		if row[0], err = curvature(ctx, p.Oracles[i], x(i), y); err != nil {
 			err = fmt.Errorf("curvature of agent %d: %w", i, err)
 		}
 		return err
 	})
-	if err != nil {
-		return l, err
+	for i, row := range rows {
+		l[i] = row[0]
 	}
-	return l, g.gather(ctx, rows)
+	return l, err
 }
 
 func curvature(ctx context.Context, o dsbo.Oracle, x, y []float64) (float64, error) {

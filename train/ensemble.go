@@ -19,8 +19,6 @@ type ensemble struct {
 	group
 	oracles []dsbo.ValueOracle
 	p, q    int
-	parts   [][]float64 // one answer an agent, of the longer of p and q, and two more numbers
-	views   [][]float64 // the beginnings of parts, as long as the answer asked for
 }
 
 func newEnsemble(oracles []dsbo.ValueOracle, team network.Team) (*ensemble, error) {
@@ -34,23 +32,15 @@ func newEnsemble(oracles []dsbo.ValueOracle, team network.Team) (*ensemble, erro
 	if err != nil {
 		return nil, err
 	}
-	e := &ensemble{group: g, oracles: oracles, parts: make([][]float64, g.n), views: make([][]float64, g.n)}
-	if e.p, e.q, err = prob.Dims(); err != nil {
-		return nil, err
-	}
-	for i := range e.parts {
-		e.parts[i] = make([]float64, max(e.p, e.q, 2))
-	}
-	return e, nil
+	e := &ensemble{group: g, oracles: oracles}
+	e.p, e.q, err = prob.Dims()
+	return e, err
 }
 
 // mean sets dst to the average over the agents of what ask writes.
 func (e *ensemble) mean(ctx context.Context, dst []float64, ask func(o dsbo.ValueOracle, part []float64) error) error {
-	for i, part := range e.parts {
-		e.views[i] = part[:len(dst)]
-	}
-	err := e.each(ctx, func(i int) error {
-		if err := ask(e.oracles[i], e.views[i]); err != nil {
+	parts, err := e.collect(ctx, len(dst), func(i int, part []float64) error {
+		if err := ask(e.oracles[i], part); err != nil {
 			return fmt.Errorf("agent %d: %w", i, err)
 		}
 		return nil
@@ -58,10 +48,7 @@ func (e *ensemble) mean(ctx context.Context, dst []float64, ask func(o dsbo.Valu
 	if err != nil {
 		return err
 	}
-	if err := e.gather(ctx, e.views); err != nil {
-		return err
-	}
-	vec.Mean(dst, e.views...)
+	vec.Mean(dst, parts...)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dsbo"
+	"dsbo/algo"
 	"dsbo/internal/vec"
 	"dsbo/runs"
 )
@@ -26,7 +27,7 @@ func newEvaluator(c *Config, g group) (*evaluator, error) {
 		return e, nil
 	}
 	exact := Exact{Start: c.Problem.Start, Tol: c.Tol, AdjointTol: c.AdjointTol}
-	if !c.personalized {
+	if !algo.TraitsOf(c.Method).Personalized {
 		e.shared = &exact
 		e.shared.Oracles, e.shared.Team = c.Problem.Evaluate, c.Problem.Team
 		return e, e.shared.prepare()
@@ -82,9 +83,12 @@ func (e *evaluator) evaluate(ctx context.Context, agents []*agent) (runs.Record,
 			return r, err
 		}
 	}
-	if err := e.usage(ctx, &r, agents); err != nil {
+	spent, err := e.usages(ctx, agents)
+	if err != nil {
 		return r, err
 	}
+	total := runs.Total(spent)
+	r.Calls, r.Sent, r.Times = total.Calls, total.Sent, total.Times
 	if err := e.scores(ctx, &r); err != nil {
 		return r, err
 	}
@@ -97,8 +101,11 @@ func (e *evaluator) evaluate(ctx context.Context, agents []*agent) (runs.Record,
 
 // average sets mean to the average of a variable v over all agents and returns (1/n) Σ ‖v_i − mean‖².
 func (g group) average(ctx context.Context, mean []float64, agents []*agent, of func(*agent) []float64) (runs.Number, error) {
-	rows := g.rows(len(mean), func(i int) []float64 { return of(agents[i]) })
-	if err := g.gather(ctx, rows); err != nil {
+	rows, err := g.collect(ctx, len(mean), func(i int, row []float64) error {
+		copy(row, of(agents[i]))
+		return nil
+	})
+	if err != nil {
 		return runs.Unknown(), err
 	}
 	vec.Mean(mean, rows...)
@@ -109,26 +116,16 @@ func (g group) average(ctx context.Context, mean []float64, agents []*agent, of 
 	return runs.Number(sum / float64(len(rows))), nil
 }
 
-func (e *evaluator) usage(ctx context.Context, r *runs.Record, agents []*agent) error {
-	all, err := e.usages(ctx, agents)
-	if err != nil {
-		return err
-	}
-	var u runs.Usage
-	for _, a := range all {
-		u.Add(a)
-	}
-	r.Calls, r.Sent, r.Times = u.Calls, u.Sent, u.Times
-	return nil
-}
-
 // usages returns what each agent has spent; of agents elsewhere that may come back, without their times.
 func (g group) usages(ctx context.Context, agents []*agent) ([]runs.Usage, error) {
-	all := make([]runs.Usage, g.n)
-	rows := g.rows(runs.UsageLen, func(i int) []float64 { return g.shared(agents[i].usage()).Pack() })
-	if err := g.gather(ctx, rows); err != nil {
+	rows, err := g.collect(ctx, runs.UsageLen, func(i int, row []float64) error {
+		copy(row, g.shared(agents[i].usage()).Pack())
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
+	all := make([]runs.Usage, g.n)
 	for i, row := range rows {
 		if all[i] = runs.UnpackUsage(row); agents[i] != nil {
 			all[i] = agents[i].usage()
@@ -149,23 +146,18 @@ func (e *evaluator) scores(ctx context.Context, r *runs.Record) error {
 func (e *evaluator) solutions(ctx context.Context, r *runs.Record, agents []*agent) error {
 	r.Phi, r.GradNorm, r.HypergradientError, r.LowerError, r.LowerResidual = runs.Unknown(), runs.Unknown(), runs.Unknown(), runs.Unknown(), runs.Unknown()
 	var rows [][]float64
+	var err error
 	switch {
 	case e.shared != nil:
 		rows = [][]float64{make([]float64, 4+len(e.x))}
-		if err := e.solve(ctx, e.shared, e.y, rows[0]); err != nil {
-			return err
-		}
+		err = e.solve(ctx, e.shared, e.y, rows[0])
 	case e.own != nil:
-		rows = e.rows(4+len(e.x), func(int) []float64 { return make([]float64, 4+len(e.x)) })
-		err := e.each(ctx, func(i int) error { return e.solve(ctx, e.own[i], agents[i].y(), rows[i]) })
-		if err != nil {
-			return err
-		}
-		if err := e.gather(ctx, rows); err != nil {
-			return err
-		}
+		rows, err = e.collect(ctx, 4+len(e.x), func(i int, row []float64) error { return e.solve(ctx, e.own[i], agents[i].y(), row) })
 	default:
 		return nil
+	}
+	if err != nil {
+		return err
 	}
 	n, phi, residual, off, size := float64(len(rows)), 0.0, 0.0, 0.0, 0.0
 	grad := make([]float64, len(e.x))

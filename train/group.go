@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 
@@ -77,17 +76,17 @@ func (g group) gather(ctx context.Context, rows [][]float64) error {
 	return g.team.Gather(ctx, rows)
 }
 
-// rows returns one row an agent: those of agents that are here from of, room for the others'.
-func (g group) rows(length int, of func(i int) []float64) [][]float64 {
+// collect lets each agent that is here fill in its row, in parallel, and returns the rows of all agents.
+func (g group) collect(ctx context.Context, length int, fill func(i int, row []float64) error) ([][]float64, error) {
 	rows := make([][]float64, g.n)
 	for i := range rows {
-		if slices.Contains(g.local, i) {
-			rows[i] = of(i)
-		} else {
-			rows[i] = make([]float64, length)
-		}
+		rows[i] = make([]float64, length)
 	}
-	return rows
+	err := g.each(ctx, func(i int) error { return fill(i, rows[i]) })
+	if err == nil {
+		err = g.gather(ctx, rows)
+	}
+	return rows, err
 }
 
 // round returns the number of the next exchange, which a checkpoint keeps; 0 where exchanges have none.

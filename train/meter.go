@@ -17,30 +17,29 @@ type meteredOracle struct {
 }
 
 func (m *meteredOracle) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
-	m.calls.UpperGrad++
-	defer m.time(time.Now())
+	defer m.count(&m.calls.UpperGrad, time.Now())
 	return m.Oracle.UpperGrad(dx, dy, x, y, s)
 }
 
 func (m *meteredOracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
-	m.calls.LowerGrad++
-	defer m.time(time.Now())
+	defer m.count(&m.calls.LowerGrad, time.Now())
 	return m.Oracle.LowerGrad(dst, x, y, s)
 }
 
 func (m *meteredOracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	m.calls.HVP++
-	defer m.time(time.Now())
+	defer m.count(&m.calls.HVP, time.Now())
 	return m.Oracle.HVP(dst, x, y, v, s)
 }
 
 func (m *meteredOracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	m.calls.JVP++
-	defer m.time(time.Now())
+	defer m.count(&m.calls.JVP, time.Now())
 	return m.Oracle.JVP(dst, x, y, v, s)
 }
 
-func (m *meteredOracle) time(start time.Time) { m.busy += time.Since(start) }
+func (m *meteredOracle) count(calls *int, start time.Time) {
+	*calls++
+	m.busy += time.Since(start)
+}
 
 // meteredDense is a meteredOracle for an oracle that gives whole matrices: methods look for them.
 type meteredDense struct {
@@ -49,14 +48,12 @@ type meteredDense struct {
 }
 
 func (m meteredDense) Hessian(dst, x, y []float64, s dsbo.Sample) error {
-	m.calls.Hessian++
-	defer m.time(time.Now())
+	defer m.count(&m.calls.Hessian, time.Now())
 	return m.dense.Hessian(dst, x, y, s)
 }
 
 func (m meteredDense) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
-	m.calls.Jacobian++
-	defer m.time(time.Now())
+	defer m.count(&m.calls.Jacobian, time.Now())
 	return m.dense.Jacobian(dst, x, y, s)
 }
 

@@ -12,6 +12,7 @@ import (
 	"dsbo/algo"
 	"dsbo/internal/vec"
 	"dsbo/network"
+	"dsbo/runs"
 )
 
 // Refit solves the lower problem at hyperparameters that stay, decentralized, on all examples: the y that it
@@ -123,16 +124,13 @@ func (s *refitting) setScale(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	q := len(s.start)
-	parts := g.rows(q, func(int) []float64 { return make([]float64, q) })
-	err = g.each(ctx, func(i int) error { return s.Problem.Oracles[i].LowerGrad(parts[i], s.x, s.start, allExamples) })
+	parts, err := g.collect(ctx, len(s.start), func(i int, part []float64) error {
+		return s.Problem.Oracles[i].LowerGrad(part, s.x, s.start, allExamples)
+	})
 	if err != nil {
 		return err
 	}
-	if err := g.gather(ctx, parts); err != nil {
-		return err
-	}
-	mean := make([]float64, q)
+	mean := make([]float64, len(s.start))
 	vec.Mean(mean, parts...)
 	s.scale = cmp.Or(vec.Norm(mean), 1)
 	return nil
@@ -178,8 +176,8 @@ func (s *refitting) attempt(ctx context.Context, y []float64) (res Refitted, err
 			s.OnStep(res.Steps, res.Gradient)
 		}
 	}
-	ys := run.rows(len(y), func(i int) []float64 { return solvers[i].Y() })
-	if err := run.gather(ctx, ys); err != nil {
+	ys, err := run.collect(ctx, len(y), func(i int, row []float64) error { copy(row, solvers[i].Y()); return nil })
+	if err != nil {
 		return res, err
 	}
 	res.Y = make([]float64, len(y))
@@ -188,9 +186,7 @@ func (s *refitting) attempt(ctx context.Context, y []float64) (res Refitted, err
 		res.Consensus += vec.Dist2(own, res.Y) / float64(len(ys))
 	}
 	usage, err := run.usages(ctx, run.agents)
-	for _, u := range usage {
-		res.Floats += u.Floats
-	}
+	res.Floats = runs.Total(usage).Floats
 	return res, err
 }
 
@@ -198,8 +194,8 @@ func (s *refitting) attempt(ctx context.Context, y []float64) (res Refitted, err
 // least so far is a divergence.
 func (s *refitting) gradient(ctx context.Context, g group, solvers []*algo.Lower, best float64, steps int) (worst float64, err error) {
 	const growth = 10 // more than momentum swings
-	norms := g.rows(1, func(i int) []float64 { return []float64{vec.Norm(solvers[i].Gradient())} })
-	if err := g.gather(ctx, norms); err != nil {
+	norms, err := g.collect(ctx, 1, func(i int, row []float64) error { row[0] = vec.Norm(solvers[i].Gradient()); return nil })
+	if err != nil {
 		return 0, err
 	}
 	for i, row := range norms {

@@ -189,7 +189,6 @@ func (r *runner) interrupted(ctx context.Context) error {
 
 // conclude adds the averages of x and y over all agents, and what each has spent, to the result.
 func (r *runner) conclude(ctx context.Context) (err error) {
-	r.updateResult()
 	ctx = r.collectiveContext(ctx)
 	r.result.X, r.result.Y = make([]float64, r.p), make([]float64, r.q)
 	if _, err = r.average(ctx, r.result.X, r.agents, (*agent).x); err != nil {

@@ -22,26 +22,7 @@ func (s Score) Accuracy() float64 { return s.Right / s.Rows }
 // all agents together.
 type Scores struct{ Train, Val, Test Score }
 
-const scoresLen = 9
-
 func (s *Scores) sets() [3]*Score { return [3]*Score{&s.Train, &s.Val, &s.Test} }
-
-func (s *Scores) pack() []float64 {
-	var row []float64
-	for _, set := range s.sets() {
-		row = append(row, set.Rows, set.Losses, set.Right)
-	}
-	return row
-}
-
-// add adds what another agent packed.
-func (s *Scores) add(row []float64) {
-	for i, set := range s.sets() {
-		set.Rows += row[3*i]
-		set.Losses += row[3*i+1]
-		set.Right += row[3*i+2]
-	}
-}
 
 // Scores returns how good y (length q) is on the examples of all agents together; it is zero without [Problem.Score].
 func (p Problem) Scores(ctx context.Context, y []float64) (sum Scores, err error) {
@@ -49,20 +30,22 @@ func (p Problem) Scores(ctx context.Context, y []float64) (sum Scores, err error
 	if err != nil || p.Score == nil {
 		return sum, err
 	}
-	rows := g.rows(scoresLen, func(int) []float64 { return make([]float64, scoresLen) })
-	err = g.each(ctx, func(i int) error {
+	rows, err := g.collect(ctx, 9, func(i int, row []float64) error {
 		s, err := p.Score(i, y)
-		copy(rows[i], s.pack())
+		for k, set := range s.sets() {
+			copy(row[3*k:], []float64{set.Rows, set.Losses, set.Right})
+		}
 		return err
 	})
 	if err != nil {
 		return sum, err
 	}
-	if err := g.gather(ctx, rows); err != nil {
-		return sum, err
-	}
 	for _, row := range rows {
-		sum.add(row)
+		for k, set := range sum.sets() {
+			set.Rows += row[3*k]
+			set.Losses += row[3*k+1]
+			set.Right += row[3*k+2]
+		}
 	}
 	return sum, nil
 }

@@ -116,17 +116,16 @@ func (s *stepper) agree(ctx context.Context, errs []error) (stop bool, first *ds
 // agreeWithRanks lets all processes know whether one is interrupted, and the first agent that has diverged.
 func (s *stepper) agreeWithRanks(ctx context.Context, errs []error) (stop bool, first *dsbo.DivergedError, err error) {
 	interrupted := ctx.Err() != nil
-	rows := s.rows(3, func(i int) []float64 {
-		row := make([]float64, 3)
+	rows, err := s.collect(s.collectiveContext(ctx), 3, func(i int, row []float64) error {
 		if interrupted {
 			row[0] = 1
 		}
 		if d := earliest(errs[i : i+1]); d != nil {
 			row[1], row[2] = float64(2+slices.Index(watched, d.Quantity)), d.Value
 		}
-		return row
+		return nil
 	})
-	if err := s.gather(s.collectiveContext(ctx), rows); err != nil {
+	if err != nil {
 		return false, nil, err
 	}
 	for i, row := range rows {
