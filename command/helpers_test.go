@@ -7,11 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"dsbo/experiment"
@@ -63,16 +64,25 @@ func runCommand(t *testing.T, args ...string) string {
 	return value(command(t, args...))(t)
 }
 
-// writeCluster writes a cluster file of n agents on free ports of this machine.
+var ports atomic.Int64
+
+// addresses returns loopback addresses for n agents. On Linux, where all of 127.0.0.0/8 is loopback, only this process
+// uses their host, so that nobody takes the port of an agent that is down.
+func addresses(n int) (all []string) {
+	host, pid := "127.0.0.1", os.Getpid()
+	if runtime.GOOS == "linux" {
+		host = fmt.Sprintf("127.%d.%d.%d", 64+pid>>16&63, pid>>8&255, pid&255)
+	}
+	for range n {
+		all = append(all, fmt.Sprintf("%s:%d", host, 17000+ports.Add(1)))
+	}
+	return all
+}
+
+// writeCluster writes a cluster file of n agents on this machine.
 func writeCluster(t *testing.T, dir string, n int, more map[string]any) string {
 	t.Helper()
-	var addresses []string
-	for range n {
-		l := value(net.Listen("tcp", "127.0.0.1:0"))(t)
-		defer l.Close()
-		addresses = append(addresses, l.Addr().String())
-	}
-	file := map[string]any{"run": "small", "agents": addresses, "task": "synthetic", "flags": small}
+	file := map[string]any{"run": "small", "agents": addresses(n), "task": "synthetic", "flags": small}
 	for k, v := range more {
 		file[k] = v
 	}

@@ -67,18 +67,6 @@ func newTestRun(t *testing.T, addresses, flags []string, more ...string) *testRu
 	return r
 }
 
-var ports atomic.Int64
-
-// addresses returns loopback addresses that only this process uses, so that nobody takes the port of an agent that is
-// down.
-func addresses(n int) (all []string) {
-	pid := os.Getpid()
-	for range n {
-		all = append(all, fmt.Sprintf("127.%d.%d.%d:%d", 64+pid>>16&63, pid>>8&255, pid&255, 7000+ports.Add(1)))
-	}
-	return all
-}
-
 // start starts an agent with a fault.
 func (r *testRun) start(agent int, f fault) *process {
 	r.t.Helper()
