@@ -5,27 +5,24 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// A dotKernel multiplies tiles of rows with rows: C[i,j] += Σ_p A[i,p]·B[j,p]. Each entry has one
-// accumulator of 64 bytes, so its bits depend on its two rows alone.
+// A dotKernel multiplies tiles of rows with rows: C[i,j] += Σ_p A[i,p]·B[j,p]. Each entry has one accumulator of 64
+// bytes, so its bits depend on its two rows alone. A shape is the rows of A and of B in one tile.
 type dotKernel struct {
 	*emitter
 	c, a, lda, b, ldb, groups, tail reg.GPVirtual
 }
 
-// A dotShape is the rows of A and of B in one tile.
-type dotShape struct{ mr, nr int }
-
 // dotShapes are the tiles that there is code for: the accumulators, the rows of A and one row of B
 // have to fit in the registers.
-func (e *emitter) dotShapes() (s []dotShape) {
+func (e *emitter) dotShapes() (s []shape) {
 	mr, nr, tall := 4, 5, 8
 	if !e.wide {
 		mr, nr, tall = 2, 3, 4
 	}
-	s = append(s, dotShape{tall, 1})
+	s = append(s, shape{tall, 1})
 	for _, m := range []int{mr, 1} {
 		for n := nr; n > 0; n-- {
-			s = append(s, dotShape{m, n})
+			s = append(s, shape{m, n})
 		}
 	}
 	return s
@@ -43,95 +40,91 @@ func (e *emitter) dot() {
 	e.op("ANDQ", e.block()-1, d.tail)
 	d.c, d.a, d.lda = e.arg("c"), e.arg("a"), e.arg("lda")
 	d.b, d.ldb, d.groups = e.arg("b"), e.arg("ldb"), e.arg("groups")
-	mr, nr := e.arg("mr"), e.arg("nr")
-	for _, s := range e.dotShapes() {
-		e.op("CMPQ", mr, s.mr)
-		e.jump("JNE", "not%dx%d", s.mr, s.nr)
-		e.op("CMPQ", nr, s.nr)
-		e.jump("JEQ", "tile%dx%d", s.mr, s.nr)
-		e.label("not%dx%d", s.mr, s.nr)
-	}
-	e.ret()
-	for _, s := range e.dotShapes() {
-		d.tile(s)
-	}
+	e.choice("tile", e.dotShapes(), e.arg("mr"), e.arg("nr"), d.tile)
 }
 
 // tile emits the loop over the groups of one shape.
-func (d *dotKernel) tile(s dotShape) {
-	acc := make([][]int, s.mr*s.nr) // by column, then row
-	next := 0
-	for i := range acc {
-		for range d.parts() {
-			acc[i] = append(acc[i], next)
-			next++
-		}
-	}
-	d.label("tile%dx%d", s.mr, s.nr)
-	for _, a := range acc {
-		d.zero(a...)
-	}
+func (d *dotKernel) tile(s shape) {
+	acc, free := d.open(s)
 	a, b := d.rows(d.a, d.lda, s.mr), d.rows(d.b, d.ldb, s.nr)
 	count := d.arg("k")
 	d.op("SHRQ", log2(d.block()), count)
-	d.jump("JZ", "tail%dx%d", s.mr, s.nr)
-	d.label("loop%dx%d", s.mr, s.nr)
-	d.step(s, acc, a, b, next, nil)
+	d.jump("JZ", "tail%s", s)
+	d.label("loop%s", s)
+	d.step(s, acc, a, b, free, nil)
 	d.advance(a, 64)
 	d.advance(b, 64)
 	d.DECQ(count)
-	d.jump("JNZ", "loop%dx%d", s.mr, s.nr)
-	d.label("tail%dx%d", s.mr, s.nr)
+	d.jump("JNZ", "loop%s", s)
+	d.label("tail%s", s)
 	d.op("TESTQ", d.tail, d.tail)
-	d.jump("JZ", "sum%dx%d", s.mr, s.nr)
+	d.jump("JZ", "sum%s", s)
 	k := d.mask(d.tail, 15)
-	d.step(s, acc, a, b, next, &k)
-	d.label("sum%dx%d", s.mr, s.nr)
-	d.addSums(d.c, s, acc, next)
+	d.step(s, acc, a, b, free, &k)
+	d.label("sum%s", s)
+	d.addSums(d.c, s, acc, free)
 	d.next(d.a, d.lda, s.mr)
 	d.next(d.c, d.arg("rs"), s.mr)
-	d.DECQ(d.groups)
-	d.jump("JNZ", "tile%dx%d", s.mr, s.nr)
-	d.ret()
+	d.again(d.groups, s)
 }
 
-// step adds 64 bytes of every row, or what k masks of them. free is the first free register.
-func (d *dotKernel) step(s dotShape, acc [][]int, a, b rows, free int, k *mask) {
-	for p := range d.parts() {
-		if s.nr == 1 && k == nil {
-			// Each row of A is used once: from memory.
-			d.load(b.row(0, 0), free, nil, p)
-			for i := range s.mr {
-				d.packed("VFMADD231", a.row(i, p*d.width()), d.vec(free), d.vec(acc[i][p]))
-			}
-			continue
+// open begins the code of a tile: it clears an accumulator of 64 bytes, in one or two registers, for each entry by
+// column, then row. It returns them and the first free register.
+func (e *emitter) open(s shape) (acc [][]int, free int) {
+	e.label("tile%s", s)
+	for range s.mr * s.nr {
+		var a []int
+		for range e.parts() {
+			a = append(a, free)
+			free++
 		}
+		e.zero(a...)
+		acc = append(acc, a)
+	}
+	return acc, free
+}
+
+// again ends the code of a tile: it goes on with the next group.
+func (e *emitter) again(groups operand.Op, s shape) {
+	e.DECQ(groups)
+	e.jump("JNZ", "tile%s", s)
+	e.ret()
+}
+
+// step adds 64 bytes of every row, or what k masks of them.
+func (d *dotKernel) step(s shape, acc [][]int, a, b rows, free int, k *mask) {
+	for p := range d.parts() {
 		if s.nr == 1 {
+			// Each row of A is used once: from memory.
 			d.load(b.row(0, 0), free, k, p)
 			for i := range s.mr {
-				d.load(a.row(i, 0), free+1, k, p)
-				d.packed("VFMADD231", d.vec(free+1), d.vec(free), d.vec(acc[i][p]))
+				d.packed("VFMADD231", d.source(a.row(i, 0), free+1, k, p), d.vec(free), d.vec(acc[i][p]))
 			}
 			continue
 		}
 		for i := range s.mr {
 			d.load(a.row(i, 0), free+i, k, p)
 		}
-		for j := range s.nr {
-			y := free + s.mr
-			if d.wide {
-				y += j % 2
-			}
-			d.load(b.row(j, 0), y, k, p)
-			for i := range s.mr {
-				d.packed("VFMADD231", d.vec(free+i), d.vec(y), d.vec(acc[j*s.mr+i][p]))
-			}
+		d.products(s, acc, b, free, k, p)
+	}
+}
+
+// products multiplies part p of the rows of A, which are in the registers from free on, with that of the rows of B.
+func (e *emitter) products(s shape, acc [][]int, b rows, free int, k *mask, p int) {
+	for j := range s.nr {
+		y := free + s.mr
+		if e.wide {
+			y += j % 2
+		}
+		e.load(b.row(j, 0), y, k, p)
+		for i := range s.mr {
+			e.packed("VFMADD231", e.vec(free+i), e.vec(y), e.vec(acc[j*s.mr+i][p]))
 		}
 	}
 }
 
 // addSums sums the accumulators of a tile up and adds them to C.
-func (e *emitter) addSums(to reg.GPVirtual, s dotShape, acc [][]int, free int) {
+func (e *emitter) addSums(to reg.GPVirtual, s shape, acc [][]int, free int) {
 	sums := e.reduce(acc, free)
 	cs := e.arg("cs")
 	c := e.rows(to, e.arg("rs"), s.mr)
@@ -149,11 +142,8 @@ func (e *emitter) addSums(to reg.GPVirtual, s dotShape, acc [][]int, free int) {
 
 // next moves p by n strides.
 func (e *emitter) next(p, stride reg.GPVirtual, n int) {
-	for ; n >= 8; n -= 8 {
-		e.LEAQ(operand.Mem{Base: p, Index: stride, Scale: 8}, p)
-	}
-	for _, s := range []int{4, 2, 1} {
-		if n&s != 0 {
+	for s := 8; s > 0; s /= 2 {
+		for ; n >= s; n -= s {
 			e.LEAQ(operand.Mem{Base: p, Index: stride, Scale: uint8(s)}, p)
 		}
 	}

@@ -17,12 +17,7 @@ func (e *emitter) elementwise() {
 		e.each("all", s, func(off reg.Register, k *mask) {
 			for p := range e.parts() {
 				e.load(indexed(x, off), p, k, p)
-				if k == nil {
-					e.packed(f.op, indexed(y, off).Offset(p*e.width()), e.vec(p), e.vec(p))
-				} else {
-					e.load(indexed(y, off), p+2, k, p)
-					e.packed(f.op, e.vec(p+2), e.vec(p), e.vec(p))
-				}
+				e.packed(f.op, e.source(indexed(y, off), p+2, k, p), e.vec(p), e.vec(p))
 				e.store(p, indexed(dst, off), k, p)
 			}
 		})
@@ -121,17 +116,14 @@ func (s *sumKernel) emit(n reg.GPVirtual) {
 func (s *sumKernel) add(chain int, k *mask, where func(p reg.Register) operand.Mem) {
 	for p := range s.parts() {
 		a := s.vec(s.acc(chain, p))
-		if s.y == nil && k == nil {
-			s.packed("VADD", where(s.x).Offset(p*s.width()), a, a)
+		if s.y == nil {
+			s.packed("VADD", s.source(where(s.x), s.last, k, p), a, a)
 			continue
 		}
 		s.load(where(s.x), s.last, k, p)
-		switch {
-		case s.y == nil:
-			s.packed("VADD", s.vec(s.last), a, a)
-		case k == nil:
+		if k == nil {
 			s.packed("VFMADD231", where(s.y).Offset(p*s.width()), s.vec(s.last), a)
-		default:
+		} else {
 			s.load(where(s.y), s.last+1, k, p)
 			s.packed("VFMADD231", s.vec(s.last), s.vec(s.last+1), a)
 		}
@@ -162,17 +154,7 @@ func (e *emitter) fromBytes() {
 	e.op("SUBQ", e.lanes(), n)
 	e.jump("JLT", "rest")
 	e.label("loop")
-	if e.size == 4 {
-		e.op("VPMOVZXBD", at(src, 0), e.vec(0))
-		e.op("VCVTDQ2PS", e.vec(0), e.vec(0))
-	} else {
-		ints := e.half(0)
-		if !e.wide {
-			ints = e.quarter(0)
-		}
-		e.op("VPMOVZXBD", at(src, 0), ints)
-		e.op("VCVTDQ2PD", ints, e.vec(0))
-	}
+	e.loadBytes(at(src, 0), 0)
 	e.packed("VMUL", e.vec(elemFactor), e.vec(0), e.vec(0))
 	e.store(0, at(dst, 0), nil, 0)
 	e.op("ADDQ", e.lanes(), src)
@@ -186,7 +168,7 @@ func (e *emitter) fromBytes() {
 	one := e.GP32()
 	e.label("one")
 	e.op("MOVBLZX", at(src, 0), one)
-	e.op("VCVTSI2S"+map[int]string{4: "S", 8: "D"}[e.size]+"L", one, e.quarter(1), e.quarter(0))
+	e.op("VCVTSI2S"+e.letter()+"L", one, e.quarter(1), e.quarter(0))
 	e.scalar("VMUL", e.quarter(elemFactor), e.quarter(0), e.quarter(0))
 	e.scalar("VMOV", e.quarter(0), at(dst, 0))
 	e.INCQ(src)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math/bits"
 	"reflect"
 	"strings"
 
@@ -94,22 +95,13 @@ func immediate(n int) operand.Op {
 }
 
 // packed emits an instruction on all elements of a register, by its name without PS or PD.
-func (e *emitter) packed(name string, ops ...any) {
-	if e.size == 4 {
-		e.op(name+"PS", ops...)
-	} else {
-		e.op(name+"PD", ops...)
-	}
-}
+func (e *emitter) packed(name string, ops ...any) { e.op(name+"P"+e.letter(), ops...) }
 
 // scalar emits an instruction on one element, by its name without SS or SD.
-func (e *emitter) scalar(name string, ops ...any) {
-	if e.size == 4 {
-		e.op(name+"SS", ops...)
-	} else {
-		e.op(name+"SD", ops...)
-	}
-}
+func (e *emitter) scalar(name string, ops ...any) { e.op(name+"S"+e.letter(), ops...) }
+
+// letter stands for the element type in the names of instructions.
+func (e *emitter) letter() string { return map[int]string{4: "S", 8: "D"}[e.size] }
 
 // label and jump name places within the function in hand.
 func (e *emitter) label(format string, a ...any) {
@@ -117,6 +109,26 @@ func (e *emitter) label(format string, a ...any) {
 }
 func (e *emitter) jump(cond, format string, a ...any) {
 	e.op(cond, operand.LabelRef(fmt.Sprintf(format, a...)))
+}
+
+// A shape is the size of a tile or panel that a kernel of matrices takes at once.
+type shape struct{ mr, nr int }
+
+func (s shape) String() string { return fmt.Sprintf("%dx%d", s.mr, s.nr) }
+
+// choice emits jumps to the code of the shape mr×nr, whose label starts with name, and the code of all shapes.
+func (e *emitter) choice(name string, shapes []shape, mr, nr reg.GPVirtual, code func(shape)) {
+	for _, s := range shapes {
+		e.op("CMPQ", mr, s.mr)
+		e.jump("JNE", "not%s", s)
+		e.op("CMPQ", nr, s.nr)
+		e.jump("JEQ", name+"%s", s)
+		e.label("not%s", s)
+	}
+	e.ret()
+	for _, s := range shapes {
+		code(s)
+	}
 }
 
 // vec is vector register i at the full width, half at 32 bytes and quarter at 16.
@@ -210,41 +222,40 @@ func (e *emitter) mask(n reg.GPVirtual, tmp int) mask {
 	return mask{gp: base, tmp: tmp}
 }
 
+// move copies a register to memory or memory to a register, or the elements that part p of the mask stands for; what is
+// masked becomes 0 in a register. width gives the mask the width of the register.
+func (e *emitter) move(from, to operand.Op, k *mask, p int, width func(int) reg.Physical) {
+	name := "VMOVUP" + e.letter()
+	switch _, load := from.(operand.Mem); {
+	case k == nil:
+		e.op(name, from, to)
+	case e.wide && load:
+		e.op(name+"_Z", from, k.k, to)
+	case e.wide:
+		e.op(name, from, k.k, to)
+	default:
+		e.op("VMOVUPS", at(k.gp, p*e.width()), width(k.tmp))
+		e.packed("VMASKMOV", from, width(k.tmp), to)
+	}
+}
+
 // load reads part p of 64 bytes at m into vector register v; masked elements become 0.
 func (e *emitter) load(m operand.Mem, v int, k *mask, p int) {
-	m = m.Offset(p * e.width())
-	switch {
-	case k == nil:
-		e.packed("VMOVU", m, e.vec(v))
-	case e.wide:
-		e.packedZ("VMOVU", m, k.k, e.vec(v))
-	default:
-		e.op("VMOVUPS", at(k.gp, p*e.width()), e.vec(k.tmp))
-		e.packed("VMASKMOV", m, e.vec(k.tmp), e.vec(v))
+	e.move(m.Offset(p*e.width()), e.vec(v), k, p, e.vec)
+}
+
+// source is part p of 64 bytes at m as an operand: memory or, if it is masked, register v after a load.
+func (e *emitter) source(m operand.Mem, v int, k *mask, p int) operand.Op {
+	if k == nil {
+		return m.Offset(p * e.width())
 	}
+	e.load(m, v, k, p)
+	return e.vec(v)
 }
 
 // store writes vector register v to part p of 64 bytes at m.
 func (e *emitter) store(v int, m operand.Mem, k *mask, p int) {
-	m = m.Offset(p * e.width())
-	switch {
-	case k == nil:
-		e.packed("VMOVU", e.vec(v), m)
-	case e.wide:
-		e.packed("VMOVU", e.vec(v), k.k, m)
-	default:
-		e.op("VMOVUPS", at(k.gp, p*e.width()), e.vec(k.tmp))
-		e.packed("VMASKMOV", e.vec(v), e.vec(k.tmp), m)
-	}
-}
-
-// packedZ emits the zero-masking form of an instruction.
-func (e *emitter) packedZ(name string, ops ...any) {
-	if e.size == 4 {
-		e.op(name+"PS_Z", ops...)
-	} else {
-		e.op(name+"PD_Z", ops...)
-	}
+	e.move(e.vec(v), m.Offset(p*e.width()), k, p, e.vec)
 }
 
 // zero clears vector registers.
@@ -289,7 +300,7 @@ func (e *emitter) reduce(acc [][]int, tmp int) (sums []int) {
 		}
 		for unpack := ""; len(g) > 1; unpack = "PD" {
 			if unpack == "" {
-				unpack = map[int]string{4: "PS", 8: "PD"}[e.size]
+				unpack = "P" + e.letter()
 			}
 			var next []int
 			for j := 0; j < len(g); j += 2 {
@@ -330,13 +341,7 @@ func (e *emitter) lane(v, l, tmp int) reg.Physical {
 	return e.quarter(tmp)
 }
 
-func log2(n int) int {
-	k := 0
-	for ; n > 1; n >>= 1 {
-		k++
-	}
-	return k
-}
+func log2(n int) int { return bits.Len(uint(n)) - 1 }
 
 // The vector registers at their three widths.
 var xmm, ymm, zmm = vectors(reg.S128), vectors(reg.S256), vectors(reg.S512)

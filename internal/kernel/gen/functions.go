@@ -35,11 +35,7 @@ func (m *mathEmitter) fLog1pExp() {
 	m.with("VMULPD", "half", m.vec(vQ), m.vec(vR))
 	m.with("VSUBPD", "half", m.vec(vR), m.vec(vR))
 	m.test(greater, "split", vQ)
-	if m.wide {
-		m.op("VBROADCASTSD_Z", m.constant("ln2"), reg.K2, m.vec(vU))
-	} else {
-		m.op("VANDPD", m.constant("ln2"), m.vec(vT), m.vec(vU))
-	}
+	m.constantWhere("ln2", vU)
 	m.choose(vT, vR, vQ, vR)
 	m.atanh()
 	m.op("VADDPD", m.vec(vU), m.vec(vQ), m.vec(vQ))
@@ -56,14 +52,10 @@ func (m *mathEmitter) fLog() {
 		m.test(less, "tiny", vX)
 		m.with("VMULPD", "lift", m.vec(vX), m.vec(vR))
 		m.choose(vT, vR, vX, vX)
-		if m.wide {
-			m.op("VBROADCASTSD_Z", m.constant("lifted"), reg.K2, m.vec(vU))
-		} else {
-			m.op("VANDPD", m.constant("lifted"), m.vec(vT), m.vec(vU))
-		}
+		m.constantWhere("lifted", vU)
 	}
 	m.with("VPSUBQ", "root", m.vec(vX), m.vec(vT))
-	m.and("exponent", vT, vN)
+	m.with("VANDPD", "exponent", m.vec(vT), m.vec(vN))
 	m.op("VPSUBQ", m.vec(vN), m.vec(vX), m.vec(vR)) // m
 	m.with("VPADDQ", "biased", m.vec(vN), m.vec(vN))
 	m.op("VPSRLQ", 52, m.vec(vN), m.vec(vN))
@@ -99,11 +91,6 @@ func (m *mathEmitter) test(predicate int, constant string, v int) {
 	}
 }
 
-// and keeps the bits of a constant.
-func (m *mathEmitter) and(constant string, v, dst int) {
-	m.with("VANDPD", constant, m.vec(v), m.vec(dst))
-}
-
 // atanh leaves log(1+f) = 2·atanh(f/(2+f)) in vQ, for f in vR. It uses vT.
 func (m *mathEmitter) atanh() {
 	m.with("VADDPD", "two", m.vec(vR), m.vec(vT))
@@ -123,7 +110,7 @@ func (m *mathEmitter) fTanh() {
 	m.expm1(vW)
 	m.with("VADDPD", "two", m.vec(vQ), m.vec(vU))
 	m.op("VDIVPD", m.vec(vU), m.vec(vQ), m.vec(vQ))
-	m.and("abs", vQ, vQ)
-	m.and("sign", vX, vX)
+	m.with("VANDPD", "abs", m.vec(vQ), m.vec(vQ))
+	m.with("VANDPD", "sign", m.vec(vX), m.vec(vX))
 	m.op("VORPD", m.vec(vX), m.vec(vQ), m.vec(vQ))
 }

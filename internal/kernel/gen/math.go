@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"strings"
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
@@ -44,59 +45,40 @@ const (
 func (e *emitter) constants() *mathEmitter {
 	m := &mathEmitter{emitter: e, table: e.StaticGlobal("constants"), offsets: map[string]int{}}
 	e.DataAttributes(attr.RODATA | attr.NOPTR)
-	end := 0
-	put := func(name string, bits uint64) {
-		m.offsets[name] = end
-		for range m.copies() {
-			e.AddDatum(end, operand.U64(bits))
-			end += 8
+	add := func(names string, values ...uint64) {
+		for i, name := range strings.Fields(names) {
+			m.offsets[name] = 8 * m.copies() * len(m.offsets)
+			for n := range m.copies() {
+				e.AddDatum(m.offsets[name]+8*n, operand.U64(values[i]))
+			}
 		}
 	}
-	real := func(name string, v float64) { put(name, math.Float64bits(v)) }
-	put("sign", 1<<63)
-	put("abs", 1<<63-1)
-	put("bias", 1023)
-	real("zero", 0)
-	real("half", 0.5)
-	real("one", 1)
-	real("two", 2)
+	real := math.Float64bits
+	add("sign abs bias", 1<<63, 1<<63-1, 1023)
+	add("zero half one two", real(0), real(0.5), real(1), real(2))
 	// Past these the exponential has over- or underflowed, and tanh is ±1.
-	real("high", 1000)
-	real("low", -1000)
-	real("flat", -100)
+	add("high low flat", real(1000), real(-1000), real(-100))
 	// 1.5·2⁵²: adding it rounds to an integer, which then stands in the lowest bits.
-	real("magic", 0x1.8p52)
-	real("log2e", math.Log2E)
-	real("ln2", math.Ln2)
-	// log 2 in two parts; the first ends in zeros so that its product with n is exact.
-	real("ln2hi", 0x1.62e42fee00000p-1)
-	real("ln2lo", 0x1.a39ef35793c76p-33)
-	real("split", math.Sqrt2-1)
+	add("magic", real(0x1.8p52))
+	// log 2 in two parts too; the first ends in zeros so that its product with n is exact.
+	add("log2e ln2 ln2hi ln2lo", real(math.Log2E), real(math.Ln2), real(0x1.62e42fee00000p-1), real(0x1.a39ef35793c76p-33))
 	// For log: half of the mantissas go to either side of 1.
-	put("root", math.Float64bits(math.Sqrt2/2))
-	put("exponent", 0xfff<<52)
-	put("biased", 1023<<52)
-	real("whole", 0x1p52)
-	real("wholeBias", 0x1p52+1023)
-	real("tiny", 0x1p-1022)
-	real("lift", 0x1p54)
-	real("lifted", 54)
-	real("inf", math.Inf(1))
-	real("negInf", math.Inf(-1))
-	real("nan", math.NaN())
+	add("split root", real(math.Sqrt2-1), real(math.Sqrt2/2))
+	add("exponent biased whole wholeBias", 0xfff<<52, 1023<<52, real(0x1p52), real(0x1p52+1023))
+	add("tiny lift lifted", real(0x1p-1022), real(0x1p54), real(54))
+	add("inf negInf nan", real(math.Inf(1)), real(math.Inf(-1)), real(math.NaN()))
 	factorial := 1.0
 	for i := range expTerms64 {
-		if i > 1 {
-			factorial *= float64(i)
-		}
-		real(term("exp", i), 1/factorial)
+		factorial *= max(1, float64(i))
+		add(term("exp", i), real(1/factorial))
 	}
 	for i := range logTerms64 {
-		real(term("log", i), 1/float64((2*i+1)<<(2*i)))
+		add(term("log", i), real(1/float64((2*i+1)<<(2*i))))
 	}
 	return m
 }
 
+// term names a coefficient of a series.
 func term(series string, i int) string { return series + string(rune('a'+i)) }
 
 func (m *mathEmitter) copies() int {
@@ -195,6 +177,15 @@ func (m *mathEmitter) expm1(x int) {
 	m.op("VFMADD213PD", m.vec(vU), m.vec(vT), m.vec(vQ))
 }
 
+// constantWhere fills register v with a constant where the mask vT says so, and with 0 elsewhere.
+func (m *mathEmitter) constantWhere(constant string, v int) {
+	if m.wide {
+		m.op("VBROADCASTSD_Z", m.constant(constant), reg.K2, m.vec(v))
+	} else {
+		m.op("VANDPD", m.constant(constant), m.vec(vT), m.vec(v))
+	}
+}
+
 // choose sets dst to yes where the mask register says so (AVX-512: K2, AVX2: the signs of mask).
 func (m *mathEmitter) choose(mask, yes, no, dst int) {
 	if m.wide {
@@ -251,40 +242,32 @@ func (m *mathEmitter) read(src operand.Mem, k *mask) {
 	switch {
 	case m.size == 8:
 		m.load(src, vX, k, 0)
-		return
 	case k == nil:
 		m.op("VCVTPS2PD", src, m.vec(vX))
-		return
-	case m.wide:
-		m.op("VMOVUPS_Z", src, k.k, m.half(vX))
-		m.op("VCVTPS2PD", m.half(vX), m.vec(vX))
 	default:
-		m.op("VMOVUPS", at(k.gp, 0), m.quarter(k.tmp))
-		m.op("VMASKMOVPS", src, m.quarter(k.tmp), m.quarter(vX))
-		m.op("VCVTPS2PD", m.quarter(vX), m.vec(vX))
+		m.move(src, m.narrow(vX), k, 0, m.narrow)
+		m.op("VCVTPS2PD", m.narrow(vX), m.vec(vX))
 	}
 }
 
 // write stores as many elements as there are float64 lanes from vQ.
 func (m *mathEmitter) write(dst operand.Mem, k *mask) {
-	if m.size == 8 {
+	switch {
+	case m.size == 8:
 		m.store(vQ, dst, k, 0)
 		return
-	}
-	narrow := m.half(vQ)
-	if m.wide {
-		m.op("VCVTPD2PS", m.vec(vQ), narrow)
-	} else {
-		narrow = m.quarter(vQ)
-		m.op("VCVTPD2PSY", m.vec(vQ), narrow)
-	}
-	switch {
-	case k == nil:
-		m.op("VMOVUPS", narrow, dst)
 	case m.wide:
-		m.op("VMOVUPS", narrow, k.k, dst)
+		m.op("VCVTPD2PS", m.vec(vQ), m.narrow(vQ))
 	default:
-		m.op("VMOVUPS", at(k.gp, 0), m.quarter(k.tmp))
-		m.op("VMASKMOVPS", narrow, m.quarter(k.tmp), dst)
+		m.op("VCVTPD2PSY", m.vec(vQ), m.narrow(vQ))
 	}
+	m.move(m.narrow(vQ), dst, k, 0, m.narrow)
+}
+
+// narrow is vector register v with as many float32 as the full width has float64.
+func (m *mathEmitter) narrow(v int) reg.Physical {
+	if m.wide {
+		return m.half(v)
+	}
+	return m.quarter(v)
 }

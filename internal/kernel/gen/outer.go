@@ -1,37 +1,31 @@
 package main
 
 import (
-	"fmt"
-
+	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// An outerKernel sums outer products: C[i,j] = Σ_p A(i,p)·B[p,j], the columns j across the lanes and
-// the sum over p in registers, in the order of p and starting from C.
+// An outerKernel sums outer products: C[i,j] = Σ_p A(i,p)·B[p,j], the columns j across the lanes and the sum over p in
+// registers, in the order of p and starting from C. A shape is the rows of C and the registers across its columns in
+// one panel. The first registers are the accumulators by row; a broadcast of A follows, and then registers of B.
 type outerKernel struct {
 	*emitter
 	c, a, ra, ca, b, ldb, panels reg.GPVirtual
-	k                            mask
+	k                            mask // of the columns of a panel of one register
 }
 
-// An outerShape is the rows of C and the registers across its columns in one panel. Panels of one
-// register are masked.
-type outerShape struct{ mr, nv int }
-
-func (s outerShape) String() string { return fmt.Sprintf("%dx%d", s.mr, s.nv) }
-
 // outerShapes are the panels that there is code for. One row alone would be one sum after the
-// other, so it takes up to 12 registers across.
-func (e *emitter) outerShapes() (s []outerShape) {
+// other, so it takes up to wide registers across.
+func (e *emitter) outerShapes(wide int) (s []shape) {
 	most := 10
 	if !e.wide {
 		most = 6
 	}
 	for mr := most; mr > 1; mr-- {
-		s = append(s, outerShape{mr, 2}, outerShape{mr, 1})
+		s = append(s, shape{mr, 2}, shape{mr, 1})
 	}
-	for nv := 12; nv > 0; nv-- {
-		s = append(s, outerShape{1, nv})
+	for nv := wide; nv > 0; nv-- {
+		s = append(s, shape{1, nv})
 	}
 	return s
 }
@@ -46,87 +40,76 @@ func (e *emitter) outer() {
 	o.k = e.mask(e.arg("last"), 15)
 	o.c, o.a, o.ra, o.ca = e.arg("c"), e.arg("a"), e.arg("ra"), e.arg("ca")
 	o.b, o.ldb, o.panels = e.arg("b"), e.arg("ldb"), e.arg("panels")
-	mr, nv := e.arg("mr"), e.arg("nv")
-	for _, s := range e.outerShapes() {
-		e.op("CMPQ", mr, s.mr)
-		e.jump("JNE", "not%s", s)
-		e.op("CMPQ", nv, s.nv)
-		e.jump("JEQ", "panel%s", s)
-		e.label("not%s", s)
-	}
-	e.ret()
-	for _, s := range e.outerShapes() {
-		o.panel(s)
-	}
+	e.choice("panel", e.outerShapes(12), e.arg("mr"), e.arg("nv"), o.panel)
 }
 
 // panel emits the loop over the panels of one shape.
-func (o *outerKernel) panel(s outerShape) {
+func (o *outerKernel) panel(s shape) {
 	var k *mask
-	if s.nv == 1 {
+	if s.nr == 1 {
 		k = &o.k
 	}
-	n := s.mr * s.nv
-	acc := func(i, v int) int { return i*s.nv + v }
-	x, y := n, n+1 // a broadcast of A, and the registers of B from here on
-	o.label("panel%s", s)
-	o.open(s, acc, k)
-	a, b := o.rows(o.a, o.ra, s.mr), o.copyOf(o.b)
-	count := o.arg("k")
+	x := s.mr * s.nr
+	o.open(s, k)
+	a, b, count := o.rows(o.a, o.ra, s.mr), o.copyOf(o.b), o.arg("k")
 	o.label("loop%s", s)
 	if s.mr == 1 {
+		// Each register of B is used once: from memory.
 		o.broadcast(a.row(0, 0), x)
-		for v := range s.nv {
-			if k != nil {
-				o.load(at(b, 0), y, k, v)
-				o.packed("VFMADD231", o.vec(y), o.vec(x), o.vec(acc(0, v)))
-			} else {
-				o.packed("VFMADD231", at(b, v*o.width()), o.vec(x), o.vec(acc(0, v)))
-			}
+		for v := range s.nr {
+			o.packed("VFMADD231", o.source(at(b, 0), x+1, k, v), o.vec(x), o.vec(v))
 		}
 	} else {
-		for v := range s.nv {
-			o.load(at(b, 0), y+v, k, v)
+		for v := range s.nr {
+			o.load(at(b, 0), x+1+v, k, v)
 		}
-		for i := range s.mr {
-			o.broadcast(a.row(i, 0), x)
-			for v := range s.nv {
-				o.packed("VFMADD231", o.vec(y+v), o.vec(x), o.vec(acc(i, v)))
-			}
-		}
+		o.products(s, func(i int) operand.Mem { return a.row(i, 0) })
 	}
 	o.advance(a, o.ca)
 	o.ADDQ(o.ldb, b)
 	o.DECQ(count)
 	o.jump("JNZ", "loop%s", s)
+	o.finish(s, k, o.b, o.width())
+}
+
+// open begins the code of a panel: it fills the accumulators with C or 0.
+func (o *outerKernel) open(s shape, k *mask) {
+	o.label("panel%s", s)
+	o.op("CMPQ", o.param("acc"), 0)
+	o.jump("JEQ", "zero%s", s)
 	c := o.rows(o.c, o.arg("ldc"), s.mr)
+	for i := range s.mr * s.nr {
+		o.load(c.row(i/s.nr, 0), i, k, i%s.nr)
+	}
+	o.jump("JMP", "start%s", s)
+	o.label("zero%s", s)
+	for i := range s.mr * s.nr {
+		o.zero(i)
+	}
+	o.label("start%s", s)
+}
+
+// products multiplies the entries of a column of A with the registers of B.
+func (o *outerKernel) products(s shape, entry func(i int) operand.Mem) {
+	x := s.mr * s.nr
 	for i := range s.mr {
-		for v := range s.nv {
-			o.store(acc(i, v), c.row(i, 0), k, v)
+		o.broadcast(entry(i), x)
+		for v := range s.nr {
+			o.packed("VFMADD231", o.vec(x+1+v), o.vec(x), o.vec(i*s.nr+v))
 		}
 	}
-	o.op("ADDQ", s.nv*o.width(), o.b)
-	o.op("ADDQ", s.nv*o.width(), o.c)
+}
+
+// finish ends the code of a panel: it stores the accumulators and goes on with the next panel, where b is further by
+// so much for each register.
+func (o *outerKernel) finish(s shape, k *mask, b reg.GPVirtual, by int) {
+	c := o.rows(o.c, o.arg("ldc"), s.mr)
+	for i := range s.mr * s.nr {
+		o.store(i, c.row(i/s.nr, 0), k, i%s.nr)
+	}
+	o.op("ADDQ", s.nr*by, b)
+	o.op("ADDQ", s.nr*o.width(), o.c)
 	o.DECQ(o.panels)
 	o.jump("JNZ", "panel%s", s)
 	o.ret()
-}
-
-// open fills the accumulators with C or 0.
-func (o *outerKernel) open(s outerShape, acc func(i, v int) int, k *mask) {
-	e := o.emitter
-	e.op("CMPQ", e.param("acc"), 0)
-	e.jump("JEQ", "zero%s", s)
-	c := e.rows(o.c, e.arg("ldc"), s.mr)
-	for i := range s.mr {
-		for v := range s.nv {
-			e.load(c.row(i, 0), acc(i, v), k, v)
-		}
-	}
-	e.jump("JMP", "start%s", s)
-	e.label("zero%s", s)
-	for i := range s.mr * s.nv {
-		e.zero(i)
-	}
-	e.label("start%s", s)
 }

@@ -51,18 +51,16 @@ const (
 	rAcc, rX, rTmp, rWhole, rInf, rMask = 0, 2, 4, 5, 6, 7
 )
 
-// rowLoop emits a function over the rows of a matrix without gaps; body emits one row.
-func (e *emitter) rowLoop(body func(s span), pointers map[string]reg.GPVirtual) {
+// rowLoop emits a function over the rows of a matrix without gaps; body emits one row, whose pointers move on.
+func (e *emitter) rowLoop(body func(s span), pointers ...reg.GPVirtual) {
 	count, cols := e.arg("rows"), e.arg("cols")
 	s := e.span(cols, rMask)
 	bytes := e.copyOf(cols)
 	e.op("SHLQ", log2(e.size), bytes)
 	e.label("row")
 	body(s)
-	for _, name := range []string{"dst", "src"} {
-		if p, ok := pointers[name]; ok {
-			e.ADDQ(bytes, p)
-		}
+	for _, p := range pointers {
+		e.ADDQ(bytes, p)
 	}
 	e.DECQ(count)
 	e.jump("JNZ", "row")
@@ -106,7 +104,7 @@ func (e *emitter) rowShift() {
 			}
 			e.storePieces("sub", indexed(dst, off), s, k)
 		})
-	}, map[string]reg.GPVirtual{"dst": dst, "src": src})
+	}, dst, src)
 }
 
 // loadOr loads like load, with -Inf in place of the elements that are masked.
@@ -187,12 +185,7 @@ func (e *emitter) sumRow(p reg.Register, s span) {
 	e.zero(acc...)
 	e.each("sum", s, func(off reg.Register, k *mask) {
 		for part, a := range acc {
-			if k == nil {
-				e.packed("VADD", indexed(p, off).Offset(part*e.width()), e.vec(a), e.vec(a))
-				continue
-			}
-			e.load(indexed(p, off), rX, k, part)
-			e.packed("VADD", e.vec(rX), e.vec(a), e.vec(a))
+			e.packed("VADD", e.source(indexed(p, off), rX, k, part), e.vec(a), e.vec(a))
 		}
 	})
 	e.reduce([][]int{acc}, rTmp)
@@ -206,7 +199,7 @@ func (e *emitter) rowSum() {
 		e.sumRow(src, s)
 		e.scalar("VMOV", e.quarter(rAcc), at(dst, 0))
 		e.op("ADDQ", e.size, dst)
-	}, map[string]reg.GPVirtual{"src": src})
+	}, src)
 }
 
 // rowNormalize emits the division of each row by its sum.
@@ -223,5 +216,5 @@ func (e *emitter) rowNormalize() {
 			}
 			e.storePieces("div", indexed(dst, off), s, k)
 		})
-	}, map[string]reg.GPVirtual{"dst": dst})
+	}, dst)
 }
