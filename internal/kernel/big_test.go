@@ -83,8 +83,7 @@ func bigTanh(x float64) exact {
 	return d
 }
 
-// bigLog is k·log 2 + log(1+f) with x = 2ᵏ(1+f) and 0 ≤ f < 1, or for k = −1, where the two would
-// cancel, −log(1/x).
+// bigLog is k·log 2 + log(1+f) with x = 2ᵏ(1+f) and 0 ≤ f < 1, or for k = −1, where the two would cancel, −log(1/x).
 func bigLog(x float64) exact {
 	switch {
 	case x < 0:

@@ -13,32 +13,22 @@ const (
 // numbers 0 to 255, each row anywhere in memory and at least k long. k is a multiple of [BytesBlock]. Rows beyond the
 // first m are not read, but the processor is asked to begin loading the next ones, up to BytesAhead.
 func BytesNT[T Float](m, n, k int, c []T, ldc int, rows [][]byte, b []T, ldb int) {
-	checkSizes("BytesNT", m, n, k)
-	if m == 0 || n == 0 {
-		return
+	if hasEntries("BytesNT", m, n, k, c, ldc, factor[T]{"b", b, n, k, ldb}) {
+		checkBytes("BytesNT", rows, m, k)
+		bytesNT(m, n, k, c, ldc, rows, b, ldb)
 	}
-	checkMatrix("BytesNT", "c", len(c), m, n, ldc)
-	checkMatrix("BytesNT", "b", len(b), n, k, ldb)
-	checkBytes("BytesNT", rows, m, k)
-	bytesNT(m, n, k, c, ldc, rows, b, ldb)
 }
 
 // BytesTN sets C = Aᵀ·B, or C += Aᵀ·B if acc, for C m×n and A k×m, as [GemmTN] does, where B is all k rows: bytes
 // as in [BytesNT], of at least n columns. n is a multiple of [BytesBlock].
 func BytesTN[T Float](m, n int, c []T, ldc int, a []T, lda int, rows [][]byte, acc bool) {
 	k := len(rows)
-	checkSizes("BytesTN", m, n, k)
-	if m == 0 || n == 0 {
-		return
+	if hasEntries("BytesTN", m, n, k, c, ldc, factor[T]{"a", a, k, m, lda}) {
+		checkBytes("BytesTN", rows, k, n)
+		if hasTerms(m, n, k, c, ldc, acc) {
+			bytesTN(m, n, c, ldc, a, lda, rows, acc)
+		}
 	}
-	checkMatrix("BytesTN", "c", len(c), m, n, ldc)
-	checkMatrix("BytesTN", "a", len(a), k, m, lda)
-	checkBytes("BytesTN", rows, k, n)
-	if k == 0 {
-		emptySum(m, n, c, ldc, acc)
-		return
-	}
-	bytesTN(m, n, c, ldc, a, lda, rows, acc)
 }
 
 // checkBytes panics unless there are count rows of at least cols bytes, and cols is a multiple of BytesBlock.

@@ -261,13 +261,13 @@ func axpy[T Float](dst []T, a T, x []T) {
 	case n == 0:
 
 	case active == AVX512 && size[T]() == 4:
-		axpyF32AVX512(n, (*float32)(pointer(dst)), float32(a), (*float32)(pointer(x)))
+		axpyF32AVX512(n, (*float32)(pointer(dst)), (float32)(a), (*float32)(pointer(x)))
 	case active == AVX512:
-		axpyF64AVX512(n, (*float64)(pointer(dst)), float64(a), (*float64)(pointer(x)))
+		axpyF64AVX512(n, (*float64)(pointer(dst)), (float64)(a), (*float64)(pointer(x)))
 	case size[T]() == 4:
-		axpyF32AVX2(n, (*float32)(pointer(dst)), float32(a), (*float32)(pointer(x)))
+		axpyF32AVX2(n, (*float32)(pointer(dst)), (float32)(a), (*float32)(pointer(x)))
 	default:
-		axpyF64AVX2(n, (*float64)(pointer(dst)), float64(a), (*float64)(pointer(x)))
+		axpyF64AVX2(n, (*float64)(pointer(dst)), (float64)(a), (*float64)(pointer(x)))
 	}
 }
 
@@ -279,13 +279,13 @@ func scale[T Float](dst []T, a T, x []T) {
 	case n == 0:
 
 	case active == AVX512 && size[T]() == 4:
-		scaleF32AVX512(n, (*float32)(pointer(dst)), float32(a), (*float32)(pointer(x)))
+		scaleF32AVX512(n, (*float32)(pointer(dst)), (float32)(a), (*float32)(pointer(x)))
 	case active == AVX512:
-		scaleF64AVX512(n, (*float64)(pointer(dst)), float64(a), (*float64)(pointer(x)))
+		scaleF64AVX512(n, (*float64)(pointer(dst)), (float64)(a), (*float64)(pointer(x)))
 	case size[T]() == 4:
-		scaleF32AVX2(n, (*float32)(pointer(dst)), float32(a), (*float32)(pointer(x)))
+		scaleF32AVX2(n, (*float32)(pointer(dst)), (float32)(a), (*float32)(pointer(x)))
 	default:
-		scaleF64AVX2(n, (*float64)(pointer(dst)), float64(a), (*float64)(pointer(x)))
+		scaleF64AVX2(n, (*float64)(pointer(dst)), (float64)(a), (*float64)(pointer(x)))
 	}
 }
 
@@ -333,12 +333,12 @@ func fromBytes[T Float](dst []T, src []byte, scale T) {
 	case n == 0:
 
 	case active == AVX512 && size[T]() == 4:
-		fromBytesF32AVX512(n, (*float32)(pointer(dst)), (*byte)(pointer(src)), float32(scale))
+		fromBytesF32AVX512(n, (*float32)(pointer(dst)), (*byte)(pointer(src)), (float32)(scale))
 	case active == AVX512:
-		fromBytesF64AVX512(n, (*float64)(pointer(dst)), (*byte)(pointer(src)), float64(scale))
+		fromBytesF64AVX512(n, (*float64)(pointer(dst)), (*byte)(pointer(src)), (float64)(scale))
 	case size[T]() == 4:
-		fromBytesF32AVX2(n, (*float32)(pointer(dst)), (*byte)(pointer(src)), float32(scale))
+		fromBytesF32AVX2(n, (*float32)(pointer(dst)), (*byte)(pointer(src)), (float32)(scale))
 	default:
-		fromBytesF64AVX2(n, (*float64)(pointer(dst)), (*byte)(pointer(src)), float64(scale))
+		fromBytesF64AVX2(n, (*float64)(pointer(dst)), (*byte)(pointer(src)), (float64)(scale))
 	}
 }

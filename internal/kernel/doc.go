@@ -13,11 +13,10 @@
 //
 // # Paths
 //
-// Three paths stand behind the same functions: generated assembly for AVX-512 and for AVX2 with
-// FMA, and plain Go, which serves every other machine, builds with the noasm tag, and the tests
-// as the reference. The best path of the machine is chosen once at start. The environment variable
-// DSBO_KERNEL=generic|avx2|avx512 asks for a lesser one; [Env] says when it could not be
-// followed, and [Use] changes the path for a test.
+// Three paths stand behind the same functions: generated assembly for AVX-512 and for AVX2 with FMA, and plain Go,
+// which serves every other machine, builds with the noasm tag, and the tests as the reference. The best path of the
+// machine is chosen once at start. The environment variable DSBO_KERNEL=generic|avx2|avx512 asks for a lesser one;
+// [Env] says when it could not be followed, and [Use] changes the path for a test.
 //
 // # Accuracy
 //

@@ -9,22 +9,19 @@ func FromBytes[T Float](dst []T, src []byte, scale T) {
 
 // AddTo sets dst = x + y. All have one length, and dst may be x or y.
 func AddTo[T Float](dst, x, y []T) {
-	checkLen("AddTo", len(dst), len(x))
-	checkLen("AddTo", len(dst), len(y))
+	checkLen("AddTo", len(dst), len(x), len(y))
 	addTo(dst, x, y)
 }
 
 // SubTo sets dst = x − y. All have one length, and dst may be x or y.
 func SubTo[T Float](dst, x, y []T) {
-	checkLen("SubTo", len(dst), len(x))
-	checkLen("SubTo", len(dst), len(y))
+	checkLen("SubTo", len(dst), len(x), len(y))
 	subTo(dst, x, y)
 }
 
 // MulTo sets dst = x·y entry by entry. All have one length, and dst may be x or y.
 func MulTo[T Float](dst, x, y []T) {
-	checkLen("MulTo", len(dst), len(x))
-	checkLen("MulTo", len(dst), len(y))
+	checkLen("MulTo", len(dst), len(x), len(y))
 	mulTo(dst, x, y)
 }
 
@@ -41,8 +38,7 @@ func Scale[T Float](dst []T, a T, x []T) {
 	scale(dst, a, x)
 }
 
-// Dot returns Σ x_i y_i of two slices of one length. The order of summation depends on the length
-// alone.
+// Dot returns Σ x_i y_i of two slices of one length. The order of summation depends on the length alone.
 func Dot[T Float](x, y []T) T {
 	checkLen("Dot", len(x), len(y))
 	return dotSum(x, y)

@@ -5,7 +5,7 @@ import "fmt"
 // GemmNT sets C = A·Bᵀ, or C += A·Bᵀ if acc, for C m×n, A m×k, B n×k: every entry of C is the
 // dot product of a row of A and a row of B. It costs 2mnk flops.
 func GemmNT[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int, acc bool) {
-	if hasTerms("GemmNT", m, n, k, c, ldc, operand[T]{a, m, k, lda}, operand[T]{b, n, k, ldb}, acc) {
+	if hasEntries("GemmNT", m, n, k, c, ldc, factor[T]{"a", a, m, k, lda}, factor[T]{"b", b, n, k, ldb}) && hasTerms(m, n, k, c, ldc, acc) {
 		gemmNT(m, n, k, c, ldc, a, lda, b, ldb, acc)
 	}
 }
@@ -13,34 +13,42 @@ func GemmNT[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int
 // GemmTN sets C = Aᵀ·B, or C += Aᵀ·B if acc, for C m×n, A k×m, B k×n: the sum over the k rows
 // of their outer products, added in the order of the rows. It costs 2mnk flops.
 func GemmTN[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int, acc bool) {
-	if hasTerms("GemmTN", m, n, k, c, ldc, operand[T]{a, k, m, lda}, operand[T]{b, k, n, ldb}, acc) {
+	if hasEntries("GemmTN", m, n, k, c, ldc, factor[T]{"a", a, k, m, lda}, factor[T]{"b", b, k, n, ldb}) && hasTerms(m, n, k, c, ldc, acc) {
 		gemmOuter(m, n, k, c, ldc, a, 1, lda, b, ldb, acc)
 	}
 }
 
 // GemmNN sets C = A·B, or C += A·B if acc, for C m×n, A m×k, B k×n. It costs 2mnk flops.
 func GemmNN[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int, acc bool) {
-	if hasTerms("GemmNN", m, n, k, c, ldc, operand[T]{a, m, k, lda}, operand[T]{b, k, n, ldb}, acc) {
+	if hasEntries("GemmNN", m, n, k, c, ldc, factor[T]{"a", a, m, k, lda}, factor[T]{"b", b, k, n, ldb}) && hasTerms(m, n, k, c, ldc, acc) {
 		gemmOuter(m, n, k, c, ldc, a, lda, 1, b, ldb, acc)
 	}
 }
 
-// An operand is a factor of a product, as it lies in memory.
-type operand[T Float] struct {
+// A factor is an operand of a product, as it lies in memory.
+type factor[T Float] struct {
+	name               string
 	data               []T
 	rows, cols, stride int
 }
 
-// hasTerms reports whether a product has entries, and these have terms to sum; entries without terms it has set. It
-// panics if the sizes do not fit the slices.
-func hasTerms[T Float](fn string, m, n, k int, c []T, ldc int, a, b operand[T], acc bool) bool {
-	checkSizes(fn, m, n, k)
+// hasEntries reports whether C has entries. It panics if the sizes do not fit the slices.
+func hasEntries[T Float](fn string, m, n, k int, c []T, ldc int, factors ...factor[T]) bool {
+	if m < 0 || n < 0 || k < 0 {
+		panic(fmt.Sprintf("kernel: %s: sizes m=%d n=%d k=%d must not be negative", fn, m, n, k))
+	}
 	if m == 0 || n == 0 {
 		return false
 	}
 	checkMatrix(fn, "c", len(c), m, n, ldc)
-	checkMatrix(fn, "a", len(a.data), a.rows, a.cols, a.stride)
-	checkMatrix(fn, "b", len(b.data), b.rows, b.cols, b.stride)
+	for _, f := range factors {
+		checkMatrix(fn, f.name, len(f.data), f.rows, f.cols, f.stride)
+	}
+	return true
+}
+
+// hasTerms reports whether the entries of a product have terms to sum; entries without terms it has set.
+func hasTerms[T Float](m, n, k int, c []T, ldc int, acc bool) bool {
 	if k == 0 {
 		emptySum(m, n, c, ldc, acc)
 	}
@@ -54,13 +62,6 @@ func emptySum[T Float](m, n int, c []T, ldc int, acc bool) {
 	}
 	for i := range m {
 		clear(c[i*ldc:][:n])
-	}
-}
-
-// checkSizes panics if a size is negative.
-func checkSizes(fn string, m, n, k int) {
-	if m < 0 || n < 0 || k < 0 {
-		panic(fmt.Sprintf("kernel: %s: sizes m=%d n=%d k=%d must not be negative", fn, m, n, k))
 	}
 }
 

@@ -5,9 +5,8 @@ import (
 	"math"
 )
 
-// Exp sets dst = eˣ for each x of src, within 2 ulp over the whole range: results below the
-// normal numbers underflow gradually. NaN gives NaN, -Inf gives 0, +Inf gives +Inf. dst and src
-// have one length, and dst may be src.
+// Exp sets dst = eˣ for each x of src, within 2 ulp over the whole range: results below the normal numbers underflow
+// gradually. NaN gives NaN, -Inf gives 0, +Inf gives +Inf. dst and src have one length, and dst may be src.
 func Exp[T Float](dst, src []T) {
 	checkLen("Exp", len(dst), len(src))
 	exp(dst, src)
@@ -21,9 +20,8 @@ func Log1pExp[T Float](dst, src []T) {
 	log1pExp(dst, src)
 }
 
-// Sigmoid sets dst = 1/(1+e⁻ˣ) for each x of src, with a relative error of at most 1e-15
-// (float64) or 2 ulp (float32) over the whole range: it is eˣ far to the left. NaN gives NaN. dst
-// and src have one length, and dst may be src.
+// Sigmoid sets dst = 1/(1+e⁻ˣ) for each x of src, with a relative error of at most 1e-15 (float64) or 2 ulp (float32)
+// over the whole range: it is eˣ far to the left. NaN gives NaN. dst and src have one length, and dst may be src.
 func Sigmoid[T Float](dst, src []T) {
 	checkLen("Sigmoid", len(dst), len(src))
 	sigmoid(dst, src)
@@ -66,11 +64,10 @@ const (
 	chunkSize = 256
 )
 
-// RowLogSumExp sets dst[i] = log Σ_j exp(src[i,j]) for the rows of src, which holds rows×cols
-// numbers without gaps; dst has length rows at least. The row's maximum is subtracted first, so that
-// nothing overflows. A row with a NaN gives NaN, else one with +Inf gives +Inf, and one with
-// nothing but -Inf, or without columns, gives -Inf. It allocates a row when cols exceeds 256. dst
-// must not overlap src.
+// RowLogSumExp sets dst[i] = log Σ_j exp(src[i,j]) for the rows of src, which holds rows×cols numbers without gaps;
+// dst has length rows at least. The row's maximum is subtracted first, so that nothing overflows. A row with a NaN
+// gives NaN, else one with +Inf gives +Inf, and one with nothing but -Inf, or without columns, gives -Inf. It
+// allocates a row when cols exceeds 256. dst must not overlap src.
 func RowLogSumExp[T Float](rows, cols int, dst, src []T) {
 	checkRows("RowLogSumExp", rows, cols, len(src))
 	checkNeed("RowLogSumExp", "dst", len(dst), rows)
@@ -114,10 +111,12 @@ func infiniteRow[T Float](m T, row []T) T {
 	return m
 }
 
-// checkLen panics unless dst and src have one length.
-func checkLen(fn string, dst, src int) {
-	if dst != src {
-		panic(fmt.Sprintf("kernel: %s: dst has length %d and the input %d, which must be the same", fn, dst, src))
+// checkLen panics unless dst and the inputs have one length.
+func checkLen(fn string, dst int, inputs ...int) {
+	for _, n := range inputs {
+		if n != dst {
+			panic(fmt.Sprintf("kernel: %s: dst has length %d and the input %d, which must be the same", fn, dst, n))
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"os"
+	"slices"
 
 	"dsbo"
 )
@@ -17,15 +18,12 @@ const (
 	AVX512              // AVX-512 F, BW, DQ and VL
 )
 
+var pathNames = []string{"generic", "avx2", "avx512"}
+
 // String returns the name that DSBO_KERNEL uses.
 func (p Path) String() string {
-	switch p {
-	case Generic:
-		return "generic"
-	case AVX2:
-		return "avx2"
-	case AVX512:
-		return "avx512"
+	if int(p) < len(pathNames) {
+		return pathNames[p]
 	}
 	return fmt.Sprintf("Path(%d)", uint8(p))
 }
@@ -37,19 +35,16 @@ var (
 
 // choose returns the path that the setting asks for, best if it is empty or cannot be followed.
 func choose(setting string, best Path) (Path, error) {
-	if setting == "" {
+	switch i := slices.Index(pathNames, setting); {
+	case setting == "":
 		return best, nil
+	case i < 0:
+		return best, dsbo.Errorf(dsbo.ErrConfig, "DSBO_KERNEL must be generic, avx2 or avx512; it is %q", setting)
+	case Path(i) > best:
+		return best, dsbo.Errorf(dsbo.ErrConfig, "DSBO_KERNEL is %s, but this build or machine has kernels up to %s", setting, best)
+	default:
+		return Path(i), nil
 	}
-	for p := Generic; p <= AVX512; p++ {
-		if setting != p.String() {
-			continue
-		}
-		if p > best {
-			return best, dsbo.Errorf(dsbo.ErrConfig, "DSBO_KERNEL is %s, but this build or machine has kernels up to %s", setting, best)
-		}
-		return p, nil
-	}
-	return best, dsbo.Errorf(dsbo.ErrConfig, "DSBO_KERNEL must be generic, avx2 or avx512; it is %q", setting)
 }
 
 // Active returns the path in use.

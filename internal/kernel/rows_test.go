@@ -132,8 +132,7 @@ func testRowLimits[T Float](t *testing.T) {
 	})
 }
 
-// TestRowsAlone: a row has the same bits alone and among others, in place and not, and on both
-// assembly paths.
+// TestRowsAlone: a row has the same bits alone and among others, in place and not, and on both assembly paths.
 func TestRowsAlone(t *testing.T) {
 	t.Run("float32", testRowsAlone[float32])
 	t.Run("float64", testRowsAlone[float64])

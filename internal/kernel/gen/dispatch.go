@@ -7,6 +7,7 @@ import (
 	"go/format"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/template"
 )
@@ -19,54 +20,44 @@ type function struct {
 	Params       []param
 }
 
-// A param is a parameter: its type in Go code, the pointer or number that it comes down to, and that one's type, with
-// T for the element type.
-type param struct{ Name, Type, value, asm string }
+// A param is a parameter with its type in Go code and in assembly, with T for the element type.
+type param struct{ Name, Type, asm string }
 
 // newFunction reads parameters and result as they stand in a declaration.
 func newFunction(name, params, result string) function {
 	f, typ := function{Name: name, Result: result}, ""
+	if first := strings.Fields(params)[0]; first == "n" {
+		f.Count = "n"
+	} else if first == "rows," {
+		f.Count = "rows"
+	}
 	list := strings.Split(params, ", ")
-	f.Params = make([]param, len(list))
-	if list[0] == "n int" || list[0] == "rows" {
-		f.Count = strings.Fields(list[0])[0]
-	}
-	for i := len(list) - 1; i >= 0; i-- {
-		name, own, found := strings.Cut(list[i], " ")
+	slices.Reverse(list) // so that the type stands before the names that share it
+	for _, p := range list {
+		name, own, found := strings.Cut(p, " ")
 		if found {
-			typ = own // of the names before it too
+			typ = own
 		}
-		p := param{name, typ, name, typ}
-		switch elem, pointer := strings.CutPrefix(typ, "*"); {
-		case pointer && f.Count != "":
-			p.Type, p.value = "[]"+elem, "pointer("+name+")"
-		case typ == "*T":
-			p.Type = "unsafe.Pointer"
+		passed := strings.Replace(typ, "*T", "unsafe.Pointer", 1)
+		if f.Count != "" {
+			passed = strings.Replace(typ, "*", "[]", 1)
 		}
-		f.Params[i] = p
+		f.Params = append(f.Params, param{name, passed, typ})
 	}
+	slices.Reverse(f.Params)
 	return f
 }
 
 // As is the argument that assembly for elements of so many bits takes.
 func (p param) As(bits int) string {
-	switch p.asm {
-	case "T":
-		return fmt.Sprintf("float%d(%s)", bits, p.value)
-	case "*T":
-		return fmt.Sprintf("(*float%d)(%s)", bits, p.value)
-	case "*byte":
-		return fmt.Sprintf("(*byte)(%s)", p.value)
+	typ := strings.ReplaceAll(p.asm, "T", fmt.Sprintf("float%d", bits))
+	switch {
+	case typ == p.Type:
+		return p.Name
+	case strings.HasPrefix(p.Type, "[]"):
+		return fmt.Sprintf("(%s)(pointer(%s))", typ, p.Name)
 	}
-	return p.value
-}
-
-// Passed are the parameters that Go code passes: n is the length of the first slice.
-func (f function) Passed() []param {
-	if f.Count == "n" {
-		return f.Params[1:]
-	}
-	return f.Params
+	return fmt.Sprintf("(%s)(%s)", typ, p.Name)
 }
 
 //go:embed *.go.tmpl

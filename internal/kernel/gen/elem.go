@@ -122,7 +122,7 @@ func (s *sumKernel) add(chain int, k *mask, where func(p reg.Register) operand.M
 		}
 		s.load(where(s.x), s.last, k, p)
 		if k == nil {
-			s.packed("VFMADD231", where(s.y).Offset(p*s.width()), s.vec(s.last), a)
+			s.packed("VFMADD231", where(s.y).Offset(p*s.width), s.vec(s.last), a)
 		} else {
 			s.load(where(s.y), s.last+1, k, p)
 			s.packed("VFMADD231", s.vec(s.last), s.vec(s.last+1), a)
@@ -158,7 +158,7 @@ func (e *emitter) fromBytes() {
 	e.packed("VMUL", e.vec(elemFactor), e.vec(0), e.vec(0))
 	e.store(0, at(dst, 0), nil, 0)
 	e.op("ADDQ", e.lanes(), src)
-	e.op("ADDQ", e.width(), dst)
+	e.op("ADDQ", e.width, dst)
 	e.op("SUBQ", e.lanes(), n)
 	e.jump("JGE", "loop")
 	e.label("rest")

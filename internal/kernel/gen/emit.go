@@ -15,10 +15,12 @@ import (
 // An emitter writes the functions of one instruction set and one element type.
 type emitter struct {
 	*build.Context
-	wide bool        // AVX-512, else AVX2 with FMA
-	size int         // bytes of an element: 4 or 8
-	tail operand.Mem // AVX2: 64 bytes of ones, then 64 of zeros
-	name string      // of the function in hand
+	set   string      // AVX512, or AVX2 with FMA
+	width int         // bytes of a vector register
+	wide  bool        // AVX-512
+	size  int         // bytes of an element: 4 or 8
+	tail  operand.Mem // AVX2: 64 bytes of ones, then 64 of zeros
+	name  string      // of the function in hand
 
 	functions *[]function // the functions of all files
 }
@@ -30,26 +32,12 @@ func (e *emitter) both(emit func()) {
 	}
 }
 
-// suffix ends the names of functions.
-func (e *emitter) suffix() string {
-	if e.wide {
-		return fmt.Sprintf("F%dAVX512", 8*e.size)
-	}
-	return fmt.Sprintf("F%dAVX2", 8*e.size)
-}
-
-// width is the bytes of a register, and lanes the elements in it.
-func (e *emitter) width() int {
-	if e.wide {
-		return 64
-	}
-	return 32
-}
-func (e *emitter) lanes() int { return e.width() / e.size }
+// lanes is the elements in a register.
+func (e *emitter) lanes() int { return e.width / e.size }
 
 // parts is how many registers hold 64 bytes. Sums over columns are kept in 64 bytes on either
 // instruction set, which is why both give the same bits.
-func (e *emitter) parts() int { return 64 / e.width() }
+func (e *emitter) parts() int { return 64 / e.width }
 
 // block is the elements in 64 bytes.
 func (e *emitter) block() int { return 64 / e.size }
@@ -59,7 +47,7 @@ func (e *emitter) fn(name, doc, params, result string) {
 	if !e.wide && e.size == 4 {
 		*e.functions = append(*e.functions, newFunction(name, params, result))
 	}
-	e.name = name + e.suffix()
+	e.name = fmt.Sprintf("%sF%d%s", name, 8*e.size, e.set)
 	e.Function(e.name)
 	e.Attributes(attr.NOSPLIT)
 	e.Pragma("noescape")
@@ -134,12 +122,16 @@ func (e *emitter) choice(name string, shapes []shape, mr, nr reg.GPVirtual, code
 // vec is vector register i at the full width, half at 32 bytes and quarter at 16.
 func (e *emitter) vec(i int) reg.Physical {
 	if e.wide {
-		return zmm[i]
+		return vector(i, reg.S512)
 	}
-	return ymm[i]
+	return e.half(i)
 }
-func (e *emitter) half(i int) reg.Physical    { return ymm[i] }
-func (e *emitter) quarter(i int) reg.Physical { return xmm[i] }
+func (e *emitter) half(i int) reg.Physical    { return vector(i, reg.S256) }
+func (e *emitter) quarter(i int) reg.Physical { return vector(i, reg.S128) }
+
+func vector(i int, s reg.Spec) reg.Physical {
+	return reg.LookupPhysical(reg.KindVector, reg.Index(i), s)
+}
 
 // arg loads a parameter into a register.
 func (e *emitter) arg(name string) reg.GPVirtual {
@@ -234,20 +226,20 @@ func (e *emitter) move(from, to operand.Op, k *mask, p int, width func(int) reg.
 	case e.wide:
 		e.op(name, from, k.k, to)
 	default:
-		e.op("VMOVUPS", at(k.gp, p*e.width()), width(k.tmp))
+		e.op("VMOVUPS", at(k.gp, p*e.width), width(k.tmp))
 		e.packed("VMASKMOV", from, width(k.tmp), to)
 	}
 }
 
 // load reads part p of 64 bytes at m into vector register v; masked elements become 0.
 func (e *emitter) load(m operand.Mem, v int, k *mask, p int) {
-	e.move(m.Offset(p*e.width()), e.vec(v), k, p, e.vec)
+	e.move(m.Offset(p*e.width), e.vec(v), k, p, e.vec)
 }
 
 // source is part p of 64 bytes at m as an operand: memory or, if it is masked, register v after a load.
 func (e *emitter) source(m operand.Mem, v int, k *mask, p int) operand.Op {
 	if k == nil {
-		return m.Offset(p * e.width())
+		return m.Offset(p * e.width)
 	}
 	e.load(m, v, k, p)
 	return e.vec(v)
@@ -255,7 +247,7 @@ func (e *emitter) source(m operand.Mem, v int, k *mask, p int) operand.Op {
 
 // store writes vector register v to part p of 64 bytes at m.
 func (e *emitter) store(v int, m operand.Mem, k *mask, p int) {
-	e.move(e.vec(v), m.Offset(p*e.width()), k, p, e.vec)
+	e.move(e.vec(v), m.Offset(p*e.width), k, p, e.vec)
 }
 
 // zero clears vector registers.
@@ -279,10 +271,9 @@ func (e *emitter) ret() {
 	e.RET()
 }
 
-// reduce adds up the 64 bytes of each of the given accumulators (register numbers, by part) and
-// leaves the sums side by side in the first register of the result, up to 16 bytes of them in each.
-// The tree is one whatever stands beside: halves, then quarters of each 16 bytes, then the two 16
-// bytes. tmp is a free vector register.
+// reduce adds up the 64 bytes of each of the given accumulators (register numbers, by part) and leaves the sums side
+// by side in the first register of the result, up to 16 bytes of them in each. The tree is one whatever stands
+// beside: halves, then quarters of each 16 bytes, then the two 16 bytes. tmp is a free vector register.
 func (e *emitter) reduce(acc [][]int, tmp int) (sums []int) {
 	for _, a := range acc {
 		if e.wide {
@@ -342,13 +333,3 @@ func (e *emitter) lane(v, l, tmp int) reg.Physical {
 }
 
 func log2(n int) int { return bits.Len(uint(n)) - 1 }
-
-// The vector registers at their three widths.
-var xmm, ymm, zmm = vectors(reg.S128), vectors(reg.S256), vectors(reg.S512)
-
-func vectors(s reg.Spec) (v []reg.Physical) {
-	for i := range 32 {
-		v = append(v, reg.LookupPhysical(reg.KindVector, reg.Index(i), s))
-	}
-	return v
-}

@@ -1,5 +1,4 @@
-// Command gen writes the assembly of package kernel and its Go declarations to the folder that is
-// its argument.
+// Command gen writes the assembly of package kernel and its Go declarations to the folder that is its argument.
 package main
 
 import (
@@ -58,10 +57,9 @@ func main() {
 func write(folder, name string, wide bool, emit func(*emitter), all *[]function) error {
 	ctx := build.NewContext()
 	ctx.ConstraintExpr("amd64,!noasm")
-	e := &emitter{Context: ctx, wide: wide, functions: all}
-	set := "avx512"
+	e := &emitter{Context: ctx, set: "AVX512", width: 64, wide: wide, functions: all}
 	if !wide {
-		set = "avx2"
+		e.set, e.width = "AVX2", 32
 		e.tail = ctx.StaticGlobal("tail")
 		ctx.DataAttributes(attr.RODATA | attr.NOPTR)
 		for i := range 16 {
@@ -74,14 +72,14 @@ func write(folder, name string, wide bool, emit func(*emitter), all *[]function)
 	}
 	emit(e)
 	f, err := ctx.Result()
-	if err != nil {
-		return fmt.Errorf("%s %s: %w", name, set, err)
+	if err == nil {
+		err = pass.Compile.Execute(f)
 	}
-	if err := pass.Compile.Execute(f); err != nil {
-		return fmt.Errorf("%s %s: %w", name, set, err)
+	if err != nil {
+		return fmt.Errorf("%s for %s: %w", name, e.set, err)
 	}
 	cfg := printer.Config{Name: "gen", Argv: []string{"go", "generate"}, Pkg: "kernel"}
-	base := filepath.Join(folder, strings.Join([]string{name, set, "amd64"}, "_"))
+	base := filepath.Join(folder, strings.Join([]string{name, strings.ToLower(e.set), "amd64"}, "_"))
 	for ext, p := range map[string]printer.Printer{".s": printer.NewGoAsm(cfg), ".go": printer.NewStubs(cfg)} {
 		text, err := p.Print(f)
 		if err != nil {

@@ -9,9 +9,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The exponential family works on float64 lanes for both element types: a float32 is widened, and
-// rounded once at the end, which leaves little more than half an ulp of error. The series are as
-// long as the result needs.
+// The exponential family works on float64 lanes for both element types: a float32 is widened, and rounded once at the
+// end, which leaves little more than half an ulp of error. The series are as long as the result needs.
 //
 // eˣ = 2ⁿ·eʳ with n the integer next to x/log 2 and |r| ≤ log(2)/2, eʳ by its Taylor series. The
 // first term left out of 14 is 4e-18, of 9 (float32) 2e-10.
@@ -214,7 +213,7 @@ func (m *mathEmitter) functions() {
 		m.set(vLog2e, "log2e")
 		m.set(vMagic, "magic")
 		m.set(vOne, "one")
-		lanes := m.width() / 8
+		lanes := m.width / 8
 		m.op("SUBQ", lanes, n)
 		m.jump("JLT", "tail")
 		m.label("loop")

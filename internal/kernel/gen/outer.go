@@ -69,7 +69,7 @@ func (o *outerKernel) panel(s shape) {
 	o.ADDQ(o.ldb, b)
 	o.DECQ(count)
 	o.jump("JNZ", "loop%s", s)
-	o.finish(s, k, o.b, o.width())
+	o.finish(s, k, o.b, o.width)
 }
 
 // open begins the code of a panel: it fills the accumulators with C or 0.
@@ -108,7 +108,7 @@ func (o *outerKernel) finish(s shape, k *mask, b reg.GPVirtual, by int) {
 		o.store(i, c.row(i/s.nr, 0), k, i%s.nr)
 	}
 	o.op("ADDQ", s.nr*by, b)
-	o.op("ADDQ", s.nr*o.width(), o.c)
+	o.op("ADDQ", s.nr*o.width, o.c)
 	o.DECQ(o.panels)
 	o.jump("JNZ", "panel%s", s)
 	o.ret()

@@ -116,7 +116,7 @@ func (e *emitter) loadOr(m operand.Mem, v int, k *mask, p int) {
 	case k == nil:
 	case e.wide:
 		e.op("VMOVAPS", e.vec(rInf), e.vec(v))
-		e.packed("VMOVU", m.Offset(p*e.width()), k.k, e.vec(v))
+		e.packed("VMOVU", m.Offset(p*e.width), k.k, e.vec(v))
 	default:
 		e.packed("VBLENDV", e.vec(k.tmp), e.vec(v), e.vec(rInf), e.vec(v))
 	}
