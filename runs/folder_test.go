@@ -22,28 +22,25 @@ func folder(t *testing.T, state string) runs.Folder {
 	if state == "absent" {
 		return f
 	}
-	if err := f.Open(runs.Fresh); err != nil {
-		t.Fatal(err)
-	}
-	if state == "empty" {
-		return f
-	}
-	if state == "half" {
-		if err := os.WriteFile(filepath.Join(string(f), ".config.json.7.tmp"), []byte("{"), 0o644); err != nil {
-			t.Fatal(err)
+	must(t, f.Open(runs.Fresh))
+	switch state {
+	case "empty":
+	case "half":
+		must(t, os.WriteFile(f.Path(".config.json.7.tmp"), []byte("{"), 0o644))
+	default:
+		must(t, f.WriteConfig(runs.Config{Seed: 7, Build: runs.ThisBuild()}))
+		if state != "" {
+			must(t, f.WriteSummary(map[string]any{"state": state}))
 		}
-		return f
-	}
-	if err := f.WriteConfig(runs.Config{Seed: 7, Build: runs.ThisBuild()}); err != nil {
-		t.Fatal(err)
-	}
-	if state == "" {
-		return f
-	}
-	if err := f.WriteSummary(map[string]any{"state": state}); err != nil {
-		t.Fatal(err)
 	}
 	return f
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestFolderModes(t *testing.T) {
@@ -70,9 +67,7 @@ func TestFolderModes(t *testing.T) {
 func TestFolderRefusesWhatIsNotItsOwn(t *testing.T) {
 	dir := t.TempDir()
 	thesis := filepath.Join(dir, "thesis.tex")
-	if err := os.WriteFile(thesis, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(thesis, nil, 0o644))
 	for _, m := range []runs.Mode{runs.Fresh, runs.Resume, runs.Replace} {
 		if err := runs.Folder(dir).Open(m); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "neither empty nor a run folder") {
 			t.Errorf("mode %d: %v, want that the folder is refused", m, err)
@@ -91,9 +86,7 @@ func TestFolderNotWritable(t *testing.T) {
 		t.Skip("root may write everywhere")
 	}
 	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o555); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(dir, 0o555))
 	if err := runs.Folder(filepath.Join(dir, "run")).Check(runs.Fresh); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "cannot be written") {
 		t.Errorf("%v, want that the folder is refused", err)
 	}
@@ -102,12 +95,8 @@ func TestFolderNotWritable(t *testing.T) {
 // TestReplaceRemovesTheRun: nothing of the old run is left beside the new one's files.
 func TestReplaceRemovesTheRun(t *testing.T) {
 	f := folder(t, "finished")
-	if err := f.WriteArray(runs.LambdaFile, []float64{1, 2}, 2); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Open(runs.Replace); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.WriteArray(runs.LambdaFile, []float64{1, 2}, 2))
+	must(t, f.Open(runs.Replace))
 	entries, err := os.ReadDir(string(f))
 	if err != nil || len(entries) != 1 || entries[0].Name() != "config.json" {
 		t.Errorf("left: %v, %v; want config.json alone", entries, err)
@@ -120,16 +109,12 @@ func TestReplaceRemovesTheRun(t *testing.T) {
 func TestNPY(t *testing.T) {
 	f := folder(t, "empty")
 	want := []float64{1, 2, 3, -4, 0.1, 1e300}
-	if err := f.WriteArray(runs.OmegaFile, want, 2, 3); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.WriteArray(runs.OmegaFile, want, 2, 3))
 	file, err := os.ReadFile(f.Path(runs.OmegaFile))
 	if err != nil || !bytes.Contains(file, []byte("'shape': (2, 3)")) {
 		t.Errorf("omega.npy is %q, %v; want the shape 2, 3", file, err)
 	}
-	if err := f.WriteArray(runs.LambdaFile, want, 6); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.WriteArray(runs.LambdaFile, want, 6))
 	got, err := f.ReadLambda()
 	if err != nil {
 		t.Fatal(err)
@@ -137,7 +122,7 @@ func TestNPY(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if err := f.WriteArray(runs.LambdaFile, want, 5); !errors.Is(err, dsbo.ErrShape) {
-		t.Errorf("%v, want a shape error", err)
+	if err := f.WriteArray(runs.LambdaFile, want, 5); !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), "6 numbers in the shape [5]") {
+		t.Errorf("%v, want that 6 numbers are not 5", err)
 	}
 }

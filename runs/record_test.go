@@ -32,9 +32,9 @@ func TestReadRecords(t *testing.T) {
 	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "m: line 4") {
 		t.Errorf("%v, want line 4 named", err)
 	}
-	got, cut, err = runs.ReadRecords("m", strings.NewReader(`{"phi":null}`+"\n"))
-	if err != nil || cut || got[0].Phi.Known() {
-		t.Errorf("%v, %v: want an unknown number", got, err)
+	got, cut, err = runs.ReadRecords("m", strings.NewReader(`{"phi":null, "test_loss": 2}`+"\n"))
+	if err != nil || cut || got[0].Phi.Known() || got[0].ValLoss.Known() || got[0].TestLoss != 2 { // what is missing is not 0
+		t.Errorf("%v, %v: want unknown numbers but for the loss", got, err)
 	}
 }
 

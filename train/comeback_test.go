@@ -33,10 +33,7 @@ func machines(t *testing.T, c train.Config) []*machine {
 	addresses := make([]string, agents)
 	var all []*machine
 	for i := range agents {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := value(net.Listen("tcp", "127.0.0.1:0"))(t)
 		addresses[i] = l.Addr().String()
 		own := c
 		own.Dir = t.TempDir()
@@ -111,9 +108,7 @@ func TestComeBack(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(errs...))
 	for _, m := range all {
 		got := m.results[len(m.results)-1]
 		sameRun(t, want, got)
@@ -123,20 +118,6 @@ func TestComeBack(t *testing.T) {
 			}
 		}
 	}
-}
-
-// A stopper is an oracle that ends a context at its n-th Hessian-vector product.
-type stopper struct {
-	dsbo.ValueOracle
-	n    int
-	stop context.CancelFunc
-}
-
-func (s *stopper) HVP(dst, x, y, v []float64, sample dsbo.Sample) error {
-	if s.n--; s.n == 0 {
-		s.stop()
-	}
-	return s.ValueOracle.HVP(dst, x, y, v, sample)
 }
 
 // TestComeBackToAnEvaluation: an agent that is stopped in an evaluation makes it again from its beginning, by the same exchanges.
@@ -152,8 +133,14 @@ func TestComeBackToAnEvaluation(t *testing.T) {
 				ctx, cancel := context.WithCancel(context.Background())
 				defer cancel()
 				stopping := &machine{config: m.config, network: m.network}
+				products := 0
 				stopping.config.Problem.Evaluate = slices.Clone(m.config.Problem.Evaluate)
-				stopping.config.Problem.Evaluate[i] = &stopper{m.config.Problem.Evaluate[i], 5, cancel}
+				stopping.config.Problem.Evaluate[i] = &hooked{ValueOracle: m.config.Problem.Evaluate[i], hvp: func() error {
+					if products++; products == 5 {
+						cancel()
+					}
+					return nil
+				}}
 				if err := stopping.live(ctx); !errors.Is(err, train.ErrInterrupted) {
 					t.Errorf("%v, want that the agent was interrupted", err)
 				}
@@ -163,9 +150,7 @@ func TestComeBackToAnEvaluation(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(errs...))
 	for _, m := range all {
 		sameRun(t, want, m.results[len(m.results)-1])
 	}

@@ -18,10 +18,7 @@ import (
 // TestCurvature: power iteration finds what a dense decomposition finds, from below.
 func TestCurvature(t *testing.T) {
 	prob, qs := quadratics(5)
-	got, err := prob.Curvature(context.Background(), make([]float64, p), make([]float64, q))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := value(prob.Curvature(context.Background(), make([]float64, p), make([]float64, q)))(t)
 	for i, o := range qs {
 		var e mat.EigenSym
 		if !e.Factorize(mat.NewSymDense(q, o.A), false) {
@@ -59,10 +56,7 @@ func (f flat) HVP(dst, _, _, v []float64, _ dsbo.Sample) error {
 }
 
 func TestStepWarnings(t *testing.T) {
-	ring, err := network.Ring(4, 0.5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ring := value(network.Ring(4, 0.5))(t)
 	lmax := []float64{2, 4, 3}
 	for _, c := range []struct {
 		beta, gamma float64

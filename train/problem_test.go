@@ -33,43 +33,28 @@ func examples(t *testing.T, r *rand.Rand, n int) data.Examples {
 		}
 		x[i*features+i%classes] += 2
 	}
-	X, err := ad.FloatTable(n, features, x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	T, err := ad.LabelTable(labels, classes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	X := value(ad.FloatTable(n, features, x))(t)
+	T := value(ad.LabelTable(labels, classes))(t)
 	return data.Examples{X: X, Target: T}
 }
 
 func task(t *testing.T) data.Task {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 1))
-	split, err := data.NewTask(examples(t, r, 120), examples(t, r, 31), data.Split{Agents: 4, Train: 17, Val: 11})
-	if err != nil {
-		t.Fatal(err)
-	}
+	split := value(data.NewTask(examples(t, r, 120), examples(t, r, 31), data.Split{Agents: 4, Train: 17, Val: 11}))(t)
 	return split
 }
 
 // TestScores: losses and accuracies over all agents are those of all examples together, counted by hand.
 func TestScores(t *testing.T) {
 	d := task(t)
-	prob, err := train.NewProblem(d, models.Softmax{Features: features, Classes: classes}, models.Config{Float32: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	prob := value(train.NewProblem(d, models.Softmax{Features: features, Classes: classes}, models.Config{Float32: true}))(t)
 	r := rand.New(rand.NewPCG(2, 2))
 	y := make([]float64, features*classes)
 	for i := range y {
 		y[i] = r.NormFloat64()
 	}
-	got, err := prob.Scores(context.Background(), y)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := value(prob.Scores(context.Background(), y))(t)
 	var shards [2][]data.Examples
 	for _, s := range d.Shards {
 		shards[0], shards[1] = append(shards[0], s.Train), append(shards[1], s.Val)
@@ -115,19 +100,14 @@ func byHand(e data.Examples, i int, y []float64) (loss, hit float64) {
 
 // TestModelRun: a model of float32 runs and falls; its evaluation is in float64, exact to its tolerance.
 func TestModelRun(t *testing.T) {
-	ring, err := network.Ring(4, 0.5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ring := value(network.Ring(4, 0.5))(t)
 	c := train.Config{
 		W: ring.W, K: 30, EvalEvery: 30, Tol: 1e-10,
 		Method: &algo.MADSBO{Alpha: "0.5", Beta: "0.3", Gamma: "0.3"},
 	}
 	var phi [2]runs.Number
 	for i, single := range []bool{false, true} {
-		if c.Problem, err = train.NewProblem(task(t), models.Softmax{Features: features, Classes: classes}, models.Config{Seed: 3, Batch: 9, Float32: single}); err != nil {
-			t.Fatal(err)
-		}
+		c.Problem = value(train.NewProblem(task(t), models.Softmax{Features: features, Classes: classes}, models.Config{Seed: 3, Batch: 9, Float32: single}))(t)
 		r := run(t, c)
 		first, last := r.Records[0], r.Last()
 		if !(last.Phi < first.Phi) || !(last.TestLoss < first.TestLoss) || !(last.TestAccuracy > 0.7) || last.LowerResidual > 1e-10 {
@@ -142,14 +122,11 @@ func TestModelRun(t *testing.T) {
 
 func TestNewProblem(t *testing.T) {
 	mlp := models.MLP{Features: features, Classes: classes, Hidden: []int{4}, Seed: 7}
-	prob, err := train.NewProblem(task(t), mlp, models.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	prob := value(train.NewProblem(task(t), mlp, models.Config{}))(t)
 	want := make([]float64, len(prob.Start))
 	mlp.Start(want)
 	near(t, "start", prob.Start, want, 0)
-	r, err := train.Run(context.Background(), train.Config{Problem: prob, W: server(t, 4), K: 1, NoExact: true})
+	r, err := train.Run(context.Background(), train.Config{Problem: prob, W: value(network.Server(4))(t).W, K: 1, NoExact: true})
 	if err != nil || r.Last().Phi.Known() || !r.Last().ValAccuracy.Known() {
 		t.Errorf("%+v, %v: want scores without Φ", r, err)
 	}
@@ -164,18 +141,13 @@ func TestNewProblem(t *testing.T) {
 // TestPrivateShards: processes that hold the examples of their own agents alone find what one process with all examples finds,
 // to the bit.
 func TestPrivateShards(t *testing.T) {
-	ring, err := network.Ring(4, 0.5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ring := value(network.Ring(4, 0.5))(t)
 	all, m := task(t), models.Softmax{Features: features, Classes: classes}
 	c := train.Config{
 		W: ring.W, K: 6, EvalEvery: 3,
 		Method: &algo.MADSBO{Alpha: "0.5", Beta: "0.3", Gamma: "0.3"},
 	}
-	if c.Problem, err = train.NewProblem(all, m, models.Config{Batch: 9}); err != nil {
-		t.Fatal(err)
-	}
+	c.Problem = value(train.NewProblem(all, m, models.Config{Batch: 9}))(t)
 	want := run(t, c)
 	exchange := network.NewLocal(ring.W)
 	defer exchange.Close()
@@ -188,12 +160,10 @@ func TestPrivateShards(t *testing.T) {
 			own.Shards[i] = all.Shards[i]
 		}
 		c := c
-		if c.Problem, err = train.NewPart(&part{exchange, local, shared}, own, m, models.Config{Batch: 9}); err != nil {
-			t.Fatal(err)
-		}
+		c.Problem = value(train.NewPart(&part{exchange, local, shared}, own, m, models.Config{Batch: 9}))(t)
 		cs = append(cs, c)
 	}
-	results, errs := together(cs, func(_ int, c train.Config) (*train.Result, error) { return train.Run(t.Context(), c) })
+	results, errs := together(cs, runAll)
 	for k, got := range results {
 		if errs[k] != nil {
 			t.Fatal(errs[k])
@@ -213,13 +183,4 @@ func TestPrivateShards(t *testing.T) {
 	if _, err := train.NewPart(one, absent, m, models.Config{}); !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), "AllTrainRows must be given") {
 		t.Errorf("%v, want that the number of all training examples is missing", err)
 	}
-}
-
-func server(t *testing.T, n int) *network.Matrix {
-	t.Helper()
-	g, err := network.Server(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g.W
 }

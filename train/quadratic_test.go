@@ -1,6 +1,7 @@
 package train_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,10 +32,7 @@ func quadratics(seed uint64) (train.Problem, []*algotest.Quadratic) {
 // config is a run of 40 iterations on the quadratics over a ring.
 func config(t *testing.T) (train.Config, []*algotest.Quadratic) {
 	t.Helper()
-	g, err := network.Ring(agents, 0.5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := value(network.Ring(agents, 0.5))(t)
 	prob, qs := quadratics(1)
 	return train.Config{
 		Problem: prob, W: g.W, K: 40, EvalEvery: 8, CheckpointEvery: 6, Tol: 1e-13, AdjointTol: 1e-13,
@@ -45,32 +43,77 @@ func config(t *testing.T) (train.Config, []*algotest.Quadratic) {
 // method returns the named method with, of these parameters, those that it has.
 func method(t *testing.T, name string, more ...string) algo.Method {
 	t.Helper()
-	m, err := algo.New(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := value(algo.New(name))(t)
 	for _, set := range append([]string{"alpha=0.2", "beta=0.1", "gamma=0.1", "T=5", "N=5", "lg=10"}, more...) {
 		key, value, _ := strings.Cut(set, "=")
 		if !slices.Contains(algo.Parameters(m), key) {
 			continue
 		}
-		if err := algo.Decode(m, fmt.Appendf(nil, "{%q:%s}", key, value)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, algo.Decode(m, fmt.Appendf(nil, "{%q:%s}", key, value)))
 	}
 	return m
 }
 
-// broken is an oracle that fails at the n-th Hessian-vector product.
-type broken struct {
-	dsbo.Oracle
-	n   int
-	err error
+// A hooked oracle asks, where they are there, before its Hessian-vector products and before its gradients of the lower loss
+// whether it may.
+type hooked struct {
+	dsbo.ValueOracle
+	hvp, lower func() error
 }
 
-func (b *broken) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	if b.n--; b.n < 0 {
-		return b.err
+func (h *hooked) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
+	if h.hvp != nil {
+		if err := h.hvp(); err != nil {
+			return err
+		}
 	}
-	return b.Oracle.HVP(dst, x, y, v, s)
+	return h.ValueOracle.HVP(dst, x, y, v, s)
+}
+
+func (h *hooked) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
+	if h.lower != nil {
+		if err := h.lower(); err != nil {
+			return err
+		}
+	}
+	return h.ValueOracle.LowerGrad(dst, x, y, s)
+}
+
+// after returns what fails with err from the n-th call on, 0 being the first.
+func after(n int, err error) func() error {
+	return func() error {
+		if n--; n < 0 {
+			return err
+		}
+		return nil
+	}
+}
+
+// must ends the test at an error.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// value returns a function that returns v, or ends the test at an error.
+func value[T any](v T, err error) func(t *testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		must(t, err)
+		return v
+	}
+}
+
+// stopAfter runs c and interrupts it after an iteration.
+func stopAfter(c train.Config, k int) (*train.Result, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	c.OnIteration = func(done int) {
+		if done == k {
+			cancel()
+		}
+	}
+	return train.Run(ctx, c)
 }

@@ -3,6 +3,7 @@ package train_test
 import (
 	"context"
 	"errors"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -62,12 +63,16 @@ func TestRefitErrors(t *testing.T) {
 	if !errors.Is(err, dsbo.ErrDiverged) || !strings.Contains(err.Error(), "beta below") {
 		t.Errorf("%v, want divergence with advice", err)
 	}
-	lost := errors.New("the data are gone")
-	failing := good
-	failing.Problem.Oracles = append([]dsbo.Oracle{}, good.Problem.Oracles...)
-	failing.Problem.Oracles[2] = &broken{good.Problem.Oracles[2], 0, lost}
-	if _, err := failing.Solve(context.Background(), make([]float64, p), nil); !errors.Is(err, lost) {
-		t.Errorf("%v, want the oracle's failure", err)
+	for name, oracle := range map[string]*hooked{
+		"curvature": {ValueOracle: good.Problem.Evaluate[2], hvp: after(0, io.ErrUnexpectedEOF)},
+		"gradient":  {ValueOracle: good.Problem.Evaluate[2], lower: after(25, io.ErrUnexpectedEOF)},
+	} {
+		failing := good
+		failing.Problem.Oracles = slices.Clone(good.Problem.Oracles)
+		failing.Problem.Oracles[2] = oracle
+		if _, err := failing.Solve(context.Background(), make([]float64, p), nil); !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%s: %v, want the oracle's failure", name, err)
+		}
 	}
 	for name, bad := range map[string]func(r *train.Refit) (x, y []float64){
 		"x":        func(r *train.Refit) ([]float64, []float64) { return make([]float64, 1), nil },
@@ -87,27 +92,14 @@ func TestRefitErrors(t *testing.T) {
 	}
 }
 
-// TestRefitFails: what one agent cannot do ends the refit of all, and is the error.
-func TestRefitFails(t *testing.T) {
-	r, _ := refit(t)
-	out := errors.New("out of order")
-	r.Problem.Oracles[3] = &unable{r.Problem.Oracles[3], 25, out}
-	if _, err := r.Solve(context.Background(), make([]float64, p), nil); !errors.Is(err, out) {
-		t.Errorf("%v, want %v", err, out)
-	}
-}
-
 // TestRefitCurvature: the curvature at one point is found once, whatever the number of tries, and not at all where it is known.
 func TestRefitCurvature(t *testing.T) {
 	r, _ := refit(t)
 	r.MomY, r.Tol = 0.99, 1e-3 // too much momentum for 1/L_max: there is more than one try
 	x := []float64{1, -2, 3}
 	products := 0
-	r.Problem.Oracles[1] = &counting{r.Problem.Oracles[1], &products}
-	l, err := r.Problem.Curvature(t.Context(), x, make([]float64, q))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r.Problem.Oracles[1] = &hooked{ValueOracle: r.Problem.Evaluate[1], hvp: func() error { products++; return nil }}
+	l := value(r.Problem.Curvature(t.Context(), x, make([]float64, q)))(t)
 	once := products
 	want, err := r.Solve(t.Context(), x, nil)
 	if err != nil || products != 2*once {
@@ -118,29 +110,4 @@ func TestRefitCurvature(t *testing.T) {
 	if err != nil || products != 0 || !slices.Equal(got.Y, want.Y) {
 		t.Errorf("%d products with the curvature known, %v; want none and the same y", products, err)
 	}
-}
-
-// counting counts the products that it is asked for.
-type counting struct {
-	dsbo.Oracle
-	products *int
-}
-
-func (c *counting) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	*c.products++
-	return c.Oracle.HVP(dst, x, y, v, s)
-}
-
-// unable is an oracle that fails at the n-th gradient of the lower loss.
-type unable struct {
-	dsbo.Oracle
-	n   int
-	err error
-}
-
-func (u *unable) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
-	if u.n--; u.n < 0 {
-		return u.err
-	}
-	return u.Oracle.LowerGrad(dst, x, y, s)
 }

@@ -24,10 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func run(t *testing.T, c train.Config) *train.Result {
 	t.Helper()
-	r, err := train.Run(context.Background(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := value(train.Run(context.Background(), c))(t)
 	return r
 }
 
@@ -68,9 +65,7 @@ func TestRunEvaluates(t *testing.T) {
 func TestRunCounts(t *testing.T) {
 	c, _ := config(t)
 	last := run(t, c).Last()
-	if err := c.Method.Init(p, q, c.K); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Method.Init(p, q, c.K))
 	cost := c.Method.Cost(0)
 	const all = agents * 40
 	got := []int64{int64(last.UpperGrad), int64(last.LowerGrad), int64(last.HVP), int64(last.JVP), last.Messages, last.Floats, last.Bytes}
@@ -121,10 +116,7 @@ var nanEqual = cmp.Comparer(func(a, b runs.Number) bool {
 func TestMethodsRun(t *testing.T) {
 	c, _ := config(t)
 	c.K, c.EvalEvery = 4, 2
-	complete, err := network.Server(agents)
-	if err != nil {
-		t.Fatal(err)
-	}
+	complete := value(network.Server(agents))(t)
 	for _, name := range algo.Names() {
 		t.Run(name, func(t *testing.T) {
 			c := c
@@ -140,10 +132,7 @@ func TestMethodsRun(t *testing.T) {
 				if err := c.Validate(); !errors.Is(err, dsbo.ErrConfig) {
 					t.Errorf("%v, want that %d agents are refused", err, agents)
 				}
-				one, err := network.Ring(1, 0)
-				if err != nil {
-					t.Fatal(err)
-				}
+				one := value(network.Ring(1, 0))(t)
 				c.W, c.Problem.Oracles, c.Problem.Evaluate = one.W, c.Problem.Oracles[:1], c.Problem.Evaluate[:1]
 			}
 			if r := run(t, c); !r.Last().Phi.Known() || r.Iterations != 4 {
@@ -187,7 +176,7 @@ func TestDivergence(t *testing.T) {
 func TestOracleFailure(t *testing.T) {
 	c, _ := config(t)
 	lost := errors.New("the data are gone")
-	c.Problem.Oracles[3] = &broken{c.Problem.Oracles[3], 30, lost}
+	c.Problem.Oracles[3] = &hooked{ValueOracle: c.Problem.Evaluate[3], hvp: after(30, lost)}
 	r, err := train.Run(context.Background(), c)
 	if !errors.Is(err, lost) || !strings.HasPrefix(err.Error(), "agent 3: madsbo: iteration 7") {
 		t.Errorf("%v, want the failure of agent 3", err)

@@ -21,10 +21,7 @@ import (
 func TestStableIsTheBound(t *testing.T) {
 	const l = 3
 	for name, n := range map[string]int{"ring": 8, "path": 5, "complete": 4, "star": 6} {
-		g, err := network.New(name, n, network.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := value(network.New(name, n, network.Options{}))(t)
 		gamma, beta := train.Stable(g.W, l)
 		if beta != 2./l {
 			t.Errorf("bound of β %g, want 2/L", beta)
@@ -61,24 +58,13 @@ func TestAdviceHelps(t *testing.T) {
 			XStep: "adam", Lr: "0.1", V: 0.95, Clip: []float64{-8, 8},
 		},
 	}
-	set, err := data.Synthetic{Agents: 2, Features: 30, Train: 100, Val: 100, Rate: 1, Seed: 1}.Task()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c.Problem, err = train.NewProblem(set, models.Logistic{Features: 30}, models.Config{}); err != nil {
-		t.Fatal(err)
-	}
-	path, err := network.New("path", 2, network.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := value(data.Synthetic{Agents: 2, Features: 30, Train: 100, Val: 100, Rate: 1, Seed: 1}.Task())(t)
+	c.Problem = value(train.NewProblem(set, models.Logistic{Features: 30}, models.Config{}))(t)
+	path := value(network.New("path", 2, network.Options{}))(t)
 	c.W = path.W
-	l, err := c.Problem.Curvature(t.Context(), make([]float64, 30), make([]float64, 30))
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := value(c.Problem.Curvature(t.Context(), make([]float64, 30), make([]float64, 30)))(t)
 	use(t, c.Method, fmt.Sprintf("beta=%g", 0.7/slices.Max(l)), fmt.Sprintf("gamma=%g", 0.65/slices.Max(l)))
-	_, err = train.Run(context.Background(), c)
+	_, err := train.Run(context.Background(), c)
 	d := (*dsbo.DivergedError)(nil)
 	if !errors.As(err, &d) {
 		t.Fatalf("%v, want divergence", err)

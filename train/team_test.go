@@ -57,24 +57,25 @@ func (m *table) gather(rows [][]float64, local []int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.seated = append(m.seated, seat{rows, local})
-	if len(m.seated) < m.parts {
-		for turn := m.turn; m.turn == turn; m.changed.Wait() {
-			if m.err != nil {
-				return m.err
+	turn := m.turn
+	if len(m.seated) == m.parts {
+		for _, from := range m.seated {
+			for _, i := range from.local {
+				for _, to := range m.seated {
+					copy(to.rows[i], from.rows[i])
+				}
 			}
 		}
+		m.seated = nil
+		m.turn++
+		m.changed.Broadcast()
+	}
+	for m.turn == turn && m.err == nil {
+		m.changed.Wait()
+	}
+	if m.turn != turn {
 		return nil // also if a process has failed since
 	}
-	for _, from := range m.seated {
-		for _, i := range from.local {
-			for _, to := range m.seated {
-				copy(to.rows[i], from.rows[i])
-			}
-		}
-	}
-	m.seated = nil
-	m.turn++
-	m.changed.Broadcast()
 	return m.err
 }
 
@@ -123,6 +124,9 @@ func together(cs []train.Config, f func(k int, c train.Config) (*train.Result, e
 	return results, errs
 }
 
+// runAll runs a process to its end.
+func runAll(_ int, c train.Config) (*train.Result, error) { return train.Run(context.Background(), c) }
+
 // TestParts: a run in several processes has the bits of one process, in its records too, wherever the agents are.
 func TestParts(t *testing.T) {
 	for _, name := range []string{"madsbo", "madsbo_tuned", "gbdsbo", "pdsbo_al"} {
@@ -131,9 +135,7 @@ func TestParts(t *testing.T) {
 			c.Method = method(t, name)
 			want := run(t, c)
 			for _, locals := range [][][]int{{{0, 1, 2, 3, 4}}, {{0, 1}, {2, 3, 4}}, {{0}, {1}, {2}, {3}, {4}}} {
-				results, errs := together(parts(t, c, locals...), func(_ int, c train.Config) (*train.Result, error) {
-					return train.Run(context.Background(), c)
-				})
+				results, errs := together(parts(t, c, locals...), runAll)
 				for k, got := range results {
 					if errs[k] != nil {
 						t.Fatal(errs[k])
@@ -157,18 +159,11 @@ func TestPartsStopTogether(t *testing.T) {
 	want := run(t, c)
 	c.Dir = t.TempDir()
 	locals := [][]int{{0, 1}, {2, 3, 4}}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
 	results, errs := together(parts(t, c, locals...), func(k int, c train.Config) (*train.Result, error) {
 		if k == 0 {
 			return train.Run(context.Background(), c)
 		}
-		c.OnIteration = func(done int) {
-			if done == 15 {
-				cancel()
-			}
-		}
-		return train.Run(ctx, c)
+		return stopAfter(c, 15)
 	})
 	for k, err := range errs {
 		if !errors.Is(err, train.ErrInterrupted) || results[k].Iterations != 15 {
@@ -183,9 +178,7 @@ func TestPartsStopTogether(t *testing.T) {
 		c.Resume, c.From = true, &points[0]
 		return train.Run(context.Background(), c)
 	})
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(errs...))
 	sameRun(t, want, results[0])
 }
 
@@ -223,9 +216,7 @@ func TestPartsDiverge(t *testing.T) {
 	c.MaxNorm = 1e6
 	c.Curvature = []float64{1, 1, 1, 1, 1}
 	_, want := train.Run(context.Background(), c)
-	_, errs := together(parts(t, c, []int{0, 1}, []int{2, 3, 4}), func(_ int, c train.Config) (*train.Result, error) {
-		return train.Run(context.Background(), c)
-	})
+	_, errs := together(parts(t, c, []int{0, 1}, []int{2, 3, 4}), runAll)
 	for k, err := range errs {
 		if err == nil || err.Error() != want.Error() || !errors.Is(err, dsbo.ErrDiverged) {
 			t.Errorf("process %d: %v, want %v", k, err, want)
@@ -240,10 +231,7 @@ func TestPartsRefit(t *testing.T) {
 	solve := func(_ int, c train.Config) (train.Refitted, error) {
 		return train.Refit{Problem: c.Problem, W: c.W, MomY: 0.5, Tol: 1e-8}.Solve(context.Background(), x, nil)
 	}
-	want, err := solve(0, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := value(solve(0, c))(t)
 	cs := parts(t, c, []int{0, 1}, []int{2, 3, 4})
 	got := make([]train.Refitted, len(cs))
 	_, errs := together(cs, func(k int, c train.Config) (_ *train.Result, err error) {
@@ -267,30 +255,14 @@ func TestPointsAhead(t *testing.T) {
 	want := run(t, c)
 	c.Dir = t.TempDir()
 	locals := [][]int{{0, 1}, {2, 3, 4}}
-	start := func(ctx context.Context, from int, c train.Config) (*train.Result, error) {
-		if c.Resume = true; from >= 0 {
-			c.From = &train.Point{Iteration: from}
-		}
-		return train.Run(ctx, c)
-	}
-	if _, errs := together(parts(t, c, locals...), func(_ int, c train.Config) (*train.Result, error) {
-		return start(context.Background(), -1, c)
-	}); errors.Join(errs...) != nil {
-		t.Fatal(errs)
-	}
+	c.Resume = true
+	_, errs := together(parts(t, c, locals...), runAll)
+	must(t, errors.Join(errs...))
 	half := filepath.Join(c.Dir, ".checkpoint.agent0-1.000000040.7.tmp")
-	if err := os.WriteFile(half, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(half, nil, 0o644))
 	if _, errs := together(parts(t, c, locals...), func(_ int, c train.Config) (*train.Result, error) {
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
-		c.OnIteration = func(done int) {
-			if done == 31 {
-				cancel()
-			}
-		}
-		return start(ctx, 30, c)
+		c.From = &train.Point{Iteration: 30}
+		return stopAfter(c, 31)
 	}); !errors.Is(errs[0], train.ErrInterrupted) {
 		t.Fatal(errs)
 	}
@@ -302,11 +274,10 @@ func TestPointsAhead(t *testing.T) {
 		if err != nil || len(points) != 2 || points[0].Iteration != 31 {
 			return nil, fmt.Errorf("points %+v, %w: want those of iterations 31 and 30", points, err)
 		}
-		return start(context.Background(), 31, c)
+		c.From = &points[0]
+		return train.Run(context.Background(), c)
 	})
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(errs...))
 	sameRun(t, want, results[0])
 }
 
@@ -314,12 +285,8 @@ func TestPointsAhead(t *testing.T) {
 func TestPointsDamaged(t *testing.T) {
 	c, _ := config(t)
 	c.Dir = t.TempDir()
-	_, errs := together(parts(t, c, []int{0, 1}, []int{2, 3, 4}), func(_ int, c train.Config) (*train.Result, error) {
-		return train.Run(context.Background(), c)
-	})
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	_, errs := together(parts(t, c, []int{0, 1}, []int{2, 3, 4}), runAll)
+	must(t, errors.Join(errs...))
 	paths, err := filepath.Glob(filepath.Join(c.Dir, "checkpoint.agent2-4.*"))
 	if err != nil || len(paths) != 3 {
 		t.Fatalf("%q, %v: want three", paths, err)
@@ -333,9 +300,7 @@ func TestPointsDamaged(t *testing.T) {
 		t.Errorf("%v, %v: a folder that is not there has no points", points, err)
 	}
 	f := runs.Folder(c.Dir)
-	if err := errors.Join(f.WriteConfig(map[string]any{"build": runs.ThisBuild()}), f.Open(runs.Replace)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(f.WriteConfig(map[string]any{"build": runs.ThisBuild()}), f.Open(runs.Replace)))
 	if points, damaged, err := train.Points(f, []int{2, 3, 4}); points != nil || damaged != nil || err != nil {
 		t.Errorf("%v, %v, %v after the run was replaced: want nothing", points, damaged, err)
 	}
