@@ -105,19 +105,19 @@ func TestGraphFile(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
-		{``, "want a JSON object {...}"},
-		{`[]`, "want a JSON object {...}"},
+		{``, "it must be a JSON object {...}"},
+		{`[]`, "it must be a JSON object {...}"},
 		{`{"run": "r"`, "the file ends early"},
 		{`{"run": "r",}`, "at byte 12"},
-		{full("") + `{}`, "something follows the object"},
-		{full(`, "Run": "s"`), `unknown field "Run", want one of run, agents,`},
-		{full(`, "run": "s"`), `field "run" is given twice`},
-		{full(`, "seed": null`), `field "seed": found null, want a whole number`},
-		{full(`, "seed": -1`), `field "seed": found number -1, want a whole number from 0 on`},
-		{full(`, "seed": "1"`), `field "seed": found string, want a whole number`},
-		{full(`, "flags": "-K=20"`), `field "flags": found string, want flags`},
-		{full(`, "flags": ["-K=20", null]`), `field "flags": entry 1 is null`},
-		{full(`, "graph": 4`), `field "graph": found number, want the name of a graph`},
+		{full("") + `{}`, "it must be one object alone; something follows"},
+		{full(`, "Run": "s"`), `field "Run" is not known; it must be one of run, agents,`},
+		{full(`, "run": "s"`), `field "run" must be given once; it is given twice`},
+		{full(`, "seed": null`), `field "seed" must be a whole number from 0 on; it is null`},
+		{full(`, "seed": -1`), `field "seed" must be a whole number from 0 on; it is -1`},
+		{full(`, "seed": "1"`), `field "seed" must be a whole number from 0 on; it is of type string`},
+		{full(`, "flags": "-K=20"`), `field "flags" must be flags, ["-K=20", ...]; it is of type string`},
+		{full(`, "flags": ["-K=20", null]`), `field "flags" must be flags, ["-K=20", ...]; entry 1 is null`},
+		{full(`, "graph": 4`), `field "graph" must be the name of a graph; it is of type number`},
 
 		{`{"task": "mnist", "agents": ["a:1"]}`, `"run" is required`},
 		{`{"run": "", "task": "mnist", "agents": ["a:1"]}`, `"run" must be 1 to 64 letters`},
@@ -128,8 +128,8 @@ func TestErrors(t *testing.T) {
 		{`{"run": "r", "task": "mnist"}`, `"agents" is required`},
 		{`{"run": "r", "task": "mnist", "agents": []}`, "there must be 1 to 1024 agents; there are 0"},
 		{`{"run": "r", "task": "mnist", "agents": 2}`, `"address" is required if "agents" is a number`},
-		{`{"run": "r", "task": "mnist", "agents": 2.5}`, `field "agents": found number 2.5, want addresses`},
-		{`{"run": "r", "task": "mnist", "agents": {}}`, `field "agents": found object, want addresses`},
+		{`{"run": "r", "task": "mnist", "agents": 2.5}`, `field "agents" must be addresses, ["host:port", ...], or their number; it is 2.5`},
+		{`{"run": "r", "task": "mnist", "agents": {}}`, `field "agents" must be addresses, ["host:port", ...], or their number; it is of type object`},
 		{`{"run": "r", "task": "mnist", "agents": 0, "address": "a{agent}:1"}`, "must be 1 to 1024 agents; there are 0"},
 		{`{"run": "r", "task": "mnist", "agents": 1025, "address": "a{agent}:1"}`, "must be 1 to 1024 agents; there are 1025"},
 		{`{"run": "r", "task": "mnist", "agents": ["a:1"], "address": "a:1"}`, `"address" must be left out if "agents" lists the addresses`},
@@ -175,12 +175,12 @@ func TestErrors(t *testing.T) {
 			return nil
 		})
 		if err == nil {
-			t.Errorf("%s: no error, want %q; args %q", tt.text, tt.want, c.Args("g.json"))
+			t.Errorf("%s: no error; it must be %q; args %q", tt.text, tt.want, c.Args("g.json"))
 			continue
 		}
 		if line := cli.OneLine(err); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(line, tt.want) ||
 			!strings.Contains(line, "c.json") || !strings.HasPrefix(line, "cluster file") || strings.Contains(line, dsbo.ErrConfig.Error()) {
-			t.Errorf("%s: %v, want %q", tt.text, line, tt.want)
+			t.Errorf("%s: error %v; it must have %q", tt.text, line, tt.want)
 		}
 	}
 }

@@ -25,17 +25,17 @@ type file struct {
 
 func (f *file) fields() []strictjson.Field {
 	return []strictjson.Field{
-		{Name: "run", Want: "a name", Set: setTo(&f.run)},
-		{Name: "agents", Want: "addresses, [\"host:port\", ...], or their number", Set: f.setAgents},
-		{Name: "address", Want: "a rule such as \"host-{agent}:7000\"", Set: setTo(&f.address)},
-		{Name: "graph", Want: "the name of a graph", Set: setTo(&f.graph)},
-		{Name: "edges", Want: "pairs of agents, [[0, 1], ...]", Set: setTo(&f.edges)},
-		{Name: "W", Want: "rows of numbers, [[0.5, 0.5], ...]", Set: setTo(&f.matrix)},
-		{Name: "w", Want: "a number", Set: setTo(&f.w)},
-		{Name: "prob", Want: "a number", Set: setTo(&f.prob)},
-		{Name: "seed", Want: "a whole number from 0 on", Set: setTo(&f.seed)},
-		{Name: "task", Want: "the name of a task", Set: setTo(&f.task)},
-		{Name: "flags", Want: "flags, [\"-K=20\", ...]", Set: setTexts(&f.flags)},
+		{Name: "run", Must: "a name", Set: setTo(&f.run)},
+		{Name: "agents", Must: "addresses, [\"host:port\", ...], or their number", Set: f.setAgents},
+		{Name: "address", Must: "a rule such as \"host-{agent}:7000\"", Set: setTo(&f.address)},
+		{Name: "graph", Must: "the name of a graph", Set: setTo(&f.graph)},
+		{Name: "edges", Must: "pairs of agents, [[0, 1], ...]", Set: setTo(&f.edges)},
+		{Name: "W", Must: "rows of numbers, [[0.5, 0.5], ...]", Set: setTo(&f.matrix)},
+		{Name: "w", Must: "a number", Set: setTo(&f.w)},
+		{Name: "prob", Must: "a number", Set: setTo(&f.prob)},
+		{Name: "seed", Must: "a whole number from 0 on", Set: setTo(&f.seed)},
+		{Name: "task", Must: "the name of a task", Set: setTo(&f.task)},
+		{Name: "flags", Must: "flags, [\"-K=20\", ...]", Set: setTexts(&f.flags)},
 	}
 }
 

@@ -61,8 +61,8 @@ func parse(data []byte, w float64) (*Graph, error) {
 
 // decode reads one JSON object strictly.
 func decode(data []byte) (f file, err error) {
-	field := func(name, want string, dst any) strictjson.Field {
-		return strictjson.Field{Name: name, Want: want, Set: func(raw json.RawMessage) error {
+	field := func(name, must string, dst any) strictjson.Field {
+		return strictjson.Field{Name: name, Must: must, Set: func(raw json.RawMessage) error {
 			if bytes.Contains(raw, []byte("null")) { // none of the values can have one within
 				return strictjson.ErrNull
 			}

@@ -9,24 +9,25 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // ErrNull is what a field's Set returns for a null within its value.
-var ErrNull = errors.New("null")
+var ErrNull = errors.New("it is null")
 
 // A Field is one that an object can have.
 type Field struct {
 	Name string
-	Want string // what its value is, for errors
+	Must string // what its value must be, for errors
 	Set  func(raw json.RawMessage) error
 }
 
-// Object reads one object and gives each field its value, in the order of data. Errors say what is wrong and what would be
-// right, and for an unknown field that known is wanted.
+// Object reads one object and gives each field its value, in the order of data. Errors say what must hold and what is there
+// instead; that of an unknown field says that it must be known.
 func Object(data []byte, known string, fields []Field) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return errors.New("want a JSON object {...}")
+		return errors.New("it must be a JSON object {...}")
 	}
 	seen := map[string]bool{}
 	for dec.More() {
@@ -38,9 +39,9 @@ func Object(data []byte, known string, fields []Field) error {
 		field := find(fields, name)
 		switch {
 		case field == nil:
-			return fmt.Errorf("unknown field %q, want %s", name, known)
+			return fmt.Errorf("field %q is not known; it must be %s", name, known)
 		case seen[name]:
-			return fmt.Errorf("field %q is given twice, want it once", name)
+			return fmt.Errorf("field %q must be given once; it is given twice", name)
 		}
 		seen[name] = true
 		var raw json.RawMessage
@@ -55,7 +56,7 @@ func Object(data []byte, known string, fields []Field) error {
 		return syntaxError(dec, err)
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return errors.New("something follows the object, want one object alone")
+		return errors.New("it must be one object alone; something follows")
 	}
 	return nil
 }
@@ -74,16 +75,17 @@ func (f *Field) set(raw json.RawMessage) error {
 	if string(raw) != "null" {
 		err = f.Set(raw)
 	}
-	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case err == ErrNull:
-		return fmt.Errorf("field %q: found null, want %s", f.Name, f.Want)
-	case ok:
-		return fmt.Errorf("field %q: found %s, want %s", f.Name, wrong.Value, f.Want)
 	}
-	return fmt.Errorf("field %q: %w, want %s", f.Name, err, f.Want)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		is := "of type " + wrong.Value
+		if _, number, ok := strings.Cut(wrong.Value, " "); ok { // "number -1"
+			is = number
+		}
+		err = errors.New("it is " + is)
+	}
+	return fmt.Errorf("field %q must be %s; %w", f.Name, f.Must, err)
 }
 
 func syntaxError(dec *json.Decoder, err error) error {
