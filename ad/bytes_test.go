@@ -8,21 +8,19 @@ import (
 	"testing"
 
 	"dsbo/internal/kernel"
+	"dsbo/internal/must"
 )
 
 // bytesTask is a task whose X is bytes, and the same numbers as a table of floats.
-func bytesTask(t *testing.T, d int) (k *task, asBytes, asFloats *Table) {
-	k = newTask(t, 90, d, 5, 1)
+func bytesTask(d int) (k *task, asBytes, asFloats *Table) {
+	k = newTask(90, d, 5, 1)
 	r := rand.New(rand.NewPCG(8, 9))
 	b := make([]uint8, len(k.data))
 	for i := range b {
 		b[i] = uint8(r.Uint32())
 		k.data[i] = float64(b[i]) / 128
 	}
-	var err error
-	if asBytes, err = ByteTable(k.m, k.d, b, 1./128); err != nil {
-		t.Fatal(err)
-	}
+	asBytes = must.Get(ByteTable(k.m, k.d, b, 1./128))
 	return k, asBytes, k.tables["X"] // which holds k.data
 }
 
@@ -39,7 +37,7 @@ func TestBytesInPlace(t *testing.T) {
 		for _, c := range kinds {
 			t.Run(fmt.Sprintf("%v %+v", path, c), func(t *testing.T) {
 				defer kernel.Use(path)()
-				k, asBytes, asFloats := bytesTask(t, c.d)
+				k, asBytes, asFloats := bytesTask(c.d)
 				var idx []int
 				if c.rows < k.m {
 					idx = rand.New(rand.NewPCG(1, 1)).Perm(k.m)[:c.rows]
@@ -53,18 +51,13 @@ func TestBytesInPlace(t *testing.T) {
 							return Add(build(x, y, in), Mean(Square(MatVec(Square(in[0]), x, false))))
 						}
 					}
-					d, err := Differentiate(l)
-					if err != nil {
-						t.Fatal(err)
-					}
+					d := must.Get(Differentiate(l))
 					setTile(d, tile)
 					k.tables["X"] = x
 					defer copy(k.y, slices.Clone(k.y)) // calls moves the point
 					defer copy(k.v, slices.Clone(k.v))
 					dst := [4][]float64{make([]float64, k.d), make([]float64, k.c*k.d), make([]float64, k.c*k.d), make([]float64, k.d)}
-					if err := k.calls(d, 0, idx, &dst); err != nil {
-						t.Fatal(err)
-					}
+					must.OK(k.calls(d, 0, idx, &dst))
 					return dst
 				}
 				want := derivatives(asFloats, false, 8)

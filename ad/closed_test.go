@@ -1,10 +1,13 @@
 package ad
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"dsbo/internal/must"
 )
 
 // Two losses of the paper against their closed forms, from where nothing is decided to logits of thousands.
@@ -35,7 +38,7 @@ type task struct {
 	lossValue float64
 }
 
-func newTask(t testing.TB, m, d, c int, scale float64) *task {
+func newTask(m, d, c int, scale float64) *task {
 	r := rand.New(rand.NewPCG(5, 6))
 	k := &task{m: m, d: d, c: c, labels: make([]uint8, m), signs: make([]float64, m)}
 	normal := func(n int, s float64) []float64 {
@@ -51,15 +54,9 @@ func newTask(t testing.TB, m, d, c int, scale float64) *task {
 	}
 	k.gx, k.gy, k.hvp, k.jvp = make([]float64, d), make([]float64, c*d), make([]float64, c*d), make([]float64, d)
 	k.tables = map[string]*Table{}
-	var errs [3]error
-	k.tables["X"], errs[0] = FloatTable(m, d, k.data)
-	k.tables["T"], errs[1] = LabelTable(k.labels, c)
-	k.tables["S"], errs[2] = FloatTable(m, 1, k.signs)
-	for _, err := range errs {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	k.tables["X"] = must.Get(FloatTable(m, d, k.data))
+	k.tables["T"] = must.Get(LabelTable(k.labels, c))
+	k.tables["S"] = must.Get(FloatTable(m, 1, k.signs))
 	return k
 }
 
@@ -165,18 +162,13 @@ func TestClosedForms(t *testing.T) {
 			closed func(k *task)
 		}{{"softmax", 5, (*task).softmaxLoss, (*task).softmaxClosed}, {"logistic", 1, (*task).logisticLoss, (*task).logisticClosed}} {
 			t.Run(fmt.Sprintf("%s at %g", c.name, scale), func(t *testing.T) {
-				k := newTask(t, 150, 13, c.c, scale)
+				k := newTask(150, 13, c.c, scale)
 				c.closed(k)
-				d, err := Differentiate(c.loss(k))
-				if err != nil {
-					t.Fatal(err)
-				}
+				d := must.Get(Differentiate(c.loss(k)))
 				for _, in := range d.f.Inputs {
-					if err := d.Bind(in.Name, k.tables[in.Name], nil); err != nil {
-						t.Fatal(err)
-					}
+					must.OK(d.Bind(in.Name, k.tables[in.Name], nil))
 				}
-				got := evaluate(t, d, k.x, k.y, k.v)
+				got := evaluate(d, k.x, k.y, k.v)
 				for i, want := range [][]float64{{k.lossValue}, k.gx, k.gy, k.jvp, k.hvp} {
 					within(t, []string{"value", "∇_x", "∇_y", "JVP", "HVP"}[i], got[i], want, 1e-11)
 				}
@@ -186,17 +178,11 @@ func TestClosedForms(t *testing.T) {
 }
 
 // evaluate returns the value, ∇_x, ∇_y, JVP and HVP.
-func evaluate(t testing.TB, d *Derivs, x, y, v []float64) [5][]float64 {
-	t.Helper()
+func evaluate(d *Derivs, x, y, v []float64) [5][]float64 {
 	p, q := len(x), len(y)
 	r := [5][]float64{{0}, make([]float64, p), make([]float64, q), make([]float64, p), make([]float64, q)}
-	var err error
-	r[0][0], err = d.Value(x, y)
-	for _, err := range []error{err, d.Grad(r[1], r[2], x, y), d.JVP(r[3], x, y, v), d.HVP(r[4], x, y, v)} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	r[0][0] = must.Get(d.Value(x, y))
+	must.OK(errors.Join(d.Grad(r[1], r[2], x, y), d.JVP(r[3], x, y, v), d.HVP(r[4], x, y, v)))
 	return r
 }
 
@@ -217,29 +203,20 @@ func within(t testing.TB, what string, got, want []float64, tol float64) {
 // TestExtremeLogits: entries of ±1000 and beyond neither overflow nor lose the small probabilities.
 func TestExtremeLogits(t *testing.T) {
 	for _, big := range []float64{50, 1000, 1e5} {
-		d, err := Differentiate(Loss{P: 1, Q: 3, Build: func(x, y *Node, _ []*Node) *Node {
+		d := must.Get(Differentiate(Loss{P: 1, Q: 3, Build: func(x, y *Node, _ []*Node) *Node {
 			return Add(SumAll(RowLogSumExp(Part(y, 0, 1, 3))), SumAll(Softplus(PartVec(y, 0, 2))))
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}}))
 		y := []float64{big, -big, 0}
 		gy, hv := make([]float64, 3), make([]float64, 3)
-		value, err := d.Value([]float64{0}, y)
-		for _, err := range []error{err, d.Grad(nil, gy, []float64{0}, y), d.HVP(hv, []float64{0}, y, []float64{0, 1, 0})} {
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
+		value := must.Get(d.Value([]float64{0}, y))
+		must.OK(errors.Join(d.Grad(nil, gy, []float64{0}, y), d.HVP(hv, []float64{0}, y, []float64{0, 1, 0})))
 		within(t, "value", []float64{value}, []float64{2 * big}, 1e-15)
 		// e^{-big} of the softplus, e^{-2big} and e^{-big} of the softmax.
 		tail, probability := math.Exp(-big), math.Exp(-2*big)
 		within(t, "∇_y", gy, []float64{2, 0, 0}, 1e-15)
 		within(t, "∇_y of the small entries", gy[1:], []float64{tail + probability, tail}, 1e-14)
 		within(t, "curvature in a small entry", hv[1:2], []float64{tail + probability}, 1e-14)
-		if err := d.HVP(hv, []float64{0}, y, []float64{1, 0, 1}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(d.HVP(hv, []float64{0}, y, []float64{1, 0, 1}))
 		within(t, "curvature in the large entry", hv[:1], []float64{tail}, 1e-14) // the softmax does not see its logits move together
 	}
 }

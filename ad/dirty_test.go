@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"dsbo/internal/must"
 )
 
 // state is all that a program's results are a function of: choices among a few points, vectors and minibatches.
@@ -22,7 +24,7 @@ type walker struct {
 const minibatch = 20 // in tiles of 8
 
 func newWalker(t testing.TB) *walker {
-	w := &walker{k: newTask(t, 50, 6, 4, 1)}
+	w := &walker{k: newTask(50, 6, 4, 1)}
 	r := rand.New(rand.NewPCG(8, 9))
 	for i := range 3 {
 		for _, to := range []*[]float64{&w.x[i], &w.y[i], &w.v[i]} {
@@ -53,10 +55,7 @@ func (w *walker) program(t testing.TB) *Derivs {
 		ce := Mean(Sub(RowLogSumExp(logits), RowDot(in[1], logits)))
 		return Add(ce, Scale(.1, SumAll(ColScale(Square(wm), Exp(x)))))
 	}
-	d, err := Differentiate(l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(Differentiate(l))
 	d.m.(*machine[float64]).tile = 8
 	return d
 }
@@ -64,9 +63,7 @@ func (w *walker) program(t testing.TB) *Derivs {
 // ask sets the state and returns one derivative.
 func (w *walker) ask(t rapid.TB, d *Derivs, s state, what string) []float64 {
 	for _, name := range []string{"X", "T"} {
-		if err := d.Bind(name, w.k.tables[name], w.batches[s.batch]); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(d.Bind(name, w.k.tables[name], w.batches[s.batch]))
 	}
 	x, y, v := w.x[s.x], w.y[s.y], w.v[s.v]
 	dst := make([]float64, 24)
@@ -92,9 +89,7 @@ func (w *walker) ask(t rapid.TB, d *Derivs, s state, what string) []float64 {
 		dst = make([]float64, 6*24)
 		err = d.Jacobian(dst, x, y)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(err)
 	return dst
 }
 

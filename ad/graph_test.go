@@ -10,6 +10,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"dsbo"
+	"dsbo/internal/must"
 )
 
 func leafVec(g *gorgonia.ExprGraph, name string, n int) *Node {
@@ -19,7 +20,7 @@ func leafVec(g *gorgonia.ExprGraph, name string, n int) *Node {
 // TestHashCollision: Gorgonia takes nodes for one whose 32-bit hashes agree, whatever their children are. These two
 // children collide.
 func TestHashCollision(t *testing.T) {
-	d, err := Differentiate(Loss{P: 1, Q: 3, Build: func(_, y *Node, _ []*Node) *Node {
+	d := must.Get(Differentiate(Loss{P: 1, Q: 3, Build: func(_, y *Node, _ []*Node) *Node {
 		g := gorgonia.NewGraph()
 		a := leafVec(g, "a", 3)
 		if one, two := Scale(0.759456318, a), Scale(0.734058016, a); one == two || one.Hashcode() != two.Hashcode() {
@@ -33,14 +34,9 @@ func TestHashCollision(t *testing.T) {
 			t.Error("the same node again is another one")
 		}
 		return SumAll(Sub(one, two))
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))
 	y, gy := []float64{1, 2, -1}, make([]float64, 3)
-	if err := d.Grad(nil, gy, []float64{0}, y); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(d.Grad(nil, gy, []float64{0}, y))
 	for i, v := range y {
 		want := 0.759456318*math.Exp(0.759456318*v) - 0.734058016*math.Exp(0.734058016*v)
 		within(t, "∇_y", gy[i:i+1], []float64{want}, 1e-14)
@@ -51,10 +47,7 @@ func TestGrad(t *testing.T) {
 	g := gorgonia.NewGraph()
 	x, y := leafVec(g, "x", 3), leafVec(g, "y", 3)
 	cost := SumAll(Exp(y))
-	gs, err := Grad(cost, x, cost, y)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gs := must.Get(Grad(cost, x, cost, y))
 	if gs[0] != nil {
 		t.Errorf("a cost that does not depend on x has the derivative %v, want nil", gs[0])
 	}
@@ -90,17 +83,12 @@ func TestSymDiff(t *testing.T) {
 	g := gorgonia.NewGraph()
 	value := tensor.New(tensor.WithBacking([]float64{1, -2, 3}))
 	y := gorgonia.NewVector(g, tensor.Float64, gorgonia.WithShape(3), gorgonia.WithName("y"), gorgonia.WithValue(value))
-	gs, err := gorgonia.Grad(Dot(Mul(Square(y), y), Step(y)), y)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gs := must.Get(gorgonia.Grad(Dot(Mul(Square(y), y), Step(y)), y))
 	var out gorgonia.Value
 	gorgonia.Read(gs[0], &out)
 	vm := gorgonia.NewTapeMachine(g)
 	defer vm.Close()
-	if err := vm.RunAll(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(vm.RunAll())
 	sameBits(t, "∇_y", out.Data().([]float64), []float64{3, 0, 27})
 }
 
@@ -231,17 +219,12 @@ func TestOtherPanics(t *testing.T) {
 
 // TestTransposedConstant: a leaf's value may be a view whose numbers do not lie in order.
 func TestTransposedConstant(t *testing.T) {
-	d, err := Differentiate(Loss{P: 1, Q: 2, Build: func(_, y *Node, _ []*Node) *Node {
+	d := must.Get(Differentiate(Loss{P: 1, Q: 2, Build: func(_, y *Node, _ []*Node) *Node {
 		m := tensor.New(tensor.WithShape(2, 2), tensor.WithBacking([]float64{1, 2, 3, 4}))
-		if err := m.T(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(m.T())
 		c := gorgonia.NewMatrix(y.Graph(), tensor.Float64, gorgonia.WithShape(2, 2), gorgonia.WithName("c"), gorgonia.WithValue(m))
 		return SumAll(ColScale(MatMul(c, c, false, false), MatVec(c, y, false)))
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))
 	// c = [1 3; 2 4], c² = [7 15; 10 22], c y = [1 2].
 	if v, err := d.Value([]float64{0}, []float64{1, 0}); err != nil || v != 17*1+37*2 {
 		t.Errorf("value %v, %v; want 91", v, err)

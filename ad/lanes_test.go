@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"dsbo/internal/kernel"
+	"dsbo/internal/must"
 )
 
 // TestWholeMatrices: a whole Hessian or Jacobian has the bits of the products with the unit vectors, for every
@@ -33,21 +34,13 @@ func products(t *testing.T, d *Derivs, x, y []float64, step int) {
 	p, q := len(x), len(y)
 	h, j := make([]float64, q*q), make([]float64, p*q)
 	for range 2 { // the products in between leave no trace
-		if err := d.Hessian(h, x, y); err != nil {
-			t.Fatal(err)
-		}
-		if err := d.Jacobian(j, x, y); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(d.Hessian(h, x, y))
+		must.OK(d.Jacobian(j, x, y))
 		e, hv, jv, col := make([]float64, q), make([]float64, q), make([]float64, p), make([]float64, p)
 		for k := 0; k < q; k += step {
 			e[k] = 1
-			if err := d.HVP(hv, x, y, e); err != nil {
-				t.Fatal(err)
-			}
-			if err := d.JVP(jv, x, y, e); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(d.HVP(hv, x, y, e))
+			must.OK(d.JVP(jv, x, y, e))
 			e[k] = 0
 			for i := range col {
 				col[i] = j[i*q+k]
@@ -68,21 +61,16 @@ func TestWholeMatricesOnEveryPath(t *testing.T) {
 				k    *task
 				loss func(k *task) Loss
 			}{
-				{"softmax", newTask(t, 70, 13, 5, 1), (*task).softmaxLoss},
-				{"logistic", newTask(t, 150, 37, 2, 1), (*task).logisticLoss},
+				{"softmax", newTask(70, 13, 5, 1), (*task).softmaxLoss},
+				{"logistic", newTask(150, 37, 2, 1), (*task).logisticLoss},
 			} {
 				for _, single := range []bool{false, true} {
 					l := c.loss(c.k)
 					l.Float32 = single
-					d, err := Differentiate(l)
-					if err != nil {
-						t.Fatal(err)
-					}
+					d := must.Get(Differentiate(l))
 					setTile(d, 64)
 					for _, in := range l.Inputs {
-						if err := d.Bind(in.Name, c.k.tables[in.Name], nil); err != nil {
-							t.Fatal(err)
-						}
+						must.OK(d.Bind(in.Name, c.k.tables[in.Name], nil))
 					}
 					t.Run(fmt.Sprint(c.name, " float32=", single), func(t *testing.T) { products(t, d, c.k.x[:l.P], c.k.y[:l.Q], 1) })
 				}

@@ -1,6 +1,8 @@
 package ad
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // A kit hands out operands for an op under test. All are smooth functions of x and y. Where the kit has
 // data, what has rows depends on them: row i on example i.

@@ -1,10 +1,12 @@
 package ad
 
 import (
+	"errors"
 	"math/rand/v2"
 	"testing"
 
 	"dsbo/ad/adtest"
+	"dsbo/internal/must"
 )
 
 // params is a number of parameters that is enough for every case.
@@ -65,10 +67,7 @@ func (c fixture) derivs(t testing.TB) *Derivs {
 		l.Rows = c.rows
 		l.Inputs = []Input{{"data", []int{width}, true}, {"idx", nil, true}, {"hot", []int{3}, true}}
 	}
-	d, err := Differentiate(l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(Differentiate(l))
 	if c.tile > 0 {
 		setTile(d, c.tile)
 	}
@@ -103,10 +102,7 @@ func (c fixture) build(t testing.TB, n numbers, x, y *Node, in []*Node) *Node {
 	if !c.third {
 		return cost
 	}
-	g, err := Grad(cost, y)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(Grad(cost, y))
 	dir := make([]float64, params)
 	for i := range dir {
 		dir[i] = 1 - .3*float64(i%5)
@@ -118,12 +114,9 @@ func (c fixture) build(t testing.TB, n numbers, x, y *Node, in []*Node) *Node {
 func (n numbers) bind(t testing.TB, d *Derivs, from source) {
 	m := len(n.idx)
 	var idx []int
-	x, err := FloatTable(m, width, n.x)
-	hot, err2 := FloatTable(m, 3, n.hot)
-	ids, err3 := FloatTable(m, 1, n.idx)
+	x, hot, ids := must.Get(FloatTable(m, width, n.x)), must.Get(FloatTable(m, 3, n.hot)), must.Get(FloatTable(m, 1, n.idx))
 	if from == bytes || from == picked {
-		x, err = ByteTable(m, width, n.bytes, 1./255)
-		hot, err2 = LabelTable(n.labels, 3)
+		x, hot = must.Get(ByteTable(m, width, n.bytes, 1./255)), must.Get(LabelTable(n.labels, 3))
 	}
 	if from == picked { // the same rows, out of a table that has them in another order
 		order := rand.New(rand.NewPCG(1, 1)).Perm(m)
@@ -132,18 +125,11 @@ func (n numbers) bind(t testing.TB, d *Derivs, from source) {
 			back[j] = i
 		}
 		for _, p := range []**Table{&x, &hot, &ids} {
-			var err error
-			if *p, err = (*p).Pick(order); err != nil {
-				t.Fatal(err)
-			}
+			*p = must.Get((*p).Pick(order))
 		}
 		idx = back
 	}
-	for i, err := range []error{err, err2, err3, d.Bind("data", x, idx), d.Bind("hot", hot, idx), d.Bind("idx", ids, idx)} {
-		if err != nil {
-			t.Fatal(i, err)
-		}
-	}
+	must.OK(errors.Join(d.Bind("data", x, idx), d.Bind("hot", hot, idx), d.Bind("idx", ids, idx)))
 }
 
 // point returns x and y at which no op of the table is near a kink.

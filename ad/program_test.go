@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/internal/must"
 )
 
 func TestFuncErrors(t *testing.T) {
@@ -37,14 +38,9 @@ func TestFuncErrors(t *testing.T) {
 		}
 	}
 	// x, y and 62 inputs leave no room for v, however often one asks.
-	d, err := Differentiate(Loss{P: 1, Q: 2, Inputs: many[:maxInputs-2], Build: func(_, y *Node, in []*Node) *Node { return Mul(in[0], SumAll(Square(y))) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(Differentiate(Loss{P: 1, Q: 2, Inputs: many[:maxInputs-2], Build: func(_, y *Node, in []*Node) *Node { return Mul(in[0], SumAll(Square(y))) }}))
 	for _, in := range d.f.Inputs {
-		if err := d.Bind(in.Name, table(t, 1, 1), nil); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(d.Bind(in.Name, table(1, 1), nil))
 	}
 	for range 2 {
 		if err := d.HVP(make([]float64, 2), []float64{0}, []float64{1, 2}, []float64{1, 0}); !errors.Is(err, ErrGraph) {
@@ -56,26 +52,19 @@ func TestFuncErrors(t *testing.T) {
 	}
 }
 
-func table(t testing.TB, rows, cols int) *Table {
+func table(rows, cols int) *Table {
 	data := make([]float64, rows*cols)
 	for i := range data {
 		data[i] = float64(i % 5)
 	}
-	tab, err := FloatTable(rows, cols, data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tab
+	return must.Get(FloatTable(rows, cols, data))
 }
 
 func TestBindErrors(t *testing.T) {
-	d, err := Differentiate(Loss{P: 1, Q: 2, Rows: 3, Inputs: []Input{{"a", []int{2}, true}, {"w", []int{2}, false}, {"idx", nil, true}},
+	d := must.Get(Differentiate(Loss{P: 1, Q: 2, Rows: 3, Inputs: []Input{{"a", []int{2}, true}, {"w", []int{2}, false}, {"idx", nil, true}},
 		Build: func(x, y *Node, in []*Node) *Node {
 			return SumAll(Mul(Gather(Mul(y, in[1]), in[2]), MatVec(in[0], y, false)))
-		}})
-	if err != nil {
-		t.Fatal(err)
-	}
+		}}))
 	x, y := []float64{0}, []float64{1, 2}
 	says := func(err error, want string) {
 		t.Helper()
@@ -83,51 +72,36 @@ func TestBindErrors(t *testing.T) {
 			t.Errorf("error %v, want one that matches ErrShape and says %q", err, want)
 		}
 	}
-	_, err = d.Value(x, y)
+	_, err := d.Value(x, y)
 	says(err, `input "a" must be bound to a table`)
-	says(d.Bind("b", table(t, 3, 2), nil), `no input "b"`)
+	says(d.Bind("b", table(3, 2), nil), `no input "b"`)
 	says(d.Bind("a", nil, nil), `input "a": the table must not be nil`)
-	says(d.Bind("a", table(t, 4, 2), nil), "the input has 3 rows and 2 columns; the table has 4 and 2")
-	says(d.Bind("a", table(t, 3, 3), nil), "the table has 3 and 3")
-	says(d.Bind("a", table(t, 4, 2), []int{0, 1}), "the table has 2 and 2")
-	says(d.Bind("a", table(t, 4, 2), []int{0, 4, 1}), "rows of a batch must be from 0 to 3; at place 1 is 4")
-	says(d.Bind("a", table(t, 4, 2), []int{0, 1, -1}), "at place 2 is -1")
-	says(d.Bind("a", table(t, 3, 2), []int{}), "the table has 0 and 2")
-	for name, tab := range map[string]*Table{"a": table(t, 3, 2), "w": table(t, 2, 1), "idx": table(t, 3, 1)} {
-		if err := d.Bind(name, tab, nil); err != nil {
-			t.Fatal(err)
-		}
+	says(d.Bind("a", table(4, 2), nil), "the input has 3 rows and 2 columns; the table has 4 and 2")
+	says(d.Bind("a", table(3, 3), nil), "the table has 3 and 3")
+	says(d.Bind("a", table(4, 2), []int{0, 1}), "the table has 2 and 2")
+	says(d.Bind("a", table(4, 2), []int{0, 4, 1}), "rows of a batch must be from 0 to 3; at place 1 is 4")
+	says(d.Bind("a", table(4, 2), []int{0, 1, -1}), "at place 2 is -1")
+	says(d.Bind("a", table(3, 2), []int{}), "the table has 0 and 2")
+	for name, tab := range map[string]*Table{"a": table(3, 2), "w": table(2, 1), "idx": table(3, 1)} {
+		must.OK(d.Bind(name, tab, nil))
 	}
 	_, err = d.Value(x, y)
 	says(err, "Gather: indices must be whole numbers from 0 to 1; one is 2")
 	says(d.Grad(nil, y, x, []float64{1, 2}), "Gather: indices must be whole numbers from 0 to 1; one is 2")
-	half, err := FloatTable(3, 1, []float64{0, .5, 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Bind("idx", half, nil); err != nil {
-		t.Fatal(err)
-	}
+	half := must.Get(FloatTable(3, 1, []float64{0, .5, 1}))
+	must.OK(d.Bind("idx", half, nil))
 	_, err = d.Value(x, y)
 	says(err, "Gather: indices must be whole numbers from 0 to 1; one is 0.5")
-	good, err := FloatTable(3, 1, []float64{0, 1, 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := must.Get(FloatTable(3, 1, []float64{0, 1, 1}))
 	// An error leaves the program usable: a = [0 1; 2 3; 4 0], w = [0 1], y = [1 2].
-	if err := d.Bind("idx", good, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(d.Bind("idx", good, nil))
 	if v, err := d.Value(x, y); err != nil || v != 2*8+2*4 {
 		t.Errorf("value %v, %v; want 24", v, err)
 	}
 }
 
 func TestLengthErrors(t *testing.T) {
-	d, err := Differentiate(Loss{P: 2, Q: 3, Build: func(x, y *Node, _ []*Node) *Node { return Add(SumAll(x), SumAll(Square(y))) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(Differentiate(Loss{P: 2, Q: 3, Build: func(x, y *Node, _ []*Node) *Node { return Add(SumAll(x), SumAll(Square(y))) }}))
 	x, y, two, three := make([]float64, 2), make([]float64, 3), make([]float64, 2), make([]float64, 3)
 	_, valueErr := d.Value(y, y)
 	for i, err := range []error{
@@ -147,86 +121,64 @@ func TestLengthErrors(t *testing.T) {
 
 // TestZeros: a derivative that is 0 by the shape of the loss is written like any other.
 func TestZeros(t *testing.T) {
-	d, err := Differentiate(Loss{P: 2, Q: 1, Build: func(x, y *Node, _ []*Node) *Node { return SumAll(y) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(Differentiate(Loss{P: 2, Q: 1, Build: func(x, y *Node, _ []*Node) *Node { return SumAll(y) }}))
 	x, y := []float64{1, 2}, []float64{3}
 	dx, dy, hv, jv := []float64{7, 7}, []float64{7}, []float64{7}, []float64{7, 7}
-	if err := errors.Join(d.Grad(dx, dy, x, y), d.HVP(hv, x, y, y), d.JVP(jv, x, y, y)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(errors.Join(d.Grad(dx, dy, x, y), d.HVP(hv, x, y, y), d.JVP(jv, x, y, y)))
 	sameBits(t, "derivatives", slices.Concat(dx, dy, hv, jv), []float64{0, 0, 1, 0, 0, 0})
 }
 
 // TestNegativeZero: -0 in place of 0 is another input.
 func TestNegativeZero(t *testing.T) {
-	d, err := Differentiate(Loss{P: 1, Q: 1, Build: func(x, y *Node, _ []*Node) *Node { return SumAll(Square(y)) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(Differentiate(Loss{P: 1, Q: 1, Build: func(x, y *Node, _ []*Node) *Node { return SumAll(Square(y)) }}))
 	hv := make([]float64, 1)
 	for _, v := range []float64{0, math.Copysign(0, -1), 0} {
-		if err := d.HVP(hv, []float64{0}, []float64{1}, []float64{v}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(d.HVP(hv, []float64{0}, []float64{1}, []float64{v}))
 		sameBits(t, "HVP", hv, []float64{2 * v})
 	}
 }
 
 // TestDense: the dense matrices of Σ_j e^{x_j} y_j² y_2 and their zeros.
 func TestDense(t *testing.T) {
-	d, err := Differentiate(Loss{P: 2, Q: 3, Build: func(x, y *Node, _ []*Node) *Node {
+	d := must.Get(Differentiate(Loss{P: 2, Q: 3, Build: func(x, y *Node, _ []*Node) *Node {
 		return Mul(Dot(Exp(x), Square(PartVec(y, 0, 2))), SumAll(PartVec(y, 2, 1)))
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))
 	x, y := []float64{0, 0}, []float64{1, 2, 3}
 	h, j := make([]float64, 9), make([]float64, 6)
-	if err := errors.Join(d.Hessian(h, x, y), d.Jacobian(j, x, y)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(errors.Join(d.Hessian(h, x, y), d.Jacobian(j, x, y)))
 	within(t, "Hessian", h, []float64{6, 0, 2, 0, 6, 4, 2, 4, 0}, 1e-15)
 	within(t, "Jacobian", j, []float64{6, 0, 1, 0, 12, 4}, 1e-15)
 }
 
 // TestWholeInputs: an input that is no batch may be a number, a vector or a matrix, and is read again when bound again.
 func TestWholeInputs(t *testing.T) {
-	p, err := Compile(Func{P: 1, Q: 2, Inputs: []Input{{Name: "s"}, {Name: "v", Shape: []int{2}}, {Name: "m", Shape: []int{2, 2}}},
+	p := must.Get(Compile(Func{P: 1, Q: 2, Inputs: []Input{{Name: "s"}, {Name: "v", Shape: []int{2}}, {Name: "m", Shape: []int{2, 2}}},
 		Build: func(x, y *Node, in []*Node) []*Node {
 			return []*Node{Mul(in[0], Dot(in[1], MatVec(in[2], y, false))), in[0], SumAll(x)}
-		}})
-	if err != nil {
-		t.Fatal(err)
-	}
+		}}))
 	bind := func(name string, tab *Table, idx []int) {
 		t.Helper()
-		if err := p.Bind(name, tab, idx); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(p.Bind(name, tab, idx))
 	}
 	eval := func(want ...float64) {
 		t.Helper()
 		got := []float64{0, 0, 0, -7}
-		if err := p.Eval(got, []float64{5}, []float64{1, 10}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(p.Eval(got, []float64{5}, []float64{1, 10}))
 		sameBits(t, "values", got, append(want, -7))
 	}
-	all := table(t, 4, 2) // 0 1, 2 3, 4 0, 1 2
-	bind("s", table(t, 2, 1), []int{1})
-	bind("v", table(t, 2, 1), nil)
+	all := table(4, 2) // 0 1, 2 3, 4 0, 1 2
+	bind("s", table(2, 1), []int{1})
+	bind("v", table(2, 1), nil)
 	bind("m", all, []int{0, 1})
 	eval(32, 1, 5)
 	bind("m", all, []int{0, 3})
 	eval(21, 1, 5)
-	square := table(t, 2, 2) // 0 1, 2 3
+	square := table(2, 2) // 0 1, 2 3
 	bind("m", square, []int{1, 0})
 	eval(10, 1, 5)
 	bind("m", square, nil)
 	eval(32, 1, 5)
 	bind("m", all, []int{0, 3})
-	bind("v", table(t, 2, 1), []int{1, 1})
+	bind("v", table(2, 1), []int{1, 1})
 	eval(31, 1, 5)
 }

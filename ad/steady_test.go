@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"dsbo/internal/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -22,17 +24,14 @@ func (k *task) calls(d *Derivs, i int, idx []int, dst *[4][]float64) error {
 }
 
 // softmaxTask is the paper's MNIST task in small, its tables in the given form.
-func softmaxTask(t testing.TB, asBytes, float32 bool, rows int) (*task, *Derivs, [4][]float64) {
-	k := newTask(t, 150, 16, 5, 1) // 16 columns: bytes are read in place
+func softmaxTask(asBytes, float32 bool, rows int) (*task, *Derivs, [4][]float64) {
+	k := newTask(150, 16, 5, 1) // 16 columns: bytes are read in place
 	if asBytes {
 		b := make([]uint8, len(k.data))
 		for i := range b {
 			b[i] = uint8(i * 37)
 		}
-		var err error
-		if k.tables["X"], err = ByteTable(k.m, k.d, b, 1./255); err != nil {
-			t.Fatal(err)
-		}
+		k.tables["X"] = must.Get(ByteTable(k.m, k.d, b, 1./255))
 	}
 	l := k.softmaxLoss()
 	if rows < k.m {
@@ -44,19 +43,14 @@ func softmaxTask(t testing.TB, asBytes, float32 bool, rows int) (*task, *Derivs,
 		}
 	}
 	l.Float32 = float32
-	d, err := Differentiate(l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(Differentiate(l))
 	setTile(d, 64)
 	idx := []int(nil)
 	if rows < k.m {
 		idx = rand.New(rand.NewPCG(1, 1)).Perm(k.m)[:rows]
 	}
 	for _, name := range []string{"X", "T"} {
-		if err := d.Bind(name, k.tables[name], idx); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(d.Bind(name, k.tables[name], idx))
 	}
 	return k, d, [4][]float64{make([]float64, k.d), make([]float64, k.c*k.d), make([]float64, k.c*k.d), make([]float64, k.d)}
 }
@@ -71,7 +65,7 @@ func TestNoAllocations(t *testing.T) {
 		{"minibatch", false, false, 100}, {"minibatch, bytes, float32", true, true, 100},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			k, d, dst := softmaxTask(t, c.asBytes, c.float32, c.rows)
+			k, d, dst := softmaxTask(c.asBytes, c.float32, c.rows)
 			var batches [][]int
 			for i := range 8 {
 				batches = append(batches, nil)
@@ -85,9 +79,7 @@ func TestNoAllocations(t *testing.T) {
 				err = errors.Join(err, k.calls(d, i, batches[i%8], &dst))
 				i++
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(err)
 			if allocs != 0 {
 				t.Errorf("%v allocations a round of value, gradients, HVP and JVP; want none", allocs)
 			}
@@ -97,7 +89,7 @@ func TestNoAllocations(t *testing.T) {
 
 // TestFlatHeap: a program that ran 10,000 times holds what it held after 10.
 func TestFlatHeap(t *testing.T) {
-	k, d, dst := softmaxTask(t, true, true, 150)
+	k, d, dst := softmaxTask(true, true, 150)
 	live := func() uint64 {
 		runtime.GC()
 		runtime.GC() // what finalizers of the first had
@@ -107,9 +99,7 @@ func TestFlatHeap(t *testing.T) {
 	}
 	run := func(times int) uint64 {
 		for i := range times {
-			if err := k.calls(d, i, nil, &dst); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(k.calls(d, i, nil, &dst))
 		}
 		return live()
 	}
@@ -124,12 +114,12 @@ func TestFlatHeap(t *testing.T) {
 
 // TestSharedTables: programs of their own may read one table at once.
 func TestSharedTables(t *testing.T) {
-	k, _, _ := softmaxTask(t, true, true, 150)
+	k, _, _ := softmaxTask(true, true, 150)
 	const agents = 4
 	results, errs := make([][4][]float64, agents), make([]error, agents)
 	var wg sync.WaitGroup
 	for i := range agents {
-		own, d, dst := softmaxTask(t, true, true, 150)
+		own, d, dst := softmaxTask(true, true, 150)
 		own.tables = k.tables
 		results[i] = dst
 		wg.Add(1)

@@ -9,6 +9,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"dsbo/ad/adtest"
+	"dsbo/internal/must"
 )
 
 // stockLoss is a loss of three numbers x and four y around f, whose input is a smooth positive vector of four.
@@ -93,15 +94,9 @@ func TestStockOps(t *testing.T) {
 				stock = build(x, y, in)
 				return stock
 			}
-			d, err := Differentiate(l)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must.Get(Differentiate(l))
 			x, y := []float64{.3, -.2, .8}, []float64{.5, -1.1, .2, .9}
-			got, err := d.Value(x, y)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(d.Value(x, y))
 			within(t, "value", []float64{got}, tapeValues(t, []*Node{d.x, d.y}, [][]float64{x, y}, []*Node{stock})[0], 1e-13)
 			adtest.Check(t, d, x, y)
 		})
@@ -184,10 +179,7 @@ func TestRefusedOps(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			g := gorgonia.NewGraph()
 			a := gorgonia.NewVector(g, tensor.Float64, gorgonia.WithShape(4), gorgonia.WithName("a"))
-			n, err := c.f(a)
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := must.Get(c.f(a))
 			delete(missing, c.key)
 			advice := replacements[c.key]
 			if c.key == "" {

@@ -8,9 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"dsbo"
-
 	"github.com/google/go-cmp/cmp"
+
+	"dsbo"
+	"dsbo/internal/must"
 )
 
 // tables returns one table of each kind, all 4×3, and what a float64 program reads from it.
@@ -30,21 +31,14 @@ func tables(t *testing.T) map[string]struct {
 		b[i] = uint8(23 * i)
 		scaled[i] = float64(b[i]) * (1.0 / 255)
 	}
-	must := func(tab *Table, err error) *Table {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return tab
-	}
 	return map[string]struct {
 		table *Table
 		want  []float64
 	}{
-		"float64": {must(FloatTable(4, 3, f64)), f64},
-		"float32": {must(Float32Table(4, 3, f32)), wide},
-		"bytes":   {must(ByteTable(4, 3, b, 1.0/255)), scaled},
-		"labels":  {must(LabelTable([]uint8{2, 0, 1, 2}, 3)), []float64{0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1}},
+		"float64": {must.Get(FloatTable(4, 3, f64)), f64},
+		"float32": {must.Get(Float32Table(4, 3, f32)), wide},
+		"bytes":   {must.Get(ByteTable(4, 3, b, 1.0/255)), scaled},
+		"labels":  {must.Get(LabelTable([]uint8{2, 0, 1, 2}, 3)), []float64{0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1}},
 	}
 }
 
@@ -60,14 +54,8 @@ func rowsOf(want []float64, cols int, idx []int) []float64 {
 func TestTableReads(t *testing.T) {
 	for name, c := range tables(t) {
 		t.Run(name, func(t *testing.T) {
-			picked, err := c.table.Pick([]int{3, 1, 1, 0, 2})
-			if err != nil {
-				t.Fatal(err)
-			}
-			again, err := picked.Pick([]int{4, 0})
-			if err != nil {
-				t.Fatal(err)
-			}
+			picked := must.Get(c.table.Pick([]int{3, 1, 1, 0, 2}))
+			again := must.Get(picked.Pick([]int{4, 0}))
 			for _, r := range []struct {
 				name     string
 				table    *Table
@@ -126,10 +114,7 @@ func TestTableInPlace(t *testing.T) {
 		if ok32 && (len(rows32) != 6 || &rows32[0] != &c.table.f32[3]) {
 			t.Errorf("%s: rows 1 and 2 are not the table's own memory", name)
 		}
-		picked, err := c.table.Pick([]int{0, 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		picked := must.Get(c.table.Pick([]int{0, 1}))
 		if _, ok := tableRows[float64](picked, nil, 0, 1); ok {
 			t.Errorf("%s: a picked table was read in place", name)
 		}
@@ -152,10 +137,7 @@ func TestTableLabel(t *testing.T) {
 }
 
 func TestTableErrors(t *testing.T) {
-	small, err := FloatTable(2, 1, []float64{1, 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	small := must.Get(FloatTable(2, 1, []float64{1, 2}))
 	const half = 1 << (bits.UintSize / 2) // half·half is 0 in an int
 	make1 := func(tab *Table, err error) error { return err }
 	for _, c := range []struct {
@@ -199,10 +181,7 @@ func TestTableErrors(t *testing.T) {
 
 func BenchmarkTableReadBytes(b *testing.B) {
 	const rows, cols = 1000, 784
-	t, err := ByteTable(rows, cols, make([]uint8, rows*cols), 1.0/255)
-	if err != nil {
-		b.Fatal(err)
-	}
+	t := must.Get(ByteTable(rows, cols, make([]uint8, rows*cols), 1.0/255))
 	dst := make([]float32, rows*cols)
 	b.SetBytes(rows * cols)
 	for b.Loop() {
@@ -211,17 +190,9 @@ func BenchmarkTableReadBytes(b *testing.B) {
 }
 
 func TestFloat32Copy(t *testing.T) {
-	tab, err := FloatTable(2, 2, []float64{1, .1, -3, 1e-60})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if tab, err = tab.Pick([]int{1, 0, 1}); err != nil {
-		t.Fatal(err)
-	}
-	got, err := tab.Float32()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tab := must.Get(FloatTable(2, 2, []float64{1, .1, -3, 1e-60}))
+	tab = must.Get(tab.Pick([]int{1, 0, 1}))
+	got := must.Get(tab.Float32())
 	for i, want := range []float64{-3, 0, 1, float64(float32(.1)), -3, 0} {
 		if v := got.At(i/2, i%2); v != want {
 			t.Errorf("row %d, column %d: %v, want %v", i/2, i%2, v, want)
@@ -230,9 +201,7 @@ func TestFloat32Copy(t *testing.T) {
 	if again, err := got.Float32(); err != nil || again != got {
 		t.Errorf("a float32 table gives %p (%v), want itself, %p", again, err, got)
 	}
-	if tab, err = FloatTable(1, 2, []float64{0, 1e39}); err != nil {
-		t.Fatal(err)
-	}
+	tab = must.Get(FloatTable(1, 2, []float64{0, 1e39}))
 	if _, err := tab.Float32(); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "row 0, column 1 has 1e+39") {
 		t.Errorf("1e39: error %v, want ErrConfig and the place", err)
 	}

@@ -6,6 +6,8 @@ import (
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"dsbo/internal/must"
 )
 
 // TestTapeMachine: Gorgonia's own machine gives the same bits on the same nodes. (Where nothing is
@@ -16,20 +18,11 @@ func TestTapeMachine(t *testing.T) {
 		t.Run(op.name, func(t *testing.T) {
 			for _, float32 := range []bool{false, true} {
 				d := fixture{f: op.f, from: fixed, rows: 5, float32: float32}.derivs(t)
-				want := [][]float64{{0}, make([]float64, params), make([]float64, params), make([]float64, params), make([]float64, params)}
 				v := make([]float64, params)
 				for i := range v {
 					v[i] = float64(i%9) - 4
 				}
-				var err error
-				if want[0][0], err = d.Value(x, y); err != nil {
-					t.Fatal(err)
-				}
-				for _, err := range []error{d.Grad(want[1], want[2], x, y), d.JVP(want[3], x, y, v), d.HVP(want[4], x, y, v)} {
-					if err != nil {
-						t.Fatal(err)
-					}
-				}
+				want := evaluate(d, x, y, v)
 				got := runTape(t, d, x, y, v)
 				for i, name := range []string{"value", "∇_x", "∇_y", "JVP", "HVP"} {
 					sameBits(t, name, got[i], want[i])
@@ -53,9 +46,7 @@ func tapeValues(t *testing.T, leaves []*Node, at [][]float64, nodes []*Node) [][
 		if n.Dtype() == tensor.Float32 {
 			backing = convertTo[float32](at[i])
 		}
-		if err := gorgonia.Let(n, tensor.New(tensor.WithShape(len(at[i])), tensor.WithBacking(backing))); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(gorgonia.Let(n, tensor.New(tensor.WithShape(len(at[i])), tensor.WithBacking(backing))))
 	}
 	values := make([]gorgonia.Value, len(nodes))
 	for i, n := range nodes {
@@ -65,9 +56,7 @@ func tapeValues(t *testing.T, leaves []*Node, at [][]float64, nodes []*Node) [][
 	}
 	vm := gorgonia.NewTapeMachine(leaves[0].Graph())
 	defer vm.Close()
-	if err := vm.RunAll(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(vm.RunAll())
 	out := make([][]float64, len(nodes))
 	for i, v := range values {
 		switch {
@@ -84,10 +73,7 @@ func tapeValues(t *testing.T, leaves []*Node, at [][]float64, nodes []*Node) [][
 
 func numbersOf[T Float](t *testing.T, v gorgonia.Value) []float64 {
 	t.Helper()
-	data, err := valueData[T](v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(valueData[T](v))
 	return convertTo[float64](data)
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dsbo/ad"
+	"dsbo/internal/must"
 	"dsbo/models"
 )
 
@@ -84,16 +85,11 @@ func (k *task) derivs(tb testing.TB, float32 bool) *engine {
 		t, err2 = ad.FloatTable(rows, 1, k.signs)
 		m = models.Logistic{Features: k.d}
 	}
-	if err := errors.Join(err, err2); err != nil {
-		tb.Fatal(err)
-	}
-	d, err := ad.Differentiate(ad.Loss{P: k.d, Q: k.c * k.d, Rows: k.m, Float32: float32, Inputs: inputs,
+	must.OK(errors.Join(err, err2))
+	d := must.Get(ad.Differentiate(ad.Loss{P: k.d, Q: k.c * k.d, Rows: k.m, Float32: float32, Inputs: inputs,
 		Build: func(x, y *ad.Node, in []*ad.Node) *ad.Node {
 			return m.Lower(x, y, models.Batch{Rows: k.m, X: in[0], T: in[1]})
-		}})
-	if err != nil {
-		tb.Fatal(err)
-	}
+		}}))
 	return &engine{k, d, x, t}
 }
 
@@ -190,14 +186,10 @@ func TestByHand(t *testing.T) {
 		for _, d := range k.derivatives(t, c.float32) {
 			k.next()
 			want := make([]float64, d.length)
-			if err := d.ad(want); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(d.ad(want))
 			for _, by := range []func(dst []float64) error{d.kernels, d.gonums} {
 				got := make([]float64, d.length)
-				if err := by(got); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(by(got))
 				for i := range got {
 					if !(math.Abs(got[i]-want[i]) <= tol*norm(want)) {
 						t.Fatalf("%s, %s: entry %d is %v by hand and %v by ad", c.name, d.name, i, got[i], want[i])

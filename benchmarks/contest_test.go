@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"dsbo/internal/must"
 	"dsbo/internal/stat"
 )
 
@@ -20,19 +21,14 @@ func contest(b *testing.B, cs ...contender) {
 	times := make([][]float64, len(cs))
 	for range 3 { // compile, allocate, warm the caches
 		for _, c := range cs {
-			if err := c.run(); err != nil {
-				b.Fatal(err)
-			}
+			must.OK(c.run())
 		}
 	}
 	for b.Loop() {
 		for i, c := range cs {
 			start := time.Now()
-			err := c.run()
+			must.OK(c.run())
 			times[i] = append(times[i], float64(time.Since(start).Nanoseconds())/1e3)
-			if err != nil {
-				b.Fatal(err)
-			}
 		}
 	}
 	first := stat.Median(times[0])

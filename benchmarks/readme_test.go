@@ -6,14 +6,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"dsbo/internal/must"
 )
 
 // TestLabBook: README.md shows figures that are there, and all that are there; its links within lead to headings.
 func TestLabBook(t *testing.T) {
-	text, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("README.md"))
 	shown := map[string]bool{}
 	for _, m := range regexp.MustCompile(`!\[\]\(([^)]*)\)`).FindAllStringSubmatch(string(text), -1) {
 		shown[m[1]] = true

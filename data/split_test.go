@@ -7,15 +7,15 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"dsbo"
 	"dsbo/ad"
-
-	"pgregory.net/rapid"
+	"dsbo/internal/must"
 )
 
 // labelled returns examples with one feature, the row number, and the given number of each label.
-func labelled(t testing.TB, counts ...int) Examples {
-	t.Helper()
+func labelled(counts ...int) Examples {
 	var labels []uint8
 	for l, n := range counts {
 		for range n {
@@ -26,18 +26,7 @@ func labelled(t testing.TB, counts ...int) Examples {
 	for i := range x {
 		x[i] = float64(i)
 	}
-	return Examples{X: table(t)(ad.FloatTable(len(x), 1, x)), Target: table(t)(ad.LabelTable(labels, len(counts)))}
-}
-
-// table returns a function that fails the test on an error.
-func table(t testing.TB) func(*ad.Table, error) *ad.Table {
-	return func(x *ad.Table, err error) *ad.Table {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return x
-	}
+	return Examples{X: must.Get(ad.FloatTable(len(x), 1, x)), Target: must.Get(ad.LabelTable(labels, len(counts)))}
 }
 
 // labelCounts returns how often each label occurs.
@@ -90,13 +79,11 @@ func checkSplit(t interface{ Fatalf(string, ...any) }, task Task, agents, train,
 			}
 		}
 	}
-	if err := task.Validate(); err != nil {
-		t.Fatalf("%v", err)
-	}
+	must.OK(task.Validate())
 }
 
 func TestSplitDefaults(t *testing.T) {
-	e := labelled(t, 592, 674, 596, 613, 584, 542, 592, 627, 585, 595) // MNIST at a tenth
+	e := labelled(592, 674, 596, 613, 584, 542, 592, 627, 585, 595) // MNIST at a tenth
 	for _, c := range []struct {
 		split       Split
 		n, tr, va   int
@@ -123,13 +110,10 @@ func TestSplitDefaults(t *testing.T) {
 }
 
 func TestSplitIsDeterministic(t *testing.T) {
-	e := labelled(t, 300, 300, 200)
+	e := labelled(300, 300, 200)
 	for _, p := range []Partition{{}, {Dirichlet: .5}, {Labels: 2}} {
 		rows := func(seed uint64) (all []float64) {
-			task, err := NewTask(e, Examples{}, Split{Agents: 4, Seed: seed, Partition: p})
-			if err != nil {
-				t.Fatal(err)
-			}
+			task := must.Get(NewTask(e, Examples{}, Split{Agents: 4, Seed: seed, Partition: p}))
 			for _, s := range task.Shards {
 				for i := range s.Train.Len() {
 					all = append(all, s.Train.X.At(i, 0))
@@ -150,16 +134,13 @@ func TestSplitIsDeterministic(t *testing.T) {
 func TestSplitByLabels(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		counts := rapid.SliceOfN(rapid.IntRange(4, 60), 2, 6).Draw(r, "counts")
-		e := labelled(t, counts...)
+		e := labelled(counts...)
 		c := Split{
 			Agents:    rapid.IntRange(1, 4).Draw(r, "agents"),
 			Partition: Partition{Labels: rapid.IntRange(1, len(counts)).Draw(r, "labels")},
 			Seed:      rapid.Uint64().Draw(r, "seed"),
 		}
-		task, err := NewTask(e, Examples{}, c)
-		if err != nil {
-			r.Fatal(err)
-		}
+		task := must.Get(NewTask(e, Examples{}, c))
 		half := task.Shards[0].Train.Len()
 		checkSplit(r, task, c.Agents, half, half)
 		for i, s := range task.Shards {
@@ -178,11 +159,8 @@ func TestSplitByLabels(t *testing.T) {
 
 // With as many labels as agents need, the whole of MNIST's proportions can be dealt.
 func TestSplitByLabelsRearranges(t *testing.T) {
-	e := labelled(t, 592, 674, 596, 613, 584, 542, 592, 627, 585, 595)
-	task, err := NewTask(e, e, Split{Partition: Partition{Labels: 3}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := labelled(592, 674, 596, 613, 584, 542, 592, 627, 585, 595)
+	task := must.Get(NewTask(e, e, Split{Partition: Partition{Labels: 3}}))
 	checkSplit(t, task, 8, 375, 375)
 }
 
@@ -240,12 +218,9 @@ func TestAllocateReachesTheMost(t *testing.T) {
 
 // A small parameter means that most of an agent's examples have one label.
 func TestDirichletSkew(t *testing.T) {
-	e := labelled(t, 600, 600, 600, 600, 600)
+	e := labelled(600, 600, 600, 600, 600)
 	largest := func(a float64) float64 {
-		task, err := NewTask(e, e, Split{Agents: 5, Train: 50, Val: 50, Partition: Partition{Dirichlet: a}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		task := must.Get(NewTask(e, e, Split{Agents: 5, Train: 50, Val: 50, Partition: Partition{Dirichlet: a}}))
 		sum := 0.0
 		for _, s := range task.Shards {
 			sum += float64(slices.Max(labelCounts(s.Train))) / 50
@@ -258,8 +233,8 @@ func TestDirichletSkew(t *testing.T) {
 }
 
 func TestSplitErrors(t *testing.T) {
-	e := labelled(t, 10, 10, 10)
-	real := Examples{X: e.X, Target: table(t)(ad.FloatTable(30, 1, make([]float64, 30)))}
+	e := labelled(10, 10, 10)
+	real := Examples{X: e.X, Target: must.Get(ad.FloatTable(30, 1, make([]float64, 30)))}
 	for _, c := range []struct {
 		name  string
 		e     Examples
@@ -293,15 +268,12 @@ func TestSplitErrors(t *testing.T) {
 }
 
 func TestTaskValidate(t *testing.T) {
-	e := labelled(t, 10, 10)
+	e := labelled(10, 10)
 	fresh := func() Task {
-		task, err := NewTask(e, e, Split{Agents: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		task := must.Get(NewTask(e, e, Split{Agents: 2}))
 		return task
 	}
-	other := Examples{X: table(t)(ad.FloatTable(10, 2, make([]float64, 20))), Target: e.Target}
+	other := Examples{X: must.Get(ad.FloatTable(10, 2, make([]float64, 20))), Target: e.Target}
 	for _, c := range []struct {
 		name   string
 		change func(*Task)
@@ -349,8 +321,8 @@ func TestTaskValidate(t *testing.T) {
 }
 
 func TestOneHot(t *testing.T) {
-	numbers := func(v ...float64) *ad.Table { return table(t)(ad.FloatTable(len(v), 1, v)) }
-	got := table(t)(OneHot(numbers(2, 0, 1), 3))
+	numbers := func(v ...float64) *ad.Table { return must.Get(ad.FloatTable(len(v), 1, v)) }
+	got := must.Get(OneHot(numbers(2, 0, 1), 3))
 	var classes []int
 	for i := range got.Rows() {
 		l, _ := got.Label(i)
@@ -369,7 +341,7 @@ func TestOneHot(t *testing.T) {
 		{numbers(-1), 3, "class labels must be whole numbers from 0 to 2; row 0 has -1"},
 		{numbers(300), 1000, "class labels must be whole numbers from 0 to 999; row 0 has 300"},
 		{numbers(0), 300, "the number of classes must be from 1 to 256; it is 300"},
-		{table(t)(ad.FloatTable(1, 2, []float64{1, 0})), 3, "class labels must be in 1 column; they are in 2"},
+		{must.Get(ad.FloatTable(1, 2, []float64{1, 0})), 3, "class labels must be in 1 column; they are in 2"},
 	} {
 		if _, err := OneHot(c.target, c.classes); err == nil || err.Error() != c.text {
 			t.Errorf("error %q, want %q", err, c.text)

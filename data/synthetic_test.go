@@ -7,6 +7,7 @@ import (
 
 	"dsbo"
 	"dsbo/ad"
+	"dsbo/internal/must"
 	"dsbo/internal/vec"
 )
 
@@ -24,10 +25,7 @@ func numbersOf(t *ad.Table) []float64 {
 // is 0 up to six of ir/√M.
 func TestSyntheticIsThePapers(t *testing.T) {
 	c := Synthetic{Agents: 3, Features: 40, Rate: .5, Seed: 9}
-	task, err := c.Task()
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(c.Task())
 	if task.Features != 40 || task.Classes != 0 || task.Test.Len() != 1500 || len(task.Shards) != 3 {
 		t.Fatalf("%d features, %d classes, %d test examples, %d agents", task.Features, task.Classes, task.Test.Len(), len(task.Shards))
 	}
@@ -67,10 +65,7 @@ func TestSyntheticIsThePapers(t *testing.T) {
 
 func TestSyntheticAgentsAlone(t *testing.T) {
 	c := Synthetic{Agents: 4, Features: 3, Train: 7, Val: 6, Test: 5, Seed: 1}
-	task, err := c.Task()
-	if err != nil {
-		t.Fatal(err)
-	}
+	task := must.Get(c.Task())
 	equal := func(what string, a, b Examples) {
 		t.Helper()
 		x, y := append(numbersOf(a.X), numbersOf(a.Target)...), append(numbersOf(b.X), numbersOf(b.Target)...)
@@ -81,19 +76,13 @@ func TestSyntheticAgentsAlone(t *testing.T) {
 	more := c
 	more.Train, more.Agents = 70, 5
 	for i, s := range task.Shards {
-		alone, err := c.Shard(i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		alone := must.Get(c.Shard(i))
 		equal("training examples made alone", s.Train, alone.Train)
 		equal("validation examples made alone", s.Val, alone.Val)
 		if alone.Train.ID[6] != 7*i+6 {
 			t.Errorf("agent %d: last ID %d, want %d", i, alone.Train.ID[6], 7*i+6)
 		}
-		longer, err := more.Shard(i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		longer := must.Get(more.Shard(i))
 		equal("validation examples beside more training examples", s.Val, longer.Val)
 	}
 	if a, b := numbersOf(task.Shards[0].Train.X), numbersOf(task.Shards[0].Val.X); a[0] == b[0] {
@@ -129,11 +118,8 @@ func TestSyntheticErrors(t *testing.T) {
 }
 
 func TestMislabel(t *testing.T) {
-	e := labelled(t, 50, 50, 50)
-	noisy, wrong, err := Mislabel(e, .25, 1, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := labelled(50, 50, 50)
+	noisy, wrong := must.Get2(Mislabel(e, .25, 1, 2))
 	if len(wrong) != 38 {
 		t.Errorf("%d wrong labels of 150, want a quarter", len(wrong))
 	}
@@ -154,7 +140,7 @@ func TestMislabel(t *testing.T) {
 	if all, wrong, err := Mislabel(e, 1, 1, 0); err != nil || len(wrong) != 150 || labelCounts(all)[0] == 50 {
 		t.Errorf("all wrong: %d of 150, %v", len(wrong), err)
 	}
-	one := labelled(t, 3)
+	one := labelled(3)
 	for _, c := range []struct {
 		e     Examples
 		share float64
@@ -163,7 +149,7 @@ func TestMislabel(t *testing.T) {
 		{e, 1.5, "the share of wrong labels must be from 0 to 1; it is 1.5"},
 		{e, math.NaN(), "the share of wrong labels must be from 0 to 1; it is NaN"},
 		{one, .5, "wrong labels need data with class labels"},
-		{Examples{X: e.X, Target: table(t)(ad.FloatTable(150, 2, make([]float64, 300)))}, .5, "wrong labels need data with class labels"},
+		{Examples{X: e.X, Target: must.Get(ad.FloatTable(150, 2, make([]float64, 300)))}, .5, "wrong labels need data with class labels"},
 	} {
 		if _, _, err := Mislabel(c.e, c.share, 0, 0); err == nil || err.Error() != c.text {
 			t.Errorf("error %q, want %q", err, c.text)

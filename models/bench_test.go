@@ -8,13 +8,14 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
+	"dsbo/internal/must"
 	"dsbo/models"
 )
 
 // BenchmarkOracle times the oracle's questions on a new minibatch each, at a new point each, as a run asks them.
 func BenchmarkOracle(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
-	mnist := byteShard(b, 3750, 784, 10)
+	mnist := byteShard(3750, 784, 10)
 	for _, c := range []struct {
 		name  string
 		model models.Model
@@ -24,12 +25,11 @@ func BenchmarkOracle(b *testing.B) {
 		{"softmax-784x10-batch1000", models.Softmax{Features: 784, Classes: 10}, mnist, 1000},
 		{"mlp-784-32-10-batch1000", models.MLP{Features: 784, Classes: 10}, mnist, 1000},
 		{"hyperclean-784x10-batch1000", models.HyperClean{Features: 784, Classes: 10, Examples: 30000}, mnist, 1000},
-		{"logistic-200-full500", models.Logistic{Features: 200}, signShard(b, 500, 500, 200), 0},
+		{"logistic-200-full500", models.Logistic{Features: 200}, signShard(500, 500, 200), 0},
 		{"quadratic-5", quadratic(r, 5, 5), data.Shard{}, 0},
 	} {
 		for _, f32 := range []bool{true, false} {
-			o, err := models.NewOracle(c.model, c.shard, models.Config{Batch: c.batch, Float32: f32})
-			must(b, err)
+			o := must.Get(models.NewOracle(c.model, c.shard, models.Config{Batch: c.batch, Float32: f32}))
 			p, q := o.Dims()
 			x, y, v := normal(r, p, .1), normal(r, q, .1), normal(r, q, 1)
 			dx, dy := make([]float64, p), make([]float64, q)
@@ -45,12 +45,12 @@ func BenchmarkOracle(b *testing.B) {
 			} {
 				b.Run(fmt.Sprintf("%s/f32=%v/%s", c.name, f32, f.name), func(b *testing.B) {
 					b.ReportAllocs()
-					must(b, f.ask(dsbo.Sample{Set: f.set})) // compiles
+					must.OK(f.ask(dsbo.Sample{Set: f.set})) // compiles
 					k := 0
 					for b.Loop() {
 						k++
 						y[0] = -y[0]
-						must(b, f.ask(dsbo.Sample{Set: f.set, K: k}))
+						must.OK(f.ask(dsbo.Sample{Set: f.set, K: k}))
 					}
 				})
 			}
@@ -59,7 +59,7 @@ func BenchmarkOracle(b *testing.B) {
 }
 
 // byteShard makes images whose pixels are mostly 0, as MNIST's are.
-func byteShard(b *testing.B, rows, pixels, classes int) data.Shard {
+func byteShard(rows, pixels, classes int) data.Shard {
 	r := rand.New(rand.NewPCG(2, 2))
 	set := func() data.Examples {
 		img, labels := make([]uint8, rows*pixels), make([]uint8, rows)
@@ -71,10 +71,8 @@ func byteShard(b *testing.B, rows, pixels, classes int) data.Shard {
 		for i := range labels {
 			labels[i] = uint8(r.IntN(classes))
 		}
-		x, err := ad.ByteTable(rows, pixels, img, 1./255)
-		must(b, err)
-		target, err := ad.LabelTable(labels, classes)
-		must(b, err)
+		x := must.Get(ad.ByteTable(rows, pixels, img, 1./255))
+		target := must.Get(ad.LabelTable(labels, classes))
 		return data.Examples{X: x, Target: target}
 	}
 	s := data.Shard{Train: set(), Val: set()}

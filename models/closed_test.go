@@ -8,6 +8,7 @@ import (
 
 	"dsbo"
 	"dsbo/data"
+	"dsbo/internal/must"
 	"dsbo/internal/vec"
 	"dsbo/models"
 )
@@ -24,13 +25,11 @@ func ask(t *testing.T, o dsbo.ValueOracle, x, y, v []float64) derivs {
 	d := derivs{fy: make([]float64, q), gy: make([]float64, q), hv: make([]float64, q), j: make([]float64, p)}
 	fx := normal(rand.New(rand.NewPCG(0, 0)), p, 1)
 	all := dsbo.Sample{Set: dsbo.Whole}
-	var err error
-	d.f, d.g, err = o.Values(x, y, all)
-	must(t, err)
-	must(t, o.UpperGrad(fx, d.fy, x, y, all))
-	must(t, o.LowerGrad(d.gy, x, y, all))
-	must(t, o.HVP(d.hv, x, y, v, all))
-	must(t, o.JVP(d.j, x, y, v, all))
+	d.f, d.g = must.Get2(o.Values(x, y, all))
+	must.OK(o.UpperGrad(fx, d.fy, x, y, all))
+	must.OK(o.LowerGrad(d.gy, x, y, all))
+	must.OK(o.HVP(d.hv, x, y, v, all))
+	must.OK(o.JVP(d.j, x, y, v, all))
 	for _, a := range fx {
 		if a != 0 {
 			t.Fatalf("∇_x f = %g where f does not depend on x", a)
@@ -83,11 +82,10 @@ func row(e data.Examples, i int) []float64 {
 }
 
 func TestLogisticClosedForm(t *testing.T) {
-	s := signShard(t, 70, 33, 20)
+	s := signShard(70, 33, 20)
 	r := rand.New(rand.NewPCG(8, 9))
 	for _, mean := range []bool{false, true} {
-		o, err := models.NewOracle(models.Logistic{Features: 20, Mean: mean}, s, models.Config{})
-		must(t, err)
+		o := must.Get(models.NewOracle(models.Logistic{Features: 20, Mean: mean}, s, models.Config{}))
 		for _, scale := range scales {
 			t.Run(fmt.Sprintf("mean=%v/scale=%g", mean, scale), func(t *testing.T) {
 				x, y, v := normal(r, 20, .5), normal(r, 20, scale), normal(r, 20, 1)
@@ -132,10 +130,9 @@ func logisticForm(s data.Shard, mean bool, x, y, v []float64) derivs {
 
 func TestSoftmaxClosedForm(t *testing.T) {
 	const d, c = 20, 5
-	s := classShard(t, 70, 33, d, c)
+	s := classShard(70, 33, d, c)
 	r := rand.New(rand.NewPCG(10, 11))
-	o, err := models.NewOracle(models.Softmax{Features: d, Classes: c}, s, models.Config{})
-	must(t, err)
+	o := must.Get(models.NewOracle(models.Softmax{Features: d, Classes: c}, s, models.Config{}))
 	for _, scale := range scales {
 		t.Run(fmt.Sprintf("scale=%g", scale), func(t *testing.T) {
 			x, y, v := normal(r, d, .5), normal(r, c*d, scale), normal(r, c*d, 1)

@@ -90,8 +90,8 @@ func (m conv) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
 }
 
 func TestCustomModels(t *testing.T) {
-	counts := numberShard(t, 60, 41, 4, func(r *rand.Rand) float64 { return float64(r.IntN(5)) })
-	numbers := numberShard(t, 75, 33, 5, (*rand.Rand).NormFloat64)
+	counts := numberShard(60, 41, 4, func(r *rand.Rand) float64 { return float64(r.IntN(5)) })
+	numbers := numberShard(75, 33, 5, (*rand.Rand).NormFloat64)
 	for _, c := range []struct {
 		name  string
 		model models.Model
@@ -99,22 +99,22 @@ func TestCustomModels(t *testing.T) {
 	}{
 		{"ridge", Ridge{5}, numbers},
 		{"poisson", poisson{4}, counts},
-		{"factors", factors{6, 7, 2}, ratings(t, 6, 7)},
-		{"convolution", conv{5, 3, 4}, classShard(t, 70, 35, 25, 4)},
+		{"factors", factors{6, 7, 2}, ratings(6, 7)},
+		{"convolution", conv{5, 3, 4}, classShard(70, 35, 25, 4)},
 	} {
 		t.Run(c.name, func(t *testing.T) { modeltest.TestModel(t, c.model, c.shard) })
 	}
 }
 
 // ratings makes examples of pairs with normal ratings.
-func ratings(t *testing.T, rows, cols int) data.Shard {
+func ratings(rows, cols int) data.Shard {
 	r := rand.New(rand.NewPCG(7, 7))
 	set := func(n int) data.Examples {
 		var pairs []float64
 		for range n {
 			pairs = append(pairs, float64(r.IntN(rows)), float64(r.IntN(cols)))
 		}
-		return data.Examples{X: table(t, n, 2, pairs), Target: table(t, n, 1, normal(r, n, 1))}
+		return data.Examples{X: table(n, 2, pairs), Target: table(n, 1, normal(r, n, 1))}
 	}
 	return data.Shard{Train: set(70), Val: set(31)}
 }

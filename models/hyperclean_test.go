@@ -9,6 +9,7 @@ import (
 	"dsbo/ad"
 	"dsbo/algo"
 	"dsbo/data"
+	"dsbo/internal/must"
 	"dsbo/internal/vec"
 	"dsbo/models"
 )
@@ -17,14 +18,13 @@ import (
 // is σ'(x_e) times its own loss over the number of examples.
 func TestHyperCleanWeights(t *testing.T) {
 	const d, c, rows = 4, 3, 10
-	s := classShard(t, rows, 8, d, c) // IDs 5 to 14
+	s := classShard(rows, 8, d, c) // IDs 5 to 14
 	m := models.HyperClean{Features: d, Classes: c, Examples: 17, Ridge: 1e-9}
 	p, q := m.Dims()
-	g, err := models.Differentiate(m.Lower, p, q, s.Train, false)
-	must(t, err)
+	g := must.Get(models.Differentiate(m.Lower, p, q, s.Train, false))
 	x, y := make([]float64, p), normal(rand.New(rand.NewPCG(5, 5)), q, 1)
 	dx := make([]float64, p)
-	must(t, g.Grad(dx, nil, x, y))
+	must.OK(g.Grad(dx, nil, x, y))
 	total := 0.0
 	for id, got := range dx {
 		want := 0.0
@@ -63,26 +63,22 @@ func TestHyperCleanFindsWrongLabels(t *testing.T) {
 			center := 2*float64(i%2) - 1
 			pts = append(pts, center+.3*r.NormFloat64(), .3*r.NormFloat64())
 		}
-		target, err := ad.LabelTable(labels, 2)
-		must(t, err)
-		return data.Examples{X: table(t, rows, 2, pts), Target: target}
+		target := must.Get(ad.LabelTable(labels, 2))
+		return data.Examples{X: table(rows, 2, pts), Target: target}
 	}
 	s := data.Shard{Train: blobs(), Val: blobs()}
 	var wrong []int
-	var err error
-	s.Train, wrong, err = data.Mislabel(s.Train, 1./3, 1, 0)
-	must(t, err)
+	s.Train, wrong = must.Get2(data.Mislabel(s.Train, 1./3, 1, 0))
 	for i := range rows {
 		s.Train.ID = append(s.Train.ID, i)
 	}
 	m := models.HyperClean{Features: 2, Classes: 2, Examples: rows, Ridge: .01}
-	o, err := models.NewOracle(m, s, models.Config{})
-	must(t, err)
+	o := must.Get(models.NewOracle(m, s, models.Config{}))
 	p, q := m.Dims()
 	a := &algo.Tuned{Alpha: "0.5", Beta: "1", Gamma: "1", Eta: "200", T: 10, N: 10}
-	must(t, a.Init(p, q, 60))
+	must.OK(a.Init(p, q, 60))
 	for k := range 60 {
-		must(t, a.Step(t.Context(), k, o, alone{}))
+		must.OK(a.Step(t.Context(), k, o, alone{}))
 	}
 	turned := make([]bool, rows)
 	for _, i := range wrong {

@@ -8,6 +8,7 @@ import (
 
 	"dsbo"
 	"dsbo/data"
+	"dsbo/internal/must"
 	"dsbo/internal/vec"
 	"dsbo/models"
 	"dsbo/models/modeltest"
@@ -33,18 +34,14 @@ func TestMLPDims(t *testing.T) {
 // penalties have another weight, 1/q for a q that counts the biases.
 func TestMLPOfOneLayerIsSoftmax(t *testing.T) {
 	const d, c = 6, 3
-	s := classShard(t, 20, 15, d, c)
-	linear, err := models.NewOracle(models.Softmax{Features: d, Classes: c}, s, models.Config{})
-	must(t, err)
-	mlp, err := models.NewOracle(models.MLP{Features: d, Classes: c, Hidden: []int{}}, s, models.Config{})
-	must(t, err)
+	s := classShard(20, 15, d, c)
+	linear := must.Get(models.NewOracle(models.Softmax{Features: d, Classes: c}, s, models.Config{}))
+	mlp := must.Get(models.NewOracle(models.MLP{Features: d, Classes: c, Hidden: []int{}}, s, models.Config{}))
 	r := rand.New(rand.NewPCG(3, 3))
 	x, w := normal(r, d, 1), normal(r, c*d, 1)
 	xb, wb := append(x, 2), append(w, 0, 0, 0)
-	f, g, err := linear.Values(x[:d], w[:c*d], dsbo.Sample{})
-	must(t, err)
-	fb, gb, err := mlp.Values(xb, wb, dsbo.Sample{})
-	must(t, err)
+	f, g := must.Get2(linear.Values(x[:d], w[:c*d], dsbo.Sample{}))
+	fb, gb := must.Get2(mlp.Values(xb, wb, dsbo.Sample{}))
 	if math.Abs(fb-f) > 1e-14*f {
 		t.Errorf("upper loss %g, that of softmax is %g", fb, f)
 	}
@@ -63,14 +60,13 @@ func TestMLPOfOneLayerIsSoftmax(t *testing.T) {
 func TestMLPPenalties(t *testing.T) {
 	m := models.MLP{Features: 3, Classes: 2, Hidden: []int{2}}
 	_, q := m.Dims() // W_0: 0-5, b_0: 6-7, W_1: 8-11, b_1: 12-13
-	d, err := models.Differentiate(m.Lower, 5, q, classShard(t, 8, 8, 3, 2).Train, false)
-	must(t, err)
+	d := must.Get(models.Differentiate(m.Lower, 5, q, classShard(8, 8, 3, 2).Train, false))
 	x := []float64{.1, .2, .3, .4, .5}
 	for at, group := range map[int]int{0: 0, 1: 1, 2: 2, 3: 0, 5: 2, 6: 3, 7: 3, 8: 4, 11: 4, 12: 4, 13: 4} {
 		y, dx, want := make([]float64, q), make([]float64, 5), make([]float64, 5)
 		y[at] = 2
 		want[group] = math.Exp(x[group]) * 4 / float64(q)
-		must(t, d.Grad(dx, nil, x, y))
+		must.OK(d.Grad(dx, nil, x, y))
 		if vec.Dist2(dx, want) > 1e-30 {
 			t.Errorf("entry %d of y: ∂g/∂x = %v, want %v", at, dx, want)
 		}
@@ -87,25 +83,22 @@ func TestMLPLearns(t *testing.T) {
 		pts = append(pts, radius*math.Cos(angle), radius*math.Sin(angle))
 		signs = append(signs, float64(i%2))
 	}
-	target, err := data.OneHot(table(t, rows, 1, signs), 2)
-	must(t, err)
-	e := data.Examples{X: table(t, rows, 2, pts), Target: target}
+	target := must.Get(data.OneHot(table(rows, 1, signs), 2))
+	e := data.Examples{X: table(rows, 2, pts), Target: target}
 	for _, relu := range []bool{false, true} {
 		m := models.MLP{Features: 2, Classes: 2, Hidden: []int{12}, ReLU: relu}
 		p, q := m.Dims()
 		x, y, g := make([]float64, p), make([]float64, q), make([]float64, q)
 		vec.Fill(x, -6)
-		o, err := models.NewOracle(m, data.Shard{Train: e, Val: e}, models.Config{})
-		must(t, err)
+		o := must.Get(models.NewOracle(m, data.Shard{Train: e, Val: e}, models.Config{}))
 		m.Start(y)
 		for range 400 {
-			must(t, o.LowerGrad(g, x, y, dsbo.Sample{Set: dsbo.Whole}))
+			must.OK(o.LowerGrad(g, x, y, dsbo.Sample{Set: dsbo.Whole}))
 			vec.Axpy(y, -.5, g)
 		}
-		score, err := models.NewScore(m, e, false)
-		must(t, err)
+		score := must.Get(models.NewScore(m, e, false))
 		var got [2]float64
-		must(t, score.Eval(got[:], x, y))
+		must.OK(score.Eval(got[:], x, y))
 		if got[1] < .99 {
 			t.Errorf("relu=%v: accuracy %g after 400 steps, want 0.99", relu, got[1])
 		}
@@ -116,13 +109,12 @@ func TestMLPLearns(t *testing.T) {
 func TestCompositionalLowerSolution(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	a, b := normal(r, 4*2, 1), normal(r, 4, 1)
-	o, err := models.NewOracle(models.SineBowl(2, a, b, make([]float64, 4), b, b), data.Shard{}, models.Config{})
-	must(t, err)
+	o := must.Get(models.NewOracle(models.SineBowl(2, a, b, make([]float64, 4), b, b), data.Shard{}, models.Config{}))
 	x, y, g := []float64{.3, -.7}, make([]float64, 4), make([]float64, 4)
 	for k := range y {
 		y[k] = math.Sin(vec.Dot(a[2*k:2*k+2], x)) + b[k]
 	}
-	must(t, o.LowerGrad(g, x, y, dsbo.Sample{}))
+	must.OK(o.LowerGrad(g, x, y, dsbo.Sample{}))
 	if vec.Norm(g) > 1e-15 {
 		t.Errorf("∇_y g = %v at the inner map's value", g)
 	}
@@ -130,11 +122,10 @@ func TestCompositionalLowerSolution(t *testing.T) {
 
 // TestNamedModels proves each model that has a name.
 func TestNamedModels(t *testing.T) {
-	for classes, shard := range map[int]data.Shard{3: classShard(t, 30, 21, 5, 3), 0: signShard(t, 30, 21, 5)} {
+	for classes, shard := range map[int]data.Shard{3: classShard(30, 21, 5, 3), 0: signShard(30, 21, 5)} {
 		for _, name := range models.NamesFor(classes) {
 			t.Run(name, func(t *testing.T) {
-				m, err := models.ByName(name, models.Size{Features: 5, Classes: classes, Examples: 40, Hidden: []int{4}})
-				must(t, err)
+				m := must.Get(models.ByName(name, models.Size{Features: 5, Classes: classes, Examples: 40, Hidden: []int{4}}))
 				modeltest.TestModel(t, m, shard)
 			})
 		}

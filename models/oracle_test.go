@@ -12,19 +12,19 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
+	"dsbo/internal/must"
 	"dsbo/internal/vec"
 	"dsbo/models"
 )
 
 // TestDrawsDiffer asks for the same gradient under names that differ in one part.
 func TestDrawsDiffer(t *testing.T) {
-	s := signShard(t, 100, 100, 4)
+	s := signShard(100, 100, 4)
 	y := []float64{.1, -.2, .3, .4}
 	gradient := func(c models.Config, name dsbo.Sample) []float64 {
-		o, err := models.NewOracle(models.Logistic{Features: 4}, s, c)
-		must(t, err)
+		o := must.Get(models.NewOracle(models.Logistic{Features: 4}, s, c))
 		g := make([]float64, 4)
-		must(t, o.LowerGrad(g, make([]float64, 4), y, name))
+		must.OK(o.LowerGrad(g, make([]float64, 4), y, name))
 		return g
 	}
 	base := gradient(models.Config{Agent: 1, Seed: 2, Batch: 30}, dsbo.Sample{Set: dsbo.Lower, K: 3, T: 4})
@@ -51,19 +51,18 @@ func TestDrawsDiffer(t *testing.T) {
 // TestDrawsAreUnbiased averages the gradients of 2000 draws of 10 rows of 40. The standard error of an entry is
 // that of one row, about 0.5, over √(10·2000); five of them leave no room for a wrong weight.
 func TestDrawsAreUnbiased(t *testing.T) {
-	s := signShard(t, 40, 40, 3)
-	o, err := models.NewOracle(models.Logistic{Features: 3, Mean: true}, s, models.Config{Batch: 10})
-	must(t, err)
+	s := signShard(40, 40, 3)
+	o := must.Get(models.NewOracle(models.Logistic{Features: 3, Mean: true}, s, models.Config{Batch: 10}))
 	x, y := make([]float64, 3), []float64{.5, -1, 1}
 	g, sum, want := make([]float64, 3), make([]float64, 3), make([]float64, 3)
 	const draws = 2000
 	for k := range draws {
-		must(t, o.LowerGrad(g, x, y, dsbo.Sample{Set: dsbo.Lower, K: k}))
+		must.OK(o.LowerGrad(g, x, y, dsbo.Sample{Set: dsbo.Lower, K: k}))
 		for j := range g {
 			sum[j] += g[j] / draws
 		}
 	}
-	must(t, o.LowerGrad(want, x, y, dsbo.Sample{Set: dsbo.Whole}))
+	must.OK(o.LowerGrad(want, x, y, dsbo.Sample{Set: dsbo.Whole}))
 	for j := range sum {
 		if math.Abs(sum[j]-want[j]) > 5*.5/math.Sqrt(10*draws) {
 			t.Errorf("mean of the gradients is %v, the whole gradient %v", sum, want)
@@ -73,7 +72,7 @@ func TestDrawsAreUnbiased(t *testing.T) {
 
 // TestAgentsShareTables runs agents on the same tables at the same time: each gets the bits that it gets alone.
 func TestAgentsShareTables(t *testing.T) {
-	s := classShard(t, 90, 80, 12, 3)
+	s := classShard(90, 80, 12, 3)
 	agent := func(i int) ([]float64, error) {
 		o, err := models.NewOracle(models.Softmax{Features: 12, Classes: 3}, s, models.Config{Agent: i, Batch: 40})
 		if err != nil {
@@ -97,10 +96,9 @@ func TestAgentsShareTables(t *testing.T) {
 		wg.Go(func() { together[i], errs[i] = agent(i) })
 	}
 	wg.Wait()
-	must(t, errors.Join(errs[:]...))
+	must.OK(errors.Join(errs[:]...))
 	for i := range n {
-		y, err := agent(i)
-		must(t, err)
+		y := must.Get(agent(i))
 		if !slices.Equal(y, together[i]) {
 			t.Errorf("agent %d: other bits beside other agents than alone", i)
 		}
@@ -111,12 +109,11 @@ func TestAgentsShareTables(t *testing.T) {
 // mirror, so it is right to rounding.
 func TestDenseOfQuadratic(t *testing.T) {
 	m := quadratic(rand.New(rand.NewPCG(1, 1)), 2, 3)
-	o, err := models.NewOracle(m, data.Shard{}, models.Config{})
-	must(t, err)
+	o := must.Get(models.NewOracle(m, data.Shard{}, models.Config{}))
 	x, y := []float64{1, 2}, []float64{3, 4, 5}
 	h, j := make([]float64, 9), make([]float64, 6)
-	must(t, o.Hessian(h, x, y, dsbo.Sample{}))
-	must(t, o.Jacobian(j, x, y, dsbo.Sample{}))
+	must.OK(o.Hessian(h, x, y, dsbo.Sample{}))
+	must.OK(o.Jacobian(j, x, y, dsbo.Sample{}))
 	for i := range h {
 		if math.Abs(h[i]-m.A[i]) > 1e-14 {
 			t.Errorf("Hessian is %v, want A = %v", h, m.A)
@@ -142,16 +139,16 @@ type hollow struct{ models.Logistic }
 func (hollow) Dims() (p, q int) { return 1, 0 }
 
 func TestNewOracleErrors(t *testing.T) {
-	signs, classes := signShard(t, 10, 9, 3), classShard(t, 10, 9, 3, 4)
+	signs, classes := signShard(10, 9, 3), classShard(10, 9, 3, 4)
 	bare := signs
 	bare.Val = data.Examples{}
 	other := signs
-	other.Train.Target = signShard(t, 8, 8, 3).Train.Target
+	other.Train.Target = signShard(8, 8, 3).Train.Target
 	ids := signs
 	ids.Train.ID = ids.Train.ID[1:]
-	numbers := numberShard(t, 10, 9, 3, func(*rand.Rand) float64 { return .5 })
+	numbers := numberShard(10, 9, 3, func(*rand.Rand) float64 { return .5 })
 	large := signs
-	large.Val.X = table(t, 9, 3, []float64{1e39, 26: 1})
+	large.Val.X = table(9, 3, []float64{1e39, 26: 1})
 	anonymous := classes
 	anonymous.Train.ID = nil
 	for _, c := range []struct {
@@ -194,11 +191,10 @@ func TestNewOracleErrors(t *testing.T) {
 
 // TestBuildErrors: what is wrong in a model's graph is an error of its first use, naming agent and loss.
 func TestBuildErrors(t *testing.T) {
-	o, err := models.NewOracle(broken{models.Logistic{Features: 3}}, signShard(t, 10, 9, 3), models.Config{Agent: 4})
-	must(t, err)
+	o := must.Get(models.NewOracle(broken{models.Logistic{Features: 3}}, signShard(10, 9, 3), models.Config{Agent: 4}))
 	x, y := make([]float64, 3), make([]float64, 3)
 	for range 2 {
-		err = o.UpperGrad(x, nil, x, y, dsbo.Sample{})
+		err := o.UpperGrad(x, nil, x, y, dsbo.Sample{})
 		if err == nil || !strings.Contains(err.Error(), "agent 4, upper loss: ") || !strings.Contains(err.Error(), "Dot") {
 			t.Errorf("error is %v, want agent, loss and op", err)
 		}
@@ -206,18 +202,17 @@ func TestBuildErrors(t *testing.T) {
 	if _, _, err := o.Values(x, y, dsbo.Sample{}); err == nil {
 		t.Error("Values has no error")
 	}
-	must(t, o.LowerGrad(make([]float64, 3), x, y, dsbo.Sample{}))
+	must.OK(o.LowerGrad(make([]float64, 3), x, y, dsbo.Sample{}))
 }
 
 func TestNewScore(t *testing.T) {
 	// Three examples of one feature: y = 2 is right on the first, wrong on the second, and undecided, so
 	// wrong, on the third.
-	e := data.Examples{X: table(t, 3, 1, []float64{1, 1, 0}), Target: table(t, 3, 1, []float64{1, -1, 1})}
+	e := data.Examples{X: table(3, 1, []float64{1, 1, 0}), Target: table(3, 1, []float64{1, -1, 1})}
 	for _, float32 := range []bool{false, true} {
-		prog, err := models.NewScore(models.Logistic{Features: 1}, e, float32)
-		must(t, err)
+		prog := must.Get(models.NewScore(models.Logistic{Features: 1}, e, float32))
 		var got [2]float64
-		must(t, prog.Eval(got[:], []float64{0}, []float64{2}))
+		must.OK(prog.Eval(got[:], []float64{0}, []float64{2}))
 		want := (softplus(-2) + softplus(2) + math.Ln2) / 3
 		if math.Abs(got[0]-want) > 1e-6 || math.Abs(got[1]-1./3) > 1e-6 {
 			t.Errorf("loss and accuracy %v, want %g and 1/3", got, want)

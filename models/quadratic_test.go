@@ -9,6 +9,7 @@ import (
 
 	"dsbo"
 	"dsbo/data"
+	"dsbo/internal/must"
 	"dsbo/internal/vec"
 	"dsbo/models"
 )
@@ -22,25 +23,22 @@ func TestSolveQuadratics(t *testing.T) {
 	for i := range ms {
 		ms[i] = quadratic(r, p, q)
 	}
-	s, err := models.SolveQuadratics(ms)
-	must(t, err)
+	s := must.Get(models.SolveQuadratics(ms))
 
 	gy, fx, fy := make([]float64, q), make([]float64, p), make([]float64, q)
 	phi, part := 0.0, make([]float64, q)
 	all := dsbo.Sample{Set: dsbo.Whole}
 	var oracles []*models.Oracle
 	for _, m := range ms {
-		o, err := models.NewOracle(m, data.Shard{}, models.Config{})
-		must(t, err)
+		o := must.Get(models.NewOracle(m, data.Shard{}, models.Config{}))
 		oracles = append(oracles, o)
 		dx, dy := make([]float64, p), make([]float64, q)
-		must(t, o.LowerGrad(part, s.X, s.Y, all))
-		must(t, o.UpperGrad(dx, dy, s.X, s.Y, all))
+		must.OK(o.LowerGrad(part, s.X, s.Y, all))
+		must.OK(o.UpperGrad(dx, dy, s.X, s.Y, all))
 		vec.Axpy(gy, 1./n, part)
 		vec.Axpy(fx, 1./n, dx)
 		vec.Axpy(fy, 1./n, dy)
-		f, _, err := o.Values(s.X, s.Y, all)
-		must(t, err)
+		f, _ := must.Get2(o.Values(s.X, s.Y, all))
 		phi += f / n
 	}
 	if math.Abs(phi-s.Phi) > 1e-12*math.Abs(phi) {
@@ -51,7 +49,7 @@ func TestSolveQuadratics(t *testing.T) {
 	for range 400 {
 		step := make([]float64, q)
 		for _, o := range oracles {
-			must(t, o.HVP(part, s.X, s.Y, z, all))
+			must.OK(o.HVP(part, s.X, s.Y, z, all))
 			vec.Axpy(step, 1./n, part)
 		}
 		vec.Axpy(step, -1, fy)
@@ -59,7 +57,7 @@ func TestSolveQuadratics(t *testing.T) {
 	}
 	j := make([]float64, p)
 	for _, o := range oracles {
-		must(t, o.JVP(j, s.X, s.Y, z, all))
+		must.OK(o.JVP(j, s.X, s.Y, z, all))
 		vec.Axpy(fx, -1./n, j)
 	}
 	// Rounding in systems whose condition numbers are below 100.
@@ -97,16 +95,14 @@ func TestSolveQuadraticsErrors(t *testing.T) {
 // TestNoiseAveragesOut: with rows that sum to 0 the whole data give the problem without noise.
 func TestNoiseAveragesOut(t *testing.T) {
 	m := quadratic(rand.New(rand.NewPCG(3, 1)), 2, 2)
-	noise := data.Examples{X: table(t, 4, 2, []float64{1, 2, -1, -2, 3, .5, -3, -.5}), Target: table(t, 4, 1, make([]float64, 4))}
-	quiet, err := models.NewOracle(m, data.Shard{}, models.Config{})
-	must(t, err)
-	noisy, err := models.NewOracle(m, data.Shard{Train: noise, Val: noise}, models.Config{Batch: 1})
-	must(t, err)
+	noise := data.Examples{X: table(4, 2, []float64{1, 2, -1, -2, 3, .5, -3, -.5}), Target: table(4, 1, make([]float64, 4))}
+	quiet := must.Get(models.NewOracle(m, data.Shard{}, models.Config{}))
+	noisy := must.Get(models.NewOracle(m, data.Shard{Train: noise, Val: noise}, models.Config{Batch: 1}))
 	x, y := []float64{1, 2}, []float64{-1, 1}
 	a, b, c := make([]float64, 2), make([]float64, 2), make([]float64, 2)
-	must(t, quiet.LowerGrad(a, x, y, dsbo.Sample{Set: dsbo.Whole}))
-	must(t, noisy.LowerGrad(b, x, y, dsbo.Sample{Set: dsbo.Whole}))
-	must(t, noisy.LowerGrad(c, x, y, dsbo.Sample{Set: dsbo.Lower}))
+	must.OK(quiet.LowerGrad(a, x, y, dsbo.Sample{Set: dsbo.Whole}))
+	must.OK(noisy.LowerGrad(b, x, y, dsbo.Sample{Set: dsbo.Whole}))
+	must.OK(noisy.LowerGrad(c, x, y, dsbo.Sample{Set: dsbo.Lower}))
 	if vec.Dist2(a, b) > 1e-28 || vec.Dist2(a, c) < 1 {
 		t.Errorf("gradient %v without noise, %v with all of it, %v with one row", a, b, c)
 	}

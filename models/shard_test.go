@@ -6,48 +6,45 @@ import (
 
 	"dsbo/ad"
 	"dsbo/data"
+	"dsbo/internal/must"
 	"dsbo/models"
 	"dsbo/models/modeltest"
 )
 
 // classShard makes examples with normal features and random classes. IDs begin at 5, as those of a
 // later agent do.
-func classShard(t testing.TB, train, val, features, classes int) data.Shard {
-	t.Helper()
+func classShard(train, val, features, classes int) data.Shard {
 	r := rand.New(rand.NewPCG(1, uint64(train+val)))
 	target := func(rows int) *ad.Table {
 		labels := make([]uint8, rows)
 		for i := range labels {
 			labels[i] = uint8(r.IntN(classes))
 		}
-		tab, err := ad.LabelTable(labels, classes)
-		must(t, err)
-		return tab
+		return must.Get(ad.LabelTable(labels, classes))
 	}
-	return shard(t, r, train, val, features, target)
+	return shard(r, train, val, features, target)
 }
 
 // signShard makes examples with normal features and targets ±1.
-func signShard(t testing.TB, train, val, features int) data.Shard {
-	return numberShard(t, train, val, features, func(r *rand.Rand) float64 { return float64(2*r.IntN(2) - 1) })
+func signShard(train, val, features int) data.Shard {
+	return numberShard(train, val, features, func(r *rand.Rand) float64 { return float64(2*r.IntN(2) - 1) })
 }
 
 // numberShard makes examples with normal features and one number as target.
-func numberShard(t testing.TB, train, val, features int, number func(r *rand.Rand) float64) data.Shard {
-	t.Helper()
+func numberShard(train, val, features int, number func(r *rand.Rand) float64) data.Shard {
 	r := rand.New(rand.NewPCG(2, uint64(train+val)))
-	return shard(t, r, train, val, features, func(rows int) *ad.Table {
+	return shard(r, train, val, features, func(rows int) *ad.Table {
 		v := make([]float64, rows)
 		for i := range v {
 			v[i] = number(r)
 		}
-		return table(t, rows, 1, v)
+		return table(rows, 1, v)
 	})
 }
 
-func shard(t testing.TB, r *rand.Rand, train, val, features int, target func(rows int) *ad.Table) data.Shard {
+func shard(r *rand.Rand, train, val, features int, target func(rows int) *ad.Table) data.Shard {
 	examples := func(rows int) data.Examples {
-		return data.Examples{X: table(t, rows, features, normal(r, rows*features, 1)), Target: target(rows)}
+		return data.Examples{X: table(rows, features, normal(r, rows*features, 1)), Target: target(rows)}
 	}
 	s := data.Shard{Train: examples(train), Val: examples(val)}
 	for i := range train {
@@ -56,10 +53,8 @@ func shard(t testing.TB, r *rand.Rand, train, val, features int, target func(row
 	return s
 }
 
-func table(t testing.TB, rows, cols int, v []float64) *ad.Table {
-	t.Helper()
-	tab, err := ad.FloatTable(rows, cols, v)
-	must(t, err)
+func table(rows, cols int, v []float64) *ad.Table {
+	tab := must.Get(ad.FloatTable(rows, cols, v))
 	return tab
 }
 
@@ -69,13 +64,6 @@ func normal(r *rand.Rand, n int, deviation float64) []float64 {
 		v[i] = deviation * r.NormFloat64()
 	}
 	return v
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // quadratic makes the problem of one agent, with well-conditioned matrices.
@@ -100,8 +88,8 @@ func quadratic(r *rand.Rand, p, q int) models.Quadratic {
 // TestModels proves what a name alone does not choose; TestNamedModels proves the rest.
 func TestModels(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	classes := classShard(t, 75, 43, 7, 4)
-	noise := numberShard(t, 30, 21, 5, func(*rand.Rand) float64 { return 0 })
+	classes := classShard(75, 43, 7, 4)
+	noise := numberShard(30, 21, 5, func(*rand.Rand) float64 { return 0 })
 	for _, c := range []struct {
 		name  string
 		model models.Model

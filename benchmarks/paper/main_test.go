@@ -9,13 +9,12 @@ import (
 	"testing"
 
 	"dsbo/internal/cli"
+	"dsbo/internal/must"
 )
 
 func TestExitCodes(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(os.WriteFile(file, nil, 0o644))
 	for _, c := range []struct {
 		args []string
 		code int
@@ -78,9 +77,7 @@ func TestQuick(t *testing.T) {
 			if e.name == "table1" || e.name == "hessian" || e.name == "compare" { // they measure time
 				return
 			}
-			if err := command(t.Context(), args, &second, &errs); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(command(t.Context(), args, &second, &errs))
 			if first.String() != second.String() {
 				t.Errorf("first\n%s\nthen\n%s", first.String(), second.String())
 			}

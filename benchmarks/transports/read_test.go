@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"dsbo/internal/must"
 	"dsbo/runs"
 )
 
@@ -20,15 +21,9 @@ func TestAgentFolders(t *testing.T) {
 		"agent-1": {"state": runs.Finished, "ms_per_iteration": 4, "peak_rss_mib": 60},
 	} {
 		folder := filepath.Join(out, name)
-		if err := os.Mkdir(folder, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := runs.Folder(folder).WriteSummary(summary); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(folder+".log", nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(os.Mkdir(folder, 0o755))
+		must.OK(runs.Folder(folder).WriteSummary(summary))
+		must.OK(os.WriteFile(folder+".log", nil, 0o644))
 		want = append(want, folder)
 	}
 	folders := agentFolders(out)
