@@ -21,7 +21,6 @@ import (
 // A Job is one run of a command.
 type Job struct {
 	Task     Task
-	Label    string // what a report calls the run; "": by its method
 	Settings *Settings
 	Layout   Layout // where the agents are; nil: where -transport says
 	View     Viewer // nil: a bar and lines on stderr
@@ -29,7 +28,6 @@ type Job struct {
 	presets []Preset
 	task    map[string]any  // the task's flags: their values by name
 	given   map[string]bool // flags
-	flags   []string        // what a resumed run takes over
 	// openSeries makes the folder of the series that the job is part of, when all is checked and loaded; nil: there is none.
 	openSeries func() error
 }
@@ -106,7 +104,6 @@ type runner struct {
 	startX   []float64 // of all agents
 	lmax     []float64 // of each agent at the start
 	warnings []string
-	config   runs.Config
 	view     Viewer
 	result   *train.Result
 	summary  runs.Summary
@@ -168,8 +165,7 @@ func (r *runner) attempt(ctx context.Context) error {
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
-	var err error
-	if r.config, err = r.makeConfig(cfg); err != nil {
+	if err := r.completeConfig(cfg); err != nil {
 		return err
 	}
 	r.view.Log("%s; %v; loaded in %.1f s", r.problem.line, r.graph, r.loading.Seconds())
@@ -179,6 +175,7 @@ func (r *runner) attempt(ctx context.Context) error {
 	r.view.Start("iterations", cfg.K)
 	cfg.OnIteration, cfg.OnCheckpoint = r.view.Set, r.view.Saved
 	cfg.OnRecord = func(rec runs.Record) { r.view.Log("%s", recordLine(rec)) }
+	var err error
 	if r.result, err = train.Run(ctx, cfg); err != nil {
 		return err
 	}
@@ -201,7 +198,7 @@ func (r *runner) openFolder(ctx context.Context) error {
 		if err := r.folder.Open(r.mode); err != nil {
 			return err
 		}
-		if err := r.folder.WriteConfig(r.config); err != nil {
+		if err := r.folder.WriteConfig(r.Settings.Config); err != nil {
 			return err
 		}
 	}
@@ -239,7 +236,7 @@ func (r *runner) preflight(ctx context.Context) error {
 func (r *runner) trainConfig() train.Config {
 	s := r.Settings
 	return train.Config{
-		Problem: r.problem.Problem, W: r.graph.W, Method: r.method, StartX: r.startX, K: s.K,
+		Problem: r.problem.Problem, W: r.graph.W, Method: r.method, StartX: r.startX, K: s.Iterations,
 		EvalEvery: s.EvalEvery, CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder), Resume: s.Resume || r.point != nil, From: r.point,
 		Settings: map[string]any{"task": r.problem.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType},
 		NoExact:  !r.problem.convex, Tol: exactTol, AdjointTol: adjointTol, Curvature: r.lmax,

@@ -36,7 +36,7 @@ type Layout interface {
 	leave(ctx context.Context, stderr io.Writer, err error) error
 }
 
-// inProcess is the layout of a job whose agents are all in this process.
+// inProcess is the layout of a job whose agents are all in this process. Other layouts embed it for what they share with it.
 type inProcess struct{}
 
 func (inProcess) runsSeveral() bool { return true }

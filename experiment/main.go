@@ -11,6 +11,7 @@ import (
 
 	"dsbo/internal/cli"
 	"dsbo/network"
+	"dsbo/runs"
 )
 
 // Main runs the command line of a program for one task, and ends the process: it is all of a main function. The program has the
@@ -40,13 +41,14 @@ func Parse(t Task, args []string, help io.Writer) (*Job, error) {
 
 // ParseAs is [Parse] for a command line that the help calls by another name than the task's.
 func ParseAs(name string, t Task, args []string, help io.Writer) (*Job, error) {
-	j := &Job{Task: t, Settings: &Settings{}, presets: t.Presets(), task: map[string]any{}}
+	s := &Settings{Config: runs.Config{Task: t.Name(), Build: runs.ThisBuild()}}
+	j := &Job{Task: t, Settings: s, presets: t.Presets(), task: map[string]any{}}
 	f := cli.NewFlags(name, capitalized(t.About()), explain(j.presets))
 	f.Example = name + " -K 20 -out runs/first"
 	t.Flags(f.FlagSet)
 	f.VisitAll(func(fl *flag.Flag) { j.task[fl.Name] = nil })
 	f.Group("Task", slices.Sorted(maps.Keys(j.task))...)
-	j.Settings.addFlags(f, j.presets)
+	s.addFlags(f, j.presets)
 	if err := j.parse(f, args, help); err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 
@@ -23,6 +22,7 @@ func OneAgent(agent int, identity string, open func(ctx context.Context, g *netw
 }
 
 type oneAgent struct {
+	inProcess
 	agent    int
 	identity string
 	open     func(ctx context.Context, g *network.Graph, from int) (network.Team, error)
@@ -31,8 +31,6 @@ type oneAgent struct {
 }
 
 func (*oneAgent) runsSeveral() bool { return false }
-
-func (*oneAgent) leads() bool { return true }
 
 func (l *oneAgent) describe(c *runs.Config) {
 	c.Transport, c.Processes, c.Identity = "grpc", l.agents, l.identity
@@ -114,8 +112,6 @@ func (l *oneAgent) chooseCheckpoint(r *runner, limit int) (int, error) {
 	return 0, nil
 }
 
-func (*oneAgent) awaitFolder(context.Context, *runner) error { return nil }
-
 // attemptAgain waits, after the agent's end, for that of the others, and goes back to an earlier checkpoint if a neighbour that came
 // back needs exchanges which this agent no longer holds.
 func (l *oneAgent) attemptAgain(ctx context.Context, r *runner, err error) (bool, error) {
@@ -155,5 +151,3 @@ func (l *oneAgent) fail(r *runner, err error) {
 func (*oneAgent) resumeHint(runs.Folder) string { return "" }
 
 func (l *oneAgent) round() int { return l.mixer.Round() }
-
-func (*oneAgent) leave(_ context.Context, _ io.Writer, err error) error { return err }

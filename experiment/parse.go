@@ -44,10 +44,10 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 		case LocalOnly(fl.Name):
 		case fl.Name == "set":
 			for _, name := range s.Set.names() {
-				j.flags = append(j.flags, fmt.Sprintf("-set=%s=%s", name, s.Set[name]))
+				s.Flags = append(s.Flags, fmt.Sprintf("-set=%s=%s", name, s.Set[name]))
 			}
 		default:
-			j.flags = append(j.flags, "-"+fl.Name+"="+fl.Value.String())
+			s.Flags = append(s.Flags, "-"+fl.Name+"="+fl.Value.String())
 		}
 	})
 	return nil

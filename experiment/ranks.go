@@ -18,6 +18,7 @@ import (
 // ranks is the layout of a job whose agents are dealt to processes that start and stop together and share the run folder.
 // The first of them writes the files, and speaks for all.
 type ranks struct {
+	inProcess
 	transport string
 	world     world
 	open      func(ctx context.Context, g *network.Graph) (network.Team, error)
@@ -72,7 +73,7 @@ type greeting struct {
 
 // meet takes over the folder of agent 0's process and refuses a process that was given something else, or computes in another way.
 func (l *ranks) meet(ctx context.Context, r *runner) error {
-	all, err := gatherJSON(ctx, r, greeting{r.Task.Name(), r.flags, network.ThisProgram(), r.folder})
+	all, err := gatherJSON(ctx, r, greeting{r.Task.Name(), r.Settings.Flags, network.ThisProgram(), r.folder})
 	if err != nil {
 		return err
 	}
@@ -167,13 +168,7 @@ func (*ranks) awaitFolder(ctx context.Context, r *runner) error {
 	return r.team.Gather(ctx, make([][]float64, r.graph.W.N()))
 }
 
-func (*ranks) attemptAgain(_ context.Context, _ *runner, err error) (bool, error) { return false, err }
-
 func (*ranks) fail(r *runner, err error) { r.team.Fail(err) }
-
-func (*ranks) resumeHint(folder runs.Folder) string { return resumeHint(folder) }
-
-func (*ranks) round() int { return 0 }
 
 // leaving is how long a process that has failed waits for the others.
 const leaving = 30 * time.Second

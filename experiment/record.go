@@ -10,34 +10,28 @@ import (
 	"dsbo/train"
 )
 
-// makeConfig returns the config.json of a run.
-func (r *runner) makeConfig(c train.Config) (runs.Config, error) {
-	params, err := json.Marshal(r.method)
-	if err != nil {
-		return runs.Config{}, err
+// completeConfig adds to config.json what the run has found.
+func (r *runner) completeConfig(c train.Config) (err error) {
+	config := &r.Settings.Config
+	if config.Params, err = json.Marshal(r.method); err != nil {
+		return err
 	}
-	problem, err := json.Marshal(r.problem.settings)
-	if err != nil {
-		return runs.Config{}, err
+	if config.Problem, err = json.Marshal(r.problem.settings); err != nil {
+		return err
 	}
-	s := r.Settings
 	c = c.WithDefaults()
-	config := runs.Config{
-		Task: r.Task.Name(), Label: r.Label, Algorithm: s.Algorithm, Preset: s.Preset, Iterations: s.K, Params: params, X0: s.X0,
-		Agents: s.Agents, Graph: s.Graph, W: s.W, Prob: s.Prob, Rho: r.graph.W.Rho(),
-		Batch: s.Batch, DType: s.DType, Seed: s.Seed, Problem: problem,
-		EvalEvery: c.EvalEvery, CheckpointEvery: c.CheckpointEvery, ExactTol: exactTol, AdjointTol: adjointTol,
-		Curvature: slices.Max(r.lmax), Flags: r.flags, Build: runs.ThisBuild(),
-	}
-	r.layout.describe(&config)
-	return config, nil
+	config.EvalEvery, config.CheckpointEvery = c.EvalEvery, c.CheckpointEvery
+	config.ExactTol, config.AdjointTol = c.Tol, c.AdjointTol
+	config.Rho, config.Curvature = r.graph.W.Rho(), slices.Max(r.lmax)
+	r.layout.describe(config)
+	return nil
 }
 
 // floatsByFormula returns what the method's Cost says that an agent sends in an iteration, to all neighbours together.
 func (r *runner) floatsByFormula() float64 {
 	m := algo.Clone(r.method)
 	p, q, err := r.problem.Dims()
-	if err != nil || m.Init(p, q, r.Settings.K) != nil || r.result.Iterations == 0 {
+	if err != nil || m.Init(p, q, r.Settings.Iterations) != nil || r.result.Iterations == 0 {
 		return 0
 	}
 	vectors, neighbours := 0, 0
@@ -83,16 +77,11 @@ func (r *runner) summarize(state runs.State, err error) runs.Summary {
 
 // nameModels copies what the first and the last model say to the fields that have their own names.
 func nameModels(s *runs.Summary) {
-	for _, n := range []*runs.Number{
-		&s.PhiLambda0, &s.TestLossLambda0, &s.TestAccuracyLambda0, &s.TestLossTuned, &s.TestAccuracyTuned,
-		&s.RefitTestLossLambda0, &s.RefitTestAccuracyLambda0, &s.RefitTestLoss, &s.RefitTestAccuracy,
-	} {
-		*n = runs.Unknown()
+	zero := newModel("", 0, nil).Model
+	tuned := zero
+	if len(s.Models) >= 2 {
+		zero, tuned = s.Models[0], s.Models[len(s.Models)-1]
 	}
-	if len(s.Models) < 2 {
-		return
-	}
-	zero, tuned := s.Models[0], s.Models[len(s.Models)-1]
 	s.PhiLambda0, s.TestLossLambda0, s.TestAccuracyLambda0 = zero.Phi, zero.ExactTestLoss, zero.ExactTestAccuracy
 	s.RefitTestLossLambda0, s.RefitTestAccuracyLambda0 = zero.TestLoss, zero.TestAccuracy
 	s.TestLossTuned, s.TestAccuracyTuned = tuned.ExactTestLoss, tuned.ExactTestAccuracy

@@ -94,7 +94,7 @@ func (s *series) open() error {
 		return err
 	}
 	s.isOpen = true
-	return s.folder.WriteConfig(runs.SeriesConfig{Task: s.Task.Name(), Flags: s.flags, Build: runs.ThisBuild()})
+	return s.folder.WriteConfig(runs.SeriesConfig{Task: s.Task.Name(), Flags: s.Settings.Flags, Build: s.Settings.Build})
 }
 
 // runPart runs a part. In a series that is resumed, one that has come to its end is not run again.
@@ -129,11 +129,12 @@ func (s *series) job(p Part, folder runs.Folder, state runs.State) *Job {
 	settings.Out = string(folder)
 	settings.Resume = s.mode == runs.Resume && state != runs.Absent
 	settings.Force = s.mode == runs.Replace
-	j.Task, j.Label, j.Settings, j.openSeries = p.Task, p.Label, &settings, s.open
+	settings.Label = p.Label
 	name, _, _ := strings.Cut(p.Flag, "=")
-	j.flags = slices.DeleteFunc(slices.Clone(s.flags), func(f string) bool { return strings.HasPrefix(f, name+"=") })
-	j.flags = append(j.flags, p.Flag)
-	slices.Sort(j.flags)
+	settings.Flags = slices.DeleteFunc(slices.Clone(settings.Flags), func(f string) bool { return strings.HasPrefix(f, name+"=") })
+	settings.Flags = append(settings.Flags, p.Flag)
+	slices.Sort(settings.Flags)
+	j.Task, j.Settings, j.openSeries = p.Task, &settings, s.open
 	return &j
 }
 

@@ -13,6 +13,7 @@ import (
 	"dsbo/algo"
 	"dsbo/internal/cli"
 	"dsbo/network"
+	"dsbo/runs"
 )
 
 // A Preset is the settings that a name stands for.
@@ -27,30 +28,19 @@ type Preset struct {
 	Batch  int
 }
 
-// Settings are what a user can choose about a run, apart from the task. All of them are flags.
+// Settings are what a user can choose about a run, apart from the task. Flags set them, those that config.json states in the
+// fields of [runs.Config], to which the run adds what it finds.
 type Settings struct {
-	Preset    string
-	Algorithm string
-	K, T, N   int
-	X0        float64
-	Alpha     string // a schedule
-	Beta      string // a schedule, c/L or auto
-	Gamma     string // a schedule, c/L or auto
-	Set       assignments
-	Agents    int
-	Graph     string
-	W, Prob   float64
-	Transport string
-	Batch     int
-	DType     string // float32 or float64
-	Seed      uint64
-	Memory    float64 // GiB
-	Refit     int     // steps
+	runs.Config
+	T, N        int
+	Alpha       string // a schedule
+	Beta, Gamma string // schedules, c/L or auto
+	Set         assignments
+	Memory      float64 // GiB
+	Refit       int     // steps
 
-	EvalEvery, CheckpointEvery int
-	Out                        string
-	Resume, Force, Quiet       bool
-	Report                     bool
+	Out                          string
+	Resume, Force, Quiet, Report bool
 }
 
 // assignments are parameters by the names that they have in JSON.
@@ -81,7 +71,7 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	s.Set = assignments{}
 	f.StringVar(&s.Preset, "preset", presets[0].Name, "`name` of the defaults of this group and of -batch, listed below: "+presetNames(presets))
 	f.StringVar(&s.Algorithm, "algorithm", "", "`name` of the method: "+strings.Join(algo.Names(), ", ")+" (default: the preset's)")
-	f.IntVar(&s.K, "K", 0, "K, outer `iterations` (default: the preset's)")
+	f.IntVar(&s.Iterations, "K", 0, "K, outer `iterations` (default: the preset's)")
 	f.IntVar(&s.T, "T", 0, "T, `steps` of y in an outer iteration (default: the preset's)")
 	f.IntVar(&s.N, "N", 0, "N, `steps` of z in an outer iteration, for the Hessian-inverse-gradient product (default: the preset's)")
 	f.StringVar(&s.Alpha, "alpha", "", "α_k, `step` of x and weight of its moving average: a number, c/sqrt(k+1), c/(k+1), c/sqrt(K), c*(1-k/K), or numbers with commas between (default: the preset's)")
@@ -155,7 +145,7 @@ func (s *Settings) resolve(presets []Preset, given map[string]bool) (parameters,
 		s.Batch = preset.Batch
 	}
 	if !given["K"] {
-		s.K = preset.K
+		s.Iterations = preset.K
 	}
 	if !given["x0"] {
 		s.X0 = preset.X0
@@ -167,7 +157,7 @@ func (s *Settings) resolve(presets []Preset, given map[string]bool) (parameters,
 	for _, v := range []struct {
 		flag  string
 		value int
-	}{{"K", s.K}, {"T", s.T}, {"N", s.N}} {
+	}{{"K", s.Iterations}, {"T", s.T}, {"N", s.N}} {
 		switch {
 		case v.value < 1 && (given[v.flag] || v.flag == "K"):
 			return p, dsbo.Errorf(dsbo.ErrConfig, "-%s must be at least 1; it is %d", v.flag, v.value)
@@ -177,7 +167,7 @@ func (s *Settings) resolve(presets []Preset, given map[string]bool) (parameters,
 	}
 	for _, v := range []struct{ flag, text string }{{"alpha", s.Alpha}, {"beta", s.Beta}, {"gamma", s.Gamma}} {
 		if given[v.flag] {
-			if err := checkStep(v.flag, v.text, s.K); err != nil {
+			if err := checkStep(v.flag, v.text, s.Iterations); err != nil {
 				return p, err
 			}
 			p.set(v.flag, v.text)
@@ -235,7 +225,7 @@ func (s *Settings) validate(p parameters) error {
 	if err != nil {
 		return err
 	}
-	return m.Init(1, 1, s.K)
+	return m.Init(1, 1, s.Iterations)
 }
 
 // network makes the graph. The number of agents may come from a graph file.

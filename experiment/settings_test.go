@@ -58,8 +58,8 @@ func TestPresetsFillIn(t *testing.T) {
 		if _, err := j.Settings.resolve(j.presets, j.given); err != nil {
 			t.Fatal(err)
 		}
-		if s := j.Settings; s.Algorithm != tt.algorithm || s.K != tt.K || s.Batch != tt.batch || s.X0 != tt.x0 || s.DType != tt.dtype {
-			t.Errorf("%q: %s, K %d, batch %d, x0 %g, %s", tt.args, s.Algorithm, s.K, s.Batch, s.X0, s.DType)
+		if s := j.Settings; s.Algorithm != tt.algorithm || s.Iterations != tt.K || s.Batch != tt.batch || s.X0 != tt.x0 || s.DType != tt.dtype {
+			t.Errorf("%q: %s, K %d, batch %d, x0 %g, %s", tt.args, s.Algorithm, s.Iterations, s.Batch, s.X0, s.DType)
 		}
 	}
 }
@@ -122,8 +122,8 @@ func TestSettingsThatCannotWork(t *testing.T) {
 // TestFlagsThatResume: a resumed run takes over the settings, not where one process was and what it said.
 func TestFlagsThatResume(t *testing.T) {
 	j := parseTiny(t, "-seed=3 -p=4 -set=lg=2 -set=T=3 -out=x -quiet -force -report=false -transport=local")
-	if want := []string{"-p=4", "-seed=3", "-set=T=3", "-set=lg=2"}; !slices.Equal(j.flags, want) {
-		t.Errorf("flags %q, want %q", j.flags, want)
+	if want := []string{"-p=4", "-seed=3", "-set=T=3", "-set=lg=2"}; !slices.Equal(j.Settings.Flags, want) {
+		t.Errorf("flags %q, want %q", j.Settings.Flags, want)
 	}
 }
 
@@ -132,10 +132,10 @@ func TestPartFlags(t *testing.T) {
 	j := parseTiny(t, "-p=4 -seed=3 -K=7")
 	s := &series{Job: j}
 	part := s.job(Part{Task: new(tiny), Name: "p5", Label: "p = 5", Flag: "-p=5"}, "runs/x/p5", runs.Absent)
-	if want := []string{"-K=7", "-p=5", "-seed=3"}; !slices.Equal(part.flags, want) {
-		t.Errorf("flags %q, want %q", part.flags, want)
+	if want := []string{"-K=7", "-p=5", "-seed=3"}; !slices.Equal(part.Settings.Flags, want) {
+		t.Errorf("flags %q, want %q", part.Settings.Flags, want)
 	}
-	if part.Settings.Out != "runs/x/p5" || part.Settings.K != 7 || j.Settings.Out != "" {
-		t.Errorf("out %q, K %d; the series' out %q", part.Settings.Out, part.Settings.K, j.Settings.Out)
+	if part.Settings.Out != "runs/x/p5" || part.Settings.Iterations != 7 || j.Settings.Out != "" {
+		t.Errorf("out %q, K %d; the series' out %q", part.Settings.Out, part.Settings.Iterations, j.Settings.Out)
 	}
 }

@@ -22,8 +22,8 @@ func TestParse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if j.Settings.K != 7 || j.Settings.Seed != 3 {
-			t.Errorf("%s: K %d, seed %d", task.Name(), j.Settings.K, j.Settings.Seed)
+		if j.Settings.Iterations != 7 || j.Settings.Seed != 3 {
+			t.Errorf("%s: K %d, seed %d", task.Name(), j.Settings.Iterations, j.Settings.Seed)
 		}
 	}
 }
