@@ -49,12 +49,18 @@ func (onScreen) Saved(int) {}
 
 // Run runs the job: checks, the method, refitted models, files, and the page and the table on stdout; nil: neither of these.
 func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
-	r := &runner{Job: j}
-	if r.layout, err = j.layout(); err != nil {
-		return err
+	r := &runner{Job: j, layout: j.Layout}
+	if r.layout == nil {
+		start, err := layoutOf(j.Settings.Transport)
+		if err != nil {
+			return err
+		}
+		if r.layout, err = start(); err != nil {
+			return err
+		}
 	}
 	defer func() { err = r.layout.leave(ctx, stderr, err) }()
-	title, parts, err := j.runs(r.layout.runsSeveral())
+	title, parts, err := j.severalRuns(r.layout.runsSeveral())
 	if err != nil {
 		return err
 	}
@@ -117,10 +123,7 @@ func (r *runner) prepare(stderr io.Writer) (err error) {
 		}
 		r.view = onScreen{cli.NewProgress(stderr, r.Settings.Quiet)}
 	}
-	if r.params, err = r.Settings.resolve(r.presets, r.given); err != nil {
-		return err
-	}
-	r.graph, err = r.Settings.network(r.given)
+	r.params, r.graph, err = r.resolve()
 	return err
 }
 

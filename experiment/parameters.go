@@ -3,6 +3,7 @@ package experiment
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 // largest curvature of an agent at the start.
 type parameters struct {
 	algorithm string
+	known     []string // the names of all that the method has
 	values    map[string]json.RawMessage
 }
 
@@ -28,58 +30,35 @@ type curvature struct {
 	gamma, beta float64 // bounds of the steps of z and y
 }
 
-// autoNames are the parameters that have an auto, which they are when they are left open.
-var autoNames = []string{"beta", "gamma", "lg"}
-
-// auto returns what auto stands for, by the parameter's name; false if it has none.
-func (c curvature) auto(name string) (float64, bool) {
-	switch name {
-	case "beta":
-		return c.beta / 2, true
-	case "gamma":
-		return 0.8 * c.gamma, true
-	case "lg":
-		return 1.05 * c.L, true // a bound of it
-	}
-	return 0, false
+// autos returns what auto stands for, by the name of each parameter that has it. They are auto when they are left open.
+func (c curvature) autos() map[string]float64 {
+	return map[string]float64{"beta": c.beta / 2, "gamma": 0.8 * c.gamma, "lg": 1.05 * c.L} // lg is a bound of L
 }
 
 // presetParameters returns those of a preset's method which the named method has too.
 func presetParameters(preset algo.Method, algorithm string) (parameters, error) {
-	p := parameters{algorithm: algorithm}
 	m, err := algo.New(algorithm)
 	if err != nil {
-		return p, fmt.Errorf("-algorithm: %w", err)
+		return parameters{}, fmt.Errorf("-algorithm: %w", err)
 	}
+	p := parameters{algorithm: algorithm, known: algo.Parameters(m)}
 	text, err := json.Marshal(preset)
-	if err != nil {
-		return p, err
+	if err == nil {
+		err = json.Unmarshal(text, &p.values)
 	}
-	if err := json.Unmarshal(text, &p.values); err != nil {
-		return p, err
-	}
-	known := algo.Parameters(m)
-	for name := range p.values {
-		if !slices.Contains(known, name) {
-			delete(p.values, name)
+	maps.DeleteFunc(p.values, func(name string, _ json.RawMessage) bool { return !slices.Contains(p.known, name) })
+	for name := range (curvature{}).autos() {
+		if p.values[name] == nil {
+			p.set(name, strconv.Quote(auto))
 		}
 	}
-	for _, name := range autoNames {
-		if p.values[name] == nil && slices.Contains(known, name) {
-			p.set(name, auto)
-		}
-	}
-	return p, nil
+	return p, err
 }
 
-// set sets a parameter, if the method has it, to a value for JSON.
-func (p parameters) set(name string, value any) {
-	m, err := algo.New(p.algorithm)
-	if err != nil || !slices.Contains(algo.Parameters(m), name) {
-		return
-	}
-	if text, err := json.Marshal(value); err == nil {
-		p.values[name] = text
+// set sets a parameter, if the method has it, to a value in JSON.
+func (p parameters) set(name, value string) {
+	if slices.Contains(p.known, name) {
+		p.values[name] = json.RawMessage(value)
 	}
 }
 
@@ -113,7 +92,7 @@ func (p parameters) method(at curvature) (algo.Method, error) {
 // byCurvature returns the number of a text that follows the curvature; follows is false for any other text.
 func byCurvature(name, text string, at curvature) (number float64, follows bool, err error) {
 	if text == auto {
-		number, follows = at.auto(name)
+		number, follows = at.autos()[name]
 		return number, follows, nil
 	}
 	c, times := strings.CutSuffix(text, "*L")

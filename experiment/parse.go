@@ -53,6 +53,16 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 	return nil
 }
 
+// CheckOverMachines reports the first setting that cannot work in a run with agents on other machines, whatever the data and
+// the folder. Errors match dsbo.ErrConfig.
+func (j *Job) CheckOverMachines() error {
+	if _, _, err := j.severalRuns(false); err != nil {
+		return err
+	}
+	_, _, err := j.resolve()
+	return err
+}
+
 // localOnlyFlags are flags of one process of a run, which a resumed run and the agents of a cluster file do not take over.
 var localOnlyFlags = []string{"out", "resume", "force", "report", "quiet", "transport"}
 

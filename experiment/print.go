@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"dsbo/internal/cli"
+	"dsbo/report"
 	"dsbo/runs"
 )
 
@@ -25,8 +26,11 @@ func (r *runner) present(w io.Writer) error {
 func Print(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page bool) error {
 	path := ""
 	if page {
-		var err error
-		if path, err = writePage(folder, "", folder); err != nil {
+		run, err := report.Load(string(folder))
+		if err != nil {
+			return err
+		}
+		if path, err = report.Write(string(folder), []*report.Run{run}, report.Options{}); err != nil {
 			return err
 		}
 	}

@@ -5,11 +5,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"dsbo"
 	"dsbo/internal/cli"
+	"dsbo/report"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -30,6 +31,27 @@ type Part struct {
 	Flag  string // "-name=value": the flag of the command line that becomes this in the part's own
 }
 
+// severalRuns returns the runs of [Several], nil if the job is one run. Where several cannot be, as the agents of a run are in more
+// than one process, it is an error that the command line asks for them.
+func (j *Job) severalRuns(can bool) (title string, parts []Part, err error) {
+	t, ok := j.Task.(Several)
+	if !ok {
+		return "", nil, nil
+	}
+	title, parts = t.Runs()
+	if len(parts) < 2 {
+		return "", nil, nil
+	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(parts[0].Flag, "-"), "=")
+	switch {
+	case can:
+		return title, parts, nil
+	case j.given[name]:
+		err = dsbo.Errorf(dsbo.ErrConfig, "-%s must ask for one run where the agents are in several processes; it asks for %d", name, len(parts))
+	}
+	return "", nil, err
+}
+
 // A series is the runs of a job under way.
 type series struct {
 	*Job
@@ -37,15 +59,7 @@ type series struct {
 	mode     runs.Mode
 	isOpen   bool
 	parts    []Part
-	outcomes []outcome
-}
-
-// An outcome is what a part has left in its folder.
-type outcome struct {
-	folder  runs.Folder
-	config  runs.Config
-	summary runs.Summary
-	records []runs.Record
+	finished []*report.Run // of the parts
 }
 
 // runSeries runs all parts, and reports on them.
@@ -62,27 +76,19 @@ func (j *Job) runSeries(ctx context.Context, title string, parts []Part, stdout,
 	}
 	path := ""
 	if j.Settings.Report {
-		var folders []runs.Folder
-		for _, o := range s.outcomes {
-			folders = append(folders, o.folder)
-		}
 		var err error
-		if path, err = writePage(s.folder, title, folders...); err != nil {
+		if path, err = report.Write(string(s.folder), s.finished, report.Options{Title: title}); err != nil {
 			return s.fail(err)
 		}
 	}
-	if err := s.folder.WriteSummary(runs.SeriesSummary{State: runs.Finished, Parts: s.names()}); err != nil {
+	var names []string
+	for _, p := range parts {
+		names = append(names, p.Name)
+	}
+	if err := s.folder.WriteSummary(runs.SeriesSummary{State: runs.Finished, Parts: names}); err != nil {
 		return s.fail(err)
 	}
 	return s.print(stdout, path)
-}
-
-func (s *series) names() []string {
-	var names []string
-	for _, p := range s.parts {
-		names = append(names, p.Name)
-	}
-	return names
 }
 
 // open makes the folder, once: when the first part has been checked and loaded.
@@ -99,8 +105,8 @@ func (s *series) open() error {
 
 // runPart runs a part. In a series that is resumed, one that has come to its end is not run again.
 func (s *series) runPart(ctx context.Context, p Part, stderr io.Writer) error {
-	o := outcome{folder: runs.Folder(filepath.Join(string(s.folder), p.Name))}
-	state, err := o.folder.State()
+	folder := runs.Folder(s.folder.Path(p.Name))
+	state, err := folder.State()
 	if err != nil {
 		return err
 	}
@@ -108,18 +114,12 @@ func (s *series) runPart(ctx context.Context, p Part, stderr io.Writer) error {
 		if ctx.Err() != nil {
 			return fmt.Errorf("%w before %s", train.ErrInterrupted, p.Name)
 		}
-		if err := s.job(p, o.folder, state).Run(ctx, nil, stderr); err != nil {
+		if err := s.job(p, folder, state).Run(ctx, nil, stderr); err != nil {
 			return err
 		}
 	}
-	if o.config, err = o.folder.ReadConfig(); err != nil {
-		return err
-	}
-	if o.summary, err = o.folder.ReadSummary(); err != nil {
-		return err
-	}
-	o.records, err = o.folder.Records()
-	s.outcomes = append(s.outcomes, o)
+	run, err := report.Load(string(folder))
+	s.finished = append(s.finished, run)
 	return err
 }
 
@@ -156,12 +156,12 @@ func (s *series) fail(err error) error {
 // print writes the table of all parts.
 func (s *series) print(w io.Writer, page string) error {
 	rows := [][]string{{"run", "Φ: λ = 0", "constant", "tuned", "test loss", "accuracy", "refitted: λ = 0", "constant", "tuned", "ms/iteration", "sent", "by formula"}}
-	for i, o := range s.outcomes {
-		sum, m := o.summary, o.summary.Models
+	for i, run := range s.finished {
+		sum, m := run.Summary, run.Summary.Models
 		best := m[max(0, len(m)-2)] // the best constant λ, which may be 0
 		pair := func(m runs.Model) string { return number("%.4f", m.TestLoss) + number(" %.4f", m.TestAccuracy) }
 		course := "-"
-		if r := o.records; len(r) > 1 {
+		if r := run.Records; len(r) > 1 {
 			course = number("%.4f", r[1].TestLoss) + " → " + number("%.4f", r[len(r)-1].TestLoss)
 		}
 		rows = append(rows, []string{
@@ -171,8 +171,8 @@ func (s *series) print(w io.Writer, page string) error {
 		})
 	}
 	var b bytes.Buffer
-	o := s.outcomes[0]
-	fmt.Fprintf(&b, "%s, %d iterations of %s, %d agents (%s)\n\n", s.Task.Name(), o.summary.Iterations, o.summary.Algorithm, o.config.Agents, o.config.Graph)
+	c := s.finished[0].Config
+	fmt.Fprintf(&b, "%s, %d iterations of %s, %d agents (%s)\n\n", c.Task, c.Iterations, c.Algorithm, c.Agents, c.Graph)
 	if err := cli.Table(&b, rows); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"dsbo"
@@ -130,14 +131,15 @@ func presetNames(presets []Preset) string {
 	return strings.Join(names, " or ")
 }
 
-// resolve fills in the preset for all flags that were not given, and reports the first setting that
-// cannot work whatever the data.
-func (s *Settings) resolve(presets []Preset, given map[string]bool) (parameters, error) {
-	i := slices.IndexFunc(presets, func(p Preset) bool { return p.Name == s.Preset })
+// resolve fills in the preset for all flags that were not given, makes the graph, and reports the first setting that cannot work
+// whatever the data.
+func (j *Job) resolve() (parameters, *network.Graph, error) {
+	s, given := j.Settings, j.given
+	i := slices.IndexFunc(j.presets, func(p Preset) bool { return p.Name == s.Preset })
 	if i < 0 {
-		return parameters{}, dsbo.Errorf(dsbo.ErrConfig, "-preset must be %s; it is %s", presetNames(presets), s.Preset)
+		return parameters{}, nil, dsbo.Errorf(dsbo.ErrConfig, "-preset must be %s; it is %s", presetNames(j.presets), s.Preset)
 	}
-	preset := presets[i]
+	preset := j.presets[i]
 	if !given["algorithm"] {
 		s.Algorithm = algo.NameOf(preset.Method)
 	}
@@ -151,36 +153,48 @@ func (s *Settings) resolve(presets []Preset, given map[string]bool) (parameters,
 		s.X0 = preset.X0
 	}
 	p, err := presetParameters(preset.Method, s.Algorithm)
-	if err != nil {
-		return p, err
+	if err == nil {
+		err = s.setParameters(p, given)
 	}
+	if err == nil {
+		err = s.validate(p)
+	}
+	if err != nil {
+		return p, nil, err
+	}
+	g, err := s.network(given)
+	return p, g, err
+}
+
+// setParameters sets the parameters for which flags were given.
+func (s *Settings) setParameters(p parameters, given map[string]bool) error {
 	for _, v := range []struct {
 		flag  string
 		value int
-	}{{"K", s.Iterations}, {"T", s.T}, {"N", s.N}} {
-		switch {
-		case v.value < 1 && (given[v.flag] || v.flag == "K"):
-			return p, dsbo.Errorf(dsbo.ErrConfig, "-%s must be at least 1; it is %d", v.flag, v.value)
-		case given[v.flag]:
-			p.set(v.flag, v.value)
+	}{{"T", s.T}, {"N", s.N}} {
+		if given[v.flag] {
+			if v.value < 1 {
+				return dsbo.Errorf(dsbo.ErrConfig, "-%s must be at least 1; it is %d", v.flag, v.value)
+			}
+			p.set(v.flag, strconv.Itoa(v.value))
 		}
 	}
 	for _, v := range []struct{ flag, text string }{{"alpha", s.Alpha}, {"beta", s.Beta}, {"gamma", s.Gamma}} {
 		if given[v.flag] {
 			if err := checkStep(v.flag, v.text, s.Iterations); err != nil {
-				return p, err
+				return err
 			}
-			p.set(v.flag, v.text)
+			p.set(v.flag, strconv.Quote(v.text))
 		}
 	}
 	for _, name := range s.Set.names() {
-		one := parameters{s.Algorithm, map[string]json.RawMessage{name: s.Set[name]}}
+		one := parameters{algorithm: s.Algorithm, values: map[string]json.RawMessage{name: s.Set[name]}}
 		if _, err := one.method(steep); err != nil {
-			return p, fmt.Errorf("-set %s=%s: %w", name, s.Set[name], err)
+			return fmt.Errorf("-set %s=%s: %w", name, s.Set[name], err)
 		}
 		p.values[name] = s.Set[name]
 	}
-	return p, s.validate(p)
+	return nil
 }
 
 // checkStep reports what is wrong with the text of a step. Only steps of y and z may follow the curvature.
@@ -205,7 +219,7 @@ func (s *Settings) validate(p parameters) error {
 	for _, v := range []struct {
 		flag         string
 		value, least int
-	}{{"agents", s.Agents, 1}, {"batch", s.Batch, 0}, {"refit", s.Refit, 1}, {"eval-every", s.EvalEvery, 0}, {"checkpoint-every", s.CheckpointEvery, 0}} {
+	}{{"K", s.Iterations, 1}, {"agents", s.Agents, 1}, {"batch", s.Batch, 0}, {"refit", s.Refit, 1}, {"eval-every", s.EvalEvery, 0}, {"checkpoint-every", s.CheckpointEvery, 0}} {
 		if v.value < v.least {
 			return dsbo.Errorf(dsbo.ErrConfig, "-%s must be at least %d; it is %d", v.flag, v.least, v.value)
 		}

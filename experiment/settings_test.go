@@ -55,7 +55,7 @@ func TestPresetsFillIn(t *testing.T) {
 		{"-preset=slow -K=7 -batch=0 -x0=-1 -algorithm=dsoba -dtype=float32", "dsoba", 7, 0, -1, "float32"},
 	} {
 		j := parseTiny(t, tt.args)
-		if _, err := j.Settings.resolve(j.presets, j.given); err != nil {
+		if _, _, err := j.resolve(); err != nil {
 			t.Fatal(err)
 		}
 		if s := j.Settings; s.Algorithm != tt.algorithm || s.Iterations != tt.K || s.Batch != tt.batch || s.X0 != tt.x0 || s.DType != tt.dtype {
@@ -75,7 +75,7 @@ func TestParametersFollowCurvature(t *testing.T) {
 		{"-set=beta=auto -gamma=auto", "0.25", "0.1"}, // half and four fifths of the bounds
 	} {
 		j := parseTiny(t, tt.args)
-		p, err := j.Settings.resolve(j.presets, j.given)
+		p, _, err := j.resolve()
 		if err != nil {
 			t.Fatal(err)
 		}

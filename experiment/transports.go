@@ -50,15 +50,3 @@ func layoutOf(transport string) (func() (Layout, error), error) {
 	}
 	return nil, dsbo.Errorf(dsbo.ErrConfig, "-transport must be %s; it is %s", strings.Join(names, " or "), transport)
 }
-
-// layout returns where the agents of the job are.
-func (j *Job) layout() (Layout, error) {
-	if j.Layout != nil {
-		return j.Layout, nil
-	}
-	start, err := layoutOf(j.Settings.Transport)
-	if err != nil {
-		return nil, err
-	}
-	return start()
-}
