@@ -30,42 +30,55 @@ func expOf(x float64) float64 {
 	return math.Ldexp(1+(r+float64(float64(r*r)*q)), int(n))
 }
 
-// apply sets dst = f(x) for each x of src.
-func apply[T Float](dst, src []T, f func(x float64) float64) {
+func expGo[T Float](dst, src []T) {
 	src = src[:len(dst)]
 	for i := range dst {
-		dst[i] = T(f(float64(src[i])))
+		dst[i] = T(expOf(float64(src[i])))
 	}
 }
 
-func expGo[T Float](dst, src []T)      { apply(dst, src, expOf) }
-func log1pExpGo[T Float](dst, src []T) { apply(dst, src, log1pExpOf) }
-func sigmoidGo[T Float](dst, src []T)  { apply(dst, src, sigmoidOf) }
-func tanhGo[T Float](dst, src []T)     { apply(dst, src, tanhOf) }
-func logGo[T Float](dst, src []T)      { apply(dst, src, logOf) }
-
-func log1pExpOf(x float64) float64 { return max(x, 0) + math.Log1p(expOf(-math.Abs(x))) }
-
-func sigmoidOf(x float64) float64 {
-	e := expOf(-math.Abs(x))
-	if x < 0 {
-		return e / (1 + e)
+func log1pExpGo[T Float](dst, src []T) {
+	src = src[:len(dst)]
+	for i := range dst {
+		x := float64(src[i])
+		dst[i] = T(max(x, 0) + math.Log1p(expOf(-math.Abs(x))))
 	}
-	return 1 / (1 + e)
 }
 
-// tanhOf takes e⁻²ˣ − 1, which keeps the relative accuracy near 0.
-func tanhOf(x float64) float64 {
-	e := math.Expm1(-2 * math.Abs(x))
-	return math.Copysign(-e/(2+e), x)
+func sigmoidGo[T Float](dst, src []T) {
+	src = src[:len(dst)]
+	for i := range dst {
+		x := float64(src[i])
+		e := expOf(-math.Abs(x))
+		if x < 0 {
+			dst[i] = T(e / (1 + e))
+		} else {
+			dst[i] = T(1 / (1 + e))
+		}
+	}
 }
 
-// logOf lifts numbers below the normal ones among them, where math.Log is right on every machine.
-func logOf(x float64) float64 {
-	if 0 < x && x < 0x1p-1022 {
-		return math.Log(x*0x1p54) - 54*math.Ln2
+// tanhGo takes e⁻²ˣ − 1, which keeps the relative accuracy near 0.
+func tanhGo[T Float](dst, src []T) {
+	src = src[:len(dst)]
+	for i := range dst {
+		x := float64(src[i])
+		e := math.Expm1(-2 * math.Abs(x))
+		dst[i] = T(math.Copysign(-e/(2+e), x))
 	}
-	return math.Log(x)
+}
+
+// logGo lifts numbers below the normal ones among them, where math.Log is right on every machine.
+func logGo[T Float](dst, src []T) {
+	src = src[:len(dst)]
+	for i := range dst {
+		x := float64(src[i])
+		if 0 < x && x < 0x1p-1022 {
+			dst[i] = T(math.Log(x*0x1p54) - 54*math.Ln2)
+		} else {
+			dst[i] = T(math.Log(x))
+		}
+	}
 }
 
 // rowShiftGo sets each row of dst to the row of src less its maximum, which goes to peak unless
