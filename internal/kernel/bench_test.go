@@ -59,10 +59,7 @@ func timed(f func(), reps int) time.Duration {
 	return time.Since(start)
 }
 
-func BenchmarkGemm(b *testing.B) {
-	b.Run("float32", benchGemm[float32])
-	b.Run("float64", benchGemm[float64])
-}
+func BenchmarkGemm(b *testing.B) { eachType(b, benchGemm[float32], benchGemm[float64]) }
 
 func benchGemm[T Float](b *testing.B) {
 	for _, c := range []struct {
@@ -111,10 +108,7 @@ func benchGemm[T Float](b *testing.B) {
 	}
 }
 
-func BenchmarkMath(b *testing.B) {
-	b.Run("float32", benchMath[float32])
-	b.Run("float64", benchMath[float64])
-}
+func BenchmarkMath(b *testing.B) { eachType(b, benchMath[float32], benchMath[float64]) }
 
 func benchMath[T Float](b *testing.B) {
 	const n = 32 * 10
@@ -144,20 +138,14 @@ func benchMath[T Float](b *testing.B) {
 
 // BenchmarkElem works on slices that lie in the second-level cache together, and copies for
 // comparison, there and in memory.
-func BenchmarkElem(b *testing.B) {
-	b.Run("float32", benchElem[float32])
-	b.Run("float64", benchElem[float64])
-}
+func BenchmarkElem(b *testing.B) { eachType(b, benchElem[float32], benchElem[float64]) }
 
 func benchElem[T Float](b *testing.B) {
 	const n = 10 * 784
 	x, y, z := random[T](n), random[T](n), make([]T, n)
 	src := make([]byte, n)
 	var sink T
-	bytes := n * 4
-	if sized[T]() == "float64" {
-		bytes = n * 8
-	}
+	bytes := n * size[T]()
 	for _, c := range []struct {
 		name  string
 		moved int // bytes read and written
@@ -184,4 +172,35 @@ func benchElem[T Float](b *testing.B) {
 	if sink != sink {
 		b.Error("not a number")
 	}
+}
+
+// peak measures the billions of flops a second of one core on the active path: the kernel of outer products with
+// strides of 0, whose loads are always the same few numbers. It is 0 for plain Go.
+func peak[T Float]() float64 {
+	if active == Generic {
+		return 0
+	}
+	const k = 5000
+	mr, lanes := outerTile[T]()
+	x, y, z := random[T](mr), random[T](2*lanes), make([]T, mr*2*lanes)
+	fastest := time.Hour
+	for range 100 {
+		fastest = min(fastest, timed(func() {
+			outer[T](mr, 2, 1, 0, k, pointer(z), 2*lanes*size[T](), pointer(x), size[T](), 0, pointer(y), 0, 0)
+		}, 1))
+	}
+	return float64(2*mr*2*lanes*k) / float64(fastest.Nanoseconds())
+}
+
+// BenchmarkPeak reports the peak that the matrix products are measured against, or 0 for plain Go.
+func BenchmarkPeak(b *testing.B) { eachType(b, benchPeak[float32], benchPeak[float64]) }
+
+func benchPeak[T Float](b *testing.B) {
+	eachPathBench(b, func(b *testing.B) {
+		best := 0.0
+		for b.Loop() {
+			best = max(best, peak[T]())
+		}
+		b.ReportMetric(best, "GFLOP/s")
+	})
 }

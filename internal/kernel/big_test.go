@@ -104,7 +104,7 @@ func bigLog(x float64) exact {
 // exactly if want rounds to it.
 func ulpError[T Float](got T, want exact) float64 {
 	digits, lowest, highest := 53, -1074, 1024
-	if sized[T]() == "float32" {
+	if size[T]() == 4 {
 		digits, lowest, highest = 24, -149, 128
 	}
 	top := fresh().SetMantExp(fresh().Sub(number(1), fresh().SetMantExp(number(1), -digits-1)), highest)

@@ -76,8 +76,7 @@ func testBytes[T Float](t *testing.T, m, n, k int, seed uint64) {
 // TestBytesSameBits: a row of BytesNT does not depend on the others, BytesTN goes on summing where C stands, and the
 // assembly paths agree.
 func TestBytesSameBits(t *testing.T) {
-	t.Run("float32", testBytesSameBits[float32])
-	t.Run("float64", testBytesSameBits[float64])
+	eachType(t, testBytesSameBits[float32], testBytesSameBits[float64])
 }
 
 func testBytesSameBits[T Float](t *testing.T) {
@@ -110,10 +109,7 @@ func testBytesSameBits[T Float](t *testing.T) {
 	})
 }
 
-func BenchmarkBytes(b *testing.B) {
-	b.Run("float32", benchBytes[float32])
-	b.Run("float64", benchBytes[float64])
-}
+func BenchmarkBytes(b *testing.B) { eachType(b, benchBytes[float32], benchBytes[float64]) }
 
 // benchBytes multiplies a tile of MNIST that is in the caches.
 func benchBytes[T Float](b *testing.B) {

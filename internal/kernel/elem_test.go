@@ -9,10 +9,7 @@ import (
 
 // TestElementwise: results are rounded once (Axpy: twice), so every path must have the bits of
 // the plain loop, for every length and offset, in place and not.
-func TestElementwise(t *testing.T) {
-	t.Run("float32", testElementwise[float32])
-	t.Run("float64", testElementwise[float64])
-}
+func TestElementwise(t *testing.T) { eachType(t, testElementwise[float32], testElementwise[float64]) }
 
 func testElementwise[T Float](t *testing.T) {
 	two := []struct {
@@ -51,10 +48,7 @@ func testElementwise[T Float](t *testing.T) {
 	})
 }
 
-func TestFromBytes(t *testing.T) {
-	t.Run("float32", testFromBytes[float32])
-	t.Run("float64", testFromBytes[float64])
-}
+func TestFromBytes(t *testing.T) { eachType(t, testFromBytes[float32], testFromBytes[float64]) }
 
 func testFromBytes[T Float](t *testing.T) {
 	eachPath(t, func(t *testing.T) {
@@ -79,12 +73,10 @@ func testFromBytes[T Float](t *testing.T) {
 
 // TestSums compares with sums that are exact (integers) and holds those of reals to
 // γ_n·Σ|x·y|, as the products of matrices.
-func TestSums(t *testing.T) {
-	t.Run("float32", func(t *testing.T) { testSums[float32](t, 0x1p-24) })
-	t.Run("float64", func(t *testing.T) { testSums[float64](t, 0x1p-53) })
-}
+func TestSums(t *testing.T) { eachType(t, testSums[float32], testSums[float64]) }
 
-func testSums[T Float](t *testing.T, u float64) {
+func testSums[T Float](t *testing.T) {
+	u := roundoff[T]()
 	eachPath(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, 2))
 		for n := 0; n < 2000; n += 1 + n/90*rng.IntN(20) {
@@ -124,8 +116,7 @@ func testSums[T Float](t *testing.T, u float64) {
 
 // TestSumsSameBits: alignment changes nothing, and the assembly paths agree.
 func TestSumsSameBits(t *testing.T) {
-	t.Run("float32", testSumsSameBits[float32])
-	t.Run("float64", testSumsSameBits[float64])
+	eachType(t, testSumsSameBits[float32], testSumsSameBits[float64])
 }
 
 func testSumsSameBits[T Float](t *testing.T) {

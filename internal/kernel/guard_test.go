@@ -2,17 +2,20 @@ package kernel
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
-	"unsafe"
 )
 
 // An arena hands out slices whose surroundings are known, so that a test sees every write outside.
 type arena[T Float] struct {
-	rng  *rand.Rand
-	bufs [][]T
-	want [][]T // copies of the surroundings
-	off  []int
-	n    []int
+	rng   *rand.Rand
+	areas []area[T]
+}
+
+// An area is a slice of length n that begins at off in a buffer, and the buffer as it was.
+type area[T Float] struct {
+	buf, before []T
+	off, n      int
 }
 
 // guard is the number of entries around a slice: more than a vector register on either side.
@@ -29,30 +32,18 @@ func (a *arena[T]) slice(n int, fill func() T) []T {
 	for i := range s {
 		s[i] = fill()
 	}
-	a.bufs = append(a.bufs, buf)
-	a.want = append(a.want, append([]T(nil), buf...))
-	a.off = append(a.off, off)
-	a.n = append(a.n, n)
+	a.areas = append(a.areas, area[T]{buf, slices.Clone(buf), off, n})
 	return s
 }
 
 // check fails if anything around the slices was changed.
 func (a *arena[T]) check(t *testing.T, what string) {
 	t.Helper()
-	for k, buf := range a.bufs {
-		for i := range buf {
-			if inside := i >= a.off[k] && i < a.off[k]+a.n[k]; !inside && buf[i] != a.want[k][i] {
-				t.Fatalf("%s: slice %d of length %d: wrote at %d", what, k, a.n[k], i-a.off[k])
+	for k, s := range a.areas {
+		for i, v := range s.buf {
+			if inside := i >= s.off && i < s.off+s.n; !inside && v != s.before[i] {
+				t.Fatalf("%s: slice %d of length %d: wrote at %d", what, k, s.n, i-s.off)
 			}
 		}
 	}
-}
-
-// sized returns the name of T for test names.
-func sized[T Float]() string {
-	var v T
-	if unsafe.Sizeof(v) == 4 {
-		return "float32"
-	}
-	return "float64"
 }

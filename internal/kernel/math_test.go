@@ -19,7 +19,7 @@ type function[T Float] struct {
 
 func functions[T Float]() []function[T] {
 	loose := 4.5
-	if sized[T]() == "float32" {
+	if size[T]() == 4 {
 		loose = 2
 	}
 	return []function[T]{
@@ -59,10 +59,7 @@ func arguments[T Float](rng *rand.Rand, count int) []T {
 	return out
 }
 
-func TestFunctions(t *testing.T) {
-	t.Run("float32", testFunctions[float32])
-	t.Run("float64", testFunctions[float64])
-}
+func TestFunctions(t *testing.T) { eachType(t, testFunctions[float32], testFunctions[float64]) }
 
 func testFunctions[T Float](t *testing.T) {
 	count := 3000
@@ -104,8 +101,7 @@ func testFunctions[T Float](t *testing.T) {
 }
 
 func TestFunctionLimits(t *testing.T) {
-	t.Run("float32", testFunctionLimits[float32])
-	t.Run("float64", testFunctionLimits[float64])
+	eachType(t, testFunctionLimits[float32], testFunctionLimits[float64])
 }
 
 func testFunctionLimits[T Float](t *testing.T) {
@@ -138,8 +134,7 @@ func testFunctionLimits[T Float](t *testing.T) {
 // TestFunctionLengths: every length, at any offset, in place and not, gives the bits that each
 // entry has alone, and touches nothing else.
 func TestFunctionLengths(t *testing.T) {
-	t.Run("float32", testFunctionLengths[float32])
-	t.Run("float64", testFunctionLengths[float64])
+	eachType(t, testFunctionLengths[float32], testFunctionLengths[float64])
 }
 
 func testFunctionLengths[T Float](t *testing.T) {

@@ -37,8 +37,7 @@ func fence[T Float | byte](t *testing.T, n int, atEnd bool) []T {
 
 // TestNoReadOutside runs everything on slices between fences.
 func TestNoReadOutside(t *testing.T) {
-	t.Run("float32", testNoReadOutside[float32])
-	t.Run("float64", testNoReadOutside[float64])
+	eachType(t, testNoReadOutside[float32], testNoReadOutside[float64])
 }
 
 func testNoReadOutside[T Float](t *testing.T) {

@@ -17,6 +17,35 @@ func eachPath(t *testing.T, f func(t *testing.T)) {
 	}
 }
 
+// eachType runs a test or benchmark of float32 and one of float64 as parts of t.
+func eachType[B interface{ Run(string, func(B)) bool }](t B, of32, of64 func(B)) {
+	t.Run("float32", of32)
+	t.Run("float64", of64)
+}
+
+// agree fails unless f gives the same bits on both assembly paths.
+func agree[T Float](t *testing.T, what string, f func() []T) {
+	t.Helper()
+	var before []T
+	for p := AVX2; p <= best; p++ {
+		restore := Use(p)
+		got := f()
+		restore()
+		if p > AVX2 {
+			sameBits(t, what+" on both paths", got, before)
+		}
+		before = got
+	}
+}
+
+// roundoff returns the unit roundoff of T.
+func roundoff[T Float]() float64 {
+	if size[T]() == 4 {
+		return 0x1p-24
+	}
+	return 0x1p-53
+}
+
 func TestChoose(t *testing.T) {
 	for _, c := range []struct {
 		setting string

@@ -12,16 +12,14 @@ import (
 var rowShapes = [][2]int{{0, 3}, {3, 0}, {1, 1}, {32, 10}, {64, 10}, {7, 2}, {5, 3}, {9, 7}, {3, 8}, {3, 9}, {4, 15}, {4, 16},
 	{4, 17}, {3, 31}, {3, 33}, {2, 64}, {2, 65}, {2, 100}, {5, 200}, {2, 255}, {3, 256}, {3, 257}, {2, 1200}, {300, 3}, {700, 1}}
 
-func TestRows(t *testing.T) {
-	t.Run("float32", func(t *testing.T) { testRows[float32](t, 0x1p-24) })
-	t.Run("float64", func(t *testing.T) { testRows[float64](t, 0x1p-53) })
-}
+func TestRows(t *testing.T) { eachType(t, testRows[float32], testRows[float64]) }
 
 // testRows compares with sums in big arithmetic. With u the unit roundoff: x − max is rounded
 // once, an absolute error of u·|x−max| in an exponent, so a relative one in eˣ; the exponential has
 // 2 ulp (4u), a sum of c terms (c−1)u, the quotient u. The log-sum-exp adds the relative error of
 // the sum as an absolute one, and rounds its two terms and their sum.
-func testRows[T Float](t *testing.T, u float64) {
+func testRows[T Float](t *testing.T) {
+	u := roundoff[T]()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, s := range rowShapes {
 		rows, cols := s[0], s[1]
@@ -79,16 +77,13 @@ func rowReference[T Float](row []T) (peak float64, e []exact, sum exact) {
 
 // smallest returns the spacing of the subnormal numbers.
 func smallest[T Float]() float64 {
-	if sized[T]() == "float32" {
+	if size[T]() == 4 {
 		return math.SmallestNonzeroFloat32
 	}
 	return math.SmallestNonzeroFloat64
 }
 
-func TestRowLimits(t *testing.T) {
-	t.Run("float32", testRowLimits[float32])
-	t.Run("float64", testRowLimits[float64])
-}
+func TestRowLimits(t *testing.T) { eachType(t, testRowLimits[float32], testRowLimits[float64]) }
 
 func testRowLimits[T Float](t *testing.T) {
 	inf, nan := T(math.Inf(1)), T(math.NaN())
@@ -133,10 +128,7 @@ func testRowLimits[T Float](t *testing.T) {
 }
 
 // TestRowsAlone: a row has the same bits alone and among others, in place and not, and on both assembly paths.
-func TestRowsAlone(t *testing.T) {
-	t.Run("float32", testRowsAlone[float32])
-	t.Run("float64", testRowsAlone[float64])
-}
+func TestRowsAlone(t *testing.T) { eachType(t, testRowsAlone[float32], testRowsAlone[float64]) }
 
 func testRowsAlone[T Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
