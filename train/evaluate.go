@@ -14,57 +14,53 @@ import (
 
 // An evaluator makes the records of a run. The exact solutions of one evaluation are the start of those of the next.
 type evaluator struct {
-	group
+	*stepper
 	problem Problem
 	shared  *Exact         // one for all agents; nil: none
 	own     map[int]*Exact // one an agent of this process, for methods of the personalized problem
-	x, y, u []float64
+	x, y, u []float64      // averages over the agents
 }
 
-func newEvaluator(c *Config, g group) (*evaluator, error) {
-	e := &evaluator{group: g, problem: c.Problem, x: make([]float64, c.p), y: make([]float64, c.q), u: make([]float64, c.p)}
+func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
+	e := &evaluator{stepper: s, problem: c.Problem, x: make([]float64, c.p), y: make([]float64, c.q), u: make([]float64, c.p)}
 	if c.Problem.Evaluate == nil || c.NoExact {
 		return e, nil
 	}
-	exact := Exact{Start: c.Problem.Start, Tol: c.Tol, AdjointTol: c.AdjointTol}
+	exact := Exact{Oracles: c.Problem.Evaluate, Team: c.Problem.Team, Start: c.Problem.Start, Tol: c.Tol, AdjointTol: c.AdjointTol}
 	if !algo.TraitsOf(c.Method).Personalized {
 		e.shared = &exact
-		e.shared.Oracles, e.shared.Team = c.Problem.Evaluate, c.Problem.Team
 		return e, e.shared.prepare()
 	}
 	e.own = map[int]*Exact{}
-	for _, i := range g.local {
-		s := exact
-		s.Oracles = []dsbo.ValueOracle{c.Problem.Evaluate[i]}
-		if err := s.prepare(); err != nil {
+	for _, i := range e.local {
+		one := exact
+		one.Oracles, one.Team = c.Problem.Evaluate[i:i+1], nil
+		if err := one.prepare(); err != nil {
 			return nil, err
 		}
-		e.own[i] = &s
+		e.own[i] = &one
 	}
 	return e, nil
 }
 
-// record evaluates the agents; those of other processes are nil. After an error the exact solutions are again what they were
-// before: a run that was interrupted in its evaluation repeats it to the bit.
-func (e *evaluator) record(ctx context.Context, agents []*agent) (runs.Record, error) {
+// record evaluates the agents. After an error the exact solutions are again what they were before: a run that was interrupted
+// in its evaluation repeats it to the bit.
+func (e *evaluator) record(ctx context.Context) (r runs.Record, err error) {
+	began := time.Now()
 	var before [][]float64
 	for _, s := range e.state() {
 		before = append(before, slices.Clone(s.Value))
 	}
-	r, err := e.evaluate(ctx, agents)
-	if err != nil {
+	defer func() {
 		for i, s := range e.state() {
-			copy(s.Value, before[i])
+			if err != nil {
+				copy(s.Value, before[i])
+			}
 		}
-	}
-	return r, err
-}
-
-func (e *evaluator) evaluate(ctx context.Context, agents []*agent) (runs.Record, error) {
-	began := time.Now()
-	one := agents[e.local[0]]
-	r := runs.Record{Iteration: one.k, PeakRSSMiB: PeakRSS(), ConsensusZ: runs.Unknown()}
-	parts := []struct {
+	}()
+	one := e.agents[e.local[0]]
+	r = runs.Record{Iteration: one.k, PeakRSSMiB: PeakRSS(), ConsensusZ: runs.Unknown()}
+	for _, part := range []struct {
 		into *runs.Number
 		mean []float64
 		of   func(*agent) []float64
@@ -73,17 +69,15 @@ func (e *evaluator) evaluate(ctx context.Context, agents []*agent) (runs.Record,
 		{&r.ConsensusY, e.y, (*agent).y},
 		{&r.ConsensusZ, make([]float64, len(e.y)), (*agent).z},
 		{new(runs.Number), e.u, (*agent).u},
-	}
-	for _, part := range parts {
+	} {
 		if part.of(one) == nil {
 			continue
 		}
-		var err error
-		if *part.into, err = e.average(ctx, part.mean, agents, part.of); err != nil {
+		if *part.into, err = e.average(ctx, part.mean, part.of); err != nil {
 			return r, err
 		}
 	}
-	spent, err := e.usages(ctx, agents)
+	spent, err := e.usages(ctx)
 	if err != nil {
 		return r, err
 	}
@@ -92,7 +86,7 @@ func (e *evaluator) evaluate(ctx context.Context, agents []*agent) (runs.Record,
 	if err := e.scores(ctx, &r); err != nil {
 		return r, err
 	}
-	if err := e.solutions(ctx, &r, agents); err != nil {
+	if err := e.solutions(ctx, &r); err != nil {
 		return r, err
 	}
 	r.EvaluationSeconds = time.Since(began).Seconds()
@@ -100,9 +94,9 @@ func (e *evaluator) evaluate(ctx context.Context, agents []*agent) (runs.Record,
 }
 
 // average sets mean to the average of a variable v over all agents and returns (1/n) Σ ‖v_i − mean‖².
-func (g group) average(ctx context.Context, mean []float64, agents []*agent, of func(*agent) []float64) (runs.Number, error) {
-	rows, err := g.collect(ctx, len(mean), func(i int, row []float64) error {
-		copy(row, of(agents[i]))
+func (s *stepper) average(ctx context.Context, mean []float64, of func(*agent) []float64) (runs.Number, error) {
+	rows, err := s.collect(ctx, len(mean), func(i int, row []float64) error {
+		copy(row, of(s.agents[i]))
 		return nil
 	})
 	if err != nil {
@@ -117,18 +111,18 @@ func (g group) average(ctx context.Context, mean []float64, agents []*agent, of 
 }
 
 // usages returns what each agent has spent; of agents elsewhere that may come back, without their times.
-func (g group) usages(ctx context.Context, agents []*agent) ([]runs.Usage, error) {
-	rows, err := g.collect(ctx, runs.UsageLen, func(i int, row []float64) error {
-		copy(row, g.shared(agents[i].usage()).Pack())
+func (s *stepper) usages(ctx context.Context) ([]runs.Usage, error) {
+	rows, err := s.collect(ctx, runs.UsageLen, func(i int, row []float64) error {
+		copy(row, s.shared(s.agents[i].usage()).Pack())
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	all := make([]runs.Usage, g.n)
+	all := make([]runs.Usage, s.n)
 	for i, row := range rows {
-		if all[i] = runs.UnpackUsage(row); agents[i] != nil {
-			all[i] = agents[i].usage()
+		if all[i] = runs.UnpackUsage(row); s.agents[i] != nil {
+			all[i] = s.agents[i].usage()
 		}
 	}
 	return all, nil
@@ -143,7 +137,7 @@ func (e *evaluator) scores(ctx context.Context, r *runs.Record) error {
 }
 
 // solutions adds the exact values to a record. Those of a personalized problem are averages of each agent's own.
-func (e *evaluator) solutions(ctx context.Context, r *runs.Record, agents []*agent) error {
+func (e *evaluator) solutions(ctx context.Context, r *runs.Record) error {
 	r.Phi, r.GradNorm, r.HypergradientError, r.LowerError, r.LowerResidual = runs.Unknown(), runs.Unknown(), runs.Unknown(), runs.Unknown(), runs.Unknown()
 	var rows [][]float64
 	var err error
@@ -152,7 +146,7 @@ func (e *evaluator) solutions(ctx context.Context, r *runs.Record, agents []*age
 		rows = [][]float64{make([]float64, 4+len(e.x))}
 		err = e.solve(ctx, e.shared, e.y, rows[0])
 	case e.own != nil:
-		rows, err = e.collect(ctx, 4+len(e.x), func(i int, row []float64) error { return e.solve(ctx, e.own[i], agents[i].y(), row) })
+		rows, err = e.collect(ctx, 4+len(e.x), func(i int, row []float64) error { return e.solve(ctx, e.own[i], e.agents[i].y(), row) })
 	default:
 		return nil
 	}
@@ -171,7 +165,7 @@ func (e *evaluator) solutions(ctx context.Context, r *runs.Record, agents []*age
 	norm := vec.Norm(grad)
 	r.Phi, r.GradNorm, r.LowerResidual = runs.Number(phi), runs.Number(norm), runs.Number(residual)
 	r.LowerError = runs.Number(math.Sqrt(off / size))
-	if agents[e.local[0]].u() != nil && r.Iteration > 0 {
+	if e.agents[e.local[0]].u() != nil && r.Iteration > 0 {
 		r.HypergradientError = runs.Number(math.Sqrt(vec.Dist2(e.u, grad)) / norm)
 	}
 	return nil

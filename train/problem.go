@@ -100,11 +100,9 @@ func NewPart(team network.Team, t data.Task, m models.Model, c models.Config) (P
 		if err != nil {
 			return Problem{}, err
 		}
-		s, err := newScorer(t, m, g)
-		if err != nil {
+		if prob.Score, err = newScorer(t, m, g); err != nil {
 			return Problem{}, err
 		}
-		prob.Score = s.score
 	}
 	return prob, nil
 }

@@ -185,7 +185,7 @@ func (s *refitting) attempt(ctx context.Context, y []float64) (res Refitted, err
 	for _, own := range ys {
 		res.Consensus += vec.Dist2(own, res.Y) / float64(len(ys))
 	}
-	usage, err := run.usages(ctx, run.agents)
+	usage, err := run.usages(ctx)
 	res.Floats = runs.Total(usage).Floats
 	return res, err
 }

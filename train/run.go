@@ -107,7 +107,7 @@ func newRunner(c Config) (*runner, error) {
 		return nil, err
 	}
 	r.onIteration, r.maxNorm = c.OnIteration, cmp.Or(c.MaxNorm, 1e9)
-	r.eval, err = newEvaluator(&c, r.group)
+	r.eval, err = newEvaluator(&c, r.stepper)
 	return r, err
 }
 
@@ -154,7 +154,7 @@ func (r *runner) nextBoundary() int {
 }
 
 func (r *runner) evaluate(ctx context.Context) error {
-	rec, err := r.eval.record(r.collectiveContext(ctx), r.agents)
+	rec, err := r.eval.record(r.collectiveContext(ctx))
 	if err != nil {
 		if ctx.Err() != nil {
 			return r.interrupted(ctx)
@@ -191,12 +191,12 @@ func (r *runner) interrupted(ctx context.Context) error {
 func (r *runner) conclude(ctx context.Context) (err error) {
 	ctx = r.collectiveContext(ctx)
 	r.result.X, r.result.Y = make([]float64, r.p), make([]float64, r.q)
-	if _, err = r.average(ctx, r.result.X, r.agents, (*agent).x); err != nil {
+	if _, err = r.average(ctx, r.result.X, (*agent).x); err != nil {
 		return err
 	}
-	if _, err = r.average(ctx, r.result.Y, r.agents, (*agent).y); err != nil {
+	if _, err = r.average(ctx, r.result.Y, (*agent).y); err != nil {
 		return err
 	}
-	r.result.Usage, err = r.usages(ctx, r.agents)
+	r.result.Usage, err = r.usages(ctx)
 	return err
 }

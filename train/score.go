@@ -50,45 +50,42 @@ func (p Problem) Scores(ctx context.Context, y []float64) (sum Scores, err error
 	return sum, nil
 }
 
-// A scorer computes scores by the programs of a model, one for each set of examples.
-type scorer struct {
-	programs [][3]*ad.Program // by agent: training, validation and test examples; nil where there are none
-	rows     [][3]int
-	x        []float64 // the x that programs take besides y; they do not read it
-}
-
-func newScorer(t data.Task, m models.Model, g group) (*scorer, error) {
-	p, _ := m.Dims()
-	s := &scorer{programs: make([][3]*ad.Program, g.n), rows: make([][3]int, g.n), x: make([]float64, p)}
+// newScorer returns a Problem's Score, which runs one program of the model for each set of examples.
+func newScorer(t data.Task, m models.Model, g group) (func(i int, y []float64) (Scores, error), error) {
+	type set struct {
+		rows    float64
+		program *ad.Program
+	}
+	agents := make([][3]set, g.n) // training, validation and test examples
 	for _, i := range g.local {
 		test, err := t.TestPart(i)
 		if err != nil {
 			return nil, err
 		}
-		for set, e := range [3]data.Examples{t.Shards[i].Train, t.Shards[i].Val, test} {
-			if s.rows[i][set] = e.Len(); e.Len() == 0 {
+		for k, e := range [3]data.Examples{t.Shards[i].Train, t.Shards[i].Val, test} {
+			if e.Len() == 0 {
 				continue
 			}
-			if s.programs[i][set], err = models.NewScore(m, e, false); err != nil {
+			agents[i][k].rows = float64(e.Len())
+			if agents[i][k].program, err = models.NewScore(m, e, false); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return s, nil
-}
-
-// score is a Problem's Score.
-func (s *scorer) score(i int, y []float64) (all Scores, err error) {
-	for k, set := range all.sets() {
-		rows := float64(s.rows[i][k])
-		if rows == 0 {
-			continue
+	p, _ := m.Dims()
+	x := make([]float64, p) // which programs take besides y; they do not read it
+	return func(i int, y []float64) (all Scores, err error) {
+		for k, score := range all.sets() {
+			of := agents[i][k]
+			if of.rows == 0 {
+				continue
+			}
+			result := []float64{math.NaN(), math.NaN()} // what Eval does not write stays unknown
+			if err := of.program.Eval(result, x, y); err != nil {
+				return all, err
+			}
+			*score = Score{Rows: of.rows, Losses: result[0] * of.rows, Right: math.Round(result[1] * of.rows)}
 		}
-		result := []float64{math.NaN(), math.NaN()} // what Eval does not write stays unknown
-		if err := s.programs[i][k].Eval(result, s.x, y); err != nil {
-			return all, err
-		}
-		*set = Score{Rows: rows, Losses: result[0] * rows, Right: math.Round(result[1] * rows)}
-	}
-	return all, nil
+		return all, nil
+	}, nil
 }
