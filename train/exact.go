@@ -3,6 +3,7 @@ package train
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -38,11 +39,17 @@ type Exact struct {
 	// bound ends with what it has, and Solution.Residual tells how far it came.
 	Products int
 
-	e     *ensemble
+	group group
+	p, q  int
 	y, z  []float64 // where the last solve ended
 	scale []float64 // the gradient that Tol is relative to, one number; 0 before the first solve
 	work  [6][]float64
 }
+
+// allExamples is the draw of all examples of an agent, which evaluation uses.
+var allExamples = dsbo.Sample{Set: dsbo.Whole}
+
+var errNotFinite = errors.New("the numbers are no longer finite")
 
 // A Solution is the exact solution of the lower problem at one x, with what follows from it.
 type Solution struct {
@@ -65,7 +72,7 @@ func (s *Exact) Solve(ctx context.Context, x []float64) (Solution, error) {
 	if err := s.setScale(ctx, x); err != nil {
 		return Solution{}, fmt.Errorf("exact solution: %w", err)
 	}
-	sol := Solution{Y: slices.Clone(s.y), Z: slices.Clone(s.z), Gradient: make([]float64, s.e.p)}
+	sol := Solution{Y: slices.Clone(s.y), Z: slices.Clone(s.z), Gradient: make([]float64, s.p)}
 	for _, part := range []func(context.Context, []float64, *Solution) error{s.solveLower, s.solveAdjoint, s.differentiate} {
 		if err := part(ctx, x, &sol); err != nil {
 			return Solution{}, fmt.Errorf("exact solution: %w", err)
@@ -83,34 +90,40 @@ func (s *Exact) state() []dsbo.Named {
 
 // prepare checks the oracles and makes the memory, once.
 func (s *Exact) prepare() error {
-	if s.e != nil {
+	if s.y != nil {
 		return nil
 	}
-	e, err := newEnsemble(s.Oracles, s.Team)
-	if err != nil {
+	prob := Problem{Oracles: make([]dsbo.Oracle, len(s.Oracles)), Start: s.Start, Team: s.Team}
+	for i, o := range s.Oracles {
+		if o != nil {
+			prob.Oracles[i] = o
+		}
+	}
+	var err error
+	if s.p, s.q, err = prob.Dims(); err != nil {
 		return err
 	}
-	if s.Start != nil && len(s.Start) != e.q {
-		return dsbo.Errorf(dsbo.ErrShape, "start of y must have q = %d numbers; it has %d", e.q, len(s.Start))
+	if s.group, err = prob.group(); err != nil {
+		return err
 	}
 	for i := range s.work {
-		s.work[i] = make([]float64, e.q)
+		s.work[i] = make([]float64, s.q)
 	}
-	s.e, s.y, s.z, s.scale = e, make([]float64, e.q), make([]float64, e.q), make([]float64, 1)
+	s.y, s.z, s.scale = make([]float64, s.q), make([]float64, s.q), make([]float64, 1)
 	copy(s.y, s.Start)
 	return nil
 }
 
 // setScale sets the scale of Tol at the first solve.
 func (s *Exact) setScale(ctx context.Context, x []float64) error {
-	if len(x) != s.e.p {
-		return dsbo.Errorf(dsbo.ErrShape, "x must have p = %d numbers; it has %d", s.e.p, len(x))
+	if len(x) != s.p {
+		return dsbo.Errorf(dsbo.ErrShape, "x must have p = %d numbers; it has %d", s.p, len(x))
 	}
 	if s.scale[0] != 0 {
 		return nil
 	}
 	g := s.work[0]
-	if err := s.e.lowerGrad(ctx, g, x, s.y); err != nil {
+	if err := s.lowerGrad(ctx, g, x, s.y); err != nil {
 		return err
 	}
 	s.scale[0] = cmp.Or(vec.Norm(g), 1)
@@ -123,7 +136,7 @@ func (s *Exact) products() int { return cmp.Or(s.Products, 20000) }
 func (s *Exact) solveLower(ctx context.Context, x []float64, sol *Solution) error {
 	tol := cmp.Or(s.Tol, 1e-6)
 	g, step, trial := s.work[0], s.work[1], s.work[2]
-	if err := s.e.lowerGrad(ctx, g, x, sol.Y); err != nil {
+	if err := s.lowerGrad(ctx, g, x, sol.Y); err != nil {
 		return err
 	}
 	first := vec.Norm(g)
@@ -162,7 +175,7 @@ const roundOff = 1e-14
 // reports whether it moved: at the floor of round-off nothing falls. fall is what the step promised, as
 // a share of the loss.
 func (s *Exact) lineSearch(ctx context.Context, x, y, g, step, trial []float64) (moved bool, fall float64, err error) {
-	_, here, err := s.e.values(ctx, x, y)
+	_, here, err := s.values(ctx, x, y)
 	if err != nil {
 		return false, 0, err
 	}
@@ -171,13 +184,13 @@ func (s *Exact) lineSearch(ctx context.Context, x, y, g, step, trial []float64) 
 	fall = slope / math.Abs(here)
 	for t := 1.0; t > 1e-10; t /= 2 {
 		vec.Comb(trial, 1, y, -t, step)
-		_, there, err := s.e.values(ctx, x, trial)
+		_, there, err := s.values(ctx, x, trial)
 		if err != nil {
 			return false, fall, err
 		}
 		if there <= here-float64(1e-4*t*slope)+slack {
 			copy(y, trial)
-			return true, fall, s.e.lowerGrad(ctx, g, x, y)
+			return true, fall, s.lowerGrad(ctx, g, x, y)
 		}
 	}
 	return false, fall, nil
@@ -186,7 +199,7 @@ func (s *Exact) lineSearch(ctx context.Context, x, y, g, step, trial []float64) 
 // solveAdjoint brings sol.Z to H⁻¹ ∇_y f at (x, sol.Y).
 func (s *Exact) solveAdjoint(ctx context.Context, x []float64, sol *Solution) error {
 	b := s.work[1]
-	if err := s.e.upperGradY(ctx, b, x, sol.Y); err != nil {
+	if err := s.upperGradY(ctx, b, x, sol.Y); err != nil {
 		return err
 	}
 	norm := vec.Norm(b)
@@ -206,7 +219,7 @@ func (s *Exact) conjugateGradients(ctx context.Context, x []float64, sol *Soluti
 	r, d, hd := s.work[3], s.work[4], s.work[5]
 	copy(r, b)
 	if vec.Dot(v, v) != 0 {
-		if err := s.e.hvp(ctx, hd, x, sol.Y, v); err != nil {
+		if err := s.hvp(ctx, hd, x, sol.Y, v); err != nil {
 			return 0, err
 		}
 		sol.Products++
@@ -215,7 +228,7 @@ func (s *Exact) conjugateGradients(ctx context.Context, x []float64, sol *Soluti
 	cg := vec.CG{V: v, R: r, D: d, HD: hd}
 	cg.Start()
 	for first := true; math.Sqrt(cg.RR) > bound && sol.Products < s.products(); first = false {
-		if err := s.e.hvp(ctx, hd, x, sol.Y, d); err != nil {
+		if err := s.hvp(ctx, hd, x, sol.Y, d); err != nil {
 			return 0, err
 		}
 		sol.Products++
@@ -236,19 +249,65 @@ func (s *Exact) conjugateGradients(ctx context.Context, x []float64, sol *Soluti
 
 // differentiate computes Φ and its gradient from Y and Z.
 func (s *Exact) differentiate(ctx context.Context, x []float64, sol *Solution) error {
-	upper, _, err := s.e.values(ctx, x, sol.Y)
+	upper, _, err := s.values(ctx, x, sol.Y)
 	if err != nil {
 		return err
 	}
 	// f(y*) = f(y) − ∇_y f'H⁻¹∇_y g + ... = f(y) − z'∇_y g + ...
 	sol.Phi = upper - vec.Dot(sol.Z, s.work[0])
-	if err := s.e.upperGradX(ctx, sol.Gradient, x, sol.Y); err != nil {
+	if err := s.upperGradX(ctx, sol.Gradient, x, sol.Y); err != nil {
 		return err
 	}
-	j := make([]float64, s.e.p)
-	if err := s.e.jvp(ctx, j, x, sol.Y, sol.Z); err != nil {
+	j := make([]float64, s.p)
+	if err := s.jvp(ctx, j, x, sol.Y, sol.Z); err != nil {
 		return err
 	}
 	vec.Sub(sol.Gradient, sol.Gradient, j)
 	return nil
+}
+
+// mean sets dst to the average over the agents of what ask writes. The oracles of this process are asked in parallel, and all answers are
+// summed in the order of the agents, so that the result depends neither on the number of processors nor on where they are.
+func (s *Exact) mean(ctx context.Context, dst []float64, ask func(o dsbo.ValueOracle, part []float64) error) error {
+	parts, err := s.group.collect(ctx, len(dst), func(i int, part []float64) error {
+		if err := ask(s.Oracles[i], part); err != nil {
+			return fmt.Errorf("agent %d: %w", i, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	vec.Mean(dst, parts...)
+	return nil
+}
+
+func (s *Exact) lowerGrad(ctx context.Context, dst, x, y []float64) error {
+	return s.mean(ctx, dst, func(o dsbo.ValueOracle, part []float64) error { return o.LowerGrad(part, x, y, allExamples) })
+}
+
+func (s *Exact) upperGradY(ctx context.Context, dst, x, y []float64) error {
+	return s.mean(ctx, dst, func(o dsbo.ValueOracle, part []float64) error { return o.UpperGrad(nil, part, x, y, allExamples) })
+}
+
+func (s *Exact) upperGradX(ctx context.Context, dst, x, y []float64) error {
+	return s.mean(ctx, dst, func(o dsbo.ValueOracle, part []float64) error { return o.UpperGrad(part, nil, x, y, allExamples) })
+}
+
+func (s *Exact) hvp(ctx context.Context, dst, x, y, v []float64) error {
+	return s.mean(ctx, dst, func(o dsbo.ValueOracle, part []float64) error { return o.HVP(part, x, y, v, allExamples) })
+}
+
+func (s *Exact) jvp(ctx context.Context, dst, x, y, v []float64) error {
+	return s.mean(ctx, dst, func(o dsbo.ValueOracle, part []float64) error { return o.JVP(part, x, y, v, allExamples) })
+}
+
+// values returns the average upper and lower losses.
+func (s *Exact) values(ctx context.Context, x, y []float64) (upper, lower float64, err error) {
+	var both [2]float64
+	err = s.mean(ctx, both[:], func(o dsbo.ValueOracle, part []float64) (err error) {
+		part[0], part[1], err = o.Values(x, y, allExamples)
+		return err
+	})
+	return both[0], both[1], err
 }

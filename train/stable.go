@@ -38,11 +38,14 @@ func StepWarnings(c Config, lmax []float64, k int) []string {
 	if m := values.number("mom_z"); m > 0 {
 		gamma = 1.5 * trackedBound(c.W, l, m)
 	}
-	if b, ok := values.step("beta", k); ok && b >= beta {
-		warnings = append(warnings, fmt.Sprintf("beta = %.3g, the step of y, is not below %.3g (agent %d, L_max = %.3g): y may diverge", b, beta, agent, l))
-	}
-	if g, ok := values.step("gamma", k); ok && g >= gamma {
-		warnings = append(warnings, fmt.Sprintf("gamma = %.3g, the step of z, is not below %.3g (agent %d, L_max = %.3g): z may diverge", g, gamma, agent, l))
+	for _, step := range []struct {
+		name, of string
+		bound    float64
+	}{{"beta", "y", beta}, {"gamma", "z", gamma}} {
+		if v, ok := values.step(step.name, k); ok && v >= step.bound {
+			warnings = append(warnings, fmt.Sprintf("%s = %.3g, the step of %s, is not below %.3g (agent %d, L_max = %.3g): %s may diverge",
+				step.name, v, step.of, step.bound, agent, l, step.of))
+		}
 	}
 	return warnings
 }
