@@ -6,6 +6,7 @@ import (
 	"dsbo/algo"
 	"dsbo/algo/algotest"
 	"dsbo/experiment"
+	"dsbo/experiment/experimenttest"
 	"dsbo/models/modeltest"
 )
 
@@ -20,3 +21,5 @@ func TestModel(t *testing.T) {
 	}
 	modeltest.TestModel(t, model, task.Shards[1])
 }
+
+func TestTask(t *testing.T) { experimenttest.TestTask(t, &cellars{}, "-data=data") }

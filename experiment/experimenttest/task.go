@@ -1,0 +1,90 @@
+package experimenttest
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsbo/experiment"
+	"dsbo/runs"
+)
+
+// TestTask proves that a task is one that commands can run: its words and presets are there, its flags set their defaults
+// each time, its data depend on flags, agents and seed alone, a process that has one agent loads for it what a process of all
+// loads, and a run with each preset finishes and can be told from its folder. small are flags for runs of moments, for three
+// agents at most.
+func TestTask(t *testing.T, task experiment.Task, small ...string) {
+	t.Helper()
+	if task.Name() == "" || strings.ContainsAny(task.Name(), " /\n") {
+		t.Errorf("Name must be one word that can begin a folder's name; it is %q", task.Name())
+	}
+	if first, _, _ := strings.Cut(task.About(), "\n"); first == "" {
+		t.Error("the first line of About must say what the task does")
+	}
+	if len(task.Presets()) == 0 {
+		t.Fatal("a task must have a preset")
+	}
+	t.Run("data", func(t *testing.T) { testData(t, task, small) })
+	for _, p := range task.Presets() {
+		t.Run("preset "+p.Name, func(t *testing.T) { testRun(t, task, append(small, "-preset="+p.Name)) })
+	}
+}
+
+// testData compares what is loaded for all agents, for them again after other flags were read, and for one of them.
+func testData(t *testing.T, task experiment.Task, small []string) {
+	const agents, one = 3, 1
+	digests := func(here ...int) []string {
+		if _, err := experiment.Parse(task, small, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		d, m, err := task.Load(experiment.Agents{N: agents, Here: here, Seed: 7})
+		if err != nil {
+			t.Fatalf("agents %v: %v", here, err)
+		}
+		if err := d.Validate(here...); err != nil {
+			t.Fatalf("agents %v: %v", here, err)
+		}
+		if p, q := m.Dims(); p < 1 || q < 1 {
+			t.Fatalf("x and y must not be empty; they have %d and %d numbers", p, q)
+		}
+		var all []string
+		for _, i := range here {
+			digest, err := d.Digest(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, digest)
+		}
+		return all
+	}
+	all := digests(0, 1, 2)
+	if len(slices.Compact(slices.Sorted(slices.Values(all)))) != agents {
+		t.Errorf("agents must have examples of their own; their digests are %v", all)
+	}
+	if again := digests(0, 1, 2); !slices.Equal(all, again) {
+		t.Errorf("data must depend on flags, agents and seed alone; loaded again they differ")
+	}
+	if alone := digests(one); alone[0] != all[one] {
+		t.Errorf("agent %d must have the same examples whether it is alone in its process or not", one)
+	}
+}
+
+// testRun runs two iterations in this process.
+func testRun(t *testing.T, task experiment.Task, small []string) {
+	out := filepath.Join(t.TempDir(), "run")
+	args := append(slices.Clone(small), "-agents=3", "-K=2", "-refit=10", "-report=false", "-quiet", "-out="+out)
+	j, err := experiment.Parse(task, args, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Run(context.Background(), io.Discard, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	state, err := runs.Folder(out).State()
+	if err != nil || state != runs.Finished {
+		t.Errorf("the run must have finished; it is %q (%v)", state, err)
+	}
+}

@@ -1,0 +1,21 @@
+package tasks_test
+
+import (
+	"testing"
+
+	"dsbo/experiment/experimenttest"
+	"dsbo/internal/minimnist"
+	"dsbo/tasks"
+)
+
+func TestMNIST(t *testing.T) {
+	folder := t.TempDir()
+	if err := minimnist.Write(folder, 300, 50); err != nil {
+		t.Fatal(err)
+	}
+	experimenttest.TestTask(t, tasks.MNIST(), "-data="+folder, "-train=20", "-val=20", "-batch=0")
+}
+
+func TestSynthetic(t *testing.T) {
+	experimenttest.TestTask(t, tasks.Synthetic(), "-r=1", "-p=5", "-train=20", "-val=20", "-test=10")
+}
