@@ -10,6 +10,8 @@ import (
 	"dsbo/models/modeltest"
 )
 
+func init() { algo.Register("oneloop", func() algo.Method { return new(oneLoop) }) } // as main does
+
 func TestMethod(t *testing.T) {
 	algotest.TestMethod(t, func() algo.Method { return &oneLoop{Alpha: 0.05} })
 }
