@@ -33,10 +33,7 @@ func random[T Float](n int) []T {
 func rate(b *testing.B, each int, unit string, f func()) float64 {
 	const batch = 20 * time.Microsecond
 	reps := 1
-	for {
-		if t := timed(f, reps); t >= batch || reps > 1<<20 {
-			break
-		}
+	for timed(f, reps) < batch && reps <= 1<<20 {
 		reps *= 2
 	}
 	fastest := time.Duration(math.MaxInt64)
@@ -120,19 +117,18 @@ func benchMath[T Float](b *testing.B) {
 			})
 		})
 	}
-	for _, s := range [][2]int{{32, 10}, {32, 20}, {32, 128}} {
-		rows, cols := s[0], s[1]
-		x, y := random[T](rows*cols), make([]T, rows*cols)
-		b.Run(fmt.Sprintf("RowSoftmax_%dx%d", rows, cols), func(b *testing.B) {
-			eachPathBench(b, func(b *testing.B) {
-				rate(b, rows*cols, "Gentry/s", func() { RowSoftmax(rows, cols, y, x) })
+	for _, row := range []struct {
+		name string
+		f    func(rows, cols int, dst, src []T)
+	}{{"RowSoftmax", RowSoftmax[T]}, {"RowLogSumExp", RowLogSumExp[T]}} {
+		for _, s := range [][2]int{{32, 10}, {32, 20}, {32, 128}} {
+			b.Run(fmt.Sprintf("%s_%dx%d", row.name, s[0], s[1]), func(b *testing.B) {
+				eachPathBench(b, func(b *testing.B) {
+					x, y := random[T](s[0]*s[1]), make([]T, s[0]*s[1])
+					rate(b, len(x), "Gentry/s", func() { row.f(s[0], s[1], y, x) })
+				})
 			})
-		})
-		b.Run(fmt.Sprintf("RowLogSumExp_%dx%d", rows, cols), func(b *testing.B) {
-			eachPathBench(b, func(b *testing.B) {
-				rate(b, rows*cols, "Gentry/s", func() { RowLogSumExp(rows, cols, y, x) })
-			})
-		})
+		}
 	}
 }
 

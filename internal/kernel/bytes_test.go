@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -25,8 +26,8 @@ func TestBytes(t *testing.T) {
 		{9, 11, 272}, {13, 2, 528}, {16, 7, 96}, {31, 10, 784}, {80, 10, 784}, {6, 32, 256}, {7, 1, 1040},
 	} {
 		t.Run(fmt.Sprint(s), func(t *testing.T) {
-			t.Run("float32", func(t *testing.T) { testBytes[float32](t, s[0], s[1], s[2], 1) })
-			t.Run("float64", func(t *testing.T) { testBytes[float64](t, s[0], s[1], s[2], 1) })
+			testBytes[float32](t, s[0], s[1], s[2], 1)
+			testBytes[float64](t, s[0], s[1], s[2], 1)
 		})
 	}
 }
@@ -46,8 +47,7 @@ func testBytes[T Float](t *testing.T, m, n, k int, seed uint64) {
 	eachPath(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		a := &arena[T]{rng: rng}
-		small := func() T { return T(rng.IntN(17) - 8) }
-		slice := func(n int) []T { return a.slice(n, small) }
+		slice := func(n int) []T { return a.slice(n, func() T { return T(rng.IntN(17) - 8) }) }
 		all := byteRows(rng, m+rng.IntN(20), k+rng.IntN(3)) // some follow, and they are longer
 		rows, numbers := all[:m], make([]T, m*k)
 		for i, r := range rows {
@@ -81,31 +81,27 @@ func TestBytesSameBits(t *testing.T) {
 
 func testBytesSameBits[T Float](t *testing.T) {
 	const m, n, k = 27, 7, 784
-	rng := rand.New(rand.NewPCG(3, 4))
-	rows, b, u := byteRows(rng, m, k), random[T](n*k), random[T](m*n)
-	var nt, tn []T // of AVX2
+	rows, b, u := byteRows(rand.New(rand.NewPCG(3, 4)), m, k), random[T](n*k), random[T](m*n)
+	results := func() (nt, tn []T) {
+		nt, tn = make([]T, m*n), make([]T, n*k)
+		BytesNT(m, n, k, nt, n, rows, b, k)
+		BytesTN(n, k, tn, k, u, n, rows, false)
+		return nt, tn
+	}
+	agree(t, "BytesNT and BytesTN", func() []T { return slices.Concat(results()) })
 	eachPath(t, func(t *testing.T) {
-		whole, alone := make([]T, m*n), make([]T, m*n)
-		BytesNT(m, n, k, whole, n, rows, b, k)
+		nt, tn := results()
+		alone, parts := make([]T, m*n), make([]T, n*k)
 		for i := range m {
 			BytesNT(1, n, k, alone[i*n:], n, rows[i:], b, k)
 		}
-		sameBits(t, "rows alone", alone, whole)
-		sum, parts := make([]T, n*k), make([]T, n*k)
-		BytesTN(n, k, sum, k, u, n, rows, false)
-		for i, at := 0, 0; at < m; i++ {
-			to := min(m, at+1+i)
-			BytesTN(n, k, parts, k, u[at*n:], n, rows[at:to], true)
-			at = to
+		sameBits(t, "rows alone", alone, nt)
+		for i, from := 0, 0; from < m; i++ {
+			to := min(m, from+1+i)
+			BytesTN(n, k, parts, k, u[from*n:], n, rows[from:to], true)
+			from = to
 		}
-		sameBits(t, "sum in parts", parts, sum)
-		switch Active() {
-		case AVX2:
-			nt, tn = whole, sum
-		case AVX512:
-			sameBits(t, "BytesNT of AVX2", nt, whole)
-			sameBits(t, "BytesTN of AVX2", tn, sum)
-		}
+		sameBits(t, "sum in parts", parts, tn)
 	})
 }
 

@@ -48,70 +48,59 @@ func testElementwise[T Float](t *testing.T) {
 	})
 }
 
-func TestFromBytes(t *testing.T) { eachType(t, testFromBytes[float32], testFromBytes[float64]) }
+func TestFromBytes(t *testing.T) { eachPathAndType(t, testFromBytes[float32], testFromBytes[float64]) }
 
 func testFromBytes[T Float](t *testing.T) {
-	eachPath(t, func(t *testing.T) {
-		rng := rand.New(rand.NewPCG(1, 2))
-		for n := range 200 {
-			src := make([]byte, n)
-			for i := range src {
-				src[i] = byte(i * 37)
-			}
-			a := &arena[T]{rng: rng}
-			dst := a.slice(n, func() T { return -1 })
-			want := make([]T, n)
-			for i, v := range src {
-				want[i] = T(v) * T(1.0/255)
-			}
-			FromBytes(dst, src, T(1.0/255))
-			sameBits(t, fmt.Sprint(n), dst, want)
-			a.check(t, fmt.Sprint(n))
+	rng := rand.New(rand.NewPCG(1, 2))
+	for n := range 200 {
+		src := make([]byte, n)
+		for i := range src {
+			src[i] = byte(i * 37)
 		}
-	})
+		a := &arena[T]{rng: rng}
+		dst := a.slice(n, func() T { return -1 })
+		want := make([]T, n)
+		for i, v := range src {
+			want[i] = T(v) * T(1.0/255)
+		}
+		FromBytes(dst, src, T(1.0/255))
+		sameBits(t, fmt.Sprint(n), dst, want)
+		a.check(t, fmt.Sprint(n))
+	}
 }
 
 // TestSums compares with sums that are exact (integers) and holds those of reals to
 // γ_n·Σ|x·y|, as the products of matrices.
-func TestSums(t *testing.T) { eachType(t, testSums[float32], testSums[float64]) }
+func TestSums(t *testing.T) { eachPathAndType(t, testSums[float32], testSums[float64]) }
 
 func testSums[T Float](t *testing.T) {
-	u := roundoff[T]()
-	eachPath(t, func(t *testing.T) {
-		rng := rand.New(rand.NewPCG(1, 2))
-		for n := 0; n < 2000; n += 1 + n/90*rng.IntN(20) {
-			a := &arena[T]{rng: rng}
-			fill := func() T { return T(rng.IntN(15) - 7) }
-			x, y := a.slice(n, fill), a.slice(n, fill)
-			var dot, sum int
-			for i := range x {
-				dot += int(x[i]) * int(y[i])
-				sum += int(x[i])
-			}
-			if got := Dot(x, y); got != T(dot) {
-				t.Fatalf("n=%d: Dot = %v; it must be %d", n, got, dot)
-			}
-			if got := Sum(x); got != T(sum) {
-				t.Fatalf("n=%d: Sum = %v; it must be %d", n, got, sum)
-			}
-			var d, s, magD, magS float64
-			for i := range x {
-				x[i], y[i] = T(rng.NormFloat64()), T(rng.NormFloat64())
-				d += float64(x[i]) * float64(y[i])
-				s += float64(x[i])
-				magD += math.Abs(float64(x[i]) * float64(y[i]))
-				magS += math.Abs(float64(x[i]))
-			}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for n := 0; n < 2000; n += 1 + n/90*rng.IntN(20) {
+		for _, kind := range []struct {
+			number func(*rand.Rand) T
+			gamma  float64
+		}{
+			{small[T], 0},
 			// The float64 reference has the same bound: twice γ covers both.
-			gamma := 2 * float64(n+1) * u
-			if got := float64(Dot(x, y)); !(math.Abs(got-d) <= gamma*magD) {
-				t.Fatalf("n=%d: Dot = %v; it must be %v", n, got, d)
+			{normal[T], 2 * float64(n+1) * roundoff[T]()},
+		} {
+			a := &arena[T]{rng: rng}
+			fill := func() T { return kind.number(rng) }
+			x, y := a.slice(n, fill), a.slice(n, fill)
+			var dot, sum, magDot, magSum float64
+			for i := range x {
+				v := float64(x[i]) * float64(y[i])
+				dot, magDot = dot+v, magDot+math.Abs(v)
+				sum, magSum = sum+float64(x[i]), magSum+math.Abs(float64(x[i]))
 			}
-			if got := float64(Sum(x)); !(math.Abs(got-s) <= gamma*magS) {
-				t.Fatalf("n=%d: Sum = %v; it must be %v", n, got, s)
+			if got := float64(Dot(x, y)); !(math.Abs(got-dot) <= kind.gamma*magDot) {
+				t.Fatalf("n=%d: Dot = %v; it must be %v", n, got, dot)
+			}
+			if got := float64(Sum(x)); !(math.Abs(got-sum) <= kind.gamma*magSum) {
+				t.Fatalf("n=%d: Sum = %v; it must be %v", n, got, sum)
 			}
 		}
-	})
+	}
 }
 
 // TestSumsSameBits: alignment changes nothing, and the assembly paths agree.
@@ -122,22 +111,16 @@ func TestSumsSameBits(t *testing.T) {
 func testSumsSameBits[T Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for n := 0; n < 1500; n += 1 + n/90*rng.IntN(20) {
-		x, y := make([]T, n), make([]T, n)
-		for i := range x {
-			x[i], y[i] = T(rng.NormFloat64()), T(rng.NormFloat64())
-		}
-		var before [2]T
+		x, y := random[T](n), random[T](2 * n)[n:]
+		sums := func() []T { return []T{Dot(x, y), Sum(x)} }
+		agree(t, fmt.Sprintf("n=%d", n), sums)
 		eachPath(t, func(t *testing.T) {
-			got := [2]T{Dot(x, y), Sum(x)}
+			want := sums()
 			for shift := 1; shift < 4; shift++ {
 				xs := append(make([]T, shift), x...)[shift:]
 				ys := append(make([]T, 2*shift), y...)[2*shift:]
-				sameBits(t, fmt.Sprintf("n=%d shifted by %d", n, shift), []T{Dot(xs, ys), Sum(xs)}, got[:])
+				sameBits(t, fmt.Sprintf("n=%d shifted by %d", n, shift), []T{Dot(xs, ys), Sum(xs)}, want)
 			}
-			if Active() == AVX512 {
-				sameBits(t, fmt.Sprintf("n=%d on both paths", n), got[:], before[:])
-			}
-			before = got
 		})
 	}
 }

@@ -120,7 +120,7 @@ func (q *problem[T]) check(t *testing.T, gamma float64) {
 	q.multiply(q.c)
 	for i, w := range want {
 		if e := math.Abs(float64(q.c[i]) - w); !(e <= gamma*bound[i]) {
-			t.Fatalf("%v: entry (%d,%d) is %g, want %g: off by %g, bound %g", q, i/q.ldc, i%q.ldc, q.c[i], w, e, gamma*bound[i])
+			t.Fatalf("%v: entry (%d,%d) is %g; it must be %g: off by %g, bound %g", q, i/q.ldc, i%q.ldc, q.c[i], w, e, gamma*bound[i])
 		}
 	}
 	q.arena.check(t, q.String())
@@ -153,48 +153,42 @@ func small[T Float](rng *rand.Rand) T { return T(rng.IntN(15) - 7) }
 
 // TestGemmExact uses small integers: all sums are exact in any order, so every entry must be right
 // to the bit, and anything read from outside of a matrix would show.
-func TestGemmExact(t *testing.T) { eachType(t, testGemmExact[float32], testGemmExact[float64]) }
+func TestGemmExact(t *testing.T) { eachPathAndType(t, testGemmExact[float32], testGemmExact[float64]) }
 
 func testGemmExact[T Float](t *testing.T) {
-	eachPath(t, func(t *testing.T) {
-		eachProblem(1, 150, small[T], func(q *problem[T], _ *rand.Rand) { q.check(t, 0) })
-	})
+	eachProblem(1, 150, small[T], func(q *problem[T], _ *rand.Rand) { q.check(t, 0) })
 }
 
 // TestGemmAccuracy holds the rounding error to its bound: a sum of k products of any order, with
 // or without fused operations, is off by at most γ_{k+1}·(Σ|a||b| + |c|), γ_n = nu/(1−nu) with unit
 // roundoff u. The reference adds an error of order u of its own for float64.
 func TestGemmAccuracy(t *testing.T) {
-	eachType(t, testGemmAccuracy[float32], testGemmAccuracy[float64])
+	eachPathAndType(t, testGemmAccuracy[float32], testGemmAccuracy[float64])
 }
 
 func testGemmAccuracy[T Float](t *testing.T) {
-	eachPath(t, func(t *testing.T) {
-		eachProblem(3, 100, normal[T], func(q *problem[T], _ *rand.Rand) {
-			n := float64(q.k+2) * roundoff[T]()
-			q.check(t, n/(1-n))
-		})
+	eachProblem(3, 100, normal[T], func(q *problem[T], _ *rand.Rand) {
+		n := float64(q.k+2) * roundoff[T]()
+		q.check(t, n/(1-n))
 	})
 }
 
 // TestGemmSameBits checks the promises about order: a row of NT and NN alone gives the bits it
 // has among others, sums of TN and NN can be cut at any row, and alignment does not matter.
 func TestGemmSameBits(t *testing.T) {
-	eachType(t, testGemmSameBits[float32], testGemmSameBits[float64])
+	eachPathAndType(t, testGemmSameBits[float32], testGemmSameBits[float64])
 }
 
 func testGemmSameBits[T Float](t *testing.T) {
-	eachPath(t, func(t *testing.T) {
-		eachProblem(5, 60, normal[T], func(q *problem[T], rng *rand.Rand) {
-			c := slices.Clone(q.c)
-			q.multiply(q.c)
-			if q.transA {
-				q.cutSum(c, rng)
-			} else {
-				q.cutRows(c, rng)
-			}
-			sameBits(t, q.String(), c, q.c)
-		})
+	eachProblem(5, 60, normal[T], func(q *problem[T], rng *rand.Rand) {
+		c := slices.Clone(q.c)
+		q.multiply(q.c)
+		if q.transA {
+			q.cutSum(c, rng)
+		} else {
+			q.cutRows(c, rng)
+		}
+		sameBits(t, q.String(), c, q.c)
 	})
 }
 

@@ -15,7 +15,14 @@ type function[T Float] struct {
 	// ulps is the bound on |got − want| in units of the last place of want; 1e-15 relative is
 	// at least 1e-15/2^-52 = 4.5 of them.
 	ulps float64
+	// limits are the exact results at the numbers in limitArguments.
+	limits [7]float64
 }
+
+var (
+	inf, nan, minusZero, large = math.Inf(1), math.NaN(), math.Copysign(0, -1), float64(math.MaxFloat32)
+	limitArguments             = [7]float64{nan, -inf, -large, minusZero, 0, large, inf}
+)
 
 func functions[T Float]() []function[T] {
 	loose := 4.5
@@ -23,11 +30,11 @@ func functions[T Float]() []function[T] {
 		loose = 2
 	}
 	return []function[T]{
-		{"Exp", Exp[T], bigExp, 2},
-		{"Log1pExp", Log1pExp[T], bigLog1pExp, loose},
-		{"Sigmoid", Sigmoid[T], bigSigmoid, loose},
-		{"Tanh", Tanh[T], bigTanh, loose},
-		{"Log", Log[T], bigLog, loose},
+		{"Exp", Exp[T], bigExp, 2, [7]float64{nan, 0, 0, 1, 1, inf, inf}},
+		{"Log1pExp", Log1pExp[T], bigLog1pExp, loose, [7]float64{nan, 0, 0, math.Ln2, math.Ln2, large, inf}},
+		{"Sigmoid", Sigmoid[T], bigSigmoid, loose, [7]float64{nan, 0, 0, 0.5, 0.5, 1, 1}},
+		{"Tanh", Tanh[T], bigTanh, loose, [7]float64{nan, -1, -1, minusZero, 0, 1, 1}},
+		{"Log", Log[T], bigLog, loose, [7]float64{nan, nan, nan, -inf, -inf, math.Log(large), inf}},
 	}
 }
 
@@ -82,14 +89,12 @@ func testFunctions[T Float](t *testing.T) {
 				if math.IsInf(float64(v), 0) {
 					continue // a float64 argument beyond float32: TestFunctionLimits
 				}
-				if want[i] == nil {
-					if got[i] == got[i] {
-						t.Errorf("%s(%v) = %v; it must be NaN", fn.name, v, got[i])
+				if want[i] != nil {
+					if e := ulpError(got[i], want[i]); !(e <= worst) {
+						worst, where = e, v
 					}
-					continue
-				}
-				if e := ulpError(got[i], want[i]); !(e <= worst) {
-					worst, where = e, v
+				} else if got[i] == got[i] {
+					t.Errorf("%s(%v) = %v; it must be NaN", fn.name, v, got[i])
 				}
 			}
 			t.Logf("%s: worst %.3f ulp at %g", fn.name, worst, where)
@@ -105,87 +110,63 @@ func TestFunctionLimits(t *testing.T) {
 }
 
 func testFunctionLimits[T Float](t *testing.T) {
-	inf, nan, large := math.Inf(1), math.NaN(), math.MaxFloat32
-	zero := math.Copysign(0, -1)
-	arguments := []float64{nan, -inf, -large, zero, 0, large, inf}
-	eachPath(t, func(t *testing.T) {
-		for _, c := range []struct {
-			name string
-			f    func(dst, src []T)
-			want []float64
-		}{
-			{"Exp", Exp[T], []float64{nan, 0, 0, 1, 1, inf, inf}},
-			{"Log1pExp", Log1pExp[T], []float64{nan, 0, 0, math.Ln2, math.Ln2, large, inf}},
-			{"Sigmoid", Sigmoid[T], []float64{nan, 0, 0, 0.5, 0.5, 1, 1}},
-			{"Tanh", Tanh[T], []float64{nan, -1, -1, zero, 0, 1, 1}},
-			{"Log", Log[T], []float64{nan, nan, nan, -inf, -inf, math.Log(large), inf}},
-		} {
-			for i, x := range arguments {
-				got := []T{T(x)}
-				c.f(got, got)
-				if w := T(c.want[i]); bits(got[0]) != bits(w) && (got[0] == got[0] || w == w) {
-					t.Errorf("%s(%v) = %v; it must be %v", c.name, x, got[0], w)
-				}
+	for _, fn := range functions[T]() {
+		for i, x := range limitArguments {
+			got := []T{T(x)}
+			fn.f(got, got)
+			if w := T(fn.limits[i]); bits(got[0]) != bits(w) && (got[0] == got[0] || w == w) {
+				t.Errorf("%s(%v) = %v; it must be %v", fn.name, x, got[0], w)
 			}
 		}
-	})
+	}
 }
 
 // TestFunctionLengths: every length, at any offset, in place and not, gives the bits that each
 // entry has alone, and touches nothing else.
 func TestFunctionLengths(t *testing.T) {
-	eachType(t, testFunctionLengths[float32], testFunctionLengths[float64])
+	eachPathAndType(t, testFunctionLengths[float32], testFunctionLengths[float64])
 }
 
 func testFunctionLengths[T Float](t *testing.T) {
-	eachPath(t, func(t *testing.T) {
-		rng := rand.New(rand.NewPCG(3, 4))
-		for _, fn := range functions[T]() {
-			for n := range 70 {
-				a := &arena[T]{rng: rng}
-				src := a.slice(n, func() T { return T(6*rng.ExpFloat64() - 1) })
-				if fn.name == "Log" {
-					Exp(src, src)
-				}
-				dst := a.slice(n, func() T { return 0 })
-				want := make([]T, n)
-				for i := range want {
-					fn.f(want[i:i+1], src[i:i+1])
-				}
-				fn.f(dst, src)
-				sameBits(t, fmt.Sprintf("%s n=%d", fn.name, n), dst, want)
-				fn.f(src, src)
-				sameBits(t, fmt.Sprintf("%s n=%d in place", fn.name, n), src, want)
-				a.check(t, fn.name)
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, fn := range functions[T]() {
+		for n := range 70 {
+			a := &arena[T]{rng: rng}
+			src := a.slice(n, func() T { return T(6*rng.ExpFloat64() - 1) })
+			if fn.name == "Log" {
+				Exp(src, src)
 			}
+			dst := a.slice(n, func() T { return 0 })
+			want := make([]T, n)
+			for i := range want {
+				fn.f(want[i:i+1], src[i:i+1])
+			}
+			fn.f(dst, src)
+			sameBits(t, fmt.Sprintf("%s n=%d", fn.name, n), dst, want)
+			fn.f(src, src)
+			sameBits(t, fmt.Sprintf("%s n=%d in place", fn.name, n), src, want)
+			a.check(t, fn.name)
 		}
-	})
+	}
 }
 
 // TestFunctionPathsAgree: the assembly paths give the same bits as each other.
 func TestFunctionPathsAgree(t *testing.T) {
-	if !Supported(AVX512) {
-		t.Skip("needs avx512")
-	}
-	t.Run("float32", testFunctionPathsAgree[float32])
-	t.Run("float64", testFunctionPathsAgree[float64])
+	eachType(t, testFunctionPathsAgree[float32], testFunctionPathsAgree[float64])
 }
 
 func testFunctionPathsAgree[T Float](t *testing.T) {
 	x := append(arguments[T](rand.New(rand.NewPCG(5, 6)), 50000), T(math.Inf(1)), T(math.Inf(-1)))
 	for _, fn := range functions[T]() {
-		small, large := make([]T, len(x)), make([]T, len(x))
-		restore := Use(AVX2)
-		fn.f(small, x)
-		restore()
-		restore = Use(AVX512)
-		fn.f(large, x)
-		restore()
-		for i := range x {
-			if small[i] != small[i] && large[i] != large[i] {
-				small[i], large[i] = 0, 0 // a NaN is a NaN
+		agree(t, fn.name, func() []T {
+			got := make([]T, len(x))
+			fn.f(got, x)
+			for i, v := range got {
+				if v != v {
+					got[i] = T(math.NaN()) // one NaN is as good as another
+				}
 			}
-		}
-		sameBits(t, fn.name, small, large)
+			return got
+		})
 	}
 }

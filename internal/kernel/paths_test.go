@@ -23,6 +23,11 @@ func eachType[B interface{ Run(string, func(B)) bool }](t B, of32, of64 func(B))
 	t.Run("float64", of64)
 }
 
+// eachPathAndType runs a test of float32 and one of float64 on every path of this machine.
+func eachPathAndType(t *testing.T, of32, of64 func(*testing.T)) {
+	eachPath(t, func(t *testing.T) { eachType(t, of32, of64) })
+}
+
 // agree fails unless f gives the same bits on both assembly paths.
 func agree[T Float](t *testing.T, what string, f func() []T) {
 	t.Helper()
