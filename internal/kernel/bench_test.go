@@ -8,16 +8,6 @@ import (
 	"time"
 )
 
-// eachPathBench runs f as a sub-benchmark on every path.
-func eachPathBench(b *testing.B, f func(b *testing.B)) {
-	for p := best + 1; p > 0; p-- {
-		b.Run((p - 1).String(), func(b *testing.B) {
-			defer Use(p - 1)()
-			f(b)
-		})
-	}
-}
-
 // random returns n normal numbers.
 func random[T Float](n int) []T {
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -59,49 +49,32 @@ func timed(f func(), reps int) time.Duration {
 func BenchmarkGemm(b *testing.B) { eachType(b, benchGemm[float32], benchGemm[float64]) }
 
 func benchGemm[T Float](b *testing.B) {
-	for _, c := range []struct {
-		name    string
-		f       func(m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int, acc bool)
-		m, n, k int
-	}{
-		{"NT", GemmNT[T], 16, 10, 784},
-		{"NT", GemmNT[T], 32, 10, 784},
-		{"NT", GemmNT[T], 64, 10, 784},
-		{"NT", GemmNT[T], 32, 128, 784},
-		{"NT", GemmNT[T], 32, 10, 128},
-		{"NT", GemmNT[T], 32, 20, 784},
-		{"NT", GemmNT[T], 16, 1, 200},
-		{"NT", GemmNT[T], 64, 1, 200},
-		{"TN", GemmTN[T], 10, 784, 16},
-		{"TN", GemmTN[T], 10, 784, 32},
-		{"TN", GemmTN[T], 10, 784, 64},
-		{"TN", GemmTN[T], 128, 784, 32},
-		{"TN", GemmTN[T], 1, 200, 16},
-		{"TN", GemmTN[T], 1, 200, 64},
-		{"NN", GemmNN[T], 32, 128, 10},
-		{"NN", GemmNN[T], 32, 784, 10},
-		{"NN", GemmNN[T], 32, 128, 128},
-		{"NN", GemmNN[T], 32, 784, 128},
-	} {
-		b.Run(fmt.Sprintf("%s_%dx%dx%d", c.name, c.m, c.n, c.k), func(b *testing.B) {
-			eachPathBench(b, func(b *testing.B) {
-				x, y, z := random[T](c.m*c.k), random[T](c.k*c.n), make([]T, c.m*c.n)
-				lda, ldb := c.k, c.n
-				switch c.name {
-				case "NT":
-					ldb = c.k
-				case "TN":
-					lda = c.m
-				}
-				top := peak[T]()
-				best := rate(b, 2*c.m*c.n*c.k, "GFLOP/s", func() {
-					c.f(c.m, c.n, c.k, z, c.n, x, lda, y, ldb, false)
+	shapes := map[string][][3]int{
+		"NT": {{16, 10, 784}, {32, 10, 784}, {64, 10, 784}, {32, 128, 784}, {32, 10, 128}, {32, 20, 784}, {16, 1, 200}, {64, 1, 200}},
+		"TN": {{10, 784, 16}, {10, 784, 32}, {10, 784, 64}, {128, 784, 32}, {1, 200, 16}, {1, 200, 64}},
+		"NN": {{32, 128, 10}, {32, 784, 10}, {32, 128, 128}, {32, 784, 128}},
+	}
+	for _, p := range products[T]() {
+		for _, s := range shapes[p.name] {
+			m, n, k := s[0], s[1], s[2]
+			b.Run(fmt.Sprintf("%s_%dx%dx%d", p.name, m, n, k), func(b *testing.B) {
+				eachPath(b, func(b *testing.B) {
+					x, y, z := random[T](m*k), random[T](k*n), make([]T, m*n)
+					lda, ldb := k, n
+					if p.transA {
+						lda = m
+					}
+					if p.transB {
+						ldb = k
+					}
+					top := peak[T]()
+					best := rate(b, 2*m*n*k, "GFLOP/s", func() { p.f(m, n, k, z, n, x, lda, y, ldb, false) })
+					if top > 0 {
+						b.ReportMetric(100*best/top, "%peak")
+					}
 				})
-				if top > 0 {
-					b.ReportMetric(100*best/top, "%peak")
-				}
 			})
-		})
+		}
 	}
 }
 
@@ -111,7 +84,7 @@ func benchMath[T Float](b *testing.B) {
 	const n = 32 * 10
 	for _, fn := range functions[T]() {
 		b.Run(fn.name, func(b *testing.B) {
-			eachPathBench(b, func(b *testing.B) {
+			eachPath(b, func(b *testing.B) {
 				x, y := random[T](n), make([]T, n)
 				rate(b, n, "Gentry/s", func() { fn.f(y, x) })
 			})
@@ -123,7 +96,7 @@ func benchMath[T Float](b *testing.B) {
 	}{{"RowSoftmax", RowSoftmax[T]}, {"RowLogSumExp", RowLogSumExp[T]}} {
 		for _, s := range [][2]int{{32, 10}, {32, 20}, {32, 128}} {
 			b.Run(fmt.Sprintf("%s_%dx%d", row.name, s[0], s[1]), func(b *testing.B) {
-				eachPathBench(b, func(b *testing.B) {
+				eachPath(b, func(b *testing.B) {
 					x, y := random[T](s[0]*s[1]), make([]T, s[0]*s[1])
 					rate(b, len(x), "Gentry/s", func() { row.f(s[0], s[1], y, x) })
 				})
@@ -156,13 +129,13 @@ func benchElem[T Float](b *testing.B) {
 		{"FromBytes", bytes + n, func() { FromBytes(z, src, 1./255) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			eachPathBench(b, func(b *testing.B) { rate(b, c.moved, "GB/s", c.f) })
+			eachPath(b, func(b *testing.B) { rate(b, c.moved, "GB/s", c.f) })
 		})
 	}
 	for _, n := range []int{n, 1 << 23} {
 		b.Run(fmt.Sprintf("copy_%d", n), func(b *testing.B) {
 			x, y := make([]T, n), random[T](n)
-			rate(b, 2*n*bytes/(10*784), "GB/s", func() { copy(x, y) })
+			rate(b, 2*n*size[T](), "GB/s", func() { copy(x, y) })
 		})
 	}
 	if sink != sink {
@@ -192,7 +165,7 @@ func peak[T Float]() float64 {
 func BenchmarkPeak(b *testing.B) { eachType(b, benchPeak[float32], benchPeak[float64]) }
 
 func benchPeak[T Float](b *testing.B) {
-	eachPathBench(b, func(b *testing.B) {
+	eachPath(b, func(b *testing.B) {
 		best := 0.0
 		for b.Loop() {
 			best = max(best, peak[T]())

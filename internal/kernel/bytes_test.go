@@ -111,7 +111,7 @@ func BenchmarkBytes(b *testing.B) { eachType(b, benchBytes[float32], benchBytes[
 func benchBytes[T Float](b *testing.B) {
 	const m, n, k = 80, 10, 784
 	rows, w, u := byteRows(rand.New(rand.NewPCG(1, 1)), m, k), random[T](n*k), random[T](m*n)
-	eachPathBench(b, func(b *testing.B) {
+	eachPath(b, func(b *testing.B) {
 		b.Run("NT", func(b *testing.B) {
 			rate(b, 2*m*n*k, "GFLOP/s", func() { BytesNT(m, n, k, u, n, rows, w, k) })
 		})

@@ -7,10 +7,15 @@ import (
 	"testing"
 )
 
-// eachPath runs f as a subtest on every path of this machine.
-func eachPath(t *testing.T, f func(t *testing.T)) {
+// A runner is a test or a benchmark, which has parts.
+type runner[B any] interface {
+	Run(name string, part func(B)) bool
+}
+
+// eachPath runs f as a part of t on every path of this machine.
+func eachPath[B runner[B]](t B, f func(t B)) {
 	for p := Generic; p <= best; p++ {
-		t.Run(p.String(), func(t *testing.T) {
+		t.Run(p.String(), func(t B) {
 			defer Use(p)()
 			f(t)
 		})
@@ -18,7 +23,7 @@ func eachPath(t *testing.T, f func(t *testing.T)) {
 }
 
 // eachType runs a test or benchmark of float32 and one of float64 as parts of t.
-func eachType[B interface{ Run(string, func(B)) bool }](t B, of32, of64 func(B)) {
+func eachType[B runner[B]](t B, of32, of64 func(B)) {
 	t.Run("float32", of32)
 	t.Run("float64", of64)
 }
