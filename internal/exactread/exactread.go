@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // Bytes reads want bytes and checks that no more follow. It allocates as the bytes come in,
@@ -13,11 +14,9 @@ func Bytes(r io.Reader, want, guess int) ([]byte, error) {
 	buf := make([]byte, 0, min(want, guess))
 	for len(buf) < want {
 		if len(buf) == cap(buf) {
-			grown := make([]byte, len(buf), min(want, max(2*cap(buf), 4096)))
-			copy(grown, buf)
-			buf = grown
+			buf = slices.Grow(buf, min(want-len(buf), max(len(buf), 4096)))
 		}
-		n, err := io.ReadFull(r, buf[len(buf):cap(buf)])
+		n, err := io.ReadFull(r, buf[len(buf):min(want, cap(buf))])
 		buf = buf[:len(buf)+n]
 		if err != nil {
 			return nil, fmt.Errorf("cut short: there must be %d bytes of data; there are %d%s", want, len(buf), Reason(err))

@@ -47,33 +47,39 @@ type header struct {
 }
 
 func readHeader(r io.Reader) (header, error) {
-	start := make([]byte, 8)
-	if _, err := io.ReadFull(r, start); err != nil {
-		return header{}, fmt.Errorf("cut short: in the header%s", exactread.Reason(err))
+	start, err := readBytes(r, 8)
+	if err != nil {
+		return header{}, err
 	}
 	if string(start[:6]) != "\x93NUMPY" {
 		return header{}, fmt.Errorf("not an NPY file: it must begin with %q; it begins with %q", "\x93NUMPY", start[:6])
 	}
-	length := make([]byte, 2)
-	if start[6] >= 2 {
-		length = make([]byte, 4)
-	}
 	if start[6] < 1 || start[6] > 3 {
 		return header{}, fmt.Errorf("the NPY version must be 1 to 3; it is %d", start[6])
 	}
-	if _, err := io.ReadFull(r, length); err != nil {
-		return header{}, fmt.Errorf("cut short: in the header%s", exactread.Reason(err))
+	length, err := readBytes(r, min(2*int(start[6]), 4))
+	if err != nil {
+		return header{}, err
 	}
 	n := binary.LittleEndian.Uint32(append(length, 0, 0)[:4])
 	const most = 1 << 16 // numpy writes about 100 bytes
 	if n > most {
 		return header{}, fmt.Errorf("the header must have at most %d bytes; it has %d", most, n)
 	}
-	text := make([]byte, n)
-	if _, err := io.ReadFull(r, text); err != nil {
-		return header{}, fmt.Errorf("cut short: in the header%s", exactread.Reason(err))
+	text, err := readBytes(r, int(n))
+	if err != nil {
+		return header{}, err
 	}
 	return parseHeader(string(text))
+}
+
+// readBytes reads n bytes of the header.
+func readBytes(r io.Reader, n int) ([]byte, error) {
+	b := make([]byte, n)
+	if _, err := io.ReadFull(r, b); err != nil {
+		return nil, fmt.Errorf("cut short: in the header%s", exactread.Reason(err))
+	}
+	return b, nil
 }
 
 // parseHeader reads the header's text, as in
@@ -183,15 +189,12 @@ func decode[T any](h *header, raw []byte, number func([]byte) T) []T {
 // integer reads one number of kind i, u or b.
 func (h *header) integer(b []byte) float64 {
 	var v uint64
-	switch h.size {
-	case 1:
-		v = uint64(b[0])
-	case 2:
-		v = uint64(h.order.Uint16(b))
-	case 4:
-		v = uint64(h.order.Uint32(b))
-	case 8:
-		v = h.order.Uint64(b)
+	for i := range b {
+		if h.order == binary.BigEndian {
+			v = v<<8 | uint64(b[i])
+		} else {
+			v |= uint64(b[i]) << (8 * i)
+		}
 	}
 	if h.kind != 'i' {
 		return float64(v)
