@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -35,10 +34,8 @@ func machines(t *testing.T, c train.Config) []*machine {
 	for i := range agents {
 		l := value(net.Listen("tcp", "127.0.0.1:0"))(t)
 		addresses[i] = l.Addr().String()
-		own := c
+		own := ofAgents(c, nil, i)
 		own.Dir = t.TempDir()
-		own.Problem.Oracles, own.Problem.Evaluate = make([]dsbo.Oracle, agents), make([]dsbo.ValueOracle, agents)
-		own.Problem.Oracles[i], own.Problem.Evaluate[i] = c.Problem.Oracles[i], c.Problem.Evaluate[i]
 		// Little is kept, so that who comes back makes others go back.
 		all = append(all, &machine{config: own, network: grpc.Config{Agent: i, Matrix: c.W, Run: "test", Addresses: addresses, Listener: l, KeepFrames: 20}})
 	}
@@ -88,6 +85,38 @@ func (m *machine) live(ctx context.Context) (err error) {
 	}
 }
 
+// stop runs the agent until what prepare changes stops it.
+func (m *machine) stop(prepare func(c *train.Config, stop func())) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	stopping := &machine{config: m.config, network: m.network}
+	prepare(&stopping.config, cancel)
+	if err := stopping.live(ctx); !errors.Is(err, train.ErrInterrupted) {
+		return fmt.Errorf("agent %d: %w, want that it was interrupted", m.network.Agent, err)
+	}
+	m.network.Listener = nil // its address is free again
+	return nil
+}
+
+// stopAt runs the agent, stops it after an iteration, and spoils its newest point.
+func (m *machine) stopAt(k int) error {
+	err := m.stop(func(c *train.Config, stop func()) {
+		c.OnIteration = func(done int) {
+			if done == k {
+				stop()
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	paths, err := filepath.Glob(filepath.Join(m.config.Dir, "checkpoint.agent*"))
+	if err != nil || len(paths) < 2 {
+		return err
+	}
+	return os.Truncate(paths[len(paths)-1], 100)
+}
+
 // TestComeBack: agents that are stopped at any moment, and lose their newest points, come back, and all end with the bits of
 // a run without that, their records too.
 func TestComeBack(t *testing.T) {
@@ -95,23 +124,16 @@ func TestComeBack(t *testing.T) {
 	c.Method = method(t, "madsbo_tuned", "warm_z=true", "track_y=true", "mom_y=0.5")
 	want := run(t, c)
 	all := machines(t, c)
-	var wg sync.WaitGroup
-	errs := make([]error, agents)
-	for i, m := range all {
-		wg.Go(func() {
-			for _, stop := range []int{11 - 2*i, 20 + 4*i} {
-				if errs[i] = m.stopAt(stop); errs[i] != nil {
-					return
-				}
+	must(t, errors.Join(atOnce(agents, func(i int) error {
+		for _, stop := range []int{11 - 2*i, 20 + 4*i} {
+			if err := all[i].stopAt(stop); err != nil {
+				return err
 			}
-			errs[i] = m.live(context.Background())
-		})
-	}
-	wg.Wait()
-	must(t, errors.Join(errs...))
+		}
+		return all[i].live(context.Background())
+	})...))
 	for _, m := range all {
-		got := m.results[len(m.results)-1]
-		sameRun(t, want, got)
+		sameRun(t, want, m.results[len(m.results)-1])
 		for i, r := range records(t, m.config.Dir) {
 			if r.Iteration != want.Records[i].Iteration || r.Phi != want.Records[i].Phi {
 				t.Errorf("agent %d wrote record %d as %+v", m.network.Agent, i, r)
@@ -125,32 +147,24 @@ func TestComeBackToAnEvaluation(t *testing.T) {
 	c, _ := config(t)
 	want := run(t, c)
 	all := machines(t, c)
-	var wg sync.WaitGroup
-	errs := make([]error, agents)
-	for i, m := range all {
-		wg.Go(func() {
-			if i == 2 {
-				ctx, cancel := context.WithCancel(context.Background())
-				defer cancel()
-				stopping := &machine{config: m.config, network: m.network}
-				products := 0
-				stopping.config.Problem.Evaluate = slices.Clone(m.config.Problem.Evaluate)
-				stopping.config.Problem.Evaluate[i] = &hooked{ValueOracle: m.config.Problem.Evaluate[i], hvp: func() error {
+	must(t, errors.Join(atOnce(agents, func(i int) error {
+		if i == 2 {
+			products := 0
+			err := all[i].stop(func(c *train.Config, stop func()) {
+				c.Problem.Evaluate = slices.Clone(c.Problem.Evaluate)
+				c.Problem.Evaluate[i] = &hooked{ValueOracle: c.Problem.Evaluate[i], hvp: func() error {
 					if products++; products == 5 {
-						cancel()
+						stop()
 					}
 					return nil
 				}}
-				if err := stopping.live(ctx); !errors.Is(err, train.ErrInterrupted) {
-					t.Errorf("%v, want that the agent was interrupted", err)
-				}
-				m.network.Listener = nil
+			})
+			if err != nil {
+				return err
 			}
-			errs[i] = m.live(context.Background())
-		})
-	}
-	wg.Wait()
-	must(t, errors.Join(errs...))
+		}
+		return all[i].live(context.Background())
+	})...))
 	for _, m := range all {
 		sameRun(t, want, m.results[len(m.results)-1])
 	}
@@ -163,43 +177,19 @@ func TestOneDiverges(t *testing.T) {
 	defer cancel()
 	all := machines(t, c)
 	all[2].config.MaxNorm = 1e-6
-	var wg sync.WaitGroup
-	for i, m := range all {
-		wg.Go(func() {
-			mixer, err := grpc.Open(m.network)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			defer mixer.Close()
-			m.config.Problem.Team = mixer
-			_, err = train.Run(ctx, m.config)
-			mixer.Fail(err)
-			if own := (*dsbo.DivergedError)(nil); !errors.Is(err, dsbo.ErrDiverged) || errors.As(err, &own) != (i == 2) {
-				t.Errorf("agent %d: %v, want that agent 2 has diverged", i, err)
-			}
-		})
-	}
-	wg.Wait()
-}
-
-// stopAt runs the agent, stops it after an iteration, and spoils its newest point.
-func (m *machine) stopAt(k int) error {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	stopping := &machine{config: m.config, network: m.network}
-	stopping.config.OnIteration = func(done int) {
-		if done == k {
-			cancel()
+	for i, err := range atOnce(agents, func(i int) error {
+		mixer, err := grpc.Open(all[i].network)
+		if err != nil {
+			return err
+		}
+		defer mixer.Close()
+		all[i].config.Problem.Team = mixer
+		_, err = train.Run(ctx, all[i].config)
+		mixer.Fail(err)
+		return err
+	}) {
+		if own := (*dsbo.DivergedError)(nil); !errors.Is(err, dsbo.ErrDiverged) || errors.As(err, &own) != (i == 2) {
+			t.Errorf("agent %d: %v, want that agent 2 has diverged", i, err)
 		}
 	}
-	if err := stopping.live(ctx); !errors.Is(err, context.Canceled) {
-		return fmt.Errorf("agent %d: %w, want that it was interrupted", m.network.Agent, err)
-	}
-	m.network.Listener = nil // its address is free again
-	paths, err := filepath.Glob(filepath.Join(m.config.Dir, "checkpoint.agent*"))
-	if err != nil || len(paths) < 2 {
-		return err
-	}
-	return os.Truncate(paths[len(paths)-1], 100)
 }

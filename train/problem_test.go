@@ -164,10 +164,8 @@ func TestPrivateShards(t *testing.T) {
 		cs = append(cs, c)
 	}
 	results, errs := together(cs, runAll)
+	must(t, errors.Join(errs...))
 	for k, got := range results {
-		if errs[k] != nil {
-			t.Fatal(errs[k])
-		}
 		near(t, "x", got.X, want.X, 0)
 		near(t, "y", got.Y, want.Y, 0)
 		if diff := cmp.Diff(want.Last().Timeless(), got.Last().Timeless(), nanEqual); diff != "" {

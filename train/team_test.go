@@ -88,40 +88,48 @@ func (m *table) fail(err error) {
 	m.changed.Broadcast()
 }
 
+// ofAgents returns the configuration of a process that has some of the agents.
+func ofAgents(c train.Config, team network.Team, local ...int) train.Config {
+	all := c.Problem
+	c.Problem.Team, c.Problem.Oracles, c.Problem.Evaluate = team, make([]dsbo.Oracle, agents), make([]dsbo.ValueOracle, agents)
+	for _, i := range local {
+		c.Problem.Oracles[i], c.Problem.Evaluate[i] = all.Oracles[i], all.Evaluate[i]
+	}
+	return c
+}
+
 // parts returns the configurations of processes that share a run.
-func parts(t *testing.T, c train.Config, locals ...[]int) []train.Config {
+func parts(t *testing.T, c train.Config, locals ...[]int) (cs []train.Config) {
 	t.Helper()
 	exchange := network.NewLocal(c.W)
 	t.Cleanup(exchange.Close)
 	m := newTable(len(locals))
-	var cs []train.Config
 	for _, local := range locals {
-		c := c
-		c.Problem.Team = &part{exchange, local, m}
-		c.Problem.Oracles, c.Problem.Evaluate = make([]dsbo.Oracle, agents), make([]dsbo.ValueOracle, agents)
-		_, qs := quadratics(1)
-		for _, i := range local {
-			qs[i].Noise = 0.1
-			c.Problem.Oracles[i], c.Problem.Evaluate[i] = qs[i], qs[i]
-		}
-		cs = append(cs, c)
+		cs = append(cs, ofAgents(c, &part{exchange, local, m}, local...))
 	}
 	return cs
 }
 
-// together runs f for each configuration at the same time.
-func together(cs []train.Config, f func(k int, c train.Config) (*train.Result, error)) ([]*train.Result, []error) {
-	results, errs := make([]*train.Result, len(cs)), make([]error, len(cs))
+// atOnce calls f for 0..n-1 at the same time and returns its errors.
+func atOnce(n int, f func(k int) error) []error {
+	errs := make([]error, n)
 	var wg sync.WaitGroup
-	for k, c := range cs {
-		wg.Go(func() {
-			if results[k], errs[k] = f(k, c); errs[k] != nil && !errors.Is(errs[k], train.ErrInterrupted) {
-				c.Problem.Team.Fail(errs[k])
-			}
-		})
+	for k := range n {
+		wg.Go(func() { errs[k] = f(k) })
 	}
 	wg.Wait()
-	return results, errs
+	return errs
+}
+
+// together runs f for each configuration at the same time.
+func together(cs []train.Config, f func(k int, c train.Config) (*train.Result, error)) ([]*train.Result, []error) {
+	results := make([]*train.Result, len(cs))
+	return results, atOnce(len(cs), func(k int) (err error) {
+		if results[k], err = f(k, cs[k]); err != nil && !errors.Is(err, train.ErrInterrupted) {
+			cs[k].Problem.Team.Fail(err)
+		}
+		return err
+	})
 }
 
 // runAll runs a process to its end.
@@ -136,10 +144,8 @@ func TestParts(t *testing.T) {
 			want := run(t, c)
 			for _, locals := range [][][]int{{{0, 1, 2, 3, 4}}, {{0, 1}, {2, 3, 4}}, {{0}, {1}, {2}, {3}, {4}}} {
 				results, errs := together(parts(t, c, locals...), runAll)
-				for k, got := range results {
-					if errs[k] != nil {
-						t.Fatal(errs[k])
-					}
+				must(t, errors.Join(errs...))
+				for _, got := range results {
 					sameRun(t, want, got)
 					for i, u := range got.Usage {
 						if u.Calls != want.Usage[i].Calls || u.Sent != want.Usage[i].Sent {
@@ -238,10 +244,8 @@ func TestPartsRefit(t *testing.T) {
 		got[k], err = solve(k, c)
 		return nil, err
 	})
-	for k, err := range errs {
-		if err != nil {
-			t.Fatal(err)
-		}
+	must(t, errors.Join(errs...))
+	for k := range cs {
 		if diff := cmp.Diff(want, got[k]); diff != "" {
 			t.Errorf("process %d:\n%s", k, diff)
 		}
