@@ -11,21 +11,18 @@ import (
 	"dsbo"
 	"dsbo/ad/adtest"
 	"dsbo/data"
+	"dsbo/internal/must"
 	"dsbo/internal/vec"
 	"dsbo/models"
 )
 
 // derivatives measures both losses at a few points around the start.
 func (s *subject) derivatives() error {
-	losses, err := s.losses(false)
-	if err != nil {
-		return err
-	}
+	losses := s.losses(false)
 	for range 3 {
 		x, y, _ := s.point()
 		for _, l := range losses {
-			r, err := adtest.Measure(l, x, y)
-			if err := reportErr(r, err); err != nil {
+			if err := reportErr(adtest.Measure(l, x, y)); err != nil {
 				return fmt.Errorf("%s: %w", l.name, err)
 			}
 		}
@@ -36,18 +33,10 @@ func (s *subject) derivatives() error {
 // float32 compares both losses in the two element types. Sums of a few thousand terms, each with float32's
 // relative error of 6e-8, stay well within 1e-4.
 func (s *subject) float32() error {
-	wide, err := s.losses(false)
-	if err != nil {
-		return err
-	}
-	narrow, err := s.losses(true)
-	if err != nil {
-		return err
-	}
+	wide, narrow := s.losses(false), s.losses(true)
 	x, y, _ := s.point()
 	for i, l := range wide {
-		r, err := adtest.Differences(narrow[i], l, x, y, 1e-4)
-		if err := reportErr(r, err); err != nil {
+		if err := reportErr(adtest.Differences(narrow[i], l, x, y, 1e-4)); err != nil {
 			return fmt.Errorf("%s in float32: %w", l.name, err)
 		}
 	}
@@ -72,10 +61,7 @@ func (s *subject) convexity() error {
 	if !ok {
 		return nil
 	}
-	o, err := s.oracle(models.Config{Batch: s.batch()})
-	if err != nil {
-		return err
-	}
+	o := s.oracle(models.Config{Batch: s.batch()})
 	for k := range 5 {
 		x, y, v := s.point()
 		mu := c.Modulus(x)
@@ -83,11 +69,7 @@ func (s *subject) convexity() error {
 			return fmt.Errorf("the modulus that the model claims must be positive; it is %g", mu)
 		}
 		name := dsbo.Sample{Set: dsbo.Curvature, K: k}
-		least, err := s.curvature(o, x, y, v, name)
-		if err != nil {
-			return err
-		}
-		if least < mu*(1-1e-6) {
+		if least := s.curvature(o, x, y, v, name); least < mu*(1-1e-6) {
 			return fmt.Errorf("the lower loss has curvature %g, the model claims at least %g", least, mu)
 		}
 	}
@@ -95,21 +77,19 @@ func (s *subject) convexity() error {
 }
 
 // curvature returns the smallest curvature found.
-func (s *subject) curvature(o *models.Oracle, x, y, v []float64, name dsbo.Sample) (float64, error) {
+func (s *subject) curvature(o *models.Oracle, x, y, v []float64, name dsbo.Sample) float64 {
 	if s.q > denseLimit {
 		hv := make([]float64, s.q)
-		err := o.HVP(hv, x, y, v, name)
-		return vec.Dot(v, hv) / vec.Dot(v, v), err
+		must.OK(o.HVP(hv, x, y, v, name))
+		return vec.Dot(v, hv) / vec.Dot(v, v)
 	}
 	h := make([]float64, s.q*s.q)
-	if err := o.Hessian(h, x, y, name); err != nil {
-		return 0, err
-	}
+	must.OK(o.Hessian(h, x, y, name))
 	var e mat.EigenSym
 	if !e.Factorize(mat.NewSymDense(s.q, h), false) {
-		return 0, errors.New("the Hessian's eigenvalues could not be found: is it finite?")
+		must.OK(errors.New("the Hessian's eigenvalues could not be found: is it finite?"))
 	}
-	return e.Values(nil)[0], nil
+	return e.Values(nil)[0]
 }
 
 // score compiles the model's score on both sets.
@@ -120,14 +100,8 @@ func (s *subject) score() error {
 	_, y, _ := s.point()
 	x := make([]float64, s.p)
 	for _, e := range []data.Examples{s.s.Train, s.s.Val} {
-		prog, err := models.NewScore(s.m, e, false)
-		if err != nil {
-			return err
-		}
 		out := []float64{math.NaN(), 0}
-		if err := prog.Eval(out, x, y); err != nil {
-			return err
-		}
+		must.OK(must.Get(models.NewScore(s.m, e, false)).Eval(out, x, y))
 		if loss := out[0]; math.IsNaN(loss) || math.IsInf(loss, 0) {
 			return fmt.Errorf("the score's loss is %g", loss)
 		}

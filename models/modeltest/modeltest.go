@@ -12,6 +12,7 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
+	"dsbo/internal/must"
 	"dsbo/models"
 )
 
@@ -34,7 +35,7 @@ func TestModel(t *testing.T, m models.Model, s data.Shard) {
 	}
 	for _, c := range checks {
 		t.Run(c.name, func(t *testing.T) {
-			if err := c.run(newSubject(m, s)); err != nil {
+			if err := c.err(newSubject(m, s)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -44,6 +45,14 @@ func TestModel(t *testing.T, m models.Model, s data.Shard) {
 type check struct {
 	name string
 	run  func(*subject) error
+}
+
+// err returns what the check finds wrong, or what kept it from looking.
+func (c check) err(s *subject) (found error) {
+	if failed := must.Try(func() { found = c.run(s) }); failed != nil {
+		return failed
+	}
+	return found
 }
 
 var checks = []check{
@@ -95,8 +104,8 @@ func (s *subject) normal(n int, deviation float64) []float64 {
 	return v
 }
 
-func (s *subject) oracle(c models.Config) (*models.Oracle, error) {
-	return models.NewOracle(s.m, s.s, c)
+func (s *subject) oracle(c models.Config) *models.Oracle {
+	return must.Get(models.NewOracle(s.m, s.s, c))
 }
 
 // loss is one of the model's two on all examples.
@@ -106,16 +115,16 @@ type loss struct {
 }
 
 // losses compiles the lower loss and the upper loss, in this order.
-func (s *subject) losses(float32 bool) ([2]loss, error) {
+func (s *subject) losses(float32 bool) [2]loss {
 	lower, err := models.Differentiate(s.m.Lower, s.p, s.q, s.s.Train, float32)
 	if err != nil {
-		return [2]loss{}, fmt.Errorf("lower loss: %w", err)
+		must.OK(fmt.Errorf("lower loss: %w", err))
 	}
 	upper, err := models.Differentiate(s.m.Upper, s.p, s.q, s.s.Val, float32)
 	if err != nil {
-		return [2]loss{}, fmt.Errorf("upper loss: %w", err)
+		must.OK(fmt.Errorf("upper loss: %w", err))
 	}
-	return [2]loss{{"lower loss", lower}, {"upper loss", upper}}, nil
+	return [2]loss{{"lower loss", lower}, {"upper loss", upper}}
 }
 
 // call is one of the oracle's questions, at a fixed point.
@@ -138,15 +147,15 @@ func (s *subject) calls() []call {
 }
 
 // answers makes all the calls under one sample name.
-func answers(o dsbo.Oracle, calls []call, name dsbo.Sample) ([][]float64, error) {
+func answers(o dsbo.Oracle, calls []call, name dsbo.Sample) [][]float64 {
 	out := make([][]float64, len(calls))
 	for i, c := range calls {
 		out[i] = make([]float64, c.n)
 		if err := c.ask(o, out[i], name); err != nil {
-			return nil, fmt.Errorf("%s: %w", c.name, err)
+			must.OK(fmt.Errorf("%s: %w", c.name, err))
 		}
 	}
-	return out, nil
+	return out
 }
 
 // sameBits compares two sets of answers.

@@ -116,7 +116,7 @@ func TestSpoiledModelsFail(t *testing.T) {
 		{ridge{4}, "derivatives", "lower loss: "},
 	} {
 		i := slices.IndexFunc(checks, func(k check) bool { return k.name == c.check })
-		err := checks[i].run(newSubject(c.model, s))
+		err := checks[i].err(newSubject(c.model, s))
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%T: check %q says %v, want %q", c.model, c.check, err, c.says)
 		}

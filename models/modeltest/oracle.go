@@ -9,6 +9,7 @@ import (
 
 	"dsbo"
 	"dsbo/data"
+	"dsbo/internal/must"
 	"dsbo/models"
 )
 
@@ -27,25 +28,13 @@ func (s *subject) names() error {
 	cfg := models.Config{Agent: 2, Seed: 5, Batch: s.batch()}
 	calls := s.calls()
 	once := map[dsbo.Sample][][]float64{}
-	o, err := s.oracle(cfg)
-	if err != nil {
-		return err
-	}
+	o := s.oracle(cfg)
 	for _, name := range sampleNames {
-		if once[name], err = answers(o, calls, name); err != nil {
-			return err
-		}
+		once[name] = answers(o, calls, name)
 	}
-	fresh, err := s.oracle(cfg)
-	if err != nil {
-		return err
-	}
-	for _, who := range []*models.Oracle{o, fresh} {
+	for _, who := range []*models.Oracle{o, s.oracle(cfg)} {
 		for _, name := range slices.Backward(sampleNames) {
-			again, err := answers(who, calls, name)
-			if err != nil {
-				return err
-			}
+			again := answers(who, calls, name)
 			if err := sameBits(calls, again, once[name], fmt.Sprintf("sample %v asked twice", name)); err != nil {
 				return err
 			}
@@ -61,49 +50,26 @@ func (s *subject) minibatch() error {
 		return nil
 	}
 	calls := s.calls()
-	o, err := s.oracle(cfg)
-	if err != nil {
-		return err
-	}
 	name := dsbo.Sample{Set: dsbo.Curvature, K: 4, T: 2}
-	got, err := answers(o, calls, name)
-	if err != nil {
-		return err
-	}
+	got := answers(s.oracle(cfg), calls, name)
 	draw := data.Sampler{Seed: cfg.Seed, Agent: cfg.Agent, Batch: cfg.Batch}
 	rows := *s
 	for _, e := range []*data.Examples{&rows.s.Train, &rows.s.Val} {
-		if *e, err = pickRows(*e, slices.Clone(draw.Draw(name, e.Len()))); err != nil {
-			return err
-		}
+		*e = pickRows(*e, slices.Clone(draw.Draw(name, e.Len())))
 	}
-	if o, err = rows.oracle(models.Config{}); err != nil {
-		return err
-	}
-	want, err := answers(o, calls, dsbo.Sample{Set: dsbo.Whole})
-	if err != nil {
-		return err
-	}
+	want := answers(rows.oracle(models.Config{}), calls, dsbo.Sample{Set: dsbo.Whole})
 	return sameBits(calls, got, want, "a minibatch, and its rows as the whole data")
 }
 
 // pickRows returns some rows of e.
-func pickRows(e data.Examples, rows []int) (data.Examples, error) {
-	x, err := e.X.Pick(rows)
-	if err != nil {
-		return e, err
-	}
-	target, err := e.Target.Pick(rows)
-	if err != nil {
-		return e, err
-	}
-	picked := data.Examples{X: x, Target: target}
+func pickRows(e data.Examples, rows []int) data.Examples {
+	picked := data.Examples{X: must.Get(e.X.Pick(rows)), Target: must.Get(e.Target.Pick(rows))}
 	for _, row := range rows {
 		if e.ID != nil {
 			picked.ID = append(picked.ID, e.ID[row])
 		}
 	}
-	return picked, nil
+	return picked
 }
 
 // wholeData compares the ways to call for all rows.
@@ -118,14 +84,7 @@ func (s *subject) wholeData() error {
 		{0, dsbo.Sample{Set: dsbo.Whole}}, {s.batch(), dsbo.Sample{Set: dsbo.Whole, K: 9, T: 9}}, {0, dsbo.Sample{Set: dsbo.Lower}},
 		{all, dsbo.Sample{Set: dsbo.Upper}}, {all + 1, dsbo.Sample{Set: dsbo.Curvature, K: 2}},
 	} {
-		o, err := s.oracle(models.Config{Batch: c.batch})
-		if err != nil {
-			return err
-		}
-		got, err := answers(o, calls, c.name)
-		if err != nil {
-			return err
-		}
+		got := answers(s.oracle(models.Config{Batch: c.batch}), calls, c.name)
 		if want == nil {
 			want = got
 		}
@@ -139,19 +98,14 @@ func (s *subject) wholeData() error {
 // results checks that answers do not depend on what was in their place, that inputs stay, and that Values
 // and UpperGrad of both gradients at once agree with the separate questions.
 func (s *subject) results() error {
-	o, err := s.oracle(models.Config{})
-	if err != nil {
-		return err
-	}
+	o := s.oracle(models.Config{})
 	x, y, v := s.point()
 	x0, y0, v0 := slices.Clone(x), slices.Clone(y), slices.Clone(v)
 	all := dsbo.Sample{Set: dsbo.Whole}
 	fill := func(n int, a float64) []float64 { return slices.Repeat([]float64{a}, n) }
 	for _, a := range []float64{0, math.NaN()} {
 		dx, dy, gy, hv, jv := fill(s.p, a), fill(s.q, a), fill(s.q, a), fill(s.q, a), fill(s.p, a)
-		if err := errors.Join(o.UpperGrad(dx, dy, x, y, all), o.LowerGrad(gy, x, y, all), o.HVP(hv, x, y, v, all), o.JVP(jv, x, y, v, all)); err != nil {
-			return err
-		}
+		must.OK(errors.Join(o.UpperGrad(dx, dy, x, y, all), o.LowerGrad(gy, x, y, all), o.HVP(hv, x, y, v, all), o.JVP(jv, x, y, v, all)))
 		for i, dst := range [][]float64{dx, dy, gy, hv, jv} {
 			if slices.ContainsFunc(dst, math.IsNaN) {
 				return fmt.Errorf("%s holds NaN where the result was %g before: it is not overwritten, or not finite", s.calls()[i].name, a)
@@ -161,20 +115,13 @@ func (s *subject) results() error {
 	if !slices.Equal(x, x0) || !slices.Equal(y, y0) || !slices.Equal(v, v0) {
 		return errors.New("an input was changed")
 	}
-	upper, lower, err := o.Values(x, y, all)
-	if err != nil {
-		return err
-	}
-	losses, err := s.losses(false)
-	if err != nil {
-		return err
-	}
-	g, errG := losses[0].Value(x, y)
-	f, errF := losses[1].Value(x, y)
+	upper, lower := must.Get2(o.Values(x, y, all))
+	losses := s.losses(false)
+	g, f := must.Get(losses[0].Value(x, y)), must.Get(losses[1].Value(x, y))
 	if f != upper || g != lower {
 		return fmt.Errorf("the oracle's values are f=%g, g=%g; the losses are %g and %g", upper, lower, f, g)
 	}
-	return errors.Join(errF, errG)
+	return nil
 }
 
 // denseLimit is the q up to which whole matrices are looked at.
@@ -185,16 +132,11 @@ func (s *subject) dense() error {
 	if s.q > denseLimit {
 		return nil
 	}
-	o, err := s.oracle(models.Config{Batch: s.batch()})
-	if err != nil {
-		return err
-	}
+	o := s.oracle(models.Config{Batch: s.batch()})
 	x, y, _ := s.point()
 	name := dsbo.Sample{Set: dsbo.Curvature, K: 1}
 	h, j := make([]float64, s.q*s.q), make([]float64, s.p*s.q)
-	if err := errors.Join(o.Hessian(h, x, y, name), o.Jacobian(j, x, y, name)); err != nil {
-		return err
-	}
+	must.OK(errors.Join(o.Hessian(h, x, y, name), o.Jacobian(j, x, y, name)))
 	e, hv, jv := make([]float64, s.q), make([]float64, s.q), make([]float64, s.p)
 	size := 0.0
 	for _, a := range h {
@@ -202,9 +144,7 @@ func (s *subject) dense() error {
 	}
 	for c := range s.q {
 		e[c] = 1
-		if err := errors.Join(o.HVP(hv, x, y, e, name), o.JVP(jv, x, y, e, name)); err != nil {
-			return err
-		}
+		must.OK(errors.Join(o.HVP(hv, x, y, e, name), o.JVP(jv, x, y, e, name)))
 		e[c] = 0
 		for r, a := range hv {
 			// The rows may be made as columns: they are equal up to the rounding of sums over the examples,
@@ -224,77 +164,59 @@ func (s *subject) dense() error {
 
 // lengths gives each question vectors that are too short.
 func (s *subject) lengths() error {
-	o, err := s.oracle(models.Config{})
-	if err != nil {
-		return err
-	}
+	o := s.oracle(models.Config{})
 	x, y, v := s.point()
 	all := dsbo.Sample{Set: dsbo.Whole}
 	p, q := make([]float64, s.p), make([]float64, s.q)
 	long := func(v []float64) []float64 { return append(slices.Clone(v), 0) }
-	for _, c := range []struct {
-		what string
-		err  error
-	}{
-		{"UpperGrad, dx short", o.UpperGrad(p[1:], q, x, y, all)},
-		{"UpperGrad, dy long", o.UpperGrad(p, long(q), x, y, all)},
-		{"UpperGrad, x short", o.UpperGrad(p, q, x[1:], y, all)},
-		{"LowerGrad, dst nil", o.LowerGrad(nil, x, y, all)},
-		{"LowerGrad, dst long", o.LowerGrad(long(q), x, y, all)},
-		{"LowerGrad, y short", o.LowerGrad(q, x, y[1:], all)},
-		{"LowerGrad, x long", o.LowerGrad(q, long(x), y, all)},
-		{"HVP, dst short", o.HVP(q[1:], x, y, v, all)},
-		{"HVP, dst nil", o.HVP(nil, x, y, v, all)},
-		{"HVP, v short", o.HVP(q, x, y, v[1:], all)},
-		{"HVP, y long", o.HVP(q, x, long(y), v, all)},
-		{"JVP, dst long", o.JVP(long(p), x, y, v, all)},
-		{"JVP, v long", o.JVP(p, x, y, long(v), all)},
-		{"JVP, x short", o.JVP(p, x[1:], y, v, all)},
-		{"Hessian, dst short", o.Hessian(q[1:], x, y, all)},
-		{"Jacobian, dst long", o.Jacobian(make([]float64, s.p*s.q+1), x, y, all)},
+	_, _, valuesErr := o.Values(x, y[1:], all)
+	for what, err := range map[string]error{
+		"UpperGrad, dx short": o.UpperGrad(p[1:], q, x, y, all),
+		"UpperGrad, dy long":  o.UpperGrad(p, long(q), x, y, all),
+		"UpperGrad, x short":  o.UpperGrad(p, q, x[1:], y, all),
+		"LowerGrad, dst nil":  o.LowerGrad(nil, x, y, all),
+		"LowerGrad, dst long": o.LowerGrad(long(q), x, y, all),
+		"LowerGrad, y short":  o.LowerGrad(q, x, y[1:], all),
+		"LowerGrad, x long":   o.LowerGrad(q, long(x), y, all),
+		"HVP, dst short":      o.HVP(q[1:], x, y, v, all),
+		"HVP, dst nil":        o.HVP(nil, x, y, v, all),
+		"HVP, v short":        o.HVP(q, x, y, v[1:], all),
+		"HVP, y long":         o.HVP(q, x, long(y), v, all),
+		"JVP, dst long":       o.JVP(long(p), x, y, v, all),
+		"JVP, v long":         o.JVP(p, x, y, long(v), all),
+		"JVP, x short":        o.JVP(p, x[1:], y, v, all),
+		"Hessian, dst short":  o.Hessian(q[1:], x, y, all),
+		"Jacobian, dst long":  o.Jacobian(make([]float64, s.p*s.q+1), x, y, all),
+		"Values, y short":     valuesErr,
 	} {
-		if !errors.Is(c.err, dsbo.ErrShape) {
-			return fmt.Errorf("%s: the error must match ErrShape; it is %v", c.what, c.err)
+		if !errors.Is(err, dsbo.ErrShape) {
+			return fmt.Errorf("%s: the error must match ErrShape; it is %v", what, err)
 		}
-	}
-	if _, _, err := o.Values(x, y[1:], all); !errors.Is(err, dsbo.ErrShape) {
-		return fmt.Errorf("Values with a y that is too short: the error must match ErrShape; it is %v", err)
 	}
 	return nil
 }
 
 // allocations makes all calls at changing points and draws.
 func (s *subject) allocations() error {
-	o, err := s.oracle(models.Config{Batch: s.batch()})
-	if err != nil {
-		return err
-	}
+	o := s.oracle(models.Config{Batch: s.batch()})
 	x, y, v := s.point()
 	dx, dy := make([]float64, s.p), make([]float64, s.q)
 	k := 0
-	var first error
-	note := func(err error) {
-		if first == nil {
-			first = err
-		}
-	}
-	round := func() {
+	n := testing.AllocsPerRun(20, func() { // its first run, which is not counted, compiles
 		k++
 		x[0], y[0], v[0] = -x[0], -y[0], -v[0]
 		for _, set := range []dsbo.Set{dsbo.Lower, dsbo.Curvature, dsbo.Upper, dsbo.Whole} {
 			name := dsbo.Sample{Set: set, K: k}
-			note(o.UpperGrad(dx, dy, x, y, name))
-			note(o.UpperGrad(nil, dy, x, y, name))
-			note(o.LowerGrad(dy, x, y, name))
-			note(o.HVP(dy, x, y, v, name))
-			note(o.JVP(dx, x, y, v, name))
-			_, _, err := o.Values(x, y, name)
-			note(err)
+			must.OK(o.UpperGrad(dx, dy, x, y, name))
+			must.OK(o.UpperGrad(nil, dy, x, y, name))
+			must.OK(o.LowerGrad(dy, x, y, name))
+			must.OK(o.HVP(dy, x, y, v, name))
+			must.OK(o.JVP(dx, x, y, v, name))
+			must.Get2(o.Values(x, y, name))
 		}
-	}
-	n := testing.AllocsPerRun(20, round) // its first run, which is not counted, compiles
-	if first == nil && n > 0 {
+	})
+	if n > 0 {
 		return fmt.Errorf("24 calls of the oracle must allocate nothing; they allocate %g times", n)
 	}
-	return first
+	return nil
 }
