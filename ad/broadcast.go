@@ -1,35 +1,22 @@
 package ad
 
-import "dsbo/internal/kernel"
-
-// rowCol names the ops between a matrix and a vector along its rows or columns.
-type rowCol string
-
-const (
-	rowScale  rowCol = "RowScale"
-	colScale  rowCol = "ColScale"
-	rowDot    rowCol = "RowDot"
-	colDot    rowCol = "ColDot"
-	addRow    rowCol = "AddRow"
-	addCol    rowCol = "AddCol"
-	sumRows   rowCol = "SumRows"
-	sumCols   rowCol = "SumCols"
-	repeatRow rowCol = "RepeatRow"
-	repeatCol rowCol = "RepeatCol"
+import (
+	"dsbo/internal/kernel"
 )
 
-func (o rowCol) matrix(a *Node) (r, c int) {
-	if len(shapeOf(a)) != 2 {
-		failf("%v: the input must be a matrix; its shape is %v", o, a.Shape())
-	}
-	return dims(a)
-}
-
-func (o rowCol) vector(v *Node, n int) {
-	if len(shapeOf(v)) != 1 || v.Shape()[0] != n {
-		failf("%v: the input must be a vector of length %d; its shape is %v", o, n, v.Shape())
-	}
-}
+// The ops between a matrix and a vector along its rows or columns.
+const (
+	rowScale  named = "RowScale"
+	colScale  named = "ColScale"
+	rowDot    named = "RowDot"
+	colDot    named = "ColDot"
+	addRow    named = "AddRow"
+	addCol    named = "AddCol"
+	sumRows   named = "SumRows"
+	sumCols   named = "SumCols"
+	repeatRow named = "RepeatRow"
+	repeatCol named = "RepeatCol"
+)
 
 // RowScale multiplies row i of the matrix a by u_i.
 func RowScale(a, u *Node) *Node {
@@ -60,7 +47,7 @@ func ColScale(a, v *Node) *Node {
 // RowDot returns the vector Σ_j a_ij b_ij, one entry a row.
 func RowDot(a, b *Node) *Node {
 	r, _ := rowDot.matrix(a)
-	sameShape(rowDot, a, b)
+	rowDot.sameShape(a, b)
 	if c, ok := constOf(a); ok {
 		return Scale(c, SumCols(b))
 	}
@@ -73,7 +60,7 @@ func RowDot(a, b *Node) *Node {
 // ColDot returns the vector Σ_i a_ij b_ij, one entry a column.
 func ColDot(a, b *Node) *Node {
 	_, c := colDot.matrix(a)
-	sameShape(colDot, a, b)
+	colDot.sameShape(a, b)
 	if k, ok := constOf(a); ok {
 		return Scale(k, SumRows(b))
 	}
@@ -121,75 +108,27 @@ func RepeatCol(u *Node, c int) *Node {
 	return apply(repeatCol, matShape(u.Shape()[0], c), u)
 }
 
-func (o rowCol) String() string { return string(o) }
-
-func (o rowCol) split() split {
-	switch o {
-	case rowScale, rowDot, addCol:
-		return split{args: "rr"}
-	case colScale, addRow:
-		return split{args: "rw"}
-	case sumCols, repeatCol:
-		return split{args: "r"}
-	case colDot:
-		return split{args: "rr", sum: true}
-	case sumRows:
-		return split{args: "r", sum: true}
-	}
-	return split{} // RepeatRow of a vector that every row needs
-}
-
-func (o rowCol) grad(in []*Node, out, g *Node) []*Node {
-	a := in[0]
-	switch o {
-	case rowScale:
-		return []*Node{RowScale(g, in[1]), RowDot(g, a)}
-	case colScale:
-		return []*Node{ColScale(g, in[1]), ColDot(g, a)}
-	case rowDot:
-		return []*Node{RowScale(in[1], g), RowScale(a, g)}
-	case colDot:
-		return []*Node{ColScale(in[1], g), ColScale(a, g)}
-	case addRow:
-		return []*Node{g, SumRows(g)}
-	case addCol:
-		return []*Node{g, SumCols(g)}
-	case sumRows:
-		return []*Node{RepeatRow(g, a.Shape()[0])}
-	case sumCols:
-		return []*Node{RepeatCol(g, a.Shape()[1])}
-	case repeatRow:
-		return []*Node{SumRows(g)}
-	}
-	return []*Node{SumCols(g)} // RepeatCol
-}
-
-func (o rowCol) kernels() (func(*call[float32]), func(*call[float64])) {
-	return rowColKernel[float32](o), rowColKernel[float64](o)
-}
-
-func rowColKernel[T Float](o rowCol) func(*call[T]) {
-	switch o {
-	case rowScale:
-		return rowScaleKernel[T]
-	case colScale:
-		return colScaleKernel[T]
-	case rowDot:
-		return rowDotKernel[T]
-	case colDot:
-		return colDotKernel[T]
-	case addRow:
-		return addRowKernel[T]
-	case addCol:
-		return addColKernel[T]
-	case sumRows:
-		return sumRowsKernel[T]
-	case sumCols:
-		return sumColsKernel[T]
-	case repeatRow:
-		return repeatRowKernel[T]
-	}
-	return repeatColKernel[T]
+var broadcasts = map[named]definition{
+	rowScale: {bothRowsIn, func(in nodes, _, g *Node) nodes { return nodes{RowScale(g, in[1]), RowDot(g, in[0])} },
+		rowScaleKernel[float32], rowScaleKernel[float64]},
+	colScale: {split{args: "rw"}, func(in nodes, _, g *Node) nodes { return nodes{ColScale(g, in[1]), ColDot(g, in[0])} },
+		colScaleKernel[float32], colScaleKernel[float64]},
+	rowDot: {bothRowsIn, func(in nodes, _, g *Node) nodes { return nodes{RowScale(in[1], g), RowScale(in[0], g)} },
+		rowDotKernel[float32], rowDotKernel[float64]},
+	colDot: {bothRowsSummed, func(in nodes, _, g *Node) nodes { return nodes{ColScale(in[1], g), ColScale(in[0], g)} },
+		colDotKernel[float32], colDotKernel[float64]},
+	addRow: {split{args: "rw"}, func(_ nodes, _, g *Node) nodes { return nodes{g, SumRows(g)} },
+		addRowKernel[float32], addRowKernel[float64]},
+	addCol: {bothRowsIn, func(_ nodes, _, g *Node) nodes { return nodes{g, SumCols(g)} },
+		addColKernel[float32], addColKernel[float64]},
+	sumRows: {rowsSummed, func(in nodes, _, g *Node) nodes { return nodes{RepeatRow(g, in[0].Shape()[0])} },
+		sumRowsKernel[float32], sumRowsKernel[float64]},
+	sumCols: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{RepeatCol(g, in[0].Shape()[1])} },
+		sumColsKernel[float32], sumColsKernel[float64]},
+	repeatRow: {split{}, func(_ nodes, _, g *Node) nodes { return nodes{SumRows(g)} }, // every row needs the vector
+		repeatRowKernel[float32], repeatRowKernel[float64]},
+	repeatCol: {rowsIn, func(_ nodes, _, g *Node) nodes { return nodes{SumCols(g)} },
+		repeatColKernel[float32], repeatColKernel[float64]},
 }
 
 // row returns row i.

@@ -24,11 +24,11 @@ func (w Window) check() {
 	}
 }
 
-// im2col lays out patches as rows; col2im adds patches back into images. They are each other's adjoint.
-type (
-	im2colRule struct{ w Window }
-	col2imRule struct{ w Window }
-)
+// windowRule lays out patches as rows, or, back, adds patches into images. They are each other's adjoint.
+type windowRule struct {
+	w    Window
+	back bool
+}
 
 // Im2col turns m images (m × H·W·C) into their patches (m·OutH·OutW × K·K·C), so that a convolution
 // with F filters is MatMul(Im2col(images, w), filters, false, true) with filters F × K·K·C.
@@ -38,7 +38,7 @@ func Im2col(images *Node, w Window) *Node {
 	if c != w.pixels() {
 		failf("Im2col: images must have the %d values of window %+v; they have %d", w.pixels(), w, c)
 	}
-	return apply(im2colRule{w}, matShape(m*w.patches(), w.taps()), images)
+	return apply(windowRule{w, false}, matShape(m*w.patches(), w.taps()), images)
 }
 
 // Col2im is the adjoint of [Im2col]: it adds each patch into the place that it came from.
@@ -48,25 +48,30 @@ func Col2im(patches *Node, w Window) *Node {
 	if c != w.taps() || r%w.patches() != 0 {
 		failf("Col2im: patches must fit their window; their shape is %v, the window %+v", patches.Shape(), w)
 	}
-	return apply(col2imRule{w}, matShape(r/w.patches(), w.pixels()), patches)
+	return apply(windowRule{w, true}, matShape(r/w.patches(), w.pixels()), patches)
 }
 
-func (r im2colRule) String() string { return fmt.Sprintf("Im2col%+v", r.w) }
-func (r im2colRule) split() split   { return split{args: "r"} }
-func (r im2colRule) grad(in []*Node, out, g *Node) []*Node {
-	return []*Node{Col2im(g, r.w)}
+func (r windowRule) String() string {
+	if r.back {
+		return fmt.Sprintf("Col2im%+v", r.w)
+	}
+	return fmt.Sprintf("Im2col%+v", r.w)
 }
-func (r im2colRule) kernels() (func(*call[float32]), func(*call[float64])) {
+
+func (r windowRule) split() split { return rowsIn }
+
+func (r windowRule) grad(_ nodes, _, g *Node) nodes {
+	if r.back {
+		return nodes{Im2col(g, r.w)}
+	}
+	return nodes{Col2im(g, r.w)}
+}
+
+func (r windowRule) kernels() (func(*call[float32]), func(*call[float64])) {
+	if r.back {
+		return col2imKernel[float32](r.w), col2imKernel[float64](r.w)
+	}
 	return im2colKernel[float32](r.w), im2colKernel[float64](r.w)
-}
-
-func (r col2imRule) String() string { return fmt.Sprintf("Col2im%+v", r.w) }
-func (r col2imRule) split() split   { return split{args: "r"} }
-func (r col2imRule) grad(in []*Node, out, g *Node) []*Node {
-	return []*Node{Im2col(g, r.w)}
-}
-func (r col2imRule) kernels() (func(*call[float32]), func(*call[float64])) {
-	return col2imKernel[float32](r.w), col2imKernel[float64](r.w)
 }
 
 // eachRun calls f for every run of K·C neighbouring values that a patch shares with its image.

@@ -7,23 +7,20 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// unary is an elementwise function of one input.
-type unary string
-
 // The elementwise functions. Step is the derivative of ReLU, and 0 at 0.
 const (
-	fnExp      unary = "Exp"
-	fnLog      unary = "Log"
-	fnSqrt     unary = "Sqrt"
-	fnTanh     unary = "Tanh"
-	fnSigmoid  unary = "Sigmoid"
-	fnSoftplus unary = "Softplus"
-	fnReLU     unary = "ReLU"
-	fnStep     unary = "Step"
-	fnSin      unary = "Sin"
-	fnCos      unary = "Cos"
-	fnLog1p    unary = "Log1p"
-	fnExpm1    unary = "Expm1"
+	fnExp      named = "Exp"
+	fnLog      named = "Log"
+	fnSqrt     named = "Sqrt"
+	fnTanh     named = "Tanh"
+	fnSigmoid  named = "Sigmoid"
+	fnSoftplus named = "Softplus"
+	fnReLU     named = "ReLU"
+	fnStep     named = "Step"
+	fnSin      named = "Sin"
+	fnCos      named = "Cos"
+	fnLog1p    named = "Log1p"
+	fnExpm1    named = "Expm1"
 )
 
 // apply1 adds a rule whose output has the shape of its one input.
@@ -65,73 +62,84 @@ func Sin(a *Node) *Node { return apply1(fnSin, a) }
 // Cos returns the cosine elementwise.
 func Cos(a *Node) *Node { return apply1(fnCos, a) }
 
-func (u unary) String() string { return string(u) }
-func (u unary) split() split   { return split{args: "r"} }
+// The elementwise functions of two inputs of the same shape.
+const (
+	opAdd named = "Add"
+	opSub named = "Sub"
+	opMul named = "Mul"
+	opDiv named = "Div"
+)
 
-func (u unary) grad(in []*Node, out, g *Node) []*Node {
-	a := in[0]
-	switch u {
-	case fnExp:
-		return []*Node{Mul(g, out)}
-	case fnLog:
-		return []*Node{Div(g, a)}
-	case fnLog1p:
-		return []*Node{Div(g, Offset(1, a))}
-	case fnExpm1: // not 1 + out, which loses its digits where e^a is small
-		return []*Node{Mul(g, Exp(a))}
-	case fnSqrt:
-		return []*Node{Scale(.5, Div(g, out))}
-	case fnTanh:
-		return []*Node{Mul(g, Offset(1, Neg(Square(out))))}
-	case fnSigmoid: // σ(a)σ(−a), not σ(1−σ): right in both tails
-		return []*Node{Mul(g, Mul(out, Sigmoid(Neg(a))))}
-	case fnSoftplus:
-		return []*Node{Mul(g, Sigmoid(a))}
-	case fnReLU:
-		return []*Node{Mul(g, Step(a))}
-	case fnSin:
-		return []*Node{Mul(g, Cos(a))}
-	case fnCos:
-		return []*Node{Neg(Mul(g, Sin(a)))}
-	}
-	return []*Node{nil} // Step
+var elementwise = map[named]definition{
+	fnExp: {rowsIn, func(_ nodes, out, g *Node) nodes { return nodes{Mul(g, out)} },
+		expKernel[float32], expKernel[float64]},
+	fnLog: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Div(g, in[0])} },
+		logKernel[float32], logKernel[float64]},
+	fnLog1p: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Div(g, Offset(1, in[0]))} },
+		mapKernel[float32](math.Log1p), mapKernel[float64](math.Log1p)},
+	fnExpm1: {rowsIn, func(in nodes, _, g *Node) nodes {
+		return nodes{Mul(g, Exp(in[0]))} // not 1 + out, which loses its digits where e^a is small
+	},
+		mapKernel[float32](math.Expm1), mapKernel[float64](math.Expm1)},
+	fnSqrt: {rowsIn, func(_ nodes, out, g *Node) nodes { return nodes{Scale(.5, Div(g, out))} },
+		mapKernel[float32](math.Sqrt), mapKernel[float64](math.Sqrt)},
+	fnTanh: {rowsIn, func(_ nodes, out, g *Node) nodes { return nodes{Mul(g, Offset(1, Neg(Square(out))))} },
+		tanhKernel[float32], tanhKernel[float64]},
+	fnSigmoid: {rowsIn, func(in nodes, out, g *Node) nodes {
+		return nodes{Mul(g, Mul(out, Sigmoid(Neg(in[0]))))} // σ(a)σ(−a), not σ(1−σ): right in both tails
+	},
+		sigmoidKernel[float32], sigmoidKernel[float64]},
+	fnSoftplus: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Mul(g, Sigmoid(in[0]))} },
+		softplusKernel[float32], softplusKernel[float64]},
+	fnReLU: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Mul(g, Step(in[0]))} },
+		reluKernel[float32], reluKernel[float64]},
+	fnStep: {rowsIn, func(nodes, *Node, *Node) nodes { return nodes{nil} }, stepKernel[float32], stepKernel[float64]},
+	fnSin: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Mul(g, Cos(in[0]))} },
+		mapKernel[float32](math.Sin), mapKernel[float64](math.Sin)},
+	fnCos: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Neg(Mul(g, Sin(in[0])))} },
+		mapKernel[float32](math.Cos), mapKernel[float64](math.Cos)},
+	opAdd: {bothRowsIn, func(_ nodes, _, g *Node) nodes { return nodes{g, g} }, addKernel[float32], addKernel[float64]},
+	opSub: {bothRowsIn, func(_ nodes, _, g *Node) nodes { return nodes{g, Neg(g)} },
+		subKernel[float32], subKernel[float64]},
+	opMul: {bothRowsIn, func(in nodes, _, g *Node) nodes { return nodes{Mul(g, in[1]), Mul(g, in[0])} },
+		mulKernel[float32], mulKernel[float64]},
+	opDiv: {bothRowsIn, func(in nodes, out, g *Node) nodes { return nodes{Div(g, in[1]), Neg(Mul(g, Div(out, in[1])))} },
+		divKernel[float32], divKernel[float64]},
 }
 
-func (u unary) kernels() (func(*call[float32]), func(*call[float64])) {
-	return mapKernel[float32](u), mapKernel[float64](u)
+func expKernel[T Float](c *call[T])      { kernel.Exp(c.dst.v, c.in[0].v) }
+func logKernel[T Float](c *call[T])      { kernel.Log(c.dst.v, c.in[0].v) }
+func tanhKernel[T Float](c *call[T])     { kernel.Tanh(c.dst.v, c.in[0].v) }
+func sigmoidKernel[T Float](c *call[T])  { kernel.Sigmoid(c.dst.v, c.in[0].v) }
+func softplusKernel[T Float](c *call[T]) { kernel.Log1pExp(c.dst.v, c.in[0].v) }
+func addKernel[T Float](c *call[T])      { kernel.AddTo(c.dst.v, c.in[0].v, c.in[1].v) }
+func subKernel[T Float](c *call[T])      { kernel.SubTo(c.dst.v, c.in[0].v, c.in[1].v) }
+func mulKernel[T Float](c *call[T])      { kernel.MulTo(c.dst.v, c.in[0].v, c.in[1].v) }
+
+func divKernel[T Float](c *call[T]) {
+	b := c.in[1].v
+	for i, a := range c.in[0].v {
+		c.dst.v[i] = a / b[i]
+	}
 }
 
-func mapKernel[T Float](u unary) func(*call[T]) {
-	switch u {
-	case fnExp:
-		return func(c *call[T]) { kernel.Exp(c.dst.v, c.in[0].v) }
-	case fnLog:
-		return func(c *call[T]) { kernel.Log(c.dst.v, c.in[0].v) }
-	case fnTanh:
-		return func(c *call[T]) { kernel.Tanh(c.dst.v, c.in[0].v) }
-	case fnSigmoid:
-		return func(c *call[T]) { kernel.Sigmoid(c.dst.v, c.in[0].v) }
-	case fnSoftplus:
-		return func(c *call[T]) { kernel.Log1pExp(c.dst.v, c.in[0].v) }
-	case fnReLU:
-		return func(c *call[T]) {
-			for i, a := range c.in[0].v {
-				c.dst.v[i] = max(a, 0)
-			}
-		}
-	case fnStep:
-		return func(c *call[T]) {
-			for i, a := range c.in[0].v {
-				c.dst.v[i] = 0
-				if a > 0 {
-					c.dst.v[i] = 1
-				}
-			}
+func reluKernel[T Float](c *call[T]) {
+	for i, a := range c.in[0].v {
+		c.dst.v[i] = max(a, 0)
+	}
+}
+
+func stepKernel[T Float](c *call[T]) {
+	for i, a := range c.in[0].v {
+		c.dst.v[i] = 0
+		if a > 0 {
+			c.dst.v[i] = 1
 		}
 	}
-	f := map[unary]func(float64) float64{
-		fnSqrt: math.Sqrt, fnSin: math.Sin, fnCos: math.Cos, fnLog1p: math.Log1p, fnExpm1: math.Expm1,
-	}[u]
+}
+
+// mapKernel computes in float64.
+func mapKernel[T Float](f func(float64) float64) func(*call[T]) {
 	return func(c *call[T]) {
 		for i, a := range c.in[0].v {
 			c.dst.v[i] = T(f(float64(a)))
@@ -139,30 +147,14 @@ func mapKernel[T Float](u unary) func(*call[T]) {
 	}
 }
 
-// binary is an elementwise function of two inputs of the same shape.
-type binary string
-
-const (
-	opAdd binary = "Add"
-	opSub binary = "Sub"
-	opMul binary = "Mul"
-	opDiv binary = "Div"
-)
-
-func sameShape(name fmt.Stringer, a, b *Node) {
-	if !equal(shapeOf(a), shapeOf(b)) {
-		failf("%v: shapes must be the same; they are %v and %v; to broadcast use ScaleBy, RowScale, ColScale, AddRow or AddCol", name, a.Shape(), b.Shape())
-	}
-}
-
-func apply2(o binary, a, b *Node) *Node {
-	sameShape(o, a, b)
+func apply2(o named, a, b *Node) *Node {
+	o.sameShape(a, b)
 	return apply(o, a.Shape(), a, b)
 }
 
 // Add returns a + b, same shapes.
 func Add(a, b *Node) *Node {
-	sameShape(opAdd, a, b)
+	opAdd.sameShape(a, b)
 	for _, ab := range [][2]*Node{{a, b}, {b, a}} {
 		switch v := ab[0]; ruleOf(v) {
 		case repeatRow:
@@ -179,7 +171,7 @@ func Sub(a, b *Node) *Node { return apply2(opSub, a, b) }
 
 // Mul returns the elementwise product a∘b, same shapes.
 func Mul(a, b *Node) *Node {
-	sameShape(opMul, a, b)
+	opMul.sameShape(a, b)
 	if c, ok := constOf(a); ok {
 		return Scale(c, b)
 	}
@@ -192,7 +184,7 @@ func Mul(a, b *Node) *Node {
 			return ColScale(ab[1], children(v)[0])
 		case repeatCol:
 			return RowScale(ab[1], children(v)[0])
-		case fillRule{}:
+		case fillOp:
 			return ScaleBy(children(v)[0], ab[1])
 		}
 	}
@@ -211,43 +203,6 @@ func Sum(a *Node, more ...*Node) *Node {
 		a = Add(a, b)
 	}
 	return a
-}
-
-func (o binary) String() string { return string(o) }
-func (o binary) split() split   { return split{args: "rr"} }
-
-func (o binary) grad(in []*Node, out, g *Node) []*Node {
-	a, b := in[0], in[1]
-	switch o {
-	case opAdd:
-		return []*Node{g, g}
-	case opSub:
-		return []*Node{g, Neg(g)}
-	case opMul:
-		return []*Node{Mul(g, b), Mul(g, a)}
-	}
-	return []*Node{Div(g, b), Neg(Mul(g, Div(out, b)))}
-}
-
-func (o binary) kernels() (func(*call[float32]), func(*call[float64])) {
-	return zipKernel[float32](o), zipKernel[float64](o)
-}
-
-func zipKernel[T Float](o binary) func(*call[T]) {
-	switch o {
-	case opAdd:
-		return func(c *call[T]) { kernel.AddTo(c.dst.v, c.in[0].v, c.in[1].v) }
-	case opSub:
-		return func(c *call[T]) { kernel.SubTo(c.dst.v, c.in[0].v, c.in[1].v) }
-	case opMul:
-		return func(c *call[T]) { kernel.MulTo(c.dst.v, c.in[0].v, c.in[1].v) }
-	}
-	return func(c *call[T]) {
-		b := c.in[1].v
-		for i, a := range c.in[0].v {
-			c.dst.v[i] = a / b[i]
-		}
-	}
 }
 
 // affine is a·x + b with constants a and b.

@@ -8,11 +8,8 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// gatherRule reads rows by index; scatterRule adds rows into zeros by index. They are each other's adjoint.
-type (
-	gatherRule  struct{}
-	scatterRule struct{ n int }
-)
+// scatterRule adds rows into n zero rows by index: the adjoint of gatherOp, which reads rows by index.
+type scatterRule struct{ n int }
 
 // Gather returns rows idx_0, idx_1, ... of a (entries, if a is a vector). idx is a vector whose entries
 // are whole numbers in [0, rows of a); it is data, not differentiated. A program reports an entry out
@@ -27,9 +24,9 @@ func Gather(a, idx *Node) *Node {
 		failf("Gather: there must be at most %d rows in float32; there are %d: compute in float64", 1<<24, r)
 	}
 	if len(a.Shape()) == 1 {
-		return apply(gatherRule{}, vecShape(m), a, idx)
+		return apply(gatherOp, vecShape(m), a, idx)
 	}
-	return apply(gatherRule{}, matShape(m, c), a, idx)
+	return apply(gatherOp, matShape(m, c), a, idx)
 }
 
 // scatter adds row i of g to row idx_i of n zero rows.
@@ -39,15 +36,6 @@ func scatter(g, idx *Node, n int) *Node {
 	}
 	_, c := dims(g)
 	return apply(scatterRule{n}, matShape(n, c), g, idx)
-}
-
-func (gatherRule) String() string { return "Gather" }
-func (gatherRule) split() split   { return split{args: "wr"} }
-func (gatherRule) grad(in []*Node, out, g *Node) []*Node {
-	return []*Node{scatter(g, in[1], in[0].Shape()[0]), nil}
-}
-func (gatherRule) kernels() (func(*call[float32]), func(*call[float64])) {
-	return gatherKernel[float32], gatherKernel[float64]
 }
 
 func gatherKernel[T Float](c *call[T]) {

@@ -45,11 +45,3 @@ func gemmTT[T Float](c *call[T]) {
 		}
 	}
 }
-
-func softmaxKernel[T Float](c *call[T]) {
-	kernel.RowSoftmax(c.in[0].r, c.in[0].c, c.dst.v, c.in[0].v)
-}
-
-func logSumExpKernel[T Float](c *call[T]) {
-	kernel.RowLogSumExp(c.in[0].r, c.in[0].c, c.dst.v, c.in[0].v)
-}

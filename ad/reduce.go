@@ -2,44 +2,53 @@ package ad
 
 import "dsbo/internal/kernel"
 
-// dotRule is ⟨a, b⟩ over all entries.
-type dotRule struct{}
+// Sums over all entries, scalars over all entries, and what is done to each row by itself.
+const (
+	dotOp       named = "Dot"
+	sumAllOp    named = "SumAll"
+	fillOp      named = "Fill" // spreads a scalar over the shape of its second input, which is not read
+	scaleByOp   named = "ScaleBy"
+	softmaxOp   named = "RowSoftmax"
+	logSumExpOp named = "RowLogSumExp"
+	hitOp       named = "RowHit" // marks the rows whose largest score is the right class
+	gatherOp    named = "Gather"
+)
+
+var reductions = map[named]definition{
+	dotOp: {bothRowsSummed, func(in nodes, _, g *Node) nodes { return nodes{ScaleBy(g, in[1]), ScaleBy(g, in[0])} },
+		dotKernel[float32], dotKernel[float64]},
+	sumAllOp: {rowsSummed, func(in nodes, _, g *Node) nodes { return nodes{fill(g, in[0])} },
+		sumKernel[float32], sumKernel[float64]},
+	fillOp: {split{args: "wn"}, func(_ nodes, _, g *Node) nodes { return nodes{SumAll(g), nil} },
+		spreadKernel[float32], spreadKernel[float64]},
+	scaleByOp: {split{args: "wr"}, func(in nodes, _, g *Node) nodes { return nodes{Dot(g, in[1]), ScaleBy(in[0], g)} },
+		scaleByKernel[float32], scaleByKernel[float64]},
+	softmaxOp: {rowsIn, func(_ nodes, p, g *Node) nodes {
+		return nodes{Mul(p, AddCol(g, Neg(RowDot(g, p))))} // P ∘ (G − ⟨G, P⟩ per row)
+	},
+		softmaxKernel[float32], softmaxKernel[float64]},
+	logSumExpOp: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{RowScale(RowSoftmax(in[0]), g)} },
+		logSumExpKernel[float32], logSumExpKernel[float64]},
+	hitOp: {bothRowsIn, func(nodes, *Node, *Node) nodes { return nodes{nil, nil} },
+		hitKernel[float32], hitKernel[float64]},
+	gatherOp: {split{args: "wr"}, func(in nodes, _, g *Node) nodes { return nodes{scatter(g, in[1], in[0].Shape()[0]), nil} },
+		gatherKernel[float32], gatherKernel[float64]},
+}
 
 // Dot returns the scalar Σ a_ij b_ij of two nodes of the same shape.
 func Dot(a, b *Node) *Node {
-	sameShape(dotRule{}, a, b)
+	dotOp.sameShape(a, b)
 	if c, ok := constOf(a); ok {
 		return Scale(c, SumAll(b))
 	}
 	if c, ok := constOf(b); ok {
 		return Scale(c, SumAll(a))
 	}
-	return apply(dotRule{}, scalarShape, a, b)
+	return apply(dotOp, scalarShape, a, b)
 }
-
-func (dotRule) String() string { return "Dot" }
-func (dotRule) split() split   { return split{args: "rr", sum: true} }
-func (dotRule) grad(in []*Node, out, g *Node) []*Node {
-	return []*Node{ScaleBy(g, in[1]), ScaleBy(g, in[0])}
-}
-func (dotRule) kernels() (func(*call[float32]), func(*call[float64])) {
-	return dotKernel[float32], dotKernel[float64]
-}
-
-func dotKernel[T Float](c *call[T]) { c.addScalar(kernel.Dot(c.in[0].v, c.in[1].v)) }
-
-// addScalar stores or adds one number into a scalar output.
-func (c *call[T]) addScalar(s T) {
-	if !c.first {
-		s += c.dst.v[0]
-	}
-	c.dst.v[0] = s
-}
-
-type sumAllRule struct{}
 
 // SumAll returns the scalar sum of all entries.
-func SumAll(a *Node) *Node { return apply(sumAllRule{}, scalarShape, a) }
+func SumAll(a *Node) *Node { return apply(sumAllOp, scalarShape, a) }
 
 // Mean returns the scalar mean of all entries.
 func Mean(a *Node) *Node {
@@ -47,43 +56,13 @@ func Mean(a *Node) *Node {
 	return Scale(1/float64(r*c), SumAll(a))
 }
 
-func (sumAllRule) String() string { return "SumAll" }
-func (sumAllRule) split() split   { return split{args: "r", sum: true} }
-func (sumAllRule) grad(in []*Node, out, g *Node) []*Node {
-	return []*Node{fill(g, in[0])}
-}
-func (sumAllRule) kernels() (func(*call[float32]), func(*call[float64])) {
-	return sumKernel[float32], sumKernel[float64]
-}
-
-func sumKernel[T Float](c *call[T]) { c.addScalar(kernel.Sum(c.in[0].v)) }
-
-// fillRule spreads a scalar over the shape of its second input, which is not read.
-type fillRule struct{}
-
+// fill returns the scalar s in the shape of like.
 func fill(s, like *Node) *Node {
 	if c, ok := constOf(s); ok {
 		return constLike(c, like)
 	}
-	return apply(fillRule{}, like.Shape(), s, like)
+	return apply(fillOp, like.Shape(), s, like)
 }
-
-func (fillRule) String() string { return "Fill" }
-func (fillRule) split() split   { return split{args: "wn"} }
-func (fillRule) grad(in []*Node, out, g *Node) []*Node {
-	return []*Node{SumAll(g), nil}
-}
-func (fillRule) kernels() (func(*call[float32]), func(*call[float64])) {
-	return spreadKernel[float32], spreadKernel[float64]
-}
-
-func spreadKernel[T Float](c *call[T]) {
-	for i := range c.dst.v {
-		c.dst.v[i] = c.in[0].v[0]
-	}
-}
-
-type scaleByRule struct{}
 
 // ScaleBy returns s·a for a scalar node s.
 func ScaleBy(s, a *Node) *Node {
@@ -93,16 +72,65 @@ func ScaleBy(s, a *Node) *Node {
 	if c, ok := constOf(s); ok {
 		return Scale(c, a)
 	}
-	return apply(scaleByRule{}, shapeOf(a), s, a)
+	return apply(scaleByOp, shapeOf(a), s, a)
 }
 
-func (scaleByRule) String() string { return "ScaleBy" }
-func (scaleByRule) split() split   { return split{args: "wr"} }
-func (scaleByRule) grad(in []*Node, out, g *Node) []*Node {
-	return []*Node{Dot(g, in[1]), ScaleBy(in[0], g)}
-}
-func (scaleByRule) kernels() (func(*call[float32]), func(*call[float64])) {
-	return scaleByKernel[float32], scaleByKernel[float64]
+// RowSoftmax returns the softmax of each row of a matrix, stable at any size of the entries.
+func RowSoftmax(a *Node) *Node {
+	softmaxOp.matrix(a)
+	return apply1(softmaxOp, a)
 }
 
+// RowLogSumExp returns log Σ_j e^{a_ij}, one entry a row, stable at any size of the entries.
+func RowLogSumExp(a *Node) *Node {
+	r, _ := logSumExpOp.matrix(a)
+	return apply(logSumExpOp, vecShape(r), a)
+}
+
+// RowHit returns, for each row, 1 if the largest entry of scores stands where onehot has its 1, and 0
+// if not; of equal scores the first counts. It is meant for accuracies: its derivative is 0.
+func RowHit(scores, onehot *Node) *Node {
+	hitOp.sameShape(scores, onehot)
+	r, _ := dims(scores)
+	return apply(hitOp, vecShape(r), scores, onehot)
+}
+
+func dotKernel[T Float](c *call[T])     { c.addScalar(kernel.Dot(c.in[0].v, c.in[1].v)) }
+func sumKernel[T Float](c *call[T])     { c.addScalar(kernel.Sum(c.in[0].v)) }
 func scaleByKernel[T Float](c *call[T]) { kernel.Scale(c.dst.v, c.in[0].v[0], c.in[1].v) }
+
+// addScalar stores or adds one number into a scalar output.
+func (c *call[T]) addScalar(s T) {
+	if !c.first {
+		s += c.dst.v[0]
+	}
+	c.dst.v[0] = s
+}
+
+func spreadKernel[T Float](c *call[T]) {
+	for i := range c.dst.v {
+		c.dst.v[i] = c.in[0].v[0]
+	}
+}
+
+func softmaxKernel[T Float](c *call[T]) {
+	kernel.RowSoftmax(c.in[0].r, c.in[0].c, c.dst.v, c.in[0].v)
+}
+
+func logSumExpKernel[T Float](c *call[T]) {
+	kernel.RowLogSumExp(c.in[0].r, c.in[0].c, c.dst.v, c.in[0].v)
+}
+
+func hitKernel[T Float](c *call[T]) {
+	s, t := c.in[0], c.in[1]
+	for i := range s.r {
+		best := 0
+		row := s.row(i)
+		for j, v := range row {
+			if v > row[best] {
+				best = j
+			}
+		}
+		c.dst.v[i] = t.row(i)[best]
+	}
+}

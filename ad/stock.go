@@ -131,7 +131,9 @@ func closeOver(n *Node, memo map[*Node]*Node) (*Node, error) {
 func translate(n *Node, in []*Node) *Node {
 	switch typ, own := opName(n.Op()); typ {
 	case "elemUnaryOp":
-		return translateUnary(own, in[0])
+		if f := unaryStock[own]; f != nil {
+			return f(in[0])
+		}
 	case "elemBinOp":
 		name, _, _ := strings.Cut(own, " ")
 		return translateBinary(name, in[0], in[1])
@@ -143,42 +145,14 @@ func translate(n *Node, in []*Node) *Node {
 	return nil
 }
 
-func translateUnary(name string, a *Node) *Node {
-	switch name {
-	case "abs":
-		return Add(ReLU(a), ReLU(Neg(a)))
-	case "sin":
-		return Sin(a)
-	case "cos":
-		return Cos(a)
-	case "exp":
-		return Exp(a)
-	case "ln":
-		return Log(a)
-	case "log1p":
-		return Log1p(a)
-	case "expm1":
-		return Expm1(a)
-	case "log2":
-		return Scale(1/math.Ln2, Log(a))
-	case "neg":
-		return Neg(a)
-	case "square":
-		return Square(a)
-	case "cube":
-		return Mul(a, Square(a))
-	case "sqrt":
-		return Sqrt(a)
-	case "inv":
-		return Div(constLike(1, a), a)
-	case "tanh":
-		return Tanh(a)
-	case "sigmoid":
-		return Sigmoid(a)
-	case "softplus":
-		return Softplus(a)
-	}
-	return nil
+// unaryStock are the closed set's equivalents of Gorgonia's elementwise functions of one input.
+var unaryStock = map[string]func(a *Node) *Node{
+	"abs":  func(a *Node) *Node { return Add(ReLU(a), ReLU(Neg(a))) },
+	"log2": func(a *Node) *Node { return Scale(1/math.Ln2, Log(a)) },
+	"cube": func(a *Node) *Node { return Mul(a, Square(a)) },
+	"inv":  func(a *Node) *Node { return Div(constLike(1, a), a) },
+	"sin":  Sin, "cos": Cos, "exp": Exp, "ln": Log, "log1p": Log1p, "expm1": Expm1, "neg": Neg, "square": Square,
+	"sqrt": Sqrt, "tanh": Tanh, "sigmoid": Sigmoid, "softplus": Softplus,
 }
 
 // translateBinary also covers a scalar beside a tensor.
