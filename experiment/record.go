@@ -48,7 +48,7 @@ func (r *runner) floatsByFormula() float64 {
 // summarize says how the run ended.
 func (r *runner) summarize(state runs.State, err error) runs.Summary {
 	s := r.summary
-	s.State, s.Warnings, s.PerAgent = state, append([]string{}, r.warnings...), nil
+	s.State, s.Warnings, s.PerAgent = state, append([]string{}, r.warnings...), r.result.Usage
 	if err != nil {
 		s.Error = cli.OneLine(err)
 	}
@@ -63,11 +63,7 @@ func (r *runner) summarize(state runs.State, err error) runs.Summary {
 	s.HypergradientError = last.HypergradientError
 	nameModels(&s)
 	s.Seconds, s.MsPerIteration, s.PeakRSSMiB = r.result.Seconds, r.result.MsPerIteration, train.PeakRSS()
-	var u runs.Usage
-	for _, a := range r.result.Usage {
-		u.Add(a)
-		s.PerAgent = append(s.PerAgent, a)
-	}
+	u := runs.Total(r.result.Usage)
 	s.OracleCalls, s.BytesSent, s.Times = u.Calls, u.Sent.Bytes, u.Times
 	if n := len(r.result.Usage) * s.Iterations; n > 0 {
 		s.FloatsSent = float64(u.Sent.Floats) / float64(n)

@@ -266,20 +266,14 @@ func (s *Exact) differentiate(ctx context.Context, x []float64, sol *Solution) e
 	return nil
 }
 
-// mean sets dst to the average over the agents of what ask writes. The oracles of this process are asked in parallel, and all answers are
-// summed in the order of the agents, so that the result depends neither on the number of processors nor on where they are.
+// mean sets dst to the average over the agents of what ask writes.
 func (s *Exact) mean(ctx context.Context, dst []float64, ask func(o dsbo.ValueOracle, part []float64) error) error {
-	parts, err := s.group.collect(ctx, len(dst), func(i int, part []float64) error {
+	return s.group.mean(ctx, dst, func(i int, part []float64) error {
 		if err := ask(s.Oracles[i], part); err != nil {
 			return fmt.Errorf("agent %d: %w", i, err)
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	vec.Mean(dst, parts...)
-	return nil
 }
 
 func (s *Exact) lowerGrad(ctx context.Context, dst, x, y []float64) error {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dsbo"
+	"dsbo/internal/vec"
 	"dsbo/network"
 	"dsbo/runs"
 )
@@ -87,6 +88,16 @@ func (g group) collect(ctx context.Context, length int, fill func(i int, row []f
 		err = g.gather(ctx, rows)
 	}
 	return rows, err
+}
+
+// mean sets dst to the average over all agents of what those that are here fill in, in parallel. It is summed in the order of the
+// agents: the result depends neither on the number of processors nor on where they are.
+func (g group) mean(ctx context.Context, dst []float64, fill func(i int, part []float64) error) error {
+	parts, err := g.collect(ctx, len(dst), fill)
+	if err == nil {
+		vec.Mean(dst, parts...)
+	}
+	return err
 }
 
 // round returns the number of the next exchange, which a checkpoint keeps; 0 where exchanges have none.

@@ -47,24 +47,21 @@ type Refitted struct {
 const refitChunk = 10
 
 // Solve refits at x (length p), from y on all agents; nil: from Problem.Start. It does not change them.
-func (r Refit) Solve(ctx context.Context, x, y []float64) (Refitted, error) {
-	res, err := r.solve(ctx, x, y)
-	if err != nil {
-		err = fmt.Errorf("refit: %w", err)
-	}
-	return res, err
-}
-
-func (r Refit) solve(ctx context.Context, x, y []float64) (Refitted, error) {
+func (r Refit) Solve(ctx context.Context, x, y []float64) (res Refitted, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("refit: %w", err)
+		}
+	}()
 	s, err := r.prepare(ctx, x)
 	if err != nil {
-		return Refitted{}, err
+		return res, err
 	}
 	if y == nil {
 		y = s.start
 	}
 	if len(y) != len(s.start) {
-		return Refitted{}, dsbo.Errorf(dsbo.ErrShape, "start of y must have q = %d numbers; it has %d", len(s.start), len(y))
+		return res, dsbo.Errorf(dsbo.ErrShape, "start of y must have q = %d numbers; it has %d", len(s.start), len(y))
 	}
 	for try := 0; ; try++ {
 		res, err := s.attempt(ctx, y)
@@ -124,16 +121,12 @@ func (s *refitting) setScale(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	parts, err := g.collect(ctx, len(s.start), func(i int, part []float64) error {
+	mean := make([]float64, len(s.start))
+	err = g.mean(ctx, mean, func(i int, part []float64) error {
 		return s.Problem.Oracles[i].LowerGrad(part, s.x, s.start, allExamples)
 	})
-	if err != nil {
-		return err
-	}
-	mean := make([]float64, len(s.start))
-	vec.Mean(mean, parts...)
 	s.scale = cmp.Or(vec.Norm(mean), 1)
-	return nil
+	return err
 }
 
 // attempt runs [algo.Lower] on all agents with the step s.Beta, of which an iteration is refitChunk steps.

@@ -72,7 +72,8 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	return &r.result, err
 }
 
-// A runner is one call of Run.
+// A runner is one call of Run: a stepper runs the agents from boundary to boundary, an evaluator makes the records there, and
+// the files of the run folder are written.
 type runner struct {
 	Config
 	*stepper
