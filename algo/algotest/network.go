@@ -9,11 +9,14 @@ import (
 	"dsbo/network"
 )
 
-// A Mixer is one agent's end of an exchange, with a count of what it was asked.
+// A Mixer is one agent's end of an exchange, with a count of what it was asked. It can be made to fail.
 type Mixer struct {
 	dsbo.Mixer
 	Messages int // calls of Mix
 	Floats   int // numbers in them, which is what goes to each neighbour
+	// FailAt, when not 0, makes the FailAt-th call (from 1) return Err without an exchange.
+	FailAt int
+	Err    error
 }
 
 // NewMixers joins the agents of a mixing matrix by an exchange in this process.
@@ -34,6 +37,9 @@ func NewMixers(W [][]float64) []*Mixer {
 func (m *Mixer) Mix(ctx context.Context, dst, src []float64) error {
 	m.Messages++
 	m.Floats += len(src)
+	if m.Messages == m.FailAt {
+		return m.Err
+	}
 	return m.Mixer.Mix(ctx, dst, src)
 }
 

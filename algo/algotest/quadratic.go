@@ -1,6 +1,8 @@
 package algotest
 
 import (
+	"errors"
+
 	"gonum.org/v1/gonum/mat"
 
 	"dsbo"
@@ -38,132 +40,88 @@ func (o *Quadratic) noise(s dsbo.Sample, quantity, entry int) float64 {
 	return o.Noise * (float64(h>>11)/float64(1<<52) - 1)
 }
 
-// mul sets dst = M v for a row-major M with rows of v's length.
-func mul(dst, m, v []float64) {
-	n := len(v)
-	for i := range dst {
-		dst[i] = vec.Dot(m[i*n:(i+1)*n], v)
-	}
-}
-
-// mulT sets dst = M' v for a row-major M with rows of dst's length.
-func mulT(dst, m, v []float64) {
-	n := len(dst)
-	for j := range dst {
-		s := 0.0
-		for i, x := range v {
-			s += float64(m[i*n+j] * x)
-		}
-		dst[j] = s
-	}
-}
-
-func (o *Quadratic) check(x, y []float64) error {
+// answer returns an error for x and y of other lengths, and else writes entry i to dst[i].
+func (o *Quadratic) answer(dst, x, y []float64, entry func(i int) float64) error {
 	if len(x) != o.P || len(y) != o.Q {
 		return dsbo.Errorf(dsbo.ErrShape, "x and y must have %d and %d numbers; they have %d and %d", o.P, o.Q, len(x), len(y))
 	}
+	for i := range dst {
+		dst[i] = entry(i)
+	}
 	return nil
 }
 
+// rowDot is the product of row i of a row-major M, whose rows have v's length, with v.
+func rowDot(m []float64, i int, v []float64) float64 { return vec.Dot(m[i*len(v):(i+1)*len(v)], v) }
+
 // UpperGrad writes Ex + e and D(y−t).
 func (o *Quadratic) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
-	if err := o.check(x, y); err != nil {
+	err := o.answer(dx, x, y, func(i int) float64 { return rowDot(o.E, i, x) + o.V[i] + o.noise(s, 0, i) })
+	if err != nil {
 		return err
 	}
-	if dx != nil {
-		mul(dx, o.E, x)
-		for i := range dx {
-			dx[i] += o.V[i] + o.noise(s, 0, i)
-		}
-	}
-	for i := range dy {
-		dy[i] = o.noise(s, 1, i)
+	return o.answer(dy, x, y, func(i int) float64 {
+		sum := o.noise(s, 1, i)
 		for j := range y {
-			dy[i] += float64(o.D[i*o.Q+j] * (y[j] - o.T[j]))
+			sum += float64(o.D[i*o.Q+j] * (y[j] - o.T[j]))
 		}
-	}
-	return nil
+		return sum
+	})
 }
 
 // LowerGrad writes Ay − Bx − c.
 func (o *Quadratic) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
-	if err := o.check(x, y); err != nil {
-		return err
-	}
-	mul(dst, o.A, y)
-	for i := range dst {
-		for j := range x {
-			dst[i] -= float64(o.B[i*o.P+j] * x[j])
-		}
-		dst[i] += o.noise(s, 2, i) - o.C[i]
-	}
-	return nil
+	return o.answer(dst, x, y, func(i int) float64 { return rowDot(o.A, i, y) - rowDot(o.B, i, x) - o.C[i] + o.noise(s, 2, i) })
 }
 
 // HVP writes (A + noise) v, where the noise is diagonal.
 func (o *Quadratic) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	if err := o.check(x, y); err != nil {
-		return err
-	}
-	mul(dst, o.A, v)
-	for i := range dst {
-		dst[i] += float64(o.noise(s, 3, i) * v[i])
-	}
-	return nil
+	return o.answer(dst, x, y, func(i int) float64 { return rowDot(o.A, i, v) + float64(o.noise(s, 3, i)*v[i]) })
 }
 
-// JVP writes −B'v, and in entry i noise times the sum of v.
+// JVP writes (noise − B')v, where the noise is the same in a row.
 func (o *Quadratic) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	if err := o.check(x, y); err != nil {
-		return err
-	}
-	mulT(dst, o.B, v)
-	sum := 0.0
-	for _, e := range v {
-		sum += e
-	}
-	for i := range dst {
-		dst[i] = float64(o.noise(s, 4, i)*sum) - dst[i]
-	}
-	return nil
+	return o.answer(dst, x, y, func(i int) (sum float64) {
+		n := o.noise(s, 4, i)
+		for j := range v {
+			sum += float64((n - o.B[j*o.P+i]) * v[j])
+		}
+		return sum
+	})
 }
 
 // Hessian writes what HVP multiplies by.
 func (o *Quadratic) Hessian(dst, x, y []float64, s dsbo.Sample) error {
-	copy(dst, o.A)
-	for i := range o.Q {
-		dst[i*o.Q+i] += o.noise(s, 3, i)
-	}
-	return o.check(x, y)
+	return o.answer(dst, x, y, func(k int) float64 {
+		if i := k / o.Q; i == k%o.Q {
+			return o.A[k] + o.noise(s, 3, i)
+		}
+		return o.A[k]
+	})
 }
 
 // Jacobian writes what JVP multiplies by.
 func (o *Quadratic) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
-	for i := range o.P {
-		for j := range o.Q {
-			dst[i*o.Q+j] = o.noise(s, 4, i) - o.B[j*o.P+i]
-		}
-	}
-	return o.check(x, y)
+	return o.answer(dst, x, y, func(k int) float64 { i, j := k/o.Q, k%o.Q; return o.noise(s, 4, i) - o.B[j*o.P+i] })
 }
 
-// Values returns f and g, without noise.
+var all = dsbo.Sample{Set: dsbo.Whole}
+
+// Values returns f and g, without noise: as they are quadratic, they follow from gradients.
 func (o *Quadratic) Values(x, y []float64, _ dsbo.Sample) (upper, lower float64, err error) {
-	if err := o.check(x, y); err != nil {
+	fx, fy, g, g0 := make([]float64, o.P), make([]float64, o.Q), make([]float64, o.Q), make([]float64, o.Q)
+	err = errors.Join(o.UpperGrad(fx, fy, x, y, all), o.LowerGrad(g, x, y, all), o.LowerGrad(g0, x, make([]float64, o.Q), all))
+	if err != nil {
 		return 0, 0, err
 	}
-	w, b := make([]float64, o.Q), make([]float64, o.Q)
-	vec.Sub(w, y, o.T)
-	mul(b, o.B, x)
-	vec.Add(b, b, o.C)
-	return form(o.D, w)/2 + form(o.E, x)/2 + vec.Dot(o.V, x), form(o.A, y)/2 - vec.Dot(y, b), nil
-}
-
-// form is v'Mv.
-func form(m, v []float64) float64 {
-	mv := make([]float64, len(v))
-	mul(mv, m, v)
-	return vec.Dot(v, mv)
+	for i, v := range x {
+		upper += v * (fx[i] + o.V[i]) / 2
+	}
+	for i, v := range y {
+		upper += (v - o.T[i]) * fy[i] / 2
+		lower += v * (g[i] + g0[i]) / 2
+	}
+	return upper, lower, nil
 }
 
 // NewQuadratics makes the oracles of n agents whose data differ. Eigenvalues of A lie in [1, 1+Q/2],
@@ -218,50 +176,41 @@ func (r *source) spd(n int, low, scale float64) []float64 {
 	return m
 }
 
-// mean averages a matrix over the agents.
-func mean(qs []*Quadratic, part func(*Quadratic) []float64) []float64 {
-	m := make([]float64, len(part(qs[0])))
+// mean averages over the agents what part writes for each.
+func mean(qs []*Quadratic, n int, part func(o *Quadratic, dst []float64)) []float64 {
+	sum, one := make([]float64, n), make([]float64, n)
 	for _, o := range qs {
-		for i, v := range part(o) {
-			m[i] += v / float64(len(qs))
-		}
+		part(o, one)
+		vec.Axpy(sum, 1/float64(len(qs)), one)
 	}
-	return m
+	return sum
+}
+
+// solveHessian returns H⁻¹ v for the averaged Hessian of g.
+func solveHessian(qs []*Quadratic, v []float64) []float64 {
+	return solve(mean(qs, len(v)*len(v), func(o *Quadratic, dst []float64) { copy(dst, o.A) }), v)
 }
 
 // LowerSolution returns y*(x), the solution of the averaged lower problem.
 func LowerSolution(qs []*Quadratic, x []float64) []float64 {
-	y := make([]float64, qs[0].Q)
-	mul(y, mean(qs, func(o *Quadratic) []float64 { return o.B }), x)
-	for i, c := range mean(qs, func(o *Quadratic) []float64 { return o.C }) {
-		y[i] += c
-	}
-	return solve(mean(qs, func(o *Quadratic) []float64 { return o.A }), y)
+	zero := make([]float64, qs[0].Q)
+	g := mean(qs, len(zero), func(o *Quadratic, dst []float64) { o.LowerGrad(dst, x, zero, all) })
+	vec.Scale(g, -1, g)
+	return solveHessian(qs, g)
 }
 
 // InverseProduct returns z* = (Σ H_i)⁻¹ Σ b_i at y, with b_i = ∇_y f_i.
 func InverseProduct(qs []*Quadratic, x, y []float64) []float64 {
-	b := mean(qs, func(o *Quadratic) []float64 {
-		dy := make([]float64, o.Q)
-		o.UpperGrad(nil, dy, x, y, dsbo.Sample{Set: dsbo.Whole})
-		return dy
-	})
-	return solve(mean(qs, func(o *Quadratic) []float64 { return o.A }), b)
+	return solveHessian(qs, mean(qs, len(y), func(o *Quadratic, dst []float64) { o.UpperGrad(nil, dst, x, y, all) }))
 }
 
 // Gradient returns the exact hypergradient ∇Φ(x).
 func Gradient(qs []*Quadratic, x []float64) []float64 {
 	y := LowerSolution(qs, x)
 	z := InverseProduct(qs, x, y)
-	return mean(qs, func(o *Quadratic) []float64 {
-		u, j := make([]float64, o.P), make([]float64, o.P)
-		o.UpperGrad(u, nil, x, y, dsbo.Sample{Set: dsbo.Whole})
-		o.JVP(j, x, y, z, dsbo.Sample{Set: dsbo.Whole})
-		for i := range u {
-			u[i] -= j[i]
-		}
-		return u
-	})
+	u := mean(qs, len(x), func(o *Quadratic, dst []float64) { o.UpperGrad(dst, nil, x, y, all) })
+	vec.Axpy(u, -1, mean(qs, len(x), func(o *Quadratic, dst []float64) { o.JVP(dst, x, y, z, all) }))
+	return u
 }
 
 // Minimum returns x* with ∇Φ(x*) = 0: Φ is quadratic, so its Hessian is read off p+1 gradients.

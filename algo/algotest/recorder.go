@@ -9,6 +9,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
+	"dsbo/internal/vec"
 )
 
 // A Call is one question to an oracle. X, Y and V are copies of what was given, V for products only.
@@ -48,28 +49,28 @@ func (r *Recorder) Reset() { r.Calls, r.Total = nil, algo.Calls{} }
 
 // A vector is an argument of a question with the length that it must have.
 type vector struct {
-	name string
-	v    []float64
-	n    int
+	v []float64
+	n int
 }
 
 // ask records a question and, unless it is to fail, answers it.
-func (r *Recorder) ask(kind string, s dsbo.Sample, x, y, v []float64, dst []vector, answer func() error) error {
-	r.Calls = append(r.Calls, Call{Kind: kind, Sample: s, X: slices.Clone(x), Y: slices.Clone(y), V: slices.Clone(v)})
+func (r *Recorder) ask(c Call, dst []vector, answer func() error) error {
+	p, q := r.Dims()
+	in := []vector{{c.X, p}, {c.Y, q}}
+	if c.V != nil {
+		in = append(in, vector{c.V, q})
+	}
+	c.X, c.Y, c.V = slices.Clone(c.X), slices.Clone(c.Y), slices.Clone(c.V)
+	r.Calls = append(r.Calls, c)
 	*map[string]*int{
 		"upper": &r.Total.UpperGrad, "lower": &r.Total.LowerGrad, "hvp": &r.Total.HVP, "jvp": &r.Total.JVP,
 		"hessian": &r.Total.Hessian, "jacobian": &r.Total.Jacobian,
-	}[kind]++
+	}[c.Kind]++
 	if len(r.Calls) == r.FailAt {
 		return r.Err
 	}
 	if r.guard != nil {
-		p, q := r.Dims()
-		in := []vector{{"x", x, p}, {"y", y, q}}
-		if v != nil {
-			in = append(in, vector{"v", v, q})
-		}
-		if err := r.check(kind, dst, in); err != nil || r.nan {
+		if err := r.check(c, dst, in); err != nil || r.nan {
 			return err
 		}
 	}
@@ -77,22 +78,18 @@ func (r *Recorder) ask(kind string, s dsbo.Sample, x, y, v []float64, dst []vect
 }
 
 // check looks at a question's arguments and fills the destinations with NaN.
-func (r *Recorder) check(kind string, dst, in []vector) error {
+func (r *Recorder) check(c Call, dst, in []vector) error {
 	for _, v := range slices.Concat(dst, in) {
 		if len(v.v) != v.n {
-			r.guard.Errorf("%s: %s has %d entries, want %d", kind, v.name, len(v.v), v.n)
-			return dsbo.Errorf(dsbo.ErrShape, "%s: %s must have %d entries; it has %d", kind, v.name, v.n, len(v.v))
+			r.guard.Errorf("%v: a vector has %d entries, want %d", c, len(v.v), v.n)
+			return dsbo.Errorf(dsbo.ErrShape, "%v: a vector must have %d entries; it has %d", c, v.n, len(v.v))
 		}
 	}
 	for i, d := range dst {
-		for _, v := range slices.Concat(in, dst[:i]) {
-			if overlap(d.v, v.v) {
-				r.guard.Errorf("%s: %s overlaps %s", kind, d.name, v.name)
-			}
+		if slices.ContainsFunc(slices.Concat(in, dst[:i]), func(v vector) bool { return overlap(d.v, v.v) }) {
+			r.guard.Errorf("%v: a destination overlaps another vector", c)
 		}
-		for j := range d.v {
-			d.v[j] = math.NaN()
-		}
+		vec.Fill(d.v, math.NaN())
 	}
 	return nil
 }
@@ -109,50 +106,50 @@ func overlap(a, b []float64) bool {
 
 // UpperGrad records and asks.
 func (r *Recorder) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
-	p, q := r.Dims()
 	var dst []vector
 	if dx != nil {
-		dst = append(dst, vector{"dx", dx, p})
+		dst = append(dst, vector{dx, len(x)})
 	}
 	if dy != nil {
-		dst = append(dst, vector{"dy", dy, q})
+		dst = append(dst, vector{dy, len(y)})
 	}
-	return r.ask("upper", s, x, y, nil, dst, func() error {
-		c := &r.Calls[len(r.Calls)-1]
-		c.DX, c.DY = dx != nil, dy != nil
-		return r.Oracle.UpperGrad(dx, dy, x, y, s)
-	})
+	c := Call{Kind: "upper", Sample: s, X: x, Y: y, DX: dx != nil, DY: dy != nil}
+	return r.ask(c, dst, func() error { return r.Oracle.UpperGrad(dx, dy, x, y, s) })
 }
 
 // LowerGrad records and asks.
 func (r *Recorder) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
-	return r.ask("lower", s, x, y, nil, []vector{{"dst", dst, len(y)}}, func() error { return r.Oracle.LowerGrad(dst, x, y, s) })
+	c := Call{Kind: "lower", Sample: s, X: x, Y: y}
+	return r.ask(c, []vector{{dst, len(y)}}, func() error { return r.Oracle.LowerGrad(dst, x, y, s) })
 }
 
 // HVP records and asks.
 func (r *Recorder) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	return r.ask("hvp", s, x, y, v, []vector{{"dst", dst, len(y)}}, func() error { return r.Oracle.HVP(dst, x, y, v, s) })
+	c := Call{Kind: "hvp", Sample: s, X: x, Y: y, V: v}
+	return r.ask(c, []vector{{dst, len(y)}}, func() error { return r.Oracle.HVP(dst, x, y, v, s) })
 }
 
 // JVP records and asks.
 func (r *Recorder) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	return r.ask("jvp", s, x, y, v, []vector{{"dst", dst, len(x)}}, func() error { return r.Oracle.JVP(dst, x, y, v, s) })
+	c := Call{Kind: "jvp", Sample: s, X: x, Y: y, V: v}
+	return r.ask(c, []vector{{dst, len(x)}}, func() error { return r.Oracle.JVP(dst, x, y, v, s) })
 }
 
 // Hessian records and asks.
 func (r *Recorder) Hessian(dst, x, y []float64, s dsbo.Sample) error {
-	return r.askDense("hessian", s, x, y, vector{"dst", dst, len(y) * len(y)}, dsbo.DenseOracle.Hessian)
+	return r.askDense(Call{Kind: "hessian", Sample: s, X: x, Y: y}, dst, len(y)*len(y), dsbo.DenseOracle.Hessian)
 }
 
 // Jacobian records and asks.
 func (r *Recorder) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
-	return r.askDense("jacobian", s, x, y, vector{"dst", dst, len(x) * len(y)}, dsbo.DenseOracle.Jacobian)
+	return r.askDense(Call{Kind: "jacobian", Sample: s, X: x, Y: y}, dst, len(x)*len(y), dsbo.DenseOracle.Jacobian)
 }
 
-func (r *Recorder) askDense(kind string, s dsbo.Sample, x, y []float64, dst vector, matrix func(o dsbo.DenseOracle, dst, x, y []float64, s dsbo.Sample) error) error {
-	return r.ask(kind, s, x, y, nil, []vector{dst}, func() error {
+// askDense records and asks for a matrix of n numbers.
+func (r *Recorder) askDense(c Call, dst []float64, n int, matrix func(o dsbo.DenseOracle, dst, x, y []float64, s dsbo.Sample) error) error {
+	return r.ask(c, []vector{{dst, n}}, func() error {
 		if d, ok := r.Oracle.(dsbo.DenseOracle); ok {
-			return matrix(d, dst.v, x, y, s)
+			return matrix(d, dst, c.X, c.Y, c.Sample)
 		}
 		return dsbo.Errorf(dsbo.ErrCapability, "recorder: the oracle it records is not dense")
 	})
