@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
 )
@@ -62,4 +63,15 @@ func ready[M algo.Method](t *testing.T, m M, p, q int) M {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// iterate runs K iterations of agents that a mixing matrix joins.
+func iterate[A dsbo.Algorithm](t *testing.T, K int, as []A, os []dsbo.Oracle, W [][]float64) {
+	t.Helper()
+	ms := algotest.NewMixers(W)
+	for k := range K {
+		if err := algotest.Step(t.Context(), k, as, os, ms); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

@@ -7,7 +7,6 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
-	"dsbo/internal/vec"
 	"dsbo/models"
 )
 
@@ -69,6 +68,3 @@ func must[T any](v T, err error) T {
 	}
 	return v
 }
-
-// dot and axpy are short names for the tests' own sums.
-var dot, axpy = vec.Dot, vec.Axpy

@@ -124,32 +124,6 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// denseGolden adds matrices, column by column, to an oracle that has none.
-type denseGolden struct{ dsbo.ValueOracle }
-
-func (d denseGolden) Hessian(dst, x, y []float64, s dsbo.Sample) error {
-	return d.columns(dst, len(y), len(y), func(col, e []float64) error { return d.HVP(col, x, y, e, s) })
-}
-
-func (d denseGolden) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
-	return d.columns(dst, len(x), len(y), func(col, e []float64) error { return d.JVP(col, x, y, e, s) })
-}
-
-func (d denseGolden) columns(dst []float64, rows, cols int, product func(col, e []float64) error) error {
-	col, e := make([]float64, rows), make([]float64, cols)
-	for j := range cols {
-		e[j] = 1
-		if err := product(col, e); err != nil {
-			return err
-		}
-		for i, v := range col {
-			dst[i*cols+j] = v
-		}
-		e[j] = 0
-	}
-	return nil
-}
-
 // moment is what all agents hold at one time, by letter: a row an agent.
 type moment map[string][][]float64
 
@@ -159,7 +133,7 @@ type trajectory struct {
 	oracles []dsbo.ValueOracle
 	moments []moment
 	exacts  []exact
-	solver  *evaluator
+	solver  evaluator
 }
 
 func runGolden(t *testing.T, g golden) trajectory {
@@ -178,9 +152,6 @@ func runGolden(t *testing.T, g golden) trajectory {
 		}
 		copy(a.X(), g.startX(t))
 		o := newOracle(g.Kind, g.Data, i)
-		if _, ok := o.(dsbo.DenseOracle); !ok {
-			o = denseGolden{o}
-		}
 		as, os, tr.oracles = append(as, a), append(os, o), append(tr.oracles, o)
 	}
 	ms := algotest.NewMixers(g.W)
@@ -219,38 +190,15 @@ func (tr *trajectory) corrections(t *testing.T, m moment) {
 		times := map[string]int{"ed": 1, "extra": 1, "gt": 2}[kind]
 		d := m[letter]
 		for range times {
-			d = subtract(d, mixed(tr.W, d))
+			d = linear(d, -1, mix(tr.W, d))
 		}
 		if len(tr.moments) == 0 || times == 0 {
-			d = subtract(m[letter], m[letter]) // zero at the start, and without a correction
+			d = linear(m[letter], -1, m[letter]) // zero at the start, and without a correction
 		} else {
-			d = add(tr.moments[len(tr.moments)-1][name], d)
+			d = linear(tr.moments[len(tr.moments)-1][name], 1, d)
 		}
 		m[name] = d
 	}
-}
-
-func mixed(W, v [][]float64) [][]float64 {
-	out := make([][]float64, len(v))
-	for i := range out {
-		out[i] = make([]float64, len(v[0]))
-		for j := range v {
-			axpy(out[i], W[i][j], v[j])
-		}
-	}
-	return out
-}
-
-func add(a, b [][]float64) [][]float64      { return combine(a, b, 1) }
-func subtract(a, b [][]float64) [][]float64 { return combine(a, b, -1) }
-
-func combine(a, b [][]float64, sign float64) [][]float64 {
-	out := make([][]float64, len(a))
-	for i := range out {
-		out[i] = slices.Clone(a[i])
-		axpy(out[i], sign, b[i])
-	}
-	return out
 }
 
 func average(rows [][]float64) []float64 {
@@ -301,13 +249,22 @@ func (tr *trajectory) find(t *testing.T, key string) (v any, ok bool) {
 	case "upper":
 		return series(tr.moments, 1, func(k int, _ moment) float64 { return tr.upper(t, k) }), true
 	case "x_star":
-		return tr.solver.minimum(t, tr.P), true
+		return tr.minimum(), true
 	case "y_star":
-		return tr.solver.at(t, tr.solver.minimum(t, tr.P)).y, true
+		return tr.solver.at(t, tr.minimum()).y, true
 	case "Phi_star":
-		return tr.solver.at(t, tr.solver.minimum(t, tr.P)).phi, true
+		return tr.solver.at(t, tr.minimum()).phi, true
 	}
 	return nil, false
+}
+
+// minimum returns x* of quadratic agents.
+func (tr *trajectory) minimum() []float64 {
+	var qs []*algotest.Quadratic
+	for i := range tr.Agents {
+		qs = append(qs, closedForm(tr.golden, i))
+	}
+	return algotest.Minimum(qs)
 }
 
 // first is the moment at which a series starts.
@@ -334,11 +291,15 @@ func (tr *trajectory) upper(t *testing.T, k int) float64 {
 	if tr.Algo == "madsbo" {
 		at = k - 1
 	}
-	x, y := average(tr.moments[at]["X"]), average(tr.moments[k]["Y"])
-	return averaged(t, tr.oracles, 1, func(o dsbo.ValueOracle, dst []float64) (err error) {
-		dst[0], _, err = o.Values(x, y, whole)
-		return err
-	})[0]
+	x, y, sum := average(tr.moments[at]["X"]), average(tr.moments[k]["Y"]), 0.0
+	for _, o := range tr.oracles {
+		f, _, err := o.Values(x, y, whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += f / float64(len(tr.oracles))
+	}
+	return sum
 }
 
 func compareGolden(t *testing.T, g golden, tr trajectory) {

@@ -34,7 +34,7 @@ func final(t *testing.T, file, name string, K int, change ...string) (start, end
 		o := closedForm(g, i)
 		as, os, values = append(as, ready(t, g.method(t, change...), g.P, g.Q)), append(os, o), append(values, o)
 	}
-	e, ms := newEvaluator(values, algo.TraitsOf(as[0]).Personalized), algotest.NewMixers(g.W)
+	e := newEvaluator(values, algo.TraitsOf(as[0]).Personalized)
 	xBar := func() []float64 {
 		var xs [][]float64
 		for _, a := range as {
@@ -43,11 +43,7 @@ func final(t *testing.T, file, name string, K int, change ...string) (start, end
 		return average(xs)
 	}
 	start = norm(e.at(t, xBar()).gradient)
-	for k := range K {
-		if err := algotest.Step(t.Context(), k, as, os, ms); err != nil {
-			t.Fatal(err)
-		}
-	}
+	iterate(t, K, as, os, g.W)
 	return start, norm(e.at(t, xBar()).gradient)
 }
 
@@ -141,7 +137,7 @@ func TestClip(t *testing.T) {
 // The lower solver reaches the exact y*(x) on every agent with a constant step.
 func TestLowerIsExact(t *testing.T) {
 	const n = 5
-	qs, W := algotest.NewQuadratics(n, 3, 4, 8), algotest.Ring(n, 0.4)
+	qs := algotest.NewQuadratics(n, 3, 4, 8)
 	x := []float64{1, -0.5, 0.3}
 	var os []dsbo.Oracle
 	var ls []*algo.Lower
@@ -150,12 +146,7 @@ func TestLowerIsExact(t *testing.T) {
 		copy(a.X(), x)
 		os, ls = append(os, q), append(ls, a)
 	}
-	ms := algotest.NewMixers(W)
-	for k := range 40 {
-		if err := algotest.Step(t.Context(), k, ls, os, ms); err != nil {
-			t.Fatal(err)
-		}
-	}
+	iterate(t, 40, ls, os, algotest.Ring(n, 0.4))
 	star := algotest.LowerSolution(qs, x)
 	for i, a := range ls {
 		if d, g := distance(a.Y(), star), norm(a.Gradient()); d > 1e-12 || g > 1e-12 {
@@ -266,12 +257,7 @@ func directionError(t *testing.T, K int, template algo.Method) float64 {
 		as, os = append(as, ready(t, algo.Clone(template), p, q)), append(os, qs[i])
 		copy(as[i].Y(), y)
 	}
-	ms := algotest.NewMixers(algotest.Ring(n, 0.4))
-	for k := range K {
-		if err := algotest.Step(t.Context(), k, as, os, ms); err != nil {
-			t.Fatal(err)
-		}
-	}
+	iterate(t, K, as, os, algotest.Ring(n, 0.4))
 	var us [][]float64
 	for _, a := range as {
 		us = append(us, a.(interface{ U() []float64 }).U())

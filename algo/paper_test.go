@@ -13,7 +13,8 @@ import (
 	"dsbo/algo/algotest"
 )
 
-// A test for each statement of the paper's Algorithms 1-3 and of the text around them.
+// Tests for statements of the paper's Algorithms 1-3 and of the text around them. What the lines say one by one, from which point and
+// draw each quantity is taken and which r moves x, is in [TestLiteralTwin].
 
 var steps = algo.MADSBO{Alpha: "0.3", Beta: "0.15", Gamma: "0.1", T: 3, N: 4}
 
@@ -65,20 +66,6 @@ func TestStartIsZero(t *testing.T) {
 	}
 }
 
-// Algorithm 3, line 3: the y loop starts from y_{k-1}^(T); lines 4-6: its t-th gradient is taken at
-// (x_k, y_k^(t)) with the fresh draw ξ̃_k^(t).
-func TestYStartsWhereItEnded(t *testing.T) {
-	w := newCrew(t, 3, steps)
-	w.step(t, 0)
-	y, x := slices.Clone(w.agents[0].Y()), slices.Clone(w.agents[0].X())
-	w.records[0].Reset()
-	w.step(t, 1)
-	c := w.records[0].Calls[0]
-	if c.Kind != "lower" || !slices.Equal(c.Y, y) || !slices.Equal(c.X, x) {
-		t.Errorf("the first gradient is %v at x = %v, y = %v; want x_1 = %v, y_0^(T) = %v", c, c.X, c.Y, x, y)
-	}
-}
-
 // The draws: ξ̃_{k,t} for the y loop; H_t and b_t with ξ_t and φ_t, t = 1..N−1; b_0 and ∇_x f with φ_0
 // (lines 4 and 6 of Algorithm 2, one call); the Jacobian with ξ_0 (line 7). H_N, b_N reach nothing.
 func TestDraws(t *testing.T) {
@@ -104,66 +91,13 @@ func TestDraws(t *testing.T) {
 	}
 }
 
-// Algorithm 2, lines 6-7: u = ∇_x f(x_k, y_k^(T); φ_0) − J(x_k, y_k^(T); ξ_0) z_N.
-func TestUUsesPhi0AndXi0(t *testing.T) {
-	w := newCrew(t, 4, steps)
-	w.step(t, 0)
-	x := w.all((*algo.MADSBO).X)
-	w.step(t, 1)
-	for i, a := range w.agents {
-		u, j := make([]float64, 3), make([]float64, 3)
-		w.os[i].UpperGrad(u, nil, x[i], a.Y(), dsbo.Sample{Set: dsbo.Upper, K: 1})
-		w.os[i].JVP(j, x[i], a.Y(), a.Z(), dsbo.Sample{Set: dsbo.Curvature, K: 1})
-		axpy(u, -1, j)
-		if !slices.Equal(u, a.U()) {
-			t.Errorf("agent %d: u = %v, want %v", i, a.U(), u)
-		}
-	}
-}
-
-// Algorithm 3, lines 11-12: x moves by the OLD r, and r averages the new u.
-func TestXUsesOldR(t *testing.T) {
-	w := newCrew(t, 4, steps)
-	for k := range 4 {
-		x, r := w.all((*algo.MADSBO).X), w.all((*algo.MADSBO).R)
-		w.step(t, k)
-		alpha := 0.3
-		for i, a := range w.agents {
-			wantX := mixed(w.W, x)[i]
-			axpy(wantX, -alpha, r[i])
-			wantR := make([]float64, 3)
-			axpy(wantR, 1-alpha, r[i])
-			axpy(wantR, alpha, a.U())
-			// one rounding a product and a sum of at most 5 terms of size 1
-			if d := distance(wantX, a.X()) + distance(wantR, a.R()); d > 1e-14 {
-				t.Errorf("iteration %d, agent %d: x and r are off by %g", k, i, d)
-			}
-		}
-		if k == 0 && norm(w.agents[0].X()) != 0 {
-			t.Errorf("x_1 = %v: it must be mix(x_0) − α r_0 = 0", w.agents[0].X())
-		}
-	}
-}
-
 func distance(a, b []float64) float64 {
 	d := slices.Clone(a)
 	axpy(d, -1, b)
 	return norm(d)
 }
 
-// "All communication steps only include sending vectors": per neighbour Tq + 2Nq + p numbers, and
-// z travels with d and x with y: T + N messages.
-func TestTraffic(t *testing.T) {
-	w := newCrew(t, 4, steps)
-	w.step(t, 0)
-	for i, m := range w.ms {
-		if m.Floats != 3*4+2*4*4+3 || m.Messages != 3+4 {
-			t.Errorf("agent %d sent %d numbers in %d messages, want 47 in 7", i, m.Floats, m.Messages)
-		}
-	}
-}
-
-// solver runs HIGP for all agents at a common point and returns the solvers.
+// solveHIGP runs HIGP for all agents at a common point and returns the solvers.
 func solveHIGP(t *testing.T, qs []*algotest.Quadratic, W [][]float64, x, y []float64, gamma float64, N int) []*algo.HIGP {
 	t.Helper()
 	var hs []*algo.HIGP
@@ -176,9 +110,7 @@ func solveHIGP(t *testing.T, qs []*algotest.Quadratic, W [][]float64, x, y []flo
 			return h.Solve(t.Context(), 0, o, m, x, y, gamma, N)
 		}))
 	}
-	if err := algotest.Step(t.Context(), 0, as, os, algotest.NewMixers(W)); err != nil {
-		t.Fatal(err)
-	}
+	iterate(t, 1, as, os, W)
 	return hs
 }
 
@@ -208,21 +140,6 @@ func TestHIGPConvergesLinearly(t *testing.T) {
 	}
 	if d := distance(local, star); d < 0.01 {
 		t.Errorf("the mean of H_i⁻¹ b_i differs from z* by %g only: the problem shows no mismatch", d)
-	}
-}
-
-// z_1 = −γ d_0 = γ b_0: line 1 starts z at 0 and d at −b_0.
-func TestHIGPFirstStep(t *testing.T) {
-	qs := algotest.NewQuadratics(3, 3, 4, 9)
-	x, y := make([]float64, 3), []float64{1, 2, 3, 4}
-	for i, h := range solveHIGP(t, qs, algotest.Ring(3, 0.5), x, y, 0.25, 1) {
-		b := make([]float64, 4)
-		qs[i].UpperGrad(nil, b, x, y, dsbo.Sample{Set: dsbo.Upper})
-		for e := range b {
-			if h.Z()[e] != 0.25*b[e] {
-				t.Errorf("agent %d: z_1 = %v, b_0 = %v", i, h.Z(), b)
-			}
-		}
 	}
 }
 
@@ -261,9 +178,7 @@ func TestHypergradientIsExactInTheLimit(t *testing.T) {
 		os, us = append(os, o), append(us, h.U())
 		as = append(as, asAlgorithm(func(o dsbo.Oracle, m dsbo.Mixer) error { return h.Estimate(t.Context(), 0, o, m, x, y, 0.1, 500) }))
 	}
-	if err := algotest.Step(t.Context(), 0, as, os, algotest.NewMixers(algotest.Ring(n, 0.4))); err != nil {
-		t.Fatal(err)
-	}
+	iterate(t, 1, as, os, algotest.Ring(n, 0.4))
 	if d := distance(average(us), want); d > 1e-12 {
 		t.Errorf("mean of u is off by %g", d)
 	}
@@ -292,20 +207,14 @@ func TestOneInnerStepSuffices(t *testing.T) {
 	const n, p, q = 4, 3, 4
 	qs := algotest.NewQuadratics(n, p, q, 21)
 	for _, T := range []int{1, 5} {
-		start, end := 0.0, 0.0
-		w := crew{W: algotest.Ring(n, 0.5)}
-		w.ms = algotest.NewMixers(w.W)
+		w := crew{}
 		for _, o := range qs {
 			a := ready(t, &algo.MADSBO{Alpha: "0.5/sqrt(k+1)", Beta: "0.3/sqrt(k+1)", Gamma: "0.15", T: T, N: 20}, p, q)
 			w.agents, w.os = append(w.agents, a), append(w.os, o)
 		}
-		for k := range 800 {
-			if k == 0 {
-				start = norm(algotest.Gradient(qs, average(w.all((*algo.MADSBO).X))))
-			}
-			w.step(t, k)
-		}
-		end = norm(algotest.Gradient(qs, average(w.all((*algo.MADSBO).X))))
+		start := norm(algotest.Gradient(qs, make([]float64, p)))
+		iterate(t, 800, w.agents, w.os, algotest.Ring(n, 0.5))
+		end := norm(algotest.Gradient(qs, average(w.all((*algo.MADSBO).X))))
 		if !(end < 0.05*start) {
 			t.Errorf("T = %d: the gradient went from %g to %g", T, start, end)
 		}

@@ -53,13 +53,13 @@ func matrix(n, m int) [][]float64 {
 }
 
 // mix is Σ_j w_ij v_j over agent i and its neighbours, in order, each product rounded.
-func (tw *twin) mix(v [][]float64) [][]float64 {
+func mix(W, v [][]float64) [][]float64 {
 	out := matrix(len(v), len(v[0]))
 	for i := range v {
-		for j := range v {
-			if tw.W[i][j] != 0 {
+		for j, w := range W[i] {
+			if w != 0 {
 				for e := range out[i] {
-					out[i][e] += float64(tw.W[i][j] * v[j][e])
+					out[i][e] += float64(w * v[j][e])
 				}
 			}
 		}
@@ -90,9 +90,9 @@ func linear(a [][]float64, c float64, b [][]float64) [][]float64 {
 func (tw *twin) step(t *testing.T, k int, c algo.MADSBO) {
 	alpha, beta, gamma := number(t, c.Alpha, k), number(t, c.Beta, k), number(t, c.Gamma, k)
 	at := func(set dsbo.Set, t int) dsbo.Sample { return dsbo.Sample{Set: set, K: k, T: t} }
-	for t := range c.T {
+	for t := range c.T { // lines 3-6: from where the last iteration left y, at the old x, each step with a draw of its own
 		v := tw.each(4, func(i int, o dsbo.Oracle, dst []float64) { o.LowerGrad(dst, tw.x[i], tw.y[i], at(dsbo.Lower, t)) })
-		tw.y = linear(tw.mix(tw.y), -beta, v)
+		tw.y = linear(mix(tw.W, tw.y), -beta, v)
 	}
 	b := func(t int) [][]float64 {
 		return tw.each(4, func(i int, o dsbo.Oracle, dst []float64) {
@@ -100,20 +100,23 @@ func (tw *twin) step(t *testing.T, k int, c algo.MADSBO) {
 		})
 	}
 	zero := matrix(len(tw.os), 4)
+	// Algorithm 1: z starts at 0 and d at −b_0
 	z, s := zero, linear(zero, -1, b(0))
 	d := s
 	for t := range c.N {
-		z = linear(tw.mix(z), -gamma, d)
+		z = linear(mix(tw.W, z), -gamma, d)
 		hz := tw.each(4, func(i int, o dsbo.Oracle, dst []float64) { o.HVP(dst, tw.x[i], tw.y[i], z[i], at(dsbo.Curvature, t+1)) })
 		s1 := linear(hz, -1, b(t+1))
-		d = linear(linear(tw.mix(d), 1, s1), -1, s)
+		d = linear(linear(mix(tw.W, d), 1, s1), -1, s)
 		s = s1
 	}
 	tw.z = z
+	// Algorithm 2, lines 6 and 7: ∇_x f with φ_0, the Jacobian with ξ_0
 	fx := tw.each(3, func(i int, o dsbo.Oracle, dst []float64) { o.UpperGrad(dst, nil, tw.x[i], tw.y[i], at(dsbo.Upper, 0)) })
 	jz := tw.each(3, func(i int, o dsbo.Oracle, dst []float64) { o.JVP(dst, tw.x[i], tw.y[i], z[i], at(dsbo.Curvature, 0)) })
 	tw.u = linear(fx, -1, jz)
-	x := linear(tw.mix(tw.x), -alpha, tw.r)
+	// Algorithm 3, lines 11 and 12: x moves by the old r, and r averages the new u
+	x := linear(mix(tw.W, tw.x), -alpha, tw.r)
 	tw.r = linear(linear(matrix(len(tw.os), 3), 1-alpha, tw.r), alpha, tw.u)
 	tw.x = x
 }
