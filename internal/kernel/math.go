@@ -46,8 +46,8 @@ func Log[T Float](dst, src []T) {
 // without gaps. The row's maximum is subtracted first, so that nothing overflows. A row with a NaN,
 // with +Inf or with nothing but -Inf becomes NaN. dst may be src.
 func RowSoftmax[T Float](rows, cols int, dst, src []T) {
-	n := checkRows("RowSoftmax", rows, cols, len(src))
-	checkNeed("RowSoftmax", "dst", len(dst), n)
+	checkRows("RowSoftmax", rows, cols, len(src), cols, len(dst))
+	n := rows * cols
 	if n == 0 {
 		return
 	}
@@ -69,8 +69,7 @@ const (
 // gives NaN, else one with +Inf gives +Inf, and one with nothing but -Inf, or without columns, gives -Inf. It
 // allocates a row when cols exceeds 256. dst must not overlap src.
 func RowLogSumExp[T Float](rows, cols int, dst, src []T) {
-	checkRows("RowLogSumExp", rows, cols, len(src))
-	checkNeed("RowLogSumExp", "dst", len(dst), rows)
+	checkRows("RowLogSumExp", rows, cols, len(src), 1, len(dst))
 	if cols == 0 {
 		for i := range dst[:rows] {
 			dst[i] = T(math.Inf(-1))
@@ -120,20 +119,11 @@ func checkLen(fn string, dst int, inputs ...int) {
 	}
 }
 
-// checkRows panics unless src holds rows×cols numbers, and returns that product.
-func checkRows(fn string, rows, cols, src int) int {
+// checkRows panics unless src holds rows×cols numbers and dst rows×dstCols.
+func checkRows(fn string, rows, cols, src, dstCols, dst int) {
 	if rows < 0 || cols < 0 {
 		panic(fmt.Sprintf("kernel: %s: %d rows of %d columns must not be negative", fn, rows, cols))
 	}
-	if cols > 0 && src/cols < rows {
-		panic(fmt.Sprintf("kernel: %s: src has length %d, too short for %d rows of %d", fn, src, rows, cols))
-	}
-	return rows * cols
-}
-
-// checkNeed panics if a slice is shorter than need.
-func checkNeed(fn, name string, have, need int) {
-	if have < need {
-		panic(fmt.Sprintf("kernel: %s: %s has length %d, need %d", fn, name, have, need))
-	}
+	checkMatrix(fn, "src", src, rows, cols, cols)
+	checkMatrix(fn, "dst", dst, rows, dstCols, dstCols)
 }

@@ -96,15 +96,20 @@ func (e *emitter) rowShift() {
 		e.scalar("VMOV", e.quarter(rAcc), at(peak, 0))
 		e.op("ADDQ", e.size, peak)
 		e.label("subtract")
-		e.broadcast(e.quarter(rAcc), rWhole)
-		e.each("sub", s, func(off reg.Register, k *mask) {
-			for p := range e.parts() {
-				e.load(indexed(src, off), rX+p, k, p)
-				e.packed("VSUB", e.vec(rWhole), e.vec(rX+p), e.vec(rX+p))
-			}
-			e.storePieces("sub", indexed(dst, off), s, k)
-		})
+		e.withRow("sub", "VSUB", dst, src, s)
 	}, dst, src)
+}
+
+// withRow emits an instruction on each entry of a row and the number in the lowest place of rAcc.
+func (e *emitter) withRow(name, op string, dst, src reg.Register, s span) {
+	e.broadcast(e.quarter(rAcc), rWhole)
+	e.each(name, s, func(off reg.Register, k *mask) {
+		for p := range e.parts() {
+			e.load(indexed(src, off), rX+p, k, p)
+			e.packed(op, e.vec(rWhole), e.vec(rX+p), e.vec(rX+p))
+		}
+		e.storePieces(name, indexed(dst, off), s, k)
+	})
 }
 
 // loadOr loads like load, with -Inf in place of the elements that are masked.
@@ -208,13 +213,6 @@ func (e *emitter) rowNormalize() {
 	dst := e.arg("dst")
 	e.rowLoop(func(s span) {
 		e.sumRow(dst, s)
-		e.broadcast(e.quarter(rAcc), rWhole)
-		e.each("div", s, func(off reg.Register, k *mask) {
-			for p := range e.parts() {
-				e.load(indexed(dst, off), rX+p, k, p)
-				e.packed("VDIV", e.vec(rWhole), e.vec(rX+p), e.vec(rX+p))
-			}
-			e.storePieces("div", indexed(dst, off), s, k)
-		})
+		e.withRow("div", "VDIV", dst, dst, s)
 	}, dst)
 }
