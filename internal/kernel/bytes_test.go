@@ -88,7 +88,7 @@ func testBytesSameBits[T Float](t *testing.T) {
 		BytesTN(n, k, tn, k, u, n, rows, false)
 		return nt, tn
 	}
-	agree(t, "BytesNT and BytesTN", func() []T { return slices.Concat(results()) })
+	pathsAgree(t, "BytesNT and BytesTN", func() []T { return slices.Concat(results()) })
 	eachPath(t, func(t *testing.T) {
 		nt, tn := results()
 		alone, parts := make([]T, m*n), make([]T, n*k)

@@ -113,7 +113,7 @@ func testSumsSameBits[T Float](t *testing.T) {
 	for n := 0; n < 1500; n += 1 + n/90*rng.IntN(20) {
 		x, y := random[T](n), random[T](2 * n)[n:]
 		sums := func() []T { return []T{Dot(x, y), Sum(x)} }
-		agree(t, fmt.Sprintf("n=%d", n), sums)
+		pathsAgree(t, fmt.Sprintf("n=%d", n), sums)
 		eachPath(t, func(t *testing.T) {
 			want := sums()
 			for shift := 1; shift < 4; shift++ {

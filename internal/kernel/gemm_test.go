@@ -225,7 +225,7 @@ func TestGemmPathsAgree(t *testing.T) {
 
 func testGemmPathsAgree[T Float](t *testing.T) {
 	eachProblem(7, 200, normal[T], func(q *problem[T], _ *rand.Rand) {
-		agree(t, q.String(), func() []T {
+		pathsAgree(t, q.String(), func() []T {
 			c := slices.Clone(q.c)
 			q.multiply(c)
 			return c

@@ -158,7 +158,7 @@ func TestFunctionPathsAgree(t *testing.T) {
 func testFunctionPathsAgree[T Float](t *testing.T) {
 	x := append(arguments[T](rand.New(rand.NewPCG(5, 6)), 50000), T(math.Inf(1)), T(math.Inf(-1)))
 	for _, fn := range functions[T]() {
-		agree(t, fn.name, func() []T {
+		pathsAgree(t, fn.name, func() []T {
 			got := make([]T, len(x))
 			fn.f(got, x)
 			for i, v := range got {

@@ -30,11 +30,11 @@ func (p Path) String() string {
 
 var (
 	best           = detect() // the fastest path of this machine
-	active, errEnv = choose(os.Getenv("DSBO_KERNEL"), best)
+	active, errEnv = choosePath(os.Getenv("DSBO_KERNEL"), best)
 )
 
-// choose returns the path that the setting asks for, best if it is empty or cannot be followed.
-func choose(setting string, best Path) (Path, error) {
+// choosePath returns the path that the setting asks for, best if it is empty or cannot be followed.
+func choosePath(setting string, best Path) (Path, error) {
 	switch i := slices.Index(pathNames, setting); {
 	case setting == "":
 		return best, nil

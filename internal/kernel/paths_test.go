@@ -33,8 +33,8 @@ func eachPathAndType(t *testing.T, of32, of64 func(*testing.T)) {
 	eachPath(t, func(t *testing.T) { eachType(t, of32, of64) })
 }
 
-// agree fails unless f gives the same bits on both assembly paths.
-func agree[T Float](t *testing.T, what string, f func() []T) {
+// pathsAgree fails unless f gives the same bits on both assembly paths.
+func pathsAgree[T Float](t *testing.T, what string, f func() []T) {
 	t.Helper()
 	var before []T
 	for p := AVX2; p <= best; p++ {
@@ -56,7 +56,7 @@ func roundoff[T Float]() float64 {
 	return 0x1p-53
 }
 
-func TestChoose(t *testing.T) {
+func TestChoosePath(t *testing.T) {
 	for _, c := range []struct {
 		setting string
 		best    Path
@@ -71,12 +71,12 @@ func TestChoose(t *testing.T) {
 		{"avx512", AVX2, AVX2, "DSBO_KERNEL is avx512, but this build or machine has kernels up to avx2"},
 		{"AVX2", AVX2, AVX2, `DSBO_KERNEL must be generic, avx2 or avx512; it is "AVX2"`},
 	} {
-		got, err := choose(c.setting, c.best)
+		got, err := choosePath(c.setting, c.best)
 		if got != c.want {
-			t.Errorf("choose(%q, %v) = %v; it must be %v", c.setting, c.best, got, c.want)
+			t.Errorf("choosePath(%q, %v) = %v; it must be %v", c.setting, c.best, got, c.want)
 		}
 		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
-			t.Errorf("choose(%q, %v): error %v; it must be %q", c.setting, c.best, err, c.err)
+			t.Errorf("choosePath(%q, %v): error %v; it must be %q", c.setting, c.best, err, c.err)
 		}
 	}
 }

@@ -143,7 +143,7 @@ func testRowsAlone[T Float](t *testing.T) {
 			return soft, lse
 		}
 		what := fmt.Sprintf("%d×%d", rows, cols)
-		agree(t, what, func() []T { return slices.Concat(results()) })
+		pathsAgree(t, what, func() []T { return slices.Concat(results()) })
 		eachPath(t, func(t *testing.T) {
 			soft, lse := results()
 			alone, aloneLSE := slices.Clone(src), make([]T, rows)

@@ -41,11 +41,11 @@ func (e *emitter) bytesDot() {
 
 // tile emits the loop over the groups of one shape.
 func (d *bytesDotKernel) tile(s shape) {
-	acc, free := d.open(s)
+	acc, free := d.beginTile(s)
 	a := make([]reg.GPVirtual, s.mr)
 	for i := range a {
 		a[i] = d.GP64()
-		d.MOVQ(at(d.list, sliceHeader*i), a[i])
+		d.MOVQ(memory(d.list, sliceHeader*i), a[i])
 	}
 	b := d.rows(d.b, d.ldb, s.nr)
 	ahead, line, off, limit := d.copyOf(d.list), d.GP64(), d.GP64(), d.GP64()
@@ -53,13 +53,13 @@ func (d *bytesDotKernel) tile(s shape) {
 	d.XORQ(off, off)
 	d.XORQ(limit, limit)
 	d.label("share%s", s)
-	d.MOVQ(at(ahead, 0), line)
+	d.MOVQ(memory(ahead, 0), line)
 	d.ADDQ(operand.U8(sliceHeader), ahead)
 	d.ADDQ(d.param("share"), limit)
 	d.CMPQ(limit, d.param("k"))
 	d.CMOVQGT(d.param("k"), limit)
 	d.label("loop%s", s)
-	d.PREFETCHT0(at(line, 0))
+	d.PREFETCHT0(memory(line, 0))
 	for p := range d.parts() {
 		for i := range a {
 			d.loadBytes(indexed(a[i], off).Offset(p*d.lanes()), free+i)
@@ -75,8 +75,8 @@ func (d *bytesDotKernel) tile(s shape) {
 	d.jump("JLT", "share%s", s)
 	d.addSums(d.c, s, acc, free)
 	d.op("ADDQ", sliceHeader*s.mr, d.list)
-	d.next(d.c, d.arg("rs"), s.mr)
-	d.again(d.param("groups"), s)
+	d.addStrides(d.c, d.arg("rs"), s.mr)
+	d.endTile(d.param("groups"), s)
 }
 
 // bytesOuter emits a kernel as outer is, for the columns of A as they lie and rows of bytes.
@@ -93,17 +93,17 @@ func (e *emitter) bytesOuter() {
 
 // bytesPanel emits the loop over the panels of one shape.
 func (o *outerKernel) bytesPanel(s shape, off reg.GPVirtual) {
-	o.open(s, nil)
+	o.beginPanel(s, nil)
 	a, list, row, count := o.copyOf(o.a), o.arg("list"), o.GP64(), o.arg("k")
 	o.label("loop%s", s)
-	o.MOVQ(at(list, 0), row)
+	o.MOVQ(memory(list, 0), row)
 	for v := range s.nr {
 		o.loadBytes(indexed(row, off).Offset(v*o.lanes()), s.mr*s.nr+1+v)
 	}
-	o.products(s, func(i int) operand.Mem { return at(a, i*o.size) })
+	o.products(s, func(i int) operand.Mem { return memory(a, i*o.size) })
 	o.ADDQ(operand.U8(sliceHeader), list)
 	o.ADDQ(o.ca, a)
 	o.DECQ(count)
 	o.jump("JNZ", "loop%s", s)
-	o.finish(s, nil, off, o.lanes())
+	o.endPanel(s, nil, off, o.lanes())
 }

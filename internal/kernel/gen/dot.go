@@ -45,7 +45,7 @@ func (e *emitter) dot() {
 
 // tile emits the loop over the groups of one shape.
 func (d *dotKernel) tile(s shape) {
-	acc, free := d.open(s)
+	acc, free := d.beginTile(s)
 	a, b := d.rows(d.a, d.lda, s.mr), d.rows(d.b, d.ldb, s.nr)
 	count := d.arg("k")
 	d.op("SHRQ", log2(d.block()), count)
@@ -63,14 +63,14 @@ func (d *dotKernel) tile(s shape) {
 	d.step(s, acc, a, b, free, &k)
 	d.label("sum%s", s)
 	d.addSums(d.c, s, acc, free)
-	d.next(d.a, d.lda, s.mr)
-	d.next(d.c, d.arg("rs"), s.mr)
-	d.again(d.groups, s)
+	d.addStrides(d.a, d.lda, s.mr)
+	d.addStrides(d.c, d.arg("rs"), s.mr)
+	d.endTile(d.groups, s)
 }
 
-// open begins the code of a tile: it clears an accumulator of 64 bytes, in one or two registers, for each entry by
+// beginTile begins the code of a tile: it clears an accumulator of 64 bytes, in one or two registers, for each entry by
 // column, then row. It returns them and the first free register.
-func (e *emitter) open(s shape) (acc [][]int, free int) {
+func (e *emitter) beginTile(s shape) (acc [][]int, free int) {
 	e.label("tile%s", s)
 	for range s.mr * s.nr {
 		var a []int
@@ -84,8 +84,8 @@ func (e *emitter) open(s shape) (acc [][]int, free int) {
 	return acc, free
 }
 
-// again ends the code of a tile: it goes on with the next group.
-func (e *emitter) again(groups operand.Op, s shape) {
+// endTile ends the code of a tile: it goes on with the next group.
+func (e *emitter) endTile(groups operand.Op, s shape) {
 	e.DECQ(groups)
 	e.jump("JNZ", "tile%s", s)
 	e.ret()
@@ -140,8 +140,8 @@ func (e *emitter) addSums(to reg.GPVirtual, s shape, acc [][]int, free int) {
 	}
 }
 
-// next moves p by n strides.
-func (e *emitter) next(p, stride reg.GPVirtual, n int) {
+// addStrides moves p by n strides.
+func (e *emitter) addStrides(p, stride reg.GPVirtual, n int) {
 	for s := 8; s > 0; s /= 2 {
 		for ; n >= s; n -= s {
 			e.LEAQ(operand.Mem{Base: p, Index: stride, Scale: uint8(s)}, p)

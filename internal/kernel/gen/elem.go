@@ -14,7 +14,7 @@ func (e *emitter) elementwise() {
 		e.fn(f.name, "makes the n entries of dst of those of x and y.", "n int, dst, x, y *T", "")
 		s := e.span(e.arg("n"), elemMask)
 		dst, x, y := e.arg("dst"), e.arg("x"), e.arg("y")
-		e.each("all", s, func(off reg.Register, k *mask) {
+		e.eachPiece("all", s, func(off reg.Register, k *mask) {
 			for p := range e.parts() {
 				e.load(indexed(x, off), p, k, p)
 				e.packed(f.op, e.source(indexed(y, off), p+2, k, p), e.vec(p), e.vec(p))
@@ -33,7 +33,7 @@ func (e *emitter) scaled(name, doc string, add bool) {
 	s := e.span(e.arg("n"), elemMask)
 	dst, x := e.arg("dst"), e.arg("x")
 	e.broadcast(e.param("a"), elemFactor)
-	e.each("all", s, func(off reg.Register, k *mask) {
+	e.eachPiece("all", s, func(off reg.Register, k *mask) {
 		for p := range e.parts() {
 			e.load(indexed(x, off), p, k, p)
 			e.packed("VMUL", e.vec(elemFactor), e.vec(p), e.vec(p))
@@ -86,14 +86,14 @@ func (s *sumKernel) emit(n reg.GPVirtual) {
 	for i := range s.last {
 		s.zero(i)
 	}
-	rounds := s.copyOf(pieces.whole)
+	rounds := s.copyOf(pieces.full)
 	s.op("SHRQ", log2(chains), rounds)
-	s.op("ANDQ", chains-1, pieces.whole)
+	s.op("ANDQ", chains-1, pieces.full)
 	s.op("TESTQ", rounds, rounds)
 	s.jump("JZ", "ones")
 	s.label("round")
 	for c := range chains {
-		s.add(c, nil, func(p reg.Register) operand.Mem { return at(p, 64*c) })
+		s.add(c, nil, func(p reg.Register) operand.Mem { return memory(p, 64*c) })
 	}
 	s.op("ADDQ", 64*chains, s.x)
 	if s.y != nil {
@@ -102,14 +102,14 @@ func (s *sumKernel) emit(n reg.GPVirtual) {
 	s.DECQ(rounds)
 	s.jump("JNZ", "round")
 	s.label("ones")
-	s.each("one", pieces, func(off reg.Register, k *mask) {
+	s.eachPiece("one", pieces, func(off reg.Register, k *mask) {
 		c := 0
 		if k != nil {
 			c = 1
 		}
 		s.add(c, k, func(p reg.Register) operand.Mem { return indexed(p, off) })
 	})
-	s.join()
+	s.total()
 }
 
 // add adds one piece, found from the pointers by where, to a chain.
@@ -130,8 +130,8 @@ func (s *sumKernel) add(chain int, k *mask, where func(p reg.Register) operand.M
 	}
 }
 
-// join adds the chains up and returns the sum.
-func (s *sumKernel) join() {
+// total adds the chains up and returns the sum.
+func (s *sumKernel) total() {
 	for step := 1; step < chains; step *= 2 {
 		for c := 0; c < chains; c += 2 * step {
 			for p := range s.parts() {
@@ -154,9 +154,9 @@ func (e *emitter) fromBytes() {
 	e.op("SUBQ", e.lanes(), n)
 	e.jump("JLT", "rest")
 	e.label("loop")
-	e.loadBytes(at(src, 0), 0)
+	e.loadBytes(memory(src, 0), 0)
 	e.packed("VMUL", e.vec(elemFactor), e.vec(0), e.vec(0))
-	e.store(0, at(dst, 0), nil, 0)
+	e.store(0, memory(dst, 0), nil, 0)
 	e.op("ADDQ", e.lanes(), src)
 	e.op("ADDQ", e.width, dst)
 	e.op("SUBQ", e.lanes(), n)
@@ -167,10 +167,10 @@ func (e *emitter) fromBytes() {
 	e.zero(1)
 	one := e.GP32()
 	e.label("one")
-	e.op("MOVBLZX", at(src, 0), one)
+	e.op("MOVBLZX", memory(src, 0), one)
 	e.op("VCVTSI2S"+e.letter()+"L", one, e.quarter(1), e.quarter(0))
 	e.scalar("VMUL", e.quarter(elemFactor), e.quarter(0), e.quarter(0))
-	e.scalar("VMOV", e.quarter(0), at(dst, 0))
+	e.scalar("VMOV", e.quarter(0), memory(dst, 0))
 	e.INCQ(src)
 	e.op("ADDQ", e.size, dst)
 	e.DECQ(n)

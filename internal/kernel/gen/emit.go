@@ -147,8 +147,8 @@ func (e *emitter) copyOf(r reg.Register) reg.GPVirtual {
 	return n
 }
 
-// at is the memory at base plus disp bytes.
-func at(base reg.Register, disp int) operand.Mem { return operand.Mem{Base: base, Disp: disp} }
+// memory is the operand at base plus disp bytes.
+func memory(base reg.Register, disp int) operand.Mem { return operand.Mem{Base: base, Disp: disp} }
 
 // rows are pointers from which every of n rows can be addressed: one for each third row, the
 // others by the stride once or twice.
@@ -226,7 +226,7 @@ func (e *emitter) move(from, to operand.Op, k *mask, p int, width func(int) reg.
 	case e.wide:
 		e.op(name, from, k.k, to)
 	default:
-		e.op("VMOVUPS", at(k.gp, p*e.width), width(k.tmp))
+		e.op("VMOVUPS", memory(k.gp, p*e.width), width(k.tmp))
 		e.packed("VMASKMOV", from, width(k.tmp), to)
 	}
 }
@@ -307,15 +307,15 @@ func (e *emitter) reduce(acc [][]int, tmp int) (sums []int) {
 			}
 			g = next
 		}
-		e.upper(g[0], tmp)
+		e.upperHalf(g[0], tmp)
 		e.packed("VADD", e.quarter(tmp), e.quarter(g[0]), e.quarter(g[0]))
 		sums = append(sums, g[0])
 	}
 	return sums
 }
 
-// upper copies the upper 16 of the 32 bytes in v to tmp.
-func (e *emitter) upper(v, tmp int) {
+// upperHalf copies the upper 16 of the 32 bytes in v to tmp.
+func (e *emitter) upperHalf(v, tmp int) {
 	if e.wide {
 		e.op("VEXTRACTF32X4", 1, e.half(v), e.quarter(tmp))
 	} else {

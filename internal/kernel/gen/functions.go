@@ -12,7 +12,7 @@ func (m *mathEmitter) fExp() {
 
 // decay leaves e^−|x| in vQ and keeps x.
 func (m *mathEmitter) decay() {
-	m.with("VORPD", "sign", m.vec(vX), m.vec(vW))
+	m.withConstant("VORPD", "sign", m.vec(vX), m.vec(vW))
 	m.clamp(vW)
 	m.exp(vW)
 }
@@ -24,7 +24,7 @@ func (m *mathEmitter) fSigmoid() {
 	if m.wide {
 		m.op("VPMOVQ2M", m.vec(vX), reg.K2)
 	}
-	m.choose(vX, vQ, vOne, vQ)
+	m.selectLanes(vX, vQ, vOne, vQ)
 	m.op("VDIVPD", m.vec(vU), m.vec(vQ), m.vec(vQ))
 }
 
@@ -32,14 +32,14 @@ func (m *mathEmitter) fSigmoid() {
 func (m *mathEmitter) fLog1pExp() {
 	m.decay()
 	const greater = 30
-	m.with("VMULPD", "half", m.vec(vQ), m.vec(vR))
-	m.with("VSUBPD", "half", m.vec(vR), m.vec(vR))
-	m.test(greater, "split", vQ)
+	m.withConstant("VMULPD", "half", m.vec(vQ), m.vec(vR))
+	m.withConstant("VSUBPD", "half", m.vec(vR), m.vec(vR))
+	m.compare(greater, "split", vQ)
 	m.constantWhere("ln2", vU)
-	m.choose(vT, vR, vQ, vR)
+	m.selectLanes(vT, vR, vQ, vR)
 	m.atanh()
 	m.op("VADDPD", m.vec(vU), m.vec(vQ), m.vec(vQ))
-	m.with("VMAXPD", "zero", m.vec(vX), m.vec(vX))
+	m.withConstant("VMAXPD", "zero", m.vec(vX), m.vec(vX))
 	m.op("VADDPD", m.vec(vX), m.vec(vQ), m.vec(vQ))
 }
 
@@ -49,41 +49,41 @@ func (m *mathEmitter) fLog() {
 	m.op("VMOVAPD", m.vec(vX), m.vec(vW))
 	if m.size == 8 {
 		// Numbers below the normal ones are lifted among them. A float32 is none of them here.
-		m.test(less, "tiny", vX)
-		m.with("VMULPD", "lift", m.vec(vX), m.vec(vR))
-		m.choose(vT, vR, vX, vX)
+		m.compare(less, "tiny", vX)
+		m.withConstant("VMULPD", "lift", m.vec(vX), m.vec(vR))
+		m.selectLanes(vT, vR, vX, vX)
 		m.constantWhere("lifted", vU)
 	}
-	m.with("VPSUBQ", "root", m.vec(vX), m.vec(vT))
-	m.with("VANDPD", "exponent", m.vec(vT), m.vec(vN))
+	m.withConstant("VPSUBQ", "root", m.vec(vX), m.vec(vT))
+	m.withConstant("VANDPD", "exponent", m.vec(vT), m.vec(vN))
 	m.op("VPSUBQ", m.vec(vN), m.vec(vX), m.vec(vR)) // m
-	m.with("VPADDQ", "biased", m.vec(vN), m.vec(vN))
+	m.withConstant("VPADDQ", "biased", m.vec(vN), m.vec(vN))
 	m.op("VPSRLQ", 52, m.vec(vN), m.vec(vN))
-	m.with("VORPD", "whole", m.vec(vN), m.vec(vN))
-	m.with("VSUBPD", "wholeBias", m.vec(vN), m.vec(vN)) // k
+	m.withConstant("VORPD", "whole", m.vec(vN), m.vec(vN))
+	m.withConstant("VSUBPD", "wholeBias", m.vec(vN), m.vec(vN)) // k
 	if m.size == 8 {
 		m.op("VSUBPD", m.vec(vU), m.vec(vN), m.vec(vN))
 	}
 	m.op("VSUBPD", m.vec(vOne), m.vec(vR), m.vec(vR))
 	m.atanh()
-	m.with("VFMADD231PD", "ln2lo", m.vec(vN), m.vec(vQ))
-	m.with("VFMADD231PD", "ln2hi", m.vec(vN), m.vec(vQ))
+	m.withConstant("VFMADD231PD", "ln2lo", m.vec(vN), m.vec(vQ))
+	m.withConstant("VFMADD231PD", "ln2hi", m.vec(vN), m.vec(vQ))
 	for _, c := range []struct {
 		predicate      int
 		limit, becomes string
 	}{{equal, "zero", "negInf"}, {less, "zero", "nan"}, {notLess, "inf", ""}} {
-		m.test(c.predicate, c.limit, vW)
+		m.compare(c.predicate, c.limit, vW)
 		from := vW // x itself: +Inf or NaN
 		if c.becomes != "" {
 			from = vU
-			m.set(vU, c.becomes)
+			m.fill(vU, c.becomes)
 		}
-		m.choose(vT, from, vQ, vQ)
+		m.selectLanes(vT, from, vQ, vQ)
 	}
 }
 
-// test compares register v with a constant, for choose with mask vT.
-func (m *mathEmitter) test(predicate int, constant string, v int) {
+// compare compares register v with a constant, for selectLanes with mask vT.
+func (m *mathEmitter) compare(predicate int, constant string, v int) {
 	if m.wide {
 		m.op("VCMPPD_BCST", predicate, m.constant(constant), m.vec(v), reg.K2)
 	} else {
@@ -93,7 +93,7 @@ func (m *mathEmitter) test(predicate int, constant string, v int) {
 
 // atanh leaves log(1+f) = 2·atanh(f/(2+f)) in vQ, for f in vR. It uses vT.
 func (m *mathEmitter) atanh() {
-	m.with("VADDPD", "two", m.vec(vR), m.vec(vT))
+	m.withConstant("VADDPD", "two", m.vec(vR), m.vec(vT))
 	m.op("VADDPD", m.vec(vR), m.vec(vR), m.vec(vR))
 	m.op("VDIVPD", m.vec(vT), m.vec(vR), m.vec(vR))
 	m.op("VMULPD", m.vec(vR), m.vec(vR), m.vec(vT))
@@ -104,13 +104,13 @@ func (m *mathEmitter) atanh() {
 
 // fTanh is −d/(2+d) with d = e^−2|x| − 1, and the sign of x.
 func (m *mathEmitter) fTanh() {
-	m.with("VORPD", "sign", m.vec(vX), m.vec(vW))
+	m.withConstant("VORPD", "sign", m.vec(vX), m.vec(vW))
 	m.op("VADDPD", m.vec(vW), m.vec(vW), m.vec(vW))
 	m.clamp(vW)
 	m.expm1(vW)
-	m.with("VADDPD", "two", m.vec(vQ), m.vec(vU))
+	m.withConstant("VADDPD", "two", m.vec(vQ), m.vec(vU))
 	m.op("VDIVPD", m.vec(vU), m.vec(vQ), m.vec(vQ))
-	m.with("VANDPD", "abs", m.vec(vQ), m.vec(vQ))
-	m.with("VANDPD", "sign", m.vec(vX), m.vec(vX))
+	m.withConstant("VANDPD", "abs", m.vec(vQ), m.vec(vQ))
+	m.withConstant("VANDPD", "sign", m.vec(vX), m.vec(vX))
 	m.op("VORPD", m.vec(vX), m.vec(vQ), m.vec(vQ))
 }

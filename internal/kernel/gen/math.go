@@ -69,16 +69,16 @@ func (e *emitter) constants() *mathEmitter {
 	factorial := 1.0
 	for i := range expTerms64 {
 		factorial *= max(1, float64(i))
-		add(term("exp", i), real(1/factorial))
+		add(coefficient("exp", i), real(1/factorial))
 	}
 	for i := range logTerms64 {
-		add(term("log", i), real(1/float64((2*i+1)<<(2*i))))
+		add(coefficient("log", i), real(1/float64((2*i+1)<<(2*i))))
 	}
 	return m
 }
 
-// term names a coefficient of a series.
-func term(series string, i int) string { return series + string(rune('a'+i)) }
+// coefficient names a coefficient of a series.
+func coefficient(series string, i int) string { return series + string(rune('a'+i)) }
 
 func (m *mathEmitter) copies() int {
 	if m.wide {
@@ -96,24 +96,24 @@ func (m *mathEmitter) constant(name string) operand.Mem {
 	return m.table.Offset(off)
 }
 
-// with emits an instruction on float64 lanes whose first operand is a constant.
-func (m *mathEmitter) with(name, constant string, ops ...any) {
+// withConstant emits an instruction on float64 lanes whose first operand is a constant.
+func (m *mathEmitter) withConstant(name, constant string, ops ...any) {
 	if m.wide {
 		name += "_BCST"
 	}
 	m.op(name, append([]any{m.constant(constant)}, ops...)...)
 }
 
-// set fills register v with a constant.
-func (m *mathEmitter) set(v int, constant string) {
+// fill fills register v with a constant.
+func (m *mathEmitter) fill(v int, constant string) {
 	m.op("VBROADCASTSD", m.constant(constant), m.vec(v))
 }
 
 // series evaluates Σ c_i·at^(i−from), i from the given term to the last, into register v.
 func (m *mathEmitter) series(name string, from, terms, at, v int) {
-	m.set(v, term(name, terms-1))
+	m.fill(v, coefficient(name, terms-1))
 	for i := terms - 2; i >= from; i-- {
-		m.with("VFMADD213PD", term(name, i), m.vec(at), m.vec(v))
+		m.withConstant("VFMADD213PD", coefficient(name, i), m.vec(at), m.vec(v))
 	}
 }
 
@@ -128,20 +128,20 @@ func (m *mathEmitter) terms(for64, for32 int) int {
 // clamp keeps x between the limits; the operand that may be NaN comes last, where it survives.
 func (m *mathEmitter) clamp(x int) { m.op("VMAXPD", m.vec(x), m.vec(vLow), m.vec(x)) }
 
-// split leaves n in vN, n in the lowest bits of vT, and r in vR, for the exponent in register x.
-func (m *mathEmitter) split(x int) {
+// reduceArgument leaves n in vN, n in the lowest bits of vT, and r in vR, for the exponent in register x.
+func (m *mathEmitter) reduceArgument(x int) {
 	m.op("VMOVAPD", m.vec(x), m.vec(vT))
 	m.op("VFMADD213PD", m.vec(vMagic), m.vec(vLog2e), m.vec(vT))
 	m.op("VSUBPD", m.vec(vMagic), m.vec(vT), m.vec(vN))
 	m.op("VMOVAPD", m.vec(x), m.vec(vR))
-	m.with("VFNMADD231PD", "ln2hi", m.vec(vN), m.vec(vR))
-	m.with("VFNMADD231PD", "ln2lo", m.vec(vN), m.vec(vR))
+	m.withConstant("VFNMADD231PD", "ln2hi", m.vec(vN), m.vec(vR))
+	m.withConstant("VFNMADD231PD", "ln2lo", m.vec(vN), m.vec(vR))
 }
 
 // exp leaves eˣ in vQ for the clamped x in register x. Two factors make up 2ⁿ where there is no
 // instruction for it, so that results below the normal numbers are rounded once.
 func (m *mathEmitter) exp(x int) {
-	m.split(x)
+	m.reduceArgument(x)
 	m.series("exp", 0, m.terms(expTerms64, expTerms32), vR, vQ)
 	if m.wide {
 		m.op("VSCALEFPD", m.vec(vN), m.vec(vQ), m.vec(vQ))
@@ -157,13 +157,13 @@ func (m *mathEmitter) exp(x int) {
 
 // power turns the integer n in the lowest bits of register v into 2ⁿ.
 func (m *mathEmitter) power(v int) {
-	m.with("VPADDD", "bias", m.vec(v), m.vec(v))
+	m.withConstant("VPADDD", "bias", m.vec(v), m.vec(v))
 	m.op("VPSLLQ", 52, m.vec(v), m.vec(v))
 }
 
 // expm1 leaves eˣ−1 in vQ, for x in register x from −100 to 0: 2ⁿ·(eʳ−1) + (2ⁿ−1).
 func (m *mathEmitter) expm1(x int) {
-	m.split(x)
+	m.reduceArgument(x)
 	m.series("exp", 2, m.terms(expTerms64, expTerms32), vR, vQ)
 	m.op("VMULPD", m.vec(vR), m.vec(vQ), m.vec(vQ))
 	m.op("VFMADD213PD", m.vec(vR), m.vec(vR), m.vec(vQ))
@@ -185,8 +185,8 @@ func (m *mathEmitter) constantWhere(constant string, v int) {
 	}
 }
 
-// choose sets dst to yes where the mask register says so (AVX-512: K2, AVX2: the signs of mask).
-func (m *mathEmitter) choose(mask, yes, no, dst int) {
+// selectLanes sets dst to yes where the mask register says so (AVX-512: K2, AVX2: the signs of mask).
+func (m *mathEmitter) selectLanes(mask, yes, no, dst int) {
 	if m.wide {
 		m.op("VBLENDMPD", m.vec(yes), m.vec(no), reg.K2, m.vec(dst))
 	} else {
@@ -208,18 +208,18 @@ func (m *mathEmitter) functions() {
 	} {
 		m.fn(f.name, "sets the n entries of dst to the function of those of src.", "n int, dst, src *T", "")
 		n, dst, src := m.arg("n"), m.arg("dst"), m.arg("src")
-		m.set(vHigh, "high")
-		m.set(vLow, f.low)
-		m.set(vLog2e, "log2e")
-		m.set(vMagic, "magic")
-		m.set(vOne, "one")
+		m.fill(vHigh, "high")
+		m.fill(vLow, f.low)
+		m.fill(vLog2e, "log2e")
+		m.fill(vMagic, "magic")
+		m.fill(vOne, "one")
 		lanes := m.width / 8
 		m.op("SUBQ", lanes, n)
 		m.jump("JLT", "tail")
 		m.label("loop")
-		m.read(at(src, 0), nil)
+		m.read(memory(src, 0), nil)
 		f.body()
-		m.write(at(dst, 0), nil)
+		m.write(memory(dst, 0), nil)
 		m.op("ADDQ", lanes*m.size, src)
 		m.op("ADDQ", lanes*m.size, dst)
 		m.op("SUBQ", lanes, n)
@@ -228,9 +228,9 @@ func (m *mathEmitter) functions() {
 		m.op("ADDQ", lanes, n)
 		m.jump("JZ", "done")
 		k := m.mask(n, vMask)
-		m.read(at(src, 0), &k)
+		m.read(memory(src, 0), &k)
 		f.body()
-		m.write(at(dst, 0), &k)
+		m.write(memory(dst, 0), &k)
 		m.label("done")
 		m.ret()
 	}

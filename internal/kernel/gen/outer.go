@@ -50,18 +50,18 @@ func (o *outerKernel) panel(s shape) {
 		k = &o.k
 	}
 	x := s.mr * s.nr
-	o.open(s, k)
+	o.beginPanel(s, k)
 	a, b, count := o.rows(o.a, o.ra, s.mr), o.copyOf(o.b), o.arg("k")
 	o.label("loop%s", s)
 	if s.mr == 1 {
 		// Each register of B is used once: from memory.
 		o.broadcast(a.row(0, 0), x)
 		for v := range s.nr {
-			o.packed("VFMADD231", o.source(at(b, 0), x+1, k, v), o.vec(x), o.vec(v))
+			o.packed("VFMADD231", o.source(memory(b, 0), x+1, k, v), o.vec(x), o.vec(v))
 		}
 	} else {
 		for v := range s.nr {
-			o.load(at(b, 0), x+1+v, k, v)
+			o.load(memory(b, 0), x+1+v, k, v)
 		}
 		o.products(s, func(i int) operand.Mem { return a.row(i, 0) })
 	}
@@ -69,11 +69,11 @@ func (o *outerKernel) panel(s shape) {
 	o.ADDQ(o.ldb, b)
 	o.DECQ(count)
 	o.jump("JNZ", "loop%s", s)
-	o.finish(s, k, o.b, o.width)
+	o.endPanel(s, k, o.b, o.width)
 }
 
-// open begins the code of a panel: it fills the accumulators with C or 0.
-func (o *outerKernel) open(s shape, k *mask) {
+// beginPanel begins the code of a panel: it fills the accumulators with C or 0.
+func (o *outerKernel) beginPanel(s shape, k *mask) {
 	o.label("panel%s", s)
 	o.op("CMPQ", o.param("acc"), 0)
 	o.jump("JEQ", "zero%s", s)
@@ -100,9 +100,9 @@ func (o *outerKernel) products(s shape, entry func(i int) operand.Mem) {
 	}
 }
 
-// finish ends the code of a panel: it stores the accumulators and goes on with the next panel, where b is further by
+// endPanel ends the code of a panel: it stores the accumulators and goes on with the next panel, where b is further by
 // so much for each register.
-func (o *outerKernel) finish(s shape, k *mask, b reg.GPVirtual, by int) {
+func (o *outerKernel) endPanel(s shape, k *mask, b reg.GPVirtual, by int) {
 	c := o.rows(o.c, o.arg("ldc"), s.mr)
 	for i := range s.mr * s.nr {
 		o.store(i, c.row(i/s.nr, 0), k, i%s.nr)

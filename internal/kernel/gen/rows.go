@@ -9,23 +9,23 @@ import (
 
 // A span is a number of elements in pieces of 64 bytes: whole ones, then a masked one.
 type span struct {
-	whole, rest reg.GPVirtual
-	k           mask
+	full, rest reg.GPVirtual
+	k          mask
 }
 
 // span cuts n elements; tmp is a vector register that stays free for masks.
 func (e *emitter) span(n reg.GPVirtual, tmp int) span {
-	s := span{whole: e.copyOf(n), rest: e.copyOf(n)}
-	e.op("SHRQ", log2(e.block()), s.whole)
+	s := span{full: e.copyOf(n), rest: e.copyOf(n)}
+	e.op("SHRQ", log2(e.block()), s.full)
 	e.op("ANDQ", e.block()-1, s.rest)
 	s.k = e.mask(s.rest, tmp)
 	return s
 }
 
-// each emits a loop over the pieces. The body gets the register of the offset in bytes, and a mask
+// eachPiece emits a loop over the pieces. The body gets the register of the offset in bytes, and a mask
 // for the last piece. The labels start with name.
-func (e *emitter) each(name string, s span, body func(off reg.Register, k *mask)) {
-	off, count := e.GP64(), e.copyOf(s.whole)
+func (e *emitter) eachPiece(name string, s span, body func(off reg.Register, k *mask)) {
+	off, count := e.GP64(), e.copyOf(s.full)
 	e.XORQ(off, off)
 	e.op("TESTQ", count, count)
 	e.jump("JZ", "%sRest", name)
@@ -83,17 +83,17 @@ func (e *emitter) rowShift() {
 	e.broadcast(e.quarter(rInf), rInf)
 	e.rowLoop(func(s span) {
 		e.op("VMOVAPS", e.vec(rInf), e.vec(rAcc))
-		e.each("max", s, func(off reg.Register, k *mask) {
+		e.eachPiece("max", s, func(off reg.Register, k *mask) {
 			for p := range e.parts() {
 				e.loadOr(indexed(src, off), rX, k, p)
 				// A NaN among the first of the two compared loses.
 				e.packed("VMAX", e.vec(rAcc), e.vec(rX), e.vec(rAcc))
 			}
 		})
-		e.greatest()
+		e.rowMaximum()
 		e.op("TESTQ", peak, peak)
 		e.jump("JZ", "subtract")
-		e.scalar("VMOV", e.quarter(rAcc), at(peak, 0))
+		e.scalar("VMOV", e.quarter(rAcc), memory(peak, 0))
 		e.op("ADDQ", e.size, peak)
 		e.label("subtract")
 		e.withRow("sub", "VSUB", dst, src, s)
@@ -103,7 +103,7 @@ func (e *emitter) rowShift() {
 // withRow emits an instruction on each entry of a row and the number in the lowest place of rAcc.
 func (e *emitter) withRow(name, op string, dst, src reg.Register, s span) {
 	e.broadcast(e.quarter(rAcc), rWhole)
-	e.each(name, s, func(off reg.Register, k *mask) {
+	e.eachPiece(name, s, func(off reg.Register, k *mask) {
 		for p := range e.parts() {
 			e.load(indexed(src, off), rX+p, k, p)
 			e.packed(op, e.vec(rWhole), e.vec(rX+p), e.vec(rX+p))
@@ -144,20 +144,20 @@ func (e *emitter) storePieces(name string, m operand.Mem, s span, k *mask) {
 		e.jump("JZ", "%sSkip%d", name, bytes)
 		switch {
 		case bytes == 32:
-			e.op("VMOVUPS", e.half(rX), at(to, 0))
+			e.op("VMOVUPS", e.half(rX), memory(to, 0))
 			if e.wide {
 				e.op("VEXTRACTF64X4", 1, e.vec(rX), e.half(rX))
 			} else {
 				e.op("VMOVAPS", e.half(rX+1), e.half(rX))
 			}
 		case bytes == 16:
-			e.op("VMOVUPS", e.quarter(rX), at(to, 0))
-			e.upper(rX, rX)
+			e.op("VMOVUPS", e.quarter(rX), memory(to, 0))
+			e.upperHalf(rX, rX)
 		case bytes == 8:
-			e.op("VMOVSD", e.quarter(rX), at(to, 0))
+			e.op("VMOVSD", e.quarter(rX), memory(to, 0))
 			e.op("VPERMILPD", 1, e.quarter(rX), e.quarter(rX))
 		default:
-			e.op("VMOVSS", e.quarter(rX), at(to, 0))
+			e.op("VMOVSS", e.quarter(rX), memory(to, 0))
 		}
 		if bytes > e.size {
 			e.op("ADDQ", bytes, to)
@@ -166,13 +166,13 @@ func (e *emitter) storePieces(name string, m operand.Mem, s span, k *mask) {
 	}
 }
 
-// greatest leaves the greatest element of rAcc in its lowest place.
-func (e *emitter) greatest() {
+// rowMaximum leaves the greatest element of rAcc in its lowest place.
+func (e *emitter) rowMaximum() {
 	if e.wide {
 		e.op("VEXTRACTF64X4", 1, e.vec(rAcc), e.half(rTmp))
 		e.packed("VMAX", e.half(rTmp), e.half(rAcc), e.half(rAcc))
 	}
-	e.upper(rAcc, rTmp)
+	e.upperHalf(rAcc, rTmp)
 	e.packed("VMAX", e.quarter(rTmp), e.quarter(rAcc), e.quarter(rAcc))
 	swaps := []int{0b01_00_11_10, 0b00_00_00_01}
 	if e.size == 8 {
@@ -188,7 +188,7 @@ func (e *emitter) greatest() {
 func (e *emitter) sumRow(p reg.Register, s span) {
 	acc := []int{rAcc, rAcc + 1}[:e.parts()]
 	e.zero(acc...)
-	e.each("sum", s, func(off reg.Register, k *mask) {
+	e.eachPiece("sum", s, func(off reg.Register, k *mask) {
 		for part, a := range acc {
 			e.packed("VADD", e.source(indexed(p, off), rX, k, part), e.vec(a), e.vec(a))
 		}
@@ -202,7 +202,7 @@ func (e *emitter) rowSum() {
 	dst, src := e.arg("dst"), e.arg("src")
 	e.rowLoop(func(s span) {
 		e.sumRow(src, s)
-		e.scalar("VMOV", e.quarter(rAcc), at(dst, 0))
+		e.scalar("VMOV", e.quarter(rAcc), memory(dst, 0))
 		e.op("ADDQ", e.size, dst)
 	}, src)
 }

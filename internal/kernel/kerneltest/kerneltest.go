@@ -31,21 +31,21 @@ func Everywhere(t *testing.T, run string) {
 		}
 		return
 	}
-	paths := others(testing.Short())
+	paths := otherPaths(testing.Short())
 	if len(paths) == 0 {
 		t.Skipf("there is no other path than %s to test", kernel.Active())
 	}
 	for _, p := range paths {
 		t.Run(p.String(), func(t *testing.T) {
-			if err := again(t, p.String(), run); err != nil {
+			if err := runOnPath(t, p.String(), run); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 }
 
-// others lists the paths that Everywhere runs.
-func others(short bool) []kernel.Path {
+// otherPaths lists the paths that Everywhere runs.
+func otherPaths(short bool) []kernel.Path {
 	var paths []kernel.Path
 	for p := kernel.Generic; kernel.Supported(p); p++ {
 		if p != kernel.Active() && (p == kernel.Generic || !short) {
@@ -58,9 +58,9 @@ func others(short bool) []kernel.Path {
 // passed finds the names of tests that passed; a subtest's line is indented.
 var passed = regexp.MustCompile(`(?m)^--- PASS: (\S+)`)
 
-// again runs the pattern's tests, and the one that calls, in a new process on a path. The caller has to
+// runOnPath runs the pattern's tests, and the one that calls, in a new process on a path. The caller has to
 // pass too, because there it checks the path.
-func again(t *testing.T, path, run string) error {
+func runOnPath(t *testing.T, path, run string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err

@@ -40,7 +40,7 @@ func TestFaults(t *testing.T) {
 		{"sse", "^TestProbe$", `it is "sse"`},
 		{"generic", "(", "error parsing regexp"},
 	} {
-		err := again(t, c.path, c.run)
+		err := runOnPath(t, c.path, c.run)
 		switch {
 		case c.says == "" && err != nil:
 			t.Errorf("%s on %s: %v", c.run, c.path, err)
@@ -50,18 +50,18 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestOthers: each path but the one in use; plain Go alone if time is short.
-func TestOthers(t *testing.T) {
+// TestOtherPaths: each path but the one in use; plain Go alone if time is short.
+func TestOtherPaths(t *testing.T) {
 	best := kernel.Generic
 	for kernel.Supported(best + 1) {
 		best++
 	}
 	for p := kernel.Generic; p <= best; p++ {
 		restore := kernel.Use(p)
-		if n := len(others(false)); n != int(best) {
+		if n := len(otherPaths(false)); n != int(best) {
 			t.Errorf("on %s: %d other paths, want %d", p, n, best)
 		}
-		short := others(true)
+		short := otherPaths(true)
 		if want := p != kernel.Generic; want != (len(short) == 1 && short[0] == kernel.Generic) {
 			t.Errorf("on %s, short: %v", p, short)
 		}
