@@ -40,16 +40,16 @@ func axisValue(v float64, log bool) float64 {
 type extent struct {
 	low, high float64 // of all finite numbers
 	positive  float64 // the smallest number above 0
+	log       bool    // whether the axis is logarithmic
 }
 
-func noExtent() extent { return extent{math.Inf(1), math.Inf(-1), math.Inf(1)} }
+func noExtent() extent { return extent{low: math.Inf(1), high: math.Inf(-1), positive: math.Inf(1)} }
 
 func (e *extent) add(values ...float64) {
 	for _, v := range values {
-		if !onAxis(v, false) {
-			continue
+		if onAxis(v, false) {
+			e.low, e.high = min(e.low, v), max(e.high, v)
 		}
-		e.low, e.high = min(e.low, v), max(e.high, v)
 		if onAxis(v, true) {
 			e.positive = min(e.positive, v)
 		}
@@ -59,18 +59,16 @@ func (e *extent) add(values ...float64) {
 // isLog decides an axis. Exact zeros do not keep an automatic axis linear if zeros says so: a
 // consensus error starts at 0 and is best seen on a logarithmic axis all the same.
 func (e extent) isLog(s Scale, zeros bool) bool {
-	switch {
-	case s == Log:
-		return true
-	case s == Linear || e.low < 0 || (e.low == 0 && !zeros):
-		return false
+	if s != Auto {
+		return s == Log
 	}
-	return math.Log10(e.high)-math.Log10(e.positive) > autoDecades
+	wide := math.Log10(e.high)-math.Log10(e.positive) > autoDecades
+	return wide && (e.low > 0 || e.low == 0 && zeros)
 }
 
 // limits widens the extent by a share of itself on both sides, so that nothing lies on the edge.
-func (e extent) limits(log bool, margin float64) (low, high float64) {
-	if log {
+func (e extent) limits(margin float64) (low, high float64) {
+	if e.log {
 		low, high = math.Log10(e.positive), math.Log10(e.high)
 		pad := max((high-low)*margin, 0.02)
 		if high-low < 1e-9 {

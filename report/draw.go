@@ -83,7 +83,7 @@ func legends(entries []entry, width vg.Length) (columns []plot.Legend, height vg
 func (f *Figure) plot() (*plot.Plot, []entry) {
 	p := plot.New()
 	p.BackgroundColor = nil
-	xLog, yLog := f.logs()
+	x, y := f.extents(0)
 	grid := draw.LineStyle{Color: faint, Width: 0.6}
 	p.Add(&plotter.Grid{Vertical: grid, Horizontal: grid})
 
@@ -97,9 +97,9 @@ func (f *Figure) plot() (*plot.Plot, []entry) {
 			next++
 		}
 		name := s.Name
-		drawn, samples := s.lines(style, xLog, yLog)
-		bands = append(bands, s.bands(style, xLog, yLog)...)
-		if fit, ends, ok := s.fit(xLog, yLog); ok {
+		drawn, samples := s.lines(style, x, y)
+		bands = append(bands, s.bands(style, x, y)...)
+		if fit, ends, ok := s.fit(x, y); ok {
 			name += " (" + fit.label() + ")"
 			drawn = append(drawn, &plotter.Line{XYs: ends, LineStyle: draw.LineStyle{Color: style.line.Color, Width: 1, Dashes: []vg.Length{4, 3}}})
 		}
@@ -109,7 +109,7 @@ func (f *Figure) plot() (*plot.Plot, []entry) {
 		}
 	}
 	for i, l := range f.Levels {
-		if !onAxis(l.Y, yLog) {
+		if !onAxis(l.Y, y.log) {
 			continue
 		}
 		level := plotter.NewFunction(func(float64) float64 { return l.Y })
@@ -122,11 +122,10 @@ func (f *Figure) plot() (*plot.Plot, []entry) {
 	p.Add(bands...) // below all lines
 	p.Add(lines...)
 
-	ex, ey := f.extents()
-	p.X.Min, p.X.Max = ex.limits(xLog, 0.02)
-	p.Y.Min, p.Y.Max = ey.limits(yLog, 0.06)
-	styleAxis(&p.X, ticker{log: xLog, integers: f.XCount})
-	styleAxis(&p.Y, ticker{log: yLog})
+	p.X.Min, p.X.Max = x.limits(0.02)
+	p.Y.Min, p.Y.Max = y.limits(0.06)
+	styleAxis(&p.X, ticker{log: x.log, integers: f.XCount})
+	styleAxis(&p.Y, ticker{log: y.log})
 	return p, entries
 }
 
@@ -145,22 +144,36 @@ func styleAxis(a *plot.Axis, t ticker) {
 	a.Padding = 0
 }
 
-// pieces splits points at the gaps between them: at what cannot be drawn on the axes.
-func pieces(x, y []float64, xLog, yLog bool) []plotter.XYs {
-	all := []plotter.XYs{nil}
-	for i := range x {
-		last := len(all) - 1
-		if onAxis(x[i], xLog) && onAxis(y[i], yLog) {
-			all[last] = append(all[last], plotter.XY{X: x[i], Y: y[i]})
-		} else if all[last] != nil {
-			all = append(all, nil)
+// pieces splits points at the gaps between them, where x or any y cannot be drawn on its axis: from an index to before another.
+func pieces(x, y extent, xs []float64, ys ...[]float64) (all [][2]int) {
+	from := 0
+	for i := range len(xs) + 1 {
+		drawn := i < len(xs) && onAxis(xs[i], x.log)
+		for _, v := range ys {
+			drawn = drawn && onAxis(v[i], y.log)
 		}
+		if drawn {
+			continue
+		}
+		if i > from {
+			all = append(all, [2]int{from, i})
+		}
+		from = i + 1
 	}
-	return slices.DeleteFunc(all, func(piece plotter.XYs) bool { return piece == nil })
+	return all
+}
+
+// points are those of a piece.
+func points(xs, ys []float64, piece [2]int) plotter.XYs {
+	var all plotter.XYs
+	for i := piece[0]; i < piece[1]; i++ {
+		all = append(all, plotter.XY{X: xs[i], Y: ys[i]})
+	}
+	return all
 }
 
 // lines returns the lines and markers of a series, and what stands beside its name in the legend.
-func (s *Series) lines(style look, xLog, yLog bool) (drawn []plot.Plotter, samples []plot.Thumbnailer) {
+func (s *Series) lines(style look, x, y extent) (drawn []plot.Plotter, samples []plot.Thumbnailer) {
 	marked := s.Points || !s.Reference && len(s.X) <= fewPoints
 	if !s.Points {
 		samples = append(samples, &plotter.Line{LineStyle: style.line})
@@ -168,59 +181,43 @@ func (s *Series) lines(style look, xLog, yLog bool) (drawn []plot.Plotter, sampl
 	if marked {
 		samples = append(samples, &plotter.Scatter{GlyphStyle: style.marker})
 	}
-	for _, piece := range pieces(s.X, s.Y, xLog, yLog) {
-		if !s.Points && len(piece) > 1 {
-			drawn = append(drawn, &plotter.Line{XYs: piece, LineStyle: style.line})
+	for _, piece := range pieces(x, y, s.X, s.Y) {
+		line := points(s.X, s.Y, piece)
+		if !s.Points && len(line) > 1 {
+			drawn = append(drawn, &plotter.Line{XYs: line, LineStyle: style.line})
 		}
-		if marked || len(piece) == 1 && !s.Reference {
-			drawn = append(drawn, &plotter.Scatter{XYs: piece, GlyphStyle: style.marker})
+		if marked || len(line) == 1 && !s.Reference {
+			drawn = append(drawn, &plotter.Scatter{XYs: line, GlyphStyle: style.marker})
 		}
 	}
 	return drawn, samples
 }
 
 // bands returns the areas between Low and High, one for each piece without a gap in Y or in either.
-func (s *Series) bands(style look, xLog, yLog bool) []plot.Plotter {
+func (s *Series) bands(style look, x, y extent) (areas []plot.Plotter) {
 	if s.Low == nil {
 		return nil
 	}
-	var areas []plot.Plotter
-	var above, below plotter.XYs
-	closeArea := func() {
-		if len(above) > 0 {
-			slices.Reverse(below)
-			areas = append(areas, &plotter.Polygon{
-				XYs: []plotter.XYs{append(above, below...)}, Color: style.band, LineStyle: draw.LineStyle{Color: style.band, Width: 1},
-			})
-		}
-		above, below = nil, nil
+	for _, piece := range pieces(x, y, s.X, s.Y, s.Low, s.High) {
+		above, below := points(s.X, s.High, piece), points(s.X, s.Low, piece)
+		slices.Reverse(below)
+		areas = append(areas, &plotter.Polygon{
+			XYs: []plotter.XYs{append(above, below...)}, Color: style.band, LineStyle: draw.LineStyle{Color: style.band, Width: 1},
+		})
 	}
-	for i, x := range s.X {
-		if !onAxis(x, xLog) || !onAxis(s.Y[i], yLog) || !onAxis(s.Low[i], yLog) || !onAxis(s.High[i], yLog) {
-			closeArea()
-			continue
-		}
-		above, below = append(above, plotter.XY{X: x, Y: s.High[i]}), append(below, plotter.XY{X: x, Y: s.Low[i]})
-	}
-	closeArea()
 	return areas
 }
 
 // fit returns the fitted line of a series that asks for one and has the points for it, and its ends.
-func (s *Series) fit(xLog, yLog bool) (l Line, ends plotter.XYs, ok bool) {
-	if !s.Fit {
+func (s *Series) fit(x, y extent) (l Line, ends plotter.XYs, ok bool) {
+	l, err := FitLine(s.X, s.Y, x.log, y.log)
+	if !s.Fit || err != nil {
 		return Line{}, nil, false
 	}
-	l, err := FitLine(s.X, s.Y, xLog, yLog)
-	if err != nil {
-		return Line{}, nil, false
+	fitted := noExtent()
+	for _, piece := range pieces(x, y, s.X, s.Y) {
+		fitted.add(s.X[piece[0]:piece[1]]...)
 	}
-	x := noExtent()
-	for _, piece := range pieces(s.X, s.Y, xLog, yLog) {
-		for _, point := range piece {
-			x.add(point.X)
-		}
-	}
-	ends = plotter.XYs{{X: x.low, Y: l.At(x.low)}, {X: x.high, Y: l.At(x.high)}}
-	return l, ends, onAxis(ends[0].Y, yLog) && onAxis(ends[1].Y, yLog)
+	ends = plotter.XYs{{X: fitted.low, Y: l.At(fitted.low)}, {X: fitted.high, Y: l.At(fitted.high)}}
+	return l, ends, onAxis(ends[0].Y, y.log) && onAxis(ends[1].Y, y.log)
 }

@@ -1,8 +1,6 @@
 package report
 
-import (
-	"dsbo"
-)
+import "dsbo"
 
 // A Figure is lines and points in one pair of axes, with a legend below. The zero value lacks only
 // Series.
@@ -47,22 +45,20 @@ func (f *Figure) Validate() error {
 			return dsbo.Errorf(dsbo.ErrShape, "series %q of figure %q has one edge of a band: Low and High must both be given", s.Name, f.Title)
 		}
 	}
-	xLog, yLog := f.logs()
+	x, y := f.extents(0)
 	for _, s := range f.Series {
-		for i := range s.X {
-			if onAxis(s.X[i], xLog) && onAxis(s.Y[i], yLog) {
-				return nil
-			}
+		if len(pieces(x, y, s.X, s.Y)) > 0 {
+			return nil
 		}
 	}
 	return dsbo.Errorf(dsbo.ErrConfig, "figure %q has no point to draw: one must be finite, and above 0 on logarithmic axes", f.Title)
 }
 
-// extents returns the ranges of all that is drawn.
-func (f *Figure) extents() (x, y extent) {
+// extents returns the ranges of what is drawn, of each series from a point on, and decides which axes are logarithmic.
+func (f *Figure) extents(from int) (x, y extent) {
 	x, y = noExtent(), noExtent()
 	for _, s := range f.Series {
-		for i := range s.X {
+		for i := from; i < len(s.X); i++ {
 			x.add(s.X[i]) // at a gap too: figures side by side keep the same axis
 			if !onAxis(s.X[i], false) || !onAxis(s.Y[i], false) {
 				continue
@@ -76,20 +72,8 @@ func (f *Figure) extents() (x, y extent) {
 	for _, l := range f.Levels {
 		y.add(l.Y)
 	}
+	x.log, y.log = x.isLog(f.XScale, false), y.isLog(f.YScale, true)
 	return x, y
-}
-
-// logs says which axes are logarithmic.
-func (f *Figure) logs() (x, y bool) {
-	ex, ey := f.extents()
-	return ex.isLog(f.XScale, false), ey.isLog(f.YScale, true)
-}
-
-// zeros says whether a logarithmic y axis leaves out points at exactly 0.
-func (f *Figure) zeros() bool {
-	_, yLog := f.logs()
-	_, y := f.extents()
-	return yLog && y.low == 0
 }
 
 func (f *Figure) title() string { return f.Title }

@@ -87,7 +87,7 @@ type line struct {
 func newPanel(name, title string, q quantity, gs []group, lines []line) panel {
 	p := panel{Name: name, Title: title, Caption: q.caption}
 	for i, a := range axes() {
-		largest := mostSpent(gs, a)
+		largest := mostSpent(runsOf(gs), a)
 		if i > 0 && largest == 0 {
 			continue // nothing was spent
 		}
@@ -99,7 +99,7 @@ func newPanel(name, title string, q quantity, gs []group, lines []line) panel {
 		if u.name != "" {
 			f.XLabel += " (" + u.name + ")"
 		}
-		if a.Name == callsAxis && matrices(gs) {
+		if a.Name == callsAxis && slices.ContainsFunc(runsOf(gs), func(r *Run) bool { return r.usage().Hessian+r.usage().Jacobian > 0 }) {
 			f.XLabel += ", a whole matrix as one"
 		}
 		for _, l := range lines { // one that was not measured keeps its colour: what is one colour in one figure is so in all
@@ -110,14 +110,14 @@ func newPanel(name, title string, q quantity, gs []group, lines []line) panel {
 			f.Series = append(f.Series, s)
 		}
 		for _, l := range q.levels {
-			if v, _, _ := gs[0].value(ofSummary(l.of)); len(gs) == 1 && !math.IsNaN(v) {
+			if v, _, _ := spread(gs[0].runs, ofSummary(l.of)); len(gs) == 1 && !math.IsNaN(v) {
 				f.Levels = append(f.Levels, Level{Name: l.name, Y: v})
 			}
 		}
 		if f.Validate() != nil {
 			continue // nothing was measured
 		}
-		if f.zeros() && !strings.Contains(p.Caption, "logarithmic") {
+		if _, y := f.extents(0); y.log && y.low == 0 && !strings.Contains(p.Caption, "logarithmic") {
 			p.Caption += " On the logarithmic axis exact zeros are left out."
 		}
 		if low, high, out := f.leaveOutStart(); out && !strings.Contains(p.Caption, "start") {
@@ -128,40 +128,21 @@ func newPanel(name, title string, q quantity, gs []group, lines []line) panel {
 	return p
 }
 
-// matrices says whether any run asked its oracles for whole matrices.
-func matrices(gs []group) bool {
-	asked := ofUsage(func(u runs.Usage) int { return u.Hessian + u.Jacobian })
-	return slices.ContainsFunc(gs, func(g group) bool {
-		_, _, most := g.value(asked)
-		return most > 0
-	})
-}
-
 // leaveOutStart makes a gap of the first point of every series, before the first iteration, where these points
 // lie so far from all others that the rest would be flat. It returns their least and greatest.
 func (f *Figure) leaveOutStart() (low, high float64, out bool) {
 	const share, few = 1. / 5, 3
-	if _, log := f.logs(); log {
-		return 0, 0, false
-	}
-	starts, rest := noExtent(), noExtent()
-	for _, l := range f.Levels {
-		rest.add(l.Y)
-	}
+	starts := noExtent()
 	for _, s := range f.Series {
-		if n := len(s.Y); n > 0 && n <= few {
+		if n := len(s.Y); n > few {
+			starts.add(s.Y[0])
+		} else if n > 0 {
 			return 0, 0, false
 		}
-		for i := range s.Y {
-			if i == 0 {
-				starts.add(s.Y[0])
-				continue
-			}
-			rest.add(s.Y[i])
-			if s.Low != nil {
-				rest.add(s.Low[i], s.High[i])
-			}
-		}
+	}
+	_, rest := f.extents(1)
+	if _, all := f.extents(0); all.log {
+		return 0, 0, false
 	}
 	distance := max(rest.low-starts.high, starts.low-rest.high)
 	if starts.high < starts.low || rest.high < rest.low || distance*share <= rest.high-rest.low {
@@ -197,23 +178,18 @@ func xScale(gs []group, a axis) Scale {
 	const apart = 8
 	least := math.Inf(1)
 	for _, g := range gs {
-		least = min(least, mostSpent([]group{g}, a))
+		least = min(least, mostSpent(g.runs, a))
 	}
-	if least > 0 && mostSpent(gs, a) > apart*least {
+	if least > 0 && mostSpent(runsOf(gs), a) > apart*least {
 		return Log
 	}
 	return Linear
 }
 
 // mostSpent returns the largest amount that any run spent.
-func mostSpent(gs []group, a axis) float64 {
-	largest := 0.0
-	for _, g := range gs {
-		for _, r := range g.runs {
-			largest = max(largest, a.of(r.lastRecord()))
-		}
-	}
-	return largest
+func mostSpent(all []*Run, a axis) float64 {
+	_, _, most := spread(all, func(r *Run) float64 { return a.of(r.lastRecord()) })
+	return most
 }
 
 // imageSide is that of MNIST: hyperparameters that are one for each pixel of such an image have a picture.

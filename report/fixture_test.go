@@ -180,7 +180,11 @@ func loaded(t testing.TB, fs ...fixture) []*Run {
 // rendered writes the page of fixtures alone, without the files of the figures.
 func rendered(t testing.TB, fs ...fixture) (path string) {
 	t.Helper()
-	page, _, err := render(loaded(t, fs...), Options{})
+	p, err := newPage(loaded(t, fs...), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := p.html()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,14 @@ type group struct {
 	runs  []*Run
 }
 
+// runsOf lists the runs of all groups.
+func runsOf(gs []group) (all []*Run) {
+	for _, g := range gs {
+		all = append(all, g.runs...)
+	}
+	return all
+}
+
 // problem returns what has a part in what a run computes, other than through chance: not the seed and what follows
 // from it, nor when is measured, nor what built and ran it; and the method's parameters apart.
 func (r *Run) problem() (task runs.Config, params json.RawMessage) {
@@ -167,11 +175,11 @@ func (g group) iterations() []int {
 	return slices.Compact(ks)
 }
 
-// value returns the median of a number of the runs, with their range.
-func (g group) value(of func(*Run) float64) (mid, low, high float64) {
+// spread returns the median of a number of some items, with the range.
+func spread[T any](items []T, of func(T) float64) (mid, low, high float64) {
 	var vs []float64
-	for _, r := range g.runs {
-		vs = append(vs, of(r))
+	for _, item := range items {
+		vs = append(vs, of(item))
 	}
 	low, high = span(vs)
 	return stat.Median(vs), low, high

@@ -127,7 +127,7 @@ func TestSpan(t *testing.T) {
 }
 
 func TestFormat(t *testing.T) {
-	seconds, bytes := inUnits(timeUnits()), inUnits(byteUnits())
+	seconds, bytes := inUnits(timeUnits), inUnits(byteUnits)
 	for _, pair := range [][2]string{
 		{number(0.30041), "0.3004"}, {number(0), "0"}, {number(-2.5), "−2.500"}, {number(12.3456), "12.35"}, {number(33750), "33\u202f750"},
 		{number(1.234e-5), "1.23×10⁻⁵"}, {number(2e12), "2.00×10¹²"}, {number(math.NaN()), "–"}, {number(math.Inf(-1)), "−Inf"},

@@ -6,17 +6,12 @@ import (
 	"dsbo/runs"
 )
 
-// A measure is a number of a whole run, as the tables have it.
-type measure struct {
+// A measure is a number of what a table has rows of: of a whole run, or of a model.
+type measure[T any] struct {
 	title string
 	hint  string // what it is, in a few words
-	of    func(*Run) float64
+	of    func(T) float64
 	show  func(float64) string
-}
-
-// ofFirst is a number of a run's first evaluation.
-func ofFirst(of func(*runs.Record) runs.Number) func(*Run) float64 {
-	return func(r *Run) float64 { return float64(of(&r.Records[0])) }
 }
 
 // ofLast is a number of a run's last evaluation that knows it.
@@ -46,18 +41,15 @@ func ofUsage[T int | int64 | float64](of func(runs.Usage) T) func(*Run) float64 
 	return func(r *Run) float64 { return float64(of(r.usage())) }
 }
 
-// unlessZero drops zeros: a column of a kind of call that nobody makes.
-func unlessZero(of func(*Run) float64) func(*Run) float64 {
+// matrixCalls is a number of calls for whole matrices, unknown where there are none: most methods make none.
+func matrixCalls(of func(runs.Usage) int) func(*Run) float64 {
 	return func(r *Run) float64 {
-		if v := of(r); v > 0 {
-			return v
+		if n := of(r.usage()); n > 0 {
+			return float64(n)
 		}
 		return math.NaN()
 	}
 }
-
-// iterations are those done at the last evaluation.
-func iterations(r *Run) float64 { return iteration(r.lastRecord()) }
 
 // seconds is the time of a run's iterations.
 func seconds(r *Run) float64 {
@@ -84,11 +76,19 @@ func milliseconds(r *Run) float64 {
 	return ofLast(func(r *runs.Record) runs.Number { return r.MsPerIteration })(r)
 }
 
+// What a run did and sent, in several tables.
+var (
+	done    = measure[*Run]{"Iterations", "outer iterations at the last evaluation", func(r *Run) float64 { return iteration(r.lastRecord()) }, count}
+	lastPhi = measure[*Run]{"Φ at the end", "exact upper objective at the average hyperparameters x̄", ofLast(phi), number}
+	clock   = measure[*Run]{"Time", "of the iterations, evaluation excluded", seconds, inUnits(timeUnits)}
+	traffic = measure[*Run]{"Traffic", "sent by all agents together", ofUsage(func(u runs.Usage) int64 { return u.Bytes }), inUnits(byteUnits)}
+)
+
 // outcomes are what methods are compared by, the first of those that were measured above all.
-func outcomes() []measure {
-	return []measure{
-		{"Φ at the end", "exact upper objective at the average hyperparameters x̄", ofLast(phi), number},
-		{"Φ at the start", "exact upper objective before the first iteration", ofFirst(phi), number},
+func outcomes() []measure[*Run] {
+	return []measure[*Run]{
+		lastPhi,
+		{"Φ at the start", "exact upper objective before the first iteration", func(r *Run) float64 { return float64(r.Records[0].Phi) }, number},
 		{"Φ at λ = 0", "exact upper objective where all hyperparameters are 0", ofSummary(phiAtZero), number},
 		{"‖∇Φ‖", "norm of the exact hypergradient at x̄", ofLast(gradNorm), number},
 		{"Test accuracy", "of the average model ȳ", ofLast(testAccuracy), percent},
@@ -100,33 +100,48 @@ func outcomes() []measure {
 		{"Training loss", "of the average model ȳ", ofLast(trainLoss), number},
 		{"Consensus of x", "mean squared distance of the agents' x from their average", ofLast(consensusX), number},
 		{"Hypergradient error", "of the agents' estimate, relative", ofLast(hypergradientError), number},
-		{"Iterations", "outer iterations at the last evaluation", iterations, count},
-		{"Time", "of the iterations, evaluation excluded", seconds, inUnits(timeUnits())},
-		{"Traffic", "sent by all agents together", ofUsage(func(u runs.Usage) int64 { return u.Bytes }), inUnits(byteUnits())},
+		done,
+		clock,
+		traffic,
 	}
 }
 
 // costs are what a run took.
-func costs() []measure {
-	const byCalls, matrices = "calls of the oracles, all agents together", "whole matrices, all agents together"
+func costs() []measure[*Run] {
+	const byCalls, byMatrices = "calls of the oracles, all agents together", "whole matrices, all agents together"
 	memory := func(r *runs.Record) runs.Number { return r.PeakRSSMiB * (1 << 20) }
-	return []measure{
+	return []measure[*Run]{
 		{"Gradients of f", byCalls, ofUsage(func(u runs.Usage) int { return u.UpperGrad }), count},
 		{"Gradients of g", byCalls, ofUsage(func(u runs.Usage) int { return u.LowerGrad }), count},
 		{"HVPs", "Hessian-vector products, all agents together", ofUsage(func(u runs.Usage) int { return u.HVP }), count},
 		{"JVPs", "Jacobian-vector products, all agents together", ofUsage(func(u runs.Usage) int { return u.JVP }), count},
-		{"Hessians", matrices, unlessZero(ofUsage(func(u runs.Usage) int { return u.Hessian })), count},
-		{"Jacobians", matrices, unlessZero(ofUsage(func(u runs.Usage) int { return u.Jacobian })), count},
+		{"Hessians", byMatrices, matrixCalls(func(u runs.Usage) int { return u.Hessian }), count},
+		{"Jacobians", byMatrices, matrixCalls(func(u runs.Usage) int { return u.Jacobian }), count},
 		{"Messages", "one to each neighbour in an exchange, all agents together", ofUsage(func(u runs.Usage) int64 { return u.Messages }), count},
 		{"Numbers sent", "by all agents together", ofUsage(func(u runs.Usage) int64 { return u.Floats }), count},
 		{"Per agent and iteration", "numbers that one agent sends in one iteration", ofSummary(func(s *runs.Summary) runs.Number { return runs.Number(s.FloatsSent) }), count},
-		{"Traffic", "sent by all agents together", ofUsage(func(u runs.Usage) int64 { return u.Bytes }), inUnits(byteUnits())},
-		{"Time", "of the iterations, evaluation excluded", seconds, inUnits(timeUnits())},
+		traffic,
+		clock,
 		{"ms per iteration", "median, evaluation excluded", milliseconds, number},
-		{"In oracles", "time, all agents added", ofUsage(func(u runs.Usage) float64 { return u.OracleSeconds }), inUnits(timeUnits())},
-		{"In exchanges", "time, all agents added, waiting for neighbours included", ofUsage(func(u runs.Usage) float64 { return u.MixSeconds }), inUnits(timeUnits())},
-		{"In algebra", "time, all agents added: the rest", ofUsage(func(u runs.Usage) float64 { return u.AlgebraSeconds }), inUnits(timeUnits())},
-		{"Evaluation", "time of all evaluations together", evaluationSeconds, inUnits(timeUnits())},
+		{"In oracles", "time, all agents added", ofUsage(func(u runs.Usage) float64 { return u.OracleSeconds }), inUnits(timeUnits)},
+		{"In exchanges", "time, all agents added, waiting for neighbours included", ofUsage(func(u runs.Usage) float64 { return u.MixSeconds }), inUnits(timeUnits)},
+		{"In algebra", "time, all agents added: the rest", ofUsage(func(u runs.Usage) float64 { return u.AlgebraSeconds }), inUnits(timeUnits)},
+		{"Evaluation", "time of all evaluations together", evaluationSeconds, inUnits(timeUnits)},
 		{"Peak memory", "of the process", ofLast(memory), inUnits([]unit{{0, 1 << 20, "MiB"}, {1 << 30, 1 << 30, "GiB"}})},
+	}
+}
+
+// ofModels are what the models at the tuned and at fixed hyperparameters are compared by.
+func ofModels() []measure[runs.Model] {
+	const together, exact = "of the model that the agents find together", "of the exact solution"
+	return []measure[runs.Model]{
+		{"Φ", "exact", func(m runs.Model) float64 { return float64(m.Phi) }, number},
+		{"Test loss", together, func(m runs.Model) float64 { return float64(m.TestLoss) }, number},
+		{"Test accuracy", together, func(m runs.Model) float64 { return float64(m.TestAccuracy) }, percent},
+		{"Validation loss", together, func(m runs.Model) float64 { return float64(m.ValLoss) }, number},
+		{"Test loss, exact", exact, func(m runs.Model) float64 { return float64(m.ExactTestLoss) }, number},
+		{"Test accuracy, exact", exact, func(m runs.Model) float64 { return float64(m.ExactTestAccuracy) }, percent},
+		{"Steps", "of the agents' solver", func(m runs.Model) float64 { return float64(m.Steps) }, count},
+		{"Consensus", "mean squared distance of the agents' models from their average", func(m runs.Model) float64 { return float64(m.Consensus) }, number},
 	}
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -40,43 +41,46 @@ type page struct {
 // A remark is a sentence on one run; its name is empty if there is only one.
 type remark struct{ Kind, Name, Text string }
 
-// newPage builds the page of the groups.
-func newPage(gs []group) *page {
-	p := &page{Style: template.CSS(pageCSS + chipStyle()), Script: template.JS(pageJS)}
-	p.sheet = newSheet(gs)
+// newPage builds the page of some runs. An empty title is replaced by one of the task and its methods.
+func newPage(all []*Run, title string) (*page, error) {
+	gs, err := groups(all)
+	if err != nil {
+		return nil, err
+	}
+	p := &page{
+		sheet: newSheet(gs), Style: template.CSS(pageCSS + chipStyle()), Script: template.JS(pageJS), SettingsTitle: "Settings",
+		Settings: sharedSettings(all, func(r *Run) runs.Differences { return r.settings }),
+		Machine:  sharedSettings(all, func(r *Run) runs.Differences { return r.build }),
+	}
+	p.heading(gs)
+	p.Title = cmp.Or(title, p.Title)
+	p.endings(gs)
 	for _, a := range axes() {
-		drawn := func(d namedDrawing) bool { return d.Axis == a.Name }
-		if slices.ContainsFunc(p.drawings(), drawn) {
+		if slices.ContainsFunc(p.drawings(), func(d namedDrawing) bool { return d.Axis == a.Name }) {
 			p.Axes = append(p.Axes, a)
 		}
 	}
-	p.heading(gs)
-	several := len(gs) > 1 || len(gs[0].runs) > 1
-	p.endings(gs, several)
+	if len(all) > 1 {
+		p.Runs, p.SettingsTitle = runTable(gs), "Settings of all runs"
+	} else {
+		p.Baselines, p.Constants = baselines(all[0].Summary), constants(all[0].Summary)
+	}
 	if len(gs) == 1 {
 		p.Outcomes, p.Costs = facts(gs[0], outcomes()), facts(gs[0], costs())
-		p.Baselines, p.Constants = baselines(gs[0]), constants(gs[0])
 	} else {
 		heading := comparedBy(gs)
 		p.Compared, p.CostTable = comparison(heading+"s compared", heading, gs, outcomes()), comparison("Costs", heading, gs, costs())
 	}
-	p.SettingsTitle = "Settings"
-	if several {
-		p.Runs, p.SettingsTitle = runTable(gs), "Settings of all runs"
-	}
-	p.Settings = sharedSettings(gs, func(r *Run) runs.Differences { return r.settings })
-	p.Machine = sharedSettings(gs, func(r *Run) runs.Differences { return r.build })
-	return p
+	return p, nil
 }
 
 // heading writes title and first sentence.
 func (p *page) heading(gs []group) {
 	const median = "their median is drawn as a line, in a band from least to greatest."
 	first := gs[0].runs[0]
-	n := 0 // runs
+	n := len(runsOf(gs))
 	var labels []string
 	for _, g := range gs {
-		n += len(g.runs)
 		labels = append(labels, g.label)
 	}
 	things := plural(len(gs), strings.ToLower(comparedBy(gs)))
@@ -98,23 +102,23 @@ func (p *page) heading(gs []group) {
 	}
 }
 
-// endings says how the runs ended: those that finished in one sentence, each other in its own.
-func (p *page) endings(gs []group, several bool) {
+// endings says how the runs ended: of several, those that finished in one sentence, each other in its own.
+func (p *page) endings(gs []group) {
 	var finished []string
-	for _, g := range gs {
-		for _, r := range g.runs {
-			name := ""
-			if several {
-				name = r.Name
-			}
-			if kind, text := r.state(); kind == runs.Finished && several {
-				finished = append(finished, name)
-			} else {
-				p.States = append(p.States, remark{string(kind), name, text})
-			}
-			for _, text := range append(r.warnings(), r.Notes...) {
-				p.Warnings = append(p.Warnings, remark{"", name, text})
-			}
+	all := runsOf(gs)
+	for _, r := range all {
+		kind, text := r.state()
+		name := ""
+		if len(all) > 1 {
+			name = r.Name
+		}
+		if kind == runs.Finished && name != "" {
+			finished = append(finished, name)
+		} else {
+			p.States = append(p.States, remark{string(kind), name, text})
+		}
+		for _, text := range append(r.warnings(), r.Notes...) {
+			p.Warnings = append(p.Warnings, remark{"", name, text})
 		}
 	}
 	if len(finished) > 0 {

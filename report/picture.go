@@ -70,7 +70,7 @@ func (p *Picture) draw(c draw.Canvas) {
 	drawHeading(c, p.Title, p.label())
 	e := p.extent()
 	if e.low == e.high { // one number: the middle of the scale
-		e.low, e.high = e.limits(false, 0)
+		e.low, e.high = e.limits(0)
 	}
 	c.Max.Y = c.Min.Y + cellsSize
 	cells := heatMap(e, grid{columns: p.Side, rows: p.Side, y: func(r int) float64 { return float64(r) },

@@ -29,13 +29,10 @@ func unitFor(units []unit, largest float64) unit {
 	return chosen
 }
 
-func timeUnits() []unit {
-	return []unit{{0, 1e-3, "ms"}, {1, 1, "s"}, {600, 60, "min"}, {5 * 3600, 3600, "h"}}
-}
-
-func byteUnits() []unit {
-	return []unit{{0, 1, "B"}, {1e3, 1e3, "kB"}, {1e6, 1e6, "MB"}, {1e9, 1e9, "GB"}, {1e12, 1e12, "TB"}}
-}
+var (
+	timeUnits = []unit{{0, 1e-3, "ms"}, {1, 1, "s"}, {600, 60, "min"}, {5 * 3600, 3600, "h"}}
+	byteUnits = []unit{{0, 1, "B"}, {1e3, 1e3, "kB"}, {1e6, 1e6, "MB"}, {1e9, 1e9, "GB"}, {1e12, 1e12, "TB"}}
+)
 
 // callsAxis is the name of the axis on which kinds of calls are added up.
 const callsAxis = "calls"
@@ -45,9 +42,9 @@ const callsAxis = "calls"
 func axes() []axis {
 	return []axis{
 		{Name: "iterations", Title: "iterations", label: "outer iterations k", of: iteration, count: true},
-		{Name: "seconds", Title: "time", label: "time of iterations", of: func(r *runs.Record) float64 { return r.Seconds }, units: timeUnits()},
+		{Name: "seconds", Title: "time", label: "time of iterations", of: func(r *runs.Record) float64 { return r.Seconds }, units: timeUnits},
 		{Name: callsAxis, Title: "oracle calls", label: "oracle calls of all agents", of: calls},
-		{Name: "bytes", Title: "traffic", label: "traffic of all agents", of: func(r *runs.Record) float64 { return float64(r.Bytes) }, units: byteUnits()},
+		{Name: "bytes", Title: "traffic", label: "traffic of all agents", of: func(r *runs.Record) float64 { return float64(r.Bytes) }, units: byteUnits},
 	}
 }
 

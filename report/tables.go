@@ -29,112 +29,136 @@ type cell struct {
 	Range string // least and greatest over seeds
 	Sort  string // what to sort by, a number in numeric columns; empty sorts last
 	Chip  int    // of a first cell: 1 + the number of its line's colour; 0: none
+	value float64
 }
 
-// A fact is a measure of the only group.
-type fact struct{ Title, Hint, Text, Range string }
-
-// measured drops the measures that no group has.
-func measured(gs []group, ms []measure) []measure {
-	return slices.DeleteFunc(ms, func(m measure) bool {
-		return !slices.ContainsFunc(gs, func(g group) bool {
-			mid, _, _ := g.value(m.of)
-			return !math.IsNaN(mid)
-		})
-	})
+// A fact is a setting, or a measure of the only group, with its name.
+type fact struct {
+	column
+	cell
 }
 
 // facts lists the measures of one group.
-func facts(g group, ms []measure) []fact {
-	var fs []fact
-	for _, m := range measured([]group{g}, ms) {
-		c := g.cell(m)
-		fs = append(fs, fact{m.title, m.hint, c.Text, c.Range})
+func facts(g group, ms []measure[*Run]) (fs []fact) {
+	t := table{Rows: make([][]cell, 1)}
+	addMeasures(&t, [][]*Run{g.runs}, ms)
+	for i, c := range t.Columns {
+		fs = append(fs, fact{c, t.Rows[0][i]})
 	}
 	return fs
 }
 
-// cell shows a measure: the median over seeds, with the range where there is one.
-func (g group) cell(m measure) cell {
-	mid, low, high := g.value(m.of)
-	c := numberCell(mid, m.show)
-	if from, to := m.show(low), m.show(high); len(g.runs) > 1 && from != to {
-		c.Range = from + " to " + to
+// addMeasures appends the columns of those measures that any row has. A cell shows the median of its row's items, such
+// as the runs of a group, with the range where there is one.
+func addMeasures[T any](t *table, rows [][]T, ms []measure[T]) {
+	for _, m := range ms {
+		cells := make([]cell, len(rows))
+		measured := false
+		for i, items := range rows {
+			mid, low, high := spread(items, m.of)
+			cells[i] = cell{Text: m.show(mid), value: mid}
+			if from, to := m.show(low), m.show(high); from != to {
+				cells[i].Range = from + " to " + to
+			}
+			if !math.IsNaN(mid) {
+				cells[i].Sort = strconv.FormatFloat(mid, 'g', -1, 64)
+				measured = true
+			}
+		}
+		if !measured {
+			continue
+		}
+		t.Columns = append(t.Columns, column{Title: m.title, Hint: m.hint, Numeric: true})
+		for i, c := range cells {
+			t.Rows[i] = append(t.Rows[i], c)
+		}
 	}
-	return c
-}
-
-func numberCell(v float64, show func(float64) string) cell {
-	if math.IsNaN(v) {
-		return cell{Text: show(v)}
-	}
-	return cell{Text: show(v), Sort: strconv.FormatFloat(v, 'g', -1, 64)}
 }
 
 // comparison is the table of groups, in a column of the given heading, and measures, sorted by the first measure:
 // the least come first, and last those without it.
-func comparison(name, heading string, gs []group, ms []measure) *table {
-	ms = measured(gs, ms)
-	seeds := slices.ContainsFunc(gs, func(g group) bool { return len(g.runs) > 1 })
+func comparison(name, heading string, gs []group, ms []measure[*Run]) *table {
 	t := &table{Name: name, Columns: []column{{Title: heading}}}
+	seeds := slices.ContainsFunc(gs, func(g group) bool { return len(g.runs) > 1 })
 	if seeds {
 		t.Columns = append(t.Columns, column{Title: "Runs", Hint: "with different seeds: medians, and below them the range", Numeric: true})
 	}
-	for i, m := range ms {
-		t.Columns = append(t.Columns, column{Title: m.title, Hint: m.hint, Numeric: true, Sorted: i == 0})
-	}
-	rank := func(g group) float64 {
-		mid, _, _ := g.value(ms[0].of)
-		if math.IsNaN(mid) {
-			return math.Inf(1)
-		}
-		return mid
-	}
-	for _, g := range slices.SortedStableFunc(slices.Values(gs), func(a, b group) int { return cmp.Compare(rank(a), rank(b)) }) {
+	var rows [][]*Run
+	for _, g := range gs {
+		rows = append(rows, g.runs)
 		row := []cell{{Text: g.label, Sort: g.label, Chip: g.chip}}
 		if seeds {
 			row = append(row, textCell(strconv.Itoa(len(g.runs))))
 		}
-		for _, m := range ms {
-			row = append(row, g.cell(m))
-		}
 		t.Rows = append(t.Rows, row)
 	}
+	first := len(t.Columns)
+	addMeasures(t, rows, ms)
+	t.Columns[first].Sorted = true
+	rank := func(row []cell) float64 {
+		if row[first].Sort == "" {
+			return math.Inf(1)
+		}
+		return row[first].value
+	}
+	slices.SortStableFunc(t.Rows, func(a, b []cell) int { return cmp.Compare(rank(a), rank(b)) })
 	return t
 }
 
 // runTable lists the runs: folder, seed, how each ended, and the settings in which they differ.
 func runTable(gs []group) *table {
-	t := &table{Name: "Runs", Columns: []column{{Title: "Folder"}, {Title: "Method"}, {Title: "Seed", Numeric: true}, {Title: "End"},
-		{Title: "Done", Hint: "outer iterations at the last evaluation", Numeric: true}, {Title: "Φ at the end", Numeric: true}}}
-	differ := varying(gs)
-	for _, name := range differ {
-		t.Columns = append(t.Columns, column{Title: name})
-	}
+	t := &table{Name: "Runs", Columns: []column{{Title: "Folder"}, {Title: "Method"}, {Title: "Seed", Numeric: true}, {Title: "End"}}}
+	var rows [][]*Run
 	for _, g := range gs {
 		for _, r := range g.runs {
-			one := group{runs: []*Run{r}}
 			end, _ := r.state()
-			row := []cell{
-				{Text: r.Name, Sort: r.Name, Chip: g.chip},
-				textCell(r.method()),
-				textCell(strconv.FormatUint(r.Config.Seed, 10)),
-				textCell(string(end)),
-				one.cell(measure{of: iterations, show: count}),
-				one.cell(measure{of: ofLast(phi), show: number}),
-			}
-			for _, name := range differ {
-				i := slices.IndexFunc(r.settings, func(d runs.Difference) bool { return d.Name == name })
-				if i < 0 {
-					row = append(row, textCell(""))
-				} else {
-					row = append(row, textCell(r.settings[i].Here))
+			rows = append(rows, []*Run{r})
+			t.Rows = append(t.Rows, []cell{{Text: r.Name, Sort: r.Name, Chip: g.chip}, textCell(r.method()),
+				textCell(strconv.FormatUint(r.Config.Seed, 10)), textCell(string(end))})
+		}
+	}
+	addMeasures(t, rows, []measure[*Run]{done, lastPhi})
+	for _, name := range varying(gs) {
+		t.Columns = append(t.Columns, column{Title: name})
+		for i, row := range rows {
+			value := ""
+			for _, d := range row[0].settings {
+				if d.Name == name {
+					value = d.Here
 				}
 			}
-			t.Rows = append(t.Rows, row)
+			t.Rows[i] = append(t.Rows[i], textCell(value))
 		}
 	}
 	return t
+}
+
+// baselines is the table of the models that a finished run compares its own with: the same solver of the
+// lower problem at fixed hyperparameters. It is nil where the run has none.
+func baselines(s *runs.Summary) *table {
+	if s == nil || len(s.Models) == 0 {
+		return nil
+	}
+	t := &table{Name: "Models at the tuned and at fixed hyperparameters", Columns: []column{{Title: "Hyperparameters"}}}
+	var rows [][]runs.Model
+	for _, m := range s.Models {
+		rows = append(rows, []runs.Model{m})
+		t.Rows = append(t.Rows, []cell{textCell(m.Name)})
+	}
+	addMeasures(t, rows, ofModels())
+	return t
+}
+
+// constants says in a sentence what Φ is where all hyperparameters are one number.
+func constants(s *runs.Summary) string {
+	if s == nil || len(s.Constants) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, c := range s.Constants {
+		parts = append(parts, number(c.Phi)+" at "+number(c.Lambda))
+	}
+	return "Exact Φ with one number for all hyperparameters: " + strings.Join(parts, ", ") + "."
 }
 
 func textCell(s string) cell { return cell{Text: cmp.Or(s, none), Sort: s} }
@@ -156,20 +180,10 @@ func varying(gs []group) []string {
 }
 
 // sharedSettings lists those of some values of each run that all runs have in common.
-func sharedSettings(gs []group, values func(*Run) runs.Differences) []fact {
-	n, runsWith := 0, map[runs.Difference]int{} // by name and value
-	for _, g := range gs {
-		for _, r := range g.runs {
-			n++
-			for _, d := range values(r) {
-				runsWith[d]++
-			}
-		}
-	}
-	var fs []fact
-	for _, d := range values(gs[0].runs[0]) {
-		if runsWith[d] == n {
-			fs = append(fs, fact{Title: d.Name, Text: shownSetting(d.Here)})
+func sharedSettings(all []*Run, values func(*Run) runs.Differences) (fs []fact) {
+	for _, d := range values(all[0]) {
+		if !slices.ContainsFunc(all, func(r *Run) bool { return !slices.Contains(values(r), d) }) {
+			fs = append(fs, fact{column{Title: d.Name}, cell{Text: shownSetting(d.Here)}})
 		}
 	}
 	return fs

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -25,7 +24,11 @@ type Options struct {
 //
 // Without runs, or with runs of different tasks, the error matches [dsbo.ErrConfig].
 func Write(dir string, runs []*Run, opts Options) (path string, err error) {
-	html, drawn, err := render(runs, opts)
+	p, err := newPage(runs, opts.Title)
+	if err != nil {
+		return "", err
+	}
+	html, err := p.html()
 	if err != nil {
 		return "", err
 	}
@@ -33,23 +36,11 @@ func Write(dir string, runs []*Run, opts Options) (path string, err error) {
 	if err := os.MkdirAll(figures, 0o755); err != nil {
 		return "", err
 	}
-	if err := saveAll(figures, "", drawn.drawings()); err != nil {
+	if err := saveAll(figures, "", p.drawings()); err != nil {
 		return "", err
 	}
 	path = filepath.Join(dir, "report.html")
 	return path, atomicfile.WriteBytes(path, html)
-}
-
-// render returns the page and what is drawn on it.
-func render(runs []*Run, opts Options) (html []byte, drawn sheet, err error) {
-	gs, err := groups(runs)
-	if err != nil {
-		return nil, sheet{}, err
-	}
-	p := newPage(gs)
-	p.Title = cmp.Or(opts.Title, p.Title)
-	html, err = p.html()
-	return html, p.sheet, err
 }
 
 // SaveFigures writes some of the figures that [Write] would write, without the page, to dir, which must
