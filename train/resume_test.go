@@ -101,53 +101,48 @@ func TestResumeRefuses(t *testing.T) {
 	good, _ := config(t)
 	good.Settings = map[string]any{"seed": 1, "data": map[string]any{"agents": 5}}
 	good.Problem.Digests = []string{"a", "b", "c", "d", "e"}
+	const checkpoint, metrics = "checkpoint", "metrics.jsonl"
 	for _, c := range []struct {
 		name, want string
-		config     bool
-		change     func(c *train.Config, checkpoint, metrics string)
+		change     func(c *train.Config) // of the configuration, or
+		file       string                // the file that is damaged, and how
+		damage     func(b []byte) []byte
 	}{
-		{"another step", "-beta is 0.1 there, 0.2 here", true, func(c *train.Config, _, _ string) { c.Method = method(t, "madsbo", "beta=0.2") }},
-		{"another seed", "-seed is 1 there, 2 here", true, func(c *train.Config, _, _ string) {
+		{"another step", "-beta is 0.1 there, 0.2 here", func(c *train.Config) { c.Method = method(t, "madsbo", "beta=0.2") }, "", nil},
+		{"another seed", "-seed is 1 there, 2 here", func(c *train.Config) {
 			c.Settings = map[string]any{"seed": 2, "data": map[string]any{"agents": 5}}
-		}},
-		{"a setting more", "noise is unset there, 3 here", true, func(c *train.Config, _, _ string) {
+		}, "", nil},
+		{"a setting more", "noise is unset there, 3 here", func(c *train.Config) {
 			c.Settings = map[string]any{"seed": 1, "data": map[string]any{"agents": 5}, "noise": 3}
-		}},
-		{"another length", "-K is 40 there, 50 here", true, func(c *train.Config, _, _ string) { c.K = 50 }},
-		{"another method", `-algorithm is madsbo there, dsoba here`, true, func(c *train.Config, _, _ string) { c.Method = method(t, "dsoba") }},
-		{"other examples", "examples is", true, func(c *train.Config, _, _ string) { c.Problem.Digests = []string{"a", "b", "x", "d", "e"} }},
-		{"a flipped bit", "SHA-256", false, func(_ *train.Config, checkpoint, _ string) {
-			edit(t, checkpoint, func(b []byte) []byte { b[len(b)/2] ^= 4; return b })
-		}},
-		{"a cut file", "SHA-256", false, func(_ *train.Config, checkpoint, _ string) {
-			edit(t, checkpoint, func(b []byte) []byte { return b[:len(b)-100] })
-		}},
-		{"an empty file", "cut off", false, func(_ *train.Config, checkpoint, _ string) {
-			edit(t, checkpoint, func(b []byte) []byte { return nil })
-		}},
-		{"shorter metrics", "cut off", false, func(_ *train.Config, _, metrics string) {
-			edit(t, metrics, func(b []byte) []byte { return b[:len(b)-10] })
-		}},
-		{"other metrics", "changed", false, func(_ *train.Config, _, metrics string) {
-			edit(t, metrics, func(b []byte) []byte { b[20] ^= 1; return b })
-		}},
+		}, "", nil},
+		{"another length", "-K is 40 there, 50 here", func(c *train.Config) { c.K = 50 }, "", nil},
+		{"another method", `-algorithm is madsbo there, dsoba here`, func(c *train.Config) { c.Method = method(t, "dsoba") }, "", nil},
+		{"other examples", "examples is", func(c *train.Config) { c.Problem.Digests = []string{"a", "b", "x", "d", "e"} }, "", nil},
+		{"a flipped bit", "SHA-256", nil, checkpoint, func(b []byte) []byte { b[len(b)/2] ^= 4; return b }},
+		{"a cut file", "SHA-256", nil, checkpoint, func(b []byte) []byte { return b[:len(b)-100] }},
+		{"an empty file", "cut off", nil, checkpoint, func([]byte) []byte { return nil }},
+		{"shorter metrics", "cut off", nil, metrics, func(b []byte) []byte { return b[:len(b)-10] }},
+		{"other metrics", "changed", nil, metrics, func(b []byte) []byte { b[20] ^= 1; return b }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := good
 			cfg.Dir = t.TempDir()
 			interruptAt(t, cfg, 20)
 			cfg.Resume = true
-			checkpoint := filepath.Join(cfg.Dir, "checkpoint")
-			c.change(&cfg, checkpoint, filepath.Join(cfg.Dir, "metrics.jsonl"))
-			before := value(os.ReadFile(checkpoint))(t)
+			if c.change != nil {
+				c.change(&cfg)
+			} else {
+				edit(t, filepath.Join(cfg.Dir, c.file), c.damage)
+			}
+			before := value(os.ReadFile(filepath.Join(cfg.Dir, checkpoint)))(t)
 			_, err := train.Run(context.Background(), cfg)
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%v, want one line with %q", err, c.want)
 			}
-			if errors.Is(err, dsbo.ErrConfig) != c.config {
-				t.Errorf("%v: is ErrConfig %t, want %t", err, !c.config, c.config)
+			if errors.Is(err, dsbo.ErrConfig) != (c.change != nil) {
+				t.Errorf("%v: is ErrConfig %t, want %t", err, c.change == nil, c.change != nil)
 			}
-			if after, err := os.ReadFile(checkpoint); err != nil || string(after) != string(before) {
+			if after, err := os.ReadFile(filepath.Join(cfg.Dir, checkpoint)); err != nil || string(after) != string(before) {
 				t.Errorf("the checkpoint was changed (%v)", err)
 			}
 		})
