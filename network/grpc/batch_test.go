@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"testing"
-	"time"
 
 	"dsbo/pki"
 
@@ -32,17 +31,7 @@ func (c *watchedConn) Write(p []byte) (int, error) {
 // batchPair returns both ends of a connection after the handshake, and what is below the client's.
 func batchPair(t *testing.T) (client, server net.Conn, below *watchedConn) {
 	t.Helper()
-	now := time.Now()
-	a, err := pki.NewAuthority("test", now.Add(-time.Hour), now.Add(time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ids := make([]*pki.Identity, 2)
-	for i := range ids {
-		if ids[i], err = a.Issue(i, now.Add(-time.Hour), now.Add(time.Hour)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	ids := identities(t, 2)
 	c, s := net.Pipe()
 	t.Cleanup(func() { c.Close(); s.Close() })
 	below = &watchedConn{Conn: c, writes: make(chan int, 100)}

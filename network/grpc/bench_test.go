@@ -1,16 +1,11 @@
-package grpc_test
+package grpc
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"net"
 	"sync"
 	"testing"
-	"unsafe"
 
 	"dsbo/network"
-	"dsbo/network/grpc"
 	"dsbo/pki"
 )
 
@@ -26,7 +21,7 @@ func BenchmarkMix(b *testing.B) {
 }
 
 func benchmarkMix(b *testing.B, ids []*pki.Identity, length int) {
-	benchmarkRing(b, ids, length, func(m *grpc.Mixer) func() error {
+	benchmarkRing(b, ids, length, func(m *Mixer) func() error {
 		v := make([]float64, length)
 		return func() error { return m.Mix(b.Context(), v, v) }
 	})
@@ -36,7 +31,7 @@ func benchmarkMix(b *testing.B, ids []*pki.Identity, length int) {
 func BenchmarkGather(b *testing.B) {
 	for _, length := range benchLengths[:2] {
 		b.Run(fmt.Sprintf("ring8/bytes=%d", 8*length), func(b *testing.B) {
-			benchmarkRing(b, identities(b, 8), length, func(m *grpc.Mixer) func() error {
+			benchmarkRing(b, identities(b, 8), length, func(m *Mixer) func() error {
 				rows := make([][]float64, 8)
 				for i := range rows {
 					rows[i] = make([]float64, length)
@@ -48,7 +43,7 @@ func BenchmarkGather(b *testing.B) {
 }
 
 // benchmarkRing times what each of 8 agents repeats.
-func benchmarkRing(b *testing.B, ids []*pki.Identity, length int, agent func(*grpc.Mixer) func() error) {
+func benchmarkRing(b *testing.B, ids []*pki.Identity, length int, agent func(*Mixer) func() error) {
 	g, err := network.Ring(8, 0.5)
 	if err != nil {
 		b.Fatal(err)
@@ -76,36 +71,4 @@ func benchmarkRing(b *testing.B, ids []*pki.Identity, length int, agent func(*gr
 	b.ResetTimer()
 	run(b.N)
 	b.StopTimer()
-}
-
-// streamExchange returns the exchange of one agent's vector over streams to its neighbours.
-func streamExchange(row []network.Weight, agent int, conns map[int]net.Conn, length int) func() error {
-	v := make([]float64, length)
-	own := make([]float64, length)
-	in := make([][]float64, len(row))
-	for k, w := range row {
-		in[k] = make([]float64, length)
-		if w.Agent == agent {
-			in[k] = own
-		}
-	}
-	return func() error {
-		copy(own, v)
-		var round sync.WaitGroup
-		errs := make([]error, 2*len(row))
-		for k, w := range row {
-			if w.Agent == agent {
-				continue
-			}
-			round.Go(func() { _, errs[2*k] = conns[w.Agent].Write(bytesOf(own)) })
-			round.Go(func() { _, errs[2*k+1] = io.ReadFull(conns[w.Agent], bytesOf(in[k])) })
-		}
-		round.Wait()
-		network.Combine(v, row, in)
-		return errors.Join(errs...)
-	}
-}
-
-func bytesOf(v []float64) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 8*len(v))
 }

@@ -1,4 +1,4 @@
-package grpc_test
+package grpc
 
 import (
 	"context"
@@ -15,22 +15,40 @@ import (
 	"time"
 
 	"dsbo/network"
-	"dsbo/network/grpc"
 	"dsbo/network/networktest"
 )
 
-// patience bounds what a test waits for.
-const patience = time.Minute
+// kill ends the mixer as the end of its process would: nothing more is said to anybody.
+func (m *Mixer) kill() {
+	killed := errors.New("killed")
+	m.mu.Lock()
+	m.closed = true
+	if m.err == nil {
+		m.err = killed
+	}
+	m.notifyWaiter()
+	for _, e := range m.edges {
+		if e.session != nil {
+			e.session.drop(killed)
+		}
+		e.session = nil
+	}
+	m.mu.Unlock()
+	m.stopDial()
+	m.stopAll()
+	m.server.Stop()
+	m.work.Wait()
+}
 
-// An iteration of these tests' agents: mix, now and then gather and add a part of each agent's vector, then a
-// step that no other agent makes.
-func iterate(ctx context.Context, m *grpc.Mixer, agents, k int, x []float64) error {
+// iterate does one iteration of these tests' agents: it mixes, now and then gathers and adds a part of each agent's vector,
+// and makes a step that no other agent makes.
+func iterate(ctx context.Context, m *Mixer, k int, x []float64) error {
 	if err := m.Mix(ctx, x, x); err != nil {
 		return err
 	}
 	own := m.Local()[0]
 	if gathers(k) {
-		rows := make([][]float64, agents)
+		rows := make([][]float64, m.config.Matrix.N())
 		for j := range rows {
 			rows[j] = make([]float64, len(x))
 		}
@@ -40,7 +58,7 @@ func iterate(ctx context.Context, m *grpc.Mixer, agents, k int, x []float64) err
 		}
 		addAll(x, rows)
 	}
-	step(x, own, k)
+	localStep(x, own, k)
 	return nil
 }
 
@@ -56,13 +74,13 @@ func addAll(x []float64, rows [][]float64) {
 	}
 }
 
-func step(x []float64, agent, k int) {
+func localStep(x []float64, agent, k int) {
 	for e := range x {
 		x[e] += math.Sin(float64(agent + 3*k + 7*e))
 	}
 }
 
-func start(agent, length int) []float64 {
+func startVector(agent, length int) []float64 {
 	x := make([]float64, length)
 	for e := range x {
 		x[e] = float64(agent*length+e) / 3
@@ -70,11 +88,11 @@ func start(agent, length int) []float64 {
 	return x
 }
 
-// unfaulted returns the agents' ends as plain sums give them.
-func unfaulted(w *network.Matrix, iterations, length int) [][]float64 {
+// unfaulted returns the agents' ends after so many iterations as plain sums give them.
+func unfaulted(w *network.Matrix, iterations, length int, gathers func(k int) bool) [][]float64 {
 	xs := make([][]float64, w.N())
 	for i := range xs {
-		xs[i] = start(i, length)
+		xs[i] = startVector(i, length)
 	}
 	for k := range iterations {
 		xs = networktest.Product(w, xs)
@@ -86,7 +104,7 @@ func unfaulted(w *network.Matrix, iterations, length int) [][]float64 {
 			if gathers(k) {
 				addAll(x, rows)
 			}
-			step(x, i, k)
+			localStep(x, i, k)
 		}
 	}
 	return xs
@@ -105,19 +123,10 @@ func wantSameBits(t *testing.T, got, want [][]float64) {
 }
 
 // fast has faults found soon. No neighbour is given up.
-func fast(c *grpc.Config) {
+func fast(c *Config) {
 	c.Heartbeat = 3 * time.Millisecond
-	c.SilentAfter = patience
-	c.PeerTimeout = 2 * patience
-}
-
-func newGraph(t *testing.T, name string, n int) *network.Matrix {
-	t.Helper()
-	g, err := network.New(name, n, network.Options{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g.W
+	c.SilentAfter = waitLimit
+	c.PeerTimeout = 2 * waitLimit
 }
 
 // A cutter is a listener whose connections break, each after a number of bytes that is drawn.
@@ -127,15 +136,12 @@ type cutter struct {
 	cuts atomic.Int64
 }
 
-// cutConnections makes agents break off the connections that they accept.
-func cutConnections(cs []grpc.Config) []*cutter {
-	all := make([]*cutter, len(cs))
-	for i := range cs {
-		all[i] = &cutter{Listener: cs[i].Listener, rand: rand.New(rand.NewPCG(uint64(i), 0))}
-		cs[i].Listener = all[i]
-		cs[i].Insecure = cs[i].Identity == nil // a cutter's address is on this machine, too
-	}
-	return all
+// cutConnections makes an agent break off the connections that it accepts, and find that soon.
+func cutConnections(c *Config) *cutter {
+	fast(c)
+	l := &cutter{Listener: c.Listener, rand: rand.New(rand.NewPCG(uint64(c.Agent), 0))}
+	c.Listener = l
+	return l
 }
 
 func (c *cutter) Accept() (net.Conn, error) {
@@ -159,7 +165,7 @@ func (c *cutConn) Read(b []byte) (int, error) {
 }
 
 // wantCuts checks that connections broke, that new ones were made, and vectors sent again on them.
-func wantCuts(t *testing.T, cutters []*cutter, ms []*grpc.Mixer) {
+func wantCuts(t *testing.T, cutters []*cutter, ms []*Mixer) {
 	t.Helper()
 	var cuts, connects, resent int64
 	for i, m := range ms {
@@ -177,50 +183,30 @@ func wantCuts(t *testing.T, cutters []*cutter, ms []*grpc.Mixer) {
 // TestCutConnections: connections break again and again, amid frames and handshakes, and the numbers are those of an
 // exchange whose connections hold.
 func TestCutConnections(t *testing.T) {
-	for _, c := range []struct {
-		graph string
-		n     int
-	}{{"ring", 8}, {"complete", 4}} {
-		t.Run(c.graph, func(t *testing.T) {
+	for graph, n := range map[string]int{"ring": 8, "complete": 4} {
+		t.Run(graph, func(t *testing.T) {
 			const iterations, length = 200, 50
-			w := newGraph(t, c.graph, c.n)
-			cs := configs(t, w, identities(t, c.n))
-			for i := range cs {
-				fast(&cs[i])
-			}
-			cutters := cutConnections(cs)
-			ms, closeAll := open(t, cs)
-			defer closeAll()
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
-			xs := make([][]float64, c.n)
-			succeed(t, ms, func(i int, m *grpc.Mixer) error {
-				xs[i] = start(i, length)
+			w, ctx := newGraph(t, graph, n), limited(t)
+			var cutters []*cutter
+			ms := openAgents(t, w, func(c *Config) { cutters = append(cutters, cutConnections(c)) })
+			xs := make([][]float64, n)
+			succeed(t, ms, func(i int, m *Mixer) error {
+				xs[i] = startVector(i, length)
 				for k := range iterations {
-					if err := iterate(ctx, m, c.n, k, xs[i]); err != nil {
+					if err := iterate(ctx, m, k, xs[i]); err != nil {
 						return err
 					}
 				}
 				return m.Drain(ctx)
 			})
-			wantSameBits(t, xs, unfaulted(w, iterations, length))
+			wantSameBits(t, xs, unfaulted(w, iterations, length, gathers))
 			wantCuts(t, cutters, ms)
 		})
 	}
 }
 
-// A worker is an agent that keeps checkpoints and survives its own end.
-type worker struct {
-	t          *testing.T
-	config     grpc.Config
-	iterations int
-	kills      []int // the iterations at which it is killed
-
-	k      int // the next iteration
-	x      []float64
-	saved  []checkpoint // the last three
-	rolled int
-}
+// checkpoints are what an agent goes back to: the last three, at most.
+type checkpoints []checkpoint
 
 type checkpoint struct {
 	k     int // the next iteration
@@ -228,129 +214,137 @@ type checkpoint struct {
 	x     []float64
 }
 
-const savedEvery = 10
+func (c *checkpoints) add(k, round int, x []float64) {
+	*c = append(*c, checkpoint{k, round, slices.Clone(x)})
+	*c = (*c)[max(0, len(*c)-3):]
+}
 
-// life runs the worker from its newest checkpoint to its end, or until it is killed. again
-// says that it has to live once more.
-func (w *worker) life(ctx context.Context, l net.Listener) (again bool, err error) {
-	c := w.config
-	c.Listener = l
-	c.Round = w.restore(math.MaxInt)
-	m, err := grpc.Open(c)
+// rewind drops those of later exchanges than round, and returns the newest that is left, or else the agent's start, with
+// memory of its own.
+func (c *checkpoints) rewind(round, agent, length int) checkpoint {
+	*c = slices.DeleteFunc(*c, func(c checkpoint) bool { return c.round > round })
+	if len(*c) == 0 {
+		return checkpoint{x: startVector(agent, length)}
+	}
+	newest := (*c)[len(*c)-1]
+	newest.x = slices.Clone(newest.x)
+	return newest
+}
+
+// A worker is an agent that keeps checkpoints and survives its own end.
+type worker struct {
+	t      *testing.T
+	config Config
+	kills  []int // the iterations at which it is killed
+
+	now    checkpoint
+	saved  checkpoints
+	rolled int
+}
+
+const (
+	workerIterations = 120
+	workerLength     = 30
+	savedEvery       = 10
+)
+
+// live runs the worker to its end, from its newest checkpoint again whenever it was killed.
+func (w *worker) live(ctx context.Context) error {
+	for {
+		w.now = w.saved.rewind(math.MaxInt, w.config.Agent, workerLength)
+		w.config.Round = w.now.round
+		killed, err := w.oneLife(ctx)
+		if !killed {
+			return err
+		}
+		w.config.Listener = nil // Open listens at the same address
+	}
+}
+
+// oneLife runs the worker until its end or until it is killed.
+func (w *worker) oneLife(ctx context.Context) (killed bool, err error) {
+	m, err := Open(w.config)
 	if err != nil {
 		return false, err
 	}
 	life, cancel := context.WithCancel(ctx)
 	defer cancel()
-	killed := make(chan struct{})
-	kill := func(last bool) {
-		defer close(killed)
+	dead := make(chan struct{})
+	kill := func() {
+		defer close(dead)
 		cancel()
-		if last { // then it leaves as on an interrupt
-			if err := m.Close(); err != nil {
-				w.t.Error(err)
-			}
-			return
+		if len(w.kills) > 0 {
+			m.kill()
+		} else if err := m.Close(); err != nil { // the last time it leaves as on an interrupt
+			w.t.Error(err)
 		}
-		m.Kill()
 	}
 	for {
 		err := w.work(life, m, kill)
 		if rollback, ok := errors.AsType[*network.RollbackError](err); ok {
 			w.rolled++
-			if err := m.Rewind(w.restore(rollback.Round)); err != nil {
+			w.now = w.saved.rewind(rollback.Round, w.config.Agent, workerLength)
+			if err := m.Rewind(w.now.round); err != nil {
 				return false, err
 			}
 			continue
 		}
 		if life.Err() != nil && ctx.Err() == nil {
-			<-killed
+			<-dead
 			return true, nil
 		}
 		return false, errors.Join(err, m.Close())
 	}
 }
 
-// work goes on from iteration k. At the iterations of kills it dies, at a moment of the exchange
-// that nobody chose.
-func (w *worker) work(ctx context.Context, m *grpc.Mixer, kill func(last bool)) error {
-	for ; w.k < w.iterations; w.k++ {
-		if w.k%savedEvery == 0 {
-			w.saved = append(w.saved, checkpoint{w.k, m.Round(), slices.Clone(w.x)})
-			w.saved = w.saved[max(0, len(w.saved)-3):]
+// work goes on from the present iteration. At the iterations of kills it dies, at a moment of the exchange that nobody
+// chose.
+func (w *worker) work(ctx context.Context, m *Mixer, kill func()) error {
+	for ; w.now.k < workerIterations; w.now.k++ {
+		if w.now.k%savedEvery == 0 {
+			w.saved.add(w.now.k, m.Round(), w.now.x)
 		}
-		if len(w.kills) > 0 && w.k >= w.kills[0] {
+		if len(w.kills) > 0 && w.now.k >= w.kills[0] {
 			w.kills = w.kills[1:]
-			go kill(len(w.kills) == 0)
+			go kill()
 		}
-		if err := iterate(ctx, m, len(w.config.Addresses), w.k, w.x); err != nil {
+		if err := iterate(ctx, m, w.now.k, w.now.x); err != nil {
 			return err
 		}
 	}
 	return m.Drain(ctx)
 }
 
-// restore goes back to the newest checkpoint whose first exchange is at most this one, and returns it.
-func (w *worker) restore(round int) int {
-	for len(w.saved) > 0 {
-		last := w.saved[len(w.saved)-1]
-		if last.round <= round {
-			w.k = last.k
-			copy(w.x, last.x)
-			return last.round
-		}
-		w.saved = w.saved[:len(w.saved)-1]
-	}
-	w.k = 0
-	copy(w.x, start(w.config.Agent, len(w.x)))
-	return 0
-}
-
 // TestKilledAgents kills each agent three times. With much kept the others wait; with little they go back.
 func TestKilledAgents(t *testing.T) {
 	for _, keep := range []int{1000, 3} {
 		t.Run(fmt.Sprintf("keep=%d", keep), func(t *testing.T) {
-			const n, iterations, length = 6, 120, 30
+			const n = 6
 			w := newGraph(t, "ring", n)
-			ids := identities(t, n)
-			cs := configs(t, w, ids)
 			r := rand.New(rand.NewPCG(1, uint64(keep)))
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			ctx, cancel := context.WithCancel(limited(t))
 			defer cancel()
 			workers := make([]*worker, n)
-			xs := make([][]float64, n)
 			var wg sync.WaitGroup
-			for i := range workers {
-				xs[i] = start(i, length)
-				l := cs[i].Listener
-				c := cs[i]
+			for i, c := range configs(t, w, identities(t, n)) {
 				fast(&c)
 				c.KeepFrames = keep
 				c.Log = slog.New(slog.NewTextHandler(t.Output(), nil)).With("agent", i)
-				workers[i] = &worker{t: t, config: c, iterations: iterations, x: xs[i], kills: []int{r.IntN(40), 40 + r.IntN(40), 80 + r.IntN(40)}}
+				workers[i] = &worker{t: t, config: c, kills: []int{r.IntN(40), 40 + r.IntN(40), 80 + r.IntN(40)}}
 				wg.Go(func() {
-					for {
-						again, err := workers[i].life(ctx, l)
-						if err != nil {
-							t.Errorf("agent %d: %v", i, err)
-							cancel()
-						}
-						if !again {
-							return
-						}
-						if l, err = net.Listen("tcp", c.Addresses[i]); err != nil {
-							t.Error(err)
-							return
-						}
+					if err := workers[i].live(ctx); err != nil {
+						t.Errorf("agent %d: %v", i, err)
+						cancel()
 					}
 				})
 			}
 			wg.Wait()
-			wantSameBits(t, xs, unfaulted(w, iterations, length))
-			rolled := 0
-			for _, w := range workers {
+			xs, rolled := make([][]float64, n), 0
+			for i, w := range workers {
+				xs[i] = w.now.x
 				rolled += w.rolled
 			}
+			wantSameBits(t, xs, unfaulted(w, workerIterations, workerLength, gathers))
 			if keep < savedEvery && rolled == 0 {
 				t.Errorf("no agent went back with %d vectors kept", keep)
 			}

@@ -1,4 +1,4 @@
-package grpc_test
+package grpc
 
 import (
 	"context"
@@ -12,146 +12,110 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/network/grpc"
 )
 
-// gather has an agent gather what row says, and checks what it gets.
-func gather(ctx context.Context, m *grpc.Mixer, n int, row func(agent int) []float64) error {
-	own := m.Local()[0]
+// gatherRows has an agent gather with own as its row, and checks that the others' rows are the ones that they have by
+// rowOf.
+func gatherRows(ctx context.Context, m *Mixer, own []float64) error {
+	n, length := m.config.Matrix.N(), len(own)
 	rows := make([][]float64, n)
 	for j := range rows {
-		rows[j] = slices.Repeat([]float64{math.NaN()}, len(row(own)))
+		rows[j] = slices.Repeat([]float64{math.NaN()}, length)
 	}
-	copy(rows[own], row(own))
+	copy(rows[m.config.Agent], own)
 	if err := m.Gather(ctx, rows); err != nil {
 		return err
 	}
 	for j := range rows {
-		if !slices.Equal(rows[j], row(j)) {
-			return fmt.Errorf("agent %d has %v of agent %d; it must be %v", own, rows[j], j, row(j))
+		if want := rowOf(j, length); j != m.config.Agent && !slices.Equal(rows[j], want) {
+			return fmt.Errorf("agent %d has %v of agent %d; it must be %v", m.config.Agent, rows[j], j, want)
 		}
 	}
 	return nil
 }
 
-// gatherAll has all agents gather and returns their errors.
-func gatherAll(ctx context.Context, ms []*grpc.Mixer, row func(agent int) []float64) []error {
-	return together(ms, func(_ int, m *grpc.Mixer) error { return gather(ctx, m, len(ms), row) })
-}
-
-// counting returns rows of a length that tell all their entries apart.
-func counting(length int) func(agent int) []float64 {
-	return func(agent int) []float64 {
-		v := make([]float64, length)
-		for e := range v {
-			v[e] = float64(1000*agent + e)
-		}
-		return v
+// rowOf returns numbers that tell all entries of all agents apart.
+func rowOf(agent, length int) []float64 {
+	v := make([]float64, length)
+	for e := range v {
+		v[e] = float64(1000*agent + e)
 	}
+	return v
 }
 
 // TestGatherInParts: rows that do not fit a frame together travel in several; the longest frame is as
-// long as MaxFloats allows.
+// long as MaxFloats allows, which must be enough for one entry of each row. The bytes count as sent, not as mixed.
 func TestGatherInParts(t *testing.T) {
-	const n, most = 5, 7 // the centre of the star passes 4 rows on at once: one entry of each, as 2 of each are 8
-	for length, parts := range []int{1, 1, 2, 3} {
-		cs := configs(t, newGraph(t, "star", n), nil)
-		for i := range cs {
-			cs[i].MaxFloats = most
-		}
-		ms, closeAll := open(t, cs)
-		if err := errors.Join(gatherAll(t.Context(), ms, counting(length))...); err != nil {
-			t.Error(err)
-		}
-		for i, m := range ms {
-			if got, want := m.Round(), 2*parts; got != want {
-				t.Errorf("rows of %d: agent %d is at exchange %d; it must be %d", length, i, got, want)
-			}
-		}
-		closeAll()
-	}
-}
-
-func TestGatherNeedsRoom(t *testing.T) {
-	cs := configs(t, newGraph(t, "star", 5), nil)
-	for i := range cs {
-		cs[i].MaxFloats = 3
-	}
-	ms, closeAll := open(t, cs)
-	defer closeAll()
-	for i, err := range gatherAll(t.Context(), ms, counting(1)) {
-		if !errors.Is(err, dsbo.ErrConfig) {
-			t.Errorf("agent %d ends with %v; it must match dsbo.ErrConfig", i, err)
-		}
-		if want := "MaxFloats must be at least 4, as so many rows travel together; it is 3"; !strings.Contains(err.Error(), want) {
-			t.Errorf("agent %d ends with %v; it must be %q", i, err, want)
-		}
-	}
-}
-
-// TestGatherNotAtTheSamePoint: agents that do not do the same find out, even where lengths agree.
-func TestGatherNotAtTheSamePoint(t *testing.T) {
-	for _, c := range []struct {
-		name      string
-		maxFloats [2]int
-		do        [2]func(ctx context.Context, m *grpc.Mixer) error
-		want      string // in one of the errors
-	}{
-		{"mix", [2]int{}, [2]func(ctx context.Context, m *grpc.Mixer) error{
-			func(ctx context.Context, m *grpc.Mixer) error {
-				return m.Mix(ctx, make([]float64, 2), make([]float64, 2))
-			},
-			func(ctx context.Context, m *grpc.Mixer) error {
-				return m.Gather(ctx, [][]float64{make([]float64, 2), make([]float64, 2)})
-			},
-		}, "mixes and agent 1 gathers rows of 2 numbers|gathers rows of 2 numbers and agent 0 mixes"},
-		{"lengths", [2]int{}, [2]func(ctx context.Context, m *grpc.Mixer) error{
-			func(ctx context.Context, m *grpc.Mixer) error { return m.Gather(ctx, [][]float64{{1}, {1}}) },
-			func(ctx context.Context, m *grpc.Mixer) error { return m.Gather(ctx, [][]float64{{1, 2}, {1, 2}}) },
-		}, "gathers rows of 1 numbers and agent 1 gathers rows of 2|gathers rows of 2 numbers and agent 0 gathers rows of 1"},
-		{"parts", [2]int{2, 3}, [2]func(ctx context.Context, m *grpc.Mixer) error{
-			func(ctx context.Context, m *grpc.Mixer) error {
-				return m.Gather(ctx, [][]float64{{1, 2, 3, 4}, {1, 2, 3, 4}})
-			},
-			func(ctx context.Context, m *grpc.Mixer) error {
-				return m.Gather(ctx, [][]float64{{1, 2, 3, 4}, {1, 2, 3, 4}})
-			},
-		}, "agent 1 sends 3 numbers of the rows that are gathered, where 2 are next|agent 0 sends 2 numbers of the rows that are gathered, where 3 are next"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			cs := configs(t, newGraph(t, "path", 2), nil)
-			for i := range cs {
-				cs[i].MaxFloats = c.maxFloats[i]
-			}
-			ms, closeAll := open(t, cs)
-			defer closeAll()
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
-			errs := together(ms, func(i int, m *grpc.Mixer) error {
-				if err := c.do[i](ctx, m); err != nil {
-					return err
+	const n = 5 // the centre of the star passes 4 rows on at once
+	for _, c := range []struct{ maxFloats, length, parts int }{{7, 0, 1}, {7, 1, 1}, {7, 2, 2}, {7, 3, 3}, {8, 4, 2}, {0, 1000, 1}, {3, 1, 0}} {
+		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
+			ms := openAgents(t, newGraph(t, "star", n), func(config *Config) { config.MaxFloats = c.maxFloats })
+			errs := together(ms, func(i int, m *Mixer) error { return gatherRows(t.Context(), m, rowOf(i, c.length)) })
+			for i, m := range ms {
+				const refusal = "MaxFloats must be at least 4, as so many rows travel together; it is 3"
+				s := m.Status()
+				switch {
+				case c.parts == 0 && (!errors.Is(errs[i], dsbo.ErrConfig) || !strings.Contains(errs[i].Error(), refusal)):
+					t.Errorf("agent %d ends with %v; it must match dsbo.ErrConfig and have %q", i, errs[i], refusal)
+				case c.parts > 0 && errs[i] != nil:
+					t.Error(errs[i])
+				case s.Round != 2*c.parts:
+					t.Errorf("agent %d is at exchange %d; it must be %d", i, s.Round, 2*c.parts)
+				case s.Vectors != 0 || c.parts > 0 && s.Neighbours[0].BytesReceived < int64(8*c.length):
+					t.Errorf("agent %d: %+v; nothing must count as mixed and at least %d bytes as received", i, s, 8*c.length)
 				}
-				return m.Drain(ctx) // the other one has found out
-			})
-			a, b, _ := strings.Cut(c.want, "|")
-			all := fmt.Sprint(errs)
-			if !errors.Is(errs[0], dsbo.ErrShape) || !errors.Is(errs[1], dsbo.ErrShape) || !strings.Contains(all, a) && !strings.Contains(all, b) {
-				t.Errorf("the agents end with %v; it must match dsbo.ErrShape and %q", all, c.want)
 			}
 		})
 	}
 }
 
-// A trigger calls do when the frame of an exchange is sent.
+// TestGatherNotAtTheSamePoint: agents that do not do the same find out, even where lengths agree.
+func TestGatherNotAtTheSamePoint(t *testing.T) {
+	type call func(ctx context.Context, m *Mixer) error
+	mix := func(ctx context.Context, m *Mixer) error { return mixTimes(ctx, m, 1, 2) }
+	gather := func(length int) call {
+		return func(ctx context.Context, m *Mixer) error { return gatherRows(ctx, m, make([]float64, length)) }
+	}
+	for _, c := range []struct {
+		name      string
+		maxFloats [2]int
+		calls     [2]call
+		errors    [2]string // one must be there
+	}{
+		{"mix", [2]int{}, [2]call{mix, gather(2)},
+			[2]string{"mixes and agent 1 gathers rows of 2 numbers", "gathers rows of 2 numbers and agent 0 mixes"}},
+		{"lengths", [2]int{}, [2]call{gather(1), gather(2)},
+			[2]string{"gathers rows of 1 numbers and agent 1 gathers rows of 2", "gathers rows of 2 numbers and agent 0 gathers rows of 1"}},
+		{"parts", [2]int{2, 3}, [2]call{gather(4), gather(4)},
+			[2]string{"agent 1 sends 3 numbers of the rows that are gathered, where 2 are next", "agent 0 sends 2 numbers of the rows that are gathered, where 3 are next"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx := limited(t)
+			ms := openAgents(t, newGraph(t, "path", 2), func(config *Config) { config.MaxFloats = c.maxFloats[config.Agent] })
+			errs := together(ms, func(i int, m *Mixer) error {
+				if err := c.calls[i](ctx, m); err != nil {
+					return err
+				}
+				return m.Drain(ctx) // the other one has found out
+			})
+			all := fmt.Sprint(errs)
+			if !errors.Is(errs[0], dsbo.ErrShape) || !errors.Is(errs[1], dsbo.ErrShape) ||
+				!strings.Contains(all, c.errors[0]) && !strings.Contains(all, c.errors[1]) {
+				t.Errorf("the agents end with %v; it must match dsbo.ErrShape and have one of %q", all, c.errors)
+			}
+		})
+	}
+}
+
+// A trigger calls do when the vector of an exchange is sent.
 type trigger struct {
-	grpc.Sender
+	Sender
 	round uint64
 	do    func()
 }
 
 func (s trigger) Send(frame []byte) error {
-	const kind, vector, exchange = 5, 2, 8
-	if frame[kind] == vector && binary.LittleEndian.Uint64(frame[exchange:]) == s.round {
+	if kind(frame[5]) == kindVector && binary.LittleEndian.Uint64(frame[8:]) == s.round {
 		s.do()
 	}
 	return s.Sender.Send(frame)
@@ -162,67 +126,46 @@ func (s trigger) Send(frame []byte) error {
 func TestGatherAgain(t *testing.T) {
 	for _, other := range []bool{false, true} {
 		t.Run(fmt.Sprintf("other=%v", other), func(t *testing.T) {
-			const n = 5 // in a row: agent 0 cannot finish without agent 4, but does half of the 4 exchanges
-			outer, stop := context.WithTimeout(t.Context(), patience)
-			defer stop()
+			const n, length = 5, 3 // in a row: agent 0 cannot finish without agent 4, but does half of the 4 exchanges
+			outer := limited(t)
 			inner, cancel := context.WithCancel(outer)
-			cs := configs(t, newGraph(t, "path", n), nil)
-			for i := range cs {
-				fast(&cs[i])
-			}
-			cs[0].Wrap = func(_ int, s grpc.Sender) grpc.Sender { return trigger{s, 2, cancel} }
-			ms, closeAll := open(t, cs)
-			defer closeAll()
-
-			row, errs := counting(3), make([]error, n)
+			ms := openAgents(t, newGraph(t, "path", n), func(c *Config) {
+				fast(c)
+				if c.Agent == 0 {
+					c.Wrap = func(_ int, s Sender) Sender { return trigger{s, 2, cancel} }
+				}
+			})
+			errs := make([]error, n)
 			var wg sync.WaitGroup
+			gather := func(i int) { errs[i] = gatherRows(outer, ms[i], rowOf(i, length)) }
 			for i := 1; i < n-1; i++ {
-				wg.Go(func() { errs[i] = gather(outer, ms[i], n, row) })
+				wg.Go(func() { gather(i) })
 			}
-			if err := gather(inner, ms[0], n, row); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "gathering since exchange 0") {
+			row := rowOf(0, length)
+			if err := gatherRows(inner, ms[0], row); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "gathering since exchange 0") {
 				t.Fatalf("error %v; it must match context.Canceled while gathering since exchange 0", err)
 			}
 			if err := ms[0].Rewind(0); err != nil {
 				t.Fatal(err)
 			}
-			wg.Go(func() { errs[n-1] = gather(outer, ms[n-1], n, row) })
+			wg.Go(func() { gather(n - 1) })
 			if !other {
-				errs[0] = gather(outer, ms[0], n, row)
+				gather(0)
 				wg.Wait()
 				if err := errors.Join(errs...); err != nil {
 					t.Error(err)
 				}
 				return
 			}
-			err := gather(outer, ms[0], n, func(i int) []float64 {
-				v := row(i)
-				if i == 0 {
-					v[0]++
-				}
-				return v
-			})
+			row[0]++
+			err := gatherRows(outer, ms[0], row)
 			if err == nil { // it was done before agent 1 looked
 				err = ms[0].Drain(outer)
 			}
-			if e, ok := errors.AsType[*grpc.EndedError](err); !ok || e.Agent != 1 || !strings.Contains(err.Error(), grpc.ErrConflict.Error()) {
+			if e, ok := errors.AsType[*EndedError](err); !ok || e.Agent != 1 || !strings.Contains(err.Error(), ErrConflict.Error()) {
 				t.Errorf("other numbers end with %v; it must be a conflict that agent 1 sees", err)
 			}
 			wg.Wait()
 		})
-	}
-}
-
-// TestGatherOnTheWire: what is gathered counts among what goes over the wire.
-func TestGatherOnTheWire(t *testing.T) {
-	ms, closeAll := open(t, configs(t, newGraph(t, "path", 2), nil))
-	defer closeAll()
-	const length = 1000
-	if err := errors.Join(gatherAll(t.Context(), ms, counting(length))...); err != nil {
-		t.Fatal(err)
-	}
-	for i, m := range ms {
-		if got := m.Status(); got.Vectors != 0 || got.Neighbours[0].BytesReceived < 8*length {
-			t.Errorf("agent %d: %+v; nothing must count as mixed and at least %d bytes as received", i, got, 8*length)
-		}
 	}
 }

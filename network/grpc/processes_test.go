@@ -1,8 +1,9 @@
 //go:build unix
 
-package grpc_test
+package grpc
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -13,18 +14,18 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"dsbo/network"
-	"dsbo/network/grpc"
 	"dsbo/pki"
 )
 
 // BenchmarkProcesses gives the time of an exchange of a ring of 8 agents, each a process, over package
 // grpc with certificates on both sides, and over plain TLS streams, which have no frames, keep nothing and survive
-// nothing. The processes of both are there at once and take turns, some exchanges each:
+// nothing. Each process takes turns between both, some exchanges each:
 //
 //	go test -run '^$' -bench Processes -benchtime 1x ./network/grpc
 //
@@ -32,201 +33,144 @@ import (
 // median of its exchanges), of the processor's time of all processes per exchange, and of the quotients
 // of two turns that follow each other.
 func BenchmarkProcesses(b *testing.B) {
-	const agents, turns = 8, 15
 	for k, rounds := range []int{400, 200, 4} {
-		length := benchLengths[k]
-		b.Run(fmt.Sprintf("ring%d/bytes=%d", agents, 8*length), func(b *testing.B) {
-			rpc, stream := startRing(b, overGRPC, agents, length), startRing(b, overTLS, agents, length)
-			rpc.turn(b, 10) // connects
-			stream.turn(b, 10)
-			var g, s []turn
-			for range b.N * turns {
-				g = append(g, rpc.turn(b, rounds))
-				s = append(s, stream.turn(b, rounds))
-			}
-			report := func(name string, of func(turn) float64) {
-				quotients := make([]float64, len(g))
-				for i := range g {
-					quotients[i] = of(g[i]) / of(s[i])
+		b.Run(fmt.Sprintf("ring8/bytes=%d", 8*benchLengths[k]), func(b *testing.B) {
+			turns := runProcesses(b, processConfig{Agents: 8, Length: benchLengths[k], Rounds: rounds, Turns: 15 * b.N})
+			median := func(of func(turn) float64) float64 {
+				all := make([]float64, len(turns))
+				for i, t := range turns {
+					all[i] = of(t)
 				}
-				b.ReportMetric(middle(g, of)/1000, "grpc-"+name+"µs")
-				b.ReportMetric(middle(s, of)/1000, "tls-"+name+"µs")
-				slices.Sort(quotients)
-				b.ReportMetric(quotients[len(quotients)/2], name+"ratio")
+				slices.Sort(all)
+				return all[len(all)/2]
 			}
 			b.ReportMetric(0, "ns/op")
-			report("", func(t turn) float64 { return float64(t.Median) })
-			report("cpu-", func(t turn) float64 { return float64(t.CPU) })
+			for name, of := range map[string]func(sample) float64{
+				"":     func(s sample) float64 { return float64(s.Median) },
+				"cpu-": func(s sample) float64 { return float64(s.CPU) },
+			} {
+				b.ReportMetric(median(func(t turn) float64 { return of(t.GRPC) })/1000, "grpc-"+name+"µs")
+				b.ReportMetric(median(func(t turn) float64 { return of(t.TLS) })/1000, "tls-"+name+"µs")
+				b.ReportMetric(median(func(t turn) float64 { return of(t.GRPC) / of(t.TLS) }), name+"ratio")
+			}
 		})
 	}
 }
 
-// A turn is some exchanges of one process, or of all.
-type turn struct {
+// A turn is some exchanges over each.
+type turn struct{ GRPC, TLS sample }
+
+// A sample is what exchanges took, of one process or of all.
+type sample struct {
 	Median time.Duration // of an exchange
 	CPU    time.Duration // user and system, per exchange
 }
 
-func middle(turns []turn, of func(turn) float64) float64 {
-	v := make([]float64, len(turns))
-	for i, t := range turns {
-		v[i] = of(t)
-	}
-	slices.Sort(v)
-	return v[len(v)/2]
-}
-
-const (
-	overGRPC = "grpc"
-	overTLS  = "tls"
-)
-
-// processEnv is set where the test binary is one agent of BenchmarkProcesses. Its listener is then file 3. On
-// standard input come a processConfig, and then numbers of exchanges; it answers each with a turn.
+// processEnv holds a processConfig where the test binary is one agent of BenchmarkProcesses. Its listeners, for gRPC and
+// for TLS, are then files 3 and 4. It writes its turns to standard output.
 const processEnv = "DSBO_TEST_GRPC_PROCESS"
 
 type processConfig struct {
-	Over          string
-	Agent, Length int
-	Addresses     []string
-	Folder        string // of the certificates
+	Agent, Agents, Length, Rounds, Turns int
+	Addresses                            [2][]string
+	Folder                               string // of the certificates
 }
 
-// A ringJob is a ring of processes.
-type ringJob struct {
-	in   []*json.Encoder
-	ends []io.Closer // of in
-	out  []*json.Decoder
-}
-
-func startRing(b *testing.B, over string, agents, length int) *ringJob {
-	c := processConfig{Over: over, Length: length, Folder: b.TempDir()}
-	now := time.Now()
-	a, err := pki.NewAuthority("test", now.Add(-time.Hour), now.Add(time.Hour))
-	if err == nil {
-		err = a.Save(c.Folder)
-	}
-	if err != nil {
-		b.Fatal(err)
-	}
-	files := make([]*os.File, agents)
+// runProcesses returns the turns of all agents: the times of agent 0, and the processor's time of all.
+func runProcesses(b *testing.B, c processConfig) []turn {
+	c.Folder = b.TempDir()
+	files := make([][]*os.File, c.Agents)
+	authority := newAuthority(b)
+	errs := []error{authority.Save(c.Folder)}
 	for i := range files {
-		id, err := a.Issue(i, now.Add(-time.Hour), now.Add(time.Hour))
-		if err == nil {
-			err = id.Save(c.Folder)
-		}
-		if err != nil {
-			b.Fatal(err)
-		}
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			b.Fatal(err)
-		}
-		c.Addresses = append(c.Addresses, l.Addr().String())
-		files[i], err = l.(*net.TCPListener).File()
-		if err := errors.Join(err, l.Close()); err != nil {
-			b.Fatal(err)
+		errs = append(errs, issue(b, authority, i, time.Hour).Save(c.Folder))
+		for k := range c.Addresses {
+			l := listen(b)
+			f, err := l.(*net.TCPListener).File()
+			errs = append(errs, err, l.Close())
+			c.Addresses[k] = append(c.Addresses[k], l.Addr().String())
+			files[i] = append(files[i], f)
 		}
 	}
-	r := &ringJob{}
-	for i, f := range files {
+	all, ended := make([][]turn, c.Agents), make([]error, c.Agents)
+	var wg sync.WaitGroup
+	for i := range all {
 		c.Agent = i
-		r.start(b, c, f)
+		text, err := json.Marshal(c)
+		errs = append(errs, err)
+		cmd := exec.CommandContext(b.Context(), os.Args[0], "-test.run=^TestProcess$")
+		cmd.Env, cmd.ExtraFiles = append(os.Environ(), processEnv+"="+string(text)), files[i]
+		cmd.Stderr = os.Stderr
+		wg.Go(func() {
+			out, err := cmd.Output()
+			if err = errors.Join(err, json.NewDecoder(bytes.NewReader(out)).Decode(&all[i])); err != nil {
+				ended[i] = fmt.Errorf("agent %d: %w\n%s", i, err, out)
+			}
+		})
 	}
-	b.Cleanup(func() { // first of all: each agent waits until all have ended
-		for _, end := range r.ends {
-			end.Close()
-		}
-	})
-	return r
-}
-
-// start starts one agent, which ends with the benchmark.
-func (r *ringJob) start(b *testing.B, c processConfig, listener *os.File) {
-	defer listener.Close()
-	cmd := exec.Command(os.Args[0], "-test.run=^TestProcess$")
-	cmd.Env = append(os.Environ(), processEnv+"=1")
-	cmd.ExtraFiles = []*os.File{listener}
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
+	wg.Wait()
+	for _, f := range slices.Concat(files...) {
+		errs = append(errs, f.Close())
+	}
+	if err := errors.Join(append(errs, ended...)...); err != nil {
 		b.Fatal(err)
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() {
-		rest, _ := io.ReadAll(out)
-		if err := cmd.Wait(); err != nil {
-			b.Errorf("%s, agent %d: %v\n%s", c.Over, c.Agent, err, rest)
-		}
-	})
-	r.ends = append(r.ends, in)
-	r.in = append(r.in, json.NewEncoder(in))
-	r.out = append(r.out, json.NewDecoder(out))
-	if err := r.in[c.Agent].Encode(c); err != nil {
-		b.Fatal(err)
-	}
-}
-
-// turn has all agents exchange so many times.
-func (r *ringJob) turn(b *testing.B, rounds int) (all turn) {
-	for i, in := range r.in {
-		if err := in.Encode(rounds); err != nil {
-			b.Fatalf("agent %d: %v", i, err)
+	for _, one := range all[1:] {
+		for k, t := range one {
+			all[0][k].GRPC.CPU += t.GRPC.CPU
+			all[0][k].TLS.CPU += t.TLS.CPU
 		}
 	}
-	for i, out := range r.out {
-		var one turn
-		if err := out.Decode(&one); err != nil {
-			b.Fatalf("agent %d: %v", i, err)
-		}
-		all.CPU += one.CPU
-		if i == 0 {
-			all.Median = one.Median
-		}
-	}
-	return all
+	return all[0]
 }
 
 // TestProcess is one agent of BenchmarkProcesses.
 func TestProcess(t *testing.T) {
-	if os.Getenv(processEnv) == "" {
+	text := os.Getenv(processEnv)
+	if text == "" {
 		t.Skip("for BenchmarkProcesses")
 	}
-	in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
-	var c processConfig
-	if err := in.Decode(&c); err != nil {
+	var p processConfig
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
 		t.Fatal(err)
 	}
-	exchange := openProcess(t, c)
-	for {
-		var rounds int
-		switch err := in.Decode(&rounds); {
-		case err == io.EOF:
-			return
-		case err != nil:
-			t.Fatal(err)
-		}
-		took := make([]time.Duration, rounds)
-		before := cpuTime(t)
-		for i := range took {
-			start := time.Now()
-			if err := exchange(); err != nil {
-				t.Fatal(err)
-			}
-			took[i] = time.Since(start)
-		}
-		cpu := (cpuTime(t) - before) / time.Duration(rounds)
-		slices.Sort(took)
-		if err := out.Encode(turn{took[rounds/2], cpu}); err != nil {
-			t.Fatal(err)
-		}
+	id, err := pki.Load(p.Folder, p.Agent, time.Now())
+	if err != nil {
+		t.Fatal(err)
 	}
+	var exchanges [2]func() error
+	for k, start := range []func(*testing.T, Config, int) func() error{startGRPC, startTLS} {
+		l, err := net.FileListener(os.NewFile(uintptr(3+k), "listener"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close() })
+		exchanges[k] = start(t, Config{Agent: p.Agent, Matrix: newGraph(t, "ring", p.Agents), Run: "test",
+			Addresses: p.Addresses[k], Listener: l, Identity: id}, p.Length)
+		measure(t, exchanges[k], 10) // connects
+	}
+	turns := make([]turn, p.Turns)
+	for i := range turns {
+		turns[i] = turn{measure(t, exchanges[0], p.Rounds), measure(t, exchanges[1], p.Rounds)}
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(turns); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// measure times so many exchanges.
+func measure(t *testing.T, exchange func() error, rounds int) sample {
+	took := make([]time.Duration, rounds)
+	before := cpuTime(t)
+	for i := range took {
+		start := time.Now()
+		if err := exchange(); err != nil {
+			t.Fatal(err)
+		}
+		took[i] = time.Since(start)
+	}
+	slices.Sort(took)
+	return sample{took[rounds/2], (cpuTime(t) - before) / time.Duration(rounds)}
 }
 
 // cpuTime returns the processor's time of this process.
@@ -238,64 +182,74 @@ func cpuTime(t *testing.T) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// openProcess returns an agent's exchange of a vector.
-func openProcess(t *testing.T, c processConfig) func() error {
-	l, err := net.FileListener(os.NewFile(3, "listener"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	id, err := pki.Load(c.Folder, c.Agent, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := network.Ring(len(c.Addresses), 0.5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c.Over == overTLS {
-		conns, err := connect(t, g.W, c, l, id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return streamExchange(g.W.Row(c.Agent), c.Agent, conns, c.Length)
-	}
-	m, err := grpc.Open(grpc.Config{Agent: c.Agent, Matrix: g.W, Run: "test", Addresses: c.Addresses, Listener: l, Identity: id})
-	if err != nil {
-		t.Fatal(err)
-	}
+// startGRPC returns an agent's exchange of a vector over this package.
+func startGRPC(t *testing.T, c Config, length int) func() error {
+	ms, closeAll := open(t, []Config{c})
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 		defer cancel()
-		if err := errors.Join(m.Drain(ctx), m.Close()); err != nil {
+		if err := ms[0].Drain(ctx); err != nil {
 			t.Error(err)
 		}
+		closeAll()
 	})
-	v := make([]float64, c.Length)
-	return func() error { return m.Mix(t.Context(), v, v) }
+	v := make([]float64, length)
+	return func() error { return ms[0].Mix(t.Context(), v, v) }
+}
+
+// startTLS returns an agent's exchange of a vector over plain TLS streams to its neighbours.
+func startTLS(t *testing.T, c Config, length int) func() error {
+	conns, err := connect(t, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := c.Matrix.Row(c.Agent)
+	v, own := make([]float64, length), make([]float64, length)
+	in := make([][]float64, len(row))
+	for k, w := range row {
+		in[k] = own
+		if w.Agent != c.Agent {
+			in[k] = make([]float64, length)
+		}
+	}
+	return func() error {
+		copy(own, v)
+		var round sync.WaitGroup
+		errs := make([]error, 2*len(row))
+		for k, w := range row {
+			if w.Agent == c.Agent {
+				continue
+			}
+			round.Go(func() { _, errs[2*k] = conns[w.Agent].Write(bytesOf(own)) })
+			round.Go(func() { _, errs[2*k+1] = io.ReadFull(conns[w.Agent], bytesOf(in[k])) })
+		}
+		round.Wait()
+		network.Combine(v, row, in)
+		return errors.Join(errs...)
+	}
 }
 
 // connect opens plain TLS streams to the neighbours with higher numbers and takes those of the others.
-func connect(t *testing.T, w *network.Matrix, c processConfig, l net.Listener, id *pki.Identity) (map[int]net.Conn, error) {
+func connect(t *testing.T, c Config) (map[int]net.Conn, error) {
 	conns := map[int]net.Conn{}
-	for _, j := range w.Neighbours(c.Agent) {
+	for _, j := range c.Matrix.Neighbours(c.Agent) {
 		if j < c.Agent {
 			continue
 		}
-		conn, err := tls.Dial("tcp", c.Addresses[j], id.Client(j))
+		conn, err := tls.Dial("tcp", c.Addresses[j], c.Identity.Client(j))
 		if err != nil {
 			return nil, err
 		}
 		conns[j] = conn
 		t.Cleanup(func() { conn.Close() })
 	}
-	for len(conns) < len(w.Neighbours(c.Agent)) {
-		plain, err := l.Accept()
+	for len(conns) < len(c.Matrix.Neighbours(c.Agent)) {
+		plain, err := c.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
 		t.Cleanup(func() { plain.Close() })
-		conn := tls.Server(plain, id.Server())
+		conn := tls.Server(plain, c.Identity.Server())
 		if err := conn.Handshake(); err != nil {
 			return nil, err
 		}

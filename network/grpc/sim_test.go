@@ -21,6 +21,7 @@ type sim struct {
 	rounds int
 	agents []*simAgent
 	links  map[[2]int]*simLink // by sender and receiver
+	keys   [][2]int            // of links
 	unsafe bool                // agents and links are lost
 	steps  int
 
@@ -32,15 +33,10 @@ type sim struct {
 type simAgent struct {
 	m         *Mixer
 	x         []float64
-	saved     []simSaved
+	saved     checkpoints
 	published bool
 	draining  bool
 	over      bool
-}
-
-type simSaved struct {
-	round int
-	x     []float64
 }
 
 type simLink struct {
@@ -59,11 +55,11 @@ func newSim(t *testing.T, seed uint64, w *network.Matrix, keep, rounds int) *sim
 	for i := range w.N() {
 		a := &simAgent{}
 		s.agents = append(s.agents, a)
-		s.restore(a, i, math.MaxInt)
-		a.m = s.mixer(i, 0)
+		a.m = s.mixer(i, s.restore(a, i, math.MaxInt))
 	}
 	for i := range w.N() {
 		for _, j := range w.Neighbours(i) {
+			s.keys = append(s.keys, [2]int{i, j})
 			s.links[[2]int{i, j}] = &simLink{}
 		}
 	}
@@ -77,24 +73,9 @@ func (s *sim) mixer(i, round int) *Mixer {
 
 // restore puts the newest checkpoint of at most this round into the agent's vector and returns its round.
 func (s *sim) restore(a *simAgent, i, round int) int {
-	a.saved = slices.DeleteFunc(a.saved, func(c simSaved) bool { return c.round > round })
-	a.published, a.draining, a.over = false, false, false
-	if n := len(a.saved); n > 0 {
-		a.x = slices.Clone(a.saved[n-1].x)
-		return a.saved[n-1].round
-	}
-	a.x = make([]float64, simLength)
-	for e := range a.x {
-		a.x[e] = float64(i*simLength+e) / 3
-	}
-	return 0
-}
-
-// simStep is what an agent does between two exchanges.
-func simStep(x []float64, agent, round int) {
-	for e := range x {
-		x[e] += math.Sin(float64(agent + 3*round + 7*e))
-	}
+	newest := a.saved.rewind(round, i, simLength)
+	a.x, a.published, a.draining, a.over = newest.x, false, false, false
+	return newest.round
 }
 
 // advance has an agent do what it can without waiting.
@@ -104,9 +85,7 @@ func (s *sim) advance(i int) {
 	if a.over {
 		return
 	}
-	m.mu.Lock()
-	err := m.interrupted()
-	m.mu.Unlock()
+	err := m.checkRunning(s.t.Context())
 	if rollback, ok := errors.AsType[*network.RollbackError](err); ok {
 		if err := m.Rewind(s.restore(a, i, rollback.Round)); err != nil {
 			s.t.Fatalf("agent %d: %v", i, err)
@@ -120,7 +99,7 @@ func (s *sim) advance(i int) {
 	case m.round == s.rounds:
 		if !a.draining {
 			a.draining = true
-			a.saved = []simSaved{{m.round, slices.Clone(a.x)}} // the result, which is safe
+			a.saved = checkpoints{{m.round, m.round, slices.Clone(a.x)}} // the result, which is safe
 			m.beginDrain()
 		}
 		if m.drained() {
@@ -128,8 +107,7 @@ func (s *sim) advance(i int) {
 		}
 	case !a.published:
 		if m.round%simSaveEvery == 0 {
-			a.saved = append(a.saved, simSaved{m.round, slices.Clone(a.x)})
-			a.saved = a.saved[max(0, len(a.saved)-3):]
+			a.saved.add(m.round, m.round, a.x)
 		}
 		err := m.publish(encodeVector(m.round, mixing, a.x), mixing, simLength)
 		if _, rollback := errors.AsType[*network.RollbackError](err); err != nil && !rollback {
@@ -139,21 +117,21 @@ func (s *sim) advance(i int) {
 	case m.missing == 0:
 		row := m.sumTerms(slices.Clone(a.x))
 		network.Combine(a.x, row, m.in)
-		simStep(a.x, i, m.round)
+		localStep(a.x, i, m.round)
 		m.round++
 		a.published = false
 	}
 }
 
 // step does one thing.
-func (s *sim) step(keys [][2]int) {
+func (s *sim) step() {
 	s.steps++
 	i := s.rand.IntN(len(s.agents))
-	if len(keys) == 0 {
+	if len(s.keys) == 0 {
 		s.advance(i)
 		return
 	}
-	ends := keys[s.rand.IntN(len(keys))]
+	ends := s.keys[s.rand.IntN(len(s.keys))]
 	l := s.links[ends]
 	u := s.rand.Float64()
 	switch {
@@ -179,16 +157,10 @@ func (s *sim) step(keys [][2]int) {
 // run goes on until all agents have left, with faults up to a number of steps, after which the
 // agents get the time that a run without faults would need with a lot to spare.
 func (s *sim) run(faultySteps int) {
-	var keys [][2]int
-	for i := range s.agents {
-		for _, j := range s.w.Neighbours(i) {
-			keys = append(keys, [2]int{i, j})
-		}
-	}
-	limit := faultySteps + 1000*s.rounds*(len(keys)+1)
+	limit := faultySteps + 1000*s.rounds*(len(s.keys)+1)
 	for !s.allOver() {
 		s.unsafe = s.steps < faultySteps && !(s.gentle && slices.ContainsFunc(s.agents, func(a *simAgent) bool { return a.draining }))
-		s.step(keys)
+		s.step()
 		if s.steps > limit {
 			s.t.Fatalf("no end after %d steps: %s", s.steps, s.state())
 		}
@@ -235,14 +207,11 @@ func TestSimulated(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s%d/keep=%d", c.graph, c.n, c.keep), func(t *testing.T) {
 			t.Parallel()
-			g, err := network.New(c.graph, c.n, network.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
 			const rounds = 23
-			want := simUnfaulted(g.W, rounds)
+			w := newGraph(t, c.graph, c.n)
+			want := unfaulted(w, rounds, simLength, func(int) bool { return false })
 			for seed := range seeds {
-				s := newSim(t, uint64(seed), g.W, c.keep, rounds)
+				s := newSim(t, uint64(seed), w, c.keep, rounds)
 				s.run(20000)
 				for i, a := range s.agents {
 					if !slices.Equal(a.x, want[i]) {
@@ -252,29 +221,4 @@ func TestSimulated(t *testing.T) {
 			}
 		})
 	}
-}
-
-// simUnfaulted returns the agents' ends as plain sums over W give them.
-func simUnfaulted(w *network.Matrix, rounds int) [][]float64 {
-	s := &sim{w: w}
-	xs := make([][]float64, w.N())
-	for i := range xs {
-		a := &simAgent{}
-		s.restore(a, i, 0)
-		xs[i] = a.x
-	}
-	for k := range rounds {
-		next := make([][]float64, len(xs))
-		for i := range xs {
-			next[i] = make([]float64, simLength)
-			var in [][]float64
-			for _, t := range w.Row(i) {
-				in = append(in, xs[t.Agent])
-			}
-			network.Combine(next[i], w.Row(i), in)
-			simStep(next[i], i, k)
-		}
-		xs = next
-	}
-	return xs
 }

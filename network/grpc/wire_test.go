@@ -1,4 +1,4 @@
-package grpc_test
+package grpc
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"dsbo/data"
 	"dsbo/models"
 	"dsbo/network"
-	"dsbo/network/grpc"
 )
 
 // A tap keeps all bytes that go through the connections of a listener.
@@ -59,21 +58,13 @@ type recorder struct {
 
 // Mix implements dsbo.Mixer.
 func (r recorder) Mix(ctx context.Context, dst, src []float64) error {
-	r.given[string(littleEndian(src))] = true
+	r.given[string(encodeVector(0, mixing, src)[headerSize:])] = true
 	return r.Mixer.Mix(ctx, dst, src)
-}
-
-func littleEndian(v []float64) []byte {
-	var b []byte
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
-	}
-	return b
 }
 
 // A frameLog keeps the frames that an agent sends to one neighbour.
 type frameLog struct {
-	grpc.Sender
+	Sender
 	mu     *sync.Mutex
 	frames *[][]byte
 }
@@ -91,11 +82,7 @@ func (l frameLog) Send(frame []byte) error {
 func TestDataStays(t *testing.T) {
 	const n, iterations = 3, 4
 	synthetic := data.Synthetic{Agents: n, Features: 6, Train: 40, Val: 40, Test: 1, Seed: 3}
-	g, err := network.Ring(n, 0.5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cs := configs(t, g.W, nil)
+	cs := configs(t, newGraph(t, "ring", n), nil)
 	taps := make([]*tap, n)
 	given := make([]map[string]bool, n)
 	frames := make([][][]byte, n)
@@ -105,10 +92,10 @@ func TestDataStays(t *testing.T) {
 		cs[i].Listener = taps[i]
 		cs[i].Insecure = true // a tap has no TCP address of its own to check
 		given[i] = map[string]bool{}
-		cs[i].Wrap = func(_ int, s grpc.Sender) grpc.Sender { return frameLog{s, &mu, &frames[i]} }
+		cs[i].Wrap = func(_ int, s Sender) Sender { return frameLog{s, &mu, &frames[i]} }
 	}
 	ms, closeAll := open(t, cs)
-	succeed(t, ms, func(i int, m *grpc.Mixer) error {
+	succeed(t, ms, func(i int, m *Mixer) error {
 		if _, err := runMADSBO(t.Context(), synthetic, i, recorder{m, given[i]}, iterations); err != nil {
 			return err
 		}
@@ -125,15 +112,16 @@ func TestDataStays(t *testing.T) {
 	}
 	closeAll()
 
-	const header = 24
+	count := 0
 	for i := range frames {
+		count += len(frames[i])
 		for _, f := range frames[i] {
-			if payload := f[header:]; len(payload) > 0 && !given[i][string(payload)] {
+			if payload := f[headerSize:]; len(payload) > 0 && !given[i][string(payload)] {
 				t.Errorf("agent %d sent %d bytes that its method did not give to Mix", i, len(payload))
 			}
 		}
 	}
-	var seen int
+	seen := 0
 	for _, tap := range taps {
 		seen += len(tap.bytes)
 		for i := range n {
@@ -141,11 +129,7 @@ func TestDataStays(t *testing.T) {
 		}
 	}
 	// Beyond the numbers: a header and what gRPC adds for each frame, and the opening of each stream.
-	const perFrame, perStream = header + 100, 4096
-	count := 0
-	for _, f := range frames {
-		count += len(f)
-	}
+	const perFrame, perStream = headerSize + 100, 4096
 	if limit := total + int64(perFrame*count+perStream*n); int64(seen) < total || int64(seen) > limit {
 		t.Errorf("%d bytes went over the connections; they must be the %d of the vectors to %d", seen, total, limit)
 	}
@@ -184,14 +168,9 @@ func TestSameBitsAsLocal(t *testing.T) {
 	const n, iterations = 4, 8
 	synthetic := data.Synthetic{Agents: n, Features: 100, Train: 40, Val: 40, Test: 1, Seed: 3}
 	w := newGraph(t, "complete", n)
-	cs := configs(t, w, identities(t, n))
-	for i := range cs {
-		fast(&cs[i])
-	}
-	cutters := cutConnections(cs)
-	ms, closeAll := open(t, cs)
-	defer closeAll()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	var cutters []*cutter
+	ms := openAgents(t, w, func(c *Config) { cutters = append(cutters, cutConnections(c)) })
+	ctx, cancel := context.WithCancel(limited(t))
 	defer cancel()
 	run := func(mixer func(i int) dsbo.Mixer) [][]float64 {
 		states := make([][]float64, n)
@@ -212,8 +191,7 @@ func TestSameBitsAsLocal(t *testing.T) {
 		wg.Wait()
 		return states
 	}
-	l := network.NewLocal(w)
-	want := run(l.Mixer)
+	want := run(network.NewLocal(w).Mixer)
 	got := run(func(i int) dsbo.Mixer { return ms[i] })
 	if t.Failed() {
 		return

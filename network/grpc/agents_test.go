@@ -1,0 +1,178 @@
+package grpc
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"dsbo/internal/kernel/kerneltest"
+	"dsbo/network"
+	"dsbo/network/networktest"
+	"dsbo/pki"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// waitLimit bounds what a test waits for.
+const waitLimit = time.Minute
+
+// limited returns a context of the test that ends after waitLimit.
+func limited(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func newAuthority(tb testing.TB) *pki.Authority {
+	tb.Helper()
+	now := time.Now()
+	a, err := pki.NewAuthority("test", now.Add(-time.Hour), now.Add(time.Hour))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return a
+}
+
+// issue returns an agent's certificate that is valid for as long as this, and invalid if that is below 0.
+func issue(tb testing.TB, a *pki.Authority, agent int, valid time.Duration) *pki.Identity {
+	tb.Helper()
+	id, err := a.Issue(agent, time.Now().Add(-time.Hour), time.Now().Add(valid))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return id
+}
+
+// identities returns certificates of n agents.
+func identities(tb testing.TB, n int) []*pki.Identity {
+	tb.Helper()
+	a, ids := newAuthority(tb), make([]*pki.Identity, n)
+	for i := range ids {
+		ids[i] = issue(tb, a, i, time.Hour)
+	}
+	return ids
+}
+
+func newGraph(tb testing.TB, name string, n int) *network.Matrix {
+	tb.Helper()
+	g, err := network.New(name, n, network.Options{Seed: 1})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return g.W
+}
+
+func listen(tb testing.TB) net.Listener {
+	tb.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return l
+}
+
+// configs returns settings of all agents of w on this machine, without certificates if ids is nil.
+func configs(tb testing.TB, w *network.Matrix, ids []*pki.Identity) []Config {
+	tb.Helper()
+	cs, addresses := make([]Config, w.N()), make([]string, w.N())
+	for i := range cs {
+		l := listen(tb)
+		addresses[i] = l.Addr().String()
+		cs[i] = Config{Agent: i, Matrix: w, Run: "test", Hash: "0", Addresses: addresses, Listener: l}
+		if ids != nil {
+			cs[i].Identity = ids[i]
+		}
+	}
+	return cs
+}
+
+// open starts the agents and returns what closes them.
+func open(tb testing.TB, cs []Config) ([]*Mixer, func()) {
+	tb.Helper()
+	ms := make([]*Mixer, len(cs))
+	for i, c := range cs {
+		m, err := Open(c)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		ms[i] = m
+	}
+	return ms, func() {
+		if err := errors.Join(together(ms, func(_ int, m *Mixer) error { return m.Close() })...); err != nil {
+			tb.Error(err)
+		}
+	}
+}
+
+// openAgents starts all agents of w, with certificates, until the test ends. change, if not nil, sets more.
+func openAgents(tb testing.TB, w *network.Matrix, change func(c *Config)) []*Mixer {
+	tb.Helper()
+	cs := configs(tb, w, identities(tb, w.N()))
+	for i := range cs {
+		if change != nil {
+			change(&cs[i])
+		}
+	}
+	ms, closeAll := open(tb, cs)
+	tb.Cleanup(closeAll)
+	return ms
+}
+
+// together has each agent do something at the same time, and returns their errors.
+func together(ms []*Mixer, do func(i int, m *Mixer) error) []error {
+	errs := make([]error, len(ms))
+	var wg sync.WaitGroup
+	for i, m := range ms {
+		wg.Go(func() { errs[i] = do(i, m) })
+	}
+	wg.Wait()
+	return errs
+}
+
+// succeed is together for what must not fail. It ends the test if it does.
+func succeed(tb testing.TB, ms []*Mixer, do func(i int, m *Mixer) error) {
+	tb.Helper()
+	if err := errors.Join(together(ms, do)...); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// mixTimes mixes vectors of zeros so often.
+func mixTimes(ctx context.Context, m *Mixer, rounds, length int) error {
+	x := make([]float64, length)
+	for range rounds {
+		if err := m.Mix(ctx, x, x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestConforms(t *testing.T) {
+	for name, ids := range map[string][]*pki.Identity{"tls": identities(t, 16), "plain": nil} {
+		t.Run(name, func(t *testing.T) {
+			if testing.Short() && ids == nil {
+				t.Skip("the same with less in between")
+			}
+			networktest.TestTeam(t, func(w *network.Matrix) ([]network.Team, func()) {
+				ms, closeAll := open(t, configs(t, w, ids))
+				teams := make([]network.Team, len(ms))
+				for i, m := range ms {
+					teams[i] = m
+				}
+				return teams, closeAll
+			})
+		})
+	}
+}
+
+// TestOnEveryPath: faults change no bit, whichever kernels do the work. The exchange itself uses them
+// where it weighs long vectors, and the methods in all that they compute.
+func TestOnEveryPath(t *testing.T) {
+	kerneltest.Everywhere(t, "^Test(KilledAgents|SameBitsAsLocal)$")
+}
