@@ -41,19 +41,12 @@ func Points(f runs.Folder, agents []int) (points []Point, damaged []error, err e
 	return points, damaged, nil
 }
 
-// checkpointPath returns the path of the checkpoint of these agents after an iteration; a run in one process has a single one.
-func (g group) checkpointPath(dir string, iteration int) string {
-	if g.layout == inProcess {
-		return runs.Folder(dir).CheckpointPath()
-	}
-	return runs.Folder(dir).AgentCheckpointPath(g.local, iteration)
-}
-
 // openFiles begins the run's files: anew, or where the checkpoint is.
 func (r *runner) openFiles() (err error) {
 	if r.Dir == "" {
 		return nil
 	}
+	folder := runs.Folder(r.Dir)
 	from := checkpointHead{Iteration: -1}
 	if r.Resume {
 		c, err := r.readCheckpoint()
@@ -62,20 +55,17 @@ func (r *runner) openFiles() (err error) {
 		}
 		if c != nil {
 			if err := r.restore(c); err != nil {
-				return fmt.Errorf("%s: %w", r.checkpointPath(r.Dir, c.Iteration), err)
+				return fmt.Errorf("%s: %w", r.checkpointPath(folder, c.Iteration), err)
 			}
 			from = c.checkpointHead
 		}
 	}
-	if r.layout == restartable || r.local[0] == 0 { // of ranks, the first writes
-		if r.metrics, r.records, err = runs.Folder(r.Dir).OpenMetrics(from.MetricsBytes, from.MetricsSHA256); err != nil {
+	if r.writesMetrics() {
+		if r.metrics, r.records, err = folder.OpenMetrics(from.MetricsBytes, from.MetricsSHA256); err != nil {
 			return err
 		}
 	}
-	if r.layout != inProcess { // later checkpoints belong to the metrics that are about to be cut off
-		err = runs.Folder(r.Dir).RemoveCheckpointsAfter(r.local, from.Iteration)
-	}
-	if err == nil {
+	if err = r.removeCheckpointsAfter(folder, from.Iteration); err == nil {
 		err = r.metrics.Cut()
 	}
 	if err != nil {
@@ -91,15 +81,12 @@ func (c *Config) readCheckpoint() (*checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	var from Point
-	if c.From != nil {
-		from = *c.From
-	} else if g.layout != inProcess {
+	path, optional := g.resumePath(runs.Folder(c.Dir), c.From)
+	if path == "" {
 		return nil, nil
 	}
-	path := g.checkpointPath(c.Dir, from.Iteration)
 	data, err := os.ReadFile(path)
-	if g.layout == inProcess && errors.Is(err, fs.ErrNotExist) {
+	if optional && errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
@@ -156,14 +143,12 @@ func (r *runner) save() error {
 		c.add(i, r.agents[i].state())
 	}
 	c.add(-1, r.eval.state())
-	if err := atomicfile.Write(r.checkpointPath(r.Dir, r.done), c.writeTo); err != nil {
+	folder := runs.Folder(r.Dir)
+	if err := atomicfile.Write(r.checkpointPath(folder, r.done), c.writeTo); err != nil {
 		return err
 	}
 	if r.OnCheckpoint != nil {
 		r.OnCheckpoint(r.done)
 	}
-	if r.layout == inProcess {
-		return nil
-	}
-	return runs.Folder(r.Dir).RemoveOldCheckpoints(r.local)
+	return r.removeOldCheckpoints(folder)
 }

@@ -180,10 +180,8 @@ func (r *runner) interrupted(ctx context.Context) error {
 	if err := r.save(); err != nil {
 		return fmt.Errorf("%w after %d iterations, and %w", ErrInterrupted, r.done, err)
 	}
-	if r.layout == inProcess { // else the others are not here to say what they have found
-		if err := r.conclude(context.WithoutCancel(ctx)); err != nil {
-			return err
-		}
+	if err := r.concludeInterrupted(ctx, r); err != nil {
+		return err
 	}
 	return fmt.Errorf("%w after %d of %d iterations", ErrInterrupted, r.done, r.K)
 }

@@ -3,8 +3,6 @@ package train
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -52,10 +50,7 @@ func newStepper(p Problem, w *network.Matrix, member func(i int) (dsbo.Algorithm
 // advance runs the agents up to an iteration, or to that at which they are interrupted or one diverges. It reports whether they
 // are to stop, and the first divergence.
 func (s *stepper) advance(ctx context.Context, limit int) (stop bool, first *dsbo.DivergedError, err error) {
-	if s.layout == ranks {
-		limit = s.done + 1
-	}
-	g := &gate{ctx: s.collectiveContext(ctx), limit: limit, entered: s.done}
+	g := &gate{ctx: s.collectiveContext(ctx), limit: s.iterationLimit(s.done, limit), entered: s.done}
 	inner, cancel := s.stepContext(ctx)
 	defer cancel()
 	errs := make([]error, len(s.agents))
@@ -66,7 +61,7 @@ func (s *stepper) advance(ctx context.Context, limit int) (stop bool, first *dsb
 	}
 	wg.Wait()
 	s.done = s.agents[s.local[0]].k
-	stop, first, err = s.agree(ctx, errs)
+	stop, first, err = s.agree(ctx, s, errs)
 	s.seconds += time.Since(start).Seconds()
 	return stop && first == nil, first, err
 }
@@ -84,9 +79,7 @@ func (s *stepper) runAgent(ctx context.Context, a *agent, g *gate) error {
 				diverged = err
 			}
 		case err != nil:
-			if s.layout != restartable { // whose neighbours wait until it has come back
-				s.exchange.Fail(err)
-			}
+			s.fail(s.exchange, err)
 			return err
 		}
 		if a == s.agents[s.local[0]] {
@@ -97,48 +90,6 @@ func (s *stepper) runAgent(ctx context.Context, a *agent, g *gate) error {
 		}
 	}
 	return diverged
-}
-
-// agree returns whether all agents are to stop, or the first of them that diverged, after iterations that ended with errs.
-func (s *stepper) agree(ctx context.Context, errs []error) (stop bool, first *dsbo.DivergedError, err error) {
-	first, err = earliest(errs), s.failure(errs)
-	switch {
-	case err != nil && s.layout == inProcess && first != nil: // which may have caused the error
-		err = nil
-	case err != nil && s.layout == restartable && ctx.Err() != nil:
-		err = fmt.Errorf("%w in iteration %d: the checkpoint before it stands", ErrInterrupted, s.done)
-	case err == nil && s.layout == ranks:
-		return s.agreeWithRanks(ctx, errs)
-	}
-	return ctx.Err() != nil, first, err
-}
-
-// agreeWithRanks lets all processes know whether one is interrupted, and the first agent that has diverged.
-func (s *stepper) agreeWithRanks(ctx context.Context, errs []error) (stop bool, first *dsbo.DivergedError, err error) {
-	interrupted := ctx.Err() != nil
-	rows, err := s.collect(s.collectiveContext(ctx), 3, func(i int, row []float64) error {
-		if interrupted {
-			row[0] = 1
-		}
-		if d := earliest(errs[i : i+1]); d != nil {
-			row[1], row[2] = float64(2+slices.Index(watched, d.Quantity)), d.Value
-		}
-		return nil
-	})
-	if err != nil {
-		return false, nil, err
-	}
-	for i, row := range rows {
-		if row[1] > 0 {
-			quantity := "something of the method's own" // which its process names
-			if k := int(row[1]) - 2; k >= 0 {
-				quantity = watched[k]
-			}
-			return false, &dsbo.DivergedError{Agent: i, Iteration: s.done - 1, Quantity: quantity, Value: row[2]}, nil
-		}
-		stop = stop || row[0] > 0
-	}
-	return stop, nil, nil
 }
 
 // earliest returns the divergence of the earliest iteration, of several that of the lowest agent, so that it does not depend on

@@ -1,0 +1,54 @@
+package train
+
+import (
+	"context"
+
+	"dsbo"
+	"dsbo/network"
+	"dsbo/runs"
+)
+
+// inProcess is the layout of a run whose agents are all in this process: nobody else needs to know anything, and the run has
+// one checkpoint file.
+type inProcess struct{}
+
+func (inProcess) gather(ctx context.Context, _ [][]float64) error { return ctx.Err() }
+
+func (inProcess) round() int { return 0 }
+
+func (inProcess) shared(u runs.Usage) runs.Usage { return u }
+
+func (inProcess) othersKnow() bool { return true }
+
+func (inProcess) collectiveContext(ctx context.Context) context.Context { return ctx }
+
+func (inProcess) stepContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithCancel(context.WithoutCancel(ctx))
+}
+
+func (inProcess) iterationLimit(_, due int) int { return due }
+
+// agree prefers a divergence to another error, which it may have caused.
+func (inProcess) agree(ctx context.Context, s *stepper, errs []error) (bool, *dsbo.DivergedError, error) {
+	first := earliest(errs)
+	if err := s.failure(errs); err != nil && first == nil {
+		return false, nil, err
+	}
+	return ctx.Err() != nil, first, nil
+}
+
+func (inProcess) fail(exchange network.Team, err error) { exchange.Fail(err) }
+
+func (inProcess) concludeInterrupted(ctx context.Context, r *runner) error {
+	return r.conclude(context.WithoutCancel(ctx))
+}
+
+func (inProcess) writesMetrics() bool { return true }
+
+func (inProcess) checkpointPath(f runs.Folder, _ int) string { return f.CheckpointPath() }
+
+func (inProcess) resumePath(f runs.Folder, _ *Point) (string, bool) { return f.CheckpointPath(), true }
+
+func (inProcess) removeCheckpointsAfter(runs.Folder, int) error { return nil }
+
+func (inProcess) removeOldCheckpoints(runs.Folder) error { return nil }

@@ -1,0 +1,99 @@
+package train
+
+import (
+	"context"
+
+	"dsbo"
+	"dsbo/network"
+	"dsbo/runs"
+)
+
+// A layout is all of a run that depends on where its agents are: all in this process ([inProcess]), dealt to ranks that
+// start and stop together ([ranks]), or one in each process, which may be lost and come back ([restartable]). No other
+// code of a run asks which of these it is in.
+type layout interface {
+	// gather fills in the rows of the agents elsewhere: rows has one for each agent, all of one length. What is gathered
+	// depends on nothing but the run's configuration: an agent that comes back gathers it again, and has to send the same.
+	gather(ctx context.Context, rows [][]float64) error
+	// round returns the number of the next exchange, which a checkpoint holds; 0 where exchanges have none.
+	round() int
+	// shared returns the part of an agent's usage that the other processes are told.
+	shared(u runs.Usage) runs.Usage
+	// othersKnow reports whether all processes know that the run has diverged, so that they can find out more together.
+	othersKnow() bool
+
+	// collectiveContext returns the context of what all processes do together.
+	collectiveContext(ctx context.Context) context.Context
+	// stepContext returns the context of the agents' iterations, which they finish after ctx has ended: they need each
+	// other's exchanges.
+	stepContext(ctx context.Context) (context.Context, context.CancelFunc)
+	// iterationLimit returns the iteration before which the processes agree, when something is due before iteration due.
+	iterationLimit(done, due int) int
+	// agree returns whether all agents are to stop, or the first of them that diverged, after iterations that ended with errs.
+	agree(ctx context.Context, s *stepper, errs []error) (stop bool, first *dsbo.DivergedError, err error)
+	// fail ends the exchange of the other agents, if one of this process cannot go on.
+	fail(exchange network.Team, err error)
+	// concludeInterrupted adds to an interrupted run's result what all agents have to say, if they are here to say it.
+	concludeInterrupted(ctx context.Context, r *runner) error
+
+	// writesMetrics reports whether this process writes metrics.jsonl.
+	writesMetrics() bool
+	// checkpointPath returns the path of the checkpoint after an iteration, in a run folder.
+	checkpointPath(f runs.Folder, iteration int) string
+	// resumePath returns the path of the checkpoint from which a run goes on, and whether the run starts at the beginning if there
+	// is no such file; "" if there is none. from is that of Config.
+	resumePath(f runs.Folder, from *Point) (path string, optional bool)
+	// removeCheckpointsAfter removes those of later iterations (-1: all), whose metrics are about to be cut off.
+	removeCheckpointsAfter(f runs.Folder, iteration int) error
+	// removeOldCheckpoints removes those that are no longer needed.
+	removeOldCheckpoints(f runs.Folder) error
+}
+
+// layout returns where the agents are, of which local are in this process.
+func (p Problem) layout(local []int) layout {
+	if p.Team == nil {
+		return inProcess{}
+	}
+	part := oneOfSeveral{team: p.Team, local: local}
+	if m, ok := p.Team.Mixer(local[0]).(network.Rewinder); ok {
+		return restartable{part, m}
+	}
+	if len(local) == len(p.Oracles) {
+		return inProcess{}
+	}
+	return ranks{part}
+}
+
+// oneOfSeveral is what layouts of several processes have in common: a team through which they gather, and checkpoints of the
+// agents of each process.
+type oneOfSeveral struct {
+	inProcess // and this with the other layout
+	team      network.Team
+	local     []int
+}
+
+func (l oneOfSeveral) gather(ctx context.Context, rows [][]float64) error {
+	return l.team.Gather(ctx, rows)
+}
+
+// concludeInterrupted does nothing: the others are not here to say what they have found.
+func (oneOfSeveral) concludeInterrupted(context.Context, *runner) error { return nil }
+
+func (l oneOfSeveral) checkpointPath(f runs.Folder, iteration int) string {
+	return f.AgentCheckpointPath(l.local, iteration)
+}
+
+func (l oneOfSeveral) resumePath(f runs.Folder, from *Point) (string, bool) {
+	if from == nil {
+		return "", true
+	}
+	return l.checkpointPath(f, from.Iteration), false
+}
+
+func (l oneOfSeveral) removeCheckpointsAfter(f runs.Folder, iteration int) error {
+	return f.RemoveCheckpointsAfter(l.local, iteration)
+}
+
+func (l oneOfSeveral) removeOldCheckpoints(f runs.Folder) error {
+	return f.RemoveOldCheckpoints(l.local)
+}
