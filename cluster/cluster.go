@@ -1,16 +1,15 @@
 package cluster
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"dsbo"
 	"dsbo/network"
@@ -45,136 +44,63 @@ func Load(path string, check Check) (*Cluster, error) {
 // takes O(n³) time. The program that knows the tasks gives a check of the task and its flags; nil accepts all. name is
 // the file's, for errors, which match dsbo.ErrConfig.
 func Parse(name string, data []byte, check Check) (*Cluster, error) {
-	f, err := decode(data)
+	c, err := parse(name, data, check)
 	if err != nil {
-		return nil, fileError(name, err)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "cluster file %s: %w", name, err)
 	}
-	c, err := f.settings()
-	if err == nil && check != nil {
-		err = check(c.Task, c.Flags)
-	}
-	if err != nil {
-		return nil, fileError(name, err)
-	}
-	return c, c.makeGraph(name, &f)
+	return c, nil
 }
 
-func fileError(name string, err error) error {
-	return dsbo.Errorf(dsbo.ErrConfig, "cluster file %s: %w", name, err)
-}
-
-var runName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
-
-// settings returns the cluster without its graph.
-func (f *file) settings() (*Cluster, error) {
-	switch {
-	case f.run == nil:
-		return nil, fmt.Errorf(`"run" is required: the name of the run`)
-	case !runName.MatchString(*f.run):
-		return nil, fmt.Errorf(
-			`"run" must be 1 to 64 letters, digits, dots, dashes and underscores that begin with a letter or digit; it is %q`, *f.run)
-	case f.task == nil:
-		return nil, fmt.Errorf(`"task" is required: the name of a task`)
+func parse(name string, data []byte, check Check) (*Cluster, error) {
+	f, err := read(data)
+	if err != nil {
+		return nil, err
 	}
-	c := &Cluster{Run: *f.run, Seed: 1, Task: *f.task, Flags: f.flags}
-	if f.seed != nil {
-		c.Seed = *f.seed
-	}
-	var err error
+	c := &Cluster{Run: f.Run, Seed: f.Seed, Task: f.Task, Flags: f.Flags, inline: f.Edges != nil || f.W != nil}
 	if c.Addresses, err = f.addresses(); err != nil {
 		return nil, err
 	}
-	if err := checkFlags(c.Flags); err != nil {
-		return nil, err
-	}
-	return c, f.checkGraph()
-}
-
-// reservedFlags maps flags that every task's command line has to the fields of the cluster file that replace them.
-var reservedFlags = map[string]string{
-	"agents": `"agents"`, "graph": `"graph", "edges" or "W"`, "w": `"w"`, "prob": `"prob"`, "seed": `"seed"`,
-}
-
-// checkFlags reports the first flag that is not written as one or that a field replaces.
-func checkFlags(flags []string) error {
-	for _, f := range flags {
-		name, _, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")
-		switch {
-		case name == "" || !strings.HasPrefix(f, "-"):
-			return fmt.Errorf(`"flags": %q must have the form -name=value`, f)
-		case reservedFlags[name] != "":
-			return fmt.Errorf(`"flags": %q is not allowed: %s of the file says it`, f, reservedFlags[name])
+	if check != nil {
+		if err := check(c.Task, c.Flags); err != nil {
+			return nil, err
 		}
 	}
-	return nil
-}
-
-// checkGraph reports fields about the graph that exclude each other.
-func (f *file) checkGraph() error {
-	given := 0
-	for _, is := range []bool{f.graph != nil, f.edges != nil, f.matrix != nil} {
-		if is {
-			given++
+	if f.Self != nil {
+		c.w = *f.Self
+	}
+	n := len(c.Addresses)
+	if c.inline {
+		object := map[string]any{"agents": n}
+		if f.W != nil {
+			object["W"] = f.W
+		} else {
+			object["edges"] = f.Edges
 		}
+		text, err := json.Marshal(object)
+		if err != nil {
+			return nil, err
+		}
+		c.Graph, err = network.Parse(name, text, c.w)
+		return c, err
 	}
-	switch {
-	case given > 1:
-		return fmt.Errorf(`"graph", "edges" and "W" are mutually exclusive`)
-	case f.matrix != nil && f.w != nil:
-		return fmt.Errorf(`"w" and "W" are mutually exclusive: "W" holds all weights`)
-	case f.prob != nil && (f.graph == nil || *f.graph != "erdos-renyi"):
-		return fmt.Errorf(`"prob" is for the graph erdos-renyi alone`)
-	case f.graph != nil && strings.HasSuffix(*f.graph, ".json"):
-		return fmt.Errorf(
-			`"graph" must be a name, not the file %q: write its "edges" or "W" into this one, as all agents must have the same`, *f.graph)
-	case f.graph != nil && !slices.Contains(network.Names(), *f.graph):
-		return fmt.Errorf(`"graph" must be one of %s; it is %q`, strings.Join(network.Names(), ", "), *f.graph)
-	}
-	return nil
-}
-
-// makeGraph sets the cluster's graph; name is the file's.
-func (c *Cluster) makeGraph(name string, f *file) error {
-	n, graph := len(c.Addresses), "ring"
-	if f.graph != nil {
-		graph = *f.graph
-	}
-	c.inline = f.edges != nil || f.matrix != nil
-	if graph == "ring" && !c.inline {
+	graph := cmp.Or(f.Graph, "ring")
+	if graph == "ring" && f.Self == nil {
 		c.w = 0.5
 	}
-	if f.w != nil {
-		c.w = *f.w
+	if f.Prob != nil {
+		c.prob = *f.Prob
 	}
-	if f.prob != nil {
-		c.prob = *f.prob
-	}
-	object := map[string]any{"agents": n}
-	var err error
-	switch {
-	case f.edges != nil:
-		object["edges"] = f.edges
-	case f.matrix != nil:
-		object["W"] = f.matrix
-	default:
-		if c.Graph, err = network.New(graph, n, network.Options{W: c.w, Prob: c.prob, Seed: c.Seed}); err != nil {
-			return fileError(name, err)
-		}
-		return nil
-	}
-	data, err := json.Marshal(object)
-	if err != nil {
-		return fileError(name, err)
-	}
-	if c.Graph, err = network.Parse(name, data, c.w); err != nil {
-		return fmt.Errorf("cluster file: %w", err)
-	}
-	return nil
+	c.Graph, err = network.New(graph, n, network.Options{W: c.w, Prob: c.prob, Seed: c.Seed})
+	return c, err
 }
 
 // Hash returns the SHA-256, in hexadecimal, of what must be the same for all agents of the run: its name, the number of
 // agents, the mixing matrix to the bit, the seed, the task and its flags in their order. The addresses are left out.
 func (c *Cluster) Hash() string {
+	type entry struct {
+		Agent int
+		Bits  uint64
+	}
 	rows := make([][]entry, c.Graph.W.N())
 	for i := range rows {
 		for _, e := range c.Graph.W.Row(i) {
@@ -183,24 +109,16 @@ func (c *Cluster) Hash() string {
 	}
 	h := sha256.New()
 	// A value without maps and floats can always be encoded, and a hash always be written to.
-	_ = json.NewEncoder(h).Encode(content{1, c.Run, len(c.Addresses), rows, c.Seed, c.Task, c.Flags})
+	_ = json.NewEncoder(h).Encode(struct {
+		Format int // of this type
+		Run    string
+		Agents int
+		W      [][]entry
+		Seed   uint64
+		Task   string
+		Flags  []string
+	}{1, c.Run, len(c.Addresses), rows, c.Seed, c.Task, c.Flags})
 	return hex.EncodeToString(h.Sum(nil))
-}
-
-// content is what Hash covers.
-type content struct {
-	Format int // of this type
-	Run    string
-	Agents int
-	W      [][]entry
-	Seed   uint64
-	Task   string
-	Flags  []string
-}
-
-type entry struct {
-	Agent int
-	Bits  uint64
 }
 
 // GraphFile returns the mixing matrix as a graph file of package network if the cluster file gives edges or a matrix,
@@ -215,6 +133,7 @@ func (c *Cluster) GraphFile() []byte {
 }
 
 // Args returns the task's command line: Flags and, for the other fields of the file, -agents, -seed, -graph, -w and
+
 // -prob. graphFile is the path under which the caller has stored what GraphFile returns, if that is not nil.
 func (c *Cluster) Args(graphFile string) []string {
 	args := append(slices.Clone(c.Flags), fmt.Sprintf("-agents=%d", len(c.Addresses)), fmt.Sprintf("-seed=%d", c.Seed))

@@ -1,8 +1,6 @@
 package network
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -12,9 +10,9 @@ import (
 
 // file is what a graph file can hold.
 type file struct {
-	Agents *int
-	Edges  [][]int
-	W      [][]float64
+	Agents *int        `json:"agents" must:"a whole number"`
+	Edges  [][]int     `json:"edges" must:"pairs of whole numbers, [[0, 1], ...]"`
+	W      [][]float64 `json:"W" must:"rows of numbers, [[0.5, 0.5], ...]"`
 }
 
 // Parse reads a graph file, whose format the package documentation states. w gives the
@@ -29,8 +27,8 @@ func Parse(name string, data []byte, w float64) (*Graph, error) {
 }
 
 func parse(data []byte, w float64) (*Graph, error) {
-	f, err := decode(data)
-	if err != nil {
+	var f file
+	if err := strictjson.Object(data, &f); err != nil {
 		return nil, err
 	}
 	switch {
@@ -57,22 +55,4 @@ func parse(data []byte, w float64) (*Graph, error) {
 		edges[k] = [2]int(ends)
 	}
 	return FromEdges(*f.Agents, edges, w)
-}
-
-// decode reads one JSON object strictly.
-func decode(data []byte) (f file, err error) {
-	field := func(name, must string, dst any) strictjson.Field {
-		return strictjson.Field{Name: name, Must: must, Set: func(raw json.RawMessage) error {
-			if bytes.Contains(raw, []byte("null")) { // none of the values can have one within
-				return strictjson.ErrNull
-			}
-			return json.Unmarshal(raw, dst)
-		}}
-	}
-	err = strictjson.Object(data, `"agents", "edges" or "W"`, []strictjson.Field{
-		field("agents", "a whole number", &f.Agents),
-		field("edges", "pairs of whole numbers, [[0, 1], ...]", &f.Edges),
-		field("W", "rows of numbers, [[0.5, 0.5], ...]", &f.W),
-	})
-	return f, err
 }

@@ -1,6 +1,6 @@
 // Package strictjson reads the files that people write for this module: one JSON object whose fields are known, each
-// there once, by its exact name and not null. encoding/json on its own accepts repeated fields, other cases of their letters
-// and null.
+// there once, by its exact name and without null. encoding/json on its own accepts repeated fields, other cases of
+// their letters and null.
 package strictjson
 
 import (
@@ -9,47 +9,44 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"slices"
 	"strings"
 )
 
-// ErrNull is what a field's Set returns for a null within its value.
-var ErrNull = errors.New("it is null")
-
-// A Field is one that an object can have.
-type Field struct {
-	Name string
-	Must string // what its value must be, for errors
-	Set  func(raw json.RawMessage) error
-}
-
-// Object reads one object and gives each field its value, in the order of data. Errors say what must hold and what is there
-// instead; that of an unknown field says that it must be known.
-func Object(data []byte, known string, fields []Field) error {
+// Object reads one object into the struct that to points to. Each field of the struct has two tags: json, its name in
+// the object, and must, what its value must be, for errors. A field that the object lacks is left as it is. Errors say
+// what must hold and what is there instead.
+func Object(data []byte, to any) error {
+	object := reflect.ValueOf(to).Elem()
+	var known, seen []string
+	for i := range object.NumField() {
+		known = append(known, object.Type().Field(i).Tag.Get("json"))
+	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return errors.New("it must be a JSON object {...}")
 	}
-	seen := map[string]bool{}
 	for dec.More() {
 		t, err := dec.Token()
 		if err != nil {
 			return syntaxError(dec, err)
 		}
 		name, _ := t.(string) // the decoder allows nothing else before a colon
-		field := find(fields, name)
+		i := slices.Index(known, name)
 		switch {
-		case field == nil:
-			return fmt.Errorf("field %q is not known; it must be %s", name, known)
-		case seen[name]:
+		case i < 0:
+			return fmt.Errorf("field %q is not known; it must be one of %s", name, strings.Join(known, ", "))
+		case slices.Contains(seen, name):
 			return fmt.Errorf("field %q must be given once; it is given twice", name)
 		}
-		seen[name] = true
+		seen = append(seen, name)
 		var raw json.RawMessage
 		if err := dec.Decode(&raw); err != nil {
 			return syntaxError(dec, err)
 		}
-		if err := field.set(raw); err != nil {
-			return err
+		if wrong := setField(object.Field(i), raw); wrong != "" {
+			return fmt.Errorf("field %q must be %s; it %s", name, object.Type().Field(i).Tag.Get("must"), wrong)
 		}
 	}
 	if _, err := dec.Token(); err != nil {
@@ -61,31 +58,31 @@ func Object(data []byte, known string, fields []Field) error {
 	return nil
 }
 
-func find(fields []Field, name string) *Field {
-	for i := range fields {
-		if fields[i].Name == name {
-			return &fields[i]
+// setField sets a field to a value, or says what is wrong with the value.
+func setField(field reflect.Value, raw json.RawMessage) (wrong string) {
+	if string(raw) == "null" {
+		return "is null"
+	}
+	for dec := json.NewDecoder(bytes.NewReader(raw)); ; {
+		t, err := dec.Token()
+		if err != nil {
+			break
+		}
+		if t == nil {
+			return "holds null"
 		}
 	}
-	return nil
-}
-
-func (f *Field) set(raw json.RawMessage) error {
-	err := ErrNull
-	if string(raw) != "null" {
-		err = f.Set(raw)
-	}
-	if err == nil {
-		return nil
-	}
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		is := "of type " + wrong.Value
-		if _, number, ok := strings.Cut(wrong.Value, " "); ok { // "number -1"
-			is = number
+	err := json.Unmarshal(raw, field.Addr().Interface())
+	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if _, number, ok := strings.Cut(kind.Value, " "); ok { // "number -1"
+			return "is " + number
 		}
-		err = errors.New("it is " + is)
+		return "is of type " + kind.Value
 	}
-	return fmt.Errorf("field %q must be %s; %w", f.Name, f.Must, err)
+	if err != nil {
+		return "is not: " + err.Error()
+	}
+	return ""
 }
 
 func syntaxError(dec *json.Decoder, err error) error {

@@ -1,42 +1,43 @@
 package strictjson_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"testing"
 
 	"dsbo/internal/strictjson"
 )
 
+type file struct {
+	Agents int       `json:"agents" must:"a whole number"`
+	W      []float64 `json:"W" must:"numbers"`
+}
+
 func Example() {
-	var n int
-	fields := []strictjson.Field{{Name: "agents", Must: "a whole number", Set: func(raw json.RawMessage) error { return json.Unmarshal(raw, &n) }}}
-	fmt.Println(strictjson.Object([]byte(`{"agents": 8}`), `"agents"`, fields), n)
-	fmt.Println(strictjson.Object([]byte(`{"agents": "eight"}`), `"agents"`, fields))
+	f := file{W: []float64{1}}
+	fmt.Println(strictjson.Object([]byte(`{"agents": 8}`), &f), f)
+	fmt.Println(strictjson.Object([]byte(`{"agents": "eight"}`), &f))
 	// Output:
-	// <nil> 8
+	// <nil> {8 [1]}
 	// field "agents" must be a whole number; it is of type string
 }
 
 func TestObject(t *testing.T) {
-	fields := []strictjson.Field{
-		{Name: "a", Must: "a number", Set: func(raw json.RawMessage) error { return json.Unmarshal(raw, new(float64)) }},
-		{Name: "b", Must: "no null", Set: func(json.RawMessage) error { return strictjson.ErrNull }},
-	}
 	for text, want := range map[string]string{
-		``:                    `it must be a JSON object {...}`,
-		`[]`:                  `it must be a JSON object {...}`,
-		`{"a": 1, "a": 2}`:    `field "a" must be given once; it is given twice`,
-		`{"A": 1}`:            `field "A" is not known; it must be a or b`,
-		`{"a": null}`:         `field "a" must be a number; it is null`,
-		`{"b": [null]}`:       `field "b" must be no null; it is null`,
-		`{"a": true}`:         `field "a" must be a number; it is of type bool`,
-		`{"a": 1`:             `at byte 7: the file ends early`,
-		`{"a": 1} {"a": 1}`:   `it must be one object alone; something follows`,
-		`{"a": 1}` + "\n\t  ": ``,
+		``:                            `it must be a JSON object {...}`,
+		`[]`:                          `it must be a JSON object {...}`,
+		`{"agents": 1, "agents": 2}`:  `field "agents" must be given once; it is given twice`,
+		`{"Agents": 1}`:               `field "Agents" is not known; it must be one of agents, W`,
+		`{"agents": null}`:            `field "agents" must be a whole number; it is null`,
+		`{"agents": -1.5}`:            `field "agents" must be a whole number; it is -1.5`,
+		`{"W": [1, null]}`:            `field "W" must be numbers; it holds null`,
+		`{"W": true}`:                 `field "W" must be numbers; it is of type bool`,
+		`{"agents": 1`:                `at byte 12: the file ends early`,
+		`{"agents": 1,}`:              `at byte 13: invalid character '}' looking for beginning of object key string`,
+		`{"agents": 1} {"agents": 1}`: `it must be one object alone; something follows`,
+		`{"agents": 1}` + "\n\t  ":    ``,
 	} {
 		got := ""
-		if err := strictjson.Object([]byte(text), "a or b", fields); err != nil {
+		if err := strictjson.Object([]byte(text), &file{}); err != nil {
 			got = err.Error()
 		}
 		if got != want {

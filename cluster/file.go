@@ -1,0 +1,156 @@
+package cluster
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dsbo/internal/strictjson"
+	"dsbo/network"
+)
+
+// file holds the fields of a cluster file.
+type file struct {
+	Run     string          `json:"run" must:"a name"`
+	Agents  agents          `json:"agents" must:"addresses, [\"host:port\", ...], or their number"`
+	Address *string         `json:"address" must:"a rule such as \"host-{agent}:7000\""`
+	Graph   string          `json:"graph" must:"the name of a graph"`
+	Edges   json.RawMessage `json:"edges" must:"pairs of agents, [[0, 1], ...]"`
+	W       json.RawMessage `json:"W" must:"rows of numbers, [[0.5, 0.5], ...]"`
+	Self    *float64        `json:"w" must:"a number"`
+	Prob    *float64        `json:"prob" must:"a number"`
+	Seed    uint64          `json:"seed" must:"a whole number from 0 on"`
+	Task    string          `json:"task" must:"the name of a task"`
+	Flags   []string        `json:"flags" must:"flags, [\"-K=20\", ...]"`
+}
+
+// agents are the addresses of the agents or, if these follow a rule, the number of agents.
+type agents struct {
+	addresses []string
+	count     *int
+}
+
+func (a *agents) UnmarshalJSON(raw []byte) error {
+	if raw[0] == '[' {
+		return json.Unmarshal(raw, &a.addresses)
+	}
+	return json.Unmarshal(raw, &a.count)
+}
+
+var runName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// reservedFlags maps flags that every task's command line has to the fields of the cluster file that replace them.
+var reservedFlags = map[string]string{
+	"agents": `"agents"`, "graph": `"graph", "edges" or "W"`, "w": `"w"`, "prob": `"prob"`, "seed": `"seed"`,
+}
+
+// read reads a cluster file and checks its fields.
+func read(data []byte) (*file, error) {
+	f := &file{Seed: 1}
+	if err := strictjson.Object(data, f); err != nil {
+		return nil, err
+	}
+	switch {
+	case !runName.MatchString(f.Run):
+		return nil, fmt.Errorf(
+			`"run" must be 1 to 64 letters, digits, dots, dashes and underscores that begin with a letter or digit; it is %q`, f.Run)
+	case f.Task == "":
+		return nil, fmt.Errorf(`"task" is required: the name of a task`)
+	}
+	for _, flag := range f.Flags {
+		name, _, _ := strings.Cut(strings.TrimLeft(flag, "-"), "=")
+		switch {
+		case name == "" || flag[0] != '-':
+			return nil, fmt.Errorf(`"flags": %q must have the form -name=value`, flag)
+		case reservedFlags[name] != "":
+			return nil, fmt.Errorf(`"flags": %q is not allowed: %s of the file says it`, flag, reservedFlags[name])
+		}
+	}
+	edges, matrix := f.Edges != nil, f.W != nil
+	switch {
+	case edges && matrix || f.Graph != "" && (edges || matrix):
+		return nil, fmt.Errorf(`"graph", "edges" and "W" are mutually exclusive`)
+	case matrix && f.Self != nil:
+		return nil, fmt.Errorf(`"w" and "W" are mutually exclusive: "W" holds all weights`)
+	case f.Prob != nil && f.Graph != "erdos-renyi":
+		return nil, fmt.Errorf(`"prob" is for the graph erdos-renyi alone`)
+	case strings.HasSuffix(f.Graph, ".json"):
+		return nil, fmt.Errorf(
+			`"graph" must be a name, not the file %q: write its "edges" or "W" into this one, as all agents must have the same`, f.Graph)
+	case f.Graph != "" && !slices.Contains(network.Names(), f.Graph):
+		return nil, fmt.Errorf(`"graph" must be one of %s; it is %q`, strings.Join(network.Names(), ", "), f.Graph)
+	}
+	return f, nil
+}
+
+// addresses returns each agent's host:port.
+func (f *file) addresses() ([]string, error) {
+	all, n := f.Agents.addresses, len(f.Agents.addresses)
+	switch count := f.Agents.count; {
+	case count != nil && f.Address == nil:
+		return nil, fmt.Errorf(`"address" is required if "agents" is a number: a rule such as "host-{agent}:7000"`)
+	case count != nil:
+		n = *count
+	case all == nil:
+		return nil, fmt.Errorf(`"agents" is required: their addresses, or their number and the rule "address"`)
+	case f.Address != nil:
+		return nil, fmt.Errorf(`"address" must be left out if "agents" lists the addresses`)
+	}
+	if n < 1 || n > network.MaxAgents {
+		return nil, fmt.Errorf(`there must be 1 to %d agents; there are %d`, network.MaxAgents, n)
+	}
+	for i := len(all); i < n; i++ {
+		a, err := Expand(*f.Address, i)
+		if err != nil {
+			return nil, fmt.Errorf(`"address" %q: %w`, *f.Address, err)
+		}
+		all = append(all, a)
+	}
+	return all, checkAddresses(all)
+}
+
+// checkAddresses reports the first address that is none, or is another agent's.
+func checkAddresses(all []string) error {
+	first := map[string]int{}
+	for i, a := range all {
+		host, port, err := net.SplitHostPort(a)
+		if err != nil || host == "" || strings.ContainsAny(host, " \t\r\n/\"'{}") {
+			return fmt.Errorf("the address of agent %d must be host:port; it is %q", i, a)
+		}
+		p, err := strconv.ParseUint(port, 10, 16)
+		if err != nil || p == 0 {
+			return fmt.Errorf("the port of agent %d must be 1 to %d; its address is %q", i, math.MaxUint16, a)
+		}
+		key := fmt.Sprintf("%s %d", strings.ToLower(host), p)
+		if j, twice := first[key]; twice {
+			return fmt.Errorf("agents must have different addresses; %d and %d both have %q", j, i, a)
+		}
+		first[key] = i
+	}
+	return nil
+}
+
+// Expand puts agent i's number into a rule: {agent} stands for it and {7000+agent} for the sum of 7000 and it.
+func Expand(rule string, i int) (string, error) {
+	var wrong error
+	text := braces.ReplaceAllStringFunc(rule, func(part string) string {
+		if part == "{agent}" {
+			return strconv.Itoa(i)
+		}
+		base, ok := strings.CutSuffix(part, "+agent}")
+		v, err := strconv.ParseUint(strings.TrimPrefix(base, "{"), 10, 31)
+		if !ok || err != nil {
+			wrong = fmt.Errorf("%s must be {agent} or a sum such as {7000+agent}", part)
+		}
+		return strconv.Itoa(int(v) + i)
+	})
+	return text, wrong
+}
+
+// braces matches a pair of braces, or one that has lost the other.
+var braces = regexp.MustCompile(`\{[^{}]*\}?|\}`)
