@@ -1,28 +1,23 @@
 package pki
 
 import (
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/pem"
-	"path/filepath"
 	"time"
 
 	"dsbo"
 )
 
-const (
-	authorityFile    = "ca.pem"
-	authorityKeyFile = "ca-key.pem"
-)
+// authorityName is the base of the authority's file names.
+const authorityName = "ca"
 
 // An Authority signs the certificates of a run's agents.
-type Authority struct {
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-}
+type Authority struct{ pair tls.Certificate }
 
 // NewAuthority returns an authority with a new key, valid between two times. The name is for people who read the
 // certificate.
@@ -36,11 +31,11 @@ func NewAuthority(name string, from, until time.Time) (*Authority, error) {
 		IsCA:                  true,
 		MaxPathLenZero:        true,
 	}
-	key, cert, err := sign(template, nil)
+	pair, err := sign(template, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &Authority{cert, key}, nil
+	return &Authority{pair}, nil
 }
 
 // Issue returns the identity of an agent with a new key, valid between two times.
@@ -56,62 +51,53 @@ func (a *Authority) Issue(agent int, from, until time.Time) (*Identity, error) {
 		KeyUsage:    x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
-	key, cert, err := sign(template, a)
+	pair, err := sign(template, a)
 	if err != nil {
 		return nil, err
 	}
-	return newIdentity(agent, cert, key, a.cert), nil
+	return &Identity{agent, pair, a.pair.Leaf}, nil
 }
 
 // sign makes a key and its certificate, signed by a, or by itself if a is nil.
-func sign(template *x509.Certificate, a *Authority) (*ecdsa.PrivateKey, *x509.Certificate, error) {
+func sign(template *x509.Certificate, a *Authority) (pair tls.Certificate, err error) {
 	if !template.NotBefore.Before(template.NotAfter) {
-		return nil, nil, dsbo.Errorf(dsbo.ErrConfig,
+		return pair, dsbo.Errorf(dsbo.ErrConfig,
 			"the certificate of %s must end after it begins; it would begin at %s and end at %s",
 			template.Subject.CommonName, template.NotBefore, template.NotAfter)
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, nil, err
+		return pair, err
 	}
-	if a == nil {
-		a = &Authority{template, key}
+	parent, signer := template, crypto.PrivateKey(key)
+	if a != nil {
+		parent, signer = a.pair.Leaf, a.pair.PrivateKey
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, key.Public(), a.key)
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
 	if err != nil {
-		return nil, nil, err
+		return pair, err
 	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		return nil, nil, err
-	}
-	return key, cert, nil
+	leaf, err := x509.ParseCertificate(der)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, err
 }
 
 // Save writes ca.pem and ca-key.pem into the folder, where neither may exist.
-func (a *Authority) Save(folder string) error {
-	return savePair(filepath.Join(folder, authorityFile), filepath.Join(folder, authorityKeyFile), a.cert, a.key)
-}
+func (a *Authority) Save(folder string) error { return savePair(folder, authorityName, a.pair) }
 
 // SaveCertificate writes ca.pem alone: agents know each other by it, and nobody can issue more certificates.
 func (a *Authority) SaveCertificate(folder string) error {
-	return savePEM(filepath.Join(folder, authorityFile), &pem.Block{Type: certificateType, Bytes: a.cert.Raw})
+	return savePEM(certificateFile(folder, authorityName), "CERTIFICATE", a.pair.Certificate[0])
 }
 
 // LoadAuthority reads what [Authority.Save] wrote.
 func LoadAuthority(folder string) (*Authority, error) {
-	path := filepath.Join(folder, authorityFile)
-	cert, err := loadCertificate(path)
+	pair, err := loadPair(folder, authorityName)
 	if err != nil {
 		return nil, err
 	}
-	if !cert.IsCA {
-		return nil, dsbo.Errorf(dsbo.ErrConfig,
-			"%s must be the certificate of an authority; it is that of %q", path, cert.Subject.CommonName)
+	if !pair.Leaf.IsCA {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must be the certificate of an authority; it is that of %q",
+			certificateFile(folder, authorityName), pair.Leaf.Subject.CommonName)
 	}
-	key, err := loadKey(filepath.Join(folder, authorityKeyFile), cert)
-	if err != nil {
-		return nil, err
-	}
-	return &Authority{cert, key}, nil
+	return &Authority{pair}, nil
 }

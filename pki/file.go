@@ -1,34 +1,34 @@
 package pki
 
 import (
-	"crypto/ecdsa"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"dsbo"
 )
 
-const (
-	certificateType = "CERTIFICATE"
-	keyType         = "PRIVATE KEY"
-)
+func certificateFile(folder, name string) string { return filepath.Join(folder, name+".pem") }
+
+func keyFile(folder, name string) string { return filepath.Join(folder, name+"-key.pem") }
 
 // savePair writes the key first, so that a certificate on disk always has its key.
-func savePair(certFile, keyFile string, cert *x509.Certificate, key any) error {
-	der, err := x509.MarshalPKCS8PrivateKey(key)
+func savePair(folder, name string, pair tls.Certificate) error {
+	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
 	if err != nil {
 		return err
 	}
-	if err := savePEM(keyFile, &pem.Block{Type: keyType, Bytes: der}); err != nil {
+	if err := savePEM(keyFile(folder, name), "PRIVATE KEY", key); err != nil {
 		return err
 	}
-	return savePEM(certFile, &pem.Block{Type: certificateType, Bytes: cert.Raw})
+	return savePEM(certificateFile(folder, name), "CERTIFICATE", pair.Certificate[0])
 }
 
-func savePEM(path string, block *pem.Block) error {
+func savePEM(path, blockType string, der []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return dsbo.Errorf(dsbo.ErrConfig, "%s exists: remove it or name another folder", path)
@@ -36,57 +36,35 @@ func savePEM(path string, block *pem.Block) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(pem.Encode(f, block), f.Close())
+	return errors.Join(pem.Encode(f, &pem.Block{Type: blockType, Bytes: der}), f.Close())
 }
 
-func loadPEM(path, blockType string) ([]byte, error) {
+// loadPair reads a certificate and its key.
+func loadPair(folder, name string) (tls.Certificate, error) {
+	path, keyPath := certificateFile(folder, name), keyFile(folder, name)
+	pair, err := tls.LoadX509KeyPair(path, keyPath)
+	if _, named := errors.AsType[*fs.PathError](err); err != nil && !named {
+		return pair, dsbo.Errorf(dsbo.ErrConfig, "%s and %s must be a certificate and its key: %w", path, keyPath, err)
+	}
+	if err != nil {
+		return pair, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+	}
+	return pair, nil
+}
+
+// loadCertificate reads a certificate without its key.
+func loadCertificate(path string) (*x509.Certificate, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
 	}
 	block, rest := pem.Decode(text)
-	switch {
-	case block == nil:
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must hold a PEM block of %s; it holds none", path, blockType)
-	case block.Type != blockType:
-		return nil, dsbo.Errorf(dsbo.ErrConfig,
-			"%s must hold a PEM block of %s; it is one of %s", path, blockType, block.Type)
+	if next, _ := pem.Decode(rest); block == nil || block.Type != "CERTIFICATE" || next != nil {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must hold one PEM block, a CERTIFICATE", path)
 	}
-	if second, _ := pem.Decode(rest); second != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must hold one PEM block; it holds more", path)
-	}
-	return block.Bytes, nil
-}
-
-func loadCertificate(path string) (*x509.Certificate, error) {
-	der, err := loadPEM(path, certificateType)
-	if err != nil {
-		return nil, err
-	}
-	cert, err := x509.ParseCertificate(der)
+	cert, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", path, err)
 	}
 	return cert, nil
-}
-
-// loadKey reads the key that belongs to the certificate.
-func loadKey(path string, cert *x509.Certificate) (*ecdsa.PrivateKey, error) {
-	der, err := loadPEM(path, keyType)
-	if err != nil {
-		return nil, err
-	}
-	parsed, err := x509.ParsePKCS8PrivateKey(der)
-	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", path, err)
-	}
-	key, ok := parsed.(*ecdsa.PrivateKey)
-	if !ok {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must hold an ECDSA key; it holds a %T", path, parsed)
-	}
-	if !key.PublicKey.Equal(cert.PublicKey) {
-		return nil, dsbo.Errorf(dsbo.ErrConfig,
-			"%s must be the key of the certificate of %q; it is another one", path, cert.Subject.CommonName)
-	}
-	return key, nil
 }

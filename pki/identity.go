@@ -1,11 +1,9 @@
 package pki
 
 import (
-	"crypto/ecdsa"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -20,10 +18,6 @@ type Identity struct {
 
 	certificate tls.Certificate
 	authority   *x509.Certificate
-}
-
-func newIdentity(agent int, cert *x509.Certificate, key *ecdsa.PrivateKey, authority *x509.Certificate) *Identity {
-	return &Identity{agent, tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key, Leaf: cert}, authority}
 }
 
 const namePrefix = "agent-"
@@ -84,36 +78,25 @@ func (id *Identity) pool() *x509.CertPool {
 	return pool
 }
 
-func agentFiles(folder string, agent int) (cert, key string) {
-	base := filepath.Join(folder, Name(agent))
-	return base + ".pem", base + "-key.pem"
-}
-
 // Save writes agent-<i>.pem and agent-<i>-key.pem into the folder, where neither may exist.
 func (id *Identity) Save(folder string) error {
-	cert, key := agentFiles(folder, id.Agent)
-	return savePair(cert, key, id.certificate.Leaf, id.certificate.PrivateKey)
+	return savePair(folder, Name(id.Agent), id.certificate)
 }
 
 // Load reads an agent's identity from a folder that holds ca.pem, agent-<i>.pem and agent-<i>-key.pem. A certificate
 // that other agents would refuse at the time now is an error that gives the reason. All errors match dsbo.ErrConfig.
 func Load(folder string, agent int, now time.Time) (*Identity, error) {
-	authority, err := loadCertificate(filepath.Join(folder, authorityFile))
+	authority, err := loadCertificate(certificateFile(folder, authorityName))
 	if err != nil {
 		return nil, err
 	}
-	certFile, keyFile := agentFiles(folder, agent)
-	cert, err := loadCertificate(certFile)
+	pair, err := loadPair(folder, Name(agent))
 	if err != nil {
 		return nil, err
 	}
-	key, err := loadKey(keyFile, cert)
-	if err != nil {
-		return nil, err
-	}
-	id := newIdentity(agent, cert, key, authority)
+	id := &Identity{agent, pair, authority}
 	if err := id.verify(now); err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", certFile, err)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", certificateFile(folder, Name(agent)), err)
 	}
 	return id, nil
 }
@@ -127,12 +110,8 @@ func (id *Identity) verify(now time.Time) error {
 	}
 	// Verify is content with one of several usages, but an agent needs both.
 	for _, usage := range []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth} {
-		_, err := cert.Verify(x509.VerifyOptions{
-			Roots:       id.pool(),
-			CurrentTime: now,
-			KeyUsages:   []x509.ExtKeyUsage{usage},
-		})
-		if err != nil {
+		options := x509.VerifyOptions{Roots: id.pool(), CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{usage}}
+		if _, err := cert.Verify(options); err != nil {
 			return err
 		}
 	}

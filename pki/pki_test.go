@@ -22,21 +22,25 @@ var (
 	end   = now.Add(time.Hour)
 )
 
-func authority(t *testing.T, name string) *pki.Authority {
+// must ends the test at an error.
+func must(t *testing.T, err error) {
 	t.Helper()
-	a, err := pki.NewAuthority(name, start, end)
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func authority(t *testing.T, name string) *pki.Authority {
+	t.Helper()
+	a, err := pki.NewAuthority(name, start, end)
+	must(t, err)
 	return a
 }
 
 func issue(t *testing.T, a *pki.Authority, agent int, from, until time.Time) *pki.Identity {
 	t.Helper()
 	id, err := a.Issue(agent, from, until)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return id
 }
 
@@ -45,17 +49,11 @@ func folder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	a := authority(t, "run")
-	if err := a.Save(dir); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Save(dir))
 	again, err := pki.LoadAuthority(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := range 2 {
-		if err := issue(t, again, i, start, end).Save(dir); err != nil {
-			t.Fatal(err)
-		}
+		must(t, issue(t, again, i, start, end).Save(dir))
 	}
 	return dir
 }
@@ -156,69 +154,49 @@ func trusting(c *tls.Config, id *pki.Identity) *tls.Config {
 
 func TestLoadRefuses(t *testing.T) {
 	other := t.TempDir()
-	if err := authority(t, "other run").Save(other); err != nil {
-		t.Fatal(err)
-	}
-	copyOver := func(from, to string) func(*testing.T, string) {
-		return func(t *testing.T, dir string) {
-			if !filepath.IsAbs(from) {
-				from = filepath.Join(dir, from)
-			}
-			text, err := os.ReadFile(from)
-			if err != nil {
-				t.Fatal(err)
-			}
-			write(t, filepath.Join(dir, to), text)
-		}
-	}
+	must(t, authority(t, "other run").Save(other))
+	words, bad := filepath.Join(other, "words"), filepath.Join(other, "bad")
+	must(t, os.WriteFile(words, []byte("hello"), 0o600))
+	must(t, os.WriteFile(bad, []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), 0o600))
 	for _, c := range []struct {
 		name  string
-		spoil func(t *testing.T, dir string)
+		files map[string]string // what a file is replaced by, "": nothing
 		when  time.Time
 		want  string
 	}{
-		{"no certificate", func(t *testing.T, dir string) { remove(t, dir, "agent-1.pem") }, now, "agent-1.pem: no such file"},
-		{"no key", func(t *testing.T, dir string) { remove(t, dir, "agent-1-key.pem") }, now, "agent-1-key.pem: no such file"},
-		{"no authority", func(t *testing.T, dir string) { remove(t, dir, "ca.pem") }, now, "ca.pem: no such file"},
-		{"not PEM", func(t *testing.T, dir string) { write(t, filepath.Join(dir, "agent-1.pem"), []byte("hello")) }, now, "must hold a PEM block of CERTIFICATE; it holds none"},
-		{"bad certificate", func(t *testing.T, dir string) {
-			write(t, filepath.Join(dir, "agent-1.pem"), []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"))
-		}, now, "agent-1.pem: x509"},
-		{"a key as certificate", copyOver("agent-1-key.pem", "agent-1.pem"), now, "must hold a PEM block of CERTIFICATE; it is one of PRIVATE KEY"},
-		{"another agent's", func(t *testing.T, dir string) {
-			copyOver("agent-0.pem", "agent-1.pem")(t, dir)
-			copyOver("agent-0-key.pem", "agent-1-key.pem")(t, dir)
-		}, now, "it must be the certificate of agent 1; it is that of agent 0"},
-		{"another key", copyOver("agent-0-key.pem", "agent-1-key.pem"), now, `must be the key of the certificate of "agent-1"`},
-		{"another authority", copyOver(filepath.Join(other, "ca.pem"), "ca.pem"), now, "unknown authority"},
-		{"expired", func(*testing.T, string) {}, end.Add(time.Minute), "expired"},
-		{"the authority itself", func(t *testing.T, dir string) {
-			copyOver("ca.pem", "agent-1.pem")(t, dir)
-			copyOver("ca-key.pem", "agent-1-key.pem")(t, dir)
-		}, now, `the certificate of "run" must have one DNS name such as agent-0; it has []`},
+		{"no certificate", map[string]string{"agent-1.pem": ""}, now, "agent-1.pem: no such file"},
+		{"no key", map[string]string{"agent-1-key.pem": ""}, now, "agent-1-key.pem: no such file"},
+		{"no authority", map[string]string{"ca.pem": ""}, now, "ca.pem: no such file"},
+		{"not PEM", map[string]string{"agent-1.pem": words}, now, "must be a certificate and its key: tls: failed to find any PEM data"},
+		{"bad certificate", map[string]string{"agent-1.pem": bad}, now, "agent-1-key.pem must be a certificate and its key: x509: "},
+		{"bad authority", map[string]string{"ca.pem": bad}, now, "ca.pem: x509: "},
+		{"a key as certificate", map[string]string{"agent-1.pem": "agent-1-key.pem"}, now, "did find a private key"},
+		{"a key as authority", map[string]string{"ca.pem": "ca-key.pem"}, now, "ca.pem must hold one PEM block, a CERTIFICATE"},
+		{"another agent's", map[string]string{"agent-1.pem": "agent-0.pem", "agent-1-key.pem": "agent-0-key.pem"}, now,
+			"it must be the certificate of agent 1; it is that of agent 0"},
+		{"another key", map[string]string{"agent-1-key.pem": "agent-0-key.pem"}, now, "private key does not match"},
+		{"another authority", map[string]string{"ca.pem": filepath.Join(other, "ca.pem")}, now, "unknown authority"},
+		{"expired", nil, end.Add(time.Minute), "expired"},
+		{"the authority itself", map[string]string{"agent-1.pem": "ca.pem", "agent-1-key.pem": "ca-key.pem"}, now,
+			`the certificate of "run" must have one DNS name such as agent-0; it has []`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := folder(t)
-			c.spoil(t, dir)
+			for to, from := range c.files {
+				to = filepath.Join(dir, to)
+				must(t, os.Remove(to))
+				if from != "" && !filepath.IsAbs(from) {
+					from = filepath.Join(dir, from)
+				}
+				if from != "" {
+					must(t, os.Link(from, to))
+				}
+			}
 			_, err := pki.Load(dir, 1, c.when)
 			if err == nil || !strings.Contains(err.Error(), c.want) || !errors.Is(err, dsbo.ErrConfig) {
 				t.Errorf("error %v, want dsbo.ErrConfig with %q in it", err, c.want)
 			}
 		})
-	}
-}
-
-func write(t *testing.T, path string, text []byte) {
-	t.Helper()
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func remove(t *testing.T, dir, name string) {
-	t.Helper()
-	if err := os.Remove(filepath.Join(dir, name)); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -244,10 +222,7 @@ func TestBadArguments(t *testing.T) {
 	}
 	dir := folder(t)
 	for to, from := range map[string]string{"ca.pem": "agent-0.pem", "ca-key.pem": "agent-0-key.pem"} {
-		remove(t, dir, to)
-		if err := os.Rename(filepath.Join(dir, from), filepath.Join(dir, to)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(filepath.Join(dir, from), filepath.Join(dir, to)))
 	}
 	if _, err := pki.LoadAuthority(dir); err == nil || !strings.Contains(err.Error(), "must be the certificate of an authority") {
 		t.Errorf("an agent's certificate as authority: %v, want an error that says so", err)
