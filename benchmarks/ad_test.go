@@ -1,7 +1,6 @@
 package benchmarks
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -65,27 +64,24 @@ func (k *task) next() {
 }
 
 // derivs is the task's lower loss by ad.
-func (k *task) derivs(tb testing.TB, float32 bool) *engine {
+func (k *task) derivs(float32 bool) *engine {
 	rows := len(k.labels)
-	var x *ad.Table
-	var err, err2 error
+	var x, t *ad.Table
 	if k.bytes != nil {
-		x, err = ad.ByteTable(rows, k.d, k.bytes, 1./255)
+		x = must.Get(ad.ByteTable(rows, k.d, k.bytes, 1./255))
 	} else {
-		x, err = ad.FloatTable(rows, k.d, k.floats)
+		x = must.Get(ad.FloatTable(rows, k.d, k.floats))
 	}
-	var t *ad.Table
 	var m models.Model
 	inputs := []ad.Input{{Name: "X", Shape: []int{k.d}, Batch: true}, {Name: "T", Batch: true}}
 	if k.c > 1 {
-		t, err2 = ad.LabelTable(k.labels, k.c)
+		t = must.Get(ad.LabelTable(k.labels, k.c))
 		inputs[1].Shape = []int{k.c}
 		m = models.Softmax{Features: k.d, Classes: k.c}
 	} else {
-		t, err2 = ad.FloatTable(rows, 1, k.signs)
+		t = must.Get(ad.FloatTable(rows, 1, k.signs))
 		m = models.Logistic{Features: k.d}
 	}
-	must.OK(errors.Join(err, err2))
 	d := must.Get(ad.Differentiate(ad.Loss{P: k.d, Q: k.c * k.d, Rows: k.m, Float32: float32, Inputs: inputs,
 		Build: func(x, y *ad.Node, in []*ad.Node) *ad.Node {
 			return m.Lower(x, y, models.Batch{Rows: k.m, X: in[0], T: in[1]})
@@ -100,46 +96,29 @@ type engine struct {
 	x, t *ad.Table
 }
 
-func (e *engine) bind() error {
-	if err := e.d.Bind("X", e.x, e.idx); err != nil {
-		return err
-	}
-	return e.d.Bind("T", e.t, e.idx)
+// bound returns the derivatives on the current minibatch.
+func (e *engine) bound() *ad.Derivs {
+	must.OK(e.d.Bind("X", e.x, e.idx))
+	must.OK(e.d.Bind("T", e.t, e.idx))
+	return e.d
 }
 
-func (e *engine) grad(dst []float64) error {
-	if err := e.bind(); err != nil {
-		return err
-	}
-	return e.d.Grad(nil, dst, e.task.x, e.y)
-}
-
-func (e *engine) hvp(dst []float64) error {
-	if err := e.bind(); err != nil {
-		return err
-	}
-	return e.d.HVP(dst, e.task.x, e.y, e.v)
-}
-
-func (e *engine) jvp(dst []float64) error {
-	if err := e.bind(); err != nil {
-		return err
-	}
-	return e.d.JVP(dst, e.task.x, e.y, e.v)
-}
+func (e *engine) grad(dst []float64) { must.OK(e.bound().Grad(nil, dst, e.task.x, e.y)) }
+func (e *engine) hvp(dst []float64)  { must.OK(e.bound().HVP(dst, e.task.x, e.y, e.v)) }
+func (e *engine) jvp(dst []float64)  { must.OK(e.bound().JVP(dst, e.task.x, e.y, e.v)) }
 
 // derivative is one derivative, by ad and by hand.
 type derivative struct {
 	name                string
 	length              int
-	ad, kernels, gonums func(dst []float64) error
+	ad, kernels, gonums func(dst []float64)
 }
 
 // tileRows is the number of rows that the formulas on the kernels take at once; those on gonum take all.
 const tileRows = 32
 
-func (k *task) derivatives(tb testing.TB, float32 bool) []derivative {
-	e := k.derivs(tb, float32)
+func (k *task) derivatives(float32 bool) []derivative {
+	e := k.derivs(float32)
 	ds := []derivative{
 		{name: "gradient", length: k.c * k.d, ad: e.grad},
 		{name: "HVP", length: k.c * k.d, ad: e.hvp},
@@ -156,12 +135,12 @@ func (k *task) derivatives(tb testing.TB, float32 bool) []derivative {
 type float32type = float32
 
 func byHand[T float](k *task, ds []derivative, own, blas *hand[T]) {
-	for i, f := range []func(h *hand[T], dst []float64) error{(*hand[T]).softmaxGrad, (*hand[T]).softmaxHVP, (*hand[T]).softmaxJVP} {
+	for i, f := range []func(h *hand[T], dst []float64){(*hand[T]).softmaxGrad, (*hand[T]).softmaxHVP, (*hand[T]).softmaxJVP} {
 		if k.c == 1 {
-			f = []func(h *hand[T], dst []float64) error{(*hand[T]).logisticGrad, (*hand[T]).logisticHVP, (*hand[T]).logisticJVP}[i]
+			f = []func(h *hand[T], dst []float64){(*hand[T]).logisticGrad, (*hand[T]).logisticHVP, (*hand[T]).logisticJVP}[i]
 		}
-		ds[i].kernels = func(dst []float64) error { return f(own, dst) }
-		ds[i].gonums = func(dst []float64) error { return f(blas, dst) }
+		ds[i].kernels = func(dst []float64) { f(own, dst) }
+		ds[i].gonums = func(dst []float64) { f(blas, dst) }
 	}
 }
 
@@ -183,13 +162,13 @@ func TestByHand(t *testing.T) {
 		if c.float32 {
 			tol = 1e-4
 		}
-		for _, d := range k.derivatives(t, c.float32) {
+		for _, d := range k.derivatives(c.float32) {
 			k.next()
 			want := make([]float64, d.length)
-			must.OK(d.ad(want))
-			for _, by := range []func(dst []float64) error{d.kernels, d.gonums} {
+			d.ad(want)
+			for _, by := range []func(dst []float64){d.kernels, d.gonums} {
 				got := make([]float64, d.length)
-				must.OK(by(got))
+				by(got)
 				for i := range got {
 					if !(math.Abs(got[i]-want[i]) <= tol*norm(want)) {
 						t.Fatalf("%s, %s: entry %d is %v by hand and %v by ad", c.name, d.name, i, got[i], want[i])
@@ -204,13 +183,13 @@ func TestByHand(t *testing.T) {
 func BenchmarkDerivatives(b *testing.B) {
 	for _, c := range tasks {
 		k := c.make()
-		for _, d := range k.derivatives(b, c.float32) {
+		for _, d := range k.derivatives(c.float32) {
 			dst := make([]float64, d.length)
 			b.Run(c.name+"/"+d.name, func(b *testing.B) {
 				contest(b,
-					contender{"ad", func() error { k.next(); return d.ad(dst) }},
-					contender{"kernels", func() error { k.next(); return d.kernels(dst) }},
-					contender{"gonum", func() error { k.next(); return d.gonums(dst) }})
+					contender{"ad", func() { k.next(); d.ad(dst) }},
+					contender{"kernels", func() { k.next(); d.kernels(dst) }},
+					contender{"gonum", func() { k.next(); d.gonums(dst) }})
 			})
 		}
 	}
@@ -220,13 +199,13 @@ func BenchmarkDerivatives(b *testing.B) {
 func BenchmarkProductOverGradient(b *testing.B) {
 	for _, c := range tasks {
 		k := c.make()
-		e := k.derivs(b, c.float32)
+		e := k.derivs(c.float32)
 		dy, dx := make([]float64, len(k.y)), make([]float64, len(k.x))
 		b.Run(c.name, func(b *testing.B) {
 			contest(b,
-				contender{"HVP", func() error { k.next(); return e.hvp(dy) }},
-				contender{"gradient", func() error { k.next(); return e.grad(dy) }},
-				contender{"JVP", func() error { k.next(); return e.jvp(dx) }})
+				contender{"HVP", func() { k.next(); e.hvp(dy) }},
+				contender{"gradient", func() { k.next(); e.grad(dy) }},
+				contender{"JVP", func() { k.next(); e.jvp(dx) }})
 		})
 	}
 }

