@@ -16,18 +16,13 @@ func number(x float64) exact { return new(big.Float).SetPrec(precision).SetFloat
 func fresh() exact { return new(big.Float).SetPrec(precision) }
 
 // bigExp halves x until it is below 2^-8, sums the series, and squares back.
-func bigExp(x float64) exact { return bigExpOf(number(x)) }
-
-func bigExpOf(x exact) exact {
-	if x.Sign() == 0 {
+func bigExp(x float64) exact {
+	if x == 0 {
 		return number(1)
 	}
-	if x.MantExp(nil) > 20 {
-		// Beyond every overflow and underflow: any number out there does.
-		x = number(math.Copysign(0x1p20, float64(x.Sign())))
-	}
-	halvings := max(0, x.MantExp(nil)+8)
-	r := fresh().SetMantExp(x, -halvings)
+	b := number(min(max(x, -0x1p20), 0x1p20)) // beyond every overflow and underflow any number does
+	halvings := max(0, b.MantExp(nil)+8)
+	r := fresh().SetMantExp(b, -halvings)
 	sum, term := number(1), number(1)
 	for n := 1; n < 18; n++ { // r¹⁸/18! is below 2^-196
 		term.Mul(term, r)

@@ -93,12 +93,8 @@ func testSums[T Float](t *testing.T) {
 				dot, magDot = dot+v, magDot+math.Abs(v)
 				sum, magSum = sum+float64(x[i]), magSum+math.Abs(float64(x[i]))
 			}
-			if got := float64(Dot(x, y)); !(math.Abs(got-dot) <= kind.gamma*magDot) {
-				t.Fatalf("n=%d: Dot = %v; it must be %v", n, got, dot)
-			}
-			if got := float64(Sum(x)); !(math.Abs(got-sum) <= kind.gamma*magSum) {
-				t.Fatalf("n=%d: Sum = %v; it must be %v", n, got, sum)
-			}
+			want, bound := []float64{dot, sum}, []float64{kind.gamma * magDot, kind.gamma * magSum}
+			within(t, fmt.Sprintf("Dot and Sum, n=%d", n), []T{Dot(x, y), Sum(x)}, want, bound)
 		}
 	}
 }

@@ -118,11 +118,10 @@ func (q *problem[T]) check(t *testing.T, gamma float64) {
 	t.Helper()
 	want, bound := q.reference()
 	q.multiply(q.c)
-	for i, w := range want {
-		if e := math.Abs(float64(q.c[i]) - w); !(e <= gamma*bound[i]) {
-			t.Fatalf("%v: entry (%d,%d) is %g; it must be %g: off by %g, bound %g", q, i/q.ldc, i%q.ldc, q.c[i], w, e, gamma*bound[i])
-		}
+	for i := range bound {
+		bound[i] *= gamma
 	}
+	within(t, q.String(), q.c, want, bound)
 	q.arena.check(t, q.String())
 }
 

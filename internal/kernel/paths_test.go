@@ -195,3 +195,13 @@ func sameBits[T Float](t *testing.T, what string, got, want []T) {
 		}
 	}
 }
+
+// within reports the first entry of got that is off from want by more than its bound.
+func within[T Float](t *testing.T, what string, got []T, want, bound []float64) {
+	t.Helper()
+	for i, w := range want {
+		if d := math.Abs(float64(got[i]) - w); !(d <= bound[i]) && float64(got[i]) != w {
+			t.Fatalf("%s: entry %d of %d is %g; it must be %g: off by %g, bound %g", what, i, len(want), got[i], w, d, bound[i])
+		}
+	}
+}

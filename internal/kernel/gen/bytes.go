@@ -103,7 +103,6 @@ func (o *outerKernel) bytesPanel(s shape, off reg.GPVirtual) {
 	o.products(s, func(i int) operand.Mem { return memory(a, i*o.size) })
 	o.ADDQ(operand.U8(sliceHeader), list)
 	o.ADDQ(o.ca, a)
-	o.DECQ(count)
-	o.jump("JNZ", "loop%s", s)
+	o.countDown(count, "loop%s", s)
 	o.endPanel(s, nil, off, o.lanes())
 }

@@ -26,10 +26,8 @@ type param struct{ Name, Type, asm string }
 // newFunction reads parameters and result as they stand in a declaration.
 func newFunction(name, params, result string) function {
 	f, typ := function{Name: name, Result: result}, ""
-	if first := strings.Fields(params)[0]; first == "n" {
-		f.Count = "n"
-	} else if first == "rows," {
-		f.Count = "rows"
+	if first := strings.Fields(params)[0]; first == "n" || first == "rows," {
+		f.Count = strings.TrimSuffix(first, ",")
 	}
 	list := strings.Split(params, ", ")
 	slices.Reverse(list) // so that the type stands before the names that share it

@@ -54,8 +54,7 @@ func (d *dotKernel) tile(s shape) {
 	d.step(s, acc, a, b, free, nil)
 	d.advance(a, 64)
 	d.advance(b, 64)
-	d.DECQ(count)
-	d.jump("JNZ", "loop%s", s)
+	d.countDown(count, "loop%s", s)
 	d.label("tail%s", s)
 	d.op("TESTQ", d.tail, d.tail)
 	d.jump("JZ", "sum%s", s)
@@ -86,8 +85,7 @@ func (e *emitter) beginTile(s shape) (acc [][]int, free int) {
 
 // endTile ends the code of a tile: it goes on with the next group.
 func (e *emitter) endTile(groups operand.Op, s shape) {
-	e.DECQ(groups)
-	e.jump("JNZ", "tile%s", s)
+	e.countDown(groups, "tile%s", s)
 	e.ret()
 }
 

@@ -99,8 +99,7 @@ func (s *sumKernel) emit(n reg.GPVirtual) {
 	if s.y != nil {
 		s.op("ADDQ", 64*chains, s.y)
 	}
-	s.DECQ(rounds)
-	s.jump("JNZ", "round")
+	s.countDown(rounds, "round")
 	s.label("ones")
 	s.eachPiece("one", pieces, func(off reg.Register, k *mask) {
 		c := 0
@@ -173,8 +172,7 @@ func (e *emitter) fromBytes() {
 	e.scalar("VMOV", e.quarter(0), memory(dst, 0))
 	e.INCQ(src)
 	e.op("ADDQ", e.size, dst)
-	e.DECQ(n)
-	e.jump("JNZ", "one")
+	e.countDown(n, "one")
 	e.label("done")
 	e.ret()
 }

@@ -99,6 +99,12 @@ func (e *emitter) jump(cond, format string, a ...any) {
 	e.op(cond, operand.LabelRef(fmt.Sprintf(format, a...)))
 }
 
+// countDown subtracts 1 from a count and jumps unless that leaves 0.
+func (e *emitter) countDown(count operand.Op, format string, a ...any) {
+	e.DECQ(count)
+	e.jump("JNZ", format, a...)
+}
+
 // A shape is the size of a tile or panel that a kernel of matrices takes at once.
 type shape struct{ mr, nr int }
 

@@ -67,8 +67,7 @@ func (o *outerKernel) panel(s shape) {
 	}
 	o.advance(a, o.ca)
 	o.ADDQ(o.ldb, b)
-	o.DECQ(count)
-	o.jump("JNZ", "loop%s", s)
+	o.countDown(count, "loop%s", s)
 	o.endPanel(s, k, o.b, o.width)
 }
 
@@ -109,7 +108,6 @@ func (o *outerKernel) endPanel(s shape, k *mask, b reg.GPVirtual, by int) {
 	}
 	o.op("ADDQ", s.nr*by, b)
 	o.op("ADDQ", s.nr*o.width, o.c)
-	o.DECQ(o.panels)
-	o.jump("JNZ", "panel%s", s)
+	o.countDown(o.panels, "panel%s", s)
 	o.ret()
 }

@@ -32,8 +32,7 @@ func (e *emitter) eachPiece(name string, s span, body func(off reg.Register, k *
 	e.label("%sLoop", name)
 	body(off, nil)
 	e.op("ADDQ", 64, off)
-	e.DECQ(count)
-	e.jump("JNZ", "%sLoop", name)
+	e.countDown(count, "%sLoop", name)
 	e.label("%sRest", name)
 	e.op("TESTQ", s.rest, s.rest)
 	e.jump("JZ", "%sDone", name)
@@ -62,8 +61,7 @@ func (e *emitter) rowLoop(body func(s span), pointers ...reg.GPVirtual) {
 	for _, p := range pointers {
 		e.ADDQ(bytes, p)
 	}
-	e.DECQ(count)
-	e.jump("JNZ", "row")
+	e.countDown(count, "row")
 	e.ret()
 }
 
