@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsbo"
+	"dsbo/internal/must"
 	"dsbo/runs"
 )
 
@@ -22,25 +23,18 @@ func folder(t *testing.T, state string) runs.Folder {
 	if state == "absent" {
 		return f
 	}
-	must(t, f.Open(runs.Fresh))
+	must.OK(f.Open(runs.Fresh))
 	switch state {
 	case "empty":
 	case "half":
-		must(t, os.WriteFile(f.Path(".config.json.7.tmp"), []byte("{"), 0o644))
+		must.OK(os.WriteFile(f.Path(".config.json.7.tmp"), []byte("{"), 0o644))
 	default:
-		must(t, f.WriteConfig(runs.Config{Seed: 7, Build: runs.ThisBuild()}))
+		must.OK(f.WriteConfig(runs.Config{Seed: 7, Build: runs.ThisBuild()}))
 		if state != "" {
-			must(t, f.WriteSummary(map[string]any{"state": state}))
+			must.OK(f.WriteSummary(map[string]any{"state": state}))
 		}
 	}
 	return f
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestFolderModes(t *testing.T) {
@@ -67,7 +61,7 @@ func TestFolderModes(t *testing.T) {
 func TestFolderRefusesWhatIsNotItsOwn(t *testing.T) {
 	dir := t.TempDir()
 	thesis := filepath.Join(dir, "thesis.tex")
-	must(t, os.WriteFile(thesis, nil, 0o644))
+	must.OK(os.WriteFile(thesis, nil, 0o644))
 	for _, m := range []runs.Mode{runs.Fresh, runs.Resume, runs.Replace} {
 		if err := runs.Folder(dir).Open(m); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "neither empty nor a run folder") {
 			t.Errorf("mode %d: %v, want that the folder is refused", m, err)
@@ -86,7 +80,7 @@ func TestFolderNotWritable(t *testing.T) {
 		t.Skip("root may write everywhere")
 	}
 	dir := t.TempDir()
-	must(t, os.Chmod(dir, 0o555))
+	must.OK(os.Chmod(dir, 0o555))
 	if err := runs.Folder(filepath.Join(dir, "run")).Check(runs.Fresh); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "cannot be written") {
 		t.Errorf("%v, want that the folder is refused", err)
 	}
@@ -95,8 +89,8 @@ func TestFolderNotWritable(t *testing.T) {
 // TestReplaceRemovesTheRun: nothing of the old run is left beside the new one's files.
 func TestReplaceRemovesTheRun(t *testing.T) {
 	f := folder(t, "finished")
-	must(t, f.WriteArray(runs.LambdaFile, []float64{1, 2}, 2))
-	must(t, f.Open(runs.Replace))
+	must.OK(f.WriteArray(runs.LambdaFile, []float64{1, 2}, 2))
+	must.OK(f.Open(runs.Replace))
 	entries, err := os.ReadDir(string(f))
 	if err != nil || len(entries) != 1 || entries[0].Name() != "config.json" {
 		t.Errorf("left: %v, %v; want config.json alone", entries, err)
@@ -109,12 +103,12 @@ func TestReplaceRemovesTheRun(t *testing.T) {
 func TestNPY(t *testing.T) {
 	f := folder(t, "empty")
 	want := []float64{1, 2, 3, -4, 0.1, 1e300}
-	must(t, f.WriteArray(runs.OmegaFile, want, 2, 3))
+	must.OK(f.WriteArray(runs.OmegaFile, want, 2, 3))
 	file, err := os.ReadFile(f.Path(runs.OmegaFile))
 	if err != nil || !bytes.Contains(file, []byte("'shape': (2, 3)")) {
 		t.Errorf("omega.npy is %q, %v; want the shape 2, 3", file, err)
 	}
-	must(t, f.WriteArray(runs.LambdaFile, want, 6))
+	must.OK(f.WriteArray(runs.LambdaFile, want, 6))
 	got, err := f.ReadLambda()
 	if err != nil {
 		t.Fatal(err)

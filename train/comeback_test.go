@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"dsbo"
+	"dsbo/internal/must"
 	"dsbo/network"
 	"dsbo/network/grpc"
 	"dsbo/runs"
@@ -32,7 +33,7 @@ func machines(t *testing.T, c train.Config) []*machine {
 	addresses := make([]string, agents)
 	var all []*machine
 	for i := range agents {
-		l := value(net.Listen("tcp", "127.0.0.1:0"))(t)
+		l := must.Get(net.Listen("tcp", "127.0.0.1:0"))
 		addresses[i] = l.Addr().String()
 		own := ofAgents(c, nil, i)
 		own.Dir = t.TempDir()
@@ -124,7 +125,7 @@ func TestComeBack(t *testing.T) {
 	c.Method = method(t, "madsbo_tuned", "warm_z=true", "track_y=true", "mom_y=0.5")
 	want := run(t, c)
 	all := machines(t, c)
-	must(t, errors.Join(atOnce(agents, func(i int) error {
+	must.OK(errors.Join(atOnce(agents, func(i int) error {
 		for _, stop := range []int{11 - 2*i, 20 + 4*i} {
 			if err := all[i].stopAt(stop); err != nil {
 				return err
@@ -147,7 +148,7 @@ func TestComeBackToAnEvaluation(t *testing.T) {
 	c, _ := config(t)
 	want := run(t, c)
 	all := machines(t, c)
-	must(t, errors.Join(atOnce(agents, func(i int) error {
+	must.OK(errors.Join(atOnce(agents, func(i int) error {
 		if i == 2 {
 			products := 0
 			err := all[i].stop(func(c *train.Config, stop func()) {

@@ -11,6 +11,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
+	"dsbo/internal/must"
 	"dsbo/network"
 	"dsbo/train"
 )
@@ -18,7 +19,7 @@ import (
 // TestCurvature: power iteration finds what a dense decomposition finds, from below.
 func TestCurvature(t *testing.T) {
 	prob, qs := quadratics(5)
-	got := value(prob.Curvature(context.Background(), make([]float64, p), make([]float64, q)))(t)
+	got := must.Get(prob.Curvature(context.Background(), make([]float64, p), make([]float64, q)))
 	for i, o := range qs {
 		var e mat.EigenSym
 		if !e.Factorize(mat.NewSymDense(q, o.A), false) {
@@ -56,7 +57,7 @@ func (f flat) HVP(dst, _, _, v []float64, _ dsbo.Sample) error {
 }
 
 func TestStepWarnings(t *testing.T) {
-	ring := value(network.Ring(4, 0.5))(t)
+	ring := must.Get(network.Ring(4, 0.5))
 	lmax := []float64{2, 4, 3}
 	for _, c := range []struct {
 		beta, gamma float64

@@ -8,6 +8,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo/algotest"
+	"dsbo/internal/must"
 	"dsbo/internal/vec"
 	"dsbo/train"
 )
@@ -18,7 +19,7 @@ func TestExactOnQuadratics(t *testing.T) {
 	s := train.Exact{Oracles: prob.Evaluate, Tol: 1e-13, AdjointTol: 1e-13}
 	for _, scale := range []float64{0, 1, -3, 100} {
 		x := []float64{scale, -0.5 * scale, 0.3 * scale}
-		sol := value(s.Solve(context.Background(), x))(t)
+		sol := must.Get(s.Solve(context.Background(), x))
 		// The gradient's residual is 1e-13 relative to the size of the problem at x=0; at 100 times the
 		// scale the floor of round-off is as much higher. Eigenvalues are at least 1.
 		tol := 1e-11 * (1 + math.Abs(scale))
@@ -43,8 +44,8 @@ func TestExactPhiIsSecondOrder(t *testing.T) {
 	x := []float64{1, 2, 3}
 	sharp := train.Exact{Oracles: prob.Evaluate, Tol: 1e-13, AdjointTol: 1e-13}
 	loose := train.Exact{Oracles: prob.Evaluate, Tol: 1e-2, AdjointTol: 1e-10}
-	want := value(sharp.Solve(context.Background(), x))(t)
-	got := value(loose.Solve(context.Background(), x))(t)
+	want := must.Get(sharp.Solve(context.Background(), x))
+	got := must.Get(loose.Solve(context.Background(), x))
 	if got.Residual < 1e-6 {
 		t.Fatalf("residual %g: the test needs one that is felt", got.Residual)
 	}

@@ -10,6 +10,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
+	"dsbo/internal/must"
 	"dsbo/network"
 	"dsbo/train"
 )
@@ -32,7 +33,7 @@ func quadratics(seed uint64) (train.Problem, []*algotest.Quadratic) {
 // config is a run of 40 iterations on the quadratics over a ring.
 func config(t *testing.T) (train.Config, []*algotest.Quadratic) {
 	t.Helper()
-	g := value(network.Ring(agents, 0.5))(t)
+	g := must.Get(network.Ring(agents, 0.5))
 	prob, qs := quadratics(1)
 	return train.Config{
 		Problem: prob, W: g.W, K: 40, EvalEvery: 8, CheckpointEvery: 6, Tol: 1e-13, AdjointTol: 1e-13,
@@ -43,13 +44,13 @@ func config(t *testing.T) (train.Config, []*algotest.Quadratic) {
 // method returns the named method with, of these parameters, those that it has.
 func method(t *testing.T, name string, more ...string) algo.Method {
 	t.Helper()
-	m := value(algo.New(name))(t)
+	m := must.Get(algo.New(name))
 	for _, set := range append([]string{"alpha=0.2", "beta=0.1", "gamma=0.1", "T=5", "N=5", "lg=10"}, more...) {
 		key, value, _ := strings.Cut(set, "=")
 		if !slices.Contains(algo.Parameters(m), key) {
 			continue
 		}
-		must(t, algo.Decode(m, fmt.Appendf(nil, "{%q:%s}", key, value)))
+		must.OK(algo.Decode(m, fmt.Appendf(nil, "{%q:%s}", key, value)))
 	}
 	return m
 }
@@ -86,23 +87,6 @@ func after(n int, err error) func() error {
 			return err
 		}
 		return nil
-	}
-}
-
-// must ends the test at an error.
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// value returns a function that returns v, or ends the test at an error.
-func value[T any](v T, err error) func(t *testing.T) T {
-	return func(t *testing.T) T {
-		t.Helper()
-		must(t, err)
-		return v
 	}
 }
 

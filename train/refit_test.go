@@ -11,6 +11,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo/algotest"
+	"dsbo/internal/must"
 	"dsbo/train"
 )
 
@@ -99,7 +100,7 @@ func TestRefitCurvature(t *testing.T) {
 	x := []float64{1, -2, 3}
 	products := 0
 	r.Problem.Oracles[1] = &hooked{ValueOracle: r.Problem.Evaluate[1], hvp: func() error { products++; return nil }}
-	l := value(r.Problem.Curvature(t.Context(), x, make([]float64, q)))(t)
+	l := must.Get(r.Problem.Curvature(t.Context(), x, make([]float64, q)))
 	once := products
 	want, err := r.Solve(t.Context(), x, nil)
 	if err != nil || products != 2*once {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsbo"
+	"dsbo/internal/must"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -20,7 +21,7 @@ import (
 // records reads what a run has written.
 func records(t *testing.T, dir string) []runs.Record {
 	t.Helper()
-	return value(runs.Folder(dir).Records())(t)
+	return must.Get(runs.Folder(dir).Records())
 }
 
 // interruptAt runs c and interrupts it after an iteration.
@@ -69,8 +70,8 @@ func TestResumeAfterCrash(t *testing.T) {
 	c.Dir = t.TempDir()
 	interruptAt(t, c, 20)
 	path := filepath.Join(c.Dir, "metrics.jsonl")
-	data := value(os.ReadFile(path))(t)
-	must(t, os.WriteFile(path, append(data, `{"iteration":24,"phi":1}`+"\n"+`{"iterat`...), 0o644))
+	data := must.Get(os.ReadFile(path))
+	must.OK(os.WriteFile(path, append(data, `{"iteration":24,"phi":1}`+"\n"+`{"iterat`...), 0o644))
 	c.Resume = true
 	sameRun(t, want, run(t, c))
 	if got := records(t, c.Dir); len(got) != len(want.Records) {
@@ -134,7 +135,7 @@ func TestResumeRefuses(t *testing.T) {
 			} else {
 				edit(t, filepath.Join(cfg.Dir, c.file), c.damage)
 			}
-			before := value(os.ReadFile(filepath.Join(cfg.Dir, checkpoint)))(t)
+			before := must.Get(os.ReadFile(filepath.Join(cfg.Dir, checkpoint)))
 			_, err := train.Run(context.Background(), cfg)
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%v, want one line with %q", err, c.want)
@@ -151,8 +152,8 @@ func TestResumeRefuses(t *testing.T) {
 
 func edit(t *testing.T, path string, change func([]byte) []byte) {
 	t.Helper()
-	data := value(os.ReadFile(path))(t)
-	must(t, os.WriteFile(path, change(data), 0o644))
+	data := must.Get(os.ReadFile(path))
+	must.OK(os.WriteFile(path, change(data), 0o644))
 }
 
 // TestDivergenceKeepsTheCheckpoint: the last good state stays.

@@ -14,6 +14,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
+	"dsbo/internal/must"
 	"dsbo/internal/vec"
 	"dsbo/network"
 	"dsbo/runs"
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func run(t *testing.T, c train.Config) *train.Result {
 	t.Helper()
-	r := value(train.Run(context.Background(), c))(t)
+	r := must.Get(train.Run(context.Background(), c))
 	return r
 }
 
@@ -65,7 +66,7 @@ func TestRunEvaluates(t *testing.T) {
 func TestRunCounts(t *testing.T) {
 	c, _ := config(t)
 	last := run(t, c).Last()
-	must(t, c.Method.Init(p, q, c.K))
+	must.OK(c.Method.Init(p, q, c.K))
 	cost := c.Method.Cost(0)
 	const all = agents * 40
 	got := []int64{int64(last.UpperGrad), int64(last.LowerGrad), int64(last.HVP), int64(last.JVP), last.Messages, last.Floats, last.Bytes}
@@ -116,7 +117,7 @@ var nanEqual = cmp.Comparer(func(a, b runs.Number) bool {
 func TestMethodsRun(t *testing.T) {
 	c, _ := config(t)
 	c.K, c.EvalEvery = 4, 2
-	complete := value(network.Server(agents))(t)
+	complete := must.Get(network.Server(agents))
 	for _, name := range algo.Names() {
 		t.Run(name, func(t *testing.T) {
 			c := c
@@ -132,7 +133,7 @@ func TestMethodsRun(t *testing.T) {
 				if err := c.Validate(); !errors.Is(err, dsbo.ErrConfig) {
 					t.Errorf("%v, want that %d agents are refused", err, agents)
 				}
-				one := value(network.Ring(1, 0))(t)
+				one := must.Get(network.Ring(1, 0))
 				c.W, c.Problem.Oracles, c.Problem.Evaluate = one.W, c.Problem.Oracles[:1], c.Problem.Evaluate[:1]
 			}
 			if r := run(t, c); !r.Last().Phi.Known() || r.Iterations != 4 {

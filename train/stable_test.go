@@ -12,6 +12,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
+	"dsbo/internal/must"
 	"dsbo/models"
 	"dsbo/network"
 	"dsbo/train"
@@ -21,7 +22,7 @@ import (
 func TestStableIsTheBound(t *testing.T) {
 	const l = 3
 	for name, n := range map[string]int{"ring": 8, "path": 5, "complete": 4, "star": 6} {
-		g := value(network.New(name, n, network.Options{}))(t)
+		g := must.Get(network.New(name, n, network.Options{}))
 		gamma, beta := train.Stable(g.W, l)
 		if beta != 2./l {
 			t.Errorf("bound of β %g, want 2/L", beta)
@@ -58,11 +59,11 @@ func TestAdviceHelps(t *testing.T) {
 			XStep: "adam", Lr: "0.1", V: 0.95, Clip: []float64{-8, 8},
 		},
 	}
-	set := value(data.Synthetic{Agents: 2, Features: 30, Train: 100, Val: 100, Rate: 1, Seed: 1}.Task())(t)
-	c.Problem = value(train.NewProblem(set, models.Logistic{Features: 30}, models.Config{}))(t)
-	path := value(network.New("path", 2, network.Options{}))(t)
+	set := must.Get(data.Synthetic{Agents: 2, Features: 30, Train: 100, Val: 100, Rate: 1, Seed: 1}.Task())
+	c.Problem = must.Get(train.NewProblem(set, models.Logistic{Features: 30}, models.Config{}))
+	path := must.Get(network.New("path", 2, network.Options{}))
 	c.W = path.W
-	l := value(c.Problem.Curvature(t.Context(), make([]float64, 30), make([]float64, 30)))(t)
+	l := must.Get(c.Problem.Curvature(t.Context(), make([]float64, 30), make([]float64, 30)))
 	use(t, c.Method, fmt.Sprintf("beta=%g", 0.7/slices.Max(l)), fmt.Sprintf("gamma=%g", 0.65/slices.Max(l)))
 	_, err := train.Run(context.Background(), c)
 	d := (*dsbo.DivergedError)(nil)

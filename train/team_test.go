@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsbo"
+	"dsbo/internal/must"
 	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
@@ -144,7 +145,7 @@ func TestParts(t *testing.T) {
 			want := run(t, c)
 			for _, locals := range [][][]int{{{0, 1, 2, 3, 4}}, {{0, 1}, {2, 3, 4}}, {{0}, {1}, {2}, {3}, {4}}} {
 				results, errs := together(parts(t, c, locals...), runAll)
-				must(t, errors.Join(errs...))
+				must.OK(errors.Join(errs...))
 				for _, got := range results {
 					sameRun(t, want, got)
 					for i, u := range got.Usage {
@@ -184,7 +185,7 @@ func TestPartsStopTogether(t *testing.T) {
 		c.Resume, c.From = true, &points[0]
 		return train.Run(context.Background(), c)
 	})
-	must(t, errors.Join(errs...))
+	must.OK(errors.Join(errs...))
 	sameRun(t, want, results[0])
 }
 
@@ -237,14 +238,14 @@ func TestPartsRefit(t *testing.T) {
 	solve := func(_ int, c train.Config) (train.Refitted, error) {
 		return train.Refit{Problem: c.Problem, W: c.W, MomY: 0.5, Tol: 1e-8}.Solve(context.Background(), x, nil)
 	}
-	want := value(solve(0, c))(t)
+	want := must.Get(solve(0, c))
 	cs := parts(t, c, []int{0, 1}, []int{2, 3, 4})
 	got := make([]train.Refitted, len(cs))
 	_, errs := together(cs, func(k int, c train.Config) (_ *train.Result, err error) {
 		got[k], err = solve(k, c)
 		return nil, err
 	})
-	must(t, errors.Join(errs...))
+	must.OK(errors.Join(errs...))
 	for k := range cs {
 		if diff := cmp.Diff(want, got[k]); diff != "" {
 			t.Errorf("process %d:\n%s", k, diff)
@@ -261,9 +262,9 @@ func TestPointsAhead(t *testing.T) {
 	locals := [][]int{{0, 1}, {2, 3, 4}}
 	c.Resume = true
 	_, errs := together(parts(t, c, locals...), runAll)
-	must(t, errors.Join(errs...))
+	must.OK(errors.Join(errs...))
 	half := filepath.Join(c.Dir, ".checkpoint.agent0-1.000000040.7.tmp")
-	must(t, os.WriteFile(half, nil, 0o644))
+	must.OK(os.WriteFile(half, nil, 0o644))
 	if _, errs := together(parts(t, c, locals...), func(_ int, c train.Config) (*train.Result, error) {
 		c.From = &train.Point{Iteration: 30}
 		return stopAfter(c, 31)
@@ -281,7 +282,7 @@ func TestPointsAhead(t *testing.T) {
 		c.From = &points[0]
 		return train.Run(context.Background(), c)
 	})
-	must(t, errors.Join(errs...))
+	must.OK(errors.Join(errs...))
 	sameRun(t, want, results[0])
 }
 
@@ -290,7 +291,7 @@ func TestPointsDamaged(t *testing.T) {
 	c, _ := config(t)
 	c.Dir = t.TempDir()
 	_, errs := together(parts(t, c, []int{0, 1}, []int{2, 3, 4}), runAll)
-	must(t, errors.Join(errs...))
+	must.OK(errors.Join(errs...))
 	paths, err := filepath.Glob(filepath.Join(c.Dir, "checkpoint.agent2-4.*"))
 	if err != nil || len(paths) != 3 {
 		t.Fatalf("%q, %v: want three", paths, err)
@@ -304,7 +305,7 @@ func TestPointsDamaged(t *testing.T) {
 		t.Errorf("%v, %v: a folder that is not there has no points", points, err)
 	}
 	f := runs.Folder(c.Dir)
-	must(t, errors.Join(f.WriteConfig(map[string]any{"build": runs.ThisBuild()}), f.Open(runs.Replace)))
+	must.OK(errors.Join(f.WriteConfig(map[string]any{"build": runs.ThisBuild()}), f.Open(runs.Replace)))
 	if points, damaged, err := train.Points(f, []int{2, 3, 4}); points != nil || damaged != nil || err != nil {
 		t.Errorf("%v, %v, %v after the run was replaced: want nothing", points, damaged, err)
 	}
