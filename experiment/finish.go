@@ -39,7 +39,7 @@ func (r *runner) finish(ctx context.Context) error {
 			return err
 		}
 		if best != zero {
-			models = []*model{zero, best, tuned}
+			models = slices.Insert(models, 1, best)
 		}
 	}
 	for _, m := range models {
@@ -52,10 +52,12 @@ func (r *runner) finish(ctx context.Context) error {
 		}
 		r.summary.Models = append(r.summary.Models, m.Model)
 	}
-	if err := r.writeModel(tuned.x, tuned.y); err != nil {
+	if err := r.writeModel(tuned.x, tuned.y); err != nil || !r.layout.leads() {
 		return err
 	}
-	return r.conclude()
+	r.summary = r.summarize(runs.Finished, nil)
+	r.summary.Round = r.layout.round()
+	return r.folder.WriteSummary(r.summary)
 }
 
 // writeModel writes lambda.npy and omega.npy.
@@ -63,20 +65,10 @@ func (r *runner) writeModel(x, y []float64) error {
 	if !r.layout.leads() {
 		return nil
 	}
-	if err := r.folder.WriteArray(runs.LambdaFile, x, r.problem.shapeX...); err != nil {
+	if err := r.folder.WriteArray(runs.LambdaFile, x, len(x)); err != nil {
 		return err
 	}
 	return r.folder.WriteArray(runs.OmegaFile, y, r.problem.shapeY...)
-}
-
-// conclude writes that the run has come to its end.
-func (r *runner) conclude() error {
-	if !r.layout.leads() {
-		return nil
-	}
-	r.summary = r.summarize(runs.Finished, nil)
-	r.summary.Round = r.layout.round()
-	return r.folder.WriteSummary(r.summary)
 }
 
 // solutions adds the exact values, and finds the best of a few constants.

@@ -55,13 +55,13 @@ func (inProcess) attemptAgain(_ context.Context, _ *runner, err error) (bool, er
 
 func (inProcess) fail(*runner, error) {}
 
-func (inProcess) resumeHint(folder runs.Folder) string { return resumeHint(folder) }
+func (inProcess) resumeHint(folder runs.Folder) string {
+	return fmt.Sprintf("; -resume -out %s goes on", folder)
+}
 
 func (inProcess) round() int { return 0 }
 
 func (inProcess) leave(_ context.Context, _ io.Writer, err error) error { return err }
-
-func resumeHint(folder runs.Folder) string { return fmt.Sprintf("; -resume -out %s goes on", folder) }
 
 // chooseFolder sets the run folder and checks that a run that stands there was made by the same layout of processes.
 func (r *runner) chooseFolder(l Layout) error {

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -15,22 +16,24 @@ import (
 )
 
 // Main runs the command line of a program for one task, and ends the process: it is all of a main function. The program has the
-// task's flags and those of [Settings], and writes a run folder. -h explains them, and -version
-// says what program this is.
+// task's flags and those of [Settings], and writes a run folder. -h explains them, and -version says what program this is.
 func Main(t Task) {
-	ctx, err := cli.Begin()
-	var j *Job
-	if len(os.Args) == 2 && strings.TrimLeft(os.Args[1], "-") == "version" {
-		fmt.Println(t.Name(), network.ThisProgram())
-		return
+	os.Exit(cli.Main(t.Name(), func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+		return Run(ctx, t, args, stdout, stderr)
+	}))
+}
+
+// Run runs a task's command line in this process, as [Main] does.
+func Run(ctx context.Context, t Task, args []string, stdout, stderr io.Writer) error {
+	if len(args) == 1 && strings.TrimLeft(args[0], "-") == "version" {
+		_, err := fmt.Fprintln(stdout, t.Name(), network.ThisProgram())
+		return err
 	}
-	if err == nil {
-		j, err = Parse(t, os.Args[1:], os.Stdout)
+	j, err := Parse(t, args, stdout)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = j.Run(ctx, os.Stdout, os.Stderr)
-	}
-	os.Exit(cli.End(t.Name(), err))
+	return j.Run(ctx, stdout, stderr)
 }
 
 // Parse makes the job of a task's command line. With -resume, the flags that it leaves out are those of the run that goes on. With

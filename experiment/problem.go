@@ -13,11 +13,10 @@ import (
 // A problem is what a task has loaded.
 type problem struct {
 	train.Problem
-	rows           int            // fewest training or validation examples of an agent in this process
-	convex         bool           // the lower problem has one solution, so that Φ is defined
-	shapeX, shapeY []int          // of lambda.npy and omega.npy
-	settings       map[string]any // the task's part of config.json and of what a checkpoint belongs to
-	line           string         // for people
+	convex   bool           // the lower problem has one solution, so that Φ is defined
+	shapeY   []int          // of omega.npy
+	settings map[string]any // the task's part of config.json and of what a checkpoint belongs to
+	line     string         // for people
 }
 
 // load makes the problem and checks the settings against it.
@@ -37,16 +36,20 @@ func (r *runner) load() error {
 	if len(task.Shards) != s.Agents {
 		return dsbo.Errorf(dsbo.ErrConfig, "-agents must be %d, for which %s has data; it is %d", len(task.Shards), r.Task.Name(), s.Agents)
 	}
-	p := problem{rows: math.MaxInt}
-	for _, i := range here {
-		p.rows = min(p.rows, task.Shards[i].Train.Len(), task.Shards[i].Val.Len())
-	}
+	var p problem
 	if p.Problem, err = train.NewPart(r.team, task, model, models.Config{Seed: s.Seed, Batch: s.Batch, Float32: s.DType == "float32"}); err != nil {
 		return err
 	}
+	rows := math.MaxInt // fewest training or validation examples of an agent in this process
+	for _, i := range here {
+		rows = min(rows, task.Shards[i].Train.Len(), task.Shards[i].Val.Len())
+	}
+	if s.Batch > rows {
+		return dsbo.Errorf(dsbo.ErrConfig, "-batch must be at most %d, as an agent has so many examples, or 0 for all; it is %d", rows, s.Batch)
+	}
 	_, p.convex = model.(models.StronglyConvex)
 	nx, ny := model.Dims()
-	p.shapeX, p.shapeY = []int{nx}, []int{ny}
+	p.shapeY = []int{ny}
 	if matrix, ok := model.(models.Shaper); ok {
 		rows, cols := matrix.Shape()
 		p.shapeY = []int{rows, cols}
@@ -58,8 +61,5 @@ func (r *runner) load() error {
 		p.line = fmt.Sprintf("%s, p = %d, q = %d, %d agents", r.Task.Name(), nx, ny, s.Agents)
 	}
 	r.problem, r.loading = p, time.Since(began)
-	if s.Batch > p.rows {
-		return dsbo.Errorf(dsbo.ErrConfig, "-batch must be at most %d, as an agent has so many examples, or 0 for all; it is %d", p.rows, s.Batch)
-	}
 	return nil
 }

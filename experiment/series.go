@@ -148,7 +148,7 @@ func (s *series) fail(err error) error {
 		return fmt.Errorf("%w; summary: %w", err, w)
 	}
 	if state == runs.Interrupted {
-		return fmt.Errorf("%w%s", err, resumeHint(s.folder))
+		return fmt.Errorf("%w%s", err, inProcess{}.resumeHint(s.folder))
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"dsbo/experiment"
 	"dsbo/experiment/experimenttest"
 	"dsbo/internal/minimnist"
 	"dsbo/tasks"
@@ -36,5 +37,5 @@ func TestScripts(t *testing.T) {
 
 // run runs a command line in this process.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	return experimenttest.Run(ctx, tasks.MNIST(), args, stdout, stderr)
+	return experiment.Run(ctx, tasks.MNIST(), args, stdout, stderr)
 }

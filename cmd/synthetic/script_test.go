@@ -7,6 +7,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"dsbo/experiment"
 	"dsbo/experiment/experimenttest"
 	"dsbo/tasks"
 )
@@ -29,5 +30,5 @@ func TestScripts(t *testing.T) {
 
 // run runs a command line in this process.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	return experimenttest.Run(ctx, tasks.Synthetic(), args, stdout, stderr)
+	return experiment.Run(ctx, tasks.Synthetic(), args, stdout, stderr)
 }

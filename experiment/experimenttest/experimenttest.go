@@ -3,10 +3,8 @@ package experimenttest
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +13,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"dsbo/experiment"
 	"dsbo/runs"
 )
 
@@ -117,13 +114,4 @@ func edit(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("edit %s is unknown", args[1])
 	}
 	ts.Check(os.WriteFile(path, data, 0o644))
-}
-
-// Run runs a task's command line, as [experiment.Main] does.
-func Run(ctx context.Context, t experiment.Task, args []string, stdout, stderr io.Writer) error {
-	j, err := experiment.Parse(t, args, stdout)
-	if err != nil {
-		return err
-	}
-	return j.Run(ctx, stdout, stderr)
 }

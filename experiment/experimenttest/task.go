@@ -1,7 +1,6 @@
 package experimenttest
 
 import (
-	"context"
 	"io"
 	"path/filepath"
 	"slices"
@@ -76,11 +75,7 @@ func testData(t *testing.T, task experiment.Task, small []string) {
 func testRun(t *testing.T, task experiment.Task, small []string) {
 	out := filepath.Join(t.TempDir(), "run")
 	args := append(slices.Clone(small), "-agents=3", "-K=2", "-refit=10", "-report=false", "-quiet", "-out="+out)
-	j, err := experiment.Parse(task, args, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := j.Run(context.Background(), io.Discard, io.Discard); err != nil {
+	if err := experiment.Run(t.Context(), task, args, io.Discard, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	state, err := runs.Folder(out).State()
