@@ -12,20 +12,22 @@ import (
 // An edgeSet is an undirected graph without weights.
 type edgeSet struct{ linked [][]bool }
 
-func newEdgeSet(n int) edgeSet {
+// edgesWhere returns the graph of n agents whose edges are i-j, j < i, where linked(i, j). It asks in ascending order.
+func edgesWhere(n int, linked func(i, j int) bool) edgeSet {
 	e := edgeSet{make([][]bool, n)}
-	for i := range e.linked {
+	for i := range n {
 		e.linked[i] = make([]bool, n)
+		for j := range i {
+			if linked(i, j) {
+				e.link(i, j)
+			}
+		}
 	}
 	return e
 }
 
-// link adds the edge i-j. A self loop, which small circles produce, is left out.
-func (e edgeSet) link(i, j int) {
-	if i != j {
-		e.linked[i][j], e.linked[j][i] = true, true
-	}
-}
+// link adds the edge i-j, whose ends differ.
+func (e edgeSet) link(i, j int) { e.linked[i][j], e.linked[j][i] = true, true }
 
 func (e edgeSet) neighbours(i int) []int {
 	var js []int
@@ -37,71 +39,20 @@ func (e edgeSet) neighbours(i int) []int {
 	return js
 }
 
-func ringEdges(n int) edgeSet { return torusEdges(1, n) }
-
-func completeEdges(n int) edgeSet {
-	e := newEdgeSet(n)
-	for i := range n {
-		for j := range i {
-			e.link(i, j)
-		}
-	}
-	return e
+// inCircle reports whether a and b are next to each other in a circle of n.
+func inCircle(a, b, n int) bool {
+	d := max(a-b, b-a)
+	return d == 1 || d == n-1
 }
 
-func starEdges(n int) edgeSet {
-	e := newEdgeSet(n)
-	for i := 1; i < n; i++ {
-		e.link(0, i)
-	}
-	return e
-}
-
-func pathEdges(n int) edgeSet {
-	e := newEdgeSet(n)
-	for i := 1; i < n; i++ {
-		e.link(i-1, i)
-	}
-	return e
-}
-
-func torusEdges(rows, cols int) edgeSet {
-	e := newEdgeSet(rows * cols)
-	for r := range rows {
-		for c := range cols {
-			e.link(r*cols+c, r*cols+(c+1)%cols)
-			e.link(r*cols+c, (r+1)%rows*cols+c)
-		}
-	}
-	return e
-}
-
-func exponentialEdges(n int) edgeSet {
-	e := newEdgeSet(n)
-	for i := range n {
-		for d := 1; d < n; d *= 2 {
-			e.link(i, (i+d)%n)
-		}
-	}
-	return e
-}
+func powerOfTwo(d int) bool { return d&(d-1) == 0 }
 
 func checkHypercube(n int) error {
-	if n&(n-1) != 0 {
+	if !powerOfTwo(n) {
 		below := 1 << (bits.Len(uint(n)) - 1)
 		return dsbo.Errorf(dsbo.ErrConfig, "a hypercube must have a power of two of agents, such as %d or %d; it has %d", below, 2*below, n)
 	}
 	return nil
-}
-
-func hypercubeEdges(n int) edgeSet {
-	e := newEdgeSet(n)
-	for i := range n {
-		for bit := 1; bit < n; bit *= 2 {
-			e.link(i, i^bit)
-		}
-	}
-	return e
 }
 
 // erdosRenyiStream keeps the graph's draws apart from other uses of the same seed.
@@ -114,14 +65,7 @@ func erdosRenyiEdges(n int, prob float64, seed uint64) edgeSet {
 	r := rand.New(rand.NewPCG(seed, erdosRenyiStream))
 	const draws = 20
 	for draw := 1; ; draw++ {
-		e := newEdgeSet(n)
-		for i := range n {
-			for j := range i {
-				if r.Float64() < prob {
-					e.link(i, j)
-				}
-			}
-		}
+		e := edgesWhere(n, func(int, int) bool { return r.Float64() < prob })
 		part := components(n, e.neighbours)
 		if slices.Max(part) == 0 {
 			return e

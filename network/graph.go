@@ -81,26 +81,32 @@ func New(name string, n int, o Options) (*Graph, error) {
 	if err := checkAgents(n); err != nil {
 		return nil, err
 	}
+	var edges func(i, j int) bool // see edgesWhere
 	switch name {
+	case "ring":
+		edges = func(i, j int) bool { return inCircle(i, j, n) }
+	case "complete":
+		edges = func(i, j int) bool { return true }
 	case "star":
-		return starEdges(n).graph(name, o.W)
+		edges = func(i, j int) bool { return j == 0 }
 	case "path":
-		return pathEdges(n).graph(name, o.W)
+		edges = func(i, j int) bool { return i-j == 1 }
 	case "torus":
 		rows, err := squarest(n)
 		if err != nil {
 			return nil, err
 		}
-		return torusEdges(rows, n/rows).graph(name, o.W)
+		cols := n / rows
+		edges = func(i, j int) bool {
+			return i/cols == j/cols && inCircle(i, j, cols) || i%cols == j%cols && inCircle(i/cols, j/cols, rows)
+		}
+	case "exponential":
+		edges = func(i, j int) bool { return powerOfTwo(i-j) || powerOfTwo(n-(i-j)) }
 	case "hypercube":
 		if err := checkHypercube(n); err != nil {
 			return nil, err
 		}
-		return hypercubeEdges(n).graph(name, o.W)
-	case "complete":
-		return completeEdges(n).graph(name, o.W)
-	case "exponential":
-		return exponentialEdges(n).graph(name, o.W)
+		edges = func(i, j int) bool { return powerOfTwo(i ^ j) }
 	case erdosRenyi:
 		return erdosRenyiEdges(n, o.Prob, o.Seed).graph(name, o.W)
 	case "server":
@@ -109,7 +115,7 @@ func New(name string, n int, o Options) (*Graph, error) {
 		}
 		return Server(n)
 	}
-	return ringEdges(n).graph(name, o.W)
+	return edgesWhere(n, edges).graph(name, o.W)
 }
 
 // squarest returns the largest divisor of n that is at most √n, and refuses a prime n.

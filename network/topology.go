@@ -38,7 +38,7 @@ func FromEdges(n int, edges [][2]int, w float64) (*Graph, error) {
 	if err := checkAgents(n); err != nil {
 		return nil, err
 	}
-	e := newEdgeSet(n)
+	e := edgesWhere(n, func(int, int) bool { return false })
 	for k, edge := range edges {
 		i, j := edge[0], edge[1]
 		for _, a := range edge {

@@ -11,17 +11,12 @@ import (
 	rpc "google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 )
 
 func (m *Mixer) newServer() *rpc.Server {
-	creds, readBuffer := insecure.NewCredentials(), bufferSize
-	if id := m.config.Identity; id != nil {
-		creds = batched{credentials.NewTLS(id.Server()), m.refuse}
-		readBuffer = 0 // as in newConn
-	}
+	creds, readBuffer := m.protection((*pki.Identity).Server)
 	s := rpc.NewServer(
 		rpc.Creds(creds),
 		rpc.ForceServerCodecV2(codec{}),

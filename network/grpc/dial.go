@@ -2,6 +2,7 @@ package grpc
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,8 @@ import (
 	"net"
 	"sync/atomic"
 	"time"
+
+	"dsbo/pki"
 
 	rpc "google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -140,11 +143,7 @@ func (m *Mixer) greet(e *edge, s rpc.ClientStream) (hello, error) {
 }
 
 func (m *Mixer) newConn(e *edge, dial func(context.Context, string) (net.Conn, error)) (*rpc.ClientConn, error) {
-	creds, readBuffer := insecure.NewCredentials(), bufferSize
-	if id := m.config.Identity; id != nil {
-		creds = batched{credentials.NewTLS(id.Client(e.id)), nil}
-		readBuffer = 0 // TLS has one, from which pieces go where they belong
-	}
+	creds, readBuffer := m.protection(func(id *pki.Identity) *tls.Config { return id.Client(e.id) })
 	return rpc.NewClient("passthrough:///"+m.config.Addresses[e.id],
 		rpc.WithTransportCredentials(creds),
 		rpc.WithContextDialer(dial),
@@ -157,4 +156,13 @@ func (m *Mixer) newConn(e *edge, dial func(context.Context, string) (net.Conn, e
 		rpc.WithDisableRetry(),
 		rpc.WithDisableServiceConfig(),
 	)
+}
+
+// protection returns what a connection has below gRPC, by this agent's certificate if it has one, and the size of gRPC's
+// buffer for reading: TLS has one of its own, from which pieces go where they belong.
+func (m *Mixer) protection(settings func(*pki.Identity) *tls.Config) (creds credentials.TransportCredentials, readBuffer int) {
+	if m.config.Identity == nil {
+		return insecure.NewCredentials(), bufferSize
+	}
+	return batched{credentials.NewTLS(settings(m.config.Identity)), m.refuse}, 0
 }
