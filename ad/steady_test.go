@@ -34,15 +34,7 @@ func softmaxTask(asBytes, float32 bool, rows int) (*task, *Derivs, [4][]float64)
 		k.tables["X"] = must.Get(ByteTable(k.m, k.d, b, 1./255))
 	}
 	l := k.softmaxLoss()
-	if rows < k.m {
-		l.Rows = rows
-		l.Build = func(x, y *Node, in []*Node) *Node {
-			w := Part(y, 0, k.c, k.d)
-			logits := MatMul(in[0], w, false, true)
-			return Add(Mean(Sub(RowLogSumExp(logits), RowDot(in[1], logits))), SumAll(ColScale(Square(w), Exp(x))))
-		}
-	}
-	l.Float32 = float32
+	l.Rows, l.Float32 = rows, float32
 	d := must.Get(Differentiate(l))
 	setTile(d, 64)
 	idx := []int(nil)

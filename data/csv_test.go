@@ -59,9 +59,7 @@ func TestReadCSVErrors(t *testing.T) {
 		{"two such columns", "a,b,a\n1,2,3\n", "a", `, line 1: exactly one column must be named "a"; there are 2`},
 	} {
 		_, err := ReadCSV(strings.NewReader(c.text), c.target)
-		if err == nil || err.Error() != "input"+c.err || !errors.Is(err, dsbo.ErrConfig) {
-			t.Errorf("%s: error %q, want %q", c.name, err, "input"+c.err)
-		}
+		wantError(t, c.name, err, dsbo.ErrConfig, "input"+c.err)
 	}
 	name := filepath.Join(t.TempDir(), "bad.csv")
 	must.OK(os.WriteFile(name, []byte("1,x\n"), 0o666))

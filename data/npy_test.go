@@ -100,9 +100,7 @@ func TestReadNPYErrors(t *testing.T) {
 		{"large integer", npyFile(dict("<i8", "False", "(2,)"), le, []int64{0, 1<<53 + 1}), "integers must be less than 2^53 in magnitude; row 1, column 0 has 9007199254740992"},
 	} {
 		_, err := ReadNPY(bytes.NewReader(c.file))
-		if err == nil || err.Error() != "input: "+c.err || !errors.Is(err, dsbo.ErrConfig) {
-			t.Errorf("%s: error %q, want %q", c.name, err, c.err)
-		}
+		wantError(t, c.name, err, dsbo.ErrConfig, "input: "+c.err)
 	}
 }
 

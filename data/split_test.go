@@ -29,6 +29,14 @@ func labelled(counts ...int) Examples {
 	return Examples{X: must.Get(ad.FloatTable(len(x), 1, x)), Target: must.Get(ad.LabelTable(labels, len(counts)))}
 }
 
+// wantError wants an error of a kind, and its whole text.
+func wantError(t *testing.T, name string, err, kind error, text string) {
+	t.Helper()
+	if err == nil || err.Error() != text || !errors.Is(err, kind) {
+		t.Errorf("%s: error %q, want %q that matches %v", name, err, text, kind)
+	}
+}
+
 // labelCounts returns how often each label occurs.
 func labelCounts(e Examples) []int {
 	counts := make([]int, e.Target.Cols())
@@ -252,9 +260,7 @@ func TestSplitErrors(t *testing.T) {
 		{"nothing", Examples{}, Split{}, dsbo.ErrShape, "a split needs at least one example, and a target for each; there are 0 examples"},
 	} {
 		_, err := NewTask(c.e, Examples{}, c.split)
-		if err == nil || err.Error() != c.text || !errors.Is(err, c.kind) {
-			t.Errorf("%s: error %q, want %q", c.name, err, c.text)
-		}
+		wantError(t, c.name, err, c.kind, c.text)
 	}
 	if task, err := NewTask(real, real, Split{Agents: 3}); err != nil || task.Classes != 0 {
 		t.Errorf("targets that are numbers: %d classes, %v", task.Classes, err)
@@ -285,20 +291,14 @@ func TestTaskValidate(t *testing.T) {
 	} {
 		task := fresh()
 		c.change(&task)
-		if err := task.Validate(); err == nil || err.Error() != c.text || !errors.Is(err, dsbo.ErrShape) {
-			t.Errorf("%s: error %q, want %q", c.name, err, c.text)
-		}
+		wantError(t, c.name, task.Validate(), dsbo.ErrShape, c.text)
 	}
 	// The process of agent 1 has the examples of no other agent.
 	alone := fresh()
 	alone.Shards[0] = Shard{}
-	if err := alone.Validate(); err == nil || err.Error() != "training examples of agent 0: there must be at least one" {
-		t.Errorf("all agents: error %v, want that the examples of agent 0 are absent", err)
-	}
-	want := "AllTrainRows must be given: training examples of agent 1 have IDs, and those of agent 0 are absent"
-	if err := alone.Validate(1); err == nil || err.Error() != want {
-		t.Errorf("agent 1: error %v, want %s", err, want)
-	}
+	wantError(t, "all agents", alone.Validate(), dsbo.ErrShape, "training examples of agent 0: there must be at least one")
+	wantError(t, "agent 1", alone.Validate(1), dsbo.ErrShape,
+		"AllTrainRows must be given: training examples of agent 1 have IDs, and those of agent 0 are absent")
 	alone.AllTrainRows = 10
 	if err := alone.Validate(1); err != nil || alone.TrainRows() != 10 {
 		t.Errorf("agent 1 of %d training examples: %v", alone.TrainRows(), err)

@@ -1,7 +1,6 @@
 package data
 
 import (
-	"errors"
 	"math"
 	"testing"
 
@@ -107,10 +106,8 @@ func TestSyntheticErrors(t *testing.T) {
 		{Synthetic{Noise: -.1}, "the label noise must be positive and finite; it is -0.1"},
 		{Synthetic{Features: 1 << 40}, "all examples together must take less than 1024 GiB; 8 agents with 1500 examples of 1099511627776 features take 98304000 GiB"},
 	} {
-		want := c.text
-		if _, err := c.config.Task(); err == nil || err.Error() != want || !errors.Is(err, dsbo.ErrConfig) {
-			t.Errorf("error %q, want %q", err, want)
-		}
+		_, err := c.config.Task()
+		wantError(t, "task", err, dsbo.ErrConfig, c.text)
 	}
 	if _, err := (Synthetic{}).Shard(8); err == nil || err.Error() != "the agent must be from 0 to 7; it is 8" {
 		t.Errorf("agent 8 of 0 to 7: %v", err)

@@ -8,6 +8,7 @@ import (
 
 	"dsbo/ad"
 	"dsbo/ad/adtest"
+	"dsbo/internal/must"
 )
 
 // hand is a loss with derivatives by hand, into which a test can put mistakes:
@@ -92,10 +93,7 @@ func TestMeasure(t *testing.T) {
 		{"JVP is infinite", hand{jvp: func(d []float64) { d[3] = math.Inf(1) }}, "entry 3: +Inf should be"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, err := adtest.Measure(c.l, x, y)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(adtest.Measure(c.l, x, y))
 			switch err := r.Err(); {
 			case c.want == "" && err != nil:
 				t.Errorf("%v\n%v", err, r)
@@ -126,10 +124,7 @@ func (a asymmetric) HVP(dst, x, y, v []float64) error {
 }
 
 func TestAsymmetric(t *testing.T) {
-	r, err := adtest.Measure(asymmetric{}, x, y)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(adtest.Measure(asymmetric{}, x, y))
 	found := false
 	for _, i := range r {
 		if i.Err() != nil && strings.HasPrefix(i.Name, "symmetry") {
@@ -156,10 +151,7 @@ func (absolute) Grad(dx, dy, x, y []float64) error {
 }
 
 func TestKink(t *testing.T) {
-	r, err := adtest.Measure(absolute{}, []float64{0}, []float64{0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(adtest.Measure(absolute{}, []float64{0}, []float64{0}))
 	if err := r.Err(); err == nil {
 		t.Errorf("a kink passes:\n%v", r)
 	}
@@ -198,12 +190,9 @@ func TestDifferences(t *testing.T) {
 func TestScales(t *testing.T) {
 	for _, size := range []float64{1e-6, 1e-3, 1, 30, 1000} {
 		for _, factor := range []float64{1e-8, 1, 1e8} {
-			d, err := ad.Differentiate(ad.Loss{P: 3, Q: 3, Build: func(x, y *ad.Node, _ []*ad.Node) *ad.Node {
+			d := must.Get(ad.Differentiate(ad.Loss{P: 3, Q: 3, Build: func(x, y *ad.Node, _ []*ad.Node) *ad.Node {
 				return ad.Scale(factor, ad.Add(ad.SumAll(ad.Softplus(ad.Mul(x, y))), ad.Dot(ad.Square(y), ad.Sigmoid(x))))
-			}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}}))
 			t.Run(fmt.Sprintf("y=%g times %g", size, factor), func(t *testing.T) {
 				adtest.Check(t, d, []float64{.3, -.2, 1}, []float64{size, -.6 * size, .1 * size})
 			})

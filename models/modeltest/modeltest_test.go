@@ -8,6 +8,7 @@ import (
 
 	"dsbo/ad"
 	"dsbo/data"
+	"dsbo/internal/must"
 	"dsbo/models"
 )
 
@@ -32,10 +33,7 @@ func shard(t *testing.T) data.Shard {
 		for i := range v {
 			v[i] = r.NormFloat64()
 		}
-		tab, err := ad.FloatTable(rows, cols, v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tab := must.Get(ad.FloatTable(rows, cols, v))
 		return tab
 	}
 	return data.Shard{Train: data.Examples{X: table(30, 3), Target: table(30, 1)}, Val: data.Examples{X: table(22, 3), Target: table(22, 1)}}
