@@ -1,6 +1,9 @@
 package data
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"slices"
+)
 
 // An allocation says how many examples of each label every agent has.
 type allocation struct {
@@ -9,12 +12,11 @@ type allocation struct {
 	left   []int       // examples of each label that no agent has
 }
 
-// allocate gives size examples to every agent: in turns, each agent draws a label from its law
-// among those that are left. Where all of an agent's labels are used up, others change to other
-// labels of theirs if that helps. The second result is the size reached; if that is less than
-// size, no allocation within the laws gives every agent more.
+// allocate gives size examples to every agent: in turns, each agent draws a label from its law among those that are
+// left. Where all of an agent's labels are used up, others change to other labels of theirs if that helps. The second
+// result is the size reached; if that is less than size, no allocation within the laws gives every agent more.
 func allocate(r *rand.Rand, laws [][]float64, supply []int, size int) ([][]int, int) {
-	a := allocation{laws: laws, quotas: make([][]int, len(laws)), left: append([]int(nil), supply...)}
+	a := allocation{laws: laws, quotas: make([][]int, len(laws)), left: slices.Clone(supply)}
 	for i := range a.quotas {
 		a.quotas[i] = make([]int, len(supply))
 	}
@@ -55,21 +57,13 @@ func (a *allocation) drawLabel(r *rand.Rand, i int) bool {
 	return true
 }
 
-// rearrange gives agent i an example of a used-up label from another agent, which takes one of
-// another label instead, and so on along the shortest chain that ends at a label that is left.
-// This is one augmenting path of a maximum flow: where there is none, none of the agents can
-// have more unless another has less.
+// rearrange gives agent i an example of a used-up label from another agent, which takes one of another label instead,
+// and so on along the shortest chain that ends at a label that is left. This is one augmenting path of a maximum flow:
+// where there is none, none of the agents can have more unless another has less.
 func (a *allocation) rearrange(i int) bool {
 	const unseen = -1
-	labels := len(a.left)
-	taker := make([]int, labels) // the agent that would take an example of the label
-	for l := range taker {
-		taker[l] = unseen
-	}
-	gives := make([]int, len(a.laws)) // the label that the agent would give up for it
-	for j := range gives {
-		gives[j] = unseen
-	}
+	taker := slices.Repeat([]int{unseen}, len(a.left)) // the agent that would take an example of the label
+	gives := slices.Repeat([]int{unseen}, len(a.laws)) // the label that the agent would give up for it
 	queue := []int{i}
 	for len(queue) > 0 {
 		j := queue[0]

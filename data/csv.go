@@ -9,14 +9,11 @@ import (
 	"math"
 	"strconv"
 	"strings"
-
-	"dsbo/ad"
 )
 
-// ReadCSV reads examples from comma-separated numbers, one example a line. target names the column
-// of the targets, which then is not a feature; "" is the last column. A first line without any
-// number is a header, and a named target needs one. Targets are numbers; [OneHot] makes classes
-// of them.
+// ReadCSV reads examples from comma-separated numbers, one example a line. target names the column of the targets,
+// which then is not a feature; "" is the last column. A first line without any number is a header, and a named target
+// needs one. Targets are numbers; [OneHot] makes classes of them.
 //
 // Errors are a [*FileError] with line and column: lines of unequal length, a field that is not a
 // finite number, fewer than two columns, no examples. Memory is about twice that of the numbers.
@@ -42,27 +39,28 @@ func ReadCSV(r io.Reader, target string) (Examples, error) {
 	if err := c.chooseTarget(target, len(record)); err != nil {
 		return Examples{}, err
 	}
+	var x, t []float64
 	for ; err == nil; record, err = c.next() {
-		if err := c.add(record); err != nil {
+		if x, t, err = c.numbers(record, x, t); err != nil {
 			return Examples{}, err
 		}
 	}
 	if err != io.EOF {
 		return Examples{}, err
 	}
-	return c.examples()
+	return floatExamples(x, t)
 }
 
+// A csvReader reads lines, and knows what their columns are.
 type csvReader struct {
 	name   string
 	csv    *csv.Reader
 	header []string
 	target int // column
-	x, t   []float64
 }
 
 func (c *csvReader) fail(line int, format string, args ...any) error {
-	return &FileError{File: c.name, Line: line, Reason: fmt.Sprintf(format, args...)}
+	return fileError(c.name, line, format, args...)
 }
 
 // next returns the fields of the next line; io.EOF at the end, else a *FileError.
@@ -116,7 +114,8 @@ func (c *csvReader) chooseTarget(target string, columns int) error {
 	return nil
 }
 
-func (c *csvReader) add(record []string) error {
+// numbers appends the features of a line to x and its target to t.
+func (c *csvReader) numbers(record []string, x, t []float64) (_, _ []float64, err error) {
 	for j, field := range record {
 		v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
@@ -125,22 +124,13 @@ func (c *csvReader) add(record []string) error {
 			if c.header != nil {
 				name = fmt.Sprintf(" (%s)", strings.TrimSpace(c.header[j]))
 			}
-			return c.fail(line, "column %d%s: %.40q is not a finite number", j+1, name, field)
+			return x, t, c.fail(line, "column %d%s: %.40q is not a finite number", j+1, name, field)
 		}
 		if j == c.target {
-			c.t = append(c.t, v)
+			t = append(t, v)
 		} else {
-			c.x = append(c.x, v)
+			x = append(x, v)
 		}
 	}
-	return nil
-}
-
-func (c *csvReader) examples() (Examples, error) {
-	x, err := ad.FloatTable(len(c.t), len(c.x)/len(c.t), c.x)
-	if err != nil {
-		return Examples{}, err
-	}
-	t, err := ad.FloatTable(len(c.t), 1, c.t)
-	return Examples{X: x, Target: t}, err
+	return x, t, nil
 }

@@ -87,10 +87,7 @@ func (t Task) TestPart(i int) (Examples, error) {
 		return own, nil
 	}
 	m, n := t.Test.Len(), len(t.Shards)
-	var rows []int
-	for r := i * m / n; r < (i+1)*m/n; r++ {
-		rows = append(rows, r)
-	}
+	rows := countFrom(i*m/n, (i+1)*m/n-i*m/n)
 	if len(rows) == 0 {
 		return Examples{}, nil
 	}
@@ -176,10 +173,38 @@ func (e Examples) pickRows(rows []int) (Examples, error) {
 		return Examples{}, err
 	}
 	target, err := e.Target.Pick(rows)
+	return Examples{X: x, Target: target}, err
+}
+
+// floatExamples are those of a number as the target of each, over the memory of both slices.
+func floatExamples(x, target []float64) (Examples, error) {
+	features, err := ad.FloatTable(len(target), len(x)/len(target), x)
 	if err != nil {
 		return Examples{}, err
 	}
-	return Examples{X: x, Target: target}, nil
+	targets, err := ad.FloatTable(len(target), 1, target)
+	return Examples{X: features, Target: targets}, err
+}
+
+// labels returns the class of each example; ok is false, and they are 0, where targets are no classes.
+func (e Examples) labels() (labels []int, ok bool) {
+	labels = make([]int, e.Len())
+	if e.Target == nil {
+		return labels, false
+	}
+	for i := range labels {
+		labels[i], ok = e.Target.Label(i)
+	}
+	return labels, ok
+}
+
+// countFrom lists count whole numbers from first on.
+func countFrom(first, count int) []int {
+	list := make([]int, count)
+	for i := range list {
+		list[i] = first + i
+	}
+	return list
 }
 
 // OneHot turns a table of one column, of the whole numbers 0 to classes-1, into one-hot codes.

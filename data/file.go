@@ -28,6 +28,11 @@ func (e *FileError) Error() string {
 // Is reports whether target is dsbo.ErrConfig.
 func (e *FileError) Is(target error) bool { return target == dsbo.ErrConfig }
 
+// fileError is a [*FileError] with a reason of a format.
+func fileError(name string, line int, format string, args ...any) error {
+	return &FileError{File: name, Line: line, Reason: fmt.Sprintf(format, args...)}
+}
+
 // nameOf returns the name of a file, "" for other readers.
 func nameOf(r io.Reader) string {
 	if f, ok := r.(interface{ Name() string }); ok {

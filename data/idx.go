@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"compress/gzip"
 	"encoding/binary"
-	"fmt"
 	"io"
 	"math"
 
@@ -35,7 +34,7 @@ type idxFile struct {
 // or run out of memory. Errors are a *FileError.
 func readIDX(in io.Reader, name string, length int64, magic uint32) (idxFile, error) {
 	fail := func(format string, args ...any) (idxFile, error) {
-		return idxFile{}, &FileError{File: name, Reason: fmt.Sprintf(format, args...)}
+		return idxFile{}, fileError(name, 0, format, args...)
 	}
 	r := bufio.NewReader(in)
 	most := float64(length)

@@ -17,25 +17,22 @@ func Mislabel(e Examples, share float64, seed uint64, agent int) (noisy Examples
 	if !(share >= 0 && share <= 1) {
 		return Examples{}, nil, dsbo.Errorf(dsbo.ErrConfig, "the share of wrong labels must be from 0 to 1; it is %g", share)
 	}
-	if e.Target == nil || e.Target.Cols() < 2 {
+	labels, ok := e.labels()
+	if !ok || e.Target.Cols() < 2 {
 		return Examples{}, nil, dsbo.Errorf(dsbo.ErrConfig, "wrong labels need data with class labels")
 	}
 	classes := e.Target.Cols()
-	labels := make([]uint8, e.Len())
-	for i := range labels {
-		l, ok := e.Target.Label(i)
-		if !ok {
-			return Examples{}, nil, dsbo.Errorf(dsbo.ErrConfig, "wrong labels need data with class labels")
-		}
-		labels[i] = uint8(l)
+	codes := make([]uint8, len(labels))
+	for i, l := range labels {
+		codes[i] = uint8(l)
 	}
 	r := newRand(seed, streamMislabel, uint64(agent))
 	wrong = r.Perm(len(labels))[:int(math.Round(share*float64(len(labels))))]
 	slices.Sort(wrong)
 	for _, i := range wrong {
-		labels[i] = uint8((int(labels[i]) + 1 + r.IntN(classes-1)) % classes)
+		codes[i] = uint8((labels[i] + 1 + r.IntN(classes-1)) % classes)
 	}
 	noisy = e
-	noisy.Target, err = ad.LabelTable(labels, classes)
+	noisy.Target, err = ad.LabelTable(codes, classes)
 	return noisy, wrong, err
 }

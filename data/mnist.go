@@ -34,10 +34,8 @@ func LoadMNIST(dir string) (train, test Examples, err error) {
 	if train, err = readMNIST(dir, trainImages, trainLabels); err != nil {
 		return Examples{}, Examples{}, err
 	}
-	if test, err = readMNIST(dir, testImages, testLabels); err != nil {
-		return Examples{}, Examples{}, err
-	}
-	return train, test, nil
+	test, err = readMNIST(dir, testImages, testLabels)
+	return train, test, err
 }
 
 func readMNIST(dir, images, labels string) (Examples, error) {
@@ -51,10 +49,10 @@ func readMNIST(dir, images, labels string) (Examples, error) {
 	}
 	n, h, w := image.dims[0], image.dims[1], image.dims[2]
 	if h != GoMNIST.Height || w != GoMNIST.Width {
-		return Examples{}, &FileError{File: image.name, Reason: fmt.Sprintf("pictures must have %d×%d pixels; they have %d×%d", GoMNIST.Height, GoMNIST.Width, h, w)}
+		return Examples{}, fileError(image.name, 0, "pictures must have %d×%d pixels; they have %d×%d", GoMNIST.Height, GoMNIST.Width, h, w)
 	}
 	if n != label.dims[0] {
-		return Examples{}, &FileError{File: label.name, Reason: fmt.Sprintf("%d labels for the %d pictures of %s", label.dims[0], n, image.name)}
+		return Examples{}, fileError(label.name, 0, "%d labels for the %d pictures of %s", label.dims[0], n, image.name)
 	}
 	var e Examples
 	if e.X, err = ad.ByteTable(n, h*w, image.data, 1.0/255); err != nil {
@@ -78,7 +76,7 @@ func readIDXFile(dir, base string, magic uint32) (idxFile, error) {
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return idxFile{}, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+		return idxFile{}, fileError(name, 0, "%v", err)
 	}
 	return readIDX(f, name, info.Size(), magic)
 }

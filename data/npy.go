@@ -7,9 +7,8 @@ import (
 	"dsbo/internal/npy"
 )
 
-// ReadNPY reads a matrix, or a vector as one column, that numpy.save wrote: float32, float64,
-// bool and integers of any width and byte order, in C or Fortran order. float32 and uint8 keep
-// their size in memory; the others become float64.
+// ReadNPY reads a matrix, or a vector as one column, that numpy.save wrote: float32, float64, bool and integers of any
+// width and byte order, in C or Fortran order. float32 and uint8 keep their size in memory; the others become float64.
 //
 // Errors are a [*FileError]; for a number that is not finite, or an integer from 2^53 on, which
 // float64 would round, it names row and column.
@@ -26,7 +25,7 @@ func ReadNPY(r io.Reader) (*ad.Table, error) {
 		t, err = ad.FloatTable(a.Rows, a.Cols, a.Float64s)
 	}
 	if err != nil {
-		return nil, &FileError{File: nameOf(r), Reason: err.Error()}
+		return nil, fileError(nameOf(r), 0, "%v", err)
 	}
 	return t, nil
 }

@@ -3,6 +3,7 @@ package data
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,20 +21,15 @@ type Partition struct {
 
 // ParsePartition reads "iid", "dirichlet:0.3" or "labels:2", what [Partition.String] writes.
 func ParsePartition(text string) (Partition, error) {
-	kind, value, colon := strings.Cut(text, ":")
 	var p Partition
-	ok := false
-	switch {
-	case kind == "iid" && !colon:
-		ok = true
-	case kind == "dirichlet":
-		a, err := strconv.ParseFloat(value, 64)
-		p.Dirichlet, ok = a, err == nil && a != 0
-	case kind == "labels":
-		k, err := strconv.Atoi(value)
-		p.Labels, ok = k, err == nil && k != 0
+	var err error
+	switch kind, value, _ := strings.Cut(text, ":"); kind {
+	case "dirichlet":
+		p.Dirichlet, err = strconv.ParseFloat(value, 64)
+	case "labels":
+		p.Labels, err = strconv.Atoi(value)
 	}
-	if !ok {
+	if err != nil || (p == Partition{}) != (text == "iid") {
 		return Partition{}, dsbo.Errorf(dsbo.ErrConfig,
 			"partition must be iid, dirichlet:A (as in dirichlet:0.3) or labels:K (as in labels:2); it is %q", text)
 	}
@@ -102,10 +98,8 @@ func (p Partition) laws(r *rand.Rand, agents, classes int) [][]float64 {
 			}
 		}
 	default:
-		for _, law := range laws {
-			for c := range law {
-				law[c] = 1
-			}
+		for i := range laws {
+			laws[i] = slices.Repeat([]float64{1}, classes)
 		}
 	}
 	return laws

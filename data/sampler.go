@@ -3,13 +3,13 @@ package data
 import (
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 
 	"dsbo"
 )
 
-// A Sampler gives one agent's minibatches: Batch different rows, every subset equally likely.
-// A draw is a pure function of (Seed, Agent, Set, K, T) and of the number of rows; draws with
-// different names are independent.
+// A Sampler gives one agent's minibatches: Batch different rows, every subset equally likely. A draw is a pure function
+// of (Seed, Agent, Set, K, T) and of the number of rows; draws with different names are independent.
 //
 // The zero Sampler draws all rows. A Sampler belongs to one goroutine at a time.
 type Sampler struct {
@@ -47,14 +47,8 @@ func (s *Sampler) Draw(name dsbo.Sample, rows int) []int {
 
 func (s *Sampler) clearMarks(rows int) {
 	words := (rows + 63) / 64
-	if cap(s.marks) < words {
-		s.marks = make([]uint64, words)
-	}
-	s.marks = s.marks[:words]
+	s.marks = slices.Grow(s.marks[:0], words)[:words]
 	clear(s.marks)
-	if cap(s.drawn) < s.Batch {
-		s.drawn = make([]int, s.Batch)
-	}
 }
 
 // markRows marks count different rows below n.
@@ -83,6 +77,7 @@ func (s *Sampler) invertMarks(rows int) {
 
 // markedRows lists the marked rows.
 func (s *Sampler) markedRows() []int {
+	s.drawn = slices.Grow(s.drawn[:0], s.Batch)
 	drawn := s.drawn[:s.Batch]
 	n := 0
 	for i, w := range s.marks {

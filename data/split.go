@@ -44,8 +44,7 @@ func NewTask(train, test Examples, c Split) (Task, error) {
 	if cols := train.Target.Cols(); cols > 1 {
 		t.Classes = cols
 	}
-	id := 0
-	for _, p := range parts {
+	for i, p := range parts {
 		var s Shard
 		if s.Train, err = train.pickRows(p.train); err != nil {
 			return Task{}, err
@@ -53,11 +52,7 @@ func NewTask(train, test Examples, c Split) (Task, error) {
 		if s.Val, err = train.pickRows(p.val); err != nil {
 			return Task{}, err
 		}
-		s.Train.ID = make([]int, len(p.train))
-		for i := range s.Train.ID {
-			s.Train.ID[i] = id
-			id++
-		}
+		s.Train.ID = countFrom(i*len(p.train), len(p.train)) // all agents have as many
 		t.Shards = append(t.Shards, s)
 	}
 	return t, t.Validate()
@@ -80,7 +75,8 @@ func (c Split) assign(e Examples) ([]part, error) {
 	if c.Agents > e.Len()/2 {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "each agent must have at least 2 examples; %d agents share %d", c.Agents, e.Len())
 	}
-	pools, err := c.pools(e)
+	labels, labelled := e.labels()
+	pools, err := c.pools(labels, e.Target.Cols(), labelled)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +87,7 @@ func (c Split) assign(e Examples) ([]part, error) {
 		supply[l] = len(pool)
 		r.Shuffle(len(pool), func(i, j int) { pool[i], pool[j] = pool[j], pool[i] })
 	}
-	if c, err = c.withSizes(supply, laws); err != nil {
+	if c, err = c.withSizes(e.Len(), supply, laws); err != nil {
 		return nil, err
 	}
 	quotas, _ := allocate(c.drawRand(), laws, supply, c.Train+c.Val)
@@ -104,42 +100,32 @@ func (c Split) assign(e Examples) ([]part, error) {
 			pools[l] = pools[l][n:]
 		}
 		// By label, so that splitRows shares each of them in proportion.
-		slices.SortStableFunc(rows, func(a, b int) int { return labelOf(e, a) - labelOf(e, b) })
+		slices.SortStableFunc(rows, func(a, b int) int { return labels[a] - labels[b] })
 		parts[i] = c.splitRows(rows)
 	}
 	return parts, nil
 }
 
 // pools returns the rows of each label, or all rows as one where labels do not matter.
-func (c Split) pools(e Examples) ([][]int, error) {
-	pools := make([][]int, 1)
-	byLabel := c.Partition != Partition{}
-	if byLabel {
-		pools = make([][]int, e.Target.Cols())
+func (c Split) pools(labels []int, classes int, labelled bool) ([][]int, error) {
+	if c.Partition == (Partition{}) {
+		return [][]int{countFrom(0, len(labels))}, nil
 	}
-	if k := c.Partition.Labels; k > len(pools) {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "partition labels:%d needs data with as many labels; they have %d", k, len(pools))
+	if !labelled {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "partition %v needs data with class labels; without them it must be iid", c.Partition)
 	}
-	for i := range e.Len() {
-		if !byLabel {
-			pools[0] = append(pools[0], i)
-			continue
-		}
-		l, ok := e.Target.Label(i)
-		if !ok {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "partition %v needs data with class labels; without them it must be iid", c.Partition)
-		}
-		pools[l] = append(pools[l], i)
+	if k := c.Partition.Labels; k > classes {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "partition labels:%d needs data with as many labels; they have %d", k, classes)
+	}
+	pools := make([][]int, classes)
+	for row, l := range labels {
+		pools[l] = append(pools[l], row)
 	}
 	return pools, nil
 }
 
-// withSizes sets the default sizes and checks that the examples suffice.
-func (c Split) withSizes(supply []int, laws [][]float64) (Split, error) {
-	total := 0
-	for _, n := range supply {
-		total += n
-	}
+// withSizes sets the default sizes and checks that all examples, of which each label has its supply, suffice.
+func (c Split) withSizes(total int, supply []int, laws [][]float64) (Split, error) {
 	share := total / c.Agents
 	if c.Partition.Labels != 0 {
 		_, share = allocate(c.drawRand(), laws, supply, share)
@@ -156,12 +142,6 @@ func (c Split) withSizes(supply []int, laws [][]float64) (Split, error) {
 			share, total, c.Agents, c.Partition, c.Train, c.Val)
 	}
 	return c, nil
-}
-
-// labelOf returns the label of a row, 0 where there are none.
-func labelOf(e Examples, row int) int {
-	l, _ := e.Target.Label(row)
-	return l
 }
 
 // drawRand returns the numbers for allocate, the same each time.

@@ -2,9 +2,9 @@ package data
 
 import (
 	"math"
+	"slices"
 
 	"dsbo"
-	"dsbo/ad"
 	"dsbo/internal/vec"
 )
 
@@ -22,14 +22,23 @@ type Synthetic struct {
 	Seed             uint64
 }
 
+// A size is a number of c with its default.
+type size struct {
+	name  string
+	field *int
+	usual int
+}
+
+func (c *Synthetic) sizes() []size {
+	return []size{{"agents", &c.Agents, 8}, {"features", &c.Features, 200}, {"training examples an agent", &c.Train, 500},
+		{"validation examples an agent", &c.Val, 500}, {"test examples an agent", &c.Test, 500}}
+}
+
 // WithDefaults returns c with its zeros replaced by what they stand for.
 func (c Synthetic) WithDefaults() Synthetic {
-	for _, d := range []struct {
-		field *int
-		value int
-	}{{&c.Agents, 8}, {&c.Features, 200}, {&c.Train, 500}, {&c.Val, 500}, {&c.Test, 500}} {
-		if *d.field == 0 {
-			*d.field = d.value
+	for _, s := range c.sizes() {
+		if *s.field == 0 {
+			*s.field = s.usual
 		}
 	}
 	if c.Rate == 0 {
@@ -43,15 +52,9 @@ func (c Synthetic) WithDefaults() Synthetic {
 
 // Validate reports a setting that cannot work, as [dsbo.ErrConfig].
 func (c Synthetic) Validate() error {
-	for _, size := range []struct {
-		name  string
-		value int
-	}{
-		{"agents", c.Agents}, {"features", c.Features}, {"training examples an agent", c.Train},
-		{"validation examples an agent", c.Val}, {"test examples an agent", c.Test},
-	} {
-		if size.value < 0 {
-			return dsbo.Errorf(dsbo.ErrConfig, "%s must be at least 1, or 0 for the default; the number is %d", size.name, size.value)
+	for _, s := range c.sizes() {
+		if *s.field < 0 {
+			return dsbo.Errorf(dsbo.ErrConfig, "%s must be at least 1, or 0 for the default; the number is %d", s.name, *s.field)
 		}
 	}
 	const most = 1e100 // so that no feature overflows
@@ -79,17 +82,17 @@ func (c Synthetic) Task() (Task, error) {
 	}
 	c = c.WithDefaults()
 	t := Task{Features: c.Features}
-	test := c.block(c.Agents * c.Test)
+	x, target := make([]float64, 0, c.Agents*c.Test*c.Features), make([]float64, 0, c.Agents*c.Test)
 	for i := range c.Agents {
 		s, err := c.Shard(i)
 		if err != nil {
 			return Task{}, err
 		}
 		t.Shards = append(t.Shards, s)
-		c.draw(i, partTest, test.rows(i*c.Test, c.Test))
+		x, target = c.draw(i, partTest, c.Test, x, target)
 	}
 	var err error
-	if t.Test, err = test.examples(); err != nil {
+	if t.Test, err = floatExamples(x, target); err != nil {
 		return Task{}, err
 	}
 	return t, t.Validate()
@@ -105,18 +108,12 @@ func (c Synthetic) Shard(i int) (Shard, error) {
 		return Shard{}, dsbo.Errorf(dsbo.ErrConfig, "the agent must be from 0 to %d; it is %d", c.Agents-1, i)
 	}
 	var s Shard
-	train, val := c.block(c.Train), c.block(c.Val)
-	c.draw(i, partTrain, train)
-	c.draw(i, partVal, val)
 	var err error
-	if s.Train, err = train.examples(); err != nil {
+	if s.Train, err = floatExamples(c.draw(i, partTrain, c.Train, nil, nil)); err != nil {
 		return Shard{}, err
 	}
-	s.Train.ID = make([]int, c.Train)
-	for j := range s.Train.ID {
-		s.Train.ID[j] = i*c.Train + j
-	}
-	s.Val, err = val.examples()
+	s.Train.ID = countFrom(i*c.Train, c.Train)
+	s.Val, err = floatExamples(c.draw(i, partVal, c.Val, nil, nil))
 	return s, err
 }
 
@@ -131,49 +128,25 @@ func (c Synthetic) Truth() []float64 {
 	return w
 }
 
-// The parts of an agent's data; each has numbers of its own, so that the size of one does not
-// change another.
+// The parts of an agent's data; each has numbers of its own, so that the size of one does not change another.
 const (
 	partTrain = iota
 	partVal
 	partTest
 )
 
-// A block is examples in the making.
-type block struct {
-	x, target []float64
-}
-
-func (c Synthetic) block(rows int) block {
-	return block{make([]float64, rows*c.Features), make([]float64, rows)}
-}
-
-// rows returns count rows of b as a block, sharing its memory.
-func (b block) rows(from, count int) block {
-	p := len(b.x) / len(b.target)
-	return block{b.x[from*p : (from+count)*p], b.target[from : from+count]}
-}
-
-func (b block) examples() (Examples, error) {
-	x, err := ad.FloatTable(len(b.target), len(b.x)/len(b.target), b.x)
-	if err != nil {
-		return Examples{}, err
-	}
-	target, err := ad.FloatTable(len(b.target), 1, b.target)
-	return Examples{X: x, Target: target}, err
-}
-
-// draw fills b with examples of agent i (from 0).
-func (c Synthetic) draw(i int, part uint64, b block) {
+// draw appends count examples of agent i (from 0) to features and targets.
+func (c Synthetic) draw(i int, part uint64, count int, features, targets []float64) (_, _ []float64) {
 	w := c.Truth()
 	r := newRand(c.Seed, streamAgent, uint64(i), part)
 	deviation := float64(i+1) * c.Rate
-	for e := range b.target {
-		x := b.x[e*len(w) : (e+1)*len(w)]
-		for j := range x {
-			x[j] = deviation * r.NormFloat64()
+	features = slices.Grow(features, count*len(w))
+	for range count {
+		for range w {
+			features = append(features, deviation*r.NormFloat64())
 		}
-		margin := vec.Dot(x, w) + float64(c.Noise*r.NormFloat64())
-		b.target[e] = math.Copysign(1, margin)
+		margin := vec.Dot(features[len(features)-len(w):], w) + float64(c.Noise*r.NormFloat64())
+		targets = append(targets, math.Copysign(1, margin))
 	}
+	return features, targets
 }
