@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -27,7 +28,7 @@ func ReadCSV(r io.Reader, target string) (Examples, error) {
 	c.csv.ReuseRecord = true
 	record, err := c.next()
 	if err == nil && isHeader(record) {
-		c.header = append([]string(nil), record...)
+		c.header = slices.Clone(record)
 		record, err = c.next()
 	}
 	if err == io.EOF {
@@ -101,15 +102,10 @@ func (c *csvReader) chooseTarget(target string, columns int) error {
 	if c.header == nil {
 		return c.fail(0, "a named target needs a header line; there is none for %q", target)
 	}
-	found := 0
-	for j, name := range c.header {
-		if strings.TrimSpace(name) == target {
-			c.target = j
-			found++
-		}
-	}
-	if found != 1 {
-		return c.fail(1, "exactly one column must be named %q; there are %d", target, found)
+	named := func(name string) bool { return strings.TrimSpace(name) == target }
+	c.target = slices.IndexFunc(c.header, named)
+	if c.target < 0 || slices.ContainsFunc(c.header[c.target+1:], named) {
+		return c.fail(1, "exactly one column must be named %q; the columns are %q", target, c.header)
 	}
 	return nil
 }
@@ -120,11 +116,11 @@ func (c *csvReader) numbers(record []string, x, t []float64) (_, _ []float64, er
 		v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 			line, _ := c.csv.FieldPos(j)
-			name := ""
+			name := strconv.Itoa(j + 1)
 			if c.header != nil {
-				name = fmt.Sprintf(" (%s)", strings.TrimSpace(c.header[j]))
+				name += fmt.Sprintf(" (%s)", strings.TrimSpace(c.header[j]))
 			}
-			return x, t, c.fail(line, "column %d%s: %.40q is not a finite number", j+1, name, field)
+			return x, t, c.fail(line, "column %s: %.40q is not a finite number", name, field)
 		}
 		if j == c.target {
 			t = append(t, v)

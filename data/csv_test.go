@@ -55,8 +55,8 @@ func TestReadCSVErrors(t *testing.T) {
 		{"long field", "1," + strings.Repeat("x", 99), "", `, line 1: column 2: "` + strings.Repeat("x", 40) + `" is not a finite number`},
 		{"quote", "1,2\n3,4\"5\n", "", `, line 2: byte 4: bare " in non-quoted-field`},
 		{"no header", "1,2\n", "label", `: a named target needs a header line; there is none for "label"`},
-		{"no such column", "a,b\n1,2\n", "label", `, line 1: exactly one column must be named "label"; there are 0`},
-		{"two such columns", "a,b,a\n1,2,3\n", "a", `, line 1: exactly one column must be named "a"; there are 2`},
+		{"no such column", "a,b\n1,2\n", "label", `, line 1: exactly one column must be named "label"; the columns are ["a" "b"]`},
+		{"two such columns", "a,b,a\n1,2,3\n", "a", `, line 1: exactly one column must be named "a"; the columns are ["a" "b" "a"]`},
 	} {
 		_, err := ReadCSV(strings.NewReader(c.text), c.target)
 		wantError(t, c.name, err, dsbo.ErrConfig, "input"+c.err)

@@ -121,15 +121,13 @@ func (t Task) Validate(agents ...int) error {
 // checkShard checks the examples of agent i. seen says which IDs of training examples were there before.
 func (t Task) checkShard(i int, seen []bool) error {
 	s := t.Shards[i]
-	for _, set := range []struct {
-		name     string
-		examples Examples
-	}{{"training", s.Train}, {"validation", s.Val}, {"test", s.Test}} {
-		if set.name == "test" && set.examples.X == nil {
-			continue
-		}
-		if err := t.check(set.examples); err != nil {
-			return fmt.Errorf("%s examples of agent %d: %w", set.name, i, err)
+	sets := []Examples{s.Train, s.Val, s.Test}
+	if s.Test.X == nil {
+		sets = sets[:2]
+	}
+	for j, set := range sets {
+		if err := t.check(set); err != nil {
+			return fmt.Errorf("%s examples of agent %d: %w", []string{"training", "validation", "test"}[j], i, err)
 		}
 	}
 	if s.Train.ID == nil {
@@ -148,20 +146,18 @@ func (t Task) checkShard(i int, seen []bool) error {
 }
 
 func (t Task) check(e Examples) error {
-	if e.X == nil || e.Target == nil || e.Len() == 0 {
+	n, columns := e.Len(), max(t.Classes, 1)
+	switch {
+	case n == 0 || e.Target == nil:
 		return dsbo.Errorf(dsbo.ErrShape, "there must be at least one")
-	}
-	if e.X.Cols() != t.Features {
+	case e.X.Cols() != t.Features:
 		return dsbo.Errorf(dsbo.ErrShape, "examples must have the task's %d features; they have %d", t.Features, e.X.Cols())
-	}
-	if want := max(t.Classes, 1); e.Target.Cols() != want {
-		return dsbo.Errorf(dsbo.ErrShape, "targets must have %d columns; they have %d", want, e.Target.Cols())
-	}
-	if e.Target.Rows() != e.Len() {
-		return dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have a target; there are %d", e.Len(), e.Target.Rows())
-	}
-	if e.ID != nil && len(e.ID) != e.Len() {
-		return dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have an ID; there are %d", e.Len(), len(e.ID))
+	case e.Target.Cols() != columns:
+		return dsbo.Errorf(dsbo.ErrShape, "targets must have %d columns; they have %d", columns, e.Target.Cols())
+	case e.Target.Rows() != n:
+		return dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have a target; there are %d", n, e.Target.Rows())
+	case e.ID != nil && len(e.ID) != n:
+		return dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have an ID; there are %d", n, len(e.ID))
 	}
 	return nil
 }

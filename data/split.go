@@ -21,13 +21,10 @@ type Split struct {
 
 // Validate reports a setting that cannot work whatever the data, as [dsbo.ErrConfig].
 func (c Split) Validate() error {
-	switch {
-	case c.Agents < 0:
-		return dsbo.Errorf(dsbo.ErrConfig, "the number of agents must be at least 1, or 0 for the default; it is %d", c.Agents)
-	case c.Train < 0:
-		return dsbo.Errorf(dsbo.ErrConfig, "training examples of each agent must be at least 1, or 0 for the default; they are %d", c.Train)
-	case c.Val < 0:
-		return dsbo.Errorf(dsbo.ErrConfig, "validation examples of each agent must be at least 1, or 0 for the default; they are %d", c.Val)
+	for _, s := range []size{{"agents", &c.Agents, 8}, {"training examples of each agent", &c.Train, 0}, {"validation examples of each agent", &c.Val, 0}} {
+		if err := s.validate(); err != nil {
+			return err
+		}
 	}
 	return c.Partition.Validate()
 }

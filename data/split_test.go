@@ -245,8 +245,8 @@ func TestSplitErrors(t *testing.T) {
 		text  string
 	}{
 		{"agents", e, Split{Agents: -1}, dsbo.ErrConfig, "the number of agents must be at least 1, or 0 for the default; it is -1"},
-		{"train", e, Split{Train: -1}, dsbo.ErrConfig, "training examples of each agent must be at least 1, or 0 for the default; they are -1"},
-		{"val", e, Split{Val: -2}, dsbo.ErrConfig, "validation examples of each agent must be at least 1, or 0 for the default; they are -2"},
+		{"train", e, Split{Train: -1}, dsbo.ErrConfig, "the number of training examples of each agent must be at least 1, or 0 for the default; it is -1"},
+		{"val", e, Split{Val: -2}, dsbo.ErrConfig, "the number of validation examples of each agent must be at least 1, or 0 for the default; it is -2"},
 		{"too many agents", e, Split{Agents: 16}, dsbo.ErrConfig, "each agent must have at least 2 examples; 16 agents share 30"},
 		{"absurd agents", e, Split{Agents: math.MaxInt}, dsbo.ErrConfig, "each agent must have at least 2 examples; 9223372036854775807 agents share 30"},
 		{"too much", e, Split{Agents: 3, Train: 6, Val: 5}, dsbo.ErrConfig,

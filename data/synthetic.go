@@ -26,7 +26,14 @@ type Synthetic struct {
 type size struct {
 	name  string
 	field *int
-	usual int
+	usual int // 0: as many as there are for all
+}
+
+func (s size) validate() error {
+	if *s.field < 0 {
+		return dsbo.Errorf(dsbo.ErrConfig, "the number of %s must be at least 1, or 0 for the default; it is %d", s.name, *s.field)
+	}
+	return nil
 }
 
 func (c *Synthetic) sizes() []size {
@@ -53,8 +60,8 @@ func (c Synthetic) WithDefaults() Synthetic {
 // Validate reports a setting that cannot work, as [dsbo.ErrConfig].
 func (c Synthetic) Validate() error {
 	for _, s := range c.sizes() {
-		if *s.field < 0 {
-			return dsbo.Errorf(dsbo.ErrConfig, "%s must be at least 1, or 0 for the default; the number is %d", s.name, *s.field)
+		if err := s.validate(); err != nil {
+			return err
 		}
 	}
 	const most = 1e100 // so that no feature overflows

@@ -99,8 +99,8 @@ func TestSyntheticErrors(t *testing.T) {
 		config Synthetic
 		text   string
 	}{
-		{Synthetic{Agents: -1}, "agents must be at least 1, or 0 for the default; the number is -1"},
-		{Synthetic{Test: -5}, "test examples an agent must be at least 1, or 0 for the default; the number is -5"},
+		{Synthetic{Agents: -1}, "the number of agents must be at least 1, or 0 for the default; it is -1"},
+		{Synthetic{Test: -5}, "the number of test examples an agent must be at least 1, or 0 for the default; it is -5"},
 		{Synthetic{Rate: math.NaN()}, "the heterogeneity rate must be positive and finite; it is NaN"},
 		{Synthetic{Rate: math.Inf(1)}, "the heterogeneity rate must be positive and finite; it is +Inf"},
 		{Synthetic{Noise: -.1}, "the label noise must be positive and finite; it is -0.1"},
