@@ -41,7 +41,7 @@ func choosePath(setting string, best Path) (Path, error) {
 	case i < 0:
 		return best, dsbo.Errorf(dsbo.ErrConfig, "DSBO_KERNEL must be generic, avx2 or avx512; it is %q", setting)
 	case Path(i) > best:
-		return best, dsbo.Errorf(dsbo.ErrConfig, "DSBO_KERNEL is %s, but this build or machine has kernels up to %s", setting, best)
+		return best, dsbo.Errorf(dsbo.ErrConfig, "DSBO_KERNEL must be at most %s with this build and machine; it is %s", best, setting)
 	default:
 		return Path(i), nil
 	}

@@ -68,7 +68,7 @@ func TestChoosePath(t *testing.T) {
 		{"generic", AVX512, Generic, ""},
 		{"avx2", AVX512, AVX2, ""},
 		{"avx512", AVX512, AVX512, ""},
-		{"avx512", AVX2, AVX2, "DSBO_KERNEL is avx512, but this build or machine has kernels up to avx2"},
+		{"avx512", AVX2, AVX2, "DSBO_KERNEL must be at most avx2 with this build and machine; it is avx512"},
 		{"AVX2", AVX2, AVX2, `DSBO_KERNEL must be generic, avx2 or avx512; it is "AVX2"`},
 	} {
 		got, err := choosePath(c.setting, c.best)
