@@ -23,8 +23,8 @@ type Gossip struct {
 	T     int      `json:"T,omitzero"`     // local steps of y; default 10
 	N     int      `json:"N,omitzero"`     // local steps of z; default 10
 
-	state
-	b, h, j, mixed []float64
+	personalState
+	mixed []float64
 }
 
 // Init implements [Method].
@@ -36,7 +36,7 @@ func (a *Gossip) Init(p, q, K int) error {
 	if c.err != nil {
 		return c.err
 	}
-	a.b, a.h, a.j, a.mixed = vecs(q), vecs(q), vecs(p), vecs(p)
+	a.mixed = vecs(p)
 	return nil
 }
 
@@ -46,28 +46,30 @@ func (a *Gossip) Cost(int) Cost {
 	return Cost{Floats: len(a.x), Messages: 1, Calls: Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.N - 1, JVP: 1}}
 }
 
-// Traits implements the option of [Method].
-func (a *Gossip) Traits() Traits { return Traits{Personalized: true} }
-
 // Step is one outer iteration.
 func (a *Gossip) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.begin(ctx, k, o, m)
-	a.solveLocal(&w, a.b, a.h, a.j, a.T, a.N, a.beta(k), a.gamma(k))
+	a.solve(&w, a.T, a.N)
 	w.mix(a.mixed, a.x)
 	vec.Comb(a.x, 1, a.mixed, -a.alpha(k), a.u)
 	return w.err
 }
 
-// solveLocal is what an agent of the personalized problem does by itself: it moves y, and leaves z and u. The first step of z
-// from 0 needs no product.
-func (s *state) solveLocal(w *turn, b, h, j []float64, T, N int, beta, gamma float64) {
-	descend(w, s.x, s.y, h, T, beta)
-	w.upperGrad(s.u, b, s.x, s.y, w.draw(dsbo.Upper, 0))
-	vec.Scale(s.z, gamma, b)
+// A personalState is the state of a method for the personalized problem.
+type personalState struct{ localState }
+
+// Traits implements the option of [Method].
+func (s *personalState) Traits() Traits { return Traits{Personalized: true} }
+
+// solve moves y and leaves z and u. The first step of z from 0 needs no product.
+func (s *personalState) solve(w *turn, T, N int) {
+	s.lower(w, T)
+	gamma := s.gamma(w.k)
+	vec.Scale(s.z, gamma, s.b)
 	for t := 1; t < N; t++ {
-		w.hvp(h, s.x, s.y, s.z, w.draw(dsbo.Curvature, t))
-		vec.Sub(h, h, b)
-		vec.Axpy(s.z, -gamma, h)
+		w.hvp(s.g, s.x, s.y, s.z, w.draw(dsbo.Curvature, t))
+		vec.Sub(s.g, s.g, s.b)
+		vec.Axpy(s.z, -gamma, s.g)
 	}
-	implicit(w, s.u, j, s.x, s.y, s.z)
+	implicit(w, s.u, s.j, s.x, s.y, s.z)
 }

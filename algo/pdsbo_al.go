@@ -26,8 +26,8 @@ type Lagrangian struct {
 	N     int      `json:"N,omitzero"`     // local steps of z; default 10
 	Rho   float64  `json:"rho,omitzero"`   // ρ, penalty and dual step; default 1
 
-	state
-	b, h, j, mu, l []float64
+	personalState
+	mu, l []float64
 }
 
 // Init implements [Method].
@@ -41,21 +41,18 @@ func (a *Lagrangian) Init(p, q, K int) error {
 		return c.err
 	}
 	a.mu, a.l = a.carried("mu", p), a.carried("l", p)
-	a.b, a.h, a.j = vecs(q), vecs(q), vecs(p)
 	return nil
 }
 
+// Cost of an iteration: that of [Gossip].
 func (a *Lagrangian) Cost(int) Cost {
 	return Cost{Floats: len(a.x), Messages: 1, Calls: Calls{UpperGrad: 1, LowerGrad: a.T, HVP: a.N - 1, JVP: 1}}
 }
 
-// Traits implements the option of [Method].
-func (a *Lagrangian) Traits() Traits { return Traits{Personalized: true} }
-
 // Step is one outer iteration.
 func (a *Lagrangian) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.begin(ctx, k, o, m)
-	a.solveLocal(&w, a.b, a.h, a.j, a.T, a.N, a.beta(k), a.gamma(k))
+	a.solve(&w, a.T, a.N)
 	alpha, rho := a.alpha(k), a.Rho
 	for i := range a.x {
 		a.x[i] -= float64(alpha * (a.u[i] + a.mu[i] + float64(rho*a.l[i])))

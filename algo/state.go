@@ -19,17 +19,14 @@ type state struct {
 	alpha, beta, gamma func(k int) float64 // steps of x, y and z, of methods that have them
 }
 
-// A soloState is the state of a method for one agent, with scratch of its own.
-type soloState struct {
+// A localState is the state of a method whose agents solve their lower problems each by itself, with scratch for that.
+type localState struct {
 	state
 	b, g, j []float64 // ∇_y f and any vector of length q; J z
 }
 
-// Traits implements the option of [Method].
-func (s *soloState) Traits() Traits { return Traits{OneAgent: true} }
-
 // prepare is that of state, and makes the scratch.
-func (s *soloState) prepare(name string, p, q, K int) *checker {
+func (s *localState) prepare(name string, p, q, K int) *checker {
 	c := s.state.prepare(name, p, q, K)
 	if c.err == nil {
 		s.b, s.g, s.j = vecs(q), vecs(q), vecs(p)
@@ -38,10 +35,16 @@ func (s *soloState) prepare(name string, p, q, K int) *checker {
 }
 
 // lower moves y by T steps, asks for b and, in u, for ∇_x f at the new y.
-func (s *soloState) lower(w *turn, T int) {
+func (s *localState) lower(w *turn, T int) {
 	descend(w, s.x, s.y, s.g, T, s.beta(w.k))
 	w.upperGrad(s.u, s.b, s.x, s.y, w.draw(dsbo.Upper, 0))
 }
+
+// A soloState is the state of a method for one agent.
+type soloState struct{ localState }
+
+// Traits implements the option of [Method].
+func (s *soloState) Traits() Traits { return Traits{OneAgent: true} }
 
 // upper moves x along u = ∇_x f − J z.
 func (s *soloState) upper(w *turn) {

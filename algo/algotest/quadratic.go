@@ -161,19 +161,14 @@ func (r *source) vec(n int) []float64 {
 
 // spd is low·I + scale·GG'/‖G‖²_F, whose eigenvalues lie in [low, low+scale].
 func (r *source) spd(n int, low, scale float64) []float64 {
-	g, m, f := r.vec(n*n), make([]float64, n*n), 0.0
-	for _, v := range g {
-		f += v * v
-	}
+	var m mat.Dense
+	g := mat.NewDense(n, n, r.vec(n*n))
+	m.Mul(g, g.T())
+	m.Scale(scale/m.Trace(), &m) // the trace is ‖G‖²_F
 	for i := range n {
-		for j := range n {
-			for k := range n {
-				m[i*n+j] += g[i*n+k] * g[j*n+k] * scale / f
-			}
-		}
-		m[i*n+i] += low
+		m.Set(i, i, low+m.At(i, i))
 	}
-	return m
+	return m.RawMatrix().Data
 }
 
 // mean averages over the agents what part writes for each.
