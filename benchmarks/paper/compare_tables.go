@@ -156,11 +156,7 @@ is the same problem. Sent are numbers, by an agent in an iteration to all its ne
 	least, within := c.budget(trials)
 	rows := table{{"method", "time " + least.text(spentSeconds), least.text(spentCalls) + " oracle calls", least.text(spentBytes)}}
 	for i, t := range trials {
-		cells := []any{t.name}
-		for _, phi := range within[i] {
-			cells = append(cells, fmt.Sprintf("%.2f", phi))
-		}
-		rows.add(cells...)
+		rows.add(t.name, column(within[i], func(phi float64) string { return fmt.Sprintf("%.2f", phi) }))
 	}
 	l.table(rows)
 }
@@ -203,11 +199,7 @@ func (at level) spentTable(trials []trial) table {
 			rows.add(t.name, "–", "–", "–", "–")
 			continue
 		}
-		cells := []any{t.name}
-		for part := range at.spent[i] {
-			cells = append(cells, at.spent[i].text(part))
-		}
-		rows.add(cells...)
+		rows.add(t.name, column([]int{spentIterations, spentSeconds, spentCalls, spentBytes}, at.spent[i].text))
 	}
 	return rows
 }
@@ -220,11 +212,8 @@ func (at level) ratioTable(trials []trial) table {
 			if !us.ours || other.ours || at.runs[i] == 0 || at.runs[j] == 0 {
 				continue
 			}
-			cells := []any{us.name + " / " + other.name}
-			for part := spentSeconds; part <= spentBytes; part++ {
-				cells = append(cells, at.spent[j][part]/at.spent[i][part])
-			}
-			rows.add(cells...)
+			ratio := func(part int) float64 { return at.spent[j][part] / at.spent[i][part] }
+			rows.add(us.name+" / "+other.name, ratio(spentSeconds), ratio(spentCalls), ratio(spentBytes))
 		}
 	}
 	return rows

@@ -120,9 +120,8 @@ func higpLimits(l *lab) {
 	rows := table{{"graph", "λ_min(W)", "(1+λ_min)²/2", "alike", "each its own basis", "one agent stiff"}}
 	agree := true
 	for _, g := range gs {
-		cells := []any{g.Name, g.W.LambdaMin()}
 		bound := math.Pow(1+g.W.LambdaMin(), 2) / 2
-		cells = append(cells, bound)
+		var limits []float64
 		for _, c := range []struct {
 			differ float64
 			stiff  bool
@@ -139,9 +138,9 @@ func higpLimits(l *lab) {
 			if c.differ == 0 {
 				agree = agree && math.Abs(limit-min(bound, 2)) < 1e-3
 			}
-			cells = append(cells, limit)
+			limits = append(limits, limit)
 		}
-		rows.add(cells...)
+		rows.add(g.Name, g.W.LambdaMin(), bound, limits)
 	}
 	l.printf("largest stable γ, as a multiple of 1/L_max:\n\n")
 	l.table(rows)

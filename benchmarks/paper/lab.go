@@ -130,14 +130,19 @@ func (l *lab) save(charts ...*chart) {
 // A table is rows of text under a header, printed as Markdown.
 type table [][]string
 
+// add adds a row. Several cells may come as one slice.
 func (t *table) add(cells ...any) {
-	row := make([]string, len(cells))
-	for i, c := range cells {
+	var row []string
+	for _, c := range cells {
 		switch c := c.(type) {
 		case float64:
-			row[i] = digits(c)
+			row = append(row, digits(c))
+		case []float64:
+			row = append(row, column(c, digits)...)
+		case []string:
+			row = append(row, c...)
 		default:
-			row[i] = fmt.Sprint(c)
+			row = append(row, fmt.Sprint(c))
 		}
 	}
 	*t = append(*t, row)

@@ -107,12 +107,10 @@ func mismatchOfEstimates(ctx context.Context, l *lab) {
 				sums[i] += v / float64(points)
 			}
 		}
-		cells := []any{r}
 		for i, v := range sums {
 			f.point(names[i], r, v)
-			cells = append(cells, v)
 		}
-		rows.add(cells...)
+		rows.add(r, sums)
 	}
 	l.printf("logistic, 8 agents on the ring, p = q = 20, mean of %d problems and points:\n\n", points)
 	l.table(rows)
@@ -128,7 +126,7 @@ func mismatchOfMethods(ctx context.Context, l *lab) {
 		"share by which the agents differ", "norm of the gradient of Φ at the last average x", report.Linear, report.Log)
 	rows := table{{"differ", "mdbo", "madsbo", "sparkle ed"}}
 	for _, differ := range pick(l, []float64{0, 0.1, 0.2, 0.4, 0.6, 0.8, 1}, []float64{0, 1}) {
-		cells := []any{differ}
+		var norms []float64
 		for _, r := range []contestant{
 			{"MDBO", &algo.MDBO{Alpha: "0.05", Beta: "0.05", L: 3, N: 60}},
 			{"MA-DSBO, α_k = β_k = 0.5/√(k+1)", &algo.MADSBO{Alpha: "0.5/sqrt(k+1)", Beta: "0.5/sqrt(k+1)", Gamma: "0.15", T: 1, N: 60}},
@@ -136,11 +134,10 @@ func mismatchOfMethods(ctx context.Context, l *lab) {
 		} {
 			q := quadratics{n: 5, p: 5, q: 8, low: 1, high: 3, coupling: 0.5, differ: differ, seed: l.seed}
 			res := must.Get(run(ctx, q.problem(0), train.Config{W: ring(5), Method: r.method, K: K, EvalEvery: K}))
-			g := float64(res.Last().GradNorm)
-			f.point(r.name, differ, g)
-			cells = append(cells, g)
+			norms = append(norms, float64(res.Last().GradNorm))
+			f.point(r.name, differ, norms[len(norms)-1])
 		}
-		rows.add(cells...)
+		rows.add(differ, norms)
 	}
 	l.table(rows)
 	l.save(f)

@@ -14,9 +14,8 @@ import (
 	"dsbo/train"
 )
 
-// A measured is one method at one dimension d = p = q.
+// A measured is one method at one dimension p = q.
 type measured struct {
-	d      int
 	ms     float64 // of an iteration of all agents
 	floats int     // an agent sends to each neighbour in an iteration, counted and by formula: check sees that they are equal
 	dense  int64   // bytes of an agent's matrices
@@ -58,7 +57,7 @@ const loopSteps = 10
 
 // measure runs K iterations and compares what was counted with the formulas, exactly.
 func (e entrant) measure(ctx context.Context, d, K, rounds int) measured {
-	m := measured{d: d, ms: math.Inf(1), floats: e.traffic(d, loopSteps, loopSteps)}
+	m := measured{ms: math.Inf(1), floats: e.traffic(d, loopSteps, loopSteps)}
 	method := e.template()
 	w := ringOrServer(method, 8)
 	c := logistic{n: 8, p: d, examples: 200, batch: 100, rate: 0.1, weight: 1, seed: 1}
@@ -92,22 +91,19 @@ func (e entrant) check(method algo.Method, d, K int, w *network.Matrix, res *tra
 func checkCounts(template algo.Method, d int, w *network.Matrix, res *train.Result) error {
 	method := algo.NameOf(template)
 	m := initialized(template, d, d, res.Iterations)
-	var floats, messages int
-	var asked runs.Usage
+	var want runs.Usage // to one neighbour
 	for k := range res.Iterations {
 		c := m.Cost(k)
-		floats += c.Floats
-		messages += c.Messages
-		asked.Add(runs.Usage{Calls: c.Calls})
+		want.Add(runs.Usage{Calls: c.Calls, Sent: runs.Sent{Floats: int64(c.Floats), Messages: int64(c.Messages)}})
 	}
 	for i, u := range res.Usage {
-		sends := w.Sends(i)
-		if u.Sent.Floats != int64(sends*floats) || u.Sent.Messages != int64(sends*messages) {
+		sends := int64(w.Sends(i))
+		if u.Sent.Floats != sends*want.Sent.Floats || u.Sent.Messages != sends*want.Sent.Messages {
 			return fmt.Errorf("%s, p = q = %d, agent %d: %d numbers in %d messages were sent, by formula %d in %d",
-				method, d, i, u.Sent.Floats, u.Sent.Messages, sends*floats, sends*messages)
+				method, d, i, u.Sent.Floats, u.Sent.Messages, sends*want.Sent.Floats, sends*want.Sent.Messages)
 		}
-		if u.Calls != asked.Calls {
-			return fmt.Errorf("%s, p = q = %d, agent %d: the oracle was called %+v, by formula %+v", method, d, i, u.Calls, asked.Calls)
+		if u.Calls != want.Calls {
+			return fmt.Errorf("%s, p = q = %d, agent %d: the oracle was called %+v, by formula %+v", method, d, i, u.Calls, want.Calls)
 		}
 	}
 	return nil
@@ -126,22 +122,14 @@ func table1(ctx context.Context, l *lab) {
 	}
 	times[0] = append(times[0], "exponent", fmt.Sprintf("MiB of matrices, %d", dims[len(dims)-1]))
 	sent[0] = append(sent[0], "exponent", "formula")
-	grows := true
+	grows, d := true, column(dims, func(d int) float64 { return float64(d) })
 	for _, e := range entrants() {
-		var d, ms, floats []float64
-		a, b := []any{e.method, e.problem}, []any{e.method}
-		var m measured
-		for i, dim := range dims {
-			m = e.measure(ctx, dim, K, rounds)
-			if i == 0 {
-				b = append(b, describe(m.calls))
-			}
-			d, ms, floats = append(d, float64(dim)), append(ms, m.ms), append(floats, float64(m.floats))
-			a, b = append(a, m.ms), append(b, m.floats)
-		}
+		all := column(dims, func(d int) measured { return e.measure(ctx, d, K, rounds) })
+		ms := column(all, func(m measured) float64 { return m.ms })
+		floats := column(all, func(m measured) float64 { return float64(m.floats) })
 		more := slope(d, floats)
-		times.add(append(a, slope(d, ms), float64(m.dense)/(1<<20))...)
-		sent.add(append(b, more, e.formula)...)
+		times.add(e.method, e.problem, ms, slope(d, ms), float64(all[len(all)-1].dense)/(1<<20))
+		sent.add(e.method, describe(all[0].calls), column(all, func(m measured) string { return fmt.Sprint(m.floats) }), more, e.formula)
 		grows = grows && math.Abs(more-e.growth) < 0.1
 		time.line(e.method, d, ms)
 		traffic.line(e.method, d, floats)
