@@ -3,7 +3,10 @@ package network
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"dsbo"
 )
@@ -12,12 +15,49 @@ import (
 var (
 	// ErrClosed is what an exchange returns after its Close.
 	ErrClosed = errors.New("exchange closed")
-	// ErrEnded marks the end of an exchange because another process left it. The error names that one and has its
-	// reason; it also matches the kind of that reason, if it is one that [Kind] knows.
+	// ErrEnded marks the end of an exchange because another process left it: see [EndedError].
 	ErrEnded = errors.New("another process ended the exchange")
-	// ErrSilent marks the end of an exchange because of another process that said nothing for too long.
+	// ErrSilent marks the end of an exchange because of other processes that said nothing for too long: see [SilentError].
 	ErrSilent = errors.New("silent for too long")
 )
+
+// A SilentError names the processes of which nothing was heard. It matches [ErrSilent].
+type SilentError struct {
+	Processes []string // such as "agent 3", or "rank 2 (agents 4 to 5)"
+	Silent    time.Duration
+	Last      error // what ended the last connection or attempt; nil if there was none
+}
+
+func (e *SilentError) Error() string {
+	s := fmt.Sprintf("%s has been silent for %v", strings.Join(e.Processes, ", "), e.Silent)
+	if e.Last != nil {
+		s += ": " + e.Last.Error()
+	}
+	return s
+}
+
+// Is reports whether target is ErrSilent.
+func (e *SilentError) Is(target error) bool { return target == ErrSilent }
+
+// Unwrap returns e.Last.
+func (e *SilentError) Unwrap() error { return e.Last }
+
+// An EndedError is another process's reason for ending the exchange. It matches [ErrEnded] and the kind of that process's
+// error, if it is one that keeps its identity; [Kind] says which.
+type EndedError struct {
+	Process string // such as "agent 3", or "rank 1 (agents 2 to 3) after 5 exchanges"
+	Number  int    // of the agent or the rank
+	Reason  string
+	Kind    int
+}
+
+func (e *EndedError) Error() string { return fmt.Sprintf("%s ended the run: %s", e.Process, e.Reason) }
+
+// Is reports whether target is ErrEnded.
+func (e *EndedError) Is(target error) bool { return target == ErrEnded }
+
+// Unwrap returns the kind of the other process's error, nil if it is none of those that travel.
+func (e *EndedError) Unwrap() error { return ErrorOfKind(e.Kind) }
 
 // kinds are the errors that keep their identity on the way to other processes. Their order is part of
 // what is sent. The first that an error matches is its kind: a silent neighbour's last error may be one of the others.

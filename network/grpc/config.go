@@ -141,6 +141,13 @@ func (c Config) Validate() error {
 	return c.validateAddresses()
 }
 
+// An UnprotectedError is the refusal of connections to other machines that have no certificates.
+type UnprotectedError struct {
+	Reason string // whose connections they are
+}
+
+func (e *UnprotectedError) Error() string { return e.Reason + ": Identity or Insecure must be set" }
+
 func (c Config) validateAddresses() error {
 	unprotected := func(format string, args ...any) error {
 		return dsbo.Errorf(dsbo.ErrConfig, "%w", &UnprotectedError{fmt.Sprintf(format, args...)})

@@ -1,7 +1,8 @@
 // Package grpc exchanges vectors between agents that are processes, on one machine or on many.
 //
-// [Open] starts one agent's end. The agents give the same bits as those of network.Local, and the
-// run survives the loss of connections and of agents. The import is best named:
+// [Open] starts one agent's end, a [Mixer]: it is the [network.Team] of this process, which has this one agent. All agents
+// give the same bits as those of network.Local, and the run survives the loss of connections and of agents. The import is
+// best named:
 //
 //	import dsbogrpc "dsbo/network/grpc"
 //
@@ -27,21 +28,34 @@
 //	resend  the sender went back to an earlier exchange: its neighbour begins again from there
 //	fail    the run has failed: which agent, and why
 //
-// # Faults
+// # Who sends when
 //
-// A stream brings what is sent once, whole and in order, or it breaks, and the neighbours make another one. Exchanges are
-// numbered, and each agent keeps the vectors that it sent last: one whose connection was cut, or which comes back from a
-// checkpoint, is sent what it has missed, as fast as it goes on itself. What it sends again is compared with what came first:
-// other numbers are an error, [ErrConflict].
+// Exchanges are numbered from 0, and in each an agent sends one vector to every neighbour, and sums when all of theirs are
+// here. A vector is sent when the receiver has room for it. It holds two, that of its own exchange and of the next one, and
+// is at exchange k at least once its vector of exchange k−1 has come: that is the sender's credit. What is sent comes out of
+// a window of the vectors that an agent sent last, which it keeps for neighbours that have lost them.
 //
-// If what it needs is no longer kept, its neighbour has to go back as well: Mix returns a
-// [network.RollbackError], the caller restores an earlier checkpoint and calls Rewind. That may go
-// on from neighbour to neighbour and ends at the start of the run at the latest; the numbers stay
-// the same. Agents whose checkpoints are of the same exchanges meet at the newest that all have.
+// # What happens on loss
 //
-// An agent that has finished calls Drain, which waits until all have. No neighbour leaves before an agent has recorded
-// that (Config.AllFinished), so that one that is lost at the very end either finds them when it comes back or knows that
-// it need not.
+// A connection: a stream brings frames once, whole and in order, or it breaks, and the neighbours make another one. In its
+// hellos either side says how many vectors it has sent and which it needs next; the other one sends from there on.
+//
+// An agent: it comes back from a checkpoint, and is sent what it has missed as fast as it goes on itself. What it sends again
+// is compared with what came first, and dropped; other numbers are an error, [ErrConflict].
+//
+// What is needed and no longer kept: the neighbour that should send it has to go back as well. Its Mix returns a
+// [network.RollbackError], the caller restores an earlier checkpoint and calls Rewind, which has its neighbours begin again
+// from there (resend); of what was on its way to it, it takes what comes next and drops the rest. That may go on from
+// neighbour to neighbour and ends at the start of the run at the latest; the numbers stay the same. Agents whose
+// checkpoints are of the same exchanges meet at the newest that all have.
+//
+// A neighbour for good: after Config.PeerTimeout without a sign of life the run ends with a [network.SilentError]. An agent
+// that fails ends it for all others with a [network.EndedError].
+//
+// The end: an agent that has finished calls Drain, which waits until all have. With each heartbeat it says its radius: r+1 if
+// it knows that all agents up to r edges away have finished, which is one more than the least radius of its neighbours, and
+// 0 before it has finished itself. No neighbour leaves before an agent has recorded that all have (Config.AllFinished), so
+// that one that is lost at the very end either finds them when it comes back or knows that it need not.
 //
 // # Gathering
 //

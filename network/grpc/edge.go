@@ -5,26 +5,16 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"dsbo/network"
 )
 
-// The protocol of an edge. Exchanges are numbered from 0, and each sends one vector in either direction. A stream brings
-// frames once, whole and in order, or it breaks: what was on its way is lost then, and a new stream begins where both
-// ends have come to. So each begins with a hello, in which either side says how many vectors it has sent and which it needs
-// next; the other one sends from there on, out of the window of vectors that it keeps.
-//
-// A vector is sent when the receiver has room for it. It holds two, that of its own exchange and of the next one, and
-// is at exchange k at least once its vector of exchange k−1 has come: that is the sender's credit. A neighbour that
-// came back from a checkpoint is so sent what it has missed as fast as it goes on itself. What it repeats is compared
-// with what came first, and dropped.
-//
-// An agent that goes back, because a neighbour needs what is no longer kept, has its neighbours begin again from its
-// checkpoint's exchange (resend). What was on its way to it is stale: it is taken if it is what comes next, else dropped.
-//
-// An agent that has finished says so with each heartbeat (alive). Its radius is r+1 if it knows that all agents up to r
-// edges away have finished: one more than the least radius of its neighbours, and 0 before it has finished itself.
+// ErrConflict marks an exchange that was sent twice with different numbers: a run whose agents do not repeat
+// themselves to the bit cannot be resumed.
+var ErrConflict = errors.New("an exchange was repeated with other numbers")
 
 // An edge is one neighbour as this agent sees it: a state machine without input and output, guarded by the mixer's lock.
-// Sessions bring it what was received and ask it what to send.
+// Sessions bring it what was received and ask it what to send. The package documentation says which rules it keeps.
 type edge struct {
 	m  *Mixer
 	id int
@@ -140,7 +130,7 @@ func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 		return nil, true
 	case m.ended != nil && !s.failSent:
 		s.failSent = true
-		return encode(header{kindFail, m.ended.Agent, m.ended.kind}, []byte(m.ended.Reason)), false
+		return encode(header{kindFail, m.ended.Number, m.ended.Kind}, []byte(m.ended.Reason)), false
 	case e.due == kindResend:
 		e.due = 0
 		return encode(header{kindResend, m.window.end(), e.received}, nil), false
@@ -176,7 +166,7 @@ func (e *edge) handle(f *frame) error {
 	case kindAlive:
 		e.setRadius(min(f.detail, e.m.lastRadius()))
 	case kindFail:
-		e.m.endRun(&EndedError{Agent: f.exchange, Reason: oneLine(f.text), kind: f.detail})
+		e.m.endRun(f.exchange, f.detail, f.text)
 	case kindHello:
 		return errors.New("a second hello on one stream")
 	}
@@ -255,7 +245,7 @@ func (e *edge) heartbeat() error {
 		e.setRadius(e.m.lastRadius())
 		return nil
 	}
-	return &SilentError{Agent: e.id, Silent: e.silence(), Last: e.lastErr}
+	return &network.SilentError{Processes: []string{fmt.Sprintf("agent %d", e.id)}, Silent: e.silence(), Last: e.lastErr}
 }
 
 // rewind makes this exchange the one whose vectors are received and sent next.

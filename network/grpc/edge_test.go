@@ -164,7 +164,7 @@ func TestFailureKeepsItsKind(t *testing.T) {
 	for _, c := range []struct{ err, kind error }{
 		{diverged, dsbo.ErrDiverged},
 		{fmt.Errorf("agent 1: %w", context.Canceled), context.Canceled},
-		{&SilentError{Agent: 0, Last: context.DeadlineExceeded}, network.ErrSilent},
+		{&network.SilentError{Last: context.DeadlineExceeded}, network.ErrSilent},
 		{errors.New("disk\nfull"), nil},
 	} {
 		m, _ := pathAgent(t, nil)
@@ -175,8 +175,8 @@ func TestFailureKeepsItsKind(t *testing.T) {
 			far, _ := pathAgent(t, nil)
 			from, to := attached(t, far, 0, 0, 0), attached(t, far, 2, 0, 0)
 			deliver(t, from, news)
-			e, ok := errors.AsType[*EndedError](far.err)
-			if !ok || e.Agent != self || e.Reason != oneLine([]byte(c.err.Error())) || !errors.Is(e, network.ErrEnded) || e.Unwrap() != c.kind {
+			e, ok := errors.AsType[*network.EndedError](far.err)
+			if !ok || e.Number != self || e.Reason != oneLine([]byte(c.err.Error())) || !errors.Is(e, network.ErrEnded) || e.Unwrap() != c.kind {
 				t.Errorf("%v arrives as %v of kind %v, but it is of agent %d and of kind %v", c.err, far.err, errors.Unwrap(far.err), self, c.kind)
 			}
 			news, _ = to.e.nextFrame(to)
@@ -185,7 +185,7 @@ func TestFailureKeepsItsKind(t *testing.T) {
 	m, _ := pathAgent(t, nil)
 	s := attached(t, m, 0, 0, 0)
 	deliver(t, s, encode(header{kindFail, 0, maxNumber}, []byte("disk full")))
-	if e, ok := errors.AsType[*EndedError](m.err); !ok || e.Unwrap() != nil {
+	if e, ok := errors.AsType[*network.EndedError](m.err); !ok || e.Unwrap() != nil {
 		t.Errorf("error %v; it must be the end of agent 0 for a reason of no kind", m.err)
 	}
 }
@@ -221,8 +221,8 @@ func TestSilence(t *testing.T) {
 	}
 	m.edge(0).detach(s, s.reason)
 	m.heartbeat()
-	e, ok := errors.AsType[*SilentError](m.err)
-	if !ok || e.Agent != 0 || e.Silent != 20*time.Second || !errors.Is(m.err, network.ErrSilent) ||
+	e, ok := errors.AsType[*network.SilentError](m.err)
+	if !ok || e.Processes[0] != "agent 0" || e.Silent != 20*time.Second || !errors.Is(m.err, network.ErrSilent) ||
 		!strings.Contains(m.err.Error(), "agent 0 has been silent for 20s: nothing heard for 5s") {
 		t.Errorf("error %v after 20 s; it must say that agent 0 was silent", m.err)
 	}
@@ -344,7 +344,7 @@ func TestSilenceAfterTheEnd(t *testing.T) {
 			m.heartbeat()
 		}
 		err := m.Drain(t.Context())
-		if e, ok := errors.AsType[*SilentError](err); ok != tt.lost || ok && e.Agent != 0 || !ok && err != nil {
+		if e, ok := errors.AsType[*network.SilentError](err); ok != tt.lost || ok && e.Processes[0] != "agent 0" || !ok && err != nil {
 			t.Errorf("radii %d and %d: error %v after 20 s, but agent 0 is lost: %v", tt.radius, tt.other, err, tt.lost)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/network"
 )
 
 // gatherRows has an agent gather with own as its row, and checks that the others' rows are the ones that they have by
@@ -162,7 +163,7 @@ func TestGatherAgain(t *testing.T) {
 			if err == nil { // it was done before agent 1 looked
 				err = ms[0].Drain(outer)
 			}
-			if e, ok := errors.AsType[*EndedError](err); !ok || e.Agent != 1 || !strings.Contains(err.Error(), ErrConflict.Error()) {
+			if e, ok := errors.AsType[*network.EndedError](err); !ok || e.Number != 1 || !strings.Contains(err.Error(), ErrConflict.Error()) {
 				t.Errorf("other numbers end with %v; it must be a conflict that agent 1 sees", err)
 			}
 			wg.Wait()

@@ -40,10 +40,10 @@ type Mixer struct {
 	missing   int       // neighbours that an exchange waits for
 	waitStart time.Time // since when
 	rollback  *network.RollbackError
-	finished  bool        // Drain has begun
-	recorded  bool        // Config.AllFinished has been called; true if there is none
-	ended     *EndedError // why all agents have to end; nil while the run goes on
-	err       error       // what Mix and Gather return from now on; nil while all is well
+	finished  bool                // Drain has begun
+	recorded  bool                // Config.AllFinished has been called; true if there is none
+	ended     *network.EndedError // why all agents have to end; nil while the run goes on
+	err       error               // what Mix and Gather return from now on; nil while all is well
 	closed    bool
 	rewinds   int64
 	refused   int64
@@ -58,7 +58,7 @@ var (
 
 // Mix implements dsbo.Mixer. After the end of its ctx it can be called again with the same src,
 // and after a [*network.RollbackError] with Rewind before; the others wait meanwhile. Any other
-// error lasts, and ends the exchange for all agents with an [*EndedError].
+// error lasts, and ends the exchange for all agents with an [*network.EndedError].
 func (m *Mixer) Mix(ctx context.Context, dst, src []float64) error {
 	round := m.round
 	if err := m.mix(ctx, dst, src); err != nil {
@@ -318,7 +318,7 @@ func (m *Mixer) announce() {
 	}
 }
 
-// Fail ends the run for all agents: their Mix and Gather return an [*EndedError] with this agent's
+// Fail ends the run for all agents: their Mix and Gather return an [*network.EndedError] with this agent's
 // number, err's message and its kind, and that of this agent an error that wraps err. The first failure counts.
 // Close brings the news to the neighbours that can be reached.
 func (m *Mixer) Fail(err error) { m.failWith(err) }
@@ -332,18 +332,19 @@ func (m *Mixer) failWith(err error) error {
 // failLocked ends the run for all agents because of an error of this one, which it returns.
 func (m *Mixer) failLocked(err error) error {
 	if m.err == nil {
-		m.endRun(&EndedError{Agent: m.config.Agent, Reason: oneLine([]byte(err.Error())), kind: network.Kind(err)})
+		m.endRun(m.config.Agent, network.Kind(err), []byte(err.Error()))
 		m.err = err
 	}
 	return err
 }
 
-// endRun ends the run for all agents.
-func (m *Mixer) endRun(e *EndedError) {
+// endRun ends the run for all agents, because of an agent's error with this kind and text.
+func (m *Mixer) endRun(agent, kind int, text []byte) {
 	if m.err != nil {
 		return
 	}
-	m.err, m.ended = e, e
+	m.ended = &network.EndedError{Process: fmt.Sprintf("agent %d", agent), Number: agent, Reason: oneLine(text), Kind: kind}
+	m.err = m.ended
 	m.notifyWaiter()
 	for _, e := range m.edges {
 		e.wake()

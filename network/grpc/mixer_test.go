@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"dsbo/network"
 )
 
 // TestFailReachesAll: an agent that fails and leaves at once has told its neighbours, and they theirs.
@@ -24,11 +26,11 @@ func TestFailReachesAll(t *testing.T) {
 				m.Fail(errors.New("a later one does not count"))
 				return errors.Join(err, mixTimes(ctx, m, 1, 1), m.Close())
 			}) {
-				e, ok := errors.AsType[*EndedError](err)
+				e, ok := errors.AsType[*network.EndedError](err)
 				switch {
 				case i == failing && !errors.Is(err, broken):
 					t.Errorf("agent %d ends with %v; it must be its own error", i, err)
-				case i != failing && (!ok || e.Agent != failing || e.Reason != "disk full"):
+				case i != failing && (!ok || e.Number != failing || e.Reason != "disk full"):
 					t.Errorf("agent %d ends with %v; it must say that agent %d ended the run", i, err, failing)
 				}
 			}

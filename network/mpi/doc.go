@@ -27,9 +27,9 @@
 // # When something goes wrong
 //
 // No wait is without end. A rank that fails, or whose context ends, tells the others, whose Mix returns an
-// [*EndedError]; what it has completed they complete first, so that the outcome does not depend on who is
+// [*network.EndedError]; what it has completed they complete first, so that the outcome does not depend on who is
 // faster. Lengths that differ, another matrix and another number of exchanges are found so. A rank that is there but
-// says nothing is named by a [*SilentError] after Options.Timeout. A rank that dies, or exits
+// says nothing is named by a [*network.SilentError] after Options.Timeout. A rank that dies, or exits
 // before [World.Close], makes mpirun end the job within seconds, as srun --kill-on-bad-exit=1 does: start it again
 // from a checkpoint.
 //

@@ -166,8 +166,8 @@ func TestOtherRounds(t *testing.T) {
 				}
 				continue
 			}
-			ended, ok := errors.AsType[*EndedError](err)
-			if !ok || ended.Rank != leaver || ended.Round != rounds || !errors.Is(err, network.ErrClosed) || strings.Contains(err.Error(), "before the end") {
+			ended, ok := errors.AsType[*network.EndedError](err)
+			if !ok || ended.Number != leaver || !strings.HasSuffix(ended.Process, fmt.Sprintf(" after %d exchanges", rounds)) || !errors.Is(err, network.ErrClosed) || strings.Contains(err.Error(), "before the end") {
 				t.Errorf("agent %d ended with %v; it must be the end of rank %d after %d exchanges", i, err, leaver, rounds)
 			}
 		}
@@ -194,7 +194,7 @@ func TestFailTravels(t *testing.T) {
 		case i == 2:
 		case home == 1 && !errors.Is(err, broken):
 			t.Errorf("agent %d ended with %v; it must be %v", i, err, broken)
-		case home != 1 && (!errors.Is(err, network.ErrEnded) || !strings.Contains(err.Error(), "rank 1 (agents 2 to 3) left after 0 exchanges: disk full")):
+		case home != 1 && (!errors.Is(err, network.ErrEnded) || !strings.Contains(err.Error(), "rank 1 (agents 2 to 3) after 0 exchanges ended the run: disk full")):
 			t.Errorf("agent %d ended with %v; it must be rank 1's reason", i, err)
 		}
 	}
@@ -209,11 +209,11 @@ func TestSilent(t *testing.T) {
 	ranks[2].mu.Unlock()
 	errs := together(4, func(i int) error { return times(t.Context(), xs[xs[0].Rank(i)].Mixer(i), 1, 3) })
 	for i, err := range errs {
-		s, ok := errors.AsType[*SilentError](err)
+		s, ok := errors.AsType[*network.SilentError](err)
 		if !ok && errors.Is(err, network.ErrEnded) { // the other one was faster
 			continue
 		}
-		if !ok || !errors.Is(err, network.ErrSilent) || !slices.Equal(s.Ranks, []int{2}) || !strings.Contains(err.Error(), "rank 2 (agents 4 to 5): silent for 50ms") {
+		if !ok || !errors.Is(err, network.ErrSilent) || !slices.Equal(s.Processes, []string{"rank 2 (agents 4 to 5)"}) || s.Silent != 50*time.Millisecond {
 			t.Errorf("agent %d ended with %v; rank 2 must be silent", i, err)
 		}
 	}
@@ -226,7 +226,7 @@ func TestSilent(t *testing.T) {
 func TestNobodyElse(t *testing.T) {
 	worlds := newWorlds(t, newJob(2))
 	_, err := worlds[0].Exchange(t.Context(), mustRing(t, 2), Options{Timeout: time.Millisecond})
-	if !errors.Is(err, network.ErrSilent) || !strings.Contains(err.Error(), "rank 1 (agent 1): silent for 1ms") {
+	if !errors.Is(err, network.ErrSilent) || !strings.Contains(err.Error(), "rank 1 (agent 1) has been silent for 1ms") {
 		t.Errorf("%v; rank 1 must be silent", err)
 	}
 	// The news of the first one's end is there before rank 1 opens.

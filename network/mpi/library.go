@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"dsbo/network"
 )
 
 // A library is what this package asks of MPI, which is little. Its methods are called by one thread, but for
@@ -73,15 +75,15 @@ func (e *lengthError) Error() string {
 }
 
 // silence returns the error of a transfer of which these messages did not move in time.
-func (t *transfer) silence(pending []int) *SilentError {
-	e := &SilentError{Silent: t.timeout}
+func (t *transfer) silence(pending []int) *network.SilentError {
+	var ranks []int
 	for _, k := range pending {
-		e.Ranks = append(e.Ranks, t.messages[k].peer)
+		ranks = append(ranks, t.messages[k].peer)
 	}
-	slices.Sort(e.Ranks)
-	e.Ranks = slices.Compact(e.Ranks)
-	for _, r := range e.Ranks {
-		e.Names = append(e.Names, t.blocks.name(r))
+	slices.Sort(ranks)
+	e := &network.SilentError{Silent: t.timeout}
+	for _, r := range slices.Compact(ranks) {
+		e.Processes = append(e.Processes, t.blocks.name(r))
 	}
 	return e
 }

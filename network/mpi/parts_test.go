@@ -88,8 +88,8 @@ func TestNotice(t *testing.T) {
 	} {
 		n := notice{rank: 1, mixed: 5, kind: int64(network.Kind(c.err))}
 		n.setReason(c.err.Error())
-		want := EndedError{Rank: 1, Name: "rank 1 (agents 2 to 3)", Round: 5, Reason: c.reason, kind: c.kind}
-		if got, ok := n.error(blocks{4, 2}).(*EndedError); !ok || *got != want {
+		want := network.EndedError{Process: "rank 1 (agents 2 to 3) after 5 exchanges", Number: 1, Reason: c.reason, Kind: network.Kind(c.err)}
+		if got, ok := n.error(blocks{4, 2}).(*network.EndedError); !ok || *got != want || got.Unwrap() != c.kind {
 			t.Errorf("%v became %+v; it must be %+v", c.err, got, want)
 		}
 	}

@@ -131,7 +131,7 @@ func TestRankRounds(t *testing.T) {
 		return
 	}
 	err := times(t.Context(), mixer, math.MaxInt, length)
-	if e, ok := errors.AsType[*EndedError](err); !ok || e.Rank != 1 || e.Round != rounds || !errors.Is(err, network.ErrClosed) {
+	if e, ok := errors.AsType[*network.EndedError](err); !ok || e.Number != 1 || e.Process != fmt.Sprintf("rank 1 (agent 1) after %d exchanges", rounds) || !errors.Is(err, network.ErrClosed) {
 		t.Errorf("%v; it must be the end of rank 1 after %d exchanges", err, rounds)
 	}
 }
@@ -144,8 +144,8 @@ func TestRankSilent(t *testing.T) {
 	x := openRank(t, mustRing(t, world.Size()), Options{Timeout: 200 * time.Millisecond})
 	if world.Rank() != 1 {
 		err := times(t.Context(), x.Mixer(world.Rank()), 1, 1<<17)
-		s, ok := errors.AsType[*SilentError](err)
-		if (!ok || !slices.Equal(s.Ranks, []int{1})) && !(errors.Is(err, network.ErrEnded) && strings.Contains(err.Error(), "rank 1 (agent 1): silent for 200ms")) {
+		s, ok := errors.AsType[*network.SilentError](err)
+		if (!ok || !slices.Equal(s.Processes, []string{"rank 1 (agent 1)"})) && !(errors.Is(err, network.ErrEnded) && strings.Contains(err.Error(), "rank 1 (agent 1) has been silent for 200ms")) {
 			t.Errorf("%v; rank 1 must be silent", err)
 		}
 	}
