@@ -63,7 +63,7 @@ func TestBadReport(t *testing.T) {
 		{"no run", nil, 2, "a run folder is required"},
 		{"unknown flag", []string{"-colour", good}, 2, "-colour"},
 		{"missing folder", []string{filepath.Join(good, "nowhere")}, 2, "nowhere"},
-		{"a file", []string{file}, 2, "is a file"},
+		{"a file", []string{file}, 2, "not a directory"},
 		{"no metrics", []string{reportedRun(t, "mnist", "")}, 2, "has no metrics"},
 		{"empty metrics", []string{reportedRun(t, "mnist", "\n")}, 2, "has no metrics"},
 		{"broken metrics", []string{reportedRun(t, "mnist", `{"iteration": 0}`+"\n{]\n"+`{"iteration": 1}`+"\n")}, 2, "metrics.jsonl: line 2"},

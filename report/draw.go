@@ -23,21 +23,18 @@ type entry struct {
 	samples []plot.Thumbnailer
 }
 
-// size returns the width and the height of the whole figure, in points.
+// size returns the width and the height of plot, label of x and legend, in points.
 func (f *Figure) size() (width, height vg.Length) {
 	width = cmp.Or(vg.Length(f.Width), 370)
-	height = cmp.Or(vg.Length(f.Height), 250) + headingHeight(f.Title, f.YLabel) + 2*edge
 	_, entries := f.plot()
 	_, below := legends(entries, width-2*edge)
-	return width, height + below
+	return width - 2*edge, cmp.Or(vg.Length(f.Height), 250) + below
 }
 
-// draw draws title, label of y, plot, label of x and legend, each in a strip of its own, so that none can cover
+// draw draws plot, label of x and legend, each in a strip of its own, so that none can cover
 // another. (An axis of gonum's that knew its label would keep room for it beside its middle number, which on a
 // logarithmic axis is far to the right.)
 func (f *Figure) draw(c draw.Canvas) {
-	drawHeading(c, f.Title, f.YLabel)
-	c.Max.Y -= headingHeight(f.Title, f.YLabel)
 	p, entries := f.plot()
 	columns, height := legends(entries, c.Max.X-c.Min.X)
 	for i, l := range columns {

@@ -2,8 +2,7 @@ package report
 
 import "dsbo"
 
-// A Figure is lines and points in one pair of axes, with a legend below. The zero value lacks only
-// Series.
+// A Figure is lines and points in one pair of axes, with a legend below. The zero value lacks only Series.
 //
 // Titles, labels and names are plain text in the typeface Liberation Sans, which has Greek letters and √ but no ∇.
 type Figure struct {
@@ -76,10 +75,4 @@ func (f *Figure) extents(from int) (x, y extent) {
 	return x, y
 }
 
-func (f *Figure) title() string { return f.Title }
-
-func (f *Figure) titled(title string) Drawing {
-	copied := *f
-	copied.Title = title
-	return &copied
-}
+func (f *Figure) heading() (title, label string) { return f.Title, f.YLabel }

@@ -40,18 +40,16 @@ func count(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return none
 	}
-	digits := strconv.FormatFloat(math.Abs(v), 'f', 0, 64)
-	var b strings.Builder
+	digits, sign := strconv.FormatFloat(math.Abs(v), 'f', 0, 64), ""
 	if v < 0 {
-		b.WriteString("−")
+		sign = "−"
 	}
-	for i, d := range digits {
-		if left := len(digits) - i; i > 0 && left%3 == 0 && len(digits) > 4 {
-			b.WriteString("\u202f") // a narrow blank that does not break
+	if len(digits) > 4 {
+		for i := len(digits) - 3; i > 0; i -= 3 {
+			digits = digits[:i] + "\u202f" + digits[i:] // a narrow blank that does not break
 		}
-		b.WriteRune(d)
 	}
-	return b.String()
+	return sign + digits
 }
 
 // percent writes a share.

@@ -136,7 +136,7 @@ func plural(n int, thing string) string {
 
 // SVG returns a drawing as an element of the page, without title and ground, which the page has.
 func (d namedDrawing) SVG() (template.HTML, error) {
-	document, err := svg(d.titled(""), nil)
+	document, err := svg(d, "", nil)
 	if err != nil {
 		return "", err
 	}

@@ -47,32 +47,20 @@ func (p *Picture) extent() extent {
 	return e
 }
 
-func (p *Picture) title() string { return p.Title }
-
-func (p *Picture) titled(title string) Drawing {
-	copied := *p
-	copied.Title = title
-	return &copied
-}
-
-// label is what the numbers are, with their range.
-func (p *Picture) label() string {
+// heading says what the numbers are, with their range.
+func (p *Picture) heading() (title, label string) {
 	e := p.extent()
-	return fmt.Sprintf("%s, from %.3g to %.3g", p.Label, e.low, e.high)
+	return p.Title, fmt.Sprintf("%s, from %.3g to %.3g", p.Label, e.low, e.high)
 }
 
-func (p *Picture) size() (width, height vg.Length) {
-	return cellsSize + scaleWidth + 2*edge, cellsSize + headingHeight(p.Title, p.label()) + 2*edge
-}
+func (p *Picture) size() (width, height vg.Length) { return cellsSize + scaleWidth, cellsSize }
 
 // draw draws the cells and the colour scale.
 func (p *Picture) draw(c draw.Canvas) {
-	drawHeading(c, p.Title, p.label())
 	e := p.extent()
 	if e.low == e.high { // one number: the middle of the scale
 		e.low, e.high = e.limits(0)
 	}
-	c.Max.Y = c.Min.Y + cellsSize
 	cells := heatMap(e, grid{columns: p.Side, rows: p.Side, y: func(r int) float64 { return float64(r) },
 		z: func(column, r int) float64 { return p.Cells[(p.Side-1-r)*p.Side+column] }})
 	cells.HideAxes()

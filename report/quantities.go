@@ -79,23 +79,20 @@ type level struct {
 	of   func(*runs.Summary) runs.Number
 }
 
+// The numbers that figures and tables share.
 func phi(r *runs.Record) runs.Number                { return r.Phi }
 func gradNorm(r *runs.Record) runs.Number           { return r.GradNorm }
 func testAccuracy(r *runs.Record) runs.Number       { return r.TestAccuracy }
-func valAccuracy(r *runs.Record) runs.Number        { return r.ValAccuracy }
-func trainAccuracy(r *runs.Record) runs.Number      { return r.TrainAccuracy }
 func testLoss(r *runs.Record) runs.Number           { return r.TestLoss }
 func valLoss(r *runs.Record) runs.Number            { return r.ValLoss }
 func trainLoss(r *runs.Record) runs.Number          { return r.TrainLoss }
 func hypergradientError(r *runs.Record) runs.Number { return r.HypergradientError }
-func lowerError(r *runs.Record) runs.Number         { return r.LowerError }
 func consensusX(r *runs.Record) runs.Number         { return r.ConsensusX }
 func consensusY(r *runs.Record) runs.Number         { return r.ConsensusY }
 func consensusZ(r *runs.Record) runs.Number         { return r.ConsensusZ }
-
-func phiAtZero(s *runs.Summary) runs.Number       { return s.PhiLambda0 }
-func accuracyAtZero(s *runs.Summary) runs.Number  { return s.TestAccuracyLambda0 }
-func accuracyAtTuned(s *runs.Summary) runs.Number { return s.TestAccuracyTuned }
+func lowerError(r *runs.Record) runs.Number         { return r.LowerError }
+func phiAtZero(s *runs.Summary) runs.Number         { return s.PhiLambda0 }
+func accuracyAtTuned(s *runs.Summary) runs.Number   { return s.TestAccuracyTuned }
 
 func quantities() []quantity {
 	return []quantity{
@@ -104,8 +101,11 @@ func quantities() []quantity {
 		{name: "gradient", title: "Hypergradient norm", label: "norm of the gradient of Φ at the average x", parts: []part{{of: gradNorm}},
 			caption: "The norm of the exact hypergradient is 0 at a stationary point."},
 		{name: "accuracy", title: "Accuracy", label: "share of right answers of the average y", compared: 1,
-			levels:  []level{{"test, solved exactly at λ = 0", accuracyAtZero}, {"test, solved exactly at the average x", accuracyAtTuned}},
-			parts:   []part{{"test_accuracy", "test", testAccuracy}, {"val_accuracy", "validation", valAccuracy}, {"train_accuracy", "training", trainAccuracy}},
+			levels: []level{{"test, solved exactly at λ = 0", func(s *runs.Summary) runs.Number { return s.TestAccuracyLambda0 }},
+				{"test, solved exactly at the average x", accuracyAtTuned}},
+			parts: []part{{"test_accuracy", "test", testAccuracy},
+				{"val_accuracy", "validation", func(r *runs.Record) runs.Number { return r.ValAccuracy }},
+				{"train_accuracy", "training", func(r *runs.Record) runs.Number { return r.TrainAccuracy }}},
 			caption: "The accuracy is that of the agents' average model as it stands, not refitted."},
 		{name: "loss", title: "Loss", label: "mean loss of the average y",
 			parts:   []part{{"test_loss", "test", testLoss}, {"val_loss", "validation", valLoss}, {"train_loss", "training", trainLoss}},

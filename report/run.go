@@ -35,11 +35,6 @@ func Load(dir string) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info, err := os.Stat(dir); err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "run folder %w", err)
-	} else if !info.IsDir() {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s is a file: it must be the folder of a run", dir)
-	}
 	folder := runs.Folder(dir)
 	r := &Run{Name: filepath.Base(abs)}
 	if r.Config, err = folder.ReadConfig(); err != nil {

@@ -106,7 +106,7 @@ func TestLoadErrors(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Load(filepath.Join(t.TempDir(), "none")); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "none: no such file") {
+	if _, err := Load(filepath.Join(t.TempDir(), "none")); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "none/config.json: no such file") {
 		t.Errorf("a missing folder: %v", err)
 	}
 }

@@ -90,25 +90,3 @@ func shortened(s string, style text.Style, room vg.Length) string {
 	}
 	return cut
 }
-
-// headingHeight is the height of the lines that drawHeading draws.
-func headingHeight(title, label string) (height vg.Length) {
-	for _, s := range []string{title, label} {
-		if s != "" {
-			height += lineHeight
-		}
-	}
-	return height
-}
-
-// drawHeading writes a title and, below it, what the numbers are, from the top of c down.
-func drawHeading(c draw.Canvas, title, label string) {
-	line := func(s string, style text.Style) {
-		if s != "" {
-			c.FillText(style, vg.Point{X: c.Min.X, Y: c.Max.Y - titleSize}, shortened(s, style, c.Max.X-c.Min.X))
-			c.Max.Y -= lineHeight
-		}
-	}
-	line(title, textStyle(titleSize, ink))
-	line(label, textStyle(labelSize, muted))
-}

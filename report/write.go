@@ -36,7 +36,7 @@ func Write(dir string, runs []*Run, opts Options) (path string, err error) {
 	if err := os.MkdirAll(figures, 0o755); err != nil {
 		return "", err
 	}
-	if err := saveAll(figures, "", p.drawings()); err != nil {
+	if err := saveAll(figures, "", "", p.drawings()); err != nil {
 		return "", err
 	}
 	path = filepath.Join(dir, "report.html")
@@ -58,9 +58,6 @@ func SaveFigures(dir, prefix string, runs []*Run, opts Options, names ...string)
 	var wanted []namedDrawing
 	for _, d := range newSheet(gs).drawings() {
 		known = append(known, d.Name)
-		if opts.Title != "" {
-			d.Drawing = d.titled(opts.Title + ": " + d.title())
-		}
 		if len(names) == 0 || slices.Contains(names, d.Name) {
 			wanted = append(wanted, d)
 		}
@@ -70,15 +67,19 @@ func SaveFigures(dir, prefix string, runs []*Run, opts Options, names ...string)
 			return dsbo.Errorf(dsbo.ErrConfig, "the runs have no figure %q: it must be one of %s", name, strings.Join(known, ", "))
 		}
 	}
-	return saveAll(dir, prefix, wanted)
+	return saveAll(dir, prefix, opts.Title, wanted)
 }
 
-// saveAll writes drawings, as many at a time as there are processors.
-func saveAll(dir, prefix string, all []namedDrawing) error {
+// saveAll writes drawings, with a title before their own, as many at a time as there are processors.
+func saveAll(dir, prefix, before string, all []namedDrawing) error {
 	var work errgroup.Group
 	work.SetLimit(runtime.GOMAXPROCS(0))
 	for _, d := range all {
-		work.Go(func() error { return Save(d.Drawing, dir, prefix+d.Name) })
+		title, _ := d.heading()
+		if before != "" {
+			title = before + ": " + title
+		}
+		work.Go(func() error { return saveUnder(title, d.Drawing, filepath.Join(dir, prefix+d.Name)) })
 	}
 	return work.Wait()
 }
