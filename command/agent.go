@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -28,60 +29,13 @@ var numberVariables = []string{"SLURM_PROCID", "JOB_COMPLETION_INDEX"}
 
 // agentOptions are the command line of agent.
 type agentOptions struct {
-	linkOptions
-	cluster  string
+	options
 	agent    int
-	out      string
 	attached bool
-	certs    string
 	listen   string
-	log      string
 	logFile  string
-	quiet    bool
 	progress time.Duration
-	http     string
 	adjust   func(*dsbogrpc.Config) // changes the settings of the exchange, for tests; may be nil
-}
-
-// linkOptions are the flags about the connections of an agent.
-type linkOptions struct {
-	insecure    bool
-	silentAfter time.Duration
-	peerTimeout time.Duration
-	keepFrames  int
-	keepMiB     int
-}
-
-// addFlags adds the flags to f and returns their names.
-func (o *linkOptions) addFlags(f *cli.Flags) []string {
-	f.BoolVar(&o.insecure, "insecure", false,
-		"connect without certificates: whoever reaches an agent's port can take part in the run")
-	f.DurationVar(&o.silentAfter, "silent-after", 5*time.Second,
-		"reconnect to a neighbour, and log its number, after it has been silent for this `time`; must be the same for all agents")
-	f.DurationVar(&o.peerTimeout, "peer-timeout", 10*time.Minute,
-		"give up after a neighbour has been silent for this `time`")
-	f.IntVar(&o.keepFrames, "keep-frames", 1024,
-		"`exchanges` kept for neighbours that come back; if one needs older ones, this agent goes back to an earlier checkpoint as well")
-	f.IntVar(&o.keepMiB, "keep-mib", 16, "memory for kept exchanges, in `MiB`")
-	return []string{"insecure", "silent-after", "peer-timeout", "keep-frames", "keep-mib"}
-}
-
-// minSilentAfter is the least -silent-after. The heartbeat is at most a quarter of it.
-const minSilentAfter = 100 * time.Millisecond
-
-func (o *linkOptions) validate() error {
-	switch {
-	case o.silentAfter < minSilentAfter:
-		return dsbo.Errorf(dsbo.ErrConfig, "-silent-after must be at least %v; it is %v", minSilentAfter, o.silentAfter)
-	case o.peerTimeout < o.silentAfter:
-		return dsbo.Errorf(dsbo.ErrConfig,
-			"-peer-timeout must be at least -silent-after, %v; it is %v", o.silentAfter, o.peerTimeout)
-	case o.keepFrames < 2:
-		return dsbo.Errorf(dsbo.ErrConfig, "-keep-frames must be at least 2; it is %d", o.keepFrames)
-	case o.keepMiB < 1 || o.keepMiB > 1<<20:
-		return dsbo.Errorf(dsbo.ErrConfig, "-keep-mib must be 1 to %d; it is %d", 1<<20, o.keepMiB)
-	}
-	return nil
 }
 
 func (p *program) agent(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -115,47 +69,30 @@ func (o *agentOptions) passError(stdout io.Writer, err error) error {
 func (p *program) parseAgent(args []string, help io.Writer) (o agentOptions, c *cluster.Cluster, err error) {
 	f := cli.NewFlags(p.name+" agent", agentIntro, "")
 	f.Synopsis, f.Example = "-cluster FILE -out DIR [flags]", p.name+" agent -cluster cluster.json -out runs/mnist-8 -agent 3 -certs certs"
-	f.StringVar(&o.cluster, "cluster", "", "cluster `file`")
-	f.IntVar(&o.agent, "agent", -1, "the agent's `number` (default: $SLURM_PROCID, else $JOB_COMPLETION_INDEX)")
-	f.StringVar(&o.out, "out", "", "`folder` in which the agent's run folder lies")
+	o.addFlags(f, "connections are not protected, and only those within this machine are allowed", "text")
+	agent := f.String("agent", "", "the agent's `number` (default: $SLURM_PROCID, else $JOB_COMPLETION_INDEX)")
 	f.BoolVar(&o.attached, "attached", false,
 		"for a program that starts agents: stop, as on an interrupt, when stdin ends, and write the error, if any, to stdout instead of stderr")
-	f.Group("Run", "cluster", "agent", "out", "attached")
-	f.StringVar(&o.certs, "certs", "",
-		"`folder` with ca.pem, agent-<i>.pem and agent-<i>-key.pem; without it connections are not protected, and only those within this machine are allowed")
 	f.StringVar(&o.listen, "listen", "",
 		"`address` to listen on, for instance :7000 (default: the agent's own in the cluster file)")
-	link := o.addFlags(f)
-	f.Group("Connections", append([]string{"certs", "listen"}, link...)...)
-	f.StringVar(&o.log, "log", "text", logForms)
 	f.StringVar(&o.logFile, "log-file", "", "`file` to which to append the whole log, as JSON lines, beside stderr")
-	f.BoolVar(&o.quiet, "quiet", false, "log warnings and errors alone")
 	f.DurationVar(&o.progress, "progress", 10*time.Second,
 		"`time` between log lines about the agent's progress, if stderr is no terminal; 0: none")
-	f.StringVar(&o.http, "http", "",
-		"`address` on which to serve /healthz and, for Prometheus, /metrics; a port alone is on loopback (default: none)")
+	f.Group("Run", "cluster", "agent", "out", "attached")
+	f.Group("Connections", slices.Insert(slices.Clone(connectionFlags), 1, "listen")...)
 	f.Group("Output", "log", "log-file", "quiet", "progress", "http")
-	if err := f.Parse(args, help); err != nil {
+	if c, err = p.parseCluster(f, args, help); err != nil {
 		return o, nil, err
 	}
-	if err := f.Required("cluster", "out"); err != nil {
-		return o, nil, err
-	}
-	if c, err = cluster.Load(o.cluster, p.checkTask); err != nil {
-		return o, nil, err
-	}
-	if o.agent, err = number(o.agent, f.Given()["agent"], len(c.Addresses), os.Getenv); err != nil {
+	if o.agent, err = number(*agent, len(c.Addresses), os.Getenv); err != nil {
 		return o, nil, err
 	}
 	return o, c, o.validate()
 }
 
 func (o *agentOptions) validate() error {
-	switch {
-	case o.progress < 0:
+	if o.progress < 0 {
 		return dsbo.Errorf(dsbo.ErrConfig, "-progress must not be negative; it is %v", o.progress)
-	case o.certs != "" && o.insecure:
-		return dsbo.Errorf(dsbo.ErrConfig, "-certs and -insecure are mutually exclusive")
 	}
 	if o.listen != "" {
 		if _, port, err := net.SplitHostPort(o.listen); err != nil || !isPort(port) {
@@ -163,39 +100,16 @@ func (o *agentOptions) validate() error {
 				"-listen must be host:port or, for all interfaces, :port; it is %s", o.listen)
 		}
 	}
-	if o.http != "" {
-		if _, err := httpAddress(o.http); err != nil {
-			return err
-		}
-	}
-	return cmp.Or(checkLog(o.log), o.linkOptions.validate())
-}
-
-const logForms = "`form` of log lines on stderr: plain, for people; text, key=value pairs; or json"
-
-func checkLog(form string) error {
-	if form != "plain" && form != "text" && form != "json" {
-		return dsbo.Errorf(dsbo.ErrConfig, "-log must be plain, text or json; it is %s", form)
-	}
-	return nil
-}
-
-// isPort reports whether text is the number of a port, where 0 stands for any free one.
-func isPort(text string) bool {
-	_, err := strconv.ParseUint(text, 10, 16)
-	return err == nil
+	_, err := o.httpAddress(o.agent)
+	return cmp.Or(o.options.validate(), err)
 }
 
 // number returns the number of this agent among n: that of -agent if it is given, else that of the scheduler.
-func number(given int, isGiven bool, n int, getenv func(string) string) (int, error) {
-	name, text := "-agent", strconv.Itoa(given)
-	if !isGiven {
-		name, text = "", ""
-		for _, v := range numberVariables {
-			if text = getenv(v); text != "" {
-				name = "$" + v
-				break
-			}
+func number(given string, n int, getenv func(string) string) (int, error) {
+	name, text := "-agent", given
+	for _, v := range numberVariables {
+		if text == "" {
+			name, text = "$"+v, getenv(v)
 		}
 	}
 	if text == "" {

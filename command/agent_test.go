@@ -105,25 +105,25 @@ func (s *stopAt) Write(p []byte) (int, error) {
 }
 
 func TestNumber(t *testing.T) {
+	const slurm, job = "SLURM_PROCID", "JOB_COMPLETION_INDEX"
 	for _, tt := range []struct {
-		given int
-		is    bool
+		given string
 		env   map[string]string
 		want  int
 		err   string
 	}{
-		{given: 3, is: true, env: map[string]string{"SLURM_PROCID": "1"}, want: 3},
-		{given: -1, env: map[string]string{"SLURM_PROCID": "1", "JOB_COMPLETION_INDEX": "2"}, want: 1},
-		{given: -1, env: map[string]string{"JOB_COMPLETION_INDEX": "2"}, want: 2},
-		{given: -1, err: "-agent is required, 0 to 3, as neither $SLURM_PROCID nor $JOB_COMPLETION_INDEX is set"},
-		{given: 4, is: true, err: "-agent must be an agent of the cluster file, 0 to 3; it is 4"},
-		{given: -1, is: true, err: "-agent must be an agent of the cluster file, 0 to 3; it is -1"},
-		{given: -1, env: map[string]string{"SLURM_PROCID": "4"}, err: "$SLURM_PROCID must be an agent of the cluster file, 0 to 3; it is 4"},
-		{given: -1, env: map[string]string{"JOB_COMPLETION_INDEX": "x"}, err: "$JOB_COMPLETION_INDEX must be an agent of the cluster file, 0 to 3; it is x"},
+		{given: "3", env: map[string]string{slurm: "1"}, want: 3},
+		{env: map[string]string{slurm: "1", job: "2"}, want: 1},
+		{env: map[string]string{job: "2"}, want: 2},
+		{err: "-agent is required, 0 to 3, as neither $SLURM_PROCID nor $JOB_COMPLETION_INDEX is set"},
+		{given: "4", err: "-agent must be an agent of the cluster file, 0 to 3; it is 4"},
+		{given: "-1", err: "-agent must be an agent of the cluster file, 0 to 3; it is -1"},
+		{env: map[string]string{slurm: "4"}, err: "$SLURM_PROCID must be an agent of the cluster file, 0 to 3; it is 4"},
+		{env: map[string]string{job: "x"}, err: "$JOB_COMPLETION_INDEX must be an agent of the cluster file, 0 to 3; it is x"},
 	} {
-		got, err := number(tt.given, tt.is, 4, func(name string) string { return tt.env[name] })
+		got, err := number(tt.given, 4, func(name string) string { return tt.env[name] })
 		if tt.err == "" && (err != nil || got != tt.want) {
-			t.Errorf("%d, %v: %d, %v, want %d", tt.given, tt.env, got, err, tt.want)
+			t.Errorf("%q, %v: %d, %v, want %d", tt.given, tt.env, got, err, tt.want)
 		}
 		if tt.err != "" {
 			wantError(t, err, cli.Usage, tt.err)

@@ -12,7 +12,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"dsbo"
 	dsbogrpc "dsbo/network/grpc"
 )
 
@@ -27,7 +26,12 @@ type monitor struct {
 	run   string
 	agent int
 
-	mu       sync.Mutex
+	mu sync.Mutex
+	position
+}
+
+// A position is how far an agent is.
+type position struct {
 	phase    string
 	done, of int // steps of the phase
 	saved    int // iteration of the newest checkpoint; -1: none yet
@@ -36,31 +40,21 @@ type monitor struct {
 }
 
 func newMonitor(run string, agent int) *monitor {
-	return &monitor{run: run, agent: agent, phase: "starting", saved: -1}
+	return &monitor{run: run, agent: agent, position: position{phase: "starting", saved: -1}}
 }
 
-func (m *monitor) setPhase(phase string, of int) {
+// update changes the position.
+func (m *monitor) update(change func(p *position)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.phase, m.done, m.of = phase, 0, of
+	change(&m.position)
 }
 
-func (m *monitor) setStep(done int) {
+// current returns a copy of the position.
+func (m *monitor) current() position {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.done = done
-}
-
-func (m *monitor) setCheckpoint(iteration int, at time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.saved, m.savedAt = iteration, at
-}
-
-func (m *monitor) setExchange(e exchange) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.exchange = e
+	return m.position
 }
 
 // handler returns the HTTP handler of both pages.
@@ -75,16 +69,14 @@ func (m *monitor) handler() http.Handler {
 
 // health answers as long as the process runs, and names the neighbours without a connection.
 func (m *monitor) health(w http.ResponseWriter, _ *http.Request) {
-	m.mu.Lock()
-	text := fmt.Sprintf("ok: agent %d of %s, %s", m.agent, m.run, m.phase)
-	if m.of > 0 {
-		text += fmt.Sprintf(" %d of %d", m.done, m.of)
+	p := m.current()
+	text := fmt.Sprintf("ok: agent %d of %s, %s", m.agent, m.run, p.phase)
+	if p.of > 0 {
+		text += fmt.Sprintf(" %d of %d", p.done, p.of)
 	}
-	e := m.exchange
-	m.mu.Unlock()
-	if e != nil {
+	if p.exchange != nil {
 		var away []string
-		for _, n := range e.Status().Neighbours {
+		for _, n := range p.exchange.Status().Neighbours {
 			if !n.Connected {
 				away = append(away, fmt.Sprint(n.Agent))
 			}
@@ -102,9 +94,7 @@ func (m *monitor) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
 func (m *monitor) Collect(to chan<- prometheus.Metric) {
-	m.mu.Lock()
-	phase, done, of, saved, at, e := m.phase, m.done, m.of, m.saved, m.savedAt, m.exchange
-	m.mu.Unlock()
+	p := m.current()
 	send := func(kind prometheus.ValueType, name, help string, value float64, labels prometheus.Labels) {
 		desc := prometheus.NewDesc("dsbo_"+name, help, nil, labels)
 		to <- prometheus.MustNewConstMetric(desc, kind, value)
@@ -116,16 +106,16 @@ func (m *monitor) Collect(to chan<- prometheus.Metric) {
 		send(prometheus.CounterValue, name+"_total", help, value, labels)
 	}
 	gauge("agent_info", "The run and the number of the agent.", 1, prometheus.Labels{"run": m.run, "agent": fmt.Sprint(m.agent)})
-	gauge("step", "Steps done in the phase.", float64(done), prometheus.Labels{"phase": phase})
-	gauge("steps", "Steps of the phase in all.", float64(of), prometheus.Labels{"phase": phase})
-	if saved >= 0 {
-		gauge("checkpoint_iteration", "Iteration of the newest checkpoint that this process has written.", float64(saved), nil)
-		gauge("checkpoint_timestamp_seconds", "Time when it was written, in seconds since 1970.", float64(at.UnixMilli())/1000, nil)
+	gauge("step", "Steps done in the phase.", float64(p.done), prometheus.Labels{"phase": p.phase})
+	gauge("steps", "Steps of the phase in all.", float64(p.of), prometheus.Labels{"phase": p.phase})
+	if p.saved >= 0 {
+		gauge("checkpoint_iteration", "Iteration of the newest checkpoint that this process has written.", float64(p.saved), nil)
+		gauge("checkpoint_timestamp_seconds", "Time when it was written, in seconds since 1970.", float64(p.savedAt.UnixMilli())/1000, nil)
 	}
-	if e == nil {
+	if p.exchange == nil {
 		return
 	}
-	s := e.Status()
+	s := p.exchange.Status()
 	gauge("round", "The next exchange, or the one under way; a rollback lowers it.", float64(s.Round), nil)
 	counter("rollbacks", "Times that the agent went back to an earlier exchange.", float64(s.Rewinds), nil)
 	counter("refused_connections", "Connections that were refused.", float64(s.Refused), nil)
@@ -150,27 +140,8 @@ func (m *monitor) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// httpAddress returns the host:port that -http stands for: a port alone is on loopback.
-func httpAddress(text string) (string, error) {
-	host, port, err := net.SplitHostPort(text)
-	if err != nil {
-		host, port, err = net.SplitHostPort(":" + text)
-	}
-	if err != nil || !isPort(port) {
-		return "", dsbo.Errorf(dsbo.ErrConfig,
-			"-http must be host:port, or a port, which is then on loopback; it is %s", text)
-	}
-	if host == "" {
-		host = "127.0.0.1"
-	}
-	return net.JoinHostPort(host, port), nil
-}
-
-// serve answers on the address that -http stands for, which it returns as well, until stop is called.
-func (m *monitor) serve(address string) (at string, stop func(), err error) {
-	if address, err = httpAddress(address); err != nil {
-		return "", nil, err
-	}
+// serve answers on an address, whose port it returns if that was 0, until stop is called.
+func (m *monitor) serve(address string) (bound string, stop func(), err error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return "", nil, fmt.Errorf("-http: %w", err)

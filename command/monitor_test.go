@@ -1,7 +1,6 @@
 package command
 
 import (
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -11,7 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"dsbo"
+	"dsbo/internal/cli"
 	dsbogrpc "dsbo/network/grpc"
 )
 
@@ -43,10 +42,7 @@ func get(t *testing.T, m *monitor, path string) string {
 
 func TestMetrics(t *testing.T) {
 	m := newMonitor("mnist-8", 2)
-	m.setPhase("iterations", 60)
-	m.setStep(12)
-	m.setCheckpoint(10, time.UnixMilli(1_700_000_000_500))
-	m.setExchange(watched{})
+	m.position = position{"iterations", 12, 60, 10, time.UnixMilli(1_700_000_000_500), watched{}}
 	text := get(t, m, "/metrics")
 	for _, line := range strings.Split(`dsbo_agent_info{agent="2",run="mnist-8"} 1
 dsbo_step{phase="iterations"} 12
@@ -99,9 +95,7 @@ func TestHealth(t *testing.T) {
 	if got, want := get(t, m, "/healthz"), "ok: agent 2 of mnist-8, starting\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	m.setPhase("iterations", 60)
-	m.setStep(12)
-	m.setExchange(watched{})
+	m.position = position{phase: "iterations", done: 12, of: 60, exchange: watched{}}
 	if got, want := get(t, m, "/healthz"), "ok: agent 2 of mnist-8, iterations 12 of 60; not connected: agent 3\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -110,25 +104,18 @@ func TestHealth(t *testing.T) {
 func TestServe(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for _, address := range []string{"0", ":0", "localhost:0"} {
-		at, stop, err := newMonitor("r", 0).serve(address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		at, stop, err := newMonitor("r", 0).serve(value((&options{http: address}).httpAddress(0))(t))
+		must(t, err)
 		if !strings.HasPrefix(at, "127.0.0.1:") && !strings.HasPrefix(at, "[::1]:") {
 			t.Errorf("-http %s listens on %s, want it on loopback", address, at)
 		}
-		r, err := http.Get("http://" + at + "/healthz")
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Body.Close()
+		value(http.Get("http://" + at + "/healthz"))(t).Body.Close()
 		if _, _, err := newMonitor("r", 0).serve(at); err == nil || !strings.Contains(err.Error(), "-http: ") {
 			t.Errorf("an address that is taken: %v", err)
 		}
 		stop()
 		http.DefaultClient.CloseIdleConnections()
 	}
-	if _, _, err := newMonitor("r", 0).serve("a:b:c"); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "-http must be host:port") {
-		t.Errorf("an address that is none: %v", err)
-	}
+	_, err := (&options{http: "a:b:c"}).httpAddress(0)
+	wantError(t, err, cli.Usage, "-http must be host:port")
 }

@@ -26,33 +26,25 @@ Whoever has an agent's key can speak for it. Existing files are not overwritten.
 const slack = 10 * time.Minute
 
 func (p *program) pki(_ context.Context, args []string, stdout, _ io.Writer) error {
-	var file, out string
-	var days int
 	f := cli.NewFlags(p.name+" pki", pkiIntro, "")
 	f.Synopsis, f.Example = "-cluster FILE -out DIR [-days N]", p.name+" pki -cluster cluster.json -out certs"
-	f.StringVar(&file, "cluster", "", "cluster `file`, of which the name of the run and the number of agents are used")
-	f.StringVar(&out, "out", "", "`folder` for the certificates")
-	f.IntVar(&days, "days", 30, "`days` from now on in which the certificates are valid")
+	f.String("cluster", "", "cluster `file`, of which the name of the run and the number of agents are used")
+	out := f.String("out", "", "`folder` for the certificates")
+	days := f.Int("days", 30, "`days` from now on in which the certificates are valid")
 	f.Group("Flags", "cluster", "out", "days")
-	if err := f.Parse(args, stdout); err != nil {
-		return err
-	}
-	if err := f.Required("cluster", "out"); err != nil {
-		return err
-	}
-	if days < 1 || days > 3650 {
-		return dsbo.Errorf(dsbo.ErrConfig, "-days must be 1 to 3650; it is %d", days)
-	}
-	c, err := cluster.Load(file, p.checkTask)
+	c, err := p.parseCluster(f, args, stdout)
 	if err != nil {
 		return err
 	}
+	if *days < 1 || *days > 3650 {
+		return dsbo.Errorf(dsbo.ErrConfig, "-days must be 1 to 3650; it is %d", *days)
+	}
 	now := time.Now()
-	until := now.AddDate(0, 0, days)
-	if err := makeCertificates(out, c, (*pki.Authority).Save, now.Add(-slack), until); err != nil {
+	until := now.AddDate(0, 0, *days)
+	if err := makeCertificates(*out, c, (*pki.Authority).Save, now.Add(-slack), until); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "an authority and %d agents of %s in %s, valid until %s\n", len(c.Addresses), c.Run, out, until.Format(time.DateTime))
+	_, err = fmt.Fprintf(stdout, "an authority and %d agents of %s in %s, valid until %s\n", len(c.Addresses), c.Run, *out, until.Format(time.DateTime))
 	return err
 }
 

@@ -1,14 +1,15 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,92 +31,58 @@ agent-<i>.log.`
 
 // runOptions are the command line of run.
 type runOptions struct {
-	linkOptions
-	linkArgs []string // the same as arguments of an agent
-	cluster  string
-	out      string
-	certs    string
+	options
+	common   []string // the options as arguments of an agent
 	restarts int
 	resume   bool
 	force    bool
 	report   bool
-	quiet    bool
-	log      string
-	http     string
 }
 
 // parseRun reads the command line of run and its cluster file.
 func (p *program) parseRun(args []string, help io.Writer) (o runOptions, c *cluster.Cluster, err error) {
 	f := cli.NewFlags(p.name+" run", runIntro, "")
 	f.Synopsis, f.Example = "-cluster FILE -out DIR [flags]", p.name+" run -cluster cluster.json -out runs/mnist-8"
-	f.StringVar(&o.cluster, "cluster", "", "cluster `file`, all of whose addresses are on this machine")
-	f.StringVar(&o.out, "out", "", "run `folder`")
+	o.addFlags(f, "the run makes certificates for itself alone, in the run folder", "plain")
+	var common []*flag.Flag
+	f.VisitAll(func(fl *flag.Flag) { common = append(common, fl) })
 	f.BoolVar(&o.resume, "resume", false, "resume the unfinished run in the folder")
 	f.BoolVar(&o.force, "force", false, "replace the run in the folder")
 	f.IntVar(&o.restarts, "restarts", 3, "restart an agent that is lost or fails at most so many `times`")
-	f.Group("Run", "cluster", "out", "resume", "force", "restarts")
-	f.StringVar(&o.certs, "certs", "",
-		"`folder` of certificates, made by the verb pki (default: certificates for this run alone, in the run folder)")
-	link := o.addFlags(f)
-	f.Group("Connections", append([]string{"certs"}, link...)...)
 	f.BoolVar(&o.report, "report", true, "write report.html and its figures at the end (default true)")
-	f.StringVar(&o.log, "log", "plain", logForms)
-	f.BoolVar(&o.quiet, "quiet", false, "log warnings and errors alone")
-	f.StringVar(&o.http, "http", "",
-		"rule for the `address` on which each agent serves /healthz and /metrics; {9100+agent} stands for ports 9100, 9101, ... on loopback (default: none)")
+	f.Group("Run", "cluster", "out", "resume", "force", "restarts")
+	f.Group("Connections", connectionFlags...)
 	f.Group("Output", "report", "log", "quiet", "http")
-	if err := f.Parse(args, help); err != nil {
+	if c, err = p.parseCluster(f, args, help); err != nil {
 		return o, nil, err
 	}
-	for _, name := range link {
-		o.linkArgs = append(o.linkArgs, fmt.Sprintf("-%s=%v", name, f.Lookup(name).Value))
+	for _, fl := range common {
+		o.common = append(o.common, "-"+fl.Name+"="+fl.Value.String())
 	}
-	if err := f.Required("cluster", "out"); err != nil {
-		return o, nil, err
-	}
-	if err := o.validate(); err != nil {
-		return o, nil, err
-	}
-	if c, err = cluster.Load(o.cluster, p.checkTask); err != nil {
-		return o, nil, err
-	}
-	return o, c, o.checkHTTP(len(c.Addresses))
+	return o, c, o.validate(len(c.Addresses))
 }
 
-func (o *runOptions) validate() error {
+// validate reports settings that are wrong, such as a rule of -http that gives two of n agents the same address.
+func (o *runOptions) validate(n int) error {
 	switch {
 	case o.restarts < 0:
 		return dsbo.Errorf(dsbo.ErrConfig, "-restarts must not be negative; it is %d", o.restarts)
 	case o.resume && o.force:
 		return dsbo.Errorf(dsbo.ErrConfig, "-resume and -force are mutually exclusive")
-	case o.certs != "" && o.insecure:
-		return dsbo.Errorf(dsbo.ErrConfig, "-certs and -insecure are mutually exclusive")
-	}
-	return cmp.Or(checkLog(o.log), o.linkOptions.validate())
-}
-
-// checkHTTP reports a rule of -http that is wrong, or gives two of n agents the same address.
-func (o *runOptions) checkHTTP(n int) error {
-	if o.http == "" {
-		return nil
 	}
 	first := map[string]int{}
 	for i := range n {
-		text, err := cluster.Expand(o.http, i)
-		if err != nil {
-			return dsbo.Errorf(dsbo.ErrConfig, "-http %s: %w", o.http, err)
-		}
-		address, err := httpAddress(text)
+		address, err := o.httpAddress(i)
 		if err != nil {
 			return err
 		}
-		if j, twice := first[address]; twice && !strings.HasSuffix(address, ":0") { // :0 is any free port
+		if j, twice := first[address]; twice && address != "" && !strings.HasSuffix(address, ":0") { // :0 is any free port
 			return dsbo.Errorf(dsbo.ErrConfig,
 				"-http must give each agent its own address, as {9100+agent} does; with %s agents %d and %d have the same", o.http, j, i)
 		}
 		first[address] = i
 	}
-	return nil
+	return o.options.validate()
 }
 
 func (p *program) runAgents(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -147,20 +114,11 @@ func (p *program) runAgents(ctx context.Context, args []string, stdout, stderr i
 
 func (o *runOptions) agentFolder(i int) string { return filepath.Join(o.out, pki.Name(i)) }
 
-// agentArgs returns the flags of agent i. Agent 0 shows the progress of all; the others show what is about them alone.
+// agentArgs returns the flags of agent i, of which the last ones hold. Agent 0 shows the progress of all; the others
+// show what is about them alone.
 func (o *runOptions) agentArgs(i int) []string {
-	args := []string{
-		fmt.Sprintf("-agent=%d", i), "-cluster=" + o.cluster, "-out=" + o.out, "-attached",
-		"-log=" + o.log, "-log-file=" + o.agentFolder(i) + ".log", fmt.Sprintf("-quiet=%t", o.quiet || i > 0),
-	}
-	if certs := o.certsFolder(); certs != "" {
-		args = append(args, "-certs="+certs)
-	}
-	if o.http != "" {
-		address, _ := cluster.Expand(o.http, i) // checkHTTP has tried it
-		args = append(args, "-http="+address)
-	}
-	return append(args, o.linkArgs...)
+	return append(slices.Clone(o.common), fmt.Sprintf("-agent=%d", i), "-attached", "-certs="+o.certsFolder(),
+		"-log-file="+o.agentFolder(i)+".log", fmt.Sprintf("-quiet=%t", o.quiet || i > 0))
 }
 
 // certsFolder returns the folder of the certificates, "" with -insecure.

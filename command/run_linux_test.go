@@ -203,7 +203,7 @@ func openRun(t *testing.T, args ...string) error {
 // makeAgentFolder makes an agent's run folder, with agent.json, and its log.
 func makeAgentFolder(t *testing.T, out string, agent int) {
 	t.Helper()
-	o := agentOptions{out: out, agent: agent}
+	o := agentOptions{options: options{out: out}, agent: agent}
 	must(t, os.MkdirAll(string(o.folder()), 0o755))
 	must(t, o.folder().WriteConfig(runs.Config{Build: runs.ThisBuild()}))
 	must(t, o.folder().WriteMembership(runs.Membership{Agent: agent}))

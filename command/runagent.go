@@ -34,8 +34,12 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 		}
 		return err
 	}
-	if o.http != "" {
-		at, stop, err := m.serve(o.http)
+	address, err := o.httpAddress(o.agent)
+	if err != nil {
+		return err
+	}
+	if address != "" {
+		at, stop, err := m.serve(address)
 		if err != nil {
 			return err
 		}
@@ -71,7 +75,7 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 			}
 			return nil, err
 		}
-		m.setExchange(mixer)
+		m.update(func(p *position) { p.exchange = mixer })
 		return mixer, nil
 	})
 	if o.agent > 0 || o.attached {

@@ -84,7 +84,7 @@ func (s *screen) Write(line []byte) (int, error) {
 
 // Start begins a phase of so many steps.
 func (s *screen) Start(what string, steps int) {
-	s.monitor.setPhase(what, steps)
+	s.monitor.update(func(p *position) { p.phase, p.done, p.of = what, 0, steps })
 	s.phase, s.of = what, steps
 	if s.every > 0 {
 		s.logProgress(0)
@@ -96,7 +96,7 @@ func (s *screen) Start(what string, steps int) {
 
 // Set notes that the phase has done so many steps.
 func (s *screen) Set(step int) {
-	s.monitor.setStep(step)
+	s.monitor.update(func(p *position) { p.done = step })
 	if s.every > 0 && s.now().Sub(s.reported) >= s.every {
 		s.logProgress(step)
 	}
@@ -120,7 +120,9 @@ func (s *screen) Log(format string, args ...any) {
 }
 
 // Saved notes that there is a checkpoint.
-func (s *screen) Saved(iteration int) { s.monitor.setCheckpoint(iteration, s.now()) }
+func (s *screen) Saved(iteration int) {
+	s.monitor.update(func(p *position) { p.saved, p.savedAt = iteration, s.now() })
+}
 
 // A plainHandler writes log lines for people, such as "agent 3: warning: a neighbour is silent, neighbour 2".
 type plainHandler struct {

@@ -15,7 +15,7 @@ func TestScreen(t *testing.T) {
 	var out bytes.Buffer
 	m := newMonitor("r", 3)
 	file := filepath.Join(t.TempDir(), "log")
-	s := value(newScreen(agentOptions{agent: 3, log: "text", logFile: file, progress: 10 * time.Second}, m, &out))(t)
+	s := value(newScreen(agentOptions{options: options{log: "text"}, agent: 3, logFile: file, progress: 10 * time.Second}, m, &out))(t)
 	clock := time.UnixMilli(1_700_000_000_000)
 	s.now = func() time.Time { return clock }
 	s.Start("iterations", 60)
@@ -50,7 +50,7 @@ func TestScreen(t *testing.T) {
 
 func TestQuietScreen(t *testing.T) {
 	var out bytes.Buffer
-	s := value(newScreen(agentOptions{agent: 3, log: "json", quiet: true, progress: time.Nanosecond}, newMonitor("r", 3), &out))(t)
+	s := value(newScreen(agentOptions{options: options{log: "json", quiet: true}, agent: 3, progress: time.Nanosecond}, newMonitor("r", 3), &out))(t)
 	s.Start("iterations", 2)
 	s.Set(1)
 	s.Log("iteration 1")
@@ -68,7 +68,7 @@ func TestCommonLines(t *testing.T) {
 		"agent 1: warning: a neighbour is silent, neighbour 2, silent 6s\n",
 	} {
 		var out bytes.Buffer
-		s := value(newScreen(agentOptions{agent: agent, log: "plain", quiet: agent > 0, attached: true}, newMonitor("r", agent), &out))(t)
+		s := value(newScreen(agentOptions{options: options{log: "plain", quiet: agent > 0}, agent: agent, attached: true}, newMonitor("r", agent), &out))(t)
 		s.Log("iteration %d", 4)
 		s.Log("warning: beta is large")
 		s.log.Warn("a neighbour is silent", "neighbour", 2, "silent", 6*time.Second)

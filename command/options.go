@@ -1,0 +1,113 @@
+package command
+
+import (
+	"io"
+	"net"
+	"strconv"
+	"time"
+
+	"dsbo"
+	"dsbo/cluster"
+	"dsbo/internal/cli"
+)
+
+// options are the flags that the verbs run and agent have in common. The verb run passes them on to its agents.
+type options struct {
+	cluster     string
+	out         string
+	certs       string
+	insecure    bool
+	silentAfter time.Duration
+	peerTimeout time.Duration
+	keepFrames  int
+	keepMiB     int
+	log         string
+	quiet       bool
+	http        string
+}
+
+// connectionFlags are the names of those of them that are about connections, in the order of the help.
+var connectionFlags = []string{"certs", "insecure", "silent-after", "peer-timeout", "keep-frames", "keep-mib"}
+
+// addFlags adds the flags to f. withoutCerts says what happens without -certs, and log is the usual form of the log.
+func (o *options) addFlags(f *cli.Flags, withoutCerts, log string) {
+	f.StringVar(&o.cluster, "cluster", "", "cluster `file`")
+	f.StringVar(&o.out, "out", "", "`folder` in which the agents' run folders lie")
+	f.StringVar(&o.certs, "certs", "",
+		"`folder` with ca.pem, agent-<i>.pem and agent-<i>-key.pem, made by the verb pki; without it "+withoutCerts)
+	f.BoolVar(&o.insecure, "insecure", false,
+		"connect without certificates: whoever reaches an agent's port can take part in the run")
+	f.DurationVar(&o.silentAfter, "silent-after", 5*time.Second,
+		"reconnect to a neighbour, and log its number, after it has been silent for this `time`; must be the same for all agents")
+	f.DurationVar(&o.peerTimeout, "peer-timeout", 10*time.Minute,
+		"give up after a neighbour has been silent for this `time`")
+	f.IntVar(&o.keepFrames, "keep-frames", 1024,
+		"`exchanges` kept for neighbours that come back; if one needs older ones, this agent goes back to an earlier checkpoint as well")
+	f.IntVar(&o.keepMiB, "keep-mib", 16, "memory for kept exchanges, in `MiB`")
+	f.StringVar(&o.log, "log", log, "`form` of log lines on stderr: plain, for people; text, key=value pairs; or json")
+	f.BoolVar(&o.quiet, "quiet", false, "log warnings and errors alone")
+	f.StringVar(&o.http, "http", "",
+		"`address` on which an agent serves /healthz and, for Prometheus, /metrics; a port alone is on loopback, and {9100+agent} stands for ports 9100, 9101, ... of agents 0, 1, ... (default: none)")
+}
+
+// parseCluster reads a command line with the flags -cluster and -out, and the cluster file.
+func (p *program) parseCluster(f *cli.Flags, args []string, help io.Writer) (*cluster.Cluster, error) {
+	if err := f.Parse(args, help); err != nil {
+		return nil, err
+	}
+	if err := f.Required("cluster", "out"); err != nil {
+		return nil, err
+	}
+	return cluster.Load(f.Lookup("cluster").Value.String(), p.checkTask)
+}
+
+// minSilentAfter is the least -silent-after. The heartbeat is at most a quarter of it.
+const minSilentAfter = 100 * time.Millisecond
+
+func (o *options) validate() error {
+	switch {
+	case o.certs != "" && o.insecure:
+		return dsbo.Errorf(dsbo.ErrConfig, "-certs and -insecure are mutually exclusive")
+	case o.log != "plain" && o.log != "text" && o.log != "json":
+		return dsbo.Errorf(dsbo.ErrConfig, "-log must be plain, text or json; it is %s", o.log)
+	case o.silentAfter < minSilentAfter:
+		return dsbo.Errorf(dsbo.ErrConfig, "-silent-after must be at least %v; it is %v", minSilentAfter, o.silentAfter)
+	case o.peerTimeout < o.silentAfter:
+		return dsbo.Errorf(dsbo.ErrConfig,
+			"-peer-timeout must be at least -silent-after, %v; it is %v", o.silentAfter, o.peerTimeout)
+	case o.keepFrames < 2:
+		return dsbo.Errorf(dsbo.ErrConfig, "-keep-frames must be at least 2; it is %d", o.keepFrames)
+	case o.keepMiB < 1 || o.keepMiB > 1<<20:
+		return dsbo.Errorf(dsbo.ErrConfig, "-keep-mib must be 1 to %d; it is %d", 1<<20, o.keepMiB)
+	}
+	return nil
+}
+
+// httpAddress returns the host:port that -http stands for at an agent, "" if it is not given.
+func (o *options) httpAddress(agent int) (string, error) {
+	if o.http == "" {
+		return "", nil
+	}
+	text, err := cluster.Expand(o.http, agent)
+	if err != nil {
+		return "", dsbo.Errorf(dsbo.ErrConfig, "-http %s: %w", o.http, err)
+	}
+	host, port, err := net.SplitHostPort(text)
+	if err != nil {
+		host, port, err = net.SplitHostPort(":" + text)
+	}
+	if err != nil || !isPort(port) {
+		return "", dsbo.Errorf(dsbo.ErrConfig,
+			"-http must be host:port, or a port, which is then on loopback; it is %s", text)
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port), nil
+}
+
+// isPort reports whether text is the number of a port, where 0 stands for any free one.
+func isPort(text string) bool {
+	_, err := strconv.ParseUint(text, 10, 16)
+	return err == nil
+}
