@@ -1,5 +1,5 @@
-// Package atomicfile replaces files so that a reader, or a machine that stops in the middle, finds
-// the old file or the new one, whole.
+// Package atomicfile replaces files so that a reader, or a machine that stops in the middle, finds the old file or the
+// new one, complete.
 package atomicfile
 
 import (
@@ -8,15 +8,17 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
+	"syscall"
 )
 
-// BeforeRename, if it is set, is called when the content of a file is on the disk and the file does not have its name yet. It is
-// for tests of what is left behind by a process that ends there.
+// BeforeRename, if it is set, is called when the content of a file is on the disk and the file does not have its name
+// yet. It is for tests of what is left behind by a process that ends there.
 var BeforeRename func(path string)
 
-// Write makes what fill writes the content of the file at path. It writes to a temporary file of the
-// same folder, brings that to the disk, renames it and brings the folder to the disk. After an error
-// the old file stands as it was, and no temporary file is left.
+// Write makes what fill writes the content of the file at path. It writes to a temporary file of the same folder,
+// brings that to the disk, renames it and brings the folder to the disk. After an error the old file stands as it was,
+// and no temporary file is left.
 func Write(path string, fill func(w io.Writer) error) (err error) {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*.tmp")
@@ -30,20 +32,12 @@ func Write(path string, fill func(w io.Writer) error) (err error) {
 		}
 	}()
 	w := bufio.NewWriterSize(f, 1<<16)
-	if err := fill(w); err != nil {
-		return err
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	if err := f.Chmod(0o644); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
+	for _, step := range []func() error{
+		func() error { return fill(w) }, w.Flush, func() error { return f.Chmod(0o644) }, f.Sync, f.Close,
+	} {
+		if err := step(); err != nil {
+			return err
+		}
 	}
 	if BeforeRename != nil {
 		BeforeRename(path)
@@ -62,15 +56,16 @@ func WriteBytes(path string, data []byte) error {
 	})
 }
 
-// SyncDir brings a folder's list of files to the disk, where the system can.
+// SyncDir brings a folder's list of files to the disk, where the system and the file system can.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !isInvalid(err) {
-		return err
+	err = d.Sync()
+	if runtime.GOOS == "windows" || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) {
+		return nil
 	}
-	return nil
+	return err
 }

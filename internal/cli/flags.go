@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"dsbo"
 )
@@ -89,16 +90,11 @@ func (f *Flags) help(out io.Writer) {
 		for _, name := range g.names {
 			fl := f.Lookup(name)
 			value, usage := flag.UnquoteUsage(fl)
-			head := "-" + name
-			if value != "" {
-				head += " " + value
-			}
-			text := wrap(usage, 72)
 			if fl.DefValue != "" && fl.DefValue != "false" && !strings.Contains(usage, "default") { // else it says it itself
-				text = wrap(usage+" (default "+fl.DefValue+")", 72)
+				usage += " (default " + fl.DefValue + ")"
 			}
-			fmt.Fprintf(out, "  %s\n", head)
-			for _, line := range text {
+			fmt.Fprintf(out, "  %s\n", strings.TrimSpace("-"+name+" "+value))
+			for _, line := range wrap(usage, 72) {
 				fmt.Fprintf(out, "        %s\n", line)
 			}
 		}
@@ -114,18 +110,14 @@ func (f *Flags) help(out io.Writer) {
 // wrap breaks a text at blanks into lines of at most width characters.
 func wrap(text string, width int) []string {
 	var lines []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && len([]rune(line))+1+len([]rune(word)) > width {
-			lines = append(lines, line)
-			line = ""
+	for i, word := range strings.Fields(text) {
+		if n := len(lines) - 1; i > 0 && utf8.RuneCountInString(lines[n]+" "+word) <= width {
+			lines[n] += " " + word
+		} else {
+			lines = append(lines, word)
 		}
-		if line != "" {
-			line += " "
-		}
-		line += word
 	}
-	return append(lines, line)
+	return lines
 }
 
 // Given returns the names of the flags that were given.

@@ -15,7 +15,6 @@ import (
 // through Log, so that the bar does not break them. Its methods may be called by many goroutines.
 type Progress struct {
 	out      io.Writer
-	quiet    bool
 	terminal bool
 
 	mu  sync.Mutex
@@ -24,7 +23,10 @@ type Progress struct {
 
 // NewProgress makes one that writes to out; quiet leaves out bars and lines alike.
 func NewProgress(out io.Writer, quiet bool) *Progress {
-	return &Progress{out: out, quiet: quiet, terminal: IsTerminal(out)}
+	if quiet {
+		out = io.Discard
+	}
+	return &Progress{out: out, terminal: IsTerminal(out)}
 }
 
 // IsTerminal reports whether w is a terminal.
@@ -36,7 +38,7 @@ func IsTerminal(w io.Writer) bool {
 // Start begins a bar of so many steps, in place of the one that is shown.
 func (p *Progress) Start(what string, steps int) {
 	p.Stop()
-	if p.quiet || !p.terminal {
+	if !p.terminal {
 		return
 	}
 	p.mu.Lock()
@@ -65,9 +67,6 @@ func (p *Progress) Set(step int) {
 
 // Log writes a line, above the bar.
 func (p *Progress) Log(format string, args ...any) {
-	if p.quiet {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	line := fmt.Sprintf(format, args...) + "\n"

@@ -9,29 +9,13 @@ import (
 
 // Table writes rows in columns: the first column to the left, the others to the right, under the first row as
 // head. Rows may be of different lengths.
-func Table(w io.Writer, rows [][]string) error {
-	return writeTable(w, rows, "", "  ", "", func(widths []int) string {
-		total := 2 * (len(widths) - 1)
-		for _, n := range widths {
-			total += n
-		}
-		return strings.Repeat("-", total)
-	})
-}
+func Table(w io.Writer, rows [][]string) error { return writeTable(w, rows, "%s", "  ") }
 
 // Markdown writes rows as [Table] does, as a table of Markdown.
-func Markdown(w io.Writer, rows [][]string) error {
-	return writeTable(w, rows, "| ", " | ", " |", func(widths []int) string {
-		rule := "|"
-		for _, n := range widths {
-			rule += strings.Repeat("-", n+2) + "|"
-		}
-		return rule
-	})
-}
+func Markdown(w io.Writer, rows [][]string) error { return writeTable(w, rows, "| %s |", " | ") }
 
-// writeTable writes rows with a text before, between and after the cells of a line, and a rule under the first row.
-func writeTable(w io.Writer, rows [][]string, before, between, after string, rule func(widths []int) string) error {
+// writeTable writes rows with a text between the cells of a line, which has a format, and a rule under the first row.
+func writeTable(w io.Writer, rows [][]string, format, between string) error {
 	var widths []int
 	for _, r := range rows {
 		for i, cell := range r {
@@ -41,21 +25,25 @@ func writeTable(w io.Writer, rows [][]string, before, between, after string, rul
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
+	var text strings.Builder
 	for n, r := range rows {
 		cells := make([]string, len(r))
 		for i, cell := range r {
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if cells[i] = pad + cell; i == 0 {
-				cells[i] = cell + pad
+			width := widths[i]
+			if i == 0 {
+				width = -width // to the left
 			}
+			cells[i] = fmt.Sprintf("%*s", width, cell)
 		}
-		line := strings.TrimRight(before+strings.Join(cells, between)+after, " ")
+		fmt.Fprintln(&text, strings.TrimRight(fmt.Sprintf(format, strings.Join(cells, between)), " "))
 		if n == 0 {
-			line += "\n" + rule(widths)
-		}
-		if _, err := fmt.Fprintln(w, line); err != nil {
-			return err
+			rules := make([]string, len(widths))
+			for i, width := range widths {
+				rules[i] = strings.Repeat("-", width)
+			}
+			fmt.Fprintln(&text, strings.ReplaceAll(fmt.Sprintf(format, strings.Join(rules, between)), " ", "-"))
 		}
 	}
-	return nil
+	_, err := io.WriteString(w, text.String())
+	return err
 }
