@@ -23,64 +23,45 @@ Times of oracles, exchanges and algebra are sums over all agents; the others are
 of the slowest agent, and the memory is that of the largest.`
 
 func (p *program) collect(_ context.Context, args []string, stdout, _ io.Writer) error {
-	var out string
-	var force, page bool
 	f := cli.NewFlags(p.name+" collect", collectIntro, "")
 	f.Synopsis, f.Example = "-out DIR [flags] RUN...", p.name+" collect -out runs/mnist-8/all runs/mnist-8/agent-*"
-	f.StringVar(&out, "out", "", "`folder` for the run of all agents")
-	f.BoolVar(&force, "force", false, "replace the run in the folder")
-	f.BoolVar(&page, "report", true, "write report.html and its figures (default true)")
+	out := f.String("out", "", "`folder` for the run of all agents")
+	force := f.Bool("force", false, "replace the run in the folder")
+	page := f.Bool("report", true, "write report.html and its figures (default true)")
 	f.Group("Flags", "out", "force", "report")
 	if err := f.ParseOperands(args, stdout); err != nil {
 		return err
 	}
-	folders := f.Args()
-	if i := slices.IndexFunc(folders, func(s string) bool { return strings.HasPrefix(s, "-") }); i >= 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "%s must stand before the run folders", folders[i])
+	if i := slices.IndexFunc(f.Args(), func(s string) bool { return strings.HasPrefix(s, "-") }); i >= 0 {
+		return dsbo.Errorf(dsbo.ErrConfig, "%s must stand before the run folders", f.Arg(i))
 	}
 	if err := f.Required("out"); err != nil {
 		return err
 	}
-	if folders = slices.DeleteFunc(folders, isFile); len(folders) == 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "the run folders of all agents are required, for instance out/agent-*")
-	}
-	for _, folder := range folders {
-		if sameFolder(out, folder) {
-			return dsbo.Errorf(dsbo.ErrConfig, "-out must not be one of the run folders; it is %s", out)
-		}
-	}
 	var agents []runs.Folder
-	for _, folder := range folders {
-		agents = append(agents, runs.Folder(folder))
+	outInfo, _ := os.Stat(*out) // nil: there is none
+	for _, path := range f.Args() {
+		info, err := os.Stat(path)
+		switch {
+		case err == nil && info.Mode().IsRegular(): // such as agent-0.log beside agent-0
+			continue
+		case err == nil && outInfo != nil && os.SameFile(info, outInfo):
+			return dsbo.Errorf(dsbo.ErrConfig, "-out must not be one of the run folders; it is %s", *out)
+		}
+		agents = append(agents, runs.Folder(path))
 	}
 	m, err := runs.Merge(agents)
 	if err != nil {
 		return err
 	}
-	if err := runs.Folder(out).Open(runs.ModeOf(false, force)); err != nil {
+	if err := runs.Folder(*out).Open(runs.ModeOf(false, *force)); err != nil {
 		return err
 	}
-	return writeMerged(stdout, m, runs.Folder(out), page)
+	return writeMerged(stdout, m, runs.Folder(*out), *page)
 }
 
-// isFile reports whether path is a plain file, such as agent-0.log beside agent-0.
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
-}
-
-// sameFolder reports whether two paths are of one folder that is there.
-func sameFolder(a, b string) bool {
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
-}
-
-// writeMerged writes the run of all agents into its folder, which is open, with a page or without, and prints what it
-// found.
+// writeMerged writes the run of all agents into its folder, which is open, with a page or without, and prints its
+// results.
 func writeMerged(stdout io.Writer, m *runs.Merged, out runs.Folder, page bool) error {
 	if err := m.Write(out); err != nil {
 		return err

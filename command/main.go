@@ -45,8 +45,11 @@ type program struct {
 // A verb is what the first argument chooses.
 type verb struct {
 	name, about string
-	run         func(ctx context.Context, args []string, stdout, stderr io.Writer) error
+	run         action
 }
+
+// An action runs the command line after a verb.
+type action func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
 func newProgram(name string, tasks ...experiment.Task) *program {
 	p := &program{name: name, tasks: tasks}
@@ -133,7 +136,7 @@ func (p *program) help(ctx context.Context, args []string, stdout, stderr io.Wri
 }
 
 // taskVerb returns what runs a task.
-func (p *program) taskVerb(t experiment.Task) func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+func (p *program) taskVerb(t experiment.Task) action {
 	return func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		j, err := experiment.ParseAs(p.name+" "+t.Name(), t, args, stdout)
 		if errors.Is(err, flag.ErrHelp) {
@@ -174,10 +177,10 @@ func (p *program) checkTask(task string, flags []string) error {
 	if err == nil {
 		err = j.CheckOverMachines()
 	}
-	switch {
-	case errors.Is(err, flag.ErrHelp):
+	if errors.Is(err, flag.ErrHelp) {
 		return dsbo.Errorf(dsbo.ErrConfig, `"flags": -h is not allowed`)
-	case err != nil:
+	}
+	if err != nil {
 		return fmt.Errorf(`"flags": %w`, err)
 	}
 	return nil

@@ -31,34 +31,33 @@ type screen struct {
 }
 
 func newScreen(o agentOptions, m *monitor, stderr io.Writer) (*screen, error) {
-	s := &screen{Progress: cli.NewProgress(stderr, false), monitor: m, every: o.progress, now: time.Now}
-	terminal := cli.IsTerminal(stderr)
-	s.bars = terminal && !o.quiet
-	if terminal || o.quiet {
-		s.every = 0
-	}
+	s := &screen{Progress: cli.NewProgress(stderr, false), monitor: m, now: time.Now}
 	level := slog.LevelInfo
-	if o.quiet {
+	switch {
+	case o.quiet:
 		level = slog.LevelWarn
+	case cli.IsTerminal(stderr):
+		s.bars = true
+	default:
+		s.every = o.progress
 	}
 	agent := []slog.Attr{slog.Int("agent", o.agent)}
-	var shown, filed slog.Handler
+	var shown slog.Handler = plainHandler{s, level, ""}
 	switch o.log {
 	case "json":
-		shown = slog.NewJSONHandler(s, &slog.HandlerOptions{Level: level}).WithAttrs(agent)
+		shown = slog.NewJSONHandler(s, &slog.HandlerOptions{Level: level})
 	case "text":
-		shown = slog.NewTextHandler(s, &slog.HandlerOptions{Level: level}).WithAttrs(agent)
-	default:
-		shown = plainHandler{s, level, fmt.Sprintf("agent %d: ", o.agent)}
+		shown = slog.NewTextHandler(s, &slog.HandlerOptions{Level: level})
 	}
-	if filed = slog.DiscardHandler; o.logFile != "" {
+	filed := slog.DiscardHandler
+	if o.logFile != "" {
 		var err error
 		if s.file, err = os.OpenFile(o.logFile, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644); err != nil {
 			return nil, fmt.Errorf("-log-file: %w", err)
 		}
 		filed = slog.NewJSONHandler(s.file, nil).WithAttrs(agent)
 	}
-	s.log, s.filed = slog.New(slog.NewMultiHandler(shown, filed)), slog.New(filed)
+	s.log, s.filed = slog.New(slog.NewMultiHandler(shown.WithAttrs(agent), filed)), slog.New(filed)
 	if s.common = s.log; o.attached && o.agent > 0 {
 		s.common = s.filed // agent 0 shows the same on the same stderr
 	}
@@ -86,27 +85,26 @@ func (s *screen) Write(line []byte) (int, error) {
 func (s *screen) Start(what string, steps int) {
 	s.monitor.update(func(p *position) { p.phase, p.done, p.of = what, 0, steps })
 	s.phase, s.of = what, steps
-	if s.every > 0 {
-		s.logProgress(0)
-	}
 	if s.bars {
 		s.Progress.Start(what, steps)
 	}
+	s.reported = time.Time{}
+	s.logProgress(0)
 }
 
 // Set notes that the phase has done so many steps.
 func (s *screen) Set(step int) {
 	s.monitor.update(func(p *position) { p.done = step })
-	if s.every > 0 && s.now().Sub(s.reported) >= s.every {
-		s.logProgress(step)
-	}
+	s.logProgress(step)
 	s.Progress.Set(step)
 }
 
-// logProgress logs how far the phase is.
+// logProgress logs how far the phase is, if it is time.
 func (s *screen) logProgress(step int) {
-	s.reported = s.now()
-	s.log.Info("progress", "phase", s.phase, "done", step, "of", s.of)
+	if s.every > 0 && s.now().Sub(s.reported) >= s.every {
+		s.reported = s.now()
+		s.log.Info("progress", "phase", s.phase, "done", step, "of", s.of)
+	}
 }
 
 // Log logs a line of the job.

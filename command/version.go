@@ -23,12 +23,12 @@ func (p *program) version(_ context.Context, args []string, stdout, _ io.Writer)
 		return err
 	}
 	b := build.Read()
-	version := cmp.Or(b.Version, "(unknown version)")
+	version := []string{cmp.Or(b.Version, "(unknown version)")}
 	if b.Revision != "" {
-		version += ", revision " + b.Revision
+		version = append(version, "revision "+b.Revision)
 	}
 	if b.Modified {
-		version += ", modified"
+		version = append(version, "modified")
 	}
 	var kernels []string
 	for k := kernel.Generic; k <= kernel.AVX512; k++ {
@@ -36,6 +36,7 @@ func (p *program) version(_ context.Context, args []string, stdout, _ io.Writer)
 			kernels = append(kernels, k.String())
 		}
 	}
-	_, err := fmt.Fprintf(stdout, "%s %s\n%s, %s/%s\nkernel %s of %s\n", p.name, version, runtime.Version(), runtime.GOOS, runtime.GOARCH, kernel.Active(), strings.Join(kernels, ", "))
+	_, err := fmt.Fprintf(stdout, "%s %s\n%s, %s/%s\nkernel %s of %s\n", p.name, strings.Join(version, ", "),
+		runtime.Version(), runtime.GOOS, runtime.GOARCH, kernel.Active(), strings.Join(kernels, ", "))
 	return err
 }
