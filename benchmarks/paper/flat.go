@@ -96,11 +96,26 @@ func leastEigenvalue(oracles []dsbo.ValueOracle, x, y []float64) float64 {
 	for _, o := range oracles {
 		vec.Comb(sum, 1, sum, 1/float64(len(oracles)), denseHessian(o, x, y))
 	}
+	return smallestEigenvalue(mat.NewSymDense(q, sum))
+}
+
+func smallestEigenvalue(m mat.Symmetric) float64 {
 	var e mat.EigenSym
-	if !e.Factorize(mat.NewSymDense(q, sum), false) {
-		must.OK(dsbo.Errorf(dsbo.ErrConfig, "the eigenvalues of the averaged Hessian were not found"))
+	if !e.Factorize(m, false) {
+		must.OK(dsbo.Errorf(dsbo.ErrConfig, "the eigenvalues of a Hessian were not found"))
 	}
 	return slices.Min(e.Values(nil))
+}
+
+// solveDefinite returns the z of hz = b.
+func solveDefinite(h mat.Symmetric, b []float64) []float64 {
+	var ch mat.Cholesky
+	if !ch.Factorize(h) {
+		must.OK(dsbo.Errorf(dsbo.ErrConfig, "the Hessian must be positive definite"))
+	}
+	z := make([]float64, len(b))
+	must.OK(ch.SolveVecTo(mat.NewVecDense(len(z), z), mat.NewVecDense(len(b), b)))
+	return z
 }
 
 // denseHessian returns one agent's Hessian of g, of all its examples.

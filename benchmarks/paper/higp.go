@@ -8,8 +8,8 @@ import (
 	"math/cmplx"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"dsbo"
 	"dsbo/algo"
@@ -32,19 +32,13 @@ type inverseProduct struct {
 
 func newInverseProduct(c quadratics, w *network.Matrix) *inverseProduct {
 	p := c.problem(0)
-	s := &inverseProduct{ms: c.agents(), oracles: p.Oracles, w: w, lmax: c.high, star: make([]float64, c.q)}
-	sum, b := mat.NewSymDense(c.q, nil), mat.NewVecDense(c.q, nil)
-	for i, m := range s.ms {
-		sum.AddSym(sum, mat.NewSymDense(c.q, m.A))
-		bi := make([]float64, c.q)
-		must.OK(s.oracles[i].UpperGrad(nil, bi, make([]float64, c.p), make([]float64, c.q), dsbo.Sample{Set: dsbo.Whole}))
-		b.AddVec(b, mat.NewVecDense(c.q, bi))
+	s := &inverseProduct{ms: c.agents(), oracles: p.Oracles, w: w, lmax: c.high}
+	b, bi := make([]float64, c.q), make([]float64, c.q)
+	for _, o := range s.oracles {
+		must.OK(o.UpperGrad(nil, bi, make([]float64, c.p), make([]float64, c.q), allExamples))
+		vec.Add(b, b, bi)
 	}
-	var ch mat.Cholesky
-	if !ch.Factorize(sum) {
-		must.OK(dsbo.Errorf(dsbo.ErrConfig, "the average of the agents' Hessians must be positive definite"))
-	}
-	must.OK(ch.SolveVecTo(mat.NewVecDense(c.q, s.star), b))
+	s.star = solveDefinite(s.sum(), b)
 	return s
 }
 
@@ -52,19 +46,13 @@ func newInverseProduct(c quadratics, w *network.Matrix) *inverseProduct {
 func (s *inverseProduct) errorAfter(ctx context.Context, gamma float64, N int) float64 {
 	p, q := s.oracles[0].Dims()
 	x, y := make([]float64, p), make([]float64, q)
-	l := network.NewLocal(s.w)
-	defer l.Close()
 	off := make([]float64, len(s.oracles))
-	g, ctx := errgroup.WithContext(ctx)
-	for i, o := range s.oracles {
-		g.Go(func() error {
-			h := algo.NewHIGP(q)
-			err := h.Solve(ctx, 0, o, l.Mixer(i), x, y, gamma, N)
-			off[i] = vec.Dist2(h.Z(), s.star)
-			return err
-		})
-	}
-	must.OK(g.Wait())
+	onAgents(ctx, s.oracles, s.w, func(ctx context.Context, i int, o dsbo.Oracle, m dsbo.Mixer) error {
+		h := algo.NewHIGP(q)
+		err := h.Solve(ctx, 0, o, m, x, y, gamma, N)
+		off[i] = vec.Dist2(h.Z(), s.star)
+		return err
+	})
 	return math.Sqrt(mean(off)) / vec.Norm(s.star)
 }
 
@@ -93,16 +81,8 @@ func (s *inverseProduct) decay(ctx context.Context, gamma float64, limit int) de
 	}
 	line := must.Get(report.FitLine(d.steps[from:], d.errors[from:], false, true))
 	d.factor = math.Pow(10, line.Slope)
-	left, all := 0.0, 0.0
-	var logs []float64
-	for _, e := range d.errors[from:] {
-		logs = append(logs, math.Log10(e))
-	}
-	for i, e := range logs {
-		left += math.Pow(e-math.Log10(line.At(d.steps[from+i])), 2)
-		all += math.Pow(e-mean(logs), 2)
-	}
-	d.straight = 1 - left/all
+	fitted := column(d.steps[from:], func(step float64) float64 { return math.Log10(line.At(step)) })
+	d.straight = stat.RSquaredFrom(fitted, column(d.errors[from:], math.Log10), nil)
 	return d
 }
 
@@ -157,13 +137,14 @@ func (s *inverseProduct) limit() float64 {
 }
 
 // least is the smallest eigenvalue of the mean Hessian: gradient descent on one machine has the factor 1 − γ·least.
-func (s *inverseProduct) least() float64 {
+func (s *inverseProduct) least() float64 { return smallestEigenvalue(s.sum()) / float64(len(s.ms)) }
+
+// sum is that of the agents' Hessians.
+func (s *inverseProduct) sum() *mat.SymDense {
 	q := s.ms[0].Q
 	sum := mat.NewSymDense(q, nil)
 	for _, m := range s.ms {
 		sum.AddSym(sum, mat.NewSymDense(q, m.A))
 	}
-	var e mat.EigenSym
-	e.Factorize(sum, false)
-	return e.Values(nil)[0] / float64(len(s.ms))
+	return sum
 }

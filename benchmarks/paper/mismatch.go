@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/mat"
 
 	"dsbo"
@@ -61,31 +60,20 @@ func withOwnHessian(o dsbo.Oracle, x, y []float64) []float64 {
 	p, q := o.Dims()
 	u, j, b := make([]float64, p), make([]float64, p), make([]float64, q)
 	must.OK(o.UpperGrad(u, b, x, y, allExamples))
-	var ch mat.Cholesky
-	if !ch.Factorize(mat.NewSymDense(q, denseHessian(o, x, y))) {
-		must.OK(dsbo.Errorf(dsbo.ErrConfig, "the Hessian must be positive definite"))
-	}
-	z := mat.NewVecDense(q, nil)
-	must.OK(ch.SolveVecTo(z, mat.NewVecDense(q, b)))
-	must.OK(o.JVP(j, x, y, z.RawVector().Data, allExamples))
+	z := solveDefinite(mat.NewSymDense(q, denseHessian(o, x, y)), b)
+	must.OK(o.JVP(j, x, y, z, allExamples))
 	vec.Sub(u, u, j)
 	return u
 }
 
 // estimates runs Algorithm 2 on all agents at (x, y).
 func estimates(ctx context.Context, oracles []dsbo.Oracle, w *network.Matrix, x, y []float64, gamma float64, N int) [][]float64 {
-	l := network.NewLocal(w)
-	defer l.Close()
 	us := make([][]float64, len(oracles))
-	g, ctx := errgroup.WithContext(ctx)
-	for i, o := range oracles {
-		g.Go(func() error {
-			h := algo.NewHypergradient(len(x), len(y))
-			us[i] = h.U()
-			return h.Estimate(ctx, 0, o, l.Mixer(i), x, y, gamma, N)
-		})
-	}
-	must.OK(g.Wait())
+	onAgents(ctx, oracles, w, func(ctx context.Context, i int, o dsbo.Oracle, m dsbo.Mixer) error {
+		h := algo.NewHypergradient(len(x), len(y))
+		us[i] = h.U()
+		return h.Estimate(ctx, 0, o, m, x, y, gamma, N)
+	})
 	return us
 }
 

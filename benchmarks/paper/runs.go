@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"dsbo"
 	"dsbo/algo"
 	"dsbo/internal/must"
 	"dsbo/network"
@@ -76,6 +77,17 @@ func average(ctx context.Context, of problemOf, seeds int, c train.Config, measu
 
 func gradient2(r runs.Record) float64  { return float64(r.GradNorm) * float64(r.GradNorm) }
 func consensusX(r runs.Record) float64 { return float64(r.ConsensusX) }
+
+// onAgents calls work for every agent, at once, with its end of an exchange.
+func onAgents(ctx context.Context, oracles []dsbo.Oracle, w *network.Matrix, work func(context.Context, int, dsbo.Oracle, dsbo.Mixer) error) {
+	l := network.NewLocal(w)
+	defer l.Close()
+	g, ctx := errgroup.WithContext(ctx)
+	for i, o := range oracles {
+		g.Go(func() error { return work(ctx, i, o, l.Mixer(i)) })
+	}
+	must.OK(g.Wait())
+}
 
 // ring is the mixing matrix of n agents in a ring, w = 1/2.
 func ring(n int) *network.Matrix { return must.Get(network.Ring(n, 0.5)).W }
