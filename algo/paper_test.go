@@ -56,16 +56,6 @@ func (w crew) all(part func(a *algo.MADSBO) []float64) [][]float64 {
 	return rows
 }
 
-// Algorithm 3, line 1: x_0 = r_0 = 0 and y_0 = 0.
-func TestStartIsZero(t *testing.T) {
-	a := newCrew(t, 1, steps).agents[0]
-	for _, part := range a.State() {
-		if norm(part.Value) != 0 {
-			t.Errorf("%s starts at %v", part.Name, part.Value)
-		}
-	}
-}
-
 // The draws: ξ̃_{k,t} for the y loop; H_t and b_t with ξ_t and φ_t, t = 1..N−1; b_0 and ∇_x f with φ_0
 // (lines 4 and 6 of Algorithm 2, one call); the Jacobian with ξ_0 (line 7). H_N, b_N reach nothing.
 func TestDraws(t *testing.T) {

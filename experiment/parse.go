@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"dsbo"
@@ -43,7 +44,7 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 		switch {
 		case LocalOnly(fl.Name):
 		case fl.Name == "set":
-			for _, name := range s.Set.names() {
+			for _, name := range slices.Sorted(maps.Keys(s.Set)) {
 				s.Flags = append(s.Flags, fmt.Sprintf("-set=%s=%s", name, s.Set[name]))
 			}
 		default:

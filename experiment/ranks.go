@@ -113,12 +113,10 @@ func (g greeting) agrees(i int, first greeting) error {
 	if err := g.Program.Mixable(fmt.Sprintf("process of agent %d", i), "that of agent 0", first.Program); err != nil {
 		return err
 	}
-	for _, list := range [][]string{g.Flags, first.Flags} {
-		for _, f := range list {
-			name, _, _ := strings.Cut(f, "=")
-			if here, there := flagsNamed(g.Flags, name), flagsNamed(first.Flags, name); here != there {
-				return dsbo.Errorf(dsbo.ErrConfig, "process of agent %d runs with %s, that of agent 0 with %s", i, here, there)
-			}
+	for _, f := range slices.Concat(g.Flags, first.Flags) {
+		name, _, _ := strings.Cut(f, "=")
+		if here, there := flagsNamed(g.Flags, name), flagsNamed(first.Flags, name); here != there {
+			return dsbo.Errorf(dsbo.ErrConfig, "process of agent %d runs with %s, that of agent 0 with %s", i, here, there)
 		}
 	}
 	return nil

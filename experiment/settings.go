@@ -187,7 +187,7 @@ func (s *Settings) setParameters(p parameters, given map[string]bool) error {
 			p.set(v.flag, strconv.Quote(v.text))
 		}
 	}
-	for _, name := range s.Set.names() {
+	for _, name := range slices.Sorted(maps.Keys(s.Set)) {
 		one := parameters{algorithm: s.Algorithm, values: map[string]json.RawMessage{name: s.Set[name]}}
 		if _, err := one.method(steep); err != nil {
 			return fmt.Errorf("-set %s=%s: %w", name, s.Set[name], err)
@@ -258,6 +258,3 @@ func (s *Settings) network(given map[string]bool) (*network.Graph, error) {
 	s.Agents = g.W.N()
 	return g, nil
 }
-
-// names returns the names of the assigned parameters, in order.
-func (a assignments) names() []string { return slices.Sorted(maps.Keys(a)) }

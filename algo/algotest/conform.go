@@ -175,6 +175,11 @@ func (s suite) views(t *testing.T) {
 	if len(x) != p || len(y) != q {
 		t.Fatalf("X has %d entries and Y %d, want %d and %d", len(x), len(y), p, q)
 	}
+	for _, part := range a.State() {
+		if slices.ContainsFunc(part.Value, func(v float64) bool { return v != 0 }) {
+			t.Errorf("%s starts at %v: all state must be zero after Init", part.Name, part.Value)
+		}
+	}
 	f.run(t, 0, 2)
 	if after := names(); !slices.Equal(before, after) {
 		t.Errorf("State changed from %v to %v: names and lengths must stay", before, after)
