@@ -69,16 +69,20 @@ func (r *runner) chooseFolder(l Layout) error {
 	if err := r.folder.Check(r.mode); err != nil || r.mode != runs.Resume {
 		return err
 	}
-	there, err := r.folder.ReadConfig()
-	if err != nil {
-		return err
-	}
+	return r.checkOwner(l)
+}
+
+// checkOwner reports a folder whose run has its agents elsewhere, or is that of another agent.
+func (r *runner) checkOwner(l Layout) error {
 	var here runs.Config
 	l.describe(&here)
-	if there.Identity != "" {
-		return dsbo.Errorf(dsbo.ErrConfig, "%s is the run folder of an agent of a run over machines: -out must name another", r.folder)
-	}
-	if there.Transport != here.Transport || there.Processes != here.Processes {
+	there, err := r.folder.ReadConfig()
+	switch {
+	case err != nil:
+		return err
+	case there.Identity != here.Identity:
+		return dsbo.Errorf(dsbo.ErrConfig, "%s holds another run than this process's, or that of another agent: -out must name another folder", r.folder)
+	case there.Transport != here.Transport || there.Processes != here.Processes:
 		return dsbo.Errorf(dsbo.ErrConfig, "-resume: the run in %s has its agents in %d processes (-transport %s), here there are %d (-transport %s): they must be the same",
 			r.folder, there.Processes, there.Transport, here.Processes, here.Transport)
 	}

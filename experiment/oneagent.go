@@ -47,7 +47,7 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	if state == runs.Absent {
 		err = r.folder.Check(r.mode)
 	} else {
-		err = l.owns(r.folder)
+		err = r.checkOwner(l)
 	}
 	if err != nil {
 		return err
@@ -67,18 +67,6 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 		return fmt.Errorf("%w: the exchange of agent %d must be one that can go back", dsbo.ErrCapability, l.agent)
 	}
 	l.mixer = m
-	return nil
-}
-
-// owns reports a folder that holds the run of another agent, or another run.
-func (l *oneAgent) owns(folder runs.Folder) error {
-	there, err := folder.ReadConfig()
-	if err != nil {
-		return err
-	}
-	if there.Identity != l.identity {
-		return dsbo.Errorf(dsbo.ErrConfig, "%s holds another run than this agent's, or that of another agent: -out must name another folder", folder)
-	}
 	return nil
 }
 
