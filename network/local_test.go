@@ -3,7 +3,6 @@ package network_test
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -48,45 +47,6 @@ func TestLocalConforms(t *testing.T) {
 		l := network.NewLocal(w)
 		return []network.Team{l}, l.Close
 	})
-}
-
-func TestFailReleasesAll(t *testing.T) {
-	l := newRing(t, 6)
-	broken := errors.New("disk full")
-	for i, err := range together(6, func(i int) error {
-		if i == 4 {
-			l.Fail(broken)
-			l.Fail(errors.New("a later one does not count"))
-			return nil
-		}
-		return forever(t.Context(), l.Mixer(i))
-	}) {
-		if i != 4 && !errors.Is(err, broken) {
-			t.Errorf("agent %d ended with %v; it must match %q", i, err, broken)
-		}
-	}
-	if err := l.Mixer(0).Mix(t.Context(), nil, nil); !errors.Is(err, broken) {
-		t.Errorf("a later Mix returns %v; it must match %q", err, broken)
-	}
-}
-
-func TestLocalGather(t *testing.T) {
-	l := newRing(t, 3)
-	if got := l.Local(); !slices.Equal(got, []int{0, 1, 2}) {
-		t.Errorf("the local agents are %v; they must be all three", got)
-	}
-	rows := [][]float64{{1, 2}, {3, 4}, {5, 6}}
-	if err := l.Gather(t.Context(), rows); err != nil || rows[2][1] != 6 {
-		t.Errorf("rows %v, error %v; they must be unchanged", rows, err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := l.Gather(ctx, rows); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v; it must be %v", err, context.Canceled)
-	}
-	if err := l.Mixer(0).Mix(t.Context(), nil, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("a later Mix returns %v; it must match %q", err, context.Canceled)
-	}
 }
 
 func TestCheckRows(t *testing.T) {

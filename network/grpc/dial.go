@@ -108,7 +108,7 @@ func (m *Mixer) connect(e *edge, a *attempt) (opened bool, err error) {
 	}
 	in, err := n.run()
 	if err == nil && s.CloseSend() == nil {
-		<-in // the neighbour has read all, or Close has lost its patience
+		<-in // the neighbour has read all, or Close waits no longer
 	}
 	return true, err
 }

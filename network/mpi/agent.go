@@ -77,7 +77,10 @@ func (a *agent) mix(ctx context.Context, dst, src []float64) error {
 	}
 	defer a.x.inside.Done()
 	parity := a.round % 2
-	a.fill(&a.slot[parity], src)
+	f := &a.slot[parity]
+	f.resize(len(src))
+	f.label(a.x.key, a.id, a.round)
+	copy(f.floats(), src)
 	a.x.arrive()
 	if err := a.x.await(ctx, a.ready); err != nil {
 		return err
@@ -87,11 +90,4 @@ func (a *agent) mix(ctx context.Context, dst, src []float64) error {
 	}
 	network.Combine(dst, a.row, a.in)
 	return nil
-}
-
-// fill copies a vector to where the others read it.
-func (a *agent) fill(f *frame, src []float64) {
-	f.resize(len(src))
-	f.label(a.x.key, a.id, a.round)
-	copy(f.floats(), src)
 }

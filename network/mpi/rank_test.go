@@ -41,7 +41,7 @@ type meeting struct{ *Exchange }
 
 func newMeeting(t *testing.T) meeting {
 	t.Helper()
-	return meeting{openRank(t, mustRing(t, 1), Options{Timeout: networktest.Patience})}
+	return meeting{openRank(t, mustRing(t, 1), Options{Timeout: networktest.WaitLimit})}
 }
 
 func (m meeting) wait(t *testing.T) {

@@ -94,9 +94,14 @@ func spread(x [][]float64) (float64, []float64) {
 	return s, mean
 }
 
-// untilError mixes until an error comes.
-func untilError(ctx context.Context, m dsbo.Mixer) error {
-	v := make([]float64, 3)
+// mixOnce returns what mixes vectors of these lengths.
+func mixOnce(ctx context.Context, dst, src int) func(int, dsbo.Mixer) error {
+	return func(_ int, m dsbo.Mixer) error { return m.Mix(ctx, make([]float64, dst), make([]float64, src)) }
+}
+
+// untilError mixes vectors of a length until an error comes.
+func untilError(ctx context.Context, m dsbo.Mixer, length int) error {
+	v := make([]float64, length)
 	for {
 		if err := m.Mix(ctx, v, v); err != nil {
 			return err
@@ -132,14 +137,12 @@ func (x *exchange) withhold(ctx context.Context, interrupt func()) []error {
 		if i == last {
 			return nil
 		}
-		return untilError(ctx, m)
+		return untilError(ctx, m, 3)
 	})
 }
 
 func testCancel(t *testing.T, x *exchange) {
-	outer, stop := context.WithTimeout(t.Context(), Patience)
-	defer stop()
-	ctx, cancel := context.WithCancel(outer)
+	ctx, cancel := context.WithCancel(limited(t))
 	errs := x.withhold(ctx, cancel)
 	last := len(errs) - 1
 	if errs[last] != nil {
@@ -153,30 +156,22 @@ func testCancel(t *testing.T, x *exchange) {
 func testCancelledBefore(t *testing.T, x *exchange) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	x.wantAll(t, x.run(func(_ int, m dsbo.Mixer) error {
-		return m.Mix(ctx, make([]float64, 3), make([]float64, 3))
-	}), context.Canceled)
+	x.wantAll(t, x.run(mixOnce(ctx, 3, 3)), context.Canceled)
 }
 
 // testClose closes while agents wait, and a second time.
 func testClose(t *testing.T, x *exchange) {
-	ctx, cancel := context.WithTimeout(t.Context(), Patience)
-	defer cancel()
+	ctx := limited(t)
 	errs := x.withhold(ctx, x.closeAll)
 	errs[len(errs)-1] = network.ErrClosed
 	x.wantAll(t, errs, network.ErrClosed)
 	x.closeAll()
-	x.wantAll(t, x.run(func(_ int, m dsbo.Mixer) error {
-		return m.Mix(ctx, make([]float64, 3), make([]float64, 3))
-	}), network.ErrClosed)
+	x.wantAll(t, x.run(mixOnce(ctx, 3, 3)), network.ErrClosed)
 }
 
 func testLengthOfDst(t *testing.T, x *exchange) {
-	ctx, cancel := context.WithTimeout(t.Context(), Patience)
-	defer cancel()
-	x.wantAll(t, x.run(func(_ int, m dsbo.Mixer) error {
-		return m.Mix(ctx, make([]float64, 3), make([]float64, 4))
-	}), dsbo.ErrShape)
+	ctx := limited(t)
+	x.wantAll(t, x.run(mixOnce(ctx, 3, 4)), dsbo.ErrShape)
 }
 
 // testLengthOfNeighbour has agent 0 mix one number more than the others, for ever. All must
@@ -188,19 +183,8 @@ func testLengthOfNeighbour(t *testing.T, x *exchange) {
 	if !slices.ContainsFunc(x.mixers, func(m dsbo.Mixer) bool { return m != nil }) {
 		t.Skip("all agents live in other processes: there is nobody to look at")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), Patience)
-	defer cancel()
-	errs := x.run(func(i int, m dsbo.Mixer) error {
-		if i != 0 {
-			return untilError(ctx, m)
-		}
-		v := make([]float64, 4)
-		for {
-			if err := m.Mix(ctx, v, v); err != nil {
-				return err
-			}
-		}
-	})
+	ctx := limited(t)
+	errs := x.run(func(i int, m dsbo.Mixer) error { return untilError(ctx, m, 3+max(0, 1-i)) })
 	if err := errors.Join(errs...); !errors.Is(err, dsbo.ErrShape) {
 		t.Errorf("the agents ended with %v; it must match %q", err, dsbo.ErrShape)
 	}

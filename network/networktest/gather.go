@@ -54,8 +54,7 @@ var gatherLengths = []int{3, 0, 1, 1, 0, 4099, 2}
 // different lengths.
 func testGather(t *testing.T, x *exchange) {
 	n := x.w.N()
-	ctx, cancel := context.WithTimeout(t.Context(), Patience)
-	defer cancel()
+	ctx := limited(t)
 	for round, length := range gatherLengths {
 		if err := errors.Join(x.gather(ctx, vectors(n, length, round))...); err != nil {
 			t.Fatalf("gathering %d: %v", round, err)
@@ -79,8 +78,7 @@ func testGather(t *testing.T, x *exchange) {
 
 // testGatherRefuses: rows of a wrong shape are an error for all, and the end.
 func testGatherRefuses(t *testing.T, x *exchange) {
-	ctx, cancel := context.WithTimeout(t.Context(), Patience)
-	defer cancel()
+	ctx := limited(t)
 	rows := vectors(x.w.N(), 3, 0)
 	if n := x.w.N(); n%2 == 0 {
 		rows[n-1] = rows[n-1][:2]
@@ -102,8 +100,7 @@ func testGatherCancelledBefore(t *testing.T, x *exchange) {
 
 // testFail: the reason of the process that has agent 0 is that of all others, for what they do next.
 func testFail(t *testing.T, x *exchange) {
-	ctx, cancel := context.WithTimeout(t.Context(), Patience)
-	defer cancel()
+	ctx := limited(t)
 	if err := errors.Join(x.gather(ctx, vectors(x.w.N(), 2, 0))...); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +127,5 @@ func (x *exchange) wantEnd(ctx context.Context, t *testing.T, errs []error, targ
 			t.Errorf("team %d: gathering again ended with %v; it must match %q", k, err, target)
 		}
 	}
-	x.wantAll(t, x.run(func(_ int, m dsbo.Mixer) error {
-		return m.Mix(ctx, make([]float64, 3), make([]float64, 3))
-	}), target)
+	x.wantAll(t, x.run(mixOnce(ctx, 3, 3)), target)
 }

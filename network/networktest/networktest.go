@@ -22,8 +22,15 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Patience bounds each subtest, so that a transport that waits for ever fails instead.
-const Patience = time.Minute
+// WaitLimit bounds each subtest, so that a transport that waits for ever fails instead.
+const WaitLimit = time.Minute
+
+// limited returns a context that ends after WaitLimit.
+func limited(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), WaitLimit)
+	t.Cleanup(cancel)
+	return ctx
+}
 
 // Product returns W·X, where row i of x is agent i's vector: what one exchange gives. It
 // sums in ascending order of the agents, starting from the first product, and rounds each product.
@@ -156,7 +163,7 @@ func (x *exchange) run(body func(i int, m dsbo.Mixer) error) []error {
 // succeed runs body like run and reports the errors. The first one ends the others.
 func (x *exchange) succeed(t *testing.T, body func(ctx context.Context, i int, m dsbo.Mixer) error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	ctx, cancel := context.WithCancel(limited(t))
 	defer cancel()
 	errs := x.run(func(i int, m dsbo.Mixer) error {
 		err := body(ctx, i, m)
