@@ -36,7 +36,7 @@ func (a *AIDCG) Init(p, q, K int) error {
 		return c.err
 	}
 	a.z = a.carried("z", q)
-	a.r, a.p, a.hp = vecs(q), vecs(q), vecs(q)
+	a.r, a.p, a.hp = newVec(q), newVec(q), newVec(q)
 	return nil
 }
 
@@ -53,9 +53,9 @@ func (a *AIDCG) Cost(int) Cost {
 // Step is one outer iteration; m is not used.
 func (a *AIDCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.begin(ctx, k, o, m)
-	a.lower(&w, a.T)
+	a.descendY(&w, a.T)
 	a.solve(&w)
-	a.upper(&w)
+	a.descendX(&w)
 	return w.err
 }
 

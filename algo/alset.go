@@ -50,8 +50,8 @@ func (a *ALSET) Cost(k int) Cost {
 // Step is one outer iteration; m is not used.
 func (a *ALSET) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.begin(ctx, k, o, m)
-	a.lower(&w, a.T)
+	a.descendY(&w, a.T)
 	a.inverse.solve(&w, a.z, a.b, a.x, a.y, 1/a.L)
-	a.upper(&w)
+	a.descendX(&w)
 	return w.err
 }

@@ -16,10 +16,10 @@ type checker struct {
 	err    error
 }
 
-// require records an error unless ok.
-func (c *checker) require(ok bool, name, right string, value any) {
+// require records the error that a parameter must be as the text must says, unless ok.
+func (c *checker) require(ok bool, name, must string, value any) {
 	if !ok && c.err == nil {
-		c.err = dsbo.Errorf(dsbo.ErrConfig, "%s: %s must be %s; it is %v", c.method, name, right, value)
+		c.err = dsbo.Errorf(dsbo.ErrConfig, "%s: %s must be %s; it is %v", c.method, name, must, value)
 	}
 }
 
@@ -28,17 +28,17 @@ func (c *checker) step(name string, s *Schedule) func(k int) float64 {
 	return c.schedule(name, s, 0.1, math.MaxFloat64, "positive")
 }
 
-// weight compiles a schedule of numbers that are averaging weights too.
+// weight compiles a schedule of averaging weights, which are at most 1.
 func (c *checker) weight(name string, s *Schedule, byDefault float64) func(k int) float64 {
 	return c.schedule(name, s, byDefault, 1, "in (0, 1]")
 }
 
 // schedule compiles a schedule whose numbers are above 0 and at most a bound. A falling one is largest at its start.
-func (c *checker) schedule(name string, s *Schedule, byDefault, bound float64, right string) func(k int) float64 {
+func (c *checker) schedule(name string, s *Schedule, byDefault, bound float64, must string) func(k int) float64 {
 	if *s == "" {
 		*s = Constant(byDefault)
 	}
-	at, err := s.For(c.K)
+	value, err := s.For(c.K)
 	if err != nil {
 		if c.err == nil {
 			c.err = dsbo.Errorf(dsbo.ErrConfig, "%s: %s: %w", c.method, name, err)
@@ -46,13 +46,13 @@ func (c *checker) schedule(name string, s *Schedule, byDefault, bound float64, r
 		return constant(math.NaN())
 	}
 	for k := range 1 + strings.Count(string(*s), ",") {
-		v := at(k)
-		c.require(v > 0 && v <= bound, name, right, v)
+		v := value(k)
+		c.require(v > 0 && v <= bound, name, must, v)
 	}
-	return at
+	return value
 }
 
-// count sets a default and wants at least 1.
+// count sets a count's default and requires that it is at least 1.
 func (c *checker) count(name string, n *int, byDefault int) {
 	if *n == 0 {
 		*n = byDefault
@@ -60,36 +60,36 @@ func (c *checker) count(name string, n *int, byDefault int) {
 	c.require(*n >= 1, name, "at least 1", *n)
 }
 
-// positive sets a default and wants a positive number up to a bound.
-func (c *checker) positive(name string, v *float64, byDefault, bound float64, right string) {
+// positive sets a number's default and requires that it is positive and at most a bound.
+func (c *checker) positive(name string, v *float64, byDefault, bound float64, must string) {
 	if *v == 0 {
 		*v = byDefault
 	}
-	c.require(*v > 0 && *v <= bound, name, right, *v)
+	c.require(*v > 0 && *v <= bound, name, must, *v)
 }
 
-// fraction sets a default and wants a number in (0, 1].
+// fraction sets a share's default and requires that it is in (0, 1].
 func (c *checker) fraction(name string, v *float64, byDefault float64) {
 	c.positive(name, v, byDefault, 1, "in (0, 1]")
 }
 
-// curvature wants a bound that the user has to know: no default is safe.
+// curvature requires a bound of the curvature, which the user has to know: no default is safe.
 func (c *checker) curvature(name string, l *float64) {
 	c.positive(name, l, 0, math.MaxFloat64, "given, at least the largest eigenvalue of any agent's Hessian of g")
 }
 
-// momentum wants a number in [0, 1).
+// momentum requires a momentum in [0, 1).
 func (c *checker) momentum(name string, v float64) { c.require(v >= 0 && v < 1, name, "in [0, 1)", v) }
 
-// draws wants numbers of at least 0.
+// draws requires that the numbers of a list of draws are at least 0.
 func (c *checker) draws(name string, draws []int) {
 	for _, n := range draws {
 		c.require(n >= 0, name, "a list of numbers of at least 0", draws)
 	}
 }
 
-// word sets the default, which is the first of the choices, and wants one of them.
-func (c *checker) word(name string, v *string, choices ...string) {
+// choice sets the default, which is the first of the choices, and requires one of them.
+func (c *checker) choice(name string, v *string, choices ...string) {
 	if *v == "" {
 		*v = choices[0]
 	}

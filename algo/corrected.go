@@ -25,7 +25,7 @@ type corrected struct {
 func (s *state) corrected(kind, name string, v []float64) corrected {
 	n := len(v)
 	return corrected{
-		kind: kind, v: v, last: s.carried(name+"_last", n), memory: s.carried(name+"_memory", n), out: vecs(n), in: vecs(n),
+		kind: kind, v: v, last: s.carried(name+"_last", n), memory: s.carried(name+"_memory", n), out: newVec(n), in: newVec(n),
 	}
 }
 
@@ -60,7 +60,7 @@ func (c *corrected) step(w *turn, g []float64) {
 	}
 }
 
-// vectors is how many vectors a step sends.
+// vectors returns how many vectors a step of a corrected block sends.
 func vectors(kind string) int {
 	if kind == "gt" {
 		return 2

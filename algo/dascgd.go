@@ -40,14 +40,14 @@ func (a *DASCGD) Init(p, q, K int) error {
 	c := a.prepare("dascgd", p, q, K)
 	a.alpha = c.step("alpha", &a.Alpha)
 	c.fraction("b", &a.B, 0.5)
-	c.word("init", &a.Start, "exact", "zero")
+	c.choice("init", &a.Start, "exact", "zero")
 	if c.err != nil {
 		return c.err
 	}
 	a.z, a.g = a.carried("z", q), a.carried("inner", q)
 	a.fx, a.fy = a.carried("upper_x", p), a.carried("upper_y", q)
-	a.gn, a.gx, a.fn, a.gFresh, a.zero = vecs(q), vecs(q), vecs(q), vecs(q), vecs(q)
-	a.j, a.xOld, a.out, a.in = vecs(p), vecs(p), vecs(p+2*q), vecs(p+2*q)
+	a.gn, a.gx, a.fn, a.gFresh, a.zero = newVec(q), newVec(q), newVec(q), newVec(q), newVec(q)
+	a.j, a.xOld, a.out, a.in = newVec(p), newVec(p), newVec(p+2*q), newVec(p+2*q)
 	return nil
 }
 
@@ -65,7 +65,7 @@ func (a *DASCGD) Cost(k int) Cost {
 	return cost
 }
 
-// Traits implements the option of [Method].
+// Traits implements the optional method that [Traits] describes.
 func (a *DASCGD) Traits() Traits { return Traits{Compositional: true} }
 
 // Step is one outer iteration.
@@ -73,18 +73,18 @@ func (a *DASCGD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	w := a.begin(ctx, k, o, m)
 	p, q := len(a.x), len(a.y)
 	if k == 0 {
-		a.start(&w)
+		a.setStart(&w)
 	}
 	w.mix(a.in, pack(a.out, a.x, a.y, a.z))
 
 	copy(a.u, a.fx)
-	implicit(&w, a.u, a.j, a.x, a.y, a.z)
+	implicitGrad(&w, a.u, a.j, a.x, a.y, a.z)
 	copy(a.xOld, a.x)
 	vec.Comb(a.x, 1, a.in[:p], -a.alpha(k), a.u)
 
 	s := w.draw(dsbo.Lower, 1)
-	a.inner(&w, a.gx, a.xOld, s)
-	a.inner(&w, a.gFresh, a.x, s)
+	a.innerMap(&w, a.gx, a.xOld, s)
+	a.innerMap(&w, a.gFresh, a.x, s)
 	for i := range a.gn {
 		a.gn[i] = float64((1-a.B)*(a.g[i]-a.gx[i])) + a.gFresh[i]
 	}
@@ -95,18 +95,18 @@ func (a *DASCGD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	return w.err
 }
 
-// start sets G, y, z and the gradient of f at the start.
-func (a *DASCGD) start(w *turn) {
+// setStart sets G, y, z and the gradient of f at the start.
+func (a *DASCGD) setStart(w *turn) {
 	if a.Start == "exact" {
-		a.inner(w, a.g, a.x, w.draw(dsbo.Lower, 0))
+		a.innerMap(w, a.g, a.x, w.draw(dsbo.Lower, 0))
 	}
 	copy(a.y, a.g)
 	w.upperGrad(a.fx, a.fy, a.x, a.y, w.draw(dsbo.Upper, 0))
 	copy(a.z, a.fy)
 }
 
-// inner sets dst = G_i(x) = −∇_y g_i(x, 0).
-func (a *DASCGD) inner(w *turn, dst, x []float64, s dsbo.Sample) {
+// innerMap sets dst = G_i(x) = −∇_y g_i(x, 0).
+func (a *DASCGD) innerMap(w *turn, dst, x []float64, s dsbo.Sample) {
 	w.lowerGrad(dst, x, a.zero, s)
 	vec.Scale(dst, -1, dst)
 }

@@ -34,8 +34,8 @@ func (a *DSOBA) Init(p, q, K int) error {
 		return c.err
 	}
 	a.z, a.r = a.carried("z", q), a.carried("r", p)
-	a.g, a.h, a.b, a.j = vecs(q), vecs(q), vecs(q), vecs(p)
-	a.out, a.in = vecs(p+2*q), vecs(p+2*q)
+	a.g, a.h, a.b, a.j = newVec(q), newVec(q), newVec(q), newVec(p)
+	a.out, a.in = newVec(p+2*q), newVec(p+2*q)
 	return nil
 }
 
@@ -70,5 +70,5 @@ func (s *state) directions(w *turn, g, h, b, j []float64) {
 	w.upperGrad(s.u, b, s.x, s.y, w.draw(dsbo.Upper, 0))
 	w.hvp(h, s.x, s.y, s.z, w.draw(dsbo.Curvature, 0))
 	vec.Sub(h, h, b)
-	implicit(w, s.u, j, s.x, s.y, s.z)
+	implicitGrad(w, s.u, j, s.x, s.y, s.z)
 }

@@ -49,8 +49,8 @@ func (a *FedNest) Init(p, q, K int) error {
 		return c.err
 	}
 	a.inverse = newNeumann(q, a.N, a.NPrime, true)
-	a.g, a.h, a.v, a.d, a.b = vecs(q), vecs(q), vecs(q), vecs(q), vecs(q)
-	a.f, a.e, a.j, a.vx = vecs(p), vecs(p), vecs(p), vecs(p)
+	a.g, a.h, a.v, a.d, a.b = newVec(q), newVec(q), newVec(q), newVec(q), newVec(q)
+	a.f, a.e, a.j, a.vx = newVec(p), newVec(p), newVec(p), newVec(p)
 	return nil
 }
 
@@ -65,23 +65,23 @@ func (a *FedNest) Cost(k int) Cost {
 	}
 }
 
-// Traits implements the option of [Method].
+// Traits implements the optional method that [Traits] describes.
 func (a *FedNest) Traits() Traits { return Traits{ExactAverage: true} }
 
 // Step is one outer iteration.
 func (a *FedNest) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.begin(ctx, k, o, m)
 	for t := range a.T {
-		a.inner(&w, t, a.beta(k)/float64(a.Tau))
+		a.roundOfY(&w, t, a.beta(k)/float64(a.Tau))
 	}
 	w.upperGrad(a.f, a.b, a.x, a.y, w.draw(dsbo.Upper, 0))
 	a.inverse.solve(&w, a.z, a.b, a.x, a.y, 1/a.L)
-	a.outer(&w, a.alpha(k)/float64(a.Tau))
+	a.roundOfX(&w, a.alpha(k)/float64(a.Tau))
 	return w.err
 }
 
-// inner is one round of y.
-func (a *FedNest) inner(w *turn, t int, step float64) {
+// roundOfY is one round of y: an exchange of gradients, Tau local steps, and the average of the agents' y.
+func (a *FedNest) roundOfY(w *turn, t int, step float64) {
 	s := w.draw(dsbo.Lower, t)
 	w.lowerGrad(a.g, a.x, a.y, s)
 	w.mix(a.h, a.g)
@@ -94,10 +94,10 @@ func (a *FedNest) inner(w *turn, t int, step float64) {
 	w.mix(a.y, a.v)
 }
 
-// outer is the round of x.
-func (a *FedNest) outer(w *turn, step float64) {
+// roundOfX is the round of x, of the same form as a round of y.
+func (a *FedNest) roundOfX(w *turn, step float64) {
 	copy(a.e, a.f)
-	implicit(w, a.e, a.j, a.x, a.y, a.z)
+	implicitGrad(w, a.e, a.j, a.x, a.y, a.z)
 	w.mix(a.u, a.e)
 	copy(a.vx, a.x)
 	vec.Axpy(a.vx, -step, a.u)

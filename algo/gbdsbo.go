@@ -51,9 +51,9 @@ func (a *GBDSBO) Init(p, q, K int) error {
 	}
 	a.averages, a.hessians = a.carried("averages", p+q+p*q), a.carried("hessians", a.N*q*q)
 	a.s, a.h, a.jac = a.averages[:p], a.averages[p:p+q], a.averages[p+q:]
-	a.out, a.in, a.fresh = vecs(2*(p+q)+p*q), vecs(2*(p+q)+p*q), vecs(p+q+p*q)
-	a.mixedV, a.hes = vecs(q*q), vecs(q*q)
-	a.gy, a.xo, a.yo, a.wv = vecs(q), vecs(p), vecs(q), vecs(q)
+	a.out, a.in, a.fresh = newVec(2*(p+q)+p*q), newVec(2*(p+q)+p*q), newVec(p+q+p*q)
+	a.mixedV, a.hes = newVec(q*q), newVec(q*q)
+	a.gy, a.xo, a.yo, a.wv = newVec(q), newVec(p), newVec(q), newVec(q)
 	return nil
 }
 
@@ -67,7 +67,7 @@ func (a *GBDSBO) Cost(int) Cost {
 	}
 }
 
-// Traits implements the option of [Method]: the matrices are N tracked Hessians, a mix and a fresh one, and four of the
+// Traits implements the optional method that [Traits] describes: the matrices are N tracked Hessians, a mix and a fresh one, and four of the
 // Jacobian's size.
 func (a *GBDSBO) Traits() Traits {
 	return Traits{Dense: func(p, q int) int64 { return 8 * int64((cmp.Or(a.N, 10)+2)*q*q+4*p*q) }}

@@ -23,8 +23,8 @@ type HIGP struct {
 
 // NewHIGP makes the solver of one agent for vectors of length q.
 func NewHIGP(q int) *HIGP {
-	zd := vecs(2 * q)
-	return &HIGP{zd: zd, z: zd[:q:q], d: zd[q:], mixed: vecs(2 * q), s: vecs(q), s1: vecs(q), b: vecs(q)}
+	zd := newVec(2 * q)
+	return &HIGP{zd: zd, z: zd[:q:q], d: zd[q:], mixed: newVec(2 * q), s: newVec(q), s1: newVec(q), b: newVec(q)}
 }
 
 // Solve runs N steps with step gamma from z = 0 at (x, y), with the draws of iteration k.

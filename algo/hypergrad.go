@@ -21,7 +21,7 @@ type Hypergradient struct {
 
 // NewHypergradient makes the estimator of one agent for x of length p and y of length q.
 func NewHypergradient(p, q int) *Hypergradient {
-	return &Hypergradient{higp: NewHIGP(q), u: vecs(p), ju: vecs(p)}
+	return &Hypergradient{higp: NewHIGP(q), u: newVec(p), ju: newVec(p)}
 }
 
 // Estimate runs Algorithm 2 at (x, y), with the draws of iteration k and N steps of size gamma.

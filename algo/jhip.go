@@ -43,9 +43,9 @@ func (a *JHIP) Init(p, q, K int) error {
 		return c.err
 	}
 	a.z = nil
-	a.mixedYX, a.zd, a.mixed = vecs(p+q), vecs(2*p*q), vecs(2*p*q)
-	a.s, a.s1, a.h = vecs(p*q), vecs(p*q), vecs(q*q)
-	a.v, a.b, a.zb = vecs(q), vecs(q), vecs(p)
+	a.mixedYX, a.zd, a.mixed = newVec(p+q), newVec(2*p*q), newVec(2*p*q)
+	a.s, a.s1, a.h = newVec(p*q), newVec(p*q), newVec(q*q)
+	a.v, a.b, a.zb = newVec(q), newVec(q), newVec(p)
 	return nil
 }
 
@@ -59,7 +59,7 @@ func (a *JHIP) Cost(int) Cost {
 	}
 }
 
-// Traits implements the option of [Method]: the matrices are a Hessian, and six of the Jacobian's size.
+// Traits implements the optional method that [Traits] describes: the matrices are a Hessian, and six of the Jacobian's size.
 func (a *JHIP) Traits() Traits {
 	return Traits{Dense: func(p, q int) int64 { return 8 * int64(q*q+6*p*q) }}
 }
@@ -86,6 +86,7 @@ func (a *JHIP) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) err
 	return w.err
 }
 
+// solve runs the N steps of Z, the matrix (Σ J)(Σ H)⁻¹, with gradient tracking, from Z = 0.
 func (a *JHIP) solve(w *turn, o dsbo.DenseOracle, gamma float64) {
 	pq := len(a.s)
 	z, d := a.zd[:pq], a.zd[pq:]

@@ -36,7 +36,7 @@ func (a *Lower) Init(p, q, K int) error {
 	}
 	a.z, a.u = nil, nil
 	a.yOld, a.d, a.gOld = a.carried("y_before", q), a.carried("y_tracker", q), a.carried("y_gradient", q)
-	a.g, a.out, a.in = vecs(q), vecs(2*q), vecs(2*q)
+	a.g, a.out, a.in = newVec(q), newVec(2*q), newVec(2*q)
 	return nil
 }
 

@@ -39,7 +39,7 @@ func (a *MADSBO) Init(p, q, K int) error {
 	if c.err != nil {
 		return c.err
 	}
-	a.r, a.v, a.mixed = a.carried("r", p), vecs(q), vecs(q+p)
+	a.r, a.v, a.mixed = a.carried("r", p), newVec(q), newVec(q+p)
 	a.hyper = NewHypergradient(p, q)
 	a.z, a.u = a.hyper.Z(), a.hyper.U()
 	return nil

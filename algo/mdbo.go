@@ -57,9 +57,9 @@ func (a *MDBO) Init(p, q, K int) error {
 	a.u, a.v = a.carried("u", p), a.carried("v", q)
 	a.trF, a.trG = a.carried("u_tracker", p), a.carried("v_tracker", q)
 	a.inverse = newNeumann(q, a.N, a.NPrime, false)
-	a.fx, a.j, a.un = vecs(p), vecs(p), vecs(p)
-	a.g, a.b, a.vn = vecs(q), vecs(q), vecs(q)
-	a.out, a.in = vecs(2*(p+q)), vecs(2*(p+q))
+	a.fx, a.j, a.un = newVec(p), newVec(p), newVec(p)
+	a.g, a.b, a.vn = newVec(q), newVec(q), newVec(q)
+	a.out, a.in = newVec(2*(p+q)), newVec(2*(p+q))
 	return nil
 }
 
@@ -81,7 +81,7 @@ func (a *MDBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) err
 	w := a.begin(ctx, k, o, m)
 	w.upperGrad(a.fx, a.b, a.x, a.y, w.draw(dsbo.Upper, 0))
 	a.inverse.solve(&w, a.z, a.b, a.x, a.y, 1/a.L)
-	implicit(&w, a.fx, a.j, a.x, a.y, a.z)
+	implicitGrad(&w, a.fx, a.j, a.x, a.y, a.z)
 	w.lowerGrad(a.g, a.x, a.y, w.draw(dsbo.Lower, 0))
 
 	a.trackBoth(&w, a.eta(k))

@@ -17,7 +17,7 @@ type neumann struct {
 }
 
 func newNeumann(q, n int, draws []int, average bool) neumann {
-	return neumann{n: n, draws: draws, average: average, c: vecs(q), h: vecs(q)}
+	return neumann{n: n, draws: draws, average: average, c: newVec(q), h: newVec(q)}
 }
 
 // products returns the number of Hessian-vector products in iteration k.
@@ -32,30 +32,31 @@ func (s *neumann) products(k int) int {
 func (s *neumann) solve(w *turn, z, b, x, y []float64, a float64) {
 	if len(s.draws) > 0 {
 		vec.Scale(z, float64(s.n)*a, b)
-		s.combine(w, z)
+		s.exchange(w, z)
 		for m := range s.products(w.k) {
-			s.factor(w, z, x, y, a, m+1)
+			s.applyFactor(w, z, x, y, a, m+1)
 		}
 		return
 	}
 	copy(s.c, b)
-	s.combine(w, s.c)
+	s.exchange(w, s.c)
 	copy(z, s.c)
 	for m := range s.n - 1 {
-		s.factor(w, s.c, x, y, a, m+1)
+		s.applyFactor(w, s.c, x, y, a, m+1)
 		vec.Add(z, z, s.c)
 	}
 	vec.Scale(z, a, z)
 }
 
-// factor sets v = (I − aH) v with draw m.
-func (s *neumann) factor(w *turn, v, x, y []float64, a float64, m int) {
+// applyFactor sets v = (I − aH) v with draw m.
+func (s *neumann) applyFactor(w *turn, v, x, y []float64, a float64, m int) {
 	w.hvp(s.h, x, y, v, w.draw(dsbo.Curvature, m))
 	vec.Axpy(v, -a, s.h)
-	s.combine(w, v)
+	s.exchange(w, v)
 }
 
-func (s *neumann) combine(w *turn, v []float64) {
+// exchange averages v over the agents, where the method asks for that.
+func (s *neumann) exchange(w *turn, v []float64) {
 	if s.average {
 		w.mix(v, v)
 	}

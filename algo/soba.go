@@ -30,7 +30,7 @@ func (a *SOBA) Init(p, q, K int) error {
 		return c.err
 	}
 	a.z = a.carried("z", q)
-	a.h = vecs(q)
+	a.h = newVec(q)
 	return nil
 }
 

@@ -52,13 +52,13 @@ func (a *Sparkle) Init(p, q, K int) error {
 		name string
 		kind *string
 	}{{"strategy of x", &a.Strategy.X}, {"strategy of y", &a.Strategy.Y}, {"strategy of z", &a.Strategy.Z}} {
-		c.word(v.name, v.kind, "ed", "extra", "gt", "none")
+		c.choice(v.name, v.kind, "ed", "extra", "gt", "none")
 	}
 	if c.err != nil {
 		return c.err
 	}
 	a.z, a.r = a.carried("z", q), a.carried("r", p)
-	a.gy, a.b, a.gx, a.j = vecs(q), vecs(q), vecs(p), vecs(p)
+	a.gy, a.b, a.gx, a.j = newVec(q), newVec(q), newVec(p), newVec(p)
 	a.bx, a.by, a.bz = a.corrected(a.Strategy.X, "x", a.x), a.corrected(a.Strategy.Y, "y", a.y), a.corrected(a.Strategy.Z, "z", a.z)
 	return nil
 }
@@ -86,7 +86,7 @@ func (a *Sparkle) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) 
 	vec.Scale(a.gy, a.gamma(k), a.gy)
 	a.bz.step(&w, a.gy)
 
-	implicit(&w, a.u, a.j, a.x, a.y, a.z)
+	implicitGrad(&w, a.u, a.j, a.x, a.y, a.z)
 	vec.Comb(a.r, 1-a.Theta, a.r, a.Theta, a.u)
 	vec.Scale(a.gx, a.alpha(k), a.r)
 	a.bx.step(&w, a.gx)

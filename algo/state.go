@@ -25,17 +25,17 @@ type localState struct {
 	b, g, j []float64 // ∇_y f and any vector of length q; J z
 }
 
-// prepare is that of state, and makes the scratch.
+// prepare is prepare of state; it also makes the scratch vectors.
 func (s *localState) prepare(name string, p, q, K int) *checker {
 	c := s.state.prepare(name, p, q, K)
 	if c.err == nil {
-		s.b, s.g, s.j = vecs(q), vecs(q), vecs(p)
+		s.b, s.g, s.j = newVec(q), newVec(q), newVec(p)
 	}
 	return c
 }
 
-// lower moves y by T steps, asks for b and, in u, for ∇_x f at the new y.
-func (s *localState) lower(w *turn, T int) {
+// descendY takes T local steps of y, and leaves b and, in u, ∇_x f at the new y.
+func (s *localState) descendY(w *turn, T int) {
 	descend(w, s.x, s.y, s.g, T, s.beta(w.k))
 	w.upperGrad(s.u, s.b, s.x, s.y, w.draw(dsbo.Upper, 0))
 }
@@ -43,12 +43,12 @@ func (s *localState) lower(w *turn, T int) {
 // A soloState is the state of a method for one agent.
 type soloState struct{ localState }
 
-// Traits implements the option of [Method].
+// Traits implements the optional method that [Traits] describes.
 func (s *soloState) Traits() Traits { return Traits{OneAgent: true} }
 
-// upper moves x along u = ∇_x f − J z.
-func (s *soloState) upper(w *turn) {
-	implicit(w, s.u, s.j, s.x, s.y, s.z)
+// descendX takes a step of x along the hypergradient u = ∇_x f − J z.
+func (s *soloState) descendX(w *turn) {
+	implicitGrad(w, s.u, s.j, s.x, s.y, s.z)
 	vec.Axpy(s.x, -s.alpha(w.k), s.u)
 }
 
@@ -74,15 +74,15 @@ func (s *state) prepare(name string, p, q, K int) *checker {
 		c.err = dsbo.Errorf(dsbo.ErrShape, "%s: p and q must be at least 1; they are %d and %d", name, p, q)
 		return c
 	}
-	yx := vecs(q + p)
-	*s = state{name: name, x: yx[q:], y: yx[:q:q], yx: yx, z: vecs(q), u: vecs(p)}
+	yx := newVec(q + p)
+	*s = state{name: name, x: yx[q:], y: yx[:q:q], yx: yx, z: newVec(q), u: newVec(p)}
 	s.named = []dsbo.Named{{Name: "x", Value: s.x}, {Name: "y", Value: s.y}}
 	return c
 }
 
-// carried makes a variable of the state.
+// carried makes a variable of length n and registers it in the state, which checkpoints hold.
 func (s *state) carried(name string, n int) []float64 {
-	v := vecs(n)
+	v := newVec(n)
 	s.named = append(s.named, dsbo.Named{Name: name, Value: v})
 	return v
 }
@@ -92,8 +92,8 @@ func (s *state) begin(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) t
 	return begin(s.name, ctx, k, o, m, len(s.x), len(s.y))
 }
 
-// vecs makes a vector.
-func vecs(n int) []float64 { return make([]float64, n) }
+// newVec makes a vector of length n, all 0.
+func newVec(n int) []float64 { return make([]float64, n) }
 
 // pack lays vectors end to end in dst, which is one message, and returns the part of dst that they fill.
 func pack(dst []float64, vs ...[]float64) []float64 {
@@ -104,7 +104,7 @@ func pack(dst []float64, vs ...[]float64) []float64 {
 	return dst[:n]
 }
 
-// track is one step of gradient tracking: d = mixed + s1 − s, then s = s1.
+// track is one step of gradient tracking of s by the tracker d: d = mixed + s1 − s, then s = s1.
 // It keeps Σ_i d = Σ_i s whenever the weights are doubly stochastic and the two sums start equal.
 func track(d, mixed, s1, s []float64) {
 	vec.Add(d, mixed, s1)
@@ -120,8 +120,8 @@ func descend(w *turn, x, y, g []float64, T int, beta float64) {
 	}
 }
 
-// implicit sets u = ∇_x f − J z, where u holds ∇_x f on entry; j is scratch of length p.
-func implicit(w *turn, u, j, x, y, z []float64) {
+// implicitGrad sets u = ∇_x f − J z, where u holds ∇_x f on entry; j is scratch of length p.
+func implicitGrad(w *turn, u, j, x, y, z []float64) {
 	w.jvp(j, x, y, z, w.draw(dsbo.Curvature, 0))
 	vec.Sub(u, u, j)
 }

@@ -70,7 +70,7 @@ type Tuned struct {
 type message struct{ all, y, dY, x, z, dZ []float64 }
 
 func newMessage(y, dY, x, z, dZ int) message {
-	m, end := message{all: vecs(y + dY + x + z + dZ)}, 0
+	m, end := message{all: newVec(y + dY + x + z + dZ)}, 0
 	for _, part := range []struct {
 		view *[]float64
 		n    int
@@ -91,8 +91,8 @@ func (a *Tuned) Init(p, q, K int) error {
 	c.count("N", &a.N, 10)
 	c.momentum("mom_y", a.MomY)
 	c.momentum("mom_z", a.MomZ)
-	c.word("xstep", &a.XStep, "sgd", "adam")
-	c.positive("v", &a.V, 0.95, math.Nextafter(1, 0), "in [0, 1)")
+	c.choice("xstep", &a.XStep, "sgd", "adam")
+	c.positive("v", &a.V, 0.95, math.Nextafter(1, 0), "in (0, 1)")
 	c.positive("eps", &a.Eps, 1e-8, math.MaxFloat64, "positive")
 	c.require(len(a.Clip) == 0 || len(a.Clip) == 2 && a.Clip[0] < a.Clip[1], "clip", "two numbers, the lower one first", a.Clip)
 	if c.err != nil {
@@ -103,7 +103,7 @@ func (a *Tuned) Init(p, q, K int) error {
 	a.yOld, a.dY, a.gOld = a.carried("y_before", q), a.carried("y_tracker", q), a.carried("y_gradient", q)
 	a.z, a.zOld = a.carried("z", q), a.carried("z_before", q)
 	a.dZ, a.s = a.carried("z_tracker", q), a.carried("z_residual", q)
-	a.g, a.b, a.s1, a.ju = vecs(q), vecs(q), vecs(q), vecs(p)
+	a.g, a.b, a.s1, a.ju = newVec(q), newVec(q), newVec(q), newVec(p)
 	dY, dZ := 0, 0 // how much of the trackers travels
 	if a.TrackY {
 		dY = q
@@ -163,7 +163,7 @@ func (a *Tuned) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) er
 	}
 
 	w.upperGrad(a.u, a.b, a.x, a.y, w.draw(dsbo.Upper, 0)) // b_0, and ∇_x f in u
-	if a.WarmZ {                                           // which is cold from the zero state
+	if a.WarmZ {                                           // in the first iteration z and s are 0: a cold start
 		w.hvp(a.s1, a.x, a.y, a.z, w.draw(dsbo.Curvature, 0))
 		vec.Sub(a.s1, a.s1, a.b)        // s⁺ = H z − b at the new (x, y)
 		track(a.dZ, a.in.dZ, a.s1, a.s) // d = mix(d) + s⁺ − s
@@ -194,7 +194,7 @@ func (a *Tuned) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) er
 		vec.Sub(a.s1, a.s1, a.b)         // s⁺ = H z − b
 		track(a.dZ, a.zIn.dZ, a.s1, a.s) // d = mix(d) + s⁺ − s
 	}
-	implicit(&w, a.u, a.ju, a.x, a.y, a.z) // u = ∇_x f − J z
+	implicitGrad(&w, a.u, a.ju, a.x, a.y, a.z) // u = ∇_x f − J z
 
 	if a.XStep == "adam" {
 		vec.Comb(a.r, 1-alpha, a.r, alpha, a.u) // r = (1−α) r + α u

@@ -36,7 +36,7 @@ func (a *Gossip) Init(p, q, K int) error {
 	if c.err != nil {
 		return c.err
 	}
-	a.mixed = vecs(p)
+	a.mixed = newVec(p)
 	return nil
 }
 
@@ -58,12 +58,12 @@ func (a *Gossip) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 // A personalState is the state of a method for the personalized problem.
 type personalState struct{ localState }
 
-// Traits implements the option of [Method].
+// Traits implements the optional method that [Traits] describes.
 func (s *personalState) Traits() Traits { return Traits{Personalized: true} }
 
 // solve moves y and leaves z and u. The first step of z from 0 needs no product.
 func (s *personalState) solve(w *turn, T, N int) {
-	s.lower(w, T)
+	s.descendY(w, T)
 	gamma := s.gamma(w.k)
 	vec.Scale(s.z, gamma, s.b)
 	for t := 1; t < N; t++ {
@@ -71,5 +71,5 @@ func (s *personalState) solve(w *turn, T, N int) {
 		vec.Sub(s.g, s.g, s.b)
 		vec.Axpy(s.z, -gamma, s.g)
 	}
-	implicit(w, s.u, s.j, s.x, s.y, s.z)
+	implicitGrad(w, s.u, s.j, s.x, s.y, s.z)
 }
