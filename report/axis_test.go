@@ -7,6 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/plot"
 	"pgregory.net/rapid"
+
+	"dsbo/internal/must"
 )
 
 func labels(ticks []plot.Tick) []string {
@@ -75,16 +77,13 @@ func TestTicksOfAnyRange(t *testing.T) {
 func TestFitLine(t *testing.T) {
 	x := []float64{1, 10, 100, 1000, 0, 5}
 	y := []float64{7, 7 / math.Sqrt(10), 0.7, 7 / math.Sqrt(1000), 3, math.NaN()} // the last two have no place
-	l, err := FitLine(x, y, true, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(FitLine(x, y, true, true))
 	// Four exact points: the error is that of a few logarithms.
 	if math.Abs(l.Slope+0.5) > 1e-14 || math.Abs(l.At(50)-7/math.Sqrt(50)) > 1e-13 {
 		t.Errorf("slope %v, at 50 %v", l.Slope, l.At(50))
 	}
-	if l, err = FitLine([]float64{0, 1, 2}, []float64{8, 4, 2}, false, true); err != nil || l.label() != "×0.5 a step" {
-		t.Errorf("%v %v", l.label(), err)
+	if l = must.Get(FitLine([]float64{0, 1, 2}, []float64{8, 4, 2}, false, true)); l.label() != "×0.5 a step" {
+		t.Error(l.label())
 	}
 	if _, err := FitLine([]float64{3, 3}, []float64{1, 2}, false, false); err == nil {
 		t.Error("a line through points above each other")

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"dsbo/internal/must"
 )
 
 // layoutScript finds what is wrong with how the page lies, with figures against AXIS: parts wider than the window, figures or
@@ -61,18 +63,11 @@ func TestPageInBrowser(t *testing.T) {
 	for scheme := range frames {
 		for title, result := range browse(t, scheme, frames[scheme]) {
 			var wrong []string
-			decode(t, result, &wrong)
+			must.OK(json.Unmarshal(result, &wrong))
 			for _, w := range wrong[:min(len(wrong), 5)] {
 				t.Errorf("%s: %s", title, w)
 			}
 		}
-	}
-}
-
-func decode(t *testing.T, data json.RawMessage, value any) {
-	t.Helper()
-	if err := json.Unmarshal(data, value); err != nil {
-		t.Fatalf("%s: %v", data, err)
 	}
 }
 
@@ -82,12 +77,12 @@ func TestDarkMode(t *testing.T) {
 	path := rendered(t, fixture{method: "madsbo", done: 20})
 	for _, scheme := range []string{"light", "dark"} {
 		var colours struct{ Ground, Text, Line string }
-		decode(t, browse(t, scheme, map[string]frame{"": {path, 1280, 900, `
+		must.OK(json.Unmarshal(browse(t, scheme, map[string]frame{"": {path, 1280, 900, `
 			const style = e => getComputedStyle(e);
 			const svg = document.querySelector("figure svg");
 			const lines = [...svg.querySelectorAll("path")].filter(p => p.getAttribute("style").includes("stroke:#0072B2"));
 			return {Ground: style(document.querySelector("section")).backgroundColor, Text: style(svg.querySelector("text")).fill, Line: style(lines[0]).stroke};`,
-		}})[""], &colours)
+		}})[""], &colours))
 		if text, line := ratio(t, colours.Text, colours.Ground), ratio(t, colours.Line, colours.Ground); text < 4.5 || line < 3 {
 			t.Errorf("%s: contrast of text %.1f, of lines %.1f; want 4.5 and 3", scheme, text, line)
 		}
@@ -101,7 +96,7 @@ func TestTablesSort(t *testing.T) {
 		Values      []string
 	}
 	var states []state
-	decode(t, browse(t, "light", map[string]frame{"": {rendered(t, eight()...), 1280, 900, `
+	must.OK(json.Unmarshal(browse(t, "light", map[string]frame{"": {rendered(t, eight()...), 1280, 900, `
 		const states = [];
 		for (const column of [2, 0, 0, 5, 2]) {
 			if (states.length) document.querySelectorAll("#compared thead button")[column].click();
@@ -110,27 +105,21 @@ func TestTablesSort(t *testing.T) {
 			states.push({Head: head.textContent.trim(), Order: head.getAttribute("aria-sort"), Values: rows.map(r => r.cells[column].dataset.sort)});
 		}
 		return states;`,
-	}})[""], &states)
+	}})[""], &states))
 	want := []string{"Φ at the end, ascending", "Method, ascending", "Method, descending", "‖∇Φ‖, ascending", "Φ at the end, ascending"}
 	for i, s := range states {
 		if got := s.Head + ", " + s.Order; got != want[i] || len(s.Values) != 8 {
 			t.Fatalf("%d rows sorted by %s; want 8 by %s", len(s.Values), got, want[i])
 		}
-		compare := strings.Compare
-		if !strings.HasPrefix(want[i], "Method") {
-			compare = func(a, b string) int {
-				x, err := strconv.ParseFloat(a, 64)
-				y, err2 := strconv.ParseFloat(b, 64)
-				if err != nil || err2 != nil {
-					t.Fatalf("%q or %q is no number", a, b)
-				}
-				return cmp.Compare(x, y)
-			}
-		}
 		if s.Order == "descending" {
 			slices.Reverse(s.Values)
 		}
-		if !slices.IsSortedFunc(s.Values, compare) {
+		if !slices.IsSortedFunc(s.Values, func(a, b string) int {
+			if strings.HasPrefix(want[i], "Method") {
+				return strings.Compare(a, b)
+			}
+			return cmp.Compare(must.Get(strconv.ParseFloat(a, 64)), must.Get(strconv.ParseFloat(b, 64)))
+		}) {
 			t.Errorf("%s: %v", want[i], s.Values)
 		}
 	}

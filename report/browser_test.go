@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"dsbo/internal/must"
 )
 
 // A frame is a page in a window of some size, with the body of a function that looks at it.
@@ -44,21 +46,14 @@ func browse(t *testing.T, scheme string, frames map[string]frame) map[string]jso
 		onmessage = e => { results[e.data.name] = e.data.value; document.getElementById("results").textContent = JSON.stringify(results) };
 	</script>`
 	for name, f := range frames {
-		page, err := os.ReadFile(f.path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := must.Get(os.ReadFile(f.path))
 		page = fmt.Appendf(page, `<script>addEventListener("load", () => parent.postMessage({name: %q, value: (() => {%s})()}, "*"))</script>`, name, f.script)
 		file := strconv.Itoa(strings.Count(host, "<iframe")) + ".html"
-		if err := os.WriteFile(filepath.Join(dir, file), page, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(os.WriteFile(filepath.Join(dir, file), page, 0o644))
 		host += fmt.Sprintf(`<iframe src="%s" width="%d" height="%d" style="border: 0"></iframe>`, file, f.width, f.height)
 	}
 	path := filepath.Join(dir, "host.html")
-	if err := os.WriteFile(path, []byte(host), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(os.WriteFile(path, []byte(host), 0o644))
 	preferred := map[string]string{"dark": "0", "light": "1"}[scheme]
 	cmd := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync",
 		"--disable-component-update", "--no-first-run", "--disable-dev-shm-usage", "--hide-scrollbars", "--user-data-dir="+filepath.Join(dir, "profile"),

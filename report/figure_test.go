@@ -5,7 +5,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"image"
 	"image/color"
 	"image/png"
 	"math"
@@ -19,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"dsbo"
+	"dsbo/internal/must"
 )
 
 // svgDoc is what the tests look at in an SVG document.
@@ -40,9 +40,7 @@ func readSVG(t rapid.TB, data []byte) (doc svgDoc) {
 	if bad := regexp.MustCompile(`NaN|Inf|href=|url\(|@import`).Find(data); bad != nil {
 		t.Fatalf("SVG holds %q", bad)
 	}
-	if err := xml.Unmarshal(data, &doc); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(xml.Unmarshal(data, &doc))
 	return doc
 }
 
@@ -67,10 +65,8 @@ func (d svgDoc) has(t rapid.TB, texts ...string) {
 }
 
 // strokes counts the lines of a colour.
-func (d svgDoc) strokes(c color.Color) int {
-	r, g, b, a := c.RGBA()
-	f := 255 / float64(a)
-	written, n := fmt.Sprintf("stroke:#%02X%02X%02X", int(float64(r)*f), int(float64(g)*f), int(float64(b)*f)), 0
+func (d svgDoc) strokes(c color.NRGBA) int {
+	written, n := fmt.Sprintf("stroke:#%02X%02X%02X", c.R, c.G, c.B), 0
 	for _, p := range d.Paths {
 		if strings.Contains(p.Style, written) {
 			n++
@@ -82,18 +78,11 @@ func (d svgDoc) strokes(c color.Color) int {
 // corners returns the points of all paths, and the size of the document.
 func (d svgDoc) corners(t rapid.TB) (points [][2]float64, width, height float64) {
 	t.Helper()
-	if _, err := fmt.Sscanf(d.ViewBox, "0 0 %g %g", &width, &height); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(fmt.Sscanf(d.ViewBox, "0 0 %g %g", &width, &height))
 	pair := regexp.MustCompile(`[ML](-?[0-9.e+-]+),(-?[0-9.e+-]+)`)
 	for _, p := range d.Paths {
 		for _, m := range pair.FindAllStringSubmatch(p.D, -1) {
-			x, err1 := strconv.ParseFloat(m[1], 64)
-			y, err2 := strconv.ParseFloat(m[2], 64)
-			if err1 != nil || err2 != nil {
-				t.Fatalf("point %s", m[0])
-			}
-			points = append(points, [2]float64{x, y})
+			points = append(points, [2]float64{must.Get(strconv.ParseFloat(m[1], 64)), must.Get(strconv.ParseFloat(m[2], 64))})
 		}
 	}
 	return points, width, height
@@ -112,20 +101,8 @@ func (d svgDoc) inside(t rapid.TB) {
 
 func svgOf(t rapid.TB, drawing Drawing) svgDoc {
 	t.Helper()
-	data, err := SVG(drawing)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(SVG(drawing))
 	return readSVG(t, data)
-}
-
-func decodePNG(t *testing.T, data []byte) image.Image {
-	t.Helper()
-	picture, err := png.Decode(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return picture
 }
 
 func TestFigureDrawsEverySeries(t *testing.T) {
@@ -271,22 +248,14 @@ func TestFigureSave(t *testing.T) {
 	dir := t.TempDir()
 	f := Figure{Title: "T", Series: []Series{{Name: "s", X: []float64{1, 2}, Y: []float64{1, 2}}}}
 	for range 2 { // the second time replaces
-		if err := Save(&f, dir, "f"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(Save(&f, dir, "f"))
 	}
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(os.ReadDir(dir))
 	if len(files) != 2 {
 		t.Errorf("%d files, want f.png and f.svg", len(files))
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "f.png"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if w := decodePNG(t, data).Bounds().Dx(); w != 740 {
+	data := must.Get(os.ReadFile(filepath.Join(dir, "f.png")))
+	if w := must.Get(png.Decode(bytes.NewReader(data))).Bounds().Dx(); w != 740 {
 		t.Errorf("PNG is %d wide, want 740", w)
 	}
 	if err := Save(&f, filepath.Join(dir, "missing"), "f"); !errors.Is(err, os.ErrNotExist) {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"dsbo/internal/must"
 	"dsbo/runs"
 )
 
@@ -33,26 +35,12 @@ type fixture struct {
 // write makes the folder below dir and returns its path.
 func (f fixture) write(t testing.TB, dir string) string {
 	t.Helper()
-	if f.name == "" {
-		f.name = fmt.Sprintf("%s-%d", f.method, f.seed)
-	}
-	if f.task == "" {
-		f.task = "mnist"
-	}
-	if f.rate == 0 {
-		f.rate = 1
-	}
-	if f.every == 0 {
-		f.every = 10
-	}
+	f.name = cmp.Or(f.name, fmt.Sprintf("%s-%d", f.method, f.seed))
+	f.task, f.rate, f.every = cmp.Or(f.task, "mnist"), cmp.Or(f.rate, 1), cmp.Or(f.every, 10)
 	path := filepath.Join(dir, f.name)
-	if err := os.MkdirAll(path, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(os.MkdirAll(path, 0o755))
 	put := func(name string, data []byte) {
-		if err := os.WriteFile(filepath.Join(path, name), data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(os.WriteFile(filepath.Join(path, name), data, 0o644))
 	}
 	params := map[string]any{"alpha": 0.5, "beta": 0.5, "gamma": 0.2, "T": 10, "N": 10, "K": 100}
 	config := map[string]any{
@@ -69,14 +57,14 @@ func (f fixture) write(t testing.TB, dir string) string {
 			config[k] = v
 		}
 	}
-	put("config.json", asJSON(t, config))
-	metrics := f.metrics(t)
+	put("config.json", must.Get(json.Marshal(config)))
+	metrics := f.metrics()
 	if f.cut {
 		metrics = append(metrics, []byte(`{"iteration":99,"phi":0.2`)...)
 	}
 	put("metrics.jsonl", metrics)
 	if f.summary != nil {
-		put("summary.json", asJSON(t, f.summary))
+		put("summary.json", must.Get(json.Marshal(f.summary)))
 	}
 	if f.lambda {
 		lambda := make([]float64, 784)
@@ -84,14 +72,12 @@ func (f fixture) write(t testing.TB, dir string) string {
 			x, y := float64(i%28)-13.5, float64(i/28)-13.5
 			lambda[i] = 12 - 9*math.Exp(-(x*x+1.3*y*y)/60) - 0.2*f.rate*math.Sin(float64(i)*0.7)
 		}
-		if err := runs.Folder(path).WriteArray(runs.LambdaFile, lambda, len(lambda)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(runs.Folder(path).WriteArray(runs.LambdaFile, lambda, len(lambda)))
 	}
 	return path
 }
 
-func (f fixture) metrics(t testing.TB) []byte {
+func (f fixture) metrics() []byte {
 	var b bytes.Buffer
 	for k := 0; k <= f.done; k += f.every {
 		s := float64(k)
@@ -115,19 +101,10 @@ func (f fixture) metrics(t testing.TB) []byte {
 		if f.nan && k > f.done/2 {
 			rec["phi"], rec["grad_norm"] = nil, nil
 		}
-		b.Write(asJSON(t, rec))
+		b.Write(must.Get(json.Marshal(rec)))
 		b.WriteByte('\n')
 	}
 	return b.Bytes()
-}
-
-func asJSON(t testing.TB, v any) []byte {
-	t.Helper()
-	data, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }
 
 // ended is the summary of a finished run.
@@ -168,10 +145,7 @@ func loaded(t testing.TB, fs ...fixture) []*Run {
 	dir := t.TempDir()
 	var all []*Run
 	for _, f := range fs {
-		r, err := Load(f.write(t, dir))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(Load(f.write(t, dir)))
 		all = append(all, r)
 	}
 	return all
@@ -180,17 +154,9 @@ func loaded(t testing.TB, fs ...fixture) []*Run {
 // rendered writes the page of fixtures alone, without the files of the figures.
 func rendered(t testing.TB, fs ...fixture) (path string) {
 	t.Helper()
-	p, err := newPage(loaded(t, fs...), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := p.html()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(newPage(loaded(t, fs...), ""))
+	page := must.Get(p.html())
 	path = filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(path, page, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(os.WriteFile(path, page, 0o644))
 	return path
 }

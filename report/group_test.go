@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsbo"
+	"dsbo/internal/must"
 	"dsbo/internal/stat"
 	"dsbo/runs"
 )
@@ -16,10 +17,7 @@ import (
 // grouped loads fixtures and puts them together.
 func grouped(t *testing.T, fs ...fixture) []group {
 	t.Helper()
-	gs, err := groups(loaded(t, fs...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	gs := must.Get(groups(loaded(t, fs...)))
 	return gs
 }
 

@@ -1,11 +1,14 @@
 package report
 
 import (
+	"bytes"
 	"errors"
+	"image/png"
 	"math"
 	"testing"
 
 	"dsbo"
+	"dsbo/internal/must"
 )
 
 func TestPicture(t *testing.T) {
@@ -17,11 +20,8 @@ func TestPicture(t *testing.T) {
 	d := svgOf(t, p)
 	d.inside(t)
 	d.has(t, "λ", "a weight for each pixel, from -3 to 75.3", "0", "25", "50", "75")
-	data, err := PNG(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	picture := decodePNG(t, data)
+	data := must.Get(PNG(p))
+	picture := must.Get(png.Decode(bytes.NewReader(data)))
 	// Rows go from the top: the last cell is the lightest, the first the darkest. 144 dots an inch are 2 pixels a point.
 	light := func(row, column int) uint32 {
 		x := 2 * (edge + 10*column + 5)

@@ -10,14 +10,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsbo"
+	"dsbo/internal/must"
 	"dsbo/runs"
 )
 
 func TestLoad(t *testing.T) {
-	r, err := Load(fixture{method: "madsbo", seed: 3, rate: 1, done: 20, summary: ended(), lambda: true}.write(t, t.TempDir()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Load(fixture{method: "madsbo", seed: 3, rate: 1, done: 20, summary: ended(), lambda: true}.write(t, t.TempDir())))
 	if r.Name != "madsbo-3" || r.task() != "mnist with softmax" || r.method() != "madsbo" || r.Config.Build.Go != "go1.26" {
 		t.Errorf("name %q, task %q, method %q, Go %q", r.Name, r.task(), r.method(), r.Config.Build.Go)
 	}
@@ -37,10 +35,7 @@ func TestLoad(t *testing.T) {
 
 func TestLoadWhatAKilledRunLeaves(t *testing.T) {
 	dir := fixture{method: "madsbo", rate: 1, done: 40, cut: true}.write(t, t.TempDir())
-	r, err := Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Load(dir))
 	if kind, text := r.state(); kind != runs.Unfinished || !strings.Contains(text, "iteration 40 of 100") {
 		t.Errorf("state %s: %s", kind, text)
 	}
@@ -48,11 +43,9 @@ func TestLoadWhatAKilledRunLeaves(t *testing.T) {
 		t.Errorf("%d records, notes %q", len(r.Records), r.Notes)
 	}
 	// A broken picture is no reason to show nothing.
-	if err := os.WriteFile(filepath.Join(dir, "lambda.npy"), []byte("\x93NUMPY"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if r, err = Load(dir); err != nil || len(r.Notes) != 2 || r.Lambda != nil {
-		t.Errorf("with a broken lambda.npy: %v, notes %q", err, r.Notes)
+	must.OK(os.WriteFile(filepath.Join(dir, "lambda.npy"), []byte("\x93NUMPY"), 0o644))
+	if r = must.Get(Load(dir)); len(r.Notes) != 2 || r.Lambda != nil {
+		t.Errorf("with a broken lambda.npy: notes %q", r.Notes)
 	}
 }
 
@@ -97,9 +90,7 @@ func TestLoadErrors(t *testing.T) {
 			if tt.text != "" {
 				err = os.WriteFile(path, []byte(tt.text), 0o644)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(err)
 			_, err = Load(dir)
 			if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("error %v: want one line with %q", err, tt.want)

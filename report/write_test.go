@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/internal/must"
 )
 
 // scenarios are the reports that have to be good to look at.
@@ -68,19 +69,13 @@ func TestPages(t *testing.T) {
 
 func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "folder")
-	path, err := Write(dir, loaded(t, scenarios()["finished"]...), Options{Title: "A <title>"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Get(Write(dir, loaded(t, scenarios()["finished"]...), Options{Title: "A <title>"}))
 	page := checkPage(t, path)
 	if !strings.Contains(page, "<title>A &lt;title&gt;</title>") {
 		t.Error("the page lacks its title")
 	}
 	for _, ending := range []string{".svg", ".png"} {
-		files, err := filepath.Glob(filepath.Join(dir, "figures", "*"+ending))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := must.Get(filepath.Glob(filepath.Join(dir, "figures", "*"+ending)))
 		if want := strings.Count(page, "<svg "); len(files) != want || want != 7*4+1 {
 			t.Errorf("%d files %s, %d drawings on the page, want 29", len(files), ending, want)
 		}
@@ -93,10 +88,7 @@ func TestWrite(t *testing.T) {
 // checkPage checks what holds of every page, and returns it.
 func checkPage(t *testing.T, path string) string {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))
 	page := string(data)
 	// Addresses: of the SVG name space only, which nothing loads, and places in the page.
 	for _, address := range regexp.MustCompile(`(?:https?:)?//[a-zA-Z0-9.-]+[^\s"'<]*`).FindAllString(page, -1) {
@@ -126,10 +118,7 @@ func TestSamePageAgain(t *testing.T) {
 	fixtures := scenarios()["side by side"]
 	var pages [2][]byte
 	for i := range pages {
-		var err error
-		if pages[i], err = os.ReadFile(rendered(t, fixtures...)); err != nil {
-			t.Fatal(err)
-		}
+		pages[i] = must.Get(os.ReadFile(rendered(t, fixtures...)))
 	}
 	if !bytes.Equal(pages[0], pages[1]) {
 		t.Error("two pages of the same runs differ")
@@ -142,10 +131,7 @@ func TestTextStaysText(t *testing.T) {
 	path := rendered(t,
 		fixture{name: "a", task: evil, method: evil, rate: 1, done: 10, settings: map[string]any{evil: evil, "params.alpha": evil}, summary: map[string]any{"state": evil, "error": evil, "warnings": []string{evil}}},
 		fixture{name: "b", task: evil, method: evil, rate: 1, done: 10, lambda: true})
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))
 	if n := bytes.Count(data, []byte("<script")); n != 1 {
 		t.Errorf("%d scripts", n)
 	}
@@ -160,9 +146,7 @@ func TestWriteErrors(t *testing.T) {
 	}
 	runs := loaded(t, fixture{method: "madsbo", rate: 1, done: 10})
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(os.WriteFile(file, nil, 0o644))
 	if _, err := Write(filepath.Join(file, "x"), runs, Options{}); err == nil || !strings.Contains(err.Error(), "file") {
 		t.Errorf("below a file: %v", err)
 	}
