@@ -30,7 +30,7 @@ func (m *Mixer) newServer() *rpc.Server {
 		rpc.ConnectionTimeout(handshakeTimeout),
 		rpc.WaitForHandlers(true),
 	)
-	s.RegisterService(m.service(), nil)
+	s.RegisterService(&service, m)
 	return s
 }
 

@@ -91,7 +91,7 @@ func (m *Mixer) connect(e *edge, a *attempt) (opened bool, err error) {
 		return false, err
 	}
 	defer conn.Close()
-	s, err := conn.NewStream(ctx, &m.service().Streams[0], "/"+serviceName+"/"+streamName, rpc.ForceCodecV2(codec{}))
+	s, err := conn.NewStream(ctx, &service.Streams[0], method, rpc.ForceCodecV2(codec{}))
 	if err != nil {
 		return false, err
 	}

@@ -24,11 +24,6 @@ const (
 	bufferSize = 128 << 10
 )
 
-const (
-	serviceName = "dsbo.Exchange"
-	streamName  = "Frames"
-)
-
 // Open starts an agent's end of the exchange. Neighbours may come and go from then on; the
 // first Mix waits for them. Close ends it. On error the listener is closed too.
 func Open(c Config) (*Mixer, error) {
@@ -58,11 +53,7 @@ func Open(c Config) (*Mixer, error) {
 			m.work.Go(func() { m.dial(e) })
 		}
 	}
-	m.work.Go(func() {
-		t := time.NewTicker(c.Heartbeat)
-		defer t.Stop()
-		m.heartbeats(t.C)
-	})
+	m.work.Go(m.heartbeats)
 	return m, nil
 }
 
@@ -85,11 +76,13 @@ func newMixer(c Config) *Mixer {
 	return m
 }
 
-// heartbeats counts heartbeats until the mixer is closed.
-func (m *Mixer) heartbeats(tick <-chan time.Time) {
+// heartbeats has a heartbeat every so often until the mixer is closed.
+func (m *Mixer) heartbeats() {
+	t := time.NewTicker(m.config.Heartbeat)
+	defer t.Stop()
 	for {
 		select {
-		case <-tick:
+		case <-t.C:
 			m.heartbeat()
 		case <-m.dialing.Done():
 			return
@@ -135,18 +128,19 @@ func (m *Mixer) Close() error {
 }
 
 // service describes the one method, a stream in both directions.
-func (m *Mixer) service() *rpc.ServiceDesc {
-	return &rpc.ServiceDesc{
-		ServiceName: serviceName,
-		HandlerType: (*any)(nil),
-		Streams: []rpc.StreamDesc{{
-			StreamName:    streamName,
-			Handler:       func(_ any, s rpc.ServerStream) error { return m.accept(s) },
-			ServerStreams: true,
-			ClientStreams: true,
-		}},
-	}
+var service = rpc.ServiceDesc{
+	ServiceName: "dsbo.Exchange",
+	HandlerType: (*any)(nil),
+	Streams: []rpc.StreamDesc{{
+		StreamName:    "Frames",
+		Handler:       func(m any, s rpc.ServerStream) error { return m.(*Mixer).accept(s) },
+		ServerStreams: true,
+		ClientStreams: true,
+	}},
 }
+
+// method is the name under which a client asks for it.
+const method = "/dsbo.Exchange/Frames"
 
 // maxMessage returns the size of the largest frame.
 func (m *Mixer) maxMessage() int {

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -148,8 +149,7 @@ func visit(t *testing.T, address string, creds credentials.TransportCredentials,
 	t.Cleanup(func() { conn.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	t.Cleanup(cancel)
-	desc := &rpc.StreamDesc{StreamName: streamName, ServerStreams: true, ClientStreams: true}
-	s, err := conn.NewStream(ctx, desc, "/"+serviceName+"/"+streamName, rpc.ForceCodecV2(codec{}))
+	s, err := conn.NewStream(ctx, &service.Streams[0], method, rpc.ForceCodecV2(codec{}))
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +198,8 @@ func host(t *testing.T, creds credentials.TransportCredentials, frames ...[]byte
 	t.Helper()
 	l := listen(t)
 	s := rpc.NewServer(rpc.Creds(creds), rpc.ForceServerCodecV2(codec{}), rpc.WaitForHandlers(true))
-	desc := (&Mixer{}).service()
+	desc := service
+	desc.Streams = slices.Clone(desc.Streams)
 	desc.Streams[0].Handler = func(_ any, s rpc.ServerStream) error {
 		var f frame
 		if err := s.RecvMsg(&f); err != nil {
@@ -211,7 +212,7 @@ func host(t *testing.T, creds credentials.TransportCredentials, frames ...[]byte
 		}
 		return s.RecvMsg(&f)
 	}
-	s.RegisterService(desc, nil)
+	s.RegisterService(&desc, nil)
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
 	t.Cleanup(func() {

@@ -68,7 +68,11 @@ func (x *Exchange) gatherAll(ctx context.Context, rows [][]float64) error {
 	x.gather.waiting = true
 	x.mu.Unlock()
 	x.leaveAsWell()
-	x.world.call(x.beginGather)
+	x.world.call(func() {
+		if !x.hasEnded() {
+			x.world.begin(&x.gather.flow.transfer)
+		}
+	})
 	if err := x.await(ctx, x.gather.ready); err != nil {
 		return err
 	}
@@ -103,13 +107,6 @@ func (x *Exchange) unpack(rows [][]float64, length int) {
 		for j := lo; j < hi; j++ {
 			copy(rows[j], in[(j-lo)*length:])
 		}
-	}
-}
-
-// beginGather is called by serve.
-func (x *Exchange) beginGather() {
-	if !x.hasEnded() {
-		x.world.begin(&x.gather.flow.transfer)
 	}
 }
 
