@@ -1,10 +1,7 @@
 package command
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +18,8 @@ func TestAgents(t *testing.T) {
 		flags []string
 	}{
 		{"ring", nil, nil},
+		// A graph that the cluster file gives as a matrix has the bits of the same graph by name.
+		{"a matrix", map[string]any{"W": [][]float64{{0.5, 0.25, 0.25}, {0.25, 0.5, 0.25}, {0.25, 0.25, 0.5}}}, nil},
 		{"star and a seed", map[string]any{"graph": "star", "seed": 5}, []string{"-graph=star", "-seed=5"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -57,51 +56,6 @@ func TestAgents(t *testing.T) {
 			wantError(t, err, cli.Usage, "agent-1 holds another run")
 		})
 	}
-}
-
-// A graph that the cluster file gives as a matrix is that of the run, whose bits are those of the same graph by name.
-func TestAgentsOnAMatrix(t *testing.T) {
-	dir := t.TempDir()
-	file := writeCluster(t, dir, 3, map[string]any{"W": [][]float64{{0.5, 0.25, 0.25}, {0.25, 0.5, 0.25}, {0.25, 0.25, 0.5}}})
-	out := filepath.Join(dir, "out")
-	_, stderr := agents(t, 3, "-cluster="+file, "-out="+out, "-quiet")
-	same(t, out, alone(t, dir, "-agents=3"), 3)
-	if text := strings.Join(stderr, ""); text != "" {
-		t.Errorf("quiet agents log %s", text)
-	}
-}
-
-// An agent that is stopped, while the others wait, resumes.
-func TestInterruptedAgent(t *testing.T) {
-	dir := t.TempDir()
-	file, out := writeCluster(t, dir, 2, nil), filepath.Join(dir, "out")
-	args := []string{"agent", "-cluster=" + file, "-out=" + out, "-log=json"}
-	other := make(chan error, 1)
-	go func() { other <- run(t.Context(), append(args, "-agent=1"), io.Discard, io.Discard) }()
-
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	err := run(ctx, append(args, "-agent=0"), io.Discard, &stopAt{text: "iteration 3 ", stop: stop})
-	wantError(t, err, cli.Interrupted, "the same command goes on")
-	if _, err := os.Stat(filepath.Join(out, "agent-0", runs.MembershipFile)); err == nil {
-		t.Error("the folder of an agent that was stopped says that all have finished")
-	}
-	runCommand(t, append(args, "-agent=0")...)
-	must(t, <-other)
-	same(t, out, alone(t, dir, "-agents=2"), 2)
-}
-
-// stopAt is a stderr that ends a context at the first line with a text.
-type stopAt struct {
-	text string
-	stop context.CancelFunc
-}
-
-func (s *stopAt) Write(p []byte) (int, error) {
-	if bytes.Contains(p, []byte(s.text)) {
-		s.stop()
-	}
-	return len(p), nil
 }
 
 func TestNumber(t *testing.T) {

@@ -57,53 +57,40 @@ func TestCollectRefuses(t *testing.T) {
 	dir := t.TempDir()
 	file, made := writeCluster(t, dir, 2, nil), filepath.Join(dir, "made")
 	agents(t, 2, "-cluster="+file, "-out="+made, "-quiet")
+	const both = "agent-0 agent-1"
 	for _, tt := range []struct {
-		name   string
-		change func(t *testing.T, out string)
-		runs   string
-		code   int
-		want   string
+		name           string
+		file, old, new string // a change in the folder of agent 1; without old and new the file is removed
+		folders        string
+		code           int
+		want           string
 	}{
-		{"one is missing", nil, "agent-1", cli.Usage, "the run folders of all 2 agents are required; agent 0 is missing"},
-		{"one is there twice", nil, "agent-0 agent-1 agent-1", cli.Usage, "are both of agent 1"},
-		{"no folder", nil, "agent-0 agent-2", cli.Usage, "agent-2 must be the run folder of an agent; it holds no run"},
-		{"none", nil, "", cli.Usage, "the run folders of all agents are required"},
-		{"unfinished", func(t *testing.T, out string) {
-			edit(t, filepath.Join(out, "agent-1", "summary.json"), `"finished"`, `"interrupted"`)
-		}, "agent-0 agent-1", cli.Usage, "must be a finished run; it is interrupted"},
-		{"not an agent's", func(t *testing.T, out string) {
-			must(t, os.Remove(filepath.Join(out, "agent-1", runs.MembershipFile)))
-		}, "agent-0 agent-1", cli.Usage, "must be the run folder of an agent"},
-		{"another run", func(t *testing.T, out string) {
-			edit(t, filepath.Join(out, "agent-1", runs.MembershipFile), `"small"`, `"other"`)
-		}, "agent-0 agent-1", cli.Usage, "the agents must be of one run"},
-		{"an agent that cannot be", func(t *testing.T, out string) {
-			edit(t, filepath.Join(out, "agent-1", runs.MembershipFile), `"agent": 1`, `"agent": 2`)
-		}, "agent-0 agent-1", cli.Usage, "the folder was changed"},
-		{"another setting", func(t *testing.T, out string) {
-			edit(t, filepath.Join(out, "agent-1", "config.json"), `"seed": 1`, `"seed": 2`)
-		}, "agent-0 agent-1", cli.Failure, "agents 0 and 1 do not agree: config.json: -seed is 1 there, 2 here"},
-		{"another number", func(t *testing.T, out string) {
-			edit(t, filepath.Join(out, "agent-1", runs.MetricsFile), `"phi":6.`, `"phi":5.`)
-		}, "agent-0 agent-1", cli.Failure, "do not agree: metrics.jsonl, iteration 1: phi is 6."},
-		{"a model of its own", func(t *testing.T, out string) {
-			edit(t, filepath.Join(out, "agent-1", "summary.json"), `"refit_converged": false`, `"refit_converged": true`)
-		}, "agent-0 agent-1", cli.Failure, "do not agree: summary.json: models is"},
-		{"another λ", func(t *testing.T, out string) {
-			path := filepath.Join(out, "agent-1", runs.LambdaFile)
-			data := value(os.ReadFile(path))(t)
-			data[len(data)-1] ^= 1
-			must(t, os.WriteFile(path, data, 0o644))
-		}, "agent-0 agent-1", cli.Failure, "do not agree: lambda.npy: other numbers"},
+		{"one is missing", "", "", "", "agent-1", cli.Usage, "the run folders of all 2 agents are required; agent 0 is missing"},
+		{"one is there twice", "", "", "", both + " agent-1", cli.Usage, "are both of agent 1"},
+		{"no folder", "", "", "", "agent-0 agent-2", cli.Usage, "agent-2 must be the run folder of an agent; it holds no run"},
+		{"none", "", "", "", "", cli.Usage, "the run folders of all agents are required"},
+		{"unfinished", runs.SummaryFile, `"finished"`, `"interrupted"`, both, cli.Usage, "must be a finished run; it is interrupted"},
+		{"not an agent's", runs.MembershipFile, "", "", both, cli.Usage, "must be the run folder of an agent"},
+		{"another run", runs.MembershipFile, `"small"`, `"other"`, both, cli.Usage, "the agents must be of one run"},
+		{"an agent that cannot be", runs.MembershipFile, `"agent": 1`, `"agent": 2`, both, cli.Usage, "the folder was changed"},
+		{"another setting", runs.ConfigFile, `"seed": 1`, `"seed": 2`, both, cli.Failure,
+			"agents 0 and 1 do not agree: config.json: -seed is 1 there, 2 here"},
+		{"another number", runs.MetricsFile, `"phi":6.`, `"phi":5.`, both, cli.Failure, "do not agree: metrics.jsonl, iteration 1: phi is 6."},
+		{"a model of its own", runs.SummaryFile, `"refit_converged": false`, `"refit_converged": true`, both, cli.Failure,
+			"do not agree: summary.json: models is"},
+		{"another λ", runs.LambdaFile, "NUMPY", "OTHER", both, cli.Failure, "do not agree: lambda.npy: other numbers"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")
 			must(t, os.CopyFS(out, os.DirFS(made)))
-			if tt.change != nil {
-				tt.change(t, out)
+			switch path := filepath.Join(out, "agent-1", tt.file); {
+			case tt.old != "":
+				edit(t, path, tt.old, tt.new)
+			case tt.file != "":
+				must(t, os.Remove(path))
 			}
 			args := []string{"collect", "-out", filepath.Join(out, "all")}
-			for _, name := range strings.Fields(tt.runs) {
+			for _, name := range strings.Fields(tt.folders) {
 				args = append(args, filepath.Join(out, name))
 			}
 			_, err := command(t, args...)

@@ -151,7 +151,7 @@ func TestFaultInterrupted(t *testing.T) {
 	t.Parallel()
 	r := newTestRun(t, addresses(3), []string{"-K=60", "-eval-every=1", "-checkpoint-every=60"})
 	all := r.startAll(map[int]fault{1: {Line: "iteration 3 ", Signal: syscall.SIGTERM}})
-	all[1].wantCode(cli.Interrupted, "dsbo: interrupted after ")
+	all[1].wantCode(cli.Interrupted, "the same command goes on")
 	r.wantState(1, runs.Interrupted, 3)
 	all[1] = r.start(1, fault{})
 	r.wantFinished(all)

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -59,8 +60,7 @@ func newTestRun(t *testing.T, addresses, flags []string, more ...string) *testRu
 			_ = p.cmd.Process.Kill() // an error says that it has ended
 			<-p.ended
 			if t.Failed() {
-				lines := strings.Split(p.text(), "\n")
-				t.Logf("agent %d (%s) logged last:\n%s", p.agent, p.cmd.ProcessState, strings.Join(lines[max(0, len(lines)-12):], "\n"))
+				t.Logf("agent %d (%s) logged last:\n%s", p.agent, p.cmd.ProcessState, strings.Join(p.log[max(0, len(p.log)-12):], "\n"))
 			}
 		}
 	})
@@ -75,14 +75,19 @@ func (r *testRun) start(agent int, f fault) *process {
 	if r.launch != nil {
 		line = append(r.launch(agent), line...)
 	}
-	p := &process{run: r, agent: agent, ended: make(chan struct{}), grown: make(chan struct{})}
+	p := &process{run: r, agent: agent, ended: make(chan struct{}), lines: make(chan string, 1<<16)}
 	p.cmd = exec.Command(line[0], append(line[1:], fmt.Sprintf("-agent=%d", agent))...)
 	p.cmd.Env = append(os.Environ(), faultVariable+"="+string(text))
-	p.cmd.Stderr = p
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	stderr := value(p.cmd.StderrPipe())(r.t)
 	must(r.t, p.cmd.Start())
 	r.processes = append(r.processes, p)
 	go func() {
+		for in := bufio.NewScanner(stderr); in.Scan(); {
+			p.log = append(p.log, in.Text())
+			p.lines <- in.Text()
+		}
+		close(p.lines)
 		_ = p.cmd.Wait() // see ProcessState
 		close(p.ended)
 		r.ended <- p
@@ -91,10 +96,11 @@ func (r *testRun) start(agent int, f fault) *process {
 }
 
 // startAll starts all agents, some with a fault.
-func (r *testRun) startAll(faults map[int]fault) (all []*process) {
+func (r *testRun) startAll(faults map[int]fault) []*process {
 	r.t.Helper()
-	for i := range r.agents {
-		all = append(all, r.start(i, faults[i]))
+	all := make([]*process, r.agents)
+	for i := range all {
+		all[i] = r.start(i, faults[i])
 	}
 	return all
 }
@@ -103,15 +109,8 @@ func (r *testRun) startAll(faults map[int]fault) (all []*process) {
 // have found what a run in one process finds. afterKill may be nil.
 func (r *testRun) survive(faults map[int][]fault, afterKill func(agent int)) {
 	r.t.Helper()
-	start := func(agent int) {
-		var f fault
-		if len(faults[agent]) > 0 {
-			f = faults[agent][0]
-		}
-		r.start(agent, f)
-	}
 	for i := range r.agents {
-		start(i)
+		r.start(i, next(faults[i]))
 	}
 	for left := r.agents; left > 0; {
 		var p *process
@@ -128,13 +127,16 @@ func (r *testRun) survive(faults map[int][]fault, afterKill func(agent int)) {
 				afterKill(p.agent)
 			}
 			faults[p.agent] = faults[p.agent][1:]
-			start(p.agent)
+			r.start(p.agent, next(faults[p.agent]))
 		default:
 			r.t.Fatalf("agent %d ended with %s and was to be killed %d times more", p.agent, p.cmd.ProcessState, len(faults[p.agent]))
 		}
 	}
 	r.wantSame()
 }
+
+// next returns the first of some faults, the zero value if there is none.
+func next(faults []fault) fault { return append(slices.Clone(faults), fault{})[0] }
 
 // wantFinished waits until some agents have finished, and checks what all have found.
 func (r *testRun) wantFinished(processes []*process) {
@@ -151,10 +153,10 @@ func (r *testRun) wantSame() {
 	same(r.t, r.out, alone(r.t, r.dir, append(r.flags, fmt.Sprintf("-agents=%d", r.agents))...), r.agents)
 }
 
-// count returns how often the agents have logged a text.
+// count returns how often the agents, which have ended, have logged a text.
 func (r *testRun) count(text string) (n int) {
 	for _, p := range r.processes {
-		n += strings.Count(p.text(), text)
+		n += strings.Count(strings.Join(p.log, "\n"), text)
 	}
 	return n
 }
@@ -185,54 +187,23 @@ type process struct {
 	run   *testRun
 	agent int
 	cmd   *exec.Cmd
+	lines chan string // for await; closed at the end
 	ended chan struct{}
-
-	mu    sync.Mutex
-	log   []byte
-	read  int           // by await
-	grown chan struct{} // closed when there is more
-}
-
-func (p *process) Write(text []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.log = append(p.log, text...)
-	close(p.grown)
-	p.grown = make(chan struct{})
-	return len(text), nil
-}
-
-func (p *process) text() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return strings.TrimSpace(string(p.log))
+	log   []string // all lines, once it has ended
 }
 
 // await waits for a line in which all these texts are, after the line that it has waited for before.
 func (p *process) await(texts ...string) {
 	p.run.t.Helper()
-	for ended := false; ; {
-		p.mu.Lock()
-		for {
-			line, _, complete := strings.Cut(string(p.log[p.read:]), "\n")
-			if !complete {
-				break
+	for {
+		select {
+		case line, running := <-p.lines:
+			if !running {
+				p.run.t.Fatalf("agent %d ended before it logged %q", p.agent, texts)
 			}
-			p.read += len(line) + 1
 			if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(line, text) }) {
-				p.mu.Unlock()
 				return
 			}
-		}
-		grown := p.grown
-		p.mu.Unlock()
-		if ended {
-			p.run.t.Fatalf("agent %d ended with %s before it logged %q", p.agent, p.cmd.ProcessState, texts)
-		}
-		select {
-		case <-grown:
-		case <-p.ended:
-			ended = true
 		case <-p.run.ctx.Done():
 			p.run.t.Fatalf("agent %d has not logged %q in %v", p.agent, texts, testTimeout)
 		}
@@ -277,8 +248,7 @@ func (p *process) wantCode(want int, text ...string) {
 	if got := p.code(); got != want {
 		p.run.t.Fatalf("agent %d ended with exit code %d, want %d", p.agent, got, want)
 	}
-	log := p.text()
-	if last := log[strings.LastIndexByte(log, '\n')+1:]; len(text) > 0 && !strings.Contains(last, text[0]) {
+	if last := append([]string{""}, p.log...)[len(p.log)]; len(text) > 0 && !strings.Contains(last, text[0]) {
 		p.run.t.Errorf("agent %d ended with %q, want %q", p.agent, last, text[0])
 	}
 }

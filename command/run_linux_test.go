@@ -39,6 +39,19 @@ func (l *lockedWriter) Write(p []byte) (int, error) {
 	return l.w.Write(p)
 }
 
+// stopAt is a stderr that ends a context at the first line with a text.
+type stopAt struct {
+	text string
+	stop context.CancelFunc
+}
+
+func (s *stopAt) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte(s.text)) {
+		s.stop()
+	}
+	return len(p), nil
+}
+
 func wantState(t *testing.T, out string, want runs.State) {
 	t.Helper()
 	if state, err := runs.Folder(out).State(); state != want || err != nil {
