@@ -230,11 +230,8 @@ func TestFaultLost(t *testing.T) {
 // TestFaultCutLink: the link between two machines, with two agents each, is down until the agents at its ends name
 // each other.
 func TestFaultCutLink(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for seconds")
-	}
+	skipShort(t)
 	l := newLink(t)
-	t.Parallel()
 	var places []string
 	for i := range 4 {
 		places = append(places, fmt.Sprintf("%s:%d", linkHosts[i/2], 7000+i))

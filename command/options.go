@@ -3,12 +3,15 @@ package command
 import (
 	"io"
 	"net"
+	"path/filepath"
 	"strconv"
 	"time"
 
 	"dsbo"
 	"dsbo/cluster"
 	"dsbo/internal/cli"
+	"dsbo/pki"
+	"dsbo/runs"
 )
 
 // options are the flags that the verbs run and agent have in common. The verb run passes them on to its agents.
@@ -59,6 +62,11 @@ func (p *program) parseCluster(f *cli.Flags, args []string, help io.Writer) (*cl
 		return nil, err
 	}
 	return cluster.Load(f.Lookup("cluster").Value.String(), p.checkTask)
+}
+
+// agentFolder returns the run folder of an agent.
+func (o *options) agentFolder(agent int) runs.Folder {
+	return runs.Folder(filepath.Join(o.out, pki.Name(agent)))
 }
 
 // minSilentAfter is the least -silent-after. The heartbeat is at most a quarter of it.

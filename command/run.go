@@ -103,7 +103,7 @@ func (p *program) runAgents(ctx context.Context, args []string, stdout, stderr i
 	}
 	var folders []runs.Folder
 	for i := range c.Addresses {
-		folders = append(folders, runs.Folder(o.agentFolder(i)))
+		folders = append(folders, o.agentFolder(i))
 	}
 	m, err := runs.Merge(folders)
 	if err != nil {
@@ -112,13 +112,11 @@ func (p *program) runAgents(ctx context.Context, args []string, stdout, stderr i
 	return writeMerged(stdout, m, runs.Folder(o.out), o.report)
 }
 
-func (o *runOptions) agentFolder(i int) string { return filepath.Join(o.out, pki.Name(i)) }
-
 // agentArgs returns the flags of agent i, of which the last ones hold. Agent 0 shows the progress of all; the others
 // show what is about them alone.
 func (o *runOptions) agentArgs(i int) []string {
 	return append(slices.Clone(o.common), fmt.Sprintf("-agent=%d", i), "-attached", "-certs="+o.certsFolder(),
-		"-log-file="+o.agentFolder(i)+".log", fmt.Sprintf("-quiet=%t", o.quiet || i > 0))
+		"-log-file="+string(o.agentFolder(i))+".log", fmt.Sprintf("-quiet=%t", o.quiet || i > 0))
 }
 
 // certsFolder returns the folder of the certificates, "" with -insecure.
@@ -210,10 +208,7 @@ func (o *runOptions) makeCerts(c *cluster.Cluster) error {
 	if o.certs != "" || folder == "" {
 		return nil
 	}
-	switch _, err := os.Stat(folder); {
-	case err == nil: // the run is resumed
-		return nil
-	case !errors.Is(err, fs.ErrNotExist):
+	if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) { // nil if the run is resumed
 		return err
 	}
 	making := filepath.Join(o.out, "."+certsName+".tmp")

@@ -104,10 +104,8 @@ func (o *agentOptions) membership(c *cluster.Cluster) runs.Membership {
 	return runs.Membership{Run: c.Run, Hash: c.Hash(), Agent: o.agent, Agents: len(c.Addresses)}
 }
 
-// folder returns the agent's run folder.
-func (o *agentOptions) folder() runs.Folder {
-	return runs.Folder(filepath.Join(o.out, pki.Name(o.agent)))
-}
+// folder returns the agent's own run folder.
+func (o *agentOptions) folder() runs.Folder { return o.agentFolder(o.agent) }
 
 // exchangeConfig returns the settings of the agent's end of the exchange.
 func (o *agentOptions) exchangeConfig(c *cluster.Cluster, s *screen) (dsbogrpc.Config, error) {

@@ -60,13 +60,7 @@ func (s *supervisor) run(ctx context.Context, n int) ending {
 		})
 	}
 	wg.Wait()
-	worst := ends[0]
-	for _, e := range ends[1:] {
-		if severity(e.code) > severity(worst.code) {
-			worst = e
-		}
-	}
-	return worst
+	return slices.MaxFunc(ends, func(a, b ending) int { return severity(a.code) - severity(b.code) })
 }
 
 // severity orders exit codes: a cause of the run's end comes after what may have followed from it.
@@ -122,12 +116,6 @@ func (e ending) error() error {
 	case cli.Interrupted:
 		return context.Canceled
 	}
-	kind := cmp.Or(e.err, errors.New("an agent failed"))
-	switch e.code {
-	case cli.Usage:
-		kind = dsbo.ErrConfig
-	case cli.Diverged:
-		kind = dsbo.ErrDiverged
-	}
-	return dsbo.Errorf(kind, "agent %d: %s", e.agent, e.words)
+	kinds := map[int]error{cli.Usage: dsbo.ErrConfig, cli.Diverged: dsbo.ErrDiverged}
+	return dsbo.Errorf(cmp.Or(kinds[e.code], e.err, errors.New("an agent failed")), "agent %d: %s", e.agent, e.words)
 }

@@ -132,27 +132,21 @@ func TestRequired(t *testing.T) {
 }
 
 func TestTable(t *testing.T) {
-	var out bytes.Buffer
-	if err := cli.Table(&out, [][]string{{"model", "Φ", "loss"}, {"λ = 0", "0.3010", "1"}, {"last"}}); err != nil {
-		t.Fatal(err)
-	}
-	want := `model       Φ  loss
--------------------
-λ = 0  0.3010     1
-last
-`
-	if diff := cmp.Diff(want, out.String()); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestMarkdown(t *testing.T) {
-	var out bytes.Buffer
-	if err := cli.Markdown(&out, [][]string{{"model", "Φ"}, {"λ = 0", "0.3010"}}); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff("| model |      Φ |\n|-------|--------|\n| λ = 0 | 0.3010 |\n", out.String()); diff != "" {
-		t.Error(diff)
+	rows := [][]string{{"model", "Φ", "loss"}, {"λ = 0", "0.3010", "1"}, {"last"}}
+	for _, c := range []struct {
+		write func(io.Writer, [][]string) error
+		want  string
+	}{
+		{cli.Table, "model       Φ  loss\n-------------------\nλ = 0  0.3010     1\nlast\n"},
+		{cli.Markdown, "| model |      Φ | loss |\n|-------|--------|------|\n| λ = 0 | 0.3010 |    1 |\n| last  |\n"},
+	} {
+		var out bytes.Buffer
+		if err := c.write(&out, rows); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, out.String()); diff != "" {
+			t.Error(diff)
+		}
 	}
 }
 
