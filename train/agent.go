@@ -21,8 +21,8 @@ type agent struct {
 	mixer   meteredMixer
 	k       int           // iterations done
 	earlier runs.Usage    // spent before a resume
-	last    time.Duration // of the last step, waiting for neighbours included
-	total   time.Duration
+	last    time.Duration // time of the last step, waiting for neighbours included
+	total   time.Duration // time of all steps
 }
 
 // newAgent joins agent id's algorithm, oracle and end of the exchange, in which it sends so many vectors at a time.
@@ -41,9 +41,9 @@ func setStart(a dsbo.Algorithm, y []float64) {
 	}
 }
 
-// step runs the next iteration. If its numbers have left the finite ones, or the norm of x, y or z is above maxNorm, the error
-// is a [*dsbo.DivergedError]; the agent may then go on, so that the others can end their iteration, which
-// its neighbours' exchanges are part of. After any other error it is not usable.
+// step runs the next iteration. If a norm of x, y or z is then NaN, infinite or above maxNorm, the error is a
+// [*dsbo.DivergedError]; the agent may go on all the same, so that its neighbours, which need its vectors, can end their
+// iteration. After any other error it is not usable.
 func (a *agent) step(ctx context.Context, maxNorm float64) error {
 	start := time.Now()
 	err := a.alg.Step(ctx, a.k, a.metered, &a.mixer)
@@ -56,10 +56,10 @@ func (a *agent) step(ctx context.Context, maxNorm float64) error {
 	return a.checkNorms(maxNorm)
 }
 
-// watched are the quantities that checkNorms looks at.
+// watched are the names of the norms that checkNorms checks.
 var watched = []string{"norm of x", "norm of y", "norm of z"}
 
-// checkNorms reports, after an iteration, a norm that is above a bound; 0 is no bound.
+// checkNorms returns a [*dsbo.DivergedError] if a norm of x, y or z is above maxNorm after an iteration; 0: there is no bound.
 func (a *agent) checkNorms(maxNorm float64) error {
 	if maxNorm == 0 {
 		return nil
@@ -72,7 +72,7 @@ func (a *agent) checkNorms(maxNorm float64) error {
 	return nil
 }
 
-// diverged reports whether an error of a step says that this agent's numbers left their range. An exchange that ended because
+// diverged reports whether an error of a step says that this agent's own iterates diverged. An exchange that ended because
 // another agent diverged has ended the step too, but is no divergence of this one.
 func (a *agent) diverged(err error) bool { return !a.mixer.failed && errors.Is(err, dsbo.ErrDiverged) }
 

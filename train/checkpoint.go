@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"dsbo"
+	"dsbo/internal/atomicfile"
 	"dsbo/runs"
 )
 
@@ -55,8 +56,39 @@ const (
 // errCorrupt is the kind of error of a file that is no checkpoint, or a damaged one.
 var errCorrupt = errors.New("corrupt checkpoint")
 
-func corrupt(format string, args ...any) error {
+func corruptError(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errCorrupt, fmt.Sprintf(format, args...))
+}
+
+// writeCheckpoint writes the checkpoint after the iterations done to the run folder, if there is one, and removes checkpoints that
+// are no longer needed. The agents stand still.
+func (r *runner) writeCheckpoint() error {
+	if r.Dir == "" {
+		return nil
+	}
+	config, err := r.identity()
+	if err != nil {
+		return err
+	}
+	c := checkpoint{checkpointHead: checkpointHead{
+		Config: config, Iteration: r.done, Evaluated: r.evaluated, Round: r.round, Seconds: r.seconds, Curvature: r.Curvature,
+	}}
+	if c.MetricsBytes, c.MetricsSHA256, err = r.metrics.Sync(); err != nil {
+		return err
+	}
+	for _, i := range r.local {
+		c.Usage = append(c.Usage, r.agents[i].usage())
+		c.add(i, r.agents[i].state())
+	}
+	c.add(-1, r.eval.state())
+	folder := runs.Folder(r.Dir)
+	if err := atomicfile.Write(r.checkpointPath(folder, r.done), c.writeTo); err != nil {
+		return err
+	}
+	if r.OnCheckpoint != nil {
+		r.OnCheckpoint(r.done)
+	}
+	return r.removeOldCheckpoints(folder)
 }
 
 // add appends the state of one agent, as views that writeTo reads.
@@ -72,7 +104,7 @@ func (c *checkpoint) restore(agent int, state []dsbo.Named) error {
 	i := slices.IndexFunc(c.Arrays, func(a arrayHead) bool { return a.Agent == agent })
 	for j, s := range state {
 		if i < 0 || i+j >= len(c.Arrays) || c.Arrays[i+j] != (arrayHead{agent, s.Name, len(s.Value)}) {
-			return corrupt("the state of agent %d lacks %s of %d numbers", agent, s.Name, len(s.Value))
+			return corruptError("the state of agent %d lacks %s of %d numbers", agent, s.Name, len(s.Value))
 		}
 	}
 	for j, s := range state {
@@ -112,26 +144,26 @@ func (c *checkpoint) writeTo(w io.Writer) error {
 // parseCheckpoint reads a file's bytes. The error says what is wrong and matches errCorrupt.
 func parseCheckpoint(data []byte) (*checkpoint, error) {
 	if len(data) < checkpointPrefix+sha256.Size || string(data[:len(checkpointMagic)]) != checkpointMagic {
-		return nil, corrupt("it does not begin as one, or is cut off")
+		return nil, corruptError("it does not begin as one, or is cut off")
 	}
 	body, want := data[:len(data)-sha256.Size], data[len(data)-sha256.Size:]
 	if sum := sha256.Sum256(body); !bytes.Equal(sum[:], want) {
-		return nil, corrupt("its SHA-256 is not the one it ends with")
+		return nil, corruptError("its SHA-256 is not the one it ends with")
 	}
 	n := binary.LittleEndian.Uint64(body[len(checkpointMagic):])
 	rest := body[checkpointPrefix:]
 	if n > uint64(len(rest)) {
-		return nil, corrupt("a head of %d bytes in %d", n, len(rest))
+		return nil, corruptError("a head of %d bytes in %d", n, len(rest))
 	}
 	var c checkpoint
 	if err := json.Unmarshal(rest[:n], &c.checkpointHead); err != nil {
-		return nil, corrupt("its head: %v", err)
+		return nil, corruptError("its head: %v", err)
 	}
 	if c.Format != checkpointFormat {
-		return nil, corrupt("format must be %d; it is %d, that of another version", checkpointFormat, c.Format)
+		return nil, corruptError("format must be %d; it is %d, that of another version", checkpointFormat, c.Format)
 	}
 	if c.Iteration < 0 || c.MetricsBytes < 0 {
-		return nil, corrupt("iteration %d, %d bytes of metrics", c.Iteration, c.MetricsBytes)
+		return nil, corruptError("iteration %d, %d bytes of metrics", c.Iteration, c.MetricsBytes)
 	}
 	return &c, c.parseValues(rest[n:])
 }
@@ -139,7 +171,7 @@ func parseCheckpoint(data []byte) (*checkpoint, error) {
 func (c *checkpoint) parseValues(data []byte) error {
 	for _, a := range c.Arrays {
 		if a.Len < 0 || a.Len > len(data)/8 {
-			return corrupt("%s of agent %d has %d numbers, %d bytes are left", a.Name, a.Agent, a.Len, len(data))
+			return corruptError("%s of agent %d has %d numbers, %d bytes are left", a.Name, a.Agent, a.Len, len(data))
 		}
 		v := make([]float64, a.Len)
 		n, err := binary.Decode(data, binary.LittleEndian, v)
@@ -149,7 +181,7 @@ func (c *checkpoint) parseValues(data []byte) error {
 		c.values, data = append(c.values, v), data[n:]
 	}
 	if len(data) != 0 {
-		return corrupt("%d bytes too many", len(data))
+		return corruptError("%d bytes too many", len(data))
 	}
 	return nil
 }

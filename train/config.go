@@ -31,14 +31,14 @@ type Config struct {
 	CheckpointEvery int
 	Dir             string // the run folder, which must exist; "": nothing is written
 	Resume          bool   // go on from Dir's checkpoint, from the start if there is none yet
-	// From is what a run over several processes resumes from; nil: the start.
+	// From is the checkpoint from which a run over several processes goes on; nil: the start.
 	From *Point
-	// Settings is what else the numbers depend on, in a form for JSON (data, seed, batch, model): a
+	// Settings are further settings on which the results depend (data, seed, batch, model), as a value that JSON can hold: a
 	// checkpoint is resumed only with equal settings.
 	Settings any
 
 	NoExact         bool    // evaluate without exact Φ
-	Tol, AdjointTol float64 // of Exact
+	Tol, AdjointTol float64 // tolerances of Exact, which has their defaults
 	MaxNorm         float64 // a norm of x, y or z above it counts as divergence; 0: 1e9
 	// Curvature is each agent's L_max at the start, for the advice on divergence; nil: found then.
 	Curvature []float64
@@ -53,7 +53,7 @@ type Config struct {
 	p, q int
 }
 
-// WithDefaults returns c with its zeros replaced.
+// WithDefaults returns c with defaults in place of zeros.
 func (c Config) WithDefaults() Config {
 	if c.Method == nil {
 		c.Method = new(algo.MADSBO)

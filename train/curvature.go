@@ -35,9 +35,10 @@ func (p Problem) curvature(ctx context.Context, x func(i int) []float64, y []flo
 	return l, err
 }
 
+// curvature returns the largest eigenvalue of an oracle's Hessian ∇²_yy g at (x, y), by power iteration.
 func curvature(ctx context.Context, o dsbo.Oracle, x, y []float64) (float64, error) {
 	v, hv := make([]float64, len(y)), make([]float64, len(y))
-	// A start with a share of every direction, the same each time: the fractions of multiples of the golden ratio.
+	// The start has a share of every direction and is the same each time: fractions of multiples of the golden ratio.
 	for i := range v {
 		_, f := math.Modf(float64(i+1) * math.Phi)
 		v[i] = f - 0.5

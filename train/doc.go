@@ -4,6 +4,10 @@
 // part) and returns a [Result]. [Exact] computes what the methods approximate; [Problem.Curvature] finds, before a run, which steps
 // are stable; [Refit] turns the hyperparameters that a run found into a model.
 //
-// Of the files of a run folder, see package runs, Run writes metrics.jsonl and the checkpoints. Resuming from a checkpoint gives
+// Of the files of a run folder (package runs), Run writes metrics.jsonl and the checkpoints. Resuming from a checkpoint gives
 // the same bits as not stopping.
+//
+// The loop is in run.go; stepper.go and agent.go run the agents from one evaluation to the next; checkpoint.go writes
+// checkpoints and resume.go reads them. What depends on where the agents are is a layout (layout.go), with a file for each of
+// the three: inprocess.go, ranks.go (MPI) and restartable.go (gRPC).
 package train

@@ -16,8 +16,8 @@ import (
 type evaluator struct {
 	*stepper
 	problem Problem
-	shared  *Exact         // one for all agents; nil: none
-	own     map[int]*Exact // one an agent of this process, for methods of the personalized problem
+	shared  *Exact         // the exact solution of the problem; nil: none
+	own     map[int]*Exact // the exact solution of each agent of this process, for methods of the personalized problem
 	x, y, u []float64      // averages over the agents
 }
 
@@ -110,10 +110,10 @@ func (s *stepper) average(ctx context.Context, mean []float64, of func(*agent) [
 	return runs.Number(sum / float64(len(rows))), nil
 }
 
-// usages returns what each agent has spent; of agents elsewhere that may come back, without their times.
+// usages returns the usage of each agent. Agents of other processes that may come back are without their times.
 func (s *stepper) usages(ctx context.Context) ([]runs.Usage, error) {
 	rows, err := s.collect(ctx, runs.UsageLen, func(i int, row []float64) error {
-		copy(row, s.shared(s.agents[i].usage()).Pack())
+		copy(row, s.sharedUsage(s.agents[i].usage()).Pack())
 		return nil
 	})
 	if err != nil {
@@ -128,6 +128,7 @@ func (s *stepper) usages(ctx context.Context) ([]runs.Usage, error) {
 	return all, nil
 }
 
+// scores adds the losses and accuracies at ȳ to a record.
 func (e *evaluator) scores(ctx context.Context, r *runs.Record) error {
 	s, err := e.problem.Scores(ctx, e.y)
 	r.TrainLoss, r.TrainAccuracy = runs.Number(s.Train.Loss()), runs.Number(s.Train.Accuracy())
@@ -136,7 +137,7 @@ func (e *evaluator) scores(ctx context.Context, r *runs.Record) error {
 	return err
 }
 
-// solutions adds the exact values to a record. Those of a personalized problem are averages of each agent's own.
+// solutions adds the exact values to a record. For a personalized problem these are averages over the agents' own solutions.
 func (e *evaluator) solutions(ctx context.Context, r *runs.Record) error {
 	r.Phi, r.GradNorm, r.HypergradientError, r.LowerError, r.LowerResidual = runs.Unknown(), runs.Unknown(), runs.Unknown(), runs.Unknown(), runs.Unknown()
 	var rows [][]float64

@@ -25,7 +25,7 @@ import (
 // that a sequence of nearby x costs little. It belongs to one goroutine at a time and asks the
 // oracles in parallel; results do not depend on the number of processors.
 type Exact struct {
-	Oracles []dsbo.ValueOracle // one an agent; nil for agents of other processes
+	Oracles []dsbo.ValueOracle // one for each agent; nil for agents of other processes
 	// Team is the way to the agents of other processes, all of which solve at the same x; nil: there are none.
 	Team  network.Team
 	Start []float64 // start of the first solve, length q; nil: 0
@@ -88,7 +88,7 @@ func (s *Exact) state() []dsbo.Named {
 	return []dsbo.Named{{Name: "exact_y", Value: s.y}, {Name: "exact_z", Value: s.z}, {Name: "exact_scale", Value: s.scale}}
 }
 
-// prepare checks the oracles and makes the memory, once.
+// prepare checks the oracles and allocates the vectors, at the first call.
 func (s *Exact) prepare() error {
 	if s.y != nil {
 		return nil
@@ -114,7 +114,7 @@ func (s *Exact) prepare() error {
 	return nil
 }
 
-// setScale sets the scale of Tol at the first solve.
+// setScale sets the gradient that Tol is relative to, at the first solve.
 func (s *Exact) setScale(ctx context.Context, x []float64) error {
 	if len(x) != s.p {
 		return dsbo.Errorf(dsbo.ErrShape, "x must have p = %d numbers; it has %d", s.p, len(x))
@@ -130,6 +130,7 @@ func (s *Exact) setScale(ctx context.Context, x []float64) error {
 	return nil
 }
 
+// products returns the bound of Hessian-vector products of one solve.
 func (s *Exact) products() int { return cmp.Or(s.Products, 20000) }
 
 // solveLower brings sol.Y to y*(x) by damped Newton steps.
@@ -266,7 +267,7 @@ func (s *Exact) differentiate(ctx context.Context, x []float64, sol *Solution) e
 	return nil
 }
 
-// mean sets dst to the average over the agents of what ask writes.
+// mean sets dst to the average over all agents of the vector that ask gets from an agent's oracle.
 func (s *Exact) mean(ctx context.Context, dst []float64, ask func(o dsbo.ValueOracle, part []float64) error) error {
 	return s.group.mean(ctx, dst, func(i int, part []float64) error {
 		if err := ask(s.Oracles[i], part); err != nil {

@@ -8,17 +8,17 @@ import (
 	"dsbo/runs"
 )
 
-// inProcess is the layout of a run whose agents are all in this process: nobody else needs to know anything, and the run has
-// one checkpoint file.
+// inProcess is the layout of a run whose agents are all in this process: nothing is gathered or agreed on with other processes,
+// and the run has one checkpoint file.
 type inProcess struct{}
 
 func (inProcess) gather(ctx context.Context, _ [][]float64) error { return ctx.Err() }
 
 func (inProcess) round() int { return 0 }
 
-func (inProcess) shared(u runs.Usage) runs.Usage { return u }
+func (inProcess) sharedUsage(u runs.Usage) runs.Usage { return u }
 
-func (inProcess) othersKnow() bool { return true }
+func (inProcess) divergenceIsShared() bool { return true }
 
 func (inProcess) collectiveContext(ctx context.Context) context.Context { return ctx }
 
@@ -28,7 +28,7 @@ func (inProcess) stepContext(ctx context.Context) (context.Context, context.Canc
 
 func (inProcess) iterationLimit(_, due int) int { return due }
 
-// agree prefers a divergence to another error, which it may have caused.
+// agree returns a divergence rather than another error, which the divergence may have caused.
 func (inProcess) agree(ctx context.Context, s *stepper, errs []error) (bool, *dsbo.DivergedError, error) {
 	first := earliest(errs)
 	if err := s.failure(errs); err != nil && first == nil {

@@ -17,10 +17,10 @@ type layout interface {
 	gather(ctx context.Context, rows [][]float64) error
 	// round returns the number of the next exchange, which a checkpoint holds; 0 where exchanges have none.
 	round() int
-	// shared returns the part of an agent's usage that the other processes are told.
-	shared(u runs.Usage) runs.Usage
-	// othersKnow reports whether all processes know that the run has diverged, so that they can find out more together.
-	othersKnow() bool
+	// sharedUsage returns the part of an agent's usage that the other processes are told.
+	sharedUsage(u runs.Usage) runs.Usage
+	// divergenceIsShared reports whether all processes know that the run has diverged, so that they can find the curvature together.
+	divergenceIsShared() bool
 
 	// collectiveContext returns the context of what all processes do together.
 	collectiveContext(ctx context.Context) context.Context
@@ -31,9 +31,9 @@ type layout interface {
 	iterationLimit(done, due int) int
 	// agree returns whether all agents are to stop, or the first of them that diverged, after iterations that ended with errs.
 	agree(ctx context.Context, s *stepper, errs []error) (stop bool, first *dsbo.DivergedError, err error)
-	// fail ends the exchange of the other agents, if one of this process cannot go on.
+	// fail ends the exchange of all agents because of err, where an agent that fails ends the run.
 	fail(exchange network.Team, err error)
-	// concludeInterrupted adds to an interrupted run's result what all agents have to say, if they are here to say it.
+	// concludeInterrupted adds the averages and the usage of all agents to an interrupted run's result, if all agents are here.
 	concludeInterrupted(ctx context.Context, r *runner) error
 
 	// writesMetrics reports whether this process writes metrics.jsonl.
@@ -43,18 +43,18 @@ type layout interface {
 	// resumePath returns the path of the checkpoint from which a run goes on, and whether the run starts at the beginning if there
 	// is no such file; "" if there is none. from is that of Config.
 	resumePath(f runs.Folder, from *Point) (path string, optional bool)
-	// removeCheckpointsAfter removes those of later iterations (-1: all), whose metrics are about to be cut off.
+	// removeCheckpointsAfter removes the checkpoints of later iterations (-1: all), whose records are about to be cut off.
 	removeCheckpointsAfter(f runs.Folder, iteration int) error
-	// removeOldCheckpoints removes those that are no longer needed.
+	// removeOldCheckpoints removes the checkpoints that no process needs any more.
 	removeOldCheckpoints(f runs.Folder) error
 }
 
-// layout returns where the agents are, of which local are in this process.
+// layout returns the layout of the problem's agents, of which local are in this process.
 func (p Problem) layout(local []int) layout {
 	if p.Team == nil {
 		return inProcess{}
 	}
-	part := oneOfSeveral{team: p.Team, local: local}
+	part := multiProcess{team: p.Team, local: local}
 	if m, ok := p.Team.Mixer(local[0]).(network.Rewinder); ok {
 		return restartable{part, m}
 	}
@@ -64,36 +64,36 @@ func (p Problem) layout(local []int) layout {
 	return ranks{part}
 }
 
-// oneOfSeveral is what layouts of several processes have in common: a team through which they gather, and checkpoints of the
-// agents of each process.
-type oneOfSeveral struct {
-	inProcess // and this with the other layout
-	team      network.Team
-	local     []int
+// multiProcess is the part that the two layouts of several processes share: a team through which they gather, and checkpoints of
+// the agents of each process. What they share with a run in one process they inherit.
+type multiProcess struct {
+	inProcess
+	team  network.Team
+	local []int // the agents of this process
 }
 
-func (l oneOfSeveral) gather(ctx context.Context, rows [][]float64) error {
+func (l multiProcess) gather(ctx context.Context, rows [][]float64) error {
 	return l.team.Gather(ctx, rows)
 }
 
-// concludeInterrupted does nothing: the others are not here to say what they have found.
-func (oneOfSeveral) concludeInterrupted(context.Context, *runner) error { return nil }
+// concludeInterrupted adds nothing: the other processes' agents may have stopped elsewhere.
+func (multiProcess) concludeInterrupted(context.Context, *runner) error { return nil }
 
-func (l oneOfSeveral) checkpointPath(f runs.Folder, iteration int) string {
+func (l multiProcess) checkpointPath(f runs.Folder, iteration int) string {
 	return f.AgentCheckpointPath(l.local, iteration)
 }
 
-func (l oneOfSeveral) resumePath(f runs.Folder, from *Point) (string, bool) {
+func (l multiProcess) resumePath(f runs.Folder, from *Point) (string, bool) {
 	if from == nil {
 		return "", true
 	}
 	return l.checkpointPath(f, from.Iteration), false
 }
 
-func (l oneOfSeveral) removeCheckpointsAfter(f runs.Folder, iteration int) error {
+func (l multiProcess) removeCheckpointsAfter(f runs.Folder, iteration int) error {
 	return f.RemoveCheckpointsAfter(l.local, iteration)
 }
 
-func (l oneOfSeveral) removeOldCheckpoints(f runs.Folder) error {
+func (l multiProcess) removeOldCheckpoints(f runs.Folder) error {
 	return f.RemoveOldCheckpoints(l.local)
 }

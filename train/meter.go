@@ -36,6 +36,7 @@ func (m *meteredOracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	return m.Oracle.JVP(dst, x, y, v, s)
 }
 
+// count adds one call that began at start.
 func (m *meteredOracle) count(calls *int, start time.Time) {
 	*calls++
 	m.busy += time.Since(start)
@@ -70,7 +71,7 @@ func meterOracle(o dsbo.Oracle) (*meteredOracle, dsbo.Oracle) {
 // to send it again.
 type meteredMixer struct {
 	dsbo.Mixer
-	sends  int64 // vectors in an exchange
+	sends  int64 // vectors that the agent sends in an exchange
 	sent   runs.Sent
 	busy   time.Duration
 	failed bool

@@ -12,7 +12,7 @@ import (
 // A Problem is the bilevel problem that a run solves, given by the agents' oracles. [NewProblem] makes one of a model and data;
 // any other oracles will do.
 type Problem struct {
-	Oracles []dsbo.Oracle // one an agent; nil for agents of other processes
+	Oracles []dsbo.Oracle // one for each agent; nil for agents of other processes
 	// Evaluate are the oracles that evaluation asks, on all examples (dsbo.Whole): one an agent as Oracles, and may be the same.
 	// nil: there is no exact Φ.
 	Evaluate []dsbo.ValueOracle
@@ -56,8 +56,8 @@ func NewProblem(t data.Task, m models.Model, c models.Config) (Problem, error) {
 	return NewPart(nil, t, m, c)
 }
 
-// NewPart is NewProblem for a process that has some of the agents. It reads the data of these alone: the shards of the others
-// may be absent, see [data.Shard].
+// NewPart makes the part of a problem that belongs to one process: the oracles of the team's local agents. It reads the data of
+// these alone; the shards of the others may be absent, see [data.Shard]. A nil team makes the whole problem, as NewProblem does.
 func NewPart(team network.Team, t data.Task, m models.Model, c models.Config) (Problem, error) {
 	var local []int // nil: all
 	if team != nil {

@@ -28,7 +28,7 @@ type Refit struct {
 	// Tol bounds the tracked gradient of every agent, relative to the averaged gradient at Problem.Start; 0: 3e-4.
 	Tol    float64
 	Steps  int                              // at most so many steps of y; 0: 3000
-	OnStep func(done int, gradient float64) // called every ten steps with what Tol bounds
+	OnStep func(done int, gradient float64) // called every ten steps with the gradient that Tol bounds
 	// Curvature is each agent's L_max at the x of Solve and Problem.Start, where it is known; nil: it is found.
 	Curvature []float64
 }
@@ -36,14 +36,14 @@ type Refit struct {
 // A Refitted is the model that a refit has found.
 type Refitted struct {
 	Y         []float64 // ȳ
-	Gradient  float64   // what Tol bounds
+	Gradient  float64   // largest tracked gradient of an agent, relative as in Refit.Tol
 	Consensus float64   // (1/n) Σ ‖y_i − ȳ‖²
-	Steps     int
-	Converged bool  // whether Gradient is at most Tol
-	Floats    int64 // sent by all agents
+	Steps     int       // steps of y taken
+	Converged bool      // whether Gradient is at most Tol
+	Floats    int64     // numbers sent by all agents
 }
 
-// refitChunk is how many steps are taken between looks at the gradient.
+// refitChunk is the number of steps between two checks of the gradient.
 const refitChunk = 10
 
 // Solve refits at x (length p), from y on all agents; nil: from Problem.Start. It does not change them.
@@ -74,18 +74,18 @@ func (r Refit) Solve(ctx context.Context, x, y []float64) (res Refitted, err err
 	}
 }
 
-// A refitting is one Solve under way, with its zeros replaced.
+// A refitting is one call of Solve, with defaults filled in.
 type refitting struct {
 	Refit
 	x, start []float64
 	lmax     float64
-	scale    float64 // what Tol is relative to
+	scale    float64 // the gradient that Tol is relative to
 }
 
-// wholeOracle answers every draw from all examples.
-type wholeOracle struct{ dsbo.Oracle }
+// allExamplesOracle is an oracle whose every draw is all the agent's examples.
+type allExamplesOracle struct{ dsbo.Oracle }
 
-func (o wholeOracle) LowerGrad(dst, x, y []float64, _ dsbo.Sample) error {
+func (o allExamplesOracle) LowerGrad(dst, x, y []float64, _ dsbo.Sample) error {
 	return o.Oracle.LowerGrad(dst, x, y, allExamples)
 }
 
@@ -115,7 +115,7 @@ func (r Refit) prepare(ctx context.Context, x []float64) (*refitting, error) {
 	return s, s.setScale(ctx)
 }
 
-// setScale sets what the tolerance is relative to: the norm of the averaged gradient at the problem's start.
+// setScale sets the gradient that Tol is relative to: the norm of the averaged one at the problem's start.
 func (s *refitting) setScale(ctx context.Context) error {
 	g, err := s.Problem.group()
 	if err != nil {
@@ -140,7 +140,7 @@ func (s *refitting) attempt(ctx context.Context, y []float64) (res Refitted, err
 		copy(a.X(), s.x)
 		setStart(a, y)
 		solvers[i] = a
-		return a, wholeOracle{s.Problem.Oracles[i]}, nil
+		return a, allExamplesOracle{s.Problem.Oracles[i]}, nil
 	})
 	if err != nil {
 		return res, err

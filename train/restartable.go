@@ -13,19 +13,19 @@ import (
 // restartable is the layout of a run in which each process has one agent, which may be lost and come back while the others
 // wait for it: it has a run folder of its own, and stops alone.
 type restartable struct {
-	oneOfSeveral
+	multiProcess
 	mixer network.Rewinder
 }
 
 func (l restartable) round() int { return l.mixer.Round() }
 
-// shared leaves out the times: they are others when the agent comes back.
-func (restartable) shared(u runs.Usage) runs.Usage {
+// sharedUsage returns the usage without times, which differ when the agent comes back and does an iteration again.
+func (restartable) sharedUsage(u runs.Usage) runs.Usage {
 	u.Times = runs.Times{}
 	return u
 }
 
-func (restartable) othersKnow() bool { return false }
+func (restartable) divergenceIsShared() bool { return false }
 
 // grace is how long an agent whose neighbours may be gone tries to finish an interrupted iteration.
 const grace = 2 * time.Second

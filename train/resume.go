@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"dsbo"
-	"dsbo/internal/atomicfile"
 	"dsbo/runs"
 )
 
@@ -41,7 +40,8 @@ func Points(f runs.Folder, agents []int) (points []Point, damaged []error, err e
 	return points, damaged, nil
 }
 
-// openFiles begins the run's files: anew, or where the checkpoint is.
+// openFiles opens metrics.jsonl, from its beginning or, in a resumed run, from where the checkpoint stands, and restores the agents
+// from that checkpoint.
 func (r *runner) openFiles() (err error) {
 	if r.Dir == "" {
 		return nil
@@ -106,12 +106,12 @@ func (c *Config) readCheckpoint() (*checkpoint, error) {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s is of a run with other settings: %v", path, diff)
 	}
 	if len(found.Usage) != len(g.local) || found.Iteration > c.K {
-		return nil, fmt.Errorf("%s: %w", path, corrupt("%d agents after %d iterations", len(found.Usage), found.Iteration))
+		return nil, fmt.Errorf("%s: %w", path, corruptError("%d agents after %d iterations", len(found.Usage), found.Iteration))
 	}
 	return found, nil
 }
 
-// restore makes the agents and the evaluator stand where the checkpoint was written.
+// restore sets the agents and the evaluator to their state at a checkpoint.
 func (r *runner) restore(c *checkpoint) error {
 	for k, i := range r.local {
 		if err := c.restore(i, r.agents[i].state()); err != nil {
@@ -121,34 +121,4 @@ func (r *runner) restore(c *checkpoint) error {
 	}
 	r.done, r.evaluated, r.seconds = c.Iteration, c.Evaluated, c.Seconds
 	return c.restore(-1, r.eval.state())
-}
-
-// save writes the checkpoint.
-func (r *runner) save() error {
-	if r.Dir == "" {
-		return nil
-	}
-	config, err := r.identity()
-	if err != nil {
-		return err
-	}
-	c := checkpoint{checkpointHead: checkpointHead{
-		Config: config, Iteration: r.done, Evaluated: r.evaluated, Round: r.round, Seconds: r.seconds, Curvature: r.Curvature,
-	}}
-	if c.MetricsBytes, c.MetricsSHA256, err = r.metrics.Sync(); err != nil {
-		return err
-	}
-	for _, i := range r.local {
-		c.Usage = append(c.Usage, r.agents[i].usage())
-		c.add(i, r.agents[i].state())
-	}
-	c.add(-1, r.eval.state())
-	folder := runs.Folder(r.Dir)
-	if err := atomicfile.Write(r.checkpointPath(folder, r.done), c.writeTo); err != nil {
-		return err
-	}
-	if r.OnCheckpoint != nil {
-		r.OnCheckpoint(r.done)
-	}
-	return r.removeOldCheckpoints(folder)
 }

@@ -24,10 +24,10 @@ func (interruption) Is(target error) bool { return target == context.Canceled }
 type Result struct {
 	Records        []runs.Record // from iteration 0 on, those before a resume included
 	X, Y           []float64     // x̄ and ȳ; of a run over several processes nil before its end, as is Usage
-	Iterations     int           // done
-	Seconds        float64       // of the clock, in iterations alone
+	Iterations     int           // iterations done
+	Seconds        float64       // wall time in iterations, without evaluations
 	MsPerIteration runs.Number   // median over the iterations of this process
-	Usage          []runs.Usage  // by agent
+	Usage          []runs.Usage  // what each agent has spent
 }
 
 // Last returns the newest record, the zero one if there is none.
@@ -47,7 +47,7 @@ func (r *Result) Last() runs.Record {
 // [*network.RollbackError]: the caller begins anew from an earlier [Point].
 //
 // When ctx ends, the agents finish their iteration, the checkpoint is written, and the error is
-// [ErrInterrupted]. Numbers that leave the finite ones end the run with a [*dsbo.DivergedError]; the
+// [ErrInterrupted]. Iterates that become NaN, infinite or too large end the run with a [*dsbo.DivergedError]; the
 // checkpoint before stays. The result is never nil after the run has begun.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	r, err := newRunner(c)
@@ -72,8 +72,8 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	return &r.result, err
 }
 
-// A runner is one call of Run: a stepper runs the agents from boundary to boundary, an evaluator makes the records there, and
-// the files of the run folder are written.
+// A runner is one call of Run. A boundary is a number of iterations after which all agents stand still, for an evaluation or a
+// checkpoint: the stepper runs the agents from one to the next, the evaluator makes the records there.
 type runner struct {
 	Config
 	*stepper
@@ -84,9 +84,10 @@ type runner struct {
 	evaluated int // the iteration of the newest record; -1: none
 	round     int // the next exchange, when the agents last stood still
 	records   []runs.Record
-	recent    int // times before the newest record
+	recent    int // number of iteration times that the newest record, and those before, have used
 }
 
+// newRunner makes the agents and the evaluator of a run, at iteration 0.
 func newRunner(c Config) (*runner, error) {
 	c, err := c.resolve()
 	if err != nil {
@@ -129,7 +130,7 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 		}
 	}
 	if r.due(r.CheckpointEvery) {
-		if err := r.save(); err != nil {
+		if err := r.writeCheckpoint(); err != nil {
 			return err
 		}
 	}
@@ -145,7 +146,7 @@ func (r *runner) updateResult() {
 	r.result = Result{Records: r.records, Iterations: r.done, Seconds: r.seconds, MsPerIteration: runs.Number(stat.Median(r.times))}
 }
 
-// due reports whether something that happens every so many iterations, and at the end, happens now.
+// due reports whether an evaluation or a checkpoint, which comes every so many iterations and at the end, comes now.
 func (r *runner) due(every int) bool { return r.done%every == 0 || r.done == r.K }
 
 // nextBoundary returns the next iteration before which the agents have to stand still.
@@ -154,6 +155,7 @@ func (r *runner) nextBoundary() int {
 	return min(after(r.EvalEvery), after(r.CheckpointEvery), r.K)
 }
 
+// evaluate makes a record of the agents and writes it to metrics.jsonl.
 func (r *runner) evaluate(ctx context.Context) error {
 	rec, err := r.eval.record(r.collectiveContext(ctx))
 	if err != nil {
@@ -177,7 +179,7 @@ func (r *runner) evaluate(ctx context.Context) error {
 
 // interrupted writes the checkpoint of a run that stops before its end.
 func (r *runner) interrupted(ctx context.Context) error {
-	if err := r.save(); err != nil {
+	if err := r.writeCheckpoint(); err != nil {
 		return fmt.Errorf("%w after %d iterations, and %w", ErrInterrupted, r.done, err)
 	}
 	if err := r.concludeInterrupted(ctx, r); err != nil {

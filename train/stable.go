@@ -120,7 +120,7 @@ func (c Config) unstable(l float64, k int) (settings []string) {
 func (r *runner) advice(ctx context.Context, k int) string {
 	start, y := r.start()
 	l := func(x func(i int) []float64) float64 {
-		if !r.othersKnow() {
+		if !r.divergenceIsShared() {
 			return 0
 		}
 		all, err := r.Problem.curvature(r.collectiveContext(ctx), x, y)

@@ -16,13 +16,13 @@ type stepper struct {
 	group
 	exchange    network.Team
 	close       func()   // ends the exchange, if it was made here
-	agents      []*agent // nil for those of other processes
+	agents      []*agent // by number; nil for agents of other processes
 	maxNorm     float64  // a norm of x, y or z above it counts as divergence; 0: no norm does
 	onIteration func(done int)
 
-	done    int // iterations
-	seconds float64
-	times   []float64 // milliseconds of the first agent's iterations
+	done    int       // iterations done
+	seconds float64   // wall time of the iterations done
+	times   []float64 // milliseconds of each iteration of this process's first agent
 }
 
 // newStepper makes the agents of a problem that are in this process, each with its algorithm and oracle.
@@ -47,8 +47,8 @@ func newStepper(p Problem, w *network.Matrix, member func(i int) (dsbo.Algorithm
 	return s, nil
 }
 
-// advance runs the agents up to an iteration, or to that at which they are interrupted or one diverges. It reports whether they
-// are to stop, and the first divergence.
+// advance runs the agents up to iteration limit, or to the one in which they are interrupted or one diverges. It reports whether
+// the run is interrupted, and the first divergence.
 func (s *stepper) advance(ctx context.Context, limit int) (stop bool, first *dsbo.DivergedError, err error) {
 	g := &gate{ctx: s.collectiveContext(ctx), limit: s.iterationLimit(s.done, limit), entered: s.done}
 	inner, cancel := s.stepContext(ctx)
@@ -66,7 +66,7 @@ func (s *stepper) advance(ctx context.Context, limit int) (stop bool, first *dsb
 	return stop && first == nil, first, err
 }
 
-// runAgent is the goroutine of one agent between two boundaries.
+// runAgent runs one agent from one boundary to the next, in the agent's own goroutine.
 func (s *stepper) runAgent(ctx context.Context, a *agent, g *gate) error {
 	var diverged error
 	for g.enter(a.k) {
