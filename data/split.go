@@ -33,33 +33,19 @@ func (c Split) Validate() error {
 // the evaluation. The task shares the memory of both. It fails with [dsbo.ErrConfig] if there are
 // fewer examples than asked for, or if the partition needs classes and train has none.
 func NewTask(train, test Examples, c Split) (Task, error) {
-	parts, err := c.assign(train)
+	shards, err := c.shards(train)
 	if err != nil {
 		return Task{}, err
 	}
-	t := Task{Test: test, Features: train.X.Cols()}
+	t := Task{Shards: shards, Test: test, Features: train.X.Cols()}
 	if cols := train.Target.Cols(); cols > 1 {
 		t.Classes = cols
-	}
-	for i, p := range parts {
-		var s Shard
-		if s.Train, err = train.pickRows(p.train); err != nil {
-			return Task{}, err
-		}
-		if s.Val, err = train.pickRows(p.val); err != nil {
-			return Task{}, err
-		}
-		s.Train.ID = countFrom(i*len(p.train), len(p.train)) // all agents have as many
-		t.Shards = append(t.Shards, s)
 	}
 	return t, t.Validate()
 }
 
-// A part is the rows of one agent, ascending, so that they are read in the order of memory.
-type part struct{ train, val []int }
-
-// assign chooses the rows of every agent.
-func (c Split) assign(e Examples) ([]part, error) {
+// shards shares the examples out.
+func (c Split) shards(e Examples) ([]Shard, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -89,18 +75,21 @@ func (c Split) assign(e Examples) ([]part, error) {
 	}
 	quotas, _ := allocate(c.drawRand(), laws, supply, c.Train+c.Val)
 
-	parts := make([]part, c.Agents)
+	shards := make([]Shard, c.Agents)
 	for i, quota := range quotas {
 		var rows []int
 		for l, n := range quota {
 			rows = append(rows, pools[l][:n]...)
 			pools[l] = pools[l][n:]
 		}
-		// By label, so that splitRows shares each of them in proportion.
+		// By label, so that each of them is split in proportion.
 		slices.SortStableFunc(rows, func(a, b int) int { return labels[a] - labels[b] })
-		parts[i] = c.splitRows(rows)
+		if shards[i], err = c.shard(e, rows); err != nil {
+			return nil, err
+		}
+		shards[i].Train.ID = countFrom(i*c.Train, c.Train)
 	}
-	return parts, nil
+	return shards, nil
 }
 
 // pools returns the rows of each label, or all rows as one where labels do not matter.
@@ -144,18 +133,22 @@ func (c Split) withSizes(total int, supply []int, laws [][]float64) (Split, erro
 // drawRand returns the numbers for allocate, the same each time.
 func (c Split) drawRand() *rand.Rand { return newRand(c.Seed, streamSplit, 1) }
 
-// splitRows splits rows into training and validation examples: evenly along the list, so that each
-// label in it is split in proportion.
-func (c Split) splitRows(rows []int) part {
-	p := part{make([]int, 0, c.Train), make([]int, 0, c.Val)}
+// shard splits rows into training and validation examples: evenly along the list. Each has its rows ascending, so that
+// they are read in the order of memory.
+func (c Split) shard(e Examples, rows []int) (s Shard, err error) {
+	train, val := make([]int, 0, c.Train), make([]int, 0, c.Val)
 	for j, row := range rows {
 		if (j+1)*c.Train/len(rows) > j*c.Train/len(rows) {
-			p.train = append(p.train, row)
+			train = append(train, row)
 		} else {
-			p.val = append(p.val, row)
+			val = append(val, row)
 		}
 	}
-	slices.Sort(p.train)
-	slices.Sort(p.val)
-	return p
+	slices.Sort(train)
+	slices.Sort(val)
+	if s.Train, err = e.pickRows(train); err != nil {
+		return Shard{}, err
+	}
+	s.Val, err = e.pickRows(val)
+	return s, err
 }

@@ -25,7 +25,7 @@ const layoutScript = `
 		for (let i = 0; i < boxes.length; i++) for (let j = 0; j < i; j++)
 			if (meet(boxes[i], boxes[j], slack)) wrong.push(what + " overlap: " + elements[i].textContent.trim().slice(0, 40) + " | " + elements[j].textContent.trim().slice(0, 40));
 	};
-	apart([...document.querySelectorAll("header, section, footer")], 0.5, "sections");
+	apart([...document.querySelectorAll("header, section")], 0.5, "sections");
 	apart([...document.querySelectorAll("figure")], 0.5, "figures");
 	apart([...document.querySelectorAll("figure > *")].filter(e => e.offsetParent), 0.5, "parts of figures");
 	apart([...document.querySelectorAll(".facts > div")], 0.5, "facts");

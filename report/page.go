@@ -24,7 +24,7 @@ var pageJS string
 // A page is what the template shows.
 type page struct {
 	sheet
-	Title, Lead, Footer string
+	Title, Lead         string
 	Style               template.CSS
 	Script              template.JS
 	States, Warnings    []remark
