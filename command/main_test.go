@@ -2,15 +2,12 @@ package command
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"dsbo"
 	"dsbo/experiment/experimenttest"
 	"dsbo/internal/cli"
 	"dsbo/tasks"
@@ -42,9 +39,7 @@ func TestScripts(t *testing.T) {
 
 // The flags of a cluster file are those of its task's command line, without those of a run in one process.
 func TestCheckTask(t *testing.T) {
-	if err := testProgram().checkTask("mnist", []string{"-K=20", "--T=3"}); err != nil {
-		t.Error(err)
-	}
+	must(t, testProgram().checkTask("mnist", []string{"-K=20", "--T=3"}))
 	for _, tt := range []struct{ task, flag, want string }{
 		{"cifar", "-K=3", `"task" must be mnist or synthetic; it is "cifar"`},
 		{"mnits", "-K=3", `did you mean mnist?`},
@@ -60,9 +55,6 @@ func TestCheckTask(t *testing.T) {
 		{"mnist", "-beta=-1", "beta"},
 		{"mnist", "-h", `"flags": -h is not allowed`},
 	} {
-		err := testProgram().checkTask(tt.task, []string{tt.flag})
-		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(cli.OneLine(err), tt.want) {
-			t.Errorf("%s %s: %v, want %q", tt.task, tt.flag, err, tt.want)
-		}
+		wantError(t, testProgram().checkTask(tt.task, []string{tt.flag}), cli.Usage, tt.want)
 	}
 }

@@ -91,13 +91,14 @@ func TestMetricsAtTheStart(t *testing.T) {
 }
 
 func TestHealth(t *testing.T) {
-	m := newMonitor("mnist-8", 2)
-	if got, want := get(t, m, "/healthz"), "ok: agent 2 of mnist-8, starting\n"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	m.position = position{phase: "iterations", done: 12, of: 60, exchange: watched{}}
-	if got, want := get(t, m, "/healthz"), "ok: agent 2 of mnist-8, iterations 12 of 60; not connected: agent 3\n"; got != want {
-		t.Errorf("%q, want %q", got, want)
+	for want, p := range map[string]position{
+		"starting": newMonitor("", 0).position,
+		"iterations 12 of 60; not connected: agent 3": {phase: "iterations", done: 12, of: 60, exchange: watched{}},
+	} {
+		m := &monitor{run: "mnist-8", agent: 2, position: p}
+		if got := get(t, m, "/healthz"); got != "ok: agent 2 of mnist-8, "+want+"\n" {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 

@@ -1,14 +1,14 @@
 package command
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -121,21 +121,13 @@ func (k *killer) Write(p []byte) (int, error) {
 	return k.text.Write(p)
 }
 
-// newestProcess returns the id of the newest process in an agent's log.
+var startLine = regexp.MustCompile(`"msg":"starting".*"process":(\d+)`)
+
+// newestProcess returns the id of the newest process in an agent's log, 0 if there is none.
 func newestProcess(log string) (pid int) {
-	f, err := os.Open(log)
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	for in := bufio.NewScanner(f); in.Scan(); {
-		var line struct {
-			Msg     string
-			Process int
-		}
-		if json.Unmarshal(in.Bytes(), &line) == nil && line.Msg == "starting" {
-			pid = line.Process
-		}
+	text, _ := os.ReadFile(log) // empty if the agent has not started
+	for _, m := range startLine.FindAllSubmatch(text, -1) {
+		pid, _ = strconv.Atoi(string(m[1]))
 	}
 	return pid
 }

@@ -39,12 +39,12 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 		return err
 	}
 	if address != "" {
-		at, stop, err := m.serve(address)
+		bound, stop, err := m.serve(address)
 		if err != nil {
 			return err
 		}
 		defer stop()
-		s.log.Info("serving /healthz and /metrics", "address", at)
+		s.log.Info("serving /healthz and /metrics", "address", bound)
 	}
 	s.log.Info("starting", "run", c.Run, "agents", len(c.Addresses), "process", os.Getpid())
 	config, err := o.exchangeConfig(c, s)
