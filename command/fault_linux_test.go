@@ -47,7 +47,7 @@ func TestFaultKilled(t *testing.T) {
 			r.survive(faults, d.damage)
 			t.Logf("%d processes; of checkpoints %d were being written, %d were removed or damaged, of these %d damaged; %d times an agent went back",
 				len(r.processes), d.partial, d.count, d.damaged, r.count(`"going back"`))
-			if out := r.count(`"left out: `); d.partial < tt.agents || out < d.damaged {
+			if out := r.count(`"checkpoint left out: `); d.partial < tt.agents || out < d.damaged {
 				t.Errorf("%d checkpoints were left out, want at least the damaged ones, and one of each agent that was being written", out)
 			}
 			if tt.keep > 1000 && d.damaged == 0 { // else the agents may have gone back to the start each time

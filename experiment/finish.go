@@ -16,7 +16,7 @@ type model struct {
 	x, y []float64
 }
 
-// newModel is one of which nothing is known yet.
+// newModel returns a model whose losses and accuracies are not known yet.
 func newModel(name string, lambda runs.Number, x []float64) *model {
 	m := &model{Model: runs.Model{Name: name, Lambda: lambda}, x: x}
 	for _, n := range []*runs.Number{&m.Phi, &m.ExactTestLoss, &m.ExactTestAccuracy, &m.ValLoss, &m.TestLoss, &m.TestAccuracy} {
@@ -25,7 +25,8 @@ func newModel(name string, lambda runs.Number, x []float64) *model {
 	return m
 }
 
-// finish writes what the run found, refits at x̄ and at the constants that it is compared with, and writes what that found.
+// finish writes x̄ and ȳ of the run, refits at x̄, at λ = 0 and at the best constant λ, and writes the refitted model and the
+// summary.
 func (r *runner) finish(ctx context.Context) error {
 	zero := newModel("λ = 0", 0, make([]float64, len(r.result.X)))
 	tuned := newModel("λ tuned", runs.Unknown(), r.result.X)
@@ -71,7 +72,7 @@ func (r *runner) writeModel(x, y []float64) error {
 	return r.folder.WriteArray(runs.OmegaFile, y, r.problem.shapeY...)
 }
 
-// solutions adds the exact values, and finds the best of a few constants.
+// solutions adds the exact values to both models, and returns the model of the best of a few constant λ.
 func (r *runner) solutions(ctx context.Context, zero, tuned *model) (best *model, err error) {
 	exact := train.Exact{Oracles: r.problem.Evaluate, Team: r.team, Start: r.problem.Start, Tol: exactTol, AdjointTol: adjointTol}
 	if _, err := r.solve(ctx, &exact, tuned); err != nil {
@@ -146,6 +147,6 @@ func (r *runner) refit(ctx context.Context, m *model, start []float64) error {
 	}
 	m.ValLoss, m.TestLoss, m.TestAccuracy = runs.Number(s.Val.Loss()), runs.Number(s.Test.Loss()), runs.Number(s.Test.Accuracy())
 	r.view.Log("refit at %s: %d steps, gradient %.1e, test loss %s, test accuracy %s",
-		m.Name, m.Steps, res.Gradient, number("%.4f", m.TestLoss), number("%.4f", m.TestAccuracy))
+		m.Name, m.Steps, res.Gradient, formatNumber("%.4f", m.TestLoss), formatNumber("%.4f", m.TestAccuracy))
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 	"dsbo/train"
 )
 
-// A Job is one run of a command.
+// A Job is one command line of a task: a run, or a series of runs.
 type Job struct {
 	Task     Task
 	Settings *Settings
@@ -26,19 +26,19 @@ type Job struct {
 	View     Viewer // nil: a bar and lines on stderr
 
 	presets []Preset
-	task    map[string]any  // the task's flags: their values by name
-	given   map[string]bool // flags
+	task    map[string]any  // values of the task's flags, by name
+	given   map[string]bool // names of the flags that were given
 	// openSeries makes the folder of the series that the job is part of, when all is checked and loaded; nil: there is none.
 	openSeries func() error
 }
 
 // A Viewer shows how far a job is. Its methods are called by one goroutine at a time.
 type Viewer interface {
-	Start(what string, steps int) // what comes next takes so many steps
-	Set(step int)
-	Log(format string, args ...any)
-	Saved(iteration int) // a checkpoint was written
-	Stop()
+	Start(phase string, steps int)  // begins a phase of so many steps
+	Set(step int)                   // shows how many steps of the phase are done
+	Log(format string, args ...any) // shows a line
+	Saved(iteration int)            // says that the checkpoint after an iteration is written
+	Stop()                          // ends the phase
 }
 
 // onScreen shows a job on a terminal.
@@ -47,7 +47,8 @@ type onScreen struct{ *cli.Progress }
 // Saved shows nothing: a user need not know of checkpoints.
 func (onScreen) Saved(int) {}
 
-// Run runs the job: checks, the method, refitted models, files, and the page and the table on stdout; nil: neither of these.
+// Run runs the job: it checks the settings, runs the method, refits the models, and writes the run folder, with its page, and the
+// table to stdout. A nil stdout means no page and no table.
 func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	r := &runner{Job: j, layout: j.Layout}
 	if r.layout == nil {
@@ -60,7 +61,7 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 		}
 	}
 	defer func() { err = r.layout.leave(ctx, stderr, err) }()
-	title, parts, err := j.severalRuns(r.layout.runsSeveral())
+	title, parts, err := j.seriesParts(r.layout.allowsSeries())
 	if err != nil {
 		return err
 	}
@@ -83,15 +84,15 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	r.view.Stop()
 	if err != nil {
 		r.layout.fail(r, err)
-		return r.failed(err)
+		return r.writeFailure(err)
 	}
 	if !r.layout.leads() || r.done || stdout == nil {
 		return nil
 	}
-	return r.present(stdout)
+	return r.printResult(stdout)
 }
 
-// A runner is a job under way.
+// A runner is one run of a job, in this process.
 type runner struct {
 	*Job
 	layout   Layout
@@ -99,23 +100,23 @@ type runner struct {
 	team     network.Team // nil: all agents are here
 	folder   runs.Folder
 	mode     runs.Mode
-	opened   bool         // the folder
-	point    *train.Point // to go on from; nil: the start, or where a single process stands
+	opened   bool         // whether the folder is made ready
+	point    *train.Point // the checkpoint to go on from; nil: the start, or the one checkpoint of a run in one process
 	done     bool         // whether the run in the folder is finished, and all that is left is to wait for others
 	draining bool         // finished, and the wait for the other agents failed
 	params   parameters
-	method   algo.Method // with what the curvature says
+	method   algo.Method // with steps that follow the curvature filled in
 	problem  problem
-	loading  time.Duration
-	startX   []float64 // of all agents
-	lmax     []float64 // of each agent at the start
+	loading  time.Duration // time that Load took
+	startX   []float64     // start of x on all agents
+	lmax     []float64     // each agent's largest curvature at the start
 	warnings []string
 	view     Viewer
 	result   *train.Result
 	summary  runs.Summary
 }
 
-// prepare checks all that can be checked without data, and without other processes.
+// prepare checks all settings that can be checked without data and without other processes.
 func (r *runner) prepare(stderr io.Writer) (err error) {
 	if r.view = r.View; r.view == nil {
 		if !r.layout.leads() {
@@ -149,19 +150,19 @@ func (j *Job) runFolder() (runs.Folder, runs.Mode) {
 	return runs.Folder(name), mode
 }
 
-// checkpoints returns what some agents of this process can go on from, the newest first.
+// checkpoints returns the checkpoints of some agents of this process, the newest first.
 func (r *runner) checkpoints(agents []int) ([]train.Point, error) {
 	points, damaged, err := train.Points(r.folder, agents)
 	for _, d := range damaged {
-		r.view.Log("left out: %v", d)
+		r.view.Log("checkpoint left out: %v", d)
 	}
 	return points, err
 }
 
-// attempt runs the method, and what comes after it, from the runner's checkpoint on.
+// attempt runs the method from the runner's checkpoint on, and then the refits.
 func (r *runner) attempt(ctx context.Context) error {
 	r.result, r.summary = nil, runs.Summary{}
-	if err := r.preflight(ctx); err != nil {
+	if err := r.chooseSteps(ctx); err != nil {
 		return err
 	}
 	cfg := r.trainConfig()
@@ -209,8 +210,8 @@ func (r *runner) openFolder(ctx context.Context) error {
 	return r.layout.awaitFolder(ctx, r)
 }
 
-// preflight finds the curvature, chooses the steps that are auto and warns of those that are not stable.
-func (r *runner) preflight(ctx context.Context) error {
+// chooseSteps finds the curvature, chooses the steps that are auto and warns of those that are not stable.
+func (r *runner) chooseSteps(ctx context.Context) error {
 	p, q, err := r.problem.Dims()
 	if err != nil {
 		return err
@@ -224,9 +225,9 @@ func (r *runner) preflight(ctx context.Context) error {
 	} else if r.lmax, err = r.problem.Curvature(ctx, x, y); err != nil {
 		return err
 	}
-	at := curvature{L: slices.Max(r.lmax)}
-	at.gamma, at.beta = train.Stable(r.graph.W, at.L)
-	if r.method, err = r.params.method(at); err != nil {
+	l := curvature{L: slices.Max(r.lmax)}
+	l.gamma, l.beta = train.Stable(r.graph.W, l.L)
+	if r.method, err = r.params.method(l); err != nil {
 		return err
 	}
 	r.warnings = train.StepWarnings(r.trainConfig(), r.lmax, 0)
@@ -236,6 +237,7 @@ func (r *runner) preflight(ctx context.Context) error {
 	return nil
 }
 
+// trainConfig returns the configuration of the run for package train.
 func (r *runner) trainConfig() train.Config {
 	s := r.Settings
 	return train.Config{
@@ -250,8 +252,8 @@ func (r *runner) trainConfig() train.Config {
 // Tolerances of the exact solutions: Φ is then right to about seven digits, its gradient to four.
 const exactTol, adjointTol = 1e-4, 1e-3
 
-// failed writes how the run ended, if it had begun, and returns its error.
-func (r *runner) failed(err error) error {
+// writeFailure writes the summary of a run that ended with an error, if it had begun, and returns that error.
+func (r *runner) writeFailure(err error) error {
 	if r.result == nil || !r.layout.leads() || r.draining {
 		return err
 	}
@@ -268,7 +270,7 @@ func (r *runner) failed(err error) error {
 	return err
 }
 
-// recordLine is a record for people.
+// recordLine returns a record as a line for people, without the numbers that are not known.
 func recordLine(r runs.Record) string {
 	s := fmt.Sprintf("iteration %d", r.Iteration)
 	for _, part := range []struct {

@@ -13,33 +13,34 @@ import (
 // together (-transport mpi), or one in each process, which may be lost and come back ([OneAgent]). No other code asks
 // which of these it is.
 type Layout interface {
-	// runsSeveral reports whether the job may be several runs, one after the other.
-	runsSeveral() bool
-	// leads reports whether this process writes what a run leaves behind and tells the user how far it is.
+	// allowsSeries reports whether the job may be a series of runs.
+	allowsSeries() bool
+	// leads reports whether this process writes the run folder and shows the run's progress.
 	leads() bool
-	// describe adds to config.json where the agents are.
+	// describe adds the transport and the processes of the run to config.json.
 	describe(c *runs.Config)
 	// join brings this process together with the others, and chooses the run folder and the checkpoint to go on from.
 	join(ctx context.Context, r *runner) error
 	// awaitFolder waits until all processes may write to the run folder, which is ready.
 	awaitFolder(ctx context.Context, r *runner) error
-	// attemptAgain returns whether another attempt is needed after one that ended with err, from where it left r, and else how
-	// the job ends.
+	// attemptAgain reports whether another attempt is needed after one that ended with err. It then has set r's checkpoint for
+	// that; otherwise it returns the error with which the job ends.
 	attemptAgain(ctx context.Context, r *runner, err error) (bool, error)
 	// fail tells the other processes that this one cannot go on.
 	fail(r *runner, err error)
-	// resumeHint says how an interrupted run goes on, after a semicolon; "" if the caller says it.
+	// resumeHint returns the end of an interrupted run's error, which says how to resume it; "" if the caller says that.
 	resumeHint(folder runs.Folder) string
 	// round returns the number of the exchange after the last one; 0 where exchanges have none.
 	round() int
-	// leave ends this process's part, which ended with err, and returns the error for the user.
+	// leave ends this process's part in the run after the job ended with err, and returns the error for the user.
 	leave(ctx context.Context, stderr io.Writer, err error) error
 }
 
-// inProcess is the layout of a job whose agents are all in this process. Other layouts embed it for what they share with it.
+// inProcess is the layout of a job whose agents are all in this process. The other layouts embed it, and inherit what they do not
+// change.
 type inProcess struct{}
 
-func (inProcess) runsSeveral() bool { return true }
+func (inProcess) allowsSeries() bool { return true }
 
 func (inProcess) leads() bool { return true }
 

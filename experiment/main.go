@@ -46,7 +46,7 @@ func Parse(t Task, args []string, help io.Writer) (*Job, error) {
 func ParseAs(name string, t Task, args []string, help io.Writer) (*Job, error) {
 	s := &Settings{Config: runs.Config{Task: t.Name(), Build: runs.ThisBuild()}}
 	j := &Job{Task: t, Settings: s, presets: t.Presets(), task: map[string]any{}}
-	f := cli.NewFlags(name, capitalized(t.About()), explain(j.presets))
+	f := cli.NewFlags(name, capitalized(t.About()), presetsHelp(j.presets))
 	f.Example = name + " -K 20 -out runs/first"
 	t.Flags(f.FlagSet)
 	f.VisitAll(func(fl *flag.Flag) { j.task[fl.Name] = nil })
@@ -63,7 +63,7 @@ func ParseAs(name string, t Task, args []string, help io.Writer) (*Job, error) {
 	return j, nil
 }
 
-// capitalized returns a text with a capital letter at its beginning.
+// capitalized returns a text with its first letter, which must be ASCII, as a capital.
 func capitalized(text string) string {
 	if text == "" {
 		return ""

@@ -21,16 +21,17 @@ func OneAgent(agent int, identity string, open func(ctx context.Context, g *netw
 	return &oneAgent{agent: agent, identity: identity, open: open}
 }
 
+// oneAgent is the layout that [OneAgent] returns.
 type oneAgent struct {
 	inProcess
 	agent    int
 	identity string
 	open     func(ctx context.Context, g *network.Graph, from int) (network.Team, error)
-	agents   int
+	agents   int              // number of agents in the run; 0 before join
 	mixer    network.Rewinder // nil before join
 }
 
-func (*oneAgent) runsSeveral() bool { return false }
+func (*oneAgent) allowsSeries() bool { return false }
 
 func (l *oneAgent) describe(c *runs.Config) {
 	c.Transport, c.Processes, c.Identity = "grpc", l.agents, l.identity

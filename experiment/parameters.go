@@ -24,18 +24,18 @@ type parameters struct {
 // auto is the text of a parameter that follows the curvature by itself.
 const auto = "auto"
 
-// A curvature is what steps are chosen by.
+// A curvature is the largest curvature at the start, with the bounds of steps that follow from it.
 type curvature struct {
 	L           float64 // of the worst agent, right to a percent or so
 	gamma, beta float64 // bounds of the steps of z and y
 }
 
-// autos returns what auto stands for, by the name of each parameter that has it. They are auto when they are left open.
+// autos returns the numbers that auto stands for, by the names of the parameters that may be auto, and are when they are left open.
 func (c curvature) autos() map[string]float64 {
 	return map[string]float64{"beta": c.beta / 2, "gamma": 0.8 * c.gamma, "lg": 1.05 * c.L} // lg is a bound of L
 }
 
-// presetParameters returns those of a preset's method which the named method has too.
+// presetParameters returns the parameters of a preset's method that the named method has too.
 func presetParameters(preset algo.Method, algorithm string) (parameters, error) {
 	m, err := algo.New(algorithm)
 	if err != nil {
@@ -62,8 +62,8 @@ func (p parameters) set(name, value string) {
 	}
 }
 
-// method returns the method for a curvature.
-func (p parameters) method(at curvature) (algo.Method, error) {
+// method returns the method with these parameters, those that follow the curvature computed from l.
+func (p parameters) method(l curvature) (algo.Method, error) {
 	m, err := algo.New(p.algorithm)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (p parameters) method(at curvature) (algo.Method, error) {
 	for name, value := range p.values {
 		var text string
 		if json.Unmarshal(value, &text) == nil {
-			c, follows, err := byCurvature(name, text, at)
+			c, follows, err := byCurvature(name, text, l)
 			if err != nil {
 				return nil, err
 			}
@@ -90,9 +90,9 @@ func (p parameters) method(at curvature) (algo.Method, error) {
 }
 
 // byCurvature returns the number of a text that follows the curvature; follows is false for any other text.
-func byCurvature(name, text string, at curvature) (number float64, follows bool, err error) {
+func byCurvature(name, text string, l curvature) (number float64, follows bool, err error) {
 	if text == auto {
-		number, follows = at.autos()[name]
+		number, follows = l.autos()[name]
 		return number, follows, nil
 	}
 	c, times := strings.CutSuffix(text, "*L")
@@ -106,7 +106,7 @@ func byCurvature(name, text string, at curvature) (number float64, follows bool,
 	case err != nil || !(number > 0) || math.IsInf(number, 0):
 		return 0, false, dsbo.Errorf(dsbo.ErrConfig, "%s must have a positive number before /L or *L; it is %s", name, text)
 	case times:
-		return number * at.L, true, nil
+		return number * l.L, true, nil
 	}
-	return number / at.L, true, nil
+	return number / l.L, true, nil
 }

@@ -11,7 +11,7 @@ import (
 	"dsbo/internal/cli"
 )
 
-// parse reads the command line, and with -resume, for the flags that it leaves out, that of the run which goes on.
+// parse reads the command line. With -resume, flags that it leaves out have the values of the run that goes on.
 func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 	s := j.Settings
 	if err := f.Parse(args, stdout); err != nil {
@@ -57,7 +57,7 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 // CheckOverMachines reports the first setting that cannot work in a run with agents on other machines, whatever the data and
 // the folder. Errors match dsbo.ErrConfig.
 func (j *Job) CheckOverMachines() error {
-	if _, _, err := j.severalRuns(false); err != nil {
+	if _, _, err := j.seriesParts(false); err != nil {
 		return err
 	}
 	_, _, err := j.resolve()

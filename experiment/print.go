@@ -10,8 +10,8 @@ import (
 	"dsbo/runs"
 )
 
-// present writes the page about the run, and the table with what it found.
-func (r *runner) present(w io.Writer) error {
+// printResult writes the page about the run, and the table with what it found.
+func (r *runner) printResult(w io.Writer) error {
 	head := fmt.Sprintf("%s; %v\nEach model is found by all agents together at its λ; ", r.problem.line, r.graph)
 	if r.problem.convex {
 		head += "Φ is exact."
@@ -40,11 +40,11 @@ func Print(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page b
 		return err
 	}
 	for _, f := range [][2]string{
-		{"iterations", fmt.Sprintf("%d of %s, %s ms each", s.Iterations, s.Algorithm, number("%.0f", s.MsPerIteration))},
-		{"consensus error of x", number("%.2e", s.ConsensusX)},
-		{"hypergradient error", number("%.3f", s.HypergradientError)},
+		{"iterations", fmt.Sprintf("%d of %s, %s ms each", s.Iterations, s.Algorithm, formatNumber("%.0f", s.MsPerIteration))},
+		{"consensus error of x", formatNumber("%.2e", s.ConsensusX)},
+		{"hypergradient error", formatNumber("%.3f", s.HypergradientError)},
 		{"sent", fmt.Sprintf("%.0f numbers an agent and iteration (by the method's formula %.0f), %.1f MB in all", s.FloatsSent, s.FloatsFormula, float64(s.BytesSent)/1e6)},
-		{"peak memory", number("%.0f MiB", s.PeakRSSMiB)},
+		{"peak memory", formatNumber("%.0f MiB", s.PeakRSSMiB)},
 		{"run folder", string(folder)},
 		{"report", path},
 	} {
@@ -60,9 +60,9 @@ func Print(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page b
 func printModels(b *bytes.Buffer, s *runs.Summary) error {
 	rows := [][]string{{"model", "Φ", "validation loss", "test loss", "test accuracy"}}
 	for _, m := range s.Models {
-		rows = append(rows, []string{m.Name, number("%.4f", m.Phi), number("%.4f", m.ValLoss), number("%.4f", m.TestLoss), number("%.4f", m.TestAccuracy)})
+		rows = append(rows, []string{m.Name, formatNumber("%.4f", m.Phi), formatNumber("%.4f", m.ValLoss), formatNumber("%.4f", m.TestLoss), formatNumber("%.4f", m.TestAccuracy)})
 	}
-	rows = append(rows, []string{"last iterate", "", number("%.4f", s.ValLoss), number("%.4f", s.TestLoss), number("%.4f", s.TestAccuracy)})
+	rows = append(rows, []string{"last iterate", "", formatNumber("%.4f", s.ValLoss), formatNumber("%.4f", s.TestLoss), formatNumber("%.4f", s.TestAccuracy)})
 	if err := cli.Table(b, rows); err != nil {
 		return err
 	}
@@ -75,8 +75,8 @@ func printModels(b *bytes.Buffer, s *runs.Summary) error {
 	return nil
 }
 
-// number writes a number that may not be known.
-func number(format string, n runs.Number) string {
+// formatNumber writes a number that may not be known.
+func formatNumber(format string, n runs.Number) string {
 	if !n.Known() {
 		return "-"
 	}

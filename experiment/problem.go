@@ -10,7 +10,7 @@ import (
 	"dsbo/train"
 )
 
-// A problem is what a task has loaded.
+// A problem is the bilevel problem that a task has loaded, with its descriptions.
 type problem struct {
 	train.Problem
 	convex   bool           // the lower problem has one solution, so that Φ is defined

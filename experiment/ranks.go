@@ -29,10 +29,10 @@ type world interface {
 	Rank() int
 	Size() int
 	Close(ctx context.Context) error // waits until all have called it
-	Abort(status int)                // ends all processes
+	Abort(status int)                // ends all processes at once
 }
 
-func (*ranks) runsSeveral() bool { return false }
+func (*ranks) allowsSeries() bool { return false }
 
 func (l *ranks) leads() bool { return l.world.Rank() == 0 }
 
@@ -57,7 +57,7 @@ func (l *ranks) join(ctx context.Context, r *runner) (err error) {
 			return err
 		}
 	}
-	if err := l.meet(ctx, r); err != nil || !r.Settings.Resume {
+	if err := l.exchangeGreetings(ctx, r); err != nil || !r.Settings.Resume {
 		return err
 	}
 	return l.chooseCheckpoint(ctx, r)
@@ -71,8 +71,9 @@ type greeting struct {
 	Folder  runs.Folder // of the process of agent 0
 }
 
-// meet takes over the folder of agent 0's process and refuses a process that was given something else, or computes in another way.
-func (l *ranks) meet(ctx context.Context, r *runner) error {
+// exchangeGreetings takes over the run folder of agent 0's process, and refuses a process with another task, other flags or
+// another program.
+func (l *ranks) exchangeGreetings(ctx context.Context, r *runner) error {
 	all, err := gatherJSON(ctx, r, greeting{r.Task.Name(), r.Settings.Flags, network.ThisProgram(), r.folder})
 	if err != nil {
 		return err
@@ -86,7 +87,7 @@ func (l *ranks) meet(ctx context.Context, r *runner) error {
 	return nil
 }
 
-// gatherJSON returns what the process of each agent gives, one value for all of its agents.
+// gatherJSON gathers a value of each process, as JSON, and returns it for each agent of that process.
 func gatherJSON[T any](ctx context.Context, r *runner, mine T) ([]T, error) {
 	text, err := json.Marshal(mine)
 	if err != nil {
@@ -171,8 +172,7 @@ func (*ranks) fail(r *runner, err error) { r.team.Fail(err) }
 // leaving is how long a process that has failed waits for the others.
 const leaving = 30 * time.Second
 
-// leave waits for the other processes, and ends the whole job if they do not come to their end. The first process tells the user
-// what was wrong.
+// leave waits for the other processes, and aborts the job if they do not end. The first process tells the user the error.
 func (l *ranks) leave(ctx context.Context, stderr io.Writer, err error) error {
 	end := context.WithoutCancel(ctx) // the first process may have a report to draw
 	if err != nil {
@@ -184,7 +184,7 @@ func (l *ranks) leave(ctx context.Context, stderr io.Writer, err error) error {
 		err = e
 	}
 	if end.Err() != nil {
-		fmt.Fprintf(stderr, "process %d of %d: %s; the others do not come to their end: aborting\n", l.world.Rank(), l.world.Size(), cli.OneLine(err))
+		fmt.Fprintf(stderr, "process %d of %d: %s; the other processes do not end: aborting\n", l.world.Rank(), l.world.Size(), cli.OneLine(err))
 		l.world.Abort(max(1, cli.Code(err)))
 	}
 	if err != nil && !l.leads() {

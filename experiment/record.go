@@ -10,7 +10,7 @@ import (
 	"dsbo/train"
 )
 
-// completeConfig adds to config.json what the run has found.
+// completeConfig adds to config.json the method's parameters, the problem, defaults, ρ and the curvature.
 func (r *runner) completeConfig(c train.Config) (err error) {
 	config := &r.Settings.Config
 	if config.Params, err = json.Marshal(r.method); err != nil {
@@ -45,7 +45,7 @@ func (r *runner) floatsByFormula() float64 {
 	return float64(vectors*neighbours) / float64(r.result.Iterations*n)
 }
 
-// summarize says how the run ended.
+// summarize returns the summary of a run that ended in a state, with err.
 func (r *runner) summarize(state runs.State, err error) runs.Summary {
 	s := r.summary
 	s.State, s.Warnings, s.PerAgent = state, append([]string{}, r.warnings...), r.result.Usage
@@ -71,7 +71,7 @@ func (r *runner) summarize(state runs.State, err error) runs.Summary {
 	return s
 }
 
-// nameModels copies what the first and the last model say to the fields that have their own names.
+// nameModels copies the values of the first model, λ = 0, and of the last, tuned, to the summary's fields for them.
 func nameModels(s *runs.Summary) {
 	zero := newModel("", 0, nil).Model
 	tuned := zero

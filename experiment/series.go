@@ -15,15 +15,15 @@ import (
 	"dsbo/train"
 )
 
-// A Several is a [Task] whose flags may ask for several runs. They lie side by side in one folder, which has a config.json, a
-// summary.json and a report of its own, and can be resumed and replaced as a run can.
-type Several interface {
+// A Series is a [Task] whose flags may ask for several runs. Their folders lie in one, which has a config.json, a summary.json and
+// a report of its own, and can be resumed and replaced as a run can.
+type Series interface {
 	Task
 	// Runs returns the title of the report and the runs. If they are fewer than two, the task itself is run.
 	Runs() (title string, parts []Part)
 }
 
-// A Part is one run of [Several].
+// A Part is one run of [Series].
 type Part struct {
 	Task  Task
 	Name  string // of its folder
@@ -31,10 +31,10 @@ type Part struct {
 	Flag  string // "-name=value": the flag of the command line that becomes this in the part's own
 }
 
-// severalRuns returns the runs of [Several], nil if the job is one run. Where several cannot be, as the agents of a run are in more
-// than one process, it is an error that the command line asks for them.
-func (j *Job) severalRuns(can bool) (title string, parts []Part, err error) {
-	t, ok := j.Task.(Several)
+// seriesParts returns the runs of a [Series], nil if the job is one run. Where a series is not allowed, as the agents of a run are
+// in more than one process, a command line that asks for one is an error.
+func (j *Job) seriesParts(allowed bool) (title string, parts []Part, err error) {
+	t, ok := j.Task.(Series)
 	if !ok {
 		return "", nil, nil
 	}
@@ -44,7 +44,7 @@ func (j *Job) severalRuns(can bool) (title string, parts []Part, err error) {
 	}
 	name, _, _ := strings.Cut(strings.TrimPrefix(parts[0].Flag, "-"), "=")
 	switch {
-	case can:
+	case allowed:
 		return title, parts, nil
 	case j.given[name]:
 		err = dsbo.Errorf(dsbo.ErrConfig, "-%s must ask for one run where the agents are in several processes; it asks for %d", name, len(parts))
@@ -52,14 +52,14 @@ func (j *Job) severalRuns(can bool) (title string, parts []Part, err error) {
 	return "", nil, err
 }
 
-// A series is the runs of a job under way.
+// A series runs the parts of a job one after the other.
 type series struct {
 	*Job
 	folder   runs.Folder
 	mode     runs.Mode
 	isOpen   bool
 	parts    []Part
-	finished []*report.Run // of the parts
+	finished []*report.Run // the parts' runs that have finished
 }
 
 // runSeries runs all parts, and reports on them.
@@ -91,7 +91,7 @@ func (j *Job) runSeries(ctx context.Context, title string, parts []Part, stdout,
 	return s.print(stdout, path)
 }
 
-// open makes the folder, once: when the first part has been checked and loaded.
+// open makes the series' folder, when the first part has been checked and loaded.
 func (s *series) open() error {
 	if s.isOpen {
 		return nil
@@ -138,7 +138,7 @@ func (s *series) job(p Part, folder runs.Folder, state runs.State) *Job {
 	return &j
 }
 
-// fail writes that the series ended with an error, if it had begun, and returns that error.
+// fail writes the summary of a series that ended with an error, if it had begun, and returns that error.
 func (s *series) fail(err error) error {
 	if !s.isOpen {
 		return err
@@ -159,15 +159,17 @@ func (s *series) print(w io.Writer, page string) error {
 	for i, run := range s.finished {
 		sum, m := run.Summary, run.Summary.Models
 		best := m[max(0, len(m)-2)] // the best constant λ, which may be 0
-		pair := func(m runs.Model) string { return number("%.4f", m.TestLoss) + number(" %.4f", m.TestAccuracy) }
+		pair := func(m runs.Model) string {
+			return formatNumber("%.4f", m.TestLoss) + formatNumber(" %.4f", m.TestAccuracy)
+		}
 		course := "-"
 		if r := run.Records; len(r) > 1 {
-			course = number("%.4f", r[1].TestLoss) + " → " + number("%.4f", r[len(r)-1].TestLoss)
+			course = formatNumber("%.4f", r[1].TestLoss) + " → " + formatNumber("%.4f", r[len(r)-1].TestLoss)
 		}
 		rows = append(rows, []string{
-			s.parts[i].Label, number("%.2f", sum.PhiLambda0), number("%.2f", best.Phi), number("%.2f", sum.PhiEnd),
-			course, number("%.4f", sum.TestAccuracy), pair(m[0]), pair(best), pair(m[len(m)-1]),
-			number("%.1f", sum.MsPerIteration), fmt.Sprintf("%.0f", sum.FloatsSent), fmt.Sprintf("%.0f", sum.FloatsFormula),
+			s.parts[i].Label, formatNumber("%.2f", sum.PhiLambda0), formatNumber("%.2f", best.Phi), formatNumber("%.2f", sum.PhiEnd),
+			course, formatNumber("%.4f", sum.TestAccuracy), pair(m[0]), pair(best), pair(m[len(m)-1]),
+			formatNumber("%.1f", sum.MsPerIteration), fmt.Sprintf("%.0f", sum.FloatsSent), fmt.Sprintf("%.0f", sum.FloatsFormula),
 		})
 	}
 	var b bytes.Buffer

@@ -17,7 +17,7 @@ import (
 	"dsbo/runs"
 )
 
-// A Preset is the settings that a name stands for.
+// A Preset is a named set of defaults for -preset: a method, its parameters, and a few settings of the run.
 type Preset struct {
 	Name  string
 	DType string // the default of -dtype, of the first preset; "": float32
@@ -29,8 +29,8 @@ type Preset struct {
 	Batch  int
 }
 
-// Settings are what a user can choose about a run, apart from the task. Flags set them, those that config.json states in the
-// fields of [runs.Config], to which the run adds what it finds.
+// Settings are the flags of a run, apart from the task's own. Those that config.json states are fields of [runs.Config]; the run
+// adds what it finds to them.
 type Settings struct {
 	runs.Config
 	T, N        int
@@ -38,7 +38,7 @@ type Settings struct {
 	Beta, Gamma string // schedules, c/L or auto
 	Set         assignments
 	Memory      float64 // GiB
-	Refit       int     // steps
+	Refit       int     // largest number of steps of a refit
 
 	Out                          string
 	Resume, Force, Quiet, Report bool
@@ -47,7 +47,7 @@ type Settings struct {
 // assignments are parameters by the names that they have in JSON.
 type assignments map[string]json.RawMessage
 
-// String is never shown: -h says where the default comes from.
+// String implements flag.Value; the help does not show it, as it says where the default comes from.
 func (a assignments) String() string { return "" }
 
 // Set reads name=value.
@@ -102,12 +102,12 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	f.BoolVar(&s.Resume, "resume", false, "go on with the unfinished run in the folder (the newest in runs), with its settings")
 	f.BoolVar(&s.Force, "force", false, "replace the run in the folder")
 	f.BoolVar(&s.Report, "report", true, "write report.html and its figures at the end; with -report=false they can be had later, from the verb report of dsbo (default true)")
-	f.BoolVar(&s.Quiet, "quiet", false, "nothing on stderr but errors")
+	f.BoolVar(&s.Quiet, "quiet", false, "write nothing to stderr but errors")
 	f.Group("Output", "out", "eval-every", "checkpoint-every", "resume", "force", "report", "quiet")
 }
 
-// explain lists what presets stand for, for the help.
-func explain(presets []Preset) string {
+// presetsHelp returns the presets and their settings, for the help.
+func presetsHelp(presets []Preset) string {
 	lines := []string{"Presets"}
 	for _, p := range presets {
 		params, err := json.Marshal(p.Method)
@@ -197,7 +197,7 @@ func (s *Settings) setParameters(p parameters, given map[string]bool) error {
 	return nil
 }
 
-// checkStep reports what is wrong with the text of a step. Only steps of y and z may follow the curvature.
+// checkStep returns an error if the text of a step is no schedule. Steps of y and z may follow the curvature too.
 func checkStep(flag, text string, K int) error {
 	if flag != "alpha" {
 		if _, follows, err := byCurvature(flag, text, curvature{L: 1}); follows || err != nil {

@@ -3,8 +3,11 @@
 // the models of the best λ, of λ = 0 and of the best constant λ, and leaves a run folder with a report. A run that was
 // interrupted goes on with -resume.
 //
-// Where the agents are is a [Layout]: in this process, in the ranks of an MPI job, or one in each of several processes, for which
-// package command has the verbs.
+// Where the agents are is a [Layout]: in this process (layout.go), in the ranks of an MPI job (ranks.go), or one in each of
+// several processes (oneagent.go), for which package command has the verbs.
+//
+// The flags are in settings.go, and parameters.go makes a method's parameters of them. A run begins in job.go; refits, baselines
+// and the files of the end are in finish.go, and the table in print.go.
 package experiment
 
 import (
@@ -17,35 +20,36 @@ import (
 // A Task is a data set and a model, with the flags that choose them: all that a problem has of its own. [Main] makes a program
 // of one, and package command one of several.
 type Task interface {
-	// Name is the name of the task's command line, and the beginning of its run folders' names.
+	// Name returns the name of the task's command line, with which the names of its run folders begin.
 	Name() string
-	// About says what the task does, for the help. Its first line is enough for a list of verbs: "tune the penalties of a model".
+	// About returns what the task does, for the help. Its first line alone stands in the list of verbs, such as "tune the
+	// penalties of a model".
 	About() string
-	// Flags adds the task's own flags, and sets what they choose to its defaults.
+	// Flags adds the task's own flags to f, and sets the variables behind them to their defaults.
 	Flags(f *flag.FlagSet)
-	// Presets are the settings that -preset names; the first is the default.
+	// Presets returns the settings that -preset names; the first is the default.
 	Presets() []Preset
-	// Load returns the data of agents, and the model. Errors of what the user chose match dsbo.ErrConfig.
+	// Load returns the data of agents, and the model. Errors that another choice of flags avoids match dsbo.ErrConfig.
 	Load(a Agents) (data.Task, models.Model, error)
 }
 
 // Agents are those for which a task is loaded.
 type Agents struct {
-	N    int    // all of the run: the task has a shard for each
-	Here []int  // those in this process, in ascending order; the shards of others may be empty
-	Seed uint64 // what is random depends on it alone
+	N    int    // number of agents in the run: the task has a shard for each
+	Here []int  // numbers of the agents in this process, ascending; the shards of others may be empty
+	Seed uint64 // seed of all that is random in the data
 }
 
-// A Checker is a [Task] that knows, before it loads anything, of flags that cannot work.
+// A Checker is a [Task] that can check its flags before it loads anything.
 type Checker interface {
-	// Check returns an error that matches dsbo.ErrConfig, for the first of these flags.
+	// Check returns an error that matches dsbo.ErrConfig for the first flag whose value cannot work, else nil.
 	Check() error
 }
 
-// A Describer is a [Task] with its own words for what it has loaded. Those of others are made of its flags and of the sizes
-// of x and y.
+// A Describer is a [Task] with its own description of the problem that it has loaded. Other tasks are described by their flags and
+// the lengths of x and y.
 type Describer interface {
-	// Describe returns the "problem" of config.json, without which a run cannot be resumed, and a line for people. Both
-	// are the same in all processes of a run.
+	// Describe returns the settings that become "problem" in config.json, which must be the same for a resume, and a line for
+	// people. Both are the same in all processes of a run.
 	Describe(t data.Task, m models.Model) (settings map[string]any, line string)
 }

@@ -66,7 +66,7 @@ func (t *synthetic) Check() (err error) {
 	return err
 }
 
-// Runs implements [experiment.Several]: one run at each rate.
+// Runs implements [experiment.Series]: one run at each rate.
 func (t *synthetic) Runs() (string, []experiment.Part) {
 	var parts []experiment.Part
 	for _, r := range t.rates {

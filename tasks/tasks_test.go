@@ -49,7 +49,7 @@ func TestSyntheticRuns(t *testing.T) {
 		if _, err := experiment.Parse(task, strings.Fields(args), io.Discard); err != nil {
 			t.Fatal(err)
 		}
-		_, parts := task.(experiment.Several).Runs()
+		_, parts := task.(experiment.Series).Runs()
 		var names []string
 		for _, p := range parts {
 			names = append(names, p.Name)
