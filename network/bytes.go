@@ -5,18 +5,18 @@ import (
 	"encoding/binary"
 )
 
-// bytesPerNumber is how many bytes [GatherBytes] puts in a number: as a whole number it then travels exactly.
+// bytesPerNumber is the number of bytes that [GatherBytes] puts in a float64: as a whole number it then travels exactly.
 const bytesPerNumber = 4
 
-// GatherBytes gives every process the bytes of all n agents of a team, as Gather does numbers: of returns those of a
+// GatherBytes gives every process the bytes of all n agents of a team, as Gather does numbers: bytesOf returns those of a
 // local agent, and they may differ in length. It costs two Gathers.
-func GatherBytes(ctx context.Context, t Team, n int, of func(i int) []byte) ([][]byte, error) {
+func GatherBytes(ctx context.Context, t Team, n int, bytesOf func(i int) []byte) ([][]byte, error) {
 	lengths := make([][]float64, n)
 	for i := range lengths {
 		lengths[i] = make([]float64, 1)
 	}
 	for _, i := range t.Local() {
-		lengths[i][0] = float64(len(of(i)))
+		lengths[i][0] = float64(len(bytesOf(i)))
 	}
 	if err := t.Gather(ctx, lengths); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func GatherBytes(ctx context.Context, t Team, n int, of func(i int) []byte) ([][
 		rows[i] = make([]float64, (longest+bytesPerNumber-1)/bytesPerNumber)
 	}
 	for _, i := range t.Local() {
-		padded := append(append([]byte{}, of(i)...), make([]byte, bytesPerNumber)...)
+		padded := append(append([]byte{}, bytesOf(i)...), make([]byte, bytesPerNumber)...)
 		for k := 0; k*bytesPerNumber < int(lengths[i][0]); k++ {
 			rows[i][k] = float64(binary.LittleEndian.Uint32(padded[k*bytesPerNumber:]))
 		}

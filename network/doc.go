@@ -1,10 +1,11 @@
-// Package network holds who talks to whom: graphs, their mixing matrices W with the checks
-// that the theory asks for, and the exchange between agents.
+// Package network holds the graphs of agents, their mixing matrices W with the checks that the theory asks for, and the
+// exchange of vectors between agents.
 //
 // # Graphs
 //
-// [New] makes a graph by name ("ring", "star", ...) or from a JSON file, [FromEdges] one of given edges. Each comes with a valid mixing matrix: symmetric, doubly stochastic,
-// non-negative and with ρ = max(|λ_2|, |λ_n|) < 1, the assumption on W in the paper.
+// [New] makes a graph by name ("ring", "star", ...) or from a JSON file, [FromEdges] one of given edges. Each comes with a
+// valid mixing matrix: symmetric, doubly stochastic, non-negative and with ρ = max(|λ_2|, |λ_n|) < 1, the assumption on W
+// in the paper. [Matrix.Validate] checks it.
 //
 // Two rules give the weights. With w = 0 they are the Metropolis weights,
 //

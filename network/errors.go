@@ -11,13 +11,13 @@ import (
 	"dsbo"
 )
 
-// Why an exchange may end, for errors.Is.
+// Causes for which an exchange ends, for errors.Is.
 var (
 	// ErrClosed is what an exchange returns after its Close.
 	ErrClosed = errors.New("exchange closed")
 	// ErrEnded marks the end of an exchange because another process left it: see [EndedError].
 	ErrEnded = errors.New("another process ended the exchange")
-	// ErrSilent marks the end of an exchange because of other processes that said nothing for too long: see [SilentError].
+	// ErrSilent marks the end of an exchange because other processes were silent for too long: see [SilentError].
 	ErrSilent = errors.New("silent for too long")
 )
 

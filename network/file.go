@@ -8,7 +8,7 @@ import (
 	"dsbo/internal/strictjson"
 )
 
-// file is what a graph file can hold.
+// file is the content of a graph file.
 type file struct {
 	Agents *int        `json:"agents" must:"a whole number"`
 	Edges  [][]int     `json:"edges" must:"pairs of whole numbers, [[0, 1], ...]"`

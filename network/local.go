@@ -16,7 +16,7 @@ import (
 // neighbours' slots; a steady run allocates nothing. The memory is two vectors an agent.
 type Local struct {
 	agents  []*localAgent
-	all     []int
+	all     []int // the numbers of all agents
 	stop    sync.Once
 	stopped chan struct{}
 	cause   error // set before stopped is closed
@@ -90,17 +90,18 @@ func (l *Local) Fail(err error) {
 // Close ends the exchange with [ErrClosed] unless it has failed before.
 func (l *Local) Close() { l.Fail(ErrClosed) }
 
+// A localAgent is one agent's end of a Local exchange.
 type localAgent struct {
 	local      *Local
 	id         int
 	row        []Weight
 	neighbours []*localAgent
-	round      int
+	round      int         // number of the next exchange
 	in         [][]float64 // the slots that a sum reads, in the order of row
 
 	// Round r uses slot r%2 and missing[r%2], the number of agents of row, this one
-	// included, that have not published in round r; who takes it to 0 wakes this agent,
-	// unless it is this agent. Two are enough: a neighbour enters round r+2 only after
+	// included, that have not published in round r; the one that takes it to 0 wakes this agent,
+	// unless it is this agent itself. Two are enough: a neighbour enters round r+2 only after
 	// round r+1, for which this agent publishes when it is done with round r.
 	slot    [2][]float64
 	missing [2]atomic.Int32
@@ -118,6 +119,7 @@ func (a *localAgent) Mix(ctx context.Context, dst, src []float64) error {
 	return nil
 }
 
+// mix is Mix without the number of the exchange in its errors.
 func (a *localAgent) mix(ctx context.Context, dst, src []float64) error {
 	if len(dst) != len(src) {
 		return dsbo.Errorf(dsbo.ErrShape, "dst and src must have one length; they have %d and %d", len(dst), len(src))
@@ -157,8 +159,8 @@ func (a *localAgent) publish(parity int, src []float64) bool {
 	return a.missing[parity].Add(-1) == 0
 }
 
-// await waits until all neighbours have published. What is complete is an exchange, also when the whole
-// has ended at the same moment: the outcome does not depend on which of the two is seen first.
+// await waits until all neighbours have published, or the exchange or ctx has ended. If both are so at once, the neighbours'
+// vectors count: the outcome does not depend on which of the two is seen first.
 func (a *localAgent) await(ctx context.Context) error {
 	var err error
 	select {
@@ -177,6 +179,7 @@ func (a *localAgent) await(ctx context.Context) error {
 	}
 }
 
+// hasStopped reports whether the exchange has ended.
 func (l *Local) hasStopped() bool {
 	select {
 	case <-l.stopped:
@@ -186,5 +189,5 @@ func (l *Local) hasStopped() bool {
 	}
 }
 
-// stopError says why the exchange has ended, which it has.
+// stopError returns the error of an exchange that has ended, with the cause.
 func (l *Local) stopError() error { return fmt.Errorf("the exchange has ended: %w", l.cause) }

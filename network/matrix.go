@@ -22,7 +22,7 @@ type Weight struct {
 type Matrix struct {
 	rows       [][]Weight // ascending, the diagonal always there, an edge in both its rows
 	neighbours [][]int
-	server     bool // one vector goes up and one comes down, whatever the rows say
+	server     bool // agents send one vector to a server and receive one, whatever the rows say
 
 	spectrum    sync.Once
 	eigenvalues []float64 // descending; nil when they do not exist
@@ -55,6 +55,7 @@ func NewMatrix(rows [][]float64) (*Matrix, error) {
 	return m, nil
 }
 
+// checkAgents returns an error unless a graph may have n agents.
 func checkAgents(n int) error {
 	if n < 1 || n > MaxAgents {
 		return dsbo.Errorf(dsbo.ErrConfig, "a graph must have 1 to %d agents; it has %d", MaxAgents, n)
@@ -75,7 +76,7 @@ func (m *Matrix) At(i, j int) float64 {
 	return row[k].Weight
 }
 
-// Row returns what agent i's sum runs over: itself and its neighbours, in ascending order.
+// Row returns the weights of agent i's sum: of itself and its neighbours, in ascending order.
 // The slice is a view and must not be changed.
 func (m *Matrix) Row(i int) []Weight { return m.rows[i] }
 

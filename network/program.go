@@ -9,15 +9,15 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// A Program says what a process computes with. Processes of one run compare theirs when they meet, because other
-// kernels, and other versions, may round otherwise.
+// A Program is the version, the kernels and the architecture of a process. Processes of one run compare theirs when they meet,
+// because other kernels, and other versions, may round otherwise.
 type Program struct {
 	Version      string // of the module, or the revision of its source; "" if it is not known
 	Kernels      string // "generic", "avx2" or "avx512"
 	Architecture string // as Go names it: "amd64", "arm64", ...
 }
 
-// ThisProgram returns that of the running process.
+// ThisProgram returns the program of the running process.
 func ThisProgram() Program {
 	return Program{Version: build.Read().Name(), Kernels: kernel.Active().String(), Architecture: runtime.GOARCH}
 }

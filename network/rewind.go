@@ -12,7 +12,7 @@ import (
 // before exchange Round or from there, calls Rewind with that state's exchange and goes on: it
 // sends the same vectors again.
 type RollbackError struct {
-	Neighbour int // who asked
+	Neighbour int // the agent that came back
 	Round     int // the first exchange that it needs
 }
 
@@ -25,11 +25,11 @@ func (e *RollbackError) Error() string {
 // [*RollbackError], after which the agent rewinds.
 type Rewinder interface {
 	dsbo.Mixer
-	// Round returns the number of the next exchange, counted from 0: what a checkpoint keeps.
+	// Round returns the number of the next exchange, counted from 0, which a checkpoint holds.
 	Round() int
 	// Rewind makes round the next exchange. It is at most the present one.
 	Rewind(round int) error
-	// Drain says that this agent has finished, with its results safe, and waits until all have: up to
-	// then one may come back and need what only this agent can send.
+	// Drain tells the neighbours that this agent has finished, with its results safe, and waits until all agents have: up to
+	// then a neighbour may come back and need vectors that only this agent can send.
 	Drain(ctx context.Context) error
 }

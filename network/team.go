@@ -10,8 +10,8 @@ import (
 // program that is written for a team runs over every transport.
 //
 // A team whose mixers are [Rewinder] survives the loss of agents: Gather too may then return a
-// [*RollbackError], and after a Rewind it is repeated like any exchange, so that only numbers which
-// are the same in a repetition may be gathered. Other teams are all or nothing: when one agent
+// [*RollbackError], and after a Rewind it is repeated as any exchange is. Only numbers that are the same in a
+// repetition may be gathered. Other teams are all or nothing: when one agent
 // fails, so do the others.
 type Team interface {
 	// Local returns this process's agents in ascending order. The slice is a view and must not be changed.
@@ -28,8 +28,8 @@ type Team interface {
 	Fail(err error)
 }
 
-// CheckRows returns an error that matches dsbo.ErrShape unless there is one row for each of n
-// agents, all of one length: what every Gather asks for.
+// CheckRows checks the rows of a Gather: it returns an error that matches dsbo.ErrShape unless there is one row for each of n
+// agents, all of one length.
 func CheckRows(rows [][]float64, n int) error {
 	if len(rows) != n {
 		return dsbo.Errorf(dsbo.ErrShape, "there must be one row for each of the %d agents; there are %d", n, len(rows))
