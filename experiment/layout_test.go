@@ -15,64 +15,10 @@ import (
 
 	"dsbo"
 	"dsbo/network"
+	"dsbo/network/networktest"
 	"dsbo/runs"
 	"dsbo/train"
 )
-
-// A meeting is where ranks that are goroutines of one test gather: the last that comes hands out all rows.
-type meeting struct {
-	mu    sync.Mutex
-	next  *sync.Cond
-	size  int
-	teams []*rankTeam
-	rows  [][][]float64
-	turn  int
-	err   error
-}
-
-// A rankTeam is the agents of one of these ranks.
-type rankTeam struct {
-	exchange *network.Local
-	local    []int
-	at       *meeting
-}
-
-func (r *rankTeam) Local() []int           { return r.local }
-func (r *rankTeam) Mixer(i int) dsbo.Mixer { return r.exchange.Mixer(i) }
-
-func (r *rankTeam) Fail(err error) {
-	r.at.mu.Lock()
-	defer r.at.mu.Unlock()
-	if r.at.err == nil {
-		r.at.err = err
-	}
-	r.at.next.Broadcast()
-	r.exchange.Fail(err)
-}
-
-func (r *rankTeam) Gather(_ context.Context, rows [][]float64) error {
-	m := r.at
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.teams, m.rows = append(m.teams, r), append(m.rows, rows)
-	if len(m.teams) < m.size {
-		for turn := m.turn; m.turn == turn && m.err == nil; {
-			m.next.Wait()
-		}
-		return m.err
-	}
-	for k, from := range m.teams {
-		for _, i := range from.local {
-			for _, to := range m.rows {
-				copy(to[i], m.rows[k][i])
-			}
-		}
-	}
-	m.teams, m.rows = nil, nil
-	m.turn++
-	m.next.Broadcast()
-	return m.err
-}
 
 // A fakeWorld is a rank of two.
 type fakeWorld int
@@ -85,13 +31,12 @@ func (fakeWorld) Abort(int)                   {}
 // runRanks runs a command line on two ranks of three agents; the second rank adds a flag of its own.
 func runRanks(t *testing.T, args, second string) [2]error {
 	t.Helper()
-	m := &meeting{size: 2}
-	m.next = sync.NewCond(&m.mu)
-	var exchange *network.Local
+	var teams []network.Team
+	var closeAll func()
 	var once sync.Once
 	var errs [2]error
 	var wg sync.WaitGroup
-	for k, local := range [][]int{{0, 1}, {2}} {
+	for k := range errs {
 		text := args
 		if k == 1 {
 			text += second
@@ -100,14 +45,14 @@ func runRanks(t *testing.T, args, second string) [2]error {
 		j.Layout = &ranks{
 			world: fakeWorld(k),
 			open: func(_ context.Context, g *network.Graph) (network.Team, error) {
-				once.Do(func() { exchange = network.NewLocal(g.W) })
-				return &rankTeam{exchange, local, m}, nil
+				once.Do(func() { teams, closeAll = networktest.Processes(g.W, []int{0, 1}, []int{2}) })
+				return teams[k], nil
 			},
 		}
 		wg.Go(func() { errs[k] = j.Run(t.Context(), io.Discard, io.Discard) })
 	}
 	wg.Wait()
-	exchange.Close()
+	closeAll()
 	return errs
 }
 

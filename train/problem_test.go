@@ -17,6 +17,7 @@ import (
 	"dsbo/internal/must"
 	"dsbo/models"
 	"dsbo/network"
+	"dsbo/network/networktest"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -150,18 +151,17 @@ func TestPrivateShards(t *testing.T) {
 	}
 	c.Problem = must.Get(train.NewProblem(all, m, models.Config{Batch: 9}))
 	want := run(t, c)
-	exchange := network.NewLocal(ring.W)
-	defer exchange.Close()
-	shared := newTable(2)
+	teams, closeAll := networktest.Processes(ring.W, []int{0, 2}, []int{1, 3})
+	defer closeAll()
 	var cs []train.Config
-	for _, local := range [][]int{{0, 2}, {1, 3}} {
+	for _, team := range teams {
 		own := all
 		own.Shards, own.AllTrainRows = make([]data.Shard, 4), all.TrainRows() // its examples have IDs
-		for _, i := range local {
+		for _, i := range team.Local() {
 			own.Shards[i] = all.Shards[i]
 		}
 		c := c
-		c.Problem = must.Get(train.NewPart(&part{exchange, local, shared}, own, m, models.Config{Batch: 9}))
+		c.Problem = must.Get(train.NewPart(team, own, m, models.Config{Batch: 9}))
 		cs = append(cs, c)
 	}
 	results, errs := together(cs, runAll)
@@ -173,13 +173,12 @@ func TestPrivateShards(t *testing.T) {
 			t.Errorf("last record of process %d:\n%s", k, diff)
 		}
 	}
-	one := &part{exchange, []int{1}, shared}
 	absent := all
 	absent.Shards = []data.Shard{{}, all.Shards[1], {}, {}}
 	if _, err := train.NewPart(nil, absent, m, models.Config{}); err == nil || !strings.Contains(err.Error(), "agent 0") {
 		t.Errorf("%v, want that a process with all agents needs the examples of agent 0", err)
 	}
-	if _, err := train.NewPart(one, absent, m, models.Config{}); !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), "AllTrainRows must be given") {
+	if _, err := train.NewPart(teams[1], absent, m, models.Config{}); !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), "AllTrainRows must be given") {
 		t.Errorf("%v, want that the number of all training examples is missing", err)
 	}
 }

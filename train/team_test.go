@@ -15,79 +15,10 @@ import (
 	"dsbo"
 	"dsbo/internal/must"
 	"dsbo/network"
+	"dsbo/network/networktest"
 	"dsbo/runs"
 	"dsbo/train"
 )
-
-// A part is some agents of a run, as one of several processes has them.
-type part struct {
-	exchange *network.Local
-	local    []int
-	table    *table
-}
-
-func (p *part) Local() []int           { return p.local }
-func (p *part) Mixer(i int) dsbo.Mixer { return p.exchange.Mixer(i) }
-func (p *part) Fail(err error)         { p.exchange.Fail(err); p.table.fail(err) }
-func (p *part) Gather(_ context.Context, rows [][]float64) error {
-	return p.table.gather(rows, p.local)
-}
-
-// A table is where the parts see each other's rows.
-type table struct {
-	mu      sync.Mutex
-	changed *sync.Cond
-	parts   int
-	seated  []seat
-	turn    int
-	err     error
-}
-
-func newTable(parts int) *table {
-	m := &table{parts: parts}
-	m.changed = sync.NewCond(&m.mu)
-	return m
-}
-
-type seat struct {
-	rows  [][]float64
-	local []int
-}
-
-func (m *table) gather(rows [][]float64, local []int) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.seated = append(m.seated, seat{rows, local})
-	turn := m.turn
-	if len(m.seated) == m.parts {
-		for _, from := range m.seated {
-			for _, i := range from.local {
-				for _, to := range m.seated {
-					copy(to.rows[i], from.rows[i])
-				}
-			}
-		}
-		m.seated = nil
-		m.turn++
-		m.changed.Broadcast()
-	}
-	for m.turn == turn && m.err == nil {
-		m.changed.Wait()
-	}
-	if m.turn != turn {
-		return nil // also if a process has failed since
-	}
-	return m.err
-}
-
-func (m *table) fail(err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.err == nil {
-		m.err = err
-	}
-	m.changed.Broadcast()
-}
 
 // ofAgents returns the configuration of a process that has some of the agents.
 func ofAgents(c train.Config, team network.Team, local ...int) train.Config {
@@ -102,11 +33,10 @@ func ofAgents(c train.Config, team network.Team, local ...int) train.Config {
 // parts returns the configurations of processes that share a run.
 func parts(t *testing.T, c train.Config, locals ...[]int) (cs []train.Config) {
 	t.Helper()
-	exchange := network.NewLocal(c.W)
-	t.Cleanup(exchange.Close)
-	m := newTable(len(locals))
-	for _, local := range locals {
-		cs = append(cs, ofAgents(c, &part{exchange, local, m}, local...))
+	teams, closeAll := networktest.Processes(c.W, locals...)
+	t.Cleanup(closeAll)
+	for k, local := range locals {
+		cs = append(cs, ofAgents(c, teams[k], local...))
 	}
 	return cs
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,13 @@ import (
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
+
+// TestProcessesConform: several processes, of one or more agents each, are a good exchange.
+func TestProcessesConform(t *testing.T) {
+	networktest.TestTeam(t, func(w *network.Matrix) ([]network.Team, func()) {
+		return networktest.Processes(w, slices.Collect(slices.Chunk(network.NewLocal(w).Local(), 3))...)
+	})
+}
 
 // A fault is agent 0's end of a good exchange, with something that breaks the contract.
 type fault struct {
