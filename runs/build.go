@@ -6,7 +6,7 @@ import (
 	"dsbo/internal/build"
 )
 
-// Build says what program made a run, and on what machine.
+// Build is the program that made a run, and its machine.
 type Build struct {
 	Go         string `json:"go"`
 	OS         string `json:"os"`
@@ -17,7 +17,7 @@ type Build struct {
 	Modified   bool   `json:"modified,omitempty"` // the source differed from the revision
 }
 
-// ThisBuild returns that of the running program.
+// ThisBuild returns the build of the running program.
 func ThisBuild() Build {
 	info := build.Read()
 	return Build{

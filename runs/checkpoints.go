@@ -11,18 +11,19 @@ import (
 	"dsbo/internal/atomicfile"
 )
 
-// keptCheckpoints is how many checkpoints of a process stay: the newest may be damaged, and a neighbour may need an older one.
+// keptCheckpoints is the number of checkpoints of a process that are kept: the newest may be damaged, and a neighbour may need an older one.
 const keptCheckpoints = 3
 
 // CheckpointPath returns the path of the one checkpoint of a run in one process.
 func (f Folder) CheckpointPath() string { return f.Path(checkpointFile) }
 
-// AgentCheckpointPath returns the path of a checkpoint of the agents of one process, after so many iterations. Paths sort as
+// AgentCheckpointPath returns the path of the checkpoint of the agents of one process after an iteration. Paths sort as
 // iterations do.
 func (f Folder) AgentCheckpointPath(agents []int, iteration int) string {
 	return f.Path(agentPrefix(agents) + fmt.Sprintf("%09d", iteration))
 }
 
+// agentPrefix returns the beginning of the names of the checkpoints of some agents.
 func agentPrefix(agents []int) string {
 	name := strconv.Itoa(agents[0])
 	if last := agents[len(agents)-1]; last != agents[0] {
@@ -42,8 +43,8 @@ func (f Folder) AgentCheckpoints(agents []int) ([]string, error) {
 	return paths, err
 }
 
-// eachCheckpoint calls visit with the file names of the checkpoints of some agents, in the order of iterations, and with −1 for
-// what is left of one that was never complete.
+// eachCheckpoint calls visit with the file name and the iteration of each checkpoint of some agents, in the order of iterations.
+// The iteration is −1 for a file that a process was writing when it was killed.
 func (f Folder) eachCheckpoint(agents []int, visit func(name string, iteration int)) error {
 	entries, err := os.ReadDir(string(f)) // sorted
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,8 +63,8 @@ func (f Folder) eachCheckpoint(agents []int, visit func(name string, iteration i
 	return err
 }
 
-// RemoveCheckpointsAfter removes the checkpoints after an iteration, from which the run now goes on, or −1, and what is left
-// of those that were never complete. Later ones go with metrics that are about to be written anew: a process that went on from
+// RemoveCheckpointsAfter removes the checkpoints of agents after the iteration from which the run now goes on (−1: all of them),
+// and those that were never complete. Their records in metrics.jsonl are about to be written anew: a process that went on from
 // one of them would not find its own.
 func (f Folder) RemoveCheckpointsAfter(agents []int, iteration int) error {
 	var later []string

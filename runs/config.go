@@ -28,12 +28,12 @@ type Config struct {
 	ExactTol        float64         `json:"exact_tolerance"`
 	AdjointTol      float64         `json:"adjoint_tolerance"`
 	Curvature       float64         `json:"curvature"` // largest L_max of an agent at the start
-	// Transport and Processes say where the agents are; a run is resumed in the same way.
+	// Transport and Processes say where the agents are; a run is resumed with the same ones.
 	Transport string `json:"transport"`
 	Processes int    `json:"processes"`
 	// Identity stands for the run and the agent of a process that may come back; "" for other processes.
 	Identity string `json:"identity,omitempty"`
-	// Flags are those given, which a resumed run takes over.
+	// Flags are the flags that were given; a resumed run takes them over.
 	Flags []string `json:"flags"`
 	Build Build    `json:"build"`
 }
@@ -42,8 +42,8 @@ type Config struct {
 // is under way.
 type SeriesConfig struct {
 	Task  string   `json:"task"`
-	Run   string   `json:"run,omitempty"`          // of the agents
-	Hash  string   `json:"cluster_hash,omitempty"` // of their cluster file
+	Run   string   `json:"run,omitempty"`          // name of the agents' run
+	Hash  string   `json:"cluster_hash,omitempty"` // hash of their cluster file
 	Flags []string `json:"flags"`
 	Build Build    `json:"build"`
 }
@@ -59,8 +59,8 @@ func (c Config) Model() string {
 	return own.Model
 }
 
-// Values lists what c holds, as Here of differences from nothing: settings, with the method's parameters by their
-// names alone, and what c says of program and machine.
+// Values returns the values of c, each as Here of a [Difference]: the settings, with the method's parameters by their own names,
+// and apart from them the build and the machine.
 func (c Config) Values() (settings, build Differences, err error) {
 	all, err := Diff(struct{}{}, c)
 	for _, d := range all {

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// A Difference is a value that two runs do not share.
+// A Difference is a setting or a result whose values in two runs differ.
 type Difference struct {
 	Name        string // path in the JSON object, with dots between, such as params.alpha
-	There, Here string // strings without quotes, all else as JSON writes it; "unset" where there is none
+	There, Here string // both values: strings without quotes, others as JSON writes them, "unset" where there is none
 }
 
 // String names the flag that chooses the value, where there is one: "-seed is 1 there, 5 here".
@@ -20,7 +20,7 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s is %.80s there, %.80s here", flagOf(d.Name), d.There, d.Here)
 }
 
-// Differences are those of two runs, in the order of their names.
+// Differences are the differences of two runs, in the order of their names.
 type Differences []Difference
 
 func (ds Differences) String() string {
@@ -31,11 +31,11 @@ func (ds Differences) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// unset stands for a value that is not there.
+// unset is the text of a value that is absent.
 const unset = "unset"
 
-// Diff returns in what two values differ as JSON objects: those of one file of two runs, or what a checkpoint belongs to. JSON
-// keeps every bit of a number.
+// Diff returns the differences of two values as JSON objects, such as the configurations of two runs. JSON keeps every bit of a
+// number.
 func Diff(there, here any) (Differences, error) {
 	a, err := leaves(there)
 	if err != nil {
@@ -57,7 +57,7 @@ func Diff(there, here any) (Differences, error) {
 	return ds, nil
 }
 
-// leaves lists the values of a JSON object by the path to them.
+// leaves returns the values of a JSON object that are no objects, by the path to them.
 func leaves(v any) (map[string]json.RawMessage, error) {
 	data, err := json.Marshal(v)
 	if err != nil {

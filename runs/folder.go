@@ -33,14 +33,14 @@ const (
 // A Folder is the path of a run folder.
 type Folder string
 
-// A Mode says what may be done with a run that is in a folder already.
+// A Mode is the use of a folder that may hold a run already.
 type Mode int
 
 // Modes of opening a folder.
 const (
-	Fresh   Mode = iota // there must be no run
-	Resume              // there must be a run that has not finished; it goes on
-	Replace             // a run that is there is removed
+	Fresh   Mode = iota // the folder must hold no run
+	Resume              // the folder must hold a run that has not finished, which goes on
+	Replace             // the run that the folder holds is removed
 )
 
 // ModeOf returns the mode that the flags -resume and -force choose, of which one at most is given.
@@ -77,7 +77,7 @@ func (f Folder) Check(m Mode) error {
 	return f.checkWritable()
 }
 
-// checkWritable tries whether files can be made in the folder, or the folder itself.
+// checkWritable returns an error if no file can be made in the folder, or the folder cannot be made.
 func (f Folder) checkWritable() error {
 	dir := string(f)
 	info, err := os.Stat(dir)
@@ -97,8 +97,8 @@ func (f Folder) checkWritable() error {
 	return errors.Join(test.Close(), os.Remove(test.Name()))
 }
 
-// Open makes the folder ready for a run. Replace removes the files of the run that is there: all else should be checked and
-// loaded before.
+// Open makes the folder ready for a run. With Replace it removes the files of the run that the folder holds, so settings should be
+// checked and data loaded before.
 func (f Folder) Open(m Mode) error {
 	if err := f.Check(m); err != nil {
 		return err
@@ -127,16 +127,16 @@ func (f Folder) Open(m Mode) error {
 	return nil
 }
 
-// A State is how a run stands.
+// A State is the state of a run folder.
 type State string
 
 // States of a run folder. A summary has one of the last four.
 const (
-	Absent      State = ""           // there is no run
-	Unfinished  State = "unfinished" // the run goes on, or was killed
+	Absent      State = ""           // the folder has no run
+	Unfinished  State = "unfinished" // the run is under way, or was killed
 	Finished    State = "finished"
 	Interrupted State = "interrupted" // stopped by a signal, with a checkpoint
-	Diverged    State = "diverged"    // numbers left the finite ones
+	Diverged    State = "diverged"    // iterates became NaN, infinite or too large
 	Failed      State = "failed"
 )
 
@@ -153,11 +153,11 @@ func StateOf(err error) State {
 	return Failed
 }
 
-// State returns how the run in the folder stands. A folder that holds anything but a run is an error.
+// State returns the state of the run in the folder. A folder that holds anything but a run is an error.
 func (f Folder) State() (State, error) {
 	entries, err := os.ReadDir(string(f))
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
-		return strings.HasPrefix(e.Name(), ".") && strings.HasSuffix(e.Name(), ".tmp") // left by who was killed as it wrote
+		return strings.HasPrefix(e.Name(), ".") && strings.HasSuffix(e.Name(), ".tmp") // left by a process that was killed as it wrote
 	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && len(entries) == 0:
@@ -189,6 +189,7 @@ func readFile[T any](f Folder, name string) (v T, err error) {
 	return v, nil
 }
 
+// write writes a value to a file of the folder, as JSON.
 func (f Folder) write(name string, value any) error {
 	data, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {

@@ -12,15 +12,15 @@ import (
 	"dsbo/internal/atomicfile"
 )
 
-// A Membership is agent.json, which says whose run folder it is in. It is there when all agents have come to their end.
+// A Membership is agent.json: the run and the agent to which a run folder belongs. It is written when all agents have finished.
 type Membership struct {
 	Run    string `json:"run"`
 	Hash   string `json:"hash"` // of the cluster file
 	Agent  int    `json:"agent"`
-	Agents int    `json:"agents"` // how many there are
+	Agents int    `json:"agents"` // number of agents in the run
 }
 
-// A Merged run is what the folder of a finished run holds: that of all agents, or, as a part of it, that of one.
+// A Merged is the content of a finished run's folder: of all agents, or of one as a part of it.
 type Merged struct {
 	Membership // of agent 0
 	Config     Config
@@ -62,7 +62,7 @@ func Merge(folders []Folder) (*Merged, error) {
 	return m, nil
 }
 
-// add adds what another agent measured for itself.
+// add adds the times, memory and usage of another agent.
 func (m *Merged) add(p *Merged) {
 	for k := range m.Records {
 		r, o := &m.Records[k], p.Records[k]
@@ -173,7 +173,8 @@ func checkOneRun(parts []*Merged) error {
 	return nil
 }
 
-// compare returns an error that names what differs in another part, to the last bit, of all that does not depend on who measured it.
+// compare returns an error that names the first difference, to the last bit, of another agent's part. Times and memory, which each
+// agent measures for itself, may differ.
 func (m *Merged) compare(other *Merged) error {
 	differ := func(what string, difference any) error {
 		return fmt.Errorf("agents %d and %d do not agree: %s: %v (%s, %s)", m.Agent, other.Agent, what, difference, m.folder, other.folder)
@@ -207,7 +208,7 @@ func (m *Merged) compare(other *Merged) error {
 	return nil
 }
 
-// settings are the configuration without what may differ: the agent, the machine, and where on it a graph file lies.
+// settings returns the configuration without the fields that may differ: the agent, the machine, and the path of a graph file.
 func (m *Merged) settings() Config {
 	c := m.Config
 	c.Build, c.Graph, c.Flags, c.Identity = Build{}, "", nil, ""

@@ -11,8 +11,8 @@ import (
 	"os"
 )
 
-// Metrics appends records to metrics.jsonl, and keeps the length and the hash of what belongs to the run, so that a resumed run
-// can drop what came after its checkpoint. A nil Metrics writes nothing.
+// Metrics is an open metrics.jsonl to which records are appended. It keeps the length and the hash of the run's records so far, so
+// that a resumed run can drop records after its checkpoint. A nil Metrics writes nothing.
 type Metrics struct {
 	file *os.File
 	size int64
@@ -51,7 +51,7 @@ func (f Folder) OpenMetrics(size int64, sum []byte) (*Metrics, []Record, error) 
 	return m, records, nil
 }
 
-// Cut makes the file end after what belongs to the run.
+// Cut makes the file end after the run's records so far.
 func (m *Metrics) Cut() error {
 	if m == nil {
 		return nil
@@ -81,7 +81,7 @@ func (m *Metrics) Write(r Record) error {
 	return nil
 }
 
-// Sync brings the file to the disk, and returns the length and the SHA-256 of what belongs to the run.
+// Sync brings the file to the disk, and returns the length and the SHA-256 of the run's records so far.
 func (m *Metrics) Sync() (size int64, sum []byte, err error) {
 	if m == nil {
 		return 0, nil, nil

@@ -12,8 +12,8 @@ import (
 	"dsbo/algo"
 )
 
-// A Record is one evaluation, one line of metrics.jsonl. Bars (x̄) are averages over the agents. What is not known is null, or not
-// there: accuracies without classes, the exact values without oracles for them, and before the first iteration what belongs to one.
+// A Record is one evaluation, one line of metrics.jsonl. Bars (x̄) are averages over the agents. Numbers that are not known are null
+// or absent: accuracies without classes, exact values without oracles for them, and at iteration 0 the values of an iteration.
 //
 // The same seed gives all fields the same bits again, but for the times and the memory.
 type Record struct {
@@ -40,20 +40,20 @@ type Record struct {
 	ConsensusY Number `json:"consensus_y"`
 	ConsensusZ Number `json:"consensus_z"`
 
-	// Spent since iteration 0 by all agents together.
+	// Oracle calls and messages of all agents together since iteration 0.
 	algo.Calls
 	Sent
 
 	// Times of iterations alone, without evaluations.
-	Seconds        float64 `json:"seconds"`          // of the clock, since iteration 0
+	Seconds        float64 `json:"seconds"`          // wall time since iteration 0
 	MsPerIteration Number  `json:"ms_per_iteration"` // median since the last record
-	Times                  // of all agents together
+	Times                  // sums over all agents
 	// EvaluationSeconds is the time of this evaluation.
 	EvaluationSeconds float64 `json:"evaluation_seconds"`
 	PeakRSSMiB        Number  `json:"peak_rss_mib"` // of the process so far; null where the system does not say
 }
 
-// Timeless returns r without its times and its memory. The same seed gives it again.
+// Timeless returns r without times and memory: the part that the same seed gives again.
 func (r Record) Timeless() Record {
 	r.Seconds, r.MsPerIteration, r.EvaluationSeconds, r.PeakRSSMiB, r.Times = 0, 0, 0, 0, Times{}
 	return r

@@ -20,17 +20,17 @@ type Summary struct {
 	PhiStart   Number `json:"phi_start"`
 	PhiEnd     Number `json:"phi_end"`
 	GradNorm   Number `json:"grad_norm"`
-	// Of ȳ as the run left it.
+	// Losses and accuracy of ȳ at the last evaluation.
 	TrainLoss    Number `json:"train_loss"`
 	ValLoss      Number `json:"val_loss"`
 	TestLoss     Number `json:"test_loss"`
 	TestAccuracy Number `json:"test_accuracy"`
-	// Of the exact solutions y*(0) and y*(x̄).
+	// Losses and accuracies of the exact solutions y*(0) and y*(x̄).
 	TestLossLambda0     Number `json:"test_loss_lambda0"`
 	TestAccuracyLambda0 Number `json:"test_accuracy_lambda0"`
 	TestLossTuned       Number `json:"test_loss_tuned"`
 	TestAccuracyTuned   Number `json:"test_accuracy_tuned"`
-	// Of the models that the agents found together at 0 and at x̄; the latter is omega.npy.
+	// Losses and accuracies of the models that refits found at 0 and at x̄; the latter is omega.npy.
 	RefitTestLossLambda0     Number `json:"refit_test_loss_lambda0"`
 	RefitTestAccuracyLambda0 Number `json:"refit_test_accuracy_lambda0"`
 	RefitTestLoss            Number `json:"refit_test_loss"`
@@ -44,21 +44,21 @@ type Summary struct {
 	ConsensusZ         Number `json:"consensus_z"`
 	HypergradientError Number `json:"hypergradient_error"`
 
-	Seconds        float64 `json:"seconds"`          // of iterations
+	Seconds        float64 `json:"seconds"`          // wall time of iterations
 	MsPerIteration Number  `json:"ms_per_iteration"` // median, without evaluation
-	// FloatsSent is per agent and iteration, to all neighbours together.
+	// FloatsSent counts the numbers that an agent sends in an iteration, to all neighbours together.
 	FloatsSent    float64    `json:"floats_sent_per_agent_per_iteration"`
 	FloatsFormula float64    `json:"floats_by_formula_per_agent_per_iteration"` // the same by the method's formula
 	BytesSent     int64      `json:"bytes_sent"`                                // by all agents
 	OracleCalls   algo.Calls `json:"oracle_calls"`
-	Times                    // of all agents together
+	Times                    // sums over all agents
 	PeakRSSMiB    Number     `json:"peak_rss_mib"`
 	PerAgent      []Usage    `json:"per_agent"`
-	// Round is the exchange after the last one, of an agent that may be lost and come back.
+	// Round is the number of the exchange after the last one; 0 unless the agent is one that may be lost and come back.
 	Round int `json:"round,omitzero"`
 }
 
-// Timeless returns s without what the agents' machines make of it: times, memory and exchanges.
+// Timeless returns s without the fields that depend on the machine: times, memory and the number of exchanges.
 func (s Summary) Timeless() Summary {
 	s.Seconds, s.MsPerIteration, s.PeakRSSMiB, s.Round, s.Times = 0, 0, 0, 0, Times{}
 	s.PerAgent = slices.Clone(s.PerAgent)
@@ -71,12 +71,12 @@ func (s Summary) Timeless() Summary {
 // A Model is one choice of hyperparameters with the model that it gives.
 type Model struct {
 	Name   string `json:"name"`
-	Lambda Number `json:"lambda"` // where all entries of λ are one number
-	Phi    Number `json:"phi"`    // exact
-	// Of the exact solution y*(λ).
+	Lambda Number `json:"lambda"` // the entry of λ, where all are one number
+	Phi    Number `json:"phi"`    // exact Φ(λ)
+	// Test loss and accuracy of the exact solution y*(λ).
 	ExactTestLoss     Number `json:"exact_test_loss"`
 	ExactTestAccuracy Number `json:"exact_test_accuracy"`
-	// Of the model that the agents find together at this λ.
+	// Losses and accuracy of the model that the refit at this λ found.
 	ValLoss      Number `json:"val_loss"`
 	TestLoss     Number `json:"test_loss"`
 	TestAccuracy Number `json:"test_accuracy"`
@@ -92,7 +92,7 @@ type Constant struct {
 	Phi    float64 `json:"phi"`
 }
 
-// A SeriesSummary is the summary.json of such a folder as a [SeriesConfig] describes.
+// A SeriesSummary is the summary.json of a folder whose config.json is a [SeriesConfig].
 type SeriesSummary struct {
 	State  State    `json:"state"`
 	Error  string   `json:"error,omitempty"`

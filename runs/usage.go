@@ -2,7 +2,7 @@ package runs
 
 import "dsbo/algo"
 
-// Usage is what one agent, or all together, has spent in iterations: evaluation is not in it.
+// Usage counts the oracle calls, messages and times of iterations, of one agent or of all together. Evaluations are not in it.
 type Usage struct {
 	algo.Calls
 	Sent
@@ -16,14 +16,14 @@ type Sent struct {
 	Bytes    int64 `json:"bytes"`    // of these numbers, without what a transport adds
 }
 
-// Times are where agents spend the time of their iterations.
+// Times divide the time of iterations by where it is spent.
 type Times struct {
 	OracleSeconds  float64 `json:"oracle_seconds"`
 	MixSeconds     float64 `json:"mix_seconds"`     // exchanges, waiting for neighbours included
 	AlgebraSeconds float64 `json:"algebra_seconds"` // neither the oracle's nor the exchange's
 }
 
-// UsageLen is the length of what [Usage.Pack] returns.
+// UsageLen is the number of float64s that [Usage.Pack] returns.
 const UsageLen = 12
 
 // Pack returns u as numbers, which can be sent; counts stay exact up to 2⁵³.
@@ -34,7 +34,7 @@ func (u Usage) Pack() []float64 {
 	}
 }
 
-// UnpackUsage returns what was packed.
+// UnpackUsage returns the usage that [Usage.Pack] packed into v.
 func UnpackUsage(v []float64) Usage {
 	return Usage{
 		algo.Calls{
@@ -54,7 +54,7 @@ func (u *Usage) Add(v Usage) {
 	*u = UnpackUsage(sum)
 }
 
-// Total returns what agents have spent together.
+// Total returns the sum of the agents' usage.
 func Total(agents []Usage) (sum Usage) {
 	for _, u := range agents {
 		sum.Add(u)
