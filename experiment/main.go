@@ -3,7 +3,6 @@ package experiment
 import (
 	"context"
 	"flag"
-	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"strings"
 
 	"dsbo/internal/cli"
-	"dsbo/network"
 	"dsbo/runs"
 )
 
@@ -26,8 +24,7 @@ func Main(t Task) {
 // Run runs a task's command line in this process, as [Main] does.
 func Run(ctx context.Context, t Task, args []string, stdout, stderr io.Writer) error {
 	if len(args) == 1 && strings.TrimLeft(args[0], "-") == "version" {
-		_, err := fmt.Fprintln(stdout, t.Name(), network.ThisProgram())
-		return err
+		return cli.PrintVersion(stdout, t.Name())
 	}
 	j, err := Parse(t, args, stdout)
 	if err != nil {

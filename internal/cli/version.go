@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+
+	"dsbo/internal/build"
+	"dsbo/internal/kernel"
+)
+
+// PrintVersion writes the version of the running program, which it calls by name, what it was built by and for, and its kernels.
+func PrintVersion(w io.Writer, name string) error {
+	b := build.Read()
+	version := cmp.Or(b.Version, "(unknown version)")
+	if b.Revision != "" {
+		version += ", revision " + b.Revision
+	}
+	if b.Modified {
+		version += ", modified"
+	}
+	var kernels []string
+	for k := kernel.Generic; k <= kernel.AVX512; k++ {
+		if kernel.Supported(k) {
+			kernels = append(kernels, k.String())
+		}
+	}
+	_, err := fmt.Fprintf(w, "%s %s\n%s, %s/%s\nkernel %s of %s\n",
+		name, version, runtime.Version(), runtime.GOOS, runtime.GOARCH, kernel.Active(), strings.Join(kernels, ", "))
+	return err
+}
