@@ -141,7 +141,8 @@ func (c *checkpoint) writeTo(w io.Writer) error {
 	return err
 }
 
-// parseCheckpoint reads a file's bytes. The error says what is wrong and matches errCorrupt.
+// parseCheckpoint reads a file's bytes. The error says what is wrong; it matches errCorrupt, or dsbo.ErrConfig for a checkpoint of
+// another version.
 func parseCheckpoint(data []byte) (*checkpoint, error) {
 	if len(data) < checkpointPrefix+sha256.Size || string(data[:len(checkpointMagic)]) != checkpointMagic {
 		return nil, corruptError("it does not begin as one, or is cut off")
@@ -160,7 +161,8 @@ func parseCheckpoint(data []byte) (*checkpoint, error) {
 		return nil, corruptError("its head: %v", err)
 	}
 	if c.Format != checkpointFormat {
-		return nil, corruptError("format must be %d; it is %d, that of another version", checkpointFormat, c.Format)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "the checkpoint must have format %d; it has %d, that of another version of the program: "+
+			"that version can resume the run, or -force begins it anew", checkpointFormat, c.Format)
 	}
 	if c.Iteration < 0 || c.MetricsBytes < 0 {
 		return nil, corruptError("iteration %d, %d bytes of metrics", c.Iteration, c.MetricsBytes)

@@ -68,7 +68,6 @@ func seal(head string, rest []byte) []byte {
 func TestCheckpointErrors(t *testing.T) {
 	for _, c := range []struct{ want, head, rest string }{
 		{"its head", `{`, ""},
-		{"format must be 2; it is 0", `{}`, ""},
 		{"iteration -1", `{"format":2,"iteration":-1}`, ""},
 		{"bytes are left", `{"format":2,"arrays":[{"name":"x","len":2}]}`, "12345678"},
 		{"bytes are left", `{"format":2,"arrays":[{"name":"x","len":-2}]}`, "12345678"},
@@ -79,6 +78,10 @@ func TestCheckpointErrors(t *testing.T) {
 		if !errors.Is(err, errCorrupt) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.head, err, c.want)
 		}
+	}
+	_, err := parseCheckpoint(seal(`{"format":1}`, nil))
+	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "format 2; it has 1") || !strings.Contains(err.Error(), "-force") {
+		t.Errorf("a checkpoint of another version: %v, want what the user can do", err)
 	}
 	long := seal(`{"format":2}`, nil)
 	long[len(checkpointMagic)] = 200
