@@ -3,6 +3,7 @@ package grpc
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"time"
 
@@ -34,12 +35,24 @@ func (m *Mixer) newServer() *rpc.Server {
 	return s
 }
 
-// refuse counts a connection that was refused and says why.
+// refusalLogged is how long a refusal is not logged again: an agent that is refused tries again each second.
+const refusalLogged = time.Minute
+
+// refuse counts a connection that was refused and logs why, unless it has just logged the same of that host.
 func (m *Mixer) refuse(from net.Addr, reason error) {
+	host, _, _ := net.SplitHostPort(from.String())
+	key, now := host+" "+reason.Error(), time.Now()
 	m.mu.Lock()
 	m.refused++
+	maps.DeleteFunc(m.refusals, func(_ string, logged time.Time) bool { return now.Sub(logged) >= refusalLogged })
+	_, again := m.refusals[key]
+	if !again {
+		m.refusals[key] = now
+	}
 	m.mu.Unlock()
-	m.config.Log.Warn("refused a connection", "from", from.String(), "reason", reason)
+	if !again {
+		m.config.Log.Warn("refused a connection", "from", from.String(), "reason", reason)
+	}
 }
 
 // accept serves one stream that a neighbour has opened.
@@ -122,7 +135,8 @@ func (m *Mixer) check(h hello, auth credentials.AuthInfo) error {
 	case h.run != c.Run:
 		return fmt.Errorf("agent %d is of run %q, agent %d of run %q", h.from, h.run, c.Agent, c.Run)
 	case h.config != c.Hash:
-		return fmt.Errorf("agent %d has configuration %q, agent %d has %q", h.from, h.config, c.Agent, c.Hash)
+		return fmt.Errorf("agent %d has other settings than agent %d (SHA-256 %.8s and %.8s): seed, graph, flags and all else but the addresses "+
+			"must be the same in the cluster file of each agent", h.from, c.Agent, h.config, c.Hash)
 	}
 	return h.program.Mixable(fmt.Sprintf("agent %d", h.from), fmt.Sprintf("agent %d", c.Agent), c.Program)
 }

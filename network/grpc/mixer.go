@@ -47,6 +47,7 @@ type Mixer struct {
 	closed    bool
 	rewinds   int64
 	refused   int64
+	refusals  map[string]time.Time // those that have just been logged: when, by host and reason
 
 	vectors, vectorBytes int64 // see Status
 }

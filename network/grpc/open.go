@@ -67,6 +67,7 @@ func newMixer(c Config) *Mixer {
 		round:    c.Round,
 		recorded: c.AllFinished == nil,
 		window:   window{start: c.Round, maxFrames: c.KeepFrames, maxBytes: c.KeepBytes},
+		refusals: map[string]time.Time{},
 	}
 	m.dialing, m.stopDial = context.WithCancel(context.Background())
 	m.streams, m.stopAll = context.WithCancel(context.Background())

@@ -127,7 +127,7 @@ func (o office) refusals(agent int, config func(*pki.Identity) *tls.Config) []re
 		log    string
 	}{
 		{"another run", func(h *hello) { h.run = "walk" }, `is of run \"walk\", agent 1 of run \"run\"`},
-		{"another configuration", func(h *hello) { h.config = "mash" }, `has configuration \"mash\", agent 1 has \"hash\"`},
+		{"another configuration", func(h *hello) { h.config = "mash" }, "has other settings than agent 1 (SHA-256 mash and hash)"},
 		{"for another", func(h *hello) { h.to = 3 }, "takes agent 1 for agent 3"},
 		{"other kernels", func(h *hello) { h.program.Kernels = "abacus" }, "computes with kernels abacus, agent 1 with " + network.ThisProgram().Kernels},
 		{"another architecture", func(h *hello) { h.program.Architecture = "pdp11" }, "runs on pdp11, agent 1 on " + network.ThisProgram().Architecture},
@@ -190,6 +190,32 @@ func TestVisitorsRefused(t *testing.T) {
 				t.Errorf("%+v: connections must be refused and none made", s)
 			}
 		})
+	}
+}
+
+// TestRefusalLoggedOnce: an agent of other kernels tries again and again; the log of the one that refuses it says so once.
+func TestRefusalLoggedOnce(t *testing.T) {
+	o := office{t, newAuthority(t)}
+	m, log := o.open("127.0.0.1:1")
+	address, creds := m.config.Listener.Addr().String(), credentials.NewTLS(o.good(0).Client(self))
+	other := goodHello(0)
+	other.program.Kernels = "abacus"
+	for range 3 {
+		if _, err := visit(t, address, creds, other.encode()); err == nil {
+			t.Error("a visitor with other kernels was accepted")
+		}
+	}
+	log.want(t, "refused a connection", "kernels abacus")
+	if _, err := visit(t, address, creds, goodHello(3).encode()); err == nil {
+		t.Error("a visitor that shows another agent's certificate was accepted")
+	}
+	for line := ""; !strings.Contains(line, "claims to be agent 3"); {
+		if line = <-log.c; strings.Contains(line, "kernels abacus") {
+			t.Errorf("logged again: %s", line)
+		}
+	}
+	if n := m.Status().Refused; n != 4 {
+		t.Errorf("%d connections were refused; they were 4", n)
 	}
 }
 
