@@ -11,6 +11,7 @@ import (
 	"dsbo/ad"
 	"dsbo/data"
 	"dsbo/internal/must"
+	"dsbo/internal/stat"
 	"dsbo/models"
 	"dsbo/report"
 )
@@ -38,18 +39,18 @@ func priceOf(q, repeats int, dense bool) price {
 	target := must.Get(ad.FloatTable(rows, 1, signs))
 	lambda, y, v, dst := normal(r, q, 0.1), normal(r, q, 0.1), normal(r, q, 1), make([]float64, q)
 	p := price{q: q}
-	before := liveBytes()
+	before := stat.LiveBytes()
 	e := data.Examples{X: x, Target: target}
 	o := must.Get(models.NewOracle(models.Logistic{Features: q}, data.Shard{Train: e, Val: e}, models.Config{}))
 	s := dsbo.Sample{Set: dsbo.Whole}
 	// Each repeat is at another point: nothing of the last can be used again.
 	p.gradient = fastest(repeats, func() error { y[0] += 1e-3; return o.LowerGrad(dst, lambda, y, s) })
 	p.product = fastest(repeats, func() error { y[0] += 1e-3; return o.HVP(dst, lambda, y, v, s) })
-	p.productBytes = liveBytes() - before
+	p.productBytes = stat.LiveBytes() - before
 	if dense {
 		h := make([]float64, q*q)
 		p.hessian = fastest(min(repeats, 2), func() error { return o.Hessian(h, lambda, y, s) })
-		p.hessianBytes = liveBytes() - before
+		p.hessianBytes = stat.LiveBytes() - before
 		runtime.KeepAlive(h)
 	}
 	runtime.KeepAlive(o)
@@ -67,15 +68,6 @@ func fastest(repeats int, f func() error) float64 {
 		}
 	}
 	return best
-}
-
-// liveBytes returns the bytes of the heap that are in use.
-func liveBytes() float64 {
-	runtime.GC()
-	runtime.GC() // what finalizers of the first had
-	var s runtime.MemStats
-	runtime.ReadMemStats(&s)
-	return float64(s.HeapAlloc)
 }
 
 // hessian compares products with whole Hessians.

@@ -62,19 +62,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 // run runs a program to its end. An error ends with the last line that the program said.
 func (b *bench) run(ctx context.Context, name string, args ...string) error {
 	fmt.Fprintf(b.stderr, "%s %s\n", filepath.Base(name), strings.Join(args, " "))
-	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w: %s", filepath.Base(name), err, lastLine(out))
-	}
-	return nil
-}
-
-func lastLine(out []byte) string {
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	return lines[len(lines)-1]
+	return cli.RunProgram(ctx, exec.CommandContext(ctx, name, args...))
 }
 
 // A measurement is one run of a task in processes of its own.

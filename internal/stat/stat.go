@@ -1,8 +1,9 @@
-// Package stat holds the statistics of measured numbers that several packages report.
+// Package stat holds what several packages measure, and the statistics that they report.
 package stat
 
 import (
 	"math"
+	"runtime"
 	"slices"
 )
 
@@ -16,4 +17,13 @@ func Median(values []float64) float64 {
 	slices.Sort(sorted)
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// LiveBytes collects the garbage twice, as finalizers keep some of it until the second time, and returns the heap's bytes in use.
+func LiveBytes() float64 {
+	runtime.GC()
+	runtime.GC()
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	return float64(s.HeapAlloc)
 }

@@ -13,6 +13,7 @@ import (
 	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/internal/must"
+	"dsbo/internal/stat"
 	"dsbo/models"
 	"dsbo/report"
 )
@@ -85,23 +86,14 @@ func memoryOver(ctx context.Context, q int) float64 {
 		}
 		d.Shards = append(d.Shards, data.Shard{Train: e, Val: e})
 	}
-	before := heapBytes()
+	before := stat.LiveBytes()
 	c := newTeam(m, d, tasks()[0])
 	for k := range 2 {
 		c.iterate(ctx, k)
 	}
-	after := heapBytes()
+	after := stat.LiveBytes()
 	runtime.KeepAlive(c)
-	return float64(after-before) / 1024 / agents
-}
-
-// heapBytes returns the memory in use in bytes.
-func heapBytes() int64 {
-	runtime.GC()
-	runtime.GC() // the first one only finds out what finalizers keep
-	var s runtime.MemStats
-	runtime.ReadMemStats(&s)
-	return int64(s.HeapAlloc)
+	return (after - before) / 1024 / agents
 }
 
 // overIterations shows that nothing grows with K.
@@ -117,7 +109,7 @@ func overIterations(ctx context.Context, out io.Writer) {
 		for ; k < until; k++ {
 			took += c.iterate(ctx, k)
 		}
-		fmt.Fprintf(&row, "  up to %d: %.3g ms, %d KiB", until, ms(took)/float64(until-first), heapBytes()/1024)
+		fmt.Fprintf(&row, "  up to %d: %.3g ms, %d KiB", until, ms(took)/float64(until-first), int64(stat.LiveBytes())/1024)
 	}
 	fmt.Fprintf(out, "ms an iteration and memory of all, by iteration (synthetic, p=100)\n %s\n", row.String())
 	runtime.KeepAlive(c)

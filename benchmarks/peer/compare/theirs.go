@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +13,7 @@ import (
 
 	"dsbo/benchmarks/peer"
 	"dsbo/data"
+	"dsbo/internal/cli"
 	"dsbo/runs"
 )
 
@@ -60,20 +60,14 @@ func (r *rival) run(ctx context.Context, t task) (run, error) {
 	}
 	cmd := exec.CommandContext(ctx, r.mpirun, args...)
 	cmd.Env = append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return run{}, fmt.Errorf("the peer on %s: %w: %s", t.name, err, lastLine(out))
+	if err := cli.RunProgram(ctx, cmd); err != nil {
+		return run{}, fmt.Errorf("the peer on %s: %w", t.name, err)
 	}
 	text, err := os.ReadFile(result)
 	if err != nil {
 		return run{}, err
 	}
 	return readResult(text)
-}
-
-// lastLine is the last line of a program's output.
-func lastLine(out []byte) []byte {
-	out = bytes.TrimSpace(out)
-	return out[bytes.LastIndexByte(out, '\n')+1:]
 }
 
 // readResult reads what the peer has written. Of the times it gives the median alone.
