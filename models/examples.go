@@ -8,14 +8,14 @@ import (
 	"dsbo/data"
 )
 
-// examples are an agent's tables, as the inputs of a loss. Without tables there are none: the model
-// carries its own numbers.
+// examples are an agent's tables of features, targets and IDs, as the inputs of a loss. They are empty for a model that carries its
+// own numbers.
 type examples struct {
 	rows      int
 	x, t, ids *ad.Table
 }
 
-// newExamples prepares e for programs in float32 or float64.
+// newExamples returns e as inputs of programs in float32 or float64.
 func newExamples(e data.Examples, float32 bool) (ex examples, err error) {
 	if e.X == nil {
 		return examples{}, nil
@@ -61,6 +61,7 @@ func (e *examples) inputs() []ad.Input {
 	return in
 }
 
+// batch returns the nodes of a loss's inputs, in the order of inputs, as a Batch of so many rows.
 func (e *examples) batch(rows int, in []*ad.Node) Batch {
 	b := Batch{Rows: rows}
 	if len(in) > 1 {
@@ -72,7 +73,7 @@ func (e *examples) batch(rows int, in []*ad.Node) Batch {
 	return b
 }
 
-// bind makes rows idx of the tables (all if nil) the batch of p.
+// bind makes rows idx of the tables (nil: all rows) the batch of program p.
 func (e *examples) bind(p *ad.Program, idx []int) error {
 	if e.x == nil {
 		return nil

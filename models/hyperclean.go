@@ -19,8 +19,10 @@ type HyperClean struct {
 	Ridge             float64 // C; 0: 0.001
 }
 
+// linear returns the classifier whose examples are weighted.
 func (h HyperClean) linear() Softmax { return Softmax{h.Features, h.Classes} }
 
+// ridge returns C, with its default for 0.
 func (h HyperClean) ridge() float64 {
 	if h.Ridge == 0 {
 		return .001

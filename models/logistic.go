@@ -51,7 +51,7 @@ func (l Logistic) Upper(_, y *ad.Node, b Batch) *ad.Node {
 	return ad.SumAll(psi)
 }
 
-// margins returns t_e a_e'y.
+// margins builds the margin t_e a_e'y of each example.
 func margins(y *ad.Node, b Batch) *ad.Node { return ad.Mul(b.T, ad.MatVec(b.X, y, false)) }
 
 // Score implements [Scorer].

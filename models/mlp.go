@@ -28,11 +28,13 @@ type MLP struct {
 	Seed              uint64 // of Start
 }
 
-// A dense is a layer's place in y: out×in weights from offset off on, then out biases.
+// A dense is the position of a dense layer in y: out×in weights from offset off on, then out biases.
 type dense struct{ off, in, out int }
 
+// size returns the number of weights and biases of the layer.
 func (l dense) size() int { return l.out * (l.in + 1) }
 
+// layers returns the positions of all layers, first to last.
 func (m MLP) layers() []dense {
 	hidden := m.Hidden
 	if hidden == nil {
@@ -96,6 +98,7 @@ func (m MLP) Lower(x, y *ad.Node, b Batch) *ad.Node {
 // Upper implements [Model].
 func (m MLP) Upper(_, y *ad.Node, b Batch) *ad.Node { return crossEntropy(m.logits(y, b.X), b.T) }
 
+// logits builds the outputs of the last layer for the rows of h.
 func (m MLP) logits(y, h *ad.Node) *ad.Node {
 	ls := m.layers()
 	for i, l := range ls {

@@ -2,7 +2,7 @@
 // agent, each written down once as a Gorgonia graph of ad's ops.
 //
 // A new model is a type with the three methods of [Model] in one file; package modeltest proves it.
-// What else a model can say it says by further methods: [Scorer], [Checker], [Starter], [Shaper], [StronglyConvex].
+// Further methods are optional, each with an interface of its own: [Scorer], [Checker], [Starter], [Shaper], [StronglyConvex].
 // [NewOracle] turns a model and an agent's data into the oracle that an algorithm calls: gradients,
 // Hessian-vector and Jacobian-vector products.
 package models
@@ -17,6 +17,7 @@ import (
 // Lower and Upper build scalars from ad's ops (or from those Gorgonia ops that ad can replace) and are
 // called once per batch size. g_i must be strongly convex in y for the methods' theory to hold.
 type Model interface {
+	// Dims returns p, the length of x, and q, the length of y.
 	Dims() (p, q int)
 	// Lower builds g_i(x, y) on a batch of training examples.
 	Lower(x, y *ad.Node, b Batch) *ad.Node
@@ -27,40 +28,40 @@ type Model interface {
 // A Loss is one of a model's two losses: its Lower or its Upper.
 type Loss = func(x, y *ad.Node, b Batch) *ad.Node
 
-// A Scorer also says how good y is on examples.
+// A Scorer is a [Model] that can score y on examples.
 type Scorer interface {
 	// Score builds the mean loss per example, without regularization, and the share of right predictions
-	// (nil where there is no such thing).
+	// (nil for a model without classes).
 	Score(y *ad.Node, b Batch) (loss, accuracy *ad.Node)
 }
 
-// A Checker also says whether an agent's data, and its own settings, suit the model. [NewOracle] calls Check first.
+// A Checker is a [Model] that checks its own settings, and whether an agent's data suit it. [NewOracle] calls Check first.
 type Checker interface {
 	// Check returns an error that names what does not fit, as [dsbo.ErrShape] or [dsbo.ErrConfig].
 	Check(s data.Shard) error
 }
 
-// A Starter also has a better start than y = 0.
+// A Starter is a [Model] with a better start than y = 0.
 type Starter interface {
 	// Start writes the start, the same for all agents, to y (length q).
 	Start(y []float64)
 }
 
-// A Shaper's y is a matrix, row by row. What is written of y for others, such as a run's omega.npy, has this shape.
+// A Shaper is a [Model] whose y is a matrix, row by row. Files of y, such as a run's omega.npy, have its shape.
 type Shaper interface {
 	// Shape returns the matrix's size: rows times cols is q.
 	Shape() (rows, cols int)
 }
 
-// A StronglyConvex model knows how strongly convex its lower loss is.
+// A StronglyConvex is a [Model] whose lower loss is strongly convex with a known modulus.
 type StronglyConvex interface {
 	// Modulus returns a μ > 0 for which g_i(x, ·) is μ-strongly convex on any batch of any data.
 	Modulus(x []float64) float64
 }
 
-// A Batch is the examples of one draw as nodes. Fields are nil where the agent's data has no such thing.
+// A Batch is the examples of one draw, as nodes of a graph. Fields are nil where the agent's data lack them.
 type Batch struct {
-	Rows int      // examples
+	Rows int      // number of examples
 	X    *ad.Node // features, Rows×d
 	T    *ad.Node // targets: one-hot classes (Rows×c), or a vector of numbers
 	ID   *ad.Node // vector: each example's index among all agents' training examples

@@ -6,7 +6,7 @@ import (
 	"dsbo"
 )
 
-// Size is what a model has to know about its task.
+// Size is the size of a task, from which [ByName] makes a model.
 type Size struct {
 	Features int
 	Classes  int    // 0: targets are one column of +1 and -1
@@ -15,7 +15,7 @@ type Size struct {
 	Seed     uint64 // of an MLP's start
 }
 
-// named lists the models that have a name: a line makes a model known to commands and to the conformance test.
+// named is the table of models with a name: a line here makes a model known to commands and to the conformance test.
 var named = []struct {
 	name    string
 	classes bool // whether it takes classes; otherwise targets are +1 and -1

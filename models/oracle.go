@@ -28,7 +28,7 @@ var (
 	_ dsbo.ValueOracle = (*Oracle)(nil)
 )
 
-// A side is one of the two losses with its examples.
+// A side is the upper or the lower loss of an agent, with the examples that it is taken on.
 type side struct {
 	name  string
 	p, q  int
@@ -36,7 +36,7 @@ type side struct {
 	ex    examples
 	draw  data.Sampler
 	loss  Loss
-	progs map[int]*ad.Derivs // by rows
+	progs map[int]*ad.Derivs // compiled losses, by number of rows
 }
 
 // NewOracle returns the oracle of one agent. Graphs are compiled at their first use, one for each loss and
@@ -105,8 +105,8 @@ func (o *Oracle) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
 
 // LowerGrad implements [dsbo.Oracle].
 func (o *Oracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
-	if len(dst) != o.q { // Grad skips nil
-		return dsbo.Errorf(dsbo.ErrShape, "∇_y g has %d numbers; len(dst)=%d", o.q, len(dst))
+	if len(dst) != o.q { // nil too, which Grad would skip
+		return dsbo.Errorf(dsbo.ErrShape, "dst must have q = %d numbers, as ∇_y g has; it has %d", o.q, len(dst))
 	}
 	d, err := o.low.derivatives(s)
 	if err != nil {

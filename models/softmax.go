@@ -35,8 +35,10 @@ func (s Softmax) Lower(x, y *ad.Node, b Batch) *ad.Node {
 // Upper implements [Model].
 func (s Softmax) Upper(_, y *ad.Node, b Batch) *ad.Node { return crossEntropy(s.logits(y, b), b.T) }
 
+// weights returns y as the matrix Y.
 func (s Softmax) weights(y *ad.Node) *ad.Node { return ad.Part(y, 0, s.Classes, s.Features) }
 
+// logits builds Y a_e for each row a_e of the batch.
 func (s Softmax) logits(y *ad.Node, b Batch) *ad.Node {
 	return ad.MatMul(b.X, s.weights(y), false, true)
 }
@@ -51,13 +53,13 @@ func (s Softmax) Modulus(x []float64) float64 {
 	return 2 / float64(s.Classes*s.Features) * math.Exp(slices.Min(x))
 }
 
-// crossEntropy is the mean over the rows of log Σ_k e^{l_k} − l_t.
+// crossEntropy builds the mean over the rows of log Σ_k e^{l_k} − l_t.
 func crossEntropy(logits, onehot *ad.Node) *ad.Node {
 	rows := float64(logits.Shape()[0])
 	return ad.Scale(1/rows, ad.Sub(ad.SumAll(ad.RowLogSumExp(logits)), ad.Dot(onehot, logits)))
 }
 
-// scoreClasses is the Score of every model with classes.
+// scoreClasses builds the mean cross-entropy and the accuracy of logits: the Score of every model with classes.
 func scoreClasses(logits, onehot *ad.Node) (loss, accuracy *ad.Node) {
 	return crossEntropy(logits, onehot), ad.Mean(ad.RowHit(logits, onehot))
 }
