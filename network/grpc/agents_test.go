@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dsbo/internal/kernel/kerneltest"
+	"dsbo/internal/must"
 	"dsbo/network"
 	"dsbo/network/networktest"
 	"dsbo/pki"
@@ -28,60 +29,36 @@ func limited(t *testing.T) context.Context {
 	return ctx
 }
 
-func newAuthority(tb testing.TB) *pki.Authority {
-	tb.Helper()
+func newAuthority() *pki.Authority {
 	now := time.Now()
-	a, err := pki.NewAuthority("test", now.Add(-time.Hour), now.Add(time.Hour))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return a
+	return must.Get(pki.NewAuthority("test", now.Add(-time.Hour), now.Add(time.Hour)))
 }
 
 // issue returns an agent's certificate that is valid for as long as this, and invalid if that is below 0.
-func issue(tb testing.TB, a *pki.Authority, agent int, valid time.Duration) *pki.Identity {
-	tb.Helper()
-	id, err := a.Issue(agent, time.Now().Add(-time.Hour), time.Now().Add(valid))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return id
+func issue(a *pki.Authority, agent int, valid time.Duration) *pki.Identity {
+	return must.Get(a.Issue(agent, time.Now().Add(-time.Hour), time.Now().Add(valid)))
 }
 
 // identities returns certificates of n agents.
-func identities(tb testing.TB, n int) []*pki.Identity {
-	tb.Helper()
-	a, ids := newAuthority(tb), make([]*pki.Identity, n)
+func identities(n int) []*pki.Identity {
+	a, ids := newAuthority(), make([]*pki.Identity, n)
 	for i := range ids {
-		ids[i] = issue(tb, a, i, time.Hour)
+		ids[i] = issue(a, i, time.Hour)
 	}
 	return ids
 }
 
-func newGraph(tb testing.TB, name string, n int) *network.Matrix {
-	tb.Helper()
-	g, err := network.New(name, n, network.Options{Seed: 1})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return g.W
+func newGraph(name string, n int) *network.Matrix {
+	return must.Get(network.New(name, n, network.Options{Seed: 1})).W
 }
 
-func listen(tb testing.TB) net.Listener {
-	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return l
-}
+func listen() net.Listener { return must.Get(net.Listen("tcp", "127.0.0.1:0")) }
 
 // configs returns settings of all agents of w on this machine, without certificates if ids is nil.
-func configs(tb testing.TB, w *network.Matrix, ids []*pki.Identity) []Config {
-	tb.Helper()
+func configs(w *network.Matrix, ids []*pki.Identity) []Config {
 	cs, addresses := make([]Config, w.N()), make([]string, w.N())
 	for i := range cs {
-		l := listen(tb)
+		l := listen()
 		addresses[i] = l.Addr().String()
 		cs[i] = Config{Agent: i, Matrix: w, Run: "test", Hash: "0", Addresses: addresses, Listener: l}
 		if ids != nil {
@@ -96,11 +73,7 @@ func open(tb testing.TB, cs []Config) ([]*Mixer, func()) {
 	tb.Helper()
 	ms := make([]*Mixer, len(cs))
 	for i, c := range cs {
-		m, err := Open(c)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		ms[i] = m
+		ms[i] = must.Get(Open(c))
 	}
 	return ms, func() {
 		if err := errors.Join(together(ms, func(_ int, m *Mixer) error { return m.Close() })...); err != nil {
@@ -112,7 +85,7 @@ func open(tb testing.TB, cs []Config) ([]*Mixer, func()) {
 // openAgents starts all agents of w, with certificates, until the test ends. change, if not nil, sets more.
 func openAgents(tb testing.TB, w *network.Matrix, change func(c *Config)) []*Mixer {
 	tb.Helper()
-	cs := configs(tb, w, identities(tb, w.N()))
+	cs := configs(w, identities(w.N()))
 	for i := range cs {
 		if change != nil {
 			change(&cs[i])
@@ -154,13 +127,13 @@ func mixTimes(ctx context.Context, m *Mixer, rounds, length int) error {
 }
 
 func TestConforms(t *testing.T) {
-	for name, ids := range map[string][]*pki.Identity{"tls": identities(t, 16), "plain": nil} {
+	for name, ids := range map[string][]*pki.Identity{"tls": identities(16), "plain": nil} {
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() && ids == nil {
 				t.Skip("the same with less in between")
 			}
 			networktest.TestTeam(t, func(w *network.Matrix) ([]network.Team, func()) {
-				ms, closeAll := open(t, configs(t, w, ids))
+				ms, closeAll := open(t, configs(w, ids))
 				teams := make([]network.Team, len(ms))
 				for i, m := range ms {
 					teams[i] = m

@@ -31,7 +31,7 @@ func (c *watchedConn) Write(p []byte) (int, error) {
 // batchPair returns both ends of a connection after the handshake, and what is below the client's.
 func batchPair(t *testing.T) (client, server net.Conn, below *watchedConn) {
 	t.Helper()
-	ids := identities(t, 2)
+	ids := identities(2)
 	c, s := net.Pipe()
 	t.Cleanup(func() { c.Close(); s.Close() })
 	below = &watchedConn{Conn: c, writes: make(chan int, 100)}

@@ -15,7 +15,7 @@ var benchLengths = []int{200, 7840, 1 << 20}
 // BenchmarkMix times one exchange of all 8 agents of a ring with certificates on both sides.
 func BenchmarkMix(b *testing.B) {
 	for _, length := range benchLengths {
-		b.Run(fmt.Sprintf("ring8/bytes=%d", 8*length), func(b *testing.B) { benchmarkMix(b, identities(b, 8), length) })
+		b.Run(fmt.Sprintf("ring8/bytes=%d", 8*length), func(b *testing.B) { benchmarkMix(b, identities(8), length) })
 	}
 	b.Run("plain/ring8/bytes=62720", func(b *testing.B) { benchmarkMix(b, nil, 7840) })
 }
@@ -31,7 +31,7 @@ func benchmarkMix(b *testing.B, ids []*pki.Identity, length int) {
 func BenchmarkGather(b *testing.B) {
 	for _, length := range benchLengths[:2] {
 		b.Run(fmt.Sprintf("ring8/bytes=%d", 8*length), func(b *testing.B) {
-			benchmarkRing(b, identities(b, 8), length, func(m *Mixer) func() error {
+			benchmarkRing(b, identities(8), length, func(m *Mixer) func() error {
 				rows := make([][]float64, 8)
 				for i := range rows {
 					rows[i] = make([]float64, length)
@@ -48,7 +48,7 @@ func benchmarkRing(b *testing.B, ids []*pki.Identity, length int, agent func(*Mi
 	if err != nil {
 		b.Fatal(err)
 	}
-	ms, closeAll := open(b, configs(b, g.W, ids))
+	ms, closeAll := open(b, configs(g.W, ids))
 	defer closeAll()
 	run := func(rounds int) {
 		var wg sync.WaitGroup

@@ -11,8 +11,8 @@ import (
 )
 
 func TestValidate(t *testing.T) {
-	w := newGraph(t, "path", 3)
-	ids := identities(t, 2)
+	w := newGraph("path", 3)
+	ids := identities(2)
 	everywhere, err := net.Listen("tcp", ":0")
 	if err != nil {
 		t.Fatal(err)
@@ -68,16 +68,16 @@ func TestValidate(t *testing.T) {
 
 // TestOpenReleasesTheListener also when it fails.
 func TestOpenReleasesTheListener(t *testing.T) {
-	l := listen(t)
+	l := listen()
 	if _, err := Open(Config{Listener: l}); !errors.Is(err, dsbo.ErrConfig) {
 		t.Errorf("error %v must match dsbo.ErrConfig", err)
 	}
 	if err := l.Close(); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("the listener closes with %v; it must be closed", err)
 	}
-	taken := listen(t)
+	taken := listen()
 	defer taken.Close()
-	w := newGraph(t, "ring", 1)
+	w := newGraph("ring", 1)
 	if _, err := Open(Config{Matrix: w, Run: "r", Addresses: []string{taken.Addr().String()}}); err == nil || !strings.Contains(err.Error(), "address already in use") {
 		t.Errorf("error %v; it must say that the address is in use", err)
 	}

@@ -186,7 +186,7 @@ func TestCutConnections(t *testing.T) {
 	for graph, n := range map[string]int{"ring": 8, "complete": 4} {
 		t.Run(graph, func(t *testing.T) {
 			const iterations, length = 200, 50
-			w, ctx := newGraph(t, graph, n), limited(t)
+			w, ctx := newGraph(graph, n), limited(t)
 			var cutters []*cutter
 			ms := openAgents(t, w, func(c *Config) { cutters = append(cutters, cutConnections(c)) })
 			xs := make([][]float64, n)
@@ -320,13 +320,13 @@ func TestKilledAgents(t *testing.T) {
 	for _, keep := range []int{1000, 3} {
 		t.Run(fmt.Sprintf("keep=%d", keep), func(t *testing.T) {
 			const n = 6
-			w := newGraph(t, "ring", n)
+			w := newGraph("ring", n)
 			r := rand.New(rand.NewPCG(1, uint64(keep)))
 			ctx, cancel := context.WithCancel(limited(t))
 			defer cancel()
 			workers := make([]*worker, n)
 			var wg sync.WaitGroup
-			for i, c := range configs(t, w, identities(t, n)) {
+			for i, c := range configs(w, identities(n)) {
 				fast(&c)
 				c.KeepFrames = keep
 				c.Log = slog.New(slog.NewTextHandler(t.Output(), nil)).With("agent", i)

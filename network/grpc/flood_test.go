@@ -20,7 +20,7 @@ func TestFloodReachesAll(t *testing.T) {
 	} {
 		for _, n := range sizes {
 			t.Run(fmt.Sprintf("%s%d", graph, n), func(t *testing.T) {
-				w := newGraph(t, graph, n)
+				w := newGraph(graph, n)
 				plans, known := make([]*flood, n), make([][]bool, n)
 				for i := range plans {
 					var err error

@@ -50,7 +50,7 @@ func TestGatherInParts(t *testing.T) {
 	const n = 5 // the centre of the star passes 4 rows on at once
 	for _, c := range []struct{ maxFloats, length, parts int }{{7, 0, 1}, {7, 1, 1}, {7, 2, 2}, {7, 3, 3}, {8, 4, 2}, {0, 1000, 1}, {3, 1, 0}} {
 		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
-			ms := openAgents(t, newGraph(t, "star", n), func(config *Config) { config.MaxFloats = c.maxFloats })
+			ms := openAgents(t, newGraph("star", n), func(config *Config) { config.MaxFloats = c.maxFloats })
 			errs := together(ms, func(i int, m *Mixer) error { return gatherRows(t.Context(), m, rowOf(i, c.length)) })
 			for i, m := range ms {
 				const refusal = "MaxFloats must be at least 4, as so many rows travel together; it is 3"
@@ -92,7 +92,7 @@ func TestGatherNotAtTheSamePoint(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx := limited(t)
-			ms := openAgents(t, newGraph(t, "path", 2), func(config *Config) { config.MaxFloats = c.maxFloats[config.Agent] })
+			ms := openAgents(t, newGraph("path", 2), func(config *Config) { config.MaxFloats = c.maxFloats[config.Agent] })
 			errs := together(ms, func(i int, m *Mixer) error {
 				if err := c.calls[i](ctx, m); err != nil {
 					return err
@@ -130,7 +130,7 @@ func TestGatherAgain(t *testing.T) {
 			const n, length = 5, 3 // in a row: agent 0 cannot finish without agent 4, but does half of the 4 exchanges
 			outer := limited(t)
 			inner, cancel := context.WithCancel(outer)
-			ms := openAgents(t, newGraph(t, "path", n), func(c *Config) {
+			ms := openAgents(t, newGraph("path", n), func(c *Config) {
 				fast(c)
 				if c.Agent == 0 {
 					c.Wrap = func(_ int, s Sender) Sender { return trigger{s, 2, cancel} }

@@ -17,7 +17,7 @@ func TestFailReachesAll(t *testing.T) {
 	for _, failing := range []int{0, 2, 4} { // who connects, both, who listens
 		t.Run(fmt.Sprint(failing), func(t *testing.T) {
 			ctx, broken := limited(t), errors.New("disk full")
-			for i, err := range together(openAgents(t, newGraph(t, "path", 5), nil), func(i int, m *Mixer) error {
+			for i, err := range together(openAgents(t, newGraph("path", 5), nil), func(i int, m *Mixer) error {
 				if i != failing {
 					return mixTimes(ctx, m, 1<<30, 1)
 				}
@@ -45,7 +45,7 @@ func TestDrain(t *testing.T) {
 	var finished atomic.Int32
 	var recorded [n]atomic.Bool
 	tries, once := 0, errors.New("once")
-	ms := openAgents(t, newGraph(t, "path", n), func(c *Config) {
+	ms := openAgents(t, newGraph("path", n), func(c *Config) {
 		c.AllFinished = func() error {
 			if c.Agent == 2 {
 				if tries++; tries == 1 {
@@ -82,7 +82,7 @@ func TestDrain(t *testing.T) {
 }
 
 func TestDrainDeadline(t *testing.T) {
-	ms := openAgents(t, newGraph(t, "path", 2), nil)
+	ms := openAgents(t, newGraph("path", 2), nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 	defer cancel()
 	err := ms[0].Drain(ctx)
@@ -93,7 +93,7 @@ func TestDrainDeadline(t *testing.T) {
 
 // TestStatus: what went over the wire is counted, by neighbour.
 func TestStatus(t *testing.T) {
-	ms, ctx := openAgents(t, newGraph(t, "path", 3), nil), limited(t)
+	ms, ctx := openAgents(t, newGraph("path", 3), nil), limited(t)
 	const rounds, length = 7, 5
 	succeed(t, ms, func(_ int, m *Mixer) error {
 		return errors.Join(mixTimes(ctx, m, rounds, length), m.Drain(ctx))

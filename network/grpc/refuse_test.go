@@ -65,12 +65,12 @@ type office struct {
 	authority *pki.Authority
 }
 
-func (o office) good(agent int) *pki.Identity { return issue(o.t, o.authority, agent, time.Hour) }
+func (o office) good(agent int) *pki.Identity { return issue(o.authority, agent, time.Hour) }
 
 // foreign returns the settings of a certificate of another authority that trusts the right one, so that the refusal comes
 // from the other end.
 func (o office) foreign(agent int, config func(*pki.Identity) *tls.Config) *tls.Config {
-	c, right := config(issue(o.t, newAuthority(o.t), agent, time.Hour)), o.good(9)
+	c, right := config(issue(newAuthority(), agent, time.Hour)), o.good(9)
 	c.RootCAs, c.ClientCAs = right.Client(self).RootCAs, right.Server().ClientCAs
 	return c
 }
@@ -78,9 +78,9 @@ func (o office) foreign(agent int, config func(*pki.Identity) *tls.Config) *tls.
 // open starts agent 1. Agent 2 is at the given address.
 func (o office) open(address2 string) (*Mixer, lines) {
 	o.t.Helper()
-	l := listen(o.t)
+	l := listen()
 	log, lines := newLog()
-	ms, closeAll := open(o.t, []Config{{Agent: self, Matrix: newGraph(o.t, "path", 4), Run: "run", Hash: "hash", Listener: l,
+	ms, closeAll := open(o.t, []Config{{Agent: self, Matrix: newGraph("path", 4), Run: "run", Hash: "hash", Listener: l,
 		Identity: o.good(self), Log: log, Addresses: []string{"", l.Addr().String(), address2, ""}, MaxFloats: 1000,
 		Heartbeat: time.Hour, SilentAfter: 3 * time.Hour, PeerTimeout: 4 * time.Hour}})
 	o.t.Cleanup(closeAll)
@@ -111,7 +111,7 @@ type refusal struct {
 // refusals returns those of an agent on either side of a connection.
 func (o office) refusals(agent int, config func(*pki.Identity) *tls.Config) []refusal {
 	good, frame := credentials.NewTLS(config(o.good(agent))), goodHello(agent).encode()
-	expired := config(issue(o.t, o.authority, agent, -time.Minute))
+	expired := config(issue(o.authority, agent, -time.Minute))
 	all := []refusal{
 		{"another authority", credentials.NewTLS(o.foreign(agent, config)), frame, "unknown authority", ""},
 		{"no encryption", insecure.NewCredentials(), frame, "does not look like a TLS handshake", ""},
@@ -165,7 +165,7 @@ func visit(t *testing.T, address string, creds credentials.TransportCredentials,
 // TestVisitorsRefused: agent 1 refuses those who connect to it, says why, and tells those who have a
 // right to know.
 func TestVisitorsRefused(t *testing.T) {
-	o := office{t, newAuthority(t)}
+	o := office{t, newAuthority()}
 	client := func(id *pki.Identity) *tls.Config { return id.Client(self) }
 	as := func(agent int) credentials.TransportCredentials { return credentials.NewTLS(client(o.good(agent))) }
 	bare := client(o.good(0))
@@ -195,7 +195,7 @@ func TestVisitorsRefused(t *testing.T) {
 
 // TestRefusalLoggedOnce: an agent of other kernels tries again and again; the log of the one that refuses it says so once.
 func TestRefusalLoggedOnce(t *testing.T) {
-	o := office{t, newAuthority(t)}
+	o := office{t, newAuthority()}
 	m, log := o.open("127.0.0.1:1")
 	address, creds := m.config.Listener.Addr().String(), credentials.NewTLS(o.good(0).Client(self))
 	other := goodHello(0)
@@ -222,7 +222,7 @@ func TestRefusalLoggedOnce(t *testing.T) {
 // host listens as agent 2 and answers each hello with the frames.
 func host(t *testing.T, creds credentials.TransportCredentials, frames ...[]byte) (address string) {
 	t.Helper()
-	l := listen(t)
+	l := listen()
 	s := rpc.NewServer(rpc.Creds(creds), rpc.ForceServerCodecV2(codec{}), rpc.WaitForHandlers(true))
 	desc := service
 	desc.Streams = slices.Clone(desc.Streams)
@@ -252,10 +252,10 @@ func host(t *testing.T, creds credentials.TransportCredentials, frames ...[]byte
 
 // TestHostsRefused: agent 1 refuses those to which it connects, and says why.
 func TestHostsRefused(t *testing.T) {
-	o := office{t, newAuthority(t)}
+	o := office{t, newAuthority()}
 	server := (*pki.Identity).Server
 	for _, c := range append(o.refusals(2, server), []refusal{
-		{"one that trusts another authority", credentials.NewTLS(server(issue(t, newAuthority(t), 2, time.Hour))), goodHello(2).encode(), "tls: ", ""},
+		{"one that trusts another authority", credentials.NewTLS(server(issue(newAuthority(), 2, time.Hour))), goodHello(2).encode(), "tls: ", ""},
 		{"another identity", credentials.NewTLS(server(o.good(3))), goodHello(2).encode(), "valid for agent-3, not agent-2", ""},
 		{"another claim", credentials.NewTLS(server(o.good(2))), goodHello(3).encode(), "it must be agent 2; it says that it is agent 3", ""},
 	}...) {
@@ -271,7 +271,7 @@ func TestHostsRefused(t *testing.T) {
 
 // TestBadFrames: what a neighbour says after its hello, and must not, ends the stream.
 func TestBadFrames(t *testing.T) {
-	o := office{t, newAuthority(t)}
+	o := office{t, newAuthority()}
 	vector := make([]float64, 3)
 	for _, c := range []struct {
 		name  string

@@ -208,7 +208,7 @@ func TestSimulated(t *testing.T) {
 		t.Run(fmt.Sprintf("%s%d/keep=%d", c.graph, c.n, c.keep), func(t *testing.T) {
 			t.Parallel()
 			const rounds = 23
-			w := newGraph(t, c.graph, c.n)
+			w := newGraph(c.graph, c.n)
 			want := unfaulted(w, rounds, simLength, func(int) bool { return false })
 			for seed := range seeds {
 				s := newSim(t, uint64(seed), w, c.keep, rounds)

@@ -82,7 +82,7 @@ func (l frameLog) Send(frame []byte) error {
 func TestDataStays(t *testing.T) {
 	const n, iterations = 3, 4
 	synthetic := data.Synthetic{Agents: n, Features: 6, Train: 40, Val: 40, Test: 1, Seed: 3}
-	cs := configs(t, newGraph(t, "ring", n), nil)
+	cs := configs(newGraph("ring", n), nil)
 	taps := make([]*tap, n)
 	given := make([]map[string]bool, n)
 	frames := make([][][]byte, n)
@@ -167,7 +167,7 @@ func runMADSBO(ctx context.Context, s data.Synthetic, agent int, m dsbo.Mixer, i
 func TestSameBitsAsLocal(t *testing.T) {
 	const n, iterations = 4, 8
 	synthetic := data.Synthetic{Agents: n, Features: 100, Train: 40, Val: 40, Test: 1, Seed: 3}
-	w := newGraph(t, "complete", n)
+	w := newGraph("complete", n)
 	var cutters []*cutter
 	ms := openAgents(t, w, func(c *Config) { cutters = append(cutters, cutConnections(c)) })
 	ctx, cancel := context.WithCancel(limited(t))
