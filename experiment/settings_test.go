@@ -105,7 +105,7 @@ func TestSettingsThatCannotWork(t *testing.T) {
 		"-beta=-1/L":                   "beta must have a positive number before /L",
 		"-alpha=1/L":                   "-alpha",
 		"-set=rho=1":                   `no parameter "rho"`,
-		"-w=2":                         "w must be between 0 and 1",
+		"-w=2":                         "w must be at least 0 (Metropolis weights) and below 1; it is 2",
 		"-graph=circle":                "circle",
 		"-algorithm=madsbo -set=T=1.5": "-set T=1.5",
 	} {

@@ -36,10 +36,10 @@ type Options struct {
 // Validate returns an error that matches dsbo.ErrConfig unless 0 ≤ W < 1 and 0 ≤ Prob ≤ 1.
 func (o Options) Validate() error {
 	if !(o.W >= 0 && o.W < 1) {
-		return dsbo.Errorf(dsbo.ErrConfig, "self weight w must be between 0 and 1, or 0 for Metropolis weights; it is %v", o.W)
+		return dsbo.Errorf(dsbo.ErrConfig, "self weight w must be at least 0 (Metropolis weights) and below 1; it is %v", o.W)
 	}
 	if !(o.Prob >= 0 && o.Prob <= 1) {
-		return dsbo.Errorf(dsbo.ErrConfig, "edge probability must be above 0 and at most 1, or 0 for 2 ln(n)/n; it is %v", o.Prob)
+		return dsbo.Errorf(dsbo.ErrConfig, "edge probability must be at least 0 (0: 2 ln(n)/n) and at most 1; it is %v", o.Prob)
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func New(name string, n int, o Options) (*Graph, error) {
 		return load(name, n, o.W)
 	}
 	if !slices.Contains(Names(), name) {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "no graph %q: it must be %s, or a file that ends in .json", name, strings.Join(Names(), ", "))
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "graph must be %s, or a file that ends in .json; it is %q", strings.Join(Names(), ", "), name)
 	}
 	if err := checkAgents(n); err != nil {
 		return nil, err
