@@ -13,7 +13,7 @@
 // # How to use it
 //
 // To tune hyperparameters, run a command: cmd/mnist and cmd/synthetic, or cmd/dsbo, which has a verb for everything. To tune
-// those of a model of your own, write its two losses (package models) and a [dsbo/experiment.Task] that loads the data;
+// those of a model of your own, write its two losses (package models) and an experiment.Task that loads the data;
 // package command makes a program of it. To run a method inside of a program of yours, fill in a train.Config and call
 // train.Run, as the example of this package does. To write a method, take the contract below: an [Oracle] answers an
 // agent's questions about its own f_i and g_i, a [Mixer] exchanges vectors with the neighbours, and an [Algorithm]
@@ -36,10 +36,24 @@
 //	x, y, z, u, r, s, d         the same letters in algo
 //	Φ(x̄), ∇Φ(x̄)                 train.Exact
 //
+// # Where to find what
+//
+//	y and x are mixed            algo/madsbo.go: lines 6 and 11 of Algorithm 3
+//	z and d are mixed            algo/higp.go: lines 4 and 6 of Algorithm 1
+//	W is checked                 network/validate.go
+//	a model, a method, a task    one file each in models, algo, tasks; a transport is a package in network
+//	flags of a run               experiment/settings.go; parameters.go makes a method's parameters of them
+//	the loop over k              train/run.go, with stepper.go between two evaluations
+//	a checkpoint                 train/checkpoint.go writes it, train/resume.go reads it, runs/checkpoints.go names it
+//	a refit                      train/refit.go; experiment/finish.go does one for each model at the end of a run
+//	MPI and gRPC differ          train/layout.go and experiment/layout.go, with a file for each layout beside them;
+//	                             the exchanges are network/mpi and network/grpc
+//
 // # Glossary
 //
 //   - Agent: one of the n participants. It has private examples, an oracle, a method's state, and neighbours.
 //   - Baseline: the model at λ = 0, or at the best constant λ, with which a tuned model is compared.
+//   - Boundary: a number of iterations after which all agents stand still, for an evaluation or a checkpoint.
 //   - Checkpoint: the file from which a run goes on with the same bits.
 //   - Consensus error: how far the agents' copies of a variable are apart, (1/n) Σ_i ‖v_i − v̄‖².
 //   - Curvature: L_max, the largest eigenvalue of ∇²_yy g_i; step sizes of y and z follow it.
@@ -58,11 +72,12 @@
 //   - Personalized problem: one in which each agent has a lower solution of its own.
 //   - Rank: a process of an MPI job, which has some of the agents.
 //   - Record: one evaluation of a run, a line of metrics.jsonl.
-//   - Refit: the agents' solution of the lower problem at a λ that stays, to a tolerance.
+//   - Refit: solving the lower problem at a fixed λ to a tolerance, by all agents together; its y is the model.
 //   - Run folder: what a run leaves behind (package runs).
 //   - Spectral gap: 1 − ρ, with ρ the second largest absolute eigenvalue of W.
+//   - Series: several runs of one command line, side by side in one folder.
 //   - Task: data, a model, and the flags that choose them (package experiment).
-//   - Tracker: a variable whose mean over the agents stays the mean of what it tracks (gradient tracking).
+//   - Tracker: a variable whose mean over the agents is that of another one, such as the agents' gradients (gradient tracking).
 //   - Transport: what carries an exchange: memory, MPI, gRPC.
 //
 // # Reading order

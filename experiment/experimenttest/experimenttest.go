@@ -1,4 +1,4 @@
-// Package experimenttest holds what the commands' testscripts are written with.
+// Package experimenttest is the conformance test of tasks, [TestTask], and the commands that test scripts of programs use.
 package experimenttest
 
 import (
