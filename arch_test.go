@@ -70,8 +70,8 @@ var layer = map[string]int{
 }
 
 var beside = map[string][]string{
-	"algo":   {"network"}, // algotest alone: see TestFreeOf
-	"models": {"data"},    // an agent's oracle is a model over the agent's examples
+	"algo":   {"network", "models"}, // algotest alone: see TestFreeOf
+	"models": {"data"},              // an agent's oracle is a model over the agent's examples
 }
 
 func TestArrowsPointDown(t *testing.T) {

@@ -31,7 +31,7 @@ func Example() {
 			return
 		}
 	}
-	for i, x := range algotest.Minimum(problem) {
+	for i, x := range algotest.Solve(problem).X {
 		fmt.Printf("found %.1f, exact %.1f\n", agents[0].X()[i], x)
 	}
 	// Output:

@@ -28,6 +28,12 @@ func (d goldenData) part(agent int, key string) []float64 {
 	return flat
 }
 
+// quadratic makes the model of one agent of a golden quadratic.
+func (d goldenData) quadratic(agent int) models.Quadratic {
+	part := func(key string) []float64 { return d.part(agent, key) }
+	return models.Quadratic{P: d.P, Q: d.Q, A: part("A"), B: part("B"), C: part("c"), D: part("D"), T: part("t"), E: part("E"), LinearTerm: part("e")}
+}
+
 // newOracle makes the full-batch oracle of one agent of a golden problem: its losses are Gorgonia graphs, in float64.
 func newOracle(kind string, d goldenData, agent int) dsbo.ValueOracle {
 	part := func(key string) []float64 { return d.part(agent, key) }
@@ -43,7 +49,7 @@ func newOracle(kind string, d goldenData, agent int) dsbo.ValueOracle {
 			return must(data.OneHot(must(ad.FloatTable(len(v), 1, v)), d.C))
 		})
 	case "quadratic":
-		m = models.Quadratic{P: d.P, Q: d.Q, A: part("A"), B: part("B"), C: part("c"), D: part("D"), T: part("t"), E: part("E"), LinearTerm: part("e")}
+		m = d.quadratic(agent)
 	case "dsco":
 		m = models.SineBowl(d.P, part("A"), part("b"), part("D"), part("t"), part("w"))
 	default:

@@ -264,7 +264,7 @@ func (tr *trajectory) minimum() []float64 {
 	for i := range tr.Agents {
 		qs = append(qs, closedForm(tr.golden, i))
 	}
-	return algotest.Minimum(qs)
+	return algotest.Solve(qs).X
 }
 
 // first is the moment at which a series starts.

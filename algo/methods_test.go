@@ -17,8 +17,7 @@ import (
 
 // closedForm is agent i of a golden quadratic, in closed form: long runs need no graphs.
 func closedForm(g golden, i int) *algotest.Quadratic {
-	part := func(key string) []float64 { return g.Data.part(i, key) }
-	return &algotest.Quadratic{P: g.P, Q: g.Q, A: part("A"), B: part("B"), C: part("c"), D: part("D"), T: part("t"), E: part("E"), V: part("e")}
+	return &algotest.Quadratic{Quadratic: g.Data.quadratic(i)}
 }
 
 // final runs the quadratic of a golden file with other parameters and returns the exact gradient's norm
@@ -147,7 +146,7 @@ func TestLowerIsExact(t *testing.T) {
 		os, ls = append(os, q), append(ls, a)
 	}
 	iterate(t, 40, ls, os, algotest.Ring(n, 0.4))
-	star := algotest.LowerSolution(qs, x)
+	star := algotest.Solve(qs).LowerSolution(x)
 	for i, a := range ls {
 		if d, g := distance(a.Y(), star), norm(a.Gradient()); d > 1e-12 || g > 1e-12 {
 			t.Errorf("agent %d: y is off by %g, its tracked gradient is %g", i, d, g)
@@ -181,11 +180,10 @@ func TestConjugateGradientsEnd(t *testing.T) {
 	for _, warm := range []bool{false, true} {
 		a := ready(t, &algo.AIDCG{T: 5, N: 4, WarmZ: warm}, 3, 4)
 		for k := range 3 {
-			x := slices.Clone(a.X())
 			if err := a.Step(t.Context(), k, qs[0], nil); err != nil {
 				t.Fatal(err)
 			}
-			if d := distance(a.Z(), algotest.InverseProduct(qs, x, a.Y())); d > 1e-12 {
+			if d := distance(a.Z(), algotest.Solve(qs).InverseProduct(a.Y())); d > 1e-12 {
 				t.Errorf("warm %v, iteration %d: z is off by %g", warm, k, d)
 			}
 		}
@@ -250,7 +248,7 @@ func directionError(t *testing.T, K int, template algo.Method) float64 {
 	const n, p, q = 4, 3, 4
 	qs := algotest.NewQuadratics(n, p, q, 13)
 	x := make([]float64, p)
-	y := algotest.LowerSolution(qs, x)
+	y := algotest.Solve(qs).LowerSolution(x)
 	var as []algo.Method
 	var os []dsbo.Oracle
 	for i := range n {
@@ -262,5 +260,5 @@ func directionError(t *testing.T, K int, template algo.Method) float64 {
 	for _, a := range as {
 		us = append(us, a.(interface{ U() []float64 }).U())
 	}
-	return distance(average(us), algotest.Gradient(qs, x))
+	return distance(average(us), algotest.Solve(qs).Gradient(x))
 }

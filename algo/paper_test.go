@@ -109,7 +109,7 @@ func TestHIGPConvergesLinearly(t *testing.T) {
 	const n, q = 5, 4
 	qs := algotest.NewQuadratics(n, 3, q, 3)
 	x, y := []float64{0.3, -0.2, 0.5}, []float64{0.1, 0.4, -0.3, 0.2}
-	star := algotest.InverseProduct(qs, x, y)
+	star := algotest.Solve(qs).InverseProduct(y)
 	W := algotest.Ring(n, 0.4)
 	last := norm(star)
 	for N := 60; N <= 360; N += 60 {
@@ -126,7 +126,7 @@ func TestHIGPConvergesLinearly(t *testing.T) {
 	}
 	local := make([]float64, q)
 	for i := range qs {
-		axpy(local, 1.0/n, algotest.InverseProduct(qs[i:i+1], x, y))
+		axpy(local, 1.0/n, algotest.Solve(qs[i:i+1]).InverseProduct(y))
 	}
 	if d := distance(local, star); d < 0.01 {
 		t.Errorf("the mean of H_i⁻¹ b_i differs from z* by %g only: the problem shows no mismatch", d)
@@ -159,7 +159,8 @@ func TestHypergradientIsExactInTheLimit(t *testing.T) {
 	const n, p, q = 5, 3, 4
 	qs := algotest.NewQuadratics(n, p, q, 11)
 	x := []float64{0.4, -0.7, 0.2}
-	y, want := algotest.LowerSolution(qs, x), algotest.Gradient(qs, x)
+	exact := algotest.Solve(qs)
+	y, want := exact.LowerSolution(x), exact.Gradient(x)
 	var us [][]float64
 	var as []dsbo.Algorithm
 	var os []dsbo.Oracle
@@ -174,7 +175,7 @@ func TestHypergradientIsExactInTheLimit(t *testing.T) {
 	}
 	local := make([]float64, p)
 	for i := range qs {
-		axpy(local, 1.0/n, algotest.Gradient(qs[i:i+1], x))
+		axpy(local, 1.0/n, algotest.Solve(qs[i:i+1]).Gradient(x))
 	}
 	if d := distance(local, want); d < 0.1 {
 		t.Errorf("the mean of local hypergradients is off by %g only: the problem shows no mismatch", d)
@@ -202,9 +203,9 @@ func TestOneInnerStepSuffices(t *testing.T) {
 			a := ready(t, &algo.MADSBO{Alpha: "0.5/sqrt(k+1)", Beta: "0.3/sqrt(k+1)", Gamma: "0.15", T: T, N: 20}, p, q)
 			w.agents, w.os = append(w.agents, a), append(w.os, o)
 		}
-		start := norm(algotest.Gradient(qs, make([]float64, p)))
+		start := norm(algotest.Solve(qs).Gradient(make([]float64, p)))
 		iterate(t, 800, w.agents, w.os, algotest.Ring(n, 0.5))
-		end := norm(algotest.Gradient(qs, average(w.all((*algo.MADSBO).X))))
+		end := norm(algotest.Solve(qs).Gradient(average(w.all((*algo.MADSBO).X))))
 		if !(end < 0.05*start) {
 			t.Errorf("T = %d: the gradient went from %g to %g", T, start, end)
 		}

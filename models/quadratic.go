@@ -98,104 +98,122 @@ func (m Quadratic) Modulus([]float64) float64 {
 	return e.Values(nil)[0]
 }
 
-// A QuadraticSolution is the answer to a problem of quadratic agents.
+// Values returns f_i(x, y) and g_i(x, y) without noise.
+func (m Quadratic) Values(x, y []float64) (upper, lower float64) {
+	off := make([]float64, m.Q)
+	vec.Sub(off, y, m.T)
+	form := func(m, v []float64) float64 { return vec.Dot(v, affine(m, v, make([]float64, len(v)))) / 2 }
+	return form(m.D, off) + form(m.E, x) + vec.Dot(m.LinearTerm, x), form(m.A, y) - vec.Dot(y, affine(m.B, x, m.C))
+}
+
+// A QuadraticSolution is the closed form of the bilevel problem of quadratic agents: with the agents' averages A, B, c, D, E,
+// e, and h that of D_i t_i,
+//
+//	y*(x) = A⁻¹(Bx + c)    z(y) = A⁻¹(Dy − h)    ∇Φ(x) = Ex + e + B'z(y*(x))    ∇²Φ = M'DM + E with M = A⁻¹B
 type QuadraticSolution struct {
 	X, Y []float64 // x* and y*(x*)
 	Phi  float64   // Φ(x*)
+
+	mean Quadratic     // the averages; T is −h
+	a    *mat.Cholesky // of the average of A
 }
 
-// SolveQuadratics returns the solution of the bilevel problem of agents ms. With the agents' averages A, B,
-// c, D, E, e, and h that of D_i t_i, it is y*(x) = Mx + y_0 where M = A⁻¹B and y_0 = A⁻¹c, and
-//
-//	x* = (M'DM + E)⁻¹ (M'(h − D y_0) − e)
-//
-// It fails with [dsbo.ErrShape] if the agents do not fit together, and with [dsbo.ErrConfig] if the average
-// of A, or the Hessian M'DM + E of Φ, is not positive definite. Time is O(n(p+q)² + q³ + q²p + qp² + p³).
-func SolveQuadratics(ms []Quadratic) (QuadraticSolution, error) {
-	avg, h, err := averageQuadratics(ms)
-	if err != nil {
-		return QuadraticSolution{}, err
+// SolveQuadratics returns the solution of the bilevel problem of agents ms. It fails with [dsbo.ErrShape] if the agents do
+// not fit together, and with [dsbo.ErrConfig] if the average of A, or the Hessian M'DM + E of Φ, is not positive definite.
+// Time is O(n(p+q)² + q³ + q²p + qp² + p³).
+func SolveQuadratics(ms []Quadratic) (s QuadraticSolution, err error) {
+	if s.mean, err = averageQuadratics(ms); err != nil {
+		return s, err
 	}
-	p, q := avg.P, avg.Q
-	m, err := solveSym("the average of A", avg.A, mat.NewDense(q, p, avg.B))
-	if err != nil {
-		return QuadraticSolution{}, err
+	p, q := s.mean.P, s.mean.Q
+	if s.a, err = factorize("the average of A", q, s.mean.A); err != nil {
+		return s, err
 	}
-	y0, err := solveSym("the average of A", avg.A, column(avg.C))
-	if err != nil {
-		return QuadraticSolution{}, err
+	var m, dm, hess mat.Dense
+	if err := s.a.SolveTo(&m, mat.NewDense(q, p, s.mean.B)); err != nil {
+		return s, err
 	}
-
-	d := mat.NewDense(q, q, avg.D)
-	var dm, hess, pull, rhs mat.Dense
-	dm.Mul(d, m)
+	dm.Mul(mat.NewDense(q, q, s.mean.D), &m)
 	hess.Mul(m.T(), &dm)
-	hess.Add(&hess, mat.NewDense(p, p, avg.E))
-	pull.Mul(d, y0)
-	pull.Sub(column(h), &pull)
-	rhs.Mul(m.T(), &pull)
-	rhs.Sub(&rhs, column(avg.LinearTerm))
-	x, err := solveSym("the Hessian M'DM + E of Φ", hess.RawMatrix().Data, &rhs)
+	hess.Add(&hess, mat.NewDense(p, p, s.mean.E))
+	h, err := factorize("the Hessian M'DM + E of Φ", p, hess.RawMatrix().Data)
 	if err != nil {
-		return QuadraticSolution{}, err
+		return s, err
 	}
-
-	var y mat.Dense
-	y.Mul(m, x)
-	y.Add(&y, y0)
-	s := QuadraticSolution{X: x.RawMatrix().Data, Y: y.RawMatrix().Data}
+	s.X = solve(h, s.Gradient(make([]float64, p))) // ∇Φ is linear: x* = −(∇²Φ)⁻¹ ∇Φ(0)
+	vec.Scale(s.X, -1, s.X)
+	s.Y = s.LowerSolution(s.X)
 	for _, a := range ms {
-		s.Phi += a.upper(s.X, s.Y) / float64(len(ms))
+		upper, _ := a.Values(s.X, s.Y)
+		s.Phi += upper / float64(len(ms))
 	}
 	return s, nil
 }
 
-// upper returns f_i without noise.
-func (m Quadratic) upper(x, y []float64) float64 {
-	off := make([]float64, m.Q)
-	vec.Sub(off, y, m.T)
-	xv, ov := mat.NewVecDense(m.P, x), mat.NewVecDense(m.Q, off)
-	return mat.Inner(ov, mat.NewDense(m.Q, m.Q, m.D), ov)/2 + mat.Inner(xv, mat.NewDense(m.P, m.P, m.E), xv)/2 + vec.Dot(m.LinearTerm, x)
+// LowerSolution returns y*(x).
+func (s QuadraticSolution) LowerSolution(x []float64) []float64 {
+	return solve(s.a, affine(s.mean.B, x, s.mean.C))
 }
 
-// averageQuadratics returns the averages of the agents' arrays, and that of D_i t_i.
-func averageQuadratics(ms []Quadratic) (avg Quadratic, h []float64, err error) {
+// InverseProduct returns z(y), the average Hessian's inverse times the average of ∇_y f_i.
+func (s QuadraticSolution) InverseProduct(y []float64) []float64 {
+	return solve(s.a, affine(s.mean.D, y, s.mean.T))
+}
+
+// Gradient returns the hypergradient ∇Φ(x).
+func (s QuadraticSolution) Gradient(x []float64) []float64 {
+	u := affine(s.mean.E, x, s.mean.LinearTerm)
+	for i, z := range s.InverseProduct(s.LowerSolution(x)) {
+		vec.Axpy(u, z, s.mean.B[i*len(x):(i+1)*len(x)])
+	}
+	return u
+}
+
+// affine returns Mv + c.
+func affine(m, v, c []float64) []float64 {
+	sum := make([]float64, len(c))
+	for i := range sum {
+		sum[i] = vec.Dot(m[i*len(v):(i+1)*len(v)], v) + c[i]
+	}
+	return sum
+}
+
+// averageQuadratics returns the averages of the agents' arrays, but as T that of −D_i t_i.
+func averageQuadratics(ms []Quadratic) (mean Quadratic, err error) {
 	if len(ms) == 0 {
-		return avg, nil, dsbo.Errorf(dsbo.ErrShape, "there must be at least one quadratic to solve")
+		return mean, dsbo.Errorf(dsbo.ErrShape, "there must be at least one quadratic to solve")
 	}
 	p, q := ms[0].P, ms[0].Q
-	avg = Quadratic{P: p, Q: q, A: make([]float64, q*q), B: make([]float64, q*p), C: make([]float64, q),
-		D: make([]float64, q*q), E: make([]float64, p*p), LinearTerm: make([]float64, p)}
-	h = make([]float64, q)
-	var dt mat.Dense
+	mean = Quadratic{P: p, Q: q, A: make([]float64, q*q), B: make([]float64, q*p), C: make([]float64, q), D: make([]float64, q*q),
+		T: make([]float64, q), E: make([]float64, p*p), LinearTerm: make([]float64, p)}
 	for i, m := range ms {
 		if err := m.Validate(); err != nil {
-			return avg, nil, fmt.Errorf("agent %d: %w", i, err)
+			return mean, fmt.Errorf("agent %d: %w", i, err)
 		}
 		if m.P != p || m.Q != q {
-			return avg, nil, dsbo.Errorf(dsbo.ErrShape, "agents must have the same p and q; agent %d has %d and %d, agent 0 has %d and %d", i, m.P, m.Q, p, q)
+			return mean, dsbo.Errorf(dsbo.ErrShape, "agents must have the same p and q; agent %d has %d and %d, agent 0 has %d and %d", i, m.P, m.Q, p, q)
 		}
-		dt.Mul(mat.NewDense(q, q, m.D), column(m.T))
-		for _, sum := range [][2][]float64{{avg.A, m.A}, {avg.B, m.B}, {avg.C, m.C}, {avg.D, m.D}, {avg.E, m.E},
-			{avg.LinearTerm, m.LinearTerm}, {h, dt.RawMatrix().Data}} {
-			vec.Axpy(sum[0], 1/float64(len(ms)), sum[1])
+		share := 1 / float64(len(ms))
+		for _, sum := range [][2][]float64{{mean.A, m.A}, {mean.B, m.B}, {mean.C, m.C}, {mean.D, m.D}, {mean.E, m.E}, {mean.LinearTerm, m.LinearTerm}} {
+			vec.Axpy(sum[0], share, sum[1])
 		}
+		vec.Axpy(mean.T, -share, affine(m.D, m.T, make([]float64, q)))
 	}
-	return avg, h, nil
+	return mean, nil
 }
 
-// solveSym returns a⁻¹b for a symmetric positive definite matrix a, row-major.
-func solveSym(name string, a []float64, b *mat.Dense) (*mat.Dense, error) {
-	n, _ := b.Dims()
-	var ch mat.Cholesky
-	var z mat.Dense
-	if !ch.Factorize(mat.NewSymDense(n, a)) {
+// factorize returns the Cholesky factors of a symmetric positive definite n×n matrix.
+func factorize(name string, n int, m []float64) (*mat.Cholesky, error) {
+	c := new(mat.Cholesky)
+	if !c.Factorize(mat.NewSymDense(n, m)) || c.Cond() > mat.ConditionTolerance {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must be positive definite, or the problem has no unique solution", name)
 	}
-	if err := ch.SolveTo(&z, b); err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", name, err)
-	}
-	return &z, nil
+	return c, nil
 }
 
-func column(v []float64) *mat.Dense { return mat.NewDense(len(v), 1, v) }
+// solve returns the solution of a system of which factorize has the matrix.
+func solve(c *mat.Cholesky, v []float64) []float64 {
+	x := mat.NewVecDense(len(v), nil)
+	_ = c.SolveVecTo(x, mat.NewVecDense(len(v), v)) // no error: the condition number is bounded
+	return x.RawVector().Data
+}

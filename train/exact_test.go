@@ -16,6 +16,7 @@ import (
 // TestExactOnQuadratics: the solver finds what linear algebra finds, at several x in turn, from warm starts.
 func TestExactOnQuadratics(t *testing.T) {
 	prob, qs := quadratics(3)
+	exact := algotest.Solve(qs)
 	s := train.Exact{Oracles: prob.Evaluate, Tol: 1e-13, AdjointTol: 1e-13}
 	for _, scale := range []float64{0, 1, -3, 100} {
 		x := []float64{scale, -0.5 * scale, 0.3 * scale}
@@ -23,12 +24,12 @@ func TestExactOnQuadratics(t *testing.T) {
 		// The gradient's residual is 1e-13 relative to the size of the problem at x=0; at 100 times the
 		// scale the floor of round-off is as much higher. Eigenvalues are at least 1.
 		tol := 1e-11 * (1 + math.Abs(scale))
-		near(t, "y*", sol.Y, algotest.LowerSolution(qs, x), tol)
-		near(t, "z", sol.Z, algotest.InverseProduct(qs, x, sol.Y), tol)
-		near(t, "gradient", sol.Gradient, algotest.Gradient(qs, x), tol)
+		near(t, "y*", sol.Y, exact.LowerSolution(x), tol)
+		near(t, "z", sol.Z, exact.InverseProduct(sol.Y), tol)
+		near(t, "gradient", sol.Gradient, exact.Gradient(x), tol)
 		phi := 0.0
 		for _, o := range qs {
-			f, _, err := o.Values(x, algotest.LowerSolution(qs, x), dsbo.Sample{Set: dsbo.Whole})
+			f, _, err := o.Values(x, exact.LowerSolution(x), dsbo.Sample{Set: dsbo.Whole})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -26,7 +26,7 @@ func refit(t *testing.T) (train.Refit, []*algotest.Quadratic) {
 func TestRefit(t *testing.T) {
 	r, qs := refit(t)
 	x := []float64{1, -2, 3}
-	want := algotest.LowerSolution(qs, x)
+	want := algotest.Solve(qs).LowerSolution(x)
 	for _, y := range [][]float64{nil, want, {9, 9, 9, 9, 9, 9}} {
 		seen := math.Inf(1)
 		r.OnStep = func(done int, gradient float64) { seen = gradient }

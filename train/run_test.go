@@ -50,9 +50,9 @@ func TestRunEvaluates(t *testing.T) {
 		t.Errorf("%d iterations reported, %d done, want 40", steps, r.Iterations)
 	}
 	last := r.Last()
-	grad := algotest.Gradient(qs, r.X)
+	grad := algotest.Solve(qs).Gradient(r.X)
 	near(t, "grad_norm", []float64{float64(last.GradNorm)}, []float64{vec.Norm(grad)}, 1e-10)
-	y := algotest.LowerSolution(qs, r.X)
+	y := algotest.Solve(qs).LowerSolution(r.X)
 	near(t, "lower_error", []float64{float64(last.LowerError)}, []float64{math.Sqrt(vec.Dist2(r.Y, y)) / vec.Norm(y)}, 1e-10)
 	if first := r.Records[0]; last.Phi >= first.Phi || first.HypergradientError.Known() || first.MsPerIteration.Known() {
 		t.Errorf("Φ from %v to %v; hypergradient error %v before the first iteration", first.Phi, last.Phi, first.HypergradientError)

@@ -101,15 +101,6 @@ func TestQuadraticMatricesAndDraws(t *testing.T) {
 	}
 }
 
-func TestMinimum(t *testing.T) {
-	qs := algotest.NewQuadratics(5, 3, 4, 2)
-	for i, g := range algotest.Gradient(qs, algotest.Minimum(qs)) {
-		if math.Abs(g) > 1e-12 {
-			t.Errorf("entry %d of the gradient at the minimum is %g", i, g)
-		}
-	}
-}
-
 // stepping is Step with the method in front.
 type stepping func(a dsbo.Algorithm, ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error
 
