@@ -282,7 +282,7 @@ func recordLine(r runs.Record) string {
 		{"consensus of x", "%.1e", r.ConsensusX}, {"ms/iteration", "%.0f", r.MsPerIteration},
 	} {
 		if part.value.Known() {
-			s += fmt.Sprintf("  %s "+part.format, part.name, float64(part.value))
+			s += "  " + part.name + " " + formatNumber(part.format, part.value)
 		}
 	}
 	return s

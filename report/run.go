@@ -95,11 +95,7 @@ func (r *Run) usage() runs.Usage {
 		last := r.lastRecord()
 		return runs.Usage{Calls: last.Calls, Sent: last.Sent, Times: last.Times}
 	}
-	var all runs.Usage
-	for _, agent := range r.Summary.PerAgent {
-		all.Add(agent)
-	}
-	return all
+	return runs.Total(r.Summary.PerAgent)
 }
 
 // task says what problem a run is about: runs of different tasks have nothing to compare.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,49 +35,35 @@ func agentPrefix(agents []int) string {
 
 // AgentCheckpoints returns the paths of all checkpoints of the agents of one process, oldest first.
 func (f Folder) AgentCheckpoints(agents []int) ([]string, error) {
-	var paths []string
-	err := f.eachCheckpoint(agents, func(name string, iteration int) {
-		if iteration >= 0 {
-			paths = append(paths, f.Path(name))
-		}
-	})
-	return paths, err
+	return f.filesWith(agentPrefix(agents))
 }
 
-// eachCheckpoint calls visit with the file name and the iteration of each checkpoint of some agents, in the order of iterations.
-// The iteration is −1 for a file that a process was writing when it was killed.
-func (f Folder) eachCheckpoint(agents []int, visit func(name string, iteration int)) error {
-	entries, err := os.ReadDir(string(f)) // sorted
+// filesWith returns the paths of the folder's files whose names begin with a prefix, sorted. A folder that is not there has none.
+func (f Folder) filesWith(prefix string) (paths []string, err error) {
+	entries, err := os.ReadDir(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return nil, nil
 	}
-	prefix := agentPrefix(agents)
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "."+prefix) { // see atomicfile
-			visit(e.Name(), -1)
-		}
-		number, ok := strings.CutPrefix(e.Name(), prefix)
-		if k, err := strconv.Atoi(number); ok && err == nil && k >= 0 {
-			visit(e.Name(), k)
+		if strings.HasPrefix(e.Name(), prefix) {
+			paths = append(paths, f.Path(e.Name()))
 		}
 	}
-	return err
+	return paths, err
 }
 
 // RemoveCheckpointsAfter removes the checkpoints of agents after the iteration from which the run now goes on (−1: all of them),
 // and those that were never complete. Their records in metrics.jsonl are about to be written anew: a process that went on from
 // one of them would not find its own.
 func (f Folder) RemoveCheckpointsAfter(agents []int, iteration int) error {
-	var later []string
-	err := f.eachCheckpoint(agents, func(name string, k int) {
-		if k < 0 || k > iteration {
-			later = append(later, f.Path(name))
-		}
-	})
-	if err != nil || len(later) == 0 {
+	all, err := f.AgentCheckpoints(agents)
+	partial, partialErr := f.filesWith("." + agentPrefix(agents)) // see atomicfile
+	last := f.AgentCheckpointPath(agents, iteration)
+	later := slices.DeleteFunc(all, func(path string) bool { return iteration >= 0 && path <= last })
+	if err = errors.Join(err, partialErr); err != nil || len(later)+len(partial) == 0 {
 		return err
 	}
-	for _, path := range later {
+	for _, path := range append(later, partial...) {
 		if err := os.Remove(path); err != nil {
 			return err
 		}

@@ -109,18 +109,13 @@ func (f Folder) Open(m Mode) error {
 	if m != Replace {
 		return nil
 	}
-	names := []string{SummaryFile, checkpointFile, MetricsFile, LambdaFile, OmegaFile, MembershipFile}
-	entries, err := os.ReadDir(string(f))
+	old := []string{f.Path(SummaryFile), f.CheckpointPath(), f.Path(MetricsFile), f.Path(LambdaFile), f.Path(OmegaFile), f.Path(MembershipFile)}
+	ofAgents, err := f.filesWith(checkpointFile + ".")
 	if err != nil {
 		return err
 	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), checkpointFile+".") {
-			names = append(names, e.Name())
-		}
-	}
-	for _, name := range names {
-		if err := os.Remove(f.Path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, path := range append(old, ofAgents...) {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

@@ -33,16 +33,17 @@ func trackedBound(w *network.Matrix, lmax, m float64) float64 {
 func StepWarnings(c Config, lmax []float64, k int) []string {
 	var warnings []string
 	agent, l := worst(lmax)
-	values := c.parameters()
+	p := c.stepParameters()
 	gamma, beta := Stable(c.W, l)
-	if m := values.number("mom_z"); m > 0 {
-		gamma = 1.5 * trackedBound(c.W, l, m)
+	if p.MomZ > 0 {
+		gamma = 1.5 * trackedBound(c.W, l, p.MomZ)
 	}
 	for _, step := range []struct {
 		name, of string
+		schedule algo.Schedule
 		bound    float64
-	}{{"beta", "y", beta}, {"gamma", "z", gamma}} {
-		if v, ok := values.step(step.name, k); ok && v >= step.bound {
+	}{{"beta", "y", p.Beta, beta}, {"gamma", "z", p.Gamma, gamma}} {
+		if v, ok := c.step(step.schedule, k); ok && v >= step.bound {
 			warnings = append(warnings, fmt.Sprintf("%s = %.3g, the step of %s, is not below %.3g (agent %d, L_max = %.3g): %s may diverge",
 				step.name, v, step.of, step.bound, agent, l, step.of))
 		}
@@ -50,59 +51,53 @@ func StepWarnings(c Config, lmax []float64, k int) []string {
 	return warnings
 }
 
-// parameters are the values of a method's parameters by name, defaults filled in, for a run of K iterations.
-type parameters struct {
-	values map[string]json.RawMessage
-	K      int
+// stepParameters are those of a method's parameters that steps depend on, by their names in JSON, defaults filled in; zero
+// where the method has none of that name.
+type stepParameters struct {
+	Beta, Gamma algo.Schedule
+	MomY        float64 `json:"mom_y"`
+	MomZ        float64 `json:"mom_z"`
+	TrackY      bool    `json:"track_y"`
+	XStep       string
+	Clip        []float64
 }
 
-func (c Config) parameters() parameters {
+func (c Config) stepParameters() (p stepParameters) {
 	c = c.WithDefaults()
-	p, m := parameters{K: c.K}, algo.Clone(c.Method)
+	m := algo.Clone(c.Method)
 	if m.Init(1, 1, c.K) != nil {
 		return p
 	}
 	if text, err := json.Marshal(m); err == nil {
-		json.Unmarshal(text, &p.values) // of what is no object, nothing
+		json.Unmarshal(text, &p) // of what is no object, nothing
 	}
 	return p
 }
 
-// step returns the step of that name at iteration k; false if the method has no such parameter.
-func (p parameters) step(name string, k int) (float64, bool) {
-	var s algo.Schedule
-	if json.Unmarshal(p.values[name], &s) != nil {
-		return 0, false
-	}
-	at, err := s.For(p.K)
+// step returns a step at iteration k; false if the method has none.
+func (c Config) step(s algo.Schedule, k int) (float64, bool) {
+	at, err := s.For(c.WithDefaults().K)
 	if err != nil {
 		return 0, false
 	}
 	return at(k), true
 }
 
-// number returns the parameter of that name, 0 if there is none.
-func (p parameters) number(name string) (v float64) {
-	json.Unmarshal(p.values[name], &v)
-	return v
-}
-
 // unstable returns, as settings name=value, what would make the steps of y and z stable at iteration k for a curvature l:
 // none if they are.
 func (c Config) unstable(l float64, k int) (settings []string) {
 	const margin = 0.8 // of the bounds
-	values := c.parameters()
-	var tracked bool
-	json.Unmarshal(values.values["track_y"], &tracked)
-	gamma, beta := trackedBound(c.W, l, values.number("mom_z")), 2/l
-	if tracked {
-		beta = trackedBound(c.W, l, values.number("mom_y"))
+	p := c.stepParameters()
+	gamma, beta := trackedBound(c.W, l, p.MomZ), 2/l
+	if p.TrackY {
+		beta = trackedBound(c.W, l, p.MomY)
 	}
 	for _, v := range []struct {
 		step, momentum string
+		schedule       algo.Schedule
 		bound          float64
-	}{{"beta", "mom_y", beta}, {"gamma", "mom_z", gamma}} {
-		s, ok := values.step(v.step, k)
+	}{{"beta", "mom_y", p.Beta, beta}, {"gamma", "mom_z", p.Gamma, gamma}} {
+		s, ok := c.step(v.schedule, k)
 		switch {
 		case !ok || s <= margin*v.bound:
 		case v.bound <= 0:
@@ -143,8 +138,7 @@ func (r *runner) advice(ctx context.Context, k int) string {
 		return start
 	})
 	where, highest := "where it diverged", there
-	var clip []float64
-	json.Unmarshal(r.parameters().values["clip"], &clip)
+	clip := r.stepParameters().Clip
 	switch {
 	case there == 0 && first == 0:
 		return ""
@@ -176,10 +170,7 @@ func (r *runner) advice(ctx context.Context, k int) string {
 
 // stepOfX names the parameter that scales the step of x.
 func (c Config) stepOfX() string {
-	values := c.parameters()
-	var form string
-	json.Unmarshal(values.values["xstep"], &form)
-	switch form {
+	switch c.stepParameters().XStep {
 	case "adam":
 		return "lr"
 	case "sgd":
