@@ -35,16 +35,19 @@ type Exact struct {
 	Tol float64
 	// AdjointTol bounds the residual of z, relative to the right-hand side; 0: 1e-4.
 	AdjointTol float64
-	// Products bounds the Hessian-vector products of one solve; 0: 20000. A solve that reaches the
-	// bound ends with what it has, and Solution.Residual tells how far it came.
-	Products int
 
 	group group
 	p, q  int
 	y, z  []float64 // where the last solve ended
 	scale []float64 // the gradient that Tol is relative to, one number; 0 before the first solve
 	work  [6][]float64
+
+	products int // Hessian-vector products of the solve so far, each over all agents
 }
+
+// mostProducts bounds the Hessian-vector products of one solve. A solve that reaches the bound ends with what it has, and
+// Solution.Residual tells how far it came.
+const mostProducts = 20000
 
 // allExamples is the draw of all examples of an agent, which evaluation uses.
 var allExamples = dsbo.Sample{Set: dsbo.Whole}
@@ -60,7 +63,6 @@ type Solution struct {
 	// Residual is the norm of the averaged lower gradient at Y, relative as in Exact.Tol, and
 	// AdjointResidual that of the adjoint system, relative to its right-hand side.
 	Residual, AdjointResidual float64
-	Products                  int // Hessian-vector products spent, each over all agents
 }
 
 // Solve returns the solution at x (length p), which it does not change. The slices of the result are
@@ -72,6 +74,7 @@ func (s *Exact) Solve(ctx context.Context, x []float64) (Solution, error) {
 	if err := s.setScale(ctx, x); err != nil {
 		return Solution{}, fmt.Errorf("exact solution: %w", err)
 	}
+	s.products = 0
 	sol := Solution{Y: slices.Clone(s.y), Z: slices.Clone(s.z), Gradient: make([]float64, s.p)}
 	for _, part := range []func(context.Context, []float64, *Solution) error{s.solveLower, s.solveAdjoint, s.differentiate} {
 		if err := part(ctx, x, &sol); err != nil {
@@ -130,9 +133,6 @@ func (s *Exact) setScale(ctx context.Context, x []float64) error {
 	return nil
 }
 
-// products returns the bound of Hessian-vector products of one solve.
-func (s *Exact) products() int { return cmp.Or(s.Products, 20000) }
-
 // solveLower brings sol.Y to y*(x) by damped Newton steps.
 func (s *Exact) solveLower(ctx context.Context, x []float64, sol *Solution) error {
 	tol := cmp.Or(s.Tol, 1e-6)
@@ -149,7 +149,7 @@ func (s *Exact) solveLower(ctx context.Context, x []float64, sol *Solution) erro
 		switch {
 		case math.IsNaN(norm) || math.IsInf(norm, 0):
 			return errNotFinite
-		case sol.Residual <= tol, sol.Products >= s.products(), floor && norm >= best:
+		case sol.Residual <= tol, s.products >= mostProducts, floor && norm >= best:
 			return nil
 		}
 		best = norm
@@ -223,16 +223,16 @@ func (s *Exact) conjugateGradients(ctx context.Context, x []float64, sol *Soluti
 		if err := s.hvp(ctx, hd, x, sol.Y, v); err != nil {
 			return 0, err
 		}
-		sol.Products++
+		s.products++
 		vec.Sub(r, r, hd)
 	}
 	cg := vec.CG{V: v, R: r, D: d, HD: hd}
 	cg.Start()
-	for first := true; math.Sqrt(cg.RR) > bound && sol.Products < s.products(); first = false {
+	for first := true; math.Sqrt(cg.RR) > bound && s.products < mostProducts; first = false {
 		if err := s.hvp(ctx, hd, x, sol.Y, d); err != nil {
 			return 0, err
 		}
-		sol.Products++
+		s.products++
 		curvature := cg.Curvature()
 		if math.IsNaN(curvature) || math.IsInf(curvature, 0) {
 			return 0, errNotFinite
