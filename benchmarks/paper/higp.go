@@ -31,15 +31,9 @@ type inverseProduct struct {
 }
 
 func newInverseProduct(c quadratics, w *network.Matrix) *inverseProduct {
-	p := c.problem(0)
-	s := &inverseProduct{ms: c.agents(), oracles: p.Oracles, w: w, lmax: c.high}
-	b, bi := make([]float64, c.q), make([]float64, c.q)
-	for _, o := range s.oracles {
-		must.OK(o.UpperGrad(nil, bi, make([]float64, c.p), make([]float64, c.q), allExamples))
-		vec.Add(b, b, bi)
-	}
-	s.star = solveDefinite(s.sum(), b)
-	return s
+	ms := c.agents()
+	star := must.Get(models.SolveQuadratics(ms)).InverseProduct(make([]float64, c.q))
+	return &inverseProduct{ms: ms, oracles: c.problem(0).Oracles, w: w, star: star, lmax: c.high}
 }
 
 // errorAfter runs N steps from 0 on all agents and returns the root of the mean of ‖z_i − z*‖², relative to ‖z*‖.
