@@ -110,8 +110,8 @@ func (c Config) unstable(l float64, k int) (settings []string) {
 }
 
 // advice says what would keep the run stable where it diverged, at iteration k: steps of y and z that fit the largest
-// curvature at the agents' x and, as far as x may go, at the corners of its box; or a box in which the curvature stays near
-// that of the start. Where this process cannot find the curvature, that of the start has to do.
+// curvature at the agents' x and, as far as x may go, at the corners of its box; or, for steps that are stable at the start, a
+// box in which the curvature stays near that. Where this process cannot find the curvature, that of the start has to do.
 func (r *runner) advice(ctx context.Context, k int) string {
 	start, y := r.start()
 	l := func(x func(i int) []float64) float64 {
@@ -155,7 +155,7 @@ func (r *runner) advice(ctx context.Context, k int) string {
 		return fmt.Sprintf("the steps of y and z are stable %s, with L_max = %.3g: %s, the step of x, must be smaller", where, highest, r.stepOfX())
 	}
 	advice := fmt.Sprintf("stable with L_max = %.3g %s: %s", highest, where, strings.Join(settings, " "))
-	if len(clip) == 2 {
+	if len(clip) == 2 && len(StepWarnings(r.Config, []float64{first}, k)) == 0 {
 		const parts = 8
 		box := sort.Search(parts, func(i int) bool { // the first of the parts that is too wide
 			share := float64(i+1) / parts
