@@ -60,7 +60,12 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 			return err
 		}
 	}
-	defer func() { err = r.layout.leave(ctx, stderr, err) }()
+	defer func() {
+		if r.lock != nil {
+			r.lock.Close()
+		}
+		err = r.layout.leave(ctx, stderr, err)
+	}()
 	title, parts, err := j.seriesParts(r.layout.allowsSeries())
 	if err != nil {
 		return err
@@ -101,6 +106,7 @@ type runner struct {
 	folder   runs.Folder
 	mode     runs.Mode
 	opened   bool         // whether the folder is made ready
+	lock     io.Closer    // keeps other processes out of the folder; nil before it is made ready, and where another process leads
 	point    *train.Point // the checkpoint to go on from; nil: the start, or the one checkpoint of a run in one process
 	done     bool         // whether the run in the folder is finished, and all that is left is to wait for others
 	draining bool         // finished, and the wait for the other agents failed
@@ -199,6 +205,11 @@ func (r *runner) openFolder(ctx context.Context) error {
 		}
 	}
 	if r.layout.leads() {
+		lock, err := r.folder.Lock()
+		if err != nil {
+			return err
+		}
+		r.lock = lock
 		if err := r.folder.Open(r.mode); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -95,6 +96,22 @@ func (f Folder) checkWritable() error {
 		return dsbo.Errorf(dsbo.ErrConfig, "run folder %s cannot be written to: %w", f, err)
 	}
 	return errors.Join(test.Close(), os.Remove(test.Name()))
+}
+
+// Lock makes the folder if there is none, and keeps other processes from a run in it until the result is closed or the process
+// ends. Check should have been called before.
+func (f Folder) Lock() (io.Closer, error) {
+	if err := os.MkdirAll(string(f), 0o755); err != nil {
+		return nil, err
+	}
+	file, err := os.Open(string(f))
+	if err != nil {
+		return nil, err
+	}
+	if err := lock(file); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
 }
 
 // Open makes the folder ready for a run. With Replace it removes the files of the run that the folder holds, so settings should be

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -119,4 +120,20 @@ func TestNPY(t *testing.T) {
 	if err := f.WriteArray(runs.LambdaFile, want, 5); !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), "6 numbers in the shape [5]") {
 		t.Errorf("%v, want that 6 numbers are not 5", err)
 	}
+}
+
+// TestLock: one run at a time has a folder, and another one after it.
+func TestLock(t *testing.T) {
+	f := folder(t, "absent")
+	first := must.Get(f.Lock())
+	switch second, err := f.Lock(); {
+	case runtime.GOOS == "windows":
+		t.Skip("no locks here")
+	case err == nil:
+		t.Error("two runs have one folder", second.Close())
+	case !strings.Contains(err.Error(), "another process"):
+		t.Error(err)
+	}
+	must.OK(first.Close())
+	must.OK(must.Get(f.Lock()).Close())
 }

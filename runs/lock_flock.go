@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// lock keeps other processes from writing the same metrics, until f is closed or the process ends. File
+// lock keeps other processes from locking the same file or folder, until f is closed or the process ends. File
 // systems that know no locks go without.
 func lock(f *os.File) error {
 	if errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK) {
