@@ -22,12 +22,12 @@ DIR/agent-<i>. After the agent was stopped or its machine was lost, the same com
 resumes it; the others wait for it meanwhile. It ends when all agents have finished.
 
 Between machines each agent needs its certificate, which the verb pki makes. Data stay
-where they are: what travels are vectors of the model's size.`
+where they are: agents exchange vectors of the model's size, and no examples.`
 
-// numberVariables are environment variables by which schedulers tell a process its number.
+// numberVariables are the environment variables in which schedulers give a process its number.
 var numberVariables = []string{"SLURM_PROCID", "JOB_COMPLETION_INDEX"}
 
-// agentOptions are the command line of agent.
+// agentOptions are the flags of the verb agent.
 type agentOptions struct {
 	options
 	agent    int
@@ -38,6 +38,7 @@ type agentOptions struct {
 	adjust   func(*dsbogrpc.Config) // changes the settings of the exchange, for tests; may be nil
 }
 
+// agent is the verb agent: it runs one agent of a cluster file.
 func (p *program) agent(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o, c, err := p.parseAgent(args, stdout)
 	if err != nil {
@@ -49,7 +50,7 @@ func (p *program) agent(ctx context.Context, args []string, stdout, stderr io.Wr
 		ctx, stop = context.WithCancel(ctx)
 		defer stop()
 		go func() {
-			_, _ = io.Copy(io.Discard, os.Stdin) // whatever ends it
+			_, _ = io.Copy(io.Discard, os.Stdin) // until stdin ends, for whatever reason
 			stop()
 		}()
 	}
@@ -72,7 +73,7 @@ func (p *program) parseAgent(args []string, help io.Writer) (o agentOptions, c *
 	o.addFlags(f, "connections are not protected, and only those within this machine are allowed", "text")
 	agent := f.String("agent", "", "the agent's `number` (default: $SLURM_PROCID, else $JOB_COMPLETION_INDEX)")
 	f.BoolVar(&o.attached, "attached", false,
-		"for a program that starts agents: stop, as on an interrupt, when stdin ends, and write the error, if any, to stdout instead of stderr")
+		"for a program that starts agents: stop when stdin ends, as on an interrupt, and write an error to stdout instead of stderr")
 	f.StringVar(&o.listen, "listen", "",
 		"`address` to listen on, for instance :7000 (default: the agent's own in the cluster file)")
 	f.StringVar(&o.logFile, "log-file", "", "`file` to which to append the whole log, as JSON lines, beside stderr")
@@ -84,12 +85,13 @@ func (p *program) parseAgent(args []string, help io.Writer) (o agentOptions, c *
 	if c, err = p.parseCluster(f, args, help); err != nil {
 		return o, nil, err
 	}
-	if o.agent, err = number(*agent, len(c.Addresses), os.Getenv); err != nil {
+	if o.agent, err = agentNumber(*agent, len(c.Addresses), os.Getenv); err != nil {
 		return o, nil, err
 	}
 	return o, c, o.validate()
 }
 
+// validate returns an error for the first flag whose value cannot work.
 func (o *agentOptions) validate() error {
 	if o.progress < 0 {
 		return dsbo.Errorf(dsbo.ErrConfig, "-progress must not be negative; it is %v", o.progress)
@@ -104,8 +106,8 @@ func (o *agentOptions) validate() error {
 	return cmp.Or(o.options.validate(), err)
 }
 
-// number returns the number of this agent among n: that of -agent if it is given, else that of the scheduler.
-func number(given string, n int, getenv func(string) string) (int, error) {
+// agentNumber returns the number of this agent among n agents: that of -agent if it is given, else that of the scheduler.
+func agentNumber(given string, n int, getenv func(string) string) (int, error) {
 	name, text := "-agent", given
 	for _, v := range numberVariables {
 		if text == "" {

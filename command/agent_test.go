@@ -75,7 +75,7 @@ func TestNumber(t *testing.T) {
 		{env: map[string]string{slurm: "4"}, err: "$SLURM_PROCID must be an agent of the cluster file, 0 to 3; it is 4"},
 		{env: map[string]string{job: "x"}, err: "$JOB_COMPLETION_INDEX must be an agent of the cluster file, 0 to 3; it is x"},
 	} {
-		got, err := number(tt.given, 4, func(name string) string { return tt.env[name] })
+		got, err := agentNumber(tt.given, 4, func(name string) string { return tt.env[name] })
 		if tt.err == "" && (err != nil || got != tt.want) {
 			t.Errorf("%q, %v: %d, %v, want %d", tt.given, tt.env, got, err, tt.want)
 		}

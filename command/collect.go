@@ -22,6 +22,7 @@ them and are left out.
 Times of oracles, exchanges and algebra are sums over all agents; the others are those
 of the slowest agent, and the memory is that of the largest.`
 
+// collect is the verb collect: it makes one run folder from those of all agents.
 func (p *program) collect(_ context.Context, args []string, stdout, _ io.Writer) error {
 	f := cli.NewFlags(p.name+" collect", collectIntro, "")
 	f.Synopsis, f.Example = "-out DIR [flags] RUN...", p.name+" collect -out runs/mnist-8/all runs/mnist-8/agent-*"

@@ -109,9 +109,9 @@ func (p *program) findVerb(name string) (verb, error) {
 }
 
 const programIntro = `Decentralized stochastic bilevel optimization: agents, none of which shows its data to
-another, tune the parameters of a training problem by the validation loss of all.`
+another, tune the hyperparameters of a training problem by the validation loss of all.`
 
-// help lists the verbs, or explains the one that it is given.
+// help is the verb help: it lists the verbs, or explains the one that it is given.
 func (p *program) help(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	switch {
 	case len(args) == 0 || slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]):
@@ -135,7 +135,7 @@ func (p *program) help(ctx context.Context, args []string, stdout, stderr io.Wri
 	return err
 }
 
-// taskVerb returns what runs a task.
+// taskVerb returns the action of a task's verb, which runs the task.
 func (p *program) taskVerb(t experiment.Task) action {
 	return func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		j, err := experiment.ParseAs(p.name+" "+t.Name(), t, args, stdout)
@@ -162,7 +162,7 @@ func (p *program) findTask(name string) (experiment.Task, error) {
 		`"task" must be %s; it is %q%s`, strings.Join(names, " or "), name, cli.Suggest("", name, names))
 }
 
-// checkTask reports what is wrong with the task and the flags of a cluster file.
+// checkTask returns an error if a cluster file's task is unknown or its flags cannot work.
 func (p *program) checkTask(task string, flags []string) error {
 	t, err := p.findTask(task)
 	if err != nil {

@@ -15,12 +15,12 @@ import (
 	dsbogrpc "dsbo/network/grpc"
 )
 
-// An exchange is the part of an agent's end of the exchange that is watched.
+// An exchange is an agent's end of the exchange, as a monitor sees it.
 type exchange interface {
 	Status() dsbogrpc.Status
 }
 
-// A monitor knows how far an agent is, and serves it over HTTP: /healthz for people and supervisors, /metrics for
+// A monitor keeps the position of an agent and serves it over HTTP: /healthz for people and supervisors, /metrics for
 // Prometheus. Any goroutine may call its methods.
 type monitor struct {
 	run   string
@@ -30,7 +30,7 @@ type monitor struct {
 	position
 }
 
-// A position is how far an agent is.
+// A position is the phase of an agent's run, the steps done in it, and the newest checkpoint.
 type position struct {
 	phase    string
 	done, of int // steps of the phase
@@ -57,7 +57,7 @@ func (m *monitor) current() position {
 	return m.position
 }
 
-// handler returns the HTTP handler of both pages.
+// handler returns the HTTP handler of /healthz and /metrics.
 func (m *monitor) handler() http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(m, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -67,7 +67,7 @@ func (m *monitor) handler() http.Handler {
 	return mux
 }
 
-// health answers as long as the process runs, and names the neighbours without a connection.
+// health serves /healthz: the agent's position, and the neighbours that are not connected.
 func (m *monitor) health(w http.ResponseWriter, _ *http.Request) {
 	p := m.current()
 	text := fmt.Sprintf("ok: agent %d of %s, %s", m.agent, m.run, p.phase)
@@ -89,7 +89,7 @@ func (m *monitor) health(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprintln(w, text)
 }
 
-// Describe sends nothing: what there is to measure depends on how far the agent is.
+// Describe sends nothing: the metrics depend on the position of the agent.
 func (m *monitor) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
@@ -140,7 +140,7 @@ func (m *monitor) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// serve answers on an address, whose port it returns if that was 0, until stop is called.
+// serve serves both pages on an address until stop is called, and returns the address, with the port chosen for port 0.
 func (m *monitor) serve(address string) (bound string, stop func(), err error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {

@@ -29,10 +29,10 @@ type options struct {
 	http        string
 }
 
-// connectionFlags are the names of those of them that are about connections, in the order of the help.
+// connectionFlags are the names of the options that are about connections, in the order of the help.
 var connectionFlags = []string{"certs", "insecure", "silent-after", "peer-timeout", "keep-frames", "keep-mib"}
 
-// addFlags adds the flags to f. withoutCerts says what happens without -certs, and log is the usual form of the log.
+// addFlags adds the flags to f. withoutCerts is the end of the help of -certs, what happens without it; log is the default of -log.
 func (o *options) addFlags(f *cli.Flags, withoutCerts, log string) {
 	f.StringVar(&o.cluster, "cluster", "", "cluster `file`")
 	f.StringVar(&o.out, "out", "", "`folder` in which the agents' run folders lie")
@@ -72,6 +72,7 @@ func (o *options) agentFolder(agent int) runs.Folder {
 // minSilentAfter is the least -silent-after. The heartbeat is at most a quarter of it.
 const minSilentAfter = 100 * time.Millisecond
 
+// validate returns an error for the first option whose value cannot work.
 func (o *options) validate() error {
 	switch {
 	case o.certs != "" && o.insecure:

@@ -25,6 +25,7 @@ Whoever has an agent's key can speak for it. Existing files are not overwritten.
 // slack is how long before now certificates begin to be valid, for machines whose clocks are behind.
 const slack = 10 * time.Minute
 
+// pki is the verb pki: it makes the certificates of all agents.
 func (p *program) pki(_ context.Context, args []string, stdout, _ io.Writer) error {
 	f := cli.NewFlags(p.name+" pki", pkiIntro, "")
 	f.Synopsis, f.Example = "-cluster FILE -out DIR [-days N]", p.name+" pki -cluster cluster.json -out certs"

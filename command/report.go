@@ -18,6 +18,7 @@ PNG) of one run, or of several runs of one task side by side. Runs that differ i
 seed alone are one line: their median, in a band from the least to the greatest. RUN is
 a run folder.`
 
+// report is the verb report: it writes the page and the figures of runs.
 func (p *program) report(_ context.Context, args []string, stdout, _ io.Writer) error {
 	f := cli.NewFlags(p.name+" report", reportIntro, "")
 	f.Synopsis, f.Example = "[flags] RUN...", p.name+" report -out cmp runs/mnist-tuned-seed1 runs/mnist-paper-seed1"

@@ -29,10 +29,10 @@ the results stay the same to the last bit.
 DIR is the run folder. Each agent has its own in it, agent-<i>, and its log,
 agent-<i>.log.`
 
-// runOptions are the command line of run.
+// runOptions are the flags of the verb run.
 type runOptions struct {
 	options
-	common   []string // the options as arguments of an agent
+	common   []string // the options, as flags of an agent
 	restarts int
 	resume   bool
 	force    bool
@@ -62,7 +62,8 @@ func (p *program) parseRun(args []string, help io.Writer) (o runOptions, c *clus
 	return o, c, o.validate(len(c.Addresses))
 }
 
-// validate reports settings that are wrong, such as a rule of -http that gives two of n agents the same address.
+// validate returns an error for the first flag whose value cannot work, such as a rule of -http that gives two of n agents the
+// same address.
 func (o *runOptions) validate(n int) error {
 	switch {
 	case o.restarts < 0:
@@ -85,6 +86,7 @@ func (o *runOptions) validate(n int) error {
 	return o.options.validate()
 }
 
+// runAgents is the verb run: it runs all agents of a cluster file and merges their run folders.
 func (p *program) runAgents(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o, c, err := p.parseRun(args, stdout)
 	if err != nil {
@@ -112,8 +114,8 @@ func (p *program) runAgents(ctx context.Context, args []string, stdout, stderr i
 	return writeMerged(stdout, m, runs.Folder(o.out), o.report)
 }
 
-// agentArgs returns the flags of agent i, of which the last ones hold. Agent 0 shows the progress of all; the others
-// show what is about them alone.
+// agentArgs returns the flags of agent i; where one is given twice, the last one counts. Agent 0 shows the progress of all agents;
+// the others show warnings and errors alone.
 func (o *runOptions) agentArgs(i int) []string {
 	return append(slices.Clone(o.common), fmt.Sprintf("-agent=%d", i), "-attached", "-certs="+o.certsFolder(),
 		"-log-file="+string(o.agentFolder(i))+".log", fmt.Sprintf("-quiet=%t", o.quiet || i > 0))
@@ -198,11 +200,11 @@ func (o *runOptions) leftovers() ([]string, error) {
 	return old, nil
 }
 
-// validity is how long the certificates of a run on this machine are valid.
+// validity is the time for which the certificates of a run on this machine are valid.
 const validity = 365 * 24 * time.Hour
 
-// makeCerts makes the folder of the certificates under another name, so that it is complete when it exists. The key of
-// the authority is not kept, as nobody needs it.
+// makeCerts makes the folder of the certificates, under another name until it is complete. The key of the authority is not kept:
+// no further certificate is needed.
 func (o *runOptions) makeCerts(c *cluster.Cluster) error {
 	folder := o.certsFolder()
 	if o.certs != "" || folder == "" {
@@ -211,15 +213,15 @@ func (o *runOptions) makeCerts(c *cluster.Cluster) error {
 	if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) { // nil if the run is resumed
 		return err
 	}
-	making := filepath.Join(o.out, "."+certsName+".tmp")
-	if err := os.RemoveAll(making); err != nil { // left by a process that was killed here
+	partial := filepath.Join(o.out, "."+certsName+".tmp")
+	if err := os.RemoveAll(partial); err != nil { // left by a process that was killed here
 		return err
 	}
 	now := time.Now()
-	if err := makeCertificates(making, c, (*pki.Authority).SaveCertificate, now.Add(-slack), now.Add(validity)); err != nil {
+	if err := makeCertificates(partial, c, (*pki.Authority).SaveCertificate, now.Add(-slack), now.Add(validity)); err != nil {
 		return err
 	}
-	return os.Rename(making, folder)
+	return os.Rename(partial, folder)
 }
 
 // writeFailure writes the summary of a run that ended with an error, and returns the error for the user.

@@ -17,13 +17,13 @@ import (
 // a log line now and then. It is the [experiment.Viewer] of the agent's job and keeps its monitor up to date.
 type screen struct {
 	*cli.Progress
-	log      *slog.Logger // of this agent
-	common   *slog.Logger // of the job, which all agents log alike
-	filed    *slog.Logger // to the file alone
-	file     *os.File     // nil: none
+	log      *slog.Logger // for lines about this agent
+	common   *slog.Logger // for lines of the job, which all agents log alike
+	fileLog  *slog.Logger // for lines to the log file alone
+	file     *os.File     // the log file; nil: none
 	monitor  *monitor
-	bars     bool
-	every    time.Duration // between lines of progress; 0: none
+	bars     bool          // whether progress is a bar
+	every    time.Duration // time between lines of progress; 0: none
 	now      func() time.Time
 	phase    string
 	of       int
@@ -57,17 +57,17 @@ func newScreen(o agentOptions, m *monitor, stderr io.Writer) (*screen, error) {
 		}
 		filed = slog.NewJSONHandler(s.file, nil).WithAttrs(agent)
 	}
-	s.log, s.filed = slog.New(slog.NewMultiHandler(shown.WithAttrs(agent), filed)), slog.New(filed)
+	s.log, s.fileLog = slog.New(slog.NewMultiHandler(shown.WithAttrs(agent), filed)), slog.New(filed)
 	if s.common = s.log; o.attached && o.agent > 0 {
-		s.common = s.filed // agent 0 shows the same on the same stderr
+		s.common = s.fileLog // agent 0 shows the same on the same stderr
 	}
 	return s, nil
 }
 
-// close closes the log file, after the error with which the agent ended.
+// close writes the error with which the agent ended, if any, to the log file and closes it.
 func (s *screen) close(ended error) error {
 	if ended != nil {
-		s.filed.Error(cli.OneLine(ended))
+		s.fileLog.Error(cli.OneLine(ended))
 	}
 	if s.file == nil {
 		return nil
@@ -92,7 +92,7 @@ func (s *screen) Start(what string, steps int) {
 	s.logProgress(0)
 }
 
-// Set notes that the phase has done so many steps.
+// Set shows that the phase has done so many steps.
 func (s *screen) Set(step int) {
 	s.monitor.update(func(p *position) { p.done = step })
 	s.logProgress(step)
@@ -117,7 +117,7 @@ func (s *screen) Log(format string, args ...any) {
 	s.common.Info(text)
 }
 
-// Saved notes that there is a checkpoint.
+// Saved tells the monitor of a new checkpoint.
 func (s *screen) Saved(iteration int) {
 	s.monitor.update(func(p *position) { p.saved, p.savedAt = iteration, s.now() })
 }
@@ -156,5 +156,5 @@ func (h plainHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return h
 }
 
-// WithGroup leaves names as they are.
+// WithGroup returns h: names are not grouped.
 func (h plainHandler) WithGroup(string) slog.Handler { return h }

@@ -19,32 +19,32 @@ import (
 )
 
 const (
-	stopTimeout  = 30 * time.Second // for an agent that was asked to stop, before it is killed
-	restartPause = time.Second      // before an agent is started again
+	stopTimeout  = 30 * time.Second // time that an agent has to stop before it is killed
+	restartPause = time.Second      // wait before an agent is started again
 )
 
-// killed is the exit code of an agent that a signal has ended.
+// killed is the exit code of a process that a signal has ended.
 const killed = -1
 
 // A supervisor runs agents as processes, and restarts those that are lost.
 type supervisor struct {
 	executable string
-	name       string // of the program
+	name       string // name of the program
 	args       func(agent int) []string
-	stderr     io.Writer     // of all agents
-	restarts   int           // of an agent
-	pause      time.Duration // before a restart
+	stderr     io.Writer     // stderr of all agents
+	restarts   int           // bound of the restarts of each agent
+	pause      time.Duration // wait before a restart
 }
 
 // An ending is how an agent ended for good.
 type ending struct {
 	agent int
 	code  int
-	words string // the agent's error, or how the process ended
-	err   error  // if it could not be started
+	text  string // the agent's error, or the state of its process
+	err   error  // why the process could not be started; nil if it was
 }
 
-// run runs n agents and returns when all have ended, with the worst ending. When one cannot be restarted the others are
+// run runs n agents and returns the worst ending when all have ended. When one cannot be restarted the others are
 // stopped, as they would wait for it.
 func (s *supervisor) run(ctx context.Context, n int) ending {
 	ctx, stop := context.WithCancel(ctx)
@@ -63,7 +63,7 @@ func (s *supervisor) run(ctx context.Context, n int) ending {
 	return slices.MaxFunc(ends, func(a, b ending) int { return severity(a.code) - severity(b.code) })
 }
 
-// severity orders exit codes: a cause of the run's end comes after what may have followed from it.
+// severity orders exit codes: the cause of a run's end is more severe than an ending that may have followed from it.
 func severity(code int) int {
 	if code == killed {
 		code = cli.Failure
@@ -79,7 +79,7 @@ func (s *supervisor) runAgent(ctx context.Context, agent int) ending {
 		if e.err != nil || ctx.Err() != nil || !lost || again > s.restarts {
 			return e
 		}
-		cli.NewProgress(s.stderr, false).Log("agent %d: %s: starting it again (%d of %d)", agent, e.words, again, s.restarts)
+		cli.NewProgress(s.stderr, false).Log("agent %d: %s: starting it again (%d of %d)", agent, e.text, again, s.restarts)
 		select {
 		case <-ctx.Done():
 			return ending{agent: agent, code: cli.Interrupted}
@@ -90,10 +90,10 @@ func (s *supervisor) runAgent(ctx context.Context, agent int) ending {
 
 // runProcess runs an agent's process once.
 func (s *supervisor) runProcess(ctx context.Context, agent int) ending {
-	var words bytes.Buffer // an attached agent writes its error to stdout
+	var out bytes.Buffer // the agent's stdout, to which an attached agent writes its error
 	c := exec.CommandContext(ctx, s.executable, append([]string{"agent"}, s.args(agent)...)...)
 	c.Args[0] = s.name
-	c.Stdout, c.Stderr = &words, s.stderr
+	c.Stdout, c.Stderr = &out, s.stderr
 	c.SysProcAttr = attributes()
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 	c.WaitDelay = stopTimeout
@@ -102,10 +102,10 @@ func (s *supervisor) runProcess(ctx context.Context, agent int) ending {
 		err = c.Run()
 	}
 	if c.ProcessState == nil {
-		return ending{agent: agent, code: cli.Failure, words: err.Error(), err: err}
+		return ending{agent: agent, code: cli.Failure, text: err.Error(), err: err}
 	}
-	text := strings.TrimPrefix(strings.TrimSpace(words.String()), fmt.Sprintf("agent %d: ", agent))
-	return ending{agent: agent, code: c.ProcessState.ExitCode(), words: cmp.Or(text, c.ProcessState.String())}
+	text := strings.TrimPrefix(strings.TrimSpace(out.String()), fmt.Sprintf("agent %d: ", agent))
+	return ending{agent: agent, code: c.ProcessState.ExitCode(), text: cmp.Or(text, c.ProcessState.String())}
 }
 
 // error returns an agent's ending as the error of the run, nil if the agent has finished.
@@ -117,5 +117,5 @@ func (e ending) error() error {
 		return context.Canceled
 	}
 	kinds := map[int]error{cli.Usage: dsbo.ErrConfig, cli.Diverged: dsbo.ErrDiverged}
-	return dsbo.Errorf(cmp.Or(kinds[e.code], e.err, errors.New("an agent failed")), "agent %d: %s", e.agent, e.words)
+	return dsbo.Errorf(cmp.Or(kinds[e.code], e.err, errors.New("an agent failed")), "agent %d: %s", e.agent, e.text)
 }

@@ -31,12 +31,12 @@ func TestEnding(t *testing.T) {
 		want string
 	}{
 		{ending{agent: 1, code: cli.OK}, cli.OK, ""},
-		{ending{agent: 1, code: cli.Failure, words: "disk full"}, cli.Failure, "agent 1: disk full"},
-		{ending{agent: 1, code: killed, words: "signal: killed"}, cli.Failure, "agent 1: signal: killed"},
-		{ending{agent: 1, code: cli.Usage, words: "-K 0: want more"}, cli.Usage, "agent 1: -K 0: want more"},
-		{ending{agent: 1, code: cli.Diverged, words: "diverged: norm"}, cli.Diverged, "agent 1: diverged: norm"},
-		{ending{agent: 1, code: cli.Interrupted, words: "interrupted"}, cli.Interrupted, "interrupted"},
-		{ending{agent: 1, code: cli.Failure, words: "no such file", err: lost}, cli.Failure, "agent 1: no such file"},
+		{ending{agent: 1, code: cli.Failure, text: "disk full"}, cli.Failure, "agent 1: disk full"},
+		{ending{agent: 1, code: killed, text: "signal: killed"}, cli.Failure, "agent 1: signal: killed"},
+		{ending{agent: 1, code: cli.Usage, text: "-K 0: want more"}, cli.Usage, "agent 1: -K 0: want more"},
+		{ending{agent: 1, code: cli.Diverged, text: "diverged: norm"}, cli.Diverged, "agent 1: diverged: norm"},
+		{ending{agent: 1, code: cli.Interrupted, text: "interrupted"}, cli.Interrupted, "interrupted"},
+		{ending{agent: 1, code: cli.Failure, text: "no such file", err: lost}, cli.Failure, "agent 1: no such file"},
 	} {
 		err := tt.end.error()
 		if cli.Code(err) != tt.code || err != nil && cli.OneLine(err) != tt.want {
