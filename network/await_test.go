@@ -4,16 +4,14 @@ import (
 	"context"
 	"errors"
 	"testing"
+
+	"dsbo/internal/must"
 )
 
 // TestCompleteExchangeCounts: an agent whose neighbours have all published completes the exchange, whatever has
 // ended by the time that it looks.
 func TestCompleteExchangeCounts(t *testing.T) {
-	g, err := Ring(3, 0.5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := NewLocal(g.W)
+	l := NewLocal(must.Get(Ring(3, 0.5)).W)
 	l.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/internal/must"
 	"dsbo/network"
 
 	"github.com/google/go-cmp/cmp"
@@ -81,11 +82,7 @@ func FuzzParse(f *testing.F) {
 		if err := g.W.Validate(); err != nil {
 			t.Errorf("accepted an invalid W: %v", err)
 		}
-		dense := map[string]any{"agents": g.W.N(), "W": g.W.Dense()}
-		text, err := json.Marshal(dense)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(map[string]any{"agents": g.W.N(), "W": g.W.Dense()}))
 		again, err := network.Parse("again.json", text, 0)
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/internal/must"
 	"dsbo/network"
 
 	"github.com/google/go-cmp/cmp"
@@ -145,10 +146,7 @@ func TestWeights(t *testing.T) {
 }
 
 func TestMatrixViews(t *testing.T) {
-	g, err := network.New("star", 4, network.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g, s := must.Get(network.New("star", 4, network.Options{})), must.Get(network.Server(4))
 	if d := cmp.Diff([]int{1, 2, 3}, g.W.Neighbours(0)); d != "" {
 		t.Errorf("neighbours of 0 (-want +got):\n%s", d)
 	}
@@ -157,10 +155,6 @@ func TestMatrixViews(t *testing.T) {
 	}
 	if a, b := g.W.At(2, 0), g.W.At(2, 3); a != 0.25 || b != 0 {
 		t.Errorf("W[2][0], W[2][3] = %v, %v; it must be 0.25, 0", a, b)
-	}
-	s, err := network.Server(4)
-	if err != nil {
-		t.Fatal(err)
 	}
 	if g.W.Sends(0) != 3 || g.W.Sends(1) != 1 || s.W.Sends(0) != 1 {
 		t.Errorf("hub, leaf and client send %d, %d and %d vectors; it must be 3, 1 and 1", g.W.Sends(0), g.W.Sends(1), s.W.Sends(0))
@@ -193,11 +187,7 @@ func TestEveryGraph(t *testing.T) {
 
 func TestErdosRenyiBySeed(t *testing.T) {
 	graph := func(prob float64, seed uint64) [][]float64 {
-		g, err := network.New("erdos-renyi", 30, network.Options{Prob: prob, Seed: seed})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return g.W.Dense()
+		return must.Get(network.New("erdos-renyi", 30, network.Options{Prob: prob, Seed: seed})).W.Dense()
 	}
 	if d := cmp.Diff(graph(0, 7), graph(0, 7)); d != "" {
 		t.Errorf("two draws of seed 7 differ:\n%s", d)
@@ -279,10 +269,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestNoSpectrum(t *testing.T) {
-	m, err := network.NewMatrix([][]float64{{math.NaN(), 0}, {1, 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(network.NewMatrix([][]float64{{math.NaN(), 0}, {1, 2}}))
 	if e := m.Eigenvalues(); e != nil || !math.IsNaN(m.Rho()) || !math.IsNaN(m.LambdaMin()) {
 		t.Errorf("eigenvalues %v, ρ %v, λ_min %v; it must be nil, NaN, NaN", e, m.Rho(), m.LambdaMin())
 	}
@@ -290,18 +277,10 @@ func TestNoSpectrum(t *testing.T) {
 
 func TestNewFromFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "square.json")
-	if err := os.WriteFile(path, []byte(`{"agents": 4, "edges": [[0,1],[1,2],[2,3],[3,0]]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ring, err := network.Ring(4, 0.4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(os.WriteFile(path, []byte(`{"agents": 4, "edges": [[0,1],[1,2],[2,3],[3,0]]}`), 0o600))
+	ring := must.Get(network.Ring(4, 0.4))
 	for _, n := range []int{0, 4} {
-		g, err := network.New(path, n, network.Options{W: 0.4})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(network.New(path, n, network.Options{W: 0.4}))
 		if d := cmp.Diff(ring.W.Dense(), g.W.Dense()); d != "" || g.Name != path {
 			t.Errorf("%v: W (-ring +file):\n%s", g, d)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/internal/must"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
@@ -23,14 +24,7 @@ func together(n int, body func(i int) error) []error {
 	return errs
 }
 
-func newRing(t *testing.T, n int) *network.Local {
-	t.Helper()
-	g, err := network.Ring(n, 0.5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return network.NewLocal(g.W)
-}
+func newRing(n int) *network.Graph { return must.Get(network.Ring(n, 0.5)) }
 
 // forever mixes until an error comes.
 func forever(ctx context.Context, m dsbo.Mixer) error {
@@ -70,7 +64,7 @@ func TestCheckRows(t *testing.T) {
 
 // TestOneAgentCancelled: the others do not wait for an agent whose own context has ended.
 func TestOneAgentCancelled(t *testing.T) {
-	l := newRing(t, 6)
+	l := network.NewLocal(newRing(6).W)
 	own, cancel := context.WithCancel(t.Context())
 	for i, err := range together(6, func(i int) error {
 		switch i {
@@ -89,7 +83,7 @@ func TestOneAgentCancelled(t *testing.T) {
 }
 
 func TestLengthErrorNamesBoth(t *testing.T) {
-	l := newRing(t, 2)
+	l := network.NewLocal(newRing(2).W)
 	errs := together(2, func(i int) error {
 		v := make([]float64, 5+2*i)
 		return l.Mixer(i).Mix(t.Context(), v, v)
@@ -106,10 +100,7 @@ func TestLengthErrorNamesBoth(t *testing.T) {
 
 // TestAnyMatrix mixes with a W that is neither symmetric nor stochastic.
 func TestAnyMatrix(t *testing.T) {
-	w, err := network.NewMatrix([][]float64{{0, 2, 0}, {0, 1, 0}, {3, 0, -1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(network.NewMatrix([][]float64{{0, 2, 0}, {0, 1, 0}, {3, 0, -1}}))
 	l := network.NewLocal(w)
 	x := [][]float64{{1}, {10}, {100}}
 	for range 3 {
@@ -124,7 +115,7 @@ func TestAnyMatrix(t *testing.T) {
 
 func TestMixAllocatesNothing(t *testing.T) {
 	const n = 5
-	l := newRing(t, n)
+	l := network.NewLocal(newRing(n).W)
 	var wg sync.WaitGroup
 	for i := 1; i < n; i++ {
 		wg.Go(func() {
@@ -136,14 +127,8 @@ func TestMixAllocatesNothing(t *testing.T) {
 	v := make([]float64, 2)
 	m := l.Mixer(0)
 	// The run before the count of AllocsPerRun grows one slot, this one the other.
-	if err := m.Mix(t.Context(), v, v); err != nil {
-		t.Fatal(err)
-	}
-	if got := testing.AllocsPerRun(500, func() {
-		if err := m.Mix(t.Context(), v, v); err != nil {
-			t.Fatal(err)
-		}
-	}); got != 0 {
+	must.OK(m.Mix(t.Context(), v, v))
+	if got := testing.AllocsPerRun(500, func() { must.OK(m.Mix(t.Context(), v, v)) }); got != 0 {
 		t.Errorf("%v allocations an exchange; there must be none", got)
 	}
 	l.Close()

@@ -11,6 +11,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
+	"dsbo/internal/must"
 	"dsbo/models"
 	"dsbo/network"
 )
@@ -137,23 +138,11 @@ func TestDataStays(t *testing.T) {
 
 // runMADSBO runs one agent of the paper's method on the paper's synthetic task.
 func runMADSBO(ctx context.Context, s data.Synthetic, agent int, m dsbo.Mixer, iterations int) (dsbo.Algorithm, error) {
-	shard, err := s.Shard(agent)
-	if err != nil {
-		return nil, err
-	}
-	model, err := models.ByName("logistic", models.Size{Features: s.Features})
-	if err != nil {
-		return nil, err
-	}
-	oracle, err := models.NewOracle(model, shard, models.Config{Agent: agent, Seed: 1, Batch: 8})
-	if err != nil {
-		return nil, err
-	}
+	model := must.Get(models.ByName("logistic", models.Size{Features: s.Features}))
+	oracle := must.Get(models.NewOracle(model, must.Get(s.Shard(agent)), models.Config{Agent: agent, Seed: 1, Batch: 8}))
 	p, q := oracle.Dims()
 	a := &algo.MADSBO{T: 2, N: 2, Beta: "1e-3", Gamma: "1e-3"}
-	if err := a.Init(p, q, iterations); err != nil {
-		return nil, err
-	}
+	must.OK(a.Init(p, q, iterations))
 	for k := range iterations {
 		if err := a.Step(ctx, k, oracle, m); err != nil {
 			return nil, err
@@ -203,11 +192,7 @@ func TestSameBitsAsLocal(t *testing.T) {
 // wantAbsent checks that no number of an agent's examples is in the bytes, at any offset.
 func wantAbsent(t *testing.T, s data.Synthetic, agent int, sent []byte) {
 	t.Helper()
-	shard, err := s.Shard(agent)
-	if err != nil {
-		t.Fatal(err)
-	}
-	own := map[uint64]bool{}
+	shard, own := must.Get(s.Shard(agent)), map[uint64]bool{}
 	for _, e := range []data.Examples{shard.Train, shard.Val} {
 		for i := range e.X.Rows() {
 			for j := range e.X.Cols() {

@@ -22,95 +22,95 @@ func TestProcessesConform(t *testing.T) {
 	})
 }
 
-// A fault is agent 0's end of a good exchange, with something that breaks the contract.
+// A fault breaks the contract in agent 0's end of a good exchange, or in its team.
 type fault struct {
-	dsbo.Mixer
-	mix    func(m dsbo.Mixer, ctx context.Context, dst, src []float64) error
-	gather func(team network.Team, ctx context.Context, rows [][]float64) error
+	mix    func(ctx context.Context, m dsbo.Mixer, dst, src []float64) error
+	gather func(ctx context.Context, team network.Team, rows [][]float64) error
 }
 
-func (f fault) Mix(ctx context.Context, dst, src []float64) error {
-	if f.mix == nil {
-		return f.Mixer.Mix(ctx, dst, src)
-	}
-	return f.mix(f.Mixer, ctx, dst, src)
-}
-
-// A faultyTeam has the fault in agent 0's end, or in itself.
+// A faultyTeam has the fault.
 type faultyTeam struct {
 	network.Team
-	fault fault
+	fault
 }
 
 func (f faultyTeam) Mixer(i int) dsbo.Mixer {
-	if i == 0 {
-		return f.fault
+	if i == 0 && f.mix != nil {
+		return faultyMixer{f.Team.Mixer(0), f.fault}
 	}
 	return f.Team.Mixer(i)
 }
 
 func (f faultyTeam) Gather(ctx context.Context, rows [][]float64) error {
-	if f.fault.gather == nil {
+	if f.gather == nil {
 		return f.Team.Gather(ctx, rows)
 	}
-	return f.fault.gather(f.Team, ctx, rows)
+	return f.gather(ctx, f.Team, rows)
 }
 
-// faults are by the subtest that must find them.
-var faults = map[string]fault{
-	"Product: W·X: ": {mix: func(m dsbo.Mixer, ctx context.Context, dst, src []float64) error {
+type faultyMixer struct {
+	dsbo.Mixer
+	fault
+}
+
+func (f faultyMixer) Mix(ctx context.Context, dst, src []float64) error {
+	return f.mix(ctx, f.Mixer, dst, src)
+}
+
+// after returns a mix that changes the numbers of a good one.
+func after(change func(dst, src []float64)) fault {
+	return fault{mix: func(ctx context.Context, m dsbo.Mixer, dst, src []float64) error {
 		err := m.Mix(ctx, dst, src)
-		if len(dst) > 0 { // one unit of rounding, as another order of the sum makes
-			dst[0] = math.Nextafter(dst[0], 0)
+		if len(dst) > 0 && len(src) > 0 {
+			change(dst, src)
 		}
 		return err
-	}},
-	"Product: Mix changed src": {mix: func(m dsbo.Mixer, ctx context.Context, dst, src []float64) error {
-		err := m.Mix(ctx, dst, src)
-		if len(src) > 0 && &src[0] != &dst[0] {
-			src[0]++
-		}
-		return err
-	}},
-	"Consensus: the mean of entry": {mix: func(m dsbo.Mixer, ctx context.Context, dst, src []float64) error {
-		err := m.Mix(ctx, dst, src)
-		for e := range dst {
-			dst[e] *= 1 + 1e-9
-		}
-		return err
-	}},
-	"Cancel: agent 0 ended with gone": {mix: renamed(context.Canceled)},
-	"Close: agent 0 ended with gone":  {mix: renamed(network.ErrClosed)},
-	"LengthOfDst: agent 0 ended with": {mix: renamed(dsbo.ErrShape)},
-	"Gather: row 1": {gather: func(team network.Team, ctx context.Context, rows [][]float64) error {
-		if len(rows[1]) > 0 {
-			rows[1][0] = math.Nextafter(rows[1][0], 0)
-		}
-		return team.Gather(ctx, rows)
-	}},
-	"GatherRefuses: team 0": {gather: func(team network.Team, ctx context.Context, rows [][]float64) error {
-		return team.Gather(ctx, make([][]float64, len(team.Local())))
-	}},
-	"GatherCancelledBefore: team 0": {gather: func(team network.Team, _ context.Context, rows [][]float64) error {
-		return team.Gather(context.Background(), rows)
-	}},
-	"Fail: team 0": {gather: func(team network.Team, ctx context.Context, rows [][]float64) error {
-		if err := team.Gather(ctx, rows); err != nil {
-			return errors.New("gone")
-		}
-		return nil
-	}},
+	}}
 }
 
 // renamed returns a mix that hides the kind of an error.
-func renamed(kind error) func(dsbo.Mixer, context.Context, []float64, []float64) error {
-	return func(m dsbo.Mixer, ctx context.Context, dst, src []float64) error {
+func renamed(kind error) fault {
+	return fault{mix: func(ctx context.Context, m dsbo.Mixer, dst, src []float64) error {
 		err := m.Mix(ctx, dst, src)
 		if errors.Is(err, kind) {
 			return errors.New("gone")
 		}
 		return err
-	}
+	}}
+}
+
+// faults are by the subtest that must find them.
+var faults = map[string]fault{
+	"Product: W·X: ": after(func(dst, _ []float64) { // one unit of rounding, as another order of the sum makes
+		dst[0] = math.Nextafter(dst[0], 0)
+	}),
+	"Product: Mix changed src": after(func(dst, src []float64) {
+		if &src[0] != &dst[0] {
+			src[0]++
+		}
+	}),
+	"Consensus: the mean of entry":    after(func(dst, _ []float64) { dst[0] *= 1 + 1e-9 }),
+	"Cancel: agent 0 ended with gone": renamed(context.Canceled),
+	"Close: agent 0 ended with gone":  renamed(network.ErrClosed),
+	"LengthOfDst: agent 0 ended with": renamed(dsbo.ErrShape),
+	"Gather: row 1": {gather: func(ctx context.Context, team network.Team, rows [][]float64) error {
+		if len(rows[1]) > 0 {
+			rows[1][0] = math.Nextafter(rows[1][0], 0)
+		}
+		return team.Gather(ctx, rows)
+	}},
+	"GatherRefuses: team 0": {gather: func(ctx context.Context, team network.Team, _ [][]float64) error {
+		return team.Gather(ctx, make([][]float64, len(team.Local())))
+	}},
+	"GatherCancelledBefore: team 0": {gather: func(_ context.Context, team network.Team, rows [][]float64) error {
+		return team.Gather(context.Background(), rows)
+	}},
+	"Fail: team 0": {gather: func(ctx context.Context, team network.Team, rows [][]float64) error {
+		if err := team.Gather(ctx, rows); err != nil {
+			return errors.New("gone")
+		}
+		return nil
+	}},
 }
 
 const faultEnv = "NETWORKTEST_FAULT"
@@ -125,14 +125,12 @@ func TestFaulty(t *testing.T) {
 	}
 	networktest.TestTeam(t, func(w *network.Matrix) ([]network.Team, func()) {
 		l := network.NewLocal(w)
-		team := faultyTeam{l, faults[name]}
-		team.fault.Mixer = l.Mixer(0)
 		if name == leak {
 			forgotten := make(chan struct{})
 			t.Cleanup(func() { close(forgotten) })
 			go func() { <-forgotten }()
 		}
-		return []network.Team{team}, l.Close
+		return []network.Team{faultyTeam{l, faults[name]}}, l.Close
 	})
 }
 
