@@ -37,7 +37,8 @@ func (h *HIGP) Solve(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer, x,
 // Z returns a view of the solution.
 func (h *HIGP) Z() []float64 { return h.z }
 
-// run is Solve; it leaves ∇_x f(x, y; φ_0), which φ_0 yields along with b_0, in fx unless that is nil.
+// run is Solve in a turn that has begun; errors stay in the turn. It leaves ∇_x f(x, y; φ_0), which comes from one call with
+// b_0, in fx unless that is nil.
 func (h *HIGP) run(w *turn, fx, x, y []float64, gamma float64, N int) {
 	q := len(h.z)
 	w.upperGrad(fx, h.b, x, y, w.draw(dsbo.Upper, 0)) // b_0, φ_0

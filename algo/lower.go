@@ -7,7 +7,7 @@ import (
 	"dsbo/internal/vec"
 )
 
-// Lower solves the lower problem alone, min_y Σ_i g_i(x, y) at an x that stays, by gradient descent
+// Lower solves the lower problem alone, min_y Σ_i g_i(x, y) at a fixed x, by gradient descent
 // with gradient tracking and heavy-ball momentum:
 //
 //	T times:  D ← mix(D) + G − G₋,  y⁺ = mix(y + m (y − y₋)) − β D

@@ -26,7 +26,7 @@ type MADSBO struct {
 
 	state
 	r, v  []float64 // the moving average of u; ∇_y g
-	mixed []float64 // of y, then of x
+	mixed []float64 // mix(y), then mix(x)
 	hyper *Hypergradient
 }
 
@@ -55,14 +55,14 @@ func (a *MADSBO) Cost(int) Cost {
 	}
 }
 
-// Step is one pass through lines 3-13 of Algorithm 3.
+// Step is one pass through lines 3-13 of Algorithm 3. x is mixed in line 4's first exchange and used in line 11.
 func (a *MADSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.begin(ctx, k, o, m)
 	q, alpha, beta := len(a.y), a.alpha(k), a.beta(k)
 
 	for t := range a.T { // line 4; line 3: y stands where the last iteration left it
 		if t == 0 {
-			w.mix(a.mixed, a.yx) // x goes along, for line 11
+			w.mix(a.mixed, a.yx) // y, and with it x for line 11
 		} else {
 			w.mix(a.mixed[:q], a.y)
 		}

@@ -24,8 +24,8 @@ type Method interface {
 	Cost(k int) Cost
 }
 
-// Traits are what a runner must know of a method before it starts. A method that has some returns them from a method
-// Traits() Traits, which must work before Init.
+// Traits are the properties of a method that a runner must know before the run. A method that has some returns them from a
+// method Traits() Traits, which must work before Init.
 type Traits struct {
 	OneAgent      bool // runs with one agent only
 	ExactAverage  bool // needs a mixer that is the exact average: the complete graph with weights 1/n
@@ -70,7 +70,7 @@ var methods = []entry{
 	{"soba", func() Method { return new(SOBA) }},
 }
 
-// Register adds a method of another module to those that [New] knows; construct returns one with default parameters. It is for
+// Register adds a method of another module to the methods that [New] knows; construct returns one with default parameters. It is for
 // init functions, and panics if the name is taken.
 func Register(name string, construct func() Method) {
 	if slices.Contains(Names(), name) {
@@ -79,7 +79,7 @@ func Register(name string, construct func() Method) {
 	methods = append(methods, entry{name, construct})
 }
 
-// Names lists the methods that [New] knows, MA-DSBO first.
+// Names returns the names of the methods that [New] knows, MA-DSBO first.
 func Names() []string {
 	var names []string
 	for _, e := range methods {
@@ -120,7 +120,7 @@ func Clone(m Method) Method {
 	return made.Interface().(Method)
 }
 
-// Parameters lists the names of a method's parameters, in the order of its fields.
+// Parameters returns the names of a method's parameters, in the order of its fields.
 func Parameters(m Method) []string {
 	var names []string
 	for _, f := range reflect.VisibleFields(reflect.TypeOf(m).Elem()) {

@@ -16,6 +16,7 @@ type neumann struct {
 	c, h    []float64
 }
 
+// newNeumann makes a series of n terms for vectors of length q.
 func newNeumann(q, n int, draws []int, average bool) neumann {
 	return neumann{n: n, draws: draws, average: average, c: newVec(q), h: newVec(q)}
 }

@@ -69,6 +69,7 @@ type Tuned struct {
 // A message is vectors that travel together, and views of them; those that stay at home have length 0.
 type message struct{ all, y, dY, x, z, dZ []float64 }
 
+// newMessage makes a message of parts with these lengths.
 func newMessage(y, dY, x, z, dZ int) message {
 	m, end := message{all: newVec(y + dY + x + z + dZ)}, 0
 	for _, part := range []struct {

@@ -123,6 +123,7 @@ func presetsHelp(presets []Preset) string {
 	return strings.Join(lines, "\n")
 }
 
+// presetNames returns the names of the presets, for the help and errors.
 func presetNames(presets []Preset) string {
 	var names []string
 	for _, p := range presets {

@@ -29,6 +29,7 @@ var named = []struct {
 	{"logistic-mean", false, func(s Size) Model { return Logistic{Features: s.Features, Mean: true} }},
 }
 
+// newMLP returns the network for a task of size s.
 func newMLP(s Size, relu bool) MLP {
 	return MLP{Features: s.Features, Classes: s.Classes, Hidden: s.Hidden, ReLU: relu, Seed: s.Seed}
 }

@@ -29,6 +29,7 @@ func edgesWhere(n int, linked func(i, j int) bool) edgeSet {
 // link adds the edge i-j, whose ends differ.
 func (e edgeSet) link(i, j int) { e.linked[i][j], e.linked[j][i] = true, true }
 
+// neighbours returns the neighbours of agent i, ascending.
 func (e edgeSet) neighbours(i int) []int {
 	var js []int
 	for j, yes := range e.linked[i] {
@@ -45,8 +46,10 @@ func inCircle(a, b, n int) bool {
 	return d == 1 || d == n-1
 }
 
+// powerOfTwo reports whether d is 0 or a power of two.
 func powerOfTwo(d int) bool { return d&(d-1) == 0 }
 
+// checkHypercube returns an error unless a hypercube may have n agents.
 func checkHypercube(n int) error {
 	if !powerOfTwo(n) {
 		below := 1 << (bits.Len(uint(n)) - 1)
@@ -58,6 +61,7 @@ func checkHypercube(n int) error {
 // erdosRenyiStream keeps the graph's draws apart from other uses of the same seed.
 const erdosRenyiStream = 0x6772617068
 
+// erdosRenyiEdges draws the edges of a connected random graph.
 func erdosRenyiEdges(n int, prob float64, seed uint64) edgeSet {
 	if prob == 0 {
 		prob = min(1, 2*math.Log(float64(n))/float64(n))

@@ -26,6 +26,7 @@ func Parse(name string, data []byte, w float64) (*Graph, error) {
 	return g, nil
 }
 
+// parse is Parse without the name in its errors.
 func parse(data []byte, w float64) (*Graph, error) {
 	var f file
 	if err := strictjson.Object(data, &f); err != nil {

@@ -31,6 +31,7 @@ func (m *Matrix) Validate() error {
 	return nil
 }
 
+// checkEntries requires finite, non-negative and symmetric entries.
 func (m *Matrix) checkEntries() error {
 	for i, row := range m.rows {
 		for _, w := range row {
@@ -48,6 +49,7 @@ func (m *Matrix) checkEntries() error {
 	return nil
 }
 
+// checkSums requires that each row sums to 1.
 func (m *Matrix) checkSums() error {
 	for i, row := range m.rows {
 		sum := 0.0
@@ -61,6 +63,7 @@ func (m *Matrix) checkSums() error {
 	return nil
 }
 
+// checkConnected requires that the graph of the edges is connected.
 func (m *Matrix) checkConnected() error {
 	part := components(m.N(), func(i int) []int { return m.neighbours[i] })
 	for i, p := range part {
@@ -71,6 +74,7 @@ func (m *Matrix) checkConnected() error {
 	return nil
 }
 
+// checkGap requires that ρ is below 1.
 func (m *Matrix) checkGap() error {
 	if rho := m.Rho(); !(rho <= 1-gapMin) {
 		return dsbo.Errorf(dsbo.ErrConfig, "ρ of W must be below 1; it is %v (λ_min = %v): give the agents more weight on themselves and on their edges",

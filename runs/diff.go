@@ -68,6 +68,7 @@ func leaves(v any) (map[string]json.RawMessage, error) {
 	return found, nil
 }
 
+// flatten adds the values of a JSON value to into, by the path to them.
 func flatten(into map[string]json.RawMessage, path string, value json.RawMessage) {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(value, &object) != nil || object == nil {
@@ -82,6 +83,7 @@ func flatten(into map[string]json.RawMessage, path string, value json.RawMessage
 	}
 }
 
+// leafText returns a value as text.
 func leafText(value json.RawMessage) string {
 	var text string
 	switch {

@@ -56,6 +56,7 @@ const (
 // errCorrupt is the kind of error of a file that is no checkpoint, or a damaged one.
 var errCorrupt = errors.New("corrupt checkpoint")
 
+// corruptError returns an error that matches errCorrupt.
 func corruptError(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errCorrupt, fmt.Sprintf(format, args...))
 }
@@ -170,6 +171,7 @@ func parseCheckpoint(data []byte) (*checkpoint, error) {
 	return &c, c.parseValues(rest[n:])
 }
 
+// parseValues reads the arrays that c.Arrays lists from the rest of a file.
 func (c *checkpoint) parseValues(data []byte) error {
 	for _, a := range c.Arrays {
 		if a.Len < 0 || a.Len > len(data)/8 {

@@ -21,6 +21,7 @@ type evaluator struct {
 	x, y, u []float64      // averages over the agents
 }
 
+// newEvaluator makes the evaluator of a run, with exact solutions where the problem has them.
 func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
 	e := &evaluator{stepper: s, problem: c.Problem, x: make([]float64, c.p), y: make([]float64, c.q), u: make([]float64, c.p)}
 	if c.Problem.Evaluate == nil || c.NoExact {

@@ -277,6 +277,7 @@ func (s *Exact) mean(ctx context.Context, dst []float64, ask func(o dsbo.ValueOr
 	})
 }
 
+// lowerGrad sets dst to ∇_y g(x, y), averaged over the agents as are the derivatives below.
 func (s *Exact) lowerGrad(ctx context.Context, dst, x, y []float64) error {
 	return s.mean(ctx, dst, func(o dsbo.ValueOracle, part []float64) error { return o.LowerGrad(part, x, y, allExamples) })
 }

@@ -10,15 +10,15 @@ import (
 	"dsbo/internal/vec"
 )
 
-// A group is all n agents of a problem as this process sees them: local are here, and the layout reaches the others. A run in
-// several processes has the numbers of one.
+// A group is the n agents of a problem as one process sees them: those in local are in this process, the layout reaches the
+// others. Results do not depend on how the agents are divided among processes.
 type group struct {
 	layout
 	n     int
 	local []int
 }
 
-// group returns the problem's agents. It has oracles for those that are here.
+// group returns the problem's agents, after a check that those in this process have oracles.
 func (p Problem) group() (group, error) {
 	g := group{n: len(p.Oracles)}
 	if g.n == 0 {

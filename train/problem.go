@@ -17,14 +17,14 @@ type Problem struct {
 	// nil: there is no exact Φ.
 	Evaluate []dsbo.ValueOracle
 	Start    []float64 // start of every agent's y, length q; nil: 0
-	// Score returns how good y is on agent i's examples; nil: there are no losses and no accuracies. It is called for several
+	// Score returns the scores of y on agent i's examples; nil: there are no losses and no accuracies. It is called for several
 	// agents at a time.
 	Score func(i int, y []float64) (Scores, error)
 	// Digests stand for the examples of each agent, "" for agents of other processes: a checkpoint is resumed only on the
 	// same ones. nil: this is not checked.
 	Digests []string
-	// Team is the way to the agents of other processes; nil: all are in this one. All processes do the same things with
-	// the problem, in the same order.
+	// Team connects the agents of this process to those of others; nil: all agents are in this one. All processes make the same
+	// calls on the problem, in the same order.
 	Team network.Team
 }
 

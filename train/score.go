@@ -9,7 +9,8 @@ import (
 	"dsbo/models"
 )
 
-// A Score of some examples is how many they are, the sum of their losses, without regularization, and how many answers are right.
+// A Score is how well a model does on some examples: their number, the sum of their losses, without regularization, and the
+// number of right answers.
 type Score struct{ Rows, Losses, Right float64 }
 
 // Loss returns the mean loss per example, NaN where there are no examples.
@@ -18,13 +19,14 @@ func (s Score) Loss() float64 { return s.Losses / s.Rows }
 // Accuracy returns the share of right answers, NaN where there are no examples or no answers.
 func (s Score) Accuracy() float64 { return s.Right / s.Rows }
 
-// Scores are those of one y: of one agent, on its training and validation examples and on its part of the test examples, or of
-// all agents together.
+// Scores are the scores of one y on training, validation and test examples: those of one agent, which has a part of the test
+// examples, or of all agents together.
 type Scores struct{ Train, Val, Test Score }
 
+// sets returns the scores on training, validation and test examples, in this order.
 func (s *Scores) sets() [3]*Score { return [3]*Score{&s.Train, &s.Val, &s.Test} }
 
-// Scores returns how good y (length q) is on the examples of all agents together; it is zero without [Problem.Score].
+// Scores returns the scores of y (length q) on the examples of all agents together; zero scores without [Problem.Score].
 func (p Problem) Scores(ctx context.Context, y []float64) (sum Scores, err error) {
 	g, err := p.group()
 	if err != nil || p.Score == nil {

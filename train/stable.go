@@ -27,8 +27,8 @@ func trackedBound(w *network.Matrix, lmax, m float64) float64 {
 	return (1 + least) * (1 + least*(1+2*m)) / (2 * lmax)
 }
 
-// StepWarnings says which steps of c.Method are not stable at iteration k where the agents' largest curvatures are
-// lmax, one line each; none if all are. A step of z with momentum may be half as large again as its bound, which takes the worst
+// StepWarnings returns a warning for each step of c.Method that is not stable at iteration k where the agents' largest
+// curvatures are lmax. A step of z with momentum may be half as large again as its bound, which takes the worst
 // agent's curvature for all.
 func StepWarnings(c Config, lmax []float64, k int) []string {
 	var warnings []string
@@ -83,8 +83,8 @@ func (c Config) step(s algo.Schedule, k int) (float64, bool) {
 	return at(k), true
 }
 
-// unstable returns, as settings name=value, what would make the steps of y and z stable at iteration k for a curvature l:
-// none if they are.
+// unstable returns the settings, as name=value, that would make the steps of y and z stable at iteration k for a curvature l;
+// none if they are stable.
 func (c Config) unstable(l float64, k int) (settings []string) {
 	const margin = 0.8 // of the bounds
 	p := c.stepParameters()
@@ -109,7 +109,7 @@ func (c Config) unstable(l float64, k int) (settings []string) {
 	return settings
 }
 
-// advice says what would keep the run stable where it diverged, at iteration k: steps of y and z that fit the largest
+// advice returns the settings that would keep the run stable where it diverged, at iteration k: steps of y and z that fit the largest
 // curvature at the agents' x and, as far as x may go, at the corners of its box; or, for steps that are stable at the start, a
 // box in which the curvature stays near that. Where this process cannot find the curvature, that of the start has to do.
 func (r *runner) advice(ctx context.Context, k int) string {
@@ -179,7 +179,7 @@ func (c Config) stepOfX() string {
 	return "alpha"
 }
 
-// worst returns the agent of the largest curvature, and that.
+// worst returns the agent of the largest curvature, and that curvature.
 func worst(lmax []float64) (agent int, l float64) {
 	for i, v := range lmax {
 		if v > l {
