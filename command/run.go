@@ -37,6 +37,14 @@ type runOptions struct {
 	resume   bool
 	force    bool
 	report   bool
+	lock     io.Closer // keeps other processes out of the run folder; nil before it is made ready
+}
+
+// unlock lets other processes into the run folder.
+func (o *runOptions) unlock() {
+	if o.lock != nil {
+		o.lock.Close()
+	}
 }
 
 // parseRun reads the command line of run and its cluster file.
@@ -96,6 +104,7 @@ func (p *program) runAgents(ctx context.Context, args []string, stdout, stderr i
 	if err != nil {
 		return err
 	}
+	defer o.unlock()
 	if err := o.prepareFolder(c); err != nil {
 		return err
 	}
@@ -151,6 +160,9 @@ func (o *runOptions) prepareFolder(c *cluster.Cluster) error {
 	}
 	old, err := o.leftovers()
 	if err != nil {
+		return err
+	}
+	if o.lock, err = folder.Lock(); err != nil {
 		return err
 	}
 	if err := folder.Open(mode); err != nil {

@@ -202,7 +202,28 @@ func openRun(t *testing.T, args ...string) error {
 	t.Helper()
 	o, c, err := testProgram().parseRun(args, io.Discard)
 	must(t, err)
+	defer o.unlock()
 	return o.prepareFolder(c)
+}
+
+// TestLockedFolder: not even -force begins a run in the folder of one that is under way, and nothing there changes.
+func TestLockedFolder(t *testing.T) {
+	dir := t.TempDir()
+	file, out := writeCluster(t, dir, 2, nil), alone(t, dir)
+	folder := runs.Folder(out)
+	before := value(os.ReadFile(folder.Path(runs.ConfigFile)))(t)
+	defer value(folder.Lock())(t).Close()
+	for _, args := range [][]string{
+		append([]string{"synthetic", "-r=1", "-seed=7", "-force", "-quiet", "-out=" + out}, small...),
+		{"run", "-force", "-cluster=" + file, "-out=" + out},
+	} {
+		_, err := command(t, args...)
+		wantError(t, err, cli.Failure, "is being written by another process")
+		wantState(t, out, runs.Finished)
+		if now := value(os.ReadFile(folder.Path(runs.ConfigFile)))(t); !bytes.Equal(now, before) {
+			t.Errorf("%s: the configuration has changed", args[0])
+		}
+	}
 }
 
 // makeAgentFolder makes an agent's run folder, with agent.json, and its log.
