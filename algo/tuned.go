@@ -56,14 +56,14 @@ type Tuned struct {
 	state
 	eta, lr func(k int) float64
 
-	r, v        []float64 // of x: the moving average of u, adam's second moment
-	yOld, g     []float64 // of y: y₋ and G = ∇_y g
+	r, v        []float64 // for x: the moving average of u, and adam's second moment
+	yOld, g     []float64 // for y: y₋, and G = ∇_y g
 	gOld, dY    []float64 // G₋ and the tracker D of G
-	zOld, b, ju []float64 // of z: z₋, b = ∇_y f and J z
+	zOld, b, ju []float64 // for z: z₋, b = ∇_y f, and J z
 	s, s1, dZ   []float64 // H z − b before and now, and its tracker d
 	out, in     message   // the first of an iteration: y, with TrackY D, x, with WarmZ d; and its mix
 	head        int       // the length of y and D in it, which are a later message
-	zOut, zIn   message   // of a step of z: z and d; and its mix
+	zOut, zIn   message   // the message of a step of z, which holds z and d; its mix
 }
 
 // A message is vectors that travel together, and views of them; those that stay at home have length 0.
@@ -105,7 +105,7 @@ func (a *Tuned) Init(p, q, K int) error {
 	a.z, a.zOld = a.carried("z", q), a.carried("z_before", q)
 	a.dZ, a.s = a.carried("z_tracker", q), a.carried("z_residual", q)
 	a.g, a.b, a.s1, a.ju = newVec(q), newVec(q), newVec(q), newVec(p)
-	dY, dZ := 0, 0 // how much of the trackers travels
+	dY, dZ := 0, 0 // lengths of the trackers in the first message
 	if a.TrackY {
 		dY = q
 	}

@@ -30,7 +30,7 @@ func newModel(name string, lambda runs.Number, x []float64) *model {
 func (r *runner) finish(ctx context.Context) error {
 	zero := newModel("λ = 0", 0, make([]float64, len(r.result.X)))
 	tuned := newModel("λ tuned", runs.Unknown(), r.result.X)
-	if err := r.writeModel(tuned.x, r.result.Y); err != nil { // what the run found stands, whatever becomes of the rest
+	if err := r.writeModel(tuned.x, r.result.Y); err != nil { // the result of the run is safe, also if a refit fails
 		return err
 	}
 	models := []*model{zero, tuned}

@@ -22,7 +22,7 @@ import (
 type Job struct {
 	Task     Task
 	Settings *Settings
-	Layout   Layout // where the agents are; nil: where -transport says
+	Layout   Layout // layout of the agents; nil: the one of -transport
 	View     Viewer // nil: a bar and lines on stderr
 
 	presets []Preset
@@ -108,7 +108,7 @@ type runner struct {
 	opened   bool         // whether the folder is made ready
 	lock     io.Closer    // keeps other processes out of the folder; nil before it is made ready, and where another process leads
 	point    *train.Point // the checkpoint to go on from; nil: the start, or the one checkpoint of a run in one process
-	done     bool         // whether the run in the folder is finished, and all that is left is to wait for others
+	done     bool         // whether the run in the folder is finished, and this process only waits for others
 	draining bool         // finished, and the wait for the other agents failed
 	params   parameters
 	method   algo.Method // with steps that follow the curvature filled in
@@ -269,7 +269,7 @@ func (r *runner) writeFailure(err error) error {
 		return err
 	}
 	state := runs.StateOf(err)
-	if state == runs.Interrupted && !errors.Is(err, train.ErrInterrupted) { // in what comes after the iterations
+	if state == runs.Interrupted && !errors.Is(err, train.ErrInterrupted) { // in the refits, after the iterations
 		err = fmt.Errorf("%w after %d iterations, before the models were found", train.ErrInterrupted, r.result.Iterations)
 	}
 	if w := r.folder.WriteSummary(r.summarize(state, err)); w != nil {

@@ -26,7 +26,7 @@ const auto = "auto"
 
 // A curvature is the largest curvature at the start, with the bounds of steps that follow from it.
 type curvature struct {
-	L           float64 // of the worst agent, right to a percent or so
+	L           float64 // largest curvature of an agent, to about one percent
 	gamma, beta float64 // bounds of the steps of z and y
 }
 

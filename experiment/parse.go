@@ -29,7 +29,7 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("-resume: %w", err)
 		}
-		for _, a := range [][]string{c.Flags, args} { // what is given now comes last and counts
+		for _, a := range [][]string{c.Flags, args} { // flags given now come last and count
 			if err := f.Parse(a, stdout); err != nil {
 				return err
 			}

@@ -14,9 +14,9 @@ import (
 type problem struct {
 	train.Problem
 	convex   bool           // the lower problem has one solution, so that Φ is defined
-	shapeY   []int          // of omega.npy
+	shapeY   []int          // shape of omega.npy
 	settings map[string]any // the task's part of config.json and of what a checkpoint belongs to
-	line     string         // for people
+	line     string         // description for people
 }
 
 // load makes the problem and checks the settings against it.

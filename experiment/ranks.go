@@ -68,7 +68,7 @@ type greeting struct {
 	Task    string
 	Flags   []string
 	Program network.Program
-	Folder  runs.Folder // of the process of agent 0
+	Folder  runs.Folder // run folder of agent 0's process; "" for others
 }
 
 // exchangeGreetings takes over the run folder of agent 0's process, and refuses a process with another task, other flags or

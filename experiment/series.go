@@ -26,8 +26,8 @@ type Series interface {
 // A Part is one run of [Series].
 type Part struct {
 	Task  Task
-	Name  string // of its folder
-	Label string // what the report calls it
+	Name  string // name of the run's folder
+	Label string // name of the run in the report
 	Flag  string // "-name=value": the flag of the command line that becomes this in the part's own
 }
 

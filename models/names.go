@@ -12,7 +12,7 @@ type Size struct {
 	Classes  int    // 0: targets are one column of +1 and -1
 	Examples int    // training examples of all agents together
 	Hidden   []int  // units of an MLP's hidden layers; nil: its default
-	Seed     uint64 // of an MLP's start
+	Seed     uint64 // seed of an MLP's start
 }
 
 // named is the table of models with a name: a line here makes a model known to commands and to the conformance test.

@@ -11,7 +11,7 @@ import (
 // Config says how an [Oracle] computes.
 type Config struct {
 	Agent   int    // number of the agent, part of every draw's name
-	Seed    uint64 // of the draws
+	Seed    uint64 // seed of the draws
 	Batch   int    // examples per draw; 0, or more than there are, means all
 	Float32 bool   // compute in float32
 }

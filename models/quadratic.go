@@ -115,7 +115,7 @@ type QuadraticSolution struct {
 	Phi  float64   // Φ(x*)
 
 	mean Quadratic     // the averages; T is −h
-	a    *mat.Cholesky // of the average of A
+	a    *mat.Cholesky // factor of the average of A
 }
 
 // SolveQuadratics returns the solution of the bilevel problem of agents ms. It fails with [dsbo.ErrShape] if the agents do

@@ -25,7 +25,7 @@ var (
 type SilentError struct {
 	Processes []string // such as "agent 3", or "rank 2 (agents 4 to 5)"
 	Silent    time.Duration
-	Last      error // what ended the last connection or attempt; nil if there was none
+	Last      error // error of the last connection or attempt; nil if there was none
 }
 
 func (e *SilentError) Error() string {
@@ -46,7 +46,7 @@ func (e *SilentError) Unwrap() error { return e.Last }
 // error, if it is one that keeps its identity; [Kind] says which.
 type EndedError struct {
 	Process string // such as "agent 3", or "rank 1 (agents 2 to 3) after 5 exchanges"
-	Number  int    // of the agent or the rank
+	Number  int    // number of the agent or the rank
 	Reason  string
 	Kind    int
 }

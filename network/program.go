@@ -12,7 +12,7 @@ import (
 // A Program is the version, the kernels and the architecture of a process. Processes of one run compare theirs when they meet,
 // because other kernels, and other versions, may round otherwise.
 type Program struct {
-	Version      string // of the module, or the revision of its source; "" if it is not known
+	Version      string // version of the module, or revision of its source; "" if it is not known
 	Kernels      string // "generic", "avx2" or "avx512"
 	Architecture string // as Go names it: "amd64", "arm64", ...
 }

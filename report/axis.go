@@ -38,7 +38,7 @@ func axisValue(v float64, log bool) float64 {
 
 // An extent is the range of the numbers of one axis.
 type extent struct {
-	low, high float64 // of all finite numbers
+	low, high float64 // least and greatest finite number
 	positive  float64 // the smallest number above 0
 	log       bool    // whether the axis is logarithmic
 }
@@ -93,7 +93,7 @@ func (e extent) limits(margin float64) (low, high float64) {
 // A ticker chooses the ticks of an axis, by the methods of gonum/plot.
 type ticker struct {
 	log      bool
-	integers bool // at integers only
+	integers bool // whether ticks are at integers only
 }
 
 // Ticks implements [plot.Ticker]. A logarithmic axis on which fewer than two powers of ten lie has the

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	sampleWidth = 26   // of a line in the legend
+	sampleWidth = 26   // length of a line in the legend
 	sampleGap   = 8    // between columns of the legend
-	fontSlack   = 1.08 // for a browser with another typeface than the one measured
+	fontSlack   = 1.08 // factor for a browser with another typeface than the one measured
 	fewPoints   = 11   // a line of no more points has a marker at each
 )
 

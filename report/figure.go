@@ -12,13 +12,13 @@ type Figure struct {
 	XCount         bool // x counts things: ticks at whole numbers only
 	Series         []Series
 	Levels         []Level
-	Width, Height  float64 // in points, without title and legend; 0 means 370 and 250
+	Width, Height  float64 // size in points, without title and legend; 0 means 370 and 250
 }
 
 // A Series is one line, or one set of points, of a [Figure]. A NaN or infinite number is a gap.
 type Series struct {
 	Name string
-	X, Y []float64 // of one length
+	X, Y []float64 // coordinates of the points, of one length
 	// Low and High, if not nil, are the edges of a band around Y, of its length.
 	Low, High []float64
 	Points    bool // draw markers only, without the line between them

@@ -25,7 +25,7 @@ type panel struct {
 type namedDrawing struct {
 	Drawing
 	Name, Axis string
-	Label      string // for screen readers
+	Label      string // description for screen readers
 }
 
 // drawings lists all that is drawn, in the order of the page.

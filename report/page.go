@@ -28,11 +28,11 @@ type page struct {
 	Style               template.CSS
 	Script              template.JS
 	States, Warnings    []remark
-	Outcomes, Costs     []fact // of a single group
+	Outcomes, Costs     []fact // facts of a single group
 	Baselines           *table
 	Constants           string
-	Compared, CostTable *table // of several
-	Axes                []axis // that figures can be drawn against
+	Compared, CostTable *table // tables of several groups
+	Axes                []axis // axes against which figures can be drawn
 	Runs                *table
 	SettingsTitle       string
 	Settings, Machine   []fact

@@ -26,7 +26,7 @@ type Picture struct {
 // Sizes of a picture, in points: cells of MNIST lie on whole pixels.
 const (
 	cellsSize  = 280
-	scaleWidth = 64 // of the colour scale with its numbers
+	scaleWidth = 64 // width of the colour scale with its numbers
 	shades     = 64
 )
 

@@ -4,9 +4,9 @@ import "dsbo/runs"
 
 // An axis is something to draw against: what was spent.
 type axis struct {
-	Name  string // of files and of the switch on the page
+	Name  string // name in file names and of the switch on the page
 	Title string
-	label string // of the axis, before the unit
+	label string // label of the axis, before the unit
 	of    func(*runs.Record) float64
 	units []unit
 	count bool
@@ -56,9 +56,9 @@ func calls(r *runs.Record) float64 {
 
 // A quantity is what one figure shows: one number of each evaluation, or a few that belong together.
 type quantity struct {
-	name    string // of files
+	name    string // name in file names
 	title   string
-	label   string // of the y axis
+	label   string // label of the y axis
 	caption string
 	parts   []part
 	// compared is how many of the parts, from the first, have a figure of their own where several methods

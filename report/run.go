@@ -17,7 +17,7 @@ import (
 
 // A Run is what a run folder holds.
 type Run struct {
-	Name    string        // of the folder
+	Name    string        // name of the folder
 	Config  runs.Config   // what was asked for
 	Records []runs.Record // how it went: at least one, by growing iteration
 	Summary *runs.Summary // how it ended; nil if it has not

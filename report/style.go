@@ -18,7 +18,7 @@ const (
 	titleSize  = 12
 	labelSize  = 10.5
 	tickSize   = 10
-	lineHeight = 17 // of a title or label with the space below it
+	lineHeight = 17 // height of a title or label with the space below it
 	edge       = 6  // around the whole figure
 )
 
@@ -49,7 +49,7 @@ func seriesLook(i int) look {
 	colour := seriesColours[i%len(seriesColours)]
 	band := colour
 	band.A = 0x2E
-	variant := i + 2*(i/len(seriesColours)) // in each round, each colour has other dashes
+	variant := i + 2*(i/len(seriesColours)) // a colour that comes again has other dashes
 	return look{
 		line:   draw.LineStyle{Color: colour, Width: 1.7, Dashes: plotutil.Dashes(variant)},
 		marker: draw.GlyphStyle{Color: colour, Radius: 2.6, Shape: plotutil.Shape(variant + 5)}, // the filled ones first

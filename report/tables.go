@@ -13,7 +13,7 @@ import (
 
 // A table is rows under headings; the page can sort it by each of them.
 type table struct {
-	Name    string // for screen readers
+	Name    string // name for screen readers
 	Columns []column
 	Rows    [][]cell
 }
@@ -28,7 +28,7 @@ type cell struct {
 	Text  string
 	Range string // least and greatest over seeds
 	Sort  string // what to sort by, a number in numeric columns; empty sorts last
-	Chip  int    // of a first cell: 1 + the number of its line's colour; 0: none
+	Chip  int    // colour mark of a first cell: 1 + the number of its line's colour; 0: none
 	value float64
 }
 

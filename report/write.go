@@ -15,7 +15,7 @@ import (
 
 // Options says how a report is written. The zero value is a useful one.
 type Options struct {
-	Title string // of the page; "": the task and its methods
+	Title string // title of the page; "": the task and its methods
 }
 
 // Write writes report.html and the folder figures, with every figure as SVG and PNG, to dir, which

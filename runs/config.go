@@ -8,7 +8,7 @@ import (
 // Config is config.json: the settings of a run, with those that were left to defaults.
 type Config struct {
 	Task            string          `json:"task"`
-	Label           string          `json:"label,omitempty"` // what a report calls the run; "": by its method
+	Label           string          `json:"label,omitempty"` // name of the run in a report; "": that of its method
 	Algorithm       string          `json:"algorithm"`
 	Preset          string          `json:"preset"`
 	Iterations      int             `json:"iterations"`

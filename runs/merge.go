@@ -15,18 +15,18 @@ import (
 // A Membership is agent.json: the run and the agent to which a run folder belongs. It is written when all agents have finished.
 type Membership struct {
 	Run    string `json:"run"`
-	Hash   string `json:"hash"` // of the cluster file
+	Hash   string `json:"hash"` // hash of the cluster file
 	Agent  int    `json:"agent"`
 	Agents int    `json:"agents"` // number of agents in the run
 }
 
 // A Merged is the content of a finished run's folder: of all agents, or of one as a part of it.
 type Merged struct {
-	Membership // of agent 0
+	Membership // membership of agent 0
 	Config     Config
 	Summary    Summary
 	Records    []Record
-	folder     Folder                  // of agent 0
+	folder     Folder                  // run folder of agent 0
 	arrays     [len(arrayFiles)][]byte // the contents of these files
 }
 

@@ -50,7 +50,7 @@ type Record struct {
 	Times                  // sums over all agents
 	// EvaluationSeconds is the time of this evaluation.
 	EvaluationSeconds float64 `json:"evaluation_seconds"`
-	PeakRSSMiB        Number  `json:"peak_rss_mib"` // of the process so far; null where the system does not say
+	PeakRSSMiB        Number  `json:"peak_rss_mib"` // peak of the process so far; null where the system does not say
 }
 
 // Timeless returns r without times and memory: the part that the same seed gives again.

@@ -49,7 +49,7 @@ type Summary struct {
 	// FloatsSent counts the numbers that an agent sends in an iteration, to all neighbours together.
 	FloatsSent    float64    `json:"floats_sent_per_agent_per_iteration"`
 	FloatsFormula float64    `json:"floats_by_formula_per_agent_per_iteration"` // the same by the method's formula
-	BytesSent     int64      `json:"bytes_sent"`                                // by all agents
+	BytesSent     int64      `json:"bytes_sent"`                                // bytes that all agents sent
 	OracleCalls   algo.Calls `json:"oracle_calls"`
 	Times                    // sums over all agents
 	PeakRSSMiB    Number     `json:"peak_rss_mib"`

@@ -13,7 +13,7 @@ type Usage struct {
 type Sent struct {
 	Messages int64 `json:"messages"` // vectors
 	Floats   int64 `json:"floats"`   // numbers in them
-	Bytes    int64 `json:"bytes"`    // of these numbers, without what a transport adds
+	Bytes    int64 `json:"bytes"`    // bytes of these numbers, without what a transport adds
 }
 
 // Times divide the time of iterations by where it is spent.

@@ -21,7 +21,7 @@ func Synthetic() experiment.Task { return &synthetic{} }
 // synthetic is what the flags of the task choose.
 type synthetic struct {
 	rate             string
-	rates            []float64 // what rate says
+	rates            []float64 // the numbers in rate
 	features         int       // p = q
 	train, val, test int       // examples of each agent
 	reduce           string

@@ -29,15 +29,15 @@ type checkpoint struct {
 
 type checkpointHead struct {
 	Format        int             `json:"format"`
-	Config        json.RawMessage `json:"config"`         // what the numbers of the run depend on
+	Config        json.RawMessage `json:"config"`         // all settings on which the results depend
 	Iteration     int             `json:"iteration"`      // iterations done
 	Evaluated     int             `json:"evaluated"`      // the iteration of the last evaluation; -1: none
 	Round         int             `json:"round,omitzero"` // next exchange, where agents may be lost and come back
-	Seconds       float64         `json:"seconds"`        // of the clock, in iterations
-	MetricsBytes  int64           `json:"metrics_bytes"`  // of metrics.jsonl that belong to the run so far
+	Seconds       float64         `json:"seconds"`        // wall time in iterations
+	MetricsBytes  int64           `json:"metrics_bytes"`  // length of metrics.jsonl up to this checkpoint
 	MetricsSHA256 []byte          `json:"metrics_sha256"`
-	Usage         []runs.Usage    `json:"usage"`               // by agent
-	Curvature     []float64       `json:"curvature,omitempty"` // of all agents, as Config has it
+	Usage         []runs.Usage    `json:"usage"`               // usage of each agent of the process
+	Curvature     []float64       `json:"curvature,omitempty"` // Config.Curvature of the run
 	Arrays        []arrayHead     `json:"arrays"`
 }
 

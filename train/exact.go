@@ -38,7 +38,7 @@ type Exact struct {
 
 	group group
 	p, q  int
-	y, z  []float64 // where the last solve ended
+	y, z  []float64 // solutions of the last solve, at which the next one starts
 	scale []float64 // the gradient that Tol is relative to, one number; 0 before the first solve
 	work  [6][]float64
 

@@ -15,7 +15,7 @@ import (
 type Point struct {
 	Iteration int       // iterations done
 	Round     int       // the next exchange
-	Curvature []float64 // that of the run's Config
+	Curvature []float64 // Config.Curvature of the run
 }
 
 // Points returns the checkpoints of the agents of a process in a run folder, the newest first, and for each damaged file an error

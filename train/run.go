@@ -22,12 +22,12 @@ func (interruption) Is(target error) bool { return target == context.Canceled }
 
 // A Result is what a run has found when it ends, or is interrupted.
 type Result struct {
-	Records        []runs.Record // from iteration 0 on, those before a resume included
+	Records        []runs.Record // all records from iteration 0 on, those before a resume included
 	X, Y           []float64     // x̄ and ȳ; of a run over several processes nil before its end, as is Usage
 	Iterations     int           // iterations done
 	Seconds        float64       // wall time in iterations, without evaluations
 	MsPerIteration runs.Number   // median over the iterations of this process
-	Usage          []runs.Usage  // what each agent has spent
+	Usage          []runs.Usage  // usage of each agent
 }
 
 // Last returns the newest record, the zero one if there is none.

@@ -86,7 +86,7 @@ func (c Config) step(s algo.Schedule, k int) (float64, bool) {
 // unstable returns the settings, as name=value, that would make the steps of y and z stable at iteration k for a curvature l;
 // none if they are stable.
 func (c Config) unstable(l float64, k int) (settings []string) {
-	const margin = 0.8 // of the bounds
+	const margin = 0.8 // share of the bounds that counts as stable
 	p := c.stepParameters()
 	gamma, beta := trackedBound(c.W, l, p.MomZ), 2/l
 	if p.TrackY {

@@ -16,7 +16,7 @@ type stepper struct {
 	group
 	exchange    network.Team
 	close       func()   // ends the exchange, if it was made here
-	agents      []*agent // by number; nil for agents of other processes
+	agents      []*agent // the agents by their numbers; nil for agents of other processes
 	maxNorm     float64  // a norm of x, y or z above it counts as divergence; 0: no norm does
 	onIteration func(done int)
 
@@ -121,7 +121,7 @@ func (s *stepper) failure(errs []error) (failed error) {
 // A gate lets agents into iterations, and stops all of them after the same one: they depend on each
 // other's exchanges, so an iteration that one has begun all must end.
 type gate struct {
-	ctx     context.Context // when it ends, the gate stops
+	ctx     context.Context // context whose end stops all agents
 	mu      sync.Mutex
 	limit   int // iterations from here on are closed
 	entered int // the highest iteration that an agent has begun, plus 1
