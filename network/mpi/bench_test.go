@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"dsbo"
+	"dsbo/internal/must"
 	"dsbo/network"
 )
 
@@ -43,7 +44,7 @@ func BenchmarkJobs(b *testing.B) {
 			})
 		}
 		report("local", func(b *testing.B) time.Duration {
-			l := network.NewLocal(mustRing(b, benchAgents))
+			l := network.NewLocal(mustRing(benchAgents))
 			mixers := make([]dsbo.Mixer, benchAgents)
 			for i := range mixers {
 				mixers[i] = l.Mixer(i)
@@ -52,43 +53,35 @@ func BenchmarkJobs(b *testing.B) {
 		})
 		for _, n := range []int{8, 2} {
 			report(fmt.Sprintf("mpi/ranks=%d", n), func(b *testing.B) time.Duration {
-				out, err := runJob(b, n, "^TestRankTimes$", fmt.Sprintf("%s=%d %d", timesEnv, c.bytes, c.rounds))
-				return parseMedian(b, out, err)
+				return parseMedian(runJob(b, n, "^TestRankTimes$", fmt.Sprintf("%s=%d %d", timesEnv, c.bytes, c.rounds)))
 			})
 			report(fmt.Sprintf("mpi4py/ranks=%d", n), func(b *testing.B) time.Duration {
-				args := append(python(b), "testdata/exchange.py", fmt.Sprint(c.rounds), fmt.Sprint(c.bytes))
-				out, err := launch(b, n, nil, args...)
-				return parseMedian(b, out, err)
+				return parseMedian(launch(b, n, nil, python(b), "testdata/exchange.py", fmt.Sprint(c.rounds), fmt.Sprint(c.bytes)))
 			})
 		}
 	}
 }
 
 // python returns the command of one that has mpi4py.
-func python(b *testing.B) []string {
-	b.Helper()
+func python(b *testing.B) string {
 	for _, name := range pythons {
 		if exec.Command(name, "-c", "import mpi4py, numpy").Run() == nil {
-			return []string{name}
+			return name
 		}
 	}
 	b.Skipf("none of %q has mpi4py for this MPI", pythons)
-	return nil
+	return ""
 }
 
 var medianLine = regexp.MustCompile(`(?m)^median (\d+) ns$`)
 
-func parseMedian(b *testing.B, out string, err error) time.Duration {
-	b.Helper()
+// parseMedian returns the median in the output of a job.
+func parseMedian(out string, err error) time.Duration {
 	m := medianLine.FindStringSubmatch(out)
 	if err != nil || m == nil {
-		b.Fatalf("%v; it must be a median:\n%s", err, out)
+		panic(fmt.Sprintf("%v; it must be a median:\n%s", err, out))
 	}
-	ns, err := strconv.Atoi(m[1])
-	if err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(ns)
+	return time.Duration(must.Get(strconv.Atoi(m[1])))
 }
 
 // timesEnv holds the bytes and rounds of TestRankTimes.
@@ -100,7 +93,7 @@ func TestRankTimes(t *testing.T) {
 	if _, err := fmt.Sscan(os.Getenv(timesEnv), &bytes, &rounds); err != nil {
 		t.Skip("for BenchmarkJobs")
 	}
-	x := openRank(t, mustRing(t, benchAgents), Options{})
+	x := openRank(t, mustRing(benchAgents), Options{})
 	defer x.Close()
 	var mixers []dsbo.Mixer
 	for _, i := range x.Local() {

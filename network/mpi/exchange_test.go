@@ -11,19 +11,13 @@ import (
 	"time"
 
 	"dsbo"
+	"dsbo/internal/must"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
 
 // mustRing returns the mixing matrix of n agents in a circle.
-func mustRing(tb testing.TB, n int) *network.Matrix {
-	tb.Helper()
-	g, err := network.Ring(n, 0.5)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return g.W
-}
+func mustRing(n int) *network.Matrix { return must.Get(network.Ring(n, 0.5)).W }
 
 // openAll opens an exchange on all ranks.
 func openAll(t *testing.T, worlds []*World, w *network.Matrix, o Options) []*Exchange {
@@ -33,9 +27,7 @@ func openAll(t *testing.T, worlds []*World, w *network.Matrix, o Options) []*Exc
 		xs[r], err = worlds[r].Exchange(t.Context(), w, o)
 		return err
 	})
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(errors.Join(errs...))
 	return xs
 }
 
@@ -69,7 +61,7 @@ func TestConforms(t *testing.T) {
 }
 
 func TestMixerOfAnotherRank(t *testing.T) {
-	xs := openAll(t, newWorlds(t, newJob(2)), mustRing(t, 5), Options{})
+	xs := openAll(t, newWorlds(t, newJob(2)), mustRing(5), Options{})
 	if got := [2][]int{xs[0].Local(), xs[1].Local()}; !slices.Equal(got[0], []int{0, 1}) || !slices.Equal(got[1], []int{2, 3, 4}) {
 		t.Errorf("the ranks have %v; it must be [0 1] and [2 3 4]", got)
 	}
@@ -90,7 +82,7 @@ func TestOtherLength(t *testing.T) {
 		},
 	} {
 		for _, n := range [][2]int{{3, 4}, {4, 3}} {
-			xs := openAll(t, newWorlds(t, newJob(2)), mustRing(t, 2), Options{})
+			xs := openAll(t, newWorlds(t, newJob(2)), mustRing(2), Options{})
 			errs := together(2, func(r int) error { return do(xs[r], r, n[r]) })
 			if !errors.Is(errs[0], dsbo.ErrShape) || !errors.Is(errs[1], dsbo.ErrShape) {
 				t.Errorf("%s: %v; both must match dsbo.ErrShape", name, errs)
@@ -106,18 +98,14 @@ func TestOtherLength(t *testing.T) {
 
 func TestOtherMatrix(t *testing.T) {
 	worlds := newWorlds(t, newJob(2))
-	ms := []*network.Matrix{mustRing(t, 4), mustRing(t, 5)}
+	ms := []*network.Matrix{mustRing(4), mustRing(5)}
 	errs := together(2, func(r int) error {
 		_, err := worlds[r].Exchange(t.Context(), ms[r], Options{})
 		return err
 	})
-	for r, err := range errs {
-		if !errors.Is(err, dsbo.ErrConfig) {
-			t.Errorf("rank %d: %v; it must match dsbo.ErrConfig", r, err)
-		}
-	}
-	if all := fmt.Sprint(errs); !strings.Contains(all, "must mix over one graph") {
-		t.Errorf("%s; the reason must be in it", all)
+	const reason = "must mix over one graph"
+	if !errors.Is(errs[0], dsbo.ErrConfig) || !errors.Is(errs[1], dsbo.ErrConfig) || !strings.Contains(fmt.Sprint(errs), reason) {
+		t.Errorf("%v; both must match dsbo.ErrConfig, and the reason must be %q", errs, reason)
 	}
 }
 
@@ -125,7 +113,7 @@ func TestOtherMatrix(t *testing.T) {
 func TestOtherRounds(t *testing.T) {
 	const rounds, leaver = 10, 2
 	for range 20 {
-		xs := openAll(t, newWorlds(t, newJob(4)), mustRing(t, 8), Options{})
+		xs := openAll(t, newWorlds(t, newJob(4)), mustRing(8), Options{})
 		done := make(chan struct{})
 		for i, err := range together(8, func(i int) error {
 			x := xs[xs[0].Rank(i)]
@@ -157,36 +145,10 @@ func TestOtherRounds(t *testing.T) {
 	}
 }
 
-// TestFailTravels: a rank whose agents do not wait fails, and all others learn why.
-func TestFailTravels(t *testing.T) {
-	xs := openAll(t, newWorlds(t, newJob(3)), mustRing(t, 6), Options{})
-	broken := errors.New("disk full")
-	for i, err := range together(6, func(i int) error {
-		x := xs[xs[0].Rank(i)]
-		if x == xs[1] {
-			if i == 2 {
-				return nil
-			}
-			x.Fail(broken)
-			x.Fail(errors.New("a later one does not count"))
-		}
-		return times(t.Context(), x.Mixer(i), 1, 3)
-	}) {
-		home := xs[0].Rank(i)
-		switch {
-		case i == 2:
-		case home == 1 && !errors.Is(err, broken):
-			t.Errorf("agent %d ended with %v; it must be %v", i, err, broken)
-		case home != 1 && (!errors.Is(err, network.ErrEnded) || !strings.Contains(err.Error(), "rank 1 (agents 2 to 3) after 0 exchanges ended the run: disk full")):
-			t.Errorf("agent %d ended with %v; it must be rank 1's reason", i, err)
-		}
-	}
-}
-
 // TestSilent: a rank that is there but says nothing is named.
 func TestSilent(t *testing.T) {
 	ranks := newJob(3)
-	xs := openAll(t, newWorlds(t, ranks), mustRing(t, 6), Options{Timeout: 50 * time.Millisecond})
+	xs := openAll(t, newWorlds(t, ranks), mustRing(6), Options{Timeout: 50 * time.Millisecond})
 	ranks[2].mu.Lock()
 	ranks[2].mute = true
 	ranks[2].mu.Unlock()
@@ -208,12 +170,12 @@ func TestSilent(t *testing.T) {
 // TestNobodyElse: not all ranks open the exchange.
 func TestNobodyElse(t *testing.T) {
 	worlds := newWorlds(t, newJob(2))
-	_, err := worlds[0].Exchange(t.Context(), mustRing(t, 2), Options{Timeout: time.Millisecond})
+	_, err := worlds[0].Exchange(t.Context(), mustRing(2), Options{Timeout: time.Millisecond})
 	if !errors.Is(err, network.ErrSilent) || !strings.Contains(err.Error(), "rank 1 (agent 1) has been silent for 1ms") {
 		t.Errorf("%v; rank 1 must be silent", err)
 	}
 	// The news of the first one's end is there before rank 1 opens.
-	if _, err := worlds[1].Exchange(t.Context(), mustRing(t, 2), Options{}); !errors.Is(err, network.ErrEnded) {
+	if _, err := worlds[1].Exchange(t.Context(), mustRing(2), Options{}); !errors.Is(err, network.ErrEnded) {
 		t.Errorf("%v; it must be the end of rank 0", err)
 	}
 }
@@ -222,47 +184,37 @@ func TestNobodyElse(t *testing.T) {
 // order in which the ranks enter them.
 func TestTwoAtOnce(t *testing.T) {
 	worlds := newWorlds(t, newJob(2))
-	xs := [][]*Exchange{openAll(t, worlds, mustRing(t, 2), Options{}), openAll(t, worlds, mustRing(t, 4), Options{})}
+	xs := [][]*Exchange{openAll(t, worlds, mustRing(2), Options{}), openAll(t, worlds, mustRing(4), Options{})}
 	const rounds = 50
-	for k, err := range together(6, func(k int) error {
+	must.OK(errors.Join(together(6, func(k int) error {
 		x, i := xs[0], k
 		if k >= 2 {
 			x, i = xs[1], k-2
 		}
 		return times(t.Context(), x[x[0].Rank(i)].Mixer(i), rounds, 3)
-	}) {
-		if err != nil {
-			t.Errorf("agent %d: %v", k, err)
-		}
-	}
+	})...))
 	// Rank 0 waits in one, and yet all complete the other.
 	waiting := make(chan error, 1)
 	go func() { waiting <- times(t.Context(), xs[0][0].Mixer(0), 1, 3) }()
 	errs := together(4, func(i int) error { return times(t.Context(), xs[1][xs[1][0].Rank(i)].Mixer(i), rounds, 3) })
-	errs = append(errs, times(t.Context(), xs[0][1].Mixer(1), 1, 3), <-waiting)
-	if err := errors.Join(errs...); err != nil {
-		t.Error(err)
-	}
+	must.OK(errors.Join(append(errs, times(t.Context(), xs[0][1].Mixer(1), 1, 3), <-waiting)...))
 }
 
 func TestAfterClose(t *testing.T) {
 	worlds := newWorlds(t, newJob(2))
-	xs := openAll(t, worlds, mustRing(t, 2), Options{})
+	xs := openAll(t, worlds, mustRing(2), Options{})
 	for range 2 {
-		for r, err := range together(2, func(r int) error { return worlds[r].Close(t.Context()) }) {
-			if err != nil {
-				t.Errorf("rank %d: %v", r, err)
-			}
+		must.OK(errors.Join(together(2, func(r int) error { return worlds[r].Close(t.Context()) })...))
+	}
+	_, err := worlds[0].Exchange(t.Context(), mustRing(2), Options{})
+	for name, err := range map[string]error{
+		"Mix":      times(t.Context(), xs[0].Mixer(0), 1, 3),
+		"Gather":   xs[0].Gather(t.Context(), make([][]float64, 2)),
+		"Exchange": err,
+	} {
+		if !errors.Is(err, network.ErrClosed) {
+			t.Errorf("%s: %v; it must be %v", name, err, network.ErrClosed)
 		}
-	}
-	if err := times(t.Context(), xs[0].Mixer(0), 1, 3); !errors.Is(err, network.ErrClosed) {
-		t.Errorf("Mix: %v; it must be %v", err, network.ErrClosed)
-	}
-	if err := xs[0].Gather(t.Context(), make([][]float64, 2)); !errors.Is(err, network.ErrClosed) {
-		t.Errorf("Gather: %v; it must be %v", err, network.ErrClosed)
-	}
-	if _, err := worlds[0].Exchange(t.Context(), mustRing(t, 2), Options{}); !errors.Is(err, network.ErrClosed) {
-		t.Errorf("Exchange: %v; it must be %v", err, network.ErrClosed)
 	}
 	worlds[0].Abort(3) // MPI has ended: nothing to abort
 }
@@ -281,23 +233,15 @@ func TestCloseAlone(t *testing.T) {
 	}
 }
 
-func TestTagsRunOut(t *testing.T) {
+// TestExchangeRefused: a timeout below 0, and one exchange more than MPI has tags for.
+func TestExchangeRefused(t *testing.T) {
 	ranks := newJob(1)
 	ranks[0].lastTag = 5
 	w := newWorlds(t, ranks)[0]
-	for range 2 {
-		if _, err := w.Exchange(t.Context(), mustRing(t, 2), Options{}); err != nil {
-			t.Fatal(err)
+	for k, o := range []Options{{Timeout: -1}, {}, {}, {}} {
+		refused := k == 0 || k == 3
+		if _, err := w.Exchange(t.Context(), mustRing(2), o); errors.Is(err, dsbo.ErrConfig) != refused || !refused && err != nil {
+			t.Errorf("exchange %d, %+v: error %v; one that matches dsbo.ErrConfig: %v", k, o, err, refused)
 		}
-	}
-	if _, err := w.Exchange(t.Context(), mustRing(t, 2), Options{}); !errors.Is(err, dsbo.ErrConfig) {
-		t.Errorf("%v; it must match dsbo.ErrConfig", err)
-	}
-}
-
-func TestOptions(t *testing.T) {
-	w := newWorlds(t, newJob(1))[0]
-	if _, err := w.Exchange(t.Context(), mustRing(t, 2), Options{Timeout: -1}); !errors.Is(err, dsbo.ErrConfig) {
-		t.Errorf("%v; it must match dsbo.ErrConfig", err)
 	}
 }

@@ -2,10 +2,13 @@ package mpi
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"testing"
 	"time"
+
+	"dsbo/internal/must"
 )
 
 // A job is an MPI in memory: its ranks are libraries of one process.
@@ -186,22 +189,12 @@ func (l *fakeLibrary) abort(status int) {
 
 // newWorlds starts the ranks of a job, which end with the test.
 func newWorlds(t *testing.T, ranks []*fakeLibrary) []*World {
-	t.Helper()
 	worlds := make([]*World, len(ranks))
 	for r, l := range ranks {
-		w, err := start(func() (library, error) { return l, nil })
-		if err != nil {
-			t.Fatal(err)
-		}
-		worlds[r] = w
+		worlds[r] = must.Get(start(func() (library, error) { return l, nil }))
 	}
 	t.Cleanup(func() {
-		errs := together(len(worlds), func(r int) error { return worlds[r].Close(context.Background()) })
-		for r, err := range errs {
-			if err != nil {
-				t.Errorf("rank %d: Close: %v", r, err)
-			}
-		}
+		must.OK(errors.Join(together(len(worlds), func(r int) error { return worlds[r].Close(context.Background()) })...))
 	})
 	return worlds
 }

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"dsbo"
+	"dsbo/internal/must"
 	"dsbo/network"
 
 	"pgregory.net/rapid"
@@ -35,11 +36,7 @@ func TestBlocks(t *testing.T) {
 		if next != b.agents {
 			t.Fatalf("%d agents dealt; they must be %d", next, b.agents)
 		}
-		g, err := network.New("erdos-renyi", b.agents, network.Options{Seed: rapid.Uint64().Draw(t, "seed")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkRoutes(t, b, g.W)
+		checkRoutes(t, b, must.Get(network.New("erdos-renyi", b.agents, network.Options{Seed: rapid.Uint64().Draw(t, "seed")})).W)
 	})
 }
 

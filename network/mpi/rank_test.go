@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"dsbo"
+	"dsbo/internal/must"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
@@ -28,20 +29,14 @@ func onRank(tb testing.TB) {
 
 // openRank opens an exchange of this rank. All ranks do so at the same time.
 func openRank(tb testing.TB, w *network.Matrix, o Options) *Exchange {
-	tb.Helper()
-	x, err := world.Exchange(tb.Context(), w, o)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return x
+	return must.Get(world.Exchange(tb.Context(), w, o))
 }
 
 // A meeting lets the ranks wait for each other.
 type meeting struct{ *Exchange }
 
 func newMeeting(t *testing.T) meeting {
-	t.Helper()
-	return meeting{openRank(t, mustRing(t, 1), Options{Timeout: networktest.WaitLimit})}
+	return meeting{openRank(t, mustRing(1), Options{Timeout: networktest.WaitLimit})}
 }
 
 func (m meeting) wait(t *testing.T) {
@@ -69,7 +64,7 @@ func TestRankConforms(t *testing.T) {
 // TestRankLong exchanges vectors that travel in pieces, of a length that changes.
 func TestRankLong(t *testing.T) {
 	onRank(t)
-	w := mustRing(t, 5)
+	w := mustRing(5)
 	x := openRank(t, w, Options{})
 	defer x.Close()
 	for round, length := range []int{100_000, 1_000_000, 10, 300_000} {
@@ -82,13 +77,11 @@ func TestRankLong(t *testing.T) {
 		}
 		want := networktest.Product(w, src)
 		local := x.Local()
-		for k, err := range together(len(local), func(k int) error {
+		must.OK(errors.Join(together(len(local), func(k int) error {
 			return x.Mixer(local[k]).Mix(t.Context(), src[local[k]], src[local[k]])
-		}) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if i := local[k]; !slices.Equal(src[i], want[i]) {
+		})...))
+		for _, i := range local {
+			if !slices.Equal(src[i], want[i]) {
 				t.Errorf("agent %d, exchange %d: not W·X", i, round)
 			}
 		}
@@ -103,7 +96,7 @@ func TestRankLengths(t *testing.T) {
 	defer m.Close()
 	for _, length := range []int{3, 1 << 19} {
 		for _, more := range []int{-1, 1, length} {
-			x := openRank(t, mustRing(t, world.Size()), Options{})
+			x := openRank(t, mustRing(world.Size()), Options{})
 			n := length
 			if world.Rank() == 0 {
 				n += more
@@ -121,7 +114,7 @@ func TestRankLengths(t *testing.T) {
 func TestRankRounds(t *testing.T) {
 	onRank(t)
 	const rounds, length = 5, 1 << 17
-	x := openRank(t, mustRing(t, world.Size()), Options{})
+	x := openRank(t, mustRing(world.Size()), Options{})
 	defer x.Close()
 	mixer := x.Mixer(world.Rank())
 	if err := times(t.Context(), mixer, rounds, length); err != nil {
@@ -141,7 +134,7 @@ func TestRankSilent(t *testing.T) {
 	onRank(t)
 	m := newMeeting(t)
 	defer m.Close()
-	x := openRank(t, mustRing(t, world.Size()), Options{Timeout: 200 * time.Millisecond})
+	x := openRank(t, mustRing(world.Size()), Options{Timeout: 200 * time.Millisecond})
 	if world.Rank() != 1 {
 		err := times(t.Context(), x.Mixer(world.Rank()), 1, 1<<17)
 		s, ok := errors.AsType[*network.SilentError](err)
@@ -171,7 +164,7 @@ func TestRankSignals(t *testing.T) {
 // lose has rank 1 call end after some exchanges; the others mix on.
 func lose(t *testing.T, end func()) {
 	onRank(t)
-	x := openRank(t, mustRing(t, 2*world.Size()), Options{})
+	x := openRank(t, mustRing(2*world.Size()), Options{})
 	defer x.Close()
 	local := x.Local()
 	together(len(local), func(k int) error {
@@ -190,11 +183,7 @@ func lose(t *testing.T, end func()) {
 
 func TestRankKilled(t *testing.T) {
 	lose(t, func() {
-		self, err := os.FindProcess(os.Getpid())
-		if err == nil {
-			err = self.Kill()
-		}
-		t.Error(err)
+		t.Error(must.Get(os.FindProcess(os.Getpid())).Kill())
 	})
 }
 
