@@ -7,6 +7,7 @@ import (
 
 	"dsbo/internal/must"
 	"dsbo/network"
+	"dsbo/network/networktest"
 )
 
 // BenchmarkMix times one exchange of all 8 agents of a ring: vectors of p = 200 numbers, of
@@ -25,7 +26,7 @@ func BenchmarkMix(b *testing.B) {
 func benchmarkMix(b *testing.B, w *network.Matrix, length int) {
 	l := network.NewLocal(w)
 	run := func(rounds int) {
-		if err := errors.Join(together(w.N(), func(i int) error {
+		if err := errors.Join(networktest.AtOnce(w.N(), func(i int) error {
 			v := make([]float64, length)
 			for range rounds {
 				if err := l.Mixer(i).Mix(b.Context(), v, v); err != nil {

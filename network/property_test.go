@@ -74,7 +74,7 @@ func TestLocalOnAnyGraph(t *testing.T) {
 			}
 			want := networktest.Product(w, x)
 			got := make([][]float64, len(x))
-			errs := together(w.N(), func(i int) error {
+			errs := networktest.AtOnce(w.N(), func(i int) error {
 				got[i] = make([]float64, length)
 				return l.Mixer(i).Mix(t.Context(), got[i], x[i])
 			})

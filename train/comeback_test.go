@@ -16,6 +16,7 @@ import (
 	"dsbo/internal/must"
 	"dsbo/network"
 	"dsbo/network/grpc"
+	"dsbo/network/networktest"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -125,7 +126,7 @@ func TestComeBack(t *testing.T) {
 	c.Method = method(t, "madsbo_tuned", "warm_z=true", "track_y=true", "mom_y=0.5")
 	want := run(t, c)
 	all := machines(t, c)
-	must.OK(errors.Join(atOnce(agents, func(i int) error {
+	must.OK(errors.Join(networktest.AtOnce(agents, func(i int) error {
 		for _, stop := range []int{11 - 2*i, 20 + 4*i} {
 			if err := all[i].stopAt(stop); err != nil {
 				return err
@@ -148,7 +149,7 @@ func TestComeBackToAnEvaluation(t *testing.T) {
 	c, _ := config(t)
 	want := run(t, c)
 	all := machines(t, c)
-	must.OK(errors.Join(atOnce(agents, func(i int) error {
+	must.OK(errors.Join(networktest.AtOnce(agents, func(i int) error {
 		if i == 2 {
 			products := 0
 			err := all[i].stop(func(c *train.Config, stop func()) {
@@ -178,7 +179,7 @@ func TestOneDiverges(t *testing.T) {
 	defer cancel()
 	all := machines(t, c)
 	all[2].config.MaxNorm = 1e-6
-	for i, err := range atOnce(agents, func(i int) error {
+	for i, err := range networktest.AtOnce(agents, func(i int) error {
 		mixer, err := grpc.Open(all[i].network)
 		if err != nil {
 			return err

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,21 +40,10 @@ func parts(t *testing.T, c train.Config, locals ...[]int) (cs []train.Config) {
 	return cs
 }
 
-// atOnce calls f for 0..n-1 at the same time and returns its errors.
-func atOnce(n int, f func(k int) error) []error {
-	errs := make([]error, n)
-	var wg sync.WaitGroup
-	for k := range n {
-		wg.Go(func() { errs[k] = f(k) })
-	}
-	wg.Wait()
-	return errs
-}
-
 // together runs f for each configuration at the same time.
 func together(cs []train.Config, f func(k int, c train.Config) (*train.Result, error)) ([]*train.Result, []error) {
 	results := make([]*train.Result, len(cs))
-	return results, atOnce(len(cs), func(k int) (err error) {
+	return results, networktest.AtOnce(len(cs), func(k int) (err error) {
 		if results[k], err = f(k, cs[k]); err != nil && !errors.Is(err, train.ErrInterrupted) {
 			cs[k].Problem.Team.Fail(err)
 		}

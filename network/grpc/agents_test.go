@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"sync"
 	"testing"
 	"time"
 
@@ -98,13 +97,7 @@ func openAgents(tb testing.TB, w *network.Matrix, change func(c *Config)) []*Mix
 
 // together has each agent do something at the same time, and returns their errors.
 func together(ms []*Mixer, do func(i int, m *Mixer) error) []error {
-	errs := make([]error, len(ms))
-	var wg sync.WaitGroup
-	for i, m := range ms {
-		wg.Go(func() { errs[i] = do(i, m) })
-	}
-	wg.Wait()
-	return errs
+	return networktest.AtOnce(len(ms), func(i int) error { return do(i, ms[i]) })
 }
 
 // succeed is together for what must not fail. It ends the test if it does.
@@ -113,17 +106,6 @@ func succeed(tb testing.TB, ms []*Mixer, do func(i int, m *Mixer) error) {
 	if err := errors.Join(together(ms, do)...); err != nil {
 		tb.Fatal(err)
 	}
-}
-
-// mixTimes mixes vectors of zeros so often.
-func mixTimes(ctx context.Context, m *Mixer, rounds, length int) error {
-	x := make([]float64, length)
-	for range rounds {
-		if err := m.Mix(ctx, x, x); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func TestConforms(t *testing.T) {

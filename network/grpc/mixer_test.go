@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dsbo/network"
+	"dsbo/network/networktest"
 )
 
 // TestFailReachesAll: an agent that fails and leaves at once has told its neighbours, and they theirs.
@@ -19,12 +20,12 @@ func TestFailReachesAll(t *testing.T) {
 			ctx, broken := limited(t), errors.New("disk full")
 			for i, err := range together(openAgents(t, newGraph("path", 5), nil), func(i int, m *Mixer) error {
 				if i != failing {
-					return mixTimes(ctx, m, 1<<30, 1)
+					return networktest.MixTimes(ctx, m, 1<<30, 1)
 				}
-				err := mixTimes(ctx, m, 3, 1)
+				err := networktest.MixTimes(ctx, m, 3, 1)
 				m.Fail(broken)
 				m.Fail(errors.New("a later one does not count"))
-				return errors.Join(err, mixTimes(ctx, m, 1, 1), m.Close())
+				return errors.Join(err, networktest.MixTimes(ctx, m, 1, 1), m.Close())
 			}) {
 				e, ok := errors.AsType[*network.EndedError](err)
 				switch {
@@ -58,7 +59,7 @@ func TestDrain(t *testing.T) {
 	})
 	ctx := limited(t)
 	succeed(t, ms, func(i int, m *Mixer) error {
-		if err := mixTimes(ctx, m, 5, 1); err != nil {
+		if err := networktest.MixTimes(ctx, m, 5, 1); err != nil {
 			return err
 		}
 		finished.Add(1)
@@ -96,7 +97,7 @@ func TestStatus(t *testing.T) {
 	ms, ctx := openAgents(t, newGraph("path", 3), nil), limited(t)
 	const rounds, length = 7, 5
 	succeed(t, ms, func(_ int, m *Mixer) error {
-		return errors.Join(mixTimes(ctx, m, rounds, length), m.Drain(ctx))
+		return errors.Join(networktest.MixTimes(ctx, m, rounds, length), m.Drain(ctx))
 	})
 	s := ms[1].Status()
 	if s.Round != rounds || ms[1].Round() != rounds || s.Rewinds != 0 || s.Refused != 0 || len(s.Neighbours) != 2 {

@@ -23,23 +23,12 @@ func mustRing(n int) *network.Matrix { return must.Get(network.Ring(n, 0.5)).W }
 func openAll(t *testing.T, worlds []*World, w *network.Matrix, o Options) []*Exchange {
 	t.Helper()
 	xs := make([]*Exchange, len(worlds))
-	errs := together(len(worlds), func(r int) (err error) {
+	errs := networktest.AtOnce(len(worlds), func(r int) (err error) {
 		xs[r], err = worlds[r].Exchange(t.Context(), w, o)
 		return err
 	})
 	must.OK(errors.Join(errs...))
 	return xs
-}
-
-// times mixes so often, vectors of this length, and returns the last error.
-func times(ctx context.Context, m dsbo.Mixer, rounds, length int) error {
-	v := make([]float64, length)
-	for range rounds {
-		if err := m.Mix(ctx, v, v); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func TestConforms(t *testing.T) {
@@ -53,7 +42,7 @@ func TestConforms(t *testing.T) {
 					teams[r] = x
 				}
 				return teams, func() {
-					together(len(xs), func(r int) error { xs[r].Close(); return nil })
+					networktest.AtOnce(len(xs), func(r int) error { xs[r].Close(); return nil })
 				}
 			})
 		})
@@ -76,14 +65,16 @@ func TestMixerOfAnotherRank(t *testing.T) {
 // TestOtherLength: a message that is too long, and one that is too short, is an error at both ends.
 func TestOtherLength(t *testing.T) {
 	for name, do := range map[string]func(x *Exchange, rank, length int) error{
-		"mix": func(x *Exchange, rank, length int) error { return times(t.Context(), x.Mixer(rank), 1, length) },
+		"mix": func(x *Exchange, rank, length int) error {
+			return networktest.MixTimes(t.Context(), x.Mixer(rank), 1, length)
+		},
 		"gather": func(x *Exchange, _, length int) error {
 			return x.Gather(t.Context(), [][]float64{make([]float64, length), make([]float64, length)})
 		},
 	} {
 		for _, n := range [][2]int{{3, 4}, {4, 3}} {
 			xs := openAll(t, newWorlds(t, newJob(2)), mustRing(2), Options{})
-			errs := together(2, func(r int) error { return do(xs[r], r, n[r]) })
+			errs := networktest.AtOnce(2, func(r int) error { return do(xs[r], r, n[r]) })
 			if !errors.Is(errs[0], dsbo.ErrShape) || !errors.Is(errs[1], dsbo.ErrShape) {
 				t.Errorf("%s: %v; both must match dsbo.ErrShape", name, errs)
 			}
@@ -99,7 +90,7 @@ func TestOtherLength(t *testing.T) {
 func TestOtherMatrix(t *testing.T) {
 	worlds := newWorlds(t, newJob(2))
 	ms := []*network.Matrix{mustRing(4), mustRing(5)}
-	errs := together(2, func(r int) error {
+	errs := networktest.AtOnce(2, func(r int) error {
 		_, err := worlds[r].Exchange(t.Context(), ms[r], Options{})
 		return err
 	})
@@ -115,9 +106,9 @@ func TestOtherRounds(t *testing.T) {
 	for range 20 {
 		xs := openAll(t, newWorlds(t, newJob(4)), mustRing(8), Options{})
 		done := make(chan struct{})
-		for i, err := range together(8, func(i int) error {
+		for i, err := range networktest.AtOnce(8, func(i int) error {
 			x := xs[xs[0].Rank(i)]
-			if err := times(t.Context(), x.Mixer(i), rounds, 3); err != nil {
+			if err := networktest.MixTimes(t.Context(), x.Mixer(i), rounds, 3); err != nil {
 				return fmt.Errorf("before the end: %w", err)
 			}
 			switch i {
@@ -129,7 +120,7 @@ func TestOtherRounds(t *testing.T) {
 				x.Close()
 				return nil
 			}
-			return times(t.Context(), x.Mixer(i), math.MaxInt, 3)
+			return networktest.MixTimes(t.Context(), x.Mixer(i), math.MaxInt, 3)
 		}) {
 			if xs[0].Rank(i) == leaver {
 				if err != nil {
@@ -152,7 +143,7 @@ func TestSilent(t *testing.T) {
 	ranks[2].mu.Lock()
 	ranks[2].mute = true
 	ranks[2].mu.Unlock()
-	errs := together(4, func(i int) error { return times(t.Context(), xs[xs[0].Rank(i)].Mixer(i), 1, 3) })
+	errs := networktest.AtOnce(4, func(i int) error { return networktest.MixTimes(t.Context(), xs[xs[0].Rank(i)].Mixer(i), 1, 3) })
 	for i, err := range errs {
 		s, ok := errors.AsType[*network.SilentError](err)
 		if !ok && errors.Is(err, network.ErrEnded) { // the other one was faster
@@ -186,29 +177,31 @@ func TestTwoAtOnce(t *testing.T) {
 	worlds := newWorlds(t, newJob(2))
 	xs := [][]*Exchange{openAll(t, worlds, mustRing(2), Options{}), openAll(t, worlds, mustRing(4), Options{})}
 	const rounds = 50
-	must.OK(errors.Join(together(6, func(k int) error {
+	must.OK(errors.Join(networktest.AtOnce(6, func(k int) error {
 		x, i := xs[0], k
 		if k >= 2 {
 			x, i = xs[1], k-2
 		}
-		return times(t.Context(), x[x[0].Rank(i)].Mixer(i), rounds, 3)
+		return networktest.MixTimes(t.Context(), x[x[0].Rank(i)].Mixer(i), rounds, 3)
 	})...))
 	// Rank 0 waits in one, and yet all complete the other.
 	waiting := make(chan error, 1)
-	go func() { waiting <- times(t.Context(), xs[0][0].Mixer(0), 1, 3) }()
-	errs := together(4, func(i int) error { return times(t.Context(), xs[1][xs[1][0].Rank(i)].Mixer(i), rounds, 3) })
-	must.OK(errors.Join(append(errs, times(t.Context(), xs[0][1].Mixer(1), 1, 3), <-waiting)...))
+	go func() { waiting <- networktest.MixTimes(t.Context(), xs[0][0].Mixer(0), 1, 3) }()
+	errs := networktest.AtOnce(4, func(i int) error {
+		return networktest.MixTimes(t.Context(), xs[1][xs[1][0].Rank(i)].Mixer(i), rounds, 3)
+	})
+	must.OK(errors.Join(append(errs, networktest.MixTimes(t.Context(), xs[0][1].Mixer(1), 1, 3), <-waiting)...))
 }
 
 func TestAfterClose(t *testing.T) {
 	worlds := newWorlds(t, newJob(2))
 	xs := openAll(t, worlds, mustRing(2), Options{})
 	for range 2 {
-		must.OK(errors.Join(together(2, func(r int) error { return worlds[r].Close(t.Context()) })...))
+		must.OK(errors.Join(networktest.AtOnce(2, func(r int) error { return worlds[r].Close(t.Context()) })...))
 	}
 	_, err := worlds[0].Exchange(t.Context(), mustRing(2), Options{})
 	for name, err := range map[string]error{
-		"Mix":      times(t.Context(), xs[0].Mixer(0), 1, 3),
+		"Mix":      networktest.MixTimes(t.Context(), xs[0].Mixer(0), 1, 3),
 		"Gather":   xs[0].Gather(t.Context(), make([][]float64, 2)),
 		"Exchange": err,
 	} {

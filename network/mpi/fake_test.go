@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dsbo/internal/must"
+	"dsbo/network/networktest"
 )
 
 // A job is an MPI in memory: its ranks are libraries of one process.
@@ -194,18 +195,7 @@ func newWorlds(t *testing.T, ranks []*fakeLibrary) []*World {
 		worlds[r] = must.Get(start(func() (library, error) { return l, nil }))
 	}
 	t.Cleanup(func() {
-		must.OK(errors.Join(together(len(worlds), func(r int) error { return worlds[r].Close(context.Background()) })...))
+		must.OK(errors.Join(networktest.AtOnce(len(worlds), func(r int) error { return worlds[r].Close(context.Background()) })...))
 	})
 	return worlds
-}
-
-// together calls f for 0..n-1 at the same time and returns the errors.
-func together(n int, f func(i int) error) []error {
-	errs := make([]error, n)
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Go(func() { errs[i] = f(i) })
-	}
-	wg.Wait()
-	return errs
 }

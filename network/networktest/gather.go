@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 	"testing"
 
 	"dsbo"
@@ -15,13 +14,7 @@ import (
 
 // together calls body for each team at the same time and returns their errors.
 func (x *exchange) together(body func(team network.Team) error) []error {
-	errs := make([]error, len(x.teams))
-	var wg sync.WaitGroup
-	for k, team := range x.teams {
-		wg.Go(func() { errs[k] = body(team) })
-	}
-	wg.Wait()
-	return errs
+	return AtOnce(len(x.teams), func(k int) error { return body(x.teams[k]) })
 }
 
 // gather has all teams gather given vectors and checks what they get. What is not local is NaN before.

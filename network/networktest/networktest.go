@@ -12,7 +12,6 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -149,15 +148,12 @@ func newExchange(t *testing.T, w *network.Matrix, teams []network.Team, closeAll
 
 // run calls body for each agent of this process at the same time and returns their errors.
 func (x *exchange) run(body func(i int, m dsbo.Mixer) error) []error {
-	errs := make([]error, len(x.mixers))
-	var wg sync.WaitGroup
-	for i, m := range x.mixers {
-		if m != nil {
-			wg.Go(func() { errs[i] = body(i, m) })
+	return AtOnce(len(x.mixers), func(i int) error {
+		if x.mixers[i] == nil {
+			return nil
 		}
-	}
-	wg.Wait()
-	return errs
+		return body(i, x.mixers[i])
+	})
 }
 
 // succeed runs body like run and reports the errors. The first one ends the others.

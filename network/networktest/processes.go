@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 
 	"dsbo"
 	"dsbo/network"
@@ -57,6 +58,28 @@ func (p *process) Gather(ctx context.Context, rows [][]float64) error {
 	}
 	for i, row := range rows {
 		copy(row, all[i*length:])
+	}
+	return nil
+}
+
+// AtOnce calls body for 0..n-1 at the same time and returns its errors.
+func AtOnce(n int, body func(i int) error) []error {
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { errs[i] = body(i) })
+	}
+	wg.Wait()
+	return errs
+}
+
+// MixTimes mixes vectors of zeros up to the first error.
+func MixTimes(ctx context.Context, m dsbo.Mixer, rounds, length int) error {
+	v := make([]float64, length)
+	for range rounds {
+		if err := m.Mix(ctx, v, v); err != nil {
+			return err
+		}
 	}
 	return nil
 }
