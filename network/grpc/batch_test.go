@@ -8,6 +8,7 @@ import (
 	"net"
 	"testing"
 
+	"dsbo/internal/must"
 	"dsbo/pki"
 
 	"google.golang.org/grpc/credentials"
@@ -42,9 +43,7 @@ func batchPair(t *testing.T) (client, server net.Conn, below *watchedConn) {
 		done <- err
 	}()
 	client, info, err := batched{credentials.NewTLS(ids[0].Client(1)), nil}.ClientHandshake(t.Context(), pki.Name(1), below)
-	if err := errors.Join(err, <-done); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(errors.Join(err, <-done))
 	if _, ok := info.(credentials.TLSInfo); !ok {
 		t.Fatalf("%T; it must be credentials.TLSInfo, which names the neighbour", info)
 	}
@@ -66,9 +65,7 @@ func TestBatchedWrite(t *testing.T) {
 		}()
 		got := make([]byte, len(want))
 		_, err := io.ReadFull(server, got)
-		if err := errors.Join(err, <-done); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(errors.Join(err, <-done))
 		if !bytes.Equal(got, want) {
 			t.Errorf("%d bytes did not come as they were sent", len(want))
 		}
@@ -88,9 +85,7 @@ func TestBatchedClose(t *testing.T) {
 		done <- err
 	}()
 	<-below.writes
-	if err := client.Close(); err != nil {
-		t.Error(err)
-	}
+	must.OK(client.Close())
 	if err := <-done; err == nil {
 		t.Error("a Write that was stuck has succeeded")
 	}

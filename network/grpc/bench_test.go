@@ -2,10 +2,8 @@ package grpc
 
 import (
 	"fmt"
-	"sync"
 	"testing"
 
-	"dsbo/network"
 	"dsbo/pki"
 )
 
@@ -44,30 +42,23 @@ func BenchmarkGather(b *testing.B) {
 
 // benchmarkRing times what each of 8 agents repeats.
 func benchmarkRing(b *testing.B, ids []*pki.Identity, length int, agent func(*Mixer) func() error) {
-	g, err := network.Ring(8, 0.5)
-	if err != nil {
-		b.Fatal(err)
-	}
-	ms, closeAll := open(b, configs(g.W, ids))
+	w := newGraph("ring", 8)
+	ms, closeAll := open(b, configs(w, ids))
 	defer closeAll()
 	run := func(rounds int) {
-		var wg sync.WaitGroup
-		for _, m := range ms {
-			wg.Go(func() {
-				exchange := agent(m)
-				for range rounds {
-					if err := exchange(); err != nil {
-						b.Error(err)
-						return
-					}
+		succeed(b, ms, func(_ int, m *Mixer) error {
+			exchange := agent(m)
+			for range rounds {
+				if err := exchange(); err != nil {
+					return err
 				}
-			})
-		}
-		wg.Wait()
+			}
+			return nil
+		})
 	}
 	run(2) // connects
 	b.ReportAllocs()
-	b.SetBytes(int64(8 * length * g.W.N()))
+	b.SetBytes(int64(8 * length * w.N()))
 	b.ResetTimer()
 	run(b.N)
 	b.StopTimer()

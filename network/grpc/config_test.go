@@ -8,15 +8,13 @@ import (
 	"time"
 
 	"dsbo"
+	"dsbo/internal/must"
 )
 
 func TestValidate(t *testing.T) {
 	w := newGraph("path", 3)
 	ids := identities(2)
-	everywhere, err := net.Listen("tcp", ":0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	everywhere := must.Get(net.Listen("tcp", ":0"))
 	defer everywhere.Close()
 	for _, c := range []struct {
 		change func(*Config)

@@ -6,18 +6,16 @@ import (
 	"strings"
 	"testing"
 
+	"dsbo/internal/must"
 	"dsbo/network"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 // decoded returns a good frame as it is received.
-func decoded(t *testing.T, b []byte) *frame {
-	t.Helper()
+func decoded(b []byte) *frame {
 	var f frame
-	if err := f.decode(bytes.NewReader(b), len(b)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(f.decode(bytes.NewReader(b), len(b)))
 	return &f
 }
 
@@ -65,11 +63,7 @@ func TestHelloRoundTrip(t *testing.T) {
 		goodHello(3),
 		{from: 1023, to: 1022, sent: 17, next: 18, run: long, config: long, program: network.Program{Version: long, Kernels: long, Architecture: long}},
 	} {
-		got, err := readHello(decoded(t, h.encode()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := cmp.Diff(h, got, cmp.AllowUnexported(hello{})); d != "" {
+		if d := cmp.Diff(h, must.Get(readHello(decoded(h.encode()))), cmp.AllowUnexported(hello{})); d != "" {
 			t.Errorf("(-want +got)\n%s", d)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/internal/must"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
@@ -147,16 +148,12 @@ func TestGatherAgain(t *testing.T) {
 			if err := gatherRows(inner, ms[0], row); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "gathering since exchange 0") {
 				t.Fatalf("error %v; it must match context.Canceled while gathering since exchange 0", err)
 			}
-			if err := ms[0].Rewind(0); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(ms[0].Rewind(0))
 			wg.Go(func() { gather(n - 1) })
 			if !other {
 				gather(0)
 				wg.Wait()
-				if err := errors.Join(errs...); err != nil {
-					t.Error(err)
-				}
+				must.OK(errors.Join(errs...))
 				return
 			}
 			row[0]++

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"dsbo/internal/must"
 	"dsbo/network"
 	"dsbo/pki"
 
@@ -142,10 +143,7 @@ func (o office) refusals(agent int, config func(*pki.Identity) *tls.Config) []re
 // visit connects to agent 1 and says the frames.
 func visit(t *testing.T, address string, creds credentials.TransportCredentials, frames ...[]byte) (rpc.ClientStream, error) {
 	t.Helper()
-	conn, err := rpc.NewClient("passthrough:///"+address, rpc.WithTransportCredentials(creds))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(rpc.NewClient("passthrough:///"+address, rpc.WithTransportCredentials(creds)))
 	t.Cleanup(func() { conn.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	t.Cleanup(cancel)
@@ -243,9 +241,7 @@ func host(t *testing.T, creds credentials.TransportCredentials, frames ...[]byte
 	go func() { done <- s.Serve(l) }()
 	t.Cleanup(func() {
 		s.Stop()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		must.OK(<-done)
 	})
 	return l.Addr().String()
 }
@@ -287,12 +283,8 @@ func TestBadFrames(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			m, log := o.open("127.0.0.1:1")
 			s, err := visit(t, m.config.Listener.Addr().String(), credentials.NewTLS(o.good(0).Client(self)), goodHello(0).encode())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := s.SendMsg(c.frame); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(err)
+			must.OK(s.SendMsg(c.frame))
 			log.want(t, "level=WARN", "neighbour=0", "lost the connection", c.log)
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"dsbo/internal/must"
 	"dsbo/network"
 )
 
@@ -56,8 +57,6 @@ func newSim(t *testing.T, seed uint64, w *network.Matrix, keep, rounds int) *sim
 		a := &simAgent{}
 		s.agents = append(s.agents, a)
 		a.m = s.mixer(i, s.restore(a, i, math.MaxInt))
-	}
-	for i := range w.N() {
 		for _, j := range w.Neighbours(i) {
 			s.keys = append(s.keys, [2]int{i, j})
 			s.links[[2]int{i, j}] = &simLink{}
@@ -87,9 +86,7 @@ func (s *sim) advance(i int) {
 	}
 	err := m.checkRunning(s.t.Context())
 	if rollback, ok := errors.AsType[*network.RollbackError](err); ok {
-		if err := m.Rewind(s.restore(a, i, rollback.Round)); err != nil {
-			s.t.Fatalf("agent %d: %v", i, err)
-		}
+		must.OK(m.Rewind(s.restore(a, i, rollback.Round)))
 		return
 	}
 	if err != nil {
@@ -182,11 +179,7 @@ func (s *sim) allOver() bool {
 func (s *sim) state() string {
 	text := ""
 	for i, a := range s.agents {
-		text += fmt.Sprintf("\nagent %d: round %d, published %v, over %v, missing %d, window %d-%d", i,
-			a.m.round, a.published, a.over, a.m.missing, a.m.window.start, a.m.window.end())
-		for _, e := range a.m.edges {
-			text += fmt.Sprintf("\n  neighbour %d: received %d, next %d, credit %d, radius %d", e.id, e.received, e.next, e.credit, e.radius)
-		}
+		text += fmt.Sprintf("\nagent %d: published %v, over %v, missing %d, %+v", i, a.published, a.over, a.m.missing, a.m.Status())
 	}
 	return text
 }

@@ -3,6 +3,8 @@ package grpc
 import (
 	"io"
 	"math"
+
+	"dsbo/internal/must"
 )
 
 // connect has the neighbour with the lower number say hello. Both go on meanwhile, until the hellos are delivered.
@@ -17,16 +19,10 @@ func (s *sim) connect(i, j int) {
 
 // open takes in a hello that came over a link, as the two ends of a stream do: the one that did not connect answers.
 func (s *sim) open(ends [2]int, f *frame) {
-	h, err := readHello(f)
-	if err != nil {
-		s.t.Fatal(err)
-	}
 	e := s.agents[ends[1]].m.edge(ends[0])
 	back := s.links[[2]int{ends[1], ends[0]}]
 	back.session = newSession(e, nil)
-	if err := back.session.open(h); err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(back.session.open(must.Get(readHello(f))))
 	if ends[0] < ends[1] {
 		back.frames = append(back.frames, e.hello())
 	}
@@ -96,9 +92,8 @@ func (s *sim) deliver(ends [2]int, l *simLink) {
 	if len(l.frames) == 0 {
 		return
 	}
-	b := l.frames[0]
+	f := decoded(l.frames[0])
 	l.frames = l.frames[1:]
-	f := decoded(s.t, b)
 	if f.kind == kindHello {
 		s.open(ends, f)
 		return
