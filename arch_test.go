@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"dsbo/internal/must"
 )
 
 // imports returns what the non-test Go files of each package of the module import, by folder.
@@ -154,16 +156,10 @@ func TestReadersNeedNoEngine(t *testing.T) {
 
 func TestEveryPackageHasADoc(t *testing.T) {
 	for dir := range imports(t) {
-		pkgs, err := filepath.Glob(filepath.Join(dir, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		pkgs := must.Get(filepath.Glob(filepath.Join(dir, "*.go")))
 		has := false
 		for _, file := range pkgs {
-			f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly|parser.ParseComments)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Get(parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly|parser.ParseComments))
 			has = has || f.Doc != nil && !strings.HasSuffix(file, "_test.go")
 		}
 		if !has {

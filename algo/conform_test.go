@@ -7,6 +7,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
+	"dsbo/internal/must"
 )
 
 // variants are parameters, beside the defaults, that reach what the defaults do not.
@@ -59,9 +60,7 @@ func made(t *testing.T, name, object string) algo.Method {
 // ready returns the method after Init for x of length p and y of length q, and 100 iterations.
 func ready[M algo.Method](t *testing.T, m M, p, q int) M {
 	t.Helper()
-	if err := m.Init(p, q, 100); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(m.Init(p, q, 100))
 	return m
 }
 
@@ -70,8 +69,6 @@ func iterate[A dsbo.Algorithm](t *testing.T, K int, as []A, os []dsbo.Oracle, W 
 	t.Helper()
 	ms := algotest.NewMixers(W)
 	for k := range K {
-		if err := algotest.Step(t.Context(), k, as, os, ms); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(algotest.Step(t.Context(), k, as, os, ms))
 	}
 }

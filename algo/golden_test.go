@@ -13,6 +13,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
+	"dsbo/internal/must"
 	"dsbo/internal/vec"
 )
 
@@ -54,9 +55,7 @@ func (g golden) method(t *testing.T, change ...string) algo.Method {
 
 func set(t *testing.T, m algo.Method, name, value string) {
 	t.Helper()
-	if err := algo.Decode(m, fmt.Appendf(nil, "{%q:%s}", name, value)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(algo.Decode(m, fmt.Appendf(nil, "{%q:%s}", name, value)))
 }
 
 // startX returns the start of x.
@@ -78,20 +77,13 @@ func (g golden) startX(t *testing.T) []float64 {
 
 func readGolden(t *testing.T, file string) golden {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(file))
 	var g golden
-	if err := json.Unmarshal(text, &g); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(json.Unmarshal(text, &g))
 	if g.Algo == "" {
 		g.Algo = "madsbo"
 	}
-	if err := json.Unmarshal(text, &g.params); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(json.Unmarshal(text, &g.params))
 	if g.WarmY != nil && !*g.WarmY {
 		g.params["cold_y"] = json.RawMessage("true")
 	}
@@ -147,9 +139,7 @@ func runGolden(t *testing.T, g golden) trajectory {
 	var os []dsbo.Oracle
 	for i := range g.Agents {
 		a := g.method(t)
-		if err := a.Init(g.P, g.Q, g.K); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(a.Init(g.P, g.Q, g.K))
 		copy(a.X(), g.startX(t))
 		o := newOracle(g.Kind, g.Data, i)
 		as, os, tr.oracles = append(as, a), append(os, o), append(tr.oracles, o)
@@ -158,9 +148,7 @@ func runGolden(t *testing.T, g golden) trajectory {
 	tr.solver = newEvaluator(tr.oracles, traits.Personalized)
 	tr.record(t, as)
 	for k := range g.K {
-		if err := algotest.Step(t.Context(), k, as, os, ms); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(algotest.Step(t.Context(), k, as, os, ms))
 		tr.record(t, as)
 	}
 	return tr
@@ -350,9 +338,7 @@ func compareNumbers(t *testing.T, key string, got any, text json.RawMessage) {
 		t.Fatalf("%s: %v", key, err)
 	}
 	var a, b any
-	if err := json.Unmarshal(again, &a); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(json.Unmarshal(again, &a))
 	if err := json.Unmarshal(text, &b); err != nil {
 		t.Fatalf("%s: %v", key, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
+	"dsbo/internal/must"
 	"dsbo/internal/vec"
 )
 
@@ -106,9 +107,7 @@ func TestTunedWithoutOptionsIsMADSBO(t *testing.T) {
 	}
 	for k := range 4 {
 		w.step(t, k)
-		if err := algotest.Step(t.Context(), k, tuned, v.os, v.ms); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(algotest.Step(t.Context(), k, tuned, v.os, v.ms))
 		for i, a := range w.agents {
 			b := tuned[i]
 			if !slices.Equal(a.X(), b.X()) || !slices.Equal(a.Y(), b.Y()) || !slices.Equal(a.Z(), b.Z()) || !slices.Equal(a.U(), b.U()) {
@@ -124,9 +123,7 @@ func TestClip(t *testing.T) {
 	vec.Fill(a.X(), 0.2)
 	o, m := algotest.NewQuadratics(1, 3, 4, 2)[0], algotest.NewMixers(algotest.Ring(1, 0.5))[0]
 	for k := range 3 {
-		if err := a.Step(t.Context(), k, o, m); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(a.Step(t.Context(), k, o, m))
 		if lo, hi := slices.Min(a.X()), slices.Max(a.X()); lo < 0.15 || hi > 0.25 || lo == hi {
 			t.Errorf("iteration %d: x in [%g, %g]", k, lo, hi)
 		}
@@ -160,9 +157,7 @@ func TestSeriesIsTheMeanOfTheDraws(t *testing.T) {
 	o, m := algotest.NewQuadratics(1, 3, 4, 6)[0], algotest.NewMixers(algotest.Ring(1, 0.5))[0]
 	z := func(draws ...int) []float64 {
 		a := ready(t, &algo.ALSET{T: 2, N: N, L: 4, NPrime: draws}, 3, 4)
-		if err := a.Step(t.Context(), 0, o, m); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(a.Step(t.Context(), 0, o, m))
 		return a.Z()
 	}
 	sum := make([]float64, 4)
@@ -180,9 +175,7 @@ func TestConjugateGradientsEnd(t *testing.T) {
 	for _, warm := range []bool{false, true} {
 		a := ready(t, &algo.AIDCG{T: 5, N: 4, WarmZ: warm}, 3, 4)
 		for k := range 3 {
-			if err := a.Step(t.Context(), k, qs[0], nil); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(a.Step(t.Context(), k, qs[0], nil))
 			if d := distance(a.Z(), algotest.Solve(qs).InverseProduct(a.Y())); d > 1e-12 {
 				t.Errorf("warm %v, iteration %d: z is off by %g", warm, k, d)
 			}
@@ -197,9 +190,7 @@ func TestITDIsTheDerivative(t *testing.T) {
 	at := func(x []float64) (*algo.ITD, float64) {
 		a := ready(t, &algo.ITD{Alpha: "0.1", Beta: "0.3", T: 6, ColdY: true}, g.P, g.Q)
 		copy(a.X(), x)
-		if err := a.Step(t.Context(), 0, o, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(a.Step(t.Context(), 0, o, nil))
 		f, _, err := o.Values(x, a.Y(), whole)
 		if err != nil {
 			t.Fatal(err)

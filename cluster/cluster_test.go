@@ -13,6 +13,7 @@ import (
 	"dsbo"
 	"dsbo/cluster"
 	"dsbo/internal/cli"
+	"dsbo/internal/must"
 	"dsbo/network"
 )
 
@@ -65,10 +66,7 @@ func TestGraphFile(t *testing.T) {
 		`{"agents": 3, "address": "a{agent}:1", "run": "r", "task": "mnist", "W": [[0.7, 0.3, 0], [0.3, 0.4, 0.3], [0, 0.3, 0.7]]}`,
 	} {
 		c := parse(t, text)
-		g, err := network.Parse("g.json", c.GraphFile(), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(network.Parse("g.json", c.GraphFile(), 0))
 		if diff := cmp.Diff(c.Graph.W.Dense(), g.W.Dense()); diff != "" {
 			t.Error(diff)
 		}
@@ -159,9 +157,7 @@ func TestLoad(t *testing.T) {
 	if _, err := cluster.Load(path, nil); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), path) {
 		t.Errorf("a file that is not there: %v", err)
 	}
-	if err := os.WriteFile(path, []byte(full("")), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(os.WriteFile(path, []byte(full("")), 0o644))
 	if c, err := cluster.Load(path, nil); err != nil || c.Run != "r" {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -169,10 +165,7 @@ func TestLoad(t *testing.T) {
 
 func parse(t *testing.T, text string) *cluster.Cluster {
 	t.Helper()
-	c, err := cluster.Parse("c.json", []byte(text), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(cluster.Parse("c.json", []byte(text), nil))
 	return c
 }
 

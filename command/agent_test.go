@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dsbo/internal/cli"
+	"dsbo/internal/must"
 	"dsbo/runs"
 )
 
@@ -45,9 +46,9 @@ func TestAgents(t *testing.T) {
 			// The same command again finds all done, and waits for nobody.
 			runCommand(t, "agent", "-agent=1", "-cluster="+file, "-out="+out, "-certs="+certs)
 			// An agent that does not know that all are done waits for the others.
-			memberships := value(filepath.Glob(filepath.Join(out, "agent-*", runs.MembershipFile)))(t)
+			memberships := must.Get(filepath.Glob(filepath.Join(out, "agent-*", runs.MembershipFile)))
 			for _, path := range memberships {
-				must(t, os.Remove(path))
+				must.OK(os.Remove(path))
 			}
 			agents(t, 3, "-cluster="+file, "-out="+out, "-certs="+certs, "-quiet")
 			// The folder is this run's alone.

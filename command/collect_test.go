@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dsbo/internal/cli"
+	"dsbo/internal/must"
 	"dsbo/runs"
 )
 
@@ -22,14 +23,14 @@ func TestCollect(t *testing.T) {
 		t.Errorf("stdout:\n%s", stdout)
 	}
 	last := func(folder string) runs.Record {
-		r := value(runs.Folder(folder).Records())(t)
+		r := must.Get(runs.Folder(folder).Records())
 		return r[len(r)-1]
 	}
 	a, b, got := last(zero), last(one), last(all)
 	if got.MixSeconds != a.MixSeconds+b.MixSeconds || got.OracleSeconds != a.OracleSeconds+b.OracleSeconds || got.Seconds != max(a.Seconds, b.Seconds) {
 		t.Errorf("times %+v of %+v and %+v", got, a, b)
 	}
-	summary := func(folder string) runs.Summary { return value(runs.Folder(folder).ReadSummary())(t) }
+	summary := func(folder string) runs.Summary { return must.Get(runs.Folder(folder).ReadSummary()) }
 	s, s0, s1 := summary(all), summary(zero), summary(one)
 	if s.MixSeconds != s0.MixSeconds+s1.MixSeconds || s.PerAgent[0] != s0.PerAgent[0] || s.PerAgent[1] != s1.PerAgent[1] || s.PerAgent[1].MixSeconds == 0 {
 		t.Errorf("summary %+v of %+v and %+v", s, s0, s1)
@@ -45,7 +46,7 @@ func TestCollect(t *testing.T) {
 		wantError(t, err, cli.Usage, want)
 	}
 	log := zero + ".log" // beside them, where the verb run has made the folders
-	must(t, os.WriteFile(log, nil, 0o644))
+	must.OK(os.WriteFile(log, nil, 0o644))
 	runCommand(t, "collect", "-out", all, "-force", zero, log, one)
 	if _, err := os.Stat(filepath.Join(all, "report.html")); err != nil {
 		t.Error(err)
@@ -82,12 +83,12 @@ func TestCollectRefuses(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")
-			must(t, os.CopyFS(out, os.DirFS(made)))
+			must.OK(os.CopyFS(out, os.DirFS(made)))
 			switch path := filepath.Join(out, "agent-1", tt.file); {
 			case tt.old != "":
 				edit(t, path, tt.old, tt.new)
 			case tt.file != "":
-				must(t, os.Remove(path))
+				must.OK(os.Remove(path))
 			}
 			args := []string{"collect", "-out", filepath.Join(out, "all")}
 			for _, name := range strings.Fields(tt.folders) {

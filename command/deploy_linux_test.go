@@ -13,12 +13,14 @@ import (
 	"testing"
 
 	"dsbo/cluster"
+	"dsbo/experiment/experimenttest"
+	"dsbo/internal/must"
 )
 
 // deployed reads a file of the folder deploy.
 func deployed(t *testing.T, name string) string {
 	t.Helper()
-	return string(value(os.ReadFile(filepath.Join("..", "deploy", name)))(t))
+	return string(must.Get(os.ReadFile(filepath.Join("..", "deploy", name))))
 }
 
 // replace replaces a text that has to be there.
@@ -38,7 +40,7 @@ func TestKubernetes(t *testing.T) {
 	if !ok || !ends {
 		t.Fatal("no cluster file")
 	}
-	c := value(cluster.Parse("kubernetes.yaml", []byte(block), testProgram().checkTask))(t)
+	c := must.Get(cluster.Parse("kubernetes.yaml", []byte(block), testProgram().checkTask))
 	n := len(c.Addresses)
 	for _, want := range []string{fmt.Sprintf("completions: %d\n", n), fmt.Sprintf("parallelism: %d ", n), "-out=/runs/" + c.Run + "\n"} {
 		if !strings.Contains(text, want) {
@@ -46,7 +48,7 @@ func TestKubernetes(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "c.json")
-	must(t, os.WriteFile(file, []byte(block), 0o644))
+	must.OK(os.WriteFile(file, []byte(block), 0o644))
 	args := regexp.MustCompile(`(?m)^ +- (-\S+)$`).FindAllStringSubmatch(text, -1)
 	flags := []string{"-agent=0"}
 	for _, a := range args {
@@ -67,7 +69,7 @@ func TestKubernetes(t *testing.T) {
 
 func TestService(t *testing.T) {
 	dir := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, "cluster.json"), []byte(`{"run": "r", "agents": 4, "address": "a{agent}:1", "task": "mnist"}`), 0o644))
+	must.OK(os.WriteFile(filepath.Join(dir, "cluster.json"), []byte(`{"run": "r", "agents": 4, "address": "a{agent}:1", "task": "mnist"}`), 0o644))
 	_, line, ok := strings.Cut(deployed(t, "dsbo-agent@.service"), "\nExecStart=/usr/local/bin/dsbo agent ")
 	line, _, _ = strings.Cut(line, "\n")
 	if !ok {
@@ -91,7 +93,7 @@ func TestSlurm(t *testing.T) {
 	dir := t.TempDir()
 	script := replace(t, deployed(t, "slurm.sbatch"), `"task": "mnist"`, `"task": "synthetic"`)
 	script = replace(t, script, `"flags": ["-preset=tuned"]`, `"flags": ["`+strings.Join(small, `", "`)+`"]`)
-	must(t, os.Symlink(value(os.Executable())(t), filepath.Join(dir, "dsbo")))
+	must.OK(os.Symlink(must.Get(os.Executable()), filepath.Join(dir, "dsbo")))
 	for name, text := range map[string]string{
 		"batch":    script,
 		"scontrol": fmt.Sprintf("#!/bin/sh\nfor i in 1 2 3; do echo 127.$i.%d.%d; done\n", os.Getpid()>>8&255, os.Getpid()&255), // this test's own
@@ -104,7 +106,7 @@ done
 for p in "${pids[@]}"; do wait "$p" || exit; done
 `,
 	} {
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
+		must.OK(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
 	}
 	batch := func() {
 		c := exec.Command(bash, filepath.Join(dir, "batch"))
@@ -121,7 +123,7 @@ for p in "${pids[@]}"; do wait "$p" || exit; done
 	}
 	out := filepath.Join(dir, "runs", "mnist-8")
 	batch()
-	sameRun(t, filepath.Join(out, "all"), alone(t, dir, "-agents=3"))
+	experimenttest.SameRun(t, filepath.Join(out, "all"), alone(t, dir, "-agents=3"))
 	if _, err := os.Stat(filepath.Join(out, "certs", "ca-key.pem")); err == nil {
 		t.Error("the authority's key is still there")
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"dsbo/internal/cli"
+	"dsbo/internal/must"
 	"dsbo/runs"
 )
 
@@ -66,23 +67,22 @@ type checkpointDamage struct {
 }
 
 func (d *checkpointDamage) damage(agent int) {
-	t := d.run.t
-	d.partial += len(value(filepath.Glob(d.run.folder(agent).Path(".checkpoint.*.tmp")))(t))
+	d.partial += len(must.Get(filepath.Glob(d.run.folder(agent).Path(".checkpoint.*.tmp"))))
 	newest := d.run.newest(agent)
 	if newest == "" {
 		return
 	}
-	data := value(os.ReadFile(newest))(t)
+	data := must.Get(os.ReadFile(newest))
 	switch d.count++; d.count % 4 {
 	case 1:
 		d.damaged++
 		data[len(data)/2] ^= 1
-		must(t, os.WriteFile(newest, data, 0o644))
+		must.OK(os.WriteFile(newest, data, 0o644))
 	case 2:
 		d.damaged++
-		must(t, os.Truncate(newest, int64(len(data)/3)))
+		must.OK(os.Truncate(newest, int64(len(data)/3)))
 	case 3:
-		must(t, os.Remove(newest))
+		must.OK(os.Remove(newest))
 	}
 }
 
@@ -280,9 +280,9 @@ func newLink(t *testing.T) link {
 		t.Skipf("no links between network namespaces here: %v", err)
 	}
 	for k, name := range l {
-		must(t, ip("-n", name, "address", "add", linkHosts[k]+"/24", "dev", "end"))
-		must(t, ip("-n", name, "link", "set", "lo", "up"))
-		must(t, ip("-n", name, "link", "set", "end", "up"))
+		must.OK(ip("-n", name, "address", "add", linkHosts[k]+"/24", "dev", "end"))
+		must.OK(ip("-n", name, "link", "set", "lo", "up"))
+		must.OK(ip("-n", name, "link", "set", "end", "up"))
 	}
 	return l
 }
@@ -290,7 +290,7 @@ func newLink(t *testing.T) link {
 // set takes the link down or up.
 func (l link) set(t *testing.T, state string) {
 	t.Helper()
-	must(t, ip("-n", l[0], "link", "set", "end", state))
+	must.OK(ip("-n", l[0], "link", "set", "end", state))
 }
 
 func ip(args ...string) error {

@@ -18,29 +18,12 @@ import (
 	"dsbo/experiment"
 	"dsbo/experiment/experimenttest"
 	"dsbo/internal/cli"
-	"dsbo/runs"
+	"dsbo/internal/must"
 	"dsbo/tasks"
 )
 
 // small are flags of a run of the synthetic task that takes a moment.
 var small = strings.Fields("-p=4 -train=30 -val=30 -test=20 -K=6 -T=2 -N=2 -refit=60")
-
-// must ends the test at an error.
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// value returns a function that returns v, or ends the test at an error.
-func value[T any](v T, err error) func(t *testing.T) T {
-	return func(t *testing.T) T {
-		t.Helper()
-		must(t, err)
-		return v
-	}
-}
 
 // wantError checks that an error has the exit code, and shows the text to the user.
 func wantError(t *testing.T, err error, code int, text string) {
@@ -61,7 +44,7 @@ func command(t *testing.T, args ...string) (string, error) {
 // runCommand is command for one that has no error.
 func runCommand(t *testing.T, args ...string) string {
 	t.Helper()
-	return value(command(t, args...))(t)
+	return must.Get(command(t, args...))
 }
 
 var ports atomic.Int64
@@ -87,7 +70,7 @@ func writeCluster(t *testing.T, dir string, n int, more map[string]any) string {
 		file[k] = v
 	}
 	path := filepath.Join(dir, "c.json")
-	must(t, os.WriteFile(path, value(json.Marshal(file))(t), 0o644))
+	must.OK(os.WriteFile(path, must.Get(json.Marshal(file)), 0o644))
 	return path
 }
 
@@ -96,8 +79,8 @@ func alone(t *testing.T, dir string, flags ...string) string {
 	t.Helper()
 	out := filepath.Join(dir, "alone")
 	args := append([]string{"-r=1", "-quiet", "-report=false", "-out=" + out}, small...)
-	j := value(experiment.Parse(tasks.Synthetic(), append(args, flags...), io.Discard))(t)
-	must(t, j.Run(t.Context(), io.Discard, io.Discard))
+	j := must.Get(experiment.Parse(tasks.Synthetic(), append(args, flags...), io.Discard))
+	must.OK(j.Run(t.Context(), io.Discard, io.Discard))
 	return out
 }
 
@@ -129,30 +112,16 @@ func agents(t *testing.T, n int, args ...string) (stdout, stderr []string) {
 func same(t *testing.T, out, want string, n int) {
 	t.Helper()
 	for i := range n {
-		sameRun(t, filepath.Join(out, fmt.Sprintf("agent-%d", i)), want)
-	}
-}
-
-// sameRun checks that a run folder has the metrics, λ and model of another.
-func sameRun(t *testing.T, got, want string) {
-	t.Helper()
-	if diff, err := experimenttest.Difference(want, got); err != nil || diff != "" {
-		t.Errorf("%s: %v %s", got, err, diff)
-	}
-	for _, name := range []string{runs.LambdaFile, runs.OmegaFile} {
-		a, b := value(os.ReadFile(filepath.Join(want, name)))(t), value(os.ReadFile(filepath.Join(got, name)))(t)
-		if !bytes.Equal(a, b) {
-			t.Errorf("%s has another %s", got, name)
-		}
+		experimenttest.SameRun(t, filepath.Join(out, fmt.Sprintf("agent-%d", i)), want)
 	}
 }
 
 // edit replaces the first occurrence of a text in a file.
 func edit(t *testing.T, path, old, new string) {
 	t.Helper()
-	data := value(os.ReadFile(path))(t)
+	data := must.Get(os.ReadFile(path))
 	if !bytes.Contains(data, []byte(old)) {
 		t.Fatalf("%s has no %q", path, old)
 	}
-	must(t, os.WriteFile(path, bytes.Replace(data, []byte(old), []byte(new), 1), 0o644))
+	must.OK(os.WriteFile(path, bytes.Replace(data, []byte(old), []byte(new), 1), 0o644))
 }

@@ -10,6 +10,7 @@ import (
 
 	"dsbo/experiment/experimenttest"
 	"dsbo/internal/cli"
+	"dsbo/internal/must"
 	"dsbo/tasks"
 )
 
@@ -39,7 +40,7 @@ func TestScripts(t *testing.T) {
 
 // The flags of a cluster file are those of its task's command line, without those of a run in one process.
 func TestCheckTask(t *testing.T) {
-	must(t, testProgram().checkTask("mnist", []string{"-K=20", "--T=3"}))
+	must.OK(testProgram().checkTask("mnist", []string{"-K=20", "--T=3"}))
 	for _, tt := range []struct{ task, flag, want string }{
 		{"cifar", "-K=3", `"task" must be mnist or synthetic; it is "cifar"`},
 		{"mnits", "-K=3", `did you mean mnist?`},

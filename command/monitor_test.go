@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"dsbo/internal/cli"
+	"dsbo/internal/must"
 	dsbogrpc "dsbo/network/grpc"
 )
 
@@ -32,12 +33,12 @@ func get(t *testing.T, m *monitor, path string) string {
 	t.Helper()
 	s := httptest.NewServer(m.handler())
 	defer s.Close()
-	r := value(s.Client().Get(s.URL + path))(t)
+	r := must.Get(s.Client().Get(s.URL + path))
 	defer r.Body.Close()
 	if r.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %s", path, r.Status)
 	}
-	return string(value(io.ReadAll(r.Body))(t))
+	return string(must.Get(io.ReadAll(r.Body)))
 }
 
 func TestMetrics(t *testing.T) {
@@ -105,12 +106,12 @@ func TestHealth(t *testing.T) {
 func TestServe(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for _, address := range []string{"0", ":0", "localhost:0"} {
-		at, stop, err := newMonitor("r", 0).serve(value((&options{http: address}).httpAddress(0))(t))
-		must(t, err)
+		at, stop, err := newMonitor("r", 0).serve(must.Get((&options{http: address}).httpAddress(0)))
+		must.OK(err)
 		if !strings.HasPrefix(at, "127.0.0.1:") && !strings.HasPrefix(at, "[::1]:") {
 			t.Errorf("-http %s listens on %s, want it on loopback", address, at)
 		}
-		value(http.Get("http://" + at + "/healthz"))(t).Body.Close()
+		must.Get(http.Get("http://" + at + "/healthz")).Body.Close()
 		if _, _, err := newMonitor("r", 0).serve(at); err == nil || !strings.Contains(err.Error(), "-http: ") {
 			t.Errorf("an address that is taken: %v", err)
 		}

@@ -23,6 +23,7 @@ import (
 
 	"dsbo/internal/atomicfile"
 	"dsbo/internal/cli"
+	"dsbo/internal/must"
 	dsbogrpc "dsbo/network/grpc"
 	"dsbo/runs"
 )
@@ -70,8 +71,8 @@ func newTestRun(t *testing.T, addresses, flags []string, more ...string) *testRu
 // start starts an agent with a fault.
 func (r *testRun) start(agent int, f fault) *process {
 	r.t.Helper()
-	text := value(json.Marshal(f))(r.t)
-	line := append([]string{value(os.Executable())(r.t)}, r.args...)
+	text := must.Get(json.Marshal(f))
+	line := append([]string{must.Get(os.Executable())}, r.args...)
 	if r.launch != nil {
 		line = append(r.launch(agent), line...)
 	}
@@ -79,8 +80,8 @@ func (r *testRun) start(agent int, f fault) *process {
 	p.cmd = exec.Command(line[0], append(line[1:], fmt.Sprintf("-agent=%d", agent))...)
 	p.cmd.Env = append(os.Environ(), faultVariable+"="+string(text))
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	stderr := value(p.cmd.StderrPipe())(r.t)
-	must(r.t, p.cmd.Start())
+	stderr := must.Get(p.cmd.StderrPipe())
+	must.OK(p.cmd.Start())
 	r.processes = append(r.processes, p)
 	go func() {
 		for in := bufio.NewScanner(stderr); in.Scan(); {
@@ -168,7 +169,7 @@ func (r *testRun) folder(agent int) runs.Folder {
 // newest returns the path of an agent's newest checkpoint, "" if there is none.
 func (r *testRun) newest(agent int) string {
 	r.t.Helper()
-	paths := value(r.folder(agent).AgentCheckpoints([]int{agent}))(r.t)
+	paths := must.Get(r.folder(agent).AgentCheckpoints([]int{agent}))
 	return append([]string{""}, paths...)[len(paths)]
 }
 

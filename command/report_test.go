@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"dsbo/internal/must"
 )
 
 // reportedRun makes a small run folder.
@@ -14,9 +16,9 @@ func reportedRun(t *testing.T, task, metrics string) string {
 	t.Helper()
 	dir := t.TempDir()
 	config := fmt.Sprintf(`{"task": %q, "algorithm": "madsbo", "seed": 1, "build": {"go": "go1.26"}}`, task)
-	must(t, os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o644))
+	must.OK(os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o644))
 	if metrics != "" {
-		must(t, os.WriteFile(filepath.Join(dir, "metrics.jsonl"), []byte(metrics), 0o644))
+		must.OK(os.WriteFile(filepath.Join(dir, "metrics.jsonl"), []byte(metrics), 0o644))
 	}
 	return dir
 }
@@ -28,7 +30,7 @@ const twoRecords = `{"iteration": 0, "phi": 3, "seconds": 0}
 func TestReport(t *testing.T) {
 	dir := reportedRun(t, "mnist", twoRecords)
 	stdout := runCommand(t, "report", "-title", "A title", dir)
-	if page := value(os.ReadFile(strings.TrimSpace(stdout)))(t); !bytes.Contains(page, []byte("<title>A title</title>")) {
+	if page := must.Get(os.ReadFile(strings.TrimSpace(stdout))); !bytes.Contains(page, []byte("<title>A title</title>")) {
 		t.Error("the page lacks its title")
 	}
 	if _, err := os.Stat(filepath.Join(dir, "figures", "phi_iterations.png")); err != nil {
@@ -39,11 +41,11 @@ func TestReport(t *testing.T) {
 func TestFiguresAlone(t *testing.T) {
 	dir, to := reportedRun(t, "mnist", twoRecords), t.TempDir()
 	stdout := runCommand(t, "report", "-figures", to, "-only", "phi_iterations,phi_seconds", "-prefix", "a-", "-title", "Task", dir)
-	files := value(filepath.Glob(filepath.Join(to, "*")))(t)
+	files := must.Get(filepath.Glob(filepath.Join(to, "*")))
 	if len(files) != 4 || filepath.Base(files[0]) != "a-phi_iterations.png" || stdout != "" {
 		t.Errorf("%v, and on the standard output %q; want two figures, twice", files, stdout)
 	}
-	if svg := value(os.ReadFile(filepath.Join(to, "a-phi_iterations.svg")))(t); !bytes.Contains(svg, []byte(">Task: Upper objective Φ</text>")) {
+	if svg := must.Get(os.ReadFile(filepath.Join(to, "a-phi_iterations.svg"))); !bytes.Contains(svg, []byte(">Task: Upper objective Φ</text>")) {
 		t.Error("no title")
 	}
 	if _, err := os.Stat(filepath.Join(dir, "report.html")); err == nil {

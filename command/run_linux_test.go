@@ -15,7 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"dsbo/experiment/experimenttest"
 	"dsbo/internal/cli"
+	"dsbo/internal/must"
 	"dsbo/pki"
 	"dsbo/runs"
 )
@@ -67,7 +69,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
-	sameRun(t, out, alone(t, dir, "-agents=3"))
+	experimenttest.SameRun(t, out, alone(t, dir, "-agents=3"))
 	for _, want := range []string{"small: 3 agents, which agree to the last bit; ", "\nλ tuned ", "\nreport "} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("stdout lacks %q:\n%s", want, stdout)
@@ -76,7 +78,7 @@ func TestRun(t *testing.T) {
 	if !strings.Contains(stderr.String(), "\nagent 0: iteration 6  Φ ") || strings.Contains(stderr.String(), "agent 1: iteration") {
 		t.Errorf("stderr:\n%s", stderr.String())
 	}
-	if log := value(os.ReadFile(filepath.Join(out, "agent-1.log")))(t); !bytes.Contains(log, []byte("iteration 6  Φ ")) {
+	if log := must.Get(os.ReadFile(filepath.Join(out, "agent-1.log"))); !bytes.Contains(log, []byte("iteration 6  Φ ")) {
 		t.Errorf("the log of agent 1:\n%s", log)
 	}
 	if info, err := os.Stat(filepath.Join(out, "report.html")); err != nil || info.Size() == 0 {
@@ -95,7 +97,7 @@ func TestRun(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(out, "certs")); err == nil {
 		t.Error("-insecure has certificates")
 	}
-	sameRun(t, out, alone(t, t.TempDir(), "-agents=3", "-seed=5"))
+	experimenttest.SameRun(t, out, alone(t, t.TempDir(), "-agents=3", "-seed=5"))
 }
 
 // A killer is a run's stderr that sends signals to agents when a line with a text comes.
@@ -148,7 +150,7 @@ func TestRunSurvives(t *testing.T) {
 	if k.sent < 3 || !strings.Contains(k.text.String(), "agent 1: signal: killed: starting it again (1 of 3)\n") || !strings.Contains(stdout, "which agree to the last bit") {
 		t.Errorf("%d signals\n%s", k.sent, k.text.String())
 	}
-	sameRun(t, out, alone(t, dir, "-agents=3"))
+	experimenttest.SameRun(t, out, alone(t, dir, "-agents=3"))
 }
 
 func TestInterruptedRun(t *testing.T) {
@@ -166,8 +168,8 @@ func TestInterruptedRun(t *testing.T) {
 	_, err = runAll(t.Context(), io.Discard, other, out, "-resume")
 	wantError(t, err, cli.Usage, "-resume needs the cluster file with which the run")
 	_, err = runAll(t.Context(), io.Discard, file, out, "-resume", "-report=false")
-	must(t, err)
-	sameRun(t, out, alone(t, dir, "-agents=3"))
+	must.OK(err)
+	experimenttest.SameRun(t, out, alone(t, dir, "-agents=3"))
 }
 
 // A run ends with the error of an agent that cannot finish.
@@ -201,7 +203,7 @@ func TestRunFails(t *testing.T) {
 func openRun(t *testing.T, args ...string) error {
 	t.Helper()
 	o, c, err := testProgram().parseRun(args, io.Discard)
-	must(t, err)
+	must.OK(err)
 	defer o.unlock()
 	return o.prepareFolder(c)
 }
@@ -211,8 +213,8 @@ func TestLockedFolder(t *testing.T) {
 	dir := t.TempDir()
 	file, out := writeCluster(t, dir, 2, nil), alone(t, dir)
 	folder := runs.Folder(out)
-	before := value(os.ReadFile(folder.Path(runs.ConfigFile)))(t)
-	defer value(folder.Lock())(t).Close()
+	before := must.Get(os.ReadFile(folder.Path(runs.ConfigFile)))
+	defer must.Get(folder.Lock()).Close()
 	for _, args := range [][]string{
 		append([]string{"synthetic", "-r=1", "-seed=7", "-force", "-quiet", "-out=" + out}, small...),
 		{"run", "-force", "-cluster=" + file, "-out=" + out},
@@ -220,7 +222,7 @@ func TestLockedFolder(t *testing.T) {
 		_, err := command(t, args...)
 		wantError(t, err, cli.Failure, "is being written by another process")
 		wantState(t, out, runs.Finished)
-		if now := value(os.ReadFile(folder.Path(runs.ConfigFile)))(t); !bytes.Equal(now, before) {
+		if now := must.Get(os.ReadFile(folder.Path(runs.ConfigFile))); !bytes.Equal(now, before) {
 			t.Errorf("%s: the configuration has changed", args[0])
 		}
 	}
@@ -230,17 +232,17 @@ func TestLockedFolder(t *testing.T) {
 func makeAgentFolder(t *testing.T, out string, agent int) {
 	t.Helper()
 	o := agentOptions{options: options{out: out}, agent: agent}
-	must(t, os.MkdirAll(string(o.folder()), 0o755))
-	must(t, o.folder().WriteConfig(runs.Config{Build: runs.ThisBuild()}))
-	must(t, o.folder().WriteMembership(runs.Membership{Agent: agent}))
-	must(t, os.WriteFile(string(o.folder())+".log", nil, 0o644))
+	must.OK(os.MkdirAll(string(o.folder()), 0o755))
+	must.OK(o.folder().WriteConfig(runs.Config{Build: runs.ThisBuild()}))
+	must.OK(o.folder().WriteMembership(runs.Membership{Agent: agent}))
+	must.OK(os.WriteFile(string(o.folder())+".log", nil, 0o644))
 }
 
 // wantFiles checks what is in a folder.
 func wantFiles(t *testing.T, folder, want string) {
 	t.Helper()
 	var names []string
-	for _, e := range value(os.ReadDir(folder))(t) {
+	for _, e := range must.Get(os.ReadDir(folder)) {
 		names = append(names, e.Name())
 	}
 	if got := strings.Join(names, " "); got != want {
@@ -252,15 +254,15 @@ func wantFiles(t *testing.T, folder, want string) {
 func TestResumeOfABeginning(t *testing.T) {
 	dir := t.TempDir()
 	file, out := writeCluster(t, dir, 2, nil), filepath.Join(dir, "out")
-	must(t, openRun(t, "-cluster="+file, "-out="+out))
+	must.OK(openRun(t, "-cluster="+file, "-out="+out))
 	certs, making := filepath.Join(out, certsName), filepath.Join(out, ".certs.tmp")
-	must(t, os.Rename(certs, making))
-	must(t, os.Remove(filepath.Join(making, "agent-1.pem")))
+	must.OK(os.Rename(certs, making))
+	must.OK(os.Remove(filepath.Join(making, "agent-1.pem")))
 	makeAgentFolder(t, out, 0)
 	wantError(t, openRun(t, "-cluster="+file, "-out="+out), cli.Usage, "-resume goes on")
-	must(t, openRun(t, "-cluster="+file, "-out="+out, "-resume"))
+	must.OK(openRun(t, "-cluster="+file, "-out="+out, "-resume"))
 	for i := range 2 {
-		value(pki.Load(certs, i, time.Now()))(t)
+		must.Get(pki.Load(certs, i, time.Now()))
 	}
 	wantFiles(t, certs, "agent-0-key.pem agent-0.pem agent-1-key.pem agent-1.pem ca.pem")
 	wantFiles(t, out, "agent-0 agent-0.log certs config.json")
@@ -271,17 +273,17 @@ func TestResumeOfABeginning(t *testing.T) {
 func TestForce(t *testing.T) {
 	dir := t.TempDir()
 	file, out := writeCluster(t, dir, 2, nil), filepath.Join(dir, "out")
-	must(t, openRun(t, "-cluster="+file, "-out="+out))
+	must.OK(openRun(t, "-cluster="+file, "-out="+out))
 	for i := range 3 {
 		makeAgentFolder(t, out, i)
 	}
 	for _, name := range []string{"agent-9", "agent-orange"} {
-		must(t, os.Mkdir(filepath.Join(out, name), 0o755))
-		must(t, os.WriteFile(filepath.Join(out, name, "chapter.tex"), nil, 0o644))
+		must.OK(os.Mkdir(filepath.Join(out, name), 0o755))
+		must.OK(os.WriteFile(filepath.Join(out, name, "chapter.tex"), nil, 0o644))
 	}
 	wantError(t, openRun(t, "-cluster="+file, "-out="+out, "-force"), cli.Usage, "agent-9 is neither empty nor a run folder")
 	wantFiles(t, out, "agent-0 agent-0.log agent-1 agent-1.log agent-2 agent-2.log agent-9 agent-orange certs config.json")
-	must(t, os.RemoveAll(filepath.Join(out, "agent-9")))
-	must(t, openRun(t, "-cluster="+file, "-out="+out, "-force", "-insecure"))
+	must.OK(os.RemoveAll(filepath.Join(out, "agent-9")))
+	must.OK(openRun(t, "-cluster="+file, "-out="+out, "-force", "-insecure"))
 	wantFiles(t, out, "agent-orange config.json")
 }

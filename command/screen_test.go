@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"dsbo/internal/must"
 )
 
 // Progress is a line when a phase begins and then one now and then; the monitor knows more.
@@ -15,7 +17,7 @@ func TestScreen(t *testing.T) {
 	var out bytes.Buffer
 	m := newMonitor("r", 3)
 	file := filepath.Join(t.TempDir(), "log")
-	s := value(newScreen(agentOptions{options: options{log: "text"}, agent: 3, logFile: file, progress: 10 * time.Second}, m, &out))(t)
+	s := must.Get(newScreen(agentOptions{options: options{log: "text"}, agent: 3, logFile: file, progress: 10 * time.Second}, m, &out))
 	clock := time.UnixMilli(1_700_000_000_000)
 	s.now = func() time.Time { return clock }
 	s.Start("iterations", 60)
@@ -36,8 +38,8 @@ func TestScreen(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
-	must(t, s.close(errors.New("disk\nfull")))
-	data := value(os.ReadFile(file))(t)
+	must.OK(s.close(errors.New("disk\nfull")))
+	data := must.Get(os.ReadFile(file))
 	for _, want := range []string{`"level":"INFO","msg":"iteration 60","agent":3}`, `"level":"ERROR","msg":"disk full","agent":3}`} {
 		if !bytes.Contains(data, []byte(want+"\n")) {
 			t.Errorf("the log file has no %s:\n%s", want, data)
@@ -50,7 +52,7 @@ func TestScreen(t *testing.T) {
 
 func TestQuietScreen(t *testing.T) {
 	var out bytes.Buffer
-	s := value(newScreen(agentOptions{options: options{log: "json", quiet: true}, agent: 3, progress: time.Nanosecond}, newMonitor("r", 3), &out))(t)
+	s := must.Get(newScreen(agentOptions{options: options{log: "json", quiet: true}, agent: 3, progress: time.Nanosecond}, newMonitor("r", 3), &out))
 	s.Start("iterations", 2)
 	s.Set(1)
 	s.Log("iteration 1")
@@ -68,7 +70,7 @@ func TestCommonLines(t *testing.T) {
 		"agent 1: warning: a neighbour is silent, neighbour 2, silent 6s\n",
 	} {
 		var out bytes.Buffer
-		s := value(newScreen(agentOptions{options: options{log: "plain", quiet: agent > 0}, agent: agent, attached: true}, newMonitor("r", agent), &out))(t)
+		s := must.Get(newScreen(agentOptions{options: options{log: "plain", quiet: agent > 0}, agent: agent, attached: true}, newMonitor("r", agent), &out))
 		s.Log("iteration %d", 4)
 		s.Log("warning: beta is large")
 		s.log.Warn("a neighbour is silent", "neighbour", 2, "silent", 6*time.Second)

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"dsbo/internal/must"
 )
 
 // do runs a program in a folder and returns what it wrote to stdout.
@@ -38,10 +40,7 @@ func TestWine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program of another module")
 	}
-	source, err := filepath.Abs("wine")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(filepath.Abs("wine"))
 	dir := t.TempDir()
 	wine, certs := filepath.Join(dir, "wine"), filepath.Join(dir, "certs")
 	do(t, source, "go", "build", "-o", wine, ".")
@@ -80,22 +79,13 @@ func interrupt(t *testing.T, dir, name string, args ...string) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), name, args...)
 	c.Dir = dir
-	stderr, err := c.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stderr := must.Get(c.StderrPipe())
+	must.OK(c.Start())
 	lines := bufio.NewReader(stderr)
 	for line := ""; !strings.HasPrefix(line, "iteration 300 "); {
-		if line, err = lines.ReadString('\n'); err != nil {
-			t.Fatalf("no evaluation: %v", err)
-		}
+		line = must.Get(lines.ReadString('\n'))
 	}
-	if err := c.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(c.Process.Signal(os.Interrupt))
 	if _, err := io.Copy(io.Discard, lines); err != nil {
 		t.Fatal(err)
 	}
@@ -110,20 +100,12 @@ func writeCluster(t *testing.T, path string) {
 	t.Helper()
 	var addresses []string
 	for range 3 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(net.Listen("tcp", "127.0.0.1:0"))
 		defer l.Close() // at the end, so that all ports differ
 		addresses = append(addresses, l.Addr().String())
 	}
-	data, err := json.Marshal(map[string]any{"run": "wine", "agents": addresses, "task": "wine", "seed": 1, "flags": small()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(map[string]any{"run": "wine", "agents": addresses, "task": "wine", "seed": 1, "flags": small()}))
+	must.OK(os.WriteFile(path, data, 0o644))
 }
 
 // machine returns the folder that stands for the machine of agent i.
@@ -135,16 +117,9 @@ func overMachines(t *testing.T, dir, source, wine, cluster, certs string) {
 	done := make(chan error, 3)
 	for i := range 3 {
 		name := filepath.Join("data", fmt.Sprintf("agent-%d.csv", i))
-		data, err := os.ReadFile(filepath.Join(source, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.MkdirAll(filepath.Join(machine(dir, i), "data"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(machine(dir, i), name), data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(filepath.Join(source, name)))
+		must.OK(os.MkdirAll(filepath.Join(machine(dir, i), "data"), 0o755))
+		must.OK(os.WriteFile(filepath.Join(machine(dir, i), name), data, 0o644))
 		go func() {
 			c := exec.CommandContext(t.Context(), wine, "agent", "-cluster", cluster, "-agent", fmt.Sprint(i), "-out", "out", "-certs", certs, "-quiet")
 			c.Dir = machine(dir, i)
@@ -156,9 +131,7 @@ func overMachines(t *testing.T, dir, source, wine, cluster, certs string) {
 		}()
 	}
 	for range 3 {
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
+		must.OK(<-done)
 	}
 }
 
@@ -166,14 +139,8 @@ func overMachines(t *testing.T, dir, source, wine, cluster, certs string) {
 func same(t *testing.T, a, b string) {
 	t.Helper()
 	for _, name := range []string{"lambda.npy", "omega.npy"} {
-		one, err := os.ReadFile(filepath.Join(a, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		two, err := os.ReadFile(filepath.Join(b, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := must.Get(os.ReadFile(filepath.Join(a, name)))
+		two := must.Get(os.ReadFile(filepath.Join(b, name)))
 		if !bytes.Equal(one, two) {
 			t.Errorf("%s differs between %s and %s", name, a, b)
 		}
@@ -183,10 +150,7 @@ func same(t *testing.T, a, b string) {
 // TestWineIsSmall: a model, data and a method take at most 60 lines each, and the program 20.
 func TestWineIsSmall(t *testing.T) {
 	for name, most := range map[string]int{"main.go": 20, "model.go": 60, "data.go": 60, "method.go": 60} {
-		text, err := os.ReadFile(filepath.Join("wine", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(filepath.Join("wine", name)))
 		if n := bytes.Count(text, []byte("\n")); n > most {
 			t.Errorf("%s has %d lines, want at most %d", name, n, most)
 		}
@@ -198,17 +162,12 @@ func TestTidy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the go command two dozen times")
 	}
-	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.Abs(".."))
 	packages := []string{"algo", "ad", "models", "data", "train", "network", "network/grpc", "network/mpi", "runs", "report", "pki", "cluster", "experiment", "tasks", "command"}
 	for _, order := range [][]string{packages, {"models", "network/grpc"}, {"network/grpc", "models", "train"}} {
 		dir := t.TempDir()
 		write := func(name, text string) {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 		}
 		write("go.mod", "module outside\n\ngo 1.26.0\n\nrequire dsbo v0.0.0\n\nreplace dsbo => "+root+"\n")
 		source := "package outside\n"

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/internal/must"
 	"dsbo/network"
 	"dsbo/network/networktest"
 	"dsbo/runs"
@@ -62,14 +63,8 @@ const tinyFlags = "-agents=3 -K=6 -refit=20 -report=false -quiet -eval-every=2 "
 func sameFiles(t *testing.T, a, b string) {
 	t.Helper()
 	for _, name := range []string{"lambda.npy", "omega.npy"} {
-		one, err := os.ReadFile(filepath.Join(a, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		two, err := os.ReadFile(filepath.Join(b, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := must.Get(os.ReadFile(filepath.Join(a, name)))
+		two := must.Get(os.ReadFile(filepath.Join(b, name)))
 		if !bytes.Equal(one, two) {
 			t.Errorf("%s differs", name)
 		}
@@ -80,18 +75,14 @@ func sameFiles(t *testing.T, a, b string) {
 func TestRanks(t *testing.T) {
 	dir := t.TempDir()
 	alone, together := filepath.Join(dir, "alone"), filepath.Join(dir, "together")
-	if err := parseTiny(t, tinyFlags+"-out="+alone).Run(t.Context(), io.Discard, io.Discard); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(parseTiny(t, tinyFlags+"-out="+alone).Run(t.Context(), io.Discard, io.Discard))
 	for _, err := range runRanks(t, tinyFlags+"-out="+together, "") {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	sameFiles(t, alone, together)
-	if err := os.Remove(filepath.Join(together, "summary.json")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(os.Remove(filepath.Join(together, "summary.json")))
 	err := parseTiny(t, "-resume -out="+together).Run(t.Context(), io.Discard, io.Discard)
 	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "has its agents in 2 processes") {
 		t.Errorf("one process goes on with a run of two: %v", err)
@@ -149,9 +140,7 @@ func (f *failing) Fail(error) { f.failed = true }
 // TestFolderOfAnother: an agent does not touch the run folder of another.
 func TestFolderOfAnother(t *testing.T) {
 	out := runs.Folder(filepath.Join(t.TempDir(), "run"))
-	if err := parseTiny(t, tinyFlags+"-out="+string(out)).Run(t.Context(), io.Discard, io.Discard); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(parseTiny(t, tinyFlags+"-out="+string(out)).Run(t.Context(), io.Discard, io.Discard))
 	j := parseTiny(t, tinyFlags+"-out="+string(out))
 	j.Layout = OneAgent(1, "run agent-1", nil)
 	if err := j.Run(t.Context(), io.Discard, io.Discard); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "holds another run") {

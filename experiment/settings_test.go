@@ -11,6 +11,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
+	"dsbo/internal/must"
 	"dsbo/models"
 	"dsbo/runs"
 )
@@ -34,10 +35,7 @@ func (t *tiny) Load(a Agents) (data.Task, models.Model, error) {
 
 func parseTiny(t *testing.T, args string) *Job {
 	t.Helper()
-	j, err := Parse(new(tiny), strings.Fields(args), io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := must.Get(Parse(new(tiny), strings.Fields(args), io.Discard))
 	return j
 }
 
@@ -79,10 +77,7 @@ func TestParametersFollowCurvature(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := p.method(curvature{L: 4, gamma: 0.125, beta: 0.5})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(p.method(curvature{L: 4, gamma: 0.125, beta: 0.5}))
 		if m := m.(*algo.MADSBO); m.Beta != tt.beta || m.Gamma != tt.gamma || m.T != 2 {
 			t.Errorf("%q: beta %s, gamma %s, T %d", tt.args, m.Beta, m.Gamma, m.T)
 		}

@@ -110,10 +110,7 @@ func TestNPY(t *testing.T) {
 		t.Errorf("omega.npy is %q, %v; want the shape 2, 3", file, err)
 	}
 	must.OK(f.WriteArray(runs.LambdaFile, want, 6))
-	got, err := f.ReadLambda()
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(f.ReadLambda())
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsbo"
+	"dsbo/internal/must"
 	"dsbo/runs"
 )
 
@@ -17,10 +18,7 @@ func TestReadRecords(t *testing.T) {
 	var text strings.Builder
 	for i := range 3 {
 		r := runs.Record{Iteration: i, Phi: runs.Number(float64(i) / 3)}
-		line, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := must.Get(json.Marshal(r))
 		want = append(want, r)
 		text.Write(append(line, '\n'))
 	}

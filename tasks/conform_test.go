@@ -5,14 +5,13 @@ import (
 
 	"dsbo/experiment/experimenttest"
 	"dsbo/internal/minimnist"
+	"dsbo/internal/must"
 	"dsbo/tasks"
 )
 
 func TestMNIST(t *testing.T) {
 	folder := t.TempDir()
-	if err := minimnist.Write(folder, 300, 50); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(minimnist.Write(folder, 300, 50))
 	experimenttest.TestTask(t, tasks.MNIST(), "-data="+folder, "-train=20", "-val=20", "-batch=0")
 }
 

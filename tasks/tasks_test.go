@@ -11,6 +11,7 @@ import (
 	"dsbo"
 	"dsbo/experiment"
 	"dsbo/internal/cli"
+	"dsbo/internal/must"
 	"dsbo/tasks"
 )
 
@@ -18,10 +19,7 @@ func all() []experiment.Task { return []experiment.Task{tasks.MNIST(), tasks.Syn
 
 func TestParse(t *testing.T) {
 	for _, task := range all() {
-		j, err := experiment.Parse(task, []string{"-K=7", "-seed=3", "-train=20"}, io.Discard)
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := must.Get(experiment.Parse(task, []string{"-K=7", "-seed=3", "-train=20"}, io.Discard))
 		if j.Settings.Iterations != 7 || j.Settings.Seed != 3 {
 			t.Errorf("%s: K %d, seed %d", task.Name(), j.Settings.Iterations, j.Settings.Seed)
 		}
@@ -89,11 +87,8 @@ func TestErrors(t *testing.T) {
 // TestOneRunOverMachines: agents on other machines do one run.
 func TestOneRunOverMachines(t *testing.T) {
 	for args, want := range map[string]string{"": "", "-r=2": "", "-r=1,2": "-r must ask for one run"} {
-		j, err := experiment.Parse(tasks.Synthetic(), strings.Fields(args), io.Discard)
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = j.CheckOverMachines()
+		j := must.Get(experiment.Parse(tasks.Synthetic(), strings.Fields(args), io.Discard))
+		err := j.CheckOverMachines()
 		if want == "" && err != nil || want != "" && (!errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%q: %v, want %q", args, err, want)
 		}

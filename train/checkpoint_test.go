@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/internal/must"
 	"dsbo/runs"
 )
 
@@ -23,17 +24,10 @@ func TestCheckpointRoundTrip(t *testing.T) {
 	c := sample()
 	c.values[2][4999] = math.Pi
 	var b bytes.Buffer
-	if err := c.writeTo(&b); err != nil {
-		t.Fatal(err)
-	}
-	got, err := parseCheckpoint(b.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(c.writeTo(&b))
+	got := must.Get(parseCheckpoint(b.Bytes()))
 	x, y := make([]float64, 3), []float64{}
-	if err := got.restore(0, []dsbo.Named{{Name: "x", Value: x}, {Name: "y", Value: y}}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(got.restore(0, []dsbo.Named{{Name: "x", Value: x}, {Name: "y", Value: y}}))
 	for i, v := range c.values[0] {
 		if math.Float64bits(x[i]) != math.Float64bits(v) {
 			t.Errorf("x[%d] = %v, want %v", i, x[i], v)

@@ -13,6 +13,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
+	"dsbo/internal/must"
 )
 
 var whole = dsbo.Sample{Set: dsbo.Whole}
@@ -61,9 +62,7 @@ func TestQuadraticDerivatives(t *testing.T) {
 
 func ask(t *testing.T, errs ...error) {
 	t.Helper()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(errors.Join(errs...))
 }
 
 // The matrices are those of the products, noise included, and one draw gives one answer.

@@ -16,8 +16,10 @@ import (
 	"testing"
 	"time"
 
+	"dsbo/experiment/experimenttest"
 	"dsbo/internal/cli"
 	"dsbo/internal/minimnist"
+	"dsbo/internal/must"
 	"dsbo/runs"
 )
 
@@ -42,26 +44,16 @@ func kill(t *testing.T, dir string) {
 	if err != nil || len(entries) == 0 {
 		t.Fatalf("no process has left its id: %v", err)
 	}
-	pid, err := strconv.Atoi(entries[len(entries)-1].Name())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	pid := must.Get(strconv.Atoi(entries[len(entries)-1].Name()))
+	must.OK(syscall.Kill(pid, syscall.SIGKILL))
 }
 
 // job returns the command as an MPI job of so many processes.
 func job(t *testing.T, n int, args ...string) *exec.Cmd {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())
 	link := filepath.Join(t.TempDir(), "mnist") // by this name the test program is the command
-	if err := os.Symlink(self, link); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(os.Symlink(self, link))
 	ctx, cancel := context.WithTimeout(t.Context(), jobTime)
 	t.Cleanup(cancel)
 	all := append([]string{"--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", fmt.Sprint(n), link, "-transport", "mpi"}, args...)
@@ -73,9 +65,7 @@ func job(t *testing.T, n int, args ...string) *exec.Cmd {
 // TestMPI: the run of one process and those of several find the same, also after one of several was lost.
 func TestMPI(t *testing.T) {
 	dir, home := t.TempDir(), t.TempDir()
-	if err := minimnist.Write(dir, 200, 30); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(minimnist.Write(dir, 200, 30))
 	whole := filepath.Join(home, "whole")
 	finish(t, long(dir, whole))
 	for _, n := range []int{1, 2, 3} {
@@ -83,19 +73,14 @@ func TestMPI(t *testing.T) {
 		if text, err := job(t, n, long(dir, out)...).CombinedOutput(); err != nil {
 			t.Fatalf("%d processes: %v\n%s", n, err, text)
 		}
-		same(t, whole, out)
+		experimenttest.SameRun(t, out, whole)
 	}
 
 	lost, pids := filepath.Join(home, "lost"), t.TempDir()
 	c := job(t, 3, long(dir, lost)...)
 	c.Env = append(os.Environ(), pidsVariable+"="+pids)
-	stderr, err := c.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stderr := must.Get(c.StderrPipe())
+	must.OK(c.Start())
 	lines := bufio.NewReader(stderr)
 	await(t, lines, "iteration 10 ")
 	kill(t, pids)
@@ -113,16 +98,14 @@ func TestMPI(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), "going on after iteration") {
 		t.Errorf("%v, want that it goes on from a checkpoint:\n%s", err, text)
 	}
-	same(t, whole, lost)
+	experimenttest.SameRun(t, lost, whole)
 	state(t, lost, runs.Finished)
 }
 
 // TestMPIUsage: a setting that cannot work is one line, whatever the number of processes.
 func TestMPIUsage(t *testing.T) {
 	dir := t.TempDir()
-	if err := minimnist.Write(dir, 200, 30); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(minimnist.Write(dir, 200, 30))
 	for _, tt := range []struct {
 		n    int
 		args []string

@@ -12,12 +12,12 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
-	"dsbo/data"
+	"dsbo/experiment/experimenttest"
 	"dsbo/internal/cli"
 	"dsbo/internal/minimnist"
+	"dsbo/internal/must"
 	"dsbo/runs"
 )
 
@@ -39,18 +39,11 @@ func start(t *testing.T, args []string) (*exec.Cmd, *bufio.Reader) {
 	}
 	dir := t.TempDir()
 	link := filepath.Join(dir, "mnist") // by this name the test program is the command
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(self, link); err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())
+	must.OK(os.Symlink(self, link))
 	c := exec.Command(link, args...)
 	c.Stderr = w
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(c.Start())
 	w.Close()
 	t.Cleanup(func() { r.Close() })
 	return c, bufio.NewReader(r)
@@ -80,65 +73,27 @@ func finish(t *testing.T, args []string) string {
 	return stderr.String()
 }
 
-// same compares what two runs found.
-func same(t *testing.T, a, b string) {
-	t.Helper()
-	var metrics [2][]runs.Record
-	for i, dir := range []string{a, b} {
-		records, err := runs.Folder(dir).Records()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range records {
-			metrics[i] = append(metrics[i], r.Timeless())
-		}
-	}
-	equal := cmp.Comparer(func(a, b runs.Number) bool { return a == b || !a.Known() && !b.Known() })
-	if diff := cmp.Diff(metrics[0], metrics[1], equal); diff != "" || len(metrics[0]) != 61 {
-		t.Errorf("%d records; difference:\n%s", len(metrics[0]), diff)
-	}
-	for _, name := range []string{"lambda.npy", "omega.npy"} {
-		x, err := os.ReadFile(filepath.Join(a, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		y, err := os.ReadFile(filepath.Join(b, name))
-		if err != nil || !bytes.Equal(x, y) {
-			t.Errorf("%s differs (%v)", name, err)
-		}
-	}
-}
-
 // TestStopped: a run that is killed, interrupted and killed again, each time resumed, ends with the bits of one that was not.
 func TestStopped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("several runs")
 	}
 	dir, home := t.TempDir(), t.TempDir()
-	if err := minimnist.Write(dir, 200, 30); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(minimnist.Write(dir, 200, 30))
 	whole, stopped := filepath.Join(home, "whole"), filepath.Join(home, "stopped")
 	finish(t, long(dir, whole))
 
 	c, stderr := start(t, long(dir, stopped))
 	await(t, stderr, "iteration 10 ")
-	if err := c.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(c.Process.Kill())
 	c.Wait()
 	state(t, stopped, "unfinished")
 
 	c, stderr = start(t, []string{"-out", stopped, "-resume", "-data", dir})
 	await(t, stderr, "iteration 15 ")
-	if err := c.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	rest, err := io.ReadAll(stderr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = c.Wait()
+	must.OK(c.Process.Signal(os.Interrupt))
+	rest := must.Get(io.ReadAll(stderr))
+	err := c.Wait()
 	if e := (*exec.ExitError)(nil); !errors.As(err, &e) || e.ExitCode() != cli.Interrupted || !strings.Contains(string(rest), "mnist: interrupted after") || !strings.Contains(string(rest), "-resume -out "+stopped) {
 		t.Errorf("%v, and at the end of stderr %q: want exit code %d and how to go on", err, rest[max(0, len(rest)-300):], cli.Interrupted)
 	}
@@ -146,43 +101,18 @@ func TestStopped(t *testing.T) {
 
 	c, stderr = start(t, []string{"-out", stopped, "-resume"})
 	await(t, stderr, "iteration 45 ")
-	if err := c.Process.Signal(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(c.Process.Signal(syscall.SIGKILL))
 	c.Wait()
 
 	// Other settings do not go on with it, and nothing is lost by trying.
 	if err := run(t.Context(), []string{"-out", stopped, "-resume", "-beta", "0.01", "-quiet"}, io.Discard, io.Discard); cli.Code(err) != cli.Usage || !strings.Contains(err.Error(), "-beta is 0.2 there") {
 		t.Errorf("%v, want that another beta is refused", err)
 	}
-	spoil(t, stopped)
-
 	if log := finish(t, []string{"-out", stopped, "-resume"}); strings.Contains(log, "iteration 30 ") {
 		t.Errorf("the resumed run began before its checkpoint:\n%s", log)
 	}
-	same(t, whole, stopped)
+	experimenttest.SameRun(t, stopped, whole)
 	state(t, stopped, runs.Finished)
-}
-
-// spoil tries to resume with a spoilt checkpoint, and puts the right one back.
-func spoil(t *testing.T, dir string) {
-	t.Helper()
-	path := filepath.Join(dir, "checkpoint")
-	right, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wrong := bytes.Clone(right)
-	wrong[len(wrong)/2] ^= 16
-	if err := os.WriteFile(path, wrong, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := run(t.Context(), []string{"-out", dir, "-resume", "-quiet"}, io.Discard, io.Discard); cli.Code(err) != cli.Failure || !strings.Contains(err.Error(), "corrupt checkpoint") {
-		t.Errorf("%v, want that the checkpoint is refused", err)
-	}
-	if err := os.WriteFile(path, right, 0o644); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func state(t *testing.T, dir string, want runs.State) {
@@ -203,18 +133,13 @@ func TestDiskFull(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if err := minimnist.Write(dir, 200, 30); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(minimnist.Write(dir, 200, 30))
 	out := filepath.Join(disk, "run")
 	err := run(t.Context(), long(dir, out, "-quiet"), io.Discard, io.Discard)
 	if cli.Code(err) != cli.Failure || !errors.Is(err, syscall.ENOSPC) || strings.Contains(cli.OneLine(err), "\n") {
 		t.Errorf("%v, want that the disk is full", err)
 	}
-	entries, err := os.ReadDir(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(out))
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), ".tmp") {
 			t.Errorf("%s is left over", e.Name())
@@ -222,14 +147,5 @@ func TestDiskFull(t *testing.T) {
 	}
 	if got, err := runs.Folder(out).State(); got == runs.Finished || err != nil {
 		t.Errorf("state %q, %v", got, err)
-	}
-}
-
-// TestDataNotFinite is about what MNIST cannot hold, bytes being what they are: numbers of other sources are refused as
-// they are read.
-func TestDataNotFinite(t *testing.T) {
-	_, err := data.ReadCSV(strings.NewReader("1,2,1\n3,NaN,0\n"), "")
-	if cli.Code(err) != cli.Usage || !strings.Contains(err.Error(), "line 2") {
-		t.Errorf("%v, want that line 2 is refused", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"dsbo/algo"
+	"dsbo/internal/must"
 	"dsbo/runs"
 )
 
@@ -20,10 +21,7 @@ func TestAccounting(t *testing.T) {
 		"sparkle": {{}, {`-set=strategy={"x":"gt","y":"extra","z":"ed"}`}},
 	}
 	for _, name := range algo.Names() {
-		m, err := algo.New(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(algo.New(name))
 		if traits := algo.TraitsOf(m); traits.OneAgent || traits.Compositional { // one sends nothing, the other is not for this problem
 			continue
 		}
@@ -36,10 +34,7 @@ func TestAccounting(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "run")
 				args := strings.Fields("-r=1 -p=4 -agents=4 -train=30 -val=30 -test=20 -K=4 -T=2 -N=3 -alpha=0.01 -preset=paper -report=false -quiet")
 				complete(t, append(append(args, "-algorithm="+name, "-out="+dir), v...)...)
-				s, err := runs.Folder(dir).ReadSummary()
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := must.Get(runs.Folder(dir).ReadSummary())
 				if s.FloatsSent <= 0 || s.FloatsSent != s.FloatsFormula {
 					t.Errorf("sent %v numbers, %v by the formula", s.FloatsSent, s.FloatsFormula)
 				}

@@ -12,6 +12,7 @@ import (
 
 	"dsbo/experiment/experimenttest"
 	"dsbo/internal/cli"
+	"dsbo/internal/must"
 	"dsbo/runs"
 )
 
@@ -54,76 +55,50 @@ func complete(t *testing.T, args ...string) string {
 	return stdout.String()
 }
 
-// sameRuns checks that two series have the same runs, and that these have the same metrics.
-func sameRuns(t *testing.T, a, b string) {
+// sameRuns checks that two series have the same runs, and that these found the same.
+func sameRuns(t *testing.T, got, want string) {
 	t.Helper()
-	var runs [2][]string
-	for i, dir := range []string{a, b} {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range entries {
-			if e.IsDir() && e.Name() != "figures" {
-				runs[i] = append(runs[i], e.Name())
-			}
-		}
+	var parts [2][]string
+	for i, dir := range []string{got, want} {
+		parts[i] = must.Get(filepath.Glob(filepath.Join(dir, "r[0-9]*")))
 	}
-	if got, want := strings.Join(runs[0], " "), strings.Join(runs[1], " "); got != want {
-		t.Fatalf("runs %s, want %s", got, want)
+	if len(parts[0]) != len(parts[1]) {
+		t.Fatalf("runs %s, want as in %s", parts[0], parts[1])
 	}
-	for _, name := range runs[0] {
-		diff, err := experimenttest.Difference(filepath.Join(a, name), filepath.Join(b, name))
-		if err != nil || diff != "" {
-			t.Errorf("%s: %v\n%s", name, err, diff)
-		}
+	for i, run := range parts[0] {
+		experimenttest.SameRun(t, run, parts[1][i])
 	}
 }
 
+// rates are flags of a small series.
+var rates = strings.Fields("-p=4 -agents=3 -train=30 -val=30 -test=20 -K=6 -T=2 -N=2 -eval-every=2 -report=false")
+
+// TestResumedSeries: the run that has finished is not run again.
 func TestResumedSeries(t *testing.T) {
-	for _, tt := range []struct {
-		name, flags, text string
-		n                 int
-		done              string // a run that is not run again
-	}{
-		{"rates", "-p=4 -agents=3 -train=30 -val=30 -test=20 -K=6 -T=2 -N=2 -eval-every=2 -report=false", "iteration 4 ", 2, "r0.5"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			dir := t.TempDir()
-			whole, halves := filepath.Join(dir, "whole"), filepath.Join(dir, "halves")
-			args := strings.Fields(tt.flags)
-			complete(t, append(args, "-out="+whole)...)
-			interrupted(t, append(args, "-out="+halves), tt.text, tt.n)
-			if state, err := runs.Folder(halves).State(); state != "interrupted" || err != nil {
-				t.Fatalf("state %q, %v", state, err)
-			}
-			first := filepath.Join(halves, tt.done, "summary.json")
-			before, err := os.Stat(first)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := run(t.Context(), append(args, "-out="+halves), io.Discard, io.Discard); cli.Code(err) != cli.Usage || !strings.Contains(err.Error(), "-resume goes on") {
-				t.Fatalf("without -resume: %v", err)
-			}
-			complete(t, "-resume", "-report=false", "-out="+halves)
-			after, err := os.Stat(first)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !os.SameFile(before, after) {
-				t.Errorf("%s was run again", tt.done)
-			}
-			sameRuns(t, halves, whole)
-		})
+	dir := t.TempDir()
+	whole, halves := filepath.Join(dir, "whole"), filepath.Join(dir, "halves")
+	complete(t, append(rates, "-out="+whole)...)
+	interrupted(t, append(rates, "-out="+halves), "iteration 4 ", 2)
+	if state, err := runs.Folder(halves).State(); state != "interrupted" || err != nil {
+		t.Fatalf("state %q, %v", state, err)
 	}
+	first := filepath.Join(halves, "r0.5", "summary.json")
+	before := must.Get(os.Stat(first))
+	if err := run(t.Context(), append(rates, "-out="+halves), io.Discard, io.Discard); cli.Code(err) != cli.Usage || !strings.Contains(err.Error(), "-resume goes on") {
+		t.Fatalf("without -resume: %v", err)
+	}
+	complete(t, "-resume", "-report=false", "-out="+halves)
+	if !os.SameFile(before, must.Get(os.Stat(first))) {
+		t.Error("r0.5 was run again")
+	}
+	sameRuns(t, halves, whole)
 }
 
 // The newest unfinished series is the one that -resume means.
 func TestResumeTheNewest(t *testing.T) {
 	t.Chdir(t.TempDir())
-	args := strings.Fields("-p=4 -agents=3 -train=30 -val=30 -test=20 -K=6 -T=2 -N=2 -eval-every=2 -report=false")
-	complete(t, args...)
-	interrupted(t, args, "iteration 2 ", 1)
+	complete(t, rates...)
+	interrupted(t, rates, "iteration 2 ", 1)
 	out := complete(t, "-resume", "-quiet")
 	if want := filepath.Join("runs", "synthetic-tuned-seed1-2", "report.html"); !strings.Contains(out, want) {
 		t.Errorf("stdout %s: want %s", out, want)
@@ -154,23 +129,15 @@ func TestStoppedRefit(t *testing.T) {
 	args := strings.Fields("-r=1 -p=4 -agents=3 -train=30 -val=30 -test=20 -K=4 -T=2 -N=2 -report=false")
 	complete(t, append(args, "-out="+whole)...)
 	interrupted(t, append(args, "-out="+stopped), "refit at λ = 0", 1)
-	read := func(folder, name string) string {
-		data, err := os.ReadFile(filepath.Join(folder, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(data)
+	lambda := func(folder string) string {
+		return string(must.Get(os.ReadFile(filepath.Join(folder, runs.LambdaFile))))
 	}
-	if read(stopped, "lambda.npy") != read(whole, "lambda.npy") {
+	if lambda(stopped) != lambda(whole) {
 		t.Error("lambda.npy differs")
 	}
 	if s, err := runs.Folder(stopped).ReadSummary(); err != nil || s.State != runs.Interrupted || !s.PhiEnd.Known() {
 		t.Errorf("state %q, Φ %v, %v", s.State, s.PhiEnd, err)
 	}
 	complete(t, "-resume", "-report=false", "-out="+stopped)
-	for _, name := range []string{"lambda.npy", "omega.npy"} {
-		if read(stopped, name) != read(whole, name) {
-			t.Errorf("%s of the resumed run differs", name)
-		}
-	}
+	experimenttest.SameRun(t, stopped, whole)
 }

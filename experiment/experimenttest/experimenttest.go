@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -86,6 +87,21 @@ func Difference(a, b string) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// SameRun checks that two run folders have the same metrics, times and memory left aside, λ and model.
+func SameRun(t *testing.T, got, want string) {
+	t.Helper()
+	if diff, err := Difference(want, got); err != nil || diff != "" {
+		t.Errorf("%s: %v %s", got, err, diff)
+	}
+	for _, name := range []string{runs.LambdaFile, runs.OmegaFile} {
+		a, err := os.ReadFile(filepath.Join(want, name))
+		b, errGot := os.ReadFile(filepath.Join(got, name))
+		if err != nil || errGot != nil || !bytes.Equal(a, b) {
+			t.Errorf("%s has another %s (%v, %v)", got, name, err, errGot)
+		}
+	}
 }
 
 // samebytes [!] RUN RUN FILE...: the files of two runs are equal.

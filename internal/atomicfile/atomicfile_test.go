@@ -8,14 +8,13 @@ import (
 	"testing"
 
 	"dsbo/internal/atomicfile"
+	"dsbo/internal/must"
 )
 
 func TestWriteReplaces(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	for _, text := range []string{"one", "another, longer", ""} {
-		if err := atomicfile.WriteBytes(path, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(atomicfile.WriteBytes(path, []byte(text)))
 		got, err := os.ReadFile(path)
 		if err != nil || string(got) != text {
 			t.Fatalf("got %q, %v; want %q", got, err, text)
@@ -27,9 +26,7 @@ func TestWriteReplaces(t *testing.T) {
 func TestFailedWriteChangesNothing(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
-	if err := atomicfile.WriteBytes(path, []byte("whole")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(atomicfile.WriteBytes(path, []byte("whole")))
 	broken := errors.New("broken")
 	err := atomicfile.Write(path, func(w io.Writer) error {
 		if _, err := w.Write(make([]byte, 1<<20)); err != nil {

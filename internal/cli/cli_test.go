@@ -17,6 +17,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/cli"
+	"dsbo/internal/must"
 )
 
 func TestCode(t *testing.T) {
@@ -141,9 +142,7 @@ func TestTable(t *testing.T) {
 		{cli.Markdown, "| model |      Φ | loss |\n|-------|--------|------|\n| λ = 0 | 0.3010 |    1 |\n| last  |\n"},
 	} {
 		var out bytes.Buffer
-		if err := c.write(&out, rows); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(c.write(&out, rows))
 		if diff := cmp.Diff(c.want, out.String()); diff != "" {
 			t.Error(diff)
 		}

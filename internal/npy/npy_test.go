@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gorgonia.org/tensor"
+
+	"dsbo/internal/must"
 )
 
 // TestWrite: the bytes are those of Gorgonia's own writer, and read back as the same numbers.
@@ -22,12 +24,8 @@ func TestWrite(t *testing.T) {
 		}
 		numbers[0] = math.Copysign(0, -1)
 		var got, want bytes.Buffer
-		if err := Write(&got, numbers, shape...); err != nil {
-			t.Fatal(err)
-		}
-		if err := tensor.New(tensor.WithShape(shape...), tensor.WithBacking(slices.Clone(numbers))).WriteNpy(&want); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(Write(&got, numbers, shape...))
+		must.OK(tensor.New(tensor.WithShape(shape...), tensor.WithBacking(slices.Clone(numbers))).WriteNpy(&want))
 		if !bytes.Equal(got.Bytes(), want.Bytes()) {
 			n := min(200, want.Len(), got.Len())
 			t.Errorf("shape %v: file begins\n%q, want\n%q", shape, got.Bytes()[:n], want.Bytes()[:n])
