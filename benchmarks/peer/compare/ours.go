@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"dsbo"
 	"dsbo/algo"
+	"dsbo/algo/algotest"
 	"dsbo/data"
 	"dsbo/internal/must"
 	"dsbo/internal/vec"
@@ -29,34 +28,21 @@ type run struct {
 // A team is all agents of a problem in this process.
 type team struct {
 	agents  []dsbo.Algorithm
-	oracles []*models.Oracle
-	mixers  []*sender
-}
-
-// A sender is an agent's end of the exchange that counts the numbers which the agent sends.
-type sender struct {
-	dsbo.Mixer
-	neighbours, floats int
-}
-
-// Mix implements dsbo.Mixer.
-func (s *sender) Mix(ctx context.Context, dst, src []float64) error {
-	s.floats += s.neighbours * len(src)
-	return s.Mixer.Mix(ctx, dst, src)
+	oracles []dsbo.Oracle
+	mixers  []*algotest.Mixer
+	sends   int // neighbours to which an agent sends
 }
 
 // newTeam puts one agent at each shard of d, on a ring.
 func newTeam(m models.Model, d data.Task, t task) *team {
 	ring := must.Get(network.Ring(len(d.Shards), weight))
-	exchange := network.NewLocal(ring.W)
 	p, q := m.Dims()
-	c := &team{}
+	c := &team{mixers: algotest.NewMixers(ring.W.Dense()), sends: ring.W.Sends(0)}
 	for i, s := range d.Shards {
 		o := must.Get(models.NewOracle(m, s, models.Config{Agent: i, Seed: seed, Batch: t.batch, Float32: t.ours == f32}))
 		a := algo.Clone(t.method)
 		must.OK(a.Init(p, q, t.k))
 		c.agents, c.oracles = append(c.agents, a), append(c.oracles, o)
-		c.mixers = append(c.mixers, &sender{Mixer: exchange.Mixer(i), neighbours: ring.W.Sends(i)})
 	}
 	return c
 }
@@ -64,11 +50,7 @@ func newTeam(m models.Model, d data.Task, t task) *team {
 // iterate runs outer iteration k of all agents and returns its time.
 func (c *team) iterate(ctx context.Context, k int) time.Duration {
 	start := time.Now()
-	g, ctx := errgroup.WithContext(ctx)
-	for i, a := range c.agents {
-		g.Go(func() error { return a.Step(ctx, k, c.oracles[i], c.mixers[i]) })
-	}
-	must.OK(g.Wait())
+	must.OK(algotest.Step(ctx, k, c.agents, c.oracles, c.mixers))
 	return time.Since(start)
 }
 
@@ -80,7 +62,7 @@ func ours(ctx context.Context, t task) (r run) {
 		r.Ms = append(r.Ms, ms(c.iterate(ctx, k)))
 	}
 	for _, x := range c.mixers {
-		r.Floats += float64(x.floats) / float64(len(c.mixers)*t.k)
+		r.Floats += float64(c.sends*x.Floats) / float64(len(c.mixers)*t.k)
 	}
 	r.Loss = c.loss(m, d.Test)
 	r.MiB = train.PeakRSS()

@@ -30,7 +30,7 @@ func measureProducts() products {
 }
 
 // productTimes times the gradient of g and the HVP, in turn.
-func productTimes(o *models.Oracle) (gradient, hvp float64) {
+func productTimes(o dsbo.Oracle) (gradient, hvp float64) {
 	p, q := o.Dims()
 	x, y, v, dst := make([]float64, p), make([]float64, q), make([]float64, q), make([]float64, q)
 	for i := range y {
