@@ -51,9 +51,7 @@ func made(t *testing.T, name, object string) algo.Method {
 	if err == nil {
 		err = algo.Decode(m, []byte(object))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(err)
 	return m
 }
 

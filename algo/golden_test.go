@@ -282,9 +282,7 @@ func (tr *trajectory) upper(t *testing.T, k int) float64 {
 	x, y, sum := average(tr.moments[at]["X"]), average(tr.moments[k]["Y"]), 0.0
 	for _, o := range tr.oracles {
 		f, _, err := o.Values(x, y, whole)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(err)
 		sum += f / float64(len(tr.oracles))
 	}
 	return sum

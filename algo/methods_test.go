@@ -192,9 +192,7 @@ func TestITDIsTheDerivative(t *testing.T) {
 		copy(a.X(), x)
 		must.OK(a.Step(t.Context(), 0, o, nil))
 		f, _, err := o.Values(x, a.Y(), whole)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(err)
 		return a, f
 	}
 	x := []float64{0.1, -0.4, 0.3, 0.2, -0.1, 0.5}

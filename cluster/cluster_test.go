@@ -165,8 +165,7 @@ func TestLoad(t *testing.T) {
 
 func parse(t *testing.T, text string) *cluster.Cluster {
 	t.Helper()
-	c := must.Get(cluster.Parse("c.json", []byte(text), nil))
-	return c
+	return must.Get(cluster.Parse("c.json", []byte(text), nil))
 }
 
 // What all must have the same changes the hash; addresses, the way in which things are said and the order of fields do

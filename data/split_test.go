@@ -270,8 +270,7 @@ func TestSplitErrors(t *testing.T) {
 func TestTaskValidate(t *testing.T) {
 	e := labelled(10, 10)
 	fresh := func() Task {
-		task := must.Get(NewTask(e, e, Split{Agents: 2}))
-		return task
+		return must.Get(NewTask(e, e, Split{Agents: 2}))
 	}
 	other := Examples{X: must.Get(ad.FloatTable(10, 2, make([]float64, 20))), Target: e.Target}
 	for _, c := range []struct {

@@ -77,9 +77,7 @@ func TestRanks(t *testing.T) {
 	alone, together := filepath.Join(dir, "alone"), filepath.Join(dir, "together")
 	must.OK(parseTiny(t, tinyFlags+"-out="+alone).Run(t.Context(), io.Discard, io.Discard))
 	for _, err := range runRanks(t, tinyFlags+"-out="+together, "") {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(err)
 	}
 	sameFiles(t, alone, together)
 	must.OK(os.Remove(filepath.Join(together, "summary.json")))
@@ -88,9 +86,7 @@ func TestRanks(t *testing.T) {
 		t.Errorf("one process goes on with a run of two: %v", err)
 	}
 	for _, err := range runRanks(t, "-resume -quiet -report=false -out="+together, "") {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(err)
 	}
 	sameFiles(t, alone, together)
 }

@@ -35,8 +35,7 @@ func (t *tiny) Load(a Agents) (data.Task, models.Model, error) {
 
 func parseTiny(t *testing.T, args string) *Job {
 	t.Helper()
-	j := must.Get(Parse(new(tiny), strings.Fields(args), io.Discard))
-	return j
+	return must.Get(Parse(new(tiny), strings.Fields(args), io.Discard))
 }
 
 // TestPresetsFillIn: what the command line leaves out is the preset's, and what it says counts.
@@ -74,9 +73,7 @@ func TestParametersFollowCurvature(t *testing.T) {
 	} {
 		j := parseTiny(t, tt.args)
 		p, _, err := j.resolve()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(err)
 		m := must.Get(p.method(curvature{L: 4, gamma: 0.125, beta: 0.5}))
 		if m := m.(*algo.MADSBO); m.Beta != tt.beta || m.Gamma != tt.gamma || m.T != 2 {
 			t.Errorf("%q: beta %s, gamma %s, T %d", tt.args, m.Beta, m.Gamma, m.T)

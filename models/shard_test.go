@@ -54,8 +54,7 @@ func shard(r *rand.Rand, train, val, features int, target func(rows int) *ad.Tab
 }
 
 func table(rows, cols int, v []float64) *ad.Table {
-	tab := must.Get(ad.FloatTable(rows, cols, v))
-	return tab
+	return must.Get(ad.FloatTable(rows, cols, v))
 }
 
 func normal(r *rand.Rand, n int, deviation float64) []float64 {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"dsbo"
+	"dsbo/internal/must"
 	"dsbo/pki"
 )
 
@@ -22,26 +23,14 @@ var (
 	end   = now.Add(time.Hour)
 )
 
-// must ends the test at an error.
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func authority(t *testing.T, name string) *pki.Authority {
 	t.Helper()
-	a, err := pki.NewAuthority(name, start, end)
-	must(t, err)
-	return a
+	return must.Get(pki.NewAuthority(name, start, end))
 }
 
 func issue(t *testing.T, a *pki.Authority, agent int, from, until time.Time) *pki.Identity {
 	t.Helper()
-	id, err := a.Issue(agent, from, until)
-	must(t, err)
-	return id
+	return must.Get(a.Issue(agent, from, until))
 }
 
 // folder saves an authority and the identities of agents 0 and 1.
@@ -49,11 +38,10 @@ func folder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	a := authority(t, "run")
-	must(t, a.Save(dir))
-	again, err := pki.LoadAuthority(dir)
-	must(t, err)
+	must.OK(a.Save(dir))
+	again := must.Get(pki.LoadAuthority(dir))
 	for i := range 2 {
-		must(t, issue(t, again, i, start, end).Save(dir))
+		must.OK(issue(t, again, i, start, end).Save(dir))
 	}
 	return dir
 }
@@ -154,10 +142,10 @@ func trusting(c *tls.Config, id *pki.Identity) *tls.Config {
 
 func TestLoadRefuses(t *testing.T) {
 	other := t.TempDir()
-	must(t, authority(t, "other run").Save(other))
+	must.OK(authority(t, "other run").Save(other))
 	words, bad := filepath.Join(other, "words"), filepath.Join(other, "bad")
-	must(t, os.WriteFile(words, []byte("hello"), 0o600))
-	must(t, os.WriteFile(bad, []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), 0o600))
+	must.OK(os.WriteFile(words, []byte("hello"), 0o600))
+	must.OK(os.WriteFile(bad, []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), 0o600))
 	for _, c := range []struct {
 		name  string
 		files map[string]string // what a file is replaced by, "": nothing
@@ -184,12 +172,12 @@ func TestLoadRefuses(t *testing.T) {
 			dir := folder(t)
 			for to, from := range c.files {
 				to = filepath.Join(dir, to)
-				must(t, os.Remove(to))
+				must.OK(os.Remove(to))
 				if from != "" && !filepath.IsAbs(from) {
 					from = filepath.Join(dir, from)
 				}
 				if from != "" {
-					must(t, os.Link(from, to))
+					must.OK(os.Link(from, to))
 				}
 			}
 			_, err := pki.Load(dir, 1, c.when)
@@ -222,7 +210,7 @@ func TestBadArguments(t *testing.T) {
 	}
 	dir := folder(t)
 	for to, from := range map[string]string{"ca.pem": "agent-0.pem", "ca-key.pem": "agent-0-key.pem"} {
-		must(t, os.Rename(filepath.Join(dir, from), filepath.Join(dir, to)))
+		must.OK(os.Rename(filepath.Join(dir, from), filepath.Join(dir, to)))
 	}
 	if _, err := pki.LoadAuthority(dir); err == nil || !strings.Contains(err.Error(), "must be the certificate of an authority") {
 		t.Errorf("an agent's certificate as authority: %v, want an error that says so", err)

@@ -101,8 +101,7 @@ func (d svgDoc) inside(t rapid.TB) {
 
 func svgOf(t rapid.TB, drawing Drawing) svgDoc {
 	t.Helper()
-	data := must.Get(SVG(drawing))
-	return readSVG(t, data)
+	return readSVG(t, must.Get(SVG(drawing)))
 }
 
 func TestFigureDrawsEverySeries(t *testing.T) {

@@ -39,9 +39,7 @@ func (f fixture) write(t testing.TB, dir string) string {
 	f.task, f.rate, f.every = cmp.Or(f.task, "mnist"), cmp.Or(f.rate, 1), cmp.Or(f.every, 10)
 	path := filepath.Join(dir, f.name)
 	must.OK(os.MkdirAll(path, 0o755))
-	put := func(name string, data []byte) {
-		must.OK(os.WriteFile(filepath.Join(path, name), data, 0o644))
-	}
+	put := func(name string, data []byte) { must.OK(os.WriteFile(filepath.Join(path, name), data, 0o644)) }
 	params := map[string]any{"alpha": 0.5, "beta": 0.5, "gamma": 0.2, "T": 10, "N": 10, "K": 100}
 	config := map[string]any{
 		"task": f.task, "algorithm": f.method, "preset": "paper", "iterations": 100, "params": params, "agents": 8, "graph": "ring", "w": 0.5,
@@ -145,8 +143,7 @@ func loaded(t testing.TB, fs ...fixture) []*Run {
 	dir := t.TempDir()
 	var all []*Run
 	for _, f := range fs {
-		r := must.Get(Load(f.write(t, dir)))
-		all = append(all, r)
+		all = append(all, must.Get(Load(f.write(t, dir))))
 	}
 	return all
 }
@@ -154,9 +151,7 @@ func loaded(t testing.TB, fs ...fixture) []*Run {
 // rendered writes the page of fixtures alone, without the files of the figures.
 func rendered(t testing.TB, fs ...fixture) (path string) {
 	t.Helper()
-	p := must.Get(newPage(loaded(t, fs...), ""))
-	page := must.Get(p.html())
 	path = filepath.Join(t.TempDir(), "report.html")
-	must.OK(os.WriteFile(path, page, 0o644))
+	must.OK(os.WriteFile(path, must.Get(must.Get(newPage(loaded(t, fs...), "")).html()), 0o644))
 	return path
 }

@@ -17,36 +17,29 @@ import (
 // grouped loads fixtures and puts them together.
 func grouped(t *testing.T, fs ...fixture) []group {
 	t.Helper()
-	gs := must.Get(groups(loaded(t, fs...)))
-	return gs
+	return must.Get(groups(loaded(t, fs...)))
 }
 
 func TestGroups(t *testing.T) {
-	set := func(pairs ...any) map[string]any {
-		m := map[string]any{}
-		for i := 0; i < len(pairs); i += 2 {
-			m[pairs[i].(string)] = pairs[i+1]
-		}
-		return m
-	}
+	type set = map[string]any
 	tests := []struct {
 		name string
 		fs   []fixture
 		want []string
 	}{
 		{"seeds are one", []fixture{{method: "madsbo", seed: 1}, {method: "madsbo", seed: 2}}, []string{"madsbo"}},
-		{"machines are one", []fixture{{method: "madsbo", seed: 1}, {method: "madsbo", seed: 2, settings: set("build", set("go", "go1.27"))}}, []string{"madsbo"}},
-		{"steps from the curvature", []fixture{{method: "madsbo", seed: 1, settings: set("params.gamma", 0.8/4)}, {method: "madsbo", seed: 2, settings: set("params.gamma", 0.8/5)}}, []string{"madsbo"}},
-		{"a bound of the curvature", []fixture{{method: "gbdsbo", seed: 1, settings: set("params.lg", 1.05*4)}, {method: "gbdsbo", seed: 2, settings: set("params.lg", 1.05*5)}}, []string{"gbdsbo"}},
-		{"a name of its own", []fixture{{method: "madsbo", settings: set("label", "MA-DSBO")}, {method: "madsbo", settings: set("params.alpha", 0.1)}}, []string{"MA-DSBO", "madsbo"}},
-		{"methods", []fixture{{method: "madsbo"}, {method: "jhip", settings: set("params.alpha", 0.1)}}, []string{"madsbo", "jhip"}},
-		{"settings", []fixture{{name: "a", method: "madsbo"}, {name: "b", method: "madsbo", settings: set("params.alpha", 0.1)}, {method: "jhip"}},
+		{"machines are one", []fixture{{method: "madsbo", seed: 1}, {method: "madsbo", seed: 2, settings: set{"build": set{"go": "go1.27"}}}}, []string{"madsbo"}},
+		{"steps from the curvature", []fixture{{method: "madsbo", seed: 1, settings: set{"params.gamma": 0.8 / 4}}, {method: "madsbo", seed: 2, settings: set{"params.gamma": 0.8 / 5}}}, []string{"madsbo"}},
+		{"a bound of the curvature", []fixture{{method: "gbdsbo", seed: 1, settings: set{"params.lg": 1.05 * 4}}, {method: "gbdsbo", seed: 2, settings: set{"params.lg": 1.05 * 5}}}, []string{"gbdsbo"}},
+		{"a name of its own", []fixture{{method: "madsbo", settings: set{"label": "MA-DSBO"}}, {method: "madsbo", settings: set{"params.alpha": 0.1}}}, []string{"MA-DSBO", "madsbo"}},
+		{"methods", []fixture{{method: "madsbo"}, {method: "jhip", settings: set{"params.alpha": 0.1}}}, []string{"madsbo", "jhip"}},
+		{"settings", []fixture{{name: "a", method: "madsbo"}, {name: "b", method: "madsbo", settings: set{"params.alpha": 0.1}}, {method: "jhip"}},
 			[]string{"madsbo (α 0.5)", "madsbo (α 0.1)", "jhip"}},
-		{"a setting of one", []fixture{{name: "a", method: "madsbo"}, {name: "b", method: "madsbo", settings: set("params.clip", 3)}},
+		{"a setting of one", []fixture{{name: "a", method: "madsbo"}, {name: "b", method: "madsbo", settings: set{"params.clip": 3}}},
 			[]string{"madsbo (clip unset)", "madsbo (clip 3)"}},
-		{"settings in one order", []fixture{{name: "a", method: "madsbo"}, {name: "b", method: "madsbo", settings: set("params.alpha", 0.1)}, {name: "c", method: "madsbo", settings: set("params.beta", 0.1)}},
+		{"settings in one order", []fixture{{name: "a", method: "madsbo"}, {name: "b", method: "madsbo", settings: set{"params.alpha": 0.1}}, {name: "c", method: "madsbo", settings: set{"params.beta": 0.1}}},
 			[]string{"madsbo (α 0.5, β 0.5)", "madsbo (α 0.1, β 0.5)", "madsbo (α 0.5, β 0.1)"}},
-		{"many settings", []fixture{{name: "a", method: "madsbo"}, {name: "b", method: "madsbo", settings: set("params.alpha", 1, "params.beta", 2, "params.gamma", 3, "params.T", 4)}},
+		{"many settings", []fixture{{name: "a", method: "madsbo"}, {name: "b", method: "madsbo", settings: set{"params.alpha": 1, "params.beta": 2, "params.gamma": 3, "params.T": 4}}},
 			[]string{"madsbo (a)", "madsbo (b)"}},
 	}
 	for _, tt := range tests {

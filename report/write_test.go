@@ -88,8 +88,7 @@ func TestWrite(t *testing.T) {
 // checkPage checks what holds of every page, and returns it.
 func checkPage(t *testing.T, path string) string {
 	t.Helper()
-	data := must.Get(os.ReadFile(path))
-	page := string(data)
+	page := string(must.Get(os.ReadFile(path)))
 	// Addresses: of the SVG name space only, which nothing loads, and places in the page.
 	for _, address := range regexp.MustCompile(`(?:https?:)?//[a-zA-Z0-9.-]+[^\s"'<]*`).FindAllString(page, -1) {
 		if address != "http://www.w3.org/2000/svg" && address != "http://www.w3.org/1999/xlink" {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"testing"
+
+	"dsbo/internal/must"
 )
 
 // TestConfigValues: the method's parameters have their own names among the settings, and the build stands apart.
@@ -13,9 +15,7 @@ func TestConfigValues(t *testing.T) {
 		t.Errorf("model %q, and %q of none", c.Model(), Config{}.Model())
 	}
 	settings, build, err := c.Values()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(err)
 	for name, want := range map[string]string{"alpha": "0.5", "problem.model": "softmax", "batch": "0"} {
 		if !slices.ContainsFunc(settings, func(d Difference) bool { return d.Name == name && d.Here == want }) {
 			t.Errorf("no %s = %s in %v", name, want, settings)

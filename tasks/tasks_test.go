@@ -32,9 +32,7 @@ func TestSyntheticLoadsItsFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, model, err := task.Load(experiment.Agents{N: 2, Here: []int{0, 1}, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(err)
 	_, line := task.(experiment.Describer).Describe(data, model)
 	if want := "synthetic task with r = 1.5, p = q = 3, 2 agents with 20 training and 10 validation examples, losses as a sum"; line != want {
 		t.Errorf("%s, want %s", line, want)

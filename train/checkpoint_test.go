@@ -88,9 +88,7 @@ func TestCheckpointErrors(t *testing.T) {
 
 func FuzzParseCheckpoint(f *testing.F) {
 	var b bytes.Buffer
-	if err := sample().writeTo(&b); err != nil {
-		f.Fatal(err)
-	}
+	must.OK(sample().writeTo(&b))
 	f.Add(b.Bytes())
 	f.Add(seal(`{"format":2,"arrays":[{"name":"x","len":2}]}`, make([]byte, 16)))
 	f.Add(seal(`{"format":2,"arrays":[{"name":"x","len":-1}]}`, nil))

@@ -30,9 +30,7 @@ func TestExactOnQuadratics(t *testing.T) {
 		phi := 0.0
 		for _, o := range qs {
 			f, _, err := o.Values(x, exact.LowerSolution(x), dsbo.Sample{Set: dsbo.Whole})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(err)
 			phi += f / agents
 		}
 		near(t, "Phi", []float64{sol.Phi}, []float64{phi}, tol*(1+math.Abs(phi)))

@@ -43,8 +43,7 @@ func examples(t *testing.T, r *rand.Rand, n int) data.Examples {
 func task(t *testing.T) data.Task {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 1))
-	split := must.Get(data.NewTask(examples(t, r, 120), examples(t, r, 31), data.Split{Agents: 4, Train: 17, Val: 11}))
-	return split
+	return must.Get(data.NewTask(examples(t, r, 120), examples(t, r, 31), data.Split{Agents: 4, Train: 17, Val: 11}))
 }
 
 // TestScores: losses and accuracies over all agents are those of all examples together, counted by hand.

@@ -25,8 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func run(t *testing.T, c train.Config) *train.Result {
 	t.Helper()
-	r := must.Get(train.Run(context.Background(), c))
-	return r
+	return must.Get(train.Run(context.Background(), c))
 }
 
 // TestRunEvaluates: records come when they should, and say what an independent look at the result says.

@@ -31,9 +31,7 @@ func long(dir, out string, more ...string) []string {
 func start(t *testing.T, args []string) (*exec.Cmd, *bufio.Reader) {
 	t.Helper()
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(err)
 	if _, err := unix.FcntlInt(w.Fd(), unix.F_SETPIPE_SZ, 4096); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"dsbo/algo/algotest"
 	"dsbo/experiment"
 	"dsbo/experiment/experimenttest"
+	"dsbo/internal/must"
 	"dsbo/models/modeltest"
 )
 
@@ -18,9 +19,7 @@ func TestMethod(t *testing.T) {
 
 func TestModel(t *testing.T) {
 	task, model, err := (&cellars{"data"}).Load(experiment.Agents{N: 3, Here: []int{1}, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(err)
 	modeltest.TestModel(t, model, task.Shards[1])
 }
 

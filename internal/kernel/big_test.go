@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/big"
 	"testing"
+
+	"dsbo/internal/must"
 )
 
 // exact is a number with 160 bits, of which the functions here get at least 130 right.
@@ -137,9 +139,7 @@ func TestBig(t *testing.T) {
 		{"sigmoid 1", bigSigmoid(1), "0.73105857863000487925115924182183627436514464016505"},
 	} {
 		w, _, err := big.ParseFloat(c.want, 10, precision, big.ToNearestEven)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(err)
 		d := fresh().Sub(c.got, w)
 		if d.Abs(d).Cmp(number(0x1p-130)) > 0 {
 			t.Errorf("%s = %s; it must be %s", c.name, c.got.Text('g', 40), c.want)

@@ -33,8 +33,7 @@ func shard(t *testing.T) data.Shard {
 		for i := range v {
 			v[i] = r.NormFloat64()
 		}
-		tab := must.Get(ad.FloatTable(rows, cols, v))
-		return tab
+		return must.Get(ad.FloatTable(rows, cols, v))
 	}
 	return data.Shard{Train: data.Examples{X: table(30, 3), Target: table(30, 1)}, Val: data.Examples{X: table(22, 3), Target: table(22, 1)}}
 }
