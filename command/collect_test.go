@@ -66,7 +66,7 @@ func TestCollectRefuses(t *testing.T) {
 		code           int
 		want           string
 	}{
-		{"one is missing", "", "", "", "agent-1", cli.Usage, "the run folders of all 2 agents are required; agent 0 is missing"},
+		{"one is missing", "", "", "", "agent-1", cli.Usage, "the run folders of all 2 agents are required; missing: agent 0"},
 		{"one is there twice", "", "", "", both + " agent-1", cli.Usage, "are both of agent 1"},
 		{"no folder", "", "", "", "agent-0 agent-2", cli.Usage, "agent-2 must be the run folder of an agent; it holds no run"},
 		{"none", "", "", "", "", cli.Usage, "the run folders of all agents are required"},

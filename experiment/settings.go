@@ -93,7 +93,7 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	f.StringVar(&s.DType, "dtype", cmp.Or(presets[0].DType, "float32"), "`type` of numbers in the agents' oracles, float32 or float64; evaluation is in float64")
 	f.Uint64Var(&s.Seed, "seed", 1, "`number` that all draws depend on")
 	f.Float64Var(&s.Memory, "memory", 4, "`GiB` that the matrices of jhip and gbdsbo may take, all agents of a process together")
-	f.IntVar(&s.Refit, "refit", 2000, "at most so many `steps` of y for each model that is found at the end")
+	f.IntVar(&s.Refit, "refit", 2000, "at most so many `steps` of y, rounded up to tens, for each model that is found at the end")
 	f.Group("Computation", "batch", "dtype", "seed", "memory", "refit")
 
 	f.StringVar(&s.Out, "out", "", "run `folder` (default: a new one in runs, named by preset and seed)")

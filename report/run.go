@@ -63,6 +63,10 @@ func Load(dir string) (*Run, error) {
 func (r *Run) loadRecords(folder runs.Folder) error {
 	file, err := os.Open(folder.Path(runs.MetricsFile))
 	if err != nil {
+		if parts, _ := filepath.Glob(filepath.Join(string(folder), "*", runs.MetricsFile)); len(parts) > 0 {
+			return dsbo.Errorf(dsbo.ErrConfig, "%s has no metrics of its own, but holds %d runs: their folders must be named, such as %s",
+				folder, len(parts), filepath.Dir(parts[0]))
+		}
 		return dsbo.Errorf(dsbo.ErrConfig, "run folder %s has no metrics: %w", folder, err)
 	}
 	defer file.Close()

@@ -23,10 +23,15 @@ func (d Difference) String() string {
 // Differences are the differences of two runs, in the order of their names.
 type Differences []Difference
 
+// String lists them, that of the seed first, as others may follow from it.
 func (ds Differences) String() string {
 	var parts []string
 	for _, d := range ds {
-		parts = append(parts, d.String())
+		if flagOf(d.Name) == "-seed" {
+			parts = slices.Insert(parts, 0, d.String())
+		} else {
+			parts = append(parts, d.String())
+		}
 	}
 	return strings.Join(parts, ", ")
 }
@@ -99,7 +104,7 @@ func leafText(value json.RawMessage) string {
 var flagNames = map[string]string{
 	"algorithm": "-algorithm", "method": "-algorithm", "preset": "-preset", "iterations": "-K", "agents": "-agents",
 	"graph": "-graph", "mixing_matrix": "the mixing matrix (-graph, -w)", "w": "-w", "prob": "-prob", "transport": "-transport",
-	"batch": "-batch", "dtype": "-dtype", "seed": "-seed", "kernels": "the set of kernels (DSBO_KERNEL)",
+	"examples": "the hash of each agent's examples", "batch": "-batch", "dtype": "-dtype", "seed": "-seed", "kernels": "the set of kernels (DSBO_KERNEL)",
 	"eval_every": "-eval-every", "checkpoint_every": "-checkpoint-every",
 	"params.T": "-T", "params.N": "-N", "start": "-x0",
 	"params.alpha": "-alpha", "params.beta": "-beta", "params.gamma": "-gamma",

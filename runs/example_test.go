@@ -39,5 +39,5 @@ func Example() {
 	fmt.Println(diff)
 	// Output:
 	// unfinished
-	// -alpha is 0.1 there, 0.2 here, -seed is 1 there, 5 here
+	// -seed is 1 there, 5 here, -alpha is 0.1 there, 0.2 here
 }

@@ -168,7 +168,7 @@ func checkOneRun(parts []*Merged) error {
 		missing = append(missing, fmt.Sprint(next))
 	}
 	if len(missing) > 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "the run folders of all %d agents are required; agent %s is missing", first.Agents, strings.Join(missing, ", "))
+		return dsbo.Errorf(dsbo.ErrConfig, "the run folders of all %d agents are required; missing: agent %s", first.Agents, strings.Join(missing, ", "))
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ type Refit struct {
 	MomY    float64 // momentum of y, in [0, 1); 0: 0.985
 	// Tol bounds the tracked gradient of every agent, relative to the averaged gradient at Problem.Start; 0: 3e-4.
 	Tol    float64
-	Steps  int                              // bound of the steps of y; 0: 3000
+	Steps  int                              // bound of the steps of y, rounded up to tens; 0: 3000
 	OnStep func(done int, gradient float64) // called every ten steps with the gradient that Tol bounds
 	// Curvature is each agent's L_max at the x of Solve and Problem.Start, where it is known; nil: it is found.
 	Curvature []float64

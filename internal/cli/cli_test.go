@@ -113,6 +113,18 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestFlagAfterOperand(t *testing.T) {
+	f, _ := flags()
+	err := f.ParseOperands([]string{"-loud", "file", "-n=7"}, nil)
+	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), `flags must stand first; -n=7 stands after "file"`) {
+		t.Error(err)
+	}
+	f, _ = flags()
+	if err := f.ParseOperands([]string{"-loud", "file", "-7"}, nil); err != nil {
+		t.Errorf("a file named -7: %v", err)
+	}
+}
+
 func TestSuggest(t *testing.T) {
 	known := []string{"mnist", "run", "report", "K", "agents"}
 	for word, want := range map[string]string{

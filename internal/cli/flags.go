@@ -58,7 +58,7 @@ func (f *Flags) ParseOperands(args []string, out io.Writer) error {
 	err := f.FlagSet.Parse(args)
 	switch {
 	case err == nil:
-		return nil
+		return f.checkOperands()
 	case errors.Is(err, flag.ErrHelp):
 		f.help(out)
 		return err
@@ -69,6 +69,17 @@ func (f *Flags) ParseOperands(args []string, out io.Writer) error {
 		return dsbo.Errorf(dsbo.ErrConfig, "unknown flag -%s%s (-h lists the flags)", name, Suggest("-", name, names))
 	}
 	return dsbo.Errorf(dsbo.ErrConfig, "%w (-h lists the flags)", err)
+}
+
+// checkOperands returns an error if a flag stands among what follows the flags.
+func (f *Flags) checkOperands() error {
+	for _, a := range f.Args() {
+		name, _, _ := strings.Cut(strings.TrimLeft(a, "-"), "=")
+		if strings.HasPrefix(a, "-") && f.Lookup(name) != nil {
+			return dsbo.Errorf(dsbo.ErrConfig, "flags must stand first; %s stands after %q", a, f.Arg(0))
+		}
+	}
+	return nil
 }
 
 // Required reports the first of some flags that is empty.

@@ -236,7 +236,11 @@ func (e *edge) heartbeat() error {
 	}
 	if e.silence() >= c.SilentAfter && !e.silenceLogged {
 		e.silenceLogged = true
-		c.Log.Warn("a neighbour is silent", "neighbour", e.id, "silent", e.silence(), "connected", e.session != nil, "reason", e.lastErr)
+		facts := []any{"neighbour", e.id, "silent", e.silence(), "connected", e.session != nil}
+		if e.lastErr != nil {
+			facts = append(facts, "reason", e.lastErr)
+		}
+		c.Log.Warn("a neighbour is silent", facts...)
 	}
 	switch {
 	case e.silence() < c.PeerTimeout:
