@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"strings"
 
 	"dsbo"
 	"dsbo/experiment"
@@ -32,9 +30,6 @@ func (p *program) collect(_ context.Context, args []string, stdout, _ io.Writer)
 	f.Group("Flags", "out", "force", "report")
 	if err := f.ParseOperands(args, stdout); err != nil {
 		return err
-	}
-	if i := slices.IndexFunc(f.Args(), func(s string) bool { return strings.HasPrefix(s, "-") }); i >= 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "%s must stand before the run folders", f.Arg(i))
 	}
 	if err := f.Required("out"); err != nil {
 		return err

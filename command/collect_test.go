@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,7 +40,7 @@ func TestCollect(t *testing.T) {
 	for args, want := range map[string]string{
 		"-force -out " + zero + " " + zero + " " + one:               "-out must not be one of the run folders; it is " + zero,
 		"-force -out " + out + "/../out/agent-1 " + zero + " " + one: "-out must not be one of the run folders",
-		zero + " " + one + " -out " + all:                            "-out must stand before the run folders",
+		zero + " " + one + " -out " + all:                            "-out must stand before " + fmt.Sprintf("%q", zero),
 		"-out " + all + " " + zero + " " + one:                       "-force replaces it",
 	} {
 		_, err := command(t, append([]string{"collect"}, strings.Fields(args)...)...)

@@ -58,7 +58,7 @@ func TestBadReport(t *testing.T) {
 	file := filepath.Join(good, "config.json")
 	several := reportedRun(t, "synthetic", "")
 	must(t, os.Mkdir(filepath.Join(several, "r1"), 0o755))
-	must(t, os.Rename(filepath.Join(several, "metrics.jsonl"), filepath.Join(several, "r1", "metrics.jsonl")))
+	must(t, os.WriteFile(filepath.Join(several, "r1", "metrics.jsonl"), nil, 0o644))
 	for _, tt := range []struct {
 		name string
 		args []string
@@ -71,7 +71,7 @@ func TestBadReport(t *testing.T) {
 		{"a file", []string{file}, 2, "not a directory"},
 		{"no metrics", []string{reportedRun(t, "mnist", "")}, 2, "has no metrics"},
 		{"a folder of several runs", []string{several}, 2, "their folders must be named, such as " + filepath.Join(several, "r1")},
-		{"a flag after a folder", []string{good, "-title=x"}, 2, "flags must stand first; -title=x stands after"},
+		{"a flag after a folder", []string{good, "-title=x"}, 2, "-title=x must stand before"},
 		{"no such figure", []string{"-figures", t.TempDir(), "-only", "phi_iterations,phi_minutes", good}, 2, `no figure "phi_minutes": it must be one of phi_iterations`},
 		{"no figure named", []string{"-figures", t.TempDir(), "-only", "phi_iterations,", good}, 2, `no figure ""`},
 		{"no such folder of figures", []string{"-figures", filepath.Join(good, "nowhere"), good}, 2, "-figures"},

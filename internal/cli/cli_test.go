@@ -116,7 +116,7 @@ func TestParse(t *testing.T) {
 func TestFlagAfterOperand(t *testing.T) {
 	f, _ := flags()
 	err := f.ParseOperands([]string{"-loud", "file", "-n=7"}, nil)
-	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), `flags must stand first; -n=7 stands after "file"`) {
+	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), `-n=7 must stand before "file"`) {
 		t.Error(err)
 	}
 	f, _ = flags()

@@ -76,7 +76,7 @@ func (f *Flags) checkOperands() error {
 	for _, a := range f.Args() {
 		name, _, _ := strings.Cut(strings.TrimLeft(a, "-"), "=")
 		if strings.HasPrefix(a, "-") && f.Lookup(name) != nil {
-			return dsbo.Errorf(dsbo.ErrConfig, "flags must stand first; %s stands after %q", a, f.Arg(0))
+			return dsbo.Errorf(dsbo.ErrConfig, "%s must stand before %q: flags come first", a, f.Arg(0))
 		}
 	}
 	return nil
