@@ -57,8 +57,8 @@ func TestBadReport(t *testing.T) {
 	good := reportedRun(t, "mnist", twoRecords)
 	file := filepath.Join(good, "config.json")
 	several := reportedRun(t, "synthetic", "")
-	must(t, os.Mkdir(filepath.Join(several, "r1"), 0o755))
-	must(t, os.WriteFile(filepath.Join(several, "r1", "metrics.jsonl"), nil, 0o644))
+	must.OK(os.Mkdir(filepath.Join(several, "r1"), 0o755))
+	must.OK(os.WriteFile(filepath.Join(several, "r1", "metrics.jsonl"), nil, 0o644))
 	for _, tt := range []struct {
 		name string
 		args []string
