@@ -26,17 +26,9 @@ func BenchmarkMix(b *testing.B) {
 func benchmarkMix(b *testing.B, w *network.Matrix, length int) {
 	l := network.NewLocal(w)
 	run := func(rounds int) {
-		if err := errors.Join(networktest.AtOnce(w.N(), func(i int) error {
-			v := make([]float64, length)
-			for range rounds {
-				if err := l.Mixer(i).Mix(b.Context(), v, v); err != nil {
-					return err
-				}
-			}
-			return nil
-		})...); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(errors.Join(networktest.AtOnce(w.N(), func(i int) error {
+			return networktest.MixTimes(b.Context(), l.Mixer(i), rounds, length)
+		})...))
 	}
 	run(2) // grows the slots
 	b.ReportAllocs()

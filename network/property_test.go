@@ -1,9 +1,11 @@
 package network_test
 
 import (
+	"errors"
 	"math"
 	"testing"
 
+	"dsbo/internal/must"
 	"dsbo/network"
 	"dsbo/network/networktest"
 
@@ -39,13 +41,8 @@ func drawGraph(t *rapid.T) *network.Graph {
 func TestMetropolis(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawGraph(t).W
-		again, err := network.NewMatrix(w.Dense())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := again.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		again := must.Get(network.NewMatrix(w.Dense()))
+		must.OK(again.Validate())
 		for i := range w.N() {
 			if w.At(i, i) <= 0 {
 				t.Fatalf("W[%d][%d] = %v; it must be above 0", i, i, w.At(i, i))
@@ -74,14 +71,11 @@ func TestLocalOnAnyGraph(t *testing.T) {
 			}
 			want := networktest.Product(w, x)
 			got := make([][]float64, len(x))
-			errs := networktest.AtOnce(w.N(), func(i int) error {
+			must.OK(errors.Join(networktest.AtOnce(w.N(), func(i int) error {
 				got[i] = make([]float64, length)
 				return l.Mixer(i).Mix(t.Context(), got[i], x[i])
-			})
+			})...))
 			for i := range x {
-				if errs[i] != nil {
-					t.Fatal(errs[i])
-				}
 				for e := range want[i] {
 					if math.Float64bits(got[i][e]) != math.Float64bits(want[i][e]) {
 						t.Fatalf("agent %d, entry %d: %v; it must be %v", i, e, got[i][e], want[i][e])

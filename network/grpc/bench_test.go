@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"testing"
 
+	"dsbo/network/networktest"
 	"dsbo/pki"
 )
 
 // The vectors of package network's own benchmark: p = 200 numbers, MNIST's 7,840, and 8 MiB.
 var benchLengths = []int{200, 7840, 1 << 20}
 
-// BenchmarkMix times one exchange of all 8 agents of a ring with certificates on both sides.
+// BenchmarkMix times one exchange of all 8 agents of a ring with certificates on both sides. A gathering of their rows
+// is 4 exchanges.
 func BenchmarkMix(b *testing.B) {
 	for _, length := range benchLengths {
 		b.Run(fmt.Sprintf("ring8/bytes=%d", 8*length), func(b *testing.B) { benchmarkMix(b, identities(8), length) })
@@ -19,42 +21,11 @@ func BenchmarkMix(b *testing.B) {
 }
 
 func benchmarkMix(b *testing.B, ids []*pki.Identity, length int) {
-	benchmarkRing(b, ids, length, func(m *Mixer) func() error {
-		v := make([]float64, length)
-		return func() error { return m.Mix(b.Context(), v, v) }
-	})
-}
-
-// BenchmarkGather times one gathering of the rows of all 8 agents of a ring: 4 exchanges.
-func BenchmarkGather(b *testing.B) {
-	for _, length := range benchLengths[:2] {
-		b.Run(fmt.Sprintf("ring8/bytes=%d", 8*length), func(b *testing.B) {
-			benchmarkRing(b, identities(8), length, func(m *Mixer) func() error {
-				rows := make([][]float64, 8)
-				for i := range rows {
-					rows[i] = make([]float64, length)
-				}
-				return func() error { return m.Gather(b.Context(), rows) }
-			})
-		})
-	}
-}
-
-// benchmarkRing times what each of 8 agents repeats.
-func benchmarkRing(b *testing.B, ids []*pki.Identity, length int, agent func(*Mixer) func() error) {
 	w := newGraph("ring", 8)
 	ms, closeAll := open(b, configs(w, ids))
 	defer closeAll()
 	run := func(rounds int) {
-		succeed(b, ms, func(_ int, m *Mixer) error {
-			exchange := agent(m)
-			for range rounds {
-				if err := exchange(); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+		succeed(b, ms, func(_ int, m *Mixer) error { return networktest.MixTimes(b.Context(), m, rounds, length) })
 	}
 	run(2) // connects
 	b.ReportAllocs()

@@ -61,12 +61,9 @@ next:
 const self = 1
 
 // An office issues certificates.
-type office struct {
-	t         *testing.T
-	authority *pki.Authority
-}
+type office struct{ *pki.Authority }
 
-func (o office) good(agent int) *pki.Identity { return issue(o.authority, agent, time.Hour) }
+func (o office) good(agent int) *pki.Identity { return issue(o.Authority, agent, time.Hour) }
 
 // foreign returns the settings of a certificate of another authority that trusts the right one, so that the refusal comes
 // from the other end.
@@ -77,14 +74,13 @@ func (o office) foreign(agent int, config func(*pki.Identity) *tls.Config) *tls.
 }
 
 // open starts agent 1. Agent 2 is at the given address.
-func (o office) open(address2 string) (*Mixer, lines) {
-	o.t.Helper()
+func (o office) open(t *testing.T, address2 string) (*Mixer, lines) {
 	l := listen()
 	log, lines := newLog()
-	ms, closeAll := open(o.t, []Config{{Agent: self, Matrix: newGraph("path", 4), Run: "run", Hash: "hash", Listener: l,
+	ms, closeAll := open(t, []Config{{Agent: self, Matrix: newGraph("path", 4), Run: "run", Hash: "hash", Listener: l,
 		Identity: o.good(self), Log: log, Addresses: []string{"", l.Addr().String(), address2, ""}, MaxFloats: 1000,
 		Heartbeat: time.Hour, SilentAfter: 3 * time.Hour, PeerTimeout: 4 * time.Hour}})
-	o.t.Cleanup(closeAll)
+	t.Cleanup(closeAll)
 	return ms[0], lines
 }
 
@@ -112,7 +108,7 @@ type refusal struct {
 // refusals returns those of an agent on either side of a connection.
 func (o office) refusals(agent int, config func(*pki.Identity) *tls.Config) []refusal {
 	good, frame := credentials.NewTLS(config(o.good(agent))), goodHello(agent).encode()
-	expired := config(issue(o.authority, agent, -time.Minute))
+	expired := config(issue(o.Authority, agent, -time.Minute))
 	all := []refusal{
 		{"another authority", credentials.NewTLS(o.foreign(agent, config)), frame, "unknown authority", ""},
 		{"no encryption", insecure.NewCredentials(), frame, "does not look like a TLS handshake", ""},
@@ -163,7 +159,7 @@ func visit(t *testing.T, address string, creds credentials.TransportCredentials,
 // TestVisitorsRefused: agent 1 refuses those who connect to it, says why, and tells those who have a
 // right to know.
 func TestVisitorsRefused(t *testing.T) {
-	o := office{t, newAuthority()}
+	o := office{newAuthority()}
 	client := func(id *pki.Identity) *tls.Config { return id.Client(self) }
 	as := func(agent int) credentials.TransportCredentials { return credentials.NewTLS(client(o.good(agent))) }
 	bare := client(o.good(0))
@@ -177,7 +173,7 @@ func TestVisitorsRefused(t *testing.T) {
 		{"the wrong direction", as(2), goodHello(2).encode(), "the one with the lower number is to connect", "lower number"},
 	}...) {
 		t.Run(c.name, func(t *testing.T) {
-			m, log := o.open("127.0.0.1:1")
+			m, log := o.open(t, "127.0.0.1:1")
 			_, err := visit(t, m.config.Listener.Addr().String(), c.creds, c.frame)
 			if err == nil || !strings.Contains(err.Error(), c.answer) {
 				t.Errorf("the visitor got error %v; it must have %q", err, c.answer)
@@ -193,8 +189,8 @@ func TestVisitorsRefused(t *testing.T) {
 
 // TestRefusalLoggedOnce: an agent of other kernels tries again and again; the log of the one that refuses it says so once.
 func TestRefusalLoggedOnce(t *testing.T) {
-	o := office{t, newAuthority()}
-	m, log := o.open("127.0.0.1:1")
+	o := office{newAuthority()}
+	m, log := o.open(t, "127.0.0.1:1")
 	address, creds := m.config.Listener.Addr().String(), credentials.NewTLS(o.good(0).Client(self))
 	other := goodHello(0)
 	other.program.Kernels = "abacus"
@@ -248,7 +244,7 @@ func host(t *testing.T, creds credentials.TransportCredentials, frames ...[]byte
 
 // TestHostsRefused: agent 1 refuses those to which it connects, and says why.
 func TestHostsRefused(t *testing.T) {
-	o := office{t, newAuthority()}
+	o := office{newAuthority()}
 	server := (*pki.Identity).Server
 	for _, c := range append(o.refusals(2, server), []refusal{
 		{"one that trusts another authority", credentials.NewTLS(server(issue(newAuthority(), 2, time.Hour))), goodHello(2).encode(), "tls: ", ""},
@@ -256,7 +252,7 @@ func TestHostsRefused(t *testing.T) {
 		{"another claim", credentials.NewTLS(server(o.good(2))), goodHello(3).encode(), "it must be agent 2; it says that it is agent 3", ""},
 	}...) {
 		t.Run(c.name, func(t *testing.T) {
-			m, log := o.open(host(t, c.creds, c.frame))
+			m, log := o.open(t, host(t, c.creds, c.frame))
 			log.want(t, "level=WARN", "cannot connect to a neighbour", "neighbour=2", c.log)
 			if n := m.Status().Neighbours[1]; n.Connects != 0 {
 				t.Errorf("%+v: there must be no connection", n)
@@ -267,7 +263,7 @@ func TestHostsRefused(t *testing.T) {
 
 // TestBadFrames: what a neighbour says after its hello, and must not, ends the stream.
 func TestBadFrames(t *testing.T) {
-	o := office{t, newAuthority()}
+	o := office{newAuthority()}
 	vector := make([]float64, 3)
 	for _, c := range []struct {
 		name  string
@@ -281,7 +277,7 @@ func TestBadFrames(t *testing.T) {
 		{"out of order", encodeVector(1, mixing, vector), "must be that of exchange 0; it is that of exchange 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m, log := o.open("127.0.0.1:1")
+			m, log := o.open(t, "127.0.0.1:1")
 			s, err := visit(t, m.config.Listener.Addr().String(), credentials.NewTLS(o.good(0).Client(self)), goodHello(0).encode())
 			must.OK(err)
 			must.OK(s.SendMsg(c.frame))

@@ -3,6 +3,7 @@ package grpc
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"math"
 	"net"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"dsbo/internal/must"
 	"dsbo/models"
 	"dsbo/network"
+	"dsbo/network/networktest"
 )
 
 // A tap keeps all bytes that go through the connections of a listener.
@@ -163,28 +165,21 @@ func TestSameBitsAsLocal(t *testing.T) {
 	defer cancel()
 	run := func(mixer func(i int) dsbo.Mixer) [][]float64 {
 		states := make([][]float64, n)
-		var wg sync.WaitGroup
-		for i := range n {
-			wg.Go(func() {
-				a, err := runMADSBO(ctx, synthetic, i, mixer(i), iterations)
-				if err != nil {
-					t.Errorf("agent %d: %v", i, err)
-					cancel()
-					return
-				}
-				for _, part := range a.State() {
-					states[i] = append(states[i], part.Value...)
-				}
-			})
-		}
-		wg.Wait()
+		must.OK(errors.Join(networktest.AtOnce(n, func(i int) error {
+			a, err := runMADSBO(ctx, synthetic, i, mixer(i), iterations)
+			if err != nil {
+				cancel()
+				return err
+			}
+			for _, part := range a.State() {
+				states[i] = append(states[i], part.Value...)
+			}
+			return nil
+		})...))
 		return states
 	}
 	want := run(network.NewLocal(w).Mixer)
 	got := run(func(i int) dsbo.Mixer { return ms[i] })
-	if t.Failed() {
-		return
-	}
 	wantSameBits(t, got, want)
 	wantCuts(t, cutters, ms)
 }
