@@ -98,7 +98,7 @@ func (m Quadratic) Modulus([]float64) float64 {
 	return e.Values(nil)[0]
 }
 
-// Values returns f_i(x, y) and g_i(x, y) without noise.
+// Values returns f_i(x, y) and g_i(x, y) without noise, in time O((p+q)²).
 func (m Quadratic) Values(x, y []float64) (upper, lower float64) {
 	off := make([]float64, m.Q)
 	vec.Sub(off, y, m.T)
@@ -110,6 +110,9 @@ func (m Quadratic) Values(x, y []float64) (upper, lower float64) {
 // e, and h that of D_i t_i,
 //
 //	y*(x) = A⁻¹(Bx + c)    z(y) = A⁻¹(Dy − h)    ∇Φ(x) = Ex + e + B'z(y*(x))    ∇²Φ = M'DM + E with M = A⁻¹B
+//
+// Its methods take x of length p and y of length q, and return new slices. Each takes time O((p+q)q), [QuadraticSolution.Gradient]
+// O((p+q)²).
 type QuadraticSolution struct {
 	X, Y []float64 // x* and y*(x*)
 	Phi  float64   // Φ(x*)

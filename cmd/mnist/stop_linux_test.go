@@ -110,6 +110,9 @@ func TestStopped(t *testing.T) {
 		t.Errorf("the resumed run began before its checkpoint:\n%s", log)
 	}
 	experimenttest.SameRun(t, stopped, whole)
+	if records := must.Get(runs.Folder(stopped).Records()); len(records) != 61 {
+		t.Errorf("%d records; there must be one before the first iteration and one after each of 60", len(records))
+	}
 	state(t, stopped, runs.Finished)
 }
 
