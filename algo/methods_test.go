@@ -191,8 +191,7 @@ func TestITDIsTheDerivative(t *testing.T) {
 		a := ready(t, &algo.ITD{Alpha: "0.1", Beta: "0.3", T: 6, ColdY: true}, g.P, g.Q)
 		copy(a.X(), x)
 		must.OK(a.Step(t.Context(), 0, o, nil))
-		f, _, err := o.Values(x, a.Y(), whole)
-		must.OK(err)
+		f, _ := must.Get2(o.Values(x, a.Y(), whole))
 		return a, f
 	}
 	x := []float64{0.1, -0.4, 0.3, 0.2, -0.1, 0.5}

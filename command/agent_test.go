@@ -46,8 +46,7 @@ func TestAgents(t *testing.T) {
 			// The same command again finds all done, and waits for nobody.
 			runCommand(t, "agent", "-agent=1", "-cluster="+file, "-out="+out, "-certs="+certs)
 			// An agent that does not know that all are done waits for the others.
-			memberships := must.Get(filepath.Glob(filepath.Join(out, "agent-*", runs.MembershipFile)))
-			for _, path := range memberships {
+			for _, path := range must.Get(filepath.Glob(filepath.Join(out, "agent-*", runs.MembershipFile))) {
 				must.OK(os.Remove(path))
 			}
 			agents(t, 3, "-cluster="+file, "-out="+out, "-certs="+certs, "-quiet")

@@ -106,8 +106,7 @@ func TestHealth(t *testing.T) {
 func TestServe(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for _, address := range []string{"0", ":0", "localhost:0"} {
-		at, stop, err := newMonitor("r", 0).serve(must.Get((&options{http: address}).httpAddress(0)))
-		must.OK(err)
+		at, stop := must.Get2(newMonitor("r", 0).serve(must.Get((&options{http: address}).httpAddress(0))))
 		if !strings.HasPrefix(at, "127.0.0.1:") && !strings.HasPrefix(at, "[::1]:") {
 			t.Errorf("-http %s listens on %s, want it on loopback", address, at)
 		}

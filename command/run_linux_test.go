@@ -202,8 +202,7 @@ func TestRunFails(t *testing.T) {
 // openRun does what the verb run does before it starts agents.
 func openRun(t *testing.T, args ...string) error {
 	t.Helper()
-	o, c, err := testProgram().parseRun(args, io.Discard)
-	must.OK(err)
+	o, c := must.Get2(testProgram().parseRun(args, io.Discard))
 	defer o.unlock()
 	return o.prepareFolder(c)
 }

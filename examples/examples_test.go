@@ -86,9 +86,7 @@ func interrupt(t *testing.T, dir, name string, args ...string) {
 		line = must.Get(lines.ReadString('\n'))
 	}
 	must.OK(c.Process.Signal(os.Interrupt))
-	if _, err := io.Copy(io.Discard, lines); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.Copy(io.Discard, lines))
 	exit := (*exec.ExitError)(nil)
 	if err := c.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 {
 		t.Fatalf("%v, want exit code 130", err)

@@ -72,8 +72,7 @@ func TestParametersFollowCurvature(t *testing.T) {
 		{"-set=beta=auto -gamma=auto", "0.25", "0.1"}, // half and four fifths of the bounds
 	} {
 		j := parseTiny(t, tt.args)
-		p, _, err := j.resolve()
-		must.OK(err)
+		p, _ := must.Get2(j.resolve())
 		m := must.Get(p.method(curvature{L: 4, gamma: 0.125, beta: 0.5}))
 		if m := m.(*algo.MADSBO); m.Beta != tt.beta || m.Gamma != tt.gamma || m.T != 2 {
 			t.Errorf("%q: beta %s, gamma %s, T %d", tt.args, m.Beta, m.Gamma, m.T)

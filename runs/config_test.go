@@ -14,8 +14,7 @@ func TestConfigValues(t *testing.T) {
 	if c.Model() != "softmax" || (Config{}).Model() != "" {
 		t.Errorf("model %q, and %q of none", c.Model(), Config{}.Model())
 	}
-	settings, build, err := c.Values()
-	must.OK(err)
+	settings, build := must.Get2(c.Values())
 	for name, want := range map[string]string{"alpha": "0.5", "problem.model": "softmax", "batch": "0"} {
 		if !slices.ContainsFunc(settings, func(d Difference) bool { return d.Name == name && d.Here == want }) {
 			t.Errorf("no %s = %s in %v", name, want, settings)

@@ -92,11 +92,9 @@ func (m *Merged) Write(f Folder) error {
 	}
 	var lines bytes.Buffer
 	for _, r := range m.Records {
-		line, err := json.Marshal(r)
-		if err != nil {
+		if err := json.NewEncoder(&lines).Encode(r); err != nil { // with the end of the line
 			return err
 		}
-		lines.Write(append(line, '\n'))
 	}
 	if err := atomicfile.WriteBytes(f.Path(MetricsFile), lines.Bytes()); err != nil {
 		return err

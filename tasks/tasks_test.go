@@ -28,11 +28,8 @@ func TestParse(t *testing.T) {
 
 func TestSyntheticLoadsItsFlags(t *testing.T) {
 	task := tasks.Synthetic()
-	if _, err := experiment.Parse(task, strings.Fields("-r=1.5 -p=3 -agents=2 -train=20 -val=10 -test=5"), io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	data, model, err := task.Load(experiment.Agents{N: 2, Here: []int{0, 1}, Seed: 1})
-	must.OK(err)
+	must.Get(experiment.Parse(task, strings.Fields("-r=1.5 -p=3 -agents=2 -train=20 -val=10 -test=5"), io.Discard))
+	data, model := must.Get2(task.Load(experiment.Agents{N: 2, Here: []int{0, 1}, Seed: 1}))
 	_, line := task.(experiment.Describer).Describe(data, model)
 	if want := "synthetic task with r = 1.5, p = q = 3, 2 agents with 20 training and 10 validation examples, losses as a sum"; line != want {
 		t.Errorf("%s, want %s", line, want)
@@ -42,9 +39,7 @@ func TestSyntheticLoadsItsFlags(t *testing.T) {
 func TestSyntheticRuns(t *testing.T) {
 	task := tasks.Synthetic()
 	for args, want := range map[string]string{"": "r0.5 r1 r1.5", "-r=2": "r2", "-r=2,0.1": "r2 r0.1"} {
-		if _, err := experiment.Parse(task, strings.Fields(args), io.Discard); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(experiment.Parse(task, strings.Fields(args), io.Discard))
 		_, parts := task.(experiment.Series).Runs()
 		var names []string
 		for _, p := range parts {

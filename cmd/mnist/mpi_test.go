@@ -51,12 +51,9 @@ func kill(t *testing.T, dir string) {
 // job returns the command as an MPI job of so many processes.
 func job(t *testing.T, n int, args ...string) *exec.Cmd {
 	t.Helper()
-	self := must.Get(os.Executable())
-	link := filepath.Join(t.TempDir(), "mnist") // by this name the test program is the command
-	must.OK(os.Symlink(self, link))
 	ctx, cancel := context.WithTimeout(t.Context(), jobTime)
 	t.Cleanup(cancel)
-	all := append([]string{"--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", fmt.Sprint(n), link, "-transport", "mpi"}, args...)
+	all := append([]string{"--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", fmt.Sprint(n), program(t), "-transport", "mpi"}, args...)
 	c := exec.CommandContext(ctx, "mpirun.openmpi", all...)
 	c.WaitDelay = time.Second // processes that are left behind hold the output
 	return c
@@ -84,9 +81,7 @@ func TestMPI(t *testing.T) {
 	lines := bufio.NewReader(stderr)
 	await(t, lines, "iteration 10 ")
 	kill(t, pids)
-	if _, err := io.Copy(io.Discard, lines); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.Copy(io.Discard, lines))
 	if err := c.Wait(); err == nil {
 		t.Error("a process was killed: want that the job fails")
 	}

@@ -27,19 +27,19 @@ func long(dir, out string, more ...string) []string {
 	return append(strings.Fields("-data "+dir+" -out "+out+" -agents 3 -train 30 -val 30 -batch 10 -K 60 -T 1 -N 1 -eval-every 1 -checkpoint-every 4 -seed 5 -refit 40 -report=false"), more...)
 }
 
+// program returns the path by which the test program is the command.
+func program(t *testing.T) string {
+	link := filepath.Join(t.TempDir(), "mnist")
+	must.OK(os.Symlink(must.Get(os.Executable()), link))
+	return link
+}
+
 // start starts the command as a process of its own, and returns a reader of its stderr.
 func start(t *testing.T, args []string) (*exec.Cmd, *bufio.Reader) {
 	t.Helper()
-	r, w, err := os.Pipe()
-	must.OK(err)
-	if _, err := unix.FcntlInt(w.Fd(), unix.F_SETPIPE_SZ, 4096); err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	link := filepath.Join(dir, "mnist") // by this name the test program is the command
-	self := must.Get(os.Executable())
-	must.OK(os.Symlink(self, link))
-	c := exec.Command(link, args...)
+	r, w := must.Get2(os.Pipe())
+	must.Get(unix.FcntlInt(w.Fd(), unix.F_SETPIPE_SZ, 4096))
+	c := exec.Command(program(t), args...)
 	c.Stderr = w
 	must.OK(c.Start())
 	w.Close()

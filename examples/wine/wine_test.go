@@ -18,8 +18,7 @@ func TestMethod(t *testing.T) {
 }
 
 func TestModel(t *testing.T) {
-	task, model, err := (&cellars{"data"}).Load(experiment.Agents{N: 3, Here: []int{1}, Seed: 1})
-	must.OK(err)
+	task, model := must.Get2((&cellars{"data"}).Load(experiment.Agents{N: 3, Here: []int{1}, Seed: 1}))
 	modeltest.TestModel(t, model, task.Shards[1])
 }
 
