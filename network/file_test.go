@@ -47,12 +47,9 @@ func TestParseRefused(t *testing.T) {
 		{`{"agents": 1000000000, "edges": []}`, 0, "must have 1 to 1024 agents; it has 1000000000"},
 	} {
 		_, err := network.Parse("g.json", []byte(c.data), c.w)
-		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "graph file g.json: ") {
-			t.Errorf("%s: error %v; it must be %q in it", c.data, err, c.want)
-			continue
-		}
-		if !errors.Is(err, dsbo.ErrConfig) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: error %q is not one line that matches dsbo.ErrConfig", c.data, err)
+		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") ||
+			!strings.HasPrefix(err.Error(), "graph file g.json: ") {
+			t.Errorf("%s: error %v; it must match dsbo.ErrConfig and be one line on graph file g.json with %q", c.data, err, c.want)
 		}
 	}
 }

@@ -255,15 +255,8 @@ func TestRefused(t *testing.T) {
 		{"edges and no agents", edges(0, 0), "it has 0"},
 	} {
 		err := c.make()
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: error %v; it must be %q in it", c.name, err, c.want)
-			continue
-		}
-		if !errors.Is(err, dsbo.ErrConfig) {
-			t.Errorf("%s: error %v is not dsbo.ErrConfig", c.name, err)
-		}
-		if strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: error %q has more than one line", c.name, err)
+		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error %v; it must match dsbo.ErrConfig and be one line with %q", c.name, err, c.want)
 		}
 	}
 }

@@ -68,17 +68,12 @@ func configs(w *network.Matrix, ids []*pki.Identity) []Config {
 }
 
 // open starts the agents and returns what closes them.
-func open(tb testing.TB, cs []Config) ([]*Mixer, func()) {
-	tb.Helper()
+func open(cs []Config) ([]*Mixer, func()) {
 	ms := make([]*Mixer, len(cs))
 	for i, c := range cs {
 		ms[i] = must.Get(Open(c))
 	}
-	return ms, func() {
-		if err := errors.Join(together(ms, func(_ int, m *Mixer) error { return m.Close() })...); err != nil {
-			tb.Error(err)
-		}
-	}
+	return ms, func() { succeed(ms, func(_ int, m *Mixer) error { return m.Close() }) }
 }
 
 // openAgents starts all agents of w, with certificates, until the test ends. change, if not nil, sets more.
@@ -90,7 +85,7 @@ func openAgents(tb testing.TB, w *network.Matrix, change func(c *Config)) []*Mix
 			change(&cs[i])
 		}
 	}
-	ms, closeAll := open(tb, cs)
+	ms, closeAll := open(cs)
 	tb.Cleanup(closeAll)
 	return ms
 }
@@ -101,12 +96,7 @@ func together(ms []*Mixer, do func(i int, m *Mixer) error) []error {
 }
 
 // succeed is together for what must not fail. It ends the test if it does.
-func succeed(tb testing.TB, ms []*Mixer, do func(i int, m *Mixer) error) {
-	tb.Helper()
-	if err := errors.Join(together(ms, do)...); err != nil {
-		tb.Fatal(err)
-	}
-}
+func succeed(ms []*Mixer, do func(i int, m *Mixer) error) { must.OK(errors.Join(together(ms, do)...)) }
 
 func TestConforms(t *testing.T) {
 	for name, ids := range map[string][]*pki.Identity{"tls": identities(16), "plain": nil} {
@@ -115,7 +105,7 @@ func TestConforms(t *testing.T) {
 				t.Skip("the same with less in between")
 			}
 			networktest.TestTeam(t, func(w *network.Matrix) ([]network.Team, func()) {
-				ms, closeAll := open(t, configs(w, ids))
+				ms, closeAll := open(configs(w, ids))
 				teams := make([]network.Team, len(ms))
 				for i, m := range ms {
 					teams[i] = m

@@ -22,10 +22,10 @@ func BenchmarkMix(b *testing.B) {
 
 func benchmarkMix(b *testing.B, ids []*pki.Identity, length int) {
 	w := newGraph("ring", 8)
-	ms, closeAll := open(b, configs(w, ids))
+	ms, closeAll := open(configs(w, ids))
 	defer closeAll()
 	run := func(rounds int) {
-		succeed(b, ms, func(_ int, m *Mixer) error { return networktest.MixTimes(b.Context(), m, rounds, length) })
+		succeed(ms, func(_ int, m *Mixer) error { return networktest.MixTimes(b.Context(), m, rounds, length) })
 	}
 	run(2) // connects
 	b.ReportAllocs()

@@ -9,11 +9,11 @@ import (
 	"math/rand/v2"
 	"net"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"dsbo/internal/must"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
@@ -190,7 +190,7 @@ func TestCutConnections(t *testing.T) {
 			var cutters []*cutter
 			ms := openAgents(t, w, func(c *Config) { cutters = append(cutters, cutConnections(c)) })
 			xs := make([][]float64, n)
-			succeed(t, ms, func(i int, m *Mixer) error {
+			succeed(ms, func(i int, m *Mixer) error {
 				xs[i] = startVector(i, length)
 				for k := range iterations {
 					if err := iterate(ctx, m, k, xs[i]); err != nil {
@@ -325,20 +325,19 @@ func TestKilledAgents(t *testing.T) {
 			ctx, cancel := context.WithCancel(limited(t))
 			defer cancel()
 			workers := make([]*worker, n)
-			var wg sync.WaitGroup
 			for i, c := range configs(w, identities(n)) {
 				fast(&c)
 				c.KeepFrames = keep
 				c.Log = slog.New(slog.NewTextHandler(t.Output(), nil)).With("agent", i)
 				workers[i] = &worker{t: t, config: c, kills: []int{r.IntN(40), 40 + r.IntN(40), 80 + r.IntN(40)}}
-				wg.Go(func() {
-					if err := workers[i].live(ctx); err != nil {
-						t.Errorf("agent %d: %v", i, err)
-						cancel()
-					}
-				})
 			}
-			wg.Wait()
+			must.OK(errors.Join(networktest.AtOnce(n, func(i int) error {
+				err := workers[i].live(ctx)
+				if err != nil {
+					cancel()
+				}
+				return err
+			})...))
 			xs, rolled := make([][]float64, n), 0
 			for i, w := range workers {
 				xs[i] = w.now.x

@@ -58,7 +58,7 @@ func TestDrain(t *testing.T) {
 		}
 	})
 	ctx := limited(t)
-	succeed(t, ms, func(i int, m *Mixer) error {
+	succeed(ms, func(i int, m *Mixer) error {
 		if err := networktest.MixTimes(ctx, m, 5, 1); err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func TestDrainDeadline(t *testing.T) {
 func TestStatus(t *testing.T) {
 	ms, ctx := openAgents(t, newGraph("path", 3), nil), limited(t)
 	const rounds, length = 7, 5
-	succeed(t, ms, func(_ int, m *Mixer) error {
+	succeed(ms, func(_ int, m *Mixer) error {
 		return errors.Join(networktest.MixTimes(ctx, m, rounds, length), m.Drain(ctx))
 	})
 	s := ms[1].Status()

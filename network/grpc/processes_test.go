@@ -158,7 +158,7 @@ func cpuTime() int64 {
 
 // startGRPC returns an agent's exchange of a vector over this package.
 func startGRPC(t *testing.T, c Config, length int) func() {
-	ms, closeAll := open(t, []Config{c})
+	ms, closeAll := open([]Config{c})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 		defer cancel()

@@ -40,17 +40,13 @@ func (l lines) want(t *testing.T, words ...string) {
 	t.Helper()
 	limit := time.After(20 * time.Second)
 	var seen []string
-next:
 	for {
 		select {
 		case line := <-l.c:
 			seen = append(seen, line)
-			for _, w := range words {
-				if !strings.Contains(line, w) {
-					continue next
-				}
+			if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(line, w) }) {
+				return
 			}
-			return
 		case <-limit:
 			t.Fatalf("no line with %q in the log:\n%s", words, strings.Join(seen, ""))
 		}
@@ -77,7 +73,7 @@ func (o office) foreign(agent int, config func(*pki.Identity) *tls.Config) *tls.
 func (o office) open(t *testing.T, address2 string) (*Mixer, lines) {
 	l := listen()
 	log, lines := newLog()
-	ms, closeAll := open(t, []Config{{Agent: self, Matrix: newGraph("path", 4), Run: "run", Hash: "hash", Listener: l,
+	ms, closeAll := open([]Config{{Agent: self, Matrix: newGraph("path", 4), Run: "run", Hash: "hash", Listener: l,
 		Identity: o.good(self), Log: log, Addresses: []string{"", l.Addr().String(), address2, ""}, MaxFloats: 1000,
 		Heartbeat: time.Hour, SilentAfter: 3 * time.Hour, PeerTimeout: 4 * time.Hour}})
 	t.Cleanup(closeAll)

@@ -97,8 +97,8 @@ func TestDataStays(t *testing.T) {
 		given[i] = map[string]bool{}
 		cs[i].Wrap = func(_ int, s Sender) Sender { return frameLog{s, &mu, &frames[i]} }
 	}
-	ms, closeAll := open(t, cs)
-	succeed(t, ms, func(i int, m *Mixer) error {
+	ms, closeAll := open(cs)
+	succeed(ms, func(i int, m *Mixer) error {
 		if _, err := runMADSBO(t.Context(), synthetic, i, recorder{m, given[i]}, iterations); err != nil {
 			return err
 		}
