@@ -230,6 +230,10 @@ func (s *Settings) validate(p parameters) error {
 		return dsbo.Errorf(dsbo.ErrConfig, "-dtype must be float32 or float64; it is %s", s.DType)
 	case !(s.Memory > 0 && s.Memory < 1e6):
 		return dsbo.Errorf(dsbo.ErrConfig, "-memory must be a positive number of GiB; it is %v", s.Memory)
+	case !(s.W >= 0 && s.W < 1):
+		return dsbo.Errorf(dsbo.ErrConfig, "-w must be at least 0 (Metropolis weights) and below 1; it is %v", s.W)
+	case !(s.Prob >= 0 && s.Prob <= 1):
+		return dsbo.Errorf(dsbo.ErrConfig, "-prob must be between 0 and 1; it is %v", s.Prob)
 	case math.IsNaN(s.X0) || math.IsInf(s.X0, 0):
 		return dsbo.Errorf(dsbo.ErrConfig, "-x0 must be finite; it is %v", s.X0)
 	}
