@@ -136,6 +136,9 @@ func newestProcess(log string) (pid int) {
 
 // Agents that are killed are started again, and the run ends with the bits of one in which nothing went wrong.
 func TestRunSurvives(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes")
+	}
 	dir := t.TempDir()
 	file, out := writeCluster(t, dir, 3, nil), filepath.Join(dir, "out")
 	k := &killer{out: out, signals: map[string]map[int]syscall.Signal{

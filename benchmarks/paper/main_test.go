@@ -50,6 +50,10 @@ func TestExitCodes(t *testing.T) {
 func TestQuick(t *testing.T) {
 	for _, e := range experiments() {
 		t.Run(e.name, func(t *testing.T) {
+			measuresTime := e.name == "table1" || e.name == "hessian" || e.name == "compare"
+			if measuresTime && testing.Short() {
+				t.Skip("takes the longest")
+			}
 			dir := t.TempDir()
 			args := []string{"-quick", "-only", e.name}
 			if !testing.Short() { // drawing takes the longest
@@ -74,7 +78,7 @@ func TestQuick(t *testing.T) {
 			if page, err := os.ReadFile(filepath.Join(dir, e.name+".md")); err != nil || strings.Count(string(page), "![") != len(figures) {
 				t.Errorf("%v, want a page with %d figures; it is\n%s", err, len(figures), page)
 			}
-			if e.name == "table1" || e.name == "hessian" || e.name == "compare" { // they measure time
+			if measuresTime {
 				return
 			}
 			must.OK(command(t.Context(), args, &second, &errs))

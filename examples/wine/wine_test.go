@@ -7,7 +7,6 @@ import (
 	"dsbo/algo/algotest"
 	"dsbo/experiment"
 	"dsbo/experiment/experimenttest"
-	"dsbo/internal/must"
 	"dsbo/models/modeltest"
 )
 
@@ -18,7 +17,10 @@ func TestMethod(t *testing.T) {
 }
 
 func TestModel(t *testing.T) {
-	task, model := must.Get2((&cellars{"data"}).Load(experiment.Agents{N: 3, Here: []int{1}, Seed: 1}))
+	task, model, err := (&cellars{"data"}).Load(experiment.Agents{N: 3, Here: []int{1}, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
 	modeltest.TestModel(t, model, task.Shards[1])
 }
 

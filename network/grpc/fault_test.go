@@ -185,6 +185,9 @@ func wantCuts(t *testing.T, cutters []*cutter, ms []*Mixer) {
 func TestCutConnections(t *testing.T) {
 	for graph, n := range map[string]int{"ring": 8, "complete": 4} {
 		t.Run(graph, func(t *testing.T) {
+			if testing.Short() && n > 4 {
+				t.Skip("many connections")
+			}
 			const iterations, length = 200, 50
 			w, ctx := newGraph(graph, n), limited(t)
 			var cutters []*cutter
