@@ -78,7 +78,10 @@ func (d *Derivs) HVP(dst, x, y, v []float64) error {
 	if len(dst) != d.f.Q {
 		return dsbo.Errorf(dsbo.ErrShape, "a Hessian-vector product has len(y)=%d numbers; len(dst)=%d", d.f.Q, len(dst))
 	}
-	return d.product([derivCount][]float64{hvp: dst}, x, y, v)
+	if err := d.setDirection(x, y, v); err != nil {
+		return err
+	}
+	return d.compute([derivCount][]float64{hvp: dst})
 }
 
 // JVP writes (∇²_xy) v to dst (length P), v of length Q. Cost: at most about that of two gradients; only
@@ -87,11 +90,14 @@ func (d *Derivs) JVP(dst, x, y, v []float64) error {
 	if len(dst) != d.f.P {
 		return dsbo.Errorf(dsbo.ErrShape, "a Jacobian-vector product has len(x)=%d numbers; len(dst)=%d", d.f.P, len(dst))
 	}
-	return d.product([derivCount][]float64{jvp: dst}, x, y, v)
+	if err := d.setDirection(x, y, v); err != nil {
+		return err
+	}
+	return d.compute([derivCount][]float64{jvp: dst})
 }
 
-// product computes at (x, y) along v.
-func (d *Derivs) product(dst [derivCount][]float64, x, y, v []float64) error {
+// setDirection sets the point (x, y) and the direction v of a product.
+func (d *Derivs) setDirection(x, y, v []float64) error {
 	if err := d.buildGraphs(2); err != nil {
 		return err
 	}
@@ -102,7 +108,7 @@ func (d *Derivs) product(dst [derivCount][]float64, x, y, v []float64) error {
 		return err
 	}
 	d.m.setInput(d.vs, v)
-	return d.compute(dst)
+	return nil
 }
 
 // Hessian writes ∇²_yy to dst, Q×Q row-major. It is meant for tests and for methods that need it

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"io"
@@ -16,16 +17,19 @@ import (
 // Main runs the command line of a program for one task, and ends the process: it is all of a main function. The program has the
 // task's flags and those of [Settings], and writes a run folder. -h explains them, and -version says what program this is.
 func Main(t Task) {
-	os.Exit(cli.Main(t.Name(), func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-		return Run(ctx, t, args, stdout, stderr)
-	}))
+	ctx, err := cli.Begin()
+	var j *Job
+	if err == nil {
+		j, err = Parse(t, os.Args[1:], os.Stdout)
+	}
+	if err == nil {
+		err = j.Run(ctx, os.Stdout, os.Stderr)
+	}
+	os.Exit(cli.End(t.Name(), err))
 }
 
 // Run runs a task's command line in this process, as [Main] does.
 func Run(ctx context.Context, t Task, args []string, stdout, stderr io.Writer) error {
-	if len(args) == 1 && strings.TrimLeft(args[0], "-") == "version" {
-		return cli.PrintVersion(stdout, t.Name())
-	}
 	j, err := Parse(t, args, stdout)
 	if err != nil {
 		return err
@@ -34,13 +38,17 @@ func Run(ctx context.Context, t Task, args []string, stdout, stderr io.Writer) e
 }
 
 // Parse makes the job of a task's command line. With -resume, the flags that it leaves out are those of the run that goes on. With
-// -h it writes the help and returns flag.ErrHelp; other errors match dsbo.ErrConfig.
+// -h it writes the help, and with -version alone what program this is, and returns flag.ErrHelp; other errors match
+// dsbo.ErrConfig.
 func Parse(t Task, args []string, help io.Writer) (*Job, error) {
 	return ParseAs(t.Name(), t, args, help)
 }
 
 // ParseAs is [Parse] for a command line that the help calls by another name than the task's.
 func ParseAs(name string, t Task, args []string, help io.Writer) (*Job, error) {
+	if len(args) == 1 && strings.TrimLeft(args[0], "-") == "version" {
+		return nil, cmp.Or(cli.PrintVersion(help, name), flag.ErrHelp)
+	}
 	s := &Settings{Config: runs.Config{Task: t.Name(), Build: runs.ThisBuild()}}
 	j := &Job{Task: t, Settings: s, presets: t.Presets(), task: map[string]any{}}
 	f := cli.NewFlags(name, capitalized(t.About()), presetsHelp(j.presets))

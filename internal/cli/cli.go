@@ -43,15 +43,25 @@ func Code(err error) int {
 // ErrReported marks errors that another process shows to the user.
 var ErrReported = errors.New("reported by another process")
 
-// Main runs a command and returns its exit code. The first interrupt (SIGINT or SIGTERM) ends the command's context, so that it can
-// write a checkpoint; the second one ends the process. An error is one line of stderr, as is a wrong value of DSBO_KERNEL.
+// Main runs a command and returns its exit code: [Begin], the command, [End].
 func Main(name string, command func(ctx context.Context, args []string, stdout, stderr io.Writer) error) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	err := kernel.Env()
+	ctx, err := Begin()
 	if err == nil {
 		err = command(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	}
+	return End(name, err)
+}
+
+// Begin returns the context of a command. The first interrupt (SIGINT or SIGTERM) ends it, so that the command can write a
+// checkpoint; the second one ends the process. A wrong value of DSBO_KERNEL is an error.
+func Begin() (context.Context, error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, kernel.Env()
+}
+
+// End writes a command's error as one line of stderr and returns the exit code.
+func End(name string, err error) int {
 	if err != nil && !errors.Is(err, flag.ErrHelp) && !errors.Is(err, ErrReported) {
 		fmt.Fprintf(os.Stderr, "%s: %s\n", name, OneLine(err))
 	}
