@@ -79,7 +79,7 @@ func TestArrowsPointDown(t *testing.T) {
 		top, _, _ := strings.Cut(dir, "/")
 		mine, known := layer[top]
 		if !known {
-			t.Errorf("folder %s has no place in the house: give it a layer", dir)
+			t.Errorf("folder %s must have a layer", dir)
 			continue
 		}
 		for _, imp := range list {
