@@ -64,6 +64,21 @@ type DenseOracle interface {
 	Jacobian(dst, x, y []float64, s Sample) error
 }
 
+// A PenaltyOracle also gives P(x), the part of ∇²_yy g_i that comes from the penalty: a diagonal that every agent knows without
+// an exchange, the same for all, with no negative entry. ∇²_yy g_i − diag(P(x)) is the data part of the Hessian.
+type PenaltyOracle interface {
+	Oracle
+	// Penalty writes P(x) to dst (length q).
+	Penalty(dst, x []float64) error
+}
+
+// A DiagonalOracle also gives the diagonal of the Hessian, for preconditioners.
+type DiagonalOracle interface {
+	Oracle
+	// Diagonal writes the diagonal of ∇²_yy g_i, penalty included, to dst (length q), or a stated approximation of it.
+	Diagonal(dst, x, y []float64, s Sample) error
+}
+
 // A ValueOracle also gives the losses themselves, which no algorithm here needs but evaluation does.
 type ValueOracle interface {
 	Oracle
@@ -78,6 +93,16 @@ type Mixer interface {
 	// number of times with the same length. It blocks until the neighbours' vectors are here or
 	// ctx is done. dst may be src; otherwise they must not overlap.
 	Mix(ctx context.Context, dst, src []float64) error
+}
+
+// An Averager is a Mixer over which all agents find the exact average of their vectors together.
+type Averager interface {
+	Mixer
+	// Average sets dst = (1/n) Σ_j src_j over all n agents, the same bits on every agent (see network.AverageOptions for
+	// where they are not) and independent of the order of the sum. All agents must call Mix and Average in the same order with the same
+	// lengths. It blocks until the average is known or ctx is done. dst may be src; otherwise they must not
+	// overlap. An entry that is not finite on some agent makes entries of the average NaN.
+	Average(ctx context.Context, dst, src []float64) error
 }
 
 // Named is one named part of an algorithm's state.

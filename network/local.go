@@ -17,6 +17,7 @@ import (
 type Local struct {
 	agents  []*localAgent
 	all     []int // the numbers of all agents
+	joint   Joint
 	stop    sync.Once
 	stopped chan struct{}
 	cause   error // set before stopped is closed
@@ -27,7 +28,7 @@ var _ Team = (*Local)(nil)
 // NewLocal returns an exchange over the edges of w with its weights. W need not be valid in
 // the sense of [Matrix.Validate]: any square matrix mixes.
 func NewLocal(w *Matrix) *Local {
-	l := &Local{agents: make([]*localAgent, w.N()), stopped: make(chan struct{})}
+	l := &Local{agents: make([]*localAgent, w.N()), stopped: make(chan struct{}), joint: Joint{Agents: w.N()}}
 	for i := range l.agents {
 		l.agents[i] = &localAgent{
 			local: l,
@@ -117,6 +118,19 @@ func (a *localAgent) Mix(ctx context.Context, dst, src []float64) error {
 	}
 	a.round++
 	return nil
+}
+
+// Reduce implements [Reducer].
+func (a *localAgent) Reduce(ctx context.Context, op Op, bits int, words []uint64) error {
+	if a.local.hasStopped() {
+		return a.local.stopError()
+	}
+	err := a.local.joint.Reduce(ctx, op, bits, words, a.local.stopped, a.local.stopError)
+	if err != nil {
+		err = fmt.Errorf("agent %d, reduction: %w", a.id, err)
+		a.local.Fail(err)
+	}
+	return err
 }
 
 // mix is Mix without the number of the exchange in its errors.

@@ -27,6 +27,10 @@ type Record struct {
 	TestLoss      Number `json:"test_loss"`
 	TestAccuracy  Number `json:"test_accuracy"`
 
+	// Loss on the held-out part of the validation examples, which tunes nothing.
+	HoldoutLoss     Number `json:"holdout_loss"`
+	HoldoutAccuracy Number `json:"holdout_accuracy"`
+
 	// Exact values at x̄, see Exact in package train.
 	Phi      Number `json:"phi"`       // Φ(x̄)
 	GradNorm Number `json:"grad_norm"` // ‖∇Φ(x̄)‖

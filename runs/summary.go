@@ -15,6 +15,9 @@ type Summary struct {
 	Preset     string   `json:"preset"`
 	Iterations int      `json:"iterations"`
 
+	Verdict Verdict `json:"verdict"`
+	Traffic Traffic `json:"traffic"`
+
 	// Exact Φ at λ = 0, at the start and at x̄.
 	PhiLambda0 Number `json:"phi_lambda0"`
 	PhiStart   Number `json:"phi_start"`

@@ -26,8 +26,8 @@ type agent struct {
 }
 
 // newAgent joins agent id's algorithm, oracle and end of the exchange, in which it sends so many vectors at a time.
-func newAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, m dsbo.Mixer, sends int) *agent {
-	made := &agent{id: id, alg: a, mixer: meteredMixer{Mixer: m, sends: int64(sends)}}
+func newAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, m dsbo.Averager, sends int) *agent {
+	made := &agent{id: id, alg: a, mixer: meteredMixer{Averager: m, sends: int64(sends)}}
 	made.oracle, made.metered = meterOracle(o)
 	return made
 }

@@ -60,7 +60,7 @@ func (e *evaluator) record(ctx context.Context) (r runs.Record, err error) {
 		}
 	}()
 	one := e.agents[e.local[0]]
-	r = runs.Record{Iteration: one.k, PeakRSSMiB: PeakRSS(), ConsensusZ: runs.Unknown()}
+	r = runs.Record{Iteration: one.k, PeakRSSMiB: PeakRSS(), ConsensusZ: runs.Unknown(), HoldoutLoss: runs.Unknown(), HoldoutAccuracy: runs.Unknown()}
 	for _, part := range []struct {
 		into *runs.Number
 		mean []float64

@@ -70,7 +70,7 @@ func meterOracle(o dsbo.Oracle) (*meteredOracle, dsbo.Oracle) {
 // meteredMixer times an agent's exchanges, and counts what it sends in them: each vector once, also when a transport has
 // to send it again.
 type meteredMixer struct {
-	dsbo.Mixer
+	dsbo.Averager
 	sends  int64 // vectors that the agent sends in an exchange
 	sent   runs.Sent
 	busy   time.Duration
@@ -79,7 +79,7 @@ type meteredMixer struct {
 
 func (m *meteredMixer) Mix(ctx context.Context, dst, src []float64) error {
 	start := time.Now()
-	err := m.Mixer.Mix(ctx, dst, src)
+	err := m.Averager.Mix(ctx, dst, src)
 	m.busy += time.Since(start)
 	if err != nil {
 		m.failed = true
@@ -89,4 +89,12 @@ func (m *meteredMixer) Mix(ctx context.Context, dst, src []float64) error {
 	m.sent.Floats += m.sends * int64(len(src))
 	m.sent.Bytes += m.sends * 8 * int64(len(src))
 	return nil
+}
+
+func (m *meteredMixer) Average(ctx context.Context, dst, src []float64) error {
+	start := time.Now()
+	err := m.Averager.Average(ctx, dst, src)
+	m.busy += time.Since(start)
+	m.failed = m.failed || err != nil
+	return err
 }

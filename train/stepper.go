@@ -36,13 +36,18 @@ func newStepper(p Problem, w *network.Matrix, member func(i int) (dsbo.Algorithm
 		local := network.NewLocal(w)
 		s.exchange, s.close = local, local.Close
 	}
+	averages, err := network.NewAverages(s.exchange, w, network.AverageOptions{})
+	if err != nil {
+		s.close()
+		return nil, err
+	}
 	for _, i := range s.local {
 		a, o, err := member(i)
 		if err != nil {
 			s.close()
 			return nil, err
 		}
-		s.agents[i] = newAgent(i, a, o, s.exchange.Mixer(i), w.Sends(i))
+		s.agents[i] = newAgent(i, a, o, averages.Agent(i), w.Sends(i))
 	}
 	return s, nil
 }

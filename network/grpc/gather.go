@@ -109,3 +109,8 @@ func (m *Mixer) checkRunning(ctx context.Context) error {
 	defer m.mu.Unlock()
 	return m.interrupted()
 }
+
+// Reduce implements [network.Reducer].
+func (m *Mixer) Reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
+	return network.ReduceByGather(ctx, m, m.config.Matrix.N(), op, bits, words)
+}

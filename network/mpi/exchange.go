@@ -40,6 +40,7 @@ type Exchange struct {
 	ids    []int // of local
 	mixing *flow
 	gather gather
+	joint  network.Joint
 	begin  func() // x.beginMix, made once
 
 	mu      sync.Mutex
@@ -89,12 +90,16 @@ func (x *Exchange) connect(m *network.Matrix, timeout time.Duration) {
 	x.mixing = newFlow(x, timeout, receive, send)
 	x.mixing.done = x.mixed
 	x.gather.init(x, timeout)
+	x.joint.Between = func(ctx context.Context, op network.Op, bits int, words []uint64) error {
+		return network.ReduceByGather(ctx, x, m.N(), op, bits, words)
+	}
 	lo, hi := x.blocks.agentsOf(rank)
 	for i := lo; i < hi; i++ {
 		x.agents[i] = newAgent(x, i, m)
 		x.local = append(x.local, x.agents[i])
 		x.ids = append(x.ids, i)
 	}
+	x.joint.Agents = len(x.local)
 	for _, a := range x.local {
 		a.findTerms()
 	}

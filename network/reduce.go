@@ -1,0 +1,148 @@
+package network
+
+import (
+	"context"
+	"sync"
+
+	"dsbo"
+)
+
+// An Op says how whole numbers are combined: in any order with the same result.
+type Op uint8
+
+// The operations of a reduction.
+const (
+	Sum Op = iota // the sum mod 2^bits
+	Max           // the largest
+)
+
+// Combine sets dst to dst and src combined, entry by entry. Bits above those of a reduction are dropped by its end.
+func (op Op) Combine(dst, src []uint64) {
+	for i, v := range src {
+		if op == Max {
+			dst[i] = max(dst[i], v)
+		} else {
+			dst[i] += v
+		}
+	}
+}
+
+// A Reducer is an agent's end of an exchange over which whole numbers of all agents are combined. Mixers of all transports are.
+type Reducer interface {
+	dsbo.Mixer
+	// Reduce replaces words by those of all agents combined, the same on every agent. A word is a number below 2^bits, 1 ≤ bits ≤ 64;
+	// sums are mod 2^bits. All agents must call Mix and Reduce in the same order, with the same op, bits and number
+	// of words. It blocks until the result is here or ctx is done. After an error what the words hold is undefined.
+	Reduce(ctx context.Context, op Op, bits int, words []uint64) error
+}
+
+// mask returns the number whose lowest bits are 1.
+func mask(bits int) uint64 { return ^uint64(0) >> (64 - bits) }
+
+// A Joint combines the words of the agents of one process, which all call its Reduce, and then those of all processes: for
+// transports whose processes have several agents. Between combines the words with those of the other processes, once for
+// all agents that are here; nil: all agents are here.
+type Joint struct {
+	Agents  int // number of agents in this process
+	Between func(ctx context.Context, op Op, bits int, words []uint64) error
+
+	mu      sync.Mutex
+	arrived int
+	next    int           // number of the next reduction
+	work    [2]*reduction // the reductions of even and of odd number
+}
+
+// A reduction is one call of Reduce by all agents of a process. Two are enough: an agent enters reduction r+2 only when all have
+// taken the result of r, before they entered r+1.
+type reduction struct {
+	op    Op
+	bits  int
+	words []uint64
+	err   error
+	done  chan struct{} // closed when words and err are final
+}
+
+// Reduce is that of a [Reducer], for one of the agents of this process. stopped is closed when the exchange has ended, with the error
+// that cause returns.
+func (j *Joint) Reduce(ctx context.Context, op Op, bits int, words []uint64, stopped <-chan struct{}, cause func() error) error {
+	r, last := j.enter(op, bits, words)
+	if last {
+		if r.err == nil && j.Between != nil {
+			r.err = j.Between(ctx, op, bits, r.words)
+		}
+		for i := range r.words {
+			r.words[i] &= mask(bits)
+		}
+		close(r.done)
+	}
+	select {
+	case <-r.done:
+	default:
+		select {
+		case <-r.done:
+		case <-stopped:
+			return cause()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	copy(words, r.words)
+	return r.err
+}
+
+// enter adds an agent's words to the reduction under way, and reports whether it is the last agent.
+func (j *Joint) enter(op Op, bits int, words []uint64) (r *reduction, last bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	slot := &j.work[j.next%2]
+	if j.arrived == 0 {
+		r = &reduction{op: op, bits: bits, done: make(chan struct{})}
+		if before := *slot; before != nil {
+			r.words = before.words[:0]
+		}
+		r.words = append(r.words, words...)
+		*slot = r
+	} else {
+		r = *slot
+		if r.op != op || r.bits != bits || len(r.words) != len(words) {
+			r.err = dsbo.Errorf(dsbo.ErrShape, "agents must reduce alike; one reduces %d words of %d bits and another one %d words of %d bits",
+				len(r.words), r.bits, len(words), bits)
+		} else {
+			op.Combine(r.words, words)
+		}
+	}
+	if j.arrived++; j.arrived < j.Agents {
+		return r, false
+	}
+	j.arrived = 0
+	j.next++
+	return r, true
+}
+
+// ReduceByGather combines the words of all n agents of a team whose processes have combined those of their own agents: each
+// process gives its words to its first agent. It is for teams without a faster way.
+func ReduceByGather(ctx context.Context, t Team, n int, op Op, bits int, words []uint64) error {
+	rows := make([][]float64, n)
+	for i := range rows {
+		rows[i] = make([]float64, 2*len(words))
+	}
+	first := rows[t.Local()[0]]
+	for k, w := range words {
+		first[2*k], first[2*k+1] = float64(w&mask(32)), float64(w>>32)
+	}
+	if err := t.Gather(ctx, rows); err != nil {
+		return err
+	}
+	clear(words)
+	for _, row := range rows {
+		for k := range words {
+			w := uint64(row[2*k]) | uint64(row[2*k+1])<<32
+			if op == Max {
+				words[k] = max(words[k], w)
+			} else {
+				words[k] = (words[k] + w) & mask(bits)
+			}
+		}
+	}
+	return nil
+}
