@@ -1,0 +1,171 @@
+// Package recycle solves a sequence of nearby symmetric systems (D + diag(e)) s = r by conjugate gradients whose preconditioner
+// is made of the products of earlier solves: a Nyström approximation of D from the last pairs (v, D v), and D's diagonal.
+//
+// D is known by its products alone, which are what costs: a product over many agents is an exchange. Everything else is
+// arithmetic on vectors that all agents have alike. It adds in an order that the sizes alone fix, so agents on one kernel path
+// (package kernel) get the same bits.
+package recycle
+
+import (
+	"fmt"
+	"math"
+
+	"dsbo/internal/kernel"
+	"dsbo/internal/vec"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack"
+	"gonum.org/v1/gonum/lapack/lapack64"
+)
+
+// MostPairs is the most pairs that a memory can have: up to it the eigenvectors are found on one processor, in one order.
+const MostPairs = 120
+
+// A Memory holds the last pairs (v, D v) with ‖v‖ = 1, and the preconditioner that [Memory.Prepare] last made of them. It
+// belongs to one goroutine at a time and takes 3·most·q numbers.
+type Memory struct {
+	// Floor is the least remainder of the diagonal after the approximation is taken off, as a share of the diagonal.
+	Floor float64
+	// Cut leaves out eigenvalues up to Cut times the largest.
+	Cut float64
+
+	q, most int
+	s, t    []float64 // a row a pair: v and D v, most×q; when all rows are taken, the next pair replaces the oldest
+	gram    []float64 // (S T' + T S')/2, most×most
+	counts  []float64 // the rows taken, and the row of the next pair
+
+	u, w, work []float64 // eigenvectors of gram, a column each; its eigenvalues, ascending; scratch of lapack
+	f          []float64 // F' diag(A)^(−1/2), r×q
+	r          int
+	root       []float64 // A^(−1/2), length q
+	chol       []float64 // the Cholesky factor of I + F' A⁻¹ F, r×r
+	small      []float64 // length most
+	d, hd, z   []float64 // of a solve: direction, its product with the whole matrix, preconditioned residual
+	dd, r1     []float64 // D d, and the next residual
+}
+
+// New returns an empty memory for at most so many pairs, between 1 and [MostPairs], of vectors of length q.
+func New(q, most int, floor, cut float64) *Memory {
+	if q < 1 || most < 1 || most > MostPairs {
+		panic(fmt.Sprintf("recycle: q must be at least 1 and the pairs between 1 and %d; they are %d and %d", MostPairs, q, most))
+	}
+	m := &Memory{Floor: floor, Cut: cut, q: q, most: most}
+	vectors := func(n int) []float64 { return make([]float64, n) }
+	m.s, m.t, m.f = vectors(most*q), vectors(most*q), vectors(most*q)
+	m.gram, m.u, m.chol = vectors(most*most), vectors(most*most), vectors(most*most)
+	m.counts, m.w, m.small = vectors(2), vectors(most), vectors(most)
+	m.root, m.d, m.hd, m.z, m.dd, m.r1 = vectors(q), vectors(q), vectors(q), vectors(q), vectors(q), vectors(q)
+	length := make([]float64, 1)
+	lapack64.Syev(lapack.EVCompute, symmetric(most, m.u, most), m.w, length, -1)
+	m.work = vectors(int(length[0]))
+	return m
+}
+
+// State returns views of what a memory holds, always of the same lengths: the vectors v and D v (most×q each), their inner
+// products (most×most) and two counts. Values copied into them restore the memory to the bit.
+func (m *Memory) State() (s, t, gram, counts []float64) { return m.s, m.t, m.gram, m.counts }
+
+// Pairs returns the number of pairs.
+func (m *Memory) Pairs() int { return int(m.counts[0]) }
+
+// Add keeps the pair (d, dd) with dd = D d, scaled to ‖d‖ = 1; d must not be zero. The oldest pair goes when there are too many.
+// The preconditioner stays as it is until the next [Memory.Prepare].
+func (m *Memory) Add(d, dd []float64) {
+	q, row := m.q, int(m.counts[1])
+	m.counts[0] = max(m.counts[0], float64(row+1))
+	m.counts[1] = float64((row + 1) % m.most)
+	v, t, n := m.s[row*q:][:q], m.t[row*q:][:q], m.Pairs()
+	norm := vec.Norm(d)
+	for i := range v {
+		v[i], t[i] = d[i]/norm, dd[i]/norm
+	}
+	kernel.GemmNT(n, 1, q, m.small, 1, m.s, q, t, q, false) // v_i·Dv
+	kernel.GemmNT(n, 1, q, m.w, 1, m.t, q, v, q, false)     // Dv_i·v
+	for i := range n {
+		g := (m.small[i] + m.w[i]) / 2
+		m.gram[i*m.most+row], m.gram[row*m.most+i] = g, g
+	}
+}
+
+// Prepare makes the preconditioner M = diag(A) + F F' of D + diag(e) from the pairs and dg, the diagonal of D; e must not be
+// negative. F F' is the approximation of D by the pairs; where A would be 0 it is 1.
+func (m *Memory) Prepare(e, dg []float64) {
+	m.factor()
+	q := m.q
+	vec.Fill(m.root, 0)
+	for l := range m.r {
+		for i, f := range m.f[l*q:][:q] {
+			m.root[i] += float64(f * f) // the diagonal of F F'
+		}
+	}
+	for i, ff := range m.root {
+		d := math.Abs(dg[i])
+		a := e[i] + max(d-ff, float64(m.Floor*d))
+		if a == 0 {
+			a = 1
+		}
+		m.root[i] = 1 / math.Sqrt(a)
+	}
+	for l := range m.r {
+		row := m.f[l*q:][:q]
+		kernel.MulTo(row, row, m.root)
+	}
+	r := m.r
+	kernel.GemmNT(r, r, q, m.chol, r, m.f, q, m.f, q, false)
+	for l := range r {
+		m.chol[l*r+l]++
+	}
+	if r > 0 {
+		lapack64.Potrf(symmetric(r, m.chol, r))
+	}
+}
+
+// factor sets the rows of f to F' = diag(w)^(−1/2) U' T', from the eigenvalues w of the pairs' inner products that are kept, and
+// r to their number.
+func (m *Memory) factor() {
+	n, q := m.Pairs(), m.q
+	m.r = 0
+	if n == 0 {
+		return
+	}
+	for i := range n {
+		copy(m.u[i*n:][:n], m.gram[i*m.most:])
+	}
+	if !lapack64.Syev(lapack.EVCompute, symmetric(n, m.u, n), m.w[:n], m.work, len(m.work)) {
+		return
+	}
+	first := n // eigenvalues ascend
+	for most := m.w[n-1]; first > 0 && m.w[first-1] > 0 && m.w[first-1] > m.Cut*most; {
+		first--
+	}
+	m.r = n - first
+	for l := first; l < n; l++ {
+		scale := 1 / math.Sqrt(m.w[l])
+		for i := range n {
+			m.u[i*n+l] *= scale
+		}
+	}
+	if m.r > 0 {
+		kernel.GemmTN(m.r, q, n, m.f, q, m.u[first:], n, m.t, q, false)
+	}
+}
+
+// Precondition sets dst = M⁻¹ src for the M of the last [Memory.Prepare]. dst must not be src.
+func (m *Memory) Precondition(dst, src []float64) {
+	kernel.MulTo(dst, src, m.root)
+	if r, q := m.r, m.q; r > 0 { // M⁻¹ = A^(−1/2) (I − F̃ (I + F̃'F̃)⁻¹ F̃') A^(−1/2) with F̃ = A^(−1/2) F
+		kernel.GemmNT(r, 1, q, m.small, 1, m.f, q, dst, q, false)
+		lapack64.Potrs(blas64.Triangular{N: r, Stride: r, Data: m.chol, Uplo: blas.Upper, Diag: blas.NonUnit},
+			blas64.General{Rows: r, Cols: 1, Stride: 1, Data: m.small})
+		for l := range r {
+			m.small[l] = -m.small[l]
+		}
+		kernel.GemmNN(1, q, r, dst, q, m.small, r, m.f, q, true)
+	}
+	kernel.MulTo(dst, dst, m.root)
+}
+
+// symmetric is the upper triangle of a row-major matrix.
+func symmetric(n int, data []float64, stride int) blas64.Symmetric {
+	return blas64.Symmetric{N: n, Stride: stride, Data: data, Uplo: blas.Upper}
+}
