@@ -18,7 +18,7 @@ type AverageOptions struct {
 
 // Averages are the ways of one process's agents to exact averages over all agents of a team.
 //
-// Numbers are summed in fixed point mod 2^bits, with bits of [Wire], in blocks of averageBlock numbers whose scale 2^e all agents agree on
+// Numbers are summed in fixed point mod 2^bits, with bits of [Wire], in blocks of blockLength numbers whose scale 2^e all agents agree on
 // first: the least power of two above all entries of the block. A term is rounded to a multiple of 2^(e−m), where
 // m = bits − 1 − ⌈log2 n⌉; the error of an average is at most 2^(e−m−1), on wire Float64 no more than that of float64 for the
 // largest entry while n ≤ 1024. Sums of whole numbers are exact in any order: the average has the same bits on every agent, over
@@ -29,9 +29,6 @@ type Averages struct {
 	tree    *Tree
 	options AverageOptions
 }
-
-// averageBlock is how many numbers share a scale.
-const averageBlock = 64
 
 // NewAverages returns the averages of a team over the edges of w.
 func NewAverages(team Team, w *Matrix, o AverageOptions) (*Averages, error) {
@@ -100,9 +97,6 @@ func (a *Averager) reduce(ctx context.Context, op Op, bits int, words []uint64) 
 	return nil
 }
 
-// PackedBytes returns the bytes of so many words of some bits, laid one after another.
-func PackedBytes(bits, words int) int { return (bits*words + 7) / 8 }
-
 // A fixedPoint turns numbers into whole numbers of at most so many bits and a sign.
 type fixedPoint struct{ bits int }
 
@@ -114,9 +108,9 @@ const (
 
 // exponents appends the scale of each block of v.
 func (f fixedPoint) exponents(dst []uint64, v []float64) []uint64 {
-	for lo := 0; lo < len(v); lo += averageBlock {
+	for lo := 0; lo < len(v); lo += blockLength {
 		largest := 0.0
-		for _, x := range v[lo:min(lo+averageBlock, len(v))] {
+		for _, x := range v[lo:min(lo+blockLength, len(v))] {
 			if x = math.Abs(x); !(x <= largest) { // NaN too
 				largest = x
 			}
@@ -137,9 +131,9 @@ func (f fixedPoint) exponents(dst []uint64, v []float64) []uint64 {
 // encode appends the numbers of v as multiples of their block's unit, in two's complement.
 func (f fixedPoint) encode(dst []uint64, v []float64, scales []uint64) []uint64 {
 	most := int64(1)<<f.bits - 1
-	for lo := 0; lo < len(v); lo += averageBlock {
-		scale := scales[lo/averageBlock]
-		for _, x := range v[lo:min(lo+averageBlock, len(v))] {
+	for lo := 0; lo < len(v); lo += blockLength {
+		scale := scales[lo/blockLength]
+		for _, x := range v[lo:min(lo+blockLength, len(v))] {
 			whole := int64(0)
 			if scale != 0 && scale != notFinite {
 				whole = int64(math.RoundToEven(math.Ldexp(x, f.bits-int(scale)+exponentBias)))
@@ -153,7 +147,7 @@ func (f fixedPoint) encode(dst []uint64, v []float64, scales []uint64) []uint64 
 // decode sets dst to the averages of n agents whose sum mod 2^bits is in words.
 func (f fixedPoint) decode(dst []float64, words, scales []uint64, bits, n int) {
 	for i := range dst {
-		scale := scales[i/averageBlock]
+		scale := scales[i/blockLength]
 		sum := int64(words[i]<<(64-bits)) >> (64 - bits)
 		switch scale {
 		case 0:

@@ -1,0 +1,66 @@
+package network
+
+import (
+	"encoding/binary"
+
+	"dsbo"
+)
+
+// PackedBytes returns the bytes that [PackWords] makes of so many words of some bits.
+func PackedBytes(bits, words int) int { return (bits*words + 7) / 8 }
+
+// PackWords appends words of some bits, 1 ≤ bits ≤ 64, to dst, the lowest bits first and without gaps: PackedBytes(bits,
+// len(words)) bytes, of which the last one is filled up with zeros. Words must be below 2^bits.
+func PackWords(dst []byte, bits int, words []uint64) []byte {
+	pending, filled := uint64(0), 0 // bits that are not in dst yet, and their number, below 64
+	for _, w := range words {
+		pending |= w << filled
+		if filled += bits; filled >= 64 {
+			dst = binary.LittleEndian.AppendUint64(dst, pending)
+			filled -= 64
+			pending = w >> (bits - filled) // 0 if all of w's bits are out
+		}
+	}
+	for ; filled > 0; filled -= 8 {
+		dst = append(dst, byte(pending))
+		pending >>= 8
+	}
+	return dst
+}
+
+// UnpackWords fills words with those that [PackWords] made b of. It returns an error that matches dsbo.ErrShape, with nothing
+// said of the words, if PackWords makes no b of so many words of some bits.
+func UnpackWords(words []uint64, bits int, b []byte) error {
+	if want := PackedBytes(bits, len(words)); len(b) != want {
+		return dsbo.Errorf(dsbo.ErrShape, "%d words of %d bits must be %d bytes; they are %d", len(words), bits, want, len(b))
+	}
+	pending, filled := uint64(0), 0 // bits that are in no word yet, and their number, below 64
+	for i := range words {
+		word := pending
+		if filled >= bits {
+			words[i] = word & mask(bits)
+			pending >>= bits
+			filled -= bits
+			continue
+		}
+		var next uint64
+		have := 64
+		if len(b) >= 8 {
+			next, b = binary.LittleEndian.Uint64(b), b[8:]
+		} else {
+			have = 8 * len(b)
+			for k, c := range b {
+				next |= uint64(c) << (8 * k)
+			}
+			b = nil
+		}
+		words[i] = (word | next<<filled) & mask(bits)
+		used := bits - filled
+		pending = next >> used
+		filled = have - used
+	}
+	if pending != 0 {
+		return dsbo.Errorf(dsbo.ErrShape, "the last byte of %d words of %d bits must be filled up with zeros", len(words), bits)
+	}
+	return nil
+}
