@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"dsbo/experiment"
 	dsbogrpc "dsbo/network/grpc"
 )
 
@@ -30,17 +31,16 @@ type monitor struct {
 	position
 }
 
-// A position is the phase of an agent's run, the steps done in it, and the newest checkpoint.
+// A position is how far an agent's run is, and its newest checkpoint.
 type position struct {
-	phase    string
-	done, of int // steps of the phase
+	experiment.Progress
 	saved    int // iteration of the newest checkpoint; -1: none yet
 	savedAt  time.Time
 	exchange exchange // nil until the agent has opened it
 }
 
 func newMonitor(run string, agent int) *monitor {
-	return &monitor{run: run, agent: agent, position: position{phase: "starting", saved: -1}}
+	return &monitor{run: run, agent: agent, position: position{Progress: experiment.Progress{Phase: "starting", Left: -1}, saved: -1}}
 }
 
 // update changes the position.
@@ -70,10 +70,7 @@ func (m *monitor) handler() http.Handler {
 // health serves /healthz: the agent's position, and the neighbours that are not connected.
 func (m *monitor) health(w http.ResponseWriter, _ *http.Request) {
 	p := m.current()
-	text := fmt.Sprintf("ok: agent %d of %s, %s", m.agent, m.run, p.phase)
-	if p.of > 0 {
-		text += fmt.Sprintf(" %d of %d", p.done, p.of)
-	}
+	text := fmt.Sprintf("ok: agent %d of %s, %v", m.agent, m.run, p.Progress)
 	if p.exchange != nil {
 		var away []string
 		for _, n := range p.exchange.Status().Neighbours {
@@ -106,8 +103,12 @@ func (m *monitor) Collect(to chan<- prometheus.Metric) {
 		send(prometheus.CounterValue, name+"_total", help, value, labels)
 	}
 	gauge("agent_info", "The run and the number of the agent.", 1, prometheus.Labels{"run": m.run, "agent": fmt.Sprint(m.agent)})
-	gauge("step", "Steps done in the phase.", float64(p.done), prometheus.Labels{"phase": p.phase})
-	gauge("steps", "Steps of the phase in all.", float64(p.of), prometheus.Labels{"phase": p.phase})
+	gauge("step", "Steps done in the phase.", float64(p.Done), prometheus.Labels{"phase": p.Phase})
+	gauge("steps", "Steps of the phase in all.", float64(p.Of), prometheus.Labels{"phase": p.Phase})
+	gauge("progress", "Share of the run's time that is spent, from 0 to 1.", p.Share, nil)
+	if p.Left >= 0 {
+		gauge("left_seconds", "Time to the end of the run, as it is expected.", p.Left.Seconds(), nil)
+	}
 	if p.saved >= 0 {
 		gauge("checkpoint_iteration", "Iteration of the newest checkpoint that this process has written.", float64(p.saved), nil)
 		gauge("checkpoint_timestamp_seconds", "Time when it was written, in seconds since 1970.", float64(p.savedAt.UnixMilli())/1000, nil)

@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"dsbo/experiment"
 	"dsbo/internal/cli"
 	"dsbo/internal/must"
 	dsbogrpc "dsbo/network/grpc"
@@ -43,11 +44,13 @@ func get(t *testing.T, m *monitor, path string) string {
 
 func TestMetrics(t *testing.T) {
 	m := newMonitor("mnist-8", 2)
-	m.position = position{"iterations", 12, 60, 10, time.UnixMilli(1_700_000_000_500), watched{}}
+	m.position = position{experiment.Progress{Phase: "iteration", Done: 12, Of: 60, Share: 0.25, Left: 90 * time.Second}, 10, time.UnixMilli(1_700_000_000_500), watched{}}
 	text := get(t, m, "/metrics")
 	for _, line := range strings.Split(`dsbo_agent_info{agent="2",run="mnist-8"} 1
-dsbo_step{phase="iterations"} 12
-dsbo_steps{phase="iterations"} 60
+dsbo_step{phase="iteration"} 12
+dsbo_steps{phase="iteration"} 60
+dsbo_progress 0.25
+dsbo_left_seconds 90
 dsbo_checkpoint_iteration 10
 dsbo_checkpoint_timestamp_seconds 1.7000000005e+09
 dsbo_round 40
@@ -94,7 +97,7 @@ func TestMetricsAtTheStart(t *testing.T) {
 func TestHealth(t *testing.T) {
 	for want, p := range map[string]position{
 		"starting": newMonitor("", 0).position,
-		"iterations 12 of 60; not connected: agent 3": {phase: "iterations", done: 12, of: 60, exchange: watched{}},
+		"iteration 12 of 60, 1m30s left; not connected: agent 3": {Progress: experiment.Progress{Phase: "iteration", Done: 12, Of: 60, Left: 90 * time.Second}, exchange: watched{}},
 	} {
 		m := &monitor{run: "mnist-8", agent: 2, position: p}
 		if got := get(t, m, "/healthz"); got != "ok: agent 2 of mnist-8, "+want+"\n" {

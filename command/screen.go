@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"dsbo/experiment"
 	"dsbo/internal/cli"
 )
 
@@ -25,9 +26,7 @@ type screen struct {
 	bars     bool          // whether progress is a bar
 	every    time.Duration // time between lines of progress; 0: none
 	now      func() time.Time
-	phase    string
-	of       int
-	reported time.Time
+	reported time.Time // time of the last line of progress
 }
 
 func newScreen(o agentOptions, m *monitor, stderr io.Writer) (*screen, error) {
@@ -81,29 +80,19 @@ func (s *screen) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Start begins a phase of so many steps.
-func (s *screen) Start(what string, steps int) {
-	s.monitor.update(func(p *position) { p.phase, p.done, p.of = what, 0, steps })
-	s.phase, s.of = what, steps
+// Show shows how far the run is, and tells the monitor.
+func (s *screen) Show(p experiment.Progress) {
+	s.monitor.update(func(at *position) { at.Progress = p })
 	if s.bars {
-		s.Progress.Start(what, steps)
+		s.Progress.Show(p.Share, p.String())
 	}
-	s.reported = time.Time{}
-	s.logProgress(0)
-}
-
-// Set shows that the phase has done so many steps.
-func (s *screen) Set(step int) {
-	s.monitor.update(func(p *position) { p.done = step })
-	s.logProgress(step)
-	s.Progress.Set(step)
-}
-
-// logProgress logs how far the phase is, if it is time.
-func (s *screen) logProgress(step int) {
 	if s.every > 0 && s.now().Sub(s.reported) >= s.every {
 		s.reported = s.now()
-		s.log.Info("progress", "phase", s.phase, "done", step, "of", s.of)
+		attributes := []any{"phase", p.Phase, "done", p.Done, "of", p.Of, "percent", int(100 * p.Share)}
+		if p.Left >= 0 {
+			attributes = append(attributes, "left", p.Left.Round(time.Second))
+		}
+		s.log.Info("progress", attributes...)
 	}
 }
 
@@ -144,8 +133,12 @@ func (h plainHandler) Handle(_ context.Context, r slog.Record) error {
 		line += fmt.Sprintf(", %s %v", a.Key, a.Value)
 		return true
 	})
-	_, err := io.WriteString(h.out, line+"\n")
-	return err
+	for _, part := range cli.Wrap(line, cli.Columns) {
+		if _, err := io.WriteString(h.out, part+"\n"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // WithAttrs returns a handler that writes the attributes in each line.

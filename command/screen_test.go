@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"dsbo/experiment"
 	"dsbo/internal/must"
 )
 
@@ -20,17 +21,16 @@ func TestScreen(t *testing.T) {
 	s := must.Get(newScreen(agentOptions{options: options{log: "text"}, agent: 3, logFile: file, progress: 10 * time.Second}, m, &out))
 	clock := time.UnixMilli(1_700_000_000_000)
 	s.now = func() time.Time { return clock }
-	s.Start("iterations", 60)
-	for k := range 60 {
+	for k := range 61 {
+		s.Show(experiment.Progress{Phase: "iteration", Done: k, Of: 60, Share: float64(k) / 60, Left: time.Duration(60-k) * time.Second})
 		clock = clock.Add(time.Second)
-		s.Set(k + 1)
 	}
 	s.Saved(60)
 	s.Log("iteration %d", 60)
 	s.Log("warning: beta is %g", 2.5)
 	s.Stop()
 	text := out.String()
-	if n := strings.Count(text, "msg=progress agent=3 phase=iterations done="); n != 7 || !strings.Contains(text, "done=30 of=60\n") {
+	if n := strings.Count(text, "msg=progress agent=3 phase=iteration done="); n != 7 || !strings.Contains(text, "done=30 of=60 percent=50 left=30s\n") {
 		t.Errorf("%d lines of progress in\n%s", n, text)
 	}
 	for _, want := range []string{`level=INFO msg="iteration 60" agent=3`, `level=WARN msg="beta is 2.5" agent=3`} {
@@ -45,16 +45,15 @@ func TestScreen(t *testing.T) {
 			t.Errorf("the log file has no %s:\n%s", want, data)
 		}
 	}
-	if m.done != 60 || m.of != 60 || m.saved != 60 || !m.savedAt.Equal(clock) {
-		t.Errorf("the monitor knows %d of %d, checkpoint %d at %v", m.done, m.of, m.saved, m.savedAt)
+	if m.Done != 60 || m.Of != 60 || m.saved != 60 || !m.savedAt.Equal(clock) {
+		t.Errorf("the monitor knows %d of %d, checkpoint %d at %v", m.Done, m.Of, m.saved, m.savedAt)
 	}
 }
 
 func TestQuietScreen(t *testing.T) {
 	var out bytes.Buffer
 	s := must.Get(newScreen(agentOptions{options: options{log: "json", quiet: true}, agent: 3, progress: time.Nanosecond}, newMonitor("r", 3), &out))
-	s.Start("iterations", 2)
-	s.Set(1)
+	s.Show(experiment.Progress{Phase: "iteration", Done: 1, Of: 2})
 	s.Log("iteration 1")
 	s.Log("warning: beta")
 	s.Stop()

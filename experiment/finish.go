@@ -110,6 +110,7 @@ func (r *runner) solutions(ctx context.Context, zero, tuned *model) (best *model
 func (r *runner) solve(ctx context.Context, e *train.Exact, m *model) (float64, error) {
 	r.view.Log("exact solution at %s", m.Name)
 	sol, err := e.Solve(ctx, m.x)
+	r.pace.step(modelling, 1)
 	if err != nil {
 		return 0, err
 	}
@@ -129,13 +130,12 @@ func (r *runner) solve(ctx context.Context, e *train.Exact, m *model) (float64, 
 // refit lets the agents find the model of m's λ together, from a start.
 func (r *runner) refit(ctx context.Context, m *model, start []float64) error {
 	steps := r.Settings.Refit
-	r.view.Start("refit at "+m.Name, steps)
-	solver := train.Refit{Problem: r.problem.Problem, W: r.graph.W, Steps: steps, OnStep: func(done int, _ float64) { r.view.Set(done) }}
+	r.view.Show(r.pace.progress("refit at "+m.Name, 0, 0))
+	solver := train.Refit{Problem: r.problem.Problem, W: r.graph.W, Steps: steps}
 	if slices.Equal(m.x, r.startX) {
 		solver.Curvature = r.lmax
 	}
 	res, err := solver.Solve(ctx, m.x, start)
-	r.view.Stop()
 	if err != nil {
 		return err
 	}
@@ -146,6 +146,7 @@ func (r *runner) refit(ctx context.Context, m *model, start []float64) error {
 		return err
 	}
 	m.ValLoss, m.TestLoss, m.TestAccuracy = runs.Number(s.Val.Loss()), runs.Number(s.Test.Loss()), runs.Number(s.Test.Accuracy())
+	r.pace.step(modelling, 1)
 	r.view.Log("refit at %s: %d steps, gradient %.1e, test loss %s, test accuracy %s",
 		m.Name, m.Steps, res.Gradient, formatNumber("%.4f", m.TestLoss), formatNumber("%.4f", m.TestAccuracy))
 	return nil

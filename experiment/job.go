@@ -34,15 +34,24 @@ type Job struct {
 
 // A Viewer shows how far a job is. Its methods are called by one goroutine at a time.
 type Viewer interface {
-	Start(phase string, steps int)  // begins a phase of so many steps
-	Set(step int)                   // shows how many steps of the phase are done
+	Show(p Progress)                // shows how far the job is
 	Log(format string, args ...any) // shows a line
 	Saved(iteration int)            // says that the checkpoint after an iteration is written
-	Stop()                          // ends the phase
+	Stop()                          // ends the progress
 }
 
 // onScreen shows a job on a terminal.
 type onScreen struct{ *cli.Progress }
+
+// Show shows one bar over all phases.
+func (s onScreen) Show(p Progress) { s.Progress.Show(p.Share, p.String()) }
+
+// Log shows a text in lines of 80 columns at most.
+func (s onScreen) Log(format string, args ...any) {
+	for _, line := range cli.Wrap(fmt.Sprintf(format, args...), cli.Columns) {
+		s.Progress.Log("%s", line)
+	}
+}
 
 // Saved shows nothing: a user need not know of checkpoints.
 func (onScreen) Saved(int) {}
@@ -118,6 +127,7 @@ type runner struct {
 	lmax     []float64     // each agent's largest curvature at the start
 	warnings []string
 	view     Viewer
+	pace     *pace
 	result   *train.Result
 	summary  runs.Summary
 }
@@ -182,14 +192,11 @@ func (r *runner) attempt(ctx context.Context) error {
 	if err := r.openFolder(ctx); err != nil {
 		return err
 	}
-	r.view.Start("iterations", cfg.K)
-	cfg.OnIteration, cfg.OnCheckpoint = r.view.Set, r.view.Saved
-	cfg.OnRecord = func(rec runs.Record) { r.view.Log("%s", recordLine(rec)) }
+	r.watch(&cfg)
 	var err error
 	if r.result, err = train.Run(ctx, cfg); err != nil {
 		return err
 	}
-	r.view.Stop()
 	r.summary.FloatsFormula = r.floatsByFormula()
 	return r.finish(ctx)
 }
@@ -279,22 +286,4 @@ func (r *runner) writeFailure(err error) error {
 		return fmt.Errorf("%w%s", err, r.layout.resumeHint(r.folder))
 	}
 	return err
-}
-
-// recordLine returns a record as a line for people, without the numbers that are not known.
-func recordLine(r runs.Record) string {
-	s := fmt.Sprintf("iteration %d", r.Iteration)
-	for _, part := range []struct {
-		name, format string
-		value        runs.Number
-	}{
-		{"Φ", "%.5f", r.Phi}, {"‖∇Φ‖", "%.2e", r.GradNorm}, {"hypergradient error", "%.2g", r.HypergradientError},
-		{"val loss", "%.4f", r.ValLoss}, {"test loss", "%.4f", r.TestLoss}, {"test accuracy", "%.4f", r.TestAccuracy},
-		{"consensus of x", "%.1e", r.ConsensusX}, {"ms/iteration", "%.0f", r.MsPerIteration},
-	} {
-		if part.value.Known() {
-			s += "  " + part.name + " " + formatNumber(part.format, part.value)
-		}
-	}
-	return s
 }

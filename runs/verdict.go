@@ -1,5 +1,11 @@
 package runs
 
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
 // An Outcome is what tuning gave, in one word.
 type Outcome string
 
@@ -16,9 +22,16 @@ type Verdict struct {
 	Outcome  Outcome  `json:"outcome"`
 	Sentence string   `json:"sentence"` // one sentence for people
 	Against  string   `json:"against"`  // name of the model that it is compared with
-	Gains    []Gain   `json:"gains"`    // on validation, held-out and test examples, as far as there are some
+	Gains    []Gain   `json:"gains"`    // on test, held-out and validation examples, as far as there are some
 	Notes    []string `json:"notes"`    // what a reader has to know: over-fitting, models that have not converged
 }
+
+// Names of the sets of examples on which a [Gain] is measured.
+const (
+	Validation = "validation"
+	HeldOut    = "held-out"
+	Test       = "test"
+)
 
 // A Gain compares the tuned model with that of the best single penalty on one set of examples. Differences are tuned minus the
 // other, example by example, so that what examples have in common cancels.
@@ -33,6 +46,103 @@ type Gain struct {
 	AccuracyAgainst Number `json:"accuracy_against"`
 	AccuracyChange  Number `json:"accuracy_change"`
 	AccuracyError   Number `json:"accuracy_error"`
+}
+
+// Outcome returns what the loss on these examples says: a change of at most two standard errors is none.
+func (g Gain) Outcome() Outcome {
+	switch change, slack := float64(g.LossChange), 2*float64(g.LossError); {
+	case change == 0 || math.Abs(change) <= slack:
+		return Same
+	case !g.LossChange.Known() || !g.LossError.Known():
+		return Unclear
+	case change < 0:
+		return Better
+	}
+	return Worse
+}
+
+// percent returns the change of the loss in percent of the other model's loss, with its sign.
+func (g Gain) percent() string {
+	share := 100 * float64(g.LossChange/g.LossAgainst)
+	text := fmt.Sprintf("%+.1f %%", share)
+	if math.IsNaN(share) || math.IsInf(share, 0) {
+		text = fmt.Sprintf("%+.4f", float64(g.LossChange))
+	}
+	return strings.NewReplacer("-", "−", "+0.0 ", "0.0 ", "-0.0 ", "0.0 ").Replace(text)
+}
+
+// change writes both losses with the standard error of their difference.
+func (g Gain) change() string {
+	digits := 4
+	if g.LossAgainst >= 100 {
+		digits = 2
+	}
+	text := fmt.Sprintf("%.*f → %.*f", digits, float64(g.LossAgainst), digits, float64(g.Loss))
+	if g.LossError.Known() {
+		text += fmt.Sprintf(" ± %.*f", digits, float64(g.LossError))
+	}
+	return text
+}
+
+// A Contest is what a [Verdict] judges: a tuned model against that of one constant for all hyperparameters.
+type Contest struct {
+	Count     int    // number of hyperparameters
+	Penalties bool   // whether they are penalties
+	Constant  Number // the entry of λ where all are one number; unknown: there is no such model
+	Against   string // name of its model
+	// Lost says that the constant is kept, because the tuned λ was not better by the rule of the run.
+	Lost  bool
+	Gains []Gain // the most telling set first
+	Notes []string
+}
+
+// Verdict judges a contest by its first gain: test examples where there are some, else held-out ones, else validation examples,
+// which have tuned λ.
+func (c Contest) Verdict() Verdict {
+	v := Verdict{Outcome: Unclear, Against: c.Against, Gains: append([]Gain{}, c.Gains...), Notes: append([]string{}, c.Notes...)}
+	what, single := "hyperparameters", "the best single value"
+	if c.Penalties {
+		what, single = "penalties", "the best single penalty"
+	}
+	if c.Count == 1 {
+		what = strings.NewReplacer("ies", "y", "ers", "er").Replace(what)
+	}
+	head := fmt.Sprintf("Tuning %d %s", c.Count, what)
+	if !c.Constant.Known() || len(c.Gains) == 0 {
+		v.Sentence = head + " has nothing to be compared with: there is no model of " + single + "."
+		return v
+	}
+	g := c.Gains[0]
+	v.Outcome = g.Outcome()
+	against := fmt.Sprintf("against %s (λ = %.4g)", single, float64(c.Constant))
+	switch share := strings.TrimLeft(g.percent(), "+−"); {
+	case v.Outcome == Better:
+		v.Sentence = fmt.Sprintf("%s cut the %s loss by %s (%s) %s", head, g.Set, share, g.change(), against)
+	case v.Outcome == Worse:
+		v.Sentence = fmt.Sprintf("%s made it worse: it raised the %s loss by %s (%s) %s", head, g.Set, share, g.change(), against)
+	case v.Outcome == Same:
+		v.Sentence = fmt.Sprintf("%s made no difference beyond chance to the %s loss (%s) %s", head, g.Set, g.change(), against)
+	default:
+		v.Sentence = fmt.Sprintf("%s changed the %s loss by %s (%s) %s, with an uncertainty that is not known", head, g.Set, g.percent(), g.change(), against)
+	}
+	var others []string
+	for _, o := range c.Gains[1:] {
+		others = append(others, o.Set+" "+o.percent())
+	}
+	if others != nil {
+		v.Sentence += "; " + strings.Join(others, ", ")
+	}
+	if c.Lost {
+		v.Sentence += "; the single one is kept"
+	}
+	v.Sentence += "."
+	for _, o := range c.Gains[1:] {
+		if o.Outcome() == Better && v.Outcome != Better && o.Set == Validation {
+			v.Notes = append(v.Notes, fmt.Sprintf("Validation and %s disagree: the validation loss changed by %s, the %s loss by %s. "+
+				"λ fits the validation examples rather than what they stand for.", g.Set, o.percent(), g.Set, g.percent()))
+		}
+	}
+	return v
 }
 
 // Traffic is what all agents have sent in a whole run, payloads of the exchanges, by what it was for.

@@ -166,8 +166,7 @@ func TestProgressElsewhere(t *testing.T) {
 	for quiet, want := range map[bool]string{false: "half\n", true: ""} {
 		var out bytes.Buffer
 		p := cli.NewProgress(&out, quiet)
-		p.Start("run", 10)
-		p.Set(5)
+		p.Show(0.5, "run")
 		p.Log("half")
 		p.Stop()
 		if out.String() != want {

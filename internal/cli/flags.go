@@ -105,7 +105,7 @@ func (f *Flags) help(out io.Writer) {
 				usage += " (default " + fl.DefValue + ")"
 			}
 			fmt.Fprintf(out, "  %s\n", strings.TrimSpace("-"+name+" "+value))
-			for _, line := range wrap(usage, 72) {
+			for _, line := range Wrap(usage, 72) {
 				fmt.Fprintf(out, "        %s\n", line)
 			}
 		}
@@ -118,8 +118,14 @@ func (f *Flags) help(out io.Writer) {
 	}
 }
 
-// wrap breaks a text at blanks into lines of at most width characters.
-func wrap(text string, width int) []string {
+// Columns is the width of lines for people.
+const Columns = 80
+
+// Wrap breaks a text at blanks into lines of at most width characters, if no word is longer. One that is short enough is left as it is.
+func Wrap(text string, width int) []string {
+	if utf8.RuneCountInString(text) <= width {
+		return []string{text}
+	}
 	var lines []string
 	for i, word := range strings.Fields(text) {
 		if n := len(lines) - 1; i > 0 && utf8.RuneCountInString(lines[n]+" "+word) <= width {

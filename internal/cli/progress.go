@@ -3,22 +3,24 @@ package cli
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
 
-// Progress shows how far a command is, with the time left, as a bar on a terminal, and nothing elsewhere. Lines go
-// through Log, so that the bar does not break them. Its methods may be called by many goroutines.
+// Progress shows how far a command is, as a bar on a terminal, and nothing elsewhere. Lines go through Log, so that the bar does
+// not break them. Its methods may be called by many goroutines.
 type Progress struct {
 	out      io.Writer
 	terminal bool
 
-	mu  sync.Mutex
-	bar *progressbar.ProgressBar
+	mu    sync.Mutex
+	bar   string    // the bar that is shown; "": none
+	drawn time.Time // time when it was
 }
 
 // NewProgress makes one that writes to out; quiet leaves out bars and lines alike.
@@ -35,33 +37,25 @@ func IsTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Start begins a bar of so many steps, in place of the one that is shown.
-func (p *Progress) Start(what string, steps int) {
-	p.Stop()
+const (
+	barWidth  = 24
+	barPause  = 100 * time.Millisecond // least time between two drawings
+	clearLine = "\r\x1b[K"             // the line may hold the bar, or that of another process
+)
+
+// Show draws the bar at a share of the whole, from 0 to 1, with a text beside it.
+func (p *Progress) Show(share float64, text string) {
 	if !p.terminal {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.bar = progressbar.NewOptions(steps,
-		progressbar.OptionSetWriter(p.out),
-		progressbar.OptionSetDescription(what),
-		progressbar.OptionSetWidth(30),
-		progressbar.OptionShowCount(),
-		progressbar.OptionSetPredictTime(true),
-		progressbar.OptionSetElapsedTime(true),
-		progressbar.OptionThrottle(100*time.Millisecond),
-		progressbar.OptionSetRenderBlankState(true),
-		progressbar.OptionClearOnFinish(),
-	)
-}
-
-// Set moves the bar to a step.
-func (p *Progress) Set(step int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.bar != nil {
-		_ = p.bar.Set(step) // a bar that cannot be drawn is no failure of the run
+	share = min(max(share, 0), 1)
+	full := int(math.Round(share * barWidth))
+	p.bar = fmt.Sprintf("[%s%s] %3.0f %%  %s", strings.Repeat("#", full), strings.Repeat("-", barWidth-full), math.Floor(100*share), text)
+	if time.Since(p.drawn) >= barPause {
+		p.drawn = time.Now()
+		p.write(clearLine + p.bar)
 	}
 }
 
@@ -71,20 +65,20 @@ func (p *Progress) Log(format string, args ...any) {
 	defer p.mu.Unlock()
 	line := fmt.Sprintf(format, args...) + "\n"
 	if p.terminal {
-		line = "\r\x1b[K" + line // this line may hold the bar, or that of another process
+		line = clearLine + line + p.bar
 	}
-	_, _ = io.WriteString(p.out, line)
-	if p.bar != nil {
-		_ = p.bar.RenderBlank()
-	}
+	p.write(line)
 }
 
 // Stop takes the bar away.
 func (p *Progress) Stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.bar != nil {
-		_ = p.bar.Clear()
-		p.bar = nil
+	if p.bar != "" {
+		p.bar = ""
+		p.write(clearLine)
 	}
 }
+
+// write writes to out. A bar or a line that cannot be shown is no failure of the command.
+func (p *Progress) write(text string) { _, _ = io.WriteString(p.out, text) }

@@ -1,0 +1,104 @@
+package experiment
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Progress is how far a job is: in its phase, and in all.
+type Progress struct {
+	Phase    string        // what the job does
+	Done, Of int           // steps of the phase; Of is 0 where they are not counted
+	Share    float64       // share of the time of all phases that is spent, from 0 to 1; it never falls
+	Left     time.Duration // time to the end of all phases; negative: not known yet
+}
+
+// String returns the progress for people, such as "iteration 12 of 20, 1m10s left".
+func (p Progress) String() string {
+	text := p.Phase
+	if p.Of > 0 {
+		text += fmt.Sprintf(" %d of %d", p.Done, p.Of)
+	}
+	if p.Left < 0 {
+		return text
+	}
+	unit := time.Second
+	if p.Left > time.Hour {
+		unit = time.Minute
+	}
+	return fmt.Sprintf("%s, %v left", text, p.Left.Round(unit))
+}
+
+// A work is a kind of work in a run, whose parts take about as long for each unit of it.
+type work int
+
+const (
+	iterating work = iota // unit: a gradient, or half a product, of an agent
+	evaluating
+	modelling // unit, as in evaluating: an exact solution
+	works
+)
+
+// solutionWork is about how many units of iterating an exact solution takes: two dozen products and as many gradients. It counts
+// until one has been timed.
+const solutionWork = 75
+
+// A pace predicts the time left of a run from counts of its work, which are known beforehand, and from the time that each kind
+// of it has taken so far. A kind that has not begun takes as long for a unit as its nearest one: models as evaluations do.
+type pace struct {
+	now   func() time.Time
+	last  time.Time // the end of the step before
+	kinds [works]struct {
+		units, done float64 // units of work in all, and those that are done
+		timed       float64 // units that this process has done
+		seconds     float64 // time that these took
+	}
+	share float64
+}
+
+// plan sets the units of a kind of work in all.
+func (p *pace) plan(w work, units float64) { p.kinds[w].units = units }
+
+// skip counts units as done before this process began.
+func (p *pace) skip(w work, units float64) { p.kinds[w].done += units }
+
+// begin starts the clock: what follows is work.
+func (p *pace) begin() { p.last = p.now() }
+
+// step counts units of a kind as done in the time since the step before. More units than planned lengthen the plan.
+func (p *pace) step(w work, units float64) {
+	k, now := &p.kinds[w], p.now()
+	k.done += units
+	k.timed += units
+	k.seconds += now.Sub(p.last).Seconds()
+	k.units = max(k.units, k.done)
+	p.last = now
+}
+
+// rate returns the seconds for a unit of a kind, and false while nothing has been timed.
+func (p *pace) rate(w work) (float64, bool) {
+	scale := [works]float64{1, solutionWork, solutionWork}
+	for _, like := range [works][]work{{iterating, evaluating, modelling}, {evaluating, modelling, iterating}, {modelling, evaluating, iterating}}[w] {
+		if k := p.kinds[like]; k.timed > 0 {
+			return k.seconds / k.timed * scale[w] / scale[like], true
+		}
+	}
+	return 0, false
+}
+
+// progress returns how far the run is after so many steps of a phase.
+func (p *pace) progress(phase string, done, of int) Progress {
+	spent, left := 0.0, 0.0
+	for w, k := range p.kinds {
+		rate, known := p.rate(work(w))
+		if !known {
+			return Progress{Phase: phase, Done: done, Of: of, Share: p.share, Left: -1}
+		}
+		spent += k.done * rate
+		left += (k.units - k.done) * rate
+	}
+	if spent > 0 {
+		p.share = max(p.share, spent/(spent+left))
+	}
+	return Progress{Phase: phase, Done: done, Of: of, Share: p.share, Left: time.Duration(left * float64(time.Second))}
+}

@@ -1,0 +1,97 @@
+package experiment
+
+import (
+	"testing"
+	"time"
+)
+
+// TestPace: from a third of a run on the time left that is shown is right within a factor of 1.5, whatever takes most of it, and
+// though the models are one more than planned; but for the last of them.
+func TestPace(t *testing.T) {
+	for name, tt := range map[string]struct {
+		first, iteration, evaluation, solution float64 // seconds
+		solutions                              int
+	}{
+		"iterations":              {4, 1, 0.2, 0.3, 6},
+		"evaluations":             {0.5, 0.1, 3, 3, 6},
+		"models":                  {0.5, 0.1, 2, 2.2, 7},
+		"no evaluation":           {4, 1, 0.001, 0.001, 2},
+		"all alike":               {1, 1, 1, 1.3, 5},
+		"a first one of ten":      {10, 1, 0.5, 0.5, 6},
+		"solutions that are slow": {2, 1, 0.5, 0.6, 7},
+	} {
+		clock := time.Unix(0, 0)
+		type shown struct {
+			at       time.Time
+			progress Progress
+		}
+		var all []shown
+		p := &pace{now: func() time.Time { return clock }}
+		const K, every = 20, 2
+		p.plan(iterating, 3*tt.first/tt.iteration+3*(K-1)) // as the method's cost says
+		p.plan(evaluating, K/every+1)
+		p.plan(modelling, 6)
+		p.begin()
+		do := func(w work, units, seconds float64) {
+			clock = clock.Add(time.Duration(seconds * float64(time.Second)))
+			p.step(w, units)
+			all = append(all, shown{clock, p.progress("iteration", 0, K)})
+		}
+		do(evaluating, 1, tt.evaluation)
+		for k := range K {
+			if k == 0 {
+				do(iterating, 3*tt.first/tt.iteration, tt.first)
+			} else {
+				do(iterating, 3, tt.iteration*[]float64{0.8, 1.2}[k%2])
+			}
+			if (k+1)%every == 0 {
+				do(evaluating, 1, tt.evaluation)
+			}
+		}
+		for i := range tt.solutions {
+			p.plan(modelling, float64(max(6, min(i+2, tt.solutions)))) // as the walk along the constants goes on
+			do(modelling, 1, tt.solution)
+		}
+		start, whole, before := time.Unix(0, 0), clock.Sub(time.Unix(0, 0)), 0.0
+		for _, s := range all {
+			if s.progress.Share < before || s.progress.Share > 1 {
+				t.Errorf("%s: the share falls from %g to %g", name, before, s.progress.Share)
+			}
+			before = s.progress.Share
+			left := (whole - s.at.Sub(start)).Seconds()
+			if got := s.progress.Left.Seconds(); s.at.Sub(start) > whole/3 && left > 0.15*whole.Seconds() && (got < left/1.5 || got > left*1.5) {
+				t.Errorf("%s: after %v of %v the time left is said to be %.1f s", name, s.at.Sub(start), whole, got)
+			}
+		}
+	}
+}
+
+// TestProgressText: before anything is timed there is no time left to show.
+func TestProgressText(t *testing.T) {
+	for want, p := range map[string]Progress{
+		"iteration 0 of 20":                 {"iteration", 0, 20, 0, -1},
+		"iteration 12 of 20, 1m10s left":    {"iteration", 12, 20, 0.5, 70*time.Second + 300*time.Millisecond},
+		"model of λ = 0, 0s left":           {"model of λ = 0", 0, 0, 0.99, 0},
+		"iteration 3 of 900, 12h31m0s left": {"iteration", 3, 900, 0.01, 12*time.Hour + 31*time.Minute + 29*time.Second},
+	} {
+		if got := p.String(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	fresh := &pace{now: time.Now}
+	fresh.plan(iterating, 5)
+	if p := fresh.progress("iteration", 0, 5); p.Left >= 0 || p.Share != 0 {
+		t.Errorf("%+v, want an unknown time left", p)
+	}
+	// A run that goes on has done a part of the work without having timed it.
+	clock := time.Unix(0, 0)
+	resumed := &pace{now: func() time.Time { return clock }}
+	resumed.plan(iterating, 10)
+	resumed.skip(iterating, 8)
+	resumed.begin()
+	clock = clock.Add(3 * time.Second)
+	resumed.step(iterating, 1)
+	if p := resumed.progress("iteration", 9, 10); p.Left != 3*time.Second || p.Share != 0.9 {
+		t.Errorf("%+v, want 3 s left and a share of 0.9", p)
+	}
+}

@@ -1,0 +1,102 @@
+package experiment
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"dsbo/algo"
+	"dsbo/runs"
+	"dsbo/train"
+)
+
+// modelsPlanned is about how many exact solutions the models at the end of a run take: λ = 0, the tuned λ, and a few constants.
+const modelsPlanned = 6
+
+// watch begins the progress of a run, which its configuration then keeps up to date.
+func (r *runner) watch(c *train.Config) {
+	d := c.WithDefaults()
+	r.pace = &pace{now: time.Now}
+	var units []float64 // work of each iteration
+	total := 0.0
+	for k := range d.K {
+		units = append(units, r.iterationWork(k))
+		total += units[k]
+	}
+	evaluations := 1 + (d.K+d.EvalEvery-1)/d.EvalEvery
+	r.pace.plan(iterating, total)
+	r.pace.plan(evaluating, float64(evaluations))
+	r.pace.plan(modelling, modelsPlanned)
+	r.pace.begin()
+	done, lines := 0, 0
+	show := func() { r.view.Show(r.pace.progress("iteration", done, d.K)) }
+	show()
+	c.OnCheckpoint = r.view.Saved
+	c.OnIteration = func(now int) {
+		if done == 0 && now > 1 { // the iterations and evaluations before a resume
+			for k := range now - 1 {
+				r.pace.skip(iterating, units[k])
+			}
+			r.pace.skip(evaluating, float64(1+(now-1)/d.EvalEvery))
+		}
+		done = now
+		r.pace.step(iterating, units[now-1])
+		show()
+	}
+	c.OnRecord = func(rec runs.Record) {
+		r.pace.step(evaluating, 1)
+		if lines%recordsPerHead == 0 {
+			r.view.Log("%s", recordHead)
+		}
+		lines++
+		r.view.Log("%s", recordLine(rec))
+		show()
+	}
+}
+
+// iterationWork returns the work of the agents in an iteration, about in gradients.
+func (r *runner) iterationWork(k int) float64 {
+	m := algo.Clone(r.method)
+	if p, q, err := r.problem.Dims(); err != nil || m.Init(p, q, r.Settings.Iterations) != nil {
+		return 1
+	}
+	c := m.Cost(k)
+	return float64(max(1, c.UpperGrad+c.LowerGrad+2*(c.HVP+c.JVP)))
+}
+
+// recordsPerHead is how many lines about records follow a line with the names of their columns.
+const recordsPerHead = 20
+
+// recordColumns are the numbers of a record that a line for people has.
+var recordColumns = []struct {
+	name, format string
+	of           func(runs.Record) runs.Number
+}{
+	{"Φ", "%.5f", func(r runs.Record) runs.Number { return r.Phi }},
+	{"‖∇Φ‖", "%.1e", func(r runs.Record) runs.Number { return r.GradNorm }},
+	{"val loss", "%.4f", func(r runs.Record) runs.Number { return r.ValLoss }},
+	{"held out", "%.4f", func(r runs.Record) runs.Number { return r.HoldoutLoss }},
+	{"test loss", "%.4f", func(r runs.Record) runs.Number { return r.TestLoss }},
+	{"accuracy", "%.4f", func(r runs.Record) runs.Number { return r.TestAccuracy }},
+}
+
+// recordHead is the line with the names of the columns.
+var recordHead = recordRow("", func(k int) string { return recordColumns[k].name })
+
+// recordLine returns a record as a line for people, such as "iteration 4     0.34512 ...".
+func recordLine(r runs.Record) string {
+	return recordRow(fmt.Sprintf("iteration %d", r.Iteration), func(k int) string {
+		return formatNumber(recordColumns[k].format, recordColumns[k].of(r))
+	})
+}
+
+// recordRow lays out a line about a record: 69 columns in all, so that the name of an agent may stand before it.
+func recordRow(first string, cell func(k int) string) string {
+	line := first + strings.Repeat(" ", max(1, 14-len(first)))
+	for k := range recordColumns {
+		text := cell(k)
+		line += strings.Repeat(" ", max(1, 9-utf8.RuneCountInString(text))) + text
+	}
+	return line
+}
