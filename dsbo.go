@@ -66,16 +66,21 @@ type DenseOracle interface {
 
 // A PenaltyOracle also gives P(x), the part of ∇²_yy g_i that comes from the penalty: a diagonal that every agent knows without
 // an exchange, the same for all, with no negative entry. ∇²_yy g_i − diag(P(x)) is the data part of the Hessian.
+//
+// Whether an oracle has the part is known at the first call: an oracle over several models, or around another oracle, may have
+// the method and fail with [ErrCapability], which means the same as an oracle without the method. The same holds for [DiagonalOracle]
+// and [ValueOracle].
 type PenaltyOracle interface {
 	Oracle
-	// Penalty writes P(x) to dst (length q).
+	// Penalty writes P(x) to dst (length q), or fails with [ErrCapability] if the problem has no such part.
 	Penalty(dst, x []float64) error
 }
 
 // A DiagonalOracle also gives the diagonal of the Hessian, for preconditioners.
 type DiagonalOracle interface {
 	Oracle
-	// Diagonal writes the diagonal of ∇²_yy g_i, penalty included, to dst (length q), or a stated approximation of it.
+	// Diagonal writes the diagonal of ∇²_yy g_i, penalty included, to dst (length q), or a stated approximation of it. It costs
+	// about one gradient if it is exact. It fails with [ErrCapability] where there is neither.
 	Diagonal(dst, x, y []float64, s Sample) error
 }
 

@@ -1,6 +1,8 @@
 package ad
 
 import (
+	"fmt"
+
 	"dsbo"
 )
 
@@ -49,6 +51,9 @@ func Differentiate(l Loss) (*Derivs, error) {
 	p, err := Compile(f)
 	if err != nil {
 		return nil, err
+	}
+	if !p.outs[0].IsScalar() {
+		return nil, fmt.Errorf("%w: a loss must be a scalar; its shape is %v", ErrGraph, p.outs[0].Shape())
 	}
 	return &Derivs{Program: p}, nil
 }

@@ -178,7 +178,7 @@ func TestUnsuitableGraphs(t *testing.T) {
 		want string
 		f    func(x, y *Node) *Node
 	}{
-		{"value 0 of the function must be a scalar; its shape is (2)", func(x, y *Node) *Node { return y }},
+		{"a loss must be a scalar; its shape is (2)", func(x, y *Node) *Node { return y }},
 		{"a value is nil", func(x, y *Node) *Node { return nil }},
 		{"in Build: ", func(x, y *Node) *Node { return gorgonia.Must(gorgonia.Mul(Part(y, 0, 1, 2), Part(y, 0, 1, 2))) }},
 		{`node "loose" must be an input of the loss or carry a value`, func(x, y *Node) *Node {

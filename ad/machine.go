@@ -296,5 +296,5 @@ func (m *machine[T]) invalidate(bit uint64) {
 
 // readSlot copies the value of slot i to dst.
 func (m *machine[T]) readSlot(dst []float64, i int) {
-	convert(dst, m.slots[i].buf)
+	convert(dst, m.slots[i].wholeValue())
 }

@@ -20,7 +20,7 @@ type Input struct {
 	Batch bool
 }
 
-// A Func is a set of scalar values to be built as one Gorgonia graph over x, y and the inputs.
+// A Func is a set of values (scalars, vectors or matrices) to be built as one Gorgonia graph over x, y and the inputs.
 type Func struct {
 	P, Q    int // lengths of x and y
 	Rows    int // examples in a batch; 0 if no input is a batch
@@ -42,6 +42,8 @@ type Program struct {
 	bound  []bool
 	outs   []*Node
 	values *plan // of outs
+	sizes  []int // their numbers of entries
+	size   int   // the sum of sizes
 }
 
 // engine is a machine of either element type.
@@ -72,10 +74,10 @@ func Compile(f Func) (_ *Program, err error) {
 	if p.outs, err = closeGraphs(f.Build(p.x, p.y, in)...); err != nil {
 		return nil, err
 	}
-	for i, n := range p.outs {
-		if !n.IsScalar() {
-			return nil, fmt.Errorf("%w: value %d of the function must be a scalar; its shape is %v", ErrGraph, i, n.Shape())
-		}
+	for _, n := range p.outs {
+		r, c := dims(n)
+		p.sizes = append(p.sizes, r*c)
+		p.size += r * c
 	}
 	if p.values, err = p.m.plan(p.outs...); err != nil {
 		return nil, err
@@ -216,10 +218,10 @@ func (p *Program) setPoint(x, y []float64) error {
 	return nil
 }
 
-// Eval writes the values at (x, y) to dst, in the order of Build. What dst has beyond them is left alone.
+// Eval writes the values at (x, y) to dst, in the order of Build, a matrix row by row. What dst has beyond them is left alone.
 func (p *Program) Eval(dst, x, y []float64) error {
-	if len(dst) < len(p.outs) {
-		return dsbo.Errorf(dsbo.ErrShape, "the function has %d values; len(dst)=%d", len(p.outs), len(dst))
+	if len(dst) < p.size {
+		return dsbo.Errorf(dsbo.ErrShape, "the function's values have %d entries; len(dst)=%d", p.size, len(dst))
 	}
 	if err := p.setPoint(x, y); err != nil {
 		return err
@@ -228,7 +230,8 @@ func (p *Program) Eval(dst, x, y []float64) error {
 		return err
 	}
 	for i, s := range p.values.outs {
-		p.m.readSlot(dst[i:i+1], s)
+		p.m.readSlot(dst[:p.sizes[i]], s)
+		dst = dst[p.sizes[i]:]
 	}
 	return nil
 }

@@ -182,3 +182,18 @@ func TestWholeInputs(t *testing.T) {
 	bind("v", table(2, 1), []int{1, 1})
 	eval(31, 1, 5)
 }
+
+// TestVectorValues: values of more than one number come one after another, matrices row by row; so do inputs and what is cut by rows.
+func TestVectorValues(t *testing.T) {
+	p := must.Get(Compile(Func{P: 1, Q: 2, Rows: 4, Inputs: []Input{{Name: "X", Shape: []int{2}, Batch: true}},
+		Build: func(x, y *Node, in []*Node) []*Node {
+			return []*Node{MatVec(in[0], y, false), SumAll(y), Outer(y, y), in[0]}
+		}}))
+	must.OK(p.Bind("X", table(4, 2), nil)) // 0 1, 2 3, 4 0, 1 2
+	got := make([]float64, 4+1+4+8)
+	must.OK(p.Eval(got, []float64{0}, []float64{1, 10}))
+	sameBits(t, "values", got, []float64{10, 32, 4, 21, 11, 1, 10, 10, 100, 0, 1, 2, 3, 4, 0, 1, 2})
+	if err := p.Eval(got[1:], []float64{0}, []float64{1, 10}); !errors.Is(err, dsbo.ErrShape) {
+		t.Errorf("error for 16 numbers where there are 17: %v, want one that matches ErrShape", err)
+	}
+}

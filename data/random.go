@@ -11,6 +11,7 @@ const (
 	streamTruth
 	streamAgent
 	streamMislabel
+	streamSigns
 )
 
 // hashKeys hashes a seed, a purpose and what is drawn to the two words that seed a PCG. Each round is

@@ -45,6 +45,19 @@ func (s *Sampler) Draw(name dsbo.Sample, rows int) []int {
 	return s.markedRows()
 }
 
+// Signs fills dst with the agent's vector of random signs of that number, +1 and -1 with equal probability: a pure function of
+// (Seed, Agent, number).
+func (s *Sampler) Signs(dst []float64, number int) {
+	s.pcg.Seed(hashKeys(s.Seed, streamSigns, uint64(s.Agent), uint64(number)))
+	var bits uint64
+	for j := range dst {
+		if j%64 == 0 {
+			bits = s.pcg.Uint64()
+		}
+		dst[j] = 1 - 2*float64(bits>>(j%64)&1)
+	}
+}
+
 func (s *Sampler) clearMarks(rows int) {
 	words := (rows + 63) / 64
 	s.marks = slices.Grow(s.marks[:0], words)[:words]

@@ -151,3 +151,33 @@ func BenchmarkDraw(b *testing.B) {
 		})
 	}
 }
+
+// TestSigns: signs are a function of their name alone, others for another name, and nearly as often + as −.
+func TestSigns(t *testing.T) {
+	signs := func(seed uint64, agent, number int) []float64 {
+		s := Sampler{Seed: seed, Agent: agent, Batch: 3}
+		s.Draw(dsbo.Sample{K: number}, 10) // leaves no trace
+		v := make([]float64, 1000)
+		s.Signs(v, number)
+		return v
+	}
+	first := signs(1, 2, 3)
+	if !slices.Equal(first, signs(1, 2, 3)) {
+		t.Error("the same name gives other signs")
+	}
+	sum := 0.0
+	for _, v := range first {
+		if v != 1 && v != -1 {
+			t.Fatalf("a sign is %g", v)
+		}
+		sum += v
+	}
+	if math.Abs(sum) > 6*math.Sqrt(1000) {
+		t.Errorf("the sum of 1000 signs is %g", sum)
+	}
+	for _, other := range [][]float64{signs(2, 2, 3), signs(1, 3, 3), signs(1, 2, 4)} {
+		if slices.Equal(first, other) {
+			t.Error("another name gives the same signs")
+		}
+	}
+}

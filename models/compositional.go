@@ -1,6 +1,8 @@
 package models
 
 import (
+	"slices"
+
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
@@ -40,6 +42,11 @@ func (c Compositional) Lower(x, y *ad.Node, b Batch) *ad.Node {
 
 // Upper implements [Model].
 func (c Compositional) Upper(_, y *ad.Node, b Batch) *ad.Node { return c.Outer(y, b) }
+
+// Diagonal implements [Curved]: 1 in each entry.
+func (c Compositional) Diagonal(_, y *ad.Node, _ Batch) *ad.Node {
+	return ad.NewConst(y, "diagonal", c.Q, 0, slices.Repeat([]float64{1}, c.Q))
+}
 
 // Modulus implements [StronglyConvex].
 func (c Compositional) Modulus([]float64) float64 { return 1 }

@@ -96,6 +96,12 @@ func (e *examples) differentiate(l Loss, p, q, rows int, float32 bool) (*ad.Deri
 		Build: func(x, y *ad.Node, in []*ad.Node) *ad.Node { return l(x, y, e.batch(rows, in)) }})
 }
 
+// compile compiles values of x and y on batches of rows of e.
+func (e *examples) compile(p, q, rows int, float32 bool, build func(x, y *ad.Node, b Batch) []*ad.Node) (*ad.Program, error) {
+	return ad.Compile(ad.Func{P: p, Q: q, Rows: rows, Inputs: e.inputs(), Float32: float32,
+		Build: func(x, y *ad.Node, in []*ad.Node) []*ad.Node { return build(x, y, e.batch(rows, in)) }})
+}
+
 // Differentiate compiles the Lower or the Upper of a model with these p and q, on all examples of e.
 func Differentiate(l Loss, p, q int, e data.Examples, float32 bool) (*ad.Derivs, error) {
 	ex, err := newExamples(e, float32)
@@ -137,30 +143,4 @@ func checkClasses(s data.Shard, features, classes int) error {
 		}
 		return nil
 	})
-}
-
-// NewScore compiles m's Score on whole sets of examples of e's kind. The result of Eval is
-// the loss and, if the model has one, the accuracy; x is not read.
-func NewScore(m Model, e data.Examples, float32 bool) (*ad.Program, error) {
-	sc, ok := m.(Scorer)
-	if !ok {
-		return nil, dsbo.Errorf(dsbo.ErrCapability, "model %T has no Score", m)
-	}
-	ex, err := newExamples(e, float32)
-	if err != nil {
-		return nil, err
-	}
-	p, q := m.Dims()
-	prog, err := ad.Compile(ad.Func{P: p, Q: q, Rows: ex.rows, Inputs: ex.inputs(), Float32: float32,
-		Build: func(x, y *ad.Node, in []*ad.Node) []*ad.Node {
-			loss, acc := sc.Score(y, ex.batch(ex.rows, in))
-			if acc == nil {
-				return []*ad.Node{loss}
-			}
-			return []*ad.Node{loss, acc}
-		}})
-	if err != nil {
-		return nil, err
-	}
-	return prog, ex.bind(prog, nil)
 }

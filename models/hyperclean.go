@@ -4,6 +4,7 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
+	"dsbo/internal/vec"
 )
 
 // HyperClean is data hyper-cleaning: some training labels are wrong, the validation labels are right, and
@@ -52,17 +53,28 @@ func (h HyperClean) Check(s data.Shard) error {
 // Lower implements [Model].
 func (h HyperClean) Lower(x, y *ad.Node, b Batch) *ad.Node {
 	logits := h.linear().logits(y, b)
-	loss := ad.Sub(ad.RowLogSumExp(logits), ad.RowDot(b.T, logits))
-	trust := ad.Sigmoid(ad.Gather(x, b.ID))
-	return ad.Add(ad.Scale(1/float64(b.Rows), ad.Dot(trust, loss)), ad.Scale(h.ridge(), ad.Dot(y, y)))
+	loss := ad.Scale(1/float64(b.Rows), ad.Dot(trust(x, b), crossEntropies(logits, b.T)))
+	return ad.Add(loss, ad.Scale(h.ridge(), ad.Dot(y, y)))
 }
+
+// trust builds σ(x_e) of each example e of the batch.
+func trust(x *ad.Node, b Batch) *ad.Node { return ad.Sigmoid(ad.Gather(x, b.ID)) }
 
 // Upper implements [Model].
 func (h HyperClean) Upper(x, y *ad.Node, b Batch) *ad.Node { return h.linear().Upper(x, y, b) }
 
 // Score implements [Scorer].
-func (h HyperClean) Score(y *ad.Node, b Batch) (loss, accuracy *ad.Node) {
+func (h HyperClean) Score(y *ad.Node, b Batch) (losses, hits *ad.Node) {
 	return h.linear().Score(y, b)
+}
+
+// Penalty implements [Penalized]: 2C in each entry.
+func (h HyperClean) Penalty(dst, _ []float64) { vec.Fill(dst, 2*h.ridge()) }
+
+// Diagonal implements [Curved]: mean_e σ(x_e) P_ek (1 − P_ek) a_ej², with P the softmax of the logits.
+func (h HyperClean) Diagonal(x, y *ad.Node, b Batch) *ad.Node {
+	weights := ad.Scale(1/float64(b.Rows), trust(x, b))
+	return denseDiagonal(ad.RowScale(variances(h.linear().logits(y, b)), weights), b.X)
 }
 
 // Modulus implements [StronglyConvex].

@@ -55,9 +55,26 @@ func (l Logistic) Upper(_, y *ad.Node, b Batch) *ad.Node {
 func margins(y *ad.Node, b Batch) *ad.Node { return ad.Mul(b.T, ad.MatVec(b.X, y, false)) }
 
 // Score implements [Scorer].
-func (l Logistic) Score(y *ad.Node, b Batch) (loss, accuracy *ad.Node) {
+func (l Logistic) Score(y *ad.Node, b Batch) (losses, hits *ad.Node) {
 	m := margins(y, b)
-	return ad.Mean(ad.Softplus(ad.Neg(m))), ad.Mean(ad.Step(m))
+	return ad.Softplus(ad.Neg(m)), ad.Step(m)
+}
+
+// Penalty implements [Penalized].
+func (l Logistic) Penalty(dst, x []float64) {
+	for j, v := range x {
+		dst[j] = math.Exp(v)
+	}
+}
+
+// Diagonal implements [Curved]: R_e ψ″(t_e a_e'y) a_ej².
+func (l Logistic) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
+	m := margins(y, b)
+	curvature := ad.Mul(ad.Sigmoid(m), ad.Sigmoid(ad.Neg(m)))
+	if l.Mean {
+		curvature = ad.Scale(1/float64(b.Rows), curvature)
+	}
+	return ad.MatVec(ad.Square(b.X), curvature, true)
 }
 
 // Modulus implements [StronglyConvex].

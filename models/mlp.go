@@ -36,19 +36,30 @@ func (l dense) size() int { return l.out * (l.in + 1) }
 
 // layers returns the positions of all layers, first to last.
 func (m MLP) layers() []dense {
-	hidden := m.Hidden
-	if hidden == nil {
-		hidden = []int{32}
-	}
 	var ls []dense
-	off, in := 0, m.Features
-	for _, out := range append(hidden[:len(hidden):len(hidden)], m.Classes) {
-		l := dense{off, in, out}
-		ls = append(ls, l)
-		off, in = off+l.size(), out
-	}
+	m.eachLayer(func(_ int, l dense) { ls = append(ls, l) })
 	return ls
 }
+
+// eachLayer visits the layers with their numbers, first to last, without allocating.
+func (m MLP) eachLayer(visit func(i int, l dense)) {
+	hidden := m.Hidden
+	if hidden == nil {
+		hidden = defaultHidden
+	}
+	off, in := 0, m.Features
+	for i := range len(hidden) + 1 {
+		out := m.Classes
+		if i < len(hidden) {
+			out = hidden[i]
+		}
+		l := dense{off, in, out}
+		visit(i, l)
+		off, in = off+l.size(), out
+	}
+}
+
+var defaultHidden = []int{32}
 
 // Dims implements [Model].
 func (m MLP) Dims() (p, q int) {
@@ -98,24 +109,90 @@ func (m MLP) Lower(x, y *ad.Node, b Batch) *ad.Node {
 // Upper implements [Model].
 func (m MLP) Upper(_, y *ad.Node, b Batch) *ad.Node { return crossEntropy(m.logits(y, b.X), b.T) }
 
+// weights returns the layer's weights in y, out×in.
+func (l dense) weights(y *ad.Node) *ad.Node { return ad.Part(y, l.off, l.out, l.in) }
+
+// outputs builds the layer's outputs for the rows of h.
+func (l dense) outputs(y, h *ad.Node) *ad.Node {
+	return ad.AddRow(ad.MatMul(h, l.weights(y), false, true), ad.PartVec(y, l.off+l.out*l.in, l.out))
+}
+
+// units builds the values of hidden units whose sums are a.
+func (m MLP) units(a *ad.Node) *ad.Node {
+	if m.ReLU {
+		return ad.ReLU(a)
+	}
+	return ad.Tanh(a)
+}
+
 // logits builds the outputs of the last layer for the rows of h.
 func (m MLP) logits(y, h *ad.Node) *ad.Node {
 	ls := m.layers()
-	for i, l := range ls {
-		h = ad.AddRow(ad.MatMul(h, ad.Part(y, l.off, l.out, l.in), false, true), ad.PartVec(y, l.off+l.out*l.in, l.out))
-		switch {
-		case i == len(ls)-1:
-		case m.ReLU:
-			h = ad.ReLU(h)
-		default:
-			h = ad.Tanh(h)
-		}
+	last := len(ls) - 1
+	for _, l := range ls[:last] {
+		h = m.units(l.outputs(y, h))
 	}
-	return h
+	return ls[last].outputs(y, h)
+}
+
+// Penalty implements [Penalized].
+func (m MLP) Penalty(dst, x []float64) {
+	m.eachLayer(func(i int, l dense) {
+		for j := range l.size() {
+			group := i
+			switch {
+			case m.PerLayer:
+			case i > 0 || j >= l.out*l.in:
+				group += m.Features
+			default:
+				group = j % l.in
+			}
+			dst[l.off+j] = 2 / float64(len(dst)) * math.Exp(x[group])
+		}
+	})
+}
+
+// Diagonal implements [Curved] for networks of at most one hidden layer. With the logits' probabilities P, the last layer's weights
+// W, and a unit's sum a and value h, the second derivative of an example's loss by a is
+//
+//	h'(a)² (Σ_k P_k W_k² − (Σ_k P_k W_k)²) + h″(a) Σ_k (P_k − t_k) W_k
+func (m MLP) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
+	ls := m.layers()
+	_, q := m.Dims()
+	diagonal := func(l dense, curvature, h *ad.Node) *ad.Node { // in the layer's part of y
+		return ad.Add(ad.Place(denseDiagonal(curvature, h), l.off, q), ad.Place(ad.SumRows(curvature), l.off+l.out*l.in, q))
+	}
+	mean := 1 / float64(b.Rows)
+	switch len(ls) {
+	case 1:
+		return diagonal(ls[0], ad.Scale(mean, variances(ls[0].outputs(y, b.X))), b.X)
+	case 2:
+		a := ls[0].outputs(y, b.X)
+		h := m.units(a)
+		logits, w := ls[1].outputs(y, h), ls[1].weights(y)
+		p := ad.RowSoftmax(logits)
+		slope, bend := m.unitDerivatives(a, h)
+		spread := ad.Sub(ad.MatMul(p, ad.Square(w), false, false), ad.Square(ad.MatMul(p, w, false, false)))
+		curvature := ad.Mul(ad.Square(slope), spread)
+		if bend != nil {
+			curvature = ad.Add(curvature, ad.Mul(bend, ad.MatMul(ad.Sub(p, b.T), w, false, false)))
+		}
+		return ad.Add(diagonal(ls[0], ad.Scale(mean, curvature), b.X), diagonal(ls[1], ad.Scale(mean, variances(logits)), h))
+	}
+	return nil // a layer's curvature depends on how the later hidden units' sums vary together
+}
+
+// unitDerivatives builds the first and the second derivative (nil: 0) of hidden units with sums a and values h.
+func (m MLP) unitDerivatives(a, h *ad.Node) (slope, bend *ad.Node) {
+	if m.ReLU {
+		return ad.Step(a), nil
+	}
+	slope = ad.Offset(1, ad.Neg(ad.Square(h)))
+	return slope, ad.Scale(-2, ad.Mul(h, slope))
 }
 
 // Score implements [Scorer].
-func (m MLP) Score(y *ad.Node, b Batch) (loss, accuracy *ad.Node) {
+func (m MLP) Score(y *ad.Node, b Batch) (losses, hits *ad.Node) {
 	return scoreClasses(m.logits(y, b.X), b.T)
 }
 

@@ -2,7 +2,8 @@
 // agent, each written down once as a Gorgonia graph of ad's ops.
 //
 // A new model is a type with the three methods of [Model] in one file; package modeltest proves it.
-// Further methods are optional, each with an interface of its own: [Scorer], [Checker], [Starter], [Shaper], [StronglyConvex].
+// Further methods are optional, each with an interface of its own: [Scorer], [Checker], [Starter], [Shaper], [StronglyConvex],
+// [Penalized], [Curved].
 // [NewOracle] turns a model and an agent's data into the oracle that an algorithm calls: gradients,
 // Hessian-vector and Jacobian-vector products.
 package models
@@ -30,9 +31,9 @@ type Loss = func(x, y *ad.Node, b Batch) *ad.Node
 
 // A Scorer is a [Model] that can score y on examples.
 type Scorer interface {
-	// Score builds the mean loss per example, without regularization, and the share of right predictions
-	// (nil for a model without classes).
-	Score(y *ad.Node, b Batch) (loss, accuracy *ad.Node)
+	// Score builds two vectors with an entry for each example: its loss, without regularization, and 1 where the prediction is right,
+	// 0 where it is wrong (nil for a model without classes).
+	Score(y *ad.Node, b Batch) (losses, hits *ad.Node)
 }
 
 // A Checker is a [Model] that checks its own settings, and whether an agent's data suit it. [NewOracle] calls Check first.
@@ -57,6 +58,19 @@ type Shaper interface {
 type StronglyConvex interface {
 	// Modulus returns a μ > 0 for which g_i(x, ·) is μ-strongly convex on any batch of any data.
 	Modulus(x []float64) float64
+}
+
+// A Penalized is a [Model] whose lower loss has a penalty ½ Σ_j P_j(x) y_j² that is the same for all agents and data.
+type Penalized interface {
+	// Penalty writes P(x), no entry of which is negative, to dst (length q).
+	Penalty(dst, x []float64)
+}
+
+// A Curved is a [Model] whose lower loss has a Hessian with a known diagonal.
+type Curved interface {
+	// Diagonal builds the diagonal of ∇²_yy g_i on a batch of training examples, a vector of length q, exactly, and without P(x)
+	// where the model is [Penalized]. nil: it is not known for this model's settings.
+	Diagonal(x, y *ad.Node, b Batch) *ad.Node
 }
 
 // A Batch is the examples of one draw, as nodes of a graph. Fields are nil where the agent's data lack them.

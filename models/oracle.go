@@ -16,16 +16,23 @@ type Config struct {
 	Float32 bool   // compute in float32
 }
 
-// An Oracle answers for one agent's f_i and g_i from its own data. It is a [dsbo.DenseOracle]
-// and a [dsbo.ValueOracle].
+// An Oracle answers for one agent's f_i and g_i from its own data. It is a [dsbo.DenseOracle], a [dsbo.ValueOracle],
+// a [dsbo.DiagonalOracle] and, if its model is [Penalized], a [dsbo.PenaltyOracle]: of other models Penalty fails with
+// [dsbo.ErrCapability].
 type Oracle struct {
-	p, q    int
-	low, up side
+	p, q      int
+	model     Model
+	low, up   side
+	diagonals map[int]*ad.Program // closed forms, by number of rows; nil for a model without
+	probe, hv []float64           // scratch of estimateDiagonal
+	penalty   []float64           // scratch of Diagonal
 }
 
 var (
-	_ dsbo.DenseOracle = (*Oracle)(nil)
-	_ dsbo.ValueOracle = (*Oracle)(nil)
+	_ dsbo.DenseOracle    = (*Oracle)(nil)
+	_ dsbo.ValueOracle    = (*Oracle)(nil)
+	_ dsbo.PenaltyOracle  = (*Oracle)(nil)
+	_ dsbo.DiagonalOracle = (*Oracle)(nil)
 )
 
 // A side is the upper or the lower loss of an agent, with the examples that it is taken on.
@@ -54,7 +61,7 @@ func NewOracle(m Model, s data.Shard, c Config) (*Oracle, error) {
 	if c.Batch < 0 {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "batch must be at least 0 (all examples); it is %d", c.Batch)
 	}
-	o := &Oracle{p: p, q: q}
+	o := &Oracle{p: p, q: q, model: m, diagonals: map[int]*ad.Program{}}
 	for _, part := range []struct {
 		side *side
 		name string
@@ -71,15 +78,20 @@ func NewOracle(m Model, s data.Shard, c Config) (*Oracle, error) {
 	return o, nil
 }
 
+// rowsOf returns the rows of a draw (nil: all) and their number.
+func (s *side) rowsOf(name dsbo.Sample) (idx []int, rows int) {
+	if name.Set == dsbo.Whole || s.ex.rows == 0 {
+		return nil, s.ex.rows
+	}
+	if idx = s.draw.Draw(name, s.ex.rows); idx != nil {
+		return idx, len(idx)
+	}
+	return nil, s.ex.rows
+}
+
 // derivatives returns the compiled loss for a draw, with the draw's rows bound.
 func (s *side) derivatives(name dsbo.Sample) (*ad.Derivs, error) {
-	var idx []int
-	rows := s.ex.rows
-	if name.Set != dsbo.Whole && rows > 0 {
-		if idx = s.draw.Draw(name, rows); idx != nil {
-			rows = len(idx)
-		}
-	}
+	idx, rows := s.rowsOf(name)
 	d := s.progs[rows]
 	if d == nil {
 		var err error

@@ -210,12 +210,19 @@ func TestNewScore(t *testing.T) {
 	// wrong, on the third.
 	e := data.Examples{X: table(3, 1, []float64{1, 1, 0}), Target: table(3, 1, []float64{1, -1, 1})}
 	for _, float32 := range []bool{false, true} {
-		prog := must.Get(models.NewScore(models.Logistic{Features: 1}, e, float32))
-		var got [2]float64
-		must.OK(prog.Eval(got[:], []float64{0}, []float64{2}))
-		want := (softplus(-2) + softplus(2) + math.Ln2) / 3
-		if math.Abs(got[0]-want) > 1e-6 || math.Abs(got[1]-1./3) > 1e-6 {
-			t.Errorf("loss and accuracy %v, want %g and 1/3", got, want)
+		score := must.Get(models.NewScore(models.Logistic{Features: 1}, e, float32))
+		losses, hits := must.Get2(score.Examples([]float64{2}))
+		for i, want := range []float64{softplus(-2), softplus(2), math.Ln2} {
+			if math.Abs(losses[i]-want) > 1e-6 {
+				t.Errorf("the loss of example %d is %g, want %g", i, losses[i], want)
+			}
+		}
+		if want := []float64{1, 0, 0}; !slices.Equal(hits, want) {
+			t.Errorf("hits %v, want %v", hits, want)
+		}
+		sum, right := must.Get2(score.Sums([]float64{2}))
+		if want := softplus(-2) + softplus(2) + math.Ln2; math.Abs(sum-want) > 1e-6 || right != 1 {
+			t.Errorf("sums %g and %g, want %g and 1", sum, right, want)
 		}
 	}
 	if _, err := models.NewScore(models.Quadratic{P: 1, Q: 1}, e, false); !errors.Is(err, dsbo.ErrCapability) {

@@ -89,6 +89,15 @@ func noisy(v *ad.Node, b Batch) *ad.Node {
 	return ad.Add(v, ad.Scale(1/float64(b.Rows), ad.SumRows(b.X)))
 }
 
+// Diagonal implements [Curved]: that of A.
+func (m Quadratic) Diagonal(_, y *ad.Node, _ Batch) *ad.Node {
+	d := make([]float64, m.Q)
+	for j := range d {
+		d[j] = m.A[j*m.Q+j]
+	}
+	return ad.NewConst(y, "diagonal", m.Q, 0, d)
+}
+
 // Modulus implements [StronglyConvex]: the smallest eigenvalue of A, 0 where A is no such matrix.
 func (m Quadratic) Modulus([]float64) float64 {
 	var e mat.EigenSym

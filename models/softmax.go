@@ -44,8 +44,23 @@ func (s Softmax) logits(y *ad.Node, b Batch) *ad.Node {
 }
 
 // Score implements [Scorer].
-func (s Softmax) Score(y *ad.Node, b Batch) (loss, accuracy *ad.Node) {
+func (s Softmax) Score(y *ad.Node, b Batch) (losses, hits *ad.Node) {
 	return scoreClasses(s.logits(y, b), b.T)
+}
+
+// Penalty implements [Penalized].
+func (s Softmax) Penalty(dst, x []float64) {
+	weight := 2 / float64(s.Classes*s.Features)
+	for k := range s.Classes {
+		for j, v := range x {
+			dst[k*s.Features+j] = weight * math.Exp(v)
+		}
+	}
+}
+
+// Diagonal implements [Curved]: mean_e P_ek (1 − P_ek) a_ej², with P the softmax of the logits.
+func (s Softmax) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
+	return denseDiagonal(ad.Scale(1/float64(b.Rows), variances(s.logits(y, b))), b.X)
 }
 
 // Modulus implements [StronglyConvex].
@@ -59,7 +74,24 @@ func crossEntropy(logits, onehot *ad.Node) *ad.Node {
 	return ad.Scale(1/rows, ad.Sub(ad.SumAll(ad.RowLogSumExp(logits)), ad.Dot(onehot, logits)))
 }
 
-// scoreClasses builds the mean cross-entropy and the accuracy of logits: the Score of every model with classes.
-func scoreClasses(logits, onehot *ad.Node) (loss, accuracy *ad.Node) {
-	return crossEntropy(logits, onehot), ad.Mean(ad.RowHit(logits, onehot))
+// crossEntropies builds the vector of log Σ_k e^{l_k} − l_t, one entry a row.
+func crossEntropies(logits, onehot *ad.Node) *ad.Node {
+	return ad.Sub(ad.RowLogSumExp(logits), ad.RowDot(onehot, logits))
+}
+
+// scoreClasses builds the cross-entropy and the hit of each row of logits: the Score of every model with classes.
+func scoreClasses(logits, onehot *ad.Node) (losses, hits *ad.Node) {
+	return crossEntropies(logits, onehot), ad.RowHit(logits, onehot)
+}
+
+// variances builds the second derivative of each row's cross-entropy by each of its logits: P(1 − P), with P their softmax.
+func variances(logits *ad.Node) *ad.Node {
+	p := ad.RowSoftmax(logits)
+	return ad.Mul(p, ad.Offset(1, ad.Neg(p)))
+}
+
+// denseDiagonal builds the diagonal of the Hessian of a loss of outputs H·Wᵀ by the entries of W, row by row, where curvature holds
+// the second derivative of the loss by each output, and no row of outputs meets another one in the loss.
+func denseDiagonal(curvature, h *ad.Node) *ad.Node {
+	return ad.Flatten(ad.MatMul(curvature, ad.Square(h), true, false))
 }

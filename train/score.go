@@ -2,9 +2,7 @@ package train
 
 import (
 	"context"
-	"math"
 
-	"dsbo/ad"
 	"dsbo/data"
 	"dsbo/models"
 )
@@ -54,11 +52,7 @@ func (p Problem) Scores(ctx context.Context, y []float64) (sum Scores, err error
 
 // newScorer returns a Problem's Score, which runs one program of the model for each set of examples.
 func newScorer(t data.Task, m models.Model, g group) (func(i int, y []float64) (Scores, error), error) {
-	type set struct {
-		rows    float64
-		program *ad.Program
-	}
-	agents := make([][3]set, g.n) // training, validation and test examples
+	agents := make([][3]*models.Score, g.n) // training, validation and test examples; nil where there are none
 	for _, i := range g.local {
 		test, err := t.TestPart(i)
 		if err != nil {
@@ -68,25 +62,22 @@ func newScorer(t data.Task, m models.Model, g group) (func(i int, y []float64) (
 			if e.Len() == 0 {
 				continue
 			}
-			agents[i][k].rows = float64(e.Len())
-			if agents[i][k].program, err = models.NewScore(m, e, false); err != nil {
+			if agents[i][k], err = models.NewScore(m, e, false); err != nil {
 				return nil, err
 			}
 		}
 	}
-	p, _ := m.Dims()
-	x := make([]float64, p) // which programs take besides y; they do not read it
 	return func(i int, y []float64) (all Scores, err error) {
 		for k, score := range all.sets() {
 			of := agents[i][k]
-			if of.rows == 0 {
+			if of == nil {
 				continue
 			}
-			result := []float64{math.NaN(), math.NaN()} // what Eval does not write stays unknown
-			if err := of.program.Eval(result, x, y); err != nil {
+			losses, right, err := of.Sums(y)
+			if err != nil {
 				return all, err
 			}
-			*score = Score{Rows: of.rows, Losses: result[0] * of.rows, Right: math.Round(result[1] * of.rows)}
+			*score = Score{Rows: float64(of.Len()), Losses: losses, Right: right}
 		}
 		return all, nil
 	}, nil

@@ -20,13 +20,25 @@ func (m ridge) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
 	return ad.Scale(0.5, ad.Add(m.Upper(x, y, b), penalty))
 }
 
-func (ridge) Upper(_, y *ad.Node, b models.Batch) *ad.Node {
-	return ad.Mean(ad.Square(ad.Sub(ad.MatVec(b.X, y, false), b.T)))
+func (m ridge) Upper(_, y *ad.Node, b models.Batch) *ad.Node { return ad.Mean(m.squares(y, b)) }
+
+// squares builds the squared error of each prediction.
+func (ridge) squares(y *ad.Node, b models.Batch) *ad.Node {
+	return ad.Square(ad.Sub(ad.MatVec(b.X, y, false), b.T))
 }
 
-// Score says how far predictions are from the truth; there is no share of right ones.
-func (m ridge) Score(y *ad.Node, b models.Batch) (loss, accuracy *ad.Node) {
-	return m.Upper(nil, y, b), nil
+// Score says how far each prediction is from the truth; none is right or wrong.
+func (m ridge) Score(y *ad.Node, b models.Batch) (losses, hits *ad.Node) { return m.squares(y, b), nil }
+
+// Penalty and Diagonal are the two parts of the lower loss's Hessian that a preconditioner wants: e^{x_j}, and mean_e a_ej².
+func (ridge) Penalty(dst, x []float64) {
+	for j, v := range x {
+		dst[j] = math.Exp(v)
+	}
+}
+
+func (ridge) Diagonal(_, _ *ad.Node, b models.Batch) *ad.Node {
+	return ad.Scale(1/float64(b.Rows), ad.ColDot(b.X, b.X))
 }
 
 // Modulus says that the lower problem has one solution, so that exact values and the best constant λ are found.

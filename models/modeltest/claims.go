@@ -98,15 +98,96 @@ func (s *subject) score() error {
 		return nil
 	}
 	_, y, _ := s.point()
-	x := make([]float64, s.p)
 	for _, e := range []data.Examples{s.s.Train, s.s.Val} {
-		out := []float64{math.NaN(), 0}
-		must.OK(must.Get(models.NewScore(s.m, e, false)).Eval(out, x, y))
-		if loss := out[0]; math.IsNaN(loss) || math.IsInf(loss, 0) {
-			return fmt.Errorf("the score's loss is %g", loss)
+		losses, hits := must.Get2(must.Get(models.NewScore(s.m, e, false)).Examples(y))
+		for i, l := range losses {
+			if math.IsNaN(l) || math.IsInf(l, 0) {
+				return fmt.Errorf("the score's loss of example %d is %g", i, l)
+			}
 		}
-		if hits := out[1] * float64(e.Len()); hits < 0 || out[1] > 1 || math.Abs(hits-math.Round(hits)) > 1e-9*hits {
-			return fmt.Errorf("accuracy must be a share of %d examples; it is %g", e.Len(), out[1])
+		for i, h := range hits {
+			if h != 0 && h != 1 {
+				return fmt.Errorf("the score's hits must be 0 or 1; that of example %d is %g", i, h)
+			}
+		}
+		// One example alone has the same score: losses are of examples, not of batches.
+		for _, i := range []int{0, e.Len() - 1} {
+			alone, _ := must.Get2(must.Get(models.NewScore(s.m, pickRows(e, []int{i}), false)).Examples(y))
+			if math.Abs(alone[0]-losses[i]) > 1e-12*max(1, math.Abs(losses[i])) {
+				return fmt.Errorf("the score's loss of example %d is %g, and %g where it is the only one", i, losses[i], alone[0])
+			}
+		}
+	}
+	return nil
+}
+
+// penalty holds P(x) to its word: finite, not negative, all of it written, and, where the model claims to be convex, no more than
+// the diagonal of the Hessian.
+func (s *subject) penalty() error {
+	o := s.oracle(models.Config{})
+	x, y, _ := s.point()
+	p := slices.Repeat([]float64{math.NaN()}, s.q)
+	err := o.Penalty(p, x)
+	if _, ok := s.m.(models.Penalized); !ok {
+		if !errors.Is(err, dsbo.ErrCapability) {
+			return fmt.Errorf("the error about a model without penalty must match ErrCapability; it is %v", err)
+		}
+		return nil
+	}
+	must.OK(err)
+	for j, v := range p {
+		if !(v >= 0) || math.IsInf(v, 0) {
+			return fmt.Errorf("the penalty must be finite and not negative; entry %d is %g", j, v)
+		}
+	}
+	if err := o.Penalty(p[1:], x); !errors.Is(err, dsbo.ErrShape) {
+		return fmt.Errorf("the error about a short penalty must match ErrShape; it is %v", err)
+	}
+	if _, ok := s.m.(models.StronglyConvex); !ok || s.q > denseLimit {
+		return nil
+	}
+	for j, h := range s.hessian(o, x, y, dsbo.Sample{Set: dsbo.Whole}) {
+		if h[j] < p[j]*(1-1e-9) {
+			return fmt.Errorf("entry %d of the penalty is %g, more than the Hessian's %g", j, p[j], h[j])
+		}
+	}
+	return nil
+}
+
+// hessian returns the rows of the lower loss's Hessian.
+func (s *subject) hessian(o *models.Oracle, x, y []float64, name dsbo.Sample) [][]float64 {
+	h := make([]float64, s.q*s.q)
+	must.OK(o.Hessian(h, x, y, name))
+	return slices.Collect(slices.Chunk(h, s.q))
+}
+
+// diagonal compares the diagonal with that of the whole Hessian. One that is the same whatever the seed is exact, up to the
+// rounding of sums; an estimate is off by at most 6 of its standard deviations.
+func (s *subject) diagonal() error {
+	if s.q > denseLimit {
+		return nil
+	}
+	x, y, _ := s.point()
+	o, other := s.oracle(models.Config{Batch: s.batch(), Seed: 1}), s.oracle(models.Config{Seed: 2})
+	d, again := make([]float64, s.q), make([]float64, s.q)
+	whole := dsbo.Sample{Set: dsbo.Whole}
+	must.OK(errors.Join(o.Diagonal(d, x, y, whole), other.Diagonal(again, x, y, whole)))
+	exact := slices.Equal(d, again)
+	for _, name := range []dsbo.Sample{whole, {Set: dsbo.Curvature, K: 3}} {
+		must.OK(o.Diagonal(d, x, y, name))
+		h := s.hessian(o, x, y, name)
+		size := 0.0
+		for j := range h {
+			size = max(size, math.Abs(h[j][j]))
+		}
+		for j, row := range h {
+			tolerance := 1e-10 * size
+			if !exact {
+				tolerance += 6 * math.Sqrt((vec.Dot(row, row)-row[j]*row[j])/8)
+			}
+			if !(math.Abs(d[j]-row[j]) <= tolerance) {
+				return fmt.Errorf("sample %v: entry %d of the diagonal is %g, that of the Hessian %g; exact is %v", name, j, d[j], row[j], exact)
+			}
 		}
 	}
 	return nil

@@ -23,7 +23,8 @@ import (
 //   - the oracle: same name, same bits; a minibatch is its rows; [dsbo.Whole], and a batch no smaller
 //     than the data, are all rows; results overwrite what was there, and inputs stay;
 //   - the dense derivatives are made of the products' columns;
-//   - what the model claims by further methods: convexity, scores in their range, the shape of y, a finite start;
+//   - what the model claims by further methods: convexity, the penalty and the diagonal of the Hessian, scores in their
+//     range, the shape of y, a finite start;
 //   - vectors of a wrong length are errors, and steady work allocates nothing.
 //
 // The cost is that of a few hundred gradients, or of 2q products where q ≤ 256: keep s small, with a
@@ -64,6 +65,8 @@ var checks = []check{
 	{"results", (*subject).results},
 	{"dense", (*subject).dense},
 	{"convexity", (*subject).convexity},
+	{"penalty", (*subject).penalty},
+	{"diagonal", (*subject).diagonal},
 	{"score", (*subject).score},
 	{"shape", (*subject).shape},
 	{"start", (*subject).start},
@@ -143,6 +146,9 @@ func (s *subject) calls() []call {
 		{"∇_y g", s.q, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.LowerGrad(dst, x, y, n) }},
 		{"(∇²_yy g)v", s.q, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.HVP(dst, x, y, v, n) }},
 		{"(∇²_xy g)v", s.p, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.JVP(dst, x, y, v, n) }},
+		{"diagonal of ∇²_yy g", s.q, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error {
+			return o.(dsbo.DiagonalOracle).Diagonal(dst, x, y, n)
+		}},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"dsbo/ad"
 	"dsbo/data"
 	"dsbo/internal/must"
+	"dsbo/internal/vec"
 	"dsbo/models"
 )
 
@@ -42,16 +43,22 @@ func TestRightModelPasses(t *testing.T) { TestModel(t, ridge{3}, shard(t)) }
 
 // The spoiled models, each wrong in one way.
 type (
-	forgetful    struct{ ridge } // builds another loss each time
-	memory       struct{ ridge } // depends on the number of rows in a way that Whole does not
-	tooConvex    struct{ ridge } // claims too much
-	notConvex    struct{ ridge } // claims nothing
-	badAccuracy  struct{ ridge }
-	endlessLoss  struct{ ridge }
-	randomStart  struct{ ridge }
-	partialStart struct{ ridge }
-	endlessStart struct{ ridge }
-	steep        struct{ ridge } // loses all its digits in float32
+	forgetful       struct{ ridge } // builds another loss each time
+	memory          struct{ ridge } // depends on the number of rows in a way that Whole does not
+	tooConvex       struct{ ridge } // claims too much
+	notConvex       struct{ ridge } // claims nothing
+	badHits         struct{ ridge }
+	endlessLoss     struct{ ridge }
+	meanLoss        struct{ ridge } // gives each example the loss of all
+	shortScore      struct{ ridge }
+	randomStart     struct{ ridge }
+	partialStart    struct{ ridge }
+	halfPenalty     struct{ ridge }
+	negativePenalty struct{ ridge }
+	largePenalty    struct{ ridge }
+	wrongDiagonal   struct{ ridge } // sums where the loss has means, and no penalty
+	endlessStart    struct{ ridge }
+	steep           struct{ ridge } // loses all its digits in float32
 )
 
 var built int
@@ -69,13 +76,26 @@ func (m memory) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
 func (tooConvex) Modulus([]float64) float64 { return 100 }
 func (notConvex) Modulus([]float64) float64 { return 0 }
 
-func (b badAccuracy) Score(y *ad.Node, e models.Batch) (loss, accuracy *ad.Node) {
-	return b.Upper(nil, y, e), ad.Offset(1.5, ad.Mean(e.T))
+func (badHits) Score(_ *ad.Node, b models.Batch) (losses, hits *ad.Node) {
+	return ad.Square(b.T), ad.Offset(1.5, b.T)
 }
 
-func (e endlessLoss) Score(y *ad.Node, b models.Batch) (loss, accuracy *ad.Node) {
-	return ad.Log(ad.Neg(e.Upper(nil, y, b))), nil
+func (endlessLoss) Score(_ *ad.Node, b models.Batch) (losses, hits *ad.Node) {
+	return ad.Log(ad.Neg(ad.Square(b.T))), nil
 }
+
+func (meanLoss) Score(_ *ad.Node, b models.Batch) (losses, hits *ad.Node) {
+	return ad.ScaleBy(ad.Mean(ad.Square(b.T)), b.T), nil
+}
+
+func (shortScore) Score(_ *ad.Node, b models.Batch) (losses, hits *ad.Node) { return ad.Mean(b.T), nil }
+
+func (halfPenalty) Penalty(dst, x []float64)     { dst[0] = 1 }
+func (negativePenalty) Penalty(dst, x []float64) { vec.Fill(dst, -1) }
+func (largePenalty) Penalty(dst, x []float64)    { vec.Fill(dst, 1000) }
+func (largePenalty) Modulus([]float64) float64   { return 1e-9 }
+
+func (wrongDiagonal) Diagonal(_, _ *ad.Node, b models.Batch) *ad.Node { return ad.ColDot(b.X, b.X) }
 
 func (randomStart) Start(y []float64) {
 	for j := range y {
@@ -104,8 +124,14 @@ func TestSpoiledModelsFail(t *testing.T) {
 		{memory{ridge{3}}, "whole", "all rows by batch"},
 		{tooConvex{ridge{3}}, "convexity", "claims at least 100"},
 		{notConvex{ridge{3}}, "convexity", "must be positive"},
-		{badAccuracy{ridge{3}}, "score", "must be a share"},
-		{endlessLoss{ridge{3}}, "score", "loss is NaN"},
+		{badHits{ridge{3}}, "score", "must be 0 or 1"},
+		{endlessLoss{ridge{3}}, "score", "is NaN"},
+		{meanLoss{ridge{3}}, "score", "where it is the only one"},
+		{shortScore{ridge{3}}, "score", "an entry for each of 30 examples"},
+		{halfPenalty{ridge{3}}, "penalty", "entry 1 is NaN"},
+		{negativePenalty{ridge{3}}, "penalty", "entry 0 is -1"},
+		{largePenalty{ridge{3}}, "penalty", "more than the Hessian's"},
+		{wrongDiagonal{ridge{3}}, "diagonal", "exact is true"},
 		{randomStart{ridge{3}}, "start", "two starts differ"},
 		{partialStart{ridge{3}}, "start", "two starts differ"},
 		{endlessStart{ridge{3}}, "start", "not finite"},

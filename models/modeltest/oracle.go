@@ -57,7 +57,7 @@ func (s *subject) minibatch() error {
 	for _, e := range []*data.Examples{&rows.s.Train, &rows.s.Val} {
 		*e = pickRows(*e, slices.Clone(draw.Draw(name, e.Len())))
 	}
-	want := answers(rows.oracle(models.Config{}), calls, dsbo.Sample{Set: dsbo.Whole})
+	want := answers(rows.oracle(models.Config{Agent: cfg.Agent, Seed: cfg.Seed}), calls, dsbo.Sample{Set: dsbo.Whole})
 	return sameBits(calls, got, want, "a minibatch, and its rows as the whole data")
 }
 
@@ -104,9 +104,10 @@ func (s *subject) results() error {
 	all := dsbo.Sample{Set: dsbo.Whole}
 	fill := func(n int, a float64) []float64 { return slices.Repeat([]float64{a}, n) }
 	for _, a := range []float64{0, math.NaN()} {
-		dx, dy, gy, hv, jv := fill(s.p, a), fill(s.q, a), fill(s.q, a), fill(s.q, a), fill(s.p, a)
-		must.OK(errors.Join(o.UpperGrad(dx, dy, x, y, all), o.LowerGrad(gy, x, y, all), o.HVP(hv, x, y, v, all), o.JVP(jv, x, y, v, all)))
-		for i, dst := range [][]float64{dx, dy, gy, hv, jv} {
+		dx, dy, gy, hv, jv, d := fill(s.p, a), fill(s.q, a), fill(s.q, a), fill(s.q, a), fill(s.p, a), fill(s.q, a)
+		must.OK(errors.Join(o.UpperGrad(dx, dy, x, y, all), o.LowerGrad(gy, x, y, all), o.HVP(hv, x, y, v, all), o.JVP(jv, x, y, v, all),
+			o.Diagonal(d, x, y, all)))
+		for i, dst := range [][]float64{dx, dy, gy, hv, jv, d} {
 			if slices.ContainsFunc(dst, math.IsNaN) {
 				return fmt.Errorf("%s holds NaN where the result was %g before: it is not overwritten, or not finite", s.calls()[i].name, a)
 			}
@@ -187,6 +188,8 @@ func (s *subject) lengths() error {
 		"JVP, x short":        o.JVP(p, x[1:], y, v, all),
 		"Hessian, dst short":  o.Hessian(q[1:], x, y, all),
 		"Jacobian, dst long":  o.Jacobian(make([]float64, s.p*s.q+1), x, y, all),
+		"Diagonal, dst short": o.Diagonal(q[1:], x, y, all),
+		"Diagonal, x long":    o.Diagonal(q, long(x), y, all),
 		"Values, y short":     valuesErr,
 	} {
 		if !errors.Is(err, dsbo.ErrShape) {
@@ -212,11 +215,12 @@ func (s *subject) allocations() error {
 			must.OK(o.LowerGrad(dy, x, y, name))
 			must.OK(o.HVP(dy, x, y, v, name))
 			must.OK(o.JVP(dx, x, y, v, name))
+			must.OK(o.Diagonal(dy, x, y, name))
 			must.Get2(o.Values(x, y, name))
 		}
 	})
 	if n > 0 {
-		return fmt.Errorf("24 calls of the oracle must allocate nothing; they allocate %g times", n)
+		return fmt.Errorf("28 calls of the oracle must allocate nothing; they allocate %g times", n)
 	}
 	return nil
 }

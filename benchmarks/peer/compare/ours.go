@@ -81,10 +81,8 @@ func (c *team) loss(m models.Model, e data.Examples) float64 {
 		must.OK(fmt.Errorf("the run has diverged: %w", dsbo.ErrDiverged))
 	}
 	score := must.Get(models.NewScore(m, e, false))
-	p, _ := m.Dims()
-	var v [2]float64
-	must.OK(score.Eval(v[:], make([]float64, p), y))
-	return v[0]
+	losses, _ := must.Get2(score.Sums(y))
+	return losses / float64(score.Len())
 }
 
 func ms(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e6 }

@@ -1,0 +1,106 @@
+package models
+
+import (
+	"fmt"
+
+	"dsbo"
+	"dsbo/ad"
+	"dsbo/internal/vec"
+)
+
+// Penalty implements [dsbo.PenaltyOracle], with [dsbo.ErrCapability] for a model that is not [Penalized].
+func (o *Oracle) Penalty(dst, x []float64) error {
+	m, ok := o.model.(Penalized)
+	if !ok {
+		return dsbo.Errorf(dsbo.ErrCapability, "model %T has no Penalty", o.model)
+	}
+	if len(dst) != o.q || len(x) != o.p {
+		return dsbo.Errorf(dsbo.ErrShape, "len(dst) and len(x) must be q=%d and p=%d; they are %d and %d", o.q, o.p, len(dst), len(x))
+	}
+	m.Penalty(dst, x)
+	return nil
+}
+
+// Diagonal implements [dsbo.DiagonalOracle]. Of a model that is [Curved] it is exact, and costs about a gradient. Of others it is
+// the mean of v∘(∇²_yy g_i)v over diagonalProbes vectors v of random signs (Hutchinson; Bekas, Kokiopoulou and Saad 2007), at the
+// cost of as many products. The estimate is unbiased, the standard deviation of entry j is √(Σ_{k≠j} H_jk² / diagonalProbes),
+// and a penalty's part of it is exact. Agents have different signs, the same in each call, so the average over n agents
+// is that of n times as many probes.
+func (o *Oracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
+	if len(dst) != o.q {
+		return dsbo.Errorf(dsbo.ErrShape, "the diagonal has q = %d numbers; len(dst)=%d", o.q, len(dst))
+	}
+	idx, rows := o.low.rowsOf(s)
+	program, err := o.diagonalProgram(rows)
+	if err != nil {
+		return fmt.Errorf("agent %d, diagonal: %w", o.low.cfg.Agent, err)
+	}
+	if program == nil {
+		return o.estimateDiagonal(dst, x, y, s)
+	}
+	if err := o.low.ex.bind(program, idx); err != nil {
+		return err
+	}
+	if err := program.Eval(dst, x, y); err != nil {
+		return err
+	}
+	m, ok := o.model.(Penalized)
+	if !ok {
+		return nil
+	}
+	if o.penalty == nil {
+		o.penalty = make([]float64, o.q)
+	}
+	m.Penalty(o.penalty, x)
+	vec.Add(dst, dst, o.penalty)
+	return nil
+}
+
+// diagonalProgram returns the compiled closed form for batches of so many rows, nil for a model without.
+func (o *Oracle) diagonalProgram(rows int) (*ad.Program, error) {
+	m, ok := o.model.(Curved)
+	if !ok || o.diagonals == nil {
+		return nil, nil
+	}
+	if p := o.diagonals[rows]; p != nil {
+		return p, nil
+	}
+	known := true
+	p, err := o.low.ex.compile(o.p, o.q, rows, o.low.cfg.Float32, func(x, y *ad.Node, b Batch) []*ad.Node {
+		d := m.Diagonal(x, y, b)
+		if known = d != nil; !known {
+			return []*ad.Node{y}
+		}
+		return []*ad.Node{d}
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !known:
+		o.diagonals = nil
+		return nil, nil
+	}
+	o.diagonals[rows] = p
+	return p, nil
+}
+
+// diagonalProbes is how many vectors of signs estimate a diagonal.
+const diagonalProbes = 8
+
+// estimateDiagonal writes the mean of v∘(∇²_yy g_i)v over random signs v to dst.
+func (o *Oracle) estimateDiagonal(dst, x, y []float64, s dsbo.Sample) error {
+	if o.probe == nil {
+		o.probe, o.hv = make([]float64, o.q), make([]float64, o.q)
+	}
+	clear(dst)
+	for k := range diagonalProbes {
+		o.low.draw.Signs(o.probe, k)
+		if err := o.HVP(o.hv, x, y, o.probe, s); err != nil {
+			return err
+		}
+		for j, v := range o.probe {
+			dst[j] += v * o.hv[j] / diagonalProbes
+		}
+	}
+	return nil
+}
