@@ -2,7 +2,8 @@
 // own files (CSV, NPY), the split of one data set over agents, and the draws of minibatches.
 //
 // [LoadMNIST], [ReadCSV] and [ReadNPY] give [Examples]; [NewTask] splits them over agents;
-// [Synthetic] makes a task from nothing. A [Sampler] turns the name of a draw into row numbers.
+// [Synthetic] makes a task from nothing, and [HoldOut] sets a part of any task's validation examples aside.
+// A [Sampler] turns the name of a draw into row numbers.
 //
 // All that is random is a pure function of a seed and of what is drawn: PCG of math/rand/v2, whose
 // output is fixed by its specification, seeded with a hash of the seed and the purpose. The same

@@ -34,6 +34,7 @@ func (e Examples) Len() int {
 // whose data are not here.
 type Shard struct {
 	Train, Val Examples
+	Holdout    Examples // validation examples that neither train nor tune; the zero value: none, see [HoldOut]
 	Test       Examples // test examples of this agent alone; the zero value: the agent scores its part of [Task.Test]
 }
 
@@ -46,7 +47,11 @@ func (t Task) Digest(i int) (string, error) {
 		return "", err
 	}
 	h := sha256.New()
-	for _, e := range []Examples{t.Shards[i].Train, t.Shards[i].Val, test} {
+	parts := []Examples{t.Shards[i].Train, t.Shards[i].Val, test}
+	if held := t.Shards[i].Holdout; held.Len() > 0 {
+		parts = append(parts, held)
+	}
+	for _, e := range parts {
 		if e.Len() > 0 {
 			e.X.WriteHash(h)
 			e.Target.WriteHash(h)
@@ -121,13 +126,16 @@ func (t Task) Validate(agents ...int) error {
 // checkShard checks the examples of agent i. seen says which IDs of training examples were there before.
 func (t Task) checkShard(i int, seen []bool) error {
 	s := t.Shards[i]
-	sets := []Examples{s.Train, s.Val, s.Test}
-	if s.Test.X == nil {
-		sets = sets[:2]
-	}
-	for j, set := range sets {
-		if err := t.check(set); err != nil {
-			return fmt.Errorf("%s examples of agent %d: %w", []string{"training", "validation", "test"}[j], i, err)
+	for _, set := range []struct {
+		name     string
+		examples Examples
+		optional bool
+	}{{"training", s.Train, false}, {"validation", s.Val, false}, {"held-out", s.Holdout, true}, {"test", s.Test, true}} {
+		if set.optional && set.examples.X == nil {
+			continue
+		}
+		if err := t.check(set.examples); err != nil {
+			return fmt.Errorf("%s examples of agent %d: %w", set.name, i, err)
 		}
 	}
 	if s.Train.ID == nil {

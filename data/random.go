@@ -12,6 +12,7 @@ const (
 	streamAgent
 	streamMislabel
 	streamSigns
+	streamHoldout
 )
 
 // hashKeys hashes a seed, a purpose and what is drawn to the two words that seed a PCG. Each round is

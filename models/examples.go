@@ -119,9 +119,13 @@ func Differentiate(l Loss, p, q int, e data.Examples, float32 bool) (*ad.Derivs,
 // number of features, target being the model's own check of either set.
 func checkShard(s data.Shard, features int, target func(e data.Examples) error) error {
 	for _, part := range []struct {
-		name string
-		e    data.Examples
-	}{{"training", s.Train}, {"validation", s.Val}} {
+		name     string
+		e        data.Examples
+		optional bool
+	}{{"training", s.Train, false}, {"validation", s.Val, false}, {"held-out", s.Holdout, true}} {
+		if part.optional && part.e.Len() == 0 {
+			continue
+		}
 		if part.e.X == nil || part.e.Target == nil {
 			return dsbo.Errorf(dsbo.ErrShape, "there must be %s examples", part.name)
 		}

@@ -149,6 +149,8 @@ func TestNewOracleErrors(t *testing.T) {
 	numbers := numberShard(10, 9, 3, func(*rand.Rand) float64 { return .5 })
 	large := signs
 	large.Val.X = table(9, 3, []float64{1e39, 26: 1})
+	odd := signs
+	odd.Holdout = numbers.Val
 	anonymous := classes
 	anonymous.Train.ID = nil
 	for _, c := range []struct {
@@ -162,6 +164,7 @@ func TestNewOracleErrors(t *testing.T) {
 		{"features", models.Logistic{Features: 4}, signs, models.Config{Agent: 7}, dsbo.ErrShape, "agent 7: training examples must have the model's 4 features; they have 3"},
 		{"classes for signs", models.Logistic{Features: 3}, classes, models.Config{}, dsbo.ErrShape, "targets must be one column of +1 and -1; there are 4 columns"},
 		{"numbers for signs", models.Logistic{Features: 3}, numbers, models.Config{}, dsbo.ErrConfig, "targets must be +1 or -1; row 0 has 0.5"},
+		{"held-out numbers", models.Logistic{Features: 3}, odd, models.Config{}, dsbo.ErrConfig, "held-out examples: targets must be +1 or -1"},
 		{"signs for classes", models.Softmax{Features: 3, Classes: 4}, signs, models.Config{}, dsbo.ErrShape, "targets must have a column for each of the model's 4 classes, at least 2; they have 1"},
 		{"one class", models.Softmax{Features: 3, Classes: 1}, signs, models.Config{}, dsbo.ErrShape, "at least 2"},
 		{"no examples", models.Logistic{Features: 3}, bare, models.Config{}, dsbo.ErrShape, "there must be validation examples"},
