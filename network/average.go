@@ -2,160 +2,186 @@ package network
 
 import (
 	"context"
-	"math"
 
 	"dsbo"
 )
 
-// AverageOptions choose how agents find averages.
+// AverageOptions choose how agents find averages, and how their numbers travel. The zero value is exact.
 type AverageOptions struct {
-	Wire Wire // how numbers travel
-	// ByMix averages by rounds of Mix alone, as many as W has distinct eigenvalues but 1, where only W may be used: agents then differ in
-	// the last bits. Otherwise sums go up a spanning tree of the graph and down again.
+	Wire Wire // how numbers travel, in averages and in Mix
+	// ByMix averages by rounds of Mix alone, one for each distinct eigenvalue of W but 1, where only W may be used: agents
+	// then differ in the last bits. Otherwise sums go up a spanning tree of the graph and down again.
 	ByMix bool
 	Seed  uint64 // names the draws of stochastic rounding, on wires BF16 and Int8
+	// ErrorFeedback adds what the wire rounded off a vector in Mix to the vector of the same place in the next stage: of the
+	// k-th Mix since [Averager.Begin] to that of the k-th after the next Begin that a Mix follows.
+	ErrorFeedback bool
 }
+
+// shortVector is the longest vector that travels on Float64 in an average whatever the wire is: losses, votes and norms, of
+// which a narrow wire would save no bytes to speak of.
+const shortVector = 16
 
 // Averages are the ways of one process's agents to exact averages over all agents of a team.
 //
-// Numbers are summed in fixed point mod 2^bits, with bits of [Wire], in blocks of blockLength numbers whose scale 2^e all agents agree on
-// first: the least power of two above all entries of the block. A term is rounded to a multiple of 2^(e−m), where
-// m = bits − 1 − ⌈log2 n⌉; the error of an average is at most 2^(e−m−1), on wire Float64 no more than that of float64 for the
-// largest entry while n ≤ 1024. Sums of whole numbers are exact in any order: the average has the same bits on every agent, over
-// every transport and for every number of processes.
+// # Exactness
+//
+// Numbers are summed in fixed point mod 2^bits, in blocks whose scale 2^e all agents agree on first: the least power of two
+// above all entries of the block on all agents. A term is rounded to a multiple of 2^(e−m), where m = bits − 1 − ⌈log2 n⌉; sums of
+// whole numbers are exact in any order, so that the average has the same bits on every agent, over every
+// transport and for every number of processes.
+//
+//	wire      bits                     numbers a block   rounding       m for n = 2, 8, 32, 1024
+//	Float64   64                       1024              nearest even   62  60  58  53
+//	Float32   32, 25+⌈log2 n⌉ if more  1024              nearest even   30  28  26  24
+//	BF16      16, 9+⌈log2 n⌉ if more   64                stochastic     14  12  10   8
+//	Int8      8+⌈log2 n⌉               64                stochastic      7   7   7   7
+//
+// The error of a rounded term, and so of the average, is at most 2^(e−m−1) with nearest even and below 2^(e−m) with stochastic
+// rounding, whose expectation is the number itself; dividing by n and going back to float64 add two roundings of float64 to the
+// average. With nearest even, this is at most half a unit in the last place of the block's largest entry, in float64 and float32 each.
+// Zeros are +0. A block with a number that is not finite, on any agent, is NaN on all. Vectors of up to 16
+// numbers travel on Float64 whatever the wire is.
+//
+// # What the scales tell
+//
+// The sums can be masked, but a maximum cannot: the parent of a leaf in the tree sees the leaf's scales. Blocks are therefore long where there
+// are bits to spare, and on Float64 e is rounded up to a multiple of m−52 too (8 for 8 agents): the bits beyond those of
+// float64 hide how large the largest of 1024 numbers is, up to a factor of 256. One scale for all of a vector would tell less still, but
+// vectors of several parts of different sizes would lose the smaller ones. On BF16 and Int8, where each bit counts, a
+// scale is the exponent of the largest of 64 numbers.
+//
+// # Cost
+//
+// Agent i sends [Tree.Sends](i) messages for the scales, 12 bits each, and as many for the sums: 2(n−1) of both in all, whatever
+// the graph. [Averages.Cost] has the bytes. A steady run allocates nothing.
+//
+// # By Mix alone
+//
+// With ByMix an average is p(W) applied to the agents' vectors, where p is the polynomial with p(1) = 1 that is 0 at all other
+// eigenvalues of W: v ← (Wv − μv)/(1−μ) for each μ, in Leja's order, which keeps what is in between small. On Float64 it
+// is exact to about 1e-13 of the largest number for the usual graphs of up to 32 agents. On a narrower wire every one of its rounds rounds: it
+// costs as many digits as the largest of the factors (W−μ)/(1−μ) multiplies rounding by.
 type Averages struct {
 	team    Team
-	n       int
+	w       *Matrix
 	tree    *Tree
+	roots   []float64 // eigenvalues of W but 1 in Leja's order, with ByMix
 	options AverageOptions
 }
 
-// NewAverages returns the averages of a team over the edges of w.
+// NewAverages returns the averages of a team over the edges of w. w must be connected and, for o.ByMix, have a spectrum.
 func NewAverages(team Team, w *Matrix, o AverageOptions) (*Averages, error) {
-	tree := w.Tree()
-	if tree == nil {
+	a := &Averages{team: team, w: w, tree: w.Tree(), options: o}
+	if a.tree == nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "the graph must be connected to average over it")
 	}
-	return &Averages{team, w.N(), tree, o}, nil
+	if o.ByMix {
+		eigenvalues := w.Eigenvalues()
+		if eigenvalues == nil {
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "W must be symmetric and not negative to average by rounds of Mix")
+		}
+		a.roots = lejaOrder(distinct(eigenvalues[1:]))
+	}
+	return a, nil
 }
 
 // Agent returns the end of local agent i. It belongs to one goroutine at a time.
 func (a *Averages) Agent(i int) *Averager {
 	m := a.team.Mixer(i)
 	r, _ := m.(Reducer)
-	return &Averager{Mixer: m, reducer: r, averages: a, sends: int64(a.tree.Sends(i))}
+	return &Averager{mixer: m, reducer: r, averages: a, id: i}
 }
 
 // Sent counts what an agent has sent.
 type Sent struct{ Messages, Floats, Bytes int64 }
 
-// An Averager is one agent's end of [Averages]: a [dsbo.Averager].
-type Averager struct {
-	dsbo.Mixer
-	reducer  Reducer
-	averages *Averages
-	sends    int64 // messages that the agent sends in a sum
-	scales   []uint64
-	words    []uint64
-	sent     Sent // in averages
+// add adds what one more message of so many numbers and bytes to each of some receivers is.
+func (s *Sent) add(receivers, messages, floats, bytes int) {
+	s.Messages += int64(receivers * messages)
+	s.Floats += int64(receivers * floats)
+	s.Bytes += int64(receivers * bytes)
 }
 
-// Sent returns what this agent has sent in averages.
+// Cost returns what agent i sends in one average of so many numbers on a wire. The scales' exponents count as bytes, not as numbers.
+func (a *Averages) Cost(i, length int, wire Wire) (s Sent) {
+	if a.options.ByMix {
+		sends, rounds := a.w.Sends(i), len(a.roots)
+		s.add(sends, rounds, rounds*length, rounds*wire.Bytes(length))
+		return s
+	}
+	f := newFixedPoint(wire, length, a.w.N())
+	s.add(a.tree.Sends(i), 2, length, PackedBytes(exponentBits, f.blocks(length))+PackedBytes(f.bits, length))
+	return s
+}
+
+// An Averager is one agent's end of [Averages]: a [dsbo.Averager] whose Mix sends what the wire can carry.
+//
+// Mix rounds its vector to the wire, with nearest even on Float32 and stochastically on BF16 and Int8, and mixes what [Wire.Encode] and
+// [Wire.Decode] keep to the last bit, so that all transports give the same bits. The agent's own term is rounded as well: as W is doubly
+// stochastic, the sum over the agents after Mix is then that of the rounded vectors, which differs from the
+// sum before by the rounding alone, and not by what the agents see of it.
+//
+// Draws of stochastic rounding have names: seed, agent, stage, number of the Mix or average since the stage began, and entry. A
+// run that is resumed at the beginning of a stage draws the same.
+type Averager struct {
+	mixer    dsbo.Mixer
+	reducer  Reducer // nil if the mixer is none
+	averages *Averages
+	id       int
+
+	stage, count uint64 // names of the next draws
+	mixed        int    // calls of Mix since the stage began
+	sent         Sent
+	residuals    [][]float64 // what rounding took off, by the number of the Mix in its stage
+
+	rounded, mixture []float64
+	scales, words    []uint64
+}
+
+var _ dsbo.Averager = (*Averager)(nil)
+
+// Begin begins a stage, such as an iteration or an evaluation, whose number no other stage of the run has.
+func (a *Averager) Begin(stage uint64) { a.stage, a.count, a.mixed = stage, 0, 0 }
+
+// Sent returns what this agent has sent so far, in Mix and in averages: payload, and each vector once, also when a transport sends it again.
 func (a *Averager) Sent() Sent { return a.sent }
 
-// Average implements [dsbo.Averager].
+// Average implements [dsbo.Averager] on the wire of the options.
 func (a *Averager) Average(ctx context.Context, dst, src []float64) error {
-	if a.reducer == nil {
-		return dsbo.Errorf(dsbo.ErrCapability, "this exchange has no sums over all agents (network.Reducer is missing)")
-	}
+	return a.AverageOn(ctx, a.averages.options.Wire, dst, src)
+}
+
+// AverageOn is Average on a wire of its own, the same on all agents. With ByMix it is that of the options all the same: a
+// transport encodes all vectors alike.
+func (a *Averager) AverageOn(ctx context.Context, wire Wire, dst, src []float64) error {
 	if len(dst) != len(src) {
 		return dsbo.Errorf(dsbo.ErrShape, "dst and src must have one length; they have %d and %d", len(dst), len(src))
 	}
-	n := a.averages.n
-	bits := a.averages.options.Wire.wordBits(n)
-	f := fixedPoint{bits - 1 - carryBits(n)}
+	if a.averages.options.ByMix {
+		return a.averageByMix(ctx, dst, src)
+	}
+	if a.reducer == nil {
+		return dsbo.Errorf(dsbo.ErrCapability, "this exchange has no sums over all agents (network.Reducer is missing)")
+	}
+	n := a.averages.w.N()
+	f := newFixedPoint(wire, len(src), n)
 	a.scales = f.exponents(a.scales[:0], src)
-	if err := a.reduce(ctx, Max, exponentBits, a.scales); err != nil {
+	if err := a.reducer.Reduce(ctx, Max, exponentBits, a.scales); err != nil {
 		return err
 	}
-	a.words = f.encode(a.words[:0], src, a.scales)
-	if err := a.reduce(ctx, Sum, bits, a.words); err != nil {
+	a.words = f.encode(a.words[:0], src, a.scales, a.draws())
+	if err := a.reducer.Reduce(ctx, Sum, f.bits, a.words); err != nil {
 		return err
 	}
-	a.sent.Floats += a.sends * int64(len(src))
-	f.decode(dst, a.words, a.scales, bits, n)
+	cost := a.averages.Cost(a.id, len(src), wire)
+	a.sent = Sent{a.sent.Messages + cost.Messages, a.sent.Floats + cost.Floats, a.sent.Bytes + cost.Bytes}
+	f.decode(dst, a.words, a.scales, n)
 	return nil
 }
 
-// reduce combines words over all agents and counts them.
-func (a *Averager) reduce(ctx context.Context, op Op, bits int, words []uint64) error {
-	if err := a.reducer.Reduce(ctx, op, bits, words); err != nil {
-		return err
-	}
-	a.sent.Messages += a.sends
-	a.sent.Bytes += a.sends * int64(PackedBytes(bits, len(words)))
-	return nil
-}
-
-// A fixedPoint turns numbers into whole numbers of at most so many bits and a sign.
-type fixedPoint struct{ bits int }
-
-const (
-	exponentBits = 12
-	exponentBias = 1100 // takes the exponents of float64 to 1 and above; 0 stands for a block of zeros
-	notFinite    = 1<<exponentBits - 1
-)
-
-// exponents appends the scale of each block of v.
-func (f fixedPoint) exponents(dst []uint64, v []float64) []uint64 {
-	for lo := 0; lo < len(v); lo += blockLength {
-		largest := 0.0
-		for _, x := range v[lo:min(lo+blockLength, len(v))] {
-			if x = math.Abs(x); !(x <= largest) { // NaN too
-				largest = x
-			}
-		}
-		switch {
-		case largest == 0:
-			dst = append(dst, 0)
-		case math.IsNaN(largest) || math.IsInf(largest, 0):
-			dst = append(dst, notFinite)
-		default:
-			_, e := math.Frexp(largest) // largest < 2^e
-			dst = append(dst, uint64(e+exponentBias))
-		}
-	}
-	return dst
-}
-
-// encode appends the numbers of v as multiples of their block's unit, in two's complement.
-func (f fixedPoint) encode(dst []uint64, v []float64, scales []uint64) []uint64 {
-	most := int64(1)<<f.bits - 1
-	for lo := 0; lo < len(v); lo += blockLength {
-		scale := scales[lo/blockLength]
-		for _, x := range v[lo:min(lo+blockLength, len(v))] {
-			whole := int64(0)
-			if scale != 0 && scale != notFinite {
-				whole = int64(math.RoundToEven(math.Ldexp(x, f.bits-int(scale)+exponentBias)))
-			}
-			dst = append(dst, uint64(min(max(whole, -most), most)))
-		}
-	}
-	return dst
-}
-
-// decode sets dst to the averages of n agents whose sum mod 2^bits is in words.
-func (f fixedPoint) decode(dst []float64, words, scales []uint64, bits, n int) {
-	for i := range dst {
-		scale := scales[i/blockLength]
-		sum := int64(words[i]<<(64-bits)) >> (64 - bits)
-		switch scale {
-		case 0:
-			dst[i] = 0
-		case notFinite:
-			dst[i] = math.NaN()
-		default:
-			dst[i] = math.Ldexp(float64(sum), int(scale)-exponentBias-f.bits) / float64(n)
-		}
-	}
+// draws returns the draws of the next Mix or average.
+func (a *Averager) draws() draws {
+	a.count++
+	return newDraws(a.averages.options.Seed, uint64(a.id), a.stage, a.count)
 }

@@ -1,50 +1,255 @@
 package network_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
-	"sync"
+	"slices"
 	"testing"
 
+	"dsbo"
 	"dsbo/internal/must"
 	"dsbo/network"
+	"dsbo/network/networktest"
 )
 
-func TestAverageIsExactAndTheSameEverywhere(t *testing.T) {
-	const n, length = 5, 200
-	g := must.Get(network.Ring(n, 0.5))
-	local := network.NewLocal(g.W)
-	averages := must.Get(network.NewAverages(local, g.W, network.AverageOptions{}))
-	rng := rand.New(rand.NewPCG(1, 2))
-	vectors, got := make([][]float64, n), make([][]float64, n)
+// averagers returns the ends of all agents of a graph in this process.
+func averagers(w *network.Matrix, o network.AverageOptions) []*network.Averager {
+	return averagersOf(network.NewLocal(w), w, o)
+}
+
+func averagersOf(team network.Team, w *network.Matrix, o network.AverageOptions) []*network.Averager {
+	averages := must.Get(network.NewAverages(team, w, o))
+	ends := make([]*network.Averager, w.N())
+	for i := range ends {
+		ends[i] = averages.Agent(i)
+	}
+	return ends
+}
+
+// averageAll returns what each agent gets of the agents' vectors.
+func averageAll(ctx context.Context, ends []*network.Averager, vectors [][]float64) [][]float64 {
+	got := make([][]float64, len(ends))
+	must.OK(errors.Join(networktest.AtOnce(len(ends), func(i int) error {
+		got[i] = slices.Clone(vectors[i])
+		return ends[i].Average(ctx, got[i], got[i])
+	})...))
+	return got
+}
+
+// exactMean returns the mean of some numbers, rounded once.
+func exactMean(numbers []float64) float64 {
+	sum := new(big.Float).SetPrec(2200) // enough for any sum
+	for _, x := range numbers {
+		sum.Add(sum, big.NewFloat(x))
+	}
+	mean, _ := sum.Quo(sum, big.NewFloat(float64(len(numbers)))).Float64()
+	return mean
+}
+
+// drawn returns vectors of numbers of sizes from 2^-spread to 1 times size.
+func drawn(n, length int, size float64, spread int) [][]float64 {
+	r := rand.New(rand.NewPCG(uint64(n), uint64(length)))
+	vectors := make([][]float64, n)
 	for i := range vectors {
-		vectors[i], got[i] = make([]float64, length), make([]float64, length)
+		vectors[i] = make([]float64, length)
 		for k := range vectors[i] {
-			vectors[i][k] = rng.NormFloat64() * math.Pow(10, float64(k%30-15))
+			vectors[i][k] = math.Ldexp((2*r.Float64()-1)*size, -r.IntN(spread+1))
 		}
 	}
-	for range 3 {
-		var wg sync.WaitGroup
-		for i := range n {
-			wg.Go(func() { must.OK(averages.Agent(i).Average(t.Context(), got[i], vectors[i])) })
-		}
-		wg.Wait()
+	return vectors
+}
+
+// column returns entry k of each vector.
+func column(vectors [][]float64, k int) []float64 {
+	c := make([]float64, len(vectors))
+	for i, v := range vectors {
+		c[i] = v[k]
 	}
-	for k := range length {
-		want, largest := 0.0, 0.0
-		for i := range n {
-			want += vectors[i][k] / n
+	return c
+}
+
+// largest returns the largest absolute entry of some blocks of vectors.
+func largest(vectors [][]float64, lo, hi int) float64 {
+	most := 0.0
+	for _, v := range vectors {
+		for _, x := range v[lo:hi] {
+			most = max(most, math.Abs(x))
 		}
-		for i := range n {
-			for j := k - k%64; j < min(length, k-k%64+64); j++ {
-				largest = max(largest, math.Abs(vectors[i][j]))
+	}
+	return most
+}
+
+// bigStar returns a matrix with the edges of a star, of which only these matter to averages: a checked one of many agents takes long.
+func bigStar(n int) *network.Matrix {
+	rows := make([][]float64, n)
+	for i := range rows {
+		rows[i] = make([]float64, n)
+		rows[i][0], rows[0][i] = 1, 1
+	}
+	return must.Get(network.NewMatrix(rows))
+}
+
+// TestAverage: an average is the same on all agents, and as near as the wire promises.
+func TestAverage(t *testing.T) {
+	graphs := map[int]*network.Matrix{1: newRing(1).W, 2: newRing(2).W, 5: newRing(5).W, 8: newRing(8).W, 1024: bigStar(1024)}
+	for _, c := range []struct {
+		wire  network.Wire
+		block int
+		error float64 // of the largest of a block, where the number of agents does not make it less
+	}{
+		{network.Float64, 1024, 0x1p-53}, {network.Float32, 1024, 0x1p-24}, {network.BF16, 64, 0x1p-7}, {network.Int8, 64, 0x1p-6},
+	} {
+		for n, w := range graphs {
+			length := 1200
+			if n == 1024 {
+				length = 70
 			}
-			if got[i][k] != got[0][k] {
-				t.Fatalf("entry %d: agents 0 and %d differ", k, i)
+			for name, vectors := range map[string][][]float64{
+				"ordinary": drawn(n, length, 1, 20), "huge": drawn(n, length, math.MaxFloat64/2, 0),
+				"subnormal": drawn(n, length, 0x1p-1050, 30),
+			} {
+				if n == 1024 && name != "ordinary" {
+					continue // the same code: it takes long to add up
+				}
+				got := averageAll(t.Context(), averagers(w, network.AverageOptions{Wire: c.wire}), vectors)
+				for i := range got {
+					sameNumbers(t, fmt.Sprintf("agents 0 and %d", i), got[i], got[0])
+				}
+				for k := 0; k < length; k += 7 {
+					lo := k / c.block * c.block
+					bound := c.error * largest(vectors, lo, min(lo+c.block, length))
+					want := exactMean(column(vectors, k))
+					bound += 0x1p-52*math.Abs(want) + 0x1p-1074 // of the result
+					if d := math.Abs(got[0][k] - want); !(d <= bound) {
+						t.Errorf("%v, %s, n = %d: entry %d is %g, not %g: %g off, not %g", c.wire, name, n, k, got[0][k], want, d, bound)
+						break
+					}
+				}
 			}
 		}
-		if d := math.Abs(got[0][k] - want); d > 1e-15*largest {
-			t.Errorf("entry %d is %g, not %g, where the largest is %g", k, got[0][k], want, largest)
+	}
+}
+
+// TestAverageOfSpecialNumbers: what is not finite anywhere is NaN in its block, on all wires, and short vectors are exact.
+func TestAverageOfSpecialNumbers(t *testing.T) {
+	const length = 2100
+	for _, wire := range wires {
+		ends := averagers(newRing(3).W, network.AverageOptions{Wire: wire})
+		vectors := [][]float64{make([]float64, length), make([]float64, length), make([]float64, length)}
+		vectors[1][1024] = math.Inf(-1)
+		vectors[2][2099] = math.NaN()
+		vectors[0][5], vectors[1][5], vectors[2][5] = 3, 3, 3
+		vectors[0][6] = math.Copysign(0, -1)
+		for i, got := range averageAll(t.Context(), ends, vectors) {
+			for k, want := range map[int]float64{0: 0, 5: 3, 6: 0, 1023: 0, 1024: math.NaN(), 1025: math.NaN(), 2098: math.NaN(), 2099: math.NaN()} {
+				sameNumbers(t, fmt.Sprintf("%v: agent %d, entry %d", wire, i, k), got[k:k+1], []float64{want})
+			}
+		}
+		short := [][]float64{{1, math.Pi, math.MaxFloat64}, {2, math.Pi, math.MaxFloat64}, {6, math.Pi, math.MaxFloat64}}
+		for _, got := range averageAll(t.Context(), ends, [][]float64{short[0][:2], short[1][:2], short[2][:2]}) {
+			sameNumbers(t, "short", got, []float64{3, math.Pi})
+		}
+		for _, got := range averageAll(t.Context(), ends, short) {
+			sameNumbers(t, "short and huge", got[2:], []float64{math.MaxFloat64})
+		}
+		for _, got := range averageAll(t.Context(), ends, [][]float64{{}, {}, {}}) {
+			sameNumbers(t, "nothing", got, nil)
+		}
+	}
+}
+
+// TestDrawsHaveNames: what is drawn depends on seed, agent, stage, number and entry, and on nothing else; and the mean of many
+// draws is the number itself.
+func TestDrawsHaveNames(t *testing.T) {
+	const stages, length = 400, 64
+	w := newRing(2).W
+	vectors := drawn(2, length, 1, 3)
+	twins := [][]float64{vectors[0], vectors[0]}
+	for _, wire := range []network.Wire{network.BF16, network.Int8} {
+		o := network.AverageOptions{Wire: wire, Seed: 7}
+		ends, others := averagers(w, o), averagers(w, o)
+		stage := func(ends []*network.Averager, s uint64, vectors [][]float64) []float64 {
+			for _, a := range ends {
+				a.Begin(s)
+			}
+			return averageAll(t.Context(), ends, vectors)[0]
+		}
+		mean := make([]float64, length)
+		for s := range uint64(stages) {
+			for k, x := range stage(ends, s, vectors) {
+				mean[k] += x / stages
+			}
+		}
+		for k, x := range mean {
+			if want := (vectors[0][k] + vectors[1][k]) / 2; math.Abs(x-want) > 0x1p-7*5/math.Sqrt(2*stages) {
+				t.Errorf("%v: entry %d is %g in the mean of %d draws; it must be about %g", wire, k, x, stages, want)
+			}
+		}
+		first := stage(ends, 1, vectors)
+		second := averageAll(t.Context(), ends, vectors)[0]
+		sameNumbers(t, "the same stage elsewhere", stage(others, 1, vectors), first)
+		o.Seed = 8
+		for what, other := range map[string][]float64{
+			"number": second, "stage": stage(ends, 2, vectors), "seed": stage(averagers(w, o), 1, vectors),
+		} {
+			if slices.Equal(other, first) {
+				t.Errorf("%v: another %s must have other draws", wire, what)
+			}
+		}
+		// With other draws for each agent the mean of equal vectors is not always one of the numbers that one agent may send.
+		coarse := slices.ContainsFunc(stage(ends, 3, twins), func(x float64) bool { return math.Mod(x, 0x1p-7) != 0 })
+		if wire == network.Int8 && !coarse {
+			t.Error("agents must have draws of their own")
+		}
+	}
+}
+
+// TestAverageByMix: the polynomial of W gives the mean of usual graphs, in as many rounds as W has eigenvalues but 1.
+func TestAverageByMix(t *testing.T) {
+	for _, c := range []struct {
+		graph  string
+		n      int
+		rounds int // 0: whatever they are
+	}{
+		{"ring", 1, 0}, {"ring", 2, 0}, {"ring", 8, 4}, {"ring", 32, 16}, {"path", 32, 31}, {"star", 32, 2}, {"torus", 9, 2}, {"torus", 25, 0},
+		{"torus", 32, 0}, {"complete", 16, 1}, {"server", 4, 1}, {"erdos-renyi", 8, 0}, {"erdos-renyi", 32, 31},
+	} {
+		t.Run(fmt.Sprint(c.graph, c.n), func(t *testing.T) {
+			w := must.Get(network.New(c.graph, c.n, network.Options{Seed: 1})).W
+			ends := averagers(w, network.AverageOptions{ByMix: true})
+			vectors := drawn(c.n, 50, 1, 10)
+			got := averageAll(t.Context(), ends, vectors)
+			for i := range got {
+				for k, x := range got[i] {
+					if d := math.Abs(x - exactMean(column(vectors, k))); !(d <= 2e-13) {
+						t.Fatalf("agent %d, entry %d is %g off", i, k, d)
+					}
+				}
+			}
+			if rounds := ends[0].Sent().Messages / max(1, int64(w.Sends(0))); c.rounds > 0 && rounds != int64(c.rounds) {
+				t.Errorf("%d rounds; they must be %d", rounds, c.rounds)
+			}
+		})
+	}
+}
+
+func TestAverageRefuses(t *testing.T) {
+	w := must.Get(network.NewMatrix([][]float64{{1, 0}, {0, 1}}))
+	if _, err := network.NewAverages(network.NewLocal(w), w, network.AverageOptions{}); !errors.Is(err, dsbo.ErrConfig) {
+		t.Errorf("a graph in two parts: %v; it must match %q", err, dsbo.ErrConfig)
+	}
+	skew := must.Get(network.NewMatrix([][]float64{{0.5, 0.5}, {0.4, 0.6}}))
+	if _, err := network.NewAverages(network.NewLocal(skew), skew, network.AverageOptions{ByMix: true}); !errors.Is(err, dsbo.ErrConfig) {
+		t.Errorf("a W without a spectrum: %v; it must match %q", err, dsbo.ErrConfig)
+	}
+	for _, byMix := range []bool{false, true} {
+		a := averagers(newRing(3).W, network.AverageOptions{ByMix: byMix})[0]
+		if err := a.Average(t.Context(), make([]float64, 2), make([]float64, 3)); !errors.Is(err, dsbo.ErrShape) {
+			t.Errorf("other lengths: %v; it must match %q", err, dsbo.ErrShape)
 		}
 	}
 }

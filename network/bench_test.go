@@ -36,3 +36,30 @@ func benchmarkMix(b *testing.B, w *network.Matrix, length int) {
 	b.ResetTimer()
 	run(b.N)
 }
+
+// BenchmarkAverage times one average over all 8 agents of a ring, beside the exchanges of BenchmarkMix.
+func BenchmarkAverage(b *testing.B) {
+	for _, wire := range wires {
+		for _, length := range []int{200, 7840} {
+			b.Run(fmt.Sprintf("ring8/%v/numbers=%d", wire, length), func(b *testing.B) {
+				ends := averagers(newRing(8).W, network.AverageOptions{Wire: wire})
+				vectors := drawn(8, length, 1, 10)
+				run := func(rounds int) {
+					must.OK(errors.Join(networktest.AtOnce(len(ends), func(i int) error {
+						for range rounds {
+							if err := ends[i].Average(b.Context(), vectors[i], vectors[i]); err != nil {
+								return err
+							}
+						}
+						return nil
+					})...))
+				}
+				run(2) // grows the words
+				b.ReportAllocs()
+				b.SetBytes(int64(8 * length * len(ends)))
+				b.ResetTimer()
+				run(b.N)
+			})
+		}
+	}
+}

@@ -2,7 +2,6 @@ package network
 
 import (
 	"fmt"
-	"math/bits"
 
 	"dsbo"
 )
@@ -41,20 +40,3 @@ func (w *Wire) UnmarshalText(text []byte) error {
 	}
 	return dsbo.Errorf(dsbo.ErrConfig, "a wire must be one of float64, float32, bf16, int8; it is %q", text)
 }
-
-// wordBits returns how many bits a term of a sum over n agents has, sign and room for the sum included: 64, 32 or 16, or 8
-// and what the sum adds to them.
-func (w Wire) wordBits(n int) int {
-	switch w {
-	case Float64:
-		return 64
-	case Float32:
-		return 32
-	case BF16:
-		return 16
-	}
-	return 8 + carryBits(n)
-}
-
-// carryBits returns how many bits a sum of n terms has more than a term.
-func carryBits(n int) int { return bits.Len(uint(n - 1)) }

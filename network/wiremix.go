@@ -1,0 +1,78 @@
+package network
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"dsbo"
+)
+
+// Mix implements [dsbo.Mixer].
+func (a *Averager) Mix(ctx context.Context, dst, src []float64) error {
+	o := a.averages.options
+	if o.Wire == Float64 || !o.ErrorFeedback {
+		a.mixed++
+		return a.mix(ctx, dst, src)
+	}
+	residual := a.residual(len(src))
+	for i, x := range src {
+		residual[i] += x
+	}
+	if err := a.mix(ctx, dst, residual); err != nil {
+		return err
+	}
+	for i, x := range a.rounded {
+		if residual[i] -= x; math.IsNaN(residual[i]) || math.IsInf(residual[i], 0) {
+			residual[i] = 0
+		}
+	}
+	a.mixed++
+	return nil
+}
+
+// mix is Mix of what the wire carries of src, without error feedback.
+func (a *Averager) mix(ctx context.Context, dst, src []float64) error {
+	d := a.draws()
+	wire := a.averages.options.Wire
+	if wire != Float64 {
+		a.rounded = slices.Grow(a.rounded[:0], len(src))[:len(src)]
+		wire.round(a.rounded, src, d)
+		src = a.rounded
+	}
+	if err := a.mixer.Mix(ctx, dst, src); err != nil {
+		return err
+	}
+	a.sent.add(a.averages.w.Sends(a.id), 1, len(src), wire.Bytes(len(src)))
+	return nil
+}
+
+// residual returns that of the next Mix: zeros if there is none of its length.
+func (a *Averager) residual(length int) []float64 {
+	for len(a.residuals) <= a.mixed {
+		a.residuals = append(a.residuals, nil)
+	}
+	if len(a.residuals[a.mixed]) != length {
+		a.residuals[a.mixed] = make([]float64, length)
+	}
+	return a.residuals[a.mixed]
+}
+
+// State returns views of what error feedback adds to vectors to come, between two stages: what a checkpoint holds of an Averager beside
+// the number of the next stage. It grows with the exchanges of the first stages.
+func (a *Averager) State() []dsbo.Named {
+	var state []dsbo.Named
+	for k, r := range a.residuals {
+		state = append(state, dsbo.Named{Name: fmt.Sprintf("residual of exchange %d", k), Value: r})
+	}
+	return state
+}
+
+// SetState sets what State returned, in this or another process, to copies of its values.
+func (a *Averager) SetState(state []dsbo.Named) {
+	a.residuals = nil
+	for _, s := range state {
+		a.residuals = append(a.residuals, slices.Clone(s.Value))
+	}
+}
