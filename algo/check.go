@@ -81,6 +81,11 @@ func (c *checker) curvature(name string, l *float64) {
 // momentum requires a momentum in [0, 1).
 func (c *checker) momentum(name string, v float64) { c.require(v >= 0 && v < 1, name, "in [0, 1)", v) }
 
+// box requires two numbers, the lower one first.
+func (c *checker) box(name string, v []float64) {
+	c.require(len(v) == 2 && v[0] < v[1], name, "two numbers, the lower one first", v)
+}
+
 // draws requires that the numbers of a list of draws are at least 0.
 func (c *checker) draws(name string, draws []int) {
 	for _, n := range draws {

@@ -17,6 +17,10 @@ var variants = map[string][]string{
 		`{"T":1,"N":1}`, `{"T":2,"N":3,"warm_z":true,"track_y":true,"mom_y":0.5,"mom_z":0.4}`,
 		`{"T":2,"N":3,"warm_z":true,"reuse_b":true,"xstep":"adam","clip":[-0.05,0.1]}`, `{"T":2,"N":3,"track_y":true,"eta":[2,1]}`,
 	},
+	"newtoncg": {
+		`{"init":"x0","c":1,"cold":2,"mem":3,"dg_every":2}`, `{"no_split":true,"init":"x0","c":6,"clip":[-0.05,0.1],"beta1":0.2}`,
+		`{"constants":1,"c":2,"lr":[0.2,0.1],"floor":0.1,"cut":0.01}`,
+	},
 	"jhip": {`{"T":1,"N":1}`}, "gbdsbo": {`{"N":1}`}, "pdsbo_gossip": {`{"T":1,"N":1}`}, "stocbio": {`{"T":1,"N":1}`},
 	"fednest": {`{"T":2,"N":3,"nprime":[1,0,2]}`, `{"T":2,"N":3,"tau":3}`},
 	"mdbo":    {`{"N":3,"nprime":[1,0,2]}`, `{"N":3,"a1":0.8,"a2":0.9,"eta":0.7}`},

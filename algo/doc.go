@@ -6,11 +6,13 @@
 //
 // It is one file, which says where the method comes from, its formula, parameters, cost and Step, and one line of the table
 // in method.go; a method of another module takes [Register] in place of that line, or none. All of them run one agent,
-// ask a [dsbo.Oracle] and exchange through a [dsbo.Mixer]; none knows the problem, the number of agents or the transport.
+// ask a [dsbo.Oracle] and exchange through a [dsbo.Mixer], newtoncg through a [dsbo.Averager]; none knows the problem, the number
+// of agents or the transport.
 // Read madsbo.go, hypergrad.go and higp.go first: they follow the paper line by line.
 //
 //	madsbo        MA-DSBO, to the letter of the paper
 //	madsbo_tuned  MA-DSBO with options of our own, each off by default
+//	newtoncg      our own: exact averages, conjugate gradients with recycled products, Adam on x
 //	jhip, gbdsbo  the paper's rivals; they need whole Hessians and Jacobians
 //	fednest       server and clients: its mixer must be the exact average
 //	mdbo          local hypergradients with gradient tracking (biased when data differ)

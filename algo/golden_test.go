@@ -33,6 +33,8 @@ type golden struct {
 	Floats   *int  `json:"floats_per_iteration"`
 	Data     goldenData
 	Expected map[string]json.RawMessage
+	Counts   map[string]int // averages and calls of one agent in the whole run
+	Phase0   *struct{ Constants, F []float64 }
 
 	params map[string]json.RawMessage // of the method, by name
 }
@@ -87,6 +89,9 @@ func readGolden(t *testing.T, file string) golden {
 	if g.WarmY != nil && !*g.WarmY {
 		g.params["cold_y"] = json.RawMessage("true")
 	}
+	if string(g.params["split"]) == "false" {
+		g.params["no_split"] = json.RawMessage("true")
+	}
 	if l := g.params["Lg"]; l != nil { // as one file has it
 		g.params["lg"] = l
 	}
@@ -126,6 +131,10 @@ type trajectory struct {
 	moments []moment
 	exacts  []exact
 	solver  evaluator
+
+	recorders []*algotest.Recorder
+	mixer     *algotest.Mixer // of the first agent
+	template  algo.Method     // the first agent's
 }
 
 func runGolden(t *testing.T, g golden) trajectory {
@@ -142,9 +151,14 @@ func runGolden(t *testing.T, g golden) trajectory {
 		must.OK(a.Init(g.P, g.Q, g.K))
 		copy(a.X(), g.startX(t))
 		o := newOracle(g.Kind, g.Data, i)
-		as, os, tr.oracles = append(as, a), append(os, o), append(tr.oracles, o)
+		tr.recorders = append(tr.recorders, algotest.NewRecorder(o))
+		if g.Algo == "newtoncg" {
+			tr.recorders[i].Oracle = splitOracle{o, g}
+		}
+		as, os, tr.oracles = append(as, a), append(os, tr.recorders[i]), append(tr.oracles, o)
 	}
 	ms := algotest.NewMixers(g.W)
+	tr.mixer, tr.template = ms[0], as[0]
 	tr.solver = newEvaluator(tr.oracles, traits.Personalized)
 	tr.record(t, as)
 	for k := range g.K {
@@ -305,6 +319,12 @@ func compareGolden(t *testing.T, g golden, tr trajectory) {
 			compareNumbers(t, key, v, text)
 		}
 	}
+	if g.Counts != nil {
+		compareCounts(t, tr)
+	}
+	if g.Phase0 != nil {
+		comparePhase0(t, tr)
+	}
 	if g.Floats != nil {
 		m, most := ready(t, g.method(t), g.P, g.Q), 0
 		for k := range g.K {
@@ -314,6 +334,48 @@ func compareGolden(t *testing.T, g golden, tr trajectory) {
 			t.Errorf("floats per neighbour and iteration: %d, want %d", most, *g.Floats)
 		}
 	}
+}
+
+// compareCounts compares the file's counts with those of the first agent, and these with what the method states.
+func compareCounts(t *testing.T, tr trajectory) {
+	t.Helper()
+	counts, calls, m := tr.Counts, tr.recorders[0].Total, tr.mixer
+	want := algo.Cost{
+		Averages:      counts["averages_q"] + counts["averages_p"] + counts["averages_1"],
+		AverageFloats: counts["averages_q"]*tr.Q + counts["averages_p"]*tr.P + counts["averages_1"],
+		Calls: algo.Calls{LowerGrad: counts["lower_grad"], HVP: counts["hvp"], UpperGrad: counts["upper_grad"], JVP: counts["jvp"],
+			Diagonal: counts["diagonal"], Value: counts["value"]},
+	}
+	stated := 0
+	for k := range tr.K {
+		stated += tr.template.Cost(k).AverageFloats
+	}
+	got := algo.Cost{Averages: m.Averages, AverageFloats: m.AverageFloats, Calls: calls}
+	if got != want || stated != want.AverageFloats {
+		t.Errorf("counts are %+v, want %+v; the method states %d numbers", got, want, stated)
+	}
+}
+
+// comparePhase0 compares the constants that a search tried, and the averaged values of f there.
+func comparePhase0(t *testing.T, tr trajectory) {
+	t.Helper()
+	var constants, values []float64
+	for _, c := range tr.recorders[0].Calls {
+		if c.Kind == "value" {
+			constants = append(constants, c.X[0])
+		}
+	}
+	for j := range constants {
+		sum := 0.0
+		for i, r := range tr.recorders {
+			of := slices.DeleteFunc(slices.Clone(r.Calls), func(c algotest.Call) bool { return c.Kind != "value" })
+			f, _ := must.Get2(tr.oracles[i].Values(of[j].X, of[j].Y, whole))
+			sum += f / float64(tr.Agents)
+		}
+		values = append(values, sum)
+	}
+	compareNumbers(t, "phase0.constants", constants, must.Get(json.Marshal(tr.Phase0.Constants)))
+	compareNumbers(t, "phase0.f", values, must.Get(json.Marshal(tr.Phase0.F)))
 }
 
 func compareAgents(t *testing.T, key string, text json.RawMessage, m moment) {

@@ -20,7 +20,8 @@ type Method interface {
 	// start may be copied into X() and Y() afterwards, the same on all agents. A parameter that cannot work is an error
 	// that matches [dsbo.ErrConfig] and names it; p or q below 1 one that matches [dsbo.ErrShape].
 	Init(p, q, K int) error
-	// Cost returns what iteration k costs one agent, after Init.
+	// Cost returns what iteration k costs one agent, after Init. Where that depends on what the iteration finds, it is the most
+	// before the iteration and the truth after it.
 	Cost(k int) Cost
 }
 
@@ -54,6 +55,7 @@ type entry struct {
 var methods = []entry{
 	{"madsbo", func() Method { return new(MADSBO) }},
 	{"madsbo_tuned", func() Method { return new(Tuned) }},
+	{"newtoncg", func() Method { return new(NewtonCG) }},
 	{"jhip", func() Method { return new(JHIP) }},
 	{"gbdsbo", func() Method { return new(GBDSBO) }},
 	{"fednest", func() Method { return new(FedNest) }},

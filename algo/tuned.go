@@ -95,7 +95,9 @@ func (a *Tuned) Init(p, q, K int) error {
 	c.choice("xstep", &a.XStep, "sgd", "adam")
 	c.positive("v", &a.V, 0.95, math.Nextafter(1, 0), "in (0, 1)")
 	c.positive("eps", &a.Eps, 1e-8, math.MaxFloat64, "positive")
-	c.require(len(a.Clip) == 0 || len(a.Clip) == 2 && a.Clip[0] < a.Clip[1], "clip", "two numbers, the lower one first", a.Clip)
+	if len(a.Clip) > 0 {
+		c.box("clip", a.Clip)
+	}
 	if c.err != nil {
 		return c.err
 	}
@@ -199,27 +201,16 @@ func (a *Tuned) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) er
 
 	if a.XStep == "adam" {
 		vec.Comb(a.r, 1-alpha, a.r, alpha, a.u) // r = (1−α) r + α u
-		a.adam(k, alpha)
+		copy(a.x, a.in.x)
+		adam{lr: a.lr(k), first: 1 - math.Pow(1-alpha, float64(k+1)), v: a.V, eps: a.Eps}.step(k, a.x, a.r, a.v, a.u)
 	} else {
 		vec.Comb(a.x, 1, a.in.x, -float64(alpha*a.eta(k)), a.r) // x = mix(x) − α η r, the old r
 		vec.Comb(a.r, 1-alpha, a.r, alpha, a.u)                 // r = (1−α) r + α u
 	}
 	if len(a.Clip) == 2 {
-		for i, v := range a.x {
-			a.x[i] = min(max(v, a.Clip[0]), a.Clip[1])
-		}
+		clip(a.x, a.Clip)
 	}
 	return w.err
-}
-
-// adam is the step of x with one scale a coordinate, both moments corrected for their zero start.
-func (a *Tuned) adam(k int, alpha float64) {
-	v, n := a.V, float64(k+1)
-	first, second, lr := 1-math.Pow(1-alpha, n), 1-math.Pow(v, n), a.lr(k)
-	for i, u := range a.u {
-		a.v[i] = float64(v*a.v[i]) + float64(float64((1-v)*u)*u) // V = vV + (1−v)u²
-		a.x[i] = a.in.x[i] - float64(lr*(a.r[i]/first))/(math.Sqrt(a.v[i]/second)+a.Eps)
-	}
 }
 
 // extrapolate sets dst = v + m (v − before).

@@ -235,7 +235,8 @@ func (s suite) cost(t *testing.T) {
 		f.run(t, k, k+1)
 		for i, o := range f.oracles {
 			r, want := o.(*Recorder), f.methods[i].Cost(k)
-			got := algo.Cost{Floats: f.mixers[i].Floats, Messages: f.mixers[i].Messages, Calls: r.Total}
+			m := f.mixers[i]
+			got := algo.Cost{Floats: m.Floats, Messages: m.Messages, Averages: m.Averages, AverageFloats: m.AverageFloats, Calls: r.Total}
 			if got != want {
 				t.Errorf("iteration %d, agent %d: cost %+v, stated %+v", k, i, got, want)
 			}
@@ -246,7 +247,7 @@ func (s suite) cost(t *testing.T) {
 }
 
 func (s suite) allocation(t *testing.T) {
-	a, o, m := s.method(p, q), oracle(0), single()
+	a, o, m := s.method(p, q), oracle(0), lone{}
 	k, ctx := 0, context.Background()
 	step := func() {
 		if err := a.Step(ctx, k, o, m); err != nil {
@@ -278,6 +279,16 @@ func (s suite) cancelled(t *testing.T) {
 		t.Errorf("Step with a cancelled context returned %v and asked %v", err, r.Calls)
 	}
 }
+
+// lone is the exchange of an agent without others that allocates nothing itself.
+type lone struct{}
+
+func (lone) Mix(_ context.Context, dst, src []float64) error {
+	copy(dst, src)
+	return nil
+}
+
+func (l lone) Average(ctx context.Context, dst, src []float64) error { return l.Mix(ctx, dst, src) }
 
 // single is the exchange of an agent without others.
 func single() *Mixer { return NewMixers(Ring(1, 0.5))[0] }

@@ -11,9 +11,11 @@ import (
 
 // A Mixer is one agent's end of an exchange, with a count of what it was asked. It can be made to fail.
 type Mixer struct {
-	dsbo.Mixer
-	Messages int // calls of Mix
-	Floats   int // numbers in them, which is what goes to each neighbour
+	dsbo.Averager
+	Messages      int // calls of Mix
+	Floats        int // numbers in them, which is what goes to each neighbour
+	Averages      int // calls of Average
+	AverageFloats int // numbers in them
 	// FailAt, when not 0, makes the FailAt-th call (from 1) return Err without an exchange.
 	FailAt int
 	Err    error
@@ -25,26 +27,39 @@ func NewMixers(W [][]float64) []*Mixer {
 	if err != nil {
 		panic(err)
 	}
-	exchange := network.NewLocal(m)
+	averages, err := network.NewAverages(network.NewLocal(m), m, network.AverageOptions{})
+	if err != nil {
+		panic(err)
+	}
 	ms := make([]*Mixer, len(W))
 	for i := range ms {
-		ms[i] = &Mixer{Mixer: exchange.Mixer(i)}
+		ms[i] = &Mixer{Averager: averages.Agent(i)}
 	}
 	return ms
 }
 
 // Mix counts and exchanges.
 func (m *Mixer) Mix(ctx context.Context, dst, src []float64) error {
-	m.Messages++
-	m.Floats += len(src)
-	if m.Messages == m.FailAt {
+	return m.count(&m.Messages, &m.Floats, len(src), func() error { return m.Averager.Mix(ctx, dst, src) })
+}
+
+// Average counts and averages.
+func (m *Mixer) Average(ctx context.Context, dst, src []float64) error {
+	return m.count(&m.Averages, &m.AverageFloats, len(src), func() error { return m.Averager.Average(ctx, dst, src) })
+}
+
+// count adds one call with n numbers, and makes it unless it is to fail.
+func (m *Mixer) count(calls, floats *int, n int, call func() error) error {
+	*calls++
+	*floats += n
+	if m.Messages+m.Averages == m.FailAt {
 		return m.Err
 	}
-	return m.Mixer.Mix(ctx, dst, src)
+	return call()
 }
 
 // Reset sets the counts to zero.
-func (m *Mixer) Reset() { m.Messages, m.Floats = 0, 0 }
+func (m *Mixer) Reset() { m.Messages, m.Floats, m.Averages, m.AverageFloats = 0, 0, 0, 0 }
 
 // Ring is the mixing matrix of a ring of n agents: w for itself, the rest shared by the neighbours.
 func Ring(n int, w float64) [][]float64 { return rows(network.Ring(n, w)) }

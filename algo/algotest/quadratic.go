@@ -90,6 +90,16 @@ func (o *Quadratic) Hessian(dst, x, y []float64, s dsbo.Sample) error {
 	})
 }
 
+// Diagonal writes the diagonal of what HVP multiplies by.
+func (o *Quadratic) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
+	return o.answer(dst, x, y, func(i int) float64 { return o.A[i*o.Q+i] + o.noise(s, 3, i) })
+}
+
+// Penalty writes the part of A that counts as the penalty's: 1/2 of the unit matrix, which leaves the rest positive.
+func (o *Quadratic) Penalty(dst, x []float64) error {
+	return o.answer(dst, x, dst, func(int) float64 { return 0.5 })
+}
+
 // Jacobian writes what JVP multiplies by.
 func (o *Quadratic) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
 	return o.answer(dst, x, y, func(k int) float64 { i, j := k/o.Q, k%o.Q; return o.noise(s, 4, i) - o.B[j*o.P+i] })

@@ -14,7 +14,7 @@ import (
 
 // A Call is one question to an oracle. X, Y and V are copies of what was given, V for products only.
 type Call struct {
-	Kind    string // "upper", "lower", "hvp", "jvp", "hessian", "jacobian"
+	Kind    string // "upper", "lower", "hvp", "jvp", "hessian", "jacobian", "diagonal", "value"
 	Sample  dsbo.Sample
 	X, Y, V []float64
 	DX, DY  bool // upper: which parts were asked for
@@ -25,8 +25,8 @@ func (c Call) String() string {
 	return fmt.Sprintf("%s %s k=%d t=%d", c.Kind, c.Sample.Set, c.Sample.K, c.Sample.T)
 }
 
-// A Recorder passes questions on to an oracle and records them. It is dense when the oracle is;
-// otherwise it answers dense questions with [dsbo.ErrCapability]. It can be made to fail.
+// A Recorder passes questions on to an oracle and records them. It is all that the oracle is; what the oracle does not know it
+// answers with [dsbo.ErrCapability], and records only what it is. It can be made to fail.
 type Recorder struct {
 	dsbo.Oracle
 	Calls []Call
@@ -64,7 +64,7 @@ func (r *Recorder) ask(c Call, dst []vector, answer func() error) error {
 	r.Calls = append(r.Calls, c)
 	*map[string]*int{
 		"upper": &r.Total.UpperGrad, "lower": &r.Total.LowerGrad, "hvp": &r.Total.HVP, "jvp": &r.Total.JVP,
-		"hessian": &r.Total.Hessian, "jacobian": &r.Total.Jacobian,
+		"hessian": &r.Total.Hessian, "jacobian": &r.Total.Jacobian, "diagonal": &r.Total.Diagonal, "value": &r.Total.Value,
 	}[c.Kind]++
 	if len(r.Calls) == r.FailAt {
 		return r.Err
@@ -145,12 +145,48 @@ func (r *Recorder) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
 	return r.askDense(Call{Kind: "jacobian", Sample: s, X: x, Y: y}, dst, len(x)*len(y), dsbo.DenseOracle.Jacobian)
 }
 
+// Penalty asks without a record: no data are looked at.
+func (r *Recorder) Penalty(dst, x []float64) error {
+	if o, ok := r.Oracle.(dsbo.PenaltyOracle); ok {
+		return o.Penalty(dst, x)
+	}
+	return r.lacks("penalty")
+}
+
+// Diagonal records and asks, if the oracle has diagonals.
+func (r *Recorder) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
+	o, ok := r.Oracle.(dsbo.DiagonalOracle)
+	if !ok {
+		return r.lacks("diagonal")
+	}
+	return r.ask(Call{Kind: "diagonal", Sample: s, X: x, Y: y}, []vector{{dst, len(y)}}, func() error { return o.Diagonal(dst, x, y, s) })
+}
+
+// Values records and asks, if the oracle has values.
+func (r *Recorder) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
+	o, ok := r.Oracle.(dsbo.ValueOracle)
+	if !ok {
+		return 0, 0, r.lacks("values")
+	}
+	upper, lower = math.NaN(), math.NaN()
+	err = r.ask(Call{Kind: "value", Sample: s, X: x, Y: y}, nil, func() (err error) {
+		upper, lower, err = o.Values(x, y, s)
+		return err
+	})
+	return upper, lower, err
+}
+
+// lacks is the answer to a question that the oracle does not know.
+func (r *Recorder) lacks(what string) error {
+	return dsbo.Errorf(dsbo.ErrCapability, "recorder: the oracle it records has no %s", what)
+}
+
 // askDense records and asks for a matrix of n numbers.
 func (r *Recorder) askDense(c Call, dst []float64, n int, matrix func(o dsbo.DenseOracle, dst, x, y []float64, s dsbo.Sample) error) error {
 	return r.ask(c, []vector{{dst, n}}, func() error {
 		if d, ok := r.Oracle.(dsbo.DenseOracle); ok {
 			return matrix(d, dst, c.X, c.Y, c.Sample)
 		}
-		return dsbo.Errorf(dsbo.ErrCapability, "recorder: the oracle it records is not dense")
+		return r.lacks("matrices")
 	})
 }

@@ -18,7 +18,8 @@ func TestAccounting(t *testing.T) {
 		"madsbo_tuned": {
 			{}, {"-set=warm_z=true"}, {"-set=track_y=true", "-set=warm_z=true", "-graph=path"}, {"-set=reuse_b=true", "-batch=5"},
 		},
-		"sparkle": {{}, {`-set=strategy={"x":"gt","y":"extra","z":"ed"}`}},
+		"newtoncg": {}, // sends averages, not mixes
+		"sparkle":  {{}, {`-set=strategy={"x":"gt","y":"extra","z":"ed"}`}},
 	}
 	for _, name := range algo.Names() {
 		m := must.Get(algo.New(name))

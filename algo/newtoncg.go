@@ -1,0 +1,232 @@
+package algo
+
+import (
+	"context"
+	"math"
+
+	"dsbo"
+	"dsbo/internal/recycle"
+	"dsbo/internal/vec"
+)
+
+// NewtonCG is a method of our own: full batches, exact averages over all agents, and no step size of y or z. An iteration is
+//
+//	y −= solve(∇_y g(x, y)),  z += solve(∇_y f(x, y) − H z),  u = ∇_x f − J z;  x by Adam along u, clipped
+//
+// where gradients and products are averages over the agents, and solve(r) is C products of conjugate gradients on H s = r. H is
+// D + diag(P(x)), data and penalty; D is preconditioned by the pairs (v, D v) of earlier solves and its diagonal (package
+// recycle), so that a few products are enough. Everything but what is averaged is the same on all agents, and so are x, y and z.
+// The number of products is fixed: agents cannot disagree about what comes next.
+//
+// Its parts are known: inexact Newton steps by conjugate gradients (Dembo, Eisenstat, Steihaug 1982), limited-memory
+// preconditioners from the products of earlier solves (Morales, Nocedal 2000) in Nyström's form (Frangella, Tropp, Udell 2023),
+// approximate implicit differentiation (AID: Pedregosa 2016; Grazzi et al. 2020), Adam (Kingma, Ba 2015).
+//
+// The oracle should tell the penalty's part of H ([dsbo.PenaltyOracle]; else P = 0, and a search for the start is not possible) and
+// the diagonal of H ([dsbo.DiagonalOracle]; else it is estimated from four products with random signs). The memory of pairs
+// takes 3·Mem·q numbers an agent, and a checkpoint holds 2·Mem·q of them.
+//
+// The mixer must be a [dsbo.Averager]. Draws: all examples, always.
+type NewtonCG struct {
+	C    int      `json:"c,omitzero"`    // products of a solve; default 4
+	Cold int      `json:"cold,omitzero"` // products of each of the three solves of iteration 0; default 8
+	Mem  int      `json:"mem,omitzero"`  // pairs kept, at most 120; default 60
+	Lr   Schedule `json:"lr,omitzero"`   // step of x; default 0.8*(1-k/K)
+
+	Beta1   float64   `json:"beta1,omitzero"`    // Adam's weight of the average of u, in (0, 1); default 0.5
+	Beta2   float64   `json:"beta2,omitzero"`    // Adam's weight of the average of u²; default 0.95
+	Eps     float64   `json:"eps,omitzero"`      // Adam's ε; default 1e-12
+	Clip    []float64 `json:"clip,omitempty"`    // lo and hi, the box of x after each step; default -6 and 12
+	DgEvery int       `json:"dg_every,omitzero"` // the diagonal is renewed where (k+1) mod dg_every = 0; default 5
+
+	// Start says where x starts: "search", the default, tries constants until f falls no more; "x0" leaves x as it was set.
+	Start     string  `json:"init,omitzero"`
+	Constants int     `json:"constants,omitzero"` // the most constants that a search tries; default 12
+	Drop      float64 `json:"drop,omitzero"`      // a search goes on while f falls below drop times the last f; default 0.85
+
+	Floor   float64 `json:"floor,omitzero"`    // least remainder of the diagonal of D beside the pairs, as a share of it; default 0.02
+	Cut     float64 `json:"cut,omitzero"`      // eigenvalues of the pairs up to cut times the largest are left out; default 1e-6
+	NoSplit bool    `json:"no_split,omitzero"` // as if the oracle did not tell the penalty's part of H
+
+	state
+	turn    turn
+	memory  *recycle.Memory
+	product func(dst, v []float64) error // the average of D v, at the present x and y
+	lr      func(k int) float64
+
+	r, v          []float64 // Adam's averages of u and u²
+	e, dg         []float64 // P(x), and the averaged diagonal of D
+	rhs, s        []float64 // right-hand side, then residual, of a solve; its solution
+	ju            []float64 // J z
+	yOld, dgOld   []float64 // of the last constant of a search
+	tried         []float64 // how many constants the search tried, one number
+	number        []float64 // a message of one number
+	probe, probe1 []float64 // signs and their product, without a DiagonalOracle
+}
+
+// allExamples is the draw of all examples of an agent.
+var allExamples = dsbo.Sample{Set: dsbo.Whole}
+
+// probes is the number of products that estimate a diagonal.
+const probes = 4
+
+// Init implements [Method].
+func (a *NewtonCG) Init(p, q, K int) error {
+	c := a.prepare("newtoncg", p, q, K)
+	c.count("c", &a.C, 4)
+	c.count("cold", &a.Cold, 8)
+	c.count("mem", &a.Mem, 60)
+	c.require(a.Mem <= recycle.MostPairs, "mem", "at most 120", a.Mem)
+	if a.Lr == "" {
+		a.Lr = "0.8*(1-k/K)"
+	}
+	a.lr = c.step("lr", &a.Lr)
+	c.positive("beta1", &a.Beta1, 0.5, math.Nextafter(1, 0), "in (0, 1)")
+	c.positive("beta2", &a.Beta2, 0.95, math.Nextafter(1, 0), "in (0, 1)")
+	c.positive("eps", &a.Eps, 1e-12, math.MaxFloat64, "positive")
+	if len(a.Clip) == 0 {
+		a.Clip = []float64{-6, 12}
+	}
+	c.box("clip", a.Clip)
+	c.count("dg_every", &a.DgEvery, 5)
+	c.choice("init", &a.Start, "search", "x0")
+	c.count("constants", &a.Constants, 12)
+	c.fraction("drop", &a.Drop, 0.85)
+	c.fraction("floor", &a.Floor, 0.02)
+	c.fraction("cut", &a.Cut, 1e-6)
+	if c.err != nil {
+		return c.err
+	}
+
+	a.z, a.r, a.v = a.carried("z", q), a.carried("r", p), a.carried("v", p)
+	a.dg, a.tried = a.carried("diagonal", q), a.carried("tried", 1)
+	a.memory = recycle.New(q, a.Mem, a.Floor, a.Cut)
+	s, t, gram, counts := a.memory.State()
+	a.named = append(a.named, dsbo.Named{Name: "pairs_v", Value: s}, dsbo.Named{Name: "pairs_dv", Value: t},
+		dsbo.Named{Name: "pairs_gram", Value: gram}, dsbo.Named{Name: "pairs_counts", Value: counts})
+	a.e, a.rhs, a.s, a.ju, a.number = newVec(q), newVec(q), newVec(q), newVec(p), newVec(1)
+	a.yOld, a.dgOld, a.probe, a.probe1 = newVec(q), newVec(q), newVec(q), newVec(q)
+	a.product = func(dst, v []float64) error {
+		a.turn.hvp(dst, a.x, a.y, v, allExamples)
+		for i, e := range a.e {
+			dst[i] -= float64(e * v[i])
+		}
+		a.turn.average(dst, dst)
+		return a.turn.err
+	}
+	return nil
+}
+
+// Cost of an iteration: 2 + 2C averages of q numbers and one of p; 2C+1 Hessian-vector products, a gradient of f, one of g, and a
+// Jacobian-vector product; with the diagonal renewed an average of q more. Iteration 0 has three solves, of Cold products each,
+// and before them a search of T constants: T(C+2) averages of q and 2T−1 of one number, TC products, and T diagonals, gradients
+// of g and values. T is the number of constants tried, which is known after the iteration; before, Cost counts with the most.
+func (a *NewtonCG) Cost(k int) Cost {
+	p, q := len(a.x), len(a.y)
+	if k > 0 {
+		cost := Cost{Averages: 3 + 2*a.C, AverageFloats: (2+2*a.C)*q + p, Calls: Calls{UpperGrad: 1, LowerGrad: 1, HVP: 2*a.C + 1, JVP: 1}}
+		if a.renews(k) {
+			cost.Averages, cost.AverageFloats, cost.Diagonal = cost.Averages+1, cost.AverageFloats+q, 1
+		}
+		return cost
+	}
+	vectors, numbers := 3*(1+a.Cold)+1, 0
+	calls := Calls{UpperGrad: 1, LowerGrad: 2, HVP: 3 * a.Cold, JVP: 1, Diagonal: 1}
+	if a.Start == "search" {
+		t := a.Constants
+		if a.tried[0] > 0 {
+			t = int(a.tried[0])
+		}
+		vectors, numbers = vectors+t*(a.C+2)-1, 2*t-1
+		calls.LowerGrad, calls.HVP, calls.Diagonal, calls.Value = 2+t, 3*a.Cold+t*a.C, t, t
+	}
+	return Cost{Averages: vectors + 1 + numbers, AverageFloats: vectors*q + p + numbers, Calls: calls}
+}
+
+// renews reports whether iteration k > 0 renews the diagonal.
+func (a *NewtonCG) renews(k int) bool { return (k+1)%a.DgEvery == 0 }
+
+// Step is one outer iteration.
+func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
+	w := &a.turn
+	*w = a.begin(ctx, k, o, m)
+	products := a.C
+	if k == 0 {
+		products = a.Cold
+		a.start(w)
+	}
+	a.split(w) // e = P(x)
+	if k == 0 {
+		a.solveLower(w, products, false)
+	}
+	a.solveLower(w, products, k > 0 && a.renews(k)) // y −= solve(∇_y g)
+
+	w.upperGrad(a.u, a.rhs, a.x, a.y, allExamples)
+	if k > 0 {
+		w.hvp(a.s, a.x, a.y, a.z, allExamples)
+		vec.Sub(a.rhs, a.rhs, a.s)
+	}
+	w.average(a.rhs, a.rhs)
+	a.solve(w, a.z, products) // z += solve(∇_y f − H z)
+
+	w.jvp(a.ju, a.x, a.y, a.z, allExamples)
+	vec.Sub(a.u, a.u, a.ju)
+	w.average(a.u, a.u) // u = ∇_x f − J z
+	if w.err != nil {
+		return w.err
+	}
+	vec.Comb(a.r, a.Beta1, a.r, 1-a.Beta1, a.u)
+	adam{lr: a.lr(k), first: 1 - math.Pow(a.Beta1, float64(k+1)), v: a.Beta2, eps: a.Eps}.step(k, a.x, a.r, a.v, a.u)
+	clip(a.x, a.Clip)
+	return nil
+}
+
+// solveLower is y −= solve(∇_y g(x, y)), before which the diagonal may be renewed.
+func (a *NewtonCG) solveLower(w *turn, products int, renew bool) {
+	w.lowerGrad(a.rhs, a.x, a.y, allExamples)
+	w.average(a.rhs, a.rhs)
+	if renew {
+		a.diagonal(w)
+	}
+	vec.Fill(a.s, 0)
+	a.solve(w, a.s, products)
+	vec.Sub(a.y, a.y, a.s)
+}
+
+// solve adds to s the solution of H s = rhs that so many products give.
+func (a *NewtonCG) solve(w *turn, s []float64, products int) {
+	if w.err == nil { // the products keep the turn's error
+		a.memory.Solve(s, a.rhs, recycle.System{E: a.e, Diagonal: a.dg, Product: a.product}, products, nil)
+	}
+}
+
+// split sets e to P(x), or to 0 where the oracle tells no penalty's part, and reports which.
+func (a *NewtonCG) split(w *turn) bool {
+	if !a.NoSplit && w.penalty(a.e, a.x) {
+		return true
+	}
+	vec.Fill(a.e, 0)
+	return false
+}
+
+// diagonal sets dg to the averaged diagonal of D, for the e of the present x.
+func (a *NewtonCG) diagonal(w *turn) {
+	if !w.diagonal(a.dg, a.x, a.y, allExamples) {
+		a.estimateDiagonal(w)
+	}
+	vec.Sub(a.dg, a.dg, a.e)
+	w.average(a.dg, a.dg)
+}
+
+// estimateDiagonal sets dg to the mean of v∘Hv over vectors v of random signs, the same on all agents and in a resumed run: an
+// estimate of the diagonal whose error is that of the other entries of a row over √probes.
+func (a *NewtonCG) estimateDiagonal(w *turn) {
+	vec.Fill(a.dg, 0)
+	for t := range probes {
+		signs(a.probe, uint64(w.k*probes+t))
+		w.hvp(a.probe1, a.x, a.y, a.probe, allExamples)
+		for i, v := range a.probe {
+			a.dg[i] += float64(v*a.probe1[i]) / probes
+		}
+	}
+}

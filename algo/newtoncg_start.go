@@ -1,0 +1,82 @@
+package algo
+
+import (
+	"math"
+
+	"dsbo"
+	"dsbo/internal/kernel"
+	"dsbo/internal/vec"
+)
+
+// start is what comes before iteration 0: the diagonal, and the search for x.
+func (a *NewtonCG) start(w *turn) {
+	known := a.split(w)
+	a.diagonal(w)
+	if a.Start != "search" || w.err != nil {
+		return
+	}
+	if !known {
+		w.err = dsbo.Errorf(dsbo.ErrConfig, `newtoncg: init must be "x0", with a start of x, where the oracle does not tell the penalty's part of the Hessian `+
+			`(dsbo.PenaltyOracle): it is "search"`)
+		return
+	}
+	kappa := math.Log(mean(a.dg) / mean(a.e)) // penalty and data weigh the same on average
+	if math.IsNaN(kappa) || math.IsInf(kappa, 0) {
+		w.err = dsbo.Errorf(dsbo.ErrConfig, `newtoncg: init must be "x0" where the mean diagonals of data and penalty are not both positive; they are %g and %g`,
+			mean(a.dg), mean(a.e))
+		return
+	}
+	a.search(w, kappa)
+}
+
+// search tries the constants kappa, kappa − 1, ... for all entries of x, each with one solve from the last one's y, while the loss
+// f falls by enough. Otherwise one agent's vote is enough to go back to the last but one.
+func (a *NewtonCG) search(w *turn, kappa float64) {
+	last, lastLoss := 0.0, 0.0
+	for t := 0; t < a.Constants && w.err == nil; t++ {
+		copy(a.yOld, a.y)
+		copy(a.dgOld, a.dg)
+		vec.Fill(a.x, kappa)
+		a.split(w)
+		if t > 0 {
+			a.diagonal(w)
+		}
+		a.solveLower(w, a.C, false)
+		loss := a.averageNumber(w, w.upperValue(a.x, a.y, allExamples))
+		a.tried[0]++
+		if t > 0 {
+			vote := 0.0
+			if loss > float64(a.Drop*lastLoss) {
+				vote = 1
+			}
+			if a.averageNumber(w, vote) > 0 {
+				vec.Fill(a.x, last)
+				copy(a.y, a.yOld)
+				copy(a.dg, a.dgOld)
+				return
+			}
+		}
+		last, lastLoss = kappa, loss
+		kappa--
+	}
+}
+
+// averageNumber is the average of a number over the agents.
+func (a *NewtonCG) averageNumber(w *turn, v float64) float64 {
+	a.number[0] = v
+	w.average(a.number, a.number)
+	return a.number[0]
+}
+
+// mean is the mean entry of v.
+func mean(v []float64) float64 { return kernel.Sum(v) / float64(len(v)) }
+
+// signs fills dst with random signs, named by a number.
+func signs(dst []float64, name uint64) {
+	for i := range dst {
+		h := (uint64(i) + name<<32 + 1) * 0x9e3779b97f4a7c15 // splitmix64 (Steele, Lea, Flood 2014)
+		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+		h = (h ^ h>>27) * 0x94d049bb133111eb
+		dst[i] = 1 - 2*float64(h>>63)
+	}
+}
