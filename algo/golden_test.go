@@ -152,9 +152,6 @@ func runGolden(t *testing.T, g golden) trajectory {
 		copy(a.X(), g.startX(t))
 		o := newOracle(g.Kind, g.Data, i)
 		tr.recorders = append(tr.recorders, algotest.NewRecorder(o))
-		if g.Algo == "newtoncg" {
-			tr.recorders[i].Oracle = splitOracle{o, g}
-		}
 		as, os, tr.oracles = append(as, a), append(os, tr.recorders[i]), append(tr.oracles, o)
 	}
 	ms := algotest.NewMixers(g.W)
