@@ -23,6 +23,7 @@ func BenchmarkOracle(b *testing.B) {
 		batch int
 	}{
 		{"softmax-784x10-batch1000", models.Softmax{Features: 784, Classes: 10}, mnist, 1000},
+		{"softmax-784x10-full3750", models.Softmax{Features: 784, Classes: 10}, mnist, 0},
 		{"mlp-784-32-10-batch1000", models.MLP{Features: 784, Classes: 10}, mnist, 1000},
 		{"hyperclean-784x10-batch1000", models.HyperClean{Features: 784, Classes: 10, Examples: 30000}, mnist, 1000},
 		{"logistic-200-full500", models.Logistic{Features: 200}, signShard(500, 500, 200), 0},
@@ -42,6 +43,11 @@ func BenchmarkOracle(b *testing.B) {
 				{"LowerGrad", dsbo.Lower, func(s dsbo.Sample) error { return o.LowerGrad(dy, x, y, s) }},
 				{"HVP", dsbo.Curvature, func(s dsbo.Sample) error { return o.HVP(dy, x, y, v, s) }},
 				{"JVP", dsbo.Curvature, func(s dsbo.Sample) error { return o.JVP(dx, x, y, v, s) }},
+				{"Diagonal", dsbo.Curvature, func(s dsbo.Sample) error { return o.Diagonal(dy, x, y, s) }},
+				{"HVP-same-point", dsbo.Whole, func(s dsbo.Sample) error { // as a solve asks: another direction each time
+					y[0], v[0] = -y[0], -v[0] // takes back what is done before each question
+					return o.HVP(dy, x, y, v, s)
+				}},
 			} {
 				b.Run(fmt.Sprintf("%s/f32=%v/%s", c.name, f32, f.name), func(b *testing.B) {
 					b.ReportAllocs()
