@@ -80,7 +80,7 @@ type PenaltyOracle interface {
 type DiagonalOracle interface {
 	Oracle
 	// Diagonal writes the diagonal of ∇²_yy g_i, penalty included, to dst (length q), or a stated approximation of it. It costs
-	// about one gradient if it is exact. It fails with [ErrCapability] where there is neither.
+	// about two gradients if it is exact. It fails with [ErrCapability] where there is neither.
 	Diagonal(dst, x, y []float64, s Sample) error
 }
 
