@@ -20,6 +20,7 @@ type options struct {
 	out         string
 	certs       string
 	insecure    bool
+	mask        bool
 	silentAfter time.Duration
 	peerTimeout time.Duration
 	keepFrames  int
@@ -30,7 +31,7 @@ type options struct {
 }
 
 // connectionFlags are the names of the options that are about connections, in the order of the help.
-var connectionFlags = []string{"certs", "insecure", "silent-after", "peer-timeout", "keep-frames", "keep-mib"}
+var connectionFlags = []string{"certs", "insecure", "mask", "silent-after", "peer-timeout", "keep-frames", "keep-mib"}
 
 // addFlags adds the flags to f. withoutCerts is the end of the help of -certs, what happens without it; log is the default of -log.
 func (o *options) addFlags(f *cli.Flags, withoutCerts, log string) {
@@ -40,6 +41,8 @@ func (o *options) addFlags(f *cli.Flags, withoutCerts, log string) {
 		"`folder` with ca.pem, agent-<i>.pem and agent-<i>-key.pem, made by the verb pki; without it "+withoutCerts)
 	f.BoolVar(&o.insecure, "insecure", false,
 		"connect without certificates: whoever reaches an agent's port can take part in the run")
+	f.BoolVar(&o.mask, "mask", true,
+		"mask the terms of sums, so that agents learn no other agent's; must be the same for all agents (default true)")
 	f.DurationVar(&o.silentAfter, "silent-after", 5*time.Second,
 		"reconnect to a neighbour, and log its number, after it has been silent for this `time`; must be the same for all agents")
 	f.DurationVar(&o.peerTimeout, "peer-timeout", 10*time.Minute,

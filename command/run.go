@@ -181,7 +181,7 @@ func (o *runOptions) prepareFolder(c *cluster.Cluster) error {
 }
 
 // leftovers returns the files and folders of the agents of an earlier run that must be removed. With -force these are
-// all run folders and logs, as that run may have had more agents, and the certificates. With -resume it is agent.json
+// all run folders, logs and secrets, as that run may have had more agents, and the certificates. With -resume it is agent.json
 // of each: an agent that has it would not start, and the others would wait for it in vain.
 func (o *runOptions) leftovers() ([]string, error) {
 	found, err := filepath.Glob(filepath.Join(o.out, "agent-*"))
@@ -191,13 +191,15 @@ func (o *runOptions) leftovers() ([]string, error) {
 	var old []string
 	for _, path := range found {
 		name, isLog := strings.CutSuffix(filepath.Base(path), ".log")
+		name, isSecret := strings.CutSuffix(name, secretSuffix)
+		isFolder := !isLog && !isSecret
 		if i, err := strconv.Atoi(strings.TrimPrefix(name, "agent-")); err != nil || pki.Name(i) != name {
 			continue
 		}
 		switch {
-		case o.resume && !isLog:
+		case o.resume && isFolder:
 			old = append(old, filepath.Join(path, runs.MembershipFile))
-		case o.force && !isLog:
+		case o.force && isFolder:
 			if _, err := runs.Folder(path).State(); err != nil {
 				return nil, err
 			}

@@ -69,6 +69,11 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 		}
 		config.Matrix, config.Round = g.W, from
 		var err error
+		if o.certs == "" && o.mask && config.Validate() == nil { // else Open leaves nothing behind
+			if config.Secret, err = readSecret(string(o.folder()) + secretSuffix); err != nil {
+				return nil, err
+			}
+		}
 		if mixer, err = dsbogrpc.Open(config); err != nil {
 			if open, ok := errors.AsType[*dsbogrpc.UnprotectedError](err); ok {
 				err = dsbo.Errorf(dsbo.ErrConfig, "%s: -certs or -insecure is required", open.Reason)
@@ -110,7 +115,7 @@ func (o *agentOptions) folder() runs.Folder { return o.agentFolder(o.agent) }
 // exchangeConfig returns the settings of the agent's end of the exchange.
 func (o *agentOptions) exchangeConfig(c *cluster.Cluster, s *screen) (dsbogrpc.Config, error) {
 	config := dsbogrpc.Config{
-		Agent: o.agent, Run: c.Run, Hash: c.Hash(), Addresses: c.Addresses, Insecure: o.insecure,
+		Agent: o.agent, Run: c.Run, Hash: c.Hash(), Addresses: c.Addresses, Insecure: o.insecure, Unmasked: !o.mask,
 		KeepFrames: o.keepFrames, KeepBytes: int64(o.keepMiB) << 20, SilentAfter: o.silentAfter, PeerTimeout: o.peerTimeout,
 		Log: s.log,
 	}

@@ -95,22 +95,22 @@ func Load(folder string, agent int, now time.Time) (*Identity, error) {
 		return nil, err
 	}
 	id := &Identity{agent, pair, authority}
-	if err := id.verify(now); err != nil {
+	if err := verify(pair.Leaf, agent, id.pool(), now); err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", certificateFile(folder, Name(agent)), err)
 	}
 	return id, nil
 }
 
-func (id *Identity) verify(now time.Time) error {
-	cert := id.certificate.Leaf
+// verify returns an error unless a certificate is that of an agent, signed by an authority in roots, and valid at the time now.
+func verify(cert *x509.Certificate, agent int, roots *x509.CertPool, now time.Time) error {
 	if named, err := Agent(cert); err != nil {
 		return err
-	} else if named != id.Agent {
-		return fmt.Errorf("it must be the certificate of agent %d; it is that of agent %d", id.Agent, named)
+	} else if named != agent {
+		return fmt.Errorf("it must be the certificate of agent %d; it is that of agent %d", agent, named)
 	}
 	// Verify is content with one of several usages, but an agent needs both.
 	for _, usage := range []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth} {
-		options := x509.VerifyOptions{Roots: id.pool(), CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{usage}}
+		options := x509.VerifyOptions{Roots: roots, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{usage}}
 		if _, err := cert.Verify(options); err != nil {
 			return err
 		}

@@ -39,7 +39,8 @@ func machines(t *testing.T, c train.Config) []*machine {
 		own := ofAgents(c, nil, i)
 		own.Dir = t.TempDir()
 		// Little is kept, so that who comes back makes others go back.
-		all = append(all, &machine{config: own, network: grpc.Config{Agent: i, Matrix: c.W, Run: "test", Addresses: addresses, Listener: l, KeepFrames: 20}})
+		all = append(all, &machine{config: own, network: grpc.Config{Agent: i, Matrix: c.W, Run: "test", Addresses: addresses, Listener: l, KeepFrames: 20,
+			Secret: []byte{1, byte(i)}}})
 	}
 	return all
 }

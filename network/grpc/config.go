@@ -40,6 +40,17 @@ type Config struct {
 	// Insecure allows connections without certificates to other machines.
 	Insecure bool
 
+	// Wire is how vectors of Mix travel. The values must be those that the wire holds exactly, as [network.Averager] sends
+	// them: Mix is then the same to the bit on all transports. Agents refuse each other if theirs differs.
+	Wire network.Wire
+	// Unmasked has sums travel without masks: each agent then sees the numbers of its neighbours in the spanning tree.
+	// Agents refuse each other if theirs differs.
+	Unmasked bool
+	// Secret is mixed into the key of this agent's masks, which without Identity depends on it alone: random bytes, 32 for
+	// instance, that no other agent knows and that an agent that comes back has again. With neither Secret nor Identity
+	// the key is another one after each Open, and an agent that comes back after the first sum is refused.
+	Secret []byte
+
 	// Round is the first exchange: 0, or that of the checkpoint from which the agent goes on.
 	Round int
 	// MaxFloats is the length of the longest vector that is accepted. 0 means 2²⁴, 128 MiB.
@@ -123,6 +134,7 @@ func (c Config) Validate() error {
 		{c.Run != "" && len(c.Run) <= maxName, fmt.Sprintf("Run must have 1 to %d bytes; their number:", maxName), len(c.Run)},
 		{len(c.Hash) <= maxName, fmt.Sprintf("Hash must have at most %d bytes; their number:", maxName), len(c.Hash)},
 		{longest <= maxName, fmt.Sprintf("Program must have texts of at most %d bytes; the longest:", maxName), longest},
+		{c.Wire <= network.Int8, fmt.Sprintf("Wire must be one of %v to %v; it is", network.Float64, network.Int8), c.Wire},
 		{0 <= c.Round && c.Round <= maxNumber, fmt.Sprintf("Round must be 0 to %d; it is", maxNumber), c.Round},
 		{1 <= c.MaxFloats && c.MaxFloats <= largest, fmt.Sprintf("MaxFloats must be 1 to %d; it is", largest), c.MaxFloats},
 		{c.KeepFrames >= minKept, fmt.Sprintf("KeepFrames must be at least %d; it is", minKept), c.KeepFrames},
@@ -171,6 +183,14 @@ func (c Config) validateAddresses() error {
 		}
 	}
 	return nil
+}
+
+// form says in which form vectors travel.
+func (c Config) form() string {
+	if c.Unmasked {
+		return c.Wire.String() + ", sums without masks"
+	}
+	return c.Wire.String() + ", sums with masks"
 }
 
 // private reports whether connections without protection are out of the question, or allowed.

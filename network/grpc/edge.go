@@ -21,9 +21,9 @@ type edge struct {
 
 	// Receiving. The vectors of exchanges k and k+1, where this agent is at exchange k, have their slots at k%2 and
 	// (k+1)%2.
-	received int // vectors that have come: the next one has to be that of this exchange
-	slot     [2][]float64
-	purpose  [2]int // of the exchanges in the slots
+	received int       // vectors that have come: the next one has to be that of this exchange
+	slot     [2][]byte // payloads
+	purpose  [2]int    // of the exchanges in the slots
 	digests  digests
 	stale    bool // this agent went back, and vectors from before may still come on this stream
 
@@ -91,7 +91,7 @@ func (e *edge) awaited() bool { return e.m.missing > 0 && e.received <= e.m.roun
 func (e *edge) hello() []byte {
 	c := &e.m.config
 	return hello{from: c.Agent, to: e.id, sent: e.m.window.end(), next: e.received,
-		run: c.Run, config: c.Hash, program: c.Program}.encode()
+		run: c.Run, config: c.Hash, form: c.form(), program: c.Program}.encode()
 }
 
 // sendFrom puts the vectors from this exchange on onto the stream, again if they were there before.
@@ -137,8 +137,11 @@ func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 	case e.due == kindAlive:
 		e.due = 0
 		return encode(header{kindAlive, 0, m.announcedRadius()}, nil), false
+	case s.keysSent < len(m.keys.known):
+		s.keysSent++
+		return m.keys.known[s.keysSent-1], false
 	case e.hasVector():
-		frame = m.window.get(e.next)
+		frame = m.window.get(e.next).frameFor(e.id)
 		if e.next < e.sent {
 			e.stats.Resent++
 		}
@@ -165,6 +168,8 @@ func (e *edge) handle(f *frame) error {
 		e.setRadius(0)
 	case kindAlive:
 		e.setRadius(min(f.detail, e.m.lastRadius()))
+	case kindKey:
+		e.m.learnKey(e.id, f.exchange, f.text)
 	case kindFail:
 		e.m.endRun(f.exchange, f.detail, f.text)
 	case kindHello:
@@ -202,11 +207,11 @@ func (e *edge) receive(f *frame) error {
 	if e.awaited() {
 		e.stats.Waited += time.Since(m.waitStart)
 		m.missing--
-		if m.missing == 0 {
-			m.notifyWaiter()
-		}
 	}
 	e.received++
+	if m.missing == 0 {
+		m.notifyWaiter()
+	}
 	return nil
 }
 

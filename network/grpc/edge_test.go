@@ -21,7 +21,7 @@ func pathAgent(change func(*Config)) (*Mixer, lines) {
 	if change != nil {
 		change(&c)
 	}
-	return newMixer(c.withDefaults()), lines
+	return must.Get(newMixer(c.withDefaults())), lines
 }
 
 // attached opens a stream to a neighbour that has sent and received as many vectors as the hello says.
@@ -51,7 +51,7 @@ func wantSent(t *testing.T, s *session, want string) {
 			break
 		}
 		f := decoded(b)
-		name := [kindEnd]string{kindVector: "vector", kindAlive: "alive", kindResend: "resend", kindFail: "fail"}[f.kind]
+		name := [kindEnd]string{kindVector: "vector", kindAlive: "alive", kindResend: "resend", kindFail: "fail", kindKey: "key"}[f.kind]
 		all = append(all, fmt.Sprintf("%s %d/%d", name, f.exchange, f.detail))
 	}
 	if got := strings.Join(all, ", "); got != want {
@@ -62,7 +62,7 @@ func wantSent(t *testing.T, s *session, want string) {
 // publish sends the vector of an exchange.
 func publish(m *Mixer, exchange int) {
 	m.round = exchange
-	must.OK(m.publish(vectorOfOne(exchange, float64(exchange)), mixing, 1))
+	must.OK(m.publish(entry{frame: vectorOfOne(exchange, float64(exchange))}))
 }
 
 // TestNewStreamGoesOn: what was lost with a stream is sent on the next one, and nothing else.
@@ -335,7 +335,7 @@ func TestWindow(t *testing.T) {
 	add := func(sizes ...int) func() {
 		return func() {
 			for _, n := range sizes {
-				w.add(make([]byte, n))
+				w.add(entry{frame: make([]byte, n)})
 			}
 		}
 	}

@@ -41,7 +41,7 @@ func (m *Mixer) kill() {
 }
 
 // iterate does one iteration of these tests' agents: it mixes, now and then gathers and adds a part of each agent's vector,
-// and makes a step that no other agent makes.
+// or sums bits of all and adds something of the sum, and makes a step that no other agent makes.
 func iterate(ctx context.Context, m *Mixer, k int, x []float64) error {
 	if err := m.Mix(ctx, x, x); err != nil {
 		return err
@@ -58,12 +58,31 @@ func iterate(ctx context.Context, m *Mixer, k int, x []float64) error {
 		}
 		addAll(x, rows)
 	}
+	if sums(k) {
+		words := bitsOf(x)
+		if err := m.Reduce(ctx, network.Sum, 64, words); err != nil {
+			return err
+		}
+		addParts(x, words)
+	}
 	localStep(x, own, k)
 	return nil
 }
 
 // gathers reports whether iteration k has a gathering.
 func gathers(k int) bool { return k%7 == 3 }
+
+// sums reports whether iteration k has a sum.
+func sums(k int) bool { return k%5 == 2 }
+
+func bitsOf(x []float64) []uint64 { return slices.Clone(floatBits(x)) }
+
+// addParts adds a part of each word, below 1, to x.
+func addParts(x []float64, words []uint64) {
+	for e := range x {
+		x[e] += float64(words[e]%1024) / 1024
+	}
+}
 
 // addAll adds a part of each row, of another size for each, to x.
 func addAll(x []float64, rows [][]float64) {
@@ -88,21 +107,27 @@ func startVector(agent, length int) []float64 {
 	return x
 }
 
-// unfaulted returns the agents' ends after so many iterations as plain sums give them.
-func unfaulted(w *network.Matrix, iterations, length int, gathers func(k int) bool) [][]float64 {
+// unfaulted returns the agents' ends after so many iterations as plain sums give them, of Mix alone or of all that iterate does.
+func unfaulted(w *network.Matrix, iterations, length int, mixOnly bool) [][]float64 {
 	xs := make([][]float64, w.N())
 	for i := range xs {
 		xs[i] = startVector(i, length)
 	}
 	for k := range iterations {
 		xs = networktest.Product(w, xs)
-		rows := make([][]float64, len(xs))
+		rows, words := make([][]float64, len(xs)), make([]uint64, length)
 		for i, x := range xs {
 			rows[i] = slices.Clone(x)
 		}
-		for i, x := range xs {
-			if gathers(k) {
+		for _, x := range xs {
+			if gathers(k) && !mixOnly {
 				addAll(x, rows)
+			}
+			network.Sum.Combine(words, bitsOf(x))
+		}
+		for i, x := range xs {
+			if sums(k) && !mixOnly {
+				addParts(x, words)
 			}
 			localStep(x, i, k)
 		}
@@ -202,7 +227,7 @@ func TestCutConnections(t *testing.T) {
 				}
 				return m.Drain(ctx)
 			})
-			wantSameBits(t, xs, unfaulted(w, iterations, length, gathers))
+			wantSameBits(t, xs, unfaulted(w, iterations, length, false))
 			wantCuts(t, cutters, ms)
 		})
 	}
@@ -346,7 +371,7 @@ func TestKilledAgents(t *testing.T) {
 				xs[i] = w.now.x
 				rolled += w.rolled
 			}
-			wantSameBits(t, xs, unfaulted(w, workerIterations, workerLength, gathers))
+			wantSameBits(t, xs, unfaulted(w, workerIterations, workerLength, false))
 			if keep < savedEvery && rolled == 0 {
 				t.Errorf("no agent went back with %d vectors kept", keep)
 			}

@@ -20,6 +20,7 @@ const (
 	kindAlive                  // a heartbeat, and what the sender knows of the end of the run
 	kindResend                 // the sender went back: the vectors from one exchange on have to come again
 	kindFail                   // the run has failed, and why
+	kindKey                    // the key of one agent's masks
 	kindEnd                    // the first number that is no kind
 )
 
@@ -34,9 +35,9 @@ const (
 const (
 	headerSize = 24
 	magic      = "dsbo"
-	version    = 2
+	version    = 3
 
-	// maxText bounds the payload of all kinds but vectors.
+	// maxText bounds the payload of all kinds but vectors and keys.
 	maxText = 2048
 	// maxNumber leaves room for sums.
 	maxNumber = 1 << 62
@@ -45,20 +46,20 @@ const (
 type header struct {
 	kind kind
 	// exchange is that of a vector. In a hello and a resend it is how many vectors the sender has sent, in a fail the
-	// number of the agent that failed.
+	// number of the agent that failed, in a key that of the agent whose key it is.
 	exchange int
-	// detail is the purpose of a vector: mixing, or gathering rows of some length. In a hello and a resend it is the
-	// exchange of the first vector that the sender needs, in an alive the sender's radius, in a fail the kind of the error.
+	// detail is the purpose of a vector. In a hello and a resend it is the exchange of the first vector that the sender
+	// needs, in an alive the sender's radius, in a fail the kind of the error.
 	detail int
 }
 
 // A frame is one that was received. Its memory is used again by the next decode.
 type frame struct {
 	header
-	data   []float64 // payload of a vector
-	digest uint64    // of data
-	text   []byte    // payload of the other kinds
-	size   int       // in bytes, header included
+	data   []byte // payload of a vector, which begins at a multiple of 8 in memory
+	digest uint64 // of data
+	text   []byte // payload of the other kinds
+	size   int    // in bytes, header included
 }
 
 // encode returns a frame of a kind other than vector.
@@ -69,7 +70,14 @@ func encode(h header, text []byte) []byte {
 	return b
 }
 
-// encodeVector returns the frame of one exchange.
+// newFrame returns the header of a frame that has room for a payload of so many bytes after it.
+func newFrame(h header, payload int) []byte {
+	b := alignedBytes(headerSize + payload)[:headerSize]
+	h.put(b)
+	return b
+}
+
+// encodeVector returns the frame of one exchange with float64s.
 func encodeVector(exchange, purpose int, v []float64) []byte {
 	var head [headerSize / 8]float64
 	header{kindVector, exchange, purpose}.put(bytesOf(head[:]))
@@ -82,13 +90,15 @@ func encodeVector(exchange, purpose int, v []float64) []byte {
 	return b
 }
 
-// vectorOf returns the vector of a frame that encodeVector has made, mostly in the frame's memory.
-func vectorOf(frame []byte) []float64 {
-	payload := frame[headerSize:]
+// vectorOf returns the float64s of a payload, mostly in its memory.
+func vectorOf(payload []byte) []float64 {
 	v := unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(payload))), len(payload)/8)
 	if cpu.IsBigEndian {
 		v = slices.Clone(v)
-		fromLittleEndian(v)
+		raw := bytesOf(v)
+		for i := range v {
+			floatBits(v)[i] = binary.LittleEndian.Uint64(raw[8*i:])
+		}
 	}
 	return v
 }
@@ -126,8 +136,12 @@ func (f *frame) decode(r io.Reader, size int) error {
 	if f.kind == kindVector {
 		return f.readVector(r, size-headerSize)
 	}
-	if size > headerSize+maxText {
-		return fmt.Errorf("a frame of kind %d must have at most %d bytes; it has %d", f.kind, headerSize+maxText, size)
+	most := maxText
+	if f.kind == kindKey {
+		most = maxKeyText
+	}
+	if size > headerSize+most {
+		return fmt.Errorf("a frame of kind %d must have at most %d bytes; it has %d", f.kind, headerSize+most, size)
 	}
 	f.text = resize(f.text, size-headerSize)
 	_, err := io.ReadFull(r, f.text)
@@ -139,34 +153,19 @@ var digestSeed = maphash.MakeSeed()
 
 // readVector reads a payload of n bytes.
 func (f *frame) readVector(r io.Reader, n int) error {
-	if n%8 != 0 {
-		return fmt.Errorf("a vector must have a multiple of 8 bytes; it has %d", n)
+	if cap(f.data) < n {
+		f.data = alignedBytes(n)
 	}
-	f.data = resize(f.data, n/8)
-	if _, err := io.ReadFull(r, bytesOf(f.data)); err != nil {
+	f.data = f.data[:n]
+	if _, err := io.ReadFull(r, f.data); err != nil {
 		return err
 	}
-	if cpu.IsBigEndian {
-		fromLittleEndian(f.data)
-	}
-	f.digest = maphash.Bytes(digestSeed, bytesOf(f.data))
+	f.digest = maphash.Bytes(digestSeed, f.data)
 	return nil
 }
 
-// fromLittleEndian gives numbers whose bytes came in this order their values, on machines with the other order.
-func fromLittleEndian(v []float64) {
-	raw := bytesOf(v)
-	for i := range v {
-		floatBits(v)[i] = binary.LittleEndian.Uint64(raw[8*i:])
-	}
-}
-
-func resize[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
-}
+// alignedBytes returns n bytes that begin at a multiple of 8 in memory.
+func alignedBytes(n int) []byte { return bytesOf(make([]float64, (n+7)/8))[:n] }
 
 // bytesOf returns the memory of v.
 func bytesOf(v []float64) []byte {

@@ -8,20 +8,6 @@ import (
 	"dsbo/network"
 )
 
-// What an exchange is for goes with each vector: agents that are not at the same point find out.
-const mixing = 0
-
-// gathering is the purpose of the exchanges that gather rows of a length.
-func gathering(length int) int { return 1 + length }
-
-// purposeName says what an agent does.
-func purposeName(purpose int) string {
-	if purpose == mixing {
-		return "mixes"
-	}
-	return fmt.Sprintf("gathers rows of %d numbers", purpose-gathering(0))
-}
-
 // Local implements [network.Team]: it returns this agent.
 func (m *Mixer) Local() []int { return m.local }
 
@@ -82,17 +68,18 @@ func (m *Mixer) gatherPart(ctx context.Context, rows [][]float64, lo, hi int) er
 		for _, i := range agents {
 			m.rows = append(m.rows, rows[i][lo:hi]...)
 		}
-		if _, err := m.exchange(ctx, gathering(len(rows[0])), m.rows); err != nil {
+		purpose := gathering(len(rows[0]))
+		if err := m.exchange(ctx, purpose, entry{frame: encodeVector(m.round, purpose, m.rows)}); err != nil {
 			return err
 		}
 		for k, e := range m.edges {
-			if got, want := len(e.slot[m.round%2]), m.flood.sizes[step][k]*(hi-lo); got != want {
-				return m.failWith(dsbo.Errorf(dsbo.ErrShape, "MaxFloats must be the same for all agents; agent %d sends %d numbers of the rows that are gathered, where %d are next",
+			if got, want := len(e.slot[m.round%2]), 8*m.flood.sizes[step][k]*(hi-lo); got != want {
+				return m.failWith(dsbo.Errorf(dsbo.ErrShape, "MaxFloats must be the same for all agents; agent %d sends %d bytes of the rows that are gathered, where %d are next",
 					e.id, got, want))
 			}
 		}
 		for _, l := range m.flood.learn[step] {
-			in := m.edges[l.neighbour].slot[m.round%2]
+			in := vectorOf(m.edges[l.neighbour].slot[m.round%2])
 			copy(rows[l.agent][lo:hi], in[l.position*(hi-lo):])
 		}
 		m.advance()
@@ -108,9 +95,4 @@ func (m *Mixer) checkRunning(ctx context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.interrupted()
-}
-
-// Reduce implements [network.Reducer].
-func (m *Mixer) Reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
-	return network.ReduceByGather(ctx, m, m.config.Matrix.N(), op, bits, words)
 }

@@ -90,7 +90,7 @@ func TestGatherNotAtTheSamePoint(t *testing.T) {
 		{"lengths", [2]int{}, [2]call{gather(1), gather(2)},
 			[2]string{"gathers rows of 1 numbers and agent 1 gathers rows of 2", "gathers rows of 2 numbers and agent 0 gathers rows of 1"}},
 		{"parts", [2]int{2, 3}, [2]call{gather(4), gather(4)},
-			[2]string{"agent 1 sends 3 numbers of the rows that are gathered, where 2 are next", "agent 0 sends 2 numbers of the rows that are gathered, where 3 are next"}},
+			[2]string{"agent 1 sends 24 bytes of the rows that are gathered, where 16 are next", "agent 0 sends 16 bytes of the rows that are gathered, where 24 are next"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx := limited(t)

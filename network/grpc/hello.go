@@ -11,18 +11,19 @@ import (
 // maxName bounds each text in a hello, so that it fits a frame.
 const maxName = 255
 
-// A hello opens a stream. It says who the sender is, whom it takes the receiver for, how many vectors it has sent and of
-// which exchange the first one is that it needs.
+// A hello opens a stream. It says who the sender is, whom it takes the receiver for, how many vectors it has sent, of
+// which exchange the first one is that it needs, and in which form it sends them.
 type hello struct {
 	from, to    int
 	sent, next  int
 	run, config string
+	form        string // see Config.form
 	program     network.Program
 }
 
 // texts returns where the texts of h are, in the order in which they are sent.
 func (h *hello) texts() []*string {
-	return []*string{&h.run, &h.config, &h.program.Version, &h.program.Kernels, &h.program.Architecture}
+	return []*string{&h.run, &h.config, &h.form, &h.program.Version, &h.program.Kernels, &h.program.Architecture}
 }
 
 func (h hello) encode() []byte {

@@ -1,13 +1,11 @@
 package grpc
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"strings"
+	"slices"
 	"sync"
 	"time"
-	"unicode"
 
 	"dsbo"
 	"dsbo/network"
@@ -16,7 +14,7 @@ import (
 )
 
 // A Mixer is one agent's end of an exchange between processes. It implements [network.Rewinder], and
-// [network.Team] with this one agent. Mix, Gather, Rewind and Drain belong to one goroutine at a time; any
+// [network.Team] with this one agent. Mix, Gather, Reduce, Rewind and Drain belong to one goroutine at a time; any
 // goroutine may call the other methods.
 type Mixer struct {
 	config Config
@@ -27,23 +25,27 @@ type Mixer struct {
 	stopDial, stopAll context.CancelFunc
 	work              sync.WaitGroup
 	closing           sync.Once
-	signal            chan struct{} // holds one wake-up of Mix, Gather or Drain
+	signal            chan struct{} // holds one wake-up of Mix, Gather, Reduce or Drain
 	in                [][]float64   // the terms of a sum
+	decoded           [][]float64   // those that came in another form than float64
 	rows              []float64     // those that Gather sends
+	words             []uint64      // those that came from one neighbour
 	local             []int         // this agent
 	flood             *flood        // nil before the first Gather
+	tree              *network.Tree // nil before the first Reduce
 
 	mu        sync.Mutex
 	edges     []*edge // in ascending order of the neighbours
 	round     int     // the next exchange, or the one under way
 	window    window
+	keys      keys      // of masks
 	missing   int       // neighbours that an exchange waits for
 	waitStart time.Time // since when
 	rollback  *network.RollbackError
 	finished  bool                // Drain has begun
 	recorded  bool                // Config.AllFinished has been called; true if there is none
 	ended     *network.EndedError // why all agents have to end; nil while the run goes on
-	err       error               // what Mix and Gather return from now on; nil while all is well
+	err       error               // what Mix, Gather and Reduce return from now on; nil while all is well
 	closed    bool
 	rewinds   int64
 	refused   int64
@@ -75,42 +77,50 @@ func (m *Mixer) mix(ctx context.Context, dst, src []float64) error {
 	if len(dst) != len(src) {
 		return m.failWith(dsbo.Errorf(dsbo.ErrShape, "dst and src must have one length; they have %d and %d", len(dst), len(src)))
 	}
-	own, err := m.exchange(ctx, mixing, src)
-	if err != nil {
+	if len(src) > m.config.MaxFloats {
+		return m.failWith(dsbo.Errorf(dsbo.ErrConfig, "a vector must have at most MaxFloats = %d numbers; it has %d", m.config.MaxFloats, len(src)))
+	}
+	e := entry{frame: m.encodeMix(src), sends: m.config.Matrix.Sends(m.config.Agent)}
+	if err := m.exchange(ctx, mixing, e); err != nil {
 		return err
 	}
-	row := m.sumTerms(own) // not src, which may be dst: a long sum writes that before it has read all terms
-	for k, w := range row {
-		if len(m.in[k]) != len(src) {
-			return m.failWith(dsbo.Errorf(dsbo.ErrShape, "neighbours must send equally many numbers; agent %d sends %d and agent %d sends %d",
-				m.config.Agent, len(src), w.Agent, len(m.in[k])))
-		}
+	row, err := m.sumTerms(e.frame[headerSize:], len(src))
+	if err != nil {
+		return m.failWith(err)
 	}
 	network.Combine(dst, row, m.in)
 	m.advance()
 	return nil
 }
 
-// exchange sends src to all neighbours and waits for their vectors of this exchange, which stay in their slots
-// until advance and the next exchange. own is a copy of src, which must not be changed.
-func (m *Mixer) exchange(ctx context.Context, purpose int, src []float64) (own []float64, err error) {
-	if len(src) > m.config.MaxFloats {
-		return nil, m.failWith(dsbo.Errorf(dsbo.ErrConfig, "a vector must have at most MaxFloats = %d numbers; it has %d", m.config.MaxFloats, len(src)))
+// encodeMix returns the frame of a vector that is mixed.
+func (m *Mixer) encodeMix(src []float64) []byte {
+	if m.config.Wire == network.Float64 {
+		return encodeVector(m.round, mixing, src)
 	}
-	frame := encodeVector(m.round, purpose, src)
-	if err := m.publish(frame, purpose, len(src)); err != nil {
-		return nil, err
+	return m.config.Wire.Encode(newFrame(header{kindVector, m.round, mixing}, m.config.Wire.Bytes(len(src))), src)
+}
+
+// exchange sends an entry and waits for the neighbours' vectors of this exchange, which stay in their slots until advance
+// and the next exchange.
+func (m *Mixer) exchange(ctx context.Context, purpose int, e entry) error {
+	if err := m.publish(e); err != nil {
+		return err
 	}
-	if err := m.await(ctx, func() bool { return m.missing == 0 }); err != nil {
-		return nil, err
+	var other *edge
+	if err := m.await(ctx, func() bool { other = m.otherPurpose(purpose); return other != nil || m.missing == 0 }); err != nil {
+		return err
 	}
-	for _, e := range m.edges {
-		if other := e.purpose[m.round%2]; other != purpose {
-			return nil, m.failWith(dsbo.Errorf(dsbo.ErrShape, "neighbours must do the same; agent %d %s and agent %d %s",
-				m.config.Agent, purposeName(purpose), e.id, purposeName(other)))
-		}
+	return m.checkPurpose(purpose, other)
+}
+
+// checkPurpose ends the run if a neighbour, unless it is nil, does something else in this exchange.
+func (m *Mixer) checkPurpose(purpose int, other *edge) error {
+	if other == nil {
+		return nil
 	}
-	return vectorOf(frame), nil
+	return m.failWith(dsbo.Errorf(dsbo.ErrShape, "neighbours must do the same; agent %d %s and agent %d %s",
+		m.config.Agent, purposeName(purpose), other.id, purposeName(other.purpose[m.round%2])))
 }
 
 // advance makes the next exchange the present one.
@@ -120,21 +130,18 @@ func (m *Mixer) advance() {
 	m.round++
 }
 
-// publish puts the frame of this exchange, with so many numbers, before the neighbours.
-func (m *Mixer) publish(frame []byte, purpose, floats int) error {
+// publish puts the entry of this exchange before the neighbours.
+func (m *Mixer) publish(e entry) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.interrupted(); err != nil {
 		return err
 	}
 	if m.round == m.window.end() {
-		m.window.add(frame)
-		if purpose == mixing {
-			sends := int64(m.config.Matrix.Sends(m.config.Agent))
-			m.vectors += sends
-			m.vectorBytes += sends * 8 * int64(floats)
-		}
-	} else if !bytes.Equal(m.window.get(m.round), frame) {
+		m.window.add(e)
+		m.vectors += int64(e.sends)
+		m.vectorBytes += int64(e.sends) * int64(len(e.frame)-headerSize)
+	} else if !m.window.get(m.round).equal(e) {
 		return m.failLocked(fmt.Errorf("%w: this agent, exchange %d", ErrConflict, m.round))
 	}
 	m.waitStart = time.Now()
@@ -149,20 +156,36 @@ func (m *Mixer) publish(frame []byte, purpose, floats int) error {
 	return nil
 }
 
-// sumTerms sets m.in to the terms of this agent's sum and returns their weights.
-func (m *Mixer) sumTerms(own []float64) []network.Weight {
+// sumTerms sets m.in to the terms of this agent's sum, each of so many numbers, and returns their weights. own is the payload
+// that it has sent, not the vector itself, which may be where the sum goes: a long sum writes that before it has read all terms.
+func (m *Mixer) sumTerms(own []byte, length int) ([]network.Weight, error) {
 	row := m.config.Matrix.Row(m.config.Agent)
-	edges := m.edges
+	edges, wire := m.edges, m.config.Wire
 	for k, w := range row {
-		if w.Agent == m.config.Agent {
-			m.in[k] = own
-		} else {
-			m.in[k] = edges[0].slot[m.round%2]
+		payload := own
+		if w.Agent != m.config.Agent {
+			payload = edges[0].slot[m.round%2]
 			edges = edges[1:]
 		}
+		if want := wire.Bytes(length); len(payload) != want {
+			return nil, dsbo.Errorf(dsbo.ErrShape, "neighbours must send equally many numbers; agent %d sends %d bytes and agent %d sends %d",
+				m.config.Agent, want, w.Agent, len(payload))
+		}
+		if wire == network.Float64 {
+			m.in[k] = vectorOf(payload)
+			continue
+		}
+		m.decoded[k] = resize(m.decoded[k], length)
+		if err := wire.Decode(m.decoded[k], payload); err != nil {
+			return nil, fmt.Errorf("agent %d: %w", w.Agent, err)
+		}
+		m.in[k] = m.decoded[k]
 	}
-	return row
+	return row, nil
 }
+
+// resize returns n elements in the memory of s, if that is enough.
+func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
 // await waits until ready, which it asks under the lock whenever something has changed.
 func (m *Mixer) await(ctx context.Context, ready func() bool) error {
@@ -189,7 +212,7 @@ func (m *Mixer) await(ctx context.Context, ready func() bool) error {
 	}
 }
 
-// notifyWaiter wakes Mix, Gather or Drain.
+// notifyWaiter wakes Mix, Gather, Reduce or Drain.
 func (m *Mixer) notifyWaiter() {
 	select {
 	case m.signal <- struct{}{}:
@@ -197,7 +220,7 @@ func (m *Mixer) notifyWaiter() {
 	}
 }
 
-// interrupted returns why Mix, Gather and Drain cannot go on.
+// interrupted returns why Mix, Gather, Reduce and Drain cannot go on.
 func (m *Mixer) interrupted() error {
 	if m.err == nil && m.rollback != nil {
 		return m.rollback
@@ -240,125 +263,4 @@ func (m *Mixer) Rewind(round int) error {
 		e.rewind(round)
 	}
 	return nil
-}
-
-// Drain implements [network.Rewinder].
-func (m *Mixer) Drain(ctx context.Context) error {
-	m.beginDrain()
-	err := m.await(ctx, m.allFinished)
-	if err == nil {
-		err = m.recordFinish()
-	}
-	if err == nil {
-		err = m.await(ctx, m.drained)
-	}
-	if err != nil {
-		return fmt.Errorf("agent %d, after exchange %d, waiting for the others' end: %w", m.config.Agent, m.round, err)
-	}
-	return nil
-}
-
-// recordFinish has the caller keep that all agents have finished, and lets the neighbours know.
-func (m *Mixer) recordFinish() error {
-	if m.config.AllFinished != nil {
-		if err := m.config.AllFinished(); err != nil {
-			return err
-		}
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.recorded = true
-	m.announce()
-	return nil
-}
-
-func (m *Mixer) beginDrain() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.finished = true
-	m.announce()
-}
-
-// allFinished reports whether this agent knows that all have finished.
-func (m *Mixer) allFinished() bool { return m.radius() >= m.config.Matrix.N() }
-
-// drained reports whether this agent can leave.
-func (m *Mixer) drained() bool { return m.recorded && m.radius() == m.lastRadius() }
-
-// radius returns 0 until this agent has finished, and then 1 more than the least radius of its neighbours. At radius
-// r+1 all agents up to r edges away have finished, so that at radius n all have: none can come back and need what
-// another one sends.
-func (m *Mixer) radius() int {
-	if !m.finished {
-		return 0
-	}
-	least := m.lastRadius() - 1
-	for _, e := range m.edges {
-		least = min(least, e.radius)
-	}
-	return 1 + least
-}
-
-// announcedRadius returns the radius that the neighbours are told. They leave when all of theirs have announced radius n,
-// which this agent does once it has recorded the finish.
-func (m *Mixer) announcedRadius() int {
-	if m.recorded {
-		return m.radius()
-	}
-	return min(m.radius(), m.config.Matrix.N()-1)
-}
-
-// lastRadius is the radius at which an agent leaves. It is one above n, because the neighbours of one that has
-// got so far are at radius 2 or more: they know that it has finished, and understand its end.
-func (m *Mixer) lastRadius() int { return m.config.Matrix.N() + 1 }
-
-// announce tells all neighbours how far this agent is in the end of the run.
-func (m *Mixer) announce() {
-	for _, e := range m.edges {
-		e.announce()
-	}
-}
-
-// Fail ends the run for all agents: their Mix and Gather return an [*network.EndedError] with this agent's
-// number, err's message and its kind, and that of this agent an error that wraps err. The first failure counts.
-// Close brings the news to the neighbours that can be reached.
-func (m *Mixer) Fail(err error) { m.failWith(err) }
-
-func (m *Mixer) failWith(err error) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.failLocked(err)
-}
-
-// failLocked ends the run for all agents because of an error of this one, which it returns.
-func (m *Mixer) failLocked(err error) error {
-	if m.err == nil {
-		m.endRun(m.config.Agent, network.Kind(err), []byte(err.Error()))
-		m.err = err
-	}
-	return err
-}
-
-// endRun ends the run for all agents, because of an agent's error with this kind and text.
-func (m *Mixer) endRun(agent, kind int, text []byte) {
-	if m.err != nil {
-		return
-	}
-	m.ended = &network.EndedError{Process: fmt.Sprintf("agent %d", agent), Number: agent, Reason: oneLine(text), Kind: kind}
-	m.err = m.ended
-	m.notifyWaiter()
-	for _, e := range m.edges {
-		e.wake()
-	}
-}
-
-// oneLine returns at most maxText bytes of a text without control characters.
-func oneLine(text []byte) string {
-	s := strings.ToValidUTF8(string(text[:min(len(text), maxText)]), "")
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, s)
 }

@@ -27,29 +27,21 @@ const (
 // Open starts an agent's end of the exchange. Neighbours may come and go from then on; the
 // first Mix waits for them. Close ends it. On error the listener is closed too.
 func Open(c Config) (*Mixer, error) {
-	if err := c.Validate(); err != nil {
+	m, err := newListening(c)
+	if err != nil {
 		if c.Listener != nil {
 			err = errors.Join(err, c.Listener.Close())
 		}
 		return nil, err
 	}
-	c = c.withDefaults()
-	if c.Listener == nil {
-		l, err := net.Listen("tcp", c.Addresses[c.Agent])
-		if err != nil {
-			return nil, fmt.Errorf("agent %d: %w", c.Agent, err)
-		}
-		c.Listener = l
-	}
-	m := newMixer(c)
 	m.server = m.newServer()
 	m.work.Go(func() {
-		if err := m.server.Serve(c.Listener); err != nil && err != rpc.ErrServerStopped { // before it began
-			c.Log.Error("no longer listening", "reason", err)
+		if err := m.server.Serve(m.config.Listener); err != nil && err != rpc.ErrServerStopped { // before it began
+			m.config.Log.Error("no longer listening", "reason", err)
 		}
 	})
 	for _, e := range m.edges {
-		if c.dials(e.id) {
+		if m.config.dials(e.id) {
 			m.work.Go(func() { m.dial(e) })
 		}
 	}
@@ -57,15 +49,35 @@ func Open(c Config) (*Mixer, error) {
 	return m, nil
 }
 
+// newListening returns a mixer that is connected to nothing, with a listener.
+func newListening(c Config) (*Mixer, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	m, err := newMixer(c.withDefaults())
+	if err == nil && c.Listener == nil {
+		if m.config.Listener, err = net.Listen("tcp", c.Addresses[c.Agent]); err != nil {
+			err = fmt.Errorf("agent %d: %w", c.Agent, err)
+		}
+	}
+	return m, err
+}
+
 // newMixer returns a mixer that is connected to nothing.
-func newMixer(c Config) *Mixer {
+func newMixer(c Config) (*Mixer, error) {
+	keys, err := newKeys(&c)
+	if err != nil {
+		return nil, err
+	}
 	m := &Mixer{
 		config:   c,
 		signal:   make(chan struct{}, 1),
 		in:       make([][]float64, len(c.Matrix.Row(c.Agent))),
+		decoded:  make([][]float64, len(c.Matrix.Row(c.Agent))),
 		local:    []int{c.Agent},
 		round:    c.Round,
 		recorded: c.AllFinished == nil,
+		keys:     keys,
 		window:   window{start: c.Round, maxFrames: c.KeepFrames, maxBytes: c.KeepBytes},
 		refusals: map[string]time.Time{},
 	}
@@ -74,7 +86,7 @@ func newMixer(c Config) *Mixer {
 	for _, j := range c.Matrix.Neighbours(c.Agent) {
 		m.edges = append(m.edges, &edge{m: m, id: j, received: c.Round, next: c.Round, digests: digests{}})
 	}
-	return m
+	return m, nil
 }
 
 // heartbeats has a heartbeat every so often until the mixer is closed.
@@ -145,5 +157,5 @@ const method = "/dsbo.Exchange/Frames"
 
 // maxMessage returns the size of the largest frame.
 func (m *Mixer) maxMessage() int {
-	return headerSize + max(8*m.config.MaxFloats, maxText)
+	return headerSize + max(8*m.config.MaxFloats, maxKeyText)
 }

@@ -82,7 +82,7 @@ func (o office) open(t *testing.T, address2 string) (*Mixer, lines) {
 
 // goodHello returns what an agent says to agent 1.
 func goodHello(from int) hello {
-	return hello{from: from, to: self, run: "run", config: "hash", program: network.ThisProgram()}
+	return hello{from: from, to: self, run: "run", config: "hash", form: Config{}.form(), program: network.ThisProgram()}
 }
 
 func otherVersion(frame []byte) []byte {
@@ -111,8 +111,8 @@ func (o office) refusals(agent int, config func(*pki.Identity) *tls.Config) []re
 		{"expired", credentials.NewTLS(expired), frame, "expired", ""},
 		{"no hello", good, alive(0), "must begin with a hello", "must begin with a hello"},
 		{"a short hello", good, encode(header{kind: kindHello}, []byte("short")), "a hello has the wrong length", "wrong length"},
-		{"another version", good, otherVersion(goodHello(agent).encode()), "and version 3", "and version 3"},
-		{"too long", good, make([]byte, headerSize+8001), "larger than max (8025 vs. 8024)", "larger than max"},
+		{"another version", good, otherVersion(goodHello(agent).encode()), "and version 4", "and version 4"},
+		{"too long", good, make([]byte, headerSize+maxKeyText+1), "larger than max (8217 vs. 8216)", "larger than max"},
 	}
 	for _, c := range []struct {
 		name   string
@@ -121,6 +121,9 @@ func (o office) refusals(agent int, config func(*pki.Identity) *tls.Config) []re
 	}{
 		{"another run", func(h *hello) { h.run = "walk" }, `is of run \"walk\", agent 1 of run \"run\"`},
 		{"another configuration", func(h *hello) { h.config = "mash" }, "has other settings than agent 1 (SHA-256 mash and hash)"},
+		{"another wire", func(h *hello) { h.form = Config{Wire: network.BF16}.form() },
+			"exchanges bf16, sums with masks, agent 1 float64, sums with masks: Wire and Unmasked must be the same"},
+		{"without masks", func(h *hello) { h.form = Config{Unmasked: true}.form() }, "exchanges float64, sums without masks"},
 		{"for another", func(h *hello) { h.to = 3 }, "takes agent 1 for agent 3"},
 		{"other kernels", func(h *hello) { h.program.Kernels = "abacus" }, "computes with kernels abacus, agent 1 with " + network.ThisProgram().Kernels},
 		{"another architecture", func(h *hello) { h.program.Architecture = "pdp11" }, "runs on pdp11, agent 1 on " + network.ThisProgram().Architecture},
@@ -266,8 +269,8 @@ func TestBadFrames(t *testing.T) {
 		frame []byte
 		log   string
 	}{
-		{"too long", encodeVector(0, mixing, make([]float64, 1001)), "larger than max"},
-		{"of another version", otherVersion(encodeVector(0, mixing, vector)), "and version 3"},
+		{"too long", encodeVector(0, mixing, make([]float64, 1100)), "larger than max"},
+		{"of another version", otherVersion(encodeVector(0, mixing, vector)), "and version 4"},
 		{"of no kind", encode(header{kind: 77}, nil), "frames of kind 77 are not known"},
 		{"a second hello", goodHello(0).encode(), "a second hello"},
 		{"out of order", encodeVector(1, mixing, vector), "must be that of exchange 0; it is that of exchange 1"},

@@ -25,7 +25,8 @@ type session struct {
 	dropped  chan struct{}
 	reason   error // set before dropped is closed
 
-	failSent bool // guarded by the mixer's lock
+	failSent bool // guarded by the mixer's lock, as is keysSent
+	keysSent int  // of the known keys
 }
 
 func newSession(e *edge, s stream) *session {

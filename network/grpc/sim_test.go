@@ -66,8 +66,8 @@ func newSim(t *testing.T, seed uint64, w *network.Matrix, keep, rounds int) *sim
 }
 
 func (s *sim) mixer(i, round int) *Mixer {
-	return newMixer(Config{Agent: i, Matrix: s.w, Run: "sim", Round: round, KeepFrames: s.keep,
-		Addresses: make([]string, s.w.N())}.withDefaults())
+	return must.Get(newMixer(Config{Agent: i, Matrix: s.w, Run: "sim", Round: round, KeepFrames: s.keep,
+		Addresses: make([]string, s.w.N())}.withDefaults()))
 }
 
 // restore puts the newest checkpoint of at most this round into the agent's vector and returns its round.
@@ -106,13 +106,13 @@ func (s *sim) advance(i int) {
 		if m.round%simSaveEvery == 0 {
 			a.saved.add(m.round, m.round, a.x)
 		}
-		err := m.publish(encodeVector(m.round, mixing, a.x), mixing, simLength)
+		err := m.publish(entry{frame: encodeVector(m.round, mixing, a.x)})
 		if _, rollback := errors.AsType[*network.RollbackError](err); err != nil && !rollback {
 			s.t.Fatalf("agent %d: %v", i, err)
 		}
 		a.published = err == nil
 	case m.missing == 0:
-		row := m.sumTerms(slices.Clone(a.x))
+		row := must.Get(m.sumTerms(m.window.get(m.round).frame[headerSize:], simLength))
 		network.Combine(a.x, row, m.in)
 		localStep(a.x, i, m.round)
 		m.round++
@@ -202,7 +202,7 @@ func TestSimulated(t *testing.T) {
 			t.Parallel()
 			const rounds = 23
 			w := newGraph(c.graph, c.n)
-			want := unfaulted(w, rounds, simLength, func(int) bool { return false })
+			want := unfaulted(w, rounds, simLength, true)
 			for seed := range seeds {
 				s := newSim(t, uint64(seed), w, c.keep, rounds)
 				s.run(20000)

@@ -1,10 +1,35 @@
 package grpc
 
-// A window holds the frames of the vectors that an agent sent last, for neighbours that come back.
+import (
+	"bytes"
+	"slices"
+)
+
+// An entry is what an agent sends in one exchange: a payload to some neighbours, and to the others that it has none for them.
+type entry struct {
+	frame []byte // with the payload
+	to    []int  // the neighbours that get the payload; nil: all
+	sends int    // payloads that count in Status
+}
+
+// frameFor returns the frame that a neighbour gets.
+func (e entry) frameFor(neighbour int) []byte {
+	if e.to == nil || slices.Contains(e.to, neighbour) {
+		return e.frame
+	}
+	return e.frame[:headerSize]
+}
+
+// equal reports whether both send the same to all neighbours.
+func (e entry) equal(other entry) bool {
+	return bytes.Equal(e.frame, other.frame) && slices.Equal(e.to, other.to)
+}
+
+// A window holds what an agent sent last, for neighbours that come back.
 type window struct {
-	start  int      // the exchange of the first frame
-	frames [][]byte // one an exchange
-	bytes  int64
+	start   int     // the exchange of the first entry
+	entries []entry // one an exchange
+	bytes   int64
 
 	maxFrames int
 	maxBytes  int64
@@ -14,31 +39,31 @@ type window struct {
 // that mixes, so that each vector which is lost with a connection can be sent again.
 const minKept = 2
 
-// end returns how many exchanges the agent has sent, which is that of the next frame.
-func (w *window) end() int { return w.start + len(w.frames) }
+// end returns how many exchanges the agent has sent, which is that of the next entry.
+func (w *window) end() int { return w.start + len(w.entries) }
 
-func (w *window) add(frame []byte) {
-	w.frames = append(w.frames, frame)
-	w.bytes += int64(len(frame))
-	for len(w.frames) > minKept && (len(w.frames) > w.maxFrames || w.bytes > w.maxBytes) {
-		w.bytes -= int64(len(w.frames[0]))
-		w.frames[0] = nil
-		w.frames = w.frames[1:]
+func (w *window) add(e entry) {
+	w.entries = append(w.entries, e)
+	w.bytes += int64(len(e.frame))
+	for len(w.entries) > minKept && (len(w.entries) > w.maxFrames || w.bytes > w.maxBytes) {
+		w.bytes -= int64(len(w.entries[0].frame))
+		w.entries[0] = entry{}
+		w.entries = w.entries[1:]
 		w.start++
 	}
 }
 
-// get returns the frame of an exchange from start to before end.
-func (w *window) get(exchange int) []byte { return w.frames[exchange-w.start] }
+// get returns the entry of an exchange from start to before end.
+func (w *window) get(exchange int) entry { return w.entries[exchange-w.start] }
 
-// rewind drops the frames from an exchange on. With none left, the next one is that of this exchange.
+// rewind drops the entries from an exchange on. With none left, the next one is that of this exchange.
 func (w *window) rewind(exchange int) {
-	keep := min(max(exchange-w.start, 0), len(w.frames))
-	for _, f := range w.frames[keep:] {
-		w.bytes -= int64(len(f))
+	keep := min(max(exchange-w.start, 0), len(w.entries))
+	for _, e := range w.entries[keep:] {
+		w.bytes -= int64(len(e.frame))
 	}
-	clear(w.frames[keep:])
-	w.frames = w.frames[:keep]
+	clear(w.entries[keep:])
+	w.entries = w.entries[:keep]
 	if keep == 0 {
 		w.start = exchange
 	}

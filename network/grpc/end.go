@@ -1,0 +1,131 @@
+package grpc
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"dsbo/network"
+)
+
+// Drain implements [network.Rewinder].
+func (m *Mixer) Drain(ctx context.Context) error {
+	m.beginDrain()
+	err := m.await(ctx, m.allFinished)
+	if err == nil {
+		err = m.recordFinish()
+	}
+	if err == nil {
+		err = m.await(ctx, m.drained)
+	}
+	if err != nil {
+		return fmt.Errorf("agent %d, after exchange %d, waiting for the others' end: %w", m.config.Agent, m.round, err)
+	}
+	return nil
+}
+
+// recordFinish has the caller keep that all agents have finished, and lets the neighbours know.
+func (m *Mixer) recordFinish() error {
+	if m.config.AllFinished != nil {
+		if err := m.config.AllFinished(); err != nil {
+			return err
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.recorded = true
+	m.announce()
+	return nil
+}
+
+func (m *Mixer) beginDrain() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.finished = true
+	m.announce()
+}
+
+// allFinished reports whether this agent knows that all have finished.
+func (m *Mixer) allFinished() bool { return m.radius() >= m.config.Matrix.N() }
+
+// drained reports whether this agent can leave.
+func (m *Mixer) drained() bool { return m.recorded && m.radius() == m.lastRadius() }
+
+// radius returns 0 until this agent has finished, and then 1 more than the least radius of its neighbours. At radius
+// r+1 all agents up to r edges away have finished, so that at radius n all have: none can come back and need what
+// another one sends.
+func (m *Mixer) radius() int {
+	if !m.finished {
+		return 0
+	}
+	least := m.lastRadius() - 1
+	for _, e := range m.edges {
+		least = min(least, e.radius)
+	}
+	return 1 + least
+}
+
+// announcedRadius returns the radius that the neighbours are told. They leave when all of theirs have announced radius n,
+// which this agent does once it has recorded the finish.
+func (m *Mixer) announcedRadius() int {
+	if m.recorded {
+		return m.radius()
+	}
+	return min(m.radius(), m.config.Matrix.N()-1)
+}
+
+// lastRadius is the radius at which an agent leaves. It is one above n, because the neighbours of one that has
+// got so far are at radius 2 or more: they know that it has finished, and understand its end.
+func (m *Mixer) lastRadius() int { return m.config.Matrix.N() + 1 }
+
+// announce tells all neighbours how far this agent is in the end of the run.
+func (m *Mixer) announce() {
+	for _, e := range m.edges {
+		e.announce()
+	}
+}
+
+// Fail ends the run for all agents: their Mix and Gather return an [*network.EndedError] with this agent's
+// number, err's message and its kind, and that of this agent an error that wraps err. The first failure counts.
+// Close brings the news to the neighbours that can be reached.
+func (m *Mixer) Fail(err error) { m.failWith(err) }
+
+func (m *Mixer) failWith(err error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.failLocked(err)
+}
+
+// failLocked ends the run for all agents because of an error of this one, which it returns.
+func (m *Mixer) failLocked(err error) error {
+	if m.err == nil {
+		m.endRun(m.config.Agent, network.Kind(err), []byte(err.Error()))
+		m.err = err
+	}
+	return err
+}
+
+// endRun ends the run for all agents, because of an agent's error with this kind and text.
+func (m *Mixer) endRun(agent, kind int, text []byte) {
+	if m.err != nil {
+		return
+	}
+	m.ended = &network.EndedError{Process: fmt.Sprintf("agent %d", agent), Number: agent, Reason: oneLine(text), Kind: kind}
+	m.err = m.ended
+	m.notifyWaiter()
+	for _, e := range m.edges {
+		e.wake()
+	}
+}
+
+// oneLine returns at most maxText bytes of a text without control characters.
+func oneLine(text []byte) string {
+	s := strings.ToValidUTF8(string(text[:min(len(text), maxText)]), "")
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}

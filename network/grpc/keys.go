@@ -1,0 +1,200 @@
+package grpc
+
+import (
+	"bytes"
+	"context"
+	"crypto/cipher"
+	"crypto/ecdh"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"dsbo"
+)
+
+// keys are those of the masks: an agent's own, and the others' as they become known. The mixer's lock guards them.
+type keys struct {
+	agent   int
+	own     *ecdh.PrivateKey
+	message []byte         // this agent's key frame; nil if sums are not masked
+	given   bool           // the frame is among the known ones
+	known   [][]byte       // key frames, in the order in which they came: a stream has them all sent
+	public  [][]byte       // by agent; nil while not known
+	missing int            // others whose key is not known
+	ciphers []cipher.Block // of the streams shared with each agent
+}
+
+const (
+	keyLength = 32
+	// maxKeyText bounds a key with its signature and its certificate.
+	maxKeyText = 8192
+)
+
+// A signedKey is the public key of an agent's masks. Without certificates the key is alone.
+type signedKey struct{ public, signature, certificate []byte }
+
+func (k signedKey) encode() []byte {
+	b := bytes.Clone(k.public)
+	if len(k.certificate) == 0 {
+		return b
+	}
+	b = binary.LittleEndian.AppendUint16(b, uint16(len(k.signature)))
+	return append(append(b, k.signature...), k.certificate...)
+}
+
+// readKey reads what encode has written.
+func readKey(b []byte) (k signedKey, err error) {
+	wrong := fmt.Errorf("a key must have %d bytes, or these, a signature with its length, and a certificate; it has %d in all", keyLength, len(b))
+	if len(b) < keyLength {
+		return k, wrong
+	}
+	k.public, b = b[:keyLength], b[keyLength:]
+	if len(b) == 0 {
+		return k, nil
+	}
+	if len(b) < 2 {
+		return k, wrong
+	}
+	n := int(binary.LittleEndian.Uint16(b))
+	if b = b[2:]; n == 0 || n >= len(b) {
+		return k, wrong
+	}
+	k.signature, k.certificate = b[:n], b[n:]
+	return k, nil
+}
+
+// keyName is a text that no two runs, agents and purposes share.
+func (c *Config) keyName(purpose string, agent int) string {
+	return fmt.Sprintf("dsbo %s of agent %d in run %q with settings %q", purpose, agent, c.Run, c.Hash)
+}
+
+// signedText is what an agent signs for its key.
+func (c *Config) signedText(agent int, public []byte) []byte {
+	return append([]byte(c.keyName("public key", agent)+"\n"), public...)
+}
+
+// newKeys makes this agent's key. With masks off there is none.
+func newKeys(c *Config) (k keys, err error) {
+	n := c.Matrix.N()
+	k = keys{agent: c.Agent, public: make([][]byte, n), ciphers: make([]cipher.Block, n), missing: n - 1}
+	if c.Unmasked {
+		return k, nil
+	}
+	secret, name := c.Secret, c.keyName("key", c.Agent)
+	switch {
+	case c.Identity != nil:
+		derived, err := c.Identity.Derive(name)
+		if err != nil {
+			return k, err
+		}
+		secret = append(derived, secret...)
+	case len(secret) == 0:
+		secret = make([]byte, keyLength)
+		_, _ = rand.Read(secret) // which never fails
+	}
+	private, err := hkdf.Key(sha256.New, secret, nil, name, keyLength)
+	if err != nil {
+		return k, err
+	}
+	if k.own, err = ecdh.X25519().NewPrivateKey(private); err != nil {
+		return k, err
+	}
+	signed := signedKey{public: k.own.PublicKey().Bytes()}
+	if c.Identity != nil {
+		signed.certificate = c.Identity.Certificate()
+		if signed.signature, err = c.Identity.Sign(c.signedText(c.Agent, signed.public)); err != nil {
+			return k, err
+		}
+	}
+	k.public[c.Agent] = signed.public
+	k.message = encode(header{kindKey, c.Agent, 0}, signed.encode())
+	return k, nil
+}
+
+// giveKey has all neighbours learn this agent's key, with those that this agent knows.
+func (m *Mixer) giveKey() {
+	if !m.keys.given {
+		m.keys.given = true
+		m.passKey(m.keys.message)
+	}
+}
+
+// passKey adds a key frame to those that all streams have.
+func (m *Mixer) passKey(frame []byte) {
+	m.keys.known = append(m.keys.known, frame)
+	for _, e := range m.edges {
+		e.wake()
+	}
+}
+
+// learnKey takes in the key of an agent that a neighbour passes on. One that is wrong ends the run for all. A neighbour
+// that has come back may be the only one that needs keys, so that this agent's goes with the first one that comes.
+func (m *Mixer) learnKey(neighbour, agent int, text []byte) {
+	if err := m.admitKey(agent, text); err != nil {
+		m.failLocked(dsbo.Errorf(dsbo.ErrConfig, "the key of agent %d, which came from agent %d, is refused: %w", agent, neighbour, err))
+	}
+}
+
+func (m *Mixer) admitKey(agent int, text []byte) error {
+	k, c := &m.keys, &m.config
+	if k.own == nil {
+		return errors.New("there must be none, as sums are not masked")
+	}
+	if agent >= len(k.public) {
+		return fmt.Errorf("agents must be 0 to %d", len(k.public)-1)
+	}
+	signed, err := readKey(text)
+	if err != nil {
+		return err
+	}
+	if before := k.public[agent]; before != nil {
+		if !bytes.Equal(before, signed.public) {
+			return errors.New("it is another one than before; the certificate's key, or without certificates the secret, must stay the same during a run")
+		}
+		m.giveKey()
+		return nil
+	}
+	if err := c.verifyKey(agent, signed); err != nil {
+		return err
+	}
+	if k.ciphers[agent], err = k.share(c, agent, signed.public); err != nil {
+		return err
+	}
+	k.public[agent] = bytes.Clone(signed.public)
+	m.giveKey()
+	m.passKey(encode(header{kindKey, agent, 0}, text))
+	k.missing--
+	m.notifyWaiter()
+	return nil
+}
+
+// verifyKey returns an error unless a key is that of an agent, in this run.
+func (c *Config) verifyKey(agent int, k signedKey) error {
+	if c.Identity == nil {
+		if len(k.certificate) > 0 {
+			return errors.New("it must be alone, as there are no certificates; it comes with one")
+		}
+		return nil
+	}
+	if len(k.certificate) == 0 {
+		return errors.New("it must come with a certificate; it is alone")
+	}
+	return c.Identity.Verify(agent, k.certificate, c.signedText(agent, k.public), k.signature, time.Now())
+}
+
+// awaitKeys waits until the keys of all agents are known, or a neighbour turns out to do something else.
+func (m *Mixer) awaitKeys(ctx context.Context, purpose int) error {
+	m.mu.Lock()
+	m.giveKey()
+	m.mu.Unlock()
+	var other *edge
+	err := m.await(ctx, func() bool { other = m.otherPurpose(purpose); return other != nil || m.keys.missing == 0 })
+	if err != nil {
+		return err
+	}
+	return m.checkPurpose(purpose, other)
+}

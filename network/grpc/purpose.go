@@ -1,0 +1,47 @@
+package grpc
+
+import (
+	"fmt"
+
+	"dsbo/network"
+)
+
+// What an exchange is for goes with each vector: agents that are not at the same point find out. The lowest two bits are the
+// kind of work, the others say more of it.
+const (
+	mixing = iota
+	gatheringRows
+	reducingWords
+	workBits = 2
+)
+
+// gathering is the purpose of the exchanges that gather rows of a length.
+func gathering(length int) int { return gatheringRows | length<<workBits }
+
+// reducing is the purpose of the exchanges that combine so many words of some bits.
+func reducing(op network.Op, bits, length int) int {
+	return reducingWords | int(op)<<workBits | bits<<10 | length<<17
+}
+
+// purposeName says what an agent does.
+func purposeName(purpose int) string {
+	switch purpose & (1<<workBits - 1) {
+	case mixing:
+		return "mixes"
+	case gatheringRows:
+		return fmt.Sprintf("gathers rows of %d numbers", purpose>>workBits)
+	}
+	name := map[network.Op]string{network.Sum: "sums", network.Max: "takes the largest of"}[network.Op(purpose>>workBits)]
+	return fmt.Sprintf("%s %d words of %d bits", name, purpose>>17, purpose>>10&127)
+}
+
+// otherPurpose returns the first neighbour whose vector of this exchange has come and is for another purpose, nil if there
+// is none.
+func (m *Mixer) otherPurpose(purpose int) *edge {
+	for _, e := range m.edges {
+		if e.received > m.round && e.purpose[m.round%2] != purpose {
+			return e
+		}
+	}
+	return nil
+}

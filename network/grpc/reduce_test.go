@@ -1,0 +1,198 @@
+package grpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/internal/must"
+	"dsbo/network"
+	"dsbo/network/networktest"
+)
+
+// wordsOf returns an agent's words of some bits: the same ones for the same arguments.
+func wordsOf(agent, bits, length int) []uint64 {
+	r := rand.New(rand.NewPCG(uint64(agent), uint64(bits)))
+	words := make([]uint64, length)
+	for i := range words {
+		words[i] = r.Uint64() >> (64 - bits)
+	}
+	return words
+}
+
+// combined returns the words of all agents combined, as a loop over them gives it.
+func combined(op network.Op, n, bits, length int) []uint64 {
+	all := wordsOf(0, bits, length)
+	for i := 1; i < n; i++ {
+		op.Combine(all, wordsOf(i, bits, length))
+	}
+	for i := range all {
+		all[i] &= ^uint64(0) >> (64 - bits)
+	}
+	return all
+}
+
+// reduceWords has an agent reduce its words and checks the result.
+func reduceWords(ctx context.Context, m *Mixer, op network.Op, bits, length int) error {
+	words := wordsOf(m.config.Agent, bits, length)
+	if err := m.Reduce(ctx, op, bits, words); err != nil {
+		return err
+	}
+	if want := combined(op, m.config.Matrix.N(), bits, length); !slices.Equal(words, want) {
+		return fmt.Errorf("agent %d has %v of %d words of %d bits; it must be %v", m.config.Agent, words, length, bits, want)
+	}
+	return nil
+}
+
+// TestReduce: every agent has the words of all combined, masked or not, after as many exchanges as the tree's height demands.
+func TestReduce(t *testing.T) {
+	for graph, n := range map[string]int{"ring": 8, "star": 5, "path": 1, "complete": 4, "torus": 9, "server": 3} {
+		for _, unmasked := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s%d/unmasked=%v", graph, n, unmasked), func(t *testing.T) {
+				w, ctx, rounds := newGraph(graph, n), limited(t), 0
+				ms := openAgents(t, w, func(c *Config) { c.Unmasked = unmasked })
+				for _, bits := range []int{1, 11, 16, 17, 32, 33, 64} {
+					for _, length := range []int{0, 1, 100} {
+						for _, op := range []network.Op{network.Sum, network.Max} {
+							succeed(ms, func(_ int, m *Mixer) error { return reduceWords(ctx, m, op, bits, length) })
+							rounds += 2 * w.Tree().Height
+						}
+					}
+				}
+				for i, m := range ms {
+					if m.Round() != rounds {
+						t.Errorf("agent %d is at exchange %d; it must be %d", i, m.Round(), rounds)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestAverageCounts: what goes over the wire is what the layer above counts, and averages have the bits that agents of
+// one process find.
+func TestAverageCounts(t *testing.T) {
+	const n, length = 6, 300
+	for _, unmasked := range []bool{false, true} {
+		w, ctx := newGraph("erdos-renyi", n), limited(t)
+		local := network.NewLocal(w)
+		defer local.Close()
+		ms := openAgents(t, w, func(c *Config) { c.Unmasked = unmasked })
+		average := func(team network.Team, i int) (*network.Averager, []float64) {
+			a := must.Get(network.NewAverages(team, w, network.AverageOptions{})).Agent(i)
+			v := startVector(i, length)
+			must.OK(a.Average(ctx, v, v))
+			return a, v
+		}
+		want, got := make([][]float64, n), make([][]float64, n)
+		inProcess := must.Get(network.NewAverages(local, w, network.AverageOptions{}))
+		networktest.AtOnce(n, func(i int) error {
+			want[i] = startVector(i, length)
+			must.OK(inProcess.Agent(i).Average(ctx, want[i], want[i]))
+			return nil
+		})
+		networktest.AtOnce(n, func(i int) error {
+			a, v := average(ms[i], i)
+			got[i] = v
+			if sent, s := a.Sent(), ms[i].Status(); s.Vectors != sent.Messages || s.VectorBytes != sent.Bytes || sent.Bytes == 0 {
+				t.Errorf("agent %d: %d payloads with %d bytes went over the wire; %+v were counted", i, s.Vectors, s.VectorBytes, sent)
+			}
+			return nil
+		})
+		wantSameBits(t, got, want)
+	}
+}
+
+// TestMixOnWires: vectors that a wire holds exactly are mixed as in one process, and go over it in its bytes.
+func TestMixOnWires(t *testing.T) {
+	const n, length = 4, 100
+	w := newGraph("ring", n)
+	for wire := network.Float64; wire <= network.Int8; wire++ {
+		t.Run(wire.String(), func(t *testing.T) {
+			start := make([][]float64, n)
+			for i := range start {
+				code := wire.Encode(nil, startVector(i, length))
+				start[i] = make([]float64, length)
+				must.OK(wire.Decode(start[i], code))
+			}
+			want, got := networktest.Product(w, start), make([][]float64, n)
+			ms := openAgents(t, w, func(c *Config) { c.Wire = wire })
+			succeed(ms, func(i int, m *Mixer) error {
+				got[i] = slices.Clone(start[i])
+				return m.Mix(t.Context(), got[i], got[i])
+			})
+			wantSameBits(t, got, want)
+			if s := ms[0].Status(); s.Vectors != 2 || s.VectorBytes != int64(2*wire.Bytes(length)) {
+				t.Errorf("%d vectors with %d bytes were sent; they must be 2 with %d", s.Vectors, s.VectorBytes, 2*wire.Bytes(length))
+			}
+		})
+	}
+}
+
+// TestReduceRefuses what cannot be reduced, for all agents.
+func TestReduceRefuses(t *testing.T) {
+	sum := func(bits, length int) func(context.Context, *Mixer) error {
+		return func(ctx context.Context, m *Mixer) error {
+			return m.Reduce(ctx, network.Sum, bits, make([]uint64, length))
+		}
+	}
+	for _, c := range []struct {
+		name string
+		call func(context.Context, *Mixer) error
+		kind error
+		want string
+	}{
+		{"no bits", sum(0, 1), dsbo.ErrShape, "words must have 1 to 64 bits; they have 0"},
+		{"too many bits", sum(65, 1), dsbo.ErrShape, "they have 65"},
+		{"too long", sum(64, 11), dsbo.ErrConfig, "a reduction must have at most MaxFloats = 10 words; it has 11"},
+		{"no operation", func(ctx context.Context, m *Mixer) error { return m.Reduce(ctx, 7, 1, nil) }, dsbo.ErrConfig, "an operation must be 0 to 1; it is 7"},
+		{"other lengths", func(ctx context.Context, m *Mixer) error { return sum(64, 1+m.config.Agent)(ctx, m) }, dsbo.ErrShape, "sums 2 words of 64 bits"},
+		{"other bits", func(ctx context.Context, m *Mixer) error { return sum(8+m.config.Agent, 1)(ctx, m) }, dsbo.ErrShape, "sums 1 words of 9 bits"},
+		{"another operation", func(ctx context.Context, m *Mixer) error {
+			return m.Reduce(ctx, network.Op(m.config.Agent), 8, make([]uint64, 1))
+		}, dsbo.ErrShape, "takes the largest of 1 words of 8 bits"},
+		{"a mix", func(ctx context.Context, m *Mixer) error { // while agent 0 waits for keys
+			if m.config.Agent == 0 {
+				return sum(64, 1)(ctx, m)
+			}
+			return m.Mix(ctx, make([]float64, 1), make([]float64, 1))
+		}, dsbo.ErrShape, "agent 1 mixes"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx := limited(t)
+			ms := openAgents(t, newGraph("path", 2), func(config *Config) { config.MaxFloats = 10 })
+			err := errors.Join(together(ms, func(_ int, m *Mixer) error {
+				if err := c.call(ctx, m); err != nil {
+					return err
+				}
+				return m.Drain(ctx)
+			})...)
+			if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v; it must match %q and have %q", err, c.kind, c.want)
+			}
+		})
+	}
+	m := must.Get(newMixer(Config{Matrix: must.Get(network.NewMatrix([][]float64{{1, 0}, {0, 1}}))}.withDefaults()))
+	if err := m.Reduce(t.Context(), network.Max, 8, nil); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "must be connected") {
+		t.Errorf("error %v without edges; it must say that the graph must be connected", err)
+	}
+}
+
+// TestUnexpectedPayload: a neighbour that sends words when it has none to send ends the run.
+func TestUnexpectedPayload(t *testing.T) {
+	m, _ := pathAgent(func(c *Config) { c.Unmasked = true })
+	a := attached(m, 0, 0, 0)
+	b := attached(m, 2, 0, 0)
+	purpose := reducing(network.Sum, 64, 1)
+	deliver(a, encodeVector(0, purpose, []float64{1, 2}))
+	deliver(b, encodeVector(0, purpose, []float64{1}))
+	err := m.Reduce(t.Context(), network.Sum, 64, []uint64{1})
+	if !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), "agent 0 must send 8 bytes in this exchange of a reduction; it sends 16") {
+		t.Errorf("error %v; it must name agent 0 and the bytes", err)
+	}
+}
