@@ -3,7 +3,6 @@ package experiment
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"dsbo/internal/vec"
 	"dsbo/runs"
@@ -25,32 +24,19 @@ func newModel(name string, lambda runs.Number, x []float64) *model {
 	return m
 }
 
-// finish writes x̄ and ȳ of the run, refits at x̄, at λ = 0 and at the best constant λ, and writes the refitted model and the
+// finish writes x̄ and ȳ of the run, finds the models at x̄, at λ = 0 and at the best constant λ, and writes the model at x̄ and the
 // summary.
 func (r *runner) finish(ctx context.Context) error {
 	zero := newModel("λ = 0", 0, make([]float64, len(r.result.X)))
 	tuned := newModel("λ tuned", runs.Unknown(), r.result.X)
-	if err := r.writeModel(tuned.x, r.result.Y); err != nil { // the result of the run is safe, also if a refit fails
+	if err := r.writeModel(tuned.x, r.result.Y); err != nil { // the result of the run is safe, also if a solve fails
 		return err
 	}
-	models := []*model{zero, tuned}
-	if r.problem.convex {
-		best, err := r.solutions(ctx, zero, tuned)
-		if err != nil {
-			return err
-		}
-		if best != zero {
-			models = slices.Insert(models, 1, best)
-		}
+	models, err := r.solutions(ctx, zero, tuned)
+	if err != nil {
+		return err
 	}
 	for _, m := range models {
-		start := r.problem.Start
-		if m == tuned {
-			start = r.result.Y
-		}
-		if err := r.refit(ctx, m, start); err != nil {
-			return err
-		}
 		r.summary.Models = append(r.summary.Models, m.Model)
 	}
 	if err := r.writeModel(tuned.x, tuned.y); err != nil || !r.layout.leads() {
@@ -72,17 +58,29 @@ func (r *runner) writeModel(x, y []float64) error {
 	return r.folder.WriteArray(runs.OmegaFile, y, r.problem.shapeY...)
 }
 
-// solutions adds the exact values to both models, and returns the model of the best of a few constant λ.
-func (r *runner) solutions(ctx context.Context, zero, tuned *model) (best *model, err error) {
-	exact := train.Exact{Oracles: r.problem.Evaluate, Team: r.team, Start: r.problem.Start, Tol: exactTol, AdjointTol: adjointTol}
-	if _, err := r.solve(ctx, &exact, tuned); err != nil {
+// solver returns the solver of models, from the problem's start.
+func (r *runner) solver() *train.Exact {
+	problem := r.problem.Problem
+	problem.W = r.graph.W
+	e := train.NewExact(problem)
+	e.MaxProducts = r.Settings.Refit
+	return e
+}
+
+// solutions solves both models and returns them with that of the best of a few constant λ between them, where Φ is known.
+func (r *runner) solutions(ctx context.Context, zero, tuned *model) ([]*model, error) {
+	exact := r.solver()
+	if _, err := r.solve(ctx, exact, tuned); err != nil {
 		return nil, err
 	}
-	slope, err := r.solve(ctx, &exact, zero)
-	if err != nil {
-		return nil, err
+	if !r.problem.convex { // each from the start, where their losses are alike
+		exact = r.solver()
 	}
-	best = zero
+	slope, err := r.solve(ctx, exact, zero)
+	if err != nil || !r.problem.convex {
+		return []*model{zero, tuned}, err
+	}
+	best := zero
 	r.summary.Constants = []runs.Constant{{Phi: float64(zero.Phi)}}
 	// Downhill from 0, where the slope points, until Φ rises.
 	step := 1.0
@@ -93,7 +91,7 @@ func (r *runner) solutions(ctx context.Context, zero, tuned *model) (best *model
 		c := float64(i) * step
 		m := newModel(fmt.Sprintf("λ = %g", c), runs.Number(c), make([]float64, len(zero.x)))
 		vec.Fill(m.x, c)
-		if _, err := r.solve(ctx, &exact, m); err != nil {
+		if _, err := r.solve(ctx, exact, m); err != nil {
 			return nil, err
 		}
 		r.summary.Constants = append(r.summary.Constants, runs.Constant{Lambda: c, Phi: float64(m.Phi)})
@@ -103,51 +101,40 @@ func (r *runner) solutions(ctx context.Context, zero, tuned *model) (best *model
 		best = m
 	}
 	best.Name += ", best constant"
-	return best, nil
+	if best == zero {
+		return []*model{zero, tuned}, nil
+	}
+	return []*model{zero, best, tuned}, nil
 }
 
-// solve adds a model's exact values and returns the slope of Φ along all entries of λ together.
+// solve adds a model's y and exact values and returns the slope of Φ along all entries of λ together. The tuned model is solved
+// from ȳ of the run.
 func (r *runner) solve(ctx context.Context, e *train.Exact, m *model) (float64, error) {
 	r.view.Log("exact solution at %s", m.Name)
-	sol, err := e.Solve(ctx, m.x)
-	r.pace.step(modelling, 1)
+	var near []float64
+	if !m.Lambda.Known() {
+		near = r.result.Y
+	}
+	sol, err := e.SolveNear(ctx, m.x, near, nil)
 	if err != nil {
 		return 0, err
 	}
-	m.Phi = runs.Number(sol.Phi)
 	s, err := r.problem.Scores(ctx, sol.Y)
 	if err != nil {
 		return 0, err
 	}
-	m.ExactTestLoss, m.ExactTestAccuracy = runs.Number(s.Test.Loss()), runs.Number(s.Test.Accuracy())
+	if r.problem.convex {
+		m.Phi = runs.Number(sol.Phi)
+		m.ExactTestLoss, m.ExactTestAccuracy = runs.Number(s.Test.Loss()), runs.Number(s.Test.Accuracy())
+	}
+	m.y, m.Steps, m.Converged, m.Gradient = sol.Y, sol.Products, sol.Converged, runs.Number(sol.Residual)
+	m.ValLoss, m.TestLoss, m.TestAccuracy = runs.Number(s.Val.Loss()), runs.Number(s.Test.Loss()), runs.Number(s.Test.Accuracy())
+	r.pace.step(modelling, 1)
+	r.view.Log("model at %s: %d products, gradient %.1e, test loss %s, test accuracy %s",
+		m.Name, m.Steps, sol.Residual, formatNumber("%.4f", m.TestLoss), formatNumber("%.4f", m.TestAccuracy))
 	slope := 0.0
 	for _, g := range sol.Gradient {
 		slope += g
 	}
 	return slope, nil
-}
-
-// refit lets the agents find the model of m's λ together, from a start.
-func (r *runner) refit(ctx context.Context, m *model, start []float64) error {
-	steps := r.Settings.Refit
-	r.view.Show(r.pace.progress("refit at "+m.Name, 0, 0))
-	solver := train.Refit{Problem: r.problem.Problem, W: r.graph.W, Steps: steps}
-	if slices.Equal(m.x, r.startX) {
-		solver.Curvature = r.lmax
-	}
-	res, err := solver.Solve(ctx, m.x, start)
-	if err != nil {
-		return err
-	}
-	m.y, m.Steps, m.Converged = res.Y, res.Steps, res.Converged
-	m.Gradient, m.Consensus = runs.Number(res.Gradient), runs.Number(res.Consensus)
-	s, err := r.problem.Scores(ctx, res.Y)
-	if err != nil {
-		return err
-	}
-	m.ValLoss, m.TestLoss, m.TestAccuracy = runs.Number(s.Val.Loss()), runs.Number(s.Test.Loss()), runs.Number(s.Test.Accuracy())
-	r.pace.step(modelling, 1)
-	r.view.Log("refit at %s: %d steps, gradient %.1e, test loss %s, test accuracy %s",
-		m.Name, m.Steps, res.Gradient, formatNumber("%.4f", m.TestLoss), formatNumber("%.4f", m.TestAccuracy))
-	return nil
 }

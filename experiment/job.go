@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"dsbo/algo"
@@ -124,7 +123,7 @@ type runner struct {
 	problem  problem
 	loading  time.Duration // time that Load took
 	startX   []float64     // start of x on all agents
-	lmax     []float64     // each agent's largest curvature at the start
+	lmax     float64       // the largest curvature of an agent at the start; 0: the method has no step that follows it
 	warnings []string
 	view     Viewer
 	pace     *pace
@@ -238,12 +237,15 @@ func (r *runner) chooseSteps(ctx context.Context) error {
 	vec.Fill(x, r.Settings.X0)
 	copy(y, r.problem.Start)
 	r.startX = x
+	if r.method, err = r.params.method(steep); err != nil || !r.trainConfig().HasSteps() {
+		return err
+	}
 	if r.point != nil {
 		r.lmax = r.point.Curvature
 	} else if r.lmax, err = r.problem.Curvature(ctx, x, y); err != nil {
 		return err
 	}
-	l := curvature{L: slices.Max(r.lmax)}
+	l := curvature{L: r.lmax}
 	l.gamma, l.beta = train.Stable(r.graph.W, l.L)
 	if r.method, err = r.params.method(l); err != nil {
 		return err
@@ -257,18 +259,17 @@ func (r *runner) chooseSteps(ctx context.Context) error {
 
 // trainConfig returns the configuration of the run for package train.
 func (r *runner) trainConfig() train.Config {
-	s := r.Settings
+	s, evaluation := r.Settings, train.EvaluateExact
+	if !r.problem.convex {
+		evaluation = train.EvaluateOff
+	}
 	return train.Config{
 		Problem: r.problem.Problem, W: r.graph.W, Method: r.method, StartX: r.startX, K: s.Iterations,
 		EvalEvery: s.EvalEvery, CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder), Resume: s.Resume || r.point != nil, From: r.point,
 		Settings: map[string]any{"task": r.problem.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType},
-		NoExact:  !r.problem.convex, Tol: exactTol, AdjointTol: adjointTol, Curvature: r.lmax,
-		DenseLimit: int64(s.Memory * (1 << 30)),
+		Evaluate: evaluation, Curvature: r.lmax, DenseLimit: int64(s.Memory * (1 << 30)),
 	}
 }
-
-// Tolerances of the exact solutions: Φ is then right to about seven digits, its gradient to four.
-const exactTol, adjointTol = 1e-4, 1e-3
 
 // writeFailure writes the summary of a run that ended with an error, if it had begun, and returns that error.
 func (r *runner) writeFailure(err error) error {

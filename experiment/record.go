@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"encoding/json"
-	"slices"
 
 	"dsbo/algo"
 	"dsbo/internal/cli"
@@ -22,7 +21,7 @@ func (r *runner) completeConfig(c train.Config) (err error) {
 	c = c.WithDefaults()
 	config.EvalEvery, config.CheckpointEvery = c.EvalEvery, c.CheckpointEvery
 	config.ExactTol, config.AdjointTol = c.Tol, c.AdjointTol
-	config.Rho, config.Curvature = r.graph.W.Rho(), slices.Max(r.lmax)
+	config.Rho, config.Curvature = r.graph.W.Rho(), r.lmax
 	r.layout.describe(config)
 	return nil
 }

@@ -47,6 +47,8 @@ type Record struct {
 	// Oracle calls and messages of all agents together since iteration 0.
 	algo.Calls
 	Sent
+	// EvaluationSent counts what all agents have sent in evaluations since iteration 0.
+	EvaluationSent Sent `json:"evaluation_sent"`
 
 	// Times of iterations alone, without evaluations.
 	Seconds        float64 `json:"seconds"`          // wall time since iteration 0

@@ -16,6 +16,13 @@ type Sent struct {
 	Bytes    int64 `json:"bytes"`    // bytes of these numbers, without what a transport adds
 }
 
+// Add adds v to s.
+func (s *Sent) Add(v Sent) {
+	s.Messages += v.Messages
+	s.Floats += v.Floats
+	s.Bytes += v.Bytes
+}
+
 // Times divide the time of iterations by where it is spent.
 type Times struct {
 	OracleSeconds  float64 `json:"oracle_seconds"`
@@ -24,12 +31,13 @@ type Times struct {
 }
 
 // UsageLen is the number of float64s that [Usage.Pack] returns.
-const UsageLen = 12
+const UsageLen = 14
 
 // Pack returns u as numbers, which can be sent; counts stay exact up to 2⁵³.
 func (u Usage) Pack() []float64 {
 	return []float64{
 		float64(u.UpperGrad), float64(u.LowerGrad), float64(u.HVP), float64(u.JVP), float64(u.Hessian), float64(u.Jacobian),
+		float64(u.Diagonal), float64(u.Value),
 		float64(u.Messages), float64(u.Floats), float64(u.Bytes), u.OracleSeconds, u.MixSeconds, u.AlgebraSeconds,
 	}
 }
@@ -39,9 +47,10 @@ func UnpackUsage(v []float64) Usage {
 	return Usage{
 		algo.Calls{
 			UpperGrad: int(v[0]), LowerGrad: int(v[1]), HVP: int(v[2]), JVP: int(v[3]), Hessian: int(v[4]), Jacobian: int(v[5]),
+			Diagonal: int(v[6]), Value: int(v[7]),
 		},
-		Sent{Messages: int64(v[6]), Floats: int64(v[7]), Bytes: int64(v[8])},
-		Times{OracleSeconds: v[9], MixSeconds: v[10], AlgebraSeconds: v[11]},
+		Sent{Messages: int64(v[8]), Floats: int64(v[9]), Bytes: int64(v[10])},
+		Times{OracleSeconds: v[11], MixSeconds: v[12], AlgebraSeconds: v[13]},
 	}
 }
 

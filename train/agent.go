@@ -8,6 +8,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/vec"
+	"dsbo/network"
 	"dsbo/runs"
 )
 
@@ -25,9 +26,9 @@ type agent struct {
 	total   time.Duration // time of all steps
 }
 
-// newAgent joins agent id's algorithm, oracle and end of the exchange, in which it sends so many vectors at a time.
-func newAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, m dsbo.Averager, sends int) *agent {
-	made := &agent{id: id, alg: a, mixer: meteredMixer{Averager: m, sends: int64(sends)}}
+// newAgent joins agent id's algorithm, oracle and end of the exchange.
+func newAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, m *network.Averager) *agent {
+	made := &agent{id: id, alg: a, mixer: meteredMixer{Averager: m}}
 	made.oracle, made.metered = meterOracle(o)
 	return made
 }
@@ -46,6 +47,7 @@ func setStart(a dsbo.Algorithm, y []float64) {
 // iteration. After any other error it is not usable.
 func (a *agent) step(ctx context.Context, maxNorm float64) error {
 	start := time.Now()
+	a.mixer.Begin(2 * uint64(a.k))
 	err := a.alg.Step(ctx, a.k, a.metered, &a.mixer)
 	a.last = time.Since(start)
 	a.total += a.last
@@ -106,7 +108,7 @@ func (a *agent) usage() runs.Usage {
 	u := a.earlier
 	oracle, mix := a.oracle.busy.Seconds(), a.mixer.busy.Seconds()
 	u.Add(runs.Usage{
-		Calls: a.oracle.calls, Sent: a.mixer.sent,
+		Calls: a.oracle.calls, Sent: a.mixer.total(),
 		Times: runs.Times{OracleSeconds: oracle, MixSeconds: mix, AlgebraSeconds: a.total.Seconds() - oracle - mix},
 	})
 	return u

@@ -36,8 +36,9 @@ type checkpointHead struct {
 	Seconds       float64         `json:"seconds"`        // wall time in iterations
 	MetricsBytes  int64           `json:"metrics_bytes"`  // length of metrics.jsonl up to this checkpoint
 	MetricsSHA256 []byte          `json:"metrics_sha256"`
-	Usage         []runs.Usage    `json:"usage"`               // usage of each agent of the process
-	Curvature     []float64       `json:"curvature,omitempty"` // Config.Curvature of the run
+	Evaluation    runs.Sent       `json:"evaluation"`         // what all agents have sent in evaluations
+	Usage         []runs.Usage    `json:"usage"`              // usage of each agent of the process
+	Curvature     float64         `json:"curvature,omitzero"` // Config.Curvature of the run
 	Arrays        []arrayHead     `json:"arrays"`
 }
 
@@ -49,7 +50,7 @@ type arrayHead struct {
 
 const (
 	checkpointMagic  = "DSBOCKPT"
-	checkpointFormat = 2
+	checkpointFormat = 3
 	checkpointPrefix = len(checkpointMagic) + 8
 )
 
@@ -73,6 +74,7 @@ func (r *runner) writeCheckpoint() error {
 	}
 	c := checkpoint{checkpointHead: checkpointHead{
 		Config: config, Iteration: r.done, Evaluated: r.evaluated, Round: r.round, Seconds: r.seconds, Curvature: r.Curvature,
+		Evaluation: r.eval.sent,
 	}}
 	if c.MetricsBytes, c.MetricsSHA256, err = r.metrics.Sync(); err != nil {
 		return err
@@ -80,6 +82,7 @@ func (r *runner) writeCheckpoint() error {
 	for _, i := range r.local {
 		c.Usage = append(c.Usage, r.agents[i].usage())
 		c.add(i, r.agents[i].state())
+		c.add(i, r.agents[i].mixer.State())
 	}
 	c.add(-1, r.eval.state())
 	folder := runs.Folder(r.Dir)
@@ -112,6 +115,19 @@ func (c *checkpoint) restore(agent int, state []dsbo.Named) error {
 		copy(s.Value, c.values[i+j])
 	}
 	return nil
+}
+
+// further returns the arrays of an agent after the first so many, which are its state: of as many as there were.
+func (c *checkpoint) further(agent, first int) (rest []dsbo.Named) {
+	for i, a := range c.Arrays {
+		if a.Agent != agent {
+			continue
+		}
+		if first--; first < 0 {
+			rest = append(rest, dsbo.Named{Name: a.Name, Value: c.values[i]})
+		}
+	}
+	return rest
 }
 
 // writeTo writes the file.

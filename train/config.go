@@ -37,11 +37,11 @@ type Config struct {
 	// checkpoint is resumed only with equal settings.
 	Settings any
 
-	NoExact         bool    // evaluate without exact Φ
+	Evaluate        string  // what records hold: "exact", Φ and its gradient too, or "off", what costs next to nothing; "": "exact"
 	Tol, AdjointTol float64 // tolerances of Exact, which has their defaults
 	MaxNorm         float64 // a norm of x, y or z above it counts as divergence; 0: 1e9
-	// Curvature is each agent's L_max at the start, for the advice on divergence; nil: found then.
-	Curvature []float64
+	// Curvature is the largest L_max of an agent at the start, for the advice on divergence; 0: found then, if the method has steps.
+	Curvature float64
 	// DenseLimit bounds the bytes of the matrices of methods that need some, all agents of this process together; 0: 4 GiB.
 	DenseLimit int64
 
@@ -53,6 +53,12 @@ type Config struct {
 	p, q int
 }
 
+// The values of Config.Evaluate.
+const (
+	EvaluateExact = "exact"
+	EvaluateOff   = "off"
+)
+
 // WithDefaults returns c with defaults in place of zeros.
 func (c Config) WithDefaults() Config {
 	if c.Method == nil {
@@ -61,6 +67,7 @@ func (c Config) WithDefaults() Config {
 	c.K = cmp.Or(c.K, 100)
 	c.EvalEvery = cmp.Or(c.EvalEvery, (c.K+9)/10)
 	c.CheckpointEvery = cmp.Or(c.CheckpointEvery, c.EvalEvery)
+	c.Evaluate = cmp.Or(c.Evaluate, EvaluateExact)
 	c.DenseLimit = cmp.Or(c.DenseLimit, 4<<30)
 	return c
 }
@@ -89,6 +96,9 @@ func (c Config) resolve() (Config, error) {
 			return c, dsbo.Errorf(dsbo.ErrConfig, "%s must be at least 1, or 0 for the default; it is %d", count.name, count.value)
 		}
 	}
+	if c.Evaluate != EvaluateExact && c.Evaluate != EvaluateOff {
+		return c, dsbo.Errorf(dsbo.ErrConfig, "evaluate must be %s or %s; it is %s", EvaluateExact, EvaluateOff, c.Evaluate)
+	}
 	if c.Resume && c.Dir == "" {
 		return c, dsbo.Errorf(dsbo.ErrConfig, "a run that resumes must have a folder with its checkpoint")
 	}
@@ -98,6 +108,7 @@ func (c Config) resolve() (Config, error) {
 	if err := c.W.Validate(); err != nil {
 		return c, err
 	}
+	c.Problem.W = c.W
 	if n := len(c.Problem.Oracles); c.W.N() != n {
 		return c, dsbo.Errorf(dsbo.ErrConfig, "mixing matrix must be of the problem's %d agents; it is of %d", n, c.W.N())
 	}
@@ -165,7 +176,7 @@ func (c *Config) identity() (json.RawMessage, error) {
 		"kernels": kernel.Active().String(), // others round otherwise; DSBO_KERNEL chooses
 		"method":  algo.NameOf(c.Method), "params": c.Method, "start": c.startDigest(), "iterations": c.K, "eval_every": c.EvalEvery,
 		"agents": c.W.N(), "p": c.p, "q": c.q, "mixing_matrix": hex.EncodeToString(w.Sum(nil))[:16],
-		"no_exact": c.NoExact, "tol": c.Tol, "adjoint_tol": c.AdjointTol, "settings": c.Settings, "examples": c.Problem.Digests,
+		"evaluate": c.Evaluate, "tol": c.Tol, "adjoint_tol": c.AdjointTol, "settings": c.Settings, "examples": c.Problem.Digests, "average": c.Problem.Average,
 	})
 }
 

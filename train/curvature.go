@@ -9,30 +9,26 @@ import (
 	"dsbo/internal/vec"
 )
 
-// Curvature returns L_max of each agent: the largest eigenvalue of ∇²_yy g_i(x, y) on all the agent's
-// examples, by power iteration on products, to about one percent (from below, as power iteration goes). x and y
-// are not changed. The cost is at most 100 products an agent; agents are asked in parallel.
-func (p Problem) Curvature(ctx context.Context, x, y []float64) ([]float64, error) {
+// Curvature returns L_max, the largest eigenvalue of any agent's ∇²_yy g_i(x, y) on all its examples, by power
+// iteration on products, to about one percent (from below, as power iteration goes). x and y are not changed. The cost is
+// at most 100 products an agent; agents are asked in parallel, and send their largest number alone.
+func (p Problem) Curvature(ctx context.Context, x, y []float64) (float64, error) {
 	return p.curvature(ctx, func(int) []float64 { return x }, y)
 }
 
 // curvature is Curvature where agent i has its own x.
-func (p Problem) curvature(ctx context.Context, x func(i int) []float64, y []float64) ([]float64, error) {
+func (p Problem) curvature(ctx context.Context, x func(i int) []float64, y []float64) (float64, error) {
 	g, err := p.group()
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	l := make([]float64, g.n)
-	rows, err := g.collect(ctx, 1, func(i int, row []float64) (err error) {
-		if row[0], err = curvature(ctx, p.Oracles[i], x(i), y); err != nil {
+	return g.largest(ctx, func(i int) (float64, error) {
+		l, err := curvature(ctx, p.Oracles[i], x(i), y)
+		if err != nil {
 			err = fmt.Errorf("curvature of agent %d: %w", i, err)
 		}
-		return err
+		return l, err
 	})
-	for i, row := range rows {
-		l[i] = row[0]
-	}
-	return l, err
 }
 
 // curvature returns the largest eigenvalue of an oracle's Hessian ∇²_yy g at (x, y), by power iteration.

@@ -2,7 +2,7 @@
 //
 // [Run] runs all agents of a [Problem] that are in this process, stops them every few iterations, evaluates (outside the timed
 // part) and returns a [Result]. [Exact] computes what the methods approximate; [Problem.Curvature] finds, before a run, which steps
-// are stable; [Refit] turns the hyperparameters that a run found into a model.
+// are stable. What Exact finds is the model to take home, too.
 //
 // Of the files of a run folder (package runs), Run writes metrics.jsonl and the checkpoints. Resuming from a checkpoint gives
 // the same bits as not stopping.

@@ -18,19 +18,27 @@ type evaluator struct {
 	problem Problem
 	shared  *Exact         // the exact solution of the problem; nil: none
 	own     map[int]*Exact // the exact solution of each agent of this process, for methods of the personalized problem
-	x, y, u []float64      // averages over the agents
+	means   means          // averages over the agents after iteration meansOf; -1: none yet
+	meansOf int
+	sent    runs.Sent // what all agents have sent in evaluations
 }
 
 // newEvaluator makes the evaluator of a run, with exact solutions where the problem has them.
 func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
-	e := &evaluator{stepper: s, problem: c.Problem, x: make([]float64, c.p), y: make([]float64, c.q), u: make([]float64, c.p)}
-	if c.Problem.Evaluate == nil || c.NoExact {
+	e := &evaluator{stepper: s, problem: c.Problem, means: newMeans(c.p, c.q), meansOf: -1}
+	e.collective.counter = &e.sent
+	if c.Problem.Evaluate == nil || c.Evaluate == EvaluateOff {
 		return e, nil
 	}
-	exact := Exact{Oracles: c.Problem.Evaluate, Team: c.Problem.Team, Start: c.Problem.Start, Tol: c.Tol, AdjointTol: c.AdjointTol}
+	exact := *NewExact(c.Problem)
+	exact.Tol, exact.AdjointTol = c.Tol, c.AdjointTol
 	if !algo.TraitsOf(c.Method).Personalized {
 		e.shared = &exact
-		return e, e.shared.prepare()
+		if err := exact.prepare(); err != nil {
+			return nil, err
+		}
+		e.shared.group = e.group
+		return e, nil
 	}
 	e.own = map[int]*Exact{}
 	for _, i := range e.local {
@@ -44,39 +52,41 @@ func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
 	return e, nil
 }
 
-// record evaluates the agents. After an error the exact solutions are again what they were before: a run that was interrupted
-// in its evaluation repeats it to the bit.
+// record evaluates the agents. After an error the exact solutions and the counts are again what they were before: a run that was
+// interrupted in its evaluation repeats it to the bit.
 func (e *evaluator) record(ctx context.Context) (r runs.Record, err error) {
 	began := time.Now()
 	var before [][]float64
 	for _, s := range e.state() {
 		before = append(before, slices.Clone(s.Value))
 	}
+	sent := e.sent
 	defer func() {
+		if err == nil {
+			return
+		}
 		for i, s := range e.state() {
-			if err != nil {
-				copy(s.Value, before[i])
-			}
+			copy(s.Value, before[i])
 		}
+		e.sent = sent
 	}()
-	one := e.agents[e.local[0]]
-	r = runs.Record{Iteration: one.k, PeakRSSMiB: PeakRSS(), ConsensusZ: runs.Unknown(), HoldoutLoss: runs.Unknown(), HoldoutAccuracy: runs.Unknown()}
-	for _, part := range []struct {
-		into *runs.Number
-		mean []float64
-		of   func(*agent) []float64
-	}{
-		{&r.ConsensusX, e.x, (*agent).x},
-		{&r.ConsensusY, e.y, (*agent).y},
-		{&r.ConsensusZ, make([]float64, len(e.y)), (*agent).z},
-		{new(runs.Number), e.u, (*agent).u},
-	} {
-		if part.of(one) == nil {
-			continue
-		}
-		if *part.into, err = e.average(ctx, part.mean, part.of); err != nil {
-			return r, err
-		}
+	if err := e.collective.begin(2*uint64(e.done) + 1); err != nil { // between two iterations
+		return r, err
+	}
+	r = runs.Record{Iteration: e.done, PeakRSSMiB: PeakRSS(), ConsensusZ: runs.Unknown()}
+	if err := e.average(ctx, &e.means); err != nil {
+		return r, err
+	}
+	e.meansOf = e.done
+	r.ConsensusX, r.ConsensusY = runs.Number(e.means.spreads[0]), runs.Number(e.means.spreads[1])
+	if e.means.z != nil {
+		r.ConsensusZ = runs.Number(e.means.spreads[2])
+	}
+	if err := e.scores(ctx, &r); err != nil {
+		return r, err
+	}
+	if err := e.solutions(ctx, &r); err != nil {
+		return r, err
 	}
 	spent, err := e.usages(ctx)
 	if err != nil {
@@ -84,31 +94,49 @@ func (e *evaluator) record(ctx context.Context) (r runs.Record, err error) {
 	}
 	total := runs.Total(spent)
 	r.Calls, r.Sent, r.Times = total.Calls, total.Sent, total.Times
-	if err := e.scores(ctx, &r); err != nil {
-		return r, err
-	}
-	if err := e.solutions(ctx, &r); err != nil {
-		return r, err
-	}
+	r.EvaluationSent = e.sent
 	r.EvaluationSeconds = time.Since(began).Seconds()
 	return r, nil
 }
 
-// average sets mean to the average of a variable v over all agents and returns (1/n) Σ ‖v_i − mean‖².
-func (s *stepper) average(ctx context.Context, mean []float64, of func(*agent) []float64) (runs.Number, error) {
-	rows, err := s.collect(ctx, len(mean), func(i int, row []float64) error {
-		copy(row, of(s.agents[i]))
-		return nil
-	})
+// means are averages over all agents.
+type means struct {
+	x, y    []float64
+	z, u    []float64  // nil of methods without
+	spreads [4]float64 // (1/n) Σ_i ‖x_i − x̄‖², and so for y, z and u
+}
+
+// newMeans returns averages to be found.
+func newMeans(p, q int) means {
+	return means{x: make([]float64, p), y: make([]float64, q), z: make([]float64, q), u: make([]float64, p)}
+}
+
+// average finds the averages of the agents' x, y, z and u. Those which all agents have with the same bits are not exchanged.
+func (s *stepper) average(ctx context.Context, m *means) error {
+	one := s.agents[s.local[0]]
+	if one.z() == nil {
+		m.z = nil
+	}
+	if one.u() == nil {
+		m.u = nil
+	}
+	variables := []func(i int) []float64{
+		func(i int) []float64 { return s.agents[i].x() }, func(i int) []float64 { return s.agents[i].y() },
+		func(i int) []float64 { return s.agents[i].z() }, func(i int) []float64 { return s.agents[i].u() },
+	}
+	same, err := s.alike(ctx, variables...)
 	if err != nil {
-		return runs.Unknown(), err
+		return err
 	}
-	vec.Mean(mean, rows...)
-	sum := 0.0
-	for _, r := range rows {
-		sum += vec.Dist2(r, mean)
+	for v, mean := range [][]float64{m.x, m.y, m.z, m.u} {
+		if mean == nil {
+			continue
+		}
+		if m.spreads[v], err = s.vectorMean(ctx, mean, variables[v], same[v]); err != nil {
+			return err
+		}
 	}
-	return runs.Number(sum / float64(len(rows))), nil
+	return nil
 }
 
 // usages returns the usage of each agent. Agents of other processes that may come back are without their times.
@@ -131,9 +159,10 @@ func (s *stepper) usages(ctx context.Context) ([]runs.Usage, error) {
 
 // scores adds the losses and accuracies at ȳ to a record.
 func (e *evaluator) scores(ctx context.Context, r *runs.Record) error {
-	s, err := e.problem.Scores(ctx, e.y)
+	s, err := e.problem.scores(ctx, e.group, e.means.y)
 	r.TrainLoss, r.TrainAccuracy = runs.Number(s.Train.Loss()), runs.Number(s.Train.Accuracy())
 	r.ValLoss, r.ValAccuracy = runs.Number(s.Val.Loss()), runs.Number(s.Val.Accuracy())
+	r.HoldoutLoss, r.HoldoutAccuracy = runs.Number(s.Holdout.Loss()), runs.Number(s.Holdout.Accuracy())
 	r.TestLoss, r.TestAccuracy = runs.Number(s.Test.Loss()), runs.Number(s.Test.Accuracy())
 	return err
 }
@@ -141,47 +170,63 @@ func (e *evaluator) scores(ctx context.Context, r *runs.Record) error {
 // solutions adds the exact values to a record. For a personalized problem these are averages over the agents' own solutions.
 func (e *evaluator) solutions(ctx context.Context, r *runs.Record) error {
 	r.Phi, r.GradNorm, r.HypergradientError, r.LowerError, r.LowerResidual = runs.Unknown(), runs.Unknown(), runs.Unknown(), runs.Unknown(), runs.Unknown()
-	var rows [][]float64
+	var all values
 	var err error
 	switch {
 	case e.shared != nil:
-		rows = [][]float64{make([]float64, 4+len(e.x))}
-		err = e.solve(ctx, e.shared, e.y, rows[0])
+		all, err = e.solve(ctx, e.shared, e.means.y)
 	case e.own != nil:
-		rows, err = e.collect(ctx, 4+len(e.x), func(i int, row []float64) error { return e.solve(ctx, e.own[i], e.agents[i].y(), row) })
+		all, err = e.personalized(ctx)
 	default:
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	n, phi, residual, off, size := float64(len(rows)), 0.0, 0.0, 0.0, 0.0
-	grad := make([]float64, len(e.x))
-	for _, row := range rows {
-		phi += row[0] / n
-		residual = math.Max(residual, row[1])
-		off += row[2]
-		size += row[3]
-		vec.Axpy(grad, 1/n, row[4:])
-	}
-	norm := vec.Norm(grad)
-	r.Phi, r.GradNorm, r.LowerResidual = runs.Number(phi), runs.Number(norm), runs.Number(residual)
-	r.LowerError = runs.Number(math.Sqrt(off / size))
-	if e.agents[e.local[0]].u() != nil && r.Iteration > 0 {
-		r.HypergradientError = runs.Number(math.Sqrt(vec.Dist2(e.u, grad)) / norm)
+	norm := vec.Norm(all.gradient)
+	r.Phi, r.GradNorm, r.LowerResidual = runs.Number(all.phi), runs.Number(norm), runs.Number(all.residual)
+	r.LowerError = runs.Number(math.Sqrt(all.off / all.size))
+	if e.means.u != nil && r.Iteration > 0 {
+		r.HypergradientError = runs.Number(math.Sqrt(vec.Dist2(e.means.u, all.gradient)) / norm)
 	}
 	return nil
 }
 
-// solve sets row to Φ, the residual, ‖y − y*‖², ‖y*‖² and ∇Φ.
-func (e *evaluator) solve(ctx context.Context, s *Exact, y, row []float64) error {
-	sol, err := s.Solve(ctx, e.x)
+// values are the exact values at one x: Φ, the residual of y*, ‖y − y*‖², ‖y*‖² and ∇Φ.
+type values struct {
+	phi, residual, off, size float64
+	gradient                 []float64
+}
+
+// solve finds the exact values at x̄, for agents at y.
+func (e *evaluator) solve(ctx context.Context, s *Exact, y []float64) (values, error) {
+	sol, err := s.Solve(ctx, e.means.x)
 	if err != nil {
-		return err
+		return values{}, err
 	}
-	row[0], row[1], row[2], row[3] = sol.Phi, sol.Residual, vec.Dist2(y, sol.Y), vec.Dot(sol.Y, sol.Y)
-	copy(row[4:], sol.Gradient)
-	return nil
+	return values{sol.Phi, sol.Residual, vec.Dist2(y, sol.Y), vec.Dot(sol.Y, sol.Y), sol.Gradient}, nil
+}
+
+// personalized finds the averages of the agents' own exact values, and the largest residual.
+func (e *evaluator) personalized(ctx context.Context) (all values, err error) {
+	own := make([]values, e.n)
+	all.residual, err = e.largest(ctx, func(i int) (_ float64, err error) {
+		own[i], err = e.solve(ctx, e.own[i], e.agents[i].y())
+		return own[i].residual, err
+	})
+	if err != nil {
+		return all, err
+	}
+	sums := make([]float64, 3)
+	err = e.numbers(ctx, sums, func(i int, part []float64) error {
+		part[0], part[1], part[2] = own[i].phi, own[i].off, own[i].size
+		return nil
+	})
+	if err != nil {
+		return all, err
+	}
+	all.phi, all.off, all.size, all.gradient = sums[0], sums[1], sums[2], make([]float64, len(e.means.x))
+	return all, e.mean(ctx, e.collective.fine(), all.gradient, func(i int, part []float64) error { copy(part, own[i].gradient); return nil })
 }
 
 // state returns where the next exact solves start, as views.

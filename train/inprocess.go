@@ -23,6 +23,11 @@ func (inProcess) divergenceIsShared() bool { return true }
 
 func (inProcess) collectiveContext(ctx context.Context) context.Context { return ctx }
 
+// averageContext does not end: an average of agents that are all here takes no time, and is not left by some of them alone.
+func (inProcess) averageContext(ctx context.Context) context.Context {
+	return context.WithoutCancel(ctx)
+}
+
 func (inProcess) stepContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithCancel(context.WithoutCancel(ctx))
 }

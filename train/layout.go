@@ -24,6 +24,8 @@ type layout interface {
 
 	// collectiveContext returns the context of what all processes do together.
 	collectiveContext(ctx context.Context) context.Context
+	// averageContext returns the context of an average outside of iterations.
+	averageContext(ctx context.Context) context.Context
 	// stepContext returns the context of the agents' iterations, which they finish after ctx has ended: they need each
 	// other's exchanges.
 	stepContext(ctx context.Context) (context.Context, context.CancelFunc)
@@ -75,6 +77,9 @@ type multiProcess struct {
 func (l multiProcess) gather(ctx context.Context, rows [][]float64) error {
 	return l.team.Gather(ctx, rows)
 }
+
+// averageContext is the caller's: an average has to wait for other processes.
+func (multiProcess) averageContext(ctx context.Context) context.Context { return ctx }
 
 // concludeInterrupted adds nothing: the other processes' agents may have stopped elsewhere.
 func (multiProcess) concludeInterrupted(context.Context, *runner) error { return nil }

@@ -6,6 +6,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
+	"dsbo/network"
 	"dsbo/runs"
 )
 
@@ -34,6 +35,33 @@ func (m *meteredOracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
 func (m *meteredOracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	defer m.count(&m.calls.JVP, time.Now())
 	return m.Oracle.JVP(dst, x, y, v, s)
+}
+
+// Penalty asks for P(x), which is known without data, and is not counted.
+func (m *meteredOracle) Penalty(dst, x []float64) error {
+	o, ok := m.Oracle.(dsbo.PenaltyOracle)
+	if !ok {
+		return dsbo.Errorf(dsbo.ErrCapability, "this problem's oracles give no penalty (dsbo.PenaltyOracle is missing)")
+	}
+	return o.Penalty(dst, x)
+}
+
+func (m *meteredOracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
+	o, ok := m.Oracle.(dsbo.DiagonalOracle)
+	if !ok {
+		return dsbo.Errorf(dsbo.ErrCapability, "this problem's oracles give no diagonals (dsbo.DiagonalOracle is missing)")
+	}
+	defer m.count(&m.calls.Diagonal, time.Now())
+	return o.Diagonal(dst, x, y, s)
+}
+
+func (m *meteredOracle) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
+	o, ok := m.Oracle.(dsbo.ValueOracle)
+	if !ok {
+		return 0, 0, dsbo.Errorf(dsbo.ErrCapability, "this problem's oracles give no losses (dsbo.ValueOracle is missing)")
+	}
+	defer m.count(&m.calls.Value, time.Now())
+	return o.Values(x, y, s)
 }
 
 // count adds one call that began at start.
@@ -67,12 +95,9 @@ func meterOracle(o dsbo.Oracle) (*meteredOracle, dsbo.Oracle) {
 	return m, m
 }
 
-// meteredMixer times an agent's exchanges, and counts what it sends in them: each vector once, also when a transport has
-// to send it again.
+// meteredMixer times an agent's exchanges and averages.
 type meteredMixer struct {
-	dsbo.Averager
-	sends  int64 // vectors that the agent sends in an exchange
-	sent   runs.Sent
+	*network.Averager
 	busy   time.Duration
 	failed bool
 }
@@ -81,14 +106,8 @@ func (m *meteredMixer) Mix(ctx context.Context, dst, src []float64) error {
 	start := time.Now()
 	err := m.Averager.Mix(ctx, dst, src)
 	m.busy += time.Since(start)
-	if err != nil {
-		m.failed = true
-		return err
-	}
-	m.sent.Messages += m.sends
-	m.sent.Floats += m.sends * int64(len(src))
-	m.sent.Bytes += m.sends * 8 * int64(len(src))
-	return nil
+	m.failed = m.failed || err != nil
+	return err
 }
 
 func (m *meteredMixer) Average(ctx context.Context, dst, src []float64) error {
@@ -97,4 +116,10 @@ func (m *meteredMixer) Average(ctx context.Context, dst, src []float64) error {
 	m.busy += time.Since(start)
 	m.failed = m.failed || err != nil
 	return err
+}
+
+// total returns what the agent has sent: each vector once, also when a transport has to send it again.
+func (m *meteredMixer) total() runs.Sent {
+	s := m.Averager.Sent()
+	return runs.Sent{Messages: s.Messages, Floats: s.Floats, Bytes: s.Bytes}
 }

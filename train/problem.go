@@ -7,6 +7,7 @@ import (
 	"dsbo/data"
 	"dsbo/models"
 	"dsbo/network"
+	"dsbo/runs"
 )
 
 // A Problem is the bilevel problem that a run solves, given by the agents' oracles. [NewProblem] makes one of a model and data;
@@ -20,12 +21,21 @@ type Problem struct {
 	// Score returns the scores of y on agent i's examples; nil: there are no losses and no accuracies. It is called for several
 	// agents at a time.
 	Score func(i int, y []float64) (Scores, error)
+	// Pair compares two ys on agent i's examples; nil: they are not compared.
+	Pair func(i int, a, b []float64) (Pairs, error)
 	// Digests stand for the examples of each agent, "" for agents of other processes: a checkpoint is resumed only on the
 	// same ones. nil: this is not checked.
 	Digests []string
 	// Team connects the agents of this process to those of others; nil: all agents are in this one. All processes make the same
 	// calls on the problem, in the same order.
 	Team network.Team
+	// W is the mixing matrix over whose edges the averages of evaluation travel, and Average says how: on its wire, but for what
+	// has to be right to seven digits. nil: a star. [Run] takes that of its configuration.
+	W       *network.Matrix
+	Average network.AverageOptions
+	// Sent counts what all agents send in averages of the problem's methods and of [Exact]; nil: that is not counted. A run
+	// counts for itself.
+	Sent *runs.Sent
 }
 
 // Dims returns p and q, or an error that matches [dsbo.ErrShape] if the parts do not fit together.
@@ -100,9 +110,11 @@ func NewPart(team network.Team, t data.Task, m models.Model, c models.Config) (P
 		if err != nil {
 			return Problem{}, err
 		}
-		if prob.Score, err = newScorer(t, m, g); err != nil {
+		s, err := newScorer(t, m, g)
+		if err != nil {
 			return Problem{}, err
 		}
+		prob.Score, prob.Pair = s.score, s.pair
 	}
 	return prob, nil
 }

@@ -127,7 +127,7 @@ func TestNewProblem(t *testing.T) {
 	want := make([]float64, len(prob.Start))
 	mlp.Start(want)
 	near(t, "start", prob.Start, want, 0)
-	r, err := train.Run(context.Background(), train.Config{Problem: prob, W: must.Get(network.Server(4)).W, K: 1, NoExact: true})
+	r, err := train.Run(context.Background(), train.Config{Problem: prob, W: must.Get(network.Server(4)).W, K: 1, Evaluate: train.EvaluateOff})
 	if err != nil || r.Last().Phi.Known() || !r.Last().ValAccuracy.Known() {
 		t.Errorf("%+v, %v: want scores without Φ", r, err)
 	}

@@ -71,6 +71,15 @@ func (h *hooked) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	return h.ValueOracle.HVP(dst, x, y, v, s)
 }
 
+// Penalty and Diagonal are those of the oracle: all agents have to give the same things.
+func (h *hooked) Penalty(dst, x []float64) error {
+	return h.ValueOracle.(dsbo.PenaltyOracle).Penalty(dst, x)
+}
+
+func (h *hooked) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
+	return h.ValueOracle.(dsbo.DiagonalOracle).Diagonal(dst, x, y, s)
+}
+
 func (h *hooked) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
 	if h.lower != nil {
 		if err := h.lower(); err != nil {

@@ -13,9 +13,9 @@ import (
 
 // A Point is a checkpoint of the agents of one process of a run over several.
 type Point struct {
-	Iteration int       // iterations done
-	Round     int       // the next exchange
-	Curvature []float64 // Config.Curvature of the run
+	Iteration int     // iterations done
+	Round     int     // the next exchange
+	Curvature float64 // Config.Curvature of the run
 }
 
 // Points returns the checkpoints of the agents of a process in a run folder, the newest first, and for each damaged file an error
@@ -114,11 +114,14 @@ func (c *Config) readCheckpoint() (*checkpoint, error) {
 // restore sets the agents and the evaluator to their state at a checkpoint.
 func (r *runner) restore(c *checkpoint) error {
 	for k, i := range r.local {
-		if err := c.restore(i, r.agents[i].state()); err != nil {
+		state := r.agents[i].state()
+		if err := c.restore(i, state); err != nil {
 			return err
 		}
+		r.agents[i].mixer.SetState(c.further(i, len(state)))
 		r.agents[i].k, r.agents[i].earlier = c.Iteration, c.Usage[k]
 	}
 	r.done, r.evaluated, r.seconds = c.Iteration, c.Evaluated, c.Seconds
+	r.eval.sent = c.Evaluation
 	return c.restore(-1, r.eval.state())
 }

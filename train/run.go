@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"dsbo"
 	"dsbo/algo"
@@ -28,6 +29,7 @@ type Result struct {
 	Seconds        float64       // wall time in iterations, without evaluations
 	MsPerIteration runs.Number   // median over the iterations of this process
 	Usage          []runs.Usage  // usage of each agent
+	Evaluation     runs.Sent     // what all agents have sent in evaluations
 }
 
 // Last returns the newest record, the zero one if there is none.
@@ -143,7 +145,7 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 // updateResult makes the result that of the iterations done. The agents stand still.
 func (r *runner) updateResult() {
 	r.round = r.group.round()
-	r.result = Result{Records: r.records, Iterations: r.done, Seconds: r.seconds, MsPerIteration: runs.Number(stat.Median(r.times))}
+	r.result = Result{Records: r.records, Iterations: r.done, Seconds: r.seconds, Evaluation: r.eval.sent, MsPerIteration: runs.Number(stat.Median(r.times))}
 }
 
 // due reports whether an evaluation or a checkpoint, which comes every so many iterations and at the end, comes now.
@@ -191,13 +193,14 @@ func (r *runner) interrupted(ctx context.Context) error {
 // conclude adds the averages of x and y over all agents, and what each has spent, to the result.
 func (r *runner) conclude(ctx context.Context) (err error) {
 	ctx = r.collectiveContext(ctx)
-	r.result.X, r.result.Y = make([]float64, r.p), make([]float64, r.q)
-	if _, err = r.average(ctx, r.result.X, (*agent).x); err != nil {
-		return err
+	if r.eval.meansOf != r.done { // of a run that was interrupted, or resumed when it had finished
+		sent := r.eval.sent
+		if err := r.average(ctx, &r.eval.means); err != nil {
+			return err
+		}
+		r.eval.sent = sent
 	}
-	if _, err = r.average(ctx, r.result.Y, (*agent).y); err != nil {
-		return err
-	}
+	r.result.X, r.result.Y = slices.Clone(r.eval.means.x), slices.Clone(r.eval.means.y)
 	r.result.Usage, err = r.usages(ctx)
 	return err
 }

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"math"
 
 	"dsbo/data"
 	"dsbo/models"
@@ -17,68 +18,90 @@ func (s Score) Loss() float64 { return s.Losses / s.Rows }
 // Accuracy returns the share of right answers, NaN where there are no examples or no answers.
 func (s Score) Accuracy() float64 { return s.Right / s.Rows }
 
-// Scores are the scores of one y on training, validation and test examples: those of one agent, which has a part of the test
-// examples, or of all agents together.
-type Scores struct{ Train, Val, Test Score }
+// Scores are the scores of one y on training, validation, held-out and test examples: those of one agent, which has a part of the
+// test examples, or of all agents together. A set without examples has no rows.
+type Scores struct{ Train, Val, Holdout, Test Score }
 
-// sets returns the scores on training, validation and test examples, in this order.
-func (s *Scores) sets() [3]*Score { return [3]*Score{&s.Train, &s.Val, &s.Test} }
+// sets returns the scores on training, validation, held-out and test examples, in this order.
+func (s *Scores) sets() [4]*Score { return [4]*Score{&s.Train, &s.Val, &s.Holdout, &s.Test} }
 
 // Scores returns the scores of y (length q) on the examples of all agents together; zero scores without [Problem.Score].
 func (p Problem) Scores(ctx context.Context, y []float64) (sum Scores, err error) {
 	g, err := p.group()
-	if err != nil || p.Score == nil {
+	if err != nil {
 		return sum, err
 	}
-	rows, err := g.collect(ctx, 9, func(i int, row []float64) error {
+	return p.scores(ctx, g, y)
+}
+
+// scores is Scores by way of a group. An agent's counts and sums leave it as a part of an average alone.
+func (p Problem) scores(ctx context.Context, g group, y []float64) (sum Scores, err error) {
+	if p.Score == nil {
+		return sum, nil
+	}
+	const each = 4 // numbers of a set: its examples, losses, right answers, and examples without answers
+	all := make([]float64, each*len(sum.sets()))
+	err = g.numbers(ctx, all, func(i int, part []float64) error {
 		s, err := p.Score(i, y)
 		for k, set := range s.sets() {
-			copy(row[3*k:], []float64{set.Rows, set.Losses, set.Right})
+			row := part[each*k:][:each]
+			row[0], row[1], row[2], row[3] = set.Rows, set.Losses, set.Right, 0
+			if math.IsNaN(set.Right) {
+				row[2], row[3] = 0, set.Rows
+			}
 		}
 		return err
 	})
 	if err != nil {
 		return sum, err
 	}
-	for _, row := range rows {
-		for k, set := range sum.sets() {
-			set.Rows += row[3*k]
-			set.Losses += row[3*k+1]
-			set.Right += row[3*k+2]
+	n := float64(g.n)
+	for k, set := range sum.sets() {
+		row := all[each*k:][:each]
+		*set = Score{Rows: math.Round(n * row[0]), Losses: n * row[1], Right: math.Round(n * row[2])}
+		if row[3] > 0 {
+			set.Right = math.NaN()
 		}
 	}
 	return sum, nil
 }
 
-// newScorer returns a Problem's Score, which runs one program of the model for each set of examples.
-func newScorer(t data.Task, m models.Model, g group) (func(i int, y []float64) (Scores, error), error) {
-	agents := make([][3]*models.Score, g.n) // training, validation and test examples; nil where there are none
+// A scorer has the programs of a model's scores for this process's agents.
+type scorer [][4]*models.Score // on training, validation, held-out and test examples; nil where there are none
+
+// newScorer compiles a model's scores, one program for each set of examples.
+func newScorer(t data.Task, m models.Model, g group) (scorer, error) {
+	s := make(scorer, g.n)
 	for _, i := range g.local {
 		test, err := t.TestPart(i)
 		if err != nil {
 			return nil, err
 		}
-		for k, e := range [3]data.Examples{t.Shards[i].Train, t.Shards[i].Val, test} {
+		shard := t.Shards[i]
+		for k, e := range [4]data.Examples{shard.Train, shard.Val, shard.Holdout, test} {
 			if e.Len() == 0 {
 				continue
 			}
-			if agents[i][k], err = models.NewScore(m, e, false); err != nil {
+			if s[i][k], err = models.NewScore(m, e, false); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return func(i int, y []float64) (all Scores, err error) {
-		for k, score := range all.sets() {
-			of := agents[i][k]
-			if of == nil {
-				continue
-			}
-			losses, right, err := of.Sums(y)
-			if err != nil {
-				return all, err
-			}
-			*score = Score{Rows: float64(of.Len()), Losses: losses, Right: right}
+	return s, nil
+}
+
+// score is a Problem's Score.
+func (s scorer) score(i int, y []float64) (all Scores, err error) {
+	for k, score := range all.sets() {
+		of := s[i][k]
+		if of == nil {
+			continue
 		}
-		return all, nil
-	}, nil
+		losses, right, err := of.Sums(y)
+		if err != nil {
+			return all, err
+		}
+		*score = Score{Rows: float64(of.Len()), Losses: losses, Right: right}
+	}
+	return all, nil
 }

@@ -27,16 +27,21 @@ func trackedBound(w *network.Matrix, lmax, m float64) float64 {
 	return (1 + least) * (1 + least*(1+2*m)) / (2 * lmax)
 }
 
-// StepWarnings returns a warning for each step of c.Method that is not stable at iteration k where the agents' largest
-// curvatures are lmax. A step of z with momentum may be half as large again as its bound, which takes the worst
-// agent's curvature for all.
-func StepWarnings(c Config, lmax []float64, k int) []string {
-	var warnings []string
-	agent, l := worst(lmax)
+// HasSteps reports whether the method has a step of y or of z, which has to follow the curvature.
+func (c Config) HasSteps() bool {
 	p := c.stepParameters()
-	gamma, beta := Stable(c.W, l)
+	return p.Beta != "" || p.Gamma != ""
+}
+
+// StepWarnings returns a warning for each step of c.Method that is not stable at iteration k where the largest curvature
+// of an agent is lmax. A step of z with momentum may be half as large again as its bound, which takes the worst
+// agent's curvature for all.
+func StepWarnings(c Config, lmax float64, k int) []string {
+	var warnings []string
+	p := c.stepParameters()
+	gamma, beta := Stable(c.W, lmax)
 	if p.MomZ > 0 {
-		gamma = 1.5 * trackedBound(c.W, l, p.MomZ)
+		gamma = 1.5 * trackedBound(c.W, lmax, p.MomZ)
 	}
 	for _, step := range []struct {
 		name, of string
@@ -44,8 +49,8 @@ func StepWarnings(c Config, lmax []float64, k int) []string {
 		bound    float64
 	}{{"beta", "y", p.Beta, beta}, {"gamma", "z", p.Gamma, gamma}} {
 		if v, ok := c.step(step.schedule, k); ok && v >= step.bound {
-			warnings = append(warnings, fmt.Sprintf("%s = %.3g, the step of %s, is not below %.3g (agent %d, L_max = %.3g): %s may diverge",
-				step.name, v, step.of, step.bound, agent, l, step.of))
+			warnings = append(warnings, fmt.Sprintf("%s = %.3g, the step of %s, is not below %.3g (L_max = %.3g): %s may diverge",
+				step.name, v, step.of, step.bound, lmax, step.of))
 		}
 	}
 	return warnings
@@ -113,16 +118,18 @@ func (c Config) unstable(l float64, k int) (settings []string) {
 // curvature at the agents' x and, as far as x may go, at the corners of its box; or, for steps that are stable at the start, a
 // box in which the curvature stays near that. Where this process cannot find the curvature, that of the start has to do.
 func (r *runner) advice(ctx context.Context, k int) string {
+	if !r.HasSteps() {
+		return ""
+	}
 	start, y := r.start()
 	l := func(x func(i int) []float64) float64 {
 		if !r.divergenceIsShared() {
 			return 0
 		}
-		all, err := r.Problem.curvature(r.collectiveContext(ctx), x, y)
+		l, err := r.Problem.curvature(r.collectiveContext(ctx), x, y)
 		if err != nil {
 			return 0
 		}
-		_, l := worst(all)
 		return l
 	}
 	corner := func(v float64) float64 {
@@ -130,7 +137,7 @@ func (r *runner) advice(ctx context.Context, k int) string {
 		vec.Fill(x, v)
 		return l(func(int) []float64 { return x })
 	}
-	_, first := worst(r.Curvature)
+	first := r.Curvature
 	there := l(func(i int) []float64 {
 		if a := r.agents[i]; a != nil && vec.AllFinite(a.x()) {
 			return a.x()
@@ -155,7 +162,7 @@ func (r *runner) advice(ctx context.Context, k int) string {
 		return fmt.Sprintf("the steps of y and z are stable %s, with L_max = %.3g: %s, the step of x, must be smaller", where, highest, r.stepOfX())
 	}
 	advice := fmt.Sprintf("stable with L_max = %.3g %s: %s", highest, where, strings.Join(settings, " "))
-	if len(clip) == 2 && len(StepWarnings(r.Config, []float64{first}, k)) == 0 {
+	if len(clip) == 2 && len(StepWarnings(r.Config, first, k)) == 0 {
 		const parts = 8
 		box := sort.Search(parts, func(i int) bool { // the first of the parts that is too wide
 			share := float64(i+1) / parts
@@ -177,14 +184,4 @@ func (c Config) stepOfX() string {
 		return "eta"
 	}
 	return "alpha"
-}
-
-// worst returns the agent of the largest curvature, and that curvature.
-func worst(lmax []float64) (agent int, l float64) {
-	for i, v := range lmax {
-		if v > l {
-			agent, l = i, v
-		}
-	}
-	return agent, l
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -53,7 +52,7 @@ func TestStableIsTheBound(t *testing.T) {
 // advice it does not.
 func TestAdviceHelps(t *testing.T) {
 	c := train.Config{
-		K: 400, EvalEvery: 400, NoExact: true,
+		K: 400, EvalEvery: 400, Evaluate: train.EvaluateOff,
 		Method: &algo.Tuned{
 			T: 20, N: 20, Alpha: "0.5", WarmZ: true, TrackY: true, MomY: 0.95, MomZ: 0.95,
 			XStep: "adam", Lr: "0.1", V: 0.95, Clip: []float64{-8, 8},
@@ -64,7 +63,7 @@ func TestAdviceHelps(t *testing.T) {
 	path := must.Get(network.New("path", 2, network.Options{}))
 	c.W = path.W
 	l := must.Get(c.Problem.Curvature(t.Context(), make([]float64, 30), make([]float64, 30)))
-	use(t, c.Method, fmt.Sprintf("beta=%g", 0.7/slices.Max(l)), fmt.Sprintf("gamma=%g", 0.65/slices.Max(l)))
+	use(t, c.Method, fmt.Sprintf("beta=%g", 0.7/l), fmt.Sprintf("gamma=%g", 0.65/l))
 	_, err := train.Run(context.Background(), c)
 	d := (*dsbo.DivergedError)(nil)
 	if !errors.As(err, &d) {

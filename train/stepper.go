@@ -36,7 +36,7 @@ func newStepper(p Problem, w *network.Matrix, member func(i int) (dsbo.Algorithm
 		local := network.NewLocal(w)
 		s.exchange, s.close = local, local.Close
 	}
-	averages, err := network.NewAverages(s.exchange, w, network.AverageOptions{})
+	averages, err := network.NewAverages(s.exchange, w, p.Average)
 	if err != nil {
 		s.close()
 		return nil, err
@@ -47,7 +47,7 @@ func newStepper(p Problem, w *network.Matrix, member func(i int) (dsbo.Algorithm
 			s.close()
 			return nil, err
 		}
-		s.agents[i] = newAgent(i, a, o, averages.Agent(i), w.Sends(i))
+		s.agents[i] = newAgent(i, a, o, averages.Agent(i))
 	}
 	return s, nil
 }

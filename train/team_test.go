@@ -139,7 +139,7 @@ func TestPartsDiverge(t *testing.T) {
 	c, _ := config(t)
 	c.Method = method(t, "madsbo", "beta=5")
 	c.MaxNorm = 1e6
-	c.Curvature = []float64{1, 1, 1, 1, 1}
+	c.Curvature = 1
 	_, want := train.Run(context.Background(), c)
 	_, errs := together(parts(t, c, []int{0, 1}, []int{2, 3, 4}), runAll)
 	for k, err := range errs {
@@ -149,18 +149,26 @@ func TestPartsDiverge(t *testing.T) {
 	}
 }
 
-// TestPartsRefit: what comes after a run is shared as the run is.
-func TestPartsRefit(t *testing.T) {
+// TestPartsSolve: what comes after a run is shared as the run is.
+func TestPartsSolve(t *testing.T) {
 	c, _ := config(t)
-	x := []float64{0.5, -1, 2}
-	solve := func(_ int, c train.Config) (train.Refitted, error) {
-		return train.Refit{Problem: c.Problem, W: c.W, MomY: 0.5, Tol: 1e-8}.Solve(context.Background(), x, nil)
+	solve := func(c train.Config) (sol train.Solution, err error) {
+		e := train.NewExact(c.Problem)
+		for _, x := range [][]float64{{0.5, -1, 2}, {0.5, -1, 1}} {
+			if sol, err = e.Solve(context.Background(), x); err != nil {
+				return sol, err
+			}
+		}
+		return sol, nil
 	}
-	want := must.Get(solve(0, c))
+	want := must.Get(solve(c))
+	if !want.Converged {
+		t.Errorf("%+v, want that it converged", want)
+	}
 	cs := parts(t, c, []int{0, 1}, []int{2, 3, 4})
-	got := make([]train.Refitted, len(cs))
+	got := make([]train.Solution, len(cs))
 	_, errs := together(cs, func(k int, c train.Config) (_ *train.Result, err error) {
-		got[k], err = solve(k, c)
+		got[k], err = solve(c)
 		return nil, err
 	})
 	must.OK(errors.Join(errs...))

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"slices"
 
 	"dsbo"
 	"dsbo/algo"
@@ -122,9 +121,8 @@ func (c *comparison) problem(seed uint64) train.Problem {
 // run runs a candidate with one step and one seed. A run that diverges has no error and a last Φ of +Inf.
 func (c *comparison) run(ctx context.Context, l *lab, who candidate, step float64, seed uint64) (*train.Result, float64) {
 	p := c.problem(seed)
-	curvature := must.Get(p.Curvature(ctx, make([]float64, c.features), make([]float64, c.features)))
+	lmax := must.Get(p.Curvature(ctx, make([]float64, c.features), make([]float64, c.features)))
 	w := ring(c.agents)
-	lmax := slices.Max(curvature)
 	ofX := algo.Constant(step)
 	if who.fading {
 		ofX += "*(1-k/K)"
@@ -135,7 +133,7 @@ func (c *comparison) run(ctx context.Context, l *lab, who candidate, step float6
 	})
 	// The tolerances make Φ right to about seven digits.
 	res, err := train.Run(ctx, train.Config{
-		Problem: p, W: w, Method: method, K: who.K, EvalEvery: who.every, Curvature: curvature, Tol: 1e-4, AdjointTol: 1e-3,
+		Problem: p, W: w, Method: method, K: who.K, EvalEvery: who.every, Curvature: lmax, Tol: 1e-4, AdjointTol: 1e-3,
 	})
 	if err != nil && !errors.Is(err, dsbo.ErrDiverged) {
 		must.OK(fmt.Errorf("%s: %w", who.name, err))

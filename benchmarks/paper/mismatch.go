@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -48,7 +47,7 @@ func biasesAt(ctx context.Context, p train.Problem, w *network.Matrix, x []float
 		mixed = append(mixed, withOwnHessian(o, x, sol.Y))
 	}
 	b.local, b.mdbo = off(own), off(mixed)
-	lmax := slices.Max(must.Get(p.Curvature(ctx, x, sol.Y)))
+	lmax := must.Get(p.Curvature(ctx, x, sol.Y))
 	for _, N := range steps {
 		b.higp = append(b.higp, off(estimates(ctx, p.Oracles, w, x, sol.Y, 0.4/lmax, N)))
 	}

@@ -63,7 +63,7 @@ func (e entrant) measure(ctx context.Context, d, K, rounds int) measured {
 	c := logistic{n: 8, p: d, examples: 200, batch: 100, rate: 0.1, weight: 1, seed: 1}
 	p := c.problem(1)
 	for range rounds { // the least median: what else the machine does only adds to it
-		res := must.Get(train.Run(ctx, train.Config{Problem: p, W: w, Method: method, K: K, EvalEvery: K, NoExact: true}))
+		res := must.Get(train.Run(ctx, train.Config{Problem: p, W: w, Method: method, K: K, EvalEvery: K, Evaluate: train.EvaluateOff}))
 		m.ms = min(m.ms, float64(res.MsPerIteration))
 		must.OK(e.check(method, d, K, w, res))
 		last := res.Usage[0].Calls

@@ -1,0 +1,249 @@
+package train
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"math"
+	"sync"
+
+	"dsbo"
+	"dsbo/internal/vec"
+	"dsbo/network"
+	"dsbo/runs"
+)
+
+// A collective is the way of a process's agents to what all agents find together outside of iterations: exact averages, the largest
+// of numbers, and whether they have the same bits. Nothing of one agent's leaves it but as a part of these. Averages go over the
+// tree also where those of the method are by Mix alone: all agents have to come to the same decisions, by the same bits. It belongs to
+// one goroutine at a time.
+type collective struct {
+	team    network.Team // nil before the first use, if all agents are in this process
+	w       *network.Matrix
+	options network.AverageOptions
+	local   []int
+	n       int
+	counter *runs.Sent // what all agents have sent
+
+	averages *network.Averages   // nil before the first use
+	ends     []*network.Averager // the ends of the local agents
+	parts    [][]float64         // a vector of each local agent
+}
+
+// afterwards is the stage of averages that belong to no iteration of a run.
+const afterwards = 1 << 63
+
+// newCollective returns the way of a problem's agents, of which local are in this process.
+func newCollective(p Problem, local []int) *collective {
+	c := &collective{team: p.Team, w: p.W, options: p.Average, local: local, n: len(p.Oracles), counter: p.Sent, parts: make([][]float64, len(local))}
+	if c.counter == nil {
+		c.counter = new(runs.Sent)
+	}
+	c.options.ByMix = false
+	return c
+}
+
+// open makes the averages, and the exchange of agents that are all in this process.
+func (c *collective) open() (err error) {
+	if c.averages != nil {
+		return nil
+	}
+	if c.w == nil {
+		if c.w, err = star(c.n); err != nil {
+			return err
+		}
+	}
+	if c.team == nil {
+		c.team = network.NewLocal(c.w)
+	}
+	if c.averages, err = network.NewAverages(c.team, c.w, c.options); err != nil {
+		return err
+	}
+	for _, i := range c.local {
+		end := c.averages.Agent(i)
+		end.Begin(afterwards)
+		c.ends = append(c.ends, end)
+	}
+	return nil
+}
+
+// star returns the mixing matrix of a star.
+func star(n int) (*network.Matrix, error) {
+	g, err := network.New("star", n, network.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return g.W, nil
+}
+
+// begin begins a stage of the run, see [network.Averager.Begin].
+func (c *collective) begin(stage uint64) error {
+	if err := c.open(); err != nil {
+		return err
+	}
+	for _, end := range c.ends {
+		end.Begin(stage)
+	}
+	return nil
+}
+
+// fine returns the wire of vectors that have to be right to seven digits at least, such as a gradient: the problem's own if it is
+// as good.
+func (c *collective) fine() network.Wire { return min(c.options.Wire, network.Float32) }
+
+// part returns the vector of length numbers that belongs to the k-th local agent. It stays the collective's.
+func (c *collective) part(k, length int) []float64 {
+	if cap(c.parts[k]) < length {
+		c.parts[k] = make([]float64, length)
+	}
+	return c.parts[k][:length]
+}
+
+// average sets dst to the average over all agents of the parts of this process's agents and those elsewhere.
+func (c *collective) average(ctx context.Context, wire network.Wire, dst []float64) error {
+	if c.n == 1 {
+		copy(dst, c.part(0, len(dst)))
+		return nil
+	}
+	if err := c.open(); err != nil {
+		return err
+	}
+	err := c.together(func(k int) error {
+		part := c.part(k, len(dst))
+		return c.ends[k].AverageOn(ctx, wire, part, part)
+	})
+	if err != nil {
+		return err
+	}
+	copy(dst, c.part(0, len(dst)))
+	for i := range c.n {
+		cost := c.averages.Cost(i, len(dst), wire)
+		c.counter.Add(runs.Sent{Messages: cost.Messages, Floats: cost.Floats, Bytes: cost.Bytes})
+	}
+	return nil
+}
+
+// together calls f for all local agents at the same time: each waits for the others.
+func (c *collective) together(f func(k int) error) error {
+	errs := make([]error, len(c.local))
+	var calls sync.WaitGroup
+	for k := range c.local {
+		calls.Go(func() { errs[k] = f(k) })
+	}
+	calls.Wait()
+	return errors.Join(errs...)
+}
+
+// largest replaces words by the largest of all agents; those of the local agents are in words already.
+func (c *collective) largest(ctx context.Context, words []uint64) error {
+	if c.n == 1 {
+		return nil
+	}
+	if err := c.open(); err != nil {
+		return err
+	}
+	results := make([][]uint64, len(c.local))
+	err := c.together(func(k int) error {
+		r, ok := c.team.Mixer(c.local[k]).(network.Reducer)
+		if !ok {
+			return dsbo.Errorf(dsbo.ErrCapability, "this exchange has no largest number of all agents (network.Reducer is missing)")
+		}
+		results[k] = append(results[k], words...)
+		return r.Reduce(ctx, network.Max, 64, results[k])
+	})
+	if err != nil {
+		return err
+	}
+	copy(words, results[0])
+	sends := int64(2 * (c.n - 1)) // up the tree and down
+	c.counter.Add(runs.Sent{Messages: sends, Floats: sends * int64(len(words)), Bytes: 8 * sends * int64(len(words))})
+	return nil
+}
+
+// mean sets dst to the average over all agents of what those that are here fill in, in parallel: a vector on the given wire. It
+// depends neither on the number of processors nor on where the agents are.
+func (g group) mean(ctx context.Context, wire network.Wire, dst []float64, fill func(i int, part []float64) error) error {
+	c := g.collective
+	err := g.each(ctx, func(k, i int) error { return fill(i, c.part(k, len(dst))) })
+	if err != nil {
+		return err
+	}
+	return c.average(g.averageContext(ctx), wire, dst)
+}
+
+// numbers is mean for a few numbers, which travel in float64.
+func (g group) numbers(ctx context.Context, dst []float64, fill func(i int, part []float64) error) error {
+	return g.mean(ctx, network.Float64, dst, fill)
+}
+
+// largest returns the largest of the agents' numbers, none of which is negative; NaN if one is NaN.
+func (g group) largest(ctx context.Context, value func(i int) (float64, error)) (float64, error) {
+	all := make([]float64, len(g.local))
+	err := g.each(ctx, func(k, i int) (err error) {
+		all[k], err = value(i)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	words := []uint64{0}
+	for _, v := range all {
+		words[0] = max(words[0], math.Float64bits(math.Abs(v))) // in the order of the numbers
+	}
+	err = g.collective.largest(g.averageContext(ctx), words)
+	return math.Float64frombits(words[0]), err
+}
+
+// alike reports for each of several vectors of the agents whether all agents have it with the same bits.
+func (g group) alike(ctx context.Context, vectors ...func(i int) []float64) ([]bool, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	words := make([]uint64, 2*len(vectors))
+	for v, of := range vectors {
+		for _, i := range g.local {
+			h := digest(of(i))
+			words[2*v], words[2*v+1] = max(words[2*v], h), max(words[2*v+1], ^h)
+		}
+	}
+	if err := g.collective.largest(g.averageContext(ctx), words); err != nil {
+		return nil, err
+	}
+	same := make([]bool, len(vectors))
+	for v := range same {
+		same[v] = words[2*v] == ^words[2*v+1] // the largest digest is the least
+	}
+	return same, nil
+}
+
+// digest returns a number that stands for the bits of a vector.
+func digest(v []float64) uint64 {
+	sum := sha256.New()
+	var buffer [4096]byte
+	for len(v) > 0 {
+		n := min(len(v), len(buffer)/8)
+		for i, x := range v[:n] {
+			binary.LittleEndian.PutUint64(buffer[8*i:], math.Float64bits(x))
+		}
+		sum.Write(buffer[:8*n])
+		v = v[n:]
+	}
+	return binary.LittleEndian.Uint64(sum.Sum(nil))
+}
+
+// vectorMean sets mean to the average of a vector of each agent and returns (1/n) Σ_i ‖v_i − mean‖². same says that all agents
+// have the vector with the same bits: nothing is exchanged then.
+func (g group) vectorMean(ctx context.Context, mean []float64, of func(i int) []float64, same bool) (float64, error) {
+	if same {
+		copy(mean, of(g.local[0]))
+		return 0, nil
+	}
+	err := g.mean(ctx, g.collective.fine(), mean, func(i int, part []float64) error { copy(part, of(i)); return nil })
+	if err != nil {
+		return 0, err
+	}
+	spread := []float64{0}
+	err = g.numbers(ctx, spread, func(i int, part []float64) error { part[0] = vec.Dist2(of(i), mean); return nil })
+	return spread[0], err
+}
