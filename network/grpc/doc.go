@@ -92,7 +92,7 @@
 // whose it is, and why. Without certificates the key comes from Config.Secret alone and is not signed.
 //
 // Streams. The X25519 secret of two agents, by HKDF-SHA-256 under a name with the run, the hash and both public keys, is the key
-// of AES-256 in counter mode; the first 8 bytes of the counter are the number of the exchange at which the sum begins, the others
+// of AES-128 in counter mode; the first 8 bytes of the counter are the number of the exchange at which the sum begins, the others
 // count blocks. A word takes 2, 4 or 8 bytes, the least that have its b bits.
 //
 // A stream must hide one vector only. Exchanges have each number once, and an agent that goes back, or comes back, sends the same

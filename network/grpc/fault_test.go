@@ -107,8 +107,8 @@ func startVector(agent, length int) []float64 {
 	return x
 }
 
-// unfaulted returns the agents' ends after so many iterations as plain sums give them, of Mix alone or of all that iterate does.
-func unfaulted(w *network.Matrix, iterations, length int, mixOnly bool) [][]float64 {
+// unfaulted returns the agents' ends after so many iterations as plain sums give them.
+func unfaulted(w *network.Matrix, iterations, length int) [][]float64 {
 	xs := make([][]float64, w.N())
 	for i := range xs {
 		xs[i] = startVector(i, length)
@@ -120,13 +120,13 @@ func unfaulted(w *network.Matrix, iterations, length int, mixOnly bool) [][]floa
 			rows[i] = slices.Clone(x)
 		}
 		for _, x := range xs {
-			if gathers(k) && !mixOnly {
+			if gathers(k) {
 				addAll(x, rows)
 			}
 			network.Sum.Combine(words, bitsOf(x))
 		}
 		for i, x := range xs {
-			if sums(k) && !mixOnly {
+			if sums(k) {
 				addParts(x, words)
 			}
 			localStep(x, i, k)
@@ -227,7 +227,7 @@ func TestCutConnections(t *testing.T) {
 				}
 				return m.Drain(ctx)
 			})
-			wantSameBits(t, xs, unfaulted(w, iterations, length, false))
+			wantSameBits(t, xs, unfaulted(w, iterations, length))
 			wantCuts(t, cutters, ms)
 		})
 	}
@@ -343,7 +343,8 @@ func (w *worker) work(ctx context.Context, m *Mixer, kill func()) error {
 	return m.Drain(ctx)
 }
 
-// TestKilledAgents kills each agent three times. With much kept the others wait; with little they go back.
+// TestKilledAgents kills each agent three times, among other moments in the middle of masked sums. With much kept the others wait;
+// with little they go back. Keys of masks come from certificates in the one case and from secrets in the other.
 func TestKilledAgents(t *testing.T) {
 	for _, keep := range []int{1000, 3} {
 		t.Run(fmt.Sprintf("keep=%d", keep), func(t *testing.T) {
@@ -353,9 +354,13 @@ func TestKilledAgents(t *testing.T) {
 			ctx, cancel := context.WithCancel(limited(t))
 			defer cancel()
 			workers := make([]*worker, n)
-			for i, c := range configs(w, identities(n)) {
+			ids := identities(n)
+			if keep < savedEvery {
+				ids = nil
+			}
+			for i, c := range configs(w, ids) {
 				fast(&c)
-				c.KeepFrames = keep
+				c.KeepFrames, c.Secret = keep, []byte{1, byte(i)}
 				c.Log = slog.New(slog.NewTextHandler(t.Output(), nil)).With("agent", i)
 				workers[i] = &worker{t: t, config: c, kills: []int{r.IntN(40), 40 + r.IntN(40), 80 + r.IntN(40)}}
 			}
@@ -371,7 +376,7 @@ func TestKilledAgents(t *testing.T) {
 				xs[i] = w.now.x
 				rolled += w.rolled
 			}
-			wantSameBits(t, xs, unfaulted(w, workerIterations, workerLength, false))
+			wantSameBits(t, xs, unfaulted(w, workerIterations, workerLength))
 			if keep < savedEvery && rolled == 0 {
 				t.Errorf("no agent went back with %d vectors kept", keep)
 			}

@@ -7,9 +7,10 @@ import (
 	"crypto/hkdf"
 	"crypto/sha256"
 	"encoding/binary"
+	"unsafe"
 )
 
-// share returns the cipher of the streams that this agent shares with another one: AES-256, its key by HKDF with SHA-256 from
+// share returns the cipher of the streams that this agent shares with another one: AES-128, its key by HKDF with SHA-256 from
 // the X25519 secret of the two, under a name that has the run and both public keys, that of the lower agent first.
 func (k *keys) share(c *Config, other int, public []byte) (cipher.Block, error) {
 	theirs, err := ecdh.X25519().NewPublicKey(public)
@@ -25,7 +26,7 @@ func (k *keys) share(c *Config, other int, public []byte) (cipher.Block, error) 
 		lower, higher = higher, lower
 	}
 	name := c.keyName("masks", min(other, k.agent)) + string(lower) + string(higher)
-	key, err := hkdf.Key(sha256.New, secret, nil, name, 32)
+	key, err := hkdf.Key(sha256.New, secret, nil, name, 16)
 	if err != nil {
 		return nil, err
 	}
@@ -38,53 +39,54 @@ const maskChunk = 4096
 // mask adds to the words the streams that this agent shares with higher agents, and subtracts those with lower ones, mod
 // 2^bits. The sum over all agents stays the same. The exchange at which the reduction begins names the streams.
 func (k *keys) mask(words []uint64, bits, exchange int) {
-	width := laneBytes(bits)
-	var iv [aes.BlockSize]byte // the exchange, and the count of blocks
-	binary.BigEndian.PutUint64(iv[:], uint64(exchange))
-	var zero, lanes [maskChunk]byte
-	for other, block := range k.ciphers {
-		if block == nil {
-			continue
-		}
-		stream := cipher.NewCTR(block, iv[:])
-		for rest := words; len(rest) > 0; {
-			n := min(len(rest), maskChunk/width)
-			stream.XORKeyStream(lanes[:n*width], zero[:n*width])
-			addLanes(rest[:n], lanes[:n*width], width, other < k.agent)
-			rest = rest[n:]
-		}
-	}
-}
-
-// laneBytes returns how many bytes of a stream a word of so many bits takes.
-func laneBytes(bits int) int {
 	switch {
 	case bits <= 16:
-		return 2
+		addStreams[uint16](k, words, exchange)
 	case bits <= 32:
-		return 4
+		addStreams[uint32](k, words, exchange)
+	default:
+		addStreams[uint64](k, words, exchange)
 	}
-	return 8
 }
 
-// addLanes adds a whole number of so many bytes to each word, or subtracts it.
-func addLanes(words []uint64, lanes []byte, width int, subtract bool) {
-	sign := uint64(0)
-	if subtract {
-		sign = ^uint64(0) // (v ^ sign) − sign is −v
+// addStreams is mask with a number of type T of each stream for each word. The bytes of a stream are numbers in the order of the
+// machine: agents of one run are on one architecture.
+func addStreams[T uint16 | uint32 | uint64](k *keys, words []uint64, exchange int) {
+	var iv [aes.BlockSize]byte // the exchange, and the count of blocks
+	binary.BigEndian.PutUint64(iv[:], uint64(exchange))
+	streams := make([]cipher.Stream, len(k.ciphers))
+	for other, block := range k.ciphers {
+		if block != nil {
+			streams[other] = cipher.NewCTR(block, iv[:])
+		}
 	}
-	switch width {
-	case 2:
-		for i := range words {
-			words[i] += uint64(binary.LittleEndian.Uint16(lanes[2*i:])) ^ sign - sign
+	var zero [maskChunk]byte
+	var space [maskChunk / 8]uint64
+	raw := unsafe.Slice((*byte)(unsafe.Pointer(&space)), maskChunk)
+	numbers := unsafe.Slice((*T)(unsafe.Pointer(&space)), maskChunk/unsafe.Sizeof(T(0)))
+	for len(words) > 0 { // a chunk stays in the processor's cache while the streams are added
+		chunk := words[:min(len(words), len(numbers))]
+		size := len(chunk) * int(unsafe.Sizeof(T(0)))
+		for other, stream := range streams {
+			if stream != nil {
+				stream.XORKeyStream(raw[:size], zero[:size])
+				addNumbers(chunk, numbers[:len(chunk)], other < k.agent)
+			}
 		}
-	case 4:
-		for i := range words {
-			words[i] += uint64(binary.LittleEndian.Uint32(lanes[4*i:])) ^ sign - sign
+		words = words[len(chunk):]
+	}
+}
+
+// addNumbers adds to each word, or subtracts from it, a number.
+func addNumbers[T uint16 | uint32 | uint64](words []uint64, numbers []T, subtract bool) {
+	words = words[:len(numbers)]
+	if subtract {
+		for i, v := range numbers {
+			words[i] -= uint64(v)
 		}
-	default:
-		for i := range words {
-			words[i] += binary.LittleEndian.Uint64(lanes[8*i:]) ^ sign - sign
-		}
+		return
+	}
+	for i, v := range numbers {
+		words[i] += uint64(v)
 	}
 }

@@ -35,34 +35,48 @@ import (
 // of two turns that follow each other.
 func BenchmarkProcesses(b *testing.B) {
 	for k, rounds := range []int{400, 200, 4} {
-		b.Run(fmt.Sprintf("ring8/bytes=%d", 8*benchLengths[k]), func(b *testing.B) {
-			turns := runProcesses(b, processConfig{Agents: 8, Length: benchLengths[k], Rounds: rounds, Turns: 15 * b.N})
-			report := func(unit string, of func(turn) float64) {
-				all := make([]float64, len(turns))
-				for i, t := range turns {
-					all[i] = of(t)
-				}
-				slices.Sort(all)
-				b.ReportMetric(all[len(all)/2], unit)
-			}
-			b.ReportMetric(0, "ns/op")
-			for q, name := range []string{"", "cpu-"} {
-				report("grpc-"+name+"µs", func(t turn) float64 { return t[0][q] })
-				report("tls-"+name+"µs", func(t turn) float64 { return t[1][q] })
-				report(name+"ratio", func(t turn) float64 { return t[0][q] / t[1][q] })
-			}
-		})
+		benchmarkProcesses(b, processConfig{Kinds: [2]string{"grpc", "tls"}, Length: benchLengths[k], Rounds: rounds})
 	}
 }
 
-// A turn is what an exchange took over gRPC and over TLS, in µs: the median time, and the processor's time.
+// BenchmarkMasks does the same with sums that are masked, and those that are not.
+func BenchmarkMasks(b *testing.B) {
+	for k, rounds := range []int{100, 50, 2} {
+		benchmarkProcesses(b, processConfig{Kinds: [2]string{"masked", "unmasked"}, Length: benchLengths[k], Rounds: rounds})
+	}
+}
+
+func benchmarkProcesses(b *testing.B, c processConfig) {
+	b.Run(fmt.Sprintf("ring8/bytes=%d", 8*c.Length), func(b *testing.B) {
+		c.Agents, c.Turns = 8, 15*b.N
+		turns := runProcesses(b, c)
+		report := func(unit string, of func(turn) float64) {
+			all := make([]float64, len(turns))
+			for i, t := range turns {
+				all[i] = of(t)
+			}
+			slices.Sort(all)
+			b.ReportMetric(all[len(all)/2], unit)
+		}
+		b.ReportMetric(0, "ns/op")
+		for q, name := range []string{"", "cpu-"} {
+			for k, kind := range c.Kinds {
+				report(kind+"-"+name+"µs", func(t turn) float64 { return t[k][q] })
+			}
+			report(name+"ratio", func(t turn) float64 { return t[0][q] / t[1][q] })
+		}
+	})
+}
+
+// A turn is what an exchange of the one and of the other kind took, in µs: the median time, and the processor's time.
 type turn [2][2]float64
 
-// processEnv holds a processConfig where the test binary is one agent of BenchmarkProcesses. Its listeners, for gRPC and
-// for TLS, are then files 3 and 4. It writes its turns to standard output.
+// processEnv holds a processConfig where the test binary is one agent of a benchmark. Its listeners, one for each kind of
+// exchange, are then files 3 and 4. It writes its turns to standard output.
 const processEnv = "DSBO_TEST_GRPC_PROCESS"
 
 type processConfig struct {
+	Kinds                                [2]string // of exchanges, by the names of starts
 	Agent, Agents, Length, Rounds, Turns int
 	Addresses                            [2][]string
 	Folder                               string // of the certificates
@@ -112,20 +126,28 @@ func runProcesses(b *testing.B, c processConfig) []turn {
 	return all[0]
 }
 
-// TestProcess is one agent of BenchmarkProcesses.
+// starts begin an agent's exchange of each kind with vectors of a length.
+var starts = map[string]func(*testing.T, Config, int) func(){
+	"grpc":     startGRPC,
+	"tls":      startTLS,
+	"masked":   startSum,
+	"unmasked": func(t *testing.T, c Config, length int) func() { c.Unmasked = true; return startSum(t, c, length) },
+}
+
+// TestProcess is one agent of a benchmark.
 func TestProcess(t *testing.T) {
 	text := os.Getenv(processEnv)
 	if text == "" {
-		t.Skip("for BenchmarkProcesses")
+		t.Skip("for benchmarks")
 	}
 	var p processConfig
 	must.OK(json.Unmarshal([]byte(text), &p))
 	id := must.Get(pki.Load(p.Folder, p.Agent, time.Now()))
 	var exchanges [2]func()
-	for k, start := range []func(*testing.T, Config, int) func(){startGRPC, startTLS} {
+	for k, kind := range p.Kinds {
 		l := must.Get(net.FileListener(os.NewFile(uintptr(3+k), "listener")))
 		t.Cleanup(func() { l.Close() })
-		exchanges[k] = start(t, Config{Agent: p.Agent, Matrix: newGraph("ring", p.Agents), Run: "test",
+		exchanges[k] = starts[kind](t, Config{Agent: p.Agent, Matrix: newGraph("ring", p.Agents), Run: "test",
 			Addresses: p.Addresses[k], Listener: l, Identity: id}, p.Length)
 		measure(exchanges[k], 10) // connects
 	}
@@ -158,6 +180,18 @@ func cpuTime() int64 {
 
 // startGRPC returns an agent's exchange of a vector over this package.
 func startGRPC(t *testing.T, c Config, length int) func() {
+	m, v := openProcess(t, c), make([]float64, length)
+	return func() { must.OK(m.Mix(t.Context(), v, v)) }
+}
+
+// startSum returns an agent's sum of a vector over this package.
+func startSum(t *testing.T, c Config, length int) func() {
+	m, v := openProcess(t, c), make([]uint64, length)
+	return func() { must.OK(m.Reduce(t.Context(), network.Sum, 64, v)) }
+}
+
+// openProcess starts an agent until the test ends.
+func openProcess(t *testing.T, c Config) *Mixer {
 	ms, closeAll := open([]Config{c})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
@@ -165,8 +199,7 @@ func startGRPC(t *testing.T, c Config, length int) func() {
 		must.OK(ms[0].Drain(ctx))
 		closeAll()
 	})
-	v := make([]float64, length)
-	return func() { must.OK(ms[0].Mix(t.Context(), v, v)) }
+	return ms[0]
 }
 
 // startTLS returns an agent's exchange of a vector over plain TLS streams to its neighbours.

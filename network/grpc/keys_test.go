@@ -1,0 +1,196 @@
+package grpc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"dsbo"
+	"dsbo/internal/must"
+	"dsbo/pki"
+)
+
+// keyConfig returns the settings by which an agent of the tests' path makes its key.
+func keyConfig(agent int, id *pki.Identity) Config {
+	return Config{Agent: agent, Matrix: newGraph("path", 3), Run: "run", Hash: "hash", Identity: id, Secret: []byte{1, byte(agent)}}
+}
+
+// keyFrame returns the key frame of an agent with these settings.
+func keyFrame(c Config) []byte { return must.Get(newKeys(&c)).message }
+
+// claimed returns a key frame as that of another agent.
+func claimed(frame []byte, agent int) []byte {
+	return encode(header{kindKey, agent, 0}, decoded(frame).text)
+}
+
+// changed returns a key frame with another byte in its text, counted from the end if at is below 0.
+func changed(frame []byte, at int) []byte {
+	frame = bytes.Clone(frame)
+	if at < 0 {
+		at += len(frame) - headerSize
+	}
+	frame[headerSize+at] ^= 1
+	return frame
+}
+
+// TestKeysRefused: whatever is wrong with a key ends the run, with an error that names the agent and says what.
+func TestKeysRefused(t *testing.T) {
+	o := office{newAuthority()}
+	certified := func(agent int, change func(*Config)) []byte {
+		c := keyConfig(agent, o.good(agent))
+		if change != nil {
+			change(&c)
+		}
+		return keyFrame(c)
+	}
+	good, alone := certified(0, nil), keyFrame(keyConfig(0, nil))
+	const signature = keyLength + 2 + 10 // a byte of it
+	for _, c := range []struct {
+		name  string
+		id    *pki.Identity // of agent 1
+		frame []byte
+		want  string // "" for a key that is good
+	}{
+		{"good", o.good(self), good, ""},
+		{"its own", o.good(self), nil, ""}, // filled in below
+		{"another key", o.good(self), changed(good, 0), "verification failure"},
+		{"another signature", o.good(self), changed(good, signature), "verification failure"},
+		{"another certificate", o.good(self), changed(good, -1), "verification failure"},
+		{"another run", o.good(self), certified(0, func(c *Config) { c.Run = "walk" }), "verification failure"},
+		{"other settings", o.good(self), certified(0, func(c *Config) { c.Hash = "mash" }), "verification failure"},
+		{"another agent", o.good(self), claimed(certified(2, nil), 0), "it must be the certificate of agent 0; it is that of agent 2"},
+		{"another authority", o.good(self), keyFrame(keyConfig(0, issue(newAuthority(), 0, time.Hour))), "unknown authority"},
+		{"expired", o.good(self), keyFrame(keyConfig(0, issue(o.Authority, 0, -time.Minute))), "expired"},
+		{"no certificate", o.good(self), alone, "it must come with a certificate; it is alone"},
+		{"alone", nil, alone, ""},
+		{"one too many", nil, good, "it must be alone, as there are no certificates"},
+		{"no agent", nil, claimed(alone, 3), "agents must be 0 to 2"},
+		{"short", nil, alone[:headerSize+31], "a key must have 32 bytes, or these, a signature with its length, and a certificate; it has 31 in all"},
+		{"half", o.good(self), good[:headerSize+keyLength+1], "it has 33 in all"},
+		{"no signature", o.good(self), append(bytes.Clone(alone), 0, 0, 1, 1), "it has 36 in all"},
+		{"a long signature", o.good(self), append(bytes.Clone(alone), 2, 0, 1, 1), "it has 36 in all"},
+		{"garbage", o.good(self), append(bytes.Clone(alone), 2, 0, 1, 1, 7), "malformed certificate"},
+		{"bytes after it", o.good(self), append(bytes.Clone(good), 0), "trailing data"},
+		{"of order 1", nil, encode(header{kindKey, 0, 0}, make([]byte, keyLength)), "bad X25519 remote ECDH input"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, _ := pathAgent(func(config *Config) { *config = keyConfig(self, c.id) })
+			if c.frame == nil {
+				c.frame = m.keys.message
+			}
+			deliver(attached(m, 2, 0, 0), c.frame)
+			prefix := fmt.Sprintf("the key of agent %d, which came from agent 2, is refused: ", decoded(c.frame).exchange)
+			switch {
+			case c.want == "" && m.err != nil:
+				t.Errorf("error %v for a good key", m.err)
+			case c.want != "" && (!errors.Is(m.err, dsbo.ErrConfig) || !strings.HasPrefix(m.err.Error(), prefix) || !strings.Contains(m.err.Error(), c.want)):
+				t.Errorf("error %v; it must match dsbo.ErrConfig, begin with %q and have %q", m.err, prefix, c.want)
+			}
+		})
+	}
+	m, _ := pathAgent(func(c *Config) { c.Unmasked = true })
+	if deliver(attached(m, 0, 0, 0), alone); m.err == nil || !strings.Contains(m.err.Error(), "sums are not masked") {
+		t.Errorf("error %v for a key where there is none", m.err)
+	}
+}
+
+// TestKeysSpread: an agent that has no sum to make passes keys on and adds its own, each once on each stream, so that one that
+// comes back finds them all. One that comes back with another key is an error.
+func TestKeysSpread(t *testing.T) {
+	config := func(c *Config) { *c = keyConfig(self, nil) }
+	m, _ := pathAgent(config)
+	a, b := attached(m, 0, 0, 0), attached(m, 2, 0, 0)
+	deliver(a, keyFrame(keyConfig(0, nil)))
+	wantSent(t, a, "key 1/0, key 0/0")
+	wantSent(t, b, "key 1/0, key 0/0")
+	deliver(a, keyFrame(keyConfig(0, nil)))
+	deliver(b, keyFrame(keyConfig(2, nil)))
+	wantSent(t, b, "key 2/0")
+	wantSent(t, attached(m, 0, 0, 0), "key 1/0, key 0/0, key 2/0")
+	if m.keys.missing != 0 || m.err != nil {
+		t.Fatalf("%d keys are missing, error %v; all must be known", m.keys.missing, m.err)
+	}
+	again, _ := pathAgent(config)
+	if !bytes.Equal(again.keys.message, m.keys.message) {
+		t.Error("an agent that comes back with its secret has another key")
+	}
+	other := keyConfig(2, nil)
+	other.Secret = nil
+	deliver(b, keyFrame(other))
+	if m.err == nil || !strings.Contains(m.err.Error(), "it is another one than before") {
+		t.Errorf("error %v for another key of an agent", m.err)
+	}
+}
+
+// TestKeysDiffer by agent, run, settings, certificate and secret, and not by chance.
+func TestKeysDiffer(t *testing.T) {
+	o := office{newAuthority()}
+	id := o.good(0)
+	seen := map[string]int{}
+	for k, change := range []func(*Config){
+		func(*Config) {},
+		func(c *Config) { c.Run = "walk" },
+		func(c *Config) { c.Hash = "mash" },
+		func(c *Config) { c.Secret = []byte("other") },
+		func(c *Config) { c.Identity = o.good(0) },
+		func(c *Config) { c.Identity = nil },
+		func(c *Config) { c.Identity, c.Secret = nil, nil },
+		func(c *Config) { c.Identity, c.Secret = nil, nil },
+		func(c *Config) { c.Identity, c.Agent = nil, 2 },
+	} {
+		c := keyConfig(0, id)
+		change(&c)
+		public := string(must.Get(newKeys(&c)).public[c.Agent])
+		if before, twice := seen[public]; twice {
+			t.Errorf("settings %d and %d have the same key", before, k)
+		}
+		seen[public] = k
+	}
+	c := keyConfig(0, id)
+	if _, again := seen[string(must.Get(newKeys(&c)).public[0])]; !again {
+		t.Error("the same settings have another key")
+	}
+}
+
+// TestShareIsMutual: two agents share a cipher, and no other two have it.
+func TestShareIsMutual(t *testing.T) {
+	var all [3]keys
+	for i := range all {
+		c := keyConfig(i, nil)
+		all[i] = must.Get(newKeys(&c))
+	}
+	block := func(i, j int) string {
+		c := keyConfig(i, nil)
+		b := make([]byte, 16)
+		must.Get(all[i].share(&c, j, all[j].public[j])).Encrypt(b, b)
+		return string(b)
+	}
+	if block(0, 1) != block(1, 0) || block(0, 2) != block(2, 0) || block(0, 1) == block(0, 2) || block(0, 1) == block(1, 2) {
+		t.Error("each two agents must share a cipher of their own")
+	}
+}
+
+// FuzzReadKey: what is read is written again as it was, and its parts are taken for what they are.
+func FuzzReadKey(f *testing.F) {
+	f.Add(decoded(keyFrame(keyConfig(0, nil))).text)
+	f.Add(decoded(keyFrame(keyConfig(0, issue(newAuthority(), 0, time.Hour)))).text)
+	f.Add([]byte("short"))
+	f.Add(append(make([]byte, keyLength), 1, 0, 2, 3))
+	id := issue(newAuthority(), self, time.Hour)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		k, err := readKey(b)
+		if err != nil {
+			return
+		}
+		if again := k.encode(); !bytes.Equal(again, b) || len(k.public) != keyLength {
+			t.Errorf("% x was read as %+v, which is written % x", b, k, again)
+		}
+		c := keyConfig(self, id)
+		if err := c.verifyKey(0, k); err == nil {
+			t.Errorf("% x is taken for a key that is signed", b)
+		}
+	})
+}
