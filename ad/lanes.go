@@ -17,7 +17,7 @@ func (m *machine[T]) eachUnit(p *plan, i int, each func(j, lane int)) error {
 	defer func() { m.lanes = 0 }()
 	for m.from = 0; m.from < s.r; m.from += m.lanes {
 		m.lanes = min(unitLanes, s.r-m.from)
-		m.widen(p)
+		m.allotAllLanes(p)
 		clear(s.wide)
 		for l := range m.lanes {
 			s.wide[l*s.stride+m.from+l] = 1
@@ -42,8 +42,8 @@ func (m *machine[T]) readLane(dst []float64, i, lane int) {
 	convert(dst, s.wide[lane*s.stride:][:len(dst)])
 }
 
-// widen gives what depends on the unit vectors its lanes.
-func (m *machine[T]) widen(p *plan) {
+// allotAllLanes gives what depends on the unit vectors its lanes.
+func (m *machine[T]) allotAllLanes(p *plan) {
 	m.slots[m.unit].allotLanes(m.tile)
 	for _, k := range p.order {
 		ins := &m.instrs[k]
@@ -80,7 +80,7 @@ func (m *machine[T]) hasLanes(s *slot[T]) bool {
 
 // runLanes runs an instruction on examples from..to in all lanes.
 func (m *machine[T]) runLanes(ins *instr[T], from, to int) {
-	if ins.view || m.fuse(ins, from, to) {
+	if ins.view || m.runFused(ins, from, to) {
 		return
 	}
 	ins.first = from == 0
@@ -121,9 +121,9 @@ func (m *machine[T]) laneBlock(s *slot[T], cut bool, from, to int) (mat[T], []T)
 	return mat[T]{lanes[:(to-from)*per*s.c], (to - from) * per, s.c}, lanes
 }
 
-// fuse runs the product of a matrix without lanes and a vector with them in all lanes at once: the
+// runFused runs the product of a matrix without lanes and a vector with them in all lanes at once: the
 // vectors, one a row, are the other matrix. It reports whether the instruction is one.
-func (m *machine[T]) fuse(ins *instr[T], from, to int) bool {
+func (m *machine[T]) runFused(ins *instr[T], from, to int) bool {
 	r, ok := ins.rule.(matmulRule)
 	if !ok || r.tB {
 		return false

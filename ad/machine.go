@@ -225,8 +225,8 @@ func (m *machine[T]) shareBuffer(ins instr[T], s *slot[T]) bool {
 	return false
 }
 
-// keepWhole makes slot i keep its whole value from now on.
-func (m *machine[T]) keepWhole(i int) {
+// allotWhole makes slot i keep its whole value from now on.
+func (m *machine[T]) allotWhole(i int) {
 	if s := &m.slots[i]; s.buf == nil {
 		s.buf, s.tiles, s.valid = make([]T, s.r*s.c), nil, false
 	}

@@ -26,14 +26,14 @@ func (m *machine[T]) plan(nodes ...*Node) (*plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		m.keepWhole(i)
+		m.allotWhole(i)
 		p.outs = append(p.outs, i)
 	}
-	at := map[int]int{} // slot -> stage in which it is whole; tiles of stage s belong to the pass after its whole part
-	var walk func(slot int)
-	walk = func(slot int) {
+	stageOf := map[int]int{} // slot -> stage in which it is whole; tiles of stage s belong to the pass after its whole part
+	var schedule func(slot int)
+	schedule = func(slot int) {
 		k, computed := m.byOut[slot]
-		if _, seen := at[slot]; seen || !computed {
+		if _, seen := stageOf[slot]; seen || !computed {
 			return
 		}
 		ins := &m.instrs[k]
@@ -42,20 +42,20 @@ func (m *machine[T]) plan(nodes ...*Node) (*plan, error) {
 			if a < 0 {
 				continue
 			}
-			walk(a)
-			need := at[a]
+			schedule(a)
+			need := stageOf[a]
 			if a2, ok := m.byOut[a]; ok && m.instrs[a2].tiled && (m.instrs[a2].sum || !ins.tiled) {
 				need++ // the pass over the tiles has to be over
 			}
 			st = max(st, need)
 		}
-		at[slot] = st
+		stageOf[slot] = st
 		p.add(st, k, ins.tiled)
 	}
 	for _, i := range p.outs {
-		walk(i)
+		schedule(i)
 	}
-	m.allocate(p, at)
+	m.allocate(p, stageOf)
 	return p, nil
 }
 
@@ -73,17 +73,17 @@ func (p *plan) add(st, k int, tiled bool) {
 
 // allocate gives a full buffer to every value that is read across passes and a tile to the rest, and notes which tables
 // each pass reads.
-func (m *machine[T]) allocate(p *plan, at map[int]int) {
+func (m *machine[T]) allocate(p *plan, stageOf map[int]int) {
 	for _, k := range p.order {
 		ins := &m.instrs[k]
-		st := &p.stages[at[ins.out]]
+		st := &p.stages[stageOf[ins.out]]
 		for _, a := range ins.args {
 			if a < 0 || m.slots[a].per == 0 {
 				continue
 			}
 			_, computed := m.byOut[a]
-			if !ins.tiled || computed && at[a] != at[ins.out] {
-				m.keepWhole(a)
+			if !ins.tiled || computed && stageOf[a] != stageOf[ins.out] {
+				m.allotWhole(a)
 			}
 			if ins.tiled && !computed && !slices.Contains(st.tables, a) {
 				st.tables = append(st.tables, a)

@@ -136,3 +136,23 @@ func TestSharedTables(t *testing.T) {
 		}
 	}
 }
+
+// TestProductsAtOnePoint: a product at the point of the one before computes nothing again that does not depend on the
+// direction, and has the bits of a first product.
+func TestProductsAtOnePoint(t *testing.T) {
+	for _, asBytes := range []bool{false, true} {
+		k, d, dst := softmaxTask(asBytes, false, 150)
+		_, fresh, _ := softmaxTask(asBytes, false, 150)
+		must.OK(d.HVP(dst[1], k.x, k.y, k.v))
+		k.v[0]++
+		must.OK(d.HVP(dst[1], k.x, k.y, k.v))
+		must.OK(fresh.HVP(dst[2], k.x, k.y, k.v))
+		sameBits(t, "product", dst[1], dst[2])
+		m := d.m.(*machine[float64])
+		for _, i := range d.plans[1<<hvp].order {
+			if ins := &m.instrs[i]; ins.run && m.slots[ins.out].deps&m.slots[d.vs].bit == 0 {
+				t.Errorf("bytes=%v: %v is computed again", asBytes, ins.rule)
+			}
+		}
+	}
+}

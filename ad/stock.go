@@ -84,7 +84,7 @@ func closeGraphs(nodes ...*Node) ([]*Node, error) {
 		if n == nil {
 			return nil, fmt.Errorf("%w: a value is nil", ErrGraph)
 		}
-		c, err := closeOver(n, memo)
+		c, err := translateNode(n, memo)
 		if err != nil {
 			return nil, err
 		}
@@ -93,7 +93,7 @@ func closeGraphs(nodes ...*Node) ([]*Node, error) {
 	return out, nil
 }
 
-func closeOver(n *Node, memo map[*Node]*Node) (*Node, error) {
+func translateNode(n *Node, memo map[*Node]*Node) (*Node, error) {
 	if c := memo[n]; c != nil {
 		return c, nil
 	}
@@ -109,7 +109,7 @@ func closeOver(n *Node, memo map[*Node]*Node) (*Node, error) {
 	in := make([]*Node, len(old))
 	for i, c := range old {
 		var err error
-		if in[i], err = closeOver(c, memo); err != nil {
+		if in[i], err = translateNode(c, memo); err != nil {
 			return nil, err
 		}
 	}

@@ -27,8 +27,8 @@ func stockLoss(f func(a *Node) (*Node, error)) Loss {
 
 type nodeFunc = func(a *Node) (*Node, error)
 
-// then applies stock functions one after the other.
-func then(fs ...nodeFunc) nodeFunc {
+// chain applies stock functions one after the other.
+func chain(fs ...nodeFunc) nodeFunc {
 	return func(a *Node) (*Node, error) {
 		for _, f := range fs {
 			var err error
@@ -58,7 +58,7 @@ func TestStockOps(t *testing.T) {
 		{"Log of 1+a, which Gorgonia rewrites", func(a *Node) (*Node, error) {
 			return gorgonia.Log(gorgonia.Must(gorgonia.Add(gorgonia.NewConstant(1.), a)))
 		}},
-		{"Log of Sigmoid, which Gorgonia rewrites", then(gorgonia.Sigmoid, gorgonia.Log)},
+		{"Log of Sigmoid, which Gorgonia rewrites", chain(gorgonia.Sigmoid, gorgonia.Log)},
 		{"Exp minus 1, which Gorgonia rewrites", func(a *Node) (*Node, error) {
 			return gorgonia.Sub(gorgonia.Must(gorgonia.Exp(a)), gorgonia.NewConstant(1.))
 		}},

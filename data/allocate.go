@@ -22,7 +22,7 @@ func allocate(r *rand.Rand, laws [][]float64, supply []int, size int) ([][]int, 
 	}
 	for turn := range size {
 		for i := range laws {
-			if !a.drawLabel(r, i) && !a.rearrange(i) {
+			if !a.drawLabel(r, i) && !a.swapLabel(i) {
 				return a.quotas, turn
 			}
 		}
@@ -57,10 +57,10 @@ func (a *allocation) drawLabel(r *rand.Rand, i int) bool {
 	return true
 }
 
-// rearrange gives agent i an example of a used-up label from another agent, which takes one of another label instead,
+// swapLabel gives agent i an example of a used-up label from another agent, which takes one of another label instead,
 // and so on along the shortest chain that ends at a label that is left. This is one augmenting path of a maximum flow:
 // where there is none, none of the agents can have more unless another has less.
-func (a *allocation) rearrange(i int) bool {
+func (a *allocation) swapLabel(i int) bool {
 	const unseen = -1
 	taker := slices.Repeat([]int{unseen}, len(a.left)) // the agent that would take an example of the label
 	gives := slices.Repeat([]int{unseen}, len(a.laws)) // the label that the agent would give up for it

@@ -65,13 +65,13 @@ func (m Quadratic) Check(s data.Shard) error {
 
 // Lower implements [Model].
 func (m Quadratic) Lower(x, y *ad.Node, b Batch) *ad.Node {
-	linear := ad.Add(ad.MatVec(ad.NewConst(y, "B", m.Q, m.P, m.B), x, false), noisy(ad.NewConst(y, "c", m.Q, 0, m.C), b))
+	linear := ad.Add(ad.MatVec(ad.NewConst(y, "B", m.Q, m.P, m.B), x, false), withNoise(ad.NewConst(y, "c", m.Q, 0, m.C), b))
 	return ad.Sub(quadraticForm(y, "A", m.A), ad.Dot(y, linear))
 }
 
 // Upper implements [Model].
 func (m Quadratic) Upper(x, y *ad.Node, b Batch) *ad.Node {
-	off := ad.Sub(y, noisy(ad.NewConst(y, "t", m.Q, 0, m.T), b))
+	off := ad.Sub(y, withNoise(ad.NewConst(y, "t", m.Q, 0, m.T), b))
 	return ad.Sum(quadraticForm(off, "D", m.D), quadraticForm(x, "E", m.E), ad.Dot(ad.NewConst(y, "e", m.P, 0, m.LinearTerm), x))
 }
 
@@ -81,8 +81,8 @@ func quadraticForm(v *ad.Node, name string, m []float64) *ad.Node {
 	return ad.Scale(.5, ad.Dot(v, ad.MatVec(ad.NewConst(v, name, n, n, m), v, false)))
 }
 
-// noisy returns v plus the mean of the batch's rows.
-func noisy(v *ad.Node, b Batch) *ad.Node {
+// withNoise returns v plus the mean of the batch's rows.
+func withNoise(v *ad.Node, b Batch) *ad.Node {
 	if b.X == nil {
 		return v
 	}

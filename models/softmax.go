@@ -50,11 +50,12 @@ func (s Softmax) Score(y *ad.Node, b Batch) (losses, hits *ad.Node) {
 
 // Penalty implements [Penalized].
 func (s Softmax) Penalty(dst, x []float64) {
-	weight := 2 / float64(s.Classes*s.Features)
-	for k := range s.Classes {
-		for j, v := range x {
-			dst[k*s.Features+j] = weight * math.Exp(v)
-		}
+	class := dst[:s.Features]
+	for j, v := range x {
+		class[j] = 2 / float64(s.Classes*s.Features) * math.Exp(v)
+	}
+	for k := 1; k < s.Classes; k++ {
+		copy(dst[k*s.Features:], class)
 	}
 }
 

@@ -137,8 +137,8 @@ func (m *measure) direction(n int) []float64 {
 	return d
 }
 
-// keepErr notes the first error of the loss.
-func (m *measure) keepErr(err error) {
+// noteError notes the first error of the loss.
+func (m *measure) noteError(err error) {
 	if m.err == nil {
 		m.err = err
 	}
@@ -148,7 +148,7 @@ func (m *measure) keepErr(err error) {
 // entry can be named, along the axes of a few entries.
 func (m *measure) gradient(name string, at []float64, value func(p []float64) (float64, error), grad func(dst []float64) error) {
 	g := make([]float64, len(at))
-	m.keepErr(grad(g))
+	m.noteError(grad(g))
 	scalar := func(dst, p []float64) error {
 		var err error
 		dst[0], err = value(p)
@@ -167,9 +167,9 @@ func (m *measure) gradient(name string, at []float64, value func(p []float64) (f
 func (m *measure) products(u, v, w []float64) {
 	l, p, q := m.l, len(m.x), len(m.y)
 	hv, hw, jv := make([]float64, q), make([]float64, q), make([]float64, p)
-	m.keepErr(l.HVP(hv, m.x, m.y, v))
-	m.keepErr(l.HVP(hw, m.x, m.y, w))
-	m.keepErr(l.JVP(jv, m.x, m.y, v))
+	m.noteError(l.HVP(hv, m.x, m.y, v))
+	m.noteError(l.HVP(hw, m.x, m.y, w))
+	m.noteError(l.JVP(jv, m.x, m.y, v))
 
 	yy := m.differences(func(dst, p []float64) error { return l.Grad(nil, dst, m.x, p) }, q, m.y, v)
 	m.compare("HVP (∇²_yy)v", hv, yy, 0)

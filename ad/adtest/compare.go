@@ -36,8 +36,8 @@ func Differences(got, want Loss, x, y []float64, tol float64) (Report, error) {
 		{"JVP (∇²_xy)v", len(x), func(l Loss, dst []float64) error { return l.JVP(dst, x, y, v) }},
 	} {
 		a, b := make([]float64, d.n), make([]float64, d.n)
-		m.keepErr(d.of(got, a))
-		m.keepErr(d.of(want, b))
+		m.noteError(d.of(got, a))
+		m.noteError(d.of(want, b))
 		if m.err != nil {
 			break
 		}

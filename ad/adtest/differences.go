@@ -39,8 +39,8 @@ func (m *measure) differences(f func(dst, point []float64) error, n int, point, 
 	at := make([]float64, len(point))
 	size, far, h := 0., norm(point), firstStep
 	for k := range steps {
-		m.keepErr(f(plus, shifted(at, point, h, dir)))
-		m.keepErr(f(minus, shifted(at, point, -h, dir)))
+		m.noteError(f(plus, shifted(at, point, h, dir)))
+		m.noteError(f(minus, shifted(at, point, -h, dir)))
 		if m.err != nil {
 			return e
 		}
