@@ -77,7 +77,7 @@ func TestCollectRefuses(t *testing.T) {
 		{"an agent that cannot be", runs.MembershipFile, `"agent": 1`, `"agent": 2`, both, cli.Usage, "the folder was changed"},
 		{"another setting", runs.ConfigFile, `"seed": 1`, `"seed": 2`, both, cli.Failure,
 			"agents 0 and 1 do not agree: config.json: -seed is 1 there, 2 here"},
-		{"another number", runs.MetricsFile, `"phi":6.`, `"phi":5.`, both, cli.Failure, "do not agree: metrics.jsonl, iteration 1: phi is 6."},
+		{"another number", runs.MetricsFile, `"val_loss":0.`, `"val_loss":1.`, both, cli.Failure, "do not agree: metrics.jsonl, iteration 0: val_loss is 0."},
 		{"a model of its own", runs.SummaryFile, `"refit_converged": true`, `"refit_converged": false`, both, cli.Failure,
 			"do not agree: summary.json: models is"},
 		{"another λ", runs.LambdaFile, "NUMPY", "OTHER", both, cli.Failure, "do not agree: lambda.npy: other numbers"},

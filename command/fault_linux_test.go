@@ -107,10 +107,10 @@ func TestFaultKilledAtTheEnd(t *testing.T) {
 			t.Parallel()
 			r := newTestRun(t, addresses(5), nil, fmt.Sprintf("-keep-frames=%d", keep))
 			r.survive(map[int][]fault{
-				0: {{Line: "refit at λ = 0"}, {Line: "finished; waiting"}},
+				0: {{Line: "model of λ = 0"}, {Line: "finished; waiting"}},
 				1: {{File: "lambda.npy"}, {File: "agent.json"}},
 				2: {{File: "summary.json"}, {File: "agent.json"}, {File: "agent.json"}},
-				3: {{Line: "exact solution at λ = 0"}, {Line: "refit at λ tuned"}},
+				3: {{Line: "model of λ = 1"}, {Line: "model of λ tuned"}},
 				4: {{Line: "finished; waiting"}, {Line: "finished; waiting"}},
 			}, nil)
 			if keep < 100 && r.count(`"going back"`) == 0 {
@@ -174,7 +174,7 @@ func TestFaultInterruptedInVain(t *testing.T) {
 // TestFaultDivergence: iterates that become NaN, infinite or too large end the run of all agents alike.
 func TestFaultDivergence(t *testing.T) {
 	t.Parallel()
-	r := newTestRun(t, addresses(4), []string{"-beta=100", "-checkpoint-every=1"})
+	r := newTestRun(t, addresses(4), []string{"-preset=madsbo_tuned", "-beta=100", "-checkpoint-every=1"})
 	for i, p := range r.startAll(nil) {
 		p.wantCode(cli.Diverged, "diverged")
 		r.wantState(i, runs.Diverged, 0)

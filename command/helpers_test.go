@@ -23,7 +23,7 @@ import (
 )
 
 // small are flags of a run of the synthetic task that takes a moment.
-var small = strings.Fields("-p=4 -train=30 -val=30 -test=20 -K=6 -T=2 -N=2 -refit=60")
+var small = strings.Fields("-p=4 -train=30 -val=30 -test=20 -K=6")
 
 // wantError checks that an error has the exit code, and shows the text to the user.
 func wantError(t *testing.T, err error, code int, text string) {

@@ -53,7 +53,7 @@ func TestCheckTask(t *testing.T) {
 		{"mnist", "-K=0", `"flags": -K`},
 		{"mnist", "-algorithm=zz", `"zz"`},
 		{"mnist", "-model=zz", "-model"},
-		{"mnist", "-beta=-1", "beta"},
+		{"mnist", "-holdout=-1", "-holdout must be at least 0"},
 		{"mnist", "-h", `"flags": -h is not allowed`},
 	} {
 		wantError(t, testProgram().checkTask(tt.task, []string{tt.flag}), cli.Usage, tt.want)

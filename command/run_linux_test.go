@@ -144,7 +144,7 @@ func TestRunSurvives(t *testing.T) {
 	k := &killer{out: out, signals: map[string]map[int]syscall.Signal{
 		"agent 0: iteration 2 ": {1: syscall.SIGKILL},
 		"agent 0: iteration 4 ": {0: syscall.SIGKILL, 2: syscall.SIGTERM},
-		"refit at λ = 0":        {1: syscall.SIGKILL},
+		"model of λ = 0":        {1: syscall.SIGKILL},
 	}}
 	stdout, err := runAll(t.Context(), k, file, out, "-report=false", "-keep-frames=2")
 	if err != nil {

@@ -32,7 +32,7 @@ func do(t *testing.T, dir, name string, args ...string) string {
 }
 
 // small are flags of a run that takes a moment; it has some evaluations and checkpoints.
-func small() []string { return []string{"-K=3000", "-eval-every=300", "-refit=100"} }
+func small() []string { return []string{"-preset=oneloop", "-K=3000", "-eval-every=300"} }
 
 // TestWine: a module with its own model, data and method has all that the engine's own tasks have, and finds the same bits in one
 // process, in a run that was interrupted, and over gRPC with certificates and data that no other agent has.

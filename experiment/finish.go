@@ -3,48 +3,138 @@ package experiment
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 
-	"dsbo/internal/vec"
 	"dsbo/runs"
 	"dsbo/train"
 )
 
-// A model is one choice of hyperparameters x with the model y that it gives.
-type model struct {
-	runs.Model
-	x, y []float64
-}
-
-// newModel returns a model whose losses and accuracies are not known yet.
-func newModel(name string, lambda runs.Number, x []float64) *model {
-	m := &model{Model: runs.Model{Name: name, Lambda: lambda}, x: x}
-	for _, n := range []*runs.Number{&m.Phi, &m.ExactTestLoss, &m.ExactTestAccuracy, &m.ValLoss, &m.TestLoss, &m.TestAccuracy} {
-		*n = runs.Unknown()
-	}
-	return m
-}
-
-// finish writes x̄ and ȳ of the run, finds the models at x̄, at λ = 0 and at the best constant λ, and writes the model at x̄ and the
-// summary.
+// finish writes what the run has found, then finds the models that it is compared with, and keeps the better one.
 func (r *runner) finish(ctx context.Context) error {
-	zero := newModel("λ = 0", 0, make([]float64, len(r.result.X)))
-	tuned := newModel("λ tuned", runs.Unknown(), r.result.X)
-	if err := r.writeModel(tuned.x, r.result.Y); err != nil { // the result of the run is safe, also if a solve fails
+	best := r.bestIterate()
+	if err := r.writeFirst(best); err != nil {
 		return err
 	}
-	models, err := r.solutions(ctx, zero, tuned)
+	r.summary.Best = best.iteration
+	r.problem.Sent = &r.summary.Traffic.Models
+	tuned, found := newModel("λ tuned", runs.Unknown(), best.x), r.newFinder()
+	if err := found.solve(ctx, tuned, best.y); err != nil {
+		return err
+	}
+	constant, err := found.bestConstant(ctx, r.startConstant())
 	if err != nil {
 		return err
 	}
-	for _, m := range models {
-		r.summary.Models = append(r.summary.Models, m.Model)
+	kept, lost := tuned, worse(tuned, constant)
+	if lost {
+		kept = constant
 	}
-	if err := r.writeModel(tuned.x, tuned.y); err != nil || !r.layout.leads() {
-		return err
+	constant.Name += ", best constant"
+	contest := runs.Contest{
+		Count: len(tuned.x), Penalties: r.problem.penalties, Constant: constant.Lambda, Against: constant.Name, Lost: lost,
+		Notes: r.notes(best),
+	}
+	if tuned.y != nil && constant.y != nil {
+		if contest.Gains, err = r.gains(ctx, tuned.y, constant.y); err != nil {
+			return err
+		}
+	}
+	kept.Kept = true
+	r.summary.Models = []runs.Model{found.constants[0].Model}
+	if constant != found.constants[0] {
+		r.summary.Models = append(r.summary.Models, constant.Model)
+	}
+	r.summary.Models = append(r.summary.Models, tuned.Model)
+	for _, m := range r.summary.Models {
+		if !m.Converged {
+			contest.Notes = append(contest.Notes, fmt.Sprintf("The model of %s has not converged: its losses are not those of its λ.", m.Name))
+		}
+	}
+	r.summary.Verdict = contest.Verdict()
+	if kept.y != nil {
+		if err := r.writeModel(kept.x, kept.y); err != nil {
+			return err
+		}
+	}
+	if !r.layout.leads() {
+		return nil
 	}
 	r.summary = r.summarize(runs.Finished, nil)
 	r.summary.Round = r.layout.round()
 	return r.folder.WriteSummary(r.summary)
+}
+
+// worse reports whether a tuned model lost against a constant: its Φ is larger, or its loss on held-out examples where there are some.
+// One that has not converged loses against one that has.
+func worse(tuned, constant *model) bool {
+	return !(tuned.objective() <= constant.objective()) || tuned.HoldoutLoss > constant.HoldoutLoss // false where there is no number
+}
+
+// An iterate is x̄ and ȳ after so many iterations.
+type iterate struct {
+	iteration int
+	x, y      []float64
+}
+
+// bestIterate returns the iterate whose λ is the tuned one.
+func (r *runner) bestIterate() iterate { return iterate{r.result.Iterations, r.result.X, r.result.Y} }
+
+// startConstant returns the whole number nearest to the start of λ, from which constants are tried.
+func (r *runner) startConstant() int {
+	return int(math.Round(r.startX[0]))
+}
+
+// notes says what a reader has to know about the course of the run: that the loss on held-out examples rose while that on the
+// validation examples fell.
+func (r *runner) notes(best iterate) []string {
+	at := func(iteration int) (runs.Record, bool) {
+		i := slices.IndexFunc(r.result.Records, func(rec runs.Record) bool { return rec.Iteration == iteration })
+		if i < 0 {
+			return runs.Record{}, false
+		}
+		return r.result.Records[i], true
+	}
+	then, ok := at(best.iteration)
+	last := r.result.Last()
+	if !ok || !(last.HoldoutLoss > then.HoldoutLoss && last.ValLoss < then.ValLoss) {
+		return nil
+	}
+	return []string{fmt.Sprintf("After iteration %d the held-out loss rose (%.4f → %.4f) while the validation loss fell (%.4f → %.4f): "+
+		"λ began to fit the validation examples alone, and that iteration's λ is taken.",
+		best.iteration, then.HoldoutLoss, last.HoldoutLoss, then.ValLoss, last.ValLoss)}
+}
+
+// gains compares the tuned model with another one on each set of examples: test, held-out, validation.
+func (r *runner) gains(ctx context.Context, tuned, other []float64) ([]runs.Gain, error) {
+	c, err := r.problem.Compare(ctx, other, tuned)
+	var gains []runs.Gain
+	for _, s := range []struct {
+		set string
+		train.Compared
+	}{{runs.Test, c.Test}, {runs.HeldOut, c.Holdout}, {runs.Validation, c.Val}} {
+		if s.Examples > 0 {
+			gains = append(gains, runs.Gain{
+				Set: s.set, Examples: s.Examples,
+				Loss: runs.Number(s.LossB), LossAgainst: runs.Number(s.LossA), LossChange: runs.Number(s.LossChange), LossError: runs.Number(s.LossError),
+				Accuracy: runs.Number(s.AccuracyB), AccuracyAgainst: runs.Number(s.AccuracyA), AccuracyChange: runs.Number(s.AccuracyChange), AccuracyError: runs.Number(s.AccuracyError),
+			})
+		}
+	}
+	return gains, err
+}
+
+// writeFirst writes what the run has found before models are solved, so that nothing is lost if that fails: λ, ȳ, the summary and,
+// where one is wanted, the page.
+func (r *runner) writeFirst(best iterate) error {
+	if err := r.writeModel(best.x, best.y); err != nil || !r.layout.leads() {
+		return err
+	}
+	if err := r.folder.WriteSummary(r.summarize(runs.Unfinished, nil)); err != nil || !r.Settings.Report {
+		return err
+	}
+	_, err := writePage(r.folder)
+	return err
 }
 
 // writeModel writes lambda.npy and omega.npy.
@@ -56,85 +146,4 @@ func (r *runner) writeModel(x, y []float64) error {
 		return err
 	}
 	return r.folder.WriteArray(runs.OmegaFile, y, r.problem.shapeY...)
-}
-
-// solver returns the solver of models, from the problem's start.
-func (r *runner) solver() *train.Exact {
-	problem := r.problem.Problem
-	problem.W = r.graph.W
-	e := train.NewExact(problem)
-	e.MaxProducts = r.Settings.Refit
-	return e
-}
-
-// solutions solves both models and returns them with that of the best of a few constant λ between them, where Φ is known.
-func (r *runner) solutions(ctx context.Context, zero, tuned *model) ([]*model, error) {
-	exact := r.solver()
-	if _, err := r.solve(ctx, exact, tuned); err != nil {
-		return nil, err
-	}
-	if !r.problem.convex { // each from the start, where their losses are alike
-		exact = r.solver()
-	}
-	slope, err := r.solve(ctx, exact, zero)
-	if err != nil || !r.problem.convex {
-		return []*model{zero, tuned}, err
-	}
-	best := zero
-	r.summary.Constants = []runs.Constant{{Phi: float64(zero.Phi)}}
-	// Downhill from 0, where the slope points, until Φ rises.
-	step := 1.0
-	if slope > 0 {
-		step = -1
-	}
-	for i := 1; i <= 6; i++ {
-		c := float64(i) * step
-		m := newModel(fmt.Sprintf("λ = %g", c), runs.Number(c), make([]float64, len(zero.x)))
-		vec.Fill(m.x, c)
-		if _, err := r.solve(ctx, exact, m); err != nil {
-			return nil, err
-		}
-		r.summary.Constants = append(r.summary.Constants, runs.Constant{Lambda: c, Phi: float64(m.Phi)})
-		if m.Phi >= best.Phi {
-			break
-		}
-		best = m
-	}
-	best.Name += ", best constant"
-	if best == zero {
-		return []*model{zero, tuned}, nil
-	}
-	return []*model{zero, best, tuned}, nil
-}
-
-// solve adds a model's y and exact values and returns the slope of Φ along all entries of λ together. The tuned model is solved
-// from ȳ of the run.
-func (r *runner) solve(ctx context.Context, e *train.Exact, m *model) (float64, error) {
-	r.view.Log("exact solution at %s", m.Name)
-	var near []float64
-	if !m.Lambda.Known() {
-		near = r.result.Y
-	}
-	sol, err := e.SolveNear(ctx, m.x, near, nil)
-	if err != nil {
-		return 0, err
-	}
-	s, err := r.problem.Scores(ctx, sol.Y)
-	if err != nil {
-		return 0, err
-	}
-	if r.problem.convex {
-		m.Phi = runs.Number(sol.Phi)
-		m.ExactTestLoss, m.ExactTestAccuracy = runs.Number(s.Test.Loss()), runs.Number(s.Test.Accuracy())
-	}
-	m.y, m.Steps, m.Converged, m.Gradient = sol.Y, sol.Products, sol.Converged, runs.Number(sol.Residual)
-	m.ValLoss, m.TestLoss, m.TestAccuracy = runs.Number(s.Val.Loss()), runs.Number(s.Test.Loss()), runs.Number(s.Test.Accuracy())
-	r.pace.step(modelling, 1)
-	r.view.Log("model at %s: %d products, gradient %.1e, test loss %s, test accuracy %s",
-		m.Name, m.Steps, sol.Residual, formatNumber("%.4f", m.TestLoss), formatNumber("%.4f", m.TestAccuracy))
-	slope := 0.0
-	for _, g := range sol.Gradient {
-		slope += g
-	}
-	return slope, nil
 }

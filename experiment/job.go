@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"time"
 
 	"dsbo/algo"
 	"dsbo/internal/cli"
@@ -120,10 +119,10 @@ type runner struct {
 	draining bool         // finished, and the wait for the other agents failed
 	params   parameters
 	method   algo.Method // with steps that follow the curvature filled in
+	loaded   loaded
 	problem  problem
-	loading  time.Duration // time that Load took
-	startX   []float64     // start of x on all agents
-	lmax     float64       // the largest curvature of an agent at the start; 0: the method has no step that follows it
+	startX   []float64 // start of x on all agents
+	lmax     float64   // the largest curvature of an agent at the start; 0 where no step follows it
 	warnings []string
 	view     Viewer
 	pace     *pace
@@ -177,6 +176,9 @@ func (r *runner) checkpoints(agents []int) ([]train.Point, error) {
 // attempt runs the method from the runner's checkpoint on, and then the refits.
 func (r *runner) attempt(ctx context.Context) error {
 	r.result, r.summary = nil, runs.Summary{}
+	if err := r.makeProblem(ctx); err != nil {
+		return err
+	}
 	if err := r.chooseSteps(ctx); err != nil {
 		return err
 	}
@@ -187,7 +189,7 @@ func (r *runner) attempt(ctx context.Context) error {
 	if err := r.completeConfig(cfg); err != nil {
 		return err
 	}
-	r.view.Log("%s; %v; loaded in %.1f s", r.problem.line, r.graph, r.loading.Seconds())
+	r.view.Log("%s; %v; loaded in %.1f s", r.problem.line, r.graph, r.loaded.took.Seconds())
 	if err := r.openFolder(ctx); err != nil {
 		return err
 	}
@@ -227,7 +229,7 @@ func (r *runner) openFolder(ctx context.Context) error {
 	return r.layout.awaitFolder(ctx, r)
 }
 
-// chooseSteps finds the curvature, chooses the steps that are auto and warns of those that are not stable.
+// chooseSteps finds the curvature where steps follow it, chooses the steps that are auto and warns of those that are not stable.
 func (r *runner) chooseSteps(ctx context.Context) error {
 	p, q, err := r.problem.Dims()
 	if err != nil {
@@ -237,36 +239,58 @@ func (r *runner) chooseSteps(ctx context.Context) error {
 	vec.Fill(x, r.Settings.X0)
 	copy(y, r.problem.Start)
 	r.startX = x
-	if r.method, err = r.params.method(steep); err != nil || !r.trainConfig().HasSteps() {
+	l := steep
+	if r.method, err = r.params.method(steep); err != nil {
 		return err
 	}
-	if r.point != nil {
-		r.lmax = r.point.Curvature
-	} else if r.lmax, err = r.problem.Curvature(ctx, x, y); err != nil {
-		return err
+	if r.trainConfig().HasSteps() {
+		if r.point != nil {
+			r.lmax = r.point.Curvature
+		} else if r.lmax, err = r.problem.Curvature(ctx, x, y); err != nil {
+			return err
+		}
+		l.L = r.lmax
+		l.gamma, l.beta = train.Stable(r.graph.W, l.L)
 	}
-	l := curvature{L: r.lmax}
-	l.gamma, l.beta = train.Stable(r.graph.W, l.L)
 	if r.method, err = r.params.method(l); err != nil {
 		return err
 	}
-	r.warnings = train.StepWarnings(r.trainConfig(), r.lmax, 0)
+	r.chooseStart()
+	r.warnings = nil
+	if r.lmax > 0 {
+		r.warnings = train.StepWarnings(r.trainConfig(), r.lmax, 0)
+	}
 	for _, w := range r.warnings {
 		r.view.Log("warning: %s", w)
 	}
 	return nil
 }
 
+// chooseStart lets a method that would search for its start begin at -x0 where that is given, and where the problem has no
+// penalties, by which it searches.
+func (r *runner) chooseStart() {
+	m, ok := r.method.(*algo.NewtonCG)
+	if !ok || m.Start == "x0" || r.Settings.Set["init"] != nil {
+		return
+	}
+	if r.given["x0"] || !r.problem.penalties {
+		m.Start = "x0"
+	}
+	if !r.given["x0"] && !r.problem.penalties {
+		r.view.Log("λ starts at %g: the problem tells no penalties by which a start could be found (-x0 chooses another)", r.Settings.X0)
+	}
+}
+
 // trainConfig returns the configuration of the run for package train.
 func (r *runner) trainConfig() train.Config {
-	s, evaluation := r.Settings, train.EvaluateExact
+	s, evaluation := r.Settings, r.Settings.Evaluate
 	if !r.problem.convex {
 		evaluation = train.EvaluateOff
 	}
 	return train.Config{
 		Problem: r.problem.Problem, W: r.graph.W, Method: r.method, StartX: r.startX, K: s.Iterations,
 		EvalEvery: s.EvalEvery, CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder), Resume: s.Resume || r.point != nil, From: r.point,
-		Settings: map[string]any{"task": r.problem.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType},
+		Settings: map[string]any{"task": r.problem.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType, "holdout": s.Holdout},
 		Evaluate: evaluation, Curvature: r.lmax, DenseLimit: int64(s.Memory * (1 << 30)),
 	}
 }

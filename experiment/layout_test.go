@@ -57,7 +57,7 @@ func runRanks(t *testing.T, args, second string) [2]error {
 	return errs
 }
 
-const tinyFlags = "-agents=3 -K=6 -refit=20 -report=false -quiet -eval-every=2 "
+const tinyFlags = "-agents=3 -K=6 -report=false -quiet -eval-every=2 "
 
 // sameFiles checks that two runs found the same, to the byte.
 func sameFiles(t *testing.T, a, b string) {

@@ -4,75 +4,123 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 
 	"dsbo/internal/cli"
 	"dsbo/report"
 	"dsbo/runs"
 )
 
-// printResult writes the page about the run, and the table with what it found.
+// printResult writes what the run found.
 func (r *runner) printResult(w io.Writer) error {
-	head := fmt.Sprintf("%s; %v\nEach model is found by all agents together at its λ; ", r.problem.line, r.graph)
-	if r.problem.convex {
-		head += "Φ is exact."
-	} else {
-		head += "the lower problem is not convex, so there is no Φ."
+	head := fmt.Sprintf("%s; %v", r.problem.line, r.graph)
+	if !r.problem.convex {
+		head += "; the lower problem is not convex, so there is no Φ"
 	}
 	return Print(w, &r.summary, head, r.folder, r.Settings.Report)
 }
 
-// Print writes a finished run's models and what they cost to w, after a head. With page it first writes report.html and its
-// figures to the run's folder.
-func Print(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page bool) error {
+// writePage writes report.html of a run and its figures to its folder, and returns the page's path.
+func writePage(folder runs.Folder) (string, error) {
+	run, err := report.Load(string(folder))
+	if err != nil {
+		return "", err
+	}
+	return report.Write(string(folder), []*report.Run{run}, report.Options{})
+}
+
+// Print writes to w what a finished run gave: the verdict, then the table of models, what they cost, and where the rest is. head
+// says what problem it was. With page it first writes report.html and its figures to the run's folder.
+func Print(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page bool) (err error) {
 	path := ""
 	if page {
-		run, err := report.Load(string(folder))
-		if err != nil {
-			return err
-		}
-		if path, err = report.Write(string(folder), []*report.Run{run}, report.Options{}); err != nil {
+		if path, err = writePage(folder); err != nil {
 			return err
 		}
 	}
 	var b bytes.Buffer
-	b.WriteString(head + "\n\n")
-	if err := printModels(&b, s); err != nil {
+	writeVerdict(&b, "", s.Verdict, cli.IsTerminal(w))
+	for _, line := range cli.Wrap(head, cli.Columns) {
+		fmt.Fprintln(&b, line)
+	}
+	b.WriteString("\n")
+	if err := cli.Table(&b, modelRows(s)); err != nil {
 		return err
 	}
+	b.WriteString("\n")
 	for _, f := range [][2]string{
+		{"kept", keptLine(s)},
 		{"iterations", fmt.Sprintf("%d of %s, %s ms each", s.Iterations, s.Algorithm, formatNumber("%.0f", s.MsPerIteration))},
-		{"consensus error of x", formatNumber("%.2e", s.ConsensusX)},
-		{"hypergradient error", formatNumber("%.3f", s.HypergradientError)},
-		{"sent", fmt.Sprintf("%.0f numbers an agent and iteration (by the method's formula %.0f), %.1f MB in all", s.FloatsSent, s.FloatsFormula, float64(s.BytesSent)/1e6)},
+		{"sent by all agents", megabytes(s.Traffic)},
 		{"peak memory", formatNumber("%.0f MiB", s.PeakRSSMiB)},
 		{"run folder", string(folder)},
 		{"report", path},
 	} {
 		if f[1] != "" {
-			fmt.Fprintf(&b, "%-22s%s\n", f[0], f[1])
+			fmt.Fprintf(&b, "%-20s%s\n", f[0], f[1])
 		}
 	}
-	_, err := b.WriteTo(w)
+	_, err = b.WriteTo(w)
 	return err
 }
 
-// printModels writes the table of models, and which of them are not to be trusted.
-func printModels(b *bytes.Buffer, s *runs.Summary) error {
-	rows := [][]string{{"model", "Φ", "validation loss", "test loss", "test accuracy"}}
-	for _, m := range s.Models {
-		rows = append(rows, []string{m.Name, formatNumber("%.4f", m.Phi), formatNumber("%.4f", m.ValLoss), formatNumber("%.4f", m.TestLoss), formatNumber("%.4f", m.TestAccuracy)})
+// megabytes writes what all agents have sent.
+func megabytes(t runs.Traffic) string {
+	mb := func(s runs.Sent) float64 { return float64(s.Bytes) / 1e6 }
+	return fmt.Sprintf("%.1f MB: method %.1f, evaluation %.1f, models %.1f", mb(t.Total()), mb(t.Method), mb(t.Evaluation), mb(t.Models))
+}
+
+// colours are the codes that begin a terminal's colour of an outcome.
+var colours = map[runs.Outcome]string{runs.Better: "\x1b[32m", runs.Worse: "\x1b[31m"}
+
+// writeVerdict writes the sentence after a label, on a terminal in its colour, and the notes.
+func writeVerdict(b *bytes.Buffer, label string, v runs.Verdict, terminal bool) {
+	begin, end := "", ""
+	if c := colours[v.Outcome]; terminal && c != "" {
+		begin, end = c, "\x1b[0m"
 	}
-	rows = append(rows, []string{"last iterate", "", formatNumber("%.4f", s.ValLoss), formatNumber("%.4f", s.TestLoss), formatNumber("%.4f", s.TestAccuracy)})
-	if err := cli.Table(b, rows); err != nil {
-		return err
-	}
-	for _, m := range s.Models {
-		if !m.Converged {
-			fmt.Fprintf(b, "%s: stopped after %d steps, before it had converged (gradient %.1e)\n", m.Name, m.Steps, m.Gradient)
-		}
+	fmt.Fprintf(b, "%s%s%s\n", begin, strings.Join(cli.Wrap(label+v.Sentence, cli.Columns), "\n"), end)
+	for _, n := range v.Notes {
+		fmt.Fprintln(b, strings.Join(cli.Wrap("Note: "+n, cli.Columns), "\n"))
 	}
 	b.WriteString("\n")
-	return nil
+}
+
+// keptLine says which model lambda.npy and omega.npy are.
+func keptLine(s *runs.Summary) string {
+	for _, m := range s.Models {
+		if m.Kept {
+			return m.Name + " (lambda.npy, omega.npy)"
+		}
+	}
+	return ""
+}
+
+// notConverged marks the name of a model whose solution has not converged, in every table.
+const notConverged = " (not converged)"
+
+// modelRows returns the table of models. A model that has not converged is marked, and has no Φ, which would not be exact.
+func modelRows(s *runs.Summary) [][]string {
+	heldOut := false
+	for _, m := range s.Models {
+		heldOut = heldOut || m.HoldoutLoss.Known()
+	}
+	rows := [][]string{{"model", "Φ", "val loss", "held out", "test loss", "accuracy"}}
+	for _, m := range s.Models {
+		name, phi := m.Name, formatNumber("%.4f", m.Phi)
+		if !m.Converged {
+			name, phi = name+notConverged, "-"
+		}
+		rows = append(rows, []string{
+			name, phi, formatNumber("%.4f", m.ValLoss), formatNumber("%.4f", m.HoldoutLoss), formatNumber("%.4f", m.TestLoss), formatNumber("%.4f", m.TestAccuracy),
+		})
+	}
+	if !heldOut {
+		for i, r := range rows {
+			rows[i] = append(r[:3], r[4:]...)
+		}
+	}
+	return rows
 }
 
 // formatNumber writes a number that may not be known.

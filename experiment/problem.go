@@ -1,65 +1,151 @@
 package experiment
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"dsbo"
+	"dsbo/data"
 	"dsbo/models"
 	"dsbo/train"
 )
 
-// A problem is the bilevel problem that a task has loaded, with its descriptions.
-type problem struct {
-	train.Problem
-	convex   bool           // the lower problem has one solution, so that Φ is defined
-	shapeY   []int          // shape of omega.npy
-	settings map[string]any // the task's part of config.json and of what a checkpoint belongs to
-	line     string         // description for people
+// loaded is what a task has loaded for the agents of this process.
+type loaded struct {
+	data  data.Task
+	model models.Model
+	here  []int // the agents of this process
+	took  time.Duration
 }
 
-// load makes the problem and checks the settings against it.
-func (r *runner) load() error {
+// A problem is the bilevel problem of the loaded data, with its descriptions.
+type problem struct {
+	train.Problem
+	convex    bool           // the lower problem has one solution, so that Φ is defined
+	penalties bool           // x is penalties, and the oracles tell their part of the Hessian
+	shapeY    []int          // shape of omega.npy
+	settings  map[string]any // the task's part of config.json and of what a checkpoint belongs to
+	line      string         // description for people
+}
+
+// load loads the data and the model.
+func (r *runner) load() (err error) {
 	began := time.Now()
-	s, here := r.Settings, []int{}
+	s, l := r.Settings, &r.loaded
 	for i := range s.Agents {
-		here = append(here, i)
+		l.here = append(l.here, i)
 	}
 	if r.team != nil {
-		here = r.team.Local()
+		l.here = r.team.Local()
 	}
-	task, model, err := r.Task.Load(Agents{N: s.Agents, Here: here, Seed: s.Seed})
-	if err != nil {
+	if l.data, l.model, err = r.Task.Load(Agents{N: s.Agents, Here: l.here, Seed: s.Seed}); err != nil {
 		return err
 	}
-	if len(task.Shards) != s.Agents {
-		return dsbo.Errorf(dsbo.ErrConfig, "-agents must be %d, for which %s has data; it is %d", len(task.Shards), r.Task.Name(), s.Agents)
+	if n := len(l.data.Shards); n != s.Agents {
+		return dsbo.Errorf(dsbo.ErrConfig, "-agents must be %d, for which %s has data; it is %d", n, r.Task.Name(), s.Agents)
+	}
+	l.took = time.Since(began)
+	return nil
+}
+
+// makeProblem makes the problem of the loaded data, once, and checks the settings against it.
+func (r *runner) makeProblem(ctx context.Context) (err error) {
+	s, l := r.Settings, r.loaded
+	if err := r.chooseHoldout(ctx); err != nil || r.problem.Oracles != nil {
+		return err
+	}
+	task, err := data.HoldOut(l.data, s.Holdout, s.Seed)
+	if err != nil {
+		return fmt.Errorf("-holdout: %w", err)
 	}
 	var p problem
-	if p.Problem, err = train.NewPart(r.team, task, model, models.Config{Seed: s.Seed, Batch: s.Batch, Float32: s.DType == "float32"}); err != nil {
+	if p.Problem, err = train.NewPart(r.team, task, l.model, models.Config{Seed: s.Seed, Batch: s.Batch, Float32: s.DType == "float32"}); err != nil {
+		return err
+	}
+	p.W = r.graph.W
+	if p.Average, err = s.averaging(); err != nil {
 		return err
 	}
 	rows := math.MaxInt // fewest training or validation examples of an agent in this process
-	for _, i := range here {
+	for _, i := range l.here {
 		rows = min(rows, task.Shards[i].Train.Len(), task.Shards[i].Val.Len())
 	}
 	if s.Batch > rows {
 		return dsbo.Errorf(dsbo.ErrConfig, "-batch must be at most %d, as an agent has so many examples, or 0 for all; it is %d", rows, s.Batch)
 	}
-	_, p.convex = model.(models.StronglyConvex)
-	nx, ny := model.Dims()
+	_, p.convex = l.model.(models.StronglyConvex)
+	p.penalties = hasPenalties(p.Oracles[l.here[0]])
+	nx, ny := l.model.Dims()
 	p.shapeY = []int{ny}
-	if matrix, ok := model.(models.Shaper); ok {
+	if matrix, ok := l.model.(models.Shaper); ok {
 		rows, cols := matrix.Shape()
 		p.shapeY = []int{rows, cols}
 	}
 	if d, ok := r.Task.(Describer); ok {
-		p.settings, p.line = d.Describe(task, model)
+		p.settings, p.line = d.Describe(task, l.model)
 	} else {
 		p.settings = r.task
 		p.line = fmt.Sprintf("%s, p = %d, q = %d, %d agents", r.Task.Name(), nx, ny, s.Agents)
 	}
-	r.problem, r.loading = p, time.Since(began)
+	r.problem = p
+	return nil
+}
+
+// hasPenalties reports whether an oracle tells a penalty's part of the Hessian, and it grows with x.
+func hasPenalties(o dsbo.Oracle) bool {
+	of, ok := o.(dsbo.PenaltyOracle)
+	if !ok {
+		return false
+	}
+	p, q := o.Dims()
+	low, high := make([]float64, q), make([]float64, q)
+	x := make([]float64, p)
+	if of.Penalty(low, x) != nil {
+		return false
+	}
+	for i := range x {
+		x[i] = 1
+	}
+	return of.Penalty(high, x) == nil && slices.Compare(low, high) < 0
+}
+
+// Without -holdout, a tenth of the validation examples is held out where all agents together have enough of them, and each has some.
+const (
+	defaultHoldout  = 0.1
+	leastValidation = 4000 // of all agents together
+	leastOfAgent    = 20
+)
+
+// chooseHoldout sets the share of held-out examples, where -holdout leaves it open: by the numbers of validation examples that
+// the agents tell each other at the start of the run, and when it goes on as the run folder says.
+func (r *runner) chooseHoldout(ctx context.Context) error {
+	if r.given["holdout"] {
+		return nil
+	}
+	s := r.Settings
+	if r.point != nil {
+		c, err := r.folder.ReadConfig()
+		s.Holdout = c.Holdout
+		return err
+	}
+	counts := make([][]float64, s.Agents)
+	for i, shard := range r.loaded.data.Shards {
+		counts[i] = []float64{float64(shard.Val.Len())}
+	}
+	if r.team != nil {
+		if err := r.team.Gather(ctx, counts); err != nil {
+			return err
+		}
+	}
+	all, least := 0.0, math.Inf(1)
+	for _, c := range counts {
+		all, least = all+c[0], min(least, c[0])
+	}
+	if s.Holdout = 0; all >= leastValidation && least >= leastOfAgent {
+		s.Holdout = defaultHoldout
+	}
 	return nil
 }

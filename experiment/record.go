@@ -63,7 +63,8 @@ func (r *runner) summarize(state runs.State, err error) runs.Summary {
 	nameModels(&s)
 	s.Seconds, s.MsPerIteration, s.PeakRSSMiB = r.result.Seconds, r.result.MsPerIteration, train.PeakRSS()
 	u := runs.Total(r.result.Usage)
-	s.OracleCalls, s.BytesSent, s.Times = u.Calls, u.Sent.Bytes, u.Times
+	s.Traffic.Method, s.Traffic.Evaluation = u.Sent, r.result.Evaluation
+	s.OracleCalls, s.BytesSent, s.Times = u.Calls, s.Traffic.Total().Bytes, u.Times
 	if n := len(r.result.Usage) * s.Iterations; n > 0 {
 		s.FloatsSent = float64(u.Sent.Floats) / float64(n)
 	}
@@ -77,8 +78,8 @@ func nameModels(s *runs.Summary) {
 	if len(s.Models) >= 2 {
 		zero, tuned = s.Models[0], s.Models[len(s.Models)-1]
 	}
-	s.PhiLambda0, s.TestLossLambda0, s.TestAccuracyLambda0 = zero.Phi, zero.ExactTestLoss, zero.ExactTestAccuracy
+	s.PhiLambda0, s.TestLossLambda0, s.TestAccuracyLambda0 = zero.Phi, zero.TestLoss, zero.TestAccuracy
+	s.TestLossTuned, s.TestAccuracyTuned = tuned.TestLoss, tuned.TestAccuracy
 	s.RefitTestLossLambda0, s.RefitTestAccuracyLambda0 = zero.TestLoss, zero.TestAccuracy
-	s.TestLossTuned, s.TestAccuracyTuned = tuned.ExactTestLoss, tuned.ExactTestAccuracy
 	s.RefitTestLoss, s.RefitTestAccuracy = tuned.TestLoss, tuned.TestAccuracy
 }

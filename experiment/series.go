@@ -153,38 +153,26 @@ func (s *series) fail(err error) error {
 	return err
 }
 
-// print writes the table of all parts.
+// print writes the verdicts and the tables of all parts.
 func (s *series) print(w io.Writer, page string) error {
-	rows := [][]string{{"run", "Φ: λ = 0", "constant", "tuned", "test loss", "accuracy", "refitted: λ = 0", "constant", "tuned", "ms/iteration", "sent", "by formula"}}
-	for i, run := range s.finished {
-		sum, m := run.Summary, run.Summary.Models
-		best := m[max(0, len(m)-2)] // the best constant λ, which may be 0
-		pair := func(m runs.Model) string {
-			return formatNumber("%.4f", m.TestLoss) + formatNumber(" %.4f", m.TestAccuracy)
-		}
-		course := "-"
-		if r := run.Records; len(r) > 1 {
-			course = formatNumber("%.4f", r[1].TestLoss) + " → " + formatNumber("%.4f", r[len(r)-1].TestLoss)
-		}
-		rows = append(rows, []string{
-			s.parts[i].Label, formatNumber("%.2f", sum.PhiLambda0), formatNumber("%.2f", best.Phi), formatNumber("%.2f", sum.PhiEnd),
-			course, formatNumber("%.4f", sum.TestAccuracy), pair(m[0]), pair(best), pair(m[len(m)-1]),
-			formatNumber("%.1f", sum.MsPerIteration), fmt.Sprintf("%.0f", sum.FloatsSent), fmt.Sprintf("%.0f", sum.FloatsFormula),
-		})
-	}
 	var b bytes.Buffer
 	c := s.finished[0].Config
 	fmt.Fprintf(&b, "%s, %d iterations of %s, %d agents (%s)\n\n", c.Task, c.Iterations, c.Algorithm, c.Agents, c.Graph)
-	if err := cli.Table(&b, rows); err != nil {
-		return err
+	var sent runs.Traffic
+	for i, run := range s.finished {
+		writeVerdict(&b, s.parts[i].Label+": ", run.Summary.Verdict, cli.IsTerminal(w))
+		if err := cli.Table(&b, modelRows(run.Summary)); err != nil {
+			return err
+		}
+		b.WriteString("\n")
+		t := run.Summary.Traffic
+		sent.Method.Add(t.Method)
+		sent.Evaluation.Add(t.Evaluation)
+		sent.Models.Add(t.Models)
 	}
-	b.WriteString(`
-Φ is exact: at λ = 0, at the best of a few constant λ, and at the tuned λ. The test loss is that of the agents' average
-model, from the first evaluation to the last, and its accuracy that at the last. Refitted are test loss and accuracy of the
-models that the agents find together at these three λ. Sent are numbers, by an agent in an iteration to all its neighbours.
-`)
+	fmt.Fprintf(&b, "%-20s%s\n%-20s%s\n", "sent by all agents", megabytes(sent), "run folders", s.folder)
 	if page != "" {
-		fmt.Fprintf(&b, "\nreport      %s\n", page)
+		fmt.Fprintf(&b, "%-20s%s\n", "report", page)
 	}
 	_, err := b.WriteTo(w)
 	return err

@@ -17,18 +17,6 @@ import (
 	"dsbo/runs"
 )
 
-// A Preset is a named set of defaults for -preset: a method, its parameters, and a few settings of the run.
-type Preset struct {
-	Name  string
-	DType string // the default of -dtype, of the first preset; "": float32
-	// Method holds the method's parameters. Schedules among them may be c/L, c*L or auto, which follow the curvature L at
-	// the start; beta, gamma and lg do so too when they are left open.
-	Method algo.Method
-	K      int     // outer iterations
-	X0     float64 // start of every entry of x
-	Batch  int
-}
-
 // Settings are the flags of a run, apart from the task's own. Those that config.json states are fields of [runs.Config]; the run
 // adds what it finds to them.
 type Settings struct {
@@ -38,7 +26,6 @@ type Settings struct {
 	Beta, Gamma string // schedules, c/L or auto
 	Set         assignments
 	Memory      float64 // GiB
-	Refit       int     // largest number of steps of a refit
 
 	Out                          string
 	Resume, Force, Quiet, Report bool
@@ -67,11 +54,11 @@ func (a assignments) Set(text string) error {
 	return nil
 }
 
-// addFlags adds the flags of the settings. The first of the presets is the default.
+// addFlags adds the flags of the settings.
 func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	s.Set = assignments{}
 	f.StringVar(&s.Preset, "preset", presets[0].Name, "`name` of the defaults of this group and of -batch, listed below: "+presetNames(presets))
-	f.StringVar(&s.Algorithm, "algorithm", "", "`name` of the method: "+strings.Join(algo.Names(), ", ")+" (default: the preset's)")
+	f.StringVar(&s.Algorithm, "algorithm", "", "`name` of the method: "+strings.Join(algo.Names(), ", ")+" (default: the preset's); without -preset it has the settings of the preset that is made for it, else those of the first preset after "+presets[0].Name)
 	f.IntVar(&s.Iterations, "K", 0, "K, outer `iterations` (default: the preset's)")
 	f.IntVar(&s.T, "T", 0, "T, `steps` of y in an outer iteration (default: the preset's)")
 	f.IntVar(&s.N, "N", 0, "N, `steps` of z in an outer iteration, for the Hessian-inverse-gradient product (default: the preset's)")
@@ -86,15 +73,19 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	f.StringVar(&s.Graph, "graph", "ring", "`name` of the graph, or a file that ends in .json: "+strings.Join(network.Names(), ", "))
 	f.Float64Var(&s.W, "w", 0.5, "w_ii, each agent's `weight` on itself; its neighbours share the rest; 0: Metropolis weights (default 0.5 on the ring, 0 elsewhere)")
 	f.Float64Var(&s.Prob, "prob", 0, "`probability` of an edge of erdos-renyi (default 2·ln(n)/n)")
+	f.StringVar(&s.Average, "average", "tree", "`how` agents find exact averages: tree, by sums over a spanning tree of the graph; or mix, by rounds of exchanges with W alone, for networks on which nothing else may travel")
+	f.StringVar(&s.Wire, "wire", "", "`type` in which numbers travel: float64, float32, bf16 or int8 (default: the preset's)")
+	f.BoolVar(&s.Mask, "mask", true, "over gRPC, hide what each agent adds to a sum under masks that cancel in it (default true)")
 	f.StringVar(&s.Transport, "transport", transports[0].name, "`how` agents exchange: "+transportHelp()+"; the verbs agent and run of dsbo run each agent as a process of its own")
-	f.Group("Network", "agents", "graph", "w", "prob", "transport")
+	f.Group("Network", "agents", "graph", "w", "prob", "average", "wire", "mask", "transport")
 
 	f.IntVar(&s.Batch, "batch", 0, "`examples` in a draw ξ or φ, 0 for all (default: the preset's)")
-	f.StringVar(&s.DType, "dtype", cmp.Or(presets[0].DType, "float32"), "`type` of numbers in the agents' oracles, float32 or float64; evaluation is in float64")
+	f.StringVar(&s.DType, "dtype", "float32", "`type` of numbers in the agents' oracles, float32 or float64; evaluation is in float64 (default: the preset's)")
 	f.Uint64Var(&s.Seed, "seed", 1, "`number` that all draws depend on")
 	f.Float64Var(&s.Memory, "memory", 4, "`GiB` that the matrices of jhip and gbdsbo may take, all agents of a process together")
-	f.IntVar(&s.Refit, "refit", 2000, "at most so many `steps` of y, rounded up to tens, for each model that is found at the end")
-	f.Group("Computation", "batch", "dtype", "seed", "memory", "refit")
+	f.Float64Var(&s.Holdout, "holdout", 0, "`share` of the validation examples that tunes nothing: it chooses the best iterate and shows over-fitting; 0 for none (default 0.1 where all agents together have at least 4000 validation examples, else 0)")
+	f.StringVar(&s.Evaluate, "evaluate", "exact", "`how` far records look: exact, to Φ and its gradient by solutions that all agents find together, which costs exchanges; or off, to losses alone")
+	f.Group("Computation", "batch", "dtype", "seed", "memory", "holdout", "evaluate")
 
 	f.StringVar(&s.Out, "out", "", "run `folder` (default: a new one in runs, named by preset and seed)")
 	f.IntVar(&s.EvalEvery, "eval-every", 0, "`iterations` from one evaluation to the next (default K/10)")
@@ -106,41 +97,14 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	f.Group("Output", "out", "eval-every", "checkpoint-every", "resume", "force", "report", "quiet")
 }
 
-// presetsHelp returns the presets and their settings, for the help.
-func presetsHelp(presets []Preset) string {
-	lines := []string{"Presets"}
-	for _, p := range presets {
-		params, err := json.Marshal(p.Method)
-		if err != nil {
-			params = []byte(err.Error())
-		}
-		line := fmt.Sprintf("  %s: -algorithm %s -K %d -batch %d", p.Name, algo.NameOf(p.Method), p.K, p.Batch)
-		if p.X0 != 0 {
-			line += fmt.Sprintf(" -x0 %g", p.X0)
-		}
-		lines = append(lines, line, "        "+string(params))
-	}
-	return strings.Join(lines, "\n")
-}
-
-// presetNames returns the names of the presets, for the help and errors.
-func presetNames(presets []Preset) string {
-	var names []string
-	for _, p := range presets {
-		names = append(names, p.Name)
-	}
-	return strings.Join(names, " or ")
-}
-
 // resolve fills in the preset for all flags that were not given, makes the graph, and reports the first setting that cannot work
 // whatever the data.
 func (j *Job) resolve() (parameters, *network.Graph, error) {
 	s, given := j.Settings, j.given
-	i := slices.IndexFunc(j.presets, func(p Preset) bool { return p.Name == s.Preset })
-	if i < 0 {
-		return parameters{}, nil, dsbo.Errorf(dsbo.ErrConfig, "-preset must be %s; it is %s", presetNames(j.presets), s.Preset)
+	preset, err := j.preset()
+	if err != nil {
+		return parameters{}, nil, err
 	}
-	preset := j.presets[i]
 	if !given["algorithm"] {
 		s.Algorithm = algo.NameOf(preset.Method)
 	}
@@ -152,6 +116,12 @@ func (j *Job) resolve() (parameters, *network.Graph, error) {
 	}
 	if !given["x0"] {
 		s.X0 = preset.X0
+	}
+	if !given["dtype"] {
+		s.DType = cmp.Or(preset.DType, "float32")
+	}
+	if !given["wire"] {
+		s.Wire = cmp.Or(preset.Wire, network.Float64.String())
 	}
 	p, err := presetParameters(preset.Method, s.Algorithm)
 	if err == nil {
@@ -165,6 +135,21 @@ func (j *Job) resolve() (parameters, *network.Graph, error) {
 	}
 	g, err := s.network(given)
 	return p, g, err
+}
+
+// preset returns the preset that -preset names. Without -preset, a method other than the default's has the preset that is made for
+// it, else the first of the task's own.
+func (j *Job) preset() (Preset, error) {
+	s, own := j.Settings, j.presets[1:]
+	i := slices.IndexFunc(j.presets, func(p Preset) bool { return p.Name == s.Preset })
+	if j.given["algorithm"] && !j.given["preset"] && s.Algorithm != algo.NameOf(j.presets[0].Method) && len(own) > 0 {
+		i = 1 + max(0, slices.IndexFunc(own, func(p Preset) bool { return algo.NameOf(p.Method) == s.Algorithm }))
+		s.Preset = j.presets[i].Name
+	}
+	if i < 0 {
+		return Preset{}, dsbo.Errorf(dsbo.ErrConfig, "-preset must be %s; it is %s", presetNames(j.presets), s.Preset)
+	}
+	return j.presets[i], nil
 }
 
 // setParameters sets the parameters for which flags were given.
@@ -220,7 +205,7 @@ func (s *Settings) validate(p parameters) error {
 	for _, v := range []struct {
 		flag         string
 		value, least int
-	}{{"K", s.Iterations, 1}, {"agents", s.Agents, 1}, {"batch", s.Batch, 0}, {"refit", s.Refit, 1}, {"eval-every", s.EvalEvery, 0}, {"checkpoint-every", s.CheckpointEvery, 0}} {
+	}{{"K", s.Iterations, 1}, {"agents", s.Agents, 1}, {"batch", s.Batch, 0}, {"eval-every", s.EvalEvery, 0}, {"checkpoint-every", s.CheckpointEvery, 0}} {
 		if v.value < v.least {
 			return dsbo.Errorf(dsbo.ErrConfig, "-%s must be at least %d; it is %d", v.flag, v.least, v.value)
 		}
@@ -234,8 +219,17 @@ func (s *Settings) validate(p parameters) error {
 		return dsbo.Errorf(dsbo.ErrConfig, "-w must be at least 0 (Metropolis weights) and below 1; it is %v", s.W)
 	case !(s.Prob >= 0 && s.Prob <= 1):
 		return dsbo.Errorf(dsbo.ErrConfig, "-prob must be between 0 and 1; it is %v", s.Prob)
+	case !(s.Holdout >= 0 && s.Holdout < 1):
+		return dsbo.Errorf(dsbo.ErrConfig, "-holdout must be at least 0 and below 1; it is %v", s.Holdout)
+	case s.Average != "tree" && s.Average != "mix":
+		return dsbo.Errorf(dsbo.ErrConfig, "-average must be tree or mix; it is %s", s.Average)
+	case s.Evaluate != "exact" && s.Evaluate != "off":
+		return dsbo.Errorf(dsbo.ErrConfig, "-evaluate must be exact or off; it is %s", s.Evaluate)
 	case math.IsNaN(s.X0) || math.IsInf(s.X0, 0):
 		return dsbo.Errorf(dsbo.ErrConfig, "-x0 must be finite; it is %v", s.X0)
+	}
+	if _, err := s.averaging(); err != nil {
+		return err
 	}
 	if _, err := layoutOf(s.Transport); err != nil {
 		return err
@@ -245,6 +239,15 @@ func (s *Settings) validate(p parameters) error {
 		return err
 	}
 	return m.Init(1, 1, s.Iterations)
+}
+
+// averaging returns how agents find exact averages.
+func (s *Settings) averaging() (network.AverageOptions, error) {
+	o := network.AverageOptions{ByMix: s.Average == "mix", Seed: s.Seed}
+	if err := o.Wire.UnmarshalText([]byte(s.Wire)); err != nil {
+		return o, dsbo.Errorf(dsbo.ErrConfig, "-wire must be float64, float32, bf16 or int8; it is %s", s.Wire)
+	}
+	return o, nil
 }
 
 // network makes the graph. The number of agents may come from a graph file.

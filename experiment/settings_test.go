@@ -47,8 +47,12 @@ func TestPresetsFillIn(t *testing.T) {
 		x0        float64
 		dtype     string
 	}{
-		{"", "madsbo", 6, 0, 0.5, "float64"},
-		{"-preset=slow", "madsbo_tuned", 60, 5, 0, "float64"},
+		{"", "newtoncg", 20, 0, 0, "float32"},
+		{"-preset=fast", "madsbo", 6, 0, 0.5, "float64"},
+		{"-algorithm=madsbo_tuned", "madsbo_tuned", 60, 5, 0, "float32"},
+		{"-algorithm=dsoba", "dsoba", 6, 0, 0.5, "float64"},
+		{"-algorithm=newtoncg", "newtoncg", 20, 0, 0, "float32"},
+		{"-preset=slow", "madsbo_tuned", 60, 5, 0, "float32"},
 		{"-preset=slow -K=7 -batch=0 -x0=-1 -algorithm=dsoba -dtype=float32", "dsoba", 7, 0, -1, "float32"},
 	} {
 		j := parseTiny(t, tt.args)
@@ -66,10 +70,10 @@ func TestParametersFollowCurvature(t *testing.T) {
 		args        string
 		beta, gamma algo.Schedule
 	}{
-		{"", "0.25", "0.01"}, // 1/L where the preset leaves it open
-		{"-beta=2/L -gamma=3*L", "0.5", "12"},
-		{"-beta=0.1", "0.1", "0.01"},
-		{"-set=beta=auto -gamma=auto", "0.25", "0.1"}, // half and four fifths of the bounds
+		{"-preset=fast", "0.25", "0.01"}, // 1/L where the preset leaves it open
+		{"-preset=fast -beta=2/L -gamma=3*L", "0.5", "12"},
+		{"-preset=fast -beta=0.1", "0.1", "0.01"},
+		{"-preset=fast -set=beta=auto -gamma=auto", "0.25", "0.1"}, // half and four fifths of the bounds
 	} {
 		j := parseTiny(t, tt.args)
 		p, _ := must.Get2(j.resolve())
@@ -82,18 +86,21 @@ func TestParametersFollowCurvature(t *testing.T) {
 
 func TestSettingsThatCannotWork(t *testing.T) {
 	for args, want := range map[string]string{
-		"-preset=best":                 "-preset must be fast or slow; it is best",
+		"-preset=best":                 "-preset must be tuned or fast or slow; it is best",
 		"-algorithm=sgd":               `algorithm "sgd" is unknown`,
 		"-K=0":                         "-K must be at least 1; it is 0",
 		"-T=-1":                        "-T must be at least 1; it is -1",
 		"-agents=0":                    "-agents must be at least 1; it is 0",
 		"-batch=-1":                    "-batch must be at least 0; it is -1",
-		"-refit=0":                     "-refit must be at least 1; it is 0",
+		"-holdout=1":                   "-holdout must be at least 0 and below 1; it is 1",
+		"-wire=int4":                   "-wire must be float64, float32, bf16 or int8; it is int4",
+		"-average=max":                 "-average must be tree or mix; it is max",
+		"-evaluate=on":                 "-evaluate must be exact or off; it is on",
 		"-memory=-1":                   "-memory must be a positive number of GiB; it is -1",
 		"-transport=pigeon":            "-transport must be local or mpi; it is pigeon",
 		"-dtype=int":                   "-dtype must be float32 or float64; it is int",
 		"-x0=inf":                      "-x0 must be finite; it is +Inf",
-		"-beta=-1/L":                   "beta must have a positive number before /L",
+		"-preset=fast -beta=-1/L":      "beta must have a positive number before /L",
 		"-alpha=1/L":                   "-alpha",
 		"-set=rho=1":                   `no parameter "rho"`,
 		"-w=2":                         "w must be at least 0 (Metropolis weights) and below 1; it is 2",

@@ -27,7 +27,7 @@ type Task interface {
 	About() string
 	// Flags adds the task's own flags to f, and sets the variables behind them to their defaults.
 	Flags(f *flag.FlagSet)
-	// Presets returns the settings that -preset names; the first is the default.
+	// Presets returns settings that -preset names beside "tuned", which every task has and is the default; nil: none.
 	Presets() []Preset
 	// Load returns the data of agents, and the model. Errors that another choice of flags avoids match dsbo.ErrConfig.
 	Load(a Agents) (data.Task, models.Model, error)

@@ -91,9 +91,6 @@ func (f *Figure) plot() (*plot.Plot, []entry) {
 		style := look{line: greyLine(0)}
 		if !s.Reference {
 			style = seriesLook(next)
-			if s.look > 0 {
-				style = seriesLook(s.look - 1)
-			}
 			next++
 		}
 		name := s.Name

@@ -19,7 +19,12 @@ type Config struct {
 	W               float64         `json:"w"`
 	Prob            float64         `json:"prob,omitzero"`
 	Rho             float64         `json:"rho"`
+	Average         string          `json:"average"` // "tree" or "mix": how exact averages are found
+	Wire            string          `json:"wire"`    // type in which numbers travel
+	Mask            bool            `json:"mask"`    // whether sums over gRPC are masked
 	Batch           int             `json:"batch"`
+	Holdout         float64         `json:"holdout"`  // share of the validation examples that tunes nothing
+	Evaluate        string          `json:"evaluate"` // "exact" or "off": whether records have exact values
 	DType           string          `json:"dtype"`
 	Seed            uint64          `json:"seed"`
 	Problem         json.RawMessage `json:"problem"` // object of the task's own settings
@@ -27,7 +32,7 @@ type Config struct {
 	CheckpointEvery int             `json:"checkpoint_every"`
 	ExactTol        float64         `json:"exact_tolerance"`
 	AdjointTol      float64         `json:"adjoint_tolerance"`
-	Curvature       float64         `json:"curvature"` // largest L_max of an agent at the start
+	Curvature       float64         `json:"curvature,omitzero"` // largest L_max of an agent at the start, where steps follow it
 	// Transport and Processes say where the agents are; a run is resumed with the same ones.
 	Transport string `json:"transport"`
 	Processes int    `json:"processes"`

@@ -17,6 +17,8 @@ type Summary struct {
 
 	Verdict Verdict `json:"verdict"`
 	Traffic Traffic `json:"traffic"`
+	// Best is the iteration whose λ is the tuned one: that of the least loss on held-out examples, where there are some.
+	Best int `json:"best_iteration"`
 
 	// Exact Φ at λ = 0, at the start and at x̄.
 	PhiLambda0 Number `json:"phi_lambda0"`
@@ -28,12 +30,11 @@ type Summary struct {
 	ValLoss      Number `json:"val_loss"`
 	TestLoss     Number `json:"test_loss"`
 	TestAccuracy Number `json:"test_accuracy"`
-	// Losses and accuracies of the exact solutions y*(0) and y*(x̄).
-	TestLossLambda0     Number `json:"test_loss_lambda0"`
-	TestAccuracyLambda0 Number `json:"test_accuracy_lambda0"`
-	TestLossTuned       Number `json:"test_loss_tuned"`
-	TestAccuracyTuned   Number `json:"test_accuracy_tuned"`
-	// Losses and accuracies of the models that refits found at 0 and at x̄; the latter is omega.npy.
+	// Losses and accuracies of the exact solutions y*(0) and y*(x̄), which are the models.
+	TestLossLambda0          Number `json:"test_loss_lambda0"`
+	TestAccuracyLambda0      Number `json:"test_accuracy_lambda0"`
+	TestLossTuned            Number `json:"test_loss_tuned"`
+	TestAccuracyTuned        Number `json:"test_accuracy_tuned"`
 	RefitTestLossLambda0     Number `json:"refit_test_loss_lambda0"`
 	RefitTestAccuracyLambda0 Number `json:"refit_test_accuracy_lambda0"`
 	RefitTestLoss            Number `json:"refit_test_loss"`
@@ -52,7 +53,7 @@ type Summary struct {
 	// FloatsSent counts the numbers that an agent sends in an iteration, to all neighbours together.
 	FloatsSent    float64    `json:"floats_sent_per_agent_per_iteration"`
 	FloatsFormula float64    `json:"floats_by_formula_per_agent_per_iteration"` // the same by the method's formula
-	BytesSent     int64      `json:"bytes_sent"`                                // bytes that all agents sent
+	BytesSent     int64      `json:"bytes_sent"`                                // bytes that all agents sent in the whole run
 	OracleCalls   algo.Calls `json:"oracle_calls"`
 	Times                    // sums over all agents
 	PeakRSSMiB    Number     `json:"peak_rss_mib"`
@@ -74,19 +75,20 @@ func (s Summary) Timeless() Summary {
 // A Model is one choice of hyperparameters with the model that it gives.
 type Model struct {
 	Name   string `json:"name"`
-	Lambda Number `json:"lambda"` // the entry of λ, where all are one number
-	Phi    Number `json:"phi"`    // exact Φ(λ)
-	// Test loss and accuracy of the exact solution y*(λ).
+	Lambda Number `json:"lambda"`        // the entry of λ, where all are one number
+	Kept   bool   `json:"kept,omitzero"` // whether lambda.npy and omega.npy are this one's
+	// Exact Φ(λ), and losses and accuracy of y*(λ), which the agents have found together: what a refit would find.
+	Phi               Number `json:"phi"`
+	ValLoss           Number `json:"val_loss"`
+	HoldoutLoss       Number `json:"holdout_loss"`
+	TestLoss          Number `json:"test_loss"`
+	TestAccuracy      Number `json:"test_accuracy"`
 	ExactTestLoss     Number `json:"exact_test_loss"`
 	ExactTestAccuracy Number `json:"exact_test_accuracy"`
-	// Losses and accuracy of the model that the refit at this λ found.
-	ValLoss      Number `json:"val_loss"`
-	TestLoss     Number `json:"test_loss"`
-	TestAccuracy Number `json:"test_accuracy"`
-	Steps        int    `json:"refit_steps"`
-	Converged    bool   `json:"refit_converged"`
-	Gradient     Number `json:"refit_gradient"`
-	Consensus    Number `json:"refit_consensus"`
+	Consensus         Number `json:"refit_consensus"`
+	Steps             int    `json:"refit_steps"`     // Hessian-vector products of the solution
+	Converged         bool   `json:"refit_converged"` // else nothing of this model is exact
+	Gradient          Number `json:"refit_gradient"`  // norm that is left of the lower gradient, as a share of the first one
 }
 
 // A Constant is Φ where all entries of λ are one number.

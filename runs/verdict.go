@@ -155,9 +155,7 @@ type Traffic struct {
 // Total returns the sum.
 func (t Traffic) Total() (s Sent) {
 	for _, part := range []Sent{t.Method, t.Evaluation, t.Models} {
-		s.Messages += part.Messages
-		s.Floats += part.Floats
-		s.Bytes += part.Bytes
+		s.Add(part)
 	}
 	return s
 }

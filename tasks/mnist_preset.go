@@ -6,7 +6,7 @@ import (
 )
 
 func (*mnist) Presets() []experiment.Preset {
-	return []experiment.Preset{mnistTuned(), mnistPaper()}
+	return []experiment.Preset{mnistPaper(), mnistMADSBO()}
 }
 
 // mnistPaper is the paper's experiment on MNIST, and MA-DSBO to the letter.
@@ -19,13 +19,13 @@ func mnistPaper() experiment.Preset {
 	}
 }
 
-// mnistTuned moves λ to where Φ is low. From λ = 0 the lower problem is so flat that y and z lag far behind, and λ then
+// mnistMADSBO moves λ to where Φ is low. From λ = 0 the lower problem is so flat that y and z lag far behind, and λ then
 // moves the wrong way; from above they keep up. The rest makes them keep up: z continues where it was, both have
 // momentum and four times the paper's inner steps, y is tracked, and each entry of λ has its own scale of steps, which
 // shrink to nothing over the run so that the last hypergradients belong to the last λ.
-func mnistTuned() experiment.Preset {
+func mnistMADSBO() experiment.Preset {
 	return experiment.Preset{
-		Name:  "tuned",
+		Name:  "madsbo_tuned",
 		K:     60,
 		X0:    3.5,
 		Batch: 1000,

@@ -7,7 +7,7 @@ import (
 
 // Presets of summed losses, which are stiff and whose curvature grows like r²: all steps of y and z follow it.
 func (*synthetic) Presets() []experiment.Preset {
-	return []experiment.Preset{syntheticTuned(), syntheticPaper()}
+	return []experiment.Preset{syntheticPaper(), syntheticMADSBO()}
 }
 
 // syntheticPaper is MA-DSBO to the letter. α is at most 1, as it is a weight too: at that, Φ falls in every run.
@@ -19,13 +19,13 @@ func syntheticPaper() experiment.Preset {
 	}
 }
 
-// syntheticTuned lets y and z keep up with x where the curvatures are thousands of times apart: momentum on both, z continues
+// syntheticMADSBO lets y and z keep up with x where the curvatures are thousands of times apart: momentum on both, z continues
 // where it was, y is tracked. Each entry of λ has its own scale of steps, which fall to 0: with constant ones x
 // overtakes y and z in the end, and the test loss turns up. Twice the lr takes a tenth off Φ, which is of the validation
 // examples, and nothing off the test loss.
-func syntheticTuned() experiment.Preset {
+func syntheticMADSBO() experiment.Preset {
 	return experiment.Preset{
-		Name:  "tuned",
+		Name:  "madsbo_tuned",
 		DType: "float64",
 		K:     100,
 		Method: &algo.Tuned{

@@ -122,7 +122,7 @@ func (b *bench) measure(ctx context.Context, out string, m measurement) (folders
 
 // compareTransports runs the task over each transport and compares what they find with the first.
 func (b *bench) compareTransports(ctx context.Context, stdout io.Writer) {
-	flags := []string{fmt.Sprintf("-K=%d", b.k), "-eval-every=10", "-refit=200"}
+	flags := []string{fmt.Sprintf("-K=%d", b.k), "-eval-every=10"}
 	all := []measurement{b.inProcess("in process", 8, flags), b.overGRPC("gRPC, mutual TLS", 8, flags)}
 	if err := b.buildMPI(ctx); err != nil {
 		fmt.Fprintf(b.stderr, "MPI is left out: %v\n", err)
@@ -158,7 +158,7 @@ func (b *bench) buildMPI(ctx context.Context) error {
 
 // manyAgents runs 64 agents in one process, and 16 in a process each.
 func (b *bench) manyAgents(ctx context.Context, stdout io.Writer) {
-	small := []string{"-K=3", "-eval-every=3", "-train=200", "-val=200", "-batch=100", "-refit=20"}
+	small := []string{"-K=3", "-eval-every=3", "-train=200", "-val=200", "-batch=100"}
 	rows := [][]string{{"many agents, MNIST", "processes", "ms/iteration", "peak MiB, largest process", "MiB an agent"}}
 	for _, m := range []measurement{b.inProcess("64 in one process", 64, small), b.overGRPC("16 over gRPC", 16, small)} {
 		_, row, f := b.measure(ctx, fmt.Sprintf("many%d", m.agents), m)
@@ -166,5 +166,5 @@ func (b *bench) manyAgents(ctx context.Context, stdout io.Writer) {
 	}
 	fmt.Fprintln(stdout)
 	must.OK(cli.Table(stdout, rows))
-	fmt.Fprintln(stdout, "\nPeak MiB: the most memory that the largest process had resident at any time, from loading the data to the last refit.")
+	fmt.Fprintln(stdout, "\nPeak MiB: the most memory that the largest process had resident at any time, from loading the data to the last model.")
 }

@@ -18,8 +18,11 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"mnist": main})
 }
 
-// small are the flags of a run that takes a moment on the small data set.
-const small = "-agents=4 -train=40 -val=40 -batch=10 -K=6 -T=2 -N=2 -report=false -refit=40"
+// small are the flags of a run that takes a moment on the small data set, and stepped those of one with steps and draws.
+const (
+	small   = "-agents=4 -train=40 -val=40 -K=6 -report=false"
+	stepped = small + " -preset=madsbo_tuned -batch=10 -T=2 -N=2"
+)
 
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -29,6 +32,7 @@ func TestScripts(t *testing.T) {
 			dir := filepath.Join(e.WorkDir, "data")
 			e.Setenv("DSBO_DATA", dir)
 			e.Setenv("SMALL", small)
+			e.Setenv("STEPPED", stepped)
 			return minimnist.Write(dir, 400, 60)
 		},
 		Cmds: experimenttest.Commands("mnist"),

@@ -24,7 +24,7 @@ import (
 // long is a run with a line on stderr after each iteration: more than a pipe of one page holds, so
 // that a run whose reader waits cannot end.
 func long(dir, out string, more ...string) []string {
-	return append(strings.Fields("-data "+dir+" -out "+out+" -agents 3 -train 30 -val 30 -batch 10 -K 60 -T 1 -N 1 -eval-every 1 -checkpoint-every 4 -seed 5 -refit 40 -report=false"), more...)
+	return append(strings.Fields("-data "+dir+" -out "+out+" -agents 3 -train 30 -val 30 -preset madsbo_tuned -batch 10 -K 60 -T 1 -N 1 -eval-every 1 -checkpoint-every 4 -seed 5 -report=false"), more...)
 }
 
 // program returns the path by which the test program is the command.

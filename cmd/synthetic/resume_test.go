@@ -71,7 +71,7 @@ func sameRuns(t *testing.T, got, want string) {
 }
 
 // rates are flags of a small series.
-var rates = strings.Fields("-p=4 -agents=3 -train=30 -val=30 -test=20 -K=6 -T=2 -N=2 -eval-every=2 -report=false")
+var rates = strings.Fields("-p=4 -agents=3 -train=30 -val=30 -test=20 -K=6 -eval-every=2 -report=false")
 
 // TestResumedSeries: the run that has finished is not run again.
 func TestResumedSeries(t *testing.T) {
@@ -121,14 +121,14 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 
-// TestStoppedRefit: what a run has found stands before the models are refitted, and the run that goes on ends as one that was not
+// TestStoppedModels: what a run has found stands before the models are found, and the run that goes on ends as one that was not
 // stopped.
-func TestStoppedRefit(t *testing.T) {
+func TestStoppedModels(t *testing.T) {
 	dir := t.TempDir()
 	whole, stopped := filepath.Join(dir, "whole"), filepath.Join(dir, "stopped")
-	args := strings.Fields("-r=1 -p=4 -agents=3 -train=30 -val=30 -test=20 -K=4 -T=2 -N=2 -report=false")
+	args := strings.Fields("-r=1 -p=4 -agents=3 -train=30 -val=30 -test=20 -K=4 -report=false")
 	complete(t, append(args, "-out="+whole)...)
-	interrupted(t, append(args, "-out="+stopped), "refit at λ = 0", 1)
+	interrupted(t, append(args, "-out="+stopped), "model of λ = 0", 1)
 	lambda := func(folder string) string {
 		return string(must.Get(os.ReadFile(filepath.Join(folder, runs.LambdaFile))))
 	}

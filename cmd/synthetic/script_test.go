@@ -21,7 +21,9 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
-			e.Setenv("SMALL", "-p=4 -agents=3 -train=30 -val=30 -test=20 -K=6 -T=2 -N=2 -report=false")
+			const small = "-p=4 -agents=3 -train=30 -val=30 -test=20 -K=6 -report=false"
+			e.Setenv("SMALL", small)
+			e.Setenv("STEPPED", small+" -preset=madsbo_tuned -T=2 -N=2")
 			return nil
 		},
 		Cmds: experimenttest.Commands("synthetic"),

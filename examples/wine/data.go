@@ -28,7 +28,7 @@ func (c *cellars) Flags(f *flag.FlagSet) {
 
 func (*cellars) Presets() []experiment.Preset {
 	return []experiment.Preset{{
-		Name: "default", DType: "float64", K: 400,
+		Name: "oneloop", DType: "float64", K: 400,
 		Method: &oneLoop{Alpha: 0.5}, // beta follows the curvature
 	}}
 }

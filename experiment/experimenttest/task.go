@@ -23,10 +23,8 @@ func TestTask(t *testing.T, task experiment.Task, small ...string) {
 	if first, _, _ := strings.Cut(task.About(), "\n"); first == "" {
 		t.Error("the first line of About must say what the task does")
 	}
-	if len(task.Presets()) == 0 {
-		t.Fatal("a task must have a preset")
-	}
 	t.Run("data", func(t *testing.T) { testData(t, task, small) })
+	t.Run("preset tuned", func(t *testing.T) { testRun(t, task, small) })
 	for _, p := range task.Presets() {
 		t.Run("preset "+p.Name, func(t *testing.T) { testRun(t, task, append(small, "-preset="+p.Name)) })
 	}
@@ -74,7 +72,7 @@ func testData(t *testing.T, task experiment.Task, small []string) {
 // testRun runs two iterations in this process.
 func testRun(t *testing.T, task experiment.Task, small []string) {
 	out := filepath.Join(t.TempDir(), "run")
-	args := append(slices.Clone(small), "-agents=3", "-K=2", "-refit=10", "-report=false", "-quiet", "-out="+out)
+	args := append(slices.Clone(small), "-agents=3", "-K=2", "-report=false", "-quiet", "-out="+out)
 	if err := experiment.Run(t.Context(), task, args, io.Discard, io.Discard); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,137 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"dsbo"
+	"dsbo/internal/vec"
+	"dsbo/runs"
+	"dsbo/train"
+)
+
+// A model is one choice of hyperparameters x with the solution y of the lower problem there, which is the model to take home.
+type model struct {
+	runs.Model
+	x, y []float64
+}
+
+// newModel returns a model that is not solved yet.
+func newModel(name string, lambda runs.Number, x []float64) *model {
+	m := &model{Model: runs.Model{Name: name, Lambda: lambda}, x: x}
+	for _, n := range []*runs.Number{&m.Phi, &m.ValLoss, &m.HoldoutLoss, &m.TestLoss, &m.TestAccuracy, &m.Gradient, &m.ExactTestLoss, &m.ExactTestAccuracy} {
+		*n = runs.Unknown()
+	}
+	return m
+}
+
+// A finder solves the lower problem at some λ, by all agents together. A solution gives both Φ and the model.
+type finder struct {
+	*runner
+	exact     *train.Exact
+	constants map[int]*model // the models of constants so far
+}
+
+func (r *runner) newFinder() *finder {
+	return &finder{r, train.NewExact(r.problem.Problem), map[int]*model{}}
+}
+
+// solve finds a model's y, and with it Φ and the losses, from y; nil: from the last solution. A solution that is not finite leaves
+// the model as one that has not converged.
+func (f *finder) solve(ctx context.Context, m *model, y []float64) error {
+	f.view.Show(f.pace.progress("model of "+m.Name, 0, 0))
+	if !f.problem.convex { // each from the start, where their losses are alike
+		f.exact = train.NewExact(f.problem.Problem)
+	}
+	sol, err := f.exact.SolveNear(ctx, m.x, y, nil)
+	f.pace.step(modelling, 1)
+	switch {
+	case errors.Is(err, dsbo.ErrDiverged):
+		f.view.Log("warning: model of %s: %v", m.Name, err)
+		return nil
+	case err != nil:
+		return fmt.Errorf("model of %s: %w", m.Name, err)
+	}
+	m.y, m.Steps, m.Converged, m.Gradient = sol.Y, sol.Products, sol.Converged, runs.Number(sol.Residual)
+	if f.problem.convex {
+		m.Phi = runs.Number(sol.Phi)
+	}
+	s, err := f.problem.Scores(ctx, m.y)
+	if err != nil {
+		return fmt.Errorf("model of %s: %w", m.Name, err)
+	}
+	m.ValLoss, m.HoldoutLoss = runs.Number(s.Val.Loss()), runs.Number(s.Holdout.Loss())
+	m.TestLoss, m.TestAccuracy = runs.Number(s.Test.Loss()), runs.Number(s.Test.Accuracy())
+	m.ExactTestLoss, m.ExactTestAccuracy, m.Consensus = m.TestLoss, m.TestAccuracy, 0
+	f.view.Log("model of %s: %d products, Φ %s, test loss %s", m.Name, m.Steps, formatNumber("%.5f", m.Phi), formatNumber("%.4f", m.TestLoss))
+	return nil
+}
+
+// objective returns what constants are compared by: Φ, or where there is none the validation loss. A model that has not converged is
+// never the best.
+func (m *model) objective() float64 {
+	value := m.Phi
+	if !value.Known() {
+		value = m.ValLoss
+	}
+	if !m.Converged || !value.Known() {
+		return math.Inf(1)
+	}
+	return float64(value)
+}
+
+// constant returns the model whose λ is one number.
+func (f *finder) constant(ctx context.Context, c int) (*model, error) {
+	if m := f.constants[c]; m != nil {
+		return m, nil
+	}
+	m := newModel(fmt.Sprintf("λ = %d", c), runs.Number(c), make([]float64, len(f.result.X)))
+	vec.Fill(m.x, float64(c))
+	if err := f.solve(ctx, m, nil); err != nil {
+		return nil, err
+	}
+	f.constants[c] = m
+	if m.Phi.Known() {
+		f.summary.Constants = append(f.summary.Constants, runs.Constant{Lambda: float64(c), Phi: float64(m.Phi)})
+	}
+	return m, nil
+}
+
+// mostConstants bounds the constants in a direction.
+const mostConstants = 12
+
+// bestConstant walks from a start in both directions until Φ rises, and returns the best model of a constant, that of 0 among
+// them.
+func (f *finder) bestConstant(ctx context.Context, start int) (*model, error) {
+	best, err := f.constant(ctx, start)
+	if err != nil {
+		return nil, err
+	}
+	first := best
+	for _, step := range []int{1, -1} {
+		for here, c := first, start+step; c != start+step*mostConstants; c += step {
+			f.pace.plan(modelling, float64(max(modelsPlanned, len(f.constants)+3)))
+			m, err := f.constant(ctx, c)
+			if err != nil {
+				return nil, err
+			}
+			if !(m.objective() < here.objective()) {
+				break
+			}
+			here = m
+			if m.objective() < best.objective() {
+				best = m
+			}
+		}
+	}
+	zero, err := f.constant(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	if zero.objective() < best.objective() {
+		best = zero
+	}
+	return best, nil
+}

@@ -1,0 +1,56 @@
+package experiment
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"dsbo/algo"
+)
+
+// tuned is the preset of every task, and its default: the same settings whatever the problem, its size and the graph. Where the
+// problem does not tell the penalty's part of the Hessian, by which the search for a start goes, x starts at -x0.
+func tuned() Preset {
+	return Preset{Name: "tuned", Wire: "float32", K: 20, Method: &algo.NewtonCG{}}
+}
+
+// A Preset is a named set of defaults for -preset: a method, its parameters, and a few settings of the run.
+type Preset struct {
+	Name  string
+	DType string // the default of -dtype; "": float32
+	Wire  string // the default of -wire; "": float64
+	// Method holds the method's parameters. Schedules among them may be c/L, c*L or auto, which follow the curvature L at
+	// the start; beta, gamma and lg do so too when they are left open.
+	Method algo.Method
+	K      int     // outer iterations
+	X0     float64 // start of every entry of x, for methods that do not search for one
+	Batch  int
+}
+
+// presetsHelp returns the presets and their settings, for the help.
+func presetsHelp(presets []Preset) string {
+	lines := []string{"Presets"}
+	for _, p := range presets {
+		params, err := json.Marshal(p.Method)
+		if err != nil {
+			params = []byte(err.Error())
+		}
+		line := fmt.Sprintf("  %s: -algorithm %s -K %d -batch %d", p.Name, algo.NameOf(p.Method), p.K, p.Batch)
+		if p.X0 != 0 {
+			line += fmt.Sprintf(" -x0 %g", p.X0)
+		}
+		line += fmt.Sprintf(" -dtype %s -wire %s", cmp.Or(p.DType, "float32"), cmp.Or(p.Wire, "float64"))
+		lines = append(lines, line, "        "+string(params))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// presetNames returns the names of the presets, for the help and errors.
+func presetNames(presets []Preset) string {
+	var names []string
+	for _, p := range presets {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, " or ")
+}
