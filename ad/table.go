@@ -99,6 +99,28 @@ func (t *Table) Pick(rows []int) (*Table, error) {
 	return &p, nil
 }
 
+// Compact returns the table with its rows one after another in memory of their own, where programs read them faster than those of
+// a selection; t itself if it is none. It takes the memory of the rows, and frees that of the others once nobody else has it.
+func (t *Table) Compact() *Table {
+	if t.pick == nil {
+		return t
+	}
+	return &Table{rows: t.rows, cols: t.cols, scale: t.scale, f64: copyRows(t.f64, t.cols, t.pick), f32: copyRows(t.f32, t.cols, t.pick),
+		bytes: copyRows(t.bytes, t.cols, t.pick), labels: copyRows(t.labels, 1, t.pick)}
+}
+
+// copyRows returns the given rows of data, nil for none.
+func copyRows[E any](data []E, cols int, rows []int) []E {
+	if data == nil {
+		return nil
+	}
+	list := make([]E, 0, len(rows)*cols)
+	for _, r := range rows {
+		list = append(list, data[r*cols:][:cols]...)
+	}
+	return list
+}
+
 // Float32 returns the table as float32 programs read it: where the numbers are float64, with a copy of them,
 // rounded once and not at each reading; else t itself. It fails with [dsbo.ErrConfig], naming row and
 // column, if a number is too large for float32.

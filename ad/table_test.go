@@ -70,6 +70,8 @@ func TestTableReads(t *testing.T) {
 				{"picked", picked, nil, 0, 5, []int{3, 1, 1, 0, 2}},
 				{"picked, indexed", picked, []int{0, 3, 4}, 0, 3, []int{3, 0, 2}},
 				{"picked twice", again, nil, 0, 2, []int{2, 3}},
+				{"compact", picked.Compact(), nil, 0, 5, []int{3, 1, 1, 0, 2}},
+				{"compact, picked", must.Get(again.Compact().Pick([]int{1, 0})), nil, 0, 2, []int{3, 2}},
 			} {
 				want := rowsOf(c.want, 3, r.base)
 				got := make([]float64, len(want))
@@ -117,6 +119,10 @@ func TestTableInPlace(t *testing.T) {
 		picked := must.Get(c.table.Pick([]int{0, 1}))
 		if _, ok := tableRows[float64](picked, nil, 0, 1); ok {
 			t.Errorf("%s: a picked table was read in place", name)
+		}
+		compact := picked.Compact()
+		if _, ok := tableRows[float64](compact, nil, 0, 1); ok != (name == "float64") || compact.Compact() != compact {
+			t.Errorf("%s: a compact table is read in place: %v", name, ok)
 		}
 		if _, ok := tableRows[float64](c.table, []int{0, 1}, 0, 1); ok {
 			t.Errorf("%s: an indexed batch was read in place", name)

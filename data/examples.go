@@ -180,6 +180,15 @@ func (e Examples) pickRows(rows []int) (Examples, error) {
 	return Examples{X: x, Target: target}, err
 }
 
+// copyRows returns the examples in the given rows, in memory of their own.
+func (e Examples) copyRows(rows []int) (Examples, error) {
+	picked, err := e.pickRows(rows)
+	if err != nil {
+		return Examples{}, err
+	}
+	return Examples{X: picked.X.Compact(), Target: picked.Target.Compact()}, nil
+}
+
 // floatExamples are those of a number as the target of each, over the memory of both slices.
 func floatExamples(x, target []float64) (Examples, error) {
 	features, err := ad.FloatTable(len(target), len(x)/len(target), x)

@@ -30,7 +30,8 @@ func (c Split) Validate() error {
 }
 
 // NewTask shares train out to agents, deterministically, and keeps test, which may be empty, for
-// the evaluation. The task shares the memory of both. It fails with [dsbo.ErrConfig] if there are
+// the evaluation. Shards have copies of their examples, so that they are read in the order of memory; the test examples are not
+// copied. It fails with [dsbo.ErrConfig] if there are
 // fewer examples than asked for, or if the partition needs classes and train has none.
 func NewTask(train, test Examples, c Split) (Task, error) {
 	shards, err := c.shards(train)
@@ -133,8 +134,7 @@ func (c Split) withSizes(total int, supply []int, laws [][]float64) (Split, erro
 // drawRand returns the numbers for allocate, the same each time.
 func (c Split) drawRand() *rand.Rand { return newRand(c.Seed, streamSplit, 1) }
 
-// shard splits rows into training and validation examples: evenly along the list. Each has its rows ascending, so that
-// they are read in the order of memory.
+// shard splits rows into training and validation examples: evenly along the list. Each has its rows ascending.
 func (c Split) shard(e Examples, rows []int) (s Shard, err error) {
 	train, val := make([]int, 0, c.Train), make([]int, 0, c.Val)
 	for j, row := range rows {
@@ -146,9 +146,9 @@ func (c Split) shard(e Examples, rows []int) (s Shard, err error) {
 	}
 	slices.Sort(train)
 	slices.Sort(val)
-	if s.Train, err = e.pickRows(train); err != nil {
+	if s.Train, err = e.copyRows(train); err != nil {
 		return Shard{}, err
 	}
-	s.Val, err = e.pickRows(val)
+	s.Val, err = e.copyRows(val)
 	return s, err
 }

@@ -21,11 +21,12 @@ func (o *Oracle) Penalty(dst, x []float64) error {
 	return nil
 }
 
-// Diagonal implements [dsbo.DiagonalOracle]. Of a model that is [Curved] it is exact, and costs about two gradients. Of others it is
-// the mean of v∘(∇²_yy g_i)v over diagonalProbes vectors v of random signs (Hutchinson; Bekas, Kokiopoulou and Saad 2007), at the
-// cost of as many products. The estimate is unbiased, the standard deviation of entry j is √(Σ_{k≠j} H_jk² / diagonalProbes),
+// Diagonal implements [dsbo.DiagonalOracle]. Of a model that is [Curved] it is exact, and costs about two gradients.
+//
+// Of others it is the mean of v∘(∇²_yy g_i)v over 8 vectors v of random signs (Bekas, Kokiopoulou and Saad 2007), at
+// the cost of as many products. The estimate is unbiased, the standard deviation of entry j is √(Σ_{k≠j} H_jk² / 8),
 // and a penalty's part of it is exact. Agents have different signs, the same in each call, so the average over n agents
-// is that of n times as many probes.
+// is that of n times as many vectors.
 func (o *Oracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 	if len(dst) != o.q {
 		return dsbo.Errorf(dsbo.ErrShape, "the diagonal has q = %d numbers; len(dst)=%d", o.q, len(dst))

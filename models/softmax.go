@@ -91,8 +91,8 @@ func variances(logits *ad.Node) *ad.Node {
 	return ad.Mul(p, ad.Offset(1, ad.Neg(p)))
 }
 
-// denseDiagonal builds the diagonal of the Hessian of a loss of outputs H·Wᵀ by the entries of W, row by row, where curvature holds
-// the second derivative of the loss by each output, and no row of outputs meets another one in the loss.
+// denseDiagonal builds the diagonal of the Hessian of a loss of outputs H·Wᵀ by the entries of W, row by row. curvature
+// holds the second derivative of the loss by each output; the loss is a sum over the rows of outputs.
 func denseDiagonal(curvature, h *ad.Node) *ad.Node {
 	return ad.Flatten(ad.MatMul(curvature, ad.Square(h), true, false))
 }

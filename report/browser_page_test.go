@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -13,7 +14,7 @@ import (
 )
 
 // layoutScript finds what is wrong with how the page lies, with figures against AXIS: parts wider than the window, figures or
-// cards that overlap, drawings without size, and texts of a drawing over each other.
+// cards or buttons that overlap, drawings without size, and a verdict that is not on the first screen.
 const layoutScript = `
 	const wrong = [];
 	document.getElementById("axis-AXIS")?.click();
@@ -30,19 +31,17 @@ const layoutScript = `
 	apart([...document.querySelectorAll("figure > *")].filter(e => e.offsetParent), 0.5, "parts of figures");
 	apart([...document.querySelectorAll(".facts > div")], 0.5, "facts");
 	for (const figure of document.querySelectorAll("figure")) {
-		const shown = [...figure.querySelectorAll("svg")].filter(s => s.getBoundingClientRect().width > 0);
+		const shown = [...figure.querySelectorAll(".static svg, .picture svg, .chart canvas")].filter(s => s.getBoundingClientRect().width > 0);
 		if (shown.length !== 1) wrong.push(figure.id + " shows " + shown.length + " drawings");
-		for (const svg of shown) {
-			const box = svg.getBoundingClientRect();
+		for (const drawing of shown) {
+			const box = drawing.getBoundingClientRect();
 			if (box.width < 200 || box.height < 150 || box.right > width) wrong.push(figure.id + " is " + box.width + " by " + box.height);
-			const texts = [...svg.querySelectorAll("text")];
-			apart(texts, 1.5 * box.width / 370, figure.id + ": texts");
-			for (const t of texts) {
-				const b = t.getBoundingClientRect();
-				if (b.left < box.left - 1 || b.right > box.right + 1 || b.top < box.top - 3 || b.bottom > box.bottom + 3) wrong.push(figure.id + ": text outside: " + t.textContent);
-			}
 		}
+		apart([...figure.querySelectorAll(".tools > *")], 0.5, figure.id + ": buttons");
+		apart([...figure.querySelectorAll(".legend > *")], 0.5, figure.id + ": names");
 	}
+	const verdict = document.getElementById("verdict").getBoundingClientRect();
+	if (verdict.bottom > innerHeight) wrong.push("the verdict ends at " + verdict.bottom + ", below the window");
 	return wrong;
 `
 
@@ -79,9 +78,9 @@ func TestDarkMode(t *testing.T) {
 		var colours struct{ Ground, Text, Line string }
 		must.OK(json.Unmarshal(browse(t, scheme, map[string]frame{"": {path, 1280, 900, `
 			const style = e => getComputedStyle(e);
-			const svg = document.querySelector("figure svg");
-			const lines = [...svg.querySelectorAll("path")].filter(p => p.getAttribute("style").includes("stroke:#0072B2"));
-			return {Ground: style(document.querySelector("section")).backgroundColor, Text: style(svg.querySelector("text")).fill, Line: style(lines[0]).stroke};`,
+			const figure = document.querySelector("figure");
+			return {Ground: style(document.querySelector("#main")).backgroundColor, Text: style(figure.querySelector(".label")).color,
+				Line: style(figure.querySelector(".legend path")).stroke};`,
 		}})[""], &colours))
 		if text, line := ratio(t, colours.Text, colours.Ground), ratio(t, colours.Line, colours.Ground); text < 4.5 || line < 3 {
 			t.Errorf("%s: contrast of text %.1f, of lines %.1f; want 4.5 and 3", scheme, text, line)
@@ -99,14 +98,14 @@ func TestTablesSort(t *testing.T) {
 	must.OK(json.Unmarshal(browse(t, "light", map[string]frame{"": {rendered(t, eight()...), 1280, 900, `
 		const states = [];
 		for (const column of [2, 0, 0, 5, 2]) {
-			if (states.length) document.querySelectorAll("#compared thead button")[column].click();
-			const head = document.querySelector("#compared th[aria-sort]");
-			const rows = [...document.querySelector("#compared table").tBodies[0].rows];
+			if (states.length) document.querySelectorAll("#topic-0 thead button")[column].click();
+			const head = document.querySelector("#topic-0 th[aria-sort]");
+			const rows = [...document.querySelector("#topic-0 table").tBodies[0].rows];
 			states.push({Head: head.textContent.trim(), Order: head.getAttribute("aria-sort"), Values: rows.map(r => r.cells[column].dataset.sort)});
 		}
 		return states;`,
 	}})[""], &states))
-	want := []string{"Φ at the end, ascending", "Method, ascending", "Method, descending", "‖∇Φ‖, ascending", "Φ at the end, ascending"}
+	want := []string{"Φ − best constant, ascending", "Method, ascending", "Method, descending", "Φ, best constant, ascending", "Φ − best constant, ascending"}
 	for i, s := range states {
 		if got := s.Head + ", " + s.Order; got != want[i] || len(s.Values) != 8 {
 			t.Fatalf("%d rows sorted by %s; want 8 by %s", len(s.Values), got, want[i])
@@ -121,6 +120,90 @@ func TestTablesSort(t *testing.T) {
 			return cmp.Compare(must.Get(strconv.ParseFloat(a, 64)), must.Get(strconv.ParseFloat(b, 64)))
 		}) {
 			t.Errorf("%s: %v", want[i], s.Values)
+		}
+	}
+}
+
+// A figure answers to pointer, keyboard and buttons: values, zoom, lines on and off, scales, views, axes, and files to download.
+func TestFiguresInBrowser(t *testing.T) {
+	path := rendered(t, scenarios()["finished"]...)
+	records := loaded(t, scenarios()["finished"]...)[0].Records
+	var got struct {
+		Last, Hovered, Readout, Keyed, Csv, Difference string
+		Zoomed, Wheel, Reset, Whole                    []float64
+		Pressed                                        [2]string
+		Hidden, Shown, Log, Linear                     bool
+		Png                                            []int
+		Names                                          []string
+	}
+	must.OK(json.Unmarshal(browse(t, "light", map[string]frame{"": {path, 1280, 900, `
+		const chart = charts[0], figure = document.getElementById("figure-phi"), out = {Names: []};
+		const value = i => figure.querySelectorAll(".legend b")[i].textContent, range = () => [chart.plot.scales.x.min, chart.plot.scales.x.max];
+		const press = label => [...figure.querySelectorAll(".tools button")].find(b => b.getAttribute("aria-label") === label).click();
+		const mouse = (type, x, y) => chart.plot.over.dispatchEvent(new MouseEvent(type, {bubbles: true, button: 0, buttons: 1, clientX: box.left + x, clientY: box.top + y, movementX: 9, movementY: 0}));
+		let box = chart.plot.over.getBoundingClientRect();
+		out.Last = value(0);
+		mouse("mouseenter", 5, 50); mouse("mousemove", chart.plot.valToPos(20, "x"), 50);
+		chart.plot.setCursor({left: chart.plot.valToPos(20, "x"), top: 50});
+		[out.Hovered, out.Readout] = [value(0), figure.querySelector(".readout").textContent];
+		figure.querySelector(".chart").dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight"}));
+		out.Keyed = value(0);
+		out.Whole = range();
+		const [from, to] = [40, 80].map(k => chart.plot.valToPos(k, "x"));
+		chart.plot.setSelect({left: from, top: 0, width: to - from, height: box.height});
+		out.Zoomed = range();
+		press("Zoom in");
+		out.Wheel = range();
+		press("Reset the zoom");
+		out.Reset = range();
+		const toggle = () => figure.querySelector(".legend button");
+		toggle().click();
+		[out.Pressed, out.Hidden] = [[toggle().getAttribute("aria-pressed")], !chart.plot.series[1].show];
+		toggle().click();
+		out.Pressed.push(toggle().getAttribute("aria-pressed"));
+		out.Shown = chart.plot.series[1].show;
+		press("Logarithmic scale");
+		out.Log = chart.plot.scales.y.distr === 3;
+		press("Logarithmic scale");
+		out.Linear = chart.plot.scales.y.distr === 1;
+		const real = HTMLAnchorElement.prototype.click;
+		HTMLAnchorElement.prototype.click = function() { out.Names.push(this.download); };
+		press("Download the numbers as CSV");
+		out.Csv = chart.csv();
+		const png = chart.png();
+		out.Png = [png.width, png.height, png.getContext("2d").getImageData(0, 0, png.width, png.height).data.filter((v, i) => i % 4 === 0 && v < 100).length];
+		HTMLAnchorElement.prototype.click = real;
+		const select = figure.querySelector("select");
+		select.value = 1;
+		select.dispatchEvent(new Event("change"));
+		out.Difference = value(0);
+		return out;`,
+	}})[""], &got))
+	phi := func(k int) string { return strconv.FormatFloat(float64(records[k].Phi), 'g', 5, 64) }
+	if got.Last != phi(10) || got.Hovered != phi(2) || got.Keyed != phi(3) || got.Readout != "At outer iterations k = 20" {
+		t.Errorf("last value %s, at 20 %s, after a key %s, readout %q; want %s, %s, %s", got.Last, got.Hovered, got.Keyed, got.Readout, phi(10), phi(2), phi(3))
+	}
+	if near := func(v, w float64) bool { return max(v-w, w-v) < 0.5 }; !near(got.Zoomed[0], 40) || !near(got.Zoomed[1], 80) || got.Wheel[1]-got.Wheel[0] > 21 {
+		t.Errorf("zoomed to %v, and further to %v; want 40 to 80 and half of it", got.Zoomed, got.Wheel)
+	}
+	if !slices.Equal(got.Reset, got.Whole) || got.Pressed != [2]string{"false", "true"} || !got.Hidden || !got.Shown || !got.Log || !got.Linear {
+		t.Errorf("%+v", got)
+	}
+	if want := strconv.FormatFloat(float64(records[10].Phi)-0.2893, 'g', 5, 64); got.Difference != strings.Replace(want, "-", "−", 1) {
+		t.Errorf("Φ − best constant ends at %s, want %s", got.Difference, want)
+	}
+	if !slices.Equal(got.Names, []string{"phi.csv"}) || got.Png[0] < 1000 || got.Png[2] < 1000 {
+		t.Errorf("downloads %v, picture of %v", got.Names, got.Png)
+	}
+	rows := must.Get(csv.NewReader(strings.NewReader(got.Csv)).ReadAll())
+	if len(rows) != len(records)+2 || strings.Join(rows[0], " ") != "line iterations seconds calls bytes value least greatest" {
+		t.Fatalf("%d rows under %q", len(rows), rows[0])
+	}
+	for i, rec := range records {
+		for j, want := range map[int]float64{1: float64(rec.Iteration), 2: rec.Seconds, 4: float64(rec.Bytes), 5: float64(rec.Phi)} {
+			if v, err := strconv.ParseFloat(rows[i+1][j], 64); err != nil || v != want {
+				t.Errorf("row %d of the CSV: %s is %s, want %v", i+1, rows[0][j], rows[i+1][j], want)
+			}
 		}
 	}
 }

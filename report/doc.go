@@ -1,10 +1,12 @@
-// Package report shows runs: figures, and one page that a person opens to see what ran, how it
+// Package report shows runs: figures, and one page that a person opens to see whether tuning helped, how it
 // went, what it cost and how methods compare.
 //
 // [Load] reads a run folder, as the commands write it: config.json, metrics.jsonl, summary.json (missing while a run
 // goes on, or after it was killed) and lambda.npy. [Write] turns one or more of them into report.html and a folder of
-// figures. The page needs nothing but itself: figures, style and script are inside. Runs that differ in their seed
-// alone are drawn as one line, their median, in a band from their least to their greatest.
+// figures. The page begins with the verdict and one figure. It needs nothing but itself: its curves are interactive through uPlot, which is
+// inside of it, and drawings of gonum/plot where there is no script, and in print. Runs that differ in their seed
+// alone are drawn as one line, their median, in a band from their least to their greatest; runs of unlike problems have tables of
+// their own.
 //
 // [Figure] draws any lines and points in the same look, and [Picture] a square of numbers, for
 // programs that have other things to show. Axes, ticks and scales choose

@@ -91,6 +91,9 @@ func (f *Figure) plot() (*plot.Plot, []entry) {
 		style := look{line: greyLine(0)}
 		if !s.Reference {
 			style = seriesLook(next)
+			if s.look > 0 {
+				style = seriesLook(s.look - 1)
+			}
 			next++
 		}
 		name := s.Name

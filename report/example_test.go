@@ -78,6 +78,8 @@ func ExampleWrite() {
 	}
 	// Output:
 	// report.html
+	// phi_gap_iterations.png
+	// phi_gap_iterations.svg
 	// phi_iterations.png
 	// phi_iterations.svg
 }

@@ -24,6 +24,7 @@ type Series struct {
 	Points    bool // draw markers only, without the line between them
 	Fit       bool // draw the straight line of least squares through the points, in the axes' scales, and name its slope
 	Reference bool // a thin grey line, for what theory says
+	look      int  // 1 + the number of its look; 0: its number among the series
 }
 
 // A Level is a horizontal line over the whole width, such as a baseline to compare with.

@@ -26,10 +26,11 @@ type fixture struct {
 	every    int     // 0: 10
 	settings map[string]any
 	summary  map[string]any // nil: the run has not ended
-	lambda   bool
-	cut      bool // the last line of metrics.jsonl is cut
-	unsolved bool // the lower problem was not solved at iteration 0
-	nan      bool // what diverged: Φ is null from half of the run on
+	lambda   bool           // with one hyperparameter for each pixel
+	bars     int            // number of hyperparameters without a picture
+	cut      bool           // the last line of metrics.jsonl is cut
+	unsolved bool           // the lower problem was not solved at iteration 0
+	nan      bool           // what diverged: Φ is null from half of the run on
 }
 
 // write makes the folder below dir and returns its path.
@@ -46,7 +47,7 @@ func (f fixture) write(t testing.TB, dir string) string {
 		"rho": 0.85 + 0.01*float64(f.seed), "batch": 1000, "dtype": "float32", "seed": f.seed,
 		"problem":    map[string]any{"model": "softmax", "partition": "iid", "train": 3750, "val": 3750, "test": 10000},
 		"eval_every": 10, "checkpoint_every": 10, "exact_tolerance": 1e-4, "curvature": 3 + float64(f.seed), "flags": []string{fmt.Sprintf("-seed=%d", f.seed)},
-		"build": map[string]any{"go": "go1.26", "os": "linux", "arch": "amd64", "processors": 2, "revision": "f00ba4"},
+		"build": map[string]any{"go": "go1.26", "os": "linux", "arch": "amd64", "processors": 2, "revision": "f00ba4", "host": "atlas", "started": "2026-01-02T03:04:05Z", "program": "mnist"},
 	}
 	for k, v := range f.settings {
 		if name, ok := strings.CutPrefix(k, "params."); ok {
@@ -69,6 +70,13 @@ func (f fixture) write(t testing.TB, dir string) string {
 		for i := range lambda {
 			x, y := float64(i%28)-13.5, float64(i/28)-13.5
 			lambda[i] = 12 - 9*math.Exp(-(x*x+1.3*y*y)/60) - 0.2*f.rate*math.Sin(float64(i)*0.7)
+		}
+		must.OK(runs.Folder(path).WriteArray(runs.LambdaFile, lambda, len(lambda)))
+	}
+	if f.bars > 0 {
+		lambda := make([]float64, f.bars)
+		for i := range lambda {
+			lambda[i] = 4 * math.Sin(float64(i))
 		}
 		must.OK(runs.Folder(path).WriteArray(runs.LambdaFile, lambda, len(lambda)))
 	}
@@ -110,10 +118,19 @@ func ended() map[string]any {
 	model := func(name string, lambda any, phi, loss, accuracy float64) map[string]any {
 		return map[string]any{
 			"name": name, "lambda": lambda, "phi": phi, "exact_test_loss": loss, "exact_test_accuracy": accuracy, "val_loss": loss + 0.01,
-			"test_loss": loss + 1e-4, "test_accuracy": accuracy, "refit_steps": 340, "refit_gradient": 9e-5, "refit_consensus": 2e-7,
+			"test_loss": loss + 1e-4, "test_accuracy": accuracy, "refit_steps": 340, "refit_gradient": 9e-5, "refit_consensus": 2e-7, "refit_converged": true,
 		}
 	}
 	return map[string]any{
+		"verdict": runs.Verdict{Outcome: runs.Better, Sentence: "Tuning lowered the loss on test examples by 0.0017 ± 0.0004.", Against: "λ = 2, best constant",
+			Notes: []string{"Validation and test agree."}, Gains: []runs.Gain{
+				{Set: "validation", Examples: 30000, Loss: 0.2701, LossAgainst: 0.2893, LossChange: -0.0192, LossError: 0.0006,
+					Accuracy: 0.925, AccuracyAgainst: 0.921, AccuracyChange: 0.004, AccuracyError: 0.0007},
+				{Set: "test", Examples: 10000, Loss: 0.2765, LossAgainst: 0.2782, LossChange: -0.0017, LossError: 0.0004,
+					Accuracy: 0.9224, AccuracyAgainst: 0.9217, AccuracyChange: 0.0007, AccuracyError: 0.0009},
+			}},
+		"traffic": runs.Traffic{Method: runs.Sent{Messages: 32000, Floats: 250e6, Bytes: 2e9}, Evaluation: runs.Sent{Messages: 640, Floats: 5e6, Bytes: 4e7},
+			Models: runs.Sent{Messages: 320, Floats: 25e5, Bytes: 2e7}},
 		"state": "finished", "warnings": []string{}, "algorithm": "madsbo_tuned", "iterations": 100, "phi_lambda0": 0.3004, "test_accuracy_lambda0": 0.9213,
 		"test_accuracy_tuned": 0.9225, "refit_test_accuracy": 0.9224, "refit_test_loss": 0.2765, "floats_sent_per_agent_per_iteration": 313600, "ms_per_iteration": 421.3,
 		"models": []any{
@@ -122,6 +139,18 @@ func ended() map[string]any {
 		"constants":    []any{map[string]any{"lambda": 0, "phi": 0.3004}, map[string]any{"lambda": 1, "phi": 0.2951}, map[string]any{"lambda": 2, "phi": 0.2893}, map[string]any{"lambda": 3, "phi": 0.2911}},
 		"oracle_calls": map[string]any{"upper_grad": 800, "lower_grad": 8000, "hvp": 8000, "jvp": 800, "hessian": 0, "jacobian": 0},
 	}
+}
+
+// lost is the summary of a finished run in which tuning lost, and one refit has not converged.
+func lost() map[string]any {
+	s := ended()
+	s["verdict"] = runs.Verdict{Outcome: runs.Worse, Sentence: "Tuning lost: the loss on test examples rose by 0.0042 ± 0.0004.", Against: "λ = 2, best constant",
+		Notes: []string{"λ tuned has not converged."}, Gains: []runs.Gain{
+			{Set: "test", Examples: 10000, Loss: 0.2824, LossAgainst: 0.2782, LossChange: 0.0042, LossError: 0.0004,
+				Accuracy: runs.Unknown(), AccuracyAgainst: runs.Unknown(), AccuracyChange: runs.Unknown(), AccuracyError: runs.Unknown()},
+		}}
+	s["models"].([]any)[2].(map[string]any)["refit_converged"] = false
+	return s
 }
 
 // eight are methods side by side, one of them with several seeds.

@@ -60,6 +60,29 @@ func percent(v float64) string {
 	return minus(strconv.FormatFloat(100*v, 'f', 2, 64)) + "\u202f%"
 }
 
+// percentPoints writes a difference of shares in percentage points.
+func percentPoints(v float64) string { return strings.Replace(percent(v), "%", "pp", 1) }
+
+// signed writes a change with its sign.
+func signed(show func(float64) string) func(float64) string {
+	return func(v float64) string {
+		if v > 0 {
+			return "+" + show(v)
+		}
+		return show(v)
+	}
+}
+
+// uncertain writes a change with its standard error, both to two digits of the error; the change alone where that is not known.
+func uncertain(change, e float64) string {
+	if math.IsNaN(change) || !(e > 0) || math.IsInf(e, 0) {
+		return signed(number)(change)
+	}
+	places := min(max(1-int(math.Floor(math.Log10(e))), 0), 12)
+	write := func(v float64) string { return minus(strconv.FormatFloat(v, 'f', places, 64)) }
+	return signed(write)(change) + " ± " + write(e)
+}
+
 // inUnits writes a number in the unit that suits it, with three digits or all before the point.
 func inUnits(units []unit) func(float64) string {
 	return func(v float64) string {

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -16,7 +17,7 @@ import (
 // A group is runs that differ in their seed alone: one line in the figures, one row in the tables.
 type group struct {
 	label string
-	chip  int // the number of its colour, from 1 on; 0 for a single group, which has one line for each part
+	look  int // number of its look; -1 for a single group, whose parts have looks of their own
 	runs  []*Run
 }
 
@@ -28,9 +29,51 @@ func runsOf(gs []group) (all []*Run) {
 	return all
 }
 
-// problem returns what has a part in what a run computes, other than through chance: not the seed and what follows
+// problem names the data and the losses of a run. Φ of one problem has nothing to do with Φ of another; seeds are other draws of
+// one problem.
+func (r *Run) problem() string {
+	return fmt.Sprint(r.Config.Task, r.Config.Agents, string(r.Config.Problem))
+}
+
+// byProblem puts groups of one problem together, in the order of their first ones.
+func byProblem(gs []group) (problems [][]group) {
+	for _, g := range gs {
+		i := slices.IndexFunc(problems, func(p []group) bool { return p[0].runs[0].problem() == g.runs[0].problem() })
+		if i < 0 {
+			i = len(problems)
+			problems = append(problems, nil)
+		}
+		problems[i] = append(problems[i], g)
+	}
+	return problems
+}
+
+// problemLabels names problems by the settings in which any two of them differ, "" for a single one.
+func problemLabels(problems [][]group) []string {
+	var names []string
+	own := make([]runs.Differences, len(problems))
+	for i := range problems {
+		for j := range problems {
+			differ := slices.DeleteFunc(differences(problems[i][0].runs[0], problems[j][0].runs[0]), func(d runs.Difference) bool {
+				return d.Name != "agents" && !strings.HasPrefix(d.Name, "problem.")
+			})
+			own[i] = append(own[i], differ...)
+		}
+	}
+	for _, ds := range own {
+		var words []string
+		for _, d := range ds {
+			words = append(words, symbol(d.Name)+" "+d.There)
+		}
+		slices.Sort(words)
+		names = append(names, strings.Join(slices.Compact(words), ", "))
+	}
+	return names
+}
+
+// solver returns what has a part in what a run computes, other than through chance: not the seed and what follows
 // from it, nor when is measured, nor what built and ran it; and the method's parameters apart.
-func (r *Run) problem() (task runs.Config, params json.RawMessage) {
+func (r *Run) solver() (task runs.Config, params json.RawMessage) {
 	task, params = r.Config, r.Config.Params
 	task.Seed, task.Curvature, task.Rho, task.EvalEvery, task.CheckpointEvery = 0, 0, 0, 0, 0
 	task.Flags, task.Identity, task.Build, task.Params = nil, "", runs.Build{}, nil
@@ -43,8 +86,8 @@ func (r *Run) problem() (task runs.Config, params json.RawMessage) {
 // differences lists the settings in which two runs differ. A step size that was chosen by the curvature is the same,
 // and so is a bound of it, although the curvature of another seed's data gives another number.
 func differences(there, here *Run) runs.Differences {
-	taskThere, paramsThere := there.problem()
-	taskHere, paramsHere := here.problem()
+	taskThere, paramsThere := there.solver()
+	taskHere, paramsHere := here.solver()
 	differ, err := runs.Diff(taskThere, taskHere)
 	params, paramsErr := runs.Diff(paramsThere, paramsHere)
 	if err != nil || paramsErr != nil {
@@ -81,8 +124,8 @@ func groups(all []*Run) ([]group, error) {
 	}
 	for i := range gs {
 		gs[i].label = label(gs, i)
-		if len(gs) > 1 {
-			gs[i].chip = i%len(seriesColours) + 1
+		if gs[i].look = i; len(gs) == 1 {
+			gs[i].look = -1
 		}
 	}
 	return gs, nil
@@ -133,34 +176,54 @@ func comparedBy(gs []group) string {
 // mostPoints is about how many evaluations a line shows; of more, it shows every second, or third, and so on.
 const mostPoints = 1000
 
-// course is a group's line: a measured number against what was spent, in units of a size. It is the median over the
-// runs, with their range where there are several, and goes as far as half of the runs do.
-func (g group) course(a axis, size float64, of func(*runs.Record) runs.Number) Series {
-	var s Series
+// A curve is a measured number of a group against what was spent on each axis, in its basic unit: the median over the runs, with
+// their range where there are several, as far as half of the runs go.
+type curve struct {
+	name         string
+	look         int
+	x            [][]float64 // for each axis
+	y, low, high []float64
+}
+
+// course returns the curve of a number of each evaluation, less one of its run.
+func (g group) course(of func(*runs.Record) runs.Number, less func(*Run) float64) curve {
+	all := axes()
+	c := curve{x: make([][]float64, len(all))}
 	iterations := g.iterations()
 	stride := len(iterations)/mostPoints + 1
 	for i, k := range iterations {
 		if i%stride != 0 && i != len(iterations)-1 {
 			continue
 		}
-		var xs, ys []float64
+		xs := make([][]float64, len(all))
+		var ys []float64
 		for _, r := range g.runs {
 			row, ok := slices.BinarySearchFunc(r.Records, k, func(rec runs.Record, k int) int { return cmp.Compare(rec.Iteration, k) })
-			if ok {
-				xs = append(xs, a.of(&r.Records[row])/size)
-				ys = append(ys, float64(of(&r.Records[row])))
+			if !ok {
+				continue
+			}
+			y := float64(of(&r.Records[row]))
+			if less != nil {
+				y -= less(r)
+			}
+			ys = append(ys, y)
+			for a := range all {
+				xs[a] = append(xs[a], all[a].of(&r.Records[row]))
 			}
 		}
-		if 2*len(xs) < len(g.runs) {
+		if 2*len(ys) < len(g.runs) {
 			continue
 		}
-		s.X, s.Y = append(s.X, stat.Median(xs)), append(s.Y, stat.Median(ys))
+		for a := range all {
+			c.x[a] = append(c.x[a], stat.Median(xs[a]))
+		}
+		c.y = append(c.y, stat.Median(ys))
 		if len(g.runs) > 1 {
 			low, high := span(ys)
-			s.Low, s.High = append(s.Low, low), append(s.High, high)
+			c.low, c.high = append(c.low, low), append(c.high, high)
 		}
 	}
-	return s
+	return c
 }
 
 // iterations lists when any of the runs was evaluated.

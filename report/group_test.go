@@ -75,11 +75,11 @@ func TestCourse(t *testing.T) {
 	if len(gs) != 1 {
 		t.Fatalf("%d groups, want 1", len(gs))
 	}
-	c := gs[0].course(axes()[0], 1, phi)
-	if diff := cmp.Diff([]float64{0, 10, 20, 30}, c.X); diff != "" {
+	c := gs[0].course(phi, nil)
+	if diff := cmp.Diff([]float64{0, 10, 20, 30}, c.x[0]); diff != "" {
 		t.Error(diff)
 	}
-	for i := range c.Y {
+	for i := range c.y {
 		var at []float64
 		for _, r := range gs[0].runs {
 			if i < len(r.Records) {
@@ -87,11 +87,11 @@ func TestCourse(t *testing.T) {
 			}
 		}
 		low, high := span(at)
-		if c.Y[i] != stat.Median(at) || c.Low[i] != low || c.High[i] != high {
-			t.Errorf("row %d: %v in [%v, %v], want %v in [%v, %v]", i, c.Y[i], c.Low[i], c.High[i], stat.Median(at), low, high)
+		if c.y[i] != stat.Median(at) || c.low[i] != low || c.high[i] != high {
+			t.Errorf("row %d: %v in [%v, %v], want %v in [%v, %v]", i, c.y[i], c.low[i], c.high[i], stat.Median(at), low, high)
 		}
 	}
-	if one := (group{runs: gs[0].runs[:1]}).course(axes()[0], 1, phi); one.Low != nil {
+	if one := (group{runs: gs[0].runs[:1]}).course(phi, nil); one.low != nil {
 		t.Error("one run has a band")
 	}
 }
@@ -102,7 +102,7 @@ func TestCourseOfALongRun(t *testing.T) {
 	for k := range r.Records {
 		r.Records[k].Iteration = k
 	}
-	x := group{runs: []*Run{r}}.course(axes()[0], 1, phi).X
+	x := group{runs: []*Run{r}}.course(phi, nil).x[0]
 	if len(x) > 2*mostPoints || x[len(x)-1] != float64(len(r.Records)-1) {
 		t.Errorf("%d points, the last at iteration %g", len(x), x[len(x)-1])
 	}
@@ -124,6 +124,7 @@ func TestFormat(t *testing.T) {
 		{number(1.234e-5), "1.23×10⁻⁵"}, {number(2e12), "2.00×10¹²"}, {number(math.NaN()), "–"}, {number(math.Inf(-1)), "−Inf"},
 		{count(1234), "1234"}, {count(1234567), "1\u202f234\u202f567"}, {percent(0.9213), "92.13\u202f%"}, {percent(math.NaN()), "–"},
 		{seconds(0.0421), "42.1\u202fms"}, {seconds(41.27), "41.3\u202fs"}, {seconds(720), "12\u202fmin"}, {seconds(7 * 3600), "7\u202fh"},
+		{uncertain(-0.0192, 0.0006), "−0.01920 ± 0.00060"}, {uncertain(12, 3.4), "+12.0 ± 3.4"}, {uncertain(0.5, math.NaN()), "+0.5000"}, {uncertain(2, 0), "+2"},
 		{bytes(0), "0\u202fB"}, {bytes(2.5e9), "2.50\u202fGB"}, {bytes(999), "999\u202fB"}, {bytes(math.NaN()), "–"},
 	} {
 		if pair[0] != pair[1] {
@@ -140,20 +141,20 @@ func TestAxisOfUnequalRuns(t *testing.T) {
 	}{{"alike", 2, Linear}, {"far apart", 40, Log}} {
 		t.Run(tt.name, func(t *testing.T) {
 			gs := grouped(t, fixture{method: "jhip", done: 100}, fixture{method: "madsbo", done: 100, rate: tt.rate})
-			for _, a := range axes() {
+			for _, a := range scaledAxes(gs) {
 				want := Linear
 				if a.Name == "seconds" {
 					want = tt.want
 				}
-				if got := xScale(gs, a); got != want {
-					t.Errorf("%s: scale %v, want %v", a.Name, got, want)
+				if a.Scale != want {
+					t.Errorf("%s: scale %v, want %v", a.Name, a.Scale, want)
 				}
 			}
 		})
 	}
 }
 
-func TestLeaveOutStart(t *testing.T) {
+func TestStartApart(t *testing.T) {
 	nan := math.NaN()
 	flat := []float64{0.1, 0.90, 0.91, 0.92}
 	tests := []struct {
@@ -179,14 +180,9 @@ func TestLeaveOutStart(t *testing.T) {
 			for i := range tt.f.Series {
 				tt.f.Series[i].X = make([]float64, len(tt.f.Series[i].Y))
 			}
-			missing := math.IsNaN(tt.f.Series[0].Y[0])
-			low, high, out := tt.f.leaveOutStart()
+			low, high, out := tt.f.startApart()
 			if out != tt.out || out && rangeText(low, high) != tt.want {
 				t.Errorf("%v, %s; want %v, %s", out, rangeText(low, high), tt.out, tt.want)
-			}
-			s := tt.f.Series[0]
-			if (out || missing) != math.IsNaN(s.Y[0]) || s.Low != nil && out != math.IsNaN(s.Low[0]+s.High[0]) {
-				t.Errorf("first point %g, band %v", s.Y[0], s.Low)
 			}
 		})
 	}
@@ -196,12 +192,12 @@ func TestLeaveOutStart(t *testing.T) {
 func TestMatricesAreNamed(t *testing.T) {
 	label := func(agents ...any) string {
 		gs := grouped(t, fixture{method: "jhip", done: 20, summary: map[string]any{"per_agent": agents}})
-		for _, d := range newSheet(gs).drawings() {
-			if d.Axis == callsAxis {
-				return d.Drawing.(*Figure).XLabel
+		for _, a := range scaledAxes(gs) {
+			if a.Name == callsAxis {
+				return a.Label
 			}
 		}
-		return "no figure"
+		return "no axis"
 	}
 	if got := label(); got != "oracle calls of all agents" {
 		t.Errorf("without matrices: %q", got)

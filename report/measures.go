@@ -41,6 +41,14 @@ func ofUsage[T int | int64 | float64](of func(runs.Usage) T) func(*Run) float64 
 	return func(r *Run) float64 { return float64(of(r.usage())) }
 }
 
+// allBytes is what all agents sent: in the whole run where it says so, else in its iterations.
+func allBytes(r *Run) float64 {
+	if r.Summary != nil && r.Summary.Traffic.Total().Bytes > 0 {
+		return float64(r.Summary.Traffic.Total().Bytes)
+	}
+	return float64(r.usage().Bytes)
+}
+
 // matrixCalls is a number of calls for whole matrices, unknown where there are none: most methods make none.
 func matrixCalls(of func(runs.Usage) int) func(*Run) float64 {
 	return func(r *Run) float64 {
@@ -81,28 +89,45 @@ var (
 	done    = measure[*Run]{"Iterations", "outer iterations at the last evaluation", func(r *Run) float64 { return iteration(r.lastRecord()) }, count}
 	lastPhi = measure[*Run]{"Φ at the end", "exact upper objective at the average hyperparameters x̄", ofLast(phi), number}
 	clock   = measure[*Run]{"Time", "of the iterations, evaluation excluded", seconds, inUnits(timeUnits)}
-	traffic = measure[*Run]{"Traffic", "sent by all agents together", ofUsage(func(u runs.Usage) int64 { return u.Bytes }), inUnits(byteUnits)}
+	traffic = measure[*Run]{"Traffic", "sent by all agents together in the whole run", allBytes, inUnits(byteUnits)}
 )
 
-// outcomes are what methods are compared by, the first of those that were measured above all.
-func outcomes() []measure[*Run] {
-	return []measure[*Run]{
-		lastPhi,
-		{"Φ at the start", "exact upper objective before the first iteration", func(r *Run) float64 { return float64(r.Records[0].Phi) }, number},
-		{"Φ at λ = 0", "exact upper objective where all hyperparameters are 0", ofSummary(phiAtZero), number},
-		{"‖∇Φ‖", "norm of the exact hypergradient at x̄", ofLast(gradNorm), number},
-		{"Test accuracy", "of the average model ȳ", ofLast(testAccuracy), percent},
-		{"Test accuracy, refitted", "of the model that the agents find together at x̄", ofSummary(func(s *runs.Summary) runs.Number { return s.RefitTestAccuracy }), percent},
-		{"Test accuracy, exact", "of the lower problem's exact solution at x̄", ofSummary(accuracyAtTuned), percent},
-		{"Test loss, refitted", "of the model that the agents find together at x̄", ofSummary(func(s *runs.Summary) runs.Number { return s.RefitTestLoss }), number},
-		{"Test loss", "of the average model ȳ", ofLast(testLoss), number},
-		{"Validation loss", "of the average model ȳ", ofLast(valLoss), number},
-		{"Training loss", "of the average model ȳ", ofLast(trainLoss), number},
-		{"Consensus of x", "mean squared distance of the agents' x from their average", ofLast(consensusX), number},
-		{"Hypergradient error", "of the agents' estimate, relative", ofLast(hypergradientError), number},
-		done,
-		clock,
-		traffic,
+// A topic is measures of one kind: exact values, models that were refitted, and models as they stand are never in one table.
+type topic struct {
+	Name, Hint string
+	refits     bool // the measures are of models that may not have converged
+	measures   []measure[*Run]
+}
+
+// topics are what methods are compared by: the first measure of a topic that was measured orders its table.
+func topics() []topic {
+	return []topic{
+		{Name: "Exact values", Hint: "with the lower problem solved to its tolerance", measures: []measure[*Run]{
+			{"Φ − best constant", "Φ less that of the best single penalty of the same run", (*Run).phiGain, signed(number)},
+			lastPhi,
+			{"Φ at the start", "exact upper objective before the first iteration", func(r *Run) float64 { return float64(r.Records[0].Phi) }, number},
+			{"Φ, best constant", "exact upper objective where all hyperparameters are the best single number", func(r *Run) float64 { return r.bestConstant().Phi }, number},
+			{"Φ at λ = 0", "exact upper objective where all hyperparameters are 0", ofSummary(phiAtZero), number},
+			{"‖∇Φ‖", "norm of the exact hypergradient at x̄", ofLast(gradNorm), number},
+			{"Test accuracy", "of the lower problem's exact solution at the tuned λ", ofSummary(accuracyAtTuned), percent},
+			{"Test loss", "of the lower problem's exact solution at the tuned λ, mean per example", ofSummary(func(s *runs.Summary) runs.Number { return s.TestLossTuned }), number},
+		}},
+		{Name: "Refitted models", Hint: "that the agents find together at the tuned λ", refits: true, measures: []measure[*Run]{
+			{"Test loss", "mean per example", ofSummary(func(s *runs.Summary) runs.Number { return s.RefitTestLoss }), number},
+			{"Change of test loss", "tuned less best constant, paired", gain("test", func(g runs.Gain) runs.Number { return g.LossChange }), signed(number)},
+			{"Test accuracy", "share of right answers", ofSummary(func(s *runs.Summary) runs.Number { return s.RefitTestAccuracy }), percent},
+			{"Change of test accuracy", "tuned less best constant, paired", gain("test", func(g runs.Gain) runs.Number { return g.AccuracyChange }), signed(percentPoints)},
+			{"Change of held-out loss", "tuned less best constant, paired", gain("held-out", func(g runs.Gain) runs.Number { return g.LossChange }), signed(number)},
+		}},
+		{Name: "The average model as it stands", Hint: "at the last evaluation, not refitted", measures: []measure[*Run]{
+			{"Test loss", "mean per example", ofLast(testLoss), number},
+			{"Test accuracy", "share of right answers", ofLast(testAccuracy), percent},
+			{"Validation loss", "mean per example", ofLast(valLoss), number},
+			{"Training loss", "mean per example, without regularization", ofLast(trainLoss), number},
+			{"Consensus of x", "mean squared distance of the agents' x from their average", ofLast(consensusX), number},
+			{"Hypergradient error", "of the agents' estimate, relative", ofLast(hypergradientError), number},
+		}},
+		{Name: "Cost", Hint: "sums over all agents, where nothing else is said", measures: costs()},
 	}
 }
 
@@ -111,6 +136,7 @@ func costs() []measure[*Run] {
 	const byCalls, byMatrices = "calls of the oracles, all agents together", "whole matrices, all agents together"
 	memory := func(r *runs.Record) runs.Number { return r.PeakRSSMiB * (1 << 20) }
 	return []measure[*Run]{
+		clock, traffic, done,
 		{"Gradients of f", byCalls, ofUsage(func(u runs.Usage) int { return u.UpperGrad }), count},
 		{"Gradients of g", byCalls, ofUsage(func(u runs.Usage) int { return u.LowerGrad }), count},
 		{"HVPs", "Hessian-vector products, all agents together", ofUsage(func(u runs.Usage) int { return u.HVP }), count},
@@ -120,8 +146,6 @@ func costs() []measure[*Run] {
 		{"Messages", "one to each neighbour in an exchange, all agents together", ofUsage(func(u runs.Usage) int64 { return u.Messages }), count},
 		{"Numbers sent", "by all agents together", ofUsage(func(u runs.Usage) int64 { return u.Floats }), count},
 		{"Per agent and iteration", "numbers that one agent sends in one iteration", ofSummary(func(s *runs.Summary) runs.Number { return runs.Number(s.FloatsSent) }), count},
-		traffic,
-		clock,
 		{"ms per iteration", "median, evaluation excluded", milliseconds, number},
 		{"In oracles", "time, all agents added", ofUsage(func(u runs.Usage) float64 { return u.OracleSeconds }), inUnits(timeUnits)},
 		{"In exchanges", "time, all agents added, waiting for neighbours included", ofUsage(func(u runs.Usage) float64 { return u.MixSeconds }), inUnits(timeUnits)},
@@ -131,17 +155,31 @@ func costs() []measure[*Run] {
 	}
 }
 
-// ofModels are what the models at the tuned and at fixed hyperparameters are compared by.
-func ofModels() []measure[runs.Model] {
-	const together, exact = "of the model that the agents find together", "of the exact solution"
+// ofExact are what the exact solutions at the tuned and at fixed hyperparameters are compared by.
+func ofExact() []measure[runs.Model] {
 	return []measure[runs.Model]{
-		{"Φ", "exact", func(m runs.Model) float64 { return float64(m.Phi) }, number},
-		{"Test loss", together, func(m runs.Model) float64 { return float64(m.TestLoss) }, number},
-		{"Test accuracy", together, func(m runs.Model) float64 { return float64(m.TestAccuracy) }, percent},
-		{"Validation loss", together, func(m runs.Model) float64 { return float64(m.ValLoss) }, number},
-		{"Test loss, exact", exact, func(m runs.Model) float64 { return float64(m.ExactTestLoss) }, number},
-		{"Test accuracy, exact", exact, func(m runs.Model) float64 { return float64(m.ExactTestAccuracy) }, percent},
-		{"Steps", "of the agents' solver", func(m runs.Model) float64 { return float64(m.Steps) }, count},
-		{"Consensus", "mean squared distance of the agents' models from their average", func(m runs.Model) float64 { return float64(m.Consensus) }, number},
+		{"Φ", "exact upper objective", func(m runs.Model) float64 { return float64(m.Phi) }, number},
+		{"Test loss", "mean per example", func(m runs.Model) float64 { return float64(m.ExactTestLoss) }, number},
+		{"Test accuracy", "share of right answers", func(m runs.Model) float64 { return float64(m.ExactTestAccuracy) }, percent},
+	}
+}
+
+// ofRefits are what the models that the agents find there are compared by, known where there was a refit.
+func ofRefits() []measure[runs.Model] {
+	is := func(title, hint string, of func(runs.Model) runs.Number, show func(float64) string) measure[runs.Model] {
+		return measure[runs.Model]{title, hint, func(m runs.Model) float64 {
+			if m.Steps == 0 {
+				return math.NaN()
+			}
+			return float64(of(m))
+		}, show}
+	}
+	return []measure[runs.Model]{
+		is("Validation loss", "mean per example", func(m runs.Model) runs.Number { return m.ValLoss }, number),
+		is("Test loss", "mean per example", func(m runs.Model) runs.Number { return m.TestLoss }, number),
+		is("Test accuracy", "share of right answers", func(m runs.Model) runs.Number { return m.TestAccuracy }, percent),
+		is("Steps", "of the agents' solver", func(m runs.Model) runs.Number { return runs.Number(m.Steps) }, count),
+		is("Gradient", "norm that is left of the lower problem's gradient", func(m runs.Model) runs.Number { return m.Gradient }, number),
+		is("Consensus", "mean squared distance of the agents' models from their average", func(m runs.Model) runs.Number { return m.Consensus }, number),
 	}
 }

@@ -21,21 +21,45 @@ var pageCSS string
 //go:embed page.js
 var pageJS string
 
+// The library of the interactive figures is uPlot 1.6.32, as its package has it: npm pack uplot@1.6.32, dist/uPlot.iife.min.js and
+// dist/uPlot.min.css, with its licence, which the page carries too.
+var (
+	//go:embed uplot/uPlot.iife.min.js
+	uplotJS string
+	//go:embed uplot/uPlot.min.css
+	uplotCSS string
+	//go:embed uplot/LICENSE
+	uplotLicence string
+)
+
 // A page is what the template shows.
 type page struct {
 	sheet
-	Title, Lead         string
-	Style               template.CSS
-	Script              template.JS
-	States, Warnings    []remark
-	Outcomes, Costs     []fact // facts of a single group
-	Baselines           *table
-	Constants           string
-	Compared, CostTable *table // tables of several groups
-	Axes                []axis // axes against which figures can be drawn
-	Runs                *table
-	SettingsTitle       string
-	Settings, Machine   []fact
+	Title, Lead       string
+	Style             template.CSS
+	Library, Script   template.JS
+	Verdict           headline
+	Main              *panel // the one figure below the verdict, nil where there is no Φ
+	Rest              []*panel
+	Charts            []chart
+	Gains             *table
+	Exact, Refits     *table
+	Constants         string
+	States, Warnings  []remark
+	Topics            []pageTopic
+	Traffic           *table
+	Runs              *table
+	Commands          []remark
+	SettingsTitle     string
+	Settings, Machine []fact
+}
+
+// A pageTopic is a topic as facts of a single group, or as tables of several, one for each problem.
+type pageTopic struct {
+	topic
+	Mark   string
+	Facts  []fact
+	Tables []*table
 }
 
 // A remark is a sentence on one run; its name is empty if there is only one.
@@ -48,30 +72,51 @@ func newPage(all []*Run, title string) (*page, error) {
 		return nil, err
 	}
 	p := &page{
-		sheet: newSheet(gs), Style: template.CSS(pageCSS + chipStyle()), Script: template.JS(pageJS), SettingsTitle: "Settings",
+		sheet: newSheet(gs), Style: template.CSS(uplotCSS + pageCSS), Library: template.JS("/*\n" + uplotLicence + "*/\n" + uplotJS),
+		Script: template.JS(pageJS), Verdict: headlines(all), Charts: charts(gs), SettingsTitle: "Settings",
 		Settings: sharedSettings(all, func(r *Run) runs.Differences { return r.settings }),
 		Machine:  sharedSettings(all, func(r *Run) runs.Differences { return r.build }),
 	}
 	p.heading(gs)
 	p.Title = cmp.Or(title, p.Title)
 	p.endings(gs)
-	for _, a := range axes() {
-		if slices.ContainsFunc(p.drawings(), func(d namedDrawing) bool { return d.Axis == a.Name }) {
-			p.Axes = append(p.Axes, a)
-		}
+	p.compare(gs)
+	if p.Rest = p.Panels; len(p.Panels) > 0 && p.Panels[0].Views[0].Title != "" {
+		p.Main, p.Rest = p.Panels[0], p.Panels[1:]
 	}
 	if len(all) > 1 {
 		p.Runs, p.SettingsTitle = runTable(gs), "Settings of all runs"
-	} else {
-		p.Baselines, p.Constants = baselines(all[0].Summary), constants(all[0].Summary)
+		return p, nil
 	}
-	if len(gs) == 1 {
-		p.Outcomes, p.Costs = facts(gs[0], outcomes()), facts(gs[0], costs())
-	} else {
-		heading := comparedBy(gs)
-		p.Compared, p.CostTable = comparison(heading+"s compared", heading, gs, outcomes()), comparison("Costs", heading, gs, costs())
-	}
+	s := all[0].Summary
+	p.Constants, p.Traffic = constants(s), trafficTable(s)
+	p.Topics = slices.DeleteFunc(p.Topics, func(t pageTopic) bool { return t.refits && s != nil && len(s.Models) > 0 }) // its table says more
+	p.Gains, p.Exact, p.Refits = gains(s), models(s, "Exact solutions", false, ofExact()), models(s, "Models that the agents found together", true, ofRefits())
 	return p, nil
+}
+
+// compare makes the facts or tables of all topics.
+func (p *page) compare(gs []group) {
+	heading, problems := comparedBy(gs), byProblem(gs)
+	names := problemLabels(problems)
+	for _, t := range topics() {
+		view := pageTopic{topic: t}
+		if len(gs) == 1 {
+			view.Facts = facts(gs[0], t.measures)
+			if t.refits && slices.ContainsFunc(gs[0].runs, func(r *Run) bool { return len(r.unconverged()) > 0 }) {
+				view.Mark = notConverged
+			}
+		} else {
+			for i, problem := range problems {
+				if table := comparison(strings.TrimSuffix(t.Name+": "+names[i], ": "), heading, problem, t); table != nil {
+					view.Tables = append(view.Tables, table)
+				}
+			}
+		}
+		if len(view.Facts)+len(view.Tables) > 0 {
+			p.Topics = append(p.Topics, view)
+		}
+	}
 }
 
 // heading writes title and first sentence.
@@ -87,7 +132,7 @@ func (p *page) heading(gs []group) {
 	p.Title = first.task() + ": " + strings.Join(labels, ", ")
 	switch {
 	case n == 1:
-		p.Lead = "Run " + first.Name + "."
+		p.Lead = "Run " + first.Name + first.origin() + "."
 	case len(gs) == 1:
 		p.Title += fmt.Sprintf(", %d runs", n)
 		p.Lead = fmt.Sprintf("%d runs differ in their seed alone: %s", n, median)
@@ -117,6 +162,9 @@ func (p *page) endings(gs []group) {
 		} else {
 			p.States = append(p.States, remark{string(kind), name, text})
 		}
+		if command := r.command(); command != "" {
+			p.Commands = append(p.Commands, remark{"", name, command})
+		}
 		for _, text := range append(r.warnings(), r.Notes...) {
 			p.Warnings = append(p.Warnings, remark{"", name, text})
 		}
@@ -134,22 +182,19 @@ func plural(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// SVG returns a drawing as an element of the page, without title and ground, which the page has.
-func (d namedDrawing) SVG() (template.HTML, error) {
+// SVG returns the first view against the first axis as an element of the page, for print and readers without script.
+func (p *panel) SVG() (template.HTML, error) { return element(p.static) }
+
+// Element returns a drawing as an element of the page.
+func (d namedDrawing) Element() (template.HTML, error) { return element(d.Drawing) }
+
+// element returns a drawing without title and ground, which the page has.
+func element(d Drawing) (template.HTML, error) {
 	document, err := svg(d, "", nil)
 	if err != nil {
 		return "", err
 	}
 	return template.HTML(document[bytes.Index(document, []byte("<svg")):]), nil
-}
-
-// chipStyle gives the dot before a method the colour of its line.
-func chipStyle() string {
-	var b strings.Builder
-	for i, c := range seriesColours {
-		fmt.Fprintf(&b, ".chip-%d { background: #%02X%02X%02X; }\n", i+1, c.R, c.G, c.B)
-	}
-	return b.String()
 }
 
 // html renders the page.

@@ -1,6 +1,10 @@
 package report
 
-import "dsbo/runs"
+import (
+	"math"
+
+	"dsbo/runs"
+)
 
 // An axis is something to draw against: what was spent.
 type axis struct {
@@ -58,13 +62,16 @@ func calls(r *runs.Record) float64 {
 type quantity struct {
 	name    string // name in file names
 	title   string
-	label   string // label of the y axis
+	label   string // label of the y axis, with the unit
 	caption string
 	parts   []part
 	// compared is how many of the parts, from the first, have a figure of their own where several methods
 	// are compared; 0: all.
 	compared int
-	levels   []level // as horizontal lines
+	levels   []level            // as horizontal lines
+	less     func(*Run) float64 // what is subtracted from the numbers of each run; nil: nothing
+	view     string             // name of the quantity among the views of the figure before it; "": it has a figure of its own
+	scale    Scale
 }
 
 // A part is one number with its name among the others, and the name of files that show it alone.
@@ -73,10 +80,10 @@ type part struct {
 	of         func(*runs.Record) runs.Number
 }
 
-// A level is a number of the run's end.
+// A level is a number of a run's end.
 type level struct {
 	name string
-	of   func(*runs.Summary) runs.Number
+	of   func(*Run) float64
 }
 
 // The numbers that figures and tables share.
@@ -88,34 +95,69 @@ func valLoss(r *runs.Record) runs.Number            { return r.ValLoss }
 func trainLoss(r *runs.Record) runs.Number          { return r.TrainLoss }
 func hypergradientError(r *runs.Record) runs.Number { return r.HypergradientError }
 func consensusX(r *runs.Record) runs.Number         { return r.ConsensusX }
-func consensusY(r *runs.Record) runs.Number         { return r.ConsensusY }
-func consensusZ(r *runs.Record) runs.Number         { return r.ConsensusZ }
-func lowerError(r *runs.Record) runs.Number         { return r.LowerError }
 func phiAtZero(s *runs.Summary) runs.Number         { return s.PhiLambda0 }
 func accuracyAtTuned(s *runs.Summary) runs.Number   { return s.TestAccuracyTuned }
 
-func quantities() []quantity {
+// quantities lists what is drawn of some runs.
+func quantities(all []*Run) []quantity {
+	best := func(r *Run) float64 { return r.bestConstant().Phi }
+	only := []part{{of: phi}}
+	unit := all[0].phiUnit()
 	return []quantity{
-		{name: "phi", title: "Upper objective Φ", label: "Φ at the average x", parts: []part{{of: phi}}, levels: []level{{"λ = 0", phiAtZero}},
-			caption: "The objective at the agents' average hyperparameters, with the lower problem solved exactly."},
+		{name: "phi", title: "Upper objective Φ", label: "Φ at the average x" + unit, parts: only, view: "Φ",
+			levels:  []level{{"best constant", best}},
+			caption: "The objective at the agents' average hyperparameters, with the lower problem solved exactly. Lower is better."},
+		{name: "phi_gain", title: "Φ less that of the best constant", label: "Φ less that of the best constant" + unit, parts: only,
+			view: "Φ − best constant", less: best, levels: []level{{"best constant", func(r *Run) float64 { return best(r) - best(r) }}}},
+		{name: "phi_gap", title: "Φ less the lowest", label: "Φ less the lowest of the same data" + unit, parts: only,
+			view: "Φ − lowest", less: lowestPhi(all), scale: Log},
 		{name: "gradient", title: "Hypergradient norm", label: "norm of the gradient of Φ at the average x", parts: []part{{of: gradNorm}},
 			caption: "The norm of the exact hypergradient is 0 at a stationary point."},
 		{name: "accuracy", title: "Accuracy", label: "share of right answers of the average y", compared: 1,
-			levels: []level{{"test, solved exactly at λ = 0", func(s *runs.Summary) runs.Number { return s.TestAccuracyLambda0 }},
-				{"test, solved exactly at the average x", accuracyAtTuned}},
+			levels: []level{{"test, solved exactly at λ = 0", ofSummary(func(s *runs.Summary) runs.Number { return s.TestAccuracyLambda0 })},
+				{"test, solved exactly at the tuned λ", ofSummary(accuracyAtTuned)}},
 			parts: []part{{"test_accuracy", "test", testAccuracy},
 				{"val_accuracy", "validation", func(r *runs.Record) runs.Number { return r.ValAccuracy }},
+				{"holdout_accuracy", "held-out", func(r *runs.Record) runs.Number { return r.HoldoutAccuracy }},
 				{"train_accuracy", "training", func(r *runs.Record) runs.Number { return r.TrainAccuracy }}},
 			caption: "The accuracy is that of the agents' average model as it stands, not refitted."},
-		{name: "loss", title: "Loss", label: "mean loss of the average y",
-			parts:   []part{{"test_loss", "test", testLoss}, {"val_loss", "validation", valLoss}, {"train_loss", "training", trainLoss}},
+		{name: "loss", title: "Loss", label: "loss of the average y, mean per example",
+			parts: []part{{"test_loss", "test", testLoss}, {"val_loss", "validation", valLoss},
+				{"holdout_loss", "held-out", func(r *runs.Record) runs.Number { return r.HoldoutLoss }}, {"train_loss", "training", trainLoss}},
 			caption: "The loss is that of the agents' average model, per example and without regularization."},
 		{name: "hypergradient_error", title: "Hypergradient error", label: "distance from the exact one, relative", parts: []part{{of: hypergradientError}},
 			caption: "The error is that of the average estimate along which the agents step, relative to the exact hypergradient."},
-		{name: "lower_error", title: "Distance to the lower solution", label: "distance of the average y from y*, relative", parts: []part{{of: lowerError}},
+		{name: "lower_error", title: "Distance to the lower solution", label: "distance of the average y from y*, relative",
+			parts:   []part{{of: func(r *runs.Record) runs.Number { return r.LowerError }}},
 			caption: "The distance is that of the agents' average model from the exact solution y* of the lower problem."},
 		{name: "consensus", title: "Consensus error", label: "mean squared distance from the average",
-			parts:   []part{{"consensus_x", "x", consensusX}, {"consensus_y", "y", consensusY}, {"consensus_z", "z", consensusZ}},
+			parts: []part{{"consensus_x", "x", consensusX}, {"consensus_y", "y", func(r *runs.Record) runs.Number { return r.ConsensusY }},
+				{"consensus_z", "z", func(r *runs.Record) runs.Number { return r.ConsensusZ }}},
 			caption: "The distance of the agents from their average is 0 where all agree."},
+	}
+}
+
+// lowestPhi returns a function that gives the lowest Φ of all runs of the same problem and seed as a run.
+func lowestPhi(all []*Run) func(*Run) float64 {
+	type data struct {
+		problem string
+		seed    uint64
+	}
+	lowest := map[data]float64{}
+	for _, r := range all {
+		key := data{r.problem(), r.Config.Seed}
+		for i := range r.Records {
+			if v, known := float64(r.Records[i].Phi), r.Records[i].Phi.Known(); known {
+				if low, there := lowest[key]; !there || v < low {
+					lowest[key] = v
+				}
+			}
+		}
+	}
+	return func(r *Run) float64 {
+		if low, there := lowest[data{r.problem(), r.Config.Seed}]; there {
+			return low
+		}
+		return math.NaN()
 	}
 }

@@ -2,12 +2,14 @@ package report
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -113,6 +115,64 @@ func (r *Run) task() string {
 // method names what solved it: as the run wants to be called, if it says so, else by its algorithm.
 func (r *Run) method() string {
 	return cmp.Or(r.Config.Label, r.Config.Algorithm, "unknown")
+}
+
+// origin says when and where a run began, as far as it says so itself.
+func (r *Run) origin() (text string) {
+	b := r.Config.Build
+	if t, err := time.Parse(time.RFC3339, b.Started); err == nil {
+		text = " of " + t.Format("2 January 2006, 15:04 MST")
+	}
+	if b.Host != "" {
+		text += " on " + b.Host
+	}
+	return text
+}
+
+// command returns the command line that does the same again, "" where the folder does not name the program.
+func (r *Run) command() string {
+	program := r.Config.Build.Program
+	if program == "" {
+		return ""
+	}
+	words := []string{program}
+	if program != r.Config.Task {
+		words = append(words, r.Config.Task)
+	}
+	for _, f := range r.Config.Flags {
+		if strings.ContainsFunc(f, func(c rune) bool {
+			return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("-_=.,:/+@%", c)
+		}) {
+			f = "'" + strings.ReplaceAll(f, "'", `'\''`) + "'"
+		}
+		words = append(words, f)
+	}
+	return strings.Join(words, " ")
+}
+
+// An ownProblem is what the page reads of a task's own settings, as far as they say it.
+type ownProblem struct {
+	Model        string   `json:"model"`
+	Reduce       string   `json:"reduce"`        // "sum" or "mean": how the losses of an agent's examples are put together
+	FeatureNames []string `json:"feature_names"` // names of the entries of λ
+}
+
+func (r *Run) own() (p ownProblem) {
+	if json.Unmarshal(r.Config.Problem, &p) != nil {
+		return ownProblem{} // settings of another form
+	}
+	return p
+}
+
+// phiUnit says over what Φ adds up, as far as the problem's settings tell.
+func (r *Run) phiUnit() string {
+	switch own := r.own(); {
+	case own.Reduce == "sum":
+		return ", sum over an agent's examples"
+	case own.Reduce == "mean", own.Model != "":
+		return ", mean per example"
+	}
+	return ""
 }
 
 // state says how a run ended, and a sentence on it. A run that was killed, or goes on, has no summary.

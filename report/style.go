@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"image/color"
 	"strings"
 	"unicode"
@@ -55,6 +56,39 @@ func seriesLook(i int) look {
 		marker: draw.GlyphStyle{Color: colour, Radius: 2.6, Shape: plotutil.Shape(variant + 5)}, // the filled ones first
 		band:   band,
 	}
+}
+
+// hex writes a colour for a style sheet.
+func hex(c color.Color) string {
+	r, g, b, _ := c.RGBA()
+	return fmt.Sprintf("#%02X%02X%02X", r>>8, g>>8, b>>8)
+}
+
+// A lookData is the look of a line for the page.
+type lookData struct {
+	Color string    `json:"color"`
+	Dash  []float64 `json:"dash"`
+}
+
+// lookOf returns look i for the page, nil for -1.
+func lookOf(i int) *lookData {
+	if i < 0 {
+		return nil
+	}
+	l := seriesLook(i).line
+	return &lookData{hex(l.Color), lengths(l.Dashes)}
+}
+
+// Pattern is the dashes as an attribute of SVG.
+func (l lookData) Pattern() string { return strings.Trim(fmt.Sprint(l.Dash), "[]") }
+
+// lengths returns dashes as numbers.
+func lengths(dashes []vg.Length) []float64 {
+	all := []float64{}
+	for _, d := range dashes {
+		all = append(all, float64(d))
+	}
+	return all
 }
 
 // greyLine is the style of level or reference i.

@@ -26,9 +26,11 @@ type column struct {
 
 type cell struct {
 	Text  string
-	Range string // least and greatest over seeds
-	Sort  string // what to sort by, a number in numeric columns; empty sorts last
-	Chip  int    // colour mark of a first cell: 1 + the number of its line's colour; 0: none
+	Range string    // least and greatest over seeds
+	Sort  string    // what to sort by, a number in numeric columns; empty sorts last
+	Look  *lookData // sample of its line before a first cell; nil: none
+	Kind  string    // better or worse
+	Mark  string    // warning behind the text
 	value float64
 }
 
@@ -56,14 +58,11 @@ func addMeasures[T any](t *table, rows [][]T, ms []measure[T]) {
 		measured := false
 		for i, items := range rows {
 			mid, low, high := spread(items, m.of)
-			cells[i] = cell{Text: m.show(mid), value: mid}
+			cells[i] = numberCell(runs.Number(mid), m.show)
 			if from, to := m.show(low), m.show(high); from != to {
 				cells[i].Range = from + " to " + to
 			}
-			if !math.IsNaN(mid) {
-				cells[i].Sort = strconv.FormatFloat(mid, 'g', -1, 64)
-				measured = true
-			}
+			measured = measured || cells[i].Sort != ""
 		}
 		if !measured {
 			continue
@@ -75,9 +74,9 @@ func addMeasures[T any](t *table, rows [][]T, ms []measure[T]) {
 	}
 }
 
-// comparison is the table of groups, in a column of the given heading, and measures, sorted by the first measure:
-// the least come first, and last those without it.
-func comparison(name, heading string, gs []group, ms []measure[*Run]) *table {
+// comparison is the table of groups of one problem, in a column of the given heading, and the measures of a topic, sorted by
+// the first measure: the least come first, and last those without it. It is nil where nothing was measured.
+func comparison(name, heading string, gs []group, of topic) *table {
 	t := &table{Name: name, Columns: []column{{Title: heading}}}
 	seeds := slices.ContainsFunc(gs, func(g group) bool { return len(g.runs) > 1 })
 	if seeds {
@@ -86,14 +85,20 @@ func comparison(name, heading string, gs []group, ms []measure[*Run]) *table {
 	var rows [][]*Run
 	for _, g := range gs {
 		rows = append(rows, g.runs)
-		row := []cell{{Text: g.label, Sort: g.label, Chip: g.chip}}
+		row := []cell{{Text: g.label, Sort: g.label, Look: lookOf(g.look)}}
+		if of.refits && slices.ContainsFunc(g.runs, func(r *Run) bool { return len(r.unconverged()) > 0 }) {
+			row[0].Mark = notConverged
+		}
 		if seeds {
 			row = append(row, textCell(strconv.Itoa(len(g.runs))))
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	first := len(t.Columns)
-	addMeasures(t, rows, ms)
+	addMeasures(t, rows, of.measures)
+	if len(t.Columns) == first {
+		return nil
+	}
 	t.Columns[first].Sorted = true
 	rank := func(row []cell) float64 {
 		if row[first].Sort == "" {
@@ -105,6 +110,9 @@ func comparison(name, heading string, gs []group, ms []measure[*Run]) *table {
 	return t
 }
 
+// notConverged marks what belongs to a model whose refit has ended too early.
+const notConverged = "not converged"
+
 // runTable lists the runs: folder, seed, how each ended, and the settings in which they differ.
 func runTable(gs []group) *table {
 	t := &table{Name: "Runs", Columns: []column{{Title: "Folder"}, {Title: "Method"}, {Title: "Seed", Numeric: true}, {Title: "End"}}}
@@ -113,7 +121,7 @@ func runTable(gs []group) *table {
 		for _, r := range g.runs {
 			end, _ := r.state()
 			rows = append(rows, []*Run{r})
-			t.Rows = append(t.Rows, []cell{{Text: r.Name, Sort: r.Name, Chip: g.chip}, textCell(r.method()),
+			t.Rows = append(t.Rows, []cell{{Text: r.Name, Sort: r.Name, Look: lookOf(g.look)}, textCell(r.method()),
 				textCell(strconv.FormatUint(r.Config.Seed, 10)), textCell(string(end))})
 		}
 	}
@@ -133,19 +141,41 @@ func runTable(gs []group) *table {
 	return t
 }
 
-// baselines is the table of the models that a finished run compares its own with: the same solver of the
-// lower problem at fixed hyperparameters. It is nil where the run has none.
-func baselines(s *runs.Summary) *table {
+// models is a table of the models at the tuned and at fixed hyperparameters, nil where a run has none.
+func models(s *runs.Summary, name string, refits bool, ms []measure[runs.Model]) *table {
 	if s == nil || len(s.Models) == 0 {
 		return nil
 	}
-	t := &table{Name: "Models at the tuned and at fixed hyperparameters", Columns: []column{{Title: "Hyperparameters"}}}
+	t := &table{Name: name, Columns: []column{{Title: "Hyperparameters"}}}
 	var rows [][]runs.Model
 	for _, m := range s.Models {
 		rows = append(rows, []runs.Model{m})
-		t.Rows = append(t.Rows, []cell{textCell(m.Name)})
+		c := textCell(m.Name)
+		if refits && unfinished(m) {
+			c.Mark = notConverged
+		}
+		t.Rows = append(t.Rows, []cell{c})
 	}
-	addMeasures(t, rows, ofModels())
+	if addMeasures(t, rows, ms); len(t.Columns) == 1 {
+		return nil
+	}
+	return t
+}
+
+// trafficTable is what was sent by what it was for, nil where a run does not say it.
+func trafficTable(s *runs.Summary) *table {
+	if s == nil || s.Traffic.Total().Bytes == 0 {
+		return nil
+	}
+	t := &table{Name: "Traffic", Columns: []column{{Title: "Sent for"}, {Title: "Messages", Hint: "vectors", Numeric: true},
+		{Title: "Numbers", Hint: "in them", Numeric: true}, {Title: "Bytes", Hint: "of these numbers", Numeric: true}}}
+	for _, part := range []struct {
+		name string
+		runs.Sent
+	}{{"iterations", s.Traffic.Method}, {"evaluation", s.Traffic.Evaluation}, {"models", s.Traffic.Models}, {"all", s.Traffic.Total()}} {
+		t.Rows = append(t.Rows, []cell{textCell(part.name), numberCell(runs.Number(part.Messages), count),
+			numberCell(runs.Number(part.Floats), count), numberCell(runs.Number(part.Bytes), inUnits(byteUnits))})
+	}
 	return t
 }
 
@@ -159,6 +189,14 @@ func constants(s *runs.Summary) string {
 		parts = append(parts, number(c.Phi)+" at "+number(c.Lambda))
 	}
 	return "Exact Φ with one number for all hyperparameters: " + strings.Join(parts, ", ") + "."
+}
+
+func numberCell(v runs.Number, show func(float64) string) cell {
+	c := cell{Text: show(float64(v)), value: float64(v)}
+	if v.Known() {
+		c.Sort = strconv.FormatFloat(float64(v), 'g', -1, 64)
+	}
+	return c
 }
 
 func textCell(s string) cell { return cell{Text: cmp.Or(s, none), Sort: s} }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/must"
+	"dsbo/runs"
 )
 
 // scenarios are the reports that have to be good to look at.
@@ -28,6 +30,11 @@ func scenarios() map[string][]fixture {
 		"one iteration": {{method: "madsbo_tuned", seed: 1, rate: 1, done: 1, every: 1, summary: ended()}},
 		"diverged":      {{name: "a", method: "madsbo", rate: 1, done: 100, summary: ended()}, {name: "b", method: "madsbo", rate: 1, done: 60, nan: true, summary: diverged, settings: map[string]any{"params.gamma": 2}}},
 		"side by side":  eight(),
+		"lost":          {{method: "newtoncg", task: "synthetic", done: 100, summary: lost(), bars: 20, settings: map[string]any{"problem": map[string]any{"model": "logistic", "reduce": "sum"}}}},
+		"unlike problems": {
+			{name: "a", method: "madsbo", done: 100, summary: ended(), settings: map[string]any{"problem": map[string]any{"model": "softmax", "rate": 1}}},
+			{name: "b", method: "madsbo", done: 100, summary: lost(), settings: map[string]any{"problem": map[string]any{"model": "softmax", "rate": 2}}},
+		},
 	}
 }
 
@@ -37,13 +44,17 @@ func TestPages(t *testing.T) {
 		panels int
 		lambda int
 	}{
-		"finished":      {[]string{"All 100 iterations are done", "92.13\u202f%", "λ = 2, best constant", "0.2951 at 1"}, 7, 1},
-		"interrupted":   {[]string{"Interrupted after 45 of 100 iterations", "iteration 40 of 100"}, 7, 0},
+		"finished": {[]string{"All 100 iterations are done", "92.13\u202f%", "λ = 2, best constant", "0.2951 at 1", `class="verdict better"`,
+			"−0.01920 ± 0.00060", "&#43;0.400 ± 0.070\u202fpp", "Validation and test agree", "2.06\u202fGB", "2 January 2026, 03:04 UTC on atlas", "mnist -seed=1"}, 7, 1},
+		"interrupted":   {[]string{"Interrupted after 45 of 100 iterations", "iteration 40 of 100", `class="verdict unclear"`, "has not finished"}, 7, 0},
 		"killed":        {[]string{"unfinished", "cut short", "not exact at iteration 0", "iteration 40 of 100"}, 7, 0},
 		"start only":    {[]string{"unfinished"}, 6, 0}, // no hypergradient error yet; consensus is 0 and linear
 		"one iteration": {[]string{"The one iteration is done"}, 7, 0},
-		"diverged":      {[]string{"Diverged: agent 3", "HIGP may diverge", "madsbo (γ 2)", "madsbo (γ 0.2)"}, 11, 0},
-		"side by side":  {[]string{"10 runs of 8 methods", "sparkle", " to "}, 11, 4},
+		"diverged":      {[]string{"Diverged: agent 3", "HIGP may diverge", "madsbo (γ 2)", "madsbo (γ 0.2)", "Runs without a verdict: 1"}, 11, 0},
+		"side by side":  {[]string{"10 runs of 8 methods", "sparkle", " to ", "beat the best single penalty in 10 of 10 runs", "by −6.64\u202f% in the median"}, 11, 4},
+		"lost": {[]string{`class="verdict worse"`, "Tuning lost", `λ tuned <span class="mark">not converged</span>`, "feature 9", "sum over an agent&#39;s examples",
+			"&#43;0.00420 ± 0.00040"}, 7, 0},
+		"unlike problems": {[]string{`class="verdict mixed"`, "Exact values: rate 1", "Exact values: rate 2", "best constant, rate 1"}, 11, 0},
 	}
 	all := scenarios()
 	if len(all) != len(tests) {
@@ -67,6 +78,75 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// The verdict comes first, then one figure, then the gains; of the tables none has exact numbers beside refitted ones.
+func TestOrderOfThePage(t *testing.T) {
+	page := string(must.Get(os.ReadFile(rendered(t, scenarios()["finished"]...))))
+	last := 0
+	for _, id := range []string{"verdict", "main", "gains", "end", "topic-0", "course", "lambda", "ran"} {
+		at := strings.Index(page, `<section id="`+id+`"`)
+		if at <= last {
+			t.Errorf("section %s at %d, after one at %d", id, at, last)
+		}
+		last = at
+	}
+}
+
+// The numbers that the script draws are those of the run folder, with all their bits.
+func TestPageData(t *testing.T) {
+	runs := loaded(t, scenarios()["finished"]...)
+	page := must.Get(must.Get(newPage(runs, "")).html())
+	var data plotData
+	must.OK(json.Unmarshal(regexp.MustCompile(`(?s)<script type="application/json" id="data">(.*?)</script>`).FindSubmatch(page)[1], &data))
+	if len(data.Axes) != 4 || len(data.Figures) != 7 || len(data.Figures[0].Views) != 3 {
+		t.Fatalf("%d axes, %d figures, %d views of the first", len(data.Axes), len(data.Figures), len(data.Figures[0].Views))
+	}
+	for i, of := range []func(rec float64) float64{
+		func(phi float64) float64 { return phi },
+		func(phi float64) float64 { return phi - 0.2893 },
+	} {
+		view := data.Figures[0].Views[i]
+		for k, rec := range runs[0].Records {
+			c := view.Curves[0]
+			if float64(c.Y[k]) != of(float64(rec.Phi)) || c.X[0][k] != float64(rec.Iteration) || c.X[1][k] != rec.Seconds || c.X[3][k] != float64(rec.Bytes) {
+				t.Errorf("%s, point %d: %v at %v", view.Name, k, c.Y[k], c.X)
+			}
+		}
+		if len(view.Levels) != 1 || view.Levels[0].Y != of(0.2893) || view.Levels[0].Name != "best constant" {
+			t.Errorf("%s: levels %v", view.Name, view.Levels)
+		}
+	}
+}
+
+// A folder of a version that gave no verdict has one by Φ.
+func TestVerdictOfOldRuns(t *testing.T) {
+	for _, tt := range []struct {
+		tuned float64
+		want  runs.Outcome
+	}{{0.27, runs.Better}, {0.2893, runs.Same}, {0.3, runs.Worse}} {
+		s := ended()
+		delete(s, "verdict")
+		s["models"].([]any)[2].(map[string]any)["phi"] = tt.tuned
+		h := loaded(t, fixture{method: "madsbo", done: 100, summary: s})[0].headline()
+		if h.Outcome != tt.want || !strings.Contains(h.Sentence, "0.2893 at the best single penalty, λ = 2") {
+			t.Errorf("Φ %g: %s, %s", tt.tuned, h.Outcome, h.Sentence)
+		}
+	}
+}
+
+// Seeds are compared with the best constants of their own data.
+func TestPairedDifferences(t *testing.T) {
+	seed := func(n int, tuned, constant float64) fixture {
+		s := ended()
+		s["models"].([]any)[2].(map[string]any)["phi"] = tuned
+		s["constants"] = []any{map[string]any{"lambda": 1, "phi": constant}}
+		return fixture{method: "m", seed: n, done: 10, summary: s}
+	}
+	all := loaded(t, seed(1, 1, 2), seed(2, 7, 9), seed(3, 3, 3.5))
+	if mid, low, high := spread(all, (*Run).phiGain); mid != -1 || low != -2 || high != -0.5 {
+		t.Errorf("median %v from %v to %v, want -1 from -2 to -0.5", mid, low, high)
+	}
+}
+
 func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "folder")
 	path := must.Get(Write(dir, loaded(t, scenarios()["finished"]...), Options{Title: "A <title>"}))
@@ -75,9 +155,8 @@ func TestWrite(t *testing.T) {
 		t.Error("the page lacks its title")
 	}
 	for _, ending := range []string{".svg", ".png"} {
-		files := must.Get(filepath.Glob(filepath.Join(dir, "figures", "*"+ending)))
-		if want := strings.Count(page, "<svg "); len(files) != want || want != 7*4+1 {
-			t.Errorf("%d files %s, %d drawings on the page, want 29", len(files), ending, want)
+		if files := must.Get(filepath.Glob(filepath.Join(dir, "figures", "*"+ending))); len(files) != 9*4+1 {
+			t.Errorf("%d files %s, want nine quantities against four axes, and λ", len(files), ending)
 		}
 	}
 	if all, err := os.ReadDir(dir); err != nil || len(all) != 2 {
@@ -89,6 +168,9 @@ func TestWrite(t *testing.T) {
 func checkPage(t *testing.T, path string) string {
 	t.Helper()
 	page := string(must.Get(os.ReadFile(path)))
+	for _, script := range []string{uplotJS, pageJS} { // they may name addresses in comments, and NaN
+		page = strings.Replace(page, script, "", 1)
+	}
 	// Addresses: of the SVG name space only, which nothing loads, and places in the page.
 	for _, address := range regexp.MustCompile(`(?:https?:)?//[a-zA-Z0-9.-]+[^\s"'<]*`).FindAllString(page, -1) {
 		if address != "http://www.w3.org/2000/svg" && address != "http://www.w3.org/1999/xlink" {
@@ -102,7 +184,7 @@ func checkPage(t *testing.T, path string) string {
 			t.Errorf("link %s leads nowhere", link[1])
 		}
 	}
-	for _, svg := range regexp.MustCompile(`(?s)<svg .*?</svg>`).FindAllString(page, -1) {
+	for _, svg := range regexp.MustCompile(`(?s)<svg width="[0-9.]+pt".*?</svg>`).FindAllString(page, -1) {
 		readSVG(t, []byte(svg)).inside(t)
 	}
 	for _, word := range []string{"ZgotmplZ", "<no value>", "NaN", "%!"} {
@@ -131,11 +213,15 @@ func TestTextStaysText(t *testing.T) {
 		fixture{name: "a", task: evil, method: evil, rate: 1, done: 10, settings: map[string]any{evil: evil, "params.alpha": evil}, summary: map[string]any{"state": evil, "error": evil, "warnings": []string{evil}}},
 		fixture{name: "b", task: evil, method: evil, rate: 1, done: 10, lambda: true})
 	data := must.Get(os.ReadFile(path))
-	if n := bytes.Count(data, []byte("<script")); n != 1 {
+	if n := bytes.Count(data, []byte("<script")); n != 3 {
 		t.Errorf("%d scripts", n)
 	}
 	if bytes.Contains(data, []byte("<img")) {
 		t.Error("an element from a run's files")
+	}
+	if d := newSheet(must.Get(groups(loaded(t, fixture{name: "a", task: "t", method: evil, done: 10})))).Data(); !bytes.Contains(data, []byte(`id="data">{"axes":`)) ||
+		d.Figures[0].Views[0].Curves[0].Name != evil {
+		t.Error("the numbers for the script are not there")
 	}
 }
 

@@ -1,7 +1,10 @@
 package runs
 
 import (
+	"os"
+	"path/filepath"
 	"runtime"
+	"time"
 
 	"dsbo/internal/build"
 )
@@ -15,12 +18,17 @@ type Build struct {
 	Version    string `json:"version,omitempty"`
 	Revision   string `json:"revision,omitempty"`
 	Modified   bool   `json:"modified,omitempty"` // the source differed from the revision
+	Program    string `json:"program,omitempty"`  // name of its file, without folder
+	Host       string `json:"host,omitempty"`
+	Started    string `json:"started,omitempty"` // RFC 3339
 }
 
 // ThisBuild returns the build of the running program.
 func ThisBuild() Build {
 	info := build.Read()
+	host, _ := os.Hostname() // "" where the system has none
 	return Build{
+		Program: filepath.Base(os.Args[0]), Host: host, Started: time.Now().UTC().Format(time.RFC3339),
 		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Processors: runtime.GOMAXPROCS(0),
 		Version: info.Version, Revision: info.Revision, Modified: info.Modified,
 	}
