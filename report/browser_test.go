@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"html"
@@ -13,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"dsbo/internal/must"
 )
@@ -47,7 +49,7 @@ func browse(t *testing.T, scheme string, frames map[string]frame) map[string]jso
 	</script>`
 	for name, f := range frames {
 		page := must.Get(os.ReadFile(f.path))
-		page = fmt.Appendf(page, `<script>addEventListener("load", () => parent.postMessage({name: %q, value: (() => {%s})()}, "*"))</script>`, name, f.script)
+		page = fmt.Appendf(page, `<script>addEventListener("load", () => (async () => {%s})().then(value => parent.postMessage({name: %q, value}, "*")))</script>`, f.script, name)
 		file := strconv.Itoa(strings.Count(host, "<iframe")) + ".html"
 		must.OK(os.WriteFile(filepath.Join(dir, file), page, 0o644))
 		host += fmt.Sprintf(`<iframe src="%s" width="%d" height="%d" style="border: 0"></iframe>`, file, f.width, f.height)
@@ -55,13 +57,15 @@ func browse(t *testing.T, scheme string, frames map[string]frame) map[string]jso
 	path := filepath.Join(dir, "host.html")
 	must.OK(os.WriteFile(path, []byte(host), 0o644))
 	preferred := map[string]string{"dark": "0", "light": "1"}[scheme]
-	cmd := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync",
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync",
 		"--disable-component-update", "--no-first-run", "--disable-dev-shm-usage", "--hide-scrollbars", "--user-data-dir="+filepath.Join(dir, "profile"),
 		"--blink-settings=preferredColorScheme="+preferred, "--enable-logging=stderr", "--virtual-time-budget=60000", "--dump-dom", "file://"+path)
 	var out, complaints bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaints
 	if err := cmd.Run(); err != nil {
-		t.Skipf("no browser: %v", err)
+		t.Fatalf("%s: %v: %s", browser, err, &complaints)
 	}
 	for line := range strings.Lines(complaints.String()) {
 		if strings.Contains(line, "CONSOLE") {

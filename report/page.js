@@ -95,7 +95,7 @@ class Chart {
       const pick = values => keep.map(i => shownY(values[i])), show = !this.off.has(c.name), few = keep.length <= 12;
       tables.push([keep.map(i => c.x[axisNumber][i] / axis.size), pick(c.y)]);
       this.lines.push({name: c.name, color: c.color, dash: c.dash, index: series.length});
-      series.push({label: c.name, show, stroke: c.color, width: 2, dash: c.dash.map(d => 1.4 * d), points: {show: few || keep.length === 1, size: 7, fill: c.color}});
+      series.push({label: c.name, show, stroke: c.color, width: 2, dash: c.dash, points: {show: few || keep.length === 1, size: 7, fill: c.color}});
       if (c.low) {
         const edge = {show, stroke: c.color + "30", width: 1, points: {show: false}};
         tables[tables.length - 1].push(pick(c.high), pick(c.low));
@@ -108,7 +108,7 @@ class Chart {
       if (shownY(l.y) == null || !xs.length) continue;
       tables.push([ends, [l.y, l.y]]);
       this.lines.push({name: l.name, level: l.y, dash: l.dash, index: series.length});
-      series.push({label: l.name, show: !this.off.has(l.name), stroke: css("--ink"), width: 2, dash: l.dash.map(d => 1.4 * d), points: {show: false}});
+      series.push({label: l.name, show: !this.off.has(l.name), stroke: css("--ink"), width: 2, dash: l.dash, points: {show: false}});
     }
     return {columns: uPlot.join(tables), series, bands};
   }
@@ -118,13 +118,14 @@ class Chart {
     const range = (key, log) => (u, low, high) => this.zoom[key] ?? padded(low, high, log, key === "y" ? 0.06 : 0.015);
     const line = {stroke: css("--grid"), width: 1};
     const ticks = {stroke: css("--muted"), grid: line, ticks: line, font: "12px system-ui, sans-serif", values: (u, at) => at.map(v => v == null ? "" : format(v, 6))};
+    const logarithmic = log => log ? {splits: (u, number, low, high) => logTicks(low, high), filter: (u, at) => at} : {};
     this.plot?.destroy();
     this.plot = new uPlot({
       ...this.size(), series, bands, legend: {show: false}, padding: [10, 14, 0, 0],
       scales: {x: {time: false, distr: axis.log ? 3 : 1, range: range("x", axis.log)}, y: {distr: this.log ? 3 : 1, range: range("y", this.log)}},
       axes: [
-        {...ticks, label: axis.label, labelSize: 22, labelFont: ticks.font, size: 30, incrs: axis.count ? [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 1e4, 2e4, 5e4, 1e5, 1e6] : undefined},
-        {...ticks, size: (u, values) => 16 + 7 * Math.max(3, ...(values ?? []).map(v => v.length))},
+        {...ticks, ...logarithmic(axis.log), label: axis.label, labelSize: 22, labelFont: ticks.font, size: 30, incrs: axis.count ? wholeSteps : undefined},
+        {...ticks, ...logarithmic(this.log), size: (u, values) => 16 + 7 * Math.max(3, ...(values ?? []).map(v => v.length))},
       ],
       cursor: {drag: {x: true, y: true, uni: 24, dist: 5, setScale: false}, points: {size: 9}},
       hooks: {setCursor: [() => this.read()], setSelect: [u => this.select(u)]},
@@ -175,6 +176,11 @@ class Chart {
     const zoom = {...this.zoom};
     if (width >= 5 && width < u.over.clientWidth - 1) zoom.x = [u.posToVal(left, "x"), u.posToVal(left + width, "x")];
     if (height >= 5 && height < u.over.clientHeight - 1) zoom.y = [u.posToVal(top + height, "y"), u.posToVal(top, "y")];
+    this.zoomTo(zoom);
+  }
+
+  zoomTo(zoom) {
+    if ([zoom.x, zoom.y].some(r => r && !(r[1] - r[0] > 1e-12 * Math.max(Math.abs(r[0]), Math.abs(r[1]))))) return;
     this.zoom = zoom;
     this.draw();
   }
@@ -183,8 +189,7 @@ class Chart {
   scale(factor) {
     const u = this.plot, wide = u.over.clientWidth, middle = u.cursor.left >= 0 ? u.cursor.left : wide / 2;
     const ends = [middle - factor * middle, middle + factor * (wide - middle)].map(p => u.posToVal(p, "x"));
-    this.zoom = {...this.zoom, x: ends};
-    this.draw();
+    this.zoomTo({...this.zoom, x: ends});
   }
 
   key(e) {
@@ -247,6 +252,23 @@ function padded(low, high, log, share) {
   const pad = (high - low) * share || Math.abs(high) * 0.05 || 1;
   return [low - pad, high + pad];
 }
+
+// logTicks returns the ticks of a logarithmic axis: powers of ten, with their doubles and halves where there are few.
+function logTicks(low, high) {
+  const decades = Math.log10(high / low), ticks = [], add = v => { if (v >= low && v <= high) ticks.push(Number(v.toPrecision(12))); };
+  if (decades < 0.8) { // as on a linear axis
+    const rough = (high - low) / 5, power = 10 ** Math.floor(Math.log10(rough)), step = power * [1, 2, 5, 10].find(m => m * power >= rough);
+    for (let i = Math.ceil(low / step); i * step <= high; i++) add(i * step);
+    return ticks;
+  }
+  const every = Math.ceil(decades / 8);
+  for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e++)
+    if (decades > 3 && e % every === 0) add(10 ** e);
+    else if (decades <= 3) [1, 2, 5].forEach(m => add(m * 10 ** e));
+  return ticks;
+}
+
+const wholeSteps = Array.from({length: 12}, (_, e) => [1, 2, 5].map(m => m * 10 ** e)).flat();
 
 let axisNumber = 0;
 const charts = data.figures?.map(f => new Chart(f, document.getElementById("figure-" + f.name))) ?? [];

@@ -82,11 +82,11 @@ func lookOf(i int) *lookData {
 // Pattern is the dashes as an attribute of SVG.
 func (l lookData) Pattern() string { return strings.Trim(fmt.Sprint(l.Dash), "[]") }
 
-// lengths returns dashes as numbers.
+// lengths returns dashes as numbers, twice as long as on paper: lines on a screen are wider.
 func lengths(dashes []vg.Length) []float64 {
 	all := []float64{}
 	for _, d := range dashes {
-		all = append(all, float64(d))
+		all = append(all, 2*float64(d))
 	}
 	return all
 }

@@ -130,13 +130,24 @@ func headlines(all []*Run) headline {
 		return all[0].headline()
 	}
 	var h headline
-	count := map[runs.Outcome]int{}
+	count, said := map[runs.Outcome]int{}, map[string][]string{}
+	var notes []string
 	for _, r := range all {
 		one := r.headline()
 		count[one.Outcome]++
 		for _, n := range one.Notes {
-			h.Notes = append(h.Notes, r.Name+": "+n)
+			if said[n] == nil {
+				notes = append(notes, n)
+			}
+			said[n] = append(said[n], r.Name)
 		}
+	}
+	for _, n := range notes {
+		who := said[n][0]
+		if len(said[n]) > 1 {
+			who = plural(len(said[n]), "run")
+		}
+		h.Notes = append(h.Notes, who+": "+n)
 	}
 	won, lost, same, judged := count[runs.Better], count[runs.Worse], count[runs.Same], len(all)-count[runs.Unclear]
 	switch {
