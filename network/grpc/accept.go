@@ -135,10 +135,11 @@ func (m *Mixer) check(h hello, auth credentials.AuthInfo) error {
 	case h.run != c.Run:
 		return fmt.Errorf("agent %d is of run %q, agent %d of run %q", h.from, h.run, c.Agent, c.Run)
 	case h.config != c.Hash:
-		return fmt.Errorf("agent %d has other settings than agent %d (SHA-256 %.8s and %.8s): seed, graph, flags and all else but the addresses "+
-			"must be the same in the cluster file of each agent", h.from, c.Agent, h.config, c.Hash)
+		return fmt.Errorf("agent %d has other settings than agent %d (SHA-256 %.8s and %.8s): seed, graph, flags and all else "+
+			"but the addresses must be the same in the cluster file of each agent", h.from, c.Agent, h.config, c.Hash)
 	case h.form != c.form():
-		return fmt.Errorf("agent %d exchanges %s, agent %d %s: Wire and Unmasked must be the same for all agents", h.from, h.form, c.Agent, c.form())
+		return fmt.Errorf("agent %d exchanges %s, agent %d %s: Wire and Unmasked must be the same for all agents",
+			h.from, h.form, c.Agent, c.form())
 	}
 	return h.program.Mixable(fmt.Sprintf("agent %d", h.from), fmt.Sprintf("agent %d", c.Agent), c.Program)
 }

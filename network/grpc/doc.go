@@ -67,49 +67,59 @@
 //
 // # Averages
 //
-// Reduce combines whole numbers of b bits of all agents, their sum mod 2^b or the largest, which network.Averager makes exact
-// averages of. It goes over the spanning tree of [network.Matrix.Tree], of height H, in 2·H exchanges that are numbered as all
-// others, with all that is said above. In exchange s < H of them the agents of depth H−s each send their parent their own words
-// combined with those that have come from their children; in exchange H+s the agents of depth s send their children the result. A
-// payload is ⌈b·words/8⌉ bytes ([network.PackWords]). To all other neighbours, and in all other exchanges, an agent sends a frame
-// without a payload, 24 bytes, so that everyone's exchanges have one numbering. Agent i thus sends Tree.Sends(i) payloads in all,
-// which Status counts, one up unless it is the root and one down to each child. Each vector says the operation, b and the number
-// of words, and its size is checked: an agent that does anything else is an error.
+// Reduce combines whole numbers of b bits of all agents, their sum mod 2^b or the largest, which [network.Averager]
+// makes exact averages of. It goes over the spanning tree of [network.Matrix.Tree], of height H, in 2·H exchanges
+// that are numbered as all others, with all that is said above. In exchange s < H of them the agents of depth H−s
+// each send their parent their own words combined with those that have come from their children; in exchange H+s
+// the agents of depth s send their children the result. A payload is ⌈b·words/8⌉ bytes ([network.PackWords]). To
+// all other neighbours, and in all other exchanges, an agent sends a frame without a payload, 24 bytes, so that
+// everyone's exchanges have one numbering. Agent i thus sends Tree.Sends(i) payloads in all, which Status counts,
+// one up unless it is the root and one down to each child. Each vector says the operation, b and the number of
+// words, and its size is checked: an agent that does anything else is an error.
 //
 // # Masks
 //
-// The words of a sum are masked unless Config.Unmasked is set. Each two agents of the run, neighbours or not, share a stream of
-// numbers that nobody else can compute; before a sum, the one with the lower number adds it to its words and the other one
-// subtracts it, mod 2^b. In the sum over all agents the streams cancel, to the bit; a frame on its own is noise.
+// The words of a sum are masked unless Config.Unmasked is set. Each two agents of the run, neighbours or not, share
+// a stream of numbers that nobody else can compute; before a sum, the one with the lower number adds it to its
+// words and the other one subtracts it, mod 2^b. In the sum over all agents the streams cancel, to the bit; a frame
+// on its own is noise.
 //
-// Keys. Each agent has an X25519 key for the run. Its private part is HKDF-SHA-256 of the private key of the agent's certificate,
-// and of Config.Secret if that is set, under a name with the agent, Config.Run and Config.Hash: an agent that comes back has the
-// same key. In a key frame it travels with the certificate and the signature, by the certificate's key, of a text with the
-// agent, the run, the hash and the key. The first sum has an agent send its own; whoever gets a key frame checks it (authority,
-// time, number of the agent, signature), passes it to all neighbours with its own, and sends all that it knows on each new
-// stream. A sum waits until the keys of all agents are here. They take no exchange, so that an agent that comes back gets them
-// wherever the others are. A key that is refused, or another key of an agent than before, ends the run with an error that says
-// whose it is, and why. Without certificates the key comes from Config.Secret alone and is not signed.
+// Keys. Each agent has an X25519 key for the run. Its private part is HKDF-SHA-256 of the private key of the
+// agent's certificate, and of Config.Secret if that is set, under a name with the agent, Config.Run and
+// Config.Hash: an agent that comes back has the same key. The public part travels in a key frame: 32 bytes, and
+// then a signature (2 bytes for its length, about 70 for itself) and the certificate (about 450). The signature, by
+// the certificate's key, is of a text with the agent, the run, the hash and the public key. The first sum has an
+// agent send its own frame to its neighbours. Whoever gets one checks the authority, the time, the agent's number
+// and the signature, passes it to all neighbours with its own, and sends all that it has on each new stream. A sum
+// waits until the keys of all agents are here. Keys take no exchange, so that an agent that comes back gets them
+// wherever the others are. A key that is refused, or another key of an agent than before, ends the run with an
+// error that says whose it is, and why. Without certificates the key comes from Config.Secret alone and is not
+// signed.
 //
-// Streams. The X25519 secret of two agents, by HKDF-SHA-256 under a name with the run, the hash and both public keys, is the key
-// of AES-128 in counter mode; the first 8 bytes of the counter are the number of the exchange at which the sum begins, the others
-// count blocks. A word takes 2, 4 or 8 bytes, the least that have its b bits.
+// Streams. The X25519 secret of two agents, by HKDF-SHA-256 under a name with the run, the hash and both public
+// keys, is the key of AES-128 in counter mode; the first 8 bytes of the counter are the number of the exchange at
+// which the sum begins, the others count blocks. A word takes 2, 4 or 8 bytes, the least that have its b bits.
 //
-// A stream must hide one vector only. Exchanges have each number once, and an agent that goes back, or comes back, sends the same
-// numbers in the same exchange to the bit; if it does not, the receiver ends the run with [ErrConflict], but it has learned the
-// difference of the two by then. For the same reason a run with other data must have another name, other settings or other
-// certificates: with all of them as before, it has the same streams.
+// A stream must hide one vector only. Exchanges have each number once, and an agent that goes back, or comes back,
+// sends the same numbers in the same exchange to the bit; if it does not, the receiver ends the run with
+// [ErrConflict], but it has learned the difference of the two by then. For the same reason a run with other data
+// must have another name, other settings or other certificates: with all of them as before, it has the same
+// streams.
 //
-// What is hidden. Agents that follow the protocol and put together all that they see and know learn of the others' words the
-// sum over these others, and nothing else: each of the others' frames is uniformly random but for that. So the vector
-// of an agent stays hidden as long as at least one other agent is not with those who look; of two agents, each learns the
-// vector of the other from the sum. All this is as good as X25519, HKDF and AES, and as the certificates are.
+// What is hidden. Agents that follow the protocol and put together all that they see and know learn of the others'
+// words the sum over these others, and nothing else: each of the others' frames is uniformly random but for that.
+// So the vector of an agent stays hidden as long as at least one other agent is not with those who look; of two
+// agents, each learns the vector of the other from the sum. All this is as good as X25519, HKDF and AES, and as the
+// certificates are.
 //
-// What is not hidden: the result, which all agents have and which goes down the tree as it is; the number of words and bits. The
-// largest, which Averager takes to agree on scales, cannot be masked: a parent sees the exponent of two above the largest
-// entry, for each block that has a scale, of the agents below a child together, which is that child's own if it is a leaf.
-// The vectors of Mix and Gather are not masked: Mix shows an agent's vector to its neighbours, Gather to all.
+// What is not hidden: the result, which all agents have and which goes down the tree as it is; the number of words
+// and bits. The largest, which Averager takes to agree on scales, cannot be masked: a parent sees the exponent of
+// two above the largest entry, for each block that has a scale, of the agents below a child together, which is that
+// child's own if it is a leaf. The vectors of Mix and Gather are not masked: Mix shows an agent's vector to its
+// neighbours, Gather to all.
 //
-// What masks do not do: keep a member from lying. One that sends other words than its own, or masks that do not cancel, makes the
-// result wrong, and nobody can tell. Without certificates they protect from those who listen, and not from those who take part.
+// What masks do not do: keep a member from lying. One that sends other words than its own, or masks that do not
+// cancel, makes the result wrong, and nobody can tell. Without certificates they hide words from those who listen
+// and from members that follow the protocol; but whoever can change what goes over a connection can pass off keys
+// of its own as those of others, and then see their words.
 package grpc

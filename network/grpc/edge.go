@@ -137,9 +137,9 @@ func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 	case e.due == kindAlive:
 		e.due = 0
 		return encode(header{kindAlive, 0, m.announcedRadius()}, nil), false
-	case s.keysSent < len(m.keys.known):
+	case s.keysSent < len(m.keys.spread):
 		s.keysSent++
-		return m.keys.known[s.keysSent-1], false
+		return m.keys.spread[s.keysSent-1], false
 	case e.hasVector():
 		frame = m.window.get(e.next).frameFor(e.id)
 		if e.next < e.sent {

@@ -18,14 +18,14 @@ import (
 
 // keys are those of the masks: an agent's own, and the others' as they become known. The mixer's lock guards them.
 type keys struct {
-	agent   int
-	own     *ecdh.PrivateKey
-	message []byte         // this agent's key frame; nil if sums are not masked
-	given   bool           // the frame is among the known ones
-	known   [][]byte       // key frames, in the order in which they came: a stream has them all sent
-	public  [][]byte       // by agent; nil while not known
-	missing int            // others whose key is not known
-	ciphers []cipher.Block // of the streams shared with each agent
+	agent     int
+	own       *ecdh.PrivateKey
+	message   []byte         // this agent's key frame; nil if sums are not masked
+	ownSpread bool           // whether the frame is among those that spread
+	spread    [][]byte       // key frames, in the order in which they came: every stream carries them all
+	public    [][]byte       // by agent; nil while not known
+	missing   int            // others whose key is not known
+	ciphers   []cipher.Block // of the streams shared with each agent
 }
 
 const (
@@ -115,17 +115,17 @@ func newKeys(c *Config) (k keys, err error) {
 	return k, nil
 }
 
-// giveKey has all neighbours learn this agent's key, with those that this agent knows.
-func (m *Mixer) giveKey() {
-	if !m.keys.given {
-		m.keys.given = true
-		m.passKey(m.keys.message)
+// spreadOwnKey has all neighbours learn this agent's key, with those that this agent knows.
+func (m *Mixer) spreadOwnKey() {
+	if !m.keys.ownSpread {
+		m.keys.ownSpread = true
+		m.spreadKey(m.keys.message)
 	}
 }
 
-// passKey adds a key frame to those that all streams have.
-func (m *Mixer) passKey(frame []byte) {
-	m.keys.known = append(m.keys.known, frame)
+// spreadKey adds a key frame to those that all streams have.
+func (m *Mixer) spreadKey(frame []byte) {
+	m.keys.spread = append(m.keys.spread, frame)
 	for _, e := range m.edges {
 		e.wake()
 	}
@@ -155,18 +155,18 @@ func (m *Mixer) admitKey(agent int, text []byte) error {
 		if !bytes.Equal(before, signed.public) {
 			return errors.New("it is another one than before; the certificate's key, or without certificates the secret, must stay the same during a run")
 		}
-		m.giveKey()
+		m.spreadOwnKey()
 		return nil
 	}
 	if err := c.verifyKey(agent, signed); err != nil {
 		return err
 	}
-	if k.ciphers[agent], err = k.share(c, agent, signed.public); err != nil {
+	if k.ciphers[agent], err = k.sharedCipher(c, agent, signed.public); err != nil {
 		return err
 	}
 	k.public[agent] = bytes.Clone(signed.public)
-	m.giveKey()
-	m.passKey(encode(header{kindKey, agent, 0}, text))
+	m.spreadOwnKey()
+	m.spreadKey(encode(header{kindKey, agent, 0}, text))
 	k.missing--
 	m.notifyWaiter()
 	return nil
@@ -189,7 +189,7 @@ func (c *Config) verifyKey(agent int, k signedKey) error {
 // awaitKeys waits until the keys of all agents are known, or a neighbour turns out to do something else.
 func (m *Mixer) awaitKeys(ctx context.Context, purpose int) error {
 	m.mu.Lock()
-	m.giveKey()
+	m.spreadOwnKey()
 	m.mu.Unlock()
 	var other *edge
 	err := m.await(ctx, func() bool { other = m.otherPurpose(purpose); return other != nil || m.keys.missing == 0 })

@@ -165,7 +165,7 @@ func TestShareIsMutual(t *testing.T) {
 	block := func(i, j int) string {
 		c := keyConfig(i, nil)
 		b := make([]byte, 16)
-		must.Get(all[i].share(&c, j, all[j].public[j])).Encrypt(b, b)
+		must.Get(all[i].sharedCipher(&c, j, all[j].public[j])).Encrypt(b, b)
 		return string(b)
 	}
 	if block(0, 1) != block(1, 0) || block(0, 2) != block(2, 0) || block(0, 1) == block(0, 2) || block(0, 1) == block(1, 2) {

@@ -10,9 +10,9 @@ import (
 	"unsafe"
 )
 
-// share returns the cipher of the streams that this agent shares with another one: AES-128, its key by HKDF with SHA-256 from
+// sharedCipher returns the cipher of the streams that this agent shares with another one: AES-128, its key by HKDF with SHA-256 from
 // the X25519 secret of the two, under a name that has the run and both public keys, that of the lower agent first.
-func (k *keys) share(c *Config, other int, public []byte) (cipher.Block, error) {
+func (k *keys) sharedCipher(c *Config, other int, public []byte) (cipher.Block, error) {
 	theirs, err := ecdh.X25519().NewPublicKey(public)
 	if err != nil {
 		return nil, err
@@ -36,9 +36,9 @@ func (k *keys) share(c *Config, other int, public []byte) (cipher.Block, error) 
 // maskChunk bytes of a stream are made at a time.
 const maskChunk = 4096
 
-// mask adds to the words the streams that this agent shares with higher agents, and subtracts those with lower ones, mod
+// maskWords adds to the words the streams that this agent shares with higher agents, and subtracts those with lower ones, mod
 // 2^bits. The sum over all agents stays the same. The exchange at which the reduction begins names the streams.
-func (k *keys) mask(words []uint64, bits, exchange int) {
+func (k *keys) maskWords(words []uint64, bits, exchange int) {
 	switch {
 	case bits <= 16:
 		addStreams[uint16](k, words, exchange)
@@ -49,7 +49,7 @@ func (k *keys) mask(words []uint64, bits, exchange int) {
 	}
 }
 
-// addStreams is mask with a number of type T of each stream for each word. The bytes of a stream are numbers in the order of the
+// addStreams is maskWords with a number of type T of each stream for each word. The bytes of a stream are numbers in the order of the
 // machine: agents of one run are on one architecture.
 func addStreams[T uint16 | uint32 | uint64](k *keys, words []uint64, exchange int) {
 	var iv [aes.BlockSize]byte // the exchange, and the count of blocks

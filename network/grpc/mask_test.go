@@ -30,7 +30,6 @@ func sentWords(t *testing.T, width int, times int, words func(agent int) []uint6
 		}
 	}
 	ms, closeAll := open(cs)
-	defer closeAll()
 	ctx := limited(t)
 	succeed(ms, func(i int, m *Mixer) error {
 		for range times {
@@ -40,6 +39,7 @@ func sentWords(t *testing.T, width int, times int, words func(agent int) []uint6
 		}
 		return m.Drain(ctx)
 	})
+	closeAll()
 	sent := make([][][]uint64, n)
 	for i, all := range frames[1:] {
 		for _, frame := range all {
@@ -136,7 +136,7 @@ func TestMaskCancels(t *testing.T) {
 		sum := make([]uint64, length)
 		for i, m := range ms {
 			words := wordsOf(i, width, length)
-			m.keys.mask(words, width, 77)
+			m.keys.maskWords(words, width, 77)
 			if slices.Equal(words, wordsOf(i, width, length)) {
 				t.Errorf("%d bits: agent %d sends its words as they are", width, i)
 			}

@@ -37,12 +37,12 @@ func (m *Mixer) reduce(ctx context.Context, op network.Op, bits int, words []uin
 		if err := m.awaitKeys(ctx, r.purpose); err != nil {
 			return err
 		}
-		m.keys.mask(words, bits, m.round)
+		m.keys.maskWords(words, bits, m.round)
 	}
-	if err := r.up(ctx); err != nil {
+	if err := r.combineUp(ctx); err != nil {
 		return err
 	}
-	return r.down(ctx)
+	return r.spreadDown(ctx)
 }
 
 // checkReduction returns an error unless the words can be reduced. It finds the tree at the first call.
@@ -75,9 +75,9 @@ type reduction struct {
 	agent   int
 }
 
-// up combines the words of the agents below this one with its own and sends them to its parent. In each exchange, the agents of
+// combineUp combines the words of the agents below this one with its own and sends them to its parent. In each exchange, the agents of
 // one depth send, the deepest first.
-func (r *reduction) up(ctx context.Context) error {
+func (r *reduction) combineUp(ctx context.Context) error {
 	t := r.m.tree
 	depth := t.Depth[r.agent]
 	for sending := t.Height; sending > 0; sending-- {
@@ -96,8 +96,8 @@ func (r *reduction) up(ctx context.Context) error {
 	return nil
 }
 
-// down replaces the words by those of the root. In each exchange, the agents of one depth send, the root first.
-func (r *reduction) down(ctx context.Context) error {
+// spreadDown replaces the words by those of the root. In each exchange, the agents of one depth send, the root first.
+func (r *reduction) spreadDown(ctx context.Context) error {
 	t := r.m.tree
 	depth := t.Depth[r.agent]
 	for sending := range t.Height {

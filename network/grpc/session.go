@@ -26,7 +26,7 @@ type session struct {
 	reason   error // set before dropped is closed
 
 	failSent bool // guarded by the mixer's lock, as is keysSent
-	keysSent int  // of the known keys
+	keysSent int  // key frames that the stream has carried
 }
 
 func newSession(e *edge, s stream) *session {
