@@ -48,8 +48,8 @@ type Joint struct {
 
 	mu      sync.Mutex
 	arrived int
-	next    int           // number of the next reduction
-	work    [2]*reduction // the reductions of even and of odd number
+	next    int          // number of the next reduction
+	work    [2]reduction // the reductions of even and of odd number
 }
 
 // A reduction is one call of Reduce by all agents of a process. Two are enough: an agent enters reduction r+2 only when all have
@@ -59,32 +59,23 @@ type reduction struct {
 	bits  int
 	words []uint64
 	err   error
-	done  chan struct{} // closed when words and err are final
+	final chan struct{} // holds a wake-up for each agent but the last, when words and err are final
 }
 
 // Reduce is that of a [Reducer], for one of the agents of this process. stopped is closed when the exchange has ended, with the error
-// that cause returns.
+// that cause returns. A steady run allocates nothing.
 func (j *Joint) Reduce(ctx context.Context, op Op, bits int, words []uint64, stopped <-chan struct{}, cause func() error) error {
+	if op > Max || bits < 1 || bits > 64 {
+		return dsbo.Errorf(dsbo.ErrShape, "a reduction must be Sum or Max of words of 1 to 64 bits; it is operation %d of %d bits", op, bits)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	r, last := j.enter(op, bits, words)
 	if last {
-		if r.err == nil && j.Between != nil {
-			r.err = j.Between(ctx, op, bits, r.words)
-		}
-		for i := range r.words {
-			r.words[i] &= mask(bits)
-		}
-		close(r.done)
-	}
-	select {
-	case <-r.done:
-	default:
-		select {
-		case <-r.done:
-		case <-stopped:
-			return cause()
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+		j.finish(ctx, r)
+	} else if err := r.await(ctx, stopped, cause); err != nil {
+		return err
 	}
 	copy(words, r.words)
 	return r.err
@@ -94,22 +85,19 @@ func (j *Joint) Reduce(ctx context.Context, op Op, bits int, words []uint64, sto
 func (j *Joint) enter(op Op, bits int, words []uint64) (r *reduction, last bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	slot := &j.work[j.next%2]
-	if j.arrived == 0 {
-		r = &reduction{op: op, bits: bits, done: make(chan struct{})}
-		if before := *slot; before != nil {
-			r.words = before.words[:0]
+	r = &j.work[j.next%2]
+	switch {
+	case j.arrived == 0:
+		if r.final == nil {
+			r.final = make(chan struct{}, j.Agents)
 		}
-		r.words = append(r.words, words...)
-		*slot = r
-	} else {
-		r = *slot
-		if r.op != op || r.bits != bits || len(r.words) != len(words) {
-			r.err = dsbo.Errorf(dsbo.ErrShape, "agents must reduce alike; one reduces %d words of %d bits and another one %d words of %d bits",
-				len(r.words), r.bits, len(words), bits)
-		} else {
-			op.Combine(r.words, words)
-		}
+		r.op, r.bits, r.err = op, bits, nil
+		r.words = append(r.words[:0], words...)
+	case r.op != op || r.bits != bits || len(r.words) != len(words):
+		r.err = dsbo.Errorf(dsbo.ErrShape, "agents must reduce alike; one reduces %d words of %d bits by operation %d and another one %d of %d by %d",
+			len(r.words), r.bits, r.op, len(words), bits, op)
+	default:
+		op.Combine(r.words, words)
 	}
 	if j.arrived++; j.arrived < j.Agents {
 		return r, false
@@ -117,6 +105,41 @@ func (j *Joint) enter(op Op, bits int, words []uint64) (r *reduction, last bool)
 	j.arrived = 0
 	j.next++
 	return r, true
+}
+
+// finish combines the words with those of the other processes and wakes the other agents of this one.
+func (j *Joint) finish(ctx context.Context, r *reduction) {
+	if r.err == nil && j.Between != nil {
+		r.err = j.Between(ctx, r.op, r.bits, r.words)
+	}
+	if m := mask(r.bits); r.op == Sum {
+		for i := range r.words {
+			r.words[i] &= m
+		}
+	}
+	for range j.Agents - 1 {
+		r.final <- struct{}{}
+	}
+}
+
+// await waits for the result, or the end of the exchange or of ctx. If both are here at once, the result counts: the outcome
+// does not depend on which of the two is seen first.
+func (r *reduction) await(ctx context.Context, stopped <-chan struct{}, cause func() error) error {
+	var err error
+	select {
+	case <-r.final:
+		return nil
+	case <-stopped:
+		err = cause()
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	select {
+	case <-r.final:
+		return nil
+	default:
+		return err
+	}
 }
 
 // ReduceByGather combines the words of all n agents of a team whose processes have combined those of their own agents: each

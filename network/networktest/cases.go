@@ -109,9 +109,17 @@ func untilError(ctx context.Context, m dsbo.Mixer, length int) error {
 	}
 }
 
-// withhold lets all agents mix a few rounds, after which the last one stops. Once the
-// others are past that point, and soon wait or wait already, it calls interrupt.
+// withhold is withholdSteps with exchanges.
 func (x *exchange) withhold(ctx context.Context, interrupt func()) []error {
+	return x.withholdSteps(interrupt, func(m dsbo.Mixer) error {
+		v := make([]float64, 3)
+		return m.Mix(ctx, v, v)
+	})
+}
+
+// withholdSteps lets all agents take a few steps, after which the last one stops. Once the
+// others are past that point, and soon wait or wait already, it calls interrupt.
+func (x *exchange) withholdSteps(interrupt func(), step func(m dsbo.Mixer) error) []error {
 	last := x.w.N() - 1
 	var started sync.WaitGroup
 	for _, m := range x.mixers {
@@ -126,9 +134,8 @@ func (x *exchange) withhold(ctx context.Context, interrupt func()) []error {
 		interrupt()
 	})
 	return x.run(func(i int, m dsbo.Mixer) error {
-		v := make([]float64, 3)
 		for range 5 {
-			if err := m.Mix(ctx, v, v); err != nil {
+			if err := step(m); err != nil {
 				started.Done()
 				return err
 			}
@@ -137,8 +144,19 @@ func (x *exchange) withhold(ctx context.Context, interrupt func()) []error {
 		if i == last {
 			return nil
 		}
-		return untilError(ctx, m, 3)
+		for {
+			if err := step(m); err != nil {
+				return err
+			}
+		}
 	})
+}
+
+// wantEnds checks that all agents but the last ended with an error that is target, after withholdSteps.
+func (x *exchange) wantEnds(t *testing.T, errs []error, target error) {
+	t.Helper()
+	errs[len(errs)-1] = target
+	x.wantAll(t, errs, target)
 }
 
 func testCancel(t *testing.T, x *exchange) {
@@ -162,9 +180,7 @@ func testCancelledBefore(t *testing.T, x *exchange) {
 // testClose closes while agents wait, and a second time.
 func testClose(t *testing.T, x *exchange) {
 	ctx := limited(t)
-	errs := x.withhold(ctx, x.closeAll)
-	errs[len(errs)-1] = network.ErrClosed
-	x.wantAll(t, errs, network.ErrClosed)
+	x.wantEnds(t, x.withhold(ctx, x.closeAll), network.ErrClosed)
 	x.closeAll()
 	x.wantAll(t, x.run(mixOnce(ctx, 3, 3)), network.ErrClosed)
 }

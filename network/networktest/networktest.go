@@ -73,6 +73,13 @@ func TestTeam(t *testing.T, open func(*network.Matrix) (teams []network.Team, cl
 				{"GatherRefuses", testGatherRefuses},
 				{"GatherCancelledBefore", testGatherCancelledBefore},
 				{"Fail", testFail},
+				{"Reduce", testReduce},
+				{"Average", testAverage},
+				{"ReduceRefuses", testReduceRefuses},
+				{"ReduceBits", testReduceBits},
+				{"ReduceCancelledBefore", testReduceCancelledBefore},
+				{"ReduceEnds", testReduceEnds},
+				{"ReduceFail", testReduceFail},
 			} {
 				t.Run(c.name, func(t *testing.T) {
 					leaks := goleak.IgnoreCurrent()
@@ -144,6 +151,16 @@ func newExchange(t *testing.T, w *network.Matrix, teams []network.Team, closeAll
 		}
 	}
 	return x
+}
+
+// team returns the team that has agent i, nil if it is in another process.
+func (x *exchange) team(i int) network.Team {
+	for _, team := range x.teams {
+		if slices.Contains(team.Local(), i) {
+			return team
+		}
+	}
+	return nil
 }
 
 // run calls body for each agent of this process at the same time and returns their errors.

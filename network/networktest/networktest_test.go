@@ -26,6 +26,7 @@ func TestProcessesConform(t *testing.T) {
 type fault struct {
 	mix    func(ctx context.Context, m dsbo.Mixer, dst, src []float64) error
 	gather func(ctx context.Context, team network.Team, rows [][]float64) error
+	reduce func(ctx context.Context, r network.Reducer, op network.Op, bits int, words []uint64) error
 }
 
 // A faultyTeam has the fault.
@@ -35,8 +36,11 @@ type faultyTeam struct {
 }
 
 func (f faultyTeam) Mixer(i int) dsbo.Mixer {
-	if i == 0 && f.mix != nil {
-		return faultyMixer{f.Team.Mixer(0), f.fault}
+	switch m := f.Team.Mixer(i); {
+	case i == 0 && f.mix != nil:
+		return faultyMixer{m, f.fault}
+	case i == 0 && f.reduce != nil:
+		return faultyReducer{m.(network.Reducer), f.fault}
 	}
 	return f.Team.Mixer(i)
 }
@@ -55,6 +59,15 @@ type faultyMixer struct {
 
 func (f faultyMixer) Mix(ctx context.Context, dst, src []float64) error {
 	return f.mix(ctx, f.Mixer, dst, src)
+}
+
+type faultyReducer struct {
+	network.Reducer
+	fault
+}
+
+func (f faultyReducer) Reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
+	return f.reduce(ctx, f.Reducer, op, bits, words)
 }
 
 // after returns a mix that changes the numbers of a good one.
@@ -98,6 +111,23 @@ var faults = map[string]fault{
 			rows[1][0] = math.Nextafter(rows[1][0], 0)
 		}
 		return team.Gather(ctx, rows)
+	}},
+	"Reduce: they must be": {reduce: func(ctx context.Context, r network.Reducer, op network.Op, bits int, words []uint64) error {
+		err := r.Reduce(ctx, op, bits, words)
+		if len(words) > 100 {
+			words[100] ^= 1
+		}
+		return err
+	}},
+	"Average: not what agents of one process get": {reduce: func(ctx context.Context, r network.Reducer, op network.Op, bits int, words []uint64) error {
+		if op == network.Sum && len(words) > 0 {
+			words[0] += 1 << 20
+		}
+		return r.Reduce(ctx, op, bits, words)
+	}},
+	"ReduceBits: agent 0 ended with gone": {reduce: func(ctx context.Context, r network.Reducer, op network.Op, bits int, words []uint64) error {
+		_ = r.Reduce(ctx, op, bits, words)
+		return errors.New("gone")
 	}},
 	"GatherRefuses: team 0": {gather: func(ctx context.Context, team network.Team, _ [][]float64) error {
 		return team.Gather(ctx, make([][]float64, len(team.Local())))

@@ -1,0 +1,269 @@
+package networktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"dsbo"
+	"dsbo/network"
+)
+
+// A reduction is what all agents reduce together.
+type reduction struct {
+	op     network.Op
+	bits   int
+	length int
+}
+
+// reductions have all numbers of bits, with lengths in turn.
+func reductions() (all []reduction) {
+	lengths := []int{3, 0, 1, 17, 1000, 5, 1}
+	for bits := 1; bits <= 64; bits++ {
+		all = append(all, reduction{network.Op(bits % 2), bits, lengths[bits%len(lengths)]})
+	}
+	return append(all, reduction{network.Sum, 64, 1000}, reduction{network.Max, 12, 123}, reduction{network.Sum, 11, 7840})
+}
+
+// words returns what the agents reduce: the same in every process.
+func (r reduction) words(n, round int) [][]uint64 {
+	source := rand.New(rand.NewPCG(uint64(r.bits), uint64(round)))
+	all := make([][]uint64, n)
+	for i := range all {
+		all[i] = make([]uint64, r.length)
+		for k := range all[i] {
+			all[i][k] = source.Uint64() >> (64 - r.bits)
+		}
+	}
+	return all
+}
+
+// combined returns what Reduce must give.
+func (r reduction) combined(words [][]uint64) []uint64 {
+	all := slices.Clone(words[0])
+	for _, w := range words[1:] {
+		for k := range all {
+			if r.op == network.Max {
+				all[k] = max(all[k], w[k])
+			} else {
+				all[k] = (all[k] + w[k]) << (64 - r.bits) >> (64 - r.bits)
+			}
+		}
+	}
+	return all
+}
+
+// reducer returns a mixer's Reduce, or an error: all transports have one.
+func reducer(m dsbo.Mixer) (network.Reducer, error) {
+	r, ok := m.(network.Reducer)
+	if !ok {
+		return nil, errors.New("the mixer must be a network.Reducer")
+	}
+	return r, nil
+}
+
+// testReduce reduces, mixes and reduces again without a pause, and gathers now and then.
+func testReduce(t *testing.T, x *exchange) {
+	n := x.w.N()
+	all := reductions()
+	const between = 13 // reductions from one gathering to the next
+	for first := 0; first < len(all) && !t.Failed(); first += between {
+		x.succeed(t, func(ctx context.Context, i int, m dsbo.Mixer) error {
+			reducer, err := reducer(m)
+			if err != nil {
+				return err
+			}
+			for round := first; round < min(first+between, len(all)); round++ {
+				r := all[round]
+				words := r.words(n, round)
+				want := r.combined(words)
+				if err := reducer.Reduce(ctx, r.op, r.bits, words[i]); err != nil {
+					return err
+				}
+				if !slices.Equal(words[i], want) {
+					return fmt.Errorf("reduction %d, %d words of %d bits: %x; they must be %x", round, r.length, r.bits, words[i], want)
+				}
+				if round%3 != 0 {
+					continue
+				}
+				src := vectors(n, r.length, round)
+				mixed := Product(x.w, src)
+				if err := m.Mix(ctx, src[i], src[i]); err != nil {
+					return err
+				}
+				if err := sameBits(src[i], mixed[i]); err != nil {
+					return fmt.Errorf("Mix after reduction %d: %w", round, err)
+				}
+			}
+			return nil
+		})
+		if err := errors.Join(x.gather(limited(t), vectors(n, 3, first))...); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// testAverage compares averages with those of agents in one process, to the last bit.
+func testAverage(t *testing.T, x *exchange) {
+	n := x.w.N()
+	local := network.NewLocal(x.w)
+	defer local.Close()
+	for wire := network.Float64; wire <= network.Int8; wire++ {
+		o := network.AverageOptions{Wire: wire, Seed: 5}
+		want := make([][][]float64, n) // by agents
+		here, err := network.NewAverages(local, x.w, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(AtOnce(n, func(i int) (err error) {
+			want[i], err = averages(limited(t), here.Agent(i), i, n)
+			return err
+		})...); err != nil {
+			t.Fatal(err)
+		}
+		ends := make([]*network.Averager, n)
+		for _, team := range x.teams {
+			there, err := network.NewAverages(team, x.w, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, i := range team.Local() {
+				ends[i] = there.Agent(i)
+			}
+		}
+		x.succeed(t, func(ctx context.Context, i int, _ dsbo.Mixer) error {
+			got, err := averages(ctx, ends[i], i, n)
+			if err != nil {
+				return err
+			}
+			for round := range got {
+				if err := sameBits(got[round], want[i][round]); err != nil {
+					return fmt.Errorf("wire %v, vector %d: not what agents of one process get: %w", wire, round, err)
+				}
+			}
+			return nil
+		})
+	}
+}
+
+// averages returns what an agent gets of a program of averages and exchanges.
+func averages(ctx context.Context, a *network.Averager, i, n int) (results [][]float64, err error) {
+	for round, length := range []int{3, 0, 1000, 1} {
+		a.Begin(uint64(round))
+		v := vectors(n, length, round)[i]
+		for _, step := range []func(context.Context, []float64, []float64) error{a.Average, a.Mix, a.Average} {
+			if err := step(ctx, v, v); err != nil {
+				return nil, err
+			}
+			results = append(results, slices.Clone(v))
+			for k := range v { // other vectors on each agent again
+				v[k] += float64(i)
+			}
+		}
+	}
+	return results, nil
+}
+
+// reduceUntilError reduces alike until an error comes.
+func reduceUntilError(ctx context.Context, m dsbo.Mixer, r reduction) error {
+	reducer, err := reducer(m)
+	for err == nil {
+		err = reducer.Reduce(ctx, r.op, r.bits, make([]uint64, r.length))
+	}
+	return err
+}
+
+// testReduceRefuses has agent 0 reduce otherwise than the others. All must end, and those that saw it say so.
+func testReduceRefuses(t *testing.T, x *exchange) {
+	if x.w.N() == 1 {
+		t.Skip("one agent reduces like itself")
+	}
+	if !slices.ContainsFunc(x.mixers, func(m dsbo.Mixer) bool { return m != nil }) {
+		t.Skip("all agents live in other processes: there is nobody to look at")
+	}
+	alike := reduction{network.Sum, 16, 5}
+	others := []reduction{{network.Max, 16, 5}, {network.Sum, 17, 5}, {network.Sum, 16, 6}}
+	other := others[x.w.N()%len(others)]
+	ctx := limited(t)
+	errs := x.run(func(i int, m dsbo.Mixer) error {
+		if i == 0 {
+			return reduceUntilError(ctx, m, other)
+		}
+		return reduceUntilError(ctx, m, alike)
+	})
+	if err := errors.Join(errs...); !errors.Is(err, dsbo.ErrShape) {
+		t.Errorf("the agents ended with %v; it must match %q", err, dsbo.ErrShape)
+	}
+	for i, err := range errs {
+		if x.mixers[i] != nil && (err == nil || errors.Is(err, context.DeadlineExceeded)) {
+			t.Errorf("agent %d ended with %v; it must be an error of the exchange", i, err)
+		}
+	}
+}
+
+// testReduceBits: numbers of bits that no word has are an error for all.
+func testReduceBits(t *testing.T, x *exchange) {
+	ctx := limited(t)
+	bits := 65 * (x.w.N() % 2)
+	x.wantAll(t, x.run(func(_ int, m dsbo.Mixer) error { return reduceUntilError(ctx, m, reduction{network.Sum, bits, 2}) }), dsbo.ErrShape)
+}
+
+func testReduceCancelledBefore(t *testing.T, x *exchange) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	x.wantAll(t, x.run(func(_ int, m dsbo.Mixer) error { return reduceUntilError(ctx, m, reduction{network.Sum, 8, 2}) }), context.Canceled)
+}
+
+// testReduceEnds: agents that wait in a reduction for the last one are released by the end of their context, and by that of the
+// exchange.
+func testReduceEnds(t *testing.T, x *exchange) {
+	if x.w.N()%2 == 0 {
+		ctx, cancel := context.WithCancel(limited(t))
+		x.wantEnds(t, x.withholdReduction(ctx, cancel), context.Canceled)
+		return
+	}
+	x.wantEnds(t, x.withholdReduction(limited(t), x.closeAll), network.ErrClosed)
+}
+
+// withholdReduction is withhold with reductions, between which agents mix.
+func (x *exchange) withholdReduction(ctx context.Context, interrupt func()) []error {
+	return x.withholdSteps(interrupt, func(m dsbo.Mixer) error {
+		r, err := reducer(m)
+		if err != nil {
+			return err
+		}
+		v := make([]float64, 3)
+		if err := m.Mix(ctx, v, v); err != nil {
+			return err
+		}
+		return r.Reduce(ctx, network.Sum, 8, make([]uint64, 20))
+	})
+}
+
+// testReduceFail: a process that fails, with the reason of the process of agent 0, releases all agents that wait in a reduction.
+func testReduceFail(t *testing.T, x *exchange) {
+	ctx := limited(t)
+	errs := x.run(func(i int, m dsbo.Mixer) error {
+		if i == 0 {
+			err := reduceTimes(ctx, m, 3)
+			x.team(0).Fail(&dsbo.DivergedError{Quantity: "x"})
+			if err != nil {
+				return err
+			}
+		}
+		return reduceUntilError(ctx, m, reduction{network.Max, 12, 4})
+	})
+	x.wantAll(t, errs, dsbo.ErrDiverged)
+}
+
+// reduceTimes reduces so many times.
+func reduceTimes(ctx context.Context, m dsbo.Mixer, rounds int) error {
+	r, err := reducer(m)
+	for k := 0; k < rounds && err == nil; k++ {
+		err = r.Reduce(ctx, network.Max, 12, make([]uint64, 4))
+	}
+	return err
+}
