@@ -141,31 +141,3 @@ func (r *reduction) await(ctx context.Context, stopped <-chan struct{}, cause fu
 		return err
 	}
 }
-
-// ReduceByGather combines the words of all n agents of a team whose processes have combined those of their own agents: each
-// process gives its words to its first agent. It is for teams without a faster way.
-func ReduceByGather(ctx context.Context, t Team, n int, op Op, bits int, words []uint64) error {
-	rows := make([][]float64, n)
-	for i := range rows {
-		rows[i] = make([]float64, 2*len(words))
-	}
-	first := rows[t.Local()[0]]
-	for k, w := range words {
-		first[2*k], first[2*k+1] = float64(w&mask(32)), float64(w>>32)
-	}
-	if err := t.Gather(ctx, rows); err != nil {
-		return err
-	}
-	clear(words)
-	for _, row := range rows {
-		for k := range words {
-			w := uint64(row[2*k]) | uint64(row[2*k+1])<<32
-			if op == Max {
-				words[k] = max(words[k], w)
-			} else {
-				words[k] = (words[k] + w) & mask(bits)
-			}
-		}
-	}
-	return nil
-}

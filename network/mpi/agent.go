@@ -62,16 +62,6 @@ func (a *agent) Mix(ctx context.Context, dst, src []float64) error {
 	return nil
 }
 
-// Reduce implements [network.Reducer].
-func (a *agent) Reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
-	err := a.x.joint.Reduce(ctx, op, bits, words, a.x.stopped, a.x.stopError)
-	if err != nil {
-		err = fmt.Errorf("agent %d, reduction: %w", a.id, err)
-		a.x.Fail(err)
-	}
-	return err
-}
-
 func (a *agent) mix(ctx context.Context, dst, src []float64) error {
 	if len(dst) != len(src) {
 		return dsbo.Errorf(dsbo.ErrShape, "dst and src must have one length; they have %d and %d", len(dst), len(src))

@@ -37,10 +37,10 @@ func (x *Exchange) end(err error) (notice, bool) {
 	x.cause = err
 	close(x.stopped)
 	n := notice{exchange: int64(x.number), rank: int64(x.world.rank), mixed: int64(x.round), gathered: int64(x.gather.round),
-		kind: int64(network.Kind(err))}
+		reduced: int64(x.sum.round), kind: int64(network.Kind(err))}
 	n.setReason(err.Error())
 	if len(x.local) == 0 {
-		n.mixed = math.MaxInt64 // nobody waits for this rank
+		n.mixed = math.MaxInt64 // nobody waits for vectors of this rank
 	}
 	return n, true
 }
@@ -59,6 +59,7 @@ func (x *Exchange) leave(n notice) {
 func (x *Exchange) giveUp() {
 	x.world.remove(&x.mixing.transfer)
 	x.world.remove(&x.gather.flow.transfer)
+	x.world.remove(&x.sum.transfer)
 }
 
 // noteLeft notes that another rank has left.
@@ -74,7 +75,8 @@ func (x *Exchange) noteLeft(n notice) {
 func (x *Exchange) leaveAsWell() {
 	x.mu.Lock()
 	i := slices.IndexFunc(x.left, func(n notice) bool {
-		return x.arrived > 0 && n.mixed <= int64(x.round) || x.gather.waiting && n.gathered <= int64(x.gather.round)
+		return x.arrived > 0 && n.mixed <= int64(x.round) || x.gather.waiting && n.gathered <= int64(x.gather.round) ||
+			x.sum.waiting && n.reduced <= int64(x.sum.round)
 	})
 	var n notice
 	if i >= 0 {
@@ -115,6 +117,7 @@ func (x *Exchange) stopError() error { return fmt.Errorf("the exchange has ended
 // release gives the memory back, unless MPI may still use it.
 func (x *Exchange) release() {
 	x.giveUp()
+	x.world.lib.closeSum(&x.sum.transfer)
 	for _, f := range []*flow{x.mixing, x.gather.flow} {
 		if !x.world.lib.drop(&f.transfer, dropTime) {
 			return // some vectors of a failed exchange are lost

@@ -41,6 +41,7 @@ type Exchange struct {
 	mixing *flow
 	gather gather
 	joint  network.Joint
+	sum    sum
 	begin  func() // x.beginMix, made once
 
 	mu      sync.Mutex
@@ -76,10 +77,12 @@ func (w *World) Exchange(ctx context.Context, m *network.Matrix, o Options) (*Ex
 	if err := w.register(x); err != nil {
 		return nil, err
 	}
+	x.openSum()
 	if err := x.Gather(ctx, make([][]float64, m.N())); err != nil {
 		x.Close()
 		return nil, fmt.Errorf("opening an exchange: %w", err)
 	}
+	x.takePart()
 	return x, nil
 }
 
@@ -90,9 +93,7 @@ func (x *Exchange) connect(m *network.Matrix, timeout time.Duration) {
 	x.mixing = newFlow(x, timeout, receive, send)
 	x.mixing.done = x.mixed
 	x.gather.init(x, timeout)
-	x.joint.Between = func(ctx context.Context, op network.Op, bits int, words []uint64) error {
-		return network.ReduceByGather(ctx, x, m.N(), op, bits, words)
-	}
+	x.sum.init(x, timeout)
 	lo, hi := x.blocks.agentsOf(rank)
 	for i := lo; i < hi; i++ {
 		x.agents[i] = newAgent(x, i, m)

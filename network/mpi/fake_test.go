@@ -21,6 +21,7 @@ type job struct {
 	left    int
 	aborted int // status + 1
 	lastTag int
+	sums    []*[]*fakeRound // of the exchanges, in the order in which each rank opens them
 }
 
 type route struct{ from, to, tag int }
@@ -34,6 +35,8 @@ type fakeLibrary struct {
 	loud       bool
 	heard      notice
 	leaving    bool
+	opened     int // sums
+	closedSums []*fakeSum
 }
 
 // A fakeHandle says which messages of a transfer are done.
@@ -88,8 +91,12 @@ func (l *fakeLibrary) look(t *transfer) (state, error) {
 		l.heard, l.told[l.rank] = n[0], n[1:]
 		return noticed, nil
 	}
-	if t == nil {
+	l.reap()
+	switch {
+	case t == nil:
 		return pending, nil
+	case t.sum != nil:
+		return l.lookAtSum(t)
 	}
 	h, _ := t.handle.(*fakeHandle)
 	if h == nil || !h.posted {
@@ -130,6 +137,9 @@ func (l *fakeLibrary) post(t *transfer, h *fakeHandle) {
 }
 
 func (l *fakeLibrary) pending(t *transfer) []int {
+	if t.sum != nil {
+		return nil
+	}
 	var all []int
 	for i, is := range t.handle.(*fakeHandle).done {
 		if !is {

@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -24,6 +25,13 @@ type library interface {
 	// drop gives up the receives of t and reports whether, within d, nothing of t is still under way. If so
 	// its memory is free.
 	drop(t *transfer, d time.Duration) bool
+	// openSum makes the ranks' way to combine words of t, which is a sum. All ranks open the same ones in the same order.
+	openSum(t *transfer)
+	// sumWords returns memory for the words of t: those of this rank before they are combined, of all after. Any thread may call it
+	// while t is not polled.
+	sumWords(t *transfer, bytes int) []byte
+	// closeSum ends t. The memory of its words is then the library's, which combines them with the others' if these have heard of them.
+	closeSum(t *transfer)
 	// notice returns what came when poll said noticed.
 	notice() notice
 	// sendNotice sends a notice and does not wait.
@@ -46,8 +54,9 @@ const (
 	noticed
 )
 
-// A transfer is a set of messages that are posted together.
+// A transfer is a set of messages that are posted together, or a sum.
 type transfer struct {
+	sum      *sumKind // nil if it is a set of messages
 	tag      int
 	messages []message // in the same order at both ends: those between two ranks have nothing else to tell them apart
 	handle   any       // the library's
@@ -67,6 +76,30 @@ type message struct {
 	words []uint64
 }
 
+// A sumKind says what a sum combines.
+type sumKind struct {
+	passive bool // this rank has no words, and takes part in what the others combine
+	op      network.Op
+	bits    int
+	words   int
+	begun   bool // has been polled
+}
+
+// width returns the bytes of a word, 4 or 8. MPI has words of 2 as well, but sums of these saturate in Open MPI 4.1 where it uses
+// AVX, instead of going round.
+func (s *sumKind) width() int {
+	if s.bits <= 32 {
+		return 4
+	}
+	return 8
+}
+
+// kind stands for all that must be alike on all ranks but the number of words: the operation in bit 0, and the width from bit 1 on.
+func (s *sumKind) kind() int { return int(s.op) | s.width()<<1 | s.bits<<5 }
+
+// errUnlike says that ranks combine words of other numbers, bits or operations.
+var errUnlike = errors.New("other words")
+
 // A lengthError says that a message has not the length of its receive.
 type lengthError struct{ message, words int }
 
@@ -79,6 +112,9 @@ func (t *transfer) silence(pending []int) *network.SilentError {
 	var ranks []int
 	for _, k := range pending {
 		ranks = append(ranks, t.messages[k].peer)
+	}
+	if t.sum != nil { // MPI does not say which ranks it waits for
+		return &network.SilentError{Processes: []string{"another rank"}, Silent: t.timeout}
 	}
 	slices.Sort(ranks)
 	e := &network.SilentError{Silent: t.timeout}

@@ -185,9 +185,121 @@ static int advance(struct dsbo_world *w, struct dsbo_transfer *t) {
 	return test(w, t);
 }
 
-// hear looks for a notice.
+// Stages of a sum.
+enum { QUEUED, OPENING, IDLE, HEAD, WORDS, ENDED };
+
+// What the words of a head say. Of all ranks' heads the largest words remain: two numbers agree if each and what it lacks to ALIKE do.
+enum { HEAD_LEFT, HEAD_KIND, HEAD_KIND_REST, HEAD_COUNT, HEAD_COUNT_REST };
+static const uint64_t ALIKE = UINT64_C(1) << 62;
+
+struct dsbo_sum *dsbo_new_sum(struct dsbo_world *w, int passive) {
+	struct dsbo_sum *s = calloc(1, sizeof *s), **last = &w->opening;
+	s->passive = passive;
+	while (*last != NULL)
+		last = &(*last)->later;
+	return *last = s;
+}
+
+// open_sums makes the communicators, one after the other: Open MPI may wait for ever where several are made at a time.
+static int open_sums(struct dsbo_world *w) {
+	for (struct dsbo_sum *s; (s = w->opening) != NULL; w->opening = s->later) {
+		int flag;
+		if (s->stage == QUEUED)
+			CHECK(w, "MPI_Comm_idup", MPI_Comm_idup(w->comm, &s->comm, &s->request));
+		s->stage = OPENING;
+		CHECK(w, "MPI_Test", MPI_Test(&s->request, &flag, MPI_STATUS_IGNORE));
+		if (!flag)
+			return DSBO_PENDING;
+		MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
+		s->stage = IDLE;
+	}
+	return DSBO_PENDING;
+}
+
+void *dsbo_sum_words(struct dsbo_sum *s, int64_t bytes) {
+	if (bytes > s->room) {
+		free(s->words);
+		s->words = malloc(bytes);
+		s->room = bytes;
+	}
+	return s->words;
+}
+
+// post_head says what this rank combines next: its words, that it has left, or, with zeros, what the others do.
+static int post_head(struct dsbo_world *w, struct dsbo_sum *s) {
+	memset(s->head, 0, sizeof s->head);
+	if (s->wanted) {
+		s->head[HEAD_KIND] = s->kind;
+		s->head[HEAD_KIND_REST] = ALIKE - s->kind;
+		s->head[HEAD_COUNT] = s->count;
+		s->head[HEAD_COUNT_REST] = ALIKE - s->count;
+	} else {
+		s->head[HEAD_LEFT] = s->closed;
+	}
+	CHECK(w, "MPI_Iallreduce",
+		MPI_Iallreduce(MPI_IN_PLACE, s->head, DSBO_HEAD_WORDS, MPI_UINT64_T, MPI_MAX, s->comm, &s->request));
+	s->stage = HEAD;
+	return DSBO_PENDING;
+}
+
+// post_words combines the words, about which all heads agree.
+static int post_words(struct dsbo_world *w, struct dsbo_sum *s) {
+	if (!s->wanted) { // a passive rank: zeros change nothing
+		s->kind = s->head[HEAD_KIND];
+		s->op = s->kind & 1;
+		s->width = s->kind >> 1 & 0xf;
+		s->count = s->head[HEAD_COUNT];
+		memset(dsbo_sum_words(s, (int64_t)s->width * s->count + 1), 0, (int64_t)s->width * s->count);
+	}
+	MPI_Datatype type = s->width == 4 ? MPI_UINT32_T : MPI_UINT64_T;
+	CHECK(w, "MPI_Iallreduce",
+		MPI_Iallreduce(MPI_IN_PLACE, s->words, s->count, type, s->op ? MPI_MAX : MPI_SUM, s->comm, &s->request));
+	s->stage = WORDS;
+	return DSBO_PENDING;
+}
+
+// step goes one step further if MPI has. It says that the words are combined, or that they are not alike, once.
+static int step(struct dsbo_world *w, struct dsbo_sum *s) {
+	int flag, wanted = s->wanted;
+	if (s->stage < IDLE)
+		return open_sums(w);
+	CHECK(w, "MPI_Test", MPI_Test(&s->request, &flag, MPI_STATUS_IGNORE));
+	if (!flag)
+		return DSBO_PENDING;
+	switch (s->stage) {
+	case IDLE:
+		return s->wanted || s->closed || s->passive ? post_head(w, s) : DSBO_PENDING;
+	case HEAD:
+		if (s->head[HEAD_LEFT]) {
+			s->stage = ENDED;
+			return DSBO_PENDING; // its notice says why
+		}
+		if (s->head[HEAD_KIND] + s->head[HEAD_KIND_REST] == ALIKE && s->head[HEAD_COUNT] + s->head[HEAD_COUNT_REST] == ALIKE)
+			return post_words(w, s);
+		s->stage = IDLE;
+		s->wanted = s->passive = 0;
+		return wanted ? DSBO_UNLIKE : DSBO_PENDING;
+	case WORDS:
+		s->stage = IDLE;
+		s->wanted = 0;
+		return wanted ? DSBO_DONE : DSBO_PENDING;
+	}
+	return DSBO_PENDING;
+}
+
+void dsbo_close_sum(struct dsbo_world *w, struct dsbo_sum *s) {
+	s->closed = 1;
+	if (s->stage <= IDLE)
+		s->wanted = 0; // no other rank has heard of these words
+	s->next = w->closed;
+	w->closed = s;
+}
+
+// hear looks for a notice, and lets sums open.
 static int hear(struct dsbo_world *w) {
-	int flag;
+	int flag, state = open_sums(w);
+	if (state != DSBO_PENDING)
+		return state;
 	CHECK(w, "MPI_Test", MPI_Test(&w->incoming, &flag, MPI_STATUS_IGNORE));
 	if (!flag)
 		return DSBO_PENDING;
@@ -196,7 +308,7 @@ static int hear(struct dsbo_world *w) {
 	return expect_notice(w) == DSBO_DONE ? DSBO_NOTICED : DSBO_FAILED;
 }
 
-int dsbo_poll(struct dsbo_world *w, struct dsbo_transfer *t, int64_t nanos) {
+int dsbo_poll(struct dsbo_world *w, struct dsbo_transfer *t, struct dsbo_sum *s, int64_t nanos) {
 	int state = DSBO_PENDING;
 	int64_t end = now() + nanos;
 	if (t != NULL && !t->posted)
@@ -204,6 +316,8 @@ int dsbo_poll(struct dsbo_world *w, struct dsbo_transfer *t, int64_t nanos) {
 	for (int idle = 0; state == DSBO_PENDING; idle++) {
 		if (t != NULL)
 			state = advance(w, t);
+		if (s != NULL)
+			state = step(w, s);
 		if (state == DSBO_PENDING && (idle % 16 == 0 || idle > 200))
 			state = hear(w);
 		if (state != DSBO_PENDING || __atomic_load_n(&w->interrupted, __ATOMIC_SEQ_CST) || now() >= end)
@@ -246,7 +360,7 @@ int dsbo_drop(struct dsbo_world *w, struct dsbo_transfer *t, int64_t nanos) {
 	return DSBO_DONE;
 }
 
-// reap frees the loose messages and the dropped transfers that are done.
+// reap frees the loose messages, the dropped transfers and the closed sums that are done.
 static void reap(struct dsbo_world *w) {
 	for (struct dsbo_loose **p = &w->loose; *p != NULL;) {
 		struct dsbo_loose *l = *p;
@@ -267,6 +381,20 @@ static void reap(struct dsbo_world *w) {
 		}
 		*p = t->next;
 		free_transfer(t);
+	}
+	for (struct dsbo_sum **p = &w->closed; *p != NULL;) {
+		struct dsbo_sum *s = *p;
+		int state = step(w, s);
+		if (s->stage != ENDED && state != DSBO_FAILED) {
+			p = &s->next;
+			continue;
+		}
+		*p = s->next;
+		if (state == DSBO_FAILED)
+			continue; // MPI may still use its memory
+		MPI_Comm_free(&s->comm);
+		free(s->words);
+		free(s);
 	}
 }
 
@@ -317,7 +445,7 @@ static int try_leave(struct dsbo_world *w) {
 		return state;
 	if (w->received < w->all)
 		return sweep(w);
-	if (w->loose != NULL || w->dropped != NULL)
+	if (w->loose != NULL || w->dropped != NULL || w->closed != NULL)
 		return DSBO_PENDING;
 	CHECK(w, "MPI_Cancel", MPI_Cancel(&w->incoming));
 	CHECK(w, "MPI_Wait", MPI_Wait(&w->incoming, MPI_STATUS_IGNORE));

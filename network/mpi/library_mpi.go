@@ -101,16 +101,23 @@ func (l *cgoLibrary) newHandle(t *transfer) *handle {
 
 func (l *cgoLibrary) poll(t *transfer, d time.Duration) (state, error) {
 	var c *C.struct_dsbo_transfer
-	if t != nil {
+	var sum *C.struct_dsbo_sum
+	switch {
+	case t == nil:
+	case t.sum != nil:
+		sum = l.beginSum(t)
+	default:
 		c = l.open(t)
 	}
-	switch s := C.dsbo_poll(l.world, c, C.int64_t(d)); s {
+	switch s := C.dsbo_poll(l.world, c, sum, C.int64_t(d)); s {
 	case C.DSBO_PENDING:
 		return pending, nil
 	case C.DSBO_DONE:
 		return done, nil
 	case C.DSBO_NOTICED:
 		return noticed, nil
+	case C.DSBO_UNLIKE:
+		return pending, errUnlike
 	case C.DSBO_OTHER_LENGTH:
 		return pending, &lengthError{int(l.world.where), int(l.world.words)}
 	default:
@@ -118,7 +125,40 @@ func (l *cgoLibrary) poll(t *transfer, d time.Duration) (state, error) {
 	}
 }
 
+func (l *cgoLibrary) openSum(t *transfer) {
+	passive := C.int(0)
+	if t.sum.passive {
+		passive = 1
+	}
+	t.handle = C.dsbo_new_sum(l.world, passive)
+}
+
+func (l *cgoLibrary) sumWords(t *transfer, bytes int) []byte {
+	room := max(bytes, 1) // MPI wants an address
+	return unsafe.Slice((*byte)(C.dsbo_sum_words(t.handle.(*C.struct_dsbo_sum), C.int64_t(room))), room)[:bytes]
+}
+
+// beginSum has the words of t combined, once.
+func (l *cgoLibrary) beginSum(t *transfer) *C.struct_dsbo_sum {
+	c := t.handle.(*C.struct_dsbo_sum)
+	if s := t.sum; !s.begun && !s.passive {
+		s.begun = true
+		c.wanted, c.op, c.width, c.count, c.kind = 1, C.int(s.op), C.int(s.width()), C.int(s.words), C.int64_t(s.kind())
+	}
+	return c
+}
+
+func (l *cgoLibrary) closeSum(t *transfer) {
+	if c, ok := t.handle.(*C.struct_dsbo_sum); ok {
+		C.dsbo_close_sum(l.world, c)
+		t.handle = nil
+	}
+}
+
 func (l *cgoLibrary) pending(t *transfer) []int {
+	if t.sum != nil {
+		return nil
+	}
 	var all []int
 	for i, m := range t.handle.(*handle).messages {
 		if m.done == 0 {

@@ -14,8 +14,9 @@ import (
 type notice struct {
 	exchange, rank  int64
 	mixed, gathered int64 // what it completed, which the others can complete too
+	reduced         int64
 	kind            int64 // see network.Kind
-	text            [216]byte
+	text            [208]byte
 }
 
 // setReason cuts a long reason.

@@ -25,7 +25,7 @@ func reductions() (all []reduction) {
 	for bits := 1; bits <= 64; bits++ {
 		all = append(all, reduction{network.Op(bits % 2), bits, lengths[bits%len(lengths)]})
 	}
-	return append(all, reduction{network.Sum, 64, 1000}, reduction{network.Max, 12, 123}, reduction{network.Sum, 11, 7840})
+	return append(all, reduction{network.Sum, 64, 1000}, reduction{network.Sum, 16, 1000}, reduction{network.Max, 12, 123}, reduction{network.Sum, 11, 7840})
 }
 
 // words returns what the agents reduce: the same in every process.

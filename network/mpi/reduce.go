@@ -1,0 +1,135 @@
+package mpi
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"dsbo"
+	"dsbo/network"
+)
+
+// A sum is what Reduce of the agents runs on: MPI_Iallreduce over all ranks.
+type sum struct {
+	transfer
+	kind  sumKind
+	begin func()        // made once
+	ready chan struct{} // holds one wake-up
+
+	waiting bool // under the exchange's mu, like round
+	round   int  // reductions completed
+}
+
+func (s *sum) init(x *Exchange, timeout time.Duration) {
+	s.transfer = transfer{sum: &s.kind, blocks: x.blocks, timeout: timeout, done: x.reduced}
+	s.failed = func(err error) {
+		if errors.Is(err, errUnlike) {
+			err = dsbo.Errorf(dsbo.ErrShape, "ranks must reduce alike; another one reduces words of other numbers, bits or operations than %d words of %d bits",
+				s.kind.words, s.kind.bits)
+		}
+		x.Fail(fmt.Errorf("rank %d: %w", x.world.rank, err))
+	}
+	lo, hi := x.blocks.agentsOf(x.world.rank)
+	s.kind.passive = lo == hi
+	if s.kind.passive {
+		s.timeout = math.MaxInt64 // it waits for what the others do
+	}
+	s.ready = make(chan struct{}, 1)
+	s.begin = func() {
+		if !x.hasEnded() {
+			x.world.begin(&s.transfer)
+		}
+	}
+	if x.blocks.ranks > 1 {
+		x.joint.Between = x.reduceRanks
+	}
+}
+
+// openSum opens this rank's end of the sum, which all ranks do in the order of their exchanges.
+func (x *Exchange) openSum() {
+	if x.blocks.ranks > 1 {
+		x.world.call(func() { x.world.lib.openSum(&x.sum.transfer) })
+	}
+}
+
+// takePart has a rank without agents take part in what the others reduce.
+func (x *Exchange) takePart() {
+	if x.sum.kind.passive {
+		x.world.call(x.sum.begin)
+	}
+}
+
+// Reduce implements [network.Reducer].
+func (a *agent) Reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
+	if a.x.hasEnded() {
+		return a.x.stopError()
+	}
+	err := a.x.joint.Reduce(ctx, op, bits, words, a.x.stopped, a.x.stopError)
+	if err != nil {
+		err = fmt.Errorf("agent %d, reduction: %w", a.id, err)
+		a.x.Fail(err)
+	}
+	return err
+}
+
+// reduceRanks combines the words of this rank's agents with those of the other ranks.
+func (x *Exchange) reduceRanks(ctx context.Context, op network.Op, bits int, words []uint64) error {
+	if len(words) > maxFloats {
+		return dsbo.Errorf(dsbo.ErrShape, "a reduction must have at most %d words; it has %d", maxFloats, len(words))
+	}
+	if err := x.holdFrames(); err != nil {
+		return err
+	}
+	defer x.inside.Done()
+	s := &x.sum
+	s.kind.op, s.kind.bits, s.kind.words, s.kind.begun = op, bits, len(words), false
+	width := s.kind.width()
+	memory := x.world.lib.sumWords(&s.transfer, width*len(words))
+	putWords(memory, width, words)
+	x.mu.Lock()
+	s.waiting = true
+	x.mu.Unlock()
+	x.leaveAsWell()
+	x.world.call(s.begin)
+	if err := x.await(ctx, s.ready); err != nil {
+		return err
+	}
+	takeWords(words, width, memory)
+	return nil
+}
+
+// reduced is called by serve when the words of all ranks are combined.
+func (x *Exchange) reduced() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.sum.waiting = false
+	x.sum.round++
+	x.sum.ready <- struct{}{}
+}
+
+// putWords writes words of 4 or 8 bytes as this machine has them, without the bits above.
+func putWords(memory []byte, width int, words []uint64) {
+	if width == 4 {
+		for k, w := range words {
+			binary.NativeEndian.PutUint32(memory[4*k:], uint32(w))
+		}
+		return
+	}
+	for k, w := range words {
+		binary.NativeEndian.PutUint64(memory[8*k:], w)
+	}
+}
+
+// takeWords reads what putWords writes.
+func takeWords(words []uint64, width int, memory []byte) {
+	for k := range words {
+		if width == 4 {
+			words[k] = uint64(binary.NativeEndian.Uint32(memory[4*k:]))
+		} else {
+			words[k] = binary.NativeEndian.Uint64(memory[8*k:])
+		}
+	}
+}
