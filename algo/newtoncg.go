@@ -48,6 +48,10 @@ type NewtonCG struct {
 	Cut     float64 `json:"cut,omitzero"`      // eigenvalues of the pairs up to cut times the largest are left out; default 1e-6
 	NoSplit bool    `json:"no_split,omitzero"` // as if the oracle did not tell the penalty's part of H
 
+	// Relative keeps the pairs relative to the diagonal of their time (package recycle), so that they age less: as λ falls, a
+	// data part D that shrinks as its diagonal does makes no pair stale. It wants the diagonal renewed often (DgEvery 2).
+	Relative bool `json:"relative,omitzero"`
+
 	state
 	turn    turn
 	memory  *recycle.Memory
@@ -101,6 +105,7 @@ func (a *NewtonCG) Init(p, q, K int) error {
 	a.z, a.r, a.v = a.carried("z", q), a.carried("r", p), a.carried("v", p)
 	a.dg, a.tried = a.carried("diagonal", q), a.carried("tried", 1)
 	a.memory = recycle.New(q, a.Mem, a.Floor, a.Cut)
+	a.memory.Relative = a.Relative
 	s, t, gram, counts := a.memory.State()
 	a.named = append(a.named, dsbo.Named{Name: "pairs_v", Value: s}, dsbo.Named{Name: "pairs_dv", Value: t},
 		dsbo.Named{Name: "pairs_gram", Value: gram}, dsbo.Named{Name: "pairs_counts", Value: counts})

@@ -28,6 +28,10 @@ type Memory struct {
 	Floor float64
 	// Cut leaves out eigenvalues up to Cut times the largest.
 	Cut float64
+	// Relative keeps pairs relative to the diagonal dg of D at their time, as (√dg v, D v/√dg) with the first of norm 1, and reads
+	// them by the diagonal of today: they then stay exact where D has become R D R with a diagonal R, which a diagonal alone
+	// tells. Otherwise pairs are as they were, and age.
+	Relative bool
 
 	q, most int
 	s, t    []float64 // a row a pair: v and D v, most×q; when all rows are taken, the next pair replaces the oldest
@@ -38,6 +42,7 @@ type Memory struct {
 	f          []float64 // F' diag(A)^(−1/2), r×q
 	r          int
 	root       []float64 // A^(−1/2), length q
+	unit       []float64 // √|dg| of the last Prepare if pairs are relative, else 1
 	chol       []float64 // the Cholesky factor of I + F' A⁻¹ F, r×r
 	small      []float64 // length most
 	d, hd, z   []float64 // of a solve: direction, its product with the whole matrix, preconditioned residual
@@ -54,7 +59,9 @@ func New(q, most int, floor, cut float64) *Memory {
 	m.s, m.t, m.f = vectors(most*q), vectors(most*q), vectors(most*q)
 	m.gram, m.u, m.chol = vectors(most*most), vectors(most*most), vectors(most*most)
 	m.counts, m.w, m.small = vectors(2), vectors(most), vectors(most)
-	m.root, m.d, m.hd, m.z, m.dd, m.r1 = vectors(q), vectors(q), vectors(q), vectors(q), vectors(q), vectors(q)
+	m.root, m.unit = vectors(q), vectors(q)
+	m.d, m.hd, m.z, m.dd, m.r1 = vectors(q), vectors(q), vectors(q), vectors(q), vectors(q)
+	vec.Fill(m.unit, 1)
 	length := make([]float64, 1)
 	lapack64.Syev(lapack.EVCompute, symmetric(most, m.u, most), m.w, length, -1)
 	m.work = vectors(int(length[0]))
@@ -69,16 +76,26 @@ func (m *Memory) State() (s, t, gram, counts []float64) { return m.s, m.t, m.gra
 func (m *Memory) Pairs() int { return int(m.counts[0]) }
 
 // Add keeps the pair (d, dd) with dd = D d, scaled to ‖d‖ = 1; d must not be zero. The oldest pair goes when there are too many.
-// The preconditioner stays as it is until the next [Memory.Prepare].
+// The preconditioner stays as it is until the next [Memory.Prepare], one of which must come before relative pairs.
 func (m *Memory) Add(d, dd []float64) {
 	q, row := m.q, int(m.counts[1])
+	v, t := m.s[row*q:][:q], m.t[row*q:][:q]
+	for i, unit := range m.unit {
+		v[i], t[i] = d[i]*unit, 0
+		if unit > 0 {
+			t[i] = dd[i] / unit
+		}
+	}
+	norm := vec.Norm(v)
+	if norm == 0 { // relative to a diagonal of zeros
+		return
+	}
+	for i := range v {
+		v[i], t[i] = v[i]/norm, t[i]/norm
+	}
 	m.counts[0] = max(m.counts[0], float64(row+1))
 	m.counts[1] = float64((row + 1) % m.most)
-	v, t, n := m.s[row*q:][:q], m.t[row*q:][:q], m.Pairs()
-	norm := vec.Norm(d)
-	for i := range v {
-		v[i], t[i] = d[i]/norm, dd[i]/norm
-	}
+	n := m.Pairs()
 	kernel.GemmNT(n, 1, q, m.small, 1, m.s, q, t, q, false) // v_i·Dv
 	kernel.GemmNT(n, 1, q, m.w, 1, m.t, q, v, q, false)     // Dv_i·v
 	for i := range n {
@@ -90,10 +107,18 @@ func (m *Memory) Add(d, dd []float64) {
 // Prepare makes the preconditioner M = diag(A) + F F' of D + diag(e) from the pairs and dg, the diagonal of D; e must not be
 // negative. F F' is the approximation of D by the pairs; where A would be 0 it is 1.
 func (m *Memory) Prepare(e, dg []float64) {
-	m.factor()
 	q := m.q
+	if m.Relative {
+		for i, d := range dg {
+			m.unit[i] = math.Sqrt(math.Abs(d))
+		}
+	}
+	m.factor()
 	vec.Fill(m.root, 0)
 	for l := range m.r {
+		if row := m.f[l*q:][:q]; m.Relative {
+			kernel.MulTo(row, row, m.unit)
+		}
 		for i, f := range m.f[l*q:][:q] {
 			m.root[i] += float64(f * f) // the diagonal of F F'
 		}

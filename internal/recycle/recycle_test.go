@@ -121,6 +121,33 @@ func TestAllPairsAreTheMatrix(t *testing.T) {
 	}
 }
 
+// Relative pairs are those of R D R once the diagonal says so.
+func TestRelativePairsFollowTheDiagonal(t *testing.T) {
+	const q, e = 12, 0.5
+	d := random(q, 1, 0)
+	changed := matrix{q, slices.Clone(d.entries)}
+	for i := range changed.entries {
+		changed.entries[i] *= float64(1+i/q) * float64(1+i%q)
+	}
+	for _, relative := range []bool{false, true} {
+		memory, dd := recycle.New(q, q, 1e-14, 1e-12), make([]float64, q)
+		memory.Relative = relative
+		memory.Prepare(filled(q, e), d.diagonal())
+		for i := range q {
+			v := make([]float64, q)
+			v[i] = 1
+			d.product(dd, v)
+			memory.Add(v, dd)
+		}
+		memory.Prepare(filled(q, e), changed.diagonal())
+		b, s := filled(q, 1), make([]float64, q)
+		memory.Precondition(s, b)
+		if left := changed.residual(e, s, b); (left < 1e-9) != relative {
+			t.Errorf("relative %v: the residual of M⁻¹ b is %g", relative, left)
+		}
+	}
+}
+
 func TestWithoutPairsTheDiagonalAlone(t *testing.T) {
 	memory := recycle.New(3, 5, 0.02, 1e-6)
 	memory.Prepare([]float64{1, 0, 0}, []float64{1, -4, 0})
@@ -172,6 +199,7 @@ func TestStateRestores(t *testing.T) {
 	const q = 70
 	d := random(q, 2, 0)
 	a, b := recycle.New(q, 7, 0.02, 1e-6), recycle.New(q, 7, 0.02, 1e-6)
+	a.Relative, b.Relative = true, true
 	sys, s, r := d.system(0.01), make([]float64, q), filled(q, 1)
 	solve := func(m *recycle.Memory) []float64 {
 		vec.Fill(s, 0)
