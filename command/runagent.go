@@ -67,7 +67,7 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 			}
 			config.Listener = l
 		}
-		config.Matrix, config.Round = g.W, from
+		config.Matrix, config.Round, config.Wire = g.W, from, j.Settings.ExchangeWire()
 		var err error
 		if o.certs == "" && o.mask && config.Validate() == nil { // else Open leaves nothing behind
 			if config.Secret, err = readSecret(string(o.folder()) + secretSuffix); err != nil {

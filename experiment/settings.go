@@ -75,9 +75,8 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	f.Float64Var(&s.Prob, "prob", 0, "`probability` of an edge of erdos-renyi (default 2·ln(n)/n)")
 	f.StringVar(&s.Average, "average", "tree", "`how` agents find exact averages: tree, by sums over a spanning tree of the graph; or mix, by rounds of exchanges with W alone, for networks on which nothing else may travel")
 	f.StringVar(&s.Wire, "wire", "", "`type` in which numbers travel: float64, float32, bf16 or int8 (default: the preset's)")
-	f.BoolVar(&s.Mask, "mask", true, "over gRPC, hide what each agent adds to a sum under masks that cancel in it (default true)")
 	f.StringVar(&s.Transport, "transport", transports[0].name, "`how` agents exchange: "+transportHelp()+"; the verbs agent and run of dsbo run each agent as a process of its own")
-	f.Group("Network", "agents", "graph", "w", "prob", "average", "wire", "mask", "transport")
+	f.Group("Network", "agents", "graph", "w", "prob", "average", "wire", "transport")
 
 	f.IntVar(&s.Batch, "batch", 0, "`examples` in a draw ξ or φ, 0 for all (default: the preset's)")
 	f.StringVar(&s.DType, "dtype", "float32", "`type` of numbers in the agents' oracles, float32 or float64; evaluation is in float64 (default: the preset's)")
@@ -248,6 +247,16 @@ func (s *Settings) averaging() (network.AverageOptions, error) {
 		return o, dsbo.Errorf(dsbo.ErrConfig, "-wire must be float64, float32, bf16 or int8; it is %s", s.Wire)
 	}
 	return o, nil
+}
+
+// ExchangeWire returns the type in which a transport may send the vectors of exchanges, after the preset has been filled in. Averages by
+// exchanges alone need all of a number.
+func (s *Settings) ExchangeWire() network.Wire {
+	o, err := s.averaging()
+	if err != nil || o.ByMix {
+		return network.Float64
+	}
+	return o.Wire
 }
 
 // network makes the graph. The number of agents may come from a graph file.

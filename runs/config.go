@@ -21,7 +21,6 @@ type Config struct {
 	Rho             float64         `json:"rho"`
 	Average         string          `json:"average"` // "tree" or "mix": how exact averages are found
 	Wire            string          `json:"wire"`    // type in which numbers travel
-	Mask            bool            `json:"mask"`    // whether sums over gRPC are masked
 	Batch           int             `json:"batch"`
 	Holdout         float64         `json:"holdout"`  // share of the validation examples that tunes nothing
 	Evaluate        string          `json:"evaluate"` // "exact" or "off": whether records have exact values

@@ -21,28 +21,46 @@ func falling(t *testing.T, name string, rs []runs.Record, of func(runs.Record) r
 func phi(r runs.Record) runs.Number      { return r.Phi }
 func testLoss(r runs.Record) runs.Number { return r.TestLoss }
 
-// At each rate Φ and the test loss fall from one evaluation to the next, and the test accuracy is at least 0.97: with the default
-// preset to at most 0.6 of the Φ at the start, with the paper's to the letter slowly.
-func TestPresets(t *testing.T) {
+// rateFolders are the folders of the runs of a series without -r.
+var rateFolders = []string{"r0.5", "r1", "r1.5"}
+
+// TestPaperPreset: at each rate Φ and the test loss fall from one evaluation to the next, and the test accuracy is at least 0.97.
+func TestPaperPreset(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
-	for name, tt := range map[string]struct {
-		flags []string
-		share float64
-	}{"default": {nil, 0.6}, "paper": {[]string{"-preset=paper"}, 1}} {
-		dir := t.TempDir()
-		complete(t, append(tt.flags, "-quiet", "-report=false", "-out="+dir)...)
-		for _, r := range []string{"r0.5", "r1", "r1.5"} {
-			t.Run(name+" "+r, func(t *testing.T) {
-				rs := must.Get(runs.Folder(filepath.Join(dir, r)).Records())
-				falling(t, "Φ", rs, phi)
-				falling(t, "the test loss", rs, testLoss)
-				start, last := rs[0], rs[len(rs)-1]
-				if last.TestAccuracy < 0.97 || !(float64(last.Phi) < tt.share*float64(start.Phi)) {
-					t.Errorf("test accuracy %v, want at least 0.97; Φ from %v to %v, want below %g of it", last.TestAccuracy, start.Phi, last.Phi, tt.share)
-				}
-			})
-		}
+	dir := t.TempDir()
+	complete(t, "-preset=paper", "-quiet", "-report=false", "-out="+dir)
+	for _, r := range rateFolders {
+		t.Run(r, func(t *testing.T) {
+			rs := must.Get(runs.Folder(filepath.Join(dir, r)).Records())
+			falling(t, "Φ", rs, phi)
+			falling(t, "the test loss", rs, testLoss)
+			if last := rs[len(rs)-1]; last.TestAccuracy < 0.97 {
+				t.Errorf("test accuracy %v, want at least 0.97", last.TestAccuracy)
+			}
+		})
+	}
+}
+
+// TestDefaultPreset: at each rate the tuned λ, from a start that the method finds, has at most 0.7 of the Φ of the best constant and
+// a test loss that is no worse, and is kept.
+func TestDefaultPreset(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	dir := t.TempDir()
+	complete(t, "-quiet", "-report=false", "-out="+dir)
+	for _, r := range rateFolders {
+		t.Run(r, func(t *testing.T) {
+			s := must.Get(runs.Folder(filepath.Join(dir, r)).ReadSummary())
+			tuned, best := s.Models[len(s.Models)-1], s.Models[max(0, len(s.Models)-2)]
+			if !tuned.Kept || !(tuned.Phi <= 0.7*best.Phi) || !(tuned.TestLoss <= best.TestLoss) {
+				t.Errorf("tuned: Φ %v, test loss %v, kept %t; %s: Φ %v, test loss %v", tuned.Phi, tuned.TestLoss, tuned.Kept, best.Name, best.Phi, best.TestLoss)
+			}
+			if s.Verdict.Outcome == runs.Worse || s.Verdict.Sentence == "" {
+				t.Errorf("%s: %s", s.Verdict.Outcome, s.Verdict.Sentence)
+			}
+		})
 	}
 }
