@@ -1,0 +1,198 @@
+package network_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"dsbo"
+	"dsbo/internal/must"
+	"dsbo/network"
+	"dsbo/network/networktest"
+)
+
+// A countingTeam counts what its agents' mixers are given to send, and checks that a wire carries it.
+type countingTeam struct {
+	network.Team
+	t     *testing.T
+	wire  network.Wire
+	mixed []network.Sent // by agents: vectors of Mix, once each
+	sums  []network.Sent // words of Reduce, once each
+}
+
+type countingMixer struct {
+	network.Reducer
+	team *countingTeam
+	id   int
+}
+
+func (c *countingTeam) Mixer(i int) dsbo.Mixer {
+	return countingMixer{c.Team.Mixer(i).(network.Reducer), c, i}
+}
+
+func (m countingMixer) Mix(ctx context.Context, dst, src []float64) error {
+	code := m.team.wire.Encode(nil, src)
+	carried := make([]float64, len(src))
+	must.OK(m.team.wire.Decode(carried, code))
+	sameNumbers(m.team.t, m.team.wire.String(), carried, src)
+	s := &m.team.mixed[m.id]
+	*s = network.Sent{Messages: s.Messages + 1, Floats: s.Floats + int64(len(src)), Bytes: s.Bytes + int64(len(code))}
+	return m.Reducer.Mix(ctx, dst, src)
+}
+
+func (m countingMixer) Reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
+	s := &m.team.sums[m.id]
+	s.Messages++
+	s.Bytes += int64(len(network.PackWords(nil, bits, words)))
+	if op == network.Sum {
+		s.Floats += int64(len(words))
+	}
+	return m.Reducer.Reduce(ctx, op, bits, words)
+}
+
+// TestSent: what is counted is what goes over the edges, and what Cost says.
+func TestSent(t *testing.T) {
+	for _, name := range []string{"star", "server", "ring"} {
+		w := must.Get(network.New(name, 6, network.Options{})).W
+		tree := w.Tree()
+		for _, wire := range wires {
+			for _, byMix := range []bool{false, true} {
+				team := &countingTeam{network.NewLocal(w), t, wire, make([]network.Sent, 6), make([]network.Sent, 6)}
+				ends := averagersOf(team, w, network.AverageOptions{Wire: wire, ByMix: byMix})
+				cost := must.Get(network.NewAverages(team, w, network.AverageOptions{Wire: wire, ByMix: byMix}))
+				for _, length := range []int{3, 200} {
+					before := ends[0].Sent()
+					averageAll(t.Context(), ends, drawn(6, length, 1, 3))
+					s := ends[0].Sent()
+					got := network.Sent{Messages: s.Messages - before.Messages, Floats: s.Floats - before.Floats, Bytes: s.Bytes - before.Bytes}
+					if want := cost.Cost(0, length, wire); got != want {
+						t.Errorf("%s, %v: an average of %d numbers counts %+v; its cost is %+v", name, wire, length, got, want)
+					}
+				}
+				mixAll(t, ends, drawn(6, 77, 1, 3))
+				for i, a := range ends {
+					m, s := team.mixed[i], team.sums[i]
+					up, edges := int64(tree.Sends(i)), int64(w.Sends(i))
+					want := network.Sent{
+						Messages: edges*m.Messages + up*s.Messages, Floats: edges*m.Floats + up*s.Floats, Bytes: edges*m.Bytes + up*s.Bytes,
+					}
+					if got := a.Sent(); got != want {
+						t.Errorf("%s, %v, by Mix %v: agent %d counts %+v; it must be %+v", name, wire, byMix, i, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// mixAll returns what each agent gets of one exchange.
+func mixAll(t *testing.T, ends []*network.Averager, vectors [][]float64) [][]float64 {
+	got := make([][]float64, len(ends))
+	must.OK(errors.Join(networktest.AtOnce(len(ends), func(i int) error {
+		got[i] = make([]float64, len(vectors[i]))
+		return ends[i].Mix(t.Context(), got[i], vectors[i])
+	})...))
+	return got
+}
+
+// TestMixOnWires: what is mixed is near the vectors, in the mean of many draws the vectors themselves, and on Float64 nothing else.
+func TestMixOnWires(t *testing.T) {
+	const rounds = 400
+	w := newRing(4).W
+	vectors := drawn(4, 70, 1, 4)
+	exact := networktest.Product(w, vectors)
+	for wire, unit := range map[network.Wire]float64{network.Float64: 0, network.Float32: 0x1p-25, network.BF16: 0x1p-8, network.Int8: 1.01 / 127} {
+		ends := averagers(w, network.AverageOptions{Wire: wire})
+		mean := make([]float64, 70)
+		for range rounds {
+			for i, got := range mixAll(t, ends, vectors) {
+				for k, x := range got {
+					if d := math.Abs(x - exact[i][k]); !(d <= unit) {
+						t.Fatalf("%v: agent %d, entry %d is %g off; it must be at most %g", wire, i, k, d, unit)
+					}
+					if i == 0 {
+						mean[k] += x / rounds
+					}
+				}
+			}
+		}
+		bound := 5*unit/math.Sqrt(rounds) + 1e-13
+		if wire == network.Float32 { // rounds to the nearest, always alike
+			bound = unit
+		}
+		for k, x := range mean {
+			if d := math.Abs(x - exact[0][k]); d > bound {
+				t.Errorf("%v: entry %d is %g off in the mean; it must be at most %g", wire, k, d, bound)
+			}
+		}
+	}
+}
+
+// TestErrorFeedback: what the wire rounds off comes in the next stages at the same place, so that the sum of all that is sent stays within one
+// rounding of the sum of the vectors; and a copy of the state goes on with the same bits.
+func TestErrorFeedback(t *testing.T) {
+	const stages = 50
+	w := must.Get(network.NewMatrix([][]float64{{1}}))
+	places := drawn(2, 40, 1, 4)
+	for _, wire := range []network.Wire{network.Float32, network.BF16, network.Int8} {
+		o := network.AverageOptions{Wire: wire, ErrorFeedback: true}
+		a, resumed := averagers(w, o)[0], averagers(w, o)[0]
+		sums := [][]float64{make([]float64, 40), make([]float64, 40)}
+		for s := range uint64(stages) {
+			if s == stages/2 {
+				var saved []dsbo.Named
+				for _, n := range a.State() {
+					saved = append(saved, dsbo.Named{Name: n.Name, Value: slices.Clone(n.Value)})
+				}
+				resumed.SetState(saved)
+			}
+			a.Begin(s)
+			resumed.Begin(s)
+			for place, v := range places {
+				got := make([]float64, 40)
+				must.OK(a.Mix(t.Context(), got, v))
+				for k, x := range got {
+					sums[place][k] += x
+				}
+				if s >= stages/2 {
+					again := make([]float64, 40)
+					must.OK(resumed.Mix(t.Context(), again, v))
+					sameNumbers(t, "resumed", again, got)
+				}
+			}
+		}
+		for place, v := range places {
+			for k, x := range sums[place] {
+				if d := math.Abs(x - stages*v[k]); d > 1.1/64 {
+					t.Errorf("%v: place %d, entry %d: %d times %g have become %g, %g off", wire, place, k, stages, v[k], x, d)
+				}
+			}
+		}
+		vector := slices.Repeat([]float64{math.Inf(1)}, 40)
+		a.Begin(stages)
+		must.OK(a.Mix(t.Context(), vector, vector))
+		a.Begin(stages + 1)
+		must.OK(a.Mix(t.Context(), vector, places[0]))
+		if slices.ContainsFunc(vector, math.IsNaN) {
+			t.Errorf("%v: what was not finite once must not stay", wire)
+		}
+	}
+}
+
+// TestSteadyAverage: averages and exchanges of a length that has been before allocate nothing.
+func TestSteadyAverage(t *testing.T) {
+	for _, wire := range wires {
+		a := averagers(newRing(1).W, network.AverageOptions{Wire: wire})[0]
+		v := make([]float64, 300)
+		allocations := testing.AllocsPerRun(10, func() {
+			a.Begin(1)
+			must.OK(a.Average(t.Context(), v, v))
+			must.OK(a.Mix(t.Context(), v, v))
+		})
+		if allocations > 0 {
+			t.Errorf("%v: %g allocations; there must be none", wire, allocations)
+		}
+	}
+}
