@@ -92,32 +92,32 @@ var (
 	traffic = measure[*Run]{"Traffic", "sent by all agents together in the whole run", allBytes, inUnits(byteUnits)}
 )
 
-// A topic is measures of one kind: exact values, models that were refitted, and models as they stand are never in one table.
+// A topic is measures of one kind: exact values and those of models as they stand are never in one table.
 type topic struct {
 	Name, Hint string
-	refits     bool // the measures are of models that may not have converged
+	models     bool // the measures are of models that may not have converged
+	paired     bool // the measures are those of the table of gains
 	measures   []measure[*Run]
 }
 
 // topics are what methods are compared by: the first measure of a topic that was measured orders its table.
 func topics() []topic {
 	return []topic{
-		{Name: "Exact values", Hint: "with the lower problem solved to its tolerance", measures: []measure[*Run]{
+		{Name: "Exact values", Hint: "with the lower problem solved to its tolerance", models: true, measures: []measure[*Run]{
 			{"Φ − best constant", "Φ less that of the best single penalty of the same run", (*Run).phiGain, signed(number)},
 			lastPhi,
 			{"Φ at the start", "exact upper objective before the first iteration", func(r *Run) float64 { return float64(r.Records[0].Phi) }, number},
 			{"Φ, best constant", "exact upper objective where all hyperparameters are the best single number", func(r *Run) float64 { return r.bestConstant().Phi }, number},
 			{"Φ at λ = 0", "exact upper objective where all hyperparameters are 0", ofSummary(phiAtZero), number},
 			{"‖∇Φ‖", "norm of the exact hypergradient at x̄", ofLast(gradNorm), number},
-			{"Test accuracy", "of the lower problem's exact solution at the tuned λ", ofSummary(accuracyAtTuned), percent},
-			{"Test loss", "of the lower problem's exact solution at the tuned λ, mean per example", ofSummary(func(s *runs.Summary) runs.Number { return s.TestLossTuned }), number},
+			{"Test loss", "of the lower problem's solution at the tuned λ, mean per example", ofSummary(func(s *runs.Summary) runs.Number { return s.TestLossTuned }), number},
+			{"Test accuracy", "of the lower problem's solution at the tuned λ", ofSummary(func(s *runs.Summary) runs.Number { return s.TestAccuracyTuned }), percent},
 		}},
-		{Name: "Refitted models", Hint: "that the agents find together at the tuned λ", refits: true, measures: []measure[*Run]{
-			{"Test loss", "mean per example", ofSummary(func(s *runs.Summary) runs.Number { return s.RefitTestLoss }), number},
-			{"Change of test loss", "tuned less best constant, paired", gain("test", func(g runs.Gain) runs.Number { return g.LossChange }), signed(number)},
-			{"Test accuracy", "share of right answers", ofSummary(func(s *runs.Summary) runs.Number { return s.RefitTestAccuracy }), percent},
-			{"Change of test accuracy", "tuned less best constant, paired", gain("test", func(g runs.Gain) runs.Number { return g.AccuracyChange }), signed(percentPoints)},
-			{"Change of held-out loss", "tuned less best constant, paired", gain("held-out", func(g runs.Gain) runs.Number { return g.LossChange }), signed(number)},
+		{Name: "Tuned against the best constant", Hint: "differences over the same examples, tuned less constant", models: true, paired: true, measures: []measure[*Run]{
+			{"Change of test loss", "mean per example", gain(runs.Test, func(g runs.Gain) runs.Number { return g.LossChange }), signed(number)},
+			{"Change of test accuracy", "percentage points", gain(runs.Test, func(g runs.Gain) runs.Number { return g.AccuracyChange }), signed(percentPoints)},
+			{"Change of held-out loss", "mean per example", gain(runs.HeldOut, func(g runs.Gain) runs.Number { return g.LossChange }), signed(number)},
+			{"Change of validation loss", "mean per example", gain(runs.Validation, func(g runs.Gain) runs.Number { return g.LossChange }), signed(number)},
 		}},
 		{Name: "The average model as it stands", Hint: "at the last evaluation, not refitted", measures: []measure[*Run]{
 			{"Test loss", "mean per example", ofLast(testLoss), number},
@@ -155,31 +155,18 @@ func costs() []measure[*Run] {
 	}
 }
 
-// ofExact are what the exact solutions at the tuned and at fixed hyperparameters are compared by.
-func ofExact() []measure[runs.Model] {
-	return []measure[runs.Model]{
-		{"Φ", "exact upper objective", func(m runs.Model) float64 { return float64(m.Phi) }, number},
-		{"Test loss", "mean per example", func(m runs.Model) float64 { return float64(m.ExactTestLoss) }, number},
-		{"Test accuracy", "share of right answers", func(m runs.Model) float64 { return float64(m.ExactTestAccuracy) }, percent},
-	}
-}
-
-// ofRefits are what the models that the agents find there are compared by, known where there was a refit.
-func ofRefits() []measure[runs.Model] {
+// ofModels are what the models at the tuned and at fixed hyperparameters are compared by.
+func ofModels() []measure[runs.Model] {
 	is := func(title, hint string, of func(runs.Model) runs.Number, show func(float64) string) measure[runs.Model] {
-		return measure[runs.Model]{title, hint, func(m runs.Model) float64 {
-			if m.Steps == 0 {
-				return math.NaN()
-			}
-			return float64(of(m))
-		}, show}
+		return measure[runs.Model]{title, hint, func(m runs.Model) float64 { return float64(of(m)) }, show}
 	}
 	return []measure[runs.Model]{
+		is("Φ", "upper objective", func(m runs.Model) runs.Number { return m.Phi }, number),
 		is("Validation loss", "mean per example", func(m runs.Model) runs.Number { return m.ValLoss }, number),
+		is("Held-out loss", "mean per example", func(m runs.Model) runs.Number { return m.HoldoutLoss }, number),
 		is("Test loss", "mean per example", func(m runs.Model) runs.Number { return m.TestLoss }, number),
 		is("Test accuracy", "share of right answers", func(m runs.Model) runs.Number { return m.TestAccuracy }, percent),
 		is("Steps", "of the agents' solver", func(m runs.Model) runs.Number { return runs.Number(m.Steps) }, count),
 		is("Gradient", "norm that is left of the lower problem's gradient", func(m runs.Model) runs.Number { return m.Gradient }, number),
-		is("Consensus", "mean squared distance of the agents' models from their average", func(m runs.Model) runs.Number { return m.Consensus }, number),
 	}
 }

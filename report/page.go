@@ -43,7 +43,7 @@ type page struct {
 	Rest              []*panel
 	Charts            []chart
 	Gains             *table
-	Exact, Refits     *table
+	Models            [2]*table // those that have converged, and those that have not
 	Constants         string
 	States, Warnings  []remark
 	Topics            []pageTopic
@@ -90,8 +90,8 @@ func newPage(all []*Run, title string) (*page, error) {
 	}
 	s := all[0].Summary
 	p.Constants, p.Traffic = constants(s), trafficTable(s)
-	p.Topics = slices.DeleteFunc(p.Topics, func(t pageTopic) bool { return t.refits && s != nil && len(s.Models) > 0 }) // its table says more
-	p.Gains, p.Exact, p.Refits = gains(s), models(s, "Exact solutions", false, ofExact()), models(s, "Models that the agents found together", true, ofRefits())
+	p.Topics = slices.DeleteFunc(p.Topics, func(t pageTopic) bool { return t.paired }) // the table of gains says more
+	p.Gains, p.Models = gains(s), [2]*table{models(s, "Models", true), models(s, "Models that have not converged", false)}
 	return p, nil
 }
 
@@ -103,7 +103,7 @@ func (p *page) compare(gs []group) {
 		view := pageTopic{topic: t}
 		if len(gs) == 1 {
 			view.Facts = facts(gs[0], t.measures)
-			if t.refits && slices.ContainsFunc(gs[0].runs, func(r *Run) bool { return len(r.unconverged()) > 0 }) {
+			if t.models && slices.ContainsFunc(gs[0].runs, func(r *Run) bool { return len(r.unconverged()) > 0 }) {
 				view.Mark = notConverged
 			}
 		} else {

@@ -96,7 +96,6 @@ func trainLoss(r *runs.Record) runs.Number          { return r.TrainLoss }
 func hypergradientError(r *runs.Record) runs.Number { return r.HypergradientError }
 func consensusX(r *runs.Record) runs.Number         { return r.ConsensusX }
 func phiAtZero(s *runs.Summary) runs.Number         { return s.PhiLambda0 }
-func accuracyAtTuned(s *runs.Summary) runs.Number   { return s.TestAccuracyTuned }
 
 // quantities lists what is drawn of some runs.
 func quantities(all []*Run) []quantity {
@@ -115,7 +114,7 @@ func quantities(all []*Run) []quantity {
 			caption: "The norm of the exact hypergradient is 0 at a stationary point."},
 		{name: "accuracy", title: "Accuracy", label: "share of right answers of the average y", compared: 1,
 			levels: []level{{"test, solved exactly at λ = 0", ofSummary(func(s *runs.Summary) runs.Number { return s.TestAccuracyLambda0 })},
-				{"test, solved exactly at the tuned λ", ofSummary(accuracyAtTuned)}},
+				{"test, solved exactly at the tuned λ", ofSummary(func(s *runs.Summary) runs.Number { return s.TestAccuracyTuned })}},
 			parts: []part{{"test_accuracy", "test", testAccuracy},
 				{"val_accuracy", "validation", func(r *runs.Record) runs.Number { return r.ValAccuracy }},
 				{"holdout_accuracy", "held-out", func(r *runs.Record) runs.Number { return r.HoldoutAccuracy }},

@@ -31,6 +31,7 @@ type cell struct {
 	Look  *lookData // sample of its line before a first cell; nil: none
 	Kind  string    // better or worse
 	Mark  string    // warning behind the text
+	Note  string    // word behind the text
 	value float64
 }
 
@@ -86,7 +87,7 @@ func comparison(name, heading string, gs []group, of topic) *table {
 	for _, g := range gs {
 		rows = append(rows, g.runs)
 		row := []cell{{Text: g.label, Sort: g.label, Look: lookOf(g.look)}}
-		if of.refits && slices.ContainsFunc(g.runs, func(r *Run) bool { return len(r.unconverged()) > 0 }) {
+		if of.models && slices.ContainsFunc(g.runs, func(r *Run) bool { return len(r.unconverged()) > 0 }) {
 			row[0].Mark = notConverged
 		}
 		if seeds {
@@ -110,7 +111,7 @@ func comparison(name, heading string, gs []group, of topic) *table {
 	return t
 }
 
-// notConverged marks what belongs to a model whose refit has ended too early.
+// notConverged marks what belongs to a model whose solver has ended too early.
 const notConverged = "not converged"
 
 // runTable lists the runs: folder, seed, how each ended, and the settings in which they differ.
@@ -141,22 +142,27 @@ func runTable(gs []group) *table {
 	return t
 }
 
-// models is a table of the models at the tuned and at fixed hyperparameters, nil where a run has none.
-func models(s *runs.Summary, name string, refits bool, ms []measure[runs.Model]) *table {
-	if s == nil || len(s.Models) == 0 {
-		return nil
-	}
+// models is the table of those models at the tuned and at fixed hyperparameters that have converged, or of those that have not;
+// nil where a run has none.
+func models(s *runs.Summary, name string, converged bool) *table {
 	t := &table{Name: name, Columns: []column{{Title: "Hyperparameters"}}}
 	var rows [][]runs.Model
-	for _, m := range s.Models {
+	for i := 0; s != nil && i < len(s.Models); i++ {
+		m := s.Models[i]
+		if m.Converged != converged {
+			continue
+		}
 		rows = append(rows, []runs.Model{m})
 		c := textCell(m.Name)
-		if refits && unfinished(m) {
+		if m.Kept {
+			c.Note = "kept"
+		}
+		if !converged {
 			c.Mark = notConverged
 		}
 		t.Rows = append(t.Rows, []cell{c})
 	}
-	if addMeasures(t, rows, ms); len(t.Columns) == 1 {
+	if addMeasures(t, rows, ofModels()); len(t.Columns) == 1 {
 		return nil
 	}
 	return t

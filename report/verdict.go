@@ -109,20 +109,17 @@ func (r *Run) headline() headline {
 	return h
 }
 
-// unconverged lists the models whose refit has ended before it had converged.
+// unconverged lists the models whose solver has ended before they had converged.
 func (r *Run) unconverged() (names []string) {
 	if r.Summary != nil {
 		for _, m := range r.Summary.Models {
-			if unfinished(m) {
+			if !m.Converged {
 				names = append(names, m.Name)
 			}
 		}
 	}
 	return names
 }
-
-// unfinished reports whether a model's refit has ended before it had converged.
-func unfinished(m runs.Model) bool { return m.Steps > 0 && !m.Converged }
 
 // headlines returns the verdict of all runs together.
 func headlines(all []*Run) headline {
