@@ -74,37 +74,41 @@ func TestReduce(t *testing.T) {
 	}
 }
 
-// TestAverageCounts: what goes over the wire is what the layer above counts, and averages have the bits that agents of
-// one process find.
+// TestAverageCounts: what goes over the wire, in Mix and in averages, is what the layer above counts, and the result has the bits
+// that agents of one process find.
 func TestAverageCounts(t *testing.T) {
 	const n, length = 6, 300
-	for _, unmasked := range []bool{false, true} {
-		w, ctx := newGraph("erdos-renyi", n), limited(t)
-		local := network.NewLocal(w)
-		defer local.Close()
-		ms := openAgents(t, w, func(c *Config) { c.Unmasked = unmasked })
-		average := func(team network.Team, i int) (*network.Averager, []float64) {
-			a := must.Get(network.NewAverages(team, w, network.AverageOptions{})).Agent(i)
-			v := startVector(i, length)
-			must.OK(a.Average(ctx, v, v))
-			return a, v
-		}
-		want, got := make([][]float64, n), make([][]float64, n)
-		inProcess := must.Get(network.NewAverages(local, w, network.AverageOptions{}))
-		networktest.AtOnce(n, func(i int) error {
-			want[i] = startVector(i, length)
-			must.OK(inProcess.Agent(i).Average(ctx, want[i], want[i]))
-			return nil
-		})
-		networktest.AtOnce(n, func(i int) error {
-			a, v := average(ms[i], i)
-			got[i] = v
-			if sent, s := a.Sent(), ms[i].Status(); s.Vectors != sent.Messages || s.VectorBytes != sent.Bytes || sent.Bytes == 0 {
-				t.Errorf("agent %d: %d payloads with %d bytes went over the wire; %+v were counted", i, s.Vectors, s.VectorBytes, sent)
+	w := newGraph("erdos-renyi", n)
+	for _, c := range []struct {
+		wire     network.Wire
+		unmasked bool
+	}{{network.Float64, true}, {network.Float64, false}, {network.Float32, false}, {network.BF16, false}, {network.Int8, false}} {
+		t.Run(fmt.Sprintf("%v/unmasked=%v", c.wire, c.unmasked), func(t *testing.T) {
+			ctx := limited(t)
+			local := network.NewLocal(w)
+			defer local.Close()
+			inProcess := must.Get(network.NewAverages(local, w, network.AverageOptions{Wire: c.wire}))
+			ms := openAgents(t, w, func(config *Config) { config.Wire, config.Unmasked = c.wire, c.unmasked })
+			turn := func(averages *network.Averages, i int) (network.Sent, []float64, error) {
+				a, v := averages.Agent(i), startVector(i, length)
+				err := errors.Join(a.Mix(ctx, v, v), a.Average(ctx, v, v))
+				return a.Sent(), v, err
 			}
-			return nil
+			want, got := make([][]float64, n), make([][]float64, n)
+			must.OK(errors.Join(networktest.AtOnce(n, func(i int) (err error) {
+				_, want[i], err = turn(inProcess, i)
+				return err
+			})...))
+			succeed(ms, func(i int, m *Mixer) error {
+				sent, v, err := turn(must.Get(network.NewAverages(m, w, network.AverageOptions{Wire: c.wire})), i)
+				got[i] = v
+				if s := m.Status(); s.Vectors != sent.Messages || s.VectorBytes != sent.Bytes || sent.Bytes == 0 {
+					t.Errorf("agent %d: %d payloads with %d bytes went over the wire; %+v were counted", i, s.Vectors, s.VectorBytes, sent)
+				}
+				return err
+			})
+			wantSameBits(t, got, want)
 		})
-		wantSameBits(t, got, want)
 	}
 }
 
