@@ -37,7 +37,10 @@ type Config struct {
 	// checkpoint is resumed only with equal settings.
 	Settings any
 
-	Evaluate        string  // what records hold: "exact", Φ and its gradient too, or "off", what costs next to nothing; "": "exact"
+	Evaluate string // what records hold: "exact", Φ and its gradient too, or "off", what costs next to nothing; "": "exact"
+	// ExactEvery is the number of records from one with exact values to the next; the last one has them too. 0: 1 where averages
+	// travel in float64, else 5: an exact solution sends as much as several iterations.
+	ExactEvery      int
 	Tol, AdjointTol float64 // tolerances of Exact, which has their defaults
 	MaxNorm         float64 // a norm of x, y or z above it counts as divergence; 0: 1e9
 	// Curvature is the largest L_max of an agent at the start, for the advice on divergence; 0: found then, if the method has steps.
@@ -68,6 +71,10 @@ func (c Config) WithDefaults() Config {
 	c.EvalEvery = cmp.Or(c.EvalEvery, (c.K+9)/10)
 	c.CheckpointEvery = cmp.Or(c.CheckpointEvery, c.EvalEvery)
 	c.Evaluate = cmp.Or(c.Evaluate, EvaluateExact)
+	if c.ExactEvery == 0 && c.Problem.Average.Wire == network.Float64 {
+		c.ExactEvery = 1
+	}
+	c.ExactEvery = cmp.Or(c.ExactEvery, 5)
 	c.DenseLimit = cmp.Or(c.DenseLimit, 4<<30)
 	return c
 }
@@ -91,7 +98,7 @@ func (c Config) resolve() (Config, error) {
 	for _, count := range []struct {
 		name  string
 		value int
-	}{{"iterations", c.K}, {"eval-every", c.EvalEvery}, {"checkpoint-every", c.CheckpointEvery}} {
+	}{{"iterations", c.K}, {"eval-every", c.EvalEvery}, {"checkpoint-every", c.CheckpointEvery}, {"exact-every", c.ExactEvery}} {
 		if count.value < 1 {
 			return c, dsbo.Errorf(dsbo.ErrConfig, "%s must be at least 1, or 0 for the default; it is %d", count.name, count.value)
 		}
@@ -176,7 +183,7 @@ func (c *Config) identity() (json.RawMessage, error) {
 		"kernels": kernel.Active().String(), // others round otherwise; DSBO_KERNEL chooses
 		"method":  algo.NameOf(c.Method), "params": c.Method, "start": c.startDigest(), "iterations": c.K, "eval_every": c.EvalEvery,
 		"agents": c.W.N(), "p": c.p, "q": c.q, "mixing_matrix": hex.EncodeToString(w.Sum(nil))[:16],
-		"evaluate": c.Evaluate, "tol": c.Tol, "adjoint_tol": c.AdjointTol, "settings": c.Settings, "examples": c.Problem.Digests, "average": c.Problem.Average,
+		"evaluate": c.Evaluate, "exact_every": c.ExactEvery, "tol": c.Tol, "adjoint_tol": c.AdjointTol, "settings": c.Settings, "examples": c.Problem.Digests, "average": c.Problem.Average,
 	})
 }
 

@@ -21,11 +21,14 @@ type evaluator struct {
 	means   means          // averages over the agents after iteration meansOf; -1: none yet
 	meansOf int
 	sent    runs.Sent // what all agents have sent in evaluations
+	chosen  chosen    // the best iterate so far
+	every   int       // iterations between two records with exact values
+	last    int       // the iteration of the last record
 }
 
 // newEvaluator makes the evaluator of a run, with exact solutions where the problem has them.
 func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
-	e := &evaluator{stepper: s, problem: c.Problem, means: newMeans(c.p, c.q), meansOf: -1}
+	e := &evaluator{stepper: s, problem: c.Problem, means: newMeans(c.p, c.q), meansOf: -1, chosen: newChosen(c.p, c.q), every: c.EvalEvery * c.ExactEvery, last: c.K}
 	e.collective.counter = &e.sent
 	if c.Problem.Evaluate == nil || c.Evaluate == EvaluateOff {
 		return e, nil
@@ -88,6 +91,7 @@ func (e *evaluator) record(ctx context.Context) (r runs.Record, err error) {
 	if err := e.solutions(ctx, &r); err != nil {
 		return r, err
 	}
+	e.chosen.consider(r, &e.means, e.exact())
 	spent, err := e.usages(ctx)
 	if err != nil {
 		return r, err
@@ -173,8 +177,10 @@ func (e *evaluator) solutions(ctx context.Context, r *runs.Record) error {
 	var all values
 	var err error
 	switch {
+	case e.done%e.every != 0 && e.done != e.last:
+		return nil
 	case e.shared != nil:
-		all, err = e.solve(ctx, e.shared, e.means.y)
+		all, err = e.solve(ctx, e.shared, e.means.y, e.means.z)
 	case e.own != nil:
 		all, err = e.personalized(ctx)
 	default:
@@ -198,9 +204,9 @@ type values struct {
 	gradient                 []float64
 }
 
-// solve finds the exact values at x̄, for agents at y.
-func (e *evaluator) solve(ctx context.Context, s *Exact, y []float64) (values, error) {
-	sol, err := s.Solve(ctx, e.means.x)
+// solve finds the exact values at x̄, for agents at y and z.
+func (e *evaluator) solve(ctx context.Context, s *Exact, y, z []float64) (values, error) {
+	sol, err := s.SolveNear(ctx, e.means.x, y, z)
 	if err != nil {
 		return values{}, err
 	}
@@ -211,7 +217,7 @@ func (e *evaluator) solve(ctx context.Context, s *Exact, y []float64) (values, e
 func (e *evaluator) personalized(ctx context.Context) (all values, err error) {
 	own := make([]values, e.n)
 	all.residual, err = e.largest(ctx, func(i int) (_ float64, err error) {
-		own[i], err = e.solve(ctx, e.own[i], e.agents[i].y())
+		own[i], err = e.solve(ctx, e.own[i], e.agents[i].y(), e.agents[i].z())
 		return own[i].residual, err
 	})
 	if err != nil {
@@ -229,12 +235,24 @@ func (e *evaluator) personalized(ctx context.Context) (all values, err error) {
 	return all, e.mean(ctx, e.collective.fine(), all.gradient, func(i int, part []float64) error { copy(part, own[i].gradient); return nil })
 }
 
-// state returns where the next exact solves start, as views.
-func (e *evaluator) state() []dsbo.Named {
-	if e.shared != nil {
-		return e.shared.state()
+// handOver makes the evaluator's solver that of the run's caller, whose averages are counted by sent.
+func (e *evaluator) handOver(sent *runs.Sent) error {
+	e.collective.counter = new(runs.Sent)
+	if sent != nil {
+		e.collective.counter = sent
 	}
-	var all []dsbo.Named
+	return e.collective.begin(afterwards)
+}
+
+// exact reports whether there are records with exact values.
+func (e *evaluator) exact() bool { return e.shared != nil || e.own != nil }
+
+// state returns the best iterate and where the next exact solves start, as views.
+func (e *evaluator) state() []dsbo.Named {
+	all := e.chosen.state()
+	if e.shared != nil {
+		return append(all, e.shared.state()...)
+	}
 	for _, i := range e.local {
 		if s := e.own[i]; s != nil {
 			all = append(all, s.state()...)

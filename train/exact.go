@@ -26,9 +26,9 @@ import (
 //	∇Φ(x) = ∇_x f(x, y*) − ∇²_xy g(x, y*) z,   ∇²_yy g(x, y*) z = ∇_y f(x, y*),
 //
 // again by conjugate gradients; no matrix is formed. The preconditioner is that of package recycle: products of earlier solves, and
-// the diagonal of the Hessian where the oracles give it. Each solve starts where the last one ended, so that a sequence of nearby
-// x costs little. Where the wire is narrower than float32, products alone travel on it: a gradient and a residual, which
-// correct what products lose, in float32. It belongs to one goroutine at a time and asks the oracles in parallel; results
+// the diagonal of the Hessian where the oracles give it. Each solve starts where the last one ended, or where the first one did, so
+// that a sequence of nearby x costs little. On a wire other than float64, gradients and residuals travel in float32, and
+// products in int8: what they lose the next residual corrects. It belongs to one goroutine at a time and asks the oracles in parallel; results
 // depend neither on the number of processors nor on where the agents are.
 type Exact struct {
 	Oracles []dsbo.ValueOracle // one for each agent; nil for agents of other processes
@@ -41,7 +41,7 @@ type Exact struct {
 
 	// Tol, where it is not 0, bounds the gradient of the averaged lower loss at y, relative to the gradient at Start at the first x
 	// that is solved for; what is left of the error of Φ is of second order in it, as the first order is known and
-	// taken off. 0: the solve ends when that error of Φ is estimated to be at most 1e-6 of Φ, see [Solution].PhiError.
+	// taken off. 0: the solve ends when Solution.PhiError is at most 5e-5 of Φ, whose error then is some 1e-6 of it.
 	Tol float64
 	// AdjointTol bounds the residual of z, relative to the right-hand side; 0: 1e-4, or without Tol what PhiError needs.
 	AdjointTol float64
@@ -52,8 +52,10 @@ type Exact struct {
 
 	group   group
 	p, q    int
-	y, z    []float64 // solutions of the last solve, at which the next one starts
-	scale   []float64 // the gradient that Tol is relative to, one number; 0 before the first solve
+	y, z    []float64    // solutions of the last solve, at which the next one may start
+	first   [2][]float64 // those of the first solve: the start of a run is often λ = 0, which is looked at again at its end
+	solved  []float64    // whether there was a solve, one number
+	scale   []float64    // the gradient that Tol is relative to, one number; 0 before the first solve
 	memory  *recycle.Memory
 	g       []float64    // ∇_y g at the solution's y
 	work    [6][]float64 // of length q
@@ -74,8 +76,8 @@ type Solution struct {
 	// Residual is the norm of the averaged lower gradient at Y, relative as in Exact.Tol, and
 	// AdjointResidual that of the adjoint system, relative to its right-hand side.
 	Residual, AdjointResidual float64
-	// PhiError estimates the error of Φ: with the distances d² = g'H⁻¹g of Y from y* and D² = r'H⁻¹r of Z from its solution, as
-	// conjugate gradients see them shrink, it is d² f/g + d D. NaN where Tol and AdjointTol bound the residuals instead.
+	// PhiError estimates a bound of the error of Φ: with the distances d² = g'H⁻¹g of Y from y* and D² = r'H⁻¹r of Z from its
+	// solution, as conjugate gradients see them shrink, it is d² f/g + d D. NaN where Tol and AdjointTol bound the residuals instead.
 	PhiError float64
 	// Converged says that both solves came to their tolerances, and met no direction of negative curvature: false where the
 	// lower problem is not strongly convex, or the products did not suffice.
@@ -106,10 +108,10 @@ func (s *Exact) SolveNear(ctx context.Context, x, y, z []float64) (Solution, err
 		return Solution{}, dsbo.Errorf(dsbo.ErrConfig, "exact solution: x must be finite")
 	}
 	w := &solving{Exact: s, ctx: ctx, x: x, most: cmp.Or(s.MaxProducts, 2000), Solution: Solution{
-		Y: slices.Clone(s.y), Z: slices.Clone(s.z), Gradient: make([]float64, s.p), PhiError: math.NaN(),
+		Y: slices.Clone(s.y), Z: make([]float64, s.q), Gradient: make([]float64, s.p), PhiError: math.NaN(),
 	}}
 	for _, part := range []func() error{
-		w.begin, func() error { return w.chooseY(y) }, w.findDiagonal, w.solveLower, func() error { return w.solveAdjoint(z) }, w.differentiate,
+		w.begin, func() error { return w.chooseStart(y, z) }, w.findDiagonal, w.solveLower, w.solveAdjoint, w.differentiate,
 	} {
 		if err := part(); err != nil {
 			return Solution{}, fmt.Errorf("exact solution: %w", err)
@@ -118,6 +120,11 @@ func (s *Exact) SolveNear(ctx context.Context, x, y, z []float64) (Solution, err
 	if vec.AllFinite(w.Y) && vec.AllFinite(w.Z) {
 		copy(s.y, w.Y)
 		copy(s.z, w.Z)
+		if s.solved[0] == 0 {
+			copy(s.first[0], w.Y)
+			copy(s.first[1], w.Z)
+		}
+		s.solved[0] = 1
 	}
 	return w.Solution, nil
 }
@@ -126,7 +133,9 @@ func (s *Exact) SolveNear(ctx context.Context, x, y, z []float64) (Solution, err
 func (s *Exact) state() []dsbo.Named {
 	v, dv, gram, counts := s.memory.State()
 	return []dsbo.Named{
-		{Name: "exact_y", Value: s.y}, {Name: "exact_z", Value: s.z}, {Name: "exact_scale", Value: s.scale}, {Name: "exact_diagonal", Value: s.diag},
+		{Name: "exact_y", Value: s.y}, {Name: "exact_z", Value: s.z}, {Name: "exact_first_y", Value: s.first[0]},
+		{Name: "exact_first_z", Value: s.first[1]}, {Name: "exact_solved", Value: s.solved},
+		{Name: "exact_scale", Value: s.scale}, {Name: "exact_diagonal", Value: s.diag},
 		{Name: "exact_v", Value: v}, {Name: "exact_dv", Value: dv}, {Name: "exact_gram", Value: gram}, {Name: "exact_pairs", Value: counts},
 	}
 }
@@ -149,14 +158,15 @@ func (s *Exact) prepare() error {
 	if s.group, err = prob.group(); err != nil {
 		return err
 	}
-	for _, v := range []*[]float64{&s.y, &s.z, &s.g, &s.e, &s.diag} {
+	for _, v := range []*[]float64{&s.y, &s.z, &s.first[0], &s.first[1], &s.g, &s.e, &s.diag} {
 		*v = make([]float64, s.q)
 	}
 	for i := range s.work {
 		s.work[i] = make([]float64, s.q)
 	}
-	s.scale = make([]float64, 1)
+	s.scale, s.solved = make([]float64, 1), make([]float64, 1)
 	copy(s.y, s.Start)
+	copy(s.first[0], s.Start)
 	// 60 pairs, fewer where they would take more than some 100 MB.
 	s.memory = recycle.New(s.q, min(60, max(4, 4_000_000/s.q)), 0.02, 1e-6)
 	return nil

@@ -30,6 +30,10 @@ type Result struct {
 	MsPerIteration runs.Number   // median over the iterations of this process
 	Usage          []runs.Usage  // usage of each agent
 	Evaluation     runs.Sent     // what all agents have sent in evaluations
+	Best           Best          // the best of the iterates that records are of
+	// Exact is the solver that found the exact values of the records, at x̄ of the last of them; nil: there are none. It is good
+	// for further solves of all agents together, which Problem.Sent counts.
+	Exact *Exact
 }
 
 // Last returns the newest record, the zero one if there is none.
@@ -145,7 +149,7 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 // updateResult makes the result that of the iterations done. The agents stand still.
 func (r *runner) updateResult() {
 	r.round = r.group.round()
-	r.result = Result{Records: r.records, Iterations: r.done, Seconds: r.seconds, Evaluation: r.eval.sent, MsPerIteration: runs.Number(stat.Median(r.times))}
+	r.result = Result{Best: r.eval.best(), Exact: r.eval.shared, Records: r.records, Iterations: r.done, Seconds: r.seconds, Evaluation: r.eval.sent, MsPerIteration: runs.Number(stat.Median(r.times))}
 }
 
 // due reports whether an evaluation or a checkpoint, which comes every so many iterations and at the end, comes now.
@@ -201,6 +205,8 @@ func (r *runner) conclude(ctx context.Context) (err error) {
 		r.eval.sent = sent
 	}
 	r.result.X, r.result.Y = slices.Clone(r.eval.means.x), slices.Clone(r.eval.means.y)
-	r.result.Usage, err = r.usages(ctx)
-	return err
+	if r.result.Usage, err = r.usages(ctx); err != nil {
+		return err
+	}
+	return r.eval.handOver(r.Problem.Sent)
 }

@@ -18,14 +18,16 @@ type solving struct {
 	Solution
 	ctx          context.Context
 	x            []float64
-	most         int     // bound of the products
-	upper, lower float64 // the averaged losses at Y
-	distance     float64 // estimate of d² of Solution.PhiError
+	most         int       // bound of the products
+	upper, lower float64   // the averaged losses at Y
+	distance     float64   // estimate of d² of Solution.PhiError
+	nearZ        []float64 // the z that belongs to where Y started; nil: not known
 }
 
 const (
-	// phiTol is the error of Φ, relative to Φ, at which a solve without Tol ends.
-	phiTol = 1e-6
+	// phiTol is the estimate of the error of Φ, relative to Φ, at which a solve without Tol ends. It is a bound as conjugate
+	// gradients see it: on MNIST the error was a tenth to a thousandth of it.
+	phiTol = 5e-5
 	// roundOff is the share of the lower loss below which differences of two evaluations mean nothing: sums of some ten thousand
 	// terms, each right to 1e-16.
 	roundOff = 1e-14
@@ -33,9 +35,15 @@ const (
 	delay = 4
 )
 
-// fine and coarse are the wires of gradients and residuals, and of products.
-func (w *solving) fine() network.Wire   { return w.group.collective.fine() }
-func (w *solving) coarse() network.Wire { return w.group.collective.options.Wire }
+// fine is the wire of gradients and residuals, and coarse that of products: where not all travels as it is, they bear to be
+// rounded to eight bits, as the next residual corrects what they lose.
+func (w *solving) fine() network.Wire { return w.group.collective.fine() }
+func (w *solving) coarse() network.Wire {
+	if w.fine() == network.Float64 {
+		return network.Float64
+	}
+	return network.Int8
+}
 
 // begin finds the gradient that Tol is relative to, at the first solve.
 func (w *solving) begin() error {
@@ -49,17 +57,23 @@ func (w *solving) begin() error {
 	return nil
 }
 
-// chooseY starts at y if the lower loss is less there than where the last solve ended, and finds the losses.
-func (w *solving) chooseY(y []float64) (err error) {
-	if w.upper, w.lower, err = w.values(w.Y); err != nil || y == nil {
-		return err
+// chooseStart starts at whichever of the last solution, the first one and y the lower loss is least at, and finds the losses there.
+func (w *solving) chooseStart(y, z []float64) error {
+	w.lower = math.NaN()
+	for _, start := range [][2][]float64{{w.Exact.y, w.Exact.z}, {w.first[0], w.first[1]}, {y, z}} {
+		if start[0] == nil {
+			continue
+		}
+		upper, lower, err := w.values(start[0])
+		if err != nil {
+			return err
+		}
+		if lower < w.lower || math.IsNaN(w.lower) {
+			copy(w.Y, start[0])
+			w.upper, w.lower, w.nearZ = upper, lower, start[1]
+		}
 	}
-	upper, lower, err := w.values(y)
-	if err == nil && (lower < w.lower || math.IsNaN(w.lower)) {
-		copy(w.Y, y)
-		w.upper, w.lower = upper, lower
-	}
-	return err
+	return nil
 }
 
 // findDiagonal finds the diagonal of the averaged Hessian, in its two parts: what the oracles do not give of it is a number in
@@ -72,22 +86,28 @@ func (w *solving) findDiagonal() error {
 			return err
 		}
 	}
-	defer func() { w.memory.Prepare(w.e, w.diag) }()
-	err := dsbo.ErrCapability
-	if _, ok := one.(dsbo.DiagonalOracle); ok {
-		err = w.mean(w.ctx, w.coarse(), w.diag, func(o dsbo.ValueOracle, part []float64) error {
-			if err := o.(dsbo.DiagonalOracle).Diagonal(part, w.x, w.Y, allExamples); err != nil {
-				return err
-			}
-			vec.Sub(part, part, w.e)
-			return nil
-		})
-	}
+	err := w.findDataDiagonal()
 	if errors.Is(err, dsbo.ErrCapability) {
 		vec.Fill(w.diag, w.meanCurvature())
-		return nil
+		err = nil
 	}
+	w.memory.Prepare(w.e, w.diag)
 	return err
+}
+
+// findDataDiagonal finds what is not the penalty's of the diagonal, if the oracles give it.
+func (w *solving) findDataDiagonal() error {
+	one := w.Oracles[w.group.local[0]]
+	if _, ok := one.(dsbo.DiagonalOracle); !ok {
+		return dsbo.ErrCapability
+	}
+	return w.mean(w.ctx, w.coarse(), w.diag, func(o dsbo.ValueOracle, part []float64) error {
+		if err := o.(dsbo.DiagonalOracle).Diagonal(part, w.x, w.Y, allExamples); err != nil {
+			return err
+		}
+		vec.Sub(part, part, w.e)
+		return nil
+	})
 }
 
 // meanCurvature returns the mean of v'Dv over the pairs of the memory, 1 if there is none.
@@ -167,13 +187,10 @@ func (w *solving) conjugateGradients(s, r []float64, end rule) (gain, last float
 
 // share is the least rule.share: what a wire loses of products is no gain.
 func (w *solving) share() float64 {
-	switch w.coarse() {
-	case network.Int8:
-		return 1e-2
-	case network.BF16:
-		return 1e-3
+	if w.coarse() == network.Float64 {
+		return 0
 	}
-	return 0
+	return 1e-2
 }
 
 // solveLower brings Y to y*(x) by damped Newton steps.
@@ -186,7 +203,7 @@ func (w *solving) solveLower() error {
 	// The gradient may well grow on the way from far off; where the loss can fall no more than its own
 	// round-off, it has reached its floor once it no longer shrinks.
 	floor, flat := false, false
-	left := math.Inf(1) // what the last step has left of the distance
+	left, before := math.Inf(1), 0.0 // what the last step has left of the distance, and what it gained
 	for best, norm := math.Inf(1), first; ; norm = vec.Norm(g) {
 		w.Residual = norm / w.scale[0]
 		near := w.distanceBound()
@@ -196,7 +213,9 @@ func (w *solving) solveLower() error {
 			return nil
 		}
 		best = norm
-		end := rule{gain: func(float64) float64 { return near / 4 }, share: max(1e-2, w.share())}
+		end := rule{share: w.share(), gain: func(gain float64) float64 { // far off, where steps gain alike, a step need not be exact
+			return max(near/4, gain*min(max(gain/before, 1e-3), 0.25))
+		}}
 		if w.Tol > 0 { // the closer, the more exact the step: the convergence is then faster than linear
 			end = rule{residual: max(min(0.1, math.Sqrt(norm/first)), 0.5*w.Tol/w.Residual) * norm, share: w.share()}
 		}
@@ -213,7 +232,7 @@ func (w *solving) solveLower() error {
 		if err != nil || fall == 0 {
 			return err
 		}
-		floor, left = fall <= roundOff, last
+		floor, left, before = fall <= roundOff, last, gain
 	}
 }
 
@@ -252,8 +271,9 @@ func (w *solving) lineSearch(step []float64) (fall float64, err error) {
 	return 0, nil
 }
 
-// solveAdjoint brings Z to H⁻¹ ∇_y f at (x, Y). It starts where the last solve ended, at z or at 0, whichever is nearest.
-func (w *solving) solveAdjoint(z []float64) error {
+// solveAdjoint brings Z to H⁻¹ ∇_y f at (x, Y). It starts where the last solve ended, at the z that belongs to where Y started or
+// at 0, whichever is nearest.
+func (w *solving) solveAdjoint() error {
 	b, r, trial := w.work[0], w.work[1], w.work[2]
 	if err := w.upperGrad(w.Gradient, b); err != nil {
 		return err
@@ -265,8 +285,8 @@ func (w *solving) solveAdjoint(z []float64) error {
 	}
 	copy(r, b)
 	gain := 0.0 // 2 b'Z − Z'HZ: how much nearer than 0 it is
-	for _, start := range [][]float64{w.Z, z} {
-		if start == nil || vec.Dot(start, start) == 0 {
+	for _, start := range [][]float64{w.Exact.z, w.nearZ} {
+		if start == nil || vec.Dot(start, start) == 0 || gain > 0 && vec.Dist2(start, w.Exact.z) == 0 {
 			continue
 		}
 		if err := w.residual(trial, b, start); err != nil {
@@ -308,7 +328,7 @@ func (w *solving) refineAdjoint(b, r []float64, gain float64) error {
 			return err
 		}
 		gain, left = gain+added, last
-		if w.coarse() > network.Float32 { // what the wire has lost of the products
+		if w.coarse() != network.Float64 { // what the wire has lost of the products
 			if err := w.residual(r, b, w.Z); err != nil {
 				return err
 			}
