@@ -158,6 +158,41 @@ func TestSilent(t *testing.T) {
 	}
 }
 
+// TestSilentReduction: a rank that does not reduce is not waited for without end.
+func TestSilentReduction(t *testing.T) {
+	xs := openAll(t, newWorlds(t, newJob(2)), mustRing(2), Options{Timeout: 50 * time.Millisecond})
+	err := xs[0].Mixer(0).(network.Reducer).Reduce(t.Context(), network.Sum, 64, make([]uint64, 3))
+	if s, ok := errors.AsType[*network.SilentError](err); !ok || s.Silent != 50*time.Millisecond {
+		t.Errorf("%v; another rank must be silent", err)
+	}
+	err = xs[1].Mixer(1).(network.Reducer).Reduce(t.Context(), network.Sum, 64, make([]uint64, 3))
+	if !errors.Is(err, network.ErrEnded) || !errors.Is(err, network.ErrSilent) {
+		t.Errorf("%v; the other rank must have ended for a silence", err)
+	}
+}
+
+// TestReductionIsKept: a rank that fails when the others have heard of its words is no reason for them to wait, nor for MPI not to end.
+func TestReductionIsKept(t *testing.T) {
+	xs := openAll(t, newWorlds(t, newJob(3)), mustRing(3), Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	errs := networktest.AtOnce(3, func(i int) error {
+		words := make([]uint64, 3)
+		for round := 0; ; round++ {
+			if i == 1 && round == 5 {
+				cancel()
+			}
+			if err := xs[i].Mixer(i).(network.Reducer).Reduce(ctx, network.Max, 12, words); err != nil {
+				return err
+			}
+		}
+	})
+	for i, err := range errs {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("agent %d ended with %v; it must match %q", i, err, context.Canceled)
+		}
+	}
+}
+
 // TestNobodyElse: not all ranks open the exchange.
 func TestNobodyElse(t *testing.T) {
 	worlds := newWorlds(t, newJob(2))
