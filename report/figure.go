@@ -29,8 +29,8 @@ type Series struct {
 
 // A Level is a horizontal line over the whole width, such as a baseline to compare with.
 type Level struct {
-	Name string
-	Y    float64
+	Name string  `json:"name"`
+	Y    float64 `json:"y"`
 }
 
 // Validate reports the first series whose lengths differ, as [dsbo.ErrShape], or that nothing

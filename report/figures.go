@@ -5,36 +5,41 @@ import (
 	"slices"
 )
 
-// A sheet is all that is drawn of some runs.
+// A sheet is all that is drawn of some runs. What the page's script needs of it, in basic units, is in its JSON.
 type sheet struct {
-	Axes     []scaledAxis
-	Panels   []*panel
-	Pictures []namedDrawing
+	Axes     []scaledAxis   `json:"axes"`
+	Panels   []*panel       `json:"figures"`
+	Pictures []namedDrawing `json:"-"`
 }
 
 // A scaledAxis is an axis in the unit that suits some runs.
 type scaledAxis struct {
 	axis
-	Label  string
-	Unit   unit
-	Scale  Scale
-	number int // among all axes
+	Label  string  `json:"label"`
+	Size   float64 `json:"size"` // of the unit
+	Log    bool    `json:"log"`
+	Number int     `json:"number"` // among all axes
 }
 
 // A panel is one figure of the page, which shows one of its views against one of the axes.
 type panel struct {
-	Name, Title, Caption string
-	Views                []*view
-	static               *Figure // its first view against the first axis
+	Name    string  `json:"name"`
+	Title   string  `json:"title"`
+	Caption string  `json:"-"`
+	Views   []*view `json:"views"`
+	static  *Figure // its first view against the first axis
 }
 
 // A view is one quantity of some runs.
 type view struct {
-	Name      string // name of its files, before that of the axis
-	Title     string // name among the views of its panel
-	figure    Figure // without what belongs to an axis
-	curves    []curve
-	skipStart bool
+	Name      string  `json:"name"`  // name of its files, before that of the axis
+	Title     string  `json:"title"` // name among the views of its panel
+	Label     string  `json:"label"`
+	Log       bool    `json:"log"`
+	SkipStart bool    `json:"skip_start"` // whether the first points lie outside
+	Curves    []curve `json:"curves"`
+	Levels    []Level `json:"levels"`
+	figure    Figure  // without what belongs to an axis
 }
 
 // A namedDrawing is a drawing with the name of its files.
@@ -63,12 +68,11 @@ func newSheet(gs []group) sheet {
 		if len(gs) == 1 {
 			var lines []curve
 			for i, p := range q.parts {
-				c := gs[0].course(p.of, q.less)
-				c.name, c.look = p.name, i
+				name := p.name
 				if len(q.parts) == 1 && len(q.levels) > 0 { // one line alone needs no name
-					c.name = gs[0].label
+					name = gs[0].label
 				}
-				lines = append(lines, c)
+				lines = append(lines, gs[0].course(p.of, q.less).named(name, i))
 			}
 			s.add(q, q.name, q.title, gs, lines)
 			continue
@@ -80,9 +84,7 @@ func newSheet(gs []group) sheet {
 		for _, p := range parts {
 			var lines []curve
 			for _, g := range gs { // one that was not measured keeps its look: what is one colour in one figure is so in all
-				c := g.course(p.of, q.less)
-				c.name, c.look = g.label, g.look
-				lines = append(lines, c)
+				lines = append(lines, g.course(p.of, q.less).named(g.label, g.look))
 			}
 			if len(q.parts) == 1 {
 				s.add(q, q.name, q.title, gs, lines)
@@ -96,25 +98,27 @@ func newSheet(gs []group) sheet {
 
 // add adds a view of a quantity to the panel before it, or with a panel of its own, if anything was measured.
 func (s *sheet) add(q quantity, name, title string, gs []group, lines []curve) {
-	v := &view{Name: name, Title: q.view, curves: slices.DeleteFunc(lines, func(c curve) bool {
-		return !slices.ContainsFunc(c.y, func(y float64) bool { return onAxis(y, q.scale == Log) })
+	v := &view{Name: name, Title: q.view, Label: q.label, Levels: levels(q, gs), Curves: slices.DeleteFunc(lines, func(c curve) bool {
+		return !slices.ContainsFunc(c.Y, func(y float64) bool { return onAxis(y, q.scale == Log) })
 	})}
-	v.figure = Figure{Title: title, YLabel: q.label, YScale: q.scale, Levels: levels(q, gs)}
+	v.figure = Figure{Title: title, YLabel: q.label, YScale: q.scale, Levels: v.Levels}
 	f := v.against(s.Axes[0])
 	if f.Validate() != nil {
 		return
 	}
+	_, y := f.extents(0)
+	v.Log = y.log
 	if q.view != "" && len(s.Panels) > 0 && s.Panels[len(s.Panels)-1].Views[0].Title != "" {
 		last := s.Panels[len(s.Panels)-1]
 		last.Views = append(last.Views, v)
 		return
 	}
 	p := &panel{Name: name, Title: title, Caption: q.caption, Views: []*view{v}}
-	if _, y := f.extents(0); y.log && y.low == 0 {
+	if y.log && y.low == 0 {
 		p.Caption += " On a logarithmic axis exact zeros are left out."
 	}
 	if low, high, out := f.startApart(); out {
-		v.skipStart = true
+		v.SkipStart = true
 		p.Caption += " The start lies outside of the figure, at " + rangeText(low, high) + "."
 	}
 	p.static = v.against(s.Axes[0])
@@ -146,13 +150,16 @@ func levels(q quantity, gs []group) (all []Level) {
 // against returns the figure of a view against an axis.
 func (v *view) against(a scaledAxis) *Figure {
 	f := v.figure
-	f.XLabel, f.XScale, f.XCount = a.Label, a.Scale, a.count
-	for _, c := range v.curves {
-		s := Series{Name: c.name, look: 1 + c.look, Y: slices.Clone(c.y), Low: c.low, High: c.high}
-		for _, x := range c.x[a.number] {
-			s.X = append(s.X, x/a.Unit.size)
+	f.XLabel, f.XScale, f.XCount = a.Label, Linear, a.Count
+	if a.Log {
+		f.XScale = Log
+	}
+	for _, c := range v.Curves {
+		s := Series{Name: c.Name, look: 1 + c.look, Y: slices.Clone(c.Y), Low: c.Low, High: c.High}
+		for _, x := range c.X[a.Number] {
+			s.X = append(s.X, x/a.Size)
 		}
-		if v.skipStart {
+		if v.SkipStart {
 			s.Y[0] = math.NaN() // a gap in the band, too
 		}
 		f.Series = append(f.Series, s)
@@ -209,15 +216,14 @@ func scaledAxes(gs []group) (all []scaledAxis) {
 		if i > 0 && largest == 0 {
 			continue
 		}
-		s := scaledAxis{axis: a, number: i, Scale: Linear}
+		s := scaledAxis{axis: a, Number: i, Label: a.label}
 		if least > 0 && largest > apart*least {
-			s.Scale = Log
+			s.Log = true
 			largest /= 30 // the middle is what has to be easy to read
 		}
-		s.Unit = unitFor(a.units, largest)
-		s.Label = a.label
-		if s.Unit.name != "" {
-			s.Label += " (" + s.Unit.name + ")"
+		u := unitFor(a.units, largest)
+		if s.Size = u.size; u.name != "" {
+			s.Label += " (" + u.name + ")"
 		}
 		if a.Name == callsAxis && slices.ContainsFunc(runsOf(gs), func(r *Run) bool { return r.usage().Hessian+r.usage().Jacobian > 0 }) {
 			s.Label += ", a whole matrix as one"

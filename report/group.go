@@ -179,16 +179,37 @@ const mostPoints = 1000
 // A curve is a measured number of a group against what was spent on each axis, in its basic unit: the median over the runs, with
 // their range where there are several, as far as half of the runs go.
 type curve struct {
-	name         string
-	look         int
-	x            [][]float64 // for each axis
-	y, low, high []float64
+	Name string `json:"name"`
+	look int
+	lookData
+	X    [][]float64 `json:"x"` // for each of all axes
+	Y    values      `json:"y"`
+	Low  values      `json:"low,omitempty"`
+	High values      `json:"high,omitempty"`
+}
+
+// named returns the curve with a name and look i.
+func (c curve) named(name string, i int) curve {
+	c.Name, c.look, c.lookData = name, i, *lookOf(i)
+	return c
+}
+
+// values are numbers that JSON shows as null where they are not finite.
+type values []float64
+
+// MarshalJSON implements json.Marshaler.
+func (vs values) MarshalJSON() ([]byte, error) {
+	var ns []runs.Number
+	for _, v := range vs {
+		ns = append(ns, runs.Number(v))
+	}
+	return json.Marshal(ns)
 }
 
 // course returns the curve of a number of each evaluation, less one of its run.
 func (g group) course(of func(*runs.Record) runs.Number, less func(*Run) float64) curve {
 	all := axes()
-	c := curve{x: make([][]float64, len(all))}
+	c := curve{X: make([][]float64, len(all))}
 	iterations := g.iterations()
 	stride := len(iterations)/mostPoints + 1
 	for i, k := range iterations {
@@ -215,12 +236,12 @@ func (g group) course(of func(*runs.Record) runs.Number, less func(*Run) float64
 			continue
 		}
 		for a := range all {
-			c.x[a] = append(c.x[a], stat.Median(xs[a]))
+			c.X[a] = append(c.X[a], stat.Median(xs[a]))
 		}
-		c.y = append(c.y, stat.Median(ys))
+		c.Y = append(c.Y, stat.Median(ys))
 		if len(g.runs) > 1 {
 			low, high := span(ys)
-			c.low, c.high = append(c.low, low), append(c.high, high)
+			c.Low, c.High = append(c.Low, low), append(c.High, high)
 		}
 	}
 	return c

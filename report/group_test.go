@@ -76,10 +76,10 @@ func TestCourse(t *testing.T) {
 		t.Fatalf("%d groups, want 1", len(gs))
 	}
 	c := gs[0].course(phi, nil)
-	if diff := cmp.Diff([]float64{0, 10, 20, 30}, c.x[0]); diff != "" {
+	if diff := cmp.Diff([]float64{0, 10, 20, 30}, c.X[0]); diff != "" {
 		t.Error(diff)
 	}
-	for i := range c.y {
+	for i := range c.Y {
 		var at []float64
 		for _, r := range gs[0].runs {
 			if i < len(r.Records) {
@@ -87,11 +87,11 @@ func TestCourse(t *testing.T) {
 			}
 		}
 		low, high := span(at)
-		if c.y[i] != stat.Median(at) || c.low[i] != low || c.high[i] != high {
-			t.Errorf("row %d: %v in [%v, %v], want %v in [%v, %v]", i, c.y[i], c.low[i], c.high[i], stat.Median(at), low, high)
+		if c.Y[i] != stat.Median(at) || c.Low[i] != low || c.High[i] != high {
+			t.Errorf("row %d: %v in [%v, %v], want %v in [%v, %v]", i, c.Y[i], c.Low[i], c.High[i], stat.Median(at), low, high)
 		}
 	}
-	if one := (group{runs: gs[0].runs[:1]}).course(phi, nil); one.low != nil {
+	if one := (group{runs: gs[0].runs[:1]}).course(phi, nil); one.Low != nil {
 		t.Error("one run has a band")
 	}
 }
@@ -102,7 +102,7 @@ func TestCourseOfALongRun(t *testing.T) {
 	for k := range r.Records {
 		r.Records[k].Iteration = k
 	}
-	x := group{runs: []*Run{r}}.course(phi, nil).x[0]
+	x := group{runs: []*Run{r}}.course(phi, nil).X[0]
 	if len(x) > 2*mostPoints || x[len(x)-1] != float64(len(r.Records)-1) {
 		t.Errorf("%d points, the last at iteration %g", len(x), x[len(x)-1])
 	}
@@ -137,17 +137,13 @@ func TestAxisOfUnequalRuns(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		rate float64 // how many times faster the second run is
-		want Scale
-	}{{"alike", 2, Linear}, {"far apart", 40, Log}} {
+		want bool
+	}{{"alike", 2, false}, {"far apart", 40, true}} {
 		t.Run(tt.name, func(t *testing.T) {
 			gs := grouped(t, fixture{method: "jhip", done: 100}, fixture{method: "madsbo", done: 100, rate: tt.rate})
 			for _, a := range scaledAxes(gs) {
-				want := Linear
-				if a.Name == "seconds" {
-					want = tt.want
-				}
-				if a.Scale != want {
-					t.Errorf("%s: scale %v, want %v", a.Name, a.Scale, want)
+				if want := tt.want && a.Name == "seconds"; a.Log != want {
+					t.Errorf("%s: logarithmic %v, want %v", a.Name, a.Log, want)
 				}
 			}
 		})

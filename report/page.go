@@ -182,6 +182,9 @@ func plural(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
+// Sheet is what the page's script draws.
+func (p *page) Sheet() sheet { return p.sheet }
+
 // SVG returns the first view against the first axis as an element of the page, for print and readers without script.
 func (p *panel) SVG() (template.HTML, error) { return element(p.static) }
 

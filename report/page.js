@@ -91,9 +91,9 @@ class Chart {
     const tables = [], series = [{}], bands = [];
     this.lines = [];
     for (const c of this.view.curves) {
-      const keep = c.x[axisNumber].map((x, i, all) => (i === 0 || x > all[i - 1]) && (!axis.log || x > 0) && !(i === 0 && this.view.skip_start) ? i : -1).filter(i => i >= 0);
+      const keep = c.x[axis.number].map((x, i, all) => (i === 0 || x > all[i - 1]) && (!axis.log || x > 0) && !(i === 0 && this.view.skip_start) ? i : -1).filter(i => i >= 0);
       const pick = values => keep.map(i => shownY(values[i])), show = !this.off.has(c.name), few = keep.length <= 12;
-      tables.push([keep.map(i => c.x[axisNumber][i] / axis.size), pick(c.y)]);
+      tables.push([keep.map(i => c.x[axis.number][i] / axis.size), pick(c.y)]);
       this.lines.push({name: c.name, color: c.color, dash: c.dash, index: series.length});
       series.push({label: c.name, show, stroke: c.color, width: 2, dash: c.dash, points: {show: few || keep.length === 1, size: 7, fill: c.color}});
       if (c.low) {
@@ -104,11 +104,12 @@ class Chart {
       }
     }
     const xs = tables.flatMap(t => t[0]), ends = [Math.min(...xs), Math.max(...xs)];
-    for (const l of this.view.levels ?? []) {
+    for (const [i, l] of (this.view.levels ?? []).entries()) {
+      const dash = [[3, 4], [10, 4, 2, 4], [16, 8]][i % 3];
       if (shownY(l.y) == null || !xs.length) continue;
       tables.push([ends, [l.y, l.y]]);
-      this.lines.push({name: l.name, level: l.y, dash: l.dash, index: series.length});
-      series.push({label: l.name, show: !this.off.has(l.name), stroke: css("--ink"), width: 2, dash: l.dash, points: {show: false}});
+      this.lines.push({name: l.name, level: l.y, dash, index: series.length});
+      series.push({label: l.name, show: !this.off.has(l.name), stroke: css("--ink"), width: 2, dash, points: {show: false}});
     }
     return {columns: uPlot.join(tables), series, bands};
   }
@@ -209,7 +210,7 @@ class Chart {
     const quote = s => /[",\n\r]/.test(s) ? '"' + s.replaceAll('"', '""') + '"' : s;
     const rows = [["line", ...data.axes.map(a => a.name), "value", "least", "greatest"]];
     for (const c of this.view.curves)
-      c.y.forEach((y, i) => rows.push([c.name || this.spec.title, ...c.x.map(x => x[i]), y ?? "", c.low?.[i] ?? "", c.high?.[i] ?? ""]));
+      c.y.forEach((y, i) => rows.push([c.name || this.spec.title, ...data.axes.map(a => c.x[a.number][i]), y ?? "", c.low?.[i] ?? "", c.high?.[i] ?? ""]));
     for (const l of this.view.levels ?? []) rows.push([l.name, ...data.axes.map(() => ""), l.y, "", ""]);
     return rows.map(r => r.map(v => quote(String(v))).join(",") + "\n").join("");
   }

@@ -8,12 +8,12 @@ import (
 
 // An axis is something to draw against: what was spent.
 type axis struct {
-	Name  string // name in file names and of the switch on the page
-	Title string
+	Name  string `json:"name"` // name in file names and of the switch on the page
+	Title string `json:"title"`
 	label string // label of the axis, before the unit
 	of    func(*runs.Record) float64
 	units []unit
-	count bool
+	Count bool `json:"count"` // whole numbers
 }
 
 // A unit is the size of one, from the given number of basic ones on.
@@ -45,7 +45,7 @@ const callsAxis = "calls"
 // the table of costs has them by kind.
 func axes() []axis {
 	return []axis{
-		{Name: "iterations", Title: "iterations", label: "outer iterations k", of: iteration, count: true},
+		{Name: "iterations", Title: "iterations", label: "outer iterations k", of: iteration, Count: true},
 		{Name: "seconds", Title: "time", label: "time of iterations", of: func(r *runs.Record) float64 { return r.Seconds }, units: timeUnits},
 		{Name: callsAxis, Title: "oracle calls", label: "oracle calls of all agents", of: calls},
 		{Name: "bytes", Title: "traffic", label: "traffic of all agents", of: func(r *runs.Record) float64 { return float64(r.Bytes) }, units: byteUnits},

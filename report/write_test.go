@@ -95,19 +95,19 @@ func TestOrderOfThePage(t *testing.T) {
 func TestPageData(t *testing.T) {
 	runs := loaded(t, scenarios()["finished"]...)
 	page := must.Get(must.Get(newPage(runs, "")).html())
-	var data plotData
+	var data sheet
 	must.OK(json.Unmarshal(regexp.MustCompile(`(?s)<script type="application/json" id="data">(.*?)</script>`).FindSubmatch(page)[1], &data))
-	if len(data.Axes) != 4 || len(data.Figures) != 7 || len(data.Figures[0].Views) != 3 {
-		t.Fatalf("%d axes, %d figures, %d views of the first", len(data.Axes), len(data.Figures), len(data.Figures[0].Views))
+	if len(data.Axes) != 4 || len(data.Panels) != 7 || len(data.Panels[0].Views) != 3 {
+		t.Fatalf("%d axes, %d figures, %d views of the first", len(data.Axes), len(data.Panels), len(data.Panels[0].Views))
 	}
 	for i, of := range []func(rec float64) float64{
 		func(phi float64) float64 { return phi },
 		func(phi float64) float64 { return phi - 0.2893 },
 	} {
-		view := data.Figures[0].Views[i]
+		view := data.Panels[0].Views[i]
 		for k, rec := range runs[0].Records {
 			c := view.Curves[0]
-			if float64(c.Y[k]) != of(float64(rec.Phi)) || c.X[0][k] != float64(rec.Iteration) || c.X[1][k] != rec.Seconds || c.X[3][k] != float64(rec.Bytes) {
+			if c.Y[k] != of(float64(rec.Phi)) || c.X[0][k] != float64(rec.Iteration) || c.X[1][k] != rec.Seconds || c.X[3][k] != float64(rec.Bytes) {
 				t.Errorf("%s, point %d: %v at %v", view.Name, k, c.Y[k], c.X)
 			}
 		}
@@ -219,8 +219,8 @@ func TestTextStaysText(t *testing.T) {
 	if bytes.Contains(data, []byte("<img")) {
 		t.Error("an element from a run's files")
 	}
-	if d := newSheet(must.Get(groups(loaded(t, fixture{name: "a", task: "t", method: evil, done: 10})))).Data(); !bytes.Contains(data, []byte(`id="data">{"axes":`)) ||
-		d.Figures[0].Views[0].Curves[0].Name != evil {
+	if d := newSheet(must.Get(groups(loaded(t, fixture{name: "a", task: "t", method: evil, done: 10})))); !bytes.Contains(data, []byte(`id="data">{"axes":`)) ||
+		d.Panels[0].Views[0].Curves[0].Name != evil {
 		t.Error("the numbers for the script are not there")
 	}
 }
