@@ -52,6 +52,11 @@ type NewtonCG struct {
 	// data part D that shrinks as its diagonal does makes no pair stale. It wants the diagonal renewed often (DgEvery 2).
 	Relative bool `json:"relative,omitzero"`
 
+	// Damping is for lower problems that are not convex, such as networks. Where it is positive, it is the first μ of solves of
+	// H + μ diag |dg| in place of H; of a step of y the share is taken at which the averaged lower loss is least, x takes the same
+	// share of its step, and μ follows. It costs an average of four numbers and four values a step of y. Default 0: none.
+	Damping float64 `json:"damping,omitzero"`
+
 	state
 	turn    turn
 	memory  *recycle.Memory
@@ -59,10 +64,13 @@ type NewtonCG struct {
 	lr      func(k int) float64
 
 	r, v          []float64 // Adam's averages of u and u²
-	e, dg         []float64 // P(x), and the averaged diagonal of D
+	e, dg, damped []float64 // P(x), the averaged diagonal of D, and P(x) + μ |dg|
 	rhs, s        []float64 // right-hand side, then residual, of a solve; its solution
 	ju            []float64 // J z
 	yOld, dgOld   []float64 // of the last constant of a search
+	mu            []float64 // the damping, one number
+	trial, losses []float64 // y after a share of a damped step; the lower losses there
+	share         float64   // of the last step of y that was taken; 1 without damping
 	tried         []float64 // how many constants the search tried, one number
 	number        []float64 // a message of one number
 	probe, probe1 []float64 // signs and their product, without a DiagonalOracle
@@ -98,18 +106,20 @@ func (a *NewtonCG) Init(p, q, K int) error {
 	c.fraction("drop", &a.Drop, 0.85)
 	c.fraction("floor", &a.Floor, 0.02)
 	c.fraction("cut", &a.Cut, 1e-6)
+	c.require(a.Damping >= 0 && a.Damping <= math.MaxFloat64, "damping", "at least 0", a.Damping)
 	if c.err != nil {
 		return c.err
 	}
 
 	a.z, a.r, a.v = a.carried("z", q), a.carried("r", p), a.carried("v", p)
-	a.dg, a.tried = a.carried("diagonal", q), a.carried("tried", 1)
+	a.dg, a.tried, a.mu = a.carried("diagonal", q), a.carried("tried", 1), a.carried("damping", 1)
 	a.memory = recycle.New(q, a.Mem, a.Floor, a.Cut)
 	a.memory.Relative = a.Relative
 	s, t, gram, counts := a.memory.State()
 	a.named = append(a.named, dsbo.Named{Name: "pairs_v", Value: s}, dsbo.Named{Name: "pairs_dv", Value: t},
 		dsbo.Named{Name: "pairs_gram", Value: gram}, dsbo.Named{Name: "pairs_counts", Value: counts})
 	a.e, a.rhs, a.s, a.ju, a.number = newVec(q), newVec(q), newVec(q), newVec(p), newVec(1)
+	a.damped, a.trial, a.losses = newVec(q), newVec(q), newVec(len(dampedShares))
 	a.yOld, a.dgOld, a.probe, a.probe1 = newVec(q), newVec(q), newVec(q), newVec(q)
 	a.product = func(dst, v []float64) error {
 		a.turn.hvp(dst, a.x, a.y, v, allExamples)
@@ -127,25 +137,30 @@ func (a *NewtonCG) Init(p, q, K int) error {
 // and before them a search of T constants: T(C+2) averages of q and 2T−1 of one number, TC products, and T diagonals, gradients
 // of g and values. T is the number of constants tried, which is known after the iteration; before, Cost counts with the most.
 func (a *NewtonCG) Cost(k int) Cost {
-	p, q := len(a.x), len(a.y)
-	if k > 0 {
-		cost := Cost{Averages: 3 + 2*a.C, AverageFloats: (2+2*a.C)*q + p, Calls: Calls{UpperGrad: 1, LowerGrad: 1, HVP: 2*a.C + 1, JVP: 1}}
-		if a.renews(k) {
-			cost.Averages, cost.AverageFloats, cost.Diagonal = cost.Averages+1, cost.AverageFloats+q, 1
-		}
-		return cost
-	}
-	vectors, numbers := 3*(1+a.Cold)+1, 0
-	calls := Calls{UpperGrad: 1, LowerGrad: 2, HVP: 3 * a.Cold, JVP: 1, Diagonal: 1}
-	if a.Start == "search" {
+	vectors, numbers, steps := 2+2*a.C, 0, 1 // averages of q numbers and of one, steps of y
+	calls := Calls{UpperGrad: 1, HVP: 2*a.C + 1, JVP: 1}
+	switch {
+	case k > 0 && a.renews(k):
+		vectors, calls.Diagonal = vectors+1, 1
+	case k == 0 && a.Start == "search":
 		t := a.Constants
 		if a.tried[0] > 0 {
 			t = int(a.tried[0])
 		}
-		vectors, numbers = vectors+t*(a.C+2)-1, 2*t-1
-		calls.LowerGrad, calls.HVP, calls.Diagonal, calls.Value = 2+t, 3*a.Cold+t*a.C, t, t
+		vectors, numbers, steps = 3*(1+a.Cold)+t*(a.C+2), 2*t-1, 2+t
+		calls.HVP, calls.Diagonal, calls.Value = 3*a.Cold+t*a.C, t, t
+	case k == 0:
+		vectors, steps = 3*(1+a.Cold)+1, 2
+		calls.HVP, calls.Diagonal = 3*a.Cold, 1
 	}
-	return Cost{Averages: vectors + 1 + numbers, AverageFloats: vectors*q + p + numbers, Calls: calls}
+	calls.LowerGrad = steps
+	cost := Cost{Averages: vectors + 1 + numbers, AverageFloats: vectors*len(a.y) + len(a.x) + numbers, Calls: calls}
+	if a.Damping > 0 {
+		cost.Averages += steps
+		cost.AverageFloats += steps * len(dampedShares)
+		cost.Value += steps * len(dampedShares)
+	}
+	return cost
 }
 
 // renews reports whether iteration k > 0 renews the diagonal.
@@ -181,7 +196,7 @@ func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 		return w.err
 	}
 	vec.Comb(a.r, a.Beta1, a.r, 1-a.Beta1, a.u)
-	adam{lr: a.lr(k), first: 1 - math.Pow(a.Beta1, float64(k+1)), v: a.Beta2, eps: a.Eps}.step(k, a.x, a.r, a.v, a.u)
+	adam{lr: float64(a.share * a.lr(k)), first: 1 - math.Pow(a.Beta1, float64(k+1)), v: a.Beta2, eps: a.Eps}.step(k, a.x, a.r, a.v, a.u)
 	clip(a.x, a.Clip)
 	return nil
 }
@@ -195,14 +210,23 @@ func (a *NewtonCG) solveLower(w *turn, products int, renew bool) {
 	}
 	vec.Fill(a.s, 0)
 	a.solve(w, a.s, products)
-	vec.Sub(a.y, a.y, a.s)
+	a.share = 1
+	if a.Damping > 0 {
+		a.share = a.dampedShare(w)
+	}
+	vec.Axpy(a.y, -a.share, a.s)
 }
 
-// solve adds to s the solution of H s = rhs that so many products give.
+// solve adds to s the solution of H s = rhs, H damped if so wanted, that so many products give.
 func (a *NewtonCG) solve(w *turn, s []float64, products int) {
-	if w.err == nil { // the products keep the turn's error
-		a.memory.Solve(s, a.rhs, recycle.System{E: a.e, Diagonal: a.dg, Product: a.product}, products, nil)
+	if w.err != nil {
+		return
 	}
+	for i, d := range a.dg {
+		a.damped[i] = a.e[i] + float64(a.mu[0]*math.Abs(d))
+	}
+	// The products keep the turn's error.
+	a.memory.Solve(s, a.rhs, recycle.System{E: a.damped, Diagonal: a.dg, Product: a.product}, products, nil)
 }
 
 // split sets e to P(x), or to 0 where the oracle tells no penalty's part, and reports which.

@@ -10,6 +10,7 @@ import (
 
 // start is what comes before iteration 0: the diagonal, and the search for x.
 func (a *NewtonCG) start(w *turn) {
+	a.mu[0] = a.Damping
 	known := a.split(w)
 	a.diagonal(w)
 	if a.Start != "search" || w.err != nil {

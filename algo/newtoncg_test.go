@@ -1,0 +1,93 @@
+package algo_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/algo/algotest"
+	"dsbo/internal/must"
+	"dsbo/internal/vec"
+)
+
+// wavy is a lower problem that is not convex: g = Σ cos y_j + y_j²/20, f = ‖y‖²/2 + ‖x‖²/2.
+type wavy struct{ q int }
+
+func (o wavy) Dims() (p, q int) { return 1, o.q }
+
+// fill sets the entries of dst.
+func fill(dst []float64, entry func(i int) float64) error {
+	for i := range dst {
+		dst[i] = entry(i)
+	}
+	return nil
+}
+
+func (o wavy) UpperGrad(dx, dy, x, y []float64, _ dsbo.Sample) error {
+	copy(dx, x)
+	copy(dy, y)
+	return nil
+}
+
+func (o wavy) LowerGrad(dst, _, y []float64, _ dsbo.Sample) error {
+	return fill(dst, func(i int) float64 { return y[i]/10 - math.Sin(y[i]) })
+}
+
+func (o wavy) Diagonal(dst, _, y []float64, _ dsbo.Sample) error {
+	return fill(dst, func(i int) float64 { return 0.1 - math.Cos(y[i]) })
+}
+
+func (o wavy) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
+	must.OK(o.Diagonal(dst, x, y, s))
+	return fill(dst, func(i int) float64 { return dst[i] * v[i] })
+}
+
+func (o wavy) JVP(dst, _, _, _ []float64, _ dsbo.Sample) error {
+	clear(dst)
+	return nil
+}
+
+func (o wavy) Values(x, y []float64, _ dsbo.Sample) (f, g float64, err error) {
+	for _, v := range y {
+		g += math.Cos(v) + v*v/20
+	}
+	return vec.Dot(y, y)/2 + vec.Dot(x, x)/2, g, nil
+}
+
+// Where the lower loss has negative curvature the method stands still, and goes down to a minimum once it is damped.
+func TestDampingLeavesNegativeCurvature(t *testing.T) {
+	const q = 5
+	for _, damping := range []float64{0, 1} {
+		a := ready(t, &algo.NewtonCG{Start: "x0", Damping: damping}, 1, q)
+		vec.Fill(a.Y(), 0.3)
+		o, m := wavy{q}, algotest.NewMixers(algotest.Ring(1, 0.5))[0]
+		for k := range 25 {
+			must.OK(a.Step(t.Context(), k, o, m))
+		}
+		g := make([]float64, q)
+		must.OK(o.LowerGrad(g, nil, a.Y(), whole))
+		if solved := norm(g) < 1e-6 && a.Y()[0] > 2; solved != (damping > 0) {
+			t.Errorf("damping %g: y = %v, gradient %v", damping, a.Y(), g)
+		}
+	}
+}
+
+// A search weighs the penalty against the data, so the oracle has to tell it apart.
+func TestSearchNeedsThePenalty(t *testing.T) {
+	a := ready(t, &algo.NewtonCG{}, 1, 2)
+	err := a.Step(t.Context(), 0, wavy{2}, algotest.NewMixers(algotest.Ring(1, 0.5))[0])
+	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), `init must be "x0"`) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Exact averages are asked for by name where the exchange has none.
+func TestNewtonCGNeedsAverages(t *testing.T) {
+	a := ready(t, &algo.NewtonCG{Start: "x0"}, 1, 2)
+	if err := a.Step(t.Context(), 0, wavy{2}, struct{ dsbo.Mixer }{}); !errors.Is(err, dsbo.ErrCapability) {
+		t.Errorf("%v", err)
+	}
+}
