@@ -7,6 +7,10 @@
 // Of the files of a run folder (package runs), Run writes metrics.jsonl and the checkpoints. Resuming from a checkpoint gives
 // the same bits as not stopping.
 //
+// What leaves an agent outside of iterations is its part of exact averages and of largest numbers (average.go): losses and counts,
+// and for exact solutions (exact.go, solve.go) gradients, products with Hessians and diagonals of them. Small records of usage, the
+// agreement to stop and digests are gathered.
+//
 // The loop is in run.go; stepper.go and agent.go run the agents from one evaluation to the next; checkpoint.go writes
 // checkpoints and resume.go reads them. What depends on where the agents are is a layout (layout.go), with a file for each of
 // the three: inprocess.go, ranks.go (MPI) and restartable.go (gRPC).

@@ -107,7 +107,7 @@ func (s *Exact) SolveNear(ctx context.Context, x, y, z []float64) (Solution, err
 	if !vec.AllFinite(x) {
 		return Solution{}, dsbo.Errorf(dsbo.ErrConfig, "exact solution: x must be finite")
 	}
-	w := &solving{Exact: s, ctx: ctx, x: x, most: cmp.Or(s.MaxProducts, 2000), Solution: Solution{
+	w := &solving{Exact: s, ctx: ctx, x: x, most: cmp.Or(s.MaxProducts, 2000), wire: s.coarse(), Solution: Solution{
 		Y: slices.Clone(s.y), Z: make([]float64, s.q), Gradient: make([]float64, s.p), PhiError: math.NaN(),
 	}}
 	for _, part := range []func() error{

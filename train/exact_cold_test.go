@@ -37,3 +37,22 @@ func TestExactWhereTheGradientGrowsFirst(t *testing.T) {
 		t.Errorf("y = %g with residual %g, want 0", sol.Y[0], sol.Residual)
 	}
 }
+
+// falling has the lower loss −y, which has no least value.
+type falling struct{ steep }
+
+func (falling) Lower(x, y *ad.Node, _ models.Batch) *ad.Node {
+	return ad.Sum(ad.Neg(ad.SumAll(y)), ad.Scale(.5, ad.SumAll(ad.Square(x))))
+}
+
+// A lower problem that has no solution is no error: the solution says that it has not converged.
+func TestExactWithoutSolution(t *testing.T) {
+	oracle := must.Get(models.NewOracle(falling{}, data.Shard{}, models.Config{}))
+	for _, tol := range []float64{0, 1e-6} {
+		exact := train.Exact{Oracles: []dsbo.ValueOracle{oracle}, MaxProducts: 20, Tol: tol}
+		sol := must.Get(exact.Solve(context.Background(), []float64{0}))
+		if sol.Converged || sol.Residual < 0.5 || sol.Products > 25 {
+			t.Errorf("%+v, want that it has not converged", sol)
+		}
+	}
+}

@@ -18,10 +18,11 @@ type solving struct {
 	Solution
 	ctx          context.Context
 	x            []float64
-	most         int       // bound of the products
-	upper, lower float64   // the averaged losses at Y
-	distance     float64   // estimate of d² of Solution.PhiError
-	nearZ        []float64 // the z that belongs to where Y started; nil: not known
+	most         int          // bound of the products
+	upper, lower float64      // the averaged losses at Y
+	distance     float64      // estimate of d² of Solution.PhiError
+	wire         network.Wire // that of products
+	nearZ        []float64    // the z that belongs to where Y started; nil: not known
 }
 
 const (
@@ -35,14 +36,23 @@ const (
 	delay = 4
 )
 
-// fine is the wire of gradients and residuals, and coarse that of products: where not all travels as it is, they bear to be
-// rounded to eight bits, as the next residual corrects what they lose.
+// fine is the wire of gradients and residuals.
 func (w *solving) fine() network.Wire { return w.group.collective.fine() }
-func (w *solving) coarse() network.Wire {
-	if w.fine() == network.Float64 {
+
+// coarse is the wire of products at first: where not all travels as it is, they bear to be rounded to eight bits, as the next
+// residual corrects what they lose.
+func (s *Exact) coarse() network.Wire {
+	if s.group.collective.fine() == network.Float64 {
 		return network.Float64
 	}
 	return network.Int8
+}
+
+// mistrust reports whether a direction without positive curvature may come of rounded products, which from then on are not.
+func (w *solving) mistrust() bool {
+	rounded := w.wire != w.fine()
+	w.wire = w.fine()
+	return rounded
 }
 
 // begin finds the gradient that Tol is relative to, at the first solve.
@@ -101,7 +111,7 @@ func (w *solving) findDataDiagonal() error {
 	if _, ok := one.(dsbo.DiagonalOracle); !ok {
 		return dsbo.ErrCapability
 	}
-	return w.mean(w.ctx, w.coarse(), w.diag, func(o dsbo.ValueOracle, part []float64) error {
+	return w.mean(w.ctx, w.wire, w.diag, func(o dsbo.ValueOracle, part []float64) error {
 		if err := o.(dsbo.DiagonalOracle).Diagonal(part, w.x, w.Y, allExamples); err != nil {
 			return err
 		}
@@ -126,7 +136,7 @@ func (w *solving) meanCurvature() float64 {
 
 // product is a product of the Hessian's data part at Y, for package recycle.
 func (w *solving) product(dst, v []float64) error {
-	err := w.mean(w.ctx, w.coarse(), dst, func(o dsbo.ValueOracle, part []float64) error {
+	err := w.mean(w.ctx, w.wire, dst, func(o dsbo.ValueOracle, part []float64) error {
 		if err := o.HVP(part, w.x, w.Y, v, allExamples); err != nil {
 			return err
 		}
@@ -187,7 +197,7 @@ func (w *solving) conjugateGradients(s, r []float64, end rule) (gain, last float
 
 // share is the least rule.share: what a wire loses of products is no gain.
 func (w *solving) share() float64 {
-	if w.coarse() == network.Float64 {
+	if w.wire == w.fine() {
 		return 0
 	}
 	return 1e-2
@@ -225,7 +235,10 @@ func (w *solving) solveLower() error {
 		if err != nil {
 			return err
 		}
-		if flat = !positive; gain == 0 {
+		if flat = !positive; flat && w.mistrust() {
+			flat = false
+		}
+		if gain == 0 {
 			w.memory.Precondition(step, g)
 		}
 		fall, err := w.lineSearch(step)
@@ -328,12 +341,12 @@ func (w *solving) refineAdjoint(b, r []float64, gain float64) error {
 			return err
 		}
 		gain, left = gain+added, last
-		if w.coarse() != network.Float64 { // what the wire has lost of the products
+		if w.wire != network.Float64 { // what the wire has lost of the products
 			if err := w.residual(r, b, w.Z); err != nil {
 				return err
 			}
 		}
-		if !positive {
+		if !positive && !w.mistrust() {
 			w.AdjointResidual, w.Converged = vec.Norm(r)/norm, false
 			return nil
 		}

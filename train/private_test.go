@@ -1,0 +1,215 @@
+package train_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/data"
+	"dsbo/internal/must"
+	"dsbo/models"
+	"dsbo/network"
+	"dsbo/runs"
+	"dsbo/train"
+)
+
+// A tally counts what the agents of a team send: as its transport would see it, a vector to each neighbour in Mix, and in a reduction
+// one up and one down each edge of a tree.
+type tally struct {
+	mu   sync.Mutex
+	wire network.Wire
+	sent runs.Sent
+}
+
+func (c *tally) add(messages, floats, bytes int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sent.Add(runs.Sent{Messages: int64(messages), Floats: int64(floats), Bytes: int64(bytes)})
+}
+
+// A guarded team refuses to gather rows that are longer than a usage record, and counts.
+type guarded struct {
+	network.Team
+	w     *network.Matrix
+	count *tally
+}
+
+func (g guarded) Gather(ctx context.Context, rows [][]float64) error {
+	if length := len(rows[0]); length > runs.UsageLen {
+		return fmt.Errorf("a row of %d numbers left its agent", length)
+	}
+	return g.Team.Gather(ctx, rows)
+}
+
+func (g guarded) Mixer(i int) dsbo.Mixer {
+	return guardedMixer{g.Team.Mixer(i).(network.Reducer), g.count, g.w.Sends(i), g.w.Tree().Sends(i)}
+}
+
+type guardedMixer struct {
+	network.Reducer
+	count          *tally
+	mixes, reduces int // messages of the agent
+}
+
+func (m guardedMixer) Mix(ctx context.Context, dst, src []float64) error {
+	m.count.add(m.mixes, m.mixes*len(src), m.mixes*m.count.wire.Bytes(len(src)))
+	return m.Reducer.Mix(ctx, dst, src)
+}
+
+func (m guardedMixer) Reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
+	floats := len(words)
+	if op == network.Max && bits < 64 { // scales
+		floats = 0
+	}
+	m.count.add(m.reduces, m.reduces*floats, m.reduces*network.PackedBytes(bits, len(words)))
+	return m.Reducer.Reduce(ctx, op, bits, words)
+}
+
+// TestNothingPrivateLeaves: in a run over two processes, with its evaluations and the models after it, nothing is gathered but usage
+// records; and all that the exchange carries is counted, by what it is for.
+func TestNothingPrivateLeaves(t *testing.T) {
+	for _, wire := range []network.Wire{network.Float64, network.Float32, network.Int8} {
+		t.Run(wire.String(), func(t *testing.T) {
+			ring := must.Get(network.Ring(4, 0.5))
+			set := must.Get(data.HoldOut(task(t), 0.3, 1))
+			c := train.Config{W: ring.W, K: 4, EvalEvery: 2, Method: &algo.MADSBO{Alpha: "0.5", Beta: "0.3", Gamma: "0.3"}}
+			c.Problem = must.Get(train.NewProblem(set, models.Softmax{Features: features, Classes: classes}, models.Config{}))
+			c.Problem.Average.Wire = wire
+			var want train.Solution
+			solve := func(c train.Config) (r *train.Result, sol train.Solution, sent runs.Sent, err error) {
+				c.Problem.Sent = &sent
+				if r, err = train.Run(context.Background(), c); err != nil {
+					return r, sol, sent, err
+				}
+				if sol, err = r.Exact.Solve(context.Background(), make([]float64, len(r.X))); err != nil {
+					return r, sol, sent, err
+				}
+				c.Problem.W = ring.W
+				_, err = c.Problem.Compare(context.Background(), r.Y, sol.Y)
+				return r, sol, sent, err
+			}
+			alone, want, _, err := solve(c)
+			must.OK(err)
+			count := &tally{wire: wire}
+			cs := parts4(t, c, count, []int{0, 3}, []int{1, 2})
+			modelsSent, sols := make([]runs.Sent, len(cs)), make([]train.Solution, len(cs))
+			results, errs := together(cs, func(k int, c train.Config) (r *train.Result, err error) {
+				r, sols[k], modelsSent[k], err = solve(c)
+				return r, err
+			})
+			must.OK(errors.Join(errs...))
+			for k, r := range results {
+				sameRun(t, alone, r)
+				if diff := cmp.Diff(want, sols[k], cmp.Comparer(func(a, b float64) bool { return a == b || a != a && b != b })); diff != "" {
+					t.Errorf("process %d:\n%s", k, diff)
+				}
+				total := runs.Traffic{Method: runs.Total(r.Usage).Sent, Evaluation: r.Evaluation, Models: modelsSent[k]}.Total()
+				if total != count.sent {
+					t.Errorf("process %d counts %+v, the exchange %+v", k, total, count.sent)
+				}
+			}
+		})
+	}
+}
+
+// parts4 returns the configurations of processes over a ring of four agents, with guarded teams.
+func parts4(t *testing.T, c train.Config, count *tally, locals ...[]int) (cs []train.Config) {
+	t.Helper()
+	for k, part := range parts(t, c, locals...) {
+		all := c.Problem
+		part.Problem.Oracles, part.Problem.Evaluate = make([]dsbo.Oracle, 4), make([]dsbo.ValueOracle, 4)
+		for _, i := range locals[k] {
+			part.Problem.Oracles[i], part.Problem.Evaluate[i] = all.Oracles[i], all.Evaluate[i]
+		}
+		part.Problem.Team = guarded{part.Problem.Team, c.W, count}
+		cs = append(cs, part)
+	}
+	return cs
+}
+
+// TestCompare: the paired comparison is that of all examples together, counted by hand.
+func TestCompare(t *testing.T) {
+	set := must.Get(data.HoldOut(task(t), 0.3, 1))
+	prob := must.Get(train.NewProblem(set, models.Softmax{Features: features, Classes: classes}, models.Config{}))
+	a, b := make([]float64, features*classes), make([]float64, features*classes)
+	for i := range b {
+		a[i], b[i] = math.Sin(float64(i)), math.Cos(float64(3*i))
+	}
+	got := must.Get(prob.Compare(context.Background(), a, b))
+	var val, held []data.Examples
+	for _, s := range set.Shards {
+		val, held = append(val, s.Val), append(held, s.Holdout)
+	}
+	for name, c := range map[string]struct {
+		got train.Compared
+		of  []data.Examples
+	}{"validation": {got.Val, val}, "held-out": {got.Holdout, held}, "test": {got.Test, []data.Examples{set.Test}}} {
+		var d, hits []float64
+		for _, e := range c.of {
+			for i := range e.Len() {
+				la, ha := byHand(e, i, a)
+				lb, hb := byHand(e, i, b)
+				d, hits = append(d, lb-la), append(hits, hb-ha)
+			}
+		}
+		change, deviation := meanAndError(d)
+		accuracy, accuracyError := meanAndError(hits)
+		if c.got.Examples != len(d) {
+			t.Errorf("%s: %d examples, want %d", name, c.got.Examples, len(d))
+		}
+		near(t, name, []float64{c.got.LossChange, c.got.LossError, c.got.AccuracyChange, c.got.AccuracyError, c.got.LossB - c.got.LossA},
+			[]float64{change, deviation, accuracy, accuracyError, change}, 1e-12)
+	}
+}
+
+// meanAndError returns a mean and its standard error.
+func meanAndError(v []float64) (mean, deviation float64) {
+	n := float64(len(v))
+	for _, x := range v {
+		mean += x / n
+	}
+	for _, x := range v {
+		deviation += (x - mean) * (x - mean) / (n - 1)
+	}
+	return mean, math.Sqrt(deviation / n)
+}
+
+// TestBest: the best iterate is that of the least Φ, or held-out loss where there is one, and the same after a resume.
+func TestBest(t *testing.T) {
+	c, _ := config(t)
+	c.Method = method(t, "madsbo", "alpha=[0.9,0.9,0.9,0.9,0.9,0.9,0.9,0.9,0.001]", "gamma=0.4")
+	heldOut := c
+	heldOut.Evaluate = train.EvaluateOff
+	heldOut.Problem.Score = func(_ int, y []float64) (train.Scores, error) { // any function of y will do
+		return train.Scores{Holdout: train.Score{Rows: 1, Losses: 1 + math.Abs(y[0]+0.05)}}, nil
+	}
+	for by, c := range map[string]train.Config{"Φ": c, "held-out loss": heldOut} {
+		want := run(t, c)
+		least, iteration := math.Inf(1), 0
+		for _, r := range want.Records {
+			value := r.Phi
+			if by != "Φ" {
+				value = r.HoldoutLoss
+			}
+			if float64(value) < least {
+				least, iteration = float64(value), r.Iteration
+			}
+		}
+		if want.Best.By != by || want.Best.Iteration != iteration || float64(want.Best.Value) != least || len(want.Best.X) != p {
+			t.Errorf("%+v, want iteration %d with %s = %v", want.Best, iteration, by, least)
+		}
+		c.Dir = t.TempDir()
+		interruptAt(t, c, 20)
+		c.Resume = true
+		if diff := cmp.Diff(want.Best, run(t, c).Best); diff != "" {
+			t.Errorf("%s after a resume:\n%s", by, diff)
+		}
+	}
+}
