@@ -12,14 +12,13 @@ import (
 
 // finish writes what the run has found, then finds the models that it is compared with, and keeps the better one.
 func (r *runner) finish(ctx context.Context) error {
-	best := r.bestIterate()
+	best := r.result.Best
 	if err := r.writeFirst(best); err != nil {
 		return err
 	}
-	r.summary.Best = best.iteration
-	r.problem.Sent = &r.summary.Traffic.Models
-	tuned, found := newModel("λ tuned", runs.Unknown(), best.x), r.newFinder()
-	if err := found.solve(ctx, tuned, best.y); err != nil {
+	r.summary.Best = best.Iteration
+	tuned, found := newModel("λ tuned", runs.Unknown(), best.X), r.newFinder()
+	if err := found.solve(ctx, tuned, best.Y); err != nil {
 		return err
 	}
 	constant, err := found.bestConstant(ctx, r.startConstant())
@@ -71,15 +70,6 @@ func worse(tuned, constant *model) bool {
 	return !(tuned.objective() <= constant.objective()) || tuned.HoldoutLoss > constant.HoldoutLoss // false where there is no number
 }
 
-// An iterate is x̄ and ȳ after so many iterations.
-type iterate struct {
-	iteration int
-	x, y      []float64
-}
-
-// bestIterate returns the iterate whose λ is the tuned one.
-func (r *runner) bestIterate() iterate { return iterate{r.result.Iterations, r.result.X, r.result.Y} }
-
 // startConstant returns the whole number nearest to the start of λ, from which constants are tried.
 func (r *runner) startConstant() int {
 	return int(math.Round(r.startX[0]))
@@ -87,7 +77,7 @@ func (r *runner) startConstant() int {
 
 // notes says what a reader has to know about the course of the run: that the loss on held-out examples rose while that on the
 // validation examples fell.
-func (r *runner) notes(best iterate) []string {
+func (r *runner) notes(best train.Best) []string {
 	at := func(iteration int) (runs.Record, bool) {
 		i := slices.IndexFunc(r.result.Records, func(rec runs.Record) bool { return rec.Iteration == iteration })
 		if i < 0 {
@@ -95,14 +85,14 @@ func (r *runner) notes(best iterate) []string {
 		}
 		return r.result.Records[i], true
 	}
-	then, ok := at(best.iteration)
+	then, ok := at(best.Iteration)
 	last := r.result.Last()
 	if !ok || !(last.HoldoutLoss > then.HoldoutLoss && last.ValLoss < then.ValLoss) {
 		return nil
 	}
 	return []string{fmt.Sprintf("After iteration %d the held-out loss rose (%.4f → %.4f) while the validation loss fell (%.4f → %.4f): "+
 		"λ began to fit the validation examples alone, and that iteration's λ is taken.",
-		best.iteration, then.HoldoutLoss, last.HoldoutLoss, then.ValLoss, last.ValLoss)}
+		best.Iteration, then.HoldoutLoss, last.HoldoutLoss, then.ValLoss, last.ValLoss)}
 }
 
 // gains compares the tuned model with another one on each set of examples: test, held-out, validation.
@@ -126,8 +116,8 @@ func (r *runner) gains(ctx context.Context, tuned, other []float64) ([]runs.Gain
 
 // writeFirst writes what the run has found before models are solved, so that nothing is lost if that fails: λ, ȳ, the summary and,
 // where one is wanted, the page.
-func (r *runner) writeFirst(best iterate) error {
-	if err := r.writeModel(best.x, best.y); err != nil || !r.layout.leads() {
+func (r *runner) writeFirst(best train.Best) error {
+	if err := r.writeModel(best.X, best.Y); err != nil || !r.layout.leads() {
 		return err
 	}
 	if err := r.folder.WriteSummary(r.summarize(runs.Unfinished, nil)); err != nil || !r.Settings.Report {

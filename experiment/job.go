@@ -127,6 +127,7 @@ type runner struct {
 	view     Viewer
 	pace     *pace
 	result   *train.Result
+	sent     runs.Sent // what all agents have sent to choose the steps
 	summary  runs.Summary
 }
 
@@ -179,9 +180,12 @@ func (r *runner) attempt(ctx context.Context) error {
 	if err := r.makeProblem(ctx); err != nil {
 		return err
 	}
+	r.sent = runs.Sent{}
+	r.problem.Sent = &r.sent
 	if err := r.chooseSteps(ctx); err != nil {
 		return err
 	}
+	r.problem.Sent = &r.summary.Traffic.Models // by what follows the run
 	cfg := r.trainConfig()
 	if err := cfg.Validate(); err != nil {
 		return err

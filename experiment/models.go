@@ -15,13 +15,14 @@ import (
 // A model is one choice of hyperparameters x with the solution y of the lower problem there, which is the model to take home.
 type model struct {
 	runs.Model
-	x, y []float64
+	x, y  []float64
+	slope float64 // of Φ along all entries of λ together
 }
 
 // newModel returns a model that is not solved yet.
 func newModel(name string, lambda runs.Number, x []float64) *model {
 	m := &model{Model: runs.Model{Name: name, Lambda: lambda}, x: x}
-	for _, n := range []*runs.Number{&m.Phi, &m.ValLoss, &m.HoldoutLoss, &m.TestLoss, &m.TestAccuracy, &m.Gradient, &m.ExactTestLoss, &m.ExactTestAccuracy} {
+	for _, n := range []*runs.Number{&m.Phi, &m.ValLoss, &m.HoldoutLoss, &m.TestLoss, &m.TestAccuracy, &m.Gradient} {
 		*n = runs.Unknown()
 	}
 	return m
@@ -35,7 +36,11 @@ type finder struct {
 }
 
 func (r *runner) newFinder() *finder {
-	return &finder{r, train.NewExact(r.problem.Problem), map[int]*model{}}
+	f := &finder{r, r.result.Exact, map[int]*model{}} // warm, where records had exact values
+	if f.exact == nil {
+		f.exact = train.NewExact(r.problem.Problem)
+	}
+	return f
 }
 
 // solve finds a model's y, and with it Φ and the losses, from y; nil: from the last solution. A solution that is not finite leaves
@@ -57,6 +62,9 @@ func (f *finder) solve(ctx context.Context, m *model, y []float64) error {
 	m.y, m.Steps, m.Converged, m.Gradient = sol.Y, sol.Products, sol.Converged, runs.Number(sol.Residual)
 	if f.problem.convex {
 		m.Phi = runs.Number(sol.Phi)
+		for _, g := range sol.Gradient {
+			m.slope += g
+		}
 	}
 	s, err := f.problem.Scores(ctx, m.y)
 	if err != nil {
@@ -64,7 +72,6 @@ func (f *finder) solve(ctx context.Context, m *model, y []float64) error {
 	}
 	m.ValLoss, m.HoldoutLoss = runs.Number(s.Val.Loss()), runs.Number(s.Holdout.Loss())
 	m.TestLoss, m.TestAccuracy = runs.Number(s.Test.Loss()), runs.Number(s.Test.Accuracy())
-	m.ExactTestLoss, m.ExactTestAccuracy, m.Consensus = m.TestLoss, m.TestAccuracy, 0
 	f.view.Log("model of %s: %d products, Φ %s, test loss %s", m.Name, m.Steps, formatNumber("%.5f", m.Phi), formatNumber("%.4f", m.TestLoss))
 	return nil
 }
@@ -102,15 +109,21 @@ func (f *finder) constant(ctx context.Context, c int) (*model, error) {
 // mostConstants bounds the constants in a direction.
 const mostConstants = 12
 
-// bestConstant walks from a start in both directions until Φ rises, and returns the best model of a constant, that of 0 among
-// them.
+// bestConstant walks from a start downhill until Φ rises, first to where its slope points and, if it rises there at once, to the other
+// side. It returns the best model of a constant, that of 0 among them.
 func (f *finder) bestConstant(ctx context.Context, start int) (*model, error) {
 	best, err := f.constant(ctx, start)
 	if err != nil {
 		return nil, err
 	}
-	first := best
-	for _, step := range []int{1, -1} {
+	first, down := best, 1
+	if best.slope > 0 {
+		down = -1
+	}
+	for _, step := range []int{down, -down} {
+		if best != first {
+			break
+		}
 		for here, c := first, start+step; c != start+step*mostConstants; c += step {
 			f.pace.plan(modelling, float64(max(modelsPlanned, len(f.constants)+3)))
 			m, err := f.constant(ctx, c)

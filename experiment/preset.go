@@ -12,7 +12,7 @@ import (
 // tuned is the preset of every task, and its default: the same settings whatever the problem, its size and the graph. Where the
 // problem does not tell the penalty's part of the Hessian, by which the search for a start goes, x starts at -x0.
 func tuned() Preset {
-	return Preset{Name: "tuned", Wire: "float32", K: 20, Method: &algo.NewtonCG{}}
+	return Preset{Name: "tuned", Wire: "float32", K: 20, Method: &algo.NewtonCG{Relative: true, DgEvery: 2}}
 }
 
 // A Preset is a named set of defaults for -preset: a method, its parameters, and a few settings of the run.

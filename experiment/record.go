@@ -64,6 +64,7 @@ func (r *runner) summarize(state runs.State, err error) runs.Summary {
 	s.Seconds, s.MsPerIteration, s.PeakRSSMiB = r.result.Seconds, r.result.MsPerIteration, train.PeakRSS()
 	u := runs.Total(r.result.Usage)
 	s.Traffic.Method, s.Traffic.Evaluation = u.Sent, r.result.Evaluation
+	s.Traffic.Evaluation.Add(r.sent)
 	s.OracleCalls, s.BytesSent, s.Times = u.Calls, s.Traffic.Total().Bytes, u.Times
 	if n := len(r.result.Usage) * s.Iterations; n > 0 {
 		s.FloatsSent = float64(u.Sent.Floats) / float64(n)
@@ -80,6 +81,4 @@ func nameModels(s *runs.Summary) {
 	}
 	s.PhiLambda0, s.TestLossLambda0, s.TestAccuracyLambda0 = zero.Phi, zero.TestLoss, zero.TestAccuracy
 	s.TestLossTuned, s.TestAccuracyTuned = tuned.TestLoss, tuned.TestAccuracy
-	s.RefitTestLossLambda0, s.RefitTestAccuracyLambda0 = zero.TestLoss, zero.TestAccuracy
-	s.RefitTestLoss, s.RefitTestAccuracy = tuned.TestLoss, tuned.TestAccuracy
 }

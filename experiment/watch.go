@@ -24,9 +24,12 @@ func (r *runner) watch(c *train.Config) {
 		units = append(units, r.iterationWork(k))
 		total += units[k]
 	}
-	evaluations := 1 + (d.K+d.EvalEvery-1)/d.EvalEvery
+	evaluations := 0.0 // work of all
+	for n := range 1 + (d.K+d.EvalEvery-1)/d.EvalEvery {
+		evaluations += evaluationWork(d.Evaluate == train.EvaluateExact && (n%d.ExactEvery == 0 || n*d.EvalEvery >= d.K))
+	}
 	r.pace.plan(iterating, total)
-	r.pace.plan(evaluating, float64(evaluations))
+	r.pace.plan(evaluating, evaluations)
 	r.pace.plan(modelling, modelsPlanned)
 	r.pace.begin()
 	done, lines := 0, 0
@@ -38,14 +41,14 @@ func (r *runner) watch(c *train.Config) {
 			for k := range now - 1 {
 				r.pace.skip(iterating, units[k])
 			}
-			r.pace.skip(evaluating, float64(1+(now-1)/d.EvalEvery))
+			r.pace.skip(evaluating, evaluations*float64(now-1)/float64(d.K))
 		}
 		done = now
 		r.pace.step(iterating, units[now-1])
 		show()
 	}
 	c.OnRecord = func(rec runs.Record) {
-		r.pace.step(evaluating, 1)
+		r.pace.step(evaluating, evaluationWork(rec.Phi.Known()))
 		if lines%recordsPerHead == 0 {
 			r.view.Log("%s", recordHead)
 		}
@@ -53,6 +56,14 @@ func (r *runner) watch(c *train.Config) {
 		r.view.Log("%s", recordLine(rec))
 		show()
 	}
+}
+
+// evaluationWork returns the work of an evaluation, as a share of one with exact values.
+func evaluationWork(exact bool) float64 {
+	if exact {
+		return 1
+	}
+	return 0.05
 }
 
 // iterationWork returns the work of the agents in an iteration, about in gradients.

@@ -28,8 +28,8 @@ func TestLoad(t *testing.T) {
 	if len(r.Lambda) != 784 || len(r.Notes) != 0 {
 		t.Errorf("%d numbers of lambda, notes %q", len(r.Lambda), r.Notes)
 	}
-	if r.Summary.PhiLambda0 != 0.3004 || r.Summary.RefitTestLossLambda0.Known() {
-		t.Errorf("Φ(0) %v, and %v that is not there", r.Summary.PhiLambda0, r.Summary.RefitTestLossLambda0)
+	if r.Summary.PhiLambda0 != 0.3004 || r.Summary.TestLossLambda0.Known() {
+		t.Errorf("Φ(0) %v, and %v that is not there", r.Summary.PhiLambda0, r.Summary.TestLossLambda0)
 	}
 }
 

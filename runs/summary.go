@@ -31,14 +31,10 @@ type Summary struct {
 	TestLoss     Number `json:"test_loss"`
 	TestAccuracy Number `json:"test_accuracy"`
 	// Losses and accuracies of the exact solutions y*(0) and y*(x̄), which are the models.
-	TestLossLambda0          Number `json:"test_loss_lambda0"`
-	TestAccuracyLambda0      Number `json:"test_accuracy_lambda0"`
-	TestLossTuned            Number `json:"test_loss_tuned"`
-	TestAccuracyTuned        Number `json:"test_accuracy_tuned"`
-	RefitTestLossLambda0     Number `json:"refit_test_loss_lambda0"`
-	RefitTestAccuracyLambda0 Number `json:"refit_test_accuracy_lambda0"`
-	RefitTestLoss            Number `json:"refit_test_loss"`
-	RefitTestAccuracy        Number `json:"refit_test_accuracy"`
+	TestLossLambda0     Number `json:"test_loss_lambda0"`
+	TestAccuracyLambda0 Number `json:"test_accuracy_lambda0"`
+	TestLossTuned       Number `json:"test_loss_tuned"`
+	TestAccuracyTuned   Number `json:"test_accuracy_tuned"`
 
 	Models    []Model    `json:"models"`
 	Constants []Constant `json:"constants"` // exact Φ at constant λ, in the order in which they were tried
@@ -78,17 +74,14 @@ type Model struct {
 	Lambda Number `json:"lambda"`        // the entry of λ, where all are one number
 	Kept   bool   `json:"kept,omitzero"` // whether lambda.npy and omega.npy are this one's
 	// Exact Φ(λ), and losses and accuracy of y*(λ), which the agents have found together: what a refit would find.
-	Phi               Number `json:"phi"`
-	ValLoss           Number `json:"val_loss"`
-	HoldoutLoss       Number `json:"holdout_loss"`
-	TestLoss          Number `json:"test_loss"`
-	TestAccuracy      Number `json:"test_accuracy"`
-	ExactTestLoss     Number `json:"exact_test_loss"`
-	ExactTestAccuracy Number `json:"exact_test_accuracy"`
-	Consensus         Number `json:"refit_consensus"`
-	Steps             int    `json:"refit_steps"`     // Hessian-vector products of the solution
-	Converged         bool   `json:"refit_converged"` // else nothing of this model is exact
-	Gradient          Number `json:"refit_gradient"`  // norm that is left of the lower gradient, as a share of the first one
+	Phi          Number `json:"phi"`
+	ValLoss      Number `json:"val_loss"`
+	HoldoutLoss  Number `json:"holdout_loss"`
+	TestLoss     Number `json:"test_loss"`
+	TestAccuracy Number `json:"test_accuracy"`
+	Steps        int    `json:"refit_steps"`     // Hessian-vector products of the solution
+	Converged    bool   `json:"refit_converged"` // else nothing of this model is exact
+	Gradient     Number `json:"refit_gradient"`  // norm that is left of the lower gradient, as a share of the first one
 }
 
 // A Constant is Φ where all entries of λ are one number.
