@@ -65,7 +65,7 @@ class Chart {
       button("CSV", "Download the numbers as CSV", () => download(new Blob([this.csv()], {type: "text/csv"}), this.view.name + ".csv")),
       button("PNG", "Download the picture as PNG", () => this.png().toBlob(b => download(b, this.view.name + ".png"))));
     this.label = element("p", {className: "label"});
-    this.box = element("div", {className: "chart", tabIndex: 0, "role": "group", onkeydown: e => this.key(e),
+    this.box = element("div", {className: "chart", tabIndex: 0, "role": "group", onkeydown: e => this.key(e), ondblclick: () => this.reset.click(),
       "aria-label": spec.title + ": arrow keys read values, plus and minus zoom, 0 resets"});
     this.readout = element("p", {className: "readout", "aria-live": "polite"});
     this.legend = element("ul", {className: "legend"});
@@ -129,7 +129,7 @@ class Chart {
         {...ticks, ...logarithmic(this.log), size: (u, values) => 16 + 7 * Math.max(3, ...(values ?? []).map(v => v.length))},
       ],
       cursor: {drag: {x: true, y: true, uni: 24, dist: 5, setScale: false}, points: {size: 9}},
-      hooks: {setCursor: [() => this.read()], setSelect: [u => this.select(u)]},
+      hooks: {setCursor: [() => this.read()], setSelect: [u => setTimeout(() => this.select(u))]},
     }, columns, this.box);
     this.label.textContent = this.view.label;
     this.logButton.setAttribute("aria-pressed", this.log);
@@ -173,7 +173,7 @@ class Chart {
 
   select(u) {
     const {left, top, width, height} = u.select;
-    if (width < 5 && height < 5) return;
+    if (u !== this.plot || width < 5 && height < 5) return;
     const zoom = {...this.zoom};
     if (width >= 5 && width < u.over.clientWidth - 1) zoom.x = [u.posToVal(left, "x"), u.posToVal(left + width, "x")];
     if (height >= 5 && height < u.over.clientHeight - 1) zoom.y = [u.posToVal(top + height, "y"), u.posToVal(top, "y")];

@@ -93,8 +93,8 @@ func lengths(dashes []vg.Length) []float64 {
 
 // greyLine is the style of level or reference i.
 func greyLine(i int) draw.LineStyle {
-	dashes := [][]vg.Length{{1, 2}, {5, 2, 1, 2}, {8, 4}}
-	return draw.LineStyle{Color: muted, Width: 1.1, Dashes: dashes[i%len(dashes)]}
+	dashes := [][]vg.Length{{3, 3}, {5, 2, 1, 2}, {8, 4}}
+	return draw.LineStyle{Color: muted, Width: 1.4, Dashes: dashes[i%len(dashes)]}
 }
 
 // textStyle is the one typeface of all figures.
