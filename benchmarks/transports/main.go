@@ -1,5 +1,6 @@
 // Command transports runs the same MNIST task in one process, in a process for each agent over gRPC with certificates, and as
-// MPI jobs, compares what they find bit by bit, and says what each took. Then it runs many agents.
+// MPI jobs, compares what they find bit by bit, and says what each took: once with the default, whose agents exchange sums,
+// which are masked over gRPC, and once with a method whose agents mix vectors. Then it runs many agents.
 //
 //	go run ./benchmarks/transports
 //
@@ -38,7 +39,7 @@ type bench struct {
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	b := &bench{stderr: stderr}
 	f := cli.NewFlags("transports", "transports runs the same task over every transport, and then many agents.", "")
-	f.IntVar(&b.k, "K", 20, "outer `iterations`")
+	f.IntVar(&b.k, "K", 20, "outer `iterations` of each run that is compared")
 	f.IntVar(&b.port, "port", 7700, "first of the `ports` on this machine that agents take")
 	f.StringVar(&b.mpirun, "mpirun", "mpirun", "Open MPI's `launcher`")
 	f.Group("Measurement", "K", "port", "mpirun")
@@ -120,20 +121,40 @@ func (b *bench) measure(ctx context.Context, out string, m measurement) (folders
 	return folders, []string{m.name, fmt.Sprint(m.processes), fmt.Sprintf("%.0f", f.ms), fmt.Sprintf("%.0f", f.mib)}, f
 }
 
-// compareTransports runs the task over each transport and compares what they find with the first.
-func (b *bench) compareTransports(ctx context.Context, stdout io.Writer) {
-	flags := []string{fmt.Sprintf("-K=%d", b.k), "-eval-every=10"}
-	all := []measurement{b.inProcess("in process", 8, flags), b.overGRPC("gRPC, mutual TLS", 8, flags)}
-	if err := b.buildMPI(ctx); err != nil {
-		fmt.Fprintf(b.stderr, "MPI is left out: %v\n", err)
-	} else {
-		all = append(all, b.overMPI(8, flags), b.overMPI(2, flags))
+// methods returns the flags of the runs that are compared over all transports: the default, and a method of mixed vectors.
+func (b *bench) methods() [][]string {
+	common := []string{fmt.Sprintf("-K=%d", b.k), "-eval-every=10", "-train=500", "-val=500"}
+	return [][]string{
+		append([]string{"-preset=tuned"}, common...),
+		append([]string{"-preset=madsbo_tuned", "-T=5", "-N=5", "-batch=100"}, common...),
 	}
-	rows := [][]string{{"8 agents, MNIST", "processes", "ms/iteration", "peak MiB, largest process", "x̄, model and records"}}
-	var want string
+}
+
+// compareTransports runs the task over each transport, with each of the methods, and compares what they find with the first.
+func (b *bench) compareTransports(ctx context.Context, stdout io.Writer) {
+	withMPI := b.buildMPI(ctx)
+	if withMPI != nil {
+		fmt.Fprintf(b.stderr, "MPI is left out: %v\n", withMPI)
+	}
 	var wrong error
+	for i, flags := range b.methods() {
+		all := []measurement{b.inProcess("in process", 8, flags), b.overGRPC("gRPC, mutual TLS", 8, flags)}
+		if withMPI == nil {
+			all = append(all, b.overMPI(8, flags), b.overMPI(2, flags))
+		}
+		fmt.Fprintf(stdout, "mnist %s, 8 agents\n\n", strings.Join(flags, " "))
+		wrong = errors.Join(wrong, b.compare(ctx, stdout, fmt.Sprintf("same%d-", i), all))
+		fmt.Fprintln(stdout)
+	}
+	must.OK(wrong)
+}
+
+// compare makes measurements and prints their table. The error names those that found something else than the first.
+func (b *bench) compare(ctx context.Context, stdout io.Writer, out string, all []measurement) (wrong error) {
+	rows := [][]string{{"", "processes", "ms/iteration", "peak MiB, largest process", "x̄, model and records"}}
+	var want string
 	for i, m := range all {
-		folders, row, _ := b.measure(ctx, fmt.Sprintf("same%d", i), m)
+		folders, row, _ := b.measure(ctx, fmt.Sprint(out, i), m)
 		verdict := "the same bits"
 		for _, folder := range folders {
 			found := digest(folder)
@@ -146,7 +167,7 @@ func (b *bench) compareTransports(ctx context.Context, stdout io.Writer) {
 		rows = append(rows, append(row, verdict))
 	}
 	must.OK(cli.Table(stdout, rows))
-	must.OK(wrong)
+	return wrong
 }
 
 func (b *bench) buildMPI(ctx context.Context) error {
@@ -158,13 +179,12 @@ func (b *bench) buildMPI(ctx context.Context) error {
 
 // manyAgents runs 64 agents in one process, and 16 in a process each.
 func (b *bench) manyAgents(ctx context.Context, stdout io.Writer) {
-	small := []string{"-K=3", "-eval-every=3", "-train=200", "-val=200", "-batch=100"}
+	small := []string{"-K=3", "-eval-every=3", "-train=200", "-val=200"}
 	rows := [][]string{{"many agents, MNIST", "processes", "ms/iteration", "peak MiB, largest process", "MiB an agent"}}
 	for _, m := range []measurement{b.inProcess("64 in one process", 64, small), b.overGRPC("16 over gRPC", 16, small)} {
 		_, row, f := b.measure(ctx, fmt.Sprintf("many%d", m.agents), m)
 		rows = append(rows, append(row, fmt.Sprintf("%.1f", f.mib*float64(m.processes)/float64(m.agents))))
 	}
-	fmt.Fprintln(stdout)
 	must.OK(cli.Table(stdout, rows))
 	fmt.Fprintln(stdout, "\nPeak MiB: the most memory that the largest process had resident at any time, from loading the data to the last model.")
 }
