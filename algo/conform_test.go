@@ -44,10 +44,6 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-func TestLowerConforms(t *testing.T) {
-	algotest.TestMethod(t, func() algo.Method { return &algo.Lower{Beta: "0.2", MomY: 0.3, T: 2} })
-}
-
 // made returns the named method with parameters, before Init.
 func made(t *testing.T, name, object string) algo.Method {
 	t.Helper()

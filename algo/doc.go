@@ -21,8 +21,7 @@
 //	dsoba, sparkle           one loop, one step of each variable an iteration
 //	aidcg, itd, stocbio, alset, soba   one agent
 //
-// Beside them [Lower] solves the lower problem alone, at a fixed x, and [HIGP] and
-// [Hypergradient] are Algorithms 1 and 2 by themselves.
+// Beside them [HIGP] and [Hypergradient] are Algorithms 1 and 2 by themselves.
 //
 // Notation of the method docs: mix(v)_i = Σ_j w_ij v_j; H = ∇²_yy g_i, J = ∇²_xy g_i (p×q) and
 // b = ∇_y f_i, all at agent i's (x, y); α, β, γ are the steps of x, y, z. Right-hand sides use the

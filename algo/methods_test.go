@@ -130,27 +130,6 @@ func TestClip(t *testing.T) {
 	}
 }
 
-// The lower solver reaches the exact y*(x) on every agent with a constant step.
-func TestLowerIsExact(t *testing.T) {
-	const n = 5
-	qs := algotest.NewQuadratics(n, 3, 4, 8)
-	x := []float64{1, -0.5, 0.3}
-	var os []dsbo.Oracle
-	var ls []*algo.Lower
-	for _, q := range qs {
-		a := ready(t, &algo.Lower{Beta: "0.15", MomY: 0.3}, 3, 4)
-		copy(a.X(), x)
-		os, ls = append(os, q), append(ls, a)
-	}
-	iterate(t, 40, ls, os, algotest.Ring(n, 0.4))
-	star := algotest.Solve(qs).LowerSolution(x)
-	for i, a := range ls {
-		if d, g := distance(a.Y(), star), norm(a.Gradient()); d > 1e-12 || g > 1e-12 {
-			t.Errorf("agent %d: y is off by %g, its tracked gradient is %g", i, d, g)
-		}
-	}
-}
-
 // The mean of the single-term draws over N' = 0..N−1 is the Neumann series.
 func TestSeriesIsTheMeanOfTheDraws(t *testing.T) {
 	const N = 6

@@ -39,7 +39,7 @@ type Config struct {
 
 	Evaluate string // what records hold: "exact", Φ and its gradient too, or "off", what costs next to nothing; "": "exact"
 	// ExactEvery is the number of records from one with exact values to the next; the last one has them too. 0: 1 where averages
-	// travel in float64, else 5: an exact solution sends as much as several iterations.
+	// travel in float64, else half of the records: an exact solution sends as much as several iterations.
 	ExactEvery      int
 	Tol, AdjointTol float64 // tolerances of Exact, which has their defaults
 	MaxNorm         float64 // a norm of x, y or z above it counts as divergence; 0: 1e9
@@ -74,7 +74,9 @@ func (c Config) WithDefaults() Config {
 	if c.ExactEvery == 0 && c.Problem.Average.Wire == network.Float64 {
 		c.ExactEvery = 1
 	}
-	c.ExactEvery = cmp.Or(c.ExactEvery, 5)
+	if c.ExactEvery == 0 && c.EvalEvery > 0 {
+		c.ExactEvery = max(1, c.K/c.EvalEvery/2)
+	}
 	c.DenseLimit = cmp.Or(c.DenseLimit, 4<<30)
 	return c
 }
