@@ -32,7 +32,7 @@ func TestFaultKilled(t *testing.T) {
 				t.Skip("the other size")
 			}
 			t.Parallel()
-			r := newTestRun(t, addresses(tt.agents), []string{"-K=12", "-eval-every=3", "-checkpoint-every=2"}, fmt.Sprintf("-keep-frames=%d", tt.keep))
+			r := newTestRun(t, addresses(tt.agents), []string{"-preset=madsbo_tuned", "-T=2", "-N=2", "-evaluate=off", "-K=12", "-eval-every=3", "-checkpoint-every=2"}, fmt.Sprintf("-keep-frames=%d", tt.keep))
 			random := rand.New(rand.NewPCG(7, uint64(tt.keep)))
 			faults := make(map[int][]fault)
 			for i := range tt.agents {
@@ -96,7 +96,7 @@ func TestFaultKilledAtTheStart(t *testing.T) {
 	}, nil)
 }
 
-// TestFaultKilledAtTheEnd: agents are killed while the models are refitted, as they write what they have found, and
+// TestFaultKilledAtTheEnd: agents are killed while the models are found, as they write what they have found, and
 // while they wait for the others.
 func TestFaultKilledAtTheEnd(t *testing.T) {
 	if testing.Short() {
@@ -110,7 +110,7 @@ func TestFaultKilledAtTheEnd(t *testing.T) {
 				0: {{Line: "model of λ = 0"}, {Line: "finished; waiting"}},
 				1: {{File: "lambda.npy"}, {File: "agent.json"}},
 				2: {{File: "summary.json"}, {File: "agent.json"}, {File: "agent.json"}},
-				3: {{Line: "model of λ = 1"}, {Line: "model of λ tuned"}},
+				3: {{Line: "model of λ tuned"}, {Line: "model of λ = -1"}},
 				4: {{Line: "finished; waiting"}, {Line: "finished; waiting"}},
 			}, nil)
 			if keep < 100 && r.count(`"going back"`) == 0 {

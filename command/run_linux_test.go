@@ -188,7 +188,7 @@ func TestRunFails(t *testing.T) {
 		want  string
 		state runs.State
 	}{
-		{"divergence", []string{"-beta=1e6", "-K=50"}, nil, cli.Diverged, "diverged: agent ", runs.Diverged},
+		{"divergence", []string{"-preset=madsbo_tuned", "-beta=1e6", "-K=50"}, nil, cli.Diverged, "diverged: agent ", runs.Diverged},
 		{"a setting", []string{"-batch=31"}, nil, cli.Usage, "-batch must be at most 30", runs.Failed},
 		{"certificates that are not there", nil, []string{"-certs=absent"}, cli.Usage, "-certs: open absent", runs.Failed},
 	} {

@@ -6,8 +6,9 @@
 // Where the agents are is a [Layout]: in this process (layout.go), in the ranks of an MPI job (ranks.go), or one in each of
 // several processes (oneagent.go), for which package command has the verbs.
 //
-// The flags are in settings.go, and parameters.go makes a method's parameters of them. A run begins in job.go; refits, baselines
-// and the files of the end are in finish.go, and the table in print.go.
+// The flags are in settings.go, presets in preset.go, and parameters.go makes a method's parameters of them. A run begins in job.go;
+// watch.go shows how far it is, with the time left that pace.go predicts. finish.go decides what is kept and gives the verdict on it,
+// with the models of models.go, and print.go writes the table.
 package experiment
 
 import (

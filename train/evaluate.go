@@ -18,17 +18,16 @@ type evaluator struct {
 	problem Problem
 	shared  *Exact         // the exact solution of the problem; nil: none
 	own     map[int]*Exact // the exact solution of each agent of this process, for methods of the personalized problem
-	means   means          // averages over the agents after iteration meansOf; -1: none yet
-	meansOf int
-	sent    runs.Sent // what all agents have sent in evaluations
-	chosen  chosen    // the best iterate so far
-	every   int       // iterations between two records with exact values
-	last    int       // the iteration of the last record
+	means   means          // averages over the agents
+	sent    runs.Sent      // what all agents have sent in evaluations
+	chosen  chosen         // the best iterate so far
+	every   int            // iterations between two records with exact values
+	last    int            // the iteration of the last record
 }
 
 // newEvaluator makes the evaluator of a run, with exact solutions where the problem has them.
 func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
-	e := &evaluator{stepper: s, problem: c.Problem, means: newMeans(c.p, c.q), meansOf: -1, chosen: newChosen(c.p, c.q), every: c.EvalEvery * c.ExactEvery, last: c.K}
+	e := &evaluator{stepper: s, problem: c.Problem, means: newMeans(c.p, c.q), chosen: newChosen(c.p, c.q), every: c.EvalEvery * c.ExactEvery, last: c.K}
 	e.collective.counter = &e.sent
 	if c.Problem.Evaluate == nil || c.Evaluate == EvaluateOff {
 		return e, nil
@@ -80,7 +79,6 @@ func (e *evaluator) record(ctx context.Context) (r runs.Record, err error) {
 	if err := e.average(ctx, &e.means); err != nil {
 		return r, err
 	}
-	e.meansOf = e.done
 	r.ConsensusX, r.ConsensusY = runs.Number(e.means.spreads[0]), runs.Number(e.means.spreads[1])
 	if e.means.z != nil {
 		r.ConsensusZ = runs.Number(e.means.spreads[2])

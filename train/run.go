@@ -197,13 +197,11 @@ func (r *runner) interrupted(ctx context.Context) error {
 // conclude adds the averages of x and y over all agents, and what each has spent, to the result.
 func (r *runner) conclude(ctx context.Context) (err error) {
 	ctx = r.collectiveContext(ctx)
-	if r.eval.meansOf != r.done { // of a run that was interrupted, or resumed when it had finished
-		sent := r.eval.sent
-		if err := r.average(ctx, &r.eval.means); err != nil {
-			return err
-		}
-		r.eval.sent = sent
+	// Also where the averages are known: a run that is resumed here does not have them, and has to exchange the same.
+	if err := r.average(ctx, &r.eval.means); err != nil {
+		return err
 	}
+	r.result.Evaluation = r.eval.sent
 	r.result.X, r.result.Y = slices.Clone(r.eval.means.x), slices.Clone(r.eval.means.y)
 	if r.result.Usage, err = r.usages(ctx); err != nil {
 		return err
