@@ -109,8 +109,8 @@ func singleLoop(algorithm, strategy string, p problem) contender {
 	c := contender{
 		name: algorithm, others: true,
 		ladders: []ladder{
-			{name: "alpha", values: powers(p.sgd/256, 4, 9), start: 4},
 			{name: "c", values: powers(0.05, 2, 7), start: 3},
+			{name: "alpha", values: powers(p.sgd/256, 4, 9), start: 4},
 			{name: "theta", values: powers(0.0625, 2, 5), start: 3, high: true},
 		},
 		calls: func([]float64) (start, each float64) { return 0, 4 },
@@ -122,7 +122,7 @@ func singleLoop(algorithm, strategy string, p problem) contender {
 	}
 	c.flags = func(v []float64) []string {
 		return append([]string{
-			"-algorithm=" + algorithm, fmt.Sprintf("-alpha=%g", v[0]), fmt.Sprintf("-beta=%g/L", v[1]), fmt.Sprintf("-gamma=%g/L", v[1]),
+			"-algorithm=" + algorithm, fmt.Sprintf("-alpha=%g", v[1]), fmt.Sprintf("-beta=%g/L", v[0]), fmt.Sprintf("-gamma=%g/L", v[0]),
 			set("theta", "%g", v[2]),
 		}, strategies...)
 	}
