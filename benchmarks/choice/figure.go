@@ -94,7 +94,8 @@ func drawFigure(rows []row, c draw.Canvas) error {
 	return nil
 }
 
-// panel draws Φ − the best Φ known against a cost, and returns the entries of the legend too, each alone.
+// panel draws Φ − the best Φ known against a cost, down to a thousandth of the constant's, and returns the entries of the legend
+// too, each alone.
 func (r row) panel(cost int) (*plot.Plot, []plot.Legend, error) {
 	p := plot.New()
 	p.X.Label.Text = []string{"MB sent by all agents", "oracle calls of an agent", "seconds"}[cost]
@@ -114,7 +115,7 @@ func (r row) panel(cost int) (*plot.Plot, []plot.Legend, error) {
 	for i, t := range r.best {
 		var xys plotter.XYs
 		for _, rec := range t.records {
-			if s, gap := t.spent(rec)[cost], float64(rec.Phi)-r.known; s > 0 && gap > 0 && !math.IsInf(gap, 0) {
+			if s, gap := t.spent(rec)[cost], float64(rec.Phi)-r.known; s > 0 && gap > 1e-3*(r.constant-r.known) && !math.IsInf(gap, 0) {
 				xys = append(xys, plotter.XY{X: s, Y: gap})
 				x.add(s)
 				y.add(gap)

@@ -79,12 +79,12 @@ func (b *bench) compare(p problem) row {
 	return r
 }
 
-// reference looks for the best Φ with twice the budget and a wide box, and finds the best constant λ, which it returns.
+// reference looks for the best Φ with three times the budget and a wide box, and finds the best constant λ, which it returns.
 func (b *bench) reference(r *row) (constant float64) {
 	c := newtoncg()
-	values := []float64{0.4, 8, 0.5}
+	values := []float64{0.8, 4, 0.3}
 	start, each := c.calls(values)
-	flags := append(c.flags(values), "-set=clip=[-20,20]", fmt.Sprintf("-K=%.0f", (2*float64(b.budget)-start)/each))
+	flags := append(c.flags(values), "-set=clip=[-20,20]", fmt.Sprintf("-K=%.0f", (3*float64(b.budget)-start)/each))
 	t := b.measure(r.problem, filepath.Join(b.dir, "trial"), 1, flags)
 	r.known, r.constant = t.end, math.Inf(1)
 	for _, m := range must.Get(runs.Folder(t.folder).ReadSummary()).Models {
