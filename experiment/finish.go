@@ -91,7 +91,7 @@ func (r *runner) notes(best train.Best) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("After iteration %d the held-out loss rose (%.4f → %.4f) while the validation loss fell (%.4f → %.4f): "+
-		"λ began to fit the validation examples alone, and that iteration's λ is taken.",
+		"λ began to fit the validation examples alone, and the tuned λ is that iteration's.",
 		best.Iteration, then.HoldoutLoss, last.HoldoutLoss, then.ValLoss, last.ValLoss)}
 }
 
