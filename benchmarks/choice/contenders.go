@@ -73,7 +73,7 @@ func newtoncg() contender {
 		ladders: []ladder{
 			{name: "lr", values: powers(0.1, 2, 6), start: 3},
 			{name: "c", values: powers(1, 2, 5), start: 2, low: true},
-			{name: "beta1", values: []float64{0.1, 0.3, 0.5, 0.7, 0.9}, start: 2},
+			{name: "beta1", values: []float64{0.01, 0.1, 0.3, 0.5, 0.7, 0.9}, start: 3, low: true},
 		},
 		flags: func(v []float64) []string {
 			return []string{"-algorithm=newtoncg", set("lr", "%g*(1-k/K)", v[0]), set("c", "%g", v[1]), set("beta1", "%g", v[2])}
@@ -89,7 +89,7 @@ func tuned(problem) contender {
 		name: "madsbo_tuned", others: true,
 		ladders: []ladder{
 			{name: "lr", values: powers(0.0125, 2, 8), start: 4},
-			{name: "c", values: powers(0.0875, 2, 5), start: 3},
+			{name: "c", values: powers(0.0875, 2, 8), start: 3},
 			{name: "momentum", values: []float64{0, 0.6, 0.8, 0.9, 0.95, 0.98}, start: 3, low: true},
 		},
 		flags: func(v []float64) []string {
@@ -109,7 +109,7 @@ func singleLoop(algorithm, strategy string, p problem) contender {
 	c := contender{
 		name: algorithm, others: true,
 		ladders: []ladder{
-			{name: "c", values: powers(0.05, 2, 7), start: 3},
+			{name: "c", values: powers(0.05, 2, 10), start: 5},
 			{name: "alpha", values: powers(p.sgd/256, 4, 9), start: 4},
 			{name: "theta", values: powers(0.0625, 2, 5), start: 3, high: true},
 		},

@@ -45,7 +45,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	b := &bench{ctx: ctx, records: 24, stdout: stdout, stderr: stderr}
 	f := cli.NewFlags("choice", "choice compares methods, each at its best, on three tasks.", "")
 	f.IntVar(&b.budget, "calls", 300, "oracle `calls` of an agent in a run of newtoncg; the others have four times as many")
-	f.IntVar(&b.trials, "trials", 10, "`trials` of each method on each task")
+	f.IntVar(&b.trials, "trials", 12, "`trials` of each method on each task")
 	only := f.String("only", "", "`tasks` to run, with commas between (default all): "+strings.Join(names(problems(false)), ", "))
 	f.StringVar(&b.dir, "runs", "", "new `folder` for the best runs of each task, with a page of each task (default none)")
 	figures := f.String("figures", "", "`folder` for the figure, as SVG and PNG; it must exist (default none)")
