@@ -317,6 +317,11 @@ func (r *runner) writeFailure(err error) error {
 	if w := r.folder.WriteSummary(r.summarize(state, err)); w != nil {
 		return fmt.Errorf("%w; summary: %w", err, w)
 	}
+	if state == runs.Diverged && r.Settings.Report && len(r.result.Records) > 0 {
+		if _, w := writePage(r.folder); w != nil {
+			return fmt.Errorf("%w; report: %w", err, w)
+		}
+	}
 	if state == runs.Interrupted && r.openSeries == nil { // a series says itself how it goes on
 		return fmt.Errorf("%w%s", err, r.layout.resumeHint(r.folder))
 	}

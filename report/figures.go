@@ -32,14 +32,13 @@ type panel struct {
 
 // A view is one quantity of some runs.
 type view struct {
-	Name      string  `json:"name"`  // name of its files, before that of the axis
-	Title     string  `json:"title"` // name among the views of its panel
-	Label     string  `json:"label"`
-	Log       bool    `json:"log"`
-	SkipStart bool    `json:"skip_start"` // whether the first points lie outside
-	Curves    []curve `json:"curves"`
-	Levels    []Level `json:"levels"`
-	figure    Figure  // without what belongs to an axis
+	Name   string  `json:"name"`  // name of its files, before that of the axis
+	Title  string  `json:"title"` // name among the views of its panel
+	Label  string  `json:"label"`
+	Log    bool    `json:"log"`
+	Curves []curve `json:"curves"`
+	Levels []Level `json:"levels"`
+	figure Figure  // without what belongs to an axis
 }
 
 // A namedDrawing is a drawing with the name of its files.
@@ -118,7 +117,9 @@ func (s *sheet) add(q quantity, name, title string, gs []group, lines []curve) {
 		p.Caption += " On a logarithmic axis exact zeros are left out."
 	}
 	if low, high, out := f.startApart(); out {
-		v.SkipStart = true
+		for i, c := range v.Curves {
+			v.Curves[i] = c.from(1)
+		}
 		p.Caption += " The start lies outside of the figure, at " + rangeText(low, high) + "."
 	}
 	p.static = v.against(s.Axes[0])
@@ -155,12 +156,9 @@ func (v *view) against(a scaledAxis) *Figure {
 		f.XScale = Log
 	}
 	for _, c := range v.Curves {
-		s := Series{Name: c.Name, look: 1 + c.look, Y: slices.Clone(c.Y), Low: c.Low, High: c.High}
+		s := Series{Name: c.Name, look: 1 + c.look, Y: c.Y, Low: c.Low, High: c.High}
 		for _, x := range c.X[a.Number] {
 			s.X = append(s.X, x/a.Size)
-		}
-		if v.SkipStart {
-			s.Y[0] = math.NaN() // a gap in the band, too
 		}
 		f.Series = append(f.Series, s)
 	}

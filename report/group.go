@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -183,9 +184,9 @@ type curve struct {
 	look int
 	lookData
 	X    [][]float64 `json:"x"` // for each of all axes
-	Y    values      `json:"y"`
-	Low  values      `json:"low,omitempty"`
-	High values      `json:"high,omitempty"`
+	Y    []float64   `json:"y"`
+	Low  []float64   `json:"low,omitempty"`
+	High []float64   `json:"high,omitempty"`
 }
 
 // named returns the curve with a name and look i.
@@ -194,69 +195,60 @@ func (c curve) named(name string, i int) curve {
 	return c
 }
 
-// values are numbers that JSON shows as null where they are not finite.
-type values []float64
-
-// MarshalJSON implements json.Marshaler.
-func (vs values) MarshalJSON() ([]byte, error) {
-	var ns []runs.Number
-	for _, v := range vs {
-		ns = append(ns, runs.Number(v))
-	}
-	return json.Marshal(ns)
+// A sample is one evaluation of one run.
+type sample struct {
+	run    *Run
+	record *runs.Record
 }
 
-// course returns the curve of a number of each evaluation, less one of its run.
+// course returns the curve of a number, less one of its run, over the evaluations that know it.
 func (g group) course(of func(*runs.Record) runs.Number, less func(*Run) float64) curve {
 	all := axes()
 	c := curve{X: make([][]float64, len(all))}
-	iterations := g.iterations()
+	measured := map[int][]sample{} // by iteration
+	for _, r := range g.runs {
+		for i := range r.Records {
+			if rec := &r.Records[i]; of(rec).Known() && (less == nil || !math.IsNaN(less(r))) {
+				measured[rec.Iteration] = append(measured[rec.Iteration], sample{r, rec})
+			}
+		}
+	}
+	iterations := slices.Sorted(maps.Keys(measured))
 	stride := len(iterations)/mostPoints + 1
 	for i, k := range iterations {
-		if i%stride != 0 && i != len(iterations)-1 {
+		samples := measured[k]
+		if i%stride != 0 && i != len(iterations)-1 || 2*len(samples) < len(g.runs) {
 			continue
 		}
-		xs := make([][]float64, len(all))
-		var ys []float64
-		for _, r := range g.runs {
-			row, ok := slices.BinarySearchFunc(r.Records, k, func(rec runs.Record, k int) int { return cmp.Compare(rec.Iteration, k) })
-			if !ok {
-				continue
-			}
-			y := float64(of(&r.Records[row]))
-			if less != nil {
-				y -= less(r)
-			}
-			ys = append(ys, y)
-			for a := range all {
-				xs[a] = append(xs[a], all[a].of(&r.Records[row]))
-			}
+		for a, x := range all {
+			mid, _, _ := spread(samples, func(s sample) float64 { return x.of(s.record) })
+			c.X[a] = append(c.X[a], mid)
 		}
-		if 2*len(ys) < len(g.runs) {
-			continue
-		}
-		for a := range all {
-			c.X[a] = append(c.X[a], stat.Median(xs[a]))
-		}
-		c.Y = append(c.Y, stat.Median(ys))
+		mid, low, high := spread(samples, func(s sample) float64 {
+			if less == nil {
+				return float64(of(s.record))
+			}
+			return float64(of(s.record)) - less(s.run)
+		})
+		c.Y = append(c.Y, mid)
 		if len(g.runs) > 1 {
-			low, high := span(ys)
 			c.Low, c.High = append(c.Low, low), append(c.High, high)
 		}
 	}
 	return c
 }
 
-// iterations lists when any of the runs was evaluated.
-func (g group) iterations() []int {
-	var ks []int
-	for _, r := range g.runs {
-		for i := range r.Records {
-			ks = append(ks, r.Records[i].Iteration)
-		}
+// from returns the curve without its first points.
+func (c curve) from(first int) curve {
+	first = min(first, len(c.Y))
+	c.X, c.Y = slices.Clone(c.X), c.Y[first:]
+	for a := range c.X {
+		c.X[a] = c.X[a][first:]
 	}
-	slices.Sort(ks)
-	return slices.Compact(ks)
+	if c.Low != nil {
+		c.Low, c.High = c.Low[first:], c.High[first:]
+	}
+	return c
 }
 
 // spread returns the median of a number of some items, with the range.

@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,6 +94,18 @@ func TestCourse(t *testing.T) {
 	}
 	if one := (group{runs: gs[0].runs[:1]}).course(phi, nil); one.Low != nil {
 		t.Error("one run has a band")
+	}
+}
+
+// Evaluations that do not know a number leave no gap in its line.
+func TestCourseOfRareNumbers(t *testing.T) {
+	r := &Run{Records: make([]runs.Record, 5)}
+	for k := range r.Records {
+		r.Records[k].Iteration, r.Records[k].Phi = k, runs.Unknown()
+	}
+	r.Records[0].Phi, r.Records[4].Phi = 2, 1
+	if c := (group{runs: []*Run{r}}).course(phi, nil); !slices.Equal(c.X[0], []float64{0, 4}) || !slices.Equal(c.Y, []float64{2, 1}) {
+		t.Errorf("%v at %v, want 2 and 1 at 0 and 4", c.Y, c.X[0])
 	}
 }
 

@@ -103,7 +103,7 @@ func (p *page) compare(gs []group) {
 		view := pageTopic{topic: t}
 		if len(gs) == 1 {
 			view.Facts = facts(gs[0], t.measures)
-			if t.models && slices.ContainsFunc(gs[0].runs, func(r *Run) bool { return len(r.unconverged()) > 0 }) {
+			if t.models && slices.ContainsFunc(gs[0].runs, (*Run).unconverged) {
 				view.Mark = notConverged
 			}
 		} else {

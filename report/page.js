@@ -72,7 +72,9 @@ class Chart {
     figure.classList.add("plotted");
     figure.querySelector(".static").after(element("div", {className: "live"}, this.tools, this.label, this.box, this.readout, this.legend));
     this.draw();
-    new ResizeObserver(() => { if (this.plot && this.box.clientWidth && this.box.clientWidth !== this.plot.width) this.plot.setSize(this.size()); }).observe(this.box);
+    new ResizeObserver(() => requestAnimationFrame(() => {
+      if (this.box.clientWidth && this.box.clientWidth !== this.plot.width) this.plot.setSize(this.size());
+    })).observe(this.box);
   }
 
   size() {
@@ -91,7 +93,7 @@ class Chart {
     const tables = [], series = [{}], bands = [];
     this.lines = [];
     for (const c of this.view.curves) {
-      const keep = c.x[axis.number].map((x, i, all) => (i === 0 || x > all[i - 1]) && (!axis.log || x > 0) && !(i === 0 && this.view.skip_start) ? i : -1).filter(i => i >= 0);
+      const keep = c.x[axis.number].map((x, i, all) => (i === 0 || x > all[i - 1]) && (!axis.log || x > 0) ? i : -1).filter(i => i >= 0);
       const pick = values => keep.map(i => shownY(values[i])), show = !this.off.has(c.name), few = keep.length <= 12;
       tables.push([keep.map(i => c.x[axis.number][i] / axis.size), pick(c.y)]);
       this.lines.push({name: c.name, color: c.color, dash: c.dash, index: series.length});

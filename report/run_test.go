@@ -19,7 +19,7 @@ func TestLoad(t *testing.T) {
 	if r.Name != "madsbo-3" || r.task() != "mnist with softmax" || r.method() != "madsbo" || r.Config.Build.Go != "go1.26" {
 		t.Errorf("name %q, task %q, method %q, Go %q", r.Name, r.task(), r.method(), r.Config.Build.Go)
 	}
-	if diff := cmp.Diff([]int{0, 10, 20}, group{runs: []*Run{r}}.iterations()); diff != "" {
+	if diff := cmp.Diff([]float64{0, 10, 20}, group{runs: []*Run{r}}.course(phi, nil).X[0]); diff != "" {
 		t.Error(diff)
 	}
 	if r.Records[0].HypergradientError.Known() || !r.Records[1].HypergradientError.Known() {

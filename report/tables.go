@@ -51,6 +51,16 @@ func facts(g group, ms []measure[*Run]) (fs []fact) {
 	return fs
 }
 
+// newTable returns a table without rows, with columns of the given titles and hints; all but columns without a hint are numeric.
+func newTable(name string, titlesAndHints ...string) *table {
+	t := &table{Name: name}
+	for i := 0; i < len(titlesAndHints); i += 2 {
+		hint := titlesAndHints[i+1]
+		t.Columns = append(t.Columns, column{Title: titlesAndHints[i], Hint: hint, Numeric: hint != ""})
+	}
+	return t
+}
+
 // addMeasures appends the columns of those measures that any row has. A cell shows the median of its row's items, such
 // as the runs of a group, with the range where there is one.
 func addMeasures[T any](t *table, rows [][]T, ms []measure[T]) {
@@ -59,7 +69,7 @@ func addMeasures[T any](t *table, rows [][]T, ms []measure[T]) {
 		measured := false
 		for i, items := range rows {
 			mid, low, high := spread(items, m.of)
-			cells[i] = numberCell(runs.Number(mid), m.show)
+			cells[i] = numberCell(mid, m.show)
 			if from, to := m.show(low), m.show(high); from != to {
 				cells[i].Range = from + " to " + to
 			}
@@ -87,7 +97,7 @@ func comparison(name, heading string, gs []group, of topic) *table {
 	for _, g := range gs {
 		rows = append(rows, g.runs)
 		row := []cell{{Text: g.label, Sort: g.label, Look: lookOf(g.look)}}
-		if of.models && slices.ContainsFunc(g.runs, func(r *Run) bool { return len(r.unconverged()) > 0 }) {
+		if of.models && slices.ContainsFunc(g.runs, (*Run).unconverged) {
 			row[0].Mark = notConverged
 		}
 		if seeds {
@@ -116,7 +126,7 @@ const notConverged = "not converged"
 
 // runTable lists the runs: folder, seed, how each ended, and the settings in which they differ.
 func runTable(gs []group) *table {
-	t := &table{Name: "Runs", Columns: []column{{Title: "Folder"}, {Title: "Method"}, {Title: "Seed", Numeric: true}, {Title: "End"}}}
+	t := newTable("Runs", "Folder", "", "Method", "", "Seed", "of all chance in the run", "End", "")
 	var rows [][]*Run
 	for _, g := range gs {
 		for _, r := range g.runs {
@@ -173,14 +183,13 @@ func trafficTable(s *runs.Summary) *table {
 	if s == nil || s.Traffic.Total().Bytes == 0 {
 		return nil
 	}
-	t := &table{Name: "Traffic", Columns: []column{{Title: "Sent for"}, {Title: "Messages", Hint: "vectors", Numeric: true},
-		{Title: "Numbers", Hint: "in them", Numeric: true}, {Title: "Bytes", Hint: "of these numbers", Numeric: true}}}
+	t := newTable("Traffic", "Sent for", "", "Messages", "vectors", "Numbers", "in them", "Bytes", "of these numbers")
 	for _, part := range []struct {
 		name string
 		runs.Sent
 	}{{"iterations", s.Traffic.Method}, {"evaluation", s.Traffic.Evaluation}, {"models", s.Traffic.Models}, {"all", s.Traffic.Total()}} {
-		t.Rows = append(t.Rows, []cell{textCell(part.name), numberCell(runs.Number(part.Messages), count),
-			numberCell(runs.Number(part.Floats), count), numberCell(runs.Number(part.Bytes), inUnits(byteUnits))})
+		t.Rows = append(t.Rows, []cell{textCell(part.name), numberCell(float64(part.Messages), count),
+			numberCell(float64(part.Floats), count), numberCell(float64(part.Bytes), inUnits(byteUnits))})
 	}
 	return t
 }
@@ -197,10 +206,10 @@ func constants(s *runs.Summary) string {
 	return "Exact Φ with one number for all hyperparameters: " + strings.Join(parts, ", ") + "."
 }
 
-func numberCell(v runs.Number, show func(float64) string) cell {
-	c := cell{Text: show(float64(v)), value: float64(v)}
-	if v.Known() {
-		c.Sort = strconv.FormatFloat(float64(v), 'g', -1, 64)
+func numberCell(v float64, show func(float64) string) cell {
+	c := cell{Text: show(v), value: v}
+	if runs.Number(v).Known() {
+		c.Sort = strconv.FormatFloat(v, 'g', -1, 64)
 	}
 	return c
 }

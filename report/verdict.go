@@ -48,7 +48,7 @@ func (r *Run) bestConstant() (best runs.Constant) {
 	return best
 }
 
-// tunedPhi returns the exact Φ of the hyperparameters that a run keeps, which are those of its last model.
+// tunedPhi returns the exact Φ of the tuned hyperparameters, those of a run's last model.
 func (r *Run) tunedPhi() float64 {
 	if r.Summary != nil {
 		if n := len(r.Summary.Models); n > 0 && r.Summary.Models[n-1].Phi.Known() {
@@ -79,77 +79,43 @@ func gain(set string, of func(runs.Gain) runs.Number) func(*Run) float64 {
 	}
 }
 
-// headline returns the verdict of a run. Where its folder has none, Φ and the constants give one.
+func lossChange(g runs.Gain) runs.Number     { return g.LossChange }
+func accuracyChange(g runs.Gain) runs.Number { return g.AccuracyChange }
+func relativeLoss(g runs.Gain) runs.Number   { return g.LossChange / g.LossAgainst }
+
+// headline returns the verdict of a run.
 func (r *Run) headline() headline {
 	if r.Summary != nil && r.Summary.Verdict.Sentence != "" {
 		v := r.Summary.Verdict
-		return headline{v.Outcome, v.Sentence, v.Notes}
+		return headline{v.Outcome, unbroken(v.Sentence), v.Notes}
 	}
-	best, change := r.bestConstant(), r.relativeGain()
-	h := headline{Outcome: runs.Unclear}
-	switch state, _ := r.state(); {
-	case !math.IsNaN(change):
-		h.Outcome = runs.Same
-		if math.Abs(change) > 1e-3 {
-			h.Outcome = runs.Better
-			if change > 0 {
-				h.Outcome = runs.Worse
-			}
-		}
-		h.Sentence = fmt.Sprintf("Φ is %s at the tuned λ and %s at the best single penalty, λ = %s: a change of %s.",
-			number(r.tunedPhi()), number(best.Phi), number(best.Lambda), signed(percent)(change))
-	case state != runs.Finished:
-		h.Sentence = "The run has not finished: its hyperparameters were not compared with one penalty for all."
-	default:
-		h.Sentence = "The run has no single penalty to compare with."
+	if state, _ := r.state(); state != runs.Finished {
+		return headline{Outcome: runs.Unclear,
+			Sentence: "The run has not finished: its hyperparameters were not compared with one penalty for all."}
 	}
-	if names := r.unconverged(); len(names) > 0 {
-		h.Notes = append(h.Notes, "Not converged: "+strings.Join(names, ", ")+".")
-	}
-	return h
+	return headline{Outcome: runs.Unclear, Sentence: "The run was not compared with one penalty for all."}
 }
 
-// unconverged lists the models whose solver has ended before they had converged.
-func (r *Run) unconverged() (names []string) {
-	if r.Summary != nil {
-		for _, m := range r.Summary.Models {
-			if !m.Converged {
-				names = append(names, m.Name)
-			}
-		}
-	}
-	return names
+// unbroken keeps a number and the unit or the change after it on one line.
+func unbroken(s string) string {
+	return strings.NewReplacer(" %", "\u202f%", " → ", "\u00a0→ ", " ± ", "\u00a0±\u00a0").Replace(s)
 }
 
-// headlines returns the verdict of all runs together.
-func headlines(all []*Run) headline {
+// headlines returns the verdict of all runs together: how many won and lost, and the medians of their changes, each against the
+// constant of the same run.
+func headlines(all []*Run) (h headline) {
 	if len(all) == 1 {
 		return all[0].headline()
 	}
-	var h headline
-	count, said := map[runs.Outcome]int{}, map[string][]string{}
-	var notes []string
+	count := map[runs.Outcome]int{}
+	h.Notes = sharedNotes(all)
 	for _, r := range all {
-		one := r.headline()
-		count[one.Outcome]++
-		for _, n := range one.Notes {
-			if said[n] == nil {
-				notes = append(notes, n)
-			}
-			said[n] = append(said[n], r.Name)
-		}
+		count[r.headline().Outcome]++
 	}
-	for _, n := range notes {
-		who := said[n][0]
-		if len(said[n]) > 1 {
-			who = plural(len(said[n]), "run")
-		}
-		h.Notes = append(h.Notes, who+": "+n)
-	}
-	won, lost, same, judged := count[runs.Better], count[runs.Worse], count[runs.Same], len(all)-count[runs.Unclear]
+	won, lost, judged := count[runs.Better], count[runs.Worse], len(all)-count[runs.Unclear]
 	switch {
 	case judged == 0:
-		h.Outcome, h.Sentence = runs.Unclear, "No run has been compared with one penalty for all."
+		h.Outcome, h.Sentence = runs.Unclear, "No run was compared with one penalty for all."
 		return h
 	case won == judged:
 		h.Outcome = runs.Better
@@ -164,21 +130,65 @@ func headlines(all []*Run) headline {
 	for _, p := range []struct {
 		n    int
 		text string
-	}{{won, "beat the best single penalty in %d of %d runs"}, {lost, "lost against the best single penalty in %d of %d runs"},
-		{same, "made no clear difference in %d of %d runs"}} {
+	}{{won, "beat the best single penalty"}, {lost, "lost against it"}, {count[runs.Same], "made no clear difference"}} {
 		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf(p.text, p.n, judged))
+			parts = append(parts, fmt.Sprintf("%s in %d", p.text, p.n))
 		}
 	}
-	h.Sentence = "Tuning " + strings.Join(parts, ", ") + "."
-	if mid, low, high := spread(all, (*Run).relativeGain); !math.IsNaN(mid) {
-		show := signed(percent)
-		h.Sentence += fmt.Sprintf(" Against the best constant of the same run, Φ changed by %s in the median, by %s to %s in all.", show(mid), show(low), show(high))
+	h.Sentence = fmt.Sprintf("Of %d runs, tuning %s.", judged, strings.Join(parts, ", "))
+	if lost > 0 && won == 0 {
+		h.Sentence = strings.Replace(h.Sentence, "it", "the best single penalty", 1)
 	}
+	h.Sentence += medians(all)
 	if len(all) > judged {
 		h.Sentence += fmt.Sprintf(" Runs without a verdict: %d.", len(all)-judged)
 	}
 	return h
+}
+
+// medians says by how much test loss and Φ changed, each run's against the best constant of its own.
+func medians(all []*Run) string {
+	show := signed(func(v float64) string { return strings.Replace(fmt.Sprintf("%.1f\u202f%%", 100*v), "-", "−", 1) })
+	var parts []string
+	for _, m := range []struct {
+		name string
+		of   func(*Run) float64
+	}{{"test loss", gain(runs.Test, relativeLoss)}, {"Φ", (*Run).relativeGain}} {
+		if mid, low, high := spread(all, m.of); !math.IsNaN(mid) {
+			parts = append(parts, fmt.Sprintf("%s %s (%s to %s)", m.name, show(mid), show(low), show(high)))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " Median changes (and their range) against the best constant of the same run: " + strings.Join(parts, ", ") + "."
+}
+
+// sharedNotes lists the notes of all runs once, each with the run that has it, or with the number of those.
+func sharedNotes(all []*Run) (list []string) {
+	var notes []string
+	said := map[string][]string{}
+	for _, r := range all {
+		for _, n := range r.headline().Notes {
+			if said[n] == nil {
+				notes = append(notes, n)
+			}
+			said[n] = append(said[n], r.Name)
+		}
+	}
+	for _, n := range notes {
+		who := said[n][0]
+		if len(said[n]) > 1 {
+			who = plural(len(said[n]), "run")
+		}
+		list = append(list, who+": "+n)
+	}
+	return list
+}
+
+// unconverged reports whether the solver of one of the run's models has ended before the model had converged.
+func (r *Run) unconverged() bool {
+	return r.Summary != nil && slices.ContainsFunc(r.Summary.Models, func(m runs.Model) bool { return !m.Converged })
 }
 
 // gains is the table of the verdict's comparisons, nil where there are none: tuned less constant, with the standard error over
@@ -187,20 +197,19 @@ func gains(s *runs.Summary) *table {
 	if s == nil || len(s.Verdict.Gains) == 0 {
 		return nil
 	}
-	const perExample, share = "mean per example", "share of right answers"
-	t := &table{Name: "Tuned against " + s.Verdict.Against, Columns: []column{{Title: "Examples"}, {Title: "Number", Numeric: true},
-		{Title: "Loss, tuned", Hint: perExample, Numeric: true}, {Title: "Loss, constant", Hint: perExample, Numeric: true},
-		{Title: "Change of loss", Hint: "tuned less constant, ± standard error over the paired examples", Numeric: true}}}
+	t := newTable("Tuned against "+s.Verdict.Against, "Examples", "", "Number", "examples", "Loss, tuned", "mean per example",
+		"Loss, constant", "mean per example", "Change of loss", "tuned less constant, ± standard error over the paired examples")
 	classes := slices.ContainsFunc(s.Verdict.Gains, func(g runs.Gain) bool { return g.Accuracy.Known() })
 	if classes {
-		t.Columns = append(t.Columns, column{Title: "Accuracy, tuned", Hint: share, Numeric: true}, column{Title: "Accuracy, constant", Hint: share, Numeric: true},
-			column{Title: "Change of accuracy", Hint: "in percentage points, ± standard error over the paired examples", Numeric: true})
+		t.Columns = append(t.Columns, newTable("", "Accuracy, tuned", "share of right answers", "Accuracy, constant",
+			"share of right answers", "Change of accuracy", "percentage points, ± standard error over the paired examples").Columns...)
 	}
 	for _, g := range s.Verdict.Gains {
-		row := []cell{textCell(g.Set), numberCell(runs.Number(g.Examples), count), numberCell(g.Loss, number), numberCell(g.LossAgainst, number),
-			changeCell(g.LossChange, g.LossError, 1, "", -1)}
+		row := []cell{textCell(g.Set), numberCell(float64(g.Examples), count), numberCell(float64(g.Loss), number),
+			numberCell(float64(g.LossAgainst), number), changeCell(g.LossChange, g.LossError, 1, "", -1)}
 		if classes {
-			row = append(row, numberCell(g.Accuracy, percent), numberCell(g.AccuracyAgainst, percent), changeCell(g.AccuracyChange, g.AccuracyError, 100, "\u202fpp", 1))
+			row = append(row, numberCell(float64(g.Accuracy), percent), numberCell(float64(g.AccuracyAgainst), percent),
+				changeCell(g.AccuracyChange, g.AccuracyError, 100, "\u202fpp", 1))
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -210,7 +219,7 @@ func gains(s *runs.Summary) *table {
 // changeCell shows a change with its uncertainty, times a factor and with a unit, and whether it is good beyond two standard
 // errors: a change of the given sign is.
 func changeCell(change, e runs.Number, factor float64, unit string, good runs.Number) cell {
-	c := numberCell(change, func(v float64) string { return uncertain(factor*v, factor*float64(e)) + unit })
+	c := numberCell(float64(change), func(v float64) string { return uncertain(factor*v, factor*float64(e)) + unit })
 	switch {
 	case good*change > 2*e:
 		c.Kind = string(runs.Better)
