@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"dsbo/runs"
 	"dsbo/train"
@@ -45,11 +46,7 @@ func (r *runner) finish(ctx context.Context) error {
 		r.summary.Models = append(r.summary.Models, constant.Model)
 	}
 	r.summary.Models = append(r.summary.Models, tuned.Model)
-	for _, m := range r.summary.Models {
-		if !m.Converged {
-			contest.Notes = append(contest.Notes, fmt.Sprintf("The model of %s has not converged: its losses are not those of its λ.", m.Name))
-		}
-	}
+	contest.Notes = append(contest.Notes, unconvergedNotes(r.summary.Models)...)
 	r.summary.Verdict = contest.Verdict()
 	if kept.y != nil {
 		if err := r.writeModel(kept.x, kept.y); err != nil {
@@ -68,6 +65,23 @@ func (r *runner) finish(ctx context.Context) error {
 // One that has not converged loses against one that has.
 func worse(tuned, constant *model) bool {
 	return !(tuned.objective() <= constant.objective()) || tuned.HoldoutLoss > constant.HoldoutLoss // false where there is no number
+}
+
+// unconvergedNotes says which models have not converged, if any.
+func unconvergedNotes(models []runs.Model) []string {
+	var names []string
+	for _, m := range models {
+		if !m.Converged {
+			names = append(names, m.Name)
+		}
+	}
+	switch len(names) {
+	case 0:
+		return nil
+	case 1:
+		return []string{fmt.Sprintf("The model of %s has not converged: its losses are not those of its λ.", names[0])}
+	}
+	return []string{fmt.Sprintf("The models of %s have not converged: their losses are not those of their λ.", strings.Join(names, "; "))}
 }
 
 // startConstant returns the whole number nearest to the start of λ, from which constants are tried.

@@ -43,12 +43,17 @@ func (r *runner) newFinder() *finder {
 	return f
 }
 
+// mostProducts bounds the products of a model whose lower problem is not convex. For a network on MNIST 300 bring the losses to
+// within 1 to 6 % of those where the gradient vanishes, which takes thousands.
+const mostProducts = 300
+
 // solve finds a model's y, and with it Φ and the losses, from y; nil: from the last solution. A solution that is not finite leaves
 // the model as one that has not converged.
 func (f *finder) solve(ctx context.Context, m *model, y []float64) error {
 	f.view.Show(f.pace.progress("model of "+m.Name, 0, 0))
 	if !f.problem.convex { // each from the start, where their losses are alike
 		f.exact = train.NewExact(f.problem.Problem)
+		f.exact.MaxProducts = mostProducts
 	}
 	sol, err := f.exact.SolveNear(ctx, m.x, y, nil)
 	f.pace.step(modelling, 1)
@@ -76,17 +81,16 @@ func (f *finder) solve(ctx context.Context, m *model, y []float64) error {
 	return nil
 }
 
-// objective returns what constants are compared by: Φ, or where there is none the validation loss. A model that has not converged is
-// never the best.
+// objective returns what constants are compared by: Φ, of which a model that has not converged tells nothing; or, where the lower
+// problem is not convex and has no one solution, the validation loss of the model itself.
 func (m *model) objective() float64 {
-	value := m.Phi
-	if !value.Known() {
-		value = m.ValLoss
+	switch {
+	case m.Phi.Known() && m.Converged:
+		return float64(m.Phi)
+	case !m.Phi.Known() && m.ValLoss.Known():
+		return float64(m.ValLoss)
 	}
-	if !m.Converged || !value.Known() {
-		return math.Inf(1)
-	}
-	return float64(value)
+	return math.Inf(1)
 }
 
 // constant returns the model whose λ is one number.
