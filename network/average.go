@@ -39,8 +39,8 @@ const shortVector = 16
 //
 // The error of a rounded term, and so of the average, is at most 2^(e−m−1) with nearest even and below 2^(e−m) with stochastic
 // rounding, whose expectation is the number itself; dividing by n and going back to float64 add two roundings of float64 to the
-// average. With nearest even, this is at most half a unit in the last place of the block's largest entry, in float64 and float32 each.
-// Zeros are +0. A block with a number that is not finite, on any agent, is NaN on all. Vectors of up to 16
+// average. With nearest even, this is at most half a unit in the last place of the block's largest entry, in float32 and, for up to
+// 1024 agents, in float64; above, float64 loses a bit each time the number of agents doubles. Zeros are +0. A block with a number that is not finite, on any agent, is NaN on all. Vectors of up to 16
 // numbers travel on Float64 whatever the wire is.
 //
 // # What the scales tell

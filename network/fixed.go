@@ -110,9 +110,15 @@ func (f fixedPoint) decode(dst []float64, words, scales []uint64, n int) {
 				block[i] = math.NaN()
 			}
 		default:
-			p := newPower(int(scale) - exponentBias - f.most)
+			e := int(scale) - exponentBias
+			p := newPower(e - f.most)
 			for i, sum := range sums {
 				block[i] = p.times(float64(int64(sum<<unused)>>unused) / float64(n))
+			}
+			if e >= 1024 { // terms that were rounded up may have an average above the largest number
+				for i, x := range block {
+					block[i] = min(max(x, -math.MaxFloat64), math.MaxFloat64)
+				}
 			}
 		}
 	}

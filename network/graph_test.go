@@ -282,3 +282,20 @@ func TestNewFromFile(t *testing.T) {
 		t.Errorf("5 agents of a file of 4: %v", err)
 	}
 }
+
+// TestTree: the root is the first of the agents that are nearest to all others, whatever the graph.
+func TestTree(t *testing.T) {
+	for _, c := range []struct {
+		graph        string
+		n            int
+		root, height int
+	}{
+		{"ring", 1, 0, 0}, {"ring", 2, 0, 1}, {"ring", 9, 0, 4}, {"path", 9, 4, 4}, {"path", 8, 3, 4}, {"star", 7, 0, 1},
+		{"complete", 7, 0, 1}, {"torus", 25, 0, 4},
+	} {
+		tree := must.Get(network.New(c.graph, c.n, network.Options{})).W.Tree()
+		if tree.Root != c.root || tree.Height != c.height {
+			t.Errorf("%s of %d: root %d, height %d; they must be %d and %d", c.graph, c.n, tree.Root, tree.Height, c.root, c.height)
+		}
+	}
+}

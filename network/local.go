@@ -28,7 +28,8 @@ var _ Team = (*Local)(nil)
 // NewLocal returns an exchange over the edges of w with its weights. W need not be valid in
 // the sense of [Matrix.Validate]: any square matrix mixes.
 func NewLocal(w *Matrix) *Local {
-	l := &Local{agents: make([]*localAgent, w.N()), stopped: make(chan struct{}), joint: Joint{Agents: w.N()}}
+	l := &Local{agents: make([]*localAgent, w.N()), stopped: make(chan struct{})}
+	l.joint = Joint{Agents: w.N(), Stopped: l.stopped, Cause: l.stopError}
 	for i := range l.agents {
 		l.agents[i] = &localAgent{
 			local: l,
@@ -122,10 +123,7 @@ func (a *localAgent) Mix(ctx context.Context, dst, src []float64) error {
 
 // Reduce implements [Reducer].
 func (a *localAgent) Reduce(ctx context.Context, op Op, bits int, words []uint64) error {
-	if a.local.hasStopped() {
-		return a.local.stopError()
-	}
-	err := a.local.joint.Reduce(ctx, op, bits, words, a.local.stopped, a.local.stopError)
+	err := a.local.joint.Reduce(ctx, op, bits, words)
 	if err != nil {
 		err = fmt.Errorf("agent %d, reduction: %w", a.id, err)
 		a.local.Fail(err)
@@ -146,7 +144,7 @@ func (a *localAgent) mix(ctx context.Context, dst, src []float64) error {
 	}
 	parity := a.round % 2
 	if !a.publish(parity, src) {
-		if err := a.await(ctx); err != nil {
+		if err := Await(ctx, a.ready, a.local.stopped, a.local.stopError); err != nil {
 			return err
 		}
 	}
@@ -171,26 +169,6 @@ func (a *localAgent) publish(parity int, src []float64) bool {
 		}
 	}
 	return a.missing[parity].Add(-1) == 0
-}
-
-// await waits until all neighbours have published, or the exchange or ctx has ended. If both are so at once, the neighbours'
-// vectors count: the outcome does not depend on which of the two is seen first.
-func (a *localAgent) await(ctx context.Context) error {
-	var err error
-	select {
-	case <-a.ready:
-		return nil
-	case <-a.local.stopped:
-		err = a.local.stopError()
-	case <-ctx.Done():
-		err = ctx.Err()
-	}
-	select {
-	case <-a.ready:
-		return nil
-	default:
-		return err
-	}
 }
 
 // hasStopped reports whether the exchange has ended.

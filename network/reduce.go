@@ -45,6 +45,8 @@ func mask(bits int) uint64 { return ^uint64(0) >> (64 - bits) }
 type Joint struct {
 	Agents  int // number of agents in this process
 	Between func(ctx context.Context, op Op, bits int, words []uint64) error
+	Stopped <-chan struct{} // closed when the exchange has ended
+	Cause   func() error    // why it has
 
 	mu      sync.Mutex
 	arrived int
@@ -62,19 +64,24 @@ type reduction struct {
 	final chan struct{} // holds a wake-up for each agent but the last, when words and err are final
 }
 
-// Reduce is that of a [Reducer], for one of the agents of this process. stopped is closed when the exchange has ended, with the error
-// that cause returns. A steady run allocates nothing.
-func (j *Joint) Reduce(ctx context.Context, op Op, bits int, words []uint64, stopped <-chan struct{}, cause func() error) error {
+// Reduce is that of a [Reducer], for one of the agents of this process; after an error the exchange must end. A steady run
+// allocates nothing.
+func (j *Joint) Reduce(ctx context.Context, op Op, bits int, words []uint64) error {
 	if op > Max || bits < 1 || bits > 64 {
 		return dsbo.Errorf(dsbo.ErrShape, "a reduction must be Sum or Max of words of 1 to 64 bits; it is operation %d of %d bits", op, bits)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	select {
+	case <-j.Stopped:
+		return j.Cause()
+	default:
+	}
 	r, last := j.enter(op, bits, words)
 	if last {
 		j.finish(ctx, r)
-	} else if err := r.await(ctx, stopped, cause); err != nil {
+	} else if err := Await(ctx, r.final, j.Stopped, j.Cause); err != nil {
 		return err
 	}
 	copy(words, r.words)
@@ -122,12 +129,12 @@ func (j *Joint) finish(ctx context.Context, r *reduction) {
 	}
 }
 
-// await waits for the result, or the end of the exchange or of ctx. If both are here at once, the result counts: the outcome
-// does not depend on which of the two is seen first.
-func (r *reduction) await(ctx context.Context, stopped <-chan struct{}, cause func() error) error {
+// Await waits for a wake-up on ready, or the end of the exchange, whose error cause returns, or of ctx. If several are here at
+// once, the wake-up counts: the outcome does not depend on which of them is seen first.
+func Await(ctx context.Context, ready, stopped <-chan struct{}, cause func() error) error {
 	var err error
 	select {
-	case <-r.final:
+	case <-ready:
 		return nil
 	case <-stopped:
 		err = cause()
@@ -135,7 +142,7 @@ func (r *reduction) await(ctx context.Context, stopped <-chan struct{}, cause fu
 		err = ctx.Err()
 	}
 	select {
-	case <-r.final:
+	case <-ready:
 		return nil
 	default:
 		return err

@@ -100,7 +100,7 @@ func (x *Exchange) connect(m *network.Matrix, timeout time.Duration) {
 		x.local = append(x.local, x.agents[i])
 		x.ids = append(x.ids, i)
 	}
-	x.joint.Agents = len(x.local)
+	x.joint.Agents, x.joint.Stopped, x.joint.Cause = len(x.local), x.stopped, x.stopError
 	for _, a := range x.local {
 		a.findTerms()
 	}
@@ -186,17 +186,5 @@ func (x *Exchange) mixed() {
 
 // await waits until ready holds a wake-up.
 func (x *Exchange) await(ctx context.Context, ready <-chan struct{}) error {
-	select {
-	case <-ready:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-x.stopped:
-		select {
-		case <-ready: // was first
-			return nil
-		default:
-			return x.stopError()
-		}
-	}
+	return network.Await(ctx, ready, x.stopped, x.stopError)
 }

@@ -64,10 +64,7 @@ func (x *Exchange) takePart() {
 
 // Reduce implements [network.Reducer].
 func (a *agent) Reduce(ctx context.Context, op network.Op, bits int, words []uint64) error {
-	if a.x.hasEnded() {
-		return a.x.stopError()
-	}
-	err := a.x.joint.Reduce(ctx, op, bits, words, a.x.stopped, a.x.stopError)
+	err := a.x.joint.Reduce(ctx, op, bits, words)
 	if err != nil {
 		err = fmt.Errorf("agent %d, reduction: %w", a.id, err)
 		a.x.Fail(err)

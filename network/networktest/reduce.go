@@ -95,7 +95,7 @@ func testReduce(t *testing.T, x *exchange) {
 					return err
 				}
 				if err := sameBits(src[i], mixed[i]); err != nil {
-					return fmt.Errorf("Mix after reduction %d: %w", round, err)
+					return fmt.Errorf("mix after reduction %d: %w", round, err)
 				}
 			}
 			return nil
