@@ -5,10 +5,10 @@
 //	min_x  Φ(x) = (1/n) Σ_i f_i(x, y*(x))     s.t.  y*(x) = argmin_y (1/n) Σ_i g_i(x, y)
 //
 // talking only to their neighbours in a graph. For hyperparameters, x is the logarithm of regularization
-// weights, y a model, g_i the training loss and f_i the validation loss of agent i. The method is MA-DSBO (Chen, Huang, Ma,
+// weights, y a model, g_i the training loss and f_i the validation loss of agent i. The paper is that of MA-DSBO (Chen, Huang, Ma,
 // Balasubramanian: "Decentralized Stochastic Bilevel Optimization with Improved per-Iteration
-// Complexity", ICML 2023): it exchanges vectors and asks for gradients, Hessian-vector and
-// Jacobian-vector products only.
+// Complexity", ICML 2023), whose agents mix vectors with their neighbours. The default is a method of our own, newtoncg, whose
+// agents find exact averages over all of them. Both ask for gradients, Hessian-vector and Jacobian-vector products only.
 //
 // # How to use it
 //
@@ -16,8 +16,8 @@
 // those of a model of your own, write its two losses (package models) and an experiment.Task that loads the data;
 // package command makes a program of it. To run a method inside of a program of yours, fill in a train.Config and call
 // train.Run, as the example of this package does. To write a method, take the contract below: an [Oracle] answers an
-// agent's questions about its own f_i and g_i, a [Mixer] exchanges vectors with the neighbours, and an [Algorithm]
-// alternates between the two.
+// agent's questions about its own f_i and g_i, a [Mixer] exchanges vectors with the neighbours, an [Averager] averages them over
+// all agents, and an [Algorithm] alternates between asking and exchanging.
 //
 // # From the paper to the code
 //
@@ -36,22 +36,38 @@
 //	x, y, z, u, r, s, d         the same letters in algo
 //	Φ(x̄), ∇Φ(x̄)                 train.Exact
 //
+// What the paper does not have: [Averager], [PenaltyOracle] and [DiagonalOracle], for algo/newtoncg.go.
+//
 // # Where to find what
 //
 //	y and x are mixed            algo/madsbo.go: lines 6 and 11 of Algorithm 3
 //	z and d are mixed            algo/higp.go: lines 4 and 6 of Algorithm 1
 //	W is checked                 network/validate.go
+//	the default method           algo/newtoncg.go; its pairs and conjugate gradients are internal/recycle
+//	an exact average             network/average.go; fixed.go makes whole numbers, reduce.go sums them, polynomial.go has W alone
+//	the spanning tree            network/tree.go
+//	a wire                       network/codec.go encodes, round.go rounds, wiremix.go feeds errors back
+//	masks                        network/grpc/mask.go and keys.go; what they hide: network/grpc/doc.go, "Masks"
+//	penalty and diagonal         models/diagonal.go, by what a model tells of itself
+//	losses of single examples    models/score.go; train/compare.go compares two models by them
+//	held-out examples            data/holdout.go; train/best.go chooses the best iterate by them
 //	a model, a method, a task    one file each in models, algo, tasks; a transport is a package in network
 //	flags of a run               experiment/settings.go; parameters.go makes a method's parameters of them
 //	the loop over k              train/run.go, with stepper.go between two evaluations
 //	a checkpoint                 train/checkpoint.go writes it, train/resume.go reads it, runs/checkpoints.go names it
-//	a refit                      train/refit.go; experiment/finish.go does one for each model at the end of a run
+//	exact Φ, and a model         train/exact.go and solve.go: one solver for both
+//	the best constant λ          experiment/models.go; finish.go keeps it or the tuned λ
+//	the verdict's words          runs/verdict.go; report/verdict.go shows them
+//	what is sent, counted        train/meter.go for the method, average.go for the rest; runs/usage.go and verdict.go hold it
+//	the time left                experiment/pace.go; internal/cli/progress.go draws the bar
+//	the page                     report/page.go, page.html and page.js; report/uplot is the library of its curves
 //	MPI and gRPC differ          train/layout.go and experiment/layout.go, with a file for each layout beside them;
 //	                             the exchanges are network/mpi and network/grpc
 //
 // # Glossary
 //
 //   - Agent: one of the n participants. It has private examples, an oracle, a method's state, and neighbours.
+//   - Average: the exact mean of a vector over all agents, the same bits on each.
 //   - Baseline: the model at λ = 0, or at the best constant λ, with which a tuned model is compared.
 //   - Boundary: a number of iterations after which all agents stand still, for an evaluation or a checkpoint.
 //   - Checkpoint: the file from which a run goes on with the same bits.
@@ -60,29 +76,36 @@
 //   - Draw: a minibatch, named by a [Sample]; the same name is the same examples.
 //   - Exchange: one call of Mix by all agents: each sends a vector to each neighbour and receives theirs.
 //   - Hypergradient: ∇Φ(x) = ∇_x f − ∇²_xy g z with z = (∇²_yy g)⁻¹ ∇_y f.
+//   - Hold-out: validation examples that tune nothing; they choose the best iterate and show over-fitting.
 //   - HVP, JVP: Hessian-vector product (∇²_yy g_i) v, Jacobian-vector product (∇²_xy g_i) v.
 //   - Kernel: the assembly, or plain Go, behind products of matrices; DSBO_KERNEL chooses.
 //   - λ: the hyperparameters of a task as its user knows them, x of the paper.
 //   - Layout: where the agents of a run are: all in one process, on MPI ranks that start and stop together, or each in a
 //     process that may be lost and come back.
 //   - Lower problem: min_y Σ g_i(x, y), training. Upper problem: min_x Φ(x), validation.
+//   - Mask: numbers that two agents share; one adds them to its words of a sum and the other one subtracts them.
 //   - Method: an [Algorithm] with its parameters (package algo).
 //   - Mixing matrix: W, symmetric and doubly stochastic; w_ij is what agent i gives to the vector of agent j.
+//   - Model: the losses as they are written (package models); of a run, y at the end, the lower solution at one λ.
 //   - Oracle: what an agent asks about its own losses.
 //   - Personalized problem: one in which each agent has a lower solution of its own.
 //   - Rank: a process of an MPI job, which has some of the agents.
 //   - Record: one evaluation of a run, a line of metrics.jsonl.
-//   - Refit: solving the lower problem at a fixed λ to a tolerance, by all agents together; its y is the model.
+//   - Reduction: whole numbers of all agents combined, to their sum or the largest; averages are made of them.
 //   - Run folder: what a run leaves behind (package runs).
 //   - Spectral gap: 1 − ρ, with ρ the second largest absolute eigenvalue of W.
+//   - Scale: the power of two that a block of numbers in an average, or on a narrow wire, is counted in.
 //   - Series: several runs of one command line, side by side in one folder.
+//   - Stage: an iteration, or an evaluation between two; it names the draws of random rounding.
 //   - Task: data, a model, and the flags that choose them (package experiment).
 //   - Tracker: a variable whose mean over the agents is that of another one, such as the agents' gradients (gradient tracking).
 //   - Transport: what carries an exchange: memory, MPI, gRPC.
+//   - Verdict: what tuning gave against the best constant λ, in one sentence.
+//   - Wire: in how many bits numbers travel.
 //
 // # Reading order
 //
 // dsbo.go (this contract), algo/madsbo.go with hypergrad.go and higp.go (the paper), models/softmax.go (a
 // problem), ad/grad.go and ad/plan.go (how its derivatives come about), network/local.go (the exchange),
-// train/run.go (a run), experiment/task.go (what a task gets), cmd/mnist.
+// network/average.go and algo/newtoncg.go (the default), train/run.go (a run), experiment/task.go (what a task gets), cmd/mnist.
 package dsbo
