@@ -240,22 +240,24 @@ func (s *Settings) validate(p parameters) error {
 	return m.Init(1, 1, s.Iterations)
 }
 
-// averaging returns how agents find exact averages.
+// averaging returns how agents find exact averages, and how their numbers travel.
 func (s *Settings) averaging() (network.AverageOptions, error) {
 	o := network.AverageOptions{ByMix: s.Average == "mix", Seed: s.Seed}
 	if err := o.Wire.UnmarshalText([]byte(s.Wire)); err != nil {
 		return o, dsbo.Errorf(dsbo.ErrConfig, "-wire must be float64, float32, bf16 or int8; it is %s", s.Wire)
 	}
+	o.ErrorFeedback = o.Wire == network.BF16 || o.Wire == network.Int8 && slices.Contains(oneLoop, s.Algorithm)
 	return o, nil
 }
 
-// ExchangeWire returns the type in which a transport may send the vectors of exchanges, after the preset has been filled in. Averages by
-// exchanges alone need all of a number.
+// oneLoop names the methods that exchange each variable once an iteration. What wire int8 rounds off a variable then comes with the
+// variable's next value, without which sparkle drifts far away. In methods of several loops it would come many values later, as
+// noise that can make them diverge; that of bf16 is too small to.
+var oneLoop = []string{"dsoba", "sparkle"}
+
+// ExchangeWire returns the type in which a transport may send the vectors of exchanges, after the preset has been filled in.
 func (s *Settings) ExchangeWire() network.Wire {
-	o, err := s.averaging()
-	if err != nil || o.ByMix {
-		return network.Float64
-	}
+	o, _ := s.averaging() // which has been checked
 	return o.Wire
 }
 
