@@ -79,6 +79,8 @@ int dsbo_init(struct dsbo_world **world) {
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	CHECK(w, "MPI_Comm_dup", MPI_Comm_dup(MPI_COMM_WORLD, &w->comm));
 	MPI_Comm_set_errhandler(w->comm, MPI_ERRORS_RETURN);
+	CHECK(w, "MPI_Comm_dup", MPI_Comm_dup(MPI_COMM_WORLD, &w->parent));
+	MPI_Comm_set_errhandler(w->parent, MPI_ERRORS_RETURN);
 	MPI_Comm_rank(w->comm, &w->rank);
 	MPI_Comm_size(w->comm, &w->size);
 	CHECK(w, "MPI_Comm_get_attr", MPI_Comm_get_attr(w->comm, MPI_TAG_UB, &last, &found));
@@ -205,7 +207,7 @@ static int open_sums(struct dsbo_world *w) {
 	for (struct dsbo_sum *s; (s = w->opening) != NULL; w->opening = s->later) {
 		int flag;
 		if (s->stage == QUEUED)
-			CHECK(w, "MPI_Comm_idup", MPI_Comm_idup(w->comm, &s->comm, &s->request));
+			CHECK(w, "MPI_Comm_idup", MPI_Comm_idup(w->parent, &s->comm, &s->request));
 		s->stage = OPENING;
 		CHECK(w, "MPI_Test", MPI_Test(&s->request, &flag, MPI_STATUS_IGNORE));
 		if (!flag)
@@ -449,6 +451,7 @@ static int try_leave(struct dsbo_world *w) {
 		return DSBO_PENDING;
 	CHECK(w, "MPI_Cancel", MPI_Cancel(&w->incoming));
 	CHECK(w, "MPI_Wait", MPI_Wait(&w->incoming, MPI_STATUS_IGNORE));
+	CHECK(w, "MPI_Comm_free", MPI_Comm_free(&w->parent));
 	CHECK(w, "MPI_Comm_free", MPI_Comm_free(&w->comm));
 	CHECK(w, "MPI_Finalize", MPI_Finalize());
 	return DSBO_DONE;

@@ -52,6 +52,7 @@ struct dsbo_sum {
 
 struct dsbo_world {
 	MPI_Comm comm;
+	MPI_Comm parent; // of the sums' communicators: opening one and leaving are collective, and ranks may do them in another order
 	int rank, size, last_tag;
 	int32_t interrupted; // atomic: Go writes it at any time
 	MPI_Request incoming;
