@@ -60,24 +60,9 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 	var mixer *dsbogrpc.Mixer
 	j.View = s
 	j.Layout = experiment.OneAgent(o.agent, c.Hash()+" "+pki.Name(o.agent), func(_ context.Context, g *network.Graph, from int) (network.Team, error) {
-		if o.listen != "" {
-			l, err := net.Listen("tcp", o.listen)
-			if err != nil {
-				return nil, fmt.Errorf("-listen: %w", err)
-			}
-			config.Listener = l
-		}
 		config.Matrix, config.Round, config.Wire = g.W, from, j.Settings.ExchangeWire()
 		var err error
-		if o.certs == "" && o.mask && config.Validate() == nil { // else Open leaves nothing behind
-			if config.Secret, err = readSecret(string(o.folder()) + secretSuffix); err != nil {
-				return nil, err
-			}
-		}
-		if mixer, err = dsbogrpc.Open(config); err != nil {
-			if open, ok := errors.AsType[*dsbogrpc.UnprotectedError](err); ok {
-				err = dsbo.Errorf(dsbo.ErrConfig, "%s: -certs or -insecure is required", open.Reason)
-			}
+		if mixer, err = o.openExchange(config); err != nil {
 			return nil, err
 		}
 		m.update(func(p *position) { p.exchange = mixer })
@@ -94,6 +79,28 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 		return fmt.Errorf("%w; the same command goes on", err)
 	}
 	return err
+}
+
+// openExchange opens the agent's end of the exchange, where -listen says if it is given. Without certificates, masks need a secret.
+func (o *agentOptions) openExchange(config dsbogrpc.Config) (_ *dsbogrpc.Mixer, err error) {
+	if o.listen != "" {
+		if config.Listener, err = net.Listen("tcp", o.listen); err != nil {
+			return nil, fmt.Errorf("-listen: %w", err)
+		}
+	}
+	if o.certs == "" && o.mask && config.Validate() == nil { // else Open fails, and no file is left
+		if config.Secret, err = readSecret(string(o.folder()) + secretSuffix); err != nil {
+			if config.Listener != nil {
+				err = errors.Join(err, config.Listener.Close())
+			}
+			return nil, err
+		}
+	}
+	mixer, err := dsbogrpc.Open(config)
+	if open, ok := errors.AsType[*dsbogrpc.UnprotectedError](err); ok {
+		err = dsbo.Errorf(dsbo.ErrConfig, "%s: -certs or -insecure is required", open.Reason)
+	}
+	return mixer, err
 }
 
 // hasFinished reports whether this agent's folder says that all agents of this run have finished.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"dsbo"
+	"dsbo/internal/atomicfile"
 )
 
 // secretSuffix ends the name of the file beside an agent's run folder that holds the random bytes of its masks, for agents
@@ -29,21 +30,11 @@ func readSecret(path string) ([]byte, error) {
 	}
 	secret = make([]byte, secretLength)
 	_, _ = rand.Read(secret) // which never fails
-	return secret, writeSecret(path, secret)
-}
-
-// writeSecret writes a file that its owner alone can read, all of it or nothing.
-func writeSecret(path string, secret []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return dsbo.Errorf(dsbo.ErrConfig, "-out: %w", err)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "-out: %w", err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return fmt.Errorf("-out: %w", err)
+	if err := atomicfile.WriteSecret(path, secret); err != nil {
+		return nil, fmt.Errorf("-out: %w", err)
 	}
-	_, err = f.Write(secret)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	return err
+	return secret, nil
 }

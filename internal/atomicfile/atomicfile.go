@@ -19,7 +19,9 @@ var BeforeRename func(path string)
 // Write makes what fill writes the content of the file at path. It writes to a temporary file of the same folder,
 // brings that to the disk, renames it and brings the folder to the disk. After an error the old file stands as it was,
 // and no temporary file is left.
-func Write(path string, fill func(w io.Writer) error) (err error) {
+func Write(path string, fill func(w io.Writer) error) error { return write(path, 0o644, fill) }
+
+func write(path string, mode os.FileMode, fill func(w io.Writer) error) (err error) {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*.tmp")
 	if err != nil {
@@ -33,7 +35,7 @@ func Write(path string, fill func(w io.Writer) error) (err error) {
 	}()
 	w := bufio.NewWriterSize(f, 1<<16)
 	for _, step := range []func() error{
-		func() error { return fill(w) }, w.Flush, func() error { return f.Chmod(0o644) }, f.Sync, f.Close,
+		func() error { return fill(w) }, w.Flush, func() error { return f.Chmod(mode) }, f.Sync, f.Close,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -49,11 +51,16 @@ func Write(path string, fill func(w io.Writer) error) (err error) {
 }
 
 // WriteBytes is Write with the content at hand.
-func WriteBytes(path string, data []byte) error {
-	return Write(path, func(w io.Writer) error {
+func WriteBytes(path string, data []byte) error { return Write(path, filler(data)) }
+
+// WriteSecret is WriteBytes of a file that its owner alone can read.
+func WriteSecret(path string, data []byte) error { return write(path, 0o600, filler(data)) }
+
+func filler(data []byte) func(w io.Writer) error {
+	return func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
-	})
+	}
 }
 
 // SyncDir brings a folder's list of files to the disk, where the system and the file system can.
