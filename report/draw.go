@@ -31,9 +31,8 @@ func (f *Figure) size() (width, height vg.Length) {
 	return width - 2*edge, cmp.Or(vg.Length(f.Height), 250) + below
 }
 
-// draw draws plot, label of x and legend, each in a strip of its own, so that none can cover
-// another. (An axis of gonum's that knew its label would keep room for it beside its middle number, which on a
-// logarithmic axis is far to the right.)
+// draw draws plot, label of x and legend, each in a strip of its own, so that none can cover another. (An axis of
+// gonum's that knew its label would keep room for it beside its middle number, which on a logarithmic axis is far to the right.)
 func (f *Figure) draw(c draw.Canvas) {
 	p, entries := f.plot()
 	columns, height := legends(entries, c.Max.X-c.Min.X)
@@ -83,25 +82,21 @@ func (f *Figure) plot() (*plot.Plot, []entry) {
 	x, y := f.extents(0)
 	grid := draw.LineStyle{Color: faint, Width: 0.6}
 	p.Add(&plotter.Grid{Vertical: grid, Horizontal: grid})
-
-	var bands, lines []plot.Plotter
+	var lines []plot.Plotter
 	var entries []entry
 	next := 0
 	for _, s := range f.Series {
 		style := look{line: greyLine(0)}
 		if !s.Reference {
-			style = seriesLook(next)
-			if s.look > 0 {
-				style = seriesLook(s.look - 1)
-			}
+			style = seriesLook(cmp.Or(s.look, next+1) - 1)
 			next++
 		}
-		name := s.Name
 		drawn, samples := s.lines(style, x, y)
-		bands = append(bands, s.bands(style, x, y)...)
-		if fit, ends, ok := s.fit(x, y); ok {
+		p.Add(s.bands(style, x, y)...) // below all lines
+		name := s.Name
+		if fit, line := s.fit(style, x, y); line != nil {
 			name += " (" + fit.label() + ")"
-			drawn = append(drawn, &plotter.Line{XYs: ends, LineStyle: draw.LineStyle{Color: style.line.Color, Width: 1, Dashes: []vg.Length{4, 3}}})
+			drawn = append(drawn, line)
 		}
 		lines = append(lines, drawn...)
 		if name != "" {
@@ -119,11 +114,9 @@ func (f *Figure) plot() (*plot.Plot, []entry) {
 			entries = append(entries, entry{l.Name, []plot.Thumbnailer{level}})
 		}
 	}
-	p.Add(bands...) // below all lines
 	p.Add(lines...)
-
-	p.X.Min, p.X.Max = x.limits(0.02)
-	p.Y.Min, p.Y.Max = y.limits(0.06)
+	p.X.Min, p.X.Max = x.limits()
+	p.Y.Min, p.Y.Max = y.limits()
 	styleAxis(&p.X, ticker{log: x.log, integers: f.XCount})
 	styleAxis(&p.Y, ticker{log: y.log})
 	return p, entries
@@ -141,10 +134,9 @@ func styleAxis(a *plot.Axis, t ticker) {
 	a.Tick.Length = 3
 	a.Tick.LineStyle = draw.LineStyle{Color: muted, Width: 0.6}
 	a.LineStyle = a.Tick.LineStyle
-	a.Padding = 0
 }
 
-// pieces splits points at the gaps between them, where x or any y cannot be drawn on its axis: from an index to before another.
+// pieces splits points at the gaps between them, where x or any y cannot be drawn: from an index to before another.
 func pieces(x, y extent, xs []float64, ys ...[]float64) (all [][2]int) {
 	from := 0
 	for i := range len(xs) + 1 {
@@ -201,23 +193,26 @@ func (s *Series) bands(style look, x, y extent) (areas []plot.Plotter) {
 	for _, piece := range pieces(x, y, s.X, s.Y, s.Low, s.High) {
 		above, below := points(s.X, s.High, piece), points(s.X, s.Low, piece)
 		slices.Reverse(below)
-		areas = append(areas, &plotter.Polygon{
-			XYs: []plotter.XYs{append(above, below...)}, Color: style.band, LineStyle: draw.LineStyle{Color: style.band, Width: 1},
-		})
+		edge := draw.LineStyle{Color: style.band, Width: 1}
+		areas = append(areas, &plotter.Polygon{XYs: []plotter.XYs{append(above, below...)}, Color: style.band, LineStyle: edge})
 	}
 	return areas
 }
 
-// fit returns the fitted line of a series that asks for one and has the points for it, and its ends.
-func (s *Series) fit(x, y extent) (l Line, ends plotter.XYs, ok bool) {
+// fit returns the fitted line of a series that asks for one and has the points for it, and how it is drawn, else nil.
+func (s *Series) fit(style look, x, y extent) (Line, plot.Plotter) {
 	l, err := FitLine(s.X, s.Y, x.log, y.log)
 	if !s.Fit || err != nil {
-		return Line{}, nil, false
+		return l, nil
 	}
 	fitted := noExtent()
 	for _, piece := range pieces(x, y, s.X, s.Y) {
 		fitted.add(s.X[piece[0]:piece[1]]...)
 	}
-	ends = plotter.XYs{{X: fitted.low, Y: l.At(fitted.low)}, {X: fitted.high, Y: l.At(fitted.high)}}
-	return l, ends, onAxis(ends[0].Y, y.log) && onAxis(ends[1].Y, y.log)
+	ends := plotter.XYs{{X: fitted.low, Y: l.At(fitted.low)}, {X: fitted.high, Y: l.At(fitted.high)}}
+	if !onAxis(ends[0].Y, y.log) || !onAxis(ends[1].Y, y.log) {
+		return l, nil
+	}
+	dashed := draw.LineStyle{Color: style.line.Color, Width: 1, Dashes: []vg.Length{4, 3}}
+	return l, &plotter.Line{XYs: ends, LineStyle: dashed}
 }

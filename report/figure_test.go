@@ -99,9 +99,10 @@ func (d svgDoc) inside(t rapid.TB) {
 	}
 }
 
-func svgOf(t rapid.TB, drawing Drawing) svgDoc {
+func svgOf(t rapid.TB, d drawing) svgDoc {
 	t.Helper()
-	return readSVG(t, must.Get(SVG(drawing)))
+	title, _ := d.heading()
+	return readSVG(t, must.Get(render(d, title, "svg", color.White)))
 }
 
 func TestFigureDrawsEverySeries(t *testing.T) {
@@ -232,9 +233,9 @@ func TestFigureErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := SVG(&tt.f)
+			_, err := render(&tt.f, "", "svg", nil)
 			if !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), tt.word) {
-				t.Errorf("SVG: %v, want %q", err, tt.word)
+				t.Errorf("render: %v, want %q", err, tt.word)
 			}
 			if err := Save(&tt.f, t.TempDir(), "f"); !errors.Is(err, tt.kind) {
 				t.Errorf("Save: %v", err)
@@ -275,7 +276,7 @@ func TestAnyFigure(t *testing.T) {
 			Series: []Series{{Name: "a", X: draw("x"), Y: draw("y"), Low: draw("low"), High: draw("high")}, {X: draw("x2"), Y: draw("y2"), Points: true, Fit: true}},
 			Levels: []Level{{"l", number.Draw(rt, "level")}},
 		}
-		data, err := SVG(&f)
+		data, err := render(&f, f.Title, "svg", nil)
 		if err != nil {
 			return
 		}

@@ -43,7 +43,7 @@ type view struct {
 
 // A namedDrawing is a drawing with the name of its files.
 type namedDrawing struct {
-	Drawing
+	drawing
 	Name  string
 	Label string // description for screen readers
 }

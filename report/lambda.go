@@ -15,12 +15,12 @@ func lambdas(gs []group) []namedDrawing {
 	var all []namedDrawing
 	for _, g := range gs {
 		for _, r := range g.runs {
-			p := &Picture{Title: g.label, Label: "λ of each pixel", Side: imageSide, Cells: r.Lambda}
+			p := &picture{Title: g.label, Label: "λ of each pixel", Side: imageSide, Cells: r.Lambda}
 			if len(g.runs) > 1 {
 				p.Title += fmt.Sprintf(", seed %d", r.Config.Seed)
 			}
 			if p.Validate() == nil {
-				all = append(all, namedDrawing{Drawing: p, Name: fmt.Sprintf("lambda_%d", len(all)+1), Label: p.Title})
+				all = append(all, namedDrawing{drawing: p, Name: fmt.Sprintf("lambda_%d", len(all)+1), Label: p.Title})
 			}
 		}
 	}

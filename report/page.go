@@ -189,11 +189,11 @@ func (p *page) Sheet() sheet { return p.sheet }
 func (p *panel) SVG() (template.HTML, error) { return element(p.static) }
 
 // Element returns a drawing as an element of the page.
-func (d namedDrawing) Element() (template.HTML, error) { return element(d.Drawing) }
+func (d namedDrawing) Element() (template.HTML, error) { return element(d.drawing) }
 
 // element returns a drawing without title and ground, which the page has.
-func element(d Drawing) (template.HTML, error) {
-	document, err := svg(d, "", nil)
+func element(d drawing) (template.HTML, error) {
+	document, err := render(d, "", "svg", nil)
 	if err != nil {
 		return "", err
 	}

@@ -14,9 +14,9 @@ import (
 	"dsbo"
 )
 
-// A Picture shows a square of numbers, such as one regularization weight for each pixel of MNIST,
+// A picture shows a square of numbers, such as one regularization weight for each pixel of MNIST,
 // as colours with a scale beside them. The colours grow in lightness as the numbers do.
-type Picture struct {
+type picture struct {
 	Title string
 	Label string    // what the numbers are
 	Side  int       // rows and columns
@@ -31,7 +31,7 @@ const (
 )
 
 // Validate reports a wrong number of cells, as [dsbo.ErrShape], or that none is finite, as [dsbo.ErrConfig].
-func (p *Picture) Validate() error {
+func (p *picture) Validate() error {
 	if p.Side < 1 || len(p.Cells) != p.Side*p.Side {
 		return dsbo.Errorf(dsbo.ErrShape, "picture %q has %d cells: it must have %d rows of %d", p.Title, len(p.Cells), p.Side, p.Side)
 	}
@@ -41,35 +41,36 @@ func (p *Picture) Validate() error {
 	return nil
 }
 
-func (p *Picture) extent() extent {
+func (p *picture) extent() extent {
 	e := noExtent()
 	e.add(p.Cells...)
 	return e
 }
 
 // heading says what the numbers are, with their range.
-func (p *Picture) heading() (title, label string) {
+func (p *picture) heading() (title, label string) {
 	e := p.extent()
 	return p.Title, fmt.Sprintf("%s, from %.3g to %.3g", p.Label, e.low, e.high)
 }
 
-func (p *Picture) size() (width, height vg.Length) { return cellsSize + scaleWidth, cellsSize }
+func (p *picture) size() (width, height vg.Length) { return cellsSize + scaleWidth, cellsSize }
 
 // draw draws the cells and the colour scale.
-func (p *Picture) draw(c draw.Canvas) {
+func (p *picture) draw(c draw.Canvas) {
 	e := p.extent()
 	if e.low == e.high { // one number: the middle of the scale
-		e.low, e.high = e.limits(0)
+		e.low, e.high = e.limits()
 	}
-	cells := heatMap(e, grid{columns: p.Side, rows: p.Side, y: func(r int) float64 { return float64(r) },
-		z: func(column, r int) float64 { return p.Cells[(p.Side-1-r)*p.Side+column] }})
+	cells := heatMap(e, grid{p.Side, p.Side, func(r int) float64 { return float64(r) },
+		func(column, r int) float64 { return p.Cells[(p.Side-1-r)*p.Side+column] }})
 	cells.HideAxes()
 	cells.Draw(draw.Crop(c, 0, -scaleWidth, 0, 0))
 
 	shade := func(r int) float64 { return e.low + (e.high-e.low)*(float64(r)+0.5)/shades }
-	scale := heatMap(e, grid{columns: 1, rows: shades, y: shade, z: func(_, r int) float64 { return shade(r) }})
+	scale := heatMap(e, grid{1, shades, shade, func(_, r int) float64 { return shade(r) }})
 	scale.HideX()
 	styleAxis(&scale.Y, ticker{})
+	scale.Y.Padding = 0
 	scale.Draw(draw.Crop(c, cellsSize+edge, 0, 0, 0))
 }
 

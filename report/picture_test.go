@@ -3,8 +3,10 @@ package report
 import (
 	"bytes"
 	"errors"
+	"image/color"
 	"image/png"
 	"math"
+	"path/filepath"
 	"testing"
 
 	"dsbo"
@@ -12,7 +14,7 @@ import (
 )
 
 func TestPicture(t *testing.T) {
-	p := &Picture{Title: "λ", Label: "a weight for each pixel", Side: 28}
+	p := &picture{Title: "λ", Label: "a weight for each pixel", Side: 28}
 	for i := range p.Side * p.Side {
 		p.Cells = append(p.Cells, float64(i)/10-3)
 	}
@@ -20,7 +22,7 @@ func TestPicture(t *testing.T) {
 	d := svgOf(t, p)
 	d.inside(t)
 	d.has(t, "λ", "a weight for each pixel, from -3 to 75.3", "0", "25", "50", "75")
-	data := must.Get(PNG(p))
+	data := must.Get(render(p, p.Title, "png", color.White))
 	picture := must.Get(png.Decode(bytes.NewReader(data)))
 	// Rows go from the top: the last cell is the lightest, the first the darkest. 144 dots an inch are 2 pixels a point.
 	light := func(row, column int) uint32 {
@@ -35,17 +37,17 @@ func TestPicture(t *testing.T) {
 }
 
 func TestPictureOfOneNumber(t *testing.T) {
-	svgOf(t, &Picture{Side: 2, Cells: []float64{3, 3, 3, 3}}).inside(t)
+	svgOf(t, &picture{Side: 2, Cells: []float64{3, 3, 3, 3}}).inside(t)
 }
 
 func TestPictureErrors(t *testing.T) {
-	if err := Save(&Picture{}, t.TempDir(), "p"); !errors.Is(err, dsbo.ErrShape) {
-		t.Errorf("zero value: %v", err)
-	}
-	if _, err := SVG(&Picture{Side: 2, Cells: []float64{1, 2, 3}}); !errors.Is(err, dsbo.ErrShape) {
-		t.Errorf("3 cells: %v", err)
-	}
-	if _, err := PNG(&Picture{Side: 1, Cells: []float64{math.Inf(1)}}); !errors.Is(err, dsbo.ErrConfig) {
-		t.Errorf("no finite number: %v", err)
+	for _, tt := range []struct {
+		p    picture
+		kind error
+	}{{picture{}, dsbo.ErrShape}, {picture{Side: 2, Cells: []float64{1, 2, 3}}, dsbo.ErrShape},
+		{picture{Side: 1, Cells: []float64{math.Inf(1)}}, dsbo.ErrConfig}} {
+		if err := save(&tt.p, "", filepath.Join(t.TempDir(), "p")); !errors.Is(err, tt.kind) {
+			t.Errorf("%v: %v", tt.p, err)
+		}
 	}
 }

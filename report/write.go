@@ -79,7 +79,7 @@ func saveAll(dir, prefix, before string, all []namedDrawing) error {
 		if before != "" {
 			title = before + ": " + title
 		}
-		work.Go(func() error { return saveUnder(title, d.Drawing, filepath.Join(dir, prefix+d.Name)) })
+		work.Go(func() error { return save(d.drawing, title, filepath.Join(dir, prefix+d.Name)) })
 	}
 	return work.Wait()
 }
