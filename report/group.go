@@ -30,8 +30,7 @@ func runsOf(gs []group) (all []*Run) {
 	return all
 }
 
-// problem names the data and the losses of a run. Φ of one problem has nothing to do with Φ of another; seeds are other draws of
-// one problem.
+// problem names the data and the losses of a run: Φ of one has nothing to do with Φ of another. Seeds are draws of one problem.
 func (r *Run) problem() string {
 	return fmt.Sprint(r.Config.Task, r.Config.Agents, string(r.Config.Problem))
 }
@@ -49,25 +48,37 @@ func byProblem(gs []group) (problems [][]group) {
 	return problems
 }
 
-// problemLabels names problems by the settings in which any two of them differ, "" for a single one.
-func problemLabels(problems [][]group) []string {
-	var names []string
-	own := make([]runs.Differences, len(problems))
-	for i := range problems {
-		for j := range problems {
-			differ := slices.DeleteFunc(differences(problems[i][0].runs[0], problems[j][0].runs[0]), func(d runs.Difference) bool {
-				return d.Name != "agents" && !strings.HasPrefix(d.Name, "problem.")
-			})
-			own[i] = append(own[i], differ...)
+// apart lists the settings in which run i differs from any of the others, those that are wanted, with their values in run i.
+func apart(rs []*Run, i int, wanted func(other *Run, setting string) bool) (words []string) {
+	for _, other := range rs {
+		for _, d := range differences(rs[i], other) {
+			if wanted(other, d.Name) {
+				words = append(words, symbol(d.Name)+" "+shortNumber(d.There))
+			}
 		}
 	}
-	for _, ds := range own {
-		var words []string
-		for _, d := range ds {
-			words = append(words, symbol(d.Name)+" "+d.There)
-		}
-		slices.Sort(words)
-		names = append(names, strings.Join(slices.Compact(words), ", "))
+	slices.Sort(words) // the same order in all names
+	return slices.Compact(words)
+}
+
+// shortNumber writes a number with four digits, and leaves other text.
+func shortNumber(s string) string {
+	if v, err := strconv.ParseFloat(s, 64); err == nil && len(s) > 6 {
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	}
+	return s
+}
+
+// problemLabels names problems by the settings in which any two of them differ, "" for a single one.
+func problemLabels(problems [][]group) (names []string) {
+	var firsts []*Run
+	for _, p := range problems {
+		firsts = append(firsts, p[0].runs[0])
+	}
+	for i := range firsts {
+		names = append(names, strings.Join(apart(firsts, i, func(_ *Run, setting string) bool {
+			return setting == "agents" || strings.HasPrefix(setting, "problem.")
+		}), ", "))
 	}
 	return names
 }
@@ -113,8 +124,8 @@ func groups(all []*Run) ([]group, error) {
 	var gs []group
 	for _, r := range all {
 		if r.task() != all[0].task() {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "run %s is of the task %s and run %s of the task %s: the runs of a report must be of one task",
-				all[0].Name, all[0].task(), r.Name, r.task())
+			return nil, dsbo.Errorf(dsbo.ErrConfig,
+				"run %s is of the task %s and run %s of the task %s: the runs of a report must be of one task", all[0].Name, all[0].task(), r.Name, r.task())
 		}
 		i := slices.IndexFunc(gs, func(g group) bool { return len(differences(g.runs[0], r)) == 0 })
 		if i < 0 {
@@ -136,18 +147,12 @@ func groups(all []*Run) ([]group, error) {
 // or with the name of its first run where these are many.
 func label(gs []group, i int) string {
 	const most = 3
-	first := gs[i].runs[0]
-	var differ []string
-	for j := range gs {
-		if j == i || gs[j].runs[0].method() != first.method() {
-			continue
-		}
-		for _, d := range differences(first, gs[j].runs[0]) {
-			differ = append(differ, symbol(d.Name)+" "+d.There)
-		}
+	var firsts []*Run
+	for _, g := range gs {
+		firsts = append(firsts, g.runs[0])
 	}
-	slices.Sort(differ) // the same order in all labels
-	differ = slices.Compact(differ)
+	first := firsts[i]
+	differ := apart(firsts, i, func(other *Run, _ string) bool { return other.method() == first.method() })
 	switch {
 	case len(differ) == 0:
 		return first.method()
@@ -166,10 +171,8 @@ func symbol(name string) string {
 
 // comparedBy says in what groups differ: in their methods, or in the settings of one.
 func comparedBy(gs []group) string {
-	for _, g := range gs {
-		if g.runs[0].Config.Algorithm != gs[0].runs[0].Config.Algorithm {
-			return "Method"
-		}
+	if slices.ContainsFunc(gs, func(g group) bool { return g.runs[0].Config.Algorithm != gs[0].runs[0].Config.Algorithm }) {
+		return "Method"
 	}
 	return "Setting"
 }
@@ -177,8 +180,8 @@ func comparedBy(gs []group) string {
 // mostPoints is about how many evaluations a line shows; of more, it shows every second, or third, and so on.
 const mostPoints = 1000
 
-// A curve is a measured number of a group against what was spent on each axis, in its basic unit: the median over the runs, with
-// their range where there are several, as far as half of the runs go.
+// A curve is a measured number of a group against what was spent on each axis, in its basic unit: the median over the runs,
+// with their range where there are several, as far as half of the runs go.
 type curve struct {
 	Name string `json:"name"`
 	look int

@@ -73,7 +73,7 @@ func newPage(all []*Run, title string) (*page, error) {
 	}
 	p := &page{
 		sheet: newSheet(gs), Style: template.CSS(uplotCSS + pageCSS), Library: template.JS("/*\n" + uplotLicence + "*/\n" + uplotJS),
-		Script: template.JS(pageJS), Verdict: headlines(all), Charts: charts(gs), SettingsTitle: "Settings",
+		Script: template.JS(pageJS), Verdict: headlines(gs), Charts: charts(gs), SettingsTitle: "Settings",
 		Settings: sharedSettings(all, func(r *Run) runs.Differences { return r.settings }),
 		Machine:  sharedSettings(all, func(r *Run) runs.Differences { return r.build }),
 	}

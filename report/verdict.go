@@ -99,67 +99,61 @@ func unbroken(s string) string {
 	return strings.NewReplacer(" %", "\u202f%", " → ", "\u00a0→ ", " ± ", "\u00a0±\u00a0").Replace(s)
 }
 
-// headlines returns the verdict of all runs together: how many won and lost, and the medians of their changes, each against the
-// constant of the same run.
-func headlines(all []*Run) (h headline) {
+// headlines returns the verdict of all runs together: how many won and lost, and the changes of each group.
+func headlines(gs []group) (h headline) {
+	all := runsOf(gs)
 	if len(all) == 1 {
 		return all[0].headline()
 	}
 	count := map[runs.Outcome]int{}
-	h.Notes = sharedNotes(all)
 	for _, r := range all {
 		count[r.headline().Outcome]++
 	}
 	won, lost, judged := count[runs.Better], count[runs.Worse], len(all)-count[runs.Unclear]
 	switch {
 	case judged == 0:
-		h.Outcome, h.Sentence = runs.Unclear, "No run was compared with one penalty for all."
-		return h
+		return headline{runs.Unclear, "No run was compared with one penalty for all.", sharedNotes(all)}
 	case won == judged:
 		h.Outcome = runs.Better
-	case lost > won:
-		h.Outcome = runs.Worse
-	case won == 0 && lost == 0:
-		h.Outcome = runs.Same
-	default:
+	case won > 0:
 		h.Outcome = mixed
+	case lost > 0:
+		h.Outcome = runs.Worse
+	default:
+		h.Outcome = runs.Same
 	}
-	var parts []string
-	for _, p := range []struct {
-		n    int
-		text string
-	}{{won, "beat the best single penalty"}, {lost, "lost against it"}, {count[runs.Same], "made no clear difference"}} {
-		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf("%s in %d", p.text, p.n))
-		}
-	}
-	h.Sentence = fmt.Sprintf("Of %d runs, tuning %s.", judged, strings.Join(parts, ", "))
-	if lost > 0 && won == 0 {
-		h.Sentence = strings.Replace(h.Sentence, "it", "the best single penalty", 1)
-	}
-	h.Sentence += medians(all)
+	h.Sentence = fmt.Sprintf("Against the best single penalty of the same data, tuning won in %d of %s, lost in %d "+
+		"and made no clear difference in %d.", won, plural(judged, "run"), lost, count[runs.Same])
 	if len(all) > judged {
 		h.Sentence += fmt.Sprintf(" Runs without a verdict: %d.", len(all)-judged)
 	}
+	for _, g := range gs {
+		if changes := g.changes(); changes != "" {
+			h.Notes = append(h.Notes, g.label+": "+changes)
+		}
+	}
+	h.Notes = append(h.Notes, sharedNotes(all)...)
 	return h
 }
 
-// medians says by how much test loss and Φ changed, each run's against the best constant of its own.
-func medians(all []*Run) string {
-	show := signed(func(v float64) string { return strings.Replace(fmt.Sprintf("%.1f\u202f%%", 100*v), "-", "−", 1) })
+// changes says by how much test loss and Φ changed, each run's against the best constant of its own: medians, with the range.
+func (g group) changes() string {
+	show := signed(func(v float64) string { return minus(fmt.Sprintf("%.1f\u202f%%", 100*v)) })
 	var parts []string
 	for _, m := range []struct {
 		name string
 		of   func(*Run) float64
-	}{{"test loss", gain(runs.Test, relativeLoss)}, {"Φ", (*Run).relativeGain}} {
-		if mid, low, high := spread(all, m.of); !math.IsNaN(mid) {
-			parts = append(parts, fmt.Sprintf("%s %s (%s to %s)", m.name, show(mid), show(low), show(high)))
+	}{{"test loss ", gain(runs.Test, relativeLoss)}, {"Φ ", (*Run).relativeGain}} {
+		mid, low, high := spread(g.runs, m.of)
+		text := m.name + show(mid)
+		if show(low) != show(high) {
+			text += " in the median (" + show(low) + " to " + show(high) + ")"
+		}
+		if !math.IsNaN(mid) {
+			parts = append(parts, text)
 		}
 	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return " Median changes (and their range) against the best constant of the same run: " + strings.Join(parts, ", ") + "."
+	return strings.Join(parts, ", ")
 }
 
 // sharedNotes lists the notes of all runs once, each with the run that has it, or with the number of those.

@@ -50,7 +50,7 @@ func TestPages(t *testing.T) {
 		"start only":    {[]string{"unfinished"}, 6, 0}, // no hypergradient error yet; consensus is 0 and linear
 		"one iteration": {[]string{"The one iteration is done"}, 7, 0},
 		"diverged":      {[]string{"Diverged: agent 3", "HIGP may diverge", "madsbo (γ 2)", "madsbo (γ 0.2)", "Runs without a verdict: 1"}, 11, 0},
-		"side by side":  {[]string{"10 runs of 8 methods", "sparkle", " to ", "Of 10 runs, tuning beat the best single penalty in 10.", "Φ −6.6\u202f% (−6.6"}, 11, 4},
+		"side by side":  {[]string{"10 runs of 8 methods", "sparkle", " to ", "tuning won in 10 of 10 runs", "sparkle: test loss −0.6\u202f%, Φ −6.6\u202f%"}, 11, 4},
 		"lost": {[]string{`class="verdict worse"`, "Tuning lost", `λ tuned <span class="mark">not converged</span>`, "feature 9", "sum over an agent&#39;s examples",
 			"&#43;0.00420 ± 0.00040"}, 7, 0},
 		"unlike problems": {[]string{`class="verdict mixed"`, "Exact values: rate 1", "Exact values: rate 2", "best constant, rate 1"}, 11, 0},
