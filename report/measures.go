@@ -86,10 +86,14 @@ func milliseconds(r *Run) float64 {
 
 // What a run did and sent, in several tables.
 var (
-	done    = measure[*Run]{"Iterations", "outer iterations at the last evaluation", func(r *Run) float64 { return iteration(r.lastRecord()) }, count}
-	lastPhi = measure[*Run]{"Φ at the end", "exact upper objective at the average hyperparameters x̄", ofLast(phi), number}
-	clock   = measure[*Run]{"Time", "of the iterations, evaluation excluded", seconds, inUnits(timeUnits)}
-	traffic = measure[*Run]{"Traffic", "sent by all agents together in the whole run", allBytes, inUnits(byteUnits)}
+	inTime  = inUnits(timeUnits)
+	inBytes = inUnits(byteUnits)
+	memory  = inUnits([]unit{{0, 1 << 20, "MiB"}, {1 << 30, 1 << 30, "GiB"}})
+
+	done    = measure[*Run]{"Iterations", "at the last evaluation", func(r *Run) float64 { return iteration(r.lastRecord()) }, count}
+	lastPhi = measure[*Run]{"Φ at the end", "at the average hyperparameters", ofLast(phi), number}
+	clock   = measure[*Run]{"Time", "of the iterations, evaluation excluded", seconds, inTime}
+	traffic = measure[*Run]{"Traffic", "sent by all agents in the whole run", allBytes, inBytes}
 )
 
 // A topic is measures of one kind: exact values and those of models as they stand are never in one table.
@@ -102,30 +106,41 @@ type topic struct {
 
 // topics are what methods are compared by: the first measure of a topic that was measured orders its table.
 func topics() []topic {
+	const perExample = "mean per example"
+	summary := func(title, hint string, of func(*runs.Summary) runs.Number, show func(float64) string) measure[*Run] {
+		return measure[*Run]{title, hint, ofSummary(of), show}
+	}
+	last := func(title, hint string, of func(*runs.Record) runs.Number, show func(float64) string) measure[*Run] {
+		return measure[*Run]{title, hint, ofLast(of), show}
+	}
+	change := func(title, set string) measure[*Run] {
+		return measure[*Run]{title, perExample, gain(set, lossChange), signed(number)}
+	}
 	return []topic{
 		{Name: "Exact values", Hint: "with the lower problem solved to its tolerance", models: true, measures: []measure[*Run]{
 			{"Φ − best constant", "Φ less that of the best single penalty of the same run", (*Run).phiGain, signed(number)},
 			lastPhi,
-			{"Φ at the start", "exact upper objective before the first iteration", func(r *Run) float64 { return float64(r.Records[0].Phi) }, number},
-			{"Φ, best constant", "exact upper objective where all hyperparameters are the best single number", func(r *Run) float64 { return r.bestConstant().Phi }, number},
-			{"Φ at λ = 0", "exact upper objective where all hyperparameters are 0", ofSummary(phiAtZero), number},
-			{"‖∇Φ‖", "norm of the exact hypergradient at x̄", ofLast(gradNorm), number},
-			{"Test loss", "of the lower problem's solution at the tuned λ, mean per example", ofSummary(func(s *runs.Summary) runs.Number { return s.TestLossTuned }), number},
-			{"Test accuracy", "of the lower problem's solution at the tuned λ", ofSummary(func(s *runs.Summary) runs.Number { return s.TestAccuracyTuned }), percent},
+			{"Φ at the start", "before the first iteration", func(r *Run) float64 { return float64(r.Records[0].Phi) }, number},
+			{"Φ, best constant", "where all hyperparameters are the best single number", bestPhi, number},
+			summary("Φ at λ = 0", "where all hyperparameters are 0", func(s *runs.Summary) runs.Number { return s.PhiLambda0 }, number),
+			last("‖∇Φ‖", "norm of the exact hypergradient", gradNorm, number),
+			summary("Test loss", "at the tuned λ, mean per example", func(s *runs.Summary) runs.Number { return s.TestLossTuned }, number),
+			summary("Test accuracy", "at the tuned λ", testAccuracyTuned, percent),
 		}},
-		{Name: "Tuned against the best constant", Hint: "differences over the same examples, tuned less constant", models: true, paired: true, measures: []measure[*Run]{
-			{"Change of test loss", "mean per example", gain(runs.Test, func(g runs.Gain) runs.Number { return g.LossChange }), signed(number)},
-			{"Change of test accuracy", "percentage points", gain(runs.Test, func(g runs.Gain) runs.Number { return g.AccuracyChange }), signed(percentPoints)},
-			{"Change of held-out loss", "mean per example", gain(runs.HeldOut, func(g runs.Gain) runs.Number { return g.LossChange }), signed(number)},
-			{"Change of validation loss", "mean per example", gain(runs.Validation, func(g runs.Gain) runs.Number { return g.LossChange }), signed(number)},
-		}},
+		{Name: "Tuned against the best constant", Hint: "differences over the same examples, tuned less constant", models: true, paired: true,
+			measures: []measure[*Run]{
+				change("Change of test loss", runs.Test),
+				{"Change of test accuracy", "percentage points", gain(runs.Test, accuracyChange), signed(percentPoints)},
+				change("Change of held-out loss", runs.HeldOut),
+				change("Change of validation loss", runs.Validation),
+			}},
 		{Name: "The average model as it stands", Hint: "at the last evaluation, not refitted", measures: []measure[*Run]{
-			{"Test loss", "mean per example", ofLast(testLoss), number},
-			{"Test accuracy", "share of right answers", ofLast(testAccuracy), percent},
-			{"Validation loss", "mean per example", ofLast(valLoss), number},
-			{"Training loss", "mean per example, without regularization", ofLast(trainLoss), number},
-			{"Consensus of x", "mean squared distance of the agents' x from their average", ofLast(consensusX), number},
-			{"Hypergradient error", "of the agents' estimate, relative", ofLast(hypergradientError), number},
+			last("Test loss", perExample, testLoss, number),
+			last("Test accuracy", "share of right answers", testAccuracy, percent),
+			last("Validation loss", perExample, valLoss, number),
+			last("Training loss", "mean per example, without regularization", trainLoss, number),
+			last("Consensus of x", "mean squared distance of the agents' x from their average", consensusX, number),
+			last("Hypergradient error", "of the agents' estimate, relative", hypergradientError, number),
 		}},
 		{Name: "Cost", Hint: "sums over all agents, where nothing else is said", measures: costs()},
 	}
@@ -133,38 +148,48 @@ func topics() []topic {
 
 // costs are what a run took.
 func costs() []measure[*Run] {
-	const byCalls, byMatrices = "calls of the oracles, all agents together", "whole matrices, all agents together"
-	memory := func(r *runs.Record) runs.Number { return r.PeakRSSMiB * (1 << 20) }
+	calls := func(title, hint string, of func(runs.Usage) int) measure[*Run] {
+		return measure[*Run]{title, hint, ofUsage(of), count}
+	}
+	matrices := func(title string, of func(runs.Usage) int) measure[*Run] {
+		return measure[*Run]{title, "whole matrices", matrixCalls(of), count}
+	}
+	time := func(title, hint string, of func(runs.Usage) float64) measure[*Run] {
+		return measure[*Run]{title, hint, ofUsage(of), inTime}
+	}
+	peak := func(r *runs.Record) runs.Number { return r.PeakRSSMiB * (1 << 20) }
+	perAgent := func(s *runs.Summary) runs.Number { return runs.Number(s.FloatsSent) }
 	return []measure[*Run]{
 		clock, traffic, done,
-		{"Gradients of f", byCalls, ofUsage(func(u runs.Usage) int { return u.UpperGrad }), count},
-		{"Gradients of g", byCalls, ofUsage(func(u runs.Usage) int { return u.LowerGrad }), count},
-		{"HVPs", "Hessian-vector products, all agents together", ofUsage(func(u runs.Usage) int { return u.HVP }), count},
-		{"JVPs", "Jacobian-vector products, all agents together", ofUsage(func(u runs.Usage) int { return u.JVP }), count},
-		{"Hessians", byMatrices, matrixCalls(func(u runs.Usage) int { return u.Hessian }), count},
-		{"Jacobians", byMatrices, matrixCalls(func(u runs.Usage) int { return u.Jacobian }), count},
-		{"Messages", "one to each neighbour in an exchange, all agents together", ofUsage(func(u runs.Usage) int64 { return u.Messages }), count},
-		{"Numbers sent", "by all agents together", ofUsage(func(u runs.Usage) int64 { return u.Floats }), count},
-		{"Per agent and iteration", "numbers that one agent sends in one iteration", ofSummary(func(s *runs.Summary) runs.Number { return runs.Number(s.FloatsSent) }), count},
+		calls("Gradients of f", "calls of the oracles", func(u runs.Usage) int { return u.UpperGrad }),
+		calls("Gradients of g", "calls of the oracles", func(u runs.Usage) int { return u.LowerGrad }),
+		calls("HVPs", "Hessian-vector products", func(u runs.Usage) int { return u.HVP }),
+		calls("JVPs", "Jacobian-vector products", func(u runs.Usage) int { return u.JVP }),
+		matrices("Hessians", func(u runs.Usage) int { return u.Hessian }),
+		matrices("Jacobians", func(u runs.Usage) int { return u.Jacobian }),
+		{"Messages", "one to each neighbour in an exchange", ofUsage(func(u runs.Usage) int64 { return u.Messages }), count},
+		{"Numbers sent", "in the iterations", ofUsage(func(u runs.Usage) int64 { return u.Floats }), count},
+		{"Per agent and iteration", "numbers that one agent sends in one iteration", ofSummary(perAgent), count},
 		{"ms per iteration", "median, evaluation excluded", milliseconds, number},
-		{"In oracles", "time, all agents added", ofUsage(func(u runs.Usage) float64 { return u.OracleSeconds }), inUnits(timeUnits)},
-		{"In exchanges", "time, all agents added, waiting for neighbours included", ofUsage(func(u runs.Usage) float64 { return u.MixSeconds }), inUnits(timeUnits)},
-		{"In algebra", "time, all agents added: the rest", ofUsage(func(u runs.Usage) float64 { return u.AlgebraSeconds }), inUnits(timeUnits)},
-		{"Evaluation", "time of all evaluations together", evaluationSeconds, inUnits(timeUnits)},
-		{"Peak memory", "of the process", ofLast(memory), inUnits([]unit{{0, 1 << 20, "MiB"}, {1 << 30, 1 << 30, "GiB"}})},
+		time("In oracles", "time, all agents added", func(u runs.Usage) float64 { return u.OracleSeconds }),
+		time("In exchanges", "time, all agents added, with waiting", func(u runs.Usage) float64 { return u.MixSeconds }),
+		time("In algebra", "time, all agents added: the rest", func(u runs.Usage) float64 { return u.AlgebraSeconds }),
+		{"Evaluation", "time of all evaluations", evaluationSeconds, inTime},
+		{"Peak memory", "of the process", ofLast(peak), memory},
 	}
 }
 
 // ofModels are what the models at the tuned and at fixed hyperparameters are compared by.
 func ofModels() []measure[runs.Model] {
+	const perExample = "mean per example"
 	is := func(title, hint string, of func(runs.Model) runs.Number, show func(float64) string) measure[runs.Model] {
 		return measure[runs.Model]{title, hint, func(m runs.Model) float64 { return float64(of(m)) }, show}
 	}
 	return []measure[runs.Model]{
 		is("Φ", "upper objective", func(m runs.Model) runs.Number { return m.Phi }, number),
-		is("Validation loss", "mean per example", func(m runs.Model) runs.Number { return m.ValLoss }, number),
-		is("Held-out loss", "mean per example", func(m runs.Model) runs.Number { return m.HoldoutLoss }, number),
-		is("Test loss", "mean per example", func(m runs.Model) runs.Number { return m.TestLoss }, number),
+		is("Validation loss", perExample, func(m runs.Model) runs.Number { return m.ValLoss }, number),
+		is("Held-out loss", perExample, func(m runs.Model) runs.Number { return m.HoldoutLoss }, number),
+		is("Test loss", perExample, func(m runs.Model) runs.Number { return m.TestLoss }, number),
 		is("Test accuracy", "share of right answers", func(m runs.Model) runs.Number { return m.TestAccuracy }, percent),
 		is("Steps", "of the agents' solver", func(m runs.Model) runs.Number { return runs.Number(m.Steps) }, count),
 		is("Gradient", "norm that is left of the lower problem's gradient", func(m runs.Model) runs.Number { return m.Gradient }, number),

@@ -1,7 +1,7 @@
 package report
 
 import (
-	"math"
+	"fmt"
 
 	"dsbo/runs"
 )
@@ -11,9 +11,9 @@ type axis struct {
 	Name  string `json:"name"` // name in file names and of the switch on the page
 	Title string `json:"title"`
 	label string // label of the axis, before the unit
-	of    func(*runs.Record) float64
+	Count bool   `json:"count"` // whole numbers
 	units []unit
-	Count bool `json:"count"` // whole numbers
+	of    func(*runs.Record) float64
 }
 
 // A unit is the size of one, from the given number of basic ones on.
@@ -44,11 +44,13 @@ const callsAxis = "calls"
 // axes lists what figures are drawn against. The calls of an oracle count alike, a Hessian once:
 // the table of costs has them by kind.
 func axes() []axis {
+	seconds := func(r *runs.Record) float64 { return r.Seconds }
+	bytes := func(r *runs.Record) float64 { return float64(r.Bytes) }
 	return []axis{
-		{Name: "iterations", Title: "iterations", label: "outer iterations k", of: iteration, Count: true},
-		{Name: "seconds", Title: "time", label: "time of iterations", of: func(r *runs.Record) float64 { return r.Seconds }, units: timeUnits},
-		{Name: callsAxis, Title: "oracle calls", label: "oracle calls of all agents", of: calls},
-		{Name: "bytes", Title: "traffic", label: "traffic of all agents", of: func(r *runs.Record) float64 { return float64(r.Bytes) }, units: byteUnits},
+		{"iterations", "iterations", "outer iterations k", true, nil, iteration},
+		{"seconds", "time", "time of iterations", false, timeUnits, seconds},
+		{callsAxis, "oracle calls", "oracle calls of all agents", false, nil, calls},
+		{"bytes", "traffic", "traffic of all agents", false, byteUnits, bytes},
 	}
 }
 
@@ -87,76 +89,73 @@ type level struct {
 }
 
 // The numbers that figures and tables share.
-func phi(r *runs.Record) runs.Number                { return r.Phi }
-func gradNorm(r *runs.Record) runs.Number           { return r.GradNorm }
-func testAccuracy(r *runs.Record) runs.Number       { return r.TestAccuracy }
-func testLoss(r *runs.Record) runs.Number           { return r.TestLoss }
-func valLoss(r *runs.Record) runs.Number            { return r.ValLoss }
-func trainLoss(r *runs.Record) runs.Number          { return r.TrainLoss }
-func hypergradientError(r *runs.Record) runs.Number { return r.HypergradientError }
-func consensusX(r *runs.Record) runs.Number         { return r.ConsensusX }
-func phiAtZero(s *runs.Summary) runs.Number         { return s.PhiLambda0 }
+func phi(r *runs.Record) runs.Number                 { return r.Phi }
+func gradNorm(r *runs.Record) runs.Number            { return r.GradNorm }
+func testAccuracy(r *runs.Record) runs.Number        { return r.TestAccuracy }
+func valAccuracy(r *runs.Record) runs.Number         { return r.ValAccuracy }
+func holdoutAccuracy(r *runs.Record) runs.Number     { return r.HoldoutAccuracy }
+func trainAccuracy(r *runs.Record) runs.Number       { return r.TrainAccuracy }
+func testLoss(r *runs.Record) runs.Number            { return r.TestLoss }
+func valLoss(r *runs.Record) runs.Number             { return r.ValLoss }
+func holdoutLoss(r *runs.Record) runs.Number         { return r.HoldoutLoss }
+func trainLoss(r *runs.Record) runs.Number           { return r.TrainLoss }
+func hypergradientError(r *runs.Record) runs.Number  { return r.HypergradientError }
+func lowerError(r *runs.Record) runs.Number          { return r.LowerError }
+func consensusX(r *runs.Record) runs.Number          { return r.ConsensusX }
+func consensusY(r *runs.Record) runs.Number          { return r.ConsensusY }
+func consensusZ(r *runs.Record) runs.Number          { return r.ConsensusZ }
+func testAccuracyAtZero(s *runs.Summary) runs.Number { return s.TestAccuracyLambda0 }
+func testAccuracyTuned(s *runs.Summary) runs.Number  { return s.TestAccuracyTuned }
+func bestPhi(r *Run) float64                         { return r.bestConstant().Phi }
 
 // quantities lists what is drawn of some runs.
 func quantities(all []*Run) []quantity {
-	best := func(r *Run) float64 { return r.bestConstant().Phi }
-	only := []part{{of: phi}}
-	unit := all[0].phiUnit()
+	zero := func(r *Run) float64 { return bestPhi(r) - bestPhi(r) } // unknown where the constant is
+	only, unit := []part{{of: phi}}, all[0].phiUnit()
 	return []quantity{
 		{name: "phi", title: "Upper objective Φ", label: "Φ at the average x" + unit, parts: only, view: "Φ",
-			levels:  []level{{"best constant", best}},
+			levels:  []level{{"best constant", bestPhi}},
 			caption: "The objective at the agents' average hyperparameters, with the lower problem solved exactly. Lower is better."},
 		{name: "phi_gain", title: "Φ less that of the best constant", label: "Φ less that of the best constant" + unit, parts: only,
-			view: "Φ − best constant", less: best, levels: []level{{"best constant", func(r *Run) float64 { return best(r) - best(r) }}}},
+			view: "Φ − best constant", less: bestPhi, levels: []level{{"best constant", zero}}},
 		{name: "phi_gap", title: "Φ less the lowest", label: "Φ less the lowest of the same data" + unit, parts: only,
 			view: "Φ − lowest", less: lowestPhi(all), scale: Log},
 		{name: "gradient", title: "Hypergradient norm", label: "norm of the gradient of Φ at the average x", parts: []part{{of: gradNorm}},
 			caption: "The norm of the exact hypergradient is 0 at a stationary point."},
 		{name: "accuracy", title: "Accuracy", label: "share of right answers of the average y", compared: 1,
-			levels: []level{{"test, solved exactly at λ = 0", ofSummary(func(s *runs.Summary) runs.Number { return s.TestAccuracyLambda0 })},
-				{"test, solved exactly at the tuned λ", ofSummary(func(s *runs.Summary) runs.Number { return s.TestAccuracyTuned })}},
-			parts: []part{{"test_accuracy", "test", testAccuracy},
-				{"val_accuracy", "validation", func(r *runs.Record) runs.Number { return r.ValAccuracy }},
-				{"holdout_accuracy", "held-out", func(r *runs.Record) runs.Number { return r.HoldoutAccuracy }},
-				{"train_accuracy", "training", func(r *runs.Record) runs.Number { return r.TrainAccuracy }}},
+			levels: []level{{"test, solved exactly at λ = 0", ofSummary(testAccuracyAtZero)},
+				{"test, solved exactly at the tuned λ", ofSummary(testAccuracyTuned)}},
+			parts: []part{{"test_accuracy", "test", testAccuracy}, {"val_accuracy", "validation", valAccuracy},
+				{"holdout_accuracy", "held-out", holdoutAccuracy}, {"train_accuracy", "training", trainAccuracy}},
 			caption: "The accuracy is that of the agents' average model as it stands, not refitted."},
 		{name: "loss", title: "Loss", label: "loss of the average y, mean per example",
 			parts: []part{{"test_loss", "test", testLoss}, {"val_loss", "validation", valLoss},
-				{"holdout_loss", "held-out", func(r *runs.Record) runs.Number { return r.HoldoutLoss }}, {"train_loss", "training", trainLoss}},
+				{"holdout_loss", "held-out", holdoutLoss}, {"train_loss", "training", trainLoss}},
 			caption: "The loss is that of the agents' average model, per example and without regularization."},
-		{name: "hypergradient_error", title: "Hypergradient error", label: "distance from the exact one, relative", parts: []part{{of: hypergradientError}},
+		{name: "hypergradient_error", title: "Hypergradient error", label: "distance from the exact one, relative",
+			parts:   []part{{of: hypergradientError}},
 			caption: "The error is that of the average estimate along which the agents step, relative to the exact hypergradient."},
 		{name: "lower_error", title: "Distance to the lower solution", label: "distance of the average y from y*, relative",
-			parts:   []part{{of: func(r *runs.Record) runs.Number { return r.LowerError }}},
+			parts:   []part{{of: lowerError}},
 			caption: "The distance is that of the agents' average model from the exact solution y* of the lower problem."},
 		{name: "consensus", title: "Consensus error", label: "mean squared distance from the average",
-			parts: []part{{"consensus_x", "x", consensusX}, {"consensus_y", "y", func(r *runs.Record) runs.Number { return r.ConsensusY }},
-				{"consensus_z", "z", func(r *runs.Record) runs.Number { return r.ConsensusZ }}},
+			parts:   []part{{"consensus_x", "x", consensusX}, {"consensus_y", "y", consensusY}, {"consensus_z", "z", consensusZ}},
 			caption: "The distance of the agents from their average is 0 where all agree."},
 	}
 }
 
 // lowestPhi returns a function that gives the lowest Φ of all runs of the same problem and seed as a run.
 func lowestPhi(all []*Run) func(*Run) float64 {
-	type data struct {
-		problem string
-		seed    uint64
-	}
-	lowest := map[data]float64{}
+	key := func(r *Run) string { return fmt.Sprint(r.Config.Seed, r.problem()) }
+	lowest := map[string]*extent{}
 	for _, r := range all {
-		key := data{r.problem(), r.Config.Seed}
+		if lowest[key(r)] == nil {
+			e := noExtent()
+			lowest[key(r)] = &e
+		}
 		for i := range r.Records {
-			if v, known := float64(r.Records[i].Phi), r.Records[i].Phi.Known(); known {
-				if low, there := lowest[key]; !there || v < low {
-					lowest[key] = v
-				}
-			}
+			lowest[key(r)].add(float64(r.Records[i].Phi))
 		}
 	}
-	return func(r *Run) float64 {
-		if low, there := lowest[data{r.problem(), r.Config.Seed}]; there {
-			return low
-		}
-		return math.NaN()
-	}
+	return func(r *Run) float64 { return lowest[key(r)].low }
 }

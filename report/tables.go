@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"encoding/json"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,6 +33,9 @@ type cell struct {
 	Note  string    // word behind the text
 	value float64
 }
+
+// known is 1 for a cell that has something to sort by, else 0.
+func (c cell) known() int { return min(1, len(c.Sort)) }
 
 // A fact is a setting, or a measure of the only group, with its name.
 type fact struct {
@@ -85,13 +87,14 @@ func addMeasures[T any](t *table, rows [][]T, ms []measure[T]) {
 	}
 }
 
-// comparison is the table of groups of one problem, in a column of the given heading, and the measures of a topic, sorted by
-// the first measure: the least come first, and last those without it. It is nil where nothing was measured.
+// comparison is the table of groups of one problem, in a column of the given heading, and the measures of a topic, sorted
+// by the first measure: the least come first, and last those without it. It is nil where nothing was measured.
 func comparison(name, heading string, gs []group, of topic) *table {
 	t := &table{Name: name, Columns: []column{{Title: heading}}}
 	seeds := slices.ContainsFunc(gs, func(g group) bool { return len(g.runs) > 1 })
 	if seeds {
-		t.Columns = append(t.Columns, column{Title: "Runs", Hint: "with different seeds: medians, and below them the range", Numeric: true})
+		hint := "with different seeds: medians, and below them the range"
+		t.Columns = append(t.Columns, column{Title: "Runs", Hint: hint, Numeric: true})
 	}
 	var rows [][]*Run
 	for _, g := range gs {
@@ -111,13 +114,9 @@ func comparison(name, heading string, gs []group, of topic) *table {
 		return nil
 	}
 	t.Columns[first].Sorted = true
-	rank := func(row []cell) float64 {
-		if row[first].Sort == "" {
-			return math.Inf(1)
-		}
-		return row[first].value
-	}
-	slices.SortStableFunc(t.Rows, func(a, b []cell) int { return cmp.Compare(rank(a), rank(b)) })
+	slices.SortStableFunc(t.Rows, func(a, b []cell) int {
+		return cmp.Or(cmp.Compare(b[first].known(), a[first].known()), cmp.Compare(a[first].value, b[first].value))
+	})
 	return t
 }
 
@@ -152,8 +151,7 @@ func runTable(gs []group) *table {
 	return t
 }
 
-// models is the table of those models at the tuned and at fixed hyperparameters that have converged, or of those that have not;
-// nil where a run has none.
+// models is the table of those models that have converged, or of those that have not; nil where a run has none.
 func models(s *runs.Summary, name string, converged bool) *table {
 	t := &table{Name: name, Columns: []column{{Title: "Hyperparameters"}}}
 	var rows [][]runs.Model
@@ -189,7 +187,7 @@ func trafficTable(s *runs.Summary) *table {
 		runs.Sent
 	}{{"iterations", s.Traffic.Method}, {"evaluation", s.Traffic.Evaluation}, {"models", s.Traffic.Models}, {"all", s.Traffic.Total()}} {
 		t.Rows = append(t.Rows, []cell{textCell(part.name), numberCell(float64(part.Messages), count),
-			numberCell(float64(part.Floats), count), numberCell(float64(part.Bytes), inUnits(byteUnits))})
+			numberCell(float64(part.Floats), count), numberCell(float64(part.Bytes), inBytes)})
 	}
 	return t
 }
