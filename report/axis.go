@@ -96,7 +96,10 @@ func (t ticker) Ticks(low, high float64) []plot.Tick {
 				ticks[i].Label = ""
 			}
 		}
-		return slices.DeleteFunc(ticks, func(k plot.Tick) bool { return math.Log10(k.Value) < from || math.Log10(k.Value) > to })
+		return slices.DeleteFunc(ticks, func(k plot.Tick) bool {
+			power := math.Log10(k.Value)
+			return power < from || power > to
+		})
 	}
 	ticks := plot.DefaultTicks{}.Ticks(low, high)
 	for i, k := range ticks {

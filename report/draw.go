@@ -38,9 +38,9 @@ func (f *Figure) draw(c draw.Canvas) {
 	columns, height := legends(entries, c.Max.X-c.Min.X)
 	for i, l := range columns {
 		width := (c.Max.X - c.Min.X) / vg.Length(len(columns))
-		l.Draw(draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
-			Min: vg.Point{X: c.Min.X + vg.Length(i)*width, Y: c.Min.Y}, Max: vg.Point{X: c.Max.X, Y: c.Min.Y + height - edge},
-		}})
+		strip := c
+		strip.Min.X, strip.Max.Y = c.Min.X+vg.Length(i)*width, c.Min.Y+height-edge
+		l.Draw(strip)
 	}
 	c.Min.Y += height
 	if f.XLabel != "" {

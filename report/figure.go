@@ -37,12 +37,14 @@ type Level struct {
 // can be drawn, as [dsbo.ErrConfig].
 func (f *Figure) Validate() error {
 	for _, s := range f.Series {
-		if len(s.X) != len(s.Y) || (s.Low != nil && len(s.Low) != len(s.Y)) || (s.High != nil && len(s.High) != len(s.Y)) {
-			return dsbo.Errorf(dsbo.ErrShape, "series %q of figure %q has %d x, %d y, %d low and %d high: these lengths must be equal",
+		if n := len(s.Y); len(s.X) != n || s.Low != nil && len(s.Low) != n || s.High != nil && len(s.High) != n {
+			return dsbo.Errorf(dsbo.ErrShape,
+				"series %q of figure %q has %d x, %d y, %d low and %d high: these lengths must be equal",
 				s.Name, f.Title, len(s.X), len(s.Y), len(s.Low), len(s.High))
 		}
 		if (s.Low == nil) != (s.High == nil) {
-			return dsbo.Errorf(dsbo.ErrShape, "series %q of figure %q has one edge of a band: Low and High must both be given", s.Name, f.Title)
+			return dsbo.Errorf(dsbo.ErrShape,
+				"series %q of figure %q has one edge of a band: Low and High must both be given", s.Name, f.Title)
 		}
 	}
 	x, y := f.extents(0)
@@ -51,7 +53,8 @@ func (f *Figure) Validate() error {
 			return nil
 		}
 	}
-	return dsbo.Errorf(dsbo.ErrConfig, "figure %q has no point to draw: one must be finite, and above 0 on logarithmic axes", f.Title)
+	return dsbo.Errorf(dsbo.ErrConfig,
+		"figure %q has no point to draw: one must be finite, and above 0 on logarithmic axes", f.Title)
 }
 
 // extents returns the ranges of what is drawn, of each series from a point on, and decides which axes are logarithmic.

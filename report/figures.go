@@ -64,7 +64,7 @@ func (s sheet) drawings() (all []namedDrawing) {
 func newSheet(gs []group) sheet {
 	s := sheet{Pictures: lambdas(gs), Axes: scaledAxes(gs)}
 	for _, q := range quantities(runsOf(gs)) {
-		if len(gs) == 1 {
+		if len(gs) == 1 { // all parts in one figure
 			var lines []curve
 			for i, p := range q.parts {
 				name := p.name
@@ -76,20 +76,19 @@ func newSheet(gs []group) sheet {
 			s.add(q, q.name, q.title, gs, lines)
 			continue
 		}
-		parts := q.parts
-		if q.compared > 0 {
-			parts = parts[:q.compared]
-		}
-		for _, p := range parts {
+		for i, p := range q.parts {
+			if q.compared > 0 && i >= q.compared {
+				break
+			}
 			var lines []curve
-			for _, g := range gs { // one that was not measured keeps its look: what is one colour in one figure is so in all
+			for _, g := range gs { // one that was not measured keeps its look: what is one colour here is so in all figures
 				lines = append(lines, g.course(p.of, q.less).named(g.label, g.look))
 			}
-			if len(q.parts) == 1 {
-				s.add(q, q.name, q.title, gs, lines)
-			} else {
-				s.add(q, p.file, q.title+", "+p.name, gs, lines)
+			name, title := q.name, q.title
+			if len(q.parts) > 1 {
+				name, title = p.file, q.title+", "+p.name
 			}
+			s.add(q, name, title, gs, lines)
 		}
 	}
 	return s
@@ -97,9 +96,10 @@ func newSheet(gs []group) sheet {
 
 // add adds a view of a quantity to the panel before it, or with a panel of its own, if anything was measured.
 func (s *sheet) add(q quantity, name, title string, gs []group, lines []curve) {
-	v := &view{Name: name, Title: q.view, Label: q.label, Levels: levels(q, gs), Curves: slices.DeleteFunc(lines, func(c curve) bool {
+	empty := func(c curve) bool {
 		return !slices.ContainsFunc(c.Y, func(y float64) bool { return onAxis(y, q.scale == Log) })
-	})}
+	}
+	v := &view{Name: name, Title: q.view, Label: q.label, Levels: levels(q, gs), Curves: slices.DeleteFunc(lines, empty)}
 	v.figure = Figure{Title: title, YLabel: q.label, YScale: q.scale, Levels: v.Levels}
 	f := v.against(s.Axes[0])
 	if f.Validate() != nil {
@@ -126,7 +126,7 @@ func (s *sheet) add(q quantity, name, title string, gs []group, lines []curve) {
 	s.Panels = append(s.Panels, p)
 }
 
-// levels returns the levels of a quantity: all of a single group, and the first for each problem of several, as medians over runs.
+// levels returns the levels of a quantity, as medians over runs: all of a single group, of several the first for each problem.
 func levels(q quantity, gs []group) (all []Level) {
 	problems := byProblem(gs)
 	labels := problemLabels(problems)
@@ -198,32 +198,29 @@ func rangeText(low, high float64) string {
 	return number(low) + " to " + number(high)
 }
 
-// scaledAxes returns the axes of which the runs have spent something, the first in any case. One is logarithmic where one run
-// spends so much more than another that on a linear axis the thrifty one would be an upright line.
+// scaledAxes returns the axes of which the runs have spent something, the first in any case. One is logarithmic where a
+// group spends so much more than another that on a linear axis the thrifty one would be an upright line.
 func scaledAxes(gs []group) (all []scaledAxis) {
-	const apart = 8
+	const farApart = 8
+	matrices := slices.ContainsFunc(runsOf(gs), func(r *Run) bool { return r.usage().Hessian+r.usage().Jacobian > 0 })
 	for i, a := range axes() {
-		mostSpent := func(rs []*Run) float64 {
-			_, _, most := spread(rs, func(r *Run) float64 { return a.of(r.lastRecord()) })
-			return most
-		}
-		least, largest := math.Inf(1), mostSpent(runsOf(gs))
+		spent := noExtent()
 		for _, g := range gs {
-			least = min(least, mostSpent(g.runs))
+			_, _, most := spread(g.runs, func(r *Run) float64 { return a.of(r.lastRecord()) })
+			spent.add(most)
 		}
-		if i > 0 && largest == 0 {
+		if i > 0 && spent.high <= 0 {
 			continue
 		}
-		s := scaledAxis{axis: a, Number: i, Label: a.label}
-		if least > 0 && largest > apart*least {
-			s.Log = true
-			largest /= 30 // the middle is what has to be easy to read
+		s := scaledAxis{axis: a, Number: i, Label: a.label, Log: spent.low > 0 && spent.high > farApart*spent.low}
+		u := unitFor(a.units, spent.high)
+		if s.Log {
+			u = unitFor(a.units, spent.high/30) // the middle is what has to be easy to read
 		}
-		u := unitFor(a.units, largest)
 		if s.Size = u.size; u.name != "" {
 			s.Label += " (" + u.name + ")"
 		}
-		if a.Name == callsAxis && slices.ContainsFunc(runsOf(gs), func(r *Run) bool { return r.usage().Hessian+r.usage().Jacobian > 0 }) {
+		if a.Name == callsAxis && matrices {
 			s.Label += ", a whole matrix as one"
 		}
 		all = append(all, s)

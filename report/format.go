@@ -31,8 +31,9 @@ func number(v float64) string {
 
 // superscript writes an exponent with the raised digits of Unicode, for text on the page.
 func superscript(e int) string {
-	return strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷",
-		"8", "⁸", "9", "⁹").Replace(strconv.Itoa(e))
+	raised := strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶",
+		"7", "⁷", "8", "⁸", "9", "⁹")
+	return raised.Replace(strconv.Itoa(e))
 }
 
 // count writes a whole number with its thousands apart.
@@ -73,7 +74,7 @@ func signed(show func(float64) string) func(float64) string {
 	}
 }
 
-// uncertain writes a change with its standard error, both to two digits of the error; the change alone where that is not known.
+// uncertain writes a change with its standard error, both to two digits of that; the change alone where it is not known.
 func uncertain(change, e float64) string {
 	if math.IsNaN(change) || !(e > 0) || math.IsInf(e, 0) {
 		return signed(number)(change)
@@ -90,9 +91,10 @@ func inUnits(units []unit) func(float64) string {
 			return none
 		}
 		u := unitFor(units, math.Abs(v))
-		text := count(v / u.size)
-		if places := 2 - int(math.Floor(math.Log10(math.Abs(v)/u.size))); v != 0 && places > 0 && v/u.size != math.Trunc(v/u.size) {
-			text = minus(strconv.FormatFloat(v/u.size, 'f', min(places, 3), 64))
+		v /= u.size
+		text := count(v)
+		if places := 2 - int(math.Floor(math.Log10(math.Abs(v)))); places > 0 && v != math.Trunc(v) {
+			text = minus(strconv.FormatFloat(v, 'f', min(places, 3), 64))
 		}
 		return text + "\u202f" + u.name
 	}

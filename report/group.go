@@ -125,7 +125,8 @@ func groups(all []*Run) ([]group, error) {
 	for _, r := range all {
 		if r.task() != all[0].task() {
 			return nil, dsbo.Errorf(dsbo.ErrConfig,
-				"run %s is of the task %s and run %s of the task %s: the runs of a report must be of one task", all[0].Name, all[0].task(), r.Name, r.task())
+				"run %s is of the task %s and run %s of the task %s: the runs of a report must be of one task",
+				all[0].Name, all[0].task(), r.Name, r.task())
 		}
 		i := slices.IndexFunc(gs, func(g group) bool { return len(differences(g.runs[0], r)) == 0 })
 		if i < 0 {

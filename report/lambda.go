@@ -41,48 +41,48 @@ type chart struct {
 type bar struct {
 	Name, Text, Range string
 	Start, Width      float64
+	value             float64
 }
 
 // mostBars is how many hyperparameters a chart shows.
 const mostBars = 200
 
-// charts returns the charts of the groups whose hyperparameters have no picture: medians over the runs, with the range.
+// charts returns the charts of the groups whose hyperparameters have no picture.
 func charts(gs []group) (all []chart) {
 	for _, g := range gs {
-		rs := slices.DeleteFunc(slices.Clone(g.runs), func(r *Run) bool { return len(r.Lambda) == 0 || len(r.Lambda) == imageSide*imageSide })
-		if len(rs) == 0 {
-			continue
+		rs := slices.DeleteFunc(slices.Clone(g.runs), func(r *Run) bool {
+			return len(r.Lambda) == 0 || len(r.Lambda) == imageSide*imageSide || len(r.Lambda) != len(g.runs[0].Lambda)
+		})
+		if len(rs) > 0 {
+			all = append(all, newChart(g.label, rs))
 		}
-		names, n := rs[0].own().FeatureNames, len(rs[0].Lambda)
-		rs = slices.DeleteFunc(rs, func(r *Run) bool { return len(r.Lambda) != n })
-		type entry struct {
-			name           string
-			mid, low, high float64
-		}
-		entries, edges := make([]entry, n), noExtent()
-		edges.add(0)
-		for i := range entries {
-			e := entry{name: fmt.Sprintf("feature %d", i+1)}
-			if len(names) == n {
-				e.name = names[i]
-			}
-			e.mid, e.low, e.high = spread(rs, func(r *Run) float64 { return r.Lambda[i] })
-			edges.add(e.mid)
-			entries[i] = e
-		}
-		slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(b.mid, a.mid) })
-		c := chart{Title: g.label, More: max(0, n-mostBars)}
-		for _, e := range entries[:min(n, mostBars)] {
-			b := bar{Name: e.name, Text: number(e.mid)}
-			if len(rs) > 1 {
-				b.Range = rangeText(e.low, e.high)
-			}
-			if width := edges.high - edges.low; width > 0 {
-				b.Start, b.Width = 100*(min(e.mid, 0)-edges.low)/width, 100*math.Abs(e.mid)/width
-			}
-			c.Bars = append(c.Bars, b)
-		}
-		all = append(all, c)
 	}
 	return all
+}
+
+// newChart returns the chart of runs that have one number of hyperparameters: medians over the runs, with the range.
+func newChart(title string, rs []*Run) chart {
+	c, edges, names := chart{Title: title}, noExtent(), rs[0].own().FeatureNames
+	edges.add(0)
+	for i, n := 0, len(rs[0].Lambda); i < n; i++ {
+		b := bar{Name: fmt.Sprintf("feature %d", i+1)}
+		if len(names) == n {
+			b.Name = names[i]
+		}
+		mid, low, high := spread(rs, func(r *Run) float64 { return r.Lambda[i] })
+		if b.Text, b.value = number(mid), mid; len(rs) > 1 {
+			b.Range = rangeText(low, high)
+		}
+		edges.add(mid)
+		c.Bars = append(c.Bars, b)
+	}
+	slices.SortStableFunc(c.Bars, func(a, b bar) int { return cmp.Compare(b.value, a.value) })
+	c.More = max(0, len(c.Bars)-mostBars)
+	c.Bars = c.Bars[:len(c.Bars)-c.More]
+	for i, b := range c.Bars {
+		if width := edges.high - edges.low; width > 0 {
+			c.Bars[i].Start, c.Bars[i].Width = 100*(min(b.value, 0)-edges.low)/width, 100*math.Abs(b.value)/width
+		}
+	}
+	return c
 }

@@ -41,6 +41,10 @@ func ofUsage[T int | int64 | float64](of func(runs.Usage) T) func(*Run) float64 
 	return func(r *Run) float64 { return float64(of(r.usage())) }
 }
 
+func iterations(r *Run) float64 { return iteration(r.lastRecord()) }
+
+func startPhi(r *Run) float64 { return float64(r.Records[0].Phi) }
+
 // allBytes is what all agents sent: in the whole run where it says so, else in its iterations.
 func allBytes(r *Run) float64 {
 	if r.Summary != nil && r.Summary.Traffic.Total().Bytes > 0 {
@@ -90,7 +94,7 @@ var (
 	inBytes = inUnits(byteUnits)
 	memory  = inUnits([]unit{{0, 1 << 20, "MiB"}, {1 << 30, 1 << 30, "GiB"}})
 
-	done    = measure[*Run]{"Iterations", "at the last evaluation", func(r *Run) float64 { return iteration(r.lastRecord()) }, count}
+	done    = measure[*Run]{"Iterations", "at the last evaluation", iterations, count}
 	lastPhi = measure[*Run]{"Φ at the end", "at the average hyperparameters", ofLast(phi), number}
 	clock   = measure[*Run]{"Time", "of the iterations, evaluation excluded", seconds, inTime}
 	traffic = measure[*Run]{"Traffic", "sent by all agents in the whole run", allBytes, inBytes}
@@ -120,15 +124,15 @@ func topics() []topic {
 		{Name: "Exact values", Hint: "with the lower problem solved to its tolerance", models: true, measures: []measure[*Run]{
 			{"Φ − best constant", "Φ less that of the best single penalty of the same run", (*Run).phiGain, signed(number)},
 			lastPhi,
-			{"Φ at the start", "before the first iteration", func(r *Run) float64 { return float64(r.Records[0].Phi) }, number},
+			{"Φ at the start", "before the first iteration", startPhi, number},
 			{"Φ, best constant", "where all hyperparameters are the best single number", bestPhi, number},
-			summary("Φ at λ = 0", "where all hyperparameters are 0", func(s *runs.Summary) runs.Number { return s.PhiLambda0 }, number),
+			summary("Φ at λ = 0", "all hyperparameters are 0", func(s *runs.Summary) runs.Number { return s.PhiLambda0 }, number),
 			last("‖∇Φ‖", "norm of the exact hypergradient", gradNorm, number),
-			summary("Test loss", "at the tuned λ, mean per example", func(s *runs.Summary) runs.Number { return s.TestLossTuned }, number),
+			summary("Test loss", "at the tuned λ", func(s *runs.Summary) runs.Number { return s.TestLossTuned }, number),
 			summary("Test accuracy", "at the tuned λ", testAccuracyTuned, percent),
 		}},
-		{Name: "Tuned against the best constant", Hint: "differences over the same examples, tuned less constant", models: true, paired: true,
-			measures: []measure[*Run]{
+		{Name: "Tuned against the best constant", Hint: "differences over the same examples, tuned less constant",
+			models: true, paired: true, measures: []measure[*Run]{
 				change("Change of test loss", runs.Test),
 				{"Change of test accuracy", "percentage points", gain(runs.Test, accuracyChange), signed(percentPoints)},
 				change("Change of held-out loss", runs.HeldOut),
@@ -192,6 +196,6 @@ func ofModels() []measure[runs.Model] {
 		is("Test loss", perExample, func(m runs.Model) runs.Number { return m.TestLoss }, number),
 		is("Test accuracy", "share of right answers", func(m runs.Model) runs.Number { return m.TestAccuracy }, percent),
 		is("Steps", "of the agents' solver", func(m runs.Model) runs.Number { return runs.Number(m.Steps) }, count),
-		is("Gradient", "norm that is left of the lower problem's gradient", func(m runs.Model) runs.Number { return m.Gradient }, number),
+		is("Gradient", "of the lower problem, its norm", func(m runs.Model) runs.Number { return m.Gradient }, number),
 	}
 }

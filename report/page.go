@@ -21,8 +21,8 @@ var pageCSS string
 //go:embed page.js
 var pageJS string
 
-// The library of the interactive figures is uPlot 1.6.32, as its package has it: npm pack uplot@1.6.32, dist/uPlot.iife.min.js and
-// dist/uPlot.min.css, with its licence, which the page carries too.
+// The library of the interactive figures is uPlot 1.6.32, as its package has it: npm pack uplot@1.6.32,
+// dist/uPlot.iife.min.js and dist/uPlot.min.css, with its licence, which the page carries too.
 var (
 	//go:embed uplot/uPlot.iife.min.js
 	uplotJS string
@@ -72,8 +72,9 @@ func newPage(all []*Run, title string) (*page, error) {
 		return nil, err
 	}
 	p := &page{
-		sheet: newSheet(gs), Style: template.CSS(uplotCSS + pageCSS), Library: template.JS("/*\n" + uplotLicence + "*/\n" + uplotJS),
-		Script: template.JS(pageJS), Verdict: headlines(gs), Charts: charts(gs), SettingsTitle: "Settings",
+		sheet: newSheet(gs), Verdict: headlines(gs), Charts: charts(gs), SettingsTitle: "Settings",
+		Style: template.CSS(uplotCSS + pageCSS), Script: template.JS(pageJS),
+		Library:  template.JS("/*\n" + uplotLicence + "*/\n" + uplotJS),
 		Settings: sharedSettings(all, func(r *Run) runs.Differences { return r.settings }),
 		Machine:  sharedSettings(all, func(r *Run) runs.Differences { return r.build }),
 	}

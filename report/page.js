@@ -34,7 +34,8 @@ function element(tag, properties = {}, ...children) {
 function format(v, digits = 5) {
   if (v == null || Number.isNaN(v)) return "–";
   const size = Math.abs(v);
-  if (v !== 0 && (size < 1e-3 || size >= 1e7)) return v.toExponential(Math.min(digits - 1, 3)).replace(/\.?0+e/, "e").replace("e+", "e").replace(/-/g, "−");
+  if (v !== 0 && (size < 1e-3 || size >= 1e7))
+    return v.toExponential(Math.min(digits - 1, 3)).replace(/\.?0+e/, "e").replace("e+", "e").replace(/-/g, "−");
   return String(Number(v.toPrecision(Math.max(digits, Math.ceil(Math.log10(size + 1)))))).replace("-", "−");
 }
 
@@ -52,7 +53,8 @@ class Chart {
     this.log = this.view.log;
     this.off = new Set(); // names of the lines that are switched off
     this.zoom = {};
-    const button = (text, label, act) => element("button", {type: "button", textContent: text, title: label, "aria-label": label, onclick: act});
+    const button = (text, label, act) =>
+      element("button", {type: "button", textContent: text, title: label, "aria-label": label, onclick: act});
     this.tools = element("div", {className: "tools", "role": "toolbar", "aria-label": spec.title});
     if (spec.views.length > 1) {
       const choice = element("select", {"aria-label": "What is drawn", onchange: () => this.show(spec.views[choice.value])},
@@ -93,11 +95,11 @@ class Chart {
     const tables = [], series = [{}], bands = [];
     this.lines = [];
     for (const c of this.view.curves) {
-      const keep = c.x[axis.number].map((x, i, all) => (i === 0 || x > all[i - 1]) && (!axis.log || x > 0) ? i : -1).filter(i => i >= 0);
+      const xs = c.x[axis.number], keep = [...xs.keys()].filter(i => (i === 0 || xs[i] > xs[i - 1]) && (!axis.log || xs[i] > 0));
       const pick = values => keep.map(i => shownY(values[i])), show = !this.off.has(c.name), few = keep.length <= 12;
-      tables.push([keep.map(i => c.x[axis.number][i] / axis.size), pick(c.y)]);
+      tables.push([keep.map(i => xs[i] / axis.size), pick(c.y)]);
       this.lines.push({name: c.name, color: c.color, dash: c.dash, index: series.length});
-      series.push({label: c.name, show, stroke: c.color, width: 2, dash: c.dash, points: {show: few || keep.length === 1, size: 7, fill: c.color}});
+      series.push({label: c.name, show, stroke: c.color, width: 2, dash: c.dash, points: {show: few, size: 7, fill: c.color}});
       if (c.low) {
         const edge = {show, stroke: c.color + "30", width: 1, points: {show: false}};
         tables[tables.length - 1].push(pick(c.high), pick(c.low));

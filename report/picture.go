@@ -33,7 +33,8 @@ const (
 // Validate reports a wrong number of cells, as [dsbo.ErrShape], or that none is finite, as [dsbo.ErrConfig].
 func (p *picture) Validate() error {
 	if p.Side < 1 || len(p.Cells) != p.Side*p.Side {
-		return dsbo.Errorf(dsbo.ErrShape, "picture %q has %d cells: it must have %d rows of %d", p.Title, len(p.Cells), p.Side, p.Side)
+		return dsbo.Errorf(dsbo.ErrShape,
+			"picture %q has %d cells: it must have %d rows of %d", p.Title, len(p.Cells), p.Side, p.Side)
 	}
 	if e := p.extent(); e.high < e.low {
 		return dsbo.Errorf(dsbo.ErrConfig, "picture %q has no finite number", p.Title)

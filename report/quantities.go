@@ -72,7 +72,7 @@ type quantity struct {
 	compared int
 	levels   []level            // as horizontal lines
 	less     func(*Run) float64 // what is subtracted from the numbers of each run; nil: nothing
-	view     string             // name of the quantity among the views of the figure before it; "": it has a figure of its own
+	view     string             // name among the views of the figure before it; "": it has a figure of its own
 	scale    Scale
 }
 
@@ -115,12 +115,13 @@ func quantities(all []*Run) []quantity {
 	return []quantity{
 		{name: "phi", title: "Upper objective Φ", label: "Φ at the average x" + unit, parts: only, view: "Φ",
 			levels:  []level{{"best constant", bestPhi}},
-			caption: "The objective at the agents' average hyperparameters, with the lower problem solved exactly. Lower is better."},
-		{name: "phi_gain", title: "Φ less that of the best constant", label: "Φ less that of the best constant" + unit, parts: only,
-			view: "Φ − best constant", less: bestPhi, levels: []level{{"best constant", zero}}},
+			caption: "Φ at the agents' average hyperparameters, with the lower problem solved exactly. Lower is better."},
+		{name: "phi_gain", title: "Φ less that of the best constant", label: "Φ less that of the best constant" + unit,
+			parts: only, view: "Φ − best constant", less: bestPhi, levels: []level{{"best constant", zero}}},
 		{name: "phi_gap", title: "Φ less the lowest", label: "Φ less the lowest of the same data" + unit, parts: only,
 			view: "Φ − lowest", less: lowestPhi(all), scale: Log},
-		{name: "gradient", title: "Hypergradient norm", label: "norm of the gradient of Φ at the average x", parts: []part{{of: gradNorm}},
+		{name: "gradient", title: "Hypergradient norm", label: "norm of the gradient of Φ at the average x",
+			parts:   []part{{of: gradNorm}},
 			caption: "The norm of the exact hypergradient is 0 at a stationary point."},
 		{name: "accuracy", title: "Accuracy", label: "share of right answers of the average y", compared: 1,
 			levels: []level{{"test, solved exactly at λ = 0", ofSummary(testAccuracyAtZero)},
@@ -134,7 +135,7 @@ func quantities(all []*Run) []quantity {
 			caption: "The loss is that of the agents' average model, per example and without regularization."},
 		{name: "hypergradient_error", title: "Hypergradient error", label: "distance from the exact one, relative",
 			parts:   []part{{of: hypergradientError}},
-			caption: "The error is that of the average estimate along which the agents step, relative to the exact hypergradient."},
+			caption: "The error is that of the average estimate, relative to the exact hypergradient."},
 		{name: "lower_error", title: "Distance to the lower solution", label: "distance of the average y from y*, relative",
 			parts:   []part{{of: lowerError}},
 			caption: "The distance is that of the agents' average model from the exact solution y* of the lower problem."},

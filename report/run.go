@@ -66,7 +66,8 @@ func (r *Run) loadRecords(folder runs.Folder) error {
 	file, err := os.Open(folder.Path(runs.MetricsFile))
 	if err != nil {
 		if parts, _ := filepath.Glob(filepath.Join(string(folder), "*", runs.MetricsFile)); len(parts) > 0 {
-			return dsbo.Errorf(dsbo.ErrConfig, "%s has no metrics of its own, but holds %d runs: their folders must be named, such as %s",
+			return dsbo.Errorf(dsbo.ErrConfig,
+				"%s has no metrics of its own, but holds %d runs: their folders must be named, such as %s",
 				folder, len(parts), filepath.Dir(parts[0]))
 		}
 		return dsbo.Errorf(dsbo.ErrConfig, "run folder %s has no metrics: %w", folder, err)
@@ -80,7 +81,8 @@ func (r *Run) loadRecords(folder runs.Folder) error {
 		return dsbo.Errorf(dsbo.ErrConfig, "run folder %s has no metrics: %s holds no whole evaluation", folder, file.Name())
 	}
 	if cut {
-		r.Notes = append(r.Notes, "The last line of "+runs.MetricsFile+" is cut short and was left out: the run was stopped while writing it.")
+		r.Notes = append(r.Notes, "The last line of "+runs.MetricsFile+
+			" is cut short and was left out: the run was stopped while writing it.")
 	}
 	for i := range r.Records {
 		if i > 0 && r.Records[i].Iteration <= r.Records[i-1].Iteration {
@@ -211,8 +213,8 @@ func (r *Run) warnings() []string {
 		}
 	}
 	if len(inexact) > 0 {
-		list = append(list, fmt.Sprintf("Φ and its gradient are not exact at iteration %s: the lower problem was not solved there to the tolerance of %s.",
-			strings.Join(inexact, ", "), number(tolerance)))
+		list = append(list, fmt.Sprintf("Φ and its gradient are not exact at iteration %s: "+
+			"the lower problem was not solved there to the tolerance of %s.", strings.Join(inexact, ", "), number(tolerance)))
 	}
 	return list
 }

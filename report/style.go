@@ -99,9 +99,8 @@ func greyLine(i int) draw.LineStyle {
 
 // textStyle is the one typeface of all figures.
 func textStyle(size vg.Length, colour color.Color) text.Style {
-	return text.Style{
-		Color: colour, Font: font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, size), Handler: plot.DefaultTextHandler,
-	}
+	sans := font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, size)
+	return text.Style{Color: colour, Font: sans, Handler: plot.DefaultTextHandler}
 }
 
 // printable replaces what no SVG document may hold, such as control characters, by blanks.

@@ -53,7 +53,7 @@ func facts(g group, ms []measure[*Run]) (fs []fact) {
 	return fs
 }
 
-// newTable returns a table without rows, with columns of the given titles and hints; all but columns without a hint are numeric.
+// newTable returns a table without rows, with columns of the given titles and hints; those with a hint are numeric.
 func newTable(name string, titlesAndHints ...string) *table {
 	t := &table{Name: name}
 	for i := 0; i < len(titlesAndHints); i += 2 {
@@ -182,11 +182,10 @@ func trafficTable(s *runs.Summary) *table {
 		return nil
 	}
 	t := newTable("Traffic", "Sent for", "", "Messages", "vectors", "Numbers", "in them", "Bytes", "of these numbers")
-	for _, part := range []struct {
-		name string
-		runs.Sent
-	}{{"iterations", s.Traffic.Method}, {"evaluation", s.Traffic.Evaluation}, {"models", s.Traffic.Models}, {"all", s.Traffic.Total()}} {
-		t.Rows = append(t.Rows, []cell{textCell(part.name), numberCell(float64(part.Messages), count),
+	sent := []runs.Sent{s.Traffic.Method, s.Traffic.Evaluation, s.Traffic.Models, s.Traffic.Total()}
+	for i, part := range sent {
+		name := []string{"iterations", "evaluation", "models", "all"}[i]
+		t.Rows = append(t.Rows, []cell{textCell(name), numberCell(float64(part.Messages), count),
 			numberCell(float64(part.Floats), count), numberCell(float64(part.Bytes), inBytes)})
 	}
 	return t

@@ -136,7 +136,7 @@ func headlines(gs []group) (h headline) {
 	return h
 }
 
-// changes says by how much test loss and Φ changed, each run's against the best constant of its own: medians, with the range.
+// changes says by how much test loss and Φ changed, each run's against the best constant of its own: median and range.
 func (g group) changes() string {
 	show := signed(func(v float64) string { return minus(fmt.Sprintf("%.1f\u202f%%", 100*v)) })
 	var parts []string
@@ -183,18 +183,18 @@ func (r *Run) unconverged() bool {
 	return r.Summary != nil && slices.ContainsFunc(r.Summary.Models, func(m runs.Model) bool { return !m.Converged })
 }
 
-// gains is the table of the verdict's comparisons, nil where there are none: tuned less constant, with the standard error over
-// the examples, each of which both models have answered.
+// gains is the table of the verdict's comparisons, nil where there are none: tuned less constant, with the standard error
+// over the examples, each of which both models have answered.
 func gains(s *runs.Summary) *table {
 	if s == nil || len(s.Verdict.Gains) == 0 {
 		return nil
 	}
 	t := newTable("Tuned against "+s.Verdict.Against, "Examples", "", "Number", "examples", "Loss, tuned", "mean per example",
-		"Loss, constant", "mean per example", "Change of loss", "tuned less constant, ± standard error over the paired examples")
+		"Loss, constant", "mean per example", "Change of loss", "tuned less constant, ± standard error over the examples")
 	classes := slices.ContainsFunc(s.Verdict.Gains, func(g runs.Gain) bool { return g.Accuracy.Known() })
 	if classes {
 		t.Columns = append(t.Columns, newTable("", "Accuracy, tuned", "share of right answers", "Accuracy, constant",
-			"share of right answers", "Change of accuracy", "percentage points, ± standard error over the paired examples").Columns...)
+			"share of right answers", "Change of accuracy", "percentage points, ± standard error").Columns...)
 	}
 	for _, g := range s.Verdict.Gains {
 		row := []cell{textCell(g.Set), numberCell(float64(g.Examples), count), numberCell(float64(g.Loss), number),

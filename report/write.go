@@ -64,7 +64,8 @@ func SaveFigures(dir, prefix string, runs []*Run, opts Options, names ...string)
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return dsbo.Errorf(dsbo.ErrConfig, "the runs have no figure %q: it must be one of %s", name, strings.Join(known, ", "))
+			return dsbo.Errorf(dsbo.ErrConfig, "the runs have no figure %q: it must be one of %s",
+				name, strings.Join(known, ", "))
 		}
 	}
 	return saveAll(dir, prefix, opts.Title, wanted)
