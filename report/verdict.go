@@ -79,7 +79,9 @@ func gain(set string, of func(runs.Gain) runs.Number) func(*Run) float64 {
 	}
 }
 
-func relativeLoss(g runs.Gain) runs.Number { return g.LossChange / g.LossAgainst }
+func lossChange(g runs.Gain) runs.Number     { return g.LossChange }
+func accuracyChange(g runs.Gain) runs.Number { return g.AccuracyChange }
+func relativeLoss(g runs.Gain) runs.Number   { return g.LossChange / g.LossAgainst }
 
 // headline returns the verdict of a run.
 func (r *Run) headline() headline {
