@@ -5,6 +5,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/kernel"
+	"dsbo/internal/splitmix"
 	"dsbo/internal/vec"
 )
 
@@ -75,9 +76,6 @@ func mean(v []float64) float64 { return kernel.Sum(v) / float64(len(v)) }
 // signs fills dst with random signs, named by a number.
 func signs(dst []float64, name uint64) {
 	for i := range dst {
-		h := (uint64(i) + name<<32 + 1) * 0x9e3779b97f4a7c15 // splitmix64 (Steele, Lea, Flood 2014)
-		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
-		h = (h ^ h>>27) * 0x94d049bb133111eb
-		dst[i] = 1 - 2*float64(h>>63)
+		dst[i] = 1 - 2*float64(splitmix.Hash((uint64(i)+name<<32)*splitmix.Step)>>63)
 	}
 }

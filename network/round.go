@@ -1,6 +1,10 @@
 package network
 
-import "math"
+import (
+	"math"
+
+	"dsbo/internal/splitmix"
+)
 
 // draws are random numbers by the names of the entries of a vector.
 type draws uint64
@@ -9,22 +13,13 @@ type draws uint64
 func newDraws(name ...uint64) draws {
 	h := uint64(0)
 	for _, word := range name {
-		h = scramble(h ^ word)
+		h = splitmix.Hash(h ^ word)
 	}
 	return draws(h)
 }
 
-// scramble is the finalizer of SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014),
-// after a step of its counter.
-func scramble(z uint64) uint64 {
-	z += 0x9e3779b97f4a7c15
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
-
 // bits returns 64 random bits of an entry.
-func (d draws) bits(entry int) uint64 { return scramble(uint64(d) + uint64(entry)*0x9e3779b97f4a7c15) }
+func (d draws) bits(entry int) uint64 { return splitmix.Hash(uint64(d) + uint64(entry)*splitmix.Step) }
 
 // unit returns an entry's number in [0, 1), of 32 bits: added to a whole number of less than 20 bits it changes none of them.
 func (d draws) unit(entry int) float64 { return float64(d.bits(entry)>>32) * 0x1p-32 }

@@ -187,16 +187,18 @@ func TestReduceRefuses(t *testing.T) {
 	}
 }
 
-// TestUnexpectedPayload: a neighbour that sends words when it has none to send ends the run.
-func TestUnexpectedPayload(t *testing.T) {
-	m, _ := pathAgent(func(c *Config) { c.Unmasked = true })
-	a := attached(m, 0, 0, 0)
-	b := attached(m, 2, 0, 0)
-	purpose := reducing(network.Sum, 64, 1)
-	deliver(a, encodeVector(0, purpose, []float64{1, 2}))
-	deliver(b, encodeVector(0, purpose, []float64{1}))
-	err := m.Reduce(t.Context(), network.Sum, 64, []uint64{1})
-	if !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), "agent 0 must send 8 bytes in this exchange of a reduction; it sends 16") {
-		t.Errorf("error %v; it must name agent 0 and the bytes", err)
+// TestPayloadOfAnotherLength: a neighbour that sends more words than it has to, or none where they are due, ends the run.
+func TestPayloadOfAnotherLength(t *testing.T) {
+	for bytes, numbers := range map[int][]float64{0: nil, 16: {1, 2}} {
+		m, _ := pathAgent(func(c *Config) { c.Unmasked = true })
+		a, b := attached(m, 0, 0, 0), attached(m, 2, 0, 0)
+		purpose := reducing(network.Sum, 64, 1)
+		deliver(a, encodeVector(0, purpose, numbers))
+		deliver(b, encodeVector(0, purpose, []float64{1}))
+		err := m.Reduce(t.Context(), network.Sum, 64, []uint64{1})
+		want := fmt.Sprintf("agent 0 must send 8 bytes in this exchange of a reduction; it sends %d", bytes)
+		if !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v; it must say %q", err, want)
+		}
 	}
 }

@@ -7,7 +7,7 @@ type Status struct {
 	Round   int   // the next exchange, or the one under way
 	Rewinds int64 // how often the agent went back
 	Refused int64 // connections that were refused
-	// Vectors counts those that were mixed, once for each neighbour they go to, and VectorBytes the bytes of their numbers.
+	// Vectors counts those of Mix and the words of Reduce, once for each neighbour they go to, and VectorBytes their bytes.
 	Vectors, VectorBytes int64
 	Neighbours           []Neighbour
 }
