@@ -54,7 +54,7 @@ func (s onScreen) Log(format string, args ...any) {
 // Saved shows nothing: a user need not know of checkpoints.
 func (onScreen) Saved(int) {}
 
-// Run runs the job: it checks the settings, runs the method, refits the models, and writes the run folder, with its page, and the
+// Run runs the job: it checks the settings, runs the method, finds the models, and writes the run folder, with its page, and the
 // table to stdout. A nil stdout means no page and no table.
 func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	r := &runner{Job: j, layout: j.Layout}
@@ -174,7 +174,7 @@ func (r *runner) checkpoints(agents []int) ([]train.Point, error) {
 	return points, err
 }
 
-// attempt runs the method from the runner's checkpoint on, and then the refits.
+// attempt runs the method from the runner's checkpoint on, and then finds the models.
 func (r *runner) attempt(ctx context.Context) error {
 	r.result, r.summary = nil, runs.Summary{}
 	if err := r.makeProblem(ctx); err != nil {
@@ -311,7 +311,7 @@ func (r *runner) writeFailure(err error) error {
 		return err
 	}
 	state := runs.StateOf(err)
-	if state == runs.Interrupted && !errors.Is(err, train.ErrInterrupted) { // in the refits, after the iterations
+	if state == runs.Interrupted && !errors.Is(err, train.ErrInterrupted) { // after the iterations
 		err = fmt.Errorf("%w after %d iterations, before the models were found", train.ErrInterrupted, r.result.Iterations)
 	}
 	if w := r.folder.WriteSummary(r.summarize(state, err)); w != nil {

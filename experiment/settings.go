@@ -73,7 +73,7 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	f.StringVar(&s.Graph, "graph", "ring", "`name` of the graph, or a file that ends in .json: "+strings.Join(network.Names(), ", "))
 	f.Float64Var(&s.W, "w", 0.5, "w_ii, each agent's `weight` on itself; its neighbours share the rest; 0: Metropolis weights (default 0.5 on the ring, 0 elsewhere)")
 	f.Float64Var(&s.Prob, "prob", 0, "`probability` of an edge of erdos-renyi (default 2·ln(n)/n)")
-	f.StringVar(&s.Average, "average", "tree", "`how` agents find exact averages: tree, by sums over a spanning tree of the graph; or mix, by rounds of exchanges with W alone, for networks on which nothing else may travel")
+	f.StringVar(&s.Average, "average", "tree", "`how` agents find exact averages: tree, by sums over a spanning tree of the graph; or mix, by rounds of exchanges with W alone, which are not masked; evaluation and models take the tree all the same")
 	f.StringVar(&s.Wire, "wire", "", "`type` in which numbers travel: float64, float32, bf16 or int8 (default: the preset's)")
 	f.StringVar(&s.Transport, "transport", transports[0].name, "`how` agents exchange: "+transportHelp()+"; the verbs agent and run of dsbo run each agent as a process of its own")
 	f.Group("Network", "agents", "graph", "w", "prob", "average", "wire", "transport")

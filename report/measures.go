@@ -138,7 +138,7 @@ func topics() []topic {
 				change("Change of held-out loss", runs.HeldOut),
 				change("Change of validation loss", runs.Validation),
 			}},
-		{Name: "The average model as it stands", Hint: "at the last evaluation, not refitted", measures: []measure[*Run]{
+		{Name: "The average model as it stands", Hint: "at the last evaluation, before the lower problem is solved", measures: []measure[*Run]{
 			last("Test loss", perExample, testLoss, number),
 			last("Test accuracy", "share of right answers", testAccuracy, percent),
 			last("Validation loss", perExample, valLoss, number),

@@ -128,7 +128,7 @@ func quantities(all []*Run) []quantity {
 				{"test, solved exactly at the tuned λ", ofSummary(testAccuracyTuned)}},
 			parts: []part{{"test_accuracy", "test", testAccuracy}, {"val_accuracy", "validation", valAccuracy},
 				{"holdout_accuracy", "held-out", holdoutAccuracy}, {"train_accuracy", "training", trainAccuracy}},
-			caption: "The accuracy is that of the agents' average model as it stands, not refitted."},
+			caption: "The accuracy is that of the agents' average model as it stands, before the lower problem is solved."},
 		{name: "loss", title: "Loss", label: "loss of the average y, mean per example",
 			parts: []part{{"test_loss", "test", testLoss}, {"val_loss", "validation", valLoss},
 				{"holdout_loss", "held-out", holdoutLoss}, {"train_loss", "training", trainLoss}},

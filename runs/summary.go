@@ -73,7 +73,7 @@ type Model struct {
 	Name   string `json:"name"`
 	Lambda Number `json:"lambda"`        // the entry of λ, where all are one number
 	Kept   bool   `json:"kept,omitzero"` // whether lambda.npy and omega.npy are this one's
-	// Exact Φ(λ), and losses and accuracy of y*(λ), which the agents have found together: what a refit would find.
+	// Exact Φ(λ), and losses and accuracy of y*(λ), which the agents have found together.
 	Phi          Number `json:"phi"`
 	ValLoss      Number `json:"val_loss"`
 	HoldoutLoss  Number `json:"holdout_loss"`

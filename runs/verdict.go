@@ -149,7 +149,7 @@ func (c Contest) Verdict() Verdict {
 type Traffic struct {
 	Method     Sent `json:"method"`     // iterations
 	Evaluation Sent `json:"evaluation"` // records, exact solutions, choices of steps
-	Models     Sent `json:"models"`     // models of the table: constants and refits
+	Models     Sent `json:"models"`     // models of the table
 }
 
 // Total returns the sum.

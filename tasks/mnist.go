@@ -31,7 +31,7 @@ func (*mnist) About() string {
 
   min over λ of the agents' validation loss at ω*(λ), where ω*(λ) minimizes their training loss + Σ e^λ ω²
 
-x of the paper is λ, y is ω. The best model found is refitted, compared with λ = 0 and with the best constant λ,
+x of the paper is λ, y is ω. The best model found is compared with those of λ = 0 and of the best constant λ,
 and written to the run folder with all measurements.`
 }
 

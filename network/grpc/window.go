@@ -79,7 +79,7 @@ type digest struct {
 }
 
 // keptDigests is of how many exchanges digests are kept: all that a neighbour repeats after a checkpoint of the method, and
-// the last of a refit or an exact solution, which take many more. What a neighbour repeats from before is taken unchecked.
+// the last of an exact solution, which takes many more. What a neighbour repeats from before is taken unchecked.
 const keptDigests = 4096
 
 func (d digests) add(exchange int, vector digest) {
