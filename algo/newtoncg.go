@@ -80,10 +80,16 @@ type NewtonCG struct {
 	mu            []float64 // the damping, one number
 	trial, losses []float64 // y after a share of a damped step; the lower losses there
 	share         float64   // of the last step of y that was taken; 1 without damping
-	tried         []float64 // how many constants the search tried, one number
+	tried         []float64 // how many constants the search tried, and the one that it found
 	number        []float64 // a message of one number
 	probe, probe1 []float64 // signs and their product, without a DiagonalOracle
 }
+
+// Pairs returns the memory of pairs (v, D v), which all agents have alike where averages are exact. It stays the method's.
+func (a *NewtonCG) Pairs() *recycle.Memory { return a.memory }
+
+// StartConstant returns the constant that the search found for all entries of x, and false if there was none.
+func (a *NewtonCG) StartConstant() (float64, bool) { return a.tried[1], a.tried[0] > 0 }
 
 // allExamples is the draw of all examples of an agent.
 var allExamples = dsbo.Sample{Set: dsbo.Whole}
@@ -121,7 +127,7 @@ func (a *NewtonCG) Init(p, q, K int) error {
 	}
 
 	a.z, a.r, a.v = a.carried("z", q), a.carried("r", p), a.carried("v", p)
-	a.dg, a.tried, a.mu = a.carried("diagonal", q), a.carried("tried", 1), a.carried("damping", 1)
+	a.dg, a.tried, a.mu = a.carried("diagonal", q), a.carried("tried", 2), a.carried("damping", 1)
 	a.memory = recycle.New(q, a.Mem, a.Floor, a.Cut)
 	a.memory.Relative = a.Relative
 	s, t, gram, counts := a.memory.State()

@@ -52,6 +52,7 @@ func (a *NewtonCG) search(w *turn, kappa float64) {
 				vote = 1
 			}
 			if a.averageNumber(w, vote) > 0 {
+				a.tried[1] = last
 				vec.Fill(a.x, last)
 				copy(a.y, a.yOld)
 				copy(a.dg, a.dgOld)
@@ -59,6 +60,7 @@ func (a *NewtonCG) search(w *turn, kappa float64) {
 			}
 		}
 		last, lastLoss = kappa, loss
+		a.tried[1] = kappa
 		kappa--
 	}
 }

@@ -19,7 +19,7 @@ func (r *runner) finish(ctx context.Context) error {
 	}
 	r.summary.Best = best.Iteration
 	tuned, found := newModel("λ tuned", runs.Unknown(), best.X), r.newFinder()
-	if err := found.solve(ctx, tuned, best.Y); err != nil {
+	if err := found.solve(ctx, tuned, best.Y, nil, found.fine); err != nil {
 		return err
 	}
 	constant, err := found.bestConstant(ctx, r.startConstant())
@@ -84,9 +84,16 @@ func unconvergedNotes(models []runs.Model) []string {
 	return []string{fmt.Sprintf("The models of %s have not converged: their losses are not those of their λ.", strings.Join(names, "; "))}
 }
 
-// startConstant returns the whole number nearest to the start of λ, from which constants are tried.
+// startConstant returns the whole number nearest to the start of λ, from which constants are tried: the one that the method's search
+// found, if it did.
 func (r *runner) startConstant() int {
-	return int(math.Round(r.startX[0]))
+	start := r.startX[0]
+	if m, ok := r.result.Method.(interface{ StartConstant() (float64, bool) }); ok {
+		if found, ok := m.StartConstant(); ok {
+			start = found
+		}
+	}
+	return int(math.Round(start))
 }
 
 // notes says what a reader has to know about the course of the run: that the loss on held-out examples rose while that on the

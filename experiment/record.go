@@ -5,6 +5,7 @@ import (
 
 	"dsbo/algo"
 	"dsbo/internal/cli"
+	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -26,22 +27,26 @@ func (r *runner) completeConfig(c train.Config) (err error) {
 	return nil
 }
 
-// floatsByFormula returns what the method's Cost says that an agent sends in an iteration, to all neighbours together.
+// floatsByFormula returns how many numbers the method's Cost says that an agent sends in an iteration on average, to all neighbours together.
 func (r *runner) floatsByFormula() float64 {
-	m := algo.Clone(r.method)
-	p, q, err := r.problem.Dims()
-	if err != nil || m.Init(p, q, r.Settings.Iterations) != nil || r.result.Iterations == 0 {
+	m, ok := r.result.Method.(algo.Method)
+	if !ok || r.result.Iterations == 0 {
 		return 0
 	}
-	vectors, neighbours := 0, 0
+	averaging, err := network.NewAverages(nil, r.graph.W, r.problem.Average)
+	if err != nil {
+		return 0
+	}
+	vectors, averages := 0, 0
 	for k := range r.result.Iterations {
-		vectors += m.Cost(k).Floats
+		c := m.Cost(k)
+		vectors, averages = vectors+c.Floats, averages+c.AverageFloats
 	}
-	n := r.graph.W.N()
+	n, sent := r.graph.W.N(), int64(0)
 	for i := range n {
-		neighbours += r.graph.W.Sends(i)
+		sent += int64(vectors*r.graph.W.Sends(i)) + averaging.Cost(i, averages, network.Float64).Floats
 	}
-	return float64(vectors*neighbours) / float64(r.result.Iterations*n)
+	return float64(sent) / float64(r.result.Iterations*n)
 }
 
 // summarize returns the summary of a run that ended in a state, with err.

@@ -26,7 +26,7 @@ func (r *runner) watch(c *train.Config) {
 	}
 	evaluations := 0.0 // work of all
 	for n := range 1 + (d.K+d.EvalEvery-1)/d.EvalEvery {
-		evaluations += evaluationWork(d.Evaluate == train.EvaluateExact && (n%d.ExactEvery == 0 || n*d.EvalEvery >= d.K))
+		evaluations += evaluationWork(d.Evaluate == train.EvaluateExact && d.ExactAt(min(n*d.EvalEvery, d.K)))
 	}
 	r.pace.plan(iterating, total)
 	r.pace.plan(evaluating, evaluations)

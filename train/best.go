@@ -1,6 +1,7 @@
 package train
 
 import (
+	"math"
 	"slices"
 
 	"dsbo"
@@ -8,8 +9,8 @@ import (
 )
 
 // Best is the best iterate of a run, of those that records are of: by the loss of ȳ on held-out examples; without such examples by
-// exact Φ; without that by the validation loss of ȳ. Where there is none of these it is the newest one. The start is one of them,
-// so that the best is never worse than it.
+// exact Φ, of the records that have it ([Config.ExactAt]); without that by the validation loss of ȳ. Where there is none of these it is
+// the newest one. By losses the start is one of them, so that the best is never worse than it.
 type Best struct {
 	X, Y      []float64 // x̄ and ȳ; nil before the first record
 	Iteration int
@@ -47,7 +48,7 @@ func (c *chosen) consider(r runs.Record, m *means, exact bool) {
 	case r.ValLoss.Known():
 		by, value = 3, r.ValLoss
 	}
-	if c.head[0] == 1 && by > 0 && !(float64(value) < c.head[3]) {
+	if c.head[0] == 1 && by > 0 && !(float64(value) < c.head[3] || value.Known() && math.IsNaN(c.head[3])) {
 		return
 	}
 	copy(c.x, m.x)

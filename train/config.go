@@ -38,8 +38,7 @@ type Config struct {
 	Settings any
 
 	Evaluate string // what records hold: "exact", Φ and its gradient too, or "off", what costs next to nothing; "": "exact"
-	// ExactEvery is the number of records from one with exact values to the next; the last one has them too. 0: 1 where averages
-	// travel in float64, else half of the records: an exact solution sends as much as several iterations.
+	// ExactEvery is the number of records from one with exact values to the next; the last one has them too. 0: as [Config.ExactAt] says.
 	ExactEvery      int
 	Tol, AdjointTol float64 // tolerances of Exact, which has their defaults
 	MaxNorm         float64 // a norm of x, y or z above it counts as divergence; 0: 1e9
@@ -71,14 +70,23 @@ func (c Config) WithDefaults() Config {
 	c.EvalEvery = cmp.Or(c.EvalEvery, (c.K+9)/10)
 	c.CheckpointEvery = cmp.Or(c.CheckpointEvery, c.EvalEvery)
 	c.Evaluate = cmp.Or(c.Evaluate, EvaluateExact)
-	if c.ExactEvery == 0 && c.Problem.Average.Wire == network.Float64 {
-		c.ExactEvery = 1
-	}
-	if c.ExactEvery == 0 && c.EvalEvery > 0 {
-		c.ExactEvery = max(1, c.K/c.EvalEvery/2)
-	}
 	c.DenseLimit = cmp.Or(c.DenseLimit, 4<<30)
 	return c
+}
+
+// ExactAt reports whether the record after k iterations has exact values, of an evaluation that is "exact". Without ExactEvery all
+// have them where averages travel in float64. On narrower wires, where an exact solution sends as much as several iterations, those in
+// the middle and at the end have them, on wires narrower than float32 that at the end alone. c must have its defaults.
+func (c Config) ExactAt(k int) bool {
+	wire := c.Problem.Average.Wire
+	switch {
+	case k == c.K:
+		return true
+	case c.ExactEvery > 0:
+		return k%(c.EvalEvery*c.ExactEvery) == 0
+	}
+	half := (c.K/c.EvalEvery + 1) / 2 * c.EvalEvery
+	return wire == network.Float64 || wire == network.Float32 && k == half
 }
 
 // Validate reports the first setting that cannot work, and a checkpoint that cannot be resumed from.
@@ -100,10 +108,13 @@ func (c Config) resolve() (Config, error) {
 	for _, count := range []struct {
 		name  string
 		value int
-	}{{"iterations", c.K}, {"eval-every", c.EvalEvery}, {"checkpoint-every", c.CheckpointEvery}, {"exact-every", c.ExactEvery}} {
+	}{{"iterations", c.K}, {"eval-every", c.EvalEvery}, {"checkpoint-every", c.CheckpointEvery}} {
 		if count.value < 1 {
 			return c, dsbo.Errorf(dsbo.ErrConfig, "%s must be at least 1, or 0 for the default; it is %d", count.name, count.value)
 		}
+	}
+	if c.ExactEvery < 0 {
+		return c, dsbo.Errorf(dsbo.ErrConfig, "exact-every must be at least 1, or 0 for the default; it is %d", c.ExactEvery)
 	}
 	if c.Evaluate != EvaluateExact && c.Evaluate != EvaluateOff {
 		return c, dsbo.Errorf(dsbo.ErrConfig, "evaluate must be %s or %s; it is %s", EvaluateExact, EvaluateOff, c.Evaluate)

@@ -8,6 +8,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
+	"dsbo/internal/recycle"
 	"dsbo/internal/vec"
 	"dsbo/runs"
 )
@@ -16,18 +17,17 @@ import (
 type evaluator struct {
 	*stepper
 	problem Problem
-	shared  *Exact         // the exact solution of the problem; nil: none
-	own     map[int]*Exact // the exact solution of each agent of this process, for methods of the personalized problem
-	means   means          // averages over the agents
-	sent    runs.Sent      // what all agents have sent in evaluations
-	chosen  chosen         // the best iterate so far
-	every   int            // iterations between two records with exact values
-	last    int            // the iteration of the last record
+	shared  *Exact           // the exact solution of the problem; nil: none
+	own     map[int]*Exact   // the exact solution of each agent of this process, for methods of the personalized problem
+	means   means            // averages over the agents
+	sent    runs.Sent        // what all agents have sent in evaluations
+	chosen  chosen           // the best iterate so far
+	exactAt func(k int) bool // whether the record of an iteration has exact values
 }
 
 // newEvaluator makes the evaluator of a run, with exact solutions where the problem has them.
 func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
-	e := &evaluator{stepper: s, problem: c.Problem, means: newMeans(c.p, c.q), chosen: newChosen(c.p, c.q), every: c.EvalEvery * c.ExactEvery, last: c.K}
+	e := &evaluator{stepper: s, problem: c.Problem, means: newMeans(c.p, c.q), chosen: newChosen(c.p, c.q), exactAt: c.ExactAt}
 	e.collective.counter = &e.sent
 	if c.Problem.Evaluate == nil || c.Evaluate == EvaluateOff {
 		return e, nil
@@ -175,9 +175,10 @@ func (e *evaluator) solutions(ctx context.Context, r *runs.Record) error {
 	var all values
 	var err error
 	switch {
-	case e.done%e.every != 0 && e.done != e.last:
+	case !e.exactAt(e.done):
 		return nil
 	case e.shared != nil:
+		e.adoptPairs()
 		all, err = e.solve(ctx, e.shared, e.means.y, e.means.z)
 	case e.own != nil:
 		all, err = e.personalized(ctx)
@@ -195,6 +196,17 @@ func (e *evaluator) solutions(ctx context.Context, r *runs.Record) error {
 	}
 	return nil
 }
+
+// adoptPairs gives the exact solver the pairs that the method has, if all agents have them alike: they are of a lower problem nearby.
+func (e *evaluator) adoptPairs() {
+	m, ok := e.method().(interface{ Pairs() *recycle.Memory })
+	if ok && !e.problem.Average.ByMix && m.Pairs().Relative && m.Pairs().Pairs() > 0 {
+		e.shared.memory.CopyFrom(m.Pairs())
+	}
+}
+
+// method returns the method that the first agent of this process runs.
+func (s *stepper) method() dsbo.Algorithm { return s.agents[s.local[0]].alg }
 
 // values are the exact values at one x: Φ, the residual of y*, ‖y − y*‖², ‖y*‖² and ∇Φ.
 type values struct {

@@ -34,6 +34,8 @@ type Result struct {
 	// Exact is the solver that found the exact values of the records, at x̄ of the last of them; nil: there are none. It is good
 	// for further solves of all agents together, which Problem.Sent counts.
 	Exact *Exact
+	// Method is what this process's first agent runs: its Cost is that of the iterations done.
+	Method dsbo.Algorithm
 }
 
 // Last returns the newest record, the zero one if there is none.
@@ -149,7 +151,7 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 // updateResult makes the result that of the iterations done. The agents stand still.
 func (r *runner) updateResult() {
 	r.round = r.group.round()
-	r.result = Result{Best: r.eval.best(), Exact: r.eval.shared, Records: r.records, Iterations: r.done, Seconds: r.seconds, Evaluation: r.eval.sent, MsPerIteration: runs.Number(stat.Median(r.times))}
+	r.result = Result{Method: r.method(), Best: r.eval.best(), Exact: r.eval.shared, Records: r.records, Iterations: r.done, Seconds: r.seconds, Evaluation: r.eval.sent, MsPerIteration: runs.Number(stat.Median(r.times))}
 }
 
 // due reports whether an evaluation or a checkpoint, which comes every so many iterations and at the end, comes now.

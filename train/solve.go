@@ -26,9 +26,6 @@ type solving struct {
 }
 
 const (
-	// phiTol is the estimate of the error of Φ, relative to Φ, at which a solve without Tol ends. It is a bound as conjugate
-	// gradients see it: on MNIST the error was a tenth to a thousandth of it.
-	phiTol = 5e-5
 	// roundOff is the share of the lower loss below which differences of two evaluations mean nothing: sums of some ten thousand
 	// terms, each right to 1e-16.
 	roundOff = 1e-14
@@ -47,6 +44,9 @@ func (s *Exact) coarse() network.Wire {
 	}
 	return network.Int8
 }
+
+// phiTol is PhiTol or its default.
+func (w *solving) phiTol() float64 { return cmp.Or(w.PhiTol, 1e-4) }
 
 // mistrust reports whether a direction without positive curvature may come of rounded products, which from then on are not.
 func (w *solving) mistrust() bool {
@@ -67,10 +67,10 @@ func (w *solving) begin() error {
 	return nil
 }
 
-// chooseStart starts at whichever of the last solution, the first one and y the lower loss is least at, and finds the losses there.
+// chooseStart starts at whichever of the last solution and y the lower loss is least at, and finds the losses there.
 func (w *solving) chooseStart(y, z []float64) error {
 	w.lower = math.NaN()
-	for _, start := range [][2][]float64{{w.Exact.y, w.Exact.z}, {w.first[0], w.first[1]}, {y, z}} {
+	for _, start := range [][2][]float64{{w.Exact.y, w.Exact.z}, {y, z}} {
 		if start[0] == nil {
 			continue
 		}
@@ -249,8 +249,8 @@ func (w *solving) solveLower() error {
 	}
 }
 
-// distanceBound returns the largest distance of Y from y*, squared, that leaves Φ right to phiTol.
-func (w *solving) distanceBound() float64 { return phiTol / 2 * math.Abs(w.lower) }
+// distanceBound returns the largest distance of Y from y*, squared, that leaves Φ right to PhiTol.
+func (w *solving) distanceBound() float64 { return w.phiTol() / 2 * math.Abs(w.lower) }
 
 // estimate returns r'M⁻¹r with the last preconditioner: the square of the distance that a residual r stands for.
 func (w *solving) estimate(r []float64) float64 {
@@ -284,8 +284,8 @@ func (w *solving) lineSearch(step []float64) (fall float64, err error) {
 	return 0, nil
 }
 
-// solveAdjoint brings Z to H⁻¹ ∇_y f at (x, Y). It starts where the last solve ended, at the z that belongs to where Y started or
-// at 0, whichever is nearest.
+// solveAdjoint brings Z to H⁻¹ ∇_y f at (x, Y). It starts at the z that belongs to where Y started, where that is not known at the
+// last solution, and at 0 where both are farther than that.
 func (w *solving) solveAdjoint() error {
 	b, r, trial := w.work[0], w.work[1], w.work[2]
 	if err := w.upperGrad(w.Gradient, b); err != nil {
@@ -297,25 +297,23 @@ func (w *solving) solveAdjoint() error {
 		return nil
 	}
 	copy(r, b)
+	start := w.nearZ
+	if start == nil || vec.Dot(start, start) == 0 {
+		start = w.Exact.z
+	}
 	gain := 0.0 // 2 b'Z − Z'HZ: how much nearer than 0 it is
-	for _, start := range [][]float64{w.Exact.z, w.nearZ} {
-		if start == nil || vec.Dot(start, start) == 0 || gain > 0 && vec.Dist2(start, w.Exact.z) == 0 {
-			continue
-		}
+	vec.Fill(w.Z, 0)
+	if vec.Dot(start, start) > 0 {
 		if err := w.residual(trial, b, start); err != nil {
 			return err
 		}
-		nearer := vec.Dot(start, b) + vec.Dot(start, trial)
-		if nearer > gain {
-			gain = nearer
-			copy(r, trial)
-			copy(w.work[3], start)
+		along := vec.Dot(start, b)
+		if curvature := along - vec.Dot(start, trial); along > 0 && curvature > 0 { // the nearest multiple of it
+			t := along / curvature
+			gain = t * along
+			vec.Comb(r, 1-t, b, t, trial)
+			vec.Axpy(w.Z, t, start)
 		}
-	}
-	if gain > 0 {
-		copy(w.Z, w.work[3])
-	} else {
-		vec.Fill(w.Z, 0)
 	}
 	return w.refineAdjoint(b, r, gain)
 }
@@ -354,14 +352,14 @@ func (w *solving) refineAdjoint(b, r []float64, gain float64) error {
 }
 
 // adjointRule returns the rule by which Z is near enough: by its residual, or so that the error of Φ is as small as wanted and
-// the gradient is right to two digits. gain is how much nearer to the solution than 0 Z is.
+// D² is a small share of what it was, for the sake of the gradient. gain is how much nearer to the solution than 0 Z is.
 func (w *solving) adjointRule(norm, gain float64) rule {
 	if w.Tol > 0 || w.AdjointTol > 0 {
 		return rule{residual: cmp.Or(w.AdjointTol, 1e-4) * norm, share: w.share()}
 	}
-	bound := phiTol / 2 * w.upper
+	bound := w.phiTol() / 2 * w.upper
 	return rule{share: w.share(), gain: func(all float64) float64 {
-		return min(bound*bound/max(w.distance, 1e-6*w.distanceBound()), 1e-4*(gain+all)) / 4
+		return min(bound*bound/max(w.distance, 1e-6*w.distanceBound()), 2*w.phiTol()*(gain+all)) / 4
 	}}
 }
 

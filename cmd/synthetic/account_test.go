@@ -18,7 +18,7 @@ func TestAccounting(t *testing.T) {
 		"madsbo_tuned": {
 			{}, {"-set=warm_z=true"}, {"-set=track_y=true", "-set=warm_z=true", "-graph=path"}, {"-set=reuse_b=true", "-batch=5"},
 		},
-		"newtoncg": {}, // sends averages, not mixes
+		"newtoncg": {{}, {"-set=init=x0"}, {"-set=damping=0.1", "-graph=path"}},
 		"sparkle":  {{}, {`-set=strategy={"x":"gt","y":"extra","z":"ed"}`}},
 	}
 	for _, name := range algo.Names() {

@@ -93,6 +93,30 @@ func (m *Memory) Add(d, dd []float64) {
 	for i := range v {
 		v[i], t[i] = v[i]/norm, t[i]/norm
 	}
+	m.count(row)
+}
+
+// CopyFrom replaces the pairs by the newest ones of another memory of vectors of the same length. Both must keep pairs relative to the
+// diagonal, or neither.
+func (m *Memory) CopyFrom(from *Memory) {
+	m.counts[0], m.counts[1] = 0, 0
+	n, q := from.Pairs(), m.q
+	oldest := 0
+	if n == from.most {
+		oldest = int(from.counts[1])
+	}
+	for k := max(0, n-m.most); k < n; k++ {
+		row, source := int(m.counts[1]), (oldest+k)%n
+		copy(m.s[row*q:][:q], from.s[source*q:])
+		copy(m.t[row*q:][:q], from.t[source*q:])
+		m.count(row)
+	}
+}
+
+// count counts a row as the newest pair, with its inner products with the others.
+func (m *Memory) count(row int) {
+	q := m.q
+	v, t := m.s[row*q:][:q], m.t[row*q:][:q]
 	m.counts[0] = max(m.counts[0], float64(row+1))
 	m.counts[1] = float64((row + 1) % m.most)
 	n := m.Pairs()

@@ -229,3 +229,31 @@ func TestStateRestores(t *testing.T) {
 		t.Errorf("a solve allocates %v times", n)
 	}
 }
+
+// A copy of a memory has its newest pairs, the oldest first, and preconditions as it does.
+func TestCopyFrom(t *testing.T) {
+	const q = 30
+	d := random(q, 2, 0)
+	a, all, few := recycle.New(q, 7, 0.02, 1e-6), recycle.New(q, 9, 0.02, 1e-6), recycle.New(q, 3, 0.02, 1e-6)
+	for range 2 { // ten pairs, of which three are gone
+		a.Solve(make([]float64, q), filled(q, 1), d.system(0.01), 5, nil)
+	}
+	all.CopyFrom(a)
+	few.CopyFrom(a)
+	if all.Pairs() != 7 || few.Pairs() != 3 {
+		t.Fatalf("%d and %d pairs, want 7 and 3", all.Pairs(), few.Pairs())
+	}
+	newest, _, _, _ := a.State()
+	oldest, _, _, _ := few.State()
+	if !slices.Equal(oldest[2*q:], newest[2*q:3*q]) { // the tenth pair is in row 9 mod 7
+		t.Error("the newest pair is not the last")
+	}
+	sys, want, got := d.system(0.01), make([]float64, q), make([]float64, q)
+	a.Prepare(sys.E, sys.Diagonal)
+	a.Precondition(want, filled(q, 1))
+	all.Prepare(sys.E, sys.Diagonal)
+	all.Precondition(got, filled(q, 1))
+	if vec.Dist2(got, want) > 1e-16*vec.Dot(want, want) {
+		t.Error("a copy preconditions otherwise")
+	}
+}
