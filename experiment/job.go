@@ -54,8 +54,8 @@ func (s onScreen) Log(format string, args ...any) {
 // Saved shows nothing: a user need not know of checkpoints.
 func (onScreen) Saved(int) {}
 
-// Run runs the job: it checks the settings, runs the method, finds the models, and writes the run folder, with its page, and the
-// table to stdout. A nil stdout means no page and no table.
+// Run runs the job: it checks the settings, runs the method, finds the models, and writes the run folder, with its
+// page, and the table to stdout. A nil stdout means no page and no table.
 func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	r := &runner{Job: j, layout: j.Layout}
 	if r.layout == nil {
@@ -233,7 +233,8 @@ func (r *runner) openFolder(ctx context.Context) error {
 	return r.layout.awaitFolder(ctx, r)
 }
 
-// chooseSteps finds the curvature where steps follow it, chooses the steps that are auto and warns of those that are not stable.
+// chooseSteps finds the curvature where steps follow it, chooses the steps that are auto and warns of those that are
+// not stable.
 func (r *runner) chooseSteps(ctx context.Context) error {
 	p, q, err := r.problem.Dims()
 	if err != nil {
@@ -273,8 +274,8 @@ func (r *runner) chooseSteps(ctx context.Context) error {
 // networkDamping is the first damping of Newton's steps where the lower problem is not convex.
 const networkDamping = 1
 
-// chooseStart damps a method of Newton steps where the lower problem is not convex, and lets a method that would search for its start begin at -x0 where that is given, and where the problem has no
-// penalties, by which it searches.
+// chooseStart damps a method of Newton steps where the lower problem is not convex, and lets a method that would search
+// for its start begin at -x0 where that is given, and where the problem has no penalties, by which it searches.
 func (r *runner) chooseStart() {
 	m, ok := r.method.(*algo.NewtonCG)
 	if ok && !r.problem.convex && r.Settings.Set["damping"] == nil {

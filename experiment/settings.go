@@ -17,8 +17,8 @@ import (
 	"dsbo/runs"
 )
 
-// Settings are the flags of a run, apart from the task's own. Those that config.json states are fields of [runs.Config]; the run
-// adds what it finds to them.
+// Settings are the flags of a run, apart from the task's own. Those that config.json states are fields of
+// [runs.Config]; the run adds what it finds to them.
 type Settings struct {
 	runs.Config
 	T, N        int
@@ -96,8 +96,8 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	f.Group("Output", "out", "eval-every", "checkpoint-every", "resume", "force", "report", "quiet")
 }
 
-// resolve fills in the preset for all flags that were not given, makes the graph, and reports the first setting that cannot work
-// whatever the data.
+// resolve fills in the preset for all flags that were not given, makes the graph, and reports the first setting that
+// cannot work whatever the data.
 func (j *Job) resolve() (parameters, *network.Graph, error) {
 	s, given := j.Settings, j.given
 	preset, err := j.preset()
@@ -136,8 +136,8 @@ func (j *Job) resolve() (parameters, *network.Graph, error) {
 	return p, g, err
 }
 
-// preset returns the preset that -preset names. Without -preset, a method other than the default's has the preset that is made for
-// it, else the first of the task's own.
+// preset returns the preset that -preset names. Without -preset, a method other than the default's has the preset that
+// is made for it, else the first of the task's own.
 func (j *Job) preset() (Preset, error) {
 	s, own := j.Settings, j.presets[1:]
 	i := slices.IndexFunc(j.presets, func(p Preset) bool { return p.Name == s.Preset })
@@ -250,9 +250,9 @@ func (s *Settings) averaging() (network.AverageOptions, error) {
 	return o, nil
 }
 
-// oneLoop names the methods that exchange each variable once an iteration. What wire int8 rounds off a variable then comes with the
-// variable's next value, without which sparkle drifts far away. In methods of several loops it would come many values later, as
-// noise that can make them diverge; that of bf16 is too small to.
+// oneLoop names the methods that exchange each variable once an iteration. What wire int8 rounds off a variable then
+// comes with the variable's next value, without which sparkle drifts far away. In methods of several loops it would
+// come many values later, as noise that can make them diverge; that of bf16 is too small to.
 var oneLoop = []string{"dsoba", "sparkle"}
 
 // ExchangeWire returns the type in which a transport may send the vectors of exchanges, after the preset has been filled in.

@@ -26,10 +26,10 @@ const shortVector = 16
 //
 // # Exactness
 //
-// Numbers are summed in fixed point mod 2^bits, in blocks whose scale 2^e all agents agree on first: the least power of two
-// above all entries of the block on all agents. A term is rounded to a multiple of 2^(e−m), where m = bits − 1 − ⌈log2 n⌉; sums of
-// whole numbers are exact in any order, so that the average has the same bits on every agent, over every
-// transport and for every number of processes.
+// Numbers are summed in fixed point mod 2^bits, in blocks whose scale 2^e all agents agree on first: the least power of
+// two above all entries of the block on all agents. A term is rounded to a multiple of 2^(e−m), where m = bits − 1 −
+// ⌈log2 n⌉; sums of whole numbers are exact in any order, so that the average has the same bits on every agent, over
+// every transport and for every number of processes.
 //
 //	wire      bits                     numbers a block   rounding       m for n = 2, 8, 32, 1024
 //	Float64   64                       1024              nearest even   62  60  58  53
@@ -37,31 +37,33 @@ const shortVector = 16
 //	BF16      16, 9+⌈log2 n⌉ if more   64                stochastic     14  12  10   8
 //	Int8      8+⌈log2 n⌉               64                stochastic      7   7   7   7
 //
-// The error of a rounded term, and so of the average, is at most 2^(e−m−1) with nearest even and below 2^(e−m) with stochastic
-// rounding, whose expectation is the number itself; dividing by n and going back to float64 add two roundings of float64 to the
-// average. With nearest even, this is at most half a unit in the last place of the block's largest entry, in float32 and, for up to
-// 1024 agents, in float64; above, float64 loses a bit each time the number of agents doubles. Zeros are +0. A block with a number that is not finite, on any agent, is NaN on all. Vectors of up to 16
-// numbers travel on Float64 whatever the wire is.
+// The error of a rounded term, and so of the average, is at most 2^(e−m−1) with nearest even and below 2^(e−m) with
+// stochastic rounding, whose expectation is the number itself; dividing by n and going back to float64 add two
+// roundings of float64 to the average. With nearest even, this is at most half a unit in the last place of the block's
+// largest entry, in float32 and, for up to 1024 agents, in float64; above, float64 loses a bit each time the number of
+// agents doubles. Zeros are +0. A block with a number that is not finite, on any agent, is NaN on all. Vectors of up to
+// 16 numbers travel on Float64 whatever the wire is.
 //
 // # What the scales tell
 //
-// The sums can be masked, but a maximum cannot: the parent of a leaf in the tree sees the leaf's scales. Blocks are therefore long where there
-// are bits to spare, and on Float64 e is rounded up to a multiple of m−52 too (8 for 8 agents): the bits beyond those of
-// float64 hide how large the largest of 1024 numbers is, up to a factor of 256. One scale for all of a vector would tell less still, but
-// vectors of several parts of different sizes would lose the smaller ones. On BF16 and Int8, where each bit counts, a
-// scale is the exponent of the largest of 64 numbers.
+// The sums can be masked, but a maximum cannot: the parent of a leaf in the tree sees the leaf's scales. Blocks are
+// therefore long where there are bits to spare, and on Float64 e is rounded up to a multiple of m−52 too (8 for 8
+// agents): the bits beyond those of float64 hide how large the largest of 1024 numbers is, up to a factor of 256. One
+// scale for all of a vector would tell less still, but vectors of several parts of different sizes would lose the
+// smaller ones. On BF16 and Int8, where each bit counts, a scale is the exponent of the largest of 64 numbers.
 //
 // # Cost
 //
-// Agent i sends [Tree.Sends](i) messages for the scales, 12 bits each, and as many for the sums: 2(n−1) of both in all, whatever
-// the graph. [Averages.Cost] has the bytes. A steady run allocates nothing.
+// Agent i sends [Tree.Sends](i) messages for the scales, 12 bits each, and as many for the sums: 2(n−1) of both in all,
+// whatever the graph. [Averages.Cost] has the bytes. A steady run allocates nothing.
 //
 // # By Mix alone
 //
-// With ByMix an average is p(W) applied to the agents' vectors, where p is the polynomial with p(1) = 1 that is 0 at all other
-// eigenvalues of W: v ← (Wv − μv)/(1−μ) for each μ, in Leja's order, which keeps what is in between small. On Float64 it
-// is exact to about 1e-13 of the largest number for the usual graphs of up to 32 agents. On a narrower wire every one of its rounds rounds: it
-// costs as many digits as the largest of the factors (W−μ)/(1−μ) multiplies rounding by.
+// With ByMix an average is p(W) applied to the agents' vectors, where p is the polynomial with p(1) = 1 that is 0 at
+// all other eigenvalues of W: v ← (Wv − μv)/(1−μ) for each μ, in Leja's order, which keeps what is in between small. On
+// Float64 it is exact to about 1e-13 of the largest number for the usual graphs of up to 32 agents. On a narrower wire
+// every one of its rounds rounds: it costs as many digits as the largest of the factors (W−μ)/(1−μ) multiplies rounding
+// by.
 type Averages struct {
 	team    Team
 	w       *Matrix
@@ -103,7 +105,8 @@ func (s *Sent) add(receivers, messages, floats, bytes int) {
 	s.Bytes += int64(receivers * bytes)
 }
 
-// Cost returns what agent i sends in one average of so many numbers on a wire. The scales' exponents count as bytes, not as numbers.
+// Cost returns what agent i sends in one average of so many numbers on a wire. The scales' exponents count as bytes,
+// not as numbers.
 func (a *Averages) Cost(i, length int, wire Wire) (s Sent) {
 	if a.options.ByMix {
 		sends, rounds := a.w.Sends(i), len(a.roots)
@@ -117,13 +120,13 @@ func (a *Averages) Cost(i, length int, wire Wire) (s Sent) {
 
 // An Averager is one agent's end of [Averages]: a [dsbo.Averager] whose Mix sends what the wire can carry.
 //
-// Mix rounds its vector to the wire, with nearest even on Float32 and stochastically on BF16 and Int8, and mixes what [Wire.Encode] and
-// [Wire.Decode] keep to the last bit, so that all transports give the same bits. The agent's own term is rounded as well: as W is doubly
-// stochastic, the sum over the agents after Mix is then that of the rounded vectors, which differs from the
-// sum before by the rounding alone, and not by what the agents see of it.
+// Mix rounds its vector to the wire, with nearest even on Float32 and stochastically on BF16 and Int8, and mixes what
+// [Wire.Encode] and [Wire.Decode] keep to the last bit, so that all transports give the same bits. The agent's own term
+// is rounded as well: as W is doubly stochastic, the sum over the agents after Mix is then that of the rounded vectors,
+// which differs from the sum before by the rounding alone, and not by what the agents see of it.
 //
-// Draws of stochastic rounding have names: seed, agent, stage, number of the Mix or average since the stage began, and entry. A
-// run that is resumed at the beginning of a stage draws the same.
+// Draws of stochastic rounding have names: seed, agent, stage, number of the Mix or average since the stage began, and
+// entry. A run that is resumed at the beginning of a stage draws the same.
 type Averager struct {
 	mixer    dsbo.Mixer
 	reducer  Reducer // nil if the mixer is none
@@ -144,7 +147,8 @@ var _ dsbo.Averager = (*Averager)(nil)
 // Begin begins a stage, such as an iteration or an evaluation, whose number no other stage of the run has.
 func (a *Averager) Begin(stage uint64) { a.stage, a.count, a.mixed = stage, 0, 0 }
 
-// Sent returns what this agent has sent so far, in Mix and in averages: payload, and each vector once, also when a transport sends it again.
+// Sent returns what this agent has sent so far, in Mix and in averages: payload, and each vector once, also when a
+// transport sends it again.
 func (a *Averager) Sent() Sent { return a.sent }
 
 // Average implements [dsbo.Averager] on the wire of the options.

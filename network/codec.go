@@ -29,12 +29,14 @@ func (w Wire) Bytes(n int) int {
 	return n + int8ScaleLen*((n+blockLength-1)/blockLength)
 }
 
-// Encode appends the w.Bytes(len(v)) bytes of v to dst. [Wire.Decode] gives the same numbers back if they are those that an
-// [Averager] sends on wire w, and the nearest ones of the wire otherwise. NaN stays NaN, without its other bits but on wire Float64.
+// Encode appends the w.Bytes(len(v)) bytes of v to dst. [Wire.Decode] gives the same numbers back if they are those
+// that an [Averager] sends on wire w, and the nearest ones of the wire otherwise. NaN stays NaN, without its other bits
+// but on wire Float64.
 //
-// Numbers are little-endian: float64, float32, and the upper half of a float32 for BF16. Wire Int8 has, for each 64 numbers, a
-// scale s (float32) and a whole number k from -127 to 127 for each, which stands for k·s. Either the largest |k| is 127 or
-// s is the least scale, 2^-126. A block with a number that is not finite has the scale NaN, which makes all of it NaN.
+// Numbers are little-endian: float64, float32, and the upper half of a float32 for BF16. Wire Int8 has, for each 64
+// numbers, a scale s (float32) and a whole number k from -127 to 127 for each, which stands for k·s. Either the largest
+// |k| is 127 or s is the least scale, 2^-126. A block with a number that is not finite has the scale NaN, which makes
+// all of it NaN.
 func (w Wire) Encode(dst []byte, v []float64) []byte {
 	switch w {
 	case Float64:
@@ -69,8 +71,8 @@ func float32Bits(x float64) uint32 {
 	return math.Float32bits(float32(x))
 }
 
-// int8Scale returns the scale of a block: the largest float32 of which 127 times is not above the largest entry, but at least int8Least.
-// It is NaN if an entry is not finite or above 127 times the largest float32.
+// int8Scale returns the scale of a block: the largest float32 of which 127 times is not above the largest entry, but at
+// least int8Least. It is NaN if an entry is not finite or above 127 times the largest float32.
 func int8Scale(v []float64) float64 {
 	largest := largestOf(v)
 	if !(largest <= int8Most*math.MaxFloat32) {

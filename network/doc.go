@@ -40,16 +40,19 @@
 //
 // # Averages
 //
-// [Averages] give all agents the exact mean of their vectors, the same bits on each, by two sums of whole numbers over a spanning
-// tree ([Tree]) of the graph, about two vectors an agent whatever the graph is; a [Reducer] is what a transport gives for
-// that. Where agents may do nothing but mix, [AverageOptions].ByMix finds the mean by rounds of Mix. An [Averager] is an agent's end.
+// [Averages] give all agents the exact mean of their vectors, the same bits on each, by two sums of whole numbers over
+// a spanning tree ([Tree]) of the graph, about two vectors an agent whatever the graph is; a [Reducer] is what a
+// transport gives for that. Where agents may do nothing but mix, [AverageOptions].ByMix finds the mean by rounds of
+// Mix. An [Averager] is an agent's end.
 //
 // # Wires
 //
-// A [Wire] says in how many bits numbers travel. An [Averager] rounds to it, in Mix and in averages, with draws that have names where
-// it rounds at random, so that a run that is resumed, or has another transport, has the same bits. [Wire.Encode], [Wire.Decode],
-// [PackWords] and [UnpackWords] are how transports send what they are given in so many bytes as [Averager.Sent] counts.
+// A [Wire] says in how many bits numbers travel. An [Averager] rounds to it, in Mix and in averages, with draws that
+// have names where it rounds at random, so that a run that is resumed, or has another transport, has the same bits.
+// [Wire.Encode], [Wire.Decode], [PackWords] and [UnpackWords] are how transports send what they are given in so many
+// bytes as [Averager.Sent] counts.
 //
-// Wire Int8 has one float32 as the scale of 64 numbers. The exponent of the largest alone would take 3 bytes less, 65 and not 68, but make the
-// unit up to 2 times as large, 1.47 times in the mean square where sizes are spread evenly: .56 bits a number lost for .38 saved.
+// Wire Int8 has one float32 as the scale of 64 numbers. The exponent of the largest alone would take 3 bytes less, 65
+// and not 68, but make the unit up to 2 times as large, 1.47 times in the mean square where sizes are spread evenly:
+// .56 bits a number lost for .38 saved.
 package network

@@ -27,12 +27,14 @@ func (op Op) Combine(dst, src []uint64) {
 	}
 }
 
-// A Reducer is an agent's end of an exchange over which whole numbers of all agents are combined. Mixers of all transports are.
+// A Reducer is an agent's end of an exchange over which whole numbers of all agents are combined. Mixers of all
+// transports are.
 type Reducer interface {
 	dsbo.Mixer
-	// Reduce replaces words by those of all agents combined, the same on every agent. A word is a number below 2^bits, 1 ≤ bits ≤ 64;
-	// sums are mod 2^bits. All agents must call Mix and Reduce in the same order, with the same op, bits and number
-	// of words. It blocks until the result is here or ctx is done. After an error what the words hold is undefined.
+	// Reduce replaces words by those of all agents combined, the same on every agent. A word is a number below 2^bits,
+	// 1 ≤ bits ≤ 64; sums are mod 2^bits. All agents must call Mix and Reduce in the same order, with the same op, bits
+	// and number of words. It blocks until the result is here or ctx is done. After an error what the words hold is
+	// undefined.
 	Reduce(ctx context.Context, op Op, bits int, words []uint64) error
 }
 
@@ -54,8 +56,8 @@ type Joint struct {
 	work    [2]reduction // the reductions of even and of odd number
 }
 
-// A reduction is one call of Reduce by all agents of a process. Two are enough: an agent enters reduction r+2 only when all have
-// taken the result of r, before they entered r+1.
+// A reduction is one call of Reduce by all agents of a process. Two are enough: an agent enters reduction r+2 only when
+// all have taken the result of r, before they entered r+1.
 type reduction struct {
 	op    Op
 	bits  int
@@ -129,8 +131,8 @@ func (j *Joint) finish(ctx context.Context, r *reduction) {
 	}
 }
 
-// Await waits for a wake-up on ready, or the end of the exchange, whose error cause returns, or of ctx. If several are here at
-// once, the wake-up counts: the outcome does not depend on which of them is seen first.
+// Await waits for a wake-up on ready, or the end of the exchange, whose error cause returns, or of ctx. If several are
+// here at once, the wake-up counts: the outcome does not depend on which of them is seen first.
 func Await(ctx context.Context, ready, stopped <-chan struct{}, cause func() error) error {
 	var err error
 	select {

@@ -11,8 +11,8 @@ type Tree struct {
 	Height   int     // the largest depth
 }
 
-// Tree returns the breadth-first spanning tree of W's edges from the agent that is nearest to all others, the lowest of several. It
-// returns nil if the graph is not connected. The cost is at most one pass over all edges for each agent.
+// Tree returns the breadth-first spanning tree of W's edges from the agent that is nearest to all others, the lowest of
+// several. It returns nil if the graph is not connected. The cost is at most one pass over all edges for each agent.
 func (m *Matrix) Tree() *Tree {
 	var best *Tree
 	most := 0 // the largest height: no tree is less than half as high as another one

@@ -97,7 +97,8 @@ func mixAll(t *testing.T, ends []*network.Averager, vectors [][]float64) [][]flo
 	return got
 }
 
-// TestMixOnWires: what is mixed is near the vectors, in the mean of many draws the vectors themselves, and on Float64 nothing else.
+// TestMixOnWires: what is mixed is near the vectors, in the mean of many draws the vectors themselves, and on Float64
+// nothing else.
 func TestMixOnWires(t *testing.T) {
 	const rounds = 400
 	w := newRing(4).W
@@ -130,8 +131,8 @@ func TestMixOnWires(t *testing.T) {
 	}
 }
 
-// TestErrorFeedback: what the wire rounds off comes in the next stages at the same place, so that the sum of all that is sent stays within one
-// rounding of the sum of the vectors; and a copy of the state goes on with the same bits.
+// TestErrorFeedback: what the wire rounds off comes in the next stages at the same place, so that the sum of all that
+// is sent stays within one rounding of the sum of the vectors; and a copy of the state goes on with the same bits.
 func TestErrorFeedback(t *testing.T) {
 	const stages = 50
 	w := must.Get(network.NewMatrix([][]float64{{1}}))

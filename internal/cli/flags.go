@@ -121,7 +121,8 @@ func (f *Flags) help(out io.Writer) {
 // Columns is the width of lines for people.
 const Columns = 80
 
-// Wrap breaks a text at blanks into lines of at most width characters, if no word is longer. One that is short enough is left as it is.
+// Wrap breaks a text at blanks into lines of at most width characters, if no word is longer. One that is short enough
+// is left as it is.
 func Wrap(text string, width int) []string {
 	if utf8.RuneCountInString(text) <= width {
 		return []string{text}

@@ -11,12 +11,12 @@
 // Each edge of the graph is one gRPC stream in both directions. The agent with the lower number
 // connects, the other one listens; after the loss of a connection the first tries again.
 //
-// With certificates, the rule between machines, connections are TLS 1.3, and both sides check that
-// the other one's certificate is signed by the run's authority, is valid, and is that of the agent
-// they mean (package pki). Then each says hello: who it is, whom it takes the other for, the run, the hash of its
-// configuration, the form of its vectors, the program that it is, how far it is and what it needs. A neighbour with any of these wrong is refused;
-// the log says why. Agents whose kernels or architectures differ, or the versions of their programs as far as these are
-// known, are not in one run.
+// With certificates, the rule between machines, connections are TLS 1.3, and both sides check that the other one's
+// certificate is signed by the run's authority, is valid, and is that of the agent they mean (package pki). Then each
+// says hello: who it is, whom it takes the other for, the run, the hash of its configuration, the form of its vectors,
+// the program that it is, how far it is and what it needs. A neighbour with any of these wrong is refused; the log says
+// why. Agents whose kernels or architectures differ, or the versions of their programs as far as these are known, are
+// not in one run.
 //
 // # Frames
 //

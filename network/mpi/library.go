@@ -27,10 +27,11 @@ type library interface {
 	drop(t *transfer, d time.Duration) bool
 	// openSum makes the ranks' way to combine words of t, which is a sum. All ranks open the same ones in the same order.
 	openSum(t *transfer)
-	// sumWords returns memory for the words of t: those of this rank before they are combined, of all after. Any thread may call it
-	// while t is not polled.
+	// sumWords returns memory for the words of t: those of this rank before they are combined, of all after. Any thread
+	// may call it while t is not polled.
 	sumWords(t *transfer, bytes int) []byte
-	// closeSum ends t. The memory of its words is then the library's, which combines them with the others' if these have heard of them.
+	// closeSum ends t. The memory of its words is then the library's, which combines them with the others' if these
+	// have heard of them.
 	closeSum(t *transfer)
 	// notice returns what came when poll said noticed.
 	notice() notice
@@ -85,8 +86,8 @@ type sumKind struct {
 	begun   bool // has been polled
 }
 
-// width returns the bytes of a word, 4 or 8. MPI has words of 2 as well, but sums of these saturate in Open MPI 4.1 where it uses
-// AVX, instead of going round.
+// width returns the bytes of a word, 4 or 8. MPI has words of 2 as well, but sums of these saturate in Open MPI 4.1
+// where it uses AVX, instead of going round.
 func (s *sumKind) width() int {
 	if s.bits <= 32 {
 		return 4
@@ -94,7 +95,8 @@ func (s *sumKind) width() int {
 	return 8
 }
 
-// kind stands for all that must be alike on all ranks but the number of words: the operation in bit 0, and the width from bit 1 on.
+// kind stands for all that must be alike on all ranks but the number of words: the operation in bit 0, and the width
+// from bit 1 on.
 func (s *sumKind) kind() int { return int(s.op) | s.width()<<1 | s.bits<<5 }
 
 // errUnlike says that ranks combine words of other numbers, bits or operations.
