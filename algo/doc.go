@@ -1,4 +1,4 @@
-// Package algo holds the methods: MA-DSBO (Algorithms 1-3 of the paper) and those it is compared with.
+// Package algo holds the methods: MA-DSBO (Algorithms 1-3 of the paper), those it is compared with, and newtoncg, our own.
 //
 // A [Method] is a struct whose exported fields are its parameters, where zero means the default that the field states:
 //

@@ -43,7 +43,8 @@
 // [Averages] give all agents the exact mean of their vectors, the same bits on each, by two sums of whole numbers over
 // a spanning tree ([Tree]) of the graph, about two vectors an agent whatever the graph is; a [Reducer] is what a
 // transport gives for that. Where agents may do nothing but mix, [AverageOptions].ByMix finds the mean by rounds of
-// Mix. An [Averager] is an agent's end.
+// Mix. An [Averager] is an agent's end. Package grpc masks the terms of sums, so that nobody sees one alone; Mix shows
+// an agent's vector to its neighbours.
 //
 // # Wires
 //

@@ -8,8 +8,8 @@
 // the same bits as not stopping.
 //
 // What leaves an agent outside of iterations is its part of exact averages and of largest numbers (average.go): losses and counts,
-// and for exact solutions (exact.go, solve.go) gradients, products with Hessians and diagonals of them. Small records of usage, the
-// agreement to stop and digests are gathered.
+// and for exact solutions (exact.go, solve.go) gradients, products with Hessians and diagonals of them. Whether agents have a variable with
+// the same bits they find from the largest and the least of its digests. Small records of usage and the agreement to stop are gathered.
 //
 // The loop is in run.go; stepper.go and agent.go run the agents from one evaluation to the next; checkpoint.go writes
 // checkpoints and resume.go reads them. What depends on where the agents are is a layout (layout.go), with a file for each of
