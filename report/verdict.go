@@ -87,7 +87,11 @@ func relativeLoss(g runs.Gain) runs.Number   { return g.LossChange / g.LossAgain
 func (r *Run) headline() headline {
 	if r.Summary != nil && r.Summary.Verdict.Sentence != "" {
 		v := r.Summary.Verdict
-		return headline{v.Outcome, unbroken(v.Sentence), v.Notes}
+		notes := make([]string, len(v.Notes))
+		for i, n := range v.Notes {
+			notes[i] = unbroken(n)
+		}
+		return headline{v.Outcome, unbroken(v.Sentence), notes}
 	}
 	if state, _ := r.state(); state != runs.Finished {
 		return headline{Outcome: runs.Unclear,
@@ -98,7 +102,8 @@ func (r *Run) headline() headline {
 
 // unbroken keeps a number and the unit or the change after it on one line.
 func unbroken(s string) string {
-	return strings.NewReplacer(" %", "\u202f%", " → ", "\u00a0→ ", " ± ", "\u00a0±\u00a0").Replace(s)
+	return strings.NewReplacer(" %", "\u202f%", " → ", "\u00a0→ ", " ± ", "\u00a0±\u00a0",
+		"λ = ", "λ\u00a0=\u00a0").Replace(s)
 }
 
 // headlines returns the verdict of all runs together: how many won and lost, and the changes of each group.
