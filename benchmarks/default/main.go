@@ -38,7 +38,7 @@ type group struct {
 
 // groups returns all problems.
 func groups() []group {
-	small := func(more string) string { return "-train=250 -val=250 -batch=0 " + more }
+	small := func(more string) string { return "-train=250 -batch=0 " + more }
 	var synthetic []string
 	for _, p := range []int{20, 50, 100, 200} {
 		for _, r := range []float64{0.5, 1, 1.5} {
@@ -47,11 +47,11 @@ func groups() []group {
 	}
 	return []group{
 		{"synthetic", "synthetic", synthetic, 3},
-		{"sizes", "mnist", []string{"-train=100 -val=100 -batch=0", "-train=250 -val=250 -batch=0", "-train=1000 -val=1000 -batch=0"}, 5},
+		{"sizes", "mnist", []string{"-train=100 -batch=0", "-train=250 -batch=0", "-train=1000 -batch=0"}, 5},
 		{"full", "mnist", []string{""}, 5},
 		{"splits", "mnist", []string{small("-partition=dirichlet:0.3"), small("-partition=labels:2")}, 2},
 		{"graphs", "mnist", []string{small("-graph=path"), small("-graph=star"), small("-graph=torus"), small("-graph=erdos-renyi")}, 1},
-		{"agents", "mnist", []string{small("-agents=2"), small("-agents=32")}, 1},
+		{"agents", "mnist", []string{small("-agents=2"), small("-agents=32 -val=900")}, 1},
 		{"short", "mnist", []string{small("-K=1"), small("-K=5"), "-K=5"}, 1},
 	}
 }
