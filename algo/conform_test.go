@@ -18,7 +18,7 @@ var variants = map[string][]string{
 		`{"T":2,"N":3,"warm_z":true,"reuse_b":true,"xstep":"adam","clip":[-0.05,0.1]}`, `{"T":2,"N":3,"track_y":true,"eta":[2,1]}`,
 	},
 	"newtoncg": {
-		`{"init":"x0","c":1,"cold":2,"mem":3,"dg_every":2,"relative":true}`, `{"no_split":true,"init":"x0","c":6,"clip":[-0.05,0.1],"beta1":0.2}`,
+		`{"init":"x0","c":1,"cold":2,"mem":3,"dg_every":2,"relative":true,"most":5,"reach":0.3}`, `{"no_split":true,"init":"x0","c":6,"clip":[-0.05,0.1],"beta1":0.2}`,
 		`{"damping":0.5,"constants":3,"part":true}`, `{"constants":1,"c":2,"lr":[0.2,0.1],"floor":0.1,"cut":0.01}`,
 	},
 	"jhip": {`{"T":1,"N":1}`}, "gbdsbo": {`{"N":1}`}, "pdsbo_gossip": {`{"T":1,"N":1}`}, "stocbio": {`{"T":1,"N":1}`},

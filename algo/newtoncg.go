@@ -28,10 +28,15 @@ import (
 //
 // The mixer must be a [dsbo.Averager]. Draws: all examples, but with Part.
 type NewtonCG struct {
-	C    int      `json:"c,omitzero"`    // products of a solve; default 4
-	Cold int      `json:"cold,omitzero"` // products of each of the three solves of iteration 0; default 8
-	Mem  int      `json:"mem,omitzero"`  // pairs kept, at most 120; default 60
-	Lr   Schedule `json:"lr,omitzero"`   // step of x; default 0.8*(1-k/K)
+	C    int `json:"c,omitzero"`    // products of a solve; default 4
+	Cold int `json:"cold,omitzero"` // products of each of the three solves of iteration 0; default 8
+	// Most, where it is more than C or Cold, lets a solve go on beyond these to so many products at most, until r'M⁻¹r, the residual r
+	// measured by the preconditioner M, is down to Reach times what it was; default: no further. All agents have the same bits, so
+	// that they stop at the same product.
+	Most  int      `json:"most,omitzero"`
+	Reach float64  `json:"reach,omitzero"` // in (0, 1]; default 0.1
+	Mem   int      `json:"mem,omitzero"`   // pairs kept, at most 120; default 60
+	Lr    Schedule `json:"lr,omitzero"`    // step of x; default 0.8*(1-k/K)
 
 	Beta1   float64   `json:"beta1,omitzero"`    // Adam's weight of the average of u, in (0, 1); default 0.5
 	Beta2   float64   `json:"beta2,omitzero"`    // Adam's weight of the average of u²; default 0.95
@@ -64,9 +69,10 @@ type NewtonCG struct {
 	Damping float64 `json:"damping,omitzero"`
 
 	state
-	turn    turn
-	memory  *recycle.Memory
-	product func(dst, v []float64) error // the average of D v, at the present x and y
+	turn     turn
+	products int // of the iteration so far
+	memory   *recycle.Memory
+	product  func(dst, v []float64) error // the average of D v, at the present x and y
 
 	examples dsbo.Sample // of the products of the present solve
 	solves   int         // of the present iteration so far
@@ -102,6 +108,8 @@ func (a *NewtonCG) Init(p, q, K int) error {
 	c := a.prepare("newtoncg", p, q, K)
 	c.count("c", &a.C, 4)
 	c.count("cold", &a.Cold, 8)
+	c.require(a.Most >= 0, "most", "at least 0", a.Most)
+	c.fraction("reach", &a.Reach, 0.1)
 	c.count("mem", &a.Mem, 60)
 	c.require(a.Mem <= recycle.MostPairs, "mem", "at most 120", a.Mem)
 	if a.Lr == "" {
@@ -126,6 +134,7 @@ func (a *NewtonCG) Init(p, q, K int) error {
 		return c.err
 	}
 
+	a.products = 0
 	a.z, a.r, a.v = a.carried("z", q), a.carried("r", p), a.carried("v", p)
 	a.dg, a.tried, a.mu = a.carried("diagonal", q), a.carried("tried", 2), a.carried("damping", 1)
 	a.memory = recycle.New(q, a.Mem, a.Floor, a.Cut)
@@ -150,7 +159,8 @@ func (a *NewtonCG) Init(p, q, K int) error {
 // Cost of an iteration: 2 + 2C averages of q numbers and one of p; 2C+1 Hessian-vector products, a gradient of f, one of g, and a
 // Jacobian-vector product; with the diagonal renewed an average of q more. Iteration 0 has three solves, of Cold products each,
 // and before them a search of T constants: T(C+2) averages of q and 2T−1 of one number, TC products, and T diagonals, gradients
-// of g and values. T is the number of constants tried, which is known after the iteration; before, Cost counts with the most.
+// of g and values. T is the number of constants tried, which is known after the iteration; before, Cost counts with the most. What
+// Most adds is known, and counted, after the iteration.
 func (a *NewtonCG) Cost(k int) Cost {
 	vectors, numbers, steps := 2+2*a.C, 0, 1 // averages of q numbers and of one, steps of y
 	calls := Calls{UpperGrad: 1, HVP: 2*a.C + 1, JVP: 1}
@@ -169,6 +179,10 @@ func (a *NewtonCG) Cost(k int) Cost {
 		calls.HVP, calls.Diagonal = 3*a.Cold, 1
 	}
 	calls.LowerGrad = steps
+	if planned := calls.HVP - min(k, 1); a.Most > 0 && a.products > 0 { // beside the product H z, if k > 0
+		vectors += a.products - planned
+		calls.HVP += a.products - planned
+	}
 	cost := Cost{Averages: vectors + 1 + numbers, AverageFloats: vectors*len(a.y) + len(a.x) + numbers, Calls: calls}
 	if a.Damping > 0 {
 		cost.Averages += steps
@@ -185,6 +199,7 @@ func (a *NewtonCG) renews(k int) bool { return (k+1)%a.DgEvery == 0 }
 func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := &a.turn
 	*w = a.begin(ctx, k, o, m)
+	a.products = 0
 	products := a.C
 	a.solves = 0
 	if k == 0 {
@@ -246,8 +261,30 @@ func (a *NewtonCG) solve(w *turn, s []float64, products int) {
 	for i, d := range a.dg {
 		a.damped[i] = a.e[i] + float64(a.mu[0]*math.Abs(d))
 	}
+	var done func(asked int) bool // nil: after so many products, whatever they give
+	if a.Most > products {
+		done, products = a.reached(products), a.Most
+	}
 	// The products keep the turn's error.
-	a.memory.Solve(s, a.rhs, recycle.System{E: a.damped, Diagonal: a.dg, Product: a.product}, products, nil)
+	asked, _, _ := a.memory.Solve(s, a.rhs, recycle.System{E: a.damped, Diagonal: a.dg, Product: a.product}, products, done)
+	a.products += asked
+}
+
+// reached returns the rule by which a solve of at least so many products ends.
+func (a *NewtonCG) reached(least int) func(asked int) bool {
+	before := 0.0 // r'M⁻¹r at the start
+	return func(asked int) bool {
+		if 0 < asked && asked < least {
+			return false
+		}
+		a.memory.Precondition(a.trial, a.rhs)
+		size := vec.Dot(a.trial, a.rhs)
+		if asked == 0 {
+			before = size
+			return size == 0
+		}
+		return size <= float64(a.Reach*before)
+	}
 }
 
 // split sets e to P(x), or to 0 where the oracle tells no penalty's part, and reports which.

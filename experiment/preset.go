@@ -12,7 +12,10 @@ import (
 // tuned is the preset of every task, and its default: the same settings whatever the problem, its size and the graph. Where the
 // problem does not tell the penalty's part of the Hessian, by which the search for a start goes, x starts at -x0.
 func tuned() Preset {
-	return Preset{Name: "tuned", Wire: "float32", K: 20, Method: &algo.NewtonCG{Relative: true, DgEvery: 2}}
+	return Preset{
+		Name: "tuned", Wire: "float32", K: 20, EvalEvery: 1,
+		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 12, Reach: 0.7, Constants: 16, Clip: []float64{-14, 12}},
+	}
 }
 
 // A Preset is a named set of defaults for -preset: a method, its parameters, and a few settings of the run.
@@ -23,9 +26,11 @@ type Preset struct {
 	// Method holds the method's parameters. Schedules among them may be c/L, c*L or auto, which follow the curvature L at
 	// the start; beta, gamma and lg do so too when they are left open.
 	Method algo.Method
-	K      int     // outer iterations
-	X0     float64 // start of every entry of x, for methods that do not search for one
-	Batch  int
+	K      int // outer iterations
+	// EvalEvery is the default of -eval-every, 0 for its own.
+	EvalEvery int
+	X0        float64 // start of every entry of x, for methods that do not search for one
+	Batch     int
 }
 
 // presetsHelp returns the presets and their settings, for the help.

@@ -87,8 +87,8 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	f.Group("Computation", "batch", "dtype", "seed", "memory", "holdout", "evaluate")
 
 	f.StringVar(&s.Out, "out", "", "run `folder` (default: a new one in runs, named by preset and seed)")
-	f.IntVar(&s.EvalEvery, "eval-every", 0, "`iterations` from one evaluation to the next (default K/10)")
-	f.IntVar(&s.CheckpointEvery, "checkpoint-every", 0, "`iterations` from one checkpoint to the next (default: as evaluations)")
+	f.IntVar(&s.EvalEvery, "eval-every", 0, "`iterations` from one evaluation to the next (default: the preset's, else K/10)")
+	f.IntVar(&s.CheckpointEvery, "checkpoint-every", 0, "`iterations` from one checkpoint to the next (default K/10, and no more often than evaluations)")
 	f.BoolVar(&s.Resume, "resume", false, "go on with the unfinished run in the folder (the newest in runs), with its settings")
 	f.BoolVar(&s.Force, "force", false, "replace the run in the folder")
 	f.BoolVar(&s.Report, "report", true, "write report.html and its figures at the end; with -report=false they can be had later, from the verb report of dsbo (default true)")
@@ -115,6 +115,9 @@ func (j *Job) resolve() (parameters, *network.Graph, error) {
 	}
 	if !given["x0"] {
 		s.X0 = preset.X0
+	}
+	if !given["eval-every"] {
+		s.EvalEvery = preset.EvalEvery
 	}
 	if !given["dtype"] {
 		s.DType = cmp.Or(preset.DType, "float32")

@@ -26,7 +26,7 @@ type Config struct {
 	K      int         // outer iterations; 0: 100
 
 	EvalEvery int // E: a record every so many iterations, at 0 and at the end; 0: K/10
-	// CheckpointEvery is C, iterations between checkpoints; 0: as EvalEvery. There is one at the end and
+	// CheckpointEvery is C, iterations between checkpoints; 0: K/10, and no more often than evaluations. There is one at the end and
 	// when the run is interrupted too.
 	CheckpointEvery int
 	Dir             string // the run folder, which must exist; "": nothing is written
@@ -68,7 +68,7 @@ func (c Config) WithDefaults() Config {
 	}
 	c.K = cmp.Or(c.K, 100)
 	c.EvalEvery = cmp.Or(c.EvalEvery, (c.K+9)/10)
-	c.CheckpointEvery = cmp.Or(c.CheckpointEvery, c.EvalEvery)
+	c.CheckpointEvery = cmp.Or(c.CheckpointEvery, max(c.EvalEvery, (c.K+9)/10))
 	c.Evaluate = cmp.Or(c.Evaluate, EvaluateExact)
 	c.DenseLimit = cmp.Or(c.DenseLimit, 4<<30)
 	return c
