@@ -274,12 +274,15 @@ func (r *runner) chooseSteps(ctx context.Context) error {
 // networkDamping is the first damping of Newton's steps where the lower problem is not convex.
 const networkDamping = 1
 
-// chooseStart damps a method of Newton steps where the lower problem is not convex, and lets a method that would search
-// for its start begin at -x0 where that is given, and where the problem has no penalties, by which it searches.
+// chooseStart damps a method of Newton steps where the lower problem is not convex, fixes its number of products where averages are
+// by Mix, and lets a method that would search for its start begin at -x0 where that is given, and where the problem has no penalties, by which it searches.
 func (r *runner) chooseStart() {
 	m, ok := r.method.(*algo.NewtonCG)
 	if ok && !r.problem.convex && r.Settings.Set["damping"] == nil {
 		m.Damping = networkDamping
+	}
+	if ok && r.Settings.Average == "mix" {
+		m.Most = 0 // agents whose last bits differ cannot agree where a solve ends
 	}
 	if !ok || m.Start == "x0" || r.Settings.Set["init"] != nil {
 		return
