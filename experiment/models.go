@@ -53,7 +53,7 @@ func (r *runner) newFinder() *finder {
 	case wire == network.Float32:
 		f.rough = 1e-2
 	default:
-		f.rough, f.fine = 2e-2, 3e-4
+		f.rough, f.fine = 2e-2, 1e-3
 	}
 	return f
 }

@@ -10,7 +10,6 @@ import (
 	"dsbo/algo"
 	"dsbo/internal/recycle"
 	"dsbo/internal/vec"
-	"dsbo/network"
 	"dsbo/runs"
 )
 
@@ -35,9 +34,6 @@ func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
 	}
 	exact := *NewExact(c.Problem)
 	exact.Tol, exact.AdjointTol = c.Tol, c.AdjointTol
-	if c.Problem.Average.Wire > network.Float32 { // where each byte counts
-		exact.PhiTol = 3e-4
-	}
 	if !algo.TraitsOf(c.Method).Personalized {
 		e.shared = &exact
 		if err := exact.prepare(); err != nil {
