@@ -14,7 +14,7 @@ import (
 func tuned() Preset {
 	return Preset{
 		Name: "tuned", Wire: "float32", K: 20, EvalEvery: 1,
-		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 12, Reach: 0.7, Constants: 16, Clip: []float64{-14, 12}},
+		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Constants: 16, Clip: []float64{-14, 12}},
 	}
 }
 
