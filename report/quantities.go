@@ -108,14 +108,44 @@ func testAccuracyAtZero(s *runs.Summary) runs.Number { return s.TestAccuracyLamb
 func testAccuracyTuned(s *runs.Summary) runs.Number  { return s.TestAccuracyTuned }
 func bestPhi(r *Run) float64                         { return r.bestConstant().Phi }
 
+// objective is Φ. Of one run that knows it seldom, where exact solutions cost traffic, the losses of the model as it stands are
+// drawn beside it, if they are on the same scale.
+func objective(all []*Run) quantity {
+	q := quantity{
+		name: "phi", title: "Upper objective Φ", label: "Φ at the average x" + all[0].phiUnit(), view: "Φ", compared: 1,
+		parts: []part{{"phi", "Φ", phi}}, levels: []level{{"best constant", bestPhi}},
+		caption: "Φ at the agents' average hyperparameters, with the lower problem solved exactly. Lower is better.",
+	}
+	known := 0
+	for i := range all[0].Records {
+		if all[0].Records[i].Phi.Known() {
+			known++
+		}
+	}
+	if len(all) == 1 && all[0].own().Reduce != "sum" && all[0].phiUnit() != "" && 2*known < len(all[0].Records) {
+		q.parts = append(q.parts, part{"val_loss", "validation loss as it stands", afterStart(valLoss)},
+			part{"holdout_loss", "held-out loss as it stands", afterStart(holdoutLoss)})
+		q.caption += " Beside it, the losses of the agents' average model as it stands in each iteration."
+	}
+	return q
+}
+
+// afterStart returns a number of all records but that of the start, whose model knows nothing and would flatten the figure.
+func afterStart(of func(*runs.Record) runs.Number) func(*runs.Record) runs.Number {
+	return func(r *runs.Record) runs.Number {
+		if r.Iteration == 0 {
+			return runs.Unknown()
+		}
+		return of(r)
+	}
+}
+
 // quantities lists what is drawn of some runs.
 func quantities(all []*Run) []quantity {
 	zero := func(r *Run) float64 { return bestPhi(r) - bestPhi(r) } // unknown where the constant is
 	only, unit := []part{{of: phi}}, all[0].phiUnit()
 	return []quantity{
-		{name: "phi", title: "Upper objective Φ", label: "Φ at the average x" + unit, parts: only, view: "Φ",
-			levels:  []level{{"best constant", bestPhi}},
-			caption: "Φ at the agents' average hyperparameters, with the lower problem solved exactly. Lower is better."},
+		objective(all),
 		{name: "phi_gain", title: "Φ less that of the best constant", label: "Φ less that of the best constant" + unit,
 			parts: only, view: "Φ − best constant", less: bestPhi, levels: []level{{"best constant", zero}}},
 		{name: "phi_gap", title: "Φ less the lowest", label: "Φ less the lowest of the same data" + unit, parts: only,

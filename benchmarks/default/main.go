@@ -99,7 +99,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
 // run runs a group and prints its table: a row for each line, with medians over its seeds.
 func (b *bench) run(g group, stdout io.Writer) {
-	head := []string{g.task, "Φ", "best constant", "test loss", "of the constant", "test accuracy", "of the constant", "MB sent", "s"}
+	head := []string{g.task, "Φ", "tuned λ", "best constant", "test loss", "of the constant", "test accuracy", "of the constant", "MB sent", "s"}
 	if b.beside != "" {
 		head = append(head, "Φ beside", "test loss", "test accuracy", "MB sent", "s")
 	}
@@ -123,7 +123,7 @@ func (b *bench) run(g group, stdout io.Writer) {
 			label = strings.TrimSpace(fmt.Sprintf("%s seeds 1-%d", label, g.seeds))
 		}
 		row := append([]string{label}, medians(here, "%.4f", func(o outcome) []float64 {
-			return []float64{o.phi, o.constant.phi, o.loss, o.constant.loss, o.accuracy, o.constant.accuracy}
+			return []float64{o.phi, o.tuned, o.constant.phi, o.loss, o.constant.loss, o.accuracy, o.constant.accuracy}
 		})...)
 		row = append(row, medians(here, "%.1f", cost)...)
 		if b.beside != "" {
@@ -159,10 +159,11 @@ type result struct {
 	phi, loss, accuracy float64
 }
 
-// An outcome is what a run found, and what it cost.
+// An outcome is what a run found and kept, and what it cost.
 type outcome struct {
 	result
-	constant           result // the best constant λ
+	tuned              float64 // exact Φ of the tuned λ, whether it was kept or not
+	constant           result  // the best constant λ
 	megabytes, seconds float64
 }
 
@@ -186,11 +187,13 @@ func (b *bench) measure(task string, args []string, program string) (o outcome) 
 	o.constant.phi = math.Inf(1)
 	for _, m := range s.Models {
 		r := result{m.Name, float64(m.Phi), float64(m.TestLoss), float64(m.TestAccuracy)}
-		switch {
-		case !m.Lambda.Known(): // not a constant
-			o.result = r
-		case r.phi < o.constant.phi:
+		if !m.Lambda.Known() { // not a constant
+			o.tuned = r.phi
+		} else if r.phi < o.constant.phi {
 			o.constant = r
+		}
+		if m.Kept || o.name == "" && !m.Lambda.Known() { // earlier revisions keep the tuned one
+			o.result = r
 		}
 	}
 	o.megabytes = float64(max(s.Traffic.Total().Bytes, s.BytesSent)) / 1e6
