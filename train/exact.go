@@ -162,8 +162,8 @@ func (s *Exact) prepare() error {
 	}
 	s.scale = make([]float64, 1)
 	copy(s.y, s.Start)
-	// 120 pairs, fewer where they would take more than some 100 MB.
-	s.memory = recycle.New(s.q, min(recycle.MostPairs, max(4, 4_000_000/s.q)), 0.02, 1e-3)
+	// 120 pairs, fewer where they would take more than some 100 MB; more than q of them tell nothing new.
+	s.memory = recycle.New(s.q, min(recycle.MostPairs, max(4, s.q), max(4, 4_000_000/s.q)), 0.02, 1e-3)
 	s.memory.Relative = true
 	return nil
 }
