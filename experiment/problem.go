@@ -112,14 +112,16 @@ func hasPenalties(o dsbo.Oracle) bool {
 	return of.Penalty(high, x) == nil && slices.Compare(low, high) < 0
 }
 
-// Without -holdout, a tenth of the validation examples is held out where all agents together have enough of them, and each has some.
+// Without -holdout, a tenth of the validation examples is held out where all agents together have enough of them, each has some, and they
+// are not many more than the training examples: where they are, λ has more to gain from a tenth more than to lose by over-fitting.
 const (
 	defaultHoldout  = 0.1
 	leastValidation = 4000 // of all agents together
 	leastOfAgent    = 20
+	mostPerTraining = 2 // validation examples for each training example
 )
 
-// chooseHoldout sets the share of held-out examples, where -holdout leaves it open: by the numbers of validation examples that
+// chooseHoldout sets the share of held-out examples, where -holdout leaves it open: by the numbers of validation and training examples that
 // the agents tell each other at the start of the run, and when it goes on as the run folder says.
 func (r *runner) chooseHoldout(ctx context.Context) error {
 	if r.given["holdout"] {
@@ -133,18 +135,18 @@ func (r *runner) chooseHoldout(ctx context.Context) error {
 	}
 	counts := make([][]float64, s.Agents)
 	for i, shard := range r.loaded.data.Shards {
-		counts[i] = []float64{float64(shard.Val.Len())}
+		counts[i] = []float64{float64(shard.Val.Len()), float64(shard.Train.Len())}
 	}
 	if r.team != nil {
 		if err := r.team.Gather(ctx, counts); err != nil {
 			return err
 		}
 	}
-	all, least := 0.0, math.Inf(1)
+	all, training, least := 0.0, 0.0, math.Inf(1)
 	for _, c := range counts {
-		all, least = all+c[0], min(least, c[0])
+		all, training, least = all+c[0], training+c[1], min(least, c[0])
 	}
-	if s.Holdout = 0; all >= leastValidation && least >= leastOfAgent {
+	if s.Holdout = 0; all >= leastValidation && least >= leastOfAgent && all <= mostPerTraining*training {
 		s.Holdout = defaultHoldout
 	}
 	return nil

@@ -82,7 +82,7 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	f.StringVar(&s.DType, "dtype", "float32", "`type` of numbers in the agents' oracles, float32 or float64; evaluation is in float64 (default: the preset's)")
 	f.Uint64Var(&s.Seed, "seed", 1, "`number` that all draws depend on")
 	f.Float64Var(&s.Memory, "memory", 4, "`GiB` that the matrices of jhip and gbdsbo may take, all agents of a process together")
-	f.Float64Var(&s.Holdout, "holdout", 0, "`share` of the validation examples that tunes nothing: it chooses the best iterate and shows over-fitting; 0 for none (default 0.1 where all agents together have at least 4000 validation examples, else 0)")
+	f.Float64Var(&s.Holdout, "holdout", 0, "`share` of the validation examples that tunes nothing: it chooses the best iterate and shows over-fitting; 0 for none (default 0.1 where all agents together have at least 4000 validation examples, and at most twice as many as training examples; else 0)")
 	f.StringVar(&s.Evaluate, "evaluate", "exact", "`how` far records look: exact, to Φ and its gradient by solutions that all agents find together, which costs exchanges; or off, to losses alone")
 	f.Group("Computation", "batch", "dtype", "seed", "memory", "holdout", "evaluate")
 
