@@ -3,7 +3,7 @@
 //
 // A new model is a type with the three methods of [Model] in one file; package modeltest proves it.
 // Further methods are optional, each with an interface of its own: [Scorer], [Checker], [Starter], [Shaper], [StronglyConvex],
-// [Penalized], [Curved].
+// [Penalized], [Curved], [Layered].
 // [NewOracle] turns a model and an agent's data into the oracle that an algorithm calls: gradients,
 // Hessian-vector and Jacobian-vector products.
 package models

@@ -1,0 +1,67 @@
+package models_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"dsbo/internal/must"
+	"dsbo/internal/vec"
+	"dsbo/models"
+)
+
+// TestLayers: the cross-entropy of the layers' outputs is the loss that the model's Score has for each example.
+func TestLayers(t *testing.T) {
+	const d, c = 7, 4
+	s := classShard(60, 33, d, c)
+	for _, m := range []models.Model{
+		models.Softmax{Features: d, Classes: c},
+		models.MLP{Features: d, Classes: c, Hidden: []int{}},
+		models.MLP{Features: d, Classes: c, Hidden: []int{5, 3}},
+		models.MLP{Features: d, Classes: c, Hidden: []int{6}, ReLU: true},
+	} {
+		t.Run(fmt.Sprintf("%+v", m), func(t *testing.T) {
+			_, q := m.Dims()
+			y := normal(rand.New(rand.NewPCG(4, 2)), q, 1)
+			want, _ := must.Get2(must.Get(models.NewScore(m, s.Val, false)).Examples(y))
+			for i := range s.Val.Len() {
+				out := row(s.Val, i)
+				for _, l := range m.(models.Layered).Layers() {
+					out = outputs(l, y, out)
+				}
+				_, loss := probabilities(identity(c), out, c, s.Val.Target, i)
+				if math.Abs(loss-want[i]) > closedTol*max(1, want[i]) {
+					t.Fatalf("loss of example %d by layers is %g, by Score %g", i, loss, want[i])
+				}
+			}
+		})
+	}
+}
+
+// outputs returns what the layer makes of h.
+func outputs(l models.Layer, y, h []float64) []float64 {
+	out := make([]float64, l.Out)
+	for k := range out {
+		out[k] = vec.Dot(y[l.Offset+k*l.In:][:l.In], h)
+		if l.Bias {
+			out[k] += y[l.Offset+l.Out*l.In+k]
+		}
+		switch l.Unit {
+		case models.Tanh:
+			out[k] = math.Tanh(out[k])
+		case models.ReLU:
+			out[k] = max(out[k], 0)
+		}
+	}
+	return out
+}
+
+// identity returns the identity matrix, row by row.
+func identity(n int) []float64 {
+	m := make([]float64, n*n)
+	for i := range n {
+		m[i*n+i] = 1
+	}
+	return m
+}
