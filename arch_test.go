@@ -59,7 +59,7 @@ func otherModule(dir string) bool {
 var layer = map[string]int{
 	".":        0,
 	"internal": 1,
-	"ad":       2, "pki": 2, "table": 2,
+	"ad":       2, "pki": 2, "table": 2, "privacy": 2,
 	"data": 3, "network": 3, "models": 3, "algo": 3,
 	"runs": 4, "cluster": 4, "features": 4,
 	"train": 5, "report": 5, "modelfile": 5,
