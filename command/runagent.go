@@ -8,12 +8,14 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"dsbo"
 	"dsbo/cluster"
 	"dsbo/experiment"
 	"dsbo/internal/atomicfile"
+	"dsbo/internal/build"
 	"dsbo/network"
 	dsbogrpc "dsbo/network/grpc"
 	"dsbo/pki"
@@ -59,9 +61,13 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 	}
 	var mixer *dsbogrpc.Mixer
 	j.View = s
-	j.Layout = experiment.OneAgent(o.agent, c.Hash()+" "+pki.Name(o.agent), func(_ context.Context, g *network.Graph, from int) (network.Team, error) {
+	j.Layout = experiment.OneAgent(o.agent, c.Hash()+" "+pki.Name(o.agent), func(_ context.Context, g *network.Graph, from int, data []byte) (network.Team, error) {
+		program, err := build.Digest()
+		if err != nil {
+			return nil, err
+		}
 		config.Matrix, config.Round, config.Wire = g.W, from, j.Settings.ExchangeWire()
-		var err error
+		config.Fingerprint = append(slices.Clone(program), data...)
 		if mixer, err = o.openExchange(config); err != nil {
 			return nil, err
 		}

@@ -86,7 +86,7 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	if err = r.layout.join(ctx, r); err != nil {
 		return err
 	}
-	err = r.load()
+	err = r.load(r.here())
 	for again := err == nil; again; {
 		if !r.done {
 			err = r.attempt(ctx)

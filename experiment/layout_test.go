@@ -143,3 +143,38 @@ func TestFolderOfAnother(t *testing.T) {
 		t.Errorf("%v, want that the folder is refused", err)
 	}
 }
+
+// A deferred task loads when the agents have met, and knows its files before.
+type deferred struct{ tiny }
+
+func (*deferred) Fingerprint(a Agents) ([]byte, error) {
+	return fmt.Append(nil, "files of ", a.Here), nil
+}
+
+// TestFingerprint: an agent meets the others with a fingerprint of its data: that of its files if the task tells it, else that of
+// what the task has loaded.
+func TestFingerprint(t *testing.T) {
+	met := errors.New("met")
+	of := func(agent int, task Task, args string) string {
+		var got []byte
+		j := must.Get(Parse(task, strings.Fields(tinyFlags+args+" -out="+filepath.Join(t.TempDir(), "run")), io.Discard))
+		j.Layout = OneAgent(agent, "run", func(_ context.Context, _ *network.Graph, _ int, fingerprint []byte) (network.Team, error) {
+			got = fingerprint
+			return nil, met
+		})
+		if err := j.Run(t.Context(), io.Discard, io.Discard); !errors.Is(err, met) {
+			t.Fatal(err)
+		}
+		return string(got)
+	}
+	first := of(1, new(tiny), "-seed=1")
+	if again := of(1, new(tiny), "-seed=1 -K=7"); again != first || first == "" {
+		t.Errorf("fingerprints %q and %q of the same data", first, again)
+	}
+	if other, seed := of(2, new(tiny), "-seed=1"), of(1, new(tiny), "-seed=2"); other == first || seed == first {
+		t.Errorf("fingerprint %q of other data too", first)
+	}
+	if got := of(2, new(deferred), ""); got != "files of [2]" {
+		t.Errorf("fingerprint %q; it must be that of the files", got)
+	}
+}

@@ -15,18 +15,21 @@ import (
 
 // OneAgent returns the layout of a job with one agent in this process, which may be lost and come back while the others wait
 // for it: its run folder is its own, and it goes on with the run that it finds there. identity stands for the run and
-// the agent: a folder with another one is not its. open opens this agent's end of the exchange over a graph, of which
-// exchange from is the next; the caller closes it, after the job.
-func OneAgent(agent int, identity string, open func(ctx context.Context, g *network.Graph, from int) (network.Team, error)) Layout {
+// the agent: a folder with another one is not its. The caller closes what open has opened, after the job.
+func OneAgent(agent int, identity string, open Opener) Layout {
 	return &oneAgent{agent: agent, identity: identity, open: open}
 }
+
+// An Opener opens an agent's end of the exchange over a graph, of which exchange from is the next. The fingerprint stands for the
+// agent's data: other data have another one.
+type Opener func(ctx context.Context, g *network.Graph, from int, fingerprint []byte) (network.Team, error)
 
 // oneAgent is the layout that [OneAgent] returns.
 type oneAgent struct {
 	inProcess
 	agent    int
 	identity string
-	open     func(ctx context.Context, g *network.Graph, from int) (network.Team, error)
+	open     Opener
 	agents   int              // number of agents in the run; 0 before join
 	mixer    network.Rewinder // nil before join
 }
@@ -37,7 +40,7 @@ func (l *oneAgent) describe(c *runs.Config) {
 	c.Transport, c.Processes, c.Identity = "grpc", l.agents, l.identity
 }
 
-// join opens the exchange where the agent's newest checkpoint stands.
+// join opens the exchange where the agent's newest checkpoint stands, with masks for the data that it has now.
 func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	l.agents = r.graph.W.N()
 	r.folder, r.mode = r.runFolder()
@@ -60,7 +63,11 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	if r.opened = r.point != nil || r.done; !r.opened && state != runs.Absent {
 		r.mode = runs.Replace // a run that ended before its first checkpoint
 	}
-	if r.team, err = l.open(ctx, r.graph, from); err != nil {
+	fingerprint, err := r.fingerprint(l.agent)
+	if err != nil {
+		return err
+	}
+	if r.team, err = l.open(ctx, r.graph, from, fingerprint); err != nil {
 		return err
 	}
 	m, ok := r.team.Mixer(l.agent).(network.Rewinder)

@@ -31,16 +31,38 @@ type problem struct {
 	line      string         // description for people
 }
 
-// load loads the data and the model.
-func (r *runner) load() (err error) {
+// fingerprint stands for the data of an agent in this process. Where that takes no exchange, it loads them.
+func (r *runner) fingerprint(agent int) ([]byte, error) {
+	if t, ok := r.Task.(Fingerprinter); ok {
+		return t.Fingerprint(Agents{N: r.Settings.Agents, Here: []int{agent}, Seed: r.Settings.Seed})
+	}
+	if err := r.load([]int{agent}); err != nil {
+		return nil, err
+	}
+	digest, err := r.loaded.data.Digest(agent)
+	return []byte(digest), err
+}
+
+// here returns the agents in this process.
+func (r *runner) here() []int {
+	if r.team != nil {
+		return r.team.Local()
+	}
+	all := make([]int, r.Settings.Agents)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// load loads the data of the agents in this process, and the model, once.
+func (r *runner) load(here []int) (err error) {
 	began := time.Now()
 	s, l := r.Settings, &r.loaded
-	for i := range s.Agents {
-		l.here = append(l.here, i)
+	if l.model != nil {
+		return nil
 	}
-	if r.team != nil {
-		l.here = r.team.Local()
-	}
+	l.here = here
 	if l.data, l.model, err = r.Task.Load(Agents{N: s.Agents, Here: l.here, Seed: s.Seed}); err != nil {
 		return err
 	}

@@ -47,6 +47,14 @@ type Checker interface {
 	Check() error
 }
 
+// A Fingerprinter is a [Task] whose Load exchanges with the other agents, such as for a joint preprocessing. Of other tasks, what
+// they load for the agents of this process is the fingerprint.
+type Fingerprinter interface {
+	// Fingerprint returns a digest of the files of the agents in a.Here, as they lie there, before the agents meet. The masks of
+	// sums follow from it, and the exchange refuses an agent that comes back with another one.
+	Fingerprint(a Agents) ([]byte, error)
+}
+
 // A Describer is a [Task] with its own description of the problem that it has loaded. Other tasks are described by their flags and
 // the lengths of x and y.
 type Describer interface {

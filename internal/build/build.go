@@ -2,6 +2,10 @@
 package build
 
 import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
 	"runtime/debug"
 	"sync"
 )
@@ -30,6 +34,25 @@ var Read = sync.OnceValue(func() Info {
 		}
 	}
 	return b
+})
+
+// Digest returns the SHA-256 of the running program's file: that of another program, or of the same source and another
+// compiler, is another one. It reads the file at the first call.
+var Digest = sync.OnceValues(func() ([]byte, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("the file of this program: %w", err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("the file of this program: %w", err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return nil, fmt.Errorf("the file of this program: %w", err)
+	}
+	return h.Sum(nil), nil
 })
 
 // Name returns the version if there is one, else the revision, marked if the source differed from it, and "" if

@@ -1,6 +1,7 @@
 package build_test
 
 import (
+	"bytes"
 	"testing"
 
 	"dsbo/internal/build"
@@ -20,6 +21,14 @@ func TestName(t *testing.T) {
 		if got := c.info.Name(); got != c.want {
 			t.Errorf("%+v has the name %q; it must be %q", c.info, got, c.want)
 		}
+	}
+}
+
+// TestDigest: a program has one.
+func TestDigest(t *testing.T) {
+	a, err := build.Digest()
+	if b, again := build.Digest(); err != nil || again != nil || len(a) != 32 || !bytes.Equal(a, b) {
+		t.Errorf("% x, %v and then % x, %v; they must be 32 bytes, the same each time", a, err, b, again)
 	}
 }
 

@@ -141,7 +141,10 @@ func (m *Mixer) check(h hello, auth credentials.AuthInfo) error {
 		return fmt.Errorf("agent %d exchanges %s, agent %d %s: Wire and Unmasked must be the same for all agents",
 			h.from, h.form, c.Agent, c.form())
 	}
-	return h.program.Mixable(fmt.Sprintf("agent %d", h.from), fmt.Sprintf("agent %d", c.Agent), c.Program)
+	if err := h.program.Mixable(fmt.Sprintf("agent %d", h.from), fmt.Sprintf("agent %d", c.Agent), c.Program); err != nil {
+		return err
+	}
+	return m.checkOwnKey(h)
 }
 
 // checkIdentity returns an error unless the certificate, if there has to be one, is that of the agent

@@ -50,6 +50,10 @@ type Config struct {
 	// instance, that no other agent knows and that an agent that comes back has again. With neither Secret nor Identity
 	// the key is another one after each Open, and an agent that comes back after the first sum is refused.
 	Secret []byte
+	// Fingerprint stands for all that this agent's numbers follow from and Hash does not have: its data, and its program. With
+	// another one the masks of the whole run are others. An agent that comes back must have the same, and is refused
+	// otherwise. It never leaves this process. Agents with nil must not take part in two runs of one name with different data.
+	Fingerprint []byte
 
 	// Round is the first exchange: 0, or that of the checkpoint from which the agent goes on.
 	Round int

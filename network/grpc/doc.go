@@ -14,7 +14,7 @@
 // With certificates, the rule between machines, connections are TLS 1.3, and both sides check that the other one's
 // certificate is signed by the run's authority, is valid, and is that of the agent they mean (package pki). Then each
 // says hello: who it is, whom it takes the other for, the run, the hash of its configuration, the form of its vectors,
-// the program that it is, how far it is and what it needs. A neighbour with any of these wrong is refused; the log says
+// the program that it is, its public key of masks, how far it is and what it needs. A neighbour with any of these wrong is refused; the log says
 // why. Agents whose kernels or architectures differ, or the versions of their programs as far as these are known, are
 // not in one run.
 //
@@ -86,25 +86,27 @@
 //
 // Keys. Each agent has an X25519 key for the run. Its private part is HKDF-SHA-256 of the private key of the
 // agent's certificate, and of Config.Secret if that is set, under a name with the agent, Config.Run and
-// Config.Hash: an agent that comes back has the same key. The public part travels in a key frame: 32 bytes, and
+// Config.Hash, the program and Config.Fingerprint, which stands for the agent's data: an agent that comes back has the
+// same key, and one whose data or program have changed has another one. The public part travels in a key frame: 32 bytes, and
 // then a signature (2 bytes for its length, about 70 for itself) and the certificate (about 450). The signature, by
 // the certificate's key, is of a text with the agent, the run, the hash and the public key. The first sum has an
 // agent send its own frame to its neighbours. Whoever gets one checks the authority, the time, the agent's number
 // and the signature, passes it to all neighbours with its own, and sends all that it has on each new stream. A sum
 // waits until the keys of all agents are here. Keys take no exchange, so that an agent that comes back gets them
-// wherever the others are. A key that is refused, or another key of an agent than before, ends the run with an
-// error that says whose it is, and why. Without certificates the key comes from Config.Secret alone and is not
+// wherever the others are. A neighbour that says hello with another key than before is refused. A key in a frame that
+// is refused, or is another one of an agent than before, ends the run with an error that says whose it is, and
+// why. Without certificates the key comes from Config.Secret alone and is not
 // signed.
 //
-// Streams. The X25519 secret of two agents, by HKDF-SHA-256 under a name with the run, the hash and both public
-// keys, is the key of AES-128 in counter mode; the first 8 bytes of the counter are the number of the exchange at
+// Streams. The X25519 secret of two agents, by HKDF-SHA-256 under a name with the run, the hash, the two and the public
+// keys of all agents, is the key of AES-128 in counter mode; the first 8 bytes of the counter are the number of the exchange at
 // which the sum begins, the others count blocks. A word takes 2, 4 or 8 bytes, the least that have its b bits.
 //
 // A stream must hide one vector only. Exchanges have each number once, and an agent that goes back, or comes back,
 // sends the same numbers in the same exchange to the bit; if it does not, the receiver ends the run with
-// [ErrConflict], but it has learned the difference of the two by then. For the same reason a run with other data
-// must have another name, other settings or other certificates: with all of them as before, it has the same
-// streams.
+// [ErrConflict], but it has learned the difference of the two by then. A second run with the same name, settings and
+// certificates has the same streams only if no agent's data or program have changed, and then all send the same
+// numbers again: where one agent's have, its key is another one, and so are the streams of all.
 //
 // What is hidden. Agents that follow the protocol and put together all that they see and know learn of the others'
 // words the sum over these others, and nothing else: each of the others' frames is uniformly random but for that.
@@ -119,7 +121,8 @@
 // neighbours, Gather to all.
 //
 // What masks do not do: keep a member from lying. One that sends other words than its own, or masks that do not
-// cancel, makes the result wrong, and nobody can tell. Without certificates they hide words from those who listen
+// cancel, makes the result wrong, and nobody can tell. In a second run of the same name such a member, with other words
+// under its old key, sees how the others' words change with its own. Without certificates they hide words from those who listen
 // and from members that follow the protocol; but whoever can change what goes over a connection can pass off keys
 // of its own as those of others, and then see their words.
 package grpc

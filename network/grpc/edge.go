@@ -91,7 +91,8 @@ func (e *edge) awaited() bool { return e.m.missing > 0 && e.received <= e.m.roun
 func (e *edge) hello() []byte {
 	c := &e.m.config
 	return hello{from: c.Agent, to: e.id, sent: e.m.window.end(), next: e.received,
-		run: c.Run, config: c.Hash, form: c.form(), program: c.Program}.encode()
+		run: c.Run, config: c.Hash, form: c.form(), program: c.Program,
+		key: string(e.m.keys.public[c.Agent])}.encode()
 }
 
 // sendFrom puts the vectors from this exchange on onto the stream, again if they were there before.

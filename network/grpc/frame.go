@@ -35,7 +35,7 @@ const (
 const (
 	headerSize = 24
 	magic      = "dsbo"
-	version    = 3
+	version    = 4
 
 	// maxText bounds the payload of all kinds but vectors and keys.
 	maxText = 2048

@@ -50,7 +50,7 @@ func TestVectorRoundTrip(t *testing.T) {
 // TestVectorBytes holds the format to what the documentation says, byte by byte.
 func TestVectorBytes(t *testing.T) {
 	got := encodeVector(6, 2, []float64{1})
-	want := append([]byte("dsbo\x03\x02\x00\x00"), 6, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f)
+	want := append([]byte("dsbo\x04\x02\x00\x00"), 6, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f)
 	if !bytes.Equal(got, want) {
 		t.Errorf("the frame is % x; it must be\n% x", got, want)
 	}
@@ -82,7 +82,7 @@ func TestUnreadableFrames(t *testing.T) {
 		err   string
 	}{
 		{"short", vector[:headerSize-1], "a frame must have at least 24 bytes; it has 23"},
-		{"magic", with(0, 'x'), `must begin with "dsbo" and version 3; it begins with "xsbo" and version 3`},
+		{"magic", with(0, 'x'), `must begin with "dsbo" and version 4; it begins with "xsbo" and version 4`},
 		{"version", with(4, 9), `it begins with "dsbo" and version 9`},
 		{"kind 0", with(5, 0), "frames of kind 0 are not known"},
 		{"kind 200", with(5, 200), "frames of kind 200 are not known"},

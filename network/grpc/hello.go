@@ -12,18 +12,19 @@ import (
 const maxName = 255
 
 // A hello opens a stream. It says who the sender is, whom it takes the receiver for, how many vectors it has sent, of
-// which exchange the first one is that it needs, and in which form it sends them.
+// which exchange the first one is that it needs, in which form it sends them, and with which key it masks sums.
 type hello struct {
 	from, to    int
 	sent, next  int
 	run, config string
 	form        string // see Config.form
 	program     network.Program
+	key         string // the public key of the sender's masks; "" without masks
 }
 
 // texts returns where the texts of h are, in the order in which they are sent.
 func (h *hello) texts() []*string {
-	return []*string{&h.run, &h.config, &h.form, &h.program.Version, &h.program.Kernels, &h.program.Architecture}
+	return []*string{&h.run, &h.config, &h.form, &h.program.Version, &h.program.Kernels, &h.program.Architecture, &h.key}
 }
 
 func (h hello) encode() []byte {

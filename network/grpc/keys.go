@@ -25,7 +25,8 @@ type keys struct {
 	spread    [][]byte       // key frames, in the order in which they came: every stream carries them all
 	public    [][]byte       // by agent; nil while not known
 	missing   int            // others whose key is not known
-	ciphers   []cipher.Block // of the streams shared with each agent
+	secrets   [][]byte       // those shared with each agent; nil while its key is not known
+	ciphers   []cipher.Block // of the streams shared with each agent; nil until all keys are known
 }
 
 const (
@@ -77,14 +78,20 @@ func (c *Config) signedText(agent int, public []byte) []byte {
 	return append([]byte(c.keyName("public key", agent)+"\n"), public...)
 }
 
+// ownName is what an agent's key depends on beside its secret: the run, and what the agent computes with and from.
+func (c *Config) ownName() string {
+	p := c.Program
+	return fmt.Sprintf("%s of program %q, %q, %q from %x", c.keyName("key", c.Agent), p.Version, p.Kernels, p.Architecture, c.Fingerprint)
+}
+
 // newKeys makes this agent's key. With masks off there is none.
 func newKeys(c *Config) (k keys, err error) {
 	n := c.Matrix.N()
-	k = keys{agent: c.Agent, public: make([][]byte, n), ciphers: make([]cipher.Block, n), missing: n - 1}
+	k = keys{agent: c.Agent, public: make([][]byte, n), secrets: make([][]byte, n), ciphers: make([]cipher.Block, n), missing: n - 1}
 	if c.Unmasked {
 		return k, nil
 	}
-	secret, name := c.Secret, c.keyName("key", c.Agent)
+	secret, name := c.Secret, c.ownName()
 	switch {
 	case c.Identity != nil:
 		derived, err := c.Identity.Derive(name)
@@ -153,7 +160,7 @@ func (m *Mixer) admitKey(agent int, text []byte) error {
 	}
 	if before := k.public[agent]; before != nil {
 		if !bytes.Equal(before, signed.public) {
-			return errors.New("it is another one than before; the certificate's key, or without certificates the secret, must stay the same during a run")
+			return errOtherKey
 		}
 		m.spreadOwnKey()
 		return nil
@@ -161,14 +168,30 @@ func (m *Mixer) admitKey(agent int, text []byte) error {
 	if err := c.verifyKey(agent, signed); err != nil {
 		return err
 	}
-	if k.ciphers[agent], err = k.sharedCipher(c, agent, signed.public); err != nil {
+	if k.secrets[agent], err = k.sharedSecret(signed.public); err != nil {
 		return err
 	}
 	k.public[agent] = bytes.Clone(signed.public)
 	m.spreadOwnKey()
 	m.spreadKey(encode(header{kindKey, agent, 0}, text))
-	k.missing--
+	if k.missing--; k.missing > 0 {
+		return nil
+	}
 	m.notifyWaiter()
+	return k.makeCiphers(c)
+}
+
+// errOtherKey is what is wrong with an agent that comes back and is not what it was.
+var errOtherKey = errors.New("it is another one than before: an agent's data, its program and its certificate's key, or without " +
+	"certificates its secret, must stay the same during a run")
+
+// checkOwnKey returns an error if the neighbour that says hello is known in this run by another key.
+func (m *Mixer) checkOwnKey(h hello) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if before := m.keys.public[h.from]; before != nil && h.key != string(before) {
+		return fmt.Errorf("the key of agent %d is refused: %w", h.from, errOtherKey)
+	}
 	return nil
 }
 

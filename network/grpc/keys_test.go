@@ -125,7 +125,7 @@ func TestKeysSpread(t *testing.T) {
 	}
 }
 
-// TestKeysDiffer by agent, run, settings, certificate and secret, and not by chance.
+// TestKeysDiffer by agent, run, settings, data, program, certificate and secret, and not by chance.
 func TestKeysDiffer(t *testing.T) {
 	o := office{newAuthority()}
 	id := o.good(0)
@@ -135,6 +135,9 @@ func TestKeysDiffer(t *testing.T) {
 		func(c *Config) { c.Run = "walk" },
 		func(c *Config) { c.Hash = "mash" },
 		func(c *Config) { c.Secret = []byte("other") },
+		func(c *Config) { c.Fingerprint = []byte("data") },
+		func(c *Config) { c.Program.Version = "newer" },
+		func(c *Config) { c.Program.Kernels = "abacus" },
 		func(c *Config) { c.Identity = o.good(0) },
 		func(c *Config) { c.Identity = nil },
 		func(c *Config) { c.Identity, c.Secret = nil, nil },
@@ -155,21 +158,90 @@ func TestKeysDiffer(t *testing.T) {
 	}
 }
 
-// TestShareIsMutual: two agents share a cipher, and no other two have it.
-func TestShareIsMutual(t *testing.T) {
+// pairStreams returns the beginnings of the streams that each two of three agents share, as both of them have them.
+func pairStreams(t *testing.T, change func(*Config)) map[[2]int]string {
+	t.Helper()
 	var all [3]keys
 	for i := range all {
 		c := keyConfig(i, nil)
+		change(&c)
 		all[i] = must.Get(newKeys(&c))
 	}
-	block := func(i, j int) string {
+	streams := map[[2]int]string{}
+	for i := range all {
 		c := keyConfig(i, nil)
-		b := make([]byte, 16)
-		must.Get(all[i].sharedCipher(&c, j, all[j].public[j])).Encrypt(b, b)
-		return string(b)
+		for j := range all {
+			if all[i].public[j] = all[j].public[j]; i != j {
+				all[i].secrets[j] = must.Get(all[i].sharedSecret(all[j].public[j]))
+			}
+		}
+		must.OK(all[i].makeCiphers(&c))
+		for j := range all {
+			if i == j {
+				continue
+			}
+			b := make([]byte, 16)
+			all[i].ciphers[j].Encrypt(b, b)
+			pair := [2]int{min(i, j), max(i, j)}
+			if before, known := streams[pair]; known && before != string(b) {
+				t.Errorf("agents %v do not share a stream", pair)
+			}
+			streams[pair] = string(b)
+		}
 	}
-	if block(0, 1) != block(1, 0) || block(0, 2) != block(2, 0) || block(0, 1) == block(0, 2) || block(0, 1) == block(1, 2) {
-		t.Error("each two agents must share a cipher of their own")
+	return streams
+}
+
+// TestStreamsDiffer: two agents share a stream, no other two have it, and where one agent has other data or another program, or is
+// in another run, no two have a stream that was there before.
+func TestStreamsDiffer(t *testing.T) {
+	seen := map[string]bool{}
+	for k, change := range []func(*Config){
+		func(*Config) {},
+		func(c *Config) { c.Run = "walk" },
+		func(c *Config) {
+			if c.Agent == 2 {
+				c.Fingerprint = []byte("other data")
+			}
+		},
+		func(c *Config) {
+			if c.Agent == 2 {
+				c.Program.Version = "newer"
+			}
+		},
+	} {
+		for pair, stream := range pairStreams(t, change) {
+			if seen[stream] {
+				t.Errorf("settings %d: agents %v have a stream that others have, or had", k, pair)
+			}
+			seen[stream] = true
+		}
+	}
+}
+
+// TestOtherKeyRefused: a neighbour that comes back with other data is refused by name when it connects, and the run goes on.
+func TestOtherKeyRefused(t *testing.T) {
+	m, _ := pathAgent(func(c *Config) { *c = keyConfig(self, nil) })
+	hello := func(fingerprint string) hello {
+		c := keyConfig(0, nil)
+		c.Fingerprint = []byte(fingerprint)
+		k := must.Get(newKeys(&c))
+		deliver(attached(m, 2, 0, 0), k.message)
+		h := goodHello(0)
+		h.key = string(k.public[0])
+		return h
+	}
+	first := hello("")
+	must.OK(m.check(first, nil))
+	other := first
+	other.key = "another"
+	if err := m.check(other, nil); err == nil || !strings.HasPrefix(err.Error(), "the key of agent 0 is refused: it is another one than before: an agent's data") {
+		t.Errorf("error %v for a neighbour with another key", err)
+	}
+	must.OK(m.err)
+	must.OK(m.check(first, nil))
+	if hello("other data"); m.err == nil || !strings.Contains(m.err.Error(), "which came from agent 2, is refused: it is another one than before") {
+		t.Errorf("error %v for another key that a neighbour passes on", m.err)
 	}
 }
 

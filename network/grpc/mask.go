@@ -7,30 +7,39 @@ import (
 	"crypto/hkdf"
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
+	"slices"
 	"unsafe"
 )
 
-// sharedCipher returns the cipher of the streams that this agent shares with another one: AES-128, its key by HKDF with SHA-256 from
-// the X25519 secret of the two, under a name that has the run and both public keys, that of the lower agent first.
-func (k *keys) sharedCipher(c *Config, other int, public []byte) (cipher.Block, error) {
+// sharedSecret returns the X25519 secret of this agent and the one with that public key.
+func (k *keys) sharedSecret(public []byte) ([]byte, error) {
 	theirs, err := ecdh.X25519().NewPublicKey(public)
 	if err != nil {
 		return nil, err
 	}
-	secret, err := k.own.ECDH(theirs)
-	if err != nil {
-		return nil, err
+	return k.own.ECDH(theirs)
+}
+
+// makeCiphers makes the cipher of the streams that this agent shares with each other one: AES-128, its key by HKDF with SHA-256 from
+// the secret of the two, under a name that has the run, the two, and the public keys of all agents in their order. Where
+// one agent's key is another, so are the streams of all: the sums then have other terms from everybody.
+func (k *keys) makeCiphers(c *Config) error {
+	all := string(slices.Concat(k.public...))
+	for other, secret := range k.secrets {
+		if secret == nil {
+			continue
+		}
+		pair := fmt.Sprintf("%s and %d with keys ", c.keyName("masks", min(other, k.agent)), max(other, k.agent))
+		key, err := hkdf.Key(sha256.New, secret, nil, pair+all, 16)
+		if err != nil {
+			return err
+		}
+		if k.ciphers[other], err = aes.NewCipher(key); err != nil {
+			return err
+		}
 	}
-	lower, higher := k.public[k.agent], public
-	if other < k.agent {
-		lower, higher = higher, lower
-	}
-	name := c.keyName("masks", min(other, k.agent)) + string(lower) + string(higher)
-	key, err := hkdf.Key(sha256.New, secret, nil, name, 16)
-	if err != nil {
-		return nil, err
-	}
-	return aes.NewCipher(key)
+	return nil
 }
 
 // maskChunk bytes of a stream are made at a time.

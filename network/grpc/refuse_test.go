@@ -111,7 +111,7 @@ func (o office) refusals(agent int, config func(*pki.Identity) *tls.Config) []re
 		{"expired", credentials.NewTLS(expired), frame, "expired", ""},
 		{"no hello", good, alive(0), "must begin with a hello", "must begin with a hello"},
 		{"a short hello", good, encode(header{kind: kindHello}, []byte("short")), "a hello has the wrong length", "wrong length"},
-		{"another version", good, otherVersion(goodHello(agent).encode()), "and version 4", "and version 4"},
+		{"another version", good, otherVersion(goodHello(agent).encode()), "and version 5", "and version 5"},
 		{"too long", good, make([]byte, headerSize+maxKeyText+1), "larger than max (8217 vs. 8216)", "larger than max"},
 	}
 	for _, c := range []struct {
