@@ -1,5 +1,8 @@
 // Package table holds tables as people keep them: named columns of numbers, words and times, read from files of several formats. What a
 // file holds is found by its content, never by its name. Package features makes examples of a table.
+//
+// [Open] reads a file, [Read] anything else, as [Options] say; [NumberColumn], [WordColumn] and [New] make a table of values, for tests and
+// for a [Format] of a program of its own, which [Register] adds.
 package table
 
 import "math"

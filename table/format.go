@@ -1,0 +1,82 @@
+package table
+
+import (
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"dsbo"
+)
+
+// A Format is a kind of file that holds a table.
+type Format interface {
+	// Name is what people call it, such as "CSV".
+	Name() string
+	// Match reports whether a file that begins with these bytes is of this format. They are the first 64 KiB, gzip unwrapped, or
+	// the whole file if it is shorter.
+	Match(start []byte) bool
+	// Read reads a table. What is wrong with the file is a [*FileError].
+	Read(in *Input, o Options) (*Table, error)
+}
+
+// formats are tried in this order.
+var formats = []Format{csvFormat{}}
+
+// Register adds a format, which is tried before those that are there already. It is for the init of a program with a format of its own:
+// it must not run while files are read.
+func Register(f Format) { formats = slices.Insert(formats, 0, f) }
+
+// Formats returns the names of the formats in the order in which they are tried.
+func Formats() []string {
+	var names []string
+	for _, f := range formats {
+		names = append(names, f.Name())
+	}
+	return names
+}
+
+// Open reads a table from a file; see [Read].
+func Open(path string, o Options) (*Table, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &FileError{File: path, Reason: "must be a regular file, which can be read twice"}
+	}
+	return Read(path, file, info.Size(), o)
+}
+
+// Read reads a table from a file of length bytes, in the first format that knows the content; its name is for errors. Rows have the
+// order of the file.
+//
+// Errors are those of o, and [*FileError] for a file that is no table. Time and memory are those of the format; whatever a
+// header announces, no more memory is taken than the file can fill.
+func Read(name string, file io.ReaderAt, length int64, o Options) (*Table, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	in := &Input{name: name, file: file, length: length, limit: length}
+	if err := in.unwrap(o.Limit); err != nil {
+		return nil, err
+	}
+	start, err := in.start()
+	if err != nil {
+		return nil, err
+	}
+	if len(start) == 0 {
+		return nil, in.fail(0, "", "the file is empty")
+	}
+	for _, f := range formats {
+		if f.Match(start) {
+			return f.Read(in, o)
+		}
+	}
+	return nil, in.fail(0, "", "the content must be one of %s; it begins with %.20q", strings.Join(Formats(), ", "), start)
+}

@@ -1,0 +1,176 @@
+package table
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+)
+
+var notANumber = float32(math.NaN())
+
+// A part is some records of a text file, and their values.
+type part struct {
+	*layout
+	data    []byte
+	line    int // of the first record
+	err     error
+	rows    int
+	columns []partColumn
+	parsed  chan struct{} // has an entry when the part is parsed, or has an error
+}
+
+// A partColumn is the values of a column in a part. Its words are kept from part to part.
+type partColumn struct {
+	numbers []float32
+	codes   []int32 // places in words; -1: missing
+	known   map[string]int32
+	words   []string
+	place   []int32 // of each of words in those of the whole column; -1: not known yet
+	tally   tally
+	easy    bool // most numbers are those of leadingNumber, which does not look for missing values
+}
+
+func newPart(l *layout) *part {
+	p := &part{layout: l, columns: make([]partColumn, len(l.columns)), parsed: make(chan struct{}, 1)}
+	easy := true
+	for word := range l.missing {
+		_, f := numberOf([]byte(word), l.decimal)
+		easy = easy && f == anyText
+	}
+	for j, c := range l.columns {
+		p.columns[j].known = map[string]int32{}
+		p.columns[j].easy = easy && c.keep && c.kind == Number
+	}
+	return p
+}
+
+// parse reads the values of the part's data. It sets err for a record that is none.
+func (p *part) parse() {
+	p.rows = 0
+	for j := range p.columns {
+		c := &p.columns[j]
+		c.numbers, c.codes, c.tally = c.numbers[:0], c.codes[:0], tally{}
+	}
+	line := p.line
+	for at := 0; at < len(p.data); {
+		next := p.blank(p.data, at)
+		if next == at {
+			if p.repeatsHeader(at) {
+				p.err = p.in.fail(line, "", "the header must stand once; this line repeats it")
+				return
+			}
+			if next, p.err = p.record(at, line); p.err != nil {
+				return
+			}
+			p.rows++
+		}
+		line += bytes.Count(p.data[at:next], []byte{'\n'})
+		at = next
+	}
+}
+
+// repeatsHeader reports whether the header stands once more, as where files were put together.
+func (p *part) repeatsHeader(at int) bool {
+	if p.header == nil || !bytes.HasPrefix(p.data[at:], p.header) {
+		return false
+	}
+	_, _, ok := p.after(p.data, at+len(p.header))
+	return ok
+}
+
+// record reads the values of the record at a place and returns where the next one begins.
+func (p *part) record(at, line int) (next int, err error) {
+	j := 0
+	for last := false; !last; j++ {
+		if j < len(p.columns) && p.columns[j].easy {
+			if v, n := leadingNumber(p.data[at:], p.decimal); n > 0 {
+				if next, end, ok := p.after(p.data, at+n); ok {
+					p.columns[j].numbers = append(p.columns[j].numbers, v)
+					at, last = next, end
+					continue
+				}
+			}
+		}
+		var text []byte
+		var reason string
+		if text, at, last, reason = p.field(p.data, at); reason != "" {
+			return 0, p.in.fail(line, p.nameOf(j), "%s", reason)
+		}
+		if j < len(p.columns) && p.layout.columns[j].keep {
+			p.value(j, text, line)
+		}
+	}
+	if j != len(p.columns) {
+		first := "the first one"
+		if p.header != nil {
+			first = "the header"
+		}
+		return 0, p.in.fail(line, "", "a record must have %s separated by %q, as %s has; it has %d", counted(len(p.columns), "value"), p.separator, first, j)
+	}
+	return at, nil
+}
+
+func (p *part) nameOf(j int) string {
+	if j < len(p.columns) {
+		return p.layout.columns[j].name
+	}
+	return fmt.Sprint(j + 1)
+}
+
+// value appends the value of a text to a column.
+func (p *part) value(j int, text []byte, line int) {
+	c, is := &p.columns[j], &p.layout.columns[j]
+	missing := p.missing[string(text)]
+	if missing {
+		c.tally.missing++
+	}
+	switch is.kind {
+	case Word:
+		code := int32(-1)
+		if !missing {
+			code = c.code(text, line, p.words)
+		}
+		c.codes = append(c.codes, code)
+	case Time:
+		v, ok := timeOf(text, is.unit)
+		if !ok {
+			v = notANumber
+			c.tally.note(missing, anyText, line, text)
+		}
+		c.numbers = append(c.numbers, v)
+	default:
+		v, f := notANumber, anyText
+		if !missing {
+			if v, f = numberOf(text, p.decimal); f != aNumber {
+				v = notANumber
+			}
+		}
+		c.tally.note(missing, f, line, text)
+		c.numbers = append(c.numbers, v)
+	}
+}
+
+// code returns the place of a word, at most so many of which are kept.
+func (c *partColumn) code(text []byte, line, most int) int32 {
+	code, known := c.known[string(text)]
+	if known {
+		return code
+	}
+	if len(c.words) == most {
+		c.tally.crowded.set(line, text)
+		return -1
+	}
+	code = int32(len(c.words))
+	word := string(text)
+	c.known[word] = code
+	c.words = append(c.words, word)
+	return code
+}
+
+// counted is a number of things: "1 value", "2 values".
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
