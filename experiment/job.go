@@ -86,8 +86,7 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	if err = r.layout.join(ctx, r); err != nil {
 		return err
 	}
-	err = r.load(r.here())
-	for again := err == nil; again; {
+	for again := true; again; {
 		if !r.done {
 			err = r.attempt(ctx)
 		}
@@ -177,6 +176,9 @@ func (r *runner) checkpoints(agents []int) ([]train.Point, error) {
 // attempt runs the method from the runner's checkpoint on, and then finds the models.
 func (r *runner) attempt(ctx context.Context) error {
 	r.result, r.summary = nil, runs.Summary{}
+	if err := r.load(ctx, r.here()); err != nil {
+		return err
+	}
 	if err := r.makeProblem(ctx); err != nil {
 		return err
 	}
@@ -226,6 +228,9 @@ func (r *runner) openFolder(ctx context.Context) error {
 			return err
 		}
 		if err := r.folder.WriteConfig(r.Settings.Config); err != nil {
+			return err
+		}
+		if err := r.loaded.setup.write(r.folder); err != nil {
 			return err
 		}
 	}

@@ -15,6 +15,8 @@ import (
 type Layout interface {
 	// allowsSeries reports whether the job may be a series of runs.
 	allowsSeries() bool
+	// ownsFiles reports whether this process is that of one agent, with files of its own.
+	ownsFiles() bool
 	// leads reports whether this process writes the run folder and shows the run's progress.
 	leads() bool
 	// describe adds the transport and the processes of the run to config.json.
@@ -41,6 +43,8 @@ type Layout interface {
 type inProcess struct{}
 
 func (inProcess) allowsSeries() bool { return true }
+
+func (inProcess) ownsFiles() bool { return false }
 
 func (inProcess) leads() bool { return true }
 

@@ -36,6 +36,8 @@ type oneAgent struct {
 
 func (*oneAgent) allowsSeries() bool { return false }
 
+func (*oneAgent) ownsFiles() bool { return true }
+
 func (l *oneAgent) describe(c *runs.Config) {
 	c.Transport, c.Processes, c.Identity = "grpc", l.agents, l.identity
 }
@@ -63,7 +65,7 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	if r.opened = r.point != nil || r.done; !r.opened && state != runs.Absent {
 		r.mode = runs.Replace // a run that ended before its first checkpoint
 	}
-	fingerprint, err := r.fingerprint(l.agent)
+	fingerprint, err := r.fingerprint(ctx, l.agent)
 	if err != nil {
 		return err
 	}

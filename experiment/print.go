@@ -67,7 +67,11 @@ func Print(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page b
 // megabytes writes what all agents have sent.
 func megabytes(t runs.Traffic) string {
 	mb := func(s runs.Sent) float64 { return float64(s.Bytes) / 1e6 }
-	return fmt.Sprintf("%.1f MB: method %.1f, evaluation %.1f, models %.1f", mb(t.Total()), mb(t.Method), mb(t.Evaluation), mb(t.Models))
+	text := fmt.Sprintf("%.1f MB: method %.1f, evaluation %.1f, models %.1f", mb(t.Total()), mb(t.Method), mb(t.Evaluation), mb(t.Models))
+	if t.Setup.Bytes > 0 {
+		text += fmt.Sprintf(", loading %.1f", mb(t.Setup))
+	}
+	return text
 }
 
 // colours are the codes that begin a terminal's colour of an outcome.

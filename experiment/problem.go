@@ -17,7 +17,8 @@ import (
 type loaded struct {
 	data  data.Task
 	model models.Model
-	here  []int // the agents of this process
+	setup *setup // what its agents have found together; nil before the first load
+	here  []int  // the agents of this process
 	took  time.Duration
 }
 
@@ -32,11 +33,11 @@ type problem struct {
 }
 
 // fingerprint stands for the data of an agent in this process. Where that takes no exchange, it loads them.
-func (r *runner) fingerprint(agent int) ([]byte, error) {
+func (r *runner) fingerprint(ctx context.Context, agent int) ([]byte, error) {
 	if t, ok := r.Task.(Fingerprinter); ok {
-		return t.Fingerprint(Agents{N: r.Settings.Agents, Here: []int{agent}, Seed: r.Settings.Seed})
+		return t.Fingerprint(Agents{N: r.Settings.Agents, Here: []int{agent}, Seed: r.Settings.Seed, Own: r.layout.ownsFiles()})
 	}
-	if err := r.load([]int{agent}); err != nil {
+	if err := r.load(ctx, []int{agent}); err != nil {
 		return nil, err
 	}
 	digest, err := r.loaded.data.Digest(agent)
@@ -55,21 +56,27 @@ func (r *runner) here() []int {
 	return all
 }
 
-// load loads the data of the agents in this process, and the model, once.
-func (r *runner) load(here []int) (err error) {
-	began := time.Now()
-	s, l := r.Settings, &r.loaded
-	if l.model != nil {
+// load loads the data of the agents in this process, and the model, once, and again only where the agents begin anew: what they found together as they loaded has to be
+// exchanged again then.
+func (r *runner) load(ctx context.Context, here []int) (err error) {
+	if had := r.loaded.setup; had != nil && (r.team == nil || r.point != nil || !had.used()) {
 		return nil
 	}
-	l.here = here
-	if l.data, l.model, err = r.Task.Load(Agents{N: s.Agents, Here: l.here, Seed: s.Seed}); err != nil {
+	began := time.Now()
+	s := r.Settings
+	r.loaded, r.problem = loaded{here: here}, problem{}
+	l := &r.loaded
+	found, err := r.newSetup(ctx)
+	if err != nil {
+		return err
+	}
+	if l.data, l.model, err = r.Task.Load(Agents{N: s.Agents, Here: l.here, Seed: s.Seed, Together: found, Own: r.layout.ownsFiles()}); err != nil {
 		return err
 	}
 	if n := len(l.data.Shards); n != s.Agents {
 		return dsbo.Errorf(dsbo.ErrConfig, "-agents must be %d, for which %s has data; it is %d", n, r.Task.Name(), s.Agents)
 	}
-	l.took = time.Since(began)
+	l.took, l.setup = time.Since(began), found
 	return nil
 }
 

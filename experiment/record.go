@@ -68,7 +68,7 @@ func (r *runner) summarize(state runs.State, err error) runs.Summary {
 	nameModels(&s)
 	s.Seconds, s.MsPerIteration, s.PeakRSSMiB = r.result.Seconds, r.result.MsPerIteration, train.PeakRSS()
 	u := runs.Total(r.result.Usage)
-	s.Traffic.Method, s.Traffic.Evaluation = u.Sent, r.result.Evaluation
+	s.Traffic.Setup, s.Traffic.Method, s.Traffic.Evaluation = r.loaded.setup.Sent, u.Sent, r.result.Evaluation
 	s.Traffic.Evaluation.Add(r.sent)
 	s.OracleCalls, s.BytesSent, s.Times = u.Calls, s.Traffic.Total().Bytes, u.Times
 	if n := len(r.result.Usage) * s.Iterations; n > 0 {

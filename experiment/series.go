@@ -166,6 +166,7 @@ func (s *series) print(w io.Writer, page string) error {
 		}
 		b.WriteString("\n")
 		t := run.Summary.Traffic
+		sent.Setup.Add(t.Setup)
 		sent.Method.Add(t.Method)
 		sent.Evaluation.Add(t.Evaluation)
 		sent.Models.Add(t.Models)

@@ -16,6 +16,7 @@ import (
 
 	"dsbo/data"
 	"dsbo/models"
+	"dsbo/network"
 )
 
 // A Task is a data set and a model, with the flags that choose them: all that a problem has of its own. [Main] makes a program
@@ -39,6 +40,11 @@ type Agents struct {
 	N    int    // number of agents in the run: the task has a shard for each
 	Here []int  // numbers of the agents in this process, ascending; the shards of others may be empty
 	Seed uint64 // seed of all that is random in the data
+	// Own says that this process is that of one agent, on a machine of its own: a file that is not named by agent is that agent's.
+	Own bool
+	// Together is how the agents find sums and texts of all together while they load. All processes make the same calls: what a
+	// process calls must depend on nothing but flags, N, Seed and what was found before.
+	Together network.Together
 }
 
 // A Checker is a [Task] that can check its flags before it loads anything.

@@ -8,6 +8,9 @@ import (
 // bytesPerNumber is the number of bytes that [GatherBytes] puts in a float64: as a whole number it then travels exactly.
 const bytesPerNumber = 4
 
+// GatheredFloats returns how many numbers [GatherBytes] sends of each agent where the longest has so many bytes.
+func GatheredFloats(longest int) int { return 1 + (longest+bytesPerNumber-1)/bytesPerNumber }
+
 // GatherBytes gives every process the bytes of all n agents of a team, as Gather does numbers: bytesOf returns those of a
 // local agent, and they may differ in length. It costs two Gathers.
 func GatherBytes(ctx context.Context, t Team, n int, bytesOf func(i int) []byte) ([][]byte, error) {
@@ -27,7 +30,7 @@ func GatherBytes(ctx context.Context, t Team, n int, bytesOf func(i int) []byte)
 	}
 	rows := make([][]float64, n)
 	for i := range rows {
-		rows[i] = make([]float64, (longest+bytesPerNumber-1)/bytesPerNumber)
+		rows[i] = make([]float64, GatheredFloats(longest)-1)
 	}
 	for _, i := range t.Local() {
 		padded := append(append([]byte{}, bytesOf(i)...), make([]byte, bytesPerNumber)...)

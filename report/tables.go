@@ -182,10 +182,15 @@ func trafficTable(s *runs.Summary) *table {
 		return nil
 	}
 	t := newTable("Traffic", "Sent for", "", "Messages", "vectors", "Numbers", "in them", "Bytes", "of these numbers")
-	sent := []runs.Sent{s.Traffic.Method, s.Traffic.Evaluation, s.Traffic.Models, s.Traffic.Total()}
-	for i, part := range sent {
-		name := []string{"iterations", "evaluation", "models", "all"}[i]
-		t.Rows = append(t.Rows, []cell{textCell(name), numberCell(float64(part.Messages), count),
+	for _, row := range []struct {
+		name string
+		part runs.Sent
+	}{{"loading", s.Traffic.Setup}, {"iterations", s.Traffic.Method}, {"evaluation", s.Traffic.Evaluation}, {"models", s.Traffic.Models}, {"all", s.Traffic.Total()}} {
+		part := row.part
+		if row.name == "loading" && part.Messages == 0 {
+			continue
+		}
+		t.Rows = append(t.Rows, []cell{textCell(row.name), numberCell(float64(part.Messages), count),
 			numberCell(float64(part.Floats), count), numberCell(float64(part.Bytes), inBytes)})
 	}
 	return t

@@ -58,6 +58,15 @@ func ModeOf(resume, force bool) Mode {
 // Path returns the path of a file in the folder.
 func (f Folder) Path(name string) string { return filepath.Join(string(f), name) }
 
+// Has reports whether the folder has a file of that name.
+func (f Folder) Has(name string) (bool, error) {
+	_, err := os.Stat(f.Path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // Check returns an error if a run could not write to the folder, before anything is computed. It leaves nothing behind and
 // removes nothing. Errors that another choice of the user avoids match [dsbo.ErrConfig].
 func (f Folder) Check(m Mode) error {
@@ -126,7 +135,7 @@ func (f Folder) Open(m Mode) error {
 	if m != Replace {
 		return nil
 	}
-	old := []string{f.Path(SummaryFile), f.CheckpointPath(), f.Path(MetricsFile), f.Path(LambdaFile), f.Path(OmegaFile), f.Path(MembershipFile)}
+	old := []string{f.Path(SummaryFile), f.CheckpointPath(), f.Path(MetricsFile), f.Path(LambdaFile), f.Path(OmegaFile), f.Path(MembershipFile), f.Path(SetupFile)}
 	ofAgents, err := f.filesWith(checkpointFile + ".")
 	if err != nil {
 		return err

@@ -147,14 +147,15 @@ func (c Contest) Verdict() Verdict {
 
 // Traffic is what all agents have sent in a whole run, payloads of the exchanges, by what it was for.
 type Traffic struct {
-	Method     Sent `json:"method"`     // iterations
-	Evaluation Sent `json:"evaluation"` // records, exact solutions, choices of steps
-	Models     Sent `json:"models"`     // models of the table
+	Setup      Sent `json:"setup,omitzero"` // what agents find together as they load their data
+	Method     Sent `json:"method"`         // iterations
+	Evaluation Sent `json:"evaluation"`     // records, exact solutions, choices of steps
+	Models     Sent `json:"models"`         // models of the table
 }
 
 // Total returns the sum.
 func (t Traffic) Total() (s Sent) {
-	for _, part := range []Sent{t.Method, t.Evaluation, t.Models} {
+	for _, part := range []Sent{t.Setup, t.Method, t.Evaluation, t.Models} {
 		s.Add(part)
 	}
 	return s

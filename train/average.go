@@ -161,6 +161,28 @@ func (c *collective) largest(ctx context.Context, words []uint64) error {
 	return nil
 }
 
+// texts fills in the texts of the agents elsewhere. Each counts as sent to each other agent, as the numbers in which it travels.
+func (g group) texts(ctx context.Context, texts []string) error {
+	c := g.collective
+	if c.n == 1 {
+		return nil
+	}
+	if err := c.open(); err != nil {
+		return err
+	}
+	all, err := network.GatherBytes(g.averageContext(ctx), c.team, c.n, func(i int) []byte { return []byte(texts[i]) })
+	if err != nil {
+		return err
+	}
+	longest := 0
+	for i, text := range all {
+		texts[i], longest = string(text), max(longest, len(text))
+	}
+	pairs, floats := int64(c.n*(c.n-1)), int64(network.GatheredFloats(longest))
+	c.counter.Add(runs.Sent{Messages: 2 * pairs, Floats: pairs * floats, Bytes: 8 * pairs * floats})
+	return nil
+}
+
 // mean sets dst to the average over all agents of what those that are here fill in, in parallel: a vector on the given wire. It
 // depends neither on the number of processors nor on where the agents are.
 func (g group) mean(ctx context.Context, wire network.Wire, dst []float64, fill func(i int, part []float64) error) error {

@@ -20,27 +20,35 @@ type group struct {
 
 // group returns the problem's agents, after a check that those in this process have oracles.
 func (p Problem) group() (group, error) {
-	g := group{n: len(p.Oracles)}
-	if g.n == 0 {
-		return g, dsbo.Errorf(dsbo.ErrShape, "a problem must have an oracle for each agent; it has none")
+	n, local := len(p.Oracles), p.local()
+	if n == 0 {
+		return group{}, dsbo.Errorf(dsbo.ErrShape, "a problem must have an oracle for each agent; it has none")
 	}
-	if p.Team == nil {
-		for i := range g.n {
-			g.local = append(g.local, i)
-		}
-	} else {
-		g.local = p.Team.Local()
+	if len(local) == 0 {
+		return group{}, dsbo.Errorf(dsbo.ErrShape, "each process must have an agent; none of %d is in this one", n)
 	}
-	if len(g.local) == 0 {
-		return g, dsbo.Errorf(dsbo.ErrShape, "each process must have an agent; none of %d is in this one", g.n)
-	}
-	for _, i := range g.local {
-		if i >= g.n || p.Oracles[i] == nil {
-			return g, dsbo.Errorf(dsbo.ErrShape, "agent %d is in this process and must have an oracle", i)
+	for _, i := range local {
+		if i >= n || p.Oracles[i] == nil {
+			return group{}, dsbo.Errorf(dsbo.ErrShape, "agent %d is in this process and must have an oracle", i)
 		}
 	}
-	g.layout, g.collective = p.layout(g.local), newCollective(p, g.local)
-	return g, nil
+	return p.groupOf(local), nil
+}
+
+// local returns the numbers of the agents in this process.
+func (p Problem) local() (list []int) {
+	if p.Team != nil {
+		return p.Team.Local()
+	}
+	for i := range p.Oracles {
+		list = append(list, i)
+	}
+	return list
+}
+
+// groupOf returns the problem's agents, of which local are in this process.
+func (p Problem) groupOf(local []int) group {
+	return group{n: len(p.Oracles), local: local, layout: p.layout(local), collective: newCollective(p, local)}
 }
 
 // collect lets each agent that is here fill in its row, in parallel, and returns the rows of all agents: small ones, that are no data.

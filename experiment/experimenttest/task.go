@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dsbo/experiment"
+	"dsbo/network"
 	"dsbo/runs"
 )
 
@@ -33,11 +34,12 @@ func TestTask(t *testing.T, task experiment.Task, small ...string) {
 // testData compares what is loaded for all agents, for them again after other flags were read, and for one of them.
 func testData(t *testing.T, task experiment.Task, small []string) {
 	const agents, one = 3, 1
-	digests := func(here ...int) []string {
+	var all tape
+	digests := func(together network.Together, here ...int) []string {
 		if _, err := experiment.Parse(task, small, io.Discard); err != nil {
 			t.Fatal(err)
 		}
-		d, m, err := task.Load(experiment.Agents{N: agents, Here: here, Seed: 7})
+		d, m, err := task.Load(experiment.Agents{N: agents, Here: here, Seed: 7, Together: together})
 		if err != nil {
 			t.Fatalf("agents %v: %v", here, err)
 		}
@@ -47,24 +49,24 @@ func testData(t *testing.T, task experiment.Task, small []string) {
 		if p, q := m.Dims(); p < 1 || q < 1 {
 			t.Fatalf("x and y must not be empty; they have %d and %d numbers", p, q)
 		}
-		var all []string
+		var list []string
 		for _, i := range here {
 			digest, err := d.Digest(i)
 			if err != nil {
 				t.Fatal(err)
 			}
-			all = append(all, digest)
+			list = append(list, digest)
 		}
-		return all
+		return list
 	}
-	all := digests(0, 1, 2)
-	if len(slices.Compact(slices.Sorted(slices.Values(all)))) != agents {
-		t.Errorf("agents must have examples of their own; their digests are %v", all)
+	first := digests(all.record(t.Context(), agents), 0, 1, 2)
+	if len(slices.Compact(slices.Sorted(slices.Values(first)))) != agents {
+		t.Errorf("agents must have examples of their own; their digests are %v", first)
 	}
-	if again := digests(0, 1, 2); !slices.Equal(all, again) {
+	if again := digests(new(tape).record(t.Context(), agents), 0, 1, 2); !slices.Equal(first, again) {
 		t.Errorf("data must depend on flags, agents and seed alone; loaded again they differ")
 	}
-	if alone := digests(one); alone[0] != all[one] {
+	if alone := digests(&all, one); alone[0] != first[one] {
 		t.Errorf("agent %d must have the same examples whether it is alone in its process or not", one)
 	}
 }

@@ -1,0 +1,105 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+
+	"dsbo"
+	"dsbo/network"
+	"dsbo/runs"
+	"dsbo/train"
+)
+
+// A setup is the [network.Together] of a task that is being loaded. It keeps what was found, for the run folder; a process that goes on
+// from a checkpoint finds it there, as the others do not exchange it again.
+type setup struct {
+	runs.Setup
+	exchange network.Together // nil: all is in Setup already
+	next     int              // the one of Found that comes next, without an exchange
+}
+
+// newSetup returns the setup of a runner's next load.
+func (r *runner) newSetup(ctx context.Context) (*setup, error) {
+	s := new(setup)
+	if r.team != nil && r.point != nil {
+		return s, s.read(r.folder)
+	}
+	if r.team == nil && r.layout.ownsFiles() {
+		s.exchange = unmet{}
+		return s, nil
+	}
+	s.exchange = train.Together(ctx, r.Settings.Agents, r.team, r.graph.W, &s.Sent)
+	return s, nil
+}
+
+// unmet is the exchange of an agent that has not met the others.
+type unmet struct{}
+
+// errUnmet is the error of a task that would exchange before it can.
+var errUnmet = dsbo.Errorf(dsbo.ErrCapability, "a task whose Load finds things together must be an experiment.Fingerprinter")
+
+func (unmet) Sum([]float64, func(int, []float64) error) error { return errUnmet }
+
+func (unmet) Texts(func(int) (string, error)) ([]string, error) { return nil, errUnmet }
+
+// read reads what was found in the run that the folder holds.
+func (s *setup) read(f runs.Folder) error {
+	if there, err := f.Has(runs.SetupFile); err != nil || !there {
+		return err // the task finds nothing together
+	}
+	var err error
+	s.Setup, err = f.ReadSetup()
+	return err
+}
+
+// used reports whether the task has found something.
+func (s *setup) used() bool { return len(s.Found) > 0 }
+
+// Sum implements [network.Together].
+func (s *setup) Sum(dst []float64, fill func(i int, part []float64) error) error {
+	if s.exchange == nil {
+		found, err := s.found(len(dst), func(f runs.Found) int { return len(f.Sum) })
+		copy(dst, found.Sum)
+		return err
+	}
+	if err := s.exchange.Sum(dst, fill); err != nil {
+		return err
+	}
+	s.Found = append(s.Found, runs.Found{Sum: append([]float64{}, dst...)})
+	return nil
+}
+
+// Texts implements [network.Together].
+func (s *setup) Texts(of func(i int) (string, error)) ([]string, error) {
+	if s.exchange == nil {
+		found, err := s.found(-1, func(f runs.Found) int { return -min(1, len(f.Texts)) })
+		return found.Texts, err
+	}
+	texts, err := s.exchange.Texts(of)
+	if err != nil {
+		return nil, err
+	}
+	s.Found = append(s.Found, runs.Found{Texts: texts})
+	return texts, nil
+}
+
+// found returns what was found next, whose length must be what it was.
+func (s *setup) found(want int, length func(runs.Found) int) (runs.Found, error) {
+	if s.next >= len(s.Found) || length(s.Found[s.next]) != want {
+		return runs.Found{}, dsbo.Errorf(dsbo.ErrConfig,
+			"the data are not those with which the run began: what its agents found together then, %s, does not fit them", runs.SetupFile)
+	}
+	s.next++
+	return s.Found[s.next-1], nil
+}
+
+// write writes what was found to the run folder, if anything was.
+func (s *setup) write(f runs.Folder) error {
+	if !s.used() {
+		return nil
+	}
+	if err := f.WriteSetup(s.Setup); err != nil {
+		return fmt.Errorf("setup: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,35 @@
+package runs
+
+import (
+	"encoding/json"
+
+	"dsbo/internal/atomicfile"
+)
+
+// SetupFile is what the agents of a run found together as they loaded their data, where they did.
+const SetupFile = "setup.json"
+
+// A Setup is setup.json: sums and texts of all agents, which a process that goes on with the run would find again. Every agent of the
+// run knows them; nothing in them is of one agent alone but its texts.
+type Setup struct {
+	Found []Found `json:"found"` // in the order in which they were found
+	Sent  Sent    `json:"sent"`  // what all agents have sent for them
+}
+
+// Found is the result of one exchange: sums, or the texts of all agents.
+type Found struct {
+	Sum   []float64 `json:"sum,omitempty"`
+	Texts []string  `json:"texts,omitempty"`
+}
+
+// WriteSetup writes setup.json.
+func (f Folder) WriteSetup(s Setup) error {
+	data, err := json.Marshal(s) // in one line: numbers by the thousand
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteBytes(f.Path(SetupFile), append(data, '\n'))
+}
+
+// ReadSetup reads setup.json.
+func (f Folder) ReadSetup() (Setup, error) { return readFile[Setup](f, SetupFile) }

@@ -1,0 +1,63 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"dsbo"
+	"dsbo/network"
+	"dsbo/runs"
+)
+
+// Together returns the way of n agents to what they find together while data are loaded, before there is a [Problem]. team and w are
+// those of a Problem, whose place they take, and sent counts what all agents send. ctx bounds all calls.
+func Together(ctx context.Context, n int, team network.Team, w *network.Matrix, sent *runs.Sent) network.Together {
+	p := Problem{Oracles: make([]dsbo.Oracle, n), Team: team, W: w, Sent: sent}
+	return &together{ctx: ctx, group: p.groupOf(p.local())}
+}
+
+// together implements [network.Together] by the averages of a group.
+type together struct {
+	ctx   context.Context // of the one time for which it is made
+	group group
+}
+
+// Sum implements [network.Together]. An average of whole numbers is off by less than a millionth, and so their sum is rounded to
+// what it was.
+func (t *together) Sum(dst []float64, fill func(i int, part []float64) error) error {
+	err := t.group.numbers(t.ctx, dst, func(i int, part []float64) error {
+		clear(part)
+		return fill(i, part)
+	})
+	if err != nil {
+		return err
+	}
+	for k := range dst {
+		dst[k] = nearlyWhole(dst[k] * float64(t.group.n))
+		if math.IsNaN(dst[k]) || math.IsInf(dst[k], 0) {
+			return fmt.Errorf("sum %d of %d over all agents must be finite; it is %g", k, len(dst), dst[k])
+		}
+	}
+	return nil
+}
+
+// nearlyWhole returns the whole number that v is but for its last two bits, else v.
+func nearlyWhole(v float64) float64 {
+	if whole := math.Round(v); math.Abs(v-whole) <= 0x1p-51*math.Abs(v) {
+		return whole
+	}
+	return v
+}
+
+// Texts implements [network.Together].
+func (t *together) Texts(of func(i int) (string, error)) ([]string, error) {
+	texts := make([]string, t.group.n)
+	for _, i := range t.group.local {
+		var err error
+		if texts[i], err = of(i); err != nil {
+			return nil, err
+		}
+	}
+	return texts, t.group.texts(t.ctx, texts)
+}
