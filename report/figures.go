@@ -10,6 +10,8 @@ type sheet struct {
 	Axes     []scaledAxis   `json:"axes"`
 	Panels   []*panel       `json:"figures"`
 	Pictures []namedDrawing `json:"-"`
+	// Assessments are of how good the predictions of a single run are.
+	Assessments []namedDrawing `json:"-"`
 }
 
 // A scaledAxis is an axis in the unit that suits some runs.
@@ -57,12 +59,15 @@ func (s sheet) drawings() (all []namedDrawing) {
 			}
 		}
 	}
-	return append(all, s.Pictures...)
+	return append(append(all, s.Pictures...), s.Assessments...)
 }
 
 // newSheet draws all quantities of the groups, and their hyperparameters. What no run has numbers for is left out.
 func newSheet(gs []group) sheet {
 	s := sheet{Pictures: lambdas(gs), Axes: scaledAxes(gs)}
+	if all := runsOf(gs); len(all) == 1 {
+		s.Assessments = assessments(all[0])
+	}
 	for _, q := range quantities(runsOf(gs)) {
 		if len(gs) == 1 { // all parts in one figure
 			var lines []curve

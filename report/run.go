@@ -24,7 +24,9 @@ type Run struct {
 	Records []runs.Record // how it went: at least one, by growing iteration
 	Summary *runs.Summary // how it ended; nil if it has not
 	Lambda  []float64
-	Notes   []string // what was found odd in the folder, but not wrong
+	// Assessment is how good the predictions are; the zero value: the run's task does not tell.
+	Assessment runs.Assessment
+	Notes      []string // what was found odd in the folder, but not wrong
 
 	settings, build runs.Differences // all values of Config
 }
@@ -58,6 +60,9 @@ func Load(dir string) (*Run, error) {
 	r.Lambda, err = folder.ReadLambda()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // worth a picture, not an error
 		r.Notes = append(r.Notes, fmt.Sprintf("The hyperparameters have no picture: %v.", err))
+	}
+	if r.Assessment, err = folder.ReadAssessment(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
 	return r, nil
 }

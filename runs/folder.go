@@ -135,7 +135,10 @@ func (f Folder) Open(m Mode) error {
 	if m != Replace {
 		return nil
 	}
-	old := []string{f.Path(SummaryFile), f.CheckpointPath(), f.Path(MetricsFile), f.Path(LambdaFile), f.Path(OmegaFile), f.Path(MembershipFile), f.Path(SetupFile)}
+	old := []string{f.CheckpointPath()}
+	for _, name := range []string{SummaryFile, MetricsFile, LambdaFile, OmegaFile, AssessmentFile, MembershipFile, SetupFile} {
+		old = append(old, f.Path(name))
+	}
 	ofAgents, err := f.filesWith(checkpointFile + ".")
 	if err != nil {
 		return err
