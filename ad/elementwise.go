@@ -216,7 +216,7 @@ func Scale(c float64, a *Node) *Node {
 		return Scale(c*f.a, children(a)[0])
 	}
 	if k, ok := constOf(a); ok {
-		return constLike(c*k, a)
+		return Uniform(c*k, a)
 	}
 	if c == 1 {
 		return a
@@ -265,8 +265,8 @@ func affineKernel[T Float](f affine) func(*call[T]) {
 // constant is one number in the shape of its input, whose value is not read.
 type constant struct{ v float64 }
 
-// constLike returns a node of like's shape with every entry v.
-func constLike(v float64, like *Node) *Node { return apply1(constant{v}, like) }
+// Uniform returns v in each entry of like's shape. The values of like are not read.
+func Uniform(v float64, like *Node) *Node { return apply1(constant{v}, like) }
 
 // constOf returns the number that fills n, if n is such a constant.
 func constOf(n *Node) (float64, bool) {

@@ -27,7 +27,7 @@ func Grad(cost *Node, wrt ...*Node) (grads []*Node, err error) {
 	order := topological(cost)
 	s := sweep{active: dependents(order, wrt), adjoint: map[*Node]*Node{}}
 	if s.active[cost] {
-		s.adjoint[cost] = constLike(1, cost)
+		s.adjoint[cost] = Uniform(1, cost)
 	}
 	for i := len(order) - 1; i >= 0; i-- {
 		s.visit(order[i])

@@ -103,7 +103,7 @@ func (o *op) SymDiff(in gorgonia.Nodes, out, g *Node) (gs gorgonia.Nodes, err er
 	gs = o.rule.grad(in, out, g)
 	for i := range gs {
 		if gs[i] == nil {
-			gs[i] = constLike(0, in[i])
+			gs[i] = Uniform(0, in[i])
 		}
 	}
 	return gs, nil

@@ -79,11 +79,11 @@ var ops = []struct {
 	{"Mul of Fill", func(k *kit) *Node { a := k.rowsMat(2); return Mul(fill(k.scalar(), a), a) }},
 	{"Mul of constants", func(k *kit) *Node {
 		a := k.rowsMat(2)
-		return Add(Mul(constLike(2, a), a), Mul(a, constLike(3, a)))
+		return Add(Mul(Uniform(2, a), a), Mul(a, Uniform(3, a)))
 	}},
 	{"Div", func(k *kit) *Node { return Div(k.rowsMat(2), Offset(3, Sin(k.rowsMat(2)))) }},
 	{"Scale", func(k *kit) *Node { return Scale(-2, Scale(.75, k.rowsVec())) }},
-	{"Scale of a constant", func(k *kit) *Node { a := k.rowsVec(); return Add(a, Scale(2, constLike(.5, a))) }},
+	{"Scale of a constant", func(k *kit) *Node { a := k.rowsVec(); return Add(a, Scale(2, Uniform(.5, a))) }},
 	{"Neg", func(k *kit) *Node { return Neg(k.rowsMat(2)) }},
 	{"Offset", func(k *kit) *Node { return Offset(.5, k.rowsMat(2)) }},
 	{"Exp", func(k *kit) *Node { return Exp(k.rowsMat(2)) }},
@@ -102,13 +102,13 @@ var ops = []struct {
 	{"Dot", func(k *kit) *Node { return Dot(k.rowsMat(2), k.rowsMat(2)) }},
 	{"Dot with a constant", func(k *kit) *Node {
 		a := k.rowsMat(2)
-		return Add(Dot(constLike(.5, a), a), Dot(a, constLike(.25, a)))
+		return Add(Dot(Uniform(.5, a), a), Dot(a, Uniform(.25, a)))
 	}},
 	{"SumAll", func(k *kit) *Node { return SumAll(Square(k.rowsMat(2))) }},
 	{"Mean", func(k *kit) *Node { return Mean(Sin(k.rowsMat(2))) }},
 	{"Fill", func(k *kit) *Node { return fill(k.scalar(), k.rowsMat(2)) }},
 	{"ScaleBy", func(k *kit) *Node { return ScaleBy(k.scalar(), k.rowsMat(2)) }},
-	{"ScaleBy constant", func(k *kit) *Node { s := k.scalar(); return ScaleBy(constLike(2, s), k.rowsMat(2)) }},
+	{"ScaleBy constant", func(k *kit) *Node { s := k.scalar(); return ScaleBy(Uniform(2, s), k.rowsMat(2)) }},
 	{"PartVec", func(k *kit) *Node { return PartVec(Square(k.vec(6)), 2, 3) }},
 	{"Part", func(k *kit) *Node { return Part(Square(k.vec(7)), 1, 2, 3) }},
 	{"Part, all of it", func(k *kit) *Node { return PartVec(k.vec(3), 0, 3) }},
@@ -140,22 +140,22 @@ var ops = []struct {
 	{"RowScale", func(k *kit) *Node { return RowScale(k.rowsMat(2), k.rowsVec()) }},
 	{"RowScale by constants", func(k *kit) *Node {
 		a, u := k.rowsMat(2), k.rowsVec()
-		return Add(RowScale(a, constLike(2, u)), RowScale(constLike(3, a), u))
+		return Add(RowScale(a, Uniform(2, u)), RowScale(Uniform(3, a), u))
 	}},
 	{"ColScale", func(k *kit) *Node { return ColScale(k.rowsMat(2), k.vec(2)) }},
 	{"ColScale by constants", func(k *kit) *Node {
 		a, v := k.rowsMat(2), k.vec(2)
-		return Add(ColScale(a, constLike(2, v)), ColScale(constLike(3, a), v))
+		return Add(ColScale(a, Uniform(2, v)), ColScale(Uniform(3, a), v))
 	}},
 	{"RowDot", func(k *kit) *Node { return RowDot(k.rowsMat(3), k.rowsMat(3)) }},
 	{"RowDot with constants", func(k *kit) *Node {
 		a := k.rowsMat(2)
-		return Add(RowDot(a, constLike(2, a)), RowDot(constLike(3, a), Sin(a)))
+		return Add(RowDot(a, Uniform(2, a)), RowDot(Uniform(3, a), Sin(a)))
 	}},
 	{"ColDot", func(k *kit) *Node { return ColDot(k.rowsMat(2), k.rowsMat(2)) }},
 	{"ColDot with constants", func(k *kit) *Node {
 		a := k.rowsMat(2)
-		return Add(ColDot(a, constLike(2, a)), ColDot(constLike(3, a), Sin(a)))
+		return Add(ColDot(a, Uniform(2, a)), ColDot(Uniform(3, a), Sin(a)))
 	}},
 	{"AddRow", func(k *kit) *Node { return AddRow(k.rowsMat(2), k.vec(2)) }},
 	{"AddCol", func(k *kit) *Node { return AddCol(k.rowsMat(2), k.rowsVec()) }},

@@ -59,7 +59,7 @@ func Mean(a *Node) *Node {
 // fill returns the scalar s in the shape of like.
 func fill(s, like *Node) *Node {
 	if c, ok := constOf(s); ok {
-		return constLike(c, like)
+		return Uniform(c, like)
 	}
 	return apply(fillOp, like.Shape(), s, like)
 }

@@ -150,7 +150,7 @@ var unaryStock = map[string]func(a *Node) *Node{
 	"abs":  func(a *Node) *Node { return Add(ReLU(a), ReLU(Neg(a))) },
 	"log2": func(a *Node) *Node { return Scale(1/math.Ln2, Log(a)) },
 	"cube": func(a *Node) *Node { return Mul(a, Square(a)) },
-	"inv":  func(a *Node) *Node { return Div(constLike(1, a), a) },
+	"inv":  func(a *Node) *Node { return Div(Uniform(1, a), a) },
 	"sin":  Sin, "cos": Cos, "exp": Exp, "ln": Log, "log1p": Log1p, "expm1": Expm1, "neg": Neg, "square": Square,
 	"sqrt": Sqrt, "tanh": Tanh, "sigmoid": Sigmoid, "softplus": Softplus,
 }
@@ -164,7 +164,7 @@ func translateBinary(name string, a, b *Node) *Node {
 	case name == "⊙" && bs:
 		return ScaleBy(b, a)
 	case name == "÷" && bs:
-		return ScaleBy(Div(constLike(1, b), b), a)
+		return ScaleBy(Div(Uniform(1, b), b), a)
 	case as:
 		a = fill(a, b)
 	case bs:

@@ -16,6 +16,8 @@ type Examples struct {
 	// Target is one row an example: the one-hot code of its class (a table of [ad.LabelTable]),
 	// or one column with a real number or with +1 and -1.
 	Target *ad.Table
+	// Weight is one column of numbers that are at least 0, by which the losses of the examples are multiplied; nil: all 1.
+	Weight *ad.Table
 	// ID is each example's index among the training examples of all agents together, 0 to
 	// [Task.TrainRows] - 1: agent 0's first, in the order of their rows. What has one parameter per
 	// training example (data hyper-cleaning) finds it there. nil for other examples.
@@ -55,6 +57,10 @@ func (t Task) Digest(i int) (string, error) {
 		if e.Len() > 0 {
 			e.X.WriteHash(h)
 			e.Target.WriteHash(h)
+		}
+		if e.Weight != nil {
+			fmt.Fprint(h, "weights ")
+			e.Weight.WriteHash(h)
 		}
 		fmt.Fprintln(h, e.ID)
 	}
@@ -167,17 +173,37 @@ func (t Task) check(e Examples) error {
 	case e.ID != nil && len(e.ID) != n:
 		return dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have an ID; there are %d", n, len(e.ID))
 	}
+	return CheckWeights(e)
+}
+
+// CheckWeights reports the first thing in which the weights of e, if it has any, do not fit it: as [dsbo.ErrShape] if there is not one
+// for each example, and as [dsbo.ErrConfig] if one is negative.
+func CheckWeights(e Examples) error {
+	if e.Weight == nil {
+		return nil
+	}
+	if e.Weight.Rows() != e.Len() || e.Weight.Cols() != 1 {
+		return dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have one weight; the weights have %d rows and %d columns",
+			e.Len(), e.Weight.Rows(), e.Weight.Cols())
+	}
+	for i := range e.Len() {
+		if w := e.Weight.At(i, 0); w < 0 {
+			return dsbo.Errorf(dsbo.ErrConfig, "weights must be at least 0; that of example %d is %g", i, w)
+		}
+	}
 	return nil
 }
 
-// pickRows returns the examples in the given rows, without a copy of their numbers.
-func (e Examples) pickRows(rows []int) (Examples, error) {
-	x, err := e.X.Pick(rows)
-	if err != nil {
+// pickRows returns the examples in the given rows without their IDs, and without a copy of their numbers.
+func (e Examples) pickRows(rows []int) (picked Examples, err error) {
+	if picked.X, err = e.X.Pick(rows); err != nil {
 		return Examples{}, err
 	}
-	target, err := e.Target.Pick(rows)
-	return Examples{X: x, Target: target}, err
+	if picked.Target, err = e.Target.Pick(rows); err != nil || e.Weight == nil {
+		return picked, err
+	}
+	picked.Weight, err = e.Weight.Pick(rows)
+	return picked, err
 }
 
 // copyRows returns the examples in the given rows, in memory of their own.
@@ -186,7 +212,11 @@ func (e Examples) copyRows(rows []int) (Examples, error) {
 	if err != nil {
 		return Examples{}, err
 	}
-	return Examples{X: picked.X.Compact(), Target: picked.Target.Compact()}, nil
+	copied := Examples{X: picked.X.Compact(), Target: picked.Target.Compact()}
+	if picked.Weight != nil {
+		copied.Weight = picked.Weight.Compact()
+	}
+	return copied, nil
 }
 
 // floatExamples are those of a number as the target of each, over the memory of both slices.

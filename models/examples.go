@@ -8,86 +8,96 @@ import (
 	"dsbo/data"
 )
 
-// examples are an agent's tables of features, targets and IDs, as the inputs of a loss. They are empty for a model that carries its
-// own numbers.
+// examples are an agent's tables, as the inputs of a loss. They are empty for a model that carries its own numbers.
 type examples struct {
-	rows      int
-	x, t, ids *ad.Table
+	rows   int
+	tables []input
+}
+
+// An input is a table of examples with its place in a Batch.
+type input struct {
+	name  string
+	table *ad.Table
+	node  func(b *Batch) **ad.Node
 }
 
 // newExamples returns e as inputs of programs in float32 or float64.
-func newExamples(e data.Examples, float32 bool) (ex examples, err error) {
+func newExamples(e data.Examples, float32 bool) (examples, error) {
 	if e.X == nil {
 		return examples{}, nil
 	}
-	ex = examples{rows: e.X.Rows(), x: e.X, t: e.Target}
+	ex := examples{rows: e.X.Rows()}
 	if e.Target == nil || e.Target.Rows() != ex.rows {
 		return ex, dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have a target", ex.rows)
 	}
-	if float32 {
-		if ex.x, err = ex.x.Float32(); err != nil {
-			return ex, err
+	ids, err := idTable(e.ID, ex.rows)
+	if err != nil {
+		return ex, err
+	}
+	for _, in := range []input{
+		{"X", e.X, func(b *Batch) **ad.Node { return &b.X }},
+		{"T", e.Target, func(b *Batch) **ad.Node { return &b.T }},
+		{"W", e.Weight, func(b *Batch) **ad.Node { return &b.W }},
+		{"ID", ids, func(b *Batch) **ad.Node { return &b.ID }},
+	} {
+		if in.table == nil {
+			continue
 		}
-		if ex.t, err = ex.t.Float32(); err != nil {
-			return ex, err
+		if float32 {
+			if in.table, err = in.table.Float32(); err != nil {
+				return ex, err
+			}
 		}
+		ex.tables = append(ex.tables, in)
 	}
-	if e.ID == nil {
-		return ex, nil
-	}
-	if len(e.ID) != ex.rows {
-		return ex, dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have an ID; there are %d", ex.rows, len(e.ID))
-	}
-	f := make([]float64, len(e.ID))
-	for i, id := range e.ID {
-		f[i] = float64(id)
-	}
-	ex.ids, err = ad.FloatTable(len(f), 1, f)
-	return ex, err
+	return ex, data.CheckWeights(e)
 }
 
-// inputs declares the tables to a loss, in the order in which batch and bind know them.
+// idTable returns the IDs of so many examples as a table, nil for none.
+func idTable(ids []int, rows int) (*ad.Table, error) {
+	if ids == nil {
+		return nil, nil
+	}
+	if len(ids) != rows {
+		return nil, dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have an ID; there are %d", rows, len(ids))
+	}
+	f := make([]float64, len(ids))
+	for i, id := range ids {
+		f[i] = float64(id)
+	}
+	return ad.FloatTable(len(f), 1, f)
+}
+
+// inputs declares the tables to a loss: what has one column, but features, is a vector.
 func (e *examples) inputs() []ad.Input {
-	if e.x == nil {
-		return nil
+	var list []ad.Input
+	for _, in := range e.tables {
+		declared := ad.Input{Name: in.name, Batch: true}
+		if c := in.table.Cols(); c > 1 || in.name == "X" {
+			declared.Shape = []int{c}
+		}
+		list = append(list, declared)
 	}
-	in := []ad.Input{{Name: "X", Shape: []int{e.x.Cols()}, Batch: true}, {Name: "T", Batch: true}}
-	if c := e.t.Cols(); c > 1 {
-		in[1].Shape = []int{c}
-	}
-	if e.ids != nil {
-		in = append(in, ad.Input{Name: "ID", Batch: true})
-	}
-	return in
+	return list
 }
 
 // batch returns the nodes of a loss's inputs, in the order of inputs, as a Batch of so many rows.
-func (e *examples) batch(rows int, in []*ad.Node) Batch {
+func (e *examples) batch(rows int, nodes []*ad.Node) Batch {
 	b := Batch{Rows: rows}
-	if len(in) > 1 {
-		b.X, b.T = in[0], in[1]
-	}
-	if len(in) > 2 {
-		b.ID = in[2]
+	for i, in := range e.tables {
+		*in.node(&b) = nodes[i]
 	}
 	return b
 }
 
 // bind makes rows idx of the tables (nil: all rows) the batch of program p.
 func (e *examples) bind(p *ad.Program, idx []int) error {
-	if e.x == nil {
-		return nil
+	for _, in := range e.tables {
+		if err := p.Bind(in.name, in.table, idx); err != nil {
+			return err
+		}
 	}
-	if err := p.Bind("X", e.x, idx); err != nil {
-		return err
-	}
-	if err := p.Bind("T", e.t, idx); err != nil {
-		return err
-	}
-	if e.ids == nil {
-		return nil
-	}
-	return p.Bind("ID", e.ids, idx)
+	return nil
 }
 
 // differentiate compiles a loss on batches of rows of e.
@@ -137,14 +147,4 @@ func checkShard(s data.Shard, features int, target func(e data.Examples) error) 
 		}
 	}
 	return nil
-}
-
-// checkClasses is checkShard for models with classes.
-func checkClasses(s data.Shard, features, classes int) error {
-	return checkShard(s, features, func(e data.Examples) error {
-		if c := e.Target.Cols(); c != classes || c < 2 {
-			return dsbo.Errorf(dsbo.ErrShape, "targets must have a column for each of the model's %d classes, at least 2; they have %d", classes, c)
-		}
-		return nil
-	})
 }

@@ -30,6 +30,9 @@ const (
 func (s Softmax) Layers() []Layer { return []Layer{{In: s.Features, Out: s.Classes}} }
 
 // Layers implements [Layered].
+func (l Linear) Layers() []Layer { return []Layer{{In: l.Features, Out: l.Outputs, Bias: true}} }
+
+// Layers implements [Layered].
 func (m MLP) Layers() []Layer {
 	unit := Tanh
 	if m.ReLU {

@@ -17,9 +17,10 @@ func TestLayers(t *testing.T) {
 	s := classShard(60, 33, d, c)
 	for _, m := range []models.Model{
 		models.Softmax{Features: d, Classes: c},
-		models.MLP{Features: d, Classes: c, Hidden: []int{}},
-		models.MLP{Features: d, Classes: c, Hidden: []int{5, 3}},
-		models.MLP{Features: d, Classes: c, Hidden: []int{6}, ReLU: true},
+		models.Linear{Features: d, Outputs: c},
+		models.MLP{Features: d, Outputs: c, Hidden: []int{}},
+		models.MLP{Features: d, Outputs: c, Hidden: []int{5, 3}},
+		models.MLP{Features: d, Outputs: c, Hidden: []int{6}, ReLU: true},
 	} {
 		t.Run(fmt.Sprintf("%+v", m), func(t *testing.T) {
 			_, q := m.Dims()

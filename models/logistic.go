@@ -13,7 +13,8 @@ import (
 //
 //	f_i(x, y) = R_e ψ(t_e a_e'y)      g_i(x, y) = R_e ψ(t_e a_e'y) + ½ Σ_j e^{x_j} y_j²
 //
-// with ψ(m) = log(1+e^{-m}), targets t_e = ±1, and R the sum over the examples or, with Mean, their mean. p = q = Features.
+// with ψ(m) = log(1+e^{-m}), targets t_e = ±1, and R the sum over the examples or, with Mean, their mean; ψ is times the
+// example's weight where there are weights. p = q = Features.
 type Logistic struct {
 	Features int
 	Mean     bool
@@ -44,7 +45,7 @@ func (l Logistic) Lower(x, y *ad.Node, b Batch) *ad.Node {
 
 // Upper implements [Model].
 func (l Logistic) Upper(_, y *ad.Node, b Batch) *ad.Node {
-	psi := ad.Softplus(ad.Neg(margins(y, b)))
+	psi := b.weigh(ad.Softplus(ad.Neg(margins(y, b))))
 	if l.Mean {
 		return ad.Mean(psi)
 	}
@@ -57,7 +58,7 @@ func margins(y *ad.Node, b Batch) *ad.Node { return ad.Mul(b.T, ad.MatVec(b.X, y
 // Score implements [Scorer].
 func (l Logistic) Score(y *ad.Node, b Batch) (losses, hits *ad.Node) {
 	m := margins(y, b)
-	return ad.Softplus(ad.Neg(m)), ad.Step(m)
+	return b.weigh(ad.Softplus(ad.Neg(m))), ad.Step(m)
 }
 
 // Penalty implements [Penalized].
@@ -70,7 +71,7 @@ func (l Logistic) Penalty(dst, x []float64) {
 // Diagonal implements [Curved]: R_e ψ″(t_e a_e'y) a_ej².
 func (l Logistic) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
 	m := margins(y, b)
-	curvature := ad.Mul(ad.Sigmoid(m), ad.Sigmoid(ad.Neg(m)))
+	curvature := b.weigh(ad.Mul(ad.Sigmoid(m), ad.Sigmoid(ad.Neg(m))))
 	if l.Mean {
 		curvature = ad.Scale(1/float64(b.Rows), curvature)
 	}

@@ -9,32 +9,27 @@ import (
 	"dsbo/data"
 )
 
-// MLP is a network of dense layers that ends in a softmax, with the cross-entropy L and a log-penalty
-// per group of weights,
+// MLP is a network of dense layers with a loss L of its outputs, by default the cross-entropy of a softmax, and a
+// log-penalty per group of weights,
 //
-//	f_i(x, y) = mean_e L(F(a_e; y), t_e)      g_i(x, y) = mean_e L(F(a_e; y), t_e) + 1/q Σ_r e^{x_r} ‖y_r‖²
+//	f_i(x, y) = mean_e w_e L(F(a_e; y), t_e)      g_i(x, y) = mean_e w_e L(F(a_e; y), t_e) + 1/q Σ_r e^{x_r} ‖y_r‖²
 //
-// Layer l maps h to W_l h + b_l; y holds W_0 row by row, then b_0, then W_1 and so on. Of its D layers,
-// the weights of each input feature are a group, x_0 ... x_{d-1}, and so are the first layer's biases,
-// x_d, and every later layer, x_{d+l}: p = d + D. With PerLayer each layer is one group: p = D.
+// Layer l maps h to W_l h + b_l; y holds W_0 row by row, then b_0, then W_1 and so on. w_e is 1 where examples have no weights. Of its D
+// layers, the weights of each input feature are a group, x_0 ... x_{d-1}, and so are the first layer's biases,
+// x_d, and every later layer, x_{d+l}: p = d + D. [Penalties] are other groups.
 //
 // g_i is not convex in y: what the methods' theory promises for softmax is here an experiment.
 // At y = 0 the hidden units are alike and nearly all derivatives vanish, so a run begins at [MLP.Start].
 type MLP struct {
-	Features, Classes int
-	Hidden            []int  // units of the hidden layers, first to last; nil: one layer of 32
-	ReLU              bool   // hidden units max(a, 0) in place of tanh a
-	PerLayer          bool   // one penalty a layer
-	Seed              uint64 // of Start
+	Features, Outputs int        // Outputs: the number of classes, or of the numbers in a target
+	Hidden            []int      // units of the hidden layers, first to last; nil: one layer of 32
+	ReLU              bool       // hidden units max(a, 0) in place of tanh a
+	Loss              OutputLoss // nil: CrossEntropy
+	Penalties         Penalties  // nil: PerFeature
+	Seed              uint64     // of Start
 }
 
-// A dense is the position of a dense layer in y: out×in weights from offset off on, then out biases.
-type dense struct{ off, in, out int }
-
-// size returns the number of weights and biases of the layer.
-func (l dense) size() int { return l.out * (l.in + 1) }
-
-// layers returns the positions of all layers, first to last.
+// layers returns the places of all layers in y, first to last.
 func (m MLP) layers() []dense {
 	var ls []dense
 	m.eachLayer(func(_ int, l dense) { ls = append(ls, l) })
@@ -49,7 +44,7 @@ func (m MLP) eachLayer(visit func(i int, l dense)) {
 	}
 	off, in := 0, m.Features
 	for i := range len(hidden) + 1 {
-		out := m.Classes
+		out := m.Outputs
 		if i < len(hidden) {
 			out = hidden[i]
 		}
@@ -63,13 +58,9 @@ var defaultHidden = []int{32}
 
 // Dims implements [Model].
 func (m MLP) Dims() (p, q int) {
-	ls := m.layers()
-	p = len(ls)
-	if !m.PerLayer {
-		p += m.Features
-	}
+	ls, penalties := m.layers(), penaltiesOr(m.Penalties)
 	last := ls[len(ls)-1]
-	return p, last.off + last.size()
+	return penalties.rest(len(ls)-1, penalties.count(m.Features)) + 1, last.off + last.size()
 }
 
 // Check implements [Checker].
@@ -79,42 +70,31 @@ func (m MLP) Check(s data.Shard) error {
 			return dsbo.Errorf(dsbo.ErrConfig, "hidden layer %d must have at least 1 unit; it has %d", l, units)
 		}
 	}
-	return checkClasses(s, m.Features, m.Classes)
+	if err := penaltiesOr(m.Penalties).check(m.Features); err != nil {
+		return err
+	}
+	return checkOutputs(s, m.Features, m.Outputs, lossOr(m.Loss))
 }
 
 // Lower implements [Model].
 func (m MLP) Lower(x, y *ad.Node, b Batch) *ad.Node {
-	penalties := make([]*ad.Node, 0, 4)
-	e := ad.Exp(x)
-	weigh := func(group int, part *ad.Node) {
-		penalties = append(penalties, ad.ScaleBy(ad.SumAll(ad.PartVec(e, group, 1)), ad.Dot(part, part)))
+	e, groups := ad.Exp(x), penaltiesOr(m.Penalties)
+	count := groups.count(m.Features)
+	weigh := func(layer int, part *ad.Node) *ad.Node {
+		return ad.ScaleBy(ad.SumAll(ad.PartVec(e, groups.rest(layer, count), 1)), ad.Dot(part, part))
 	}
 	ls := m.layers()
-	for i, l := range ls {
-		switch first := m.Features; {
-		case m.PerLayer:
-			weigh(i, ad.PartVec(y, l.off, l.size()))
-		case i == 0:
-			w := ad.Part(y, l.off, l.out, l.in)
-			penalties = append(penalties, ad.Dot(ad.PartVec(e, 0, first), ad.ColDot(w, w)))
-			weigh(first, ad.PartVec(y, l.off+l.out*l.in, l.out))
-		default:
-			weigh(first+i, ad.PartVec(y, l.off, l.size()))
-		}
+	penalty := ad.Add(featurePenalty(groups, e, ls[0].matrix(y)), weigh(0, ls[0].vector(y)))
+	for i, l := range ls[1:] {
+		penalty = ad.Add(penalty, weigh(1+i, ad.PartVec(y, l.off, l.size())))
 	}
 	_, q := m.Dims()
-	return ad.Add(m.Upper(x, y, b), ad.Scale(1/float64(q), ad.Sum(penalties[0], penalties[1:]...)))
+	return ad.Add(m.Upper(x, y, b), ad.Scale(1/float64(q), penalty))
 }
 
 // Upper implements [Model].
-func (m MLP) Upper(_, y *ad.Node, b Batch) *ad.Node { return crossEntropy(m.logits(y, b.X), b.T) }
-
-// weights returns the layer's weights in y, out×in.
-func (l dense) weights(y *ad.Node) *ad.Node { return ad.Part(y, l.off, l.out, l.in) }
-
-// outputs builds the layer's outputs for the rows of h.
-func (l dense) outputs(y, h *ad.Node) *ad.Node {
-	return ad.AddRow(ad.MatMul(h, l.weights(y), false, true), ad.PartVec(y, l.off+l.out*l.in, l.out))
+func (m MLP) Upper(_, y *ad.Node, b Batch) *ad.Node {
+	return meanLoss(lossOr(m.Loss), m.outputs(y, b.X), b)
 }
 
 // units builds the values of hidden units whose sums are a.
@@ -125,8 +105,8 @@ func (m MLP) units(a *ad.Node) *ad.Node {
 	return ad.Tanh(a)
 }
 
-// logits builds the outputs of the last layer for the rows of h.
-func (m MLP) logits(y, h *ad.Node) *ad.Node {
+// outputs builds the outputs of the last layer for the rows of h.
+func (m MLP) outputs(y, h *ad.Node) *ad.Node {
 	ls := m.layers()
 	last := len(ls) - 1
 	for _, l := range ls[:last] {
@@ -137,47 +117,40 @@ func (m MLP) logits(y, h *ad.Node) *ad.Node {
 
 // Penalty implements [Penalized].
 func (m MLP) Penalty(dst, x []float64) {
+	groups := penaltiesOr(m.Penalties)
+	count := groups.count(m.Features)
 	m.eachLayer(func(i int, l dense) {
 		for j := range l.size() {
-			group := i
-			switch {
-			case m.PerLayer:
-			case i > 0 || j >= l.out*l.in:
-				group += m.Features
-			default:
-				group = j % l.in
+			group := groups.rest(i, count)
+			if i == 0 && j < l.out*l.in {
+				group = groups.group(j % l.in)
 			}
 			dst[l.off+j] = 2 / float64(len(dst)) * math.Exp(x[group])
 		}
 	})
 }
 
-// Diagonal implements [Curved] for networks of at most one hidden layer. With the logits' probabilities P, the last layer's weights
-// W, and a unit's sum a and value h, the second derivative of an example's loss by a is
+// Diagonal implements [Curved] for networks of at most one hidden layer. With a unit's sum a and value h, and the last layer's weights
+// W, the second derivative of an example's loss by a is
 //
-//	h'(a)² (Σ_k P_k W_k² − (Σ_k P_k W_k)²) + h″(a) Σ_k (P_k − t_k) W_k
+//	h'(a)² Σ_kl L″_kl W_k W_l + h″(a) Σ_k L'_k W_k
 func (m MLP) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
-	ls := m.layers()
+	ls, loss := m.layers(), lossOr(m.Loss)
 	_, q := m.Dims()
-	diagonal := func(l dense, curvature, h *ad.Node) *ad.Node { // in the layer's part of y
-		return ad.Add(ad.Place(denseDiagonal(curvature, h), l.off, q), ad.Place(ad.SumRows(curvature), l.off+l.out*l.in, q))
-	}
-	mean := 1 / float64(b.Rows)
 	switch len(ls) {
 	case 1:
-		return diagonal(ls[0], ad.Scale(mean, variances(ls[0].outputs(y, b.X))), b.X)
+		return ls[0].diagonal(meanCurvature(loss, ls[0].outputs(y, b.X), b), b.X, q)
 	case 2:
 		a := ls[0].outputs(y, b.X)
 		h := m.units(a)
-		logits, w := ls[1].outputs(y, h), ls[1].weights(y)
-		p := ad.RowSoftmax(logits)
+		outputs, w := ls[1].outputs(y, h), ls[1].matrix(y)
 		slope, bend := m.unitDerivatives(a, h)
-		spread := ad.Sub(ad.MatMul(p, ad.Square(w), false, false), ad.Square(ad.MatMul(p, w, false, false)))
-		curvature := ad.Mul(ad.Square(slope), spread)
+		curvature := ad.Mul(ad.Square(slope), loss.CurvatureBehind(w, outputs, b.T))
 		if bend != nil {
-			curvature = ad.Add(curvature, ad.Mul(bend, ad.MatMul(ad.Sub(p, b.T), w, false, false)))
+			curvature = ad.Add(curvature, ad.Mul(bend, ad.MatMul(loss.Slope(outputs, b.T), w, false, false)))
 		}
-		return ad.Add(diagonal(ls[0], ad.Scale(mean, curvature), b.X), diagonal(ls[1], ad.Scale(mean, variances(logits)), h))
+		first := b.weighRows(ad.Scale(1/float64(b.Rows), curvature))
+		return ad.Add(ls[0].diagonal(first, b.X, q), ls[1].diagonal(meanCurvature(loss, outputs, b), h, q))
 	}
 	return nil // a layer's curvature depends on how the later hidden units' sums vary together
 }
@@ -193,7 +166,7 @@ func (m MLP) unitDerivatives(a, h *ad.Node) (slope, bend *ad.Node) {
 
 // Score implements [Scorer].
 func (m MLP) Score(y *ad.Node, b Batch) (losses, hits *ad.Node) {
-	return scoreClasses(m.logits(y, b.X), b.T)
+	return score(lossOr(m.Loss), m.outputs(y, b.X), b)
 }
 
 // Start implements [Starter]: normal weights of variance 1/in (2/in for ReLU), which keep the
@@ -206,9 +179,9 @@ func (m MLP) Start(y []float64) {
 	r := rand.New(rand.NewPCG(m.Seed, 0))
 	clear(y)
 	for _, l := range m.layers() {
-		deviation := math.Sqrt(gain / float64(l.in))
-		for j := range l.in * l.out {
-			y[l.off+j] = deviation * r.NormFloat64()
+		deviation, weights := math.Sqrt(gain/float64(l.in)), l.weights(y)
+		for j := range weights {
+			weights[j] = deviation * r.NormFloat64()
 		}
 	}
 }

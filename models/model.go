@@ -4,6 +4,7 @@
 // A new model is a type with the three methods of [Model] in one file; package modeltest proves it.
 // Further methods are optional, each with an interface of its own: [Scorer], [Checker], [Starter], [Shaper], [StronglyConvex],
 // [Penalized], [Curved], [Layered].
+// An [OutputLoss] and [Penalties] make many models of one: [Linear] and [MLP] take both.
 // [NewOracle] turns a model and an agent's data into the oracle that an algorithm calls: gradients,
 // Hessian-vector and Jacobian-vector products.
 package models
@@ -31,8 +32,8 @@ type Loss = func(x, y *ad.Node, b Batch) *ad.Node
 
 // A Scorer is a [Model] that can score y on examples.
 type Scorer interface {
-	// Score builds two vectors with an entry for each example: its loss, without regularization, and 1 where the prediction is right,
-	// 0 where it is wrong (nil for a model without classes).
+	// Score builds two vectors with an entry for each example: its loss, without regularization and times its weight, and 1 where
+	// the prediction is right, 0 where it is wrong (nil for a model without classes).
 	Score(y *ad.Node, b Batch) (losses, hits *ad.Node)
 }
 
@@ -78,5 +79,22 @@ type Batch struct {
 	Rows int      // number of examples
 	X    *ad.Node // features, Rows×d
 	T    *ad.Node // targets: one-hot classes (Rows×c), or a vector of numbers
+	W    *ad.Node // vector: each example's weight, by which its loss is multiplied; nil: all 1
 	ID   *ad.Node // vector: each example's index among all agents' training examples
+}
+
+// weigh builds the entries of v, one an example, each times its example's weight.
+func (b Batch) weigh(v *ad.Node) *ad.Node {
+	if b.W == nil {
+		return v
+	}
+	return ad.Mul(b.W, v)
+}
+
+// weighRows builds the rows of the matrix m, one an example, each times its example's weight.
+func (b Batch) weighRows(m *ad.Node) *ad.Node {
+	if b.W == nil {
+		return m
+	}
+	return ad.RowScale(m, b.W)
 }

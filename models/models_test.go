@@ -19,10 +19,10 @@ func TestMLPDims(t *testing.T) {
 		m    models.MLP
 		p, q int
 	}{
-		{models.MLP{Features: 784, Classes: 10}, 786, 784*32 + 32 + 32*10 + 10},
-		{models.MLP{Features: 784, Classes: 10, PerLayer: true}, 2, 784*32 + 32 + 32*10 + 10},
-		{models.MLP{Features: 3, Classes: 2, Hidden: []int{}}, 4, 3*2 + 2},
-		{models.MLP{Features: 3, Classes: 2, Hidden: []int{5, 7}}, 6, 3*5 + 5 + 5*7 + 7 + 7*2 + 2},
+		{models.MLP{Features: 784, Outputs: 10}, 786, 784*32 + 32 + 32*10 + 10},
+		{models.MLP{Features: 784, Outputs: 10, Penalties: models.PerLayer{}}, 2, 784*32 + 32 + 32*10 + 10},
+		{models.MLP{Features: 3, Outputs: 2, Hidden: []int{}}, 4, 3*2 + 2},
+		{models.MLP{Features: 3, Outputs: 2, Hidden: []int{5, 7}}, 6, 3*5 + 5 + 5*7 + 7 + 7*2 + 2},
 	} {
 		if p, q := c.m.Dims(); p != c.p || q != c.q {
 			t.Errorf("%+v: p=%d, q=%d, want %d and %d", c.m, p, q, c.p, c.q)
@@ -36,7 +36,7 @@ func TestMLPOfOneLayerIsSoftmax(t *testing.T) {
 	const d, c = 6, 3
 	s := classShard(20, 15, d, c)
 	linear := must.Get(models.NewOracle(models.Softmax{Features: d, Classes: c}, s, models.Config{}))
-	mlp := must.Get(models.NewOracle(models.MLP{Features: d, Classes: c, Hidden: []int{}}, s, models.Config{}))
+	mlp := must.Get(models.NewOracle(models.MLP{Features: d, Outputs: c, Hidden: []int{}}, s, models.Config{}))
 	r := rand.New(rand.NewPCG(3, 3))
 	x, w := normal(r, d, 1), normal(r, c*d, 1)
 	xb, wb := append(x, 2), append(w, 0, 0, 0)
@@ -58,7 +58,7 @@ func TestMLPOfOneLayerIsSoftmax(t *testing.T) {
 // TestMLPPenalties finds each entry's group: with one entry of y alone, ∂g/∂x is e^x y²/q in its group and 0 in the
 // others.
 func TestMLPPenalties(t *testing.T) {
-	m := models.MLP{Features: 3, Classes: 2, Hidden: []int{2}}
+	m := models.MLP{Features: 3, Outputs: 2, Hidden: []int{2}}
 	_, q := m.Dims() // W_0: 0-5, b_0: 6-7, W_1: 8-11, b_1: 12-13
 	d := must.Get(models.Differentiate(m.Lower, 5, q, classShard(8, 8, 3, 2).Train, false))
 	x := []float64{.1, .2, .3, .4, .5}
@@ -86,7 +86,7 @@ func TestMLPLearns(t *testing.T) {
 	target := must.Get(data.OneHot(table(rows, 1, signs), 2))
 	e := data.Examples{X: table(rows, 2, pts), Target: target}
 	for _, relu := range []bool{false, true} {
-		m := models.MLP{Features: 2, Classes: 2, Hidden: []int{12}, ReLU: relu}
+		m := models.MLP{Features: 2, Outputs: 2, Hidden: []int{12}, ReLU: relu}
 		p, q := m.Dims()
 		x, y, g := make([]float64, p), make([]float64, q), make([]float64, q)
 		vec.Fill(x, -6)

@@ -31,7 +31,7 @@ var named = []struct {
 
 // newMLP returns the network for a task of size s.
 func newMLP(s Size, relu bool) MLP {
-	return MLP{Features: s.Features, Classes: s.Classes, Hidden: s.Hidden, ReLU: relu, Seed: s.Seed}
+	return MLP{Features: s.Features, Outputs: s.Classes, Hidden: s.Hidden, ReLU: relu, Seed: s.Seed}
 }
 
 // Names returns the names that [ByName] knows.

@@ -94,11 +94,11 @@ func TestModels(t *testing.T) {
 		model models.Model
 		shard data.Shard
 	}{
-		{"mlp of three layers", models.MLP{Features: 7, Classes: 4, Hidden: []int{5, 3}, Seed: 2}, classes},
-		{"mlp per layer", models.MLP{Features: 7, Classes: 4, Hidden: []int{6}, PerLayer: true}, classes},
-		{"mlp of one layer", models.MLP{Features: 7, Classes: 4, Hidden: []int{}}, classes},
-		{"mlp relu", models.MLP{Features: 7, Classes: 4, Hidden: []int{8, 5}, ReLU: true}, classes},
-		{"mlp default", models.MLP{Features: 7, Classes: 4}, classes},
+		{"mlp of three layers", models.MLP{Features: 7, Outputs: 4, Hidden: []int{5, 3}, Seed: 2}, classes},
+		{"mlp per layer", models.MLP{Features: 7, Outputs: 4, Hidden: []int{6}, Penalties: models.PerLayer{}}, classes},
+		{"mlp of one layer", models.MLP{Features: 7, Outputs: 4, Hidden: []int{}}, classes},
+		{"mlp relu", models.MLP{Features: 7, Outputs: 4, Hidden: []int{8, 5}, ReLU: true}, classes},
+		{"mlp default", models.MLP{Features: 7, Outputs: 4}, classes},
 		{"hyperclean ridge", models.HyperClean{Features: 7, Classes: 4, Examples: 80, Ridge: .3}, classes},
 		{"quadratic", quadratic(r, 4, 6), data.Shard{}},
 		{"quadratic with noise", quadratic(r, 3, 5), noise},

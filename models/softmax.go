@@ -13,7 +13,7 @@ import (
 //
 //	f_i(x, y) = mean_e L(Y a_e, t_e)      g_i(x, y) = mean_e L(Y a_e, t_e) + 1/(cd) Σ_kj e^{x_j} Y_kj²
 //
-// where y is the c×d matrix Y, row by row. p = d = Features, q = c·d with c = Classes.
+// where y is the c×d matrix Y, row by row, and L is times the example's weight where there are weights. p = d = Features, q = c·d with c = Classes.
 type Softmax struct{ Features, Classes int }
 
 // Dims implements [Model].
@@ -23,7 +23,9 @@ func (s Softmax) Dims() (p, q int) { return s.Features, s.Classes * s.Features }
 func (s Softmax) Shape() (rows, cols int) { return s.Classes, s.Features }
 
 // Check implements [Checker].
-func (s Softmax) Check(d data.Shard) error { return checkClasses(d, s.Features, s.Classes) }
+func (s Softmax) Check(d data.Shard) error {
+	return checkOutputs(d, s.Features, s.Classes, CrossEntropy{})
+}
 
 // Lower implements [Model].
 func (s Softmax) Lower(x, y *ad.Node, b Batch) *ad.Node {
@@ -33,7 +35,9 @@ func (s Softmax) Lower(x, y *ad.Node, b Batch) *ad.Node {
 }
 
 // Upper implements [Model].
-func (s Softmax) Upper(_, y *ad.Node, b Batch) *ad.Node { return crossEntropy(s.logits(y, b), b.T) }
+func (s Softmax) Upper(_, y *ad.Node, b Batch) *ad.Node {
+	return meanLoss(CrossEntropy{}, s.logits(y, b), b)
+}
 
 // weights returns y as the matrix Y.
 func (s Softmax) weights(y *ad.Node) *ad.Node { return ad.Part(y, 0, s.Classes, s.Features) }
@@ -45,7 +49,7 @@ func (s Softmax) logits(y *ad.Node, b Batch) *ad.Node {
 
 // Score implements [Scorer].
 func (s Softmax) Score(y *ad.Node, b Batch) (losses, hits *ad.Node) {
-	return scoreClasses(s.logits(y, b), b.T)
+	return score(CrossEntropy{}, s.logits(y, b), b)
 }
 
 // Penalty implements [Penalized].
@@ -59,40 +63,12 @@ func (s Softmax) Penalty(dst, x []float64) {
 	}
 }
 
-// Diagonal implements [Curved]: mean_e P_ek (1 − P_ek) a_ej², with P the softmax of the logits.
+// Diagonal implements [Curved]: mean_e w_e P_ek (1 − P_ek) a_ej², with P the softmax of the logits.
 func (s Softmax) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
-	return denseDiagonal(ad.Scale(1/float64(b.Rows), variances(s.logits(y, b))), b.X)
+	return denseDiagonal(meanCurvature(CrossEntropy{}, s.logits(y, b), b), b.X)
 }
 
 // Modulus implements [StronglyConvex].
 func (s Softmax) Modulus(x []float64) float64 {
 	return 2 / float64(s.Classes*s.Features) * math.Exp(slices.Min(x))
-}
-
-// crossEntropy builds the mean over the rows of log Σ_k e^{l_k} − l_t.
-func crossEntropy(logits, onehot *ad.Node) *ad.Node {
-	rows := float64(logits.Shape()[0])
-	return ad.Scale(1/rows, ad.Sub(ad.SumAll(ad.RowLogSumExp(logits)), ad.Dot(onehot, logits)))
-}
-
-// crossEntropies builds the vector of log Σ_k e^{l_k} − l_t, one entry a row.
-func crossEntropies(logits, onehot *ad.Node) *ad.Node {
-	return ad.Sub(ad.RowLogSumExp(logits), ad.RowDot(onehot, logits))
-}
-
-// scoreClasses builds the cross-entropy and the hit of each row of logits: the Score of every model with classes.
-func scoreClasses(logits, onehot *ad.Node) (losses, hits *ad.Node) {
-	return crossEntropies(logits, onehot), ad.RowHit(logits, onehot)
-}
-
-// variances builds the second derivative of each row's cross-entropy by each of its logits: P(1 − P), with P their softmax.
-func variances(logits *ad.Node) *ad.Node {
-	p := ad.RowSoftmax(logits)
-	return ad.Mul(p, ad.Offset(1, ad.Neg(p)))
-}
-
-// denseDiagonal builds the diagonal of the Hessian of a loss of outputs H·Wᵀ by the entries of W, row by row. curvature
-// holds the second derivative of the loss by each output; the loss is a sum over the rows of outputs.
-func denseDiagonal(curvature, h *ad.Node) *ad.Node {
-	return ad.Flatten(ad.MatMul(curvature, ad.Square(h), true, false))
 }

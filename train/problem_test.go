@@ -122,7 +122,7 @@ func TestModelRun(t *testing.T) {
 }
 
 func TestNewProblem(t *testing.T) {
-	mlp := models.MLP{Features: features, Classes: classes, Hidden: []int{4}, Seed: 7}
+	mlp := models.MLP{Features: features, Outputs: classes, Hidden: []int{4}, Seed: 7}
 	prob := must.Get(train.NewProblem(task(t), mlp, models.Config{}))
 	want := make([]float64, len(prob.Start))
 	mlp.Start(want)

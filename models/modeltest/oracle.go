@@ -64,6 +64,9 @@ func (s *subject) minibatch() error {
 // pickRows returns some rows of e.
 func pickRows(e data.Examples, rows []int) data.Examples {
 	picked := data.Examples{X: must.Get(e.X.Pick(rows)), Target: must.Get(e.Target.Pick(rows))}
+	if e.Weight != nil {
+		picked.Weight = must.Get(e.Weight.Pick(rows))
+	}
 	for _, row := range rows {
 		if e.ID != nil {
 			picked.ID = append(picked.ID, e.ID[row])

@@ -1,0 +1,38 @@
+package models
+
+import "dsbo/ad"
+
+// A dense is the place of a dense layer in y: out×in weights from offset off on, row by row, then out biases.
+type dense struct{ off, in, out int }
+
+// weights returns the layer's weights, a view of y: row k makes output k.
+func (l dense) weights(y []float64) []float64 { return y[l.off:][: l.in*l.out : l.in*l.out] }
+
+// biases returns the layer's biases, a view of y.
+func (l dense) biases(y []float64) []float64 { return y[l.off+l.in*l.out:][:l.out:l.out] }
+
+// size returns the number of weights and biases of the layer.
+func (l dense) size() int { return l.out * (l.in + 1) }
+
+// matrix returns the layer's weights in the node y, out×in.
+func (l dense) matrix(y *ad.Node) *ad.Node { return ad.Part(y, l.off, l.out, l.in) }
+
+// vector returns the layer's biases in the node y.
+func (l dense) vector(y *ad.Node) *ad.Node { return ad.PartVec(y, l.off+l.in*l.out, l.out) }
+
+// outputs builds the layer's outputs for the rows of h.
+func (l dense) outputs(y, h *ad.Node) *ad.Node {
+	return ad.AddRow(ad.MatMul(h, l.matrix(y), false, true), l.vector(y))
+}
+
+// diagonal builds the layer's part of the diagonal of a loss's Hessian, with zeros elsewhere to the length q. curvature is as in
+// denseDiagonal.
+func (l dense) diagonal(curvature, h *ad.Node, q int) *ad.Node {
+	return ad.Add(ad.Place(denseDiagonal(curvature, h), l.off, q), ad.Place(ad.SumRows(curvature), l.off+l.in*l.out, q))
+}
+
+// denseDiagonal builds the diagonal of the Hessian of a loss of outputs H·Wᵀ by the entries of W, row by row. curvature
+// holds the second derivative of the loss by each output; the loss is a sum over the rows of outputs.
+func denseDiagonal(curvature, h *ad.Node) *ad.Node {
+	return ad.Flatten(ad.MatMul(curvature, ad.Square(h), true, false))
+}

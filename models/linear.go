@@ -1,0 +1,91 @@
+package models
+
+import (
+	"math"
+	"slices"
+
+	"dsbo/ad"
+	"dsbo/data"
+	"dsbo/internal/vec"
+)
+
+// Linear is the model of tables: outputs Y a_e + b, with a loss L of them and log-penalties of groups of features,
+//
+//	f_i(x, y) = mean_e w_e L(Y a_e + b, t_e)
+//	g_i(x, y) = mean_e w_e L(Y a_e + b, t_e) + 1/(cd) Σ_kj e^{x_{r(j)}} Y_kj² + ½·10⁻⁶ ‖b‖²
+//
+// where y is the c×d matrix Y, row by row, then the c intercepts b; c = Outputs, d = Features, r(j) is the group of feature j, and w_e
+// is 1 where examples have no weights. q = c(d + 1), and p is the number of groups: d for [PerFeature], 1 for [PerLayer] and
+// [OnePenalty]. 1/(cd) is [Softmax]'s scale: x = 0 is a weak penalty, whatever the groups are.
+//
+// The intercepts' fixed ridge makes g_i strongly convex and no more: probabilities of a class, and means of a target of deviation 1,
+// are those without it up to 10⁻⁵.
+type Linear struct {
+	Features, Outputs int        // Outputs: the number of classes, or of the numbers in a target
+	Loss              OutputLoss // nil: CrossEntropy
+	Penalties         Penalties  // nil: PerFeature
+}
+
+// interceptRidge is the coefficient of ½ ‖b‖².
+const interceptRidge = 1e-6
+
+// layer returns the one layer.
+func (l Linear) layer() dense { return dense{in: l.Features, out: l.Outputs} }
+
+// Dims implements [Model].
+func (l Linear) Dims() (p, q int) {
+	return penaltiesOr(l.Penalties).count(l.Features), l.layer().size()
+}
+
+// Check implements [Checker].
+func (l Linear) Check(s data.Shard) error {
+	if err := penaltiesOr(l.Penalties).check(l.Features); err != nil {
+		return err
+	}
+	return checkOutputs(s, l.Features, l.Outputs, lossOr(l.Loss))
+}
+
+// scale returns 1/(cd).
+func (l Linear) scale() float64 { return 1 / float64(l.Outputs*l.Features) }
+
+// Lower implements [Model].
+func (l Linear) Lower(x, y *ad.Node, b Batch) *ad.Node {
+	layer := l.layer()
+	penalty := featurePenalty(penaltiesOr(l.Penalties), ad.Exp(x), layer.matrix(y))
+	intercepts := layer.vector(y)
+	return ad.Sum(l.Upper(x, y, b), ad.Scale(l.scale(), penalty), ad.Scale(interceptRidge/2, ad.Dot(intercepts, intercepts)))
+}
+
+// Upper implements [Model].
+func (l Linear) Upper(_, y *ad.Node, b Batch) *ad.Node {
+	return meanLoss(lossOr(l.Loss), l.layer().outputs(y, b.X), b)
+}
+
+// Score implements [Scorer].
+func (l Linear) Score(y *ad.Node, b Batch) (losses, hits *ad.Node) {
+	return score(lossOr(l.Loss), l.layer().outputs(y, b.X), b)
+}
+
+// Penalty implements [Penalized].
+func (l Linear) Penalty(dst, x []float64) {
+	penalties, layer := penaltiesOr(l.Penalties), l.layer()
+	row := dst[:l.Features]
+	for j := range row {
+		row[j] = 2 * l.scale() * math.Exp(x[penalties.group(j)])
+	}
+	for k := 1; k < l.Outputs; k++ {
+		copy(dst[k*l.Features:], row)
+	}
+	vec.Fill(layer.biases(dst), interceptRidge)
+}
+
+// Diagonal implements [Curved].
+func (l Linear) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
+	layer := l.layer()
+	return layer.diagonal(meanCurvature(lossOr(l.Loss), layer.outputs(y, b.X), b), b.X, layer.size())
+}
+
+// Modulus implements [StronglyConvex].
+func (l Linear) Modulus(x []float64) float64 {
+	return min(2*l.scale()*math.Exp(slices.Min(x)), interceptRidge)
+}

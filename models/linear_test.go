@@ -1,0 +1,309 @@
+package models_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/ad"
+	"dsbo/data"
+	"dsbo/internal/must"
+	"dsbo/internal/vec"
+	"dsbo/models"
+	"dsbo/models/modeltest"
+)
+
+// weighted returns s with random weights, some of them 0.
+func weighted(s data.Shard) data.Shard {
+	r := rand.New(rand.NewPCG(12, 13))
+	for _, e := range []*data.Examples{&s.Train, &s.Val} {
+		w := make([]float64, e.Len())
+		for i := range w {
+			w[i] = max(0, 2*r.Float64()-.2)
+		}
+		e.Weight = table(len(w), 1, w)
+	}
+	return s
+}
+
+// countShard makes examples with normal features and small counts as targets.
+func countShard(train, val, features int) data.Shard {
+	return numberShard(train, val, features, func(r *rand.Rand) float64 { return math.Floor(5 * r.Float64() * r.Float64()) })
+}
+
+// valueShard makes examples with normal features and normal targets.
+func valueShard(train, val, features int) data.Shard {
+	return numberShard(train, val, features, (*rand.Rand).NormFloat64)
+}
+
+// TestTableModels proves the models of tables with each loss, grouping of penalties, and weights.
+func TestTableModels(t *testing.T) {
+	classes, values, counts := classShard(75, 43, 7, 4), valueShard(30, 21, 5), countShard(30, 21, 5)
+	groups := models.PerGroup{Of: []int{1, 0, 0, 2, 1, 1, 3}}
+	for _, c := range []struct {
+		name  string
+		model models.Model
+		shard data.Shard
+	}{
+		{"classes", models.Linear{Features: 7, Outputs: 4}, classes},
+		{"classes in groups, weighted", models.Linear{Features: 7, Outputs: 4, Penalties: groups}, weighted(classes)},
+		{"one penalty", models.Linear{Features: 7, Outputs: 4, Penalties: models.OnePenalty{}}, classes},
+		{"squared", models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{}}, values},
+		{"squared, weighted", models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{}, Penalties: models.PerLayer{}}, weighted(values)},
+		{"huber, weighted", models.Linear{Features: 5, Outputs: 1, Loss: models.Huber{Delta: .7}}, weighted(values)},
+		{"poisson", models.Linear{Features: 5, Outputs: 1, Loss: models.Poisson{}}, counts},
+		{"poisson, weighted", models.Linear{Features: 5, Outputs: 1, Loss: models.Poisson{}}, weighted(counts)},
+		{"mlp in groups", models.MLP{Features: 7, Outputs: 4, Hidden: []int{5}, Penalties: groups}, weighted(classes)},
+		{"mlp, squared", models.MLP{Features: 5, Outputs: 1, Hidden: []int{6}, Loss: models.Squared{}}, weighted(values)},
+		{"mlp, huber", models.MLP{Features: 5, Outputs: 1, Hidden: []int{4}, Loss: models.Huber{}, Penalties: models.OnePenalty{}}, values},
+		{"mlp, poisson", models.MLP{Features: 5, Outputs: 1, Hidden: []int{4}, Loss: models.Poisson{}}, counts},
+		{"softmax, weighted", models.Softmax{Features: 7, Classes: 4}, weighted(classes)},
+		{"logistic, weighted", models.Logistic{Features: 5}, weighted(signShard(30, 21, 5))},
+		{"hyperclean, weighted", models.HyperClean{Features: 7, Classes: 4, Examples: 80}, weighted(classes)},
+	} {
+		t.Run(c.name, func(t *testing.T) { modeltest.TestModel(t, c.model, c.shard) })
+	}
+}
+
+// TestExactDiagonalsOfOutputs: each loss has a closed form, also behind a hidden layer.
+func TestExactDiagonalsOfOutputs(t *testing.T) {
+	for _, l := range []models.OutputLoss{models.Squared{}, models.Huber{}, models.Poisson{}} {
+		for _, m := range []models.Model{models.Linear{Features: 5, Outputs: 1, Loss: l}, models.MLP{Features: 5, Outputs: 1, Loss: l}} {
+			if !exactDiagonal(m, countShard(30, 21, 5)) {
+				t.Errorf("%T with %T has no exact diagonal", m, l)
+			}
+		}
+	}
+}
+
+// form is a loss of one output by hand: its value, slope and curvature.
+type form func(o, t float64) (loss, slope, curvature float64)
+
+func squaredForm(o, t float64) (loss, slope, curvature float64) {
+	return (o - t) * (o - t) / 2, o - t, 1
+}
+
+func huberForm(o, t float64) (loss, slope, curvature float64) {
+	const delta = .8
+	if r := o - t; math.Abs(r) > delta {
+		return delta * (math.Abs(r) - delta/2), math.Copysign(delta, r), 0
+	}
+	return squaredForm(o, t)
+}
+
+func poissonForm(o, t float64) (loss, slope, curvature float64) {
+	rate := math.Exp(o)
+	if loss = rate - t*o - t; t > 0 {
+		loss += t * math.Log(t)
+	}
+	return loss, rate - t, rate
+}
+
+// TestLinearClosedForm compares the regressions with their formulas, differentiated by hand.
+func TestLinearClosedForm(t *testing.T) {
+	const d = 6
+	groups := []int{0, 2, 1, 1, 0, 2}
+	r := rand.New(rand.NewPCG(8, 9))
+	for _, c := range []struct {
+		loss  models.OutputLoss
+		form  form
+		shard data.Shard
+	}{
+		{models.Squared{}, squaredForm, valueShard(40, 23, d)},
+		{models.Huber{Delta: .8}, huberForm, valueShard(40, 23, d)},
+		{models.Poisson{}, poissonForm, countShard(40, 23, d)},
+	} {
+		for _, s := range []data.Shard{c.shard, weighted(c.shard)} {
+			t.Run(fmt.Sprintf("%T/weighted=%v", c.loss, s.Train.Weight != nil), func(t *testing.T) {
+				m := models.Linear{Features: d, Outputs: 1, Loss: c.loss, Penalties: models.PerGroup{Of: groups}}
+				x, y, v := normal(r, 3, 1), normal(r, d+1, 1), normal(r, d+1, 1)
+				// Sums of some forty terms, in another order.
+				compare(t, ask(t, m, s, x, y, v), linearForm(s, c.form, groups, x, y, v), 1e-13)
+			})
+		}
+	}
+}
+
+// linearForm is f = mean w L(a'y + b, t), g = f + 1/d Σ e^{x_r} y_j² + ½·1e-6 b², by hand.
+func linearForm(s data.Shard, l form, groups []int, x, y, v []float64) derivs {
+	q := len(y)
+	d := derivs{gx: make([]float64, len(x)), fy: make([]float64, q), gy: make([]float64, q), hv: make([]float64, q), j: make([]float64, len(x))}
+	mean := func(e data.Examples, value *float64, slope, hv []float64) {
+		for i := range e.Len() {
+			w := 1 / float64(e.Len())
+			if e.Weight != nil {
+				w *= e.Weight.At(i, 0)
+			}
+			a := append(row(e, i), 1)
+			loss, first, second := l(vec.Dot(a, y), e.Target.At(i, 0))
+			*value += w * loss
+			vec.Axpy(slope, w*first, a)
+			if hv != nil {
+				vec.Axpy(hv, w*second*vec.Dot(a, v), a)
+			}
+		}
+	}
+	mean(s.Val, &d.f, d.fy, nil)
+	mean(s.Train, &d.g, d.gy, d.hv)
+	for j, group := range groups {
+		weight := math.Exp(x[group]) / float64(len(groups))
+		d.g += weight * y[j] * y[j]
+		d.gx[group] += weight * y[j] * y[j]
+		d.gy[j] += 2 * weight * y[j]
+		d.hv[j] += 2 * weight * v[j]
+		d.j[group] += 2 * weight * y[j] * v[j]
+	}
+	last := q - 1
+	d.g += .5e-6 * y[last] * y[last]
+	d.gy[last] += 1e-6 * y[last]
+	d.hv[last] += 1e-6 * v[last]
+	return d
+}
+
+// TestOutputLosses compares losses of single outputs with numbers by hand.
+func TestOutputLosses(t *testing.T) {
+	for _, c := range []struct {
+		loss         models.OutputLoss
+		o, t         float64
+		want, tolera float64
+	}{
+		{models.Squared{}, 3, 1, 2, 0},
+		{models.Huber{}, 1.5, 1, .125, 0},
+		{models.Huber{}, 4, 1, 2.5, 0},
+		{models.Huber{}, -4, 0, 3.5, 0},
+		{models.Huber{Delta: 2}, -4, 0, 6, 0},
+		{models.Poisson{}, 0, 0, 1, 0},
+		{models.Poisson{}, 0, 1, 0, 0},
+		{models.Poisson{}, math.Log(3), 3, 0, 1e-15},
+		{models.Poisson{}, 1, 2, math.E - 4 + 2*math.Ln2, 1e-15},
+		{models.Poisson{}, -800, 0, 0, 0},
+		{models.Poisson{}, -800, 2, 1600 - 2 + 2*math.Ln2, 1e-12},
+		{models.Poisson{}, 32, 1, 5*math.Exp(30) - 33, 1e-2}, // 1 + 2 + ½·2²; ulp of 5e13
+		{models.Poisson{}, 1000, 0, math.Exp(30) * (1 + 970 + 970*970/2), 1e4},
+	} {
+		m := models.Linear{Features: 1, Outputs: 1, Loss: c.loss}
+		e := data.Examples{X: table(1, 1, []float64{1}), Target: table(1, 1, []float64{c.t})}
+		got, hits := must.Get2(must.Get(models.NewScore(m, e, false)).Examples([]float64{c.o, 0}))
+		if math.Abs(got[0]-c.want) > c.tolera || hits != nil {
+			t.Errorf("%T of output %g and target %g is %g with hits %v, want %g without", c.loss, c.o, c.t, got[0], hits, c.want)
+		}
+	}
+	for _, o := range []float64{-2, 30, 31, 45} {
+		loss, _ := must.Get2(must.Get(models.NewScore(models.Linear{Features: 1, Outputs: 1, Loss: models.Poisson{}},
+			data.Examples{X: table(1, 1, []float64{1}), Target: table(1, 1, []float64{0})}, false)).Examples([]float64{o, 0}))
+		if mean := (models.Poisson{}).MeanCount(o); math.Abs(mean-loss[0]) > 1e-15*mean {
+			t.Errorf("the mean count at %g is %g, the loss of a count of 0 is %g", o, mean, loss[0])
+		}
+	}
+}
+
+// TestWeightsAreRepetitions: an example of weight k counts as k examples.
+func TestWeightsAreRepetitions(t *testing.T) {
+	s := classShard(20, 20, 4, 3)
+	var w []float64
+	var rows []int
+	for i := range 20 {
+		w = append(w, float64(i%4))
+		for range i % 4 {
+			rows = append(rows, i)
+		}
+	}
+	repeated := data.Examples{X: must.Get(s.Train.X.Pick(rows)), Target: must.Get(s.Train.Target.Pick(rows))}
+	s.Train.Weight = table(20, 1, w)
+	r := rand.New(rand.NewPCG(5, 5))
+	for _, m := range []models.Model{models.Linear{Features: 4, Outputs: 3}, models.MLP{Features: 4, Outputs: 3}, models.Softmax{Features: 4, Classes: 3}} {
+		p, q := m.Dims()
+		x, y := normal(r, p, 1), normal(r, q, 1)
+		got := must.Get(must.Get(models.Differentiate(m.Upper, p, q, s.Train, false)).Value(x, y))
+		mean := must.Get(must.Get(models.Differentiate(m.Upper, p, q, repeated, false)).Value(x, y))
+		sum, _ := must.Get2(must.Get(models.NewScore(m, s.Train, false)).Sums(y))
+		// Sums of 20 and of 30 terms.
+		if want := mean * float64(len(rows)) / 20; math.Abs(got-want) > 1e-14*want || math.Abs(sum/20-want) > 1e-14*want {
+			t.Errorf("%T: weighted loss %g, mean of scores %g, want %g", m, got, sum/20, want)
+		}
+	}
+}
+
+// TestOnePenaltyIsAllAlike: a value of x means the same whatever shares it.
+func TestOnePenaltyIsAllAlike(t *testing.T) {
+	s := classShard(20, 20, 4, 3)
+	value := func(m models.Model, lambda float64) float64 {
+		p, q := m.Dims()
+		x, y := make([]float64, p), normal(rand.New(rand.NewPCG(6, 6)), q, 1)
+		vec.Fill(x, lambda)
+		return must.Get(must.Get(models.Differentiate(m.Lower, p, q, s.Train, false)).Value(x, y))
+	}
+	for _, group := range []models.Penalties{models.PerFeature{}, models.PerGroup{Of: []int{0, 1, 1, 0}}, models.PerLayer{}} {
+		for _, pair := range [][2]models.Model{
+			{models.Linear{Features: 4, Outputs: 3, Penalties: group}, models.Linear{Features: 4, Outputs: 3, Penalties: models.OnePenalty{}}},
+			{models.MLP{Features: 4, Outputs: 3, Penalties: group}, models.MLP{Features: 4, Outputs: 3, Penalties: models.OnePenalty{}}},
+		} {
+			got, want := value(pair[0], 1.5), value(pair[1], 1.5)
+			if math.Abs(got-want) > 1e-14*want {
+				t.Errorf("%T: %T gives %g, one penalty %g", pair[0], group, got, want)
+			}
+		}
+	}
+}
+
+// TestInterceptRidge: predictions agree with those of an intercept without penalty.
+func TestInterceptRidge(t *testing.T) {
+	target := make([]float64, 50)
+	for i := range target {
+		target[i] = 3 + float64(i%2)
+	}
+	m := models.Linear{Features: 1, Outputs: 1, Loss: models.Squared{}}
+	e := data.Examples{X: table(50, 1, make([]float64, 50)), Target: table(50, 1, target)}
+	d := must.Get(models.Differentiate(m.Lower, 1, 2, e, false))
+	y, g := []float64{0, 3.5}, make([]float64, 2)
+	must.OK(d.Grad(nil, g, []float64{0}, y))
+	if shift := math.Abs(g[1]); shift > 1e-5 { // the curvature is 1
+		t.Errorf("the intercept moves by %g", shift)
+	}
+}
+
+func TestLinearErrors(t *testing.T) {
+	classes, values := classShard(20, 20, 4, 3), valueShard(20, 20, 4)
+	negative := weighted(classes)
+	negative.Val.Weight = table(20, 1, append(make([]float64, 19), -1))
+	short := weighted(classes)
+	short.Train.Weight = table(19, 1, make([]float64, 19))
+	for _, c := range []struct {
+		model models.Linear
+		shard data.Shard
+		kind  error
+		want  string
+	}{
+		{models.Linear{Features: 4, Outputs: 1, Loss: models.Poisson{}}, values, dsbo.ErrConfig, "counts must be at least 0; row"},
+		{models.Linear{Features: 4, Outputs: 2, Loss: models.Squared{}}, values, dsbo.ErrShape, "each of the model's 2 outputs; they have 1"},
+		{models.Linear{Features: 4, Outputs: 1}, values, dsbo.ErrShape, "each of the model's 1 classes, at least 2; they have 1"},
+		{models.Linear{Features: 4, Outputs: 1, Loss: models.Huber{Delta: -1}}, values, dsbo.ErrConfig, "it is -1"},
+		{models.Linear{Features: 4, Outputs: 1, Loss: models.Huber{Delta: math.Inf(1)}}, values, dsbo.ErrConfig, "it is +Inf"},
+		{models.Linear{Features: 3, Outputs: 3}, classes, dsbo.ErrShape, "the model's 3 features; they have 4"},
+		{models.Linear{Features: 4, Outputs: 3, Penalties: models.PerGroup{Of: []int{0, 1}}}, classes, dsbo.ErrConfig, "groups of 2"},
+		{models.Linear{Features: 4, Outputs: 3, Penalties: models.PerGroup{Of: []int{0, 1, 2, 9}}}, classes, dsbo.ErrConfig, "feature 3 has 9"},
+		{models.Linear{Features: 4, Outputs: 3, Penalties: models.PerGroup{Of: []int{0, 0, 2, 0}}}, classes, dsbo.ErrConfig, "group 1 of 3 has none"},
+		{models.Linear{Features: 4, Outputs: 3}, negative, dsbo.ErrConfig, "that of example 19 is -1"},
+		{models.Linear{Features: 4, Outputs: 3}, short, dsbo.ErrShape, "have 19 rows and 1 columns"},
+	} {
+		if _, err := models.NewOracle(c.model, c.shard, models.Config{}); !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: error is %v, want %q", c.model, err, c.want)
+		}
+	}
+}
+
+// Counts over two groups of features, one of which stands for a categorical column.
+func ExampleLinear() {
+	features, _ := ad.FloatTable(3, 3, []float64{.5, 1, 0, -1, 0, 1, .2, 0, 1})
+	counts, _ := ad.FloatTable(3, 1, []float64{3, 0, 1})
+	e := data.Examples{X: features, Target: counts}
+	m := models.Linear{Features: 3, Outputs: 1, Loss: models.Poisson{}, Penalties: models.PerGroup{Of: []int{0, 1, 1}}}
+	oracle, err := models.NewOracle(m, data.Shard{Train: e, Val: e}, models.Config{})
+	p, q := m.Dims()
+	fmt.Println(p, q, oracle != nil, err)
+	// Output: 2 4 true <nil>
+}

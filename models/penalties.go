@@ -1,0 +1,102 @@
+package models
+
+import (
+	"slices"
+
+	"dsbo"
+	"dsbo/ad"
+)
+
+// Penalties say which weights of a model share a log-penalty, an entry of x: [PerFeature], [PerGroup], [PerLayer] or [OnePenalty]. A
+// value of x means the same whatever shares it: at x_r = λ for all r, the loss is that of [OnePenalty] at λ.
+type Penalties interface {
+	// check returns an error that names what does not fit a model with so many features.
+	check(features int) error
+	// count returns the number of groups that the first layer's weights are in.
+	count(features int) int
+	// group returns the group of the first layer's weights of feature j.
+	group(j int) int
+	// rest returns the group of the first layer's biases, for layer 0, or of a later layer. count is that of the first layer.
+	rest(layer, count int) int
+}
+
+// PerFeature is a penalty for the weights of each feature and, in a network, one for the first layer's biases and one for each later
+// layer.
+type PerFeature struct{}
+
+func (PerFeature) check(int) error           { return nil }
+func (PerFeature) count(features int) int    { return features }
+func (PerFeature) group(j int) int           { return j }
+func (PerFeature) rest(layer, count int) int { return count + layer }
+
+// PerGroup is [PerFeature] with groups of features that share a penalty, such as those of one categorical column.
+type PerGroup struct {
+	Of []int // the group of each feature, from 0 on without gaps
+}
+
+func (g PerGroup) check(features int) error {
+	if len(g.Of) != features {
+		return dsbo.Errorf(dsbo.ErrConfig, "each of %d features must have a group; there are groups of %d", features, len(g.Of))
+	}
+	seen := make([]bool, features)
+	for j, group := range g.Of {
+		if group < 0 || group >= features {
+			return dsbo.Errorf(dsbo.ErrConfig, "groups of %d features must be from 0 to %d; feature %d has %d", features, features-1, j, group)
+		}
+		seen[group] = true
+	}
+	if empty := slices.Index(seen[:g.count(features)], false); empty >= 0 {
+		return dsbo.Errorf(dsbo.ErrConfig, "each group must have a feature; group %d of %d has none", empty, g.count(features))
+	}
+	return nil
+}
+
+func (g PerGroup) count(int) int             { return slices.Max(g.Of) + 1 }
+func (g PerGroup) group(j int) int           { return g.Of[j] }
+func (g PerGroup) rest(layer, count int) int { return count + layer }
+
+// PerLayer is a penalty for each layer with its biases.
+type PerLayer struct{}
+
+func (PerLayer) check(int) error       { return nil }
+func (PerLayer) count(int) int         { return 1 }
+func (PerLayer) group(int) int         { return 0 }
+func (PerLayer) rest(layer, _ int) int { return layer }
+
+// OnePenalty is one for all.
+type OnePenalty struct{}
+
+func (OnePenalty) check(int) error   { return nil }
+func (OnePenalty) count(int) int     { return 1 }
+func (OnePenalty) group(int) int     { return 0 }
+func (OnePenalty) rest(_, _ int) int { return 0 }
+
+// penaltiesOr returns p, or [PerFeature] for nil.
+func penaltiesOr(p Penalties) Penalties {
+	if p == nil {
+		return PerFeature{}
+	}
+	return p
+}
+
+// lossOr returns l, or [CrossEntropy] for nil.
+func lossOr(l OutputLoss) OutputLoss {
+	if l == nil {
+		return CrossEntropy{}
+	}
+	return l
+}
+
+// featurePenalty builds Σ_kj e_{group(j)} w_kj² for a layer's weights w, a column a feature, with e = e^x.
+func featurePenalty(p Penalties, e, w *ad.Node) *ad.Node {
+	features := w.Shape()[1]
+	groups, own := make([]float64, features), true
+	for j := range groups {
+		groups[j] = float64(p.group(j))
+		own = own && p.group(j) == j
+	}
+	if own {
+		return ad.Dot(ad.PartVec(e, 0, features), ad.ColDot(w, w))
+	}
+	return ad.Dot(ad.Gather(e, ad.NewConst(e, "groups of features", features, 0, groups)), ad.ColDot(w, w))
+}

@@ -1,0 +1,77 @@
+package models
+
+import (
+	"math"
+
+	"dsbo"
+	"dsbo/ad"
+)
+
+// Poisson is the loss of counts t ≥ 0 whose mean is e^o: half the Poisson deviance, Σ_k e^{o_k} − t_k o_k, shifted to be 0 where
+// e^o = t. The shift t log t − t depends on the data alone; without it relative differences of losses would mean nothing.
+//
+// e^o is exact up to o = 30, about 10¹³, and goes on from there as the parabola with its value, slope and curvature: the loss
+// stays convex and finite, in float32 too, wherever a step leads.
+type Poisson struct{}
+
+// poissonKnee is the o from which on e^o is a parabola.
+const poissonKnee = 30
+
+// Check implements [OutputLoss]: a target is a number ≥ 0 for each output.
+func (Poisson) Check(targets *ad.Table, outputs int) error {
+	if err := checkNumbers(targets, outputs); err != nil {
+		return err
+	}
+	for i := range targets.Rows() {
+		for j := range outputs {
+			if t := targets.At(i, j); t < 0 {
+				return dsbo.Errorf(dsbo.ErrConfig, "counts must be at least 0; row %d has %g", i, t)
+			}
+		}
+	}
+	return nil
+}
+
+// rates builds e^o up to the knee, and how far o lies beyond it.
+func (Poisson) rates(outputs *ad.Node) (rate, beyond *ad.Node) {
+	beyond = ad.ReLU(ad.Offset(-poissonKnee, outputs))
+	return ad.Exp(ad.Sub(outputs, beyond)), beyond
+}
+
+// Losses implements [OutputLoss].
+func (p Poisson) Losses(outputs, t *ad.Node) *ad.Node {
+	t = like(outputs, t)
+	rate, beyond := p.rates(outputs)
+	mean := ad.Mul(rate, ad.Offset(1, ad.Add(beyond, ad.Scale(.5, ad.Square(beyond)))))
+	logs := ad.Log(ad.Add(t, ad.Offset(1, ad.Neg(ad.Step(t))))) // of t, and 0 for t = 0
+	return ad.SumCols(ad.Add(ad.Sub(mean, t), ad.Mul(t, ad.Sub(logs, outputs))))
+}
+
+// Sum implements [OutputLoss].
+func (p Poisson) Sum(outputs, t *ad.Node) *ad.Node { return ad.SumAll(p.Losses(outputs, t)) }
+
+// Slope implements [OutputLoss].
+func (p Poisson) Slope(outputs, t *ad.Node) *ad.Node {
+	rate, beyond := p.rates(outputs)
+	return ad.Sub(ad.Mul(rate, ad.Offset(1, beyond)), like(outputs, t))
+}
+
+// Curvature implements [OutputLoss]: e^o up to the knee.
+func (p Poisson) Curvature(outputs, _ *ad.Node) *ad.Node {
+	rate, _ := p.rates(outputs)
+	return rate
+}
+
+// CurvatureBehind implements [OutputLoss].
+func (p Poisson) CurvatureBehind(w, outputs, t *ad.Node) *ad.Node {
+	return separateCurvature(w, p.Curvature(outputs, t))
+}
+
+// Hits implements [OutputLoss].
+func (Poisson) Hits(_, _ *ad.Node) *ad.Node { return nil }
+
+// MeanCount returns e^o as the loss has it: the mean that an output o of a [Poisson] model stands for.
+func (Poisson) MeanCount(o float64) float64 {
+	beyond := max(o-poissonKnee, 0)
+	return math.Exp(o-beyond) * (1 + beyond + beyond*beyond/2)
+}
