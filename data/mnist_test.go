@@ -17,6 +17,13 @@ import (
 
 	"dsbo"
 	"dsbo/internal/must"
+	"dsbo/table"
+)
+
+// What the files begin with: unsigned bytes (8) in 3 or 1 dimensions.
+const (
+	imagesMagic = 0x00000803
+	labelsMagic = 0x00000801
 )
 
 // idx returns an IDX file: the magic number, the dimensions and the data.
@@ -103,21 +110,21 @@ func TestLoadMNISTErrors(t *testing.T) {
 		data       []byte
 		text       string // regular expression
 	}{
-		{"wrong magic", trainImages, zip(idx(labelsMagic, noise(784), 1)), `: magic number must be 0x00000803; it is 0x00000801`},
-		{"wrong magic of labels", testLabels, zip(images(20)), `: magic number must be 0x00000801; it is 0x00000803`},
-		{"not an IDX file", trainImages, []byte("<html>not found</html>"), `: magic number must be 0x00000803; it is 0x3c68746d`},
+		{"wrong magic", trainImages, zip(idx(labelsMagic, noise(784), 1)), `: there must be bytes \(u1\) in 3 dimensions; there are numbers of type u1 in 1`},
+		{"wrong magic of labels", testLabels, zip(images(20)), `: there must be bytes \(u1\) in 1 dimensions; there are numbers of type u1 in 3`},
+		{"not an IDX file", trainImages, []byte("<html>not found</html>"), `: an IDX file must begin with two zeros, a type from 0x08 to 0x0e and a number of dimensions; it begins with 0x3c68746d`},
 		{"empty", trainImages, nil, `: cut short: no magic number`},
 		{"short header", trainImages, zip(images(0)[:9]), `: cut short: in the header`},
 		{"short", trainImages, zip(images(12)), `: cut short: there must be 15680 bytes of data; there are 9408`},
-		{"short and plain", trainImages, images(12), `: header announces 15680 bytes \(dimensions \[20 28 28\]\): a file of 9424 bytes cannot hold them`},
-		{"truncated gz", trainImages, truncated(zip(images(20))), `: cut short: there must be 15680 bytes of data; there are \d+`},
+		{"short and plain", trainImages, images(12), `: header announces 15680 bytes \(dimensions \[20 28 28\]\): a file of at most 9424 bytes cannot hold them`},
+		{"truncated gz", trainImages, truncated(zip(images(20))), `: cut short: there must be 15680 bytes of data; there are \d+ \(the gzip data are cut short\)`},
 		{"damaged gz header", trainImages, []byte{0x1f, 0x8b, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, `: damaged gzip header \(gzip: invalid header\)`},
 		{"short gz header", trainImages, []byte{0x1f, 0x8b}, `: damaged gzip header`},
 		{"checksum", trainImages, flipped, `: damaged at its end \(gzip: invalid checksum\)`},
 		{"too long", trainImages, zip(append(images(20), 1)), `: too long: more than the 15680 bytes that its header announces`},
-		{"no rows", trainImages, zip(idx(imagesMagic, nil, 0, 28, 28)), `: no rows: dimensions \[0 28 28\]`},
+		{"no rows", trainImages, zip(idx(imagesMagic, nil, 0, 28, 28)), `: dimensions must be positive, with less than 2\^62 bytes; they are \[0 28 28\]`},
 		{"negative count", trainImages, zip(idx(imagesMagic, nil, 1<<31+1, 28, 28)), `: header announces 1683627180816 bytes .* cannot hold them`},
-		{"huge dimensions", trainImages, zip(idx(imagesMagic, nil, 1<<32-1, 1<<32-1, 1<<32-1)), `.* cannot hold them`},
+		{"huge dimensions", trainImages, zip(idx(imagesMagic, nil, 1<<32-1, 1<<32-1, 1<<32-1)), `: dimensions must be positive, with less than 2\^62 bytes; they are .*`},
 		{"other pictures", trainImages, zip(idx(imagesMagic, noise(1024), 1, 32, 32)), `: pictures must have 28×28 pixels; they have 32×32`},
 		{"label count", trainLabels, zip(idx(labelsMagic, make([]byte, 19), 19)), `: 19 labels for the 20 pictures of .*` + trainImages},
 		{"label above 9", trainLabels, zip(idx(labelsMagic, append(make([]byte, 19), 10), 20)), `: labels must be from 0 to 9; row 19 has 10`},
@@ -234,31 +241,28 @@ func TestRealMNIST(t *testing.T) {
 	}
 }
 
-func FuzzReadIDX(f *testing.F) {
+func FuzzParseBytes(f *testing.F) {
 	good := idx(imagesMagic, noise(2*6), 2, 2, 3)
-	f.Add(good, uint32(imagesMagic))
-	f.Add(zip(good), uint32(imagesMagic))
-	f.Add(zip(good)[:30], uint32(imagesMagic))
-	f.Add(idx(labelsMagic, []byte{1, 2, 3}, 3), uint32(labelsMagic))
-	f.Add(idx(imagesMagic, nil, 1<<31, 1<<31, 1<<31), uint32(imagesMagic))
-	f.Fuzz(func(t *testing.T, content []byte, magic uint32) {
-		if magic != imagesMagic {
-			magic = labelsMagic
-		}
-		got, err := readIDX(bytes.NewReader(content), "name", int64(len(content)), magic)
+	f.Add(good, 3)
+	f.Add(zip(good), 3)
+	f.Add(zip(good)[:30], 3)
+	f.Add(idx(labelsMagic, []byte{1, 2, 3}, 3), 1)
+	f.Add(idx(imagesMagic, nil, 1<<31, 1<<31, 1<<31), 3)
+	f.Fuzz(func(t *testing.T, content []byte, dims int) {
+		got, err := parseBytes("name", bytes.NewReader(content), int64(len(content)), dims)
 		if err != nil {
-			var file *FileError
+			var file *table.FileError
 			if !errors.As(err, &file) || strings.ContainsRune(err.Error(), '\n') {
 				t.Fatalf("error %q", err)
 			}
 			return
 		}
 		size := 1
-		for _, d := range got.dims {
+		for _, d := range got.shape {
 			size *= d
 		}
-		if size != len(got.data) || size == 0 || len(got.dims) != int(magic&3) {
-			t.Fatalf("dimensions %v with %d bytes", got.dims, len(got.data))
+		if size != len(got.data) || size == 0 || len(got.shape) != dims {
+			t.Fatalf("dimensions %v with %d bytes", got.shape, len(got.data))
 		}
 	})
 }

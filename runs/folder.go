@@ -15,8 +15,8 @@ import (
 	"strings"
 
 	"dsbo"
+	"dsbo/internal/array"
 	"dsbo/internal/atomicfile"
-	"dsbo/internal/npy"
 )
 
 // Files of a run folder.
@@ -262,20 +262,17 @@ func (f Folder) ReadLambda() ([]float64, error) {
 		return nil, err
 	}
 	defer file.Close()
-	a, err := npy.Read(file)
-	if err == nil && a.Float64s == nil {
-		err = errors.New("numbers that are not float64")
-	}
+	lambda, _, err := array.ReadNPY(file)
 	if err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", file.Name(), err)
 	}
-	return a.Float64s, nil
+	return lambda, nil
 }
 
 // WriteArray writes a NumPy file, lambda.npy or omega.npy, in the given shape.
 func (f Folder) WriteArray(name string, v []float64, shape ...int) error {
 	var file bytes.Buffer
-	if err := npy.Write(&file, v, shape...); err != nil {
+	if err := array.WriteNPY(&file, v, shape...); err != nil {
 		return dsbo.Errorf(dsbo.ErrShape, "%s: %w", f.Path(name), err)
 	}
 	return atomicfile.WriteBytes(f.Path(name), file.Bytes())

@@ -49,7 +49,7 @@ type layout struct {
 	header  []byte // the header's line, nil if there is none
 	columns []layoutColumn
 	missing map[string]bool
-	words   int // the most in a column
+	most    int // words in a column
 }
 
 type layoutColumn struct {
@@ -82,7 +82,7 @@ func newLayout(in *Input, o Options) (*layout, error) {
 	if s.decimal == s.separator {
 		return nil, in.fail(0, "", "the separator must not be the decimal sign; both are %q", s.decimal)
 	}
-	l := &layout{in: in, dialect: s.dialect, skip: s.begin, lines: s.lines[0] - 1, missing: o.missing(), words: o.maxWords()}
+	l := &layout{in: in, dialect: s.dialect, skip: s.begin, lines: s.lines[0] - 1, missing: o.missing(), most: o.maxWords()}
 	from := 0
 	if o.Header == HeaderYes || o.Header == HeaderAuto && s.hasHeader() {
 		from = 1

@@ -21,7 +21,7 @@ type Format interface {
 }
 
 // formats are tried in this order.
-var formats = []Format{csvFormat{}}
+var formats = []Format{npyFormat, idxFormat, csvFormat{}}
 
 // Register adds a format, which is tried before those that are there already. It is for the init of a program with a format of its own:
 // it must not run while files are read.
@@ -62,8 +62,8 @@ func Read(name string, file io.ReaderAt, length int64, o Options) (*Table, error
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	in := &Input{name: name, file: file, length: length, limit: length}
-	if err := in.unwrap(o.Limit); err != nil {
+	in, err := NewInput(name, file, length, o.Limit)
+	if err != nil {
 		return nil, err
 	}
 	start, err := in.start()

@@ -2,6 +2,7 @@ package table
 
 import (
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -27,13 +28,34 @@ type Input struct {
 	limit  int64 // of the unwrapped content
 }
 
+// NewInput is a file of length bytes whose name is for errors. limit is that of [Options]. What is not a gzip file is taken as it is.
+func NewInput(name string, file io.ReaderAt, length, limit int64) (*Input, error) {
+	in := &Input{name: name, file: file, length: length, limit: length}
+	var magic [2]byte
+	if n, err := file.ReadAt(magic[:], 0); n < 2 && err != io.EOF {
+		return nil, in.Error(err)
+	}
+	if magic != [2]byte{0x1f, 0x8b} {
+		return in, nil
+	}
+	in.zipped, in.limit = true, limit
+	if limit == 0 {
+		in.limit = math.MaxInt64
+		if length < (math.MaxInt64-unwrapPlus)/unwrapTimes {
+			in.limit = unwrapPlus + unwrapTimes*length
+		}
+	}
+	return in, nil
+}
+
 // Name returns the name of the file.
 func (in *Input) Name() string { return in.name }
 
 // Most returns the number of bytes that the content does not exceed: its length, or the limit of what gzip may unwrap to.
 func (in *Input) Most() int64 { return in.limit }
 
-// Reader returns a reader of the content from its beginning. Its errors are [*FileError] for a damaged gzip.
+// Reader returns a reader of the content from its beginning. It fails with a [*FileError] where the gzip header is damaged; what the
+// reader fails with later is to be made one by [Input.Error].
 func (in *Input) Reader() (io.Reader, error) {
 	plain := io.NewSectionReader(in.file, 0, in.length)
 	if !in.zipped {
@@ -46,25 +68,6 @@ func (in *Input) Reader() (io.Reader, error) {
 	return &unzipped{in: in, z: z}, nil
 }
 
-// unwrap finds out whether the file is compressed.
-func (in *Input) unwrap(limit int64) error {
-	var magic [2]byte
-	if n, err := in.file.ReadAt(magic[:], 0); n < 2 && err != io.EOF {
-		return in.fail(0, "", "%v", err)
-	}
-	if magic != [2]byte{0x1f, 0x8b} {
-		return nil
-	}
-	in.zipped, in.limit = true, limit
-	if limit == 0 {
-		in.limit = math.MaxInt64
-		if in.length < (math.MaxInt64-unwrapPlus)/unwrapTimes {
-			in.limit = unwrapPlus + unwrapTimes*in.length
-		}
-	}
-	return nil
-}
-
 // start returns the first bytes of the content.
 func (in *Input) start() ([]byte, error) {
 	r, err := in.Reader()
@@ -74,22 +77,17 @@ func (in *Input) start() ([]byte, error) {
 	start := make([]byte, startBytes)
 	n, err := io.ReadFull(r, start)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return nil, in.readError(err)
+		return nil, in.Error(err)
 	}
 	return start[:n], nil
 }
 
+// Error is a [*FileError] of this file with the reason of another error.
+func (in *Input) Error(err error) error { return in.fail(0, "", "%v", err) }
+
 // fail is a [*FileError] of this file.
 func (in *Input) fail(line int, column, format string, args ...any) error {
 	return &FileError{File: in.name, Line: line, Column: column, Reason: fmt.Sprintf(format, args...)}
-}
-
-// readError is what a reader's error, other than one of the end, says of this file.
-func (in *Input) readError(err error) error {
-	if file, ok := err.(*FileError); ok {
-		return file
-	}
-	return in.fail(0, "", "%v", err)
 }
 
 // An unzipped reader says what is wrong with a gzip file, and stops where it becomes too long.
@@ -99,16 +97,16 @@ type unzipped struct {
 	done int64
 }
 
+var errCut = errors.New("the gzip data are cut short")
+
 func (u *unzipped) Read(p []byte) (int, error) {
 	n, err := u.z.Read(p)
 	u.done += int64(n)
 	switch {
 	case u.done > u.in.limit:
-		return 0, u.in.fail(0, "", "a compressed file of %d bytes may unwrap to %d; it has more", u.in.length, u.in.limit)
+		return 0, fmt.Errorf("a compressed file of %d bytes may unwrap to %d; it has more", u.in.length, u.in.limit)
 	case err == io.ErrUnexpectedEOF:
-		return n, u.in.fail(0, "", "cut short: the gzip data end after %d unwrapped bytes", u.done)
-	case err != nil && err != io.EOF:
-		return n, u.in.fail(0, "", "damaged gzip data after %d unwrapped bytes (%v)", u.done, err)
+		return n, errCut // not to be taken for an end
 	}
 	return n, err
 }

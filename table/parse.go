@@ -23,9 +23,8 @@ type part struct {
 type partColumn struct {
 	numbers []float32
 	codes   []int32 // places in words; -1: missing
-	known   map[string]int32
-	words   []string
-	place   []int32 // of each of words in those of the whole column; -1: not known yet
+	words   vocabulary
+	whole   []int32 // the place of each of words in the whole column; -1: not known yet
 	tally   tally
 	easy    bool // most numbers are those of leadingNumber, which does not look for missing values
 }
@@ -38,7 +37,6 @@ func newPart(l *layout) *part {
 		easy = easy && f == anyText
 	}
 	for j, c := range l.columns {
-		p.columns[j].known = map[string]int32{}
 		p.columns[j].easy = easy && c.keep && c.kind == Number
 	}
 	return p
@@ -128,7 +126,11 @@ func (p *part) value(j int, text []byte, line int) {
 	case Word:
 		code := int32(-1)
 		if !missing {
-			code = c.code(text, line, p.words)
+			var fits bool
+			if code, fits = c.words.place(text, p.most); !fits {
+				c.tally.crowded.set(line, text)
+				code = -1
+			}
 		}
 		c.codes = append(c.codes, code)
 	case Time:
@@ -148,23 +150,6 @@ func (p *part) value(j int, text []byte, line int) {
 		c.tally.note(missing, f, line, text)
 		c.numbers = append(c.numbers, v)
 	}
-}
-
-// code returns the place of a word, at most so many of which are kept.
-func (c *partColumn) code(text []byte, line, most int) int32 {
-	code, known := c.known[string(text)]
-	if known {
-		return code
-	}
-	if len(c.words) == most {
-		c.tally.crowded.set(line, text)
-		return -1
-	}
-	code = int32(len(c.words))
-	word := string(text)
-	c.known[word] = code
-	c.words = append(c.words, word)
-	return code
 }
 
 // counted is a number of things: "1 value", "2 values".

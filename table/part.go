@@ -27,7 +27,7 @@ func newCutter(in *Input, skip, lines int) (*cutter, error) {
 		return nil, err
 	}
 	if _, err := io.CopyN(io.Discard, r, int64(skip)); err != nil {
-		return nil, in.readError(err)
+		return nil, in.Error(err)
 	}
 	return &cutter{in: in, r: r, line: lines + 1}, nil
 }
@@ -44,7 +44,7 @@ func (c *cutter) next(data []byte) (_ []byte, line int, err error) {
 		if data = data[:len(data)+n]; err == io.EOF || err == io.ErrUnexpectedEOF {
 			c.done = true
 		} else if err != nil {
-			return nil, 0, c.in.readError(err)
+			return nil, 0, c.in.Error(err)
 		}
 		end := wholeRecords(data)
 		if c.done {

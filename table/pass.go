@@ -11,7 +11,7 @@ type pass struct {
 	*layout
 	made    []*Column // nil for columns that are not kept
 	tallies []tally
-	codes   []map[string]int32 // of columns of words: places in Words
+	words   []vocabulary
 	rows    int
 }
 
@@ -77,11 +77,10 @@ func readPass(l *layout) (*pass, error) {
 
 func newPass(l *layout) *pass {
 	n := len(l.columns)
-	p := &pass{layout: l, made: make([]*Column, n), tallies: make([]tally, n), codes: make([]map[string]int32, n)}
+	p := &pass{layout: l, made: make([]*Column, n), tallies: make([]tally, n), words: make([]vocabulary, n)}
 	for j, c := range l.columns {
 		if c.keep {
 			p.made[j] = &Column{Name: c.name, Kind: c.kind, Unit: c.unit}
-			p.codes[j] = map[string]int32{}
 		}
 	}
 	return p
@@ -97,6 +96,7 @@ func (p *pass) join(from *part) {
 		p.tallies[j].add(c.tally)
 		if made.Kind == Word {
 			p.translate(j, c)
+			made.Words = p.words[j].words
 			made.codes = extend(made.codes, c.codes)
 		} else {
 			made.numbers = extend(made.numbers, c.numbers)
@@ -107,24 +107,23 @@ func (p *pass) join(from *part) {
 
 // translate makes places in the words of a part places in the words of the whole column, which have the order of the file.
 func (p *pass) translate(j int, c *partColumn) {
+	for len(c.whole) < len(c.words.words) {
+		c.whole = append(c.whole, -1)
+	}
 	for i, code := range c.codes {
 		if code < 0 {
 			continue
 		}
-		for len(c.place) < len(c.words) {
-			c.place = append(c.place, -1)
-		}
-		if c.place[code] < 0 {
-			word := c.words[code]
-			place, known := p.codes[j][word]
-			if !known {
-				place = int32(len(p.made[j].Words))
-				p.codes[j][word] = place
-				p.made[j].Words = append(p.made[j].Words, word)
+		if c.whole[code] < 0 {
+			word := c.words.words[code]
+			place, fits := p.words[j].place([]byte(word), p.most)
+			if !fits {
+				p.tallies[j].crowded.set(1, []byte(word))
+				continue
 			}
-			c.place[code] = place
+			c.whole[code] = place
 		}
-		c.codes[i] = c.place[code]
+		c.codes[i] = c.whole[code]
 	}
 }
 

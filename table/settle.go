@@ -24,7 +24,7 @@ type tally struct {
 	missing, bad int
 	first        mark // of those that are bad
 	huge         mark // infinite, or too large
-	crowded      mark // the first word that was one too many
+	crowded      mark // a word that was one too many; its line does not count
 }
 
 // note counts a value that is missing or of a form.
@@ -123,8 +123,7 @@ func (p *pass) decideWords(j int) (valueKind, error) {
 		}
 	}
 	if crowded.line > 0 {
-		return c.valueKind, p.in.fail(crowded.line, c.name,
-			"a column of words must have at most %d distinct ones; %q is one more: leave out a column that names single rows", p.words, crowded.text)
+		return c.valueKind, p.in.fail(0, c.name, "%s", tooMany(p.most, crowded.text))
 	}
 	return c.valueKind, nil
 }

@@ -30,7 +30,7 @@ type Table struct {
 func (t *Table) Rows() int { return t.rows }
 
 // BlockRows is the number of rows in a block, the unit in which columns take and free memory.
-const BlockRows = 1 << 16
+const BlockRows = 1 << 12
 
 // A Column is a name and a value for each row, some of which may be missing.
 type Column struct {

@@ -3,12 +3,13 @@ package main
 import (
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 
+	"dsbo/ad"
 	"dsbo/data"
 	"dsbo/experiment"
 	"dsbo/models"
+	"dsbo/table"
 )
 
 // cellars is the task: agent i has the wines of the file agent-i.csv.
@@ -37,12 +38,11 @@ func (*cellars) Presets() []experiment.Preset {
 func (c *cellars) Load(a experiment.Agents) (task data.Task, m models.Model, err error) {
 	task.Shards = make([]data.Shard, a.N)
 	for _, i := range a.Here {
-		file, err := os.Open(filepath.Join(c.folder, fmt.Sprintf("agent-%d.csv", i)))
+		t, err := table.Open(filepath.Join(c.folder, fmt.Sprintf("agent-%d.csv", i)), table.Options{})
 		if err != nil {
 			return task, nil, err
 		}
-		defer file.Close()
-		wines, err := data.ReadCSV(file, "quality")
+		wines, err := examples(t)
 		if err != nil {
 			return task, nil, err
 		}
@@ -54,4 +54,28 @@ func (c *cellars) Load(a experiment.Agents) (task data.Task, m models.Model, err
 		task.Shards[i].Train.ID = nil // numbers of the wines in this cellar alone
 	}
 	return task, ridge{task.Features}, nil
+}
+
+// examples are the rows of a table: its last column is the quality of a wine, which the others are to tell.
+func examples(t *table.Table) (data.Examples, error) {
+	features := len(t.Columns) - 1
+	x, quality := make([]float64, 0, t.Rows()*features), make([]float64, 0, t.Rows())
+	for row := range t.Rows() {
+		for j, c := range t.Columns {
+			if c.Kind != table.Number || c.Missing(row) {
+				return data.Examples{}, &table.FileError{File: t.Name, Column: c.Name, Reason: "each wine must have a number here"}
+			}
+			if j < features {
+				x = append(x, float64(c.Number(row)))
+			} else {
+				quality = append(quality, float64(c.Number(row)))
+			}
+		}
+	}
+	measured, err := ad.FloatTable(t.Rows(), features, x)
+	if err != nil {
+		return data.Examples{}, err
+	}
+	target, err := ad.FloatTable(t.Rows(), 1, quality)
+	return data.Examples{X: measured, Target: target}, err
 }

@@ -22,15 +22,19 @@ func Bytes(r io.Reader, want, guess int) ([]byte, error) {
 			return nil, fmt.Errorf("cut short: there must be %d bytes of data; there are %d%s", want, len(buf), Reason(err))
 		}
 	}
-	// Reading to the end also makes gzip check its sum.
+	return buf, End(r, want)
+}
+
+// End returns an error if more follows than the bytes that were announced and read. Reading to the end also makes gzip check its sum.
+func End(r io.Reader, announced int) error {
 	n, err := io.ReadFull(r, make([]byte, 1))
 	if n > 0 {
-		return nil, fmt.Errorf("too long: more than the %d bytes that its header announces", want)
+		return fmt.Errorf("too long: more than the %d bytes that its header announces", announced)
 	}
 	if err != io.EOF {
-		return nil, fmt.Errorf("damaged at its end%s", Reason(err))
+		return fmt.Errorf("damaged at its end%s", Reason(err))
 	}
-	return buf, nil
+	return nil
 }
 
 // Reason returns an error's text in parentheses, "" for one that only says that the input ended.

@@ -1,18 +1,47 @@
-package data
+package array
 
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"gorgonia.org/tensor"
 
-	"dsbo"
+	"dsbo/internal/must"
 )
+
+// TestWriteNPY: the bytes are those of Gorgonia's own writer, and read back as the same numbers.
+func TestWriteNPY(t *testing.T) {
+	for _, shape := range [][]int{{1}, {7}, {64}, {123456}, {1, 1}, {2, 3}, {784, 10}, {10, 785}, {1, 40}, {40, 1}, {2, 3, 4}} {
+		total := 1
+		for _, n := range shape {
+			total *= n
+		}
+		numbers := make([]float64, total)
+		for i := range numbers {
+			numbers[i] = math.Sin(float64(i)) * math.Pow(10, float64(i%600-300))
+		}
+		numbers[0] = math.Copysign(0, -1)
+		var got, want bytes.Buffer
+		must.OK(WriteNPY(&got, numbers, shape...))
+		must.OK(tensor.New(tensor.WithShape(shape...), tensor.WithBacking(slices.Clone(numbers))).WriteNpy(&want))
+		if !bytes.Equal(got.Bytes(), want.Bytes()) {
+			n := min(200, want.Len(), got.Len())
+			t.Errorf("shape %v: file begins\n%q, want\n%q", shape, got.Bytes()[:n], want.Bytes()[:n])
+		}
+		if len(shape) > 2 {
+			continue
+		}
+		a, read, err := ReadNPY(&got)
+		if err != nil || !slices.Equal(read, shape) || !slices.Equal(a, numbers) {
+			t.Errorf("shape %v: read back as %v in %v, %v", shape, a, read, err)
+		}
+	}
+}
 
 // npyFile returns an NPY file of version 1 with the given header text and numbers.
 func npyFile(header string, order binary.ByteOrder, numbers any) []byte {
@@ -36,31 +65,27 @@ func TestReadNPY(t *testing.T) {
 	version2 := npyFile(dict("<f8", "False", "(3, 2)"), le, six)
 	version2 = append([]byte("\x93NUMPY\x02\x00"), append([]byte{version2[8], version2[9], 0, 0}, version2[10:]...)...)
 	for _, c := range []struct {
-		name       string
-		file       []byte
-		rows, cols int
-		want       []float64
+		name  string
+		file  []byte
+		shape []int
+		want  []float64
 	}{
-		{"float64", npyFile(dict("<f8", "False", "(3, 2)"), le, six), 3, 2, six},
-		{"big-endian float64", npyFile(dict(">f8", "False", "(3, 2)"), be, six), 3, 2, six},
-		{"version 2", version2, 3, 2, six},
-		{"Fortran order", npyFile(dict("<f8", "True", "(3, 2)"), le, six), 3, 2, []float64{1, 4, 2, 5, 3, 6}},
-		{"float32", npyFile(dict("<f4", "False", "(1, 2)"), le, []float32{.5, -2}), 1, 2, []float64{.5, -2}},
-		{"vector", npyFile(dict("<f8", "False", "(6,)"), le, six), 6, 1, six},
-		{"bytes", npyFile(dict("|u1", "False", "(2,)"), le, []uint8{0, 255}), 2, 1, []float64{0, 255}},
-		{"int8", npyFile(dict("|i1", "False", "(2,)"), le, []int8{-128, 127}), 2, 1, []float64{-128, 127}},
-		{"bool", npyFile(dict("|b1", "False", "(2,)"), le, []bool{true, false}), 2, 1, []float64{1, 0}},
-		{"int16", npyFile(dict(">i2", "False", "(2,)"), be, []int16{-1, 300}), 2, 1, []float64{-1, 300}},
-		{"uint32", npyFile(dict("<u4", "False", "(1,)"), le, []uint32{1<<32 - 1}), 1, 1, []float64{1<<32 - 1}},
-		{"int64", npyFile(dict("<i8", "False", "(2,)"), le, []int64{-(1<<53 - 1), 7}), 2, 1, []float64{-(1<<53 - 1), 7}},
+		{"float64", npyFile(dict("<f8", "False", "(3, 2)"), le, six), []int{3, 2}, six},
+		{"big-endian float64", npyFile(dict(">f8", "False", "(3, 2)"), be, six), []int{3, 2}, six},
+		{"version 2", version2, []int{3, 2}, six},
+		{"Fortran order", npyFile(dict("<f8", "True", "(3, 2)"), le, six), []int{3, 2}, []float64{1, 4, 2, 5, 3, 6}},
+		{"float32", npyFile(dict("<f4", "False", "(1, 2)"), le, []float32{.5, -2}), []int{1, 2}, []float64{.5, -2}},
+		{"vector", npyFile(dict("<f8", "False", "(6,)"), le, six), []int{6}, six},
+		{"bytes", npyFile(dict("|u1", "False", "(2,)"), le, []uint8{0, 255}), []int{2}, []float64{0, 255}},
+		{"int8", npyFile(dict("|i1", "False", "(2,)"), le, []int8{-128, 127}), []int{2}, []float64{-128, 127}},
+		{"bool", npyFile(dict("|b1", "False", "(2,)"), le, []bool{true, false}), []int{2}, []float64{1, 0}},
+		{"int16", npyFile(dict(">i2", "False", "(2,)"), be, []int16{-1, 300}), []int{2}, []float64{-1, 300}},
+		{"uint32", npyFile(dict("<u4", "False", "(1,)"), le, []uint32{1<<32 - 1}), []int{1}, []float64{1<<32 - 1}},
+		{"int64", npyFile(dict("<i8", "False", "(2,)"), le, []int64{-(1<<53 - 1), 7}), []int{2}, []float64{-(1<<53 - 1), 7}},
 	} {
-		got, err := ReadNPY(bytes.NewReader(c.file))
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-			continue
-		}
-		if d := cmp.Diff(c.want, numbersOf(got)); d != "" || got.Rows() != c.rows || got.Cols() != c.cols {
-			t.Errorf("%s: %d×%d (-want +got):\n%s", c.name, got.Rows(), got.Cols(), d)
+		got, shape, err := ReadNPY(bytes.NewReader(c.file))
+		if err != nil || !slices.Equal(got, c.want) || !slices.Equal(shape, c.shape) {
+			t.Errorf("%s: %v in %v, %v; want %v in %v", c.name, got, shape, err, c.want, c.shape)
 		}
 	}
 }
@@ -95,12 +120,13 @@ func TestReadNPYErrors(t *testing.T) {
 		{"no rows", npyFile(dict("<f8", "False", "(0, 3)"), le, uint8(0)), `the shape must have one or two positive dimensions; it is "(0, 3), }"`},
 		{"negative", npyFile(dict("<f8", "False", "(-1,)"), le, uint8(0)), `the shape must have one or two positive dimensions; it is "(-1,), }"`},
 		{"beyond int", npyFile(dict("<f8", "False", "(4611686018427387904, 4)"), le, uint8(0)), `the shape must have one or two positive dimensions; it is "(4611686018427387904, 4), }"`},
-		{"huge", npyFile(dict("<f8", "False", "(1152921504606846975,)"), le, uint8(0)), "cut short: there must be 9223372036854775800 bytes of data; there are 1"},
-		{"NaN", npyFile(dict("<f8", "False", "(2, 2)"), le, []float64{1, 2, 3, math.NaN()}), "numbers must be finite; row 1, column 1 has NaN"},
+		{"huge", npyFile(dict("<f8", "False", "(288230376151711743,)"), le, uint8(0)), "cut short: there must be 2305843009213693944 bytes of data; there are 1"},
 		{"large integer", npyFile(dict("<i8", "False", "(2,)"), le, []int64{0, 1<<53 + 1}), "integers must be less than 2^53 in magnitude; row 1, column 0 has 9007199254740992"},
 	} {
-		_, err := ReadNPY(bytes.NewReader(c.file))
-		wantError(t, c.name, err, dsbo.ErrConfig, "input: "+c.err)
+		_, _, err := ReadNPY(bytes.NewReader(c.file))
+		if err == nil || err.Error() != c.err {
+			t.Errorf("%s: error %v, want %s", c.name, err, c.err)
+		}
 	}
 }
 
@@ -109,18 +135,11 @@ func FuzzReadNPY(f *testing.F) {
 	f.Add(npyFile(dict("<f8", "False", "(2, 2)"), le, []float64{1, 2, 3, 4}))
 	f.Add(npyFile(dict("<i4", "True", "(1, 2)"), le, []int32{1, 2}))
 	f.Add(npyFile(dict("|u1", "False", "(3,)"), le, []uint8{1, 2, 3}))
-	f.Add(npyFile(dict("<f8", "False", "(1152921504606846975,)"), le, uint8(0)))
+	f.Add(npyFile(dict("<f8", "False", "(288230376151711743,)"), le, uint8(0)))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		table, err := ReadNPY(bytes.NewReader(content))
-		if err != nil {
-			var file *FileError
-			if !errors.As(err, &file) {
-				t.Fatalf("error %v", err)
-			}
-			return
-		}
-		if table.Rows() < 1 || table.Cols() < 1 || table.Rows()*table.Cols() > len(content) {
-			t.Fatalf("%d×%d numbers from %d bytes", table.Rows(), table.Cols(), len(content))
+		numbers, shape, err := ReadNPY(bytes.NewReader(content))
+		if err == nil && (len(numbers) < 1 || len(numbers) > len(content) || len(shape) < 1) {
+			t.Fatalf("%d numbers in %v from %d bytes", len(numbers), shape, len(content))
 		}
 	})
 }

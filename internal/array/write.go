@@ -1,4 +1,4 @@
-package npy
+package array
 
 import (
 	"encoding/binary"
@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Write writes float64s in a shape, the last index running fastest. The product of the shape must be the count of numbers.
-func Write(w io.Writer, numbers []float64, shape ...int) error {
+// WriteNPY writes float64s in a shape, the last index running fastest. The product of the shape must be the count of numbers.
+func WriteNPY(w io.Writer, numbers []float64, shape ...int) error {
 	dims, total := make([]string, len(shape)), 1
 	for i, n := range shape {
 		dims[i], total = fmt.Sprint(n), total*n
