@@ -26,6 +26,9 @@ const (
 	SummaryFile    = "summary.json"
 	LambdaFile     = "lambda.npy"
 	OmegaFile      = "omega.npy"
+	ModelFile      = "model.json"        // the model of a table, of package modelfile
+	WeightsFile    = "model.safetensors" // its weights
+	ONNXFile       = "model.onnx"        // the whole of it for other programs
 	MembershipFile = "agent.json"
 
 	checkpointFile = "checkpoint" // also the beginning of the names of agents' checkpoints
@@ -136,7 +139,7 @@ func (f Folder) Open(m Mode) error {
 		return nil
 	}
 	old := []string{f.CheckpointPath()}
-	for _, name := range []string{SummaryFile, MetricsFile, LambdaFile, OmegaFile, AssessmentFile, MembershipFile, SetupFile} {
+	for _, name := range []string{SummaryFile, MetricsFile, LambdaFile, OmegaFile, AssessmentFile, MembershipFile, SetupFile, ModelFile, WeightsFile, ONNXFile} {
 		old = append(old, f.Path(name))
 	}
 	ofAgents, err := f.filesWith(checkpointFile + ".")

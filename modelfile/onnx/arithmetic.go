@@ -1,0 +1,194 @@
+package onnx
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// entrywise makes the operation that takes f of each entry.
+func entrywise(f func(v float64) float64) operation {
+	return func(in []*Tensor) (*Tensor, error) {
+		out := make([]float64, len(in[0].Doubles))
+		for i, v := range in[0].Doubles {
+			out[i] = f(v)
+		}
+		return &Tensor{Type: Double, Shape: in[0].Shape, Doubles: out}, typed(in[0], Double)
+	}
+}
+
+func isNaN(in []*Tensor) (*Tensor, error) {
+	out := make([]bool, len(in[0].Doubles))
+	for i, v := range in[0].Doubles {
+		out[i] = math.IsNaN(v)
+	}
+	return &Tensor{Type: Bool, Shape: in[0].Shape, Bools: out}, typed(in[0], Double)
+}
+
+// arithmetic makes the operation that takes f of entries of two tensors.
+func arithmetic(f func(a, b float64) float64) operation {
+	return func(in []*Tensor) (*Tensor, error) {
+		a, b := in[0], in[1]
+		if err := typedAll(in, Double); err != nil {
+			return nil, err
+		}
+		shape, err := common(in)
+		if err != nil {
+			return nil, err
+		}
+		out := make([]float64, 0, shape[0]*shape[1])
+		for i := range shape[0] {
+			for j := range shape[1] {
+				out = append(out, f(a.Doubles[a.place(i, j)], b.Doubles[b.place(i, j)]))
+			}
+		}
+		return &Tensor{Type: Double, Shape: shape, Doubles: out}, nil
+	}
+}
+
+func equal(in []*Tensor) (*Tensor, error) {
+	a, b := in[0], in[1]
+	if err := typedAll(in, Int64); err != nil {
+		return nil, err
+	}
+	shape, err := common(in)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]bool, 0, shape[0]*shape[1])
+	for i := range shape[0] {
+		for j := range shape[1] {
+			out = append(out, a.Ints[a.place(i, j)] == b.Ints[b.place(i, j)])
+		}
+	}
+	return &Tensor{Type: Bool, Shape: shape, Bools: out}, nil
+}
+
+// where takes entries of the second tensor where those of the first one are true, and else of the third one.
+func where(in []*Tensor) (*Tensor, error) {
+	if err := errors.Join(typed(in[0], Bool), typedAll(in[1:], Double)); err != nil {
+		return nil, err
+	}
+	shape, err := common(in)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, 0, shape[0]*shape[1])
+	for i := range shape[0] {
+		for j := range shape[1] {
+			from := in[2]
+			if in[0].Bools[in[0].place(i, j)] {
+				from = in[1]
+			}
+			out = append(out, from.Doubles[from.place(i, j)])
+		}
+	}
+	return &Tensor{Type: Double, Shape: shape, Doubles: out}, nil
+}
+
+// common returns the shape of a matrix in which those of tensors are repeated along dimensions of 1.
+func common(in []*Tensor) ([]int, error) {
+	rows, cols := 1, 1
+	for _, t := range in {
+		r, c := t.size()
+		if rows == 1 {
+			rows = r
+		}
+		if cols == 1 {
+			cols = c
+		}
+		if r != rows && r != 1 || c != cols && c != 1 {
+			return nil, fmt.Errorf("shapes do not fit: %v in %d×%d", t.Shape, rows, cols)
+		}
+	}
+	return []int{rows, cols}, bounded(rows, cols)
+}
+
+// place returns where the entry of a row and column lies, if the tensor is repeated along dimensions of 1.
+func (t *Tensor) place(i, j int) int {
+	rows, cols := t.size()
+	if rows == 1 {
+		i = 0
+	}
+	if cols == 1 {
+		j = 0
+	}
+	return i*cols + j
+}
+
+// matrixOf returns the size of a matrix of float64 that has columns.
+func matrixOf(t *Tensor) (rows, cols int, err error) {
+	rows, cols = t.size()
+	if len(t.Shape) != 2 || cols == 0 {
+		return 0, 0, fmt.Errorf("an input must be a matrix; its shape is %v", t.Shape)
+	}
+	return rows, cols, typed(t, Double)
+}
+
+// gemm returns A·Bᵀ, plus a row C.
+func gemm(in []*Tensor) (*Tensor, error) {
+	rows, inner, errA := matrixOf(in[0])
+	outs, same, errB := matrixOf(in[1])
+	if err := errors.Join(errA, errB, bounded(rows, outs), typedAll(in, Double)); err != nil {
+		return nil, err
+	}
+	if inner != same || len(in) == 3 && len(in[2].Doubles) != outs {
+		return nil, fmt.Errorf("shapes do not fit: %v and %v transposed", in[0].Shape, in[1].Shape)
+	}
+	out := make([]float64, 0, rows*outs)
+	for i := range rows {
+		a := in[0].Doubles[i*inner:][:inner]
+		for k := range outs {
+			sum := 0.
+			for j, w := range in[1].Doubles[k*inner:][:inner] {
+				sum += float64(w * a[j])
+			}
+			if len(in) == 3 {
+				sum += in[2].Doubles[k]
+			}
+			out = append(out, sum)
+		}
+	}
+	return &Tensor{Type: Double, Shape: []int{rows, outs}, Doubles: out}, nil
+}
+
+func softmax(in []*Tensor) (*Tensor, error) {
+	rows, cols, err := matrixOf(in[0])
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, 0, rows*cols)
+	for i := range rows {
+		row := in[0].Doubles[i*cols:][:cols]
+		top, sum := math.Inf(-1), 0.
+		for _, v := range row {
+			top = max(top, v)
+		}
+		for _, v := range row {
+			out = append(out, math.Exp(v-top))
+			sum += out[len(out)-1]
+		}
+		for j := range cols {
+			out[i*cols+j] /= sum
+		}
+	}
+	return &Tensor{Type: Double, Shape: in[0].Shape, Doubles: out}, nil
+}
+
+// argMax returns the column of each row's largest entry, the first one of several.
+func argMax(in []*Tensor) (*Tensor, error) {
+	rows, cols, err := matrixOf(in[0])
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int64, rows)
+	for i := range rows {
+		row := in[0].Doubles[i*cols:][:cols]
+		for j, v := range row {
+			if v > row[out[i]] {
+				out[i] = int64(j)
+			}
+		}
+	}
+	return &Tensor{Type: Int64, Shape: []int{rows}, Ints: out}, nil
+}

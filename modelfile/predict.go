@@ -1,0 +1,166 @@
+package modelfile
+
+import (
+	"math"
+
+	"dsbo/features"
+	"dsbo/table"
+)
+
+// A Predictor is a model that predicts from rows: a [Model], or a [Graph]. Its methods may be called by several goroutines.
+type Predictor interface {
+	// Recipe returns how rows become features, and what is predicted.
+	Recipe() features.Recipe
+	// Predict returns the predictions for rows first to end−1 of inputs that are bound to its recipe.
+	Predict(in *Inputs, first, end int) (Predictions, error)
+}
+
+// Predictions are what a model says of some rows.
+type Predictions struct {
+	Labels        []string  // the class of each row; nil for values and counts
+	Probabilities []float64 // those of all classes, row by row; nil for values and counts
+	Values        []float64 // the value of each row, or the mean of its count; nil for classes
+}
+
+// blockNumbers bounds the features of the rows that are predicted at once.
+const blockNumbers = 1 << 18
+
+// All calls visit with the predictions for all rows, in their order and in blocks, so that memory is bounded.
+func All(p Predictor, in *Inputs, visit func(Predictions) error) error {
+	block := max(1, blockNumbers/max(1, len(p.Recipe().Features())))
+	for first := 0; first < in.Rows(); first += block {
+		made, err := p.Predict(in, first, min(first+block, in.Rows()))
+		if err != nil {
+			return err
+		}
+		if err := visit(made); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Predict implements [Predictor].
+func (m *Model) Predict(in *Inputs, first, end int) (Predictions, error) {
+	var p Predictions
+	writer, x := newFeatureWriter(in), make([]float64, m.Layers[0].In)
+	for row := first; row < end; row++ {
+		writer.write(x, row)
+		m.add(&p, m.outputs(x))
+	}
+	return p, nil
+}
+
+// outputs returns what the last layer makes of features.
+func (m *Model) outputs(h []float64) []float64 {
+	for _, l := range m.Layers {
+		h = l.outputs(h)
+	}
+	return h
+}
+
+func (l Layer) outputs(h []float64) []float64 {
+	out := make([]float64, l.Out)
+	for k := range out {
+		sum := 0.
+		for j, w := range l.Weights[k*l.In:][:l.In] {
+			sum += float64(w * h[j])
+		}
+		if l.Bias != nil {
+			sum += l.Bias[k]
+		}
+		out[k] = unitValue(l.Unit, sum)
+	}
+	return out
+}
+
+// add adds the prediction for a row by the outputs of the last layer.
+func (m *Model) add(p *Predictions, out []float64) {
+	switch t := m.recipe.Target; t.Kind {
+	case features.Class:
+		best := 0
+		softmax(out)
+		for k, v := range out {
+			if v > out[best] {
+				best = k
+			}
+		}
+		p.Labels, p.Probabilities = append(p.Labels, t.Classes[best]), append(p.Probabilities, out...)
+	case features.Value:
+		p.Values = append(p.Values, float64(out[0]*t.Deviation)+t.Mean)
+	case features.Counts:
+		p.Values = append(p.Values, math.Exp(out[0]))
+	}
+}
+
+// softmax replaces logits by probabilities.
+func softmax(v []float64) {
+	top, sum := math.Inf(-1), 0.
+	for _, l := range v {
+		top = max(top, l)
+	}
+	for k, l := range v {
+		v[k] = math.Exp(l - top)
+		sum += v[k]
+	}
+	for k := range v {
+		v[k] /= sum
+	}
+}
+
+// A featureWriter makes features of rows.
+type featureWriter struct {
+	columns []column
+	places  []map[string]int // of the words of each column
+}
+
+func newFeatureWriter(in *Inputs) *featureWriter {
+	w := &featureWriter{columns: in.columns}
+	for _, c := range in.columns {
+		w.places = append(w.places, placesOf(c.Input))
+	}
+	return w
+}
+
+// write writes the features of a row, in the order of the recipe.
+func (w *featureWriter) write(x []float64, row int) {
+	clear(x)
+	at := 0
+	for i := range w.columns {
+		c := &w.columns[i]
+		if c.Kind == table.Word {
+			at += w.writeWord(x[at:], i, row)
+			continue
+		}
+		v := float64(c.number(row))
+		missing := math.IsNaN(v)
+		if !missing {
+			x[at] = (v - c.Mean) / c.Deviation
+		}
+		at++
+		if c.Indicator {
+			if missing {
+				x[at] = 1
+			}
+			at++
+		}
+	}
+}
+
+// writeWord writes the features of a word, which are 0 so far, and returns their number.
+func (w *featureWriter) writeWord(x []float64, i, row int) int {
+	c := &w.columns[i]
+	rare, missing, count := other(c.Input)
+	word := c.word(row)
+	place, known := w.places[i][word]
+	switch {
+	case word == "":
+		place = missing
+	case !known:
+		place = rare
+	}
+	if place >= 0 {
+		x[place] = 1
+	}
+	return count
+}

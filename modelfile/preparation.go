@@ -1,0 +1,102 @@
+package modelfile
+
+import (
+	"dsbo/features"
+	"dsbo/modelfile/onnx"
+	"dsbo/table"
+)
+
+// features adds what makes features of raw values. Numbers go through it together, and so do words at the end; then features are put
+// in the order of the recipe.
+func (d *drawing) features(r features.Recipe) string {
+	var p preparation
+	for _, in := range used(r) {
+		if in.Kind == table.Word {
+			p.addWord(d, in)
+		} else {
+			p.addNumber(d, in)
+		}
+	}
+	parts, places := p.parts(d)
+	all := d.sideBySide("parts", parts)
+	order := make([]int64, len(p.features))
+	for i, f := range p.features {
+		order[i] = int64(places[f.part] + f.place)
+	}
+	return d.node("features", "Gather", []string{all, d.constant("order", onnx.IntTensor(order, len(order)))}, onnx.Int("axis", 1))
+}
+
+// A part is a matrix of features of one sort.
+type part int
+
+const (
+	numbers part = iota
+	missings
+	words
+	partCount
+)
+
+// A preparation collects inputs, and where the recipe's features come from.
+type preparation struct {
+	features         []source
+	numbers          []string // inputs
+	means, deviation []float64
+	indicators       []int64  // columns of numbers with an indicator
+	hot              []string // matrices of words, 1 column a feature
+	hotCols          int
+}
+
+// A source is where a feature stands.
+type source struct {
+	part  part
+	place int
+}
+
+func (p *preparation) addNumber(d *drawing, in features.Input) {
+	p.features = append(p.features, source{numbers, len(p.numbers)})
+	if in.Indicator {
+		p.features = append(p.features, source{missings, len(p.indicators)})
+		p.indicators = append(p.indicators, int64(len(p.numbers)))
+	}
+	p.numbers, p.means, p.deviation = append(p.numbers, d.input(in)), append(p.means, in.Mean), append(p.deviation, in.Deviation)
+}
+
+// addWord adds a matrix that has true where the word is that of the feature. The code of a word is the place of its feature.
+func (p *preparation) addWord(d *drawing, in features.Input) {
+	rare, missing, count := other(in)
+	keys := append(append([]string{}, in.Words...), "")
+	codes := append(upTo(len(in.Words)), int64(missing))
+	code := d.node(in.Name+" code", "LabelEncoder", []string{d.input(in)},
+		onnx.Words("keys_strings", keys), onnx.Ints("values_int64s", codes), onnx.Int("default_int64", int64(rare)))
+	of := d.constant(in.Name+" codes", onnx.IntTensor(upTo(count), count))
+	p.hot = append(p.hot, d.node(in.Name+" is", "Equal", []string{code, of}))
+	for range count {
+		p.features = append(p.features, source{words, p.hotCols})
+		p.hotCols++
+	}
+}
+
+// parts adds the nodes of each part that has features, and returns them with the place of their first columns side by side.
+func (p *preparation) parts(d *drawing) (parts []string, places [partCount]int) {
+	at := 0
+	add := func(what part, name string, cols int) {
+		parts, places[what] = append(parts, name), at
+		at += cols
+	}
+	if n := len(p.numbers); n > 0 {
+		raw := d.double("numbers", d.sideBySide("raw", p.numbers))
+		scaled := d.node("centred", "Sub", []string{raw, d.constant("means", onnx.DoubleTensor(p.means, n))})
+		scaled = d.node("scaled", "Div", []string{scaled, d.constant("deviations", onnx.DoubleTensor(p.deviation, n))})
+		missing := d.node("is missing", "IsNaN", []string{raw})
+		zero := d.constant("zero", onnx.DoubleTensor([]float64{0}, 1))
+		add(numbers, d.node("filled", "Where", []string{missing, zero, scaled}), n)
+		if m := len(p.indicators); m > 0 {
+			of := d.constant("with indicator", onnx.IntTensor(p.indicators, m))
+			add(missings, d.node("indicators", "Gather", []string{d.double("missing", missing), of}, onnx.Int("axis", 1)), m)
+		}
+	}
+	if len(p.hot) > 0 {
+		add(words, d.double("words", d.sideBySide("all words", p.hot)), p.hotCols)
+	}
+	return parts, places
+}
