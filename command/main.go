@@ -5,7 +5,8 @@
 //	dsbo run -cluster FILE -out DIR       all agents of a cluster file, each as a process of this machine
 //	dsbo agent -cluster FILE -out DIR     one agent of a cluster file
 //	dsbo collect -out DIR RUN...          one run folder from those of the agents
-//	dsbo pki -cluster FILE -out DIR       certificates for the agents
+//	dsbo pki -cluster FILE -out DIR       certificates for the agents, all at once
+//	dsbo pki STEP                         certificates for sites that keep their keys: authority, request, sign, renew
 //	dsbo version
 //	dsbo help VERB
 //
@@ -123,7 +124,7 @@ func (p *program) help(ctx context.Context, args []string, stdout, stderr io.Wri
 		if err != nil {
 			return err
 		}
-		return v.run(ctx, []string{"-h"}, stdout, stderr)
+		return v.run(ctx, append(slices.Clone(args[1:]), "-h"), stdout, stderr) // such as help pki sign
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "usage: %s VERB [flags]\n\n%s\n\nVerbs\n", p.name, programIntro)

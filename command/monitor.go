@@ -36,7 +36,8 @@ type position struct {
 	experiment.Progress
 	saved    int // iteration of the newest checkpoint; -1: none yet
 	savedAt  time.Time
-	exchange exchange // nil until the agent has opened it
+	expires  time.Time // of its certificate; zero: it has none
+	exchange exchange  // nil until the agent has opened it
 }
 
 func newMonitor(run string, agent int) *monitor {
@@ -112,6 +113,9 @@ func (m *monitor) Collect(to chan<- prometheus.Metric) {
 	if p.saved >= 0 {
 		gauge("checkpoint_iteration", "Iteration of the newest checkpoint that this process has written.", float64(p.saved), nil)
 		gauge("checkpoint_timestamp_seconds", "Time when it was written, in seconds since 1970.", float64(p.savedAt.UnixMilli())/1000, nil)
+	}
+	if !p.expires.IsZero() {
+		gauge("certificate_expiry_timestamp_seconds", "Time when the agent's certificate expires, in seconds since 1970.", float64(p.expires.Unix()), nil)
 	}
 	if p.exchange == nil {
 		return

@@ -44,7 +44,10 @@ func get(t *testing.T, m *monitor, path string) string {
 
 func TestMetrics(t *testing.T) {
 	m := newMonitor("mnist-8", 2)
-	m.position = position{experiment.Progress{Phase: "iteration", Done: 12, Of: 60, Share: 0.25, Left: 90 * time.Second}, 10, time.UnixMilli(1_700_000_000_500), watched{}}
+	m.position = position{
+		Progress: experiment.Progress{Phase: "iteration", Done: 12, Of: 60, Share: 0.25, Left: 90 * time.Second},
+		saved:    10, savedAt: time.UnixMilli(1_700_000_000_500), expires: time.Unix(1_800_000_000, 0), exchange: watched{},
+	}
 	text := get(t, m, "/metrics")
 	for _, line := range strings.Split(`dsbo_agent_info{agent="2",run="mnist-8"} 1
 dsbo_step{phase="iteration"} 12
@@ -53,6 +56,7 @@ dsbo_progress 0.25
 dsbo_left_seconds 90
 dsbo_checkpoint_iteration 10
 dsbo_checkpoint_timestamp_seconds 1.7000000005e+09
+dsbo_certificate_expiry_timestamp_seconds 1.8e+09
 dsbo_round 40
 dsbo_rollbacks_total 2
 dsbo_refused_connections_total 3
@@ -87,7 +91,7 @@ func TestMetricsAtTheStart(t *testing.T) {
 	if !strings.Contains(text, `dsbo_step{phase="starting"} 0`+"\n") {
 		t.Error(text)
 	}
-	for _, not := range []string{"dsbo_checkpoint", "dsbo_round", "dsbo_neighbour"} {
+	for _, not := range []string{"dsbo_checkpoint", "dsbo_certificate", "dsbo_round", "dsbo_neighbour"} {
 		if strings.Contains(text, not) {
 			t.Errorf("%s in\n%s", not, text)
 		}

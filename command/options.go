@@ -61,6 +61,11 @@ func (p *program) parseCluster(f *cli.Flags, args []string, help io.Writer) (*cl
 	if err := f.Parse(args, help); err != nil {
 		return nil, err
 	}
+	return p.loadCluster(f)
+}
+
+// loadCluster reads the cluster file that flags name, -out among them.
+func (p *program) loadCluster(f *cli.Flags) (*cluster.Cluster, error) {
 	if err := f.Required("cluster", "out"); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"dsbo"
@@ -20,14 +21,43 @@ which they know each other. The folder then holds
   ca.pem, ca-key.pem                the authority; keep the key here, or remove it
   agent-<i>.pem, agent-<i>-key.pem  agent i, whose machine needs these two and ca.pem
 
-Whoever has an agent's key can speak for it. Existing files are not overwritten.`
+Whoever has an agent's key can speak for it. Existing files are not overwritten.
+
+Here one machine makes all keys, which is for agents of one owner. Where each site keeps
+its own, these make the same files in steps:
+
+`
+
+// pki is the verb pki: it makes the certificates of all agents, or is one of the steps in which sites do.
+func (p *program) pki(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	steps := p.pkiSteps()
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		return p.pkiAtOnce(steps, args, stdout)
+	}
+	var names []string
+	for _, s := range steps {
+		if s.name == args[0] {
+			return s.run(ctx, args[1:], stdout, stderr)
+		}
+		names = append(names, s.name)
+	}
+	return dsbo.Errorf(dsbo.ErrConfig, "what follows pki must be flags, or one of %s; it is %q%s",
+		strings.Join(names, ", "), args[0], cli.Suggest("", args[0], names))
+}
 
 // slack is how long before now certificates begin to be valid, for machines whose clocks are behind.
 const slack = 10 * time.Minute
 
-// pki is the verb pki: it makes the certificates of all agents.
-func (p *program) pki(_ context.Context, args []string, stdout, _ io.Writer) error {
-	f := cli.NewFlags(p.name+" pki", pkiIntro, "")
+// maxDays is for how many days certificates can be valid.
+const maxDays = 3650
+
+// pkiAtOnce makes the certificates of all agents.
+func (p *program) pkiAtOnce(steps []verb, args []string, stdout io.Writer) error {
+	intro := pkiIntro
+	for _, s := range steps {
+		intro += fmt.Sprintf("  %-14s %s\n", "pki "+s.name, s.about)
+	}
+	f := cli.NewFlags(p.name+" pki", strings.TrimSuffix(intro, "\n"), "")
 	f.Synopsis, f.Example = "-cluster FILE -out DIR [-days N]", p.name+" pki -cluster cluster.json -out certs"
 	f.String("cluster", "", "cluster `file`, of which the name of the run and the number of agents are used")
 	out := f.String("out", "", "`folder` for the certificates")
@@ -37,16 +67,24 @@ func (p *program) pki(_ context.Context, args []string, stdout, _ io.Writer) err
 	if err != nil {
 		return err
 	}
-	if *days < 1 || *days > 3650 {
-		return dsbo.Errorf(dsbo.ErrConfig, "-days must be 1 to 3650; it is %d", *days)
+	from, until, err := period(*days)
+	if err != nil {
+		return err
 	}
-	now := time.Now()
-	until := now.AddDate(0, 0, *days)
-	if err := makeCertificates(*out, c, (*pki.Authority).Save, now.Add(-slack), until); err != nil {
+	if err := makeCertificates(*out, c, (*pki.Authority).Save, from, until); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(stdout, "an authority and %d agents of %s in %s, valid until %s\n", len(c.Addresses), c.Run, *out, until.Format(time.DateTime))
 	return err
+}
+
+// period returns the times between which certificates are valid that are made now for a number of days.
+func period(days int) (from, until time.Time, err error) {
+	if days < 1 || days > maxDays {
+		return from, until, dsbo.Errorf(dsbo.ErrConfig, "-days must be 1 to %d; it is %d", maxDays, days)
+	}
+	now := time.Now()
+	return now.Add(-slack), now.AddDate(0, 0, days), nil
 }
 
 // makeCertificates writes the certificates into a folder without any; save writes the authority, with its key or

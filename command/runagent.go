@@ -49,9 +49,12 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 		s.log.Info("serving /healthz and /metrics", "address", bound)
 	}
 	s.log.Info("starting", "run", c.Run, "agents", len(c.Addresses), "process", os.Getpid())
-	config, err := o.exchangeConfig(c, s)
-	if err != nil {
-		return err
+	config := o.exchangeConfig(c, s)
+	own := certificate{files: pki.Files{Folder: o.certs, Agent: o.agent}, log: s.log, monitor: m}
+	if o.certs != "" {
+		if config.Identity, err = own.load(time.Now()); err != nil {
+			return err
+		}
 	}
 	// The file is written before other agents leave: without it this agent, started again, would wait for them in vain.
 	config.AllFinished = func() error { return o.folder().WriteMembership(o.membership(c)) }
@@ -60,6 +63,7 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 		return err
 	}
 	var mixer *dsbogrpc.Mixer
+	unfollow := func() {}
 	j.View = s
 	j.Layout = experiment.OneAgent(o.agent, c.Hash()+" "+pki.Name(o.agent), func(_ context.Context, g *network.Graph, from int, data []byte) (network.Team, error) {
 		program, err := build.Digest()
@@ -72,12 +76,16 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 			return nil, err
 		}
 		m.update(func(p *position) { p.exchange = mixer })
+		if o.certs != "" {
+			unfollow = own.follow(mixer.Renew)
+		}
 		return mixer, nil
 	})
 	if o.agent > 0 || o.attached {
 		stdout = nil // no page and no table, which would be the same for all agents
 	}
 	err = j.Run(ctx, stdout, stderr)
+	unfollow()
 	if mixer != nil {
 		err = errors.Join(err, mixer.Close())
 	}
@@ -125,8 +133,8 @@ func (o *agentOptions) membership(c *cluster.Cluster) runs.Membership {
 // folder returns the agent's own run folder.
 func (o *agentOptions) folder() runs.Folder { return o.agentFolder(o.agent) }
 
-// exchangeConfig returns the settings of the agent's end of the exchange.
-func (o *agentOptions) exchangeConfig(c *cluster.Cluster, s *screen) (dsbogrpc.Config, error) {
+// exchangeConfig returns the settings of the agent's end of the exchange, without its certificate.
+func (o *agentOptions) exchangeConfig(c *cluster.Cluster, s *screen) dsbogrpc.Config {
 	config := dsbogrpc.Config{
 		Agent: o.agent, Run: c.Run, Hash: c.Hash(), Addresses: c.Addresses, Insecure: o.insecure, Unmasked: !o.mask,
 		KeepFrames: o.keepFrames, KeepBytes: int64(o.keepMiB) << 20, SilentAfter: o.silentAfter, PeerTimeout: o.peerTimeout,
@@ -135,15 +143,7 @@ func (o *agentOptions) exchangeConfig(c *cluster.Cluster, s *screen) (dsbogrpc.C
 	if o.adjust != nil {
 		o.adjust(&config)
 	}
-	if o.certs == "" {
-		return config, nil
-	}
-	var err error
-	if config.Identity, err = pki.Load(o.certs, o.agent, time.Now()); err != nil {
-		return config, fmt.Errorf("-certs: %w", err)
-	}
-	s.log.Info("certificate", "name", pki.Name(o.agent), "expires", config.Identity.Expires())
-	return config, nil
+	return config
 }
 
 // agentJob makes the agent's job.

@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"fmt"
 	"time"
 
 	"dsbo"
@@ -17,7 +18,10 @@ import (
 const authorityName = "ca"
 
 // An Authority signs the certificates of a run's agents.
-type Authority struct{ pair tls.Certificate }
+type Authority struct {
+	pair tls.Certificate
+	all  []*x509.Certificate // its own, and those of other authorities that agents accept too
+}
 
 // NewAuthority returns an authority with a new key, valid between two times. The name is for people who read the
 // certificate.
@@ -31,15 +35,60 @@ func NewAuthority(name string, from, until time.Time) (*Authority, error) {
 		IsCA:                  true,
 		MaxPathLenZero:        true,
 	}
-	pair, err := sign(template, nil)
+	key, err := newKey()
 	if err != nil {
 		return nil, err
 	}
-	return &Authority{pair}, nil
+	cert, err := sign(template, template, key.Public(), key)
+	if err != nil {
+		return nil, err
+	}
+	return &Authority{tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key, Leaf: cert}, []*x509.Certificate{cert}}, nil
 }
 
 // Issue returns the identity of an agent with a new key, valid between two times.
 func (a *Authority) Issue(agent int, from, until time.Time) (*Identity, error) {
+	key, err := newKey()
+	if err != nil {
+		return nil, err
+	}
+	cert, err := a.certify(agent, key.Public(), from, until)
+	if err != nil {
+		return nil, err
+	}
+	return &Identity{
+		Agent: agent, certificate: tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key, Leaf: cert},
+		authorities: a.all, expires: earlier(cert.NotAfter, a.pair.Leaf.NotAfter),
+	}, nil
+}
+
+// Grant returns the certificate that a request asks for, valid between two times. Of the request it has the agent's name and the
+// public key alone.
+func (a *Authority) Grant(r *Request, from, until time.Time) (*x509.Certificate, error) {
+	return a.certify(r.Agent, r.csr.PublicKey, from, until)
+}
+
+// Renew returns a certificate like one that this authority, or another one of its ca.pem, has signed, with the same key and valid
+// between two times. The former one may have expired.
+func (a *Authority) Renew(cert *x509.Certificate, from, until time.Time) (*x509.Certificate, error) {
+	agent, err := Agent(cert)
+	if err != nil {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+	}
+	for _, authority := range a.all {
+		if cert.CheckSignatureFrom(authority) == nil {
+			return a.certify(agent, cert.PublicKey, from, until)
+		}
+	}
+	return nil, dsbo.Errorf(dsbo.ErrConfig, "the certificate of %s must be signed by an authority of ca.pem, to be renewed; it is signed by %q",
+		Name(agent), cert.Issuer.CommonName)
+}
+
+// Expires returns when the authority's certificate expires, and with it all that it has signed.
+func (a *Authority) Expires() time.Time { return a.pair.Leaf.NotAfter }
+
+// certify signs an agent's certificate.
+func (a *Authority) certify(agent int, public crypto.PublicKey, from, until time.Time) (*x509.Certificate, error) {
 	if agent < 0 {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "the number of an agent must not be negative; it is %d", agent)
 	}
@@ -51,53 +100,65 @@ func (a *Authority) Issue(agent int, from, until time.Time) (*Identity, error) {
 		KeyUsage:    x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
-	pair, err := sign(template, a)
-	if err != nil {
-		return nil, err
-	}
-	return &Identity{agent, pair, a.pair.Leaf}, nil
+	return sign(template, a.pair.Leaf, public, a.pair.PrivateKey)
 }
 
-// sign makes a key and its certificate, signed by a, or by itself if a is nil.
-func sign(template *x509.Certificate, a *Authority) (pair tls.Certificate, err error) {
+func newKey() (*ecdsa.PrivateKey, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) }
+
+// sign makes the certificate of a public key, signed by the key of parent.
+func sign(template, parent *x509.Certificate, public crypto.PublicKey, signer crypto.PrivateKey) (*x509.Certificate, error) {
 	if !template.NotBefore.Before(template.NotAfter) {
-		return pair, dsbo.Errorf(dsbo.ErrConfig,
+		return nil, dsbo.Errorf(dsbo.ErrConfig,
 			"the certificate of %s must end after it begins; it would begin at %s and end at %s",
 			template.Subject.CommonName, template.NotBefore, template.NotAfter)
 	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, public, signer)
 	if err != nil {
-		return pair, err
+		return nil, fmt.Errorf("the certificate of %s: %w", template.Subject.CommonName, err)
 	}
-	parent, signer := template, crypto.PrivateKey(key)
-	if a != nil {
-		parent, signer = a.pair.Leaf, a.pair.PrivateKey
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
-	if err != nil {
-		return pair, err
-	}
-	leaf, err := x509.ParseCertificate(der)
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, err
+	return x509.ParseCertificate(der)
 }
 
 // Save writes ca.pem and ca-key.pem into the folder, where neither may exist.
-func (a *Authority) Save(folder string) error { return savePair(folder, authorityName, a.pair) }
-
-// SaveCertificate writes ca.pem alone: agents know each other by it, and nobody can issue more certificates.
-func (a *Authority) SaveCertificate(folder string) error {
-	return savePEM(certificateFile(folder, authorityName), "CERTIFICATE", a.pair.Certificate[0])
+func (a *Authority) Save(folder string) error {
+	if err := saveKey(folder, authorityName, a.pair.PrivateKey); err != nil {
+		return err
+	}
+	return a.SaveCertificate(folder)
 }
 
-// LoadAuthority reads what [Authority.Save] wrote.
+// SaveCertificate writes ca.pem alone, which must not exist: agents know each other by it, and nobody can issue more certificates.
+func (a *Authority) SaveCertificate(folder string) error {
+	return savePEM(certificateFile(folder, authorityName), a.bundle())
+}
+
+// PutCertificate is SaveCertificate, which leaves a ca.pem with the same content as it is.
+func (a *Authority) PutCertificate(folder string) error {
+	path := certificateFile(folder, authorityName)
+	if sameContent(path, a.bundle()) {
+		return nil
+	}
+	return a.SaveCertificate(folder)
+}
+
+// bundle returns the content of ca.pem.
+func (a *Authority) bundle() []byte {
+	var text []byte
+	for _, c := range a.all {
+		text = append(text, certificatePEM(c)...)
+	}
+	return text
+}
+
+// LoadAuthority reads what [Authority.Save] wrote. Where ca.pem has several certificates, for a roll-over, the first is that of the key.
 func LoadAuthority(folder string) (*Authority, error) {
 	pair, err := loadPair(folder, authorityName)
 	if err != nil {
 		return nil, err
 	}
-	if !pair.Leaf.IsCA {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must be the certificate of an authority; it is that of %q",
-			certificateFile(folder, authorityName), pair.Leaf.Subject.CommonName)
+	all, err := loadAuthorities(certificateFile(folder, authorityName))
+	if err != nil {
+		return nil, err
 	}
-	return &Authority{pair}, nil
+	return &Authority{pair, all}, nil
 }

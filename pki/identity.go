@@ -1,6 +1,7 @@
 package pki
 
 import (
+	"crypto"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -11,13 +12,14 @@ import (
 	"dsbo"
 )
 
-// An Identity is the certificate and the key that an agent shows to others, and the authority that must have signed
+// An Identity is the certificate and the key that an agent shows to others, and the authorities of which one must have signed
 // theirs.
 type Identity struct {
 	Agent int // whose identity this is
 
-	certificate tls.Certificate
-	authority   *x509.Certificate
+	certificate tls.Certificate // with intermediate ones, if there are any
+	authorities []*x509.Certificate
+	expires     time.Time
 }
 
 const namePrefix = "agent-"
@@ -25,31 +27,41 @@ const namePrefix = "agent-"
 // Name returns the DNS name in an agent's certificate, agent-<i>.
 func Name(agent int) string { return namePrefix + strconv.Itoa(agent) }
 
-// Agent returns the agent whose certificate this is. The certificate must have one DNS name, of the form that [Name]
-// gives.
+// Agent returns the agent whose certificate this is. Of the certificate's DNS names one, and no other, must have the form that
+// [Name] gives. The subject's common name does not matter.
 func Agent(cert *x509.Certificate) (int, error) {
-	if len(cert.DNSNames) == 1 {
-		if digits, ok := strings.CutPrefix(cert.DNSNames[0], namePrefix); ok {
-			if i, err := strconv.Atoi(digits); err == nil && i >= 0 && Name(i) == cert.DNSNames[0] {
-				return i, nil
-			}
-		}
+	if agent, ok := agentOf(cert.DNSNames); ok {
+		return agent, nil
 	}
 	return 0, fmt.Errorf(
 		"the certificate of %q must have one DNS name such as agent-0; it has %q", cert.Subject.CommonName, cert.DNSNames)
 }
 
-// Expires returns when the certificate expires, or that of the authority if it expires first.
-func (id *Identity) Expires() time.Time {
-	end := id.certificate.Leaf.NotAfter
-	if id.authority.NotAfter.Before(end) {
-		return id.authority.NotAfter
+// agentOf returns the agent among DNS names, and false unless there is one alone.
+func agentOf(names []string) (agent int, ok bool) {
+	for _, name := range names {
+		digits, is := strings.CutPrefix(name, namePrefix)
+		if i, err := strconv.Atoi(digits); is && err == nil && i >= 0 && Name(i) == name {
+			if ok {
+				return 0, false
+			}
+			agent, ok = i, true
+		}
 	}
-	return end
+	return agent, ok
+}
+
+// Expires returns when the certificate expires, or one of those that it was signed by if that expires first.
+func (id *Identity) Expires() time.Time { return id.expires }
+
+// SameKey reports whether both identities have one key. Renewed certificates keep it.
+func (id *Identity) SameKey(other *Identity) bool {
+	key, ok := id.certificate.PrivateKey.(interface{ Equal(crypto.PrivateKey) bool })
+	return ok && key.Equal(other.certificate.PrivateKey)
 }
 
 // Server returns the settings by which this agent accepts connections: TLS 1.3, from whoever has a certificate that
-// the authority has signed. The function [Agent] of the connection's first peer certificate returns whose it is.
+// one of the authorities has signed. The function [Agent] of the connection's first peer certificate returns whose it is.
 func (id *Identity) Server() *tls.Config {
 	return &tls.Config{
 		MinVersion:   tls.VersionTLS13,
@@ -73,20 +85,29 @@ func (id *Identity) Client(to int) *tls.Config {
 }
 
 func (id *Identity) pool() *x509.CertPool {
+	return poolOf(id.authorities)
+}
+
+func poolOf(certificates []*x509.Certificate) *x509.CertPool {
 	pool := x509.NewCertPool()
-	pool.AddCert(id.authority)
+	for _, c := range certificates {
+		pool.AddCert(c)
+	}
 	return pool
 }
 
 // Save writes agent-<i>.pem and agent-<i>-key.pem into the folder, where neither may exist.
 func (id *Identity) Save(folder string) error {
-	return savePair(folder, Name(id.Agent), id.certificate)
+	if err := saveKey(folder, Name(id.Agent), id.certificate.PrivateKey); err != nil {
+		return err
+	}
+	return SaveCertificate(folder, id.certificate.Leaf)
 }
 
 // Load reads an agent's identity from a folder that holds ca.pem, agent-<i>.pem and agent-<i>-key.pem. A certificate
 // that other agents would refuse at the time now is an error that gives the reason. All errors match dsbo.ErrConfig.
 func Load(folder string, agent int, now time.Time) (*Identity, error) {
-	authority, err := loadCertificate(certificateFile(folder, authorityName))
+	authorities, err := loadAuthorities(certificateFile(folder, authorityName))
 	if err != nil {
 		return nil, err
 	}
@@ -94,26 +115,57 @@ func Load(folder string, agent int, now time.Time) (*Identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	id := &Identity{agent, pair, authority}
-	if err := verify(pair.Leaf, agent, id.pool(), now); err != nil {
+	id := &Identity{Agent: agent, certificate: pair, authorities: authorities}
+	chain, err := x509.ParseCertificates(id.Certificate())
+	if err == nil {
+		id.expires, err = verify(chain, agent, id.pool(), now)
+	}
+	if err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", certificateFile(folder, Name(agent)), err)
 	}
 	return id, nil
 }
 
-// verify returns an error unless a certificate is that of an agent, signed by an authority in roots, and valid at the time now.
-func verify(cert *x509.Certificate, agent int, roots *x509.CertPool, now time.Time) error {
+// verify returns an error unless the first certificate of a chain is that of an agent, signed by an authority in roots, through the
+// others if need be, and valid at the time now. It returns until when that is so.
+func verify(chain []*x509.Certificate, agent int, roots *x509.CertPool, now time.Time) (until time.Time, err error) {
+	cert := chain[0]
 	if named, err := Agent(cert); err != nil {
-		return err
+		return until, err
 	} else if named != agent {
-		return fmt.Errorf("it must be the certificate of agent %d; it is that of agent %d", agent, named)
+		return until, fmt.Errorf("it must be the certificate of agent %d; it is that of agent %d", agent, named)
 	}
+	until = cert.NotAfter
 	// Verify is content with one of several usages, but an agent needs both.
 	for _, usage := range []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth} {
-		options := x509.VerifyOptions{Roots: roots, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{usage}}
-		if _, err := cert.Verify(options); err != nil {
-			return err
+		options := x509.VerifyOptions{Roots: roots, Intermediates: poolOf(chain[1:]), CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{usage}}
+		chains, err := cert.Verify(options)
+		if err != nil {
+			return until, err
+		}
+		until = earlier(until, Until(chains))
+	}
+	return until, nil
+}
+
+// Until returns until when one of some chains of certificates is valid, such as those that a TLS connection has verified: the latest
+// time of the chains, of each of which it is the earliest of its certificates. Of none it is the zero time.
+func Until(chains [][]*x509.Certificate) (until time.Time) {
+	for _, chain := range chains {
+		end := chain[0].NotAfter
+		for _, c := range chain {
+			end = earlier(end, c.NotAfter)
+		}
+		if end.After(until) {
+			until = end
 		}
 	}
-	return nil
+	return until
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }

@@ -157,9 +157,11 @@ func TestLoadRefuses(t *testing.T) {
 		{"no authority", map[string]string{"ca.pem": ""}, now, "ca.pem: no such file"},
 		{"not PEM", map[string]string{"agent-1.pem": words}, now, "must be a certificate and its key: tls: failed to find any PEM data"},
 		{"bad certificate", map[string]string{"agent-1.pem": bad}, now, "agent-1-key.pem must be a certificate and its key: x509: "},
+		{"no PEM as authority", map[string]string{"ca.pem": words}, now, "ca.pem: there must be a PEM block, a CERTIFICATE; there is none"},
+		{"an agent as authority", map[string]string{"ca.pem": "agent-0.pem"}, now, `certificates of authorities alone; it has that of "agent-0"`},
 		{"bad authority", map[string]string{"ca.pem": bad}, now, "ca.pem: x509: "},
 		{"a key as certificate", map[string]string{"agent-1.pem": "agent-1-key.pem"}, now, "did find a private key"},
-		{"a key as authority", map[string]string{"ca.pem": "ca-key.pem"}, now, "ca.pem must hold one PEM block, a CERTIFICATE"},
+		{"a key as authority", map[string]string{"ca.pem": "ca-key.pem"}, now, "ca.pem: every PEM block must be a CERTIFICATE; there is a PRIVATE KEY"},
 		{"another agent's", map[string]string{"agent-1.pem": "agent-0.pem", "agent-1-key.pem": "agent-0-key.pem"}, now,
 			"it must be the certificate of agent 1; it is that of agent 0"},
 		{"another key", map[string]string{"agent-1-key.pem": "agent-0-key.pem"}, now, "private key does not match"},
@@ -212,7 +214,7 @@ func TestBadArguments(t *testing.T) {
 	for to, from := range map[string]string{"ca.pem": "agent-0.pem", "ca-key.pem": "agent-0-key.pem"} {
 		must.OK(os.Rename(filepath.Join(dir, from), filepath.Join(dir, to)))
 	}
-	if _, err := pki.LoadAuthority(dir); err == nil || !strings.Contains(err.Error(), "must be the certificate of an authority") {
+	if _, err := pki.LoadAuthority(dir); err == nil || !strings.Contains(err.Error(), "must hold certificates of authorities alone") {
 		t.Errorf("an agent's certificate as authority: %v, want an error that says so", err)
 	}
 }
@@ -224,6 +226,7 @@ func TestAgentOfName(t *testing.T) {
 	}{
 		{[]string{"agent-0"}, 0},
 		{[]string{"agent-17"}, 17},
+		{[]string{"tuning.hospital.example", "agent-3"}, 3},
 		{[]string{"agent-01"}, -1},
 		{[]string{"agent--1"}, -1},
 		{[]string{"agent-+1"}, -1},

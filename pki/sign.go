@@ -1,18 +1,19 @@
 package pki
 
 import (
-	"bytes"
 	"crypto"
 	"crypto/hkdf"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/x509"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
-// Certificate returns the certificate in DER. The slice must not be changed.
-func (id *Identity) Certificate() []byte { return id.certificate.Certificate[0] }
+// Certificate returns the certificate in DER, and then the intermediate ones that lead to an authority, if there are any.
+func (id *Identity) Certificate() []byte { return slices.Concat(id.certificate.Certificate...) }
 
 // Derive returns 32 bytes that only the holder of the certificate's key can compute, the same each time, and others for each
 // purpose: HKDF with SHA-256 of the private key in PKCS #8, with the purpose as its info.
@@ -43,18 +44,19 @@ var signatures = map[x509.PublicKeyAlgorithm]x509.SignatureAlgorithm{
 	x509.ECDSA: x509.ECDSAWithSHA256, x509.RSA: x509.SHA256WithRSA, x509.Ed25519: x509.PureEd25519,
 }
 
-// Verify returns an error unless an agent has signed the message: the certificate, in DER, must be that of the agent, signed by
-// the authority of id and valid at the time now, and the signature must be of its key.
-func (id *Identity) Verify(agent int, certificate, message, signature []byte, now time.Time) error {
-	cert, err := x509.ParseCertificate(certificate)
+// Verify returns an error unless an agent has signed the message: the certificate, in DER and with intermediate ones after it, must be
+// that of the agent, signed by an authority of id and valid at the time now, and the signature must be of its key. It returns until
+// when the certificate is valid.
+func (id *Identity) Verify(agent int, certificate, message, signature []byte, now time.Time) (until time.Time, err error) {
+	chain, err := x509.ParseCertificates(certificate)
 	if err != nil {
-		return err
+		return until, err
 	}
-	if !bytes.Equal(cert.Raw, certificate) {
-		return fmt.Errorf("bytes follow the certificate of %q", cert.Subject.CommonName)
+	if len(chain) == 0 {
+		return until, errors.New("there must be a certificate; there is none")
 	}
-	if err := verify(cert, agent, id.pool(), now); err != nil {
-		return err
+	if until, err = verify(chain, agent, id.pool(), now); err != nil {
+		return until, err
 	}
-	return cert.CheckSignature(signatures[cert.PublicKeyAlgorithm], message, signature)
+	return until, chain[0].CheckSignature(signatures[chain[0].PublicKeyAlgorithm], message, signature)
 }

@@ -53,7 +53,9 @@ func TestSign(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			message := []byte("a key")
 			signature := must.Get(id.Sign(message))
-			must.OK(id.Verify(0, id.Certificate(), message, signature, now))
+			if until := must.Get(id.Verify(0, id.Certificate(), message, signature, now)); until.Unix() != end.Unix() {
+				t.Errorf("valid until %v, want %v", until, end)
+			}
 			for _, c := range []struct {
 				name      string
 				by        *pki.Identity
@@ -69,13 +71,15 @@ func TestSign(t *testing.T) {
 				{"later", id, 0, "a key", signature, end.Add(time.Hour), "expired"},
 				{"another authority", issue(t, authority(t, "other"), 1, start, end), 0, "a key", signature, now, "unknown authority"},
 			} {
-				err := c.by.Verify(c.agent, id.Certificate(), []byte(c.message), c.signature, c.now)
+				_, err := c.by.Verify(c.agent, id.Certificate(), []byte(c.message), c.signature, c.now)
 				if err == nil || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("%s: error %v; it must have %q", c.name, err, c.want)
 				}
 			}
-			if id.Verify(0, []byte("no certificate"), message, signature, now) == nil {
-				t.Error("what is no certificate is taken for one")
+			for _, none := range []string{"no certificate", ""} {
+				if _, err := id.Verify(0, []byte(none), message, signature, now); err == nil {
+					t.Errorf("%q is taken for a certificate", none)
+				}
 			}
 		})
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 func (m *Mixer) newServer() *rpc.Server {
-	creds, readBuffer := m.protection((*pki.Identity).Server)
+	creds, readBuffer := m.protection(m.serverSettings)
 	s := rpc.NewServer(
 		rpc.Creds(creds),
 		rpc.ForceServerCodecV2(codec{}),
@@ -70,7 +70,7 @@ func (m *Mixer) accept(s rpc.ServerStream) error {
 		return status.Error(codes.PermissionDenied, err.Error())
 	}
 	e := m.edge(h.from)
-	n := newSession(e, s)
+	n := newSession(e, s, m.until(p.AuthInfo))
 	if err := n.open(h); err != nil {
 		return status.Error(codes.Unavailable, err.Error())
 	}
@@ -150,7 +150,7 @@ func (m *Mixer) check(h hello, auth credentials.AuthInfo) error {
 // checkIdentity returns an error unless the certificate, if there has to be one, is that of the agent
 // that the hello names.
 func (m *Mixer) checkIdentity(h hello, auth credentials.AuthInfo) error {
-	if m.config.Identity == nil {
+	if m.identity() == nil {
 		return nil
 	}
 	info, ok := auth.(credentials.TLSInfo)

@@ -11,8 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"dsbo/pki"
-
 	rpc "google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
@@ -95,14 +93,14 @@ func (m *Mixer) connect(e *edge, a *attempt) (opened bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	h, err := m.greet(e, s)
+	h, auth, err := m.greet(e, s)
 	if err != nil {
 		return false, err
 	}
 	if !undo() || !limit.Stop() { // or the mixer is closed, and nobody asks why
 		return false, fmt.Errorf("no connection in %v", handshakeTimeout)
 	}
-	n := newSession(e, s)
+	n := newSession(e, s, m.until(auth))
 	if err := n.open(h); err != nil {
 		return false, err
 	}
@@ -113,37 +111,35 @@ func (m *Mixer) connect(e *edge, a *attempt) (opened bool, err error) {
 	return true, err
 }
 
-// greet exchanges hellos with a neighbour that this agent has connected to.
-func (m *Mixer) greet(e *edge, s rpc.ClientStream) (hello, error) {
+// greet exchanges hellos with a neighbour that this agent has connected to. auth says by which certificates.
+func (m *Mixer) greet(e *edge, s rpc.ClientStream) (h hello, auth credentials.AuthInfo, err error) {
 	m.mu.Lock()
 	greeting := e.hello()
 	m.mu.Unlock()
 	if err := s.SendMsg(greeting); err != nil && err != io.EOF { // with io.EOF the reason comes from RecvMsg
-		return hello{}, err
+		return h, nil, err
 	}
 	var f frame
 	if err := s.RecvMsg(&f); err != nil {
 		if refusal := status.Convert(err); refusal.Code() == codes.PermissionDenied {
-			return hello{}, errors.New(refusal.Message())
+			return h, nil, errors.New(refusal.Message())
 		}
-		return hello{}, err
+		return h, nil, err
 	}
-	h, err := readHello(&f)
-	if err != nil {
-		return hello{}, err
+	if h, err = readHello(&f); err != nil {
+		return h, nil, err
 	}
 	if h.from != e.id {
-		return hello{}, fmt.Errorf("it must be agent %d; it says that it is agent %d", e.id, h.from)
+		return h, nil, fmt.Errorf("it must be agent %d; it says that it is agent %d", e.id, h.from)
 	}
-	var auth credentials.AuthInfo
 	if p, ok := peer.FromContext(s.Context()); ok {
 		auth = p.AuthInfo
 	}
-	return h, m.check(h, auth)
+	return h, auth, m.check(h, auth)
 }
 
 func (m *Mixer) newConn(e *edge, dial func(context.Context, string) (net.Conn, error)) (*rpc.ClientConn, error) {
-	creds, readBuffer := m.protection(func(id *pki.Identity) *tls.Config { return id.Client(e.id) })
+	creds, readBuffer := m.protection(func() *tls.Config { return m.identity().Client(e.id) })
 	return rpc.NewClient("passthrough:///"+m.config.Addresses[e.id],
 		rpc.WithTransportCredentials(creds),
 		rpc.WithContextDialer(dial),
@@ -160,9 +156,9 @@ func (m *Mixer) newConn(e *edge, dial func(context.Context, string) (net.Conn, e
 
 // protection returns what a connection has below gRPC, by this agent's certificate if it has one, and the size of gRPC's
 // buffer for reading: TLS has one of its own, from which pieces go where they belong.
-func (m *Mixer) protection(settings func(*pki.Identity) *tls.Config) (creds credentials.TransportCredentials, readBuffer int) {
-	if m.config.Identity == nil {
+func (m *Mixer) protection(settings func() *tls.Config) (creds credentials.TransportCredentials, readBuffer int) {
+	if m.identity() == nil {
 		return insecure.NewCredentials(), bufferSize
 	}
-	return batched{credentials.NewTLS(settings(m.config.Identity)), m.refuse}, 0
+	return batched{credentials.NewTLS(settings()), m.refuse}, 0
 }

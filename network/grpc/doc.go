@@ -18,6 +18,9 @@
 // why. Agents whose kernels or architectures differ, or the versions of their programs as far as these are known, are
 // not in one run.
 //
+// Certificates may be replaced while the agent runs ([Mixer.Renew]): it makes its connections again with the new ones. A
+// connection ends when a certificate of either side expires.
+//
 // # Frames
 //
 // What goes over a stream are frames of 24 bytes and a payload. All but vectors, hellos and keys are tiny.
@@ -88,15 +91,15 @@
 // agent's certificate, and of Config.Secret if that is set, under a name with the agent, Config.Run and
 // Config.Hash, the program and Config.Fingerprint, which stands for the agent's data: an agent that comes back has the
 // same key, and one whose data or program have changed has another one. The public part travels in a key frame: 32 bytes, and
-// then a signature (2 bytes for its length, about 70 for itself) and the certificate (about 450). The signature, by
+// then a signature (2 bytes for its length, about 70 for itself) and the certificate (about 450), with intermediate ones. The signature, by
 // the certificate's key, is of a text with the agent, the run, the hash and the public key. The first sum has an
 // agent send its own frame to its neighbours. Whoever gets one checks the authority, the time, the agent's number
 // and the signature, passes it to all neighbours with its own, and sends all that it has on each new stream. A sum
 // waits until the keys of all agents are here. Keys take no exchange, so that an agent that comes back gets them
-// wherever the others are. A neighbour that says hello with another key than before is refused. A key in a frame that
-// is refused, or is another one of an agent than before, ends the run with an error that says whose it is, and
-// why. Without certificates the key comes from Config.Secret alone and is not
-// signed.
+// wherever the others are; one with a certificate that is valid longer takes the place of the one before. A neighbour
+// that says hello with another key than before is refused. A key in a frame that is refused, or is another one of an
+// agent than before, ends the run with an error that says whose it is, and why. Without certificates the key comes
+// from Config.Secret alone and is not signed.
 //
 // Streams. The X25519 secret of two agents, by HKDF-SHA-256 under a name with the run, the hash, the two and the public
 // keys of all agents, is the key of AES-128 in counter mode; the first 8 bytes of the counter are the number of the exchange at

@@ -126,6 +126,9 @@ func (e *edge) announce() {
 // will be nothing more on this stream.
 func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 	m := e.m
+	for s.keysSent < len(m.keys.spread) && m.keys.spread[s.keysSent].frame == nil {
+		s.keysSent++
+	}
 	switch {
 	case e.session != s:
 		return nil, true
@@ -140,7 +143,7 @@ func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 		return encode(header{kindAlive, 0, m.announcedRadius()}, nil), false
 	case s.keysSent < len(m.keys.spread):
 		s.keysSent++
-		return m.keys.spread[s.keysSent-1], false
+		return m.keys.spread[s.keysSent-1].frame, false
 	case e.hasVector():
 		frame = m.window.get(e.next).frameFor(e.id)
 		if e.next < e.sent {
@@ -233,6 +236,9 @@ func (e *edge) heartbeat() error {
 	e.silent++
 	if s := e.session; s != nil {
 		e.announce()
+		if !s.until.IsZero() && time.Now().After(s.until) {
+			s.drop(errExpired)
+		}
 		if e.silence() >= c.SilentAfter {
 			s.drop(fmt.Errorf("nothing heard for %v", e.silence()))
 		}

@@ -26,7 +26,7 @@ func pathAgent(change func(*Config)) (*Mixer, lines) {
 
 // attached opens a stream to a neighbour that has sent and received as many vectors as the hello says.
 func attached(m *Mixer, neighbour, vectors, next int) *session {
-	s := newSession(m.edge(neighbour), nil)
+	s := newSession(m.edge(neighbour), nil, time.Time{})
 	h := goodHello(neighbour)
 	h.sent, h.next = vectors, next
 	must.OK(s.open(h))

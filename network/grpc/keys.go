@@ -22,11 +22,18 @@ type keys struct {
 	own       *ecdh.PrivateKey
 	message   []byte         // this agent's key frame; nil if sums are not masked
 	ownSpread bool           // whether the frame is among those that spread
-	spread    [][]byte       // key frames, in the order in which they came: every stream carries them all
+	spread    []passedKey    // in the order in which they came: every stream carries them all
 	public    [][]byte       // by agent; nil while not known
+	until     []time.Time    // by agent; when the certificate of the key expires
 	missing   int            // others whose key is not known
 	secrets   [][]byte       // those shared with each agent; nil while its key is not known
 	ciphers   []cipher.Block // of the streams shared with each agent; nil until all keys are known
+}
+
+// A passedKey is the key of an agent, as it travels.
+type passedKey struct {
+	agent int
+	frame []byte // nil if a later one of the agent has taken its place
 }
 
 const (
@@ -87,7 +94,7 @@ func (c *Config) ownName() string {
 // newKeys makes this agent's key. With masks off there is none.
 func newKeys(c *Config) (k keys, err error) {
 	n := c.Matrix.N()
-	k = keys{agent: c.Agent, public: make([][]byte, n), secrets: make([][]byte, n), ciphers: make([]cipher.Block, n), missing: n - 1}
+	k = keys{agent: c.Agent, public: make([][]byte, n), until: make([]time.Time, n), secrets: make([][]byte, n), ciphers: make([]cipher.Block, n), missing: n - 1}
 	if c.Unmasked {
 		return k, nil
 	}
@@ -110,29 +117,39 @@ func newKeys(c *Config) (k keys, err error) {
 	if k.own, err = ecdh.X25519().NewPrivateKey(private); err != nil {
 		return k, err
 	}
-	signed := signedKey{public: k.own.PublicKey().Bytes()}
+	k.public[c.Agent] = k.own.PublicKey().Bytes()
+	return k, k.certify(c)
+}
+
+// certify makes this agent's key frame, with the certificate that it has now.
+func (k *keys) certify(c *Config) (err error) {
+	signed := signedKey{public: k.public[c.Agent]}
 	if c.Identity != nil {
-		signed.certificate = c.Identity.Certificate()
+		signed.certificate, k.until[c.Agent] = c.Identity.Certificate(), c.Identity.Expires()
 		if signed.signature, err = c.Identity.Sign(c.signedText(c.Agent, signed.public)); err != nil {
-			return k, err
+			return err
 		}
 	}
-	k.public[c.Agent] = signed.public
 	k.message = encode(header{kindKey, c.Agent, 0}, signed.encode())
-	return k, nil
+	return nil
 }
 
 // spreadOwnKey has all neighbours learn this agent's key, with those that this agent knows.
 func (m *Mixer) spreadOwnKey() {
 	if !m.keys.ownSpread {
 		m.keys.ownSpread = true
-		m.spreadKey(m.keys.message)
+		m.spreadKey(m.config.Agent, m.keys.message)
 	}
 }
 
-// spreadKey adds a key frame to those that all streams have.
-func (m *Mixer) spreadKey(frame []byte) {
-	m.keys.spread = append(m.keys.spread, frame)
+// spreadKey adds a key frame to those that all streams have, in place of a former one of the agent.
+func (m *Mixer) spreadKey(agent int, frame []byte) {
+	for i, f := range m.keys.spread {
+		if f.agent == agent {
+			m.keys.spread[i].frame = nil
+		}
+	}
+	m.keys.spread = append(m.keys.spread, passedKey{agent, frame})
 	for _, e := range m.edges {
 		e.wake()
 	}
@@ -163,9 +180,10 @@ func (m *Mixer) admitKey(agent int, text []byte) error {
 			return errOtherKey
 		}
 		m.spreadOwnKey()
+		m.renewKey(agent, signed, text)
 		return nil
 	}
-	if err := c.verifyKey(agent, signed); err != nil {
+	if k.until[agent], err = c.verifyKey(agent, signed); err != nil {
 		return err
 	}
 	if k.secrets[agent], err = k.sharedSecret(signed.public); err != nil {
@@ -173,12 +191,21 @@ func (m *Mixer) admitKey(agent int, text []byte) error {
 	}
 	k.public[agent] = bytes.Clone(signed.public)
 	m.spreadOwnKey()
-	m.spreadKey(encode(header{kindKey, agent, 0}, text))
+	m.spreadKey(agent, encode(header{kindKey, agent, 0}, text))
 	if k.missing--; k.missing > 0 {
 		return nil
 	}
 	m.notifyWaiter()
 	return k.makeCiphers(c)
+}
+
+// renewKey passes on the key of an agent that is known where its certificate expires later than the one before: who comes back when
+// that has expired gets this one.
+func (m *Mixer) renewKey(agent int, signed signedKey, text []byte) {
+	if until, err := m.config.verifyKey(agent, signed); err == nil && until.After(m.keys.until[agent]) {
+		m.keys.until[agent] = until
+		m.spreadKey(agent, encode(header{kindKey, agent, 0}, text))
+	}
 }
 
 // errOtherKey is what is wrong with an agent that comes back and is not what it was.
@@ -195,16 +222,16 @@ func (m *Mixer) checkOwnKey(h hello) error {
 	return nil
 }
 
-// verifyKey returns an error unless a key is that of an agent, in this run.
-func (c *Config) verifyKey(agent int, k signedKey) error {
+// verifyKey returns an error unless a key is that of an agent, in this run, and until when its certificate says so.
+func (c *Config) verifyKey(agent int, k signedKey) (until time.Time, err error) {
 	if c.Identity == nil {
 		if len(k.certificate) > 0 {
-			return errors.New("it must be alone, as there are no certificates; it comes with one")
+			return until, errors.New("it must be alone, as there are no certificates; it comes with one")
 		}
-		return nil
+		return until, nil
 	}
 	if len(k.certificate) == 0 {
-		return errors.New("it must come with a certificate; it is alone")
+		return until, errors.New("it must come with a certificate; it is alone")
 	}
 	return c.Identity.Verify(agent, k.certificate, c.signedText(agent, k.public), k.signature, time.Now())
 }

@@ -4,9 +4,15 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 )
 
-var errReplaced = errors.New("the neighbour opened another stream")
+// Why an agent itself ends a stream that is as it should be.
+var (
+	errReplaced = errors.New("the neighbour opened another stream")
+	errRenewed  = errors.New("this agent has another certificate now")
+	errExpired  = errors.New("a certificate of the connection has expired")
+)
 
 // A stream is one end of a gRPC stream of frames.
 type stream interface {
@@ -18,6 +24,7 @@ type stream interface {
 type session struct {
 	e      *edge
 	stream stream
+	until  time.Time     // when a certificate of the connection expires; zero: there is none
 	out    Sender        // the session itself, or what Config.Wrap puts before it
 	wakeUp chan struct{} // holds one wake-up of transmit
 
@@ -29,8 +36,9 @@ type session struct {
 	keysSent int  // key frames that the stream has carried
 }
 
-func newSession(e *edge, s stream) *session {
-	n := &session{e: e, stream: s, wakeUp: make(chan struct{}, 1), dropped: make(chan struct{})}
+// newSession returns a session over a stream whose certificates are valid until a time.
+func newSession(e *edge, s stream, until time.Time) *session {
+	n := &session{e: e, stream: s, until: until, wakeUp: make(chan struct{}, 1), dropped: make(chan struct{})}
 	n.out = e.m.config.Wrap(e.id, n)
 	return n
 }

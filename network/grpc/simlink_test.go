@@ -3,6 +3,7 @@ package grpc
 import (
 	"io"
 	"math"
+	"time"
 
 	"dsbo/internal/must"
 )
@@ -21,7 +22,7 @@ func (s *sim) connect(i, j int) {
 func (s *sim) open(ends [2]int, f *frame) {
 	e := s.agents[ends[1]].m.edge(ends[0])
 	back := s.links[[2]int{ends[1], ends[0]}]
-	back.session = newSession(e, nil)
+	back.session = newSession(e, nil, time.Time{})
 	must.OK(back.session.open(must.Get(readHello(f))))
 	if ends[0] < ends[1] {
 		back.frames = append(back.frames, e.hello())

@@ -1,0 +1,241 @@
+package command
+
+import (
+	"context"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"dsbo"
+	"dsbo/internal/cli"
+	"dsbo/pki"
+)
+
+// pkiSteps are the steps in which a consortium makes certificates.
+func (p *program) pkiSteps() []verb {
+	return []verb{
+		{"authority", "make a certificate authority, once, for all runs of a consortium", p.pkiAuthority},
+		{"request", "at a site: make the agent's key, and a request for its certificate", p.pkiRequest},
+		{"sign", "at the authority: sign the requests of sites", p.pkiSign},
+		{"renew", "at the authority: make certificates valid for longer, with the same keys", p.pkiRenew},
+	}
+}
+
+const authorityIntro = `Makes a certificate authority: ca.pem, which every site gets, and ca-key.pem, which stays
+where certificates are signed. Existing files are not overwritten.
+
+To go over to a new authority, make it in a folder of its own and append the old ca.pem to
+the new one; sites that have this file accept certificates of both. When all have it, renew
+their certificates with the new authority, and later give them its ca.pem alone. Running
+agents take up files that change.`
+
+func (p *program) pkiAuthority(_ context.Context, args []string, stdout, _ io.Writer) error {
+	f := cli.NewFlags(p.name+" pki authority", authorityIntro, "")
+	f.Synopsis, f.Example = "-out DIR [flags]", p.name+" pki authority -out authority -name 'our consortium'"
+	out := f.String("out", "", "`folder` for ca.pem and ca-key.pem")
+	name := f.String("name", "dsbo", "`name` of the authority, for people who read its certificate")
+	days := f.Int("days", maxDays, "`days` from now on in which it is valid, and with it all that it signs")
+	f.Group("Flags", "out", "name", "days")
+	if err := f.Parse(args, stdout); err != nil {
+		return err
+	}
+	if err := f.Required("out", "name"); err != nil {
+		return err
+	}
+	from, until, err := period(*days)
+	if err != nil {
+		return err
+	}
+	a, err := pki.NewAuthority(*name, from, until)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(*out, 0o700); err != nil {
+		return dsbo.Errorf(dsbo.ErrConfig, "-out: %w", err)
+	}
+	if err := a.Save(*out); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "the authority %q in %s, valid until %s\n", *name, *out, until.Format(time.DateTime))
+	return err
+}
+
+const requestIntro = `Makes a site's request for the certificate of its agent:
+
+  agent-<i>-key.pem  the agent's key, which must not leave this machine
+  agent-<i>.csr      the request, which goes to the authority
+
+A key that is there already is used. Read the digest that is printed to the authority, over
+another way than the request has taken: it sees the same before it signs.`
+
+func (p *program) pkiRequest(_ context.Context, args []string, stdout, _ io.Writer) error {
+	f := cli.NewFlags(p.name+" pki request", requestIntro, "")
+	f.Synopsis, f.Example = "-agent N -out DIR", p.name+" pki request -agent 3 -out certs"
+	agent := f.Int("agent", -1, "the agent's `number` (required)")
+	out := f.String("out", "", "`folder` for the key and the request")
+	f.Group("Flags", "agent", "out")
+	if err := f.Parse(args, stdout); err != nil {
+		return err
+	}
+	if *agent < 0 {
+		return dsbo.Errorf(dsbo.ErrConfig, "-agent number is required, 0 or above (-h lists the flags)")
+	}
+	if err := f.Required("out"); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(*out, 0o700); err != nil {
+		return dsbo.Errorf(dsbo.ErrConfig, "-out: %w", err)
+	}
+	r, err := pki.MakeRequest(*out, *agent)
+	if err != nil {
+		return err
+	}
+	return printRequest(stdout, r)
+}
+
+// printRequest prints what a request holds.
+func printRequest(w io.Writer, r *pki.Request) error {
+	_, err := fmt.Fprintf(w, "%s with a key %s, SHA-256 of the public key:\n  %s\n", pki.Name(r.Agent), r.KeyKind(), r.Fingerprint())
+	return err
+}
+
+const signIntro = `Shows what the requests of sites hold and, with -yes, signs them. -out then has, for each
+site, agent-<i>.pem, which goes back to it with ca.pem. A request for anything but the name
+of an agent of the cluster file is refused, and so are two for one agent.`
+
+func (p *program) pkiSign(_ context.Context, args []string, stdout, _ io.Writer) error {
+	f := cli.NewFlags(p.name+" pki sign", signIntro, "")
+	f.Synopsis = "-ca DIR -cluster FILE -out DIR [flags] REQUEST..."
+	f.Example = p.name + " pki sign -ca authority -cluster cluster.json -out signed -yes agent-*.csr"
+	ca := f.String("ca", "", "`folder` with ca.pem and ca-key.pem")
+	f.String("cluster", "", "cluster `file`, of which the number of agents is used")
+	out := f.String("out", "", "`folder` for the certificates")
+	days := f.Int("days", 90, "`days` from now on in which the certificates are valid, at most as long as the authority")
+	yes := f.Bool("yes", false, "sign the requests: their digests are those that the sites see")
+	f.Group("Flags", "ca", "cluster", "out", "days", "yes")
+	if err := f.ParseOperands(args, stdout); err != nil {
+		return err
+	}
+	if err := f.Required("ca"); err != nil {
+		return err
+	}
+	c, err := p.loadCluster(f)
+	if err != nil {
+		return err
+	}
+	if f.NArg() == 0 {
+		return dsbo.Errorf(dsbo.ErrConfig, "requests to sign are required, such as agent-3.csr")
+	}
+	from, until, err := period(*days)
+	if err != nil {
+		return err
+	}
+	a, err := pki.LoadAuthority(*ca)
+	if err != nil {
+		return fmt.Errorf("-ca: %w", err)
+	}
+	granted, err := grantAll(a, f.Args(), len(c.Addresses), from, earliest(until, a.Expires()), stdout)
+	if err != nil {
+		return err
+	}
+	if !*yes {
+		_, err := fmt.Fprintln(stdout, "nothing is signed: -yes signs them, if the digests are those that the sites see")
+		return err
+	}
+	if err := os.MkdirAll(*out, 0o700); err != nil {
+		return dsbo.Errorf(dsbo.ErrConfig, "-out: %w", err)
+	}
+	for _, cert := range granted {
+		if err := pki.SaveCertificate(*out, cert); err != nil {
+			return err
+		}
+	}
+	if err := a.PutCertificate(*out); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "%d signed in %s, valid until %s\n", len(granted), *out, earliest(until, a.Expires()).Format(time.DateTime))
+	return err
+}
+
+// grantAll makes the certificates that requests ask for, of agents 0 to n-1, and prints what each request holds.
+func grantAll(a *pki.Authority, requests []string, n int, from, until time.Time, stdout io.Writer) ([]*x509.Certificate, error) {
+	var granted []*x509.Certificate
+	first := map[int]string{}
+	for _, path := range requests {
+		r, err := pki.LoadRequest(path)
+		if err != nil {
+			return nil, err
+		}
+		if r.Agent >= n {
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "%s asks for %s, but the agents of the cluster file are 0 to %d", path, pki.Name(r.Agent), n-1)
+		}
+		if before := first[r.Agent]; before != "" {
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "%s and %s both ask for %s", before, path, pki.Name(r.Agent))
+		}
+		first[r.Agent] = path
+		if err := printRequest(stdout, r); err != nil {
+			return nil, err
+		}
+		cert, err := a.Grant(r, from, until)
+		if err != nil {
+			return nil, err
+		}
+		granted = append(granted, cert)
+	}
+	return granted, nil
+}
+
+const renewIntro = `Puts a new certificate for the same key in the place of each that is named, which an
+authority of ca.pem must have signed. It may have expired. Only the certificate has to go to
+the site: an agent that runs takes it up when its file changes. Its key stays, as it has to
+during a run.`
+
+func (p *program) pkiRenew(_ context.Context, args []string, stdout, _ io.Writer) error {
+	f := cli.NewFlags(p.name+" pki renew", renewIntro, "")
+	f.Synopsis, f.Example = "-ca DIR [flags] CERTIFICATE...", p.name+" pki renew -ca authority signed/agent-3.pem"
+	ca := f.String("ca", "", "`folder` with ca.pem and ca-key.pem")
+	days := f.Int("days", 90, "`days` from now on in which the certificates are valid, at most as long as the authority")
+	f.Group("Flags", "ca", "days")
+	if err := f.ParseOperands(args, stdout); err != nil {
+		return err
+	}
+	if err := f.Required("ca"); err != nil {
+		return err
+	}
+	if f.NArg() == 0 {
+		return dsbo.Errorf(dsbo.ErrConfig, "certificates to renew are required, such as signed/agent-3.pem")
+	}
+	from, until, err := period(*days)
+	if err != nil {
+		return err
+	}
+	a, err := pki.LoadAuthority(*ca)
+	if err != nil {
+		return fmt.Errorf("-ca: %w", err)
+	}
+	until = earliest(until, a.Expires())
+	for _, path := range f.Args() {
+		old, err := pki.LoadCertificate(path)
+		if err != nil {
+			return err
+		}
+		renewed, err := a.Renew(old, from, until)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		if err := pki.ReplaceCertificate(path, renewed); err != nil {
+			return err
+		}
+		fmt.Fprintf(stdout, "%s was valid until %s, and is until %s\n", path, old.NotAfter.Local().Format(time.DateTime), until.Format(time.DateTime))
+	}
+	return nil
+}
+
+func earliest(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b.Local()
+	}
+	return a
+}

@@ -1,0 +1,140 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"dsbo/internal/cli"
+	"dsbo/internal/must"
+	"dsbo/pki"
+)
+
+// TestPKISteps: sites make their keys, the authority signs what it has shown, and renews it.
+func TestPKISteps(t *testing.T) {
+	dir := t.TempDir()
+	at := func(parts ...string) string { return filepath.Join(append([]string{dir}, parts...)...) }
+	file := writeCluster(t, dir, 2, nil)
+	runCommand(t, "pki", "authority", "-out="+at("ca"), "-name=our consortium", "-days=60")
+	digest := regexp.MustCompile("[0-9a-f]{64}")
+	var digests, requests []string
+	for i, site := range []string{at("site0"), at("site1")} {
+		asked := runCommand(t, "pki", "request", "-agent="+[]string{"0", "1"}[i], "-out="+site)
+		digests = append(digests, digest.FindString(asked))
+		requests = append(requests, filepath.Join(site, pki.Name(i)+".csr"))
+	}
+	sign := append([]string{"pki", "sign", "-ca=" + at("ca"), "-cluster=" + file, "-out=" + at("signed")}, requests...)
+	shown := runCommand(t, sign...)
+	for i, d := range digests {
+		if d == "" || !strings.Contains(shown, d) || !strings.Contains(shown, pki.Name(i)+" with a key ECDSA P-256") {
+			t.Errorf("the digest of %s is %q; what is shown:\n%s", pki.Name(i), d, shown)
+		}
+	}
+	if _, err := os.Stat(at("signed")); !errors.Is(err, os.ErrNotExist) || !strings.Contains(shown, "nothing is signed: -yes signs them") {
+		t.Errorf("signed without -yes: %v\n%s", err, shown)
+	}
+	sign = append(append([]string{}, sign[:5]...), append([]string{"-yes"}, requests...)...)
+	if out := runCommand(t, sign...); !strings.Contains(out, "2 signed in ") {
+		t.Error(out)
+	}
+	for _, name := range []string{"ca.pem", "agent-1.pem"} {
+		must.OK(os.WriteFile(at("site1", name), must.Get(os.ReadFile(at("signed", name))), 0o600))
+	}
+	now := time.Now()
+	before := must.Get(pki.Load(at("site1"), 1, now))
+	if _, err := os.Stat(at("signed", "agent-1-key.pem")); err == nil {
+		t.Error("the authority has a key of a site")
+	}
+	if left := before.Expires().Sub(now); left > 60*24*time.Hour {
+		t.Errorf("valid for %v, longer than the authority", left)
+	}
+	runCommand(t, "pki", "renew", "-ca="+at("ca"), "-days=20", at("site1", "agent-1.pem"))
+	after := must.Get(pki.Load(at("site1"), 1, now))
+	if left := after.Expires().Sub(now); left > 21*24*time.Hour || !after.SameKey(before) {
+		t.Errorf("renewed for %v; it must be for 20 days, with the same key", left)
+	}
+
+	runCommand(t, "pki", "request", "-agent=7", "-out="+at("site7"))
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{append(sign[:6:6], at("site7", "agent-7.csr")), "agent-7.csr asks for agent-7, but the agents of the cluster file are 0 to 1"},
+		{append(sign[:6:6], requests[0], requests[0]), "both ask for agent-0"},
+		{append(sign[:6:6], requests[0]), "agent-0.pem exists: remove it or name another folder"},
+		{append(sign[:6:6], file), "c.json: there must be a PEM block, a CERTIFICATE REQUEST"},
+		{sign[:6], "requests to sign are required"},
+		{[]string{"pki", "renew", "-ca=" + at("ca")}, "certificates to renew are required"},
+		{[]string{"pki", "renew", "-ca=" + at("ca"), at("site1", "ca.pem")}, "must have one DNS name such as agent-0"},
+		{[]string{"pki", "request", "-out=" + dir}, "-agent number is required"},
+		{[]string{"pki", "authority", "-out=" + at("ca")}, "ca-key.pem exists"},
+		{[]string{"pki", "authority", "-out=" + at("x"), "-days=0"}, "-days must be 1 to 3650; it is 0"},
+		{[]string{"pki", "singe"}, `one of authority, request, sign, renew; it is "singe": did you mean sign?`},
+	} {
+		_, err := command(t, tt.args...)
+		wantError(t, err, cli.Usage, tt.want)
+	}
+	if help := runCommand(t, "help", "pki", "sign"); !strings.Contains(help, "pki sign -ca DIR") {
+		t.Error(help)
+	}
+}
+
+// TestCertificate: an agent takes up files that change, keeps what it has when they are not good, and says when it expires.
+func TestCertificate(t *testing.T) {
+	dir, now := t.TempDir(), time.Now()
+	a := must.Get(pki.NewAuthority("run", now, now.AddDate(1, 0, 0)))
+	r := must.Get(pki.MakeRequest(dir, 1))
+	put := func(days int) {
+		must.OK(pki.ReplaceCertificate(filepath.Join(dir, "agent-1.pem"), must.Get(a.Grant(r, now, now.AddDate(0, 0, days)))))
+	}
+	put(20)
+	must.OK(a.Save(dir))
+	var log bytes.Buffer
+	c := certificate{files: pki.Files{Folder: dir, Agent: 1}, log: slog.New(slog.NewTextHandler(&log, nil)), monitor: newMonitor("r", 1)}
+	must.Get(c.load(now))
+	renewed := 0
+	for _, step := range []struct {
+		name  string
+		days  int // after the start
+		files func()
+		err   error // of the exchange
+		log   string
+		taken int
+	}{
+		{name: "as it was", days: 1},
+		{name: "soon", days: 7, log: `level=WARN msg="the certificate expires soon" days=12`},
+		{name: "said", days: 7},
+		{name: "said again", days: 9, log: "days=10"},
+		{name: "another key", days: 9, files: func() { put(30) }, err: errors.New("other key"), log: `and are not used" reason="other key"`},
+		{name: "half", days: 9, files: func() { must.OK(os.WriteFile(filepath.Join(dir, "agent-1.pem"), nil, 0o600)) }, log: "and are not used"},
+		{name: "renewed", days: 9, files: func() { put(40) }, log: "msg=certificate name=agent-1", taken: 1},
+		{name: "later", days: 12},
+		{name: "gone", days: 41, log: "days=-1"},
+	} {
+		if step.files != nil {
+			step.files()
+		}
+		log.Reset()
+		renewed = 0
+		c.check(now.AddDate(0, 0, step.days), func(*pki.Identity) error {
+			if step.err == nil {
+				renewed++
+			}
+			return step.err
+		})
+		if text := log.String(); renewed != step.taken || !strings.Contains(text, step.log) || step.log == "" && text != "" {
+			t.Errorf("%s: %d renewals, and the log says\n%swant %d and %q", step.name, renewed, text, step.taken, step.log)
+		}
+	}
+	if want := now.AddDate(0, 0, 40).Unix(); c.monitor.current().expires.Unix() != want {
+		t.Errorf("the monitor says %v", c.monitor.current().expires)
+	}
+	stop := c.follow(nil)
+	stop()
+}

@@ -1,0 +1,76 @@
+package grpc
+
+import (
+	"crypto/tls"
+	"time"
+
+	"dsbo"
+	"dsbo/pki"
+
+	"google.golang.org/grpc/credentials"
+)
+
+// identity returns the certificate that this agent has now, nil without certificates.
+func (m *Mixer) identity() *pki.Identity {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.config.Identity
+}
+
+// Renew gives this agent another certificate, or other authorities: all its connections are made again with them, and no vector is
+// lost. The key must be that of the certificate before, as the masks follow from it: else the error matches dsbo.ErrConfig and all
+// stays as it was.
+func (m *Mixer) Renew(id *pki.Identity) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := &m.config
+	switch {
+	case c.Identity == nil:
+		return dsbo.Errorf(dsbo.ErrConfig, "agent %d began without a certificate, and must go on without one", c.Agent)
+	case id.Agent != c.Agent:
+		return dsbo.Errorf(dsbo.ErrConfig, "the certificate must be that of agent %d; it is that of agent %d", c.Agent, id.Agent)
+	case !id.SameKey(c.Identity):
+		return dsbo.Errorf(dsbo.ErrConfig, "the key of %s must stay the same during a run, as masks follow from it; it is another one", pki.Name(c.Agent))
+	}
+	c.Identity = id
+	if m.keys.own != nil {
+		if err := m.keys.certify(c); err != nil {
+			return err
+		}
+		if m.keys.ownSpread {
+			m.spreadKey(c.Agent, m.keys.message)
+		}
+	}
+	for _, e := range m.edges {
+		if e.session != nil {
+			e.session.drop(errRenewed)
+		}
+	}
+	return nil
+}
+
+// serverSettings are those of a listener, each of whose connections has the certificate of its time.
+func (m *Mixer) serverSettings() *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13,
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+			now := m.identity().Server()
+			now.NextProtos = []string{"h2"} // which gRPC adds to the settings that it is given, and requires
+			return now, nil
+		},
+	}
+}
+
+// until returns when the first certificate of a connection expires, of either side; the zero time if it has none.
+func (m *Mixer) until(auth credentials.AuthInfo) time.Time {
+	id := m.identity()
+	info, ok := auth.(credentials.TLSInfo)
+	if id == nil || !ok {
+		return time.Time{}
+	}
+	theirs := pki.Until(info.State.VerifiedChains)
+	if own := id.Expires(); own.Before(theirs) {
+		return own
+	}
+	return theirs
+}
