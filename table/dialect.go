@@ -120,25 +120,3 @@ func (d dialect) record(data []byte, at int) (fields []string, next int, reason 
 	}
 	return fields, at, ""
 }
-
-// wholeRecords returns the length of the records of data that end in it: up to the last line break that is not in quotes. Quotes are
-// counted, since a valid file has an even number of them before each such break.
-func wholeRecords(data []byte) int {
-	end, open := 0, false
-	for at := 0; ; {
-		n := bytes.IndexByte(data[at:], '"')
-		stretch := data[at:]
-		if n >= 0 {
-			stretch = data[at : at+n]
-		}
-		if !open {
-			if i := bytes.LastIndexByte(stretch, '\n'); i >= 0 {
-				end = at + i + 1
-			}
-		}
-		if n < 0 {
-			return end
-		}
-		at, open = at+n+1, !open
-	}
-}

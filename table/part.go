@@ -13,15 +13,16 @@ const (
 
 // A cutter cuts a text file into parts of whole records.
 type cutter struct {
-	in   *Input
-	r    io.Reader
-	rest []byte // what was read behind the last whole record
-	line int    // of the next part
-	done bool
+	in    *Input
+	r     io.Reader
+	rest  []byte // what was read behind the last whole record
+	line  int    // of the next part
+	done  bool
+	whole func(data []byte) int
 }
 
-// newCutter begins behind some bytes, which are so many lines.
-func newCutter(in *Input, skip, lines int) (*cutter, error) {
+// newCutter begins behind some bytes, which are so many lines. whole returns the length of the records that end in data.
+func newCutter(in *Input, skip, lines int, whole func(data []byte) int) (*cutter, error) {
 	r, err := in.Reader()
 	if err != nil {
 		return nil, err
@@ -29,7 +30,7 @@ func newCutter(in *Input, skip, lines int) (*cutter, error) {
 	if _, err := io.CopyN(io.Discard, r, int64(skip)); err != nil {
 		return nil, in.Error(err)
 	}
-	return &cutter{in: in, r: r, line: lines + 1}, nil
+	return &cutter{in: in, r: r, line: lines + 1, whole: whole}, nil
 }
 
 // next reads the next part into the memory of data and returns it with the number of its first line; io.EOF behind the last one.
@@ -46,7 +47,7 @@ func (c *cutter) next(data []byte) (_ []byte, line int, err error) {
 		} else if err != nil {
 			return nil, 0, c.in.Error(err)
 		}
-		end := wholeRecords(data)
+		end := c.whole(data)
 		if c.done {
 			end = len(data)
 		}
@@ -71,10 +72,35 @@ func (c *cutter) next(data []byte) (_ []byte, line int, err error) {
 
 // readStart returns the first part of a file, which has at least one record.
 func readStart(in *Input) ([]byte, error) {
-	c, err := newCutter(in, 0, 0)
+	c, err := newCutter(in, 0, 0, wholeRecords)
 	if err != nil {
 		return nil, err
 	}
 	data, _, err := c.next(nil)
 	return data, err
+}
+
+// wholeLines returns the length of the lines that end in data.
+func wholeLines(data []byte) int { return bytes.LastIndexByte(data, '\n') + 1 }
+
+// wholeRecords returns the length of the records of data that end in it: up to the last line break that is not in quotes. Quotes are
+// counted, since a valid file has an even number of them before each such break.
+func wholeRecords(data []byte) int {
+	end, open := 0, false
+	for at := 0; ; {
+		n := bytes.IndexByte(data[at:], '"')
+		stretch := data[at:]
+		if n >= 0 {
+			stretch = data[at : at+n]
+		}
+		if !open {
+			if i := bytes.LastIndexByte(stretch, '\n'); i >= 0 {
+				end = at + i + 1
+			}
+		}
+		if n < 0 {
+			return end
+		}
+		at, open = at+n+1, !open
+	}
 }

@@ -17,7 +17,7 @@ type pass struct {
 
 // readPass reads all values with the kinds that the layout says. Parts are parsed at the same time, and joined in their order.
 func readPass(l *layout) (*pass, error) {
-	cut, err := newCutter(l.in, l.skip, l.lines)
+	cut, err := newCutter(l.in, l.skip, l.lines, wholeRecords)
 	if err != nil {
 		return nil, err
 	}
