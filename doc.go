@@ -56,6 +56,7 @@
 //	the loop over k              train/run.go, with stepper.go between two evaluations
 //	a checkpoint                 train/checkpoint.go writes it, train/resume.go reads it, runs/checkpoints.go names it
 //	exact Φ, and a model         train/exact.go and solve.go: one solver for both
+//	a model's files, predictions modelfile: files.go for model.json, graph.go for ONNX, predict.go
 //	the best constant λ          experiment/models.go; finish.go keeps it or the tuned λ
 //	the verdict's words          runs/verdict.go; report/verdict.go shows them
 //	what is sent, counted        train/meter.go for the method, average.go for the rest; runs/usage.go and verdict.go hold it

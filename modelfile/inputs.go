@@ -1,7 +1,9 @@
 package modelfile
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"dsbo/features"
 	"dsbo/table"
@@ -74,42 +76,60 @@ func (c *column) word(row int) string {
 	return ""
 }
 
-// Unknown says which words of a column a model has not met in training.
-type Unknown struct {
-	Column string
-	Rows   int      // in which one of them stands
-	Words  []string // in the order in which they appear
-	Rare   bool     // whether they are taken for rare words; else for no word at all
-}
-
-// Unknown returns the columns with words that the model does not know.
-func (b *Inputs) Unknown() []Unknown {
-	var list []Unknown
+// Notes says what stands in the table as in no training row, and what it counts as, a sentence for each column.
+func (b *Inputs) Notes() []string {
+	var notes []string
 	for _, c := range b.columns {
-		if c.Kind != table.Word {
-			continue
-		}
-		u, places := Unknown{Column: c.Name, Rare: c.Rare}, placesOf(c.Input)
-		unknown := make([]bool, len(c.values.Words))
-		for code, w := range c.values.Words {
-			_, known := places[w]
-			unknown[code] = !known
-		}
-		for row := range b.rows {
-			if code := c.values.Code(row); code >= 0 && unknown[code] {
-				u.Rows++
+		if n := c.missing(b.rows); n > 0 && !c.Indicator {
+			as := "the mean"
+			if c.Kind == table.Word {
+				as = "none of its words"
 			}
+			notes = append(notes, fmt.Sprintf("column %s: %d of %d rows have no value, as no training row had; it counts as %s", c.Name, n, b.rows, as))
 		}
-		for code, w := range c.values.Words {
-			if unknown[code] {
-				u.Words = append(u.Words, w)
+		if n, words := c.unknown(b.rows); n > 0 {
+			as := "none of its words"
+			if c.Rare {
+				as = "a rare one"
 			}
-		}
-		if u.Rows > 0 {
-			list = append(list, u)
+			const most = 5
+			list := strings.Join(words[:min(most, len(words))], ", ")
+			if len(words) > most {
+				list += fmt.Sprintf(" and %d more", len(words)-most)
+			}
+			notes = append(notes, fmt.Sprintf("column %s: %d of %d rows have a word that the model does not know (%s); it counts as %s", c.Name, n, b.rows, list, as))
 		}
 	}
-	return list
+	return notes
+}
+
+// missing returns how many rows have no value.
+func (c *column) missing(rows int) (n int) {
+	for row := range rows {
+		if c.values.Missing(row) {
+			n++
+		}
+	}
+	return n
+}
+
+// unknown returns which words the recipe does not have, in the order in which they appear, and how many rows have one of them.
+func (c *column) unknown(rows int) (n int, words []string) {
+	if c.Kind != table.Word {
+		return 0, nil
+	}
+	places, unknown := placesOf(c.Input), make([]bool, len(c.values.Words))
+	for code, w := range c.values.Words {
+		if _, known := places[w]; !known {
+			unknown[code], words = true, append(words, w)
+		}
+	}
+	for row := range rows {
+		if code := c.values.Code(row); code >= 0 && unknown[code] {
+			n++
+		}
+	}
+	return n, words
 }
 
 // placesOf returns the place of each word of an input among its features.

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -144,9 +145,16 @@ func TestPredictByHand(t *testing.T) {
 func TestBind(t *testing.T) {
 	m := model(rand.New(rand.NewPCG(3, 4)), classes, nil, false)
 	data := rows(rand.New(rand.NewPCG(5, 6)), 40)
-	unknown := must.Get(modelfile.Bind(m.Recipe(), data)).Unknown()
-	if len(unknown) != 2 || !slices.Equal(unknown[0].Words, []string{"pink"}) || !unknown[0].Rare || unknown[0].Rows == 0 || unknown[1].Rare {
-		t.Errorf("unknown words %+v", unknown)
+	notes := must.Get(modelfile.Bind(m.Recipe(), data)).Notes()
+	for i, want := range []string{
+		`column colour: \d+ of 40 rows have a word that the model does not know \(pink\); it counts as a rare one`,
+		`column weight: \d+ of 40 rows have no value, as no training row had; it counts as the mean`,
+		`column prediction: \d+ of 40 rows have no value, as no training row had; it counts as none of its words`,
+		`column prediction: \d+ of 40 rows have a word that the model does not know \(no\); it counts as none of its words`,
+	} {
+		if i >= len(notes) || !regexp.MustCompile("^"+want+"$").MatchString(notes[i]) {
+			t.Errorf("notes are %q; number %d must be %s", notes, i, want)
+		}
 	}
 	without := must.Get(table.New("new.csv", data.Columns[1:]...))
 	if _, err := modelfile.Bind(m.Recipe(), without); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "new.csv, column colour: it must be there") {

@@ -22,6 +22,18 @@ type Predictions struct {
 	Values        []float64 // the value of each row, or the mean of its count; nil for classes
 }
 
+// Rows returns the number of rows.
+func (p Predictions) Rows() int { return len(p.Labels) + len(p.Values) }
+
+// Numbers returns the probabilities of a row, or its value alone.
+func (p Predictions) Numbers(row int) []float64 {
+	if p.Labels == nil {
+		return p.Values[row : row+1]
+	}
+	classes := len(p.Probabilities) / len(p.Labels)
+	return p.Probabilities[row*classes:][:classes]
+}
+
 // blockNumbers bounds the features of the rows that are predicted at once.
 const blockNumbers = 1 << 18
 

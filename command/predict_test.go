@@ -1,0 +1,61 @@
+package command
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dsbo/internal/cli"
+	"dsbo/internal/must"
+)
+
+// golden is a model with a table that it can predict from, without the target's column.
+const golden = "../modelfile/testdata/golden"
+
+// TestPredict: the rows are in order, with the numbers that PyTorch has for the golden model.
+func TestPredict(t *testing.T) {
+	for _, model := range []string{"", "model.json", "model.onnx"} {
+		var stdout, stderr bytes.Buffer
+		must.OK(run(t.Context(), []string{"predict", "-model", filepath.Join(golden, model), "-data", golden + "/people.csv"}, &stdout, &stderr))
+		want := strings.Join([]string{
+			"prediction,p_benign,p_malignant,p_?",
+			"malignant,2.58272433e-06,0.999997079,3.38074328e-07",
+			"benign,0.948068221,0.00581881681,0.0461129621",
+			"benign,0.993819294,0.000930737552,0.00524996841",
+			"benign,0.975516516,0.0142434966,0.0102399878",
+			"benign,0.998561821,0.00143282698,5.35164868e-06", ""}, "\n")
+		if got := stdout.String(); got != want {
+			t.Errorf("model %q: predictions are\n%swant\n%s", model, got, want)
+		}
+		if lines := strings.Join(strings.Fields(stderr.String()), " "); !strings.Contains(lines,
+			"people.csv, column colour: 1 of 5 rows have a word that the model does not know (pink); it counts as a rare one") {
+			t.Errorf("model %q: warnings are %s", model, lines)
+		}
+	}
+}
+
+func TestPredictRefused(t *testing.T) {
+	people := string(must.Get(os.ReadFile(golden + "/people.csv")))
+	file := func(text string) string {
+		path := filepath.Join(t.TempDir(), "new.csv")
+		must.OK(os.WriteFile(path, []byte(text), 0o666))
+		return path
+	}
+	for _, c := range []struct{ model, data, says string }{
+		{"", golden + "/people.csv", "-model folder is required"},
+		{golden, "", "-data file is required"},
+		{golden, "none.csv", "none.csv"},
+		{"none", golden + "/people.csv", "model: stat none"},
+		{"testdata", golden + "/people.csv", "testdata has no model.json: it must be the folder of a run of tables that has finished"},
+		{golden + "/people.csv", golden + "/people.csv", "people.csv: not a readable ONNX file"},
+		{golden + "/model.safetensors", golden + "/people.csv", "model.safetensors: not a readable ONNX file"},
+		{golden, file(strings.Replace(people, ",age,", ",years,", 1)), `new.csv: there is no column "age"; its columns are`},
+		{golden, file(strings.Replace(people, "38", "old", 1)), `new.csv, line 4, column age: a value must be a number`},
+		{golden, file(strings.Replace(people, "2021-03-04", "soon", 1)), `new.csv, line 2, column since: a value must be a time`},
+	} {
+		_, err := command(t, "predict", "-model", c.model, "-data", c.data)
+		wantError(t, err, cli.Usage, c.says)
+	}
+}
