@@ -201,7 +201,7 @@ func TestOutputLosses(t *testing.T) {
 	}
 }
 
-// TestWeightsAreRepetitions: an example of weight k counts as k examples.
+// TestWeightsAreRepetitions: an example of weight k counts as k examples in a loss, and as one in a score.
 func TestWeightsAreRepetitions(t *testing.T) {
 	s := classShard(20, 20, 4, 3)
 	var w []float64
@@ -213,6 +213,7 @@ func TestWeightsAreRepetitions(t *testing.T) {
 		}
 	}
 	repeated := data.Examples{X: must.Get(s.Train.X.Pick(rows)), Target: must.Get(s.Train.Target.Pick(rows))}
+	unweighted := s.Train
 	s.Train.Weight = table(20, 1, w)
 	r := rand.New(rand.NewPCG(5, 5))
 	for _, m := range []models.Model{models.Linear{Features: 4, Outputs: 3}, models.MLP{Features: 4, Outputs: 3}, models.Softmax{Features: 4, Classes: 3}} {
@@ -220,10 +221,13 @@ func TestWeightsAreRepetitions(t *testing.T) {
 		x, y := normal(r, p, 1), normal(r, q, 1)
 		got := must.Get(must.Get(models.Differentiate(m.Upper, p, q, s.Train, false)).Value(x, y))
 		mean := must.Get(must.Get(models.Differentiate(m.Upper, p, q, repeated, false)).Value(x, y))
-		sum, _ := must.Get2(must.Get(models.NewScore(m, s.Train, false)).Sums(y))
 		// Sums of 20 and of 30 terms.
-		if want := mean * float64(len(rows)) / 20; math.Abs(got-want) > 1e-14*want || math.Abs(sum/20-want) > 1e-14*want {
-			t.Errorf("%T: weighted loss %g, mean of scores %g, want %g", m, got, sum/20, want)
+		if want := mean * float64(len(rows)) / 20; math.Abs(got-want) > 1e-14*want {
+			t.Errorf("%T: weighted loss %g, want %g", m, got, want)
+		}
+		weighted, plain := must.Get(models.NewScore(m, s.Train, false)), must.Get(models.NewScore(m, unweighted, false))
+		if sum, all := first(weighted.Sums(y)), first(plain.Sums(y)); sum != all {
+			t.Errorf("%T: scores sum to %g with weights, %g without", m, sum, all)
 		}
 	}
 }
@@ -306,4 +310,10 @@ func ExampleLinear() {
 	p, q := m.Dims()
 	fmt.Println(p, q, oracle != nil, err)
 	// Output: 2 4 true <nil>
+}
+
+// first returns the first of two results.
+func first(a, _ float64, err error) float64 {
+	must.OK(err)
+	return a
 }

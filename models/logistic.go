@@ -58,7 +58,7 @@ func margins(y *ad.Node, b Batch) *ad.Node { return ad.Mul(b.T, ad.MatVec(b.X, y
 // Score implements [Scorer].
 func (l Logistic) Score(y *ad.Node, b Batch) (losses, hits *ad.Node) {
 	m := margins(y, b)
-	return b.weigh(ad.Softplus(ad.Neg(m))), ad.Step(m)
+	return ad.Softplus(ad.Neg(m)), ad.Step(m)
 }
 
 // Penalty implements [Penalized].

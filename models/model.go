@@ -32,8 +32,8 @@ type Loss = func(x, y *ad.Node, b Batch) *ad.Node
 
 // A Scorer is a [Model] that can score y on examples.
 type Scorer interface {
-	// Score builds two vectors with an entry for each example: its loss, without regularization and times its weight, and 1 where
-	// the prediction is right, 0 where it is wrong (nil for a model without classes).
+	// Score builds two vectors with an entry for each example: its loss, without regularization and whatever its weight is, and 1
+	// where the prediction is right, 0 where it is wrong (nil for a model without classes).
 	Score(y *ad.Node, b Batch) (losses, hits *ad.Node)
 }
 

@@ -193,7 +193,7 @@ func meanCurvature(l OutputLoss, outputs *ad.Node, b Batch) *ad.Node {
 
 // score is the Score of a model with these outputs.
 func score(l OutputLoss, outputs *ad.Node, b Batch) (losses, hits *ad.Node) {
-	return b.weigh(l.Losses(outputs, b.T)), l.Hits(outputs, b.T)
+	return l.Losses(outputs, b.T), l.Hits(outputs, b.T)
 }
 
 // checkOutputs is checkShard for models with outputs and a loss of them.
