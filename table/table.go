@@ -50,6 +50,15 @@ func (c *Column) Number(row int) float32 { return c.numbers[row/BlockRows][row%B
 // Code returns the place in Words of the word in a row, -1 where it is missing.
 func (c *Column) Code(row int) int32 { return c.codes[row/BlockRows][row%BlockRows] }
 
+// Free gives up the values of a block, from 0, and their memory: nothing may ask for them afterwards.
+func (c *Column) Free(block int) {
+	if c.Kind == Word {
+		c.codes[block] = nil
+	} else {
+		c.numbers[block] = nil
+	}
+}
+
 // Missing reports whether the value in a row is missing.
 func (c *Column) Missing(row int) bool {
 	if c.Kind == Word {
