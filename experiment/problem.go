@@ -70,7 +70,7 @@ func (r *runner) load(ctx context.Context, here []int) (err error) {
 	if err != nil {
 		return err
 	}
-	if l.data, l.model, err = r.Task.Load(Agents{N: s.Agents, Here: l.here, Seed: s.Seed, Together: found, Own: r.layout.ownsFiles()}); err != nil {
+	if l.data, l.model, err = r.Task.Load(Agents{N: s.Agents, Here: l.here, Seed: s.Seed, Own: r.layout.ownsFiles(), Together: found, Log: r.view.Log}); err != nil {
 		return err
 	}
 	if n := len(l.data.Shards); n != s.Agents {

@@ -69,7 +69,7 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	f.Var(s.Set, "set", "any other parameter of the method as `name=value`, for instance mom_z=0.9 or clip=[1,12]; may be given more than once (default: the preset's)")
 	f.Group("Method", "preset", "algorithm", "K", "T", "N", "alpha", "beta", "gamma", "x0", "set")
 
-	f.IntVar(&s.Agents, "agents", 8, "n, `number` of agents")
+	f.IntVar(&s.Agents, "agents", 8, "n, `number` of agents (default 8, or as many as the task has data for)")
 	f.StringVar(&s.Graph, "graph", "ring", "`name` of the graph, or a file that ends in .json: "+strings.Join(network.Names(), ", "))
 	f.Float64Var(&s.W, "w", 0.5, "w_ii, each agent's `weight` on itself; its neighbours share the rest; 0: Metropolis weights (default 0.5 on the ring, 0 elsewhere)")
 	f.Float64Var(&s.Prob, "prob", 0, "`probability` of an edge of erdos-renyi (default 2·ln(n)/n)")
@@ -134,6 +134,9 @@ func (j *Job) resolve() (parameters, *network.Graph, error) {
 	}
 	if err != nil {
 		return p, nil, err
+	}
+	if t, ok := j.Task.(Populated); ok && !given["agents"] {
+		s.Agents = cmp.Or(t.Agents(), s.Agents)
 	}
 	g, err := s.network(given)
 	return p, g, err

@@ -45,6 +45,14 @@ type Agents struct {
 	// Together is how the agents find sums and texts of all together while they load. All processes make the same calls: what a
 	// process calls must depend on nothing but flags, N, Seed and what was found before.
 	Together network.Together
+	// Log shows a line about the data, such as what was left out of them; nil: there is nobody to see it.
+	Log func(format string, args ...any)
+}
+
+// A Populated task knows for how many agents it has data.
+type Populated interface {
+	// Agents returns that number, where -agents is not given; 0: any.
+	Agents() int
 }
 
 // A Checker is a [Task] that can check its flags before it loads anything.

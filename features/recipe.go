@@ -76,3 +76,19 @@ func (r Recipe) Features() []Feature {
 	}
 	return list
 }
+
+// Groups returns the group of each feature: those of one input are one, and groups count from 0 on.
+func (r Recipe) Groups() []int {
+	list, last := []int{}, -1
+	for _, f := range r.Features() {
+		if n := len(list); n == 0 {
+			list = append(list, 0)
+		} else if f.Input == last {
+			list = append(list, list[n-1])
+		} else {
+			list = append(list, list[n-1]+1)
+		}
+		last = f.Input
+	}
+	return list
+}

@@ -1,0 +1,189 @@
+package features_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"dsbo/features"
+	"dsbo/internal/must"
+	"dsbo/network"
+	"dsbo/network/networktest"
+	"dsbo/runs"
+	"dsbo/table"
+	"dsbo/train"
+)
+
+const sites = 3
+
+// sizes of numbers in the columns a to d, nine and more powers of ten apart.
+var sizes = []float64{1, 1e9, 1e-9, 1e4}
+
+// site makes the table of site i: numbers of several sizes, some missing, words, a constant, and a class. The same call gives the same.
+func site(i int) *table.Table {
+	r, rows := rand.New(rand.NewPCG(7, uint64(i))), 40+20*i
+	var columns []*table.Column
+	for k, size := range sizes {
+		v := make([]float32, rows)
+		for row := range v {
+			v[row] = float32(size * (float64(i) + r.NormFloat64()))
+			if k == 3 && row%9 == 0 {
+				v[row] = float32(math.NaN())
+			}
+		}
+		columns = append(columns, table.NumberColumn(string(rune('a'+k)), v))
+	}
+	words, classes, constant := make([]string, rows), make([]string, rows), make([]float32, rows)
+	for row := range words {
+		words[row] = []string{"red", "blue", "green", "odd" + fmt.Sprint(i)}[min(3, r.IntN(8)/2+row%40/39)]
+		classes[row] = []string{"ill", "well", "dead"}[r.IntN(2+i/2)]
+		constant[row] = 7
+	}
+	words[3] = ""
+	columns = append(columns, table.WordColumn("colour", words), table.NumberColumn("constant", constant), table.WordColumn("state", classes))
+	return must.Get(table.New(fmt.Sprintf("site%d.csv", i), columns...))
+}
+
+var options = features.Options{Target: "state", Split: features.DefaultShares, Rare: 10, Missing: features.MeanOfOthers}
+
+// prepare prepares the sites that are here, of all.
+func prepare(together network.Together, o features.Options, here ...int) (*features.Prepared, error) {
+	s := features.Sites{Tables: make([]*table.Table, sites), Together: together, Seed: 1}
+	for _, i := range here {
+		s.Tables[i] = site(i)
+	}
+	return features.Prepare(s, o)
+}
+
+// alone is what sites find together that are all in this process.
+func alone(t *testing.T, n int) network.Together {
+	return train.Together(t.Context(), n, nil, nil, new(runs.Sent))
+}
+
+// TestRecipe: means and deviations are those of the training rows of all sites together, however unlike the sizes of the columns.
+func TestRecipe(t *testing.T) {
+	p := must.Get(prepare(alone(t, sites), options, 0, 1, 2))
+	var x [][]float64 // standardised training rows of all sites
+	for _, s := range p.Data.Shards {
+		for row := range s.Train.X.Rows() {
+			list := make([]float64, s.Train.X.Cols())
+			for k := range list {
+				list[k] = s.Train.X.At(row, k)
+			}
+			x = append(x, list)
+		}
+	}
+	var names []string
+	for k, f := range p.Recipe.Features() {
+		names = append(names, f.Name)
+		mean, square, n := 0.0, 0.0, 0.0
+		for _, row := range x {
+			if k == 3 && row[4] == 1 { // a missing value
+				continue
+			}
+			mean, square, n = mean+row[k], square+row[k]*row[k], n+1
+		}
+		// Standardised numbers are rounded to float32.
+		if mean, square = mean/n, square/n; k < 4 && (math.Abs(mean) > 1e-6 || math.Abs(square-1) > 1e-6) {
+			t.Errorf("%s has mean %g and deviation %g; they must be 0 and 1", f.Name, mean, math.Sqrt(square))
+		}
+	}
+	want := []string{"a", "b", "c", "d", "d missing", "colour=blue", "colour=green", "colour=red", "colour (rare)", "colour missing"}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]int{0, 1, 2, 3, 3, 4, 4, 4, 4, 4}, p.Recipe.Groups()); diff != "" {
+		t.Error(diff)
+	}
+	if got := p.Recipe.Target.Classes; !slices.Equal(got, []string{"dead", "ill", "well"}) {
+		t.Errorf("classes %v; they must be in the order of the alphabet", got)
+	}
+	if !slices.Contains(p.Notes, "column constant is dropped: all training rows have one value") ||
+		!slices.Contains(p.Notes, "class dead is at site 2 (site2.csv) alone") {
+		t.Errorf("notes %q", p.Notes)
+	}
+	if p.Rows != [3]int{90, 45, 45} {
+		t.Errorf("rows %v; they must be half, a quarter and a quarter of 180", p.Rows)
+	}
+}
+
+// TestWeights: the mean over the sites of weighted means is the mean over all rows, and with Balance that of all classes alike.
+func TestWeights(t *testing.T) {
+	for _, balance := range []bool{false, true} {
+		o := options
+		o.Balance = balance
+		p := must.Get(prepare(alone(t, sites), o, 0, 1, 2))
+		total, ofClass := 0.0, make([]float64, 3)
+		for _, s := range p.Data.Shards {
+			n := float64(s.Train.Len())
+			for row := range s.Train.Len() {
+				w := 1.0
+				if s.Train.Weight != nil {
+					w = s.Train.Weight.At(row, 0)
+				}
+				class, _ := s.Train.Target.Label(row)
+				total += w / n / sites
+				ofClass[class] += w / n / sites
+				if want := sites * n / 90; !balance && math.Abs(w-want) > 1e-6*want {
+					t.Fatalf("weight %g, want %g", w, want)
+				}
+			}
+		}
+		if math.Abs(total-1) > 1e-6 {
+			t.Errorf("weights have the mean %g; it must be 1", total)
+		}
+		for _, w := range ofClass {
+			if balance && math.Abs(w-1./3) > 1e-6 {
+				t.Errorf("classes weigh %v; they must weigh alike", ofClass)
+			}
+		}
+	}
+}
+
+// TestProcesses: sites in processes of their own find the same recipe and examples, to the bit.
+func TestProcesses(t *testing.T) {
+	want := must.Get(prepare(alone(t, sites), options, 0, 1, 2))
+	w := must.Get(network.New("ring", sites, network.Options{W: 0.5})).W
+	teams, closeAll := networktest.Processes(w, []int{0}, []int{1}, []int{2})
+	defer closeAll()
+	must.OK(errors.Join(networktest.AtOnce(sites, func(k int) error {
+		got, err := prepare(train.Together(t.Context(), sites, teams[k], w, new(runs.Sent)), options, k)
+		if err != nil {
+			return err
+		}
+		if diff := cmp.Diff(want.Recipe, got.Recipe); diff != "" || must.Get(got.Data.Digest(k)) != must.Get(want.Data.Digest(k)) {
+			return fmt.Errorf("site %d has other examples: %s", k, diff)
+		}
+		return nil
+	})...))
+}
+
+// TestEncode: a new table is encoded by name, whatever the order of its columns; words that were not there are rare.
+func TestEncode(t *testing.T) {
+	r := must.Get(prepare(alone(t, sites), options, 0, 1, 2)).Recipe
+	nan := float32(math.NaN())
+	x := must.Get(r.Encode(must.Get(table.New("new.csv",
+		table.WordColumn("colour", []string{"mauve", "red", ""}), table.WordColumn("more", []string{"", "", ""}),
+		table.NumberColumn("d", []float32{nan, 1e4, 0}), table.NumberColumn("c", []float32{0, 0, 0}),
+		table.NumberColumn("b", []float32{0, 0, 0}), table.NumberColumn("a", []float32{nan, float32(r.Inputs[0].Mean), 0})))))
+	var got [3][]int
+	for row := range got {
+		for k := range x.Cols() {
+			if x.At(row, k) == 1 {
+				got[row] = append(got[row], k)
+			}
+		}
+	}
+	if diff := cmp.Diff([3][]int{{4, 8}, {7}, {9}}, got); diff != "" || x.At(0, 0) != 0 || math.Abs(x.At(1, 0)) > 1e-6 {
+		t.Errorf("features at 1: %s; the mean is %g", diff, x.At(1, 0))
+	}
+	_, err := r.Encode(must.Get(table.New("new.csv", table.NumberColumn("a", []float32{1}))))
+	wantError(t, err, "new.csv, column b: the column is missing, and the model needs it")
+	_, err = r.Encode(must.Get(table.New("new.csv", table.WordColumn("a", []string{"x"}))))
+	wantError(t, err, "new.csv, column a: the column holds words; the model was trained with numbers")
+}

@@ -1,0 +1,147 @@
+package features
+
+import (
+	"encoding/json"
+	"math"
+
+	"dsbo"
+	"dsbo/table"
+)
+
+// A schema is what a site tells the others of its table: no value of it.
+type schema struct {
+	Columns []columnSchema `json:"columns"`
+	Sparse  int            `json:"sparse,omitempty"` // number of sparse columns
+	Rows    bool           `json:"rows"`             // whether there are any
+	// Few says that the target's column holds whole numbers, few distinct ones.
+	Few bool `json:"few,omitempty"`
+}
+
+// A columnSchema is the name of a column and what it holds.
+type columnSchema struct {
+	Name string     `json:"name"`
+	Kind table.Kind `json:"kind,omitempty"` // "": all its values are missing, so that it may be of any kind
+	Unit string     `json:"unit,omitempty"`
+}
+
+// describe says what a column holds, for errors.
+func (c columnSchema) describe() string {
+	text := map[table.Kind]string{table.Number: "numbers", table.Word: "words", table.Time: "times"}[c.Kind]
+	if c.Unit != "" {
+		text += " in " + c.Unit
+	}
+	return text
+}
+
+// newSchema returns the schema of a table.
+func newSchema(t *table.Table, target string) schema {
+	s := schema{Sparse: t.Sparse.Cols, Rows: t.Rows() > 0}
+	for _, c := range t.Columns {
+		column := columnSchema{Name: c.Name}
+		if !empty(c, t.Rows()) {
+			column.Kind, column.Unit = c.Kind, c.Unit
+		}
+		s.Columns = append(s.Columns, column)
+		if c.Name == target && c.Kind == table.Number {
+			s.Few = fewWhole(c, t.Rows())
+		}
+	}
+	return s
+}
+
+// empty reports whether all values of a column are missing.
+func empty(c *table.Column, rows int) bool {
+	for row := range rows {
+		if !c.Missing(row) {
+			return false
+		}
+	}
+	return true
+}
+
+// fewWhole reports whether the numbers of a column are whole, and few distinct ones.
+func fewWhole(c *table.Column, rows int) bool {
+	seen := map[float32]bool{}
+	for row := range rows {
+		v := c.Number(row)
+		if v != v {
+			continue
+		}
+		if seen[v] = true; len(seen) > mostFound || float64(v) != math.Trunc(float64(v)) {
+			return false
+		}
+	}
+	return true
+}
+
+// exchangeSchemas returns the schema of all sites together, after a check that they have the same columns in the same order.
+func (s Sites) exchangeSchemas(target string) (schema, error) {
+	texts, err := s.Together.Texts(func(i int) (string, error) {
+		text, err := json.Marshal(newSchema(s.Tables[i], target))
+		return string(text), err
+	})
+	if err != nil {
+		return schema{}, err
+	}
+	all := make([]schema, len(texts))
+	for i, text := range texts {
+		if err := json.Unmarshal([]byte(text), &all[i]); err != nil {
+			return schema{}, dsbo.Errorf(dsbo.ErrConfig, "%s: what it tells of its columns: %w", s.name(i), err)
+		}
+	}
+	joint := all[0]
+	for i, one := range all {
+		if !one.Rows {
+			return schema{}, dsbo.Errorf(dsbo.ErrConfig, "%s: there must be rows; there are none", s.name(i))
+		}
+		if err := s.agree(&joint, all, i); err != nil {
+			return schema{}, err
+		}
+		joint.Sparse, joint.Few = max(joint.Sparse, one.Sparse), joint.Few && one.Few
+	}
+	return joint, nil
+}
+
+// agree compares the columns of site i with those of the sites before, which joint has, and adds kinds that these did not know.
+func (s Sites) agree(joint *schema, all []schema, i int) error {
+	const must = "all sites must have the same columns in the same order"
+	first, columns := all[0].Columns, all[i].Columns
+	for k := range max(len(first), len(columns)) {
+		switch {
+		case k >= len(columns):
+			return dsbo.Errorf(dsbo.ErrConfig, "%s has %d columns; column %d of %s, %s, is missing there: %s", s.name(i), len(columns), k+1, s.name(0), first[k].Name, must)
+		case k >= len(first):
+			return dsbo.Errorf(dsbo.ErrConfig, "%s has %d columns; column %d of %s, %s, is missing there: %s", s.name(0), len(first), k+1, s.name(i), columns[k].Name, must)
+		case first[k].Name != columns[k].Name:
+			return dsbo.Errorf(dsbo.ErrConfig, "column %d is %s at %s and %s at %s: %s", k+1, first[k].Name, s.name(0), columns[k].Name, s.name(i), must)
+		}
+		known, c := &joint.Columns[k], columns[k]
+		switch {
+		case c.Kind == "":
+		case known.Kind == "":
+			*known = c
+		case *known != c:
+			return dsbo.Errorf(dsbo.ErrConfig, "column %s holds %s at %s and %s at %s: it must be the same at all sites%s",
+				c.Name, known.describe(), s.name(s.firstOf(all[:i], k)), c.describe(), s.name(i), wordsHint(*known, c))
+		}
+	}
+	return nil
+}
+
+// firstOf returns the first of some sites whose column k holds something.
+func (Sites) firstOf(all []schema, k int) int {
+	for i, one := range all {
+		if one.Columns[k].Kind != "" {
+			return i
+		}
+	}
+	return 0
+}
+
+// wordsHint says what helps where a code looks like a number at one site.
+func wordsHint(a, b columnSchema) string {
+	if a.Kind == table.Word || b.Kind == table.Word {
+		return " (-words " + a.Name + " takes it as words at all)"
+	}
+	return ""
+}

@@ -1,0 +1,137 @@
+package features
+
+import (
+	"math"
+
+	"dsbo"
+	"dsbo/table"
+)
+
+// weigh finds the sum of the weights of all training rows and of all validation rows, and with Balance the factor of each class.
+func (p *preparation) weigh() error {
+	if err := p.checkWeights(); err != nil {
+		return err
+	}
+	classes := max(1, len(p.recipe.Target.Classes))
+	unit := 1.0 // of the weights' sums
+	if p.Weight != "" {
+		found, err := p.moments([]int{p.place(p.Weight)})
+		if err != nil {
+			return err
+		}
+		unit = found[0].scale
+	}
+	sum := make([]float64, int(testing)*classes)
+	err := p.Together.Sum(sum, func(i int, part []float64) error {
+		of, err := p.classesOf(i)
+		for row, set := range p.parts[i].of {
+			if set != testing && err == nil {
+				part[int(set)*classes+int(of[row])] += p.weight(i, row) / unit
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if p.Balance {
+		p.setBalance(sum[:classes])
+	}
+	for set := range p.total[:testing] {
+		for k, w := range sum[set*classes:][:classes] {
+			p.total[set] += w * unit * p.factor(k)
+		}
+		if p.total[set] == 0 {
+			return dsbo.Errorf(dsbo.ErrConfig, "column %s, the weights, must be positive in some %s rows; all are 0", p.Weight, setNames[set])
+		}
+	}
+	return nil
+}
+
+// setBalance gives all classes with training rows the same weight together.
+func (p *preparation) setBalance(ofClass []float64) {
+	all, present := 0.0, 0.0
+	for _, w := range ofClass {
+		if all += w; w > 0 {
+			present++
+		}
+	}
+	p.balance = make([]float64, len(ofClass))
+	for k, w := range ofClass {
+		if p.balance[k] = 1; w > 0 {
+			p.balance[k] = all / (present * w)
+		}
+	}
+}
+
+// factor is what weights of rows of a class are multiplied by.
+func (p *preparation) factor(class int) float64 {
+	if p.balance == nil {
+		return 1
+	}
+	return p.balance[class]
+}
+
+// checkWeights checks the weights of the rows that are here.
+func (p *preparation) checkWeights() error {
+	if p.Balance && p.recipe.Target.Kind != Class {
+		return dsbo.Errorf(dsbo.ErrConfig, "-balance is for classes; the target %s is a %s", p.Target, p.recipe.Target.Kind)
+	}
+	if p.Weight == "" {
+		return nil
+	}
+	for _, i := range p.here() {
+		c := p.column(i, p.Weight)
+		for row := range p.Tables[i].Rows() {
+			if c.Kind == table.Word || !(c.Number(row) >= 0) {
+				return p.failf(i, c.Name, "a weight must be a number from 0; that of row %d is missing, negative or a word", row+1)
+			}
+		}
+	}
+	return nil
+}
+
+// weight returns the weight of a row of site i as its file says it.
+func (p *preparation) weight(i, row int) float64 {
+	if p.Weight == "" {
+		return 1
+	}
+	return float64(p.column(i, p.Weight).Number(row))
+}
+
+// classesOf returns the class of each row of site i, 0 where there are no classes.
+func (p *preparation) classesOf(i int) ([]uint8, error) {
+	rows := p.Tables[i].Rows()
+	if p.recipe.Target.Kind != Class {
+		return make([]uint8, rows), nil
+	}
+	return classOf(p.column(i, p.Target), rows, p.recipe.Target.Classes)
+}
+
+// exampleWeights returns the weights of the examples in a set of site i, nil where all are 1: so that the mean over the sites of the mean
+// over a site's examples is that over the rows of all sites.
+func (p *preparation) exampleWeights(i int, of set) ([]float32, error) {
+	classes, err := p.classesOf(i)
+	if err != nil {
+		return nil, err
+	}
+	part := p.parts[i]
+	unit := float64(len(p.Tables)) * float64(part.sizes[of]) / p.total[of]
+	var list []float32
+	all := true // are 1
+	for row, set := range part.of {
+		if set != of {
+			continue
+		}
+		w := p.weight(i, row) * p.factor(int(classes[row])) * unit
+		if !(w <= math.MaxFloat32) {
+			return nil, p.failf(i, p.Weight, "the weight of row %d must be of the size of the others; it is %g of their mean", row+1, w)
+		}
+		list = append(list, float32(w))
+		all = all && list[len(list)-1] == 1
+	}
+	if all {
+		return nil, nil
+	}
+	return list, nil
+}

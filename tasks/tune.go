@@ -1,0 +1,206 @@
+package tasks
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dsbo"
+	"dsbo/data"
+	"dsbo/experiment"
+	"dsbo/features"
+	"dsbo/models"
+)
+
+// Tune returns the task that tunes the penalties of a model of the user's own tables.
+func Tune() experiment.Task { return new(tune) }
+
+// tune is what the flags of the task choose, and what Load has made of them.
+type tune struct {
+	data                  string
+	target, weight        string
+	features, drop, words list
+	kind, loss            string
+	model, penalty        string
+	hidden                string
+	balance               bool
+	rare                  int
+	missing               string
+	split                 features.Shares
+	splitColumn           string
+	prepared              *features.Prepared // nil before Load
+}
+
+// A list is a flag of names with commas between.
+type list []string
+
+func (l *list) String() string { return strings.Join(*l, ",") }
+
+func (l *list) Set(text string) error {
+	*l = nil
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			*l = append(*l, name)
+		}
+	}
+	return nil
+}
+
+func (*tune) Name() string { return "tune" }
+
+func (*tune) About() string {
+	return `tune the penalties of a model over tables that stay where they are
+
+Each agent reads a table of its own, -data 'site{agent}.csv'; without {agent}, the rows of one file are dealt to the agents. Means,
+deviations and categories are found by sums over the training rows of all sites, a model is trained on them together, and its penalties
+are tuned on their validation rows.`
+}
+
+func (t *tune) Flags(f *flag.FlagSet) {
+	*t = tune{split: features.DefaultShares}
+	f.StringVar(&t.data, "data", "", "`file` of each agent, such as 'site{agent}.csv', of which an agent opens its own alone: site0.csv is that of agent 0, or site1.csv if there is no site0.csv; without {agent} the rows of one file are dealt to the agents, and over gRPC it is the agent's own")
+	f.StringVar(&t.target, "target", "", "`column` to predict")
+	f.Var(&t.features, "features", "`columns` to learn from, with commas between (default: all)")
+	f.Var(&t.drop, "drop", "`columns` to leave out, with commas between")
+	f.Var(&t.words, "words", "`columns` of words, with commas between, whose words look like numbers")
+	f.StringVar(&t.weight, "weight", "", "`column` of the rows' weights (default: all rows weigh alike)")
+	f.StringVar(&t.kind, "task", auto, "what the target is: classification, regression or count; auto takes words, and whole numbers of at most 20 values, for classes")
+	f.StringVar(&t.loss, "loss", squared, "`loss` of a regression: squared, or huber, which outliers pull less")
+	f.BoolVar(&t.balance, "balance", false, "give all classes the same weight in training and validation")
+	f.StringVar(&t.model, "model", linear, "`name` of the model: linear (softmax, or regression), or mlp, a network")
+	f.StringVar(&t.hidden, "hidden", "32", "`units` of the hidden layers of mlp, such as 64,32")
+	f.StringVar(&t.penalty, "penalty", "feature", "`what` has a penalty of its own: feature; group, all features of one column; layer; or one for all")
+	f.IntVar(&t.rare, "rare", 10, "a word that is in fewer training `rows` of all sites together is one of the rare ones, which share a feature; so is one that no site has in 5 training rows")
+	f.StringVar(&t.missing, "missing", string(features.MeanOfOthers), "`what` takes the place of missing values: mean, with a feature that says where; or refuse, which makes them an error")
+	f.TextVar(&t.split, "split", features.DefaultShares, "`shares` of a site's rows for training, validation and test, by the seed, each class in proportion")
+	f.StringVar(&t.splitColumn, "split-column", "", "`column` with the words train, validation and test, instead of -split")
+}
+
+// Values of flags.
+const (
+	auto    = "auto"
+	squared = "squared"
+	huber   = "huber"
+	linear  = "linear"
+	network = "mlp"
+)
+
+// kinds are the values of -task.
+var kinds = map[string]features.TargetKind{auto: "", "classification": features.Class, "regression": features.Value, "count": features.Counts}
+
+// Check implements [experiment.Checker]. What one site may leave to its own command line is checked by Load.
+func (t *tune) Check() error {
+	for _, c := range []struct {
+		flag, value string
+		allowed     []string
+	}{
+		{"task", t.kind, []string{auto, "classification", "regression", "count"}},
+		{"loss", t.loss, []string{squared, huber}},
+		{"model", t.model, []string{linear, network}},
+		{"penalty", t.penalty, []string{"feature", "group", "layer", "one"}},
+		{"missing", t.missing, []string{string(features.MeanOfOthers), string(features.NoneMissing)}},
+	} {
+		if !slices.Contains(c.allowed, c.value) {
+			return dsbo.Errorf(dsbo.ErrConfig, "-%s must be %s; it is %s", c.flag, strings.Join(c.allowed, " or "), c.value)
+		}
+	}
+	if t.rare < 1 {
+		return dsbo.Errorf(dsbo.ErrConfig, "-rare must be at least 1; it is %d", t.rare)
+	}
+	_, err := t.hiddenUnits()
+	return err
+}
+
+// hiddenUnits reads -hidden.
+func (t *tune) hiddenUnits() (units []int, err error) {
+	for part := range strings.SplitSeq(t.hidden, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || n < 1 || n > 1<<16 {
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "-hidden must be numbers of units with commas between; it is %s", t.hidden)
+		}
+		units = append(units, n)
+	}
+	return units, nil
+}
+
+func (*tune) Presets() []experiment.Preset { return nil }
+
+// Load reads the tables of the agents that are here and prepares them together with those of the others.
+func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
+	tables, err := t.read(a)
+	if err != nil {
+		return data.Task{}, nil, err
+	}
+	t.prepared, err = features.Prepare(features.Sites{Tables: tables, Together: a.Together, Seed: a.Seed}, features.Options{
+		Target: t.target, Kind: kinds[t.kind], Weight: t.weight, SplitColumn: t.splitColumn, Split: t.split, Rare: t.rare,
+		Missing: features.MissingRule(t.missing), Balance: t.balance,
+	})
+	if err != nil {
+		return data.Task{}, nil, err
+	}
+	for _, note := range t.prepared.Notes {
+		if a.Log != nil {
+			a.Log("%s", note)
+		}
+	}
+	m, err := t.newModel(a.Seed)
+	return t.prepared.Data, m, err
+}
+
+// newModel makes the model of the prepared examples.
+func (t *tune) newModel(seed uint64) (models.Model, error) {
+	r := t.prepared.Recipe
+	inputs, outputs := len(r.Features()), max(1, len(r.Target.Classes))
+	loss, penalties := t.outputLoss(r.Target.Kind), t.penalties(r)
+	if t.model == linear {
+		return models.Linear{Features: inputs, Outputs: outputs, Loss: loss, Penalties: penalties}, nil
+	}
+	hidden, err := t.hiddenUnits()
+	return models.MLP{Features: inputs, Outputs: outputs, Hidden: hidden, Loss: loss, Penalties: penalties, Seed: seed}, err
+}
+
+// outputLoss returns the loss of a kind of target.
+func (t *tune) outputLoss(kind features.TargetKind) models.OutputLoss {
+	switch {
+	case kind == features.Class:
+		return models.CrossEntropy{}
+	case kind == features.Counts:
+		return models.Poisson{}
+	case t.loss == huber:
+		return models.Huber{}
+	}
+	return models.Squared{}
+}
+
+// penalties returns which weights share a penalty.
+func (t *tune) penalties(r features.Recipe) models.Penalties {
+	switch t.penalty {
+	case "group":
+		return models.PerGroup{Of: r.Groups()}
+	case "layer":
+		return models.PerLayer{}
+	case "one":
+		return models.OnePenalty{}
+	}
+	return models.PerFeature{}
+}
+
+// Describe implements [experiment.Describer].
+func (t *tune) Describe(task data.Task, m models.Model) (map[string]any, string) {
+	r, rows := t.prepared.Recipe, t.prepared.Rows
+	p, q := m.Dims()
+	what := fmt.Sprintf("%d classes", task.Classes)
+	switch r.Target.Kind {
+	case features.Value:
+		what = "a number"
+	case features.Counts:
+		what = "a count"
+	}
+	return map[string]any{
+			"model": t.model, "target": r.Target.Name, "task": r.Target.Kind, "classes": r.Target.Classes, "features": task.Features,
+			"penalty": t.penalty, "loss": t.loss, "balance": t.balance, "train": rows[0], "val": rows[1], "test": rows[2],
+		}, fmt.Sprintf("%s, %s of %d features; %s with %d weights and %d penalties; %d sites with %d training, %d validation and %d test rows together",
+			r.Target.Name, what, task.Features, t.model, q, p, len(task.Shards), rows[0], rows[1], rows[2])
+}
