@@ -49,6 +49,8 @@
 //	a wire                       network/codec.go encodes, round.go rounds, wiremix.go feeds errors back
 //	masks                        network/grpc/mask.go and keys.go; what they hide: network/grpc/doc.go, "Masks"
 //	penalty and diagonal         models/diagonal.go, by what a model tells of itself
+//	losses of a model's outputs  models/outputs.go and poisson.go; models/penalties.go groups the weights
+//	sparse examples              ad/csr.go holds rows, ad/sparse.go multiplies them
 //	losses of single examples    models/score.go; train/compare.go compares two models by them
 //	held-out examples            data/holdout.go; train/best.go chooses the best iterate by them
 //	a model, a method, a task    one file each in models, algo, tasks; a transport is a package in network

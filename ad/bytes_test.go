@@ -52,7 +52,7 @@ func TestBytesInPlace(t *testing.T) {
 						}
 					}
 					d := must.Get(Differentiate(l))
-					setTile(d, tile)
+					setTile(d.Program, tile)
 					k.tables["X"] = x
 					defer copy(k.y, slices.Clone(k.y)) // calls moves the point
 					defer copy(k.v, slices.Clone(k.v))

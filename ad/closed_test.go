@@ -45,7 +45,7 @@ func newTask(m, d, c int, scale float64) *task {
 
 // softmaxLoss is mean_e cross-entropy + 1/(cd) Σ e^{x_j} Y_kj².
 func (k *task) softmaxLoss() Loss {
-	return Loss{P: k.d, Q: k.c * k.d, Rows: k.m, Inputs: []Input{{"X", []int{k.d}, true}, {"T", []int{k.c}, true}},
+	return Loss{P: k.d, Q: k.c * k.d, Rows: k.m, Inputs: []Input{{Name: "X", Shape: []int{k.d}, Batch: true}, {Name: "T", Shape: []int{k.c}, Batch: true}},
 		Build: func(x, y *Node, in []*Node) *Node {
 			w := Part(y, 0, k.c, k.d)
 			l := MatMul(in[0], w, false, true)
@@ -56,7 +56,7 @@ func (k *task) softmaxLoss() Loss {
 
 // logisticLoss is Σ_e log(1 + e^{-s_e a_e'y}) + ½ Σ e^{x_j} y_j².
 func (k *task) logisticLoss() Loss {
-	return Loss{P: k.d, Q: k.d, Rows: k.m, Inputs: []Input{{"X", []int{k.d}, true}, {"S", nil, true}},
+	return Loss{P: k.d, Q: k.d, Rows: k.m, Inputs: []Input{{Name: "X", Shape: []int{k.d}, Batch: true}, {Name: "S", Batch: true}},
 		Build: func(x, y *Node, in []*Node) *Node {
 			margins := Mul(in[1], MatVec(in[0], y, false))
 			return Add(SumAll(Softplus(Neg(margins))), Scale(.5, Dot(Exp(x), Square(y))))

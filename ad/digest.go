@@ -11,6 +11,9 @@ import (
 // The time is that of hashing the rows.
 func (t *Table) WriteHash(h hash.Hash) {
 	fmt.Fprintf(h, "%d %d %t %t %t %t %g\n", t.rows, t.cols, t.f64 != nil, t.f32 != nil, t.bytes != nil, t.labels != nil, t.scale)
+	if t.sparse != nil {
+		fmt.Fprintln(h, "sparse")
+	}
 	var buf []byte
 	for i := range t.rows {
 		r := i
@@ -19,6 +22,8 @@ func (t *Table) WriteHash(h hash.Hash) {
 		}
 		buf = buf[:0]
 		switch {
+		case t.sparse != nil:
+			t.sparse.writeHash(h, r)
 		case t.f64 != nil:
 			for _, v := range t.f64[r*t.cols : (r+1)*t.cols] {
 				buf = endian.LittleEndian.AppendUint64(buf, math.Float64bits(v))

@@ -25,6 +25,6 @@
 // A compiled [Program] gives any values of a [Func], scalars, vectors or matrices. It owns one buffer
 // per node, leaves out what nothing needs, recomputes only what depends on an input that has changed (so products at one
 // point share what the point alone determines), and works through the rows of a batch in tiles that stay in cache,
-// reading minibatch rows where they lie. Programs allocate nothing once every derivative has been computed.
+// reading minibatch rows where they lie, also those of a sparse table, of which products of matrices read what is not 0. Programs allocate nothing once every derivative has been computed.
 // One graph has one batch size: keep a program per batch size, and one per goroutine.
 package ad

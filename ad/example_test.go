@@ -95,3 +95,24 @@ func ExampleDifferentiate() {
 	// HVP  [3 1]
 	// JVP  [1 0]
 }
+
+// Two rows of a hundred thousand numbers, three of which are not 0: products cost what three cost.
+func ExampleSparseTable() {
+	const cols = 100_000
+	rows, err := ad.SparseTable(2, cols, []int{0, 2, 3}, []int32{7, 99_999, 7}, []float32{1, 2, 3})
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := ad.Compile(ad.Func{P: 1, Q: cols, Rows: 2, Inputs: []ad.Input{{Name: "a", Shape: []int{cols}, Batch: true, Sparse: true}},
+		Build: func(_, y *ad.Node, in []*ad.Node) []*ad.Node { return []*ad.Node{ad.MatVec(in[0], y, false)} }})
+	if err != nil {
+		log.Fatal(err)
+	}
+	y, products := make([]float64, cols), make([]float64, 2)
+	y[7], y[99_999] = 10, 1
+	if err := p.Bind("a", rows, nil); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(p.Eval(products, []float64{0}, y), products)
+	// Output: <nil> [12 30]
+}

@@ -109,16 +109,16 @@ func (m *machine[T]) laneBlock(s *slot[T], cut bool, from, to int) (mat[T], []T)
 	case !m.hasLanes(s) && cut:
 		return m.rowsOf(s, from, to), nil
 	case !m.hasLanes(s):
-		return mat[T]{s.wholeValue(), s.r, s.c}, nil
+		return mat[T]{v: s.wholeValue(), r: s.r, c: s.c}, nil
 	case !cut:
-		return mat[T]{s.wide[:s.r*s.c], s.r, s.c}, s.wide
+		return mat[T]{v: s.wide[:s.r*s.c], r: s.r, c: s.c}, s.wide
 	}
 	per := s.r / m.rows
 	lanes := s.wide
 	if s.buf != nil {
 		lanes = lanes[from*per*s.c:]
 	}
-	return mat[T]{lanes[:(to-from)*per*s.c], (to - from) * per, s.c}, lanes
+	return mat[T]{v: lanes[:(to-from)*per*s.c], r: (to - from) * per, c: s.c}, lanes
 }
 
 // runFused runs the product of a matrix without lanes and a vector with them in all lanes at once: the
@@ -129,7 +129,7 @@ func (m *machine[T]) runFused(ins *instr[T], from, to int) bool {
 		return false
 	}
 	left, right, out := &m.slots[ins.args[0]], &m.slots[ins.args[1]], &m.slots[ins.out]
-	if m.hasLanes(left) || right.c != 1 {
+	if m.hasLanes(left) || left.sparse != nil || right.c != 1 {
 		return false
 	}
 	a, _ := m.laneBlock(left, ins.tiled && ins.cut[0], from, to)

@@ -68,7 +68,7 @@ func TestWholeMatricesOnEveryPath(t *testing.T) {
 					l := c.loss(c.k)
 					l.Float32 = single
 					d := must.Get(Differentiate(l))
-					setTile(d, 64)
+					setTile(d.Program, 64)
 					for _, in := range l.Inputs {
 						must.OK(d.Bind(in.Name, c.k.tables[in.Name], nil))
 					}

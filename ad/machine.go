@@ -45,6 +45,8 @@ type slot[T Float] struct {
 	table *Table // where an input's rows are
 	idx   []int  // which of its rows, nil for all
 
+	sparse *sparseSlot[T] // of a value with sparse rows, which has no buffer; else nil
+
 	list [][]byte // rows of the current tile where a table of bytes is read in place, and some that follow
 
 	wide   []T // a value for each lane of eachUnit
@@ -88,7 +90,7 @@ func newMachine[T Float](rows, widest int) *machine[T] {
 }
 
 // addInput adds a leaf that the caller sets. A batch input has one row per example.
-func (m *machine[T]) addInput(n *Node, batch bool) (int, error) {
+func (m *machine[T]) addInput(n *Node, in Input) (int, error) {
 	if m.inputs == maxInputs {
 		return 0, fmt.Errorf("%w: a function can have at most %d inputs, counting x, y and v", ErrGraph, maxInputs)
 	}
@@ -96,9 +98,12 @@ func (m *machine[T]) addInput(n *Node, batch bool) (int, error) {
 	s := slot[T]{r: r, c: c, bit: 1 << m.inputs}
 	s.deps = s.bit
 	m.inputs++
-	if batch {
+	switch {
+	case in.Sparse:
+		s.per, s.sparse = 1, &sparseSlot[T]{input: len(m.slots)}
+	case in.Batch:
 		s.per = 1
-	} else {
+	default:
 		s.buf = make([]T, r*c)
 		s.valid = true
 	}
@@ -135,7 +140,10 @@ func (m *machine[T]) slotOf(n *Node) (int, error) {
 	}
 	k32, k64 := r.kernels()
 	ins.kern = kernelOf[T](k32, k64)
-	return m.addInstr(n, sp, ins), nil
+	if m.isSquare(&ins) {
+		return m.addSquare(n, ins.args[0]), nil
+	}
+	return m.addInstr(n, sp, ins)
 }
 
 // kernelOf returns the kernel of type T.
@@ -160,7 +168,7 @@ func (m *machine[T]) addConstant(n *Node) (int, error) {
 	return m.addSlot(n, slot[T]{r: r, c: c, buf: append([]T(nil), data...), valid: true}), nil
 }
 
-func (m *machine[T]) addInstr(n *Node, sp split, ins instr[T]) int {
+func (m *machine[T]) addInstr(n *Node, sp split, ins instr[T]) (int, error) {
 	rows, cols := dims(n)
 	s := slot[T]{r: rows, c: cols}
 	for _, a := range ins.args {
@@ -170,6 +178,9 @@ func (m *machine[T]) addInstr(n *Node, sp split, ins instr[T]) int {
 	}
 	ins.tiled = m.tileable(&ins, sp, rows)
 	ins.sum = ins.tiled && sp.sum
+	if err := m.chooseSparse(&ins); err != nil {
+		return 0, err
+	}
 	if ins.tiled && !ins.sum {
 		s.per = rows / m.rows
 	}
@@ -183,7 +194,7 @@ func (m *machine[T]) addInstr(n *Node, sp split, ins instr[T]) int {
 	ins.out = m.addSlot(n, s)
 	m.instrs = append(m.instrs, ins)
 	m.byOut[ins.out] = len(m.instrs) - 1
-	return ins.out
+	return ins.out, nil
 }
 
 // tileable reports whether an instruction can run tile by tile, and marks the arguments that are cut then:
@@ -262,6 +273,9 @@ func (m *machine[T]) bind(i int, t *Table, idx []int) error {
 	}
 	if rows != s.r || t.Cols() != s.c {
 		return dsbo.Errorf(dsbo.ErrShape, "the input has %d rows and %d columns; the table has %d and %d", s.r, s.c, rows, t.Cols())
+	}
+	if s.sparse != nil && !t.Sparse() {
+		return dsbo.Errorf(dsbo.ErrShape, "the input is declared sparse; the table must be one of SparseTable")
 	}
 	if s.table == t && slices.Equal(s.idx, idx) {
 		return nil

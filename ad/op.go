@@ -42,10 +42,11 @@ type split struct {
 	sum  bool
 }
 
-// mat is a row-major r×c block; a vector of length n is n×1 and a scalar 1×1.
+// mat is a row-major r×c block; a vector of length n is n×1 and a scalar 1×1. One of sparse rows has no v.
 type mat[T Float] struct {
-	v    []T
-	r, c int
+	v      []T
+	r, c   int
+	sparse *sparseRows[T]
 }
 
 // A call is one run of a kernel. A summing rule overwrites dst if first, and adds to it if not.
@@ -233,10 +234,10 @@ func doKernel[T Float](o *op, k func(*call[T]), vs []gorgonia.Value) (gorgonia.V
 			return nil, fmt.Errorf("ad: %v: input %d: %w", o.rule, i, err)
 		}
 		r, cc := shapeDims(v.Shape())
-		c.in[i] = mat[T]{data, r, cc}
+		c.in[i] = mat[T]{v: data, r: r, c: cc}
 	}
 	r, cc := shapeDims(o.shape)
-	c.dst = mat[T]{make([]T, r*cc), r, cc}
+	c.dst = mat[T]{v: make([]T, r*cc), r: r, c: cc}
 	k(&c)
 	if o.shape.IsScalar() {
 		if x, ok := any(c.dst.v[0]).(float32); ok {

@@ -65,11 +65,11 @@ func (c fixture) derivs(t testing.TB) *Derivs {
 	l := Loss{P: params, Q: params, Float32: c.float32, Build: func(x, y *Node, in []*Node) *Node { return c.build(t, n, x, y, in) }}
 	if c.from >= batch {
 		l.Rows = c.rows
-		l.Inputs = []Input{{"data", []int{width}, true}, {"idx", nil, true}, {"hot", []int{3}, true}}
+		l.Inputs = []Input{{Name: "data", Shape: []int{width}, Batch: true}, {Name: "idx", Batch: true}, {Name: "hot", Shape: []int{3}, Batch: true}}
 	}
 	d := must.Get(Differentiate(l))
 	if c.tile > 0 {
-		setTile(d, c.tile)
+		setTile(d.Program, c.tile)
 	}
 	if c.from >= batch {
 		n.bind(t, d, c.from)
@@ -78,8 +78,8 @@ func (c fixture) derivs(t testing.TB) *Derivs {
 }
 
 // setTile makes d's tiles n examples long at most, before it has any.
-func setTile(d *Derivs, n int) {
-	switch m := d.m.(type) {
+func setTile(p *Program, n int) {
+	switch m := p.m.(type) {
 	case *machine[float64]:
 		m.tile = min(n, m.tile)
 	case *machine[float32]:

@@ -1,6 +1,9 @@
 package ad
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // A plan is the order of work that makes some outputs: stages of whole instructions, each followed by
 // one pass over the tiles of the batch.
@@ -25,6 +28,9 @@ func (m *machine[T]) plan(nodes ...*Node) (*plan, error) {
 		i, err := m.slotOf(n)
 		if err != nil {
 			return nil, err
+		}
+		if m.slots[i].sparse != nil {
+			return nil, fmt.Errorf("%w: sparse rows cannot be a value themselves", ErrGraph)
 		}
 		m.allotWhole(i)
 		p.outs = append(p.outs, i)
@@ -78,7 +84,7 @@ func (m *machine[T]) allocate(p *plan, stageOf map[int]int) {
 		ins := &m.instrs[k]
 		st := &p.stages[stageOf[ins.out]]
 		for _, a := range ins.args {
-			if a < 0 || m.slots[a].per == 0 {
+			if a < 0 || m.slots[a].per == 0 || m.slots[a].sparse != nil {
 				continue
 			}
 			_, computed := m.byOut[a]
@@ -92,7 +98,7 @@ func (m *machine[T]) allocate(p *plan, stageOf map[int]int) {
 		}
 	}
 	for i := range m.slots {
-		if s := &m.slots[i]; s.per > 0 && s.bit == 0 && s.buf == nil && s.tiles == nil {
+		if s := &m.slots[i]; s.per > 0 && s.bit == 0 && s.buf == nil && s.tiles == nil && s.sparse == nil {
 			s.tiles = make([]T, m.tile*s.per*s.c)
 		}
 	}
@@ -148,11 +154,11 @@ func (m *machine[T]) runWhole(ins *instr[T]) {
 	for i, a := range ins.args {
 		if a >= 0 {
 			s := &m.slots[a]
-			ins.in[i] = mat[T]{s.wholeValue(), s.r, s.c}
+			ins.in[i] = mat[T]{v: s.wholeValue(), r: s.r, c: s.c}
 		}
 	}
 	s := &m.slots[ins.out]
-	ins.dst = mat[T]{s.buf, s.r, s.c}
+	ins.dst = mat[T]{v: s.buf, r: s.r, c: s.c}
 	ins.first = true
 	ins.kern(&ins.call)
 }
@@ -221,12 +227,12 @@ func (m *machine[T]) runTile(ins *instr[T], from, to int) {
 		if ins.cut[i] {
 			ins.in[i] = m.rowsOf(s, from, to)
 		} else {
-			ins.in[i] = mat[T]{s.buf, s.r, s.c}
+			ins.in[i] = mat[T]{v: s.buf, r: s.r, c: s.c}
 		}
 	}
 	s := &m.slots[ins.out]
 	if ins.sum {
-		ins.dst = mat[T]{s.buf, s.r, s.c}
+		ins.dst = mat[T]{v: s.buf, r: s.r, c: s.c}
 	} else {
 		ins.dst = m.rowsOf(s, from, to)
 	}
@@ -241,12 +247,14 @@ func (m *machine[T]) rowsOf(s *slot[T], from, to int) mat[T] {
 		per = s.r / m.rows
 	}
 	switch {
+	case s.sparse != nil:
+		return mat[T]{r: to - from, c: s.c, sparse: m.sparseRowsOf(s, from)}
 	case s.cur != nil:
-		return mat[T]{s.cur, to - from, s.c}
+		return mat[T]{v: s.cur, r: to - from, c: s.c}
 	case s.buf != nil:
-		return mat[T]{s.buf[from*per*s.c : to*per*s.c], (to - from) * per, s.c}
+		return mat[T]{v: s.buf[from*per*s.c : to*per*s.c], r: (to - from) * per, c: s.c}
 	}
-	return mat[T]{s.tiles[:(to-from)*per*s.c], (to - from) * per, s.c}
+	return mat[T]{v: s.tiles[:(to-from)*per*s.c], r: (to - from) * per, c: s.c}
 }
 
 // tableRows returns rows from..to in the table's own memory, if they lie there as T.

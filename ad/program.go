@@ -18,6 +18,11 @@ type Input struct {
 	Shape []int
 	// Batch marks data with one row per example of the minibatch: the node has [Func].Rows rows.
 	Batch bool
+	// Sparse, of a batch of vectors, says that tables of [SparseTable] will be bound, and no others. Values and derivatives then cost time
+	// and memory by what is not 0. Rows can be factors of matrix products alone: X of MatMul(X, B, false, _), MatMul(X, U, true, false) and
+	// MatMul(U, X, true, false), of MatVec(X, v, _), and Square(X) in the place of X. Building fails with [ErrGraph] at another op, and names
+	// it. Without Sparse, such a table is read as a dense one, one tile of rows at a time.
+	Sparse bool
 }
 
 // A Func is a set of values (scalars, vectors or matrices) to be built as one Gorgonia graph over x, y and the inputs.
@@ -48,7 +53,7 @@ type Program struct {
 
 // engine is a machine of either element type.
 type engine interface {
-	addInput(n *Node, batch bool) (int, error)
+	addInput(n *Node, in Input) (int, error)
 	setInput(i int, v []float64)
 	bind(i int, t *Table, idx []int) error
 	plan(nodes ...*Node) (*plan, error)
@@ -99,6 +104,8 @@ func (f *Func) check() error {
 			return dsbo.Errorf(dsbo.ErrShape, "names of inputs must be distinct and not empty; one is %q", in.Name)
 		case in.Batch && f.Rows == 0:
 			return dsbo.Errorf(dsbo.ErrShape, "Rows must be positive for input %q, which is a batch; it is 0", in.Name)
+		case in.Sparse && (!in.Batch || len(in.Shape) != 1):
+			return dsbo.Errorf(dsbo.ErrShape, "input %q, which is sparse, must be a batch of vectors; its shape is %v", in.Name, in.Shape)
 		case len(in.Shape) > 2 || in.Batch && len(in.Shape) > 1:
 			return dsbo.Errorf(dsbo.ErrShape,
 				"input %q must be at most a matrix (a vector for each example of a batch); its shape is %v", in.Name, in.Shape)
@@ -114,7 +121,7 @@ func (f *Func) check() error {
 func (p *Program) addLeaves() ([]*Node, error) {
 	widest := 1
 	for _, in := range p.f.Inputs {
-		if in.Batch && len(in.Shape) == 1 {
+		if in.Batch && len(in.Shape) == 1 && !in.Sparse {
 			widest = max(widest, in.Shape[0])
 		}
 	}
@@ -125,10 +132,10 @@ func (p *Program) addLeaves() ([]*Node, error) {
 	}
 	g := gorgonia.NewGraph()
 	var err error
-	if p.x, p.xs, err = p.addLeaf(g, "x", vecShape(p.f.P), false); err != nil {
+	if p.x, p.xs, err = p.addLeaf(g, "x", vecShape(p.f.P), Input{}); err != nil {
 		return nil, err
 	}
-	if p.y, p.ys, err = p.addLeaf(g, "y", vecShape(p.f.Q), false); err != nil {
+	if p.y, p.ys, err = p.addLeaf(g, "y", vecShape(p.f.Q), Input{}); err != nil {
 		return nil, err
 	}
 	nodes := make([]*Node, len(p.f.Inputs))
@@ -138,7 +145,7 @@ func (p *Program) addLeaves() ([]*Node, error) {
 		if in.Batch {
 			shape = append(tensor.Shape{p.f.Rows}, in.Shape...)
 		}
-		if nodes[i], p.ins[i], err = p.addLeaf(g, "input:"+in.Name, shape, in.Batch); err != nil {
+		if nodes[i], p.ins[i], err = p.addLeaf(g, "input:"+in.Name, shape, in); err != nil {
 			return nil, err
 		}
 	}
@@ -146,7 +153,7 @@ func (p *Program) addLeaves() ([]*Node, error) {
 }
 
 // addLeaf adds a leaf to graph g and the machine. Gorgonia merges unnamed leaves of equal shape, so each has a name.
-func (p *Program) addLeaf(g *gorgonia.ExprGraph, name string, shape tensor.Shape, batch bool) (n *Node, slot int, err error) {
+func (p *Program) addLeaf(g *gorgonia.ExprGraph, name string, shape tensor.Shape, in Input) (n *Node, slot int, err error) {
 	dt := tensor.Float64
 	if p.f.Float32 {
 		dt = tensor.Float32
@@ -156,7 +163,7 @@ func (p *Program) addLeaf(g *gorgonia.ExprGraph, name string, shape tensor.Shape
 	} else {
 		n = gorgonia.NewTensor(g, dt, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name))
 	}
-	slot, err = p.m.addInput(n, batch)
+	slot, err = p.m.addInput(n, in)
 	return n, slot, err
 }
 

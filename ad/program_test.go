@@ -29,7 +29,7 @@ func TestFuncErrors(t *testing.T) {
 		{`one is "a"`, dsbo.ErrShape, Func{P: 1, Q: 2, Build: build, Inputs: []Input{{Name: "a"}, {Name: "a"}}}},
 		{`Rows must be positive for input "a", which is a batch; it is 0`, dsbo.ErrShape, Func{P: 1, Q: 2, Build: build, Inputs: []Input{{Name: "a", Batch: true}}}},
 		{"shape is [2 2 2]", dsbo.ErrShape, Func{P: 1, Q: 2, Build: build, Inputs: []Input{{Name: "a", Shape: []int{2, 2, 2}}}}},
-		{"shape is [2 2]", dsbo.ErrShape, Func{P: 1, Q: 2, Rows: 3, Build: build, Inputs: []Input{{"a", []int{2, 2}, true}}}},
+		{"shape is [2 2]", dsbo.ErrShape, Func{P: 1, Q: 2, Rows: 3, Build: build, Inputs: []Input{{Name: "a", Shape: []int{2, 2}, Batch: true}}}},
 		{"shape is [0]", dsbo.ErrShape, Func{P: 1, Q: 2, Build: build, Inputs: []Input{{Name: "a", Shape: []int{0}}}}},
 		{"at most 64 inputs", ErrGraph, Func{P: 1, Q: 2, Build: build, Inputs: many}},
 	} {
@@ -61,7 +61,7 @@ func table(rows, cols int) *Table {
 }
 
 func TestBindErrors(t *testing.T) {
-	d := must.Get(Differentiate(Loss{P: 1, Q: 2, Rows: 3, Inputs: []Input{{"a", []int{2}, true}, {"w", []int{2}, false}, {"idx", nil, true}},
+	d := must.Get(Differentiate(Loss{P: 1, Q: 2, Rows: 3, Inputs: []Input{{Name: "a", Shape: []int{2}, Batch: true}, {Name: "w", Shape: []int{2}}, {Name: "idx", Batch: true}},
 		Build: func(x, y *Node, in []*Node) *Node {
 			return SumAll(Mul(Gather(Mul(y, in[1]), in[2]), MatVec(in[0], y, false)))
 		}}))

@@ -36,7 +36,7 @@ func softmaxTask(asBytes, float32 bool, rows int) (*task, *Derivs, [4][]float64)
 	l := k.softmaxLoss()
 	l.Rows, l.Float32 = rows, float32
 	d := must.Get(Differentiate(l))
-	setTile(d, 64)
+	setTile(d.Program, 64)
 	idx := []int(nil)
 	if rows < k.m {
 		idx = rand.New(rand.NewPCG(1, 1)).Perm(k.m)[:rows]

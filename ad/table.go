@@ -12,7 +12,7 @@ import (
 // their targets. It is immutable, so any number of programs and goroutines may share it.
 //
 // The numbers stay in the form in which they were given (float64, float32, bytes with a scale,
-// or class labels) and become the program's own float type row by row as they are read. MNIST
+// class labels, or sparse rows) and become the program's own float type row by row as they are read. MNIST
 // kept as bytes takes an eighth of the memory, and of the traffic, of float64.
 //
 // The constructors keep the slice that they are given, without a copy: it must not be changed
@@ -25,6 +25,7 @@ type Table struct {
 	f32    []float32
 	bytes  []uint8
 	labels []uint8
+	sparse *csr
 
 	scale float64 // of bytes
 	pick  []int   // row i is row pick[i] of the base; nil: row i itself
@@ -105,6 +106,9 @@ func (t *Table) Compact() *Table {
 	if t.pick == nil {
 		return t
 	}
+	if t.sparse != nil {
+		return &Table{rows: t.rows, cols: t.cols, sparse: t.sparse.pick(t.pick)}
+	}
 	return &Table{rows: t.rows, cols: t.cols, scale: t.scale, f64: copyRows(t.f64, t.cols, t.pick), f32: copyRows(t.f32, t.cols, t.pick),
 		bytes: copyRows(t.bytes, t.cols, t.pick), labels: copyRows(t.labels, 1, t.pick)}
 }
@@ -145,6 +149,9 @@ func (t *Table) Rows() int { return t.rows }
 // Cols returns the number of columns.
 func (t *Table) Cols() int { return t.cols }
 
+// Sparse reports whether the table is one of [SparseTable].
+func (t *Table) Sparse() bool { return t.sparse != nil }
+
 // At returns the number in row i and column j, both from 0, as a float64 program reads it.
 // It panics if there is no such place.
 func (t *Table) At(i, j int) float64 {
@@ -158,6 +165,8 @@ func (t *Table) At(i, j int) float64 {
 			return 1
 		}
 		return 0
+	case t.sparse != nil:
+		return t.sparse.at(r, j)
 	case t.bytes != nil:
 		return float64(t.bytes[r*t.cols+j]) * t.scale
 	case t.f32 != nil:
@@ -210,6 +219,8 @@ func readRows[T Float](t *Table, dst []T, idx []int, from, to int) {
 		case t.labels != nil:
 			clear(row)
 			row[t.labels[r]] = 1
+		case t.sparse != nil:
+			scatterRow(t.sparse, row, r)
 		case t.bytes != nil:
 			kernel.FromBytes(row, t.bytes[r*t.cols:][:t.cols], T(t.scale))
 		case t.f32 != nil:

@@ -38,7 +38,9 @@ func tables(t *testing.T) map[string]struct {
 		"float64": {must.Get(FloatTable(4, 3, f64)), f64},
 		"float32": {must.Get(Float32Table(4, 3, f32)), wide},
 		"bytes":   {must.Get(ByteTable(4, 3, b, 1.0/255)), scaled},
-		"labels":  {must.Get(LabelTable([]uint8{2, 0, 1, 2}, 3)), []float64{0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1}},
+		"sparse": {must.Get(SparseTable(4, 3, []int{0, 2, 2, 3, 5}, []int32{0, 2, 1, 0, 2}, []float32{.1, -2, 3, 4, 1e6})),
+			[]float64{float64(float32(.1)), 0, -2, 0, 0, 0, 0, 3, 0, 4, 0, 1e6}},
+		"labels": {must.Get(LabelTable([]uint8{2, 0, 1, 2}, 3)), []float64{0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1}},
 	}
 }
 

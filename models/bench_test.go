@@ -29,37 +29,48 @@ func BenchmarkOracle(b *testing.B) {
 		{"logistic-200-full500", models.Logistic{Features: 200}, signShard(500, 500, 200), 0},
 		{"quadratic-5", quadratic(r, 5, 5), data.Shard{}, 0},
 	} {
-		for _, f32 := range []bool{true, false} {
-			o := must.Get(models.NewOracle(c.model, c.shard, models.Config{Batch: c.batch, Float32: f32}))
-			p, q := o.Dims()
-			x, y, v := normal(r, p, .1), normal(r, q, .1), normal(r, q, 1)
-			dx, dy := make([]float64, p), make([]float64, q)
-			for _, f := range []struct {
-				name string
-				set  dsbo.Set
-				ask  func(s dsbo.Sample) error
-			}{
-				{"UpperGrad", dsbo.Upper, func(s dsbo.Sample) error { return o.UpperGrad(dx, dy, x, y, s) }},
-				{"LowerGrad", dsbo.Lower, func(s dsbo.Sample) error { return o.LowerGrad(dy, x, y, s) }},
-				{"HVP", dsbo.Curvature, func(s dsbo.Sample) error { return o.HVP(dy, x, y, v, s) }},
-				{"JVP", dsbo.Curvature, func(s dsbo.Sample) error { return o.JVP(dx, x, y, v, s) }},
-				{"Diagonal", dsbo.Curvature, func(s dsbo.Sample) error { return o.Diagonal(dy, x, y, s) }},
-				{"HVP-same-point", dsbo.Whole, func(s dsbo.Sample) error { // as a solve asks: another direction each time
-					y[0], v[0] = -y[0], -v[0] // takes back what is done before each question
-					return o.HVP(dy, x, y, v, s)
-				}},
-			} {
-				b.Run(fmt.Sprintf("%s/f32=%v/%s", c.name, f32, f.name), func(b *testing.B) {
-					b.ReportAllocs()
-					must.OK(f.ask(dsbo.Sample{Set: f.set})) // compiles
-					k := 0
-					for b.Loop() {
-						k++
-						y[0] = -y[0]
-						must.OK(f.ask(dsbo.Sample{Set: f.set, K: k}))
-					}
-				})
-			}
+		benchOracle(b, c.name, c.model, c.shard, c.batch)
+	}
+}
+
+// BenchmarkSparse is BenchmarkOracle on data of the size of RCV1's: text, of which an example has some 65 of 100 000 words.
+func BenchmarkSparse(b *testing.B) {
+	benchOracle(b, "linear-100000x2-full20000", models.Linear{Features: 100_000, Outputs: 2}, wide(20_000, 100_000, 75), 0)
+}
+
+// benchOracle times the questions to one oracle, in either float type.
+func benchOracle(b *testing.B, name string, m models.Model, s data.Shard, batch int) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, f32 := range []bool{true, false} {
+		o := must.Get(models.NewOracle(m, s, models.Config{Batch: batch, Float32: f32}))
+		p, q := o.Dims()
+		x, y, v := normal(r, p, .1), normal(r, q, .1), normal(r, q, 1)
+		dx, dy := make([]float64, p), make([]float64, q)
+		for _, f := range []struct {
+			name string
+			set  dsbo.Set
+			ask  func(s dsbo.Sample) error
+		}{
+			{"UpperGrad", dsbo.Upper, func(s dsbo.Sample) error { return o.UpperGrad(dx, dy, x, y, s) }},
+			{"LowerGrad", dsbo.Lower, func(s dsbo.Sample) error { return o.LowerGrad(dy, x, y, s) }},
+			{"HVP", dsbo.Curvature, func(s dsbo.Sample) error { return o.HVP(dy, x, y, v, s) }},
+			{"JVP", dsbo.Curvature, func(s dsbo.Sample) error { return o.JVP(dx, x, y, v, s) }},
+			{"Diagonal", dsbo.Curvature, func(s dsbo.Sample) error { return o.Diagonal(dy, x, y, s) }},
+			{"HVP-same-point", dsbo.Whole, func(s dsbo.Sample) error { // as a solve asks: another direction each time
+				y[0], v[0] = -y[0], -v[0] // takes back what is done before each question
+				return o.HVP(dy, x, y, v, s)
+			}},
+		} {
+			b.Run(fmt.Sprintf("%s/f32=%v/%s", name, f32, f.name), func(b *testing.B) {
+				b.ReportAllocs()
+				must.OK(f.ask(dsbo.Sample{Set: f.set})) // compiles
+				k := 0
+				for b.Loop() {
+					k++
+					y[0] = -y[0]
+					must.OK(f.ask(dsbo.Sample{Set: f.set, K: k}))
+				}
+			})
 		}
 	}
 }

@@ -72,7 +72,7 @@ func idTable(ids []int, rows int) (*ad.Table, error) {
 func (e *examples) inputs() []ad.Input {
 	var list []ad.Input
 	for _, in := range e.tables {
-		declared := ad.Input{Name: in.name, Batch: true}
+		declared := ad.Input{Name: in.name, Batch: true, Sparse: in.table.Sparse()}
 		if c := in.table.Cols(); c > 1 || in.name == "X" {
 			declared.Shape = []int{c}
 		}

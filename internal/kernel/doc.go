@@ -9,7 +9,8 @@
 // call; a slice that is too short panics with the name of the function, the slice and the length
 // that it needs. A destination must not overlap an input unless the function says so.
 //
-// [BytesNT] and [BytesTN] are products with a matrix of bytes whose rows lie anywhere, as those of a minibatch do.
+// [BytesNT] and [BytesTN] are products with a matrix of bytes whose rows lie anywhere, as those of a minibatch do. [SparseRowNT]
+// and its kin are products with one sparse row.
 //
 // # Paths
 //

@@ -1,0 +1,160 @@
+package models_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"dsbo"
+	"dsbo/ad"
+	"dsbo/data"
+	"dsbo/internal/must"
+	"dsbo/models"
+	"dsbo/models/modeltest"
+)
+
+// sparseTable makes rows of so many values in random columns; every seventh row is empty.
+func sparseTable(r *rand.Rand, rows, cols, each int) *ad.Table {
+	starts, indices, values := []int{0}, make([]int32, 0, rows*each), make([]float32, 0, rows*each)
+	row := make([]int32, each)
+	for i := range rows {
+		if i%7 != 3 {
+			for e := range row {
+				row[e] = int32(r.IntN(cols))
+			}
+			slices.Sort(row)
+			for _, j := range slices.Compact(slices.Clone(row)) {
+				indices, values = append(indices, j), append(values, float32(r.NormFloat64()))
+			}
+		}
+		starts = append(starts, len(values))
+	}
+	return must.Get(ad.SparseTable(rows, cols, starts, indices, values))
+}
+
+// dense returns the numbers of a table as a dense one.
+func dense(x *ad.Table) *ad.Table {
+	v := make([]float64, 0, x.Rows()*x.Cols())
+	for i := range x.Rows() {
+		for j := range x.Cols() {
+			v = append(v, x.At(i, j))
+		}
+	}
+	return table(x.Rows(), x.Cols(), v)
+}
+
+// sparseShard replaces the features of s.
+func sparseShard(s data.Shard, features, each int) data.Shard {
+	r := rand.New(rand.NewPCG(7, 7))
+	for _, e := range []*data.Examples{&s.Train, &s.Val} {
+		e.X = sparseTable(r, e.Len(), features, each)
+	}
+	return s
+}
+
+// TestSparseModels proves models on sparse examples.
+func TestSparseModels(t *testing.T) {
+	for _, c := range []struct {
+		model models.Model
+		shard data.Shard
+	}{
+		{models.Linear{Features: 9, Outputs: 3}, weighted(classShard(40, 27, 9, 3))},
+		{models.Linear{Features: 9, Outputs: 1, Loss: models.Squared{}}, valueShard(40, 27, 9)},
+		{models.MLP{Features: 9, Outputs: 3, Hidden: []int{4}}, classShard(40, 27, 9, 3)},
+		{models.Softmax{Features: 9, Classes: 3}, classShard(40, 27, 9, 3)},
+		{models.Logistic{Features: 9}, signShard(40, 27, 9)},
+		{models.HyperClean{Features: 9, Classes: 3, Examples: 60}, classShard(40, 27, 9, 3)},
+	} {
+		t.Run(fmt.Sprintf("%T%+v", c.model, c.model), func(t *testing.T) { modeltest.TestModel(t, c.model, sparseShard(c.shard, 9, 4)) })
+	}
+}
+
+// TestSparseIsDense: an oracle answers as that of the same numbers in dense tables, on all examples and on draws.
+func TestSparseIsDense(t *testing.T) {
+	for _, c := range []struct {
+		model models.Model
+		shard data.Shard
+	}{
+		{models.Linear{Features: 60, Outputs: 3}, weighted(classShard(50, 31, 1, 3))},
+		{models.Linear{Features: 60, Outputs: 1, Loss: models.Squared{}}, valueShard(50, 31, 1)},
+	} {
+		sparse := sparseShard(c.shard, 60, 8)
+		whole := sparse
+		whole.Train.X, whole.Val.X = dense(sparse.Train.X), dense(sparse.Val.X)
+		r := rand.New(rand.NewPCG(1, 2))
+		p, q := c.model.Dims()
+		x, y, v := normal(r, p, 1), normal(r, q, 1), normal(r, q, 1)
+		for _, f32 := range []bool{false, true} {
+			for _, name := range []dsbo.Sample{{Set: dsbo.Whole}, {Set: dsbo.Lower, K: 3}} {
+				cfg := models.Config{Batch: 20, Float32: f32}
+				got, want := answers(c.model, sparse, cfg, name, x, y, v), answers(c.model, whole, cfg, name, x, y, v)
+				tol := 1e-13
+				if f32 {
+					tol = 1e-5
+				}
+				for i := range want {
+					size := max(slices.Max(want[i]), -slices.Min(want[i]))
+					for j := range want[i] {
+						if math.Abs(got[i][j]-want[i][j]) > tol*size {
+							t.Fatalf("%T, float32=%v, %v: answer %d, entry %d is %g, of dense tables %g", c.model, f32, name, i, j, got[i][j], want[i][j])
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// answers asks an oracle for the losses, all gradients, both products and the diagonal.
+func answers(m models.Model, s data.Shard, c models.Config, name dsbo.Sample, x, y, v []float64) [][]float64 {
+	o := must.Get(models.NewOracle(m, s, c))
+	p, q := o.Dims()
+	list := make([][]float64, 5)
+	for i, n := range []int{q, q, q, p, q} {
+		list[i] = make([]float64, n)
+	}
+	must.OK(o.UpperGrad(nil, list[0], x, y, name))
+	must.OK(o.LowerGrad(list[1], x, y, name))
+	must.OK(o.HVP(list[2], x, y, v, name))
+	must.OK(o.JVP(list[3], x, y, v, name))
+	must.OK(o.Diagonal(list[4], x, y, name))
+	f, g := must.Get2(o.Values(x, y, name))
+	return append(list, []float64{f, g})
+}
+
+// wide is data as text has them: many features, few of which an example has.
+func wide(rows, features, each int) data.Shard {
+	r := rand.New(rand.NewPCG(4, 4))
+	examples := func() data.Examples {
+		labels := make([]uint8, rows)
+		for i := range labels {
+			labels[i] = uint8(r.IntN(2))
+		}
+		return data.Examples{X: sparseTable(r, rows, features, each), Target: must.Get(ad.LabelTable(labels, 2))}
+	}
+	return data.Shard{Train: examples(), Val: examples()}
+}
+
+// TestSparseMemory: nothing makes a dense copy, not even of a tile of rows: that of one set of examples would take 800 MB in float32.
+func TestSparseMemory(t *testing.T) {
+	const features = 100_000
+	s := wide(2000, features, 50)
+	m := models.Linear{Features: features, Outputs: 2}
+	p, q := m.Dims()
+	x, y, v := make([]float64, p), make([]float64, q), make([]float64, q)
+	y[0], v[q-1] = 1, 1
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	answers(m, s, models.Config{Float32: true}, dsbo.Sample{Set: dsbo.Whole}, x, y, v)
+	must.Get2(must.Get(models.NewScore(m, s.Val, true)).Sums(y))
+	runtime.ReadMemStats(&after)
+	// A vector of length q takes 0.8 MB in a program and 1.6 MB in the answers.
+	if used := after.TotalAlloc - before.TotalAlloc; used > 100<<20 {
+		t.Errorf("%d MB were allocated", used>>20)
+	} else {
+		t.Logf("%d MB were allocated", used>>20)
+	}
+}
