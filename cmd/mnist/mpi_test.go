@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -34,6 +35,44 @@ func init() {
 		if err := os.WriteFile(filepath.Join(dir, strconv.Itoa(os.Getpid())), nil, 0o644); err != nil {
 			panic(err)
 		}
+	}
+}
+
+// program returns the path by which the test program is the command.
+func program(t *testing.T) string {
+	link := filepath.Join(t.TempDir(), "mnist")
+	must.OK(os.Symlink(must.Get(os.Executable()), link))
+	return link
+}
+
+// await reads lines up to one with a text.
+func await(t *testing.T, r *bufio.Reader, text string) {
+	t.Helper()
+	for {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			t.Fatalf("%v before a line with %q", err, text)
+		}
+		if strings.Contains(line, text) {
+			return
+		}
+	}
+}
+
+// finish runs the command in this process and returns what it wrote to stderr.
+func finish(t *testing.T, args []string) string {
+	t.Helper()
+	var stderr bytes.Buffer
+	if err := run(t.Context(), args, io.Discard, &stderr); err != nil {
+		t.Fatalf("%v\n%s", err, stderr.String())
+	}
+	return stderr.String()
+}
+
+func state(t *testing.T, dir string, want runs.State) {
+	t.Helper()
+	if got, err := runs.Folder(dir).State(); got != want || err != nil {
+		t.Errorf("state %q, %v; want %q", got, err, want)
 	}
 }
 

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 
 // small are the flags of a run that takes a moment on the small data set, and stepped those of one with steps and draws.
 const (
-	small   = "-agents=4 -train=40 -val=40 -K=6 -report=false"
+	small   = "-agents=4 -train=40 -val=40 -K=3 -report=false"
 	stepped = small + " -preset=madsbo_tuned -batch=10 -T=2 -N=2"
 )
 
