@@ -97,8 +97,11 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 		r.layout.fail(r, err)
 		return r.writeFailure(err)
 	}
-	if !r.layout.leads() || r.done || stdout == nil {
+	if !r.layout.leads() {
 		return nil
+	}
+	if err := forgetNoise(r.folder); err != nil || r.done || stdout == nil {
+		return err
 	}
 	return r.printResult(stdout)
 }
@@ -199,12 +202,20 @@ func (r *runner) attempt(ctx context.Context) error {
 	if err := r.openFolder(ctx); err != nil {
 		return err
 	}
-	r.watch(&cfg)
 	var err error
+	if g := r.problem.guard; g != nil {
+		if cfg.Problem, err = g.cover(cfg.Problem, r.folder); err != nil {
+			return err
+		}
+	}
+	r.watch(&cfg)
 	if r.result, err = train.Run(ctx, cfg); err != nil {
 		return err
 	}
 	r.summary.FloatsFormula = r.floatsByFormula()
+	if r.problem.guard != nil {
+		return r.finishPrivate()
+	}
 	return r.finish(ctx)
 }
 
@@ -224,6 +235,11 @@ func (r *runner) openFolder(ctx context.Context) error {
 			return err
 		}
 		r.lock = lock
+		if r.Settings.Force {
+			if err := forgetNoise(r.folder); err != nil {
+				return err
+			}
+		}
 		if err := r.folder.Open(r.mode); err != nil {
 			return err
 		}
@@ -253,14 +269,23 @@ func (r *runner) chooseSteps(ctx context.Context) error {
 	if r.method, err = r.params.method(steep); err != nil {
 		return err
 	}
+	if g := r.problem.guard; g != nil {
+		if r.Settings.Privacy.LeastRows, err = r.leastRows(ctx); err != nil {
+			return err
+		}
+		if err := g.plan(r.Settings, r.method); err != nil {
+			return err
+		}
+	}
 	if r.trainConfig().HasSteps() {
-		if r.point != nil {
-			r.lmax = r.point.Curvature
-		} else if r.lmax, err = r.problem.Curvature(ctx, x, y); err != nil {
+		if r.lmax, err = r.largestCurvature(ctx, x, y); err != nil {
 			return err
 		}
 		l.L = r.lmax
 		l.gamma, l.beta = train.Stable(r.graph.W, l.L)
+		if g := r.problem.guard; g != nil {
+			l.gamma = min(l.gamma, g.steadyStep(r.Settings, q))
+		}
 	}
 	if r.method, err = r.params.method(l); err != nil {
 		return err
@@ -274,6 +299,17 @@ func (r *runner) chooseSteps(ctx context.Context) error {
 		r.view.Log("warning: %s", w)
 	}
 	return nil
+}
+
+// largestCurvature returns the largest curvature of an agent at the start.
+func (r *runner) largestCurvature(ctx context.Context, x, y []float64) (float64, error) {
+	switch g := r.problem.guard; {
+	case g != nil:
+		return g.curvature(r.problem.Oracles[r.loaded.here[0]], x)
+	case r.point != nil:
+		return r.point.Curvature, nil
+	}
+	return r.problem.Curvature(ctx, x, y)
 }
 
 // networkDamping is the first damping of Newton's steps where the lower problem is not convex.

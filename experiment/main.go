@@ -51,7 +51,7 @@ func ParseAs(name string, t Task, args []string, help io.Writer) (*Job, error) {
 	}
 	s := &Settings{Config: runs.Config{Task: t.Name(), Build: runs.ThisBuild()}}
 	j := &Job{Task: t, Settings: s, presets: append([]Preset{tuned()}, t.Presets()...), task: map[string]any{}}
-	f := cli.NewFlags(name, capitalized(t.About()), presetsHelp(j.presets))
+	f := cli.NewFlags(name, capitalized(t.About()), presetsHelp(withPrivate(j.presets)))
 	f.Example = name + " -K 20 -out runs/first"
 	t.Flags(f.FlagSet)
 	f.VisitAll(func(fl *flag.Flag) { j.task[fl.Name] = nil })

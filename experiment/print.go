@@ -44,11 +44,14 @@ func Print(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page b
 		fmt.Fprintln(&b, line)
 	}
 	b.WriteString("\n")
-	if err := cli.Table(&b, modelRows(s)); err != nil {
-		return err
+	if len(s.Models) > 0 {
+		if err := cli.Table(&b, modelRows(s)); err != nil {
+			return err
+		}
+		b.WriteString("\n")
 	}
-	b.WriteString("\n")
 	for _, f := range [][2]string{
+		{"privacy", privacyLine(s)},
 		{"kept", keptLine(s)},
 		{"iterations", fmt.Sprintf("%d of %s, %s ms each", s.Iterations, s.Algorithm, formatNumber("%.0f", s.MsPerIteration))},
 		{"sent by all agents", megabytes(s.Traffic)},
@@ -62,6 +65,15 @@ func Print(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page b
 	}
 	_, err = b.WriteTo(w)
 	return err
+}
+
+// privacyLine says what differential privacy a run had, and how good its model is as far as that tells.
+func privacyLine(s *runs.Summary) string {
+	if s.Privacy == nil {
+		return ""
+	}
+	return fmt.Sprintf("ε = %.4g, δ = %.4g; noisy test loss %s, accuracy %s", s.Privacy.Epsilon, s.Privacy.Delta,
+		formatNumber("%.4f", s.TestLoss), formatNumber("%.4f", s.TestAccuracy))
 }
 
 // megabytes writes what all agents have sent.

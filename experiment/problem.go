@@ -30,6 +30,7 @@ type problem struct {
 	shapeY    []int          // shape of omega.npy
 	settings  map[string]any // the task's part of config.json and of what a checkpoint belongs to
 	line      string         // description for people
+	guard     *guard         // what keeps the agents' answers to a budget; nil: nothing does
 }
 
 // fingerprint stands for the data of an agent in this process. Where that takes no exchange, it loads them.
@@ -70,7 +71,11 @@ func (r *runner) load(ctx context.Context, here []int) (err error) {
 	if err != nil {
 		return err
 	}
-	if l.data, l.model, err = r.Task.Load(Agents{N: s.Agents, Here: l.here, Seed: s.Seed, Own: r.layout.ownsFiles(), Together: found, Log: r.view.Log}); err != nil {
+	agents := Agents{N: s.Agents, Here: l.here, Seed: s.Seed, Own: r.layout.ownsFiles(), Private: s.Privacy != nil, Together: found, Log: r.view.Log}
+	if agents.Private {
+		agents.Together = withoutSums{}
+	}
+	if l.data, l.model, err = r.Task.Load(agents); err != nil {
 		return err
 	}
 	if n := len(l.data.Shards); n != s.Agents {
@@ -91,6 +96,15 @@ func (r *runner) makeProblem(ctx context.Context) (err error) {
 		return fmt.Errorf("-holdout: %w", err)
 	}
 	var p problem
+	given := task // before rows are clipped
+	if s.Privacy != nil {
+		if task, err = data.Clip(task, s.Norm, l.here); err != nil {
+			return err
+		}
+		if p.guard, err = newGuard(s, task, l.model, l.here); err != nil {
+			return err
+		}
+	}
 	if p.Problem, err = train.NewPart(r.team, task, l.model, models.Config{Seed: s.Seed, Batch: s.Batch, Float32: s.DType == "float32"}); err != nil {
 		return err
 	}
@@ -114,7 +128,7 @@ func (r *runner) makeProblem(ctx context.Context) (err error) {
 		p.shapeY = []int{rows, cols}
 	}
 	if d, ok := r.Task.(Describer); ok {
-		p.settings, p.line = d.Describe(task, l.model)
+		p.settings, p.line = d.Describe(given, l.model)
 	} else {
 		p.settings = r.task
 		p.line = fmt.Sprintf("%s, p = %d, q = %d, %d agents", r.Task.Name(), nx, ny, s.Agents)

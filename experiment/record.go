@@ -56,6 +56,7 @@ func (r *runner) summarize(state runs.State, err error) runs.Summary {
 	if err != nil {
 		s.Error = cli.OneLine(err)
 	}
+	s.Privacy = r.Settings.Privacy
 	s.Algorithm, s.Preset, s.Iterations = r.Settings.Algorithm, r.Settings.Preset, r.result.Iterations
 	if len(r.result.Records) > 0 {
 		s.PhiStart = r.result.Records[0].Phi

@@ -26,6 +26,8 @@ type Settings struct {
 	Beta, Gamma string // schedules, c/L or auto
 	Set         assignments
 	Memory      float64 // GiB
+	Epsilon     float64 // of differential privacy; 0: none
+	Delta, Norm float64 // of it: δ, and the bound of rows
 
 	Out                          string
 	Resume, Force, Quiet, Report bool
@@ -57,7 +59,7 @@ func (a assignments) Set(text string) error {
 // addFlags adds the flags of the settings.
 func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	s.Set = assignments{}
-	f.StringVar(&s.Preset, "preset", presets[0].Name, "`name` of the defaults of this group and of -batch, listed below: "+presetNames(presets))
+	f.StringVar(&s.Preset, "preset", presets[0].Name, "`name` of the defaults of this group and of -batch, listed below: "+presetNames(withPrivate(presets)))
 	f.StringVar(&s.Algorithm, "algorithm", "", "`name` of the method: "+strings.Join(algo.Names(), ", ")+" (default: the preset's); without -preset it has the settings of the preset that is made for it, else those of the first preset after "+presets[0].Name)
 	f.IntVar(&s.Iterations, "K", 0, "K, outer `iterations` (default: the preset's)")
 	f.IntVar(&s.T, "T", 0, "T, `steps` of y in an outer iteration (default: the preset's)")
@@ -85,6 +87,11 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	f.Float64Var(&s.Holdout, "holdout", 0, "`share` of the validation examples that tunes nothing: it chooses the best iterate and shows over-fitting; 0 for none (default 0.1 where all agents together have at least 4000 validation examples, and at most twice as many as training examples; else 0)")
 	f.StringVar(&s.Evaluate, "evaluate", "exact", "`how` far records look: exact, to Φ and its gradient by solutions that all agents find together, which costs exchanges; or off, to losses alone")
 	f.Group("Computation", "batch", "dtype", "seed", "memory", "holdout", "evaluate")
+
+	f.Float64Var(&s.Epsilon, "dp-epsilon", 0, "`ε` of differential privacy for each row of each agent: all that an agent sends has noise for it, records and models at the end are left out, and the preset is "+private().Name+"; 0: none")
+	f.Float64Var(&s.Delta, "dp-delta", 1e-5, "`δ` of differential privacy: below 1 by far more than an agent has rows")
+	f.Float64Var(&s.Norm, "dp-clip", 1, "`norm` to which an agent scales rows of features that are longer, where there is differential privacy")
+	f.Group("Privacy", "dp-epsilon", "dp-delta", "dp-clip")
 
 	f.StringVar(&s.Out, "out", "", "run `folder` (default: a new one in runs, named by preset and seed)")
 	f.IntVar(&s.EvalEvery, "eval-every", 0, "`iterations` from one evaluation to the next (default: the preset's, else K/10)")
@@ -125,6 +132,9 @@ func (j *Job) resolve() (parameters, *network.Graph, error) {
 	if !given["wire"] {
 		s.Wire = cmp.Or(preset.Wire, network.Float64.String())
 	}
+	if err := s.keepPrivate(given); err != nil {
+		return parameters{}, nil, err
+	}
 	p, err := presetParameters(preset.Method, s.Algorithm)
 	if err == nil {
 		err = s.setParameters(p, given)
@@ -146,13 +156,17 @@ func (j *Job) resolve() (parameters, *network.Graph, error) {
 // is made for it, else the first of the task's own.
 func (j *Job) preset() (Preset, error) {
 	s, own := j.Settings, j.presets[1:]
+	if s.Preset == private().Name || s.Epsilon != 0 && !j.given["preset"] && !j.given["algorithm"] {
+		s.Preset = private().Name
+		return private(), nil
+	}
 	i := slices.IndexFunc(j.presets, func(p Preset) bool { return p.Name == s.Preset })
 	if j.given["algorithm"] && !j.given["preset"] && s.Algorithm != algo.NameOf(j.presets[0].Method) && len(own) > 0 {
 		i = 1 + max(0, slices.IndexFunc(own, func(p Preset) bool { return algo.NameOf(p.Method) == s.Algorithm }))
 		s.Preset = j.presets[i].Name
 	}
 	if i < 0 {
-		return Preset{}, dsbo.Errorf(dsbo.ErrConfig, "-preset must be %s; it is %s", presetNames(j.presets), s.Preset)
+		return Preset{}, dsbo.Errorf(dsbo.ErrConfig, "-preset must be %s; it is %s", presetNames(withPrivate(j.presets)), s.Preset)
 	}
 	return j.presets[i], nil
 }

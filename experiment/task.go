@@ -42,6 +42,9 @@ type Agents struct {
 	Seed uint64 // seed of all that is random in the data
 	// Own says that this process is that of one agent, on a machine of its own: a file that is not named by agent is that agent's.
 	Own bool
+	// Private says that the run has differential privacy: what Load returns of a row may follow from that row, flags and Seed alone, and
+	// whether it trains, validates or tests from its place. Together refuses all sums and texts then.
+	Private bool
 	// Together is how the agents find sums and texts of all together while they load. All processes make the same calls: what a
 	// process calls must depend on nothing but flags, N, Seed and what was found before.
 	Together network.Together

@@ -17,15 +17,16 @@ import (
 // Rows are the kinds of an agent's rows that answers are about. A row is of one kind alone, so that each has the whole budget.
 type Rows uint8
 
-// The kinds of rows.
+// The kinds of rows, and their number.
 const (
 	Training Rows = iota
 	Validation
-	kinds
+	Test
+	Kinds = 3
 )
 
 // String returns the kind's name.
-func (r Rows) String() string { return [kinds]string{"training", "validation"}[r] }
+func (r Rows) String() string { return [Kinds]string{"training", "validation", "test"}[r] }
 
 const (
 	secretLen = 32
@@ -42,7 +43,7 @@ type Ledger struct {
 	file   *os.File
 	secret [secretLen]byte
 	given  map[[nameLen]byte]bool
-	counts [kinds]int
+	counts [Kinds]int
 }
 
 // OpenLedger opens the file, or makes it with a new secret. What a process that was killed left of a name is cut off.
@@ -74,7 +75,7 @@ func (l *Ledger) read() error {
 	copy(l.secret[:], all)
 	names := all[secretLen:]
 	for ; len(names) >= nameLen; names = names[nameLen:] {
-		if names[0] >= byte(kinds) {
+		if names[0] >= byte(Kinds) {
 			return dsbo.Errorf(dsbo.ErrConfig, "it must hold the names of answers; byte %d is no kind of rows", len(all)-len(names))
 		}
 		l.note([nameLen]byte(names))

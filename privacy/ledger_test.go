@@ -93,7 +93,7 @@ func TestTheSecretGoesWithTheRun(t *testing.T) {
 func FuzzOpenLedger(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(make([]byte, secretLen+nameLen+3))
-	f.Add(append(make([]byte, secretLen), byte(kinds)))
+	f.Add(append(make([]byte, secretLen), byte(Kinds)))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		path := filepath.Join(t.TempDir(), "noise")
 		must.OK(os.WriteFile(path, content, 0o600))

@@ -30,7 +30,7 @@ func (still) JVP(dst, _, _, _ []float64, _ dsbo.Sample) error    { clear(dst); r
 func covered(t *testing.T, folder string, q int, terms privacy.Terms) *privacy.Oracle {
 	l := must.Get(privacy.OpenLedger(filepath.Join(folder, "noise")))
 	t.Cleanup(func() { l.Close() })
-	return privacy.NewOracle(still{2, q}, privacy.Bound{Gradient: 0.02, Product: 0.01}, privacy.Bound{Gradient: 0.04}, terms, l, "rows")
+	return privacy.NewOracle(still{2, q}, privacy.Bound{Gradient: 0.02, Product: 0.01}, privacy.Bound{Gradient: 0.04}, privacy.NewCurator(terms, l, "rows"))
 }
 
 // deviation is the root mean square of numbers.
@@ -45,7 +45,7 @@ func deviation(v []float64) float64 {
 // TestNoiseFitsTheSensitivity: each answer has the deviation that the accountant counts with, times what one row can move it.
 func TestNoiseFitsTheSensitivity(t *testing.T) {
 	const q = 4000
-	terms := must.Get(privacy.NewTerms(privacy.Budget{Epsilon: 2, Delta: 1e-6}, 10, 3))
+	terms := must.Get(privacy.NewTerms(privacy.Budget{Epsilon: 2, Delta: 1e-6}, [3]int{10, 3, 0}))
 	o := covered(t, t.TempDir(), q, terms)
 	x, y, v, got := make([]float64, 2), make([]float64, q), make([]float64, q), make([]float64, q)
 	v[0] = 3
@@ -74,7 +74,7 @@ func TestNoiseFitsTheSensitivity(t *testing.T) {
 
 // TestOneQuestionHasOneAnswer: whoever asks again learns nothing more, and spends nothing.
 func TestOneQuestionHasOneAnswer(t *testing.T) {
-	terms := must.Get(privacy.NewTerms(privacy.Budget{Epsilon: 1, Delta: 1e-6}, 2, 1))
+	terms := must.Get(privacy.NewTerms(privacy.Budget{Epsilon: 1, Delta: 1e-6}, [3]int{2, 1, 0}))
 	o := covered(t, t.TempDir(), 5, terms)
 	x, y, first, again := make([]float64, 2), make([]float64, 5), make([]float64, 5), make([]float64, 5)
 	must.OK(o.LowerGrad(first, x, y, dsbo.Sample{Set: dsbo.Lower, K: 1}))
@@ -93,7 +93,7 @@ func TestOneQuestionHasOneAnswer(t *testing.T) {
 // TestAnswersThatTheGridCannotHold are refused, not given with less noise.
 func TestAnswersThatTheGridCannotHold(t *testing.T) {
 	const q = 10_000
-	terms := must.Get(privacy.NewTerms(privacy.Budget{Epsilon: 1e-3, Delta: 1e-9}, 10, 0))
+	terms := must.Get(privacy.NewTerms(privacy.Budget{Epsilon: 1e-3, Delta: 1e-9}, [3]int{10, 0, 0}))
 	o := covered(t, t.TempDir(), q, terms)
 	got := make([]float64, q)
 	if err := o.LowerGrad(got, make([]float64, 2), got, dsbo.Sample{}); !errors.Is(err, dsbo.ErrConfig) {

@@ -26,7 +26,8 @@ type Config struct {
 	Evaluate        string          `json:"evaluate"` // "exact" or "off": whether records have exact values
 	DType           string          `json:"dtype"`
 	Seed            uint64          `json:"seed"`
-	Problem         json.RawMessage `json:"problem"` // object of the task's own settings
+	Problem         json.RawMessage `json:"problem"`           // object of the task's own settings
+	Privacy         *Privacy        `json:"privacy,omitempty"` // nil: what agents tell of their examples has no bound
 	EvalEvery       int             `json:"eval_every"`
 	CheckpointEvery int             `json:"checkpoint_every"`
 	ExactTol        float64         `json:"exact_tolerance"`

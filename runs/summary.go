@@ -16,7 +16,9 @@ type Summary struct {
 	Iterations int      `json:"iterations"`
 
 	Verdict Verdict `json:"verdict"`
-	Traffic Traffic `json:"traffic"`
+	// Privacy is what the agents' answers keep to, nil where they have no bound.
+	Privacy *Privacy `json:"privacy,omitempty"`
+	Traffic Traffic  `json:"traffic"`
 	// Best is the iteration whose λ is the tuned one: that of the least loss on held-out examples, where there are some.
 	Best int `json:"best_iteration"`
 

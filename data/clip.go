@@ -1,0 +1,63 @@
+package data
+
+import (
+	"math"
+	"slices"
+
+	"dsbo"
+	"dsbo/ad"
+)
+
+// Clip returns t with each row of features of some agents' examples, their part of the test examples too, scaled to norm c where it is
+// longer: a bound of what one row can do. Rows are in memory of their own then, in float32.
+func Clip(t Task, c float64, agents []int) (Task, error) {
+	if !(c > 0 && c <= math.MaxFloat32) {
+		return Task{}, dsbo.Errorf(dsbo.ErrConfig, "the norm to which rows are clipped must be positive; it is %g", c)
+	}
+	t.Shards = slices.Clone(t.Shards)
+	for _, i := range agents {
+		s := &t.Shards[i]
+		test, err := t.TestPart(i)
+		if err != nil {
+			return Task{}, err
+		}
+		s.Test = test
+		for _, e := range []*Examples{&s.Train, &s.Val, &s.Holdout, &s.Test} {
+			if e.Len() == 0 {
+				continue
+			}
+			if e.X, err = clipRows(e.X, c); err != nil {
+				return Task{}, err
+			}
+		}
+	}
+	t.Test = Examples{} // each agent has its part
+	return t, nil
+}
+
+// clipRows returns a table with its rows scaled to norm c where they are longer.
+func clipRows(x *ad.Table, c float64) (*ad.Table, error) {
+	rows, cols := x.Rows(), x.Cols()
+	clipped, row := make([]float32, 0, rows*cols), make([]float64, cols)
+	for i := range rows {
+		largest, sum := 0.0, 0.0
+		for j := range row {
+			row[j] = x.At(i, j)
+			largest = max(largest, math.Abs(row[j]))
+		}
+		for _, v := range row { // of numbers whose squares may be no floats
+			sum += float64(v/largest) * float64(v/largest)
+		}
+		scale := 1.0
+		if norm := largest * math.Sqrt(sum); norm > c*inside {
+			scale = c * inside / norm
+		}
+		for _, v := range row {
+			clipped = append(clipped, float32(v*scale))
+		}
+	}
+	return ad.Float32Table(rows, cols, clipped)
+}
+
+// inside keeps a clipped row's norm below the bound also after its numbers are rounded to float32.
+const inside = 1 - 1e-6

@@ -1,0 +1,261 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/data"
+	"dsbo/models"
+	"dsbo/network"
+	"dsbo/privacy"
+	"dsbo/runs"
+	"dsbo/train"
+)
+
+// keepPrivate checks the settings of differential privacy, and turns off all else that would tell of examples.
+func (s *Settings) keepPrivate(given map[string]bool) error {
+	if s.Epsilon == 0 {
+		if given["dp-delta"] || given["dp-clip"] {
+			return dsbo.Errorf(dsbo.ErrConfig, "-dp-delta and -dp-clip are for runs with -dp-epsilon")
+		}
+		return nil
+	}
+	if err := (privacy.Budget{Epsilon: s.Epsilon, Delta: s.Delta}).Check(); err != nil {
+		return fmt.Errorf("-dp-epsilon, -dp-delta: %w", err)
+	}
+	if !given["dtype"] {
+		s.DType = "float64"
+	}
+	if !given["batch"] {
+		s.Batch = 0
+	}
+	for _, v := range []struct {
+		flag    string
+		allowed bool
+		want    string
+		value   any
+	}{
+		{"dp-clip", s.Norm > 0 && s.Norm <= math.MaxFloat32, "positive", s.Norm},
+		{"evaluate", !given["evaluate"] || s.Evaluate == train.EvaluateOff, "off: exact values have no noise", s.Evaluate},
+		{"holdout", s.Holdout == 0, "0: losses on held-out examples have no noise", s.Holdout},
+		{"batch", s.Batch == 0, "0: answers are about all examples", s.Batch},
+		{"dtype", s.DType == "float64", "float64: the rounding of float32 may tell of an example", s.DType},
+	} {
+		if !v.allowed {
+			return dsbo.Errorf(dsbo.ErrConfig, "-%s must be %s; with -dp-epsilon it is %v", v.flag, v.want, v.value)
+		}
+	}
+	given["holdout"] = true // the numbers of examples do not choose it
+	s.Evaluate = train.EvaluateOff
+	if s.EvalEvery == 0 {
+		s.EvalEvery = s.Iterations
+	}
+	s.Privacy = &runs.Privacy{Epsilon: s.Epsilon, Delta: s.Delta, Clip: s.Norm}
+	return nil
+}
+
+// errNoSums is the error of a task that would find sums of the agents' rows where these have no place in the budget.
+var errNoSums = dsbo.Errorf(dsbo.ErrConfig, "-dp-epsilon: sums and texts of the agents' data by which this task prepares them would have no noise")
+
+// withoutSums is the exchange of a task that loads for a run with differential privacy.
+type withoutSums struct{}
+
+func (withoutSums) Sum([]float64, func(int, []float64) error) error { return errNoSums }
+
+func (withoutSums) Texts(func(int) (string, error)) ([]string, error) { return nil, errNoSums }
+
+var _ network.Together = withoutSums{}
+
+// A guard keeps what the agents of this process answer to a budget.
+type guard struct {
+	terms  privacy.Terms
+	bounds map[int][2]privacy.Bound // of the lower and the upper loss of the agents in this process
+	curve  float64                  // bound of the eigenvalues of every agent's Hessian without its penalty
+	scores map[int]*models.Score    // on the agents' test examples
+}
+
+// mostRows is the number of rows up to which float64 is exact enough for the margin of package privacy.
+const mostRows = 1 << 20
+
+// newGuard bounds the losses of clipped data, or says why they have no bound.
+func newGuard(s *Settings, t data.Task, m models.Model, here []int) (*guard, error) {
+	bounded, ok := m.(models.Bounded)
+	var gradient, curvature float64
+	if ok {
+		gradient, curvature, ok = bounded.TermBounds(s.Norm)
+	}
+	if !ok {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "-dp-epsilon: %T with these settings has terms without known bounds, or not their mean, and no noise would hide one: "+
+			"it must be a linear model with the mean of cross-entropies or Huber losses", m)
+	}
+	g := &guard{curve: curvature, bounds: map[int][2]privacy.Bound{}, scores: map[int]*models.Score{}}
+	for _, i := range here {
+		var two [2]privacy.Bound
+		for side, rows := range []int{t.Shards[i].Train.Len(), t.Shards[i].Val.Len()} {
+			switch {
+			case rows > mostRows:
+				return nil, dsbo.Errorf(dsbo.ErrConfig, "-dp-epsilon: an agent must have at most %d rows of a kind; agent %d has %d", mostRows, i, rows)
+			case float64(rows)*s.Delta >= 1:
+				return nil, dsbo.Errorf(dsbo.ErrConfig, "-dp-delta must be below 1/%d, one over the rows of agent %d, or it may tell all of one; it is %g", rows, i, s.Delta)
+			}
+			two[side] = privacy.Bound{Gradient: 2 * gradient / float64(rows), Product: curvature / float64(rows)}
+		}
+		g.bounds[i] = two
+		test, err := t.TestPart(i)
+		if err != nil || test.Len() == 0 {
+			continue
+		}
+		if g.scores[i], err = models.NewScore(m, test, false); err != nil && !errors.Is(err, dsbo.ErrCapability) {
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+// plan counts the answers that the method and the records take, and finds the noise for them.
+func (g *guard) plan(s *Settings, m algo.Method) (err error) {
+	m = algo.Clone(m)
+	if err := m.Init(1, 1, s.Iterations); err != nil {
+		return err
+	}
+	var answers [privacy.Kinds]int
+	for k := range s.Iterations {
+		c := m.Cost(k)
+		if c.Value+c.Diagonal+c.Hessian+c.Jacobian > 0 {
+			return dsbo.Errorf(dsbo.ErrConfig, "-dp-epsilon: %s asks for losses, diagonals or matrices, which are not answered with noise; gradients and products are: -preset %s has a method of these",
+				s.Algorithm, private().Name)
+		}
+		answers[privacy.Training] += c.LowerGrad + c.HVP
+		answers[privacy.Validation] += c.UpperGrad
+	}
+	answers[privacy.Test] = 1 + (s.Iterations+s.EvalEvery-1)/s.EvalEvery
+	g.terms, err = privacy.NewTerms(privacy.Budget{Epsilon: s.Epsilon, Delta: s.Delta}, answers)
+	s.Privacy.Answers, s.Privacy.Noise = g.terms.Answers, g.terms.Multipliers
+	return err
+}
+
+// steadyStep returns a step of z at which noise does not carry z away. The noise of a product grows with z, by s = σ κ √q / m in norm, with
+// m the fewest training rows of an agent: of the average of n agents, after all products of a run, it is at most about half of z.
+func (g *guard) steadyStep(s *Settings, q int) float64 {
+	noise := g.terms.Multipliers[privacy.Training] * g.curve * math.Sqrt(float64(q)) / float64(s.Privacy.LeastRows)
+	return math.Sqrt(float64(s.Agents)/float64(g.terms.Answers[privacy.Training])) / noise / 2
+}
+
+// leastRows returns the fewest training rows of an agent, which are public: the agents tell each other at the start of a run, and when it
+// goes on the run folder says it.
+func (r *runner) leastRows(ctx context.Context) (int, error) {
+	if r.point != nil {
+		c, err := r.folder.ReadConfig()
+		if err != nil || c.Privacy == nil {
+			return 0, err
+		}
+		return c.Privacy.LeastRows, nil
+	}
+	counts := make([][]float64, r.Settings.Agents)
+	for i, shard := range r.loaded.data.Shards {
+		counts[i] = []float64{float64(shard.Train.Len())}
+	}
+	if r.team != nil {
+		if err := r.team.Gather(ctx, counts); err != nil {
+			return 0, err
+		}
+	}
+	least := math.Inf(1)
+	for _, c := range counts {
+		least = min(least, c[0])
+	}
+	return int(least), nil
+}
+
+// cover returns the problem with noise on all that its agents answer. The secrets of the noise are in the run folder until the run is
+// over.
+func (g *guard) cover(p train.Problem, folder runs.Folder) (train.Problem, error) {
+	curators := map[int]*privacy.Curator{}
+	oracles := make([]dsbo.Oracle, len(p.Oracles))
+	for i, two := range g.bounds {
+		l, err := privacy.OpenLedger(folder.NoisePath(i))
+		if err != nil {
+			return p, err
+		}
+		curators[i] = privacy.NewCurator(g.terms, l, p.Digests[i])
+		oracles[i] = privacy.NewOracle(p.Oracles[i], two[0], two[1], curators[i])
+	}
+	p.Oracles, p.Evaluate, p.Pair = oracles, nil, nil
+	if p.Score != nil {
+		p.Score = func(i int, y []float64) (train.Scores, error) { return g.score(i, y, curators[i]) }
+	}
+	return p, nil
+}
+
+// mostLoss bounds the loss of one test example in a score: larger ones count as it.
+const mostLoss = 8
+
+// score returns an agent's noisy score on its test examples: a mean of losses, each as a share of mostLoss, and of right answers. One row
+// moves each of the two by 1/m at most.
+func (g *guard) score(i int, y []float64, c *privacy.Curator) (train.Scores, error) {
+	of := g.scores[i]
+	if of == nil {
+		return train.Scores{}, nil
+	}
+	losses, hits, err := of.Examples(y)
+	if err != nil {
+		return train.Scores{}, err
+	}
+	m := float64(of.Len())
+	both := make([]float64, 2)
+	for _, loss := range losses {
+		both[0] += min(max(loss, 0), mostLoss) / mostLoss / m
+	}
+	for _, hit := range hits {
+		both[1] += hit / m
+	}
+	if err := c.Cover(both, privacy.Test, math.Sqrt2/m, "score", y); err != nil {
+		return train.Scores{}, err
+	}
+	right := m * both[1]
+	if hits == nil {
+		right = math.NaN()
+	}
+	return train.Scores{Test: train.Score{Rows: m, Losses: m * mostLoss * both[0], Right: right}}, nil
+}
+
+// curvature bounds the eigenvalues of every agent's Hessian at x by what is known without data. o is an agent's oracle.
+func (g *guard) curvature(o dsbo.Oracle, x []float64) (float64, error) {
+	_, q := o.Dims()
+	e := make([]float64, q)
+	if err := o.(dsbo.PenaltyOracle).Penalty(e, x); err != nil {
+		return 0, err
+	}
+	return g.curve + slices.Max(e), nil
+}
+
+// forgetNoise removes the secrets of the noise of a run that is over, or is replaced: nobody can take the noise off then.
+func forgetNoise(folder runs.Folder) error {
+	paths, err := folder.NoisePaths()
+	for _, path := range paths {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
+}
+
+// finishPrivate writes the λ and the model of a run with differential privacy, the last ones. Nothing is compared: that would take more
+// answers.
+func (r *runner) finishPrivate() error {
+	best := r.result.Best
+	r.summary.Best = best.Iteration
+	r.summary.Verdict = runs.Verdict{Outcome: runs.Unclear, Gains: []runs.Gain{}, Notes: []string{
+		fmt.Sprintf("Differential privacy %v: what was sent is about as likely with another row in its place. Losses and accuracies have noise too.", *r.Settings.Privacy),
+	}, Sentence: fmt.Sprintf("Tuned %d hyperparameters with noise on all that a site sends: they are not compared with one penalty for all, which would cost more of the budget.", len(best.X))}
+	if err := r.writeModel(best.X, best.Y); err != nil || !r.layout.leads() {
+		return err
+	}
+	r.summary = r.summarize(runs.Finished, nil)
+	r.summary.Round = r.layout.round()
+	return r.folder.WriteSummary(r.summary)
+}

@@ -1,0 +1,28 @@
+package models
+
+import "math"
+
+// A Bounded is a [Model] of which a single example changes little: both losses are means over the examples of convex terms with bounded
+// derivatives, and x enters nothing but the penalty. That is what differential privacy needs.
+type Bounded interface {
+	Penalized
+	// TermBounds bounds the term of an example whose features have norm at most c: the norm of its gradient by y, and the largest
+	// eigenvalue of its Hessian by y. ok is false where the model's settings have no such bounds.
+	TermBounds(c float64) (gradient, curvature float64, ok bool)
+}
+
+// The cross-entropy's gradient by the logits is P − t, of norm √2 at most. Its Hessian diag P − P P' has no eigenvalue above ½.
+const (
+	crossEntropySlope     = math.Sqrt2
+	crossEntropyCurvature = 0.5
+)
+
+// TermBounds implements [Bounded].
+func (s Softmax) TermBounds(c float64) (gradient, curvature float64, ok bool) {
+	return crossEntropySlope * c, crossEntropyCurvature * c * c, true
+}
+
+// TermBounds implements [Bounded], for means: |ψ′| ≤ 1 and ψ″ ≤ ¼.
+func (l Logistic) TermBounds(c float64) (gradient, curvature float64, ok bool) {
+	return c, c * c / 4, l.Mean
+}
