@@ -1,6 +1,10 @@
 package models
 
-import "dsbo/ad"
+import (
+	"dsbo"
+	"dsbo/ad"
+	"dsbo/internal/vec"
+)
 
 // A dense is the place of a dense layer in y: out×in weights from offset off on, row by row, then out biases.
 type dense struct{ off, in, out int }
@@ -13,6 +17,14 @@ func (l dense) biases(y []float64) []float64 { return y[l.off+l.in*l.out:][:l.ou
 
 // size returns the number of weights and biases of the layer.
 func (l dense) size() int { return l.out * (l.in + 1) }
+
+// checkIntercepts checks where the biases of a last layer with so many outputs are to start.
+func checkIntercepts(b []float64, outputs int) error {
+	if b == nil || len(b) == outputs && vec.AllFinite(b) {
+		return nil
+	}
+	return dsbo.Errorf(dsbo.ErrConfig, "intercepts at the start must be a finite number for each of %d outputs, or none; they are %v", outputs, b)
+}
 
 // matrix returns the layer's weights in the node y, out×in.
 func (l dense) matrix(y *ad.Node) *ad.Node { return ad.Part(y, l.off, l.out, l.in) }

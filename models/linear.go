@@ -24,6 +24,7 @@ type Linear struct {
 	Features, Outputs int        // Outputs: the number of classes, or of the numbers in a target
 	Loss              OutputLoss // nil: CrossEntropy
 	Penalties         Penalties  // nil: PerFeature
+	Intercepts        []float64  // b at the start, such as the logarithm of a mean count; nil: 0
 }
 
 // interceptRidge is the coefficient of ½ ‖b‖².
@@ -40,6 +41,9 @@ func (l Linear) Dims() (p, q int) {
 // Check implements [Checker].
 func (l Linear) Check(s data.Shard) error {
 	if err := penaltiesOr(l.Penalties).check(l.Features); err != nil {
+		return err
+	}
+	if err := checkIntercepts(l.Intercepts, l.Outputs); err != nil {
 		return err
 	}
 	return checkOutputs(s, l.Features, l.Outputs, lossOr(l.Loss))
@@ -83,6 +87,12 @@ func (l Linear) Penalty(dst, x []float64) {
 func (l Linear) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
 	layer := l.layer()
 	return layer.diagonal(meanCurvature(lossOr(l.Loss), layer.outputs(y, b.X), b), b.X, layer.size())
+}
+
+// Start implements [Starter]: Intercepts, and 0 elsewhere.
+func (l Linear) Start(y []float64) {
+	clear(y)
+	copy(l.layer().biases(y), l.Intercepts)
 }
 
 // Modulus implements [StronglyConvex].

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,7 +56,7 @@ func TestTableModels(t *testing.T) {
 		{"squared", models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{}}, values},
 		{"squared, weighted", models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{}, Penalties: models.PerLayer{}}, weighted(values)},
 		{"huber, weighted", models.Linear{Features: 5, Outputs: 1, Loss: models.Huber{Delta: .7}}, weighted(values)},
-		{"poisson", models.Linear{Features: 5, Outputs: 1, Loss: models.Poisson{}}, counts},
+		{"poisson", models.Linear{Features: 5, Outputs: 1, Loss: models.Poisson{}, Intercepts: []float64{.3}}, counts},
 		{"poisson, weighted", models.Linear{Features: 5, Outputs: 1, Loss: models.Poisson{}}, weighted(counts)},
 		{"mlp in groups", models.MLP{Features: 7, Outputs: 4, Hidden: []int{5}, Penalties: groups}, weighted(classes)},
 		{"mlp, squared", models.MLP{Features: 5, Outputs: 1, Hidden: []int{6}, Loss: models.Squared{}}, weighted(values)},
@@ -270,6 +271,19 @@ func TestInterceptRidge(t *testing.T) {
 	}
 }
 
+// TestIntercepts: both models start with the outputs that they are told.
+func TestIntercepts(t *testing.T) {
+	b := []float64{.5, -1, 2}
+	for _, m := range []models.Starter{models.Linear{Features: 2, Outputs: 3, Intercepts: b}, models.MLP{Features: 2, Outputs: 3, Hidden: []int{4}, Intercepts: b}} {
+		_, q := m.(models.Model).Dims()
+		y := normal(rand.New(rand.NewPCG(1, 1)), q, 1)
+		m.Start(y)
+		if got := y[q-3:]; !slices.Equal(got, b) {
+			t.Errorf("%T starts with intercepts %v, want %v", m, got, b)
+		}
+	}
+}
+
 func TestLinearErrors(t *testing.T) {
 	classes, values := classShard(20, 20, 4, 3), valueShard(20, 20, 4)
 	negative := weighted(classes)
@@ -287,6 +301,8 @@ func TestLinearErrors(t *testing.T) {
 		{models.Linear{Features: 4, Outputs: 1}, values, dsbo.ErrShape, "each of the model's 1 classes, at least 2; they have 1"},
 		{models.Linear{Features: 4, Outputs: 1, Loss: models.Huber{Delta: -1}}, values, dsbo.ErrConfig, "it is -1"},
 		{models.Linear{Features: 4, Outputs: 1, Loss: models.Huber{Delta: math.Inf(1)}}, values, dsbo.ErrConfig, "it is +Inf"},
+		{models.Linear{Features: 4, Outputs: 3, Intercepts: []float64{1}}, classes, dsbo.ErrConfig, "each of 3 outputs, or none; they are [1]"},
+		{models.Linear{Features: 4, Outputs: 1, Loss: models.Squared{}, Intercepts: []float64{math.Inf(-1)}}, values, dsbo.ErrConfig, "they are [-Inf]"},
 		{models.Linear{Features: 3, Outputs: 3}, classes, dsbo.ErrShape, "the model's 3 features; they have 4"},
 		{models.Linear{Features: 4, Outputs: 3, Penalties: models.PerGroup{Of: []int{0, 1}}}, classes, dsbo.ErrConfig, "groups of 2"},
 		{models.Linear{Features: 4, Outputs: 3, Penalties: models.PerGroup{Of: []int{0, 1, 2, 9}}}, classes, dsbo.ErrConfig, "feature 3 has 9"},

@@ -26,6 +26,7 @@ type MLP struct {
 	ReLU              bool       // hidden units max(a, 0) in place of tanh a
 	Loss              OutputLoss // nil: CrossEntropy
 	Penalties         Penalties  // nil: PerFeature
+	Intercepts        []float64  // the last layer's biases at the start, such as the logarithm of a mean count; nil: 0
 	Seed              uint64     // of Start
 }
 
@@ -71,6 +72,9 @@ func (m MLP) Check(s data.Shard) error {
 		}
 	}
 	if err := penaltiesOr(m.Penalties).check(m.Features); err != nil {
+		return err
+	}
+	if err := checkIntercepts(m.Intercepts, m.Outputs); err != nil {
 		return err
 	}
 	return checkOutputs(s, m.Features, m.Outputs, lossOr(m.Loss))
@@ -170,7 +174,7 @@ func (m MLP) Score(y *ad.Node, b Batch) (losses, hits *ad.Node) {
 }
 
 // Start implements [Starter]: normal weights of variance 1/in (2/in for ReLU), which keep the
-// size of the signal from layer to layer, and biases 0.
+// size of the signal from layer to layer, the last biases Intercepts, and the others 0.
 func (m MLP) Start(y []float64) {
 	gain := 1.0
 	if m.ReLU {
@@ -178,10 +182,12 @@ func (m MLP) Start(y []float64) {
 	}
 	r := rand.New(rand.NewPCG(m.Seed, 0))
 	clear(y)
-	for _, l := range m.layers() {
+	ls := m.layers()
+	for _, l := range ls {
 		deviation, weights := math.Sqrt(gain/float64(l.in)), l.weights(y)
 		for j := range weights {
 			weights[j] = deviation * r.NormFloat64()
 		}
 	}
+	copy(ls[len(ls)-1].biases(y), m.Intercepts)
 }
