@@ -21,7 +21,7 @@ type measure struct {
 	constant  bool
 }
 
-// measure finds the mean and the deviation of the inputs that are numbers or times, of the target's values and of the weights.
+// measure finds the mean and the deviation of the inputs that are numbers or times, of the target's numbers and of the weights.
 func (p *preparation) measure() error {
 	var columns []int
 	for k, in := range p.recipe.Inputs {
@@ -30,7 +30,7 @@ func (p *preparation) measure() error {
 		}
 	}
 	inputs := len(columns)
-	if p.recipe.Target.Kind == Value {
+	if p.recipe.Target.Kind != Class {
 		columns = append(columns, p.place(p.Target))
 	}
 	found, err := p.moments(columns)
@@ -48,14 +48,17 @@ func (p *preparation) measure() error {
 		}
 		next = next[1:]
 	}
-	if p.recipe.Target.Kind != Value {
+	if p.recipe.Target.Kind == Class {
 		return nil
 	}
 	target := found[inputs]
 	if target.constant {
 		return dsbo.Errorf(dsbo.ErrConfig, "column %s, the target, must have two values at least; all training rows have %g", p.Target, target.mean)
 	}
-	p.recipe.Target.Mean, p.recipe.Target.Deviation = target.mean, target.deviation
+	p.recipe.Target.Mean = target.mean
+	if p.recipe.Target.Kind == Value {
+		p.recipe.Target.Deviation = target.deviation
+	}
 	return p.checkSpread(target)
 }
 

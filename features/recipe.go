@@ -37,12 +37,13 @@ const (
 	Counts TargetKind = "count" // a whole number from 0
 )
 
-// A Target is the column that a model predicts. A value v is learned as (v − Mean) / Deviation; a count as it is.
+// A Target is the column that a model predicts. A value v is learned as (v − Mean) / Deviation; a count as it is,
+// by a model that starts at the mean.
 type Target struct {
 	Name      string     `json:"name"`
 	Kind      TargetKind `json:"kind"`
 	Classes   []string   `json:"classes,omitempty"` // names of classes, as they stand in files, in the order of the model's outputs
-	Mean      float64    `json:"mean,omitempty"`
+	Mean      float64    `json:"mean,omitempty"`    // of values and counts
 	Deviation float64    `json:"deviation,omitempty"`
 }
 

@@ -3,6 +3,7 @@ package tasks
 import (
 	"flag"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -154,11 +155,15 @@ func (t *tune) newModel(seed uint64) (models.Model, error) {
 	r := t.prepared.Recipe
 	inputs, outputs := len(r.Features()), max(1, len(r.Target.Classes))
 	loss, penalties := t.outputLoss(r.Target.Kind), t.penalties(r)
+	var start []float64
+	if r.Target.Kind == features.Counts { // from e⁰, Newton's first step to large counts would go far too far
+		start = []float64{math.Log(r.Target.Mean)}
+	}
 	if t.model == linear {
-		return models.Linear{Features: inputs, Outputs: outputs, Loss: loss, Penalties: penalties}, nil
+		return models.Linear{Features: inputs, Outputs: outputs, Loss: loss, Penalties: penalties, Intercepts: start}, nil
 	}
 	hidden, err := t.hiddenUnits()
-	return models.MLP{Features: inputs, Outputs: outputs, Hidden: hidden, Loss: loss, Penalties: penalties, Seed: seed}, err
+	return models.MLP{Features: inputs, Outputs: outputs, Hidden: hidden, Loss: loss, Penalties: penalties, Intercepts: start, Seed: seed}, err
 }
 
 // outputLoss returns the loss of a kind of target.
