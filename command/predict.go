@@ -35,11 +35,11 @@ func (p *program) predict(ctx context.Context, args []string, stdout, stderr io.
 	if err != nil {
 		return err
 	}
-	t, err := table.Open(*data, modelfile.Options(m.Recipe()))
+	t, err := table.Open(*data, m.Recipe().Options())
 	if err != nil {
 		return err
 	}
-	in, err := modelfile.Bind(m.Recipe(), t)
+	in, err := m.Recipe().NewEncoder(t)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (p *program) predict(ctx context.Context, args []string, stdout, stderr io.
 }
 
 // writePredictions writes the predictions for all rows as CSV.
-func writePredictions(ctx context.Context, to io.Writer, m modelfile.Predictor, in *modelfile.Inputs) error {
+func writePredictions(ctx context.Context, to io.Writer, m modelfile.Predictor, in *features.Encoder) error {
 	w := csv.NewWriter(to)
 	names := []string{"prediction"}
 	if target := m.Recipe().Target; target.Kind == features.Class {

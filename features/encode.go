@@ -9,64 +9,57 @@ import (
 	"dsbo/table"
 )
 
-// Kinds returns the kinds of the columns that a table must have to be encoded, for table.Options.
-func (r Recipe) Kinds() map[string]table.Kind {
-	kinds := map[string]table.Kind{}
-	for _, in := range r.Inputs {
-		if in.Dropped == "" {
-			kinds[in.Name] = in.Kind
-		}
+// Options returns how to read a table that is to be encoded: the columns that the recipe needs, of the kinds that they had, whatever their
+// values look like.
+func (r Recipe) Options() table.Options {
+	o := table.Options{Kinds: map[string]table.Kind{}}
+	for _, in := range r.Used() {
+		o.Keep, o.Kinds[in.Name] = append(o.Keep, in.Name), in.Kind
 	}
-	return kinds
+	return o
 }
 
-// Encode returns the features of all rows of a table, with a column for each of Features. Columns are found by name; other columns are
-// left alone, and the target need not be there. A word that the recipe does not have counts as rare, or as none where it has no rare
-// words. The memory is that of the features, in float32.
-//
-// It fails with dsbo.ErrConfig, naming the file and the column, if a column is not there or holds something else.
-func (r Recipe) Encode(t *table.Table) (*ad.Table, error) {
-	e, err := r.newEncoder(t)
-	if err != nil {
-		return nil, err
-	}
-	x := make([]float32, t.Rows()*e.width)
-	e.rows(0, t.Rows(), func(row int) []float32 { return x[row*e.width:][:e.width] })
-	features, err := ad.Float32Table(t.Rows(), e.width, x)
-	if err != nil {
-		return nil, fmt.Errorf("features of %s: %w", t.Name, err)
-	}
-	return features, nil
-}
-
-// An encoder writes the rows of one table as features.
-type encoder struct {
+// An Encoder makes features of the rows of one table. Its methods may be called by several goroutines.
+type Encoder struct {
+	Inputs []EncodedInput // those that become features
 	width  int
-	inputs []encodedInput
+	length int
 }
 
-// An encodedInput is a column that becomes features. Places are columns of the result; -1: there is none.
-type encodedInput struct {
+// An EncodedInput is an input with the column of a table that has its values.
+type EncodedInput struct {
 	Input
 	column    *table.Column
-	number    int   // place of a number
-	words     []int // place of each word of the column
+	unit      float64 // of the column, in the input's unit of time; 1 for numbers
+	number    int     // place of a number among the features; -1, as for all places: there is none
+	words     []int   // place of each word of the column
 	indicator int
 }
 
-// newEncoder finds the columns of a recipe in a table.
-func (r Recipe) newEncoder(t *table.Table) (*encoder, error) {
-	e := new(encoder)
-	for _, in := range r.Inputs {
-		if in.Dropped != "" {
-			continue
-		}
+// unitsPerDay are the units of times.
+var unitsPerDay = map[string]float64{"day": 1, "s": 86400, "ms": 86400e3, "us": 86400e6, "ns": 86400e9}
+
+// UnitScale returns what a time in one unit is multiplied with to be in another one; 1 for numbers, which have none.
+func UnitScale(from, to string) float64 {
+	if from == to {
+		return 1
+	}
+	return unitsPerDay[to] / unitsPerDay[from]
+}
+
+// NewEncoder finds the columns of a recipe in a table, by name. Other columns are left alone, and the target need not be there. A word that
+// the recipe does not have counts as rare, or as none where it has no rare words; times may be in another unit than those of training.
+//
+// It fails with dsbo.ErrConfig, naming the file and the column, if a column is not there or holds something else.
+func (r Recipe) NewEncoder(t *table.Table) (*Encoder, error) {
+	e := &Encoder{length: t.Rows()}
+	for _, in := range r.Used() {
 		k := slices.IndexFunc(t.Columns, func(c *table.Column) bool { return c.Name == in.Name })
 		if k < 0 {
 			return nil, &table.FileError{File: t.Name, Column: in.Name, Reason: "the column is missing, and the model needs it"}
 		}
 		c := t.Columns[k]
-		if (c.Kind != in.Kind || c.Unit != in.Unit) && !empty(c, t.Rows()) {
+		if c.Kind != in.Kind && !empty(c, t.Rows()) {
 			return nil, &table.FileError{File: t.Name, Column: in.Name, Reason: fmt.Sprintf("the column holds %s; the model was trained with %s",
 				columnSchema{Kind: c.Kind, Unit: c.Unit}.describe(), columnSchema{Kind: in.Kind, Unit: in.Unit}.describe())}
 		}
@@ -75,9 +68,20 @@ func (r Recipe) newEncoder(t *table.Table) (*encoder, error) {
 	return e, nil
 }
 
+// Rows returns the number of rows of the table.
+func (e *Encoder) Rows() int { return e.length }
+
+// Row writes the features of a row, in the order of Recipe.Features, to dst.
+func (e *Encoder) Row(dst []float64, row int) {
+	clear(dst)
+	for i := range e.Inputs {
+		encode(&e.Inputs[i], dst, row)
+	}
+}
+
 // add lays out the features of an input, in the order of Recipe.Features.
-func (e *encoder) add(in Input, c *table.Column) {
-	next := encodedInput{Input: in, column: c, number: -1, indicator: -1}
+func (e *Encoder) add(in Input, c *table.Column) {
+	next := EncodedInput{Input: in, column: c, unit: UnitScale(c.Unit, in.Unit), number: -1, indicator: -1}
 	if in.Kind == table.Word {
 		rare := -1
 		if in.Rare {
@@ -102,7 +106,7 @@ func (e *encoder) add(in Input, c *table.Column) {
 		next.indicator = e.width
 		e.width++
 	}
-	e.inputs = append(e.inputs, next)
+	e.Inputs = append(e.Inputs, next)
 }
 
 // stretch is how many rows are encoded together: few enough that their features stay in a cache while column after column writes to
@@ -110,25 +114,25 @@ func (e *encoder) add(in Input, c *table.Column) {
 const stretch = 256
 
 // rows encodes rows from to to-1, each to its place, which holds zeros, several stretches at the same time.
-func (e *encoder) rows(from, to int, dst func(row int) []float32) {
+func (e *Encoder) rows(from, to int, dst func(row int) []float32) {
 	atOnce((to-from+stretch-1)/stretch, func(k int) {
 		first := from + k*stretch
 		last := min(first+stretch, to)
-		for _, in := range e.inputs {
+		for i := range e.Inputs {
 			for row := first; row < last; row++ {
-				in.encode(dst(row), row)
+				encode(&e.Inputs[i], dst(row), row)
 			}
 		}
 	})
 }
 
-// encode writes the features of one row.
-func (in *encodedInput) encode(dst []float32, row int) {
+// encode writes the features of an input in one row to dst, which holds zeros.
+func encode[T float32 | float64](in *EncodedInput, dst []T, row int) {
 	place := in.indicator
 	switch {
 	case in.column.Missing(row):
 	case in.number >= 0:
-		dst[in.number] = float32((float64(in.column.Number(row)) - in.Mean) / in.Deviation)
+		dst[in.number] = T((float64(in.Number(row)) - in.Mean) / in.Deviation)
 		return
 	default:
 		place = in.words[in.column.Code(row)]
@@ -136,6 +140,22 @@ func (in *encodedInput) encode(dst []float32, row int) {
 	if place >= 0 {
 		dst[place] = 1
 	}
+}
+
+// Number returns the number in a row, in the input's unit; NaN: it is missing.
+func (in *EncodedInput) Number(row int) float32 {
+	if in.column.Kind == table.Word { // of which all are missing
+		return float32(math.NaN())
+	}
+	return float32(float64(in.column.Number(row)) * in.unit)
+}
+
+// Word returns the word in a row; "": it is missing.
+func (in *EncodedInput) Word(row int) string {
+	if in.column.Missing(row) {
+		return ""
+	}
+	return in.column.Words[in.column.Code(row)]
 }
 
 // Targets returns the targets of all rows of a table as the model learns them: one-hot classes, or one column of numbers. It fails with
@@ -180,7 +200,7 @@ func (t Target) encode(v float64) float64 {
 func (t Target) Decode(v float64) float64 {
 	switch t.Kind {
 	case Value:
-		return v*t.Deviation + t.Mean
+		return float64(v*t.Deviation) + t.Mean
 	case Counts:
 		return math.Exp(v)
 	}

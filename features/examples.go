@@ -66,7 +66,7 @@ func (p *preparation) shard(i int) (data.Shard, error) {
 // goes.
 func (p *preparation) features(i int) (tables [sets]*ad.Table, err error) {
 	t, part := p.Tables[i], p.parts[i]
-	e, err := p.recipe.newEncoder(t)
+	e, err := p.recipe.NewEncoder(t)
 	if err != nil {
 		return tables, err
 	}

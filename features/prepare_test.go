@@ -167,23 +167,27 @@ func TestProcesses(t *testing.T) {
 func TestEncode(t *testing.T) {
 	r := must.Get(prepare(alone(t, sites), options, 0, 1, 2)).Recipe
 	nan := float32(math.NaN())
-	x := must.Get(r.Encode(must.Get(table.New("new.csv",
+	e := must.Get(r.NewEncoder(must.Get(table.New("new.csv",
 		table.WordColumn("colour", []string{"mauve", "red", ""}), table.WordColumn("more", []string{"", "", ""}),
 		table.NumberColumn("d", []float32{nan, 1e4, 0}), table.NumberColumn("c", []float32{0, 0, 0}),
 		table.NumberColumn("b", []float32{0, 0, 0}), table.NumberColumn("a", []float32{nan, float32(r.Inputs[0].Mean), 0})))))
 	var got [3][]int
-	for row := range got {
-		for k := range x.Cols() {
-			if x.At(row, k) == 1 {
+	var first [3]float64
+	for row := range e.Rows() {
+		x := make([]float64, len(r.Features()))
+		e.Row(x, row)
+		first[row] = x[0]
+		for k, v := range x {
+			if v == 1 {
 				got[row] = append(got[row], k)
 			}
 		}
 	}
-	if diff := cmp.Diff([3][]int{{4, 8}, {7}, {9}}, got); diff != "" || x.At(0, 0) != 0 || math.Abs(x.At(1, 0)) > 1e-6 {
-		t.Errorf("features at 1: %s; the mean is %g", diff, x.At(1, 0))
+	if diff := cmp.Diff([3][]int{{4, 8}, {7}, {9}}, got); diff != "" || first[0] != 0 || math.Abs(first[1]) > 1e-6 {
+		t.Errorf("features at 1: %s; the mean is %g", diff, first[1])
 	}
-	_, err := r.Encode(must.Get(table.New("new.csv", table.NumberColumn("a", []float32{1}))))
+	_, err := r.NewEncoder(must.Get(table.New("new.csv", table.NumberColumn("a", []float32{1}))))
 	wantError(t, err, "new.csv, column b: the column is missing, and the model needs it")
-	_, err = r.Encode(must.Get(table.New("new.csv", table.WordColumn("a", []string{"x"}))))
+	_, err = r.NewEncoder(must.Get(table.New("new.csv", table.WordColumn("a", []string{"x"}))))
 	wantError(t, err, "new.csv, column a: the column holds words; the model was trained with numbers")
 }

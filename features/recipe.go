@@ -2,7 +2,11 @@
 // together by sums, none of which shows the rows of one site.
 package features
 
-import "dsbo/table"
+import (
+	"slices"
+
+	"dsbo/table"
+)
 
 // A Recipe says how a row of a table becomes features and a target. It is the same at all sites, and kept with the model.
 type Recipe struct {
@@ -51,6 +55,11 @@ type Target struct {
 type Feature struct {
 	Name  string // such as "age", "age missing", "colour=red", "colour (rare)", "colour missing"
 	Input int    // place in Inputs: features of one input are a group
+}
+
+// Used returns the inputs that become features.
+func (r Recipe) Used() []Input {
+	return slices.DeleteFunc(slices.Clone(r.Inputs), func(in Input) bool { return in.Dropped != "" })
 }
 
 // Features returns the features of an example, in their order.

@@ -97,7 +97,7 @@ func checkInput(in features.Input) error {
 		}
 		return distinct("words", len(in.Words), func(i int) string { return in.Words[i] })
 	case table.Time:
-		if unitSeconds[in.Unit] == 0 {
+		if !slices.Contains([]string{"day", "s", "ms", "us", "ns"}, in.Unit) {
 			return fmt.Errorf("a time's unit must be day, s, ms, us or ns; it is %q", in.Unit)
 		}
 		fallthrough

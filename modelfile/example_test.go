@@ -46,7 +46,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	in, err := modelfile.Bind(p.Recipe(), people)
+	in, err := p.Recipe().NewEncoder(people)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -41,7 +41,7 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%s is not that of %s", name, golden)
 		}
 	}
-	people := must.Get(table.Open(filepath.Join(golden, "people.csv"), modelfile.Options(recipe(classes))))
+	people := must.Get(table.Open(filepath.Join(golden, "people.csv"), recipe(classes).Options()))
 	want := predictions(goldenModel(), people)
 	compare(t, predictions(must.Get(modelfile.Open(golden)), people), want)
 	compare(t, predictions(must.Get(modelfile.Open(filepath.Join(golden, runs.ONNXFile))), people), want)

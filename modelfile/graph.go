@@ -21,7 +21,7 @@ func (m *Model) graph() (*onnx.Model, error) {
 		return nil, err
 	}
 	d := newDrawing("model of " + m.recipe.Target.Name)
-	for _, in := range used(m.recipe) {
+	for _, in := range m.recipe.Used() {
 		d.taken[in.Name] = true // before any name of the graph's own
 	}
 	h := d.features(m.recipe)

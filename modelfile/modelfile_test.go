@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -77,7 +76,7 @@ func model(r *rand.Rand, target features.Target, hidden []int, relu bool) *model
 // predictions returns those for all rows of a table.
 func predictions(p modelfile.Predictor, t *table.Table) modelfile.Predictions {
 	var all modelfile.Predictions
-	must.OK(modelfile.All(p, must.Get(modelfile.Bind(p.Recipe(), t)), func(p modelfile.Predictions) error {
+	must.OK(modelfile.All(p, must.Get(p.Recipe().NewEncoder(t)), func(p modelfile.Predictions) error {
 		all.Labels, all.Probabilities, all.Values = append(all.Labels, p.Labels...), append(all.Probabilities, p.Probabilities...), append(all.Values, p.Values...)
 		return nil
 	}))
@@ -139,30 +138,6 @@ func TestPredictByHand(t *testing.T) {
 	want := []float64{10 + 2*(1+300), 10 + 2*(20+300), 10 + 2*4000, 10}
 	if !slices.Equal(got, want) {
 		t.Errorf("predictions %v, want %v", got, want)
-	}
-}
-
-func TestBind(t *testing.T) {
-	m := model(rand.New(rand.NewPCG(3, 4)), classes, nil, false)
-	data := rows(rand.New(rand.NewPCG(5, 6)), 40)
-	notes := must.Get(modelfile.Bind(m.Recipe(), data)).Notes()
-	for i, want := range []string{
-		`column colour: \d+ of 40 rows have a word that the model does not know \(pink\); it counts as a rare one`,
-		`column weight: \d+ of 40 rows have no value, as no training row had; it counts as the mean`,
-		`column prediction: \d+ of 40 rows have no value, as no training row had; it counts as none of its words`,
-		`column prediction: \d+ of 40 rows have a word that the model does not know \(no\); it counts as none of its words`,
-	} {
-		if i >= len(notes) || !regexp.MustCompile("^"+want+"$").MatchString(notes[i]) {
-			t.Errorf("notes are %q; number %d must be %s", notes, i, want)
-		}
-	}
-	without := must.Get(table.New("new.csv", data.Columns[1:]...))
-	if _, err := modelfile.Bind(m.Recipe(), without); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "new.csv, column colour: it must be there") {
-		t.Errorf("without a column: error %v", err)
-	}
-	wrong := must.Get(table.New("new.csv", append([]*table.Column{table.NumberColumn("colour", make([]float32, 40))}, data.Columns[1:]...)...))
-	if _, err := modelfile.Bind(m.Recipe(), wrong); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "of the kind word, as in training; it has those of the kind number") {
-		t.Errorf("with a column of another kind: error %v", err)
 	}
 }
 

@@ -75,10 +75,10 @@ func parseGraph(data []byte) (*Graph, error) {
 func (g *Graph) Recipe() features.Recipe { return g.recipe }
 
 // Predict implements [Predictor]. It fails if the graph is not that of its recipe.
-func (g *Graph) Predict(in *Inputs, first, end int) (Predictions, error) {
+func (g *Graph) Predict(in *features.Encoder, first, end int) (Predictions, error) {
 	var raw []*onnx.Tensor
-	for i := range in.columns {
-		raw = append(raw, in.columns[i].tensor(first, end))
+	for i := range in.Inputs {
+		raw = append(raw, tensor(&in.Inputs[i], first, end))
 	}
 	out, err := g.program.Run(raw...)
 	if err != nil {
@@ -95,16 +95,16 @@ func (g *Graph) Predict(in *Inputs, first, end int) (Predictions, error) {
 }
 
 // tensor returns values as the graph takes them.
-func (c *column) tensor(first, end int) *onnx.Tensor {
+func tensor(in *features.EncodedInput, first, end int) *onnx.Tensor {
 	t := &onnx.Tensor{Type: onnx.Float, Shape: []int{end - first, 1}}
-	if c.Kind == table.Word {
+	if in.Kind == table.Word {
 		t.Type = onnx.String
 	}
 	for row := first; row < end; row++ {
-		if c.Kind == table.Word {
-			t.Words = append(t.Words, c.word(row))
+		if in.Kind == table.Word {
+			t.Words = append(t.Words, in.Word(row))
 		} else {
-			t.Floats = append(t.Floats, c.number(row))
+			t.Floats = append(t.Floats, in.Number(row))
 		}
 	}
 	return t

@@ -4,15 +4,14 @@ import (
 	"math"
 
 	"dsbo/features"
-	"dsbo/table"
 )
 
 // A Predictor is a model that predicts from rows: a [Model], or a [Graph]. Its methods may be called by several goroutines.
 type Predictor interface {
 	// Recipe returns how rows become features, and what is predicted.
 	Recipe() features.Recipe
-	// Predict returns the predictions for rows first to end−1 of inputs that are bound to its recipe.
-	Predict(in *Inputs, first, end int) (Predictions, error)
+	// Predict returns the predictions for rows first to end−1 of a table, of which in is the encoder of its recipe.
+	Predict(in *features.Encoder, first, end int) (Predictions, error)
 }
 
 // Predictions are what a model says of some rows.
@@ -38,7 +37,7 @@ func (p Predictions) Numbers(row int) []float64 {
 const blockNumbers = 1 << 18
 
 // All calls visit with the predictions for all rows, in their order and in blocks, so that memory is bounded.
-func All(p Predictor, in *Inputs, visit func(Predictions) error) error {
+func All(p Predictor, in *features.Encoder, visit func(Predictions) error) error {
 	block := max(1, blockNumbers/max(1, len(p.Recipe().Features())))
 	for first := 0; first < in.Rows(); first += block {
 		made, err := p.Predict(in, first, min(first+block, in.Rows()))
@@ -53,11 +52,11 @@ func All(p Predictor, in *Inputs, visit func(Predictions) error) error {
 }
 
 // Predict implements [Predictor].
-func (m *Model) Predict(in *Inputs, first, end int) (Predictions, error) {
+func (m *Model) Predict(in *features.Encoder, first, end int) (Predictions, error) {
 	var p Predictions
-	writer, x := newFeatureWriter(in), make([]float64, m.Layers[0].In)
+	x := make([]float64, m.Layers[0].In)
 	for row := first; row < end; row++ {
-		writer.write(x, row)
+		in.Row(x, row)
 		m.add(&p, m.outputs(x))
 	}
 	return p, nil
@@ -88,21 +87,19 @@ func (l Layer) outputs(h []float64) []float64 {
 
 // add adds the prediction for a row by the outputs of the last layer.
 func (m *Model) add(p *Predictions, out []float64) {
-	switch t := m.recipe.Target; t.Kind {
-	case features.Class:
-		best := 0
-		softmax(out)
-		for k, v := range out {
-			if v > out[best] {
-				best = k
-			}
-		}
-		p.Labels, p.Probabilities = append(p.Labels, t.Classes[best]), append(p.Probabilities, out...)
-	case features.Value:
-		p.Values = append(p.Values, float64(out[0]*t.Deviation)+t.Mean)
-	case features.Counts:
-		p.Values = append(p.Values, math.Exp(out[0]))
+	t := m.recipe.Target
+	if t.Kind != features.Class {
+		p.Values = append(p.Values, t.Decode(out[0]))
+		return
 	}
+	best := 0
+	softmax(out)
+	for k, v := range out {
+		if v > out[best] {
+			best = k
+		}
+	}
+	p.Labels, p.Probabilities = append(p.Labels, t.Classes[best]), append(p.Probabilities, out...)
 }
 
 // softmax replaces logits by probabilities.
@@ -118,61 +115,4 @@ func softmax(v []float64) {
 	for k := range v {
 		v[k] /= sum
 	}
-}
-
-// A featureWriter makes features of rows.
-type featureWriter struct {
-	columns []column
-	places  []map[string]int // of the words of each column
-}
-
-func newFeatureWriter(in *Inputs) *featureWriter {
-	w := &featureWriter{columns: in.columns}
-	for _, c := range in.columns {
-		w.places = append(w.places, placesOf(c.Input))
-	}
-	return w
-}
-
-// write writes the features of a row, in the order of the recipe.
-func (w *featureWriter) write(x []float64, row int) {
-	clear(x)
-	at := 0
-	for i := range w.columns {
-		c := &w.columns[i]
-		if c.Kind == table.Word {
-			at += w.writeWord(x[at:], i, row)
-			continue
-		}
-		v := float64(c.number(row))
-		missing := math.IsNaN(v)
-		if !missing {
-			x[at] = (v - c.Mean) / c.Deviation
-		}
-		at++
-		if c.Indicator {
-			if missing {
-				x[at] = 1
-			}
-			at++
-		}
-	}
-}
-
-// writeWord writes the features of a word, which are 0 so far, and returns their number.
-func (w *featureWriter) writeWord(x []float64, i, row int) int {
-	c := &w.columns[i]
-	rare, missing, count := other(c.Input)
-	word := c.word(row)
-	place, known := w.places[i][word]
-	switch {
-	case word == "":
-		place = missing
-	case !known:
-		place = rare
-	}
-	if place >= 0 {
-		x[place] = 1
-	}
-	return count
 }

@@ -10,7 +10,7 @@ import (
 // in the order of the recipe.
 func (d *drawing) features(r features.Recipe) string {
 	var p preparation
-	for _, in := range used(r) {
+	for _, in := range r.Used() {
 		if in.Kind == table.Word {
 			p.addWord(d, in)
 		} else {
@@ -99,4 +99,17 @@ func (p *preparation) parts(d *drawing) (parts []string, places [partCount]int) 
 		add(words, d.double("words", d.sideBySide("all words", p.hot)), p.hotCols)
 	}
 	return parts, places
+}
+
+// other returns the place of rare words and of missing ones among the features of an input of words, -1 where they have none, and the
+// number of features.
+func other(in features.Input) (rare, missing, count int) {
+	rare, missing, count = -1, -1, len(in.Words)
+	if in.Rare {
+		rare, count = count, count+1
+	}
+	if in.Indicator {
+		missing, count = count, count+1
+	}
+	return rare, missing, count
 }

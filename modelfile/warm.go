@@ -93,10 +93,7 @@ func (l Layer) withInputs(old, now features.Recipe) Layer {
 
 // rescaling returns how the feature u' of a number, as an input has it now, becomes the feature it was: u = scale u' + shift.
 func rescaling(old, now features.Input) (scale, shift float64) {
-	unit := 1.
-	if now.Kind == table.Time {
-		unit = unitSeconds[now.Unit] / unitSeconds[old.Unit]
-	}
+	unit := features.UnitScale(now.Unit, old.Unit)
 	return unit * now.Deviation / old.Deviation, (float64(unit*now.Mean) - old.Mean) / old.Deviation
 }
 

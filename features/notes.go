@@ -1,0 +1,66 @@
+package features
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dsbo/table"
+)
+
+// Notes says what stands in the table as in no training row, and what it counts as, a sentence for each column.
+func (e *Encoder) Notes() []string {
+	var notes []string
+	for i := range e.Inputs {
+		in := &e.Inputs[i]
+		if n := in.missing(e.length); n > 0 && !in.Indicator {
+			as := "the mean"
+			if in.Kind == table.Word {
+				as = "none of its words"
+			}
+			notes = append(notes, fmt.Sprintf("column %s: %d of %d rows have no value, as no training row had; it counts as %s", in.Name, n, e.length, as))
+		}
+		if n, words := in.unknown(e.length); n > 0 {
+			as := "none of its words"
+			if in.Rare {
+				as = "a rare one"
+			}
+			const most = 5
+			list := strings.Join(words[:min(most, len(words))], ", ")
+			if len(words) > most {
+				list += fmt.Sprintf(" and %d more", len(words)-most)
+			}
+			notes = append(notes, fmt.Sprintf("column %s: %d of %d rows have a word that the model does not know (%s); it counts as %s", in.Name, n, e.length, list, as))
+		}
+	}
+	return notes
+}
+
+// missing returns how many rows have no value.
+func (in *EncodedInput) missing(rows int) (n int) {
+	for row := range rows {
+		if in.column.Missing(row) {
+			n++
+		}
+	}
+	return n
+}
+
+// unknown returns which words the recipe does not have, in the order in which they appear, and how many rows have one of them.
+func (in *EncodedInput) unknown(rows int) (n int, words []string) {
+	if in.column.Kind != table.Word {
+		return 0, nil
+	}
+	unknown := make([]bool, len(in.column.Words))
+	for code, w := range in.column.Words {
+		if !slices.Contains(in.Words, w) {
+			unknown[code], words = true, append(words, w)
+		}
+	}
+	for row := range rows {
+		if code := in.column.Code(row); code >= 0 && unknown[code] {
+			n++
+		}
+	}
+	return n, words
+}

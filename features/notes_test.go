@@ -1,0 +1,44 @@
+package features_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"dsbo/features"
+	"dsbo/internal/must"
+	"dsbo/table"
+)
+
+// TestNotes: what no training row had is said, with what it counts as, and nothing else is.
+func TestNotes(t *testing.T) {
+	r := features.Recipe{Inputs: []features.Input{
+		{Name: "age", Kind: table.Number, Deviation: 1},
+		{Name: "size", Kind: table.Number, Deviation: 1, Indicator: true},
+		{Name: "colour", Kind: table.Word, Words: []string{"red"}, Rare: true},
+		{Name: "form", Kind: table.Word, Words: []string{"flat"}},
+		{Name: "site", Kind: table.Word, Dropped: "constant"},
+		{Name: "since", Kind: table.Time, Unit: "day", Mean: 10, Deviation: 2},
+	}}
+	nan := float32(math.NaN())
+	since := table.NumberColumn("since", []float32{86400 * 14, 0, 0})
+	since.Kind, since.Unit = table.Time, "s"
+	e := must.Get(r.NewEncoder(must.Get(table.New("new.csv",
+		table.NumberColumn("age", []float32{nan, 1, nan}), table.NumberColumn("size", []float32{nan, nan, nan}),
+		table.WordColumn("colour", []string{"teal", "red", "pink"}), table.WordColumn("form", []string{"", "flat", "round"}), since))))
+	want := []string{
+		"column age: 2 of 3 rows have no value, as no training row had; it counts as the mean",
+		"column colour: 2 of 3 rows have a word that the model does not know (teal, pink); it counts as a rare one",
+		"column form: 1 of 3 rows have no value, as no training row had; it counts as none of its words",
+		"column form: 1 of 3 rows have a word that the model does not know (round); it counts as none of its words",
+	}
+	if d := cmp.Diff(want, e.Notes()); d != "" {
+		t.Error(d)
+	}
+	x := make([]float64, len(r.Features()))
+	e.Row(x, 0)
+	if d := cmp.Diff([]float64{0, 0, 1, 0, 1, 0, 2}, x); d != "" { // since: 14 days
+		t.Errorf("features of the first row: %s", d)
+	}
+}
