@@ -21,7 +21,7 @@ type Format interface {
 }
 
 // formats are tried in this order.
-var formats = []Format{npyFormat, idxFormat, svmFormat{}, csvFormat{}}
+var formats = []Format{parquetFormat{}, npyFormat, idxFormat, svmFormat{}, csvFormat{}}
 
 // Register adds a format, which is tried before those that are there already. It is for the init of a program with a format of its own:
 // it must not run while files are read.

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -38,14 +39,16 @@ func NewInput(name string, file io.ReaderAt, length, limit int64) (*Input, error
 	if magic != [2]byte{0x1f, 0x8b} {
 		return in, nil
 	}
-	in.zipped, in.limit = true, limit
-	if limit == 0 {
-		in.limit = math.MaxInt64
-		if length < (math.MaxInt64-unwrapPlus)/unwrapTimes {
-			in.limit = unwrapPlus + unwrapTimes*length
-		}
-	}
+	in.zipped, in.limit = true, unwrapped(length, limit)
 	return in, nil
+}
+
+// unwrapped is the most that a compressed file of length bytes may hold; limit is that of Options.
+func unwrapped(length, limit int64) int64 {
+	if limit == 0 {
+		limit = unwrapPlus + unwrapTimes*min(length, (math.MaxInt64-unwrapPlus)/unwrapTimes)
+	}
+	return limit
 }
 
 // Name returns the name of the file.
@@ -66,6 +69,23 @@ func (in *Input) Reader() (io.Reader, error) {
 		return nil, in.fail(0, "", "damaged gzip header%s", exactread.Reason(err))
 	}
 	return &unzipped{in: in, z: z}, nil
+}
+
+// ReaderAt returns the content for formats that do not read it from its beginning to its end, and its length. What gzip compressed is
+// unwrapped in memory.
+func (in *Input) ReaderAt() (io.ReaderAt, int64, error) {
+	if !in.zipped {
+		return in.file, in.length, nil
+	}
+	r, err := in.Reader()
+	if err != nil {
+		return nil, 0, err
+	}
+	content, err := io.ReadAll(r)
+	if err != nil {
+		return nil, 0, in.Error(err)
+	}
+	return bytes.NewReader(content), int64(len(content)), nil
 }
 
 // start returns the first bytes of the content.

@@ -81,3 +81,6 @@ func (m *maker) done() *Column {
 	m.column.Words = m.words.words
 	return m.column
 }
+
+// rows returns how many values there are.
+func (m *maker) rows() int { return m.column.rows() + max(len(m.numbers), len(m.codes)) }

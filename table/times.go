@@ -31,7 +31,7 @@ func timeOf(text []byte, unit string) (float32, bool) {
 	if unit == days {
 		return 0, false
 	}
-	if s[10] == ' ' {
+	if len(s) > len(time.DateOnly) && s[len(time.DateOnly)] == ' ' {
 		s = strings.Replace(s, " ", "T", 1)
 	}
 	for _, layout := range momentLayouts {
