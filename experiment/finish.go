@@ -26,6 +26,7 @@ func (r *runner) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.summary.Constants = found.tried
 	kept, lost := tuned, worse(tuned, constant)
 	if lost {
 		kept = constant
@@ -52,6 +53,12 @@ func (r *runner) finish(ctx context.Context) error {
 		if err := r.writeModel(kept.x, kept.y); err != nil {
 			return err
 		}
+		if err := r.finishTask(ctx, kept); err != nil {
+			return err
+		}
+	}
+	if r.summary.Sites, err = r.compareSites(ctx, constant, tuned); err != nil {
+		return err
 	}
 	if !r.layout.leads() {
 		return nil

@@ -33,17 +33,39 @@ func newModel(name string, lambda runs.Number, x []float64) *model {
 	return m
 }
 
-// A finder solves the lower problem at some λ, by all agents together. A solution gives both Φ and the model.
+// A finder solves the lower problem at some λ, by all agents of a problem together. A solution gives both Φ and the model.
 type finder struct {
-	*runner
+	problem   problem
+	length    int // of λ
 	exact     *train.Exact
-	constants map[int]*model // the models of constants so far
-	rough     float64        // PhiTol of constants on the way to the best one; 0: that of package train
-	fine      float64        // PhiTol of the other models; 0: that of package train
+	constants map[int]*model  // the models of constants so far
+	tried     []runs.Constant // Φ of those, in their order
+	rough     float64         // PhiTol of constants on the way to the best one; 0: that of package train
+	fine      float64         // PhiTol of the other models; 0: that of package train
+	watcher   finderWatcher
 }
 
+// A finderWatcher shows what a finder does.
+type finderWatcher interface {
+	solving(name string)            // a model is about to be solved
+	solved()                        // it is
+	planned(models int)             // there will be about so many models
+	Log(format string, args ...any) // a line about a model
+}
+
+// onPace is the watcher of a runner, which shows its models as a part of its progress.
+type onPace struct{ *runner }
+
+func (w onPace) solving(name string) { w.view.Show(w.pace.progress("model of "+name, 0, 0)) }
+
+func (w onPace) solved() { w.pace.step(modelling, 1) }
+
+func (w onPace) planned(models int) { w.pace.plan(modelling, float64(max(modelsPlanned, models))) }
+
+func (w onPace) Log(format string, args ...any) { w.view.Log(format, args...) }
+
 func (r *runner) newFinder() *finder {
-	f := &finder{runner: r, exact: r.result.Exact, constants: map[int]*model{}} // warm, where records had exact values
+	f := &finder{problem: r.problem, length: len(r.result.X), exact: r.result.Exact, constants: map[int]*model{}, watcher: onPace{r}} // warm, where records had exact values
 	if f.exact == nil {
 		f.exact = train.NewExact(r.problem.Problem)
 	}
@@ -65,17 +87,17 @@ const mostProducts = 300
 // solve finds a model's y, and with it Φ and the losses, from y and z; nil: from the last solution. A solution that is not finite leaves
 // the model as one that has not converged.
 func (f *finder) solve(ctx context.Context, m *model, y, z []float64, tol float64) error {
-	f.view.Show(f.pace.progress("model of "+m.Name, 0, 0))
+	f.watcher.solving(m.Name)
 	if !f.problem.convex { // each from the start, where their losses are alike
 		f.exact = train.NewExact(f.problem.Problem)
 		f.exact.MaxProducts = mostProducts
 	}
 	f.exact.PhiTol, m.refined = tol, tol == f.fine
 	sol, err := f.exact.SolveNear(ctx, m.x, y, z)
-	f.pace.step(modelling, 1)
+	f.watcher.solved()
 	switch {
 	case errors.Is(err, dsbo.ErrDiverged):
-		f.view.Log("warning: model of %s: %v", m.Name, err)
+		f.watcher.Log("warning: model of %s: %v", m.Name, err)
 		return nil
 	case err != nil:
 		return fmt.Errorf("model of %s: %w", m.Name, err)
@@ -94,7 +116,7 @@ func (f *finder) solve(ctx context.Context, m *model, y, z []float64, tol float6
 	}
 	m.ValLoss, m.HoldoutLoss = runs.Number(s.Val.Loss()), runs.Number(s.Holdout.Loss())
 	m.TestLoss, m.TestAccuracy = runs.Number(s.Test.Loss()), runs.Number(s.Test.Accuracy())
-	f.view.Log("model of %s: %d products, Φ %s, test loss %s", m.Name, m.Steps, formatNumber("%.5f", m.Phi), formatNumber("%.4f", m.TestLoss))
+	f.watcher.Log("model of %s: %d products, Φ %s, test loss %s", m.Name, m.Steps, formatNumber("%.5f", m.Phi), formatNumber("%.4f", m.TestLoss))
 	return nil
 }
 
@@ -106,9 +128,9 @@ func (f *finder) refine(ctx context.Context, m *model) error {
 	if err := f.solve(ctx, m, m.y, m.z, f.fine); err != nil {
 		return err
 	}
-	for i, c := range f.summary.Constants {
+	for i, c := range f.tried {
 		if c.Lambda == float64(m.Lambda) {
-			f.summary.Constants[i].Phi = float64(m.Phi)
+			f.tried[i].Phi = float64(m.Phi)
 		}
 	}
 	return nil
@@ -132,7 +154,7 @@ func (f *finder) constant(ctx context.Context, c int, near *model, tol float64) 
 	if m := f.constants[c]; m != nil {
 		return m, nil
 	}
-	m := newModel(fmt.Sprintf("λ = %d", c), runs.Number(c), make([]float64, len(f.result.X)))
+	m := newModel(fmt.Sprintf("λ = %d", c), runs.Number(c), make([]float64, f.length))
 	vec.Fill(m.x, float64(c))
 	if near == nil {
 		near = new(model)
@@ -142,7 +164,7 @@ func (f *finder) constant(ctx context.Context, c int, near *model, tol float64) 
 	}
 	f.constants[c] = m
 	if m.Phi.Known() {
-		f.summary.Constants = append(f.summary.Constants, runs.Constant{Lambda: float64(c), Phi: float64(m.Phi)})
+		f.tried = append(f.tried, runs.Constant{Lambda: float64(c), Phi: float64(m.Phi)})
 	}
 	return m, nil
 }
@@ -178,7 +200,7 @@ func (f *finder) bestConstant(ctx context.Context, start int) (*model, error) {
 			break
 		}
 		for here, c := first, start+step; c != start+step*mostConstants; c += step {
-			f.pace.plan(modelling, float64(max(modelsPlanned, len(f.constants)+3)))
+			f.watcher.planned(len(f.constants) + 3)
 			m, err := f.constant(ctx, c, here, f.rough)
 			if err != nil {
 				return nil, err

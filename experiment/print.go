@@ -50,6 +50,12 @@ func Print(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page b
 		}
 		b.WriteString("\n")
 	}
+	if rows := siteRows(s.Sites); rows != nil {
+		if err := cli.Table(&b, rows); err != nil {
+			return err
+		}
+		b.WriteString("\n")
+	}
 	for _, f := range [][2]string{
 		{"privacy", privacyLine(s)},
 		{"kept", keptLine(s)},
@@ -136,6 +142,30 @@ func modelRows(s *runs.Summary) [][]string {
 			rows[i] = append(r[:3], r[4:]...)
 		}
 	}
+	return rows
+}
+
+// siteRows returns the table that says what each site gains by taking part, and all test examples together; nil if there are no sites.
+func siteRows(sites []runs.Site) [][]string {
+	if len(sites) == 0 {
+		return nil
+	}
+	rows := [][]string{{"test loss (accuracy)", "examples", "site alone", "all, one penalty", "all, tuned"}}
+	add := func(name string, s runs.Site) {
+		row := []string{name, fmt.Sprint(s.Examples)}
+		for _, score := range []runs.SiteScore{s.Alone, s.Constant, s.Tuned} {
+			text := formatNumber("%.4f", score.Loss)
+			if score.Accuracy.Known() {
+				text += formatNumber(" (%.3f)", score.Accuracy)
+			}
+			row = append(row, text)
+		}
+		rows = append(rows, row)
+	}
+	for i, s := range sites {
+		add(fmt.Sprintf("site %d", i), s)
+	}
+	add("all sites", runs.AllSites(sites))
 	return rows
 }
 

@@ -17,6 +17,7 @@ import (
 	"dsbo/data"
 	"dsbo/models"
 	"dsbo/network"
+	"dsbo/runs"
 )
 
 // A Task is a data set and a model, with the flags that choose them: all that a problem has of its own. [Main] makes a program
@@ -56,6 +57,27 @@ type Agents struct {
 type Populated interface {
 	// Agents returns that number, where -agents is not given; 0: any.
 	Agents() int
+}
+
+// A Finisher is a [Task] that makes more of what a run has found than lambda.npy and omega.npy.
+type Finisher interface {
+	// Finish is called in all processes of a run, after these two files are written.
+	Finish(f Finished) error
+}
+
+// Finished is what a run has found, for a [Finisher].
+type Finished struct {
+	Folder   runs.Folder
+	Writes   bool             // whether this process writes to the folder
+	X, Y     []float64        // hyperparameters and model that the run keeps
+	Together network.Together // of all agents, as at the start
+}
+
+// A Sited is a [Task] whose agents are sites with examples of their own, test examples too.
+type Sited interface {
+	// ComparesSites reports whether the run is to find what each site could do alone, and to compare that with what all do together:
+	// test losses and accuracies of single sites are then seen by all.
+	ComparesSites() bool
 }
 
 // A Checker is a [Task] that can check its flags before it loads anything.

@@ -62,6 +62,12 @@ func (m *Model) Predict(in *features.Encoder, first, end int) (Predictions, erro
 	return p, nil
 }
 
+// PredictFeatures returns the prediction for one row of features, such as those of an example.
+func (m *Model) PredictFeatures(x []float64) (p Predictions) {
+	m.add(&p, m.outputs(x))
+	return p
+}
+
 // outputs returns what the last layer makes of features.
 func (m *Model) outputs(h []float64) []float64 {
 	for _, l := range m.Layers {

@@ -196,6 +196,32 @@ func trafficTable(s *runs.Summary) *table {
 	return t
 }
 
+// sitesTable says what each site gains by taking part, nil where the run does not say it.
+func sitesTable(s *runs.Summary) *table {
+	if s == nil || len(s.Sites) == 0 {
+		return nil
+	}
+	const loss, right = "mean test loss", "share of right answers"
+	t := newTable("What each site gains", "Site", "", "Examples", "test examples of the site", "Alone", loss+" of the site's own model", "One penalty", loss+" of the model of all sites at the best constant λ", "Tuned", loss+" of the model of all sites at the tuned λ",
+		"Alone, accuracy", right, "One penalty, accuracy", right, "Tuned, accuracy", right)
+	add := func(name string, site runs.Site) {
+		row := []cell{textCell(name), numberCell(float64(site.Examples), count)}
+		scores := []runs.SiteScore{site.Alone, site.Constant, site.Tuned}
+		for _, score := range scores {
+			row = append(row, numberCell(float64(score.Loss), number))
+		}
+		for _, score := range scores {
+			row = append(row, numberCell(float64(score.Accuracy), number))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	for i, site := range s.Sites {
+		add("site "+strconv.Itoa(i), site)
+	}
+	add("all sites", runs.AllSites(s.Sites))
+	return t
+}
+
 // constants says in a sentence what Φ is where all hyperparameters are one number.
 func constants(s *runs.Summary) string {
 	if s == nil || len(s.Constants) == 0 {

@@ -7,6 +7,8 @@
 //	summary.json   [Summary]: how the run ended
 //	lambda.npy     the hyperparameters, averaged over the agents
 //	omega.npy      the model that the agents found together at them
+//	lambda.csv     the same hyperparameters by name, where they have names: a [Penalty] a line
+//	setup.json     [Setup]: what the agents found together as they loaded their data, where they did
 //	model...       the same model with all that it takes to predict by it, where the data are tables: package modelfile has the formats
 //	agent.json     [Membership]: the run and the number of an agent that was a process of its own
 //	checkpoint...  the state from which the run can go on; package train writes it and has its format

@@ -139,7 +139,7 @@ func (f Folder) Open(m Mode) error {
 		return nil
 	}
 	old := []string{f.CheckpointPath()}
-	for _, name := range []string{SummaryFile, MetricsFile, LambdaFile, OmegaFile, AssessmentFile, MembershipFile, SetupFile, ModelFile, WeightsFile, ONNXFile} {
+	for _, name := range []string{SummaryFile, MetricsFile, LambdaFile, OmegaFile, AssessmentFile, MembershipFile, SetupFile, LambdaTableFile, ModelFile, WeightsFile, ONNXFile} {
 		old = append(old, f.Path(name))
 	}
 	ofAgents, err := f.filesWith(checkpointFile + ".")

@@ -3,7 +3,9 @@ package runs
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -26,11 +28,20 @@ type Merged struct {
 	Config     Config
 	Summary    Summary
 	Records    []Record
-	folder     Folder                  // run folder of agent 0
-	arrays     [len(arrayFiles)][]byte // the contents of these files
+	folder     Folder               // run folder of agent 0
+	files      [len(results)][]byte // the contents of these files; nil: there is none
 }
 
-var arrayFiles = [...]string{LambdaFile, OmegaFile}
+// results are the files in which the agents' folders hold what the run has found, each of them all of it.
+var results = [...]struct {
+	name     string
+	optional bool
+	dated    bool // it says when it was made, so that those of two agents differ
+}{
+	{name: LambdaFile}, {name: OmegaFile}, {name: SetupFile, optional: true}, {name: LambdaTableFile, optional: true},
+	{name: AssessmentFile, optional: true}, {name: WeightsFile, optional: true}, {name: ONNXFile, optional: true},
+	{name: ModelFile, optional: true, dated: true},
+}
 
 // Merge reads the run folders of all agents of a run and puts them together. The agents must be of one run, all be there and at
 // their end, which an error that matches [dsbo.ErrConfig] says, and their numbers must agree to the last bit.
@@ -99,8 +110,11 @@ func (m *Merged) Write(f Folder) error {
 	if err := atomicfile.WriteBytes(f.Path(MetricsFile), lines.Bytes()); err != nil {
 		return err
 	}
-	for k, name := range arrayFiles {
-		if err := atomicfile.WriteBytes(f.Path(name), m.arrays[k]); err != nil {
+	for k, r := range results {
+		if m.files[k] == nil {
+			continue
+		}
+		if err := atomicfile.WriteBytes(f.Path(r.name), m.files[k]); err != nil {
 			return err
 		}
 	}
@@ -132,8 +146,8 @@ func readPart(f Folder) (*Merged, error) {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s is of agent %d of %d, with a summary of %d: the folder was changed",
 			f, p.Agent, p.Agents, len(p.Summary.PerAgent))
 	}
-	for k, name := range arrayFiles {
-		if p.arrays[k], err = os.ReadFile(f.Path(name)); err != nil {
+	for k, r := range results {
+		if p.files[k], err = os.ReadFile(f.Path(r.name)); err != nil && !(r.optional && errors.Is(err, fs.ErrNotExist)) {
 			return nil, err
 		}
 	}
@@ -198,9 +212,9 @@ func (m *Merged) compare(other *Merged) error {
 	if err := compareJSON(SummaryFile, m.Summary.Timeless(), other.Summary.Timeless()); err != nil {
 		return err
 	}
-	for k, name := range arrayFiles {
-		if !bytes.Equal(m.arrays[k], other.arrays[k]) {
-			return differ(name, "other numbers")
+	for k, r := range results {
+		if !r.dated && !bytes.Equal(m.files[k], other.files[k]) {
+			return differ(r.name, "other numbers")
 		}
 	}
 	return nil

@@ -41,6 +41,9 @@ type Summary struct {
 	Models    []Model    `json:"models"`
 	Constants []Constant `json:"constants"` // exact Φ at constant λ, in the order in which they were tried
 
+	// Sites compares the sites' own models with those of all together, where each site has test examples of its own.
+	Sites []Site `json:"sites,omitempty"`
+
 	ConsensusX         Number `json:"consensus_x"`
 	ConsensusY         Number `json:"consensus_y"`
 	ConsensusZ         Number `json:"consensus_z"`
@@ -84,6 +87,42 @@ type Model struct {
 	Steps        int    `json:"refit_steps"`     // Hessian-vector products of the solution
 	Converged    bool   `json:"refit_converged"` // else nothing of this model is exact
 	Gradient     Number `json:"refit_gradient"`  // norm that is left of the lower gradient, as a share of the first one
+}
+
+// A Site says how good models are on the test examples of one site.
+type Site struct {
+	Examples int `json:"examples"`
+	// Alone is the model that the site finds by its own examples alone, at its best constant λ; Constant and Tuned are those of all sites
+	// together, at the best constant λ and at the tuned λ.
+	Alone    SiteScore `json:"alone"`
+	Constant SiteScore `json:"constant"`
+	Tuned    SiteScore `json:"tuned"`
+}
+
+// AllSites returns the scores on the test examples of all sites together, each of a model of its site: unknown where one is.
+func AllSites(sites []Site) (all Site) {
+	for _, s := range sites {
+		all.Examples += s.Examples
+	}
+	mean := func(of func(s Site) SiteScore) (m SiteScore) {
+		for _, s := range sites {
+			if share := Number(s.Examples) / Number(all.Examples); share > 0 {
+				m.Loss += share * of(s).Loss
+				m.Accuracy += share * of(s).Accuracy
+			}
+		}
+		return m
+	}
+	all.Alone = mean(func(s Site) SiteScore { return s.Alone })
+	all.Constant = mean(func(s Site) SiteScore { return s.Constant })
+	all.Tuned = mean(func(s Site) SiteScore { return s.Tuned })
+	return all
+}
+
+// A SiteScore is the mean loss of a model on examples, and the share of right answers.
+type SiteScore struct {
+	Loss     Number `json:"loss"`
+	Accuracy Number `json:"accuracy"`
 }
 
 // A Constant is Φ where all entries of λ are one number.

@@ -26,7 +26,7 @@ type tune struct {
 	kind, loss            string
 	model, penalty        string
 	hidden                string
-	balance               bool
+	balance, alone        bool
 	rare                  int
 	missing               string
 	split                 features.Shares
@@ -76,6 +76,7 @@ func (t *tune) Flags(f *flag.FlagSet) {
 	f.IntVar(&t.rare, "rare", 10, "a word that is in fewer training `rows` of all sites together is one of the rare ones, which share a feature; so is one that no site has in 5 training rows")
 	f.StringVar(&t.missing, "missing", string(features.MeanOfOthers), "`what` takes the place of missing values: mean, with a feature that says where; or refuse, which makes them an error")
 	f.TextVar(&t.split, "split", features.DefaultShares, "`shares` of a site's rows for training, validation and test, by the seed, each class in proportion")
+	f.BoolVar(&t.alone, "alone", true, "find what each site could do alone, and compare it with what all do together: every site then sees the test losses and accuracies of each (default true)")
 	f.StringVar(&t.splitColumn, "split-column", "", "`column` with the words train, validation and test, instead of -split")
 }
 
@@ -205,7 +206,15 @@ func (t *tune) Describe(task data.Task, m models.Model) (map[string]any, string)
 	}
 	return map[string]any{
 			"model": t.model, "target": r.Target.Name, "task": r.Target.Kind, "classes": r.Target.Classes, "features": task.Features,
-			"penalty": t.penalty, "loss": t.loss, "balance": t.balance, "train": rows[0], "val": rows[1], "test": rows[2],
+			"feature_names": t.layering(layersOf(m)).names, "penalty": t.penalty, "loss": t.loss, "balance": t.balance, "train": rows[0], "val": rows[1], "test": rows[2],
 		}, fmt.Sprintf("%s, %s of %d features; %s with %d weights and %d penalties; %d sites with %d training, %d validation and %d test rows together",
 			r.Target.Name, what, task.Features, t.model, q, p, len(task.Shards), rows[0], rows[1], rows[2])
+}
+
+// layersOf returns the number of a model's layers.
+func layersOf(m models.Model) int {
+	if l, ok := m.(models.Layered); ok {
+		return len(l.Layers())
+	}
+	return 1
 }

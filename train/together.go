@@ -61,3 +61,12 @@ func (t *together) Texts(of func(i int) (string, error)) ([]string, error) {
 	}
 	return texts, t.group.texts(t.ctx, texts)
 }
+
+// Rows lets each agent of this process fill in a row, several at the same time, and returns those of all agents, which every agent sees.
+func (p Problem) Rows(ctx context.Context, length int, fill func(i int, row []float64) error) ([][]float64, error) {
+	g, err := p.group()
+	if err != nil {
+		return nil, err
+	}
+	return g.collect(ctx, length, fill)
+}

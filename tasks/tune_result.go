@@ -1,0 +1,123 @@
+package tasks
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"dsbo/experiment"
+	"dsbo/internal/build"
+	"dsbo/modelfile"
+	"dsbo/models"
+	"dsbo/runs"
+)
+
+// ComparesSites implements [experiment.Sited].
+func (t *tune) ComparesSites() bool { return t.alone && t.prepared.Rows[2] > 0 }
+
+// Finish implements [experiment.Finisher]: it writes λ by name, the model, and how good its predictions are.
+func (t *tune) Finish(f experiment.Finished) error {
+	m, err := t.newModel(0)
+	if err != nil {
+		return err
+	}
+	layered, ok := m.(models.Layered)
+	if !ok {
+		return fmt.Errorf("model %T must tell its layers", m)
+	}
+	made, err := modelfile.New(t.prepared.Recipe, layered, f.Y, modelfile.Origin{
+		Program: "dsbo " + build.Read().Name(), Made: time.Now().UTC().Format(time.RFC3339), Run: string(f.Folder), Lambda: runs.LambdaTableFile,
+	})
+	if err != nil {
+		return err
+	}
+	assessment, err := t.assess(made, f)
+	if err != nil || !f.Writes {
+		return err
+	}
+	if err := f.Folder.WriteLambdaTable(t.penaltyTable(layered, f.X, f.Y)); err != nil {
+		return err
+	}
+	if err := made.Write(f.Folder); err != nil || assessment == nil {
+		return err
+	}
+	return f.Folder.WriteAssessment(*assessment)
+}
+
+// A layering says which entry of λ penalizes what, and how that is called.
+type layering struct {
+	names []string
+	of    []int               // entry of the first layer's weights of each feature
+	rest  func(layer int) int // entry of the first layer's biases, for layer 0, or of a later layer
+}
+
+// layering returns that of -penalty for a model of so many layers. Intercepts of a linear model have none.
+func (t *tune) layering(layers int) (l layering) {
+	r := t.prepared.Recipe
+	all := r.Features()
+	l.of = make([]int, len(all))
+	l.rest = func(layer int) int { return len(l.names) - layers + layer }
+	switch t.penalty {
+	case "one":
+		l.names, l.rest = []string{"all weights"}, func(int) int { return 0 }
+		return l
+	case "layer":
+		for k := range layers {
+			l.names = append(l.names, fmt.Sprintf("layer %d", k+1))
+		}
+		return l
+	case "group":
+		l.of = r.Groups()
+		for _, f := range all {
+			l.names = append(l.names, r.Inputs[f.Input].Name)
+		}
+		l.names = slices.Compact(l.names)
+	default:
+		for k, f := range all {
+			l.of[k] = k
+			l.names = append(l.names, f.Name)
+		}
+	}
+	if layers > 1 {
+		l.names = append(l.names, "biases of layer 1")
+		for k := range layers - 1 {
+			l.names = append(l.names, fmt.Sprintf("layer %d", k+2))
+		}
+	}
+	return l
+}
+
+// negligible is the size of weights, beside the largest, at which a feature counts as one that the model does without.
+const negligible = 0.01
+
+// penaltyTable returns the entries of λ = x with the sizes of the weights in y that they penalize.
+func (t *tune) penaltyTable(m models.Layered, x, y []float64) []runs.Penalty {
+	layers := m.Layers()
+	l := t.layering(len(layers))
+	squares := make([]float64, len(x))
+	for k, layer := range layers {
+		weights := y[layer.Offset:][:layer.Out*layer.In]
+		for j, w := range weights {
+			entry := l.of[0]
+			if k == 0 {
+				entry = l.of[j%layer.In]
+			} else {
+				entry = l.rest(k)
+			}
+			squares[entry] += w * w
+		}
+		if len(layers) > 1 {
+			for _, b := range y[layer.Offset+len(weights):][:layer.Out] {
+				squares[l.rest(k)] += b * b
+			}
+		}
+	}
+	largest := math.Sqrt(slices.Max(squares))
+	var all []runs.Penalty
+	for k, name := range l.names {
+		size := math.Sqrt(squares[k])
+		all = append(all, runs.Penalty{Name: name, Lambda: x[k], Norm: size, Kept: size > negligible*largest})
+	}
+	return all
+}
