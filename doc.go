@@ -47,6 +47,7 @@
 //	an exact average             network/average.go; fixed.go makes whole numbers, reduce.go sums them, polynomial.go has W alone
 //	the spanning tree            network/tree.go
 //	a wire                       network/codec.go encodes, round.go rounds, wiremix.go feeds errors back
+//	who connects to whom         network/grpc/config.go; network/relay for those that nobody can reach
 //	masks                        network/grpc/mask.go and keys.go; what they hide: network/grpc/doc.go, "Masks"
 //	penalty and diagonal         models/diagonal.go, by what a model tells of itself
 //	losses of a model's outputs  models/outputs.go and poisson.go; models/penalties.go groups the weights

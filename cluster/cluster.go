@@ -18,7 +18,8 @@ import (
 // A Cluster is what a cluster file says about a run: its agents and what they agree on.
 type Cluster struct {
 	Run       string         // name of the run
-	Addresses []string       // host:port, by agent
+	Addresses []string       // host:port, by agent; "": nobody can reach it, it connects to others
+	Relay     string         // host:port of the relay between agents without addresses; "": there is none
 	Graph     *network.Graph // with the mixing matrix
 	Seed      uint64
 	Task      string
@@ -60,6 +61,12 @@ func parse(name string, data []byte, check Check) (*Cluster, error) {
 	if c.Addresses, err = f.addresses(); err != nil {
 		return nil, err
 	}
+	if f.Relay != nil {
+		c.Relay = *f.Relay
+		if _, err := checkAddress("the relay", c.Relay); err != nil {
+			return nil, err
+		}
+	}
 	if check != nil {
 		if err := check(c.Task, c.Flags); err != nil {
 			return nil, err
@@ -68,6 +75,14 @@ func parse(name string, data []byte, check Check) (*Cluster, error) {
 	if f.Self != nil {
 		c.w = *f.Self
 	}
+	if c.Graph, err = f.graph(name, c); err != nil {
+		return nil, err
+	}
+	return c, c.checkReach()
+}
+
+// graph returns the graph of a cluster, whose weights it sets as they stand in the file.
+func (f *file) graph(name string, c *Cluster) (*network.Graph, error) {
 	n := len(c.Addresses)
 	if c.inline {
 		object := map[string]any{"agents": n}
@@ -80,8 +95,7 @@ func parse(name string, data []byte, check Check) (*Cluster, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.Graph, err = network.Parse(name, text, c.w)
-		return c, err
+		return network.Parse(name, text, c.w)
 	}
 	graph := cmp.Or(f.Graph, "ring")
 	if graph == "ring" && f.Self == nil {
@@ -90,12 +104,12 @@ func parse(name string, data []byte, check Check) (*Cluster, error) {
 	if f.Prob != nil {
 		c.prob = *f.Prob
 	}
-	c.Graph, err = network.New(graph, n, network.Options{W: c.w, Prob: c.prob, Seed: c.Seed})
-	return c, err
+	return network.New(graph, n, network.Options{W: c.w, Prob: c.prob, Seed: c.Seed})
 }
 
 // Hash returns the SHA-256, in hexadecimal, of what must be the same for all agents of the run: its name, the number of
-// agents, the mixing matrix to the bit, the seed, the task and its flags in their order. The addresses are left out.
+// agents, the mixing matrix to the bit, the seed, the task and its flags in their order, and which agents have no address. The
+// addresses themselves are left out.
 func (c *Cluster) Hash() string {
 	type entry struct {
 		Agent int
@@ -105,6 +119,12 @@ func (c *Cluster) Hash() string {
 	for i := range rows {
 		for _, e := range c.Graph.W.Row(i) {
 			rows[i] = append(rows[i], entry{e.Agent, math.Float64bits(e.Weight)})
+		}
+	}
+	var dial []int
+	for i, a := range c.Addresses {
+		if a == "" {
+			dial = append(dial, i)
 		}
 	}
 	h := sha256.New()
@@ -117,7 +137,8 @@ func (c *Cluster) Hash() string {
 		Seed   uint64
 		Task   string
 		Flags  []string
-	}{1, c.Run, len(c.Addresses), rows, c.Seed, c.Task, c.Flags})
+		Dial   []int `json:",omitempty"` // agents that only connect to others
+	}{1, c.Run, len(c.Addresses), rows, c.Seed, c.Task, c.Flags, dial})
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -133,7 +154,6 @@ func (c *Cluster) GraphFile() []byte {
 }
 
 // Args returns the task's command line: Flags and, for the other fields of the file, -agents, -seed, -graph, -w and
-
 // -prob. graphFile is the path under which the caller has stored what GraphFile returns, if that is not nil.
 func (c *Cluster) Args(graphFile string) []string {
 	args := append(slices.Clone(c.Flags), fmt.Sprintf("-agents=%d", len(c.Addresses)), fmt.Sprintf("-seed=%d", c.Seed))

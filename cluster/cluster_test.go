@@ -115,6 +115,11 @@ func TestErrors(t *testing.T) {
 		{named(`"agents": ["a:0"]`), "the port of agent 0 must be 1 to 65535"},
 		{named(`"agents": ["a:1", "b:1", "A:01"]`), `0 and 2 both have "A:01"`},
 
+		{named(`"agents": ["a:1", "", "", "d:1"]`), `agents 1 and 2 are neighbours, and neither has an address: one of them must have one, or "relay" must name a relay`},
+		{named(`"agents": ["a:1", ""], "relay": "relay"`), `the address of the relay must be host:port; it is "relay"`},
+		{named(`"agents": ["a:1", ""], "relay": "relay:0"`), `the port of the relay must be 1 to 65535; its address is "relay:0"`},
+		{named(`"agents": 2, "address": ""`), "agents 0 and 1 are neighbours, and neither has an address"},
+
 		{full(`, "graph": "circle"`), `"graph" must be one of ring, complete, star`},
 		{full(`, "graph": "g.json"`), `"graph" must be a name, not the file "g.json"`},
 		{full(`, "graph": "ring", "edges": [[0, 1]]`), `"graph", "edges" and "W" are mutually exclusive`},
@@ -196,12 +201,26 @@ func TestHash(t *testing.T) {
 		`{"run": "r2", "task": "mnist", "agents": ["a:1", "b:1"], "flags": ["-K=20", "-T=5"]}`,
 		`{"run": "r", "task": "synthetic", "agents": ["a:1", "b:1"], "flags": ["-K=20", "-T=5"]}`,
 		named(`"agents": ["a:1", "b:1", "c:1"], "flags": ["-K=20", "-T=5"]`),
+		named(`"agents": ["a:1", ""], "flags": ["-K=20", "-T=5"]`),
 	} {
 		h := parse(t, other).Hash()
 		if seen[h] != "" {
 			t.Errorf("%s has the hash of %s", other, seen[h])
 		}
 		seen[h] = other
+	}
+}
+
+// Agents without addresses have neighbours that have one, or a relay, whose address does not matter to the hash.
+func TestWithoutAddress(t *testing.T) {
+	c := parse(t, named(`"agents": ["a:1", "", "c:1", ""], "graph": "ring"`))
+	if c.Relay != "" || c.Addresses[1] != "" || c.Addresses[2] != "c:1" {
+		t.Errorf("%+v", c)
+	}
+	one := parse(t, named(`"agents": ["a:1", "", ""], "relay": "relay:7443"`))
+	other := parse(t, named(`"agents": ["a:1", "", ""], "relay": "10.0.0.1:1"`))
+	if one.Relay != "relay:7443" || one.Hash() != other.Hash() {
+		t.Errorf("%q, %s, %s", one.Relay, one.Hash(), other.Hash())
 	}
 }
 

@@ -18,6 +18,11 @@
 //	"agents": 8, "address": "dsbo-{agent}.dsbo:7000"      dsbo-0.dsbo:7000 to dsbo-7.dsbo:7000
 //	"agents": 8, "address": "127.0.0.1:{7000+agent}"      127.0.0.1:7000 to 127.0.0.1:7007
 //
+// Sites whose machines can only connect to others, and are reached by nobody, have the address "". Their neighbours must
+// have one, or "relay" is the host:port of a relay (dsbo relay) over which two without an address talk to each other.
+//
+//	"agents": ["host-0:7000", "", "", "host-3:7000"], "relay": "relay.example:7443"
+//
 // The graph is "graph", a name that package network knows (default: ring), or "edges", [[0, 1], [1, 2], ...], or "W",
 // the mixing matrix by rows. "w" is each agent's weight on itself (default: 0.5 on the ring; elsewhere 0, which stands
 // for Metropolis weights), and "prob" the probability of an edge of erdos-renyi. "seed" (default: 1) is what all draws
@@ -27,7 +32,7 @@
 // An unknown field, null, a field or an address that is given twice, and text after the object are errors.
 //
 // The machines of a run may each have a file of their own. [Cluster.Hash] covers what must be the same in all of them:
-// everything but the addresses, as a machine may know the others by names of its own.
+// everything but the addresses, as a machine may know the others by names of its own; but who has none is the same for all.
 //
 // A program that runs agents over [dsbo/network/grpc] itself takes Run, Hash, Addresses and Graph.W from a [Cluster]
 // for its grpc.Config; it may use Task and Flags as it likes.

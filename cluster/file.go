@@ -19,6 +19,7 @@ type file struct {
 	Run     string          `json:"run" must:"a name"`
 	Agents  agents          `json:"agents" must:"addresses, [\"host:port\", ...], or their number"`
 	Address *string         `json:"address" must:"a rule such as \"host-{agent}:7000\""`
+	Relay   *string         `json:"relay" must:"the address of a relay, \"host:port\""`
 	Graph   string          `json:"graph" must:"the name of a graph"`
 	Edges   json.RawMessage `json:"edges" must:"pairs of agents, [[0, 1], ...]"`
 	W       json.RawMessage `json:"W" must:"rows of numbers, [[0.5, 0.5], ...]"`
@@ -114,23 +115,49 @@ func (f *file) addresses() ([]string, error) {
 	return all, checkAddresses(all)
 }
 
-// checkAddresses reports the first address that is none, or is another agent's.
+// checkAddresses reports the first address that is none, or is another agent's. Agents that only connect to others have "".
 func checkAddresses(all []string) error {
 	first := map[string]int{}
 	for i, a := range all {
-		host, port, err := net.SplitHostPort(a)
-		if err != nil || host == "" || strings.ContainsAny(host, " \t\r\n/\"'{}") {
-			return fmt.Errorf("the address of agent %d must be host:port; it is %q", i, a)
+		if a == "" {
+			continue
 		}
-		p, err := strconv.ParseUint(port, 10, 16)
-		if err != nil || p == 0 {
-			return fmt.Errorf("the port of agent %d must be 1 to %d; its address is %q", i, math.MaxUint16, a)
+		key, err := checkAddress(fmt.Sprintf("agent %d", i), a)
+		if err != nil {
+			return err
 		}
-		key := fmt.Sprintf("%s %d", strings.ToLower(host), p)
 		if j, twice := first[key]; twice {
 			return fmt.Errorf("agents must have different addresses; %d and %d both have %q", j, i, a)
 		}
 		first[key] = i
+	}
+	return nil
+}
+
+// checkAddress returns an address in a form that all its spellings share, and an error if it is none.
+func checkAddress(whose, address string) (string, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || host == "" || strings.ContainsAny(host, " \t\r\n/\"'{}") {
+		return "", fmt.Errorf("the address of %s must be host:port; it is %q", whose, address)
+	}
+	p, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || p == 0 {
+		return "", fmt.Errorf("the port of %s must be 1 to %d; its address is %q", whose, math.MaxUint16, address)
+	}
+	return fmt.Sprintf("%s %d", strings.ToLower(host), p), nil
+}
+
+// checkReach reports the first neighbours neither of which can connect to the other one.
+func (c *Cluster) checkReach() error {
+	if c.Relay != "" {
+		return nil
+	}
+	for i := range c.Addresses {
+		for _, j := range c.Graph.W.Neighbours(i) {
+			if i < j && c.Addresses[i] == "" && c.Addresses[j] == "" {
+				return fmt.Errorf(`agents %d and %d are neighbours, and neither has an address: one of them must have one, or "relay" must name a relay`, i, j)
+			}
+		}
 	}
 	return nil
 }

@@ -88,6 +88,9 @@ func (p *program) parseAgent(args []string, help io.Writer) (o agentOptions, c *
 	if o.agent, err = agentNumber(*agent, len(c.Addresses), os.Getenv); err != nil {
 		return o, nil, err
 	}
+	if c.Addresses[o.agent] == "" && o.listen != "" {
+		return o, nil, dsbo.Errorf(dsbo.ErrConfig, "-listen must be left out: agent %d has no address in %s, and nobody connects to it", o.agent, o.cluster)
+	}
 	return o, c, o.validate()
 }
 

@@ -50,7 +50,7 @@ func (o *options) addFlags(f *cli.Flags, withoutCerts, log string) {
 	f.IntVar(&o.keepFrames, "keep-frames", 1024,
 		"`exchanges` kept for neighbours that come back; if one needs older ones, this agent goes back to an earlier checkpoint as well")
 	f.IntVar(&o.keepMiB, "keep-mib", 16, "memory for kept exchanges, in `MiB`")
-	f.StringVar(&o.log, "log", log, "`form` of log lines on stderr: plain, for people; text, key=value pairs; or json")
+	f.StringVar(&o.log, "log", log, logForms)
 	f.BoolVar(&o.quiet, "quiet", false, "log warnings and errors alone")
 	f.StringVar(&o.http, "http", "",
 		"`address` on which an agent serves /healthz and, for Prometheus, /metrics; a port alone is on loopback, and {9100+agent} stands for ports 9100, 9101, ... of agents 0, 1, ... (default: none)")
@@ -85,8 +85,6 @@ func (o *options) validate() error {
 	switch {
 	case o.certs != "" && o.insecure:
 		return dsbo.Errorf(dsbo.ErrConfig, "-certs and -insecure are mutually exclusive")
-	case o.log != "plain" && o.log != "text" && o.log != "json":
-		return dsbo.Errorf(dsbo.ErrConfig, "-log must be plain, text or json; it is %s", o.log)
 	case o.silentAfter < minSilentAfter:
 		return dsbo.Errorf(dsbo.ErrConfig, "-silent-after must be at least %v; it is %v", minSilentAfter, o.silentAfter)
 	case o.peerTimeout < o.silentAfter:
@@ -97,7 +95,7 @@ func (o *options) validate() error {
 	case o.keepMiB < 1 || o.keepMiB > 1<<20:
 		return dsbo.Errorf(dsbo.ErrConfig, "-keep-mib must be 1 to %d; it is %d", 1<<20, o.keepMiB)
 	}
-	return nil
+	return checkLogForm(o.log)
 }
 
 // httpAddress returns the host:port that -http stands for at an agent, "" if it is not given.

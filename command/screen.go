@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"dsbo"
 	"dsbo/experiment"
 	"dsbo/internal/cli"
 )
@@ -41,13 +42,7 @@ func newScreen(o agentOptions, m *monitor, stderr io.Writer) (*screen, error) {
 		s.every = o.progress
 	}
 	agent := []slog.Attr{slog.Int("agent", o.agent)}
-	var shown slog.Handler = plainHandler{s, level, ""}
-	switch o.log {
-	case "json":
-		shown = slog.NewJSONHandler(s, &slog.HandlerOptions{Level: level})
-	case "text":
-		shown = slog.NewTextHandler(s, &slog.HandlerOptions{Level: level})
-	}
+	shown := logHandler(o.log, s, level)
 	filed := slog.DiscardHandler
 	if o.logFile != "" {
 		var err error
@@ -62,6 +57,28 @@ func newScreen(o agentOptions, m *monitor, stderr io.Writer) (*screen, error) {
 	}
 	return s, nil
 }
+
+// logHandler writes log lines in one of the forms of -log.
+func logHandler(form string, to io.Writer, level slog.Level) slog.Handler {
+	switch form {
+	case "json":
+		return slog.NewJSONHandler(to, &slog.HandlerOptions{Level: level})
+	case "text":
+		return slog.NewTextHandler(to, &slog.HandlerOptions{Level: level})
+	}
+	return plainHandler{to, level, ""}
+}
+
+// checkLogForm returns an error unless form is one of those of -log.
+func checkLogForm(form string) error {
+	if form != "plain" && form != "text" && form != "json" {
+		return dsbo.Errorf(dsbo.ErrConfig, "-log must be plain, text or json; it is %s", form)
+	}
+	return nil
+}
+
+// logForms is the help of -log.
+const logForms = "`form` of log lines on stderr: plain, for people; text, key=value pairs; or json"
 
 // close writes the error with which the agent ended, if any, to the log file and closes it.
 func (s *screen) close(ended error) error {

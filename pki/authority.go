@@ -58,7 +58,7 @@ func (a *Authority) Issue(agent int, from, until time.Time) (*Identity, error) {
 	}
 	return &Identity{
 		Agent: agent, certificate: tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key, Leaf: cert},
-		authorities: a.all, expires: earlier(cert.NotAfter, a.pair.Leaf.NotAfter),
+		trust: a.Trust(), expires: earlier(cert.NotAfter, a.pair.Leaf.NotAfter),
 	}, nil
 }
 
@@ -83,6 +83,9 @@ func (a *Authority) Renew(cert *x509.Certificate, from, until time.Time) (*x509.
 	return nil, dsbo.Errorf(dsbo.ErrConfig, "the certificate of %s must be signed by an authority of ca.pem, to be renewed; it is signed by %q",
 		Name(agent), cert.Issuer.CommonName)
 }
+
+// Trust returns the authorities of ca.pem.
+func (a *Authority) Trust() *Trust { return &Trust{a.all} }
 
 // Expires returns when the authority's certificate expires, and with it all that it has signed.
 func (a *Authority) Expires() time.Time { return a.pair.Leaf.NotAfter }

@@ -18,7 +18,7 @@ type Identity struct {
 	Agent int // whose identity this is
 
 	certificate tls.Certificate // with intermediate ones, if there are any
-	authorities []*x509.Certificate
+	trust       *Trust
 	expires     time.Time
 }
 
@@ -85,7 +85,7 @@ func (id *Identity) Client(to int) *tls.Config {
 }
 
 func (id *Identity) pool() *x509.CertPool {
-	return poolOf(id.authorities)
+	return poolOf(id.trust.authorities)
 }
 
 func poolOf(certificates []*x509.Certificate) *x509.CertPool {
@@ -107,7 +107,7 @@ func (id *Identity) Save(folder string) error {
 // Load reads an agent's identity from a folder that holds ca.pem, agent-<i>.pem and agent-<i>-key.pem. A certificate
 // that other agents would refuse at the time now is an error that gives the reason. All errors match dsbo.ErrConfig.
 func Load(folder string, agent int, now time.Time) (*Identity, error) {
-	authorities, err := loadAuthorities(certificateFile(folder, authorityName))
+	trust, err := LoadTrust(folder)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func Load(folder string, agent int, now time.Time) (*Identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	id := &Identity{Agent: agent, certificate: pair, authorities: authorities}
+	id := &Identity{Agent: agent, certificate: pair, trust: trust}
 	chain, err := x509.ParseCertificates(id.Certificate())
 	if err == nil {
 		id.expires, err = verify(chain, agent, id.pool(), now)

@@ -44,10 +44,27 @@ var signatures = map[x509.PublicKeyAlgorithm]x509.SignatureAlgorithm{
 	x509.ECDSA: x509.ECDSAWithSHA256, x509.RSA: x509.SHA256WithRSA, x509.Ed25519: x509.PureEd25519,
 }
 
-// Verify returns an error unless an agent has signed the message: the certificate, in DER and with intermediate ones after it, must be
-// that of the agent, signed by an authority of id and valid at the time now, and the signature must be of its key. It returns until
-// when the certificate is valid.
+// Verify is [Trust.Verify] with the authorities that this agent knows.
 func (id *Identity) Verify(agent int, certificate, message, signature []byte, now time.Time) (until time.Time, err error) {
+	return id.trust.Verify(agent, certificate, message, signature, now)
+}
+
+// Trust is the authorities that are known: those of a ca.pem.
+type Trust struct{ authorities []*x509.Certificate }
+
+// LoadTrust reads ca.pem in a folder. Errors match dsbo.ErrConfig.
+func LoadTrust(folder string) (*Trust, error) {
+	all, err := loadAuthorities(certificateFile(folder, authorityName))
+	if err != nil {
+		return nil, err
+	}
+	return &Trust{all}, nil
+}
+
+// Verify returns an error unless an agent has signed the message: the certificate, in DER and with intermediate ones after it, must be
+// that of the agent, signed by one of the authorities and valid at the time now, and the signature must be of its key. It returns until
+// when the certificate is valid.
+func (t *Trust) Verify(agent int, certificate, message, signature []byte, now time.Time) (until time.Time, err error) {
 	chain, err := x509.ParseCertificates(certificate)
 	if err != nil {
 		return until, err
@@ -55,7 +72,7 @@ func (id *Identity) Verify(agent int, certificate, message, signature []byte, no
 	if len(chain) == 0 {
 		return until, errors.New("there must be a certificate; there is none")
 	}
-	if until, err = verify(chain, agent, id.pool(), now); err != nil {
+	if until, err = verify(chain, agent, poolOf(t.authorities), now); err != nil {
 		return until, err
 	}
 	return until, chain[0].CheckSignature(signatures[chain[0].PublicKeyAlgorithm], message, signature)

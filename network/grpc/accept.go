@@ -117,8 +117,9 @@ func (m *Mixer) admit(h hello, auth credentials.AuthInfo) error {
 	if err := m.check(h, auth); err != nil {
 		return err
 	}
-	if h.from > m.config.Agent {
-		return fmt.Errorf("agent %d connects to agent %d, but the one with the lower number is to connect", h.from, m.config.Agent)
+	if m.config.dials(h.from) {
+		return fmt.Errorf("agent %d connects to agent %d, but the other way is right: the one with the lower number connects, or the one without an address",
+			h.from, m.config.Agent)
 	}
 	return nil
 }

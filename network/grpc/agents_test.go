@@ -99,18 +99,35 @@ func together(ms []*Mixer, do func(i int, m *Mixer) error) []error {
 func succeed(ms []*Mixer, do func(i int, m *Mixer) error) { must.OK(errors.Join(together(ms, do)...)) }
 
 func TestConforms(t *testing.T) {
-	for name, ids := range map[string][]*pki.Identity{"tls": identities(16), "plain": nil} {
+	a := newAuthority()
+	ids := make([]*pki.Identity, 16)
+	for i := range ids {
+		ids[i] = issue(a, i, time.Hour)
+	}
+	for name, ready := range map[string]func(w *network.Matrix) ([]Config, func()){
+		"tls": func(w *network.Matrix) ([]Config, func()) { return configs(w, ids), func() {} },
+		"relayed, plain": func(w *network.Matrix) ([]Config, func()) {
+			if w.N() > 8 { // whose handshakes take their time
+				return configs(w, nil), func() {}
+			}
+			return relayed(configs(w, ids), a)
+		},
+	} {
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() && ids == nil {
-				t.Skip("the same with less in between")
+			if testing.Short() && name != "tls" {
+				t.Skip("the same with other connections in between")
 			}
 			networktest.TestTeam(t, func(w *network.Matrix) ([]network.Team, func()) {
-				ms, closeAll := open(configs(w, ids))
+				cs, stop := ready(w)
+				ms, closeAll := open(cs)
 				teams := make([]network.Team, len(ms))
 				for i, m := range ms {
 					teams[i] = m
 				}
-				return teams, closeAll
+				return teams, func() {
+					closeAll()
+					stop()
+				}
 			})
 		})
 	}

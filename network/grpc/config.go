@@ -27,11 +27,12 @@ type Config struct {
 	// Program is what this agent computes with. Agents refuse each other if theirs cannot be in one run: see
 	// [network.Program.Mixable]. The zero value stands for network.ThisProgram().
 	Program network.Program
-	// Addresses holds host:port of each agent. Only those of this agent and of neighbours with a higher number
-	// are used.
+	// Addresses holds host:port of each agent, "" for one that nobody can reach. Of two neighbours the one with the lower
+	// number connects to the other one, or the one without an address does; two without one connect over Relay.
 	Addresses []string
-	// Listener is where neighbours with a lower number connect. nil listens on this agent's
-	// address. The mixer closes it.
+	// Relay is the host:port of the relay between agents without addresses (package relay), which needs Identity.
+	Relay string
+	// Listener is where neighbours connect. nil listens on this agent's address. The mixer closes it.
 	Listener net.Listener
 
 	// Identity is this agent's certificate. With nil the connections are neither encrypted nor
@@ -168,8 +169,15 @@ func (c Config) validateAddresses() error {
 	unprotected := func(format string, args ...any) error {
 		return dsbo.Errorf(dsbo.ErrConfig, "%w", &UnprotectedError{fmt.Sprintf(format, args...)})
 	}
+	if c.Listener != nil && c.Addresses[c.Agent] == "" {
+		return dsbo.Errorf(dsbo.ErrConfig, "Listener must be nil, as agent %d has no address where others could connect", c.Agent)
+	}
 	for i, a := range c.Addresses {
-		if !c.dials(i) && (i != c.Agent || c.Listener != nil) {
+		if c.relayed(i) && (c.Relay == "" || c.Identity == nil) {
+			return dsbo.Errorf(dsbo.ErrConfig, "agents %d and %d are neighbours, and neither has an address: there must be a relay, and certificates for it",
+				min(i, c.Agent), max(i, c.Agent))
+		}
+		if a == "" || !c.dials(i) && (i != c.Agent || c.Listener != nil) {
 			continue
 		}
 		host, _, err := net.SplitHostPort(a)
@@ -202,7 +210,23 @@ func (c Config) private() bool { return c.Identity != nil || c.Insecure }
 
 // dials reports whether this agent connects to agent i, rather than i to it or neither.
 func (c Config) dials(i int) bool {
-	return i > c.Agent && slices.Contains(c.Matrix.Neighbours(c.Agent), i)
+	if !slices.Contains(c.Matrix.Neighbours(c.Agent), i) {
+		return false
+	}
+	if own, other := c.Addresses[c.Agent] != "", c.Addresses[i] != ""; own != other {
+		return other
+	}
+	return i > c.Agent
+}
+
+// relayed reports whether agent i is a neighbour that this agent is connected to over the relay.
+func (c Config) relayed(i int) bool {
+	return c.Addresses[c.Agent] == "" && c.Addresses[i] == "" && slices.Contains(c.Matrix.Neighbours(c.Agent), i)
+}
+
+// called reports whether a neighbour connects to this agent over the relay.
+func (c Config) called() bool {
+	return slices.ContainsFunc(c.Matrix.Neighbours(c.Agent), func(i int) bool { return i < c.Agent && c.relayed(i) })
 }
 
 func loopback(host string) bool {

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"dsbo/network/relay"
+
 	rpc "google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
@@ -25,7 +27,7 @@ const (
 	lastRetry  = time.Second
 )
 
-// dial keeps a stream to a neighbour with a higher number open until the mixer is closed.
+// dial keeps a stream to a neighbour that this agent connects to open until the mixer is closed.
 func (m *Mixer) dial(e *edge) {
 	wait := firstRetry
 	logged := ""
@@ -75,6 +77,18 @@ func (a *attempt) dial(ctx context.Context, address string) (net.Conn, error) {
 	return conn, err
 }
 
+// dialer returns how a connection to a neighbour is opened: to its address, or over the relay.
+func (m *Mixer) dialer(e *edge, a *attempt) func(ctx context.Context, address string) (net.Conn, error) {
+	if !m.config.relayed(e.id) {
+		return a.dial
+	}
+	return func(ctx context.Context, _ string) (net.Conn, error) {
+		conn, err := m.relay().Dial(ctx, e.id)
+		a.unreachable.Store(errors.Is(err, relay.ErrAbsent))
+		return conn, err
+	}
+}
+
 // connect opens a connection and its stream, and moves frames until it ends. opened reports whether
 // both sides agreed to it.
 func (m *Mixer) connect(e *edge, a *attempt) (opened bool, err error) {
@@ -84,7 +98,7 @@ func (m *Mixer) connect(e *edge, a *attempt) (opened bool, err error) {
 	limit := time.AfterFunc(handshakeTimeout, cancel)
 	defer limit.Stop()
 
-	conn, err := m.newConn(e, a.dial)
+	conn, err := m.newConn(e, m.dialer(e, a))
 	if err != nil {
 		return false, err
 	}

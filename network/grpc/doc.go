@@ -8,8 +8,9 @@
 //
 // # Who talks to whom
 //
-// Each edge of the graph is one gRPC stream in both directions. The agent with the lower number
-// connects, the other one listens; after the loss of a connection the first tries again.
+// Each edge of the graph is one gRPC stream in both directions. The agent with the lower number connects, the other one
+// listens; after the loss of a connection the first tries again. An agent that nobody can reach, whose address is "",
+// connects to all neighbours that have one. Two without connect over a relay (package relay), which sees their TLS alone.
 //
 // With certificates, the rule between machines, connections are TLS 1.3, and both sides check that the other one's
 // certificate is signed by the run's authority, is valid, and is that of the agent they mean (package pki). Then each

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dsbo/network"
+	"dsbo/network/relay"
 
 	rpc "google.golang.org/grpc"
 )
@@ -35,11 +36,12 @@ func Open(c Config) (*Mixer, error) {
 		return nil, err
 	}
 	m.server = m.newServer()
-	m.work.Go(func() {
-		if err := m.server.Serve(m.config.Listener); err != nil && err != rpc.ErrServerStopped { // before it began
-			m.config.Log.Error("no longer listening", "reason", err)
-		}
-	})
+	if m.config.Listener != nil {
+		m.serve(m.config.Listener)
+	}
+	if m.config.called() {
+		m.serve(m.relay().Listen(m.config.Log))
+	}
 	for _, e := range m.edges {
 		if m.config.dials(e.id) {
 			m.work.Go(func() { m.dial(e) })
@@ -49,13 +51,27 @@ func Open(c Config) (*Mixer, error) {
 	return m, nil
 }
 
-// newListening returns a mixer that is connected to nothing, with a listener.
+// serve accepts connections of a listener until the server stops.
+func (m *Mixer) serve(l net.Listener) {
+	m.work.Go(func() {
+		if err := m.server.Serve(l); err != nil && err != rpc.ErrServerStopped { // before it began
+			m.config.Log.Error("no longer listening", "reason", err)
+		}
+	})
+}
+
+// relay returns this agent as the relay knows it.
+func (m *Mixer) relay() relay.Client {
+	return relay.Client{Address: m.config.Relay, Run: m.config.Run, Identity: m.identity}
+}
+
+// newListening returns a mixer that is connected to nothing, with a listener if it has an address.
 func newListening(c Config) (*Mixer, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	m, err := newMixer(c.withDefaults())
-	if err == nil && c.Listener == nil {
+	if err == nil && c.Listener == nil && c.Addresses[c.Agent] != "" {
 		if m.config.Listener, err = net.Listen("tcp", c.Addresses[c.Agent]); err != nil {
 			err = fmt.Errorf("agent %d: %w", c.Agent, err)
 		}

@@ -169,7 +169,7 @@ func TestVisitorsRefused(t *testing.T) {
 		{"another identity as itself", as(0), goodHello(1).encode(), "claims to be agent 1, but shows the certificate of agent 0", "claims to be agent 1"},
 		{"no neighbour", as(3), goodHello(3).encode(), "agent 3 is not a neighbour of agent 1", "not a neighbour"},
 		{"itself", as(1), goodHello(1).encode(), "agent 1 is not a neighbour of agent 1", "not a neighbour"},
-		{"the wrong direction", as(2), goodHello(2).encode(), "the one with the lower number is to connect", "lower number"},
+		{"the wrong direction", as(2), goodHello(2).encode(), "the other way is right", "lower number"},
 	}...) {
 		t.Run(c.name, func(t *testing.T) {
 			m, log := o.open(t, "127.0.0.1:1")

@@ -1,0 +1,60 @@
+package command
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+
+	"dsbo"
+	"dsbo/internal/cli"
+	"dsbo/network/relay"
+	"dsbo/pki"
+)
+
+const relayIntro = `Joins the connections of agents that can all only dial out: those of a cluster file with the
+address "", whose "relay" is this one. It runs where all of them can connect to, until it is
+stopped, for any number of runs.
+
+What passes is TLS between the agents, of which the relay has no key: it sees who talks to
+whom in which run, when and how much. It serves agents whose certificates an authority of
+ca.pem has signed, and needs that file alone, which it reads again for each connection.`
+
+// relay is the verb relay: it runs a relay until ctx ends.
+func (p *program) relay(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	f := cli.NewFlags(p.name+" relay", relayIntro, "")
+	f.Synopsis, f.Example = "-listen ADDRESS -certs DIR [flags]", p.name+" relay -listen :7443 -certs certs"
+	listen := f.String("listen", "", "`address` to listen on, for instance :7443")
+	certs := f.String("certs", "", "`folder` with ca.pem")
+	connections := f.Int("connections", 1024, "most `connections` at once; two join each pair of agents")
+	log := f.String("log", "text", logForms)
+	quiet := f.Bool("quiet", false, "log warnings and errors alone")
+	f.Group("Flags", "listen", "certs", "connections", "log", "quiet")
+	if err := f.Parse(args, stdout); err != nil {
+		return err
+	}
+	if err := f.Required("listen", "certs"); err != nil {
+		return err
+	}
+	if err := checkLogForm(*log); err != nil {
+		return err
+	}
+	if *connections < 2 {
+		return dsbo.Errorf(dsbo.ErrConfig, "-connections must be at least 2; it is %d", *connections)
+	}
+	trust := func() (*pki.Trust, error) { return pki.LoadTrust(*certs) }
+	if _, err := trust(); err != nil {
+		return dsbo.Errorf(dsbo.ErrConfig, "-certs: %w", err)
+	}
+	l, err := net.Listen("tcp", *listen)
+	if err != nil {
+		return dsbo.Errorf(dsbo.ErrConfig, "-listen: %w", err)
+	}
+	level := slog.LevelInfo
+	if *quiet {
+		level = slog.LevelWarn
+	}
+	logger := slog.New(logHandler(*log, stderr, level))
+	logger.Info("relay", "address", l.Addr().String())
+	return relay.Serve(ctx, l, relay.Options{Trust: trust, Connections: *connections, Log: logger})
+}
