@@ -19,7 +19,7 @@ import (
 // [OnePenalty]. 1/(cd) is [Softmax]'s scale: x = 0 is a weak penalty, whatever the groups are.
 //
 // The intercepts' fixed ridge makes g_i strongly convex and no more: probabilities of a class, and means of a target of deviation 1,
-// are those without it up to 10⁻⁵.
+// are those without it to some 10⁻⁵.
 type Linear struct {
 	Features, Outputs int        // Outputs: the number of classes, or of the numbers in a target
 	Loss              OutputLoss // nil: CrossEntropy

@@ -170,7 +170,7 @@ func TestOutputLosses(t *testing.T) {
 	for _, c := range []struct {
 		loss         models.OutputLoss
 		o, t         float64
-		want, tolera float64
+		want, within float64
 	}{
 		{models.Squared{}, 3, 1, 2, 0},
 		{models.Huber{}, 1.5, 1, .125, 0},
@@ -189,15 +189,8 @@ func TestOutputLosses(t *testing.T) {
 		m := models.Linear{Features: 1, Outputs: 1, Loss: c.loss}
 		e := data.Examples{X: table(1, 1, []float64{1}), Target: table(1, 1, []float64{c.t})}
 		got, hits := must.Get2(must.Get(models.NewScore(m, e, false)).Examples([]float64{c.o, 0}))
-		if math.Abs(got[0]-c.want) > c.tolera || hits != nil {
+		if math.Abs(got[0]-c.want) > c.within || hits != nil {
 			t.Errorf("%T of output %g and target %g is %g with hits %v, want %g without", c.loss, c.o, c.t, got[0], hits, c.want)
-		}
-	}
-	for _, o := range []float64{-2, 30, 31, 45} {
-		loss, _ := must.Get2(must.Get(models.NewScore(models.Linear{Features: 1, Outputs: 1, Loss: models.Poisson{}},
-			data.Examples{X: table(1, 1, []float64{1}), Target: table(1, 1, []float64{0})}, false)).Examples([]float64{o, 0}))
-		if mean := (models.Poisson{}).MeanCount(o); math.Abs(mean-loss[0]) > 1e-15*mean {
-			t.Errorf("the mean count at %g is %g, the loss of a count of 0 is %g", o, mean, loss[0])
 		}
 	}
 }

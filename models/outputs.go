@@ -155,6 +155,14 @@ func (h Huber) CurvatureBehind(w, outputs, t *ad.Node) *ad.Node {
 // Hits implements [OutputLoss].
 func (Huber) Hits(_, _ *ad.Node) *ad.Node { return nil }
 
+// lossOr returns l, or [CrossEntropy] for nil.
+func lossOr(l OutputLoss) OutputLoss {
+	if l == nil {
+		return CrossEntropy{}
+	}
+	return l
+}
+
 // checkNumbers checks targets that are numbers, one for each output.
 func checkNumbers(targets *ad.Table, outputs int) error {
 	if c := targets.Cols(); c != outputs {

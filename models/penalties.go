@@ -79,14 +79,6 @@ func penaltiesOr(p Penalties) Penalties {
 	return p
 }
 
-// lossOr returns l, or [CrossEntropy] for nil.
-func lossOr(l OutputLoss) OutputLoss {
-	if l == nil {
-		return CrossEntropy{}
-	}
-	return l
-}
-
 // featurePenalty builds Σ_kj e_{group(j)} w_kj² for a layer's weights w, a column a feature, with e = e^x.
 func featurePenalty(p Penalties, e, w *ad.Node) *ad.Node {
 	features := w.Shape()[1]

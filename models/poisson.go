@@ -1,8 +1,6 @@
 package models
 
 import (
-	"math"
-
 	"dsbo"
 	"dsbo/ad"
 )
@@ -69,9 +67,3 @@ func (p Poisson) CurvatureBehind(w, outputs, t *ad.Node) *ad.Node {
 
 // Hits implements [OutputLoss].
 func (Poisson) Hits(_, _ *ad.Node) *ad.Node { return nil }
-
-// MeanCount returns e^o as the loss has it: the mean that an output o of a [Poisson] model stands for.
-func (Poisson) MeanCount(o float64) float64 {
-	beyond := max(o-poissonKnee, 0)
-	return math.Exp(o-beyond) * (1 + beyond + beyond*beyond/2)
-}
