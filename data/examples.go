@@ -16,7 +16,8 @@ type Examples struct {
 	// Target is one row an example: the one-hot code of its class (a table of [ad.LabelTable]),
 	// or one column with a real number or with +1 and -1.
 	Target *ad.Table
-	// Weight is one column of numbers that are at least 0, by which the losses of the examples are multiplied; nil: all 1.
+	// Weight is one column of numbers that are at least 0, by which the losses of the examples are multiplied, or a column for each of
+	// several models that a model consists of; nil: all 1.
 	Weight *ad.Table
 	// ID is each example's index among the training examples of all agents together, 0 to
 	// [Task.TrainRows] - 1: agent 0's first, in the order of their rows. What has one parameter per
@@ -177,18 +178,19 @@ func (t Task) check(e Examples) error {
 }
 
 // CheckWeights reports the first thing in which the weights of e, if it has any, do not fit it: as [dsbo.ErrShape] if there is not one
-// for each example, and as [dsbo.ErrConfig] if one is negative.
+// row for each example, and as [dsbo.ErrConfig] if one is negative.
 func CheckWeights(e Examples) error {
 	if e.Weight == nil {
 		return nil
 	}
-	if e.Weight.Rows() != e.Len() || e.Weight.Cols() != 1 {
-		return dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have one weight; the weights have %d rows and %d columns",
-			e.Len(), e.Weight.Rows(), e.Weight.Cols())
+	if e.Weight.Rows() != e.Len() {
+		return dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have a weight; there are %d", e.Len(), e.Weight.Rows())
 	}
 	for i := range e.Len() {
-		if w := e.Weight.At(i, 0); w < 0 {
-			return dsbo.Errorf(dsbo.ErrConfig, "weights must be at least 0; that of example %d is %g", i, w)
+		for k := range e.Weight.Cols() {
+			if w := e.Weight.At(i, k); w < 0 {
+				return dsbo.Errorf(dsbo.ErrConfig, "weights must be at least 0; that of example %d is %g", i, w)
+			}
 		}
 	}
 	return nil

@@ -51,9 +51,9 @@ func TestBadWeights(t *testing.T) {
 		says   string
 	}{
 		{must.Get(ad.FloatTable(9, 1, make([]float64, 9))), dsbo.ErrShape,
-			"validation examples of agent 0: each of 21 examples must have one weight; the weights have 9 rows and 1 columns"},
-		{must.Get(ad.FloatTable(21, 2, make([]float64, 42))), dsbo.ErrShape,
-			"validation examples of agent 0: each of 21 examples must have one weight; the weights have 21 rows and 2 columns"},
+			"validation examples of agent 0: each of 21 examples must have a weight; there are 9"},
+		{must.Get(ad.FloatTable(21, 2, append(make([]float64, 41), -1))), dsbo.ErrConfig,
+			"validation examples of agent 0: weights must be at least 0; that of example 20 is -1"},
 		{must.Get(ad.FloatTable(21, 1, append(make([]float64, 20), -.5))), dsbo.ErrConfig,
 			"validation examples of agent 0: weights must be at least 0; that of example 20 is -0.5"},
 	} {

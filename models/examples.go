@@ -126,8 +126,8 @@ func Differentiate(l Loss, p, q int, e data.Examples, float32 bool) (*ad.Derivs,
 }
 
 // checkShard reports the first thing in an agent's data that does not suit a model of the given
-// number of features, target being the model's own check of either set.
-func checkShard(s data.Shard, features int, target func(e data.Examples) error) error {
+// number of features, and of weights of an example where there are weights, target being the model's own check of either set.
+func checkShard(s data.Shard, features, weights int, target func(e data.Examples) error) error {
 	for _, part := range []struct {
 		name     string
 		e        data.Examples
@@ -141,6 +141,9 @@ func checkShard(s data.Shard, features int, target func(e data.Examples) error) 
 		}
 		if c := part.e.X.Cols(); c != features {
 			return dsbo.Errorf(dsbo.ErrShape, "%s examples must have the model's %d features; they have %d", part.name, features, c)
+		}
+		if w := part.e.Weight; w != nil && w.Cols() != weights {
+			return dsbo.Errorf(dsbo.ErrShape, "%s examples must have weights for %d models; they have them for %d", part.name, weights, w.Cols())
 		}
 		if err := target(part.e); err != nil {
 			return fmt.Errorf("%s examples: %w", part.name, err)

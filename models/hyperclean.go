@@ -47,7 +47,7 @@ func (h HyperClean) Check(s data.Shard) error {
 			return dsbo.Errorf(dsbo.ErrShape, "IDs of training examples must be from 0 to %d; example %d has %d", h.Examples-1, row, id)
 		}
 	}
-	return checkOutputs(s, h.Features, h.Classes, CrossEntropy{})
+	return checkOutputs(s, h.Features, h.Classes, CrossEntropy{}, 1)
 }
 
 // Lower implements [Model].

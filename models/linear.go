@@ -40,13 +40,18 @@ func (l Linear) Dims() (p, q int) {
 
 // Check implements [Checker].
 func (l Linear) Check(s data.Shard) error {
+	return l.check(s, 1)
+}
+
+// check is Check for examples that have so many weights each, if they have weights.
+func (l Linear) check(s data.Shard, weights int) error {
 	if err := penaltiesOr(l.Penalties).check(l.Features); err != nil {
 		return err
 	}
 	if err := checkIntercepts(l.Intercepts, l.Outputs); err != nil {
 		return err
 	}
-	return checkOutputs(s, l.Features, l.Outputs, lossOr(l.Loss))
+	return checkOutputs(s, l.Features, l.Outputs, lossOr(l.Loss), weights)
 }
 
 // scale returns 1/(cd).

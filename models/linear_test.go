@@ -301,7 +301,7 @@ func TestLinearErrors(t *testing.T) {
 		{models.Linear{Features: 4, Outputs: 3, Penalties: models.PerGroup{Of: []int{0, 1, 2, 9}}}, classes, dsbo.ErrConfig, "feature 3 has 9"},
 		{models.Linear{Features: 4, Outputs: 3, Penalties: models.PerGroup{Of: []int{0, 0, 2, 0}}}, classes, dsbo.ErrConfig, "group 1 of 3 has none"},
 		{models.Linear{Features: 4, Outputs: 3}, negative, dsbo.ErrConfig, "that of example 19 is -1"},
-		{models.Linear{Features: 4, Outputs: 3}, short, dsbo.ErrShape, "have 19 rows and 1 columns"},
+		{models.Linear{Features: 4, Outputs: 3}, short, dsbo.ErrShape, "must have a weight; there are 19"},
 	} {
 		if _, err := models.NewOracle(c.model, c.shard, models.Config{}); !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error is %v, want %q", c.model, err, c.want)

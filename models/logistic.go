@@ -25,7 +25,7 @@ func (l Logistic) Dims() (p, q int) { return l.Features, l.Features }
 
 // Check implements [Checker].
 func (l Logistic) Check(s data.Shard) error {
-	return checkShard(s, l.Features, func(e data.Examples) error {
+	return checkShard(s, l.Features, 1, func(e data.Examples) error {
 		if e.Target.Cols() != 1 {
 			return dsbo.Errorf(dsbo.ErrShape, "targets must be one column of +1 and -1; there are %d columns", e.Target.Cols())
 		}

@@ -77,7 +77,7 @@ func (m MLP) Check(s data.Shard) error {
 	if err := checkIntercepts(m.Intercepts, m.Outputs); err != nil {
 		return err
 	}
-	return checkOutputs(s, m.Features, m.Outputs, lossOr(m.Loss))
+	return checkOutputs(s, m.Features, m.Outputs, lossOr(m.Loss), 1)
 }
 
 // Lower implements [Model].

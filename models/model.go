@@ -33,7 +33,8 @@ type Loss = func(x, y *ad.Node, b Batch) *ad.Node
 // A Scorer is a [Model] that can score y on examples.
 type Scorer interface {
 	// Score builds two vectors with an entry for each example: its loss, without regularization and whatever its weight is, and 1
-	// where the prediction is right, 0 where it is wrong (nil for a model without classes).
+	// where the prediction is right, 0 where it is wrong (nil for a model without classes); where the model is several, the share of
+	// them that is right.
 	Score(y *ad.Node, b Batch) (losses, hits *ad.Node)
 }
 

@@ -205,6 +205,6 @@ func score(l OutputLoss, outputs *ad.Node, b Batch) (losses, hits *ad.Node) {
 }
 
 // checkOutputs is checkShard for models with outputs and a loss of them.
-func checkOutputs(s data.Shard, features, outputs int, l OutputLoss) error {
-	return checkShard(s, features, func(e data.Examples) error { return l.Check(e.Target, outputs) })
+func checkOutputs(s data.Shard, features, outputs int, l OutputLoss, weights int) error {
+	return checkShard(s, features, weights, func(e data.Examples) error { return l.Check(e.Target, outputs) })
 }

@@ -24,7 +24,7 @@ func (s Softmax) Shape() (rows, cols int) { return s.Classes, s.Features }
 
 // Check implements [Checker].
 func (s Softmax) Check(d data.Shard) error {
-	return checkOutputs(d, s.Features, s.Classes, CrossEntropy{})
+	return checkOutputs(d, s.Features, s.Classes, CrossEntropy{}, 1)
 }
 
 // Lower implements [Model].

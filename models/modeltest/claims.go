@@ -106,8 +106,8 @@ func (s *subject) score() error {
 			}
 		}
 		for i, h := range hits {
-			if h != 0 && h != 1 {
-				return fmt.Errorf("the score's hits must be 0 or 1; that of example %d is %g", i, h)
+			if !(h >= 0 && h <= 1) {
+				return fmt.Errorf("the score's hits must be from 0 to 1; that of example %d is %g", i, h)
 			}
 		}
 		// One example alone has the same score: losses are of examples, not of batches.

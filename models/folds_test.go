@@ -1,0 +1,121 @@
+package models_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"dsbo"
+	"dsbo/data"
+	"dsbo/internal/must"
+	"dsbo/models"
+	"dsbo/models/modeltest"
+)
+
+// folded returns s with all of its examples for training and for validation, in folds.
+func folded(s data.Shard, count int, weight []float32) data.Shard {
+	of := make([]int, s.Train.Len())
+	for row := range of {
+		of[row] = row * 7 % count
+	}
+	train, val, err := models.FoldWeights(of, count, weight)
+	must.OK(err)
+	s.Val = data.Examples{X: s.Train.X, Target: s.Train.Target, Weight: val}
+	s.Train.Weight = train
+	return s
+}
+
+func TestFolds(t *testing.T) {
+	classes, values := classShard(75, 43, 7, 4), valueShard(30, 21, 5)
+	weight := make([]float32, 30)
+	for row := range weight {
+		weight[row] = float32(row%4) / 2
+	}
+	for _, c := range []struct {
+		name  string
+		model models.Folds
+		shard data.Shard
+	}{
+		{"classes", models.Folds{Of: models.Linear{Features: 7, Outputs: 4}, Count: 3}, folded(classes, 3, nil)},
+		{"values, weighted", models.Folds{Of: models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{}}, Count: 2}, folded(values, 2, weight)},
+	} {
+		t.Run(c.name, func(t *testing.T) { modeltest.TestModel(t, c.model, c.shard) })
+	}
+}
+
+// TestFoldsAreModels: the losses are those of linear models, each on the examples of its folds.
+func TestFoldsAreModels(t *testing.T) {
+	const count, rows = 3, 30
+	all := valueShard(rows, 21, 5)
+	linear := models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{}}
+	m, shard := models.Folds{Of: linear, Count: count}, folded(all, count, nil)
+	p, q := m.Dims()
+	x, y := make([]float64, p), make([]float64, q)
+	for j := range y {
+		y[j] = math.Sin(float64(j))
+	}
+	lower, upper := 0.0, 0.0
+	for k := range count {
+		var in, out []int
+		for row := range rows {
+			if row*7%count == k {
+				out = append(out, row)
+			} else {
+				in = append(in, row)
+			}
+		}
+		pick := func(rows []int) data.Examples {
+			return data.Examples{X: must.Get(all.Train.X.Pick(rows)), Target: must.Get(all.Train.Target.Pick(rows))}
+		}
+		part := y[k*q/count:][:q/count]
+		value := func(l models.Loss, e data.Examples) float64 {
+			d := must.Get(models.Differentiate(l, p, q/count, e, false))
+			return must.Get(d.Value(x, part))
+		}
+		lower += value(linear.Lower, pick(in)) / count
+		upper += value(linear.Upper, pick(out)) * float64(len(out)) / rows
+	}
+	for _, c := range []struct {
+		name string
+		loss models.Loss
+		e    data.Examples
+		want float64
+	}{{"lower", m.Lower, shard.Train, lower}, {"upper", m.Upper, shard.Val, upper}} {
+		d := must.Get(models.Differentiate(c.loss, p, q, c.e, false))
+		if got := must.Get(d.Value(x, y)); math.Abs(got-c.want) > 1e-6*math.Abs(c.want) { // weights are float32
+			t.Errorf("%s loss %.9g, by the models alone %.9g", c.name, got, c.want)
+		}
+	}
+	// Of a validation example the model that left it out has the score, of others all models.
+	losses, _, err := must.Get(models.NewScore(m, shard.Val, false)).Examples(y)
+	must.OK(err)
+	mean := 0.0
+	for _, l := range losses {
+		mean += l / rows
+	}
+	if math.Abs(mean-upper) > 1e-6*upper {
+		t.Errorf("mean score %.9g, upper loss %.9g", mean, upper)
+	}
+}
+
+func TestFoldsCheck(t *testing.T) {
+	linear := models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{}}
+	s := valueShard(30, 21, 5)
+	for _, c := range []struct {
+		name  string
+		model interface{ Check(data.Shard) error }
+		shard data.Shard
+	}{
+		{"one fold", models.Folds{Of: linear, Count: 1}, folded(s, 1, nil)},
+		{"no weights", models.Folds{Of: linear, Count: 3}, s},
+		{"weights of other folds", models.Folds{Of: linear, Count: 3}, folded(s, 2, nil)},
+		{"folds for one model", linear, folded(s, 2, nil)},
+	} {
+		if err := c.model.Check(c.shard); !errors.Is(err, dsbo.ErrShape) && !errors.Is(err, dsbo.ErrConfig) {
+			t.Errorf("%s: error %v", c.name, err)
+		}
+	}
+	if _, _, err := models.FoldWeights([]int{0, 2}, 2, nil); !errors.Is(err, dsbo.ErrConfig) {
+		t.Errorf("a fold that there is not: error %v", err)
+	}
+}
