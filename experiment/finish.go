@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"dsbo/internal/stat"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -91,10 +92,10 @@ func unconvergedNotes(models []runs.Model) []string {
 	return []string{fmt.Sprintf("The models of %s have not converged: their losses are not those of their λ.", strings.Join(names, "; "))}
 }
 
-// startConstant returns the whole number nearest to the start of λ, from which constants are tried: the one that the method's search
+// startConstant returns the whole number nearest to the start of λ, or to its median, from which constants are tried: the one that the method's search
 // found, if it did.
 func (r *runner) startConstant() int {
-	start := r.startX[0]
+	start := stat.Median(r.startX)
 	if m, ok := r.result.Method.(interface{ StartConstant() (float64, bool) }); ok {
 		if found, ok := m.StartConstant(); ok {
 			start = found

@@ -263,6 +263,7 @@ func (r *runner) chooseSteps(ctx context.Context) error {
 	}
 	x, y := make([]float64, p), make([]float64, q)
 	vec.Fill(x, r.Settings.X0)
+	copy(x, r.problem.startX)
 	copy(y, r.problem.Start)
 	r.startX = x
 	l := steep
@@ -316,7 +317,8 @@ func (r *runner) largestCurvature(ctx context.Context, x, y []float64) (float64,
 const networkDamping = 1
 
 // chooseStart damps a method of Newton steps where the lower problem is not convex, fixes its number of products where averages are
-// by Mix, and lets a method that would search for its start begin at -x0 where that is given, and where the problem has no penalties, by which it searches.
+// by Mix, and lets a method that would search for its start begin at -x0, or at the task's start, where that is given, and where the
+// problem has no penalties, by which it searches.
 func (r *runner) chooseStart() {
 	m, ok := r.method.(*algo.NewtonCG)
 	if ok && !r.problem.convex && r.Settings.Set["damping"] == nil {
@@ -328,10 +330,11 @@ func (r *runner) chooseStart() {
 	if !ok || m.Start == "x0" || r.Settings.Set["init"] != nil {
 		return
 	}
-	if r.given["x0"] || !r.problem.penalties {
+	known := r.given["x0"] || r.problem.startX != nil
+	if known || !r.problem.penalties {
 		m.Start = "x0"
 	}
-	if !r.given["x0"] && !r.problem.penalties {
+	if !known && !r.problem.penalties {
 		r.view.Log("λ starts at %g: the problem tells no penalties by which a start could be found (-x0 chooses another)", r.Settings.X0)
 	}
 }

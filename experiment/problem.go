@@ -27,6 +27,7 @@ type problem struct {
 	train.Problem
 	convex    bool           // the lower problem has one solution, so that Φ is defined
 	penalties bool           // x is penalties, and the oracles tell their part of the Hessian
+	startX    []float64      // start of x, where the task says it; nil: -x0 or what the method finds
 	shapeY    []int          // shape of omega.npy
 	settings  map[string]any // the task's part of config.json and of what a checkpoint belongs to
 	line      string         // description for people
@@ -127,6 +128,9 @@ func (r *runner) makeProblem(ctx context.Context) (err error) {
 		rows, cols := matrix.Shape()
 		p.shapeY = []int{rows, cols}
 	}
+	if err := r.startOf(&p, nx); err != nil {
+		return err
+	}
 	if d, ok := r.Task.(Describer); ok {
 		p.settings, p.line = d.Describe(given, l.model)
 	} else {
@@ -134,6 +138,26 @@ func (r *runner) makeProblem(ctx context.Context) (err error) {
 		p.line = fmt.Sprintf("%s, p = %d, q = %d, %d agents", r.Task.Name(), nx, ny, s.Agents)
 	}
 	r.problem = p
+	return nil
+}
+
+// startOf sets where a problem with p hyperparameters starts, if the task says it.
+func (r *runner) startOf(prob *problem, p int) error {
+	st, ok := r.Task.(Starter)
+	if !ok {
+		return nil
+	}
+	x, y := st.Start()
+	switch {
+	case x != nil && len(x) != p:
+		return dsbo.Errorf(dsbo.ErrShape, "the start of x must have p = %d numbers; it has %d", p, len(x))
+	case x != nil && r.given["x0"]:
+		return dsbo.Errorf(dsbo.ErrConfig, "-x0 must not be given where λ starts at that of an earlier run")
+	}
+	prob.startX = x
+	if y != nil {
+		prob.Start = y
+	}
 	return nil
 }
 

@@ -80,6 +80,13 @@ type Sited interface {
 	ComparesSites() bool
 }
 
+// A Starter is a [Task] that can say where a run starts.
+type Starter interface {
+	// Start returns the start of x and of y on all agents, the same in all processes; Load was called before. A nil x starts at -x0, or
+	// where the method finds a good start; a nil y where the model says.
+	Start() (x, y []float64)
+}
+
 // A Checker is a [Task] that can check its flags before it loads anything.
 type Checker interface {
 	// Check returns an error that matches dsbo.ErrConfig for the first flag whose value cannot work, else nil.
