@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"encoding/csv"
 	"math"
+	"os"
+	"slices"
 	"strconv"
+	"strings"
 
+	"dsbo"
 	"dsbo/internal/atomicfile"
 )
 
@@ -20,11 +24,14 @@ type Penalty struct {
 	Kept   bool    // whether they are of any size beside those of other penalties
 }
 
+// lambdaColumns are the columns of lambda.csv.
+var lambdaColumns = []string{"feature", "lambda", "penalty", "size", "kept"}
+
 // WriteLambdaTable writes lambda.csv, in the order of λ.
 func (f Folder) WriteLambdaTable(all []Penalty) error {
 	var text bytes.Buffer
 	w := csv.NewWriter(&text)
-	_ = w.Write([]string{"feature", "lambda", "penalty", "size", "kept"}) // a buffer takes all
+	_ = w.Write(lambdaColumns) // a buffer takes all
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	for _, p := range all {
 		kept := "no"
@@ -35,4 +42,36 @@ func (f Folder) WriteLambdaTable(all []Penalty) error {
 	}
 	w.Flush()
 	return atomicfile.WriteBytes(f.Path(LambdaTableFile), text.Bytes())
+}
+
+// ReadLambdaTable reads lambda.csv. Errors match [dsbo.ErrConfig].
+func (f Folder) ReadLambdaTable() ([]Penalty, error) {
+	path := f.Path(LambdaTableFile)
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+	}
+	defer file.Close()
+	rows, err := csv.NewReader(file).ReadAll()
+	if err != nil {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", path, err)
+	}
+	if len(rows) < 2 || !slices.Equal(rows[0], lambdaColumns) {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must have the columns %s, and a line for each penalty", path, strings.Join(lambdaColumns, ", "))
+	}
+	var all []Penalty
+	for i, row := range rows[1:] {
+		p := Penalty{Name: row[0], Kept: row[4] == "yes"}
+		for _, number := range []struct {
+			to   *float64
+			text string
+		}{{&p.Lambda, row[1]}, {&p.Norm, row[3]}} {
+			*number.to, err = strconv.ParseFloat(number.text, 64)
+			if err != nil || math.IsNaN(*number.to) || math.IsInf(*number.to, 0) {
+				return nil, dsbo.Errorf(dsbo.ErrConfig, "%s, penalty %d: λ and size must be finite numbers; one is %q", path, i+1, number.text)
+			}
+		}
+		all = append(all, p)
+	}
+	return all, nil
 }

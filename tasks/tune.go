@@ -31,7 +31,9 @@ type tune struct {
 	missing               string
 	split                 features.Shares
 	splitColumn           string
+	from                  string
 	prepared              *features.Prepared // nil before Load
+	earlier               *earlier           // nil: there is none
 }
 
 // A list is a flag of names with commas between.
@@ -77,6 +79,7 @@ func (t *tune) Flags(f *flag.FlagSet) {
 	f.StringVar(&t.missing, "missing", string(features.MeanOfOthers), "`what` takes the place of missing values: mean, with a feature that says where; or refuse, which makes them an error")
 	f.TextVar(&t.split, "split", features.DefaultShares, "`shares` of a site's rows for training, validation and test, by the seed, each class in proportion")
 	f.BoolVar(&t.alone, "alone", true, "find what each site could do alone, and compare it with what all do together: every site then sees the test losses and accuracies of each (default true)")
+	f.StringVar(&t.from, "from", "", "`folder` of an earlier run of tune, perhaps of other sites: λ and the model start at its own, by the names of features; {agent} is the number of the agent")
 	f.StringVar(&t.splitColumn, "split-column", "", "`column` with the words train, validation and test, instead of -split")
 }
 
@@ -148,6 +151,9 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 		}
 	}
 	m, err := t.newModel(a.Seed)
+	if err == nil {
+		err = t.startFromEarlier(a, m)
+	}
 	return t.prepared.Data, m, err
 }
 

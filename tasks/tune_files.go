@@ -81,8 +81,13 @@ func (t *tune) Fingerprint(a experiment.Agents) ([]byte, error) {
 	}
 	h := sha256.New()
 	shown := *t
-	shown.prepared = nil
+	shown.prepared, shown.earlier = nil, nil
 	fmt.Fprintf(h, "%+v seed %d\n", shown, a.Seed)
+	if e, err := t.readEarlier(a.Here[0]); err != nil {
+		return nil, err
+	} else if e != nil {
+		e.fingerprint(h)
+	}
 	for _, i := range a.Here {
 		f, err := os.Open(paths[i])
 		if err != nil {
