@@ -64,9 +64,9 @@ var layer = map[string]int{
 	"runs": 4, "cluster": 4, "features": 4, "assess": 1,
 	"train": 5, "report": 5, "modelfile": 5,
 	"experiment": 6,
-	"tasks":      7,
-	"command":    8,
-	"cmd":        9, "benchmarks": 9,
+	"tasks":      7, "compare": 7,
+	"command": 8,
+	"cmd":     9, "benchmarks": 9,
 }
 
 var beside = map[string][]string{

@@ -65,6 +65,7 @@
 //	what is sent, counted        train/meter.go for the method, average.go for the rest; runs/usage.go and verdict.go hold it
 //	the time left                experiment/pace.go; internal/cli/progress.go draws the bar
 //	the page                     report/page.go, page.html and page.js; report/uplot is the library of its curves
+//	methods are compared         compare/compare.go runs them, rank.go ranks them; paper.json is the paper's figures
 //	MPI and gRPC differ          train/layout.go and experiment/layout.go, with a file for each layout beside them;
 //	                             the exchanges are network/mpi and network/grpc
 //

@@ -2,6 +2,7 @@
 //
 //	dsbo mnist                            a task, with all agents in this process; one verb for each task
 //	dsbo report RUN...                    the page of a run, or of several side by side
+//	dsbo compare SPEC.json                methods side by side, each at the best of its grid
 //	dsbo predict -model RUN -data FILE    what the model of a run of tables says of the rows of a table
 //	dsbo run -cluster FILE -out DIR       all agents of a cluster file, each as a process of this machine
 //	dsbo agent -cluster FILE -out DIR     one agent of a cluster file
@@ -62,6 +63,7 @@ func newProgram(name string, tasks ...experiment.Task) *program {
 	}
 	p.verbs = append(p.verbs,
 		verb{"report", "write the page and the figures of runs", p.report},
+		verb{"compare", "compare methods on tasks, each at the best of its grid", p.compare},
 		verb{"predict", "predict from a table with the model of a run", p.predict},
 		verb{"run", "run all agents of a cluster file on this machine, each as a process", p.runAgents},
 		verb{"agent", "run one agent of a cluster file", p.agent},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dsbo"
+	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/models"
 	"dsbo/train"
@@ -86,9 +87,21 @@ func (r *runner) load(ctx context.Context, here []int) (err error) {
 	return nil
 }
 
+// checkMethod reports that the method is not made for the model.
+func (r *runner) checkMethod() error {
+	m, err := algo.New(r.Settings.Algorithm)
+	if err == nil && algo.TraitsOf(m).Compositional && !models.IsCompositional(r.loaded.model) {
+		err = dsbo.Errorf(dsbo.ErrCapability, "%s is for compositional problems alone; that of %s is none", r.Settings.Algorithm, r.Task.Name())
+	}
+	return err
+}
+
 // makeProblem makes the problem of the loaded data, once, and checks the settings against it.
 func (r *runner) makeProblem(ctx context.Context) (err error) {
 	s, l := r.Settings, r.loaded
+	if err := r.checkMethod(); err != nil {
+		return err
+	}
 	if err := r.chooseHoldout(ctx); err != nil || r.problem.Oracles != nil {
 		return err
 	}

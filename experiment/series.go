@@ -52,6 +52,12 @@ func (j *Job) seriesParts(allowed bool) (title string, parts []Part, err error) 
 	return "", nil, err
 }
 
+// Runs returns the number of runs that the job's command line asks for: more than one of a [Series] alone.
+func (j *Job) Runs() int {
+	_, parts, _ := j.seriesParts(true) // which is an error where a series is not allowed
+	return max(1, len(parts))
+}
+
 // A series runs the parts of a job one after the other.
 type series struct {
 	*Job

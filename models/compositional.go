@@ -24,6 +24,15 @@ type Compositional struct {
 	Outer func(y *ad.Node, b Batch) *ad.Node
 }
 
+// IsCompositional reports whether a model is a [Compositional], or embeds one: for others, methods for compositional problems
+// are wrong.
+func IsCompositional(m Model) bool {
+	_, is := m.(interface{ compositional() })
+	return is
+}
+
+func (Compositional) compositional() {}
+
 // Dims implements [Model].
 func (c Compositional) Dims() (p, q int) { return c.P, c.Q }
 

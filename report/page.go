@@ -201,6 +201,12 @@ func element(d drawing) (template.HTML, error) {
 	return template.HTML(document[bytes.Index(document, []byte("<svg")):]), nil
 }
 
+// Element returns a figure as an SVG element for a page with [Style], without title and ground. It fails as Validate does.
+func Element(f *Figure) (template.HTML, error) { return element(f) }
+
+// Style returns the style sheet of the page, for pages beside it.
+func Style() template.CSS { return template.CSS(pageCSS) }
+
 // html renders the page.
 func (p *page) html() ([]byte, error) {
 	t, err := template.New("page").Parse(pageHTML)

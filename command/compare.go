@@ -1,0 +1,88 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"dsbo"
+	"dsbo/compare"
+	"dsbo/internal/cli"
+)
+
+const compareIntro = `Runs methods on tasks, each at the points of a grid of its parameters and with every
+seed, as processes of this machine, and leaves one page, figures, and tables as CSV and
+LaTeX. Runs that the folder holds already are kept, so that the same command goes on
+where it was stopped, and a longer spec runs what is new. A method that is not made for
+a task is marked as not applicable, with what refuses it.`
+
+const compareOutro = `A spec is a JSON object. Five lines do:
+` + compare.Example + `
+Tasks are verbs of this program with their flags; methods are names with their flags. As an
+object, a task has "task", "name" and "target", the value to which costs are counted; a method
+has "method", "name", "grid", "trials", which bounds the points that a climb over the grid may
+try, and "tasks", the names of those that it is for. A parameter of the grid takes the place of
+{NAME} in the flags, or is the flag -NAME, or the method's own as by -set. Others: "title";
+"flags" of all runs; "choose", what the best has the least of: phi, val_loss or holdout_loss;
+"show": phi, phi_gap, val_loss, holdout_loss, test_loss, test_accuracy; "against": bytes,
+calls, seconds, iterations.`
+
+// compare is the verb compare: it sets methods side by side.
+func (p *program) compare(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	f := cli.NewFlags(p.name+" compare", compareIntro, compareOutro)
+	f.Synopsis, f.Example = "[flags] SPEC.json", p.name+" compare -out methods spec.json"
+	paper := f.Bool("paper", false, "take the comparisons of the paper's figures 1 to 3 in place of a spec")
+	f.Group("Spec", "paper")
+	out := f.String("out", "", "`folder` for runs, page and tables (default: runs/compare-NAME, NAME as the spec's file)")
+	processes := f.Int("processes", 0, "`runs` at once (default: as many as there are processors, which they share)")
+	force := f.Bool("force", false, "make the runs again that the folder holds")
+	quiet := f.Bool("quiet", false, "write nothing to stderr but errors")
+	f.Group("Runs", "out", "processes", "force", "quiet")
+	if err := f.ParseOperands(args, stdout); err != nil {
+		return err
+	}
+	spec, name := compare.Paper(), "paper"
+	switch {
+	case *paper && f.NArg() > 0:
+		return dsbo.Errorf(dsbo.ErrConfig, "-paper takes the place of a spec; there is %q too", f.Arg(0))
+	case !*paper && f.NArg() != 1:
+		return dsbo.Errorf(dsbo.ErrConfig, "one spec is required; there are %d (-h shows one)", f.NArg())
+	case !*paper:
+		var err error
+		if spec, err = compare.Read(f.Arg(0)); err != nil {
+			return err
+		}
+		name = strings.TrimSuffix(filepath.Base(f.Arg(0)), ".json")
+	}
+	folder := cmp.Or(*out, filepath.Join("runs", "compare-"+name))
+	progress := cli.NewProgress(stderr, *quiet)
+	result, err := compare.Run(ctx, spec, compare.Options{
+		Out: folder, Processes: *processes, Force: *force, Tasks: p.tasks,
+		Log: func(share float64, line string) {
+			progress.Log("%s", line)
+			progress.Show(share, "")
+		},
+	})
+	progress.Stop()
+	if err != nil {
+		return err
+	}
+	page, err := result.Write(folder)
+	if err != nil {
+		return err
+	}
+	for _, k := range result.Rankings {
+		fmt.Fprintf(stdout, "%s\n%s\n\n", k.Task.Name, k.Sentence())
+		if err := cli.Table(stdout, append([][]string{k.Header()}, k.Cells()...)); err != nil {
+			return err
+		}
+		fmt.Fprintln(stdout)
+	}
+	if _, err := fmt.Fprintln(stdout, page); err != nil {
+		return err
+	}
+	return result.Failure()
+}

@@ -1,0 +1,123 @@
+package compare
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Grid is the values that parameters may take, an axis for each.
+type Grid []Axis
+
+// An Axis is a parameter with its values, in their order. Where {Name} stands in a flag of the method, the value takes its place. Else
+// the parameter is the flag -Name of a run if there is one, and the method's own otherwise, as -set Name=value.
+type Axis struct {
+	Name   string
+	Values []string
+}
+
+// UnmarshalJSON reads an object of lists of numbers and texts, and keeps the order of its fields.
+func (g *Grid) UnmarshalJSON(data []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return errors.New("it must be an object")
+	}
+	for dec.More() {
+		t, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		a := Axis{Name: t.(string)} // the decoder allows nothing else before a colon
+		var values []json.RawMessage
+		if err := dec.Decode(&values); err != nil || len(values) == 0 || a.Name == "" {
+			return fmt.Errorf("%q must be a list of values", a.Name)
+		}
+		for _, v := range values {
+			text := string(v)
+			if text[0] == '"' {
+				if err := json.Unmarshal(v, &text); err != nil {
+					return err
+				}
+			}
+			a.Values = append(a.Values, text)
+		}
+		if v, twice := repeated(a.Values); twice {
+			return fmt.Errorf("the values of %q must differ; %s is there twice", a.Name, v)
+		}
+		if slices.ContainsFunc(*g, func(other Axis) bool { return other.Name == a.Name }) {
+			return fmt.Errorf("%q must be given once", a.Name)
+		}
+		*g = append(*g, a)
+	}
+	return nil
+}
+
+// points returns the number of points, at most one more than a comparison may have runs.
+func (g Grid) points() int {
+	n := 1
+	for _, a := range g {
+		if n *= len(a.Values); n > most {
+			return most + 1
+		}
+	}
+	return n
+}
+
+// point returns point i of the grid, an index into each axis; the last axis changes first.
+func (g Grid) point(i int) []int {
+	p := make([]int, len(g))
+	for axis := len(g) - 1; axis >= 0; axis-- {
+		n := len(g[axis].Values)
+		p[axis], i = i%n, i/n
+	}
+	return p
+}
+
+// String writes a point with the names of the axes, "" where there is none.
+func (g Grid) String(point []int) string {
+	var words []string
+	for i, a := range g {
+		words = append(words, a.Name+"="+a.Values[point[i]])
+	}
+	return strings.Join(words, " ")
+}
+
+// ordered reports whether an axis has values of which one can be the least: numbers, or texts that begin with one.
+func (a Axis) ordered() bool {
+	return !slices.ContainsFunc(a.Values, func(v string) bool {
+		end := strings.IndexFunc(v, func(r rune) bool { return !strings.ContainsRune("0123456789.eE+-", r) })
+		if end < 0 {
+			end = len(v)
+		}
+		_, err := strconv.ParseFloat(strings.TrimRight(v[:end], "eE+-"), 64)
+		return err != nil
+	})
+}
+
+// runFlags are the flags of a run that are parameters of methods.
+var runFlags = []string{"K", "T", "N", "alpha", "beta", "gamma", "x0", "batch", "preset", "dtype", "wire", "average", "graph", "w", "prob"}
+
+// with returns the method's flags at a point of its grid.
+func (m Method) with(point []int) []string {
+	flags := slices.Clone(m.Flags)
+	for i, a := range m.Grid {
+		value, used := a.Values[point[i]], false
+		for j, f := range flags {
+			filled := strings.ReplaceAll(f, "{"+a.Name+"}", value)
+			used = used || filled != f
+			flags[j] = filled
+		}
+		switch {
+		case used:
+		case slices.Contains(runFlags, a.Name):
+			flags = append(flags, "-"+a.Name+"="+value)
+		default:
+			flags = append(flags, "-set="+a.Name+"="+value)
+		}
+	}
+	return append([]string{"-algorithm=" + m.Algorithm}, flags...)
+}

@@ -1,0 +1,169 @@
+package compare
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"dsbo/internal/atomicfile"
+	"dsbo/report"
+	"dsbo/runs"
+)
+
+//go:embed page.html
+var pageHTML string
+
+// Names of the files of a comparison.
+const (
+	PageFile  = "compare.html"
+	CSVFile   = "runs.csv"
+	LaTeXFile = "tables.tex"
+)
+
+// Write writes the page, both tables, and the folder figures, with each figure as SVG and PNG, to dir, and for each task a
+// folder of pages with the interactive report of the best runs, and returns the path of the page, which comes last.
+func (r *Result) Write(dir string) (path string, err error) {
+	figures := filepath.Join(dir, "figures")
+	if err := os.MkdirAll(figures, 0o755); err != nil {
+		return "", err
+	}
+	for name, write := range map[string]func(*bytes.Buffer) error{
+		CSVFile:   func(b *bytes.Buffer) error { return r.WriteCSV(b) },
+		LaTeXFile: func(b *bytes.Buffer) error { return r.WriteLaTeX(b) },
+	} {
+		var b bytes.Buffer
+		if err := write(&b); err != nil {
+			return "", err
+		}
+		if err := atomicfile.WriteBytes(filepath.Join(dir, name), b.Bytes()); err != nil {
+			return "", err
+		}
+	}
+	p := page{Title: r.title(), Lead: r.lead(), Style: report.Style()}
+	for _, k := range r.Rankings {
+		s, err := k.section(dir, figures)
+		if err != nil {
+			return "", fmt.Errorf("task %q: %w", k.Task.Name, err)
+		}
+		p.Sections = append(p.Sections, s)
+	}
+	t, err := template.New("page").Parse(pageHTML)
+	if err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	if err := t.Execute(&b, p); err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, PageFile)
+	return path, atomicfile.WriteBytes(path, b.Bytes())
+}
+
+// A page is what the template shows.
+type page struct {
+	Title, Lead string
+	Style       template.CSS
+	Sections    []section
+}
+
+// A section is one task.
+type section struct {
+	Name, Sentence, Target string
+	Header                 []string
+	Rows                   []line
+	Figures                []figure
+	Refusals, Commands     []string
+	Report                 string // path of the interactive page of the best runs; "": there is none
+}
+
+// A line is a row of the table, with what a reader has to know of it.
+type line struct {
+	Cells []string
+	Note  string
+}
+
+type figure struct {
+	Title string
+	SVG   template.HTML
+}
+
+func (r *Result) title() string {
+	if r.Spec.Title != "" {
+		return r.Spec.Title
+	}
+	return "Comparison: " + strings.Join(names(r.Spec.Tasks, func(t Task) string { return t.Name }), "; ")
+}
+
+func (r *Result) lead() string {
+	n := 0
+	for _, k := range r.Rankings {
+		for _, e := range k.Entries {
+			n += len(e.Trials())
+		}
+	}
+	text := fmt.Sprintf("%d runs. Numbers are medians over %d seeds, bands reach from the least to the greatest. Costs are those of the method, without evaluations. ", n, len(r.Spec.Seeds))
+	if r.Processes > 1 {
+		text += fmt.Sprintf("%d runs shared the machine at a time: seconds are those of a busy one.", r.Processes)
+	}
+	return text
+}
+
+// section shows a task, and writes its figures and the report of its best runs.
+func (k *Ranking) section(dir, figures string) (section, error) {
+	s := section{Name: k.Task.Name, Sentence: k.Sentence(), Header: k.Header(), Refusals: k.refusals()}
+	for _, cells := range k.Cells() {
+		note := len(cells) - 1
+		s.Rows = append(s.Rows, line{cells[:note], cells[note]})
+	}
+	what := "which the task names"
+	if k.Task.Target == nil {
+		what = "which all methods that finished reach"
+		if len(k.spec.Seeds) > 1 {
+			what += ", each seed a value of its own"
+		}
+	}
+	s.Target = fmt.Sprintf("Costs to %s %s, %s, are those of the first record that is as low.", k.spec.Choose.title(), digits(k.Target), what)
+	for _, q := range k.spec.Show {
+		for _, c := range k.spec.Against {
+			f := k.figure(q, c)
+			if f.Validate() != nil {
+				continue // nothing of it is known
+			}
+			if err := report.Save(&f, figures, fileName(k.Task.Name)+"-"+string(q)+"_"+string(c)); err != nil {
+				return s, err
+			}
+			svg, err := report.Element(&f)
+			if err != nil {
+				return s, err
+			}
+			s.Figures = append(s.Figures, figure{q.title() + " against " + c.title(), svg})
+		}
+	}
+	var best []*report.Run
+	for _, e := range k.sorted() {
+		for i, t := range e.Best {
+			if t.State != runs.Finished {
+				continue
+			}
+			if i == 0 {
+				s.Commands = append(s.Commands, strings.Join(t.Args, " "))
+			}
+			run, err := report.Load(string(t.Folder))
+			if err != nil {
+				return s, err
+			}
+			best = append(best, run)
+		}
+	}
+	if len(best) == 0 {
+		return s, nil
+	}
+	folder := filepath.Join("pages", fileName(k.Task.Name))
+	s.Report = filepath.ToSlash(filepath.Join(folder, "report.html"))
+	_, err := report.Write(filepath.Join(dir, folder), best, report.Options{Title: k.Task.Name})
+	return s, err
+}

@@ -1,0 +1,127 @@
+package compare
+
+import (
+	"slices"
+	"strings"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/experiment"
+	"dsbo/internal/cli"
+)
+
+// most bounds the runs of a comparison.
+const most = 100_000
+
+// validate reports the first field that cannot work, whatever the program's tasks.
+func (s *Spec) validate() error {
+	switch {
+	case len(s.Tasks) == 0:
+		return dsbo.Errorf(dsbo.ErrConfig, `field "tasks" must name at least one task`)
+	case len(s.Methods) == 0:
+		return dsbo.Errorf(dsbo.ErrConfig, `field "methods" must name at least one method`)
+	case len(s.Seeds) == 0:
+		return dsbo.Errorf(dsbo.ErrConfig, `field "seeds" must have at least one seed`)
+	}
+	for _, list := range []struct {
+		field string
+		names []string
+	}{{"tasks", names(s.Tasks, func(t Task) string { return t.Name })}, {"methods", names(s.Methods, func(m Method) string { return m.Name })}} {
+		if name, twice := repeated(list.names); twice {
+			return dsbo.Errorf(dsbo.ErrConfig, `field %q: names must differ; %q is there twice`, list.field, name)
+		}
+	}
+	if seed, twice := repeated(s.Seeds); twice {
+		return dsbo.Errorf(dsbo.ErrConfig, `field "seeds": they must differ; %d is there twice`, seed)
+	}
+	if err := known("choose", criteria, s.Choose); err != nil {
+		return err
+	}
+	if err := known("show", quantities, s.Show...); err != nil {
+		return err
+	}
+	if err := known("against", costs, s.Against...); err != nil {
+		return err
+	}
+	if err := checkFlags("flags", s.Flags); err != nil {
+		return err
+	}
+	for _, t := range s.Tasks {
+		if err := checkFlags("tasks", t.Flags); err != nil {
+			return err
+		}
+	}
+	runs := 0
+	for _, m := range s.Methods {
+		if err := s.checkMethod(m); err != nil {
+			return err
+		}
+		if runs += m.Grid.points() * len(s.Seeds) * len(s.Tasks); runs > most {
+			return dsbo.Errorf(dsbo.ErrConfig, `field "methods": all grids together must ask for at most %d runs; with %q they ask for more`, most, m.Name)
+		}
+	}
+	return nil
+}
+
+func (s *Spec) checkMethod(m Method) error {
+	if all := algo.Names(); !slices.Contains(all, m.Algorithm) {
+		return dsbo.Errorf(dsbo.ErrConfig, `field "methods": %q is no method (%s)%s`,
+			m.Algorithm, strings.Join(all, ", "), cli.Suggest("", m.Algorithm, all))
+	}
+	if m.Trials < 0 {
+		return dsbo.Errorf(dsbo.ErrConfig, `field "methods", %q: "trials" must be at least 1, or 0 for all points of the grid; it is %d`, m.Name, m.Trials)
+	}
+	if err := checkFlags("methods", m.Flags); err != nil {
+		return err
+	}
+	if err := checkFlags("methods", m.with(make([]int, len(m.Grid)))); err != nil {
+		return err
+	}
+	for _, name := range m.Tasks {
+		if !slices.ContainsFunc(s.Tasks, func(t Task) bool { return t.Name == name }) {
+			return dsbo.Errorf(dsbo.ErrConfig, `field "methods", %q: "tasks" must be names of tasks; %q is none`, m.Name, name)
+		}
+	}
+	return nil
+}
+
+// checkFlags reports what is no flag, or one that the comparison sets itself.
+func checkFlags(field string, flags []string) error {
+	for _, f := range flags {
+		name, _, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")
+		switch {
+		case !strings.HasPrefix(f, "-") || name == "":
+			return dsbo.Errorf(dsbo.ErrConfig, `field %q: flags must be of the form -name=value; %q is not`, field, f)
+		case name == "seed" || name == "h" || name == "help" || experiment.LocalOnly(name):
+			return dsbo.Errorf(dsbo.ErrConfig, `field %q: %s is not allowed: the comparison sets it`, field, f)
+		}
+	}
+	return nil
+}
+
+// known reports the first name that is none of those of a list.
+func known[T ~string](field string, all []T, some ...T) error {
+	for _, name := range some {
+		if !slices.Contains(all, name) {
+			return dsbo.Errorf(dsbo.ErrConfig, `field %q must be of %s; it has %q`, field, strings.Join(names(all, func(t T) string { return string(t) }), ", "), name)
+		}
+	}
+	return nil
+}
+
+// repeated returns the first value that comes again.
+func repeated[T comparable](all []T) (value T, found bool) {
+	for i, v := range all {
+		if slices.Contains(all[:i], v) {
+			return v, true
+		}
+	}
+	return value, false
+}
+
+func names[T any](all []T, of func(T) string) (list []string) {
+	for _, v := range all {
+		list = append(list, of(v))
+	}
+	return list
+}
