@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"net"
 	"os"
@@ -32,6 +31,7 @@ type agentOptions struct {
 	options
 	agent    int
 	attached bool
+	own      []string // flags of the task that are this agent's own
 	listen   string
 	logFile  string
 	progress time.Duration
@@ -44,34 +44,35 @@ func (p *program) agent(ctx context.Context, args []string, stdout, stderr io.Wr
 	if err != nil {
 		return o.passError(stdout, err)
 	}
-	ignoreTerminal()
-	if o.attached {
-		var stop context.CancelFunc
-		ctx, stop = context.WithCancel(ctx)
-		defer stop()
-		go func() {
-			_, _ = io.Copy(io.Discard, os.Stdin) // until stdin ends, for whatever reason
-			stop()
-		}()
-	}
-	return o.passError(stdout, p.runAgent(ctx, o, c, stdout, stderr))
-}
-
-// passError writes the error of an attached agent to stdout, for the program that started it.
-func (o *agentOptions) passError(stdout io.Writer, err error) error {
-	if !o.attached || err == nil {
-		return err
-	}
-	fmt.Fprintln(stdout, cli.OneLine(err))
-	return fmt.Errorf("%w: %w", cli.ErrReported, err)
+	return p.startAgent(ctx, o, c, stdout, stderr)
 }
 
 // parseAgent reads the command line of agent and its cluster file.
 func (p *program) parseAgent(args []string, help io.Writer) (o agentOptions, c *cluster.Cluster, err error) {
-	f := cli.NewFlags(p.name+" agent", agentIntro, "")
+	f, agent := o.newFlags(p.name+" agent", agentIntro)
 	f.Synopsis, f.Example = "-cluster FILE -out DIR [flags]", p.name+" agent -cluster cluster.json -out runs/mnist-8 -agent 3 -certs certs"
+	if c, err = p.parseCluster(f, args, help); err != nil {
+		return o, nil, err
+	}
+	return o, c, o.choose(*agent, c)
+}
+
+// choose sets the agent's number, and checks the options against its part in the run.
+func (o *agentOptions) choose(number string, c *cluster.Cluster) (err error) {
+	if o.agent, err = agentNumber(number, len(c.Addresses), os.Getenv); err != nil {
+		return err
+	}
+	if c.Addresses[o.agent] == "" && o.listen != "" {
+		return dsbo.Errorf(dsbo.ErrConfig, "-listen must be left out: agent %d has no address in %s, and nobody connects to it", o.agent, o.cluster)
+	}
+	return o.validate()
+}
+
+// newFlags returns the flags of an agent's command line, and the one that has its number.
+func (o *agentOptions) newFlags(name, intro string) (f *cli.Flags, agent *string) {
+	f = cli.NewFlags(name, intro, "")
 	o.addFlags(f, "connections are not protected, and only those within this machine are allowed", "text")
-	agent := f.String("agent", "", "the agent's `number` (default: $SLURM_PROCID, else $JOB_COMPLETION_INDEX)")
+	agent = f.String("agent", "", "the agent's `number` (default: $SLURM_PROCID, else $JOB_COMPLETION_INDEX)")
 	f.BoolVar(&o.attached, "attached", false,
 		"for a program that starts agents: stop when stdin ends, as on an interrupt, and write an error to stdout instead of stderr")
 	f.StringVar(&o.listen, "listen", "",
@@ -82,16 +83,7 @@ func (p *program) parseAgent(args []string, help io.Writer) (o agentOptions, c *
 	f.Group("Run", "cluster", "agent", "out", "attached")
 	f.Group("Connections", slices.Insert(slices.Clone(connectionFlags), 1, "listen")...)
 	f.Group("Output", "log", "log-file", "quiet", "progress", "http")
-	if c, err = p.parseCluster(f, args, help); err != nil {
-		return o, nil, err
-	}
-	if o.agent, err = agentNumber(*agent, len(c.Addresses), os.Getenv); err != nil {
-		return o, nil, err
-	}
-	if c.Addresses[o.agent] == "" && o.listen != "" {
-		return o, nil, dsbo.Errorf(dsbo.ErrConfig, "-listen must be left out: agent %d has no address in %s, and nobody connects to it", o.agent, o.cluster)
-	}
-	return o, c, o.validate()
+	return f, agent
 }
 
 // validate returns an error for the first flag whose value cannot work.

@@ -77,15 +77,27 @@ func writeCluster(t *testing.T, dir string, n int, more map[string]any) string {
 // alone runs the same task in this process alone and returns its folder.
 func alone(t *testing.T, dir string, flags ...string) string {
 	t.Helper()
+	return aloneOf(t, tasks.Synthetic(), dir, append(append([]string{"-r=1"}, small...), flags...)...)
+}
+
+// aloneOf runs a task in this process alone and returns its folder.
+func aloneOf(t *testing.T, task experiment.Task, dir string, flags ...string) string {
+	t.Helper()
 	out := filepath.Join(dir, "alone")
-	args := append([]string{"-r=1", "-quiet", "-report=false", "-out=" + out}, small...)
-	j := must.Get(experiment.Parse(tasks.Synthetic(), append(args, flags...), io.Discard))
-	must.OK(j.Run(t.Context(), io.Discard, io.Discard))
+	must.OK(experiment.Run(t.Context(), task, append([]string{"-quiet", "-report=false", "-out=" + out}, flags...), io.Discard, io.Discard))
 	return out
 }
 
 // agents runs n agents, each as the command would, and returns what they wrote to stdout and stderr.
 func agents(t *testing.T, n int, args ...string) (stdout, stderr []string) {
+	t.Helper()
+	return atOnce(t, n, func(i int) []string {
+		return append([]string{"agent", fmt.Sprintf("-agent=%d", i)}, args...)
+	})
+}
+
+// atOnce runs n command lines, each of an agent, at the same time.
+func atOnce(t *testing.T, n int, args func(i int) []string) (stdout, stderr []string) {
 	t.Helper()
 	outs, errs, failed := make([]bytes.Buffer, n), make([]bytes.Buffer, n), make([]error, n)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -93,7 +105,7 @@ func agents(t *testing.T, n int, args ...string) (stdout, stderr []string) {
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
-			if failed[i] = run(ctx, append([]string{"agent", fmt.Sprintf("-agent=%d", i)}, args...), &outs[i], &errs[i]); failed[i] != nil {
+			if failed[i] = run(ctx, args(i), &outs[i], &errs[i]); failed[i] != nil {
 				cancel() // the others would wait for it
 			}
 		})

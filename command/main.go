@@ -1,6 +1,7 @@
 // Package command is the program dsbo, for any tasks: [Main] is all of a main function.
 //
 //	dsbo mnist                            a task, with all agents in this process; one verb for each task
+//	dsbo tune -cluster FILE -data OURS    one agent of a cluster file, with flags of its own
 //	dsbo report RUN...                    the page of a run, or of several side by side
 //	dsbo compare SPEC.json                methods side by side, each at the best of its grid
 //	dsbo predict -model RUN -data FILE    what the model of a run of tables says of the rows of a table
@@ -145,6 +146,9 @@ func (p *program) help(ctx context.Context, args []string, stdout, stderr io.Wri
 // taskVerb returns the action of a task's verb, which runs the task.
 func (p *program) taskVerb(t experiment.Task) action {
 	return func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+		if ofSite(args) {
+			return p.site(ctx, t, args, stdout, stderr)
+		}
 		j, err := experiment.ParseAs(p.name+" "+t.Name(), t, args, stdout)
 		if errors.Is(err, flag.ErrHelp) {
 			fmt.Fprintf(stdout, "\n%s help lists the other verbs.\n", p.name)

@@ -16,7 +16,9 @@ import (
 
 // testProgram returns a program like that of cmd/dsbo. Tasks hold the values of their flags, so that agents of one
 // process each need their own.
-func testProgram() *program { return newProgram("dsbo", tasks.MNIST(), tasks.Synthetic()) }
+func testProgram() *program {
+	return newProgram("dsbo", tasks.MNIST(), tasks.Synthetic(), tasks.Tune())
+}
 
 // run runs a command line of a testProgram.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {

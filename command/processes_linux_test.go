@@ -21,11 +21,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"dsbo/experiment"
 	"dsbo/internal/atomicfile"
 	"dsbo/internal/cli"
 	"dsbo/internal/must"
 	dsbogrpc "dsbo/network/grpc"
 	"dsbo/runs"
+	"dsbo/tasks"
 )
 
 // testTimeout bounds a fault test.
@@ -36,6 +38,7 @@ type testRun struct {
 	t         *testing.T
 	agents    int
 	dir, out  string
+	task      experiment.Task
 	flags     []string                 // of the task
 	args      []string                 // of every agent
 	launch    func(agent int) []string // the command before an agent's own; nil: none
@@ -48,9 +51,16 @@ type testRun struct {
 // line.
 func newTestRun(t *testing.T, addresses, flags []string, more ...string) *testRun {
 	t.Helper()
-	r := &testRun{t: t, agents: len(addresses), dir: t.TempDir(), flags: append(slices.Clone(small), flags...), ended: make(chan *process, 1000)}
+	return newTaskRun(t, tasks.Synthetic(), addresses, slices.Concat([]string{"-r=1"}, small, flags), more...)
+}
+
+// newTaskRun is newTestRun for a task, with all of its flags.
+func newTaskRun(t *testing.T, task experiment.Task, addresses, flags []string, more ...string) *testRun {
+	t.Helper()
+	r := &testRun{t: t, agents: len(addresses), dir: t.TempDir(), task: task, flags: flags, ended: make(chan *process, 1000)}
 	r.out = filepath.Join(r.dir, "out")
-	file, certs := writeCluster(t, r.dir, r.agents, map[string]any{"agents": addresses, "flags": r.flags}), filepath.Join(r.dir, "certs")
+	file := writeCluster(t, r.dir, r.agents, map[string]any{"agents": addresses, "task": task.Name(), "flags": flags})
+	certs := filepath.Join(r.dir, "certs")
 	runCommand(t, "pki", "-cluster="+file, "-out="+certs)
 	r.args = append([]string{"agent", "-cluster=" + file, "-out=" + r.out, "-certs=" + certs, "-log=json"}, more...)
 	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
@@ -151,7 +161,7 @@ func (r *testRun) wantFinished(processes []*process) {
 // wantSame checks that all agents have the bits of a run in one process.
 func (r *testRun) wantSame() {
 	r.t.Helper()
-	same(r.t, r.out, alone(r.t, r.dir, append(r.flags, fmt.Sprintf("-agents=%d", r.agents))...), r.agents)
+	same(r.t, r.out, aloneOf(r.t, r.task, r.dir, append(r.flags, fmt.Sprintf("-agents=%d", r.agents))...), r.agents)
 }
 
 // count returns how often the agents, which have ended, have logged a text.

@@ -161,5 +161,6 @@ func (p *program) agentJob(o *agentOptions, c *cluster.Cluster) (*experiment.Job
 			return nil, fmt.Errorf("-out: %w", err)
 		}
 	}
-	return experiment.Parse(t, append(c.Args(graph), "-out="+string(o.folder()), "-report=false"), io.Discard)
+	args := slices.Concat(c.Args(graph), []string{"-out=" + string(o.folder()), "-report=false"}, o.own)
+	return experiment.Parse(t, args, io.Discard)
 }

@@ -59,6 +59,12 @@ type Populated interface {
 	Agents() int
 }
 
+// A Local is a [Task] some of whose flags are not the same for all agents of a run: each has its own on its command line.
+type Local interface {
+	// LocalFlags returns the names of these flags.
+	LocalFlags() []string
+}
+
 // A Finisher is a [Task] that makes more of what a run has found than lambda.npy and omega.npy.
 type Finisher interface {
 	// Finish is called in all processes of a run, after these two files are written.

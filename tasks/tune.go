@@ -130,6 +130,9 @@ func (t *tune) hiddenUnits() (units []int, err error) {
 	return units, nil
 }
 
+// LocalFlags implements [experiment.Local].
+func (*tune) LocalFlags() []string { return []string{"data"} }
+
 func (*tune) Presets() []experiment.Preset { return nil }
 
 // Load reads the tables of the agents that are here and prepares them together with those of the others.

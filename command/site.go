@@ -1,0 +1,131 @@
+package command
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"dsbo"
+	"dsbo/cluster"
+	"dsbo/experiment"
+	"dsbo/internal/cli"
+)
+
+const siteIntro = `Runs this site's agent of the run that the cluster file describes, as the verb agent does. Flags of the task that are this
+site's own, such as the file of its data, stand here and not in the cluster file; others may stand here too, if all sites have
+the same ones.`
+
+// ofSite reports whether a task's command line is that of one agent of a cluster file.
+func ofSite(args []string) bool {
+	return slices.ContainsFunc(args, func(a string) bool {
+		name, _, _ := strings.Cut(strings.TrimLeft(a, "-"), "=")
+		return strings.HasPrefix(a, "-") && name == "cluster"
+	})
+}
+
+// site runs one agent of a cluster file by the verb of its task.
+func (p *program) site(ctx context.Context, t experiment.Task, args []string, stdout, stderr io.Writer) error {
+	o, c, err := p.parseSite(t, args, stdout)
+	if err != nil {
+		return o.passError(stdout, err)
+	}
+	return p.startAgent(ctx, o, c, stdout, stderr)
+}
+
+// parseSite reads the command line of a task's verb for one agent, and its cluster file.
+func (p *program) parseSite(t experiment.Task, args []string, help io.Writer) (o agentOptions, c *cluster.Cluster, err error) {
+	name := p.name + " " + t.Name()
+	f, agent := o.newFlags(name, siteIntro)
+	f.Synopsis, f.Example = "-cluster FILE [flags]", name+" -cluster cluster.json -agent 2 -certs certs"
+	ofAgent := map[string]bool{}
+	f.VisitAll(func(fl *flag.Flag) { ofAgent[fl.Name] = true })
+	t.Flags(f.FlagSet)
+	var ofTask []string
+	f.VisitAll(func(fl *flag.Flag) {
+		if !ofAgent[fl.Name] {
+			ofTask = append(ofTask, fl.Name)
+		}
+	})
+	f.Group("Task", ofTask...)
+	if err := f.Parse(args, help); err != nil {
+		return o, nil, err
+	}
+	if err := f.Required("cluster"); err != nil {
+		return o, nil, err
+	}
+	given := map[string]string{} // before the check of the file sets the task's flags to others
+	f.Visit(func(fl *flag.Flag) {
+		if slices.Contains(ofTask, fl.Name) {
+			given[fl.Name] = fl.Value.String()
+		}
+	})
+	if c, err = cluster.Load(o.cluster, p.checkTask); err != nil {
+		return o, nil, err
+	}
+	if c.Task != t.Name() {
+		return o, nil, dsbo.Errorf(dsbo.ErrConfig, "-cluster %s is of the task %s, not of %s", o.cluster, c.Task, t.Name())
+	}
+	if o.out == "" {
+		o.out = filepath.Join("runs", c.Run)
+	}
+	if err := o.takeFlags(t, c, given); err != nil {
+		return o, nil, err
+	}
+	return o, c, o.choose(*agent, c)
+}
+
+// takeFlags adds the task's flags of this command line to the run's, or keeps them as the site's own. Those of the run are part of its
+// hash: an agent that has others is refused.
+func (o *agentOptions) takeFlags(t experiment.Task, c *cluster.Cluster, given map[string]string) error {
+	var own []string
+	if s, ok := t.(experiment.Local); ok {
+		own = s.LocalFlags()
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		text := "-" + name + "=" + given[name]
+		if slices.Contains(own, name) {
+			o.own = append(o.own, text)
+			continue
+		}
+		k := slices.IndexFunc(c.Flags, func(there string) bool {
+			its, _, _ := strings.Cut(strings.TrimLeft(there, "-"), "=")
+			return its == name
+		})
+		if k < 0 {
+			c.Flags = append(c.Flags, text)
+		} else if strings.TrimLeft(c.Flags[k], "-") != text[1:] {
+			return dsbo.Errorf(dsbo.ErrConfig, "%s must be what the cluster file says, %s, or be left out", text, c.Flags[k])
+		}
+	}
+	return nil
+}
+
+// startAgent runs an agent whose command line has been read.
+func (p *program) startAgent(ctx context.Context, o agentOptions, c *cluster.Cluster, stdout, stderr io.Writer) error {
+	ignoreTerminal()
+	if o.attached {
+		var stop context.CancelFunc
+		ctx, stop = context.WithCancel(ctx)
+		defer stop()
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin) // until stdin ends, for whatever reason
+			stop()
+		}()
+	}
+	return o.passError(stdout, p.runAgent(ctx, o, c, stdout, stderr))
+}
+
+// passError writes the error of an attached agent to stdout, for the program that started it.
+func (o *agentOptions) passError(stdout io.Writer, err error) error {
+	if !o.attached || err == nil {
+		return err
+	}
+	fmt.Fprintln(stdout, cli.OneLine(err))
+	return fmt.Errorf("%w: %w", cli.ErrReported, err)
+}

@@ -1,0 +1,93 @@
+package command
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dsbo/internal/cli"
+	"dsbo/internal/must"
+	"dsbo/tasks"
+)
+
+// writeTable writes the table of site i: a number, a word, and a class that both tell of.
+func writeTable(path string, i int) {
+	r := rand.New(rand.NewPCG(2, uint64(i)))
+	var b strings.Builder
+	b.WriteString("age,colour,ill\n")
+	for range 40 + 10*i {
+		age, colour := r.NormFloat64()+float64(i), []string{"red", "blue"}[r.IntN(2)]
+		ill := "no"
+		if age+r.NormFloat64() > 1 || colour == "red" && r.IntN(3) == 0 {
+			ill = "yes"
+		}
+		fmt.Fprintf(&b, "%.3f,%s,%s\n", age, colour, ill)
+	}
+	must.OK(os.WriteFile(path, []byte(b.String()), 0o644))
+}
+
+// tuneFlags are flags of a run of tune that takes a moment.
+var tuneFlags = []string{"-target=ill", "-K=4"}
+
+// TestSite: sites that have their own file each, in a folder with no other, find what one process with all files finds.
+func TestSite(t *testing.T) {
+	const n = 3
+	dir := t.TempDir()
+	for i := range n {
+		own := filepath.Join(dir, fmt.Sprint("home", i))
+		must.OK(os.Mkdir(own, 0o755))
+		writeTable(filepath.Join(own, "ours.csv"), i)
+		writeTable(filepath.Join(dir, fmt.Sprintf("site%d.csv", i+1)), i) // counted from 1
+	}
+	cluster := writeCluster(t, dir, n, map[string]any{"task": "tune", "flags": tuneFlags})
+	out := filepath.Join(dir, "out")
+	atOnce(t, n, func(i int) []string {
+		return []string{"tune", "-insecure", "-cluster=" + cluster, "-out=" + out, fmt.Sprintf("-agent=%d", i), fmt.Sprintf("-data=%s/home%d/ours.csv", dir, i)}
+	})
+	same(t, out, aloneOf(t, tasks.Tune(), dir, append(tuneFlags, "-data="+filepath.Join(dir, "site{agent}.csv"))...), n)
+}
+
+// TestSiteSurvives: agents that are killed before they have a checkpoint find sums together anew, those that come back later know them.
+func TestSiteSurvives(t *testing.T) {
+	for _, keep := range []int{1024, 20} {
+		t.Run(fmt.Sprintf("keep=%d", keep), func(t *testing.T) {
+			if testing.Short() && keep == 20 {
+				t.Skip("like the other one")
+			}
+			t.Parallel()
+			dir := t.TempDir()
+			for i := range 3 {
+				writeTable(filepath.Join(dir, fmt.Sprintf("site%d.csv", i)), i)
+			}
+			r := newTaskRun(t, tasks.Tune(), addresses(3), append(tuneFlags, "-data="+filepath.Join(dir, "site{agent}.csv")), fmt.Sprintf("-keep-frames=%d", keep))
+			r.survive(map[int][]fault{
+				0: {{Vectors: 5}, {File: "setup.json"}, {Line: "model of λ = 0"}},
+				1: {{Line: "iteration 3 "}, {Line: "each site alone"}},
+			}, nil)
+		})
+	}
+}
+
+// TestSiteRefused: what a site cannot choose for itself.
+func TestSiteRefused(t *testing.T) {
+	dir := t.TempDir()
+	data := filepath.Join(dir, "ours.csv")
+	writeTable(data, 0)
+	cluster := writeCluster(t, dir, 2, map[string]any{"task": "tune", "flags": tuneFlags})
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"tune", "-target=age"}, "-target=age must be what the cluster file says, -target=ill, or be left out"},
+		{[]string{"tune", "-K=9"}, "unknown flag -K"},
+		{[]string{"synthetic"}, "is of the task tune, not of synthetic"},
+		{[]string{"tune"}, "-data and -target are required"},
+	} {
+		args := append(c.args, "-cluster="+cluster, "-insecure", "-agent=0", "-out="+filepath.Join(dir, "out"))
+		_, err := command(t, args...)
+		wantError(t, err, cli.Usage, c.says)
+	}
+}
