@@ -53,6 +53,7 @@
 //	losses of a model's outputs  models/outputs.go and poisson.go; models/penalties.go groups the weights
 //	sparse examples              ad/csr.go holds rows, ad/sparse.go multiplies them
 //	losses of single examples    models/score.go; train/compare.go compares two models by them
+//	a file is known, and read    table/format.go; CSV: table/sniff.go guesses, table/parse.go parses, table/settle.go decides
 //	held-out examples            data/holdout.go; train/best.go chooses the best iterate by them
 //	a model, a method, a task    one file each in models, algo, tasks; a transport is a package in network
 //	flags of a run               experiment/settings.go; parameters.go makes a method's parameters of them

@@ -15,17 +15,14 @@ const mostColumns = 1 << 20
 
 // An arrayFormat is a file of one array of numbers: rows by its first index, columns, which are named "1", "2" and so on, by the others.
 type arrayFormat struct {
-	name  string
 	match func(start []byte) bool
 	open  func(io.Reader) (*array.Reader, error)
 }
 
 var (
-	npyFormat = arrayFormat{"NPY", array.IsNPY, array.NPY}
-	idxFormat = arrayFormat{"IDX", array.IsIDX, array.IDX}
+	npyFormat = arrayFormat{array.IsNPY, array.NPY}
+	idxFormat = arrayFormat{array.IsIDX, array.IDX}
 )
-
-func (f arrayFormat) Name() string { return f.name }
 
 func (f arrayFormat) Match(start []byte) bool { return f.match(start) }
 

@@ -1,7 +1,5 @@
 package table
 
-import "slices"
-
 // extend appends values to blocks of BlockRows. The first block grows as needed, the others have their length at once: a short table takes
 // little memory, and a long one leaves little garbage.
 func extend[T any](blocks [][]T, values []T) [][]T {
@@ -62,6 +60,7 @@ func blocked[T any](blocks [][]T) int {
 // New is a table of columns, for a [Format] or a test. The columns must have the same length and names of their own.
 func New(name string, columns ...*Column) (*Table, error) {
 	t := &Table{Name: name, Columns: columns}
+	named := map[string]bool{}
 	for i, c := range columns {
 		if i == 0 {
 			t.rows = c.rows()
@@ -69,9 +68,10 @@ func New(name string, columns ...*Column) (*Table, error) {
 		if c.rows() != t.rows {
 			return nil, &FileError{File: name, Column: c.Name, Reason: "must be as long as the other columns"}
 		}
-		if slices.ContainsFunc(columns[:i], func(other *Column) bool { return other.Name == c.Name }) {
+		if named[c.Name] {
 			return nil, &FileError{File: name, Column: c.Name, Reason: "another column has this name"}
 		}
+		named[c.Name] = true
 	}
 	return t, nil
 }

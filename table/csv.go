@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"fmt"
+	"runtime"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -11,15 +12,13 @@ import (
 // csvFormat is text with a separator between values: RFC 4180, and what else people call CSV or TSV.
 type csvFormat struct{}
 
-func (csvFormat) Name() string { return "CSV" }
-
 // Match takes any text: it is the last format that is tried.
 func (csvFormat) Match(start []byte) bool { return true }
 
 // Read reads a table in parts of about 1 MiB, on all cores. It takes the memory of the table and a few parts.
 //
 // Kinds of columns are guessed by the first records, and the table is read with them. Where a guess turns out to be wrong, it is
-// read once more.
+// read once more. Blank lines are no rows.
 func (csvFormat) Read(in *Input, o Options) (*Table, error) {
 	layout, err := newLayout(in, o)
 	if err != nil {
@@ -37,6 +36,7 @@ func (csvFormat) Read(in *Input, o Options) (*Table, error) {
 		if !again {
 			return pass.table()
 		}
+		runtime.GC() // else the memory of the next pass would come on top of this one's
 	}
 }
 
@@ -96,6 +96,9 @@ func newLayout(in *Input, o Options) (*layout, error) {
 // name sets the columns' names, what is kept of them, and their kinds as far as the sample tells.
 func (l *layout) name(s sample, from int, o Options) error {
 	names := slices.Clone(s.records[0])
+	if len(names) > mostColumns {
+		return l.in.fail(s.lines[0], "", "there must be at most %d columns; there are %d", mostColumns, len(names))
+	}
 	seen := map[string]int{}
 	for i := range names {
 		if l.header == nil {

@@ -1,6 +1,7 @@
 package table_test
 
 import (
+	"bufio"
 	"fmt"
 	"strings"
 
@@ -24,4 +25,38 @@ func Example() {
 	// colour word  [red blue]
 	// seen time day []
 	// 2 41.5 true blue 18293
+}
+
+// tally is a format of a program's own: a line "TALLY", then lines of a word and a number.
+type tally struct{}
+
+func (tally) Match(start []byte) bool { return strings.HasPrefix(string(start), "TALLY\n") }
+
+func (tally) Read(in *table.Input, o table.Options) (*table.Table, error) {
+	r, err := in.Reader()
+	if err != nil {
+		return nil, err
+	}
+	var words []string
+	var counts []float32
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		var word string
+		var count float32
+		if n, _ := fmt.Sscan(lines.Text(), &word, &count); n == 2 {
+			words, counts = append(words, word), append(counts, count)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, in.Error(err)
+	}
+	return table.New(in.Name(), table.WordColumn("word", words), table.NumberColumn("count", counts))
+}
+
+func ExampleRegister() {
+	table.Register(tally{})
+	const file = "TALLY\nred 3\nblue 4\n"
+	t, err := table.Read("colours", strings.NewReader(file), int64(len(file)), table.Options{})
+	fmt.Println(t.Rows(), t.Columns[0].Words, t.Columns[1].Number(1), err)
+	// Output: 2 [red blue] 4 <nil>
 }

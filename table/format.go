@@ -4,15 +4,12 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 
 	"dsbo"
 )
 
 // A Format is a kind of file that holds a table.
 type Format interface {
-	// Name is what people call it, such as "CSV".
-	Name() string
 	// Match reports whether a file that begins with these bytes is of this format. They are the first 64 KiB, gzip unwrapped, or
 	// the whole file if it is shorter.
 	Match(start []byte) bool
@@ -20,21 +17,12 @@ type Format interface {
 	Read(in *Input, o Options) (*Table, error)
 }
 
-// formats are tried in this order.
+// formats are tried in this order. The last one takes whatever the others do not.
 var formats = []Format{parquetFormat{}, npyFormat, idxFormat, svmFormat{}, csvFormat{}}
 
 // Register adds a format, which is tried before those that are there already. It is for the init of a program with a format of its own:
 // it must not run while files are read.
 func Register(f Format) { formats = slices.Insert(formats, 0, f) }
-
-// Formats returns the names of the formats in the order in which they are tried.
-func Formats() []string {
-	var names []string
-	for _, f := range formats {
-		names = append(names, f.Name())
-	}
-	return names
-}
 
 // Open reads a table from a file; see [Read].
 func Open(path string, o Options) (*Table, error) {
@@ -73,10 +61,6 @@ func Read(name string, file io.ReaderAt, length int64, o Options) (*Table, error
 	if len(start) == 0 {
 		return nil, in.fail(0, "", "the file is empty")
 	}
-	for _, f := range formats {
-		if f.Match(start) {
-			return f.Read(in, o)
-		}
-	}
-	return nil, in.fail(0, "", "the content must be one of %s; it begins with %.20q", strings.Join(Formats(), ", "), start)
+	known := slices.IndexFunc(formats, func(f Format) bool { return f.Match(start) }) // CSV, the last one, takes anything
+	return formats[known].Read(in, o)
 }

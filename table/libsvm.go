@@ -18,8 +18,6 @@ const svmLabel = "label"
 // mostSparse is the largest index: what has a number for each is at most 1 GiB.
 const mostSparse = 1 << 27
 
-func (svmFormat) Name() string { return "LIBSVM" }
-
 // Match takes a file whose first lines are a number and pairs, of which there is at least one.
 func (svmFormat) Match(start []byte) bool {
 	const most = 100

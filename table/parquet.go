@@ -13,8 +13,6 @@ type parquetFormat struct{}
 
 const parquetMagic = "PAR1"
 
-func (parquetFormat) Name() string { return "Parquet" }
-
 func (parquetFormat) Match(start []byte) bool {
 	return len(start) >= len(parquetMagic) && string(start[:len(parquetMagic)]) == parquetMagic
 }

@@ -93,7 +93,6 @@ func (p *pass) join(from *part) {
 			continue
 		}
 		c := &from.columns[j]
-		p.tallies[j].add(c.tally)
 		if made.Kind == Word {
 			p.translate(j, c)
 			made.Words = p.words[j].words
@@ -101,6 +100,7 @@ func (p *pass) join(from *part) {
 		} else {
 			made.numbers = extend(made.numbers, c.numbers)
 		}
+		p.tallies[j].add(c.tally) // after translate, which meets the first word that is too many, whichever worker had which part
 	}
 	p.rows += from.rows
 }

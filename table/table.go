@@ -14,7 +14,7 @@ type Kind string
 const (
 	Number Kind = "number"
 	Word   Kind = "word" // text, such as the name of a category
-	Time   Kind = "time" // a number of [Column.Unit] since 1970 in UTC
+	Time   Kind = "time" // a number of [Column.Unit] since 1970 in UTC: days are exact, seconds of our time to about a minute
 )
 
 // A Table is rows of named columns. Its columns have the same length.
@@ -36,7 +36,7 @@ const BlockRows = 1 << 12
 type Column struct {
 	Name string
 	Kind Kind
-	Unit string // of a time: "day", "s", "ms", "us" or "ns"; else ""
+	Unit string // of a time: "day" or "s"; else ""
 	// Words are the distinct words of a column of words, in the order in which they appear in the file.
 	Words []string
 
