@@ -56,6 +56,9 @@
 //	a file is known, and read    table/format.go; CSV: table/sniff.go guesses, table/parse.go parses, table/settle.go decides
 //	held-out examples            data/holdout.go; train/best.go chooses the best iterate by them
 //	a model, a method, a task    one file each in models, algo, tasks; a transport is a package in network
+//	what sites find together     train/together.go has the sums; features/prepare.go makes a recipe of them, experiment/setup.go keeps it
+//	own tables                   tasks/tune.go; features/measure.go says how means are exact, weigh.go how rows weigh
+//	each site alone              experiment/sites.go
 //	flags of a run               experiment/settings.go; parameters.go makes a method's parameters of them
 //	the loop over k              train/run.go, with stepper.go between two evaluations
 //	a checkpoint                 train/checkpoint.go writes it, train/resume.go reads it, runs/checkpoints.go names it

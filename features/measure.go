@@ -80,17 +80,21 @@ func (p *preparation) setMoments(in *Input, m measure) error {
 	return nil
 }
 
-// widest is the largest deviation of a column in units of its numbers' usual distance from their mean. Beyond it, the squares of one
-// column would take from the digits of others in the same sum, and a few rows would be all that counts.
-const widest = 1 << 16
+// Bounds of a column's deviation in units of its numbers' usual distance from their mean, and of their usual size. Beyond them the sums of
+// one column would take from the digits of others in the same sums, means below 2^-20 and deviations below 2^-28, and a few rows
+// would be all that counts.
+const (
+	widestSteps  = 1 << 16
+	widestScales = 1 << 40
+)
 
 // checkSpread refuses a column some of whose numbers are out of all proportion.
 func (p *preparation) checkSpread(m measure) error {
-	if m.deviation <= widest*m.step {
+	if m.deviation <= widestSteps*m.step && m.deviation <= widestScales*m.scale {
 		return nil
 	}
-	return dsbo.Errorf(dsbo.ErrConfig, "column %s must not have a few numbers that are out of all proportion: its deviation is %.3g, and most numbers are about %.3g from the mean %.3g; "+
-		"a number that stands for a missing value should be left out, or the column (-drop)", p.schema.Columns[m.column].Name, m.deviation, m.step, m.mean)
+	return dsbo.Errorf(dsbo.ErrConfig, "column %s must not have a few numbers that are out of all proportion: its deviation is %.3g, and most numbers are about %.3g; "+
+		"a number that stands for a missing value should be left out, or the column (-drop)", p.schema.Columns[m.column].Name, m.deviation, m.scale)
 }
 
 // moments finds the measures of columns in four sums. Terms of a sum share a scale, so that those of a column are counted in
