@@ -44,7 +44,7 @@ type weightsFile struct {
 }
 
 // Write writes the model's three files to a folder, each of them complete or not at all, model.json last. The files of weights and
-// graph have the same bytes for the same model, whenever it was made.
+// graph have the same bytes for the same model and program, whenever it was made.
 func (m *Model) Write(folder runs.Folder) error {
 	graph, err := m.graph()
 	if err != nil {

@@ -37,6 +37,7 @@
 package modelfile
 
 import (
+	"dsbo"
 	"dsbo/features"
 	"dsbo/models"
 )
@@ -68,7 +69,14 @@ type Origin struct {
 // match [dsbo.ErrConfig] or [dsbo.ErrShape]: what does not fit together.
 func New(r features.Recipe, m models.Layered, y []float64, o Origin) (*Model, error) {
 	made := &Model{recipe: r, Origin: o}
-	for _, l := range m.Layers() {
+	for i, l := range m.Layers() {
+		end := l.Offset + l.Out*l.In
+		if l.Bias {
+			end += l.Out
+		}
+		if end > len(y) {
+			return nil, dsbo.Errorf(dsbo.ErrShape, "y must have the weights of layer %d, up to number %d; it has %d", i, end, len(y))
+		}
 		layer := Layer{In: l.In, Out: l.Out, Unit: l.Unit, Weights: append([]float64{}, y[l.Offset:][:l.Out*l.In]...)}
 		if l.Bias {
 			layer.Bias = append([]float64{}, y[l.Offset+l.Out*l.In:][:l.Out]...)

@@ -170,6 +170,10 @@ func TestRefused(t *testing.T) {
 			}
 		})
 	}
+	short := models.Softmax{Features: len(recipe(classes).Features()), Classes: 3}
+	if _, err := modelfile.New(recipe(classes), short, make([]float64, 32), modelfile.Origin{}); !errors.Is(err, dsbo.ErrShape) {
+		t.Errorf("32 weights of 33: error %v, want one of shape", err)
+	}
 	other := filepath.Join(t.TempDir(), "model.onnx")
 	must.OK(os.WriteFile(other, []byte("age,colour\n"), 0o666))
 	for _, path := range []string{other, filepath.Join(t.TempDir(), "none")} {
