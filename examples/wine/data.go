@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"dsbo/ad"
 	"dsbo/data"
 	"dsbo/experiment"
 	"dsbo/models"
-	"dsbo/table"
 )
 
-// cellars is the task: agent i has the wines of the file agent-i.csv.
+// cellars is the task: agent i has the wines of the file agent-i, of a format that package table knows, or of our own.
 type cellars struct{ folder string }
 
 func (*cellars) Name() string { return "wine" }
@@ -24,7 +22,7 @@ Each agent reads the file of its own cellar: half of its wines are for training,
 }
 
 func (c *cellars) Flags(f *flag.FlagSet) {
-	f.StringVar(&c.folder, "data", "data", "`folder` of the files agent-0.csv, agent-1.csv, ...")
+	f.StringVar(&c.folder, "data", "data", "`folder` of the files agent-0.csv, agent-1.csv, ..., of any format")
 }
 
 func (*cellars) Presets() []experiment.Preset {
@@ -38,11 +36,7 @@ func (*cellars) Presets() []experiment.Preset {
 func (c *cellars) Load(a experiment.Agents) (task data.Task, m models.Model, err error) {
 	task.Shards = make([]data.Shard, a.N)
 	for _, i := range a.Here {
-		t, err := table.Open(filepath.Join(c.folder, fmt.Sprintf("agent-%d.csv", i)), table.Options{})
-		if err != nil {
-			return task, nil, err
-		}
-		wines, err := examples(t)
+		wines, err := readWines(filepath.Join(c.folder, fmt.Sprintf("agent-%d.*", i)))
 		if err != nil {
 			return task, nil, err
 		}
@@ -54,28 +48,4 @@ func (c *cellars) Load(a experiment.Agents) (task data.Task, m models.Model, err
 		task.Shards[i].Train.ID = nil // numbers of the wines in this cellar alone
 	}
 	return task, ridge{task.Features}, nil
-}
-
-// examples are the rows of a table: its last column is the quality of a wine, which the others are to tell.
-func examples(t *table.Table) (data.Examples, error) {
-	features := len(t.Columns) - 1
-	x, quality := make([]float64, 0, t.Rows()*features), make([]float64, 0, t.Rows())
-	for row := range t.Rows() {
-		for j, c := range t.Columns {
-			if c.Kind != table.Number || c.Missing(row) {
-				return data.Examples{}, &table.FileError{File: t.Name, Column: c.Name, Reason: "each wine must have a number here"}
-			}
-			if j < features {
-				x = append(x, float64(c.Number(row)))
-			} else {
-				quality = append(quality, float64(c.Number(row)))
-			}
-		}
-	}
-	measured, err := ad.FloatTable(t.Rows(), features, x)
-	if err != nil {
-		return data.Examples{}, err
-	}
-	target, err := ad.FloatTable(t.Rows(), 1, quality)
-	return data.Examples{X: measured, Target: target}, err
 }

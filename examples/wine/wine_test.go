@@ -8,9 +8,13 @@ import (
 	"dsbo/experiment"
 	"dsbo/experiment/experimenttest"
 	"dsbo/models/modeltest"
+	"dsbo/table"
 )
 
-func init() { algo.Register("oneloop", func() algo.Method { return new(oneLoop) }) } // as main does
+func init() { // as main does
+	algo.Register("oneloop", func() algo.Method { return new(oneLoop) })
+	table.Register(ledger{})
+}
 
 func TestMethod(t *testing.T) {
 	algotest.TestMethod(t, func() algo.Method { return &oneLoop{Alpha: 0.05} })
@@ -25,3 +29,13 @@ func TestModel(t *testing.T) {
 }
 
 func TestTask(t *testing.T) { experimenttest.TestTask(t, &cellars{}, "-data=data") }
+
+func TestLedger(t *testing.T) {
+	wines, err := table.Open("data/agent-2.ledger", table.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := wines.Columns[8]; wines.Rows() != 24 || last.Name != "quality" || last.Number(0) != 0.99 {
+		t.Errorf("%d rows, column %s, %g", wines.Rows(), last.Name, last.Number(0))
+	}
+}
