@@ -32,6 +32,7 @@ type agentOptions struct {
 	agent    int
 	attached bool
 	own      []string // flags of the task that are this agent's own
+	fewSites bool
 	listen   string
 	logFile  string
 	progress time.Duration
@@ -65,7 +66,7 @@ func (o *agentOptions) choose(number string, c *cluster.Cluster) (err error) {
 	if c.Addresses[o.agent] == "" && o.listen != "" {
 		return dsbo.Errorf(dsbo.ErrConfig, "-listen must be left out: agent %d has no address in %s, and nobody connects to it", o.agent, o.cluster)
 	}
-	return o.validate()
+	return cmp.Or(o.validate(), o.checkSites(len(c.Addresses)))
 }
 
 // newFlags returns the flags of an agent's command line, and the one that has its number.
@@ -77,13 +78,27 @@ func (o *agentOptions) newFlags(name, intro string) (f *cli.Flags, agent *string
 		"for a program that starts agents: stop when stdin ends, as on an interrupt, and write an error to stdout instead of stderr")
 	f.StringVar(&o.listen, "listen", "",
 		"`address` to listen on, for instance :7000 (default: the agent's own in the cluster file)")
+	f.BoolVar(&o.fewSites, "few-sites", false, "take part in a run of two agents, in which each learns the other's terms of all sums")
 	f.StringVar(&o.logFile, "log-file", "", "`file` to which to append the whole log, as JSON lines, beside stderr")
 	f.DurationVar(&o.progress, "progress", 10*time.Second,
 		"`time` between log lines about the agent's progress, if stderr is no terminal; 0: none")
-	f.Group("Run", "cluster", "agent", "out", "attached")
+	f.Group("Run", "cluster", "agent", "out", "few-sites", "attached")
 	f.Group("Connections", slices.Insert(slices.Clone(connectionFlags), 1, "listen")...)
 	f.Group("Output", "log", "log-file", "quiet", "progress", "http")
 	return f, agent
+}
+
+// leastSites is the number of agents from which on a sum hides each of its terms from the others.
+const leastSites = 3
+
+// checkSites returns an error if there are so few agents that sums hide nothing. Of agents that the verb run starts, all are
+// on one machine.
+func (o *agentOptions) checkSites(n int) error {
+	if n == 1 || n >= leastSites || o.fewSites || o.attached || !o.mask {
+		return nil
+	}
+	return dsbo.Errorf(dsbo.ErrConfig, "a run must have at least %d agents, or each can take its own terms off the sums and has the other's; "+
+		"there are %d (-few-sites takes part all the same)", leastSites, n)
 }
 
 // validate returns an error for the first flag whose value cannot work.

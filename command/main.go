@@ -2,6 +2,7 @@
 //
 //	dsbo mnist                            a task, with all agents in this process; one verb for each task
 //	dsbo tune -cluster FILE -data OURS    one agent of a cluster file, with flags of its own
+//	dsbo plan TASK                        what a run of a task will send and need
 //	dsbo report RUN...                    the page of a run, or of several side by side
 //	dsbo compare SPEC.json                methods side by side, each at the best of its grid
 //	dsbo predict -model RUN -data FILE    what the model of a run of tables says of the rows of a table
@@ -63,6 +64,7 @@ func newProgram(name string, tasks ...experiment.Task) *program {
 		p.verbs = append(p.verbs, verb{t.Name(), about, p.taskVerb(t)})
 	}
 	p.verbs = append(p.verbs,
+		verb{"plan", "say what a run will send and need, without running it", p.plan},
 		verb{"report", "write the page and the figures of runs", p.report},
 		verb{"compare", "compare methods on tasks, each at the best of its grid", p.compare},
 		verb{"predict", "predict from a table with the model of a run", p.predict},

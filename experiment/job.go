@@ -57,6 +57,13 @@ func (onScreen) Saved(int) {}
 // Run runs the job: it checks the settings, runs the method, finds the models, and writes the run folder, with its
 // page, and the table to stdout. A nil stdout means no page and no table.
 func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
+	if j.Settings.ExplainPrivacy {
+		plan, err := j.Plan(ctx)
+		if err != nil {
+			return err
+		}
+		return plan.Explain(stdout)
+	}
 	r := &runner{Job: j, layout: j.Layout}
 	if r.layout == nil {
 		start, err := layoutOf(j.Settings.Transport)

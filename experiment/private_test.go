@@ -20,19 +20,25 @@ import (
 )
 
 // mean is a task of a moment whose losses are means; with sums it finds something together as it loads.
-type mean struct{ sums bool }
+type mean struct {
+	sums bool
+	rows int
+}
 
-func (*mean) Name() string            { return "mean" }
-func (*mean) About() string           { return "takes a moment" }
-func (*mean) Presets() []Preset       { return nil }
-func (t *mean) Flags(f *flag.FlagSet) { f.BoolVar(&t.sums, "sums", false, "find a sum") }
+func (*mean) Name() string      { return "mean" }
+func (*mean) About() string     { return "takes a moment" }
+func (*mean) Presets() []Preset { return nil }
+func (t *mean) Flags(f *flag.FlagSet) {
+	f.BoolVar(&t.sums, "sums", false, "find a sum")
+	f.IntVar(&t.rows, "rows", 2000, "training `rows`")
+}
 func (t *mean) Load(a Agents) (data.Task, models.Model, error) {
 	if t.sums {
 		if err := a.Together.Sum(make([]float64, 1), func(int, []float64) error { return nil }); err != nil {
 			return data.Task{}, nil, err
 		}
 	}
-	task, err := data.Synthetic{Agents: a.N, Features: 3, Train: 2000, Val: 2000, Test: 500, Rate: 1, Seed: a.Seed}.Task()
+	task, err := data.Synthetic{Agents: a.N, Features: 3, Train: t.rows, Val: t.rows, Test: 500, Rate: 1, Seed: a.Seed}.Task()
 	return task, models.Logistic{Features: 3, Mean: true}, err
 }
 

@@ -31,6 +31,7 @@ type Settings struct {
 
 	Out                          string
 	Resume, Force, Quiet, Report bool
+	ExplainPrivacy               bool // print what the run would send, and do not run
 }
 
 // assignments are parameters by the names that they have in JSON.
@@ -91,7 +92,8 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	f.Float64Var(&s.Epsilon, "dp-epsilon", 0, "`ε` of differential privacy for each row of each agent: all that an agent sends has noise for it, records and models at the end are left out, and the preset is "+private().Name+"; 0: none")
 	f.Float64Var(&s.Delta, "dp-delta", 1e-5, "`δ` of differential privacy: below 1 by far more than an agent has rows")
 	f.Float64Var(&s.Norm, "dp-clip", 1, "`norm` to which an agent scales rows of features that are longer, where there is differential privacy")
-	f.Group("Privacy", "dp-epsilon", "dp-delta", "dp-clip")
+	f.BoolVar(&s.ExplainPrivacy, "explain-privacy", false, "print what an agent will send of its data, how often and who sees it, and do not run")
+	f.Group("Privacy", "explain-privacy", "dp-epsilon", "dp-delta", "dp-clip")
 
 	f.StringVar(&s.Out, "out", "", "run `folder` (default: a new one in runs, named by preset and seed)")
 	f.IntVar(&s.EvalEvery, "eval-every", 0, "`iterations` from one evaluation to the next (default: the preset's, else K/10)")
