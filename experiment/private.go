@@ -97,8 +97,11 @@ func newGuard(s *Settings, t data.Task, m models.Model, here []int) (*guard, err
 	g := &guard{curve: curvature, bounds: map[int][2]privacy.Bound{}, scores: map[int]*models.Score{}}
 	for _, i := range here {
 		var two [2]privacy.Bound
-		for side, rows := range []int{t.Shards[i].Train.Len(), t.Shards[i].Val.Len()} {
+		for side, e := range []data.Examples{t.Shards[i].Train, t.Shards[i].Val} {
+			rows := e.Len()
 			switch {
+			case e.Weight != nil:
+				return nil, dsbo.Errorf(dsbo.ErrConfig, "-dp-epsilon: the examples of agent %d have weights, with which one may count for many: there must be none", i)
 			case rows > mostRows:
 				return nil, dsbo.Errorf(dsbo.ErrConfig, "-dp-epsilon: an agent must have at most %d rows of a kind; agent %d has %d", mostRows, i, rows)
 			case float64(rows)*s.Delta >= 1:

@@ -26,3 +26,27 @@ func (s Softmax) TermBounds(c float64) (gradient, curvature float64, ok bool) {
 func (l Logistic) TermBounds(c float64) (gradient, curvature float64, ok bool) {
 	return c, c * c / 4, l.Mean
 }
+
+// A boundedLoss is an [OutputLoss] with bounded derivatives by the outputs of a row.
+type boundedLoss interface {
+	// bounds returns the largest norm of the gradient, and the largest eigenvalue of the Hessian, with so many outputs.
+	bounds(outputs int) (slope, curvature float64)
+}
+
+func (CrossEntropy) bounds(int) (slope, curvature float64) {
+	return crossEntropySlope, crossEntropyCurvature
+}
+
+func (h Huber) bounds(outputs int) (slope, curvature float64) {
+	return h.delta() * math.Sqrt(float64(outputs)), 1
+}
+
+// TermBounds implements [Bounded]. With its intercept a row of features has one number more, 1.
+func (l Linear) TermBounds(c float64) (gradient, curvature float64, ok bool) {
+	loss, ok := lossOr(l.Loss).(boundedLoss)
+	if !ok {
+		return 0, 0, false
+	}
+	slope, bend := loss.bounds(l.Outputs)
+	return slope * math.Hypot(c, 1), bend * (c*c + 1), true
+}
