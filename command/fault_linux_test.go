@@ -90,9 +90,9 @@ func (d *checkpointDamage) damage(agent int) {
 func TestFaultKilledAtTheStart(t *testing.T) {
 	t.Parallel()
 	newTestRun(t, addresses(4), nil).survive(map[int][]fault{
-		0: {{Line: `"starting"`}, {File: "config.json"}, {Line: "loaded in"}},
+		0: {{Line: `"starting"`}, {File: "config.json"}, {Line: `"loaded"`}},
 		1: {{File: "config.json"}, {File: "checkpoint"}},
-		2: {{Line: "iteration 0 "}, {File: "config.json"}},
+		2: {{Line: `"iteration":0,`}, {File: "config.json"}},
 	}, nil)
 }
 
@@ -107,10 +107,10 @@ func TestFaultKilledAtTheEnd(t *testing.T) {
 			t.Parallel()
 			r := newTestRun(t, addresses(5), nil, fmt.Sprintf("-keep-frames=%d", keep))
 			r.survive(map[int][]fault{
-				0: {{Line: "model of λ = 0"}, {Line: "finished; waiting"}},
+				0: {{Line: `"model":"λ = 0"`}, {Line: "finished; waiting"}},
 				1: {{File: "lambda.npy"}, {File: "agent.json"}},
 				2: {{File: "summary.json"}, {File: "agent.json"}, {File: "agent.json"}},
-				3: {{Line: "model of λ tuned"}, {Line: "model of λ = -1"}},
+				3: {{Line: `"model":"λ tuned"`}, {Line: `"model":"λ = -1"`}},
 				4: {{Line: "finished; waiting"}, {Line: "finished; waiting"}},
 			}, nil)
 			if keep < 100 && r.count(`"going back"`) == 0 {
@@ -150,7 +150,7 @@ func TestFaultEndedWhileOthersWork(t *testing.T) {
 func TestFaultInterrupted(t *testing.T) {
 	t.Parallel()
 	r := newTestRun(t, addresses(3), []string{"-K=60", "-eval-every=1", "-checkpoint-every=60"})
-	all := r.startAll(map[int]fault{1: {Line: "iteration 3 ", Signal: syscall.SIGTERM}})
+	all := r.startAll(map[int]fault{1: {Line: `"iteration":3,`, Signal: syscall.SIGTERM}})
 	all[1].wantCode(cli.Interrupted, "the same command goes on")
 	r.wantState(1, runs.Interrupted, 3)
 	all[1] = r.start(1, fault{})
@@ -198,9 +198,9 @@ func silence(neighbour int) []string {
 func TestFaultStopped(t *testing.T) {
 	skipShort(t)
 	r := newTestRun(t, addresses(4), []string{"-eval-every=1"}, "-silent-after=1s")
-	all := r.startAll(map[int]fault{1: {Line: "iteration 3 ", Signal: syscall.SIGSTOP}})
+	all := r.startAll(map[int]fault{1: {Line: `"iteration":3,`, Signal: syscall.SIGSTOP}})
 	for _, neighbour := range []int{0, 2} {
-		all[neighbour].await("iteration 2 ")
+		all[neighbour].await(`"iteration":2,`)
 		all[neighbour].await(silence(1)...)
 	}
 	all[1].resume()
@@ -214,7 +214,7 @@ func TestFaultLost(t *testing.T) {
 	r := newTestRun(t, addresses(4), []string{"-eval-every=1", "-checkpoint-every=1"})
 	args := r.args
 	r.args = append(args, "-silent-after=1s", "-peer-timeout=4s")
-	for i, p := range r.startAll(map[int]fault{2: {Line: "iteration 3 "}}) {
+	for i, p := range r.startAll(map[int]fault{2: {Line: `"iteration":3,`}}) {
 		if i == 2 {
 			p.wantCode(killed)
 			r.wantState(i, runs.Unfinished, 1)
@@ -239,12 +239,12 @@ func TestFaultCutLink(t *testing.T) {
 	r := newTestRun(t, places, []string{"-eval-every=1"}, "-silent-after=1s")
 	r.launch = func(agent int) []string { return []string{"ip", "netns", "exec", l[agent/2]} }
 	// Agent 1 stops so that the run waits until the link is down.
-	all := r.startAll(map[int]fault{1: {Line: "iteration 3 ", Signal: syscall.SIGSTOP}})
+	all := r.startAll(map[int]fault{1: {Line: `"iteration":3,`, Signal: syscall.SIGSTOP}})
 	all[1].awaitStop()
 	l.set(t, "down")
 	all[1].signal(syscall.SIGCONT)
 	for i, neighbour := range map[int]int{0: 3, 1: 2, 2: 1, 3: 0} {
-		all[i].await("iteration 2 ")
+		all[i].await(`"iteration":2,`)
 		all[i].await(silence(neighbour)...)
 	}
 	l.set(t, "up")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -13,7 +14,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"dsbo/experiment"
+	"dsbo/network"
 	dsbogrpc "dsbo/network/grpc"
+	"dsbo/runs"
 )
 
 // An exchange is an agent's end of the exchange, as a monitor sees it.
@@ -26,6 +29,7 @@ type exchange interface {
 type monitor struct {
 	run   string
 	agent int
+	build prometheus.Labels // the program
 
 	mu sync.Mutex
 	position
@@ -36,12 +40,15 @@ type position struct {
 	experiment.Progress
 	saved    int // iteration of the newest checkpoint; -1: none yet
 	savedAt  time.Time
-	expires  time.Time // of its certificate; zero: it has none
-	exchange exchange  // nil until the agent has opened it
+	record   *runs.Record // the newest; nil: none yet
+	expires  time.Time    // of its certificate; zero: it has none
+	exchange exchange     // nil until the agent has opened it
 }
 
 func newMonitor(run string, agent int) *monitor {
-	return &monitor{run: run, agent: agent, position: position{Progress: experiment.Progress{Phase: "starting", Left: -1}, saved: -1}}
+	p := network.ThisProgram()
+	program := prometheus.Labels{"version": p.Version, "kernels": p.Kernels, "architecture": p.Architecture, "go": runtime.Version()}
+	return &monitor{run: run, agent: agent, build: program, position: position{Progress: experiment.Progress{Phase: "starting", Left: -1}, saved: -1}}
 }
 
 // update changes the position.
@@ -104,11 +111,15 @@ func (m *monitor) Collect(to chan<- prometheus.Metric) {
 		send(prometheus.CounterValue, name+"_total", help, value, labels)
 	}
 	gauge("agent_info", "The run and the number of the agent.", 1, prometheus.Labels{"run": m.run, "agent": fmt.Sprint(m.agent)})
+	gauge("build_info", "The program of the agent.", 1, m.build)
 	gauge("step", "Steps done in the phase.", float64(p.Done), prometheus.Labels{"phase": p.Phase})
 	gauge("steps", "Steps of the phase in all.", float64(p.Of), prometheus.Labels{"phase": p.Phase})
 	gauge("progress", "Share of the run's time that is spent, from 0 to 1.", p.Share, nil)
 	if p.Left >= 0 {
 		gauge("left_seconds", "Time to the end of the run, as it is expected.", p.Left.Seconds(), nil)
+	}
+	if p.record != nil {
+		collectRecord(p.record, gauge)
 	}
 	if p.saved >= 0 {
 		gauge("checkpoint_iteration", "Iteration of the newest checkpoint that this process has written.", float64(p.saved), nil)
@@ -142,6 +153,27 @@ func (m *monitor) Collect(to chan<- prometheus.Metric) {
 		counter("neighbour_bytes_received", "Bytes of them, without what TLS and gRPC add.", float64(n.BytesReceived), neighbour)
 		counter("neighbour_resent", "Vectors sent to the neighbour again.", float64(n.Resent), neighbour)
 		counter("neighbour_duplicates", "Vectors received from the neighbour again.", float64(n.Duplicates), neighbour)
+	}
+}
+
+// collectRecord sends what a record knows.
+func collectRecord(r *runs.Record, gauge func(name, help string, value float64, labels prometheus.Labels)) {
+	gauge("record_iteration", "Iteration of the newest record, of which the following are.", float64(r.Iteration), nil)
+	for _, v := range []struct {
+		name, help string
+		value      runs.Number
+	}{
+		{"phi", "Φ, the validation loss at the best model for λ.", r.Phi},
+		{"gradient_norm", "Norm of the gradient of Φ.", r.GradNorm},
+		{"train_loss", "Training loss of an example.", r.TrainLoss},
+		{"validation_loss", "Validation loss of an example.", r.ValLoss},
+		{"holdout_loss", "Loss of a validation example that tunes nothing.", r.HoldoutLoss},
+		{"test_loss", "Test loss of an example.", r.TestLoss},
+		{"iterations_per_second", "Iterations a second since the record before, by their median time.", 1000 / r.MsPerIteration},
+	} {
+		if v.value.Known() {
+			gauge(v.name, v.help, float64(v.value), nil)
+		}
 	}
 }
 

@@ -8,12 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
 	"dsbo/experiment"
 	"dsbo/internal/cli"
 	"dsbo/internal/must"
 	dsbogrpc "dsbo/network/grpc"
+	"dsbo/runs"
 )
 
 // watched is an exchange with two neighbours, one of which is not there.
@@ -47,13 +49,20 @@ func TestMetrics(t *testing.T) {
 	m.position = position{
 		Progress: experiment.Progress{Phase: "iteration", Done: 12, Of: 60, Share: 0.25, Left: 90 * time.Second},
 		saved:    10, savedAt: time.UnixMilli(1_700_000_000_500), expires: time.Unix(1_800_000_000, 0), exchange: watched{},
+		record: &runs.Record{Iteration: 8, Phi: 0.25, TrainLoss: 0.5, ValLoss: runs.Unknown(), MsPerIteration: 20},
 	}
+	m.build = prometheus.Labels{"version": "v1", "go": "go1.26"}
 	text := get(t, m, "/metrics")
 	for _, line := range strings.Split(`dsbo_agent_info{agent="2",run="mnist-8"} 1
 dsbo_step{phase="iteration"} 12
 dsbo_steps{phase="iteration"} 60
 dsbo_progress 0.25
 dsbo_left_seconds 90
+dsbo_build_info{go="go1.26",version="v1"} 1
+dsbo_record_iteration 8
+dsbo_phi 0.25
+dsbo_train_loss 0.5
+dsbo_iterations_per_second 50
 dsbo_checkpoint_iteration 10
 dsbo_checkpoint_timestamp_seconds 1.7000000005e+09
 dsbo_certificate_expiry_timestamp_seconds 1.8e+09
@@ -80,6 +89,9 @@ dsbo_neighbour_duplicates_total{neighbour="1"} 5
 			t.Errorf("no line %q in\n%s", line, text)
 		}
 	}
+	if strings.Contains(text, "dsbo_validation_loss") {
+		t.Error("a loss that is not known")
+	}
 	if !strings.Contains(text, "go_goroutines ") {
 		t.Error("nothing about the process")
 	}
@@ -91,7 +103,7 @@ func TestMetricsAtTheStart(t *testing.T) {
 	if !strings.Contains(text, `dsbo_step{phase="starting"} 0`+"\n") {
 		t.Error(text)
 	}
-	for _, not := range []string{"dsbo_checkpoint", "dsbo_certificate", "dsbo_round", "dsbo_neighbour"} {
+	for _, not := range []string{"dsbo_checkpoint", "dsbo_certificate", "dsbo_record", "dsbo_phi", "dsbo_round", "dsbo_neighbour"} {
 		if strings.Contains(text, not) {
 			t.Errorf("%s in\n%s", not, text)
 		}

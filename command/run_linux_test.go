@@ -78,7 +78,7 @@ func TestRun(t *testing.T) {
 	if !strings.Contains(stderr.String(), "\nagent 0: iteration 6  ") || strings.Contains(stderr.String(), "agent 1: iteration") {
 		t.Errorf("stderr:\n%s", stderr.String())
 	}
-	if log := must.Get(os.ReadFile(filepath.Join(out, "agent-1.log"))); !bytes.Contains(log, []byte("iteration 6  ")) {
+	if log := must.Get(os.ReadFile(filepath.Join(out, "agent-1.log"))); !bytes.Contains(log, []byte(`"iteration":6,`)) {
 		t.Errorf("the log of agent 1:\n%s", log)
 	}
 	if info, err := os.Stat(filepath.Join(out, "report.html")); err != nil || info.Size() == 0 {

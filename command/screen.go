@@ -13,6 +13,7 @@ import (
 	"dsbo"
 	"dsbo/experiment"
 	"dsbo/internal/cli"
+	"dsbo/runs"
 )
 
 // A screen shows an agent's run: log lines on stderr and in a file, and progress as a bar on a terminal, elsewhere as
@@ -21,6 +22,8 @@ type screen struct {
 	*cli.Progress
 	log      *slog.Logger // for lines about this agent
 	common   *slog.Logger // for lines of the job, which all agents log alike
+	people   bool         // whether lines on stderr are for people
+	shown    *slog.Logger // for lines to stderr alone
 	fileLog  *slog.Logger // for lines to the log file alone
 	file     *os.File     // the log file; nil: none
 	monitor  *monitor
@@ -43,6 +46,7 @@ func newScreen(o agentOptions, m *monitor, stderr io.Writer) (*screen, error) {
 	}
 	agent := []slog.Attr{slog.Int("agent", o.agent)}
 	shown := logHandler(o.log, s, level)
+	s.people = o.log == "plain"
 	filed := slog.DiscardHandler
 	if o.logFile != "" {
 		var err error
@@ -51,7 +55,8 @@ func newScreen(o agentOptions, m *monitor, stderr io.Writer) (*screen, error) {
 		}
 		filed = slog.NewJSONHandler(s.file, nil).WithAttrs(agent)
 	}
-	s.log, s.fileLog = slog.New(slog.NewMultiHandler(shown.WithAttrs(agent), filed)), slog.New(filed)
+	s.shown, s.fileLog = slog.New(shown.WithAttrs(agent)), slog.New(filed)
+	s.log = slog.New(slog.NewMultiHandler(s.shown.Handler(), filed))
 	if s.common = s.log; o.attached && o.agent > 0 {
 		s.common = s.fileLog // agent 0 shows the same on the same stderr
 	}
@@ -121,6 +126,50 @@ func (s *screen) Log(format string, args ...any) {
 		return
 	}
 	s.common.Info(text)
+}
+
+// Note logs what the job has found out: to people in a sentence, elsewhere as fields.
+func (s *screen) Note(n experiment.Note) { s.note(n, []string{n.Text}) }
+
+// note is Note with several lines for people.
+func (s *screen) note(n experiment.Note, text []string) {
+	facts := knownFacts(n.Facts)
+	switch {
+	case !s.people:
+		s.common.Info(n.Name, facts...)
+		return
+	case s.common != s.fileLog:
+		for _, line := range text {
+			s.shown.Info(line)
+		}
+	}
+	s.fileLog.Info(n.Name, facts...)
+}
+
+// knownFacts returns names and values without the numbers that are not known.
+func knownFacts(facts []any) []any {
+	var known []any
+	for k := 0; k+1 < len(facts); k += 2 {
+		value := facts[k+1]
+		if n, ok := value.(runs.Number); ok {
+			if !n.Known() {
+				continue
+			}
+			value = float64(n)
+		}
+		known = append(known, facts[k], value)
+	}
+	return known
+}
+
+// Record logs an evaluation and tells the monitor of it.
+func (s *screen) Record(r runs.Record, text []string) {
+	s.monitor.update(func(p *position) { p.record = &r })
+	s.note(experiment.Note{Name: "record", Facts: []any{
+		"iteration", r.Iteration, "phi", r.Phi, "grad_norm", r.GradNorm, "train_loss", r.TrainLoss, "val_loss", r.ValLoss,
+		"holdout_loss", r.HoldoutLoss, "test_loss", r.TestLoss, "test_accuracy", r.TestAccuracy,
+		"ms_per_iteration", r.MsPerIteration, "seconds", r.Seconds,
+	}}, text)
 }
 
 // Saved tells the monitor of a new checkpoint.

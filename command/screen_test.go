@@ -11,6 +11,7 @@ import (
 
 	"dsbo/experiment"
 	"dsbo/internal/must"
+	"dsbo/runs"
 )
 
 // Progress is a line when a phase begins and then one now and then; the monitor knows more.
@@ -59,6 +60,40 @@ func TestQuietScreen(t *testing.T) {
 	s.Stop()
 	if text := out.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, `"level":"WARN","msg":"beta","agent":3}`) {
 		t.Errorf("%s", text)
+	}
+}
+
+// Numbers are fields for programs, and in a sentence for people; those that are not known are neither.
+func TestNumbers(t *testing.T) {
+	record := runs.Record{Iteration: 4, Phi: 0.25, TrainLoss: 0.5}
+	for _, n := range []*runs.Number{&record.GradNorm, &record.ValLoss, &record.HoldoutLoss, &record.TestLoss, &record.TestAccuracy, &record.MsPerIteration} {
+		*n = runs.Unknown()
+	}
+	note := experiment.Note{Text: "model of λ = 0: Φ 0.5", Name: "model", Facts: []any{"model", "λ = 0", "phi", runs.Number(0.5), "test_loss", runs.Unknown()}}
+	const fields = `"msg":"record","agent":0,"iteration":4,"phi":0.25,"train_loss":0.5,"seconds":0}`
+	const model = `"msg":"model","agent":0,"model":"λ = 0","phi":0.5}`
+	for form, want := range map[string][]string{
+		"plain": {"agent 0: head\nagent 0: iteration 4  0.25\nagent 0: model of λ = 0: Φ 0.5\n"},
+		"text":  {"msg=record agent=0 iteration=4 phi=0.25 train_loss=0.5 seconds=0\n", "msg=model agent=0 model=\"λ = 0\" phi=0.5\n"},
+		"json":  {fields + "\n", model + "\n"},
+	} {
+		var out bytes.Buffer
+		m, file := newMonitor("r", 0), filepath.Join(t.TempDir(), "log")
+		s := must.Get(newScreen(agentOptions{options: options{log: form}, logFile: file}, m, &out))
+		s.Record(record, []string{"head", "iteration 4  0.25"})
+		s.Note(note)
+		must.OK(s.close(nil))
+		for _, w := range want {
+			if !strings.Contains(out.String(), w) {
+				t.Errorf("%s: no %q in\n%s", form, w, out.String())
+			}
+		}
+		if text := string(must.Get(os.ReadFile(file))); !strings.Contains(text, fields) || !strings.Contains(text, model) {
+			t.Errorf("%s: the log file has\n%s", form, text)
+		}
+		if m.record == nil || m.record.Phi != 0.25 {
+			t.Errorf("%s: the monitor has %v", form, m.record)
+		}
 	}
 }
 

@@ -64,8 +64,8 @@ func TestSiteSurvives(t *testing.T) {
 			}
 			r := newTaskRun(t, tasks.Tune(), addresses(3), append(tuneFlags, "-data="+filepath.Join(dir, "site{agent}.csv")), fmt.Sprintf("-keep-frames=%d", keep))
 			r.survive(map[int][]fault{
-				0: {{Vectors: 5}, {File: "setup.json"}, {Line: "model of λ = 0"}},
-				1: {{Line: "iteration 3 "}, {Line: "each site alone"}},
+				0: {{Vectors: 5}, {File: "setup.json"}, {Line: `"model":"λ = 0"`}},
+				1: {{Line: `"iteration":3,`}, {Line: "each site alone"}},
 			}, nil)
 		})
 	}

@@ -33,9 +33,19 @@ type Job struct {
 // A Viewer shows how far a job is. Its methods are called by one goroutine at a time.
 type Viewer interface {
 	Show(p Progress)                // shows how far the job is
-	Log(format string, args ...any) // shows a line
-	Saved(iteration int)            // says that the checkpoint after an iteration is written
-	Stop()                          // ends the progress
+	Log(format string, args ...any) // shows a line without numbers of interest
+	Note(n Note)                    // shows one with such
+	// Record shows an evaluation. text is its line for people, at times after one with the names of the columns.
+	Record(r runs.Record, text []string)
+	Saved(iteration int) // says that the checkpoint after an iteration is written
+	Stop()               // ends the progress
+}
+
+// A Note is something that a job has found out: a line for people, and the same for programs.
+type Note struct {
+	Text  string // for people
+	Name  string // of what it is, such as "model"
+	Facts []any  // names and values, one after the other; those that are runs.Number only where they are known
 }
 
 // onScreen shows a job on a terminal.
@@ -48,6 +58,16 @@ func (s onScreen) Show(p Progress) { s.Progress.Show(p.Share, p.String()) }
 func (s onScreen) Log(format string, args ...any) {
 	for _, line := range cli.Wrap(fmt.Sprintf(format, args...), cli.Columns) {
 		s.Progress.Log("%s", line)
+	}
+}
+
+// Note shows what is for people.
+func (s onScreen) Note(n Note) { s.Log("%s", n.Text) }
+
+// Record shows the line, and its head.
+func (s onScreen) Record(_ runs.Record, text []string) {
+	for _, line := range text {
+		s.Log("%s", line)
 	}
 }
 
@@ -205,7 +225,11 @@ func (r *runner) attempt(ctx context.Context) error {
 	if err := r.completeConfig(cfg); err != nil {
 		return err
 	}
-	r.view.Log("%s; %v; loaded in %.1f s", r.problem.line, r.graph, r.loaded.took.Seconds())
+	took := r.loaded.took.Seconds()
+	r.view.Note(Note{
+		Text: fmt.Sprintf("%s; %v; loaded in %.1f s", r.problem.line, r.graph, took),
+		Name: "loaded", Facts: []any{"problem", r.problem.line, "graph", r.graph.Name, "seconds", took},
+	})
 	if err := r.openFolder(ctx); err != nil {
 		return err
 	}

@@ -51,6 +51,7 @@ type finderWatcher interface {
 	solved()                        // it is
 	planned(models int)             // there will be about so many models
 	Log(format string, args ...any) // a line about a model
+	Note(n Note)                    // one with numbers
 }
 
 // onPace is the watcher of a runner, which shows its models as a part of its progress.
@@ -63,6 +64,8 @@ func (w onPace) solved() { w.pace.step(modelling, 1) }
 func (w onPace) planned(models int) { w.pace.plan(modelling, float64(max(modelsPlanned, models))) }
 
 func (w onPace) Log(format string, args ...any) { w.view.Log(format, args...) }
+
+func (w onPace) Note(n Note) { w.view.Note(n) }
 
 func (r *runner) newFinder() *finder {
 	f := &finder{problem: r.problem, length: len(r.result.X), exact: r.result.Exact, constants: map[int]*model{}, watcher: onPace{r}} // warm, where records had exact values
@@ -116,7 +119,11 @@ func (f *finder) solve(ctx context.Context, m *model, y, z []float64, tol float6
 	}
 	m.ValLoss, m.HoldoutLoss = runs.Number(s.Val.Loss()), runs.Number(s.Holdout.Loss())
 	m.TestLoss, m.TestAccuracy = runs.Number(s.Test.Loss()), runs.Number(s.Test.Accuracy())
-	f.watcher.Log("model of %s: %d products, Φ %s, test loss %s", m.Name, m.Steps, formatNumber("%.5f", m.Phi), formatNumber("%.4f", m.TestLoss))
+	f.watcher.Note(Note{
+		Text: fmt.Sprintf("model of %s: %d products, Φ %s, test loss %s", m.Name, m.Steps, formatNumber("%.5f", m.Phi), formatNumber("%.4f", m.TestLoss)),
+		Name: "model", Facts: []any{"model", m.Name, "products", m.Steps, "phi", m.Phi, "val_loss", m.ValLoss, "holdout_loss", m.HoldoutLoss,
+			"test_loss", m.TestLoss, "test_accuracy", m.TestAccuracy},
+	})
 	return nil
 }
 

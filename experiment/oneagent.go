@@ -131,7 +131,10 @@ func (l *oneAgent) attemptAgain(ctx context.Context, r *runner, err error) (bool
 	if err != nil {
 		return false, err
 	}
-	r.view.Log("agent %d needs exchange %d again: going back to exchange %d", back.Neighbour, back.Round, from)
+	r.view.Note(Note{
+		Text: fmt.Sprintf("agent %d needs exchange %d again: going back to exchange %d", back.Neighbour, back.Round, from),
+		Name: "back to a checkpoint", Facts: []any{"neighbour", back.Neighbour, "needs", back.Round, "to", from},
+	})
 	return true, l.mixer.Rewind(from)
 }
 

@@ -113,9 +113,11 @@ type stopAfter struct {
 	cancel    context.CancelFunc
 }
 
-func (stopAfter) Show(Progress)      {}
-func (stopAfter) Log(string, ...any) {}
-func (stopAfter) Stop()              {}
+func (stopAfter) Show(Progress)                {}
+func (stopAfter) Log(string, ...any)           {}
+func (stopAfter) Note(Note)                    {}
+func (stopAfter) Record(runs.Record, []string) {}
+func (stopAfter) Stop()                        {}
 func (s stopAfter) Saved(iteration int) {
 	if iteration == s.iteration {
 		s.cancel()

@@ -89,3 +89,5 @@ func (unwatched) solved() {}
 func (unwatched) planned(int) {}
 
 func (unwatched) Log(string, ...any) {}
+
+func (unwatched) Note(Note) {}

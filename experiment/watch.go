@@ -49,11 +49,12 @@ func (r *runner) watch(c *train.Config) {
 	}
 	c.OnRecord = func(rec runs.Record) {
 		r.pace.step(evaluating, evaluationWork(rec.Phi.Known()))
+		text := []string{recordLine(rec)}
 		if lines%recordsPerHead == 0 {
-			r.view.Log("%s", recordHead)
+			text = []string{recordHead, text[0]}
 		}
 		lines++
-		r.view.Log("%s", recordLine(rec))
+		r.view.Record(rec, text)
 		show()
 	}
 }
