@@ -23,15 +23,6 @@ func deployed(t *testing.T, name string) string {
 	return string(must.Get(os.ReadFile(filepath.Join("..", "deploy", name))))
 }
 
-// replace replaces a text that has to be there.
-func replace(t *testing.T, text, old, new string) string {
-	t.Helper()
-	if !strings.Contains(text, old) {
-		t.Fatalf("no %q in\n%s", old, text)
-	}
-	return strings.Replace(text, old, new, 1)
-}
-
 // The manifest's cluster file can be read, has as many agents as the job, and the agents' flags are such.
 func TestKubernetes(t *testing.T) {
 	text := deployed(t, "kubernetes.yaml")
@@ -67,12 +58,31 @@ func TestKubernetes(t *testing.T) {
 	}
 }
 
+// A site's manifest runs the verb of its task, with flags that this one and the agent have.
+func TestKubernetesSite(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "c.json")
+	must.OK(os.WriteFile(file, []byte(`{"run": "r", "agents": ["a:1", "", "b:1"], "task": "tune", "flags": ["-target=diagnosis"]}`), 0o644))
+	_, text, ok := strings.Cut(deployed(t, "kubernetes-site.yaml"), "- tune\n")
+	if !ok {
+		t.Fatal("no verb")
+	}
+	var flags []string
+	for _, a := range regexp.MustCompile(`(?m)^ +- (-\S+)$`).FindAllStringSubmatch(text, -1) {
+		flags = append(flags, a[1])
+	}
+	p := testProgram()
+	o, _, err := p.parseSite(must.Get(p.findTask("tune")), append(flags, "-cluster="+file), io.Discard)
+	if err != nil || o.agent != 2 || !slices.Equal(o.own, []string{"-data=/data/ours.csv"}) || o.log != "json" {
+		t.Errorf("%q: agent %d, own flags %q, %v", flags, o.agent, o.own, err)
+	}
+}
+
 func TestService(t *testing.T) {
 	dir := t.TempDir()
 	must.OK(os.WriteFile(filepath.Join(dir, "cluster.json"), []byte(`{"run": "r", "agents": 4, "address": "a{agent}:1", "task": "mnist"}`), 0o644))
-	_, line, ok := strings.Cut(deployed(t, "dsbo-agent@.service"), "\nExecStart=/usr/local/bin/dsbo agent ")
+	_, line, ok := strings.Cut(deployed(t, "dsbo-agent@.service"), "\nExecStart=/usr/local/bin/dsbo ${DSBO_VERB} ")
 	line, _, _ = strings.Cut(line, "\n")
-	if !ok {
+	if !ok || !strings.Contains(deployed(t, "dsbo-agent@.service"), "\nEnvironment=DSBO_VERB=agent\n") {
 		t.Fatal("no command")
 	}
 	flags := strings.Fields(strings.NewReplacer("%i", "3", "%d", dir).Replace(line))
@@ -94,11 +104,9 @@ func TestSlurm(t *testing.T) {
 		t.Skip(err)
 	}
 	dir := t.TempDir()
-	script := replace(t, deployed(t, "slurm.sbatch"), `"task": "mnist"`, `"task": "synthetic"`)
-	script = replace(t, script, `"flags": ["-preset=tuned"]`, `"flags": ["`+strings.Join(small, `", "`)+`"]`)
 	must.OK(os.Symlink(must.Get(os.Executable()), filepath.Join(dir, "dsbo")))
 	for name, text := range map[string]string{
-		"batch":    script,
+		"batch":    deployed(t, "slurm.sbatch"),
 		"scontrol": fmt.Sprintf("#!/bin/sh\nfor i in 1 2 3; do echo 127.$i.%d.%d; done\n", os.Getpid()>>8&255, os.Getpid()&255), // this test's own
 		"srun": `#!/bin/bash
 shift
@@ -114,17 +122,18 @@ for p in "${pids[@]}"; do wait "$p" || exit; done
 	batch := func() {
 		c := exec.Command(bash, filepath.Join(dir, "batch"))
 		c.Dir = dir
-		c.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "SLURM_JOB_NODELIST=n[1-3]", "SLURM_NTASKS_PER_NODE=1", "PORT=7000")
+		c.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "SLURM_JOB_NODELIST=n[1-3]", "SLURM_NTASKS_PER_NODE=1", "PORT=7000",
+			"RUN=small", "TASK=synthetic", `FLAGS="`+strings.Join(small, `", "`)+`"`)
 		var stdout, stderr bytes.Buffer
 		c.Stdout, c.Stderr = &stdout, &stderr
 		if err := c.Run(); err != nil {
 			t.Fatalf("%v\n%s\n%s", err, stdout.String(), stderr.String())
 		}
-		if text := stdout.String(); !strings.Contains(text, "mnist-8: 3 agents, which agree to the last bit") {
+		if text := stdout.String(); !strings.Contains(text, "small: 3 agents, which agree to the last bit") {
 			t.Error(text)
 		}
 	}
-	out := filepath.Join(dir, "runs", "mnist-8")
+	out := filepath.Join(dir, "runs", "small")
 	batch()
 	experimenttest.SameRun(t, filepath.Join(out, "all"), alone(t, dir, "-agents=3"))
 	if _, err := os.Stat(filepath.Join(out, "certs", "ca-key.pem")); err == nil {

@@ -72,7 +72,7 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 		}
 		config.Matrix, config.Round, config.Wire = g.W, from, j.Settings.ExchangeWire()
 		config.Fingerprint = append(slices.Clone(program), data...)
-		if mixer, err = o.openExchange(config); err != nil {
+		if mixer, err = o.openExchange(config, j.Settings.Privacy != nil); err != nil {
 			return nil, err
 		}
 		m.update(func(p *position) { p.exchange = mixer })
@@ -95,15 +95,16 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 	return err
 }
 
-// openExchange opens the agent's end of the exchange, where -listen says if it is given. Without certificates, masks need a secret.
-func (o *agentOptions) openExchange(config dsbogrpc.Config) (_ *dsbogrpc.Mixer, err error) {
+// openExchange opens the agent's end of the exchange, where -listen says if it is given. Without certificates, masks need a secret, and
+// so they do where noise makes what the agent sends another in each run.
+func (o *agentOptions) openExchange(config dsbogrpc.Config, noisy bool) (_ *dsbogrpc.Mixer, err error) {
 	if o.listen != "" {
 		if config.Listener, err = net.Listen("tcp", o.listen); err != nil {
 			return nil, fmt.Errorf("-listen: %w", err)
 		}
 	}
-	if o.certs == "" && o.mask && config.Validate() == nil { // else Open fails, and no file is left
-		if config.Secret, err = readSecret(string(o.folder()) + secretSuffix); err != nil {
+	if (o.certs == "" || noisy) && o.mask && config.Validate() == nil { // else Open fails, and no file is left
+		if config.Secret, err = o.maskSecret(noisy); err != nil {
 			if config.Listener != nil {
 				err = errors.Join(err, config.Listener.Close())
 			}
@@ -115,6 +116,24 @@ func (o *agentOptions) openExchange(config dsbogrpc.Config) (_ *dsbogrpc.Mixer, 
 		err = dsbo.Errorf(dsbo.ErrConfig, "%s: -certs or -insecure is required", open.Reason)
 	}
 	return mixer, err
+}
+
+// maskSecret returns the random bytes of the agent's masks, which an agent that comes back has again. Those of noisy numbers belong to
+// the run folder, in which the noise is: without one, what is there was of another run.
+func (o *agentOptions) maskSecret(noisy bool) ([]byte, error) {
+	path := string(o.folder()) + secretSuffix
+	if noisy {
+		state, err := o.folder().State()
+		if err != nil {
+			return nil, err
+		}
+		if state == runs.Absent {
+			if err := os.RemoveAll(path); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return readSecret(path)
 }
 
 // hasFinished reports whether this agent's folder says that all agents of this run have finished.

@@ -13,7 +13,7 @@ import (
 )
 
 // secretSuffix ends the name of the file beside an agent's run folder that holds the random bytes of its masks, for agents
-// without a certificate.
+// without a certificate, or with noise.
 const secretSuffix = ".key"
 
 const secretLength = 32

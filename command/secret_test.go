@@ -9,6 +9,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/must"
+	"dsbo/runs"
 )
 
 // TestSecret: an agent that is started again has the same secret, another one has another, and a file of another length is refused.
@@ -26,5 +27,20 @@ func TestSecret(t *testing.T) {
 	must.OK(os.WriteFile(path, first[1:], 0o600))
 	if _, err := readSecret(path); !errors.Is(err, dsbo.ErrConfig) {
 		t.Errorf("error %v for a short file must match dsbo.ErrConfig", err)
+	}
+}
+
+// TestNoisySecret: the masks of noisy numbers belong to the run folder, whose noise is another one when it is gone.
+func TestNoisySecret(t *testing.T) {
+	o := agentOptions{options: options{out: t.TempDir()}, agent: 2}
+	first := must.Get(o.maskSecret(false))
+	if again := must.Get(o.maskSecret(false)); !bytes.Equal(first, again) {
+		t.Error("the secret without noise is another one")
+	}
+	fresh := must.Get(o.maskSecret(true))
+	must.OK(os.MkdirAll(string(o.folder()), 0o755))
+	must.OK(o.folder().WriteConfig(runs.Config{}))
+	if again := must.Get(o.maskSecret(true)); !bytes.Equal(fresh, again) || bytes.Equal(first, fresh) {
+		t.Error("a run must have its secret again, and another run another one")
 	}
 }
