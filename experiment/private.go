@@ -255,8 +255,16 @@ func (r *runner) finishPrivate() error {
 	r.summary.Verdict = runs.Verdict{Outcome: runs.Unclear, Gains: []runs.Gain{}, Notes: []string{
 		fmt.Sprintf("Differential privacy %v: what was sent is about as likely with another row in its place. Losses and accuracies have noise too.", *r.Settings.Privacy),
 	}, Sentence: fmt.Sprintf("Tuned %d hyperparameters with noise on all that a site sends: they are not compared with one penalty for all, which would cost more of the budget.", len(best.X))}
-	if err := r.writeModel(best.X, best.Y); err != nil || !r.layout.leads() {
+	if err := r.writeModel(best.X, best.Y); err != nil {
 		return err
+	}
+	if t, ok := r.Task.(Finisher); ok {
+		if err := t.Finish(Finished{Folder: r.folder, Writes: r.layout.leads(), X: best.X, Y: best.Y, Together: withoutSums{}}); err != nil {
+			return err
+		}
+	}
+	if !r.layout.leads() {
+		return nil
 	}
 	r.summary = r.summarize(runs.Finished, nil)
 	r.summary.Round = r.layout.round()

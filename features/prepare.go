@@ -60,6 +60,7 @@ type preparation struct {
 	classes []float64     // training rows of each class
 	total   [sets]float64 // sum of the weights of all training and validation rows
 	balance []float64     // factor of the weight of each class; nil: 1
+	plain   bool          // whether the recipe is known: rows have no weights, and their sets do not follow from their classes
 }
 
 // note adds a sentence to the notes.

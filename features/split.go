@@ -125,7 +125,7 @@ func (p *preparation) partition(i int) (partition, error) {
 	t := p.Tables[i]
 	if p.SplitColumn == "" {
 		var classes []int32
-		if p.recipe.Target.Kind == Class {
+		if p.recipe.Target.Kind == Class && !p.plain {
 			classes = classCodes(p.column(i, p.Target), t.Rows())
 		}
 		part, err := split(t.Rows(), classes, p.Split, p.Seed, i)

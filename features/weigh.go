@@ -111,6 +111,9 @@ func (p *preparation) classesOf(i int) ([]uint8, error) {
 // exampleWeights returns the weights of the examples in a set of site i, nil where all are 1: so that the mean over the sites of the mean
 // over a site's examples is that over the rows of all sites.
 func (p *preparation) exampleWeights(i int, of set) ([]float32, error) {
+	if p.plain {
+		return nil, nil
+	}
 	classes, err := p.classesOf(i)
 	if err != nil {
 		return nil, err

@@ -141,10 +141,15 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 	if err != nil {
 		return data.Task{}, nil, err
 	}
-	t.prepared, err = features.Prepare(features.Sites{Tables: tables, Together: a.Together, Seed: a.Seed}, features.Options{
+	sites, o := features.Sites{Tables: tables, Together: a.Together, Seed: a.Seed}, features.Options{
 		Target: t.target, Kind: kinds[t.kind], Weight: t.weight, SplitColumn: t.splitColumn, Split: t.split, Rare: t.rare,
 		Missing: features.MissingRule(t.missing), Balance: t.balance,
-	})
+	}
+	if a.Private {
+		t.prepared, err = t.follow(a, sites, o)
+	} else {
+		t.prepared, err = features.Prepare(sites, o)
+	}
 	if err != nil {
 		return data.Task{}, nil, err
 	}

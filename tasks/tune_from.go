@@ -13,6 +13,7 @@ import (
 	"dsbo"
 	"dsbo/cluster"
 	"dsbo/experiment"
+	"dsbo/features"
 	"dsbo/modelfile"
 	"dsbo/models"
 	"dsbo/runs"
@@ -53,6 +54,23 @@ func (t *tune) Start() (x, y []float64) {
 	return t.earlier.x, t.earlier.y
 }
 
+// follow prepares the sites' tables for a run with differential privacy: by the recipe of an earlier run, as sums for a recipe of
+// their own would tell of their rows.
+func (t *tune) follow(a experiment.Agents, s features.Sites, o features.Options) (*features.Prepared, error) {
+	e, err := t.readEarlier(a.Here[0])
+	if err != nil {
+		return nil, err
+	}
+	if e == nil {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "-dp-epsilon: -from must name a run of tune over rows that may be public, whose means, deviations, words and classes are taken: "+
+			"sums over the sites' own rows would have no noise")
+	}
+	if name := e.model.Recipe().Target.Name; name != t.target {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "-target must be that of -from, %s; it is %s", name, t.target)
+	}
+	return features.Follow(s, e.model.Recipe(), o)
+}
+
 // startFromEarlier finds where a run of the model m starts by that of -from, which must be the same at all sites.
 func (t *tune) startFromEarlier(a experiment.Agents, m models.Model) (err error) {
 	if t.earlier, err = t.readEarlier(a.Here[0]); err != nil || t.earlier == nil {
@@ -72,6 +90,9 @@ func (t *tune) startFromEarlier(a experiment.Agents, m models.Model) (err error)
 		if a.Log != nil {
 			a.Log("%s", note)
 		}
+	}
+	if a.Private {
+		return nil // λ and models that differ are averaged
 	}
 	return e.agree(a)
 }
