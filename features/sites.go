@@ -11,7 +11,7 @@ import (
 // Sites are the tables of the sites of a run, as one process sees them.
 type Sites struct {
 	Tables   []*table.Table   // one for each site; nil for those of other processes
-	Together network.Together // way to what all sites find together; unused where there is one site
+	Together network.Together // way to what all sites find together
 	Seed     uint64           // of the split
 }
 

@@ -99,10 +99,8 @@ func (t *tune) penaltyTable(m models.Layered, x, y []float64) []runs.Penalty {
 	for k, layer := range layers {
 		weights := y[layer.Offset:][:layer.Out*layer.In]
 		for j, w := range weights {
-			entry := l.of[0]
-			if k == 0 {
-				entry = l.of[j%layer.In]
-			} else {
+			entry := l.of[j%len(l.of)]
+			if k > 0 {
 				entry = l.rest(k)
 			}
 			squares[entry] += w * w
