@@ -2,6 +2,7 @@ package compare
 
 import (
 	"math"
+	"slices"
 
 	"dsbo/internal/stat"
 	"dsbo/runs"
@@ -84,6 +85,15 @@ func (c Cost) of(r runs.Record, agents int) float64 {
 	return map[Cost]float64{
 		Bytes: float64(r.Bytes) / 1e6, Calls: float64(calls) / float64(max(1, agents)), Seconds: r.Seconds, Iterations: float64(r.Iteration),
 	}[c]
+}
+
+// usesMatrices reports whether a run has asked for a whole Hessian or Jacobian.
+func (k *Ranking) usesMatrices() bool {
+	return slices.ContainsFunc(k.Entries, func(e *Entry) bool {
+		return median(e.Best, func(t *Trial) float64 {
+			return t.end(func(r runs.Record) float64 { return float64(r.Hessian + r.Jacobian) })
+		}) > 0
+	})
 }
 
 // median returns the median of a number of some runs, NaN where one of them does not have it.

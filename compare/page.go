@@ -127,6 +127,9 @@ func (k *Ranking) section(dir, figures string) (section, error) {
 		}
 	}
 	s.Target = fmt.Sprintf("Costs to %s %s, %s, are those of the first record that is as low.", k.spec.Choose.title(), digits(k.Target), what)
+	if k.usesMatrices() {
+		s.Target += " A whole matrix counts as one oracle call."
+	}
 	for _, q := range k.spec.Show {
 		for _, c := range k.spec.Against {
 			f := k.figure(q, c)
