@@ -94,7 +94,7 @@ func (s *supervisor) runProcess(ctx context.Context, agent int) ending {
 	c := exec.CommandContext(ctx, s.executable, append([]string{"agent"}, s.args(agent)...)...)
 	c.Args[0] = s.name
 	c.Stdout, c.Stderr = &out, s.stderr
-	c.SysProcAttr = attributes()
+	c.SysProcAttr = cli.OwnGroup()
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 	c.WaitDelay = stopTimeout
 	_, err := c.StdinPipe() // ends with this process: see -attached

@@ -59,17 +59,20 @@ func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 	defer stop(nil)
 	r := &runner{Spec: s, Options: o, stop: stop, free: make(chan struct{}, o.Processes), cores: max(1, runtime.NumCPU()/o.Processes)}
 	result := &Result{Spec: s, Processes: o.Processes}
-	var work sync.WaitGroup
 	for _, t := range s.Tasks {
 		rank := &Ranking{Task: t, spec: s}
 		result.Rankings = append(result.Rankings, rank)
 		for _, m := range s.Methods {
 			if m.on(t) {
-				e := &Entry{Method: m, points: map[string][]*Trial{}}
-				rank.Entries = append(rank.Entries, e)
+				rank.Entries = append(rank.Entries, &Entry{Method: m, points: map[string][]*Trial{}})
 				r.total += m.tries() * len(s.Seeds)
-				work.Go(func() { r.enter(ctx, t, e) })
 			}
+		}
+	}
+	var work sync.WaitGroup
+	for _, k := range result.Rankings {
+		for _, e := range k.Entries {
+			work.Go(func() { r.enter(ctx, k.Task, e) })
 		}
 	}
 	work.Wait()
@@ -122,15 +125,15 @@ func (r *runner) try(ctx context.Context, t Task, e *Entry, points [][]int) {
 		for _, seed := range r.Seeds {
 			trial := newTrial(r.Out, r.Spec, t, e.Method, p, seed)
 			all = append(all, trial)
-			work.Go(func() { r.make(ctx, trial) })
+			work.Go(func() { r.perform(ctx, trial) })
 		}
 		e.points[e.Method.Grid.String(p)] = all
 	}
 	work.Wait()
 }
 
-// make makes one run when a process is free.
-func (r *runner) make(ctx context.Context, t *Trial) {
+// perform makes one run when a process is free.
+func (r *runner) perform(ctx context.Context, t *Trial) {
 	select {
 	case r.free <- struct{}{}:
 		defer func() { <-r.free }()

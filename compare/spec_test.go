@@ -57,6 +57,7 @@ func TestParseRefuses(t *testing.T) {
 		{bad(`"seeds":[1,2,1]`), `1 is there twice`},
 		{bad(`"seeds":[-1]`), `"seeds" must be a list of whole numbers`},
 		{bad(`"tasks":["a","a"]`), `"tasks": names must differ`},
+		{bad(`"tasks":["synthetic -r=1","synthetic  _-r=1"]`), `two are the folder "synthetic_-r=1"`},
 		{bad(`"tasks":[""]`), `"task" must name a task`},
 		{bad(`"tasks":["synthetic r=1"]`), `"tasks": flags must be of the form -name=value; "r=1" is not`},
 		{bad(`"methods":["newton"]`), `"newton" is no method`},

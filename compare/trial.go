@@ -2,6 +2,7 @@ package compare
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -107,6 +108,7 @@ func (t *Trial) start(ctx context.Context, program []string, cores int, mode str
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
 	c.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cores))
+	c.SysProcAttr = cli.OwnGroup()
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) } // it writes a checkpoint
 	c.WaitDelay = time.Minute
 	err = c.Run()
@@ -118,7 +120,7 @@ func (t *Trial) start(ctx context.Context, program []string, cores int, mode str
 	}
 	lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
 	text = strings.TrimPrefix(programName.ReplaceAllString(lines[len(lines)-1], ""), t.Args[0]+": ")
-	return c.ProcessState.ExitCode(), text, nil
+	return c.ProcessState.ExitCode(), cmp.Or(text, c.ProcessState.String()), nil
 }
 
 // read reads what the run left in its folder.

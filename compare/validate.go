@@ -30,6 +30,9 @@ func (s *Spec) validate() error {
 		if name, twice := repeated(list.names); twice {
 			return dsbo.Errorf(dsbo.ErrConfig, `field %q: names must differ; %q is there twice`, list.field, name)
 		}
+		if name, twice := repeated(names(list.names, fileName)); twice {
+			return dsbo.Errorf(dsbo.ErrConfig, `field %q: names must differ in letters or digits; two are the folder %q`, list.field, name)
+		}
 	}
 	if seed, twice := repeated(s.Seeds); twice {
 		return dsbo.Errorf(dsbo.ErrConfig, `field "seeds": they must differ; %d is there twice`, seed)
