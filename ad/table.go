@@ -175,6 +175,24 @@ func (t *Table) At(i, j int) float64 {
 	return t.f64[r*t.cols+j]
 }
 
+// Nonzero appends the columns, ascending, of the numbers in row i that are not 0 to columns, and the numbers as a float64 program reads them
+// to values. It takes the time of the row's numbers: of a sparse table, of those that it has. It panics if there is no row i.
+func (t *Table) Nonzero(columns []int32, values []float64, i int) ([]int32, []float64) {
+	if t.sparse != nil {
+		indices, numbers := t.sparse.row(t.baseRow(i))
+		for _, v := range numbers {
+			values = append(values, float64(v))
+		}
+		return append(columns, indices...), values
+	}
+	for j := range t.cols {
+		if v := t.At(i, j); v != 0 {
+			columns, values = append(columns, int32(j)), append(values, v)
+		}
+	}
+	return columns, values
+}
+
 // Label returns the class of row i of a table made by [LabelTable]; ok is false for other tables.
 // It panics if there is no row i.
 func (t *Table) Label(i int) (class int, ok bool) {

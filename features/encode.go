@@ -24,6 +24,8 @@ type Encoder struct {
 	Inputs []EncodedInput // those that become features
 	width  int
 	length int
+	recipe *Sparse      // of sparse tables, which have no Inputs; nil: of others
+	sparse table.Sparse // the table's
 }
 
 // An EncodedInput is an input with the column of a table that has its values.
@@ -50,9 +52,13 @@ func UnitScale(from, to string) float64 {
 // NewEncoder finds the columns of a recipe in a table, by name. Other columns are left alone, and the target need not be there. A word that
 // the recipe does not have counts as rare, or as none where it has no rare words; times may be in another unit than those of training.
 //
-// It fails with dsbo.ErrConfig, naming the file and the column, if a column is not there or holds something else.
+// It fails with dsbo.ErrConfig, naming the file and the column, if a column is not there or holds something else, and naming the file if
+// the table is not sparse and the recipe is.
 func (r Recipe) NewEncoder(t *table.Table) (*Encoder, error) {
-	e := &Encoder{length: t.Rows()}
+	e := &Encoder{length: t.Rows(), recipe: r.Sparse, sparse: t.Sparse}
+	if r.Sparse != nil && t.Sparse.Cols == 0 {
+		return nil, &table.FileError{File: t.Name, Reason: "the model was trained with sparse columns, as of LIBSVM files; there are none"}
+	}
 	for _, in := range r.Used() {
 		k := slices.IndexFunc(t.Columns, func(c *table.Column) bool { return c.Name == in.Name })
 		if k < 0 {
@@ -71,11 +77,27 @@ func (r Recipe) NewEncoder(t *table.Table) (*Encoder, error) {
 // Rows returns the number of rows of the table.
 func (e *Encoder) Rows() int { return e.length }
 
-// Row writes the features of a row, in the order of Recipe.Features, to dst.
-func (e *Encoder) Row(dst []float64, row int) {
-	clear(dst)
+// Row appends the features of a row that may not be 0 to places, in the order of Recipe.Features, and their values to values.
+func (e *Encoder) Row(places []int32, values []float64, row int) ([]int32, []float64) {
+	add := func(place int, v float64) { places, values = append(places, int32(place)), append(values, v) }
 	for i := range e.Inputs {
-		encode(&e.Inputs[i], dst, row)
+		if place, v := e.Inputs[i].encode(row); place >= 0 {
+			add(place, v)
+		}
+	}
+	if e.recipe != nil {
+		eachFeature(e.recipe, e.sparse, row, add)
+	}
+	return places, values
+}
+
+// SparseNumbers writes the numbers of a row in the sparse columns that the recipe knows to dst, which has Sparse.Columns numbers.
+func (e *Encoder) SparseNumbers(dst []float32, row int) {
+	clear(dst)
+	for k := e.sparse.Starts[row]; k < e.sparse.Starts[row+1]; k++ {
+		if column := int(e.sparse.Indices[k]); column < len(dst) {
+			dst[column] = e.sparse.Values[k]
+		}
 	}
 }
 
@@ -120,26 +142,23 @@ func (e *Encoder) rows(from, to int, dst func(row int) []float32) {
 		last := min(first+stretch, to)
 		for i := range e.Inputs {
 			for row := first; row < last; row++ {
-				encode(&e.Inputs[i], dst(row), row)
+				if place, v := e.Inputs[i].encode(row); place >= 0 {
+					dst(row)[place] = float32(v)
+				}
 			}
 		}
 	})
 }
 
-// encode writes the features of an input in one row to dst, which holds zeros.
-func encode[T float32 | float64](in *EncodedInput, dst []T, row int) {
-	place := in.indicator
+// encode returns the one feature of an input that may not be 0 in a row; a place of -1: none.
+func (in *EncodedInput) encode(row int) (place int, v float64) {
 	switch {
 	case in.column.Missing(row):
+		return in.indicator, 1
 	case in.number >= 0:
-		dst[in.number] = T((float64(in.Number(row)) - in.Mean) / in.Deviation)
-		return
-	default:
-		place = in.words[in.column.Code(row)]
+		return in.number, (float64(in.Number(row)) - in.Mean) / in.Deviation
 	}
-	if place >= 0 {
-		dst[place] = 1
-	}
+	return in.words[in.column.Code(row)], 1
 }
 
 // Number returns the number in a row, in the input's unit; NaN: it is missing.

@@ -65,6 +65,9 @@ func (p *preparation) shard(i int) (data.Shard, error) {
 // features encodes the rows of site i, those of each set one after the other in memory of their own, and frees the table's blocks as it
 // goes.
 func (p *preparation) features(i int) (tables [sets]*ad.Table, err error) {
+	if p.recipe.Sparse != nil {
+		return p.sparseFeatures(i)
+	}
 	t, part := p.Tables[i], p.parts[i]
 	e, err := p.recipe.NewEncoder(t)
 	if err != nil {

@@ -6,7 +6,18 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/features"
 )
+
+// row returns the features of a row, zeros too.
+func row(e *features.Encoder, width, row int) []float64 {
+	x := make([]float64, width)
+	places, values := e.Row(nil, nil, row)
+	for k, place := range places {
+		x[place] = values[k]
+	}
+	return x
+}
 
 // wantError checks that an error is the user's to mend and has a text.
 func wantError(t *testing.T, err error, text string) {

@@ -108,12 +108,6 @@ func (p *preparation) moments(columns []int) ([]measure, error) {
 	if len(all) == 0 {
 		return nil, nil
 	}
-	size := func(exponents, count float64) float64 {
-		if count == 0 {
-			return 1
-		}
-		return math.Ldexp(1, int(math.Round(exponents/count)))
-	}
 	for _, pass := range []struct {
 		numbers int // of a column
 		term    func(m *measure, part []float64, v float64)
@@ -122,7 +116,7 @@ func (p *preparation) moments(columns []int) ([]measure, error) {
 		{3, func(_ *measure, part []float64, v float64) {
 			part[0]++
 			addExponent(part[1:], v)
-		}, func(m *measure, sum []float64) { m.rows, m.scale = sum[0], size(sum[1], sum[2]) }},
+		}, func(m *measure, sum []float64) { m.rows, m.scale = sum[0], usualSize(sum[1], sum[2]) }},
 		{1, func(m *measure, part []float64, v float64) { part[0] += v / m.scale },
 			func(m *measure, sum []float64) { m.mean = sum[0] * m.scale / max(m.rows, 1) }},
 		{3, func(m *measure, part []float64, v float64) {
@@ -130,7 +124,7 @@ func (p *preparation) moments(columns []int) ([]measure, error) {
 				part[0]++
 			}
 			addExponent(part[1:], v-m.mean)
-		}, func(m *measure, sum []float64) { m.constant, m.step = sum[0] == 0, size(sum[1], sum[2]) }},
+		}, func(m *measure, sum []float64) { m.constant, m.step = sum[0] == 0, usualSize(sum[1], sum[2]) }},
 		{1, func(m *measure, part []float64, v float64) {
 			d := (v - m.mean) / m.step
 			part[0] += float64(d * d)
@@ -163,6 +157,14 @@ func addExponent(part []float64, v float64) {
 		part[0] += float64(math.Ilogb(v))
 		part[1]++
 	}
+}
+
+// usualSize returns a power of two about the size of numbers, by the sum of their exponents and their count; 1: there are none.
+func usualSize(exponents, count float64) float64 {
+	if count == 0 {
+		return 1
+	}
+	return math.Ldexp(1, int(math.Round(exponents/count)))
 }
 
 // eachNumber calls f for the numbers of a column in site i's training rows.

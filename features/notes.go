@@ -33,7 +33,28 @@ func (e *Encoder) Notes() []string {
 			notes = append(notes, fmt.Sprintf("column %s: %d of %d rows have a word that the model does not know (%s); it counts as %s", in.Name, n, e.length, list, as))
 		}
 	}
+	if n, first := e.unknownSparse(); n > 0 {
+		notes = append(notes, fmt.Sprintf("%d of %d rows have numbers in columns that were 0 in all training rows, such as %s; they count as 0", n, e.length, first))
+	}
 	return notes
+}
+
+// unknownSparse returns how many rows have a number in a sparse column that is no feature, and the first such column.
+func (e *Encoder) unknownSparse() (n int, first string) {
+	if e.recipe == nil {
+		return 0, ""
+	}
+	for row := range e.length {
+		for _, column := range e.sparse.Indices[e.sparse.Starts[row]:e.sparse.Starts[row+1]] {
+			if e.recipe.place(column) < 0 {
+				if n++; n == 1 {
+					first = sparseName(int(column) + 1)
+				}
+				break
+			}
+		}
+	}
+	return n, first
 }
 
 // missing returns how many rows have no value.

@@ -36,9 +36,7 @@ func TestNotes(t *testing.T) {
 	if d := cmp.Diff(want, e.Notes()); d != "" {
 		t.Error(d)
 	}
-	x := make([]float64, len(r.Features()))
-	e.Row(x, 0)
-	if d := cmp.Diff([]float64{0, 0, 1, 0, 1, 0, 2}, x); d != "" { // since: 14 days
+	if d := cmp.Diff([]float64{0, 0, 1, 0, 1, 0, 2}, row(e, len(r.Features()), 0)); d != "" { // since: 14 days
 		t.Errorf("features of the first row: %s", d)
 	}
 }

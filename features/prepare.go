@@ -30,7 +30,7 @@ type Prepared struct {
 // used afterwards. Errors about a site's table match dsbo.ErrConfig and name the site and the column.
 func Prepare(s Sites, o Options) (*Prepared, error) {
 	p := &preparation{Sites: s, Options: o, parts: make([]partition, len(s.Tables))}
-	for _, step := range []func() error{p.compare, p.chooseTarget, p.splitAll, p.nameWords, p.count, p.measure, p.weigh} {
+	for _, step := range []func() error{p.compare, p.chooseTarget, p.splitAll, p.nameWords, p.count, p.measure, p.measureSparse, p.weigh} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -92,6 +92,10 @@ func (p *preparation) compare() (err error) {
 			p.note("column %s is dropped: all values are missing at all sites", c.Name)
 		}
 		p.recipe.Inputs, p.places = append(p.recipe.Inputs, in), append(p.places, k)
+	}
+	if p.schema.Sparse > 0 && len(p.recipe.Inputs) > 0 {
+		return dsbo.Errorf(dsbo.ErrConfig, "a table with sparse columns must have no others to learn from; %s has column %s (-drop leaves it out)",
+			p.name(p.here()[0]), p.recipe.Inputs[0].Name)
 	}
 	return p.refuseMissing()
 }

@@ -173,13 +173,12 @@ func TestEncode(t *testing.T) {
 		table.NumberColumn("b", []float32{0, 0, 0}), table.NumberColumn("a", []float32{nan, float32(r.Inputs[0].Mean), 0})))))
 	var got [3][]int
 	var first [3]float64
-	for row := range e.Rows() {
-		x := make([]float64, len(r.Features()))
-		e.Row(x, row)
-		first[row] = x[0]
-		for k, v := range x {
+	for k := range e.Rows() {
+		x := row(e, len(r.Features()), k)
+		first[k] = x[0]
+		for place, v := range x {
 			if v == 1 {
-				got[row] = append(got[row], k)
+				got[k] = append(got[k], place)
 			}
 		}
 	}

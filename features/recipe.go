@@ -10,7 +10,8 @@ import (
 
 // A Recipe says how a row of a table becomes features and a target. It is the same at all sites, and kept with the model.
 type Recipe struct {
-	Inputs []Input `json:"inputs"` // columns that become features, in the order of the table
+	Inputs []Input `json:"inputs,omitempty"` // columns that become features, in the order of the table
+	Sparse *Sparse `json:"sparse,omitempty"` // of sparse tables, which have no inputs; nil: of others
 	Target Target  `json:"target"`
 }
 
@@ -54,12 +55,21 @@ type Target struct {
 // A Feature is one number of an example.
 type Feature struct {
 	Name  string // such as "age", "age missing", "colour=red", "colour (rare)", "colour missing"
-	Input int    // place in Inputs: features of one input are a group
+	Input int    // number for Recipe.Input: features of one input are a group
 }
 
 // Used returns the inputs that become features.
 func (r Recipe) Used() []Input {
 	return slices.DeleteFunc(slices.Clone(r.Inputs), func(in Input) bool { return in.Dropped != "" })
+}
+
+// Input returns the input with a number: Inputs, then for each sparse column that becomes a feature a number of mean 0.
+func (r Recipe) Input(k int) Input {
+	if k < len(r.Inputs) {
+		return r.Inputs[k]
+	}
+	k -= len(r.Inputs)
+	return Input{Name: sparseName(r.Sparse.Indices[k]), Kind: table.Number, Deviation: r.Sparse.Scales[k]}
 }
 
 // Features returns the features of an example, in their order.
@@ -82,6 +92,11 @@ func (r Recipe) Features() []Feature {
 		}
 		if in.Indicator {
 			add(in.Name + " missing")
+		}
+	}
+	if r.Sparse != nil {
+		for k, column := range r.Sparse.Indices {
+			list = append(list, Feature{sparseName(column), len(r.Inputs) + k})
 		}
 	}
 	return list

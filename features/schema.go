@@ -11,7 +11,7 @@ import (
 // A schema is what a site tells the others of its table: no value of it.
 type schema struct {
 	Columns []columnSchema `json:"columns"`
-	Sparse  int            `json:"sparse,omitempty"` // number of sparse columns
+	Sparse  int            `json:"sparse,omitempty"` // number of sparse columns, which may be another one at each site
 	Rows    bool           `json:"rows"`             // whether there are any
 	// Few says that the target's column holds whole numbers, few distinct ones.
 	Few bool `json:"few,omitempty"`
@@ -106,6 +106,13 @@ func (s Sites) exchangeSchemas(target string) (schema, error) {
 func (s Sites) agree(joint *schema, all []schema, i int) error {
 	const must = "all sites must have the same columns in the same order"
 	first, columns := all[0].Columns, all[i].Columns
+	if (all[0].Sparse > 0) != (all[i].Sparse > 0) {
+		with, without := s.name(0), s.name(i)
+		if all[i].Sparse > 0 {
+			with, without = without, with
+		}
+		return dsbo.Errorf(dsbo.ErrConfig, "%s has sparse columns, as of a LIBSVM file, and %s has none: it must be the same at all sites", with, without)
+	}
 	for k := range max(len(first), len(columns)) {
 		switch {
 		case k >= len(columns):

@@ -74,6 +74,9 @@ func checkRecipe(r features.Recipe) error {
 			return fmt.Errorf("column %s: %w", in.Name, err)
 		}
 	}
+	if err := checkSparse(r); err != nil {
+		return fmt.Errorf("sparse columns: %w", err)
+	}
 	switch t := r.Target; {
 	case !utf8.ValidString(t.Name):
 		return fmt.Errorf("the target's name must be UTF-8; it is %q", t.Name)
@@ -105,6 +108,34 @@ func checkInput(in features.Input) error {
 		return checkScale(in.Mean, in.Deviation)
 	}
 	return fmt.Errorf("its kind must be number, word or time; it is %q", in.Kind)
+}
+
+// mostSparse is the largest number of sparse columns, that of package table.
+const mostSparse = 1 << 27
+
+func checkSparse(r features.Recipe) error {
+	s := r.Sparse
+	switch {
+	case s == nil:
+		return nil
+	case len(r.Inputs) > 0:
+		return fmt.Errorf("there must be no inputs beside them; there are %d", len(r.Inputs))
+	case s.Columns > mostSparse:
+		return fmt.Errorf("there must be at most %d; there are %d", mostSparse, s.Columns)
+	case len(s.Scales) != len(s.Indices):
+		return fmt.Errorf("there must be a scale for each of %d features; there are %d", len(s.Indices), len(s.Scales))
+	}
+	last := 0
+	for k, column := range s.Indices {
+		if column <= last || column > s.Columns {
+			return fmt.Errorf("indices must ascend from 1 to %d; %d follows %d", s.Columns, column, last)
+		}
+		if err := checkScale(0, s.Scales[k]); err != nil {
+			return fmt.Errorf("index %d: %w", column, err)
+		}
+		last = column
+	}
+	return nil
 }
 
 func checkScale(mean, deviation float64) error {

@@ -80,6 +80,9 @@ func (g *Graph) Predict(in *features.Encoder, first, end int) (Predictions, erro
 	for i := range in.Inputs {
 		raw = append(raw, tensor(&in.Inputs[i], first, end))
 	}
+	if s := g.recipe.Sparse; s != nil {
+		raw = append(raw, sparseTensor(in, s.Columns, first, end))
+	}
 	out, err := g.program.Run(raw...)
 	if err != nil {
 		return Predictions{}, err
@@ -92,6 +95,15 @@ func (g *Graph) Predict(in *features.Encoder, first, end int) (Predictions, erro
 		return Predictions{Values: out[0].Doubles}, nil
 	}
 	return Predictions{}, dsbo.Errorf(dsbo.ErrConfig, "the outputs of the graph are not those of its recipe's target, of kind %s", of.Kind)
+}
+
+// sparseTensor returns the numbers of so many sparse columns with their zeros.
+func sparseTensor(in *features.Encoder, columns, first, end int) *onnx.Tensor {
+	t := &onnx.Tensor{Type: onnx.Float, Shape: []int{end - first, columns}, Floats: make([]float32, (end-first)*columns)}
+	for row := first; row < end; row++ {
+		in.SparseNumbers(t.Floats[(row-first)*columns:][:columns], row)
+	}
+	return t
 }
 
 // tensor returns values as the graph takes them.

@@ -38,7 +38,11 @@ const blockNumbers = 1 << 18
 
 // All calls visit with the predictions for all rows, in their order and in blocks, so that memory is bounded.
 func All(p Predictor, in *features.Encoder, visit func(Predictions) error) error {
-	block := max(1, blockNumbers/max(1, len(p.Recipe().Features())))
+	width := len(p.Recipe().Features())
+	if s := p.Recipe().Sparse; s != nil {
+		width = max(width, s.Columns)
+	}
+	block := max(1, blockNumbers/max(1, width))
 	for first := 0; first < in.Rows(); first += block {
 		made, err := p.Predict(in, first, min(first+block, in.Rows()))
 		if err != nil {
@@ -54,34 +58,42 @@ func All(p Predictor, in *features.Encoder, visit func(Predictions) error) error
 // Predict implements [Predictor].
 func (m *Model) Predict(in *features.Encoder, first, end int) (Predictions, error) {
 	var p Predictions
-	x := make([]float64, m.Layers[0].In)
+	var places []int32
+	var values []float64
 	for row := first; row < end; row++ {
-		in.Row(x, row)
-		m.add(&p, m.outputs(x))
+		places, values = in.Row(places[:0], values[:0], row)
+		m.add(&p, m.outputs(places, values))
 	}
 	return p, nil
 }
 
-// PredictFeatures returns the prediction for one row of features, such as those of an example.
-func (m *Model) PredictFeatures(x []float64) (p Predictions) {
-	m.add(&p, m.outputs(x))
+// PredictFeatures returns the prediction for one row, such as an example, by its features that are not 0: their places, ascending, and
+// their values.
+func (m *Model) PredictFeatures(places []int32, values []float64) (p Predictions) {
+	m.add(&p, m.outputs(places, values))
 	return p
 }
 
 // outputs returns what the last layer makes of features.
-func (m *Model) outputs(h []float64) []float64 {
-	for _, l := range m.Layers {
-		h = l.outputs(h)
+func (m *Model) outputs(places []int32, values []float64) []float64 {
+	h := m.Layers[0].outputs(places, values)
+	for _, l := range m.Layers[1:] {
+		all := make([]int32, len(h))
+		for j := range all {
+			all[j] = int32(j)
+		}
+		h = l.outputs(all, h)
 	}
 	return h
 }
 
-func (l Layer) outputs(h []float64) []float64 {
+// outputs returns what the layer makes of inputs that are 0 but in some places.
+func (l Layer) outputs(places []int32, values []float64) []float64 {
 	out := make([]float64, l.Out)
 	for k := range out {
-		sum := 0.
-		for j, w := range l.Weights[k*l.In:][:l.In] {
-			sum += float64(w * h[j])
+		sum, weights := 0., l.Weights[k*l.In:][:l.In]
+		for e, j := range places {
+			sum += float64(weights[j] * values[e])
 		}
 		if l.Bias != nil {
 			sum += l.Bias[k]

@@ -9,6 +9,9 @@ import (
 // features adds what makes features of raw values. Numbers go through it together, and so do words at the end; then features are put
 // in the order of the recipe.
 func (d *drawing) features(r features.Recipe) string {
+	if r.Sparse != nil {
+		return d.sparseFeatures(r.Sparse)
+	}
 	var p preparation
 	for _, in := range r.Used() {
 		if in.Kind == table.Word {
@@ -24,6 +27,21 @@ func (d *drawing) features(r features.Recipe) string {
 		order[i] = int64(places[f.part] + f.place)
 	}
 	return d.node("features", "Gather", []string{all, d.constant("order", onnx.IntTensor(order, len(order)))}, onnx.Int("axis", 1))
+}
+
+// sparseInput is the name of the input that has all sparse columns.
+const sparseInput = "columns"
+
+// sparseFeatures adds what makes features of sparse columns, which the graph takes with their zeros.
+func (d *drawing) sparseFeatures(s *features.Sparse) string {
+	in := d.name(sparseInput)
+	d.Inputs = append(d.Inputs, onnx.Value{Name: in, Type: onnx.Float, Cols: s.Columns})
+	places := make([]int64, len(s.Indices))
+	for k, column := range s.Indices {
+		places[k] = int64(column - 1)
+	}
+	used := d.node("used", "Gather", []string{d.double("numbers", in), d.constant("indices", onnx.IntTensor(places, len(places)))}, onnx.Int("axis", 1))
+	return d.node("features", "Div", []string{used, d.constant("scales", onnx.DoubleTensor(s.Scales, len(s.Scales)))})
 }
 
 // A part is a matrix of features of one sort.

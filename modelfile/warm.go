@@ -55,7 +55,7 @@ type featureKey struct {
 func keys(r features.Recipe) []featureKey {
 	var list []featureKey
 	for _, f := range r.Features() {
-		in := r.Inputs[f.Input]
+		in := r.Input(f.Input)
 		list = append(list, featureKey{in.Name, f.Name, in.Kind})
 	}
 	return list
@@ -78,7 +78,7 @@ func (l Layer) withInputs(old, now features.Recipe) Layer {
 		}
 		scale, shift := 1., 0.
 		if key.kind != table.Word && key.name == key.column { // else it is an indicator
-			scale, shift = rescaling(old.Inputs[was[from].Input], now.Inputs[list[j].Input])
+			scale, shift = rescaling(old.Input(was[from].Input), now.Input(list[j].Input))
 		}
 		for k := range l.Out {
 			w := l.Weights[k*l.In+from]

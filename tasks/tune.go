@@ -64,7 +64,7 @@ are tuned on their validation rows.`
 func (t *tune) Flags(f *flag.FlagSet) {
 	*t = tune{split: features.DefaultShares}
 	f.StringVar(&t.data, "data", "", "`file` of each agent, such as 'site{agent}.csv', of which an agent opens its own alone: site0.csv is that of agent 0, or site1.csv if there is no site0.csv; without {agent} the rows of one file are dealt to the agents, and over gRPC it is the agent's own")
-	f.StringVar(&t.target, "target", "", "`column` to predict")
+	f.StringVar(&t.target, "target", "", "`column` to predict; label in LIBSVM files")
 	f.Var(&t.features, "features", "`columns` to learn from, with commas between (default: all)")
 	f.Var(&t.drop, "drop", "`columns` to leave out, with commas between")
 	f.Var(&t.words, "words", "`columns` of words, with commas between, whose words look like numbers")

@@ -44,12 +44,11 @@ func (t *tune) assess(m *modelfile.Model, f experiment.Finished) (*runs.Assessme
 // eachTest calls visit with the prediction for each test row of site i.
 func (t *tune) eachTest(i int, m *modelfile.Model, visit func(p modelfile.Predictions, e data.Examples, row int)) {
 	e := t.prepared.Data.Shards[i].Test
-	x := make([]float64, t.prepared.Data.Features)
+	var places []int32
+	var values []float64
 	for row := range e.Len() {
-		for k := range x {
-			x[k] = e.X.At(row, k)
-		}
-		visit(m.PredictFeatures(x), e, row)
+		places, values = e.X.Nonzero(places[:0], values[:0], row)
+		visit(m.PredictFeatures(places, values), e, row)
 	}
 }
 

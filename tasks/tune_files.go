@@ -60,7 +60,7 @@ func (t *tune) path(number int) string {
 // files returns the file of each agent that is here; dealt says that it is one, whose rows are dealt to all.
 func (t *tune) files(a experiment.Agents) (paths map[int]string, dealt bool, err error) {
 	if t.data == "" || t.target == "" {
-		return nil, false, dsbo.Errorf(dsbo.ErrConfig, "-data and -target are required: the files and the column to predict (-h lists the flags)")
+		return nil, false, dsbo.Errorf(dsbo.ErrConfig, "-data and -target are required: the files and the column to predict, label in LIBSVM files (-h lists the flags)")
 	}
 	paths = map[int]string{}
 	for _, i := range a.Here {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 
 	"dsbo"
@@ -119,7 +118,9 @@ func (e *earlier) startLambda(names []string) (x []float64, note string) {
 	}
 	var known []float64
 	var added, dropped []string
+	here := map[string]bool{}
 	for _, name := range names {
+		here[name] = true
 		if v, ok := of[name]; ok {
 			known = append(known, v)
 		} else {
@@ -127,7 +128,7 @@ func (e *earlier) startLambda(names []string) (x []float64, note string) {
 		}
 	}
 	for _, p := range e.lambdas {
-		if !slices.Contains(names, p.Name) {
+		if !here[p.Name] {
 			dropped = append(dropped, p.Name)
 		}
 		if len(added) == len(names) { // the mean of all, as none has a counterpart

@@ -70,7 +70,7 @@ func (t *tune) layering(layers int) (l layering) {
 	case "group":
 		l.of = r.Groups()
 		for _, f := range all {
-			l.names = append(l.names, r.Inputs[f.Input].Name)
+			l.names = append(l.names, r.Input(f.Input).Name)
 		}
 		l.names = slices.Compact(l.names)
 	default:

@@ -1,0 +1,57 @@
+package tasks_test
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dsbo/experiment"
+	"dsbo/internal/must"
+	"dsbo/modelfile"
+	"dsbo/runs"
+	tables "dsbo/table"
+	"dsbo/tasks"
+)
+
+// TestTuneSparse: LIBSVM files of two sites, of which one has a column more, become a model that predicts from such a file.
+func TestTuneSparse(t *testing.T) {
+	folder := t.TempDir()
+	r := rand.New(rand.NewPCG(6, 6))
+	for i := range 2 {
+		var b strings.Builder
+		for range 60 {
+			label, v := -1, r.NormFloat64()
+			if v > 0 {
+				label = 1
+			}
+			fmt.Fprintf(&b, "%+d 2:%.4f %d:1\n", label, v, 3+r.IntN(2+i))
+		}
+		must.OK(os.WriteFile(filepath.Join(folder, fmt.Sprintf("site%d.svm", i)), []byte(b.String()), 0o644))
+	}
+	run := runs.Folder(filepath.Join(folder, "run"))
+	must.OK(must.Get(experiment.Parse(tasks.Tune(), []string{"-data=" + filepath.Join(folder, "site{agent}.svm"), "-target=label", "-K=2", "-quiet",
+		"-report=false", "-out=" + string(run)}, io.Discard)).Run(t.Context(), nil, io.Discard))
+	m := must.Get(modelfile.Open(string(run)))
+	if s := m.Recipe().Sparse; s == nil || s.Columns != 5 || len(s.Indices) != 4 {
+		t.Errorf("recipe %+v; 4 of 5 columns must be features, those of both sites", s)
+	}
+	if names := must.Get(run.ReadLambdaTable()); len(names) != 4 || names[3].Name != "f5" {
+		t.Errorf("penalties %+v; they must be those of f2 to f5", names)
+	}
+	in := must.Get(m.Recipe().NewEncoder(must.Get(tables.Open(filepath.Join(folder, "site1.svm"), m.Recipe().Options()))))
+	graph := must.Get(modelfile.Open(run.Path(runs.ONNXFile)))
+	got, of := must.Get(m.Predict(in, 0, in.Rows())), must.Get(graph.Predict(in, 0, in.Rows()))
+	for k, v := range got.Probabilities { // sums in another order
+		if math.Abs(of.Probabilities[k]-v) > 1e-12 {
+			t.Fatalf("probability %d is %g, of the graph %g", k, v, of.Probabilities[k])
+		}
+	}
+	if rows := got.Rows(); rows != 60 {
+		t.Errorf("%d rows are predicted, want 60", rows)
+	}
+}
