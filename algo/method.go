@@ -16,9 +16,9 @@ import (
 type Method interface {
 	dsbo.Algorithm
 	// Init readies the method for x of length p, y of length q and a run of K iterations: it fills in defaults, makes all
-	// memory anew, and sets x, y and the rest of the state to zero. K matters to schedules that depend on it only. Another
-	// start may be copied into X() and Y() afterwards, the same on all agents. A parameter that cannot work is an error
-	// that matches [dsbo.ErrConfig] and names it; p or q below 1 one that matches [dsbo.ErrShape].
+	// memory anew, and sets x, y and the rest of the state to zero. K matters to schedules that depend on it, and bounds k
+	// of Step and Cost. Another start may be copied into X() and Y() afterwards, the same on all agents. A parameter that
+	// cannot work is an error that matches [dsbo.ErrConfig] and names it; p or q below 1 one that matches [dsbo.ErrShape].
 	Init(p, q, K int) error
 	// Cost returns what iteration k costs one agent, after Init. Where that depends on what the iteration finds, it is the most
 	// before the iteration and the truth after it.

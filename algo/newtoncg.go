@@ -16,7 +16,8 @@ import (
 // where gradients and products are averages over the agents, and solve(r) is C products of conjugate gradients on H s = r. H is
 // D + diag(P(x)), data and penalty; D is preconditioned by the pairs (v, D v) of earlier solves and its diagonal (package
 // recycle), so that a few products are enough. Everything but what is averaged is the same on all agents, and so are x, y and z.
-// The number of products is fixed: agents cannot disagree about what comes next.
+// The number of products is fixed, or with Most follows from bits that all agents have alike: they cannot disagree about what comes
+// next.
 //
 // Its parts are known: inexact Newton steps by conjugate gradients (Dembo, Eisenstat, Steihaug 1982), limited-memory
 // preconditioners from the products of earlier solves (Morales, Nocedal 2000) in Nyström's form (Frangella, Tropp, Udell 2023),
@@ -69,10 +70,10 @@ type NewtonCG struct {
 	Damping float64 `json:"damping,omitzero"`
 
 	state
-	turn     turn
-	products int // of the iteration so far
-	memory   *recycle.Memory
-	product  func(dst, v []float64) error // the average of D v, at the present x and y
+	turn    turn
+	asked   []float64 // one more than the products of the solves of each iteration; 0 of iterations to come
+	memory  *recycle.Memory
+	product func(dst, v []float64) error // the average of D v, at the present x and y
 
 	examples dsbo.Sample // of the products of the present solve
 	solves   int         // of the present iteration so far
@@ -134,9 +135,9 @@ func (a *NewtonCG) Init(p, q, K int) error {
 		return c.err
 	}
 
-	a.products = 0
 	a.z, a.r, a.v = a.carried("z", q), a.carried("r", p), a.carried("v", p)
 	a.dg, a.tried, a.mu = a.carried("diagonal", q), a.carried("tried", 2), a.carried("damping", 1)
+	a.asked = a.carried("products", K)
 	a.memory = recycle.New(q, a.Mem, a.Floor, a.Cut)
 	a.memory.Relative = a.Relative
 	s, t, gram, counts := a.memory.State()
@@ -160,7 +161,7 @@ func (a *NewtonCG) Init(p, q, K int) error {
 // Jacobian-vector product; with the diagonal renewed an average of q more. Iteration 0 has three solves, of Cold products each,
 // and before them a search of T constants: T(C+2) averages of q and 2T−1 of one number, TC products, and T diagonals, gradients
 // of g and values. T is the number of constants tried, which is known after the iteration; before, Cost counts with the most. What
-// Most adds is known, and counted, after the iteration.
+// Most adds is known, and counted, after the iteration: it is in the state, for a resumed run has to know it too.
 func (a *NewtonCG) Cost(k int) Cost {
 	vectors, numbers, steps := 2+2*a.C, 0, 1 // averages of q numbers and of one, steps of y
 	calls := Calls{UpperGrad: 1, HVP: 2*a.C + 1, JVP: 1}
@@ -179,9 +180,10 @@ func (a *NewtonCG) Cost(k int) Cost {
 		calls.HVP, calls.Diagonal = 3*a.Cold, 1
 	}
 	calls.LowerGrad = steps
-	if planned := calls.HVP - min(k, 1); a.Most > 0 && a.products > 0 { // beside the product H z, if k > 0
-		vectors += a.products - planned
-		calls.HVP += a.products - planned
+	if a.asked[k] > 0 {
+		further := int(a.asked[k]) - 1 - (calls.HVP - min(k, 1)) // beside the product H z, if k > 0
+		vectors += further
+		calls.HVP += further
 	}
 	cost := Cost{Averages: vectors + 1 + numbers, AverageFloats: vectors*len(a.y) + len(a.x) + numbers, Calls: calls}
 	if a.Damping > 0 {
@@ -199,7 +201,7 @@ func (a *NewtonCG) renews(k int) bool { return (k+1)%a.DgEvery == 0 }
 func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := &a.turn
 	*w = a.begin(ctx, k, o, m)
-	a.products = 0
+	a.asked[k] = 1
 	products := a.C
 	a.solves = 0
 	if k == 0 {
@@ -267,7 +269,7 @@ func (a *NewtonCG) solve(w *turn, s []float64, products int) {
 	}
 	// The products keep the turn's error.
 	asked, _, _ := a.memory.Solve(s, a.rhs, recycle.System{E: a.damped, Diagonal: a.dg, Product: a.product}, products, done)
-	a.products += asked
+	a.asked[w.k] += float64(asked)
 }
 
 // reached returns the rule by which a solve of at least so many products ends.

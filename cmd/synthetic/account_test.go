@@ -18,7 +18,9 @@ func TestAccounting(t *testing.T) {
 		"madsbo_tuned": {
 			{}, {"-set=warm_z=true"}, {"-set=track_y=true", "-set=warm_z=true", "-graph=path"}, {"-set=reuse_b=true", "-batch=5"},
 		},
-		"newtoncg": {{}, {"-set=init=x0"}, {"-set=damping=0.1", "-graph=path"}},
+		"newtoncg": {
+			{}, {"-set=init=x0"}, {"-set=damping=0.1", "-graph=path"}, {"-preset=tuned"}, {"-set=most=6", "-set=reach=0.5"},
+		},
 		"sparkle":  {{}, {`-set=strategy={"x":"gt","y":"extra","z":"ed"}`}},
 	}
 	for _, name := range algo.Names() {
@@ -35,11 +37,25 @@ func TestAccounting(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "run")
 				args := strings.Fields("-r=1 -p=4 -agents=4 -train=30 -val=30 -test=20 -K=4 -T=2 -N=3 -alpha=0.01 -preset=paper -report=false -quiet")
 				complete(t, append(append(args, "-algorithm="+name, "-out="+dir), v...)...)
-				s := must.Get(runs.Folder(dir).ReadSummary())
-				if s.FloatsSent <= 0 || s.FloatsSent != s.FloatsFormula {
-					t.Errorf("sent %v numbers, %v by the formula", s.FloatsSent, s.FloatsFormula)
-				}
+				asCounted(t, dir)
 			})
 		}
 	}
+}
+
+// asCounted checks that what the agents of a run have sent is what the formula says.
+func asCounted(t *testing.T, dir string) {
+	t.Helper()
+	s := must.Get(runs.Folder(dir).ReadSummary())
+	if s.FloatsSent <= 0 || s.FloatsSent != s.FloatsFormula {
+		t.Errorf("sent %v numbers, %v by the formula", s.FloatsSent, s.FloatsFormula)
+	}
+}
+
+// A resumed run knows how many products the iterations before it took.
+func TestAccountingResumed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	interrupted(t, strings.Fields("-r=1 -p=4 -agents=4 -train=30 -val=30 -test=20 -K=4 -checkpoint-every=2 -report=false -out="+dir), "iteration 3", 1)
+	complete(t, "-resume", "-report=false", "-quiet", "-out="+dir)
+	asCounted(t, dir)
 }
