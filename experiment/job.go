@@ -239,7 +239,9 @@ func (r *runner) attempt(ctx context.Context) error {
 			return err
 		}
 	}
-	r.watch(&cfg)
+	if err = r.watch(&cfg); err != nil {
+		return err
+	}
 	if r.result, err = train.Run(ctx, cfg); err != nil {
 		return err
 	}

@@ -15,13 +15,17 @@ import (
 const modelsPlanned = 6
 
 // watch begins the progress of a run, which its configuration then keeps up to date.
-func (r *runner) watch(c *train.Config) {
+func (r *runner) watch(c *train.Config) error {
 	d := c.WithDefaults()
 	r.pace = &pace{now: time.Now}
+	method := algo.Clone(r.method)
+	if err := method.Init(1, 1, d.K); err != nil { // it makes as many calls whatever p and q are
+		return err
+	}
 	var units []float64 // work of each iteration
 	total := 0.0
 	for k := range d.K {
-		units = append(units, r.iterationWork(k))
+		units = append(units, iterationWork(method, k))
 		total += units[k]
 	}
 	evaluations := 0.0 // work of all
@@ -57,6 +61,7 @@ func (r *runner) watch(c *train.Config) {
 		r.view.Record(rec, text)
 		show()
 	}
+	return nil
 }
 
 // evaluationWork returns the work of an evaluation, as a share of one with exact values.
@@ -67,12 +72,8 @@ func evaluationWork(exact bool) float64 {
 	return 0.05
 }
 
-// iterationWork returns the work of the agents in an iteration, about in gradients.
-func (r *runner) iterationWork(k int) float64 {
-	m := algo.Clone(r.method)
-	if p, q, err := r.problem.Dims(); err != nil || m.Init(p, q, r.Settings.Iterations) != nil {
-		return 1
-	}
+// iterationWork returns the work of the agents in an iteration of a method, about in gradients.
+func iterationWork(m algo.Method, k int) float64 {
 	c := m.Cost(k)
 	return float64(max(1, c.UpperGrad+c.LowerGrad+2*(c.HVP+c.JVP)))
 }
