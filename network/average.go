@@ -98,6 +98,13 @@ func (a *Averages) Agent(i int) *Averager {
 // Sent counts what an agent has sent.
 type Sent struct{ Messages, Floats, Bytes int64 }
 
+// Add adds v to s.
+func (s *Sent) Add(v Sent) {
+	s.Messages += v.Messages
+	s.Floats += v.Floats
+	s.Bytes += v.Bytes
+}
+
 // add adds what one more message of so many numbers and bytes to each of some receivers is.
 func (s *Sent) add(receivers, messages, floats, bytes int) {
 	s.Messages += int64(receivers * messages)
@@ -178,8 +185,7 @@ func (a *Averager) AverageOn(ctx context.Context, wire Wire, dst, src []float64)
 	if err := a.reducer.Reduce(ctx, Sum, f.bits, a.words); err != nil {
 		return err
 	}
-	cost := a.averages.Cost(a.id, len(src), wire)
-	a.sent = Sent{a.sent.Messages + cost.Messages, a.sent.Floats + cost.Floats, a.sent.Bytes + cost.Bytes}
+	a.sent.Add(a.averages.Cost(a.id, len(src), wire))
 	f.decode(dst, a.words, a.scales, n)
 	return nil
 }

@@ -118,8 +118,7 @@ func (c *collective) average(ctx context.Context, wire network.Wire, dst []float
 	}
 	copy(dst, c.part(0, len(dst)))
 	for i := range c.n {
-		cost := c.averages.Cost(i, len(dst), wire)
-		c.counter.Add(runs.Sent{Messages: cost.Messages, Floats: cost.Floats, Bytes: cost.Bytes})
+		c.counter.Add(runs.Sent(c.averages.Cost(i, len(dst), wire)))
 	}
 	return nil
 }

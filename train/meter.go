@@ -119,7 +119,4 @@ func (m *meteredMixer) Average(ctx context.Context, dst, src []float64) error {
 }
 
 // total returns what the agent has sent: each vector once, also when a transport has to send it again.
-func (m *meteredMixer) total() runs.Sent {
-	s := m.Averager.Sent()
-	return runs.Sent{Messages: s.Messages, Floats: s.Floats, Bytes: s.Bytes}
-}
+func (m *meteredMixer) total() runs.Sent { return runs.Sent(m.Averager.Sent()) }
