@@ -122,7 +122,7 @@ func objective(all []*Run) quantity {
 			known++
 		}
 	}
-	if len(all) == 1 && all[0].own().Reduce != "sum" && all[0].phiUnit() != "" && 2*known < len(all[0].Records) {
+	if len(all) == 1 && all[0].phiUnit() == meanPerExample && 2*known < len(all[0].Records) {
 		q.parts = append(q.parts, part{"val_loss", "validation loss as it stands", afterStart(valLoss)},
 			part{"holdout_loss", "held-out loss as it stands", afterStart(holdoutLoss)})
 		q.caption += " Beside it, the losses of the agents' average model as it stands in each iteration."

@@ -171,13 +171,16 @@ func (r *Run) own() (p ownProblem) {
 	return p
 }
 
+// meanPerExample is the unit of a Φ that is on the scale of the losses.
+const meanPerExample = ", mean per example"
+
 // phiUnit says over what Φ adds up, as far as the problem's settings tell.
 func (r *Run) phiUnit() string {
 	switch own := r.own(); {
 	case own.Reduce == "sum":
 		return ", sum over an agent's examples"
 	case own.Reduce == "mean", own.Model != "":
-		return ", mean per example"
+		return meanPerExample
 	}
 	return ""
 }
