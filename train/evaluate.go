@@ -58,17 +58,19 @@ func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
 // interrupted in its evaluation repeats it to the bit.
 func (e *evaluator) record(ctx context.Context) (r runs.Record, err error) {
 	began := time.Now()
-	var before [][]float64
-	for _, s := range e.state() {
-		before = append(before, slices.Clone(s.Value))
+	var before [][]float64 // some megabytes, which only a solve changes
+	if e.exactAt(e.done) {
+		for _, s := range e.solverState() {
+			before = append(before, slices.Clone(s.Value))
+		}
 	}
 	sent := e.sent
 	defer func() {
 		if err == nil {
 			return
 		}
-		for i, s := range e.state() {
-			copy(s.Value, before[i])
+		for i, v := range before {
+			copy(e.solverState()[i].Value, v)
 		}
 		e.sent = sent
 	}()
@@ -89,11 +91,11 @@ func (e *evaluator) record(ctx context.Context) (r runs.Record, err error) {
 	if err := e.solutions(ctx, &r); err != nil {
 		return r, err
 	}
-	e.chosen.consider(r, &e.means, e.exact())
 	spent, err := e.usages(ctx)
 	if err != nil {
 		return r, err
 	}
+	e.chosen.consider(r, &e.means, e.exact())
 	total := runs.Total(spent)
 	r.Calls, r.Sent, r.Times = total.Calls, total.Sent, total.Times
 	r.EvaluationSent = e.sent
@@ -258,10 +260,12 @@ func (e *evaluator) handOver(sent *runs.Sent) error {
 func (e *evaluator) exact() bool { return e.shared != nil || e.own != nil }
 
 // state returns the best iterate and where the next exact solves start, as views.
-func (e *evaluator) state() []dsbo.Named {
-	all := e.chosen.state()
+func (e *evaluator) state() []dsbo.Named { return append(e.chosen.state(), e.solverState()...) }
+
+// solverState returns where the next exact solves start, as views.
+func (e *evaluator) solverState() (all []dsbo.Named) {
 	if e.shared != nil {
-		return append(all, e.shared.state()...)
+		return e.shared.state()
 	}
 	for _, i := range e.local {
 		if s := e.own[i]; s != nil {
