@@ -20,7 +20,7 @@ func (r *runner) finish(ctx context.Context) error {
 	}
 	r.summary.Best = best.Iteration
 	tuned, found := newModel("λ tuned", runs.Unknown(), best.X), r.newFinder()
-	if err := found.solve(ctx, tuned, best.Y, nil, found.fine); err != nil {
+	if err := found.solve(ctx, tuned, best.Y, best.Z, found.fine); err != nil {
 		return err
 	}
 	constant, err := found.bestConstant(ctx, r.startConstant())
@@ -28,19 +28,20 @@ func (r *runner) finish(ctx context.Context) error {
 		return err
 	}
 	r.summary.Constants = found.tried
-	kept, lost := tuned, worse(tuned, constant)
+	var gains []runs.Gain
+	if tuned.y != nil && constant.y != nil {
+		if gains, err = r.gains(ctx, tuned.y, constant.y); err != nil {
+			return err
+		}
+	}
+	kept, lost := tuned, worse(tuned, constant, gains)
 	if lost {
 		kept = constant
 	}
 	constant.Name += ", best constant"
 	contest := runs.Contest{
 		Count: len(tuned.x), Penalties: r.problem.penalties, Constant: constant.Lambda, Against: constant.Name, Lost: lost,
-		Notes: r.notes(best),
-	}
-	if tuned.y != nil && constant.y != nil {
-		if contest.Gains, err = r.gains(ctx, tuned.y, constant.y); err != nil {
-			return err
-		}
+		Gains: gains, Notes: r.notes(best),
 	}
 	kept.Kept = true
 	r.summary.Models = []runs.Model{found.constants[0].Model}
@@ -69,10 +70,12 @@ func (r *runner) finish(ctx context.Context) error {
 	return r.folder.WriteSummary(r.summary)
 }
 
-// worse reports whether a tuned model lost against a constant: its Φ is larger, or its loss on held-out examples where there are some.
-// One that has not converged loses against one that has.
-func worse(tuned, constant *model) bool {
-	return !(tuned.objective() <= constant.objective()) || tuned.HoldoutLoss > constant.HoldoutLoss // false where there is no number
+// worse reports whether a tuned model lost against a constant: its Φ is larger, or its loss on held-out examples by more than a
+// standard error. One that has not converged loses against one that has.
+func worse(tuned, constant *model, gains []runs.Gain) bool {
+	return !(tuned.objective() <= constant.objective()) || slices.ContainsFunc(gains, func(g runs.Gain) bool {
+		return g.Set == runs.HeldOut && g.LossChange > g.LossError // false where there is no number
+	})
 }
 
 // unconvergedNotes says which models have not converged, if any.

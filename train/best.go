@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -12,92 +13,100 @@ import (
 // exact Φ, of the records that have it ([Config.ExactAt]); without that by the validation loss of ȳ. Where there is none of these it is
 // the newest one. By losses the start is one of them, so that the best is never worse than it.
 //
-// Held-out losses that differ by less than a thousandth do not tell which iterate is better, and later ones fit the
-// validation examples more: of the iterates so near to the lowest loss the earliest is taken.
+// By held-out examples it is the newest iterate, unless its loss there is above the least by more than a standard error of their
+// difference, taken example by example ([Problem.Pair]; without it, unless it is above): then it is that of the least loss. x goes
+// downhill on all other validation examples, so that stopping early takes evidence, which a difference within chance is not.
 type Best struct {
-	X, Y      []float64 // x̄ and ȳ; nil before the first record
+	X, Y, Z   []float64 // x̄, ȳ and z̄; nil before the first record, and z̄ of methods without
 	Iteration int
 	By        string      // "held-out loss", "Φ", "validation loss" or ""
 	Value     runs.Number // of what By names; unknown if By is ""
 }
 
-// criteria are the values of Best.By, with the share of the least value within which values count as equal.
-var criteria = []struct {
-	by    string
-	share float64
-}{{"", 0}, {"held-out loss", 1e-3}, {"Φ", 0}, {"validation loss", 0}}
+// criteria are the values of Best.By.
+var criteria = []string{"", "held-out loss", "Φ", "validation loss"}
 
-// mostCandidates is how many iterates may wait for the end of the run; later ones are not taken while there are so many.
-const mostCandidates = 8
+// An iterate is the averages x̄, ȳ and z̄ at a record, with its iteration and the value by which it is judged.
+type iterate struct{ x, y, z, value []float64 }
 
-// A chosen is the candidates for the best iterate so far, the earliest first, in vectors that a checkpoint can hold. Each was better
-// than all before it when it came, and is within the share of the best.
+// set copies the averages of a record to i.
+func (i iterate) set(m *means, iteration int, value runs.Number) {
+	copy(i.x, m.x)
+	copy(i.y, m.y)
+	copy(i.z, m.z)
+	copy(i.value, []float64{float64(iteration), float64(value)})
+}
+
+// state returns views of i for a checkpoint.
+func (i iterate) state(name string) []dsbo.Named {
+	return []dsbo.Named{
+		{Name: name + "_x", Value: i.x}, {Name: name + "_y", Value: i.y}, {Name: name + "_z", Value: i.z}, {Name: name, Value: i.value},
+	}
+}
+
+// A chosen is what is known of the best iterate so far, in vectors that a checkpoint can hold.
 type chosen struct {
-	x, y       []float64 // of mostCandidates candidates
-	candidates []float64 // the iteration and the value of each
-	head       []float64 // the number of candidates, the index of By in criteria, and the least value
+	least  iterate   // that of the least value
+	newest iterate   // the newest one, if that is best though its value is not the least
+	head   []float64 // the index of By in criteria, and 0 before the first record, 1 where least is best, 2 where newest is
 }
 
 // newChosen returns that of a run without records.
 func newChosen(p, q int) chosen {
-	return chosen{make([]float64, mostCandidates*p), make([]float64, mostCandidates*q), make([]float64, mostCandidates*2), make([]float64, 3)}
+	iterate := func() iterate {
+		return iterate{make([]float64, p), make([]float64, q), make([]float64, q), make([]float64, 2)}
+	}
+	return chosen{iterate(), iterate(), make([]float64, 2)}
 }
 
 // state returns views of what a checkpoint holds.
 func (c *chosen) state() []dsbo.Named {
-	return []dsbo.Named{{Name: "best_x", Value: c.x}, {Name: "best_y", Value: c.y}, {Name: "best_candidates", Value: c.candidates}, {Name: "best", Value: c.head}}
+	return slices.Concat(c.least.state("least"), c.newest.state("newest"), []dsbo.Named{{Name: "best", Value: c.head}})
 }
 
-// consider takes a record's iterate if it is the best so far. exact says that some records have exact values: those decide then,
-// where no examples are held out.
-func (c *chosen) consider(r runs.Record, m *means, exact bool) {
+// choose takes a record's iterate if it is the best so far.
+func (e *evaluator) choose(ctx context.Context, r runs.Record) error {
+	c := &e.chosen
 	by, value := 0, runs.Unknown()
 	switch {
 	case r.HoldoutLoss.Known():
 		by, value = 1, r.HoldoutLoss
-	case exact:
+	case e.byPhi:
 		by, value = 2, r.Phi
 	case r.ValLoss.Known():
 		by, value = 3, r.ValLoss
 	}
-	n, least := int(c.head[0]), float64(value)
-	if n > 0 && by > 0 {
-		if !(least < c.head[2] || value.Known() && math.IsNaN(c.head[2])) {
-			return
+	best := 1.0
+	switch least := c.least.value[1]; {
+	case c.head[1] == 0, by == 0, float64(value) < least, value.Known() && math.IsNaN(least):
+		c.least.set(&e.means, r.Iteration, value)
+	case by == 1 && e.problem.Pair != nil:
+		held, err := e.problem.compared(ctx, e.group, c.least.y, e.means.y, HoldoutSet)
+		if err != nil {
+			return err
 		}
-		n = c.drop(n, least+criteria[by].share*math.Abs(least))
-	} else {
-		n = 0
+		if held[0].LossChange <= held[0].LossError {
+			c.newest.set(&e.means, r.Iteration, value)
+			best = 2
+		}
 	}
-	copy(c.head, []float64{float64(n), float64(by), least})
-	if n == mostCandidates {
-		return
-	}
-	p, q := len(m.x), len(m.y)
-	copy(c.x[n*p:], m.x)
-	copy(c.y[n*q:], m.y)
-	copy(c.candidates[2*n:], []float64{float64(r.Iteration), least})
-	c.head[0]++
+	copy(c.head, []float64{float64(by), best})
+	return nil
 }
 
-// drop removes the candidates, of n, whose value is above a bound, which are the earliest ones, and returns the number of the others.
-func (c *chosen) drop(n int, bound float64) int {
-	gone := 0
-	for gone < n && !(c.candidates[2*gone+1] <= bound) {
-		gone++
-	}
-	for _, v := range [][]float64{c.x, c.y, c.candidates} {
-		copy(v, v[gone*len(v)/mostCandidates:])
-	}
-	return n - gone
-}
-
-// best returns the best iterate so far, the earliest of the candidates.
+// best returns the best iterate so far.
 func (e *evaluator) best() Best {
 	c := e.chosen
-	if c.head[0] == 0 {
+	i := c.least
+	switch c.head[1] {
+	case 0:
 		return Best{Value: runs.Unknown()}
+	case 2:
+		i = c.newest
 	}
-	p, q := len(c.x)/mostCandidates, len(c.y)/mostCandidates
-	return Best{slices.Clone(c.x[:p]), slices.Clone(c.y[:q]), int(c.candidates[0]), criteria[int(c.head[1])].by, runs.Number(c.candidates[1])}
+	best := Best{slices.Clone(i.x), slices.Clone(i.y), nil, int(i.value[0]), criteria[int(c.head[0])], runs.Number(i.value[1])}
+	if e.means.z != nil {
+		best.Z = slices.Clone(i.z)
+	}
+	return best
 }

@@ -6,12 +6,6 @@ import (
 	"slices"
 )
 
-// Pairs are the comparisons of two models a and b on one agent's validation, held-out and test examples.
-type Pairs struct{ Val, Holdout, Test Pair }
-
-// sets returns the pairs on validation, held-out and test examples, in this order.
-func (p *Pairs) sets() [3]*Pair { return [3]*Pair{&p.Val, &p.Holdout, &p.Test} }
-
 // A Pair holds sums over some examples of what two models make of each: losses, right answers (1, or 0), the squares of their
 // differences, and the number of examples. Right answers are NaN for models without.
 type Pair struct {
@@ -24,9 +18,6 @@ type Pair struct {
 // what examples have in common cancels.
 type Comparison struct{ Val, Holdout, Test Compared }
 
-// sets returns the comparisons on validation, held-out and test examples, in this order.
-func (c *Comparison) sets() [3]*Compared { return [3]*Compared{&c.Val, &c.Holdout, &c.Test} }
-
 // Compared is a Comparison on one set of examples; NaN where there are none, or no answers.
 type Compared struct {
 	Examples                      int
@@ -38,30 +29,45 @@ type Compared struct {
 
 // Compare compares models a and b (of length q) on the validation, held-out and test examples of all agents together. What leaves
 // an agent is its part of sums. Without [Problem.Pair] there are no examples.
-func (p Problem) Compare(ctx context.Context, a, b []float64) (Comparison, error) {
-	var sum Pairs
-	var all Comparison
-	const each = 8 // numbers of a set: those of Pair, and examples without answers
-	total := make([]float64, each*len(sum.sets()))
-	g, err := p.group()
-	if err == nil && p.Pair != nil {
-		err = g.numbers(ctx, total, func(i int, part []float64) error {
-			pairs, err := p.Pair(i, a, b)
-			for k, s := range pairs.sets() {
-				row := []float64{s.Rows, s.LossA, s.LossB, s.Loss2, s.RightA, s.RightB, s.Right2, 0}
-				if math.IsNaN(s.RightA) {
-					copy(row[4:], []float64{0, 0, 0, s.Rows})
-				}
-				copy(part[each*k:], row)
-			}
-			return err
-		})
+func (p Problem) Compare(ctx context.Context, a, b []float64) (all Comparison, err error) {
+	if p.Pair == nil {
+		return all, nil
 	}
+	g, err := p.group()
 	if err != nil {
 		return all, err
 	}
-	for k, c := range all.sets() {
-		row := total[each*k:][:each]
+	c, err := p.compared(ctx, g, a, b, ValSet, HoldoutSet, TestSet)
+	if err != nil {
+		return all, err
+	}
+	return Comparison{Val: c[0], Holdout: c[1], Test: c[2]}, nil
+}
+
+// compared compares two models on some sets of the examples of all agents together.
+func (p Problem) compared(ctx context.Context, g group, a, b []float64, sets ...Set) ([]Compared, error) {
+	const each = 8 // numbers of a set: those of Pair, and examples without answers
+	total := make([]float64, each*len(sets))
+	err := g.numbers(ctx, total, func(i int, part []float64) error {
+		for k, set := range sets {
+			s, err := p.Pair(i, set, a, b)
+			if err != nil {
+				return err
+			}
+			row := []float64{s.Rows, s.LossA, s.LossB, s.Loss2, s.RightA, s.RightB, s.Right2, 0}
+			if math.IsNaN(s.RightA) {
+				copy(row[4:], []float64{0, 0, 0, s.Rows})
+			}
+			copy(part[each*k:], row)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Compared, len(sets))
+	for k := range all {
+		row, c := total[each*k:][:each], &all[k]
 		for j := range row {
 			row[j] *= float64(g.n)
 		}
@@ -85,28 +91,26 @@ func paired(n, a, b, squares float64) (meanA, meanB, change, deviation float64) 
 }
 
 // pair is a Problem's Pair.
-func (s scorer) pair(i int, a, b []float64) (all Pairs, err error) {
-	for k, set := range all.sets() {
-		of := s[i][k+1] // no training examples
-		if of == nil {
-			continue
-		}
-		lossA, hitsA, err := of.Examples(a)
-		if err != nil {
-			return all, err
-		}
-		lossA, hitsA = slices.Clone(lossA), slices.Clone(hitsA)
-		lossB, hitsB, err := of.Examples(b)
-		if err != nil {
-			return all, err
-		}
-		set.Rows = float64(of.Len())
-		set.LossA, set.LossB, set.Loss2 = sums(lossA, lossB)
-		if set.RightA, set.RightB, set.Right2 = sums(hitsA, hitsB); hitsA == nil {
-			set.RightA, set.RightB, set.Right2 = math.NaN(), math.NaN(), math.NaN()
-		}
+func (s scorer) pair(i int, set Set, a, b []float64) (p Pair, err error) {
+	of := s[i][set]
+	if of == nil {
+		return p, nil
 	}
-	return all, nil
+	lossA, hitsA, err := of.Examples(a)
+	if err != nil {
+		return p, err
+	}
+	lossA, hitsA = slices.Clone(lossA), slices.Clone(hitsA)
+	lossB, hitsB, err := of.Examples(b)
+	if err != nil {
+		return p, err
+	}
+	p.Rows = float64(of.Len())
+	p.LossA, p.LossB, p.Loss2 = sums(lossA, lossB)
+	if p.RightA, p.RightB, p.Right2 = sums(hitsA, hitsB); hitsA == nil {
+		p.RightA, p.RightB, p.Right2 = math.NaN(), math.NaN(), math.NaN()
+	}
+	return p, nil
 }
 
 // sums returns the sums of two lists of numbers and of the squares of their differences.

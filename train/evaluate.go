@@ -23,6 +23,7 @@ type evaluator struct {
 	sent    runs.Sent        // what all agents have sent in evaluations
 	chosen  chosen           // the best iterate so far
 	exactAt func(k int) bool // whether the record of an iteration has exact values
+	byPhi   bool             // whether some records have them, of which the last one is one
 }
 
 // newEvaluator makes the evaluator of a run, with exact solutions where the problem has them.
@@ -34,6 +35,7 @@ func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
 	}
 	exact := *NewExact(c.Problem)
 	exact.Tol, exact.AdjointTol = c.Tol, c.AdjointTol
+	e.byPhi = c.ExactAt(c.K)
 	if !algo.TraitsOf(c.Method).Personalized {
 		e.shared = &exact
 		if err := exact.prepare(); err != nil {
@@ -95,7 +97,9 @@ func (e *evaluator) record(ctx context.Context) (r runs.Record, err error) {
 	if err != nil {
 		return r, err
 	}
-	e.chosen.consider(r, &e.means, e.exact())
+	if err := e.choose(ctx, r); err != nil {
+		return r, err
+	}
 	total := runs.Total(spent)
 	r.Calls, r.Sent, r.Times = total.Calls, total.Sent, total.Times
 	r.EvaluationSent = e.sent
@@ -249,15 +253,15 @@ func (e *evaluator) personalized(ctx context.Context) (all values, err error) {
 
 // handOver makes the evaluator's solver that of the run's caller, whose averages are counted by sent.
 func (e *evaluator) handOver(sent *runs.Sent) error {
+	if e.shared != nil && !e.exactAt(e.done) {
+		e.adoptPairs()
+	}
 	e.collective.counter = new(runs.Sent)
 	if sent != nil {
 		e.collective.counter = sent
 	}
 	return e.collective.begin(afterwards)
 }
-
-// exact reports whether there are records with exact values.
-func (e *evaluator) exact() bool { return e.shared != nil || e.own != nil }
 
 // state returns the best iterate and where the next exact solves start, as views.
 func (e *evaluator) state() []dsbo.Named { return append(e.chosen.state(), e.solverState()...) }

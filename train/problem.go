@@ -21,8 +21,8 @@ type Problem struct {
 	// Score returns the scores of y on agent i's examples; nil: there are no losses and no accuracies. It is called for several
 	// agents at a time.
 	Score func(i int, y []float64) (Scores, error)
-	// Pair compares two ys on agent i's examples; nil: they are not compared.
-	Pair func(i int, a, b []float64) (Pairs, error)
+	// Pair compares two ys on a set of agent i's examples; nil: they are not compared.
+	Pair func(i int, set Set, a, b []float64) (Pair, error)
 	// Digests stand for the examples of each agent, "" for agents of other processes: a checkpoint is resumed only on the
 	// same ones. nil: this is not checked.
 	Digests []string

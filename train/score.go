@@ -18,12 +18,26 @@ func (s Score) Loss() float64 { return s.Losses / s.Rows }
 // Accuracy returns the share of right answers, NaN where there are no examples or no answers.
 func (s Score) Accuracy() float64 { return s.Right / s.Rows }
 
+// A Set is a part of an agent's examples.
+type Set int
+
+// The sets.
+const (
+	TrainSet Set = iota
+	ValSet
+	HoldoutSet
+	TestSet
+	allSets
+)
+
 // Scores are the scores of one y on training, validation, held-out and test examples: those of one agent, which has a part of the
 // test examples, or of all agents together. A set without examples has no rows.
 type Scores struct{ Train, Val, Holdout, Test Score }
 
-// sets returns the scores on training, validation, held-out and test examples, in this order.
-func (s *Scores) sets() [4]*Score { return [4]*Score{&s.Train, &s.Val, &s.Holdout, &s.Test} }
+// sets returns the scores on all sets.
+func (s *Scores) sets() [allSets]*Score {
+	return [allSets]*Score{&s.Train, &s.Val, &s.Holdout, &s.Test}
+}
 
 // Scores returns the scores of y (length q) on the examples of all agents together; zero scores without [Problem.Score].
 func (p Problem) Scores(ctx context.Context, y []float64) (sum Scores, err error) {
@@ -67,7 +81,7 @@ func (p Problem) scores(ctx context.Context, g group, y []float64) (sum Scores, 
 }
 
 // A scorer has the programs of a model's scores for this process's agents.
-type scorer [][4]*models.Score // on training, validation, held-out and test examples; nil where there are none
+type scorer [][allSets]*models.Score // nil where there are no examples
 
 // newScorer compiles a model's scores, one program for each set of examples.
 func newScorer(t data.Task, m models.Model, g group) (scorer, error) {
@@ -78,7 +92,7 @@ func newScorer(t data.Task, m models.Model, g group) (scorer, error) {
 			return nil, err
 		}
 		shard := t.Shards[i]
-		for k, e := range [4]data.Examples{shard.Train, shard.Val, shard.Holdout, test} {
+		for k, e := range [allSets]data.Examples{shard.Train, shard.Val, shard.Holdout, test} {
 			if e.Len() == 0 {
 				continue
 			}
