@@ -26,10 +26,13 @@ import (
 //	∇Φ(x) = ∇_x f(x, y*) − ∇²_xy g(x, y*) z,   ∇²_yy g(x, y*) z = ∇_y f(x, y*),
 //
 // again by conjugate gradients; no matrix is formed. The preconditioner is that of package recycle: products of earlier solves, and
-// the diagonal of the Hessian where the oracles give it. Each solve starts where the last one ended, so
-// that a sequence of nearby x costs little. On a wire other than float64, gradients and residuals travel in float32, and
-// products in int8: what they lose the next residual corrects. It belongs to one goroutine at a time and asks the oracles in parallel; results
-// depend neither on the number of processors nor on where the agents are.
+// the diagonal of the Hessian where the oracles give it. Each solve starts where the last one ended, so that a sequence of nearby x
+// costs little. It belongs to one goroutine at a time and asks the oracles in parallel; results depend neither on the number of
+// processors nor on where the agents are.
+//
+// On a wire other than float64, products travel in int8, residuals and the change of a gradient from one step to the next in bf16,
+// and the first gradient of a solve in float32, or bf16 on narrower wires: what products lose the next residual corrects. Where Tol
+// or AdjointTol bound residuals, these and gradients travel in float32.
 type Exact struct {
 	Oracles []dsbo.ValueOracle // one for each agent; nil for agents of other processes
 	Start   []float64          // start of the first solve, length q; nil: 0
@@ -47,6 +50,9 @@ type Exact struct {
 	// and products in int8, against solves to 1e-8, Φ was then off by 5e-7 to 2e-5 of it, and the gradient by 0.4 % to 14 %, most near
 	// the end of a run, where it is small. At 2e-4 Φ was off by up to 5e-5, at 1e-2 by up to 1e-3.
 	PhiTol float64
+	// GradientTol, where Tol is 0, is the share of D², as in Solution.PhiError, that may be left of what it is at z = 0, for the sake of
+	// the gradient, which is of first order in D; 0: 2 PhiTol.
+	GradientTol float64
 	// AdjointTol bounds the residual of z, relative to the right-hand side; 0: 1e-4, or without Tol what PhiError needs.
 	AdjointTol float64
 	// MaxProducts bounds the Hessian-vector products of one solve, each over all agents; 0: 2000. A solve that reaches the
@@ -169,9 +175,9 @@ func (s *Exact) prepare() error {
 }
 
 // mean sets dst to the average over all agents of the vector that ask gets from an agent's oracle.
-func (s *Exact) mean(ctx context.Context, wire network.Wire, dst []float64, ask func(o dsbo.ValueOracle, part []float64) error) error {
+func (s *Exact) mean(ctx context.Context, wire network.Wire, dst []float64, ask func(i int, o dsbo.ValueOracle, part []float64) error) error {
 	return s.group.mean(ctx, wire, dst, func(i int, part []float64) error {
-		if err := ask(s.Oracles[i], part); err != nil {
+		if err := ask(i, s.Oracles[i], part); err != nil {
 			return fmt.Errorf("agent %d: %w", i, err)
 		}
 		return nil

@@ -23,6 +23,7 @@ type solving struct {
 	distance     float64      // estimate of d² of Solution.PhiError
 	wire         network.Wire // that of products
 	nearZ        []float64    // the z that belongs to where Y started; nil: not known
+	own          [][]float64  // the last gradients ∇_y g_i of the agents of this process; nil before the first
 }
 
 const (
@@ -33,8 +34,24 @@ const (
 	delay = 4
 )
 
-// fine is the wire of gradients and residuals.
-func (w *solving) fine() network.Wire { return w.group.collective.fine() }
+// fine is the wire of gradients: float32, or bf16 where the problem's own is narrower and the solve ends by PhiTol.
+func (w *solving) fine() network.Wire {
+	if w.Average.Wire > network.Float32 && !w.byResidual() {
+		return network.BF16
+	}
+	return w.group.collective.fine()
+}
+
+// between is the wire of what changes a gradient or a residual from one step to the next: the less they change, the less it loses.
+func (w *solving) between() network.Wire {
+	if w.fine() == network.Float64 || w.byResidual() {
+		return w.fine()
+	}
+	return network.BF16
+}
+
+// byResidual reports whether residuals have bounds of their own, which rounding may be above.
+func (w *solving) byResidual() bool { return w.Tol > 0 || w.AdjointTol > 0 }
 
 // coarse is the wire of products at first: where not all travels as it is, they bear to be rounded to eight bits, as the next
 // residual corrects what they lose.
@@ -111,7 +128,7 @@ func (w *solving) findDataDiagonal() error {
 	if _, ok := one.(dsbo.DiagonalOracle); !ok {
 		return dsbo.ErrCapability
 	}
-	return w.mean(w.ctx, w.wire, w.diag, func(o dsbo.ValueOracle, part []float64) error {
+	return w.mean(w.ctx, w.wire, w.diag, func(_ int, o dsbo.ValueOracle, part []float64) error {
 		if err := o.(dsbo.DiagonalOracle).Diagonal(part, w.x, w.Y, allExamples); err != nil {
 			return err
 		}
@@ -136,7 +153,7 @@ func (w *solving) meanCurvature() float64 {
 
 // product is a product of the Hessian's data part at Y, for package recycle.
 func (w *solving) product(dst, v []float64) error {
-	err := w.mean(w.ctx, w.wire, dst, func(o dsbo.ValueOracle, part []float64) error {
+	err := w.mean(w.ctx, w.wire, dst, func(_ int, o dsbo.ValueOracle, part []float64) error {
 		if err := o.HVP(part, w.x, w.Y, v, allExamples); err != nil {
 			return err
 		}
@@ -200,211 +217,5 @@ func (w *solving) share() float64 {
 	if w.wire == w.fine() {
 		return 0
 	}
-	return 1e-2
-}
-
-// solveLower brings Y to y*(x) by damped Newton steps.
-func (w *solving) solveLower() error {
-	g, step, r := w.g, w.work[0], w.work[1]
-	if err := w.lowerGrad(w.Y); err != nil {
-		return err
-	}
-	first := vec.Norm(g)
-	// The gradient may well grow on the way from far off; where the loss can fall no more than its own
-	// round-off, it has reached its floor once it no longer shrinks.
-	floor, flat := false, false
-	left, before := math.Inf(1), 0.0 // what the last step has left of the distance, and what it gained
-	for best, norm := math.Inf(1), first; ; norm = vec.Norm(g) {
-		w.Residual = norm / w.scale[0]
-		near := w.distanceBound()
-		w.distance = max(left, w.estimate(g))
-		w.Converged = !flat && (w.Tol > 0 && w.Residual <= w.Tol || w.Tol == 0 && (w.distance <= near || floor && norm >= best) || norm == 0)
-		if w.Converged || !(norm <= math.MaxFloat64) || w.Products >= w.most || floor && norm >= best {
-			return nil
-		}
-		best = norm
-		end := rule{share: w.share(), gain: func(gain float64) float64 { // far off, where steps gain alike, a step need not be exact
-			return max(near/4, gain*min(max(gain/before, 1e-3), 0.25))
-		}}
-		if w.Tol > 0 { // the closer, the more exact the step: the convergence is then faster than linear
-			end = rule{residual: max(min(0.1, math.Sqrt(norm/first)), 0.5*w.Tol/w.Residual) * norm, share: w.share()}
-		}
-		vec.Fill(step, 0)
-		copy(r, g)
-		gain, last, positive, err := w.conjugateGradients(step, r, end)
-		if err != nil {
-			return err
-		}
-		if flat = !positive; flat && w.mistrust() {
-			flat = false
-		}
-		if gain == 0 {
-			w.memory.Precondition(step, g)
-		}
-		fall, err := w.lineSearch(step)
-		if err != nil || fall == 0 {
-			return err
-		}
-		floor, left, before = fall <= roundOff, last, gain
-	}
-}
-
-// distanceBound returns the largest distance of Y from y*, squared, that leaves Φ right to PhiTol.
-func (w *solving) distanceBound() float64 { return w.phiTol() / 2 * math.Abs(w.lower) }
-
-// estimate returns r'M⁻¹r with the last preconditioner: the square of the distance that a residual r stands for.
-func (w *solving) estimate(r []float64) float64 {
-	if w.memory.Pairs() == 0 {
-		return math.Inf(1)
-	}
-	d := w.work[3]
-	w.memory.Precondition(d, r)
-	return vec.Dot(r, d)
-}
-
-// lineSearch moves Y along −step until the lower loss has fallen, and finds the gradient there. It returns what the step promised,
-// as a share of the loss; 0 if it did not move: at the floor of round-off nothing falls.
-func (w *solving) lineSearch(step []float64) (fall float64, err error) {
-	trial := w.work[2]
-	slope := vec.Dot(w.g, step)
-	slack := roundOff * math.Abs(w.lower)
-	for t := 1.0; t > 1e-10; t /= 2 {
-		vec.Comb(trial, 1, w.Y, -t, step)
-		upper, lower, err := w.values(trial)
-		if err != nil {
-			return 0, err
-		}
-		if lower <= w.lower-float64(1e-4*t*slope)+slack {
-			fall = max(slope/math.Abs(w.lower), math.SmallestNonzeroFloat64)
-			copy(w.Y, trial)
-			w.upper, w.lower = upper, lower
-			return fall, w.lowerGrad(w.Y)
-		}
-	}
-	return 0, nil
-}
-
-// solveAdjoint brings Z to H⁻¹ ∇_y f at (x, Y). It starts at the z that belongs to where Y started, where that is not known at the
-// last solution, and at 0 where both are farther than that.
-func (w *solving) solveAdjoint() error {
-	b, r, trial := w.work[0], w.work[1], w.work[2]
-	if err := w.upperGrad(w.Gradient, b); err != nil {
-		return err
-	}
-	norm := vec.Norm(b)
-	if norm == 0 {
-		vec.Fill(w.Z, 0)
-		return nil
-	}
-	copy(r, b)
-	start := w.nearZ
-	if start == nil || vec.Dot(start, start) == 0 {
-		start = w.Exact.z
-	}
-	gain := 0.0 // 2 b'Z − Z'HZ: how much nearer than 0 it is
-	vec.Fill(w.Z, 0)
-	if vec.Dot(start, start) > 0 {
-		if err := w.residual(trial, b, start); err != nil {
-			return err
-		}
-		along := vec.Dot(start, b)
-		if curvature := along - vec.Dot(start, trial); along > 0 && curvature > 0 { // the nearest multiple of it
-			t := along / curvature
-			gain = t * along
-			vec.Comb(r, 1-t, b, t, trial)
-			vec.Axpy(w.Z, t, start)
-		}
-	}
-	return w.refineAdjoint(b, r, gain)
-}
-
-// refineAdjoint solves for what the residual r is of, until Z is near enough. gain is how much nearer to the solution than 0 Z is.
-func (w *solving) refineAdjoint(b, r []float64, gain float64) error {
-	norm := vec.Norm(b)
-	for left := math.Inf(1); ; {
-		w.AdjointResidual = vec.Norm(r) / norm
-		end := w.adjointRule(norm, gain)
-		done := w.AdjointResidual*norm <= end.residual
-		if end.residual == 0 {
-			distance := max(left, w.estimate(r))
-			w.PhiError = w.distance*math.Abs(w.upper/w.lower) + math.Sqrt(w.distance*distance)
-			done = distance <= 4*end.gain(0)
-		}
-		if done || w.Products >= w.most || !(w.AdjointResidual <= math.MaxFloat64) {
-			w.Converged = w.Converged && done
-			return nil
-		}
-		added, last, positive, err := w.conjugateGradients(w.Z, r, end)
-		if err != nil {
-			return err
-		}
-		gain, left = gain+added, last
-		if w.wire != network.Float64 { // what the wire has lost of the products
-			if err := w.residual(r, b, w.Z); err != nil {
-				return err
-			}
-		}
-		if !positive && !w.mistrust() {
-			w.AdjointResidual, w.Converged = vec.Norm(r)/norm, false
-			return nil
-		}
-	}
-}
-
-// adjointRule returns the rule by which Z is near enough: by its residual, or so that the error of Φ is as small as wanted and
-// D² is a small share of what it was, for the sake of the gradient. gain is how much nearer to the solution than 0 Z is.
-func (w *solving) adjointRule(norm, gain float64) rule {
-	if w.Tol > 0 || w.AdjointTol > 0 {
-		return rule{residual: cmp.Or(w.AdjointTol, 1e-4) * norm, share: w.share()}
-	}
-	bound := w.phiTol() / 2 * w.upper
-	return rule{share: w.share(), gain: func(all float64) float64 {
-		return min(bound*bound/max(w.distance, 1e-6*w.distanceBound()), 2*w.phiTol()*(gain+all)) / 4
-	}}
-}
-
-// differentiate computes Φ and its gradient from Y and Z.
-func (w *solving) differentiate() error {
-	// f(y*) = f(y) − ∇_y f'H⁻¹∇_y g + ... = f(y) − z'∇_y g + ...
-	w.Phi = w.upper - vec.Dot(w.Z, w.g)
-	j := make([]float64, w.p)
-	if err := w.mean(w.ctx, w.fine(), j, func(o dsbo.ValueOracle, part []float64) error { return o.JVP(part, w.x, w.Y, w.Z, allExamples) }); err != nil {
-		return err
-	}
-	vec.Sub(w.Gradient, w.Gradient, j)
-	return nil
-}
-
-// lowerGrad sets g to ∇_y g(x, y), averaged over the agents as is all below.
-func (w *solving) lowerGrad(y []float64) error {
-	return w.mean(w.ctx, w.fine(), w.g, func(o dsbo.ValueOracle, part []float64) error { return o.LowerGrad(part, w.x, y, allExamples) })
-}
-
-// upperGrad finds ∇_x f and ∇_y f at (x, Y), in one average.
-func (w *solving) upperGrad(dx, dy []float64) error {
-	both := make([]float64, w.p+w.q)
-	err := w.mean(w.ctx, w.fine(), both, func(o dsbo.ValueOracle, part []float64) error {
-		return o.UpperGrad(part[:w.p], part[w.p:], w.x, w.Y, allExamples)
-	})
-	copy(dx, both)
-	copy(dy, both[w.p:])
-	return err
-}
-
-// residual sets r = b − H z at Y, in numbers that are not rounded to the products' wire.
-func (w *solving) residual(r, b, z []float64) error {
-	err := w.mean(w.ctx, w.fine(), r, func(o dsbo.ValueOracle, part []float64) error { return o.HVP(part, w.x, w.Y, z, allExamples) })
-	vec.Sub(r, b, r)
-	w.Products++
-	return err
-}
-
-// values returns the averaged losses.
-func (w *solving) values(y []float64) (upper, lower float64, err error) {
-	var both [2]float64
-	err = w.group.numbers(w.ctx, both[:], func(i int, part []float64) (err error) {
-		part[0], part[1], err = w.Oracles[i].Values(w.x, y, allExamples)
-		return err
-	})
-	return both[0], both[1], err
+	return 1e-3
 }

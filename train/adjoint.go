@@ -1,0 +1,103 @@
+package train
+
+import (
+	"cmp"
+	"math"
+
+	"dsbo"
+	"dsbo/internal/vec"
+	"dsbo/network"
+)
+
+// solveAdjoint brings Z to H⁻¹ ∇_y f at (x, Y). It starts at the z that belongs to where Y started, where that is not known at the
+// last solution, and at 0 where both are farther than that.
+func (w *solving) solveAdjoint() error {
+	b, r, trial := w.work[0], w.work[1], w.work[2]
+	if err := w.upperGrad(w.Gradient, b); err != nil {
+		return err
+	}
+	norm := vec.Norm(b)
+	if norm == 0 {
+		vec.Fill(w.Z, 0)
+		return nil
+	}
+	copy(r, b)
+	start := w.nearZ
+	if start == nil || vec.Dot(start, start) == 0 {
+		start = w.Exact.z
+	}
+	gain := 0.0 // 2 b'Z − Z'HZ: how much nearer than 0 it is
+	vec.Fill(w.Z, 0)
+	if vec.Dot(start, start) > 0 {
+		if err := w.residual(trial, b, start); err != nil {
+			return err
+		}
+		along := vec.Dot(start, b)
+		if curvature := along - vec.Dot(start, trial); along > 0 && curvature > 0 { // the nearest multiple of it
+			t := along / curvature
+			gain = t * along
+			vec.Comb(r, 1-t, b, t, trial)
+			vec.Axpy(w.Z, t, start)
+		}
+	}
+	return w.refineAdjoint(b, r, gain)
+}
+
+// refineAdjoint solves for what the residual r is of, until Z is near enough. gain is how much nearer to the solution than 0 Z is.
+func (w *solving) refineAdjoint(b, r []float64, gain float64) error {
+	norm := vec.Norm(b)
+	for left := math.Inf(1); ; {
+		w.AdjointResidual = vec.Norm(r) / norm
+		end := w.adjointRule(norm, gain)
+		done := w.AdjointResidual*norm <= end.residual
+		if end.residual == 0 {
+			distance := max(left, w.estimate(r))
+			w.PhiError = w.distance*math.Abs(w.upper/w.lower) + math.Sqrt(w.distance*distance)
+			done = distance <= 4*end.gain(0)
+		}
+		if done || w.Products >= w.most || !(w.AdjointResidual <= math.MaxFloat64) {
+			w.Converged = w.Converged && done
+			return nil
+		}
+		added, last, positive, err := w.conjugateGradients(w.Z, r, end)
+		if err != nil {
+			return err
+		}
+		gain, left = gain+added, last
+		if w.wire != network.Float64 { // what the wire has lost of the products
+			before, change := w.work[4], w.work[2] // b and from of conjugateGradients
+			vec.Sub(change, w.Z, w.work[5])
+			if err := w.residual(r, before, change); err != nil {
+				return err
+			}
+		}
+		if !positive && !w.mistrust() {
+			w.AdjointResidual, w.Converged = vec.Norm(r)/norm, false
+			return nil
+		}
+	}
+}
+
+// adjointRule returns the rule by which Z is near enough: by its residual, or so that the error of Φ is as small as wanted and
+// D² is a small share of what it was, for the sake of the gradient. gain is how much nearer to the solution than 0 Z is.
+func (w *solving) adjointRule(norm, gain float64) rule {
+	if w.byResidual() {
+		return rule{residual: cmp.Or(w.AdjointTol, 1e-4) * norm, share: w.share()}
+	}
+	bound, share := w.phiTol()/2*w.upper, cmp.Or(w.GradientTol, 2*w.phiTol())
+	return rule{share: w.share(), gain: func(all float64) float64 {
+		return min(bound*bound/max(w.distance, 1e-6*w.distanceBound()), share*(gain+all)) / 4
+	}}
+}
+
+// differentiate computes Φ and its gradient from Y and Z.
+func (w *solving) differentiate() error {
+	// f(y*) = f(y) − ∇_y f'H⁻¹∇_y g + ... = f(y) − z'∇_y g + ...
+	w.Phi = w.upper - vec.Dot(w.Z, w.g)
+	j := make([]float64, w.p)
+	if err := w.mean(w.ctx, w.fine(), j, func(_ int, o dsbo.ValueOracle, part []float64) error { return o.JVP(part, w.x, w.Y, w.Z, allExamples) }); err != nil {
+		return err
+	}
+	vec.Sub(w.Gradient, w.Gradient, j)
+	return nil
+}
