@@ -19,7 +19,11 @@ func (r *runner) finish(ctx context.Context) error {
 		return err
 	}
 	r.summary.Best = best.Iteration
-	tuned, found := newModel("λ tuned", runs.Unknown(), best.X), r.newFinder()
+	exact := r.result.Exact // warm, where records had exact values
+	if exact == nil {
+		exact = train.NewExact(r.problem.Problem)
+	}
+	tuned, found := newModel("λ tuned", runs.Unknown(), best.X), newFinder(r.problem, len(best.X), exact, onPace{r})
 	if err := found.solve(ctx, tuned, best.Y, best.Z, found.fine); err != nil {
 		return err
 	}

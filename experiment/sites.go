@@ -71,8 +71,7 @@ func (r *runner) siteModel(ctx context.Context, i int) ([]float64, error) {
 	}
 	alone := r.problem
 	alone.Problem = p
-	f := &finder{problem: alone, length: len(r.result.X), exact: train.NewExact(p), constants: map[int]*model{}, rough: 1e-2, watcher: unwatched{}}
-	best, err := f.bestConstant(ctx, 0)
+	best, err := newFinder(alone, len(r.result.X), train.NewExact(p), unwatched{}).bestConstant(ctx, 0)
 	if err != nil || best == nil {
 		return nil, err
 	}

@@ -75,18 +75,18 @@ func (c Config) WithDefaults() Config {
 }
 
 // ExactAt reports whether the record after k iterations has exact values, of an evaluation that is "exact". Without ExactEvery all
-// have them where averages travel in float64. On narrower wires, where an exact solution sends as much as several iterations, those in
-// the middle and at the end have them, on wires narrower than float32 that at the end alone. c must have its defaults.
+// have them where averages travel in float64. On float32, where an exact solution sends as much as several iterations, those in the
+// middle and at the end have them, and on narrower wires none. c must have its defaults.
 func (c Config) ExactAt(k int) bool {
 	wire := c.Problem.Average.Wire
 	switch {
-	case k == c.K:
-		return true
 	case c.ExactEvery > 0:
-		return k%(c.EvalEvery*c.ExactEvery) == 0
+		return k%(c.EvalEvery*c.ExactEvery) == 0 || k == c.K
+	case wire > network.Float32:
+		return false
 	}
 	half := (c.K/c.EvalEvery + 1) / 2 * c.EvalEvery
-	return wire == network.Float64 || wire == network.Float32 && k == half
+	return wire == network.Float64 || k == half || k == c.K
 }
 
 // Validate reports the first setting that cannot work, and a checkpoint that cannot be resumed from.

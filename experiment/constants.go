@@ -1,0 +1,128 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"dsbo/internal/vec"
+	"dsbo/runs"
+)
+
+// farthestConstant bounds the constants that are tried, on both sides of 0.
+const farthestConstant = 14
+
+// flat is the share of Φ below which its fall from a constant to the next one would show in no table.
+const flat = 1e-4
+
+// bestConstant finds the best model of a constant λ: it tries 0, one near the best if the slope at 0 points there, and then goes downhill
+// by ones from the best so far, until what is downhill is known. A constant is solved as exactly as it takes to tell which one is best.
+func (f *finder) bestConstant(ctx context.Context, near int) (*model, error) {
+	zero, err := f.constant(ctx, 0, f.fine)
+	if err != nil {
+		return nil, err
+	}
+	if float64(near)*zero.slope <= 0 {
+		if _, err := f.constant(ctx, near, f.rough); err != nil {
+			return nil, err
+		}
+	}
+	for {
+		best := f.least()
+		next, ok := f.downhill(best)
+		if ok {
+			_, err = f.constant(ctx, next, f.rough)
+		} else if m := f.contender(best); m != nil {
+			err = f.refine(ctx, m, best)
+		} else {
+			return best, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// constant returns the model whose λ is one number. If it is not known yet, it is solved to a tolerance from the nearest one that is,
+// or from the last solution.
+func (f *finder) constant(ctx context.Context, c int, tol float64) (*model, error) {
+	if m := f.constants[c]; m != nil {
+		return m, nil
+	}
+	m, near := newModel(fmt.Sprintf("λ = %d", c), runs.Number(c), make([]float64, f.length)), new(model)
+	vec.Fill(m.x, float64(c))
+	for _, d := range f.known() {
+		if near.x == nil || math.Abs(float64(d-c)) < math.Abs(float64(near.Lambda)-float64(c)) {
+			near = f.constants[d]
+		}
+	}
+	f.watcher.planned(len(f.constants) + 3)
+	if err := f.solve(ctx, m, near.y, near.z, tol); err != nil {
+		return nil, err
+	}
+	f.constants[c] = m
+	if m.Phi.Known() {
+		f.tried = append(f.tried, runs.Constant{Lambda: float64(c), Phi: float64(m.Phi)})
+	}
+	return m, nil
+}
+
+// known returns the constants that are solved, in order.
+func (f *finder) known() []int { return slices.Sorted(maps.Keys(f.constants)) }
+
+// least returns the model of the best constant so far.
+func (f *finder) least() (best *model) {
+	for _, c := range f.known() {
+		if m := f.constants[c]; best == nil || m.objective() < best.objective() {
+			best = m
+		}
+	}
+	return best
+}
+
+// downhill returns a neighbour of a constant that may be better and is not known yet: on the side to which Φ falls, on either side
+// where its slope is not known. Where Φ is flat, and beyond the farthest constant, there is none.
+func (f *finder) downhill(m *model) (next int, ok bool) {
+	if math.IsInf(m.objective(), 1) || m.slope != 0 && math.Abs(m.slope) <= flat*math.Abs(float64(m.Phi)) {
+		return 0, false
+	}
+	for _, side := range []int{1, -1} {
+		next := int(m.Lambda) + side
+		if float64(side)*m.slope <= 0 && f.constants[next] == nil && max(next, -next) <= farthestConstant {
+			return next, true
+		}
+	}
+	return 0, false
+}
+
+// contender returns a constant that is solved roughly and may be the best one, that one first; nil if there is none.
+func (f *finder) contender(best *model) *model {
+	if best.tol != f.fine {
+		return best
+	}
+	for _, c := range f.known() {
+		if m := f.constants[c]; m.tol != f.fine && m.objective()-m.phiError <= best.objective()+best.phiError {
+			return m
+		}
+	}
+	return nil
+}
+
+// refine solves the best constant to the tolerance of the models that are shown, and another one more exactly than it was.
+func (f *finder) refine(ctx context.Context, m, best *model) error {
+	tol := f.fine
+	if m != best {
+		tol = max(tol, m.tol/4)
+	}
+	if err := f.solve(ctx, m, m.y, m.z, tol); err != nil {
+		return err
+	}
+	for i, c := range f.tried {
+		if c.Lambda == float64(m.Lambda) {
+			f.tried[i].Phi = float64(m.Phi)
+		}
+	}
+	return nil
+}
