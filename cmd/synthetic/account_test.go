@@ -21,7 +21,7 @@ func TestAccounting(t *testing.T) {
 		"newtoncg": {
 			{}, {"-set=init=x0"}, {"-set=damping=0.1", "-graph=path"}, {"-preset=tuned"}, {"-set=most=6", "-set=reach=0.5"},
 		},
-		"sparkle":  {{}, {`-set=strategy={"x":"gt","y":"extra","z":"ed"}`}},
+		"sparkle": {{}, {`-set=strategy={"x":"gt","y":"extra","z":"ed"}`}},
 	}
 	for _, name := range algo.Names() {
 		m := must.Get(algo.New(name))
