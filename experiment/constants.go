@@ -110,6 +110,14 @@ func (f *finder) contender(best *model) *model {
 	return nil
 }
 
+// beyondNotes says that a constant is the farthest that was tried, where Φ falls still.
+func beyondNotes(constant *model) []string {
+	if math.Abs(float64(constant.Lambda)) < farthestConstant || float64(constant.Lambda)*constant.slope >= 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("Φ falls still at λ = %v, the farthest constant that was tried: a better one may be beyond.", float64(constant.Lambda))}
+}
+
 // refine solves the best constant to the tolerance of the models that are shown, and another one more exactly than it was.
 func (f *finder) refine(ctx context.Context, m, best *model) error {
 	tol := f.fine

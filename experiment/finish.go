@@ -53,7 +53,7 @@ func (r *runner) finish(ctx context.Context) error {
 		r.summary.Models = append(r.summary.Models, constant.Model)
 	}
 	r.summary.Models = append(r.summary.Models, tuned.Model)
-	contest.Notes = append(contest.Notes, unconvergedNotes(r.summary.Models)...)
+	contest.Notes = append(append(contest.Notes, beyondNotes(constant)...), unconvergedNotes(r.summary.Models)...)
 	r.summary.Verdict = contest.Verdict()
 	if kept.y != nil {
 		if err := r.writeModel(kept.x, kept.y); err != nil {

@@ -329,6 +329,9 @@ func (r *runner) chooseSteps(ctx context.Context) error {
 	if r.lmax > 0 {
 		r.warnings = train.StepWarnings(r.trainConfig(), r.lmax, 0)
 	}
+	if m, ok := r.method.(*algo.NewtonCG); ok && !m.Part && r.given["batch"] && r.Settings.Batch > 0 {
+		r.warnings = append(r.warnings, fmt.Sprintf("-batch %d changes nothing: newtoncg takes all examples (-set part=true takes products on draws)", r.Settings.Batch))
+	}
 	for _, w := range r.warnings {
 		r.view.Log("warning: %s", w)
 	}
@@ -349,9 +352,9 @@ func (r *runner) largestCurvature(ctx context.Context, x, y []float64) (float64,
 // networkDamping is the first damping of Newton's steps where the lower problem is not convex.
 const networkDamping = 1
 
-// chooseStart damps a method of Newton steps where the lower problem is not convex, fixes its number of products where averages are
-// by Mix, and lets a method that would search for its start begin at -x0, or at the task's start, where that is given, and where the
-// problem has no penalties, by which it searches.
+// chooseStart damps a method of Newton steps where the lower problem is not convex, and fixes its number of products where averages
+// are by Mix. A method that would search for its start begins at -x0 where that is given, and where the problem has no penalties by
+// which it could search.
 func (r *runner) chooseStart() {
 	m, ok := r.method.(*algo.NewtonCG)
 	if ok && !r.problem.convex && r.Settings.Set["damping"] == nil {

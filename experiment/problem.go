@@ -11,6 +11,7 @@ import (
 	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/models"
+	"dsbo/network"
 	"dsbo/train"
 )
 
@@ -148,7 +149,7 @@ func (r *runner) makeProblem(ctx context.Context) (err error) {
 		p.settings, p.line = d.Describe(given, l.model)
 	} else {
 		p.settings = r.task
-		p.line = fmt.Sprintf("%s, p = %d, q = %d, %d agents", r.Task.Name(), nx, ny, s.Agents)
+		p.line = fmt.Sprintf("%s, p = %d, q = %d, %s", r.Task.Name(), nx, ny, network.Agents(s.Agents))
 	}
 	r.problem = p
 	return nil

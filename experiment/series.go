@@ -10,6 +10,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/cli"
+	"dsbo/network"
 	"dsbo/report"
 	"dsbo/runs"
 	"dsbo/train"
@@ -163,7 +164,7 @@ func (s *series) fail(err error) error {
 func (s *series) print(w io.Writer, page string) error {
 	var b bytes.Buffer
 	c := s.finished[0].Config
-	fmt.Fprintf(&b, "%s, %d iterations of %s, %d agents (%s)\n\n", c.Task, c.Iterations, c.Algorithm, c.Agents, c.Graph)
+	fmt.Fprintf(&b, "%s, %d iterations of %s, %s (%s)\n\n", c.Task, c.Iterations, c.Algorithm, network.Agents(c.Agents), c.Graph)
 	var sent runs.Traffic
 	for i, run := range s.finished {
 		writeVerdict(&b, s.parts[i].Label+": ", run.Summary.Verdict, cli.IsTerminal(w))

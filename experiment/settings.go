@@ -268,6 +268,9 @@ func (s *Settings) averaging() (network.AverageOptions, error) {
 	if err := o.Wire.UnmarshalText([]byte(s.Wire)); err != nil {
 		return o, dsbo.Errorf(dsbo.ErrConfig, "-wire must be float64, float32, bf16 or int8; it is %s", s.Wire)
 	}
+	if o.ByMix && o.Wire == network.Int8 && s.Algorithm == "newtoncg" {
+		return o, dsbo.Errorf(dsbo.ErrConfig, "-average mix rounds in each of its rounds, and on -wire int8 that leaves newtoncg no digits: take -wire bf16 or -average tree")
+	}
 	o.ErrorFeedback = o.Wire == network.BF16 || o.Wire == network.Int8 && slices.Contains(oneLoop, s.Algorithm)
 	return o, nil
 }

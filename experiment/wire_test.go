@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"dsbo"
 	"dsbo/internal/cli"
 	"dsbo/internal/must"
 	"dsbo/network"
@@ -37,6 +39,13 @@ func TestWires(t *testing.T) {
 			t.Errorf("%q: agents round to %v, transports send %v, feedback %t; they must be %v, %v and %t",
 				tt.args, o.Wire, j.Settings.ExchangeWire(), o.ErrorFeedback, tt.wire, tt.wire, tt.feedback)
 		}
+	}
+}
+
+// Averages by Mix alone round too often for int8.
+func TestNarrowMixIsRefused(t *testing.T) {
+	if _, _, err := parseTiny(t, "-wire=int8 -average=mix").resolve(); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "-average mix") {
+		t.Error(err)
 	}
 }
 

@@ -132,8 +132,11 @@ func (c Contest) Verdict() Verdict {
 	if others != nil {
 		v.Sentence += "; " + strings.Join(others, ", ")
 	}
-	if c.Lost {
+	switch {
+	case c.Lost:
 		v.Sentence += "; the single one is kept"
+	case v.Outcome == Worse:
+		v.Sentence += "; the tuned λ is kept all the same, as Φ, which decides, is not higher"
 	}
 	v.Sentence += "."
 	for _, o := range c.Gains[1:] {

@@ -45,7 +45,7 @@ func TestVerdict(t *testing.T) {
 		},
 		"a loss of zero": {
 			Contest{Count: 3, Constant: 0, Gains: []Gain{gain(Test, 0, 1, .1)}}, Worse,
-			"Tuning 3 hyperparameters made it worse: it raised the test loss by 1.0000 (0.0000 → 1.0000 ± 0.1000) against the best single value (λ = 0).", 0,
+			"Tuning 3 hyperparameters made it worse: it raised the test loss by 1.0000 (0.0000 → 1.0000 ± 0.1000) against the best single value (λ = 0); the tuned λ is kept all the same, as Φ, which decides, is not higher.", 0,
 		},
 		"no constant": {
 			Contest{Count: 3, Constant: Unknown(), Gains: []Gain{test}}, Unclear,
