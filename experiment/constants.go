@@ -17,8 +17,9 @@ const farthestConstant = 14
 // flat is the share of Φ below which its fall from a constant to the next one would show in no table.
 const flat = 1e-4
 
-// bestConstant finds the best model of a constant λ: it tries 0, one near the best if the slope at 0 points there, and then goes downhill
-// by ones from the best so far, until what is downhill is known. A constant is solved as exactly as it takes to tell which one is best.
+// bestConstant finds the best model of a constant λ. It tries 0, and one near the best if the slope at 0 points there, and then goes
+// downhill by ones from the best so far, until what is downhill is known. A constant is solved as exactly as it takes to tell which
+// one is best.
 func (f *finder) bestConstant(ctx context.Context, near int) (*model, error) {
 	zero, err := f.constant(ctx, 0, f.fine)
 	if err != nil {
@@ -115,7 +116,8 @@ func beyondNotes(constant *model) []string {
 	if math.Abs(float64(constant.Lambda)) < farthestConstant || float64(constant.Lambda)*constant.slope >= 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("Φ falls still at λ = %v, the farthest constant that was tried: a better one may be beyond.", float64(constant.Lambda))}
+	return []string{fmt.Sprintf("Φ falls still at λ = %v, the farthest constant that was tried: a better one may be beyond.",
+		float64(constant.Lambda))}
 }
 
 // refine solves the best constant to the tolerance of the models that are shown, and another one more exactly than it was.
