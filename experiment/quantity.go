@@ -1,7 +1,10 @@
 package experiment
 
 import (
+	"slices"
+
 	"dsbo/algo"
+	"dsbo/data"
 	"dsbo/network"
 	"dsbo/train"
 )
@@ -161,30 +164,32 @@ func present(list []Quantity) (some []Quantity) {
 	return some
 }
 
-// What exact solutions took on the tasks of this module, of records with exact values as of models at the end: gradients and residuals,
-// pairs of losses, products, and how many models there were.
+// What exact solutions took on the tasks of this module, of records with exact values as of models at the end: gradients, their changes
+// and residuals, pairs of losses, products, and how many models there were.
 var (
-	solutionGradients = Range{6, 9, 12}
+	solutionGradients = Range{2, 2, 3}
+	solutionChanges   = Range{3, 6, 10}
 	solutionLosses    = Range{3, 4, 8}
-	solutionProducts  = Range{20, 45, 90}
-	usualModels       = Range{4, 7, 10}
+	solutionProducts  = Range{15, 45, 90}
+	usualModels       = Range{3, 5, 10}
 )
 
 // Numbers of what is compared at the end.
 const (
 	scoreNumbers   = 16 // rows, losses and right answers of four sets
-	compareNumbers = 24
+	pairNumbers    = 8  // of two models on a set
+	compareNumbers = 3 * pairNumbers
 )
 
 // solutions lists what so many exact solutions send.
 func (r *runner) solutions(phase string, p, q int, n Range) []Quantity {
-	fine := min(r.problem.Average.Wire, network.Float32)
-	coarse := network.Int8
+	fine, change, coarse := min(r.problem.Average.Wire, network.BF16), network.BF16, network.Int8
 	if fine == network.Float64 {
-		coarse = fine
+		change, coarse = fine, fine
 	}
 	return []Quantity{
-		quantity(phase, "gradients, residuals", BySum, q, fine, n.each(solutionGradients)),
+		quantity(phase, "gradients", BySum, q, fine, n.each(solutionGradients)),
+		quantity(phase, "changes of gradients, residuals", BySum, q, change, n.each(solutionChanges)),
 		quantity(phase, "products with the Hessian", BySum, q, coarse, n.each(solutionProducts)),
 		quantity(phase, "hypergradient", BySum, p, fine, n),
 		quantity(phase, "training and validation loss", BySum, 2, network.Float64, n.each(solutionLosses)),
@@ -204,6 +209,10 @@ func (r *runner) recordQuantities(p, q int) []Quantity {
 		}
 	}
 	list := []Quantity{quantity(phaseEvaluation, "losses and right answers", BySum, scoreNumbers, network.Float64, exactly(float64(records)))}
+	if slices.ContainsFunc(r.loaded.data.Shards, func(s data.Shard) bool { return s.Holdout.Len() > 0 }) {
+		list = append(list, quantity(phaseEvaluation, "held-out losses of two iterates", BySum, pairNumbers, network.Float64,
+			Range{0, float64(records) / 2, float64(records)})) // at records that do not lower that loss
+	}
 	return append(append(list, r.consensusQuantities(records, p, q)...), present(r.solutions(phaseEvaluation, p, q, exactly(float64(exact))))...)
 }
 
