@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"dsbo"
 	"dsbo/data"
 	"dsbo/models"
 	"dsbo/runs"
@@ -18,7 +19,29 @@ func (r *runner) finishTask(ctx context.Context, kept *model) error {
 		return nil
 	}
 	together := train.Together(ctx, r.Settings.Agents, r.team, r.graph.W, &r.summary.Traffic.Models)
-	return t.Finish(Finished{Folder: r.folder, Writes: r.layout.leads(), X: kept.x, Y: kept.y, Together: together})
+	return t.Finish(Finished{
+		Folder: r.folder, Writes: r.layout.leads(), X: kept.x, Y: kept.y, Together: together,
+		Solve: func(t data.Task, m models.Model, x []float64) ([]float64, error) { return r.solveOther(ctx, t, m, x) },
+	})
+}
+
+// solveOther returns y of the lower problem of a model on other data of the agents, at x.
+func (r *runner) solveOther(ctx context.Context, t data.Task, m models.Model, x []float64) ([]float64, error) {
+	p, err := train.NewPart(r.team, t, m, models.Config{Seed: r.Settings.Seed})
+	if err != nil {
+		return nil, err
+	}
+	p.W, p.Average, p.Sent = r.problem.W, r.problem.Average, r.problem.Sent
+	other := r.problem
+	other.Problem = p
+	solved, f := newModel("all rows", runs.Unknown(), x), newFinder(other, len(x), train.NewExact(p), onPace{r})
+	if err := f.solve(ctx, solved, nil, nil, f.fine); err != nil {
+		return nil, err
+	}
+	if solved.y == nil {
+		return nil, dsbo.Errorf(dsbo.ErrDiverged, "the model of all rows: its solution is not finite")
+	}
+	return solved.y, nil
 }
 
 // compareSites scores three models on the test examples of each site: its own, that of the best constant and the tuned one; nil where the

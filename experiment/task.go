@@ -77,6 +77,8 @@ type Finished struct {
 	Writes   bool             // whether this process writes to the folder
 	X, Y     []float64        // hyperparameters and model that the run keeps
 	Together network.Together // of all agents, as at the start
+	// Solve returns y of the lower problem of a model on other data of the agents in this process, at x. All processes call it.
+	Solve func(t data.Task, m models.Model, x []float64) ([]float64, error)
 }
 
 // A Sited is a [Task] whose agents are sites with examples of their own, test examples too.

@@ -49,17 +49,17 @@ func (p *preparation) shard(i int) (data.Shard, error) {
 		}
 		e.Target = e.Target.Compact()
 		if set(k) != testing {
-			w, err := p.exampleWeights(i, set(k))
-			if err == nil && w != nil {
-				e.Weight, err = ad.Float32Table(len(w), 1, w)
-			}
-			if err != nil {
+			if e.Weight, err = p.weightTable(i, set(k)); err != nil {
 				return data.Shard{}, err
 			}
 		}
 		list[k] = e
 	}
-	return data.Shard{Train: list[training], Val: list[validation], Test: list[testing]}, nil
+	made := data.Shard{Train: list[training], Val: list[validation], Test: list[testing]}
+	if p.folds > 0 {
+		made.Train, made.Val, err = p.crossValidate(i, made.Train)
+	}
+	return made, err
 }
 
 // features encodes the rows of site i, those of each set one after the other in memory of their own, and frees the table's blocks as it

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dsbo"
+	"dsbo/ad"
 	"dsbo/data"
 	"dsbo/table"
 )
@@ -15,7 +16,10 @@ type Prepared struct {
 	Recipe Recipe
 	Data   data.Task // shards with test examples of their own; those of sites elsewhere are empty
 	Rows   [3]int    // training, validation and test rows of all sites together
-	Notes  []string  // what was dropped or is unusual, a sentence each
+	Folds  int       // parts of cross-validation, whose training rows are the validation rows too; 0: there is none
+	// Weights are those of each site's training rows without folds, where there are folds; nil: all 1.
+	Weights []*ad.Table
+	Notes   []string // what was dropped or is unusual, a sentence each
 }
 
 // Prepare compares the columns of all sites, splits the rows of each, finds the recipe by sums over all training rows, and encodes the
@@ -29,8 +33,8 @@ type Prepared struct {
 // The blocks of the tables' columns are freed as they are encoded: at most a block of each column is there twice. The tables cannot be
 // used afterwards. Errors about a site's table match dsbo.ErrConfig and name the site and the column.
 func Prepare(s Sites, o Options) (*Prepared, error) {
-	p := &preparation{Sites: s, Options: o, parts: make([]partition, len(s.Tables))}
-	for _, step := range []func() error{p.compare, p.chooseTarget, p.splitAll, p.nameWords, p.count, p.measure, p.measureSparse, p.weigh} {
+	p := &preparation{Sites: s, Options: o, parts: make([]partition, len(s.Tables)), unfolded: make([]*ad.Table, len(s.Tables))}
+	for _, step := range []func() error{p.compare, p.chooseTarget, p.splitAll, p.foldAll, p.nameWords, p.count, p.measure, p.measureSparse, p.weigh} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -42,18 +46,23 @@ func Prepare(s Sites, o Options) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Prepared{Recipe: p.recipe, Data: task, Rows: p.rows, Notes: p.notes}, nil
+	if p.folds > 0 {
+		p.rows[validation] = p.rows[training]
+	}
+	return &Prepared{Recipe: p.recipe, Data: task, Rows: p.rows, Folds: p.folds, Weights: p.unfolded, Notes: p.notes}, nil
 }
 
 // A preparation is one call of Prepare.
 type preparation struct {
 	Sites
 	Options
-	schema schema
-	recipe Recipe
-	places []int       // columns of the recipe's inputs
-	parts  []partition // of the sites that are here
-	notes  []string
+	schema   schema
+	recipe   Recipe
+	places   []int       // columns of the recipe's inputs
+	parts    []partition // of the sites that are here
+	notes    []string
+	folds    int         // 0: no cross-validation
+	unfolded []*ad.Table // weights of the training rows of each site without folds
 
 	rows    [sets]int     // of all sites
 	names   [][]string    // of each input of words, those that a site has named

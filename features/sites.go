@@ -54,6 +54,8 @@ type Options struct {
 	Weight      string     // column of the weights of rows; "": all 1
 	SplitColumn string     // column of words train, validation and test; "": Split says it
 	Split       Shares     // shares of a site's rows
+	Folds       int        // cross-validate with so many parts of the rows but the test rows, see [models.Folds]; 0: do not
+	FoldRows    int        // cross-validate where all sites together have at most so many of these rows; 0: always
 	Rare        int        // a word that fewer training rows of all sites together have is no feature of its own
 	Missing     MissingRule
 	Balance     bool // weigh rows so that each class has the same weight

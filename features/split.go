@@ -2,13 +2,11 @@ package features
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
 
 	"dsbo"
-	"dsbo/internal/splitmix"
 	"dsbo/table"
 )
 
@@ -68,6 +66,7 @@ func (s Shares) MarshalText() ([]byte, error) {
 type partition struct {
 	of    []set
 	sizes [sets]int
+	folds []int // of the training rows, in their order, where they validate too
 }
 
 func newPartition(of []set) partition {
@@ -90,10 +89,7 @@ func split(n int, classes []int32, shares Shares, seed uint64, site int) (partit
 	if n < least {
 		return partition{}, fmt.Errorf("%d rows are too few: a split in %d sets needs as many", n, least)
 	}
-	order := rand.New(rand.NewPCG(splitmix.Hash(seed), splitmix.Hash(splitmix.Hash(uint64(site))^streamSplit))).Perm(n)
-	if classes != nil {
-		slices.SortStableFunc(order, func(a, b int) int { return int(classes[a]) - int(classes[b]) })
-	}
+	order := shuffled(n, classes, seed, streamSplit, site)
 	of := make([]set, n)
 	var have [sets]int
 	for j, row := range order { // to the set that lacks most
@@ -124,11 +120,7 @@ const streamSplit = 0x73706c6974
 func (p *preparation) partition(i int) (partition, error) {
 	t := p.Tables[i]
 	if p.SplitColumn == "" {
-		var classes []int32
-		if p.recipe.Target.Kind == Class && !p.plain {
-			classes = classCodes(p.column(i, p.Target), t.Rows())
-		}
-		part, err := split(t.Rows(), classes, p.Split, p.Seed, i)
+		part, err := split(t.Rows(), p.stratum(i), p.Split, p.Seed, i)
 		if err != nil {
 			return part, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", p.name(i), err)
 		}
@@ -154,6 +146,14 @@ func (p *preparation) partition(i int) (partition, error) {
 		}
 	}
 	return part, nil
+}
+
+// stratum returns the number of the class of each row of site i, nil where there are no classes.
+func (p *preparation) stratum(i int) []int32 {
+	if p.recipe.Target.Kind != Class || p.plain {
+		return nil
+	}
+	return classCodes(p.column(i, p.Target), p.Tables[i].Rows())
 }
 
 // classCodes numbers the values of a column of classes, one after the other as they appear.

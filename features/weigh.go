@@ -41,7 +41,7 @@ func (p *preparation) weigh() error {
 		for k, w := range sum[set*classes:][:classes] {
 			p.total[set] += w * unit * p.factor(k)
 		}
-		if p.total[set] == 0 {
+		if p.total[set] == 0 && p.rows[set] > 0 {
 			return dsbo.Errorf(dsbo.ErrConfig, "column %s, the weights, must be positive in some %s rows; all are 0", p.Weight, setNames[set])
 		}
 	}

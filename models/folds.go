@@ -11,7 +11,7 @@ import (
 // Folds is cross-validation of a [Linear] model as one bilevel problem: K models y_1 ... y_K, of which each leaves another part of
 // the examples out, a fold, and is validated by it,
 //
-//	f_i(x, y) = Σ_k f_i^k(x, y_k)      g_i(x, y) = 1/K Σ_k g_i^k(x, y_k)
+//	f_i(x, y) = Σ_k f_i^k(y_k) + prior(x)      g_i(x, y) = 1/K Σ_k g_i^k(x, y_k)
 //
 // where f_i^k and g_i^k are those of the linear model whose examples have column k of the weights: validation examples those of fold
 // k, training examples those of all other folds. So every example both trains and tunes, and few examples tune x better than a
@@ -73,7 +73,7 @@ func (m Folds) Lower(x, y *ad.Node, b Batch) *ad.Node {
 
 // Upper implements [Model].
 func (m Folds) Upper(x, y *ad.Node, b Batch) *ad.Node {
-	return m.sum(y, b, func(_ int, y *ad.Node, b Batch) *ad.Node { return m.Of.Upper(x, y, b) })
+	return m.Of.Prior.add(m.sum(y, b, func(_ int, y *ad.Node, b Batch) *ad.Node { return m.Of.fit(y, b) }), x)
 }
 
 // noWeight is added to the weights of models in a score, so that a row without any weight counts for all models alike.

@@ -119,3 +119,30 @@ func TestFoldsCheck(t *testing.T) {
 		t.Errorf("a fold that there is not: error %v", err)
 	}
 }
+
+// TestPrior: the upper loss has the term of its documentation, which is 0 where all penalties are alike.
+func TestPrior(t *testing.T) {
+	s := valueShard(30, 21, 5)
+	plain := models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{}}
+	with := plain
+	with.Prior = models.Prior{Deviation: 2, Rows: 9}
+	p, q := plain.Dims()
+	y := make([]float64, q)
+	for _, c := range []struct {
+		x    []float64
+		want float64
+	}{{[]float64{3, 3, 3, 3, 3}, 0}, {[]float64{1, 2, 3, 4, 5}, 10. / (2 * 4 * 9)}} {
+		value := func(m models.Linear) float64 {
+			return must.Get(must.Get(models.Differentiate(m.Upper, p, q, s.Val, false)).Value(c.x, y))
+		}
+		if got := value(with) - value(plain); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("at %v the prior adds %g, want %g", c.x, got, c.want)
+		}
+	}
+	for _, bad := range []models.Prior{{Deviation: 1}, {Rows: 3}, {Deviation: -1, Rows: 3}, {Deviation: math.Inf(1), Rows: 3}} {
+		with.Prior = bad
+		if err := with.Check(s); !errors.Is(err, dsbo.ErrConfig) {
+			t.Errorf("%+v: error %v", bad, err)
+		}
+	}
+}

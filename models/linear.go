@@ -25,6 +25,7 @@ type Linear struct {
 	Loss              OutputLoss // nil: CrossEntropy
 	Penalties         Penalties  // nil: PerFeature
 	Intercepts        []float64  // b at the start, such as the logarithm of a mean count; nil: 0
+	Prior             Prior      // a term of f_i that keeps x together
 }
 
 // interceptRidge is the coefficient of ½ ‖b‖².
@@ -48,6 +49,9 @@ func (l Linear) check(s data.Shard, weights int) error {
 	if err := penaltiesOr(l.Penalties).check(l.Features); err != nil {
 		return err
 	}
+	if err := l.Prior.check(); err != nil {
+		return err
+	}
 	if err := checkIntercepts(l.Intercepts, l.Outputs); err != nil {
 		return err
 	}
@@ -62,11 +66,14 @@ func (l Linear) Lower(x, y *ad.Node, b Batch) *ad.Node {
 	layer := l.layer()
 	penalty := featurePenalty(penaltiesOr(l.Penalties), ad.Exp(x), layer.matrix(y))
 	intercepts := layer.vector(y)
-	return ad.Sum(l.Upper(x, y, b), ad.Scale(l.scale(), penalty), ad.Scale(interceptRidge/2, ad.Dot(intercepts, intercepts)))
+	return ad.Sum(l.fit(y, b), ad.Scale(l.scale(), penalty), ad.Scale(interceptRidge/2, ad.Dot(intercepts, intercepts)))
 }
 
 // Upper implements [Model].
-func (l Linear) Upper(_, y *ad.Node, b Batch) *ad.Node {
+func (l Linear) Upper(x, y *ad.Node, b Batch) *ad.Node { return l.Prior.add(l.fit(y, b), x) }
+
+// fit builds the mean loss of the batch.
+func (l Linear) fit(y *ad.Node, b Batch) *ad.Node {
 	return meanLoss(lossOr(l.Loss), l.layer().outputs(y, b.X), b)
 }
 

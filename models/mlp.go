@@ -27,6 +27,7 @@ type MLP struct {
 	Loss              OutputLoss // nil: CrossEntropy
 	Penalties         Penalties  // nil: PerFeature
 	Intercepts        []float64  // the last layer's biases at the start, such as the logarithm of a mean count; nil: 0
+	Prior             Prior      // a term of f_i that keeps x together
 	Seed              uint64     // of Start
 }
 
@@ -74,6 +75,9 @@ func (m MLP) Check(s data.Shard) error {
 	if err := penaltiesOr(m.Penalties).check(m.Features); err != nil {
 		return err
 	}
+	if err := m.Prior.check(); err != nil {
+		return err
+	}
 	if err := checkIntercepts(m.Intercepts, m.Outputs); err != nil {
 		return err
 	}
@@ -93,11 +97,14 @@ func (m MLP) Lower(x, y *ad.Node, b Batch) *ad.Node {
 		penalty = ad.Add(penalty, weigh(1+i, ad.PartVec(y, l.off, l.size())))
 	}
 	_, q := m.Dims()
-	return ad.Add(m.Upper(x, y, b), ad.Scale(1/float64(q), penalty))
+	return ad.Add(m.fit(y, b), ad.Scale(1/float64(q), penalty))
 }
 
 // Upper implements [Model].
-func (m MLP) Upper(_, y *ad.Node, b Batch) *ad.Node {
+func (m MLP) Upper(x, y *ad.Node, b Batch) *ad.Node { return m.Prior.add(m.fit(y, b), x) }
+
+// fit builds the mean loss of the batch.
+func (m MLP) fit(y *ad.Node, b Batch) *ad.Node {
 	return meanLoss(lossOr(m.Loss), m.outputs(y, b.X), b)
 }
 

@@ -31,6 +31,8 @@ type tune struct {
 	missing               string
 	split                 features.Shares
 	splitColumn           string
+	folds                 string
+	prior                 float64
 	from                  string
 	prepared              *features.Prepared // nil before Load
 	earlier               *earlier           // nil: there is none
@@ -81,6 +83,8 @@ func (t *tune) Flags(f *flag.FlagSet) {
 	f.BoolVar(&t.alone, "alone", true, "find what each site could do alone, and compare it with what all do together: every site then sees the test losses and accuracies of each (default true)")
 	f.StringVar(&t.from, "from", "", "`folder` of an earlier run of tune, perhaps of other sites: λ and the model start at its own, by the names of features; {agent} is the number of the agent")
 	f.StringVar(&t.splitColumn, "split-column", "", "`column` with the words train, validation and test, instead of -split")
+	f.StringVar(&t.folds, "folds", auto, "`parts` of the training and validation rows for cross-validation, of which each validates a model of the others, so that all rows train and tune, and the model that is kept has all of them; 0: none; auto: 5 for a linear model of at most 20000 such rows of all sites without -split-column, else none")
+	f.Float64Var(&t.prior, "prior", 1, "standard `deviation` of log-penalties around a common value, as far as one knows beforehand: with few rows it keeps λ from fitting the validation rows alone; 0, and with differential privacy: nothing is known")
 }
 
 // Values of flags.
@@ -114,7 +118,13 @@ func (t *tune) Check() error {
 	if t.rare < 1 {
 		return dsbo.Errorf(dsbo.ErrConfig, "-rare must be at least 1; it is %d", t.rare)
 	}
-	_, err := t.hiddenUnits()
+	if _, err := t.hiddenUnits(); err != nil {
+		return err
+	}
+	if !(t.prior >= 0) || math.IsInf(t.prior, 1) {
+		return dsbo.Errorf(dsbo.ErrConfig, "-prior must be positive, or 0 for none; it is %g", t.prior)
+	}
+	_, _, err := t.folding(false)
 	return err
 }
 
@@ -141,9 +151,13 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 	if err != nil {
 		return data.Task{}, nil, err
 	}
+	folds, foldRows, err := t.folding(a.Private)
+	if err != nil {
+		return data.Task{}, nil, err
+	}
 	sites, o := features.Sites{Tables: tables, Together: a.Together, Seed: a.Seed}, features.Options{
 		Target: t.target, Kind: kinds[t.kind], Weight: t.weight, SplitColumn: t.splitColumn, Split: t.split, Rare: t.rare,
-		Missing: features.MissingRule(t.missing), Balance: t.balance,
+		Missing: features.MissingRule(t.missing), Balance: t.balance, Folds: folds, FoldRows: foldRows,
 	}
 	if a.Private {
 		t.prepared, err = t.follow(a, sites, o)
@@ -162,7 +176,7 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 	if err == nil {
 		err = t.startFromEarlier(a, m)
 	}
-	return t.prepared.Data, m, err
+	return t.prepared.Data, t.inFolds(m), err
 }
 
 // newModel makes the model of the prepared examples.
@@ -170,15 +184,19 @@ func (t *tune) newModel(seed uint64) (models.Model, error) {
 	r := t.prepared.Recipe
 	inputs, outputs := len(r.Features()), max(1, len(r.Target.Classes))
 	loss, penalties := t.outputLoss(r.Target.Kind), t.penalties(r)
+	var prior models.Prior
+	if t.prior > 0 && t.prepared.Rows[1] > 0 { // with differential privacy nobody knows how many rows there are
+		prior = models.Prior{Deviation: t.prior, Rows: float64(t.prepared.Rows[1])}
+	}
 	var start []float64
 	if r.Target.Kind == features.Counts { // from e⁰, Newton's first step to large counts would go far too far
 		start = []float64{math.Log(r.Target.Mean)}
 	}
 	if t.model == linear {
-		return models.Linear{Features: inputs, Outputs: outputs, Loss: loss, Penalties: penalties, Intercepts: start}, nil
+		return models.Linear{Features: inputs, Outputs: outputs, Loss: loss, Penalties: penalties, Intercepts: start, Prior: prior}, nil
 	}
 	hidden, err := t.hiddenUnits()
-	return models.MLP{Features: inputs, Outputs: outputs, Hidden: hidden, Loss: loss, Penalties: penalties, Intercepts: start, Seed: seed}, err
+	return models.MLP{Features: inputs, Outputs: outputs, Hidden: hidden, Loss: loss, Penalties: penalties, Intercepts: start, Prior: prior, Seed: seed}, err
 }
 
 // outputLoss returns the loss of a kind of target.

@@ -79,7 +79,7 @@ func (t *tune) startFromEarlier(a experiment.Agents, m models.Model) (err error)
 	var notes [2]string
 	e.x, notes[0] = e.startLambda(t.layering(len(layered.Layers())).names)
 	if adapted := e.model.Adapted(t.prepared.Recipe); adapted != nil {
-		e.y = adapted.Y(layered)
+		e.y = t.startInFolds(adapted.Y(layered))
 	}
 	notes[1] = fmt.Sprintf("the model starts at that of %s", e.folder)
 	if e.y == nil {

@@ -21,7 +21,7 @@ import (
 func runTune(t *testing.T, folder runs.Folder, flags ...string) (x, y []float64, err error) {
 	t.Helper()
 	task := tasks.Tune()
-	all := slices.Concat([]string{"-target=ill", "-K=1", "-quiet", "-report=false", "-alone=false", "-out=" + string(folder)}, flags)
+	all := slices.Concat([]string{"-target=ill", "-K=1", "-quiet", "-report=false", "-alone=false", "-folds=0", "-out=" + string(folder)}, flags)
 	if err := must.Get(experiment.Parse(task, all, io.Discard)).Run(t.Context(), nil, io.Discard); err != nil {
 		return nil, nil, err
 	}

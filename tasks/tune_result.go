@@ -26,7 +26,11 @@ func (t *tune) Finish(f experiment.Finished) error {
 	if !ok {
 		return fmt.Errorf("model %T must tell its layers", m)
 	}
-	made, err := modelfile.New(t.prepared.Recipe, layered, f.Y, modelfile.Origin{
+	y, err := t.trained(f, m)
+	if err != nil {
+		return err
+	}
+	made, err := modelfile.New(t.prepared.Recipe, layered, y, modelfile.Origin{
 		Program: "dsbo " + build.Read().Name(), Made: time.Now().UTC().Format(time.RFC3339), Run: string(f.Folder), Lambda: runs.LambdaTableFile,
 	})
 	if err != nil {
@@ -36,7 +40,7 @@ func (t *tune) Finish(f experiment.Finished) error {
 	if err != nil || !f.Writes {
 		return err
 	}
-	if err := f.Folder.WriteLambdaTable(t.penaltyTable(layered, f.X, f.Y)); err != nil {
+	if err := f.Folder.WriteLambdaTable(t.penaltyTable(layered, f.X, y)); err != nil {
 		return err
 	}
 	if err := made.Write(f.Folder); err != nil || assessment == nil {

@@ -1,0 +1,38 @@
+package models
+
+import (
+	"math"
+
+	"dsbo"
+	"dsbo/ad"
+)
+
+// A Prior says how far log-penalties are expected to be apart, so that tuning many of them by few examples does not fit these examples alone.
+// It adds
+//
+//	1/(2 σ² m) Σ_r (x_r − x̄)²      with x̄ the mean of x and m = Rows
+//
+// to f_i: m f_i is then minus the logarithm of a probability, where the losses are, with penalties that are normal around a common value.
+// Penalties that are all alike cost nothing, and with many examples the term vanishes. The zero value adds nothing.
+type Prior struct {
+	Deviation float64 // σ, positive and finite; 0: there is no prior
+	Rows      float64 // m, validation examples of all agents together
+}
+
+// check returns an error for settings that cannot work.
+func (p Prior) check() error {
+	if p == (Prior{}) || p.Deviation > 0 && !math.IsInf(p.Deviation, 1) && p.Rows >= 1 {
+		return nil
+	}
+	return dsbo.Errorf(dsbo.ErrConfig, "a prior must have a positive deviation and a number of examples; they are %g and %g", p.Deviation, p.Rows)
+}
+
+// add builds f with the prior of x.
+func (p Prior) add(f, x *ad.Node) *ad.Node {
+	if p.Deviation == 0 {
+		return f
+	}
+	n := float64(x.Shape()[0])
+	apart := ad.Sub(ad.Dot(x, x), ad.Scale(1/n, ad.Square(ad.SumAll(x))))
+	return ad.Add(f, ad.Scale(1/(2*p.Deviation*p.Deviation*p.Rows), apart))
+}
