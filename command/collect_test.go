@@ -15,7 +15,7 @@ import (
 func TestCollect(t *testing.T) {
 	dir := t.TempDir()
 	file, out := writeCluster(t, dir, 2, nil), filepath.Join(dir, "out")
-	agents(t, 2, "-cluster="+file, "-out="+out, "-quiet")
+	agents(t, 2, "-cluster="+file, "-out="+out, "-few-sites", "-quiet")
 	zero, one, all := filepath.Join(out, "agent-0"), filepath.Join(out, "agent-1"), filepath.Join(dir, "all")
 
 	stdout := runCommand(t, "collect", "-out", all, "-report=false", one, zero)
@@ -58,7 +58,7 @@ func TestCollect(t *testing.T) {
 func TestCollectRefuses(t *testing.T) {
 	dir := t.TempDir()
 	file, made := writeCluster(t, dir, 2, nil), filepath.Join(dir, "made")
-	agents(t, 2, "-cluster="+file, "-out="+made, "-quiet")
+	agents(t, 2, "-cluster="+file, "-out="+made, "-few-sites", "-quiet")
 	const both = "agent-0 agent-1"
 	for _, tt := range []struct {
 		name           string

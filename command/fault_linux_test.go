@@ -110,7 +110,7 @@ func TestFaultKilledAtTheEnd(t *testing.T) {
 				0: {{Line: `"model":"λ = 0"`}, {Line: "finished; waiting"}},
 				1: {{File: "lambda.npy"}, {File: "agent.json"}},
 				2: {{File: "summary.json"}, {File: "agent.json"}, {File: "agent.json"}},
-				3: {{Line: `"model":"λ tuned"`}, {Line: `"model":"λ = -1"`}},
+				3: {{Line: `"model":"λ tuned"`}, {Line: `"model":"λ = -`}},
 				4: {{Line: "finished; waiting"}, {Line: "finished; waiting"}},
 			}, nil)
 			if keep < 100 && r.count(`"going back"`) == 0 {

@@ -44,7 +44,7 @@ func TestScripts(t *testing.T) {
 func TestCheckTask(t *testing.T) {
 	must.OK(testProgram().checkTask("mnist", []string{"-K=20", "--T=3"}))
 	for _, tt := range []struct{ task, flag, want string }{
-		{"cifar", "-K=3", `"task" must be mnist or synthetic; it is "cifar"`},
+		{"cifar", "-K=3", `"task" must be mnist or synthetic or tune; it is "cifar"`},
 		{"mnits", "-K=3", `did you mean mnist?`},
 		{"mnist", "-out=x", `"-out=x" is not allowed: it is for a run in one process`},
 		{"mnist", "--resume", `"--resume" is not allowed`},

@@ -76,7 +76,7 @@ func TestSiteRefused(t *testing.T) {
 	dir := t.TempDir()
 	data := filepath.Join(dir, "ours.csv")
 	writeTable(data, 0)
-	cluster := writeCluster(t, dir, 2, map[string]any{"task": "tune", "flags": tuneFlags})
+	cluster := writeCluster(t, dir, 3, map[string]any{"task": "tune", "flags": tuneFlags})
 	for _, c := range []struct {
 		args []string
 		says string
