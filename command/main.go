@@ -64,6 +64,7 @@ func newProgram(name string, tasks ...experiment.Task) *program {
 		p.verbs = append(p.verbs, verb{t.Name(), about, p.taskVerb(t)})
 	}
 	p.verbs = append(p.verbs,
+		verb{"init", "make a folder with a small example", p.initialize},
 		verb{"plan", "say what a run will send and need, without running it", p.plan},
 		verb{"report", "write the page and the figures of runs", p.report},
 		verb{"compare", "compare methods on tasks, each at the best of its grid", p.compare},

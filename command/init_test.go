@@ -1,0 +1,66 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"dsbo"
+	"dsbo/internal/cli"
+	"dsbo/internal/must"
+	"dsbo/tasks"
+)
+
+// TestTutorial runs the commands of the example's README, in their order; those of several agents at the same time.
+func TestTutorial(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs three agents over gRPC")
+	}
+	t.Chdir(t.TempDir())
+	run := func(ctx context.Context, line string) (string, error) {
+		var out, log bytes.Buffer
+		err := newProgram("dsbo", tasks.Tune()).run(ctx, strings.Fields(strings.ReplaceAll(line, "'", ""))[1:], &out, &log)
+		return out.String(), err
+	}
+	must.Get(run(t.Context(), "dsbo init clinics"))
+	t.Chdir("clinics")
+	outputs := map[string]string{}
+	agents, ctx := errgroup.WithContext(t.Context())
+	for line := range strings.Lines(string(must.Get(os.ReadFile("README.md")))) {
+		line, isCommand := strings.CutPrefix(strings.TrimSpace(line), "dsbo ")
+		switch line = "dsbo " + line; {
+		case !isCommand:
+		case strings.Contains(line, "-agent "):
+			agents.Go(func() error { _, err := run(ctx, line+" -quiet"); return err })
+		default:
+			outputs[strings.Fields(line)[1]] = must.Get(run(t.Context(), line))
+		}
+	}
+	must.OK(agents.Wait())
+	if rows := strings.Count(outputs["predict"], "\n"); rows != 9 || !strings.HasPrefix(outputs["predict"], "prediction,p_healthy,p_ill\n") {
+		t.Errorf("predictions are %q", outputs["predict"])
+	}
+	for _, file := range []string{"lambda.csv", "model.json", "model.onnx", "model.safetensors"} {
+		alone, together := must.Get(os.ReadFile("model/"+file)), must.Get(os.ReadFile("sites/agent-1/"+file))
+		if file != "model.json" && file != "model.onnx" && !bytes.Equal(alone, together) { // these say when they were made
+			t.Errorf("%s of three processes is not that of one", file)
+		}
+	}
+	if !strings.Contains(outputs["tune"], "masked") {
+		t.Errorf("-explain-privacy says %q", outputs["tune"])
+	}
+}
+
+func TestInitRefuses(t *testing.T) {
+	t.Chdir(t.TempDir())
+	must.OK(os.Mkdir("there", 0o755))
+	for _, args := range [][]string{{"init"}, {"init", "a", "b"}, {"init", "there"}} {
+		if err := newProgram("dsbo").run(t.Context(), args, &bytes.Buffer{}, &bytes.Buffer{}); cli.Code(err) != cli.Usage {
+			t.Errorf("%v: error %v, want one that matches %v", args, err, dsbo.ErrConfig)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+// Package clinics makes up tables of patients of three clinics, on which people try the program before they take data of their own: words
+// and numbers, some missing, in populations that are unlike. No patient is real.
+package clinics
+
+import (
+	"encoding/csv"
+	"io"
+	"math"
+	"math/rand/v2"
+	"strconv"
+)
+
+// Count is the number of clinics.
+const Count = 3
+
+// A clinic is what differs between the patients of the clinics.
+type clinic struct {
+	patients  int
+	age       float64 // mean
+	smokers   float64 // share
+	forgotten float64 // share of values that nobody wrote down
+	wards     []string
+}
+
+var clinics = [Count]clinic{
+	{patients: 320, age: 67, smokers: .3, forgotten: .02, wards: []string{"surgery", "internal", "internal", "heart"}},
+	{patients: 240, age: 52, smokers: .5, forgotten: .08, wards: []string{"internal", "surgery", "emergency", "emergency"}},
+	{patients: 400, age: 44, smokers: .2, forgotten: .04, wards: []string{"surgery", "surgery", "birth", "internal", "eyes"}},
+}
+
+// Markers of the blood, of which the first few say something about the diagnosis.
+const (
+	markers = 60
+	telling = 4
+)
+
+// Header returns the names of the columns; the diagnosis is the last one.
+func Header() []string {
+	names := []string{"patient", "age", "sex", "smoker", "ward", "pressure", "pulse", "temperature"}
+	for m := range markers {
+		names = append(names, "marker"+strconv.Itoa(m+1))
+	}
+	return append(names, "diagnosis")
+}
+
+// Write writes the patients of clinic i, from 0 to Count-1, as comma-separated values with a header. They are the same each time.
+func Write(w io.Writer, i int) error { return write(w, i, clinics[i].patients, true) }
+
+// WriteNew writes some patients whose diagnosis nobody knows yet, without its column.
+func WriteNew(w io.Writer) error { return write(w, Count, 8, false) }
+
+// write writes patients; those of clinic Count are of all.
+func write(w io.Writer, i, patients int, diagnosed bool) error {
+	r := rand.New(rand.NewPCG(2, uint64(i)))
+	out := csv.NewWriter(w)
+	columns := len(Header())
+	if !diagnosed {
+		columns--
+	}
+	if err := out.Write(Header()[:columns]); err != nil {
+		return err
+	}
+	for n := range patients {
+		c := clinics[i%Count]
+		if i == Count {
+			c = clinics[n%Count]
+		}
+		if err := out.Write(c.patient(r, 1000*(i+1)+n)[:columns]); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// patient makes up a patient.
+func (c clinic) patient(r *rand.Rand, number int) []string {
+	age := min(max(c.age+14*r.NormFloat64(), 18), 97)
+	smoker := "never"
+	if r.Float64() < c.smokers {
+		smoker = []string{"current", "former"}[r.IntN(2)]
+	}
+	temperature := 37 + .6*r.NormFloat64()
+	pressure := 105 + .4*age + 14*r.NormFloat64()
+	risk := -.9 + .045*(age-55) + 1.2*(temperature-37) + 1.1*share(smoker == "current") + .4*share(smoker == "former")
+	row := []string{
+		strconv.Itoa(number), c.number(r, age, 0), c.word(r, []string{"f", "m"}[r.IntN(2)]), c.word(r, smoker),
+		c.word(r, c.wards[r.IntN(len(c.wards))]), c.number(r, pressure, 0), c.number(r, 74+10*r.NormFloat64(), 0), c.number(r, temperature, 1),
+	}
+	for m := range markers {
+		level := r.NormFloat64()
+		if m < telling {
+			risk += []float64{1.4, -1, .8, .6}[m] * level
+		}
+		row = append(row, c.number(r, 10*math.Exp(.3*level), 2))
+	}
+	diagnosis := "healthy"
+	if r.Float64() < 1/(1+math.Exp(-risk)) {
+		diagnosis = "ill"
+	}
+	return append(row, diagnosis)
+}
+
+// number writes a number with so many digits, or nothing if it was forgotten.
+func (c clinic) number(r *rand.Rand, v float64, digits int) string {
+	return c.word(r, strconv.FormatFloat(v, 'f', digits, 64))
+}
+
+// word returns a word, or nothing if it was forgotten.
+func (c clinic) word(r *rand.Rand, w string) string {
+	if r.Float64() < c.forgotten {
+		return ""
+	}
+	return w
+}
+
+func share(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
