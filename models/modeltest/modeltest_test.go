@@ -124,7 +124,7 @@ func TestSpoiledModelsFail(t *testing.T) {
 		{memory{ridge{3}}, "whole", "all rows by batch"},
 		{tooConvex{ridge{3}}, "convexity", "claims at least 100"},
 		{notConvex{ridge{3}}, "convexity", "must be positive"},
-		{badHits{ridge{3}}, "score", "must be 0 or 1"},
+		{badHits{ridge{3}}, "score", "must be from 0 to 1"},
 		{endlessLoss{ridge{3}}, "score", "is NaN"},
 		{meanLoss{ridge{3}}, "score", "where it is the only one"},
 		{shortScore{ridge{3}}, "score", "an entry for each of 30 examples"},
