@@ -126,9 +126,13 @@ func (r *runner) notes(best train.Best) []string {
 	if !ok || !(last.HoldoutLoss > then.HoldoutLoss && last.ValLoss < then.ValLoss) {
 		return nil
 	}
-	return []string{fmt.Sprintf("After iteration %d the held-out loss rose (%.4f → %.4f) while the validation loss fell (%.4f → %.4f): "+
+	note := fmt.Sprintf("After iteration %d the held-out loss rose (%.4f → %.4f) while the validation loss fell (%.4f → %.4f): "+
 		"λ began to fit the validation examples alone, and the tuned λ is that iteration's.",
-		best.Iteration, then.HoldoutLoss, last.HoldoutLoss, then.ValLoss, last.ValLoss)}
+		best.Iteration, then.HoldoutLoss, last.HoldoutLoss, then.ValLoss, last.ValLoss)
+	if done, all := r.result.Iterations, r.Settings.Iterations; done < all {
+		note += fmt.Sprintf(" Therefore the iterations ended after %d of %d.", done, all)
+	}
+	return []string{note}
 }
 
 // gains compares the tuned model with another one on each set of examples: test, held-out, validation.

@@ -14,7 +14,7 @@ import (
 // problem does not tell the penalty's part of the Hessian, by which the search for a start goes, x starts at -x0.
 func tuned() Preset {
 	return Preset{
-		Name: "tuned", Wire: "float32", K: 20, EvalEvery: 1,
+		Name: "tuned", Wire: "float32", K: 20, EvalEvery: 1, Patience: 4,
 		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Constants: 16, Clip: []float64{-14, 12}},
 	}
 }
@@ -45,6 +45,7 @@ type Preset struct {
 	K      int // outer iterations
 	// EvalEvery is the default of -eval-every, 0 for its own.
 	EvalEvery int
+	Patience  int     // the default of -patience
 	X0        float64 // start of every entry of x, for methods that do not search for one
 	Batch     int
 }

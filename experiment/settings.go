@@ -70,7 +70,7 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	f.StringVar(&s.Gamma, "gamma", "", "γ, `step` of z, in the same forms as β_k; auto: four fifths of the bound (1+λ_min(W))²/(2L), which is 0.4/L on a ring with -w 0.5 (default: the preset's)")
 	f.Float64Var(&s.X0, "x0", 0, "x_0 = λ at the start, one `number` for all entries (default: the preset's)")
 	f.Var(s.Set, "set", "any other parameter of the method as `name=value`, for instance mom_z=0.9 or clip=[1,12]; may be given more than once (default: the preset's)")
-	f.Group("Method", "preset", "algorithm", "K", "T", "N", "alpha", "beta", "gamma", "x0", "set")
+	f.Group("Method", "preset", "algorithm", "K", "patience", "T", "N", "alpha", "beta", "gamma", "x0", "set")
 
 	f.IntVar(&s.Agents, "agents", 8, "n, `number` of agents (default 8, or as many as the task has data for)")
 	f.StringVar(&s.Graph, "graph", "ring", "`name` of the graph, or a file that ends in .json: "+strings.Join(network.Names(), ", "))
@@ -96,6 +96,7 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	f.Group("Privacy", "explain-privacy", "dp-epsilon", "dp-delta", "dp-clip")
 
 	f.StringVar(&s.Out, "out", "", "run `folder` (default: a new one in runs, named by preset and seed)")
+	f.IntVar(&s.Patience, "patience", 0, "end the iterations when so many `evaluations` in a row have a held-out loss that is above the least by more than a standard error; 0: never (default: the preset's)")
 	f.IntVar(&s.EvalEvery, "eval-every", 0, "`iterations` from one evaluation to the next (default: the preset's, else K/10)")
 	f.IntVar(&s.CheckpointEvery, "checkpoint-every", 0, "`iterations` from one checkpoint to the next (default K/10, and no more often than evaluations)")
 	f.BoolVar(&s.Resume, "resume", false, "go on with the unfinished run in the folder (the newest in runs), with its settings")
@@ -124,6 +125,9 @@ func (j *Job) resolve() (parameters, *network.Graph, error) {
 	}
 	if !given["x0"] {
 		s.X0 = preset.X0
+	}
+	if !given["patience"] {
+		s.Patience = preset.Patience
 	}
 	if !given["eval-every"] {
 		s.EvalEvery = preset.EvalEvery
@@ -226,7 +230,7 @@ func (s *Settings) validate(p parameters) error {
 	for _, v := range []struct {
 		flag         string
 		value, least int
-	}{{"K", s.Iterations, 1}, {"agents", s.Agents, 1}, {"batch", s.Batch, 0}, {"eval-every", s.EvalEvery, 0}, {"checkpoint-every", s.CheckpointEvery, 0}} {
+	}{{"K", s.Iterations, 1}, {"agents", s.Agents, 1}, {"batch", s.Batch, 0}, {"patience", s.Patience, 0}, {"eval-every", s.EvalEvery, 0}, {"checkpoint-every", s.CheckpointEvery, 0}} {
 		if v.value < v.least {
 			return dsbo.Errorf(dsbo.ErrConfig, "-%s must be at least %d; it is %d", v.flag, v.least, v.value)
 		}

@@ -105,7 +105,7 @@ var flagNames = map[string]string{
 	"algorithm": "-algorithm", "method": "-algorithm", "preset": "-preset", "iterations": "-K", "agents": "-agents",
 	"graph": "-graph", "mixing_matrix": "the mixing matrix (-graph, -w)", "w": "-w", "prob": "-prob", "transport": "-transport",
 	"examples": "the hash of each agent's examples", "batch": "-batch", "dtype": "-dtype", "seed": "-seed", "kernels": "the set of kernels (DSBO_KERNEL)",
-	"eval_every": "-eval-every", "checkpoint_every": "-checkpoint-every",
+	"eval_every": "-eval-every", "patience": "-patience", "checkpoint_every": "-checkpoint-every",
 	"params.T": "-T", "params.N": "-N", "start": "-x0",
 	"params.alpha": "-alpha", "params.beta": "-beta", "params.gamma": "-gamma",
 }

@@ -46,9 +46,11 @@ func (i iterate) state(name string) []dsbo.Named {
 
 // A chosen is what is known of the best iterate so far, in vectors that a checkpoint can hold.
 type chosen struct {
-	least  iterate   // that of the least value
-	newest iterate   // the newest one, if that is best though its value is not the least
-	head   []float64 // the index of By in criteria, and 0 before the first record, 1 where least is best, 2 where newest is
+	least  iterate // that of the least value
+	newest iterate // the newest one, if that is best though its value is not the least
+	// head is the index of By in criteria; 0 before the first record, 1 where least is best, 2 where newest is; and the number of records
+	// since least or newest was best, all of which were worse by more than a standard error.
+	head []float64
 }
 
 // newChosen returns that of a run without records.
@@ -56,7 +58,7 @@ func newChosen(p, q int) chosen {
 	iterate := func() iterate {
 		return iterate{make([]float64, p), make([]float64, q), make([]float64, q), make([]float64, 2)}
 	}
-	return chosen{iterate(), iterate(), make([]float64, 2)}
+	return chosen{iterate(), iterate(), make([]float64, 3)}
 }
 
 // state returns views of what a checkpoint holds.
@@ -67,7 +69,7 @@ func (c *chosen) state() []dsbo.Named {
 // choose takes a record's iterate if it is the best so far.
 func (e *evaluator) choose(ctx context.Context, r runs.Record) error {
 	c := &e.chosen
-	by, value := 0, runs.Unknown()
+	by, value, worse := 0, runs.Unknown(), 0.0
 	switch {
 	case r.HoldoutLoss.Known():
 		by, value = 1, r.HoldoutLoss
@@ -88,11 +90,17 @@ func (e *evaluator) choose(ctx context.Context, r runs.Record) error {
 		if held[0].LossChange <= held[0].LossError {
 			c.newest.set(&e.means, r.Iteration, value)
 			best = 2
+		} else {
+			worse = c.head[2] + 1
 		}
 	}
-	copy(c.head, []float64{float64(by), best})
+	copy(c.head, []float64{float64(by), best, worse})
 	return nil
 }
+
+// worseSince returns how many records in a row, up to the newest one, had a loss on held-out examples that was worse than the least by
+// more than a standard error.
+func (e *evaluator) worseSince() int { return int(e.chosen.head[2]) }
 
 // best returns the best iterate so far.
 func (e *evaluator) best() Best {

@@ -26,6 +26,9 @@ type Config struct {
 	K      int         // outer iterations; 0: 100
 
 	EvalEvery int // E: a record every so many iterations, at 0 and at the end; 0: K/10
+	// Patience is the number of records in a row whose loss on held-out examples is above the least by more than a standard error (see
+	// [Best]) after which the run ends before iteration K; 0: it does not.
+	Patience int
 	// CheckpointEvery is C, iterations between checkpoints; 0: K/10, and no more often than evaluations. There is one at the end and
 	// when the run is interrupted too.
 	CheckpointEvery int
@@ -113,6 +116,9 @@ func (c Config) resolve() (Config, error) {
 			return c, dsbo.Errorf(dsbo.ErrConfig, "%s must be at least 1, or 0 for the default; it is %d", count.name, count.value)
 		}
 	}
+	if c.Patience < 0 {
+		return c, dsbo.Errorf(dsbo.ErrConfig, "patience must be at least 1, or 0 for a run that ends at K alone; it is %d", c.Patience)
+	}
 	if c.ExactEvery < 0 {
 		return c, dsbo.Errorf(dsbo.ErrConfig, "exact-every must be at least 1, or 0 for the default; it is %d", c.ExactEvery)
 	}
@@ -194,7 +200,7 @@ func (c *Config) identity() (json.RawMessage, error) {
 	}
 	return json.Marshal(map[string]any{
 		"kernels": kernel.Active().String(), // others round otherwise; DSBO_KERNEL chooses
-		"method":  algo.NameOf(c.Method), "params": c.Method, "start": c.startDigest(), "iterations": c.K, "eval_every": c.EvalEvery,
+		"method":  algo.NameOf(c.Method), "params": c.Method, "start": c.startDigest(), "iterations": c.K, "eval_every": c.EvalEvery, "patience": c.Patience,
 		"agents": c.W.N(), "p": c.p, "q": c.q, "mixing_matrix": hex.EncodeToString(w.Sum(nil))[:16],
 		"evaluate": c.Evaluate, "exact_every": c.ExactEvery, "tol": c.Tol, "adjoint_tol": c.AdjointTol, "settings": c.Settings, "examples": c.Problem.Digests, "average": c.Problem.Average,
 	})

@@ -67,7 +67,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	err = r.atBoundary(ctx, false, nil)
-	for err == nil && r.done < r.K {
+	for err == nil && r.done < r.end {
 		var stop bool
 		var diverged *dsbo.DivergedError
 		if stop, diverged, err = r.advance(ctx, r.nextBoundary()); err == nil {
@@ -89,6 +89,7 @@ type runner struct {
 	metrics *runs.Metrics
 	result  Result
 
+	end       int // the iteration after which the run ends: K, or earlier by Patience
 	evaluated int // the iteration of the newest record; -1: none
 	round     int // the next exchange, when the agents last stood still
 	records   []runs.Record
@@ -101,7 +102,7 @@ func newRunner(c Config) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{Config: c, evaluated: -1}
+	r := &runner{Config: c, end: c.K, evaluated: -1}
 	r.stepper, err = newStepper(c.Problem, c.W, func(i int) (dsbo.Algorithm, dsbo.Oracle, error) {
 		a := algo.Clone(c.Method)
 		if err := a.Init(c.p, c.q, c.K); err != nil {
@@ -129,7 +130,7 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 		return diverged
 	}
 	r.updateResult()
-	if stop && r.done < r.K {
+	if stop && r.done < r.end {
 		return r.interrupted(ctx)
 	}
 	if r.due(r.EvalEvery) && r.evaluated < r.done {
@@ -137,12 +138,15 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 			return err
 		}
 	}
+	if r.Patience > 0 && r.eval.worseSince() >= r.Patience {
+		r.end = r.done
+	}
 	if r.due(r.CheckpointEvery) {
 		if err := r.writeCheckpoint(); err != nil {
 			return err
 		}
 	}
-	if r.done == r.K {
+	if r.done == r.end {
 		return r.conclude(ctx)
 	}
 	return nil
@@ -155,7 +159,7 @@ func (r *runner) updateResult() {
 }
 
 // due reports whether an evaluation or a checkpoint, which comes every so many iterations and at the end, comes now.
-func (r *runner) due(every int) bool { return r.done%every == 0 || r.done == r.K }
+func (r *runner) due(every int) bool { return r.done%every == 0 || r.done == r.end }
 
 // nextBoundary returns the next iteration before which the agents have to stand still.
 func (r *runner) nextBoundary() int {
