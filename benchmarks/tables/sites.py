@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Makes tables of four unlike sites of scikit-learn's data, and says what scikit-learn finds on the pooled tables.
 
-    sites.py make FOLDER       writes FOLDER/NAME/site0.csv ... site3.csv
-    sites.py fit FOLDER        prints the test loss and accuracy of scikit-learn for each
+    sites.py make FOLDER [SEED]         writes FOLDER/NAME/site0.csv ... site3.csv
+    sites.py fit FOLDER                 prints the test loss and accuracy of scikit-learn for each
+    sites.py score FOLDER NAME FILE...  prints those of predictions, a file of dsbo predict for each site
 
 Sites have a range of the first principal component each, with noise. Two columns are binned to words, 4 % of the values of one
 in five columns are left out, and a column "split" says which rows are for training, validation and test: half, a quarter, a quarter.
@@ -15,12 +16,12 @@ import sys
 import numpy as np
 from sklearn import datasets, linear_model
 
-SITES, SEED = 4, 1
+SITES = 4
 LOADERS = {"breast_cancer": datasets.load_breast_cancer, "wine": datasets.load_wine, "digits": datasets.load_digits, "diabetes": datasets.load_diabetes}
 
 
-def write(folder, name, data):
-    rng = np.random.default_rng(SEED)
+def write(folder, name, data, seed):
+    rng = np.random.default_rng(seed)
     x, y = data.data, data.target
     z = (x - x.mean(0)) / np.where(x.std(0) > 0, x.std(0), 1)
     first = np.linalg.svd(z, full_matrices=False)[0][:, 0]
@@ -96,9 +97,32 @@ def fit(folder, name):
           f"cross-validated on training and validation {score(cv.fit(x[both], y[both]), x[test], y[test])}")
 
 
+def score_files(folder, name, files):
+    loss, right, count = 0.0, 0, 0
+    rows = [[], []]
+    for s, path in enumerate(files):
+        for into, file in zip(rows, (f"{folder}/{name}/site{s}.csv", path)):
+            with open(file) as f:
+                into.extend(csv.DictReader(f))
+    train = [float(r["target"]) for r in rows[0] if r["split"] == "train"] if name == "diabetes" else [0]
+    for row, p in zip(*rows, strict=True):
+        if row["split"] != "test":
+            continue
+        count += 1
+        if name == "diabetes":
+            loss += (float(p["prediction"]) - float(row["target"])) ** 2 / np.var(train) / 2
+        else:
+            loss -= math.log(max(float(p["p_" + row["target"]]), 1e-300))
+            right += p["prediction"] == row["target"]
+    print(f"{name}: {loss / count:.4f}" + ("" if name == "diabetes" else f" ({right / count:.4f})"))
+
+
 if __name__ == "__main__":
+    if sys.argv[1] == "score":
+        score_files(sys.argv[2], sys.argv[3], sys.argv[4:])
+        sys.exit()
     for name, load in LOADERS.items():
         if sys.argv[1] == "make":
-            write(sys.argv[2], name, load())
+            write(sys.argv[2], name, load(), int(sys.argv[3]) if len(sys.argv) > 3 else 1)
         else:
             fit(sys.argv[2], name)
