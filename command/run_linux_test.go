@@ -189,7 +189,7 @@ func TestRunFails(t *testing.T) {
 		state runs.State
 	}{
 		{"divergence", []string{"-preset=madsbo_tuned", "-beta=1e6", "-K=50"}, nil, cli.Diverged, "diverged: agent ", runs.Diverged},
-		{"a setting", []string{"-batch=31"}, nil, cli.Usage, "-batch must be at most 30", runs.Failed},
+		{"a setting", []string{"-batch=5"}, nil, cli.Usage, "-batch must be at most 4", runs.Failed},
 		{"certificates that are not there", nil, []string{"-certs=absent"}, cli.Usage, "-certs: open absent", runs.Failed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
