@@ -53,7 +53,7 @@
 //	losses of a model's outputs  models/outputs.go and poisson.go; models/penalties.go groups the weights
 //	sparse examples              ad/csr.go holds rows, ad/sparse.go multiplies them
 //	noise, ε and δ               privacy: accountant.go, oracle.go; experiment/private.go says what a run may ask
-//	what a run will send         experiment/quantity.go, for the verb plan and -explain-privacy; algo/forecast.go where it is a range
+//	what a run will send         experiment/quantity.go, for the verb plan and -explain-privacy; solutions.go and algo/forecast.go where it is a range
 //	losses of single examples    models/score.go; train/compare.go compares two models by them
 //	a file is known, and read    table/format.go; CSV: table/sniff.go guesses, table/parse.go parses, table/settle.go decides
 //	held-out examples            data/holdout.go; train/best.go chooses the best iterate by them

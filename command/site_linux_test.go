@@ -91,3 +91,18 @@ func TestSiteRefused(t *testing.T) {
 		wantError(t, err, cli.Usage, c.says)
 	}
 }
+
+// TestTwoSites: a site refuses to be one of two, whose sums hide nothing, unless it is asked to.
+func TestTwoSites(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 2 {
+		writeTable(filepath.Join(dir, fmt.Sprintf("ours%d.csv", i)), i)
+	}
+	cluster := writeCluster(t, dir, 2, map[string]any{"task": "tune", "flags": tuneFlags})
+	args := func(i int, more ...string) []string {
+		return append(more, "tune", "-insecure", "-cluster="+cluster, "-out="+filepath.Join(dir, "out"), fmt.Sprintf("-agent=%d", i), fmt.Sprintf("-data=%s/ours%d.csv", dir, i))
+	}
+	_, err := command(t, args(0)...)
+	wantError(t, err, cli.Usage, "a run must have at least 3 agents")
+	atOnce(t, 2, func(i int) []string { return append(args(i), "-few-sites") })
+}

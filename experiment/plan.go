@@ -141,7 +141,7 @@ func (p *Plan) Seconds(l Link) (total Range) {
 			seconds = step(one.bytes)
 		case ByMax:
 			seconds = up*step(bytes) + float64(p.tree.Height)*step(bytes*down/max(1, up))
-		case ByText:
+		case ByText, ByRow:
 			seconds = 2 * float64(p.tree.Height) * step(one.bytes)
 		default: // scales and sums
 			seconds = 2*float64(p.tree.Height)*2*l.Ms/1000 + 2*(up+down)*8*bytes/(l.Mbit*1e6)

@@ -39,10 +39,12 @@ func TestPlanIsWhatIsSent(t *testing.T) {
 		{"-algorithm=dsoba", "-evaluate=off", "-wire=float32", "-alpha=0.1", "-beta=0.1", "-gamma=0.1"},
 		{"-algorithm=madsbo_tuned", "-preset=private", "-evaluate=off", "-graph=path", "-agents=5"},
 		{"-set=most=0", "-set=init=x0", "-evaluate=off"},
+		{"-set=most=0", "-set=init=x0", "-evaluate=off", "-sums", "-agents=4"},
 	} {
 		args = append(args, "-rows=50")
 		plan := planned(t, args...)
 		s := must.Get(runMean(t.Context(), filepath.Join(t.TempDir(), "run"), args...))
+		checkSent(t, args, "loading", plan.All.Phases[phaseLoading], s.Traffic.Setup, 0)
 		checkSent(t, args, "iterations", plan.All.Phases[phaseIterations], s.Traffic.Method, 0)
 		// A variable that all agents still have alike at a record is not exchanged there.
 		checkSent(t, args, "evaluation", plan.All.Phases[phaseEvaluation], s.Traffic.Evaluation, 0.06)

@@ -18,6 +18,7 @@ const (
 	ByMix  Way = "mix"     // as it is, to each neighbour
 	ByMax  Way = "largest" // the largest of all agents; its parent in the tree sees that of the agents below
 	ByText Way = "text"    // as it is, to all agents
+	ByRow  Way = "row"     // numbers, as they are, to all agents
 )
 
 // A Range is a number that is not known before the run.
@@ -93,7 +94,7 @@ func (r *runner) quantities() ([]Quantity, error) {
 func (r *runner) loadingQuantities() (list []Quantity) {
 	for _, f := range r.loaded.setup.Found {
 		if f.Sum != nil {
-			list = append(list, quantity(phaseLoading, "sums over training rows", BySum, len(f.Sum), network.Float64, exactly(1)))
+			list = append(list, quantity(phaseLoading, "sums over rows", BySum, len(f.Sum), network.Float64, exactly(1)))
 			continue
 		}
 		q := quantity(phaseLoading, "text: columns, words or classes", ByText, 0, network.Float64, exactly(1))
@@ -114,8 +115,9 @@ func (r *runner) methodQuantities(p, q int) ([]Quantity, error) {
 	}
 	var vectors, numbers, hypergradients Range // averages of q numbers, of one, and of p
 	var messages, floats int
+	experience := r.experience().Experience
 	for k := range r.Settings.Iterations {
-		least, usual, most := algo.ForecastOf(m, k)
+		least, usual, most := algo.ForecastOf(m, k, experience)
 		count := func(c algo.Cost) (ofQ, ofOne, ofP float64) {
 			if c.Averages == 0 {
 				return 0, 0, 0
@@ -164,37 +166,12 @@ func present(list []Quantity) (some []Quantity) {
 	return some
 }
 
-// What exact solutions took on the tasks of this module, of records with exact values as of models at the end: gradients, their changes
-// and residuals, pairs of losses, products, and how many models there were.
-var (
-	solutionGradients = Range{2, 2, 3}
-	solutionChanges   = Range{3, 6, 10}
-	solutionLosses    = Range{3, 4, 8}
-	solutionProducts  = Range{15, 45, 90}
-	usualModels       = Range{3, 5, 10}
-)
-
 // Numbers of what is compared at the end.
 const (
 	scoreNumbers   = 16 // rows, losses and right answers of four sets
 	pairNumbers    = 8  // of two models on a set
 	compareNumbers = 3 * pairNumbers
 )
-
-// solutions lists what so many exact solutions send.
-func (r *runner) solutions(phase string, p, q int, n Range) []Quantity {
-	fine, change, coarse := min(r.problem.Average.Wire, network.BF16), network.BF16, network.Int8
-	if fine == network.Float64 {
-		change, coarse = fine, fine
-	}
-	return []Quantity{
-		quantity(phase, "gradients", BySum, q, fine, n.each(solutionGradients)),
-		quantity(phase, "changes of gradients, residuals", BySum, q, change, n.each(solutionChanges)),
-		quantity(phase, "products with the Hessian", BySum, q, coarse, n.each(solutionProducts)),
-		quantity(phase, "hypergradient", BySum, p, fine, n),
-		quantity(phase, "training and validation loss", BySum, 2, network.Float64, n.each(solutionLosses)),
-	}
-}
 
 // recordQuantities lists what records send.
 func (r *runner) recordQuantities(p, q int) []Quantity {
@@ -213,7 +190,8 @@ func (r *runner) recordQuantities(p, q int) []Quantity {
 		list = append(list, quantity(phaseEvaluation, "held-out losses of two iterates", BySum, pairNumbers, network.Float64,
 			Range{0, float64(records) / 2, float64(records)})) // at records that do not lower that loss
 	}
-	return append(append(list, r.consensusQuantities(records, p, q)...), present(r.solutions(phaseEvaluation, p, q, exactly(float64(exact))))...)
+	list = append(list, r.consensusQuantities(records, p, q)...)
+	return append(list, r.solutions(phaseEvaluation, p, q, exactly(float64(exact)), exactly(1), r.recordEffort())...)
 }
 
 // consensusQuantities lists what the comparison of the agents' copies sends at so many records, and once more at the end.
@@ -235,14 +213,6 @@ func (r *runner) consensusQuantities(records, p, q int) []Quantity {
 		quantity(phaseEvaluation, "x and the hypergradient", BySum, p, fine, differ.Times(2)),
 		quantity(phaseEvaluation, "y and z", BySum, q, fine, differ.Times(float64(variables-2))),
 		quantity(phaseEvaluation, "distances from the average", BySum, 1, network.Float64, differ.Times(float64(variables))))
-}
-
-// modelQuantities lists what the models at the end send.
-func (r *runner) modelQuantities(p, q int) []Quantity {
-	n := usualModels
-	list := append(r.solutions(phaseModels, p, q, n), quantity(phaseModels, "losses and right answers", BySum, scoreNumbers, network.Float64, n),
-		quantity(phaseModels, "losses of two models", BySum, compareNumbers, network.Float64, exactly(1)))
-	return list
 }
 
 // privateQuantities lists what records of a run with differential privacy send.
@@ -267,6 +237,9 @@ func (q Quantity) sent(i int, w *network.Matrix, averages *network.Averages) amo
 	case ByText:
 		others, floats := float64(w.N()-1), float64(network.GatheredFloats(q.Length))
 		return amount{2 * others, others * floats, 8 * others * floats}
+	case ByRow:
+		others := float64(w.N() - 1)
+		return amount{others, others * numbers, 8 * others * numbers}
 	}
 	c := averages.Cost(i, q.Length, q.Wire)
 	return amount{float64(c.Messages), float64(c.Floats), float64(c.Bytes)}

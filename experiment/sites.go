@@ -44,6 +44,9 @@ func (r *runner) solveOther(ctx context.Context, t data.Task, m models.Model, x 
 	return solved.y, nil
 }
 
+// siteNumbers are the numbers of a site's row: test examples; then losses and right answers of each of three models.
+const siteNumbers = 1 + 2*3
+
 // compareSites scores three models on the test examples of each site: its own, that of the best constant and the tuned one; nil where the
 // task does not ask for it.
 func (r *runner) compareSites(ctx context.Context, constant, tuned *model) ([]runs.Site, error) {
@@ -52,8 +55,7 @@ func (r *runner) compareSites(ctx context.Context, constant, tuned *model) ([]ru
 		return nil, nil
 	}
 	r.view.Log("each site alone, for comparison")
-	const each = 3 // numbers of a row: test examples; then losses and right answers of each model
-	rows, err := r.problem.Rows(ctx, 1+2*each, func(i int, row []float64) error {
+	rows, err := r.problem.Rows(ctx, siteNumbers, func(i int, row []float64) error {
 		alone, err := r.siteModel(ctx, i)
 		if err != nil {
 			return fmt.Errorf("agent %d alone: %w", i, err)

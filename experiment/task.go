@@ -69,6 +69,14 @@ type Local interface {
 type Finisher interface {
 	// Finish is called in all processes of a run, after these two files are written.
 	Finish(f Finished) error
+	// Ending returns what Finish exchanges where there is no differential privacy, after Load: plans count it.
+	Ending() Ending
+}
+
+// An Ending is what a [Finisher] exchanges.
+type Ending struct {
+	Sums  []int // lengths of its sums
+	Model int   // length of the y that Solve returns; 0: it is not called
 }
 
 // Finished is what a run has found, for a [Finisher].

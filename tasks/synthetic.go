@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"dsbo"
+	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/experiment"
 	"dsbo/models"
@@ -64,6 +65,17 @@ func (t *synthetic) Check() (err error) {
 	}
 	t.rates, err = parseRates(t.rate)
 	return err
+}
+
+// Experience implements [experiment.Experienced]: the fewer features, the better they separate the classes, and the farther is the
+// search for the best constant.
+func (t *synthetic) Experience() experiment.Experience {
+	share := max(0, math.Log(float64(t.features)/20)) / math.Log(10) // 0 at 20 features, 1 at 200
+	at := func(few, many float64) float64 { return few + (many-few)*min(share, 1.5) }
+	return experiment.Experience{
+		Experience:     algo.Experience{Constants: int(math.Round(at(16, 10))), Beyond: 0.1},
+		RecordProducts: at(25, 46), Models: at(8, 4.3), ModelProducts: 47,
+	}
 }
 
 // Runs implements [experiment.Series]: one run at each rate.

@@ -13,7 +13,7 @@ import (
 // no test rows.
 func (t *tune) assess(m *modelfile.Model, f experiment.Finished) (*runs.Assessment, error) {
 	target := t.prepared.Recipe.Target
-	if t.prepared.Rows[2] == 0 || target.Kind == features.Counts {
+	if t.assessed() == 0 {
 		return nil, nil
 	}
 	if target.Kind == features.Class {
@@ -39,6 +39,17 @@ func (t *tune) assess(m *modelfile.Model, f experiment.Finished) (*runs.Assessme
 		return nil
 	})
 	return &runs.Assessment{Residuals: residualCurves(all)}, err
+}
+
+// assessed returns how many numbers assess adds up, 0 if none.
+func (t *tune) assessed() int {
+	switch target := t.prepared.Recipe.Target; {
+	case t.prepared.Rows[2] == 0 || target.Kind == features.Counts:
+		return 0
+	case target.Kind == features.Class:
+		return len(assess.NewClasses(len(target.Classes)).Numbers())
+	}
+	return len(assess.NewResiduals(0, 1).Numbers())
 }
 
 // eachTest calls visit with the prediction for each test row of site i.

@@ -63,10 +63,17 @@ func (t *together) Texts(of func(i int) (string, error)) ([]string, error) {
 }
 
 // Rows lets each agent of this process fill in a row, several at the same time, and returns those of all agents, which every agent sees.
+// Each counts as sent to each other agent.
 func (p Problem) Rows(ctx context.Context, length int, fill func(i int, row []float64) error) ([][]float64, error) {
 	g, err := p.group()
 	if err != nil {
 		return nil, err
 	}
-	return g.collect(ctx, length, fill)
+	rows, err := g.collect(ctx, length, fill)
+	if err != nil {
+		return nil, err
+	}
+	pairs, floats := int64(g.n*(g.n-1)), int64(length)
+	g.collective.counter.Add(runs.Sent{Messages: pairs, Floats: pairs * floats, Bytes: 8 * pairs * floats})
+	return rows, nil
 }

@@ -1,0 +1,54 @@
+package tasks_test
+
+import (
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dsbo/experiment"
+	"dsbo/internal/must"
+	"dsbo/runs"
+	"dsbo/tasks"
+)
+
+// TestTunePlan: the plan of a run over tables has what they find together as they load, to the byte, and all that the run sent lies
+// between its least and most; the explanation lists what is made at the end.
+func TestTunePlan(t *testing.T) {
+	folder := t.TempDir()
+	data := "-data=" + writeSites(t, folder, 3)
+	atEnd := []string{"counts of predictions ", "scores on the site's test rows ", "products with the Hessian, all rows "}
+	for name, c := range map[string]struct {
+		flags []string
+		lists []string // of atEnd
+	}{
+		"folds":      {[]string{"-target=ill", "-drop=cost,visits"}, atEnd},
+		"no folds":   {[]string{"-target=ill", "-folds=0"}, atEnd[:2]},
+		"regression": {[]string{"-target=cost", "-alone=false"}, []string{atEnd[0], atEnd[2]}},
+		"counts":     {[]string{"-target=visits", "-task=count"}, atEnd[1:]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := runs.Folder(filepath.Join(folder, name))
+			args := append(c.flags, data, "-K=3", "-quiet", "-report=false", "-out="+string(out))
+			plan := must.Get(must.Get(experiment.Parse(tasks.Tune(), args, io.Discard)).Plan(t.Context()))
+			must.OK(experiment.Run(t.Context(), tasks.Tune(), args, io.Discard, io.Discard))
+			sent := must.Get(out.ReadSummary()).Traffic
+			if got, want := float64(sent.Setup.Bytes), plan.All.Phases["loading"].Usual; got != want {
+				t.Errorf("loading: %g bytes are planned, %g were sent", want, got)
+			}
+			for phase, s := range map[string]runs.Sent{"iterations": sent.Method, "evaluation": sent.Evaluation, "models": sent.Models} {
+				if r, got := plan.All.Phases[phase], float64(s.Bytes); got < r.Least || got > r.Most {
+					t.Errorf("%s: %g bytes were sent; the plan has %+v", phase, got, r)
+				}
+			}
+			var text strings.Builder
+			must.OK(plan.Explain(&text))
+			for _, q := range atEnd {
+				listed, want := strings.Contains(text.String(), q), strings.Contains(strings.Join(c.lists, "|"), q)
+				if listed != want {
+					t.Errorf("whether %q is listed is %v, want %v, in\n%s", q, listed, want, &text)
+				}
+			}
+		})
+	}
+}
