@@ -10,6 +10,9 @@ import (
 )
 
 func TestMNIST(t *testing.T) {
+	if testing.Short() {
+		t.Skip("solves a problem of 7840 numbers for every preset")
+	}
 	folder := t.TempDir()
 	must.OK(minimnist.Write(folder, 300, 50))
 	experimenttest.TestTask(t, tasks.MNIST(), "-data="+folder, "-train=20", "-val=20", "-batch=0")

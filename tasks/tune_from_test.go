@@ -83,6 +83,9 @@ func TestTuneFrom(t *testing.T) {
 		}
 	})
 	t.Run("conformance", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("like TestTune")
+		}
 		experimenttest.TestTask(t, tasks.Tune(), "-target=ill", "-drop=cost,visits", data, "-from="+string(first))
 	})
 	for says, flags := range map[string][]string{
