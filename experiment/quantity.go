@@ -107,6 +107,20 @@ func (r *runner) loadingQuantities() (list []Quantity) {
 	return list
 }
 
+// holdsOut reports whether an agent here has held-out examples.
+func (r *runner) holdsOut() bool {
+	return slices.ContainsFunc(r.loaded.data.Shards, func(s data.Shard) bool { return s.Holdout.Len() > 0 })
+}
+
+// shortest returns how many iterations the run has at least: it may end as soon as patience does.
+func (r *runner) shortest() int {
+	c := r.trainConfig().WithDefaults()
+	if c.Patience == 0 || !r.holdsOut() {
+		return c.K
+	}
+	return min(c.K, c.Patience*c.EvalEvery)
+}
+
 // methodQuantities lists what the method sends, by its Cost.
 func (r *runner) methodQuantities(p, q int) ([]Quantity, error) {
 	m := algo.Clone(r.method)
@@ -115,7 +129,7 @@ func (r *runner) methodQuantities(p, q int) ([]Quantity, error) {
 	}
 	var vectors, numbers, hypergradients Range // averages of q numbers, of one, and of p
 	var messages, floats int
-	experience := r.experience().Experience
+	experience, shortest := r.experience().Experience, r.shortest()
 	for k := range r.Settings.Iterations {
 		least, usual, most := algo.ForecastOf(m, k, experience)
 		count := func(c algo.Cost) (ofQ, ofOne, ofP float64) {
@@ -126,7 +140,9 @@ func (r *runner) methodQuantities(p, q int) ([]Quantity, error) {
 			return float64(long), float64(c.Averages - long - c.JVP), float64(c.JVP)
 		}
 		var v, n, h Range
-		v.Least, n.Least, h.Least = count(least)
+		if k < shortest {
+			v.Least, n.Least, h.Least = count(least)
+		}
 		v.Usual, n.Usual, h.Usual = count(usual)
 		v.Most, n.Most, h.Most = count(most)
 		vectors.add(v)
@@ -186,7 +202,7 @@ func (r *runner) recordQuantities(p, q int) []Quantity {
 		}
 	}
 	list := []Quantity{quantity(phaseEvaluation, "losses and right answers", BySum, scoreNumbers, network.Float64, exactly(float64(records)))}
-	if slices.ContainsFunc(r.loaded.data.Shards, func(s data.Shard) bool { return s.Holdout.Len() > 0 }) {
+	if r.holdsOut() {
 		list = append(list, quantity(phaseEvaluation, "held-out losses of two iterates", BySum, pairNumbers, network.Float64,
 			Range{0, float64(records) / 2, float64(records)})) // at records that do not lower that loss
 	}
