@@ -14,7 +14,7 @@ import (
 // problem does not tell the penalty's part of the Hessian, by which the search for a start goes, x starts at -x0.
 func tuned() Preset {
 	return Preset{
-		Name: "tuned", Wire: "float32", K: 20, EvalEvery: 1, Patience: 4,
+		Name: "tuned", Wire: "float32", K: 20, EvalEvery: 1, Patience: 5,
 		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Constants: 16, Clip: []float64{-14, 12}},
 	}
 }

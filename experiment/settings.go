@@ -96,7 +96,7 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	f.Group("Privacy", "explain-privacy", "dp-epsilon", "dp-delta", "dp-clip")
 
 	f.StringVar(&s.Out, "out", "", "run `folder` (default: a new one in runs, named by preset and seed)")
-	f.IntVar(&s.Patience, "patience", 0, "end the iterations when so many `evaluations` in a row have a held-out loss that is above the least by more than a standard error; 0: never (default: the preset's)")
+	f.IntVar(&s.Patience, "patience", 0, "end the iterations when the held-out loss has not fallen in so many `evaluations` in a row, and is above the least by more than a standard error; 0: never (default: the preset's)")
 	f.IntVar(&s.EvalEvery, "eval-every", 0, "`iterations` from one evaluation to the next (default: the preset's, else K/10)")
 	f.IntVar(&s.CheckpointEvery, "checkpoint-every", 0, "`iterations` from one checkpoint to the next (default K/10, and no more often than evaluations)")
 	f.BoolVar(&s.Resume, "resume", false, "go on with the unfinished run in the folder (the newest in runs), with its settings")

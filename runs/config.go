@@ -28,7 +28,7 @@ type Config struct {
 	Seed            uint64          `json:"seed"`
 	Problem         json.RawMessage `json:"problem"`           // object of the task's own settings
 	Privacy         *Privacy        `json:"privacy,omitempty"` // nil: what agents tell of their examples has no bound
-	Patience        int             `json:"patience,omitzero"` // evaluations in a row with a clearly worse held-out loss that end the run; 0: none do
+	Patience        int             `json:"patience,omitzero"` // evaluations in a row with a held-out loss that rises and is clearly worse, which end the run; 0: none do
 	EvalEvery       int             `json:"eval_every"`
 	CheckpointEvery int             `json:"checkpoint_every"`
 	ExactTol        float64         `json:"exact_tolerance"`

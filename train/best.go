@@ -48,8 +48,8 @@ func (i iterate) state(name string) []dsbo.Named {
 type chosen struct {
 	least  iterate // that of the least value
 	newest iterate // the newest one, if that is best though its value is not the least
-	// head is the index of By in criteria; 0 before the first record, 1 where least is best, 2 where newest is; and the number of records
-	// since least or newest was best, all of which were worse by more than a standard error.
+	// head is the index of By in criteria; 0 before the first record, 1 where least is best, 2 where newest is; the number of records
+	// in a row up to this one that are worse by more than a standard error and not below the one before; and this one's value.
 	head []float64
 }
 
@@ -58,7 +58,7 @@ func newChosen(p, q int) chosen {
 	iterate := func() iterate {
 		return iterate{make([]float64, p), make([]float64, q), make([]float64, q), make([]float64, 2)}
 	}
-	return chosen{iterate(), iterate(), make([]float64, 3)}
+	return chosen{iterate(), iterate(), make([]float64, 4)}
 }
 
 // state returns views of what a checkpoint holds.
@@ -91,16 +91,19 @@ func (e *evaluator) choose(ctx context.Context, r runs.Record) error {
 			c.newest.set(&e.means, r.Iteration, value)
 			best = 2
 		} else {
-			worse = c.head[2] + 1
+			worse = 0
+			if float64(value) >= c.head[3] {
+				worse = c.head[2] + 1
+			}
 		}
 	}
-	copy(c.head, []float64{float64(by), best, worse})
+	copy(c.head, []float64{float64(by), best, worse, float64(value)})
 	return nil
 }
 
-// worseSince returns how many records in a row, up to the newest one, had a loss on held-out examples that was worse than the least by
+// rising returns for how many records in a row, up to the newest one, the loss on held-out examples has not fallen, and was above the least by
 // more than a standard error.
-func (e *evaluator) worseSince() int { return int(e.chosen.head[2]) }
+func (e *evaluator) rising() int { return int(e.chosen.head[2]) }
 
 // best returns the best iterate so far.
 func (e *evaluator) best() Best {

@@ -138,7 +138,7 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 			return err
 		}
 	}
-	if r.Patience > 0 && r.eval.worseSince() >= r.Patience {
+	if r.Patience > 0 && r.eval.rising() >= r.Patience {
 		r.end = r.done
 	}
 	if r.due(r.CheckpointEvery) {
