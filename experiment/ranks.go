@@ -172,6 +172,10 @@ func (*ranks) fail(r *runner, err error) { r.team.Fail(err) }
 // leaving is how long a process that has failed waits for the others.
 const leaving = 30 * time.Second
 
+// farewell is how long a process that has failed, and is not the first one, lives on after all have closed: the launcher ends all processes
+// when one ends with an error, and the first one writes the error's line before it does.
+const farewell = 500 * time.Millisecond
+
 // leave waits for the other processes, and aborts the job if they do not end. The first process tells the user the error.
 func (l *ranks) leave(ctx context.Context, stderr io.Writer, err error) error {
 	end := context.WithoutCancel(ctx) // the first process may have a report to draw
@@ -188,6 +192,7 @@ func (l *ranks) leave(ctx context.Context, stderr io.Writer, err error) error {
 		l.world.Abort(max(1, cli.Code(err)))
 	}
 	if err != nil && !l.leads() {
+		time.Sleep(farewell)
 		err = fmt.Errorf("%w: %w", cli.ErrReported, err)
 	}
 	return err
