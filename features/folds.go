@@ -69,15 +69,9 @@ func shuffled(n int, classes []int32, seed, stream uint64, site int) []int {
 
 // crossValidate returns training and validation examples of site i, over the same numbers, with the weights of folds.
 func (p *preparation) crossValidate(i int, all data.Examples) (train, val data.Examples, err error) {
-	var weight []float32
-	if all.Weight != nil {
-		if weight, err = p.exampleWeights(i, training); err != nil {
-			return train, val, err
-		}
-	}
 	p.unfolded[i] = all.Weight
 	train, val = all, all
-	train.Weight, val.Weight, err = models.FoldWeights(p.parts[i].folds, p.folds, weight)
+	train.Weight, val.Weight, err = models.FoldWeights(p.parts[i].folds, p.folds, all.Weight)
 	return train, val, err
 }
 

@@ -140,15 +140,15 @@ func (m Folds) Start(y []float64) {
 func (m Folds) Modulus(x []float64) float64 { return m.Of.Modulus(x) / float64(m.Count) }
 
 // FoldWeights returns the weights of [Folds] with so many folds for examples that are both training and validation examples: of has the
-// fold of each, and weight its own weight (nil: 1). As training examples all others count a little more than once, so that the weights
+// fold of each, and weight its own weight, one column (nil: 1). As training examples all others count a little more than once, so that the weights
 // of a fold's model have the mean of those of all examples.
-func FoldWeights(of []int, count int, weight []float32) (train, val *ad.Table, err error) {
+func FoldWeights(of []int, count int, weight *ad.Table) (train, val *ad.Table, err error) {
 	all, sums := 0.0, make([]float64, count) // of weights, of all examples and of each fold
 	own := func(row int) float64 {
 		if weight == nil {
 			return 1
 		}
-		return float64(weight[row])
+		return weight.At(row, 0)
 	}
 	for row, k := range of {
 		if k < 0 || k >= count {

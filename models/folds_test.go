@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/ad"
 	"dsbo/data"
 	"dsbo/internal/must"
 	"dsbo/models"
@@ -13,7 +14,7 @@ import (
 )
 
 // folded returns s with all of its examples for training and for validation, in folds.
-func folded(s data.Shard, count int, weight []float32) data.Shard {
+func folded(s data.Shard, count int, weight *ad.Table) data.Shard {
 	of := make([]int, s.Train.Len())
 	for row := range of {
 		of[row] = row * 7 % count
@@ -27,9 +28,9 @@ func folded(s data.Shard, count int, weight []float32) data.Shard {
 
 func TestFolds(t *testing.T) {
 	classes, values := classShard(75, 43, 7, 4), valueShard(30, 21, 5)
-	weight := make([]float32, 30)
+	weight := make([]float64, 30)
 	for row := range weight {
-		weight[row] = float32(row%4) / 2
+		weight[row] = float64(row%4) / 2
 	}
 	for _, c := range []struct {
 		name  string
@@ -37,7 +38,7 @@ func TestFolds(t *testing.T) {
 		shard data.Shard
 	}{
 		{"classes", models.Folds{Of: models.Linear{Features: 7, Outputs: 4}, Count: 3}, folded(classes, 3, nil)},
-		{"values, weighted", models.Folds{Of: models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{}}, Count: 2}, folded(values, 2, weight)},
+		{"values, weighted", models.Folds{Of: models.Linear{Features: 5, Outputs: 1, Loss: models.Squared{}}, Count: 2}, folded(values, 2, table(30, 1, weight))},
 	} {
 		t.Run(c.name, func(t *testing.T) { modeltest.TestModel(t, c.model, c.shard) })
 	}

@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"dsbo"
-	"dsbo/data"
 	"dsbo/experiment"
 	"dsbo/models"
 )
@@ -63,7 +62,7 @@ func (t *tune) trained(f experiment.Finished, m models.Model) ([]float64, error)
 	for i, s := range all.Shards {
 		if s.Train.Len() > 0 {
 			s.Train.Weight, s.Val.Weight = t.prepared.Weights[i], t.prepared.Weights[i]
-			all.Shards[i] = data.Shard{Train: s.Train, Val: s.Val, Test: s.Test}
+			all.Shards[i] = s
 		}
 	}
 	return f.Solve(all, m, f.X)
