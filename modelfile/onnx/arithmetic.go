@@ -25,43 +25,37 @@ func isNaN(in []*Tensor) (*Tensor, error) {
 	return &Tensor{Type: Bool, Shape: in[0].Shape, Bools: out}, typed(in[0], Double)
 }
 
-// arithmetic makes the operation that takes f of entries of two tensors.
-func arithmetic(f func(a, b float64) float64) operation {
-	return func(in []*Tensor) (*Tensor, error) {
-		a, b := in[0], in[1]
-		if err := typedAll(in, Double); err != nil {
-			return nil, err
-		}
-		shape, err := common(in)
-		if err != nil {
-			return nil, err
-		}
-		out := make([]float64, 0, shape[0]*shape[1])
-		for i := range shape[0] {
-			for j := range shape[1] {
-				out = append(out, f(a.Doubles[a.place(i, j)], b.Doubles[b.place(i, j)]))
-			}
-		}
-		return &Tensor{Type: Double, Shape: shape, Doubles: out}, nil
-	}
-}
-
-func equal(in []*Tensor) (*Tensor, error) {
-	a, b := in[0], in[1]
-	if err := typedAll(in, Int64); err != nil {
+// pairs calls visit with the places of each pair of entries of two tensors of a type, in the order of the shape that they have in common,
+// which it returns.
+func pairs(in []*Tensor, t Type, visit func(a, b int)) ([]int, error) {
+	if err := typedAll(in, t); err != nil {
 		return nil, err
 	}
 	shape, err := common(in)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]bool, 0, shape[0]*shape[1])
 	for i := range shape[0] {
 		for j := range shape[1] {
-			out = append(out, a.Ints[a.place(i, j)] == b.Ints[b.place(i, j)])
+			visit(in[0].place(i, j), in[1].place(i, j))
 		}
 	}
-	return &Tensor{Type: Bool, Shape: shape, Bools: out}, nil
+	return shape, nil
+}
+
+// arithmetic makes the operation that takes f of entries of two tensors.
+func arithmetic(f func(a, b float64) float64) operation {
+	return func(in []*Tensor) (*Tensor, error) {
+		var out []float64
+		shape, err := pairs(in, Double, func(a, b int) { out = append(out, f(in[0].Doubles[a], in[1].Doubles[b])) })
+		return &Tensor{Type: Double, Shape: shape, Doubles: out}, err
+	}
+}
+
+func equal(in []*Tensor) (*Tensor, error) {
+	var out []bool
+	shape, err := pairs(in, Int64, func(a, b int) { out = append(out, in[0].Ints[a] == in[1].Ints[b]) })
+	return &Tensor{Type: Bool, Shape: shape, Bools: out}, err
 }
 
 // where takes entries of the second tensor where those of the first one are true, and else of the third one.
