@@ -128,15 +128,11 @@ func (p *program) pkiSign(_ context.Context, args []string, stdout, _ io.Writer)
 	if f.NArg() == 0 {
 		return dsbo.Errorf(dsbo.ErrConfig, "requests to sign are required, such as agent-3.csr")
 	}
-	from, until, err := period(*days)
+	a, from, until, err := loadSigner(*ca, *days)
 	if err != nil {
 		return err
 	}
-	a, err := pki.LoadAuthority(*ca)
-	if err != nil {
-		return fmt.Errorf("-ca: %w", err)
-	}
-	granted, err := grantAll(a, f.Args(), len(c.Addresses), from, earliest(until, a.Expires()), stdout)
+	granted, err := grantAll(a, f.Args(), len(c.Addresses), from, until, stdout)
 	if err != nil {
 		return err
 	}
@@ -155,8 +151,20 @@ func (p *program) pkiSign(_ context.Context, args []string, stdout, _ io.Writer)
 	if err := a.PutCertificate(*out); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "%d signed in %s, valid until %s\n", len(granted), *out, earliest(until, a.Expires()).Format(time.DateTime))
+	_, err = fmt.Fprintf(stdout, "%d signed in %s, valid until %s\n", len(granted), *out, until.Format(time.DateTime))
 	return err
+}
+
+// loadSigner returns the authority of a folder, and when certificates that it signs for so many days begin and end to be valid: not later
+// than its own.
+func loadSigner(folder string, days int) (a *pki.Authority, from, until time.Time, err error) {
+	if from, until, err = period(days); err != nil {
+		return nil, from, until, err
+	}
+	if a, err = pki.LoadAuthority(folder); err != nil {
+		return nil, from, until, fmt.Errorf("-ca: %w", err)
+	}
+	return a, from, earliest(until, a.Expires()), nil
 }
 
 // grantAll makes the certificates that requests ask for, of agents 0 to n-1, and prints what each request holds.
@@ -207,15 +215,10 @@ func (p *program) pkiRenew(_ context.Context, args []string, stdout, _ io.Writer
 	if f.NArg() == 0 {
 		return dsbo.Errorf(dsbo.ErrConfig, "certificates to renew are required, such as signed/agent-3.pem")
 	}
-	from, until, err := period(*days)
+	a, from, until, err := loadSigner(*ca, *days)
 	if err != nil {
 		return err
 	}
-	a, err := pki.LoadAuthority(*ca)
-	if err != nil {
-		return fmt.Errorf("-ca: %w", err)
-	}
-	until = earliest(until, a.Expires())
 	for _, path := range f.Args() {
 		old, err := pki.LoadCertificate(path)
 		if err != nil {
