@@ -6,22 +6,39 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// Window is the geometry of a convolution without padding: images of H×W pixels with C channels
-// (row-major, channels last), cut into K×K patches at every Stride-th pixel.
-type Window struct{ H, W, C, K, Stride int }
+// Window is the geometry of a convolution or of pooling: images of H×W pixels with C channels (row-major, channels last),
+// surrounded by PadH rows of zeros above and below and PadW columns at each side, and cut into KH×KW patches at every Stride-th pixel.
+type Window struct{ H, W, C, KH, KW, Stride, PadH, PadW int }
 
 // OutH and OutW return how many patches fit along each side.
-func (w Window) OutH() int { return (w.H-w.K)/w.Stride + 1 }
-func (w Window) OutW() int { return (w.W-w.K)/w.Stride + 1 }
+func (w Window) OutH() int { return (w.H+2*w.PadH-w.KH)/w.Stride + 1 }
+func (w Window) OutW() int { return (w.W+2*w.PadW-w.KW)/w.Stride + 1 }
 
 func (w Window) patches() int { return w.OutH() * w.OutW() }
-func (w Window) taps() int    { return w.K * w.K * w.C }
+func (w Window) taps() int    { return w.KH * w.KW * w.C }
 func (w Window) pixels() int  { return w.H * w.W * w.C }
+func (w Window) padded() bool { return w.PadH > 0 || w.PadW > 0 }
 
-func (w Window) check() {
-	if w.C < 1 || w.Stride < 1 || w.K < 1 || w.K > w.H || w.K > w.W {
-		failf("Im2col: channels, stride and kernel must be at least 1, and the kernel no larger than the image; the window is %+v", w)
+// check refuses what is no window of the op, among it patches of padding alone.
+func (w Window) check(op string) {
+	switch {
+	case w.C < 1 || w.Stride < 1 || w.KH < 1 || w.KW < 1:
+		failf("%s: channels, stride and kernel must be at least 1; the window is %+v", op, w)
+	case w.PadH < 0 || w.PadW < 0 || w.PadH >= w.KH || w.PadW >= w.KW:
+		failf("%s: padding must be at least 0 and less than the kernel; the window is %+v", op, w)
+	case w.KH > w.H+2*w.PadH || w.KW > w.W+2*w.PadW:
+		failf("%s: the kernel must be no larger than the padded image; the window is %+v", op, w)
 	}
+}
+
+// images refuses what are not images of the window, one a row, and returns their number.
+func (w Window) images(op string, images *Node) int {
+	w.check(op)
+	m, c := dims(images)
+	if c != w.pixels() {
+		failf("%s: images must have the %d values of window %+v; their shape is %v", op, w.pixels(), w, images.Shape())
+	}
+	return m
 }
 
 // windowRule lays out patches as rows, or, back, adds patches into images. They are each other's adjoint.
@@ -30,20 +47,16 @@ type windowRule struct {
 	back bool
 }
 
-// Im2col turns m images (m × H·W·C) into their patches (m·OutH·OutW × K·K·C), so that a convolution
-// with F filters is MatMul(Im2col(images, w), filters, false, true) with filters F × K·K·C.
+// Im2col turns m images (m × H·W·C) into their patches (m·OutH·OutW × KH·KW·C), so that a convolution
+// with F filters is MatMul(Im2col(images, w), filters, false, true) with filters F × KH·KW·C.
 func Im2col(images *Node, w Window) *Node {
-	w.check()
-	m, c := dims(images)
-	if c != w.pixels() {
-		failf("Im2col: images must have the %d values of window %+v; they have %d", w.pixels(), w, c)
-	}
+	m := w.images("Im2col", images)
 	return apply(windowRule{w, false}, matShape(m*w.patches(), w.taps()), images)
 }
 
 // Col2im is the adjoint of [Im2col]: it adds each patch into the place that it came from.
 func Col2im(patches *Node, w Window) *Node {
-	w.check()
+	w.check("Col2im")
 	r, c := dims(patches)
 	if c != w.taps() || r%w.patches() != 0 {
 		failf("Col2im: patches must fit their window; their shape is %v, the window %+v", patches.Shape(), w)
@@ -74,35 +87,42 @@ func (r windowRule) kernels() (func(*call[float32]), func(*call[float64])) {
 	return im2colKernel[float32](r.w), im2colKernel[float64](r.w)
 }
 
-// eachRun calls f for every run of K·C neighbouring values that a patch shares with its image.
-func (w Window) eachRun(f func(image, patch int)) {
+// eachRun calls f for every run of n neighbouring values that a patch shares with its image: a row of the kernel, without what is padding.
+func (w Window) eachRun(f func(image, patch, n int)) {
 	for oi := range w.OutH() {
 		for oj := range w.OutW() {
 			p := (oi*w.OutW() + oj) * w.taps()
-			for k := range w.K {
-				f(((oi*w.Stride+k)*w.W+oj*w.Stride)*w.C, p+k*w.K*w.C)
+			left := oj*w.Stride - w.PadW
+			from, to := max(0, -left), min(w.KW, w.W-left)
+			for k := range w.KH {
+				if i := oi*w.Stride + k - w.PadH; i >= 0 && i < w.H {
+					f((i*w.W+left+from)*w.C, p+(k*w.KW+from)*w.C, (to-from)*w.C)
+				}
 			}
 		}
 	}
 }
 
 func im2colKernel[T Float](w Window) func(*call[T]) {
-	run := w.K * w.C
+	size := w.patches() * w.taps()
 	return func(c *call[T]) {
 		for i := range c.in[0].r {
-			img, out := c.in[0].row(i), c.dst.v[i*w.patches()*w.taps():]
-			w.eachRun(func(a, p int) { copy(out[p:p+run], img[a:a+run]) })
+			img, out := c.in[0].row(i), c.dst.v[i*size:][:size]
+			if w.padded() {
+				clear(out)
+			}
+			w.eachRun(func(a, p, n int) { copy(out[p:p+n], img[a:a+n]) })
 		}
 	}
 }
 
 func col2imKernel[T Float](w Window) func(*call[T]) {
-	run := w.K * w.C
+	size := w.patches() * w.taps()
 	return func(c *call[T]) {
 		for i := range c.dst.r {
-			img, in := c.dst.row(i), c.in[0].v[i*w.patches()*w.taps():]
+			img, in := c.dst.row(i), c.in[0].v[i*size:]
 			clear(img)
-			w.eachRun(func(a, p int) { kernel.AddTo(img[a:a+run], img[a:a+run], in[p:p+run]) })
+			w.eachRun(func(a, p, n int) { kernel.AddTo(img[a:a+n], img[a:a+n], in[p:p+n]) })
 		}
 	}
 }

@@ -138,9 +138,13 @@ func TestMisuse(t *testing.T) {
 		{"Place: the input must fit; shape (2) at offset 2 does not fit into length 3", func(y *Node) *Node { return Place(y, 2, 3) }},
 		{"Reshape: the number of entries must stay; (2) has 2, (2, 2) has 4", func(y *Node) *Node { return Reshape(y, 2, 2) }},
 		{"Gather: indices must be a vector; their shape is (2, 2)", func(y *Node) *Node { return Gather(y, mat(y, 2, 2)) }},
-		{"Im2col: channels, stride and kernel must be at least 1, and the kernel no larger than the image; the window is {H:2 W:2 C:1 K:3 Stride:1}", func(y *Node) *Node { return Im2col(mat(y, 1, 4), Window{H: 2, W: 2, C: 1, K: 3, Stride: 1}) }},
-		{"Im2col: images must have the 9 values of window {H:3 W:3 C:1 K:3 Stride:1}; they have 4", func(y *Node) *Node { return Im2col(mat(y, 1, 4), Window{H: 3, W: 3, C: 1, K: 3, Stride: 1}) }},
-		{"Col2im: patches must fit their window; their shape is (1, 4), the window {H:3 W:3 C:1 K:3 Stride:1}", func(y *Node) *Node { return Col2im(mat(y, 1, 4), Window{H: 3, W: 3, C: 1, K: 3, Stride: 1}) }},
+		{"Im2col: the kernel must be no larger than the padded image; the window is {H:2 W:2 C:1 KH:3 KW:1 Stride:1 PadH:0 PadW:0}", func(y *Node) *Node { return Im2col(mat(y, 1, 4), Window{H: 2, W: 2, C: 1, KH: 3, KW: 1, Stride: 1}) }},
+		{"Im2col: channels, stride and kernel must be at least 1; the window is {H:2 W:2 C:1 KH:1 KW:1 Stride:0 PadH:0 PadW:0}", func(y *Node) *Node { return Im2col(mat(y, 1, 4), Window{H: 2, W: 2, C: 1, KH: 1, KW: 1}) }},
+		{"Im2col: padding must be at least 0 and less than the kernel", func(y *Node) *Node {
+			return Im2col(mat(y, 1, 4), Window{H: 2, W: 2, C: 1, KH: 2, KW: 2, Stride: 1, PadW: 2})
+		}},
+		{"Im2col: images must have the 9 values of window {H:3 W:3 C:1 KH:3 KW:3 Stride:1 PadH:0 PadW:0}; their shape is (1, 4)", func(y *Node) *Node { return Im2col(mat(y, 1, 4), Window{H: 3, W: 3, C: 1, KH: 3, KW: 3, Stride: 1}) }},
+		{"Col2im: patches must fit their window; their shape is (1, 4), the window {H:3 W:3 C:1 KH:3 KW:3 Stride:1 PadH:0 PadW:0}", func(y *Node) *Node { return Col2im(mat(y, 1, 4), Window{H: 3, W: 3, C: 1, KH: 3, KW: 3, Stride: 1}) }},
 		{"Scale: the constant must not be NaN", func(y *Node) *Node { return Scale(math.NaN(), y) }},
 		{"Offset: the constant must not be NaN", func(y *Node) *Node { return Offset(math.NaN(), y) }},
 		{`NewConst "a": rows and columns must fit the numbers; 3 and 0 do not fit 2 numbers`, func(y *Node) *Node { return NewConst(y, "a", 3, 0, []float64{1, 2}) }},

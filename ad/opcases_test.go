@@ -58,8 +58,9 @@ func (k *kit) total(n *Node) *Node {
 }
 
 var (
-	window  = Window{H: 4, W: 3, C: 2, K: 2, Stride: 1}
-	strided = Window{H: 5, W: 5, C: 1, K: 3, Stride: 2}
+	window  = Window{H: 4, W: 3, C: 2, KH: 2, KW: 2, Stride: 1}
+	strided = Window{H: 5, W: 5, C: 1, KH: 3, KW: 3, Stride: 2}
+	padded  = Window{H: 3, W: 2, C: 2, KH: 2, KW: 3, Stride: 2, PadH: 1, PadW: 2}
 )
 
 // ops covers the closed set. Each function applies one op to operands of the kit.
@@ -186,11 +187,17 @@ var ops = []struct {
 	}},
 	{"Im2col", func(k *kit) *Node { return Im2col(k.rowsMat(window.pixels()), window) }},
 	{"Im2col strided", func(k *kit) *Node { return Im2col(k.rowsMat(strided.pixels()), strided) }},
+	{"Im2col padded, of a rectangle", func(k *kit) *Node { return Im2col(k.rowsMat(padded.pixels()), padded) }},
 	{"convolution", func(k *kit) *Node {
 		maps := MatMul(Im2col(k.rowsMat(window.pixels()), window), k.mat(2, window.taps()), false, true)
 		return SumCols(Reshape(Softplus(maps), k.rows, 2*window.patches()))
 	}},
 	{"Col2im", func(k *kit) *Node {
 		return Col2im(Reshape(k.rowsMat(strided.patches()*strided.taps()), k.rows*strided.patches(), strided.taps()), strided)
+	}},
+	{"Col2im padded, of a rectangle", func(k *kit) *Node {
+		w := padded
+		w.C = 1
+		return Col2im(Reshape(k.rowsMat(w.patches()*w.taps()), k.rows*w.patches(), w.taps()), w)
 	}},
 }

@@ -62,7 +62,9 @@ func (m factors) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
 // dense layer; one log-penalty for each of the two.
 type conv struct{ side, filters, classes int }
 
-func (m conv) window() ad.Window { return ad.Window{H: m.side, W: m.side, C: 1, K: 3, Stride: 1} }
+func (m conv) window() ad.Window {
+	return ad.Window{H: m.side, W: m.side, C: 1, KH: 3, KW: 3, Stride: 1}
+}
 
 func (m conv) sizes() (taps, units int) {
 	w := m.window()
