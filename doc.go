@@ -66,7 +66,8 @@
 //	a checkpoint                 train/checkpoint.go writes it, train/resume.go reads it, runs/checkpoints.go names it
 //	exact Φ, and a model         train/exact.go and solve.go: one solver for both
 //	a model's files, predictions modelfile: files.go for model.json, graph.go for ONNX, predict.go
-//	the best constant λ          experiment/models.go; finish.go keeps it or the tuned λ
+//	what tuning is compared with experiment/rivals.go: baselines of a model's own, or constants.go; finish.go keeps one or the tuned x
+//	what x is, in words          models/meaning.go
 //	the verdict's words          runs/verdict.go; report/verdict.go shows them
 //	what is sent, counted        train/meter.go for the method, average.go for the rest; runs/usage.go and verdict.go hold it
 //	the time left                experiment/pace.go; internal/cli/progress.go draws the bar
@@ -79,7 +80,7 @@
 //
 //   - Agent: one of the n participants. It has private examples, an oracle, a method's state, and neighbours.
 //   - Average: the exact mean of a vector over all agents, the same bits on each.
-//   - Baseline: the model at λ = 0, or at the best constant λ, with which a tuned model is compared.
+//   - Baseline: the model at λ = 0, or at the best constant λ, or another one that a model names, with which a tuned model is compared.
 //   - Boundary: a number of iterations after which all agents stand still, for an evaluation or a checkpoint.
 //   - Checkpoint: the file from which a run goes on with the same bits.
 //   - Consensus error: how far the agents' copies of a variable are apart, (1/n) Σ_i ‖v_i − v̄‖².

@@ -52,7 +52,7 @@ func (f *finder) constant(ctx context.Context, c int, tol float64) (*model, erro
 	if m := f.constants[c]; m != nil {
 		return m, nil
 	}
-	m, near := newModel(fmt.Sprintf("λ = %d", c), runs.Number(c), make([]float64, f.length)), new(model)
+	m, near := newModel(fmt.Sprintf("%s = %d", f.problem.meaning.Symbol, c), runs.Number(c), make([]float64, f.length)), new(model)
 	vec.Fill(m.x, float64(c))
 	for _, d := range f.known() {
 		if near.x == nil || math.Abs(float64(d-c)) < math.Abs(float64(near.Lambda)-float64(c)) {
@@ -113,11 +113,11 @@ func (f *finder) contender(best *model) *model {
 
 // beyondNotes says that a constant is the farthest that was tried, where Φ falls still.
 func beyondNotes(constant *model) []string {
-	if math.Abs(float64(constant.Lambda)) < farthestConstant || float64(constant.Lambda)*constant.slope >= 0 {
+	if !constant.Lambda.Known() || math.Abs(float64(constant.Lambda)) < farthestConstant || float64(constant.Lambda)*constant.slope >= 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("Φ falls still at λ = %v, the farthest constant that was tried: a better one may be beyond.",
-		float64(constant.Lambda))}
+	return []string{fmt.Sprintf("Φ falls still at %s = %v, the farthest constant that was tried: a better one may be beyond.",
+		constant.of.problem.meaning.Symbol, float64(constant.Lambda))}
 }
 
 // refine solves the best constant to the tolerance of the models that are shown, and another one more exactly than it was.

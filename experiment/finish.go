@@ -23,37 +23,37 @@ func (r *runner) finish(ctx context.Context) error {
 	if exact == nil {
 		exact = train.NewExact(r.problem.Problem)
 	}
-	tuned, found := newModel("λ tuned", runs.Unknown(), best.X), newFinder(r.problem, len(best.X), exact, onPace{r})
+	tuned, found := newModel(r.problem.meaning.Symbol+" tuned", runs.Unknown(), best.X), newFinder(r.problem, len(best.X), exact, onPace{r})
 	if err := found.solve(ctx, tuned, best.Y, best.Z, found.fine); err != nil {
 		return err
 	}
-	constant, err := found.bestConstant(ctx, r.startConstant())
+	others, rival, err := r.rivals(ctx, found)
 	if err != nil {
 		return err
 	}
 	r.summary.Constants = found.tried
 	var gains []runs.Gain
-	if tuned.y != nil && constant.y != nil {
-		if gains, err = r.gains(ctx, tuned.y, constant.y); err != nil {
+	if tuned.y != nil && rival.y != nil {
+		if gains, err = r.gains(ctx, tuned, rival); err != nil {
 			return err
 		}
 	}
-	kept, lost := tuned, worse(tuned, constant, gains)
+	kept, lost := tuned, rival.of == found && worse(tuned, rival, gains) // that of another model is no y of this one
 	if lost {
-		kept = constant
+		kept = rival
 	}
-	constant.Name += ", best constant"
+	if rival.Lambda.Known() {
+		rival.Name += ", best constant"
+	}
 	contest := runs.Contest{
-		Count: len(tuned.x), Penalties: r.problem.penalties, Constant: constant.Lambda, Against: constant.Name, Lost: lost,
+		Count: len(tuned.x), Meaning: r.problem.meaning, Constant: rival.Lambda, Against: rival.Name, Lost: lost,
 		Gains: gains, Notes: r.notes(best),
 	}
 	kept.Kept = true
-	r.summary.Models = []runs.Model{found.constants[0].Model}
-	if constant != found.constants[0] {
-		r.summary.Models = append(r.summary.Models, constant.Model)
+	for _, m := range append(others, tuned) {
+		r.summary.Models = append(r.summary.Models, m.Model)
 	}
-	r.summary.Models = append(r.summary.Models, tuned.Model)
-	contest.Notes = append(append(contest.Notes, beyondNotes(constant)...), unconvergedNotes(r.summary.Models)...)
+	contest.Notes = append(append(contest.Notes, beyondNotes(rival)...), unconvergedNotes(r.summary.Models, r.problem.meaning.Symbol)...)
 	r.summary.Verdict = contest.Verdict()
 	if kept.y != nil {
 		if err := r.writeModel(kept.x, kept.y); err != nil {
@@ -63,7 +63,7 @@ func (r *runner) finish(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.summary.Sites, err = r.compareSites(ctx, constant, tuned); err != nil {
+	if r.summary.Sites, err = r.compareSites(ctx, rival, tuned); err != nil {
 		return err
 	}
 	if !r.layout.leads() {
@@ -74,16 +74,16 @@ func (r *runner) finish(ctx context.Context) error {
 	return r.folder.WriteSummary(r.summary)
 }
 
-// worse reports whether a tuned model lost against a constant: its Φ is larger, or its loss on held-out examples by more than a
+// worse reports whether a tuned model lost against a rival: its Φ is larger, or its loss on held-out examples by more than a
 // standard error. One that has not converged loses against one that has.
-func worse(tuned, constant *model, gains []runs.Gain) bool {
-	return !(tuned.objective() <= constant.objective()) || slices.ContainsFunc(gains, func(g runs.Gain) bool {
+func worse(tuned, rival *model, gains []runs.Gain) bool {
+	return !(tuned.objective() <= rival.objective()) || slices.ContainsFunc(gains, func(g runs.Gain) bool {
 		return g.Set == runs.HeldOut && g.LossChange > g.LossError // false where there is no number
 	})
 }
 
 // unconvergedNotes says which models have not converged, if any.
-func unconvergedNotes(models []runs.Model) []string {
+func unconvergedNotes(models []runs.Model, symbol string) []string {
 	var names []string
 	for _, m := range models {
 		if !m.Converged {
@@ -94,9 +94,9 @@ func unconvergedNotes(models []runs.Model) []string {
 	case 0:
 		return nil
 	case 1:
-		return []string{fmt.Sprintf("The model of %s has not converged: its losses are not those of its λ.", names[0])}
+		return []string{fmt.Sprintf("The model of %s has not converged: its losses are not those of its %s.", names[0], symbol)}
 	}
-	return []string{fmt.Sprintf("The models of %s have not converged: their losses are not those of their λ.", strings.Join(names, "; "))}
+	return []string{fmt.Sprintf("The models of %s have not converged: their losses are not those of their %s.", strings.Join(names, "; "), symbol)}
 }
 
 // startConstant returns the whole number nearest to the start of λ, or to its median, from which constants are tried: the one that the method's search
@@ -127,8 +127,8 @@ func (r *runner) notes(best train.Best) []string {
 		return nil
 	}
 	note := fmt.Sprintf("After iteration %d the held-out loss rose (%.4f → %.4f) while the validation loss fell (%.4f → %.4f): "+
-		"λ began to fit the validation examples alone, and the tuned λ is that iteration's.",
-		best.Iteration, then.HoldoutLoss, last.HoldoutLoss, then.ValLoss, last.ValLoss)
+		"%[6]s began to fit the validation examples alone, and the tuned %[6]s is that iteration's.",
+		best.Iteration, then.HoldoutLoss, last.HoldoutLoss, then.ValLoss, last.ValLoss, r.problem.meaning.Symbol)
 	if done, all := r.result.Iterations, r.Settings.Iterations; done < all {
 		note += fmt.Sprintf(" Therefore the iterations ended after %d of %d.", done, all)
 	}
@@ -136,8 +136,8 @@ func (r *runner) notes(best train.Best) []string {
 }
 
 // gains compares the tuned model with another one on each set of examples: test, held-out, validation.
-func (r *runner) gains(ctx context.Context, tuned, other []float64) ([]runs.Gain, error) {
-	c, err := r.problem.Compare(ctx, other, tuned)
+func (r *runner) gains(ctx context.Context, tuned, other *model) ([]runs.Gain, error) {
+	c, err := r.problem.Compare(ctx, tuned.fit(), other.of.problem.Problem, other.fit())
 	var gains []runs.Gain
 	for _, s := range []struct {
 		set string

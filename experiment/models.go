@@ -16,6 +16,7 @@ import (
 type model struct {
 	runs.Model
 	x, y, z  []float64 // z: of the adjoint system
+	of       *finder   // what has solved it; nil before
 	slope    float64   // of Φ along all entries of λ together
 	phiError float64   // about how far off Φ may be; 0 where there is no Φ
 	tol      float64   // PhiTol of its solution
@@ -29,6 +30,9 @@ func newModel(name string, lambda runs.Number, x []float64) *model {
 	}
 	return m
 }
+
+// fit returns the model with its hyperparameters.
+func (m *model) fit() train.Fit { return train.Fit{X: m.x, Y: m.y} }
 
 // A finder solves the lower problem at some λ, by all agents of a problem together. A solution gives both Φ and the model.
 type finder struct {
@@ -88,6 +92,7 @@ const mostProducts = 300
 // the model as one that has not converged.
 func (f *finder) solve(ctx context.Context, m *model, y, z []float64, tol float64) error {
 	f.watcher.solving(m.Name)
+	m.of = f
 	if !f.problem.convex { // each from the start, where their losses are alike
 		f.exact = train.NewExact(f.problem.Problem)
 		f.exact.MaxProducts = mostProducts
@@ -110,7 +115,7 @@ func (f *finder) solve(ctx context.Context, m *model, y, z []float64, tol float6
 			m.slope += g
 		}
 	}
-	s, err := f.problem.Scores(ctx, m.y)
+	s, err := f.problem.Scores(ctx, m.fit())
 	if err != nil {
 		return fmt.Errorf("model of %s: %w", m.Name, err)
 	}

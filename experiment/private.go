@@ -189,9 +189,9 @@ func (g *guard) cover(p train.Problem, folder runs.Folder) (train.Problem, error
 		curators[i] = privacy.NewCurator(g.terms, l, p.Digests[i])
 		oracles[i] = privacy.NewOracle(p.Oracles[i], two[0], two[1], curators[i])
 	}
-	p.Oracles, p.Evaluate, p.Pair = oracles, nil, nil
+	p.Oracles, p.Evaluate, p.Each = oracles, nil, nil
 	if p.Score != nil {
-		p.Score = func(i int, y []float64) (train.Scores, error) { return g.score(i, y, curators[i]) }
+		p.Score = func(i int, m train.Fit) (train.Scores, error) { return g.score(i, m, curators[i]) }
 	}
 	return p, nil
 }
@@ -200,32 +200,32 @@ func (g *guard) cover(p train.Problem, folder runs.Folder) (train.Problem, error
 const mostLoss = 8
 
 // score returns an agent's noisy score on its test examples: a mean of losses, each as a share of mostLoss, and of right answers. One row
-// moves each of the two by 1/m at most.
-func (g *guard) score(i int, y []float64, c *privacy.Curator) (train.Scores, error) {
+// moves each of the two by 1/rows at most.
+func (g *guard) score(i int, m train.Fit, c *privacy.Curator) (train.Scores, error) {
 	of := g.scores[i]
 	if of == nil {
 		return train.Scores{}, nil
 	}
-	losses, hits, err := of.Examples(y)
+	losses, hits, err := of.Examples(m.X, m.Y)
 	if err != nil {
 		return train.Scores{}, err
 	}
-	m := float64(of.Len())
+	rows := float64(of.Len())
 	both := make([]float64, 2)
 	for _, loss := range losses {
-		both[0] += min(max(loss, 0), mostLoss) / mostLoss / m
+		both[0] += min(max(loss, 0), mostLoss) / mostLoss / rows
 	}
 	for _, hit := range hits {
-		both[1] += hit / m
+		both[1] += hit / rows
 	}
-	if err := c.Cover(both, privacy.Test, math.Sqrt2/m, "score", y); err != nil {
+	if err := c.Cover(both, privacy.Test, math.Sqrt2/rows, "score", m.X, m.Y); err != nil {
 		return train.Scores{}, err
 	}
-	right := m * both[1]
+	right := rows * both[1]
 	if hits == nil {
 		right = math.NaN()
 	}
-	return train.Scores{Test: train.Score{Rows: m, Losses: m * mostLoss * both[0], Right: right}}, nil
+	return train.Scores{Test: train.Score{Rows: rows, Losses: rows * mostLoss * both[0], Right: right}}, nil
 }
 
 // curvature bounds the eigenvalues of every agent's Hessian at x by what is known without data. o is an agent's oracle.

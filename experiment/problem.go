@@ -12,6 +12,7 @@ import (
 	"dsbo/data"
 	"dsbo/models"
 	"dsbo/network"
+	"dsbo/runs"
 	"dsbo/train"
 )
 
@@ -27,9 +28,11 @@ type loaded struct {
 // A problem is the bilevel problem of the loaded data, with its descriptions.
 type problem struct {
 	train.Problem
+	data      data.Task      // after held-out examples are taken off, and rows are clipped
 	convex    bool           // the lower problem has one solution, so that Φ is defined
 	penalties bool           // x is penalties, and the oracles tell their part of the Hessian
-	startX    []float64      // start of x, where the task says it; nil: -x0 or what the method finds
+	meaning   runs.Meaning   // what x is
+	startX    []float64      // start of x, where the task or the model says it; nil: -x0 or what the method finds
 	shapeY    []int          // shape of omega.npy
 	settings  map[string]any // the task's part of config.json and of what a checkpoint belongs to
 	line      string         // description for people
@@ -123,7 +126,7 @@ func (r *runner) makeProblem(ctx context.Context) (err error) {
 	if p.Problem, err = train.NewPart(r.team, task, l.model, models.Config{Seed: s.Seed, Batch: s.Batch, Float32: s.DType == "float32"}); err != nil {
 		return err
 	}
-	p.W = r.graph.W
+	p.W, p.data = r.graph.W, task
 	if p.Average, err = s.averaging(); err != nil {
 		return err
 	}
@@ -136,6 +139,7 @@ func (r *runner) makeProblem(ctx context.Context) (err error) {
 	}
 	_, p.convex = l.model.(models.StronglyConvex)
 	p.penalties = hasPenalties(p.Oracles[l.here[0]])
+	p.meaning = meaningOf(l.model, p.penalties)
 	nx, ny := l.model.Dims()
 	p.shapeY = []int{ny}
 	if matrix, ok := l.model.(models.Shaper); ok {
@@ -155,18 +159,32 @@ func (r *runner) makeProblem(ctx context.Context) (err error) {
 	return nil
 }
 
-// startOf sets where a problem with p hyperparameters starts, if the task says it.
-func (r *runner) startOf(prob *problem, p int) error {
-	st, ok := r.Task.(Starter)
-	if !ok {
-		return nil
+// meaningOf returns what x of a model is, and whether it is penalties as far as the model's oracle tells.
+func meaningOf(m models.Model, penalties bool) runs.Meaning {
+	if of, ok := m.(models.Meant); ok {
+		return runs.Meaning(of.Meaning())
 	}
-	x, y := st.Start()
+	if penalties {
+		return runs.Penalties
+	}
+	return runs.Hyperparameters
+}
+
+// startOf sets where a problem with p hyperparameters starts, if the task or else the model says it.
+func (r *runner) startOf(prob *problem, p int) error {
+	var x, y []float64
+	if st, ok := r.Task.(Starter); ok {
+		x, y = st.Start()
+	}
+	if st, ok := r.loaded.model.(models.XStarter); ok && x == nil {
+		x = make([]float64, p)
+		st.StartX(x)
+	}
 	switch {
 	case x != nil && len(x) != p:
 		return dsbo.Errorf(dsbo.ErrShape, "the start of x must have p = %d numbers; it has %d", p, len(x))
 	case x != nil && r.given["x0"]:
-		return dsbo.Errorf(dsbo.ErrConfig, "-x0 must not be given where λ starts at that of an earlier run")
+		return dsbo.Errorf(dsbo.ErrConfig, "-x0 must not be given where x has a start of its own")
 	}
 	prob.startX = x
 	if y != nil {

@@ -22,6 +22,9 @@ func (r *runner) completeConfig(c train.Config) (err error) {
 	c = c.WithDefaults()
 	config.EvalEvery, config.CheckpointEvery = c.EvalEvery, c.CheckpointEvery
 	config.ExactTol, config.AdjointTol = c.Tol, c.AdjointTol
+	if r.problem.meaning != runs.Penalties {
+		config.Meaning = r.problem.meaning
+	}
 	config.Rho, config.Curvature = r.graph.W.Rho(), r.lmax
 	r.layout.describe(config)
 	return nil
@@ -78,12 +81,15 @@ func (r *runner) summarize(state runs.State, err error) runs.Summary {
 	return s
 }
 
-// nameModels copies the values of the first model, λ = 0, and of the last, tuned, to the summary's fields for them.
+// nameModels copies the values of the first model, if it is that of λ = 0, and of the last, tuned, to the summary's fields for them.
 func nameModels(s *runs.Summary) {
 	zero := newModel("", 0, nil).Model
 	tuned := zero
 	if len(s.Models) >= 2 {
-		zero, tuned = s.Models[0], s.Models[len(s.Models)-1]
+		tuned = s.Models[len(s.Models)-1]
+		if s.Models[0].Lambda == 0 {
+			zero = s.Models[0]
+		}
 	}
 	s.PhiLambda0, s.TestLossLambda0, s.TestAccuracyLambda0 = zero.Phi, zero.TestLoss, zero.TestAccuracy
 	s.TestLossTuned, s.TestAccuracyTuned = tuned.TestLoss, tuned.TestAccuracy

@@ -27,14 +27,11 @@ func (r *runner) finishTask(ctx context.Context, kept *model) error {
 
 // solveOther returns y of the lower problem of a model on other data of the agents, at x.
 func (r *runner) solveOther(ctx context.Context, t data.Task, m models.Model, x []float64) ([]float64, error) {
-	p, err := train.NewPart(r.team, t, m, models.Config{Seed: r.Settings.Seed})
+	f, err := r.finderOf(t, m)
 	if err != nil {
 		return nil, err
 	}
-	p.W, p.Average, p.Sent = r.problem.W, r.problem.Average, r.problem.Sent
-	other := r.problem
-	other.Problem = p
-	solved, f := newModel("all rows", runs.Unknown(), x), newFinder(other, len(x), train.NewExact(p), onPace{r})
+	solved := newModel("all rows", runs.Unknown(), x)
 	if err := f.solve(ctx, solved, nil, nil, f.fine); err != nil {
 		return nil, err
 	}
@@ -60,12 +57,12 @@ func (r *runner) compareSites(ctx context.Context, constant, tuned *model) ([]ru
 		if err != nil {
 			return fmt.Errorf("agent %d alone: %w", i, err)
 		}
-		for k, y := range [][]float64{alone, constant.y, tuned.y} {
-			if y == nil {
+		for k, m := range []train.Fit{alone, constant.fit(), tuned.fit()} {
+			if m.Y == nil {
 				row[1+2*k], row[2+2*k] = math.NaN(), math.NaN()
 				continue
 			}
-			scores, err := r.problem.Score(i, y)
+			scores, err := r.problem.Score(i, m)
 			if err != nil {
 				return err
 			}
@@ -85,22 +82,22 @@ func (r *runner) compareSites(ctx context.Context, constant, tuned *model) ([]ru
 
 // siteModel returns the model that agent i finds by its own examples alone, at the best constant λ by its own validation examples; nil if
 // none converges. It sends nothing.
-func (r *runner) siteModel(ctx context.Context, i int) ([]float64, error) {
+func (r *runner) siteModel(ctx context.Context, i int) (m train.Fit, err error) {
 	l := r.loaded
 	shard := l.data.Shards[i]
 	shard.Train.ID = nil // numbers among the examples of all
 	own := data.Task{Shards: []data.Shard{shard}, Features: l.data.Features, Classes: l.data.Classes}
 	p, err := train.NewProblem(own, l.model, models.Config{Seed: r.Settings.Seed})
 	if err != nil {
-		return nil, err
+		return m, err
 	}
 	alone := r.problem
 	alone.Problem = p
 	best, err := newFinder(alone, len(r.result.X), train.NewExact(p), unwatched{}).bestConstant(ctx, 0)
 	if err != nil || best == nil {
-		return nil, err
+		return m, err
 	}
-	return best.y, nil
+	return best.fit(), nil
 }
 
 // unwatched shows nothing.

@@ -93,6 +93,6 @@ func (r *runner) chooseStart() {
 		m.Start = "x0"
 	}
 	if !known && !r.problem.penalties {
-		r.view.Log("λ starts at %g: the problem tells no penalties by which a start could be found (-x0 chooses another)", r.Settings.X0)
+		r.view.Log("x starts at %g: the problem tells no penalties by which a start could be found (-x0 chooses another)", r.Settings.X0)
 	}
 }

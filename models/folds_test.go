@@ -88,7 +88,7 @@ func TestFoldsAreModels(t *testing.T) {
 		}
 	}
 	// Of a validation example the model that left it out has the score, of others all models.
-	losses, _, err := must.Get(models.NewScore(m, shard.Val, false)).Examples(y)
+	losses, _, err := must.Get(models.NewScore(m, shard.Val, false)).Examples(x, y)
 	must.OK(err)
 	mean := 0.0
 	for _, l := range losses {

@@ -64,8 +64,8 @@ func trust(x *ad.Node, b Batch) *ad.Node { return b.weigh(ad.Sigmoid(ad.Gather(x
 func (h HyperClean) Upper(x, y *ad.Node, b Batch) *ad.Node { return h.linear().Upper(x, y, b) }
 
 // Score implements [Scorer].
-func (h HyperClean) Score(y *ad.Node, b Batch) (losses, hits *ad.Node) {
-	return h.linear().Score(y, b)
+func (h HyperClean) Score(x, y *ad.Node, b Batch) (losses, hits *ad.Node) {
+	return h.linear().Score(x, y, b)
 }
 
 // Penalty implements [Penalized]: 2C in each entry.

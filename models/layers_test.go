@@ -23,9 +23,9 @@ func TestLayers(t *testing.T) {
 		models.MLP{Features: d, Outputs: c, Hidden: []int{6}, ReLU: true},
 	} {
 		t.Run(fmt.Sprintf("%+v", m), func(t *testing.T) {
-			_, q := m.Dims()
+			p, q := m.Dims()
 			y := normal(rand.New(rand.NewPCG(4, 2)), q, 1)
-			want, _ := must.Get2(must.Get(models.NewScore(m, s.Val, false)).Examples(y))
+			want, _ := must.Get2(must.Get(models.NewScore(m, s.Val, false)).Examples(make([]float64, p), y))
 			for i := range s.Val.Len() {
 				out := row(s.Val, i)
 				for _, l := range m.(models.Layered).Layers() {

@@ -78,7 +78,7 @@ func (l Linear) fit(y *ad.Node, b Batch) *ad.Node {
 }
 
 // Score implements [Scorer].
-func (l Linear) Score(y *ad.Node, b Batch) (losses, hits *ad.Node) {
+func (l Linear) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 	return score(lossOr(l.Loss), l.layer().outputs(y, b.X), b)
 }
 

@@ -190,7 +190,7 @@ func TestOutputLosses(t *testing.T) {
 	} {
 		m := models.Linear{Features: 1, Outputs: 1, Loss: c.loss}
 		e := data.Examples{X: table(1, 1, []float64{1}), Target: table(1, 1, []float64{c.t})}
-		got, hits := must.Get2(must.Get(models.NewScore(m, e, false)).Examples([]float64{c.o, 0}))
+		got, hits := must.Get2(must.Get(models.NewScore(m, e, false)).Examples([]float64{0}, []float64{c.o, 0}))
 		if math.Abs(got[0]-c.want) > c.within || hits != nil {
 			t.Errorf("%T of output %g and target %g is %g with hits %v, want %g without", c.loss, c.o, c.t, got[0], hits, c.want)
 		}
@@ -222,7 +222,7 @@ func TestWeightsAreRepetitions(t *testing.T) {
 			t.Errorf("%T: weighted loss %g, want %g", m, got, want)
 		}
 		weighted, plain := must.Get(models.NewScore(m, s.Train, false)), must.Get(models.NewScore(m, unweighted, false))
-		if sum, all := first(weighted.Sums(y)), first(plain.Sums(y)); sum != all {
+		if sum, all := first(weighted.Sums(x, y)), first(plain.Sums(x, y)); sum != all {
 			t.Errorf("%T: scores sum to %g with weights, %g without", m, sum, all)
 		}
 	}

@@ -56,7 +56,7 @@ func (l Logistic) Upper(_, y *ad.Node, b Batch) *ad.Node {
 func margins(y *ad.Node, b Batch) *ad.Node { return ad.Mul(b.T, ad.MatVec(b.X, y, false)) }
 
 // Score implements [Scorer].
-func (l Logistic) Score(y *ad.Node, b Batch) (losses, hits *ad.Node) {
+func (l Logistic) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 	m := margins(y, b)
 	return ad.Softplus(ad.Neg(m)), ad.Step(m)
 }

@@ -176,7 +176,7 @@ func (m MLP) unitDerivatives(a, h *ad.Node) (slope, bend *ad.Node) {
 }
 
 // Score implements [Scorer].
-func (m MLP) Score(y *ad.Node, b Batch) (losses, hits *ad.Node) {
+func (m MLP) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 	return score(lossOr(m.Loss), m.outputs(y, b.X), b)
 }
 

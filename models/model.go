@@ -2,8 +2,8 @@
 // agent, each written down once as a Gorgonia graph of ad's ops.
 //
 // A new model is a type with the three methods of [Model] in one file; package modeltest proves it.
-// Further methods are optional, each with an interface of its own: [Scorer], [Checker], [Starter], [Shaper], [StronglyConvex],
-// [Penalized], [Curved], [Layered].
+// Further methods are optional, each with an interface of its own: [Scorer], [Checker], [Starter], [XStarter], [Shaper],
+// [StronglyConvex], [Penalized], [Curved], [Layered], [Meant], [Baselined].
 // An [OutputLoss] and [Penalties] make many models of one: [Linear] and [MLP] take both.
 // [NewOracle] turns a model and an agent's data into the oracle that an algorithm calls: gradients,
 // Hessian-vector and Jacobian-vector products.
@@ -30,12 +30,12 @@ type Model interface {
 // A Loss is one of a model's two losses: its Lower or its Upper.
 type Loss = func(x, y *ad.Node, b Batch) *ad.Node
 
-// A Scorer is a [Model] that can score y on examples.
+// A Scorer is a [Model] that can score y, found at x, on examples.
 type Scorer interface {
 	// Score builds two vectors with an entry for each example: its loss, without regularization and whatever its weight is, and 1
 	// where the prediction is right, 0 where it is wrong (nil for a model without classes); where the model is several, the share of
 	// them that is right.
-	Score(y *ad.Node, b Batch) (losses, hits *ad.Node)
+	Score(x, y *ad.Node, b Batch) (losses, hits *ad.Node)
 }
 
 // A Checker is a [Model] that checks its own settings, and whether an agent's data suit it. [NewOracle] calls Check first.
@@ -48,6 +48,12 @@ type Checker interface {
 type Starter interface {
 	// Start writes the start, the same for all agents, to y (length q).
 	Start(y []float64)
+}
+
+// An XStarter is a [Model] with a start of x of its own, in place of one number for all entries.
+type XStarter interface {
+	// StartX writes the start, the same for all agents, to x (length p).
+	StartX(x []float64)
 }
 
 // A Shaper is a [Model] whose y is a matrix, row by row. Files of y, such as a run's omega.npy, have its shape.

@@ -97,7 +97,7 @@ func TestMLPLearns(t *testing.T) {
 			vec.Axpy(y, -.5, g)
 		}
 		score := must.Get(models.NewScore(m, e, false))
-		if _, right := must.Get2(score.Sums(y)); right < .99*rows {
+		if _, right := must.Get2(score.Sums(x, y)); right < .99*rows {
 			t.Errorf("relu=%v: %g of %d right after 400 steps, want 99 %%", relu, right, rows)
 		}
 	}

@@ -214,7 +214,7 @@ func TestNewScore(t *testing.T) {
 	e := data.Examples{X: table(3, 1, []float64{1, 1, 0}), Target: table(3, 1, []float64{1, -1, 1})}
 	for _, float32 := range []bool{false, true} {
 		score := must.Get(models.NewScore(models.Logistic{Features: 1}, e, float32))
-		losses, hits := must.Get2(score.Examples([]float64{2}))
+		losses, hits := must.Get2(score.Examples([]float64{0}, []float64{2}))
 		for i, want := range []float64{softplus(-2), softplus(2), math.Ln2} {
 			if math.Abs(losses[i]-want) > 1e-6 {
 				t.Errorf("the loss of example %d is %g, want %g", i, losses[i], want)
@@ -223,7 +223,7 @@ func TestNewScore(t *testing.T) {
 		if want := []float64{1, 0, 0}; !slices.Equal(hits, want) {
 			t.Errorf("hits %v, want %v", hits, want)
 		}
-		sum, right := must.Get2(score.Sums([]float64{2}))
+		sum, right := must.Get2(score.Sums([]float64{0}, []float64{2}))
 		if want := softplus(-2) + softplus(2) + math.Ln2; math.Abs(sum-want) > 1e-6 || right != 1 {
 			t.Errorf("sums %g and %g, want %g and 1", sum, right, want)
 		}

@@ -13,7 +13,6 @@ type Score struct {
 	program *ad.Program
 	rows    int
 	hits    bool
-	x       []float64 // which the program takes besides y, and does not read
 	values  []float64 // losses, then hits
 }
 
@@ -29,10 +28,10 @@ func NewScore(m Model, e data.Examples, float32 bool) (*Score, error) {
 		return nil, err
 	}
 	p, q := m.Dims()
-	s := &Score{rows: ex.rows, x: make([]float64, p)}
+	s := &Score{rows: ex.rows}
 	var vectors []*ad.Node
-	s.program, err = ex.compile(p, q, ex.rows, float32, func(_, y *ad.Node, b Batch) []*ad.Node {
-		losses, hits := scorer.Score(y, b)
+	s.program, err = ex.compile(p, q, ex.rows, float32, func(x, y *ad.Node, b Batch) []*ad.Node {
+		losses, hits := scorer.Score(x, y, b)
 		vectors = []*ad.Node{losses}
 		if s.hits = hits != nil; s.hits {
 			vectors = append(vectors, hits)
@@ -54,10 +53,10 @@ func NewScore(m Model, e data.Examples, float32 bool) (*Score, error) {
 // Len returns the number of examples.
 func (s *Score) Len() int { return s.rows }
 
-// Examples returns, for y of length q, the loss of each example in the order of the rows, and 1 for each right prediction, 0 for
+// Examples returns, for x of length p and y of length q, the loss of each example in the order of the rows, and 1 for each right prediction, 0 for
 // each wrong one (nil for a model without classes). Both are views that the next call overwrites. The cost is half a gradient.
-func (s *Score) Examples(y []float64) (losses, hits []float64, err error) {
-	if err := s.program.Eval(s.values, s.x, y); err != nil {
+func (s *Score) Examples(x, y []float64) (losses, hits []float64, err error) {
+	if err := s.program.Eval(s.values, x, y); err != nil {
 		return nil, nil, err
 	}
 	if s.hits {
@@ -67,8 +66,8 @@ func (s *Score) Examples(y []float64) (losses, hits []float64, err error) {
 }
 
 // Sums returns the sum of the losses and the number of right predictions, NaN for a model without classes.
-func (s *Score) Sums(y []float64) (losses, right float64, err error) {
-	each, hits, err := s.Examples(y)
+func (s *Score) Sums(x, y []float64) (losses, right float64, err error) {
+	each, hits, err := s.Examples(x, y)
 	for _, l := range each {
 		losses += l
 	}

@@ -48,7 +48,7 @@ func (s Softmax) logits(y *ad.Node, b Batch) *ad.Node {
 }
 
 // Score implements [Scorer].
-func (s Softmax) Score(y *ad.Node, b Batch) (losses, hits *ad.Node) {
+func (s Softmax) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 	return score(CrossEntropy{}, s.logits(y, b), b)
 }
 

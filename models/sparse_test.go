@@ -149,7 +149,7 @@ func TestSparseMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	answers(m, s, models.Config{Float32: true}, dsbo.Sample{Set: dsbo.Whole}, x, y, v)
-	must.Get2(must.Get(models.NewScore(m, s.Val, true)).Sums(y))
+	must.Get2(must.Get(models.NewScore(m, s.Val, true)).Sums(x, y))
 	runtime.ReadMemStats(&after)
 	// A vector of length q takes 0.8 MB in a program and 1.6 MB in the answers.
 	if used := after.TotalAlloc - before.TotalAlloc; used > 100<<20 {

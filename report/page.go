@@ -42,6 +42,8 @@ type page struct {
 	Main              *panel // the one figure below the verdict, nil where there is no Φ
 	Rest              []*panel
 	Charts            []chart
+	LambdaTitle       string // of the section on the hyperparameters
+	About             string // what an entry of them does; "": they are penalties
 	Gains             *table
 	Models            [2]*table // those that have converged, and those that have not
 	Constants         string
@@ -77,6 +79,11 @@ func newPage(all []*Run, title string) (*page, error) {
 		Library:  template.JS("/*\n" + uplotLicence + "*/\n" + uplotJS),
 		Settings: sharedSettings(all, func(r *Run) runs.Differences { return r.settings }),
 		Machine:  sharedSettings(all, func(r *Run) runs.Differences { return r.build }),
+	}
+	if m := all[0].Config.Hyperparameters(); m.One == runs.Penalties.One {
+		p.LambdaTitle = "The hyperparameters " + m.Symbol
+	} else {
+		p.LambdaTitle, p.About = "The "+m.Many, cmp.Or(m.About, "One number for each of the "+m.Many+".")
 	}
 	p.heading(gs)
 	p.Title = cmp.Or(title, p.Title)

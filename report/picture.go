@@ -14,27 +14,27 @@ import (
 	"dsbo"
 )
 
-// A picture shows a square of numbers, such as one regularization weight for each pixel of MNIST,
+// A picture shows a rectangle of numbers, such as one regularization weight for each pixel of MNIST,
 // as colours with a scale beside them. The colours grow in lightness as the numbers do.
 type picture struct {
-	Title string
-	Label string    // what the numbers are
-	Side  int       // rows and columns
-	Cells []float64 // Side·Side numbers, the top row first; what is not finite stays empty
+	Title      string
+	Label      string // what the numbers are
+	Rows, Cols int
+	Cells      []float64 // Rows·Cols numbers, the top row first; what is not finite stays empty
 }
 
 // Sizes of a picture, in points: cells of MNIST lie on whole pixels.
 const (
-	cellsSize  = 280
-	scaleWidth = 64 // width of the colour scale with its numbers
+	cellsSize  = 280 // width of the cells; twice as much where there are several pictures in one
+	scaleWidth = 64  // width of the colour scale with its numbers
 	shades     = 64
 )
 
 // Validate reports a wrong number of cells, as [dsbo.ErrShape], or that none is finite, as [dsbo.ErrConfig].
 func (p *picture) Validate() error {
-	if p.Side < 1 || len(p.Cells) != p.Side*p.Side {
+	if p.Rows < 1 || p.Cols < 1 || len(p.Cells) != p.Rows*p.Cols {
 		return dsbo.Errorf(dsbo.ErrShape,
-			"picture %q has %d cells: it must have %d rows of %d", p.Title, len(p.Cells), p.Side, p.Side)
+			"picture %q has %d cells: it must have %d rows of %d", p.Title, len(p.Cells), p.Rows, p.Cols)
 	}
 	if e := p.extent(); e.high < e.low {
 		return dsbo.Errorf(dsbo.ErrConfig, "picture %q has no finite number", p.Title)
@@ -54,7 +54,18 @@ func (p *picture) heading() (title, label string) {
 	return p.Title, fmt.Sprintf("%s, from %.3g to %.3g", p.Label, e.low, e.high)
 }
 
-func (p *picture) size() (width, height vg.Length) { return cellsSize + scaleWidth, cellsSize }
+func (p *picture) size() (width, height vg.Length) {
+	cells := p.cellsWidth()
+	return cells + scaleWidth, cells * vg.Length(p.Rows) / vg.Length(p.Cols)
+}
+
+// cellsWidth is the width without the scale.
+func (p *picture) cellsWidth() vg.Length {
+	if p.Cols > p.Rows {
+		return 2 * cellsSize
+	}
+	return cellsSize
+}
 
 // draw draws the cells and the colour scale.
 func (p *picture) draw(c draw.Canvas) {
@@ -62,8 +73,8 @@ func (p *picture) draw(c draw.Canvas) {
 	if e.low == e.high { // one number: the middle of the scale
 		e.low, e.high = e.limits()
 	}
-	cells := heatMap(e, grid{p.Side, p.Side, func(r int) float64 { return float64(r) },
-		func(column, r int) float64 { return p.Cells[(p.Side-1-r)*p.Side+column] }})
+	cells := heatMap(e, grid{p.Cols, p.Rows, func(r int) float64 { return float64(r) },
+		func(column, r int) float64 { return p.Cells[(p.Rows-1-r)*p.Cols+column] }})
 	cells.HideAxes()
 	cells.Draw(draw.Crop(c, 0, -scaleWidth, 0, 0))
 
@@ -72,7 +83,7 @@ func (p *picture) draw(c draw.Canvas) {
 	scale.HideX()
 	styleAxis(&scale.Y, ticker{})
 	scale.Y.Padding = 0
-	scale.Draw(draw.Crop(c, cellsSize+edge, 0, 0, 0))
+	scale.Draw(draw.Crop(c, p.cellsWidth()+edge, 0, 0, 0))
 }
 
 // A grid is numbers in columns and rows. It implements [plotter.GridXYZ].

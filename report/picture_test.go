@@ -14,8 +14,8 @@ import (
 )
 
 func TestPicture(t *testing.T) {
-	p := &picture{Title: "λ", Label: "a weight for each pixel", Side: 28}
-	for i := range p.Side * p.Side {
+	p := &picture{Title: "λ", Label: "a weight for each pixel", Rows: 28, Cols: 28}
+	for i := range p.Rows * p.Cols {
 		p.Cells = append(p.Cells, float64(i)/10-3)
 	}
 	p.Cells[5] = math.NaN()
@@ -37,15 +37,15 @@ func TestPicture(t *testing.T) {
 }
 
 func TestPictureOfOneNumber(t *testing.T) {
-	svgOf(t, &picture{Side: 2, Cells: []float64{3, 3, 3, 3}}).inside(t)
+	svgOf(t, &picture{Rows: 2, Cols: 2, Cells: []float64{3, 3, 3, 3}}).inside(t)
 }
 
 func TestPictureErrors(t *testing.T) {
 	for _, tt := range []struct {
 		p    picture
 		kind error
-	}{{picture{}, dsbo.ErrShape}, {picture{Side: 2, Cells: []float64{1, 2, 3}}, dsbo.ErrShape},
-		{picture{Side: 1, Cells: []float64{math.Inf(1)}}, dsbo.ErrConfig}} {
+	}{{picture{}, dsbo.ErrShape}, {picture{Rows: 2, Cols: 2, Cells: []float64{1, 2, 3}}, dsbo.ErrShape},
+		{picture{Rows: 1, Cols: 1, Cells: []float64{math.Inf(1)}}, dsbo.ErrConfig}} {
 		if err := save(&tt.p, "", filepath.Join(t.TempDir(), "p")); !errors.Is(err, tt.kind) {
 			t.Errorf("%v: %v", tt.p, err)
 		}

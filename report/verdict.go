@@ -95,7 +95,7 @@ func (r *Run) headline() headline {
 	}
 	if state, _ := r.state(); state != runs.Finished {
 		return headline{Outcome: runs.Unclear,
-			Sentence: "The run has not finished: its hyperparameters were not compared with one penalty for all."}
+			Sentence: "The run has not finished: its hyperparameters were not compared with others."}
 	}
 	return headline{Outcome: runs.Unclear, Sentence: "The run was not compared with one penalty for all."}
 }
@@ -190,17 +190,17 @@ func (r *Run) unconverged() bool {
 	return r.Summary != nil && slices.ContainsFunc(r.Summary.Models, func(m runs.Model) bool { return !m.Converged })
 }
 
-// gains is the table of the verdict's comparisons, nil where there are none: tuned less constant, with the standard error
+// gains is the table of the verdict's comparisons, nil where there are none: tuned less the other, with the standard error
 // over the examples, each of which both models have answered.
 func gains(s *runs.Summary) *table {
 	if s == nil || len(s.Verdict.Gains) == 0 {
 		return nil
 	}
 	t := newTable("Tuned against "+s.Verdict.Against, "Examples", "", "Number", "examples", "Loss, tuned", "mean per example",
-		"Loss, constant", "mean per example", "Change of loss", "tuned less constant, ± standard error over the examples")
+		"Loss, other", "mean per example", "Change of loss", "tuned less other, ± standard error over the examples")
 	classes := slices.ContainsFunc(s.Verdict.Gains, func(g runs.Gain) bool { return g.Accuracy.Known() })
 	if classes {
-		t.Columns = append(t.Columns, newTable("", "Accuracy, tuned", "share of right answers", "Accuracy, constant",
+		t.Columns = append(t.Columns, newTable("", "Accuracy, tuned", "share of right answers", "Accuracy, other",
 			"share of right answers", "Change of accuracy", "percentage points, ± standard error").Columns...)
 	}
 	for _, g := range s.Verdict.Gains {

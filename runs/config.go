@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 )
@@ -27,6 +28,7 @@ type Config struct {
 	DType           string          `json:"dtype"`
 	Seed            uint64          `json:"seed"`
 	Problem         json.RawMessage `json:"problem"`           // object of the task's own settings
+	Meaning         Meaning         `json:"meaning,omitzero"`  // what x is; the zero value: log-penalties λ, see [Config.Hyperparameters]
 	Privacy         *Privacy        `json:"privacy,omitempty"` // nil: what agents tell of their examples has no bound
 	Patience        int             `json:"patience,omitzero"` // evaluations in a row with a held-out loss that rises and is clearly worse, which end the run; 0: none do
 	EvalEvery       int             `json:"eval_every"`
@@ -43,6 +45,27 @@ type Config struct {
 	Flags []string `json:"flags"`
 	Build Build    `json:"build"`
 }
+
+// A Meaning says in words what x is.
+type Meaning struct {
+	Symbol string `json:"symbol"`          // such as "λ"
+	One    string `json:"one"`             // an entry, such as "penalty"
+	Many   string `json:"many"`            // several, such as "penalties"
+	About  string `json:"about,omitempty"` // a sentence for people on what an entry does
+	// Pictures is how many pictures of Rows·Cols entries x begins with.
+	Pictures int `json:"pictures,omitzero"`
+	Rows     int `json:"rows,omitzero"`
+	Cols     int `json:"cols,omitzero"`
+}
+
+// Penalties is the meaning of log-penalties λ.
+var Penalties = Meaning{Symbol: "λ", One: "penalty", Many: "penalties"}
+
+// Hyperparameters is the meaning of an x that tells none.
+var Hyperparameters = Meaning{Symbol: "x", One: "hyperparameter", Many: "hyperparameters"}
+
+// Hyperparameters returns what x of the run is.
+func (c Config) Hyperparameters() Meaning { return cmp.Or(c.Meaning, Penalties) }
 
 // A SeriesConfig is the config.json of a folder whose runs have folders of their own in it: a series, or the agents of a run that
 // is under way.
@@ -72,6 +95,9 @@ func (c Config) Values() (settings, build Differences, err error) {
 	for _, d := range all {
 		name, ofBuild := strings.CutPrefix(d.Name, "build.")
 		d.Name = strings.TrimPrefix(name, "params.")
+		if strings.HasPrefix(name, "meaning.") { // words are no setting
+			continue
+		}
 		if ofBuild {
 			build = append(build, d)
 		} else {

@@ -17,7 +17,8 @@ const (
 	Unclear Outcome = "unclear" // there is nothing to compare with
 )
 
-// A Verdict says what tuning gave against the best single penalty: all hyperparameters one number.
+// A Verdict says what tuning gave against the best that is to be had without: all hyperparameters one number, such as a single penalty, or a
+// baseline of the model's own.
 type Verdict struct {
 	Outcome  Outcome  `json:"outcome"`
 	Sentence string   `json:"sentence"` // one sentence for people
@@ -33,7 +34,7 @@ const (
 	Test       = "test"
 )
 
-// A Gain compares the tuned model with that of the best single penalty on one set of examples. Differences are tuned minus the
+// A Gain compares the tuned model with another one, that of the best single penalty or a baseline, on one set of examples. Differences are tuned minus the
 // other, example by example, so that what examples have in common cancels.
 type Gain struct {
 	Set             string `json:"set"` // "validation", "held-out" or "test"
@@ -84,13 +85,13 @@ func (g Gain) change() string {
 	return text
 }
 
-// A Contest is what a [Verdict] judges: a tuned model against that of one constant for all hyperparameters.
+// A Contest is what a [Verdict] judges: a tuned model against that of one constant for all hyperparameters, or another baseline.
 type Contest struct {
-	Count     int    // number of hyperparameters
-	Penalties bool   // whether they are penalties
-	Constant  Number // the entry of λ where all are one number; unknown: there is no such model
-	Against   string // name of its model
-	// Lost says that the constant is kept, because the tuned λ was not better by the rule of the run.
+	Count    int     // number of hyperparameters
+	Meaning  Meaning // what they are
+	Against  string  // name of the other model; "": there is none
+	Constant Number  // the entry of its x, where all are one number; else unknown
+	// Lost says that the other one is kept, because the tuned x was not better by the rule of the run.
 	Lost  bool
 	Gains []Gain // the most telling set first
 	Notes []string
@@ -100,21 +101,19 @@ type Contest struct {
 // which have tuned λ.
 func (c Contest) Verdict() Verdict {
 	v := Verdict{Outcome: Unclear, Against: c.Against, Gains: append([]Gain{}, c.Gains...), Notes: append([]string{}, c.Notes...)}
-	what, single := "hyperparameters", "the best single value"
-	if c.Penalties {
-		what, single = "penalties", "the best single penalty"
-	}
+	head, against := fmt.Sprintf("Tuning %d %s", c.Count, c.Meaning.Many), "against "+c.Against
 	if c.Count == 1 {
-		what = strings.NewReplacer("ies", "y", "ers", "er").Replace(what)
+		head = "Tuning 1 " + c.Meaning.One
 	}
-	head := fmt.Sprintf("Tuning %d %s", c.Count, what)
-	if !c.Constant.Known() || len(c.Gains) == 0 {
-		v.Sentence = head + " has nothing to be compared with: there is no model of " + single + "."
+	if c.Constant.Known() {
+		against = fmt.Sprintf("against the best single %s (%s = %.4g)", c.Meaning.One, c.Meaning.Symbol, float64(c.Constant))
+	}
+	if c.Against == "" || len(c.Gains) == 0 {
+		v.Sentence = head + " has nothing to be compared with: there is no model without."
 		return v
 	}
 	g := c.Gains[0]
 	v.Outcome = g.Outcome()
-	against := fmt.Sprintf("against %s (λ = %.4g)", single, float64(c.Constant))
 	switch share := strings.TrimLeft(g.percent(), "+−"); {
 	case v.Outcome == Better:
 		v.Sentence = fmt.Sprintf("%s cut the %s loss by %s (%s) %s", head, g.Set, share, g.change(), against)
@@ -133,16 +132,18 @@ func (c Contest) Verdict() Verdict {
 		v.Sentence += "; " + strings.Join(others, ", ")
 	}
 	switch {
-	case c.Lost:
+	case c.Lost && c.Constant.Known():
 		v.Sentence += "; the single one is kept"
+	case c.Lost:
+		v.Sentence += "; " + c.Against + " is kept"
 	case v.Outcome == Worse:
-		v.Sentence += "; the tuned λ is kept all the same, as Φ, which decides, is not higher"
+		v.Sentence += fmt.Sprintf("; the tuned %s is kept all the same, as Φ, which decides, is not higher", c.Meaning.Symbol)
 	}
 	v.Sentence += "."
 	for _, o := range c.Gains[1:] {
 		if o.Outcome() == Better && v.Outcome != Better && o.Set == Validation {
 			v.Notes = append(v.Notes, fmt.Sprintf("Validation and %s disagree: the validation loss changed by %s, the %s loss by %s. "+
-				"λ fits the validation examples rather than what they stand for.", g.Set, o.percent(), g.Set, g.percent()))
+				"%s fits the validation examples rather than what they stand for.", g.Set, o.percent(), g.Set, g.percent(), c.Meaning.Symbol))
 		}
 	}
 	return v

@@ -20,36 +20,40 @@ func TestVerdict(t *testing.T) {
 		notes    int
 	}{
 		"better": {
-			Contest{Count: 784, Penalties: true, Constant: 1, Gains: []Gain{test, held, val}}, Better,
+			Contest{Count: 784, Meaning: Penalties, Against: "λ, best constant", Constant: 1, Gains: []Gain{test, held, val}}, Better,
 			"Tuning 784 penalties cut the test loss by 3.1 % (0.2873 → 0.2784 ± 0.0009) against the best single penalty (λ = 1); held-out −4.0 %, validation −5.2 %.", 0,
 		},
 		"worse, and kept is the constant": {
-			Contest{Count: 20, Penalties: true, Constant: -2, Lost: true, Gains: []Gain{gain(Test, .5, .55, .01), gain(Validation, .5, .45, .01)}}, Worse,
+			Contest{Count: 20, Meaning: Penalties, Against: "λ, best constant", Constant: -2, Lost: true, Gains: []Gain{gain(Test, .5, .55, .01), gain(Validation, .5, .45, .01)}}, Worse,
 			"Tuning 20 penalties made it worse: it raised the test loss by 10.0 % (0.5000 → 0.5500 ± 0.0100) against the best single penalty (λ = -2); validation −10.0 %; the single one is kept.", 1,
 		},
 		"within two standard errors": {
-			Contest{Count: 1, Penalties: true, Constant: 0.5, Gains: []Gain{gain(Test, .5, .501, .0006), gain(Validation, .5, .5, .001)}}, Same,
+			Contest{Count: 1, Meaning: Penalties, Against: "λ, best constant", Constant: 0.5, Gains: []Gain{gain(Test, .5, .501, .0006), gain(Validation, .5, .5, .001)}}, Same,
 			"Tuning 1 penalty made no difference beyond chance to the test loss (0.5000 → 0.5010 ± 0.0006) against the best single penalty (λ = 0.5); validation 0.0 %.", 0,
 		},
 		"validation alone says better": {
-			Contest{Count: 2, Penalties: true, Constant: 0, Gains: []Gain{gain(Test, .5, .5, 0), val}, Notes: []string{"first"}}, Same,
+			Contest{Count: 2, Meaning: Penalties, Against: "λ, best constant", Constant: 0, Gains: []Gain{gain(Test, .5, .5, 0), val}, Notes: []string{"first"}}, Same,
 			"Tuning 2 penalties made no difference beyond chance to the test loss (0.5000 → 0.5000 ± 0.0000) against the best single penalty (λ = 0); validation −5.2 %.", 2,
 		},
 		"no test examples": {
-			Contest{Count: 3, Constant: 0, Gains: []Gain{gain(Validation, 200, 190, 1)}}, Better,
-			"Tuning 3 hyperparameters cut the validation loss by 5.0 % (200.00 → 190.00 ± 1.00) against the best single value (λ = 0).", 0,
+			Contest{Count: 3, Meaning: Hyperparameters, Against: "x = 0", Constant: 0, Gains: []Gain{gain(Validation, 200, 190, 1)}}, Better,
+			"Tuning 3 hyperparameters cut the validation loss by 5.0 % (200.00 → 190.00 ± 1.00) against the best single hyperparameter (x = 0).", 0,
 		},
 		"one example": {
-			Contest{Count: 3, Constant: 0, Gains: []Gain{gain(Test, 2, 1, Unknown())}}, Unclear,
-			"Tuning 3 hyperparameters changed the test loss by −50.0 % (2.0000 → 1.0000) against the best single value (λ = 0), with an uncertainty that is not known.", 0,
+			Contest{Count: 3, Meaning: Hyperparameters, Against: "x = 0", Constant: 0, Gains: []Gain{gain(Test, 2, 1, Unknown())}}, Unclear,
+			"Tuning 3 hyperparameters changed the test loss by −50.0 % (2.0000 → 1.0000) against the best single hyperparameter (x = 0), with an uncertainty that is not known.", 0,
 		},
 		"a loss of zero": {
-			Contest{Count: 3, Constant: 0, Gains: []Gain{gain(Test, 0, 1, .1)}}, Worse,
-			"Tuning 3 hyperparameters made it worse: it raised the test loss by 1.0000 (0.0000 → 1.0000 ± 0.1000) against the best single value (λ = 0); the tuned λ is kept all the same, as Φ, which decides, is not higher.", 0,
+			Contest{Count: 3, Meaning: Hyperparameters, Against: "x = 0", Constant: 0, Gains: []Gain{gain(Test, 0, 1, .1)}}, Worse,
+			"Tuning 3 hyperparameters made it worse: it raised the test loss by 1.0000 (0.0000 → 1.0000 ± 0.1000) against the best single hyperparameter (x = 0); the tuned x is kept all the same, as Φ, which decides, is not higher.", 0,
 		},
-		"no constant": {
-			Contest{Count: 3, Constant: Unknown(), Gains: []Gain{test}}, Unclear,
-			"Tuning 3 hyperparameters has nothing to be compared with: there is no model of the best single value.", 0,
+		"nothing else": {
+			Contest{Count: 3, Meaning: Hyperparameters, Constant: Unknown(), Gains: []Gain{test}}, Unclear,
+			"Tuning 3 hyperparameters has nothing to be compared with: there is no model without.", 0,
+		},
+		"another baseline": {
+			Contest{Count: 7840, Meaning: Meaning{"X", "pixel", "pixels", "", 10, 28, 28}, Against: "mean pictures", Constant: Unknown(), Lost: true, Gains: []Gain{gain(Test, .5, .5, 0)}}, Same,
+			"Tuning 7840 pixels made no difference beyond chance to the test loss (0.5000 → 0.5000 ± 0.0000) against mean pictures; mean pictures is kept.", 0,
 		},
 	} {
 		v := tt.contest.Verdict()
@@ -57,7 +61,7 @@ func TestVerdict(t *testing.T) {
 			t.Errorf("%s: %s with %d notes\n%s\nwant %s with %d\n%s", name, v.Outcome, len(v.Notes), v.Sentence, tt.outcome, tt.notes, tt.sentence)
 		}
 	}
-	v := Contest{Count: 2, Constant: 0, Gains: []Gain{gain(Test, .5, .6, .01), val}}.Verdict()
+	v := Contest{Count: 2, Meaning: Penalties, Against: "λ = 0", Constant: 0, Gains: []Gain{gain(Test, .5, .6, .01), val}}.Verdict()
 	if len(v.Notes) != 1 || !strings.HasPrefix(v.Notes[0], "Validation and test disagree: the validation loss changed by −5.2 %, the test loss by +20.0 %.") {
 		t.Errorf("notes %q", v.Notes)
 	}

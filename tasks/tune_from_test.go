@@ -89,9 +89,9 @@ func TestTuneFrom(t *testing.T) {
 		experimenttest.TestTask(t, tasks.Tune(), "-target=ill", "-drop=cost,visits", data, "-from="+string(first))
 	})
 	for says, flags := range map[string][]string{
-		"-from must be the folder of a run of tune that has finished":    {"-from=" + folder},
-		"-from {site}: {site} must be {agent}":                           {"-from={site}"},
-		"-x0 must not be given where λ starts at that of an earlier run": {"-from=" + string(first), "-x0=1"},
+		"-from must be the folder of a run of tune that has finished": {"-from=" + folder},
+		"-from {site}: {site} must be {agent}":                        {"-from={site}"},
+		"-x0 must not be given where x has a start of its own":        {"-from=" + string(first), "-x0=1"},
 	} {
 		_, _, err := runTune(t, runs.Folder(filepath.Join(folder, "wrong")), append(flags, data)...)
 		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), says) {

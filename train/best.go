@@ -14,7 +14,7 @@ import (
 // the newest one. By losses the start is one of them, so that the best is never worse than it.
 //
 // By held-out examples it is the newest iterate, unless its loss there is above the least by more than a standard error of their
-// difference, taken example by example ([Problem.Pair]; without it, unless it is above): then it is that of the least loss. x goes
+// difference, taken example by example ([Problem.Each]; without it, unless it is above): then it is that of the least loss. x goes
 // downhill on all other validation examples, so that stopping early takes evidence, which a difference within chance is not.
 type Best struct {
 	X, Y, Z   []float64 // x̄, ȳ and z̄; nil before the first record, and z̄ of methods without
@@ -82,8 +82,8 @@ func (e *evaluator) choose(ctx context.Context, r runs.Record) error {
 	switch least := c.least.value[1]; {
 	case c.head[1] == 0, by == 0, float64(value) < least, value.Known() && math.IsNaN(least):
 		c.least.set(&e.means, r.Iteration, value)
-	case by == 1 && e.problem.Pair != nil:
-		held, err := e.problem.compared(ctx, e.group, c.least.y, e.means.y, HoldoutSet)
+	case by == 1 && e.problem.Each != nil:
+		held, err := e.problem.compared(ctx, e.group, e.means.fit(), e.problem, Fit{X: c.least.x, Y: c.least.y}, HoldoutSet)
 		if err != nil {
 			return err
 		}

@@ -4,15 +4,9 @@ import (
 	"context"
 	"math"
 	"slices"
-)
 
-// A Pair holds sums over some examples of what two models make of each: losses, right answers (1, or 0), the squares of their
-// differences, and the number of examples. Right answers are NaN for models without.
-type Pair struct {
-	Rows                   float64
-	LossA, LossB, Loss2    float64
-	RightA, RightB, Right2 float64
-}
+	"dsbo"
+)
 
 // A Comparison says how two models a and b do on the same examples of all agents. Changes are b minus a, example by example, so that
 // what examples have in common cancels.
@@ -27,17 +21,18 @@ type Compared struct {
 	AccuracyChange, AccuracyError float64
 }
 
-// Compare compares models a and b (of length q) on the validation, held-out and test examples of all agents together. What leaves
-// an agent is its part of sums. Without [Problem.Pair] there are no examples.
-func (p Problem) Compare(ctx context.Context, a, b []float64) (all Comparison, err error) {
-	if p.Pair == nil {
+// Compare compares model m of the problem with model a of another one, or of the same, on the validation, held-out and test examples of
+// all agents together: both problems are of the same examples. What leaves an agent is its part of sums. Without [Problem.Each] there
+// are no examples.
+func (p Problem) Compare(ctx context.Context, m Fit, against Problem, a Fit) (all Comparison, err error) {
+	if p.Each == nil || against.Each == nil {
 		return all, nil
 	}
 	g, err := p.group()
 	if err != nil {
 		return all, err
 	}
-	c, err := p.compared(ctx, g, a, b, ValSet, HoldoutSet, TestSet)
+	c, err := p.compared(ctx, g, m, against, a, ValSet, HoldoutSet, TestSet)
 	if err != nil {
 		return all, err
 	}
@@ -45,20 +40,16 @@ func (p Problem) Compare(ctx context.Context, a, b []float64) (all Comparison, e
 }
 
 // compared compares two models on some sets of the examples of all agents together.
-func (p Problem) compared(ctx context.Context, g group, a, b []float64, sets ...Set) ([]Compared, error) {
-	const each = 8 // numbers of a set: those of Pair, and examples without answers
+func (p Problem) compared(ctx context.Context, g group, m Fit, against Problem, a Fit, sets ...Set) ([]Compared, error) {
+	const each = 8 // numbers of a set: those of pairSums, and examples without answers
 	total := make([]float64, each*len(sets))
 	err := g.numbers(ctx, total, func(i int, part []float64) error {
 		for k, set := range sets {
-			s, err := p.Pair(i, set, a, b)
+			row, err := pairSums(i, set, against, a, p, m)
 			if err != nil {
 				return err
 			}
-			row := []float64{s.Rows, s.LossA, s.LossB, s.Loss2, s.RightA, s.RightB, s.Right2, 0}
-			if math.IsNaN(s.RightA) {
-				copy(row[4:], []float64{0, 0, 0, s.Rows})
-			}
-			copy(part[each*k:], row)
+			copy(part[each*k:], row[:])
 		}
 		return nil
 	})
@@ -90,27 +81,29 @@ func paired(n, a, b, squares float64) (meanA, meanB, change, deviation float64) 
 	return a / n, b / n, change, math.Sqrt(variance / n)
 }
 
-// pair is a Problem's Pair.
-func (s scorer) pair(i int, set Set, a, b []float64) (p Pair, err error) {
-	of := s[i][set]
-	if of == nil {
-		return p, nil
-	}
-	lossA, hitsA, err := of.Examples(a)
+// pairSums returns sums over a set of agent i's examples of what models a and b make of each: examples; losses of a, of b, and the squares
+// of their differences; the same of right answers; examples without answers.
+func pairSums(i int, set Set, of Problem, a Fit, other Problem, b Fit) (row [8]float64, err error) {
+	losses, hits, err := of.Each(i, set, a)
 	if err != nil {
-		return p, err
+		return row, err
 	}
-	lossA, hitsA = slices.Clone(lossA), slices.Clone(hitsA)
-	lossB, hitsB, err := of.Examples(b)
+	lossA, hitsA := slices.Clone(losses), slices.Clone(hits)
+	lossB, hitsB, err := other.Each(i, set, b)
 	if err != nil {
-		return p, err
+		return row, err
 	}
-	p.Rows = float64(of.Len())
-	p.LossA, p.LossB, p.Loss2 = sums(lossA, lossB)
-	if p.RightA, p.RightB, p.Right2 = sums(hitsA, hitsB); hitsA == nil {
-		p.RightA, p.RightB, p.Right2 = math.NaN(), math.NaN(), math.NaN()
+	if len(lossA) != len(lossB) {
+		return row, dsbo.Errorf(dsbo.ErrShape, "models must be compared on the same examples; agent %d has %d and %d", i, len(lossA), len(lossB))
 	}
-	return p, nil
+	row[0] = float64(len(lossA))
+	row[1], row[2], row[3] = sums(lossA, lossB)
+	if hitsA == nil || hitsB == nil {
+		row[7] = row[0]
+		return row, nil
+	}
+	row[4], row[5], row[6] = sums(hitsA, hitsB)
+	return row, nil
 }
 
 // sums returns the sums of two lists of numbers and of the squares of their differences.

@@ -114,6 +114,9 @@ type means struct {
 	spreads [4]float64 // (1/n) Σ_i ‖x_i − x̄‖², and so for y, z and u
 }
 
+// fit returns x̄ and ȳ.
+func (m *means) fit() Fit { return Fit{X: m.x, Y: m.y} }
+
 // newMeans returns averages to be found.
 func newMeans(p, q int) means {
 	return means{x: make([]float64, p), y: make([]float64, q), z: make([]float64, q), u: make([]float64, p)}
@@ -165,9 +168,9 @@ func (s *stepper) usages(ctx context.Context) ([]runs.Usage, error) {
 	return all, nil
 }
 
-// scores adds the losses and accuracies at ȳ to a record.
+// scores adds the losses and accuracies at x̄ and ȳ to a record.
 func (e *evaluator) scores(ctx context.Context, r *runs.Record) error {
-	s, err := e.problem.scores(ctx, e.group, e.means.y)
+	s, err := e.problem.scores(ctx, e.group, e.means.fit())
 	r.TrainLoss, r.TrainAccuracy = runs.Number(s.Train.Loss()), runs.Number(s.Train.Accuracy())
 	r.ValLoss, r.ValAccuracy = runs.Number(s.Val.Loss()), runs.Number(s.Val.Accuracy())
 	r.HoldoutLoss, r.HoldoutAccuracy = runs.Number(s.Holdout.Loss()), runs.Number(s.Holdout.Accuracy())

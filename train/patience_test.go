@@ -3,6 +3,7 @@ package train_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"dsbo/algo"
@@ -18,15 +19,13 @@ import (
 func risingHoldout(t *testing.T) train.Problem {
 	p := must.Get(train.NewProblem(must.Get(data.HoldOut(task(t), 0.3, 1)), models.Softmax{Features: features, Classes: classes}, models.Config{}))
 	score := p.Score
-	p.Score = func(i int, y []float64) (train.Scores, error) {
-		s, err := score(i, y)
-		s.Holdout.Losses = s.Holdout.Rows * vec.Norm(y)
+	p.Score = func(i int, m train.Fit) (train.Scores, error) {
+		s, err := score(i, m)
+		s.Holdout.Losses = s.Holdout.Rows * vec.Norm(m.Y)
 		return s, err
 	}
-	p.Pair = func(_ int, _ train.Set, a, b []float64) (train.Pair, error) {
-		const rows = 10
-		change := vec.Norm(b) - vec.Norm(a)
-		return train.Pair{Rows: rows, LossA: rows * vec.Norm(a), LossB: rows * vec.Norm(b), Loss2: rows * change * change}, nil
+	p.Each = func(_ int, _ train.Set, m train.Fit) (losses, hits []float64, err error) {
+		return slices.Repeat([]float64{vec.Norm(m.Y)}, 10), nil, nil
 	}
 	return p
 }

@@ -92,7 +92,7 @@ func TestNothingPrivateLeaves(t *testing.T) {
 					return r, sol, sent, err
 				}
 				c.Problem.W = ring.W
-				_, err = c.Problem.Compare(context.Background(), r.Y, sol.Y)
+				_, err = c.Problem.Compare(context.Background(), train.Fit{X: make([]float64, len(r.X)), Y: sol.Y}, c.Problem, train.Fit{X: r.X, Y: r.Y})
 				return r, sol, sent, err
 			}
 			alone, want, _, err := solve(c)
@@ -142,7 +142,8 @@ func TestCompare(t *testing.T) {
 	for i := range b {
 		a[i], b[i] = math.Sin(float64(i)), math.Cos(float64(3*i))
 	}
-	got := must.Get(prob.Compare(context.Background(), a, b))
+	x := make([]float64, features)
+	got := must.Get(prob.Compare(context.Background(), train.Fit{X: x, Y: b}, prob, train.Fit{X: x, Y: a}))
 	var val, held []data.Examples
 	for _, s := range set.Shards {
 		val, held = append(val, s.Val), append(held, s.Holdout)
@@ -190,15 +191,14 @@ func TestBest(t *testing.T) {
 	const rows = 2.0                                                     // of each agent
 	heldOut := c
 	heldOut.Evaluate = train.EvaluateOff
-	heldOut.Problem.Score = func(_ int, y []float64) (train.Scores, error) {
-		return train.Scores{Holdout: train.Score{Rows: rows, Losses: rows * loss(y)}}, nil
+	heldOut.Problem.Score = func(_ int, m train.Fit) (train.Scores, error) {
+		return train.Scores{Holdout: train.Score{Rows: rows, Losses: rows * loss(m.Y)}}, nil
 	}
-	// withError has differences of examples whose mean has about the standard error given.
-	withError := func(deviation float64) train.Config {
+	// withSpread has examples whose losses are so many times their mean above and below it, and so are the differences of losses.
+	withSpread := func(times float64) train.Config {
 		c := heldOut
-		c.Problem.Pair = func(_ int, set train.Set, a, b []float64) (train.Pair, error) {
-			change, examples := loss(b)-loss(a), rows*float64(len(c.Problem.Oracles))
-			return train.Pair{Rows: rows, LossA: rows * loss(a), LossB: rows * loss(b), Loss2: rows * (change*change + deviation*deviation*(examples-1))}, nil
+		c.Problem.Each = func(_ int, _ train.Set, m train.Fit) (losses, hits []float64, err error) {
+			return []float64{(1 + times) * loss(m.Y), (1 - times) * loss(m.Y)}, nil, nil
 		}
 		return c
 	}
@@ -211,8 +211,8 @@ func TestBest(t *testing.T) {
 	}{
 		"exact":               {c, "Φ", func(r runs.Record) runs.Number { return r.Phi }, false},
 		"held out":            {heldOut, "held-out loss", byHoldout, false},
-		"held out, certain":   {withError(1e-9), "held-out loss", byHoldout, false},
-		"held out, uncertain": {withError(10), "held-out loss", byHoldout, true},
+		"held out, certain":   {withSpread(1e-9), "held-out loss", byHoldout, false},
+		"held out, uncertain": {withSpread(10), "held-out loss", byHoldout, true},
 	} {
 		want := run(t, test.c)
 		chosen := want.Records[0]

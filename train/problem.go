@@ -18,11 +18,13 @@ type Problem struct {
 	// nil: there is no exact Φ.
 	Evaluate []dsbo.ValueOracle
 	Start    []float64 // start of every agent's y, length q; nil: 0
-	// Score returns the scores of y on agent i's examples; nil: there are no losses and no accuracies. It is called for several
+	// Score returns the scores of a model on agent i's examples; nil: there are no losses and no accuracies. It is called for several
 	// agents at a time.
-	Score func(i int, y []float64) (Scores, error)
-	// Pair compares two ys on a set of agent i's examples; nil: they are not compared.
-	Pair func(i int, set Set, a, b []float64) (Pair, error)
+	Score func(i int, m Fit) (Scores, error)
+	// Each returns what a model makes of each of a set of agent i's examples: its loss, and 1 for a right answer and 0 for a wrong one
+	// (nil of a model without answers). Both are views that the next call for the agent overwrites. It is called for several agents at
+	// a time. nil: models are not compared.
+	Each func(i int, set Set, m Fit) (losses, hits []float64, err error)
 	// Digests stand for the examples of each agent, "" for agents of other processes: a checkpoint is resumed only on the
 	// same ones. nil: this is not checked.
 	Digests []string
@@ -37,6 +39,9 @@ type Problem struct {
 	// counts for itself.
 	Sent *runs.Sent
 }
+
+// A Fit is a model y, of length q, with the hyperparameters x, of length p, that it was found at.
+type Fit struct{ X, Y []float64 }
 
 // Dims returns p and q, or an error that matches [dsbo.ErrShape] if the parts do not fit together.
 func (p Problem) Dims() (int, int, error) {
@@ -114,7 +119,7 @@ func NewPart(team network.Team, t data.Task, m models.Model, c models.Config) (P
 		if err != nil {
 			return Problem{}, err
 		}
-		prob.Score, prob.Pair = s.score, s.pair
+		prob.Score, prob.Each = s.score, s.each
 	}
 	return prob, nil
 }

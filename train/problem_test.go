@@ -55,7 +55,7 @@ func TestScores(t *testing.T) {
 	for i := range y {
 		y[i] = r.NormFloat64()
 	}
-	got := must.Get(prob.Scores(context.Background(), y))
+	got := must.Get(prob.Scores(context.Background(), train.Fit{X: make([]float64, features), Y: y}))
 	var shards [2][]data.Examples
 	for _, s := range d.Shards {
 		shards[0], shards[1] = append(shards[0], s.Train), append(shards[1], s.Val)

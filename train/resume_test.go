@@ -87,7 +87,7 @@ func TestInterruptDuringEvaluation(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	stopping := c
-	stopping.Problem.Score = func(int, []float64) (train.Scores, error) {
+	stopping.Problem.Score = func(int, train.Fit) (train.Scores, error) {
 		cancel() // during the evaluation at 0
 		return train.Scores{}, nil
 	}

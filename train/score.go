@@ -30,7 +30,7 @@ const (
 	allSets
 )
 
-// Scores are the scores of one y on training, validation, held-out and test examples: those of one agent, which has a part of the
+// Scores are the scores of one model on training, validation, held-out and test examples: those of one agent, which has a part of the
 // test examples, or of all agents together. A set without examples has no rows.
 type Scores struct{ Train, Val, Holdout, Test Score }
 
@@ -39,24 +39,24 @@ func (s *Scores) sets() [allSets]*Score {
 	return [allSets]*Score{&s.Train, &s.Val, &s.Holdout, &s.Test}
 }
 
-// Scores returns the scores of y (length q) on the examples of all agents together; zero scores without [Problem.Score].
-func (p Problem) Scores(ctx context.Context, y []float64) (sum Scores, err error) {
+// Scores returns the scores of a model on the examples of all agents together; zero scores without [Problem.Score].
+func (p Problem) Scores(ctx context.Context, m Fit) (sum Scores, err error) {
 	g, err := p.group()
 	if err != nil {
 		return sum, err
 	}
-	return p.scores(ctx, g, y)
+	return p.scores(ctx, g, m)
 }
 
 // scores is Scores by way of a group. An agent's counts and sums leave it as a part of an average alone.
-func (p Problem) scores(ctx context.Context, g group, y []float64) (sum Scores, err error) {
+func (p Problem) scores(ctx context.Context, g group, m Fit) (sum Scores, err error) {
 	if p.Score == nil {
 		return sum, nil
 	}
 	const each = 4 // numbers of a set: its examples, losses, right answers, and examples without answers
 	all := make([]float64, each*len(sum.sets()))
 	err = g.numbers(ctx, all, func(i int, part []float64) error {
-		s, err := p.Score(i, y)
+		s, err := p.Score(i, m)
 		for k, set := range s.sets() {
 			row := part[each*k:][:each]
 			row[0], row[1], row[2], row[3] = set.Rows, set.Losses, set.Right, 0
@@ -105,17 +105,25 @@ func newScorer(t data.Task, m models.Model, g group) (scorer, error) {
 }
 
 // score is a Problem's Score.
-func (s scorer) score(i int, y []float64) (all Scores, err error) {
+func (s scorer) score(i int, m Fit) (all Scores, err error) {
 	for k, score := range all.sets() {
 		of := s[i][k]
 		if of == nil {
 			continue
 		}
-		losses, right, err := of.Sums(y)
+		losses, right, err := of.Sums(m.X, m.Y)
 		if err != nil {
 			return all, err
 		}
 		*score = Score{Rows: float64(of.Len()), Losses: losses, Right: right}
 	}
 	return all, nil
+}
+
+// each is a Problem's Each.
+func (s scorer) each(i int, set Set, m Fit) (losses, hits []float64, err error) {
+	if of := s[i][set]; of != nil {
+		return of.Examples(m.X, m.Y)
+	}
+	return nil, nil, nil
 }

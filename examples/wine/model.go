@@ -28,7 +28,9 @@ func (ridge) squares(y *ad.Node, b models.Batch) *ad.Node {
 }
 
 // Score says how far each prediction is from the truth; none is right or wrong.
-func (m ridge) Score(y *ad.Node, b models.Batch) (losses, hits *ad.Node) { return m.squares(y, b), nil }
+func (m ridge) Score(_, y *ad.Node, b models.Batch) (losses, hits *ad.Node) {
+	return m.squares(y, b), nil
+}
 
 // Penalty and Diagonal are the two parts of the lower loss's Hessian that a preconditioner wants: e^{x_j}, and mean_e a_ej².
 func (ridge) Penalty(dst, x []float64) {

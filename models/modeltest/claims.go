@@ -97,9 +97,9 @@ func (s *subject) score() error {
 	if _, ok := s.m.(models.Scorer); !ok {
 		return nil
 	}
-	_, y, _ := s.point()
+	x, y, _ := s.point()
 	for _, e := range []data.Examples{s.s.Train, s.s.Val} {
-		losses, hits := must.Get2(must.Get(models.NewScore(s.m, e, false)).Examples(y))
+		losses, hits := must.Get2(must.Get(models.NewScore(s.m, e, false)).Examples(x, y))
 		for i, l := range losses {
 			if math.IsNaN(l) || math.IsInf(l, 0) {
 				return fmt.Errorf("the score's loss of example %d is %g", i, l)
@@ -112,7 +112,7 @@ func (s *subject) score() error {
 		}
 		// One example alone has the same score: losses are of examples, not of batches.
 		for _, i := range []int{0, e.Len() - 1} {
-			alone, _ := must.Get2(must.Get(models.NewScore(s.m, pickRows(e, []int{i}), false)).Examples(y))
+			alone, _ := must.Get2(must.Get(models.NewScore(s.m, pickRows(e, []int{i}), false)).Examples(x, y))
 			if math.Abs(alone[0]-losses[i]) > 1e-12*max(1, math.Abs(losses[i])) {
 				return fmt.Errorf("the score's loss of example %d is %g, and %g where it is the only one", i, losses[i], alone[0])
 			}
@@ -203,15 +203,24 @@ func (s *subject) shape() error {
 	return nil
 }
 
-// start holds Start to its word.
+// start holds Start and StartX to their word.
 func (s *subject) start() error {
-	st, ok := s.m.(models.Starter)
-	if !ok {
-		return nil
+	if st, ok := s.m.(models.XStarter); ok {
+		if err := s.startOf(s.p, st.StartX); err != nil {
+			return fmt.Errorf("x: %w", err)
+		}
 	}
-	a, b := make([]float64, s.q), s.normal(s.q, 1)
-	st.Start(a)
-	st.Start(b)
+	if st, ok := s.m.(models.Starter); ok {
+		return s.startOf(s.q, st.Start)
+	}
+	return nil
+}
+
+// startOf holds a start of n numbers to its word.
+func (s *subject) startOf(n int, start func([]float64)) error {
+	a, b := make([]float64, n), s.normal(n, 1)
+	start(a)
+	start(b)
 	if !vec.AllFinite(a) {
 		return errors.New("the start is not finite")
 	}

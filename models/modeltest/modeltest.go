@@ -87,9 +87,15 @@ func newSubject(m models.Model, s data.Shard) *subject {
 	return &subject{m: m, s: s, p: p, q: q, r: rand.New(rand.NewPCG(20, 23))}
 }
 
-// point returns x and y, and a direction v. y lies around the model's start.
+// point returns x and y, which lie around the model's start, and a direction v.
 func (s *subject) point() (x, y, v []float64) {
-	x, y, v = s.normal(s.p, .5), make([]float64, s.q), s.normal(s.q, 1)
+	x, y, v = make([]float64, s.p), make([]float64, s.q), s.normal(s.q, 1)
+	if st, ok := s.m.(models.XStarter); ok {
+		st.StartX(x)
+	}
+	for j, e := range s.normal(s.p, .5) {
+		x[j] += e
+	}
 	if st, ok := s.m.(models.Starter); ok {
 		st.Start(y)
 	}

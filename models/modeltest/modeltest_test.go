@@ -76,19 +76,21 @@ func (m memory) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
 func (tooConvex) Modulus([]float64) float64 { return 100 }
 func (notConvex) Modulus([]float64) float64 { return 0 }
 
-func (badHits) Score(_ *ad.Node, b models.Batch) (losses, hits *ad.Node) {
+func (badHits) Score(_, _ *ad.Node, b models.Batch) (losses, hits *ad.Node) {
 	return ad.Square(b.T), ad.Offset(1.5, b.T)
 }
 
-func (endlessLoss) Score(_ *ad.Node, b models.Batch) (losses, hits *ad.Node) {
+func (endlessLoss) Score(_, _ *ad.Node, b models.Batch) (losses, hits *ad.Node) {
 	return ad.Log(ad.Neg(ad.Square(b.T))), nil
 }
 
-func (meanLoss) Score(_ *ad.Node, b models.Batch) (losses, hits *ad.Node) {
+func (meanLoss) Score(_, _ *ad.Node, b models.Batch) (losses, hits *ad.Node) {
 	return ad.ScaleBy(ad.Mean(ad.Square(b.T)), b.T), nil
 }
 
-func (shortScore) Score(_ *ad.Node, b models.Batch) (losses, hits *ad.Node) { return ad.Mean(b.T), nil }
+func (shortScore) Score(_, _ *ad.Node, b models.Batch) (losses, hits *ad.Node) {
+	return ad.Mean(b.T), nil
+}
 
 func (halfPenalty) Penalty(dst, x []float64)     { dst[0] = 1 }
 func (negativePenalty) Penalty(dst, x []float64) { vec.Fill(dst, -1) }

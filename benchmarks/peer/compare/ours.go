@@ -81,7 +81,7 @@ func (c *team) loss(m models.Model, e data.Examples) float64 {
 		must.OK(fmt.Errorf("the run has diverged: %w", dsbo.ErrDiverged))
 	}
 	score := must.Get(models.NewScore(m, e, false))
-	losses, _ := must.Get2(score.Sums(y))
+	losses, _ := must.Get2(score.Sums(c.agents[0].X(), y))
 	return losses / float64(score.Len())
 }
 
