@@ -13,12 +13,26 @@
 // # Ops
 //
 // Gorgonia's own ops are often wrong, or fail, when they are differentiated twice, and gorgonia.Grad cannot be
-// applied to its own result. Here each op's derivative is built from the same closed set of ops. Gorgonia's
+// applied to its own result. Here each op's derivative is built from the same closed set of ops:
+//
+//	elementwise       Add Sub Mul Div Sum Scale Neg Offset Square Pow Power Sqrt Rsqrt Exp Expm1 Log Log1p
+//	                  Tanh Sigmoid Softplus Erf Sin Cos Uniform
+//	  with kinks      ReLU Step Abs Sign Max Min Clip
+//	products          MatMul MatVec Outer BatchMatMul Dot RowDot ColDot ScaleBy RowScale ColScale
+//	sums              SumAll Mean SumRows SumCols
+//	rows and columns  AddRow AddCol RepeatRow RepeatCol RowSoftmax RowLogSumExp RowMax RowMin RowHit
+//	parts             Part PartVec Place Item Rows Cols ConcatRows ConcatCols Reshape Flatten Transpose
+//	tables            Gather, which is an embedding too; NewConst
+//	images            Im2col Col2im MaxPool AvgPool
+//
+// At a kink the derivative is that of one side, or 0: that of ReLU at 0 is 0, that of the largest of equal entries goes to the first one; each op
+// says which. Gorgonia's
 // ops that have an equivalent in the set may be used in a loss and are replaced by it; the others are
 // refused with an error that names the op and what to use instead.
 //
 // Constructors such as [MatMul] panic on shapes that do not fit; [Compile], [Differentiate] and [Grad] return that
-// as an error that matches dsbo.ErrShape. Package adtest checks a loss against finite differences.
+// as an error that matches dsbo.ErrShape, and names the line of Build. Package adtest checks a loss against finite differences; dsbo/models/nn has
+// layers made of these ops.
 //
 // # Programs
 //

@@ -21,6 +21,7 @@ const (
 	fnCos      named = "Cos"
 	fnLog1p    named = "Log1p"
 	fnExpm1    named = "Expm1"
+	fnErf      named = "Erf"
 )
 
 // apply1 adds a rule whose output has the shape of its one input.
@@ -40,6 +41,9 @@ func Log1p(a *Node) *Node { return apply1(fnLog1p, a) }
 
 // Expm1 returns e^a - 1 elementwise, precise for small a.
 func Expm1(a *Node) *Node { return apply1(fnExpm1, a) }
+
+// Erf returns the error function 2/√π ∫_0^a e^{−t²} dt elementwise.
+func Erf(a *Node) *Node { return apply1(fnErf, a) }
 
 // Tanh returns the hyperbolic tangent elementwise.
 func Tanh(a *Node) *Node { return apply1(fnTanh, a) }
@@ -81,6 +85,10 @@ var elementwise = map[named]definition{
 		return nodes{Mul(g, Exp(in[0]))} // not 1 + out, which loses its digits where e^a is small
 	},
 		mapKernel[float32](math.Expm1), mapKernel[float64](math.Expm1)},
+	fnErf: {rowsIn, func(in nodes, _, g *Node) nodes {
+		return nodes{Mul(g, Scale(2/math.SqrtPi, Exp(Neg(Square(in[0])))))}
+	},
+		mapKernel[float32](math.Erf), mapKernel[float64](math.Erf)},
 	fnSqrt: {rowsIn, func(_ nodes, out, g *Node) nodes { return nodes{Scale(.5, Div(g, out))} },
 		mapKernel[float32](math.Sqrt), mapKernel[float64](math.Sqrt)},
 	fnTanh: {rowsIn, func(_ nodes, out, g *Node) nodes { return nodes{Mul(g, Offset(1, Neg(Square(out))))} },

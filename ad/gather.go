@@ -5,6 +5,7 @@ import (
 
 	"gorgonia.org/tensor"
 
+	"dsbo"
 	"dsbo/internal/kernel"
 )
 
@@ -47,7 +48,7 @@ func gatherKernel[T Float](c *call[T]) {
 // rowAt returns the row whose index is v.
 func (m mat[T]) rowAt(v T) []T {
 	if !(v >= 0 && v < T(m.r)) || v != T(int(v)) {
-		failf("Gather: indices must be whole numbers from 0 to %d; one is %v", m.r-1, v)
+		panic(misuse{dsbo.Errorf(dsbo.ErrShape, "Gather: indices must be whole numbers from 0 to %d; one is %v", m.r-1, v)})
 	}
 	return m.row(int(v))
 }

@@ -201,7 +201,7 @@ func (m *machine[T]) addInstr(n *Node, sp split, ins instr[T]) (int, error) {
 // one of them has rows of its own for each example, the output has a whole number of rows an
 // example or is a sum, and nothing that has rows is read whole.
 func (m *machine[T]) tileable(ins *instr[T], sp split, rows int) bool {
-	if sp.args == "" || !sp.sum && rows%max(m.rows, 1) != 0 {
+	if sp.args == "" || !sp.sum && rows%(max(m.rows, 1)*max(sp.block, 1)) != 0 {
 		return false
 	}
 	batch := false

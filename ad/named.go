@@ -20,7 +20,7 @@ var (
 )
 
 func (n named) definition() definition {
-	for _, family := range []map[named]definition{elementwise, broadcasts, reductions} {
+	for _, family := range []map[named]definition{elementwise, piecewise, broadcasts, reductions} {
 		if d, ok := family[n]; ok {
 			return d
 		}

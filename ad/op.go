@@ -37,9 +37,11 @@ type rule interface {
 // A split is a rule's behaviour along the batch: which inputs are cut by rows along with the output
 // ('r'), read whole ('w'), or not read at all ('n'); and whether the output is summed over the
 // rows instead of having rows itself. The empty string means that the rule needs everything whole.
+// So many rows of the output as block says, if it is not 0, belong together and are not cut.
 type split struct {
-	args string
-	sum  bool
+	args  string
+	sum   bool
+	block int
 }
 
 // mat is a row-major r×c block; a vector of length n is n×1 and a scalar 1×1. One of sparse rows has no v.
@@ -116,9 +118,9 @@ type misuse struct{ error }
 
 func (m misuse) Unwrap() error { return m.error }
 
-// failf reports shapes, or other arguments of a constructor, that do not fit.
+// failf reports shapes, or other arguments of a constructor, that do not fit, and where the model applies it.
 func failf(format string, args ...any) {
-	panic(misuse{dsbo.Errorf(dsbo.ErrShape, "%s", fmt.Sprintf(format, args...))})
+	panic(misuse{dsbo.Errorf(dsbo.ErrShape, "%s%s", fmt.Sprintf(format, args...), position())})
 }
 
 // catchMisuse turns a panicked misuse into *err, and so other errors that a model panics with, as
@@ -131,7 +133,7 @@ func catchMisuse(err *error) {
 	case runtime.Error:
 		panic(r)
 	case error:
-		*err = fmt.Errorf("%w: in Build: %w", ErrGraph, r)
+		*err = fmt.Errorf("%w: in Build: %w%s", ErrGraph, r, position())
 	default:
 		panic(r)
 	}
@@ -196,7 +198,7 @@ func apply(r rule, shape tensor.Shape, in ...*Node) *Node {
 	for salt := 0; ; salt++ {
 		n, err := gorgonia.ApplyOp(&op{rule: r, shape: shape, typ: hm.NewFnType(ts...), arity: len(in), salt: salt}, in...)
 		if err != nil {
-			panic(misuse{fmt.Errorf("%w: %v: %w", ErrGraph, r, err)})
+			panic(misuse{fmt.Errorf("%w: %v: %w%s", ErrGraph, r, err, position())})
 		}
 		if o, ok := n.Op().(*op); ok && o.rule == r && equal(o.shape, shape) && slices.Equal(children(n), in) {
 			return n

@@ -97,9 +97,28 @@ var ops = []struct {
 	{"Softplus", func(k *kit) *Node { return Softplus(k.rowsMat(2)) }},
 	{"Sin", func(k *kit) *Node { return Sin(k.rowsMat(2)) }},
 	{"Cos", func(k *kit) *Node { return Cos(k.rowsMat(2)) }},
+	{"Erf", func(k *kit) *Node { return Erf(k.rowsMat(2)) }},
+	{"Pow, a whole number", func(k *kit) *Node { return Pow(k.rowsMat(2), 3) }},
+	{"Pow, a large whole number", func(k *kit) *Node { return Pow(Sin(k.rowsMat(2)), 9) }},
+	{"Pow, a half", func(k *kit) *Node { return Pow(Offset(1, Square(k.rowsMat(2))), -1.5) }},
+	{"Pow, a fraction", func(k *kit) *Node { return Pow(Offset(1, Square(k.rowsMat(2))), .3) }},
+	{"Pow, trivial ones", func(k *kit) *Node {
+		a := Offset(1, Square(k.rowsVec()))
+		return Sum(Pow(a, 0), Pow(a, .5), Pow(a, 1), Pow(a, 2), Pow(a, -1))
+	}},
+	{"Rsqrt", func(k *kit) *Node { return Rsqrt(Offset(1, Square(k.rowsMat(2)))) }},
+	{"Power", func(k *kit) *Node { return Power(Offset(1, Square(k.rowsMat(2))), k.rowsMat(2)) }},
 	// The third power has no kink up to the third order but its own.
 	{"ReLU", func(k *kit) *Node { a := ReLU(k.rowsVec()); return Mul(a, Mul(a, Square(a))) }},
 	{"Step", func(k *kit) *Node { a := k.rowsVec(); return Mul(Square(Square(a)), Step(a)) }},
+	{"Abs", func(k *kit) *Node { a := k.rowsVec(); return Mul(Mul(a, Square(a)), Abs(a)) }},
+	{"Sign", func(k *kit) *Node { a := k.rowsVec(); return Mul(Square(Square(a)), Sign(a)) }},
+	{"Max", func(k *kit) *Node { return Max(k.rowsMat(2), Sin(k.rowsMat(2))) }},
+	{"Min", func(k *kit) *Node { return Min(k.rowsMat(2), Sin(k.rowsMat(2))) }},
+	{"Max and Min with a constant", func(k *kit) *Node { a := k.rowsMat(2); return Mul(Max(a, Uniform(.1, a)), Min(a, Uniform(.2, a))) }},
+	{"Clip", func(k *kit) *Node { return Clip(k.rowsMat(2), -.25, .5) }},
+	{"RowMax", func(k *kit) *Node { return RowMax(k.rowsMat(3)) }},
+	{"RowMin", func(k *kit) *Node { return RowMin(k.rowsMat(3)) }},
 	{"Dot", func(k *kit) *Node { return Dot(k.rowsMat(2), k.rowsMat(2)) }},
 	{"Dot with a constant", func(k *kit) *Node {
 		a := k.rowsMat(2)
@@ -116,6 +135,27 @@ var ops = []struct {
 	{"Part of rows", func(k *kit) *Node { off := min(1, k.rows-1); return PartVec(Sin(k.rowsVec()), off, k.rows-off) }},
 	{"Place", func(k *kit) *Node { return Place(k.rowsVec(), 2, k.rows+5) }},
 	{"Place a matrix", func(k *kit) *Node { return Place(k.mat(2, 2), 0, 5) }},
+	{"Cols", func(k *kit) *Node { return Cols(k.rowsMat(4), 1, 2) }},
+	{"Cols, one and all of them", func(k *kit) *Node {
+		a := k.rowsMat(2)
+		return Mul(Cols(a, 0, 2), ConcatCols(Cols(a, 1, 1), Cols(a, 0, 1)))
+	}},
+	{"Rows", func(k *kit) *Node { return Rows(Sin(k.mat(5, 2)), 1, 3) }},
+	{"Rows of rows", func(k *kit) *Node { off := min(1, k.rows-1); return Rows(k.rowsMat(2), off, k.rows-off) }},
+	{"Rows of a vector", func(k *kit) *Node { return Rows(Sin(k.rowsVec()), k.rows-1, 1) }},
+	{"Item", func(k *kit) *Node {
+		a := k.rowsMat(2)
+		return Mul(Item(a, k.rows-1, 1), Add(Item(k.rowsVec(), 0), Item(k.scalar())))
+	}},
+	{"Transpose", func(k *kit) *Node { return Transpose(Sin(k.mat(2, 3))) }},
+	{"Transpose of rows", func(k *kit) *Node { return MatMul(Transpose(k.rowsMat(2)), k.rowsMat(3), false, false) }},
+	{"a view with steps, axes in another order, and entries that repeat", func(k *kit) *Node {
+		return view(k.rowsMat(12), viewRule{off: 1, n: [4]int{2, 2, 3, 2}, s: [4]int{1, 0, 2, 4}})
+	}},
+	{"ConcatCols", func(k *kit) *Node { return ConcatCols(k.rowsMat(2), k.rowsVec(), Sin(k.rowsMat(1)), k.rowsMat(3)) }},
+	{"ConcatCols of itself", func(k *kit) *Node { a := k.rowsMat(2); return ConcatCols(a, a) }},
+	{"ConcatRows", func(k *kit) *Node { return ConcatRows(k.mat(1, 2), k.rowsMat(2), k.mat(3, 2)) }},
+	{"ConcatRows of vectors", func(k *kit) *Node { return ConcatRows(k.vec(2), k.rowsVec()) }},
 	{"Reshape", func(k *kit) *Node { return SumRows(Sin(Reshape(Sin(k.vec(6)), 2, 3))) }},
 	{"Reshape rows", func(k *kit) *Node { return SumCols(Sin(Reshape(k.rowsMat(4), 2*k.rows, 2))) }},
 	{"Reshape across rows", func(k *kit) *Node { return SumCols(Sin(Reshape(k.rowsMat(2), 2, k.rows))) }},
@@ -134,6 +174,25 @@ var ops = []struct {
 		return Mul(MatVec(MatMul(d, d, false, true), k.rowsVec(), false), MatVec(d, k.vec(width), false))
 	}},
 	{"MatMul(Aᵀ) of columns", func(k *kit) *Node { return MatMul(k.rowsMat(1), k.rowsMat(1), true, false) }},
+	{"BatchMatMul", func(k *kit) *Node {
+		return BatchMatMul(Reshape(k.rowsMat(6), 2*k.rows, 3), Reshape(k.rowsMat(6), 3*k.rows, 2), k.rows, false, false)
+	}},
+	{"BatchMatMul(Aᵀ)", func(k *kit) *Node {
+		return BatchMatMul(Reshape(k.rowsMat(6), 3*k.rows, 2), Reshape(k.rowsMat(3), 3*k.rows, 1), k.rows, true, false)
+	}},
+	{"BatchMatMul(Bᵀ)", func(k *kit) *Node {
+		return BatchMatMul(Reshape(k.rowsMat(6), 2*k.rows, 3), Reshape(k.rowsMat(6), 2*k.rows, 3), k.rows, false, true)
+	}},
+	{"BatchMatMul(Aᵀ, Bᵀ)", func(k *kit) *Node {
+		return BatchMatMul(Reshape(k.rowsMat(6), 3*k.rows, 2), Reshape(k.rowsMat(6), 2*k.rows, 3), k.rows, true, true)
+	}},
+	{"BatchMatMul, several for each row", func(k *kit) *Node {
+		return BatchMatMul(Reshape(k.rowsMat(6), 6*k.rows, 1), Reshape(k.rowsMat(3), 3*k.rows, 1), 3*k.rows, false, true)
+	}},
+	{"BatchMatMul of one pair that has all rows", func(k *kit) *Node {
+		return BatchMatMul(Reshape(k.rowsMat(2), 2*k.rows, 1), k.mat(3, 1), 1, false, true)
+	}},
+	{"BatchMatMul of vectors", func(k *kit) *Node { return BatchMatMul(k.rowsVec(), k.rowsVec(), k.rows, false, false) }},
 	{"MatVec", func(k *kit) *Node { return MatVec(k.rowsMat(2), k.vec(2), false) }},
 	{"MatVec(Aᵀ)", func(k *kit) *Node { return MatVec(k.rowsMat(2), k.rowsVec(), true) }},
 	{"Outer", func(k *kit) *Node { return Outer(k.rowsVec(), k.vec(3)) }},
@@ -192,6 +251,10 @@ var ops = []struct {
 		maps := MatMul(Im2col(k.rowsMat(window.pixels()), window), k.mat(2, window.taps()), false, true)
 		return SumCols(Reshape(Softplus(maps), k.rows, 2*window.patches()))
 	}},
+	{"MaxPool", func(k *kit) *Node { return MaxPool(k.rowsMat(window.pixels()), window) }},
+	{"MaxPool padded, of a rectangle", func(k *kit) *Node { return MaxPool(k.rowsMat(padded.pixels()), padded) }},
+	{"AvgPool", func(k *kit) *Node { return AvgPool(k.rowsMat(strided.pixels()), strided) }},
+	{"AvgPool padded, of a rectangle", func(k *kit) *Node { return AvgPool(k.rowsMat(padded.pixels()), padded) }},
 	{"Col2im", func(k *kit) *Node {
 		return Col2im(Reshape(k.rowsMat(strided.patches()*strided.taps()), k.rows*strided.patches(), strided.taps()), strided)
 	}},

@@ -10,7 +10,6 @@ const (
 	scaleByOp   named = "ScaleBy"
 	softmaxOp   named = "RowSoftmax"
 	logSumExpOp named = "RowLogSumExp"
-	hitOp       named = "RowHit" // marks the rows whose largest score is the right class
 	gatherOp    named = "Gather"
 )
 
@@ -29,8 +28,6 @@ var reductions = map[named]definition{
 		softmaxKernel[float32], softmaxKernel[float64]},
 	logSumExpOp: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{RowScale(RowSoftmax(in[0]), g)} },
 		logSumExpKernel[float32], logSumExpKernel[float64]},
-	hitOp: {bothRowsIn, func(nodes, *Node, *Node) nodes { return nodes{nil, nil} },
-		hitKernel[float32], hitKernel[float64]},
 	gatherOp: {split{args: "wr"}, func(in nodes, _, g *Node) nodes { return nodes{scatter(g, in[1], in[0].Shape()[0]), nil} },
 		gatherKernel[float32], gatherKernel[float64]},
 }
@@ -87,14 +84,6 @@ func RowLogSumExp(a *Node) *Node {
 	return apply(logSumExpOp, vecShape(r), a)
 }
 
-// RowHit returns, for each row, 1 if the largest entry of scores stands where onehot has its 1, and 0
-// if not; of equal scores the first counts. It is meant for accuracies: its derivative is 0.
-func RowHit(scores, onehot *Node) *Node {
-	hitOp.sameShape(scores, onehot)
-	r, _ := dims(scores)
-	return apply(hitOp, vecShape(r), scores, onehot)
-}
-
 func dotKernel[T Float](c *call[T])     { c.addScalar(kernel.Dot(c.in[0].v, c.in[1].v)) }
 func sumKernel[T Float](c *call[T])     { c.addScalar(kernel.Sum(c.in[0].v)) }
 func scaleByKernel[T Float](c *call[T]) { kernel.Scale(c.dst.v, c.in[0].v[0], c.in[1].v) }
@@ -119,18 +108,4 @@ func softmaxKernel[T Float](c *call[T]) {
 
 func logSumExpKernel[T Float](c *call[T]) {
 	kernel.RowLogSumExp(c.in[0].r, c.in[0].c, c.dst.v, c.in[0].v)
-}
-
-func hitKernel[T Float](c *call[T]) {
-	s, t := c.in[0], c.in[1]
-	for i := range s.r {
-		best := 0
-		row := s.row(i)
-		for j, v := range row {
-			if v > row[best] {
-				best = j
-			}
-		}
-		c.dst.v[i] = t.row(i)[best]
-	}
 }

@@ -1,0 +1,142 @@
+package ad
+
+import (
+	"fmt"
+	"math"
+)
+
+// Functions with kinks. A derivative at a kink is that of one side, or 0, as each says.
+const (
+	fnAbs  named = "Abs"
+	fnSign named = "Sign"
+	opMax  named = "Max"
+	opMin  named = "Min"
+)
+
+var piecewise = map[named]definition{
+	fnAbs: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Mul(g, Sign(in[0]))} },
+		absKernel[float32], absKernel[float64]},
+	fnSign: {rowsIn, func(nodes, *Node, *Node) nodes { return nodes{nil} }, signKernel[float32], signKernel[float64]},
+	opMax:  {bothRowsIn, func(in nodes, _, g *Node) nodes { return either(g, in[0], in[1]) }, maxKernel[float32], maxKernel[float64]},
+	opMin:  {bothRowsIn, func(in nodes, _, g *Node) nodes { return either(g, in[1], in[0]) }, minKernel[float32], minKernel[float64]},
+}
+
+// either hands g to the first of two inputs where above > below, and to the second elsewhere.
+func either(g, above, below *Node) nodes {
+	first := Mul(g, Step(Sub(above, below)))
+	return nodes{first, Sub(g, first)}
+}
+
+// Abs returns |a| elementwise; its derivative at 0 is taken as 0.
+func Abs(a *Node) *Node { return apply1(fnAbs, a) }
+
+// Sign returns 1 where a > 0, −1 where a < 0 and 0 where it is 0; its derivative is 0.
+func Sign(a *Node) *Node { return apply1(fnSign, a) }
+
+// Max returns the larger of a and b elementwise, same shapes. Where they are equal the derivative is that of b, as in ReLU(a) = max(a, 0).
+func Max(a, b *Node) *Node {
+	opMax.sameShape(a, b)
+	if c, ok := constOf(b); ok {
+		return Clip(a, c, math.Inf(1))
+	}
+	return apply(opMax, a.Shape(), a, b)
+}
+
+// Min returns the smaller of a and b elementwise, same shapes. Where they are equal the derivative is that of b.
+func Min(a, b *Node) *Node {
+	opMin.sameShape(a, b)
+	if c, ok := constOf(b); ok {
+		return Clip(a, math.Inf(-1), c)
+	}
+	return apply(opMin, a.Shape(), a, b)
+}
+
+// clipRule keeps numbers in [low, high]; inside marks with 1 those strictly between.
+type clipRule struct {
+	low, high float64
+	inside    bool
+}
+
+// Clip returns a elementwise, low where it is less and high where it is more, for constants low ≤ high that may be infinite. Its derivative is 1
+// strictly between them and 0 elsewhere.
+func Clip(a *Node, low, high float64) *Node {
+	if !(low <= high) {
+		failf("Clip: the lower bound must be at most the upper one; they are %v and %v", low, high)
+	}
+	return apply1(clipRule{low, high, false}, a)
+}
+
+func (r clipRule) String() string {
+	if r.inside {
+		return fmt.Sprintf("Inside(%v, %v)", r.low, r.high)
+	}
+	return fmt.Sprintf("Clip(%v, %v)", r.low, r.high)
+}
+
+func (r clipRule) split() split { return rowsIn }
+
+func (r clipRule) grad(in nodes, _, g *Node) nodes {
+	if r.inside {
+		return nodes{nil}
+	}
+	return nodes{Mul(g, apply1(clipRule{r.low, r.high, true}, in[0]))}
+}
+
+func (r clipRule) kernels() (func(*call[float32]), func(*call[float64])) {
+	return clipKernel[float32](r), clipKernel[float64](r)
+}
+
+func clipKernel[T Float](r clipRule) func(*call[T]) {
+	low, high := T(r.low), T(r.high)
+	if !r.inside {
+		return func(c *call[T]) {
+			for i, a := range c.in[0].v {
+				c.dst.v[i] = min(max(a, low), high)
+			}
+		}
+	}
+	return func(c *call[T]) {
+		for i, a := range c.in[0].v {
+			c.dst.v[i] = 0
+			if low < a && a < high {
+				c.dst.v[i] = 1
+			}
+		}
+	}
+}
+
+func absKernel[T Float](c *call[T]) {
+	for i, a := range c.in[0].v {
+		c.dst.v[i] = max(a, -a)
+	}
+}
+
+func signKernel[T Float](c *call[T]) {
+	for i, a := range c.in[0].v {
+		c.dst.v[i] = sign(a)
+	}
+}
+
+func sign[T Float](a T) T {
+	switch {
+	case a > 0:
+		return 1
+	case a < 0:
+		return -1
+	}
+	return 0
+}
+
+func maxKernel[T Float](c *call[T]) {
+	b := c.in[1].v
+	for i, a := range c.in[0].v {
+		c.dst.v[i] = max(a, b[i])
+	}
+}
+
+func minKernel[T Float](c *call[T]) {
+	b := c.in[1].v
+	for i, a := range c.in[0].v {
+		c.dst.v[i] = min(a, b[i])
+	}
+}

@@ -1,0 +1,37 @@
+package ad
+
+import (
+	"fmt"
+	"path"
+	"runtime"
+	"strings"
+)
+
+// position returns where a model's author has applied the op that is being built, as " (folder/file.go:line)": the first place on the stack that
+// is in no package that only makes ops of others. It is empty outside of Build, where no line of a model is to blame.
+func position() string {
+	var pcs [128]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	for {
+		f, more := frames.Next()
+		if !makesOps(f) {
+			return fmt.Sprintf(" (%s:%d)", path.Join(path.Base(path.Dir(f.File)), path.Base(f.File)), f.Line)
+		}
+		if !more || f.Function == "dsbo/ad.Compile" || strings.HasPrefix(f.Function, "dsbo/ad.(*Derivs)") {
+			return ""
+		}
+	}
+}
+
+// makesOps reports whether a frame is in this package, in one built on it, in Gorgonia or in the runtime. Tests count as models.
+func makesOps(f runtime.Frame) bool {
+	if strings.HasSuffix(f.File, "_test.go") {
+		return false
+	}
+	for _, pkg := range []string{"dsbo/ad.", "dsbo/models/nn.", "gorgonia.org/", "runtime."} {
+		if strings.HasPrefix(f.Function, pkg) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,56 @@
+package ad
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"dsbo"
+)
+
+// TestPositions: an error about an op says in which line of the model it is applied, however deep in ad or in Gorgonia it is found.
+func TestPositions(t *testing.T) {
+	line := func(back int) string {
+		_, _, l, _ := runtime.Caller(1)
+		return fmt.Sprintf("(ad/position_test.go:%d)", l-back)
+	}
+	var want string
+	for _, c := range []struct {
+		name string
+		f    func(y *Node) *Node
+		kind error
+	}{
+		{"a constructor", func(y *Node) *Node {
+			want = line(-1)
+			return Add(y, NewConst(y, "c", 3, 0, make([]float64, 3)))
+		}, dsbo.ErrShape},
+		{"a constructor inside of another one", func(y *Node) *Node {
+			want = line(-1)
+			return ConcatCols(y, nil)
+		}, dsbo.ErrShape},
+		{"the lengths of a result", func(y *Node) *Node {
+			want = line(-1)
+			return RepeatRow(y, 0)
+		}, dsbo.ErrShape},
+		{"inputs of two graphs", func(y *Node) *Node {
+			want = line(-1)
+			return Add(y, leafVec(gorgonia.NewGraph(), "other", 2))
+		}, ErrGraph},
+		{"an op of Gorgonia", func(y *Node) *Node {
+			want = line(-1)
+			return gorgonia.Must(gorgonia.Add(y, gorgonia.NewVector(y.Graph(), tensor.Float64, gorgonia.WithShape(3), gorgonia.WithName("long"))))
+		}, ErrGraph},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Differentiate(Loss{P: 1, Q: 2, Build: func(_, y *Node, _ []*Node) *Node { return SumAll(c.f(y)) }})
+			if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), want) {
+				t.Errorf("error %v, want one that matches %v and has %s", err, c.kind, want)
+			}
+		})
+	}
+}

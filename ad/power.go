@@ -1,0 +1,68 @@
+package ad
+
+import (
+	"fmt"
+	"math"
+)
+
+// power is a^p for a constant p.
+type power struct{ p float64 }
+
+// Pow returns a^p elementwise for a constant p, 1 where p is 0. a may be negative where p is a whole number, and must not be 0 where a
+// derivative that is asked for is infinite.
+func Pow(a *Node, p float64) *Node {
+	shapeOf(a)
+	notNaN("Pow", p)
+	switch p {
+	case 0:
+		return Uniform(1, a)
+	case .5:
+		return Sqrt(a)
+	case 1:
+		return a
+	case 2:
+		return Square(a)
+	}
+	return apply1(power{p}, a)
+}
+
+// Rsqrt returns 1/√a elementwise.
+func Rsqrt(a *Node) *Node { return Pow(a, -.5) }
+
+// Power returns a^b elementwise for a > 0, same shapes.
+func Power(a, b *Node) *Node {
+	powerName.sameShape(a, b)
+	return Exp(Mul(b, Log(a)))
+}
+
+const powerName named = "Power" // for errors
+
+func (r power) String() string { return fmt.Sprintf("Pow(%v)", r.p) }
+func (r power) split() split   { return rowsIn }
+func (r power) grad(in nodes, _, g *Node) nodes {
+	return nodes{Scale(r.p, Mul(g, Pow(in[0], r.p-1)))}
+}
+func (r power) kernels() (func(*call[float32]), func(*call[float64])) {
+	return mapKernel[float32](r.of), mapKernel[float64](r.of)
+}
+
+// halves is the largest |2p| for which a^p is made by products, and a square root: several times faster than math.Pow.
+const halves = 16
+
+func (r power) of(a float64) float64 {
+	twice := math.Abs(2 * r.p)
+	if twice != math.Trunc(twice) || twice > halves {
+		return math.Pow(a, r.p)
+	}
+	v := 1.
+	for range int(twice) / 2 {
+		v *= a
+	}
+	if int(twice)%2 == 1 {
+		v *= math.Sqrt(a)
+	}
+	if r.p < 0 {
+		return 1 / v
+	}
+	return v
+}

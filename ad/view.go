@@ -1,0 +1,260 @@
+package ad
+
+import (
+	"fmt"
+
+	"gorgonia.org/tensor"
+
+	"dsbo/internal/kernel"
+)
+
+// viewRule reads each row of its input through strides: entry (i, j, k, l) of a row of the output, of n[0]·n[1]·n[2]·n[3] entries, is
+// entry off + i·s[0] + j·s[1] + k·s[2] + l·s[3] of the input's row, of c entries. back, its adjoint, adds each entry into the place that
+// it came from. Slices, transposes and repetitions are all views.
+type viewRule struct {
+	off  int
+	n, s [4]int
+	c    int
+	back bool
+}
+
+// view applies a view to each row of the matrix a.
+func view(a *Node, v viewRule) *Node {
+	r, c := dims(a)
+	v.c = c
+	return apply(v, matShape(r, v.size()), a)
+}
+
+// size is the number of entries of a row of the output.
+func (v viewRule) size() int { return v.n[0] * v.n[1] * v.n[2] * v.n[3] }
+
+// Cols returns columns from, from+1, ... of the matrix a, n of them. Cost: a copy.
+func Cols(a *Node, from, n int) *Node {
+	_, c := colsName.matrix(a)
+	if from < 0 || from+n > c || n < 1 {
+		failf("Cols: columns must lie inside the matrix; columns %d to %d do not, its shape is %v", from, from+n-1, a.Shape())
+	}
+	if n == c {
+		return a
+	}
+	return view(a, viewRule{off: from, n: [4]int{1, 1, 1, n}, s: [4]int{0, 0, 0, 1}})
+}
+
+// Rows returns rows from, from+1, ... of a matrix, n of them, or such entries of a vector. In a compiled program it is a view and costs nothing where
+// a has no row for each example of a batch.
+func Rows(a *Node, from, n int) *Node {
+	r, c := dims(a)
+	if from < 0 || from+n > r || n < 1 {
+		failf("Rows: rows must lie inside the input; rows %d to %d do not, its shape is %v", from, from+n-1, a.Shape())
+	}
+	if len(a.Shape()) == 1 {
+		return PartVec(a, from, n)
+	}
+	if n == r {
+		return a
+	}
+	return Part(Flatten(a), from*c, n, c)
+}
+
+// Item returns one entry of a, as a scalar, by as many indices as a has dimensions.
+func Item(a *Node, index ...int) *Node {
+	s := shapeOf(a)
+	off, inside := 0, len(index) == len(s)
+	for i := 0; i < len(s) && inside; i++ {
+		inside = index[i] >= 0 && index[i] < s[i]
+		off = off*s[i] + index[i]
+	}
+	if !inside {
+		failf("Item: the entry must lie inside the input; %v does not, its shape is %v", index, s)
+	}
+	return reshape(PartVec(Flatten(a), off, 1), scalarShape)
+}
+
+// Transpose returns the transpose of a matrix. Cost: a copy; a product with it needs none, see [MatMul].
+func Transpose(a *Node) *Node {
+	r, c := transposeName.matrix(a)
+	if r == 1 || c == 1 {
+		return Reshape(a, c, r)
+	}
+	t := view(Reshape(a, 1, r*c), viewRule{n: [4]int{1, 1, c, r}, s: [4]int{0, 0, 1, c}})
+	return Reshape(t, c, r)
+}
+
+// Names for errors.
+const (
+	colsName      named = "Cols"
+	transposeName named = "Transpose"
+)
+
+func (v viewRule) String() string {
+	name := "View"
+	if v.back {
+		name = "ViewBack"
+	}
+	return fmt.Sprintf("%s(%d, %v, %v, %d)", name, v.off, v.n, v.s, v.c)
+}
+
+func (v viewRule) split() split { return rowsIn }
+
+func (v viewRule) grad(in nodes, _, g *Node) nodes {
+	adjoint, width := v, v.c
+	if adjoint.back = !v.back; v.back {
+		width = v.size()
+	}
+	r, _ := dims(in[0])
+	return nodes{reshape(apply(adjoint, matShape(r, width), g), in[0].Shape())}
+}
+
+func (v viewRule) kernels() (func(*call[float32]), func(*call[float64])) {
+	if v.back {
+		return viewBackKernel[float32](v), viewBackKernel[float64](v)
+	}
+	return viewKernel[float32](v), viewKernel[float64](v)
+}
+
+// eachRun calls f with where each run of n[3] entries begins in a row of the output and of the input.
+func (v viewRule) eachRun(f func(out, in int)) {
+	out := 0
+	for i := range v.n[0] {
+		for j := range v.n[1] {
+			for k := range v.n[2] {
+				f(out, v.off+i*v.s[0]+j*v.s[1]+k*v.s[2])
+				out += v.n[3]
+			}
+		}
+	}
+}
+
+func viewKernel[T Float](v viewRule) func(*call[T]) {
+	n, stride := v.n[3], v.s[3]
+	return func(c *call[T]) {
+		for i := range c.in[0].r {
+			a, d := c.in[0].row(i), c.dst.row(i)
+			v.eachRun(func(out, in int) {
+				if stride == 1 {
+					copy(d[out:out+n], a[in:in+n])
+					return
+				}
+				for l := range n {
+					d[out+l] = a[in+l*stride]
+				}
+			})
+		}
+	}
+}
+
+func viewBackKernel[T Float](v viewRule) func(*call[T]) {
+	n, stride := v.n[3], v.s[3]
+	return func(c *call[T]) {
+		for i := range c.in[0].r {
+			g, d := c.in[0].row(i), c.dst.row(i)
+			clear(d)
+			v.eachRun(func(out, in int) {
+				if stride == 1 {
+					kernel.AddTo(d[in:in+n], d[in:in+n], g[out:out+n])
+					return
+				}
+				for l := range n {
+					d[in+l*stride] += g[out+l]
+				}
+			})
+		}
+	}
+}
+
+// concatRule puts the rows of n inputs one behind the other.
+type concatRule struct{ n int }
+
+// ConcatCols returns the matrix [a b ...] of matrices with the same number of rows; a vector is a column. Cost: a copy.
+func ConcatCols(as ...*Node) *Node {
+	checkConcat("ConcatCols", as)
+	width := 0
+	r, _ := dims(as[0])
+	for _, a := range as {
+		rows, c := dims(a)
+		if rows != r {
+			failf("ConcatCols: inputs must have the same number of rows; their shapes are %v", shapes(as))
+		}
+		width += c
+	}
+	if len(as) == 1 {
+		return reshape(as[0], matShape(r, width))
+	}
+	return apply(concatRule{len(as)}, matShape(r, width), as...)
+}
+
+// ConcatRows returns matrices of the same number of columns one above the other, or vectors one behind the other. Cost: a copy.
+func ConcatRows(as ...*Node) *Node {
+	checkConcat("ConcatRows", as)
+	_, c := dims(as[0])
+	height, flat := 0, make([]*Node, len(as))
+	for i, a := range as {
+		r, cols := dims(a)
+		if cols != c || len(a.Shape()) != len(as[0].Shape()) {
+			failf("ConcatRows: inputs must be vectors, or matrices with the same number of columns; their shapes are %v", shapes(as))
+		}
+		height += r
+		flat[i] = Reshape(a, 1, r*c)
+	}
+	if len(as) == 1 {
+		return as[0]
+	}
+	all := apply(concatRule{len(as)}, matShape(1, height*c), flat...)
+	if len(as[0].Shape()) == 1 {
+		return Flatten(all)
+	}
+	return Reshape(all, height, c)
+}
+
+func checkConcat(op string, as []*Node) {
+	if len(as) == 0 {
+		failf("%s: there must be at least one input", op)
+	}
+	for _, a := range as {
+		if len(shapeOf(a)) == 0 {
+			failf("%s: inputs must be vectors or matrices; their shapes are %v", op, shapes(as))
+		}
+	}
+}
+
+func shapes(as []*Node) []tensor.Shape {
+	list := make([]tensor.Shape, len(as))
+	for i, a := range as {
+		list[i] = shapeOf(a)
+	}
+	return list
+}
+
+func (r concatRule) String() string { return fmt.Sprintf("Concat(%d)", r.n) }
+func (r concatRule) split() split {
+	s := split{args: "r"}
+	for range r.n - 1 {
+		s.args += "r"
+	}
+	return s
+}
+
+func (r concatRule) grad(in nodes, _, g *Node) nodes {
+	gs := make(nodes, len(in))
+	off := 0
+	for i, a := range in {
+		_, c := dims(a)
+		gs[i] = reshape(Cols(g, off, c), a.Shape())
+		off += c
+	}
+	return gs
+}
+
+func (r concatRule) kernels() (func(*call[float32]), func(*call[float64])) {
+	return concatKernel[float32], concatKernel[float64]
+}
+
+func concatKernel[T Float](c *call[T]) {
+	off := 0
+	for _, a := range c.in {
+		for i := range a.r {
+			copy(c.dst.row(i)[off:], a.row(i))
+		}
+		off += a.c
+	}
+}
