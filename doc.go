@@ -51,6 +51,7 @@
 //	masks                        network/grpc/mask.go and keys.go; what they hide: network/grpc/doc.go, "Masks"
 //	penalty and diagonal         models/diagonal.go, by what a model tells of itself
 //	losses of a model's outputs  models/outputs.go and poisson.go; models/penalties.go groups the weights
+//	layers of networks           models/nn: params.go lays out y, layers.go and sequence.go build graphs
 //	sparse examples              ad/csr.go holds rows, ad/sparse.go multiplies them
 //	noise, ε and δ               privacy: accountant.go, oracle.go; experiment/private.go says what a run may ask
 //	what a run will send         experiment/quantity.go, for the verb plan and -explain-privacy; solutions.go and algo/forecast.go where it is a range

@@ -1,0 +1,117 @@
+package nn_test
+
+import (
+	"fmt"
+	"log"
+	"math/rand/v2"
+
+	"dsbo"
+	"dsbo/ad"
+	"dsbo/data"
+	"dsbo/internal/must"
+	"dsbo/models"
+	"dsbo/models/nn"
+)
+
+// LeNet is the convolution network of LeCun et al. (1998), with tanh and averages, for pictures of side×side grey pixels. x has the logarithm of a weight of decay for each of its layers.
+type LeNet struct {
+	params       nn.Params
+	conv1, conv2 nn.Conv
+	dense, last  nn.Dense
+}
+
+// NewLeNet lays out the network for so many classes.
+func NewLeNet(side, classes int) *LeNet {
+	n := &LeNet{}
+	n.conv1 = nn.NewConv(&n.params, "conv1", ad.Window{H: side, W: side, C: 1, KH: 5, KW: 5, Stride: 1, PadH: 2, PadW: 2}, 6)
+	pool := n.conv1.Pool(2)
+	n.conv2 = nn.NewConv(&n.params, "conv2", ad.Window{H: pool.OutH(), W: pool.OutW(), C: 6, KH: 5, KW: 5, Stride: 1}, 16)
+	pool = n.conv2.Pool(2)
+	n.dense = nn.NewDense(&n.params, "dense", pool.OutH()*pool.OutW()*pool.C, 84)
+	n.last = nn.NewDense(&n.params, "last", 84, classes)
+	return n
+}
+
+// Dims implements models.Model.
+func (n *LeNet) Dims() (p, q int) { return 4, n.params.Len() }
+
+// Start implements models.Starter.
+func (n *LeNet) Start(y []float64) { n.params.Init(y, 1) }
+
+func (n *LeNet) scores(y *ad.Node, b models.Batch) *ad.Node {
+	h := ad.AvgPool(ad.Tanh(n.conv1.Outputs(y, b.X)), n.conv1.Pool(2))
+	h = ad.AvgPool(ad.Tanh(n.conv2.Outputs(y, h)), n.conv2.Pool(2))
+	return n.last.Outputs(y, ad.Tanh(n.dense.Outputs(y, h)))
+}
+
+// Upper implements models.Model: the loss on validation examples.
+func (n *LeNet) Upper(_, y *ad.Node, b models.Batch) *ad.Node {
+	return ad.Mean(nn.CrossEntropy(n.scores(y, b), b.T))
+}
+
+// Lower implements models.Model: the loss on training examples, and decay.
+func (n *LeNet) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
+	loss := n.Upper(x, y, b)
+	for i, w := range []nn.Param{n.conv1.W, n.conv2.W, n.dense.W, n.last.W} {
+		loss = ad.Add(loss, ad.Mul(ad.Exp(ad.Item(x, i)), ad.SumAll(ad.Square(w.Node(y)))))
+	}
+	return loss
+}
+
+// Score implements models.Scorer.
+func (n *LeNet) Score(_, y *ad.Node, b models.Batch) (losses, hits *ad.Node) {
+	s := n.scores(y, b)
+	return nn.CrossEntropy(s, b.T), ad.RowHit(s, b.T)
+}
+
+// A whole model in one file: its layers, its two losses, and what an agent asks of them.
+func Example() {
+	net := NewLeNet(12, 3)
+	fmt.Print(&net.params)
+	_, q := net.Dims()
+	oracle, err := models.NewOracle(net, pictures(20, 12, 3), models.Config{Batch: 8})
+	if err != nil {
+		log.Fatal(err)
+	}
+	x, y, all := []float64{-5, -5, -5, -5}, make([]float64, q), dsbo.Sample{Set: dsbo.Whole}
+	net.Start(y)
+	gradient, product := make([]float64, q), make([]float64, q)
+	if err := oracle.LowerGrad(gradient, x, y, all); err != nil {
+		log.Fatal(err)
+	}
+	if err := oracle.HVP(product, x, y, gradient, all); err != nil {
+		log.Fatal(err)
+	}
+	before, _, _ := oracle.Values(x, y, all)
+	for j, g := range gradient {
+		y[j] -= .001 * g
+	}
+	after, _, _ := oracle.Values(x, y, all)
+	fmt.Println("a step along the gradient lowers the loss:", after < before)
+	// Output:
+	// conv1.filters                    6×25  from 0
+	// conv1.biases                        6  from 150
+	// conv2.filters                  16×150  from 156
+	// conv2.biases                       16  from 2556
+	// dense.weights                   84×16  from 2572
+	// dense.biases                       84  from 3916
+	// last.weights                     3×84  from 4000
+	// last.biases                         3  from 4252
+	// a step along the gradient lowers the loss: true
+}
+
+// pictures makes examples of random pixels and classes.
+func pictures(m, side, classes int) data.Shard {
+	r := rand.New(rand.NewPCG(1, 2))
+	set := func() data.Examples {
+		pixels, labels := make([]uint8, m*side*side), make([]uint8, m)
+		for i := range pixels {
+			pixels[i] = uint8(r.IntN(256))
+		}
+		for i := range labels {
+			labels[i] = uint8(r.IntN(classes))
+		}
+		return data.Examples{X: must.Get(ad.ByteTable(m, side*side, pixels, 1./255)), Target: must.Get(ad.LabelTable(labels, classes))}
+	}
+	return data.Shard{Train: set(), Val: set()}
+}

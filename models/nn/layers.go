@@ -1,0 +1,117 @@
+package nn
+
+import (
+	"math"
+
+	"dsbo/ad"
+)
+
+// Dense maps each row h to W h + b.
+type Dense struct{ W, B Param }
+
+// NewDense adds a dense layer, of normal weights and biases 0.
+func NewDense(ps *Params, name string, inputs, outputs int) Dense {
+	return Dense{
+		W: ps.Matrix(name+".weights", outputs, inputs, ps.weights(inputs)),
+		B: ps.Vector(name+".biases", outputs, Init{}),
+	}
+}
+
+// Outputs builds the layer's outputs, m × outputs, for h, m × inputs.
+func (d Dense) Outputs(z, h *ad.Node) *ad.Node {
+	return ad.AddRow(ad.MatMul(h, d.W.Node(z), false, true), d.B.Node(z))
+}
+
+// Conv is a convolution with a bias for each filter.
+type Conv struct {
+	Window ad.Window
+	W, B   Param // W: a row of KH·KW·C numbers for each filter
+}
+
+// NewConv adds a convolution with so many filters, of normal weights and biases 0.
+func NewConv(ps *Params, name string, w ad.Window, filters int) Conv {
+	taps := w.KH * w.KW * w.C
+	return Conv{
+		Window: w,
+		W:      ps.Matrix(name+".filters", filters, taps, ps.weights(taps)),
+		B:      ps.Vector(name+".biases", filters, Init{}),
+	}
+}
+
+// Outputs builds the layer's outputs, images with a channel for each filter, for images as the window says, one a row.
+func (c Conv) Outputs(z, images *ad.Node) *ad.Node {
+	maps := ad.AddRow(ad.MatMul(ad.Im2col(images, c.Window), c.W.Node(z), false, true), c.B.Node(z))
+	return ad.Reshape(maps, images.Shape()[0], c.Window.OutH()*c.Window.OutW()*c.W.Rows)
+}
+
+// Pool returns the window of a pooling of the layer's outputs by patches of k×k pixels side by side.
+func (c Conv) Pool(k int) ad.Window { return c.Behind(k, k, k) }
+
+// Behind returns the window of what reads the layer's outputs: of a kernel kh×kw at every stride-th pixel, without padding.
+func (c Conv) Behind(kh, kw, stride int) ad.Window {
+	return ad.Window{H: c.Window.OutH(), W: c.Window.OutW(), C: c.W.Rows, KH: kh, KW: kw, Stride: stride}
+}
+
+// epsilon is added to variances, so that constant numbers can be normalized too.
+const epsilon = 1e-5
+
+// LayerNorm gives each row mean 0 and variance 1, and then the layer's scale and offset for each column.
+type LayerNorm struct{ Scale, Offset Param }
+
+// NewLayerNorm adds a normalization of rows of so many numbers, of scales 1 and offsets 0.
+func NewLayerNorm(ps *Params, name string, width int) LayerNorm {
+	return LayerNorm{Scale: ps.Vector(name+".scales", width, Init{Mean: 1}), Offset: ps.Vector(name+".offsets", width, Init{})}
+}
+
+// Outputs builds the normalized rows of h, m × width.
+func (l LayerNorm) Outputs(z, h *ad.Node) *ad.Node {
+	n := 1 / float64(l.Scale.Rows)
+	centred := ad.AddCol(h, ad.Scale(-n, ad.SumCols(h)))
+	variance := ad.Scale(n, ad.RowDot(centred, centred))
+	normal := ad.RowScale(centred, ad.Rsqrt(ad.Offset(epsilon, variance)))
+	return ad.AddRow(ad.ColScale(normal, l.Scale.Node(z)), l.Offset.Node(z))
+}
+
+// BatchNorm gives each column mean 0 and variance 1 over the rows of the batch, and then the layer's scale and offset. Its statistics are a function
+// of the batch, and derivatives go through them: outputs of an example depend on the others of its draw, also where the model is scored.
+type BatchNorm struct{ Scale, Offset Param }
+
+// NewBatchNorm adds a normalization of so many columns, or channels, of scales 1 and offsets 0.
+func NewBatchNorm(ps *Params, name string, width int) BatchNorm {
+	return BatchNorm{Scale: ps.Vector(name+".scales", width, Init{Mean: 1}), Offset: ps.Vector(name+".offsets", width, Init{})}
+}
+
+// Outputs builds the normalized columns of h, m × width. Rows of k·width numbers are images of k pixels with width channels: statistics are then
+// over all pixels.
+func (b BatchNorm) Outputs(z, h *ad.Node) *ad.Node {
+	width := b.Scale.Rows
+	shape := h.Shape()
+	rows := ad.Reshape(h, shape.TotalSize()/width, width)
+	n := 1 / float64(rows.Shape()[0])
+	centred := ad.AddRow(rows, ad.Scale(-n, ad.SumRows(rows)))
+	variance := ad.Scale(n, ad.ColDot(centred, centred))
+	scale := ad.Mul(b.Scale.Node(z), ad.Rsqrt(ad.Offset(epsilon, variance)))
+	return ad.Reshape(ad.AddRow(ad.ColScale(centred, scale), b.Offset.Node(z)), shape[0], shape[1])
+}
+
+// Embedding is a table of vectors, of which rows are read by index.
+type Embedding struct{ Table Param }
+
+// NewEmbedding adds a table of so many vectors, of standard normal numbers.
+func NewEmbedding(ps *Params, name string, vectors, width int) Embedding {
+	return Embedding{ps.Matrix(name+".table", vectors, width, Init{Deviation: 1})}
+}
+
+// Outputs builds the vectors of the indices, a vector of m whole numbers: m × width. See [ad.Gather].
+func (e Embedding) Outputs(z, indices *ad.Node) *ad.Node { return ad.Gather(e.Table.Node(z), indices) }
+
+// GELU builds a Φ(a) elementwise, Φ being the standard normal distribution, without an approximation.
+func GELU(a *ad.Node) *ad.Node {
+	return ad.Scale(.5, ad.Mul(a, ad.Offset(1, ad.Erf(ad.Scale(1/math.Sqrt2, a)))))
+}
+
+// CrossEntropy builds the loss of each example, a vector, for its scores of all classes and its target, one-hot or probabilities that sum to 1:
+// −Σ_k t_k log softmax(scores)_k.
+func CrossEntropy(scores, targets *ad.Node) *ad.Node {
+	return ad.Sub(ad.RowLogSumExp(scores), ad.RowDot(targets, scores))
+}

@@ -1,0 +1,77 @@
+package nn_test
+
+import (
+	"testing"
+
+	"dsbo/ad"
+	"dsbo/models"
+	"dsbo/models/modeltest"
+	"dsbo/models/nn"
+)
+
+// A classifier is a model whose scores are made of layers; x is the logarithm of the decay of all parameters.
+type classifier struct {
+	params *nn.Params
+	scores func(y *ad.Node, b models.Batch) *ad.Node
+}
+
+func (c classifier) Dims() (p, q int)  { return 1, c.params.Len() }
+func (c classifier) Start(y []float64) { c.params.Init(y, 3) }
+
+func (c classifier) Upper(_, y *ad.Node, b models.Batch) *ad.Node {
+	return ad.Mean(nn.CrossEntropy(c.scores(y, b), b.T))
+}
+
+func (c classifier) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
+	return ad.Add(c.Upper(x, y, b), ad.Mul(ad.Exp(ad.Item(x, 0)), ad.Dot(y, y)))
+}
+
+// convolutional has images of 4×4 pixels, two filters, and normalization over the batch.
+func convolutional() classifier {
+	var ps nn.Params
+	conv := nn.NewConv(&ps, "conv", ad.Window{H: 4, W: 4, C: 1, KH: 3, KW: 3, Stride: 1, PadH: 1, PadW: 1}, 2)
+	norm := nn.NewBatchNorm(&ps, "norm", 2)
+	last := nn.NewDense(&ps, "last", 8, 3)
+	return classifier{&ps, func(y *ad.Node, b models.Batch) *ad.Node {
+		h := nn.GELU(norm.Outputs(y, conv.Outputs(y, b.X)))
+		return last.Outputs(y, ad.AvgPool(h, conv.Pool(2)))
+	}}
+}
+
+// recurrent reads 4×4 numbers as four steps of four.
+func recurrent() classifier {
+	var ps nn.Params
+	unit, last := nn.NewGRU(&ps, "unit", 4, 3), nn.NewDense(&ps, "last", 3, 3)
+	return classifier{&ps, func(y *ad.Node, b models.Batch) *ad.Node {
+		var state *ad.Node
+		for step := range 4 {
+			state = unit.Next(y, ad.Cols(b.X, 4*step, 4), state)
+		}
+		return last.Outputs(y, state)
+	}}
+}
+
+// transformer reads 4×4 numbers as a sequence of four: attention and a dense layer, each beside its input, with normalization.
+func transformer() classifier {
+	var ps nn.Params
+	place := ps.Vector("places", 16, nn.Init{Deviation: .5})
+	before, attention := nn.NewLayerNorm(&ps, "before", 4), nn.NewAttention(&ps, "attention", 4, 2)
+	between, dense := nn.NewLayerNorm(&ps, "between", 4), nn.NewDense(&ps, "dense", 4, 4)
+	last := nn.NewDense(&ps, "last", 16, 3)
+	return classifier{&ps, func(y *ad.Node, b models.Batch) *ad.Node {
+		h := ad.Reshape(ad.AddRow(b.X, place.Node(y)), 4*b.Rows, 4)
+		h = ad.Add(h, attention.Outputs(y, before.Outputs(y, h), b.Rows))
+		h = ad.Add(h, nn.GELU(dense.Outputs(y, between.Outputs(y, h))))
+		return last.Outputs(y, ad.Reshape(h, b.Rows, 16))
+	}}
+}
+
+// TestModels: models made of layers pass the conformance suite.
+func TestModels(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		model classifier
+	}{{"convolutional", convolutional()}, {"recurrent", recurrent()}, {"transformer", transformer()}} {
+		t.Run(c.name, func(t *testing.T) { modeltest.TestModel(t, c.model, pictures(11, 4, 3)) })
+	}
+}
