@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"dsbo"
@@ -16,30 +17,38 @@ import (
 	"dsbo/models"
 )
 
-// TestModel proves model m on the data of one agent, as subtests:
+// TestModel proves model m on the data of one agent; of a *testing.T each part is a subtest:
 //
-//   - the derivatives of both losses, by finite differences, symmetry and adjointness ([adtest.Measure]);
-//   - float32 close to float64;
-//   - the oracle: same name, same bits; a minibatch is its rows; [dsbo.Whole], and a batch no smaller
-//     than the data, are all rows; results overwrite what was there, and inputs stay;
-//   - the dense derivatives are made of the products' columns;
-//   - what the model claims by further methods: convexity, the penalty and the diagonal of the Hessian, scores in their
-//     range, the shape of y, a finite start;
-//   - vectors of a wrong length are errors, and steady work allocates nothing.
+//   - derivatives: both losses' by finite differences along random directions, symmetry and adjointness ([adtest.Measure]), with
+//     what is allowed found from the differences' own error; kinks, as of ReLU, are stepped around;
+//   - x: some answer depends on it;
+//   - float32: within 1e-4 of float64's largest entry, and what float64 changes by across a kink that rounding can cross;
+//   - names, minibatch, whole, results: same name, same bits, also of a model that is built again; a minibatch is its rows;
+//     [dsbo.Whole], and a batch no smaller than the data, are all rows; results overwrite what was there, and inputs stay;
+//   - copies: with each example twice, and three times, a loss is the mean over its examples or their sum, up to the 1/rows by which
+//     averages over pairs of examples differ;
+//   - dense: the dense derivatives are made of the products' columns;
+//   - bounded: the lower loss does not fall for ever along rays;
+//   - what the model claims by further methods: convexity (Modulus), penalty, diagonal, score, shape, layers, start, meaning, baselines;
+//   - lengths, allocations: vectors of a wrong length are errors, and steady work allocates nothing.
 //
-// The cost is that of a few hundred gradients, or of 2q products where q ≤ 256: keep s small, with a
-// number of examples that is neither a power of two nor below 8.
-func TestModel(t *testing.T, m models.Model, s data.Shard) {
+// A score's losses must be those of which Upper is the mean or the sum, up to terms that do not depend on the examples, where these have
+// no weights. A penalty that x enters the lower loss by, and nothing else, must be all of it.
+//
+// Up to q = 256 whole matrices are compared, beyond random directions and entries. The cost is that of a few hundred gradients of at
+// most 61 examples, the first ones (23 from q = 10⁵ on): under a second for small models, some ten seconds at q = 2·10⁶. Take a number
+// of examples that is neither a power of two nor below 8.
+func TestModel(t testing.TB, m models.Model, s data.Shard) {
 	t.Helper()
 	if _, err := models.NewOracle(m, s, models.Config{}); err != nil {
 		t.Fatalf("NewOracle: %v", err)
 	}
 	for _, c := range checks {
-		t.Run(c.name, func(t *testing.T) {
-			if err := c.err(newSubject(m, s)); err != nil {
-				t.Error(err)
-			}
-		})
+		if sub, ok := t.(*testing.T); ok {
+			sub.Run(c.name, func(t *testing.T) { c.report(t, m, s) })
+		} else {
+			c.report(t, m, s)
+		}
 	}
 }
 
@@ -48,9 +57,17 @@ type check struct {
 	run  func(*subject) error
 }
 
+// report fails t with what the check finds.
+func (c check) report(t testing.TB, m models.Model, s data.Shard) {
+	t.Helper()
+	if err := c.err(m, s); err != nil {
+		t.Errorf("%s: %v", c.name, err)
+	}
+}
+
 // err returns what the check finds wrong, or what kept it from looking.
-func (c check) err(s *subject) (found error) {
-	if failed := must.Try(func() { found = c.run(s) }); failed != nil {
+func (c check) err(m models.Model, s data.Shard) (found error) {
+	if failed := must.Try(func() { found = c.run(newSubject(m, s)) }); failed != nil {
 		return failed
 	}
 	return found
@@ -58,21 +75,33 @@ func (c check) err(s *subject) (found error) {
 
 var checks = []check{
 	{"derivatives", (*subject).derivatives},
+	{"x", (*subject).xMatters},
 	{"float32", (*subject).float32},
 	{"names", (*subject).names},
 	{"minibatch", (*subject).minibatch},
 	{"whole", (*subject).wholeData},
+	{"copies", (*subject).copies},
 	{"results", (*subject).results},
 	{"dense", (*subject).dense},
+	{"bounded", (*subject).bounded},
 	{"convexity", (*subject).convexity},
 	{"penalty", (*subject).penalty},
 	{"diagonal", (*subject).diagonal},
 	{"score", (*subject).score},
 	{"shape", (*subject).shape},
+	{"layers", (*subject).layers},
 	{"start", (*subject).start},
+	{"meaning", (*subject).meaning},
+	{"baselines", (*subject).baselines},
 	{"lengths", (*subject).lengths},
 	{"allocations", (*subject).allocations},
 }
+
+// Sizes of y from which on less is looked at, and of fewer examples.
+const (
+	denseLimit = 256 // up to it, whole matrices
+	largeLimit = 1e5 // from it on, a vector takes longer than the data
+)
 
 // A subject is a model under test with its data, and numbers to test it at.
 type subject struct {
@@ -84,25 +113,39 @@ type subject struct {
 
 func newSubject(m models.Model, s data.Shard) *subject {
 	p, q := m.Dims()
-	return &subject{m: m, s: s, p: p, q: q, r: rand.New(rand.NewPCG(20, 23))}
+	rows := s.Train.Len() + s.Val.Len()
+	switch {
+	case q >= largeLimit:
+		rows = 23
+	case q > denseLimit:
+		rows = 61
+	}
+	return &subject{m: m, s: data.Shard{Train: firstRows(s.Train, 0, rows), Val: firstRows(s.Val, 0, rows)}, p: p, q: q,
+		r: rand.New(rand.NewPCG(20, 23))}
 }
 
 // point returns x and y, which lie around the model's start, and a direction v.
 func (s *subject) point() (x, y, v []float64) {
-	x, y, v = make([]float64, s.p), make([]float64, s.q), s.normal(s.q, 1)
+	startX, startY := func([]float64) {}, func([]float64) {}
 	if st, ok := s.m.(models.XStarter); ok {
-		st.StartX(x)
-	}
-	for j, e := range s.normal(s.p, .5) {
-		x[j] += e
+		startX = st.StartX
 	}
 	if st, ok := s.m.(models.Starter); ok {
-		st.Start(y)
+		startY = st.Start
 	}
-	for j, e := range s.normal(s.q, .5) {
-		y[j] += e
+	return s.around(s.p, startX), s.around(s.q, startY), s.normal(s.q, 1)
+}
+
+// around returns n numbers around a start. They differ from it by half a standard normal number, and by less from 256 on: in a network
+// of real size a unit's sum has up to √n terms, and keeps its size.
+func (s *subject) around(n int, start func([]float64)) []float64 {
+	at := make([]float64, n)
+	start(at)
+	deviation := .5 / math.Pow(max(1, float64(n)/denseLimit), .25)
+	for j := range at {
+		at[j] += deviation * s.r.NormFloat64()
 	}
-	return x, y, v
+	return at
 }
 
 func (s *subject) normal(n int, deviation float64) []float64 {
@@ -114,70 +157,67 @@ func (s *subject) normal(n int, deviation float64) []float64 {
 }
 
 func (s *subject) oracle(c models.Config) *models.Oracle {
+	s.collect()
 	return must.Get(models.NewOracle(s.m, s.s, c))
 }
 
-// loss is one of the model's two on all examples.
-type loss struct {
+// collect frees the last program's buffers before the next one has its own: of a large model they are hundreds of megabytes.
+func (s *subject) collect() {
+	if s.q >= largeLimit {
+		runtime.GC()
+	}
+}
+
+// A side is one of the model's two losses, with the examples that it is for.
+type side struct {
 	name string
-	*ad.Derivs
+	loss models.Loss
+	on   data.Examples
 }
 
-// losses compiles the lower loss and the upper loss, in this order.
-func (s *subject) losses(float32 bool) [2]loss {
-	lower, err := models.Differentiate(s.m.Lower, s.p, s.q, s.s.Train, float32)
+func (s *subject) sides() [2]side {
+	return [2]side{{"lower loss", s.m.Lower, s.s.Train}, {"upper loss", s.m.Upper, s.s.Val}}
+}
+
+// differentiate compiles a side's loss on examples e.
+func (s *subject) differentiate(l side, e data.Examples, float32 bool) *ad.Derivs {
+	s.collect()
+	d, err := models.Differentiate(l.loss, s.p, s.q, e, float32)
 	if err != nil {
-		must.OK(fmt.Errorf("lower loss: %w", err))
+		must.OK(fmt.Errorf("%s: %w", l.name, err))
 	}
-	upper, err := models.Differentiate(s.m.Upper, s.p, s.q, s.s.Val, float32)
-	if err != nil {
-		must.OK(fmt.Errorf("upper loss: %w", err))
-	}
-	return [2]loss{{"lower loss", lower}, {"upper loss", upper}}
+	return d
 }
 
-// call is one of the oracle's questions, at a fixed point.
-type call struct {
-	name string
-	n    int // length of the result
-	ask  func(o dsbo.Oracle, dst []float64, name dsbo.Sample) error
-}
-
-// calls returns all questions at one point.
-func (s *subject) calls() []call {
-	x, y, v := s.point()
-	return []call{
-		{"∇_x f", s.p, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.UpperGrad(dst, nil, x, y, n) }},
-		{"∇_y f", s.q, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.UpperGrad(nil, dst, x, y, n) }},
-		{"∇_y g", s.q, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.LowerGrad(dst, x, y, n) }},
-		{"(∇²_yy g)v", s.q, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.HVP(dst, x, y, v, n) }},
-		{"(∇²_xy g)v", s.p, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.JVP(dst, x, y, v, n) }},
-		{"diagonal of ∇²_yy g", s.q, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error {
-			return o.(dsbo.DiagonalOracle).Diagonal(dst, x, y, n)
-		}},
+// firstRows returns rows from, from+1, ... of e, at most count.
+func firstRows(e data.Examples, from, count int) data.Examples {
+	count = min(count, e.Len()-from)
+	if e.X == nil || from == 0 && count == e.Len() {
+		return e
 	}
+	rows := make([]int, count)
+	for i := range rows {
+		rows[i] = from + i
+	}
+	return pickRows(e, rows)
 }
 
-// answers makes all the calls under one sample name.
-func answers(o dsbo.Oracle, calls []call, name dsbo.Sample) [][]float64 {
-	out := make([][]float64, len(calls))
-	for i, c := range calls {
-		out[i] = make([]float64, c.n)
-		if err := c.ask(o, out[i], name); err != nil {
-			must.OK(fmt.Errorf("%s: %w", c.name, err))
+// pickRows returns some rows of e.
+func pickRows(e data.Examples, rows []int) data.Examples {
+	if e.X == nil {
+		return e
+	}
+	picked := data.Examples{X: must.Get(e.X.Pick(rows)), Target: must.Get(e.Target.Pick(rows))}
+	if e.Weight != nil {
+		picked.Weight = must.Get(e.Weight.Pick(rows))
+	}
+	for _, row := range rows {
+		if e.ID != nil {
+			picked.ID = append(picked.ID, e.ID[row])
 		}
 	}
-	return out
+	return picked
 }
 
-// sameBits compares two sets of answers.
-func sameBits(calls []call, a, b [][]float64, what string) error {
-	for i, c := range calls {
-		for j := range a[i] {
-			if math.Float64bits(a[i][j]) != math.Float64bits(b[i][j]) {
-				return fmt.Errorf("%s: entry %d of %s is %g and %g", what, j, c.name, a[i][j], b[i][j])
-			}
-		}
-	}
-	return nil
-}
+// whole is the name of all examples.
+var whole = dsbo.Sample{Set: dsbo.Whole}

@@ -1,0 +1,133 @@
+package adtest
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// measure asks a loss at one point.
+type measure struct {
+	l          Loss
+	x, y       []float64
+	rng        *rand.Rand
+	dx, dy, at []float64 // scratch
+}
+
+func newMeasure(l Loss, x, y []float64) *measure {
+	return &measure{l: l, x: x, y: y, rng: rand.New(rand.NewPCG(1, 2)),
+		dx: make([]float64, len(x)), dy: make([]float64, len(y)), at: make([]float64, max(len(x), len(y)))}
+}
+
+// direction draws entries between -1 and 1.
+func (m *measure) direction(n int) []float64 {
+	d := make([]float64, n)
+	for i := range d {
+		d[i] = 2*m.rng.Float64() - 1
+	}
+	return d
+}
+
+// What a round compares, in the order of its report.
+const (
+	gradientX = "∇_x"
+	gradientY = "∇_y"
+	hvp       = "HVP (∇²_yy)v"
+	jvp       = "JVP (∇²_xy)v"
+	adjoint   = "adjoint u·(∇²_xy)v = v·(∇²_yx)u"
+	symmetry  = "symmetry w·(∇²_yy)v = v·(∇²_yy)w"
+)
+
+// round compares all derivatives along new directions.
+func (m *measure) round() (Report, error) {
+	u, v, w := m.direction(len(m.x)), m.direction(len(m.y)), m.direction(len(m.y))
+	if err := m.l.Grad(m.dx, m.dy, m.x, m.y); err != nil {
+		return nil, err
+	}
+	gx, gy := weighted(m.dx, u), weighted(m.dy, v)
+	if err := m.l.HVP(m.dy, m.x, m.y, w); err != nil {
+		return nil, err
+	}
+	vhw := weighted(m.dy, v)
+	if err := m.l.HVP(m.dy, m.x, m.y, v); err != nil {
+		return nil, err
+	}
+	if err := m.l.JVP(m.dx, m.x, m.y, v); err != nil {
+		return nil, err
+	}
+	whv, ujv := weighted(m.dy, w), weighted(m.dx, u)
+
+	alongY, err := m.alongY(v, w, u, []float64{gy.size, max(whv.size, vhw.size), ujv.size})
+	if err != nil {
+		return nil, err
+	}
+	alongX, err := m.alongX(u, v, []float64{gx.size, ujv.size})
+	if err != nil {
+		return nil, err
+	}
+	return Report{
+		alongX[0].judge(gradientX, gx.value, gx.size),
+		alongY[0].judge(gradientY, gy.value, gy.size),
+		alongY[1].judge(hvp, whv.value, whv.size),
+		alongY[2].judge(jvp, ujv.value, ujv.size),
+		alongX[1].judge(adjoint, ujv.value, ujv.size),
+		symmetric(whv, vhw),
+	}, nil
+}
+
+// symmetric compares two sums of numbers that are each a sum: 1e-9 of what the terms come to is far above their rounding.
+func symmetric(whv, vhw reading) Item {
+	scale := max(whv.size, vhw.size)
+	return Item{Name: symmetry, Entry: -1, Got: whv.value, Want: vhw.value, Allowed: 1e-9 * scale, Scale: scale, Vague: math.IsNaN(scale)}
+}
+
+// alongY returns the slopes of the value, of w·∇_y and of u·∇_x, as y moves along v.
+func (m *measure) alongY(v, w, u, scales []float64) ([]slope, error) {
+	return slopes(scales, norm(m.y), func(dst []reading, h float64) (err error) {
+		at := shifted(m.at[:len(m.y)], m.y, h, v)
+		if dst[0], err = m.value(m.x, at); err != nil {
+			return err
+		}
+		err = m.l.Grad(m.dx, m.dy, m.x, at)
+		dst[1], dst[2] = weighted(m.dy, w), weighted(m.dx, u)
+		return err
+	})
+}
+
+// alongX returns the slopes of the value and of v·∇_y, as x moves along u.
+func (m *measure) alongX(u, v, scales []float64) ([]slope, error) {
+	return slopes(scales, norm(m.x), func(dst []reading, h float64) (err error) {
+		at := shifted(m.at[:len(m.x)], m.x, h, u)
+		if dst[0], err = m.value(at, m.y); err != nil {
+			return err
+		}
+		err = m.l.Grad(nil, m.dy, at, m.y)
+		dst[1] = weighted(m.dy, v)
+		return err
+	})
+}
+
+func (m *measure) value(x, y []float64) (reading, error) {
+	v, err := m.l.Value(x, y)
+	return reading{v, math.Abs(v)}, err
+}
+
+// weighted returns a·weights, whose size is that of its terms as if they were independent, which their rounding errors are.
+func weighted(a, weights []float64) reading {
+	var r reading
+	for i, v := range a {
+		t := v * weights[i]
+		r.value += t
+		r.size += t * t
+	}
+	r.size = math.Sqrt(r.size)
+	return r
+}
+
+// norm is the largest absolute entry.
+func norm(a []float64) float64 {
+	n := 0.
+	for _, v := range a {
+		n = max(n, math.Abs(v))
+	}
+	return n
+}

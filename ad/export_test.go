@@ -1,0 +1,13 @@
+package ad
+
+// Stop returns a, whose derivative is taken as 0: with it tests plant mistakes into derivatives.
+func Stop(a *Node) *Node { return apply(stop{}, a.Shape(), a) }
+
+type stop struct{}
+
+func (stop) String() string                        { return "stop" }
+func (stop) grad(in []*Node, out, g *Node) []*Node { return []*Node{nil} }
+func (stop) split() split                          { return split{args: "r"} }
+func (stop) kernels() (func(*call[float32]), func(*call[float64])) {
+	return copyKernel[float32], copyKernel[float64]
+}

@@ -1,0 +1,97 @@
+package modeltest
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc64"
+	"math"
+
+	"dsbo"
+	"dsbo/internal/must"
+	"dsbo/internal/vec"
+	"dsbo/models"
+)
+
+// call is one of the oracle's questions, at a fixed point.
+type call struct {
+	name string
+	n    int // length of the result
+	ask  func(o dsbo.Oracle, dst []float64, name dsbo.Sample) error
+}
+
+// calls returns all questions at a new point.
+func (s *subject) calls() []call { return s.callsAt(s.point()) }
+
+func (s *subject) callsAt(x, y, v []float64) []call {
+	list := []call{
+		{"∇_x f", s.p, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.UpperGrad(dst, nil, x, y, n) }},
+		{"∇_y f", s.q, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.UpperGrad(nil, dst, x, y, n) }},
+		{"∇_y g", s.q, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.LowerGrad(dst, x, y, n) }},
+		{"(∇²_yy g)v", s.q, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.HVP(dst, x, y, v, n) }},
+		{"(∇²_xy g)v", s.p, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error { return o.JVP(dst, x, y, v, n) }},
+	}
+	if s.asksDiagonal() {
+		list = append(list, call{"diagonal of ∇²_yy g", s.q, func(o dsbo.Oracle, dst []float64, n dsbo.Sample) error {
+			return o.(dsbo.DiagonalOracle).Diagonal(dst, x, y, n)
+		}})
+	}
+	return list
+}
+
+// asksDiagonal reports whether the diagonal is the model's own, or cheap enough as an estimate of 8 products.
+func (s *subject) asksDiagonal() bool {
+	_, ok := s.m.(models.Curved)
+	return ok || s.q < largeLimit
+}
+
+// An answer is what is kept of a vector, to know its bits again.
+type answer struct {
+	bits uint64
+	norm float64
+}
+
+var table = crc64.MakeTable(crc64.ECMA)
+
+func fingerprint(v []float64) answer {
+	var buffer [8 * 512]byte
+	a, used := answer{norm: vec.Norm(v)}, 0
+	for _, e := range v {
+		binary.LittleEndian.PutUint64(buffer[used:], math.Float64bits(e))
+		if used += 8; used == len(buffer) {
+			a.bits, used = crc64.Update(a.bits, table, buffer[:]), 0
+		}
+	}
+	a.bits = crc64.Update(a.bits, table, buffer[:used])
+	return a
+}
+
+func fingerprints(vectors ...[]float64) []answer {
+	var list []answer
+	for _, v := range vectors {
+		list = append(list, fingerprint(v))
+	}
+	return list
+}
+
+// answers makes all the calls under one sample name.
+func answers(o dsbo.Oracle, calls []call, name dsbo.Sample) []answer {
+	out := make([]answer, len(calls))
+	for i, c := range calls {
+		dst := make([]float64, c.n)
+		if err := c.ask(o, dst, name); err != nil {
+			must.OK(fmt.Errorf("%s: %w", c.name, err))
+		}
+		out[i] = fingerprint(dst)
+	}
+	return out
+}
+
+// sameBits compares two sets of answers.
+func sameBits(calls []call, a, b []answer, what string) error {
+	for i, c := range calls {
+		if a[i].bits != b[i].bits {
+			return fmt.Errorf("%s: %s has two answers, with norms %.17g and %.17g", what, c.name, a[i].norm, b[i].norm)
+		}
+	}
+	return nil
+}

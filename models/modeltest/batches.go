@@ -1,0 +1,101 @@
+package modeltest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"dsbo/internal/must"
+	"dsbo/internal/vec"
+	"dsbo/models"
+)
+
+// copies compares the gradients of a loss on some examples with those where each is there twice, and three times: g, g₂ and g₃.
+// Where the loss is a mean over the examples plus terms without them, they are the same, and where it is a sum, in a row: in both cases
+// g₃ - 2g₂ + g is 0. Where it is an average over pairs of unlike examples, or the variance with one degree of freedom less, they change by
+// about 1/rows, and g₃ - 2g₂ + g is a third of that. A loss that is divided once too often by the rows has g/3, and one multiplied by them 2g.
+func (s *subject) copies() error {
+	for _, l := range s.sides() {
+		rows := (l.on.Len() + 1) / 2
+		if rows < 4 {
+			continue
+		}
+		x, y, _ := s.point()
+		dx, dy, scaleX, scaleY := make([]float64, s.p), make([]float64, s.q), 0., 0.
+		gx, gy := make([]float64, s.p), make([]float64, s.q)
+		for k, weight := range []float64{1, -2, 1} {
+			list := make([]int, (k+1)*rows)
+			for i := range list {
+				list[i] = i % rows
+			}
+			must.OK(s.differentiate(l, pickRows(l.on, list), false).Grad(gx, gy, x, y))
+			vec.Axpy(dx, weight, gx)
+			vec.Axpy(dy, weight, gy)
+			scaleX, scaleY = max(scaleX, vec.Norm(gx)), max(scaleY, vec.Norm(gy))
+		}
+		for _, g := range []struct {
+			name        string
+			off, allows float64
+		}{{"∇_x", vec.Norm(dx), scaleX / float64(rows)}, {"∇_y", vec.Norm(dy), scaleY / float64(rows)}} {
+			if g.off > g.allows {
+				return fmt.Errorf("the %s is neither a mean nor a sum over its examples: with each once, twice and three times, "+
+					"%[2]s − 2%[2]s₂ + %[2]s₃ has norm %.3[3]g; allowed is %.3[4]g", l.name, g.name, g.off, g.allows)
+			}
+		}
+	}
+	return nil
+}
+
+// bounded follows the lower loss along rays: those of two random directions, of its steepest descent and, where q is small, of its least curvature.
+// A loss that falls for ever at least in proportion to the way has no minimum.
+func (s *subject) bounded() error {
+	o := s.oracle(models.Config{})
+	x, y, v := s.point()
+	w, down := s.normal(s.q, 1), make([]float64, s.q)
+	must.OK(o.LowerGrad(down, x, y, whole))
+	vec.Scale(down, -math.Sqrt(float64(s.q))/max(vec.Norm(down), 1e-300), down)
+	rays := []struct {
+		name string
+		dir  []float64
+	}{{"a random direction", v}, {"a random direction", w}, {"its steepest descent", down}}
+	if s.q <= denseLimit {
+		least := s.leastCurved(o, x, y)
+		up := make([]float64, s.q)
+		vec.Scale(up, -1, least)
+		rays = append(rays, rays[0], rays[0])
+		rays[3].name, rays[3].dir = "its least curvature", least
+		rays[4].name, rays[4].dir = "its least curvature", up
+	}
+	at := make([]float64, s.q)
+	for _, ray := range rays {
+		var values []float64
+		for far := 1.; far <= 1e7; far *= 10 {
+			vec.Comb(at, 1, y, far, ray.dir)
+			_, lower := must.Get2(o.Values(x, at, whole))
+			values = append(values, lower)
+		}
+		n := len(values)
+		fall, next := values[n-3]-values[n-2], values[n-2]-values[n-1]
+		if fall > 0 && next > 5*fall && fall > math.Abs(values[0]) && slices.Min(values) == values[n-1] && !math.IsInf(next, 0) {
+			return fmt.Errorf("the lower loss falls without bound along %s: it is %.3g, %.3g, %.3g after 10⁵, 10⁶, 10⁷ steps",
+				ray.name, values[n-3], values[n-2], values[n-1])
+		}
+	}
+	return nil
+}
+
+// leastCurved returns the direction, of a random vector's length, in which the lower loss curves least.
+func (s *subject) leastCurved(o *models.Oracle, x, y []float64) []float64 {
+	var e mat.EigenSym
+	if !e.Factorize(mat.NewSymDense(s.q, slices.Concat(s.hessian(o, x, y, whole)...)), true) {
+		must.OK(errors.New("the Hessian's eigenvalues could not be found: is it finite?"))
+	}
+	var vectors mat.Dense
+	e.VectorsTo(&vectors)
+	dir := mat.Col(nil, 0, &vectors)
+	vec.Scale(dir, math.Sqrt(float64(s.q)), dir)
+	return dir
+}
