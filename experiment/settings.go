@@ -158,13 +158,16 @@ func (j *Job) resolve() (parameters, *network.Graph, error) {
 	return p, g, err
 }
 
-// preset returns the preset that -preset names. Without -preset, a method other than the default's has the preset that
+// preset returns the preset that -preset names, else the one that the task chooses. Without -preset, a method other than the default's has the preset that
 // is made for it, else the first of the task's own.
 func (j *Job) preset() (Preset, error) {
 	s, own := j.Settings, j.presets[1:]
 	if s.Preset == private().Name || s.Epsilon != 0 && !j.given["preset"] && !j.given["algorithm"] {
 		s.Preset = private().Name
 		return private(), nil
+	}
+	if t, ok := j.Task.(Chooser); ok && !j.given["preset"] && !j.given["algorithm"] {
+		s.Preset = cmp.Or(t.Preset(), s.Preset)
 	}
 	i := slices.IndexFunc(j.presets, func(p Preset) bool { return p.Name == s.Preset })
 	if j.given["algorithm"] && !j.given["preset"] && s.Algorithm != algo.NameOf(j.presets[0].Method) && len(own) > 0 {

@@ -103,6 +103,12 @@ type Starter interface {
 	Start() (x, y []float64)
 }
 
+// A Chooser is a [Task] one of whose presets suits what its flags choose better than "tuned".
+type Chooser interface {
+	// Preset returns that preset's name, "" for "tuned". It is called after the flags are read and checked.
+	Preset() string
+}
+
 // A Checker is a [Task] that can check its flags before it loads anything.
 type Checker interface {
 	// Check returns an error that matches dsbo.ErrConfig for the first flag whose value cannot work, else nil.

@@ -79,3 +79,9 @@ func (h HyperClean) Diagonal(x, y *ad.Node, b Batch) *ad.Node {
 
 // Modulus implements [StronglyConvex].
 func (h HyperClean) Modulus([]float64) float64 { return 2 * h.ridge() }
+
+// Meaning implements [Meant].
+func (h HyperClean) Meaning() Meaning {
+	return Meaning{Symbol: "x", One: "example weight", Many: "example weights",
+		About: "A training example counts as σ(x) = 1/(1+e^{−x}): the smaller its x, the less it is trusted."}
+}

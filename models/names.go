@@ -11,8 +11,10 @@ type Size struct {
 	Features int
 	Classes  int    // 0: targets are one column of +1 and -1
 	Examples int    // training examples of all agents together
-	Hidden   []int  // units of an MLP's hidden layers; nil: its default
-	Seed     uint64 // seed of an MLP's start
+	Hidden   []int  // units of the hidden layers of a network; nil: its default
+	Seed     uint64 // seed of a start
+	// Means holds the mean example of each class, one after the other, at which a distilled data set starts; nil: noise.
+	Means []float64
 }
 
 // named is the table of models with a name: a line here makes a model known to commands and to the conformance test.
@@ -24,6 +26,13 @@ var named = []struct {
 	{"softmax", true, func(s Size) Model { return Softmax{s.Features, s.Classes} }},
 	{"mlp", true, func(s Size) Model { return newMLP(s, false) }},
 	{"mlp-relu", true, func(s Size) Model { return newMLP(s, true) }},
+	{"hyperrep", true, func(s Size) Model {
+		return HyperRep{Features: s.Features, Classes: s.Classes, Hidden: s.Hidden, Seed: s.Seed}
+	}},
+	{"distilled", true, func(s Size) Model {
+		return Distilled{Features: s.Features, Classes: s.Classes, Pictures: s.Means, Seed: s.Seed}
+	}},
+	{"temperature", true, func(s Size) Model { return Temperature{Features: s.Features, Classes: s.Classes} }},
 	{"hyperclean", true, func(s Size) Model { return HyperClean{Features: s.Features, Classes: s.Classes, Examples: s.Examples} }},
 	{"logistic", false, func(s Size) Model { return Logistic{Features: s.Features} }},
 	{"logistic-mean", false, func(s Size) Model { return Logistic{Features: s.Features, Mean: true} }},

@@ -14,12 +14,13 @@ import (
 	"dsbo/models"
 )
 
-// MNIST returns the task that tunes a penalty per pixel for a classifier of handwritten digits.
+// MNIST returns the task that tunes the hyperparameters of a classifier of handwritten digits: a penalty per pixel, or what else a model has.
 func MNIST() experiment.Task { return &mnist{} }
 
 // mnist is what the flags of the task choose.
 type mnist struct {
 	model      string
+	hidden     string
 	train, val int
 	partition  data.Partition
 	data       string
@@ -33,16 +34,29 @@ func (*mnist) About() string {
   min over λ of the agents' validation loss at ω*(λ), where ω*(λ) minimizes their training loss + Σ e^λ ω²
 
 x of the paper is λ, y is ω. The best model found is compared with those of λ = 0 and of the best constant λ,
-and written to the run folder with all measurements.`
+and written to the run folder with all measurements. Other models have another x:
+
+  mlp, mlp-relu   penalties of each pixel and each layer of a network
+  hyperrep        the hidden layers of a network, ω its last one
+  distilled       ten pictures, ω a classifier that is trained on these alone
+  temperature     a temperature for each digit
+  hyperclean      a weight for each training example`
 }
 
 func (t *mnist) Flags(f *flag.FlagSet) {
 	f.StringVar(&t.model, "model", "softmax", "`name` of the model: "+strings.Join(mnistModels(), ", "))
+	f.StringVar(&t.hidden, "hidden", "32", "`units` of the hidden layers of mlp, mlp-relu and hyperrep, such as 256,128")
 	f.IntVar(&t.train, "train", 3750, "training `examples` of each agent, for g_i; 0: half of its share")
 	f.IntVar(&t.val, "val", 3750, "validation `examples` of each agent, for f_i; 0: half of its share")
 	f.TextVar(&t.partition, "partition", data.Partition{}, "`rule` by which examples are split over agents: iid, dirichlet:0.3 (unlike shares of the labels) or labels:2 (so many labels an agent)")
 	f.StringVar(&t.data, "data", "", "`folder` with the four files of MNIST (default: $DSBO_DATA, else that of the GoMNIST module)")
 }
+
+// distilled is the name of the model whose pictures start at the means of the classes.
+const distilled = "distilled"
+
+// layered names the models with hidden layers that -hidden chooses.
+var layered = []string{"mlp", "mlp-relu", "hyperrep"}
 
 // mnistModels are the models for ten classes.
 func mnistModels() []string { return models.NamesFor(10) }
@@ -57,7 +71,8 @@ func (t *mnist) Check() error {
 	case t.val < 0:
 		return dsbo.Errorf(dsbo.ErrConfig, "-val must be at least 1, or 0 for half of an agent's share; it is %d", t.val)
 	}
-	return nil
+	_, err := hiddenUnits(t.hidden)
+	return err
 }
 
 // Experience implements [experiment.Experienced]: that of softmax on 8 agents. Of few examples the best constant is far from 0, and
@@ -79,7 +94,14 @@ func (t *mnist) Load(a experiment.Agents) (task data.Task, m models.Model, err e
 	if err != nil {
 		return task, nil, err
 	}
-	m, err = models.ByName(t.model, models.Size{Features: task.Features, Classes: task.Classes, Examples: task.TrainRows(), Seed: a.Seed})
+	size := models.Size{Features: task.Features, Classes: task.Classes, Examples: task.TrainRows(), Seed: a.Seed}
+	if size.Hidden, err = hiddenUnits(t.hidden); err != nil {
+		return task, nil, err
+	}
+	if t.model == distilled {
+		size.Means = task.ClassMeans()
+	}
+	m, err = models.ByName(t.model, size)
 	return task, m, err
 }
 
@@ -87,7 +109,18 @@ func (t *mnist) Load(a experiment.Agents) (task data.Task, m models.Model, err e
 func (t *mnist) Describe(task data.Task, m models.Model) (map[string]any, string) {
 	train, val := task.Shards[0].Train.Len(), task.Shards[0].Val.Len()
 	p, q := m.Dims()
-	return map[string]any{"model": t.model, "partition": t.partition, "test": task.Test.Len(), "train": train, "val": val},
-		fmt.Sprintf("MNIST, %s with %d weights and %d penalties, %d agents with %d training and %d validation examples (%v)",
-			t.model, q, p, len(task.Shards), train, val, t.partition)
+	settings := map[string]any{"model": t.model, "partition": t.partition, "test": task.Test.Len(), "train": train, "val": val}
+	if slices.Contains(layered, t.model) {
+		settings["hidden"] = t.hidden
+	}
+	return settings, fmt.Sprintf("MNIST, %s with %d weights and %s, %d agents with %d training and %d validation examples (%v)",
+		t.model, q, counted(m, p), len(task.Shards), train, val, t.partition)
+}
+
+// counted says what p hyperparameters of a model are.
+func counted(m models.Model, p int) string {
+	if of, ok := m.(models.Meant); ok {
+		return fmt.Sprintf("%d %s", p, of.Meaning().Many)
+	}
+	return fmt.Sprintf("%d penalties", p)
 }

@@ -6,7 +6,34 @@ import (
 )
 
 func (*mnist) Presets() []experiment.Preset {
-	return []experiment.Preset{mnistPaper(), mnistMADSBO()}
+	return []experiment.Preset{mnistPaper(), mnistMADSBO(), mnistLayers(), mnistPictures()}
+}
+
+// Preset implements [experiment.Chooser]: "tuned" is for penalties, and steps of weights and pictures are smaller.
+func (t *mnist) Preset() string {
+	switch t.model {
+	case "hyperrep":
+		return mnistLayers().Name
+	case distilled:
+		return mnistPictures().Name
+	}
+	return ""
+}
+
+// mnistLayers tunes weights of hidden layers, some ten thousand at once, from their random start.
+func mnistLayers() experiment.Preset {
+	return experiment.Preset{
+		Name: "layers", Wire: "float32", K: 60, EvalEvery: 5, Patience: 5,
+		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Start: "x0", Lr: "0.002*(1-k/K)"},
+	}
+}
+
+// mnistPictures tunes pixels of pictures.
+func mnistPictures() experiment.Preset {
+	return experiment.Preset{
+		Name: "pictures", Wire: "float32", K: 60, EvalEvery: 5, Patience: 5,
+		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Start: "x0", Lr: "0.1*(1-k/K)"},
+	}
 }
 
 // mnistPaper is the paper's experiment on MNIST, and MA-DSBO to the letter.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"dsbo"
@@ -118,7 +117,7 @@ func (t *tune) Check() error {
 	if t.rare < 1 {
 		return dsbo.Errorf(dsbo.ErrConfig, "-rare must be at least 1; it is %d", t.rare)
 	}
-	if _, err := t.hiddenUnits(); err != nil {
+	if _, err := hiddenUnits(t.hidden); err != nil {
 		return err
 	}
 	if !(t.prior >= 0) || math.IsInf(t.prior, 1) {
@@ -126,18 +125,6 @@ func (t *tune) Check() error {
 	}
 	_, _, err := t.folding(false)
 	return err
-}
-
-// hiddenUnits reads -hidden.
-func (t *tune) hiddenUnits() (units []int, err error) {
-	for part := range strings.SplitSeq(t.hidden, ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(part))
-		if err != nil || n < 1 || n > 1<<16 {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "-hidden must be numbers of units with commas between; it is %s", t.hidden)
-		}
-		units = append(units, n)
-	}
-	return units, nil
 }
 
 // LocalFlags implements [experiment.Local].
@@ -195,7 +182,7 @@ func (t *tune) newModel(seed uint64) (models.Model, error) {
 	if t.model == linear {
 		return models.Linear{Features: inputs, Outputs: outputs, Loss: loss, Penalties: penalties, Intercepts: start, Prior: prior}, nil
 	}
-	hidden, err := t.hiddenUnits()
+	hidden, err := hiddenUnits(t.hidden)
 	return models.MLP{Features: inputs, Outputs: outputs, Hidden: hidden, Loss: loss, Penalties: penalties, Intercepts: start, Prior: prior, Seed: seed}, err
 }
 

@@ -1,0 +1,167 @@
+package models
+
+import (
+	"dsbo"
+	"dsbo/ad"
+	"dsbo/data"
+	"dsbo/internal/vec"
+)
+
+// HyperRep is a hyper-representation: x is the hidden layers of a network, which all share, and y its head, a linear classifier of what the
+// last hidden layer makes of an example,
+//
+//	f_i(x, y) = mean_e w_e L(Y h(a_e; x) + b, t_e)      g_i(x, y) = mean_e w_e L(Y h(a_e; x) + b, t_e) + C ‖y‖²
+//
+// with the cross-entropy L and the rows of Y, then b, in y. So the representation h is what is good for heads that it was not trained with: heads
+// are found by training examples, h by validation examples. x holds the layers as [MLP] does, first to last; p is their number of
+// weights and biases, q = c(u+1) with u units in the last hidden layer. g_i is strongly convex in y, whatever x is.
+type HyperRep struct {
+	Features, Classes int
+	Hidden            []int   // units of the hidden layers, first to last; nil: one layer of 32
+	Tanh              bool    // hidden units tanh a in place of max(a, 0)
+	Ridge             float64 // C; 0: 0.0001
+	Seed              uint64  // of StartX
+}
+
+// network returns the hidden layers, as a network whose outputs are the last one's sums.
+func (m HyperRep) network() MLP {
+	hidden := m.Hidden
+	if len(hidden) == 0 {
+		hidden = defaultHidden
+	}
+	last := len(hidden) - 1
+	return MLP{Features: m.Features, Hidden: hidden[:last], Outputs: hidden[last], ReLU: !m.Tanh, Seed: m.Seed}
+}
+
+// head returns the place of the head in y.
+func (m HyperRep) head() dense { return dense{0, m.network().Outputs, m.Classes} }
+
+// ridge returns C, with its default for 0.
+func (m HyperRep) ridge() float64 {
+	if m.Ridge == 0 {
+		return .0001
+	}
+	return m.Ridge
+}
+
+// Dims implements [Model].
+func (m HyperRep) Dims() (p, q int) {
+	_, p = m.network().Dims()
+	return p, m.head().size()
+}
+
+// Check implements [Checker].
+func (m HyperRep) Check(s data.Shard) error {
+	if m.Ridge < 0 {
+		return dsbo.Errorf(dsbo.ErrConfig, "the ridge of a hyper-representation must be positive, or 0 for the default; it is %g", m.Ridge)
+	}
+	for l, units := range m.Hidden {
+		if units < 1 {
+			return dsbo.Errorf(dsbo.ErrConfig, "hidden layer %d must have at least 1 unit; it has %d", l, units)
+		}
+	}
+	return checkOutputs(s, m.Features, m.Classes, CrossEntropy{}, 1)
+}
+
+// representation builds h of each row of the batch.
+func (m HyperRep) representation(x *ad.Node, b Batch) *ad.Node {
+	n := m.network()
+	return n.units(n.outputs(x, b.X))
+}
+
+// Lower implements [Model].
+func (m HyperRep) Lower(x, y *ad.Node, b Batch) *ad.Node {
+	return ad.Add(m.Upper(x, y, b), ad.Scale(m.ridge(), ad.Dot(y, y)))
+}
+
+// Upper implements [Model].
+func (m HyperRep) Upper(x, y *ad.Node, b Batch) *ad.Node {
+	return meanLoss(CrossEntropy{}, m.head().outputs(y, m.representation(x, b)), b)
+}
+
+// Score implements [Scorer].
+func (m HyperRep) Score(x, y *ad.Node, b Batch) (losses, hits *ad.Node) {
+	return score(CrossEntropy{}, m.head().outputs(y, m.representation(x, b)), b)
+}
+
+// StartX implements [XStarter]: that of [MLP].
+func (m HyperRep) StartX(x []float64) { m.network().Start(x) }
+
+// Penalty implements [Penalized]: 2C in each entry.
+func (m HyperRep) Penalty(dst, _ []float64) { vec.Fill(dst, 2*m.ridge()) }
+
+// Diagonal implements [Curved].
+func (m HyperRep) Diagonal(x, y *ad.Node, b Batch) *ad.Node {
+	h, head := m.representation(x, b), m.head()
+	return head.diagonal(meanCurvature(CrossEntropy{}, head.outputs(y, h), b), h, head.size())
+}
+
+// Modulus implements [StronglyConvex].
+func (m HyperRep) Modulus([]float64) float64 { return 2 * m.ridge() }
+
+// Meaning implements [Meant].
+func (m HyperRep) Meaning() Meaning {
+	meaning := Meaning{Symbol: "x", One: "weight of the hidden layers", Many: "weights of the hidden layers",
+		About: "What the hidden layers make of an example is what all heads are trained on."}
+	if side := squareSide(m.Features); side > 0 {
+		meaning.Pictures, meaning.Rows, meaning.Cols = m.network().layers()[0].out, side, side
+		meaning.About += " Each picture is the weights of a unit of the first layer."
+	}
+	return meaning
+}
+
+// squareSide returns the side of a square image of so many pixels, 0 where there is none.
+func squareSide(pixels int) int {
+	for side := 2; side*side <= pixels; side++ {
+		if side*side == pixels {
+			return side
+		}
+	}
+	return 0
+}
+
+// Baselines implements [Baselined]: heads on the raw features, and on the hidden layers as they start, with the same ridge.
+func (m HyperRep) Baselines() []Baseline {
+	p, _ := m.Dims()
+	start := make([]float64, p)
+	m.StartX(start)
+	return []Baseline{
+		{Name: "raw features", X: make([]float64, 1), Of: rawHead{m}},
+		{Name: "random hidden layers", X: start},
+	}
+}
+
+// rawHead is the head of a hyper-representation on raw features. Its x, one number, is not used.
+type rawHead struct{ of HyperRep }
+
+func (m rawHead) layer() dense { return dense{0, m.of.Features, m.of.Classes} }
+
+// Dims implements [Model].
+func (m rawHead) Dims() (p, q int) { return 1, m.layer().size() }
+
+// Lower implements [Model].
+func (m rawHead) Lower(x, y *ad.Node, b Batch) *ad.Node {
+	return ad.Add(m.Upper(x, y, b), ad.Scale(m.of.ridge(), ad.Dot(y, y)))
+}
+
+// Upper implements [Model].
+func (m rawHead) Upper(_, y *ad.Node, b Batch) *ad.Node {
+	return meanLoss(CrossEntropy{}, m.layer().outputs(y, b.X), b)
+}
+
+// Score implements [Scorer].
+func (m rawHead) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
+	return score(CrossEntropy{}, m.layer().outputs(y, b.X), b)
+}
+
+// Penalty implements [Penalized].
+func (m rawHead) Penalty(dst, _ []float64) { vec.Fill(dst, 2*m.of.ridge()) }
+
+// Diagonal implements [Curved].
+func (m rawHead) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
+	layer := m.layer()
+	return layer.diagonal(meanCurvature(CrossEntropy{}, layer.outputs(y, b.X), b), b.X, layer.size())
+}
+
+// Modulus implements [StronglyConvex].
+func (m rawHead) Modulus([]float64) float64 { return 2 * m.of.ridge() }
