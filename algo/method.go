@@ -56,6 +56,7 @@ var methods = []entry{
 	{"madsbo", func() Method { return new(MADSBO) }},
 	{"madsbo_tuned", func() Method { return new(Tuned) }},
 	{"newtoncg", func() Method { return new(NewtonCG) }},
+	{"adamcg", func() Method { return new(AdamCG) }},
 	{"jhip", func() Method { return new(JHIP) }},
 	{"gbdsbo", func() Method { return new(GBDSBO) }},
 	{"fednest", func() Method { return new(FedNest) }},

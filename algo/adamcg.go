@@ -1,0 +1,172 @@
+package algo
+
+import (
+	"context"
+	"math"
+
+	"dsbo"
+	"dsbo/internal/vec"
+)
+
+// AdamCG is a method of our own for lower problems that are trained by draws, such as deep networks on many examples: y by Adam, z by a few
+// conjugate gradients, x by Adam. Iteration k is
+//
+//	T times  y −= ly · Adam(∇_y g(x, y))
+//	z += solve(∇_y f(x, y) − (H + μ) z),  u = ∇_x f − J z;  x by Adam along u, clipped
+//
+// where gradients and products are on draws, each averaged over the agents, and solve(r) is N products of conjugate gradients on
+// (H + μ) s = r, which end where curvature is not positive. So x follows y as it is trained, and z both. All agents have the same x, y and z.
+//
+// It is made of known parts: Adam (Kingma, Ba 2015) for both levels, and approximate implicit differentiation with a warm start (AID:
+// Pedregosa 2016; Grazzi et al. 2020) on draws (stocBiO: Ji, Yang, Liang 2021), with exact averages in place of a server. Nothing is proved of it.
+//
+// With Hold x stays where it is, and only y is trained: that is how the model of an x is found, by the same steps and draws for each x.
+//
+// The mixer must be a [dsbo.Averager]. Draws: {Lower, k, t}, {Curvature, k, 0} and {Upper, k, 0}, each once.
+type AdamCG struct {
+	T  int      `json:"T,omitzero"`  // steps of y; default 20
+	N  int      `json:"N,omitzero"`  // products of a solve; default 8
+	Ly Schedule `json:"ly,omitzero"` // step of y; default 0.002*(1-k/K)
+	Lr Schedule `json:"lr,omitzero"` // step of x; default 0.2*(1-k/K)
+	Mu float64  `json:"mu,omitzero"` // μ; default 0.01
+
+	Beta1 float64   `json:"beta1,omitzero"` // Adam's weight of the averages of gradients, in (0, 1); default 0.9
+	Beta2 float64   `json:"beta2,omitzero"` // Adam's weight of the averages of their squares; default 0.99
+	Eps   float64   `json:"eps,omitzero"`   // Adam's ε; default 1e-8
+	Clip  []float64 `json:"clip,omitempty"` // lo and hi, the box of x after each step; default -14 and 12
+	Hold  bool      `json:"hold,omitzero"`  // x stays where it is, and z and u are 0
+
+	state
+	turn   turn
+	asked  []float64 // the products of each iteration, after it
+	ly, lr func(k int) float64
+
+	ry, vy, rx, vx []float64 // Adam's averages for y and x
+	g, s, hs       []float64 // an averaged gradient, then a residual; a direction; its product
+	ju             []float64 // J z
+}
+
+// Held returns the method with x held still.
+func (a *AdamCG) Held() Method {
+	held := Clone(a).(*AdamCG)
+	held.Hold = true
+	return held
+}
+
+// Init implements [Method].
+func (a *AdamCG) Init(p, q, K int) error {
+	c := a.prepare("adamcg", p, q, K)
+	c.count("T", &a.T, 20)
+	c.count("N", &a.N, 8)
+	if a.Ly == "" {
+		a.Ly = "0.002*(1-k/K)"
+	}
+	if a.Lr == "" {
+		a.Lr = "0.2*(1-k/K)"
+	}
+	a.ly, a.lr = c.step("ly", &a.Ly), c.step("lr", &a.Lr)
+	c.positive("mu", &a.Mu, 0.01, math.MaxFloat64, "positive")
+	c.positive("beta1", &a.Beta1, 0.9, math.Nextafter(1, 0), "in (0, 1)")
+	c.positive("beta2", &a.Beta2, 0.99, math.Nextafter(1, 0), "in (0, 1)")
+	c.positive("eps", &a.Eps, 1e-8, math.MaxFloat64, "positive")
+	if len(a.Clip) == 0 {
+		a.Clip = []float64{-14, 12}
+	}
+	c.box("clip", a.Clip)
+	if c.err != nil {
+		return c.err
+	}
+	a.ry, a.vy, a.rx, a.vx = a.carried("y_mean", q), a.carried("y_square", q), a.carried("x_mean", p), a.carried("x_square", p)
+	a.z, a.asked = a.carried("z", q), a.carried("products", K)
+	a.g, a.s, a.hs, a.ju = newVec(q), newVec(q), newVec(q), newVec(p)
+	return nil
+}
+
+// Cost of an iteration: T + N + 2 averages of q numbers and one of p; T gradients of g, one of f, N + 1 Hessian-vector products and a
+// Jacobian-vector product. Where a solve ends earlier, that is known after the iteration. With Hold: T gradients and averages.
+func (a *AdamCG) Cost(k int) Cost {
+	q := len(a.y)
+	cost := Cost{Averages: a.T, AverageFloats: a.T * q, Calls: Calls{LowerGrad: a.T}}
+	if a.Hold {
+		return cost
+	}
+	products := a.N + 1
+	if a.asked[k] > 0 {
+		products = int(a.asked[k])
+	}
+	cost.Averages += products + 2
+	cost.AverageFloats += (products+1)*q + len(a.x)
+	cost.UpperGrad, cost.HVP, cost.JVP = 1, products, 1
+	return cost
+}
+
+// Step is one outer iteration.
+func (a *AdamCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
+	w := &a.turn
+	*w = a.begin(ctx, k, o, m)
+	for t := range a.T {
+		w.lowerGrad(a.g, a.x, a.y, w.draw(dsbo.Lower, t))
+		w.average(a.g, a.g)
+		if w.err != nil {
+			return w.err
+		}
+		a.adam(a.ly(k), k*a.T+t, a.y, a.ry, a.vy, a.g)
+	}
+	if a.Hold {
+		return nil
+	}
+	w.upperGrad(a.u, a.g, a.x, a.y, w.draw(dsbo.Upper, 0))
+	w.average(a.g, a.g)
+	a.solve(w)                                // z += solve(∇_y f − (H + μ) z)
+	implicitGrad(w, a.u, a.ju, a.x, a.y, a.z) // u = ∇_x f − J z
+	if w.average(a.u, a.u); w.err == nil {
+		a.adam(a.lr(k), k, a.x, a.rx, a.vx, a.u)
+		clip(a.x, a.Clip)
+	}
+	return w.err
+}
+
+// adam is step number n of a variable v along its gradient u, with the averages r and s of u and u².
+func (a *AdamCG) adam(lr float64, n int, v, r, s, u []float64) {
+	vec.Comb(r, a.Beta1, r, 1-a.Beta1, u)
+	adam{lr: lr, first: 1 - math.Pow(a.Beta1, float64(n+1)), v: a.Beta2, eps: a.Eps}.step(n, v, r, s, u)
+}
+
+// product sets hs to (H + μ) v on the iteration's draw.
+func (a *AdamCG) product(w *turn, v []float64) {
+	w.hvp(a.hs, a.x, a.y, v, w.draw(dsbo.Curvature, 0))
+	w.average(a.hs, a.hs)
+	vec.Axpy(a.hs, a.Mu, v)
+	a.asked[w.k]++
+}
+
+// solve brings z nearer to the solution of (H + μ) z = g by N conjugate gradients.
+func (a *AdamCG) solve(w *turn) {
+	a.asked[w.k] = 0
+	a.product(w, a.z)
+	if w.err != nil {
+		return
+	}
+	r := a.g
+	vec.Sub(r, r, a.hs)
+	copy(a.s, r)
+	size := vec.Dot(r, r)
+	for range a.N {
+		if size == 0 {
+			return
+		}
+		if a.product(w, a.s); w.err != nil {
+			return
+		}
+		curvature := vec.Dot(a.s, a.hs)
+		if !(curvature > 0) {
+			return
+		}
+		step := size / curvature
+		vec.Axpy(a.z, step, a.s)
+		vec.Axpy(r, -step, a.hs)
+		last := size
+		size = vec.Dot(r, r)
+		vec.Comb(a.s, 1, r, size/last, a.s)
+	}
+}
