@@ -44,6 +44,7 @@ type finder struct {
 	rough     float64         // PhiTol of constants on the way to the best one
 	fine      float64         // PhiTol of the models that are shown
 	watcher   finderWatcher
+	training  *train.Config // of the run, with a method that holds x still: models are found by it; nil: by exact
 }
 
 // A finderWatcher shows what a finder does.
@@ -93,12 +94,8 @@ const mostProducts = 300
 func (f *finder) solve(ctx context.Context, m *model, y, z []float64, tol float64) error {
 	f.watcher.solving(m.Name)
 	m.of = f
-	if !f.problem.convex { // each from the start, where their losses are alike
-		f.exact = train.NewExact(f.problem.Problem)
-		f.exact.MaxProducts = mostProducts
-	}
 	f.exact.PhiTol, f.exact.GradientTol, m.tol = tol, max(roughSlope, 2*tol), tol
-	sol, err := f.exact.SolveNear(ctx, m.x, y, z)
+	sol, err := f.find(ctx, m.x, y, z)
 	f.watcher.solved()
 	switch {
 	case errors.Is(err, dsbo.ErrDiverged):
@@ -127,6 +124,19 @@ func (f *finder) solve(ctx context.Context, m *model, y, z []float64, tol float6
 			"test_loss", m.TestLoss, "test_accuracy", m.TestAccuracy},
 	})
 	return nil
+}
+
+// find solves the lower problem at x, by the method of the run with x held still, if it has a way to; else from y and z or the last
+// solution, or where it may have several solutions from its start, as far from all models alike, or from y.
+func (f *finder) find(ctx context.Context, x, y, z []float64) (train.Solution, error) {
+	if f.training != nil {
+		return f.train(ctx, x)
+	}
+	if !f.problem.convex {
+		f.exact = train.NewExact(f.problem.Problem)
+		f.exact.MaxProducts = mostProducts
+	}
+	return f.exact.SolveNear(ctx, x, y, z)
 }
 
 // objective returns what constants are compared by: Φ, of which a model that has not converged tells nothing; or, where the lower

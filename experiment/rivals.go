@@ -58,5 +58,7 @@ func (r *runner) finderOf(t data.Task, m models.Model) (*finder, error) {
 	other.Problem = p
 	_, other.convex = m.(models.StronglyConvex)
 	x, _ := m.Dims()
-	return newFinder(other, x, train.NewExact(p), onPace{r}), nil
+	f := newFinder(other, x, train.NewExact(p), onPace{r})
+	f.training = r.training()
+	return f, nil
 }

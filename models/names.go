@@ -26,6 +26,7 @@ var named = []struct {
 	{"softmax", true, func(s Size) Model { return Softmax{s.Features, s.Classes} }},
 	{"mlp", true, func(s Size) Model { return newMLP(s, false) }},
 	{"mlp-relu", true, func(s Size) Model { return newMLP(s, true) }},
+	{"lenet", true, func(s Size) Model { return LeNet{Side: squareSide(s.Features), Classes: s.Classes, Seed: s.Seed} }},
 	{"hyperrep", true, func(s Size) Model {
 		return HyperRep{Features: s.Features, Classes: s.Classes, Hidden: s.Hidden, Seed: s.Seed}
 	}},

@@ -6,7 +6,7 @@ import (
 )
 
 func (*mnist) Presets() []experiment.Preset {
-	return []experiment.Preset{mnistPaper(), mnistMADSBO(), mnistLayers(), mnistPictures()}
+	return []experiment.Preset{mnistPaper(), mnistMADSBO(), mnistLayers(), mnistPictures(), mnistDraws()}
 }
 
 // Preset implements [experiment.Chooser]: "tuned" is for penalties, and steps of weights and pictures are smaller.
@@ -14,6 +14,8 @@ func (t *mnist) Preset() string {
 	switch t.model {
 	case "hyperrep":
 		return mnistLayers().Name
+	case "lenet":
+		return mnistDraws().Name
 	case distilled:
 		return mnistPictures().Name
 	}
@@ -61,5 +63,13 @@ func mnistMADSBO() experiment.Preset {
 			WarmZ: true, TrackY: true, MomY: 0.9, MomZ: 0.9, ReuseB: true,
 			XStep: "adam", Lr: "0.15*(1-k/K)", V: 0.95, Clip: []float64{-1, 12},
 		},
+	}
+}
+
+// mnistDraws trains a deep network by draws of 32 examples an agent, and tunes its few penalties meanwhile.
+func mnistDraws() experiment.Preset {
+	return experiment.Preset{
+		Name: "draws", Wire: "float32", K: 40, EvalEvery: 20, Batch: 32,
+		Method: &algo.AdamCG{T: 25, N: 4, Ly: "0.003*(1-k/K)", Lr: "0.3*(1-k/K)"},
 	}
 }

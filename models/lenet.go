@@ -1,0 +1,151 @@
+package models
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"dsbo"
+	"dsbo/ad"
+	"dsbo/data"
+)
+
+// LeNet is a network for square pictures: twice a convolution with ReLU and pooling, then two dense layers, with the cross-entropy L of a softmax and
+// a log-penalty for each of the four layers,
+//
+//	f_i(x, y) = mean_e w_e L(F(a_e; y), t_e)      g_i(x, y) = mean_e w_e L(F(a_e; y), t_e) + 1/q Σ_r e^{x_r} ‖y_r‖²
+//
+// A convolution has 5×5 filters without padding, and pooling takes the largest of 2×2. y holds the layers first to last, each the weights,
+// row by row, then the biases; a row of a convolution is a filter, channels last. p = 4. It is LeCun et al. (1998), with the
+// units of today.
+//
+// g_i is not convex in y: see [MLP].
+type LeNet struct {
+	Side, Classes int    // pictures are of Side×Side pixels, at least 16
+	Filters       [2]int // of the convolutions; 0: 8 and 16
+	Hidden        int    // units of the dense layer between; 0: 64
+	Seed          uint64 // of Start
+}
+
+// kernelSide and poolSide are the sides of filters and of what pooling puts together.
+const kernelSide, poolSide = 5, 2
+
+// orDefault returns the network with its defaults.
+func (m LeNet) orDefault() LeNet {
+	for i, filters := range []int{8, 16} {
+		if m.Filters[i] == 0 {
+			m.Filters[i] = filters
+		}
+	}
+	if m.Hidden == 0 {
+		m.Hidden = 64
+	}
+	return m
+}
+
+// window returns the window of convolution i, and that of the pooling behind it.
+func (m LeNet) window(i int) (conv, pool ad.Window) {
+	conv = ad.Window{H: m.Side, W: m.Side, C: 1, KH: kernelSide, KW: kernelSide, Stride: 1}
+	for k := range i + 1 {
+		pool = ad.Window{H: conv.OutH(), W: conv.OutW(), C: m.Filters[k], KH: poolSide, KW: poolSide, Stride: poolSide}
+		if k < i {
+			conv.H, conv.W, conv.C = pool.OutH(), pool.OutW(), m.Filters[k]
+		}
+	}
+	return conv, pool
+}
+
+// layers returns the places of all layers in y, first to last. A convolution is a dense layer on patches.
+func (m LeNet) layers() [4]dense {
+	m = m.orDefault()
+	var ls [4]dense
+	off := 0
+	for i := range ls {
+		in, out := m.Hidden, m.Classes
+		switch i {
+		case 0, 1:
+			conv, _ := m.window(i)
+			in, out = conv.KH*conv.KW*conv.C, m.Filters[i]
+		case 2:
+			_, pool := m.window(1)
+			in, out = pool.OutH()*pool.OutW()*pool.C, m.Hidden
+		}
+		ls[i] = dense{off, in, out}
+		off += ls[i].size()
+	}
+	return ls
+}
+
+// Dims implements [Model].
+func (m LeNet) Dims() (p, q int) {
+	ls := m.layers()
+	last := ls[len(ls)-1]
+	return len(ls), last.off + last.size()
+}
+
+// leastSide is the side of the smallest pictures of which two convolutions and poolings leave something.
+const leastSide = 16
+
+// Check implements [Checker].
+func (m LeNet) Check(s data.Shard) error {
+	switch {
+	case m.Side < leastSide:
+		return dsbo.Errorf(dsbo.ErrConfig, "pictures for LeNet must have at least %d×%d pixels; they have %d×%d", leastSide, leastSide, m.Side, m.Side)
+	case min(m.Filters[0], m.Filters[1], m.Hidden) < 0:
+		return dsbo.Errorf(dsbo.ErrConfig, "filters and hidden units of LeNet must be at least 1, or 0 for the default; they are %v and %d", m.Filters, m.Hidden)
+	}
+	return checkOutputs(s, m.Side*m.Side, m.Classes, CrossEntropy{}, 1)
+}
+
+// outputs builds the outputs of the last layer for a batch.
+func (m LeNet) outputs(y *ad.Node, b Batch) *ad.Node {
+	m = m.orDefault()
+	ls, h := m.layers(), b.X
+	for i := range 2 {
+		conv, pool := m.window(i)
+		maps := ad.ReLU(ls[i].outputs(y, ad.Im2col(h, conv))) // a row for each place of each picture
+		h = ad.MaxPool(ad.Reshape(maps, b.Rows, conv.OutH()*conv.OutW()*ls[i].out), pool)
+	}
+	return ls[3].outputs(y, ad.ReLU(ls[2].outputs(y, h)))
+}
+
+// Lower implements [Model].
+func (m LeNet) Lower(x, y *ad.Node, b Batch) *ad.Node {
+	_, q := m.Dims()
+	e, loss := ad.Exp(x), m.Upper(x, y, b)
+	for i, l := range m.layers() {
+		part := ad.PartVec(y, l.off, l.size())
+		loss = ad.Add(loss, ad.Scale(1/float64(q), ad.ScaleBy(ad.SumAll(ad.PartVec(e, i, 1)), ad.Dot(part, part))))
+	}
+	return loss
+}
+
+// Upper implements [Model].
+func (m LeNet) Upper(_, y *ad.Node, b Batch) *ad.Node {
+	return meanLoss(CrossEntropy{}, m.outputs(y, b), b)
+}
+
+// Score implements [Scorer].
+func (m LeNet) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
+	return score(CrossEntropy{}, m.outputs(y, b), b)
+}
+
+// Penalty implements [Penalized].
+func (m LeNet) Penalty(dst, x []float64) {
+	for i, l := range m.layers() {
+		for j := range l.size() {
+			dst[l.off+j] = 2 / float64(len(dst)) * math.Exp(x[i])
+		}
+	}
+}
+
+// Start implements [Starter]: normal weights of variance 2/in, and biases 0.
+func (m LeNet) Start(y []float64) {
+	r := rand.New(rand.NewPCG(m.Seed, 0))
+	clear(y)
+	for _, l := range m.layers() {
+		deviation, weights := math.Sqrt(2/float64(l.in)), l.weights(y)
+		for j := range weights {
+			weights[j] = deviation * r.NormFloat64()
+		}
+	}
+}
