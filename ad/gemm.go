@@ -25,7 +25,7 @@ func gemmKernel[T Float](r matmulRule) func(*call[T]) {
 	return func(c *call[T]) {
 		a, b := c.in[0], c.in[1]
 		if b.c == 1 {
-			kernel.GemmNT(a.r, 1, a.c, c.dst.v, 1, a.v, a.c, b.v, a.c, false)
+			kernel.Dots(a.r, 1, a.c, c.dst.v, 1, a.v, a.c, b.v, a.c)
 			return
 		}
 		kernel.GemmNN(a.r, b.c, a.c, c.dst.v, b.c, a.v, a.c, b.v, b.c, false)

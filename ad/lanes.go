@@ -141,7 +141,7 @@ func (m *machine[T]) runFused(ins *instr[T], from, to int) bool {
 	case ins.args[1] == m.unit && left.table != nil:
 		m.columns(dst, out.stride, a)
 	default:
-		kernel.GemmNT(m.lanes, a.r, a.c, dst, out.stride, vs, right.stride, a.v, a.c, false)
+		kernel.Dots(m.lanes, a.r, a.c, dst, out.stride, vs, right.stride, a.v, a.c)
 	}
 	return true
 }

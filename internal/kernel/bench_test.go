@@ -46,17 +46,47 @@ func timed(f func(), reps int) time.Duration {
 	return time.Since(start)
 }
 
+// A gemmShape is the sizes of a product: C is m×n, its sums have k terms.
+type gemmShape struct{ m, n, k int }
+
 func BenchmarkGemm(b *testing.B) { eachType(b, benchGemm[float32], benchGemm[float64]) }
 
+// benchGemm has the products of small models.
 func benchGemm[T Float](b *testing.B) {
-	shapes := map[string][][3]int{
+	benchProducts[T](b, map[string][]gemmShape{
 		"NT": {{16, 10, 784}, {32, 10, 784}, {64, 10, 784}, {32, 128, 784}, {32, 10, 128}, {32, 20, 784}, {16, 1, 200}, {64, 1, 200}},
 		"TN": {{10, 784, 16}, {10, 784, 32}, {10, 784, 64}, {128, 784, 32}, {1, 200, 16}, {1, 200, 64}},
 		"NN": {{32, 128, 10}, {32, 784, 10}, {32, 128, 128}, {32, 784, 128}},
+	})
+}
+
+func BenchmarkDeep(b *testing.B) { eachType(b, benchDeep[float32], benchDeep[float64]) }
+
+// benchDeep has the products of the layers of networks, of 784-256-128-10 and 784-1024-1024-10 and of convolutions 5×5×8 and,
+// with stride 2, 5×5×16: forward, for the gradient with respect to the weights, and for that with respect to the activations.
+func benchDeep[T Float](b *testing.B) {
+	shapes := map[string][]gemmShape{}
+	for _, layer := range []struct{ in, out int }{{784, 256}, {256, 128}, {784, 1024}, {1024, 1024}, {1024, 10}} {
+		for _, batch := range []int{64, 256} {
+			shapes["NT"] = append(shapes["NT"], gemmShape{batch, layer.out, layer.in})
+			shapes["TN"] = append(shapes["TN"], gemmShape{layer.out, layer.in, batch})
+			shapes["NN"] = append(shapes["NN"], gemmShape{batch, layer.in, layer.out})
+		}
 	}
+	for _, conv := range []struct{ pixels, filters, taps int }{{576, 8, 25}, {100, 16, 200}} {
+		rows := 16 * conv.pixels
+		shapes["NT"] = append(shapes["NT"], gemmShape{rows, conv.filters, conv.taps})
+		shapes["TN"] = append(shapes["TN"], gemmShape{conv.filters, conv.taps, rows})
+		shapes["NN"] = append(shapes["NN"], gemmShape{rows, conv.taps, conv.filters})
+	}
+	benchProducts[T](b, shapes)
+}
+
+// benchProducts reports the rates of products, also as shares of the peak.
+func benchProducts[T Float](b *testing.B, shapes map[string][]gemmShape) {
 	for _, p := range products[T]() {
 		for _, s := range shapes[p.name] {
-			m, n, k := s[0], s[1], s[2]
+			m, n, k := s.m, s.n, s.k
 			b.Run(fmt.Sprintf("%s_%dx%dx%d", p.name, m, n, k), func(b *testing.B) {
 				eachPath(b, func(b *testing.B) {
 					x, y, z := random[T](m*k), random[T](k*n), make([]T, m*n)
@@ -155,7 +185,7 @@ func peak[T Float]() float64 {
 	fastest := time.Hour
 	for range 100 {
 		fastest = min(fastest, timed(func() {
-			outer[T](mr, 2, 1, 0, k, pointer(z), 2*lanes*size[T](), pointer(x), size[T](), 0, pointer(y), 0, 0)
+			outer[T](mr, 2, 1, 0, k, 1, pointer(z), 2*lanes*size[T](), 0, pointer(x), size[T](), 0, 0, 0, pointer(y), 0, 0, 0)
 		}, 1))
 	}
 	return float64(2*mr*2*lanes*k) / float64(fastest.Nanoseconds())

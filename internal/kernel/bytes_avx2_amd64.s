@@ -566,104 +566,670 @@ TEXT ·bytesOuterF32AVX2(SB), NOSPLIT, $0-88
 	MOVQ c+32(FP), AX
 	MOVQ a+48(FP), CX
 	MOVQ lda+56(FP), DX
-	MOVQ panels+16(FP), BX
-	MOVQ off+72(FP), SI
-	MOVQ mr+0(FP), DI
-	MOVQ nv+8(FP), R8
-	CMPQ DI, $0x06
+	MOVQ off+72(FP), BX
+	MOVQ mr+0(FP), SI
+	MOVQ nv+8(FP), DI
+	CMPQ SI, $0x0c
+	JNE  not12x1
+	CMPQ DI, $0x01
+	JEQ  panel12x1
+
+not12x1:
+	CMPQ SI, $0x0b
+	JNE  not11x1
+	CMPQ DI, $0x01
+	JEQ  panel11x1
+
+not11x1:
+	CMPQ SI, $0x0a
+	JNE  not10x1
+	CMPQ DI, $0x01
+	JEQ  panel10x1
+
+not10x1:
+	CMPQ SI, $0x09
+	JNE  not9x1
+	CMPQ DI, $0x01
+	JEQ  panel9x1
+
+not9x1:
+	CMPQ SI, $0x08
+	JNE  not8x1
+	CMPQ DI, $0x01
+	JEQ  panel8x1
+
+not8x1:
+	CMPQ SI, $0x07
+	JNE  not7x1
+	CMPQ DI, $0x01
+	JEQ  panel7x1
+
+not7x1:
+	CMPQ SI, $0x06
 	JNE  not6x2
-	CMPQ R8, $0x02
+	CMPQ DI, $0x02
 	JEQ  panel6x2
 
 not6x2:
-	CMPQ DI, $0x06
+	CMPQ SI, $0x06
 	JNE  not6x1
-	CMPQ R8, $0x01
+	CMPQ DI, $0x01
 	JEQ  panel6x1
 
 not6x1:
-	CMPQ DI, $0x05
+	CMPQ SI, $0x05
 	JNE  not5x2
-	CMPQ R8, $0x02
+	CMPQ DI, $0x02
 	JEQ  panel5x2
 
 not5x2:
-	CMPQ DI, $0x05
+	CMPQ SI, $0x05
 	JNE  not5x1
-	CMPQ R8, $0x01
+	CMPQ DI, $0x01
 	JEQ  panel5x1
 
 not5x1:
-	CMPQ DI, $0x04
+	CMPQ SI, $0x04
 	JNE  not4x2
-	CMPQ R8, $0x02
+	CMPQ DI, $0x02
 	JEQ  panel4x2
 
 not4x2:
-	CMPQ DI, $0x04
+	CMPQ SI, $0x04
 	JNE  not4x1
-	CMPQ R8, $0x01
+	CMPQ DI, $0x01
 	JEQ  panel4x1
 
 not4x1:
-	CMPQ DI, $0x03
+	CMPQ SI, $0x03
 	JNE  not3x2
-	CMPQ R8, $0x02
+	CMPQ DI, $0x02
 	JEQ  panel3x2
 
 not3x2:
-	CMPQ DI, $0x03
+	CMPQ SI, $0x03
 	JNE  not3x1
-	CMPQ R8, $0x01
+	CMPQ DI, $0x01
 	JEQ  panel3x1
 
 not3x1:
-	CMPQ DI, $0x02
+	CMPQ SI, $0x02
 	JNE  not2x2
-	CMPQ R8, $0x02
+	CMPQ DI, $0x02
 	JEQ  panel2x2
 
 not2x2:
-	CMPQ DI, $0x02
+	CMPQ SI, $0x02
 	JNE  not2x1
-	CMPQ R8, $0x01
+	CMPQ DI, $0x01
 	JEQ  panel2x1
 
 not2x1:
-	CMPQ DI, $0x01
+	CMPQ SI, $0x01
 	JNE  not1x2
-	CMPQ R8, $0x02
+	CMPQ DI, $0x02
 	JEQ  panel1x2
 
 not1x2:
-	CMPQ DI, $0x01
+	CMPQ SI, $0x01
 	JNE  not1x1
-	CMPQ R8, $0x01
+	CMPQ DI, $0x01
 	JEQ  panel1x1
 
 not1x1:
 	VZEROUPPER
 	RET
 
+panel12x1:
+	CMPQ    acc+80(FP), $0x00
+	JEQ     zero12x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	LEAQ    (R8)(SI*2), R9
+	ADDQ    SI, R9
+	LEAQ    (R9)(SI*2), R10
+	ADDQ    SI, R10
+	VMOVUPS (DI), Y0
+	VMOVUPS (DI)(SI*1), Y1
+	VMOVUPS (DI)(SI*2), Y2
+	VMOVUPS (R8), Y3
+	VMOVUPS (R8)(SI*1), Y4
+	VMOVUPS (R8)(SI*2), Y5
+	VMOVUPS (R9), Y6
+	VMOVUPS (R9)(SI*1), Y7
+	VMOVUPS (R9)(SI*2), Y8
+	VMOVUPS (R10), Y9
+	VMOVUPS (R10)(SI*1), Y10
+	VMOVUPS (R10)(SI*2), Y11
+	JMP     start12x1
+
+zero12x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+
+start12x1:
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
+
+loop12x1:
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), Y13
+	VCVTDQ2PS    Y13, Y13
+	VBROADCASTSS (SI), Y12
+	VFMADD231PS  Y13, Y12, Y0
+	VBROADCASTSS 4(SI), Y12
+	VFMADD231PS  Y13, Y12, Y1
+	VBROADCASTSS 8(SI), Y12
+	VFMADD231PS  Y13, Y12, Y2
+	VBROADCASTSS 12(SI), Y12
+	VFMADD231PS  Y13, Y12, Y3
+	VBROADCASTSS 16(SI), Y12
+	VFMADD231PS  Y13, Y12, Y4
+	VBROADCASTSS 20(SI), Y12
+	VFMADD231PS  Y13, Y12, Y5
+	VBROADCASTSS 24(SI), Y12
+	VFMADD231PS  Y13, Y12, Y6
+	VBROADCASTSS 28(SI), Y12
+	VFMADD231PS  Y13, Y12, Y7
+	VBROADCASTSS 32(SI), Y12
+	VFMADD231PS  Y13, Y12, Y8
+	VBROADCASTSS 36(SI), Y12
+	VFMADD231PS  Y13, Y12, Y9
+	VBROADCASTSS 40(SI), Y12
+	VFMADD231PS  Y13, Y12, Y10
+	VBROADCASTSS 44(SI), Y12
+	VFMADD231PS  Y13, Y12, Y11
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
+	JNZ          loop12x1
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	LEAQ         (DI)(SI*2), R8
+	ADDQ         SI, R8
+	LEAQ         (R8)(SI*2), R9
+	ADDQ         SI, R9
+	LEAQ         (R9)(SI*2), R10
+	ADDQ         SI, R10
+	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y1, (DI)(SI*1)
+	VMOVUPS      Y2, (DI)(SI*2)
+	VMOVUPS      Y3, (R8)
+	VMOVUPS      Y4, (R8)(SI*1)
+	VMOVUPS      Y5, (R8)(SI*2)
+	VMOVUPS      Y6, (R9)
+	VMOVUPS      Y7, (R9)(SI*1)
+	VMOVUPS      Y8, (R9)(SI*2)
+	VMOVUPS      Y9, (R10)
+	VMOVUPS      Y10, (R10)(SI*1)
+	VMOVUPS      Y11, (R10)(SI*2)
+	ADDQ         $0x08, BX
+	ADDQ         $0x20, AX
+	DECQ         panels+16(FP)
+	JNZ          panel12x1
+	VZEROUPPER
+	RET
+
+panel11x1:
+	CMPQ    acc+80(FP), $0x00
+	JEQ     zero11x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	LEAQ    (R8)(SI*2), R9
+	ADDQ    SI, R9
+	LEAQ    (R9)(SI*2), R10
+	ADDQ    SI, R10
+	VMOVUPS (DI), Y0
+	VMOVUPS (DI)(SI*1), Y1
+	VMOVUPS (DI)(SI*2), Y2
+	VMOVUPS (R8), Y3
+	VMOVUPS (R8)(SI*1), Y4
+	VMOVUPS (R8)(SI*2), Y5
+	VMOVUPS (R9), Y6
+	VMOVUPS (R9)(SI*1), Y7
+	VMOVUPS (R9)(SI*2), Y8
+	VMOVUPS (R10), Y9
+	VMOVUPS (R10)(SI*1), Y10
+	JMP     start11x1
+
+zero11x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+
+start11x1:
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
+
+loop11x1:
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), Y12
+	VCVTDQ2PS    Y12, Y12
+	VBROADCASTSS (SI), Y11
+	VFMADD231PS  Y12, Y11, Y0
+	VBROADCASTSS 4(SI), Y11
+	VFMADD231PS  Y12, Y11, Y1
+	VBROADCASTSS 8(SI), Y11
+	VFMADD231PS  Y12, Y11, Y2
+	VBROADCASTSS 12(SI), Y11
+	VFMADD231PS  Y12, Y11, Y3
+	VBROADCASTSS 16(SI), Y11
+	VFMADD231PS  Y12, Y11, Y4
+	VBROADCASTSS 20(SI), Y11
+	VFMADD231PS  Y12, Y11, Y5
+	VBROADCASTSS 24(SI), Y11
+	VFMADD231PS  Y12, Y11, Y6
+	VBROADCASTSS 28(SI), Y11
+	VFMADD231PS  Y12, Y11, Y7
+	VBROADCASTSS 32(SI), Y11
+	VFMADD231PS  Y12, Y11, Y8
+	VBROADCASTSS 36(SI), Y11
+	VFMADD231PS  Y12, Y11, Y9
+	VBROADCASTSS 40(SI), Y11
+	VFMADD231PS  Y12, Y11, Y10
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
+	JNZ          loop11x1
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	LEAQ         (DI)(SI*2), R8
+	ADDQ         SI, R8
+	LEAQ         (R8)(SI*2), R9
+	ADDQ         SI, R9
+	LEAQ         (R9)(SI*2), R10
+	ADDQ         SI, R10
+	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y1, (DI)(SI*1)
+	VMOVUPS      Y2, (DI)(SI*2)
+	VMOVUPS      Y3, (R8)
+	VMOVUPS      Y4, (R8)(SI*1)
+	VMOVUPS      Y5, (R8)(SI*2)
+	VMOVUPS      Y6, (R9)
+	VMOVUPS      Y7, (R9)(SI*1)
+	VMOVUPS      Y8, (R9)(SI*2)
+	VMOVUPS      Y9, (R10)
+	VMOVUPS      Y10, (R10)(SI*1)
+	ADDQ         $0x08, BX
+	ADDQ         $0x20, AX
+	DECQ         panels+16(FP)
+	JNZ          panel11x1
+	VZEROUPPER
+	RET
+
+panel10x1:
+	CMPQ    acc+80(FP), $0x00
+	JEQ     zero10x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	LEAQ    (R8)(SI*2), R9
+	ADDQ    SI, R9
+	LEAQ    (R9)(SI*2), R10
+	ADDQ    SI, R10
+	VMOVUPS (DI), Y0
+	VMOVUPS (DI)(SI*1), Y1
+	VMOVUPS (DI)(SI*2), Y2
+	VMOVUPS (R8), Y3
+	VMOVUPS (R8)(SI*1), Y4
+	VMOVUPS (R8)(SI*2), Y5
+	VMOVUPS (R9), Y6
+	VMOVUPS (R9)(SI*1), Y7
+	VMOVUPS (R9)(SI*2), Y8
+	VMOVUPS (R10), Y9
+	JMP     start10x1
+
+zero10x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+
+start10x1:
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
+
+loop10x1:
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), Y11
+	VCVTDQ2PS    Y11, Y11
+	VBROADCASTSS (SI), Y10
+	VFMADD231PS  Y11, Y10, Y0
+	VBROADCASTSS 4(SI), Y10
+	VFMADD231PS  Y11, Y10, Y1
+	VBROADCASTSS 8(SI), Y10
+	VFMADD231PS  Y11, Y10, Y2
+	VBROADCASTSS 12(SI), Y10
+	VFMADD231PS  Y11, Y10, Y3
+	VBROADCASTSS 16(SI), Y10
+	VFMADD231PS  Y11, Y10, Y4
+	VBROADCASTSS 20(SI), Y10
+	VFMADD231PS  Y11, Y10, Y5
+	VBROADCASTSS 24(SI), Y10
+	VFMADD231PS  Y11, Y10, Y6
+	VBROADCASTSS 28(SI), Y10
+	VFMADD231PS  Y11, Y10, Y7
+	VBROADCASTSS 32(SI), Y10
+	VFMADD231PS  Y11, Y10, Y8
+	VBROADCASTSS 36(SI), Y10
+	VFMADD231PS  Y11, Y10, Y9
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
+	JNZ          loop10x1
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	LEAQ         (DI)(SI*2), R8
+	ADDQ         SI, R8
+	LEAQ         (R8)(SI*2), R9
+	ADDQ         SI, R9
+	LEAQ         (R9)(SI*2), R10
+	ADDQ         SI, R10
+	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y1, (DI)(SI*1)
+	VMOVUPS      Y2, (DI)(SI*2)
+	VMOVUPS      Y3, (R8)
+	VMOVUPS      Y4, (R8)(SI*1)
+	VMOVUPS      Y5, (R8)(SI*2)
+	VMOVUPS      Y6, (R9)
+	VMOVUPS      Y7, (R9)(SI*1)
+	VMOVUPS      Y8, (R9)(SI*2)
+	VMOVUPS      Y9, (R10)
+	ADDQ         $0x08, BX
+	ADDQ         $0x20, AX
+	DECQ         panels+16(FP)
+	JNZ          panel10x1
+	VZEROUPPER
+	RET
+
+panel9x1:
+	CMPQ    acc+80(FP), $0x00
+	JEQ     zero9x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	LEAQ    (R8)(SI*2), R9
+	ADDQ    SI, R9
+	VMOVUPS (DI), Y0
+	VMOVUPS (DI)(SI*1), Y1
+	VMOVUPS (DI)(SI*2), Y2
+	VMOVUPS (R8), Y3
+	VMOVUPS (R8)(SI*1), Y4
+	VMOVUPS (R8)(SI*2), Y5
+	VMOVUPS (R9), Y6
+	VMOVUPS (R9)(SI*1), Y7
+	VMOVUPS (R9)(SI*2), Y8
+	JMP     start9x1
+
+zero9x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+
+start9x1:
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
+
+loop9x1:
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), Y10
+	VCVTDQ2PS    Y10, Y10
+	VBROADCASTSS (SI), Y9
+	VFMADD231PS  Y10, Y9, Y0
+	VBROADCASTSS 4(SI), Y9
+	VFMADD231PS  Y10, Y9, Y1
+	VBROADCASTSS 8(SI), Y9
+	VFMADD231PS  Y10, Y9, Y2
+	VBROADCASTSS 12(SI), Y9
+	VFMADD231PS  Y10, Y9, Y3
+	VBROADCASTSS 16(SI), Y9
+	VFMADD231PS  Y10, Y9, Y4
+	VBROADCASTSS 20(SI), Y9
+	VFMADD231PS  Y10, Y9, Y5
+	VBROADCASTSS 24(SI), Y9
+	VFMADD231PS  Y10, Y9, Y6
+	VBROADCASTSS 28(SI), Y9
+	VFMADD231PS  Y10, Y9, Y7
+	VBROADCASTSS 32(SI), Y9
+	VFMADD231PS  Y10, Y9, Y8
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
+	JNZ          loop9x1
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	LEAQ         (DI)(SI*2), R8
+	ADDQ         SI, R8
+	LEAQ         (R8)(SI*2), R9
+	ADDQ         SI, R9
+	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y1, (DI)(SI*1)
+	VMOVUPS      Y2, (DI)(SI*2)
+	VMOVUPS      Y3, (R8)
+	VMOVUPS      Y4, (R8)(SI*1)
+	VMOVUPS      Y5, (R8)(SI*2)
+	VMOVUPS      Y6, (R9)
+	VMOVUPS      Y7, (R9)(SI*1)
+	VMOVUPS      Y8, (R9)(SI*2)
+	ADDQ         $0x08, BX
+	ADDQ         $0x20, AX
+	DECQ         panels+16(FP)
+	JNZ          panel9x1
+	VZEROUPPER
+	RET
+
+panel8x1:
+	CMPQ    acc+80(FP), $0x00
+	JEQ     zero8x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	LEAQ    (R8)(SI*2), R9
+	ADDQ    SI, R9
+	VMOVUPS (DI), Y0
+	VMOVUPS (DI)(SI*1), Y1
+	VMOVUPS (DI)(SI*2), Y2
+	VMOVUPS (R8), Y3
+	VMOVUPS (R8)(SI*1), Y4
+	VMOVUPS (R8)(SI*2), Y5
+	VMOVUPS (R9), Y6
+	VMOVUPS (R9)(SI*1), Y7
+	JMP     start8x1
+
+zero8x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+
+start8x1:
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
+
+loop8x1:
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), Y9
+	VCVTDQ2PS    Y9, Y9
+	VBROADCASTSS (SI), Y8
+	VFMADD231PS  Y9, Y8, Y0
+	VBROADCASTSS 4(SI), Y8
+	VFMADD231PS  Y9, Y8, Y1
+	VBROADCASTSS 8(SI), Y8
+	VFMADD231PS  Y9, Y8, Y2
+	VBROADCASTSS 12(SI), Y8
+	VFMADD231PS  Y9, Y8, Y3
+	VBROADCASTSS 16(SI), Y8
+	VFMADD231PS  Y9, Y8, Y4
+	VBROADCASTSS 20(SI), Y8
+	VFMADD231PS  Y9, Y8, Y5
+	VBROADCASTSS 24(SI), Y8
+	VFMADD231PS  Y9, Y8, Y6
+	VBROADCASTSS 28(SI), Y8
+	VFMADD231PS  Y9, Y8, Y7
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
+	JNZ          loop8x1
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	LEAQ         (DI)(SI*2), R8
+	ADDQ         SI, R8
+	LEAQ         (R8)(SI*2), R9
+	ADDQ         SI, R9
+	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y1, (DI)(SI*1)
+	VMOVUPS      Y2, (DI)(SI*2)
+	VMOVUPS      Y3, (R8)
+	VMOVUPS      Y4, (R8)(SI*1)
+	VMOVUPS      Y5, (R8)(SI*2)
+	VMOVUPS      Y6, (R9)
+	VMOVUPS      Y7, (R9)(SI*1)
+	ADDQ         $0x08, BX
+	ADDQ         $0x20, AX
+	DECQ         panels+16(FP)
+	JNZ          panel8x1
+	VZEROUPPER
+	RET
+
+panel7x1:
+	CMPQ    acc+80(FP), $0x00
+	JEQ     zero7x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	LEAQ    (R8)(SI*2), R9
+	ADDQ    SI, R9
+	VMOVUPS (DI), Y0
+	VMOVUPS (DI)(SI*1), Y1
+	VMOVUPS (DI)(SI*2), Y2
+	VMOVUPS (R8), Y3
+	VMOVUPS (R8)(SI*1), Y4
+	VMOVUPS (R8)(SI*2), Y5
+	VMOVUPS (R9), Y6
+	JMP     start7x1
+
+zero7x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+
+start7x1:
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
+
+loop7x1:
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), Y8
+	VCVTDQ2PS    Y8, Y8
+	VBROADCASTSS (SI), Y7
+	VFMADD231PS  Y8, Y7, Y0
+	VBROADCASTSS 4(SI), Y7
+	VFMADD231PS  Y8, Y7, Y1
+	VBROADCASTSS 8(SI), Y7
+	VFMADD231PS  Y8, Y7, Y2
+	VBROADCASTSS 12(SI), Y7
+	VFMADD231PS  Y8, Y7, Y3
+	VBROADCASTSS 16(SI), Y7
+	VFMADD231PS  Y8, Y7, Y4
+	VBROADCASTSS 20(SI), Y7
+	VFMADD231PS  Y8, Y7, Y5
+	VBROADCASTSS 24(SI), Y7
+	VFMADD231PS  Y8, Y7, Y6
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
+	JNZ          loop7x1
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	LEAQ         (DI)(SI*2), R8
+	ADDQ         SI, R8
+	LEAQ         (R8)(SI*2), R9
+	ADDQ         SI, R9
+	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y1, (DI)(SI*1)
+	VMOVUPS      Y2, (DI)(SI*2)
+	VMOVUPS      Y3, (R8)
+	VMOVUPS      Y4, (R8)(SI*1)
+	VMOVUPS      Y5, (R8)(SI*2)
+	VMOVUPS      Y6, (R9)
+	ADDQ         $0x08, BX
+	ADDQ         $0x20, AX
+	DECQ         panels+16(FP)
+	JNZ          panel7x1
+	VZEROUPPER
+	RET
+
 panel6x2:
 	CMPQ    acc+80(FP), $0x00
 	JEQ     zero6x2
-	MOVQ    ldc+40(FP), DI
-	MOVQ    AX, R8
-	LEAQ    (R8)(DI*2), R9
-	ADDQ    DI, R9
-	VMOVUPS (R8), Y0
-	VMOVUPS 32(R8), Y1
-	VMOVUPS (R8)(DI*1), Y2
-	VMOVUPS 32(R8)(DI*1), Y3
-	VMOVUPS (R8)(DI*2), Y4
-	VMOVUPS 32(R8)(DI*2), Y5
-	VMOVUPS (R9), Y6
-	VMOVUPS 32(R9), Y7
-	VMOVUPS (R9)(DI*1), Y8
-	VMOVUPS 32(R9)(DI*1), Y9
-	VMOVUPS (R9)(DI*2), Y10
-	VMOVUPS 32(R9)(DI*2), Y11
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	VMOVUPS (DI), Y0
+	VMOVUPS 32(DI), Y1
+	VMOVUPS (DI)(SI*1), Y2
+	VMOVUPS 32(DI)(SI*1), Y3
+	VMOVUPS (DI)(SI*2), Y4
+	VMOVUPS 32(DI)(SI*2), Y5
+	VMOVUPS (R8), Y6
+	VMOVUPS 32(R8), Y7
+	VMOVUPS (R8)(SI*1), Y8
+	VMOVUPS 32(R8)(SI*1), Y9
+	VMOVUPS (R8)(SI*2), Y10
+	VMOVUPS 32(R8)(SI*2), Y11
 	JMP     start6x2
 
 zero6x2:
@@ -681,57 +1247,57 @@ zero6x2:
 	VXORPS X11, X11, X11
 
 start6x2:
-	MOVQ CX, DI
-	MOVQ list+64(FP), R8
-	MOVQ k+24(FP), R10
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
 
 loop6x2:
-	MOVQ         (R8), R9
-	VPMOVZXBD    (R9)(SI*1), Y13
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), Y13
 	VCVTDQ2PS    Y13, Y13
-	VPMOVZXBD    8(R9)(SI*1), Y14
+	VPMOVZXBD    8(R8)(BX*1), Y14
 	VCVTDQ2PS    Y14, Y14
-	VBROADCASTSS (DI), Y12
+	VBROADCASTSS (SI), Y12
 	VFMADD231PS  Y13, Y12, Y0
 	VFMADD231PS  Y14, Y12, Y1
-	VBROADCASTSS 4(DI), Y12
+	VBROADCASTSS 4(SI), Y12
 	VFMADD231PS  Y13, Y12, Y2
 	VFMADD231PS  Y14, Y12, Y3
-	VBROADCASTSS 8(DI), Y12
+	VBROADCASTSS 8(SI), Y12
 	VFMADD231PS  Y13, Y12, Y4
 	VFMADD231PS  Y14, Y12, Y5
-	VBROADCASTSS 12(DI), Y12
+	VBROADCASTSS 12(SI), Y12
 	VFMADD231PS  Y13, Y12, Y6
 	VFMADD231PS  Y14, Y12, Y7
-	VBROADCASTSS 16(DI), Y12
+	VBROADCASTSS 16(SI), Y12
 	VFMADD231PS  Y13, Y12, Y8
 	VFMADD231PS  Y14, Y12, Y9
-	VBROADCASTSS 20(DI), Y12
+	VBROADCASTSS 20(SI), Y12
 	VFMADD231PS  Y13, Y12, Y10
 	VFMADD231PS  Y14, Y12, Y11
-	ADDQ         $0x18, R8
-	ADDQ         DX, DI
-	DECQ         R10
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
 	JNZ          loop6x2
-	MOVQ         ldc+40(FP), DI
-	MOVQ         AX, R8
-	LEAQ         (R8)(DI*2), R9
-	ADDQ         DI, R9
-	VMOVUPS      Y0, (R8)
-	VMOVUPS      Y1, 32(R8)
-	VMOVUPS      Y2, (R8)(DI*1)
-	VMOVUPS      Y3, 32(R8)(DI*1)
-	VMOVUPS      Y4, (R8)(DI*2)
-	VMOVUPS      Y5, 32(R8)(DI*2)
-	VMOVUPS      Y6, (R9)
-	VMOVUPS      Y7, 32(R9)
-	VMOVUPS      Y8, (R9)(DI*1)
-	VMOVUPS      Y9, 32(R9)(DI*1)
-	VMOVUPS      Y10, (R9)(DI*2)
-	VMOVUPS      Y11, 32(R9)(DI*2)
-	ADDQ         $0x10, SI
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	LEAQ         (DI)(SI*2), R8
+	ADDQ         SI, R8
+	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y1, 32(DI)
+	VMOVUPS      Y2, (DI)(SI*1)
+	VMOVUPS      Y3, 32(DI)(SI*1)
+	VMOVUPS      Y4, (DI)(SI*2)
+	VMOVUPS      Y5, 32(DI)(SI*2)
+	VMOVUPS      Y6, (R8)
+	VMOVUPS      Y7, 32(R8)
+	VMOVUPS      Y8, (R8)(SI*1)
+	VMOVUPS      Y9, 32(R8)(SI*1)
+	VMOVUPS      Y10, (R8)(SI*2)
+	VMOVUPS      Y11, 32(R8)(SI*2)
+	ADDQ         $0x10, BX
 	ADDQ         $0x40, AX
-	DECQ         BX
+	DECQ         panels+16(FP)
 	JNZ          panel6x2
 	VZEROUPPER
 	RET
@@ -739,16 +1305,16 @@ loop6x2:
 panel6x1:
 	CMPQ    acc+80(FP), $0x00
 	JEQ     zero6x1
-	MOVQ    ldc+40(FP), DI
-	MOVQ    AX, R8
-	LEAQ    (R8)(DI*2), R9
-	ADDQ    DI, R9
-	VMOVUPS (R8), Y0
-	VMOVUPS (R8)(DI*1), Y1
-	VMOVUPS (R8)(DI*2), Y2
-	VMOVUPS (R9), Y3
-	VMOVUPS (R9)(DI*1), Y4
-	VMOVUPS (R9)(DI*2), Y5
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	VMOVUPS (DI), Y0
+	VMOVUPS (DI)(SI*1), Y1
+	VMOVUPS (DI)(SI*2), Y2
+	VMOVUPS (R8), Y3
+	VMOVUPS (R8)(SI*1), Y4
+	VMOVUPS (R8)(SI*2), Y5
 	JMP     start6x1
 
 zero6x1:
@@ -760,43 +1326,43 @@ zero6x1:
 	VXORPS X5, X5, X5
 
 start6x1:
-	MOVQ CX, DI
-	MOVQ list+64(FP), R8
-	MOVQ k+24(FP), R10
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
 
 loop6x1:
-	MOVQ         (R8), R9
-	VPMOVZXBD    (R9)(SI*1), Y7
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), Y7
 	VCVTDQ2PS    Y7, Y7
-	VBROADCASTSS (DI), Y6
+	VBROADCASTSS (SI), Y6
 	VFMADD231PS  Y7, Y6, Y0
-	VBROADCASTSS 4(DI), Y6
+	VBROADCASTSS 4(SI), Y6
 	VFMADD231PS  Y7, Y6, Y1
-	VBROADCASTSS 8(DI), Y6
+	VBROADCASTSS 8(SI), Y6
 	VFMADD231PS  Y7, Y6, Y2
-	VBROADCASTSS 12(DI), Y6
+	VBROADCASTSS 12(SI), Y6
 	VFMADD231PS  Y7, Y6, Y3
-	VBROADCASTSS 16(DI), Y6
+	VBROADCASTSS 16(SI), Y6
 	VFMADD231PS  Y7, Y6, Y4
-	VBROADCASTSS 20(DI), Y6
+	VBROADCASTSS 20(SI), Y6
 	VFMADD231PS  Y7, Y6, Y5
-	ADDQ         $0x18, R8
-	ADDQ         DX, DI
-	DECQ         R10
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
 	JNZ          loop6x1
-	MOVQ         ldc+40(FP), DI
-	MOVQ         AX, R8
-	LEAQ         (R8)(DI*2), R9
-	ADDQ         DI, R9
-	VMOVUPS      Y0, (R8)
-	VMOVUPS      Y1, (R8)(DI*1)
-	VMOVUPS      Y2, (R8)(DI*2)
-	VMOVUPS      Y3, (R9)
-	VMOVUPS      Y4, (R9)(DI*1)
-	VMOVUPS      Y5, (R9)(DI*2)
-	ADDQ         $0x08, SI
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	LEAQ         (DI)(SI*2), R8
+	ADDQ         SI, R8
+	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y1, (DI)(SI*1)
+	VMOVUPS      Y2, (DI)(SI*2)
+	VMOVUPS      Y3, (R8)
+	VMOVUPS      Y4, (R8)(SI*1)
+	VMOVUPS      Y5, (R8)(SI*2)
+	ADDQ         $0x08, BX
 	ADDQ         $0x20, AX
-	DECQ         BX
+	DECQ         panels+16(FP)
 	JNZ          panel6x1
 	VZEROUPPER
 	RET
@@ -804,20 +1370,20 @@ loop6x1:
 panel5x2:
 	CMPQ    acc+80(FP), $0x00
 	JEQ     zero5x2
-	MOVQ    ldc+40(FP), DI
-	MOVQ    AX, R8
-	LEAQ    (R8)(DI*2), R9
-	ADDQ    DI, R9
-	VMOVUPS (R8), Y0
-	VMOVUPS 32(R8), Y1
-	VMOVUPS (R8)(DI*1), Y2
-	VMOVUPS 32(R8)(DI*1), Y3
-	VMOVUPS (R8)(DI*2), Y4
-	VMOVUPS 32(R8)(DI*2), Y5
-	VMOVUPS (R9), Y6
-	VMOVUPS 32(R9), Y7
-	VMOVUPS (R9)(DI*1), Y8
-	VMOVUPS 32(R9)(DI*1), Y9
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	VMOVUPS (DI), Y0
+	VMOVUPS 32(DI), Y1
+	VMOVUPS (DI)(SI*1), Y2
+	VMOVUPS 32(DI)(SI*1), Y3
+	VMOVUPS (DI)(SI*2), Y4
+	VMOVUPS 32(DI)(SI*2), Y5
+	VMOVUPS (R8), Y6
+	VMOVUPS 32(R8), Y7
+	VMOVUPS (R8)(SI*1), Y8
+	VMOVUPS 32(R8)(SI*1), Y9
 	JMP     start5x2
 
 zero5x2:
@@ -833,52 +1399,52 @@ zero5x2:
 	VXORPS X9, X9, X9
 
 start5x2:
-	MOVQ CX, DI
-	MOVQ list+64(FP), R8
-	MOVQ k+24(FP), R10
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
 
 loop5x2:
-	MOVQ         (R8), R9
-	VPMOVZXBD    (R9)(SI*1), Y11
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), Y11
 	VCVTDQ2PS    Y11, Y11
-	VPMOVZXBD    8(R9)(SI*1), Y12
+	VPMOVZXBD    8(R8)(BX*1), Y12
 	VCVTDQ2PS    Y12, Y12
-	VBROADCASTSS (DI), Y10
+	VBROADCASTSS (SI), Y10
 	VFMADD231PS  Y11, Y10, Y0
 	VFMADD231PS  Y12, Y10, Y1
-	VBROADCASTSS 4(DI), Y10
+	VBROADCASTSS 4(SI), Y10
 	VFMADD231PS  Y11, Y10, Y2
 	VFMADD231PS  Y12, Y10, Y3
-	VBROADCASTSS 8(DI), Y10
+	VBROADCASTSS 8(SI), Y10
 	VFMADD231PS  Y11, Y10, Y4
 	VFMADD231PS  Y12, Y10, Y5
-	VBROADCASTSS 12(DI), Y10
+	VBROADCASTSS 12(SI), Y10
 	VFMADD231PS  Y11, Y10, Y6
 	VFMADD231PS  Y12, Y10, Y7
-	VBROADCASTSS 16(DI), Y10
+	VBROADCASTSS 16(SI), Y10
 	VFMADD231PS  Y11, Y10, Y8
 	VFMADD231PS  Y12, Y10, Y9
-	ADDQ         $0x18, R8
-	ADDQ         DX, DI
-	DECQ         R10
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
 	JNZ          loop5x2
-	MOVQ         ldc+40(FP), DI
-	MOVQ         AX, R8
-	LEAQ         (R8)(DI*2), R9
-	ADDQ         DI, R9
-	VMOVUPS      Y0, (R8)
-	VMOVUPS      Y1, 32(R8)
-	VMOVUPS      Y2, (R8)(DI*1)
-	VMOVUPS      Y3, 32(R8)(DI*1)
-	VMOVUPS      Y4, (R8)(DI*2)
-	VMOVUPS      Y5, 32(R8)(DI*2)
-	VMOVUPS      Y6, (R9)
-	VMOVUPS      Y7, 32(R9)
-	VMOVUPS      Y8, (R9)(DI*1)
-	VMOVUPS      Y9, 32(R9)(DI*1)
-	ADDQ         $0x10, SI
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	LEAQ         (DI)(SI*2), R8
+	ADDQ         SI, R8
+	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y1, 32(DI)
+	VMOVUPS      Y2, (DI)(SI*1)
+	VMOVUPS      Y3, 32(DI)(SI*1)
+	VMOVUPS      Y4, (DI)(SI*2)
+	VMOVUPS      Y5, 32(DI)(SI*2)
+	VMOVUPS      Y6, (R8)
+	VMOVUPS      Y7, 32(R8)
+	VMOVUPS      Y8, (R8)(SI*1)
+	VMOVUPS      Y9, 32(R8)(SI*1)
+	ADDQ         $0x10, BX
 	ADDQ         $0x40, AX
-	DECQ         BX
+	DECQ         panels+16(FP)
 	JNZ          panel5x2
 	VZEROUPPER
 	RET
@@ -886,15 +1452,15 @@ loop5x2:
 panel5x1:
 	CMPQ    acc+80(FP), $0x00
 	JEQ     zero5x1
-	MOVQ    ldc+40(FP), DI
-	MOVQ    AX, R8
-	LEAQ    (R8)(DI*2), R9
-	ADDQ    DI, R9
-	VMOVUPS (R8), Y0
-	VMOVUPS (R8)(DI*1), Y1
-	VMOVUPS (R8)(DI*2), Y2
-	VMOVUPS (R9), Y3
-	VMOVUPS (R9)(DI*1), Y4
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	VMOVUPS (DI), Y0
+	VMOVUPS (DI)(SI*1), Y1
+	VMOVUPS (DI)(SI*2), Y2
+	VMOVUPS (R8), Y3
+	VMOVUPS (R8)(SI*1), Y4
 	JMP     start5x1
 
 zero5x1:
@@ -905,40 +1471,40 @@ zero5x1:
 	VXORPS X4, X4, X4
 
 start5x1:
-	MOVQ CX, DI
-	MOVQ list+64(FP), R8
-	MOVQ k+24(FP), R10
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
 
 loop5x1:
-	MOVQ         (R8), R9
-	VPMOVZXBD    (R9)(SI*1), Y6
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), Y6
 	VCVTDQ2PS    Y6, Y6
-	VBROADCASTSS (DI), Y5
+	VBROADCASTSS (SI), Y5
 	VFMADD231PS  Y6, Y5, Y0
-	VBROADCASTSS 4(DI), Y5
+	VBROADCASTSS 4(SI), Y5
 	VFMADD231PS  Y6, Y5, Y1
-	VBROADCASTSS 8(DI), Y5
+	VBROADCASTSS 8(SI), Y5
 	VFMADD231PS  Y6, Y5, Y2
-	VBROADCASTSS 12(DI), Y5
+	VBROADCASTSS 12(SI), Y5
 	VFMADD231PS  Y6, Y5, Y3
-	VBROADCASTSS 16(DI), Y5
+	VBROADCASTSS 16(SI), Y5
 	VFMADD231PS  Y6, Y5, Y4
-	ADDQ         $0x18, R8
-	ADDQ         DX, DI
-	DECQ         R10
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
 	JNZ          loop5x1
-	MOVQ         ldc+40(FP), DI
-	MOVQ         AX, R8
-	LEAQ         (R8)(DI*2), R9
-	ADDQ         DI, R9
-	VMOVUPS      Y0, (R8)
-	VMOVUPS      Y1, (R8)(DI*1)
-	VMOVUPS      Y2, (R8)(DI*2)
-	VMOVUPS      Y3, (R9)
-	VMOVUPS      Y4, (R9)(DI*1)
-	ADDQ         $0x08, SI
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	LEAQ         (DI)(SI*2), R8
+	ADDQ         SI, R8
+	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y1, (DI)(SI*1)
+	VMOVUPS      Y2, (DI)(SI*2)
+	VMOVUPS      Y3, (R8)
+	VMOVUPS      Y4, (R8)(SI*1)
+	ADDQ         $0x08, BX
 	ADDQ         $0x20, AX
-	DECQ         BX
+	DECQ         panels+16(FP)
 	JNZ          panel5x1
 	VZEROUPPER
 	RET
@@ -946,18 +1512,18 @@ loop5x1:
 panel4x2:
 	CMPQ    acc+80(FP), $0x00
 	JEQ     zero4x2
-	MOVQ    ldc+40(FP), DI
-	MOVQ    AX, R8
-	LEAQ    (R8)(DI*2), R9
-	ADDQ    DI, R9
-	VMOVUPS (R8), Y0
-	VMOVUPS 32(R8), Y1
-	VMOVUPS (R8)(DI*1), Y2
-	VMOVUPS 32(R8)(DI*1), Y3
-	VMOVUPS (R8)(DI*2), Y4
-	VMOVUPS 32(R8)(DI*2), Y5
-	VMOVUPS (R9), Y6
-	VMOVUPS 32(R9), Y7
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	VMOVUPS (DI), Y0
+	VMOVUPS 32(DI), Y1
+	VMOVUPS (DI)(SI*1), Y2
+	VMOVUPS 32(DI)(SI*1), Y3
+	VMOVUPS (DI)(SI*2), Y4
+	VMOVUPS 32(DI)(SI*2), Y5
+	VMOVUPS (R8), Y6
+	VMOVUPS 32(R8), Y7
 	JMP     start4x2
 
 zero4x2:
@@ -971,47 +1537,47 @@ zero4x2:
 	VXORPS X7, X7, X7
 
 start4x2:
-	MOVQ CX, DI
-	MOVQ list+64(FP), R8
-	MOVQ k+24(FP), R10
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
 
 loop4x2:
-	MOVQ         (R8), R9
-	VPMOVZXBD    (R9)(SI*1), Y9
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), Y9
 	VCVTDQ2PS    Y9, Y9
-	VPMOVZXBD    8(R9)(SI*1), Y10
+	VPMOVZXBD    8(R8)(BX*1), Y10
 	VCVTDQ2PS    Y10, Y10
-	VBROADCASTSS (DI), Y8
+	VBROADCASTSS (SI), Y8
 	VFMADD231PS  Y9, Y8, Y0
 	VFMADD231PS  Y10, Y8, Y1
-	VBROADCASTSS 4(DI), Y8
+	VBROADCASTSS 4(SI), Y8
 	VFMADD231PS  Y9, Y8, Y2
 	VFMADD231PS  Y10, Y8, Y3
-	VBROADCASTSS 8(DI), Y8
+	VBROADCASTSS 8(SI), Y8
 	VFMADD231PS  Y9, Y8, Y4
 	VFMADD231PS  Y10, Y8, Y5
-	VBROADCASTSS 12(DI), Y8
+	VBROADCASTSS 12(SI), Y8
 	VFMADD231PS  Y9, Y8, Y6
 	VFMADD231PS  Y10, Y8, Y7
-	ADDQ         $0x18, R8
-	ADDQ         DX, DI
-	DECQ         R10
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
 	JNZ          loop4x2
-	MOVQ         ldc+40(FP), DI
-	MOVQ         AX, R8
-	LEAQ         (R8)(DI*2), R9
-	ADDQ         DI, R9
-	VMOVUPS      Y0, (R8)
-	VMOVUPS      Y1, 32(R8)
-	VMOVUPS      Y2, (R8)(DI*1)
-	VMOVUPS      Y3, 32(R8)(DI*1)
-	VMOVUPS      Y4, (R8)(DI*2)
-	VMOVUPS      Y5, 32(R8)(DI*2)
-	VMOVUPS      Y6, (R9)
-	VMOVUPS      Y7, 32(R9)
-	ADDQ         $0x10, SI
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	LEAQ         (DI)(SI*2), R8
+	ADDQ         SI, R8
+	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y1, 32(DI)
+	VMOVUPS      Y2, (DI)(SI*1)
+	VMOVUPS      Y3, 32(DI)(SI*1)
+	VMOVUPS      Y4, (DI)(SI*2)
+	VMOVUPS      Y5, 32(DI)(SI*2)
+	VMOVUPS      Y6, (R8)
+	VMOVUPS      Y7, 32(R8)
+	ADDQ         $0x10, BX
 	ADDQ         $0x40, AX
-	DECQ         BX
+	DECQ         panels+16(FP)
 	JNZ          panel4x2
 	VZEROUPPER
 	RET
@@ -1019,14 +1585,14 @@ loop4x2:
 panel4x1:
 	CMPQ    acc+80(FP), $0x00
 	JEQ     zero4x1
-	MOVQ    ldc+40(FP), DI
-	MOVQ    AX, R8
-	LEAQ    (R8)(DI*2), R9
-	ADDQ    DI, R9
-	VMOVUPS (R8), Y0
-	VMOVUPS (R8)(DI*1), Y1
-	VMOVUPS (R8)(DI*2), Y2
-	VMOVUPS (R9), Y3
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	VMOVUPS (DI), Y0
+	VMOVUPS (DI)(SI*1), Y1
+	VMOVUPS (DI)(SI*2), Y2
+	VMOVUPS (R8), Y3
 	JMP     start4x1
 
 zero4x1:
@@ -1036,37 +1602,37 @@ zero4x1:
 	VXORPS X3, X3, X3
 
 start4x1:
-	MOVQ CX, DI
-	MOVQ list+64(FP), R8
-	MOVQ k+24(FP), R10
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
 
 loop4x1:
-	MOVQ         (R8), R9
-	VPMOVZXBD    (R9)(SI*1), Y5
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), Y5
 	VCVTDQ2PS    Y5, Y5
-	VBROADCASTSS (DI), Y4
+	VBROADCASTSS (SI), Y4
 	VFMADD231PS  Y5, Y4, Y0
-	VBROADCASTSS 4(DI), Y4
+	VBROADCASTSS 4(SI), Y4
 	VFMADD231PS  Y5, Y4, Y1
-	VBROADCASTSS 8(DI), Y4
+	VBROADCASTSS 8(SI), Y4
 	VFMADD231PS  Y5, Y4, Y2
-	VBROADCASTSS 12(DI), Y4
+	VBROADCASTSS 12(SI), Y4
 	VFMADD231PS  Y5, Y4, Y3
-	ADDQ         $0x18, R8
-	ADDQ         DX, DI
-	DECQ         R10
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
 	JNZ          loop4x1
-	MOVQ         ldc+40(FP), DI
-	MOVQ         AX, R8
-	LEAQ         (R8)(DI*2), R9
-	ADDQ         DI, R9
-	VMOVUPS      Y0, (R8)
-	VMOVUPS      Y1, (R8)(DI*1)
-	VMOVUPS      Y2, (R8)(DI*2)
-	VMOVUPS      Y3, (R9)
-	ADDQ         $0x08, SI
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	LEAQ         (DI)(SI*2), R8
+	ADDQ         SI, R8
+	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y1, (DI)(SI*1)
+	VMOVUPS      Y2, (DI)(SI*2)
+	VMOVUPS      Y3, (R8)
+	ADDQ         $0x08, BX
 	ADDQ         $0x20, AX
-	DECQ         BX
+	DECQ         panels+16(FP)
 	JNZ          panel4x1
 	VZEROUPPER
 	RET
@@ -1074,14 +1640,14 @@ loop4x1:
 panel3x2:
 	CMPQ    acc+80(FP), $0x00
 	JEQ     zero3x2
-	MOVQ    ldc+40(FP), DI
-	MOVQ    AX, R8
-	VMOVUPS (R8), Y0
-	VMOVUPS 32(R8), Y1
-	VMOVUPS (R8)(DI*1), Y2
-	VMOVUPS 32(R8)(DI*1), Y3
-	VMOVUPS (R8)(DI*2), Y4
-	VMOVUPS 32(R8)(DI*2), Y5
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	VMOVUPS (DI), Y0
+	VMOVUPS 32(DI), Y1
+	VMOVUPS (DI)(SI*1), Y2
+	VMOVUPS 32(DI)(SI*1), Y3
+	VMOVUPS (DI)(SI*2), Y4
+	VMOVUPS 32(DI)(SI*2), Y5
 	JMP     start3x2
 
 zero3x2:
@@ -1093,40 +1659,40 @@ zero3x2:
 	VXORPS X5, X5, X5
 
 start3x2:
-	MOVQ CX, DI
-	MOVQ list+64(FP), R8
-	MOVQ k+24(FP), R10
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
 
 loop3x2:
-	MOVQ         (R8), R9
-	VPMOVZXBD    (R9)(SI*1), Y7
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), Y7
 	VCVTDQ2PS    Y7, Y7
-	VPMOVZXBD    8(R9)(SI*1), Y8
+	VPMOVZXBD    8(R8)(BX*1), Y8
 	VCVTDQ2PS    Y8, Y8
-	VBROADCASTSS (DI), Y6
+	VBROADCASTSS (SI), Y6
 	VFMADD231PS  Y7, Y6, Y0
 	VFMADD231PS  Y8, Y6, Y1
-	VBROADCASTSS 4(DI), Y6
+	VBROADCASTSS 4(SI), Y6
 	VFMADD231PS  Y7, Y6, Y2
 	VFMADD231PS  Y8, Y6, Y3
-	VBROADCASTSS 8(DI), Y6
+	VBROADCASTSS 8(SI), Y6
 	VFMADD231PS  Y7, Y6, Y4
 	VFMADD231PS  Y8, Y6, Y5
-	ADDQ         $0x18, R8
-	ADDQ         DX, DI
-	DECQ         R10
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
 	JNZ          loop3x2
-	MOVQ         ldc+40(FP), DI
-	MOVQ         AX, R8
-	VMOVUPS      Y0, (R8)
-	VMOVUPS      Y1, 32(R8)
-	VMOVUPS      Y2, (R8)(DI*1)
-	VMOVUPS      Y3, 32(R8)(DI*1)
-	VMOVUPS      Y4, (R8)(DI*2)
-	VMOVUPS      Y5, 32(R8)(DI*2)
-	ADDQ         $0x10, SI
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y1, 32(DI)
+	VMOVUPS      Y2, (DI)(SI*1)
+	VMOVUPS      Y3, 32(DI)(SI*1)
+	VMOVUPS      Y4, (DI)(SI*2)
+	VMOVUPS      Y5, 32(DI)(SI*2)
+	ADDQ         $0x10, BX
 	ADDQ         $0x40, AX
-	DECQ         BX
+	DECQ         panels+16(FP)
 	JNZ          panel3x2
 	VZEROUPPER
 	RET
@@ -1134,11 +1700,11 @@ loop3x2:
 panel3x1:
 	CMPQ    acc+80(FP), $0x00
 	JEQ     zero3x1
-	MOVQ    ldc+40(FP), DI
-	MOVQ    AX, R8
-	VMOVUPS (R8), Y0
-	VMOVUPS (R8)(DI*1), Y1
-	VMOVUPS (R8)(DI*2), Y2
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	VMOVUPS (DI), Y0
+	VMOVUPS (DI)(SI*1), Y1
+	VMOVUPS (DI)(SI*2), Y2
 	JMP     start3x1
 
 zero3x1:
@@ -1147,32 +1713,32 @@ zero3x1:
 	VXORPS X2, X2, X2
 
 start3x1:
-	MOVQ CX, DI
-	MOVQ list+64(FP), R8
-	MOVQ k+24(FP), R10
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
 
 loop3x1:
-	MOVQ         (R8), R9
-	VPMOVZXBD    (R9)(SI*1), Y4
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), Y4
 	VCVTDQ2PS    Y4, Y4
-	VBROADCASTSS (DI), Y3
+	VBROADCASTSS (SI), Y3
 	VFMADD231PS  Y4, Y3, Y0
-	VBROADCASTSS 4(DI), Y3
+	VBROADCASTSS 4(SI), Y3
 	VFMADD231PS  Y4, Y3, Y1
-	VBROADCASTSS 8(DI), Y3
+	VBROADCASTSS 8(SI), Y3
 	VFMADD231PS  Y4, Y3, Y2
-	ADDQ         $0x18, R8
-	ADDQ         DX, DI
-	DECQ         R10
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
 	JNZ          loop3x1
-	MOVQ         ldc+40(FP), DI
-	MOVQ         AX, R8
-	VMOVUPS      Y0, (R8)
-	VMOVUPS      Y1, (R8)(DI*1)
-	VMOVUPS      Y2, (R8)(DI*2)
-	ADDQ         $0x08, SI
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y1, (DI)(SI*1)
+	VMOVUPS      Y2, (DI)(SI*2)
+	ADDQ         $0x08, BX
 	ADDQ         $0x20, AX
-	DECQ         BX
+	DECQ         panels+16(FP)
 	JNZ          panel3x1
 	VZEROUPPER
 	RET
@@ -1180,12 +1746,12 @@ loop3x1:
 panel2x2:
 	CMPQ    acc+80(FP), $0x00
 	JEQ     zero2x2
-	MOVQ    ldc+40(FP), DI
-	MOVQ    AX, R8
-	VMOVUPS (R8), Y0
-	VMOVUPS 32(R8), Y1
-	VMOVUPS (R8)(DI*1), Y2
-	VMOVUPS 32(R8)(DI*1), Y3
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	VMOVUPS (DI), Y0
+	VMOVUPS 32(DI), Y1
+	VMOVUPS (DI)(SI*1), Y2
+	VMOVUPS 32(DI)(SI*1), Y3
 	JMP     start2x2
 
 zero2x2:
@@ -1195,35 +1761,35 @@ zero2x2:
 	VXORPS X3, X3, X3
 
 start2x2:
-	MOVQ CX, DI
-	MOVQ list+64(FP), R8
-	MOVQ k+24(FP), R10
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
 
 loop2x2:
-	MOVQ         (R8), R9
-	VPMOVZXBD    (R9)(SI*1), Y5
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), Y5
 	VCVTDQ2PS    Y5, Y5
-	VPMOVZXBD    8(R9)(SI*1), Y6
+	VPMOVZXBD    8(R8)(BX*1), Y6
 	VCVTDQ2PS    Y6, Y6
-	VBROADCASTSS (DI), Y4
+	VBROADCASTSS (SI), Y4
 	VFMADD231PS  Y5, Y4, Y0
 	VFMADD231PS  Y6, Y4, Y1
-	VBROADCASTSS 4(DI), Y4
+	VBROADCASTSS 4(SI), Y4
 	VFMADD231PS  Y5, Y4, Y2
 	VFMADD231PS  Y6, Y4, Y3
-	ADDQ         $0x18, R8
-	ADDQ         DX, DI
-	DECQ         R10
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
 	JNZ          loop2x2
-	MOVQ         ldc+40(FP), DI
-	MOVQ         AX, R8
-	VMOVUPS      Y0, (R8)
-	VMOVUPS      Y1, 32(R8)
-	VMOVUPS      Y2, (R8)(DI*1)
-	VMOVUPS      Y3, 32(R8)(DI*1)
-	ADDQ         $0x10, SI
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y1, 32(DI)
+	VMOVUPS      Y2, (DI)(SI*1)
+	VMOVUPS      Y3, 32(DI)(SI*1)
+	ADDQ         $0x10, BX
 	ADDQ         $0x40, AX
-	DECQ         BX
+	DECQ         panels+16(FP)
 	JNZ          panel2x2
 	VZEROUPPER
 	RET
@@ -1231,10 +1797,10 @@ loop2x2:
 panel2x1:
 	CMPQ    acc+80(FP), $0x00
 	JEQ     zero2x1
-	MOVQ    ldc+40(FP), DI
-	MOVQ    AX, R8
-	VMOVUPS (R8), Y0
-	VMOVUPS (R8)(DI*1), Y1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	VMOVUPS (DI), Y0
+	VMOVUPS (DI)(SI*1), Y1
 	JMP     start2x1
 
 zero2x1:
@@ -1242,29 +1808,29 @@ zero2x1:
 	VXORPS X1, X1, X1
 
 start2x1:
-	MOVQ CX, DI
-	MOVQ list+64(FP), R8
-	MOVQ k+24(FP), R10
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
 
 loop2x1:
-	MOVQ         (R8), R9
-	VPMOVZXBD    (R9)(SI*1), Y3
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), Y3
 	VCVTDQ2PS    Y3, Y3
-	VBROADCASTSS (DI), Y2
+	VBROADCASTSS (SI), Y2
 	VFMADD231PS  Y3, Y2, Y0
-	VBROADCASTSS 4(DI), Y2
+	VBROADCASTSS 4(SI), Y2
 	VFMADD231PS  Y3, Y2, Y1
-	ADDQ         $0x18, R8
-	ADDQ         DX, DI
-	DECQ         R10
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
 	JNZ          loop2x1
-	MOVQ         ldc+40(FP), DI
-	MOVQ         AX, R8
-	VMOVUPS      Y0, (R8)
-	VMOVUPS      Y1, (R8)(DI*1)
-	ADDQ         $0x08, SI
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	VMOVUPS      Y0, (DI)
+	VMOVUPS      Y1, (DI)(SI*1)
+	ADDQ         $0x08, BX
 	ADDQ         $0x20, AX
-	DECQ         BX
+	DECQ         panels+16(FP)
 	JNZ          panel2x1
 	VZEROUPPER
 	RET
@@ -1272,10 +1838,10 @@ loop2x1:
 panel1x2:
 	CMPQ    acc+80(FP), $0x00
 	JEQ     zero1x2
-	MOVQ    ldc+40(FP), DI
-	MOVQ    AX, DI
-	VMOVUPS (DI), Y0
-	VMOVUPS 32(DI), Y1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, SI
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
 	JMP     start1x2
 
 zero1x2:
@@ -1283,30 +1849,30 @@ zero1x2:
 	VXORPS X1, X1, X1
 
 start1x2:
-	MOVQ CX, DI
-	MOVQ list+64(FP), R8
-	MOVQ k+24(FP), R10
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
 
 loop1x2:
-	MOVQ         (R8), R9
-	VPMOVZXBD    (R9)(SI*1), Y3
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), Y3
 	VCVTDQ2PS    Y3, Y3
-	VPMOVZXBD    8(R9)(SI*1), Y4
+	VPMOVZXBD    8(R8)(BX*1), Y4
 	VCVTDQ2PS    Y4, Y4
-	VBROADCASTSS (DI), Y2
+	VBROADCASTSS (SI), Y2
 	VFMADD231PS  Y3, Y2, Y0
 	VFMADD231PS  Y4, Y2, Y1
-	ADDQ         $0x18, R8
-	ADDQ         DX, DI
-	DECQ         R10
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
 	JNZ          loop1x2
-	MOVQ         ldc+40(FP), DI
-	MOVQ         AX, DI
-	VMOVUPS      Y0, (DI)
-	VMOVUPS      Y1, 32(DI)
-	ADDQ         $0x10, SI
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, SI
+	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         $0x10, BX
 	ADDQ         $0x40, AX
-	DECQ         BX
+	DECQ         panels+16(FP)
 	JNZ          panel1x2
 	VZEROUPPER
 	RET
@@ -1314,35 +1880,35 @@ loop1x2:
 panel1x1:
 	CMPQ    acc+80(FP), $0x00
 	JEQ     zero1x1
-	MOVQ    ldc+40(FP), DI
-	MOVQ    AX, DI
-	VMOVUPS (DI), Y0
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, SI
+	VMOVUPS (SI), Y0
 	JMP     start1x1
 
 zero1x1:
 	VXORPS X0, X0, X0
 
 start1x1:
-	MOVQ CX, DI
-	MOVQ list+64(FP), R8
-	MOVQ k+24(FP), R10
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
 
 loop1x1:
-	MOVQ         (R8), R9
-	VPMOVZXBD    (R9)(SI*1), Y2
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), Y2
 	VCVTDQ2PS    Y2, Y2
-	VBROADCASTSS (DI), Y1
+	VBROADCASTSS (SI), Y1
 	VFMADD231PS  Y2, Y1, Y0
-	ADDQ         $0x18, R8
-	ADDQ         DX, DI
-	DECQ         R10
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
 	JNZ          loop1x1
-	MOVQ         ldc+40(FP), DI
-	MOVQ         AX, DI
-	VMOVUPS      Y0, (DI)
-	ADDQ         $0x08, SI
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, SI
+	VMOVUPS      Y0, (SI)
+	ADDQ         $0x08, BX
 	ADDQ         $0x20, AX
-	DECQ         BX
+	DECQ         panels+16(FP)
 	JNZ          panel1x1
 	VZEROUPPER
 	RET
@@ -1459,21 +2025,21 @@ loop2x3:
 	CMPQ         R11, k+24(FP)
 	JLT          share2x3
 	VADDPD       Y1, Y0, Y0
-	VADDPD       Y3, Y2, Y2
 	VADDPD       Y5, Y4, Y4
+	VADDPD       Y3, Y2, Y2
 	VADDPD       Y7, Y6, Y6
 	VADDPD       Y9, Y8, Y8
 	VADDPD       Y11, Y10, Y10
-	VUNPCKLPD    Y2, Y0, Y12
-	VUNPCKHPD    Y2, Y0, Y0
+	VUNPCKLPD    Y4, Y0, Y12
+	VUNPCKHPD    Y4, Y0, Y0
 	VADDPD       Y12, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X12
 	VADDPD       X12, X0, X0
-	VUNPCKLPD    Y6, Y4, Y12
-	VUNPCKHPD    Y6, Y4, Y4
-	VADDPD       Y12, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X12
-	VADDPD       X12, X4, X4
+	VUNPCKLPD    Y6, Y2, Y12
+	VUNPCKHPD    Y6, Y2, Y2
+	VADDPD       Y12, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X12
+	VADDPD       X12, X2, X2
 	VUNPCKLPD    Y10, Y8, Y12
 	VUNPCKHPD    Y10, Y8, Y8
 	VADDPD       Y12, Y8, Y8
@@ -1482,28 +2048,40 @@ loop2x3:
 	MOVQ         cs+56(FP), SI
 	MOVQ         rs+48(FP), DI
 	MOVQ         AX, R8
-	VADDSD       (R8), X0, X12
-	VMOVSD       X12, (R8)
-	VPERMILPD    $0x01, X0, X12
-	VADDSD       (R8)(DI*1), X12, X12
-	VMOVSD       X12, (R8)(DI*1)
-	ADDQ         SI, R8
-	VADDSD       (R8), X4, X12
-	VMOVSD       X12, (R8)
-	VPERMILPD    $0x01, X4, X12
-	VADDSD       (R8)(DI*1), X12, X12
-	VMOVSD       X12, (R8)(DI*1)
-	ADDQ         SI, R8
-	VADDSD       (R8), X8, X12
-	VMOVSD       X12, (R8)
-	VPERMILPD    $0x01, X8, X12
-	VADDSD       (R8)(DI*1), X12, X12
-	VMOVSD       X12, (R8)(DI*1)
-	ADDQ         $0x30, CX
-	MOVQ         rs+48(FP), SI
-	LEAQ         (AX)(SI*2), AX
-	DECQ         groups+16(FP)
-	JNZ          tile2x3
+	CMPQ         SI, $0x08
+	JNE          apart2x3
+	VADDPD       (R8), X0, X12
+	VMOVUPS      X12, (R8)
+	VADDPD       (R8)(DI*1), X2, X12
+	VMOVUPS      X12, (R8)(DI*1)
+	ADDQ         $0x10, R8
+	JMP          others2x3
+
+apart2x3:
+	VADDSD    (R8), X0, X12
+	VMOVSD    X12, (R8)
+	VADDSD    (R8)(DI*1), X2, X12
+	VMOVSD    X12, (R8)(DI*1)
+	ADDQ      SI, R8
+	VPERMILPD $0x01, X0, X12
+	VADDSD    (R8), X12, X12
+	VMOVSD    X12, (R8)
+	VPERMILPD $0x01, X2, X12
+	VADDSD    (R8)(DI*1), X12, X12
+	VMOVSD    X12, (R8)(DI*1)
+	ADDQ      SI, R8
+
+others2x3:
+	VADDSD    (R8), X8, X12
+	VMOVSD    X12, (R8)
+	VPERMILPD $0x01, X8, X12
+	VADDSD    (R8)(DI*1), X12, X12
+	VMOVSD    X12, (R8)(DI*1)
+	ADDQ      $0x30, CX
+	MOVQ      rs+48(FP), SI
+	LEAQ      (AX)(SI*2), AX
+	DECQ      groups+16(FP)
+	JNZ       tile2x3
 	VZEROUPPER
 	RET
 
@@ -1561,38 +2139,51 @@ loop2x2:
 	CMPQ         R11, k+24(FP)
 	JLT          share2x2
 	VADDPD       Y1, Y0, Y0
-	VADDPD       Y3, Y2, Y2
 	VADDPD       Y5, Y4, Y4
+	VADDPD       Y3, Y2, Y2
 	VADDPD       Y7, Y6, Y6
-	VUNPCKLPD    Y2, Y0, Y8
-	VUNPCKHPD    Y2, Y0, Y0
+	VUNPCKLPD    Y4, Y0, Y8
+	VUNPCKHPD    Y4, Y0, Y0
 	VADDPD       Y8, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X8
 	VADDPD       X8, X0, X0
-	VUNPCKLPD    Y6, Y4, Y8
-	VUNPCKHPD    Y6, Y4, Y4
-	VADDPD       Y8, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X8
-	VADDPD       X8, X4, X4
+	VUNPCKLPD    Y6, Y2, Y8
+	VUNPCKHPD    Y6, Y2, Y2
+	VADDPD       Y8, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X8
+	VADDPD       X8, X2, X2
 	MOVQ         cs+56(FP), SI
 	MOVQ         rs+48(FP), DI
 	MOVQ         AX, R8
-	VADDSD       (R8), X0, X8
-	VMOVSD       X8, (R8)
-	VPERMILPD    $0x01, X0, X8
-	VADDSD       (R8)(DI*1), X8, X8
-	VMOVSD       X8, (R8)(DI*1)
-	ADDQ         SI, R8
-	VADDSD       (R8), X4, X8
-	VMOVSD       X8, (R8)
-	VPERMILPD    $0x01, X4, X8
-	VADDSD       (R8)(DI*1), X8, X8
-	VMOVSD       X8, (R8)(DI*1)
-	ADDQ         $0x30, CX
-	MOVQ         rs+48(FP), SI
-	LEAQ         (AX)(SI*2), AX
-	DECQ         groups+16(FP)
-	JNZ          tile2x2
+	CMPQ         SI, $0x08
+	JNE          apart2x2
+	VADDPD       (R8), X0, X8
+	VMOVUPS      X8, (R8)
+	VADDPD       (R8)(DI*1), X2, X8
+	VMOVUPS      X8, (R8)(DI*1)
+	ADDQ         $0x10, R8
+	JMP          others2x2
+
+apart2x2:
+	VADDSD    (R8), X0, X8
+	VMOVSD    X8, (R8)
+	VADDSD    (R8)(DI*1), X2, X8
+	VMOVSD    X8, (R8)(DI*1)
+	ADDQ      SI, R8
+	VPERMILPD $0x01, X0, X8
+	VADDSD    (R8), X8, X8
+	VMOVSD    X8, (R8)
+	VPERMILPD $0x01, X2, X8
+	VADDSD    (R8)(DI*1), X8, X8
+	VMOVSD    X8, (R8)(DI*1)
+	ADDQ      SI, R8
+
+others2x2:
+	ADDQ $0x30, CX
+	MOVQ rs+48(FP), SI
+	LEAQ (AX)(SI*2), AX
+	DECQ groups+16(FP)
+	JNZ  tile2x2
 	VZEROUPPER
 	RET
 
@@ -1724,20 +2315,30 @@ loop1x3:
 	MOVQ         cs+56(FP), SI
 	MOVQ         rs+48(FP), DI
 	MOVQ         AX, DI
-	VADDSD       (DI), X0, X6
-	VMOVSD       X6, (DI)
-	ADDQ         SI, DI
-	VPERMILPD    $0x01, X0, X6
-	VADDSD       (DI), X6, X6
-	VMOVSD       X6, (DI)
-	ADDQ         SI, DI
-	VADDSD       (DI), X4, X6
-	VMOVSD       X6, (DI)
-	ADDQ         $0x18, CX
-	MOVQ         rs+48(FP), SI
-	LEAQ         (AX)(SI*1), AX
-	DECQ         groups+16(FP)
-	JNZ          tile1x3
+	CMPQ         SI, $0x08
+	JNE          apart1x3
+	VADDPD       (DI), X0, X6
+	VMOVUPS      X6, (DI)
+	ADDQ         $0x10, DI
+	JMP          others1x3
+
+apart1x3:
+	VADDSD    (DI), X0, X6
+	VMOVSD    X6, (DI)
+	ADDQ      SI, DI
+	VPERMILPD $0x01, X0, X6
+	VADDSD    (DI), X6, X6
+	VMOVSD    X6, (DI)
+	ADDQ      SI, DI
+
+others1x3:
+	VADDSD (DI), X4, X6
+	VMOVSD X6, (DI)
+	ADDQ   $0x18, CX
+	MOVQ   rs+48(FP), SI
+	LEAQ   (AX)(SI*1), AX
+	DECQ   groups+16(FP)
+	JNZ    tile1x3
 	VZEROUPPER
 	RET
 
@@ -1791,17 +2392,28 @@ loop1x2:
 	MOVQ         cs+56(FP), SI
 	MOVQ         rs+48(FP), DI
 	MOVQ         AX, DI
-	VADDSD       (DI), X0, X4
-	VMOVSD       X4, (DI)
-	ADDQ         SI, DI
-	VPERMILPD    $0x01, X0, X4
-	VADDSD       (DI), X4, X4
-	VMOVSD       X4, (DI)
-	ADDQ         $0x18, CX
-	MOVQ         rs+48(FP), SI
-	LEAQ         (AX)(SI*1), AX
-	DECQ         groups+16(FP)
-	JNZ          tile1x2
+	CMPQ         SI, $0x08
+	JNE          apart1x2
+	VADDPD       (DI), X0, X4
+	VMOVUPS      X4, (DI)
+	ADDQ         $0x10, DI
+	JMP          others1x2
+
+apart1x2:
+	VADDSD    (DI), X0, X4
+	VMOVSD    X4, (DI)
+	ADDQ      SI, DI
+	VPERMILPD $0x01, X0, X4
+	VADDSD    (DI), X4, X4
+	VMOVSD    X4, (DI)
+	ADDQ      SI, DI
+
+others1x2:
+	ADDQ $0x18, CX
+	MOVQ rs+48(FP), SI
+	LEAQ (AX)(SI*1), AX
+	DECQ groups+16(FP)
+	JNZ  tile1x2
 	VZEROUPPER
 	RET
 
@@ -1864,104 +2476,670 @@ TEXT ·bytesOuterF64AVX2(SB), NOSPLIT, $0-88
 	MOVQ c+32(FP), AX
 	MOVQ a+48(FP), CX
 	MOVQ lda+56(FP), DX
-	MOVQ panels+16(FP), BX
-	MOVQ off+72(FP), SI
-	MOVQ mr+0(FP), DI
-	MOVQ nv+8(FP), R8
-	CMPQ DI, $0x06
+	MOVQ off+72(FP), BX
+	MOVQ mr+0(FP), SI
+	MOVQ nv+8(FP), DI
+	CMPQ SI, $0x0c
+	JNE  not12x1
+	CMPQ DI, $0x01
+	JEQ  panel12x1
+
+not12x1:
+	CMPQ SI, $0x0b
+	JNE  not11x1
+	CMPQ DI, $0x01
+	JEQ  panel11x1
+
+not11x1:
+	CMPQ SI, $0x0a
+	JNE  not10x1
+	CMPQ DI, $0x01
+	JEQ  panel10x1
+
+not10x1:
+	CMPQ SI, $0x09
+	JNE  not9x1
+	CMPQ DI, $0x01
+	JEQ  panel9x1
+
+not9x1:
+	CMPQ SI, $0x08
+	JNE  not8x1
+	CMPQ DI, $0x01
+	JEQ  panel8x1
+
+not8x1:
+	CMPQ SI, $0x07
+	JNE  not7x1
+	CMPQ DI, $0x01
+	JEQ  panel7x1
+
+not7x1:
+	CMPQ SI, $0x06
 	JNE  not6x2
-	CMPQ R8, $0x02
+	CMPQ DI, $0x02
 	JEQ  panel6x2
 
 not6x2:
-	CMPQ DI, $0x06
+	CMPQ SI, $0x06
 	JNE  not6x1
-	CMPQ R8, $0x01
+	CMPQ DI, $0x01
 	JEQ  panel6x1
 
 not6x1:
-	CMPQ DI, $0x05
+	CMPQ SI, $0x05
 	JNE  not5x2
-	CMPQ R8, $0x02
+	CMPQ DI, $0x02
 	JEQ  panel5x2
 
 not5x2:
-	CMPQ DI, $0x05
+	CMPQ SI, $0x05
 	JNE  not5x1
-	CMPQ R8, $0x01
+	CMPQ DI, $0x01
 	JEQ  panel5x1
 
 not5x1:
-	CMPQ DI, $0x04
+	CMPQ SI, $0x04
 	JNE  not4x2
-	CMPQ R8, $0x02
+	CMPQ DI, $0x02
 	JEQ  panel4x2
 
 not4x2:
-	CMPQ DI, $0x04
+	CMPQ SI, $0x04
 	JNE  not4x1
-	CMPQ R8, $0x01
+	CMPQ DI, $0x01
 	JEQ  panel4x1
 
 not4x1:
-	CMPQ DI, $0x03
+	CMPQ SI, $0x03
 	JNE  not3x2
-	CMPQ R8, $0x02
+	CMPQ DI, $0x02
 	JEQ  panel3x2
 
 not3x2:
-	CMPQ DI, $0x03
+	CMPQ SI, $0x03
 	JNE  not3x1
-	CMPQ R8, $0x01
+	CMPQ DI, $0x01
 	JEQ  panel3x1
 
 not3x1:
-	CMPQ DI, $0x02
+	CMPQ SI, $0x02
 	JNE  not2x2
-	CMPQ R8, $0x02
+	CMPQ DI, $0x02
 	JEQ  panel2x2
 
 not2x2:
-	CMPQ DI, $0x02
+	CMPQ SI, $0x02
 	JNE  not2x1
-	CMPQ R8, $0x01
+	CMPQ DI, $0x01
 	JEQ  panel2x1
 
 not2x1:
-	CMPQ DI, $0x01
+	CMPQ SI, $0x01
 	JNE  not1x2
-	CMPQ R8, $0x02
+	CMPQ DI, $0x02
 	JEQ  panel1x2
 
 not1x2:
-	CMPQ DI, $0x01
+	CMPQ SI, $0x01
 	JNE  not1x1
-	CMPQ R8, $0x01
+	CMPQ DI, $0x01
 	JEQ  panel1x1
 
 not1x1:
 	VZEROUPPER
 	RET
 
+panel12x1:
+	CMPQ    acc+80(FP), $0x00
+	JEQ     zero12x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	LEAQ    (R8)(SI*2), R9
+	ADDQ    SI, R9
+	LEAQ    (R9)(SI*2), R10
+	ADDQ    SI, R10
+	VMOVUPD (DI), Y0
+	VMOVUPD (DI)(SI*1), Y1
+	VMOVUPD (DI)(SI*2), Y2
+	VMOVUPD (R8), Y3
+	VMOVUPD (R8)(SI*1), Y4
+	VMOVUPD (R8)(SI*2), Y5
+	VMOVUPD (R9), Y6
+	VMOVUPD (R9)(SI*1), Y7
+	VMOVUPD (R9)(SI*2), Y8
+	VMOVUPD (R10), Y9
+	VMOVUPD (R10)(SI*1), Y10
+	VMOVUPD (R10)(SI*2), Y11
+	JMP     start12x1
+
+zero12x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+
+start12x1:
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
+
+loop12x1:
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), X13
+	VCVTDQ2PD    X13, Y13
+	VBROADCASTSD (SI), Y12
+	VFMADD231PD  Y13, Y12, Y0
+	VBROADCASTSD 8(SI), Y12
+	VFMADD231PD  Y13, Y12, Y1
+	VBROADCASTSD 16(SI), Y12
+	VFMADD231PD  Y13, Y12, Y2
+	VBROADCASTSD 24(SI), Y12
+	VFMADD231PD  Y13, Y12, Y3
+	VBROADCASTSD 32(SI), Y12
+	VFMADD231PD  Y13, Y12, Y4
+	VBROADCASTSD 40(SI), Y12
+	VFMADD231PD  Y13, Y12, Y5
+	VBROADCASTSD 48(SI), Y12
+	VFMADD231PD  Y13, Y12, Y6
+	VBROADCASTSD 56(SI), Y12
+	VFMADD231PD  Y13, Y12, Y7
+	VBROADCASTSD 64(SI), Y12
+	VFMADD231PD  Y13, Y12, Y8
+	VBROADCASTSD 72(SI), Y12
+	VFMADD231PD  Y13, Y12, Y9
+	VBROADCASTSD 80(SI), Y12
+	VFMADD231PD  Y13, Y12, Y10
+	VBROADCASTSD 88(SI), Y12
+	VFMADD231PD  Y13, Y12, Y11
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
+	JNZ          loop12x1
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	LEAQ         (DI)(SI*2), R8
+	ADDQ         SI, R8
+	LEAQ         (R8)(SI*2), R9
+	ADDQ         SI, R9
+	LEAQ         (R9)(SI*2), R10
+	ADDQ         SI, R10
+	VMOVUPD      Y0, (DI)
+	VMOVUPD      Y1, (DI)(SI*1)
+	VMOVUPD      Y2, (DI)(SI*2)
+	VMOVUPD      Y3, (R8)
+	VMOVUPD      Y4, (R8)(SI*1)
+	VMOVUPD      Y5, (R8)(SI*2)
+	VMOVUPD      Y6, (R9)
+	VMOVUPD      Y7, (R9)(SI*1)
+	VMOVUPD      Y8, (R9)(SI*2)
+	VMOVUPD      Y9, (R10)
+	VMOVUPD      Y10, (R10)(SI*1)
+	VMOVUPD      Y11, (R10)(SI*2)
+	ADDQ         $0x04, BX
+	ADDQ         $0x20, AX
+	DECQ         panels+16(FP)
+	JNZ          panel12x1
+	VZEROUPPER
+	RET
+
+panel11x1:
+	CMPQ    acc+80(FP), $0x00
+	JEQ     zero11x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	LEAQ    (R8)(SI*2), R9
+	ADDQ    SI, R9
+	LEAQ    (R9)(SI*2), R10
+	ADDQ    SI, R10
+	VMOVUPD (DI), Y0
+	VMOVUPD (DI)(SI*1), Y1
+	VMOVUPD (DI)(SI*2), Y2
+	VMOVUPD (R8), Y3
+	VMOVUPD (R8)(SI*1), Y4
+	VMOVUPD (R8)(SI*2), Y5
+	VMOVUPD (R9), Y6
+	VMOVUPD (R9)(SI*1), Y7
+	VMOVUPD (R9)(SI*2), Y8
+	VMOVUPD (R10), Y9
+	VMOVUPD (R10)(SI*1), Y10
+	JMP     start11x1
+
+zero11x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+
+start11x1:
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
+
+loop11x1:
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), X12
+	VCVTDQ2PD    X12, Y12
+	VBROADCASTSD (SI), Y11
+	VFMADD231PD  Y12, Y11, Y0
+	VBROADCASTSD 8(SI), Y11
+	VFMADD231PD  Y12, Y11, Y1
+	VBROADCASTSD 16(SI), Y11
+	VFMADD231PD  Y12, Y11, Y2
+	VBROADCASTSD 24(SI), Y11
+	VFMADD231PD  Y12, Y11, Y3
+	VBROADCASTSD 32(SI), Y11
+	VFMADD231PD  Y12, Y11, Y4
+	VBROADCASTSD 40(SI), Y11
+	VFMADD231PD  Y12, Y11, Y5
+	VBROADCASTSD 48(SI), Y11
+	VFMADD231PD  Y12, Y11, Y6
+	VBROADCASTSD 56(SI), Y11
+	VFMADD231PD  Y12, Y11, Y7
+	VBROADCASTSD 64(SI), Y11
+	VFMADD231PD  Y12, Y11, Y8
+	VBROADCASTSD 72(SI), Y11
+	VFMADD231PD  Y12, Y11, Y9
+	VBROADCASTSD 80(SI), Y11
+	VFMADD231PD  Y12, Y11, Y10
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
+	JNZ          loop11x1
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	LEAQ         (DI)(SI*2), R8
+	ADDQ         SI, R8
+	LEAQ         (R8)(SI*2), R9
+	ADDQ         SI, R9
+	LEAQ         (R9)(SI*2), R10
+	ADDQ         SI, R10
+	VMOVUPD      Y0, (DI)
+	VMOVUPD      Y1, (DI)(SI*1)
+	VMOVUPD      Y2, (DI)(SI*2)
+	VMOVUPD      Y3, (R8)
+	VMOVUPD      Y4, (R8)(SI*1)
+	VMOVUPD      Y5, (R8)(SI*2)
+	VMOVUPD      Y6, (R9)
+	VMOVUPD      Y7, (R9)(SI*1)
+	VMOVUPD      Y8, (R9)(SI*2)
+	VMOVUPD      Y9, (R10)
+	VMOVUPD      Y10, (R10)(SI*1)
+	ADDQ         $0x04, BX
+	ADDQ         $0x20, AX
+	DECQ         panels+16(FP)
+	JNZ          panel11x1
+	VZEROUPPER
+	RET
+
+panel10x1:
+	CMPQ    acc+80(FP), $0x00
+	JEQ     zero10x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	LEAQ    (R8)(SI*2), R9
+	ADDQ    SI, R9
+	LEAQ    (R9)(SI*2), R10
+	ADDQ    SI, R10
+	VMOVUPD (DI), Y0
+	VMOVUPD (DI)(SI*1), Y1
+	VMOVUPD (DI)(SI*2), Y2
+	VMOVUPD (R8), Y3
+	VMOVUPD (R8)(SI*1), Y4
+	VMOVUPD (R8)(SI*2), Y5
+	VMOVUPD (R9), Y6
+	VMOVUPD (R9)(SI*1), Y7
+	VMOVUPD (R9)(SI*2), Y8
+	VMOVUPD (R10), Y9
+	JMP     start10x1
+
+zero10x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+
+start10x1:
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
+
+loop10x1:
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), X11
+	VCVTDQ2PD    X11, Y11
+	VBROADCASTSD (SI), Y10
+	VFMADD231PD  Y11, Y10, Y0
+	VBROADCASTSD 8(SI), Y10
+	VFMADD231PD  Y11, Y10, Y1
+	VBROADCASTSD 16(SI), Y10
+	VFMADD231PD  Y11, Y10, Y2
+	VBROADCASTSD 24(SI), Y10
+	VFMADD231PD  Y11, Y10, Y3
+	VBROADCASTSD 32(SI), Y10
+	VFMADD231PD  Y11, Y10, Y4
+	VBROADCASTSD 40(SI), Y10
+	VFMADD231PD  Y11, Y10, Y5
+	VBROADCASTSD 48(SI), Y10
+	VFMADD231PD  Y11, Y10, Y6
+	VBROADCASTSD 56(SI), Y10
+	VFMADD231PD  Y11, Y10, Y7
+	VBROADCASTSD 64(SI), Y10
+	VFMADD231PD  Y11, Y10, Y8
+	VBROADCASTSD 72(SI), Y10
+	VFMADD231PD  Y11, Y10, Y9
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
+	JNZ          loop10x1
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	LEAQ         (DI)(SI*2), R8
+	ADDQ         SI, R8
+	LEAQ         (R8)(SI*2), R9
+	ADDQ         SI, R9
+	LEAQ         (R9)(SI*2), R10
+	ADDQ         SI, R10
+	VMOVUPD      Y0, (DI)
+	VMOVUPD      Y1, (DI)(SI*1)
+	VMOVUPD      Y2, (DI)(SI*2)
+	VMOVUPD      Y3, (R8)
+	VMOVUPD      Y4, (R8)(SI*1)
+	VMOVUPD      Y5, (R8)(SI*2)
+	VMOVUPD      Y6, (R9)
+	VMOVUPD      Y7, (R9)(SI*1)
+	VMOVUPD      Y8, (R9)(SI*2)
+	VMOVUPD      Y9, (R10)
+	ADDQ         $0x04, BX
+	ADDQ         $0x20, AX
+	DECQ         panels+16(FP)
+	JNZ          panel10x1
+	VZEROUPPER
+	RET
+
+panel9x1:
+	CMPQ    acc+80(FP), $0x00
+	JEQ     zero9x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	LEAQ    (R8)(SI*2), R9
+	ADDQ    SI, R9
+	VMOVUPD (DI), Y0
+	VMOVUPD (DI)(SI*1), Y1
+	VMOVUPD (DI)(SI*2), Y2
+	VMOVUPD (R8), Y3
+	VMOVUPD (R8)(SI*1), Y4
+	VMOVUPD (R8)(SI*2), Y5
+	VMOVUPD (R9), Y6
+	VMOVUPD (R9)(SI*1), Y7
+	VMOVUPD (R9)(SI*2), Y8
+	JMP     start9x1
+
+zero9x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+
+start9x1:
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
+
+loop9x1:
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), X10
+	VCVTDQ2PD    X10, Y10
+	VBROADCASTSD (SI), Y9
+	VFMADD231PD  Y10, Y9, Y0
+	VBROADCASTSD 8(SI), Y9
+	VFMADD231PD  Y10, Y9, Y1
+	VBROADCASTSD 16(SI), Y9
+	VFMADD231PD  Y10, Y9, Y2
+	VBROADCASTSD 24(SI), Y9
+	VFMADD231PD  Y10, Y9, Y3
+	VBROADCASTSD 32(SI), Y9
+	VFMADD231PD  Y10, Y9, Y4
+	VBROADCASTSD 40(SI), Y9
+	VFMADD231PD  Y10, Y9, Y5
+	VBROADCASTSD 48(SI), Y9
+	VFMADD231PD  Y10, Y9, Y6
+	VBROADCASTSD 56(SI), Y9
+	VFMADD231PD  Y10, Y9, Y7
+	VBROADCASTSD 64(SI), Y9
+	VFMADD231PD  Y10, Y9, Y8
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
+	JNZ          loop9x1
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	LEAQ         (DI)(SI*2), R8
+	ADDQ         SI, R8
+	LEAQ         (R8)(SI*2), R9
+	ADDQ         SI, R9
+	VMOVUPD      Y0, (DI)
+	VMOVUPD      Y1, (DI)(SI*1)
+	VMOVUPD      Y2, (DI)(SI*2)
+	VMOVUPD      Y3, (R8)
+	VMOVUPD      Y4, (R8)(SI*1)
+	VMOVUPD      Y5, (R8)(SI*2)
+	VMOVUPD      Y6, (R9)
+	VMOVUPD      Y7, (R9)(SI*1)
+	VMOVUPD      Y8, (R9)(SI*2)
+	ADDQ         $0x04, BX
+	ADDQ         $0x20, AX
+	DECQ         panels+16(FP)
+	JNZ          panel9x1
+	VZEROUPPER
+	RET
+
+panel8x1:
+	CMPQ    acc+80(FP), $0x00
+	JEQ     zero8x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	LEAQ    (R8)(SI*2), R9
+	ADDQ    SI, R9
+	VMOVUPD (DI), Y0
+	VMOVUPD (DI)(SI*1), Y1
+	VMOVUPD (DI)(SI*2), Y2
+	VMOVUPD (R8), Y3
+	VMOVUPD (R8)(SI*1), Y4
+	VMOVUPD (R8)(SI*2), Y5
+	VMOVUPD (R9), Y6
+	VMOVUPD (R9)(SI*1), Y7
+	JMP     start8x1
+
+zero8x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+
+start8x1:
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
+
+loop8x1:
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), X9
+	VCVTDQ2PD    X9, Y9
+	VBROADCASTSD (SI), Y8
+	VFMADD231PD  Y9, Y8, Y0
+	VBROADCASTSD 8(SI), Y8
+	VFMADD231PD  Y9, Y8, Y1
+	VBROADCASTSD 16(SI), Y8
+	VFMADD231PD  Y9, Y8, Y2
+	VBROADCASTSD 24(SI), Y8
+	VFMADD231PD  Y9, Y8, Y3
+	VBROADCASTSD 32(SI), Y8
+	VFMADD231PD  Y9, Y8, Y4
+	VBROADCASTSD 40(SI), Y8
+	VFMADD231PD  Y9, Y8, Y5
+	VBROADCASTSD 48(SI), Y8
+	VFMADD231PD  Y9, Y8, Y6
+	VBROADCASTSD 56(SI), Y8
+	VFMADD231PD  Y9, Y8, Y7
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
+	JNZ          loop8x1
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	LEAQ         (DI)(SI*2), R8
+	ADDQ         SI, R8
+	LEAQ         (R8)(SI*2), R9
+	ADDQ         SI, R9
+	VMOVUPD      Y0, (DI)
+	VMOVUPD      Y1, (DI)(SI*1)
+	VMOVUPD      Y2, (DI)(SI*2)
+	VMOVUPD      Y3, (R8)
+	VMOVUPD      Y4, (R8)(SI*1)
+	VMOVUPD      Y5, (R8)(SI*2)
+	VMOVUPD      Y6, (R9)
+	VMOVUPD      Y7, (R9)(SI*1)
+	ADDQ         $0x04, BX
+	ADDQ         $0x20, AX
+	DECQ         panels+16(FP)
+	JNZ          panel8x1
+	VZEROUPPER
+	RET
+
+panel7x1:
+	CMPQ    acc+80(FP), $0x00
+	JEQ     zero7x1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	LEAQ    (R8)(SI*2), R9
+	ADDQ    SI, R9
+	VMOVUPD (DI), Y0
+	VMOVUPD (DI)(SI*1), Y1
+	VMOVUPD (DI)(SI*2), Y2
+	VMOVUPD (R8), Y3
+	VMOVUPD (R8)(SI*1), Y4
+	VMOVUPD (R8)(SI*2), Y5
+	VMOVUPD (R9), Y6
+	JMP     start7x1
+
+zero7x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+
+start7x1:
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
+
+loop7x1:
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), X8
+	VCVTDQ2PD    X8, Y8
+	VBROADCASTSD (SI), Y7
+	VFMADD231PD  Y8, Y7, Y0
+	VBROADCASTSD 8(SI), Y7
+	VFMADD231PD  Y8, Y7, Y1
+	VBROADCASTSD 16(SI), Y7
+	VFMADD231PD  Y8, Y7, Y2
+	VBROADCASTSD 24(SI), Y7
+	VFMADD231PD  Y8, Y7, Y3
+	VBROADCASTSD 32(SI), Y7
+	VFMADD231PD  Y8, Y7, Y4
+	VBROADCASTSD 40(SI), Y7
+	VFMADD231PD  Y8, Y7, Y5
+	VBROADCASTSD 48(SI), Y7
+	VFMADD231PD  Y8, Y7, Y6
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
+	JNZ          loop7x1
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	LEAQ         (DI)(SI*2), R8
+	ADDQ         SI, R8
+	LEAQ         (R8)(SI*2), R9
+	ADDQ         SI, R9
+	VMOVUPD      Y0, (DI)
+	VMOVUPD      Y1, (DI)(SI*1)
+	VMOVUPD      Y2, (DI)(SI*2)
+	VMOVUPD      Y3, (R8)
+	VMOVUPD      Y4, (R8)(SI*1)
+	VMOVUPD      Y5, (R8)(SI*2)
+	VMOVUPD      Y6, (R9)
+	ADDQ         $0x04, BX
+	ADDQ         $0x20, AX
+	DECQ         panels+16(FP)
+	JNZ          panel7x1
+	VZEROUPPER
+	RET
+
 panel6x2:
 	CMPQ    acc+80(FP), $0x00
 	JEQ     zero6x2
-	MOVQ    ldc+40(FP), DI
-	MOVQ    AX, R8
-	LEAQ    (R8)(DI*2), R9
-	ADDQ    DI, R9
-	VMOVUPD (R8), Y0
-	VMOVUPD 32(R8), Y1
-	VMOVUPD (R8)(DI*1), Y2
-	VMOVUPD 32(R8)(DI*1), Y3
-	VMOVUPD (R8)(DI*2), Y4
-	VMOVUPD 32(R8)(DI*2), Y5
-	VMOVUPD (R9), Y6
-	VMOVUPD 32(R9), Y7
-	VMOVUPD (R9)(DI*1), Y8
-	VMOVUPD 32(R9)(DI*1), Y9
-	VMOVUPD (R9)(DI*2), Y10
-	VMOVUPD 32(R9)(DI*2), Y11
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	VMOVUPD (DI), Y0
+	VMOVUPD 32(DI), Y1
+	VMOVUPD (DI)(SI*1), Y2
+	VMOVUPD 32(DI)(SI*1), Y3
+	VMOVUPD (DI)(SI*2), Y4
+	VMOVUPD 32(DI)(SI*2), Y5
+	VMOVUPD (R8), Y6
+	VMOVUPD 32(R8), Y7
+	VMOVUPD (R8)(SI*1), Y8
+	VMOVUPD 32(R8)(SI*1), Y9
+	VMOVUPD (R8)(SI*2), Y10
+	VMOVUPD 32(R8)(SI*2), Y11
 	JMP     start6x2
 
 zero6x2:
@@ -1979,57 +3157,57 @@ zero6x2:
 	VXORPS X11, X11, X11
 
 start6x2:
-	MOVQ CX, DI
-	MOVQ list+64(FP), R8
-	MOVQ k+24(FP), R10
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
 
 loop6x2:
-	MOVQ         (R8), R9
-	VPMOVZXBD    (R9)(SI*1), X13
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), X13
 	VCVTDQ2PD    X13, Y13
-	VPMOVZXBD    4(R9)(SI*1), X14
+	VPMOVZXBD    4(R8)(BX*1), X14
 	VCVTDQ2PD    X14, Y14
-	VBROADCASTSD (DI), Y12
+	VBROADCASTSD (SI), Y12
 	VFMADD231PD  Y13, Y12, Y0
 	VFMADD231PD  Y14, Y12, Y1
-	VBROADCASTSD 8(DI), Y12
+	VBROADCASTSD 8(SI), Y12
 	VFMADD231PD  Y13, Y12, Y2
 	VFMADD231PD  Y14, Y12, Y3
-	VBROADCASTSD 16(DI), Y12
+	VBROADCASTSD 16(SI), Y12
 	VFMADD231PD  Y13, Y12, Y4
 	VFMADD231PD  Y14, Y12, Y5
-	VBROADCASTSD 24(DI), Y12
+	VBROADCASTSD 24(SI), Y12
 	VFMADD231PD  Y13, Y12, Y6
 	VFMADD231PD  Y14, Y12, Y7
-	VBROADCASTSD 32(DI), Y12
+	VBROADCASTSD 32(SI), Y12
 	VFMADD231PD  Y13, Y12, Y8
 	VFMADD231PD  Y14, Y12, Y9
-	VBROADCASTSD 40(DI), Y12
+	VBROADCASTSD 40(SI), Y12
 	VFMADD231PD  Y13, Y12, Y10
 	VFMADD231PD  Y14, Y12, Y11
-	ADDQ         $0x18, R8
-	ADDQ         DX, DI
-	DECQ         R10
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
 	JNZ          loop6x2
-	MOVQ         ldc+40(FP), DI
-	MOVQ         AX, R8
-	LEAQ         (R8)(DI*2), R9
-	ADDQ         DI, R9
-	VMOVUPD      Y0, (R8)
-	VMOVUPD      Y1, 32(R8)
-	VMOVUPD      Y2, (R8)(DI*1)
-	VMOVUPD      Y3, 32(R8)(DI*1)
-	VMOVUPD      Y4, (R8)(DI*2)
-	VMOVUPD      Y5, 32(R8)(DI*2)
-	VMOVUPD      Y6, (R9)
-	VMOVUPD      Y7, 32(R9)
-	VMOVUPD      Y8, (R9)(DI*1)
-	VMOVUPD      Y9, 32(R9)(DI*1)
-	VMOVUPD      Y10, (R9)(DI*2)
-	VMOVUPD      Y11, 32(R9)(DI*2)
-	ADDQ         $0x08, SI
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	LEAQ         (DI)(SI*2), R8
+	ADDQ         SI, R8
+	VMOVUPD      Y0, (DI)
+	VMOVUPD      Y1, 32(DI)
+	VMOVUPD      Y2, (DI)(SI*1)
+	VMOVUPD      Y3, 32(DI)(SI*1)
+	VMOVUPD      Y4, (DI)(SI*2)
+	VMOVUPD      Y5, 32(DI)(SI*2)
+	VMOVUPD      Y6, (R8)
+	VMOVUPD      Y7, 32(R8)
+	VMOVUPD      Y8, (R8)(SI*1)
+	VMOVUPD      Y9, 32(R8)(SI*1)
+	VMOVUPD      Y10, (R8)(SI*2)
+	VMOVUPD      Y11, 32(R8)(SI*2)
+	ADDQ         $0x08, BX
 	ADDQ         $0x40, AX
-	DECQ         BX
+	DECQ         panels+16(FP)
 	JNZ          panel6x2
 	VZEROUPPER
 	RET
@@ -2037,16 +3215,16 @@ loop6x2:
 panel6x1:
 	CMPQ    acc+80(FP), $0x00
 	JEQ     zero6x1
-	MOVQ    ldc+40(FP), DI
-	MOVQ    AX, R8
-	LEAQ    (R8)(DI*2), R9
-	ADDQ    DI, R9
-	VMOVUPD (R8), Y0
-	VMOVUPD (R8)(DI*1), Y1
-	VMOVUPD (R8)(DI*2), Y2
-	VMOVUPD (R9), Y3
-	VMOVUPD (R9)(DI*1), Y4
-	VMOVUPD (R9)(DI*2), Y5
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	VMOVUPD (DI), Y0
+	VMOVUPD (DI)(SI*1), Y1
+	VMOVUPD (DI)(SI*2), Y2
+	VMOVUPD (R8), Y3
+	VMOVUPD (R8)(SI*1), Y4
+	VMOVUPD (R8)(SI*2), Y5
 	JMP     start6x1
 
 zero6x1:
@@ -2058,43 +3236,43 @@ zero6x1:
 	VXORPS X5, X5, X5
 
 start6x1:
-	MOVQ CX, DI
-	MOVQ list+64(FP), R8
-	MOVQ k+24(FP), R10
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
 
 loop6x1:
-	MOVQ         (R8), R9
-	VPMOVZXBD    (R9)(SI*1), X7
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), X7
 	VCVTDQ2PD    X7, Y7
-	VBROADCASTSD (DI), Y6
+	VBROADCASTSD (SI), Y6
 	VFMADD231PD  Y7, Y6, Y0
-	VBROADCASTSD 8(DI), Y6
+	VBROADCASTSD 8(SI), Y6
 	VFMADD231PD  Y7, Y6, Y1
-	VBROADCASTSD 16(DI), Y6
+	VBROADCASTSD 16(SI), Y6
 	VFMADD231PD  Y7, Y6, Y2
-	VBROADCASTSD 24(DI), Y6
+	VBROADCASTSD 24(SI), Y6
 	VFMADD231PD  Y7, Y6, Y3
-	VBROADCASTSD 32(DI), Y6
+	VBROADCASTSD 32(SI), Y6
 	VFMADD231PD  Y7, Y6, Y4
-	VBROADCASTSD 40(DI), Y6
+	VBROADCASTSD 40(SI), Y6
 	VFMADD231PD  Y7, Y6, Y5
-	ADDQ         $0x18, R8
-	ADDQ         DX, DI
-	DECQ         R10
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
 	JNZ          loop6x1
-	MOVQ         ldc+40(FP), DI
-	MOVQ         AX, R8
-	LEAQ         (R8)(DI*2), R9
-	ADDQ         DI, R9
-	VMOVUPD      Y0, (R8)
-	VMOVUPD      Y1, (R8)(DI*1)
-	VMOVUPD      Y2, (R8)(DI*2)
-	VMOVUPD      Y3, (R9)
-	VMOVUPD      Y4, (R9)(DI*1)
-	VMOVUPD      Y5, (R9)(DI*2)
-	ADDQ         $0x04, SI
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	LEAQ         (DI)(SI*2), R8
+	ADDQ         SI, R8
+	VMOVUPD      Y0, (DI)
+	VMOVUPD      Y1, (DI)(SI*1)
+	VMOVUPD      Y2, (DI)(SI*2)
+	VMOVUPD      Y3, (R8)
+	VMOVUPD      Y4, (R8)(SI*1)
+	VMOVUPD      Y5, (R8)(SI*2)
+	ADDQ         $0x04, BX
 	ADDQ         $0x20, AX
-	DECQ         BX
+	DECQ         panels+16(FP)
 	JNZ          panel6x1
 	VZEROUPPER
 	RET
@@ -2102,20 +3280,20 @@ loop6x1:
 panel5x2:
 	CMPQ    acc+80(FP), $0x00
 	JEQ     zero5x2
-	MOVQ    ldc+40(FP), DI
-	MOVQ    AX, R8
-	LEAQ    (R8)(DI*2), R9
-	ADDQ    DI, R9
-	VMOVUPD (R8), Y0
-	VMOVUPD 32(R8), Y1
-	VMOVUPD (R8)(DI*1), Y2
-	VMOVUPD 32(R8)(DI*1), Y3
-	VMOVUPD (R8)(DI*2), Y4
-	VMOVUPD 32(R8)(DI*2), Y5
-	VMOVUPD (R9), Y6
-	VMOVUPD 32(R9), Y7
-	VMOVUPD (R9)(DI*1), Y8
-	VMOVUPD 32(R9)(DI*1), Y9
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	VMOVUPD (DI), Y0
+	VMOVUPD 32(DI), Y1
+	VMOVUPD (DI)(SI*1), Y2
+	VMOVUPD 32(DI)(SI*1), Y3
+	VMOVUPD (DI)(SI*2), Y4
+	VMOVUPD 32(DI)(SI*2), Y5
+	VMOVUPD (R8), Y6
+	VMOVUPD 32(R8), Y7
+	VMOVUPD (R8)(SI*1), Y8
+	VMOVUPD 32(R8)(SI*1), Y9
 	JMP     start5x2
 
 zero5x2:
@@ -2131,52 +3309,52 @@ zero5x2:
 	VXORPS X9, X9, X9
 
 start5x2:
-	MOVQ CX, DI
-	MOVQ list+64(FP), R8
-	MOVQ k+24(FP), R10
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
 
 loop5x2:
-	MOVQ         (R8), R9
-	VPMOVZXBD    (R9)(SI*1), X11
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), X11
 	VCVTDQ2PD    X11, Y11
-	VPMOVZXBD    4(R9)(SI*1), X12
+	VPMOVZXBD    4(R8)(BX*1), X12
 	VCVTDQ2PD    X12, Y12
-	VBROADCASTSD (DI), Y10
+	VBROADCASTSD (SI), Y10
 	VFMADD231PD  Y11, Y10, Y0
 	VFMADD231PD  Y12, Y10, Y1
-	VBROADCASTSD 8(DI), Y10
+	VBROADCASTSD 8(SI), Y10
 	VFMADD231PD  Y11, Y10, Y2
 	VFMADD231PD  Y12, Y10, Y3
-	VBROADCASTSD 16(DI), Y10
+	VBROADCASTSD 16(SI), Y10
 	VFMADD231PD  Y11, Y10, Y4
 	VFMADD231PD  Y12, Y10, Y5
-	VBROADCASTSD 24(DI), Y10
+	VBROADCASTSD 24(SI), Y10
 	VFMADD231PD  Y11, Y10, Y6
 	VFMADD231PD  Y12, Y10, Y7
-	VBROADCASTSD 32(DI), Y10
+	VBROADCASTSD 32(SI), Y10
 	VFMADD231PD  Y11, Y10, Y8
 	VFMADD231PD  Y12, Y10, Y9
-	ADDQ         $0x18, R8
-	ADDQ         DX, DI
-	DECQ         R10
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
 	JNZ          loop5x2
-	MOVQ         ldc+40(FP), DI
-	MOVQ         AX, R8
-	LEAQ         (R8)(DI*2), R9
-	ADDQ         DI, R9
-	VMOVUPD      Y0, (R8)
-	VMOVUPD      Y1, 32(R8)
-	VMOVUPD      Y2, (R8)(DI*1)
-	VMOVUPD      Y3, 32(R8)(DI*1)
-	VMOVUPD      Y4, (R8)(DI*2)
-	VMOVUPD      Y5, 32(R8)(DI*2)
-	VMOVUPD      Y6, (R9)
-	VMOVUPD      Y7, 32(R9)
-	VMOVUPD      Y8, (R9)(DI*1)
-	VMOVUPD      Y9, 32(R9)(DI*1)
-	ADDQ         $0x08, SI
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	LEAQ         (DI)(SI*2), R8
+	ADDQ         SI, R8
+	VMOVUPD      Y0, (DI)
+	VMOVUPD      Y1, 32(DI)
+	VMOVUPD      Y2, (DI)(SI*1)
+	VMOVUPD      Y3, 32(DI)(SI*1)
+	VMOVUPD      Y4, (DI)(SI*2)
+	VMOVUPD      Y5, 32(DI)(SI*2)
+	VMOVUPD      Y6, (R8)
+	VMOVUPD      Y7, 32(R8)
+	VMOVUPD      Y8, (R8)(SI*1)
+	VMOVUPD      Y9, 32(R8)(SI*1)
+	ADDQ         $0x08, BX
 	ADDQ         $0x40, AX
-	DECQ         BX
+	DECQ         panels+16(FP)
 	JNZ          panel5x2
 	VZEROUPPER
 	RET
@@ -2184,15 +3362,15 @@ loop5x2:
 panel5x1:
 	CMPQ    acc+80(FP), $0x00
 	JEQ     zero5x1
-	MOVQ    ldc+40(FP), DI
-	MOVQ    AX, R8
-	LEAQ    (R8)(DI*2), R9
-	ADDQ    DI, R9
-	VMOVUPD (R8), Y0
-	VMOVUPD (R8)(DI*1), Y1
-	VMOVUPD (R8)(DI*2), Y2
-	VMOVUPD (R9), Y3
-	VMOVUPD (R9)(DI*1), Y4
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	VMOVUPD (DI), Y0
+	VMOVUPD (DI)(SI*1), Y1
+	VMOVUPD (DI)(SI*2), Y2
+	VMOVUPD (R8), Y3
+	VMOVUPD (R8)(SI*1), Y4
 	JMP     start5x1
 
 zero5x1:
@@ -2203,40 +3381,40 @@ zero5x1:
 	VXORPS X4, X4, X4
 
 start5x1:
-	MOVQ CX, DI
-	MOVQ list+64(FP), R8
-	MOVQ k+24(FP), R10
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
 
 loop5x1:
-	MOVQ         (R8), R9
-	VPMOVZXBD    (R9)(SI*1), X6
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), X6
 	VCVTDQ2PD    X6, Y6
-	VBROADCASTSD (DI), Y5
+	VBROADCASTSD (SI), Y5
 	VFMADD231PD  Y6, Y5, Y0
-	VBROADCASTSD 8(DI), Y5
+	VBROADCASTSD 8(SI), Y5
 	VFMADD231PD  Y6, Y5, Y1
-	VBROADCASTSD 16(DI), Y5
+	VBROADCASTSD 16(SI), Y5
 	VFMADD231PD  Y6, Y5, Y2
-	VBROADCASTSD 24(DI), Y5
+	VBROADCASTSD 24(SI), Y5
 	VFMADD231PD  Y6, Y5, Y3
-	VBROADCASTSD 32(DI), Y5
+	VBROADCASTSD 32(SI), Y5
 	VFMADD231PD  Y6, Y5, Y4
-	ADDQ         $0x18, R8
-	ADDQ         DX, DI
-	DECQ         R10
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
 	JNZ          loop5x1
-	MOVQ         ldc+40(FP), DI
-	MOVQ         AX, R8
-	LEAQ         (R8)(DI*2), R9
-	ADDQ         DI, R9
-	VMOVUPD      Y0, (R8)
-	VMOVUPD      Y1, (R8)(DI*1)
-	VMOVUPD      Y2, (R8)(DI*2)
-	VMOVUPD      Y3, (R9)
-	VMOVUPD      Y4, (R9)(DI*1)
-	ADDQ         $0x04, SI
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	LEAQ         (DI)(SI*2), R8
+	ADDQ         SI, R8
+	VMOVUPD      Y0, (DI)
+	VMOVUPD      Y1, (DI)(SI*1)
+	VMOVUPD      Y2, (DI)(SI*2)
+	VMOVUPD      Y3, (R8)
+	VMOVUPD      Y4, (R8)(SI*1)
+	ADDQ         $0x04, BX
 	ADDQ         $0x20, AX
-	DECQ         BX
+	DECQ         panels+16(FP)
 	JNZ          panel5x1
 	VZEROUPPER
 	RET
@@ -2244,18 +3422,18 @@ loop5x1:
 panel4x2:
 	CMPQ    acc+80(FP), $0x00
 	JEQ     zero4x2
-	MOVQ    ldc+40(FP), DI
-	MOVQ    AX, R8
-	LEAQ    (R8)(DI*2), R9
-	ADDQ    DI, R9
-	VMOVUPD (R8), Y0
-	VMOVUPD 32(R8), Y1
-	VMOVUPD (R8)(DI*1), Y2
-	VMOVUPD 32(R8)(DI*1), Y3
-	VMOVUPD (R8)(DI*2), Y4
-	VMOVUPD 32(R8)(DI*2), Y5
-	VMOVUPD (R9), Y6
-	VMOVUPD 32(R9), Y7
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	VMOVUPD (DI), Y0
+	VMOVUPD 32(DI), Y1
+	VMOVUPD (DI)(SI*1), Y2
+	VMOVUPD 32(DI)(SI*1), Y3
+	VMOVUPD (DI)(SI*2), Y4
+	VMOVUPD 32(DI)(SI*2), Y5
+	VMOVUPD (R8), Y6
+	VMOVUPD 32(R8), Y7
 	JMP     start4x2
 
 zero4x2:
@@ -2269,47 +3447,47 @@ zero4x2:
 	VXORPS X7, X7, X7
 
 start4x2:
-	MOVQ CX, DI
-	MOVQ list+64(FP), R8
-	MOVQ k+24(FP), R10
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
 
 loop4x2:
-	MOVQ         (R8), R9
-	VPMOVZXBD    (R9)(SI*1), X9
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), X9
 	VCVTDQ2PD    X9, Y9
-	VPMOVZXBD    4(R9)(SI*1), X10
+	VPMOVZXBD    4(R8)(BX*1), X10
 	VCVTDQ2PD    X10, Y10
-	VBROADCASTSD (DI), Y8
+	VBROADCASTSD (SI), Y8
 	VFMADD231PD  Y9, Y8, Y0
 	VFMADD231PD  Y10, Y8, Y1
-	VBROADCASTSD 8(DI), Y8
+	VBROADCASTSD 8(SI), Y8
 	VFMADD231PD  Y9, Y8, Y2
 	VFMADD231PD  Y10, Y8, Y3
-	VBROADCASTSD 16(DI), Y8
+	VBROADCASTSD 16(SI), Y8
 	VFMADD231PD  Y9, Y8, Y4
 	VFMADD231PD  Y10, Y8, Y5
-	VBROADCASTSD 24(DI), Y8
+	VBROADCASTSD 24(SI), Y8
 	VFMADD231PD  Y9, Y8, Y6
 	VFMADD231PD  Y10, Y8, Y7
-	ADDQ         $0x18, R8
-	ADDQ         DX, DI
-	DECQ         R10
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
 	JNZ          loop4x2
-	MOVQ         ldc+40(FP), DI
-	MOVQ         AX, R8
-	LEAQ         (R8)(DI*2), R9
-	ADDQ         DI, R9
-	VMOVUPD      Y0, (R8)
-	VMOVUPD      Y1, 32(R8)
-	VMOVUPD      Y2, (R8)(DI*1)
-	VMOVUPD      Y3, 32(R8)(DI*1)
-	VMOVUPD      Y4, (R8)(DI*2)
-	VMOVUPD      Y5, 32(R8)(DI*2)
-	VMOVUPD      Y6, (R9)
-	VMOVUPD      Y7, 32(R9)
-	ADDQ         $0x08, SI
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	LEAQ         (DI)(SI*2), R8
+	ADDQ         SI, R8
+	VMOVUPD      Y0, (DI)
+	VMOVUPD      Y1, 32(DI)
+	VMOVUPD      Y2, (DI)(SI*1)
+	VMOVUPD      Y3, 32(DI)(SI*1)
+	VMOVUPD      Y4, (DI)(SI*2)
+	VMOVUPD      Y5, 32(DI)(SI*2)
+	VMOVUPD      Y6, (R8)
+	VMOVUPD      Y7, 32(R8)
+	ADDQ         $0x08, BX
 	ADDQ         $0x40, AX
-	DECQ         BX
+	DECQ         panels+16(FP)
 	JNZ          panel4x2
 	VZEROUPPER
 	RET
@@ -2317,14 +3495,14 @@ loop4x2:
 panel4x1:
 	CMPQ    acc+80(FP), $0x00
 	JEQ     zero4x1
-	MOVQ    ldc+40(FP), DI
-	MOVQ    AX, R8
-	LEAQ    (R8)(DI*2), R9
-	ADDQ    DI, R9
-	VMOVUPD (R8), Y0
-	VMOVUPD (R8)(DI*1), Y1
-	VMOVUPD (R8)(DI*2), Y2
-	VMOVUPD (R9), Y3
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	LEAQ    (DI)(SI*2), R8
+	ADDQ    SI, R8
+	VMOVUPD (DI), Y0
+	VMOVUPD (DI)(SI*1), Y1
+	VMOVUPD (DI)(SI*2), Y2
+	VMOVUPD (R8), Y3
 	JMP     start4x1
 
 zero4x1:
@@ -2334,37 +3512,37 @@ zero4x1:
 	VXORPS X3, X3, X3
 
 start4x1:
-	MOVQ CX, DI
-	MOVQ list+64(FP), R8
-	MOVQ k+24(FP), R10
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
 
 loop4x1:
-	MOVQ         (R8), R9
-	VPMOVZXBD    (R9)(SI*1), X5
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), X5
 	VCVTDQ2PD    X5, Y5
-	VBROADCASTSD (DI), Y4
+	VBROADCASTSD (SI), Y4
 	VFMADD231PD  Y5, Y4, Y0
-	VBROADCASTSD 8(DI), Y4
+	VBROADCASTSD 8(SI), Y4
 	VFMADD231PD  Y5, Y4, Y1
-	VBROADCASTSD 16(DI), Y4
+	VBROADCASTSD 16(SI), Y4
 	VFMADD231PD  Y5, Y4, Y2
-	VBROADCASTSD 24(DI), Y4
+	VBROADCASTSD 24(SI), Y4
 	VFMADD231PD  Y5, Y4, Y3
-	ADDQ         $0x18, R8
-	ADDQ         DX, DI
-	DECQ         R10
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
 	JNZ          loop4x1
-	MOVQ         ldc+40(FP), DI
-	MOVQ         AX, R8
-	LEAQ         (R8)(DI*2), R9
-	ADDQ         DI, R9
-	VMOVUPD      Y0, (R8)
-	VMOVUPD      Y1, (R8)(DI*1)
-	VMOVUPD      Y2, (R8)(DI*2)
-	VMOVUPD      Y3, (R9)
-	ADDQ         $0x04, SI
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	LEAQ         (DI)(SI*2), R8
+	ADDQ         SI, R8
+	VMOVUPD      Y0, (DI)
+	VMOVUPD      Y1, (DI)(SI*1)
+	VMOVUPD      Y2, (DI)(SI*2)
+	VMOVUPD      Y3, (R8)
+	ADDQ         $0x04, BX
 	ADDQ         $0x20, AX
-	DECQ         BX
+	DECQ         panels+16(FP)
 	JNZ          panel4x1
 	VZEROUPPER
 	RET
@@ -2372,14 +3550,14 @@ loop4x1:
 panel3x2:
 	CMPQ    acc+80(FP), $0x00
 	JEQ     zero3x2
-	MOVQ    ldc+40(FP), DI
-	MOVQ    AX, R8
-	VMOVUPD (R8), Y0
-	VMOVUPD 32(R8), Y1
-	VMOVUPD (R8)(DI*1), Y2
-	VMOVUPD 32(R8)(DI*1), Y3
-	VMOVUPD (R8)(DI*2), Y4
-	VMOVUPD 32(R8)(DI*2), Y5
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	VMOVUPD (DI), Y0
+	VMOVUPD 32(DI), Y1
+	VMOVUPD (DI)(SI*1), Y2
+	VMOVUPD 32(DI)(SI*1), Y3
+	VMOVUPD (DI)(SI*2), Y4
+	VMOVUPD 32(DI)(SI*2), Y5
 	JMP     start3x2
 
 zero3x2:
@@ -2391,40 +3569,40 @@ zero3x2:
 	VXORPS X5, X5, X5
 
 start3x2:
-	MOVQ CX, DI
-	MOVQ list+64(FP), R8
-	MOVQ k+24(FP), R10
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
 
 loop3x2:
-	MOVQ         (R8), R9
-	VPMOVZXBD    (R9)(SI*1), X7
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), X7
 	VCVTDQ2PD    X7, Y7
-	VPMOVZXBD    4(R9)(SI*1), X8
+	VPMOVZXBD    4(R8)(BX*1), X8
 	VCVTDQ2PD    X8, Y8
-	VBROADCASTSD (DI), Y6
+	VBROADCASTSD (SI), Y6
 	VFMADD231PD  Y7, Y6, Y0
 	VFMADD231PD  Y8, Y6, Y1
-	VBROADCASTSD 8(DI), Y6
+	VBROADCASTSD 8(SI), Y6
 	VFMADD231PD  Y7, Y6, Y2
 	VFMADD231PD  Y8, Y6, Y3
-	VBROADCASTSD 16(DI), Y6
+	VBROADCASTSD 16(SI), Y6
 	VFMADD231PD  Y7, Y6, Y4
 	VFMADD231PD  Y8, Y6, Y5
-	ADDQ         $0x18, R8
-	ADDQ         DX, DI
-	DECQ         R10
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
 	JNZ          loop3x2
-	MOVQ         ldc+40(FP), DI
-	MOVQ         AX, R8
-	VMOVUPD      Y0, (R8)
-	VMOVUPD      Y1, 32(R8)
-	VMOVUPD      Y2, (R8)(DI*1)
-	VMOVUPD      Y3, 32(R8)(DI*1)
-	VMOVUPD      Y4, (R8)(DI*2)
-	VMOVUPD      Y5, 32(R8)(DI*2)
-	ADDQ         $0x08, SI
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	VMOVUPD      Y0, (DI)
+	VMOVUPD      Y1, 32(DI)
+	VMOVUPD      Y2, (DI)(SI*1)
+	VMOVUPD      Y3, 32(DI)(SI*1)
+	VMOVUPD      Y4, (DI)(SI*2)
+	VMOVUPD      Y5, 32(DI)(SI*2)
+	ADDQ         $0x08, BX
 	ADDQ         $0x40, AX
-	DECQ         BX
+	DECQ         panels+16(FP)
 	JNZ          panel3x2
 	VZEROUPPER
 	RET
@@ -2432,11 +3610,11 @@ loop3x2:
 panel3x1:
 	CMPQ    acc+80(FP), $0x00
 	JEQ     zero3x1
-	MOVQ    ldc+40(FP), DI
-	MOVQ    AX, R8
-	VMOVUPD (R8), Y0
-	VMOVUPD (R8)(DI*1), Y1
-	VMOVUPD (R8)(DI*2), Y2
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	VMOVUPD (DI), Y0
+	VMOVUPD (DI)(SI*1), Y1
+	VMOVUPD (DI)(SI*2), Y2
 	JMP     start3x1
 
 zero3x1:
@@ -2445,32 +3623,32 @@ zero3x1:
 	VXORPS X2, X2, X2
 
 start3x1:
-	MOVQ CX, DI
-	MOVQ list+64(FP), R8
-	MOVQ k+24(FP), R10
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
 
 loop3x1:
-	MOVQ         (R8), R9
-	VPMOVZXBD    (R9)(SI*1), X4
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), X4
 	VCVTDQ2PD    X4, Y4
-	VBROADCASTSD (DI), Y3
+	VBROADCASTSD (SI), Y3
 	VFMADD231PD  Y4, Y3, Y0
-	VBROADCASTSD 8(DI), Y3
+	VBROADCASTSD 8(SI), Y3
 	VFMADD231PD  Y4, Y3, Y1
-	VBROADCASTSD 16(DI), Y3
+	VBROADCASTSD 16(SI), Y3
 	VFMADD231PD  Y4, Y3, Y2
-	ADDQ         $0x18, R8
-	ADDQ         DX, DI
-	DECQ         R10
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
 	JNZ          loop3x1
-	MOVQ         ldc+40(FP), DI
-	MOVQ         AX, R8
-	VMOVUPD      Y0, (R8)
-	VMOVUPD      Y1, (R8)(DI*1)
-	VMOVUPD      Y2, (R8)(DI*2)
-	ADDQ         $0x04, SI
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	VMOVUPD      Y0, (DI)
+	VMOVUPD      Y1, (DI)(SI*1)
+	VMOVUPD      Y2, (DI)(SI*2)
+	ADDQ         $0x04, BX
 	ADDQ         $0x20, AX
-	DECQ         BX
+	DECQ         panels+16(FP)
 	JNZ          panel3x1
 	VZEROUPPER
 	RET
@@ -2478,12 +3656,12 @@ loop3x1:
 panel2x2:
 	CMPQ    acc+80(FP), $0x00
 	JEQ     zero2x2
-	MOVQ    ldc+40(FP), DI
-	MOVQ    AX, R8
-	VMOVUPD (R8), Y0
-	VMOVUPD 32(R8), Y1
-	VMOVUPD (R8)(DI*1), Y2
-	VMOVUPD 32(R8)(DI*1), Y3
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	VMOVUPD (DI), Y0
+	VMOVUPD 32(DI), Y1
+	VMOVUPD (DI)(SI*1), Y2
+	VMOVUPD 32(DI)(SI*1), Y3
 	JMP     start2x2
 
 zero2x2:
@@ -2493,35 +3671,35 @@ zero2x2:
 	VXORPS X3, X3, X3
 
 start2x2:
-	MOVQ CX, DI
-	MOVQ list+64(FP), R8
-	MOVQ k+24(FP), R10
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
 
 loop2x2:
-	MOVQ         (R8), R9
-	VPMOVZXBD    (R9)(SI*1), X5
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), X5
 	VCVTDQ2PD    X5, Y5
-	VPMOVZXBD    4(R9)(SI*1), X6
+	VPMOVZXBD    4(R8)(BX*1), X6
 	VCVTDQ2PD    X6, Y6
-	VBROADCASTSD (DI), Y4
+	VBROADCASTSD (SI), Y4
 	VFMADD231PD  Y5, Y4, Y0
 	VFMADD231PD  Y6, Y4, Y1
-	VBROADCASTSD 8(DI), Y4
+	VBROADCASTSD 8(SI), Y4
 	VFMADD231PD  Y5, Y4, Y2
 	VFMADD231PD  Y6, Y4, Y3
-	ADDQ         $0x18, R8
-	ADDQ         DX, DI
-	DECQ         R10
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
 	JNZ          loop2x2
-	MOVQ         ldc+40(FP), DI
-	MOVQ         AX, R8
-	VMOVUPD      Y0, (R8)
-	VMOVUPD      Y1, 32(R8)
-	VMOVUPD      Y2, (R8)(DI*1)
-	VMOVUPD      Y3, 32(R8)(DI*1)
-	ADDQ         $0x08, SI
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	VMOVUPD      Y0, (DI)
+	VMOVUPD      Y1, 32(DI)
+	VMOVUPD      Y2, (DI)(SI*1)
+	VMOVUPD      Y3, 32(DI)(SI*1)
+	ADDQ         $0x08, BX
 	ADDQ         $0x40, AX
-	DECQ         BX
+	DECQ         panels+16(FP)
 	JNZ          panel2x2
 	VZEROUPPER
 	RET
@@ -2529,10 +3707,10 @@ loop2x2:
 panel2x1:
 	CMPQ    acc+80(FP), $0x00
 	JEQ     zero2x1
-	MOVQ    ldc+40(FP), DI
-	MOVQ    AX, R8
-	VMOVUPD (R8), Y0
-	VMOVUPD (R8)(DI*1), Y1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, DI
+	VMOVUPD (DI), Y0
+	VMOVUPD (DI)(SI*1), Y1
 	JMP     start2x1
 
 zero2x1:
@@ -2540,29 +3718,29 @@ zero2x1:
 	VXORPS X1, X1, X1
 
 start2x1:
-	MOVQ CX, DI
-	MOVQ list+64(FP), R8
-	MOVQ k+24(FP), R10
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
 
 loop2x1:
-	MOVQ         (R8), R9
-	VPMOVZXBD    (R9)(SI*1), X3
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), X3
 	VCVTDQ2PD    X3, Y3
-	VBROADCASTSD (DI), Y2
+	VBROADCASTSD (SI), Y2
 	VFMADD231PD  Y3, Y2, Y0
-	VBROADCASTSD 8(DI), Y2
+	VBROADCASTSD 8(SI), Y2
 	VFMADD231PD  Y3, Y2, Y1
-	ADDQ         $0x18, R8
-	ADDQ         DX, DI
-	DECQ         R10
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
 	JNZ          loop2x1
-	MOVQ         ldc+40(FP), DI
-	MOVQ         AX, R8
-	VMOVUPD      Y0, (R8)
-	VMOVUPD      Y1, (R8)(DI*1)
-	ADDQ         $0x04, SI
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, DI
+	VMOVUPD      Y0, (DI)
+	VMOVUPD      Y1, (DI)(SI*1)
+	ADDQ         $0x04, BX
 	ADDQ         $0x20, AX
-	DECQ         BX
+	DECQ         panels+16(FP)
 	JNZ          panel2x1
 	VZEROUPPER
 	RET
@@ -2570,10 +3748,10 @@ loop2x1:
 panel1x2:
 	CMPQ    acc+80(FP), $0x00
 	JEQ     zero1x2
-	MOVQ    ldc+40(FP), DI
-	MOVQ    AX, DI
-	VMOVUPD (DI), Y0
-	VMOVUPD 32(DI), Y1
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, SI
+	VMOVUPD (SI), Y0
+	VMOVUPD 32(SI), Y1
 	JMP     start1x2
 
 zero1x2:
@@ -2581,30 +3759,30 @@ zero1x2:
 	VXORPS X1, X1, X1
 
 start1x2:
-	MOVQ CX, DI
-	MOVQ list+64(FP), R8
-	MOVQ k+24(FP), R10
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
 
 loop1x2:
-	MOVQ         (R8), R9
-	VPMOVZXBD    (R9)(SI*1), X3
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), X3
 	VCVTDQ2PD    X3, Y3
-	VPMOVZXBD    4(R9)(SI*1), X4
+	VPMOVZXBD    4(R8)(BX*1), X4
 	VCVTDQ2PD    X4, Y4
-	VBROADCASTSD (DI), Y2
+	VBROADCASTSD (SI), Y2
 	VFMADD231PD  Y3, Y2, Y0
 	VFMADD231PD  Y4, Y2, Y1
-	ADDQ         $0x18, R8
-	ADDQ         DX, DI
-	DECQ         R10
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
 	JNZ          loop1x2
-	MOVQ         ldc+40(FP), DI
-	MOVQ         AX, DI
-	VMOVUPD      Y0, (DI)
-	VMOVUPD      Y1, 32(DI)
-	ADDQ         $0x08, SI
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, SI
+	VMOVUPD      Y0, (SI)
+	VMOVUPD      Y1, 32(SI)
+	ADDQ         $0x08, BX
 	ADDQ         $0x40, AX
-	DECQ         BX
+	DECQ         panels+16(FP)
 	JNZ          panel1x2
 	VZEROUPPER
 	RET
@@ -2612,35 +3790,35 @@ loop1x2:
 panel1x1:
 	CMPQ    acc+80(FP), $0x00
 	JEQ     zero1x1
-	MOVQ    ldc+40(FP), DI
-	MOVQ    AX, DI
-	VMOVUPD (DI), Y0
+	MOVQ    ldc+40(FP), SI
+	MOVQ    AX, SI
+	VMOVUPD (SI), Y0
 	JMP     start1x1
 
 zero1x1:
 	VXORPS X0, X0, X0
 
 start1x1:
-	MOVQ CX, DI
-	MOVQ list+64(FP), R8
-	MOVQ k+24(FP), R10
+	MOVQ CX, SI
+	MOVQ list+64(FP), DI
+	MOVQ k+24(FP), R9
 
 loop1x1:
-	MOVQ         (R8), R9
-	VPMOVZXBD    (R9)(SI*1), X2
+	MOVQ         (DI), R8
+	VPMOVZXBD    (R8)(BX*1), X2
 	VCVTDQ2PD    X2, Y2
-	VBROADCASTSD (DI), Y1
+	VBROADCASTSD (SI), Y1
 	VFMADD231PD  Y2, Y1, Y0
-	ADDQ         $0x18, R8
-	ADDQ         DX, DI
-	DECQ         R10
+	ADDQ         $0x18, DI
+	ADDQ         DX, SI
+	DECQ         R9
 	JNZ          loop1x1
-	MOVQ         ldc+40(FP), DI
-	MOVQ         AX, DI
-	VMOVUPD      Y0, (DI)
-	ADDQ         $0x04, SI
+	MOVQ         ldc+40(FP), SI
+	MOVQ         AX, SI
+	VMOVUPD      Y0, (SI)
+	ADDQ         $0x04, BX
 	ADDQ         $0x20, AX
-	DECQ         BX
+	DECQ         panels+16(FP)
 	JNZ          panel1x1
 	VZEROUPPER
 	RET

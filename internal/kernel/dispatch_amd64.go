@@ -19,16 +19,42 @@ func dot[T Float](mr int, nr int, groups int, k int, c unsafe.Pointer, rs int, c
 	}
 }
 
-func outer[T Float](mr int, nv int, panels int, last int, k int, c unsafe.Pointer, ldc int, a unsafe.Pointer, ra int, ca int, b unsafe.Pointer, ldb int, acc int) {
+func outer[T Float](mr int, nv int, panels int, last int, k int, runs int, c unsafe.Pointer, ldc int, cs int, a unsafe.Pointer, ra int, ca int, jump int, as int, b unsafe.Pointer, ldb int, bs int, acc int) {
 	switch {
 	case active == AVX512 && size[T]() == 4:
-		outerF32AVX512(mr, nv, panels, last, k, (*float32)(c), ldc, (*float32)(a), ra, ca, (*float32)(b), ldb, acc)
+		outerF32AVX512(mr, nv, panels, last, k, runs, (*float32)(c), ldc, cs, (*float32)(a), ra, ca, jump, as, (*float32)(b), ldb, bs, acc)
 	case active == AVX512:
-		outerF64AVX512(mr, nv, panels, last, k, (*float64)(c), ldc, (*float64)(a), ra, ca, (*float64)(b), ldb, acc)
+		outerF64AVX512(mr, nv, panels, last, k, runs, (*float64)(c), ldc, cs, (*float64)(a), ra, ca, jump, as, (*float64)(b), ldb, bs, acc)
 	case size[T]() == 4:
-		outerF32AVX2(mr, nv, panels, last, k, (*float32)(c), ldc, (*float32)(a), ra, ca, (*float32)(b), ldb, acc)
+		outerF32AVX2(mr, nv, panels, last, k, runs, (*float32)(c), ldc, cs, (*float32)(a), ra, ca, jump, as, (*float32)(b), ldb, bs, acc)
 	default:
-		outerF64AVX2(mr, nv, panels, last, k, (*float64)(c), ldc, (*float64)(a), ra, ca, (*float64)(b), ldb, acc)
+		outerF64AVX2(mr, nv, panels, last, k, runs, (*float64)(c), ldc, cs, (*float64)(a), ra, ca, jump, as, (*float64)(b), ldb, bs, acc)
+	}
+}
+
+func packRows[T Float](nv int, panels int, last int, rows int, dst unsafe.Pointer, ldd int, ps int, src unsafe.Pointer, lds int) {
+	switch {
+	case active == AVX512 && size[T]() == 4:
+		packRowsF32AVX512(nv, panels, last, rows, (*float32)(dst), ldd, ps, (*float32)(src), lds)
+	case active == AVX512:
+		packRowsF64AVX512(nv, panels, last, rows, (*float64)(dst), ldd, ps, (*float64)(src), lds)
+	case size[T]() == 4:
+		packRowsF32AVX2(nv, panels, last, rows, (*float32)(dst), ldd, ps, (*float32)(src), lds)
+	default:
+		packRowsF64AVX2(nv, panels, last, rows, (*float64)(dst), ldd, ps, (*float64)(src), lds)
+	}
+}
+
+func packColumns[T Float](groups int, dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds int, ahead int) {
+	switch {
+	case active == AVX512 && size[T]() == 4:
+		packColumnsF32AVX512(groups, (*float32)(dst), ldd, (*float32)(src), lds, ahead)
+	case active == AVX512:
+		packColumnsF64AVX512(groups, (*float64)(dst), ldd, (*float64)(src), lds, ahead)
+	case size[T]() == 4:
+		packColumnsF32AVX2(groups, (*float32)(dst), ldd, (*float32)(src), lds, ahead)
+	default:
+		packColumnsF64AVX2(groups, (*float64)(dst), ldd, (*float64)(src), lds, ahead)
 	}
 }
 

@@ -10,7 +10,15 @@ func dot[T Float](mr int, nr int, groups int, k int, c unsafe.Pointer, rs int, c
 	panic("kernel: this build has no assembly")
 }
 
-func outer[T Float](mr int, nv int, panels int, last int, k int, c unsafe.Pointer, ldc int, a unsafe.Pointer, ra int, ca int, b unsafe.Pointer, ldb int, acc int) {
+func outer[T Float](mr int, nv int, panels int, last int, k int, runs int, c unsafe.Pointer, ldc int, cs int, a unsafe.Pointer, ra int, ca int, jump int, as int, b unsafe.Pointer, ldb int, bs int, acc int) {
+	panic("kernel: this build has no assembly")
+}
+
+func packRows[T Float](nv int, panels int, last int, rows int, dst unsafe.Pointer, ldd int, ps int, src unsafe.Pointer, lds int) {
+	panic("kernel: this build has no assembly")
+}
+
+func packColumns[T Float](groups int, dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds int, ahead int) {
 	panic("kernel: this build has no assembly")
 }
 

@@ -29,7 +29,7 @@
 //
 // Every function adds in an order that is a function of the sizes alone, so one path gives the
 // same bits on every call, whatever the alignment. A row of [GemmNT], [BytesNT] or [GemmNN], of a softmax
-// and of a log-sum-exp does not depend on the other rows of the call; and [GemmTN], [BytesTN] and [GemmNN]
+// and of a log-sum-exp does not depend on the other rows of the call, nor an entry of [Dots] on anything but its two rows; and [GemmTN], [BytesTN] and [GemmNN]
 // that accumulate go on summing where C stands, so that a batch which is cut into tiles of any size
 // gives the bits of the uncut batch. The two assembly paths agree with each other to the bit. The
 // plain path never fuses a multiply with an add; it differs from the others by rounding alone.

@@ -2,11 +2,29 @@ package kernel
 
 import "fmt"
 
-// GemmNT sets C = A·Bᵀ, or C += A·Bᵀ if acc, for C m×n, A m×k, B n×k: every entry of C is the
-// dot product of a row of A and a row of B. It costs 2mnk flops.
+// GemmNT sets C = A·Bᵀ, or C += A·Bᵀ if acc, for C m×n, A m×k, B n×k. It costs 2mnk flops, and where sums are short a copy
+// of B, which takes as long as about ten rows of A.
 func GemmNT[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int, acc bool) {
 	if hasEntries("GemmNT", m, n, k, c, ldc, factor[T]{"a", a, m, k, lda}, factor[T]{"b", b, n, k, ldb}) && hasTerms(m, n, k, c, ldc, acc) {
-		gemmNT(m, n, k, c, ldc, a, lda, b, ldb, acc)
+		switch {
+		case active == Generic:
+			gemmNTGo(m, n, k, c, ldc, a, lda, b, ldb, acc)
+		case isChain(n, k):
+			gemmChain[T](m, n, k, pointer(c), ldc*size[T](), rowMajor(a, lda), rowMajor(b, ldb).transposed(), acc)
+		default:
+			gemmDot(m, n, k, c, ldc, a, lda, b, ldb, acc)
+		}
+	}
+}
+
+// Dots is GemmNT without acc, with the same bits for an entry in every product: its two rows alone determine them.
+func Dots[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int) {
+	if hasEntries("Dots", m, n, k, c, ldc, factor[T]{"a", a, m, k, lda}, factor[T]{"b", b, n, k, ldb}) && hasTerms(m, n, k, c, ldc, false) {
+		if active == Generic {
+			gemmNTGo(m, n, k, c, ldc, a, lda, b, ldb, false)
+			return
+		}
+		gemmDot(m, n, k, c, ldc, a, lda, b, ldb, false)
 	}
 }
 
@@ -14,14 +32,22 @@ func GemmNT[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int
 // of their outer products, added in the order of the rows. It costs 2mnk flops.
 func GemmTN[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int, acc bool) {
 	if hasEntries("GemmTN", m, n, k, c, ldc, factor[T]{"a", a, k, m, lda}, factor[T]{"b", b, k, n, ldb}) && hasTerms(m, n, k, c, ldc, acc) {
-		gemmOuter(m, n, k, c, ldc, a, 1, lda, b, ldb, acc)
+		if active == Generic {
+			gemmOuterGo(m, n, k, c, ldc, a, 1, lda, b, ldb, acc)
+			return
+		}
+		gemmChain[T](m, n, k, pointer(c), ldc*size[T](), rowMajor(a, lda).transposed(), rowMajor(b, ldb), acc)
 	}
 }
 
 // GemmNN sets C = A·B, or C += A·B if acc, for C m×n, A m×k, B k×n. It costs 2mnk flops.
 func GemmNN[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int, acc bool) {
 	if hasEntries("GemmNN", m, n, k, c, ldc, factor[T]{"a", a, m, k, lda}, factor[T]{"b", b, k, n, ldb}) && hasTerms(m, n, k, c, ldc, acc) {
-		gemmOuter(m, n, k, c, ldc, a, lda, 1, b, ldb, acc)
+		if active == Generic {
+			gemmOuterGo(m, n, k, c, ldc, a, lda, 1, b, ldb, acc)
+			return
+		}
+		gemmChain[T](m, n, k, pointer(c), ldc*size[T](), rowMajor(a, lda), rowMajor(b, ldb), acc)
 	}
 }
 

@@ -761,176 +761,952 @@ sum1x1:
 	VZEROUPPER
 	RET
 
-// func outerF32AVX2(mr int, nv int, panels int, last int, k int, c *float32, ldc int, a *float32, ra int, ca int, b *float32, ldb int, acc int)
+// func outerF32AVX2(mr int, nv int, panels int, last int, k int, runs int, c *float32, ldc int, cs int, a *float32, ra int, ca int, jump int, as int, b *float32, ldb int, bs int, acc int)
 // Requires: AVX, FMA3
-TEXT ·outerF32AVX2(SB), NOSPLIT, $0-104
+TEXT ·outerF32AVX2(SB), NOSPLIT, $0-144
 	MOVQ last+24(FP), AX
 	SHLQ $0x02, AX
 	LEAQ tail<>+64(SB), CX
 	SUBQ AX, CX
-	MOVQ c+40(FP), AX
-	MOVQ a+56(FP), DX
-	MOVQ ra+64(FP), BX
-	MOVQ ca+72(FP), SI
-	MOVQ b+80(FP), DI
-	MOVQ ldb+88(FP), R8
-	MOVQ panels+16(FP), R9
-	MOVQ mr+0(FP), R10
-	MOVQ nv+8(FP), R11
-	CMPQ R10, $0x06
+	MOVQ c+48(FP), AX
+	MOVQ a+72(FP), DX
+	MOVQ ra+80(FP), BX
+	MOVQ ca+88(FP), SI
+	MOVQ b+112(FP), DI
+	MOVQ ldb+120(FP), R8
+	MOVQ mr+0(FP), R9
+	MOVQ nv+8(FP), R10
+	CMPQ R9, $0x0c
+	JNE  not12x1
+	CMPQ R10, $0x01
+	JEQ  panel12x1
+
+not12x1:
+	CMPQ R9, $0x0b
+	JNE  not11x1
+	CMPQ R10, $0x01
+	JEQ  panel11x1
+
+not11x1:
+	CMPQ R9, $0x0a
+	JNE  not10x1
+	CMPQ R10, $0x01
+	JEQ  panel10x1
+
+not10x1:
+	CMPQ R9, $0x09
+	JNE  not9x1
+	CMPQ R10, $0x01
+	JEQ  panel9x1
+
+not9x1:
+	CMPQ R9, $0x08
+	JNE  not8x1
+	CMPQ R10, $0x01
+	JEQ  panel8x1
+
+not8x1:
+	CMPQ R9, $0x07
+	JNE  not7x1
+	CMPQ R10, $0x01
+	JEQ  panel7x1
+
+not7x1:
+	CMPQ R9, $0x06
 	JNE  not6x2
-	CMPQ R11, $0x02
+	CMPQ R10, $0x02
 	JEQ  panel6x2
 
 not6x2:
-	CMPQ R10, $0x06
+	CMPQ R9, $0x06
 	JNE  not6x1
-	CMPQ R11, $0x01
+	CMPQ R10, $0x01
 	JEQ  panel6x1
 
 not6x1:
-	CMPQ R10, $0x05
+	CMPQ R9, $0x05
 	JNE  not5x2
-	CMPQ R11, $0x02
+	CMPQ R10, $0x02
 	JEQ  panel5x2
 
 not5x2:
-	CMPQ R10, $0x05
+	CMPQ R9, $0x05
 	JNE  not5x1
-	CMPQ R11, $0x01
+	CMPQ R10, $0x01
 	JEQ  panel5x1
 
 not5x1:
-	CMPQ R10, $0x04
+	CMPQ R9, $0x04
 	JNE  not4x2
-	CMPQ R11, $0x02
+	CMPQ R10, $0x02
 	JEQ  panel4x2
 
 not4x2:
-	CMPQ R10, $0x04
+	CMPQ R9, $0x04
 	JNE  not4x1
-	CMPQ R11, $0x01
+	CMPQ R10, $0x01
 	JEQ  panel4x1
 
 not4x1:
-	CMPQ R10, $0x03
+	CMPQ R9, $0x03
 	JNE  not3x2
-	CMPQ R11, $0x02
+	CMPQ R10, $0x02
 	JEQ  panel3x2
 
 not3x2:
-	CMPQ R10, $0x03
+	CMPQ R9, $0x03
 	JNE  not3x1
-	CMPQ R11, $0x01
+	CMPQ R10, $0x01
 	JEQ  panel3x1
 
 not3x1:
-	CMPQ R10, $0x02
+	CMPQ R9, $0x02
 	JNE  not2x2
-	CMPQ R11, $0x02
+	CMPQ R10, $0x02
 	JEQ  panel2x2
 
 not2x2:
-	CMPQ R10, $0x02
+	CMPQ R9, $0x02
 	JNE  not2x1
-	CMPQ R11, $0x01
+	CMPQ R10, $0x01
 	JEQ  panel2x1
 
 not2x1:
-	CMPQ R10, $0x01
+	CMPQ R9, $0x01
 	JNE  not1x12
-	CMPQ R11, $0x0c
+	CMPQ R10, $0x0c
 	JEQ  panel1x12
 
 not1x12:
-	CMPQ R10, $0x01
+	CMPQ R9, $0x01
 	JNE  not1x11
-	CMPQ R11, $0x0b
+	CMPQ R10, $0x0b
 	JEQ  panel1x11
 
 not1x11:
-	CMPQ R10, $0x01
+	CMPQ R9, $0x01
 	JNE  not1x10
-	CMPQ R11, $0x0a
+	CMPQ R10, $0x0a
 	JEQ  panel1x10
 
 not1x10:
-	CMPQ R10, $0x01
+	CMPQ R9, $0x01
 	JNE  not1x9
-	CMPQ R11, $0x09
+	CMPQ R10, $0x09
 	JEQ  panel1x9
 
 not1x9:
-	CMPQ R10, $0x01
+	CMPQ R9, $0x01
 	JNE  not1x8
-	CMPQ R11, $0x08
+	CMPQ R10, $0x08
 	JEQ  panel1x8
 
 not1x8:
-	CMPQ R10, $0x01
+	CMPQ R9, $0x01
 	JNE  not1x7
-	CMPQ R11, $0x07
+	CMPQ R10, $0x07
 	JEQ  panel1x7
 
 not1x7:
-	CMPQ R10, $0x01
+	CMPQ R9, $0x01
 	JNE  not1x6
-	CMPQ R11, $0x06
+	CMPQ R10, $0x06
 	JEQ  panel1x6
 
 not1x6:
-	CMPQ R10, $0x01
+	CMPQ R9, $0x01
 	JNE  not1x5
-	CMPQ R11, $0x05
+	CMPQ R10, $0x05
 	JEQ  panel1x5
 
 not1x5:
-	CMPQ R10, $0x01
+	CMPQ R9, $0x01
 	JNE  not1x4
-	CMPQ R11, $0x04
+	CMPQ R10, $0x04
 	JEQ  panel1x4
 
 not1x4:
-	CMPQ R10, $0x01
+	CMPQ R9, $0x01
 	JNE  not1x3
-	CMPQ R11, $0x03
+	CMPQ R10, $0x03
 	JEQ  panel1x3
 
 not1x3:
-	CMPQ R10, $0x01
+	CMPQ R9, $0x01
 	JNE  not1x2
-	CMPQ R11, $0x02
+	CMPQ R10, $0x02
 	JEQ  panel1x2
 
 not1x2:
-	CMPQ R10, $0x01
+	CMPQ R9, $0x01
 	JNE  not1x1
-	CMPQ R11, $0x01
+	CMPQ R10, $0x01
 	JEQ  panel1x1
 
 not1x1:
 	VZEROUPPER
 	RET
 
+panel12x1:
+	CMPQ       acc+136(FP), $0x00
+	JEQ        zero12x1
+	MOVQ       ldc+56(FP), R9
+	MOVQ       AX, R10
+	LEAQ       (R10)(R9*2), R11
+	ADDQ       R9, R11
+	LEAQ       (R11)(R9*2), R12
+	ADDQ       R9, R12
+	LEAQ       (R12)(R9*2), R13
+	ADDQ       R9, R13
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R10), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R10)(R9*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R10)(R9*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R9*1), Y15, Y4
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R9*2), Y15, Y5
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12), Y15, Y6
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12)(R9*1), Y15, Y7
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12)(R9*2), Y15, Y8
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R13), Y15, Y9
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R13)(R9*1), Y15, Y10
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R13)(R9*2), Y15, Y11
+	JMP        start12x1
+
+zero12x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+
+start12x1:
+	MOVQ DX, R9
+	LEAQ (R9)(BX*2), R10
+	ADDQ BX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	LEAQ (R11)(BX*2), R12
+	ADDQ BX, R12
+	MOVQ DI, R13
+	MOVQ runs+40(FP), R14
+
+run12x1:
+	MOVQ k+32(FP), R15
+
+loop12x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   (R13), Y15, Y13
+	VBROADCASTSS (R9), Y12
+	VFMADD231PS  Y13, Y12, Y0
+	VBROADCASTSS (R9)(BX*1), Y12
+	VFMADD231PS  Y13, Y12, Y1
+	VBROADCASTSS (R9)(BX*2), Y12
+	VFMADD231PS  Y13, Y12, Y2
+	VBROADCASTSS (R10), Y12
+	VFMADD231PS  Y13, Y12, Y3
+	VBROADCASTSS (R10)(BX*1), Y12
+	VFMADD231PS  Y13, Y12, Y4
+	VBROADCASTSS (R10)(BX*2), Y12
+	VFMADD231PS  Y13, Y12, Y5
+	VBROADCASTSS (R11), Y12
+	VFMADD231PS  Y13, Y12, Y6
+	VBROADCASTSS (R11)(BX*1), Y12
+	VFMADD231PS  Y13, Y12, Y7
+	VBROADCASTSS (R11)(BX*2), Y12
+	VFMADD231PS  Y13, Y12, Y8
+	VBROADCASTSS (R12), Y12
+	VFMADD231PS  Y13, Y12, Y9
+	VBROADCASTSS (R12)(BX*1), Y12
+	VFMADD231PS  Y13, Y12, Y10
+	VBROADCASTSS (R12)(BX*2), Y12
+	VFMADD231PS  Y13, Y12, Y11
+	ADDQ         SI, R9
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         SI, R12
+	ADDQ         R8, R13
+	DECQ         R15
+	JNZ          loop12x1
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	ADDQ         jump+96(FP), R11
+	ADDQ         jump+96(FP), R12
+	DECQ         R14
+	JNZ          run12x1
+	MOVQ         ldc+56(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	LEAQ         (R12)(R9*2), R13
+	ADDQ         R9, R13
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y0, Y15, (R10)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y1, Y15, (R10)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y2, Y15, (R10)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y3, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y4, Y15, (R11)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y5, Y15, (R11)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y6, Y15, (R12)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y7, Y15, (R12)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y8, Y15, (R12)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y9, Y15, (R13)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y10, Y15, (R13)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y11, Y15, (R13)(R9*2)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel12x1
+	VZEROUPPER
+	RET
+
+panel11x1:
+	CMPQ       acc+136(FP), $0x00
+	JEQ        zero11x1
+	MOVQ       ldc+56(FP), R9
+	MOVQ       AX, R10
+	LEAQ       (R10)(R9*2), R11
+	ADDQ       R9, R11
+	LEAQ       (R11)(R9*2), R12
+	ADDQ       R9, R12
+	LEAQ       (R12)(R9*2), R13
+	ADDQ       R9, R13
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R10), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R10)(R9*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R10)(R9*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R9*1), Y15, Y4
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R9*2), Y15, Y5
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12), Y15, Y6
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12)(R9*1), Y15, Y7
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12)(R9*2), Y15, Y8
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R13), Y15, Y9
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R13)(R9*1), Y15, Y10
+	JMP        start11x1
+
+zero11x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+
+start11x1:
+	MOVQ DX, R9
+	LEAQ (R9)(BX*2), R10
+	ADDQ BX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	LEAQ (R11)(BX*2), R12
+	ADDQ BX, R12
+	MOVQ DI, R13
+	MOVQ runs+40(FP), R14
+
+run11x1:
+	MOVQ k+32(FP), R15
+
+loop11x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   (R13), Y15, Y12
+	VBROADCASTSS (R9), Y11
+	VFMADD231PS  Y12, Y11, Y0
+	VBROADCASTSS (R9)(BX*1), Y11
+	VFMADD231PS  Y12, Y11, Y1
+	VBROADCASTSS (R9)(BX*2), Y11
+	VFMADD231PS  Y12, Y11, Y2
+	VBROADCASTSS (R10), Y11
+	VFMADD231PS  Y12, Y11, Y3
+	VBROADCASTSS (R10)(BX*1), Y11
+	VFMADD231PS  Y12, Y11, Y4
+	VBROADCASTSS (R10)(BX*2), Y11
+	VFMADD231PS  Y12, Y11, Y5
+	VBROADCASTSS (R11), Y11
+	VFMADD231PS  Y12, Y11, Y6
+	VBROADCASTSS (R11)(BX*1), Y11
+	VFMADD231PS  Y12, Y11, Y7
+	VBROADCASTSS (R11)(BX*2), Y11
+	VFMADD231PS  Y12, Y11, Y8
+	VBROADCASTSS (R12), Y11
+	VFMADD231PS  Y12, Y11, Y9
+	VBROADCASTSS (R12)(BX*1), Y11
+	VFMADD231PS  Y12, Y11, Y10
+	ADDQ         SI, R9
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         SI, R12
+	ADDQ         R8, R13
+	DECQ         R15
+	JNZ          loop11x1
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	ADDQ         jump+96(FP), R11
+	ADDQ         jump+96(FP), R12
+	DECQ         R14
+	JNZ          run11x1
+	MOVQ         ldc+56(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	LEAQ         (R12)(R9*2), R13
+	ADDQ         R9, R13
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y0, Y15, (R10)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y1, Y15, (R10)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y2, Y15, (R10)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y3, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y4, Y15, (R11)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y5, Y15, (R11)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y6, Y15, (R12)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y7, Y15, (R12)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y8, Y15, (R12)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y9, Y15, (R13)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y10, Y15, (R13)(R9*1)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel11x1
+	VZEROUPPER
+	RET
+
+panel10x1:
+	CMPQ       acc+136(FP), $0x00
+	JEQ        zero10x1
+	MOVQ       ldc+56(FP), R9
+	MOVQ       AX, R10
+	LEAQ       (R10)(R9*2), R11
+	ADDQ       R9, R11
+	LEAQ       (R11)(R9*2), R12
+	ADDQ       R9, R12
+	LEAQ       (R12)(R9*2), R13
+	ADDQ       R9, R13
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R10), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R10)(R9*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R10)(R9*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R9*1), Y15, Y4
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R9*2), Y15, Y5
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12), Y15, Y6
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12)(R9*1), Y15, Y7
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12)(R9*2), Y15, Y8
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R13), Y15, Y9
+	JMP        start10x1
+
+zero10x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+
+start10x1:
+	MOVQ DX, R9
+	LEAQ (R9)(BX*2), R10
+	ADDQ BX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	LEAQ (R11)(BX*2), R12
+	ADDQ BX, R12
+	MOVQ DI, R13
+	MOVQ runs+40(FP), R14
+
+run10x1:
+	MOVQ k+32(FP), R15
+
+loop10x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   (R13), Y15, Y11
+	VBROADCASTSS (R9), Y10
+	VFMADD231PS  Y11, Y10, Y0
+	VBROADCASTSS (R9)(BX*1), Y10
+	VFMADD231PS  Y11, Y10, Y1
+	VBROADCASTSS (R9)(BX*2), Y10
+	VFMADD231PS  Y11, Y10, Y2
+	VBROADCASTSS (R10), Y10
+	VFMADD231PS  Y11, Y10, Y3
+	VBROADCASTSS (R10)(BX*1), Y10
+	VFMADD231PS  Y11, Y10, Y4
+	VBROADCASTSS (R10)(BX*2), Y10
+	VFMADD231PS  Y11, Y10, Y5
+	VBROADCASTSS (R11), Y10
+	VFMADD231PS  Y11, Y10, Y6
+	VBROADCASTSS (R11)(BX*1), Y10
+	VFMADD231PS  Y11, Y10, Y7
+	VBROADCASTSS (R11)(BX*2), Y10
+	VFMADD231PS  Y11, Y10, Y8
+	VBROADCASTSS (R12), Y10
+	VFMADD231PS  Y11, Y10, Y9
+	ADDQ         SI, R9
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         SI, R12
+	ADDQ         R8, R13
+	DECQ         R15
+	JNZ          loop10x1
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	ADDQ         jump+96(FP), R11
+	ADDQ         jump+96(FP), R12
+	DECQ         R14
+	JNZ          run10x1
+	MOVQ         ldc+56(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	LEAQ         (R12)(R9*2), R13
+	ADDQ         R9, R13
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y0, Y15, (R10)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y1, Y15, (R10)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y2, Y15, (R10)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y3, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y4, Y15, (R11)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y5, Y15, (R11)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y6, Y15, (R12)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y7, Y15, (R12)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y8, Y15, (R12)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y9, Y15, (R13)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel10x1
+	VZEROUPPER
+	RET
+
+panel9x1:
+	CMPQ       acc+136(FP), $0x00
+	JEQ        zero9x1
+	MOVQ       ldc+56(FP), R9
+	MOVQ       AX, R10
+	LEAQ       (R10)(R9*2), R11
+	ADDQ       R9, R11
+	LEAQ       (R11)(R9*2), R12
+	ADDQ       R9, R12
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R10), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R10)(R9*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R10)(R9*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R9*1), Y15, Y4
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R9*2), Y15, Y5
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12), Y15, Y6
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12)(R9*1), Y15, Y7
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12)(R9*2), Y15, Y8
+	JMP        start9x1
+
+zero9x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+
+start9x1:
+	MOVQ DX, R9
+	LEAQ (R9)(BX*2), R10
+	ADDQ BX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	MOVQ DI, R12
+	MOVQ runs+40(FP), R13
+
+run9x1:
+	MOVQ k+32(FP), R14
+
+loop9x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   (R12), Y15, Y10
+	VBROADCASTSS (R9), Y9
+	VFMADD231PS  Y10, Y9, Y0
+	VBROADCASTSS (R9)(BX*1), Y9
+	VFMADD231PS  Y10, Y9, Y1
+	VBROADCASTSS (R9)(BX*2), Y9
+	VFMADD231PS  Y10, Y9, Y2
+	VBROADCASTSS (R10), Y9
+	VFMADD231PS  Y10, Y9, Y3
+	VBROADCASTSS (R10)(BX*1), Y9
+	VFMADD231PS  Y10, Y9, Y4
+	VBROADCASTSS (R10)(BX*2), Y9
+	VFMADD231PS  Y10, Y9, Y5
+	VBROADCASTSS (R11), Y9
+	VFMADD231PS  Y10, Y9, Y6
+	VBROADCASTSS (R11)(BX*1), Y9
+	VFMADD231PS  Y10, Y9, Y7
+	VBROADCASTSS (R11)(BX*2), Y9
+	VFMADD231PS  Y10, Y9, Y8
+	ADDQ         SI, R9
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         R8, R12
+	DECQ         R14
+	JNZ          loop9x1
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	ADDQ         jump+96(FP), R11
+	DECQ         R13
+	JNZ          run9x1
+	MOVQ         ldc+56(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y0, Y15, (R10)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y1, Y15, (R10)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y2, Y15, (R10)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y3, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y4, Y15, (R11)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y5, Y15, (R11)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y6, Y15, (R12)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y7, Y15, (R12)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y8, Y15, (R12)(R9*2)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel9x1
+	VZEROUPPER
+	RET
+
+panel8x1:
+	CMPQ       acc+136(FP), $0x00
+	JEQ        zero8x1
+	MOVQ       ldc+56(FP), R9
+	MOVQ       AX, R10
+	LEAQ       (R10)(R9*2), R11
+	ADDQ       R9, R11
+	LEAQ       (R11)(R9*2), R12
+	ADDQ       R9, R12
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R10), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R10)(R9*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R10)(R9*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R9*1), Y15, Y4
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R9*2), Y15, Y5
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12), Y15, Y6
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12)(R9*1), Y15, Y7
+	JMP        start8x1
+
+zero8x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+
+start8x1:
+	MOVQ DX, R9
+	LEAQ (R9)(BX*2), R10
+	ADDQ BX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	MOVQ DI, R12
+	MOVQ runs+40(FP), R13
+
+run8x1:
+	MOVQ k+32(FP), R14
+
+loop8x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   (R12), Y15, Y9
+	VBROADCASTSS (R9), Y8
+	VFMADD231PS  Y9, Y8, Y0
+	VBROADCASTSS (R9)(BX*1), Y8
+	VFMADD231PS  Y9, Y8, Y1
+	VBROADCASTSS (R9)(BX*2), Y8
+	VFMADD231PS  Y9, Y8, Y2
+	VBROADCASTSS (R10), Y8
+	VFMADD231PS  Y9, Y8, Y3
+	VBROADCASTSS (R10)(BX*1), Y8
+	VFMADD231PS  Y9, Y8, Y4
+	VBROADCASTSS (R10)(BX*2), Y8
+	VFMADD231PS  Y9, Y8, Y5
+	VBROADCASTSS (R11), Y8
+	VFMADD231PS  Y9, Y8, Y6
+	VBROADCASTSS (R11)(BX*1), Y8
+	VFMADD231PS  Y9, Y8, Y7
+	ADDQ         SI, R9
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         R8, R12
+	DECQ         R14
+	JNZ          loop8x1
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	ADDQ         jump+96(FP), R11
+	DECQ         R13
+	JNZ          run8x1
+	MOVQ         ldc+56(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y0, Y15, (R10)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y1, Y15, (R10)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y2, Y15, (R10)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y3, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y4, Y15, (R11)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y5, Y15, (R11)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y6, Y15, (R12)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y7, Y15, (R12)(R9*1)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel8x1
+	VZEROUPPER
+	RET
+
+panel7x1:
+	CMPQ       acc+136(FP), $0x00
+	JEQ        zero7x1
+	MOVQ       ldc+56(FP), R9
+	MOVQ       AX, R10
+	LEAQ       (R10)(R9*2), R11
+	ADDQ       R9, R11
+	LEAQ       (R11)(R9*2), R12
+	ADDQ       R9, R12
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R10), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R10)(R9*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R10)(R9*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R9*1), Y15, Y4
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R9*2), Y15, Y5
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12), Y15, Y6
+	JMP        start7x1
+
+zero7x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+
+start7x1:
+	MOVQ DX, R9
+	LEAQ (R9)(BX*2), R10
+	ADDQ BX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	MOVQ DI, R12
+	MOVQ runs+40(FP), R13
+
+run7x1:
+	MOVQ k+32(FP), R14
+
+loop7x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   (R12), Y15, Y8
+	VBROADCASTSS (R9), Y7
+	VFMADD231PS  Y8, Y7, Y0
+	VBROADCASTSS (R9)(BX*1), Y7
+	VFMADD231PS  Y8, Y7, Y1
+	VBROADCASTSS (R9)(BX*2), Y7
+	VFMADD231PS  Y8, Y7, Y2
+	VBROADCASTSS (R10), Y7
+	VFMADD231PS  Y8, Y7, Y3
+	VBROADCASTSS (R10)(BX*1), Y7
+	VFMADD231PS  Y8, Y7, Y4
+	VBROADCASTSS (R10)(BX*2), Y7
+	VFMADD231PS  Y8, Y7, Y5
+	VBROADCASTSS (R11), Y7
+	VFMADD231PS  Y8, Y7, Y6
+	ADDQ         SI, R9
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         R8, R12
+	DECQ         R14
+	JNZ          loop7x1
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	ADDQ         jump+96(FP), R11
+	DECQ         R13
+	JNZ          run7x1
+	MOVQ         ldc+56(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y0, Y15, (R10)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y1, Y15, (R10)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y2, Y15, (R10)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y3, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y4, Y15, (R11)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y5, Y15, (R11)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y6, Y15, (R12)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel7x1
+	VZEROUPPER
+	RET
+
 panel6x2:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero6x2
-	MOVQ    ldc+48(FP), CX
-	MOVQ    AX, R10
-	LEAQ    (R10)(CX*2), R11
-	ADDQ    CX, R11
-	VMOVUPS (R10), Y0
-	VMOVUPS 32(R10), Y1
-	VMOVUPS (R10)(CX*1), Y2
-	VMOVUPS 32(R10)(CX*1), Y3
-	VMOVUPS (R10)(CX*2), Y4
-	VMOVUPS 32(R10)(CX*2), Y5
-	VMOVUPS (R11), Y6
-	VMOVUPS 32(R11), Y7
-	VMOVUPS (R11)(CX*1), Y8
-	VMOVUPS 32(R11)(CX*1), Y9
-	VMOVUPS (R11)(CX*2), Y10
-	VMOVUPS 32(R11)(CX*2), Y11
+	MOVQ    ldc+56(FP), CX
+	MOVQ    AX, R9
+	LEAQ    (R9)(CX*2), R10
+	ADDQ    CX, R10
+	VMOVUPS (R9), Y0
+	VMOVUPS 32(R9), Y1
+	VMOVUPS (R9)(CX*1), Y2
+	VMOVUPS 32(R9)(CX*1), Y3
+	VMOVUPS (R9)(CX*2), Y4
+	VMOVUPS 32(R9)(CX*2), Y5
+	VMOVUPS (R10), Y6
+	VMOVUPS 32(R10), Y7
+	VMOVUPS (R10)(CX*1), Y8
+	VMOVUPS 32(R10)(CX*1), Y9
+	VMOVUPS (R10)(CX*2), Y10
+	VMOVUPS 32(R10)(CX*2), Y11
 	JMP     start6x2
 
 zero6x2:
@@ -949,14 +1725,17 @@ zero6x2:
 
 start6x2:
 	MOVQ DX, CX
-	LEAQ (CX)(BX*2), R10
-	ADDQ BX, R10
-	MOVQ DI, R11
+	LEAQ (CX)(BX*2), R9
+	ADDQ BX, R9
+	MOVQ DI, R10
+	MOVQ runs+40(FP), R11
+
+run6x2:
 	MOVQ k+32(FP), R12
 
 loop6x2:
-	VMOVUPS      (R11), Y13
-	VMOVUPS      32(R11), Y14
+	VMOVUPS      (R10), Y13
+	VMOVUPS      32(R10), Y14
 	VBROADCASTSS (CX), Y12
 	VFMADD231PS  Y13, Y12, Y0
 	VFMADD231PS  Y14, Y12, Y1
@@ -966,62 +1745,67 @@ loop6x2:
 	VBROADCASTSS (CX)(BX*2), Y12
 	VFMADD231PS  Y13, Y12, Y4
 	VFMADD231PS  Y14, Y12, Y5
-	VBROADCASTSS (R10), Y12
+	VBROADCASTSS (R9), Y12
 	VFMADD231PS  Y13, Y12, Y6
 	VFMADD231PS  Y14, Y12, Y7
-	VBROADCASTSS (R10)(BX*1), Y12
+	VBROADCASTSS (R9)(BX*1), Y12
 	VFMADD231PS  Y13, Y12, Y8
 	VFMADD231PS  Y14, Y12, Y9
-	VBROADCASTSS (R10)(BX*2), Y12
+	VBROADCASTSS (R9)(BX*2), Y12
 	VFMADD231PS  Y13, Y12, Y10
 	VFMADD231PS  Y14, Y12, Y11
 	ADDQ         SI, CX
-	ADDQ         SI, R10
-	ADDQ         R8, R11
+	ADDQ         SI, R9
+	ADDQ         R8, R10
 	DECQ         R12
 	JNZ          loop6x2
-	MOVQ         ldc+48(FP), CX
-	MOVQ         AX, R10
-	LEAQ         (R10)(CX*2), R11
-	ADDQ         CX, R11
-	VMOVUPS      Y0, (R10)
-	VMOVUPS      Y1, 32(R10)
-	VMOVUPS      Y2, (R10)(CX*1)
-	VMOVUPS      Y3, 32(R10)(CX*1)
-	VMOVUPS      Y4, (R10)(CX*2)
-	VMOVUPS      Y5, 32(R10)(CX*2)
-	VMOVUPS      Y6, (R11)
-	VMOVUPS      Y7, 32(R11)
-	VMOVUPS      Y8, (R11)(CX*1)
-	VMOVUPS      Y9, 32(R11)(CX*1)
-	VMOVUPS      Y10, (R11)(CX*2)
-	VMOVUPS      Y11, 32(R11)(CX*2)
-	ADDQ         $0x40, DI
-	ADDQ         $0x40, AX
-	DECQ         R9
+	ADDQ         jump+96(FP), CX
+	ADDQ         jump+96(FP), R9
+	DECQ         R11
+	JNZ          run6x2
+	MOVQ         ldc+56(FP), CX
+	MOVQ         AX, R9
+	LEAQ         (R9)(CX*2), R10
+	ADDQ         CX, R10
+	VMOVUPS      Y0, (R9)
+	VMOVUPS      Y1, 32(R9)
+	VMOVUPS      Y2, (R9)(CX*1)
+	VMOVUPS      Y3, 32(R9)(CX*1)
+	VMOVUPS      Y4, (R9)(CX*2)
+	VMOVUPS      Y5, 32(R9)(CX*2)
+	VMOVUPS      Y6, (R10)
+	VMOVUPS      Y7, 32(R10)
+	VMOVUPS      Y8, (R10)(CX*1)
+	VMOVUPS      Y9, 32(R10)(CX*1)
+	VMOVUPS      Y10, (R10)(CX*2)
+	VMOVUPS      Y11, 32(R10)(CX*2)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel6x2
 	VZEROUPPER
 	RET
 
 panel6x1:
-	CMPQ       acc+96(FP), $0x00
+	CMPQ       acc+136(FP), $0x00
 	JEQ        zero6x1
-	MOVQ       ldc+48(FP), R10
-	MOVQ       AX, R11
-	LEAQ       (R11)(R10*2), R12
-	ADDQ       R10, R12
+	MOVQ       ldc+56(FP), R9
+	MOVQ       AX, R10
+	LEAQ       (R10)(R9*2), R11
+	ADDQ       R9, R11
 	VMOVUPS    (CX), Y15
-	VMASKMOVPS (R11), Y15, Y0
+	VMASKMOVPS (R10), Y15, Y0
 	VMOVUPS    (CX), Y15
-	VMASKMOVPS (R11)(R10*1), Y15, Y1
+	VMASKMOVPS (R10)(R9*1), Y15, Y1
 	VMOVUPS    (CX), Y15
-	VMASKMOVPS (R11)(R10*2), Y15, Y2
+	VMASKMOVPS (R10)(R9*2), Y15, Y2
 	VMOVUPS    (CX), Y15
-	VMASKMOVPS (R12), Y15, Y3
+	VMASKMOVPS (R11), Y15, Y3
 	VMOVUPS    (CX), Y15
-	VMASKMOVPS (R12)(R10*1), Y15, Y4
+	VMASKMOVPS (R11)(R9*1), Y15, Y4
 	VMOVUPS    (CX), Y15
-	VMASKMOVPS (R12)(R10*2), Y15, Y5
+	VMASKMOVPS (R11)(R9*2), Y15, Y5
 	JMP        start6x1
 
 zero6x1:
@@ -1033,72 +1817,80 @@ zero6x1:
 	VXORPS X5, X5, X5
 
 start6x1:
-	MOVQ DX, R10
-	LEAQ (R10)(BX*2), R11
-	ADDQ BX, R11
-	MOVQ DI, R12
+	MOVQ DX, R9
+	LEAQ (R9)(BX*2), R10
+	ADDQ BX, R10
+	MOVQ DI, R11
+	MOVQ runs+40(FP), R12
+
+run6x1:
 	MOVQ k+32(FP), R13
 
 loop6x1:
 	VMOVUPS      (CX), Y15
-	VMASKMOVPS   (R12), Y15, Y7
-	VBROADCASTSS (R10), Y6
+	VMASKMOVPS   (R11), Y15, Y7
+	VBROADCASTSS (R9), Y6
 	VFMADD231PS  Y7, Y6, Y0
-	VBROADCASTSS (R10)(BX*1), Y6
+	VBROADCASTSS (R9)(BX*1), Y6
 	VFMADD231PS  Y7, Y6, Y1
-	VBROADCASTSS (R10)(BX*2), Y6
+	VBROADCASTSS (R9)(BX*2), Y6
 	VFMADD231PS  Y7, Y6, Y2
-	VBROADCASTSS (R11), Y6
+	VBROADCASTSS (R10), Y6
 	VFMADD231PS  Y7, Y6, Y3
-	VBROADCASTSS (R11)(BX*1), Y6
+	VBROADCASTSS (R10)(BX*1), Y6
 	VFMADD231PS  Y7, Y6, Y4
-	VBROADCASTSS (R11)(BX*2), Y6
+	VBROADCASTSS (R10)(BX*2), Y6
 	VFMADD231PS  Y7, Y6, Y5
+	ADDQ         SI, R9
 	ADDQ         SI, R10
-	ADDQ         SI, R11
-	ADDQ         R8, R12
+	ADDQ         R8, R11
 	DECQ         R13
 	JNZ          loop6x1
-	MOVQ         ldc+48(FP), R10
-	MOVQ         AX, R11
-	LEAQ         (R11)(R10*2), R12
-	ADDQ         R10, R12
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	DECQ         R12
+	JNZ          run6x1
+	MOVQ         ldc+56(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
 	VMOVUPS      (CX), Y15
-	VMASKMOVPS   Y0, Y15, (R11)
+	VMASKMOVPS   Y0, Y15, (R10)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPS   Y1, Y15, (R11)(R10*1)
+	VMASKMOVPS   Y1, Y15, (R10)(R9*1)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPS   Y2, Y15, (R11)(R10*2)
+	VMASKMOVPS   Y2, Y15, (R10)(R9*2)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPS   Y3, Y15, (R12)
+	VMASKMOVPS   Y3, Y15, (R11)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPS   Y4, Y15, (R12)(R10*1)
+	VMASKMOVPS   Y4, Y15, (R11)(R9*1)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPS   Y5, Y15, (R12)(R10*2)
-	ADDQ         $0x20, DI
-	ADDQ         $0x20, AX
-	DECQ         R9
+	VMASKMOVPS   Y5, Y15, (R11)(R9*2)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel6x1
 	VZEROUPPER
 	RET
 
 panel5x2:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero5x2
-	MOVQ    ldc+48(FP), CX
-	MOVQ    AX, R10
-	LEAQ    (R10)(CX*2), R11
-	ADDQ    CX, R11
-	VMOVUPS (R10), Y0
-	VMOVUPS 32(R10), Y1
-	VMOVUPS (R10)(CX*1), Y2
-	VMOVUPS 32(R10)(CX*1), Y3
-	VMOVUPS (R10)(CX*2), Y4
-	VMOVUPS 32(R10)(CX*2), Y5
-	VMOVUPS (R11), Y6
-	VMOVUPS 32(R11), Y7
-	VMOVUPS (R11)(CX*1), Y8
-	VMOVUPS 32(R11)(CX*1), Y9
+	MOVQ    ldc+56(FP), CX
+	MOVQ    AX, R9
+	LEAQ    (R9)(CX*2), R10
+	ADDQ    CX, R10
+	VMOVUPS (R9), Y0
+	VMOVUPS 32(R9), Y1
+	VMOVUPS (R9)(CX*1), Y2
+	VMOVUPS 32(R9)(CX*1), Y3
+	VMOVUPS (R9)(CX*2), Y4
+	VMOVUPS 32(R9)(CX*2), Y5
+	VMOVUPS (R10), Y6
+	VMOVUPS 32(R10), Y7
+	VMOVUPS (R10)(CX*1), Y8
+	VMOVUPS 32(R10)(CX*1), Y9
 	JMP     start5x2
 
 zero5x2:
@@ -1115,14 +1907,17 @@ zero5x2:
 
 start5x2:
 	MOVQ DX, CX
-	LEAQ (CX)(BX*2), R10
-	ADDQ BX, R10
-	MOVQ DI, R11
+	LEAQ (CX)(BX*2), R9
+	ADDQ BX, R9
+	MOVQ DI, R10
+	MOVQ runs+40(FP), R11
+
+run5x2:
 	MOVQ k+32(FP), R12
 
 loop5x2:
-	VMOVUPS      (R11), Y11
-	VMOVUPS      32(R11), Y12
+	VMOVUPS      (R10), Y11
+	VMOVUPS      32(R10), Y12
 	VBROADCASTSS (CX), Y10
 	VFMADD231PS  Y11, Y10, Y0
 	VFMADD231PS  Y12, Y10, Y1
@@ -1132,55 +1927,60 @@ loop5x2:
 	VBROADCASTSS (CX)(BX*2), Y10
 	VFMADD231PS  Y11, Y10, Y4
 	VFMADD231PS  Y12, Y10, Y5
-	VBROADCASTSS (R10), Y10
+	VBROADCASTSS (R9), Y10
 	VFMADD231PS  Y11, Y10, Y6
 	VFMADD231PS  Y12, Y10, Y7
-	VBROADCASTSS (R10)(BX*1), Y10
+	VBROADCASTSS (R9)(BX*1), Y10
 	VFMADD231PS  Y11, Y10, Y8
 	VFMADD231PS  Y12, Y10, Y9
 	ADDQ         SI, CX
-	ADDQ         SI, R10
-	ADDQ         R8, R11
+	ADDQ         SI, R9
+	ADDQ         R8, R10
 	DECQ         R12
 	JNZ          loop5x2
-	MOVQ         ldc+48(FP), CX
-	MOVQ         AX, R10
-	LEAQ         (R10)(CX*2), R11
-	ADDQ         CX, R11
-	VMOVUPS      Y0, (R10)
-	VMOVUPS      Y1, 32(R10)
-	VMOVUPS      Y2, (R10)(CX*1)
-	VMOVUPS      Y3, 32(R10)(CX*1)
-	VMOVUPS      Y4, (R10)(CX*2)
-	VMOVUPS      Y5, 32(R10)(CX*2)
-	VMOVUPS      Y6, (R11)
-	VMOVUPS      Y7, 32(R11)
-	VMOVUPS      Y8, (R11)(CX*1)
-	VMOVUPS      Y9, 32(R11)(CX*1)
-	ADDQ         $0x40, DI
-	ADDQ         $0x40, AX
-	DECQ         R9
+	ADDQ         jump+96(FP), CX
+	ADDQ         jump+96(FP), R9
+	DECQ         R11
+	JNZ          run5x2
+	MOVQ         ldc+56(FP), CX
+	MOVQ         AX, R9
+	LEAQ         (R9)(CX*2), R10
+	ADDQ         CX, R10
+	VMOVUPS      Y0, (R9)
+	VMOVUPS      Y1, 32(R9)
+	VMOVUPS      Y2, (R9)(CX*1)
+	VMOVUPS      Y3, 32(R9)(CX*1)
+	VMOVUPS      Y4, (R9)(CX*2)
+	VMOVUPS      Y5, 32(R9)(CX*2)
+	VMOVUPS      Y6, (R10)
+	VMOVUPS      Y7, 32(R10)
+	VMOVUPS      Y8, (R10)(CX*1)
+	VMOVUPS      Y9, 32(R10)(CX*1)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel5x2
 	VZEROUPPER
 	RET
 
 panel5x1:
-	CMPQ       acc+96(FP), $0x00
+	CMPQ       acc+136(FP), $0x00
 	JEQ        zero5x1
-	MOVQ       ldc+48(FP), R10
-	MOVQ       AX, R11
-	LEAQ       (R11)(R10*2), R12
-	ADDQ       R10, R12
+	MOVQ       ldc+56(FP), R9
+	MOVQ       AX, R10
+	LEAQ       (R10)(R9*2), R11
+	ADDQ       R9, R11
 	VMOVUPS    (CX), Y15
-	VMASKMOVPS (R11), Y15, Y0
+	VMASKMOVPS (R10), Y15, Y0
 	VMOVUPS    (CX), Y15
-	VMASKMOVPS (R11)(R10*1), Y15, Y1
+	VMASKMOVPS (R10)(R9*1), Y15, Y1
 	VMOVUPS    (CX), Y15
-	VMASKMOVPS (R11)(R10*2), Y15, Y2
+	VMASKMOVPS (R10)(R9*2), Y15, Y2
 	VMOVUPS    (CX), Y15
-	VMASKMOVPS (R12), Y15, Y3
+	VMASKMOVPS (R11), Y15, Y3
 	VMOVUPS    (CX), Y15
-	VMASKMOVPS (R12)(R10*1), Y15, Y4
+	VMASKMOVPS (R11)(R9*1), Y15, Y4
 	JMP        start5x1
 
 zero5x1:
@@ -1191,66 +1991,74 @@ zero5x1:
 	VXORPS X4, X4, X4
 
 start5x1:
-	MOVQ DX, R10
-	LEAQ (R10)(BX*2), R11
-	ADDQ BX, R11
-	MOVQ DI, R12
+	MOVQ DX, R9
+	LEAQ (R9)(BX*2), R10
+	ADDQ BX, R10
+	MOVQ DI, R11
+	MOVQ runs+40(FP), R12
+
+run5x1:
 	MOVQ k+32(FP), R13
 
 loop5x1:
 	VMOVUPS      (CX), Y15
-	VMASKMOVPS   (R12), Y15, Y6
-	VBROADCASTSS (R10), Y5
+	VMASKMOVPS   (R11), Y15, Y6
+	VBROADCASTSS (R9), Y5
 	VFMADD231PS  Y6, Y5, Y0
-	VBROADCASTSS (R10)(BX*1), Y5
+	VBROADCASTSS (R9)(BX*1), Y5
 	VFMADD231PS  Y6, Y5, Y1
-	VBROADCASTSS (R10)(BX*2), Y5
+	VBROADCASTSS (R9)(BX*2), Y5
 	VFMADD231PS  Y6, Y5, Y2
-	VBROADCASTSS (R11), Y5
+	VBROADCASTSS (R10), Y5
 	VFMADD231PS  Y6, Y5, Y3
-	VBROADCASTSS (R11)(BX*1), Y5
+	VBROADCASTSS (R10)(BX*1), Y5
 	VFMADD231PS  Y6, Y5, Y4
+	ADDQ         SI, R9
 	ADDQ         SI, R10
-	ADDQ         SI, R11
-	ADDQ         R8, R12
+	ADDQ         R8, R11
 	DECQ         R13
 	JNZ          loop5x1
-	MOVQ         ldc+48(FP), R10
-	MOVQ         AX, R11
-	LEAQ         (R11)(R10*2), R12
-	ADDQ         R10, R12
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	DECQ         R12
+	JNZ          run5x1
+	MOVQ         ldc+56(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
 	VMOVUPS      (CX), Y15
-	VMASKMOVPS   Y0, Y15, (R11)
+	VMASKMOVPS   Y0, Y15, (R10)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPS   Y1, Y15, (R11)(R10*1)
+	VMASKMOVPS   Y1, Y15, (R10)(R9*1)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPS   Y2, Y15, (R11)(R10*2)
+	VMASKMOVPS   Y2, Y15, (R10)(R9*2)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPS   Y3, Y15, (R12)
+	VMASKMOVPS   Y3, Y15, (R11)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPS   Y4, Y15, (R12)(R10*1)
-	ADDQ         $0x20, DI
-	ADDQ         $0x20, AX
-	DECQ         R9
+	VMASKMOVPS   Y4, Y15, (R11)(R9*1)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel5x1
 	VZEROUPPER
 	RET
 
 panel4x2:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero4x2
-	MOVQ    ldc+48(FP), CX
-	MOVQ    AX, R10
-	LEAQ    (R10)(CX*2), R11
-	ADDQ    CX, R11
-	VMOVUPS (R10), Y0
-	VMOVUPS 32(R10), Y1
-	VMOVUPS (R10)(CX*1), Y2
-	VMOVUPS 32(R10)(CX*1), Y3
-	VMOVUPS (R10)(CX*2), Y4
-	VMOVUPS 32(R10)(CX*2), Y5
-	VMOVUPS (R11), Y6
-	VMOVUPS 32(R11), Y7
+	MOVQ    ldc+56(FP), CX
+	MOVQ    AX, R9
+	LEAQ    (R9)(CX*2), R10
+	ADDQ    CX, R10
+	VMOVUPS (R9), Y0
+	VMOVUPS 32(R9), Y1
+	VMOVUPS (R9)(CX*1), Y2
+	VMOVUPS 32(R9)(CX*1), Y3
+	VMOVUPS (R9)(CX*2), Y4
+	VMOVUPS 32(R9)(CX*2), Y5
+	VMOVUPS (R10), Y6
+	VMOVUPS 32(R10), Y7
 	JMP     start4x2
 
 zero4x2:
@@ -1265,14 +2073,17 @@ zero4x2:
 
 start4x2:
 	MOVQ DX, CX
-	LEAQ (CX)(BX*2), R10
-	ADDQ BX, R10
-	MOVQ DI, R11
+	LEAQ (CX)(BX*2), R9
+	ADDQ BX, R9
+	MOVQ DI, R10
+	MOVQ runs+40(FP), R11
+
+run4x2:
 	MOVQ k+32(FP), R12
 
 loop4x2:
-	VMOVUPS      (R11), Y9
-	VMOVUPS      32(R11), Y10
+	VMOVUPS      (R10), Y9
+	VMOVUPS      32(R10), Y10
 	VBROADCASTSS (CX), Y8
 	VFMADD231PS  Y9, Y8, Y0
 	VFMADD231PS  Y10, Y8, Y1
@@ -1282,48 +2093,53 @@ loop4x2:
 	VBROADCASTSS (CX)(BX*2), Y8
 	VFMADD231PS  Y9, Y8, Y4
 	VFMADD231PS  Y10, Y8, Y5
-	VBROADCASTSS (R10), Y8
+	VBROADCASTSS (R9), Y8
 	VFMADD231PS  Y9, Y8, Y6
 	VFMADD231PS  Y10, Y8, Y7
 	ADDQ         SI, CX
-	ADDQ         SI, R10
-	ADDQ         R8, R11
+	ADDQ         SI, R9
+	ADDQ         R8, R10
 	DECQ         R12
 	JNZ          loop4x2
-	MOVQ         ldc+48(FP), CX
-	MOVQ         AX, R10
-	LEAQ         (R10)(CX*2), R11
-	ADDQ         CX, R11
-	VMOVUPS      Y0, (R10)
-	VMOVUPS      Y1, 32(R10)
-	VMOVUPS      Y2, (R10)(CX*1)
-	VMOVUPS      Y3, 32(R10)(CX*1)
-	VMOVUPS      Y4, (R10)(CX*2)
-	VMOVUPS      Y5, 32(R10)(CX*2)
-	VMOVUPS      Y6, (R11)
-	VMOVUPS      Y7, 32(R11)
-	ADDQ         $0x40, DI
-	ADDQ         $0x40, AX
-	DECQ         R9
+	ADDQ         jump+96(FP), CX
+	ADDQ         jump+96(FP), R9
+	DECQ         R11
+	JNZ          run4x2
+	MOVQ         ldc+56(FP), CX
+	MOVQ         AX, R9
+	LEAQ         (R9)(CX*2), R10
+	ADDQ         CX, R10
+	VMOVUPS      Y0, (R9)
+	VMOVUPS      Y1, 32(R9)
+	VMOVUPS      Y2, (R9)(CX*1)
+	VMOVUPS      Y3, 32(R9)(CX*1)
+	VMOVUPS      Y4, (R9)(CX*2)
+	VMOVUPS      Y5, 32(R9)(CX*2)
+	VMOVUPS      Y6, (R10)
+	VMOVUPS      Y7, 32(R10)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel4x2
 	VZEROUPPER
 	RET
 
 panel4x1:
-	CMPQ       acc+96(FP), $0x00
+	CMPQ       acc+136(FP), $0x00
 	JEQ        zero4x1
-	MOVQ       ldc+48(FP), R10
-	MOVQ       AX, R11
-	LEAQ       (R11)(R10*2), R12
-	ADDQ       R10, R12
+	MOVQ       ldc+56(FP), R9
+	MOVQ       AX, R10
+	LEAQ       (R10)(R9*2), R11
+	ADDQ       R9, R11
 	VMOVUPS    (CX), Y15
-	VMASKMOVPS (R11), Y15, Y0
+	VMASKMOVPS (R10), Y15, Y0
 	VMOVUPS    (CX), Y15
-	VMASKMOVPS (R11)(R10*1), Y15, Y1
+	VMASKMOVPS (R10)(R9*1), Y15, Y1
 	VMOVUPS    (CX), Y15
-	VMASKMOVPS (R11)(R10*2), Y15, Y2
+	VMASKMOVPS (R10)(R9*2), Y15, Y2
 	VMOVUPS    (CX), Y15
-	VMASKMOVPS (R12), Y15, Y3
+	VMASKMOVPS (R11), Y15, Y3
 	JMP        start4x1
 
 zero4x1:
@@ -1333,58 +2149,66 @@ zero4x1:
 	VXORPS X3, X3, X3
 
 start4x1:
-	MOVQ DX, R10
-	LEAQ (R10)(BX*2), R11
-	ADDQ BX, R11
-	MOVQ DI, R12
+	MOVQ DX, R9
+	LEAQ (R9)(BX*2), R10
+	ADDQ BX, R10
+	MOVQ DI, R11
+	MOVQ runs+40(FP), R12
+
+run4x1:
 	MOVQ k+32(FP), R13
 
 loop4x1:
 	VMOVUPS      (CX), Y15
-	VMASKMOVPS   (R12), Y15, Y5
-	VBROADCASTSS (R10), Y4
+	VMASKMOVPS   (R11), Y15, Y5
+	VBROADCASTSS (R9), Y4
 	VFMADD231PS  Y5, Y4, Y0
-	VBROADCASTSS (R10)(BX*1), Y4
+	VBROADCASTSS (R9)(BX*1), Y4
 	VFMADD231PS  Y5, Y4, Y1
-	VBROADCASTSS (R10)(BX*2), Y4
+	VBROADCASTSS (R9)(BX*2), Y4
 	VFMADD231PS  Y5, Y4, Y2
-	VBROADCASTSS (R11), Y4
+	VBROADCASTSS (R10), Y4
 	VFMADD231PS  Y5, Y4, Y3
+	ADDQ         SI, R9
 	ADDQ         SI, R10
-	ADDQ         SI, R11
-	ADDQ         R8, R12
+	ADDQ         R8, R11
 	DECQ         R13
 	JNZ          loop4x1
-	MOVQ         ldc+48(FP), R10
-	MOVQ         AX, R11
-	LEAQ         (R11)(R10*2), R12
-	ADDQ         R10, R12
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	DECQ         R12
+	JNZ          run4x1
+	MOVQ         ldc+56(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
 	VMOVUPS      (CX), Y15
-	VMASKMOVPS   Y0, Y15, (R11)
+	VMASKMOVPS   Y0, Y15, (R10)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPS   Y1, Y15, (R11)(R10*1)
+	VMASKMOVPS   Y1, Y15, (R10)(R9*1)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPS   Y2, Y15, (R11)(R10*2)
+	VMASKMOVPS   Y2, Y15, (R10)(R9*2)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPS   Y3, Y15, (R12)
-	ADDQ         $0x20, DI
-	ADDQ         $0x20, AX
-	DECQ         R9
+	VMASKMOVPS   Y3, Y15, (R11)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel4x1
 	VZEROUPPER
 	RET
 
 panel3x2:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero3x2
-	MOVQ    ldc+48(FP), CX
-	MOVQ    AX, R10
-	VMOVUPS (R10), Y0
-	VMOVUPS 32(R10), Y1
-	VMOVUPS (R10)(CX*1), Y2
-	VMOVUPS 32(R10)(CX*1), Y3
-	VMOVUPS (R10)(CX*2), Y4
-	VMOVUPS 32(R10)(CX*2), Y5
+	MOVQ    ldc+56(FP), CX
+	MOVQ    AX, R9
+	VMOVUPS (R9), Y0
+	VMOVUPS 32(R9), Y1
+	VMOVUPS (R9)(CX*1), Y2
+	VMOVUPS 32(R9)(CX*1), Y3
+	VMOVUPS (R9)(CX*2), Y4
+	VMOVUPS 32(R9)(CX*2), Y5
 	JMP     start3x2
 
 zero3x2:
@@ -1397,12 +2221,15 @@ zero3x2:
 
 start3x2:
 	MOVQ DX, CX
-	MOVQ DI, R10
+	MOVQ DI, R9
+	MOVQ runs+40(FP), R10
+
+run3x2:
 	MOVQ k+32(FP), R11
 
 loop3x2:
-	VMOVUPS      (R10), Y7
-	VMOVUPS      32(R10), Y8
+	VMOVUPS      (R9), Y7
+	VMOVUPS      32(R9), Y8
 	VBROADCASTSS (CX), Y6
 	VFMADD231PS  Y7, Y6, Y0
 	VFMADD231PS  Y8, Y6, Y1
@@ -1413,35 +2240,39 @@ loop3x2:
 	VFMADD231PS  Y7, Y6, Y4
 	VFMADD231PS  Y8, Y6, Y5
 	ADDQ         SI, CX
-	ADDQ         R8, R10
+	ADDQ         R8, R9
 	DECQ         R11
 	JNZ          loop3x2
-	MOVQ         ldc+48(FP), CX
-	MOVQ         AX, R10
-	VMOVUPS      Y0, (R10)
-	VMOVUPS      Y1, 32(R10)
-	VMOVUPS      Y2, (R10)(CX*1)
-	VMOVUPS      Y3, 32(R10)(CX*1)
-	VMOVUPS      Y4, (R10)(CX*2)
-	VMOVUPS      Y5, 32(R10)(CX*2)
-	ADDQ         $0x40, DI
-	ADDQ         $0x40, AX
-	DECQ         R9
+	ADDQ         jump+96(FP), CX
+	DECQ         R10
+	JNZ          run3x2
+	MOVQ         ldc+56(FP), CX
+	MOVQ         AX, R9
+	VMOVUPS      Y0, (R9)
+	VMOVUPS      Y1, 32(R9)
+	VMOVUPS      Y2, (R9)(CX*1)
+	VMOVUPS      Y3, 32(R9)(CX*1)
+	VMOVUPS      Y4, (R9)(CX*2)
+	VMOVUPS      Y5, 32(R9)(CX*2)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel3x2
 	VZEROUPPER
 	RET
 
 panel3x1:
-	CMPQ       acc+96(FP), $0x00
+	CMPQ       acc+136(FP), $0x00
 	JEQ        zero3x1
-	MOVQ       ldc+48(FP), R10
-	MOVQ       AX, R11
+	MOVQ       ldc+56(FP), R9
+	MOVQ       AX, R10
 	VMOVUPS    (CX), Y15
-	VMASKMOVPS (R11), Y15, Y0
+	VMASKMOVPS (R10), Y15, Y0
 	VMOVUPS    (CX), Y15
-	VMASKMOVPS (R11)(R10*1), Y15, Y1
+	VMASKMOVPS (R10)(R9*1), Y15, Y1
 	VMOVUPS    (CX), Y15
-	VMASKMOVPS (R11)(R10*2), Y15, Y2
+	VMASKMOVPS (R10)(R9*2), Y15, Y2
 	JMP        start3x1
 
 zero3x1:
@@ -1450,47 +2281,54 @@ zero3x1:
 	VXORPS X2, X2, X2
 
 start3x1:
-	MOVQ DX, R10
-	MOVQ DI, R11
+	MOVQ DX, R9
+	MOVQ DI, R10
+	MOVQ runs+40(FP), R11
+
+run3x1:
 	MOVQ k+32(FP), R12
 
 loop3x1:
 	VMOVUPS      (CX), Y15
-	VMASKMOVPS   (R11), Y15, Y4
-	VBROADCASTSS (R10), Y3
+	VMASKMOVPS   (R10), Y15, Y4
+	VBROADCASTSS (R9), Y3
 	VFMADD231PS  Y4, Y3, Y0
-	VBROADCASTSS (R10)(BX*1), Y3
+	VBROADCASTSS (R9)(BX*1), Y3
 	VFMADD231PS  Y4, Y3, Y1
-	VBROADCASTSS (R10)(BX*2), Y3
+	VBROADCASTSS (R9)(BX*2), Y3
 	VFMADD231PS  Y4, Y3, Y2
-	ADDQ         SI, R10
-	ADDQ         R8, R11
+	ADDQ         SI, R9
+	ADDQ         R8, R10
 	DECQ         R12
 	JNZ          loop3x1
-	MOVQ         ldc+48(FP), R10
-	MOVQ         AX, R11
+	ADDQ         jump+96(FP), R9
+	DECQ         R11
+	JNZ          run3x1
+	MOVQ         ldc+56(FP), R9
+	MOVQ         AX, R10
 	VMOVUPS      (CX), Y15
-	VMASKMOVPS   Y0, Y15, (R11)
+	VMASKMOVPS   Y0, Y15, (R10)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPS   Y1, Y15, (R11)(R10*1)
+	VMASKMOVPS   Y1, Y15, (R10)(R9*1)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPS   Y2, Y15, (R11)(R10*2)
-	ADDQ         $0x20, DI
-	ADDQ         $0x20, AX
-	DECQ         R9
+	VMASKMOVPS   Y2, Y15, (R10)(R9*2)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel3x1
 	VZEROUPPER
 	RET
 
 panel2x2:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero2x2
-	MOVQ    ldc+48(FP), CX
-	MOVQ    AX, R10
-	VMOVUPS (R10), Y0
-	VMOVUPS 32(R10), Y1
-	VMOVUPS (R10)(CX*1), Y2
-	VMOVUPS 32(R10)(CX*1), Y3
+	MOVQ    ldc+56(FP), CX
+	MOVQ    AX, R9
+	VMOVUPS (R9), Y0
+	VMOVUPS 32(R9), Y1
+	VMOVUPS (R9)(CX*1), Y2
+	VMOVUPS 32(R9)(CX*1), Y3
 	JMP     start2x2
 
 zero2x2:
@@ -1501,12 +2339,15 @@ zero2x2:
 
 start2x2:
 	MOVQ DX, CX
-	MOVQ DI, R10
+	MOVQ DI, R9
+	MOVQ runs+40(FP), R10
+
+run2x2:
 	MOVQ k+32(FP), R11
 
 loop2x2:
-	VMOVUPS      (R10), Y5
-	VMOVUPS      32(R10), Y6
+	VMOVUPS      (R9), Y5
+	VMOVUPS      32(R9), Y6
 	VBROADCASTSS (CX), Y4
 	VFMADD231PS  Y5, Y4, Y0
 	VFMADD231PS  Y6, Y4, Y1
@@ -1514,31 +2355,35 @@ loop2x2:
 	VFMADD231PS  Y5, Y4, Y2
 	VFMADD231PS  Y6, Y4, Y3
 	ADDQ         SI, CX
-	ADDQ         R8, R10
+	ADDQ         R8, R9
 	DECQ         R11
 	JNZ          loop2x2
-	MOVQ         ldc+48(FP), CX
-	MOVQ         AX, R10
-	VMOVUPS      Y0, (R10)
-	VMOVUPS      Y1, 32(R10)
-	VMOVUPS      Y2, (R10)(CX*1)
-	VMOVUPS      Y3, 32(R10)(CX*1)
-	ADDQ         $0x40, DI
-	ADDQ         $0x40, AX
-	DECQ         R9
+	ADDQ         jump+96(FP), CX
+	DECQ         R10
+	JNZ          run2x2
+	MOVQ         ldc+56(FP), CX
+	MOVQ         AX, R9
+	VMOVUPS      Y0, (R9)
+	VMOVUPS      Y1, 32(R9)
+	VMOVUPS      Y2, (R9)(CX*1)
+	VMOVUPS      Y3, 32(R9)(CX*1)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel2x2
 	VZEROUPPER
 	RET
 
 panel2x1:
-	CMPQ       acc+96(FP), $0x00
+	CMPQ       acc+136(FP), $0x00
 	JEQ        zero2x1
-	MOVQ       ldc+48(FP), R10
-	MOVQ       AX, R11
+	MOVQ       ldc+56(FP), R9
+	MOVQ       AX, R10
 	VMOVUPS    (CX), Y15
-	VMASKMOVPS (R11), Y15, Y0
+	VMASKMOVPS (R10), Y15, Y0
 	VMOVUPS    (CX), Y15
-	VMASKMOVPS (R11)(R10*1), Y15, Y1
+	VMASKMOVPS (R10)(R9*1), Y15, Y1
 	JMP        start2x1
 
 zero2x1:
@@ -1546,38 +2391,45 @@ zero2x1:
 	VXORPS X1, X1, X1
 
 start2x1:
-	MOVQ DX, R10
-	MOVQ DI, R11
+	MOVQ DX, R9
+	MOVQ DI, R10
+	MOVQ runs+40(FP), R11
+
+run2x1:
 	MOVQ k+32(FP), R12
 
 loop2x1:
 	VMOVUPS      (CX), Y15
-	VMASKMOVPS   (R11), Y15, Y3
-	VBROADCASTSS (R10), Y2
+	VMASKMOVPS   (R10), Y15, Y3
+	VBROADCASTSS (R9), Y2
 	VFMADD231PS  Y3, Y2, Y0
-	VBROADCASTSS (R10)(BX*1), Y2
+	VBROADCASTSS (R9)(BX*1), Y2
 	VFMADD231PS  Y3, Y2, Y1
-	ADDQ         SI, R10
-	ADDQ         R8, R11
+	ADDQ         SI, R9
+	ADDQ         R8, R10
 	DECQ         R12
 	JNZ          loop2x1
-	MOVQ         ldc+48(FP), R10
-	MOVQ         AX, R11
+	ADDQ         jump+96(FP), R9
+	DECQ         R11
+	JNZ          run2x1
+	MOVQ         ldc+56(FP), R9
+	MOVQ         AX, R10
 	VMOVUPS      (CX), Y15
-	VMASKMOVPS   Y0, Y15, (R11)
+	VMASKMOVPS   Y0, Y15, (R10)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPS   Y1, Y15, (R11)(R10*1)
-	ADDQ         $0x20, DI
-	ADDQ         $0x20, AX
-	DECQ         R9
+	VMASKMOVPS   Y1, Y15, (R10)(R9*1)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel2x1
 	VZEROUPPER
 	RET
 
 panel1x12:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero1x12
-	MOVQ    ldc+48(FP), CX
+	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
@@ -1610,6 +2462,9 @@ zero1x12:
 start1x12:
 	MOVQ DX, CX
 	MOVQ DI, BX
+	MOVQ runs+40(FP), R9
+
+run1x12:
 	MOVQ k+32(FP), R10
 
 loop1x12:
@@ -1630,7 +2485,10 @@ loop1x12:
 	ADDQ         R8, BX
 	DECQ         R10
 	JNZ          loop1x12
-	MOVQ         ldc+48(FP), CX
+	ADDQ         jump+96(FP), CX
+	DECQ         R9
+	JNZ          run1x12
+	MOVQ         ldc+56(FP), CX
 	MOVQ         AX, CX
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -1644,17 +2502,18 @@ loop1x12:
 	VMOVUPS      Y9, 288(CX)
 	VMOVUPS      Y10, 320(CX)
 	VMOVUPS      Y11, 352(CX)
-	ADDQ         $0x00000180, DI
-	ADDQ         $0x00000180, AX
-	DECQ         R9
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel1x12
 	VZEROUPPER
 	RET
 
 panel1x11:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero1x11
-	MOVQ    ldc+48(FP), CX
+	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
@@ -1685,6 +2544,9 @@ zero1x11:
 start1x11:
 	MOVQ DX, CX
 	MOVQ DI, BX
+	MOVQ runs+40(FP), R9
+
+run1x11:
 	MOVQ k+32(FP), R10
 
 loop1x11:
@@ -1704,7 +2566,10 @@ loop1x11:
 	ADDQ         R8, BX
 	DECQ         R10
 	JNZ          loop1x11
-	MOVQ         ldc+48(FP), CX
+	ADDQ         jump+96(FP), CX
+	DECQ         R9
+	JNZ          run1x11
+	MOVQ         ldc+56(FP), CX
 	MOVQ         AX, CX
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -1717,17 +2582,18 @@ loop1x11:
 	VMOVUPS      Y8, 256(CX)
 	VMOVUPS      Y9, 288(CX)
 	VMOVUPS      Y10, 320(CX)
-	ADDQ         $0x00000160, DI
-	ADDQ         $0x00000160, AX
-	DECQ         R9
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel1x11
 	VZEROUPPER
 	RET
 
 panel1x10:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero1x10
-	MOVQ    ldc+48(FP), CX
+	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
@@ -1756,6 +2622,9 @@ zero1x10:
 start1x10:
 	MOVQ DX, CX
 	MOVQ DI, BX
+	MOVQ runs+40(FP), R9
+
+run1x10:
 	MOVQ k+32(FP), R10
 
 loop1x10:
@@ -1774,7 +2643,10 @@ loop1x10:
 	ADDQ         R8, BX
 	DECQ         R10
 	JNZ          loop1x10
-	MOVQ         ldc+48(FP), CX
+	ADDQ         jump+96(FP), CX
+	DECQ         R9
+	JNZ          run1x10
+	MOVQ         ldc+56(FP), CX
 	MOVQ         AX, CX
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -1786,17 +2658,18 @@ loop1x10:
 	VMOVUPS      Y7, 224(CX)
 	VMOVUPS      Y8, 256(CX)
 	VMOVUPS      Y9, 288(CX)
-	ADDQ         $0x00000140, DI
-	ADDQ         $0x00000140, AX
-	DECQ         R9
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel1x10
 	VZEROUPPER
 	RET
 
 panel1x9:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero1x9
-	MOVQ    ldc+48(FP), CX
+	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
@@ -1823,6 +2696,9 @@ zero1x9:
 start1x9:
 	MOVQ DX, CX
 	MOVQ DI, BX
+	MOVQ runs+40(FP), R9
+
+run1x9:
 	MOVQ k+32(FP), R10
 
 loop1x9:
@@ -1840,7 +2716,10 @@ loop1x9:
 	ADDQ         R8, BX
 	DECQ         R10
 	JNZ          loop1x9
-	MOVQ         ldc+48(FP), CX
+	ADDQ         jump+96(FP), CX
+	DECQ         R9
+	JNZ          run1x9
+	MOVQ         ldc+56(FP), CX
 	MOVQ         AX, CX
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -1851,17 +2730,18 @@ loop1x9:
 	VMOVUPS      Y6, 192(CX)
 	VMOVUPS      Y7, 224(CX)
 	VMOVUPS      Y8, 256(CX)
-	ADDQ         $0x00000120, DI
-	ADDQ         $0x00000120, AX
-	DECQ         R9
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel1x9
 	VZEROUPPER
 	RET
 
 panel1x8:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero1x8
-	MOVQ    ldc+48(FP), CX
+	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
@@ -1886,6 +2766,9 @@ zero1x8:
 start1x8:
 	MOVQ DX, CX
 	MOVQ DI, BX
+	MOVQ runs+40(FP), R9
+
+run1x8:
 	MOVQ k+32(FP), R10
 
 loop1x8:
@@ -1902,7 +2785,10 @@ loop1x8:
 	ADDQ         R8, BX
 	DECQ         R10
 	JNZ          loop1x8
-	MOVQ         ldc+48(FP), CX
+	ADDQ         jump+96(FP), CX
+	DECQ         R9
+	JNZ          run1x8
+	MOVQ         ldc+56(FP), CX
 	MOVQ         AX, CX
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -1912,17 +2798,18 @@ loop1x8:
 	VMOVUPS      Y5, 160(CX)
 	VMOVUPS      Y6, 192(CX)
 	VMOVUPS      Y7, 224(CX)
-	ADDQ         $0x00000100, DI
-	ADDQ         $0x00000100, AX
-	DECQ         R9
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel1x8
 	VZEROUPPER
 	RET
 
 panel1x7:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero1x7
-	MOVQ    ldc+48(FP), CX
+	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
@@ -1945,6 +2832,9 @@ zero1x7:
 start1x7:
 	MOVQ DX, CX
 	MOVQ DI, BX
+	MOVQ runs+40(FP), R9
+
+run1x7:
 	MOVQ k+32(FP), R10
 
 loop1x7:
@@ -1960,7 +2850,10 @@ loop1x7:
 	ADDQ         R8, BX
 	DECQ         R10
 	JNZ          loop1x7
-	MOVQ         ldc+48(FP), CX
+	ADDQ         jump+96(FP), CX
+	DECQ         R9
+	JNZ          run1x7
+	MOVQ         ldc+56(FP), CX
 	MOVQ         AX, CX
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -1969,17 +2862,18 @@ loop1x7:
 	VMOVUPS      Y4, 128(CX)
 	VMOVUPS      Y5, 160(CX)
 	VMOVUPS      Y6, 192(CX)
-	ADDQ         $0x000000e0, DI
-	ADDQ         $0x000000e0, AX
-	DECQ         R9
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel1x7
 	VZEROUPPER
 	RET
 
 panel1x6:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero1x6
-	MOVQ    ldc+48(FP), CX
+	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
@@ -2000,6 +2894,9 @@ zero1x6:
 start1x6:
 	MOVQ DX, CX
 	MOVQ DI, BX
+	MOVQ runs+40(FP), R9
+
+run1x6:
 	MOVQ k+32(FP), R10
 
 loop1x6:
@@ -2014,7 +2911,10 @@ loop1x6:
 	ADDQ         R8, BX
 	DECQ         R10
 	JNZ          loop1x6
-	MOVQ         ldc+48(FP), CX
+	ADDQ         jump+96(FP), CX
+	DECQ         R9
+	JNZ          run1x6
+	MOVQ         ldc+56(FP), CX
 	MOVQ         AX, CX
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
@@ -2022,17 +2922,18 @@ loop1x6:
 	VMOVUPS      Y3, 96(CX)
 	VMOVUPS      Y4, 128(CX)
 	VMOVUPS      Y5, 160(CX)
-	ADDQ         $0x000000c0, DI
-	ADDQ         $0x000000c0, AX
-	DECQ         R9
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel1x6
 	VZEROUPPER
 	RET
 
 panel1x5:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero1x5
-	MOVQ    ldc+48(FP), CX
+	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
@@ -2051,6 +2952,9 @@ zero1x5:
 start1x5:
 	MOVQ DX, CX
 	MOVQ DI, BX
+	MOVQ runs+40(FP), R9
+
+run1x5:
 	MOVQ k+32(FP), R10
 
 loop1x5:
@@ -2064,24 +2968,28 @@ loop1x5:
 	ADDQ         R8, BX
 	DECQ         R10
 	JNZ          loop1x5
-	MOVQ         ldc+48(FP), CX
+	ADDQ         jump+96(FP), CX
+	DECQ         R9
+	JNZ          run1x5
+	MOVQ         ldc+56(FP), CX
 	MOVQ         AX, CX
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
 	VMOVUPS      Y2, 64(CX)
 	VMOVUPS      Y3, 96(CX)
 	VMOVUPS      Y4, 128(CX)
-	ADDQ         $0x000000a0, DI
-	ADDQ         $0x000000a0, AX
-	DECQ         R9
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel1x5
 	VZEROUPPER
 	RET
 
 panel1x4:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero1x4
-	MOVQ    ldc+48(FP), CX
+	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
@@ -2098,6 +3006,9 @@ zero1x4:
 start1x4:
 	MOVQ DX, CX
 	MOVQ DI, BX
+	MOVQ runs+40(FP), R9
+
+run1x4:
 	MOVQ k+32(FP), R10
 
 loop1x4:
@@ -2110,23 +3021,27 @@ loop1x4:
 	ADDQ         R8, BX
 	DECQ         R10
 	JNZ          loop1x4
-	MOVQ         ldc+48(FP), CX
+	ADDQ         jump+96(FP), CX
+	DECQ         R9
+	JNZ          run1x4
+	MOVQ         ldc+56(FP), CX
 	MOVQ         AX, CX
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
 	VMOVUPS      Y2, 64(CX)
 	VMOVUPS      Y3, 96(CX)
-	ADDQ         $0x00000080, DI
-	ADDQ         $0x00000080, AX
-	DECQ         R9
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel1x4
 	VZEROUPPER
 	RET
 
 panel1x3:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero1x3
-	MOVQ    ldc+48(FP), CX
+	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
@@ -2141,6 +3056,9 @@ zero1x3:
 start1x3:
 	MOVQ DX, CX
 	MOVQ DI, BX
+	MOVQ runs+40(FP), R9
+
+run1x3:
 	MOVQ k+32(FP), R10
 
 loop1x3:
@@ -2152,22 +3070,26 @@ loop1x3:
 	ADDQ         R8, BX
 	DECQ         R10
 	JNZ          loop1x3
-	MOVQ         ldc+48(FP), CX
+	ADDQ         jump+96(FP), CX
+	DECQ         R9
+	JNZ          run1x3
+	MOVQ         ldc+56(FP), CX
 	MOVQ         AX, CX
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
 	VMOVUPS      Y2, 64(CX)
-	ADDQ         $0x60, DI
-	ADDQ         $0x60, AX
-	DECQ         R9
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel1x3
 	VZEROUPPER
 	RET
 
 panel1x2:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero1x2
-	MOVQ    ldc+48(FP), CX
+	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
@@ -2180,6 +3102,9 @@ zero1x2:
 start1x2:
 	MOVQ DX, CX
 	MOVQ DI, BX
+	MOVQ runs+40(FP), R9
+
+run1x2:
 	MOVQ k+32(FP), R10
 
 loop1x2:
@@ -2190,21 +3115,25 @@ loop1x2:
 	ADDQ         R8, BX
 	DECQ         R10
 	JNZ          loop1x2
-	MOVQ         ldc+48(FP), CX
+	ADDQ         jump+96(FP), CX
+	DECQ         R9
+	JNZ          run1x2
+	MOVQ         ldc+56(FP), CX
 	MOVQ         AX, CX
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
-	ADDQ         $0x40, DI
-	ADDQ         $0x40, AX
-	DECQ         R9
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel1x2
 	VZEROUPPER
 	RET
 
 panel1x1:
-	CMPQ       acc+96(FP), $0x00
+	CMPQ       acc+136(FP), $0x00
 	JEQ        zero1x1
-	MOVQ       ldc+48(FP), BX
+	MOVQ       ldc+56(FP), BX
 	MOVQ       AX, BX
 	VMOVUPS    (CX), Y15
 	VMASKMOVPS (BX), Y15, Y0
@@ -2215,26 +3144,170 @@ zero1x1:
 
 start1x1:
 	MOVQ DX, BX
-	MOVQ DI, R10
+	MOVQ DI, R9
+	MOVQ runs+40(FP), R10
+
+run1x1:
 	MOVQ k+32(FP), R11
 
 loop1x1:
 	VBROADCASTSS (BX), Y1
 	VMOVUPS      (CX), Y15
-	VMASKMOVPS   (R10), Y15, Y2
+	VMASKMOVPS   (R9), Y15, Y2
 	VFMADD231PS  Y2, Y1, Y0
 	ADDQ         SI, BX
-	ADDQ         R8, R10
+	ADDQ         R8, R9
 	DECQ         R11
 	JNZ          loop1x1
-	MOVQ         ldc+48(FP), BX
+	ADDQ         jump+96(FP), BX
+	DECQ         R10
+	JNZ          run1x1
+	MOVQ         ldc+56(FP), BX
 	MOVQ         AX, BX
 	VMOVUPS      (CX), Y15
 	VMASKMOVPS   Y0, Y15, (BX)
-	ADDQ         $0x20, DI
-	ADDQ         $0x20, AX
-	DECQ         R9
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel1x1
+	VZEROUPPER
+	RET
+
+// func packRowsF32AVX2(nv int, panels int, last int, rows int, dst *float32, ldd int, ps int, src *float32, lds int)
+// Requires: AVX, MMX+
+TEXT ·packRowsF32AVX2(SB), NOSPLIT, $0-72
+	MOVQ last+16(FP), AX
+	SHLQ $0x02, AX
+	LEAQ tail<>+64(SB), CX
+	SUBQ AX, CX
+	MOVQ rows+24(FP), AX
+	MOVQ dst+32(FP), DX
+	MOVQ ldd+40(FP), BX
+	MOVQ src+56(FP), SI
+	MOVQ lds+64(FP), DI
+	CMPQ nv+0(FP), $0x02
+	JNE  one
+
+both:
+	MOVQ SI, CX
+	MOVQ DX, R8
+	MOVQ panels+8(FP), R9
+
+bothPanel:
+	VMOVUPS    (CX), Y0
+	VMOVUPS    32(CX), Y1
+	PREFETCHT0 (CX)(DI*2)
+	VMOVUPS    Y0, (R8)
+	VMOVUPS    Y1, 32(R8)
+	ADDQ       $0x40, CX
+	ADDQ       ps+48(FP), R8
+	DECQ       R9
+	JNZ        bothPanel
+	ADDQ       DI, SI
+	ADDQ       BX, DX
+	DECQ       AX
+	JNZ        both
+	VZEROUPPER
+	RET
+
+one:
+single:
+	MOVQ SI, R8
+	MOVQ DX, R9
+	MOVQ panels+8(FP), R10
+
+singlePanel:
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R8), Y15, Y0
+	PREFETCHT0 (R8)(DI*2)
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS Y0, Y15, (R9)
+	ADDQ       $0x20, R8
+	ADDQ       ps+48(FP), R9
+	DECQ       R10
+	JNZ        singlePanel
+	ADDQ       DI, SI
+	ADDQ       BX, DX
+	DECQ       AX
+	JNZ        single
+	VZEROUPPER
+	RET
+
+// func packColumnsF32AVX2(groups int, dst *float32, ldd int, src *float32, lds int, ahead int)
+// Requires: AVX, MMX+
+TEXT ·packColumnsF32AVX2(SB), NOSPLIT, $0-48
+	MOVQ groups+0(FP), AX
+	MOVQ ldd+16(FP), CX
+	MOVQ ahead+40(FP), DX
+	MOVQ src+24(FP), BX
+	MOVQ lds+32(FP), SI
+	LEAQ (BX)(SI*2), DI
+	ADDQ SI, DI
+	LEAQ (DI)(SI*2), R8
+	ADDQ SI, R8
+	MOVQ dst+8(FP), R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
+	MOVQ src+24(FP), R11
+	MOVQ lds+32(FP), R12
+	LEAQ (R11)(R12*2), R13
+	ADDQ R12, R13
+	LEAQ (R13)(R12*2), R14
+	ADDQ R12, R14
+	ADDQ DX, R11
+	ADDQ DX, R13
+	ADDQ DX, R14
+
+group:
+	TESTQ      $0x00000003, AX
+	JNZ        move
+	PREFETCHT0 (R11)
+	PREFETCHT0 (R11)(R12*1)
+	PREFETCHT0 (R11)(R12*2)
+	PREFETCHT0 (R13)
+	PREFETCHT0 (R13)(R12*1)
+	PREFETCHT0 (R13)(R12*2)
+	PREFETCHT0 (R14)
+	PREFETCHT0 (R14)(R12*1)
+	ADDQ       $0x40, R11
+	ADDQ       $0x40, R13
+	ADDQ       $0x40, R14
+
+move:
+	VMOVUPS     (BX), X0
+	VINSERTF128 $0x01, (DI)(SI*1), Y0, Y0
+	VMOVUPS     (BX)(SI*1), X1
+	VINSERTF128 $0x01, (DI)(SI*2), Y1, Y1
+	VMOVUPS     (BX)(SI*2), X2
+	VINSERTF128 $0x01, (R8), Y2, Y2
+	VMOVUPS     (DI), X3
+	VINSERTF128 $0x01, (R8)(SI*1), Y3, Y3
+	VUNPCKLPS   Y1, Y0, Y4
+	VUNPCKHPS   Y1, Y0, Y5
+	VUNPCKLPS   Y3, Y2, Y6
+	VUNPCKHPS   Y3, Y2, Y7
+	VUNPCKLPD   Y6, Y4, Y0
+	VUNPCKHPD   Y6, Y4, Y1
+	VUNPCKLPD   Y7, Y5, Y2
+	VUNPCKHPD   Y7, Y5, Y3
+	VMOVUPS     Y0, (R9)
+	VMOVUPS     Y1, (R9)(CX*1)
+	VMOVUPS     Y2, (R9)(CX*2)
+	VMOVUPS     Y3, (R10)
+	ADDQ        $0x10, BX
+	ADDQ        $0x10, DI
+	ADDQ        $0x10, R8
+	ADDQ        CX, R9
+	ADDQ        CX, R10
+	ADDQ        CX, R9
+	ADDQ        CX, R10
+	ADDQ        CX, R9
+	ADDQ        CX, R10
+	ADDQ        CX, R9
+	ADDQ        CX, R10
+	DECQ        AX
+	JNZ         group
 	VZEROUPPER
 	RET
 
@@ -2493,21 +3566,21 @@ tail2x3:
 
 sum2x3:
 	VADDPD       Y1, Y0, Y0
-	VADDPD       Y3, Y2, Y2
 	VADDPD       Y5, Y4, Y4
+	VADDPD       Y3, Y2, Y2
 	VADDPD       Y7, Y6, Y6
 	VADDPD       Y9, Y8, Y8
 	VADDPD       Y11, Y10, Y10
-	VUNPCKLPD    Y2, Y0, Y12
-	VUNPCKHPD    Y2, Y0, Y0
+	VUNPCKLPD    Y4, Y0, Y12
+	VUNPCKHPD    Y4, Y0, Y0
 	VADDPD       Y12, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X12
 	VADDPD       X12, X0, X0
-	VUNPCKLPD    Y6, Y4, Y12
-	VUNPCKHPD    Y6, Y4, Y4
-	VADDPD       Y12, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X12
-	VADDPD       X12, X4, X4
+	VUNPCKLPD    Y6, Y2, Y12
+	VUNPCKHPD    Y6, Y2, Y2
+	VADDPD       Y12, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X12
+	VADDPD       X12, X2, X2
 	VUNPCKLPD    Y10, Y8, Y12
 	VUNPCKHPD    Y10, Y8, Y8
 	VADDPD       Y12, Y8, Y8
@@ -2516,28 +3589,40 @@ sum2x3:
 	MOVQ         cs+48(FP), R9
 	MOVQ         rs+40(FP), R10
 	MOVQ         CX, R11
-	VADDSD       (R11), X0, X12
-	VMOVSD       X12, (R11)
-	VPERMILPD    $0x01, X0, X12
-	VADDSD       (R11)(R10*1), X12, X12
-	VMOVSD       X12, (R11)(R10*1)
-	ADDQ         R9, R11
-	VADDSD       (R11), X4, X12
-	VMOVSD       X12, (R11)
-	VPERMILPD    $0x01, X4, X12
-	VADDSD       (R11)(R10*1), X12, X12
-	VMOVSD       X12, (R11)(R10*1)
-	ADDQ         R9, R11
-	VADDSD       (R11), X8, X12
-	VMOVSD       X12, (R11)
-	VPERMILPD    $0x01, X8, X12
-	VADDSD       (R11)(R10*1), X12, X12
-	VMOVSD       X12, (R11)(R10*1)
-	LEAQ         (DX)(BX*2), DX
-	MOVQ         rs+40(FP), R9
-	LEAQ         (CX)(R9*2), CX
-	DECQ         R8
-	JNZ          tile2x3
+	CMPQ         R9, $0x08
+	JNE          apart2x3
+	VADDPD       (R11), X0, X12
+	VMOVUPS      X12, (R11)
+	VADDPD       (R11)(R10*1), X2, X12
+	VMOVUPS      X12, (R11)(R10*1)
+	ADDQ         $0x10, R11
+	JMP          others2x3
+
+apart2x3:
+	VADDSD    (R11), X0, X12
+	VMOVSD    X12, (R11)
+	VADDSD    (R11)(R10*1), X2, X12
+	VMOVSD    X12, (R11)(R10*1)
+	ADDQ      R9, R11
+	VPERMILPD $0x01, X0, X12
+	VADDSD    (R11), X12, X12
+	VMOVSD    X12, (R11)
+	VPERMILPD $0x01, X2, X12
+	VADDSD    (R11)(R10*1), X12, X12
+	VMOVSD    X12, (R11)(R10*1)
+	ADDQ      R9, R11
+
+others2x3:
+	VADDSD    (R11), X8, X12
+	VMOVSD    X12, (R11)
+	VPERMILPD $0x01, X8, X12
+	VADDSD    (R11)(R10*1), X12, X12
+	VMOVSD    X12, (R11)(R10*1)
+	LEAQ      (DX)(BX*2), DX
+	MOVQ      rs+40(FP), R9
+	LEAQ      (CX)(R9*2), CX
+	DECQ      R8
+	JNZ       tile2x3
 	VZEROUPPER
 	RET
 
@@ -2612,38 +3697,51 @@ tail2x2:
 
 sum2x2:
 	VADDPD       Y1, Y0, Y0
-	VADDPD       Y3, Y2, Y2
 	VADDPD       Y5, Y4, Y4
+	VADDPD       Y3, Y2, Y2
 	VADDPD       Y7, Y6, Y6
-	VUNPCKLPD    Y2, Y0, Y8
-	VUNPCKHPD    Y2, Y0, Y0
+	VUNPCKLPD    Y4, Y0, Y8
+	VUNPCKHPD    Y4, Y0, Y0
 	VADDPD       Y8, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X8
 	VADDPD       X8, X0, X0
-	VUNPCKLPD    Y6, Y4, Y8
-	VUNPCKHPD    Y6, Y4, Y4
-	VADDPD       Y8, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X8
-	VADDPD       X8, X4, X4
+	VUNPCKLPD    Y6, Y2, Y8
+	VUNPCKHPD    Y6, Y2, Y2
+	VADDPD       Y8, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X8
+	VADDPD       X8, X2, X2
 	MOVQ         cs+48(FP), R9
 	MOVQ         rs+40(FP), R10
 	MOVQ         CX, R11
-	VADDSD       (R11), X0, X8
-	VMOVSD       X8, (R11)
-	VPERMILPD    $0x01, X0, X8
-	VADDSD       (R11)(R10*1), X8, X8
-	VMOVSD       X8, (R11)(R10*1)
-	ADDQ         R9, R11
-	VADDSD       (R11), X4, X8
-	VMOVSD       X8, (R11)
-	VPERMILPD    $0x01, X4, X8
-	VADDSD       (R11)(R10*1), X8, X8
-	VMOVSD       X8, (R11)(R10*1)
-	LEAQ         (DX)(BX*2), DX
-	MOVQ         rs+40(FP), R9
-	LEAQ         (CX)(R9*2), CX
-	DECQ         R8
-	JNZ          tile2x2
+	CMPQ         R9, $0x08
+	JNE          apart2x2
+	VADDPD       (R11), X0, X8
+	VMOVUPS      X8, (R11)
+	VADDPD       (R11)(R10*1), X2, X8
+	VMOVUPS      X8, (R11)(R10*1)
+	ADDQ         $0x10, R11
+	JMP          others2x2
+
+apart2x2:
+	VADDSD    (R11), X0, X8
+	VMOVSD    X8, (R11)
+	VADDSD    (R11)(R10*1), X2, X8
+	VMOVSD    X8, (R11)(R10*1)
+	ADDQ      R9, R11
+	VPERMILPD $0x01, X0, X8
+	VADDSD    (R11), X8, X8
+	VMOVSD    X8, (R11)
+	VPERMILPD $0x01, X2, X8
+	VADDSD    (R11)(R10*1), X8, X8
+	VMOVSD    X8, (R11)(R10*1)
+	ADDQ      R9, R11
+
+others2x2:
+	LEAQ (DX)(BX*2), DX
+	MOVQ rs+40(FP), R9
+	LEAQ (CX)(R9*2), CX
+	DECQ R8
+	JNZ  tile2x2
 	VZEROUPPER
 	RET
 
@@ -2798,20 +3896,30 @@ sum1x3:
 	MOVQ         cs+48(FP), R9
 	MOVQ         rs+40(FP), R10
 	MOVQ         CX, R10
-	VADDSD       (R10), X0, X6
-	VMOVSD       X6, (R10)
-	ADDQ         R9, R10
-	VPERMILPD    $0x01, X0, X6
-	VADDSD       (R10), X6, X6
-	VMOVSD       X6, (R10)
-	ADDQ         R9, R10
-	VADDSD       (R10), X4, X6
-	VMOVSD       X6, (R10)
-	LEAQ         (DX)(BX*1), DX
-	MOVQ         rs+40(FP), R9
-	LEAQ         (CX)(R9*1), CX
-	DECQ         R8
-	JNZ          tile1x3
+	CMPQ         R9, $0x08
+	JNE          apart1x3
+	VADDPD       (R10), X0, X6
+	VMOVUPS      X6, (R10)
+	ADDQ         $0x10, R10
+	JMP          others1x3
+
+apart1x3:
+	VADDSD    (R10), X0, X6
+	VMOVSD    X6, (R10)
+	ADDQ      R9, R10
+	VPERMILPD $0x01, X0, X6
+	VADDSD    (R10), X6, X6
+	VMOVSD    X6, (R10)
+	ADDQ      R9, R10
+
+others1x3:
+	VADDSD (R10), X4, X6
+	VMOVSD X6, (R10)
+	LEAQ   (DX)(BX*1), DX
+	MOVQ   rs+40(FP), R9
+	LEAQ   (CX)(R9*1), CX
+	DECQ   R8
+	JNZ    tile1x3
 	VZEROUPPER
 	RET
 
@@ -2877,17 +3985,28 @@ sum1x2:
 	MOVQ         cs+48(FP), R9
 	MOVQ         rs+40(FP), R10
 	MOVQ         CX, R10
-	VADDSD       (R10), X0, X4
-	VMOVSD       X4, (R10)
-	ADDQ         R9, R10
-	VPERMILPD    $0x01, X0, X4
-	VADDSD       (R10), X4, X4
-	VMOVSD       X4, (R10)
-	LEAQ         (DX)(BX*1), DX
-	MOVQ         rs+40(FP), R9
-	LEAQ         (CX)(R9*1), CX
-	DECQ         R8
-	JNZ          tile1x2
+	CMPQ         R9, $0x08
+	JNE          apart1x2
+	VADDPD       (R10), X0, X4
+	VMOVUPS      X4, (R10)
+	ADDQ         $0x10, R10
+	JMP          others1x2
+
+apart1x2:
+	VADDSD    (R10), X0, X4
+	VMOVSD    X4, (R10)
+	ADDQ      R9, R10
+	VPERMILPD $0x01, X0, X4
+	VADDSD    (R10), X4, X4
+	VMOVSD    X4, (R10)
+	ADDQ      R9, R10
+
+others1x2:
+	LEAQ (DX)(BX*1), DX
+	MOVQ rs+40(FP), R9
+	LEAQ (CX)(R9*1), CX
+	DECQ R8
+	JNZ  tile1x2
 	VZEROUPPER
 	RET
 
@@ -2948,176 +4067,952 @@ sum1x1:
 	VZEROUPPER
 	RET
 
-// func outerF64AVX2(mr int, nv int, panels int, last int, k int, c *float64, ldc int, a *float64, ra int, ca int, b *float64, ldb int, acc int)
+// func outerF64AVX2(mr int, nv int, panels int, last int, k int, runs int, c *float64, ldc int, cs int, a *float64, ra int, ca int, jump int, as int, b *float64, ldb int, bs int, acc int)
 // Requires: AVX, FMA3
-TEXT ·outerF64AVX2(SB), NOSPLIT, $0-104
+TEXT ·outerF64AVX2(SB), NOSPLIT, $0-144
 	MOVQ last+24(FP), AX
 	SHLQ $0x03, AX
 	LEAQ tail<>+64(SB), CX
 	SUBQ AX, CX
-	MOVQ c+40(FP), AX
-	MOVQ a+56(FP), DX
-	MOVQ ra+64(FP), BX
-	MOVQ ca+72(FP), SI
-	MOVQ b+80(FP), DI
-	MOVQ ldb+88(FP), R8
-	MOVQ panels+16(FP), R9
-	MOVQ mr+0(FP), R10
-	MOVQ nv+8(FP), R11
-	CMPQ R10, $0x06
+	MOVQ c+48(FP), AX
+	MOVQ a+72(FP), DX
+	MOVQ ra+80(FP), BX
+	MOVQ ca+88(FP), SI
+	MOVQ b+112(FP), DI
+	MOVQ ldb+120(FP), R8
+	MOVQ mr+0(FP), R9
+	MOVQ nv+8(FP), R10
+	CMPQ R9, $0x0c
+	JNE  not12x1
+	CMPQ R10, $0x01
+	JEQ  panel12x1
+
+not12x1:
+	CMPQ R9, $0x0b
+	JNE  not11x1
+	CMPQ R10, $0x01
+	JEQ  panel11x1
+
+not11x1:
+	CMPQ R9, $0x0a
+	JNE  not10x1
+	CMPQ R10, $0x01
+	JEQ  panel10x1
+
+not10x1:
+	CMPQ R9, $0x09
+	JNE  not9x1
+	CMPQ R10, $0x01
+	JEQ  panel9x1
+
+not9x1:
+	CMPQ R9, $0x08
+	JNE  not8x1
+	CMPQ R10, $0x01
+	JEQ  panel8x1
+
+not8x1:
+	CMPQ R9, $0x07
+	JNE  not7x1
+	CMPQ R10, $0x01
+	JEQ  panel7x1
+
+not7x1:
+	CMPQ R9, $0x06
 	JNE  not6x2
-	CMPQ R11, $0x02
+	CMPQ R10, $0x02
 	JEQ  panel6x2
 
 not6x2:
-	CMPQ R10, $0x06
+	CMPQ R9, $0x06
 	JNE  not6x1
-	CMPQ R11, $0x01
+	CMPQ R10, $0x01
 	JEQ  panel6x1
 
 not6x1:
-	CMPQ R10, $0x05
+	CMPQ R9, $0x05
 	JNE  not5x2
-	CMPQ R11, $0x02
+	CMPQ R10, $0x02
 	JEQ  panel5x2
 
 not5x2:
-	CMPQ R10, $0x05
+	CMPQ R9, $0x05
 	JNE  not5x1
-	CMPQ R11, $0x01
+	CMPQ R10, $0x01
 	JEQ  panel5x1
 
 not5x1:
-	CMPQ R10, $0x04
+	CMPQ R9, $0x04
 	JNE  not4x2
-	CMPQ R11, $0x02
+	CMPQ R10, $0x02
 	JEQ  panel4x2
 
 not4x2:
-	CMPQ R10, $0x04
+	CMPQ R9, $0x04
 	JNE  not4x1
-	CMPQ R11, $0x01
+	CMPQ R10, $0x01
 	JEQ  panel4x1
 
 not4x1:
-	CMPQ R10, $0x03
+	CMPQ R9, $0x03
 	JNE  not3x2
-	CMPQ R11, $0x02
+	CMPQ R10, $0x02
 	JEQ  panel3x2
 
 not3x2:
-	CMPQ R10, $0x03
+	CMPQ R9, $0x03
 	JNE  not3x1
-	CMPQ R11, $0x01
+	CMPQ R10, $0x01
 	JEQ  panel3x1
 
 not3x1:
-	CMPQ R10, $0x02
+	CMPQ R9, $0x02
 	JNE  not2x2
-	CMPQ R11, $0x02
+	CMPQ R10, $0x02
 	JEQ  panel2x2
 
 not2x2:
-	CMPQ R10, $0x02
+	CMPQ R9, $0x02
 	JNE  not2x1
-	CMPQ R11, $0x01
+	CMPQ R10, $0x01
 	JEQ  panel2x1
 
 not2x1:
-	CMPQ R10, $0x01
+	CMPQ R9, $0x01
 	JNE  not1x12
-	CMPQ R11, $0x0c
+	CMPQ R10, $0x0c
 	JEQ  panel1x12
 
 not1x12:
-	CMPQ R10, $0x01
+	CMPQ R9, $0x01
 	JNE  not1x11
-	CMPQ R11, $0x0b
+	CMPQ R10, $0x0b
 	JEQ  panel1x11
 
 not1x11:
-	CMPQ R10, $0x01
+	CMPQ R9, $0x01
 	JNE  not1x10
-	CMPQ R11, $0x0a
+	CMPQ R10, $0x0a
 	JEQ  panel1x10
 
 not1x10:
-	CMPQ R10, $0x01
+	CMPQ R9, $0x01
 	JNE  not1x9
-	CMPQ R11, $0x09
+	CMPQ R10, $0x09
 	JEQ  panel1x9
 
 not1x9:
-	CMPQ R10, $0x01
+	CMPQ R9, $0x01
 	JNE  not1x8
-	CMPQ R11, $0x08
+	CMPQ R10, $0x08
 	JEQ  panel1x8
 
 not1x8:
-	CMPQ R10, $0x01
+	CMPQ R9, $0x01
 	JNE  not1x7
-	CMPQ R11, $0x07
+	CMPQ R10, $0x07
 	JEQ  panel1x7
 
 not1x7:
-	CMPQ R10, $0x01
+	CMPQ R9, $0x01
 	JNE  not1x6
-	CMPQ R11, $0x06
+	CMPQ R10, $0x06
 	JEQ  panel1x6
 
 not1x6:
-	CMPQ R10, $0x01
+	CMPQ R9, $0x01
 	JNE  not1x5
-	CMPQ R11, $0x05
+	CMPQ R10, $0x05
 	JEQ  panel1x5
 
 not1x5:
-	CMPQ R10, $0x01
+	CMPQ R9, $0x01
 	JNE  not1x4
-	CMPQ R11, $0x04
+	CMPQ R10, $0x04
 	JEQ  panel1x4
 
 not1x4:
-	CMPQ R10, $0x01
+	CMPQ R9, $0x01
 	JNE  not1x3
-	CMPQ R11, $0x03
+	CMPQ R10, $0x03
 	JEQ  panel1x3
 
 not1x3:
-	CMPQ R10, $0x01
+	CMPQ R9, $0x01
 	JNE  not1x2
-	CMPQ R11, $0x02
+	CMPQ R10, $0x02
 	JEQ  panel1x2
 
 not1x2:
-	CMPQ R10, $0x01
+	CMPQ R9, $0x01
 	JNE  not1x1
-	CMPQ R11, $0x01
+	CMPQ R10, $0x01
 	JEQ  panel1x1
 
 not1x1:
 	VZEROUPPER
 	RET
 
+panel12x1:
+	CMPQ       acc+136(FP), $0x00
+	JEQ        zero12x1
+	MOVQ       ldc+56(FP), R9
+	MOVQ       AX, R10
+	LEAQ       (R10)(R9*2), R11
+	ADDQ       R9, R11
+	LEAQ       (R11)(R9*2), R12
+	ADDQ       R9, R12
+	LEAQ       (R12)(R9*2), R13
+	ADDQ       R9, R13
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R10), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R10)(R9*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R10)(R9*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R9*1), Y15, Y4
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R9*2), Y15, Y5
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12), Y15, Y6
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12)(R9*1), Y15, Y7
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12)(R9*2), Y15, Y8
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R13), Y15, Y9
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R13)(R9*1), Y15, Y10
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R13)(R9*2), Y15, Y11
+	JMP        start12x1
+
+zero12x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+
+start12x1:
+	MOVQ DX, R9
+	LEAQ (R9)(BX*2), R10
+	ADDQ BX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	LEAQ (R11)(BX*2), R12
+	ADDQ BX, R12
+	MOVQ DI, R13
+	MOVQ runs+40(FP), R14
+
+run12x1:
+	MOVQ k+32(FP), R15
+
+loop12x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   (R13), Y15, Y13
+	VBROADCASTSD (R9), Y12
+	VFMADD231PD  Y13, Y12, Y0
+	VBROADCASTSD (R9)(BX*1), Y12
+	VFMADD231PD  Y13, Y12, Y1
+	VBROADCASTSD (R9)(BX*2), Y12
+	VFMADD231PD  Y13, Y12, Y2
+	VBROADCASTSD (R10), Y12
+	VFMADD231PD  Y13, Y12, Y3
+	VBROADCASTSD (R10)(BX*1), Y12
+	VFMADD231PD  Y13, Y12, Y4
+	VBROADCASTSD (R10)(BX*2), Y12
+	VFMADD231PD  Y13, Y12, Y5
+	VBROADCASTSD (R11), Y12
+	VFMADD231PD  Y13, Y12, Y6
+	VBROADCASTSD (R11)(BX*1), Y12
+	VFMADD231PD  Y13, Y12, Y7
+	VBROADCASTSD (R11)(BX*2), Y12
+	VFMADD231PD  Y13, Y12, Y8
+	VBROADCASTSD (R12), Y12
+	VFMADD231PD  Y13, Y12, Y9
+	VBROADCASTSD (R12)(BX*1), Y12
+	VFMADD231PD  Y13, Y12, Y10
+	VBROADCASTSD (R12)(BX*2), Y12
+	VFMADD231PD  Y13, Y12, Y11
+	ADDQ         SI, R9
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         SI, R12
+	ADDQ         R8, R13
+	DECQ         R15
+	JNZ          loop12x1
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	ADDQ         jump+96(FP), R11
+	ADDQ         jump+96(FP), R12
+	DECQ         R14
+	JNZ          run12x1
+	MOVQ         ldc+56(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	LEAQ         (R12)(R9*2), R13
+	ADDQ         R9, R13
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y0, Y15, (R10)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y1, Y15, (R10)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y2, Y15, (R10)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y3, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y4, Y15, (R11)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y5, Y15, (R11)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y6, Y15, (R12)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y7, Y15, (R12)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y8, Y15, (R12)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y9, Y15, (R13)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y10, Y15, (R13)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y11, Y15, (R13)(R9*2)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel12x1
+	VZEROUPPER
+	RET
+
+panel11x1:
+	CMPQ       acc+136(FP), $0x00
+	JEQ        zero11x1
+	MOVQ       ldc+56(FP), R9
+	MOVQ       AX, R10
+	LEAQ       (R10)(R9*2), R11
+	ADDQ       R9, R11
+	LEAQ       (R11)(R9*2), R12
+	ADDQ       R9, R12
+	LEAQ       (R12)(R9*2), R13
+	ADDQ       R9, R13
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R10), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R10)(R9*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R10)(R9*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R9*1), Y15, Y4
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R9*2), Y15, Y5
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12), Y15, Y6
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12)(R9*1), Y15, Y7
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12)(R9*2), Y15, Y8
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R13), Y15, Y9
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R13)(R9*1), Y15, Y10
+	JMP        start11x1
+
+zero11x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+
+start11x1:
+	MOVQ DX, R9
+	LEAQ (R9)(BX*2), R10
+	ADDQ BX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	LEAQ (R11)(BX*2), R12
+	ADDQ BX, R12
+	MOVQ DI, R13
+	MOVQ runs+40(FP), R14
+
+run11x1:
+	MOVQ k+32(FP), R15
+
+loop11x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   (R13), Y15, Y12
+	VBROADCASTSD (R9), Y11
+	VFMADD231PD  Y12, Y11, Y0
+	VBROADCASTSD (R9)(BX*1), Y11
+	VFMADD231PD  Y12, Y11, Y1
+	VBROADCASTSD (R9)(BX*2), Y11
+	VFMADD231PD  Y12, Y11, Y2
+	VBROADCASTSD (R10), Y11
+	VFMADD231PD  Y12, Y11, Y3
+	VBROADCASTSD (R10)(BX*1), Y11
+	VFMADD231PD  Y12, Y11, Y4
+	VBROADCASTSD (R10)(BX*2), Y11
+	VFMADD231PD  Y12, Y11, Y5
+	VBROADCASTSD (R11), Y11
+	VFMADD231PD  Y12, Y11, Y6
+	VBROADCASTSD (R11)(BX*1), Y11
+	VFMADD231PD  Y12, Y11, Y7
+	VBROADCASTSD (R11)(BX*2), Y11
+	VFMADD231PD  Y12, Y11, Y8
+	VBROADCASTSD (R12), Y11
+	VFMADD231PD  Y12, Y11, Y9
+	VBROADCASTSD (R12)(BX*1), Y11
+	VFMADD231PD  Y12, Y11, Y10
+	ADDQ         SI, R9
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         SI, R12
+	ADDQ         R8, R13
+	DECQ         R15
+	JNZ          loop11x1
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	ADDQ         jump+96(FP), R11
+	ADDQ         jump+96(FP), R12
+	DECQ         R14
+	JNZ          run11x1
+	MOVQ         ldc+56(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	LEAQ         (R12)(R9*2), R13
+	ADDQ         R9, R13
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y0, Y15, (R10)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y1, Y15, (R10)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y2, Y15, (R10)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y3, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y4, Y15, (R11)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y5, Y15, (R11)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y6, Y15, (R12)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y7, Y15, (R12)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y8, Y15, (R12)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y9, Y15, (R13)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y10, Y15, (R13)(R9*1)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel11x1
+	VZEROUPPER
+	RET
+
+panel10x1:
+	CMPQ       acc+136(FP), $0x00
+	JEQ        zero10x1
+	MOVQ       ldc+56(FP), R9
+	MOVQ       AX, R10
+	LEAQ       (R10)(R9*2), R11
+	ADDQ       R9, R11
+	LEAQ       (R11)(R9*2), R12
+	ADDQ       R9, R12
+	LEAQ       (R12)(R9*2), R13
+	ADDQ       R9, R13
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R10), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R10)(R9*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R10)(R9*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R9*1), Y15, Y4
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R9*2), Y15, Y5
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12), Y15, Y6
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12)(R9*1), Y15, Y7
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12)(R9*2), Y15, Y8
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R13), Y15, Y9
+	JMP        start10x1
+
+zero10x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+
+start10x1:
+	MOVQ DX, R9
+	LEAQ (R9)(BX*2), R10
+	ADDQ BX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	LEAQ (R11)(BX*2), R12
+	ADDQ BX, R12
+	MOVQ DI, R13
+	MOVQ runs+40(FP), R14
+
+run10x1:
+	MOVQ k+32(FP), R15
+
+loop10x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   (R13), Y15, Y11
+	VBROADCASTSD (R9), Y10
+	VFMADD231PD  Y11, Y10, Y0
+	VBROADCASTSD (R9)(BX*1), Y10
+	VFMADD231PD  Y11, Y10, Y1
+	VBROADCASTSD (R9)(BX*2), Y10
+	VFMADD231PD  Y11, Y10, Y2
+	VBROADCASTSD (R10), Y10
+	VFMADD231PD  Y11, Y10, Y3
+	VBROADCASTSD (R10)(BX*1), Y10
+	VFMADD231PD  Y11, Y10, Y4
+	VBROADCASTSD (R10)(BX*2), Y10
+	VFMADD231PD  Y11, Y10, Y5
+	VBROADCASTSD (R11), Y10
+	VFMADD231PD  Y11, Y10, Y6
+	VBROADCASTSD (R11)(BX*1), Y10
+	VFMADD231PD  Y11, Y10, Y7
+	VBROADCASTSD (R11)(BX*2), Y10
+	VFMADD231PD  Y11, Y10, Y8
+	VBROADCASTSD (R12), Y10
+	VFMADD231PD  Y11, Y10, Y9
+	ADDQ         SI, R9
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         SI, R12
+	ADDQ         R8, R13
+	DECQ         R15
+	JNZ          loop10x1
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	ADDQ         jump+96(FP), R11
+	ADDQ         jump+96(FP), R12
+	DECQ         R14
+	JNZ          run10x1
+	MOVQ         ldc+56(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	LEAQ         (R12)(R9*2), R13
+	ADDQ         R9, R13
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y0, Y15, (R10)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y1, Y15, (R10)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y2, Y15, (R10)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y3, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y4, Y15, (R11)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y5, Y15, (R11)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y6, Y15, (R12)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y7, Y15, (R12)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y8, Y15, (R12)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y9, Y15, (R13)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel10x1
+	VZEROUPPER
+	RET
+
+panel9x1:
+	CMPQ       acc+136(FP), $0x00
+	JEQ        zero9x1
+	MOVQ       ldc+56(FP), R9
+	MOVQ       AX, R10
+	LEAQ       (R10)(R9*2), R11
+	ADDQ       R9, R11
+	LEAQ       (R11)(R9*2), R12
+	ADDQ       R9, R12
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R10), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R10)(R9*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R10)(R9*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R9*1), Y15, Y4
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R9*2), Y15, Y5
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12), Y15, Y6
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12)(R9*1), Y15, Y7
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12)(R9*2), Y15, Y8
+	JMP        start9x1
+
+zero9x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+
+start9x1:
+	MOVQ DX, R9
+	LEAQ (R9)(BX*2), R10
+	ADDQ BX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	MOVQ DI, R12
+	MOVQ runs+40(FP), R13
+
+run9x1:
+	MOVQ k+32(FP), R14
+
+loop9x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   (R12), Y15, Y10
+	VBROADCASTSD (R9), Y9
+	VFMADD231PD  Y10, Y9, Y0
+	VBROADCASTSD (R9)(BX*1), Y9
+	VFMADD231PD  Y10, Y9, Y1
+	VBROADCASTSD (R9)(BX*2), Y9
+	VFMADD231PD  Y10, Y9, Y2
+	VBROADCASTSD (R10), Y9
+	VFMADD231PD  Y10, Y9, Y3
+	VBROADCASTSD (R10)(BX*1), Y9
+	VFMADD231PD  Y10, Y9, Y4
+	VBROADCASTSD (R10)(BX*2), Y9
+	VFMADD231PD  Y10, Y9, Y5
+	VBROADCASTSD (R11), Y9
+	VFMADD231PD  Y10, Y9, Y6
+	VBROADCASTSD (R11)(BX*1), Y9
+	VFMADD231PD  Y10, Y9, Y7
+	VBROADCASTSD (R11)(BX*2), Y9
+	VFMADD231PD  Y10, Y9, Y8
+	ADDQ         SI, R9
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         R8, R12
+	DECQ         R14
+	JNZ          loop9x1
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	ADDQ         jump+96(FP), R11
+	DECQ         R13
+	JNZ          run9x1
+	MOVQ         ldc+56(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y0, Y15, (R10)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y1, Y15, (R10)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y2, Y15, (R10)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y3, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y4, Y15, (R11)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y5, Y15, (R11)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y6, Y15, (R12)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y7, Y15, (R12)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y8, Y15, (R12)(R9*2)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel9x1
+	VZEROUPPER
+	RET
+
+panel8x1:
+	CMPQ       acc+136(FP), $0x00
+	JEQ        zero8x1
+	MOVQ       ldc+56(FP), R9
+	MOVQ       AX, R10
+	LEAQ       (R10)(R9*2), R11
+	ADDQ       R9, R11
+	LEAQ       (R11)(R9*2), R12
+	ADDQ       R9, R12
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R10), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R10)(R9*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R10)(R9*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R9*1), Y15, Y4
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R9*2), Y15, Y5
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12), Y15, Y6
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12)(R9*1), Y15, Y7
+	JMP        start8x1
+
+zero8x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+
+start8x1:
+	MOVQ DX, R9
+	LEAQ (R9)(BX*2), R10
+	ADDQ BX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	MOVQ DI, R12
+	MOVQ runs+40(FP), R13
+
+run8x1:
+	MOVQ k+32(FP), R14
+
+loop8x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   (R12), Y15, Y9
+	VBROADCASTSD (R9), Y8
+	VFMADD231PD  Y9, Y8, Y0
+	VBROADCASTSD (R9)(BX*1), Y8
+	VFMADD231PD  Y9, Y8, Y1
+	VBROADCASTSD (R9)(BX*2), Y8
+	VFMADD231PD  Y9, Y8, Y2
+	VBROADCASTSD (R10), Y8
+	VFMADD231PD  Y9, Y8, Y3
+	VBROADCASTSD (R10)(BX*1), Y8
+	VFMADD231PD  Y9, Y8, Y4
+	VBROADCASTSD (R10)(BX*2), Y8
+	VFMADD231PD  Y9, Y8, Y5
+	VBROADCASTSD (R11), Y8
+	VFMADD231PD  Y9, Y8, Y6
+	VBROADCASTSD (R11)(BX*1), Y8
+	VFMADD231PD  Y9, Y8, Y7
+	ADDQ         SI, R9
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         R8, R12
+	DECQ         R14
+	JNZ          loop8x1
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	ADDQ         jump+96(FP), R11
+	DECQ         R13
+	JNZ          run8x1
+	MOVQ         ldc+56(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y0, Y15, (R10)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y1, Y15, (R10)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y2, Y15, (R10)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y3, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y4, Y15, (R11)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y5, Y15, (R11)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y6, Y15, (R12)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y7, Y15, (R12)(R9*1)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel8x1
+	VZEROUPPER
+	RET
+
+panel7x1:
+	CMPQ       acc+136(FP), $0x00
+	JEQ        zero7x1
+	MOVQ       ldc+56(FP), R9
+	MOVQ       AX, R10
+	LEAQ       (R10)(R9*2), R11
+	ADDQ       R9, R11
+	LEAQ       (R11)(R9*2), R12
+	ADDQ       R9, R12
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R10), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R10)(R9*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R10)(R9*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R9*1), Y15, Y4
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R9*2), Y15, Y5
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12), Y15, Y6
+	JMP        start7x1
+
+zero7x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+
+start7x1:
+	MOVQ DX, R9
+	LEAQ (R9)(BX*2), R10
+	ADDQ BX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	MOVQ DI, R12
+	MOVQ runs+40(FP), R13
+
+run7x1:
+	MOVQ k+32(FP), R14
+
+loop7x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   (R12), Y15, Y8
+	VBROADCASTSD (R9), Y7
+	VFMADD231PD  Y8, Y7, Y0
+	VBROADCASTSD (R9)(BX*1), Y7
+	VFMADD231PD  Y8, Y7, Y1
+	VBROADCASTSD (R9)(BX*2), Y7
+	VFMADD231PD  Y8, Y7, Y2
+	VBROADCASTSD (R10), Y7
+	VFMADD231PD  Y8, Y7, Y3
+	VBROADCASTSD (R10)(BX*1), Y7
+	VFMADD231PD  Y8, Y7, Y4
+	VBROADCASTSD (R10)(BX*2), Y7
+	VFMADD231PD  Y8, Y7, Y5
+	VBROADCASTSD (R11), Y7
+	VFMADD231PD  Y8, Y7, Y6
+	ADDQ         SI, R9
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         R8, R12
+	DECQ         R14
+	JNZ          loop7x1
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	ADDQ         jump+96(FP), R11
+	DECQ         R13
+	JNZ          run7x1
+	MOVQ         ldc+56(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y0, Y15, (R10)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y1, Y15, (R10)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y2, Y15, (R10)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y3, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y4, Y15, (R11)(R9*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y5, Y15, (R11)(R9*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y6, Y15, (R12)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel7x1
+	VZEROUPPER
+	RET
+
 panel6x2:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero6x2
-	MOVQ    ldc+48(FP), CX
-	MOVQ    AX, R10
-	LEAQ    (R10)(CX*2), R11
-	ADDQ    CX, R11
-	VMOVUPD (R10), Y0
-	VMOVUPD 32(R10), Y1
-	VMOVUPD (R10)(CX*1), Y2
-	VMOVUPD 32(R10)(CX*1), Y3
-	VMOVUPD (R10)(CX*2), Y4
-	VMOVUPD 32(R10)(CX*2), Y5
-	VMOVUPD (R11), Y6
-	VMOVUPD 32(R11), Y7
-	VMOVUPD (R11)(CX*1), Y8
-	VMOVUPD 32(R11)(CX*1), Y9
-	VMOVUPD (R11)(CX*2), Y10
-	VMOVUPD 32(R11)(CX*2), Y11
+	MOVQ    ldc+56(FP), CX
+	MOVQ    AX, R9
+	LEAQ    (R9)(CX*2), R10
+	ADDQ    CX, R10
+	VMOVUPD (R9), Y0
+	VMOVUPD 32(R9), Y1
+	VMOVUPD (R9)(CX*1), Y2
+	VMOVUPD 32(R9)(CX*1), Y3
+	VMOVUPD (R9)(CX*2), Y4
+	VMOVUPD 32(R9)(CX*2), Y5
+	VMOVUPD (R10), Y6
+	VMOVUPD 32(R10), Y7
+	VMOVUPD (R10)(CX*1), Y8
+	VMOVUPD 32(R10)(CX*1), Y9
+	VMOVUPD (R10)(CX*2), Y10
+	VMOVUPD 32(R10)(CX*2), Y11
 	JMP     start6x2
 
 zero6x2:
@@ -3136,14 +5031,17 @@ zero6x2:
 
 start6x2:
 	MOVQ DX, CX
-	LEAQ (CX)(BX*2), R10
-	ADDQ BX, R10
-	MOVQ DI, R11
+	LEAQ (CX)(BX*2), R9
+	ADDQ BX, R9
+	MOVQ DI, R10
+	MOVQ runs+40(FP), R11
+
+run6x2:
 	MOVQ k+32(FP), R12
 
 loop6x2:
-	VMOVUPD      (R11), Y13
-	VMOVUPD      32(R11), Y14
+	VMOVUPD      (R10), Y13
+	VMOVUPD      32(R10), Y14
 	VBROADCASTSD (CX), Y12
 	VFMADD231PD  Y13, Y12, Y0
 	VFMADD231PD  Y14, Y12, Y1
@@ -3153,62 +5051,67 @@ loop6x2:
 	VBROADCASTSD (CX)(BX*2), Y12
 	VFMADD231PD  Y13, Y12, Y4
 	VFMADD231PD  Y14, Y12, Y5
-	VBROADCASTSD (R10), Y12
+	VBROADCASTSD (R9), Y12
 	VFMADD231PD  Y13, Y12, Y6
 	VFMADD231PD  Y14, Y12, Y7
-	VBROADCASTSD (R10)(BX*1), Y12
+	VBROADCASTSD (R9)(BX*1), Y12
 	VFMADD231PD  Y13, Y12, Y8
 	VFMADD231PD  Y14, Y12, Y9
-	VBROADCASTSD (R10)(BX*2), Y12
+	VBROADCASTSD (R9)(BX*2), Y12
 	VFMADD231PD  Y13, Y12, Y10
 	VFMADD231PD  Y14, Y12, Y11
 	ADDQ         SI, CX
-	ADDQ         SI, R10
-	ADDQ         R8, R11
+	ADDQ         SI, R9
+	ADDQ         R8, R10
 	DECQ         R12
 	JNZ          loop6x2
-	MOVQ         ldc+48(FP), CX
-	MOVQ         AX, R10
-	LEAQ         (R10)(CX*2), R11
-	ADDQ         CX, R11
-	VMOVUPD      Y0, (R10)
-	VMOVUPD      Y1, 32(R10)
-	VMOVUPD      Y2, (R10)(CX*1)
-	VMOVUPD      Y3, 32(R10)(CX*1)
-	VMOVUPD      Y4, (R10)(CX*2)
-	VMOVUPD      Y5, 32(R10)(CX*2)
-	VMOVUPD      Y6, (R11)
-	VMOVUPD      Y7, 32(R11)
-	VMOVUPD      Y8, (R11)(CX*1)
-	VMOVUPD      Y9, 32(R11)(CX*1)
-	VMOVUPD      Y10, (R11)(CX*2)
-	VMOVUPD      Y11, 32(R11)(CX*2)
-	ADDQ         $0x40, DI
-	ADDQ         $0x40, AX
-	DECQ         R9
+	ADDQ         jump+96(FP), CX
+	ADDQ         jump+96(FP), R9
+	DECQ         R11
+	JNZ          run6x2
+	MOVQ         ldc+56(FP), CX
+	MOVQ         AX, R9
+	LEAQ         (R9)(CX*2), R10
+	ADDQ         CX, R10
+	VMOVUPD      Y0, (R9)
+	VMOVUPD      Y1, 32(R9)
+	VMOVUPD      Y2, (R9)(CX*1)
+	VMOVUPD      Y3, 32(R9)(CX*1)
+	VMOVUPD      Y4, (R9)(CX*2)
+	VMOVUPD      Y5, 32(R9)(CX*2)
+	VMOVUPD      Y6, (R10)
+	VMOVUPD      Y7, 32(R10)
+	VMOVUPD      Y8, (R10)(CX*1)
+	VMOVUPD      Y9, 32(R10)(CX*1)
+	VMOVUPD      Y10, (R10)(CX*2)
+	VMOVUPD      Y11, 32(R10)(CX*2)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel6x2
 	VZEROUPPER
 	RET
 
 panel6x1:
-	CMPQ       acc+96(FP), $0x00
+	CMPQ       acc+136(FP), $0x00
 	JEQ        zero6x1
-	MOVQ       ldc+48(FP), R10
-	MOVQ       AX, R11
-	LEAQ       (R11)(R10*2), R12
-	ADDQ       R10, R12
+	MOVQ       ldc+56(FP), R9
+	MOVQ       AX, R10
+	LEAQ       (R10)(R9*2), R11
+	ADDQ       R9, R11
 	VMOVUPS    (CX), Y15
-	VMASKMOVPD (R11), Y15, Y0
+	VMASKMOVPD (R10), Y15, Y0
 	VMOVUPS    (CX), Y15
-	VMASKMOVPD (R11)(R10*1), Y15, Y1
+	VMASKMOVPD (R10)(R9*1), Y15, Y1
 	VMOVUPS    (CX), Y15
-	VMASKMOVPD (R11)(R10*2), Y15, Y2
+	VMASKMOVPD (R10)(R9*2), Y15, Y2
 	VMOVUPS    (CX), Y15
-	VMASKMOVPD (R12), Y15, Y3
+	VMASKMOVPD (R11), Y15, Y3
 	VMOVUPS    (CX), Y15
-	VMASKMOVPD (R12)(R10*1), Y15, Y4
+	VMASKMOVPD (R11)(R9*1), Y15, Y4
 	VMOVUPS    (CX), Y15
-	VMASKMOVPD (R12)(R10*2), Y15, Y5
+	VMASKMOVPD (R11)(R9*2), Y15, Y5
 	JMP        start6x1
 
 zero6x1:
@@ -3220,72 +5123,80 @@ zero6x1:
 	VXORPS X5, X5, X5
 
 start6x1:
-	MOVQ DX, R10
-	LEAQ (R10)(BX*2), R11
-	ADDQ BX, R11
-	MOVQ DI, R12
+	MOVQ DX, R9
+	LEAQ (R9)(BX*2), R10
+	ADDQ BX, R10
+	MOVQ DI, R11
+	MOVQ runs+40(FP), R12
+
+run6x1:
 	MOVQ k+32(FP), R13
 
 loop6x1:
 	VMOVUPS      (CX), Y15
-	VMASKMOVPD   (R12), Y15, Y7
-	VBROADCASTSD (R10), Y6
+	VMASKMOVPD   (R11), Y15, Y7
+	VBROADCASTSD (R9), Y6
 	VFMADD231PD  Y7, Y6, Y0
-	VBROADCASTSD (R10)(BX*1), Y6
+	VBROADCASTSD (R9)(BX*1), Y6
 	VFMADD231PD  Y7, Y6, Y1
-	VBROADCASTSD (R10)(BX*2), Y6
+	VBROADCASTSD (R9)(BX*2), Y6
 	VFMADD231PD  Y7, Y6, Y2
-	VBROADCASTSD (R11), Y6
+	VBROADCASTSD (R10), Y6
 	VFMADD231PD  Y7, Y6, Y3
-	VBROADCASTSD (R11)(BX*1), Y6
+	VBROADCASTSD (R10)(BX*1), Y6
 	VFMADD231PD  Y7, Y6, Y4
-	VBROADCASTSD (R11)(BX*2), Y6
+	VBROADCASTSD (R10)(BX*2), Y6
 	VFMADD231PD  Y7, Y6, Y5
+	ADDQ         SI, R9
 	ADDQ         SI, R10
-	ADDQ         SI, R11
-	ADDQ         R8, R12
+	ADDQ         R8, R11
 	DECQ         R13
 	JNZ          loop6x1
-	MOVQ         ldc+48(FP), R10
-	MOVQ         AX, R11
-	LEAQ         (R11)(R10*2), R12
-	ADDQ         R10, R12
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	DECQ         R12
+	JNZ          run6x1
+	MOVQ         ldc+56(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
 	VMOVUPS      (CX), Y15
-	VMASKMOVPD   Y0, Y15, (R11)
+	VMASKMOVPD   Y0, Y15, (R10)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPD   Y1, Y15, (R11)(R10*1)
+	VMASKMOVPD   Y1, Y15, (R10)(R9*1)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPD   Y2, Y15, (R11)(R10*2)
+	VMASKMOVPD   Y2, Y15, (R10)(R9*2)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPD   Y3, Y15, (R12)
+	VMASKMOVPD   Y3, Y15, (R11)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPD   Y4, Y15, (R12)(R10*1)
+	VMASKMOVPD   Y4, Y15, (R11)(R9*1)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPD   Y5, Y15, (R12)(R10*2)
-	ADDQ         $0x20, DI
-	ADDQ         $0x20, AX
-	DECQ         R9
+	VMASKMOVPD   Y5, Y15, (R11)(R9*2)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel6x1
 	VZEROUPPER
 	RET
 
 panel5x2:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero5x2
-	MOVQ    ldc+48(FP), CX
-	MOVQ    AX, R10
-	LEAQ    (R10)(CX*2), R11
-	ADDQ    CX, R11
-	VMOVUPD (R10), Y0
-	VMOVUPD 32(R10), Y1
-	VMOVUPD (R10)(CX*1), Y2
-	VMOVUPD 32(R10)(CX*1), Y3
-	VMOVUPD (R10)(CX*2), Y4
-	VMOVUPD 32(R10)(CX*2), Y5
-	VMOVUPD (R11), Y6
-	VMOVUPD 32(R11), Y7
-	VMOVUPD (R11)(CX*1), Y8
-	VMOVUPD 32(R11)(CX*1), Y9
+	MOVQ    ldc+56(FP), CX
+	MOVQ    AX, R9
+	LEAQ    (R9)(CX*2), R10
+	ADDQ    CX, R10
+	VMOVUPD (R9), Y0
+	VMOVUPD 32(R9), Y1
+	VMOVUPD (R9)(CX*1), Y2
+	VMOVUPD 32(R9)(CX*1), Y3
+	VMOVUPD (R9)(CX*2), Y4
+	VMOVUPD 32(R9)(CX*2), Y5
+	VMOVUPD (R10), Y6
+	VMOVUPD 32(R10), Y7
+	VMOVUPD (R10)(CX*1), Y8
+	VMOVUPD 32(R10)(CX*1), Y9
 	JMP     start5x2
 
 zero5x2:
@@ -3302,14 +5213,17 @@ zero5x2:
 
 start5x2:
 	MOVQ DX, CX
-	LEAQ (CX)(BX*2), R10
-	ADDQ BX, R10
-	MOVQ DI, R11
+	LEAQ (CX)(BX*2), R9
+	ADDQ BX, R9
+	MOVQ DI, R10
+	MOVQ runs+40(FP), R11
+
+run5x2:
 	MOVQ k+32(FP), R12
 
 loop5x2:
-	VMOVUPD      (R11), Y11
-	VMOVUPD      32(R11), Y12
+	VMOVUPD      (R10), Y11
+	VMOVUPD      32(R10), Y12
 	VBROADCASTSD (CX), Y10
 	VFMADD231PD  Y11, Y10, Y0
 	VFMADD231PD  Y12, Y10, Y1
@@ -3319,55 +5233,60 @@ loop5x2:
 	VBROADCASTSD (CX)(BX*2), Y10
 	VFMADD231PD  Y11, Y10, Y4
 	VFMADD231PD  Y12, Y10, Y5
-	VBROADCASTSD (R10), Y10
+	VBROADCASTSD (R9), Y10
 	VFMADD231PD  Y11, Y10, Y6
 	VFMADD231PD  Y12, Y10, Y7
-	VBROADCASTSD (R10)(BX*1), Y10
+	VBROADCASTSD (R9)(BX*1), Y10
 	VFMADD231PD  Y11, Y10, Y8
 	VFMADD231PD  Y12, Y10, Y9
 	ADDQ         SI, CX
-	ADDQ         SI, R10
-	ADDQ         R8, R11
+	ADDQ         SI, R9
+	ADDQ         R8, R10
 	DECQ         R12
 	JNZ          loop5x2
-	MOVQ         ldc+48(FP), CX
-	MOVQ         AX, R10
-	LEAQ         (R10)(CX*2), R11
-	ADDQ         CX, R11
-	VMOVUPD      Y0, (R10)
-	VMOVUPD      Y1, 32(R10)
-	VMOVUPD      Y2, (R10)(CX*1)
-	VMOVUPD      Y3, 32(R10)(CX*1)
-	VMOVUPD      Y4, (R10)(CX*2)
-	VMOVUPD      Y5, 32(R10)(CX*2)
-	VMOVUPD      Y6, (R11)
-	VMOVUPD      Y7, 32(R11)
-	VMOVUPD      Y8, (R11)(CX*1)
-	VMOVUPD      Y9, 32(R11)(CX*1)
-	ADDQ         $0x40, DI
-	ADDQ         $0x40, AX
-	DECQ         R9
+	ADDQ         jump+96(FP), CX
+	ADDQ         jump+96(FP), R9
+	DECQ         R11
+	JNZ          run5x2
+	MOVQ         ldc+56(FP), CX
+	MOVQ         AX, R9
+	LEAQ         (R9)(CX*2), R10
+	ADDQ         CX, R10
+	VMOVUPD      Y0, (R9)
+	VMOVUPD      Y1, 32(R9)
+	VMOVUPD      Y2, (R9)(CX*1)
+	VMOVUPD      Y3, 32(R9)(CX*1)
+	VMOVUPD      Y4, (R9)(CX*2)
+	VMOVUPD      Y5, 32(R9)(CX*2)
+	VMOVUPD      Y6, (R10)
+	VMOVUPD      Y7, 32(R10)
+	VMOVUPD      Y8, (R10)(CX*1)
+	VMOVUPD      Y9, 32(R10)(CX*1)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel5x2
 	VZEROUPPER
 	RET
 
 panel5x1:
-	CMPQ       acc+96(FP), $0x00
+	CMPQ       acc+136(FP), $0x00
 	JEQ        zero5x1
-	MOVQ       ldc+48(FP), R10
-	MOVQ       AX, R11
-	LEAQ       (R11)(R10*2), R12
-	ADDQ       R10, R12
+	MOVQ       ldc+56(FP), R9
+	MOVQ       AX, R10
+	LEAQ       (R10)(R9*2), R11
+	ADDQ       R9, R11
 	VMOVUPS    (CX), Y15
-	VMASKMOVPD (R11), Y15, Y0
+	VMASKMOVPD (R10), Y15, Y0
 	VMOVUPS    (CX), Y15
-	VMASKMOVPD (R11)(R10*1), Y15, Y1
+	VMASKMOVPD (R10)(R9*1), Y15, Y1
 	VMOVUPS    (CX), Y15
-	VMASKMOVPD (R11)(R10*2), Y15, Y2
+	VMASKMOVPD (R10)(R9*2), Y15, Y2
 	VMOVUPS    (CX), Y15
-	VMASKMOVPD (R12), Y15, Y3
+	VMASKMOVPD (R11), Y15, Y3
 	VMOVUPS    (CX), Y15
-	VMASKMOVPD (R12)(R10*1), Y15, Y4
+	VMASKMOVPD (R11)(R9*1), Y15, Y4
 	JMP        start5x1
 
 zero5x1:
@@ -3378,66 +5297,74 @@ zero5x1:
 	VXORPS X4, X4, X4
 
 start5x1:
-	MOVQ DX, R10
-	LEAQ (R10)(BX*2), R11
-	ADDQ BX, R11
-	MOVQ DI, R12
+	MOVQ DX, R9
+	LEAQ (R9)(BX*2), R10
+	ADDQ BX, R10
+	MOVQ DI, R11
+	MOVQ runs+40(FP), R12
+
+run5x1:
 	MOVQ k+32(FP), R13
 
 loop5x1:
 	VMOVUPS      (CX), Y15
-	VMASKMOVPD   (R12), Y15, Y6
-	VBROADCASTSD (R10), Y5
+	VMASKMOVPD   (R11), Y15, Y6
+	VBROADCASTSD (R9), Y5
 	VFMADD231PD  Y6, Y5, Y0
-	VBROADCASTSD (R10)(BX*1), Y5
+	VBROADCASTSD (R9)(BX*1), Y5
 	VFMADD231PD  Y6, Y5, Y1
-	VBROADCASTSD (R10)(BX*2), Y5
+	VBROADCASTSD (R9)(BX*2), Y5
 	VFMADD231PD  Y6, Y5, Y2
-	VBROADCASTSD (R11), Y5
+	VBROADCASTSD (R10), Y5
 	VFMADD231PD  Y6, Y5, Y3
-	VBROADCASTSD (R11)(BX*1), Y5
+	VBROADCASTSD (R10)(BX*1), Y5
 	VFMADD231PD  Y6, Y5, Y4
+	ADDQ         SI, R9
 	ADDQ         SI, R10
-	ADDQ         SI, R11
-	ADDQ         R8, R12
+	ADDQ         R8, R11
 	DECQ         R13
 	JNZ          loop5x1
-	MOVQ         ldc+48(FP), R10
-	MOVQ         AX, R11
-	LEAQ         (R11)(R10*2), R12
-	ADDQ         R10, R12
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	DECQ         R12
+	JNZ          run5x1
+	MOVQ         ldc+56(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
 	VMOVUPS      (CX), Y15
-	VMASKMOVPD   Y0, Y15, (R11)
+	VMASKMOVPD   Y0, Y15, (R10)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPD   Y1, Y15, (R11)(R10*1)
+	VMASKMOVPD   Y1, Y15, (R10)(R9*1)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPD   Y2, Y15, (R11)(R10*2)
+	VMASKMOVPD   Y2, Y15, (R10)(R9*2)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPD   Y3, Y15, (R12)
+	VMASKMOVPD   Y3, Y15, (R11)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPD   Y4, Y15, (R12)(R10*1)
-	ADDQ         $0x20, DI
-	ADDQ         $0x20, AX
-	DECQ         R9
+	VMASKMOVPD   Y4, Y15, (R11)(R9*1)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel5x1
 	VZEROUPPER
 	RET
 
 panel4x2:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero4x2
-	MOVQ    ldc+48(FP), CX
-	MOVQ    AX, R10
-	LEAQ    (R10)(CX*2), R11
-	ADDQ    CX, R11
-	VMOVUPD (R10), Y0
-	VMOVUPD 32(R10), Y1
-	VMOVUPD (R10)(CX*1), Y2
-	VMOVUPD 32(R10)(CX*1), Y3
-	VMOVUPD (R10)(CX*2), Y4
-	VMOVUPD 32(R10)(CX*2), Y5
-	VMOVUPD (R11), Y6
-	VMOVUPD 32(R11), Y7
+	MOVQ    ldc+56(FP), CX
+	MOVQ    AX, R9
+	LEAQ    (R9)(CX*2), R10
+	ADDQ    CX, R10
+	VMOVUPD (R9), Y0
+	VMOVUPD 32(R9), Y1
+	VMOVUPD (R9)(CX*1), Y2
+	VMOVUPD 32(R9)(CX*1), Y3
+	VMOVUPD (R9)(CX*2), Y4
+	VMOVUPD 32(R9)(CX*2), Y5
+	VMOVUPD (R10), Y6
+	VMOVUPD 32(R10), Y7
 	JMP     start4x2
 
 zero4x2:
@@ -3452,14 +5379,17 @@ zero4x2:
 
 start4x2:
 	MOVQ DX, CX
-	LEAQ (CX)(BX*2), R10
-	ADDQ BX, R10
-	MOVQ DI, R11
+	LEAQ (CX)(BX*2), R9
+	ADDQ BX, R9
+	MOVQ DI, R10
+	MOVQ runs+40(FP), R11
+
+run4x2:
 	MOVQ k+32(FP), R12
 
 loop4x2:
-	VMOVUPD      (R11), Y9
-	VMOVUPD      32(R11), Y10
+	VMOVUPD      (R10), Y9
+	VMOVUPD      32(R10), Y10
 	VBROADCASTSD (CX), Y8
 	VFMADD231PD  Y9, Y8, Y0
 	VFMADD231PD  Y10, Y8, Y1
@@ -3469,48 +5399,53 @@ loop4x2:
 	VBROADCASTSD (CX)(BX*2), Y8
 	VFMADD231PD  Y9, Y8, Y4
 	VFMADD231PD  Y10, Y8, Y5
-	VBROADCASTSD (R10), Y8
+	VBROADCASTSD (R9), Y8
 	VFMADD231PD  Y9, Y8, Y6
 	VFMADD231PD  Y10, Y8, Y7
 	ADDQ         SI, CX
-	ADDQ         SI, R10
-	ADDQ         R8, R11
+	ADDQ         SI, R9
+	ADDQ         R8, R10
 	DECQ         R12
 	JNZ          loop4x2
-	MOVQ         ldc+48(FP), CX
-	MOVQ         AX, R10
-	LEAQ         (R10)(CX*2), R11
-	ADDQ         CX, R11
-	VMOVUPD      Y0, (R10)
-	VMOVUPD      Y1, 32(R10)
-	VMOVUPD      Y2, (R10)(CX*1)
-	VMOVUPD      Y3, 32(R10)(CX*1)
-	VMOVUPD      Y4, (R10)(CX*2)
-	VMOVUPD      Y5, 32(R10)(CX*2)
-	VMOVUPD      Y6, (R11)
-	VMOVUPD      Y7, 32(R11)
-	ADDQ         $0x40, DI
-	ADDQ         $0x40, AX
-	DECQ         R9
+	ADDQ         jump+96(FP), CX
+	ADDQ         jump+96(FP), R9
+	DECQ         R11
+	JNZ          run4x2
+	MOVQ         ldc+56(FP), CX
+	MOVQ         AX, R9
+	LEAQ         (R9)(CX*2), R10
+	ADDQ         CX, R10
+	VMOVUPD      Y0, (R9)
+	VMOVUPD      Y1, 32(R9)
+	VMOVUPD      Y2, (R9)(CX*1)
+	VMOVUPD      Y3, 32(R9)(CX*1)
+	VMOVUPD      Y4, (R9)(CX*2)
+	VMOVUPD      Y5, 32(R9)(CX*2)
+	VMOVUPD      Y6, (R10)
+	VMOVUPD      Y7, 32(R10)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel4x2
 	VZEROUPPER
 	RET
 
 panel4x1:
-	CMPQ       acc+96(FP), $0x00
+	CMPQ       acc+136(FP), $0x00
 	JEQ        zero4x1
-	MOVQ       ldc+48(FP), R10
-	MOVQ       AX, R11
-	LEAQ       (R11)(R10*2), R12
-	ADDQ       R10, R12
+	MOVQ       ldc+56(FP), R9
+	MOVQ       AX, R10
+	LEAQ       (R10)(R9*2), R11
+	ADDQ       R9, R11
 	VMOVUPS    (CX), Y15
-	VMASKMOVPD (R11), Y15, Y0
+	VMASKMOVPD (R10), Y15, Y0
 	VMOVUPS    (CX), Y15
-	VMASKMOVPD (R11)(R10*1), Y15, Y1
+	VMASKMOVPD (R10)(R9*1), Y15, Y1
 	VMOVUPS    (CX), Y15
-	VMASKMOVPD (R11)(R10*2), Y15, Y2
+	VMASKMOVPD (R10)(R9*2), Y15, Y2
 	VMOVUPS    (CX), Y15
-	VMASKMOVPD (R12), Y15, Y3
+	VMASKMOVPD (R11), Y15, Y3
 	JMP        start4x1
 
 zero4x1:
@@ -3520,58 +5455,66 @@ zero4x1:
 	VXORPS X3, X3, X3
 
 start4x1:
-	MOVQ DX, R10
-	LEAQ (R10)(BX*2), R11
-	ADDQ BX, R11
-	MOVQ DI, R12
+	MOVQ DX, R9
+	LEAQ (R9)(BX*2), R10
+	ADDQ BX, R10
+	MOVQ DI, R11
+	MOVQ runs+40(FP), R12
+
+run4x1:
 	MOVQ k+32(FP), R13
 
 loop4x1:
 	VMOVUPS      (CX), Y15
-	VMASKMOVPD   (R12), Y15, Y5
-	VBROADCASTSD (R10), Y4
+	VMASKMOVPD   (R11), Y15, Y5
+	VBROADCASTSD (R9), Y4
 	VFMADD231PD  Y5, Y4, Y0
-	VBROADCASTSD (R10)(BX*1), Y4
+	VBROADCASTSD (R9)(BX*1), Y4
 	VFMADD231PD  Y5, Y4, Y1
-	VBROADCASTSD (R10)(BX*2), Y4
+	VBROADCASTSD (R9)(BX*2), Y4
 	VFMADD231PD  Y5, Y4, Y2
-	VBROADCASTSD (R11), Y4
+	VBROADCASTSD (R10), Y4
 	VFMADD231PD  Y5, Y4, Y3
+	ADDQ         SI, R9
 	ADDQ         SI, R10
-	ADDQ         SI, R11
-	ADDQ         R8, R12
+	ADDQ         R8, R11
 	DECQ         R13
 	JNZ          loop4x1
-	MOVQ         ldc+48(FP), R10
-	MOVQ         AX, R11
-	LEAQ         (R11)(R10*2), R12
-	ADDQ         R10, R12
+	ADDQ         jump+96(FP), R9
+	ADDQ         jump+96(FP), R10
+	DECQ         R12
+	JNZ          run4x1
+	MOVQ         ldc+56(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
 	VMOVUPS      (CX), Y15
-	VMASKMOVPD   Y0, Y15, (R11)
+	VMASKMOVPD   Y0, Y15, (R10)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPD   Y1, Y15, (R11)(R10*1)
+	VMASKMOVPD   Y1, Y15, (R10)(R9*1)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPD   Y2, Y15, (R11)(R10*2)
+	VMASKMOVPD   Y2, Y15, (R10)(R9*2)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPD   Y3, Y15, (R12)
-	ADDQ         $0x20, DI
-	ADDQ         $0x20, AX
-	DECQ         R9
+	VMASKMOVPD   Y3, Y15, (R11)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel4x1
 	VZEROUPPER
 	RET
 
 panel3x2:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero3x2
-	MOVQ    ldc+48(FP), CX
-	MOVQ    AX, R10
-	VMOVUPD (R10), Y0
-	VMOVUPD 32(R10), Y1
-	VMOVUPD (R10)(CX*1), Y2
-	VMOVUPD 32(R10)(CX*1), Y3
-	VMOVUPD (R10)(CX*2), Y4
-	VMOVUPD 32(R10)(CX*2), Y5
+	MOVQ    ldc+56(FP), CX
+	MOVQ    AX, R9
+	VMOVUPD (R9), Y0
+	VMOVUPD 32(R9), Y1
+	VMOVUPD (R9)(CX*1), Y2
+	VMOVUPD 32(R9)(CX*1), Y3
+	VMOVUPD (R9)(CX*2), Y4
+	VMOVUPD 32(R9)(CX*2), Y5
 	JMP     start3x2
 
 zero3x2:
@@ -3584,12 +5527,15 @@ zero3x2:
 
 start3x2:
 	MOVQ DX, CX
-	MOVQ DI, R10
+	MOVQ DI, R9
+	MOVQ runs+40(FP), R10
+
+run3x2:
 	MOVQ k+32(FP), R11
 
 loop3x2:
-	VMOVUPD      (R10), Y7
-	VMOVUPD      32(R10), Y8
+	VMOVUPD      (R9), Y7
+	VMOVUPD      32(R9), Y8
 	VBROADCASTSD (CX), Y6
 	VFMADD231PD  Y7, Y6, Y0
 	VFMADD231PD  Y8, Y6, Y1
@@ -3600,35 +5546,39 @@ loop3x2:
 	VFMADD231PD  Y7, Y6, Y4
 	VFMADD231PD  Y8, Y6, Y5
 	ADDQ         SI, CX
-	ADDQ         R8, R10
+	ADDQ         R8, R9
 	DECQ         R11
 	JNZ          loop3x2
-	MOVQ         ldc+48(FP), CX
-	MOVQ         AX, R10
-	VMOVUPD      Y0, (R10)
-	VMOVUPD      Y1, 32(R10)
-	VMOVUPD      Y2, (R10)(CX*1)
-	VMOVUPD      Y3, 32(R10)(CX*1)
-	VMOVUPD      Y4, (R10)(CX*2)
-	VMOVUPD      Y5, 32(R10)(CX*2)
-	ADDQ         $0x40, DI
-	ADDQ         $0x40, AX
-	DECQ         R9
+	ADDQ         jump+96(FP), CX
+	DECQ         R10
+	JNZ          run3x2
+	MOVQ         ldc+56(FP), CX
+	MOVQ         AX, R9
+	VMOVUPD      Y0, (R9)
+	VMOVUPD      Y1, 32(R9)
+	VMOVUPD      Y2, (R9)(CX*1)
+	VMOVUPD      Y3, 32(R9)(CX*1)
+	VMOVUPD      Y4, (R9)(CX*2)
+	VMOVUPD      Y5, 32(R9)(CX*2)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel3x2
 	VZEROUPPER
 	RET
 
 panel3x1:
-	CMPQ       acc+96(FP), $0x00
+	CMPQ       acc+136(FP), $0x00
 	JEQ        zero3x1
-	MOVQ       ldc+48(FP), R10
-	MOVQ       AX, R11
+	MOVQ       ldc+56(FP), R9
+	MOVQ       AX, R10
 	VMOVUPS    (CX), Y15
-	VMASKMOVPD (R11), Y15, Y0
+	VMASKMOVPD (R10), Y15, Y0
 	VMOVUPS    (CX), Y15
-	VMASKMOVPD (R11)(R10*1), Y15, Y1
+	VMASKMOVPD (R10)(R9*1), Y15, Y1
 	VMOVUPS    (CX), Y15
-	VMASKMOVPD (R11)(R10*2), Y15, Y2
+	VMASKMOVPD (R10)(R9*2), Y15, Y2
 	JMP        start3x1
 
 zero3x1:
@@ -3637,47 +5587,54 @@ zero3x1:
 	VXORPS X2, X2, X2
 
 start3x1:
-	MOVQ DX, R10
-	MOVQ DI, R11
+	MOVQ DX, R9
+	MOVQ DI, R10
+	MOVQ runs+40(FP), R11
+
+run3x1:
 	MOVQ k+32(FP), R12
 
 loop3x1:
 	VMOVUPS      (CX), Y15
-	VMASKMOVPD   (R11), Y15, Y4
-	VBROADCASTSD (R10), Y3
+	VMASKMOVPD   (R10), Y15, Y4
+	VBROADCASTSD (R9), Y3
 	VFMADD231PD  Y4, Y3, Y0
-	VBROADCASTSD (R10)(BX*1), Y3
+	VBROADCASTSD (R9)(BX*1), Y3
 	VFMADD231PD  Y4, Y3, Y1
-	VBROADCASTSD (R10)(BX*2), Y3
+	VBROADCASTSD (R9)(BX*2), Y3
 	VFMADD231PD  Y4, Y3, Y2
-	ADDQ         SI, R10
-	ADDQ         R8, R11
+	ADDQ         SI, R9
+	ADDQ         R8, R10
 	DECQ         R12
 	JNZ          loop3x1
-	MOVQ         ldc+48(FP), R10
-	MOVQ         AX, R11
+	ADDQ         jump+96(FP), R9
+	DECQ         R11
+	JNZ          run3x1
+	MOVQ         ldc+56(FP), R9
+	MOVQ         AX, R10
 	VMOVUPS      (CX), Y15
-	VMASKMOVPD   Y0, Y15, (R11)
+	VMASKMOVPD   Y0, Y15, (R10)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPD   Y1, Y15, (R11)(R10*1)
+	VMASKMOVPD   Y1, Y15, (R10)(R9*1)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPD   Y2, Y15, (R11)(R10*2)
-	ADDQ         $0x20, DI
-	ADDQ         $0x20, AX
-	DECQ         R9
+	VMASKMOVPD   Y2, Y15, (R10)(R9*2)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel3x1
 	VZEROUPPER
 	RET
 
 panel2x2:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero2x2
-	MOVQ    ldc+48(FP), CX
-	MOVQ    AX, R10
-	VMOVUPD (R10), Y0
-	VMOVUPD 32(R10), Y1
-	VMOVUPD (R10)(CX*1), Y2
-	VMOVUPD 32(R10)(CX*1), Y3
+	MOVQ    ldc+56(FP), CX
+	MOVQ    AX, R9
+	VMOVUPD (R9), Y0
+	VMOVUPD 32(R9), Y1
+	VMOVUPD (R9)(CX*1), Y2
+	VMOVUPD 32(R9)(CX*1), Y3
 	JMP     start2x2
 
 zero2x2:
@@ -3688,12 +5645,15 @@ zero2x2:
 
 start2x2:
 	MOVQ DX, CX
-	MOVQ DI, R10
+	MOVQ DI, R9
+	MOVQ runs+40(FP), R10
+
+run2x2:
 	MOVQ k+32(FP), R11
 
 loop2x2:
-	VMOVUPD      (R10), Y5
-	VMOVUPD      32(R10), Y6
+	VMOVUPD      (R9), Y5
+	VMOVUPD      32(R9), Y6
 	VBROADCASTSD (CX), Y4
 	VFMADD231PD  Y5, Y4, Y0
 	VFMADD231PD  Y6, Y4, Y1
@@ -3701,31 +5661,35 @@ loop2x2:
 	VFMADD231PD  Y5, Y4, Y2
 	VFMADD231PD  Y6, Y4, Y3
 	ADDQ         SI, CX
-	ADDQ         R8, R10
+	ADDQ         R8, R9
 	DECQ         R11
 	JNZ          loop2x2
-	MOVQ         ldc+48(FP), CX
-	MOVQ         AX, R10
-	VMOVUPD      Y0, (R10)
-	VMOVUPD      Y1, 32(R10)
-	VMOVUPD      Y2, (R10)(CX*1)
-	VMOVUPD      Y3, 32(R10)(CX*1)
-	ADDQ         $0x40, DI
-	ADDQ         $0x40, AX
-	DECQ         R9
+	ADDQ         jump+96(FP), CX
+	DECQ         R10
+	JNZ          run2x2
+	MOVQ         ldc+56(FP), CX
+	MOVQ         AX, R9
+	VMOVUPD      Y0, (R9)
+	VMOVUPD      Y1, 32(R9)
+	VMOVUPD      Y2, (R9)(CX*1)
+	VMOVUPD      Y3, 32(R9)(CX*1)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel2x2
 	VZEROUPPER
 	RET
 
 panel2x1:
-	CMPQ       acc+96(FP), $0x00
+	CMPQ       acc+136(FP), $0x00
 	JEQ        zero2x1
-	MOVQ       ldc+48(FP), R10
-	MOVQ       AX, R11
+	MOVQ       ldc+56(FP), R9
+	MOVQ       AX, R10
 	VMOVUPS    (CX), Y15
-	VMASKMOVPD (R11), Y15, Y0
+	VMASKMOVPD (R10), Y15, Y0
 	VMOVUPS    (CX), Y15
-	VMASKMOVPD (R11)(R10*1), Y15, Y1
+	VMASKMOVPD (R10)(R9*1), Y15, Y1
 	JMP        start2x1
 
 zero2x1:
@@ -3733,38 +5697,45 @@ zero2x1:
 	VXORPS X1, X1, X1
 
 start2x1:
-	MOVQ DX, R10
-	MOVQ DI, R11
+	MOVQ DX, R9
+	MOVQ DI, R10
+	MOVQ runs+40(FP), R11
+
+run2x1:
 	MOVQ k+32(FP), R12
 
 loop2x1:
 	VMOVUPS      (CX), Y15
-	VMASKMOVPD   (R11), Y15, Y3
-	VBROADCASTSD (R10), Y2
+	VMASKMOVPD   (R10), Y15, Y3
+	VBROADCASTSD (R9), Y2
 	VFMADD231PD  Y3, Y2, Y0
-	VBROADCASTSD (R10)(BX*1), Y2
+	VBROADCASTSD (R9)(BX*1), Y2
 	VFMADD231PD  Y3, Y2, Y1
-	ADDQ         SI, R10
-	ADDQ         R8, R11
+	ADDQ         SI, R9
+	ADDQ         R8, R10
 	DECQ         R12
 	JNZ          loop2x1
-	MOVQ         ldc+48(FP), R10
-	MOVQ         AX, R11
+	ADDQ         jump+96(FP), R9
+	DECQ         R11
+	JNZ          run2x1
+	MOVQ         ldc+56(FP), R9
+	MOVQ         AX, R10
 	VMOVUPS      (CX), Y15
-	VMASKMOVPD   Y0, Y15, (R11)
+	VMASKMOVPD   Y0, Y15, (R10)
 	VMOVUPS      (CX), Y15
-	VMASKMOVPD   Y1, Y15, (R11)(R10*1)
-	ADDQ         $0x20, DI
-	ADDQ         $0x20, AX
-	DECQ         R9
+	VMASKMOVPD   Y1, Y15, (R10)(R9*1)
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel2x1
 	VZEROUPPER
 	RET
 
 panel1x12:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero1x12
-	MOVQ    ldc+48(FP), CX
+	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
 	VMOVUPD (CX), Y0
 	VMOVUPD 32(CX), Y1
@@ -3797,6 +5768,9 @@ zero1x12:
 start1x12:
 	MOVQ DX, CX
 	MOVQ DI, BX
+	MOVQ runs+40(FP), R9
+
+run1x12:
 	MOVQ k+32(FP), R10
 
 loop1x12:
@@ -3817,7 +5791,10 @@ loop1x12:
 	ADDQ         R8, BX
 	DECQ         R10
 	JNZ          loop1x12
-	MOVQ         ldc+48(FP), CX
+	ADDQ         jump+96(FP), CX
+	DECQ         R9
+	JNZ          run1x12
+	MOVQ         ldc+56(FP), CX
 	MOVQ         AX, CX
 	VMOVUPD      Y0, (CX)
 	VMOVUPD      Y1, 32(CX)
@@ -3831,17 +5808,18 @@ loop1x12:
 	VMOVUPD      Y9, 288(CX)
 	VMOVUPD      Y10, 320(CX)
 	VMOVUPD      Y11, 352(CX)
-	ADDQ         $0x00000180, DI
-	ADDQ         $0x00000180, AX
-	DECQ         R9
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel1x12
 	VZEROUPPER
 	RET
 
 panel1x11:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero1x11
-	MOVQ    ldc+48(FP), CX
+	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
 	VMOVUPD (CX), Y0
 	VMOVUPD 32(CX), Y1
@@ -3872,6 +5850,9 @@ zero1x11:
 start1x11:
 	MOVQ DX, CX
 	MOVQ DI, BX
+	MOVQ runs+40(FP), R9
+
+run1x11:
 	MOVQ k+32(FP), R10
 
 loop1x11:
@@ -3891,7 +5872,10 @@ loop1x11:
 	ADDQ         R8, BX
 	DECQ         R10
 	JNZ          loop1x11
-	MOVQ         ldc+48(FP), CX
+	ADDQ         jump+96(FP), CX
+	DECQ         R9
+	JNZ          run1x11
+	MOVQ         ldc+56(FP), CX
 	MOVQ         AX, CX
 	VMOVUPD      Y0, (CX)
 	VMOVUPD      Y1, 32(CX)
@@ -3904,17 +5888,18 @@ loop1x11:
 	VMOVUPD      Y8, 256(CX)
 	VMOVUPD      Y9, 288(CX)
 	VMOVUPD      Y10, 320(CX)
-	ADDQ         $0x00000160, DI
-	ADDQ         $0x00000160, AX
-	DECQ         R9
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel1x11
 	VZEROUPPER
 	RET
 
 panel1x10:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero1x10
-	MOVQ    ldc+48(FP), CX
+	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
 	VMOVUPD (CX), Y0
 	VMOVUPD 32(CX), Y1
@@ -3943,6 +5928,9 @@ zero1x10:
 start1x10:
 	MOVQ DX, CX
 	MOVQ DI, BX
+	MOVQ runs+40(FP), R9
+
+run1x10:
 	MOVQ k+32(FP), R10
 
 loop1x10:
@@ -3961,7 +5949,10 @@ loop1x10:
 	ADDQ         R8, BX
 	DECQ         R10
 	JNZ          loop1x10
-	MOVQ         ldc+48(FP), CX
+	ADDQ         jump+96(FP), CX
+	DECQ         R9
+	JNZ          run1x10
+	MOVQ         ldc+56(FP), CX
 	MOVQ         AX, CX
 	VMOVUPD      Y0, (CX)
 	VMOVUPD      Y1, 32(CX)
@@ -3973,17 +5964,18 @@ loop1x10:
 	VMOVUPD      Y7, 224(CX)
 	VMOVUPD      Y8, 256(CX)
 	VMOVUPD      Y9, 288(CX)
-	ADDQ         $0x00000140, DI
-	ADDQ         $0x00000140, AX
-	DECQ         R9
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel1x10
 	VZEROUPPER
 	RET
 
 panel1x9:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero1x9
-	MOVQ    ldc+48(FP), CX
+	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
 	VMOVUPD (CX), Y0
 	VMOVUPD 32(CX), Y1
@@ -4010,6 +6002,9 @@ zero1x9:
 start1x9:
 	MOVQ DX, CX
 	MOVQ DI, BX
+	MOVQ runs+40(FP), R9
+
+run1x9:
 	MOVQ k+32(FP), R10
 
 loop1x9:
@@ -4027,7 +6022,10 @@ loop1x9:
 	ADDQ         R8, BX
 	DECQ         R10
 	JNZ          loop1x9
-	MOVQ         ldc+48(FP), CX
+	ADDQ         jump+96(FP), CX
+	DECQ         R9
+	JNZ          run1x9
+	MOVQ         ldc+56(FP), CX
 	MOVQ         AX, CX
 	VMOVUPD      Y0, (CX)
 	VMOVUPD      Y1, 32(CX)
@@ -4038,17 +6036,18 @@ loop1x9:
 	VMOVUPD      Y6, 192(CX)
 	VMOVUPD      Y7, 224(CX)
 	VMOVUPD      Y8, 256(CX)
-	ADDQ         $0x00000120, DI
-	ADDQ         $0x00000120, AX
-	DECQ         R9
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel1x9
 	VZEROUPPER
 	RET
 
 panel1x8:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero1x8
-	MOVQ    ldc+48(FP), CX
+	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
 	VMOVUPD (CX), Y0
 	VMOVUPD 32(CX), Y1
@@ -4073,6 +6072,9 @@ zero1x8:
 start1x8:
 	MOVQ DX, CX
 	MOVQ DI, BX
+	MOVQ runs+40(FP), R9
+
+run1x8:
 	MOVQ k+32(FP), R10
 
 loop1x8:
@@ -4089,7 +6091,10 @@ loop1x8:
 	ADDQ         R8, BX
 	DECQ         R10
 	JNZ          loop1x8
-	MOVQ         ldc+48(FP), CX
+	ADDQ         jump+96(FP), CX
+	DECQ         R9
+	JNZ          run1x8
+	MOVQ         ldc+56(FP), CX
 	MOVQ         AX, CX
 	VMOVUPD      Y0, (CX)
 	VMOVUPD      Y1, 32(CX)
@@ -4099,17 +6104,18 @@ loop1x8:
 	VMOVUPD      Y5, 160(CX)
 	VMOVUPD      Y6, 192(CX)
 	VMOVUPD      Y7, 224(CX)
-	ADDQ         $0x00000100, DI
-	ADDQ         $0x00000100, AX
-	DECQ         R9
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel1x8
 	VZEROUPPER
 	RET
 
 panel1x7:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero1x7
-	MOVQ    ldc+48(FP), CX
+	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
 	VMOVUPD (CX), Y0
 	VMOVUPD 32(CX), Y1
@@ -4132,6 +6138,9 @@ zero1x7:
 start1x7:
 	MOVQ DX, CX
 	MOVQ DI, BX
+	MOVQ runs+40(FP), R9
+
+run1x7:
 	MOVQ k+32(FP), R10
 
 loop1x7:
@@ -4147,7 +6156,10 @@ loop1x7:
 	ADDQ         R8, BX
 	DECQ         R10
 	JNZ          loop1x7
-	MOVQ         ldc+48(FP), CX
+	ADDQ         jump+96(FP), CX
+	DECQ         R9
+	JNZ          run1x7
+	MOVQ         ldc+56(FP), CX
 	MOVQ         AX, CX
 	VMOVUPD      Y0, (CX)
 	VMOVUPD      Y1, 32(CX)
@@ -4156,17 +6168,18 @@ loop1x7:
 	VMOVUPD      Y4, 128(CX)
 	VMOVUPD      Y5, 160(CX)
 	VMOVUPD      Y6, 192(CX)
-	ADDQ         $0x000000e0, DI
-	ADDQ         $0x000000e0, AX
-	DECQ         R9
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel1x7
 	VZEROUPPER
 	RET
 
 panel1x6:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero1x6
-	MOVQ    ldc+48(FP), CX
+	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
 	VMOVUPD (CX), Y0
 	VMOVUPD 32(CX), Y1
@@ -4187,6 +6200,9 @@ zero1x6:
 start1x6:
 	MOVQ DX, CX
 	MOVQ DI, BX
+	MOVQ runs+40(FP), R9
+
+run1x6:
 	MOVQ k+32(FP), R10
 
 loop1x6:
@@ -4201,7 +6217,10 @@ loop1x6:
 	ADDQ         R8, BX
 	DECQ         R10
 	JNZ          loop1x6
-	MOVQ         ldc+48(FP), CX
+	ADDQ         jump+96(FP), CX
+	DECQ         R9
+	JNZ          run1x6
+	MOVQ         ldc+56(FP), CX
 	MOVQ         AX, CX
 	VMOVUPD      Y0, (CX)
 	VMOVUPD      Y1, 32(CX)
@@ -4209,17 +6228,18 @@ loop1x6:
 	VMOVUPD      Y3, 96(CX)
 	VMOVUPD      Y4, 128(CX)
 	VMOVUPD      Y5, 160(CX)
-	ADDQ         $0x000000c0, DI
-	ADDQ         $0x000000c0, AX
-	DECQ         R9
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel1x6
 	VZEROUPPER
 	RET
 
 panel1x5:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero1x5
-	MOVQ    ldc+48(FP), CX
+	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
 	VMOVUPD (CX), Y0
 	VMOVUPD 32(CX), Y1
@@ -4238,6 +6258,9 @@ zero1x5:
 start1x5:
 	MOVQ DX, CX
 	MOVQ DI, BX
+	MOVQ runs+40(FP), R9
+
+run1x5:
 	MOVQ k+32(FP), R10
 
 loop1x5:
@@ -4251,24 +6274,28 @@ loop1x5:
 	ADDQ         R8, BX
 	DECQ         R10
 	JNZ          loop1x5
-	MOVQ         ldc+48(FP), CX
+	ADDQ         jump+96(FP), CX
+	DECQ         R9
+	JNZ          run1x5
+	MOVQ         ldc+56(FP), CX
 	MOVQ         AX, CX
 	VMOVUPD      Y0, (CX)
 	VMOVUPD      Y1, 32(CX)
 	VMOVUPD      Y2, 64(CX)
 	VMOVUPD      Y3, 96(CX)
 	VMOVUPD      Y4, 128(CX)
-	ADDQ         $0x000000a0, DI
-	ADDQ         $0x000000a0, AX
-	DECQ         R9
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel1x5
 	VZEROUPPER
 	RET
 
 panel1x4:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero1x4
-	MOVQ    ldc+48(FP), CX
+	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
 	VMOVUPD (CX), Y0
 	VMOVUPD 32(CX), Y1
@@ -4285,6 +6312,9 @@ zero1x4:
 start1x4:
 	MOVQ DX, CX
 	MOVQ DI, BX
+	MOVQ runs+40(FP), R9
+
+run1x4:
 	MOVQ k+32(FP), R10
 
 loop1x4:
@@ -4297,23 +6327,27 @@ loop1x4:
 	ADDQ         R8, BX
 	DECQ         R10
 	JNZ          loop1x4
-	MOVQ         ldc+48(FP), CX
+	ADDQ         jump+96(FP), CX
+	DECQ         R9
+	JNZ          run1x4
+	MOVQ         ldc+56(FP), CX
 	MOVQ         AX, CX
 	VMOVUPD      Y0, (CX)
 	VMOVUPD      Y1, 32(CX)
 	VMOVUPD      Y2, 64(CX)
 	VMOVUPD      Y3, 96(CX)
-	ADDQ         $0x00000080, DI
-	ADDQ         $0x00000080, AX
-	DECQ         R9
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel1x4
 	VZEROUPPER
 	RET
 
 panel1x3:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero1x3
-	MOVQ    ldc+48(FP), CX
+	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
 	VMOVUPD (CX), Y0
 	VMOVUPD 32(CX), Y1
@@ -4328,6 +6362,9 @@ zero1x3:
 start1x3:
 	MOVQ DX, CX
 	MOVQ DI, BX
+	MOVQ runs+40(FP), R9
+
+run1x3:
 	MOVQ k+32(FP), R10
 
 loop1x3:
@@ -4339,22 +6376,26 @@ loop1x3:
 	ADDQ         R8, BX
 	DECQ         R10
 	JNZ          loop1x3
-	MOVQ         ldc+48(FP), CX
+	ADDQ         jump+96(FP), CX
+	DECQ         R9
+	JNZ          run1x3
+	MOVQ         ldc+56(FP), CX
 	MOVQ         AX, CX
 	VMOVUPD      Y0, (CX)
 	VMOVUPD      Y1, 32(CX)
 	VMOVUPD      Y2, 64(CX)
-	ADDQ         $0x60, DI
-	ADDQ         $0x60, AX
-	DECQ         R9
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel1x3
 	VZEROUPPER
 	RET
 
 panel1x2:
-	CMPQ    acc+96(FP), $0x00
+	CMPQ    acc+136(FP), $0x00
 	JEQ     zero1x2
-	MOVQ    ldc+48(FP), CX
+	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
 	VMOVUPD (CX), Y0
 	VMOVUPD 32(CX), Y1
@@ -4367,6 +6408,9 @@ zero1x2:
 start1x2:
 	MOVQ DX, CX
 	MOVQ DI, BX
+	MOVQ runs+40(FP), R9
+
+run1x2:
 	MOVQ k+32(FP), R10
 
 loop1x2:
@@ -4377,21 +6421,25 @@ loop1x2:
 	ADDQ         R8, BX
 	DECQ         R10
 	JNZ          loop1x2
-	MOVQ         ldc+48(FP), CX
+	ADDQ         jump+96(FP), CX
+	DECQ         R9
+	JNZ          run1x2
+	MOVQ         ldc+56(FP), CX
 	MOVQ         AX, CX
 	VMOVUPD      Y0, (CX)
 	VMOVUPD      Y1, 32(CX)
-	ADDQ         $0x40, DI
-	ADDQ         $0x40, AX
-	DECQ         R9
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel1x2
 	VZEROUPPER
 	RET
 
 panel1x1:
-	CMPQ       acc+96(FP), $0x00
+	CMPQ       acc+136(FP), $0x00
 	JEQ        zero1x1
-	MOVQ       ldc+48(FP), BX
+	MOVQ       ldc+56(FP), BX
 	MOVQ       AX, BX
 	VMOVUPS    (CX), Y15
 	VMASKMOVPD (BX), Y15, Y0
@@ -4402,25 +6450,138 @@ zero1x1:
 
 start1x1:
 	MOVQ DX, BX
-	MOVQ DI, R10
+	MOVQ DI, R9
+	MOVQ runs+40(FP), R10
+
+run1x1:
 	MOVQ k+32(FP), R11
 
 loop1x1:
 	VBROADCASTSD (BX), Y1
 	VMOVUPS      (CX), Y15
-	VMASKMOVPD   (R10), Y15, Y2
+	VMASKMOVPD   (R9), Y15, Y2
 	VFMADD231PD  Y2, Y1, Y0
 	ADDQ         SI, BX
-	ADDQ         R8, R10
+	ADDQ         R8, R9
 	DECQ         R11
 	JNZ          loop1x1
-	MOVQ         ldc+48(FP), BX
+	ADDQ         jump+96(FP), BX
+	DECQ         R10
+	JNZ          run1x1
+	MOVQ         ldc+56(FP), BX
 	MOVQ         AX, BX
 	VMOVUPS      (CX), Y15
 	VMASKMOVPD   Y0, Y15, (BX)
-	ADDQ         $0x20, DI
-	ADDQ         $0x20, AX
-	DECQ         R9
+	ADDQ         cs+64(FP), AX
+	ADDQ         as+104(FP), DX
+	ADDQ         bs+128(FP), DI
+	DECQ         panels+16(FP)
 	JNZ          panel1x1
+	VZEROUPPER
+	RET
+
+// func packRowsF64AVX2(nv int, panels int, last int, rows int, dst *float64, ldd int, ps int, src *float64, lds int)
+// Requires: AVX, MMX+
+TEXT ·packRowsF64AVX2(SB), NOSPLIT, $0-72
+	MOVQ last+16(FP), AX
+	SHLQ $0x03, AX
+	LEAQ tail<>+64(SB), CX
+	SUBQ AX, CX
+	MOVQ rows+24(FP), AX
+	MOVQ dst+32(FP), DX
+	MOVQ ldd+40(FP), BX
+	MOVQ src+56(FP), SI
+	MOVQ lds+64(FP), DI
+	CMPQ nv+0(FP), $0x02
+	JNE  one
+
+both:
+	MOVQ SI, CX
+	MOVQ DX, R8
+	MOVQ panels+8(FP), R9
+
+bothPanel:
+	VMOVUPD    (CX), Y0
+	VMOVUPD    32(CX), Y1
+	PREFETCHT0 (CX)(DI*2)
+	VMOVUPD    Y0, (R8)
+	VMOVUPD    Y1, 32(R8)
+	ADDQ       $0x40, CX
+	ADDQ       ps+48(FP), R8
+	DECQ       R9
+	JNZ        bothPanel
+	ADDQ       DI, SI
+	ADDQ       BX, DX
+	DECQ       AX
+	JNZ        both
+	VZEROUPPER
+	RET
+
+one:
+single:
+	MOVQ SI, R8
+	MOVQ DX, R9
+	MOVQ panels+8(FP), R10
+
+singlePanel:
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R8), Y15, Y0
+	PREFETCHT0 (R8)(DI*2)
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD Y0, Y15, (R9)
+	ADDQ       $0x20, R8
+	ADDQ       ps+48(FP), R9
+	DECQ       R10
+	JNZ        singlePanel
+	ADDQ       DI, SI
+	ADDQ       BX, DX
+	DECQ       AX
+	JNZ        single
+	VZEROUPPER
+	RET
+
+// func packColumnsF64AVX2(groups int, dst *float64, ldd int, src *float64, lds int, ahead int)
+// Requires: AVX, MMX+
+TEXT ·packColumnsF64AVX2(SB), NOSPLIT, $0-48
+	MOVQ groups+0(FP), AX
+	MOVQ ldd+16(FP), CX
+	MOVQ ahead+40(FP), DX
+	MOVQ src+24(FP), BX
+	MOVQ lds+32(FP), SI
+	LEAQ (BX)(SI*2), DI
+	ADDQ SI, DI
+	MOVQ dst+8(FP), R8
+	MOVQ src+24(FP), R9
+	MOVQ lds+32(FP), R10
+	LEAQ (R9)(R10*2), R11
+	ADDQ R10, R11
+	ADDQ DX, R9
+	ADDQ DX, R11
+
+group:
+	TESTQ      $0x00000003, AX
+	JNZ        move
+	PREFETCHT0 (R9)
+	PREFETCHT0 (R9)(R10*1)
+	PREFETCHT0 (R9)(R10*2)
+	PREFETCHT0 (R11)
+	ADDQ       $0x40, R9
+	ADDQ       $0x40, R11
+
+move:
+	VMOVUPS     (BX), X0
+	VINSERTF128 $0x01, (BX)(SI*2), Y0, Y0
+	VMOVUPS     (BX)(SI*1), X1
+	VINSERTF128 $0x01, (DI), Y1, Y1
+	VUNPCKLPD   Y1, Y0, Y2
+	VUNPCKHPD   Y1, Y0, Y3
+	VMOVUPS     Y2, (R8)
+	VMOVUPS     Y3, (R8)(CX*1)
+	ADDQ        $0x10, BX
+	ADDQ        $0x10, DI
+	ADDQ        CX, R8
+	ADDQ        CX, R8
+	DECQ        AX
+	JNZ         group
 	VZEROUPPER
 	RET

@@ -133,7 +133,7 @@ func eachProblem[T Float](seed uint64, count int, number func(rng *rand.Rand) T,
 		sizes := [][3]int{
 			{32, 10, 784}, {10, 784, 32}, {33, 10, 785}, {10, 783, 31}, {16, 1, 200}, {1, 200, 16},
 			{17, 32, 128}, {20, 128, 20}, {1, 1, 1}, {0, 5, 5}, {5, 0, 5}, {5, 5, 0}, {3, 1, 1500}, {1, 3, 1500},
-			{11, 5, 1027}, {2, 70, 300}, {23, 600, 3}, {70, 10, 16}, {64, 20, 33},
+			{11, 5, 1027}, {2, 70, 300}, {23, 600, 3}, {70, 10, 16}, {64, 20, 33}, {13, 131, 45}, {14, 515, 21}, {25, 40, 259},
 		}
 		for range count {
 			// Products of two draws favour small sizes without leaving out large ones.
@@ -230,6 +230,70 @@ func testGemmPathsAgree[T Float](t *testing.T) {
 			return c
 		})
 	})
+}
+
+// TestGemmBlocks: products so large that blocks of them are copied have the bits of the same sums without copies: those of a
+// few rows of NN at a time, where B lies as it is, and NT and TN multiply the same matrices, transposed.
+func TestGemmBlocks(t *testing.T) {
+	eachPathAndType(t, testGemmBlocks[float32], testGemmBlocks[float64])
+}
+
+func testGemmBlocks[T Float](t *testing.T) {
+	for _, s := range []gemmShape{{packHeight, 545, 509}, {packHeight + 3, 1100, 270}, {packHeight, 257, 1030}} {
+		m, n, k := s.m, s.n, s.k
+		a, b, start := random[T](m*k), random[T](k*n), random[T](m*n)
+		want, got := slices.Clone(start), slices.Clone(start)
+		for i := range m {
+			GemmNN(1, n, k, want[i*n:], n, a[i*k:], k, b, n, true)
+		}
+		GemmNN(m, n, k, got, n, a, k, b, n, true)
+		sameBits(t, fmt.Sprint("NN ", s), got, want)
+		copy(got, start)
+		GemmTN(m, n, k, got, n, transposed(m, k, a), m, b, n, true)
+		sameBits(t, fmt.Sprint("TN ", s), got, want)
+		if isChain(n, k) && active != Generic {
+			copy(got, start)
+			GemmNT(m, n, k, got, n, a, k, transposed(k, n, b), k, true)
+			sameBits(t, fmt.Sprint("NT ", s), got, want)
+		}
+	}
+}
+
+// transposed returns the transpose of a matrix without gaps.
+func transposed[T Float](rows, cols int, x []T) []T {
+	y := make([]T, len(x))
+	for i := range rows {
+		for j := range cols {
+			y[j*rows+i] = x[i*cols+j]
+		}
+	}
+	return y
+}
+
+// TestDots: an entry has the bits of the product of its two rows alone, and those of GemmNT to rounding.
+func TestDots(t *testing.T) { eachPathAndType(t, testDots[float32], testDots[float64]) }
+
+func testDots[T Float](t *testing.T) {
+	for _, s := range []gemmShape{{7, 5, 33}, {2, 140, 20}, {9, 1, 1500}, {1, 6, 40}, {3, 2, 0}} {
+		m, n, k := s.m, s.n, s.k
+		a, b, got, want := random[T](m*k), random[T](n*k), make([]T, m*n), make([]T, m*n)
+		Dots(m, n, k, got, n, a, k, b, k)
+		for i := range m {
+			for j := range n {
+				Dots(1, 1, k, want[i*n+j:], 1, a[i*k:], k, b[j*k:], k)
+			}
+		}
+		sameBits(t, fmt.Sprint("Dots ", s), got, want)
+		GemmNT(m, n, k, want, n, a, k, b, k, false)
+		exact, bound := make([]float64, m*n), make([]float64, m*n)
+		for i := range exact {
+			exact[i] = float64(want[i])
+			for l := range k { // either is off by γ_k·Σ|a||b|
+				bound[i] += 3 * float64(k) * roundoff[T]() * math.Abs(float64(a[i/n*k+l])*float64(b[i%n*k+l]))
+			}
+		}
+		within(t, fmt.Sprint("Dots ", s), got, exact, bound)
+	}
 }
 
 // FuzzGemm looks for a shape, a stride or an offset that one of the paths gets wrong.

@@ -35,6 +35,23 @@ func fence[T Float | byte](t *testing.T, n int, atEnd bool) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&mem[start])), n)
 }
 
+// TestNoReadOutsideBlocks is TestNoReadOutside of products whose factors are copied.
+func TestNoReadOutsideBlocks(t *testing.T) {
+	eachType(t, testNoReadOutsideBlocks[float32], testNoReadOutsideBlocks[float64])
+}
+
+func testNoReadOutsideBlocks[T Float](t *testing.T) {
+	const m, n, k = packHeight + 1, 523, 519
+	for _, atEnd := range []bool{false, true} {
+		a, b, c := fence[T](t, m*k, atEnd), fence[T](t, n*k, atEnd), fence[T](t, m*n, atEnd)
+		eachPath(t, func(t *testing.T) {
+			GemmNT(m, n, k, c, n, a, k, b, k, true)
+			GemmTN(m, n, k, c, n, a, m, b, n, true)
+			GemmNN(m, n, k, c, n, a, k, b, n, false)
+		})
+	}
+}
+
 // TestNoReadOutside runs everything on slices between fences.
 func TestNoReadOutside(t *testing.T) {
 	eachType(t, testNoReadOutside[float32], testNoReadOutside[float64])
@@ -71,7 +88,8 @@ func testNoReadOutside[T Float](t *testing.T) {
 				RowSoftmax(m, n, cut(x, m*n), cut(y, m*n))
 				RowLogSumExp(m, n, cut(x, m), cut(y, m*n))
 			}
-			for _, s := range [][3]int{{1, 1, 1}, {1, 17, 33}, {17, 1, 33}, {4, 5, 16}, {4, 5, 17}, {9, 11, 13}, {45, 45, 45}, {10, 31, 7}, {3, 40, 9}, {11, 3, 45}} {
+			for _, s := range [][3]int{{1, 1, 1}, {1, 17, 33}, {17, 1, 33}, {4, 5, 16}, {4, 5, 17}, {9, 11, 13}, {45, 45, 45}, {10, 31, 7}, {3, 40, 9}, {11, 3, 45},
+				{3, 150, 13}, {14, 131, 9}, {33, 45, 44}, {2, 515, 3}} {
 				m, n, k := s[0], s[1], s[2]
 				a, b, c := cut(x, m*k), cut(y, n*k), cut(z, m*n)
 				GemmNT(m, n, k, c, n, a, k, b, k, true)

@@ -142,12 +142,15 @@ func TestMisuse(t *testing.T) {
 func TestAllocs(t *testing.T) {
 	eachPath(t, func(t *testing.T) {
 		x, y, z := random[float32](2000), random[float32](2000), random[float32](2000)
+		const wide = 1 << 9 // of a factor that is copied
+		left, right, result := random[float32](packHeight*wide), random[float32](wide*(wide+1)), random[float32](packHeight*(wide+1))
 		src := make([]byte, 2000)
 		rows := byteRows(rand.New(rand.NewPCG(1, 1)), 10, 96)
 		if n := testing.AllocsPerRun(10, func() {
 			GemmNT(10, 10, 100, z, 10, x, 100, y, 100, false)
 			GemmTN(10, 100, 10, z, 100, x, 10, y, 100, true)
 			GemmNN(10, 10, 10, z, 10, x, 10, y, 10, true)
+			GemmNN(packHeight, wide+1, wide, result, wide+1, left, wide, right, wide+1, false)
 			BytesNT(10, 10, 96, z, 10, rows, y, 96)
 			BytesTN(10, 96, z, 96, x, 10, rows, true)
 			for _, fn := range []func(dst, src []float32){Exp[float32], Log1pExp[float32], Sigmoid[float32], Tanh[float32], Log[float32]} {

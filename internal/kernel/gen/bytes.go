@@ -86,7 +86,7 @@ func (e *emitter) bytesOuter() {
 		"slices of the rows are. Strides are in bytes.",
 		"mr, nv, panels, k int, c *T, ldc int, a *T, lda int, list *[]byte, off, acc int", "")
 	o := &outerKernel{emitter: e}
-	o.c, o.a, o.ca, o.panels = e.arg("c"), e.arg("a"), e.arg("lda"), e.arg("panels")
+	o.c, o.a, o.ca = e.arg("c"), e.arg("a"), e.arg("lda")
 	off := e.arg("off")
 	e.choice("panel", e.outerShapes(2), e.arg("mr"), e.arg("nv"), func(s shape) { o.bytesPanel(s, off) })
 }
@@ -104,5 +104,8 @@ func (o *outerKernel) bytesPanel(s shape, off reg.GPVirtual) {
 	o.ADDQ(operand.U8(sliceHeader), list)
 	o.ADDQ(o.ca, a)
 	o.countDown(count, "loop%s", s)
-	o.endPanel(s, nil, off, o.lanes())
+	o.storePanel(s, nil)
+	o.op("ADDQ", s.nr*o.lanes(), off)
+	o.op("ADDQ", s.nr*o.width, o.c)
+	o.endPanels(s)
 }

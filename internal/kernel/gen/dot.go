@@ -121,20 +121,53 @@ func (e *emitter) products(s shape, acc [][]int, b rows, free int, k *mask, p in
 	}
 }
 
-// addSums sums the accumulators of a tile up and adds them to C.
+// addSums sums the accumulators of a tile up and adds them to C: as many columns of a row as fill 16 bytes at once, if
+// they are side by side, else one by one.
 func (e *emitter) addSums(to reg.GPVirtual, s shape, acc [][]int, free int) {
-	sums := e.reduce(acc, free)
+	per := 16 / e.size
+	side := s.nr / per * per // columns whose sums stand side by side; the sums of the others stand by rows
+	var order [][]int
+	for i := range s.mr {
+		for j := range side {
+			order = append(order, acc[j*s.mr+i])
+		}
+	}
+	order = append(order, acc[side*s.mr:]...)
+	sums := e.reduce(order, free)
 	cs := e.arg("cs")
 	c := e.rows(to, e.arg("rs"), s.mr)
-	per := 16 / e.size
-	for n := range acc {
-		i := n % s.mr
-		if n > 0 && i == 0 {
-			e.advance(c, cs)
-		}
+	scalar := func(n, i int) {
 		x := e.lane(sums[n/per], n%per, free)
 		e.scalar("VADD", c.row(i, 0), x, e.quarter(free))
 		e.scalar("VMOV", e.quarter(free), c.row(i, 0))
+	}
+	if side > 0 {
+		e.op("CMPQ", cs, e.size)
+		e.jump("JNE", "apart%s", s)
+		for j := 0; j < side; j += per {
+			for i := range s.mr {
+				e.packed("VADD", c.row(i, 16*j/per), e.quarter(sums[(i*side+j)/per]), e.quarter(free))
+				e.op("VMOVUPS", e.quarter(free), c.row(i, 16*j/per))
+			}
+		}
+		e.advance(c, side*e.size)
+		e.jump("JMP", "others%s", s)
+		e.label("apart%s", s)
+		for j := range side {
+			for i := range s.mr {
+				scalar(i*side+j, i)
+			}
+			e.advance(c, cs)
+		}
+		e.label("others%s", s)
+	}
+	for j := side; j < s.nr; j++ {
+		for i := range s.mr {
+			scalar(j*s.mr+i, i)
+		}
+		if j+1 < s.nr {
+			e.advance(c, cs)
+		}
 	}
 }
 

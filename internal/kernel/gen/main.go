@@ -21,7 +21,7 @@ var files = []struct {
 	emit func(*emitter)
 }{
 	{"gemm", func(e *emitter) {
-		e.both(func() { e.dot(); e.outer() })
+		e.both(func() { e.dot(); e.outer(); e.packRows(); e.packColumns() })
 	}},
 	{"bytes", func(e *emitter) {
 		e.both(func() { e.bytesDot(); e.bytesOuter() })

@@ -10,19 +10,19 @@ import (
 // one panel. The first registers are the accumulators by row; a broadcast of A follows, and then registers of B.
 type outerKernel struct {
 	*emitter
-	c, a, ra, ca, b, ldb, panels reg.GPVirtual
-	k                            mask // of the columns of a panel of one register
+	c, a, ra, ca, b, ldb reg.GPVirtual
+	k                    mask // of the columns of a panel of one register
 }
 
 // outerShapes are the panels that there is code for. One row alone would be one sum after the
 // other, so it takes up to wide registers across.
 func (e *emitter) outerShapes(wide int) (s []shape) {
-	most := 10
-	if !e.wide {
-		most = 6
-	}
+	const most = 12
 	for mr := most; mr > 1; mr-- {
-		s = append(s, shape{mr, 2}, shape{mr, 1})
+		if e.wide || mr <= most/2 { // else there are too few registers
+			s = append(s, shape{mr, 2})
+		}
+		s = append(s, shape{mr, 1})
 	}
 	for nv := wide; nv > 0; nv-- {
 		s = append(s, shape{1, nv})
@@ -32,14 +32,15 @@ func (e *emitter) outerShapes(wide int) (s []shape) {
 
 // outer emits the kernel.
 func (e *emitter) outer() {
-	e.fn("outer", "sets C, or adds to it if acc is not 0, the sum of k outer products, over a number\n"+
-		"of panels of nv registers across the columns; if nv is 1, last is the number of columns in the one\n"+
-		"panel. Strides are in bytes; ra and ca are those of A between rows and columns.",
-		"mr, nv, panels, last, k int, c *T, ldc int, a *T, ra, ca int, b *T, ldb, acc int", "")
+	e.fn("outer", "sets C, or adds to it if acc is not 0, the sum of runs·k outer products, over a number of\n"+
+		"panels of mr rows and nv registers across; if nv is 1, last is the number of columns. Strides are in bytes:\n"+
+		"ra and ca are those of A between rows and columns, jump is what lies between two runs of k of its columns,\n"+
+		"and cs, as and bs are from one panel to the next.",
+		"mr, nv, panels, last, k, runs int, c *T, ldc, cs int, a *T, ra, ca, jump, as int, b *T, ldb, bs, acc int", "")
 	o := &outerKernel{emitter: e}
 	o.k = e.mask(e.arg("last"), 15)
 	o.c, o.a, o.ra, o.ca = e.arg("c"), e.arg("a"), e.arg("ra"), e.arg("ca")
-	o.b, o.ldb, o.panels = e.arg("b"), e.arg("ldb"), e.arg("panels")
+	o.b, o.ldb = e.arg("b"), e.arg("ldb")
 	e.choice("panel", e.outerShapes(12), e.arg("mr"), e.arg("nv"), o.panel)
 }
 
@@ -51,7 +52,9 @@ func (o *outerKernel) panel(s shape) {
 	}
 	x := s.mr * s.nr
 	o.beginPanel(s, k)
-	a, b, count := o.rows(o.a, o.ra, s.mr), o.copyOf(o.b), o.arg("k")
+	a, b, runs := o.rows(o.a, o.ra, s.mr), o.copyOf(o.b), o.arg("runs")
+	o.label("run%s", s)
+	count := o.arg("k")
 	o.label("loop%s", s)
 	if s.mr == 1 {
 		// Each register of B is used once: from memory.
@@ -68,7 +71,13 @@ func (o *outerKernel) panel(s shape) {
 	o.advance(a, o.ca)
 	o.ADDQ(o.ldb, b)
 	o.countDown(count, "loop%s", s)
-	o.endPanel(s, k, o.b, o.width)
+	o.advance(a, o.param("jump"))
+	o.countDown(runs, "run%s", s)
+	o.storePanel(s, k)
+	o.ADDQ(o.param("cs"), o.c)
+	o.ADDQ(o.param("as"), o.a)
+	o.ADDQ(o.param("bs"), o.b)
+	o.endPanels(s)
 }
 
 // beginPanel begins the code of a panel: it fills the accumulators with C or 0.
@@ -99,15 +108,16 @@ func (o *outerKernel) products(s shape, entry func(i int) operand.Mem) {
 	}
 }
 
-// endPanel ends the code of a panel: it stores the accumulators and goes on with the next panel, where b is further by
-// so much for each register.
-func (o *outerKernel) endPanel(s shape, k *mask, b reg.GPVirtual, by int) {
+// storePanel stores the accumulators.
+func (o *outerKernel) storePanel(s shape, k *mask) {
 	c := o.rows(o.c, o.arg("ldc"), s.mr)
 	for i := range s.mr * s.nr {
 		o.store(i, c.row(i/s.nr, 0), k, i%s.nr)
 	}
-	o.op("ADDQ", s.nr*by, b)
-	o.op("ADDQ", s.nr*o.width, o.c)
-	o.countDown(o.panels, "panel%s", s)
+}
+
+// endPanels ends the loop over the panels, whose count is in memory.
+func (o *outerKernel) endPanels(s shape) {
+	o.countDown(o.param("panels"), "panel%s", s)
 	o.ret()
 }

@@ -1,0 +1,100 @@
+package kernel
+
+import "unsafe"
+
+// What is copied: B if it has more than looseBytes, a share of the second-level cache, and at least packHeight rows of C
+// read it; A if the rows or columns that a sliver is made of are spread over more than looseSliver, a share of the
+// first-level cache, and C has at least sliverCols columns.
+const (
+	looseBytes  = 1 << 20
+	packHeight  = 32
+	looseSliver = 1 << 14
+	sliverCols  = 128
+)
+
+// outerWide is how many registers across a single row of C takes.
+const outerWide = 12
+
+// singleRows is the most rows that the outer kernel takes at once with one register across.
+const singleRows = 12
+
+// outerTile returns the most rows that the outer kernel of the active path takes at once with two registers across, and
+// the numbers in a register.
+func outerTile[T Float]() (most, lanes int) {
+	if active == AVX2 {
+		return 6, 32 / size[T]()
+	}
+	return 12, 64 / size[T]()
+}
+
+// tallest returns the most rows that the outer kernel takes at once of n columns.
+func tallest[T Float](n int) int {
+	if most, lanes := outerTile[T](); n >= 2*lanes {
+		return most
+	}
+	return singleRows
+}
+
+// gemmChain sets C = A·B, or adds the product. Each entry is one sum in the order of k that starts from C, wherever it is
+// cut and whatever is copied. Blocks of B and slivers of A are copied where that pays, so that the kernel finds what it
+// reads one after the other side by side.
+func gemmChain[T Float](m, n, k int, c unsafe.Pointer, ldc int, a, b operand, acc bool) {
+	s := size[T]()
+	packB := b.col != s || m >= packHeight && n*k*s > looseBytes
+	packA := n >= sliverCols && max(m*a.row, k*a.col) > looseSliver
+	var w *workspace
+	if packA || packB {
+		w = takeWorkspace()
+		defer w.release()
+	}
+	depth := ceil(k, ceil(k*s, depthBytes))
+	for p := 0; p < k; p += depth {
+		h := min(depth, k-p)
+		for j := 0; j < n; j += blockCols {
+			cols := min(blockCols, n-j)
+			right := block{b.from(p, j), 1}
+			if packB {
+				right = packBlock[T](h, cols, aligned(w.block[:]), right.operand)
+			}
+			for i, left := 0, ceil(m, tallest[T](cols)); left > 0; left-- {
+				mr := ceil(m-i, left)
+				rows := a.from(i, p)
+				if packA {
+					rows = packSliver[T](mr, h, aligned(w.sliver[:]), rows)
+				}
+				chainRows[T](mr, cols, h, unsafe.Add(c, i*ldc+j*s), ldc, rows, right, acc || p > 0)
+				i += mr
+			}
+		}
+	}
+}
+
+// chainRows computes mr rows of n columns of C.
+func chainRows[T Float](mr, n, k int, c unsafe.Pointer, ldc int, a operand, b block, acc bool) {
+	_, lanes := outerTile[T]()
+	s, add := size[T](), flag(acc)
+	panels := func(from, count, nv, last int) {
+		row := nv * lanes * s
+		ldb := b.row
+		if b.packed > 1 {
+			ldb = row
+		}
+		outer[T](mr, nv, count, last, k, 1, unsafe.Add(c, from*s), ldc, row, a.at, a.row, a.col, 0, 0,
+			unsafe.Add(b.at, from*s*b.packed), ldb, row*b.packed, add)
+	}
+	if mr > 1 || b.packed > 1 {
+		eachPanel[T](n, panels)
+		return
+	}
+	// A single row would be one sum after the other, so it takes many registers across.
+	from, full := 0, n/lanes
+	for parts := ceil(full, outerWide); parts > 0; parts-- {
+		nv := ceil(full, parts)
+		panels(from, 1, nv, lanes)
+		from += nv * lanes
+		full -= nv
+	}
+	if from < n {
+		panels(from, 1, 1, n-from)
+	}
+}

@@ -1,0 +1,161 @@
+package kernel
+
+import (
+	"sync"
+	"unsafe"
+)
+
+// The sizes of blocks, in bytes: of a row of A, and of all of B that stays in the second-level cache while the rows of A
+// pass by in slivers, which stay in the first-level cache.
+const (
+	depthBytes = 1 << 10
+	blockBytes = 1 << 19
+	blockCols  = blockBytes / depthBytes
+)
+
+// sliverRows is the most rows of A in a sliver, in whole registers.
+const sliverRows = 16
+
+// A workspace is the memory of one product in progress: a block of B in panels, and a sliver of A.
+type workspace struct {
+	block  [blockBytes + cacheLine]byte
+	sliver [sliverRows*depthBytes + cacheLine]byte
+}
+
+const cacheLine = 64
+
+// workspaces are those that no product has now; there are as many in all as there were ever products at the same time.
+var workspaces struct {
+	sync.Mutex
+	free []*workspace
+}
+
+// takeWorkspace returns a workspace for one product.
+func takeWorkspace() *workspace {
+	workspaces.Lock()
+	defer workspaces.Unlock()
+	n := len(workspaces.free)
+	if n == 0 {
+		return new(workspace)
+	}
+	w := workspaces.free[n-1]
+	workspaces.free = workspaces.free[:n-1]
+	return w
+}
+
+// release gives the workspace back.
+func (w *workspace) release() {
+	workspaces.Lock()
+	defer workspaces.Unlock()
+	workspaces.free = append(workspaces.free, w)
+}
+
+// aligned returns the first address in memory that begins a cache line.
+func aligned(memory []byte) unsafe.Pointer {
+	p := unsafe.Pointer(unsafe.SliceData(memory))
+	return unsafe.Add(p, -int(uintptr(p))&(cacheLine-1))
+}
+
+// An operand is a matrix whose entry (i, j) is i·row + j·col bytes from at.
+type operand struct {
+	at       unsafe.Pointer
+	row, col int
+}
+
+// rowMajor returns the operand of a matrix with row stride ld.
+func rowMajor[T Float](x []T, ld int) operand {
+	s := size[T]()
+	return operand{pointer(x), ld * s, s}
+}
+
+// from returns the matrix that begins at entry (i, j).
+func (o operand) from(i, j int) operand {
+	o.at = unsafe.Add(o.at, i*o.row+j*o.col)
+	return o
+}
+
+// transposed returns the transposed matrix.
+func (o operand) transposed() operand { return operand{o.at, o.col, o.row} }
+
+// A block is rows of B. Packed, it lies in panels one after the other, whose rows have no gaps, and packed is the number of
+// rows of each; else packed is 1.
+type block struct {
+	operand
+	packed int
+}
+
+// packSliver copies mr rows of k numbers, so that they are not in each other's way in the cache.
+func packSliver[T Float](mr, k int, to unsafe.Pointer, a operand) operand {
+	s := size[T]()
+	if a.col == s {
+		for i := range mr {
+			copy(unsafe.Slice((*T)(unsafe.Add(to, i*depthBytes)), k), unsafe.Slice((*T)(unsafe.Add(a.at, i*a.row)), k))
+		}
+		return operand{to, depthBytes, s}
+	}
+	_, lanes := outerTile[T]()
+	row := ceil(mr, lanes) * lanes * s
+	for i := 0; i < mr; i += lanes {
+		packRows[T](1, 1, min(lanes, mr-i), k, unsafe.Add(to, i*s), row, 0, unsafe.Add(a.at, i*s), a.col)
+	}
+	return operand{to, s, row}
+}
+
+// packBlock copies k rows and n columns of B to panels.
+func packBlock[T Float](k, n int, to unsafe.Pointer, b operand) block {
+	s := size[T]()
+	_, lanes := outerTile[T]()
+	eachPanel[T](n, func(from, count, nv, last int) {
+		width := nv * lanes
+		dst, src := unsafe.Add(to, from*s*k), b.from(0, from)
+		if b.col == s {
+			packRows[T](nv, count, last, k, dst, width*s, width*s*k, src.at, b.row)
+			return
+		}
+		for i := range count {
+			packTransposed[T](k, min(width, n-from-i*width), unsafe.Add(dst, i*width*s*k), width*s, src.from(0, i*width))
+		}
+	})
+	return block{operand{to, 0, s}, k}
+}
+
+// packTransposed copies k rows and n columns of B, whose columns have no gaps. It takes so many rows at a time that those
+// of the panel stay in the first-level cache until they are full.
+func packTransposed[T Float](k, n int, to unsafe.Pointer, ldd int, b operand) {
+	const vector, group, chunk = 32, 16, 256 // bytes of columns, of rows, and of rows at a time
+	s := size[T]()
+	cols, rows := n*s/vector*vector/s, k*s/group*group/s
+	for p := 0; p < rows; p += chunk / s {
+		h := min(chunk/s, rows-p)
+		for j := 0; j < cols; j += vector / s {
+			packColumns[T](h*s/group, unsafe.Add(to, p*ldd+j*s), ldd, b.from(p, j).at, b.col, b.col*vector/s)
+		}
+	}
+	for j := range n {
+		p := 0
+		if j < cols {
+			p = rows
+		}
+		for ; p < k; p++ {
+			*(*T)(unsafe.Add(to, p*ldd+j*s)) = *(*T)(b.from(p, j).at)
+		}
+	}
+}
+
+// eachPanel calls f for the panels of n columns: those of two registers, then one of one register, then one of the last
+// columns that fill none. from is the first column.
+func eachPanel[T Float](n int, f func(from, count, nv, last int)) {
+	_, lanes := outerTile[T]()
+	from, full := 0, n/lanes
+	if full > 1 {
+		f(0, full/2, 2, lanes)
+		from = full / 2 * 2 * lanes
+	}
+	if full%2 == 1 {
+		f(from, 1, 1, lanes)
+		from += lanes
+	}
+	if from < n {
+		f(from, 1, 1, n-from)
+	}
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/operand"
+)
+
+// packRows emits a copy of rows to panels.
+func (e *emitter) packRows() {
+	e.fn("packRows", "copies rows to panels of nv registers, or to one of last elements if nv is 1, and asks for the next row.\n"+
+		"Strides are in bytes: ldd is from row to row of a panel, ps from panel to panel.",
+		"nv, panels, last, rows int, dst *T, ldd, ps int, src *T, lds int", "")
+	const two = 2
+	k := e.mask(e.arg("last"), 15)
+	rows, dst, ldd, src, lds := e.arg("rows"), e.arg("dst"), e.arg("ldd"), e.arg("src"), e.arg("lds")
+	loop := func(name string, nv int, k *mask) {
+		e.label("%s", name)
+		from, to, panels := e.copyOf(src), e.copyOf(dst), e.arg("panels")
+		e.label("%sPanel", name)
+		for v := range nv {
+			e.load(memory(from, 0), v, k, v)
+		}
+		for line := 0; line < nv*e.width; line += 64 {
+			e.PREFETCHT0(operand.Mem{Base: from, Index: lds, Scale: 2, Disp: line})
+		}
+		for v := range nv {
+			e.store(v, memory(to, 0), k, v)
+		}
+		e.op("ADDQ", nv*e.width, from)
+		e.ADDQ(e.param("ps"), to)
+		e.countDown(panels, "%sPanel", name)
+		e.ADDQ(lds, src)
+		e.ADDQ(ldd, dst)
+		e.countDown(rows, "%s", name)
+		e.ret()
+	}
+	e.op("CMPQ", e.param("nv"), two)
+	e.jump("JNE", "one")
+	loop("both", two, nil)
+	e.label("one")
+	loop("single", 1, &k)
+}
+
+// packColumns emits the transposition of a few rows, of as many as fill 32 bytes. The columns of 16 bytes are taken
+// from pairs of rows: whole registers would be of so many rows that those whose distance is a power of two evict each other.
+func (e *emitter) packColumns() {
+	e.fn("packColumns", "sets dst to the first columns, in groups of 16 bytes, of so many rows as fill 32 bytes, each column\n"+
+		"a row of dst, and asks for the numbers that lie ahead bytes further. Strides are in bytes.",
+		"groups int, dst *T, ldd int, src *T, lds, ahead int", "")
+	groups, ldd, ahead := e.arg("groups"), e.arg("ldd"), e.arg("ahead")
+	per := 16 / e.size
+	src, dst := e.rows(e.arg("src"), e.arg("lds"), 2*per), e.rows(e.arg("dst"), ldd, per)
+	next := e.rows(e.arg("src"), e.arg("lds"), 2*per)
+	e.advance(next, ahead)
+	e.label("group")
+	e.op("TESTQ", operand.U32(3), groups)
+	e.jump("JNZ", "move")
+	for r := range 2 * per {
+		e.PREFETCHT0(next.row(r, 0))
+	}
+	e.advance(next, 64)
+	e.label("move")
+	for r := range per {
+		e.op("VMOVUPS", src.row(r, 0), e.quarter(r))
+		e.op("VINSERTF128", 1, src.row(r+per, 0), e.half(r), e.half(r))
+	}
+	columns := []int{2, 3}
+	if per == 4 {
+		e.interleave("VUNPCK%sPS", 0, 1, 4, 5)
+		e.interleave("VUNPCK%sPS", 2, 3, 6, 7)
+		e.interleave("VUNPCK%sPD", 4, 6, 0, 1)
+		e.interleave("VUNPCK%sPD", 5, 7, 2, 3)
+		columns = []int{0, 1, 2, 3}
+	} else {
+		e.interleave("VUNPCK%sPD", 0, 1, 2, 3)
+	}
+	for c, v := range columns {
+		e.op("VMOVUPS", e.half(v), dst.row(c, 0))
+	}
+	e.advance(src, 16)
+	for range per {
+		e.advance(dst, ldd)
+	}
+	e.countDown(groups, "group")
+	e.ret()
+}
+
+// interleave leaves the elements of x and y by turns in low and high, those of the lower halves of each 16 bytes in low.
+func (e *emitter) interleave(unpack string, x, y, low, high int) {
+	e.op(fmt.Sprintf(unpack, "L"), e.half(y), e.half(x), e.half(low))
+	e.op(fmt.Sprintf(unpack, "H"), e.half(y), e.half(x), e.half(high))
+}
