@@ -1,0 +1,205 @@
+package ad
+
+import (
+	"slices"
+
+	"gorgonia.org/tensor"
+)
+
+// others returns the axes, of so many, that are not in list.
+func others(axes int, list []int) []int {
+	var rest []int
+	for i := range axes {
+		if !slices.Contains(list, i) {
+			rest = append(rest, i)
+		}
+	}
+	return rest
+}
+
+// permuted returns the entries of a tensor of this shape with its axes in another order, nil if there are too many of them.
+func permuted(a *Node, shape tensor.Shape, axes []int) *Node {
+	strides := make([]int, len(shape))
+	size := 1
+	for i := len(shape) - 1; i >= 0; i-- {
+		strides[i] = size
+		size *= shape[i]
+	}
+	rows, moved := 1, axes
+	if len(axes) > 0 && axes[0] == 0 { // rows stay, and may be those of a batch
+		rows, moved = shape[0], axes[1:]
+	}
+	if slices.IsSorted(moved) {
+		return a
+	}
+	v := viewRule{n: [4]int{1, 1, 1, 1}}
+	from := len(v.n) - len(moved)
+	if from < 0 {
+		return nil
+	}
+	for i, axis := range moved {
+		v.n[from+i], v.s[from+i] = shape[axis], strides[axis]
+	}
+	return view(Reshape(a, rows, size/rows), v)
+}
+
+// around returns the product of the lengths before an axis, the axis's own, and the product of those behind it.
+func around(shape tensor.Shape, axis int) (outer, length, inner int) {
+	if axis >= len(shape) {
+		return shape.TotalSize(), 1, 1
+	}
+	outer, inner = 1, 1
+	for i, n := range shape {
+		switch {
+		case i < axis:
+			outer *= n
+		case i > axis:
+			inner *= n
+		}
+	}
+	return outer, shape[axis], inner
+}
+
+// rows returns a matrix with a row of all entries along some axes for each place on the others.
+func (s stock) rows(along []int) *Node {
+	shape := s.old[0].Shape()
+	a := permuted(s.in[0], shape, append(others(len(shape), along), along...))
+	if a == nil {
+		return nil
+	}
+	cols := 1
+	for _, axis := range along {
+		cols *= shape[axis]
+	}
+	return Reshape(a, shape.TotalSize()/cols, cols)
+}
+
+func (s stock) sum() *Node {
+	shape, along := s.old[0].Shape(), slices.Sorted(slices.Values(s.ints("along")))
+	if len(along) == len(shape) {
+		return SumAll(s.in[0])
+	}
+	if along[len(along)-1] == len(along)-1 { // the first axes
+		lead := shape[:len(along)].TotalSize()
+		return SumRows(Reshape(s.in[0], lead, shape.TotalSize()/lead))
+	}
+	if m := s.rows(along); m != nil {
+		return SumCols(m)
+	}
+	return nil
+}
+
+func (s stock) softmax() *Node {
+	shape, axis := s.old[0].Shape(), s.int("axis")
+	if axis < 0 {
+		axis += len(shape)
+	}
+	axes := append(others(len(shape), []int{axis}), axis)
+	m := s.rows([]int{axis})
+	if m == nil {
+		return nil
+	}
+	if s.field("isLog").Bool() {
+		m = AddCol(m, Neg(RowLogSumExp(m)))
+	} else {
+		m = RowSoftmax(m)
+	}
+	there, back := make(tensor.Shape, len(axes)), make([]int, len(axes))
+	for i, a := range axes {
+		there[i], back[a] = shape[a], i
+	}
+	return permuted(m, there, back)
+}
+
+func (s stock) slice() *Node {
+	o, ok := s.n.Op().(interface {
+		Start() int
+		End() int
+		Step() int
+	})
+	if !ok || s.field("Slice").IsNil() || o.End() <= o.Start() { // all of the axis
+		return s.in[0]
+	}
+	outer, length, inner := around(s.old[0].Shape(), s.int("along"))
+	count := s.n.Shape().TotalSize() / (outer * inner)
+	return view(Reshape(s.in[0], outer, length*inner),
+		viewRule{off: o.Start() * inner, n: [4]int{1, 1, count, inner}, s: [4]int{0, 0, max(o.Step(), 1) * inner, 1}})
+}
+
+func (s stock) at() *Node {
+	off := 0
+	for i, c := range s.ints("coordinates") {
+		off = off*s.old[0].Shape()[i] + c
+	}
+	return Item(Flatten(s.in[0]), off)
+}
+
+func (s stock) concat() *Node {
+	parts := make([]*Node, len(s.in))
+	for i, a := range s.in {
+		outer, length, inner := around(s.old[i].Shape(), s.int("axis"))
+		parts[i] = Reshape(a, outer, length*inner)
+	}
+	return ConcatCols(parts...)
+}
+
+// repeat repeats each entry along an axis, or the whole where it has no such axis.
+func (s stock) repeat() *Node {
+	axis := s.int("along")
+	outer, length, inner := around(s.old[0].Shape(), axis)
+	times := s.n.Shape().TotalSize() / (outer * length * inner)
+	switch {
+	case length == 1 && outer == 1:
+		return RepeatRow(Flatten(s.in[0]), times)
+	case length == 1 && inner == 1:
+		return RepeatCol(Flatten(s.in[0]), times)
+	}
+	return view(Reshape(s.in[0], outer, length*inner), viewRule{n: [4]int{1, length, times, inner}, s: [4]int{0, inner, 0, 1}})
+}
+
+// window returns the geometry of an op on images of shape N×C×H×W, false if [Window] has none.
+func (s stock) window(padH, padW string) (Window, bool) {
+	shape := s.old[0].Shape()
+	w := Window{H: shape[2], W: shape[3], C: shape[1], KH: s.int("h"), KW: s.int("w"), Stride: s.int("strideH"), PadH: s.int(padH), PadW: s.int(padW)}
+	wide := s.int("strideW")
+	if w.KH == w.H+2*w.PadH { // one row of patches
+		w.Stride = wide
+	}
+	return w, (w.Stride == wide || w.OutW() == 1 && w.KW == w.W+2*w.PadW) && w.PadH < w.KH && w.PadW < w.KW
+}
+
+// channelsLast returns images of shape N×C×H×W as rows of H·W·C numbers.
+func (s stock) channelsLast() *Node {
+	shape := s.old[0].Shape()
+	return Reshape(permuted(s.in[0], shape, []int{0, 2, 3, 1}), shape[0], shape.TotalSize()/shape[0])
+}
+
+func (s stock) patches() *Node {
+	w, ok := s.window("padH", "padW")
+	if !ok || s.int("dilationH") != 1 || s.int("dilationW") != 1 {
+		return nil
+	}
+	p := Im2col(s.channelsLast(), w)
+	return permuted(p, tensor.Shape{p.Shape()[0], w.KH * w.KW, w.C}, []int{0, 2, 1})
+}
+
+func (s stock) maxPool() *Node {
+	w, ok := s.window("padNorth", "padWest")
+	if !ok || s.int("padNorth") != s.int("padSouth") || s.int("padWest") != s.int("padEast") {
+		return nil
+	}
+	p := MaxPool(s.channelsLast(), w)
+	return permuted(p, tensor.Shape{p.Shape()[0], w.patches(), w.C}, []int{0, 2, 1})
+}
+
+func (s stock) globalMean() *Node {
+	shape := s.old[0].Shape()
+	pixels := shape[2] * shape[3]
+	return Scale(1/float64(pixels), SumCols(Reshape(s.in[0], shape.TotalSize()/pixels, pixels)))
+}
+
+func (s stock) upsample() *Node {
+	shape, times := s.old[0].Shape(), 1+s.int("stride")
+	h, w := shape[2], shape[3]
+	return view(Reshape(s.in[0], shape[0]*shape[1], h*w), viewRule{n: [4]int{h, times, w, times}, s: [4]int{w, 0, 1, 0}})
+}

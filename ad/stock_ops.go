@@ -1,0 +1,270 @@
+package ad
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// stock is a node of one of Gorgonia's own ops that is rebuilt from the closed set: its inputs as they were, and rebuilt. A tensor of more than two
+// axes is rebuilt as a matrix with its entries in the same order, see [folded].
+type stock struct {
+	n       *Node
+	old, in []*Node
+}
+
+// folded returns the shape of a tensor in the closed set: the last axis is that of the columns, and all others make rows.
+func folded(s tensor.Shape) tensor.Shape {
+	if len(s) <= 2 {
+		return s
+	}
+	last := s[len(s)-1]
+	return matShape(s.TotalSize()/last, last)
+}
+
+// translate returns the node's equivalent. Ops that have none are refused.
+func (s stock) translate() (*Node, error) {
+	o := s.n.Op()
+	typ, own := opName(o)
+	f := stockOps[typ]
+	if f == nil {
+		return nil, refusal(o)
+	}
+	if len(s.in) < o.Arity() {
+		return nil, fmt.Errorf("%w: gorgonia's op %q has lost an input, a number that was taken for another one: use ad.Offset or ad.Scale", ErrGraph, own)
+	}
+	out := f(s)
+	if out == nil {
+		return nil, refusal(o)
+	}
+	return reshape(out, folded(s.n.Shape())), nil
+}
+
+// stockOps are the equivalents of Gorgonia's ops by type. Each may give the entries in any shape, and nil for what it cannot do.
+var stockOps = map[string]func(s stock) *Node{
+	"elemUnaryOp": func(s stock) *Node {
+		if f := unaryStock[s.n.Op().String()]; f != nil {
+			return f(s.in[0])
+		}
+		return nil
+	},
+	"elemBinOp":           stock.binary,
+	"linAlgBinOp":         stock.product,
+	"tensordotOp":         stock.contraction,
+	"minBetween":          func(s stock) *Node { return Min(s.in[0], s.in[1]) },
+	"maxBetween":          func(s stock) *Node { return Max(s.in[0], s.in[1]) },
+	"sumOp":               stock.sum,
+	"maxOp":               func(s stock) *Node { return RowMax(s.rows(s.ints("along"))) },
+	"softmaxOp":           stock.softmax,
+	"sizeOp":              func(s stock) *Node { return numberLike(float64(s.int("val")), s.in[0]) },
+	"reshapeOp":           func(s stock) *Node { return s.in[0] },
+	"transposeOp":         func(s stock) *Node { return permuted(s.in[0], s.old[0].Shape(), s.ints("pattern")) },
+	"sliceOp":             stock.slice,
+	"atOp":                stock.at,
+	"concatOp":            stock.concat,
+	"repeatOp":            stock.repeat,
+	"im2colOp":            stock.patches,
+	"maxPoolOp":           stock.maxPool,
+	"globalAveragePoolOp": stock.globalMean,
+	"upsampleOp":          stock.upsample,
+}
+
+// unaryStock are the closed set's equivalents of Gorgonia's elementwise functions of one input.
+var unaryStock = map[string]func(a *Node) *Node{
+	"log2":    func(a *Node) *Node { return Scale(1/math.Ln2, Log(a)) },
+	"cube":    func(a *Node) *Node { return Mul(a, Square(a)) },
+	"inv":     func(a *Node) *Node { return Pow(a, -1) },
+	"invSqrt": Rsqrt, "abs": Abs, "sign": Sign,
+	"sin": Sin, "cos": Cos, "exp": Exp, "ln": Log, "log1p": Log1p, "expm1": Expm1, "neg": Neg, "square": Square,
+	"sqrt": Sqrt, "tanh": Tanh, "sigmoid": Sigmoid, "softplus": Softplus,
+}
+
+// field returns a field of the op that it has no method for. The names are those of the version of Gorgonia in go.mod.
+func (s stock) field(name string) reflect.Value {
+	return reflect.Indirect(reflect.ValueOf(s.n.Op())).FieldByName(name)
+}
+
+func (s stock) int(name string) int { return int(s.field(name).Int()) }
+
+func (s stock) ints(name string) []int {
+	f := s.field(name)
+	list := make([]int, f.Len())
+	for i := range list {
+		list[i] = int(f.Index(i).Int())
+	}
+	return list
+}
+
+// number returns the value of one of Gorgonia's constant numbers.
+func number(n *Node) (float64, bool) {
+	if n.Op() == nil {
+		return 0, false
+	}
+	if typ, _ := opName(n.Op()); typ != "constantScalar" {
+		return 0, false
+	}
+	switch v := n.Value().Data().(type) {
+	case float64:
+		return v, true
+	case float32:
+		return float64(v), true
+	}
+	return 0, false
+}
+
+// numberLike returns a constant number of like's element type.
+func numberLike(v float64, like *Node) *Node {
+	if like.Dtype() == tensor.Float32 {
+		return gorgonia.NewConstant(float32(v))
+	}
+	return gorgonia.NewConstant(v)
+}
+
+// binary is an arithmetic op, or a comparison whose result is 0 and 1, of two tensors, a tensor and a scalar, or numbers.
+func (s stock) binary() *Node {
+	name, _, _ := strings.Cut(s.n.Op().String(), " ")
+	a, b := s.in[0], s.in[1]
+	if !strings.Contains("+-⊙÷^", name) && !s.field("retSame").Bool() {
+		return nil
+	}
+	x, constA := number(a)
+	y, constB := number(b)
+	switch {
+	case constA && constB:
+		return numberLike(arithmetic(name, x, y), a)
+	case constA && name == "⊙":
+		return Scale(x, b)
+	case constA && name == "÷":
+		return Scale(x, Pow(b, -1))
+	case constB && name == "⊙":
+		return Scale(y, a)
+	case constB && name == "÷":
+		return Scale(1/y, a)
+	case constB && name == "^":
+		return Pow(a, y)
+	case constA && name == "+":
+		return Offset(x, b)
+	case constB && name == "+":
+		return Offset(y, a)
+	case constB && name == "-":
+		return Offset(-y, a)
+	case constA: // compared, or a base
+		a = Uniform(x, b)
+	case constB:
+		b = Uniform(y, a)
+	}
+	return elementwiseStock(name, a, b)
+}
+
+// arithmetic is the op of two numbers.
+func arithmetic(name string, x, y float64) float64 {
+	truth := func(b bool) float64 {
+		if b {
+			return 1
+		}
+		return 0
+	}
+	switch name {
+	case "+":
+		return x + y
+	case "-":
+		return x - y
+	case "⊙":
+		return x * y
+	case "÷":
+		return x / y
+	case "^":
+		return math.Pow(x, y)
+	case "<":
+		return truth(x < y)
+	case ">":
+		return truth(x > y)
+	case "<=":
+		return truth(x <= y)
+	case ">=":
+		return truth(x >= y)
+	case "==":
+		return truth(x == y)
+	}
+	return truth(x != y)
+}
+
+// elementwiseStock is the op of two tensors, or a tensor and a scalar.
+func elementwiseStock(name string, a, b *Node) *Node {
+	as, bs := a.IsScalar() && !b.IsScalar(), b.IsScalar() && !a.IsScalar()
+	switch {
+	case name == "⊙" && as:
+		return ScaleBy(a, b)
+	case name == "⊙" && bs:
+		return ScaleBy(b, a)
+	case name == "÷" && bs:
+		return ScaleBy(Pow(b, -1), a)
+	case as:
+		a = fill(a, b)
+	case bs:
+		b = fill(b, a)
+	}
+	not := func(n *Node) *Node { return Offset(1, Neg(n)) }
+	switch name {
+	case "+":
+		return Add(a, b)
+	case "-":
+		return Sub(a, b)
+	case "⊙":
+		return Mul(a, b)
+	case "÷":
+		return Div(a, b)
+	case "^":
+		return Power(a, b)
+	case ">":
+		return Step(Sub(a, b))
+	case "<":
+		return Step(Sub(b, a))
+	case ">=":
+		return not(Step(Sub(b, a)))
+	case "<=":
+		return not(Step(Sub(a, b)))
+	case "==":
+		return not(Abs(Sign(Sub(a, b))))
+	}
+	return Abs(Sign(Sub(a, b)))
+}
+
+// product is a product of matrices, vectors, or stacked matrices.
+func (s stock) product() *Node {
+	a, b := s.in[0], s.in[1]
+	tA, tB := s.field("transA").Bool(), s.field("transB").Bool()
+	switch own := s.n.Op().String(); {
+	case strings.Contains(own, "×××"):
+		shape := s.old[0].Shape()
+		return BatchMatMul(a, b, shape[:len(shape)-2].TotalSize(), tA, tB)
+	case strings.Contains(own, "⋅"):
+		return Dot(Flatten(a), Flatten(b))
+	case strings.Contains(own, "⊗"):
+		return Outer(Flatten(a), Flatten(b))
+	case len(b.Shape()) == 1:
+		return MatVec(a, b, tA)
+	}
+	return MatMul(a, b, tA, tB)
+}
+
+// contraction is a product summed over pairs of axes.
+func (s stock) contraction() *Node {
+	aAxes, bAxes := s.ints("aAxes"), s.ints("bAxes")
+	a, b := s.old[0].Shape(), s.old[1].Shape()
+	inner := 1
+	for _, axis := range aAxes {
+		inner *= a[axis]
+	}
+	left := permuted(s.in[0], a, append(others(len(a), aAxes), aAxes...))
+	right := permuted(s.in[1], b, append(slices.Clone(bAxes), others(len(b), bAxes)...))
+	if left == nil || right == nil {
+		return nil
+	}
+	return MatMul(Reshape(left, a.TotalSize()/inner, inner), Reshape(right, inner, b.TotalSize()/inner), false, false)
+}
