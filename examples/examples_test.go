@@ -32,7 +32,7 @@ func do(t *testing.T, dir, name string, args ...string) string {
 }
 
 // small are flags of a run that takes a moment; it has some evaluations and checkpoints.
-func small() []string { return []string{"-preset=oneloop", "-K=3000", "-eval-every=300"} }
+func small() []string { return []string{"-preset=oneloop", "-K=900", "-eval-every=300"} }
 
 // TestWine: a module with its own model, data and method has all that the engine's own tasks have, and finds the same bits in one
 // process, in a run that was interrupted, and over gRPC with certificates and data that no other agent has.
@@ -48,7 +48,7 @@ func TestWine(t *testing.T) {
 	local := append([]string{"-agents=3", "-seed=1", "-data=" + filepath.Join(source, "data")}, small()...)
 
 	table := do(t, dir, wine, append(local, "-out=one")...)
-	for _, want := range []string{"λ = 0", "best constant", "λ tuned", "3000 of oneloop", "report.html"} {
+	for _, want := range []string{"λ = 0", "best constant", "λ tuned", "900 of oneloop", "report.html"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("no %q in the table:\n%s", want, table)
 		}
@@ -62,15 +62,19 @@ func TestWine(t *testing.T) {
 	writeCluster(t, cluster)
 	do(t, dir, wine, "pki", "-cluster", cluster, "-out", certs)
 	overMachines(t, dir, source, wine, cluster, certs)
-	parts := []string{"collect", "-out", "three"}
+	parts := []string{"collect", "-report=false", "-out", "three"}
 	for i := range 3 {
 		parts = append(parts, filepath.Join(machine(dir, i), "out", fmt.Sprintf("agent-%d", i)))
 	}
 	do(t, dir, wine, parts...)
 	same(t, filepath.Join(dir, "one"), filepath.Join(dir, "three"))
-	do(t, dir, wine, "report", "-out", "page", "one", "three")
-	if _, err := os.Stat(filepath.Join(dir, "page", "report.html")); err != nil {
-		t.Error(err)
+	if text := do(t, dir, wine, "report", "-out", "page", "one", "three"); !strings.Contains(text, "report.html") {
+		t.Errorf("the verb report says %q", text)
+	}
+	ledger := filepath.Join(source, "data", "agent-2.ledger")
+	predictions := do(t, dir, wine, "predict", "-model", "one", "-data", ledger)
+	if elsewhere := do(t, dir, wine, "predict", "-model", filepath.Join(machine(dir, 1), "out", "agent-1"), "-data", ledger); strings.Count(predictions, "\n") != 25 || elsewhere != predictions {
+		t.Errorf("predictions %q, and by the model of another machine %q", predictions, elsewhere)
 	}
 }
 
@@ -145,9 +149,9 @@ func same(t *testing.T, a, b string) {
 	}
 }
 
-// TestWineIsSmall: a model, data, a table format and a method take at most 60 lines each, and the program 20.
+// TestWineIsSmall: a model, data and their files, predictions, a table format and a method take at most 60 lines each, and the program 20.
 func TestWineIsSmall(t *testing.T) {
-	for name, most := range map[string]int{"main.go": 20, "model.go": 60, "data.go": 60, "wines.go": 60, "ledger.go": 60, "method.go": 60} {
+	for name, most := range map[string]int{"main.go": 20, "model.go": 60, "data.go": 60, "files.go": 60, "predict.go": 60, "ledger.go": 60, "method.go": 60} {
 		text := must.Get(os.ReadFile(filepath.Join("wine", name)))
 		if n := bytes.Count(text, []byte("\n")); n > most {
 			t.Errorf("%s has %d lines, want at most %d", name, n, most)
@@ -155,29 +159,34 @@ func TestWineIsSmall(t *testing.T) {
 	}
 }
 
-// TestTidy: a module outside may come to import one package of the engine after the other, and go mod tidy finds all that they need.
+// TestTidy: a module outside may come to import more and more packages of the engine, and go mod tidy finds all that they need.
 func TestTidy(t *testing.T) {
 	if testing.Short() {
-		t.Skip("runs the go command two dozen times")
+		t.Skip("runs the go command a dozen times")
 	}
 	root := must.Get(filepath.Abs(".."))
-	packages := []string{"algo", "ad", "models", "data", "train", "network", "network/grpc", "network/mpi", "runs", "report", "pki", "cluster", "experiment", "tasks", "command"}
-	for _, order := range [][]string{packages, {"models", "network/grpc"}, {"network/grpc", "models", "train"}} {
+	for _, order := range [][]string{
+		{"algo", "ad models data", "train network", "network/grpc network/mpi", "runs report pki cluster experiment tasks command"},
+		{"models", "network/grpc"},
+		{"network/grpc", "models", "train"},
+	} {
 		dir := t.TempDir()
 		write := func(name, text string) {
 			must.OK(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 		}
 		write("go.mod", "module outside\n\ngo 1.26.0\n\nrequire dsbo v0.0.0\n\nreplace dsbo => "+root+"\n")
 		source := "package outside\n"
-		for _, p := range order {
-			source += fmt.Sprintf("\nimport _ %q\n", "dsbo/"+p)
+		for _, packages := range order {
+			for p := range strings.FieldsSeq(packages) {
+				source += fmt.Sprintf("\nimport _ %q\n", "dsbo/"+p)
+			}
 			write("outside.go", source)
 			// -e: without the network go does not find what only the tests of dependencies import; of what it does find in its cache,
 			// it would ask the checksum database.
 			c := exec.CommandContext(t.Context(), "go", "mod", "tidy", "-e")
 			c.Dir, c.Env = dir, append(os.Environ(), "GOPROXY=off", "GOSUMDB=off", "GOFLAGS=-mod=mod", "GOWORK=off")
 			if text, err := c.CombinedOutput(); err != nil || strings.Contains(string(text), "ambiguous import") {
-				t.Fatalf("after importing dsbo/%s: %v\n%s", p, err, text)
+				t.Fatalf("after importing %s of dsbo: %v\n%s", packages, err, text)
 			}
 		}
 		do(t, dir, "go", "build", ".")

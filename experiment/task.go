@@ -47,7 +47,7 @@ type Agents struct {
 	// whether it trains, validates or tests from its place. Together refuses all sums and texts then.
 	Private bool
 	// Together is how the agents find sums and texts of all together while they load. All processes make the same calls: what a
-	// process calls must depend on nothing but flags, N, Seed and what was found before.
+	// process calls must depend on nothing but flags, N, Seed and what was found before. A task that uses it is a [Fingerprinter].
 	Together network.Together
 	// Log shows a line about the data, such as what was left out of them; nil: there is nobody to see it.
 	Log func(format string, args ...any)

@@ -2,23 +2,26 @@ package main
 
 import (
 	"flag"
-	"fmt"
-	"path/filepath"
 
 	"dsbo/data"
 	"dsbo/experiment"
+	"dsbo/features"
 	"dsbo/models"
+	"dsbo/table"
 )
 
 // cellars is the task: agent i has the wines of the file agent-i, of a format that package table knows, or of our own.
-type cellars struct{ folder string }
+type cellars struct {
+	folder string
+	recipe features.Recipe // of features, which all cellars have found together
+}
 
 func (*cellars) Name() string { return "wine" }
 
 func (*cellars) About() string {
 	return `tune one log-penalty for each measurement of wines that lie in several cellars
 
-Each agent reads the file of its own cellar: half of its wines are for training, the others for validation.`
+Each agent reads the file of its own cellar: half of its wines are for training, a quarter for validation, the others for the test.`
 }
 
 func (c *cellars) Flags(f *flag.FlagSet) {
@@ -32,20 +35,24 @@ func (*cellars) Presets() []experiment.Preset {
 	}}
 }
 
-// Load reads the files of the agents that are in this process, and no others.
+// Load reads the files of the agents that are in this process, and no others, and makes features of their columns.
 func (c *cellars) Load(a experiment.Agents) (task data.Task, m models.Model, err error) {
-	task.Shards = make([]data.Shard, a.N)
+	wines := make([]*table.Table, a.N)
 	for _, i := range a.Here {
-		wines, err := readWines(filepath.Join(c.folder, fmt.Sprintf("agent-%d.*", i)))
+		path, err := c.file(i)
 		if err != nil {
 			return task, nil, err
 		}
-		half, err := data.NewTask(wines, data.Examples{}, data.Split{Agents: 1, Seed: a.Seed})
-		if err != nil {
+		if wines[i], err = table.Open(path, table.Options{}); err != nil {
 			return task, nil, err
 		}
-		task.Features, task.Shards[i] = half.Features, half.Shards[0]
-		task.Shards[i].Train.ID = nil // numbers of the wines in this cellar alone
 	}
-	return task, ridge{task.Features}, nil
+	found, err := features.Prepare(features.Sites{Tables: wines, Together: a.Together, Seed: a.Seed}, features.Options{
+		Target: "quality", Kind: features.Value, Split: features.DefaultShares, Rare: 1, Missing: features.MeanOfOthers,
+	})
+	if err != nil {
+		return task, nil, err
+	}
+	c.recipe = found.Recipe
+	return found.Data, ridge{found.Data.Features}, nil
 }

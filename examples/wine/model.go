@@ -20,7 +20,14 @@ func (m ridge) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
 	return ad.Scale(0.5, ad.Add(m.Upper(x, y, b), penalty))
 }
 
-func (m ridge) Upper(_, y *ad.Node, b models.Batch) *ad.Node { return ad.Mean(m.squares(y, b)) }
+// Upper weighs the wines, so that each counts as much as any other one of all cellars.
+func (m ridge) Upper(_, y *ad.Node, b models.Batch) *ad.Node {
+	losses := m.squares(y, b)
+	if b.W != nil {
+		losses = ad.Mul(b.W, losses)
+	}
+	return ad.Mean(losses)
+}
 
 // squares builds the squared error of each prediction.
 func (ridge) squares(y *ad.Node, b models.Batch) *ad.Node {
@@ -40,7 +47,11 @@ func (ridge) Penalty(dst, x []float64) {
 }
 
 func (ridge) Diagonal(_, _ *ad.Node, b models.Batch) *ad.Node {
-	return ad.Scale(1/float64(b.Rows), ad.ColDot(b.X, b.X))
+	rows := b.X
+	if b.W != nil {
+		rows = ad.RowScale(rows, b.W)
+	}
+	return ad.Scale(1/float64(b.Rows), ad.ColDot(b.X, rows))
 }
 
 // Modulus says that the lower problem has one solution, so that exact values and the best constant λ are found.

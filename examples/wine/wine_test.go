@@ -8,7 +8,9 @@ import (
 	"dsbo/experiment"
 	"dsbo/experiment/experimenttest"
 	"dsbo/models/modeltest"
+	"dsbo/runs"
 	"dsbo/table"
+	"dsbo/train"
 )
 
 func init() { // as main does
@@ -21,7 +23,8 @@ func TestMethod(t *testing.T) {
 }
 
 func TestModel(t *testing.T) {
-	task, model, err := (&cellars{"data"}).Load(experiment.Agents{N: 3, Here: []int{1}, Seed: 1})
+	together := train.Together(t.Context(), 3, nil, nil, new(runs.Sent))
+	task, model, err := (&cellars{folder: "data"}).Load(experiment.Agents{N: 3, Here: []int{0, 1, 2}, Seed: 1, Together: together})
 	if err != nil {
 		t.Fatal(err)
 	}
