@@ -23,8 +23,8 @@ func TestFaultKilled(t *testing.T) {
 		agents, keep, kills int
 		short               bool
 	}{
-		{"many kept", 5, 1024, 3, false},
-		{"few kept", 5, 80, 3, false},
+		{"many kept", 4, 1024, 3, false},
+		{"few kept", 4, 80, 3, false},
 		{"a few agents", 3, 1024, 2, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

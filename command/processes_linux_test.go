@@ -23,6 +23,7 @@ import (
 
 	"dsbo/experiment"
 	"dsbo/internal/atomicfile"
+	"dsbo/internal/build"
 	"dsbo/internal/cli"
 	"dsbo/internal/must"
 	dsbogrpc "dsbo/network/grpc"
@@ -288,13 +289,14 @@ func init() {
 		if err := json.Unmarshal([]byte(text), &f.fault); err != nil {
 			return err
 		}
+		build.Digest = func() ([]byte, error) { return []byte("all are one program"), nil } // to read its file is a fifth of a test
 		p := testProgram()
 		o, c, err := p.parseAgent(args[1:], stdout) // after the verb
 		if err != nil {
 			return err
 		}
 		o.adjust = func(c *dsbogrpc.Config) {
-			c.Heartbeat = 10 * time.Millisecond
+			c.Heartbeat = 50 * time.Millisecond
 			c.Wrap = func(_ int, to dsbogrpc.Sender) dsbogrpc.Sender { return vectorCounter{to, &f} }
 		}
 		atomicfile.BeforeRename = func(path string) {

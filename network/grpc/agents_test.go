@@ -104,21 +104,25 @@ func TestConforms(t *testing.T) {
 	for i := range ids {
 		ids[i] = issue(a, i, time.Hour)
 	}
-	for name, ready := range map[string]func(w *network.Matrix) ([]Config, func()){
-		"tls": func(w *network.Matrix) ([]Config, func()) { return configs(w, ids), func() {} },
-		"relayed, plain": func(w *network.Matrix) ([]Config, func()) {
-			if w.N() > 8 { // whose handshakes take their time
+	for _, tt := range []struct {
+		name   string
+		agents int // at most
+		ready  func(w *network.Matrix) ([]Config, func())
+	}{
+		{"tls, plain", 16, func(w *network.Matrix) ([]Config, func()) {
+			if w.N() > 9 { // whose handshakes take their time
 				return configs(w, nil), func() {}
 			}
-			return relayed(configs(w, ids), a)
-		},
+			return configs(w, ids), func() {}
+		}},
+		{"relayed", 6, func(w *network.Matrix) ([]Config, func()) { return relayed(configs(w, ids), a) }},
 	} {
-		t.Run(name, func(t *testing.T) {
-			if testing.Short() && name != "tls" {
+		t.Run(tt.name, func(t *testing.T) {
+			if testing.Short() && tt.name == "relayed" {
 				t.Skip("the same with other connections in between")
 			}
-			networktest.TestTeam(t, func(w *network.Matrix) ([]network.Team, func()) {
-				cs, stop := ready(w)
+			networktest.TestTeamOf(t, tt.agents, func(w *network.Matrix) ([]network.Team, func()) {
+				cs, stop := tt.ready(w)
 				ms, closeAll := open(cs)
 				teams := make([]network.Team, len(ms))
 				for i, m := range ms {
