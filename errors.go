@@ -3,6 +3,7 @@ package dsbo
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Kinds of failure that callers tell apart with errors.Is.
@@ -29,6 +30,38 @@ type kindError struct {
 }
 
 func (e *kindError) Unwrap() []error { return []error{e.error, e.kind} }
+
+// A Confidential error has a text that only the process that met it may show, as it holds values of examples.
+type Confidential interface {
+	error
+	// Shared returns what other agents may see in its place.
+	Shared() string
+}
+
+// Shared returns the text of an error without what its [Confidential] parts keep from other agents.
+func Shared(err error) string {
+	text := err.Error()
+	if c, ok := err.(Confidential); ok {
+		return c.Shared()
+	}
+	switch of := err.(type) {
+	case interface{ Unwrap() error }:
+		text = sharedPart(text, of.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, part := range of.Unwrap() {
+			text = sharedPart(text, part)
+		}
+	}
+	return text
+}
+
+// sharedPart returns the text of an error with that of a wrapped one as other agents may see it.
+func sharedPart(text string, wrapped error) string {
+	if wrapped == nil {
+		return text
+	}
+	return strings.ReplaceAll(text, wrapped.Error(), Shared(wrapped))
+}
 
 // A DivergedError says where a run's iterates became NaN, infinite or too large. It matches [ErrDiverged].
 type DivergedError struct {

@@ -43,6 +43,13 @@ func TestPredictRefused(t *testing.T) {
 		must.OK(os.WriteFile(path, []byte(text), 0o666))
 		return path
 	}
+	strict := func() string { // the model of a run with -missing refuse
+		path := filepath.Join(t.TempDir(), "run")
+		must.OK(os.CopyFS(path, os.DirFS(golden)))
+		text := string(must.Get(os.ReadFile(filepath.Join(path, "model.json"))))
+		must.OK(os.WriteFile(filepath.Join(path, "model.json"), []byte(strings.Replace(text, `"recipe": {`, `"recipe": {"missing": "refuse",`, 1)), 0o666))
+		return path
+	}
 	for _, c := range []struct{ model, data, says string }{
 		{"", golden + "/people.csv", "-model folder is required"},
 		{golden, "", "-data file is required"},
@@ -54,6 +61,7 @@ func TestPredictRefused(t *testing.T) {
 		{golden, file(strings.Replace(people, ",age,", ",years,", 1)), `new.csv: there is no column "age"; its columns are`},
 		{golden, file(strings.Replace(people, "38", "old", 1)), `new.csv, line 4, column age: a value must be a number`},
 		{golden, file(strings.Replace(people, "2021-03-04", "soon", 1)), `new.csv, line 2, column since: a value must be a time`},
+		{strict(), file(strings.Replace(people, "38", "", 1)), `new.csv, line 3, column age: the value is missing, which the model was trained to refuse`},
 	} {
 		_, err := command(t, "predict", "-model", c.model, "-data", c.data)
 		wantError(t, err, cli.Usage, c.says)

@@ -52,8 +52,8 @@ func UnitScale(from, to string) float64 {
 // NewEncoder finds the columns of a recipe in a table, by name. Other columns are left alone, and the target need not be there. A word that
 // the recipe does not have counts as rare, or as none where it has no rare words; times may be in another unit than those of training.
 //
-// It fails with dsbo.ErrConfig, naming the file and the column, if a column is not there or holds something else, and naming the file if
-// the table is not sparse and the recipe is.
+// It fails with dsbo.ErrConfig, naming the file and the column, if a column is not there, holds something else or has no value in a row
+// though the recipe refuses that, and naming the file if the table is not sparse and the recipe is.
 func (r Recipe) NewEncoder(t *table.Table) (*Encoder, error) {
 	e := &Encoder{length: t.Rows(), recipe: r.Sparse, sparse: t.Sparse}
 	if r.Sparse != nil && t.Sparse.Cols == 0 {
@@ -68,6 +68,13 @@ func (r Recipe) NewEncoder(t *table.Table) (*Encoder, error) {
 		if c.Kind != in.Kind && !empty(c, t.Rows()) {
 			return nil, &table.FileError{File: t.Name, Column: in.Name, Reason: fmt.Sprintf("the column holds %s; the model was trained with %s",
 				columnSchema{Kind: c.Kind, Unit: c.Unit}.describe(), columnSchema{Kind: in.Kind, Unit: in.Unit}.describe())}
+		}
+		if r.Missing == NoneMissing {
+			for row := range t.Rows() {
+				if c.Missing(row) {
+					return nil, t.Fail(row, in.Name, "the value is missing, which the model was trained to refuse (-missing refuse)")
+				}
+			}
 		}
 		e.add(in, c)
 	}
@@ -187,13 +194,13 @@ func (r Recipe) Targets(t *table.Table) (*ad.Table, error) {
 	c, rows := t.Columns[k], t.Rows()
 	for row := range rows {
 		if c.Missing(row) {
-			return nil, &table.FileError{File: t.Name, Column: c.Name, Reason: fmt.Sprintf("the target of row %d is missing", row+1)}
+			return nil, t.Fail(row, c.Name, "the target is missing")
 		}
 	}
 	if r.Target.Kind == Class {
-		labels, err := classOf(c, rows, r.Target.Classes)
+		labels, err := classOf(t, c, r.Target.Classes)
 		if err != nil {
-			return nil, fmt.Errorf("%s, column %s: %w", t.Name, c.Name, err)
+			return nil, err
 		}
 		return ad.LabelTable(labels, len(r.Target.Classes))
 	}

@@ -114,12 +114,13 @@ func (p *preparation) refuseMissing() error {
 	if p.Missing != NoneMissing {
 		return nil
 	}
+	p.recipe.Missing = NoneMissing
 	for _, i := range p.here() {
 		for _, k := range p.places {
 			c := p.Tables[i].Columns[k]
 			for row := range p.Tables[i].Rows() {
 				if c.Missing(row) {
-					return p.failf(i, c.Name, "the value of row %d is missing, which -missing refuse does not allow", row+1)
+					return p.failAt(i, row, c.Name, "the value is missing, which -missing refuse does not allow")
 				}
 			}
 		}

@@ -13,6 +13,8 @@ type Recipe struct {
 	Inputs []Input `json:"inputs,omitempty"` // columns that become features, in the order of the table
 	Sparse *Sparse `json:"sparse,omitempty"` // of sparse tables, which have no inputs; nil: of others
 	Target Target  `json:"target"`
+	// Missing is NoneMissing where rows without a value are refused, also later; "": they are taken.
+	Missing MissingRule `json:"missing,omitempty"`
 }
 
 // An Input is a column of the table that becomes features.

@@ -33,6 +33,11 @@ func (s Sites) name(i int) string {
 	return fmt.Sprintf("site %d", i)
 }
 
+// failAt returns an error about a row, from 0, and a column of site i, which is here. It matches dsbo.ErrConfig.
+func (s Sites) failAt(i, row int, column, format string, args ...any) error {
+	return fmt.Errorf("site %d: %w", i, s.Tables[i].Fail(row, column, format, args...))
+}
+
 // failf returns an error about a column of site i, which matches dsbo.ErrConfig.
 func (s Sites) failf(i int, column, format string, args ...any) error {
 	return dsbo.Errorf(dsbo.ErrConfig, "%s, column %s: %s", s.name(i), column, fmt.Sprintf(format, args...))

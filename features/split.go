@@ -135,7 +135,7 @@ func (p *preparation) partition(i int) (partition, error) {
 		}
 		k := slices.Index(setNames[:], word)
 		if k < 0 {
-			return partition{}, p.failf(i, c.Name, "row %d must have %s; it has %q", row+1, strings.Join(setNames[:], ", "), word)
+			return partition{}, p.failAt(i, row, c.Name, "the word must be %s; it is %q", strings.Join(setNames[:], " or "), word)
 		}
 		of[row] = set(k)
 	}

@@ -29,13 +29,13 @@ func (p *preparation) chooseTarget() error {
 		column := p.column(i, p.Target)
 		for row := range p.Tables[i].Rows() {
 			if column.Missing(row) {
-				return p.failf(i, p.Target, "each row must have a target; that of row %d is missing", row+1)
+				return p.failAt(i, row, p.Target, "each row must have a target; it is missing")
 			}
 			if p.recipe.Target.Kind != Counts {
 				continue
 			}
 			if v := float64(column.Number(row)); v < 0 || v != math.Trunc(v) {
-				return p.failf(i, p.Target, "a count must be a whole number from 0; that of row %d is %g", row+1, v)
+				return p.failAt(i, row, p.Target, "a count must be a whole number from 0; it is %g", v)
 			}
 		}
 	}
@@ -107,17 +107,17 @@ func (p *preparation) setClasses(ofSites [][]string) error {
 	return nil
 }
 
-// classOf returns the place of the class of each row in a list of all classes; an error names a row whose class is not among them.
-func classOf(c *table.Column, rows int, classes []string) ([]uint8, error) {
+// classOf returns the place of the class of each row of a column in a list of all classes; an error names a row whose class is not among them.
+func classOf(t *table.Table, c *table.Column, classes []string) ([]uint8, error) {
 	place := make(map[string]int, len(classes))
 	for k, name := range classes {
 		place[name] = k
 	}
-	list := make([]uint8, rows)
+	list := make([]uint8, t.Rows())
 	for row := range list {
 		k, known := place[className(c, row)]
 		if !known {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "row %d has class %q, which was not there in training", row+1, className(c, row))
+			return nil, t.Fail(row, c.Name, "class %q was not there in training", className(c, row))
 		}
 		list[row] = uint8(k)
 	}

@@ -84,7 +84,7 @@ func (p *preparation) checkWeights() error {
 		c := p.column(i, p.Weight)
 		for row := range p.Tables[i].Rows() {
 			if c.Kind == table.Word || !(c.Number(row) >= 0) {
-				return p.failf(i, c.Name, "a weight must be a number from 0; that of row %d is missing, negative or a word", row+1)
+				return p.failAt(i, row, c.Name, "a weight must be a number from 0; it is missing, negative or a word")
 			}
 		}
 	}
@@ -105,7 +105,7 @@ func (p *preparation) classesOf(i int) ([]uint8, error) {
 	if p.recipe.Target.Kind != Class {
 		return make([]uint8, rows), nil
 	}
-	return classOf(p.column(i, p.Target), rows, p.recipe.Target.Classes)
+	return classOf(p.Tables[i], p.column(i, p.Target), p.recipe.Target.Classes)
 }
 
 // exampleWeights returns the weights of the examples in a set of site i, nil where all are 1: so that the mean over the sites of the mean
@@ -128,7 +128,7 @@ func (p *preparation) exampleWeights(i int, of set) ([]float32, error) {
 		}
 		w := p.weight(i, row) * p.factor(int(classes[row])) * unit
 		if !(w <= math.MaxFloat32) {
-			return nil, p.failf(i, p.Weight, "the weight of row %d must be of the size of the others; it is %g of their mean", row+1, w)
+			return nil, p.failAt(i, row, p.Weight, "the weight must be of the size of the others; it is %g of their mean", w)
 		}
 		list = append(list, float32(w))
 		all = all && list[len(list)-1] == 1

@@ -117,9 +117,9 @@ func (p *preparation) countSite(i int, part []float64) error {
 	}
 	part = part[sets:]
 	if classes := p.recipe.Target.Classes; classes != nil {
-		of, err := classOf(p.column(i, p.Target), p.Tables[i].Rows(), classes)
+		of, err := classOf(p.Tables[i], p.column(i, p.Target), classes)
 		if err != nil {
-			return fmt.Errorf("%s: %w", p.name(i), err)
+			return fmt.Errorf("site %d: %w", i, err)
 		}
 		for row, k := range of {
 			if p.parts[i].of[row] == training {

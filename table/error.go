@@ -10,11 +10,18 @@ import (
 type FileError struct {
 	File   string // "" where the name of the input is not known
 	Line   int    // from 1; 0 where there are no lines
+	Row    int    // from 1, where there are no lines; 0 where the error is of no single row
 	Column string // the column's name; "" where the error is of no single column
-	Reason string
+	Reason string // which may tell a value
 }
 
-func (e *FileError) Error() string {
+func (e *FileError) Error() string { return e.place() + ": " + e.Reason }
+
+// Shared implements [dsbo.Confidential]: the place alone.
+func (e *FileError) Shared() string { return e.place() + ": its own log says what is wrong there" }
+
+// place says where the error is.
+func (e *FileError) place() string {
 	where := e.File
 	if where == "" {
 		where = "input"
@@ -22,10 +29,13 @@ func (e *FileError) Error() string {
 	if e.Line > 0 {
 		where += fmt.Sprintf(", line %d", e.Line)
 	}
+	if e.Row > 0 {
+		where += fmt.Sprintf(", row %d", e.Row)
+	}
 	if e.Column != "" {
 		where += ", column " + e.Column
 	}
-	return where + ": " + e.Reason
+	return where
 }
 
 // Is reports whether target is dsbo.ErrConfig.

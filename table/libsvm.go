@@ -68,7 +68,7 @@ func (svmFormat) Read(in *Input, o Options) (*Table, error) {
 	if err := r.read(); err != nil {
 		return nil, err
 	}
-	t := &Table{Name: in.name, Sparse: r.Sparse, rows: len(r.Starts) - 1}
+	t := &Table{Name: in.name, Sparse: r.Sparse, rows: len(r.Starts) - 1, lines: r.lines}
 	if t.rows == 0 {
 		return nil, in.fail(0, "", "there are no rows")
 	}
@@ -101,6 +101,7 @@ func svmCount(in *Input) (lines, pairs int, err error) {
 type svmReader struct {
 	in     *Input
 	labels *maker
+	lines  lines
 	Sparse
 }
 
@@ -119,8 +120,12 @@ func (r *svmReader) read() error {
 			return err
 		}
 		for line := range bytes.Lines(data) {
+			rows := len(r.Starts) - 1
 			if reason := r.line(uncommented(line)); reason != "" {
 				return r.in.fail(number, "", "%s", reason)
+			}
+			if len(r.Starts)-1 > rows {
+				r.lines.add(rows, number)
 			}
 			number++
 		}

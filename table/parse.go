@@ -15,6 +15,7 @@ type part struct {
 	line    int // of the first record
 	err     error
 	rows    int
+	lines   lines // of the rows
 	columns []partColumn
 	parsed  chan struct{} // has an entry when the part is parsed, or has an error
 }
@@ -44,7 +45,7 @@ func newPart(l *layout) *part {
 
 // parse reads the values of the part's data. It sets err for a record that is none.
 func (p *part) parse() {
-	p.rows = 0
+	p.rows, p.lines = 0, p.lines[:0]
 	for j := range p.columns {
 		c := &p.columns[j]
 		c.numbers, c.codes, c.tally = c.numbers[:0], c.codes[:0], tally{}
@@ -60,6 +61,7 @@ func (p *part) parse() {
 			if next, p.err = p.record(at, line); p.err != nil {
 				return
 			}
+			p.lines.add(p.rows, line)
 			p.rows++
 		}
 		line += bytes.Count(p.data[at:next], []byte{'\n'})

@@ -13,6 +13,7 @@ type pass struct {
 	tallies []tally
 	words   []vocabulary
 	rows    int
+	lines   lines
 }
 
 // readPass reads all values with the kinds that the layout says. Parts are parsed at the same time, and joined in their order.
@@ -102,6 +103,9 @@ func (p *pass) join(from *part) {
 		}
 		p.tallies[j].add(c.tally) // after translate, which meets the first word that is too many, whichever worker had which part
 	}
+	for _, at := range from.lines {
+		p.lines.add(p.rows+at.row, at.line)
+	}
 	p.rows += from.rows
 }
 
@@ -132,7 +136,7 @@ func (p *pass) table() (*Table, error) {
 	if p.rows == 0 {
 		return nil, p.in.fail(0, "", "there are no rows below the header")
 	}
-	t := &Table{Name: p.in.name, rows: p.rows}
+	t := &Table{Name: p.in.name, rows: p.rows, lines: p.lines}
 	for _, c := range p.made {
 		if c != nil {
 			t.Columns = append(t.Columns, c)

@@ -12,6 +12,11 @@ func (t *Table) Pick(rows []int) *Table {
 		}
 		p.Columns = append(p.Columns, picked)
 	}
+	if t.lines != nil {
+		for k, row := range rows {
+			p.lines.add(k, t.lines.of(row))
+		}
+	}
 	s := t.Sparse
 	if s.Cols == 0 {
 		return p

@@ -175,6 +175,24 @@ func TestFailureKeepsItsKind(t *testing.T) {
 	}
 }
 
+// confidential is an error that others may see only a part of.
+type confidential struct{}
+
+func (confidential) Error() string { return "line 7: Kowalski is no number" }
+
+func (confidential) Shared() string { return "line 7" }
+
+// TestFailureKeepsValues: what is confidential of an error does not travel.
+func TestFailureKeepsValues(t *testing.T) {
+	m, _ := pathAgent(nil)
+	s := attached(m, 2, 0, 0)
+	m.Fail(fmt.Errorf("site 1: %w", confidential{}))
+	news, _ := s.e.nextFrame(s)
+	if f := decoded(news); string(f.text) != "site 1: line 7" {
+		t.Errorf("the neighbour is sent %q; it must be the place alone", f.text)
+	}
+}
+
 // inSeconds has a heartbeat each second, and neighbours silent after 5 and lost after 20.
 func inSeconds(c *Config) {
 	c.Heartbeat, c.SilentAfter, c.PeerTimeout = time.Second, 5*time.Second, 20*time.Second

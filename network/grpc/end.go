@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"dsbo"
 	"dsbo/network"
 )
 
@@ -100,7 +101,7 @@ func (m *Mixer) failWith(err error) error {
 // failLocked ends the run for all agents because of an error of this one, which it returns.
 func (m *Mixer) failLocked(err error) error {
 	if m.err == nil {
-		m.endRun(m.config.Agent, network.Kind(err), []byte(err.Error()))
+		m.endRun(m.config.Agent, network.Kind(err), []byte(dsbo.Shared(err)))
 		m.err = err
 	}
 	return err
