@@ -5,11 +5,14 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"dsbo/internal/cli"
 	"dsbo/internal/must"
+	"dsbo/runs"
 	"dsbo/tasks"
 )
 
@@ -42,12 +45,21 @@ func TestSite(t *testing.T) {
 		writeTable(filepath.Join(own, "ours.csv"), i)
 		writeTable(filepath.Join(dir, fmt.Sprintf("site%d.csv", i+1)), i) // counted from 1
 	}
-	cluster := writeCluster(t, dir, n, map[string]any{"task": "tune", "flags": tuneFlags})
+	flags := append(slices.Clone(tuneFlags), "-exchange-alone")
+	cluster := writeCluster(t, dir, n, map[string]any{"task": "tune", "flags": flags})
 	out := filepath.Join(dir, "out")
 	atOnce(t, n, func(i int) []string {
 		return []string{"tune", "-insecure", "-cluster=" + cluster, "-out=" + out, fmt.Sprintf("-agent=%d", i), fmt.Sprintf("-data=%s/home%d/ours.csv", dir, i)}
 	})
-	same(t, out, aloneOf(t, tasks.Tune(), dir, append(tuneFlags, "-data="+filepath.Join(dir, "site{agent}.csv"))...), n)
+	together := aloneOf(t, tasks.Tune(), dir, append(flags, "-data="+filepath.Join(dir, "site{agent}.csv"))...)
+	same(t, out, together, n)
+	want, got := must.Get(runs.Folder(together).ReadSummary()), must.Get(runs.Folder(filepath.Join(out, "agent-1")).ReadSummary())
+	if !reflect.DeepEqual(got.Sites, want.Sites) || len(got.Sites) != n || len(got.Sites[0].Lone) != n {
+		t.Errorf("the table of sites is %+v, in one process %+v", got.Sites, want.Sites)
+	}
+	if got.Traffic != want.Traffic {
+		t.Errorf("%+v was sent, in one process %+v", got.Traffic, want.Traffic)
+	}
 }
 
 // TestSiteSurvives: agents that are killed before they have a checkpoint find sums together anew, those that come back later know them.

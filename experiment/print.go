@@ -50,7 +50,10 @@ func Print(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page b
 		}
 		b.WriteString("\n")
 	}
-	if rows := siteRows(s.Sites); rows != nil {
+	for _, rows := range [][][]string{siteRows(s.Sites), crossRows(s.Sites)} {
+		if rows == nil {
+			continue
+		}
 		if err := cli.Table(&b, rows); err != nil {
 			return err
 		}
@@ -166,6 +169,30 @@ func siteRows(sites []runs.Site) [][]string {
 		add(fmt.Sprintf("site %d", i), s)
 	}
 	add("all sites", runs.AllSites(sites))
+	return rows
+}
+
+// widestCross is the largest number of sites whose models and rows fit on a line.
+const widestCross = 6
+
+// crossRows returns the table of test losses of each model on the test rows of each site; nil where the sites' own models have not been tried on
+// others' rows, or are too many for a screen.
+func crossRows(sites []runs.Site) [][]string {
+	if len(sites) == 0 || len(sites) > widestCross || len(sites[0].Lone) == 0 {
+		return nil
+	}
+	head := []string{"test loss on rows of"}
+	for i := range sites {
+		head = append(head, fmt.Sprintf("site %d", i))
+	}
+	rows := [][]string{append(head, "all sites")}
+	for _, m := range runs.SiteModels(sites) {
+		row := []string{m.Name}
+		for _, score := range m.Scores {
+			row = append(row, formatNumber("%.4f", score.Loss))
+		}
+		rows = append(rows, row)
+	}
 	return rows
 }
 

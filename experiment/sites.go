@@ -44,40 +44,97 @@ func (r *runner) solveOther(ctx context.Context, t data.Task, m models.Model, x 
 // siteNumbers are the numbers of a site's row: test examples; then losses and right answers of each of three models.
 const siteNumbers = 1 + 2*3
 
-// compareSites scores three models on the test examples of each site: its own, that of the best constant and the tuned one; nil where the
-// task does not ask for it.
+// compareSites scores three models on the test examples of each site: its own, that of the best constant and the tuned one; and those that other
+// sites find alone, where they may be seen. It returns nil where the task does not ask for it.
 func (r *runner) compareSites(ctx context.Context, constant, tuned *model) ([]runs.Site, error) {
 	t, ok := r.Task.(Sited)
 	if !ok || !t.ComparesSites() || constant.y == nil || tuned.y == nil || r.problem.Score == nil {
 		return nil, nil
 	}
 	r.view.Log("each site alone, for comparison")
-	rows, err := r.problem.Rows(ctx, siteNumbers, func(i int, row []float64) error {
-		alone, err := r.siteModel(ctx, i)
-		if err != nil {
+	alone := make([]train.Fit, r.Settings.Agents) // without Y of sites elsewhere, and where none converges
+	rows, err := r.problem.Rows(ctx, siteNumbers, func(i int, row []float64) (err error) {
+		if alone[i], err = r.siteModel(ctx, i); err != nil {
 			return fmt.Errorf("agent %d alone: %w", i, err)
 		}
-		for k, m := range []train.Fit{alone, constant.fit(), tuned.fit()} {
-			if m.Y == nil {
-				row[1+2*k], row[2+2*k] = math.NaN(), math.NaN()
-				continue
-			}
-			scores, err := r.problem.Score(i, m)
-			if err != nil {
-				return err
-			}
-			row[0], row[1+2*k], row[2+2*k] = scores.Test.Rows, scores.Test.Loss(), scores.Test.Accuracy()
-		}
-		return nil
+		row[0], err = r.scoreTest(i, []train.Fit{alone[i], constant.fit(), tuned.fit()}, row[1:])
+		return err
 	})
+	if err != nil {
+		return nil, err
+	}
 	var sites []runs.Site
 	for _, row := range rows {
-		score := func(k int) runs.SiteScore {
-			return runs.SiteScore{Loss: runs.Number(row[1+2*k]), Accuracy: runs.Number(row[2+2*k])}
-		}
-		sites = append(sites, runs.Site{Examples: int(row[0]), Alone: score(0), Constant: score(1), Tuned: score(2)})
+		scores := scoresOf(row[1:])
+		sites = append(sites, runs.Site{Examples: int(row[0]), Alone: scores[0], Constant: scores[1], Tuned: scores[2]})
 	}
-	return sites, err
+	return sites, r.exchangeAlone(ctx, t.ExchangesAlone(), alone, tuned.fit(), sites)
+}
+
+// scoreTest scores models on the test examples of agent i, whose number it returns, and writes two numbers of each to dst: NaN of a model
+// without Y.
+func (r *runner) scoreTest(i int, fits []train.Fit, dst []float64) (examples float64, err error) {
+	for k, m := range fits {
+		if m.Y == nil {
+			dst[2*k], dst[2*k+1] = math.NaN(), math.NaN()
+			continue
+		}
+		scores, err := r.problem.Score(i, m)
+		if err != nil {
+			return 0, err
+		}
+		examples, dst[2*k], dst[2*k+1] = scores.Test.Rows, scores.Test.Loss(), scores.Test.Accuracy()
+	}
+	return examples, nil
+}
+
+// scoresOf returns the scores that scoreTest has written.
+func scoresOf(numbers []float64) (all []runs.SiteScore) {
+	for k := 0; k < len(numbers); k += 2 {
+		all = append(all, runs.SiteScore{Loss: runs.Number(numbers[k]), Accuracy: runs.Number(numbers[k+1])})
+	}
+	return all
+}
+
+// mostCrossed is the largest number of sites whose models are tried on the rows of each.
+const mostCrossed = 32
+
+// exchangeAlone tries the model of each site alone, which has the lengths of like, on the test examples of all sites. Where the sites are in several
+// processes the models leave them, if that is allowed; in one process nothing does, and nothing is counted unless it is allowed.
+func (r *runner) exchangeAlone(ctx context.Context, allowed bool, alone []train.Fit, like train.Fit, sites []runs.Site) error {
+	if len(sites) > mostCrossed || !allowed && r.team != nil {
+		return nil
+	}
+	p := r.problem.Problem
+	if !allowed {
+		p.Sent = new(runs.Sent)
+	}
+	nx := len(like.X)
+	vectors, err := p.Rows(ctx, nx+len(like.Y), func(i int, row []float64) error {
+		if alone[i].Y == nil {
+			row[0] = math.NaN()
+		}
+		copy(row, alone[i].X)
+		copy(row[nx:], alone[i].Y)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	models := make([]train.Fit, len(vectors))
+	for i, v := range vectors {
+		if !math.IsNaN(v[0]) {
+			models[i] = train.Fit{X: v[:nx], Y: v[nx:]}
+		}
+	}
+	rows, err := p.Rows(ctx, 2*len(models), func(i int, row []float64) error {
+		_, err := r.scoreTest(i, models, row)
+		return err
+	})
+	for i, row := range rows {
+		sites[i].Lone = scoresOf(row)
+	}
+	return err
 }
 
 // siteModel returns the model that agent i finds by its own examples alone, at the best constant λ by its own validation examples; nil if

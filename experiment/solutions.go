@@ -107,6 +107,10 @@ func (r *runner) modelQuantities(p, q int) []Quantity {
 	}
 	if t, ok := r.Task.(Sited); ok && t.ComparesSites() && r.problem.Score != nil {
 		list = append(list, quantity(phaseModels, "scores on the site's test rows", ByRow, siteNumbers, network.Float64, exactly(1)))
+		if n := r.Settings.Agents; t.ExchangesAlone() && n <= mostCrossed {
+			list = append(list, quantity(phaseModels, "model of the site alone", ByRow, p+q, network.Float64, exactly(1)),
+				quantity(phaseModels, "scores of such models", ByRow, 2*n, network.Float64, exactly(1)))
+		}
 	}
 	return list
 }

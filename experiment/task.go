@@ -94,6 +94,8 @@ type Sited interface {
 	// ComparesSites reports whether the run is to find what each site could do alone, and to compare that with what all do together:
 	// test losses and accuracies of single sites are then seen by all.
 	ComparesSites() bool
+	// ExchangesAlone reports whether each site's own model may leave it then, to be tried on the test examples of all others.
+	ExchangesAlone() bool
 }
 
 // A Starter is a [Task] that can say where a run starts.

@@ -222,6 +222,27 @@ func sitesTable(s *runs.Summary) *table {
 	return t
 }
 
+// crossTable says how good the model of each site alone and those of all sites are on the test examples of each site; nil where the sites' own
+// models have not been tried on others' examples.
+func crossTable(s *runs.Summary) *table {
+	if s == nil || len(s.Sites) == 0 || len(s.Sites[0].Lone) == 0 {
+		return nil
+	}
+	columns := []string{"Model", ""}
+	for i := range s.Sites {
+		columns = append(columns, "Site "+strconv.Itoa(i), "mean loss on the test examples of this site")
+	}
+	t := newTable("Each model at each site", append(columns, "All sites", "mean loss on the test examples of all sites")...)
+	for _, m := range runs.SiteModels(s.Sites) {
+		row := []cell{textCell(m.Name)}
+		for _, score := range m.Scores {
+			row = append(row, numberCell(float64(score.Loss), number))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
 // constants says in a sentence what Φ is where all hyperparameters are one number.
 func constants(s *runs.Summary) string {
 	if s == nil || len(s.Constants) == 0 {

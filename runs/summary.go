@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"fmt"
 	"slices"
 
 	"dsbo/algo"
@@ -97,9 +98,11 @@ type Site struct {
 	Alone    SiteScore `json:"alone"`
 	Constant SiteScore `json:"constant"`
 	Tuned    SiteScore `json:"tuned"`
+	// Lone are the own models of all sites, by their numbers, on this site's test examples; empty where they have not left their sites.
+	Lone []SiteScore `json:"lone,omitempty"`
 }
 
-// AllSites returns the scores on the test examples of all sites together, each of a model of its site: unknown where one is.
+// AllSites returns the scores on the test examples of all sites together, unknown where that of a site is; Alone is of each site's own model.
 func AllSites(sites []Site) (all Site) {
 	for _, s := range sites {
 		all.Examples += s.Examples
@@ -116,6 +119,37 @@ func AllSites(sites []Site) (all Site) {
 	all.Alone = mean(func(s Site) SiteScore { return s.Alone })
 	all.Constant = mean(func(s Site) SiteScore { return s.Constant })
 	all.Tuned = mean(func(s Site) SiteScore { return s.Tuned })
+	if len(sites) > 0 {
+		for k := range sites[0].Lone {
+			all.Lone = append(all.Lone, mean(func(s Site) SiteScore { return s.Lone[k] }))
+		}
+	}
+	return all
+}
+
+// A SiteModel is how good one model is at each site, and last on the test examples of all together.
+type SiteModel struct {
+	Name   string
+	Scores []SiteScore
+}
+
+// SiteModels returns what sites say of each model: those of single sites, as far as others have seen them, and the two of all sites.
+func SiteModels(sites []Site) (all []SiteModel) {
+	if len(sites) == 0 {
+		return nil
+	}
+	add := func(name string, of func(s Site) SiteScore) {
+		m := SiteModel{Name: name}
+		for _, s := range append(slices.Clone(sites), AllSites(sites)) {
+			m.Scores = append(m.Scores, of(s))
+		}
+		all = append(all, m)
+	}
+	for k := range sites[0].Lone {
+		add(fmt.Sprintf("site %d alone", k), func(s Site) SiteScore { return s.Lone[k] })
+	}
+	add("all, one penalty", func(s Site) SiteScore { return s.Constant })
+	add("all, tuned", func(s Site) SiteScore { return s.Tuned })
 	return all
 }
 

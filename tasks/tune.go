@@ -26,6 +26,7 @@ type tune struct {
 	model, penalty        string
 	hidden                string
 	balance, alone        bool
+	exchangeAlone         bool
 	rare                  int
 	missing               string
 	split                 features.Shares
@@ -80,6 +81,7 @@ func (t *tune) Flags(f *flag.FlagSet) {
 	f.StringVar(&t.missing, "missing", string(features.MeanOfOthers), "`what` takes the place of missing values: mean, with a feature that says where; or refuse, which makes them an error")
 	f.TextVar(&t.split, "split", features.DefaultShares, "`shares` of a site's rows for training, validation and test, by the seed, each class in proportion")
 	f.BoolVar(&t.alone, "alone", true, "find what each site could do alone, and compare it with what all do together: every site then sees the test losses and accuracies of each (default true)")
+	f.BoolVar(&t.exchangeAlone, "exchange-alone", false, "let every site see the model that each site finds alone, and try it on its own test rows; where all sites are in one process that is shown in any case")
 	f.StringVar(&t.from, "from", "", "`folder` of an earlier run of tune, perhaps of other sites: λ and the model start at its own, by the names of features; {agent} is the number of the agent")
 	f.StringVar(&t.splitColumn, "split-column", "", "`column` with the words train, validation and test, instead of -split")
 	f.StringVar(&t.folds, "folds", auto, "`parts` of the training and validation rows for cross-validation, of which each validates a model of the others, so that all rows train and tune, and the model that is kept has all of them; 0: none; auto: 5 for a linear model of at most 20000 such rows of all sites without -split-column, else none")
@@ -122,6 +124,9 @@ func (t *tune) Check() error {
 	}
 	if !(t.prior >= 0) || math.IsInf(t.prior, 1) {
 		return dsbo.Errorf(dsbo.ErrConfig, "-prior must be positive, or 0 for none; it is %g", t.prior)
+	}
+	if t.exchangeAlone && !t.alone {
+		return dsbo.Errorf(dsbo.ErrConfig, "-exchange-alone must not be given with -alone=false, by which there are no such models")
 	}
 	_, _, err := t.folding(false)
 	return err

@@ -17,6 +17,9 @@ import (
 // ComparesSites implements [experiment.Sited].
 func (t *tune) ComparesSites() bool { return t.alone && t.prepared.Rows[2] > 0 }
 
+// ExchangesAlone implements [experiment.Sited].
+func (t *tune) ExchangesAlone() bool { return t.exchangeAlone }
+
 // Finish implements [experiment.Finisher]: it writes λ by name, the model, and how good its predictions are.
 func (t *tune) Finish(f experiment.Finished) error {
 	m, err := t.newModel(0)
