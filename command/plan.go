@@ -13,15 +13,21 @@ import (
 	"dsbo/internal/cli"
 )
 
-const planIntro = `Says what a run will send and need, without running it: the exchanges, the bytes of all sites
-and of the one that sends most, the memory of a site, and the time that exchanges take on links
-between them. It loads the data that the flags name, and exchanges nothing.
+const planIntro = `Says what a run will send and need, before sites meet: the exchanges, the bytes of all sites and
+of the one that sends most, the memory of a site, and the time that exchanges take on links between
+them. It loads the data that the flags name, and exchanges nothing with anybody.
 
-What depends on what the run finds, such as how many products a solution takes, is said as
-"usual (least to most)".`
+How many products a solution takes, when iterations end, and how many constants are tried depends
+on what a run finds. Therefore a pilot computes the whole run in this process, for as long as -pilot
+says: the run of the same data, seed and flags between sites sends the same to the byte. One site
+can deal its own rows to as many agents as there will be sites (-agents), which is a guess at their
+run. Without a pilot such numbers are said as "usual (least to most)".`
 
 // planOptions are the flags of the verb plan.
-type planOptions struct{ link experiment.Link }
+type planOptions struct {
+	link  experiment.Link
+	pilot time.Duration
+}
 
 // planFlags returns the flags of plan, which stand before the task.
 func (p *program) planFlags() (*cli.Flags, *planOptions) {
@@ -30,19 +36,23 @@ func (p *program) planFlags() (*cli.Flags, *planOptions) {
 	f.Synopsis, f.Example = "[flags] TASK [flags of the task]", p.name+" plan -mbit 50 -ms 20 mnist -K 20"
 	f.Float64Var(&o.link.Mbit, "mbit", 100, "`Mbit/s` of the link between two sites")
 	f.Float64Var(&o.link.Ms, "ms", 10, "`ms` that a message takes on it, one way")
-	f.Group("Links", "mbit", "ms")
+	f.DurationVar(&o.pilot, "pilot", 2*time.Minute, "`time` that a pilot may compute on this machine, to know what a formula does not; 0: none")
+	f.Group("Plan", "mbit", "ms", "pilot")
 	return f, o
 }
 
 // plan is the verb plan. Its own flags may stand before the task or among the task's.
 func (p *program) plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f, o := p.planFlags()
-	own, task, rest := p.splitPlan(args)
+	own, task, rest := p.splitPlan(f, args)
 	if err := f.Parse(own, stdout); err != nil {
 		return err
 	}
 	if !(o.link.Mbit > 0) || !(o.link.Ms >= 0) {
 		return dsbo.Errorf(dsbo.ErrConfig, "-mbit must be positive and -ms at least 0; they are %g and %g", o.link.Mbit, o.link.Ms)
+	}
+	if o.pilot < 0 {
+		return dsbo.Errorf(dsbo.ErrConfig, "-pilot must be at least 0; it is %v", o.pilot)
 	}
 	if task == "" {
 		return dsbo.Errorf(dsbo.ErrConfig, "a task is required: %s", strings.Join(p.taskNames(), " or "))
@@ -59,11 +69,14 @@ func (p *program) plan(ctx context.Context, args []string, stdout, stderr io.Wri
 	if err != nil {
 		return err
 	}
-	return writePlan(stdout, plan, o.link)
+	if err := plan.Try(ctx, o.pilot, stderr); err != nil {
+		return fmt.Errorf("pilot: %w", err)
+	}
+	return writePlan(stdout, plan, o, j.Runs())
 }
 
 // splitPlan divides the command line into the flags of plan, the task's name and the task's flags.
-func (p *program) splitPlan(args []string) (own []string, task string, rest []string) {
+func (p *program) splitPlan(f *cli.Flags, args []string) (own []string, task string, rest []string) {
 	at := slices.IndexFunc(args, func(a string) bool { return slices.Contains(p.taskNames(), a) })
 	if at < 0 {
 		for i, a := range args { // a name that is no task's, for the error
@@ -76,7 +89,7 @@ func (p *program) splitPlan(args []string) (own []string, task string, rest []st
 	own, rest = slices.Clone(args[:at]), slices.Clone(args[at+1:])
 	for i := 0; i < len(rest); i++ {
 		name, _, whole := strings.Cut(strings.TrimLeft(rest[i], "-"), "=")
-		if !strings.HasPrefix(rest[i], "-") || name != "mbit" && name != "ms" {
+		if !strings.HasPrefix(rest[i], "-") || f.Lookup(name) == nil {
 			continue
 		}
 		n := 2
@@ -99,7 +112,7 @@ func (p *program) taskNames() (names []string) {
 }
 
 // writePlan writes a plan for people.
-func writePlan(w io.Writer, plan *experiment.Plan, l experiment.Link) error {
+func writePlan(w io.Writer, plan *experiment.Plan, o *planOptions, series int) error {
 	var b strings.Builder
 	for _, line := range cli.Wrap(plan.Line, cli.Columns) {
 		fmt.Fprintln(&b, line)
@@ -107,21 +120,49 @@ func writePlan(w io.Writer, plan *experiment.Plan, l experiment.Link) error {
 	b.WriteString("\n")
 	rows := [][]string{{"sent for", "all sites, MB", "the site that sends most, MB"}}
 	for _, phase := range experiment.Phases {
-		if all := plan.All.Phases[phase]; all.Most > 0 {
-			rows = append(rows, []string{phase, ranged(all.Times(1e-6), "%.3g"), ranged(plan.Site.Phases[phase].Times(1e-6), "%.3g")})
+		if all := plan.All.Phases[phase].Bytes; all.Most > 0 {
+			rows = append(rows, []string{phase, ranged(all.Times(1e-6), "%.4g"), ranged(plan.Site.Phases[phase].Bytes.Times(1e-6), "%.4g")})
 		}
 	}
-	rows = append(rows, []string{"all", ranged(plan.All.Bytes.Times(1e-6), "%.3g"), ranged(plan.Site.Bytes.Times(1e-6), "%.3g")})
+	rows = append(rows, []string{"all", ranged(plan.All.Bytes.Times(1e-6), "%.4g"), ranged(plan.Site.Bytes.Times(1e-6), "%.4g")})
 	if err := cli.Table(&b, rows); err != nil {
 		return err
 	}
 	fmt.Fprintf(&b, "\nmessages    %s by all sites\n", ranged(plan.All.Messages, "%.0f"))
-	fmt.Fprintf(&b, "memory      about %.0f MB a site\n", plan.Memory.Usual/1e6)
-	seconds := plan.Seconds(l)
-	fmt.Fprintf(&b, "exchanges   %s (%s to %s) on links of %g Mbit/s and %g ms, beside the time of computing\n",
-		duration(seconds.Usual), duration(seconds.Least), duration(seconds.Most), l.Mbit, l.Ms)
+	fmt.Fprintf(&b, "memory      about %.0f MB a site\n", plan.Memory/1e6)
+	fmt.Fprintf(&b, "exchanges   %s on links of %g Mbit/s and %g ms, beside the time of computing\n\n", spread(plan.Seconds(o.link)), o.link.Mbit, o.link.Ms)
+	basis := planBasis(plan, o)
+	if series > 1 {
+		basis += fmt.Sprintf(" This is one run; the command line asks for %d.", series)
+	}
+	for _, line := range cli.Wrap(basis, cli.Columns) {
+		fmt.Fprintln(&b, line)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// planBasis says what the numbers of a plan rest on.
+func planBasis(plan *experiment.Plan, o *planOptions) string {
+	switch {
+	case plan.Pilot != nil:
+		return fmt.Sprintf("A pilot on this machine had %d iterations and took %v for all sites: a run of the same data, seed and flags sends the same.",
+			plan.Pilot.Iterations, plan.Pilot.Took.Round(time.Second/10))
+	case plan.Certain():
+		return "All of it is known beforehand."
+	case o.pilot > 0:
+		return fmt.Sprintf("A pilot did not end in %v (-pilot): what depends on what the run finds is said as usual (least to most).", o.pilot)
+	}
+	return "What depends on what the run finds is said as usual (least to most)."
+}
+
+// spread writes a time with its range if it is not known exactly.
+func spread(seconds experiment.Range) string {
+	text := duration(seconds.Usual)
+	if seconds.Least != seconds.Most {
+		text += fmt.Sprintf(" (%s to %s)", duration(seconds.Least), duration(seconds.Most))
+	}
+	return text
 }
 
 // duration writes seconds for people.

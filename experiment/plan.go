@@ -4,10 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime"
 
-	"dsbo/algo"
-	"dsbo/internal/recycle"
 	"dsbo/network"
 	"dsbo/runs"
 )
@@ -18,23 +15,36 @@ type Plan struct {
 	Line       string // what problem, on what graph
 	Agents     int
 	Quantities []Quantity
-	All, Site  Load // of all agents together, and of the agent that sends most
-	Memory     Range
+	All, Site  Load          // of all agents together, and of the agent that sends most
+	Memory     float64       // bytes that a site's process takes, about
 	Privacy    *runs.Privacy // nil: what is sent has no noise
+	Pilot      *Pilot        // nil: nothing was tried, and ranges are of formulas
+	runner     *runner
+	memory     memory
 	tree       *network.Tree
 	w          *network.Matrix
 	averages   *network.Averages
 }
 
-// A Load is what is sent, in all phases by their names and together.
+// A Sending is how much is sent.
+type Sending struct{ Bytes, Messages, Floats Range }
+
+// add adds another one.
+func (s *Sending) add(t Sending) {
+	s.Bytes.add(t.Bytes)
+	s.Messages.add(t.Messages)
+	s.Floats.add(t.Floats)
+}
+
+// A Load is what is sent, in each phase by its name and in all of them.
 type Load struct {
-	Phases                  map[string]Range // bytes
-	Bytes, Messages, Floats Range
+	Phases map[string]Sending
+	Sending
 }
 
 // Plan returns what the job's run will send. It loads the data, as far as they are in this process, and exchanges nothing.
 func (j *Job) Plan(ctx context.Context) (*Plan, error) {
-	r := &runner{Job: j, layout: inProcess{}}
+	r, program := &runner{Job: j, layout: inProcess{}}, peakMemory()
 	if err := r.prepare(io.Discard); err != nil {
 		return nil, err
 	}
@@ -54,7 +64,7 @@ func (j *Job) Plan(ctx context.Context) (*Plan, error) {
 			return nil, err
 		}
 	}
-	plan := &Plan{Line: fmt.Sprintf("%s; %v", r.problem.line, r.graph), Agents: r.Settings.Agents, Privacy: r.Settings.Privacy, tree: r.graph.W.Tree(), w: r.graph.W}
+	plan := &Plan{Line: fmt.Sprintf("%s; %v", r.problem.line, r.graph), Agents: r.Settings.Agents, Privacy: r.Settings.Privacy, runner: r, tree: r.graph.W.Tree(), w: r.graph.W}
 	if plan.Quantities, err = r.quantities(); err != nil {
 		return nil, err
 	}
@@ -75,47 +85,26 @@ func (j *Job) Plan(ctx context.Context) (*Plan, error) {
 		}
 		return most
 	})
-	plan.Memory = r.memoryOfSite()
+	plan.memory = r.memory(program)
+	plan.Memory = plan.memory.ofSite(plan.Agents)
 	return plan, nil
 }
 
 // load combines what the sites send of each phase.
 func (p *Plan) load(combine func(sites []Range) Range) (l Load) {
-	l.Phases = map[string]Range{}
+	l.Phases = map[string]Sending{}
 	for _, q := range p.Quantities {
 		bytes, messages, floats := make([]Range, p.Agents), make([]Range, p.Agents), make([]Range, p.Agents)
 		for i := range p.Agents {
 			s := q.sent(i, p.w, p.averages)
 			bytes[i], messages[i], floats[i] = q.Times.Times(s.bytes), q.Times.Times(s.messages), q.Times.Times(s.floats)
 		}
-		phase := l.Phases[q.Phase]
-		phase.add(combine(bytes))
+		phase, all := l.Phases[q.Phase], Sending{combine(bytes), combine(messages), combine(floats)}
+		phase.add(all)
 		l.Phases[q.Phase] = phase
-		l.Bytes.add(combine(bytes))
-		l.Messages.add(combine(messages))
-		l.Floats.add(combine(floats))
+		l.add(all)
 	}
 	return l
-}
-
-// memoryOfSite returns about what a site's process takes: the program, its share of the data and programs that are loaded here, and the
-// vectors of its method and of exact solutions.
-func (r *runner) memoryOfSite() Range {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	p, q, _ := r.problem.Dims() // which are known by now
-	vectors := 40 * float64(q)
-	if method := algo.Clone(r.method); method.Init(p, q, r.Settings.Iterations) == nil {
-		for _, s := range method.State() {
-			vectors += float64(len(s.Value))
-		}
-	}
-	if r.problem.guard == nil { // the pairs of exact solutions
-		vectors += 3 * float64(q) * float64(min(recycle.MostPairs, max(4, q)))
-	}
-	const program = 40e6
-	return exactly(program + float64(m.HeapAlloc)/float64(len(r.loaded.here)) + 8*vectors)
 }
 
 // A Link is a connection between two sites.
@@ -131,22 +120,26 @@ func (p *Plan) Seconds(l Link) (total Range) {
 	for _, c := range p.tree.Children {
 		children = max(children, len(c))
 	}
-	step := func(bytes float64) float64 { return l.Ms/1000 + 8*bytes/(l.Mbit*1e6) }
+	height := float64(p.tree.Height)
 	for _, q := range p.Quantities {
 		one := q.sent(p.tree.Root, p.w, p.averages)
-		bytes := one.bytes / max(1, one.messages) // of a message
-		seconds := 0.0
-		switch up, down := float64(p.tree.Height), float64(p.tree.Height*children); q.Way {
+		message := one.bytes / max(1, one.messages)
+		steps, bytes := 1., one.bytes // one after the other, and bytes of these
+		switch q.Way {
 		case ByMix:
-			seconds = step(one.bytes)
 		case ByMax:
-			seconds = up*step(bytes) + float64(p.tree.Height)*step(bytes*down/max(1, up))
+			steps, bytes = 2*height, height*(1+float64(children))*message
 		case ByText, ByRow:
-			seconds = 2 * float64(p.tree.Height) * step(one.bytes)
+			steps, bytes = 2*height, 2*height*one.bytes
 		default: // scales and sums
-			seconds = 2*float64(p.tree.Height)*2*l.Ms/1000 + 2*(up+down)*8*bytes/(l.Mbit*1e6)
+			steps, bytes = 4*height, 2*height*(1+float64(children))*message
 		}
-		total.add(q.Times.Times(seconds))
+		waits, lasts, times := steps*l.Ms/1000, 8*bytes/(l.Mbit*1e6), q.Times
+		if p.Pilot != nil {
+			share := p.Pilot.shares[q.Phase]
+			waits, lasts, times = waits*share.messages, lasts*share.bytes, exactly(times.Usual)
+		}
+		total.add(times.Times(waits + lasts))
 	}
 	return total
 }

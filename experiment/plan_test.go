@@ -44,12 +44,12 @@ func TestPlanIsWhatIsSent(t *testing.T) {
 		args = append(args, "-rows=50")
 		plan := planned(t, args...)
 		s := must.Get(runMean(t.Context(), filepath.Join(t.TempDir(), "run"), args...))
-		checkSent(t, args, "loading", plan.All.Phases[phaseLoading], s.Traffic.Setup, 0)
-		checkSent(t, args, "iterations", plan.All.Phases[phaseIterations], s.Traffic.Method, 0)
+		checkSent(t, args, "loading", plan.All.Phases[phaseLoading].Bytes, s.Traffic.Setup, 0)
+		checkSent(t, args, "iterations", plan.All.Phases[phaseIterations].Bytes, s.Traffic.Method, 0)
 		// A variable that all agents still have alike at a record is not exchanged there.
-		checkSent(t, args, "evaluation", plan.All.Phases[phaseEvaluation], s.Traffic.Evaluation, 0.06)
+		checkSent(t, args, "evaluation", plan.All.Phases[phaseEvaluation].Bytes, s.Traffic.Evaluation, 0.06)
 		if s.Privacy != nil {
-			checkSent(t, args, "models", plan.All.Phases[phaseModels], s.Traffic.Models, 0)
+			checkSent(t, args, "models", plan.All.Phases[phaseModels].Bytes, s.Traffic.Models, 0)
 		}
 	}
 }
@@ -58,7 +58,7 @@ func TestPlanIsWhatIsSent(t *testing.T) {
 func TestPlanHoldsTheDefault(t *testing.T) {
 	plan := planned(t, "-rows=50")
 	s := must.Get(runMean(t.Context(), filepath.Join(t.TempDir(), "run"), "-rows=50"))
-	if got, r := float64(s.Traffic.Method.Bytes), plan.All.Phases[phaseIterations]; got < r.Least || got > r.Most {
+	if got, r := float64(s.Traffic.Method.Bytes), plan.All.Phases[phaseIterations].Bytes; got < r.Least || got > r.Most {
 		t.Errorf("%g bytes were sent in iterations; the plan has %+v", got, r)
 	}
 	if got, r := float64(s.Traffic.Total().Bytes), plan.All.Bytes; got < r.Least || got > r.Most {

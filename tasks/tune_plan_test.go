@@ -33,11 +33,11 @@ func TestTunePlan(t *testing.T) {
 			plan := must.Get(must.Get(experiment.Parse(tasks.Tune(), args, io.Discard)).Plan(t.Context()))
 			must.OK(experiment.Run(t.Context(), tasks.Tune(), args, io.Discard, io.Discard))
 			sent := must.Get(out.ReadSummary()).Traffic
-			if got, want := float64(sent.Setup.Bytes), plan.All.Phases["loading"].Usual; got != want {
+			if got, want := float64(sent.Setup.Bytes), plan.All.Phases["loading"].Bytes.Usual; got != want {
 				t.Errorf("loading: %g bytes are planned, %g were sent", want, got)
 			}
 			for phase, s := range map[string]runs.Sent{"iterations": sent.Method, "evaluation": sent.Evaluation, "models": sent.Models} {
-				if r, got := plan.All.Phases[phase], float64(s.Bytes); got < r.Least || got > r.Most {
+				if r, got := plan.All.Phases[phase].Bytes, float64(s.Bytes); got < r.Least || got > r.Most {
 					t.Errorf("%s: %g bytes were sent; the plan has %+v", phase, got, r)
 				}
 			}
