@@ -98,6 +98,7 @@ func (m *machine[T]) runLanes(ins *instr[T], from, to int) {
 			}
 		}
 		ins.dst.v = lanes[l*m.slots[ins.out].stride:][:len(dst.v)]
+		m.running.ins, m.running.from, m.running.to = ins, from, to
 		ins.kern(&ins.call)
 	}
 }

@@ -30,6 +30,12 @@ type machine[T Float] struct {
 	lanes, from, unit int
 
 	scaled []T // scratch of runBytes
+
+	// running is the instruction that runs now, on examples from..to.
+	running struct {
+		ins      *instr[T]
+		from, to int
+	}
 }
 
 // slot is where a node's value lives.

@@ -106,6 +106,7 @@ func (m *machine[T]) allocate(p *plan, stageOf map[int]int) {
 
 // run brings the outputs of p up to date. It fails on data that an op cannot use, such as an index out of range.
 func (m *machine[T]) run(p *plan) (err error) {
+	defer func() { m.locate(err) }() // after the next
 	defer catchMisuse(&err)
 	clear(m.needed)
 	for _, o := range p.outs {
@@ -160,6 +161,7 @@ func (m *machine[T]) runWhole(ins *instr[T]) {
 	s := &m.slots[ins.out]
 	ins.dst = mat[T]{v: s.buf, r: s.r, c: s.c}
 	ins.first = true
+	m.running.ins, m.running.from, m.running.to = ins, 0, m.rows
 	ins.kern(&ins.call)
 }
 
@@ -237,6 +239,7 @@ func (m *machine[T]) runTile(ins *instr[T], from, to int) {
 		ins.dst = m.rowsOf(s, from, to)
 	}
 	ins.first = from == 0
+	m.running.ins, m.running.from, m.running.to = ins, from, to
 	ins.kern(&ins.call)
 }
 

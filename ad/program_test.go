@@ -2,6 +2,7 @@ package ad
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -86,12 +87,12 @@ func TestBindErrors(t *testing.T) {
 		must.OK(d.Bind(name, tab, nil))
 	}
 	_, err = d.Value(x, y)
-	says(err, "Gather: indices must be whole numbers from 0 to 1; one is 2")
-	says(d.Grad(nil, y, x, []float64{1, 2}), "Gather: indices must be whole numbers from 0 to 1; one is 2")
+	says(err, "Gather: indices must be whole numbers from 0 to 1; that of row 2 is 2")
+	says(d.Grad(nil, y, x, []float64{1, 2}), "Gather: indices must be whole numbers from 0 to 1; that of row 2 is 2")
 	half := must.Get(FloatTable(3, 1, []float64{0, .5, 1}))
 	must.OK(d.Bind("idx", half, nil))
 	_, err = d.Value(x, y)
-	says(err, "Gather: indices must be whole numbers from 0 to 1; one is 0.5")
+	says(err, "Gather: indices must be whole numbers from 0 to 1; that of row 1 is 0.5")
 	good := must.Get(FloatTable(3, 1, []float64{0, 1, 1}))
 	// An error leaves the program usable: a = [0 1; 2 3; 4 0], w = [0 1], y = [1 2].
 	must.OK(d.Bind("idx", good, nil))
@@ -195,5 +196,43 @@ func TestVectorValues(t *testing.T) {
 	sameBits(t, "values", got, []float64{10, 32, 4, 21, 11, 1, 10, 10, 100, 0, 1, 2, 3, 4, 0, 1, 2})
 	if err := p.Eval(got[1:], []float64{0}, []float64{1, 10}); !errors.Is(err, dsbo.ErrShape) {
 		t.Errorf("error for 16 numbers where there are 17: %v, want one that matches ErrShape", err)
+	}
+}
+
+// TestBadIndexes: a bad index is found in the row of its table, whatever the tiles and the minibatch, also of several indices in a row; and
+// one that is in no table by its place.
+func TestBadIndexes(t *testing.T) {
+	pairs := make([]float64, 2*9)
+	pairs[2*7+1] = 4
+	for _, c := range []struct {
+		name, want string
+		shape      []int
+		data       []float64
+		idx        []int
+		build      func(y, idx *Node) *Node
+	}{
+		{"one index a row", "that of row 7 is 4", nil, []float64{0, 1, 2, 3, 0, 1, 2, 4, 0}, []int{8, 6, 5, 7, 0},
+			func(y, idx *Node) *Node { return Gather(y, idx) }},
+		{"two indices a row", "entry 1 of row 7 is 4", []int{2}, pairs, []int{8, 6, 5, 7, 0},
+			func(y, idx *Node) *Node { return Gather(y, Flatten(idx)) }},
+		{"an index made of others", "that of row 3 is -1", nil, []float64{1, 1, 2, 0, 3, 1, 2, 4, 1}, []int{1, 2, 3, 0, 8},
+			func(y, idx *Node) *Node { return Gather(y, Offset(-1, idx)) }},
+		{"an index of a table, all of whose rows are read", "that of row 3 is 4", nil, []float64{0, 1, 2, 4, 0}, nil,
+			func(y, idx *Node) *Node { return Gather(y, idx) }},
+		{"a constant", "entry 1 is 9", nil, make([]float64, 9), []int{1, 2, 3, 4, 5},
+			func(y, idx *Node) *Node { return Gather(y, NewConst(y, "constant", 2, 0, []float64{0, 9})) }},
+	} {
+		for _, tile := range []int{1, 2, 5} {
+			d := must.Get(Differentiate(Loss{P: 1, Q: 4, Rows: 5, Inputs: []Input{{Name: "idx", Shape: c.shape, Batch: true}},
+				Build: func(_, y *Node, in []*Node) *Node { return Add(SumAll(Square(c.build(y, in[0]))), SumAll(in[0])) }}))
+			setTile(d.Program, tile)
+			must.OK(d.Bind("idx", must.Get(FloatTable(len(c.data)/max(1, len(c.shape)*2), max(1, len(c.shape)*2), c.data)), c.idx))
+			dst := make([]float64, 4)
+			for what, err := range map[string]error{"HVP": d.HVP(dst, []float64{0}, dst, dst), "gradient": d.Grad(nil, dst, []float64{0}, dst)} {
+				if !errors.Is(err, dsbo.ErrShape) || !strings.Contains(fmt.Sprint(err), c.want) {
+					t.Errorf("%s, %s in tiles of %d: error %v, want one that matches ErrShape and says %q", c.name, what, tile, err, c.want)
+				}
+			}
+		}
 	}
 }

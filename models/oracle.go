@@ -96,7 +96,7 @@ func (s *side) derivatives(name dsbo.Sample) (*ad.Derivs, error) {
 	if d == nil {
 		var err error
 		if d, err = s.ex.differentiate(s.loss, s.p, s.q, rows, s.cfg.Float32); err != nil {
-			return nil, fmt.Errorf("agent %d, %s loss: %w", s.cfg.Agent, s.name, err)
+			return nil, err
 		}
 		s.progs[rows] = d
 	}
@@ -106,13 +106,21 @@ func (s *side) derivatives(name dsbo.Sample) (*ad.Derivs, error) {
 // Dims implements [dsbo.Oracle].
 func (o *Oracle) Dims() (p, q int) { return o.p, o.q }
 
+// ask puts a question about the loss on a draw. An error names the agent and the loss.
+func (s *side) ask(name dsbo.Sample, question func(d *ad.Derivs) error) error {
+	d, err := s.derivatives(name)
+	if err == nil {
+		err = question(d)
+	}
+	if err != nil {
+		return fmt.Errorf("agent %d, %s loss: %w", s.cfg.Agent, s.name, err)
+	}
+	return nil
+}
+
 // UpperGrad implements [dsbo.Oracle].
 func (o *Oracle) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
-	d, err := o.up.derivatives(s)
-	if err != nil {
-		return err
-	}
-	return d.Grad(dx, dy, x, y)
+	return o.up.ask(s, func(d *ad.Derivs) error { return d.Grad(dx, dy, x, y) })
 }
 
 // LowerGrad implements [dsbo.Oracle].
@@ -120,62 +128,40 @@ func (o *Oracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
 	if len(dst) != o.q { // nil too, which Grad would skip
 		return dsbo.Errorf(dsbo.ErrShape, "dst must have q = %d numbers, as ∇_y g has; it has %d", o.q, len(dst))
 	}
-	d, err := o.low.derivatives(s)
-	if err != nil {
-		return err
-	}
-	return d.Grad(nil, dst, x, y)
+	return o.low.ask(s, func(d *ad.Derivs) error { return d.Grad(nil, dst, x, y) })
 }
 
 // HVP implements [dsbo.Oracle].
 func (o *Oracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	d, err := o.low.derivatives(s)
-	if err != nil {
-		return err
-	}
-	return d.HVP(dst, x, y, v)
+	return o.low.ask(s, func(d *ad.Derivs) error { return d.HVP(dst, x, y, v) })
 }
 
 // JVP implements [dsbo.Oracle].
 func (o *Oracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
-	d, err := o.low.derivatives(s)
-	if err != nil {
-		return err
-	}
-	return d.JVP(dst, x, y, v)
+	return o.low.ask(s, func(d *ad.Derivs) error { return d.JVP(dst, x, y, v) })
 }
 
 // Hessian implements [dsbo.DenseOracle].
 func (o *Oracle) Hessian(dst, x, y []float64, s dsbo.Sample) error {
-	d, err := o.low.derivatives(s)
-	if err != nil {
-		return err
-	}
-	return d.Hessian(dst, x, y)
+	return o.low.ask(s, func(d *ad.Derivs) error { return d.Hessian(dst, x, y) })
 }
 
 // Jacobian implements [dsbo.DenseOracle].
 func (o *Oracle) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
-	d, err := o.low.derivatives(s)
-	if err != nil {
-		return err
-	}
-	return d.Jacobian(dst, x, y)
+	return o.low.ask(s, func(d *ad.Derivs) error { return d.Jacobian(dst, x, y) })
 }
 
 // Values implements [dsbo.ValueOracle].
 func (o *Oracle) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
-	u, err := o.up.derivatives(s)
-	if err != nil {
-		return 0, 0, err
+	value := func(side *side, v *float64) error {
+		return side.ask(s, func(d *ad.Derivs) error {
+			var err error
+			*v, err = d.Value(x, y)
+			return err
+		})
 	}
-	if upper, err = u.Value(x, y); err != nil {
-		return 0, 0, err
+	if err = value(&o.up, &upper); err == nil {
+		err = value(&o.low, &lower)
 	}
-	l, err := o.low.derivatives(s)
-	if err != nil {
-		return 0, 0, err
-	}
-	lower, err = l.Value(x, y)
 	return upper, lower, err
 }

@@ -208,6 +208,22 @@ func TestBuildErrors(t *testing.T) {
 	must.OK(o.LowerGrad(make([]float64, 3), x, y, dsbo.Sample{}))
 }
 
+// TestBadData: an index that is no row of the parameters is an error that says whose, in which loss and in which example.
+func TestBadData(t *testing.T) {
+	shard := ratings(6, 7)
+	pairs := make([]float64, 2*70)
+	pairs[2*41] = 6 // of rows 0 to 5
+	shard.Train.X = table(70, 2, pairs)
+	o := must.Get(models.NewOracle(factors{6, 7, 2}, shard, models.Config{Agent: 3}))
+	_, q := o.Dims()
+	dst := make([]float64, q)
+	err := o.LowerGrad(dst, []float64{0, 0}, dst, dsbo.Sample{Set: dsbo.Whole})
+	const want = "agent 3, lower loss: Gather: indices must be whole numbers from 0 to 5; that of row 41 is 6"
+	if !errors.Is(err, dsbo.ErrShape) || err.Error() != want {
+		t.Errorf("error %v, want one that matches ErrShape and says %q", err, want)
+	}
+}
+
 func TestNewScore(t *testing.T) {
 	// Three examples of one feature: y = 2 is right on the first, wrong on the second, and undecided, so
 	// wrong, on the third.
