@@ -13,7 +13,7 @@ import (
 	"dsbo/models/nn"
 )
 
-// LeNet is the convolution network of LeCun et al. (1998), with tanh and averages, for pictures of side×side grey pixels. x has the logarithm of a weight of decay for each of its layers.
+// LeNet is the convolution network of LeCun et al. (1998), with ReLU and the largest of each patch, for pictures of side×side grey pixels. x has the logarithm of a weight of decay for each of its layers.
 type LeNet struct {
 	params       nn.Params
 	conv1, conv2 nn.Conv
@@ -22,7 +22,7 @@ type LeNet struct {
 
 // NewLeNet lays out the network for so many classes.
 func NewLeNet(side, classes int) *LeNet {
-	n := &LeNet{}
+	n := &LeNet{params: nn.Params{Gain: 2}}
 	n.conv1 = nn.NewConv(&n.params, "conv1", ad.Window{H: side, W: side, C: 1, KH: 5, KW: 5, Stride: 1, PadH: 2, PadW: 2}, 6)
 	pool := n.conv1.Pool(2)
 	n.conv2 = nn.NewConv(&n.params, "conv2", ad.Window{H: pool.OutH(), W: pool.OutW(), C: 6, KH: 5, KW: 5, Stride: 1}, 16)
@@ -39,9 +39,9 @@ func (n *LeNet) Dims() (p, q int) { return 4, n.params.Len() }
 func (n *LeNet) Start(y []float64) { n.params.Init(y, 1) }
 
 func (n *LeNet) scores(y *ad.Node, b models.Batch) *ad.Node {
-	h := ad.AvgPool(ad.Tanh(n.conv1.Outputs(y, b.X)), n.conv1.Pool(2))
-	h = ad.AvgPool(ad.Tanh(n.conv2.Outputs(y, h)), n.conv2.Pool(2))
-	return n.last.Outputs(y, ad.Tanh(n.dense.Outputs(y, h)))
+	h := ad.MaxPool(ad.ReLU(n.conv1.Outputs(y, b.X)), n.conv1.Pool(2))
+	h = ad.MaxPool(ad.ReLU(n.conv2.Outputs(y, h)), n.conv2.Pool(2))
+	return n.last.Outputs(y, ad.ReLU(n.dense.Outputs(y, h)))
 }
 
 // Upper implements models.Model: the loss on validation examples.
@@ -82,11 +82,11 @@ func Example() {
 	if err := oracle.HVP(product, x, y, gradient, all); err != nil {
 		log.Fatal(err)
 	}
-	before, _, _ := oracle.Values(x, y, all)
+	_, before, _ := oracle.Values(x, y, all)
 	for j, g := range gradient {
-		y[j] -= .001 * g
+		y[j] -= 1e-4 * g
 	}
-	after, _, _ := oracle.Values(x, y, all)
+	_, after, _ := oracle.Values(x, y, all)
 	fmt.Println("a step along the gradient lowers the loss:", after < before)
 	// Output:
 	// conv1.filters                    6×25  from 0

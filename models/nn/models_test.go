@@ -75,3 +75,6 @@ func TestModels(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) { modeltest.TestModel(t, c.model, pictures(11, 4, 3)) })
 	}
 }
+
+// TestLeNet: so does the model of the example, whose ReLU and pooling have kinks everywhere.
+func TestLeNet(t *testing.T) { modeltest.TestModel(t, NewLeNet(12, 3), pictures(11, 12, 3)) }
