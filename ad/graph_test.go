@@ -92,6 +92,24 @@ func TestSymDiff(t *testing.T) {
 	sameBits(t, "∇_y", out.Data().([]float64), []float64{3, 0, 27})
 }
 
+// TestTransposedFactors: a product with a transpose reads the matrix itself, so that the transpose of a batch's rows needs no pass of its own.
+func TestTransposedFactors(t *testing.T) {
+	g := gorgonia.NewGraph()
+	y := leafVec(g, "y", 12)
+	a, b, y2 := Reshape(y, 3, 4), Reshape(Exp(y), 3, 4), Part(y, 0, 2, 2)
+	for _, c := range []struct{ got, want *Node }{
+		{MatMul(Transpose(a), b, false, false), MatMul(a, b, true, false)},
+		{MatMul(a, Transpose(b), false, false), MatMul(a, b, false, true)},
+		{MatMul(Transpose(a), Transpose(b), true, false), MatMul(a, b, false, true)},
+		{MatVec(Transpose(a), Rows(y, 0, 3), false), MatVec(a, Rows(y, 0, 3), true)},
+		{MatMul(Transpose(Exp(y2)), y2, true, false), MatMul(Exp(y2), y2, false, false)},
+	} {
+		if c.got != c.want {
+			t.Errorf("product %v, want %v", c.got, c.want)
+		}
+	}
+}
+
 // TestMisuse: what does not fit together is an error that names it, from Compile as from Grad.
 func TestMisuse(t *testing.T) {
 	vec := func(n int) func(x *Node) *Node {

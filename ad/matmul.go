@@ -30,6 +30,12 @@ func matmul(a, b *Node, tA, tB bool, shape func(r, c int) tensor.Shape) *Node {
 	if k != k2 {
 		failf("%v: inner lengths must be the same; shapes %v and %v have %d and %d", matmulRule{tA, tB}, a.Shape(), b.Shape(), k, k2)
 	}
+	if t := transposed(a); t != nil {
+		return matmul(t, b, !tA, tB, shape)
+	}
+	if t := transposed(b); t != nil {
+		return matmul(a, t, tA, !tB, shape)
+	}
 	return apply(matmulRule{tA, tB}, shape(m, n), a, b)
 }
 

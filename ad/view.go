@@ -76,8 +76,33 @@ func Transpose(a *Node) *Node {
 	if r == 1 || c == 1 {
 		return Reshape(a, c, r)
 	}
-	t := view(Reshape(a, 1, r*c), viewRule{n: [4]int{1, 1, c, r}, s: [4]int{0, 0, 1, c}})
-	return Reshape(t, c, r)
+	return Reshape(view(Reshape(a, 1, r*c), transpose(r, c)), c, r)
+}
+
+// transposed returns the matrix of which n is the transpose, nil for other nodes: a product reads it as it is.
+func transposed(n *Node) *Node {
+	if _, ok := ruleOf(n).(shapeRule); !ok {
+		return nil
+	}
+	t := children(n)[0]
+	r, c := dims(n)
+	if v, ok := ruleOf(t).(viewRule); !ok || v != transpose(c, r) {
+		return nil
+	}
+	return Reshape(unreshaped(children(t)[0]), c, r)
+}
+
+// unreshaped returns what n is a shape of.
+func unreshaped(n *Node) *Node {
+	if _, ok := ruleOf(n).(shapeRule); ok {
+		return children(n)[0]
+	}
+	return n
+}
+
+// transpose is the view of a matrix r×c, all in one row, that reads it column by column.
+func transpose(r, c int) viewRule {
+	return viewRule{n: [4]int{1, 1, c, r}, s: [4]int{0, 0, 1, c}, c: r * c}
 }
 
 // Names for errors.
