@@ -99,7 +99,7 @@ func charts(gs []group) (all []chart) {
 // newChart returns the chart of runs that have one number of hyperparameters: medians over the runs, with the range.
 func newChart(title string, rs []*Run) chart {
 	m := rs[0].Config.Hyperparameters()
-	c, edges, names := chart{Title: title, Symbol: m.Symbol, Of: m.One}, noExtent(), rs[0].own().FeatureNames
+	c, edges, names := chart{Title: title, Symbol: m.Symbol, Of: m.One}, noExtent(), rs[0].Names
 	if m.One == runs.Penalties.One {
 		c.Of = "feature"
 	}

@@ -24,6 +24,7 @@ type Run struct {
 	Records []runs.Record // how it went: at least one, by growing iteration
 	Summary *runs.Summary // how it ended; nil if it has not
 	Lambda  []float64
+	Names   []string // of the entries of λ, by lambda.csv; nil: there is none
 	// Assessment is how good the predictions are; the zero value: the run's task does not tell.
 	Assessment runs.Assessment
 	Notes      []string // what was found odd in the folder, but not wrong
@@ -31,7 +32,7 @@ type Run struct {
 	settings, build runs.Differences // all values of Config
 }
 
-// Load reads a run folder: config.json and metrics.jsonl, and summary.json and lambda.npy if they are
+// Load reads a run folder: config.json and metrics.jsonl, and summary.json, lambda.npy and lambda.csv if they are
 // there. Anything missing or broken is an error of one line that names the file, and the line in it, and
 // matches [dsbo.ErrConfig]; what a killed process may leave behind, a last line cut short, is dropped with a note.
 func Load(dir string) (*Run, error) {
@@ -60,6 +61,13 @@ func Load(dir string) (*Run, error) {
 	r.Lambda, err = folder.ReadLambda()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // worth a picture, not an error
 		r.Notes = append(r.Notes, fmt.Sprintf("The hyperparameters have no picture: %v.", err))
+	}
+	named, err := folder.ReadLambdaTable()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, p := range named {
+		r.Names = append(r.Names, p.Name)
 	}
 	if r.Assessment, err = folder.ReadAssessment(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -159,9 +167,8 @@ func (r *Run) command() string {
 
 // An ownProblem is what the page reads of a task's own settings, as far as they say it.
 type ownProblem struct {
-	Model        string   `json:"model"`
-	Reduce       string   `json:"reduce"`        // "sum" or "mean": how the losses of an agent's examples are put together
-	FeatureNames []string `json:"feature_names"` // names of the entries of λ
+	Model  string `json:"model"`
+	Reduce string `json:"reduce"` // "sum" or "mean": how the losses of an agent's examples are put together
 }
 
 func (r *Run) own() (p ownProblem) {

@@ -1,6 +1,8 @@
 package tasks
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"flag"
 	"fmt"
 	"math"
@@ -24,6 +26,7 @@ type tune struct {
 	features, drop, words list
 	kind, loss            string
 	model, penalty        string
+	shared                string // the penalty that is taken, which is penalty but for auto; "" before Load
 	hidden                string
 	balance, alone        bool
 	exchangeAlone         bool
@@ -76,7 +79,7 @@ func (t *tune) Flags(f *flag.FlagSet) {
 	f.BoolVar(&t.balance, "balance", false, "give all classes the same weight in training and validation")
 	f.StringVar(&t.model, "model", linear, "`name` of the model: linear (softmax, or regression), or mlp, a network")
 	f.StringVar(&t.hidden, "hidden", "32", "`units` of the hidden layers of mlp, such as 64,32")
-	f.StringVar(&t.penalty, "penalty", "feature", "`what` has a penalty of its own: feature; group, all features of one column; layer; or one for all")
+	f.StringVar(&t.penalty, "penalty", auto, "`what` has a penalty of its own: feature; group, all features of one column; layer; or one for all; auto: feature where there are 4 training and validation rows of all sites for each feature, else one")
 	f.IntVar(&t.rare, "rare", 10, "a word that is in fewer training `rows` of all sites together is one of the rare ones, which share a feature; so is one that no site has in 5 training rows")
 	f.StringVar(&t.missing, "missing", string(features.MeanOfOthers), "`what` takes the place of missing values: mean, with a feature that says where; or refuse, which makes them an error")
 	f.TextVar(&t.split, "split", features.DefaultShares, "`shares` of a site's rows for training, validation and test, by the seed, each class in proportion")
@@ -85,7 +88,7 @@ func (t *tune) Flags(f *flag.FlagSet) {
 	f.StringVar(&t.from, "from", "", "`folder` of an earlier run of tune, perhaps of other sites: λ and the model start at its own, by the names of features; {agent} is the number of the agent")
 	f.StringVar(&t.splitColumn, "split-column", "", "`column` with the words train, validation and test, instead of -split")
 	f.StringVar(&t.folds, "folds", auto, "`parts` of the training and validation rows for cross-validation, of which each validates a model of the others, so that all rows train and tune, and the model that is kept has all of them; 0: none; auto: 5 for a linear model of at most 20000 such rows of all sites without -split-column, else none")
-	f.Float64Var(&t.prior, "prior", 1, "standard `deviation` of log-penalties around a common value, as far as one knows beforehand: with few rows it keeps λ from fitting the validation rows alone; 0, and with differential privacy: nothing is known")
+	f.Float64Var(&t.prior, "prior", 0.5, "standard `deviation` of log-penalties around a common value, as far as one knows beforehand: with few rows it keeps λ from fitting the validation rows alone; 0, and with differential privacy: nothing is known")
 }
 
 // Values of flags.
@@ -95,6 +98,9 @@ const (
 	huber   = "huber"
 	linear  = "linear"
 	network = "mlp"
+
+	perFeature = "feature"
+	onePenalty = "one"
 )
 
 // kinds are the values of -task.
@@ -109,7 +115,7 @@ func (t *tune) Check() error {
 		{"task", t.kind, []string{auto, "classification", "regression", "count"}},
 		{"loss", t.loss, []string{squared, huber}},
 		{"model", t.model, []string{linear, network}},
-		{"penalty", t.penalty, []string{"feature", "group", "layer", "one"}},
+		{"penalty", t.penalty, []string{auto, perFeature, "group", "layer", onePenalty}},
 		{"missing", t.missing, []string{string(features.MeanOfOthers), string(features.NoneMissing)}},
 	} {
 		if !slices.Contains(c.allowed, c.value) {
@@ -164,11 +170,37 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 			a.Log("%s", note)
 		}
 	}
+	t.choosePenalty(a.Log)
 	m, err := t.newModel(a.Seed)
 	if err == nil {
 		err = t.startFromEarlier(a, m)
 	}
 	return t.prepared.Data, t.inFolds(m), err
+}
+
+// rowsPerPenalty is how many training and validation rows there must be for each feature to have a penalty of its own, where -penalty leaves
+// that open. With fewer, such as 60000 rows of 100000 sparse features, most penalties have hardly a row that tells of them, and would fit chance.
+const rowsPerPenalty = 4
+
+// choosePenalty decides what has a penalty of its own, where the flag leaves it open, and says so where it is not the usual.
+func (t *tune) choosePenalty(log func(format string, args ...any)) {
+	if t.shared = t.penalty; t.penalty != auto {
+		return
+	}
+	t.shared = perFeature
+	rows := t.prepared.Rows[0] // with folds they are the validation rows too; with differential privacy nobody knows how many there are
+	if t.prepared.Folds == 0 {
+		rows += t.prepared.Rows[1]
+	}
+	features := len(t.prepared.Recipe.Features())
+	if rows == 0 || rows >= rowsPerPenalty*features {
+		return
+	}
+	t.shared = onePenalty
+	if log != nil {
+		log("all weights share one penalty: there are %d training and validation rows for %d features, fewer than %d for each (-penalty feature gives each its own)",
+			rows, features, rowsPerPenalty)
+	}
 }
 
 // newModel makes the model of the prepared examples.
@@ -206,12 +238,12 @@ func (t *tune) outputLoss(kind features.TargetKind) models.OutputLoss {
 
 // penalties returns which weights share a penalty.
 func (t *tune) penalties(r features.Recipe) models.Penalties {
-	switch t.penalty {
+	switch t.shared {
 	case "group":
 		return models.PerGroup{Of: r.Groups()}
 	case "layer":
 		return models.PerLayer{}
-	case "one":
+	case onePenalty:
 		return models.OnePenalty{}
 	}
 	return models.PerFeature{}
@@ -230,9 +262,15 @@ func (t *tune) Describe(task data.Task, m models.Model) (map[string]any, string)
 	}
 	return map[string]any{
 			"model": t.model, "target": r.Target.Name, "task": r.Target.Kind, "classes": r.Target.Classes, "features": task.Features,
-			"feature_names": t.layering(layersOf(m)).names, "penalty": t.penalty, "loss": t.loss, "balance": t.balance, "train": rows[0], "val": rows[1], "test": rows[2],
+			"features_sha256": digestOf(t.layering(layersOf(m)).names), "penalty": t.shared, "loss": t.loss, "balance": t.balance, "train": rows[0], "val": rows[1], "test": rows[2],
 		}, fmt.Sprintf("%s, %s of %d features; %s with %d weights and %d penalties; %d sites with %d training, %d validation and %d test rows together",
 			r.Target.Name, what, task.Features, t.model, q, p, len(task.Shards), rows[0], rows[1], rows[2])
+}
+
+// digestOf stands for a list of names, which lambda.csv has: settings hold no line for each of 100000.
+func digestOf(names []string) string {
+	sum := sha256.Sum256([]byte(strings.Join(names, "\n")))
+	return hex.EncodeToString(sum[:])
 }
 
 // layersOf returns the number of a model's layers.

@@ -81,7 +81,7 @@ func (t *tune) Fingerprint(a experiment.Agents) ([]byte, error) {
 	}
 	h := sha256.New()
 	shown := *t
-	shown.prepared, shown.earlier = nil, nil
+	shown.prepared, shown.earlier, shown.shared = nil, nil, ""
 	fmt.Fprintf(h, "%+v seed %d\n", shown, a.Seed)
 	if e, err := t.readEarlier(a.Here[0]); err != nil {
 		return nil, err

@@ -95,8 +95,8 @@ func (t *tune) layering(layers int) (l layering) {
 	all := r.Features()
 	l.of = make([]int, len(all))
 	l.rest = func(layer int) int { return len(l.names) - layers + layer }
-	switch t.penalty {
-	case "one":
+	switch t.shared {
+	case onePenalty:
 		l.names, l.rest = []string{"all weights"}, func(int) int { return 0 }
 		return l
 	case "layer":
