@@ -1,0 +1,32 @@
+package command
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"dsbo/internal/cli"
+)
+
+// TestPlan: a plan is of a pilot, of formulas with a range where there is none, and without any range where all is known; its own flags may stand
+// among the task's.
+func TestPlan(t *testing.T) {
+	task := slices.Concat([]string{"synthetic", "-r=1", "-agents=3"}, small)
+	for _, c := range []struct {
+		args   []string
+		says   string
+		ranged bool
+	}{
+		{slices.Concat([]string{"plan"}, task), "A pilot on this machine had ", false},
+		{slices.Concat([]string{"plan", "-pilot=0"}, task), "What depends on what the run finds is said as usual (least to most).", true},
+		{slices.Concat([]string{"plan"}, task, []string{"-pilot", "1ns", "-mbit=10"}), "A pilot did not end in 1ns (-pilot)", true},
+		{strings.Fields("plan mnist -agents=3 -train=20 -val=20 -K=2 -dp-epsilon=9"), "All of it is known beforehand.", false},
+	} {
+		text := runCommand(t, c.args...)
+		if joined := strings.Join(strings.Fields(text), " "); !strings.Contains(joined, c.says) || strings.Contains(joined, " to ") != c.ranged {
+			t.Errorf("%v: the plan must say %q, and have a range: %v:\n%s", c.args, c.says, c.ranged, text)
+		}
+	}
+	_, err := command(t, slices.Concat([]string{"plan", "-pilot=-1s"}, task)...)
+	wantError(t, err, cli.Usage, "-pilot must be at least 0; it is -1s")
+}
