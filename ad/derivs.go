@@ -176,7 +176,7 @@ func (d *Derivs) buildGraphs(order int) error {
 		return nil
 	}
 	if d.v == nil {
-		v, slot, err := d.addLeaf(d.x.Graph(), "v", vecShape(d.f.Q), Input{})
+		v, slot, err := d.addLeaf("v", vecShape(d.f.Q), Input{})
 		if err != nil {
 			return err
 		}

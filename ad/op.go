@@ -60,11 +60,11 @@ type call[T Float] struct {
 
 // op dresses a rule as a Gorgonia op for inputs and an output of fixed shapes.
 type op struct {
-	rule  rule
-	shape tensor.Shape
-	typ   hm.Type
-	arity int
-	salt  int // distinguishes nodes whose 32-bit hashes collide
+	rule   rule
+	shape  tensor.Shape
+	in     []*Node // the inputs
+	family *family // nil for a node in Gorgonia's graph
+	salt   int     // distinguishes nodes whose 32-bit hashes collide
 }
 
 var (
@@ -72,12 +72,20 @@ var (
 	_ gorgonia.SDOp = (*op)(nil)
 )
 
-func (o *op) Arity() int           { return o.arity }
-func (o *op) Type() hm.Type        { return o.typ }
+func (o *op) Arity() int           { return len(o.in) }
 func (o *op) ReturnsPtr() bool     { return false }
 func (o *op) CallsExtern() bool    { return false }
 func (o *op) OverwritesInput() int { return -1 }
 func (o *op) String() string       { return o.rule.String() }
+
+// Type returns the type of a function from the inputs to the output.
+func (o *op) Type() hm.Type {
+	ts := make([]hm.Type, 0, len(o.in)+1)
+	for _, n := range o.in {
+		ts = append(ts, nodeType(n.Shape(), n.Dtype()))
+	}
+	return hm.NewFnType(append(ts, nodeType(o.shape, o.in[0].Dtype()))...)
+}
 
 // InferShape returns the shape that the constructor worked out.
 func (o *op) InferShape(...gorgonia.DimSizer) (tensor.Shape, error) { return o.shape.Clone(), nil }
@@ -178,7 +186,7 @@ var scalarShape = tensor.ScalarShape()
 func vecShape(n int) tensor.Shape    { return tensor.Shape{n} }
 func matShape(r, c int) tensor.Shape { return tensor.Shape{r, c} }
 
-// apply adds rule r over the inputs to their graph.
+// apply adds rule r over the inputs to their family, or to their graph.
 //
 // Gorgonia merges nodes whose 32-bit hashes agree without comparing the children, so the node that
 // comes back is checked, and applied again under another hash if it is another node.
@@ -186,21 +194,21 @@ func apply(r rule, shape tensor.Shape, in ...*Node) *Node {
 	if len(shape) > 0 && slices.Min(shape) < 1 {
 		failf("%v: no length of the result may be 0; its shape is %v", r, shape)
 	}
-	ts := make([]hm.Type, 0, len(in)+1)
 	for _, n := range in {
-		s := shapeOf(n)
+		shapeOf(n)
 		if n.Dtype() != in[0].Dtype() {
 			failf("%v: a model must have one element type; inputs have %v and %v", r, in[0].Dtype(), n.Dtype())
 		}
-		ts = append(ts, nodeType(s, n.Dtype()))
 	}
-	ts = append(ts, nodeType(shape, in[0].Dtype()))
+	if f := familyOf(in...); f != nil {
+		return f.node(r, shape, in[0].Dtype(), in...)
+	}
 	for salt := 0; ; salt++ {
-		n, err := gorgonia.ApplyOp(&op{rule: r, shape: shape, typ: hm.NewFnType(ts...), arity: len(in), salt: salt}, in...)
+		n, err := gorgonia.ApplyOp(&op{rule: r, shape: shape, in: in, salt: salt}, in...)
 		if err != nil {
 			panic(misuse{fmt.Errorf("%w: %v: %w%s", ErrGraph, r, err, position())})
 		}
-		if o, ok := n.Op().(*op); ok && o.rule == r && equal(o.shape, shape) && slices.Equal(children(n), in) {
+		if o, ok := n.Op().(*op); ok && o.rule == r && equal(o.shape, shape) && slices.Equal(o.in, in) {
 			return n
 		}
 	}
@@ -208,6 +216,9 @@ func apply(r rule, shape tensor.Shape, in ...*Node) *Node {
 
 // children returns the inputs of n in order, duplicates kept.
 func children(n *Node) []*Node {
+	if o, ok := n.Op().(*op); ok {
+		return o.in
+	}
 	if n.Op() == nil || n.Graph() == nil { // a leaf; Gorgonia's constants may be outside of any graph
 		return nil
 	}

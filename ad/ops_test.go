@@ -59,15 +59,19 @@ type fixture struct {
 	tile    int // size of the tiles, 0 for the machine's own choice
 }
 
-func (c fixture) derivs(t testing.TB) *Derivs {
-	t.Helper()
-	n := draw(c.rows)
+func (c fixture) loss(t testing.TB, n numbers) Loss {
 	l := Loss{P: params, Q: params, Float32: c.float32, Build: func(x, y *Node, in []*Node) *Node { return c.build(t, n, x, y, in) }}
 	if c.from >= batch {
 		l.Rows = c.rows
 		l.Inputs = []Input{{Name: "data", Shape: []int{width}, Batch: true}, {Name: "idx", Batch: true}, {Name: "hot", Shape: []int{3}, Batch: true}}
 	}
-	d := must.Get(Differentiate(l))
+	return l
+}
+
+func (c fixture) derivs(t testing.TB) *Derivs {
+	t.Helper()
+	n := draw(c.rows)
+	d := must.Get(Differentiate(c.loss(t, n)))
 	if c.tile > 0 {
 		setTile(d.Program, c.tile)
 	}

@@ -41,6 +41,7 @@ type Func struct {
 type Program struct {
 	f      Func
 	m      engine
+	family *family
 	x, y   *Node
 	xs, ys int   // slots of x and y
 	ins    []int // slots of the inputs
@@ -130,12 +131,12 @@ func (p *Program) addLeaves() ([]*Node, error) {
 	} else {
 		p.m = newMachine[float64](p.f.Rows, widest)
 	}
-	g := gorgonia.NewGraph()
+	p.family = newFamily()
 	var err error
-	if p.x, p.xs, err = p.addLeaf(g, "x", vecShape(p.f.P), Input{}); err != nil {
+	if p.x, p.xs, err = p.addLeaf("x", vecShape(p.f.P), Input{}); err != nil {
 		return nil, err
 	}
-	if p.y, p.ys, err = p.addLeaf(g, "y", vecShape(p.f.Q), Input{}); err != nil {
+	if p.y, p.ys, err = p.addLeaf("y", vecShape(p.f.Q), Input{}); err != nil {
 		return nil, err
 	}
 	nodes := make([]*Node, len(p.f.Inputs))
@@ -145,24 +146,20 @@ func (p *Program) addLeaves() ([]*Node, error) {
 		if in.Batch {
 			shape = append(tensor.Shape{p.f.Rows}, in.Shape...)
 		}
-		if nodes[i], p.ins[i], err = p.addLeaf(g, "input:"+in.Name, shape, in); err != nil {
+		if nodes[i], p.ins[i], err = p.addLeaf("input:"+in.Name, shape, in); err != nil {
 			return nil, err
 		}
 	}
 	return nodes, nil
 }
 
-// addLeaf adds a leaf to graph g and the machine. Gorgonia merges unnamed leaves of equal shape, so each has a name.
-func (p *Program) addLeaf(g *gorgonia.ExprGraph, name string, shape tensor.Shape, in Input) (n *Node, slot int, err error) {
+// addLeaf adds a leaf to the family and the machine.
+func (p *Program) addLeaf(name string, shape tensor.Shape, in Input) (n *Node, slot int, err error) {
 	dt := tensor.Float64
 	if p.f.Float32 {
 		dt = tensor.Float32
 	}
-	if shape.IsScalar() {
-		n = gorgonia.NewScalar(g, dt, gorgonia.WithName(name))
-	} else {
-		n = gorgonia.NewTensor(g, dt, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name))
-	}
+	n = p.family.leaf(name, shape, dt)
 	slot, err = p.m.addInput(n, in)
 	return n, slot, err
 }

@@ -57,7 +57,7 @@ func refusal(o gorgonia.Op) error {
 // isLeaf reports whether n is an input or one of Gorgonia's constant numbers. Its constant tensors are
 // refused: two of them that print alike, which long ones do, become one.
 func isLeaf(n *Node) bool {
-	if n.Op() == nil {
+	if _, ok := ruleOf(n).(leafRule); ok || n.Op() == nil {
 		return true
 	}
 	typ, _ := opName(n.Op())

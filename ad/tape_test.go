@@ -2,6 +2,7 @@ package ad
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"gorgonia.org/gorgonia"
@@ -10,20 +11,21 @@ import (
 	"dsbo/internal/must"
 )
 
-// TestTapeMachine: Gorgonia's own machine gives the same bits on the same nodes. (Where nothing is
+// TestTapeMachine: Gorgonia's own machine gives the same bits on a graph of the same ops. (Where nothing is
 // tiled: sums over rows are added tile by tile otherwise.)
 func TestTapeMachine(t *testing.T) {
 	x, y := point()
 	for _, op := range ops {
 		t.Run(op.name, func(t *testing.T) {
 			for _, float32 := range []bool{false, true} {
-				d := fixture{f: op.f, from: fixed, rows: 5, float32: float32}.derivs(t)
+				c := fixture{f: op.f, from: fixed, rows: 5, float32: float32}
+				d := c.derivs(t)
 				v := make([]float64, params)
 				for i := range v {
 					v[i] = float64(i%9) - 4
 				}
 				want := evaluate(d, x, y, v)
-				got := runTape(t, d, x, y, v)
+				got := runTape(t, c.loss(t, draw(c.rows)), x, y, v)
 				for i, name := range []string{"value", "∇_x", "∇_y", "JVP", "HVP"} {
 					sameBits(t, name, got[i], want[i])
 				}
@@ -32,10 +34,31 @@ func TestTapeMachine(t *testing.T) {
 	}
 }
 
-// runTape returns the value and the derivatives of d as the TapeMachine computes them from d's nodes.
-func runTape(t *testing.T, d *Derivs, x, y, v []float64) [][]float64 {
+// runTape returns the value and the derivatives of l as the TapeMachine computes them from a graph of Gorgonia's and [Grad].
+func runTape(t *testing.T, l Loss, x, y, v []float64) [][]float64 {
 	t.Helper()
-	return tapeValues(t, []*Node{d.x, d.y, d.v}, [][]float64{x, y, v}, append([]*Node{d.outs[0]}, d.nodes[:]...))
+	leaves := tapeLeaves(l.Float32, [][]float64{x, y, v})
+	cost := l.Build(leaves[0], leaves[1], nil)
+	first := must.Get(Grad(cost, leaves[0], leaves[1]))
+	second := []*Node{nil, nil}
+	if first[1] != nil {
+		second = must.Get(Grad(Dot(first[1], leaves[2]), leaves[0], leaves[1]))
+	}
+	return tapeValues(t, leaves, [][]float64{x, y, v}, slices.Concat([]*Node{cost}, first, second))
+}
+
+// tapeLeaves returns leaves x, y and so on of a new graph, as long as the vectors.
+func tapeLeaves(float32 bool, at [][]float64) []*Node {
+	dt := tensor.Float64
+	if float32 {
+		dt = tensor.Float32
+	}
+	g := gorgonia.NewGraph()
+	var leaves []*Node
+	for i, a := range at {
+		leaves = append(leaves, gorgonia.NewVector(g, dt, gorgonia.WithShape(len(a)), gorgonia.WithName("xyv"[i:i+1])))
+	}
+	return leaves
 }
 
 // tapeValues returns the values of nodes as the TapeMachine computes them; nil has zeros of the length of x.
