@@ -13,6 +13,8 @@ type Loss struct {
 	Inputs  []Input
 	Float32 bool
 	Build   func(x, y *Node, in []*Node) *Node
+	// Workspace is memory that the derivatives share with other programs; nil: they have their own.
+	Workspace *Workspace
 }
 
 // Derivs gives the value and the derivatives of one loss from one graph: gradients by a reverse sweep,
@@ -44,7 +46,7 @@ const (
 // Differentiate builds l's graph. Each derivative's graph is built at its first use.
 // The errors are those of [Compile].
 func Differentiate(l Loss) (*Derivs, error) {
-	f := Func{P: l.P, Q: l.Q, Rows: l.Rows, Inputs: l.Inputs, Float32: l.Float32}
+	f := Func{P: l.P, Q: l.Q, Rows: l.Rows, Inputs: l.Inputs, Float32: l.Float32, Workspace: l.Workspace}
 	if l.Build != nil {
 		f.Build = func(x, y *Node, in []*Node) []*Node { return []*Node{l.Build(x, y, in)} }
 	}
@@ -176,11 +178,12 @@ func (d *Derivs) buildGraphs(order int) error {
 		return nil
 	}
 	if d.v == nil {
-		v, slot, err := d.addLeaf("v", vecShape(d.f.Q), Input{})
+		v, slot, err := d.addPoint("v", d.f.Q)
 		if err != nil {
 			return err
 		}
 		d.v, d.vs = v, slot
+		d.m.setDirection(slot)
 	}
 	if gy := d.nodes[gradY]; gy != nil {
 		g, err := Grad(Dot(gy, d.v), d.x, d.y)
@@ -205,6 +208,7 @@ func (d *Derivs) compute(dst [derivCount][]float64) error {
 	if err != nil {
 		return err
 	}
+	defer d.m.leave()
 	if err := d.m.run(p); err != nil {
 		return err
 	}

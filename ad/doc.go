@@ -8,7 +8,7 @@
 // and gets its value, ∇_x, ∇_y, (∇²_yy)v and (∇²_xy)v, and, for tests and dense methods, the whole
 // Hessian and Jacobian. Products with second derivatives come from double backpropagation
 // (Pearlmutter 1994): [Grad] sweeps over a graph in reverse and gives nodes that can be swept over again,
-// to any order. No product forms a matrix of second derivatives.
+// to any order. No product forms a matrix of second derivatives. The time of compiling is proportional to the nodes.
 //
 // # Ops
 //
@@ -36,9 +36,10 @@
 //
 // # Programs
 //
-// A compiled [Program] gives any values of a [Func], scalars, vectors or matrices. It owns one buffer
-// per node, leaves out what nothing needs, recomputes only what depends on an input that has changed (so products at one
-// point share what the point alone determines), and works through the rows of a batch in tiles that stay in cache,
-// reading minibatch rows where they lie, also those of a sparse table, of which products of matrices read what is not 0. Programs allocate nothing once every derivative has been computed.
+// A compiled [Program] gives any values of a [Func], scalars, vectors or matrices. It leaves out what nothing needs, and works through
+// the rows of a batch in tiles that stay in cache, reading minibatch rows where they lie, also those of a sparse table, of which products
+// of matrices read what is not 0. Values whose lives do not overlap share memory, with those of other programs too ([Workspace]); what
+// the point alone determines is kept for the next product there, if it is dear, and computed again only when an input that it depends
+// on has changed. Programs allocate nothing once every derivative has been computed.
 // One graph has one batch size: keep a program per batch size, and one per goroutine.
 package ad

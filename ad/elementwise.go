@@ -171,6 +171,11 @@ func Add(a, b *Node) *Node {
 			return AddCol(ab[1], children(v)[0])
 		}
 	}
+	for _, ab := range [][2]*Node{{b, a}, {a, b}} { // a sum grows at its end
+		if r, ok := ruleOf(ab[0]).(placeRule); ok {
+			return apply(addPartRule{r.off}, a.Shape(), ab[1], children(ab[0])[0])
+		}
+	}
 	return apply(opAdd, a.Shape(), a, b)
 }
 

@@ -2,6 +2,7 @@ package ad
 
 import (
 	"fmt"
+	"slices"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -55,7 +56,7 @@ func (f *family) node(r rule, shape tensor.Shape, dt tensor.Dtype, in ...*Node) 
 	copy(key.shape[:], shape)
 	for _, n := range in {
 		if g := n.Graph(); g != nil && g != f.graph { // Gorgonia's constants may be outside of any graph
-			panic(misuse{fmt.Errorf("%w: %v: Not all children have the same graph: all inputs must come from the function's own", ErrGraph, r)})
+			panic(misuse{fmt.Errorf("%w: %v: Not all children have the same graph: all inputs must come from the function's own%s", ErrGraph, r, position())})
 		}
 		list := nodeList{key.in, n}
 		if f.lists[list] == 0 {
@@ -68,7 +69,7 @@ func (f *family) node(r rule, shape tensor.Shape, dt tensor.Dtype, in ...*Node) 
 	}
 	n := new(Node)
 	for _, set := range []gorgonia.NodeConsOpt{gorgonia.WithType(nodeType(shape, dt)), gorgonia.WithShape(shape...), gorgonia.In(f.graph),
-		gorgonia.WithOp(&op{rule: r, shape: shape, in: in, family: f, salt: len(f.nodes)}), gorgonia.WithChildren(in)} {
+		gorgonia.WithOp(&op{rule: r, shape: shape, in: slices.Clone(in), family: f, salt: len(f.nodes)}), gorgonia.WithChildren(slices.Clone(in))} {
 		set(n)
 	}
 	f.nodes[key] = n

@@ -14,6 +14,8 @@ const unitLanes = 16
 func (m *machine[T]) eachUnit(p *plan, i int, each func(j, lane int)) error {
 	s := &m.slots[i]
 	m.unit = i
+	m.enter(p)
+	defer m.leave()
 	defer func() { m.lanes = 0 }()
 	for m.from = 0; m.from < s.r; m.from += m.lanes {
 		m.lanes = min(unitLanes, s.r-m.from)
@@ -51,15 +53,12 @@ func (m *machine[T]) allotAllLanes(p *plan) {
 		if !m.hasLanes(s) {
 			continue
 		}
-		if !ins.view {
+		if s.base < 0 {
 			s.allotLanes(m.tile)
 			continue
 		}
-		in, off := &m.slots[ins.args[0]], 0
-		if r, ok := ins.rule.(partRule); ok {
-			off = r.off
-		}
-		s.wide, s.stride = in.wide[off:], in.stride
+		base := &m.slots[s.base]
+		s.wide, s.stride = base.wide[s.off:], base.stride
 	}
 }
 
@@ -80,7 +79,7 @@ func (m *machine[T]) hasLanes(s *slot[T]) bool {
 
 // runLanes runs an instruction on examples from..to in all lanes.
 func (m *machine[T]) runLanes(ins *instr[T], from, to int) {
-	if ins.view || m.runFused(ins, from, to) {
+	if m.slots[ins.out].base >= 0 || m.runFused(ins, from, to) {
 		return
 	}
 	ins.first = from == 0

@@ -9,22 +9,32 @@ import (
 	"dsbo"
 )
 
-// A machine holds the nodes of one graph as slots with one buffer each, and runs plans over them.
+// A machine holds the nodes of one graph as slots, and runs plans over them.
 //
 // Rows of the batch are run in tiles: all that depends on rows a..b of the data is computed, and added
 // into the sums, before the next tile is read, so that the rows are still in cache when a product
 // needs them for the second time, and minibatch rows are converted straight from their table without
-// a gathered copy of the batch; most products with bytes read these where they lie. A buffer is recomputed only if an
-// input that it depends on has changed.
+// a gathered copy of the batch; most products with bytes read these where they lie.
+//
+// A value whose recomputation would cost more than its memory is kept, and is recomputed only if an input that it
+// depends on has changed (see [machine.chooseKept]). The others lie in scratch memory, where values whose lives do not overlap
+// share a place (see [machine.lay]).
 type machine[T Float] struct {
 	rows   int // examples in a batch, 0 without batch
 	tile   int // examples in a tile
+	memory *memory[T]
 	slots  []slot[T]
 	instrs []instr[T]
 	byNode map[*Node]int
 	byOut  map[int]int // slot -> instruction
 	inputs int         // leaves that can change
 	needed []bool      // scratch of run
+
+	plans     []*plan
+	direction uint64 // the bit of the input that changes while others stay, else 0
+	budget    int    // numbers that may be kept beside small values
+	kept      int    // numbers that are
+	current   *plan  // the one whose slots have their places
 
 	// For eachUnit: how many unit vectors run now, 0 otherwise; the first one's number; their input.
 	lanes, from, unit int
@@ -41,15 +51,20 @@ type machine[T Float] struct {
 // slot is where a node's value lives.
 type slot[T Float] struct {
 	r, c  int
-	per   int    // rows per example if the value is cut by rows, else 0
-	buf   []T    // the whole value; nil while only tiles are kept
-	tiles []T    // one tile of a value that is not kept whole
-	cur   []T    // the current tile
-	deps  uint64 // inputs that it depends on
-	valid bool
-	bit   uint64 // of an input, else 0
-	table *Table // where an input's rows are
-	idx   []int  // which of its rows, nil for all
+	per   int              // rows per example if the value is cut by rows, else 0
+	point *sharedVector[T] // of an input that the caller sets, whose memory programs may share
+	seen  uint64           // the version of point that the machine's values were computed for
+	own   []T              // the whole value, if it is kept
+	buf   []T              // the whole value, while a plan runs that has it; nil while only tiles are there
+	tiles []T              // one tile of a value that is not there whole
+	cur   []T              // the current tile
+	deps  uint64           // inputs that it depends on
+	valid bool             // own is up to date
+	bit   uint64           // of an input, else 0
+	table *Table           // where an input's rows are
+	idx   []int            // which of its rows, nil for all
+
+	base, off int // of a view: the slot whose numbers from off on it has; else base is -1
 
 	sparse *sparseSlot[T] // of a value with sparse rows, which has no buffer; else nil
 
@@ -68,16 +83,12 @@ type instr[T Float] struct {
 	cut   []bool // args that are cut by rows, if tiled
 	tiled bool   // runs tile by tile
 	sum   bool   // adds up the tiles
-	view  bool   // the output shares its input's buffer
+	plans uint64 // which plans have it, by bit; those from the 64th on share the last
 	run   bool   // scratch of machine.run
 	bytes int    // the argument that is read in place as bytes, or −1; scratch of machine.runTiles
 	wide  bool   // has a value in each lane; scratch of machine.run
 	lanes [][]T  // of args, or nil; scratch of runLanes
 }
-
-// keepCols is the width up to which a value with rows is kept whole, so that it need not be
-// recomputed for the next vector at the same point and batch.
-const keepCols = 32
 
 // maxInputs is the number of bits in which a slot notes the inputs that it depends on.
 const maxInputs = 64
@@ -89,10 +100,10 @@ const (
 	tileRows  = 512
 )
 
-func newMachine[T Float](rows, widest int) *machine[T] {
+func newMachine[T Float](rows, widest, numbers int, mem *memory[T]) *machine[T] {
 	var t T
 	tile := min(max(8, tileBytes/(widest*int(unsafe.Sizeof(t)))&^7), tileRows, rows)
-	return &machine[T]{rows: rows, tile: tile, byNode: map[*Node]int{}, byOut: map[int]int{}}
+	return &machine[T]{rows: rows, tile: tile, memory: mem, budget: max(2*numbers, keptNumbers), byNode: map[*Node]int{}, byOut: map[int]int{}}
 }
 
 // addInput adds a leaf that the caller sets. A batch input has one row per example.
@@ -101,7 +112,7 @@ func (m *machine[T]) addInput(n *Node, in Input) (int, error) {
 		return 0, fmt.Errorf("%w: a function can have at most %d inputs, counting x, y and v", ErrGraph, maxInputs)
 	}
 	r, c := dims(n)
-	s := slot[T]{r: r, c: c, bit: 1 << m.inputs}
+	s := slot[T]{r: r, c: c, base: -1, bit: 1 << m.inputs}
 	s.deps = s.bit
 	m.inputs++
 	switch {
@@ -110,11 +121,28 @@ func (m *machine[T]) addInput(n *Node, in Input) (int, error) {
 	case in.Batch:
 		s.per = 1
 	default:
-		s.buf = make([]T, r*c)
-		s.valid = true
+		s.keep(make([]T, r*c))
 	}
 	return m.addSlot(n, s), nil
 }
+
+// addPoint adds a vector that the caller sets, and that programs of one workspace share.
+func (m *machine[T]) addPoint(n *Node, name string) (int, error) {
+	i, err := m.addInput(n, Input{Batch: true}) // without memory of its own
+	if err != nil {
+		return 0, err
+	}
+	s := &m.slots[i]
+	s.per, s.point, s.valid = 0, m.memory.point(name, s.r), true
+	s.buf = s.point.v
+	return i, nil
+}
+
+// setDirection names the input that changes while the others stay: what does not depend on it is worth keeping.
+func (m *machine[T]) setDirection(i int) { m.direction = m.slots[i].bit }
+
+// keep makes the slot keep its whole value in memory of its own.
+func (s *slot[T]) keep(memory []T) { s.own, s.buf, s.tiles = memory, memory, nil }
 
 func (m *machine[T]) addSlot(n *Node, s slot[T]) int {
 	m.slots = append(m.slots, s)
@@ -171,12 +199,14 @@ func (m *machine[T]) addConstant(n *Node) (int, error) {
 		return 0, fmt.Errorf("%w: node %q: %w", ErrGraph, n.Name(), err)
 	}
 	r, c := dims(n)
-	return m.addSlot(n, slot[T]{r: r, c: c, buf: append([]T(nil), data...), valid: true}), nil
+	s := slot[T]{r: r, c: c, base: -1, valid: true}
+	s.keep(slices.Clone(data))
+	return m.addSlot(n, s), nil
 }
 
 func (m *machine[T]) addInstr(n *Node, sp split, ins instr[T]) (int, error) {
 	rows, cols := dims(n)
-	s := slot[T]{r: rows, c: cols}
+	s := slot[T]{r: rows, c: cols, base: -1}
 	for _, a := range ins.args {
 		if a >= 0 {
 			s.deps |= m.slots[a].deps
@@ -190,12 +220,7 @@ func (m *machine[T]) addInstr(n *Node, sp split, ins instr[T]) (int, error) {
 	if ins.tiled && !ins.sum {
 		s.per = rows / m.rows
 	}
-	if s.per == 0 || cols*s.per <= keepCols {
-		ins.view = m.shareBuffer(ins, &s)
-		if !ins.view {
-			s.buf = make([]T, rows*cols)
-		}
-	}
+	m.chooseView(ins, &s)
 	ins.in, ins.lanes = make([]mat[T], len(ins.args)), make([][]T, len(ins.args))
 	ins.out = m.addSlot(n, s)
 	m.instrs = append(m.instrs, ins)
@@ -225,46 +250,61 @@ func (m *machine[T]) tileable(ins *instr[T], sp split, rows int) bool {
 	return batch
 }
 
-// shareBuffer gives s a view of its input's buffer where the rule only selects or reshapes.
-func (m *machine[T]) shareBuffer(ins instr[T], s *slot[T]) bool {
+// chooseView makes s a view of its input's value where the rule only selects or reshapes.
+func (m *machine[T]) chooseView(ins instr[T], s *slot[T]) {
 	off := 0
 	switch r := ins.rule.(type) {
 	case partRule:
 		off = r.off
 	case shapeRule:
 	default:
-		return false
+		return
 	}
 	if in := m.slots[ins.args[0]]; in.per == 0 && s.per == 0 {
-		s.buf = in.buf[off : off+s.r*s.c]
-		return true
+		s.base, s.off = ins.args[0], off
 	}
-	return false
 }
 
-// allotWhole makes slot i keep its whole value from now on.
-func (m *machine[T]) allotWhole(i int) {
-	if s := &m.slots[i]; s.buf == nil {
-		s.buf, s.tiles, s.valid = make([]T, s.r*s.c), nil, false
+// root returns the slot whose memory slot i has: itself, if it is no view.
+func (m *machine[T]) root(i int) int {
+	for m.slots[i].base >= 0 {
+		i = m.slots[i].base
 	}
+	return i
+}
+
+// isTemporary reports whether slot i is computed and not kept: it has its memory from the plan that runs, and is no view.
+func (m *machine[T]) isTemporary(i int) bool {
+	s := &m.slots[i]
+	return s.bit == 0 && s.own == nil && s.sparse == nil && s.base < 0
 }
 
 // setInput copies v into input i; what depends on it is recomputed only if it differs. 0 and -0 differ:
 // results must not depend on what the input was before.
 func (m *machine[T]) setInput(i int, v []float64) {
-	s := &m.slots[i]
+	p := m.slots[i].point
 	j := 0
 	for ; j < len(v); j++ {
 		t := T(v[j])
-		if s.buf[j] != t || t == 0 && math.Signbit(v[j]) != math.Signbit(float64(s.buf[j])) {
+		if p.v[j] != t || t == 0 && math.Signbit(v[j]) != math.Signbit(float64(p.v[j])) {
 			break
 		}
 	}
 	if j == len(v) {
 		return
 	}
-	convert(s.buf[j:], v[j:])
-	m.invalidate(s.bit)
+	convert(p.v[j:], v[j:])
+	p.version++
+}
+
+// followPoints marks what depends on a point that has changed, be it by another program, for recomputation.
+func (m *machine[T]) followPoints() {
+	for i := range m.slots {
+		if s := &m.slots[i]; s.point != nil && s.seen != s.point.version {
+			m.invalidate(s.bit)
+			s.seen = s.point.version
+		}
+	}
 }
 
 // bind makes rows idx of t (all if nil) the value of input i.

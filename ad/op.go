@@ -204,7 +204,7 @@ func apply(r rule, shape tensor.Shape, in ...*Node) *Node {
 		return f.node(r, shape, in[0].Dtype(), in...)
 	}
 	for salt := 0; ; salt++ {
-		n, err := gorgonia.ApplyOp(&op{rule: r, shape: shape, in: in, salt: salt}, in...)
+		n, err := gorgonia.ApplyOp(&op{rule: r, shape: shape, in: slices.Clone(in), salt: salt}, in...)
 		if err != nil {
 			panic(misuse{fmt.Errorf("%w: %v: %w%s", ErrGraph, r, err, position())})
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"gorgonia.org/tensor"
+
+	"dsbo/internal/kernel"
 )
 
 // partRule reads a block out of a flat vector; placeRule puts one into zeros. They are each other's adjoint.
@@ -36,6 +38,9 @@ func Place(a *Node, off, n int) *Node {
 	if off < 0 || off+shapeOf(a).TotalSize() > n {
 		failf("Place: the input must fit; shape %v at offset %d does not fit into length %d", a.Shape(), off, n)
 	}
+	if n == a.Shape().TotalSize() {
+		return Flatten(a)
+	}
 	return apply(placeRule{off, n}, vecShape(n), a)
 }
 
@@ -62,7 +67,33 @@ func (r placeRule) kernels() (func(*call[float32]), func(*call[float64])) {
 }
 
 func placeKernel[T Float](off int) func(*call[T]) {
-	return func(c *call[T]) { copy(c.dst.v[off:], c.in[0].v) } // a buffer is this op's own, and new ones are 0
+	return func(c *call[T]) {
+		clear(c.dst.v[:off])
+		end := off + copy(c.dst.v[off:], c.in[0].v)
+		clear(c.dst.v[end:])
+	}
+}
+
+// addPartRule adds a block to a part of a vector: what is left of adding a vector that [Place] made, without the zeros.
+type addPartRule struct{ off int }
+
+func (r addPartRule) String() string { return fmt.Sprintf("AddPart(%d)", r.off) }
+func (r addPartRule) split() split   { return split{} }
+func (r addPartRule) grad(in []*Node, out, g *Node) []*Node {
+	return []*Node{g, part(g, r.off, in[1].Shape())}
+}
+func (r addPartRule) kernels() (func(*call[float32]), func(*call[float64])) {
+	return addPartKernel[float32](r.off), addPartKernel[float64](r.off)
+}
+
+func addPartKernel[T Float](off int) func(*call[T]) {
+	return func(c *call[T]) {
+		if &c.dst.v[0] != &c.in[0].v[0] { // else the sum goes on in place
+			copy(c.dst.v, c.in[0].v)
+		}
+		d := c.dst.v[off:][:len(c.in[1].v)]
+		kernel.AddTo(d, d, c.in[1].v)
+	}
 }
 
 // Reshape returns a's entries, in row-major order, as an r×c matrix. In a compiled program it is a view.

@@ -11,6 +11,7 @@ type plan struct {
 	outs   []int // slots
 	order  []int // instructions, inputs first
 	stages []stage
+	layout layout
 }
 
 type stage struct {
@@ -32,7 +33,6 @@ func (m *machine[T]) plan(nodes ...*Node) (*plan, error) {
 		if m.slots[i].sparse != nil {
 			return nil, fmt.Errorf("%w: sparse rows cannot be a value themselves", ErrGraph)
 		}
-		m.allotWhole(i)
 		p.outs = append(p.outs, i)
 	}
 	stageOf := map[int]int{} // slot -> stage in which it is whole; tiles of stage s belong to the pass after its whole part
@@ -61,7 +61,20 @@ func (m *machine[T]) plan(nodes ...*Node) (*plan, error) {
 	for _, i := range p.outs {
 		schedule(i)
 	}
-	m.allocate(p, stageOf)
+	for _, i := range p.outs {
+		if s := &m.slots[i]; s.bit != 0 && s.buf == nil {
+			s.keep(make([]T, s.r*s.c))
+		}
+	}
+	m.listTables(p)
+	m.plans = append(m.plans, p)
+	changed := m.plans[len(m.plans)-1:]
+	if m.chooseKept() {
+		changed = m.plans
+	}
+	for _, p := range changed {
+		m.lay(p)
+	}
 	return p, nil
 }
 
@@ -77,37 +90,35 @@ func (p *plan) add(st, k int, tiled bool) {
 	}
 }
 
-// allocate gives a full buffer to every value that is read across passes and a tile to the rest, and notes which tables
-// each pass reads.
-func (m *machine[T]) allocate(p *plan, stageOf map[int]int) {
-	for _, k := range p.order {
-		ins := &m.instrs[k]
-		st := &p.stages[stageOf[ins.out]]
-		for _, a := range ins.args {
-			if a < 0 || m.slots[a].per == 0 || m.slots[a].sparse != nil {
-				continue
+// listTables notes which tables each pass reads, and gives memory to those that are read whole.
+func (m *machine[T]) listTables(p *plan) {
+	for i := range p.stages {
+		st := &p.stages[i]
+		for _, k := range append(slices.Clone(st.whole), st.tiled...) {
+			ins := &m.instrs[k]
+			for _, a := range ins.args {
+				if a < 0 || m.slots[a].per == 0 || m.slots[a].bit == 0 || m.slots[a].sparse != nil {
+					continue
+				}
+				if s := &m.slots[a]; !ins.tiled && s.own == nil {
+					s.keep(make([]T, s.r*s.c))
+				}
+				if ins.tiled && !slices.Contains(st.tables, a) {
+					st.tables = append(st.tables, a)
+					st.numbers, st.bytes = append(st.numbers, false), append(st.bytes, false)
+				}
 			}
-			_, computed := m.byOut[a]
-			if !ins.tiled || computed && stageOf[a] != stageOf[ins.out] {
-				m.allotWhole(a)
-			}
-			if ins.tiled && !computed && !slices.Contains(st.tables, a) {
-				st.tables = append(st.tables, a)
-				st.numbers, st.bytes = append(st.numbers, false), append(st.bytes, false)
-			}
-		}
-	}
-	for i := range m.slots {
-		if s := &m.slots[i]; s.per > 0 && s.bit == 0 && s.buf == nil && s.tiles == nil && s.sparse == nil {
-			s.tiles = make([]T, m.tile*s.per*s.c)
 		}
 	}
 }
 
-// run brings the outputs of p up to date. It fails on data that an op cannot use, such as an index out of range.
+// run computes the outputs of p, which can be read until the next run or [machine.leave]. It fails on data that an op
+// cannot use, such as an index out of range.
 func (m *machine[T]) run(p *plan) (err error) {
 	defer func() { m.locate(err) }() // after the next
 	defer catchMisuse(&err)
+	m.followPoints()
+	m.enter(p)
 	clear(m.needed)
 	for _, o := range p.outs {
 		m.needed[o] = true
@@ -137,7 +148,7 @@ func (m *machine[T]) run(p *plan) (err error) {
 	}
 	for _, k := range p.order {
 		if ins := &m.instrs[k]; ins.run && !ins.wide {
-			m.slots[ins.out].valid = m.slots[ins.out].buf != nil
+			m.slots[ins.out].valid = m.slots[ins.out].own != nil
 		}
 	}
 	return nil
@@ -149,7 +160,7 @@ func (m *machine[T]) runWhole(ins *instr[T]) {
 		m.runLanes(ins, 0, m.rows)
 		return
 	}
-	if ins.view {
+	if m.slots[ins.out].base >= 0 {
 		return
 	}
 	for i, a := range ins.args {

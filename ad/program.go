@@ -31,6 +31,8 @@ type Func struct {
 	Rows    int // examples in a batch; 0 if no input is a batch
 	Inputs  []Input
 	Float32 bool // compute in float32 instead of float64
+	// Workspace is memory that the program shares with others; nil: it has its own.
+	Workspace *Workspace
 	// Build returns the values from nodes x (length P), y (length Q) and one node per input, in order.
 	// It is called once, and may panic through ad's constructors on shapes that do not fit.
 	Build func(x, y *Node, in []*Node) []*Node
@@ -60,6 +62,9 @@ type engine interface {
 	plan(nodes ...*Node) (*plan, error)
 	run(p *plan) error
 	readSlot(dst []float64, i int)
+	leave()
+	addPoint(n *Node, name string) (int, error)
+	setDirection(i int)
 	eachUnit(p *plan, i int, each func(j, lane int)) error
 	readLane(dst []float64, i, lane int)
 }
@@ -126,17 +131,20 @@ func (p *Program) addLeaves() ([]*Node, error) {
 			widest = max(widest, in.Shape[0])
 		}
 	}
+	if p.f.Workspace == nil {
+		p.f.Workspace = new(Workspace)
+	}
 	if p.f.Float32 {
-		p.m = newMachine[float32](p.f.Rows, widest)
+		p.m = newMachine(p.f.Rows, widest, p.f.Q, &p.f.Workspace.f32)
 	} else {
-		p.m = newMachine[float64](p.f.Rows, widest)
+		p.m = newMachine(p.f.Rows, widest, p.f.Q, &p.f.Workspace.f64)
 	}
 	p.family = newFamily()
 	var err error
-	if p.x, p.xs, err = p.addLeaf("x", vecShape(p.f.P), Input{}); err != nil {
+	if p.x, p.xs, err = p.addPoint("x", p.f.P); err != nil {
 		return nil, err
 	}
-	if p.y, p.ys, err = p.addLeaf("y", vecShape(p.f.Q), Input{}); err != nil {
+	if p.y, p.ys, err = p.addPoint("y", p.f.Q); err != nil {
 		return nil, err
 	}
 	nodes := make([]*Node, len(p.f.Inputs))
@@ -146,22 +154,26 @@ func (p *Program) addLeaves() ([]*Node, error) {
 		if in.Batch {
 			shape = append(tensor.Shape{p.f.Rows}, in.Shape...)
 		}
-		if nodes[i], p.ins[i], err = p.addLeaf("input:"+in.Name, shape, in); err != nil {
+		nodes[i] = p.family.leaf("input:"+in.Name, shape, p.dtype())
+		if p.ins[i], err = p.m.addInput(nodes[i], in); err != nil {
 			return nil, err
 		}
 	}
 	return nodes, nil
 }
 
-// addLeaf adds a leaf to the family and the machine.
-func (p *Program) addLeaf(name string, shape tensor.Shape, in Input) (n *Node, slot int, err error) {
-	dt := tensor.Float64
-	if p.f.Float32 {
-		dt = tensor.Float32
-	}
-	n = p.family.leaf(name, shape, dt)
-	slot, err = p.m.addInput(n, in)
+// addPoint adds x, y or v.
+func (p *Program) addPoint(name string, length int) (n *Node, slot int, err error) {
+	n = p.family.leaf(name, vecShape(length), p.dtype())
+	slot, err = p.m.addPoint(n, name)
 	return n, slot, err
+}
+
+func (p *Program) dtype() tensor.Dtype {
+	if p.f.Float32 {
+		return tensor.Float32
+	}
+	return tensor.Float64
 }
 
 // NewConst adds a constant matrix (vector if cols is 0) with row-major data, which it copies, to the
@@ -230,6 +242,7 @@ func (p *Program) Eval(dst, x, y []float64) error {
 	if err := p.setPoint(x, y); err != nil {
 		return err
 	}
+	defer p.m.leave()
 	if err := p.m.run(p.values); err != nil {
 		return err
 	}

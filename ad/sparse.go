@@ -52,7 +52,7 @@ type sparseSlot[T Float] struct {
 // addSquare adds the slot of n, the square of a slot of sparse rows.
 func (m *machine[T]) addSquare(n *Node, of int) int {
 	s := m.slots[of]
-	square := slot[T]{r: s.r, c: s.c, per: s.per, deps: s.deps, sparse: &sparseSlot[T]{input: s.sparse.input}}
+	square := slot[T]{base: -1, r: s.r, c: s.c, per: s.per, deps: s.deps, sparse: &sparseSlot[T]{input: s.sparse.input}}
 	square.sparse.rows.square = true
 	return m.addSlot(n, square)
 }

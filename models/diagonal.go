@@ -67,7 +67,7 @@ func (o *Oracle) diagonalProgram(rows int) (*ad.Program, error) {
 		return p, nil
 	}
 	known := true
-	p, err := o.low.ex.compile(o.p, o.q, rows, o.low.cfg.Float32, func(x, y *ad.Node, b Batch) []*ad.Node {
+	p, err := o.low.ex.compile(o.p, o.q, rows, o.low.cfg.Float32, o.low.memory, func(x, y *ad.Node, b Batch) []*ad.Node {
 		d := m.Diagonal(x, y, b)
 		if known = d != nil; !known {
 			return []*ad.Node{y}

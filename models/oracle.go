@@ -44,6 +44,8 @@ type side struct {
 	draw  data.Sampler
 	loss  Loss
 	progs map[int]*ad.Derivs // compiled losses, by number of rows
+
+	memory *ad.Workspace // of all programs of the agent, which uses one at a time
 }
 
 // NewOracle returns the oracle of one agent. Graphs are compiled at their first use, one for each loss and
@@ -61,6 +63,7 @@ func NewOracle(m Model, s data.Shard, c Config) (*Oracle, error) {
 	if c.Batch < 0 {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "batch must be at least 0 (all examples); it is %d", c.Batch)
 	}
+	memory := new(ad.Workspace)
 	o := &Oracle{p: p, q: q, model: m, diagonals: map[int]*ad.Program{}}
 	for _, part := range []struct {
 		side *side
@@ -73,7 +76,7 @@ func NewOracle(m Model, s data.Shard, c Config) (*Oracle, error) {
 			return nil, fmt.Errorf("agent %d, %s loss: %w", c.Agent, part.name, err)
 		}
 		*part.side = side{name: part.name, p: p, q: q, cfg: c, ex: ex, loss: part.loss,
-			draw: data.Sampler{Seed: c.Seed, Agent: c.Agent, Batch: c.Batch}, progs: map[int]*ad.Derivs{}}
+			draw: data.Sampler{Seed: c.Seed, Agent: c.Agent, Batch: c.Batch}, progs: map[int]*ad.Derivs{}, memory: memory}
 	}
 	return o, nil
 }
@@ -95,7 +98,7 @@ func (s *side) derivatives(name dsbo.Sample) (*ad.Derivs, error) {
 	d := s.progs[rows]
 	if d == nil {
 		var err error
-		if d, err = s.ex.differentiate(s.loss, s.p, s.q, rows, s.cfg.Float32); err != nil {
+		if d, err = s.ex.differentiate(s.loss, s.p, s.q, rows, s.cfg.Float32, s.memory); err != nil {
 			return nil, err
 		}
 		s.progs[rows] = d

@@ -30,7 +30,7 @@ func NewScore(m Model, e data.Examples, float32 bool) (*Score, error) {
 	p, q := m.Dims()
 	s := &Score{rows: ex.rows}
 	var vectors []*ad.Node
-	s.program, err = ex.compile(p, q, ex.rows, float32, func(x, y *ad.Node, b Batch) []*ad.Node {
+	s.program, err = ex.compile(p, q, ex.rows, float32, nil, func(x, y *ad.Node, b Batch) []*ad.Node {
 		losses, hits := scorer.Score(x, y, b)
 		vectors = []*ad.Node{losses}
 		if s.hits = hits != nil; s.hits {

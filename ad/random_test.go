@@ -1,0 +1,243 @@
+package ad
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"dsbo/internal/must"
+)
+
+// A randomGraph is a loss of random ops on values of three kinds: with rows, whole, and sums over rows that rows read again,
+// so that its plans have several passes over the batch. It depends on the seed alone.
+type randomGraph struct {
+	r     *rand.Rand
+	y     *Node
+	rows  [2][]*Node // matrices of examples, narrow and wide
+	whole []*Node    // vectors of whole numbers, as long as wide rows
+}
+
+const (
+	randomRows   = 10
+	narrow, wide = 3, 5
+	randomX      = wide
+	randomY      = 2*narrow*wide + 3*wide
+)
+
+func buildRandom(seed uint64, x, y, data, signs *Node) *Node {
+	g := &randomGraph{r: rand.New(rand.NewPCG(seed, 1)), y: y}
+	g.rows[0] = []*Node{data, RowScale(data, signs)}
+	g.rows[1] = []*Node{AddRow(MatMul(data, g.weights(false), false, false), Tanh(x))}
+	g.whole = []*Node{x, Exp(x), PartVec(y, 0, wide), PartVec(y, randomY-wide, wide)}
+	for range 4 + g.r.IntN(16) {
+		g.add(g.r.IntN(12))
+	}
+	end := func(list []*Node) *Node { return list[len(list)-1] }
+	total := Add(SumAll(Square(end(g.rows[0]))), Mean(end(g.rows[1])))
+	return Add(total, Add(Dot(end(g.whole), g.pick(g.whole)), Scale(.5, Dot(y, y))))
+}
+
+func (g *randomGraph) pick(list []*Node) *Node { return list[g.r.IntN(len(list))] }
+
+// weights returns a part of y as a matrix from narrow to wide, or back.
+func (g *randomGraph) weights(back bool) *Node {
+	off := g.r.IntN(randomY - narrow*wide + 1) // parts overlap
+	if back {
+		return Part(g.y, off, wide, narrow)
+	}
+	return Part(g.y, off, narrow, wide)
+}
+
+// add makes a value of a kind. Functions between -1 and 1 keep all in bounds.
+func (g *randomGraph) add(kind int) {
+	side := g.r.IntN(2)
+	a := g.pick(g.rows[side])
+	add := func(n *Node) { g.rows[side] = append(g.rows[side], n) }
+	units := []func(*Node) *Node{Tanh, Sigmoid, ReLU, RowSoftmax, Sin}
+	unit := units[g.r.IntN(len(units))]
+	switch kind {
+	case 0, 1:
+		side = 1 - side
+		add(unit(AddRow(MatMul(a, g.weights(side == 0), false, false), SumRows(Tanh(g.pick(g.rows[side]))))))
+	case 2, 3:
+		add(unit(a))
+	case 4:
+		add(Tanh(Mul(a, g.pick(g.rows[side]))))
+	case 5:
+		add(Sub(Tanh(a), g.pick(g.rows[side])))
+	case 6:
+		add(RowScale(Tanh(a), RowDot(a, Tanh(g.pick(g.rows[side])))))
+	case 7:
+		add(AddCol(Tanh(a), Scale(.1, RowLogSumExp(a))))
+	case 8: // a sum over the rows, and what is made of it
+		side, a = 1, g.pick(g.rows[1])
+		g.whole = append(g.whole, Tanh(ColDot(a, a)), Sigmoid(MatVec(a, SumCols(Tanh(a)), true)))
+		add(ColScale(Tanh(a), g.pick(g.whole)))
+	case 9:
+		g.whole = append(g.whole, Tanh(MatVec(g.weights(false), MatVec(g.weights(true), g.pick(g.whole), true), true)))
+	case 10:
+		long := Add(Place(Tanh(g.pick(g.whole)), g.r.IntN(wide), 2*wide), Place(g.pick(g.whole), g.r.IntN(wide), 2*wide))
+		g.whole = append(g.whole, Tanh(PartVec(long, g.r.IntN(wide), wide)), PartVec(Sin(long), wide, wide))
+	case 11:
+		side, a = 1, g.pick(g.rows[1])
+		add(Tanh(ScaleBy(Dot(g.pick(g.whole), g.pick(g.whole)), a)))
+	}
+}
+
+// randomTask is a random graph with points and batches.
+type randomTask struct {
+	seed    uint64
+	x, y, v [2][]float64
+	data    *Table
+	signs   *Table
+	batches [2][]int
+	numbers []float64
+}
+
+func newRandomTask(seed uint64) *randomTask {
+	r := rand.New(rand.NewPCG(seed, 2))
+	k := &randomTask{seed: seed}
+	normal := func(n int) []float64 {
+		a := make([]float64, n)
+		for i := range a {
+			a[i] = r.NormFloat64()
+		}
+		return a
+	}
+	for i := range 2 {
+		k.x[i], k.y[i], k.v[i] = normal(randomX), normal(randomY), normal(randomY)
+		k.batches[i] = r.Perm(2 * randomRows)[:randomRows]
+	}
+	k.data = must.Get(FloatTable(2*randomRows, narrow, normal(2*randomRows*narrow)))
+	k.signs = must.Get(FloatTable(2*randomRows, 1, normal(2*randomRows)))
+	return k
+}
+
+func (k *randomTask) derivs(float32 bool, tile int, w *Workspace) *Derivs {
+	d := must.Get(Differentiate(Loss{P: randomX, Q: randomY, Rows: randomRows, Float32: float32, Workspace: w,
+		Inputs: []Input{{Name: "data", Shape: []int{narrow}, Batch: true}, {Name: "signs", Batch: true}},
+		Build:  func(x, y *Node, in []*Node) *Node { return buildRandom(k.seed, x, y, in[0], in[1]) }}))
+	setTile(d.Program, tile)
+	return d
+}
+
+// ask returns what d gives at a state.
+func (k *randomTask) ask(d *Derivs, s state, what int) []float64 {
+	x, y, v := k.x[s.x], k.y[s.y], k.v[s.v]
+	must.OK(errors.Join(d.Bind("data", k.data, k.batches[s.batch]), d.Bind("signs", k.signs, k.batches[s.batch])))
+	spoil(d.Program)
+	dst := make([]float64, randomX+randomY)
+	switch what {
+	case 0:
+		dst[0] = must.Get(d.Value(x, y))
+	case 1:
+		must.OK(d.Grad(dst[:randomX], dst[randomX:], x, y))
+	case 2:
+		must.OK(d.JVP(dst[:randomX], x, y, v))
+	case 3:
+		must.OK(d.HVP(dst[randomX:], x, y, v))
+	case 4:
+		dst = make([]float64, randomY*randomY)
+		must.OK(d.Hessian(dst, x, y))
+	}
+	return dst
+}
+
+// spoil makes NaN of what earlier runs have left in scratch memory.
+func spoil(p *Program) {
+	for i := range p.f.Workspace.f32.scratch {
+		p.f.Workspace.f32.scratch[i] = float32(math.NaN())
+	}
+	for i := range p.f.Workspace.f64.scratch {
+		p.f.Workspace.f64.scratch[i] = math.NaN()
+	}
+}
+
+// tape returns the same from Gorgonia's TapeMachine, whose values have a place each.
+func (k *randomTask) tape(t *testing.T, float32 bool, s state) [][]float64 {
+	at := [][]float64{k.x[s.x], k.y[s.y], k.v[s.v]}
+	leaves := tapeLeaves(float32, at)
+	var data, signs []float64
+	for _, i := range k.batches[s.batch] {
+		for j := range narrow {
+			data = append(data, k.data.At(i, j))
+		}
+		signs = append(signs, k.signs.At(i, 0))
+	}
+	cost := buildRandom(k.seed, leaves[0], leaves[1], NewConst(leaves[0], "data", randomRows, narrow, data), NewConst(leaves[0], "signs", randomRows, 0, signs))
+	first := must.Get(Grad(cost, leaves[0], leaves[1]))
+	second := must.Get(Grad(Dot(first[1], leaves[2]), leaves[0], leaves[1]))
+	got := tapeValues(t, leaves, at, slices.Concat([]*Node{cost}, first, second))
+	pad := func(x, y []float64) []float64 {
+		dst := make([]float64, randomX+randomY)
+		copy(dst, x)
+		copy(dst[randomX:], y)
+		return dst
+	}
+	return [][]float64{pad(got[0], nil), pad(got[1], got[2]), pad(got[3], nil), pad(nil, got[4])}
+}
+
+// TestSharedPlaces: values that share memory, with each other and with those of other programs of a workspace, are those of machines in
+// which each has its own: Gorgonia's where no sum is cut, and programs that have done nothing else.
+func TestSharedPlaces(t *testing.T) {
+	graphs := 12
+	if testing.Short() {
+		graphs = 4
+	}
+	for seed := range graphs {
+		r := rand.New(rand.NewPCG(uint64(seed), 3))
+		float32, tile := seed%4 == 0, []int{randomRows, 4, 3}[seed%3]
+		var w Workspace
+		tasks := []*randomTask{newRandomTask(uint64(2 * seed)), newRandomTask(uint64(2*seed + 1))}
+		var both []*Derivs
+		for _, k := range tasks {
+			both = append(both, k.derivs(float32, tile, &w))
+		}
+		tapes, fresh := map[string][][]float64{}, map[string][]float64{}
+		for range 20 {
+			i, what := r.IntN(2), r.IntN(5)
+			s := state{x: r.IntN(2), y: r.IntN(2), v: r.IntN(2), batch: r.IntN(2)}
+			got := tasks[i].ask(both[i], s, what)
+			key := fmt.Sprint(i, s)
+			if what < 4 {
+				if tapes[key] == nil {
+					tapes[key] = tasks[i].tape(t, float32, s)
+				}
+				title := fmt.Sprintf("graph %d.%d, question %d at %+v, against the TapeMachine", seed, i, what, s)
+				switch {
+				case tile == randomRows:
+					sameBits(t, title, got, tapes[key][what])
+				case !float32: // sums are cut elsewhere: rounding alone differs
+					within(t, title, got, tapes[key][what], 1e-10)
+				}
+			}
+			key += fmt.Sprint(what)
+			if fresh[key] == nil {
+				fresh[key] = tasks[i].ask(tasks[i].derivs(float32, tile, new(Workspace)), s, what)
+			}
+			sameBits(t, fmt.Sprintf("graph %d.%d, question %d at %+v", seed, i, what, s), got, fresh[key])
+		}
+	}
+}
+
+// TestPartOfItself: a vector to which a part of itself is added is not written over before the part is read.
+func TestPartOfItself(t *testing.T) {
+	const n = 40 // more than kernels read before they write
+	y, weights := make([]float64, n), make([]float64, n)
+	want := 0.
+	for i := range y {
+		y[i], weights[i] = math.Log(float64(i+1)), float64(i%7)
+		want += weights[i] * float64(i+1)
+		if i > 0 {
+			want += weights[i] * float64(i)
+		}
+	}
+	d := must.Get(Differentiate(Loss{P: 1, Q: n, Build: func(x, y *Node, _ []*Node) *Node {
+		z := Exp(y)
+		return Dot(Add(z, Place(PartVec(z, 0, n-1), 1, n)), NewConst(y, "w", n, 0, weights))
+	}}))
+	within(t, "value", []float64{must.Get(d.Value([]float64{0}, y))}, []float64{want}, 1e-14)
+}
