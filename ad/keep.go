@@ -82,10 +82,10 @@ func (m *machine[T]) isWorthKeeping(i int, by reading) bool {
 // values that are there.
 func (m *machine[T]) isCheap(ins *instr[T]) bool {
 	switch r := ins.rule.(type) {
-	case affine:
+	case affine, clipRule:
 	case named:
 		switch r {
-		case opAdd, opSub, opMul, fnStep, fnReLU, rowScale, colScale, addRow, addCol, scaleByOp:
+		case opAdd, opSub, opMul, opMax, opMin, fnStep, fnReLU, fnAbs, fnSign, rowScale, colScale, addRow, addCol, scaleByOp:
 		default:
 			return false
 		}

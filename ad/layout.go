@@ -182,7 +182,7 @@ func (m *machine[T]) readElsewhere(ins *instr[T], i int) bool {
 // so that both may be one.
 func overwritable(r rule) []int {
 	switch r := r.(type) {
-	case affine, addPartRule:
+	case affine, addPartRule, clipRule, power:
 		return []int{0}
 	case named:
 		switch r {
@@ -190,9 +190,9 @@ func overwritable(r rule) []int {
 			return []int{0}
 		case scaleByOp:
 			return []int{1}
-		case opAdd, opSub, opMul, opDiv:
+		case opAdd, opSub, opMul, opDiv, opMax, opMin:
 			return []int{0, 1}
-		case fnExp, fnLog, fnSqrt, fnTanh, fnSigmoid, fnSoftplus, fnReLU, fnStep, fnSin, fnCos, fnLog1p, fnExpm1, fnErf:
+		case fnExp, fnLog, fnSqrt, fnTanh, fnSigmoid, fnSoftplus, fnReLU, fnStep, fnSin, fnCos, fnLog1p, fnExpm1, fnErf, fnAbs, fnSign:
 			return []int{0}
 		}
 	}

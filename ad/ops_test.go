@@ -3,6 +3,7 @@ package ad
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"dsbo/ad/adtest"
@@ -189,6 +190,22 @@ func TestTiles(t *testing.T) {
 			}
 			check(t, op.f, 11, 1, 11)
 			check(t, op.f, 1, 1)
+		})
+	}
+}
+
+// TestManyRows: so it is with more rows than the machine's own tiles have.
+func TestManyRows(t *testing.T) {
+	x, y := point()
+	for _, op := range ops {
+		if !slices.Contains([]string{"Cols", "ConcatCols", "Max", "Clip", "RowMax", "MaxPool padded, of a rectangle", "AvgPool", "BatchMatMul(Bᵀ)", "Gather"}, op.name) {
+			continue
+		}
+		t.Run(op.name, func(t *testing.T) {
+			const rows = 2*tileRows + 3
+			want := fixture{f: op.f, from: fixed, rows: rows}.derivs(t)
+			// Sums of a thousand numbers in another order: a few hundred roundings of 1e-16, and cancellation.
+			adtest.Compare(t, fixture{f: op.f, from: picked, rows: rows}.derivs(t), want, x, y, 1e-12)
 		})
 	}
 }

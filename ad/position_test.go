@@ -37,6 +37,10 @@ func TestPositions(t *testing.T) {
 			want = line(-1)
 			return RepeatRow(y, 0)
 		}, dsbo.ErrShape},
+		{"inputs of two graphs", func(y *Node) *Node {
+			want = line(-1)
+			return Add(y, leafVec(gorgonia.NewGraph(), "other", 2))
+		}, ErrGraph},
 		{"an op of Gorgonia", func(y *Node) *Node {
 			want = line(-1)
 			return gorgonia.Must(gorgonia.Add(y, gorgonia.NewVector(y.Graph(), tensor.Float64, gorgonia.WithShape(3), gorgonia.WithName("long"))))

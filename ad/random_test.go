@@ -33,7 +33,7 @@ func buildRandom(seed uint64, x, y, data, signs *Node) *Node {
 	g.rows[1] = []*Node{AddRow(MatMul(data, g.weights(false), false, false), Tanh(x))}
 	g.whole = []*Node{x, Exp(x), PartVec(y, 0, wide), PartVec(y, randomY-wide, wide)}
 	for range 4 + g.r.IntN(16) {
-		g.add(g.r.IntN(12))
+		g.add(g.r.IntN(18))
 	}
 	end := func(list []*Node) *Node { return list[len(list)-1] }
 	total := Add(SumAll(Square(end(g.rows[0]))), Mean(end(g.rows[1])))
@@ -84,7 +84,31 @@ func (g *randomGraph) add(kind int) {
 	case 11:
 		side, a = 1, g.pick(g.rows[1])
 		add(Tanh(ScaleBy(Dot(g.pick(g.whole), g.pick(g.whole)), a)))
+	default:
+		add(g.rearranged(kind, a, g.pick(g.rows[side])))
 	}
+}
+
+// rearranged makes a value of the shape of a and b, of what stands in other places there, or of the larger and the smaller entries.
+func (g *randomGraph) rearranged(kind int, a, b *Node) *Node {
+	_, c := dims(a)
+	switch cut := 1 + g.r.IntN(c-1); kind {
+	case 12:
+		return ConcatCols(Cols(a, cut, c-cut), Cols(b, 0, cut))
+	case 13:
+		return Max(Tanh(a), Clip(Min(a, b), -.75, .5))
+	case 14:
+		return AddCol(Abs(Tanh(a)), RowMax(RowScale(Tanh(b), RowMin(Sigmoid(a)))))
+	case 15: // each row is an image of one row and c columns
+		w := Window{H: 1, W: c, C: 1, KH: 1, KW: 3, Stride: 1, PadW: 1}
+		return Add(MaxPool(a, w), AvgPool(Sin(b), w))
+	case 16: // the outer product of two rows, times one of them, for each example
+		u, v := Reshape(Tanh(a), c*randomRows, 1), Reshape(Sigmoid(b), c*randomRows, 1)
+		outer := BatchMatMul(u, v, randomRows, false, true)
+		return Reshape(BatchMatMul(outer, v, randomRows, g.r.IntN(2) == 0, false), randomRows, c)
+	}
+	half := randomRows / 2
+	return Mul(Rsqrt(Offset(1, Square(a))), Transpose(ConcatCols(Transpose(Rows(b, half, half)), Transpose(Rows(Erf(b), 0, half)))))
 }
 
 // randomTask is a random graph with points and batches.
