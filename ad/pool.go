@@ -2,6 +2,7 @@ package ad
 
 import (
 	"fmt"
+	"math"
 
 	"dsbo/internal/kernel"
 )
@@ -71,7 +72,7 @@ func (r pickRule) kernels() (func(*call[float32]), func(*call[float64])) {
 }
 
 func pickKernel[T Float](r pickRule) func(*call[T]) {
-	p := picker[T]{w: r.w, best: make([]T, r.w.C), at: make([]int, r.w.C)}
+	w := r.w
 	return func(c *call[T]) {
 		if r.back {
 			clear(c.dst.v)
@@ -79,46 +80,58 @@ func pickKernel[T Float](r pickRule) func(*call[T]) {
 		for m := range c.in[0].r {
 			by, a, d := c.in[0].row(m), c.in[1].row(m), c.dst.row(m)
 			out := 0
-			for i := range r.w.OutH() {
-				for j := range r.w.OutW() {
-					p.find(by, i, j)
-					for ch, at := range p.at {
-						if r.back {
-							d[at] += a[out+ch]
+			for i := range w.OutH() {
+				for j := range w.OutW() {
+					p := w.clipped(i, j)
+					for ch := range w.C {
+						if at := largest(by, p, ch); r.back {
+							d[at] += a[out]
 						} else {
-							d[out+ch] = a[at]
+							d[out] = a[at]
 						}
+						out++
 					}
-					out += r.w.C
 				}
 			}
 		}
 	}
 }
 
-// A picker finds where patches have their largest entries.
-type picker[T Float] struct {
-	w    Window
-	best []T   // of each channel
-	at   []int // their places in the image
-}
+// clippedPatch is the part of a patch that is in the image: its first entry, how far its last row is from its first one, and its last column from
+// the first one, and the steps to the next row and column, all in entries.
+type clippedPatch struct{ first, down, right, row, col int }
 
-// find looks at the patch in row i and column j of the patches.
-func (p *picker[T]) find(image []T, i, j int) {
-	w := p.w
+// clipped returns the patch in row i and column j of the patches.
+func (w Window) clipped(i, j int) clippedPatch {
 	top, left := i*w.Stride-w.PadH, j*w.Stride-w.PadW
-	seen := false
-	for y := max(top, 0); y < min(top+w.KH, w.H); y++ {
-		for x := max(left, 0); x < min(left+w.KW, w.W); x++ {
-			at := (y*w.W + x) * w.C
-			for ch, v := range image[at : at+w.C] {
-				if !seen || v > p.best[ch] || v != v && p.best[ch] == p.best[ch] {
-					p.best[ch], p.at[ch] = v, at+ch
-				}
+	bottom, right := min(top+w.KH, w.H)-1, min(left+w.KW, w.W)-1
+	top, left = max(top, 0), max(left, 0)
+	row := w.W * w.C
+	return clippedPatch{first: top*row + left*w.C, down: (bottom - top) * row, right: (right - left) * w.C, row: row, col: w.C}
+}
+
+// largest returns where channel ch of a patch has its largest entry. It compares whole numbers, for which no jump is needed that a
+// processor has to guess.
+func largest[T Float](image []T, p clippedPatch, ch int) int {
+	best, at := int64(math.MinInt64), 0
+	for y := p.first + ch; y <= p.first+ch+p.down; y += p.row {
+		for x := y; x <= y+p.right; x += p.col {
+			if r := ranked(image[x]); r > best {
+				best, at = r, x
 			}
-			seen = true
 		}
 	}
+	return at
+}
+
+// ranked returns a number that is larger for larger v, the same for 0 and −0, and the largest for NaN.
+func ranked[T Float](v T) int64 {
+	f := float64(v) + 0 // −0 becomes 0
+	if f != f {
+		return math.MaxInt64
+	}
+	bits := int64(math.Float64bits(f))
+	return bits ^ int64(uint64(bits>>63)>>1) // of negative numbers all bits but the sign turn
 }
 
 // poolRule adds up each patch, one sum a channel; back, its adjoint, adds such a sum to each pixel of its patch.
