@@ -118,7 +118,6 @@ type randomTask struct {
 	data    *Table
 	signs   *Table
 	batches [2][]int
-	numbers []float64
 }
 
 func newRandomTask(seed uint64) *randomTask {
