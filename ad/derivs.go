@@ -26,12 +26,13 @@ type Loss struct {
 // a variable the derivative is 0.
 type Derivs struct {
 	*Program
-	value [1]float64
-	v     *Node
-	vs    int
-	order int               // derivatives built so far: none, gradients, or gradients and products
-	nodes [derivCount]*Node // nil where the derivative is 0, or not built yet
-	plans [1 << derivCount]*plan
+	value      [1]float64
+	v          *Node
+	vs         int
+	order      int               // derivatives built so far: none, gradients, or gradients and products
+	linearized bool              // whether nodes[gnp] is built
+	nodes      [derivCount]*Node // nil where the derivative is 0, or not built yet
+	plans      [1 << derivCount]*plan
 }
 
 // The derivatives of a loss.
@@ -40,6 +41,7 @@ const (
 	gradY
 	jvp
 	hvp
+	gnp
 	derivCount
 )
 

@@ -75,6 +75,8 @@ const (
 )
 
 var elementwise = map[named]definition{
+	fnOutputs: {rowsIn, func(_ nodes, _, g *Node) nodes { return nodes{g} },
+		func(c *call[float32]) { copy(c.dst.v, c.in[0].v) }, func(c *call[float64]) { copy(c.dst.v, c.in[0].v) }},
 	fnExp: {rowsIn, func(_ nodes, out, g *Node) nodes { return nodes{Mul(g, out)} },
 		expKernel[float32], expKernel[float64]},
 	fnLog: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Div(g, in[0])} },

@@ -1,6 +1,9 @@
 package ad
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Grad returns ∂cost/∂w for each w of wrt, as nodes of the same graph: a reverse sweep
 // with its own table of adjoints, through Gorgonia's exported interface. The result is made of ops
@@ -24,8 +27,13 @@ func Grad(cost *Node, wrt ...*Node) (grads []*Node, err error) {
 	if !cost.IsScalar() {
 		return nil, fmt.Errorf("%w: the cost must be a scalar; its shape is %v", ErrGraph, cost.Shape())
 	}
+	return gradient(cost, nil, wrt...), nil
+}
+
+// gradient is Grad on a closed graph, with some nodes as ends: what is behind them does not count, as if they were leaves.
+func gradient(cost *Node, ends []*Node, wrt ...*Node) (grads []*Node) {
 	order := topological(cost)
-	s := sweep{active: dependents(order, wrt), adjoint: map[*Node]*Node{}}
+	s := sweep{ends: ends, active: dependents(order, ends, wrt), adjoint: map[*Node]*Node{}}
 	if s.active[cost] {
 		s.adjoint[cost] = Uniform(1, cost)
 	}
@@ -36,11 +44,12 @@ func Grad(cost *Node, wrt ...*Node) (grads []*Node, err error) {
 	for i, w := range wrt {
 		grads[i] = s.adjoint[w]
 	}
-	return grads, nil
+	return grads
 }
 
 // sweep is the state of one reverse pass.
 type sweep struct {
+	ends    []*Node
 	active  map[*Node]bool  // the nodes that depend on a wanted one
 	adjoint map[*Node]*Node // ∂cost/∂node, complete once all users of the node were visited
 }
@@ -48,7 +57,7 @@ type sweep struct {
 // visit hands node n's adjoint on to the inputs that lead to a wanted node.
 func (s *sweep) visit(n *Node) {
 	g := s.adjoint[n]
-	if g == nil || isLeaf(n) {
+	if g == nil || isLeaf(n) || slices.Contains(s.ends, n) {
 		return
 	}
 	in := children(n)
@@ -85,13 +94,16 @@ func topological(roots ...*Node) []*Node {
 	return order
 }
 
-// dependents returns the nodes of order that depend on one of wrt, themselves included.
-func dependents(order, wrt []*Node) map[*Node]bool {
+// dependents returns the nodes of order that depend on one of wrt, themselves included, by ways that pass no end.
+func dependents(order, ends, wrt []*Node) map[*Node]bool {
 	on := map[*Node]bool{}
 	for _, w := range wrt {
 		on[w] = true
 	}
 	for _, n := range order {
+		if slices.Contains(ends, n) {
+			continue
+		}
 		for _, c := range children(n) {
 			if on[c] {
 				on[n] = true

@@ -119,6 +119,7 @@ var ops = []struct {
 	{"Clip", func(k *kit) *Node { return Clip(k.rowsMat(2), -.25, .5) }},
 	{"RowMax", func(k *kit) *Node { return RowMax(k.rowsMat(3)) }},
 	{"RowMin", func(k *kit) *Node { return RowMin(k.rowsMat(3)) }},
+	{"Outputs", func(k *kit) *Node { return Outputs(k.rowsMat(2)) }},
 	{"Dot", func(k *kit) *Node { return Dot(k.rowsMat(2), k.rowsMat(2)) }},
 	{"Dot with a constant", func(k *kit) *Node {
 		a := k.rowsMat(2)

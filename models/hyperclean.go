@@ -52,7 +52,7 @@ func (h HyperClean) Check(s data.Shard) error {
 
 // Lower implements [Model].
 func (h HyperClean) Lower(x, y *ad.Node, b Batch) *ad.Node {
-	logits := h.linear().logits(y, b)
+	logits := ad.Outputs(h.linear().logits(y, b))
 	loss := ad.Scale(1/float64(b.Rows), ad.Dot(trust(x, b), CrossEntropy{}.Losses(logits, b.T)))
 	return ad.Add(loss, ad.Scale(h.ridge(), ad.Dot(y, y)))
 }

@@ -17,7 +17,7 @@ type Config struct {
 }
 
 // An Oracle answers for one agent's f_i and g_i from its own data. It is a [dsbo.DenseOracle], a [dsbo.ValueOracle],
-// a [dsbo.DiagonalOracle] and, if its model is [Penalized], a [dsbo.PenaltyOracle]: of other models Penalty fails with
+// a [dsbo.DiagonalOracle], a [dsbo.GaussNewtonOracle] and, if its model is [Penalized], a [dsbo.PenaltyOracle]: of other models Penalty fails with
 // [dsbo.ErrCapability].
 type Oracle struct {
 	p, q      int
@@ -33,6 +33,8 @@ var (
 	_ dsbo.ValueOracle    = (*Oracle)(nil)
 	_ dsbo.PenaltyOracle  = (*Oracle)(nil)
 	_ dsbo.DiagonalOracle = (*Oracle)(nil)
+
+	_ dsbo.GaussNewtonOracle = (*Oracle)(nil)
 )
 
 // A side is the upper or the lower loss of an agent, with the examples that it is taken on.
@@ -137,6 +139,15 @@ func (o *Oracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
 // HVP implements [dsbo.Oracle].
 func (o *Oracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	return o.low.ask(s, func(d *ad.Derivs) error { return d.HVP(dst, x, y, v) })
+}
+
+// GaussNewton implements [dsbo.GaussNewtonOracle], for models whose lower loss marks its outputs ([ad.Outputs]).
+func (o *Oracle) GaussNewton(dst, x, y, v []float64, s dsbo.Sample) error {
+	d, err := o.low.derivatives(s)
+	if err != nil {
+		return err
+	}
+	return d.GaussNewton(dst, x, y, v)
 }
 
 // JVP implements [dsbo.Oracle].

@@ -188,6 +188,7 @@ func separateCurvature(w, curvature *ad.Node) *ad.Node {
 // meanLoss builds the mean over the batch of the losses, each times the weight of its example where there are weights.
 func meanLoss(l OutputLoss, outputs *ad.Node, b Batch) *ad.Node {
 	mean := 1 / float64(b.Rows)
+	outputs = ad.Outputs(outputs)
 	if b.W == nil {
 		return ad.Scale(mean, l.Sum(outputs, b.T))
 	}

@@ -1,0 +1,114 @@
+package ad
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"dsbo"
+	"dsbo/internal/must"
+)
+
+// network is two layers of 3 tanh units each over constants, with 2 outputs a row: q = 12 + 12 + 8.
+const networkSize = 32
+
+func network(like, y *Node, rows int) *Node {
+	r := rand.New(rand.NewPCG(3, 1))
+	a := make([]float64, rows*4)
+	for i := range a {
+		a[i] = r.NormFloat64()
+	}
+	h := Tanh(MatMul(NewConst(like, "a", rows, 4, a), Part(y, 0, 4, 3), false, false))
+	h = Tanh(AddRow(MatMul(h, Part(y, 12, 3, 3), false, false), PartVec(y, 21, 3)))
+	return AddRow(MatMul(h, Part(y, 24, 3, 2), false, false), PartVec(y, 30, 2))
+}
+
+// TestGaussNewton compares products with J'(∇²ℓ)J + ∇²r put together from J, for a loss ℓ that has a closed second derivative.
+func TestGaussNewton(t *testing.T) {
+	const rows, q = 5, networkSize
+	penalty := func(x, y *Node) *Node { return Mul(SumAll(Exp(x)), Dot(Square(y), Square(y))) }
+	loss := must.Get(Differentiate(Loss{P: 1, Q: q, Build: func(x, y *Node, _ []*Node) *Node {
+		o := Outputs(network(y, y, rows))
+		return Add(Sub(SumAll(RowLogSumExp(o)), SumAll(Scale(.3, o))), penalty(x, y))
+	}}))
+	outputs := must.Get(Compile(Func{P: 1, Q: q, Build: func(_, y *Node, _ []*Node) []*Node { return []*Node{network(y, y, rows)} }}))
+	var jacobian [2 * rows][]float64
+	r := rand.New(rand.NewPCG(1, 2))
+	x, y, v := []float64{.2}, make([]float64, q), make([]float64, q)
+	for i := range y {
+		y[i], v[i] = r.NormFloat64(), r.NormFloat64()
+	}
+	for k := range jacobian {
+		one := must.Get(Differentiate(Loss{P: 1, Q: q, Build: func(_, y *Node, _ []*Node) *Node {
+			return SumAll(PartVec(Flatten(network(y, y, rows)), k, 1))
+		}}))
+		jacobian[k] = make([]float64, q)
+		must.OK(one.Grad(nil, jacobian[k], x, y))
+	}
+	o := make([]float64, 2*rows)
+	must.OK(outputs.Eval(o, x, y))
+	want := make([]float64, q)
+	for i := range want { // ∇²r v, r = e^x Σ y⁴
+		want[i] = math.Exp(x[0]) * 12 * y[i] * y[i] * v[i]
+	}
+	dot := func(a, b []float64) (s float64) {
+		for i := range a {
+			s += a[i] * b[i]
+		}
+		return s
+	}
+	for row := range rows {
+		p := 1 / (1 + math.Exp(o[2*row+1]-o[2*row]))
+		along := p * (1 - p) * (dot(jacobian[2*row], v) - dot(jacobian[2*row+1], v)) // of two classes
+		for i := range want {
+			want[i] += along * (jacobian[2*row][i] - jacobian[2*row+1][i])
+		}
+	}
+	got := make([]float64, q)
+	must.OK(loss.GaussNewton(got, x, y, v))
+	for i := range got {
+		if math.Abs(got[i]-want[i]) > 1e-13*math.Sqrt(dot(want, want)) { // some hundred operations on numbers of that size
+			t.Errorf("entry %d is %v, want %v", i, got[i], want[i])
+		}
+	}
+	// The mark changes no other derivative.
+	plain := must.Get(Differentiate(Loss{P: 1, Q: q, Build: func(x, y *Node, _ []*Node) *Node {
+		o := network(y, y, rows)
+		return Add(Sub(SumAll(RowLogSumExp(o)), SumAll(Scale(.3, o))), penalty(x, y))
+	}}))
+	must.OK(loss.HVP(got, x, y, v))
+	must.OK(plain.HVP(want, x, y, v))
+	for i := range got {
+		if got[i] != want[i] {
+			t.Errorf("with marked outputs entry %d of the Hessian-vector product is %v, without %v", i, got[i], want[i])
+		}
+	}
+	if err := plain.GaussNewton(got, x, y, v); !errors.Is(err, dsbo.ErrCapability) {
+		t.Errorf("without marked outputs the error is %v", err)
+	}
+}
+
+// TestGaussNewtonOfLinear: where the outputs are linear in y, the matrix is the Hessian, also with several marks and a loss that takes
+// y beside them.
+func TestGaussNewtonOfLinear(t *testing.T) {
+	const rows, q = 4, 9
+	d := must.Get(Differentiate(Loss{P: 1, Q: q, Build: func(x, y *Node, _ []*Node) *Node {
+		a := Outputs(Reshape(Scale(2, PartVec(y, 0, 6)), 3, 2))
+		b := Outputs(PartVec(y, 5, 4))
+		return Sum(SumAll(RowLogSumExp(a)), Dot(Square(b), PartVec(y, 1, 4)), Mul(SumAll(a), SumAll(Sin(b))), Dot(y, y))
+	}}))
+	r := rand.New(rand.NewPCG(1, 2))
+	y, v := make([]float64, q), make([]float64, q)
+	for i := range y {
+		y[i], v[i] = r.NormFloat64(), r.NormFloat64()
+	}
+	got, want := make([]float64, q), make([]float64, q)
+	must.OK(d.GaussNewton(got, []float64{0}, y, v))
+	must.OK(d.HVP(want, []float64{0}, y, v))
+	for i := range got {
+		if math.Abs(got[i]-want[i]) > 1e-13*(1+math.Abs(want[i])) {
+			t.Errorf("entry %d is %v, that of the Hessian %v", i, got[i], want[i])
+		}
+	}
+}
