@@ -50,6 +50,7 @@
 //	who connects to whom         network/grpc/config.go; network/relay for those that nobody can reach
 //	masks                        network/grpc/mask.go and keys.go; what they hide: network/grpc/doc.go, "Masks"
 //	penalty and diagonal         models/diagonal.go, by what a model tells of itself
+//	Gauss-Newton products        ad/gaussnewton.go, of outputs that a loss marks
 //	losses of a model's outputs  models/outputs.go and poisson.go; models/penalties.go groups the weights
 //	layers of networks           models/nn: params.go lays out y, layers.go and sequence.go build graphs
 //	sparse examples              ad/csr.go holds rows, ad/sparse.go multiplies them
@@ -66,6 +67,7 @@
 //	the loop over k              train/run.go, with stepper.go between two evaluations
 //	a checkpoint                 train/checkpoint.go writes it, train/resume.go reads it, runs/checkpoints.go names it
 //	exact Φ, and a model         train/exact.go and solve.go: one solver for both
+//	one that is not convex       train/model.go finds models, spectrum.go the least eigenvalue; products.go takes the matrix of -curvature
 //	a model's files, predictions modelfile: files.go for model.json, graph.go for ONNX, predict.go
 //	what tuning is compared with experiment/rivals.go: baselines of a model's own, or constants.go; finish.go keeps one or the tuned x
 //	what x is, in words          models/meaning.go

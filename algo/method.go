@@ -28,10 +28,11 @@ type Method interface {
 // Traits are the properties of a method that a runner must know before the run. A method that has some returns them from a
 // method Traits() Traits, which must work before Init.
 type Traits struct {
-	OneAgent      bool // runs with one agent only
-	ExactAverage  bool // needs a mixer that is the exact average: the complete graph with weights 1/n
-	Personalized  bool // solves the problem in which each agent has its own y
-	Compositional bool // is right only for lower problems g_i = y'y/2 − G_i(x)'y
+	OneAgent       bool // runs with one agent only
+	ExactAverage   bool // needs a mixer that is the exact average: the complete graph with weights 1/n
+	Personalized   bool // solves the problem in which each agent has its own y
+	Compositional  bool // is right only for lower problems g_i = y'y/2 − G_i(x)'y
+	Differentiates bool // asks for products to differentiate its own steps, which are with the Hessian itself
 	// Dense returns the bytes of the method's matrices on one agent; nil: it has none, and any oracle will do. A method
 	// with matrices asks its oracle for [dsbo.DenseOracle], whose own memory comes on top.
 	Dense func(p, q int) int64
@@ -43,6 +44,19 @@ func TraitsOf(m Method) Traits {
 		return t.Traits()
 	}
 	return Traits{}
+}
+
+// TakesMatrix reports whether the products that a method asks for may be with another matrix than the Hessian itself ([dsbo.CurvatureMatrix]).
+func (t Traits) TakesMatrix() bool { return t.Dense == nil && !t.Differentiates && !t.Compositional }
+
+// MatrixTakers returns the names of the methods that do with any [dsbo.CurvatureMatrix].
+func MatrixTakers() (names []string) {
+	for _, e := range methods {
+		if TraitsOf(e.construct()).TakesMatrix() {
+			names = append(names, e.name)
+		}
+	}
+	return names
 }
 
 // An entry is a method's name and constructor.

@@ -220,7 +220,7 @@ func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 		vec.Sub(a.rhs, a.rhs, a.s)
 	}
 	w.average(a.rhs, a.rhs)
-	a.solve(w, a.z, products) // z += solve(∇_y f − H z)
+	a.solve(w, a.z, products, false) // z += solve(∇_y f − H z)
 
 	w.jvp(a.ju, a.x, a.y, a.z, allExamples)
 	vec.Sub(a.u, a.u, a.ju)
@@ -242,7 +242,7 @@ func (a *NewtonCG) solveLower(w *turn, products int, renew bool) {
 		a.diagonal(w)
 	}
 	vec.Fill(a.s, 0)
-	a.solve(w, a.s, products)
+	a.solve(w, a.s, products, a.Damping > 0)
 	a.share = 1
 	if a.Damping > 0 {
 		a.share = a.dampedShare(w)
@@ -250,8 +250,9 @@ func (a *NewtonCG) solveLower(w *turn, products int, renew bool) {
 	vec.Axpy(a.y, -a.share, a.s)
 }
 
-// solve adds to s the solution of H s = rhs, H damped if so wanted, that so many products give.
-func (a *NewtonCG) solve(w *turn, s []float64, products int) {
+// solve adds to s the solution of H s = rhs, H damped if so wanted, that so many products give. With descend it goes on along a direction
+// without positive curvature, where it ends.
+func (a *NewtonCG) solve(w *turn, s []float64, products int, descend bool) {
 	if w.err != nil {
 		return
 	}
@@ -268,7 +269,7 @@ func (a *NewtonCG) solve(w *turn, s []float64, products int) {
 		done, products = a.reached(products), a.Most
 	}
 	// The products keep the turn's error.
-	asked, _, _ := a.memory.Solve(s, a.rhs, recycle.System{E: a.damped, Diagonal: a.dg, Product: a.product}, products, done)
+	asked, _, _ := a.memory.Solve(s, a.rhs, recycle.System{E: a.damped, Diagonal: a.dg, Product: a.product, Descend: descend}, products, done)
 	a.asked[w.k] += float64(asked)
 }
 

@@ -2,11 +2,13 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
+	"dsbo"
 	"dsbo/internal/stat"
 	"dsbo/runs"
 	"dsbo/train"
@@ -55,12 +57,16 @@ func (r *runner) finish(ctx context.Context) error {
 		r.summary.Models = append(r.summary.Models, m.Model)
 	}
 	contest.Notes = append(append(contest.Notes, beyondNotes(rival)...), unconvergedNotes(r.summary.Models, r.problem.meaning.Symbol)...)
+	contest.Notes = append(contest.Notes, reachedNotes(r.summary.Models, r.result.Records)...)
 	r.summary.Verdict = contest.Verdict()
 	if kept.y != nil {
 		if err := r.writeModel(kept.x, kept.y); err != nil {
 			return err
 		}
-		if err := r.finishTask(ctx, kept); err != nil {
+		if err := r.finishTask(ctx, kept); errors.Is(err, dsbo.ErrDiverged) { // what is found stays
+			r.warnings = append(r.warnings, err.Error())
+			r.view.Log("warning: %v", err)
+		} else if err != nil {
 			return err
 		}
 	}
@@ -87,7 +93,7 @@ func worse(tuned, rival *model, gains []runs.Gain) bool {
 func unconvergedNotes(models []runs.Model, symbol string) []string {
 	var names []string
 	for _, m := range models {
-		if !m.Converged {
+		if !m.Converged && !m.Reached {
 			names = append(names, m.Name)
 		}
 	}
@@ -98,6 +104,36 @@ func unconvergedNotes(models []runs.Model, symbol string) []string {
 		return []string{fmt.Sprintf("The model of %s has not converged: its losses are not those of its %s.", names[0], symbol)}
 	}
 	return []string{fmt.Sprintf("The models of %s have not converged: their losses are not those of their %s.", strings.Join(names, "; "), symbol)}
+}
+
+// reachedNotes says what Φ is where the lower problem is not known to be convex, and what the least eigenvalues of its Hessian tell.
+func reachedNotes(models []runs.Model, records []runs.Record) []string {
+	var reached, unsettled []string
+	for _, m := range models {
+		if m.Reached {
+			reached = append(reached, m.Name)
+		}
+		if m.Reached && !m.Converged {
+			unsettled = append(unsettled, m.Name)
+		}
+	}
+	if reached == nil {
+		return nil
+	}
+	note := "The lower problem is not convex: Φ is at the solutions that were reached from one start, and others may be elsewhere."
+	if unsettled != nil {
+		note += fmt.Sprintf(" The lower loss had not settled when the solves of %s ended.", strings.Join(unsettled, "; "))
+	}
+	var least []string
+	for _, rec := range records {
+		if rec.LeastEigenvalue.Known() && (rec.Iteration == 0 || rec.Iteration == records[len(records)-1].Iteration) {
+			least = append(least, fmt.Sprintf("%.2g after iteration %d", float64(rec.LeastEigenvalue), rec.Iteration))
+		}
+	}
+	if least != nil {
+		note += fmt.Sprintf(" Least eigenvalue of the averaged Hessian: %s.", strings.Join(least, ", "))
+	}
+	return []string{note}
 }
 
 // startConstant returns the whole number nearest to the start of λ, or to its median, from which constants are tried: the one that the method's search

@@ -289,7 +289,7 @@ func (r *runner) openFolder(ctx context.Context) error {
 // trainConfig returns the configuration of the run for package train.
 func (r *runner) trainConfig() train.Config {
 	s, evaluation := r.Settings, r.Settings.Evaluate
-	if !r.problem.convex {
+	if r.problem.Nonconvex && s.Batch > 0 && !r.given["evaluate"] { // all examples, of which iterations take few, cost too much
 		evaluation = train.EvaluateOff
 	}
 	return train.Config{

@@ -43,7 +43,7 @@ func (r *runner) memory(program float64) memory {
 		return m
 	}
 	m.solver = 3 * 8 * float64(q) * float64(min(recycle.MostPairs, max(4, q)))
-	if !r.problem.convex {
+	if r.problem.Nonconvex {
 		m.solver *= 3 // each model has a solver of its own, and the last two wait to be collected
 	}
 	return m

@@ -14,8 +14,8 @@ import (
 // printResult writes what the run found.
 func (r *runner) printResult(w io.Writer) error {
 	head := fmt.Sprintf("%s; %v", r.problem.line, r.graph)
-	if !r.problem.convex {
-		head += "; the lower problem is not convex, so there is no Φ"
+	if r.problem.Nonconvex {
+		head += "; the lower problem is not convex, and Φ is at the solutions reached"
 	}
 	return Print(w, &r.summary, head, r.folder, r.Settings.Report)
 }
@@ -124,7 +124,8 @@ func keptLine(s *runs.Summary) string {
 // notConverged marks the name of a model whose solution has not converged, in every table.
 const notConverged = " (not converged)"
 
-// modelRows returns the table of models. A model that has not converged is marked, and has no Φ, which would not be exact.
+// modelRows returns the table of models. A model that has not converged is marked, and has no Φ, which would not be
+// exact, unless it is that of a solution among several.
 func modelRows(s *runs.Summary) [][]string {
 	heldOut := false
 	for _, m := range s.Models {
@@ -134,7 +135,10 @@ func modelRows(s *runs.Summary) [][]string {
 	for _, m := range s.Models {
 		name, phi := m.Name, formatNumber("%.4f", m.Phi)
 		if !m.Converged {
-			name, phi = name+notConverged, "-"
+			name += notConverged
+		}
+		if !m.Converged && !m.Reached {
+			phi = "-"
 		}
 		rows = append(rows, []string{
 			name, phi, formatNumber("%.4f", m.ValLoss), formatNumber("%.4f", m.HoldoutLoss), formatNumber("%.4f", m.TestLoss), formatNumber("%.4f", m.TestAccuracy),

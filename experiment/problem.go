@@ -29,7 +29,6 @@ type loaded struct {
 type problem struct {
 	train.Problem
 	data      data.Task      // after held-out examples are taken off, and rows are clipped
-	convex    bool           // the lower problem has one solution, so that Φ is defined
 	penalties bool           // x is penalties, and the oracles tell their part of the Hessian
 	meaning   runs.Meaning   // what x is
 	startX    []float64      // start of x, where the task or the model says it; nil: -x0 or what the method finds
@@ -137,7 +136,9 @@ func (r *runner) makeProblem(ctx context.Context) (err error) {
 	if s.Batch > rows {
 		return dsbo.Errorf(dsbo.ErrConfig, "-batch must be at most %d, as an agent has so many examples, or 0 for all; it is %d", rows, s.Batch)
 	}
-	_, p.convex = l.model.(models.StronglyConvex)
+	if p.Matrix, err = r.chooseMatrix(p.Problem); err != nil {
+		return err
+	}
 	p.penalties = hasPenalties(p.Oracles[l.here[0]])
 	p.meaning = meaningOf(l.model, p.penalties)
 	nx, ny := l.model.Dims()

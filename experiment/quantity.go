@@ -192,12 +192,15 @@ const (
 // recordQuantities lists what records send.
 func (r *runner) recordQuantities(p, q int) []Quantity {
 	c := r.trainConfig().WithDefaults()
-	records, exact := 0, 0
+	records, exact, least := 0, 0, 0.0
 	for k := range c.K + 1 {
 		if k%c.EvalEvery == 0 || k == c.K {
 			records++
 			if c.Evaluate == train.EvaluateExact && c.ExactAt(k) {
 				exact++
+			}
+			if c.LeastAt(k) {
+				least++
 			}
 		}
 	}
@@ -207,6 +210,10 @@ func (r *runner) recordQuantities(p, q int) []Quantity {
 			Range{0, float64(records) / 2, float64(records)})) // at records that do not lower that loss
 	}
 	list = append(list, r.consensusQuantities(records, p, q)...)
+	if least > 0 {
+		list = append(list, quantity(phaseEvaluation, "products for the least eigenvalue", BySum, q, min(r.problem.Average.Wire, network.Float32),
+			Range{2, 20, train.LanczosMost}.Times(least)))
+	}
 	return append(list, r.solutions(phaseEvaluation, p, q, exactly(float64(exact)), exactly(1), r.recordEffort())...)
 }
 

@@ -56,7 +56,6 @@ func (r *runner) finderOf(t data.Task, m models.Model) (*finder, error) {
 	p.W, p.Average, p.Sent = r.problem.W, r.problem.Average, r.problem.Sent
 	other := r.problem
 	other.Problem = p
-	_, other.convex = m.(models.StronglyConvex)
 	x, _ := m.Dims()
 	f := newFinder(other, x, train.NewExact(p), onPace{r})
 	f.training = r.training()

@@ -83,11 +83,12 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 
 	f.IntVar(&s.Batch, "batch", 0, "`examples` in a draw ξ or φ, 0 for all (default: the preset's)")
 	f.StringVar(&s.DType, "dtype", "float32", "`type` of numbers in the agents' oracles, float32 or float64; evaluation is in float64 (default: the preset's)")
+	f.TextVar(&s.Matrix, "curvature", dsbo.Hessian, "`matrix` of second derivatives in products, for lower problems that are not convex: hessian, gauss-newton (as if the model's outputs were linear, which has no negative eigenvalue) or damped (the Hessian, raised by its least eigenvalue)")
 	f.Uint64Var(&s.Seed, "seed", 1, "`number` that all draws depend on")
 	f.Float64Var(&s.Memory, "memory", 4, "`GiB` that the matrices of jhip and gbdsbo may take, all agents of a process together")
 	f.Float64Var(&s.Holdout, "holdout", 0, "`share` of the validation examples that tunes nothing: it chooses the best iterate and shows over-fitting; 0 for none (default 0.1 where all agents together have at least 4000 validation examples, and at most twice as many as training examples; else 0)")
 	f.StringVar(&s.Evaluate, "evaluate", "exact", "`how` far records look: exact, to Φ and its gradient by solutions that all agents find together, which costs exchanges; or off, to losses alone")
-	f.Group("Computation", "batch", "dtype", "seed", "memory", "holdout", "evaluate")
+	f.Group("Computation", "batch", "dtype", "curvature", "seed", "memory", "holdout", "evaluate")
 
 	f.Float64Var(&s.Epsilon, "dp-epsilon", 0, "`ε` of differential privacy for each row of each agent: all that an agent sends has noise for it, records and models at the end are left out, and the preset is "+private().Name+"; 0: none")
 	f.Float64Var(&s.Delta, "dp-delta", 1e-5, "`δ` of differential privacy: below 1 by far more than an agent has rows")

@@ -42,7 +42,7 @@ func (r *runner) recordEffort() effort { return effortOf(r.experience().RecordPr
 // modelEffort returns the effort of a model at the end, where a step takes some 25 products. Where the lower problem is not convex it ends
 // mostly by the bound of its products, which are not rounded after the first negative curvature, and many a step is tried in vain.
 func (r *runner) modelEffort() effort {
-	if !r.problem.convex {
+	if r.problem.Nonconvex {
 		return effort{Range{mostProducts / 10, mostProducts * .65, mostProducts}, Range{5, 18, 60}, Range{10, 60, 400}}
 	}
 	return effortOf(r.experience().ModelProducts, 25)
@@ -64,7 +64,7 @@ func (r *runner) solutions(phase string, p, q int, n, solvers Range, e effort) [
 	switch {
 	case fine == network.Float64:
 		change, coarse = fine, fine
-	case !r.problem.convex:
+	case r.problem.Nonconvex:
 		coarse = fine
 	}
 	gradients, changes := n, n.each(e.steps)

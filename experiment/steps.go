@@ -79,7 +79,7 @@ const networkDamping = 1
 // which it could search.
 func (r *runner) chooseStart() {
 	m, ok := r.method.(*algo.NewtonCG)
-	if ok && !r.problem.convex && r.Settings.Set["damping"] == nil {
+	if ok && r.problem.Nonconvex && r.Settings.Set["damping"] == nil {
 		m.Damping = networkDamping
 	}
 	if ok && r.Settings.Average == "mix" {

@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"errors"
+	"math"
 
 	"dsbo/algo"
 	"dsbo/runs"
@@ -37,5 +38,5 @@ func (f *finder) train(ctx context.Context, x []float64) (train.Solution, error)
 	if err != nil {
 		return train.Solution{}, err
 	}
-	return train.Solution{Y: result.Y, Converged: true}, nil
+	return train.Solution{Phi: math.NaN(), Y: result.Y, Converged: true}, nil
 }

@@ -59,6 +59,12 @@ func (r *runner) watch(c *train.Config) error {
 		}
 		lines++
 		r.view.Record(rec, text)
+		if least := rec.LeastEigenvalue; least.Known() {
+			r.view.Note(Note{
+				Text: fmt.Sprintf("least eigenvalue of the averaged Hessian after iteration %d: %.2g", rec.Iteration, float64(least)),
+				Name: "spectrum", Facts: []any{"iteration", rec.Iteration, "least_eigenvalue", least},
+			})
+		}
 		show()
 	}
 	return nil

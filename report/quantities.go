@@ -100,6 +100,7 @@ func valLoss(r *runs.Record) runs.Number             { return r.ValLoss }
 func holdoutLoss(r *runs.Record) runs.Number         { return r.HoldoutLoss }
 func trainLoss(r *runs.Record) runs.Number           { return r.TrainLoss }
 func hypergradientError(r *runs.Record) runs.Number  { return r.HypergradientError }
+func leastEigenvalue(r *runs.Record) runs.Number     { return r.LeastEigenvalue }
 func lowerError(r *runs.Record) runs.Number          { return r.LowerError }
 func consensusX(r *runs.Record) runs.Number          { return r.ConsensusX }
 func consensusY(r *runs.Record) runs.Number          { return r.ConsensusY }
@@ -169,6 +170,9 @@ func quantities(all []*Run) []quantity {
 		{name: "lower_error", title: "Distance to the lower solution", label: "distance of the average y from y*, relative",
 			parts:   []part{{of: lowerError}},
 			caption: "The distance is that of the agents' average model from the exact solution y* of the lower problem."},
+		{name: "least_eigenvalue", title: "Least eigenvalue", label: "least eigenvalue of the averaged Hessian of the lower loss", scale: Linear,
+			parts:   []part{{of: leastEigenvalue}},
+			caption: "Where it is negative, the agents' average model is at no minimum of the lower loss, which is not convex."},
 		{name: "consensus", title: "Consensus error", label: "mean squared distance from the average",
 			parts:   []part{{"consensus_x", "x", consensusX}, {"consensus_y", "y", consensusY}, {"consensus_z", "z", consensusZ}},
 			caption: "The distance of the agents from their average is 0 where all agree."},

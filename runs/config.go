@@ -4,38 +4,42 @@ import (
 	"cmp"
 	"encoding/json"
 	"strings"
+
+	"dsbo"
 )
 
 // Config is config.json: the settings of a run, with those that were left to defaults.
 type Config struct {
-	Task            string          `json:"task"`
-	Label           string          `json:"label,omitempty"` // name of the run in a report; "": that of its method
-	Algorithm       string          `json:"algorithm"`
-	Preset          string          `json:"preset"`
-	Iterations      int             `json:"iterations"`
-	Params          json.RawMessage `json:"params"`      // object of the method's parameters
-	X0              float64         `json:"x0,omitzero"` // start of every entry of x
-	Agents          int             `json:"agents"`
-	Graph           string          `json:"graph"`
-	W               float64         `json:"w"`
-	Prob            float64         `json:"prob,omitzero"`
-	Rho             float64         `json:"rho"`
-	Average         string          `json:"average"` // "tree" or "mix": how exact averages are found
-	Wire            string          `json:"wire"`    // type in which numbers travel
-	Batch           int             `json:"batch"`
-	Holdout         float64         `json:"holdout"`  // share of the validation examples that tunes nothing
-	Evaluate        string          `json:"evaluate"` // "exact" or "off": whether records have exact values
-	DType           string          `json:"dtype"`
-	Seed            uint64          `json:"seed"`
-	Problem         json.RawMessage `json:"problem"`           // object of the task's own settings
-	Meaning         Meaning         `json:"meaning,omitzero"`  // what x is; the zero value: log-penalties λ, see [Config.Hyperparameters]
-	Privacy         *Privacy        `json:"privacy,omitempty"` // nil: what agents tell of their examples has no bound
-	Patience        int             `json:"patience,omitzero"` // evaluations in a row with a held-out loss that rises and is clearly worse, which end the run; 0: none do
-	EvalEvery       int             `json:"eval_every"`
-	CheckpointEvery int             `json:"checkpoint_every"`
-	ExactTol        float64         `json:"exact_tolerance"`
-	AdjointTol      float64         `json:"adjoint_tolerance"`
-	Curvature       float64         `json:"curvature,omitzero"` // largest L_max of an agent at the start, where steps follow it
+	Task       string          `json:"task"`
+	Label      string          `json:"label,omitempty"` // name of the run in a report; "": that of its method
+	Algorithm  string          `json:"algorithm"`
+	Preset     string          `json:"preset"`
+	Iterations int             `json:"iterations"`
+	Params     json.RawMessage `json:"params"`      // object of the method's parameters
+	X0         float64         `json:"x0,omitzero"` // start of every entry of x
+	Agents     int             `json:"agents"`
+	Graph      string          `json:"graph"`
+	W          float64         `json:"w"`
+	Prob       float64         `json:"prob,omitzero"`
+	Rho        float64         `json:"rho"`
+	Average    string          `json:"average"` // "tree" or "mix": how exact averages are found
+	Wire       string          `json:"wire"`    // type in which numbers travel
+	Batch      int             `json:"batch"`
+	Holdout    float64         `json:"holdout"`  // share of the validation examples that tunes nothing
+	Evaluate   string          `json:"evaluate"` // "exact" or "off": whether records have exact values
+	DType      string          `json:"dtype"`
+	Seed       uint64          `json:"seed"`
+	// Matrix is what products with second derivatives of the lower losses are with.
+	Matrix          dsbo.CurvatureMatrix `json:"curvature_matrix,omitzero"`
+	Problem         json.RawMessage      `json:"problem"`           // object of the task's own settings
+	Meaning         Meaning              `json:"meaning,omitzero"`  // what x is; the zero value: log-penalties λ, see [Config.Hyperparameters]
+	Privacy         *Privacy             `json:"privacy,omitempty"` // nil: what agents tell of their examples has no bound
+	Patience        int                  `json:"patience,omitzero"` // evaluations in a row with a held-out loss that rises and is clearly worse, which end the run; 0: none do
+	EvalEvery       int                  `json:"eval_every"`
+	CheckpointEvery int                  `json:"checkpoint_every"`
+	ExactTol        float64              `json:"exact_tolerance"`
+	AdjointTol      float64              `json:"adjoint_tolerance"`
+	Curvature       float64              `json:"curvature,omitzero"` // largest L_max of an agent at the start, where steps follow it
 	// Transport and Processes say where the agents are; a run is resumed with the same ones.
 	Transport string `json:"transport"`
 	Processes int    `json:"processes"`

@@ -39,6 +39,10 @@ type Record struct {
 	LowerError         Number `json:"lower_error"` // ‖ȳ − y*(x̄)‖/‖y*(x̄)‖
 	LowerResidual      Number `json:"lower_residual"`
 
+	// LeastEigenvalue is about the least eigenvalue of the averaged Hessian ∇²_yy g at x̄ and ȳ, where the lower problem is not known to
+	// be strongly convex: where it is negative, ȳ is at no minimum.
+	LeastEigenvalue Number `json:"least_eigenvalue"`
+
 	// (1/n) Σ_i ‖x_i − x̄‖², and so for y and z.
 	ConsensusX Number `json:"consensus_x"`
 	ConsensusY Number `json:"consensus_y"`

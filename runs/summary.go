@@ -85,9 +85,11 @@ type Model struct {
 	HoldoutLoss  Number `json:"holdout_loss"`
 	TestLoss     Number `json:"test_loss"`
 	TestAccuracy Number `json:"test_accuracy"`
-	Steps        int    `json:"refit_steps"`     // Hessian-vector products of the solution
-	Converged    bool   `json:"refit_converged"` // else nothing of this model is exact
-	Gradient     Number `json:"refit_gradient"`  // norm that is left of the lower gradient, as a share of the first one
+	// Reached says that the lower problem is not known to be convex: Phi is that of the solution reached, of which there may be others.
+	Reached   bool   `json:"reached,omitzero"`
+	Steps     int    `json:"refit_steps"`     // Hessian-vector products of the solution
+	Converged bool   `json:"refit_converged"` // else nothing of this model is exact; where Reached, whether the lower loss has settled
+	Gradient  Number `json:"refit_gradient"`  // norm that is left of the lower gradient, as a share of the first one
 }
 
 // A Site says how good models are on the test examples of one site.

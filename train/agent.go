@@ -26,10 +26,10 @@ type agent struct {
 	total   time.Duration // time of all steps
 }
 
-// newAgent joins agent id's algorithm, oracle and end of the exchange.
-func newAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, m *network.Averager) *agent {
+// newAgent joins agent id's algorithm, oracle and end of the exchange; c says what products are with.
+func newAgent(id int, a dsbo.Algorithm, o dsbo.Oracle, c *curving, m *network.Averager) *agent {
 	made := &agent{id: id, alg: a, mixer: meteredMixer{Averager: m}}
-	made.oracle, made.metered = meterOracle(o)
+	made.oracle, made.metered = meterOracle(o, c)
 	return made
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"math"
+	"strings"
 
 	"dsbo"
 	"dsbo/algo"
@@ -79,17 +80,31 @@ func (c Config) WithDefaults() Config {
 
 // ExactAt reports whether the record after k iterations has exact values, of an evaluation that is "exact". Without ExactEvery all
 // have them where averages travel in float64. On float32, where an exact solution sends as much as several iterations, those in the
-// middle and at the end have them, and on narrower wires none. c must have its defaults.
+// middle and at the end have them, and on narrower wires none. Where the lower problem is not convex, none have. c must have its defaults.
 func (c Config) ExactAt(k int) bool {
 	wire := c.Problem.Average.Wire
 	switch {
+	case c.Problem.Nonconvex:
+		return false
 	case c.ExactEvery > 0:
 		return k%(c.EvalEvery*c.ExactEvery) == 0 || k == c.K
 	case wire > network.Float32:
 		return false
 	}
-	half := (c.K/c.EvalEvery + 1) / 2 * c.EvalEvery
-	return wire == network.Float64 || k == half || k == c.K
+	return wire == network.Float64 || k == c.half() || k == c.K
+}
+
+// half returns the iteration of the record in the middle.
+func (c Config) half() int { return (c.K/c.EvalEvery + 1) / 2 * c.EvalEvery }
+
+// LeastAt reports whether the record after k iterations has the least eigenvalue of the averaged Hessian: where the lower problem is
+// not known to be convex, and evaluation is "exact", those at the start, in the middle and at the end, and all where products are
+// damped by it. c must have its defaults.
+func (c Config) LeastAt(k int) bool {
+	if c.Problem.Matrix == dsbo.DampedHessian {
+		return true
+	}
+	return c.Problem.Nonconvex && c.Problem.Evaluate != nil && c.Evaluate == EvaluateExact && (k == 0 || k == c.half() || k == c.K)
 }
 
 // Validate reports the first setting that cannot work, and a checkpoint that cannot be resumed from.
@@ -153,6 +168,10 @@ func (c *Config) checkMethod() error {
 	if !vec.AllFinite(c.StartX) {
 		return dsbo.Errorf(dsbo.ErrConfig, "the start of x must be finite")
 	}
+	if c.Problem.Matrix != dsbo.Hessian && !traits.TakesMatrix() {
+		return dsbo.Errorf(dsbo.ErrConfig, "%s needs the Hessian itself, and cannot do with the curvature %v; methods that can are %s",
+			name, c.Problem.Matrix, strings.Join(algo.MatrixTakers(), ", "))
+	}
 	n := c.W.N()
 	if traits.OneAgent && n != 1 {
 		return dsbo.Errorf(dsbo.ErrConfig, "%s runs on one agent, not on %d", name, n)
@@ -198,12 +217,16 @@ func (c *Config) identity() (json.RawMessage, error) {
 			w.Write(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(e.Agent)), math.Float64bits(e.Weight)))
 		}
 	}
-	return json.Marshal(map[string]any{
+	identity := map[string]any{
 		"kernels": kernel.Active().String(), // others round otherwise; DSBO_KERNEL chooses
 		"method":  algo.NameOf(c.Method), "params": c.Method, "start": c.startDigest(), "iterations": c.K, "eval_every": c.EvalEvery, "patience": c.Patience,
 		"agents": c.W.N(), "p": c.p, "q": c.q, "mixing_matrix": hex.EncodeToString(w.Sum(nil))[:16],
 		"evaluate": c.Evaluate, "exact_every": c.ExactEvery, "tol": c.Tol, "adjoint_tol": c.AdjointTol, "settings": c.Settings, "examples": c.Problem.Digests, "average": c.Problem.Average,
-	})
+	}
+	if c.Problem.Matrix != dsbo.Hessian {
+		identity["curvature"] = c.Problem.Matrix
+	}
+	return json.Marshal(identity)
 }
 
 // startDigest returns what stands for the start of x: its number, if all entries are the same.

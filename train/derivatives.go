@@ -43,7 +43,9 @@ func (w *solving) upperGrad(dx, dy []float64) error {
 
 // residual sets r = b − H z at Y, by a product that is not rounded to the wire of the others.
 func (w *solving) residual(r, b, z []float64) error {
-	err := w.mean(w.ctx, w.between(), r, func(_ int, o dsbo.ValueOracle, part []float64) error { return o.HVP(part, w.x, w.Y, z, allExamples) })
+	err := w.mean(w.ctx, w.between(), r, func(_ int, o dsbo.ValueOracle, part []float64) error {
+		return w.curving.product(o, part, w.x, w.Y, z, allExamples)
+	})
 	vec.Sub(r, b, r)
 	w.Products++
 	return err

@@ -23,14 +23,15 @@ type evaluator struct {
 	sent    runs.Sent        // what all agents have sent in evaluations
 	chosen  chosen           // the best iterate so far
 	exactAt func(k int) bool // whether the record of an iteration has exact values
+	leastAt func(k int) bool // whether it has the least eigenvalue
 	byPhi   bool             // whether some records have them, of which the last one is one
 }
 
 // newEvaluator makes the evaluator of a run, with exact solutions where the problem has them.
 func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
-	e := &evaluator{stepper: s, problem: c.Problem, means: newMeans(c.p, c.q), chosen: newChosen(c.p, c.q), exactAt: c.ExactAt}
+	e := &evaluator{stepper: s, problem: c.Problem, means: newMeans(c.p, c.q), chosen: newChosen(c.p, c.q), exactAt: c.ExactAt, leastAt: c.LeastAt}
 	e.collective.counter = &e.sent
-	if c.Problem.Evaluate == nil || c.Evaluate == EvaluateOff {
+	if c.Problem.Evaluate == nil || c.Evaluate == EvaluateOff || c.Problem.Nonconvex {
 		return e, nil
 	}
 	exact := *NewExact(c.Problem)
@@ -93,12 +94,18 @@ func (e *evaluator) record(ctx context.Context) (r runs.Record, err error) {
 	if err := e.solutions(ctx, &r); err != nil {
 		return r, err
 	}
+	if err := e.spectrum(ctx, &r); err != nil {
+		return r, err
+	}
 	spent, err := e.usages(ctx)
 	if err != nil {
 		return r, err
 	}
 	if err := e.choose(ctx, r); err != nil {
 		return r, err
+	}
+	if r.LeastEigenvalue.Known() {
+		e.curving.damp(float64(r.LeastEigenvalue))
 	}
 	total := runs.Total(spent)
 	r.Calls, r.Sent, r.Times = total.Calls, total.Sent, total.Times
@@ -206,6 +213,17 @@ func (e *evaluator) solutions(ctx context.Context, r *runs.Record) error {
 	return nil
 }
 
+// spectrum adds the least eigenvalue of the averaged Hessian at x̄ and ȳ to a record, where it is due.
+func (e *evaluator) spectrum(ctx context.Context, r *runs.Record) error {
+	r.LeastEigenvalue = runs.Unknown()
+	if !e.leastAt(e.done) {
+		return nil
+	}
+	least, err := e.problem.leastEigenvalue(ctx, e.group, e.means.x, e.means.y)
+	r.LeastEigenvalue = runs.Number(least)
+	return err
+}
+
 // adoptPairs gives the exact solver the pairs that the method has, if all agents have them alike: they are of a lower problem nearby.
 func (e *evaluator) adoptPairs() {
 	m, ok := e.method().(interface{ Pairs() *recycle.Memory })
@@ -266,8 +284,14 @@ func (e *evaluator) handOver(sent *runs.Sent) error {
 	return e.collective.begin(afterwards)
 }
 
-// state returns the best iterate and where the next exact solves start, as views.
-func (e *evaluator) state() []dsbo.Named { return append(e.chosen.state(), e.solverState()...) }
+// state returns the best iterate, where the next exact solves start and the damping of products, if they are damped, as views.
+func (e *evaluator) state() []dsbo.Named {
+	all := append(e.chosen.state(), e.solverState()...)
+	if e.curving.matrix == dsbo.DampedHessian {
+		all = append(all, dsbo.Named{Name: "curving", Value: e.curving.mu})
+	}
+	return all
+}
 
 // solverState returns where the next exact solves start, as views.
 func (e *evaluator) solverState() (all []dsbo.Named) {

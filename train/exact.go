@@ -42,6 +42,10 @@ type Exact struct {
 	Average network.AverageOptions
 	Sent    *runs.Sent
 
+	// Nonconvex says that the lower problem may have other minima, or none, see [Exact.Model]. Matrix is the matrix of products.
+	Nonconvex bool
+	Matrix    dsbo.CurvatureMatrix
+
 	// Tol, where it is not 0, bounds the gradient of the averaged lower loss at y, relative to the gradient at Start at the first x
 	// that is solved for; what is left of the error of Φ is of second order in it, as the first order is known and
 	// taken off. 0: the solve ends by PhiTol.
@@ -61,6 +65,7 @@ type Exact struct {
 	OnStep      func(products int) // called after each product with their number in this solve
 
 	group   group
+	curving *curving
 	p, q    int
 	y, z    []float64 // solutions of the last solve, at which the next one may start
 	scale   []float64 // the gradient that Tol is relative to, one number; 0 before the first solve
@@ -91,11 +96,16 @@ type Solution struct {
 	// lower problem is not strongly convex, or the products did not suffice.
 	Converged bool
 	Products  int // Hessian-vector products, each over all agents
+	// Fall is the share of the averaged lower loss by which the last step of [Exact.Model] has lowered it.
+	Fall float64
 }
 
 // NewExact returns the solver of a problem, which must have oracles for evaluation.
 func NewExact(p Problem) *Exact {
-	return &Exact{Oracles: p.Evaluate, Start: p.Start, Team: p.Team, W: p.W, Average: p.Average, Sent: p.Sent}
+	return &Exact{
+		Oracles: p.Evaluate, Start: p.Start, Team: p.Team, W: p.W, Average: p.Average, Sent: p.Sent,
+		Nonconvex: p.Nonconvex, Matrix: p.Matrix,
+	}
 }
 
 // Solve returns the solution at x (length p), which it does not change. The slices of the result are
@@ -106,30 +116,51 @@ func (s *Exact) Solve(ctx context.Context, x []float64) (Solution, error) {
 
 // SolveNear is Solve from y and z (both of length q, not changed; nil: not known), if they are nearer than the last solution.
 func (s *Exact) SolveNear(ctx context.Context, x, y, z []float64) (Solution, error) {
-	if err := s.prepare(); err != nil {
+	if err := s.check(x, y, z); err != nil {
 		return Solution{}, fmt.Errorf("exact solution: %w", err)
 	}
-	if len(x) != s.p || y != nil && len(y) != s.q || z != nil && len(z) != s.q {
-		return Solution{}, dsbo.Errorf(dsbo.ErrShape, "exact solution: x must have p = %d numbers and y and z q = %d; x has %d", s.p, s.q, len(x))
-	}
-	if !vec.AllFinite(x) {
-		return Solution{}, dsbo.Errorf(dsbo.ErrConfig, "exact solution: x must be finite")
-	}
-	w := &solving{Exact: s, ctx: ctx, x: x, most: cmp.Or(s.MaxProducts, 2000), wire: s.coarse(), Solution: Solution{
-		Y: slices.Clone(s.y), Z: make([]float64, s.q), Gradient: make([]float64, s.p), PhiError: math.NaN(),
-	}}
-	for _, part := range []func() error{
+	w := s.newSolving(ctx, x)
+	if err := w.all(
 		w.begin, func() error { return w.chooseStart(y, z) }, w.findDiagonal, w.solveLower, w.solveAdjoint, w.differentiate,
-	} {
-		if err := part(); err != nil {
-			return Solution{}, fmt.Errorf("exact solution: %w", err)
-		}
+	); err != nil {
+		return Solution{}, err
 	}
 	if vec.AllFinite(w.Y) && vec.AllFinite(w.Z) {
 		copy(s.y, w.Y)
 		copy(s.z, w.Z)
 	}
 	return w.Solution, nil
+}
+
+// check prepares the first solve, and checks where a solve is to start.
+func (s *Exact) check(x, y, z []float64) error {
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	if len(x) != s.p || y != nil && len(y) != s.q || z != nil && len(z) != s.q {
+		return dsbo.Errorf(dsbo.ErrShape, "x must have p = %d numbers and y and z q = %d; x has %d", s.p, s.q, len(x))
+	}
+	if !vec.AllFinite(x) {
+		return dsbo.Errorf(dsbo.ErrConfig, "x must be finite")
+	}
+	return nil
+}
+
+// newSolving returns a solve at x that has not begun.
+func (s *Exact) newSolving(ctx context.Context, x []float64) *solving {
+	return &solving{Exact: s, ctx: ctx, x: x, most: cmp.Or(s.MaxProducts, 2000), wire: s.coarse(), Solution: Solution{
+		Y: slices.Clone(s.y), Z: make([]float64, s.q), Gradient: make([]float64, s.p), PhiError: math.NaN(),
+	}}
+}
+
+// all takes the parts of a solve, up to the first that fails.
+func (w *solving) all(parts ...func() error) error {
+	for _, part := range parts {
+		if err := part(); err != nil {
+			return fmt.Errorf("exact solution: %w", err)
+		}
+	}
+	return nil
 }
 
 // state returns where the next solve starts, as views.
@@ -166,7 +197,7 @@ func (s *Exact) prepare() error {
 	for i := range s.work {
 		s.work[i] = make([]float64, s.q)
 	}
-	s.scale = make([]float64, 1)
+	s.scale, s.curving = make([]float64, 1), newCurving(s.Matrix)
 	copy(s.y, s.Start)
 	// 120 pairs, fewer where they would take more than some 100 MB; more than q of them tell nothing new.
 	s.memory = recycle.New(s.q, min(recycle.MostPairs, max(4, s.q), max(4, 4_000_000/s.q)), 0.02, 1e-3)

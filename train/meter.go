@@ -13,8 +13,9 @@ import (
 // meteredOracle counts and times what an agent asks its oracle.
 type meteredOracle struct {
 	dsbo.Oracle
-	calls algo.Calls
-	busy  time.Duration
+	curving *curving
+	calls   algo.Calls
+	busy    time.Duration
 }
 
 func (m *meteredOracle) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
@@ -29,7 +30,7 @@ func (m *meteredOracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
 
 func (m *meteredOracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
 	defer m.count(&m.calls.HVP, time.Now())
-	return m.Oracle.HVP(dst, x, y, v, s)
+	return m.curving.product(m.Oracle, dst, x, y, v, s)
 }
 
 func (m *meteredOracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
@@ -52,7 +53,7 @@ func (m *meteredOracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 		return dsbo.Errorf(dsbo.ErrCapability, "this problem's oracles give no diagonals (dsbo.DiagonalOracle is missing)")
 	}
 	defer m.count(&m.calls.Diagonal, time.Now())
-	return o.Diagonal(dst, x, y, s)
+	return m.curving.diagonal(o, dst, x, y, s)
 }
 
 func (m *meteredOracle) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
@@ -86,9 +87,9 @@ func (m meteredDense) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
 	return m.dense.Jacobian(dst, x, y, s)
 }
 
-// meterOracle returns the meter of an oracle, and the oracle with it for a method.
-func meterOracle(o dsbo.Oracle) (*meteredOracle, dsbo.Oracle) {
-	m := &meteredOracle{Oracle: o}
+// meterOracle returns the meter of an oracle, and the oracle with it for a method, whose products are with c's matrix.
+func meterOracle(o dsbo.Oracle, c *curving) (*meteredOracle, dsbo.Oracle) {
+	m := &meteredOracle{Oracle: o, curving: c}
 	if d, ok := o.(dsbo.DenseOracle); ok {
 		return m, meteredDense{m, d}
 	}

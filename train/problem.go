@@ -18,6 +18,11 @@ type Problem struct {
 	// nil: there is no exact Φ.
 	Evaluate []dsbo.ValueOracle
 	Start    []float64 // start of every agent's y, length q; nil: 0
+	// Nonconvex says that the lower problem is not known to be strongly convex: exact values are not known then, records have the least
+	// eigenvalue of the averaged Hessian, and models are solutions that depend on where they start. Matrix is the matrix of
+	// the products that methods and [Exact] take.
+	Nonconvex bool
+	Matrix    dsbo.CurvatureMatrix
 	// Score returns the scores of a model on agent i's examples; nil: there are no losses and no accuracies. It is called for several
 	// agents at a time.
 	Score func(i int, m Fit) (Scores, error)
@@ -82,7 +87,8 @@ func NewPart(team network.Team, t data.Task, m models.Model, c models.Config) (P
 		return Problem{}, err
 	}
 	n := len(t.Shards)
-	prob := Problem{Oracles: make([]dsbo.Oracle, n), Evaluate: make([]dsbo.ValueOracle, n), Digests: make([]string, n), Team: team}
+	_, convex := m.(models.StronglyConvex)
+	prob := Problem{Nonconvex: !convex, Oracles: make([]dsbo.Oracle, n), Evaluate: make([]dsbo.ValueOracle, n), Digests: make([]string, n), Team: team}
 	for i, s := range t.Shards {
 		if team != nil && !slices.Contains(local, i) {
 			continue

@@ -129,7 +129,7 @@ func (w *solving) findDataDiagonal() error {
 		return dsbo.ErrCapability
 	}
 	return w.mean(w.ctx, w.wire, w.diag, func(_ int, o dsbo.ValueOracle, part []float64) error {
-		if err := o.(dsbo.DiagonalOracle).Diagonal(part, w.x, w.Y, allExamples); err != nil {
+		if err := w.curving.diagonal(o.(dsbo.DiagonalOracle), part, w.x, w.Y, allExamples); err != nil {
 			return err
 		}
 		vec.Sub(part, part, w.e)
@@ -154,7 +154,7 @@ func (w *solving) meanCurvature() float64 {
 // product is a product of the Hessian's data part at Y, for package recycle.
 func (w *solving) product(dst, v []float64) error {
 	err := w.mean(w.ctx, w.wire, dst, func(_ int, o dsbo.ValueOracle, part []float64) error {
-		if err := o.HVP(part, w.x, w.Y, v, allExamples); err != nil {
+		if err := w.curving.product(o, part, w.x, w.Y, v, allExamples); err != nil {
 			return err
 		}
 		w.subtractPenalty(part, v)
@@ -181,6 +181,8 @@ type rule struct {
 	residual float64
 	gain     func(all float64) float64
 	share    float64
+	descend  bool // s is a step down the lower loss, see [recycle.System]
+	most     int  // products at most; 0: as many as the solve has left
 }
 
 // conjugateGradients adds to s a solution of H s = r at Y and leaves the residual in r. It returns the square of the distance
@@ -191,7 +193,12 @@ func (w *solving) conjugateGradients(s, r []float64, end rule) (gain, last float
 	copy(from, s)
 	norm := vec.Norm(b)
 	var gains []float64 // so far, before each product
-	_, positive, err = w.memory.Solve(s, r, recycle.System{E: w.e, Diagonal: w.diag, Product: w.product}, w.most-w.Products, func(asked int) bool {
+	system := recycle.System{E: w.e, Diagonal: w.diag, Product: w.product, Descend: end.descend}
+	most := w.most - w.Products
+	if end.most > 0 {
+		most = min(most, end.most)
+	}
+	_, positive, err = w.memory.Solve(s, r, system, most, func(asked int) bool {
 		total := 0.0 // of the step δ = s − from, 2 b'δ − δ'Hδ = δ'(b + r)
 		for i, v := range s {
 			total += float64((v - from[i]) * (b[i] + r[i]))

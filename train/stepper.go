@@ -16,6 +16,7 @@ type stepper struct {
 	group
 	exchange    network.Team
 	close       func()   // ends the exchange, if it was made here
+	curving     *curving // what the agents' products are with
 	agents      []*agent // the agents by their numbers; nil for agents of other processes
 	maxNorm     float64  // a norm of x, y or z above it counts as divergence; 0: no norm does
 	onIteration func(done int)
@@ -31,7 +32,7 @@ func newStepper(p Problem, w *network.Matrix, member func(i int) (dsbo.Algorithm
 	if err != nil {
 		return nil, err
 	}
-	s := &stepper{group: g, exchange: p.Team, close: func() {}, agents: make([]*agent, g.n)}
+	s := &stepper{group: g, exchange: p.Team, close: func() {}, curving: newCurving(p.Matrix), agents: make([]*agent, g.n)}
 	if s.exchange == nil {
 		local := network.NewLocal(w)
 		s.exchange, s.close = local, local.Close
@@ -47,7 +48,7 @@ func newStepper(p Problem, w *network.Matrix, member func(i int) (dsbo.Algorithm
 			s.close()
 			return nil, err
 		}
-		s.agents[i] = newAgent(i, a, o, averages.Agent(i))
+		s.agents[i] = newAgent(i, a, o, s.curving, averages.Agent(i))
 	}
 	return s, nil
 }

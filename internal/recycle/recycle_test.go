@@ -257,3 +257,34 @@ func TestCopyFrom(t *testing.T) {
 		t.Error("a copy preconditions otherwise")
 	}
 }
+
+// TestDescend: at directions without positive curvature a step down goes on, so that the quadratic ½ s'Hs − r's is lower than where the
+// solve would have ended, and is never 0.
+func TestDescend(t *testing.T) {
+	const q = 12
+	for _, negative := range []int{1, 6, q} {
+		m := random(q, 2, negative)
+		value := func(s, r []float64) float64 {
+			hs := make([]float64, q)
+			m.product(hs, s)
+			return vec.Dot(s, hs)/2 - vec.Dot(r, s)
+		}
+		solve := func(descend bool) float64 {
+			s, r, rhs := make([]float64, q), make([]float64, q), make([]float64, q)
+			for i := range r {
+				r[i] = math.Cos(float64(i))
+			}
+			copy(rhs, r)
+			ones := slices.Repeat([]float64{1}, q)
+			memory := recycle.New(q, 4, 0.02, 1e-6)
+			_, positive, err := memory.Solve(s, r, recycle.System{E: make([]float64, q), Diagonal: ones, Product: m.product, Descend: descend}, 2*q, nil)
+			if positive || err != nil {
+				t.Fatalf("%d negative eigenvalues: positive %v, error %v", negative, positive, err)
+			}
+			return value(s, rhs)
+		}
+		if with, without := solve(true), solve(false); !(with < 0 && with < without) {
+			t.Errorf("%d negative eigenvalues: the quadratic falls to %g, without going on to %g", negative, with, without)
+		}
+	}
+}

@@ -12,6 +12,9 @@ type System struct {
 	Diagonal []float64 // of D, or something near it
 	// Product writes D v to dst. An error ends the solve.
 	Product func(dst, v []float64) error
+	// Descend says that s is a step down a function with gradient −r and this Hessian: at a direction without positive curvature s goes
+	// on along it, as truncated Newton steps do (Dembo, Steihaug 1983; Steihaug 1983), and the solve ends.
+	Descend bool
 }
 
 // Solve adds to s an approximate solution of (D + diag(E)) s = r by at most so many products of preconditioned conjugate
@@ -41,7 +44,10 @@ func (m *Memory) Solve(s, r []float64, sys System, products int, done func(asked
 			m.hd[i] = m.dd[i] + float64(sys.E[i]*d)
 		}
 		curvature := vec.Dot(m.d, m.hd)
-		if positive = positive && curvature > 0 && curvature <= math.MaxFloat64; !positive {
+		if live := positive; !(live && curvature > 0 && curvature <= math.MaxFloat64) {
+			if positive = false; live && sys.Descend {
+				descend(s, r, m.d, curvature)
+			}
 			continue
 		}
 		m.Add(m.d, m.dd)
@@ -55,6 +61,18 @@ func (m *Memory) Solve(s, r []float64, sys System, products int, done func(asked
 		copy(r, m.r1)
 	}
 	return asked, positive, nil
+}
+
+// descend adds to s a multiple of the direction d, along which curvature is not positive: as long as if it were |curvature|, but no
+// longer than s, or than d where s is still 0.
+func descend(s, r, d []float64, curvature float64) {
+	length, bound := vec.Norm(d), vec.Norm(s)
+	if bound == 0 {
+		bound = length
+	}
+	if step := min(vec.Dot(d, r)/math.Abs(curvature), bound/length); step <= math.MaxFloat64 { // false for NaN
+		vec.Axpy(s, step, d)
+	}
 }
 
 // turn makes the next direction, conjugate to d: ζ₊ + [(r₊ − r)'ζ₊ / r'ζ] d with ζ = M⁻¹ r.

@@ -1,0 +1,31 @@
+package experiment
+
+import (
+	"fmt"
+
+	"dsbo"
+	"dsbo/train"
+)
+
+// chooseMatrix returns the matrix of products: that of -curvature, else the Hessian.
+func (r *runner) chooseMatrix(p train.Problem) (m dsbo.CurvatureMatrix, err error) {
+	if m = r.Settings.Matrix; m == dsbo.Hessian {
+		return m, nil
+	}
+	if r.Settings.Privacy != nil {
+		return m, dsbo.Errorf(dsbo.ErrConfig, "-curvature must be hessian with differential privacy; it is %v", m)
+	}
+	if m != dsbo.GaussNewton {
+		return m, nil
+	}
+	np, nq, err := p.Dims()
+	if err == nil { // whether the lower loss marks its outputs, which the model knows
+		one := p.Oracles[r.loaded.here[0]].(dsbo.GaussNewtonOracle)
+		zero := make([]float64, nq)
+		err = one.GaussNewton(make([]float64, nq), make([]float64, np), zero, zero, dsbo.Sample{Set: dsbo.Whole})
+	}
+	if err != nil {
+		return m, fmt.Errorf("-curvature %v: %w", m, err)
+	}
+	return m, nil
+}

@@ -1,0 +1,168 @@
+package train_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/internal/must"
+	"dsbo/network"
+	"dsbo/train"
+)
+
+// A wells oracle has the lower loss g_i = c_i Σ_j (y_j⁴/4 − b_j y_j²/2) with b_j = 1 + j, and f_i = ½ ‖y − e^x‖². With Σ c_i = n the
+// average has a saddle at 0, where its Hessian's eigenvalues are −b_j, and minima at y_j = ±√b_j, all of −Σ b_j²/4.
+type wells struct {
+	q int
+	c float64
+}
+
+func (w wells) b(j int) float64 { return 1 + float64(j) }
+
+func (w wells) Dims() (p, q int) { return 1, w.q }
+
+func (w wells) UpperGrad(dx, dy, x, y []float64, _ dsbo.Sample) error {
+	e := math.Exp(x[0])
+	if dx != nil {
+		dx[0] = 0
+	}
+	for j, v := range y {
+		if dx != nil {
+			dx[0] -= e * (v - e)
+		}
+		if dy != nil {
+			dy[j] = v - e
+		}
+	}
+	return nil
+}
+
+func (w wells) LowerGrad(dst, _, y []float64, _ dsbo.Sample) error {
+	for j, v := range y {
+		dst[j] = w.c * (v*v*v - w.b(j)*v)
+	}
+	return nil
+}
+
+func (w wells) HVP(dst, _, y, v []float64, _ dsbo.Sample) error {
+	for j := range dst {
+		dst[j] = w.c * (3*y[j]*y[j] - w.b(j)) * v[j]
+	}
+	return nil
+}
+
+func (w wells) JVP(dst, _, _, _ []float64, _ dsbo.Sample) error {
+	dst[0] = 0
+	return nil
+}
+
+func (w wells) Values(x, y []float64, _ dsbo.Sample) (upper, lower float64, err error) {
+	for j, v := range y {
+		upper += (v - math.Exp(x[0])) * (v - math.Exp(x[0])) / 2
+		lower += w.c * (v*v*v*v/4 - w.b(j)*v*v/2)
+	}
+	return upper, lower, nil
+}
+
+// wellsProblem is that of three agents, whose start is near the saddle.
+func wellsProblem(q int, matrix dsbo.CurvatureMatrix) train.Problem {
+	p := train.Problem{Nonconvex: true, Matrix: matrix, Start: make([]float64, q)}
+	for _, c := range []float64{0.5, 1, 1.5} {
+		p.Oracles = append(p.Oracles, wells{q, c})
+		p.Evaluate = append(p.Evaluate, wells{q, c})
+	}
+	for j := range p.Start {
+		p.Start[j] = 0.01 * float64(1+j%3)
+	}
+	return p
+}
+
+// TestLeastEigenvalue: as many products as the matrix has eigenvalues find it, and far fewer of a large one to a twentieth.
+func TestLeastEigenvalue(t *testing.T) {
+	for _, q := range []int{1, 6, 400} {
+		p := wellsProblem(q, dsbo.Hessian)
+		got := must.Get(p.LeastEigenvalue(context.Background(), []float64{0}, make([]float64, q)))
+		if want := -float64(q); got < want*(1+1e-12) || got > 0.95*want {
+			t.Errorf("q = %d: the least eigenvalue is %g, want %g", q, got, want)
+		}
+	}
+}
+
+// TestModelDescends: from the saddle a model comes to a minimum, whichever matrix there is, and says so.
+func TestModelDescends(t *testing.T) {
+	const q = 6
+	least := 0.0
+	for j := range q {
+		least -= wells{}.b(j) * wells{}.b(j) / 4
+	}
+	for _, matrix := range []dsbo.CurvatureMatrix{dsbo.Hessian, dsbo.DampedHessian} {
+		p := wellsProblem(q, matrix)
+		sol := must.Get(train.NewExact(p).Model(context.Background(), []float64{0}, nil))
+		_, lower, _ := wells{q, 1}.Values([]float64{0}, sol.Y, dsbo.Sample{})
+		if !sol.Converged || lower > least+2e-3*math.Abs(least) { // three steps within a thousandth
+			t.Errorf("%v: the lower loss is %g (converged: %v), want %g", matrix, lower, sol.Converged, least)
+		}
+		if upper, _, _ := (wells{q, 1}).Values([]float64{0}, sol.Y, dsbo.Sample{}); math.Abs(sol.Phi-upper) > 1e-12*upper {
+			t.Errorf("%v: Φ is %g, f at the solution %g", matrix, sol.Phi, upper)
+		}
+	}
+}
+
+// nonconvexConfig is a run of damped Newton steps on the wells.
+func nonconvexConfig(matrix dsbo.CurvatureMatrix, m algo.Method) train.Config {
+	return train.Config{Problem: wellsProblem(6, matrix), W: must.Get(network.Ring(3, 0.5)).W, K: 20, EvalEvery: 1, CheckpointEvery: 1, Method: m}
+}
+
+// TestNonconvexRun: iterations go down to a minimum; records have the least eigenvalue, negative first and positive at the end; and a run
+// that is interrupted goes on with the same bits, damping included.
+func TestNonconvexRun(t *testing.T) {
+	for _, matrix := range []dsbo.CurvatureMatrix{dsbo.Hessian, dsbo.DampedHessian} {
+		c := nonconvexConfig(matrix, &algo.NewtonCG{Start: "x0", Damping: 0.1, Lr: "0.01"})
+		whole := must.Get(train.Run(context.Background(), c))
+		if first, last := whole.Records[0].LeastEigenvalue, whole.Last().LeastEigenvalue; !(first < 0 && last > 0) {
+			t.Errorf("%v: the least eigenvalue is %g at first and %g at last", matrix, first, last)
+		}
+		c.Dir = t.TempDir()
+		ctx, cancel := context.WithCancel(context.Background())
+		c.OnIteration = func(done int) {
+			if done == 3 {
+				cancel()
+			}
+		}
+		if _, err := train.Run(ctx, c); !errors.Is(err, train.ErrInterrupted) {
+			t.Fatalf("%v: the error is %v", matrix, err)
+		}
+		c.OnIteration, c.Resume = nil, true
+		resumed := must.Get(train.Run(context.Background(), c))
+		if !reflect.DeepEqual(resumed.X, whole.X) || !reflect.DeepEqual(resumed.Y, whole.Y) {
+			t.Errorf("%v: a resumed run ends elsewhere: %v, %v", matrix, resumed.Y, whole.Y)
+		}
+		for i, r := range resumed.Records {
+			if w := whole.Records[i]; r.LeastEigenvalue != w.LeastEigenvalue && (r.LeastEigenvalue.Known() || w.LeastEigenvalue.Known()) {
+				t.Errorf("%v: record %d has least eigenvalue %g, without an interruption %g", matrix, i, r.LeastEigenvalue, w.LeastEigenvalue)
+			}
+		}
+	}
+}
+
+// TestMatrixRefused: methods that need the Hessian itself name those that do not.
+func TestMatrixRefused(t *testing.T) {
+	for _, m := range []algo.Method{&algo.JHIP{}, &algo.GBDSBO{L: 10}} {
+		err := nonconvexConfig(dsbo.GaussNewton, m).Validate()
+		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "gauss-newton") || !strings.Contains(err.Error(), "newtoncg") {
+			t.Errorf("%s: the error is %v", algo.NameOf(m), err)
+		}
+	}
+	if traits := algo.TraitsOf(&algo.ITD{}); traits.TakesMatrix() {
+		t.Error("itd differentiates its own steps, which another matrix does not")
+	}
+	c := nonconvexConfig(dsbo.GaussNewton, &algo.NewtonCG{Start: "x0"})
+	if _, err := train.Run(context.Background(), c); !errors.Is(err, dsbo.ErrCapability) {
+		t.Errorf("an oracle without Gauss-Newton products: the error is %v", err)
+	}
+}

@@ -1,0 +1,49 @@
+package train
+
+import (
+	"dsbo"
+	"dsbo/internal/vec"
+)
+
+// A curving is what an agent's products with second derivatives of its lower loss are of, the same for all agents.
+type curving struct {
+	matrix dsbo.CurvatureMatrix
+	mu     []float64 // μ of a damped Hessian, one number
+}
+
+// newCurving returns products with a matrix, which is not damped yet.
+func newCurving(m dsbo.CurvatureMatrix) *curving { return &curving{m, make([]float64, 1)} }
+
+// damp sets μ by the least eigenvalue of the averaged Hessian: a tenth more than it takes.
+func (c *curving) damp(least float64) {
+	if c.matrix == dsbo.DampedHessian {
+		c.mu[0] = max(0, -1.1*least)
+	}
+}
+
+// product writes the product of v with an agent's matrix to dst.
+func (c *curving) product(o dsbo.Oracle, dst, x, y, v []float64, s dsbo.Sample) error {
+	if c.matrix == dsbo.GaussNewton {
+		g, ok := o.(dsbo.GaussNewtonOracle)
+		if !ok {
+			return dsbo.Errorf(dsbo.ErrCapability, "this problem's oracles give no Gauss-Newton products (dsbo.GaussNewtonOracle is missing)")
+		}
+		return g.GaussNewton(dst, x, y, v, s)
+	}
+	if err := o.HVP(dst, x, y, v, s); err != nil {
+		return err
+	}
+	vec.Axpy(dst, c.mu[0], v)
+	return nil
+}
+
+// diagonal writes the diagonal of an agent's matrix to dst, that of a Gauss-Newton matrix about: it is the Hessian's.
+func (c *curving) diagonal(o dsbo.DiagonalOracle, dst, x, y []float64, s dsbo.Sample) error {
+	if err := o.Diagonal(dst, x, y, s); err != nil {
+		return err
+	}
+	for i := range dst {
+		dst[i] += c.mu[0]
+	}
+	return nil
+}
