@@ -21,6 +21,9 @@ func (r *runner) finishTask(ctx context.Context, kept *model) error {
 	together := train.Together(ctx, r.Settings.Agents, r.team, r.graph.W, &r.summary.Traffic.Models)
 	return t.Finish(Finished{
 		Folder: r.folder, Writes: r.layout.leads(), X: kept.x, Y: kept.y, Together: together,
+		Note: func(format string, args ...any) {
+			r.summary.Verdict.Notes = append(r.summary.Verdict.Notes, fmt.Sprintf(format, args...))
+		},
 		Solve: func(t data.Task, m models.Model, x []float64) ([]float64, error) { return r.solveOther(ctx, t, m, x) },
 	})
 }

@@ -85,6 +85,8 @@ type Finished struct {
 	Writes   bool             // whether this process writes to the folder
 	X, Y     []float64        // hyperparameters and model that the run keeps
 	Together network.Together // of all agents, as at the start
+	// Note adds a sentence for people to the verdict, in the terminal and on the page.
+	Note func(format string, args ...any)
 	// Solve returns y of the lower problem of a model on other data of the agents in this process, at x. All processes call it.
 	Solve func(t data.Task, m models.Model, x []float64) ([]float64, error)
 }

@@ -85,3 +85,8 @@ func (h HyperClean) Meaning() Meaning {
 	return Meaning{Symbol: "x", One: "example weight", Many: "example weights",
 		About: "A training example counts as σ(x) = 1/(1+e^{−x}): the smaller its x, the less it is trusted."}
 }
+
+// Baselines implements [Baselined]: all examples weigh ½, as if all labels were right.
+func (h HyperClean) Baselines() []Baseline {
+	return []Baseline{{Name: "all labels trusted alike", X: make([]float64, h.Examples)}}
+}

@@ -34,10 +34,19 @@ var named = []struct {
 		return Distilled{Features: s.Features, Classes: s.Classes, Pictures: s.Means, Seed: s.Seed}
 	}},
 	{"temperature", true, func(s Size) Model { return Temperature{Features: s.Features, Classes: s.Classes} }},
-	{"hyperclean", true, func(s Size) Model { return HyperClean{Features: s.Features, Classes: s.Classes, Examples: s.Examples} }},
+	{"hyperclean", true, func(s Size) Model {
+		return HyperClean{Features: s.Features, Classes: s.Classes, Examples: s.Examples, Ridge: cleanRidge}
+	}},
+	{"hyperclean-mlp", true, func(s Size) Model {
+		return HyperCleanMLP{Net: newMLP(s, false), Examples: s.Examples, Ridge: cleanRidge}
+	}},
 	{"logistic", false, func(s Size) Model { return Logistic{Features: s.Features} }},
 	{"logistic-mean", false, func(s Size) Model { return Logistic{Features: s.Features, Mean: true} }},
 }
+
+// cleanRidge is the ridge of data hyper-cleaning: on MNIST with half of 5000 labels wrong, 0.001 costs accuracy, and with 0.0001 weights
+// begin to fit the validation examples alone.
+const cleanRidge = 5e-4
 
 // newMLP returns the network for a task of size s.
 func newMLP(s Size, relu bool) MLP {

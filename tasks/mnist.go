@@ -23,7 +23,11 @@ type mnist struct {
 	hidden     string
 	train, val int
 	partition  data.Partition
+	mislabel   float64
 	data       string
+
+	wrong  [][]int      // rows of wrong training labels of each agent
+	shards []data.Shard // as they were loaded
 }
 
 func (*mnist) Name() string { return "mnist" }
@@ -41,15 +45,17 @@ and written to the run folder with all measurements. Other models have another x
   hyperrep        the hidden layers of a network, ω its last one
   distilled       ten pictures, ω a classifier that is trained on these alone
   temperature     a temperature for each digit
-  hyperclean      a weight for each training example`
+  hyperclean      a weight for each training example; with -mislabel, wrong labels are found by it
+  hyperclean-mlp  the same, of a network`
 }
 
 func (t *mnist) Flags(f *flag.FlagSet) {
 	f.StringVar(&t.model, "model", "softmax", "`name` of the model: "+strings.Join(mnistModels(), ", "))
-	f.StringVar(&t.hidden, "hidden", "32", "`units` of the hidden layers of mlp, mlp-relu and hyperrep, such as 256,128")
+	f.StringVar(&t.hidden, "hidden", "32", "`units` of the hidden layers of mlp, mlp-relu, hyperrep and hyperclean-mlp, such as 256,128")
 	f.IntVar(&t.train, "train", 3750, "training `examples` of each agent, for g_i; 0: half of its share")
 	f.IntVar(&t.val, "val", 3750, "validation `examples` of each agent, for f_i; 0: half of its share")
 	f.TextVar(&t.partition, "partition", data.Partition{}, "`rule` by which examples are split over agents: iid, dirichlet:0.3 (unlike shares of the labels) or labels:2 (so many labels an agent)")
+	f.Float64Var(&t.mislabel, "mislabel", 0, "`share` of the training labels that are made wrong, each another digit")
 	f.StringVar(&t.data, "data", "", "`folder` with the four files of MNIST (default: $DSBO_DATA, else that of the GoMNIST module)")
 }
 
@@ -57,7 +63,7 @@ func (t *mnist) Flags(f *flag.FlagSet) {
 const distilled = "distilled"
 
 // layered names the models with hidden layers that -hidden chooses.
-var layered = []string{"mlp", "mlp-relu", "hyperrep"}
+var layered = []string{"mlp", "mlp-relu", "hyperrep", "hyperclean-mlp"}
 
 // mnistModels are the models for ten classes.
 func mnistModels() []string { return models.NamesFor(10) }
@@ -71,6 +77,9 @@ func (t *mnist) Check() error {
 		return dsbo.Errorf(dsbo.ErrConfig, "-train must be at least 1, or 0 for half of an agent's share; it is %d", t.train)
 	case t.val < 0:
 		return dsbo.Errorf(dsbo.ErrConfig, "-val must be at least 1, or 0 for half of an agent's share; it is %d", t.val)
+	}
+	if err := t.checkMislabel(); err != nil {
+		return err
 	}
 	_, err := hiddenUnits(t.hidden)
 	return err
@@ -95,6 +104,9 @@ func (t *mnist) Load(a experiment.Agents) (task data.Task, m models.Model, err e
 	if err != nil {
 		return task, nil, err
 	}
+	if task, err = t.mislabelled(task, a); err != nil {
+		return task, nil, err
+	}
 	size := models.Size{Features: task.Features, Classes: task.Classes, Examples: task.TrainRows(), Seed: a.Seed}
 	if size.Hidden, err = hiddenUnits(t.hidden); err != nil {
 		return task, nil, err
@@ -113,6 +125,9 @@ func (t *mnist) Describe(task data.Task, m models.Model) (map[string]any, string
 	settings := map[string]any{"model": t.model, "partition": t.partition, "test": task.Test.Len(), "train": train, "val": val}
 	if slices.Contains(layered, t.model) {
 		settings["hidden"] = t.hidden
+	}
+	if t.mislabel > 0 {
+		settings["mislabel"] = t.mislabel
 	}
 	return settings, fmt.Sprintf("MNIST, %s with %d weights and %s, %d agents with %d training and %d validation examples (%v)",
 		t.model, q, counted(m, p), len(task.Shards), train, val, t.partition)

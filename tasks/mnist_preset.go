@@ -6,7 +6,7 @@ import (
 )
 
 func (*mnist) Presets() []experiment.Preset {
-	return []experiment.Preset{mnistPaper(), mnistMADSBO(), mnistLayers(), mnistPictures(), mnistDraws()}
+	return []experiment.Preset{mnistPaper(), mnistMADSBO(), mnistLayers(), mnistPictures(), mnistDraws(), mnistCleaning()}
 }
 
 // Preset implements [experiment.Chooser]: "tuned" is for penalties, and steps of weights and pictures are smaller.
@@ -14,6 +14,8 @@ func (t *mnist) Preset() string {
 	switch t.model {
 	case "hyperrep":
 		return mnistLayers().Name
+	case "hyperclean":
+		return mnistCleaning().Name
 	case "lenet":
 		return mnistDraws().Name
 	case distilled:
@@ -63,6 +65,14 @@ func mnistMADSBO() experiment.Preset {
 			WarmZ: true, TrackY: true, MomY: 0.9, MomZ: 0.9, ReuseB: true,
 			XStep: "adam", Lr: "0.15*(1-k/K)", V: 0.95, Clip: []float64{-1, 12},
 		},
+	}
+}
+
+// mnistCleaning tunes a weight for each training example, from ½.
+func mnistCleaning() experiment.Preset {
+	return experiment.Preset{
+		Name: "cleaning", Wire: "float32", K: 30, EvalEvery: 5, Patience: 5,
+		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Start: "x0"},
 	}
 }
 

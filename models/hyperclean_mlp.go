@@ -1,0 +1,68 @@
+package models
+
+import (
+	"dsbo"
+	"dsbo/ad"
+	"dsbo/data"
+	"dsbo/internal/vec"
+)
+
+// HyperCleanMLP is [HyperClean] with a network in place of the linear classifier: y is that of Net, whose Penalties, Intercepts and Prior do
+// not count. The lower problem is not convex.
+type HyperCleanMLP struct {
+	Net      MLP
+	Examples int     // training examples of all agents together
+	Ridge    float64 // C; 0: 0.001
+}
+
+// linear returns the model that has the same x.
+func (h HyperCleanMLP) linear() HyperClean {
+	return HyperClean{Features: h.Net.Features, Classes: h.Net.Outputs, Examples: h.Examples, Ridge: h.Ridge}
+}
+
+// Dims implements [Model].
+func (h HyperCleanMLP) Dims() (p, q int) {
+	_, q = h.Net.Dims()
+	return h.Examples, q
+}
+
+// Check implements [Checker].
+func (h HyperCleanMLP) Check(s data.Shard) error {
+	if h.Net.Loss != nil {
+		return dsbo.Errorf(dsbo.ErrConfig, "the loss of data hyper-cleaning is the cross-entropy: that of the network must not be given")
+	}
+	if err := h.Net.Check(s); err != nil {
+		return err
+	}
+	return h.linear().Check(s)
+}
+
+// Lower implements [Model].
+func (h HyperCleanMLP) Lower(x, y *ad.Node, b Batch) *ad.Node {
+	outputs := ad.Outputs(h.Net.outputs(y, b.X))
+	loss := ad.Scale(1/float64(b.Rows), ad.Dot(trust(x, b), CrossEntropy{}.Losses(outputs, b.T)))
+	return ad.Add(loss, ad.Scale(h.linear().ridge(), ad.Dot(y, y)))
+}
+
+// Upper implements [Model].
+func (h HyperCleanMLP) Upper(_, y *ad.Node, b Batch) *ad.Node { return h.Net.fit(y, b) }
+
+// Score implements [Scorer].
+func (h HyperCleanMLP) Score(x, y *ad.Node, b Batch) (losses, hits *ad.Node) {
+	return h.Net.Score(x, y, b)
+}
+
+// Penalty implements [Penalized]: 2C in each entry.
+func (h HyperCleanMLP) Penalty(dst, _ []float64) { vec.Fill(dst, 2*h.linear().ridge()) }
+
+// Start implements [Starter]: that of the network.
+func (h HyperCleanMLP) Start(y []float64) { h.Net.Start(y) }
+
+// Meaning implements [Meant].
+func (h HyperCleanMLP) Meaning() Meaning { return h.linear().Meaning() }
+
+// Baselines implements [Baselined].
+func (h HyperCleanMLP) Baselines() []Baseline { return h.linear().Baselines() }
+
+// Layers implements [Layered].
+func (h HyperCleanMLP) Layers() []Layer { return h.Net.Layers() }

@@ -1,0 +1,104 @@
+package tasks
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dsbo"
+	"dsbo/data"
+	"dsbo/experiment"
+)
+
+// cleaning names the models that weigh training examples by the trust in their labels.
+var cleaning = []string{"hyperclean", "hyperclean-mlp"}
+
+// checkMislabel checks -mislabel.
+func (t *mnist) checkMislabel() error {
+	if !(t.mislabel >= 0 && t.mislabel < 1) {
+		return dsbo.Errorf(dsbo.ErrConfig, "-mislabel must be at least 0 and below 1; it is %v", t.mislabel)
+	}
+	return nil
+}
+
+// mislabelled makes a share of the training labels of the agents in this process wrong, and keeps which.
+func (t *mnist) mislabelled(task data.Task, a experiment.Agents) (data.Task, error) {
+	t.wrong = make([][]int, len(task.Shards))
+	t.shards = task.Shards
+	if t.mislabel == 0 {
+		return task, nil
+	}
+	task.Shards = slices.Clone(task.Shards)
+	for i := range task.Shards {
+		var err error
+		if task.Shards[i].Train, t.wrong[i], err = data.Mislabel(task.Shards[i].Train, t.mislabel, a.Seed, i); err != nil {
+			return task, err
+		}
+	}
+	return task, nil
+}
+
+// Finish implements [experiment.Finisher]: where labels were made wrong, it says how many of these the trust in examples has found.
+func (t *mnist) Finish(f experiment.Finished) error {
+	if t.found() == 0 {
+		return nil
+	}
+	sums := make([]float64, t.found())
+	err := f.Together.Sum(sums, func(i int, part []float64) error {
+		wrong := map[int]bool{}
+		for _, row := range t.wrong[i] {
+			wrong[row] = true
+		}
+		for row, id := range t.shards[i].Train.ID {
+			part[detection(wrong[row], f.X[id] < 0)]++
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	f.Note("%s", detections(sums).String())
+	return nil
+}
+
+// Ending implements [experiment.Finisher].
+func (t *mnist) Ending() (e experiment.Ending) {
+	if n := t.found(); n > 0 {
+		e.Sums = []int{n}
+	}
+	return e
+}
+
+// found returns the length of the sum of detections, 0 where there are none.
+func (t *mnist) found() int {
+	if t.mislabel > 0 && slices.Contains(cleaning, t.model) {
+		return 4
+	}
+	return 0
+}
+
+// detection returns the entry of [detections] of a label that is wrong or not and is found to be or not.
+func detection(wrong, found bool) (entry int) {
+	if wrong {
+		entry = 2
+	}
+	if found {
+		entry++
+	}
+	return entry
+}
+
+// detections are the numbers of right labels that are trusted and that are not, and of wrong labels that are trusted and that are not.
+type detections []float64
+
+// f1 returns the harmonic mean of precision and recall, of so many that are rightly named and others that are wrongly named or left out.
+func f1(named, wrongly, left float64) float64 { return 2 * named / (2*named + wrongly + left) }
+
+// String returns the sentence for people. Found is where the weight of an example is below that at the start, ½.
+func (d detections) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Of %.0f wrong training labels %.0f are found (weight below ½), and of %.0f right ones %.0f are taken for wrong: ",
+		d[2]+d[3], d[3], d[0]+d[1], d[1])
+	fmt.Fprintf(&b, "F1 of wrong labels %.2f %%, of right ones %.2f %%.", 100*f1(d[3], d[1], d[2]), 100*f1(d[0], d[2], d[1]))
+	return b.String()
+}
