@@ -9,3 +9,8 @@ import _ "embed"
 //
 //go:embed ref_torch_mpi.py
 var Program []byte
+
+// Products is the text of a Python program that times one agent's gradients and products of deep networks.
+//
+//go:embed ref_torch_products.py
+var Products []byte

@@ -41,6 +41,7 @@ func compare(ctx context.Context, o options, out io.Writer) {
 	if len(rows) > 1 {
 		must.OK(cli.Table(out, rows))
 	}
+	compareDeep(ctx, o, chosen, r, out)
 	if slices.Contains(chosen, productsPart) {
 		child[products](ctx, productsPart, o).print(out)
 	}

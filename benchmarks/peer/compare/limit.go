@@ -16,21 +16,32 @@ const limitOverFloor = 3
 
 // A limit is what the machine can do, on all processors at once.
 type limit struct {
-	GFLOPS float64 // best rate of float32 matrix products
-	GBs    float64 // bandwidth of copying, bytes read and bytes written
+	GFLOPS   float64 // best rate of float32 matrix products
+	GFLOPS64 float64 // and of float64
+	GBs      float64 // bandwidth of copying, bytes read and bytes written
 }
 
-func measureLimit() (l limit) {
+func measureLimit() limit {
+	const size = 1 << 24 // numbers: well beyond the caches
+	return limit{productRate[float32](), productRate[float64](), 2 * 4 * size / 1e9 * callRate(func() func() {
+		dst, src := ones[float32](size), ones[float32](size)
+		return func() { copy(dst, src) }
+	}, 1)}
+}
+
+// productRate returns the best rate of matrix products of some sizes, in GFLOP/s.
+func productRate[T kernel.Float]() (best float64) {
 	for _, s := range []struct {
-		f       func(m, n, k int, c []float32, ldc int, a []float32, lda int, b []float32, ldb int, acc bool)
+		f       func(m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int, acc bool)
 		m, n, k int
 		lda     int
 	}{
-		{kernel.GemmNN[float32], 10, 32, 128, 128}, // all in the first-level cache
-		{kernel.GemmNN[float32], 100, 64, 64, 64},
-		{kernel.GemmTN[float32], 10, 784, 64, 10}, // the products of MNIST
-		{kernel.GemmNT[float32], 64, 10, 784, 784},
-		{kernel.GemmNT[float32], 64, 20, 784, 784},
+		{kernel.GemmNN[T], 10, 32, 128, 128}, // all in the first-level cache
+		{kernel.GemmNN[T], 100, 64, 64, 64},
+		{kernel.GemmTN[T], 10, 784, 64, 10}, // the products of MNIST
+		{kernel.GemmNT[T], 64, 10, 784, 784},
+		{kernel.GemmNT[T], 64, 20, 784, 784},
+		{kernel.GemmNN[T], 256, 1024, 1024, 1024}, // those of deep networks
 	} {
 		flops := 2 * float64(s.m*s.n*s.k)
 		ldb := s.n
@@ -38,21 +49,16 @@ func measureLimit() (l limit) {
 			ldb = max(s.k, s.n)
 		}
 		rate := callRate(func() func() {
-			c, a, b := ones(s.m*s.n), ones(max(s.m, s.k)*s.lda), ones(max(s.n, s.k)*ldb)
+			c, a, b := ones[T](s.m*s.n), ones[T](max(s.m, s.k)*s.lda), ones[T](max(s.n, s.k)*ldb)
 			return func() { s.f(s.m, s.n, s.k, c, s.n, a, s.lda, b, ldb, false) }
 		}, 1+int(2e7/flops))
-		l.GFLOPS = max(l.GFLOPS, flops*rate/1e9)
+		best = max(best, flops*rate/1e9)
 	}
-	const size = 1 << 24 // numbers: well beyond the caches
-	l.GBs = 2 * 4 * size / 1e9 * callRate(func() func() {
-		dst, src := ones(size), ones(size)
-		return func() { copy(dst, src) }
-	}, 1)
-	return l
+	return best
 }
 
-func ones(n int) []float32 {
-	v := make([]float32, n)
+func ones[T kernel.Float](n int) []T {
+	v := make([]T, n)
 	for i := range v {
 		v[i] = 1
 	}
@@ -112,7 +118,7 @@ func (l limit) floor() (ms float64, why string) {
 func (l limit) print(out io.Writer) {
 	flops, bytes := iterationWork()
 	floor, why := l.floor()
-	fmt.Fprintf(out, "limit: best float32 matrix product %.0f GFLOP/s, copy %.1f GB/s, all processors together\n", l.GFLOPS, l.GBs)
+	fmt.Fprintf(out, "limit: best matrix product %.0f GFLOP/s in float32 and %.0f in float64, copy %.1f GB/s, all processors together\n", l.GFLOPS, l.GFLOPS64, l.GBs)
 	fmt.Fprintf(out, "  an MNIST iteration in f32 takes %.2f GFLOP and at least %.0f MB: floor %.1f ms (%s)\n", flops/1e9, bytes/1e6, floor, why)
 }
 

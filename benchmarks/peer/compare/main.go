@@ -77,10 +77,19 @@ func (o options) validate() error {
 		return dsbo.Errorf(dsbo.ErrConfig, "-ranks must divide %d agents; it is %d", agents, o.ranks)
 	case o.growth && o.only != "":
 		return dsbo.Errorf(dsbo.ErrConfig, "-only and -growth are mutually exclusive")
-	case o.worker != "" && !slices.Contains(parts(), o.worker):
-		return dsbo.Errorf(dsbo.ErrConfig, "-worker must be one of %s; it is %q", strings.Join(parts(), ", "), o.worker)
+	case o.worker != "" && !slices.Contains(workers(), o.worker):
+		return dsbo.Errorf(dsbo.ErrConfig, "-worker must be one of %s; it is %q", strings.Join(workers(), ", "), o.worker)
 	}
 	return nil
+}
+
+// workers lists what a process of its own measures: the parts, and the rows of those that have several.
+func workers() []string {
+	names := parts()
+	for _, d := range deepRows() {
+		names = append(names, d.name())
+	}
+	return names
 }
 
 // measurePart measures one part. Its result has a JSON form.
@@ -90,6 +99,9 @@ func measurePart(ctx context.Context, part string) any {
 		return measureLimit()
 	case productsPart:
 		return measureProducts()
+	}
+	if i := slices.IndexFunc(deepRows(), func(d deepRow) bool { return d.name() == part }); i >= 0 {
+		return measureDeep(deepRows()[i], 1)
 	}
 	all := tasks()
 	return ours(ctx, all[slices.IndexFunc(all, func(t task) bool { return t.name == part })])

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"dsbo/algo"
 	"dsbo/data"
@@ -117,6 +118,11 @@ func parts() []string {
 	var names []string
 	for _, t := range tasks() {
 		names = append(names, t.name)
+	}
+	for _, d := range deepRows() {
+		if part := d.part(); !slices.Contains(names, part) {
+			names = append(names, part)
+		}
 	}
 	return append(names, limitPart, productsPart)
 }

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"dsbo"
+	"dsbo/benchmarks/peer"
+	"dsbo/internal/cli"
+	"dsbo/internal/must"
+	"dsbo/internal/stat"
+	"dsbo/models"
+)
+
+// A deepRow is one agent's questions about a network, on one thread.
+type deepRow struct {
+	network           string // as the peer's program has it
+	hidden            []int  // none: the one with convolutions
+	batch             int
+	kind              dtype
+	gradient, product float64 // ours/peer, at most
+	coldOverGradient  float64 // of ours, at most
+}
+
+// part is the part that the row belongs to, and name what is measured in a process of its own.
+func (d deepRow) part() string { return "deep-" + d.network }
+func (d deepRow) name() string { return fmt.Sprintf("%s-%d-%s", d.part(), d.batch, d.kind) }
+
+func deepRows() (rows []deepRow) {
+	for _, d := range []deepRow{
+		{network: "784-256-128-10", hidden: []int{256, 128}, gradient: .7, product: .6, coldOverGradient: 1.6},
+		{network: "784-1024-1024-10", hidden: []int{1024, 1024}, gradient: .7, product: .6, coldOverGradient: 1.6},
+		{network: "lenet", gradient: .8, product: .7, coldOverGradient: 2.2},
+	} {
+		for _, d.batch = range []int{64, 256} {
+			for _, d.kind = range []dtype{f32, f64} {
+				rows = append(rows, d)
+			}
+		}
+	}
+	return rows
+}
+
+// deepTimes are medians in ms. Cold is a product at a new point, Warm one more at the same point.
+type deepTimes struct{ Gradient, Cold, Warm float64 }
+
+// measureDeep measures ours, for so long each.
+func measureDeep(d deepRow, seconds float64) deepTimes {
+	m := newDeep(d.hidden...)
+	o := must.Get(models.NewOracle(m, pictures(d.batch), models.Config{Float32: d.kind == f32}))
+	_, q := m.Dims()
+	x, y, v, dst := []float64{-4.6}, make([]float64, q), make([]float64, q), make([]float64, q)
+	m.params.Init(y, 1)
+	m.params.Init(v, 2)
+	name := dsbo.Sample{Set: dsbo.Whole}
+	gradient := func() { must.OK(o.LowerGrad(dst, x, y, name)) }
+	product := func() { must.OK(o.HVP(dst, x, y, v, name)) }
+	elsewhere := func() { y[0] = -y[0] - 1e-3 }
+	another := func() { v[0] = -v[0] - 1e-3 }
+	return deepTimes{medianTime(seconds, elsewhere, gradient), medianTime(seconds, elsewhere, product), medianTime(seconds, another, product)}
+}
+
+// medianTime calls both for so many seconds, and returns the median time in ms of f.
+func medianTime(seconds float64, before, f func()) float64 {
+	var times []float64
+	f()
+	for begin := time.Now(); time.Since(begin).Seconds() < seconds || len(times) < 3; {
+		before()
+		start := time.Now()
+		f()
+		times = append(times, ms(time.Since(start)))
+	}
+	return stat.Median(times)
+}
+
+// deep runs the peer's program for one row.
+func (r *rival) deep(ctx context.Context, d deepRow) (t deepTimes, err error) {
+	program, result := filepath.Join(r.dir, "products.py"), filepath.Join(r.dir, "products.json")
+	if err := os.WriteFile(program, peer.Products, 0o600); err != nil {
+		return t, err
+	}
+	cmd := exec.CommandContext(ctx, r.python, program, "--network", d.network, "--batch", fmt.Sprint(d.batch), "--dtype", string(d.kind), "--out", result)
+	cmd.Env = append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1")
+	if err := cli.RunProgram(ctx, cmd); err != nil {
+		return t, fmt.Errorf("the peer on %s: %w", d.name(), err)
+	}
+	text, err := os.ReadFile(result)
+	if err != nil {
+		return t, err
+	}
+	if err := json.Unmarshal(text, &t); err != nil || !(min(t.Gradient, t.Cold, t.Warm) > 0) {
+		return t, fmt.Errorf("the peer's result on %s must have three times; it is %s", d.name(), text)
+	}
+	return t, nil
+}
+
+// compareDeep runs the chosen rows on both sides in turn, on one thread each, and prints a table. Share is the part of a product's time
+// that its matrix products would take at the machine's best rate.
+func compareDeep(ctx context.Context, o options, chosen []string, r *rival, out io.Writer) {
+	table := [][]string{{"", "gradient, ms", "peer", "ours/peer", "at most", "HVP, ms", "peer", "ours/peer", "at most", "HVP/gradient", "at most",
+		"warm, ms", "peer", "ours/peer", "warm/gradient", "share"}}
+	o.procs = 1
+	var l limit
+	for _, d := range deepRows() {
+		if !slices.Contains(chosen, d.part()) {
+			continue
+		}
+		if l == (limit{}) {
+			l = child[limit](ctx, limitPart, o)
+		}
+		var mine, theirs []deepTimes
+		for range o.rounds {
+			mine = append(mine, child[deepTimes](ctx, d.name(), o))
+			if r != nil {
+				theirs = append(theirs, must.Get(r.deep(ctx, d)))
+			}
+		}
+		table = append(table, d.row(mine, theirs, l))
+	}
+	if len(table) > 1 {
+		must.OK(cli.Table(out, table))
+	}
+}
+
+// row returns the table's line of what the rounds measured; theirs is empty where the peer cannot run.
+func (d deepRow) row(mine, theirs []deepTimes, l limit) []string {
+	gradient := func(t deepTimes) float64 { return t.Gradient }
+	cold := func(t deepTimes) float64 { return t.Cold }
+	warm := func(t deepTimes) float64 { return t.Warm }
+	median := func(all []deepTimes, of func(deepTimes) float64) float64 {
+		var v []float64
+		for _, t := range all {
+			v = append(v, of(t))
+		}
+		return stat.Median(v)
+	}
+	line := []string{fmt.Sprintf("%s, batch %d, %s", d.network, d.batch, d.kind)}
+	compared := func(of func(deepTimes) float64) {
+		line = append(line, fmt.Sprintf("%.2f", median(mine, of)), "", "")
+		if len(theirs) == 0 {
+			return
+		}
+		var ratios []float64
+		for i := range mine {
+			ratios = append(ratios, of(mine[i])/of(theirs[i]))
+		}
+		line[len(line)-2], line[len(line)-1] = fmt.Sprintf("%.2f", median(theirs, of)), fmt.Sprintf("%.2f", stat.Median(ratios))
+	}
+	compared(gradient)
+	line = append(line, fmt.Sprint(d.gradient))
+	compared(cold)
+	line = append(line, fmt.Sprint(d.product), fmt.Sprintf("%.2f", median(mine, cold)/median(mine, gradient)), fmt.Sprint(d.coldOverGradient))
+	compared(warm)
+	best := l.GFLOPS
+	if d.kind == f64 {
+		best = l.GFLOPS64
+	}
+	flops := newDeep(d.hidden...).products().cold * float64(d.batch)
+	return append(line, fmt.Sprintf("%.2f", median(mine, warm)/median(mine, gradient)), fmt.Sprintf("%.0f %%", 100*flops/1e6/best/median(mine, cold)))
+}
