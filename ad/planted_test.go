@@ -185,7 +185,7 @@ func TestPlantedMistakes(t *testing.T) {
 			}
 		}, "lower loss: HVP", false},
 	} {
-		for _, size := range []network{{side: 7, filters: 2, units: 4}, {side: 28, filters: 8, units: 96}} {
+		for _, size := range []network{{side: 7, filters: 4, units: 8}, {side: 28, filters: 8, units: 96}} {
 			if size.side > 7 && (testing.Short() || !c.large) {
 				continue
 			}
