@@ -92,6 +92,13 @@ func (s *session) run() (in chan error, err error) {
 	select {
 	case err = <-in:
 	case err = <-out:
+		if err == io.EOF { // what gRPC says of any stream that has ended: only the receiving direction knows how
+			select {
+			case err = <-in:
+			case <-s.dropped:
+				err = s.reason
+			}
+		}
 	case <-s.dropped:
 		err = s.reason
 	}
