@@ -127,5 +127,5 @@ func (o *agentOptions) passError(stdout io.Writer, err error) error {
 		return err
 	}
 	fmt.Fprintln(stdout, cli.OneLine(err))
-	return fmt.Errorf("%w: %w", cli.ErrReported, err)
+	return cli.Reported(err)
 }

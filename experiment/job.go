@@ -22,6 +22,7 @@ type Job struct {
 	Layout   Layout // layout of the agents; nil: the one of -transport
 	View     Viewer // nil: a bar and lines on stderr
 
+	name    string // of the command, such as "dsbo mnist"
 	presets []Preset
 	task    map[string]any  // values of the task's flags, by name
 	given   map[string]bool // names of the flags that were given
@@ -97,7 +98,7 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 		if r.lock != nil {
 			r.lock.Close()
 		}
-		err = r.layout.leave(ctx, stderr, err)
+		err = r.layout.leave(ctx, r, stderr, err)
 	}()
 	title, parts, err := j.seriesParts(r.layout.allowsSeries())
 	if err != nil {

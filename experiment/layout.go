@@ -35,7 +35,7 @@ type Layout interface {
 	// round returns the number of the exchange after the last one; 0 where exchanges have none.
 	round() int
 	// leave ends this process's part in the run after the job ended with err, and returns the error for the user.
-	leave(ctx context.Context, stderr io.Writer, err error) error
+	leave(ctx context.Context, r *runner, stderr io.Writer, err error) error
 }
 
 // inProcess is the layout of a job whose agents are all in this process. The other layouts embed it, and inherit what they do not
@@ -66,7 +66,7 @@ func (inProcess) resumeHint(folder runs.Folder) string {
 
 func (inProcess) round() int { return 0 }
 
-func (inProcess) leave(_ context.Context, _ io.Writer, err error) error { return err }
+func (inProcess) leave(_ context.Context, _ *runner, _ io.Writer, err error) error { return err }
 
 // chooseFolder sets the run folder and checks that a run that stands there was made by the same layout of processes.
 func (r *runner) chooseFolder(l Layout) error {

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -172,28 +173,25 @@ func (*ranks) fail(r *runner, err error) { r.team.Fail(err) }
 // leaving is how long a process that has failed waits for the others.
 const leaving = 30 * time.Second
 
-// farewell is how long a process that has failed, and is not the first one, lives on after all have closed: the launcher ends all processes
-// when one ends with an error, and the first one writes the error's line before it does.
-const farewell = 500 * time.Millisecond
-
-// leave waits for the other processes, and aborts the job if they do not end. The first process tells the user the error.
-func (l *ranks) leave(ctx context.Context, stderr io.Writer, err error) error {
+// leave waits for the other processes, and aborts the job if they do not end. The first process tells the user the error before that: the
+// launcher ends all processes when one ends with an error.
+func (l *ranks) leave(ctx context.Context, r *runner, stderr io.Writer, err error) error {
 	end := context.WithoutCancel(ctx) // the first process may have a report to draw
 	if err != nil {
+		if l.leads() {
+			cli.Report(stderr, strings.ReplaceAll(r.name, " ", ": "), err) // as the command would, by its verb
+		}
 		limited, cancel := context.WithTimeout(end, leaving)
 		defer cancel()
 		end = limited
 	}
-	if e := l.world.Close(end); e != nil && err == nil {
-		err = e
-	}
+	closing := l.world.Close(end)
 	if end.Err() != nil {
-		fmt.Fprintf(stderr, "process %d of %d: %s; the other processes do not end: aborting\n", l.world.Rank(), l.world.Size(), cli.OneLine(err))
-		l.world.Abort(max(1, cli.Code(err)))
+		fmt.Fprintf(stderr, "process %d of %d: %s; the other processes do not end: aborting\n", l.world.Rank(), l.world.Size(), cli.OneLine(cmp.Or(err, closing)))
+		l.world.Abort(max(1, cli.Code(cmp.Or(err, closing))))
 	}
-	if err != nil && !l.leads() {
-		time.Sleep(farewell)
-		err = fmt.Errorf("%w: %w", cli.ErrReported, err)
+	if err != nil {
+		return cli.Reported(err)
 	}
-	return err
+	return closing
 }

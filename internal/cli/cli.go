@@ -40,8 +40,16 @@ func Code(err error) int {
 	return Failure
 }
 
-// ErrReported marks errors that another process shows to the user.
-var ErrReported = errors.New("reported by another process")
+// ErrReported marks errors that the user has been shown, or is by another process.
+var ErrReported = errors.New("reported already, or by another process")
+
+// Reported marks an error with [ErrReported]; its text stays.
+func Reported(err error) error { return reported{err} }
+
+type reported struct{ error }
+
+func (r reported) Is(target error) bool { return target == ErrReported }
+func (r reported) Unwrap() error        { return r.error }
 
 // Main runs a command and returns its exit code: [Begin], the command, [End].
 func Main(name string, command func(ctx context.Context, args []string, stdout, stderr io.Writer) error) int {
@@ -63,9 +71,14 @@ func Begin() (context.Context, error) {
 // End writes a command's error as one line of stderr and returns the exit code.
 func End(name string, err error) int {
 	if err != nil && !errors.Is(err, flag.ErrHelp) && !errors.Is(err, ErrReported) {
-		fmt.Fprintf(os.Stderr, "%s: %s\n", name, OneLine(err))
+		Report(os.Stderr, name, err)
 	}
 	return Code(err)
+}
+
+// Report writes a command's error as one line.
+func Report(stderr io.Writer, name string, err error) {
+	fmt.Fprintf(stderr, "%s: %s\n", name, OneLine(err))
 }
 
 // OneLine returns an error's text for users, in one line.
