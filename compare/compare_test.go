@@ -79,7 +79,9 @@ func TestRun(t *testing.T) {
 	if err := r.Failure(); err != nil {
 		t.Error(err)
 	}
-	page := string(must.Get(os.ReadFile(must.Get(r.Write(out)))))
+	path := must.Get(r.Write(out))
+	t.Run("in a browser", func(t *testing.T) { inspectPage(t, path) })
+	page := string(must.Get(os.ReadFile(path)))
 	for _, want := range []string{"<h2>small</h2>", "not applicable", "at the edge: lr", "Φ against MB sent by all agents", `href="pages/small/report.html"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)

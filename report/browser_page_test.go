@@ -5,11 +5,13 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"dsbo/internal/browsertest"
 	"dsbo/internal/must"
 )
 
@@ -46,55 +48,76 @@ const layoutScript = `
 	return wrong;
 `
 
-func TestPageInBrowser(t *testing.T) {
-	frames := map[string]map[string]frame{"light": {}, "dark": {}}
+// An inspection is of pages, with what is to be seen of each by name.
+type inspection struct {
+	pages map[string]browsertest.Page
+	check func(t *testing.T, seen map[string]json.RawMessage)
+}
+
+// TestInBrowser makes all inspections in one browser.
+func TestInBrowser(t *testing.T) {
+	inspections := map[string]inspection{"layout": inspectLayout(t), "colours": inspectColours(t), "tables": inspectTables(t), "figures": inspectFigures(t)}
+	all := map[string]browsertest.Page{}
+	for _, l := range inspections {
+		maps.Copy(all, l.pages)
+	}
+	seen := browsertest.Open(t, all)
+	for name, l := range inspections {
+		t.Run(name, func(t *testing.T) { l.check(t, seen) })
+	}
+}
+
+// inspectLayout inspections at pages of every kind, in windows of three sizes.
+func inspectLayout(t *testing.T) inspection {
+	pages := map[string]browsertest.Page{}
 	for name, fixtures := range scenarios() {
 		path := rendered(t, fixtures...)
 		for _, screen := range []struct {
 			width, height int
-			scheme, axis  string
-		}{{1280, 900, "light", "bytes"}, {390, 844, "dark", "seconds"}, {320, 640, "light", "iterations"}} {
+			dark          bool
+			axis          string
+		}{{1280, 900, false, "bytes"}, {390, 844, true, "seconds"}, {320, 640, false, "iterations"}} {
 			title := fmt.Sprintf("%s, %d wide, against %s", name, screen.width, screen.axis)
-			frames[screen.scheme][title] = frame{path, screen.width, screen.height, strings.ReplaceAll(layoutScript, "AXIS", screen.axis)}
+			pages[title] = browsertest.Page{Path: path, Width: screen.width, Height: screen.height, Dark: screen.dark, Script: strings.ReplaceAll(layoutScript, "AXIS", screen.axis)}
 		}
 	}
-	for scheme := range frames {
-		for title, result := range browse(t, scheme, frames[scheme]) {
+	return inspection{pages, func(t *testing.T, seen map[string]json.RawMessage) {
+		for title := range pages {
 			var wrong []string
-			must.OK(json.Unmarshal(result, &wrong))
+			must.OK(json.Unmarshal(seen[title], &wrong))
 			for _, w := range wrong[:min(len(wrong), 5)] {
 				t.Errorf("%s: %s", title, w)
 			}
 		}
-	}
+	}}
 }
 
-// The colours of figures follow the user's choice of light or dark, with the contrast that WCAG asks for: 4.5 for text, 3
-// for graphics.
-func TestDarkMode(t *testing.T) {
+// inspectColours: those of figures follow the user's choice of light or dark, with the contrast that WCAG asks for: 4.5 for text, 3 for
+// graphics.
+func inspectColours(t *testing.T) inspection {
 	path := rendered(t, fixture{method: "madsbo", done: 20})
-	for _, scheme := range []string{"light", "dark"} {
-		var colours struct{ Ground, Text, Line string }
-		must.OK(json.Unmarshal(browse(t, scheme, map[string]frame{"": {path, 1280, 900, `
+	pages := map[string]browsertest.Page{}
+	for _, dark := range []bool{false, true} {
+		pages[fmt.Sprintf("colours, dark %t", dark)] = browsertest.Page{Path: path, Width: 1280, Height: 900, Dark: dark, Script: `
 			const style = e => getComputedStyle(e);
 			const figure = document.querySelector("figure");
 			return {Ground: style(document.querySelector("#main")).backgroundColor, Text: style(figure.querySelector(".label")).color,
-				Line: style(figure.querySelector(".legend path")).stroke};`,
-		}})[""], &colours))
-		if text, line := ratio(t, colours.Text, colours.Ground), ratio(t, colours.Line, colours.Ground); text < 4.5 || line < 3 {
-			t.Errorf("%s: contrast of text %.1f, of lines %.1f; want 4.5 and 3", scheme, text, line)
-		}
+				Line: style(figure.querySelector(".legend path")).stroke};`}
 	}
+	return inspection{pages, func(t *testing.T, seen map[string]json.RawMessage) {
+		for name := range pages {
+			var colours struct{ Ground, Text, Line string }
+			must.OK(json.Unmarshal(seen[name], &colours))
+			if text, line := browsertest.Contrast(t, colours.Text, colours.Ground), browsertest.Contrast(t, colours.Line, colours.Ground); text < 4.5 || line < 3 {
+				t.Errorf("%s: contrast of text %.1f, of lines %.1f; want 4.5 and 3", name, text, line)
+			}
+		}
+	}}
 }
 
-// Headings are buttons, which the keyboard presses too: each press sorts by a column, the second the other way round.
-func TestTablesSort(t *testing.T) {
-	type state struct {
-		Head, Order string
-		Values      []string
-	}
-	var states []state
-	must.OK(json.Unmarshal(browse(t, "light", map[string]frame{"": {rendered(t, eight()...), 1280, 900, `
+// inspectTables: headings are buttons, which the keyboard presses too: each press sorts by a column, the second the other way round.
+func inspectTables(t *testing.T) inspection {
+	page := browsertest.Page{Path: rendered(t, eight()...), Width: 1280, Height: 900, Script: `
 		const states = [];
 		for (const column of [2, 0, 0, 5, 2]) {
 			if (states.length) document.querySelectorAll("#topic-0 thead button")[column].click();
@@ -102,8 +125,17 @@ func TestTablesSort(t *testing.T) {
 			const rows = [...document.querySelector("#topic-0 table").tBodies[0].rows];
 			states.push({Head: head.textContent.trim(), Order: head.getAttribute("aria-sort"), Values: rows.map(r => r.cells[column].dataset.sort)});
 		}
-		return states;`,
-	}})[""], &states))
+		return states;`}
+	return inspection{map[string]browsertest.Page{"tables": page}, func(t *testing.T, seen map[string]json.RawMessage) { checkSorted(t, seen["tables"]) }}
+}
+
+// checkSorted checks the rows after each press.
+func checkSorted(t *testing.T, seen json.RawMessage) {
+	var states []struct {
+		Head, Order string
+		Values      []string
+	}
+	must.OK(json.Unmarshal(seen, &states))
 	want := []string{"Φ − best constant, ascending", "Method, ascending", "Method, descending", "Φ, best constant, ascending", "Φ − best constant, ascending"}
 	for i, s := range states {
 		if got := s.Head + ", " + s.Order; got != want[i] || len(s.Values) != 8 {
@@ -123,19 +155,10 @@ func TestTablesSort(t *testing.T) {
 	}
 }
 
-// A figure answers to pointer, keyboard and buttons: values, zoom, lines on and off, scales, views, axes, and files to download.
-func TestFiguresInBrowser(t *testing.T) {
-	path := rendered(t, scenarios()["finished"]...)
-	records := loaded(t, scenarios()["finished"]...)[0].Records
-	var got struct {
-		Last, Hovered, Readout, Keyed, Csv, Difference string
-		Zoomed, Wheel, Reset, Whole                    []float64
-		Pressed                                        [2]string
-		Hidden, Shown, Log, Linear                     bool
-		Png                                            []int
-		Names                                          []string
-	}
-	must.OK(json.Unmarshal(browse(t, "light", map[string]frame{"": {path, 1280, 900, `
+// inspectFigures: a figure answers to pointer, keyboard and buttons: values, zoom, lines on and off, scales, views, axes, and files to
+// download.
+func inspectFigures(t *testing.T) inspection {
+	page := browsertest.Page{Path: rendered(t, scenarios()["finished"]...), Width: 1280, Height: 900, Script: `
 		const chart = charts[0], figure = document.getElementById("figure-phi"), out = {Names: []};
 		const drawn = () => new Promise(done => setTimeout(done, 50)); // uPlot draws when the script has ended
 		await drawn();
@@ -182,8 +205,22 @@ func TestFiguresInBrowser(t *testing.T) {
 		select.value = 1;
 		select.dispatchEvent(new Event("change"));
 		out.Difference = value(0);
-		return out;`,
-	}})[""], &got))
+		return out;`}
+	return inspection{map[string]browsertest.Page{"figures": page}, func(t *testing.T, seen map[string]json.RawMessage) { checkAnswers(t, seen["figures"]) }}
+}
+
+// checkAnswers checks what the figure of Φ has shown.
+func checkAnswers(t *testing.T, seen json.RawMessage) {
+	records := loaded(t, scenarios()["finished"]...)[0].Records
+	var got struct {
+		Last, Hovered, Readout, Keyed, Csv, Difference string
+		Zoomed, Wheel, Reset, Whole                    []float64
+		Pressed                                        [2]string
+		Hidden, Shown, Log, Linear                     bool
+		Png                                            []int
+		Names                                          []string
+	}
+	must.OK(json.Unmarshal(seen, &got))
 	phi := func(k int) string { return strconv.FormatFloat(float64(records[k].Phi), 'g', 5, 64) }
 	if got.Last != phi(10) || got.Hovered != phi(2) || got.Keyed != phi(3) || got.Readout != "At outer iterations k = 20" {
 		t.Errorf("last value %s, at 20 %s, after a key %s, readout %q; want %s, %s, %s", got.Last, got.Hovered, got.Keyed, got.Readout, phi(10), phi(2), phi(3))

@@ -1,4 +1,5 @@
-package report
+// Package browsertest looks at pages in a headless Chromium, for tests.
+package browsertest
 
 import (
 	"bytes"
@@ -19,16 +20,18 @@ import (
 	"dsbo/internal/must"
 )
 
-// A frame is a page in a window of some size, with the body of a function that looks at it.
-type frame struct {
-	path          string
-	width, height int
-	script        string
+// A Page is a file in a window of some size, for a user who prefers light or dark colours, with the body of a function that looks at it and
+// returns what is JSON.
+type Page struct {
+	Path          string
+	Width, Height int
+	Dark          bool
+	Script        string
 }
 
-// browse opens pages in a headless Chromium, for a user who prefers light or dark colours, and returns what their scripts
-// return, by name. Whatever the browser complains of is an error. Where there is no browser the test is skipped.
-func browse(t *testing.T, scheme string, frames map[string]frame) map[string]json.RawMessage {
+// Open opens pages in one headless Chromium, and returns what their scripts return, by name. Whatever the browser complains of is an error.
+// Where there is no browser, and with -short, the test is skipped.
+func Open(t *testing.T, pages map[string]Page) map[string]json.RawMessage {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a browser")
@@ -47,21 +50,24 @@ func browse(t *testing.T, scheme string, frames map[string]frame) map[string]jso
 		const results = {};
 		onmessage = e => { results[e.data.name] = e.data.value; document.getElementById("results").textContent = JSON.stringify(results) };
 	</script>`
-	for name, f := range frames {
-		page := must.Get(os.ReadFile(f.path))
-		page = fmt.Appendf(page, `<script>addEventListener("load", () => (async () => {%s})().then(value => parent.postMessage({name: %q, value}, "*")))</script>`, f.script, name)
+	for name, p := range pages {
+		page := must.Get(os.ReadFile(p.Path))
+		if policy := []byte("default-src 'none';"); !bytes.Contains(page, []byte("script-src")) { // it has no scripts but this one
+			page = bytes.Replace(page, policy, append(policy, " script-src 'unsafe-inline';"...), 1)
+		}
+		page = fmt.Appendf(page, `<script>addEventListener("load", () => (async () => {%s})().then(value => parent.postMessage({name: %q, value}, "*")))</script>`, p.Script, name)
 		file := strconv.Itoa(strings.Count(host, "<iframe")) + ".html"
 		must.OK(os.WriteFile(filepath.Join(dir, file), page, 0o644))
-		host += fmt.Sprintf(`<iframe src="%s" width="%d" height="%d" style="border: 0"></iframe>`, file, f.width, f.height)
+		scheme := map[bool]string{true: "dark", false: "light"}[p.Dark] // which the page in the frame takes for its user's
+		host += fmt.Sprintf(`<iframe src="%s" width="%d" height="%d" style="border: 0; color-scheme: %s"></iframe>`, file, p.Width, p.Height, scheme)
 	}
 	path := filepath.Join(dir, "host.html")
 	must.OK(os.WriteFile(path, []byte(host), 0o644))
-	preferred := map[string]string{"dark": "0", "light": "1"}[scheme]
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync",
 		"--disable-component-update", "--no-first-run", "--disable-dev-shm-usage", "--hide-scrollbars", "--user-data-dir="+filepath.Join(dir, "profile"),
-		"--blink-settings=preferredColorScheme="+preferred, "--enable-logging=stderr", "--virtual-time-budget=60000", "--dump-dom", "file://"+path)
+		"--enable-logging=stderr", "--virtual-time-budget=60000", "--dump-dom", "file://"+path)
 	var out, complaints bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaints
 	if err := cmd.Run(); err != nil {
@@ -74,14 +80,14 @@ func browse(t *testing.T, scheme string, frames map[string]frame) map[string]jso
 	}
 	found := regexp.MustCompile(`(?s)<pre id="results">(.*?)</pre>`).FindSubmatch(out.Bytes())
 	results := map[string]json.RawMessage{}
-	if found == nil || json.Unmarshal([]byte(html.UnescapeString(string(found[1]))), &results) != nil || len(results) != len(frames) {
-		t.Fatalf("the browser gave %d of %d results: %s", len(results), len(frames), &complaints)
+	if found == nil || json.Unmarshal([]byte(html.UnescapeString(string(found[1]))), &results) != nil || len(results) != len(pages) {
+		t.Fatalf("the browser gave %d of %d results: %s", len(results), len(pages), &complaints)
 	}
 	return results
 }
 
-// ratio is the contrast of two colours in the form rgb(r, g, b), as WCAG defines it.
-func ratio(t testing.TB, a, b string) float64 {
+// Contrast is that of two colours in the form rgb(r, g, b), as WCAG defines it.
+func Contrast(t testing.TB, a, b string) float64 {
 	t.Helper()
 	light := func(s string) float64 {
 		var c [3]float64
