@@ -19,12 +19,11 @@ import (
 
 // A lab is where the experiments leave their results.
 type lab struct {
-	out, log   io.Writer // of results, and of the progress
-	page       bytes.Buffer
-	dir        string // of figures and pages; "": there are none
-	quick      bool
-	seed       uint64
-	comparison comparison
+	out, log io.Writer // of results, and of the progress
+	page     bytes.Buffer
+	dir      string // of figures and pages; "": there are none
+	quick    bool
+	seed     uint64
 }
 
 // pick returns the size of an experiment: full, or short for a quick one.

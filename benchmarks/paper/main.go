@@ -36,7 +36,6 @@ func experiments() []experiment {
 		{"table1", "Table 1: time, traffic and oracle calls of an iteration against the dimension", table1},
 		{"dsco", "the compositional problem by MA-DSBO and by D-ASCGD", compositional},
 		{"methods", "all methods on one logistic problem each: global, personalized, one agent", methods},
-		{"compare", "MA-DSBO, DSBO-JHIP and GBDSBO on the synthetic task: time, oracle calls and traffic to the same Φ", compare},
 		{"hessian", "a Hessian-vector product against the whole Hessian: time and memory", hessian},
 	}
 }
@@ -68,15 +67,6 @@ func parse(args []string, stdout io.Writer) (*lab, []experiment, error) {
 	f.BoolVar(&l.quick, "quick", false, "small and short versions: they show that all works, not what holds")
 	f.Uint64Var(&l.seed, "seed", 1, "seed of problems and draws")
 	f.Group("Experiments", "only", "list", "figures", "quick", "seed")
-	c := &l.comparison
-	f.IntVar(&c.features, "p", 100, "p = q, `number` of features")
-	f.Float64Var(&c.rate, "r", 1, "r, heterogeneity rate, a `number`: features of agent i are N(0, i²r²)")
-	f.IntVar(&c.seeds, "seeds", 3, "`number` of seeds, from -seed on")
-	f.Float64Var(&c.phi, "phi", 0, "the Φ to reach, a `number` (default: the lowest that all methods reach)")
-	f.IntVar(&c.K, "K", 0, "outer iterations of all methods, a `number` (default: each method's own)")
-	f.IntVar(&c.T, "T", 0, "steps of y in an iteration of all methods, a `number` (default: each method's own)")
-	f.IntVar(&c.N, "N", 0, "steps of z in an iteration of all methods, a `number` (default: each method's own)")
-	f.Group("Settings of the experiment compare", "p", "r", "seeds", "phi", "K", "T", "N")
 	if err := f.Parse(args, stdout); err != nil {
 		return nil, nil, err
 	}
@@ -87,9 +77,6 @@ func parse(args []string, stdout io.Writer) (*lab, []experiment, error) {
 		return l, nil, nil
 	}
 	chosen, err := choose(*only)
-	if err == nil {
-		err = c.validate()
-	}
 	if err == nil && l.dir != "" {
 		if s, e := os.Stat(l.dir); e != nil || !s.IsDir() {
 			err = dsbo.Errorf(dsbo.ErrConfig, "-figures must be a folder that exists; it is %s", l.dir)

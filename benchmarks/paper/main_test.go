@@ -22,17 +22,13 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{[]string{"-h"}, cli.OK, "-only"},
 		{[]string{"-list"}, cli.OK, "convergence"},
-		{[]string{"-only", "higp,rain"}, cli.Usage, `-only must name some of convergence, flat, higp, loops, graphs, mismatch, table1, dsco, methods, compare, hessian; "rain" is none of them`},
+		{[]string{"-only", "higp,rain"}, cli.Usage, `-only must name some of convergence, flat, higp, loops, graphs, mismatch, table1, dsco, methods, hessian; "rain" is none of them`},
 		{[]string{"-only", "higp,"}, cli.Usage, `"" is none of them`},
 		{[]string{"table1"}, cli.Usage, `unexpected argument "table1"`},
 		{[]string{"-figures", "no/such/folder"}, cli.Usage, "-figures must be a folder that exists; it is no/such/folder"},
 		{[]string{"-figures", file}, cli.Usage, "must be a folder that exists"},
 		{[]string{"-speed", "9"}, cli.Usage, "-speed"},
 		{[]string{"-seed", "one"}, cli.Usage, "-seed"},
-		{[]string{"-seeds", "0"}, cli.Usage, "-seeds must be at least 1; it is 0"},
-		{[]string{"-T", "-1"}, cli.Usage, "-T must be at least 0; it is -1"},
-		{[]string{"-r", "-1"}, cli.Usage, "-r must be positive and finite; it is -1"},
-		{[]string{"-phi", "-2"}, cli.Usage, "-phi must be positive, or 0 for the lowest that all methods reach; it is -2"},
 	} {
 		var out bytes.Buffer
 		err := command(t.Context(), c.args, &out, &out)
@@ -50,7 +46,7 @@ func TestExitCodes(t *testing.T) {
 func TestQuick(t *testing.T) {
 	for _, e := range experiments() {
 		t.Run(e.name, func(t *testing.T) {
-			measuresTime := e.name == "table1" || e.name == "hessian" || e.name == "compare"
+			measuresTime := e.name == "table1" || e.name == "hessian"
 			if measuresTime && testing.Short() {
 				t.Skip("takes the longest")
 			}
