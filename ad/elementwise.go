@@ -236,6 +236,9 @@ func Scale(c float64, a *Node) *Node {
 	if c == 1 {
 		return a
 	}
+	if ruleOf(a) == rule(scaleByOp) { // one number less, and not each entry, is multiplied
+		return ScaleBy(Scale(c, children(a)[0]), children(a)[1])
+	}
 	return apply1(affine{a: c}, a)
 }
 

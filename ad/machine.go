@@ -96,14 +96,20 @@ const maxInputs = 64
 // tileBytes is about the size of a tile of the widest input, a share of the second-level cache, and tileRows the
 // most rows of one: calls of kernels for fewer rows of narrow data took a fifth of the time.
 const (
-	tileBytes = 256 << 10
+	tileBytes = 512 << 10
 	tileRows  = 512
 )
 
 func newMachine[T Float](rows, widest, numbers int, mem *memory[T]) *machine[T] {
+	return &machine[T]{rows: rows, tile: tileOf[T](rows, widest), memory: mem, budget: max(2*numbers, keptNumbers), byNode: map[*Node]int{}, byOut: map[int]int{}}
+}
+
+// tileOf returns the examples of a tile, so that all tiles of a batch have about as many: the weights of a layer are read anew for each.
+func tileOf[T Float](rows, widest int) int {
 	var t T
-	tile := min(max(8, tileBytes/(widest*int(unsafe.Sizeof(t)))&^7), tileRows, rows)
-	return &machine[T]{rows: rows, tile: tile, memory: mem, budget: max(2*numbers, keptNumbers), byNode: map[*Node]int{}, byOut: map[int]int{}}
+	most := min(max(8, tileBytes/(widest*int(unsafe.Sizeof(t)))&^7), tileRows)
+	tiles := max(1, (rows+most-1)/most)
+	return min(((rows+tiles-1)/tiles+7)&^7, rows)
 }
 
 // addInput adds a leaf that the caller sets. A batch input has one row per example.

@@ -1,0 +1,45 @@
+package models_test
+
+import (
+	"errors"
+	"runtime"
+	"testing"
+
+	"dsbo"
+	"dsbo/internal/must"
+	"dsbo/models"
+)
+
+// TestLiveVectors: what the oracle of a deep network holds for gradients of both losses and products, on draws and on all
+// examples, is a few vectors of the length of y, in float32.
+func TestLiveVectors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("1.9 million weights")
+	}
+	live := func() uint64 {
+		runtime.GC()
+		runtime.GC() // what finalizers of the first had
+		var s runtime.MemStats
+		runtime.ReadMemStats(&s)
+		return s.HeapAlloc
+	}
+	m := models.MLP{Features: 784, Outputs: 10, Hidden: []int{1024, 1024}}
+	s := byteShard(320, 784, 10)
+	p, q := m.Dims()
+	x, y, v := make([]float64, p), make([]float64, q), make([]float64, q)
+	dx, dy := make([]float64, p), make([]float64, q)
+	m.Start(y)
+	copy(v, y)
+	before := live()
+	o := must.Get(models.NewOracle(m, s, models.Config{Batch: 256, Float32: true}))
+	for _, sample := range []dsbo.Sample{{Set: dsbo.Curvature}, {Set: dsbo.Whole}} {
+		_, _, err := o.Values(x, y, sample)
+		must.OK(errors.Join(err, o.LowerGrad(dy, x, y, sample), o.HVP(dy, x, y, v, sample), o.JVP(dx, x, y, v, sample), o.UpperGrad(dx, dy, x, y, sample)))
+	}
+	vectors := float64(live()-before) / float64(4*q)
+	t.Logf("%.1f vectors", vectors)
+	if vectors > 12 {
+		t.Errorf("the oracle holds %.1f vectors of the length of y, want at most 12", vectors)
+	}
+	runtime.KeepAlive(o)
+}
