@@ -57,8 +57,12 @@ func refusal(o gorgonia.Op) error {
 // isLeaf reports whether n is an input or one of Gorgonia's constant numbers. Its constant tensors are
 // refused: two of them that print alike, which long ones do, become one.
 func isLeaf(n *Node) bool {
-	if _, ok := ruleOf(n).(leafRule); ok || n.Op() == nil {
+	switch o := n.Op().(type) {
+	case nil:
 		return true
+	case *op: // most nodes: their names would take as long as the rest
+		_, leaf := o.rule.(leafRule)
+		return leaf
 	}
 	typ, _ := opName(n.Op())
 	return typ == "constantScalar"
