@@ -100,8 +100,10 @@ const (
 	tileRows  = 512
 )
 
+// newMachine returns a machine for batches of so many rows, whose widest input has so many columns, and a y of so many numbers.
 func newMachine[T Float](rows, widest, numbers int, mem *memory[T]) *machine[T] {
-	return &machine[T]{rows: rows, tile: tileOf[T](rows, widest), memory: mem, budget: max(2*numbers, keptNumbers), byNode: map[*Node]int{}, byOut: map[int]int{}}
+	return &machine[T]{rows: rows, tile: tileOf[T](rows, widest), memory: mem, budget: max(2*numbers, keptNumbers),
+		byNode: map[*Node]int{}, byOut: map[int]int{}}
 }
 
 // tileOf returns the examples of a tile, so that all tiles of a batch have about as many: the weights of a layer are read anew for each.
