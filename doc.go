@@ -59,6 +59,7 @@
 //	losses of single examples    models/score.go; train/compare.go compares two models by them
 //	a file is known, and read    table/format.go; CSV: table/sniff.go guesses, table/parse.go parses, table/settle.go decides
 //	held-out examples            data/holdout.go; train/best.go chooses the best iterate by them
+//	inputs beside X and T        data.Examples.Columns, models.Batch.Column; models/mask.go for masks that are drawn
 //	a model, a method, a task    one file each in models, algo, tasks; a transport is a package in network
 //	what sites find together     train/together.go has the sums; features/prepare.go makes a recipe of them, experiment/setup.go keeps it
 //	own tables                   tasks/tune.go; features/measure.go says how means are exact, weigh.go how rows weigh

@@ -17,7 +17,7 @@ import (
 // testProgram returns a program like that of cmd/dsbo. Tasks hold the values of their flags, so that agents of one
 // process each need their own.
 func testProgram() *program {
-	return newProgram("dsbo", tasks.MNIST(), tasks.Synthetic(), tasks.Tune())
+	return newProgram("dsbo", tasks.MNIST(), tasks.Synthetic(), tasks.Policy(), tasks.Tune())
 }
 
 // run runs a command line of a testProgram.
@@ -44,7 +44,7 @@ func TestScripts(t *testing.T) {
 func TestCheckTask(t *testing.T) {
 	must.OK(testProgram().checkTask("mnist", []string{"-K=20", "--T=3"}))
 	for _, tt := range []struct{ task, flag, want string }{
-		{"cifar", "-K=3", `"task" must be mnist or synthetic or tune; it is "cifar"`},
+		{"cifar", "-K=3", `"task" must be mnist or synthetic or policy or tune; it is "cifar"`},
 		{"mnits", "-K=3", `did you mean mnist?`},
 		{"mnist", "-out=x", `"-out=x" is not allowed: it is for a run in one process`},
 		{"mnist", "--resume", `"--resume" is not allowed`},

@@ -23,6 +23,24 @@ type Examples struct {
 	// [Task.TrainRows] - 1: agent 0's first, in the order of their rows. What has one parameter per
 	// training example (data hyper-cleaning) finds it there. nil for other examples.
 	ID []int
+	// Columns are further inputs of a model by their names, such as the state in which an example was seen.
+	Columns []Column
+}
+
+// A Column is a named input with a row for each example.
+type Column struct {
+	Name  string
+	Table *ad.Table
+}
+
+// Column returns the named column, nil if there is none.
+func (e Examples) Column(name string) *ad.Table {
+	for _, c := range e.Columns {
+		if c.Name == name {
+			return c.Table
+		}
+	}
+	return nil
 }
 
 // Len returns the number of examples.
@@ -62,6 +80,10 @@ func (t Task) Digest(i int) (string, error) {
 		if e.Weight != nil {
 			fmt.Fprint(h, "weights ")
 			e.Weight.WriteHash(h)
+		}
+		for _, c := range e.Columns {
+			fmt.Fprintf(h, "column %q ", c.Name)
+			c.Table.WriteHash(h)
 		}
 		fmt.Fprintln(h, e.ID)
 	}
@@ -103,7 +125,7 @@ func (t Task) TestPart(i int) (Examples, error) {
 	if len(rows) == 0 {
 		return Examples{}, nil
 	}
-	return t.Test.pickRows(rows)
+	return t.Test.Pick(rows)
 }
 
 // Validate reports the first thing in which the parts do not fit together, as [dsbo.ErrShape]. The shards of the given agents,
@@ -174,6 +196,14 @@ func (t Task) check(e Examples) error {
 	case e.ID != nil && len(e.ID) != n:
 		return dsbo.Errorf(dsbo.ErrShape, "each of %d examples must have an ID; there are %d", n, len(e.ID))
 	}
+	for k, c := range e.Columns {
+		switch {
+		case c.Name == "" || slices.ContainsFunc(e.Columns[:k], func(d Column) bool { return d.Name == c.Name }):
+			return dsbo.Errorf(dsbo.ErrShape, "names of columns must be distinct and not empty; that of column %d is %q", k, c.Name)
+		case c.Table == nil || c.Table.Rows() != n:
+			return dsbo.Errorf(dsbo.ErrShape, "column %q must have a row for each of %d examples", c.Name, n)
+		}
+	}
 	return CheckWeights(e)
 }
 
@@ -196,29 +226,40 @@ func CheckWeights(e Examples) error {
 	return nil
 }
 
-// pickRows returns the examples in the given rows without their IDs, and without a copy of their numbers.
-func (e Examples) pickRows(rows []int) (picked Examples, err error) {
-	if picked.X, err = e.X.Pick(rows); err != nil {
+// Pick returns the examples in the given rows without their IDs, and without a copy of their numbers.
+func (e Examples) Pick(rows []int) (Examples, error) {
+	return e.each(func(t *ad.Table) (*ad.Table, error) { return t.Pick(rows) })
+}
+
+// each returns the examples with other tables in place of their own, and without IDs.
+func (e Examples) each(change func(t *ad.Table) (*ad.Table, error)) (made Examples, err error) {
+	if made.X, err = change(e.X); err != nil {
 		return Examples{}, err
 	}
-	if picked.Target, err = e.Target.Pick(rows); err != nil || e.Weight == nil {
-		return picked, err
+	if made.Target, err = change(e.Target); err != nil {
+		return Examples{}, err
 	}
-	picked.Weight, err = e.Weight.Pick(rows)
-	return picked, err
+	if e.Weight != nil {
+		if made.Weight, err = change(e.Weight); err != nil {
+			return Examples{}, err
+		}
+	}
+	for _, c := range e.Columns {
+		if c.Table, err = change(c.Table); err != nil {
+			return Examples{}, err
+		}
+		made.Columns = append(made.Columns, c)
+	}
+	return made, nil
 }
 
 // copyRows returns the examples in the given rows, in memory of their own.
 func (e Examples) copyRows(rows []int) (Examples, error) {
-	picked, err := e.pickRows(rows)
+	picked, err := e.Pick(rows)
 	if err != nil {
 		return Examples{}, err
 	}
-	copied := Examples{X: picked.X.Compact(), Target: picked.Target.Compact()}
-	if picked.Weight != nil {
-		copied.Weight = picked.Weight.Compact()
-	}
-	return copied, nil
+	return picked.each(func(t *ad.Table) (*ad.Table, error) { return t.Compact(), nil })
 }
 
 // floatExamples are those of a number as the target of each, over the memory of both slices.

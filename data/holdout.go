@@ -34,10 +34,10 @@ func HoldOut(t Task, share float64, seed uint64) (Task, error) {
 		slices.Sort(order[:held])
 		slices.Sort(order[held:])
 		var err error
-		if t.Shards[i].Holdout, err = s.Val.pickRows(order[:held:held]); err != nil {
+		if t.Shards[i].Holdout, err = s.Val.Pick(order[:held:held]); err != nil {
 			return Task{}, err
 		}
-		if t.Shards[i].Val, err = s.Val.pickRows(order[held:]); err != nil {
+		if t.Shards[i].Val, err = s.Val.Pick(order[held:]); err != nil {
 			return Task{}, err
 		}
 	}

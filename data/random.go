@@ -17,6 +17,8 @@ const (
 	streamMislabel
 	streamSigns
 	streamHoldout
+	streamMask
+	streamPolicy
 )
 
 // hashKeys hashes a seed, a purpose and what is drawn to the two words that seed a PCG. Each round is a bijection of

@@ -58,6 +58,23 @@ func (s *Sampler) Signs(dst []float64, number int) {
 	}
 }
 
+// Mask fills dst with the numbers of a mask in the named draw: 1/keep with probability keep, else 0, so that their mean is 1. It is a pure
+// function of (Seed, Agent, Set, K, T, number). In [dsbo.Whole], which is no draw, all numbers are 1.
+func (s *Sampler) Mask(dst []float64, name dsbo.Sample, number int, keep float64) {
+	s.pcg.Seed(hashKeys(s.Seed, streamMask, uint64(s.Agent), uint64(name.Set), uint64(name.K), uint64(name.T), uint64(number)))
+	r := rand.New(&s.pcg)
+	for j := range dst {
+		switch {
+		case name.Set == dsbo.Whole:
+			dst[j] = 1
+		case r.Float64() < keep:
+			dst[j] = 1 / keep
+		default:
+			dst[j] = 0
+		}
+	}
+}
+
 func (s *Sampler) clearMarks(rows int) {
 	words := (rows + 63) / 64
 	s.marks = slices.Grow(s.marks[:0], words)[:words]

@@ -228,6 +228,10 @@ func (r *runner) chooseHoldout(ctx context.Context) error {
 		return nil
 	}
 	s := r.Settings
+	if models.IsCompositional(r.loaded.model) { // Φ is no mean over examples, so that single ones do not judge x
+		s.Holdout = 0
+		return nil
+	}
 	if r.point != nil {
 		c, err := r.folder.ReadConfig()
 		s.Holdout = c.Holdout

@@ -39,7 +39,7 @@ func (o *Oracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 	if program == nil {
 		return o.estimateDiagonal(dst, x, y, s)
 	}
-	if err := o.low.ex.bind(program, idx); err != nil {
+	if err := o.low.bind(program, s, idx, rows); err != nil {
 		return err
 	}
 	if err := program.Eval(dst, x, y); err != nil {

@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"strings"
 
 	"dsbo"
 	"dsbo/ad"
@@ -12,14 +13,18 @@ import (
 type examples struct {
 	rows   int
 	tables []input
+	masks  []Mask // inputs that are drawn, after the tables
 }
 
-// An input is a table of examples with its place in a Batch.
+// An input is a table of examples with its place in a Batch; nil: among the named columns.
 type input struct {
 	name  string
 	table *ad.Table
 	node  func(b *Batch) **ad.Node
 }
+
+// columnPrefix sets the names of columns apart from those of the other inputs.
+const columnPrefix = "column "
 
 // newExamples returns e as inputs of programs in float32 or float64.
 func newExamples(e data.Examples, float32 bool) (examples, error) {
@@ -34,12 +39,16 @@ func newExamples(e data.Examples, float32 bool) (examples, error) {
 	if err != nil {
 		return ex, err
 	}
-	for _, in := range []input{
+	list := []input{
 		{"X", e.X, func(b *Batch) **ad.Node { return &b.X }},
 		{"T", e.Target, func(b *Batch) **ad.Node { return &b.T }},
 		{"W", e.Weight, func(b *Batch) **ad.Node { return &b.W }},
 		{"ID", ids, func(b *Batch) **ad.Node { return &b.ID }},
-	} {
+	}
+	for _, c := range e.Columns {
+		list = append(list, input{columnPrefix + c.Name, c.Table, nil})
+	}
+	for _, in := range list {
 		if in.table == nil {
 			continue
 		}
@@ -78,6 +87,9 @@ func (e *examples) inputs() []ad.Input {
 		}
 		list = append(list, declared)
 	}
+	for _, m := range e.masks {
+		list = append(list, ad.Input{Name: columnPrefix + m.Name, Batch: true, Shape: []int{m.Cols}})
+	}
 	return list
 }
 
@@ -85,7 +97,14 @@ func (e *examples) inputs() []ad.Input {
 func (e *examples) batch(rows int, nodes []*ad.Node) Batch {
 	b := Batch{Rows: rows}
 	for i, in := range e.tables {
-		*in.node(&b) = nodes[i]
+		if in.node == nil {
+			b.columns = append(b.columns, column{strings.TrimPrefix(in.name, columnPrefix), nodes[i]})
+		} else {
+			*in.node(&b) = nodes[i]
+		}
+	}
+	for i, m := range e.masks {
+		b.columns = append(b.columns, column{m.Name, nodes[len(e.tables)+i]})
 	}
 	return b
 }

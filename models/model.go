@@ -3,7 +3,7 @@
 //
 // A new model is a type with the three methods of [Model] in one file; package modeltest proves it.
 // Further methods are optional, each with an interface of its own: [Scorer], [Checker], [Starter], [XStarter], [Shaper],
-// [StronglyConvex], [Penalized], [Curved], [Layered], [Meant], [Baselined].
+// [StronglyConvex], [Penalized], [Curved], [Layered], [Meant], [Baselined], [Masked].
 // An [OutputLoss] and [Penalties] make many models of one: [Linear] and [MLP] take both.
 // [NewOracle] turns a model and an agent's data into the oracle that an algorithm calls: gradients,
 // Hessian-vector and Jacobian-vector products.
@@ -81,6 +81,21 @@ type Curved interface {
 	Diagonal(x, y *ad.Node, b Batch) *ad.Node
 }
 
+// A Masked is a [Model] whose lower loss takes masks, such as those of dropout: random numbers, drawn anew in each draw by its name, so that
+// the gradient and the products of a draw have the same ones, also after a resume and on other processors. [Batch.Column] has them in Lower and
+// Diagonal; in Upper and Score it returns nil. On all examples ([dsbo.Whole]) their numbers are all 1, their mean in a draw.
+type Masked interface {
+	// Masks returns them, the same each time.
+	Masks() []Mask
+}
+
+// A Mask is a matrix with a row for each example of a draw, of numbers that are 1/Keep with probability Keep, and else 0.
+type Mask struct {
+	Name string
+	Cols int
+	Keep float64 // in (0, 1]
+}
+
 // A Batch is the examples of one draw, as nodes of a graph. Fields are nil where the agent's data lack them.
 type Batch struct {
 	Rows int      // number of examples
@@ -88,6 +103,25 @@ type Batch struct {
 	T    *ad.Node // targets: one-hot classes (Rows×c), or a vector of numbers
 	W    *ad.Node // vector: each example's weight, by which its loss is multiplied; nil: all 1
 	ID   *ad.Node // vector: each example's index among all agents' training examples
+
+	columns []column
+}
+
+// A column is a named input of a batch.
+type column struct {
+	name string
+	node *ad.Node
+}
+
+// Column returns a named column of the examples ([data.Examples].Columns), a matrix, or a vector where it has one column; of a training
+// draw also a [Mask] of a [Masked] model, a matrix. nil: there is none of that name.
+func (b Batch) Column(name string) *ad.Node {
+	for _, c := range b.columns {
+		if c.name == name {
+			return c.node
+		}
+	}
+	return nil
 }
 
 // weigh builds the entries of v, one an example, each times its example's weight.

@@ -80,6 +80,12 @@ func NewOracle(m Model, s data.Shard, c Config) (*Oracle, error) {
 		*part.side = side{name: part.name, p: p, q: q, cfg: c, ex: ex, loss: part.loss,
 			draw: data.Sampler{Seed: c.Seed, Agent: c.Agent, Batch: c.Batch}, progs: map[int]*ad.Derivs{}, memory: memory}
 	}
+	if masked, ok := m.(Masked); ok {
+		o.low.ex.masks = masked.Masks()
+		if err := checkMasks(o.low.ex.masks, o.low.ex.tables); err != nil {
+			return nil, fmt.Errorf("agent %d: %w", c.Agent, err)
+		}
+	}
 	return o, nil
 }
 
@@ -105,7 +111,7 @@ func (s *side) derivatives(name dsbo.Sample) (*ad.Derivs, error) {
 		}
 		s.progs[rows] = d
 	}
-	return d, s.ex.bind(d.Program, idx)
+	return d, s.bind(d.Program, name, idx, rows)
 }
 
 // Dims implements [dsbo.Oracle].

@@ -21,3 +21,7 @@ func TestMNIST(t *testing.T) {
 func TestSynthetic(t *testing.T) {
 	experimenttest.TestTask(t, tasks.Synthetic(), "-r=1", "-p=5", "-train=20", "-val=20", "-test=10")
 }
+
+func TestPolicy(t *testing.T) {
+	experimenttest.TestTask(t, tasks.Policy(), "-states=12", "-features=3", "-transitions=3")
+}

@@ -28,7 +28,7 @@ func (t *mnist) Preset() string {
 func mnistLayers() experiment.Preset {
 	return experiment.Preset{
 		Name: "layers", Wire: "float32", K: 60, EvalEvery: 5, Patience: 5,
-		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Start: "x0", Lr: "0.002*(1-k/K)"},
+		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Lr: "0.002*(1-k/K)"},
 	}
 }
 
@@ -36,7 +36,7 @@ func mnistLayers() experiment.Preset {
 func mnistPictures() experiment.Preset {
 	return experiment.Preset{
 		Name: "pictures", Wire: "float32", K: 60, EvalEvery: 5, Patience: 5,
-		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Start: "x0", Lr: "0.1*(1-k/K)"},
+		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Lr: "0.1*(1-k/K)"},
 	}
 }
 

@@ -7,4 +7,4 @@ import (
 	"dsbo/tasks"
 )
 
-func main() { command.Main(tasks.MNIST(), tasks.Synthetic(), tasks.Tune()) }
+func main() { command.Main(tasks.MNIST(), tasks.Synthetic(), tasks.Policy(), tasks.Tune()) }

@@ -207,10 +207,7 @@ func pickRows(e data.Examples, rows []int) data.Examples {
 	if e.X == nil {
 		return e
 	}
-	picked := data.Examples{X: must.Get(e.X.Pick(rows)), Target: must.Get(e.Target.Pick(rows))}
-	if e.Weight != nil {
-		picked.Weight = must.Get(e.Weight.Pick(rows))
-	}
+	picked := must.Get(e.Pick(rows))
 	for _, row := range rows {
 		if e.ID != nil {
 			picked.ID = append(picked.ID, e.ID[row])

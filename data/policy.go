@@ -1,0 +1,154 @@
+package data
+
+import (
+	"math/rand/v2"
+
+	"dsbo"
+	"dsbo/ad"
+)
+
+// StateColumn is the name of the column with the number of the state in which an example of [Policy] was seen.
+const StateColumn = "state"
+
+// Policy draws the data of policy evaluation: a Markov chain that the agents share, and transitions with rewards that each of them has seen.
+// From each state an agent sees so many transitions for training, and one for validation, of which the state counts alone. The reward of a state differs from
+// agent to agent, by Rate times a standard normal number, and has noise; the value of a state is that for the mean reward of all agents in
+// expectation over both.
+//
+// Features φ(s) are normal, with a constant first one. The value of a state is φ(s)'w for a w that is drawn too, so that it can be found. An example of a transition from s to s' with
+// reward r has X = φ(s) − γ φ(s'), the target r, and s in the column [StateColumn]. A test example is a state: X = φ(s), and its value as the target.
+type Policy struct {
+	Agents, States, Features int
+	Transitions              int     // of each agent from each state, for training
+	Discount                 float64 // γ, in [0, 1)
+	Rate                     float64 // how unlike the rewards of the agents are
+	Seed                     uint64
+}
+
+// Validate reports the first setting that cannot work, as [dsbo.ErrConfig].
+func (c Policy) Validate() error {
+	for _, v := range []struct {
+		name  string
+		value int
+	}{{"agents", c.Agents}, {"states", c.States}, {"features", c.Features}, {"transitions", c.Transitions}} {
+		if v.value < 1 {
+			return dsbo.Errorf(dsbo.ErrConfig, "%s must be at least 1; they are %d", v.name, v.value)
+		}
+	}
+	switch {
+	case c.Features > c.States:
+		return dsbo.Errorf(dsbo.ErrConfig, "features must be at most as many as the %d states; they are %d", c.States, c.Features)
+	case !(c.Discount >= 0 && c.Discount < 1):
+		return dsbo.Errorf(dsbo.ErrConfig, "the discount must be at least 0 and below 1; it is %g", c.Discount)
+	case !(c.Rate >= 0 && c.Rate < 1e6):
+		return dsbo.Errorf(dsbo.ErrConfig, "the rate of heterogeneity must be at least 0; it is %g", c.Rate)
+	}
+	return nil
+}
+
+// Task draws the data of all agents.
+func (c Policy) Task() (Task, error) {
+	if err := c.Validate(); err != nil {
+		return Task{}, err
+	}
+	chain := c.chain()
+	task := Task{Features: c.Features, Shards: make([]Shard, c.Agents)}
+	for i := range task.Shards {
+		r := newRand(c.Seed, streamPolicy, 1, uint64(i))
+		offsets := normals(r, c.States, c.Rate)
+		var err error
+		if task.Shards[i].Train, err = chain.transitions(r, c, c.Transitions, offsets); err != nil {
+			return Task{}, err
+		}
+		if task.Shards[i].Val, err = chain.transitions(r, c, 1, offsets); err != nil {
+			return Task{}, err
+		}
+	}
+	var err error
+	task.Test, err = floatExamples(chain.features, chain.values)
+	return task, err
+}
+
+// A markovChain is what the agents share.
+type markovChain struct {
+	features       []float64 // φ, a row for each state
+	next           []float64 // probabilities of the next state, a row for each state
+	rewards        []float64 // expected reward in each state
+	values         []float64 // of each state
+	states, length int       // rows and columns of features
+}
+
+// chain draws it: probabilities that are uniform numbers over their sum, few of them large.
+func (c Policy) chain() markovChain {
+	r := newRand(c.Seed, streamPolicy, 0)
+	m := markovChain{features: normals(r, c.States*c.Features, 1), next: make([]float64, c.States*c.States), states: c.States, length: c.Features}
+	for s := range c.States {
+		m.features[s*c.Features] = 1
+		row, sum := m.next[s*c.States:][:c.States], 0.0
+		for k := range row {
+			u := r.Float64()
+			row[k] = u * u * u * u
+			sum += row[k]
+		}
+		for k := range row {
+			row[k] /= sum
+		}
+	}
+	w := normals(r, c.Features, 1)
+	m.values, m.rewards = make([]float64, c.States), make([]float64, c.States)
+	for s := range m.values {
+		for j, v := range w {
+			m.values[s] += float64(v * m.features[s*c.Features+j])
+		}
+	}
+	for s := range m.rewards {
+		m.rewards[s] = m.values[s]
+		for k, p := range m.next[s*c.States:][:c.States] {
+			m.rewards[s] -= float64(c.Discount * float64(p*m.values[k]))
+		}
+	}
+	return m
+}
+
+// transitions draws so many transitions from each state that an agent sees, whose mean reward in a state is off by its offset.
+func (m markovChain) transitions(r *rand.Rand, c Policy, each int, offsets []float64) (Examples, error) {
+	const noise = 0.1
+	var x, rewards, states []float64
+	for s := range m.states {
+		for range each {
+			to := m.step(r, s)
+			for j := range m.length {
+				x = append(x, m.features[s*m.length+j]-float64(c.Discount*m.features[to*m.length+j]))
+			}
+			rewards = append(rewards, m.rewards[s]+offsets[s]+float64(noise*r.NormFloat64()))
+			states = append(states, float64(s))
+		}
+	}
+	e, err := floatExamples(x, rewards)
+	if err != nil {
+		return e, err
+	}
+	column, err := ad.FloatTable(len(states), 1, states)
+	e.Columns = []Column{{StateColumn, column}}
+	return e, err
+}
+
+// step draws the state after s.
+func (m markovChain) step(r *rand.Rand, s int) int {
+	left := r.Float64()
+	for k, p := range m.next[s*m.states:][:m.states] {
+		if left -= p; left < 0 {
+			return k
+		}
+	}
+	return m.states - 1 // what rounding leaves
+}
+
+// normals draws n normal numbers of mean 0.
+func normals(r *rand.Rand, n int, deviation float64) []float64 {
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = deviation * r.NormFloat64()
+	}
+	return v
+}

@@ -1,0 +1,45 @@
+package models
+
+import (
+	"slices"
+
+	"dsbo"
+	"dsbo/ad"
+)
+
+// checkMasks returns an error for masks that cannot work.
+func checkMasks(masks []Mask, columns []input) error {
+	for k, m := range masks {
+		taken := slices.ContainsFunc(masks[:k], func(o Mask) bool { return o.Name == m.Name }) ||
+			slices.ContainsFunc(columns, func(in input) bool { return in.name == columnPrefix+m.Name })
+		switch {
+		case m.Name == "" || taken:
+			return dsbo.Errorf(dsbo.ErrConfig, "names of masks must be distinct, not empty, and no names of columns; that of mask %d is %q", k, m.Name)
+		case m.Cols < 1 || !(m.Keep > 0 && m.Keep <= 1):
+			return dsbo.Errorf(dsbo.ErrConfig, "mask %q must have at least 1 column and keep a share in (0, 1]; they are %d and %g", m.Name, m.Cols, m.Keep)
+		}
+	}
+	return nil
+}
+
+// bind makes a draw's rows idx (nil: all), and its masks, the batch of program p of so many rows.
+func (s *side) bind(p *ad.Program, name dsbo.Sample, idx []int, rows int) error {
+	if err := s.ex.bind(p, idx); err != nil {
+		return err
+	}
+	for k, m := range s.ex.masks {
+		numbers := make([]float64, rows*m.Cols)
+		s.draw.Mask(numbers, name, k, m.Keep)
+		table, err := ad.FloatTable(rows, m.Cols, numbers)
+		if err == nil && s.cfg.Float32 {
+			table, err = table.Float32()
+		}
+		if err == nil {
+			err = p.Bind(columnPrefix+m.Name, table, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
