@@ -20,6 +20,7 @@ import (
 // It is made of known parts: Adam (Kingma, Ba 2015) for both levels, and approximate implicit differentiation with a warm start (AID:
 // Pedregosa 2016; Grazzi et al. 2020) on draws (stocBiO: Ji, Yang, Liang 2021), with exact averages in place of a server. Nothing is proved of it.
 //
+// For the first Wait iterations x stays where it is and only y is trained: while a network has not learned yet, each penalty seems too much.
 // With Hold x stays where it is, and only y is trained: that is how the model of an x is found, by the same steps and draws for each x.
 //
 // The mixer must be a [dsbo.Averager]. Draws: {Lower, k, t}, {Curvature, k, 0} and {Upper, k, 0}, each once.
@@ -29,12 +30,14 @@ type AdamCG struct {
 	Ly Schedule `json:"ly,omitzero"` // step of y; default 0.002*(1-k/K)
 	Lr Schedule `json:"lr,omitzero"` // step of x; default 0.2*(1-k/K)
 	Mu float64  `json:"mu,omitzero"` // μ; default 0.01
+	// Wait is the number of iterations before x moves; default 0.
+	Wait int `json:"wait,omitzero"`
 
 	Beta1 float64   `json:"beta1,omitzero"` // Adam's weight of the averages of gradients, in (0, 1); default 0.9
 	Beta2 float64   `json:"beta2,omitzero"` // Adam's weight of the averages of their squares; default 0.99
 	Eps   float64   `json:"eps,omitzero"`   // Adam's ε; default 1e-8
 	Clip  []float64 `json:"clip,omitempty"` // lo and hi, the box of x after each step; default -14 and 12
-	Hold  bool      `json:"hold,omitzero"`  // x stays where it is, and z and u are 0
+	Hold  bool      `json:"hold,omitzero"`  // x stays where it is in all iterations
 
 	state
 	turn   turn
@@ -73,6 +76,7 @@ func (a *AdamCG) Init(p, q, K int) error {
 		a.Clip = []float64{-14, 12}
 	}
 	c.box("clip", a.Clip)
+	c.require(a.Wait >= 0, "wait", "at least 0", a.Wait)
 	if c.err != nil {
 		return c.err
 	}
@@ -82,12 +86,15 @@ func (a *AdamCG) Init(p, q, K int) error {
 	return nil
 }
 
+// holds reports whether x stays where it is in iteration k; z and u stay 0 then.
+func (a *AdamCG) holds(k int) bool { return a.Hold || k < a.Wait }
+
 // Cost of an iteration: T + N + 2 averages of q numbers and one of p; T gradients of g, one of f, N + 1 Hessian-vector products and a
-// Jacobian-vector product. Where a solve ends earlier, that is known after the iteration. With Hold: T gradients and averages.
+// Jacobian-vector product. Where a solve ends earlier, that is known after the iteration. Where x stays: T gradients and averages.
 func (a *AdamCG) Cost(k int) Cost {
 	q := len(a.y)
 	cost := Cost{Averages: a.T, AverageFloats: a.T * q, Calls: Calls{LowerGrad: a.T}}
-	if a.Hold {
+	if a.holds(k) {
 		return cost
 	}
 	products := a.N + 1
@@ -112,7 +119,7 @@ func (a *AdamCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 		}
 		a.adam(a.ly(k), k*a.T+t, a.y, a.ry, a.vy, a.g)
 	}
-	if a.Hold {
+	if a.holds(k) {
 		return nil
 	}
 	w.upperGrad(a.u, a.g, a.x, a.y, w.draw(dsbo.Upper, 0))
@@ -120,7 +127,7 @@ func (a *AdamCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	a.solve(w)                                // z += solve(∇_y f − (H + μ) z)
 	implicitGrad(w, a.u, a.ju, a.x, a.y, a.z) // u = ∇_x f − J z
 	if w.average(a.u, a.u); w.err == nil {
-		a.adam(a.lr(k), k, a.x, a.rx, a.vx, a.u)
+		a.adam(a.lr(k), k-a.Wait, a.x, a.rx, a.vx, a.u)
 		clip(a.x, a.Clip)
 	}
 	return w.err

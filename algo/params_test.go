@@ -95,7 +95,7 @@ func FuzzSchedule(f *testing.F) {
 var badValues = map[string]string{
 	"alpha": `-1`, "beta": `[0.1,0]`, "gamma": `"-1/k"`, "T": `-1`, "N": `-2`, "mom_y": `1`, "mom_z": `-0.1`, "xstep": `"lbfgs"`,
 	"eta": `-1`, "lr": `-0.1`, "v": `1`, "eps": `-1`, "clip": `[2,1]`, "lg": `0`, "nprime": `[2,-1]`, "mav": `1.5`, "tau": `-1`,
-	"c": `-1`, "cold": `-1`, "most": `-1`, "reach": `2`, "ly": `-1`, "mu": `-1`, "mem": `121`, "beta1": `1`, "beta2": `-1`, "dg_every": `-1`, "constants": `-1`, "drop": `2`, "floor": `-1`, "cut": `2`, "damping": `-1`,
+	"c": `-1`, "cold": `-1`, "most": `-1`, "reach": `2`, "ly": `-1`, "mu": `-1`, "wait": `-1`, "mem": `121`, "beta1": `1`, "beta2": `-1`, "dg_every": `-1`, "constants": `-1`, "drop": `2`, "floor": `-1`, "cut": `2`, "damping": `-1`,
 	"a1": `-1`, "a2": `1e300`, "rho": `-1`, "b": `2`, "init": `"random"`, "theta": `-1`, "strategy": `{"y":"none of these"}`,
 }
 

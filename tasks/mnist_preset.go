@@ -79,7 +79,7 @@ func mnistCleaning() experiment.Preset {
 // mnistDraws trains a deep network by draws of 32 examples an agent, and tunes its few penalties meanwhile.
 func mnistDraws() experiment.Preset {
 	return experiment.Preset{
-		Name: "draws", Wire: "float32", K: 40, EvalEvery: 20, Batch: 32,
-		Method: &algo.AdamCG{T: 25, N: 4, Ly: "0.003*(1-k/K)", Lr: "0.3*(1-k/K)"},
+		Name: "draws", Wire: "float32", K: 40, EvalEvery: 20, Batch: 32, X0: 1,
+		Method: &algo.AdamCG{T: 25, N: 4, Ly: "0.003*(1-k/K)", Lr: "0.4*(1-k/K)", Wait: 20},
 	}
 }
