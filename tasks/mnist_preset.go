@@ -6,36 +6,36 @@ import (
 )
 
 func (*mnist) Presets() []experiment.Preset {
-	return []experiment.Preset{mnistPaper(), mnistMADSBO(), mnistLayers(), mnistPictures(), mnistDraws(), mnistCleaning()}
+	return []experiment.Preset{mnistPaper(), mnistMADSBO(), mnistWeights(), mnistValues(), mnistDraws(), mnistCleaning()}
 }
 
-// Preset implements [experiment.Chooser]: "tuned" is for penalties, and steps of weights and pictures are smaller.
+// Preset implements [experiment.Chooser]: "tuned" is for penalties, and steps of other x are smaller.
 func (t *mnist) Preset() string {
 	switch t.model {
 	case "hyperrep":
-		return mnistLayers().Name
+		return mnistWeights().Name
 	case "hyperclean":
 		return mnistCleaning().Name
 	case "lenet":
 		return mnistDraws().Name
-	case distilled:
-		return mnistPictures().Name
+	case distilled, "temperature":
+		return mnistValues().Name
 	}
 	return ""
 }
 
-// mnistLayers tunes weights of hidden layers, some ten thousand at once, from their random start.
-func mnistLayers() experiment.Preset {
+// mnistWeights tunes weights of hidden layers, some ten thousand at once, from their random start.
+func mnistWeights() experiment.Preset {
 	return experiment.Preset{
-		Name: "layers", Wire: "float32", K: 60, EvalEvery: 5, Patience: 5,
+		Name: "weights", Wire: "float32", K: 60, EvalEvery: 5, Patience: 5,
 		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Lr: "0.002*(1-k/K)"},
 	}
 }
 
-// mnistPictures tunes pixels of pictures.
-func mnistPictures() experiment.Preset {
+// mnistValues tunes pixels of pictures and temperatures.
+func mnistValues() experiment.Preset {
 	return experiment.Preset{
-		Name: "pictures", Wire: "float32", K: 60, EvalEvery: 5, Patience: 5,
+		Name: "values", Wire: "float32", K: 60, EvalEvery: 5, Patience: 5,
 		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Lr: "0.1*(1-k/K)"},
 	}
 }
