@@ -43,6 +43,7 @@
 //	y and x are mixed            algo/madsbo.go: lines 6 and 11 of Algorithm 3
 //	z and d are mixed            algo/higp.go: lines 4 and 6 of Algorithm 1
 //	W is checked                 network/validate.go
+//	a network trained by draws   algo/adamcg.go; experiment/training.go finds models by it
 //	the default method           algo/newtoncg.go; its pairs and conjugate gradients are internal/recycle
 //	an exact average             network/average.go; fixed.go makes whole numbers, reduce.go sums them, polynomial.go has W alone
 //	the spanning tree            network/tree.go
