@@ -167,7 +167,7 @@ func (m *machine[T]) slotOf(n *Node) (int, error) {
 	if isLeaf(n) {
 		return m.addConstant(n)
 	}
-	r, in := ruleOf(n), children(n)
+	r, in := fused(n)
 	sp := r.split()
 	ins := instr[T]{rule: r, args: make([]int, len(in)), cut: make([]bool, len(in))}
 	for i, c := range in {

@@ -58,6 +58,19 @@ func packColumns[T Float](groups int, dst unsafe.Pointer, ldd int, src unsafe.Po
 	}
 }
 
+func addRuns[T Float](patches int, rows int, run int, dst unsafe.Pointer, ldd int, step int, src unsafe.Pointer) {
+	switch {
+	case active == AVX512 && size[T]() == 4:
+		addRunsF32AVX512(patches, rows, run, (*float32)(dst), ldd, step, (*float32)(src))
+	case active == AVX512:
+		addRunsF64AVX512(patches, rows, run, (*float64)(dst), ldd, step, (*float64)(src))
+	case size[T]() == 4:
+		addRunsF32AVX2(patches, rows, run, (*float32)(dst), ldd, step, (*float32)(src))
+	default:
+		addRunsF64AVX2(patches, rows, run, (*float64)(dst), ldd, step, (*float64)(src))
+	}
+}
+
 func bytesDot[T Float](mr int, nr int, groups int, k int, share int, c unsafe.Pointer, rs int, cs int, list *[]byte, ahead int, b unsafe.Pointer, ldb int) {
 	switch {
 	case active == AVX512 && size[T]() == 4:

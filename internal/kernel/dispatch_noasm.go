@@ -22,6 +22,10 @@ func packColumns[T Float](groups int, dst unsafe.Pointer, ldd int, src unsafe.Po
 	panic("kernel: this build has no assembly")
 }
 
+func addRuns[T Float](patches int, rows int, run int, dst unsafe.Pointer, ldd int, step int, src unsafe.Pointer) {
+	panic("kernel: this build has no assembly")
+}
+
 func bytesDot[T Float](mr int, nr int, groups int, k int, share int, c unsafe.Pointer, rs int, cs int, list *[]byte, ahead int, b unsafe.Pointer, ldb int) {
 	panic("kernel: this build has no assembly")
 }

@@ -10,7 +10,8 @@
 // that it needs. A destination must not overlap an input unless the function says so.
 //
 // [BytesNT] and [BytesTN] are products with a matrix of bytes whose rows lie anywhere, as those of a minibatch do. [SparseRowNT]
-// and its kin are products with one sparse row.
+// and its kin are products with one sparse row. [PatchesNT], [PatchesTN] and [ImagesNN] are the products of convolutions, which
+// read the patches where they lie in the images.
 //
 // # Paths
 //
@@ -29,7 +30,8 @@
 //
 // Every function adds in an order that is a function of the sizes alone, so one path gives the
 // same bits on every call, whatever the alignment. A row of [GemmNT], [BytesNT] or [GemmNN], of a softmax
-// and of a log-sum-exp does not depend on the other rows of the call, nor an entry of [Dots] on anything but its two rows; and [GemmTN], [BytesTN] and [GemmNN]
+// and of a log-sum-exp does not depend on the other rows of the call, nor an entry of [Dots] on anything but its two rows; an image in
+// [PatchesNT] and [ImagesNN] does not depend on the other images; and [GemmTN], [BytesTN], [PatchesTN] and [GemmNN]
 // that accumulate go on summing where C stands, so that a batch which is cut into tiles of any size
 // gives the bits of the uncut batch. The two assembly paths agree with each other to the bit. The
 // plain path never fuses a multiply with an add; it differs from the others by rounding alone.

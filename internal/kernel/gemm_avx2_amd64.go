@@ -30,6 +30,12 @@ func packRowsF32AVX2(nv int, panels int, last int, rows int, dst *float32, ldd i
 //go:noescape
 func packColumnsF32AVX2(groups int, dst *float32, ldd int, src *float32, lds int, ahead int)
 
+// addRunsF32AVX2 adds patches, which lie one after the other in src as so many rows of run elements, to as many rows of dst. Strides
+// are in bytes: ldd is from row to row, step from patch to patch.
+//
+//go:noescape
+func addRunsF32AVX2(patches int, rows int, run int, dst *float32, ldd int, step int, src *float32)
+
 // dotF64AVX2 adds to C, of groups·mr rows and nr columns, the products of the rows of A and B,
 // each of length k. Strides are in bytes; rs and cs are those of C between rows and columns.
 //
@@ -55,3 +61,9 @@ func packRowsF64AVX2(nv int, panels int, last int, rows int, dst *float64, ldd i
 //
 //go:noescape
 func packColumnsF64AVX2(groups int, dst *float64, ldd int, src *float64, lds int, ahead int)
+
+// addRunsF64AVX2 adds patches, which lie one after the other in src as so many rows of run elements, to as many rows of dst. Strides
+// are in bytes: ldd is from row to row, step from patch to patch.
+//
+//go:noescape
+func addRunsF64AVX2(patches int, rows int, run int, dst *float64, ldd int, step int, src *float64)

@@ -3311,6 +3311,61 @@ move:
 	VZEROUPPER
 	RET
 
+// func addRunsF32AVX2(patches int, rows int, run int, dst *float32, ldd int, step int, src *float32)
+// Requires: AVX
+TEXT ·addRunsF32AVX2(SB), NOSPLIT, $0-56
+	MOVQ run+16(FP), AX
+	MOVQ dst+24(FP), CX
+	MOVQ src+48(FP), DX
+	MOVQ AX, BX
+	SHRQ $0x03, BX
+	ANDQ $0x07, AX
+	MOVQ AX, SI
+	SHLQ $0x02, SI
+	LEAQ tail<>+64(SB), DI
+	SUBQ SI, DI
+
+patch:
+	MOVQ CX, SI
+	MOVQ rows+8(FP), R8
+
+row:
+	MOVQ  SI, R9
+	MOVQ  BX, R10
+	TESTQ R10, R10
+	JZ    rest
+
+register:
+	VMOVUPS (DX), Y2
+	VADDPS  (R9), Y2, Y2
+	VMOVUPS Y2, (R9)
+	ADDQ    $0x20, DX
+	ADDQ    $0x20, R9
+	DECQ    R10
+	JNZ     register
+
+rest:
+	TESTQ      AX, AX
+	JZ         next
+	VMOVUPS    (DI), Y7
+	VMASKMOVPS (DX), Y7, Y2
+	VMOVUPS    (DI), Y7
+	VMASKMOVPS (R9), Y7, Y4
+	VADDPS     Y4, Y2, Y2
+	VMOVUPS    (DI), Y7
+	VMASKMOVPS Y2, Y7, (R9)
+	LEAQ       (DX)(AX*4), DX
+
+next:
+	ADDQ ldd+32(FP), SI
+	DECQ R8
+	JNZ  row
+	ADDQ step+40(FP), CX
+	DECQ patches+0(FP)
+	JNZ  patch
+	VZEROUPPER
+	RET
+
 // func dotF64AVX2(mr int, nr int, groups int, k int, c *float64, rs int, cs int, a *float64, lda int, b *float64, ldb int)
 // Requires: AVX, FMA3
 TEXT ·dotF64AVX2(SB), NOSPLIT, $0-88
@@ -6583,5 +6638,60 @@ move:
 	ADDQ        CX, R8
 	DECQ        AX
 	JNZ         group
+	VZEROUPPER
+	RET
+
+// func addRunsF64AVX2(patches int, rows int, run int, dst *float64, ldd int, step int, src *float64)
+// Requires: AVX
+TEXT ·addRunsF64AVX2(SB), NOSPLIT, $0-56
+	MOVQ run+16(FP), AX
+	MOVQ dst+24(FP), CX
+	MOVQ src+48(FP), DX
+	MOVQ AX, BX
+	SHRQ $0x02, BX
+	ANDQ $0x03, AX
+	MOVQ AX, SI
+	SHLQ $0x03, SI
+	LEAQ tail<>+64(SB), DI
+	SUBQ SI, DI
+
+patch:
+	MOVQ CX, SI
+	MOVQ rows+8(FP), R8
+
+row:
+	MOVQ  SI, R9
+	MOVQ  BX, R10
+	TESTQ R10, R10
+	JZ    rest
+
+register:
+	VMOVUPD (DX), Y2
+	VADDPD  (R9), Y2, Y2
+	VMOVUPD Y2, (R9)
+	ADDQ    $0x20, DX
+	ADDQ    $0x20, R9
+	DECQ    R10
+	JNZ     register
+
+rest:
+	TESTQ      AX, AX
+	JZ         next
+	VMOVUPS    (DI), Y7
+	VMASKMOVPD (DX), Y7, Y2
+	VMOVUPS    (DI), Y7
+	VMASKMOVPD (R9), Y7, Y4
+	VADDPD     Y4, Y2, Y2
+	VMOVUPS    (DI), Y7
+	VMASKMOVPD Y2, Y7, (R9)
+	LEAQ       (DX)(AX*8), DX
+
+next:
+	ADDQ ldd+32(FP), SI
+	DECQ R8
+	JNZ  row
+	ADDQ step+40(FP), CX
+	DECQ patches+0(FP)
+	JNZ  patch
 	VZEROUPPER
 	RET

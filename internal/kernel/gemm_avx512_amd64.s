@@ -4847,6 +4847,57 @@ move:
 	VZEROUPPER
 	RET
 
+// func addRunsF32AVX512(patches int, rows int, run int, dst *float32, ldd int, step int, src *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addRunsF32AVX512(SB), NOSPLIT, $0-56
+	MOVQ  run+16(FP), AX
+	MOVQ  dst+24(FP), CX
+	MOVQ  src+48(FP), DX
+	MOVQ  AX, BX
+	SHRQ  $0x04, BX
+	ANDQ  $0x0f, AX
+	MOVL  $0xffffffff, SI
+	BZHIL AX, SI, SI
+	KMOVW SI, K1
+
+patch:
+	MOVQ CX, SI
+	MOVQ rows+8(FP), DI
+
+row:
+	MOVQ  SI, R8
+	MOVQ  BX, R9
+	TESTQ R9, R9
+	JZ    rest
+
+register:
+	VMOVUPS (DX), Z2
+	VADDPS  (R8), Z2, Z2
+	VMOVUPS Z2, (R8)
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, R8
+	DECQ    R9
+	JNZ     register
+
+rest:
+	TESTQ     AX, AX
+	JZ        next
+	VMOVUPS.Z (DX), K1, Z2
+	VMOVUPS.Z (R8), K1, Z4
+	VADDPS    Z4, Z2, Z2
+	VMOVUPS   Z2, K1, (R8)
+	LEAQ      (DX)(AX*4), DX
+
+next:
+	ADDQ ldd+32(FP), SI
+	DECQ DI
+	JNZ  row
+	ADDQ step+40(FP), CX
+	DECQ patches+0(FP)
+	JNZ  patch
+	VZEROUPPER
+	RET
+
 // func dotF64AVX512(mr int, nr int, groups int, k int, c *float64, rs int, cs int, a *float64, lda int, b *float64, ldb int)
 // Requires: AVX, AVX512F, AVX512VL, BMI2
 TEXT ·dotF64AVX512(SB), NOSPLIT, $0-88
@@ -9681,5 +9732,56 @@ move:
 	ADDQ        CX, R8
 	DECQ        AX
 	JNZ         group
+	VZEROUPPER
+	RET
+
+// func addRunsF64AVX512(patches int, rows int, run int, dst *float64, ldd int, step int, src *float64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addRunsF64AVX512(SB), NOSPLIT, $0-56
+	MOVQ  run+16(FP), AX
+	MOVQ  dst+24(FP), CX
+	MOVQ  src+48(FP), DX
+	MOVQ  AX, BX
+	SHRQ  $0x03, BX
+	ANDQ  $0x07, AX
+	MOVL  $0xffffffff, SI
+	BZHIL AX, SI, SI
+	KMOVW SI, K1
+
+patch:
+	MOVQ CX, SI
+	MOVQ rows+8(FP), DI
+
+row:
+	MOVQ  SI, R8
+	MOVQ  BX, R9
+	TESTQ R9, R9
+	JZ    rest
+
+register:
+	VMOVUPD (DX), Z2
+	VADDPD  (R8), Z2, Z2
+	VMOVUPD Z2, (R8)
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, R8
+	DECQ    R9
+	JNZ     register
+
+rest:
+	TESTQ     AX, AX
+	JZ        next
+	VMOVUPD.Z (DX), K1, Z2
+	VMOVUPD.Z (R8), K1, Z4
+	VADDPD    Z4, Z2, Z2
+	VMOVUPD   Z2, K1, (R8)
+	LEAQ      (DX)(AX*8), DX
+
+next:
+	ADDQ ldd+32(FP), SI
+	DECQ DI
+	JNZ  row
+	ADDQ step+40(FP), CX
+	DECQ patches+0(FP)
+	JNZ  patch
 	VZEROUPPER
 	RET

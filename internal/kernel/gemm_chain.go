@@ -22,9 +22,17 @@ const singleRows = 12
 // the numbers in a register.
 func outerTile[T Float]() (most, lanes int) {
 	if active == AVX2 {
-		return 6, 32 / size[T]()
+		return 6, registerBytes() / size[T]()
 	}
-	return 12, 64 / size[T]()
+	return 12, registerBytes() / size[T]()
+}
+
+// registerBytes is the size of a register of the active path.
+func registerBytes() int {
+	if active == AVX2 {
+		return 32
+	}
+	return 64
 }
 
 // tallest returns the most rows that the outer kernel takes at once of n columns.
@@ -54,13 +62,13 @@ func gemmChain[T Float](m, n, k int, c unsafe.Pointer, ldc int, a, b operand, ac
 			cols := min(blockCols, n-j)
 			right := block{b.from(p, j), 1}
 			if packB {
-				right = packBlock[T](h, cols, aligned(w.block[:]), right.operand)
+				right = packBlock[T](h, cols, w.panels(blockBytes), right.operand)
 			}
 			for i, left := 0, ceil(m, tallest[T](cols)); left > 0; left-- {
 				mr := ceil(m-i, left)
 				rows := a.from(i, p)
 				if packA {
-					rows = packSliver[T](mr, h, aligned(w.sliver[:]), rows)
+					rows = packSliver[T](mr, h, w.rows(sliverBytes), rows)
 				}
 				chainRows[T](mr, cols, h, unsafe.Add(c, i*ldc+j*s), ldc, rows, right, acc || p > 0)
 				i += mr

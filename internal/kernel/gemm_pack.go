@@ -13,16 +13,25 @@ const (
 	blockCols  = blockBytes / depthBytes
 )
 
-// sliverRows is the most rows of A in a sliver, in whole registers.
-const sliverRows = 16
+// sliverBytes is the most that a sliver takes, of up to 16 rows in whole registers.
+const sliverBytes = 16 * depthBytes
 
-// A workspace is the memory of one product in progress: a block of B in panels, and a sliver of A.
-type workspace struct {
-	block  [blockBytes + cacheLine]byte
-	sliver [sliverRows*depthBytes + cacheLine]byte
+// A workspace is the memory of one product in progress. It grows to what products need.
+type workspace struct{ block, sliver []byte }
+
+// panels returns memory for a block of B, and rows for rows of A, of at least so many bytes.
+func (w *workspace) panels(bytes int) unsafe.Pointer { return aligned(&w.block, bytes) }
+func (w *workspace) rows(bytes int) unsafe.Pointer   { return aligned(&w.sliver, bytes) }
+
+// aligned returns the first address in memory that begins a cache line, before at least so many bytes.
+func aligned(memory *[]byte, bytes int) unsafe.Pointer {
+	const line = 64
+	if len(*memory) < bytes+line {
+		*memory = make([]byte, bytes+line)
+	}
+	p := unsafe.Pointer(unsafe.SliceData(*memory))
+	return unsafe.Add(p, -int(uintptr(p))&(line-1))
 }
-
-const cacheLine = 64
 
 // workspaces are those that no product has now; there are as many in all as there were ever products at the same time.
 var workspaces struct {
@@ -48,12 +57,6 @@ func (w *workspace) release() {
 	workspaces.Lock()
 	defer workspaces.Unlock()
 	workspaces.free = append(workspaces.free, w)
-}
-
-// aligned returns the first address in memory that begins a cache line.
-func aligned(memory []byte) unsafe.Pointer {
-	p := unsafe.Pointer(unsafe.SliceData(memory))
-	return unsafe.Add(p, -int(uintptr(p))&(cacheLine-1))
 }
 
 // An operand is a matrix whose entry (i, j) is i·row + j·col bytes from at.
@@ -119,6 +122,12 @@ func packBlock[T Float](k, n int, to unsafe.Pointer, b operand) block {
 	return block{operand{to, 0, s}, k}
 }
 
+// packedBytes is what k rows and n columns take in panels.
+func packedBytes[T Float](k, n int) int {
+	_, lanes := outerTile[T]()
+	return ceil(n, lanes) * lanes * k * size[T]()
+}
+
 // packTransposed copies k rows and n columns of B, whose columns have no gaps. It takes so many rows at a time that those
 // of the panel stay in the first-level cache until they are full.
 func packTransposed[T Float](k, n int, to unsafe.Pointer, ldd int, b operand) {
@@ -140,6 +149,20 @@ func packTransposed[T Float](k, n int, to unsafe.Pointer, ldd int, b operand) {
 			*(*T)(unsafe.Add(to, p*ldd+j*s)) = *(*T)(b.from(p, j).at)
 		}
 	}
+}
+
+// eachRegisters calls f for each panel of n columns, with the most rows that the outer kernel takes of it.
+func eachRegisters[T Float](n int, f func(col, nv, last, most int)) {
+	eachPanel[T](n, func(from, count, nv, last int) {
+		two, lanes := outerTile[T]()
+		most := singleRows
+		if nv == 2 {
+			most = two
+		}
+		for i := range count {
+			f(from+i*nv*lanes, nv, last, most)
+		}
+	})
 }
 
 // eachPanel calls f for the panels of n columns: those of two registers, then one of one register, then one of the last

@@ -52,6 +52,26 @@ func testNoReadOutsideBlocks[T Float](t *testing.T) {
 	}
 }
 
+// TestNoReadOutsideConv is TestNoReadOutside of the products with patches.
+func TestNoReadOutsideConv(t *testing.T) {
+	eachType(t, testNoReadOutsideConv[float32], testNoReadOutsideConv[float64])
+}
+
+func testNoReadOutsideConv[T Float](t *testing.T) {
+	for _, w := range windows {
+		for _, n := range []int{1, 16, 21} {
+			for _, atEnd := range []bool{false, true} {
+				images, b, c := fence[T](t, w.Pixels(), atEnd), fence[T](t, n*w.Taps(), atEnd), fence[T](t, w.Patches()*n, atEnd)
+				eachPath(t, func(t *testing.T) {
+					PatchesNT(w, 1, n, c, images, b)
+					PatchesTN(w, 1, n, b, c, images, true)
+					ImagesNN(w, 1, n, images, c, b, true)
+				})
+			}
+		}
+	}
+}
+
 // TestNoReadOutside runs everything on slices between fences.
 func TestNoReadOutside(t *testing.T) {
 	eachType(t, testNoReadOutside[float32], testNoReadOutside[float64])

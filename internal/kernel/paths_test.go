@@ -100,6 +100,7 @@ func TestUse(t *testing.T) {
 func TestMisuse(t *testing.T) {
 	f := func(n int) []float64 { return make([]float64, n) }
 	bytesOf := func(m, k int) [][]byte { return byteRows(rand.New(rand.NewPCG(1, 1)), m, k) }
+	w := Window{H: 3, W: 3, C: 1, KH: 2, KW: 2, Stride: 1}
 	const huge = math.MaxInt / 3 // its products overflow
 	for _, c := range []struct {
 		want string
@@ -129,6 +130,9 @@ func TestMisuse(t *testing.T) {
 		{"BytesNT: c has length 1", func() { BytesNT(2, 1, 16, f(1), 1, bytesOf(2, 16), f(16), 16) }},
 		{"BytesTN: a has length 1", func() { BytesTN(1, 16, f(16), 16, f(1), 1, bytesOf(2, 16), false) }},
 		{"BytesTN: row 0 has length 16", func() { BytesTN(1, 32, f(32), 32, f(2), 1, bytesOf(2, 16), false) }},
+		{"PatchesNT: c has length 3, which must be 4 with 1 images and 1 columns", func() { PatchesNT(w, 1, 1, f(3), f(9), f(4)) }},
+		{"PatchesTN: images has length 8", func() { PatchesTN(w, 1, 1, f(4), f(4), f(8), true) }},
+		{"ImagesNN: sizes m=-1", func() { ImagesNN(w, -1, 1, f(9), f(4), f(4), true) }},
 		{"RowSoftmax: src has length 5", func() { RowSoftmax(2, 3, f(6), f(5)) }},
 		{"RowSoftmax: dst has length 5", func() { RowSoftmax(2, 3, f(5), f(6)) }},
 		{"RowSoftmax: -1 rows", func() { RowSoftmax(-1, 3, f(5), f(6)) }},
@@ -144,6 +148,7 @@ func TestAllocs(t *testing.T) {
 		x, y, z := random[float32](2000), random[float32](2000), random[float32](2000)
 		const wide = 1 << 9 // of a factor that is copied
 		left, right, result := random[float32](packHeight*wide), random[float32](wide*(wide+1)), random[float32](packHeight*(wide+1))
+		w := Window{H: 12, W: 13, C: 2, KH: 5, KW: 4, Stride: 1, PadH: 1}
 		src := make([]byte, 2000)
 		rows := byteRows(rand.New(rand.NewPCG(1, 1)), 10, 96)
 		if n := testing.AllocsPerRun(10, func() {
@@ -151,6 +156,9 @@ func TestAllocs(t *testing.T) {
 			GemmTN(10, 100, 10, z, 100, x, 10, y, 100, true)
 			GemmNN(10, 10, 10, z, 10, x, 10, y, 10, true)
 			GemmNN(packHeight, wide+1, wide, result, wide+1, left, wide, right, wide+1, false)
+			PatchesNT(w, 1, 10, result[:w.Patches()*10], x[:w.Pixels()], y[:10*w.Taps()])
+			PatchesTN(w, 1, 10, y[:10*w.Taps()], result[:w.Patches()*10], x[:w.Pixels()], true)
+			ImagesNN(w, 1, 10, x[:w.Pixels()], result[:w.Patches()*10], y[:10*w.Taps()], true)
 			BytesNT(10, 10, 96, z, 10, rows, y, 96)
 			BytesTN(10, 96, z, 96, x, 10, rows, true)
 			for _, fn := range []func(dst, src []float32){Exp[float32], Log1pExp[float32], Sigmoid[float32], Tanh[float32], Log[float32]} {

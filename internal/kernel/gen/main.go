@@ -21,7 +21,7 @@ var files = []struct {
 	emit func(*emitter)
 }{
 	{"gemm", func(e *emitter) {
-		e.both(func() { e.dot(); e.outer(); e.packRows(); e.packColumns() })
+		e.both(func() { e.dot(); e.outer(); e.packRows(); e.packColumns(); e.addRuns() })
 	}},
 	{"bytes", func(e *emitter) {
 		e.both(func() { e.bytesDot(); e.bytesOuter() })

@@ -1,0 +1,96 @@
+package kernel
+
+import "unsafe"
+
+// strides are those of the framed images of a window, in bytes: from value to value, from patch to patch along a row, and from
+// row to row.
+type strides struct{ value, patch, line int }
+
+func stridesOf[T Float](f Window) strides {
+	s := size[T]()
+	return strides{s, f.Stride * f.C * s, f.line() * s}
+}
+
+// patchesNT makes the patches along a row of an image the rows of the outer kernel, and the taps, which lie in runs, its k.
+func patchesNT[T Float](w Window, m, n int, c, images, b []T) {
+	ws := takeWorkspace()
+	defer ws.release()
+	f := w.framed()
+	frame := frameOf[T](ws, w)
+	if active == Generic {
+		patchesNTGo(f, m, n, c, rowOfPatches[T](ws, f), b, func(i int) []T { return framed(w, frame, images, i) })
+		return
+	}
+	s, st, taps, across := size[T](), stridesOf[T](f), f.Taps(), f.OutW()
+	right := packBlock[T](taps, n, ws.panels(packedBytes[T](taps, n)), rowMajor(b, taps).transposed())
+	for i := range m {
+		image, to := pointer(framed(w, frame, images, i)), pointer(c[i*f.Patches()*n:])
+		eachRegisters[T](n, func(col, nv, last, most int) {
+			for j, left := 0, ceil(across, most); left > 0; left-- {
+				mr := ceil(across-j, left)
+				outer[T](mr, nv, f.OutH(), last, f.run(), f.KH, unsafe.Add(to, (j*n+col)*s), n*s, across*n*s,
+					unsafe.Add(image, j*st.patch), st.patch, s, st.line-f.run()*s, f.Stride*st.line,
+					unsafe.Add(right.at, col*s*taps), nv*registerBytes(), 0, 0)
+				j += mr
+			}
+		})
+	}
+}
+
+// patchesTN makes the taps of a run the rows of the outer kernel, and the patches, row by row of an image, its k: it sums
+// Pᵀ·A, the transpose of what is asked for.
+func patchesTN[T Float](w Window, m, n int, c, a, images []T, acc bool) {
+	ws := takeWorkspace()
+	defer ws.release()
+	f := w.framed()
+	frame := frameOf[T](ws, w)
+	if !acc {
+		clear(c)
+	}
+	if active == Generic {
+		patchesTNGo(f, m, n, c, a, rowOfPatches[T](ws, f), func(i int) []T { return framed(w, frame, images, i) })
+		return
+	}
+	s, st, taps, across := size[T](), stridesOf[T](f), f.Taps(), f.OutW()
+	sums := operand{ws.panels(taps * n * s), n * s, s}
+	packTransposed[T](taps, n, sums.at, sums.row, rowMajor(c, taps).transposed())
+	for i := range m {
+		image, left := pointer(framed(w, frame, images, i)), pointer(a[i*f.Patches()*n:])
+		eachRegisters[T](n, func(col, nv, last, most int) {
+			for t, parts := 0, ceil(f.run(), most); parts > 0; parts-- {
+				mr := ceil(f.run()-t, parts)
+				outer[T](mr, nv, f.KH, last, across, f.OutH(), sums.from(t, col).at, sums.row, f.run()*sums.row,
+					unsafe.Add(image, t*s), s, st.patch, f.Stride*st.line-across*st.patch, st.line,
+					unsafe.Add(left, col*s), n*s, 0, flag(true))
+				t += mr
+			}
+		})
+	}
+	packTransposed[T](n, taps, pointer(c), taps*s, sums.transposed())
+}
+
+// imagesNN multiplies out one row of patches at a time, which stays in the first-level cache until it is added.
+func imagesNN[T Float](w Window, m, n int, images, a, b []T, acc bool) {
+	ws := takeWorkspace()
+	defer ws.release()
+	f := w.framed()
+	frame, patches := frameOf[T](ws, w), rowOfPatches[T](ws, f)
+	s, st, taps, across := size[T](), stridesOf[T](f), f.Taps(), f.OutW()
+	if !acc {
+		clear(images)
+	}
+	for i := range m {
+		image := framed(w, frame, images, i)
+		for oi := range f.OutH() {
+			rows := a[(i*f.OutH()+oi)*across*n:][:across*n]
+			if active == Generic {
+				gemmOuterGo(across, taps, n, patches, taps, rows, n, 1, b, taps, false)
+				f.eachRun(oi, func(at, p int) { addToGo(image[at:][:f.run()], image[at:][:f.run()], patches[p:][:f.run()]) })
+				continue
+			}
+			gemmChain[T](across, taps, n, pointer(patches), taps*s, rowMajor(rows, n), rowMajor(b, taps), false)
+			addRuns[T](across, f.KH, f.run(), unsafe.Add(pointer(image), oi*f.Stride*st.line), st.line, st.patch, pointer(patches))
+		}
+		unframe(w, images, frame, i)
+	}
+}
