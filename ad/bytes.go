@@ -6,11 +6,15 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// Products with a table of bytes read the bytes where they lie: rows that are made numbers first, once for all
+// Narrow products with a table of bytes read the bytes where they lie: rows that are made numbers first, once for all
 // products, go out to the second-level cache and back, which took longer than to convert them anew in each product.
 
+// manyColumns is from how many columns, or rows of a sum, on a product takes longer to convert bytes again and again than to read
+// numbers.
+const manyColumns = 64
+
 // bytesArg returns the argument that a tiled instruction reads in place as bytes, or −1. Plain Go is
-// quicker with rows that are converted once.
+// quicker with rows that are converted once, and so are products that read each byte many times.
 func (m *machine[T]) bytesArg(ins *instr[T]) int {
 	r, ok := ins.rule.(matmulRule)
 	if !ok || r.tA == r.tB || ins.wide || kernel.Active() == kernel.Generic {
@@ -22,7 +26,7 @@ func (m *machine[T]) bytesArg(ins *instr[T]) int {
 		arg, across = 1, m.slots[ins.args[0]].c
 	}
 	s := &m.slots[ins.args[arg]]
-	if s.buf != nil || s.table == nil || s.table.bytes == nil || s.c%kernel.BytesBlock != 0 || across == 1 {
+	if s.buf != nil || s.table == nil || s.table.bytes == nil || s.c%kernel.BytesBlock != 0 || across == 1 || across >= manyColumns {
 		return -1
 	}
 	return arg
