@@ -171,9 +171,22 @@ func (c *call[T]) clear() {
 	}
 }
 
+// addRowKernel adds a short row to many rows at a time.
 func addRowKernel[T Float](c *call[T]) {
-	for i := range c.dst.r {
-		kernel.AddTo(c.dst.row(i), c.in[0].row(i), c.in[1].v)
+	var repeated [256]T
+	row, n := c.in[1].v, c.dst.c
+	together := min(len(repeated)/n, c.dst.r)
+	if together < 2 {
+		together = 1
+	} else {
+		for i := range together {
+			copy(repeated[i*n:], row)
+		}
+		row = repeated[:together*n]
+	}
+	for i := 0; i < c.dst.r; i += together {
+		h := min(together, c.dst.r-i) * n
+		kernel.AddTo(c.dst.v[i*n:][:h], c.in[0].v[i*n:][:h], row[:h])
 	}
 }
 

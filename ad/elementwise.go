@@ -134,17 +134,20 @@ func divKernel[T Float](c *call[T]) {
 }
 
 func reluKernel[T Float](c *call[T]) {
-	for i, a := range c.in[0].v {
-		c.dst.v[i] = max(a, 0)
+	d := c.dst.v
+	for i, a := range c.in[0].v[:len(d)] {
+		d[i] = max(a, 0)
 	}
 }
 
 func stepKernel[T Float](c *call[T]) {
-	for i, a := range c.in[0].v {
-		c.dst.v[i] = 0
-		if a > 0 {
-			c.dst.v[i] = 1
+	d := c.dst.v
+	for i, a := range c.in[0].v[:len(d)] {
+		step := 0
+		if a > 0 { // compiled without a jump, which no processor could foretell
+			step = 1
 		}
+		d[i] = T(step)
 	}
 }
 
