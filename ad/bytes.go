@@ -14,7 +14,8 @@ import (
 const manyColumns = 64
 
 // bytesArg returns the argument that a tiled instruction reads in place as bytes, or −1. Plain Go is
-// quicker with rows that are converted once, and so are products that read each byte many times.
+// quicker with rows that are converted once, and so are products that read each byte many times. That another plan has all rows
+// as numbers does not count: bits must not depend on what was asked before.
 func (m *machine[T]) bytesArg(ins *instr[T]) int {
 	r, ok := ins.rule.(matmulRule)
 	if !ok || r.tA == r.tB || ins.wide || kernel.Active() == kernel.Generic {
@@ -26,7 +27,7 @@ func (m *machine[T]) bytesArg(ins *instr[T]) int {
 		arg, across = 1, m.slots[ins.args[0]].c
 	}
 	s := &m.slots[ins.args[arg]]
-	if s.buf != nil || s.table == nil || s.table.bytes == nil || s.c%kernel.BytesBlock != 0 || across == 1 || across >= manyColumns {
+	if s.per == 0 || s.table == nil || s.table.bytes == nil || s.c%kernel.BytesBlock != 0 || across == 1 || across >= manyColumns {
 		return -1
 	}
 	return arg

@@ -24,6 +24,36 @@ func bytesTask(d int) (k *task, asBytes, asFloats *Table) {
 	return k, asBytes, k.tables["X"] // which holds k.data
 }
 
+// TestBytesAfterGradient: a gradient that takes all rows as numbers, here as a part of itself, leaves the bits of the value alone,
+// whose narrow product reads bytes.
+func TestBytesAfterGradient(t *testing.T) {
+	const rows, cols = 30, 16
+	const p, q = rows * cols, (rows + 2) * cols
+	r := rand.New(rand.NewPCG(3, 4))
+	x, y, b := []float64{1}, make([]float64, q), make([]uint8, p)
+	for i := range y {
+		y[i] = r.NormFloat64()
+	}
+	for i := range b {
+		b[i] = uint8(r.Uint32())
+	}
+	table := must.Get(ByteTable(rows, cols, b, 1./255)) // a scale that rounds
+	value := func(before func(d *Derivs)) float64 {
+		d := must.Get(Differentiate(Loss{P: 1, Q: q, Rows: rows, Inputs: []Input{{Name: "X", Shape: []int{cols}, Batch: true}},
+			Build: func(x, y *Node, in []*Node) *Node {
+				return Add(Dot(in[0], Part(y, 0, rows, cols)), SumAll(Tanh(MatMul(in[0], Part(y, p, 2, cols), false, true))))
+			}}))
+		must.OK(d.Bind("X", table, nil))
+		before(d)
+		return must.Get(d.Value(x, y))
+	}
+	alone := value(func(*Derivs) {})
+	after := value(func(d *Derivs) { must.OK(d.Grad(nil, make([]float64, q), x, make([]float64, q))) })
+	if alone != after {
+		t.Errorf("the value is %v, and %v after a gradient", alone, after)
+	}
+}
+
 // TestBytesInPlace: products that read bytes where they lie are those of the numbers, in either float type, for all
 // rows and for a minibatch, alone and beside an op that reads the numbers; and tiles leave their bits alone.
 func TestBytesInPlace(t *testing.T) {
