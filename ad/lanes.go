@@ -10,7 +10,7 @@ const unitLanes = 16
 // number of the vector and the lane in which [machine.readLane] finds p's outputs for it.
 //
 // What depends on the input is kept once for each lane, beside the ordinary buffers, which stay as they are; the
-// rest is computed once. Products of a matrix without lanes and vectors with them become products of matrices.
+// rest is computed once for all lanes. Products of a matrix without lanes and vectors with them become products of matrices.
 func (m *machine[T]) eachUnit(p *plan, i int, each func(j, lane int)) error {
 	s := &m.slots[i]
 	m.unit = i

@@ -318,7 +318,7 @@ func (m *machine[T]) enter(p *plan) {
 	m.current = p
 }
 
-// leave takes the places of the slots back, so that nothing points to scratch memory that has been replaced.
+// leave takes the places of the slots and of the calls that read them back, so that nothing holds scratch memory that has been replaced.
 func (m *machine[T]) leave() {
 	if m.current == nil {
 		return
@@ -326,6 +326,14 @@ func (m *machine[T]) leave() {
 	for _, to := range m.current.layout.places {
 		s := &m.slots[to.slot]
 		s.buf, s.tiles = nil, nil
+	}
+	for _, i := range m.current.layout.views {
+		m.slots[i].buf = nil
+	}
+	for _, k := range m.current.order {
+		ins := &m.instrs[k]
+		ins.dst = mat[T]{}
+		clear(ins.in)
 	}
 	m.current = nil
 }

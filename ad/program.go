@@ -38,8 +38,8 @@ type Func struct {
 	Build func(x, y *Node, in []*Node) []*Node
 }
 
-// A Program computes the values of a [Func] again and again for new x, y and data, in buffers of its
-// own. It belongs to one goroutine at a time.
+// A Program computes the values of a [Func] again and again for new x, y and data, in memory of its own and of its
+// [Workspace]. It belongs to one goroutine at a time.
 type Program struct {
 	f      Func
 	m      engine

@@ -89,6 +89,13 @@ func (s stock) sum() *Node {
 	return nil
 }
 
+func (s stock) most() *Node {
+	if m := s.rows(s.ints("along")); m != nil {
+		return RowMax(m)
+	}
+	return nil
+}
+
 func (s stock) softmax() *Node {
 	shape, axis := s.old[0].Shape(), s.int("axis")
 	if axis < 0 {

@@ -59,7 +59,7 @@ var stockOps = map[string]func(s stock) *Node{
 	"minBetween":          func(s stock) *Node { return Min(s.in[0], s.in[1]) },
 	"maxBetween":          func(s stock) *Node { return Max(s.in[0], s.in[1]) },
 	"sumOp":               stock.sum,
-	"maxOp":               func(s stock) *Node { return RowMax(s.rows(s.ints("along"))) },
+	"maxOp":               stock.most,
 	"softmaxOp":           stock.softmax,
 	"sizeOp":              func(s stock) *Node { return numberLike(float64(s.int("val")), s.in[0]) },
 	"reshapeOp":           func(s stock) *Node { return s.in[0] },
