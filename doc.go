@@ -53,6 +53,11 @@
 //	penalty and diagonal         models/diagonal.go, by what a model tells of itself
 //	Gauss-Newton products        ad/gaussnewton.go, of outputs that a loss marks
 //	losses of a model's outputs  models/outputs.go and poisson.go; models/penalties.go groups the weights
+//	the nodes of a loss          ad/family.go has them, op.go what an op is; stock.go rebuilds Gorgonia's own ops from these
+//	memory of values             ad/layout.go shares it, keep.go says what the next product finds, memory.go what programs share
+//	products of matrices         internal/kernel: gemm_chain.go cuts them and copies panels (gemm_pack.go), conv_tiles.go reads patches
+//	                             where they lie in images; ad/convproduct.go finds those
+//	a wrong derivative           ad/adtest measures along random directions; models/modeltest proves a model by it
 //	layers of networks           models/nn: params.go lays out y, layers.go and sequence.go build graphs
 //	sparse examples              ad/csr.go holds rows, ad/sparse.go multiplies them
 //	noise, ε and δ               privacy: accountant.go, oracle.go; experiment/private.go says what a run may ask

@@ -24,21 +24,21 @@
 //	parts             Part PartVec Place Item Rows Cols ConcatRows ConcatCols Reshape Flatten Transpose
 //	tables            Gather, which is an embedding too; NewConst
 //	images            Im2col Col2im MaxPool AvgPool
+//	marks             Outputs, for Gauss-Newton products
 //
-// At a kink the derivative is that of one side, or 0: that of ReLU at 0 is 0, that of the largest of equal entries goes to the first one; each op
-// says which. Gorgonia's
-// ops that have an equivalent in the set may be used in a loss and are replaced by it; the others are
-// refused with an error that names the op and what to use instead.
+// At a kink the derivative is that of one side, or 0: that of ReLU at 0 is 0, that of the largest of equal entries goes to the first
+// one; each op says which. Gorgonia's ops that have an equivalent in the set may be used in a loss and are replaced by it; the others
+// are refused with an error that names the op and what to use instead.
 //
 // Constructors such as [MatMul] panic on shapes that do not fit; [Compile], [Differentiate] and [Grad] return that
-// as an error that matches dsbo.ErrShape, and names the line of Build. Package adtest checks a loss against finite differences; dsbo/models/nn has
-// layers made of these ops.
+// as an error that matches dsbo.ErrShape, and names the line of Build. Package adtest checks a loss against finite differences;
+// dsbo/models/nn has layers made of these ops.
 //
 // # Programs
 //
 // A compiled [Program] gives any values of a [Func], scalars, vectors or matrices. It leaves out what nothing needs, and works through
 // the rows of a batch in tiles that stay in cache, reading minibatch rows where they lie, also those of a sparse table, of which products
-// of matrices read what is not 0. Values whose lives do not overlap share memory, with those of other programs too ([Workspace]); what
+// of matrices read what is not 0; products of convolutions have no patches in memory. Values whose lives do not overlap share memory, with those of other programs too ([Workspace]); what
 // the point alone determines is kept for the next product there, if it is dear, and computed again only when an input that it depends
 // on has changed. Programs allocate nothing once every derivative has been computed.
 // One graph has one batch size: keep a program per batch size, and one per goroutine.
