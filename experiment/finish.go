@@ -26,7 +26,7 @@ func (r *runner) finish(ctx context.Context) error {
 		exact = train.NewExact(r.problem.Problem)
 	}
 	tuned, found := newModel(r.problem.meaning.Symbol+" tuned", runs.Unknown(), best.X), newFinder(r.problem, len(best.X), exact, onPace{r})
-	found.training = r.training()
+	found.training = r.training(r.problem.Problem)
 	if err := found.solve(ctx, tuned, best.Y, best.Z, found.fine); err != nil {
 		return err
 	}

@@ -104,9 +104,14 @@ func (f *finder) solve(ctx context.Context, m *model, y, z []float64, tol float6
 	case err != nil:
 		return fmt.Errorf("model of %s: %w", m.Name, err)
 	}
-	m.y, m.z, m.Converged, m.Gradient = sol.Y, sol.Z, sol.Converged, runs.Number(sol.Residual)
+	if m.Gradient = runs.Number(sol.Residual); !m.Gradient.Known() {
+		f.watcher.Log("warning: model of %s: the gradient of its training loss is not finite", m.Name)
+		m.y, m.z, m.Converged, m.Phi = nil, nil, false, runs.Unknown()
+		return nil
+	}
+	m.y, m.z, m.Converged = sol.Y, sol.Z, sol.Converged
 	m.Steps += sol.Products
-	m.Phi, m.phiError, m.slope, m.Reached = runs.Number(sol.Phi), 0, 0, f.problem.Nonconvex && f.training == nil
+	m.Phi, m.phiError, m.slope, m.Reached = runs.Number(sol.Phi), 0, 0, f.problem.Nonconvex
 	if !m.Reached {
 		m.phiError = sol.PhiError
 	}

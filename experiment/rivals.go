@@ -49,7 +49,7 @@ func (r *runner) rivals(ctx context.Context, found *finder) (all []*model, best 
 
 // finderOf returns the finder of a model's lower problem on data of the agents.
 func (r *runner) finderOf(t data.Task, m models.Model) (*finder, error) {
-	p, err := train.NewPart(r.team, t, m, models.Config{Seed: r.Settings.Seed})
+	p, err := train.NewPart(r.team, t, m, models.Config{Seed: r.Settings.Seed, Batch: r.Settings.Batch})
 	if err != nil {
 		return nil, err
 	}
@@ -58,6 +58,6 @@ func (r *runner) finderOf(t data.Task, m models.Model) (*finder, error) {
 	other.Problem = p
 	x, _ := m.Dims()
 	f := newFinder(other, x, train.NewExact(p), onPace{r})
-	f.training = r.training()
+	f.training = r.training(p)
 	return f, nil
 }

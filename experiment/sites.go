@@ -41,6 +41,9 @@ func (r *runner) solveOther(ctx context.Context, t data.Task, m models.Model, x 
 	if solved.y == nil {
 		return nil, dsbo.Errorf(dsbo.ErrDiverged, "the model of all rows: its solution is not finite")
 	}
+	if !solved.Converged && !solved.Reached {
+		r.view.Log("warning: the model of all rows has not converged")
+	}
 	return solved.y, nil
 }
 
@@ -116,6 +119,7 @@ func (r *runner) exchangeAlone(ctx context.Context, allowed bool, alone []train.
 	vectors, err := p.Rows(ctx, nx+len(like.Y), func(i int, row []float64) error {
 		if alone[i].Y == nil {
 			row[0] = math.NaN()
+			return nil
 		}
 		copy(row, alone[i].X)
 		copy(row[nx:], alone[i].Y)

@@ -89,7 +89,11 @@ func (r *runner) solutions(phase string, p, q int, n, solvers Range, e effort) [
 // modelQuantities lists what the models at the end send, and what is made of them.
 func (r *runner) modelQuantities(p, q int) []Quantity {
 	n := Range{2, r.experience().Models, 16}
-	list := append(r.solutions(phaseModels, p, q, n, Range{0, 0, 1}, r.modelEffort()),
+	solved := r.solutions(phaseModels, p, q, n, Range{0, 0, 1}, r.modelEffort())
+	if held := r.training(r.problem.Problem); held != nil {
+		solved = r.trainedQuantities(held.Method, p, q, n)
+	}
+	list := append(solved,
 		quantity(phaseModels, "losses and right answers", BySum, scoreNumbers, network.Float64, n),
 		quantity(phaseModels, "losses of two models", BySum, compareNumbers, network.Float64, exactly(1)))
 	if t, ok := r.Task.(Finisher); ok {
@@ -111,6 +115,27 @@ func (r *runner) modelQuantities(p, q int) []Quantity {
 			list = append(list, quantity(phaseModels, "model of the site alone", ByRow, p+q, network.Float64, exactly(1)),
 				quantity(phaseModels, "scores of such models", ByRow, 2*n, network.Float64, exactly(1)))
 		}
+	}
+	return list
+}
+
+// trainedQuantities lists what n models send that are found by runs of a method that holds x still.
+func (r *runner) trainedQuantities(m algo.Method, p, q int, n Range) []Quantity {
+	if m.Init(p, q, r.Settings.Iterations) != nil {
+		return nil // which has been checked
+	}
+	gradients := 0
+	for k := range r.Settings.Iterations {
+		gradients += m.Cost(k).Averages
+	}
+	list := []Quantity{
+		quantity(phaseModels, "gradients on draws", BySum, q, r.problem.Average.Wire, n.Times(float64(gradients))),
+		quantity(phaseModels, "validation loss", BySum, 1, network.Float64, n),
+	}
+	const records = 2 // at the start and at the end
+	for _, c := range r.consensusQuantities(records, p, q) {
+		c.Phase, c.Times = phaseModels, n.Times(c.Times.Usual)
+		list = append(list, c)
 	}
 	return list
 }

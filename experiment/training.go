@@ -3,17 +3,18 @@ package experiment
 import (
 	"context"
 	"errors"
-	"math"
 
+	"dsbo"
 	"dsbo/algo"
 	"dsbo/runs"
 	"dsbo/train"
 )
 
-// training returns the configuration of runs that find models where x is held still, for methods that can; nil: the run's cannot.
-func (r *runner) training() *train.Config {
+// training returns the configuration of runs that find models of a problem where x is held still, for methods that can; nil: the run's cannot,
+// or the lower problem has one solution, which is found exactly.
+func (r *runner) training(p train.Problem) *train.Config {
 	m, ok := r.method.(interface{ Held() algo.Method })
-	if !ok {
+	if !ok || !p.Nonconvex {
 		return nil
 	}
 	c := r.trainConfig()
@@ -22,11 +23,12 @@ func (r *runner) training() *train.Config {
 	return &c
 }
 
-// train finds y of the lower problem at x by a run from the start, with the draws of every other model. It has converged as far as such a run does.
+// train finds y of the lower problem at x by a run from the start, with the draws of every other model. It has converged as far as such a run
+// does. Phi of the result is f(x, y).
 func (f *finder) train(ctx context.Context, x []float64) (train.Solution, error) {
 	c := *f.training
 	c.Problem, c.StartX = f.problem.Problem, x
-	c.Problem.Score, c.Problem.Each = nil, nil // the model is scored afterwards
+	c.Problem.Score, c.Problem.Each, c.Problem.Matrix = nil, nil, dsbo.Hessian // the model is scored afterwards, and there are no products
 	result, err := train.Run(ctx, c)
 	if result != nil {
 		f.problem.Sent.Add(runs.Total(result.Usage).Sent)
@@ -38,5 +40,6 @@ func (f *finder) train(ctx context.Context, x []float64) (train.Solution, error)
 	if err != nil {
 		return train.Solution{}, err
 	}
-	return train.Solution{Phi: math.NaN(), Y: result.Y, Converged: true}, nil
+	phi, err := f.problem.Upper(ctx, train.Fit{X: x, Y: result.Y})
+	return train.Solution{Phi: phi, Y: result.Y, Converged: true}, err
 }

@@ -149,11 +149,7 @@ func (o *Oracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
 
 // GaussNewton implements [dsbo.GaussNewtonOracle], for models whose lower loss marks its outputs ([ad.Outputs]).
 func (o *Oracle) GaussNewton(dst, x, y, v []float64, s dsbo.Sample) error {
-	d, err := o.low.derivatives(s)
-	if err != nil {
-		return err
-	}
-	return d.GaussNewton(dst, x, y, v)
+	return o.low.ask(s, func(d *ad.Derivs) error { return d.GaussNewton(dst, x, y, v) })
 }
 
 // JVP implements [dsbo.Oracle].

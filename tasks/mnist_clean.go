@@ -91,8 +91,14 @@ func detection(wrong, found bool) (entry int) {
 // detections are the numbers of right labels that are trusted and that are not, and of wrong labels that are trusted and that are not.
 type detections []float64
 
-// f1 returns the harmonic mean of precision and recall, of so many that are rightly named and others that are wrongly named or left out.
-func f1(named, wrongly, left float64) float64 { return 2 * named / (2*named + wrongly + left) }
+// f1 returns the harmonic mean of precision and recall, of so many that are rightly named and others that are wrongly named or left out; 1
+// where there is nothing to name.
+func f1(named, wrongly, left float64) float64 {
+	if named+wrongly+left == 0 {
+		return 1
+	}
+	return 2 * named / (2*named + wrongly + left)
+}
 
 // String returns the sentence for people. Found is where the weight of an example is below that at the start, ½.
 func (d detections) String() string {

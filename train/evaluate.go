@@ -104,9 +104,7 @@ func (e *evaluator) record(ctx context.Context) (r runs.Record, err error) {
 	if err := e.choose(ctx, r); err != nil {
 		return r, err
 	}
-	if r.LeastEigenvalue.Known() {
-		e.curving.damp(float64(r.LeastEigenvalue))
-	}
+	e.curving.damp(float64(r.LeastEigenvalue))
 	total := runs.Total(spent)
 	r.Calls, r.Sent, r.Times = total.Calls, total.Sent, total.Times
 	r.EvaluationSent = e.sent

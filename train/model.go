@@ -58,8 +58,8 @@ func (w *solving) descend() error {
 	for calm := 0; ; {
 		norm := vec.Norm(g)
 		w.Residual = norm / w.scale[0]
-		w.Converged = calm >= settledFor || norm == 0
-		if w.Converged || !(norm <= math.MaxFloat64) || w.Products >= w.most {
+		w.Converged = calm >= settledFor && math.Abs(w.lower) <= math.MaxFloat64 || norm == 0
+		if w.Converged || calm >= settledFor || !(norm <= math.MaxFloat64) || w.Products >= w.most {
 			return nil
 		}
 		vec.Fill(step, 0)

@@ -1,6 +1,8 @@
 package train
 
 import (
+	"math"
+
 	"dsbo"
 	"dsbo/internal/vec"
 )
@@ -14,9 +16,9 @@ type curving struct {
 // newCurving returns products with a matrix, which is not damped yet.
 func newCurving(m dsbo.CurvatureMatrix) *curving { return &curving{m, make([]float64, 1)} }
 
-// damp sets μ by the least eigenvalue of the averaged Hessian: a tenth more than it takes.
+// damp sets μ by the least eigenvalue of the averaged Hessian: a tenth more than it takes. NaN leaves μ as it is.
 func (c *curving) damp(least float64) {
-	if c.matrix == dsbo.DampedHessian {
+	if c.matrix == dsbo.DampedHessian && !math.IsNaN(least) {
 		c.mu[0] = max(0, -1.1*least)
 	}
 }

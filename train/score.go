@@ -48,6 +48,23 @@ func (p Problem) Scores(ctx context.Context, m Fit) (sum Scores, err error) {
 	return p.scores(ctx, g, m)
 }
 
+// Upper returns f(x, y) of a model, the averaged upper loss on all examples; NaN without [Problem.Evaluate].
+func (p Problem) Upper(ctx context.Context, m Fit) (float64, error) {
+	if p.Evaluate == nil {
+		return math.NaN(), nil
+	}
+	g, err := p.group()
+	if err != nil {
+		return 0, err
+	}
+	var upper [1]float64
+	err = g.numbers(ctx, upper[:], func(i int, part []float64) (err error) {
+		part[0], _, err = p.Evaluate[i].Values(m.X, m.Y, allExamples)
+		return err
+	})
+	return upper[0], err
+}
+
 // scores is Scores by way of a group. An agent's counts and sums leave it as a part of an average alone.
 func (p Problem) scores(ctx context.Context, g group, m Fit) (sum Scores, err error) {
 	if p.Score == nil {

@@ -80,7 +80,9 @@ func (w *solving) begin() error {
 	if err := w.lowerGrad(w.Y); err != nil {
 		return err
 	}
-	w.scale[0] = cmp.Or(vec.Norm(w.g), 1)
+	if norm := vec.Norm(w.g); norm <= math.MaxFloat64 { // else the next solve finds it
+		w.scale[0] = cmp.Or(norm, 1)
+	}
 	return nil
 }
 

@@ -24,7 +24,7 @@ const lanczosTol = 0.05
 // method of Lanczos (1950): the least Ritz value of at most 30 products, each over all agents, which is never below the eigenvalue
 // and rarely above it by more than a twentieth. All agents find the same bits. x and y (lengths p and q, the same in all processes)
 // are not changed. It keeps three vectors of length q: without the others, that it has been orthogonal to, Ritz values come twice at
-// worst.
+// worst. It is NaN where products are not finite.
 func (p Problem) LeastEigenvalue(ctx context.Context, x, y []float64) (float64, error) {
 	g, err := p.group()
 	if err != nil {
@@ -57,7 +57,7 @@ func (p Problem) oracle(i int) dsbo.Oracle {
 	return p.Oracles[i]
 }
 
-// lanczos returns about the least eigenvalue of a symmetric matrix of size q that is known by its products.
+// lanczos returns about the least eigenvalue of a symmetric matrix of size q that is known by its products; NaN where these are not finite.
 func lanczos(q int, product func(dst, v []float64) error) (float64, error) {
 	v, before, next := newVec(q), newVec(q), newVec(q)
 	spread(v)
@@ -73,7 +73,7 @@ func lanczos(q int, product func(dst, v []float64) error) (float64, error) {
 		vec.Axpy(next, -beta, before)
 		beta = vec.Norm(next)
 		if !(math.Abs(alpha) <= math.MaxFloat64 && beta <= math.MaxFloat64) {
-			return 0, errNotFinite
+			return math.NaN(), nil
 		}
 		least, largest, last := ritz(diagonal, off)
 		// β |last| bounds how far the nearest eigenvalue is.

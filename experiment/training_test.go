@@ -1,0 +1,59 @@
+package experiment
+
+import (
+	"io"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dsbo/data"
+	"dsbo/internal/must"
+	"dsbo/models"
+	"dsbo/runs"
+)
+
+// A reticent task is mean with a model that does not say that its lower loss is convex.
+type reticent struct{ mean }
+
+func (t *reticent) Load(a Agents) (data.Task, models.Model, error) {
+	task, m, err := t.mean.Load(a)
+	return task, struct {
+		models.Model
+		models.Scorer
+	}{m, m.(models.Scorer)}, err
+}
+
+// TestTrainedModels: the models of a method that trains by draws have Φ, at the solutions that training has reached, and they send what the
+// plan says.
+func TestTrainedModels(t *testing.T) {
+	folder := runs.Folder(filepath.Join(t.TempDir(), "run"))
+	args := []string{"-agents=3", "-rows=50", "-K=4", "-algorithm=adamcg", "-set=T=3", "-set=N=2", "-batch=10", "-x0=-3", "-quiet", "-report=false", "-out=" + string(folder)}
+	plan := must.Get(must.Get(Parse(new(reticent), args, io.Discard)).Plan(t.Context()))
+	must.OK(Run(t.Context(), new(reticent), args, io.Discard, io.Discard))
+	s := must.Get(folder.ReadSummary())
+	for _, m := range s.Models {
+		// The upper loss is the mean of the losses of as many validation rows of each agent.
+		if !m.Reached || !m.Converged || !(math.Abs(float64(m.Phi-m.ValLoss)) < 1e-6*float64(m.ValLoss)) {
+			t.Errorf("%s: reached %v, converged %v, Φ %g, validation loss %g", m.Name, m.Reached, m.Converged, m.Phi, m.ValLoss)
+		}
+	}
+	if notes := strings.Join(s.Verdict.Notes, " "); !strings.Contains(notes, "solutions that were reached") {
+		t.Errorf("notes %q must say what Φ is", notes)
+	}
+	var one float64 // bytes of a model, of which all send the same
+	for _, q := range plan.Quantities {
+		if q.Phase == phaseModels && q.Name != "losses of two models" {
+			for i := range plan.Agents {
+				one += q.sent(i, plan.w, plan.averages).bytes * q.Times.Least / 2
+			}
+		}
+	}
+	got := float64(s.Traffic.Models.Bytes)
+	if found := float64(len(s.Constants) + 1); got < found*one || got > (found+1)*one {
+		t.Errorf("%g models sent %g bytes; by the plan one sends %g", found, got, one)
+	}
+	if r := plan.All.Phases[phaseModels].Bytes; got < r.Least || got > r.Most {
+		t.Errorf("models sent %g bytes; the plan has %+v", got, r)
+	}
+}
