@@ -20,7 +20,7 @@ func (r *runner) completeConfig(c train.Config) (err error) {
 		return err
 	}
 	c = c.WithDefaults()
-	config.EvalEvery, config.CheckpointEvery = c.EvalEvery, c.CheckpointEvery
+	config.EvalEvery, config.CheckpointEvery, config.Evaluate = c.EvalEvery, c.CheckpointEvery, c.Evaluate
 	config.ExactTol, config.AdjointTol = c.Tol, c.AdjointTol
 	if r.problem.meaning != runs.Penalties {
 		config.Meaning = r.problem.meaning

@@ -99,7 +99,7 @@ func (r *runner) modelQuantities(p, q int) []Quantity {
 	if t, ok := r.Task.(Finisher); ok {
 		ending := t.Ending()
 		for _, length := range ending.Sums {
-			list = append(list, quantity(phaseModels, "counts of predictions", BySum, length, network.Float64, exactly(1)))
+			list = append(list, quantity(phaseModels, "counts of predictions or labels", BySum, length, network.Float64, exactly(1)))
 		}
 		if ending.Model > 0 {
 			for _, q := range r.solutions(phaseModels, p, ending.Model, exactly(1), exactly(1), r.modelEffort()) {

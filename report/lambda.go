@@ -38,7 +38,7 @@ func (r *Run) picture() *picture {
 	switch m := r.Config.Hyperparameters(); {
 	case m.Pictures > 0 && m.Pictures*m.Rows*m.Cols <= len(r.Lambda):
 		return contactSheet(m, r.Lambda)
-	case m.One == runs.Penalties.One && len(r.Lambda) == imageSide*imageSide:
+	case m == runs.Penalties && len(r.Lambda) == imageSide*imageSide:
 		return &picture{Label: m.Symbol + " of each pixel", Rows: imageSide, Cols: imageSide, Cells: r.Lambda}
 	}
 	return new(picture)
@@ -100,7 +100,7 @@ func charts(gs []group) (all []chart) {
 func newChart(title string, rs []*Run) chart {
 	m := rs[0].Config.Hyperparameters()
 	c, edges, names := chart{Title: title, Symbol: m.Symbol, Of: m.One}, noExtent(), rs[0].Names
-	if m.One == runs.Penalties.One {
+	if m == runs.Penalties {
 		c.Of = "feature"
 	}
 	edges.add(0)

@@ -81,7 +81,7 @@ func newPage(all []*Run, title string) (*page, error) {
 		Settings: sharedSettings(all, func(r *Run) runs.Differences { return r.settings }),
 		Machine:  sharedSettings(all, func(r *Run) runs.Differences { return r.build }),
 	}
-	if m := all[0].Config.Hyperparameters(); m.One == runs.Penalties.One {
+	if m := all[0].Config.Hyperparameters(); m == runs.Penalties {
 		p.LambdaTitle = "The hyperparameters " + m.Symbol
 	} else {
 		p.LambdaTitle, p.About = "The "+m.Many, cmp.Or(m.About, "One number for each of the "+m.Many+".")
