@@ -155,6 +155,10 @@ func shapeOf(n *Node) tensor.Shape {
 	return n.Shape()
 }
 
+// Dims returns a node's shape as rows and columns: a vector has one column, and a scalar is 1×1. It panics as the constructors do if there is
+// no node, or one of more axes.
+func Dims(n *Node) (rows, cols int) { return dims(n) }
+
 // dims returns a node's shape as rows and columns.
 func dims(n *Node) (r, c int) { return shapeDims(shapeOf(n)) }
 

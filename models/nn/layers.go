@@ -40,8 +40,9 @@ func NewConv(ps *Params, name string, w ad.Window, filters int) Conv {
 
 // Outputs builds the layer's outputs, images with a channel for each filter, for images as the window says, one a row.
 func (c Conv) Outputs(z, images *ad.Node) *ad.Node {
+	rows, _ := ad.Dims(images)
 	maps := ad.AddRow(ad.MatMul(ad.Im2col(images, c.Window), c.W.Node(z), false, true), c.B.Node(z))
-	return ad.Reshape(maps, images.Shape()[0], c.Window.OutH()*c.Window.OutW()*c.W.Rows)
+	return ad.Reshape(maps, rows, c.Window.OutH()*c.Window.OutW()*c.W.Rows)
 }
 
 // Pool returns the window of a pooling of the layer's outputs by patches of k×k pixels side by side.
@@ -85,13 +86,14 @@ func NewBatchNorm(ps *Params, name string, width int) BatchNorm {
 // over all pixels.
 func (b BatchNorm) Outputs(z, h *ad.Node) *ad.Node {
 	width := b.Scale.Rows
-	shape := h.Shape()
-	rows := ad.Reshape(h, shape.TotalSize()/width, width)
-	n := 1 / float64(rows.Shape()[0])
+	m, cols := ad.Dims(h)
+	count := m * cols / width
+	rows := ad.Reshape(h, count, width)
+	n := 1 / float64(count)
 	centred := ad.AddRow(rows, ad.Scale(-n, ad.SumRows(rows)))
 	variance := ad.Scale(n, ad.ColDot(centred, centred))
 	scale := ad.Mul(b.Scale.Node(z), ad.Rsqrt(ad.Offset(epsilon, variance)))
-	return ad.Reshape(ad.AddRow(ad.ColScale(centred, scale), b.Offset.Node(z)), shape[0], shape[1])
+	return ad.Reshape(ad.AddRow(ad.ColScale(centred, scale), b.Offset.Node(z)), m, cols)
 }
 
 // Embedding is a table of vectors, of which rows are read by index.

@@ -314,6 +314,33 @@ func TestFunctions(t *testing.T) {
 		[]float64{math.Log(3), math.Log(math.Exp(1)+math.Exp(3)+math.Exp(2)) - 3})
 }
 
+// TestBadShapes: values that no layer can take are errors of the model, not panics.
+func TestBadShapes(t *testing.T) {
+	var ps nn.Params
+	conv := nn.NewConv(&ps, "conv", ad.Window{H: 1, W: 1, C: 1, KH: 1, KW: 1, Stride: 1}, 1)
+	batch, layer := nn.NewBatchNorm(&ps, "batch", 2), nn.NewLayerNorm(&ps, "layer", 2)
+	attention, unit := nn.NewAttention(&ps, "attention", 2, 1), nn.NewGRU(&ps, "unit", 2, 1)
+	table := nn.NewEmbedding(&ps, "table", 2, 2)
+	for name, build := range map[string]func(z, h *ad.Node) *ad.Node{
+		"Conv": conv.Outputs, "BatchNorm": batch.Outputs, "LayerNorm": layer.Outputs, "Embedding": table.Outputs,
+		"Attention": func(z, h *ad.Node) *ad.Node { return attention.Outputs(z, h, 1) },
+		"Attend":    func(_, h *ad.Node) *ad.Node { return nn.Attend(h, h, h, 2) },
+		"GRU":       func(z, h *ad.Node) *ad.Node { return unit.Next(z, h, nil) },
+	} {
+		for what, value := range map[string]func(z *ad.Node) *ad.Node{
+			"nil":      func(*ad.Node) *ad.Node { return nil },
+			"3 by 3":   func(z *ad.Node) *ad.Node { return ad.Part(z, 0, 3, 3) },
+			"a vector": func(z *ad.Node) *ad.Node { return ad.PartVec(z, 0, 3) },
+		} {
+			_, err := ad.Differentiate(ad.Loss{P: 1, Q: ps.Len(), Build: func(_, y *ad.Node, _ []*ad.Node) *ad.Node { return ad.SumAll(build(y, value(y))) }})
+			fits := what == "a vector" && (name == "Conv" || name == "Embedding")
+			if !fits && !errors.Is(err, dsbo.ErrShape) {
+				t.Errorf("%s of %s: error %v, want one that matches ErrShape", name, what, err)
+			}
+		}
+	}
+}
+
 func TestParams(t *testing.T) {
 	ps := &nn.Params{Gain: 2}
 	nn.NewDense(ps, "a", 8, 3)

@@ -45,7 +45,8 @@ func (g GRU) Next(z, a, h *ad.Node) *ad.Node {
 // Attend builds softmax(Q Kᵀ/√d) V for each of n sequences: queries and keys have d columns, and keys and values as many rows. Each is the stacked
 // matrices of all sequences; so is the result, a row for each query.
 func Attend(queries, keys, values *ad.Node, n int) *ad.Node {
-	scale := 1 / math.Sqrt(float64(queries.Shape()[1]))
+	_, d := ad.Dims(queries)
+	scale := 1 / math.Sqrt(float64(d))
 	scores := ad.BatchMatMul(ad.Scale(scale, queries), keys, n, false, true)
 	return ad.BatchMatMul(ad.RowSoftmax(scores), values, n, false, false)
 }
