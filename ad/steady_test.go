@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 
@@ -102,6 +103,24 @@ func TestFlatHeap(t *testing.T) {
 		t.Errorf("%d bytes live after 10 runs, %d after 10,010", before, after)
 	}
 	runtime.KeepAlive(d)
+}
+
+// TestScratchIsLeft: after a run nothing of a program holds scratch memory, which another one may replace by more.
+func TestScratchIsLeft(t *testing.T) {
+	k, d, dst := softmaxTask(false, false, 150)
+	must.OK(errors.Join(k.calls(d, 0, nil, &dst), d.Hessian(make([]float64, len(k.y)*len(k.y)), k.x, k.y)))
+	m := d.m.(*machine[float64])
+	for i := range m.slots {
+		if s := &m.slots[i]; m.isTemporary(m.root(i)) && (s.buf != nil || s.tiles != nil) {
+			t.Errorf("slot %d has a place", i)
+		}
+	}
+	for i := range m.instrs {
+		c := &m.instrs[i].call
+		if c.dst.v != nil || slices.ContainsFunc(c.in, func(a mat[float64]) bool { return a.v != nil }) {
+			t.Errorf("the call of %v has one", m.instrs[i].rule)
+		}
+	}
 }
 
 // TestSharedTables: programs of their own may read one table at once.
