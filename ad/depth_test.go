@@ -23,13 +23,13 @@ func TestDepth(t *testing.T) {
 		must.OK(d.HVP(make([]float64, q), []float64{1}, y, y))
 		return len(d.family.nodes), len(d.f.Workspace.f64.scratch)
 	}
-	nodes, numbers := size(100)
-	moreNodes, moreNumbers := size(400)
+	nodes, numbers := size(50)
+	moreNodes, moreNumbers := size(200)
 	// Four times as many, and what does not depend on the layers.
 	if moreNodes > 4*nodes || moreNumbers > 4*numbers {
-		t.Errorf("100 layers have %d nodes and %d numbers of scratch memory, 400 have %d and %d: more than 4 times as many", nodes, numbers, moreNodes, moreNumbers)
+		t.Errorf("50 layers have %d nodes and %d numbers of scratch memory, 200 have %d and %d: more than 4 times as many", nodes, numbers, moreNodes, moreNumbers)
 	}
-	if q := 400 * width * width; moreNumbers > 4*q {
+	if q := 200 * width * width; moreNumbers > 4*q {
 		t.Errorf("the scratch memory of a product is %d numbers, more than 4 vectors of %d", moreNumbers, q)
 	}
 }

@@ -20,6 +20,9 @@ func TestTapeMachine(t *testing.T) {
 	for _, op := range ops {
 		t.Run(op.name, func(t *testing.T) {
 			for _, float32 := range []bool{false, true} {
+				if float32 && testing.Short() {
+					continue
+				}
 				c := fixture{f: op.f, from: fixed, rows: 5, float32: float32}
 				d := c.derivs(t)
 				v := make([]float64, params)

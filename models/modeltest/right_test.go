@@ -277,6 +277,14 @@ func normal(r *rand.Rand, _ int) float64 { return r.NormFloat64() }
 // pixel is mostly black, as those of MNIST are.
 func pixel(r *rand.Rand, _ int) float64 { return max(0, 1.5*r.Float64()-.7) }
 
+// BenchmarkMillions runs the suite on a network with 1.9 million weights, which must raise no alarm either. What depends on the size is
+// the same from 10⁵ weights on, so that tests have a smaller one.
+func BenchmarkMillions(b *testing.B) {
+	for b.Loop() {
+		modeltest.TestModel(b, mlp(both, 784, 1024, 1024, 10), examples(75, 784, 10, pixel))
+	}
+}
+
 // TestRightModels: networks of real size, with kinks wherever they like, and models that are no means over examples, raise no alarm.
 func TestRightModels(t *testing.T) {
 	index := func(r *rand.Rand, column int) float64 { return float64(r.IntN([]int{300, 200}[column])) }
@@ -286,8 +294,8 @@ func TestRightModels(t *testing.T) {
 		s     data.Shard
 		quick bool // enough for -short
 	}{
-		{"mlp with ReLU", mlp(relu, 784, 256, 128, 10), examples(75, 784, 10, pixel), false},
-		{"mlp with 1.9 million weights", mlp(both, 784, 1024, 1024, 10), examples(75, 784, 10, pixel), false},
+		{"small mlp with ReLU", mlp(relu, 169, 24, 12, 3), examples(30, 169, 3, pixel), true},
+		{"mlp with 300,000 weights", mlp(both, 784, 320, 160, 10), examples(75, 784, 10, pixel), false},
 		{"lenet", lenet(28, 10), examples(75, 784, 10, pixel), false},
 		{"small lenet", lenet(13, 3), examples(30, 169, 3, pixel), true},
 		{"attention", attention(4, 32, 10), examples(75, 128, 10, normal), false},
