@@ -11,12 +11,12 @@ import (
 type Window struct{ H, W, C, KH, KW, Stride, PadH, PadW int }
 
 // OutH and OutW return how many patches fit along each side.
-func (w Window) OutH() int { return (w.H+2*w.PadH-w.KH)/w.Stride + 1 }
-func (w Window) OutW() int { return (w.W+2*w.PadW-w.KW)/w.Stride + 1 }
+func (w Window) OutH() int { return kernel.Window(w).OutH() }
+func (w Window) OutW() int { return kernel.Window(w).OutW() }
 
-func (w Window) patches() int { return w.OutH() * w.OutW() }
-func (w Window) taps() int    { return w.KH * w.KW * w.C }
-func (w Window) pixels() int  { return w.H * w.W * w.C }
+func (w Window) patches() int { return kernel.Window(w).Patches() }
+func (w Window) taps() int    { return kernel.Window(w).Taps() }
+func (w Window) pixels() int  { return kernel.Window(w).Pixels() }
 func (w Window) padded() bool { return w.PadH > 0 || w.PadW > 0 }
 
 // check refuses what is no window of the op, among it patches of padding alone.
