@@ -66,7 +66,7 @@ var layer = map[string]int{
 	"experiment": 6,
 	"tasks":      7, "compare": 7,
 	"command": 8,
-	"cmd":     9, "benchmarks": 9,
+	"cmd":     9, "benchmarks": 9, "examples": 9,
 }
 
 var beside = map[string][]string{
