@@ -59,16 +59,8 @@ func (r *runner) finish(ctx context.Context) error {
 	contest.Notes = append(append(contest.Notes, beyondNotes(rival)...), unconvergedNotes(r.summary.Models, r.problem.meaning.Symbol)...)
 	contest.Notes = append(contest.Notes, reachedNotes(r.summary.Models, r.result.Records)...)
 	r.summary.Verdict = contest.Verdict()
-	if kept.y != nil {
-		if err := r.writeModel(kept.x, kept.y); err != nil {
-			return err
-		}
-		if err := r.finishTask(ctx, kept); errors.Is(err, dsbo.ErrDiverged) { // what is found stays
-			r.warnings = append(r.warnings, err.Error())
-			r.view.Log("warning: %v", err)
-		} else if err != nil {
-			return err
-		}
+	if err := r.saveKept(ctx, kept); err != nil {
+		return err
 	}
 	if r.summary.Sites, err = r.compareSites(ctx, rival, tuned); err != nil {
 		return err
@@ -79,6 +71,23 @@ func (r *runner) finish(ctx context.Context) error {
 	r.summary = r.summarize(runs.Finished, nil)
 	r.summary.Round = r.layout.round()
 	return r.folder.WriteSummary(r.summary)
+}
+
+// saveKept writes the model that the run keeps, if it is finite, and what the task makes of it. Where that is not finite, a warning says so.
+func (r *runner) saveKept(ctx context.Context, kept *model) error {
+	if kept.y == nil {
+		return nil
+	}
+	if err := r.writeModel(kept.x, kept.y); err != nil {
+		return err
+	}
+	err := r.finishTask(ctx, kept)
+	if errors.Is(err, dsbo.ErrDiverged) { // what is found stays
+		r.warnings = append(r.warnings, err.Error())
+		r.view.Log("warning: %v", err)
+		return nil
+	}
+	return err
 }
 
 // worse reports whether a tuned model lost against a rival: its Φ is larger, or its loss on held-out examples by more than a

@@ -42,9 +42,8 @@ type Exact struct {
 	Average network.AverageOptions
 	Sent    *runs.Sent
 
-	// Nonconvex says that the lower problem may have other minima, or none, see [Exact.Model]. Matrix is the matrix of products.
-	Nonconvex bool
-	Matrix    dsbo.CurvatureMatrix
+	// Matrix is the matrix of products.
+	Matrix dsbo.CurvatureMatrix
 
 	// Tol, where it is not 0, bounds the gradient of the averaged lower loss at y, relative to the gradient at Start at the first x
 	// that is solved for; what is left of the error of Φ is of second order in it, as the first order is known and
@@ -102,10 +101,7 @@ type Solution struct {
 
 // NewExact returns the solver of a problem, which must have oracles for evaluation.
 func NewExact(p Problem) *Exact {
-	return &Exact{
-		Oracles: p.Evaluate, Start: p.Start, Team: p.Team, W: p.W, Average: p.Average, Sent: p.Sent,
-		Nonconvex: p.Nonconvex, Matrix: p.Matrix,
-	}
+	return &Exact{Oracles: p.Evaluate, Start: p.Start, Team: p.Team, W: p.W, Average: p.Average, Sent: p.Sent, Matrix: p.Matrix}
 }
 
 // Solve returns the solution at x (length p), which it does not change. The slices of the result are
