@@ -77,7 +77,7 @@ func TestPersonalized(t *testing.T) {
 	}
 	var bias []float64
 	for _, alpha := range []float64{0.05, 0.025} {
-		_, end := final(t, "pdsbo_al_quadratic_n6", "pdsbo_gossip", 800, "T=5", "N=400", fmt.Sprint("alpha=", alpha))
+		_, end := final(t, "pdsbo_al_quadratic_n6", "pdsbo_gossip", 800, "T=5", "N=100", fmt.Sprint("alpha=", alpha))
 		bias = append(bias, end)
 	}
 	if r := bias[0] / bias[1]; !(r > 1.6 && r < 2.4) { // 2 to first order in α
@@ -200,7 +200,7 @@ func TestJHIPIsExactInTheLimit(t *testing.T) {
 // three of them, is off by the order of b².
 func TestGBDSBOIsExactInTheLimit(t *testing.T) {
 	at := func(b float64) float64 {
-		return directionError(t, int(30/b), &algo.GBDSBO{N: 80, L: 4, Mav: b, Alpha: "1e-13", Beta: "1e-13"})
+		return directionError(t, int(20/b), &algo.GBDSBO{N: 80, L: 4, Mav: b, Alpha: "1e-13", Beta: "1e-13"})
 	}
 	coarse, fine := at(0.1), at(0.05)
 	if r := coarse / fine; !(fine < 1e-3 && r > 3 && r < 5) {

@@ -24,8 +24,8 @@ func TestTunePlan(t *testing.T) {
 	}{
 		"folds":      {[]string{"-target=ill", "-drop=cost,visits"}, atEnd},
 		"no folds":   {[]string{"-target=ill", "-folds=0"}, atEnd[:2]},
-		"regression": {[]string{"-target=cost", "-alone=false"}, []string{atEnd[0], atEnd[2]}},
-		"counts":     {[]string{"-target=visits", "-task=count"}, atEnd[1:]},
+		"regression": {[]string{"-target=cost", "-alone=false", "-folds=2"}, []string{atEnd[0], atEnd[2]}},
+		"counts":     {[]string{"-target=visits", "-task=count", "-folds=2"}, atEnd[1:]},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := runs.Folder(filepath.Join(folder, name))

@@ -34,7 +34,7 @@ func TestTuneSparse(t *testing.T) {
 		must.OK(os.WriteFile(filepath.Join(folder, fmt.Sprintf("site%d.svm", i)), []byte(b.String()), 0o644))
 	}
 	run := runs.Folder(filepath.Join(folder, "run"))
-	must.OK(must.Get(experiment.Parse(tasks.Tune(), []string{"-data=" + filepath.Join(folder, "site{agent}.svm"), "-target=label", "-K=2", "-quiet",
+	must.OK(must.Get(experiment.Parse(tasks.Tune(), []string{"-data=" + filepath.Join(folder, "site{agent}.svm"), "-target=label", "-K=2", "-folds=2", "-quiet",
 		"-report=false", "-out=" + string(run)}, io.Discard)).Run(t.Context(), nil, io.Discard))
 	m := must.Get(modelfile.Open(string(run)))
 	if s := m.Recipe().Sparse; s == nil || s.Columns != 5 || len(s.Indices) != 4 {

@@ -46,9 +46,9 @@ func TestTune(t *testing.T) {
 	data := "-data=" + writeSites(t, t.TempDir(), 3)
 	for name, flags := range map[string][]string{
 		"classes":    {"-target=ill", "-drop=cost,visits"},
-		"balanced":   {"-target=ill", "-balance", "-penalty=group"},
-		"regression": {"-target=cost", "-drop=ill", "-loss=huber", "-weight=visits"},
-		"counts":     {"-target=visits", "-task=count", "-features=age,colour", "-penalty=one"},
+		"balanced":   {"-target=ill", "-balance", "-penalty=group", "-folds=2"},
+		"regression": {"-target=cost", "-drop=ill", "-loss=huber", "-weight=visits", "-folds=2"},
+		"counts":     {"-target=visits", "-task=count", "-features=age,colour", "-penalty=one", "-folds=2"},
 		"network":    {"-target=ill", "-model=mlp", "-hidden=4", "-penalty=layer"},
 	} {
 		t.Run(name, func(t *testing.T) { experimenttest.TestTask(t, tasks.Tune(), append(flags, data)...) })
@@ -59,5 +59,5 @@ func TestTune(t *testing.T) {
 func TestTuneDealt(t *testing.T) {
 	folder := t.TempDir()
 	writeSites(t, folder, 3)
-	experimenttest.TestTask(t, tasks.Tune(), "-target=ill", "-data="+filepath.Join(folder, "site2.csv"))
+	experimenttest.TestTask(t, tasks.Tune(), "-target=ill", "-folds=2", "-data="+filepath.Join(folder, "site2.csv"))
 }
