@@ -129,6 +129,9 @@ func TestFaultEndedWhileOthersWork(t *testing.T) {
 		code   int
 	}{{"killed", syscall.SIGKILL, killed}, {"interrupted", syscall.SIGTERM, cli.Interrupted}} {
 		t.Run(tt.name, func(t *testing.T) {
+			if testing.Short() && tt.signal != syscall.SIGKILL {
+				t.Skip("like the other signal")
+			}
 			t.Parallel()
 			const waiting = "finished; waiting"
 			r := newTestRun(t, addresses(4), nil)

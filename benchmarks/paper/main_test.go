@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,7 +48,7 @@ func TestQuick(t *testing.T) {
 	for _, e := range experiments() {
 		t.Run(e.name, func(t *testing.T) {
 			measuresTime := e.name == "table1" || e.name == "hessian"
-			if measuresTime && testing.Short() {
+			if testing.Short() && (measuresTime || slices.Contains([]string{"dsco", "mismatch", "loops"}, e.name)) {
 				t.Skip("takes the longest")
 			}
 			dir := t.TempDir()

@@ -104,12 +104,16 @@ func TestConforms(t *testing.T) {
 	for i := range ids {
 		ids[i] = issue(a, i, time.Hour)
 	}
+	most := 16
+	if testing.Short() {
+		most = 8
+	}
 	for _, tt := range []struct {
 		name   string
 		agents int // at most
 		ready  func(w *network.Matrix) ([]Config, func())
 	}{
-		{"tls, plain", 16, func(w *network.Matrix) ([]Config, func()) {
+		{"tls, plain", most, func(w *network.Matrix) ([]Config, func()) {
 			if w.N() > 9 { // whose handshakes take their time
 				return configs(w, nil), func() {}
 			}
