@@ -64,11 +64,11 @@ func TestSite(t *testing.T) {
 
 // TestSiteSurvives: agents that are killed before they have a checkpoint find sums together anew, those that come back later know them.
 func TestSiteSurvives(t *testing.T) {
+	if testing.Short() {
+		t.Skip("like TestFaultKilled, with tables")
+	}
 	for _, keep := range []int{1024, 20} {
 		t.Run(fmt.Sprintf("keep=%d", keep), func(t *testing.T) {
-			if testing.Short() && keep == 20 {
-				t.Skip("like the other one")
-			}
 			t.Parallel()
 			dir := t.TempDir()
 			for i := range 3 {
