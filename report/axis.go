@@ -110,5 +110,23 @@ func (t ticker) Ticks(low, high float64) []plot.Tick {
 			ticks[i].Label = strconv.FormatFloat(k.Value, 'g', 10, 64)
 		}
 	}
-	return slices.DeleteFunc(ticks, func(k plot.Tick) bool { return t.integers && k.Value != math.Trunc(k.Value) })
+	if !t.integers {
+		return ticks
+	}
+	if slices.ContainsFunc(ticks, func(k plot.Tick) bool { return !k.IsMinor() && k.Value != math.Trunc(k.Value) }) {
+		return integerTicks(low, high) // what is left of the others may be none
+	}
+	return slices.DeleteFunc(ticks, func(k plot.Tick) bool { return k.Value != math.Trunc(k.Value) })
+}
+
+// integerTicks returns ticks at the multiples of a round integer, at most six of them.
+func integerTicks(low, high float64) (ticks []plot.Tick) {
+	step := 1.0
+	for i := 0; (high-low)/step >= 6; i++ {
+		step *= []float64{2, 2.5, 2}[i%3] // 1, 2, 5, 10, ...
+	}
+	for v := math.Ceil(low/step) * step; v <= high; v += step {
+		ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', 10, 64)})
+	}
+	return ticks
 }

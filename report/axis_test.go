@@ -33,6 +33,7 @@ func TestTicks(t *testing.T) {
 		{"around 0", linear, -1, 1, []string{"-1", "0", "1"}},
 		{"one count", whole, 0, 1.02, []string{"0", "1"}},
 		{"counts", whole, 0, 102, []string{"0", "50", "100"}},
+		{"counts from 1 on", whole, 1, 13, []string{"5", "10"}},
 		{"thousands", linear, 0, 45000, []string{"0", "20000", "40000"}},
 		{"small", linear, 1e-5, 4.2e-5, []string{"1e-05", "2e-05", "3e-05", "4e-05"}},
 		{"nearly one number", linear, 12.30021, 12.30039, []string{"12.30021", "12.3003", "12.30039"}},
