@@ -59,7 +59,7 @@ func otherModule(dir string) bool {
 var layer = map[string]int{
 	".":        0,
 	"internal": 1,
-	"ad":       2, "pki": 2, "table": 2, "privacy": 2,
+	"ad":       2, "pki": 2, "table": 2, "privacy": 2, "membership": 2,
 	"data": 3, "network": 3, "models": 3, "algo": 3,
 	"runs": 4, "cluster": 4, "features": 4, "assess": 1,
 	"train": 5, "report": 5, "modelfile": 5,
@@ -115,6 +115,7 @@ func TestFreeOf(t *testing.T) {
 			why: "methods are state machines: no graphs, no network, no files, no chance, no clock"},
 		{dir: "ad", bad: []string{"net", "os", "log", "time"}, why: "derivatives are pure",
 			only: []string{"gorgonia.org/", "gonum.org/v1/gonum", "github.com/chewxy/hm"}},
+		{dir: "membership", bad: []string{"net", "os", "log", "math/rand"}, why: "who takes part is a fact: no network, no files, no chance"},
 		{dir: "runs", bad: []string{"net"}, why: "a run folder is files"},
 		{dir: "models", bad: []string{"net", "os", "log", "time"}, why: "models are pure"},
 	} {

@@ -47,6 +47,7 @@
 //	the default method           algo/newtoncg.go; its pairs and conjugate gradients are internal/recycle
 //	an exact average             network/average.go; fixed.go makes whole numbers, reduce.go sums them, polynomial.go has W alone
 //	the spanning tree            network/tree.go
+//	who takes part               membership: log.go has the changes, epoch.go who is there after them; network/members.go makes W of it
 //	a wire                       network/codec.go encodes, round.go rounds, wiremix.go feeds errors back
 //	who connects to whom         network/grpc/config.go; network/relay for those that nobody can reach
 //	masks                        network/grpc/mask.go and keys.go; what they hide: network/grpc/doc.go, "Masks"
@@ -96,6 +97,7 @@
 //   - Consensus error: how far the agents' copies of a variable are apart, (1/n) Σ_i ‖v_i − v̄‖².
 //   - Curvature: L_max, the largest eigenvalue of ∇²_yy g_i; step sizes of y and z follow it.
 //   - Draw: a minibatch, named by a [Sample]; the same name is the same examples.
+//   - Epoch: a part of a run in which its members stay the same; a change begins the next one.
 //   - Exchange: one call of Mix by all agents: each sends a vector to each neighbour and receives theirs.
 //   - Hypergradient: ∇Φ(x) = ∇_x f − ∇²_xy g z with z = (∇²_yy g)⁻¹ ∇_y f.
 //   - Hold-out: validation examples that tune nothing; they choose the best iterate and show over-fitting.
@@ -106,6 +108,8 @@
 //     process that may be lost and come back.
 //   - Lower problem: min_y Σ g_i(x, y), training. Upper problem: min_x Φ(x), validation.
 //   - Mask: numbers that two agents share; one adds them to its words of a sum and the other one subtracts them.
+//   - Member: an agent that takes part in an epoch.
+//   - Membership log: the changes of who takes part, one line each, the same at all agents (package membership).
 //   - Method: an [Algorithm] with its parameters (package algo).
 //   - Mixing matrix: W, symmetric and doubly stochastic; w_ij is what agent i gives to the vector of agent j.
 //   - Model: the losses as they are written (package models); of a run, y at the end, the lower solution at one λ.
@@ -114,6 +118,7 @@
 //   - Rank: a process of an MPI job, which has some of the agents.
 //   - Record: one evaluation of a run, a line of metrics.jsonl.
 //   - Reduction: whole numbers of all agents combined, to their sum or the largest; averages are made of them.
+//   - Roster: all agents that a run knows, members or not.
 //   - Run folder: what a run leaves behind (package runs).
 //   - Spectral gap: 1 − ρ, with ρ the second largest absolute eigenvalue of W.
 //   - Scale: the power of two that a block of numbers in an average, or on a narrow wire, is counted in.

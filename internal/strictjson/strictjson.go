@@ -21,7 +21,8 @@ func Object(data []byte, to any) error {
 	object := reflect.ValueOf(to).Elem()
 	var known, seen []string
 	for i := range object.NumField() {
-		known = append(known, object.Type().Field(i).Tag.Get("json"))
+		name, _, _ := strings.Cut(object.Type().Field(i).Tag.Get("json"), ",")
+		known = append(known, name)
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
