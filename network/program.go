@@ -22,6 +22,11 @@ func ThisProgram() Program {
 	return Program{Version: build.Read().Name(), Kernels: kernel.Active().String(), Architecture: runtime.GOARCH}
 }
 
+// Texts returns where the texts of p are, in the order in which agents send them: new ones come last.
+func (p *Program) Texts() []*string {
+	return []*string{&p.Version, &p.Kernels, &p.Architecture}
+}
+
 // Mixable returns an error that matches dsbo.ErrConfig and names both values unless processes with p and with other can
 // be in one run: their kernels and architectures must be the same, and so must their versions if both are known. The
 // names are what the error calls the two processes, such as "agent 3".

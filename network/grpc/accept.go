@@ -72,7 +72,7 @@ func (m *Mixer) accept(s rpc.ServerStream) error {
 	e := m.edge(h.from)
 	n := newSession(e, s, m.until(p.AuthInfo))
 	if err := n.open(h); err != nil {
-		return status.Error(codes.Unavailable, err.Error())
+		return refusalOf(err)
 	}
 	m.mu.Lock()
 	greeting := e.hello()
@@ -81,7 +81,7 @@ func (m *Mixer) accept(s rpc.ServerStream) error {
 		return err
 	}
 	if _, err := n.run(); !ended(err) {
-		return status.Error(codes.Aborted, err.Error())
+		return refusalOf(err)
 	}
 	return nil
 }
@@ -141,6 +141,9 @@ func (m *Mixer) check(h hello, auth credentials.AuthInfo) error {
 	case h.form != c.form():
 		return fmt.Errorf("agent %d exchanges %s, agent %d %s: Wire and Unmasked must be the same for all agents",
 			h.from, h.form, c.Agent, c.form())
+	}
+	if err := c.checkCapabilities(h); err != nil {
+		return err
 	}
 	if err := h.program.Mixable(fmt.Sprintf("agent %d", h.from), fmt.Sprintf("agent %d", c.Agent), c.Program); err != nil {
 		return err

@@ -27,6 +27,9 @@ type Config struct {
 	// Program is what this agent computes with. Agents refuse each other if theirs cannot be in one run: see
 	// [network.Program.Mixable]. The zero value stands for network.ThisProgram().
 	Program network.Program
+	// Instance tells the processes of an agent apart: of two at the same time, the one with the larger number goes on, and the
+	// other one ends with a [FencedError]. 0 stands for the nanoseconds since 1970.
+	Instance uint64
 	// Addresses holds host:port of each agent, "" for one that nobody can reach. Of two neighbours the one with the lower
 	// number connects to the other one, or the one without an address does; two without one connect over Relay.
 	Addresses []string
@@ -111,6 +114,7 @@ func (c Config) withDefaults() Config {
 	orDefault(&c.Heartbeat, min(500*time.Millisecond, c.SilentAfter/4))
 	orDefault(&c.PeerTimeout, 10*time.Minute)
 	orDefault(&c.Program, network.ThisProgram())
+	orDefault(&c.Instance, uint64(time.Now().UnixNano()))
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
@@ -127,8 +131,12 @@ func (c Config) Validate() error {
 		return dsbo.Errorf(dsbo.ErrConfig, "Matrix must be set; it is nil")
 	}
 	n := c.Matrix.N()
+	longest := 0
+	for _, s := range c.Program.Texts() {
+		longest = max(longest, len(*s))
+	}
 	const largest = (1<<31 - 1 - headerSize) / 8 // gRPC counts bytes in 31 bits
-	longest := max(len(c.Program.Version), len(c.Program.Kernels), len(c.Program.Architecture))
+	helloLength := len(hello{run: c.Run, config: c.Hash, form: c.form(), key: string(make([]byte, keyLength)), program: c.Program}.encode())
 	for _, s := range []struct {
 		holds bool
 		must  string // what must hold, up to what is printed then
@@ -138,7 +146,9 @@ func (c Config) Validate() error {
 		{len(c.Addresses) == n, fmt.Sprintf("Addresses must be those of %d agents; their number:", n), len(c.Addresses)},
 		{c.Run != "" && len(c.Run) <= maxName, fmt.Sprintf("Run must have 1 to %d bytes; their number:", maxName), len(c.Run)},
 		{len(c.Hash) <= maxName, fmt.Sprintf("Hash must have at most %d bytes; their number:", maxName), len(c.Hash)},
+		{printable(c.Run + c.Hash), "Run and Hash must be printable; they are", fmt.Sprintf("%+q and %+q", c.Run, c.Hash)},
 		{longest <= maxName, fmt.Sprintf("Program must have texts of at most %d bytes; the longest:", maxName), longest},
+		{helloLength <= maxHello, fmt.Sprintf("Run, Hash and Program must fit a hello of %d bytes; it has", maxHello), helloLength},
 		{c.Wire <= network.Int8, fmt.Sprintf("Wire must be one of %v to %v; it is", network.Float64, network.Int8), c.Wire},
 		{0 <= c.Round && c.Round <= maxNumber, fmt.Sprintf("Round must be 0 to %d; it is", maxNumber), c.Round},
 		{1 <= c.MaxFloats && c.MaxFloats <= largest, fmt.Sprintf("MaxFloats must be 1 to %d; it is", largest), c.MaxFloats},

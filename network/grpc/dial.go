@@ -34,6 +34,9 @@ func (m *Mixer) dial(e *edge) {
 	for {
 		var a attempt
 		opened, err := m.connect(e, &a)
+		if status.Code(err) == fencedCode {
+			m.fence(e.id)
+		}
 		if m.dialing.Err() != nil {
 			return
 		}

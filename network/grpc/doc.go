@@ -17,7 +17,11 @@
 // says hello: who it is, whom it takes the other for, the run, the hash of its configuration, the form of its vectors,
 // the program that it is, its public key of masks, how far it is and what it needs. A neighbour with any of these wrong is refused; the log says
 // why. Agents whose kernels or architectures differ, or the versions of their programs as far as these are known, are
-// not in one run.
+// not in one run. The version of the protocol may differ by one, if each can do all that the other one needs: a hello, of 1 KiB
+// at most, says what that is.
+//
+// A hello also has the number of its process (Config.Instance). Of two processes of one agent the later one is connected;
+// the earlier one ends with a [FencedError].
 //
 // Certificates may be replaced while the agent runs ([Mixer.Renew]): it makes its connections again with the new ones. A
 // connection ends when a certificate of either side expires.

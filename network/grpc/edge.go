@@ -36,6 +36,7 @@ type edge struct {
 	radius int // the neighbour's; see Mixer.radius
 
 	session       *session // nil while there is no stream
+	instance      uint64   // of the neighbour's process that opened it, or the last one
 	silent        int      // heartbeats since the neighbour's last sign of life
 	silenceLogged bool
 	lastErr       error // what ended the last connection or attempt
@@ -44,9 +45,7 @@ type edge struct {
 
 // attach makes s the stream to the neighbour, whose hello this is.
 func (e *edge) attach(s *session, h hello) {
-	if e.session != nil {
-		e.session.drop(errReplaced)
-	}
+	e.replace(h.instance)
 	e.session = s
 	e.stale = e.due == kindResend // it went back after its hello
 	e.credit, e.radius = h.sent, 0
@@ -91,7 +90,7 @@ func (e *edge) awaited() bool { return e.m.missing > 0 && e.received <= e.m.roun
 func (e *edge) hello() []byte {
 	c := &e.m.config
 	return hello{from: c.Agent, to: e.id, sent: e.m.window.end(), next: e.received,
-		run: c.Run, config: c.Hash, form: c.form(), program: c.Program,
+		instance: c.Instance, offers: ownCapabilities, needs: c.needs(), run: c.Run, config: c.Hash, form: c.form(), program: c.Program,
 		key: string(e.m.keys.public[c.Agent])}.encode()
 }
 

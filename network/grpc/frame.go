@@ -35,7 +35,11 @@ const (
 const (
 	headerSize = 24
 	magic      = "dsbo"
-	version    = 4
+	// version is that of the protocol. An agent understands those from version-1 to version+1, but none before leastVersion, the
+	// first in which agents say what they can do: what a frame of a later version has and this one does not know is left out
+	// for those that lack the capability.
+	version      = 5
+	leastVersion = 5
 
 	// maxText bounds the payload of all kinds but vectors and keys.
 	maxText = 2048
@@ -56,10 +60,11 @@ type header struct {
 // A frame is one that was received. Its memory is used again by the next decode.
 type frame struct {
 	header
-	data   []byte // payload of a vector, which begins at a multiple of 8 in memory
-	digest uint64 // of data
-	text   []byte // payload of the other kinds
-	size   int    // in bytes, header included
+	version byte
+	data    []byte // payload of a vector, which begins at a multiple of 8 in memory
+	digest  uint64 // of data
+	text    []byte // payload of the other kinds
+	size    int    // in bytes, header included
 }
 
 // encode returns a frame of a kind other than vector.
@@ -122,8 +127,12 @@ func (f *frame) decode(r io.Reader, size int) error {
 	if _, err := io.ReadFull(r, b[:]); err != nil {
 		return err
 	}
-	if string(b[:4]) != magic || b[4] != version {
-		return fmt.Errorf("a frame must begin with %q and version %d; it begins with %q and version %d", magic, version, b[:4], b[4])
+	if string(b[:4]) != magic {
+		return fmt.Errorf("a frame must begin with %q; it begins with %q", magic, b[:4])
+	}
+	if f.version = b[4]; f.version < max(leastVersion, version-1) || f.version > version+1 {
+		return fmt.Errorf("the protocol must be of version %d to %d; it is of version %d: the programs of neighbours may be one version apart",
+			max(leastVersion, version-1), version+1, f.version)
 	}
 	exchange, detail := binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:])
 	f.header = header{kind(b[5]), int(exchange), int(detail)}
@@ -137,7 +146,10 @@ func (f *frame) decode(r io.Reader, size int) error {
 		return f.readVector(r, size-headerSize)
 	}
 	most := maxText
-	if f.kind == kindKey {
+	switch f.kind {
+	case kindHello:
+		most = maxHello - headerSize
+	case kindKey:
 		most = maxKeyText
 	}
 	if size > headerSize+most {

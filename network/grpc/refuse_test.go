@@ -85,8 +85,9 @@ func goodHello(from int) hello {
 	return hello{from: from, to: self, run: "run", config: "hash", form: Config{}.form(), program: network.ThisProgram()}
 }
 
-func otherVersion(frame []byte) []byte {
-	frame[4]++
+// ofVersion returns the frame as a program with another version of the protocol sends it.
+func ofVersion(version byte, frame []byte) []byte {
+	frame[4] = version
 	return frame
 }
 
@@ -111,7 +112,9 @@ func (o office) refusals(agent int, config func(*pki.Identity) *tls.Config) []re
 		{"expired", credentials.NewTLS(expired), frame, "expired", ""},
 		{"no hello", good, alive(0), "must begin with a hello", "must begin with a hello"},
 		{"a short hello", good, encode(header{kind: kindHello}, []byte("short")), "a hello has the wrong length", "wrong length"},
-		{"another version", good, otherVersion(goodHello(agent).encode()), "and version 5", "and version 5"},
+		{"the version before capabilities", good, ofVersion(leastVersion-1, goodHello(agent).encode()), "must be of version 5 to 6; it is of version 4", "version 4"},
+		{"two versions later", good, ofVersion(version+2, goodHello(agent).encode()), "must be of version 5 to 6; it is of version 7", "version 7"},
+		{"a hello of 1025 bytes", good, encode(header{kind: kindHello}, make([]byte, 1001)), "must have at most 1024 bytes", "at most 1024"},
 		{"too long", good, make([]byte, headerSize+maxKeyText+1), "larger than max (8217 vs. 8216)", "larger than max"},
 	}
 	for _, c := range []struct {
@@ -124,6 +127,7 @@ func (o office) refusals(agent int, config func(*pki.Identity) *tls.Config) []re
 		{"another wire", func(h *hello) { h.form = Config{Wire: network.BF16}.form() },
 			"exchanges bf16, sums with masks, agent 1 float64, sums with masks: Wire and Unmasked must be the same"},
 		{"without masks", func(h *hello) { h.form = Config{Unmasked: true}.form() }, "exchanges float64, sums without masks"},
+		{"a need that is not known", func(h *hello) { h.needs = 1 << 40 }, "needs, capability 40: the program of agent 1 must be replaced"},
 		{"for another", func(h *hello) { h.to = 3 }, "takes agent 1 for agent 3"},
 		{"other kernels", func(h *hello) { h.program.Kernels = "abacus" }, "computes with kernels abacus, agent 1 with " + network.ThisProgram().Kernels},
 		{"another architecture", func(h *hello) { h.program.Architecture = "pdp11" }, "runs on pdp11, agent 1 on " + network.ThisProgram().Architecture},
@@ -270,7 +274,7 @@ func TestBadFrames(t *testing.T) {
 		log   string
 	}{
 		{"too long", encodeVector(0, mixing, make([]float64, 1100)), "larger than max"},
-		{"of another version", otherVersion(encodeVector(0, mixing, vector)), "and version 4"},
+		{"of another version", ofVersion(version+2, encodeVector(0, mixing, vector)), "it is of version 7"},
 		{"of no kind", encode(header{kind: 77}, nil), "frames of kind 77 are not known"},
 		{"a second hello", goodHello(0).encode(), "a second hello"},
 		{"out of order", encodeVector(1, mixing, vector), "must be that of exchange 0; it is that of exchange 1"},

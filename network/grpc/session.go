@@ -69,13 +69,16 @@ func (s *session) Send(frame []byte) error {
 	return s.stream.SendMsg(frame)
 }
 
-// open makes the session the edge's stream. It fails if the mixer is closed.
+// open makes the session the edge's stream. It fails if the mixer is closed, or a later process of the neighbour has one.
 func (s *session) open(h hello) error {
 	m := s.e.m
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
 		return m.err
+	}
+	if s.e.fences(h.instance) {
+		return errFenced
 	}
 	s.e.attach(s, h)
 	return nil

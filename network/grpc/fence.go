@@ -1,0 +1,65 @@
+package grpc
+
+import (
+	"errors"
+	"fmt"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// A FencedError says that this agent runs in two processes, of which this one is to end: [Config.Instance] says which. The run
+// goes on with the other one.
+type FencedError struct {
+	Agent     int
+	Neighbour int // who says so
+}
+
+func (e *FencedError) Error() string {
+	return fmt.Sprintf("agent %d runs in another process too, which began later and is connected to agent %d: this one ends", e.Agent, e.Neighbour)
+}
+
+// errFenced ends the streams of an earlier process of a neighbour.
+var errFenced = errors.New("a later process of the neighbour is connected")
+
+// fencedCode tells a process which it is that is fenced.
+const fencedCode = codes.FailedPrecondition
+
+// refusalOf returns what the neighbour is told of the end of a stream that was accepted.
+func refusalOf(err error) error {
+	code := codes.Aborted
+	if err == errFenced {
+		code = fencedCode
+	}
+	return status.Error(code, err.Error())
+}
+
+// fences reports whether a process of the neighbour must not be connected: a later one is, and is not silent. One that is lost
+// fences nobody, however its clock went.
+func (e *edge) fences(instance uint64) bool {
+	return e.session != nil && instance < e.instance && e.silence() < e.m.config.SilentAfter
+}
+
+// replace ends the stream, if there is one, as the neighbour's process of this instance opens another.
+func (e *edge) replace(instance uint64) {
+	if e.session != nil {
+		reason := errReplaced
+		if instance != e.instance {
+			reason = errFenced
+		}
+		e.session.drop(reason)
+	}
+	e.instance = instance
+}
+
+// fence ends this agent's part, for this process alone, as a neighbour is connected to a later one.
+func (m *Mixer) fence(neighbour int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err == nil {
+		m.err = &FencedError{Agent: m.config.Agent, Neighbour: neighbour}
+		m.config.Log.Error("this process ends", "reason", m.err)
+		m.notifyWaiter()
+	}
+	m.stopDial()
+}
