@@ -1,6 +1,7 @@
 package grpc
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net"
@@ -37,6 +38,8 @@ type Config struct {
 	Relay string
 	// Listener is where neighbours connect. nil listens on this agent's address. The mixer closes it.
 	Listener net.Listener
+	// Dial connects to the address of a neighbour. nil does so over TCP.
+	Dial func(ctx context.Context, address string) (net.Conn, error)
 
 	// Identity is this agent's certificate. With nil the connections are neither encrypted nor
 	// checked, which Open refuses unless all is on this machine or Insecure is set.
@@ -117,6 +120,9 @@ func (c Config) withDefaults() Config {
 	orDefault(&c.Instance, uint64(time.Now().UnixNano()))
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Dial == nil {
+		c.Dial = dialTCP
 	}
 	if c.Wrap == nil {
 		c.Wrap = func(_ int, s Sender) Sender { return s }

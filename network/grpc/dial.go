@@ -73,17 +73,19 @@ func (a *attempt) level() slog.Level {
 	return slog.LevelWarn
 }
 
-func (a *attempt) dial(ctx context.Context, address string) (net.Conn, error) {
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "tcp", address)
-	a.unreachable.Store(err != nil)
-	return conn, err
+// dialTCP is what Config.Dial is if nothing else is said.
+func dialTCP(ctx context.Context, address string) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, "tcp", address)
 }
 
 // dialer returns how a connection to a neighbour is opened: to its address, or over the relay.
 func (m *Mixer) dialer(e *edge, a *attempt) func(ctx context.Context, address string) (net.Conn, error) {
 	if !m.config.relayed(e.id) {
-		return a.dial
+		return func(ctx context.Context, address string) (net.Conn, error) {
+			conn, err := m.config.Dial(ctx, address)
+			a.unreachable.Store(err != nil)
+			return conn, err
+		}
 	}
 	return func(ctx context.Context, _ string) (net.Conn, error) {
 		conn, err := m.relay().Dial(ctx, e.id)

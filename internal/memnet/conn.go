@@ -1,0 +1,212 @@
+package memnet
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// A conn is one end of a connection. Its fields are guarded by the network's lock.
+type conn struct {
+	host *Host
+	at   addr
+	peer *conn
+
+	in       []segment     // on its way to this end, in order
+	inFlight int           // bytes of in
+	last     time.Time     // what this end sends next arrives no earlier
+	err      error         // why nothing can be read or written any more; nil: it can
+	refused  bool          // the other end has ended, and has been asked for a reset
+	readers  chan struct{} // holds one wake-up of Read
+
+	readUntil, writeUntil time.Time
+}
+
+// A segment is some bytes that arrive together, or the end of all.
+type segment struct {
+	data    []byte
+	arrives time.Time
+	end     error // io.EOF, or what the other end's machine says of it; nil: bytes
+}
+
+// errFull is of a connection on which too much is on its way.
+var errFull = errors.New("too much is on its way")
+
+func (c *conn) wake() {
+	select {
+	case c.readers <- struct{}{}:
+	default:
+	}
+}
+
+// fail ends this end. The lock is held.
+func (c *conn) fail(err error) {
+	if c.err == nil {
+		c.err = err
+		c.in, c.inFlight = nil, 0
+		delete(c.host.network.conns, c)
+		c.wake()
+	}
+}
+
+// send puts a segment on its way to the other end. The lock is held.
+func (c *conn) send(data []byte, end error) {
+	p := c.peer
+	if p.err != nil {
+		return
+	}
+	now := time.Now()
+	arrives := now.Add(c.host.network.weather.Delay(c.at.host(), p.at.host(), len(data), now))
+	if arrives.Before(c.last) {
+		arrives = c.last
+	}
+	c.last = arrives
+	p.in = append(p.in, segment{data, arrives, end})
+	p.inFlight += len(data)
+	p.wake()
+}
+
+// Read implements [net.Conn]. One goroutine may call it at a time.
+func (c *conn) Read(p []byte) (int, error) {
+	t := time.NewTimer(time.Hour)
+	defer t.Stop()
+	for {
+		n, wait, err := c.take(p)
+		if n > 0 || err != nil || len(p) == 0 {
+			return n, err
+		}
+		t.Reset(wait)
+		select {
+		case <-c.readers:
+		case <-t.C:
+		}
+	}
+}
+
+// never is longer than anything takes: who waits that long waits for a wake-up.
+const never = time.Duration(1<<63 - 1)
+
+// take reads what has arrived. With nothing, there may be something after a wait.
+func (c *conn) take(p []byte) (n int, wait time.Duration, err error) {
+	all := c.host.network
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	now := time.Now()
+	if c.err != nil {
+		return 0, 0, c.failure("read", c.err)
+	}
+	wait = never
+	if !c.readUntil.IsZero() {
+		if wait = c.readUntil.Sub(now); wait <= 0 {
+			return 0, 0, c.failure("read", os.ErrDeadlineExceeded)
+		}
+	}
+	if len(c.in) == 0 || !all.reaches(c.peer.at.host(), c.at.host()) {
+		return 0, wait, nil
+	}
+	first := &c.in[0]
+	if left := first.arrives.Sub(now); left > 0 {
+		return 0, min(wait, left), nil
+	}
+	if first.end != nil && first.end != io.EOF {
+		c.fail(first.end)
+	}
+	if first.end != nil {
+		return 0, 0, c.failure("read", first.end)
+	}
+	n = copy(p, first.data)
+	c.inFlight -= n
+	if first.data = first.data[n:]; len(first.data) == 0 {
+		c.in = c.in[1:]
+	}
+	return n, 0, nil
+}
+
+// Write implements [net.Conn]. It returns at once. What comes to an end that has ended brings back a reset.
+func (c *conn) Write(p []byte) (int, error) {
+	all := c.host.network
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	switch {
+	case c.err != nil:
+		return 0, c.failure("write", c.err)
+	case !c.writeUntil.IsZero() && !time.Now().Before(c.writeUntil):
+		return 0, c.failure("write", os.ErrDeadlineExceeded)
+	case c.peer.inFlight+len(p) > MaxInFlight:
+		c.peer.fail(syscall.ECONNRESET)
+		c.fail(errFull)
+		return 0, c.failure("write", errFull)
+	case c.peer.err != nil:
+		c.askForReset(len(p))
+	default:
+		c.send(slices.Clone(p), nil)
+	}
+	return len(p), nil
+}
+
+// askForReset has the other end's machine answer a text by a reset, if it has power.
+func (c *conn) askForReset(bytes int) {
+	all := c.host.network
+	own, other := c.at.host(), c.peer.at.host()
+	if c.refused || all.off[other] {
+		return
+	}
+	c.refused = true
+	there := time.Now().Add(all.weather.Delay(own, other, bytes, time.Now()))
+	back := there.Add(all.weather.Delay(other, own, 0, there))
+	c.in = append(c.in, segment{nil, back, syscall.ECONNRESET})
+	c.wake()
+}
+
+func (c *conn) failure(op string, err error) error {
+	if err == io.EOF {
+		return err
+	}
+	return &net.OpError{Op: op, Net: "memory", Source: c.at, Addr: c.peer.at, Err: err}
+}
+
+// Close implements [net.Conn]. The other end reads what was sent, and then [io.EOF].
+func (c *conn) Close() error {
+	c.host.network.mu.Lock()
+	defer c.host.network.mu.Unlock()
+	if c.err == net.ErrClosed {
+		return c.failure("close", net.ErrClosed)
+	}
+	if c.err == nil {
+		c.send(nil, io.EOF)
+	}
+	c.fail(net.ErrClosed)
+	return nil
+}
+
+// LocalAddr implements [net.Conn].
+func (c *conn) LocalAddr() net.Addr { return c.at }
+
+// RemoteAddr implements [net.Conn].
+func (c *conn) RemoteAddr() net.Addr { return c.peer.at }
+
+// SetDeadline implements [net.Conn].
+func (c *conn) SetDeadline(t time.Time) error { return c.setDeadlines(&t, &t) }
+
+// SetReadDeadline implements [net.Conn].
+func (c *conn) SetReadDeadline(t time.Time) error { return c.setDeadlines(&t, nil) }
+
+// SetWriteDeadline implements [net.Conn].
+func (c *conn) SetWriteDeadline(t time.Time) error { return c.setDeadlines(nil, &t) }
+
+func (c *conn) setDeadlines(read, write *time.Time) error {
+	c.host.network.mu.Lock()
+	defer c.host.network.mu.Unlock()
+	if read != nil {
+		c.readUntil = *read
+	}
+	if write != nil {
+		c.writeUntil = *write
+	}
+	c.wake()
+	return nil
+}
