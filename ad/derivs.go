@@ -33,6 +33,7 @@ type Derivs struct {
 	linearized bool              // whether nodes[gnp] is built
 	nodes      [derivCount]*Node // nil where the derivative is 0, or not built yet
 	plans      [1 << derivCount]*plan
+	kept       [derivCount]keptMatrix // of jvp and hvp
 }
 
 // The derivatives of a loss.
@@ -118,53 +119,6 @@ func (d *Derivs) setDirection(x, y, v []float64) error {
 	}
 	d.m.setInput(d.vs, v)
 	return nil
-}
-
-// Hessian writes ∇²_yy to dst, Q×Q row-major. It is meant for tests and for methods that need it
-// whole: it costs Q products, several of which run at once as products of matrices.
-func (d *Derivs) Hessian(dst, x, y []float64) error {
-	q := d.f.Q
-	if len(dst)/q != q || len(dst)%q != 0 {
-		return dsbo.Errorf(dsbo.ErrShape, "a Hessian has %d×%d numbers; len(dst)=%d", q, q, len(dst))
-	}
-	return d.unitProducts(hvp, dst, x, y, func(p *plan, j, lane int) {
-		d.m.readLane(dst[j*q:(j+1)*q], p.outs[0], lane) // row j is column j
-	})
-}
-
-// Jacobian writes ∇²_xy to dst, P×Q row-major, at the cost of Q products.
-func (d *Derivs) Jacobian(dst, x, y []float64) error {
-	p, q := d.f.P, d.f.Q
-	if len(dst)/q != p || len(dst)%q != 0 {
-		return dsbo.Errorf(dsbo.ErrShape, "a Jacobian has %d×%d numbers; len(dst)=%d", p, q, len(dst))
-	}
-	col := make([]float64, p)
-	return d.unitProducts(jvp, dst, x, y, func(p *plan, j, lane int) {
-		d.m.readLane(col, p.outs[0], lane)
-		for i, v := range col {
-			dst[i*q+j] = v
-		}
-	})
-}
-
-// unitProducts runs a product with every unit vector and calls each with the vector's number and the lane that
-// holds the product. If the second derivatives are 0, dst is cleared.
-func (d *Derivs) unitProducts(product int, dst, x, y []float64, each func(p *plan, j, lane int)) error {
-	if err := d.buildGraphs(2); err != nil {
-		return err
-	}
-	if err := d.setPoint(x, y); err != nil {
-		return err
-	}
-	if d.nodes[product] == nil {
-		clear(dst)
-		return nil
-	}
-	p, err := d.planOf(1 << product)
-	if err != nil {
-		return err
-	}
-	return d.m.eachUnit(p, d.vs, func(j, lane int) { each(p, j, lane) })
 }
 
 // buildGraphs makes the graphs of the derivatives up to an order of 1 or 2.

@@ -35,6 +35,7 @@ type machine[T Float] struct {
 	budget    int    // numbers that may be kept beside small values
 	kept      int    // numbers that are
 	current   *plan  // the one whose slots have their places
+	changed   uint64 // how often an input but the direction was found changed
 
 	// For eachUnit: how many unit vectors run now, 0 otherwise; the first one's number; their input.
 	lanes, from, unit int
@@ -58,6 +59,7 @@ type slot[T Float] struct {
 	buf   []T              // the whole value, while a plan runs that has it; nil while only tiles are there
 	tiles []T              // one tile of a value that is not there whole
 	cur   []T              // the current tile
+	held  [2]int           // the examples, from and to, that an input's tile has been read for; 0, 0 if none
 	deps  uint64           // inputs that it depends on
 	valid bool             // own is up to date
 	bit   uint64           // of an input, else 0
@@ -346,15 +348,24 @@ func (m *machine[T]) bind(i int, t *Table, idx []int) error {
 		s.idx = append(s.idx[:0], idx...)
 	}
 	m.invalidate(s.bit)
-	s.valid = false
+	s.valid, s.held = false, [2]int{}
 	if s.per == 0 {
 		s.wholeValue()
 	}
 	return nil
 }
 
+// changes returns a number that grows when an input changes, but for the direction.
+func (m *machine[T]) changes() uint64 {
+	m.followPoints()
+	return m.changed
+}
+
 // invalidate marks what depends on an input for recomputation.
 func (m *machine[T]) invalidate(bit uint64) {
+	if bit != m.direction {
+		m.changed++
+	}
 	for i := range m.slots {
 		if s := &m.slots[i]; s.deps&bit != 0 && s.bit == 0 {
 			s.valid = false

@@ -215,7 +215,8 @@ func (m *machine[T]) runTiles(st *stage) {
 	}
 }
 
-// loadRows makes rows from..to of the slot's table current, in place where they lie as T.
+// loadRows makes rows from..to of the slot's table current, in place where they lie as T. A tile that was read last is there
+// still: a batch of one tile is gathered once for all that is asked of it.
 func (s *slot[T]) loadRows(from, to int) {
 	if s.buf != nil {
 		s.cur = s.wholeValue()[from*s.c : to*s.c]
@@ -230,7 +231,10 @@ func (s *slot[T]) loadRows(from, to int) {
 		s.tiles = make([]T, n)
 	}
 	s.cur = s.tiles[:n]
-	readRows(s.table, s.cur, s.idx, from, to)
+	if tile := [2]int{from, to}; s.held != tile {
+		readRows(s.table, s.cur, s.idx, from, to)
+		s.held = tile
+	}
 }
 
 // runTile runs an instruction on the numbers of examples from..to.

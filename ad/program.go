@@ -65,6 +65,7 @@ type engine interface {
 	leave()
 	addPoint(n *Node, name string) (int, error)
 	setDirection(i int)
+	changes() uint64
 	eachUnit(p *plan, i int, each func(j, lane int)) error
 	readLane(dst []float64, i, lane int)
 }

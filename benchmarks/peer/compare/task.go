@@ -53,8 +53,10 @@ func tasks() []task {
 		{name: "mnist-f64", method: mnist, batch: 1000, ours: f64, theirs: f64, k: 6, most: .3},
 		{name: "p200", method: wide, features: 200, ours: f64, theirs: f32, k: 60, most: .2},
 		{name: "p100", method: dense, features: 100, ours: f64, theirs: f32, k: 60, most: .15},
-		{name: "p100-jhip", method: jhip, features: 100, ours: f64, theirs: f32, k: 25, most: .5},
-		{name: "p100-gbdsbo", method: gbdsbo, features: 100, ours: f64, theirs: f32, k: 25, most: .5},
+		{name: "p100-jhip", method: jhip, features: 100, ours: f64, theirs: f32, k: 25, most: .2},
+		{name: "p100-jhip-batch", method: jhip, features: 100, batch: 200, ours: f64, theirs: f32, k: 25, most: .2},
+		{name: "p100-gbdsbo", method: gbdsbo, features: 100, ours: f64, theirs: f32, k: 25, most: .2},
+		{name: "p100-gbdsbo-batch", method: gbdsbo, features: 100, batch: 200, ours: f64, theirs: f32, k: 25, most: .2},
 	}
 }
 
@@ -63,6 +65,9 @@ func (t task) title() string {
 	what := fmt.Sprintf("MNIST, batch %d", t.batch)
 	if !t.mnist() {
 		what = fmt.Sprintf("synthetic p=%d, full batch", t.features)
+		if t.batch > 0 {
+			what = fmt.Sprintf("synthetic p=%d, batch %d", t.features, t.batch)
+		}
 	}
 	return fmt.Sprintf("%s, %s, %s against %s", what, algo.NameOf(t.method), t.ours, t.theirs)
 }

@@ -1,0 +1,80 @@
+package ad
+
+import "dsbo"
+
+// Hessian writes ∇²_yy to dst, Q×Q row-major. It is meant for tests and for methods that need it
+// whole: it costs Q products, several of which run at once as products of matrices. Asked again where x, y and the rows of
+// the inputs are the same as before, it is kept from then on, and costs a copy there.
+func (d *Derivs) Hessian(dst, x, y []float64) error {
+	q := d.f.Q
+	if len(dst)/q != q || len(dst)%q != 0 {
+		return dsbo.Errorf(dsbo.ErrShape, "a Hessian has %d×%d numbers; len(dst)=%d", q, q, len(dst))
+	}
+	return d.matrix(hvp, dst, x, y, func(p *plan, j, lane int) {
+		d.m.readLane(dst[j*q:(j+1)*q], p.outs[0], lane) // row j is column j
+	})
+}
+
+// Jacobian writes ∇²_xy to dst, P×Q row-major, at the cost of Q products. It is kept like [Derivs.Hessian].
+func (d *Derivs) Jacobian(dst, x, y []float64) error {
+	p, q := d.f.P, d.f.Q
+	if len(dst)/q != p || len(dst)%q != 0 {
+		return dsbo.Errorf(dsbo.ErrShape, "a Jacobian has %d×%d numbers; len(dst)=%d", p, q, len(dst))
+	}
+	col := make([]float64, p)
+	return d.matrix(jvp, dst, x, y, func(p *plan, j, lane int) {
+		d.m.readLane(col, p.outs[0], lane)
+		for i, v := range col {
+			dst[i*q+j] = v
+		}
+	})
+}
+
+// A keptMatrix is a matrix of second derivatives as it was found last. Its memory is that of the whole matrix, so it is
+// made only once a caller has asked twice at one point and batch, which with minibatches does not happen.
+type keptMatrix struct {
+	found   bool
+	at      uint64 // the machine's changes when it was found
+	numbers []float64
+}
+
+// matrix writes all columns of a matrix of second derivatives, by the product that gives one, to dst, from memory where nothing has
+// changed since it was found.
+func (d *Derivs) matrix(product int, dst, x, y []float64, each func(p *plan, j, lane int)) error {
+	if err := d.buildGraphs(2); err != nil {
+		return err
+	}
+	if err := d.setPoint(x, y); err != nil {
+		return err
+	}
+	if d.nodes[product] == nil {
+		clear(dst)
+		return nil
+	}
+	k, now := &d.kept[product], d.m.changes()
+	again := k.found && k.at == now
+	if again && k.numbers != nil {
+		copy(dst, k.numbers)
+		return nil
+	}
+	k.found = false
+	if err := d.unitProducts(product, each); err != nil {
+		return err
+	}
+	if again {
+		k.numbers = make([]float64, len(dst))
+	}
+	copy(k.numbers, dst)
+	k.found, k.at = true, now
+	return nil
+}
+
+// unitProducts runs a product with every unit vector and calls each with the vector's number and the lane that
+// holds the product.
+func (d *Derivs) unitProducts(product int, each func(p *plan, j, lane int)) error {
+	p, err := d.planOf(1 << product)
+	if err != nil {
+		return err
+	}
+	return d.m.eachUnit(p, d.vs, func(j, lane int) { each(p, j, lane) })
+}

@@ -1,0 +1,61 @@
+package ad
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"dsbo/internal/must"
+)
+
+// TestKeptMatrices: a matrix that was asked for twice is kept, and follows x, y and the rows of the batch all the same, also where another
+// program of the workspace has moved the point.
+func TestKeptMatrices(t *testing.T) {
+	k, d, dst := softmaxTask(false, false, 100)
+	q, p := len(k.y), len(k.x)
+	h, j := make([]float64, q*q), make([]float64, p*q)
+	ask := func(step string) {
+		t.Helper()
+		idx := d.m.(*machine[float64]).slots[d.ins[0]].idx
+		must.OK(errors.Join(d.Hessian(h, k.x, k.y), d.Jacobian(j, k.x, k.y)))
+		fresh := must.Get(Differentiate(loss(k, 100)))
+		setTile(fresh.Program, 64)
+		must.OK(errors.Join(fresh.Bind("X", k.tables["X"], idx), fresh.Bind("T", k.tables["T"], idx)))
+		wantH, wantJ := make([]float64, q*q), make([]float64, p*q)
+		must.OK(errors.Join(fresh.Hessian(wantH, k.x, k.y), fresh.Jacobian(wantJ, k.x, k.y)))
+		sameBits(t, step+": Hessian", h, wantH)
+		sameBits(t, step+": Jacobian", j, wantJ)
+		clear(h) // what a caller does with its own is its own affair
+	}
+	ask("first")
+	if d.kept[hvp].numbers != nil {
+		t.Error("a matrix that was asked for once is kept")
+	}
+	ask("second")
+	if d.kept[hvp].numbers == nil || d.kept[jvp].numbers == nil {
+		t.Error("a matrix that was asked for twice at one point is not kept")
+	}
+	ask("third")
+	must.OK(d.HVP(dst[2], k.x, k.y, k.v))
+	ask("after a product")
+	k.y[3]++
+	ask("another y")
+	k.x[2]--
+	ask("another x")
+	rows := slices.Clone(d.m.(*machine[float64]).slots[d.ins[0]].idx)
+	rows[0], rows[7] = rows[7], rows[9]
+	must.OK(errors.Join(d.Bind("X", k.tables["X"], rows), d.Bind("T", k.tables["T"], rows)))
+	ask("other rows")
+
+	other := must.Get(Differentiate(Loss{P: p, Q: q, Workspace: d.f.Workspace, Build: func(_, y *Node, _ []*Node) *Node { return Dot(y, y) }}))
+	k.y[0]++
+	must.OK(other.Grad(nil, dst[1], k.x, k.y))
+	ask("a point that another program has moved to")
+}
+
+// loss is the softmax loss on so many rows.
+func loss(k *task, rows int) Loss {
+	l := k.softmaxLoss()
+	l.Rows = rows
+	return l
+}
