@@ -22,9 +22,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"dsbo/experiment"
-	"dsbo/internal/atomicfile"
 	"dsbo/internal/build"
 	"dsbo/internal/cli"
+	"dsbo/internal/disk"
 	"dsbo/internal/must"
 	dsbogrpc "dsbo/network/grpc"
 	"dsbo/runs"
@@ -299,10 +299,8 @@ func init() {
 			c.Heartbeat = 50 * time.Millisecond
 			c.Wrap = func(_ int, to dsbogrpc.Sender) dsbogrpc.Sender { return vectorCounter{to, &f} }
 		}
-		atomicfile.BeforeRename = func(path string) {
-			if f.File != "" && f.armed() && strings.HasPrefix(filepath.Base(path), f.File) {
-				f.strike()
-			}
+		if f.File != "" {
+			disk.Mount("/", faultyDisk{f: &f})
 		}
 		return p.runAgent(ctx, o, c, stdout, &f)
 	}))
@@ -329,6 +327,19 @@ func (f *faultyAgent) Write(line []byte) (int, error) {
 		f.strike()
 	}
 	return n, err
+}
+
+// A faultyDisk strikes when the content of a file is on the disk and the file does not have its name yet.
+type faultyDisk struct {
+	disk.System
+	f *faultyAgent
+}
+
+func (d faultyDisk) Rename(from, to string) error {
+	if d.f.armed() && strings.HasPrefix(filepath.Base(to), d.f.File) {
+		d.f.strike()
+	}
+	return d.System.Rename(from, to)
 }
 
 // A vectorCounter counts the vectors that an agent sends.

@@ -14,8 +14,8 @@ import (
 	"dsbo"
 	"dsbo/cluster"
 	"dsbo/experiment"
-	"dsbo/internal/atomicfile"
 	"dsbo/internal/build"
+	"dsbo/internal/disk"
 	"dsbo/network"
 	dsbogrpc "dsbo/network/grpc"
 	"dsbo/pki"
@@ -173,10 +173,10 @@ func (p *program) agentJob(o *agentOptions, c *cluster.Cluster) (*experiment.Job
 	}
 	graph := filepath.Join(o.out, "graph.json")
 	if data := c.GraphFile(); data != nil {
-		if err := os.MkdirAll(o.out, 0o755); err != nil {
+		if err := disk.MkdirAll(o.out); err != nil {
 			return nil, dsbo.Errorf(dsbo.ErrConfig, "-out: %w", err)
 		}
-		if err := atomicfile.WriteBytes(graph, data); err != nil {
+		if err := disk.WriteBytes(graph, data); err != nil {
 			return nil, fmt.Errorf("-out: %w", err)
 		}
 	}

@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"dsbo"
-	"dsbo/internal/atomicfile"
+	"dsbo/internal/disk"
 )
 
 // secretSuffix ends the name of the file beside an agent's run folder that holds the random bytes of its masks, for agents
@@ -21,7 +20,7 @@ const secretLength = 32
 // readSecret returns the bytes of a secret file, which it makes if there is none: an agent that is started again must have the
 // same ones.
 func readSecret(path string) ([]byte, error) {
-	secret, err := os.ReadFile(path)
+	secret, err := disk.ReadFile(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		if err == nil && len(secret) != secretLength {
 			err = dsbo.Errorf(dsbo.ErrConfig, "%s must have %d bytes; it has %d", path, secretLength, len(secret))
@@ -30,10 +29,10 @@ func readSecret(path string) ([]byte, error) {
 	}
 	secret = make([]byte, secretLength)
 	_, _ = rand.Read(secret) // which never fails
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := disk.MkdirAll(filepath.Dir(path)); err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "-out: %w", err)
 	}
-	if err := atomicfile.WriteSecret(path, secret); err != nil {
+	if err := disk.WriteSecret(path, secret); err != nil {
 		return nil, fmt.Errorf("-out: %w", err)
 	}
 	return secret, nil

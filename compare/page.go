@@ -5,11 +5,10 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
-	"os"
 	"path/filepath"
 	"strings"
 
-	"dsbo/internal/atomicfile"
+	"dsbo/internal/disk"
 	"dsbo/report"
 	"dsbo/runs"
 )
@@ -28,7 +27,7 @@ const (
 // folder of pages with the interactive report of the best runs, and returns the path of the page, which comes last.
 func (r *Result) Write(dir string) (path string, err error) {
 	figures := filepath.Join(dir, "figures")
-	if err := os.MkdirAll(figures, 0o755); err != nil {
+	if err := disk.MkdirAll(figures); err != nil {
 		return "", err
 	}
 	for name, write := range map[string]func(*bytes.Buffer) error{
@@ -39,7 +38,7 @@ func (r *Result) Write(dir string) (path string, err error) {
 		if err := write(&b); err != nil {
 			return "", err
 		}
-		if err := atomicfile.WriteBytes(filepath.Join(dir, name), b.Bytes()); err != nil {
+		if err := disk.WriteBytes(filepath.Join(dir, name), b.Bytes()); err != nil {
 			return "", err
 		}
 	}
@@ -60,7 +59,7 @@ func (r *Result) Write(dir string) (path string, err error) {
 		return "", err
 	}
 	path = filepath.Join(dir, PageFile)
-	return path, atomicfile.WriteBytes(path, b.Bytes())
+	return path, disk.WriteBytes(path, b.Bytes())
 }
 
 // A page is what the template shows.

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"dsbo/algo"
 	"dsbo/internal/cli"
+	"dsbo/internal/disk"
 	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
@@ -183,7 +183,7 @@ func (j *Job) runFolder() (runs.Folder, runs.Mode) {
 	base := filepath.Join("runs", fmt.Sprintf("%s-%s-seed%d", j.Task.Name(), s.Preset, s.Seed))
 	name, last := base, base
 	for i := 2; mode != runs.Replace; i++ {
-		if _, err := os.Stat(name); err != nil {
+		if _, err := disk.Stat(name); err != nil {
 			break
 		}
 		last, name = name, fmt.Sprintf("%s-%d", base, i)

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
+	"dsbo/internal/disk"
 	"dsbo/models"
 	"dsbo/network"
 	"dsbo/privacy"
@@ -242,7 +242,7 @@ func (g *guard) curvature(o dsbo.Oracle, x []float64) (float64, error) {
 func forgetNoise(folder runs.Folder) error {
 	paths, err := folder.NoisePaths()
 	for _, path := range paths {
-		err = errors.Join(err, os.Remove(path))
+		err = errors.Join(err, disk.Remove(path))
 	}
 	return err
 }

@@ -7,12 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"dsbo"
 	"dsbo/features"
-	"dsbo/internal/atomicfile"
+	"dsbo/internal/disk"
 	"dsbo/internal/strictjson"
 	"dsbo/modelfile/safetensors"
 	"dsbo/models"
@@ -67,7 +66,7 @@ func (m *Model) Write(folder runs.Folder) error {
 		name string
 		data []byte
 	}{{runs.WeightsFile, weights.Bytes()}, {runs.ONNXFile, graph.Encode()}, {runs.ModelFile, append(text, '\n')}} {
-		if err := atomicfile.WriteBytes(folder.Path(f.name), f.data); err != nil {
+		if err := disk.WriteBytes(folder.Path(f.name), f.data); err != nil {
 			return err
 		}
 	}
@@ -92,7 +91,7 @@ func biasName(layer int) string   { return fmt.Sprintf("layer%d.bias", layer) }
 // Read reads a model from its model.json and the file of weights beside it. Errors match [dsbo.ErrConfig] and name the file: it is not
 // there, has names that are not known, or does not fit the other one.
 func Read(path string) (*Model, error) {
-	text, err := os.ReadFile(path)
+	text, err := disk.ReadFile(path)
 	if err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
 	}
@@ -102,7 +101,7 @@ func Read(path string) (*Model, error) {
 	}
 	m := &Model{recipe: d.Recipe, Origin: d.Origin}
 	weights := filepath.Join(filepath.Dir(path), d.Weights.File)
-	data, err := os.ReadFile(weights)
+	data, err := disk.ReadFile(weights)
 	if err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "weights of %s: %w", path, err)
 	}

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"dsbo"
 	"dsbo/features"
+	"dsbo/internal/disk"
 	"dsbo/modelfile/onnx"
 	"dsbo/runs"
 	"dsbo/table"
@@ -17,18 +17,18 @@ import (
 // Open reads the model of a run folder, of a model.json, or of a model.onnx; which of them it is says the content. Errors match
 // [dsbo.ErrConfig].
 func Open(path string) (Predictor, error) {
-	info, err := os.Stat(path)
+	info, err := disk.Stat(path)
 	if err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "model: %w", err)
 	}
 	if info.IsDir() {
 		file := filepath.Join(path, runs.ModelFile)
-		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		if _, err := disk.Stat(file); errors.Is(err, fs.ErrNotExist) {
 			return nil, dsbo.Errorf(dsbo.ErrConfig, "%s has no %s: it must be the folder of a run of tables that has finished", path, runs.ModelFile)
 		}
 		return Read(file)
 	}
-	data, err := os.ReadFile(path)
+	data, err := disk.ReadFile(path)
 	if err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "model: %w", err)
 	}

@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 
 	"dsbo"
-	"dsbo/internal/atomicfile"
+	"dsbo/internal/disk"
 )
 
 func certificateFile(folder, name string) string { return filepath.Join(folder, name+".pem") }
@@ -70,7 +70,7 @@ func SaveCertificate(folder string, cert *x509.Certificate) error {
 
 // ReplaceCertificate makes a certificate the content of a file, at once: a reader finds the former one or this one, complete.
 func ReplaceCertificate(path string, cert *x509.Certificate) error {
-	return atomicfile.WriteSecret(path, certificatePEM(cert))
+	return disk.WriteSecret(path, certificatePEM(cert))
 }
 
 // loadPair reads a certificate, with the intermediate ones that may follow it, and its key.

@@ -17,7 +17,7 @@ import (
 	"os"
 
 	"dsbo"
-	"dsbo/internal/atomicfile"
+	"dsbo/internal/disk"
 )
 
 // A Request is what an agent's site asks of the authority: a certificate for the public key of a private one that never leaves the
@@ -41,7 +41,7 @@ func MakeRequest(folder string, agent int) (*Request, error) {
 		return nil, err
 	}
 	text := pem.EncodeToMemory(&pem.Block{Type: requestBlock, Bytes: der})
-	if err := atomicfile.WriteBytes(requestFile(folder, Name(agent)), text); err != nil {
+	if err := disk.WriteBytes(requestFile(folder, Name(agent)), text); err != nil {
 		return nil, err
 	}
 	return ParseRequest(text)

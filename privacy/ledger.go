@@ -12,6 +12,7 @@ import (
 	"os"
 
 	"dsbo"
+	"dsbo/internal/disk"
 )
 
 // Rows are the kinds of an agent's rows that answers are about. A row is of one kind alone, so that each has the whole budget.
@@ -40,7 +41,8 @@ const (
 // Who has the secret can take the noise off. The file belongs to nobody but the agent, and goes with [Ledger.Remove] when the run is over.
 // A Ledger belongs to one goroutine at a time.
 type Ledger struct {
-	file   *os.File
+	path   string
+	file   disk.File
 	secret [secretLen]byte
 	given  map[[nameLen]byte]bool
 	counts [Kinds]int
@@ -48,11 +50,11 @@ type Ledger struct {
 
 // OpenLedger opens the file, or makes it with a new secret. What a process that was killed left of a name is cut off.
 func OpenLedger(path string) (*Ledger, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	file, err := disk.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{file: file, given: map[[nameLen]byte]bool{}}
+	l := &Ledger{path: path, file: file, given: map[[nameLen]byte]bool{}}
 	if err := l.read(); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), file.Close())
 	}
@@ -67,10 +69,13 @@ func (l *Ledger) read() error {
 	}
 	if len(all) < secretLen { // no answer was given before the secret was whole
 		crand.Read(l.secret[:])
-		if _, err := l.file.WriteAt(l.secret[:], 0); err != nil {
+		if err := l.truncate(0); err != nil {
 			return err
 		}
-		return l.truncate(secretLen)
+		if _, err := l.file.Write(l.secret[:]); err != nil {
+			return err
+		}
+		return l.file.Sync()
 	}
 	copy(l.secret[:], all)
 	names := all[secretLen:]
@@ -86,9 +91,6 @@ func (l *Ledger) read() error {
 // truncate ends the file after so many bytes, where the next name is written.
 func (l *Ledger) truncate(size int64) error {
 	if err := l.file.Truncate(size); err != nil {
-		return err
-	}
-	if _, err := l.file.Seek(size, io.SeekStart); err != nil {
 		return err
 	}
 	return l.file.Sync()
@@ -137,7 +139,7 @@ func (l *Ledger) Close() error { return l.file.Close() }
 // go on with it.
 func (l *Ledger) Remove() error {
 	err := l.file.Close()
-	if e := os.Remove(l.file.Name()); e != nil && !errors.Is(e, fs.ErrNotExist) {
+	if e := disk.Remove(l.path); e != nil && !errors.Is(e, fs.ErrNotExist) {
 		err = errors.Join(err, e)
 	}
 	return err

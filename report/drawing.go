@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"dsbo/internal/atomicfile"
+	"dsbo/internal/disk"
 )
 
 // A drawing is a [Figure] or a picture.
@@ -33,7 +33,7 @@ func save(d drawing, title, path string) error {
 		if err != nil {
 			return err
 		}
-		if err := atomicfile.WriteBytes(path+"."+format, data); err != nil {
+		if err := disk.WriteBytes(path+"."+format, data); err != nil {
 			return err
 		}
 	}

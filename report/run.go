@@ -1,12 +1,12 @@
 package report
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"dsbo"
+	"dsbo/internal/disk"
 	"dsbo/runs"
 )
 
@@ -76,7 +77,8 @@ func Load(dir string) (*Run, error) {
 }
 
 func (r *Run) loadRecords(folder runs.Folder) error {
-	file, err := os.Open(folder.Path(runs.MetricsFile))
+	path := folder.Path(runs.MetricsFile)
+	data, err := disk.ReadFile(path)
 	if err != nil {
 		if parts, _ := filepath.Glob(filepath.Join(string(folder), "*", runs.MetricsFile)); len(parts) > 0 {
 			return dsbo.Errorf(dsbo.ErrConfig,
@@ -85,13 +87,12 @@ func (r *Run) loadRecords(folder runs.Folder) error {
 		}
 		return dsbo.Errorf(dsbo.ErrConfig, "run folder %s has no metrics: %w", folder, err)
 	}
-	defer file.Close()
 	var cut bool
-	if r.Records, cut, err = runs.ReadRecords(file.Name(), file); err != nil {
+	if r.Records, cut, err = runs.ReadRecords(path, bytes.NewReader(data)); err != nil {
 		return err
 	}
 	if len(r.Records) == 0 {
-		return dsbo.Errorf(dsbo.ErrConfig, "run folder %s has no metrics: %s holds no whole evaluation", folder, file.Name())
+		return dsbo.Errorf(dsbo.ErrConfig, "run folder %s has no metrics: %s holds no whole evaluation", folder, path)
 	}
 	if cut {
 		r.Notes = append(r.Notes, "The last line of "+runs.MetricsFile+
@@ -100,7 +101,7 @@ func (r *Run) loadRecords(folder runs.Folder) error {
 	for i := range r.Records {
 		if i > 0 && r.Records[i].Iteration <= r.Records[i-1].Iteration {
 			return dsbo.Errorf(dsbo.ErrConfig, "%s: iteration %d comes after iteration %d: iterations must grow",
-				file.Name(), r.Records[i].Iteration, r.Records[i-1].Iteration)
+				path, r.Records[i].Iteration, r.Records[i-1].Iteration)
 		}
 	}
 	return nil

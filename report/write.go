@@ -1,7 +1,6 @@
 package report
 
 import (
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -10,7 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dsbo"
-	"dsbo/internal/atomicfile"
+	"dsbo/internal/disk"
 )
 
 // Options says how a report is written. The zero value is a useful one.
@@ -33,14 +32,14 @@ func Write(dir string, runs []*Run, opts Options) (path string, err error) {
 		return "", err
 	}
 	figures := filepath.Join(dir, "figures")
-	if err := os.MkdirAll(figures, 0o755); err != nil {
+	if err := disk.MkdirAll(figures); err != nil {
 		return "", err
 	}
 	if err := saveAll(figures, "", "", p.drawings()); err != nil {
 		return "", err
 	}
 	path = filepath.Join(dir, "report.html")
-	return path, atomicfile.WriteBytes(path, html)
+	return path, disk.WriteBytes(path, html)
 }
 
 // SaveFigures writes some of the figures that [Write] would write, without the page, to dir, which must

@@ -4,12 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
-	"dsbo/internal/atomicfile"
+	"dsbo/internal/disk"
 )
 
 // keptCheckpoints is the number of checkpoints of a process that are kept: the newest may be damaged, and a neighbour may need an older one.
@@ -40,7 +39,7 @@ func (f Folder) AgentCheckpoints(agents []int) ([]string, error) {
 
 // filesWith returns the paths of the folder's files whose names begin with a prefix, sorted. A folder that is not there has none.
 func (f Folder) filesWith(prefix string) (paths []string, err error) {
-	entries, err := os.ReadDir(string(f))
+	entries, err := disk.ReadDir(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -57,25 +56,25 @@ func (f Folder) filesWith(prefix string) (paths []string, err error) {
 // one of them would not find its own.
 func (f Folder) RemoveCheckpointsAfter(agents []int, iteration int) error {
 	all, err := f.AgentCheckpoints(agents)
-	partial, partialErr := f.filesWith("." + agentPrefix(agents)) // see atomicfile
+	partial, partialErr := f.filesWith("." + agentPrefix(agents)) // see disk.Write
 	last := f.AgentCheckpointPath(agents, iteration)
 	later := slices.DeleteFunc(all, func(path string) bool { return iteration >= 0 && path <= last })
 	if err = errors.Join(err, partialErr); err != nil || len(later)+len(partial) == 0 {
 		return err
 	}
 	for _, path := range append(later, partial...) {
-		if err := os.Remove(path); err != nil {
+		if err := disk.Remove(path); err != nil {
 			return err
 		}
 	}
-	return atomicfile.SyncDir(string(f))
+	return disk.SyncDir(string(f))
 }
 
 // RemoveOldCheckpoints removes all but the newest checkpoints of some agents.
 func (f Folder) RemoveOldCheckpoints(agents []int) error {
 	paths, err := f.AgentCheckpoints(agents)
 	for len(paths) > keptCheckpoints && err == nil {
-		err = os.Remove(paths[0])
+		err = disk.Remove(paths[0])
 		paths = paths[1:]
 	}
 	return err

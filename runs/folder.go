@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -16,7 +15,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/array"
-	"dsbo/internal/atomicfile"
+	"dsbo/internal/disk"
 )
 
 // Files of a run folder.
@@ -63,7 +62,7 @@ func (f Folder) Path(name string) string { return filepath.Join(string(f), name)
 
 // Has reports whether the folder has a file of that name.
 func (f Folder) Has(name string) (bool, error) {
-	_, err := os.Stat(f.Path(name))
+	_, err := disk.Stat(f.Path(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -93,8 +92,8 @@ func (f Folder) Check(m Mode) error {
 // checkWritable returns an error if no file can be made in the folder, or the folder cannot be made.
 func (f Folder) checkWritable() error {
 	dir := string(f)
-	info, err := os.Stat(dir)
-	for ; errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir); info, err = os.Stat(dir) {
+	info, err := disk.Stat(dir)
+	for ; errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir); info, err = disk.Stat(dir) {
 		dir = filepath.Dir(dir)
 	}
 	switch {
@@ -103,27 +102,19 @@ func (f Folder) checkWritable() error {
 	case !info.IsDir():
 		return dsbo.Errorf(dsbo.ErrConfig, "run folder must be a folder; %s is a file", dir)
 	}
-	test, err := os.CreateTemp(dir, ".probe.*.tmp")
-	if err != nil {
+	if err := disk.Probe(dir); err != nil {
 		return dsbo.Errorf(dsbo.ErrConfig, "run folder %s cannot be written to: %w", f, err)
 	}
-	return errors.Join(test.Close(), os.Remove(test.Name()))
+	return nil
 }
 
 // Lock makes the folder if there is none, and keeps other processes from a run in it until the result is closed or the process
 // ends. Check should have been called before.
 func (f Folder) Lock() (io.Closer, error) {
-	if err := os.MkdirAll(string(f), 0o755); err != nil {
+	if err := disk.MkdirAll(string(f)); err != nil {
 		return nil, err
 	}
-	file, err := os.Open(string(f))
-	if err != nil {
-		return nil, err
-	}
-	if err := lock(file); err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return file, nil
+	return disk.Lock(string(f))
 }
 
 // Open makes the folder ready for a run. With Replace it removes the files of the run that the folder holds, so settings should be
@@ -132,7 +123,7 @@ func (f Folder) Open(m Mode) error {
 	if err := f.Check(m); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(string(f), 0o755); err != nil {
+	if err := disk.MkdirAll(string(f)); err != nil {
 		return err
 	}
 	if m != Replace {
@@ -147,7 +138,7 @@ func (f Folder) Open(m Mode) error {
 		return err
 	}
 	for _, path := range append(old, ofAgents...) {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -182,7 +173,7 @@ func StateOf(err error) State {
 
 // State returns the state of the run in the folder. A folder that holds anything but a run is an error.
 func (f Folder) State() (State, error) {
-	entries, err := os.ReadDir(string(f))
+	entries, err := disk.ReadDir(string(f))
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
 		return strings.HasPrefix(e.Name(), ".") && strings.HasSuffix(e.Name(), ".tmp") // left by a process that was killed as it wrote
 	})
@@ -206,7 +197,7 @@ func (f Folder) State() (State, error) {
 // readFile reads a JSON object of a folder. Numbers that it lacks are unknown.
 func readFile[T any](f Folder, name string) (v T, err error) {
 	setUnknown(reflect.ValueOf(&v).Elem())
-	data, err := os.ReadFile(f.Path(name))
+	data, err := disk.ReadFile(f.Path(name))
 	if err != nil {
 		return v, err
 	}
@@ -222,7 +213,7 @@ func (f Folder) write(name string, value any) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Path(name), err)
 	}
-	return atomicfile.WriteBytes(f.Path(name), append(data, '\n'))
+	return disk.WriteBytes(f.Path(name), append(data, '\n'))
 }
 
 // ReadConfig reads config.json.
@@ -250,24 +241,23 @@ func (f Folder) WriteMembership(m Membership) error { return f.write(MembershipF
 
 // Records reads metrics.jsonl, but for a last line that is cut short.
 func (f Folder) Records() ([]Record, error) {
-	file, err := os.Open(f.Path(MetricsFile))
+	data, err := disk.ReadFile(f.Path(MetricsFile))
 	if err != nil {
 		return nil, err
 	}
-	records, _, err := ReadRecords(file.Name(), file)
-	return records, errors.Join(err, file.Close())
+	records, _, err := ReadRecords(f.Path(MetricsFile), bytes.NewReader(data))
+	return records, err
 }
 
 // ReadLambda reads lambda.npy: its numbers in order, whatever their shape.
 func (f Folder) ReadLambda() ([]float64, error) {
-	file, err := os.Open(f.Path(LambdaFile))
+	data, err := disk.ReadFile(f.Path(LambdaFile))
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	lambda, _, err := array.ReadNPY(file)
+	lambda, _, err := array.ReadNPY(bytes.NewReader(data))
 	if err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", file.Name(), err)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", f.Path(LambdaFile), err)
 	}
 	return lambda, nil
 }
@@ -278,5 +268,5 @@ func (f Folder) WriteArray(name string, v []float64, shape ...int) error {
 	if err := array.WriteNPY(&file, v, shape...); err != nil {
 		return dsbo.Errorf(dsbo.ErrShape, "%s: %w", f.Path(name), err)
 	}
-	return atomicfile.WriteBytes(f.Path(name), file.Bytes())
+	return disk.WriteBytes(f.Path(name), file.Bytes())
 }

@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"encoding/csv"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"dsbo"
-	"dsbo/internal/atomicfile"
+	"dsbo/internal/disk"
 )
 
 // LambdaTableFile is the hyperparameters by name, for people.
@@ -41,18 +40,17 @@ func (f Folder) WriteLambdaTable(all []Penalty) error {
 		_ = w.Write([]string{p.Name, number(p.Lambda), number(math.Exp(p.Lambda)), number(p.Norm), kept})
 	}
 	w.Flush()
-	return atomicfile.WriteBytes(f.Path(LambdaTableFile), text.Bytes())
+	return disk.WriteBytes(f.Path(LambdaTableFile), text.Bytes())
 }
 
 // ReadLambdaTable reads lambda.csv. Errors match [dsbo.ErrConfig].
 func (f Folder) ReadLambdaTable() ([]Penalty, error) {
 	path := f.Path(LambdaTableFile)
-	file, err := os.Open(path)
+	data, err := disk.ReadFile(path)
 	if err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
 	}
-	defer file.Close()
-	rows, err := csv.NewReader(file).ReadAll()
+	rows, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
 	if err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", path, err)
 	}

@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
 	"dsbo"
-	"dsbo/internal/atomicfile"
+	"dsbo/internal/disk"
 )
 
 // A Membership is agent.json: the run and the agent to which a run folder belongs. It is written when all agents have finished.
@@ -107,14 +106,14 @@ func (m *Merged) Write(f Folder) error {
 			return err
 		}
 	}
-	if err := atomicfile.WriteBytes(f.Path(MetricsFile), lines.Bytes()); err != nil {
+	if err := disk.WriteBytes(f.Path(MetricsFile), lines.Bytes()); err != nil {
 		return err
 	}
 	for k, r := range results {
 		if m.files[k] == nil {
 			continue
 		}
-		if err := atomicfile.WriteBytes(f.Path(r.name), m.files[k]); err != nil {
+		if err := disk.WriteBytes(f.Path(r.name), m.files[k]); err != nil {
 			return err
 		}
 	}
@@ -147,7 +146,7 @@ func readPart(f Folder) (*Merged, error) {
 			f, p.Agent, p.Agents, len(p.Summary.PerAgent))
 	}
 	for k, r := range results {
-		if p.files[k], err = os.ReadFile(f.Path(r.name)); err != nil && !(r.optional && errors.Is(err, fs.ErrNotExist)) {
+		if p.files[k], err = disk.ReadFile(f.Path(r.name)); err != nil && !(r.optional && errors.Is(err, fs.ErrNotExist)) {
 			return nil, err
 		}
 	}

@@ -9,46 +9,53 @@ import (
 	"hash"
 	"io"
 	"os"
+
+	"dsbo/internal/disk"
 )
 
 // Metrics is an open metrics.jsonl to which records are appended. It keeps the length and the hash of the run's records so far, so
 // that a resumed run can drop records after its checkpoint. A nil Metrics writes nothing.
 type Metrics struct {
-	file *os.File
+	path string
+	lock io.Closer // keeps other processes from it
+	file disk.File
 	size int64
 	sum  hash.Hash
 }
 
-// OpenMetrics opens a folder's metrics, for this process alone. [Metrics.Cut] leaves the first size bytes, whose SHA-256 has to be
-// sum; their records are returned.
-func (f Folder) OpenMetrics(size int64, sum []byte) (*Metrics, []Record, error) {
-	m := &Metrics{size: size, sum: sha256.New()}
-	var records []Record
-	path := f.Path(MetricsFile)
-	if size > 0 {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return nil, nil, err
-		}
-		if int64(len(data)) < size {
-			return nil, nil, fmt.Errorf("%s has %d bytes, the checkpoint knows of %d: it was changed or cut off", path, len(data), size)
-		}
-		m.sum.Write(data[:size])
-		if !bytes.Equal(m.sum.Sum(nil), sum) {
-			return nil, nil, fmt.Errorf("%s is not the one that the checkpoint was written with: it was changed", path)
-		}
-		if records, _, err = ReadRecords(path, bytes.NewReader(data[:size])); err != nil {
-			return nil, nil, err
-		}
-	}
+// OpenMetrics opens a folder's metrics, for this process alone, at the beginning of a run.
+func (f Folder) OpenMetrics() (*Metrics, error) {
+	m := &Metrics{path: f.Path(MetricsFile), sum: sha256.New()}
 	var err error
-	if m.file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644); err != nil {
-		return nil, nil, err
+	if m.file, err = disk.OpenFile(m.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666); err != nil {
+		return nil, err
 	}
-	if err := lock(m.file); err != nil {
-		return nil, nil, errors.Join(err, m.file.Close())
+	if m.lock, err = disk.Lock(m.path); err != nil {
+		return nil, errors.Join(err, m.file.Close())
 	}
-	return m, records, nil
+	return m, nil
+}
+
+// GoOn makes m the metrics of a run of which size bytes are written, whose SHA-256 has to be sum, and returns their records. It is
+// called before the first record is written; what follows those bytes goes with [Metrics.Cut].
+func (m *Metrics) GoOn(size int64, sum []byte) ([]Record, error) {
+	if m == nil || size == 0 {
+		return nil, nil
+	}
+	data, err := disk.ReadFile(m.path)
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) < size {
+		return nil, fmt.Errorf("%s has %d bytes, the checkpoint knows of %d: it was changed or cut off", m.path, len(data), size)
+	}
+	m.size = size
+	m.sum.Write(data[:size])
+	if !bytes.Equal(m.sum.Sum(nil), sum) {
+		return nil, fmt.Errorf("%s is not the one that the checkpoint was written with: it was changed", m.path)
+	}
+	records, _, err := ReadRecords(m.path, bytes.NewReader(data[:size]))
+	return records, err
 }
 
 // Cut makes the file end after the run's records so far.
@@ -56,11 +63,7 @@ func (m *Metrics) Cut() error {
 	if m == nil {
 		return nil
 	}
-	if err := m.file.Truncate(m.size); err != nil {
-		return err
-	}
-	_, err := m.file.Seek(m.size, io.SeekStart)
-	return err
+	return m.file.Truncate(m.size)
 }
 
 // Write appends one record.
@@ -94,5 +97,5 @@ func (m *Metrics) Close() error {
 	if m == nil {
 		return nil
 	}
-	return m.file.Close()
+	return errors.Join(m.file.Close(), m.lock.Close())
 }

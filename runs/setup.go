@@ -3,7 +3,7 @@ package runs
 import (
 	"encoding/json"
 
-	"dsbo/internal/atomicfile"
+	"dsbo/internal/disk"
 )
 
 // SetupFile is what the agents of a run found together as they loaded their data, where they did.
@@ -28,7 +28,7 @@ func (f Folder) WriteSetup(s Setup) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.WriteBytes(f.Path(SetupFile), append(data, '\n'))
+	return disk.WriteBytes(f.Path(SetupFile), append(data, '\n'))
 }
 
 // ReadSetup reads setup.json.

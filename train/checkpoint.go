@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"dsbo"
-	"dsbo/internal/atomicfile"
+	"dsbo/internal/disk"
 	"dsbo/runs"
 )
 
@@ -86,7 +86,7 @@ func (r *runner) writeCheckpoint() error {
 	}
 	c.add(-1, r.eval.state())
 	folder := runs.Folder(r.Dir)
-	if err := atomicfile.Write(r.checkpointPath(folder, r.done), c.writeTo); err != nil {
+	if err := disk.Write(r.checkpointPath(folder, r.done), c.writeTo); err != nil {
 		return err
 	}
 	if r.OnCheckpoint != nil {

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 
 	"dsbo"
+	"dsbo/internal/disk"
 	"dsbo/runs"
 )
 
@@ -26,7 +26,7 @@ func Points(f runs.Folder, agents []int) (points []Point, damaged []error, err e
 		return nil, nil, err
 	}
 	for _, path := range slices.Backward(paths) {
-		data, err := os.ReadFile(path)
+		data, err := disk.ReadFile(path)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -47,31 +47,39 @@ func (r *runner) openFiles() (err error) {
 		return nil
 	}
 	folder := runs.Folder(r.Dir)
+	if r.writesMetrics() { // first, as it keeps other processes away
+		if r.metrics, err = folder.OpenMetrics(); err != nil {
+			return err
+		}
+	}
 	from := checkpointHead{Iteration: -1}
 	if r.Resume {
-		c, err := r.readCheckpoint()
-		if err != nil {
-			return err
-		}
-		if c != nil {
-			if err := r.restore(c); err != nil {
-				return fmt.Errorf("%s: %w", r.checkpointPath(folder, c.Iteration), err)
-			}
-			from = c.checkpointHead
-		}
+		from, err = r.restoreNewest(folder)
 	}
-	if r.writesMetrics() {
-		if r.metrics, r.records, err = folder.OpenMetrics(from.MetricsBytes, from.MetricsSHA256); err != nil {
-			return err
-		}
+	if err == nil {
+		err = r.removeCheckpointsAfter(folder, from.Iteration)
 	}
-	if err = r.removeCheckpointsAfter(folder, from.Iteration); err == nil {
+	if err == nil {
 		err = r.metrics.Cut()
 	}
 	if err != nil {
 		return errors.Join(err, r.metrics.Close())
 	}
 	return nil
+}
+
+// restoreNewest restores the run from the checkpoint from which it is resumed, and returns the head of that. One that has none yet
+// is at its start.
+func (r *runner) restoreNewest(folder runs.Folder) (from checkpointHead, err error) {
+	c, err := r.readCheckpoint()
+	if err != nil || c == nil {
+		return checkpointHead{Iteration: -1}, err
+	}
+	if err := r.restore(c); err != nil {
+		return from, fmt.Errorf("%s: %w", r.checkpointPath(folder, c.Iteration), err)
+	}
+	r.records, err = r.metrics.GoOn(c.MetricsBytes, c.MetricsSHA256)
+	return c.checkpointHead, err
 }
 
 // readCheckpoint returns the checkpoint to resume from, nil if there is none yet. It has to be of a run with this
@@ -85,7 +93,7 @@ func (c *Config) readCheckpoint() (*checkpoint, error) {
 	if path == "" {
 		return nil, nil
 	}
-	data, err := os.ReadFile(path)
+	data, err := disk.ReadFile(path)
 	if optional && errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

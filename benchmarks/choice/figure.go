@@ -16,7 +16,7 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"dsbo/internal/atomicfile"
+	"dsbo/internal/disk"
 )
 
 // Sizes of the figure, in points.
@@ -50,7 +50,7 @@ func saveFigure(rows []row, file string) error {
 	}
 	fonts := []byte("font-family:'Liberation Sans',Arimo,Helvetica,Arial,sans-serif;")
 	text := bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), fonts)
-	if err := atomicfile.WriteBytes(file+".svg", text); err != nil {
+	if err := disk.WriteBytes(file+".svg", text); err != nil {
 		return err
 	}
 	png := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(144))}
@@ -61,7 +61,7 @@ func saveFigure(rows []row, file string) error {
 	if _, err := png.WriteTo(&b); err != nil {
 		return err
 	}
-	return atomicfile.WriteBytes(file+".png", b.Bytes())
+	return disk.WriteBytes(file+".png", b.Bytes())
 }
 
 func drawFigure(rows []row, c draw.Canvas) error {

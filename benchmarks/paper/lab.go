@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"dsbo/internal/atomicfile"
 	"dsbo/internal/cli"
+	"dsbo/internal/disk"
 	"dsbo/internal/must"
 	"dsbo/report"
 )
@@ -53,7 +53,7 @@ func (l *lab) perform(ctx context.Context, e experiment) error {
 	if l.dir == "" {
 		return nil
 	}
-	return atomicfile.WriteBytes(filepath.Join(l.dir, e.name+".md"), l.page.Bytes())
+	return disk.WriteBytes(filepath.Join(l.dir, e.name+".md"), l.page.Bytes())
 }
 
 // claim prints what the paper states, and whether it was found.

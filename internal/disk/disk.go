@@ -1,0 +1,213 @@
+// Package disk is the files of run folders: on the system's file system, or on one in memory that knows what a crash may leave
+// behind.
+//
+// [FS] is the few operations that run folders need, of which [System] is the real one and [Memory] the one for simulations.
+// Paths belong to the system unless a folder above them is that of another file system ([Mount]). Above these operations stand
+// [Write], which replaces a file at once, and [Lock], which keeps other processes out of a folder.
+package disk
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// An FS is a file system, as far as run folders need one. Paths are those of package filepath; errors are [*fs.PathError] and
+// match the errors of package fs.
+type FS interface {
+	// OpenFile opens a file as os.OpenFile does. New files have the permissions that perm and the process's mask leave.
+	OpenFile(path string, flag int, perm fs.FileMode) (File, error)
+	// Stat returns what is known of a file or a folder.
+	Stat(path string) (fs.FileInfo, error)
+	// ReadDir returns the entries of a folder, by their names.
+	ReadDir(path string) ([]fs.DirEntry, error)
+	// MkdirAll makes a folder, and those above it that are not there.
+	MkdirAll(path string) error
+	// Rename gives a file or a folder another name, in place of the file that has it.
+	Rename(from, to string) error
+	// Remove removes a file, or an empty folder.
+	Remove(path string) error
+	// SyncDir brings the names in a folder to the disk, where the system and the file system can.
+	SyncDir(path string) error
+	// Lock keeps other processes, and other callers of Lock, from a file or a folder until the result is closed or the process
+	// ends. It does not wait: the error matches [ErrLocked] where another one has it. A path without a file is an error.
+	Lock(path string) (io.Closer, error)
+}
+
+// A File is an open file. It belongs to one goroutine at a time.
+type File interface {
+	io.Reader
+	io.Writer // at the end of the file, where it was opened with os.O_APPEND
+	io.Closer
+	Truncate(size int64) error
+	Sync() error // brings the content to the disk
+}
+
+// ErrLocked is the error of a lock that another process has.
+var ErrLocked = errors.New("is being written by another process: is the run still going?")
+
+// A mounted file system is that of a folder and all below it.
+type mounted struct {
+	dir string // absolute
+	fs  FS
+}
+
+var (
+	mounts   atomic.Pointer[[]mounted] // the one that counts first
+	mounting sync.Mutex
+)
+
+// Mount makes a file system that of a folder and all below it, for this process, until the result is called. It is for
+// simulations, and for tests of what a process leaves that ends at some file.
+func Mount(dir string, of FS) (unmount func()) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		panic(err) // a process without a working directory
+	}
+	here := mounted{dir, of}
+	change := func(to func(all []mounted) []mounted) {
+		mounting.Lock()
+		defer mounting.Unlock()
+		var all []mounted
+		if now := mounts.Load(); now != nil {
+			all = *now
+		}
+		all = to(all)
+		mounts.Store(&all)
+	}
+	change(func(all []mounted) []mounted { return append([]mounted{here}, all...) })
+	return func() {
+		change(func(all []mounted) []mounted {
+			i := slices.Index(all, here)
+			return append(slices.Clone(all[:i]), all[i+1:]...)
+		})
+	}
+}
+
+// of returns the file system of a path.
+func of(path string) FS {
+	all := mounts.Load()
+	if all == nil || len(*all) == 0 {
+		return System{}
+	}
+	abs, err := filepath.Abs(path)
+	for _, m := range *all {
+		if below := strings.TrimSuffix(m.dir, string(filepath.Separator)) + string(filepath.Separator); err == nil && (abs == m.dir || strings.HasPrefix(abs, below)) {
+			return m.fs
+		}
+	}
+	return System{}
+}
+
+// OpenFile is [FS].OpenFile of the path's file system, and so are the functions after it.
+func OpenFile(path string, flag int, perm fs.FileMode) (File, error) {
+	return of(path).OpenFile(path, flag, perm)
+}
+
+// Stat returns what is known of a file or a folder.
+func Stat(path string) (fs.FileInfo, error) { return of(path).Stat(path) }
+
+// ReadDir returns the entries of a folder, by their names.
+func ReadDir(path string) ([]fs.DirEntry, error) { return of(path).ReadDir(path) }
+
+// MkdirAll makes a folder, and those above it that are not there.
+func MkdirAll(path string) error { return of(path).MkdirAll(path) }
+
+// Rename gives a file or a folder another name.
+func Rename(from, to string) error { return of(to).Rename(from, to) }
+
+// Remove removes a file, or an empty folder.
+func Remove(path string) error { return of(path).Remove(path) }
+
+// SyncDir brings the names in a folder to the disk.
+func SyncDir(path string) error { return of(path).SyncDir(path) }
+
+// Lock keeps other processes from a file or a folder. The error matches [ErrLocked] and names the path.
+func Lock(path string) (io.Closer, error) { return of(path).Lock(path) }
+
+// ReadFile returns the content of a file.
+func ReadFile(path string) ([]byte, error) {
+	f, err := OpenFile(path, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(f)
+	return data, errors.Join(err, f.Close())
+}
+
+// Write makes what fill writes the content of the file at path, so that a reader, or a machine that stops in the middle, finds
+// the old content or the new one, complete. It writes to a temporary file of the same folder, brings that to the disk, renames
+// it and brings the folder to the disk. After an error the old file stands as it was, and no temporary file is left.
+func Write(path string, fill func(w io.Writer) error) error { return write(path, 0o666, fill) }
+
+func write(path string, perm fs.FileMode, fill func(w io.Writer) error) (err error) {
+	f, name, err := createTemp(path, perm)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			Remove(name)
+		}
+	}()
+	w := bufio.NewWriterSize(f, 1<<16)
+	for _, step := range []func() error{func() error { return fill(w) }, w.Flush, f.Sync, f.Close} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	if err := Rename(name, path); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+// Probe returns an error if no file can be made in a folder, and leaves none.
+func Probe(dir string) error {
+	f, name, err := createTemp(filepath.Join(dir, "probe"), 0o666)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), Remove(name))
+}
+
+// createTemp makes the temporary file of [Write].
+func createTemp(path string, perm fs.FileMode) (f File, name string, err error) {
+	for range 1000 {
+		name = filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d.tmp", filepath.Base(path), rand.Uint32()))
+		f, err = OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+		if !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	return f, name, err
+}
+
+// Temporary reports whether a file of this name is one that [Write] renames when it is complete. One that stands in a folder of
+// which the process has the lock was left by a process that was killed.
+func Temporary(name string) bool {
+	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".tmp")
+}
+
+// WriteBytes is [Write] with the content at hand.
+func WriteBytes(path string, data []byte) error { return Write(path, filler(data)) }
+
+// WriteSecret is [WriteBytes] of a file that its owner alone can read.
+func WriteSecret(path string, data []byte) error { return write(path, 0o600, filler(data)) }
+
+func filler(data []byte) func(w io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	}
+}

@@ -1,0 +1,273 @@
+package disk_test
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+
+	"dsbo/internal/disk"
+	"dsbo/internal/must"
+)
+
+// onBoth runs a test on the system's file system and on one in memory.
+func onBoth(t *testing.T, test func(t *testing.T, dir string)) {
+	t.Run("system", func(t *testing.T) { test(t, t.TempDir()) })
+	t.Run("memory", func(t *testing.T) {
+		dir := t.TempDir()
+		m := disk.NewMemory()
+		must.OK(m.MkdirAll(dir))
+		t.Cleanup(disk.Mount(dir, m))
+		test(t, dir)
+		if left := must.Get(os.ReadDir(dir)); len(left) > 0 {
+			t.Errorf("the system has got %v", left)
+		}
+	})
+}
+
+func TestWriteReplaces(t *testing.T) {
+	onBoth(t, func(t *testing.T, dir string) {
+		path := filepath.Join(dir, "file")
+		for _, text := range []string{"one", "another, longer", ""} {
+			must.OK(disk.WriteBytes(path, []byte(text)))
+			got, err := disk.ReadFile(path)
+			if err != nil || string(got) != text {
+				t.Fatalf("got %q, %v; want %q", got, err, text)
+			}
+		}
+		only(t, dir, "file")
+	})
+}
+
+func TestFailedWriteChangesNothing(t *testing.T) {
+	onBoth(t, func(t *testing.T, dir string) {
+		path := filepath.Join(dir, "file")
+		must.OK(disk.WriteBytes(path, []byte("whole")))
+		broken := errors.New("broken")
+		err := disk.Write(path, func(w io.Writer) error {
+			if _, err := w.Write(make([]byte, 1<<20)); err != nil {
+				return err
+			}
+			return broken
+		})
+		if !errors.Is(err, broken) {
+			t.Errorf("got %v, want the writer's own error", err)
+		}
+		if got, err := disk.ReadFile(path); err != nil || string(got) != "whole" {
+			t.Errorf("got %q, %v; want the old content", got, err)
+		}
+		only(t, dir, "file")
+	})
+}
+
+// only checks that dir holds one file of that name, and so no temporary one.
+func only(t *testing.T, dir, name string) {
+	t.Helper()
+	entries, err := disk.ReadDir(dir)
+	if err != nil || len(entries) != 1 || entries[0].Name() != name {
+		t.Errorf("folder holds %v, %v; want %s alone", entries, err, name)
+	}
+}
+
+// TestErrors: both file systems say in the same words of package fs what cannot be.
+func TestErrors(t *testing.T) {
+	onBoth(t, func(t *testing.T, dir string) {
+		file, folder, absent := filepath.Join(dir, "file"), filepath.Join(dir, "folder"), filepath.Join(dir, "absent")
+		must.OK(disk.WriteBytes(file, []byte("text")))
+		must.OK(disk.MkdirAll(filepath.Join(folder, "below")))
+		open := func(path string, flag int) error {
+			_, err := disk.OpenFile(path, flag, 0o666)
+			return err
+		}
+		_, statErr := disk.Stat(absent)
+		_, listErr := disk.ReadDir(absent)
+		_, lockErr := disk.Lock(absent)
+		for name, c := range map[string]struct{ err, want error }{
+			"open":               {open(absent, os.O_RDONLY), fs.ErrNotExist},
+			"open once":          {open(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL), fs.ErrExist},
+			"write in no folder": {disk.WriteBytes(filepath.Join(absent, "file"), nil), fs.ErrNotExist},
+			"stat":               {statErr, fs.ErrNotExist},
+			"list":               {listErr, fs.ErrNotExist},
+			"lock":               {lockErr, fs.ErrNotExist},
+			"remove":             {disk.Remove(absent), fs.ErrNotExist},
+			"rename":             {disk.Rename(absent, file), fs.ErrNotExist},
+			"sync":               {disk.SyncDir(absent), fs.ErrNotExist},
+		} {
+			if !errors.Is(c.err, c.want) {
+				t.Errorf("%s: %v, want %v", name, c.err, c.want)
+			}
+		}
+		for name, err := range map[string]error{
+			"remove a full folder":  disk.Remove(folder),
+			"a folder below a file": disk.MkdirAll(filepath.Join(file, "below")),
+		} {
+			if err == nil {
+				t.Errorf("%s must be an error", name)
+			}
+		}
+		if info := must.Get(disk.Stat(folder)); !info.IsDir() || info.Name() != "folder" {
+			t.Errorf("%v is no folder", info)
+		}
+	})
+}
+
+// TestAppend: a file that is cut goes on at its end.
+func TestAppend(t *testing.T) {
+	onBoth(t, func(t *testing.T, dir string) {
+		path := filepath.Join(dir, "file")
+		f := must.Get(disk.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666))
+		for _, step := range []error{write(f, "one"), write(f, "two"), f.Truncate(4), write(f, "x"), f.Sync(), f.Close()} {
+			must.OK(step)
+		}
+		if got := must.Get(disk.ReadFile(path)); string(got) != "onetx" {
+			t.Errorf("%q, want onetx", got)
+		}
+	})
+}
+
+func write(w io.Writer, text string) error {
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// TestLock: one at a time has a folder, and it is the folder that has its name.
+func TestLock(t *testing.T) {
+	onBoth(t, func(t *testing.T, dir string) {
+		if runtime.GOOS == "windows" {
+			t.Skip("no locks here")
+		}
+		path := filepath.Join(dir, "run")
+		must.OK(disk.MkdirAll(path))
+		first := must.Get(disk.Lock(path))
+		if _, err := disk.Lock(path); !errors.Is(err, disk.ErrLocked) {
+			t.Errorf("%v, want that it is locked", err)
+		}
+		must.OK(disk.Remove(path))
+		must.OK(disk.MkdirAll(path))
+		second := must.Get(disk.Lock(path)) // of another folder
+		must.OK(errors.Join(first.Close(), second.Close()))
+		must.OK(must.Get(disk.Lock(path)).Close())
+	})
+}
+
+// TestStates: a crash leaves the old content or the new one of a file that is replaced as Write does, and other things of one that
+// is not.
+func TestStates(t *testing.T) {
+	for name, c := range map[string]struct {
+		replace func(path string) error
+		want    []string
+	}{
+		"by Write": {func(path string) error { return disk.WriteBytes(path, []byte("news")) }, []string{"news", "old"}},
+		"in place": {
+			func(path string) error {
+				f := must.Get(disk.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0))
+				return errors.Join(write(f, "news"), f.Sync(), f.Close())
+			},
+			[]string{"", "\x00\x00\x00\x00", "ne", "news", "old"},
+		},
+		"renamed before its content is on the disk": {
+			func(path string) error {
+				f := must.Get(disk.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE, 0))
+				return errors.Join(write(f, "news"), f.Close(), disk.Rename(path+".tmp", path), disk.SyncDir(filepath.Dir(path)))
+			},
+			[]string{"", "\x00\x00\x00\x00", "ne", "news", "old"},
+		},
+		"removed and made again": {
+			func(path string) error {
+				return errors.Join(disk.Remove(path), disk.WriteBytes(path, []byte("news")))
+			},
+			[]string{"absent", "news", "old"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "file")
+			m := disk.NewMemory()
+			must.OK(m.MkdirAll(dir))
+			t.Cleanup(disk.Mount(dir, m))
+			must.OK(disk.WriteBytes(path, []byte("old")))
+			syncAbove(m, dir)
+			var got []string
+			m.Changed = func(string) {
+				for state := range m.States() {
+					got = append(got, contentOf(state, path))
+				}
+			}
+			must.OK(c.replace(path))
+			slices.Sort(got)
+			if got = slices.Compact(got); !slices.Equal(got, c.want) {
+				t.Errorf("left are %q, want %q", got, c.want)
+			}
+			if now := must.Get(disk.ReadFile(path)); string(now) != "news" {
+				t.Errorf("at the end %q", now)
+			}
+		})
+	}
+}
+
+// syncAbove brings the folders above one to the disk.
+func syncAbove(m *disk.Memory, dir string) {
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		must.OK(m.SyncDir(filepath.Dir(dir)))
+	}
+}
+
+func contentOf(m *disk.Memory, path string) string {
+	f, err := m.OpenFile(path, os.O_RDONLY, 0)
+	if err != nil {
+		return "absent"
+	}
+	return string(must.Get(io.ReadAll(f)))
+}
+
+// TestLostNames: of many names that were not brought to the disk, any may be lost, and what lies below a lost folder is.
+func TestLostNames(t *testing.T) {
+	for _, n := range []int{1, 3, 4, 6} {
+		m := disk.NewMemory()
+		for i := range n {
+			must.OK(must.Get(m.OpenFile("/"+string(rune('a'+i)), os.O_WRONLY|os.O_CREATE, 0)).Close())
+		}
+		left := map[string]bool{}
+		for state := range m.States() {
+			left[state.Digest()] = true
+		}
+		if want := min(1<<n, 2*n); len(left) != want && n > 4 || n <= 4 && len(left) != 1<<n {
+			t.Errorf("%d states of %d names, want %d", len(left), n, want)
+		}
+	}
+	m := disk.NewMemory()
+	must.OK(m.MkdirAll("/run/agent"))
+	must.OK(m.SyncDir("/run"))
+	for state := range m.States() {
+		_, err := state.Stat("/run")
+		if _, below := state.Stat("/run/agent"); (err == nil) != (below == nil) {
+			t.Errorf("%v of the folder, %v of what is in it", err, below)
+		}
+	}
+}
+
+// TestRestart: what has a file open, or a lock, when its process ends does no more harm to the next one.
+func TestRestart(t *testing.T) {
+	m := disk.NewMemory()
+	must.OK(m.MkdirAll("/run"))
+	f := must.Get(m.OpenFile("/run/file", os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0))
+	must.OK(write(f, "kept"))
+	lock := must.Get(m.Lock("/run"))
+	next := m.Restart()
+	second := must.Get(next.Lock("/run"))
+	if err := write(f, "lost"); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("%v, want that the file is closed", err)
+	}
+	lock.Close()
+	if _, err := next.Lock("/run"); !errors.Is(err, disk.ErrLocked) {
+		t.Errorf("%v, want that the lock is the next process's", err)
+	}
+	must.OK(second.Close())
+	if got := contentOf(next, "/run/file"); got != "kept" {
+		t.Errorf("%q", got)
+	}
+}

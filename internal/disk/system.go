@@ -1,0 +1,77 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+	"syscall"
+)
+
+// System is the file system of the operating system.
+type System struct{}
+
+// OpenFile implements [FS].
+func (System) OpenFile(path string, flag int, perm fs.FileMode) (File, error) {
+	f, err := os.OpenFile(path, flag, perm)
+	if err != nil {
+		return nil, err // without a nil *os.File in it
+	}
+	return f, nil
+}
+
+// Stat implements [FS].
+func (System) Stat(path string) (fs.FileInfo, error) { return os.Stat(path) }
+
+// ReadDir implements [FS].
+func (System) ReadDir(path string) ([]fs.DirEntry, error) { return os.ReadDir(path) }
+
+// MkdirAll implements [FS].
+func (System) MkdirAll(path string) error { return os.MkdirAll(path, 0o777) }
+
+// Rename implements [FS].
+func (System) Rename(from, to string) error { return os.Rename(from, to) }
+
+// Remove implements [FS].
+func (System) Remove(path string) error { return os.Remove(path) }
+
+// SyncDir implements [FS].
+func (System) SyncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	err = d.Sync()
+	if runtime.GOOS == "windows" || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) {
+		return nil
+	}
+	return err
+}
+
+// Lock implements [FS]. File systems that know no locks go without. A lock is of what has the path when it is taken: one of a
+// folder that was removed meanwhile, and of which another process may have made a new one, is not kept.
+func (System) Lock(path string) (io.Closer, error) {
+	for {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		if !lock(f) {
+			return nil, errors.Join(fmt.Errorf("%s %w", path, ErrLocked), f.Close())
+		}
+		mine, err := f.Stat()
+		if err == nil {
+			var there fs.FileInfo
+			if there, err = os.Stat(path); err == nil && os.SameFile(mine, there) {
+				return f, nil
+			}
+		}
+		f.Close()
+		if err != nil {
+			return nil, err
+		}
+	}
+}

@@ -1,0 +1,33 @@
+//go:build unix
+
+package disk_test
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"dsbo/internal/disk"
+	"dsbo/internal/must"
+)
+
+// TestUmask: new files and folders have the permissions that the process's mask leaves, and secrets are their owner's alone.
+func TestUmask(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0o027))
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		make func(path string) error
+		want os.FileMode
+	}{
+		"file":   {func(path string) error { return disk.WriteBytes(path, nil) }, 0o640},
+		"secret": {func(path string) error { return disk.WriteSecret(path, nil) }, 0o600},
+		"folder": {disk.MkdirAll, 0o750},
+	} {
+		path := filepath.Join(dir, name)
+		must.OK(c.make(path))
+		if got := must.Get(os.Stat(path)).Mode().Perm(); got != c.want {
+			t.Errorf("%s: permissions %o, want %o", name, got, c.want)
+		}
+	}
+}
