@@ -83,7 +83,7 @@ func (p pair) row(t task) []string {
 	}
 	line[2], line[3] = fmt.Sprintf("%.2f", medianOf(p.theirs, run.ms)), fmt.Sprintf("%.3f", stat.Median(ratios))
 	line[6], line[7] = fmt.Sprintf("%.0f", peerMiB), fmt.Sprintf("%.2f", mib/peerMiB)
-	if t.mnist() {
+	if t.mnist() && t.network == "" {
 		line[8] = fmt.Sprint(mnistMemory)
 	}
 	line[10], line[12] = fmt.Sprintf("%.0f", p.theirs[0].Floats), fmt.Sprintf("%.4f", p.theirs[0].Loss)

@@ -37,7 +37,7 @@ func deepRows() (rows []deepRow) {
 	for _, d := range []deepRow{
 		{network: "784-256-128-10", hidden: []int{256, 128}, gradient: .7, product: .6, coldOverGradient: 1.6},
 		{network: "784-1024-1024-10", hidden: []int{1024, 1024}, gradient: .7, product: .6, coldOverGradient: 1.6},
-		{network: "lenet", gradient: .8, product: .7, coldOverGradient: 2.2},
+		{network: lenet, gradient: .8, product: .7, coldOverGradient: 2.2},
 	} {
 		for _, d.batch = range []int{64, 256} {
 			for _, d.kind = range []dtype{f32, f64} {

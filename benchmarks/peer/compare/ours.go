@@ -42,6 +42,9 @@ func newTeam(m models.Model, d data.Task, t task) *team {
 		o := must.Get(models.NewOracle(m, s, models.Config{Agent: i, Seed: seed, Batch: t.batch, Float32: t.ours == f32}))
 		a := algo.Clone(t.method)
 		must.OK(a.Init(p, q, t.k))
+		if st, ok := m.(models.Starter); ok {
+			st.Start(a.Y())
+		}
 		c.agents, c.oracles = append(c.agents, a), append(c.oracles, o)
 	}
 	return c

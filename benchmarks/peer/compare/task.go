@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"dsbo/algo"
 	"dsbo/data"
@@ -23,8 +25,9 @@ const (
 type task struct {
 	name     string
 	method   algo.Method
-	features int // of the synthetic task; 0: MNIST
-	batch    int // 0: all examples
+	features int    // of the synthetic task; 0: MNIST
+	network  string // on MNIST, as the peer's program has it: sizes of dense layers, or lenet; empty: softmax regression
+	batch    int    // 0: all examples
 	ours     dtype
 	theirs   dtype
 	k        int     // iterations
@@ -39,6 +42,9 @@ const (
 	f64 dtype = "f64"
 )
 
+// lenet is the network with convolutions.
+const lenet = "lenet"
+
 // mnistMemory is the most that ours/peer is meant to be in memory on MNIST.
 const mnistMemory = 0.3
 
@@ -47,6 +53,7 @@ func tasks() []task {
 	wide := &algo.MADSBO{Alpha: "0.3", Beta: "2e-4", Gamma: "2e-4", T: loops, N: loops}
 	dense := &algo.MADSBO{Alpha: "0.1", Beta: "2e-4", Gamma: "1e-4", T: loops, N: loops}
 	jhip := &algo.JHIP{Alpha: "0.1", Beta: "2e-4", Gamma: "1e-4", T: loops, N: loops}
+	deep := &algo.MADSBO{Alpha: "0.1", Beta: "0.1", Gamma: "0.01", T: loops, N: loops}
 	gbdsbo := &algo.GBDSBO{Alpha: "0.1", Beta: "2e-4", Mav: .5, L: 20000, N: loops}
 	return []task{
 		{name: "mnist-f32", method: mnist, batch: 1000, ours: f32, theirs: f32, k: 10, most: .25},
@@ -57,19 +64,25 @@ func tasks() []task {
 		{name: "p100-jhip-batch", method: jhip, features: 100, batch: 200, ours: f64, theirs: f32, k: 25, most: .2},
 		{name: "p100-gbdsbo", method: gbdsbo, features: 100, ours: f64, theirs: f32, k: 25, most: .2},
 		{name: "p100-gbdsbo-batch", method: gbdsbo, features: 100, batch: 200, ours: f64, theirs: f32, k: 25, most: .2},
+		{name: "run-784-256-128-10", method: deep, network: "784-256-128-10", batch: 256, ours: f32, theirs: f32, k: 4, most: .6},
+		{name: "run-784-1024-1024-10", method: deep, network: "784-1024-1024-10", batch: 256, ours: f32, theirs: f32, k: 2, most: .6},
+		{name: "run-lenet", method: deep, network: lenet, batch: 256, ours: f32, theirs: f32, k: 2, most: .6},
 	}
 }
 
 // title describes a task in a table.
 func (t task) title() string {
-	what := fmt.Sprintf("MNIST, batch %d", t.batch)
-	if !t.mnist() {
-		what = fmt.Sprintf("synthetic p=%d, full batch", t.features)
-		if t.batch > 0 {
-			what = fmt.Sprintf("synthetic p=%d, batch %d", t.features, t.batch)
-		}
+	what, batch := "MNIST", "full batch"
+	switch {
+	case !t.mnist():
+		what = fmt.Sprintf("synthetic p=%d", t.features)
+	case t.network != "":
+		what += " " + t.network
 	}
-	return fmt.Sprintf("%s, %s, %s against %s", what, algo.NameOf(t.method), t.ours, t.theirs)
+	if t.batch > 0 {
+		batch = fmt.Sprintf("batch %d", t.batch)
+	}
+	return fmt.Sprintf("%s, %s, %s, %s against %s", what, batch, algo.NameOf(t.method), t.ours, t.theirs)
 }
 
 func (t task) mnist() bool { return t.features == 0 }
@@ -81,7 +94,23 @@ func (t task) problem(n int) (models.Model, data.Task) {
 	}
 	train, test := must.Get2(data.LoadMNIST(""))
 	d := must.Get(data.NewTask(train, test, data.Split{Agents: n, Seed: seed}))
+	if t.network != "" {
+		return networkOf(t.network), d
+	}
 	return models.Softmax{Features: d.Features, Classes: d.Classes}, d
+}
+
+// networkOf returns the model of the peer's network of that name: units are ReLU, and each layer has a log-penalty.
+func networkOf(name string) models.Model {
+	if name == lenet {
+		return models.LeNet{Side: 28, Classes: 10, Seed: seed}
+	}
+	var sizes []int
+	for size := range strings.SplitSeq(name, "-") {
+		sizes = append(sizes, must.Get(strconv.Atoi(size)))
+	}
+	last := len(sizes) - 1
+	return models.MLP{Features: sizes[0], Outputs: sizes[last], Hidden: sizes[1:last], ReLU: true, Penalties: models.PerLayer{}, Seed: seed}
 }
 
 // flags are the peer's arguments for a task.
@@ -93,7 +122,7 @@ func (t task) flags() []string {
 	}
 	f = append(f, t.methodFlags()...)
 	if t.mnist() {
-		return append(f, "--task", "mnist")
+		return append(f, "--task", "mnist", "--network", t.network)
 	}
 	return append(f, "--task", "synthetic", "--p", s(t.features))
 }
