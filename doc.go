@@ -45,6 +45,7 @@
 //	W is checked                 network/validate.go
 //	a network trained by draws   algo/adamcg.go; experiment/training.go finds models by it
 //	the default method           algo/newtoncg.go; its pairs and conjugate gradients are internal/recycle
+//	a method when members change algo/reform.go
 //	an exact average             network/average.go; fixed.go makes whole numbers, reduce.go sums them, polynomial.go has W alone
 //	the spanning tree            network/tree.go
 //	who takes part               membership: log.go has the changes, epoch.go who is there after them; network/members.go makes W of it

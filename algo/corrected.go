@@ -24,9 +24,15 @@ type corrected struct {
 // corrected makes the block of a variable, whose memory is part of the state.
 func (s *state) corrected(kind, name string, v []float64) corrected {
 	n := len(v)
-	return corrected{
+	c := corrected{
 		kind: kind, v: v, last: s.carried(name+"_last", n), memory: s.carried(name+"_memory", n), out: newVec(n), in: newVec(n),
 	}
+	if kind == "gt" {
+		s.tracks(c.memory, c.last)
+	} else {
+		s.restarts(c.last, c.memory) // whose sum over the agents is 0
+	}
+	return c
 }
 
 // step moves v by g, its direction times its step, which it may overwrite.

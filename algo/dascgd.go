@@ -46,6 +46,8 @@ func (a *DASCGD) Init(p, q, K int) error {
 	}
 	a.z, a.g = a.carried("z", q), a.carried("inner", q)
 	a.fx, a.fy = a.carried("upper_x", p), a.carried("upper_y", q)
+	a.tracks(a.y, a.g)
+	a.tracks(a.z, a.fy)
 	a.gn, a.gx, a.fn, a.gFresh, a.zero = newVec(q), newVec(q), newVec(q), newVec(q), newVec(q)
 	a.j, a.xOld, a.out, a.in = newVec(p), newVec(p), newVec(p+2*q), newVec(p+2*q)
 	return nil
@@ -94,6 +96,9 @@ func (a *DASCGD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	track(a.z, a.in[p+q:], a.fn, a.fy)
 	return w.err
 }
+
+// Handover implements [Reformer]: y is a tracker of the agent's own, which begins with 0 as what it tracks does.
+func (a *DASCGD) Handover() []dsbo.Named { return a.named[:1] }
 
 // setStart sets G, y, z and the gradient of f at the start.
 func (a *DASCGD) setStart(w *turn) {

@@ -56,6 +56,8 @@ func (a *MDBO) Init(p, q, K int) error {
 	}
 	a.u, a.v = a.carried("u", p), a.carried("v", q)
 	a.trF, a.trG = a.carried("u_tracker", p), a.carried("v_tracker", q)
+	a.tracks(a.trF, a.u)
+	a.tracks(a.trG, a.v)
 	a.inverse = newNeumann(q, a.N, a.NPrime, false)
 	a.fx, a.j, a.un = newVec(p), newVec(p), newVec(p)
 	a.g, a.b, a.vn = newVec(q), newVec(q), newVec(q)

@@ -143,6 +143,8 @@ func (a *NewtonCG) Init(p, q, K int) error {
 	s, t, gram, counts := a.memory.State()
 	a.named = append(a.named, dsbo.Named{Name: "pairs_v", Value: s}, dsbo.Named{Name: "pairs_dv", Value: t},
 		dsbo.Named{Name: "pairs_gram", Value: gram}, dsbo.Named{Name: "pairs_counts", Value: counts})
+	a.alike = true
+	a.restarts(s, t, gram, counts) // products with the old average
 	a.e, a.rhs, a.s, a.ju, a.number = newVec(q), newVec(q), newVec(q), newVec(p), newVec(1)
 	a.damped, a.trial, a.losses = newVec(q), newVec(q), newVec(len(dampedShares))
 	a.yOld, a.dgOld, a.probe, a.probe1 = newVec(q), newVec(q), newVec(q), newVec(q)
@@ -161,7 +163,8 @@ func (a *NewtonCG) Init(p, q, K int) error {
 // Jacobian-vector product; with the diagonal renewed an average of q more. Iteration 0 has three solves, of Cold products each,
 // and before them a search of T constants: T(C+2) averages of q and 2T−1 of one number, TC products, and T diagonals, gradients
 // of g and values. T is the number of constants tried, which is known after the iteration; before, Cost counts with the most. What
-// Most adds is known, and counted, after the iteration: it is in the state, for a resumed run has to know it too.
+// Most adds is known, and counted, after the iteration: it is in the state, for a resumed run has to know it too. So are the products of
+// the first iteration of an epoch with other members, whose solves have no pairs and take Cold products.
 func (a *NewtonCG) Cost(k int) Cost {
 	vectors, numbers, steps := 2+2*a.C, 0, 1 // averages of q numbers and of one, steps of y
 	calls := Calls{UpperGrad: 1, HVP: 2*a.C + 1, JVP: 1}
@@ -205,8 +208,10 @@ func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 	products := a.C
 	a.solves = 0
 	if k == 0 {
-		products = a.Cold
 		a.start(w)
+	}
+	if a.memory.Pairs() == 0 || k == 0 { // at the start, and after members changed
+		products = a.Cold
 	}
 	a.split(w) // e = P(x)
 	if k == 0 {

@@ -41,6 +41,7 @@ func (a *Lagrangian) Init(p, q, K int) error {
 		return c.err
 	}
 	a.mu, a.l = a.carried("mu", p), a.carried("l", p)
+	a.restarts(a.mu, a.l) // multipliers of edges, whose sum over the agents is 0
 	return nil
 }
 

@@ -16,6 +16,9 @@ type state struct {
 	z, u  []float64 // the estimates of (Σ H)⁻¹ Σ b and of the hypergradient; nil for methods without
 	named []dsbo.Named
 
+	alike    bool      // all agents have the same state: see [Reformer]
+	renewals []renewal // what a change of members does
+
 	alpha, beta, gamma func(k int) float64 // steps of x, y and z, of methods that have them
 }
 

@@ -106,6 +106,8 @@ func (a *Tuned) Init(p, q, K int) error {
 	a.yOld, a.dY, a.gOld = a.carried("y_before", q), a.carried("y_tracker", q), a.carried("y_gradient", q)
 	a.z, a.zOld = a.carried("z", q), a.carried("z_before", q)
 	a.dZ, a.s = a.carried("z_tracker", q), a.carried("z_residual", q)
+	a.tracks(a.dY, a.gOld)
+	a.tracks(a.dZ, a.s)
 	a.g, a.b, a.s1, a.ju = newVec(q), newVec(q), newVec(q), newVec(p)
 	dY, dZ := 0, 0 // lengths of the trackers in the first message
 	if a.TrackY {

@@ -21,7 +21,7 @@ import (
 const p, q, K = 3, 4, 8
 
 // TestMethod checks that a method holds to the contract of [algo.Method]: parameters by their names, views and state, the same
-// bits again and after a resume, nothing allocated in steady state, inputs of the oracle left alone,
+// bits again and after a resume, other members, nothing allocated in steady state, inputs of the oracle left alone,
 // cost as stated, errors passed on with their place, cancelling, NaN, one agent. newMethod is called
 // often and must return a fresh method each time, before Init, with parameters that suit quadratics of curvature up to 3. A
 // parameter lg that is left open is set to 5. The agents are a ring of four, or what the method's traits ask for.
@@ -38,6 +38,7 @@ func TestMethod(t *testing.T, newMethod func() algo.Method) {
 	t.Run("oracle calls", s.guarded)
 	t.Run("same bits", s.sameAgain)
 	t.Run("resume", s.resume)
+	t.Run("members", s.members)
 	t.Run("cost", s.cost)
 	t.Run("no allocation", s.allocation)
 	t.Run("one agent", s.oneAgent)

@@ -1,0 +1,149 @@
+package algo_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/algo/algotest"
+	"dsbo/internal/must"
+	"dsbo/internal/vec"
+)
+
+// trackers are the trackers of the methods and what they track, by their names in the state; "" is 0.
+var trackers = map[string][]struct {
+	object string // parameters
+	sums   [][2]string
+}{
+	"madsbo_tuned": {{`{"T":2,"N":3,"warm_z":true,"track_y":true,"mom_y":0.5}`, [][2]string{{"y_tracker", "y_gradient"}, {"z_tracker", "z_residual"}}}},
+	"mdbo":         {{`{"lg":5}`, [][2]string{{"u_tracker", "u"}, {"v_tracker", "v"}}}},
+	"dascgd":       {{`{}`, [][2]string{{"y", "inner"}, {"z", "upper_y"}}}},
+	"pdsbo_al":     {{`{}`, [][2]string{{"mu", ""}, {"l", ""}}}},
+	"sparkle": {
+		{`{"strategy":{"x":"gt","y":"gt","z":"gt"}}`, [][2]string{{"x_memory", "x_last"}, {"y_memory", "y_last"}, {"z_memory", "z_last"}}},
+		{`{"strategy":{"x":"ed","y":"ed","z":"ed"}}`, [][2]string{{"x_memory", ""}, {"y_memory", ""}, {"z_memory", ""}}},
+	},
+}
+
+// TestSumsHoldAfterAChange: the trackers of those who are there sum to what they track, at once after some left and others came, and
+// after iterations. The sums of a handful of terms of size s are right to a few 1e-16 s each, and iterations add as much.
+func TestSumsHoldAfterAChange(t *testing.T) {
+	for name, cases := range trackers {
+		for _, c := range cases {
+			var os []dsbo.Oracle
+			for _, q := range algotest.NewQuadratics(6, 3, 4, 5) {
+				os = append(os, q)
+			}
+			m := algotest.NewMembership(func() algo.Method { return ready(t, made(t, name, c.object), 3, 4) }, os, []int{0, 1, 2, 3, 4}, algotest.Metropolis)
+			m.Run(t, 0, 5)
+			for k, present := range [][]int{{0, 2, 3, 4}, {0, 2, 4, 5}, {0, 1, 2, 3, 4, 5}} {
+				m.Change(t, present)
+				for at := range 2 {
+					for _, sums := range c.sums {
+						got, want := m.Sum(sums[0]), m.Sum(sums[1])
+						if want == nil {
+							want = make([]float64, len(got))
+						}
+						if d := math.Sqrt(vec.Dist2(got, want)); d > 1e-13*(1+vec.Norm(want)) {
+							t.Errorf("%s %s, change %d, %d iterations later: the sum of %s is %v; that of %s is %v", name, c.object, k, 3*at, sums[0], got, sums[1], want)
+						}
+					}
+					if at == 0 {
+						m.Run(t, 5+3*k, 8+3*k)
+					}
+				}
+			}
+		}
+	}
+}
+
+// exactMethods converge to the solution, at which the gradient of Φ is 0: with parameters and iterations in which they do here.
+var exactMethods = []struct {
+	name, object string
+	K            int
+}{
+	{"newtoncg", `{"init":"x0","mem":4,"lr":"0.3*(1-k/K)","clip":[-50,50]}`, 300},
+	{"adamcg", `{"T":5,"ly":"0.1*(1-k/K)","lr":"0.1*(1-k/K)","mu":1e-9,"clip":[-50,50]}`, 600},
+	{"sparkle", `{"alpha":0.05,"beta":0.15,"gamma":0.15}`, 1500},
+	{"sparkle", `{"alpha":0.05,"beta":0.15,"gamma":0.15,"strategy":{"x":"gt","y":"gt","z":"gt"}}`, 1500},
+	{"sparkle", `{"alpha":0.05,"beta":0.15,"gamma":0.15,"strategy":{"x":"extra","y":"extra","z":"extra"}}`, 1500},
+	{"fednest", `{"T":6,"N":40,"alpha":0.1,"beta":0.2,"lg":4}`, 400},
+}
+
+// TestTheOptimumIsThatOfThosePresent: after agents left, one came and one returned, methods that converge exactly converge to the solution of the
+// problem of those who are there, which is far from that of all.
+func TestTheOptimumIsThatOfThosePresent(t *testing.T) {
+	const p, q = 3, 4
+	qs := algotest.NewQuadratics(6, p, q, 5)
+	for _, c := range exactMethods {
+		t.Run(c.name, func(t *testing.T) {
+			var os []dsbo.Oracle
+			for _, o := range qs {
+				os = append(os, o)
+			}
+			matrix := func(n int) [][]float64 { return lazy(algotest.Metropolis(n)) }
+			if c.name == "fednest" {
+				matrix = algotest.Average
+			}
+			m := algotest.NewMembership(func() algo.Method {
+				m := made(t, c.name, c.object)
+				must.OK(m.Init(p, q, c.K))
+				return m
+			}, os, []int{0, 1, 2, 3, 4}, matrix)
+			m.Run(t, 0, 40)
+			m.Change(t, []int{0, 2, 4})
+			m.Run(t, 40, 90)
+			m.Change(t, []int{0, 2, 3, 5})
+			m.Run(t, 90, c.K)
+			there := algotest.Solve([]*algotest.Quadratic{qs[0], qs[2], qs[3], qs[5]})
+			x := m.Sum("x")
+			vec.Scale(x, 1.0/4, x)
+			gradient := there.Gradient(x)
+			if norm := vec.Norm(gradient); !(norm <= 1e-6) {
+				t.Errorf("‖∇Φ‖ of those present is %.3g at x̄; it must be 1e-6 at most", norm)
+			}
+			if all := algotest.Solve(qs); vec.Dist2(all.X, there.X) < 1e-4 {
+				t.Fatalf("the solution of all, %v, must be another than that of those present", all.X)
+			}
+		})
+	}
+}
+
+// lazy is (I + W)/2.
+func lazy(w [][]float64) [][]float64 {
+	for i, row := range w {
+		for j := range row {
+			row[j] /= 2
+		}
+		row[i] += 0.5
+	}
+	return w
+}
+
+// TestTakeOver: what comes in has to be of the method's own state.
+func TestTakeOver(t *testing.T) {
+	m := ready(t, made(t, "madsbo", "{}"), 3, 4).(algo.Reformer)
+	for _, bad := range [][]dsbo.Named{{{Name: "w", Value: make([]float64, 3)}}, {{Name: "x", Value: make([]float64, 4)}}} {
+		if err := algo.TakeOver(m, bad); err == nil {
+			t.Errorf("%v is taken over", bad)
+		}
+	}
+	if names := fmt.Sprint(handed(m), handed(ready(t, made(t, "adamcg", "{}"), 3, 4).(algo.Reformer))); names !=
+		"[x y] [x y y_mean y_square x_mean x_square z products]" {
+		t.Errorf("handed over are %s", names)
+	}
+	if slices.Contains(handed(ready(t, made(t, "newtoncg", "{}"), 3, 4).(algo.Reformer)), "pairs_v") {
+		t.Error("newtoncg hands over pairs, which are large and of the old members")
+	}
+}
+
+// handed returns the names of what a method hands over.
+func handed(m algo.Reformer) (names []string) {
+	for _, part := range m.Handover() {
+		names = append(names, part.Name)
+	}
+	return names
+}
