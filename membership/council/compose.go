@@ -1,0 +1,167 @@
+package council
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"dsbo/membership"
+)
+
+// compose returns the change that the answers to this agent's proposal ask for. nil means none, for a problem if there is one.
+func (c *Seat) compose(now time.Time) (change *membership.Change, problem string) {
+	candidates, further := c.candidates()
+	cut := c.cut(candidates)
+	members := c.joined(candidates, cut, further)
+	var staying []int
+	for _, i := range members {
+		if c.isMember(i) {
+			staying = append(staying, i)
+		}
+	}
+	if len(staying) == 0 {
+		return nil, "no member has a checkpoint yet: until then all must be there"
+	}
+	if len(staying) < c.Quorum {
+		return nil, fmt.Sprintf("the agents that answer, %s, are not joined by edges to a quorum of %d: the largest part that is, is %s",
+			list(candidates), c.Quorum, list(staying))
+	}
+	point, ok := c.newestCommon(staying)
+	if !ok {
+		return nil, fmt.Sprintf("agents %s have no checkpoint in common yet", list(staying))
+	}
+	cut = slices.DeleteFunc(cut, func(e [2]int) bool { return !slices.Contains(members, e[0]) || !slices.Contains(members, e[1]) })
+	further = slices.DeleteFunc(further, func(e [2]int) bool { return !slices.Contains(members, e[0]) && !slices.Contains(members, e[1]) })
+	if slices.Equal(members, c.epoch.Members) && !slices.ContainsFunc(cut, func(e [2]int) bool { return !slices.Contains(c.epoch.Cut, e) }) {
+		return nil, ""
+	}
+	change = &membership.Change{
+		Epoch: c.epoch.Number + 1, Iteration: point.Iteration, Round: point.Round, Members: members, Edges: further, Cut: cut,
+		Proposer: c.Agent, Time: now.UTC().Format(time.RFC3339), Why: c.why(members, cut),
+	}
+	if size := len(change.Line()); size > MaxMessage/2 { // a message has more in it
+		return nil, fmt.Sprintf("the change must have at most %d bytes; with %d members and %d edges cut it has %d", MaxMessage/2, len(members), len(cut), size)
+	}
+	return change, ""
+}
+
+// candidates returns the agents that answered and may be members, and the edges of those that come in for the first time.
+func (c *Seat) candidates() (agents []int, further membership.Edges) {
+	roster := c.log.Roster(c.Founders)
+	for i, m := range c.attempt.answers {
+		switch {
+		case c.isMember(i) && len(m.Points) > 0:
+			agents = append(agents, i)
+		case m.Asks && c.mayCome(i):
+			agents = append(agents, i)
+			if i >= roster {
+				further = append(further, c.admitted[i]...)
+			}
+		}
+	}
+	slices.Sort(agents)
+	slices.SortFunc(further, compareEdges)
+	return agents, slices.Compact(further)
+}
+
+func compareEdges(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }
+
+// cut returns the edges between candidates that either end does not hear the other one over.
+func (c *Seat) cut(candidates []int) (cut membership.Edges) {
+	for _, i := range candidates {
+		for _, j := range c.attempt.answers[i].Down {
+			if slices.Contains(candidates, j) {
+				cut = append(cut, edgeOf(i, j))
+			}
+		}
+	}
+	slices.SortFunc(cut, compareEdges)
+	return slices.Compact(cut)
+}
+
+// joined returns the candidates that edges join to the most present members, ascending; of equal parts the one with the lowest number.
+func (c *Seat) joined(candidates []int, cut, further membership.Edges) []int {
+	part := map[int]int{} // the lowest agent of each one's part
+	for _, i := range candidates {
+		part[i] = i
+	}
+	for _, e := range slices.Concat(c.Edges, c.epoch.Edges, further) {
+		a, isA := part[e[0]]
+		b, isB := part[e[1]]
+		if !isA || !isB || a == b || slices.Contains(cut, e) {
+			continue
+		}
+		for i, p := range part {
+			if p == max(a, b) {
+				part[i] = min(a, b)
+			}
+		}
+	}
+	members := map[int]int{}
+	for i, p := range part {
+		if c.isMember(i) {
+			members[p]++
+		}
+	}
+	best := -1
+	for _, i := range candidates { // ascending: the first of equal parts counts
+		if p := part[i]; best < 0 || members[p] > members[best] {
+			best = p
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(candidates), func(i int) bool { return part[i] != best })
+}
+
+// newestCommon returns the newest checkpoint that all of some members have, of those of this epoch.
+func (c *Seat) newestCommon(members []int) (Point, bool) {
+	for _, p := range c.attempt.answers[members[0]].Points {
+		if p.Iteration < c.epoch.Iteration || p.Round < c.epoch.Round {
+			continue
+		}
+		if !slices.ContainsFunc(members, func(i int) bool { return !slices.Contains(c.attempt.answers[i].Points, p) }) {
+			return p, true
+		}
+	}
+	return Point{}, false
+}
+
+// why says in words what a change changes.
+func (c *Seat) why(members []int, cut membership.Edges) (all []string) {
+	missed := map[int]bool{}
+	for i, m := range c.attempt.answers {
+		for _, j := range c.newlyDown(i, m.Down) {
+			missed[j] = true
+		}
+	}
+	for _, i := range c.epoch.Members {
+		switch {
+		case slices.Contains(members, i):
+		case missed[i]:
+			all = append(all, fmt.Sprintf("agent %d left: nothing heard for %v", i, c.Absent))
+		default:
+			all = append(all, fmt.Sprintf("agent %d left: no answer", i))
+		}
+	}
+	for _, i := range members {
+		switch {
+		case c.isMember(i):
+		case i < c.Founders || c.known(i):
+			all = append(all, fmt.Sprintf("agent %d returned", i))
+		default:
+			all = append(all, fmt.Sprintf("agent %d joined", i))
+		}
+	}
+	for _, e := range cut {
+		if !slices.Contains(c.epoch.Cut, e) {
+			all = append(all, fmt.Sprintf("edge %d-%d cut: nothing heard over it for %v", e[0], e[1], c.Absent))
+		}
+	}
+	return all
+}
+
+// list returns numbers, separated by commas.
+func list(numbers []int) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(numbers), " ", ", "), "[]")
+}

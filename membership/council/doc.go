@@ -1,0 +1,28 @@
+// Package council has the members of an epoch decide who is in the next one.
+//
+// A [Seat] is one agent's part in it: a state machine that is handed messages and the time, and that gives messages to be sent. It
+// knows no network, no files and no clock; what it must not forget goes through [Records].
+//
+// # What is decided
+//
+// The members of epoch e decide the [membership.Change] that begins epoch e+1 by single-decree Paxos (Lamport: "The Part-Time
+// Parliament", ACM TOCS 16(2), 1998), one instance for each epoch. A change needs the votes of a quorum of the members of epoch e. As a
+// quorum is more than half of the roster, any two have an agent in common, who votes for a second change only if it is the first one:
+// of one epoch at most one change is ever decided, whatever is lost, late or repeated, whoever stops and comes back, and wherever the
+// network falls apart. Where no quorum meets, nothing is decided and all wait.
+//
+// # How
+//
+// A member that has not heard a neighbour for too long says so to all (Report), as does an agent that is no member and asks to come
+// in. The members that know of a reason wait a while, the lowest number the least, and propose: Prepare, to which all that it
+// reaches answer with a Promise, their checkpoints and the neighbours that they do not hear. The answers make the change: its members
+// are those that answered, as far as edges join them; its iteration is that of the newest checkpoint which all have that stay. Then
+// Accept, Accepted, Decided. Proposers that disturb each other back off for random times.
+//
+// A member that has promised stands still ([Seat.Held]), so that the checkpoints that it has named are there when the epoch begins.
+//
+// # What it does not do
+//
+// Members are taken to follow the protocol; they may stop, and be cut off, at any moment. One that lies in the council can have
+// others left out.
+package council

@@ -1,0 +1,338 @@
+package council
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"dsbo"
+	"dsbo/membership"
+)
+
+// Records are what a seat reads and writes of its agent's files. An error ends the seat's work.
+type Records interface {
+	// Points returns the checkpoints that the agent can go back to, the newest first.
+	Points() ([]Point, error)
+	// SaveVote keeps the agent's vote in place of the one before. It is on disk when SaveVote returns.
+	SaveVote(Vote) error
+	// SaveChange adds a decided change to the agent's log. It is on disk when SaveChange returns.
+	SaveChange(membership.Change) error
+}
+
+// Settings are what a seat has to know. All but Agent, Draw and Records are the same at all agents.
+type Settings struct {
+	Agent    int
+	Founders int              // agents of the roster at the start
+	Edges    membership.Edges // of the roster's graph at the start
+	Quorum   int
+	// Absent is how long a neighbour is not heard before it is reported; the seat only writes it into the log.
+	Absent time.Duration
+	// Patience is how long a proposer waits for answers before it asks again. What else takes time is a few times as long.
+	Patience time.Duration
+	Draw     func() uint64 // random numbers, which name messages and spread proposals
+	Records  Records
+}
+
+// A Seat is one agent's place in the council, whether it is a member or not. It belongs to one goroutine at a time.
+type Seat struct {
+	Settings
+	log      membership.Log
+	epoch    membership.Epoch
+	vote     Vote
+	admitted map[int]membership.Edges // agents that may come in for the first time, by number
+
+	down     []int // neighbours that this agent does not hear
+	reports  map[int]report
+	reported time.Time // when this agent last reported
+	told     map[int]time.Time
+	attempt  *attempt
+	highest  Ballot    // of those that have come
+	next     time.Time // of this agent's next attempt; zero: none is due
+	failures int       // attempts in a row
+	held     time.Time // until when the agent stands still
+	points   []Point   // its checkpoints, since when it does
+	waiting  string
+
+	out, own []Message // those to send, and those to this agent itself
+	decided  []membership.Change
+}
+
+// A report is what an agent has last said of itself.
+type report struct {
+	at   time.Time
+	down []int
+	asks bool
+}
+
+// New returns an agent's seat, with the log and the vote that are on its disk.
+func New(s Settings, log membership.Log, vote Vote) (*Seat, error) {
+	if s.Quorum <= 0 || 2*s.Quorum <= s.Founders {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "the quorum must be more than half of the roster of %d agents; it is %d", s.Founders, s.Quorum)
+	}
+	if err := log.Validate(s.Founders, s.Quorum); err != nil {
+		return nil, err
+	}
+	c := &Seat{Settings: s, log: slices.Clone(log), epoch: log.Last(s.Founders), vote: vote,
+		admitted: map[int]membership.Edges{}, reports: map[int]report{}, told: map[int]time.Time{}}
+	if c.vote.Epoch != c.epoch.Number+1 {
+		c.vote = Vote{Epoch: c.epoch.Number + 1}
+	}
+	c.highest = c.vote.Promised
+	return c, nil
+}
+
+// Admit allows an agent that is not of the roster to come in, over edges of its own.
+func (c *Seat) Admit(agent int, edges membership.Edges) { c.admitted[agent] = edges }
+
+// Epoch returns the newest epoch that the agent knows to be decided.
+func (c *Seat) Epoch() membership.Epoch { return c.epoch }
+
+// Log returns the changes up to there, a view.
+func (c *Seat) Log() membership.Log { return c.log }
+
+// Agents returns how many numbers of agents the seat knows: of the roster and of those that may come in.
+func (c *Seat) Agents() int {
+	n := c.log.Roster(c.Founders)
+	for agent := range c.admitted {
+		n = max(n, agent+1)
+	}
+	return n
+}
+
+// Held reports whether the agent must stand still, as it has said which checkpoints it has, or has voted and does not know the
+// outcome. A seat whose state was lost with its process is held by its vote.
+func (c *Seat) Held(now time.Time) bool { return c.vote.Change != nil || now.Before(c.held) }
+
+// Waiting returns why this agent's last attempts to have a change decided have led to nothing; "" if there were none.
+func (c *Seat) Waiting() string { return c.waiting }
+
+// Messages returns the messages to be sent, and forgets them.
+func (c *Seat) Messages() []Message {
+	out := c.out
+	c.out = nil
+	return out
+}
+
+// Changes returns the changes that were decided since the last call.
+func (c *Seat) Changes() []membership.Change {
+	decided := c.decided
+	c.decided = nil
+	return decided
+}
+
+// member reports whether this agent is one.
+func (c *Seat) member() bool { return c.isMember(c.Agent) }
+
+func (c *Seat) isMember(agent int) bool {
+	_, is := c.epoch.Position(agent)
+	return is
+}
+
+// Tick tells the seat the time, and which of its neighbours the agent does not hear. It is called every so often, a few times
+// in a Patience.
+func (c *Seat) Tick(now time.Time, down []int) error {
+	changed := !slices.Equal(c.down, down)
+	c.down = append(c.down[:0], down...)
+	asks := !c.member()
+	if changed || (asks || len(c.newlyDown(c.Agent, down)) > 0) && now.Sub(c.reported) >= c.Patience {
+		c.report(now)
+	}
+	if err := c.propose(now); err != nil {
+		return err
+	}
+	return c.settle(now)
+}
+
+// report tells all whom this agent does not hear, and whether it asks to come in.
+func (c *Seat) report(now time.Time) {
+	c.reported = now
+	c.send(Message{Kind: Report, To: All})
+}
+
+// Greet hands an agent, which knows the changes up to an epoch, those that it lacks.
+func (c *Seat) Greet(agent, epoch int) {
+	for _, change := range c.log[min(max(epoch, 0), len(c.log)):] {
+		c.send(Message{Kind: Decided, To: agent, Epoch: change.Epoch, Change: &change})
+	}
+}
+
+// send has a message sent, to this agent itself too if it is for it.
+func (c *Seat) send(m Message) {
+	m.From, m.ID, m.Hops = c.Agent, c.Draw(), c.Agents()
+	if m.Epoch == 0 {
+		m.Epoch = c.epoch.Number + 1
+	}
+	m.Asks = !c.member()
+	if m.Kind == Report || m.Kind == Promise {
+		m.Down = slices.Clone(c.down)
+	}
+	if m.To != c.Agent {
+		c.out = append(c.out, m)
+	}
+	if m.To == c.Agent || m.To == All {
+		c.own = append(c.own, m)
+	}
+}
+
+// Receive takes in a message of another agent. An error is one of [Records]: what must not be forgotten is perhaps not on disk, so
+// that the agent must not go on.
+func (c *Seat) Receive(now time.Time, m Message) error {
+	if m.From == c.Agent {
+		return nil
+	}
+	if err := c.handle(now, m); err != nil {
+		return err
+	}
+	return c.settle(now)
+}
+
+// settle handles the messages of this agent to itself.
+func (c *Seat) settle(now time.Time) error {
+	for len(c.own) > 0 {
+		m := c.own[0]
+		c.own = c.own[1:]
+		if err := c.handle(now, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Seat) handle(now time.Time, m Message) error {
+	if m.To != All && m.To != c.Agent {
+		return nil
+	}
+	if m.Kind == Decided {
+		return c.learn(now, *m.Change)
+	}
+	if m.Epoch != c.epoch.Number+1 {
+		c.catchUp(now, m)
+		return nil
+	}
+	if m.Kind == Report || m.Kind == Promise {
+		c.reports[m.From] = report{now, m.Down, m.Asks}
+	}
+	switch m.Kind {
+	case Prepare:
+		return c.promise(now, m)
+	case Accept:
+		return c.accept(now, m)
+	case Promise, Accepted, Refuse:
+		return c.count(now, m)
+	case Withdraw:
+		if m.Ballot == c.vote.Promised {
+			c.held = time.Time{}
+		}
+	}
+	return nil
+}
+
+// catchUp helps where the sender of a message, or this agent, does not know the newest epoch.
+func (c *Seat) catchUp(now time.Time, m Message) {
+	if m.Epoch > c.epoch.Number+1 {
+		if now.Sub(c.reported) >= c.Patience/2 {
+			c.report(now)
+		}
+		return
+	}
+	if now.Sub(c.told[m.From]) >= c.Patience/2 {
+		c.told[m.From] = now
+		c.Greet(m.From, m.Epoch-1)
+	}
+}
+
+// learn takes in a change that is decided.
+func (c *Seat) learn(now time.Time, change membership.Change) error {
+	if change.Epoch != c.epoch.Number+1 {
+		if change.Epoch > c.epoch.Number+1 {
+			c.catchUp(now, Message{Epoch: change.Epoch})
+		}
+		return nil
+	}
+	log := append(c.log, change)
+	if log.Validate(c.Founders, c.Quorum) != nil { // it was not decided by this council
+		return nil
+	}
+	if err := c.Records.SaveChange(change); err != nil {
+		return fmt.Errorf("the change to epoch %d: %w", change.Epoch, err)
+	}
+	c.log, c.epoch = log, log.Last(c.Founders)
+	c.vote = Vote{Epoch: change.Epoch + 1}
+	c.attempt, c.next, c.held, c.failures, c.waiting = nil, time.Time{}, time.Time{}, 0, ""
+	clear(c.reports)
+	c.highest, c.reported = Ballot{}, time.Time{}
+	c.decided = append(c.decided, change)
+	return nil
+}
+
+// promise answers a member that proposes, with this agent's vote if it is a member.
+func (c *Seat) promise(now time.Time, m Message) error {
+	c.see(now, m)
+	answer := Message{Kind: Promise, To: m.From, Ballot: m.Ballot}
+	if !c.member() {
+		c.send(answer)
+		return nil
+	}
+	if m.Ballot.Compare(c.vote.Promised) < 0 {
+		c.send(Message{Kind: Refuse, To: m.From, Ballot: c.vote.Promised})
+		return nil
+	}
+	if m.Ballot != c.vote.Promised || !c.Held(now) {
+		points, err := c.Records.Points()
+		if err != nil {
+			return fmt.Errorf("checkpoints: %w", err)
+		}
+		c.points = points[:min(len(points), maxPoints)]
+	}
+	if m.Ballot != c.vote.Promised {
+		c.vote.Promised = m.Ballot
+		if err := c.Records.SaveVote(c.vote); err != nil {
+			return fmt.Errorf("the promise of ballot %+v: %w", m.Ballot, err)
+		}
+	}
+	c.hold(now)
+	answer.Accepted, answer.Change, answer.Points = c.vote.Accepted, c.vote.Change, c.points
+	c.send(answer)
+	return nil
+}
+
+// accept gives this agent's vote to a change, unless a later ballot has it, or the agent has gone on from where it stood.
+func (c *Seat) accept(now time.Time, m Message) error {
+	c.see(now, m)
+	if !c.member() {
+		return nil
+	}
+	if m.Ballot.Compare(c.vote.Promised) < 0 || !c.Held(now) || append(c.log, *m.Change).Validate(c.Founders, c.Quorum) != nil {
+		c.send(Message{Kind: Refuse, To: m.From, Ballot: c.vote.Promised})
+		return nil
+	}
+	if m.Ballot != c.vote.Accepted {
+		c.vote = Vote{Epoch: m.Epoch, Promised: m.Ballot, Accepted: m.Ballot, Change: m.Change}
+		if err := c.Records.SaveVote(c.vote); err != nil {
+			return fmt.Errorf("the vote in ballot %+v: %w", m.Ballot, err)
+		}
+	}
+	c.hold(now)
+	c.send(Message{Kind: Accepted, To: m.From, Ballot: m.Ballot})
+	return nil
+}
+
+// holds is for how many times the patience an agent stands still without hearing of the proposal again.
+const holds = 6
+
+func (c *Seat) hold(now time.Time) { c.held = now.Add(holds * c.Patience) }
+
+// see notes a proposal of any agent, which an attempt of this one gives time.
+func (c *Seat) see(now time.Time, m Message) {
+	if m.Ballot.Compare(c.highest) > 0 {
+		c.highest = m.Ballot
+	}
+	if m.From != c.Agent && !c.next.IsZero() && m.Ballot.Compare(c.vote.Promised) >= 0 {
+		c.next = now.Add(holds*c.Patience + c.spread(c.Patience))
+	}
+}
+
+// spread draws a time from 0 to d.
+func (c *Seat) spread(d time.Duration) time.Duration {
+	return time.Duration(c.Draw() % uint64(d+1))
+}
