@@ -16,6 +16,9 @@ var (
 	ErrCapability = errors.New("missing capability")
 	// ErrDiverged marks a run whose iterates became NaN, infinite or too large.
 	ErrDiverged = errors.New("diverged")
+	// ErrPeer marks what another process of the run is to blame for, whatever else the error matches: nothing here has to be
+	// changed, and this process can be started again.
+	ErrPeer = errors.New("another process failed")
 )
 
 // Errorf returns an error with the formatted text that matches kind (one of the kinds above), without the kind's own

@@ -21,7 +21,7 @@ var (
 	ErrSilent = errors.New("silent for too long")
 )
 
-// A SilentError names the processes of which nothing was heard. It matches [ErrSilent].
+// A SilentError names the processes of which nothing was heard. It matches [ErrSilent] and [dsbo.ErrPeer].
 type SilentError struct {
 	Processes []string // such as "agent 3", or "rank 2 (agents 4 to 5)"
 	Silent    time.Duration
@@ -36,14 +36,32 @@ func (e *SilentError) Error() string {
 	return s
 }
 
-// Is reports whether target is ErrSilent.
-func (e *SilentError) Is(target error) bool { return target == ErrSilent }
+// Is reports whether target is ErrSilent or dsbo.ErrPeer.
+func (e *SilentError) Is(target error) bool { return target == ErrSilent || target == dsbo.ErrPeer }
 
 // Unwrap returns e.Last.
 func (e *SilentError) Unwrap() error { return e.Last }
 
+// A PeerError names the process that sent what it must not have sent. It matches [dsbo.ErrPeer].
+type PeerError struct {
+	Process  string // such as "agent 3"
+	Exchange int
+	Reason   error
+}
+
+func (e *PeerError) Error() string {
+	return fmt.Sprintf("%s is at fault in exchange %d: %v", e.Process, e.Exchange, e.Reason)
+}
+
+// Is reports whether target is dsbo.ErrPeer.
+func (e *PeerError) Is(target error) bool { return target == dsbo.ErrPeer }
+
+// Unwrap returns e.Reason.
+func (e *PeerError) Unwrap() error { return e.Reason }
+
 // An EndedError is another process's reason for ending the exchange. It matches [ErrEnded] and the kind of that process's
-// error, if it is one that keeps its identity; [Kind] says which.
+// error, if it is one that keeps its identity; [Kind] says which. It matches [dsbo.ErrPeer] too, unless the run diverged or
+// was interrupted: the settings to be mended, if any, are the other process's.
 type EndedError struct {
 	Process string // such as "agent 3", or "rank 1 (agents 2 to 3) after 5 exchanges"
 	Number  int    // number of the agent or the rank
@@ -53,8 +71,14 @@ type EndedError struct {
 
 func (e *EndedError) Error() string { return fmt.Sprintf("%s ended the run: %s", e.Process, e.Reason) }
 
-// Is reports whether target is ErrEnded.
-func (e *EndedError) Is(target error) bool { return target == ErrEnded }
+// Is reports whether target is ErrEnded, or dsbo.ErrPeer and the other process's error is its own affair.
+func (e *EndedError) Is(target error) bool {
+	if target == dsbo.ErrPeer {
+		kind := ErrorOfKind(e.Kind)
+		return kind != dsbo.ErrDiverged && kind != context.Canceled
+	}
+	return target == ErrEnded
+}
 
 // Unwrap returns the kind of the other process's error, nil if it is none of those that travel.
 func (e *EndedError) Unwrap() error { return ErrorOfKind(e.Kind) }
@@ -63,13 +87,13 @@ func (e *EndedError) Unwrap() error { return ErrorOfKind(e.Kind) }
 // what is sent. The first that an error matches is its kind: a silent neighbour's last error may be one of the others.
 func kinds() []error {
 	return []error{
-		ErrClosed, ErrSilent, dsbo.ErrConfig, dsbo.ErrShape, dsbo.ErrCapability, dsbo.ErrDiverged,
+		ErrClosed, ErrSilent, dsbo.ErrPeer, dsbo.ErrConfig, dsbo.ErrShape, dsbo.ErrCapability, dsbo.ErrDiverged,
 		context.Canceled, context.DeadlineExceeded,
 	}
 }
 
 // Kind returns the number by which a transport tells other processes what kind of error it was that ended an
-// exchange: from 1 for those that keep their identity, ErrClosed, ErrSilent, dsbo.ErrConfig, dsbo.ErrShape,
+// exchange: from 1 for those that keep their identity, ErrClosed, ErrSilent, dsbo.ErrPeer, dsbo.ErrConfig, dsbo.ErrShape,
 // dsbo.ErrCapability, dsbo.ErrDiverged, context.Canceled and context.DeadlineExceeded, and 0 for all others.
 func Kind(err error) int {
 	return 1 + slices.IndexFunc(kinds(), func(k error) bool { return errors.Is(err, k) })

@@ -14,6 +14,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/kernel"
+	"dsbo/internal/plain"
 )
 
 // Exit codes of all commands.
@@ -32,6 +33,8 @@ func Code(err error) int {
 		return OK
 	case errors.Is(err, context.Canceled):
 		return Interrupted
+	case errors.Is(err, dsbo.ErrPeer):
+		return Failure
 	case errors.Is(err, dsbo.ErrDiverged):
 		return Diverged
 	case errors.Is(err, dsbo.ErrConfig), errors.Is(err, dsbo.ErrShape), errors.Is(err, dsbo.ErrCapability):
@@ -83,6 +86,6 @@ func Report(stderr io.Writer, name string, err error) {
 
 // OneLine returns an error's text for users, in one line.
 func OneLine(err error) string {
-	s := strings.Join(strings.Fields(err.Error()), " ")
+	s := plain.Text(strings.Join(strings.Fields(err.Error()), " "))
 	return strings.ReplaceAll(s, context.Canceled.Error(), "interrupted")
 }

@@ -32,6 +32,8 @@ func TestCode(t *testing.T) {
 		{fmt.Errorf("%w: x", dsbo.ErrShape), cli.Usage},
 		{fmt.Errorf("%w: x", dsbo.ErrCapability), cli.Usage},
 		{fmt.Errorf("run: %w", &dsbo.DivergedError{}), cli.Diverged},
+		{dsbo.Errorf(dsbo.ErrPeer, "agent 3: %w", dsbo.ErrShape), cli.Failure},
+		{dsbo.Errorf(dsbo.ErrPeer, "agent 3: %w", dsbo.ErrDiverged), cli.Failure},
 		{fmt.Errorf("run: %w", context.Canceled), cli.Interrupted},
 	} {
 		if got := cli.Code(c.err); got != c.want {
@@ -46,6 +48,7 @@ func TestOneLine(t *testing.T) {
 		want string
 	}{
 		{dsbo.Errorf(dsbo.ErrConfig, "-agents must be\npositive"), "-agents must be positive"},
+		{errors.New("agent 3 says \x1b[2J\u202e"), `agent 3 says \x1b[2J\u202e`},
 		{fmt.Errorf("refit: %w", context.Canceled), "refit: interrupted"},
 		{errors.Join(errors.New("first"), errors.New("second\n")), "first second"},
 	} {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dsbo"
+	"dsbo/internal/plain"
 	"dsbo/network"
 	"dsbo/pki"
 )
@@ -152,7 +153,7 @@ func (c Config) Validate() error {
 		{len(c.Addresses) == n, fmt.Sprintf("Addresses must be those of %d agents; their number:", n), len(c.Addresses)},
 		{c.Run != "" && len(c.Run) <= maxName, fmt.Sprintf("Run must have 1 to %d bytes; their number:", maxName), len(c.Run)},
 		{len(c.Hash) <= maxName, fmt.Sprintf("Hash must have at most %d bytes; their number:", maxName), len(c.Hash)},
-		{printable(c.Run + c.Hash), "Run and Hash must be printable; they are", fmt.Sprintf("%+q and %+q", c.Run, c.Hash)},
+		{plain.Printable(c.Run + c.Hash), "Run and Hash must be printable; they are", fmt.Sprintf("%+q and %+q", c.Run, c.Hash)},
 		{longest <= maxName, fmt.Sprintf("Program must have texts of at most %d bytes; the longest:", maxName), longest},
 		{helloLength <= maxHello, fmt.Sprintf("Run, Hash and Program must fit a hello of %d bytes; it has", maxHello), helloLength},
 		{c.Wire <= network.Int8, fmt.Sprintf("Wire must be one of %v to %v; it is", network.Float64, network.Int8), c.Wire},

@@ -174,7 +174,7 @@ func (e *edge) handle(f *frame) error {
 	case kindKey:
 		e.m.learnKey(e.id, f.exchange, f.text)
 	case kindFail:
-		e.m.endRun(f.exchange, f.detail, f.text)
+		return e.endRun(f)
 	case kindHello:
 		return errors.New("a second hello on one stream")
 	}
@@ -190,7 +190,7 @@ func (e *edge) receive(f *frame) error {
 	vector := digest{f.detail, f.digest}
 	switch {
 	case e.digests.contradict(f.exchange, vector):
-		m.failLocked(fmt.Errorf("%w: agent %d, exchange %d", ErrConflict, e.id, f.exchange))
+		m.failLocked(&network.PeerError{Process: fmt.Sprintf("agent %d", e.id), Exchange: f.exchange, Reason: ErrConflict})
 		return nil
 	case f.exchange > min(e.received, m.window.end()):
 		if e.stale {

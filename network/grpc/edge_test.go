@@ -134,7 +134,7 @@ func TestOtherNumbersAreAnError(t *testing.T) {
 		t.Fatalf("error %v after the same numbers", m.err)
 	}
 	deliver(s, vectorOfOne(0, 6))
-	if !errors.Is(m.err, ErrConflict) || !strings.Contains(m.err.Error(), "agent 0, exchange 0") {
+	if !errors.Is(m.err, ErrConflict) || !strings.Contains(m.err.Error(), "agent 0 is at fault in exchange 0") {
 		t.Errorf("error %v; it must be a conflict that names agent 0 and exchange 0", m.err)
 	}
 	b, _ := other.e.nextFrame(other)

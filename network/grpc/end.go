@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"unicode"
 
 	"dsbo"
+	"dsbo/internal/plain"
 	"dsbo/network"
 )
 
@@ -101,32 +101,41 @@ func (m *Mixer) failWith(err error) error {
 // failLocked ends the run for all agents because of an error of this one, which it returns.
 func (m *Mixer) failLocked(err error) error {
 	if m.err == nil {
-		m.endRun(m.config.Agent, network.Kind(err), []byte(dsbo.Shared(err)))
-		m.err = err
+		text := strings.Join(strings.Fields(dsbo.Shared(err)), " ")
+		m.endRun(err, &network.EndedError{Number: m.config.Agent, Reason: bounded(text), Kind: network.Kind(err)})
 	}
 	return err
 }
 
-// endRun ends the run for all agents, because of an agent's error with this kind and text.
-func (m *Mixer) endRun(agent, kind int, text []byte) {
+// endRun ends the run for this agent because of err, and for all others because of what this one tells its neighbours.
+func (m *Mixer) endRun(err error, news *network.EndedError) {
 	if m.err != nil {
 		return
 	}
-	m.ended = &network.EndedError{Process: fmt.Sprintf("agent %d", agent), Number: agent, Reason: oneLine(text), Kind: kind}
-	m.err = m.ended
+	m.err, m.ended = err, news
 	m.notifyWaiter()
 	for _, e := range m.edges {
 		e.wake()
 	}
 }
 
-// oneLine returns at most maxText bytes of a text without control characters.
-func oneLine(text []byte) string {
-	s := strings.ToValidUTF8(string(text[:min(len(text), maxText)]), "")
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, s)
+// endRun ends the run as the neighbour says that an agent has failed. That an agent has is known of that agent alone: of another one
+// it is what the neighbour says.
+func (e *edge) endRun(f *frame) error {
+	agent := f.exchange
+	if agent >= e.m.config.Matrix.N() || agent == e.m.config.Agent {
+		return fmt.Errorf("it says that agent %d has failed, which must be another agent than this one", agent)
+	}
+	said := &network.EndedError{Process: fmt.Sprintf("agent %d", agent), Number: agent, Reason: bounded(string(f.text)), Kind: f.detail}
+	if agent != e.id {
+		said.Process = fmt.Sprintf("agent %d says that agent %d", e.id, agent)
+	}
+	e.m.endRun(said, said)
+	return nil
+}
+
+// bounded returns as much of a text as fits a frame, without characters that are not printable.
+func bounded(text string) string {
+	text = plain.Text(text[:min(len(text), maxText)])
+	return strings.ToValidUTF8(text[:min(len(text), maxText)], "")
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"strings"
 	"testing"
 
 	"dsbo"
@@ -20,17 +22,21 @@ func TestFailureKeepsItsKind(t *testing.T) {
 		{errors.New("disk\nfull"), nil},
 	} {
 		m, _ := pathAgent(nil)
-		s := attached(m, 2, 0, 0)
 		m.Fail(c.err)
+		s := attached(m, 2, 0, 0)
 		news, _ := s.e.nextFrame(s)
-		for range 2 { // the second hears it from the first
-			far, _ := pathAgent(nil)
-			from, to := attached(far, 0, 0, 0), attached(far, 2, 0, 0)
-			deliver(from, news)
+		for _, hop := range []struct {
+			agent, from int
+			says        string
+		}{{2, 1, "agent 1 ended the run: "}, {0, 2, "agent 2 says that agent 1 ended the run: "}} {
+			far, _ := pathAgent(func(config *Config) { config.Agent, config.Matrix = hop.agent, newGraph("complete", 3) })
+			reason := strings.Join(strings.Fields(c.err.Error()), " ")
+			deliver(attached(far, hop.from, 0, 0), news)
 			e, ok := errors.AsType[*network.EndedError](far.err)
-			if !ok || e.Number != self || e.Reason != oneLine([]byte(c.err.Error())) || !errors.Is(e, network.ErrEnded) || e.Unwrap() != c.kind {
+			if !ok || e.Number != self || e.Error() != hop.says+reason || !errors.Is(e, network.ErrEnded) || e.Unwrap() != c.kind {
 				t.Errorf("%v arrives as %v of kind %v, but it is of agent %d and of kind %v", c.err, far.err, errors.Unwrap(far.err), self, c.kind)
 			}
+			to := attached(far, self, 0, 0)
 			news, _ = to.e.nextFrame(to)
 		}
 	}
@@ -57,5 +63,40 @@ func TestFailureKeepsValues(t *testing.T) {
 	news, _ := s.e.nextFrame(s)
 	if f := decoded(news); string(f.text) != "site 1: line 7" {
 		t.Errorf("the neighbour is sent %q; it must be the place alone", f.text)
+	}
+}
+
+// TestGarbageIsTheSenders: numbers that a neighbour must not have sent are its fault, whatever they make of this agent's. Those of a
+// run that diverges are not: their sender says so.
+func TestGarbageIsTheSenders(t *testing.T) {
+	marked := func(v ...float64) []byte { return encodeVector(0, mixing|notFinite, v) }
+	for _, c := range []struct {
+		name  string
+		own   float64
+		frame []byte
+		want  string // "" if the run goes on
+	}{
+		{"NaN", 1, vectorOfOne(0, math.NaN()), "numbers that are not finite"},
+		{"infinite", 1, vectorOfOne(0, math.Inf(-1)), "numbers that are not finite"},
+		{"too short", 1, encodeVector(0, mixing, nil), "agent 1 sends 8 bytes and agent 0 sends 0"},
+		{"too long", 1, encodeVector(0, mixing, make([]float64, 2)), "agent 1 sends 8 bytes and agent 0 sends 16"},
+		{"something else", 1, encodeVector(0, gathering(1), []float64{1}), "agent 1 mixes and agent 0 gathers rows of 1 numbers"},
+		{"NaN beside own NaN", math.NaN(), vectorOfOne(0, math.NaN()), "numbers that are not finite"},
+		{"own NaN", math.NaN(), vectorOfOne(0, 1), ""},
+		{"NaN of one that diverges", 1, marked(math.NaN()), ""},
+		{"NaN of two that diverge", math.NaN(), marked(math.NaN()), ""},
+		{"finite, and said not to be", 1, marked(1), ""},
+	} {
+		m, _ := pathAgent(nil)
+		deliver(attached(m, 2, 0, 0), vectorOfOne(0, 1))
+		deliver(attached(m, 0, 0, 0), c.frame)
+		x := []float64{c.own}
+		err := m.Mix(t.Context(), x, x)
+		switch e, blamed := errors.AsType[*network.PeerError](err); {
+		case c.want == "" && err != nil:
+			t.Errorf("%s: error %v; the run must go on", c.name, err)
+		case c.want != "" && (!blamed || e.Process != "agent 0" || !errors.Is(err, dsbo.ErrPeer) || errors.Is(err, dsbo.ErrDiverged) || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s: error %v; it must blame agent 0 for %q", c.name, err, c.want)
+		}
 	}
 }

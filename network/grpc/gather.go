@@ -74,8 +74,8 @@ func (m *Mixer) gatherPart(ctx context.Context, rows [][]float64, lo, hi int) er
 		}
 		for k, e := range m.edges {
 			if got, want := len(e.slot[m.round%2]), 8*m.flood.sizes[step][k]*(hi-lo); got != want {
-				return m.failWith(dsbo.Errorf(dsbo.ErrShape, "MaxFloats must be the same for all agents; agent %d sends %d bytes of the rows that are gathered, where %d are next",
-					e.id, got, want))
+				return m.failWith(m.blame(e, dsbo.Errorf(dsbo.ErrShape, "MaxFloats must be the same for all agents; agent %d sends %d bytes of the rows "+
+					"that are gathered, where %d are next", e.id, got, want)))
 			}
 		}
 		for _, l := range m.flood.learn[step] {

@@ -4,10 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
+	"dsbo/internal/plain"
 	"dsbo/network"
 )
 
@@ -80,7 +79,7 @@ func readHello(f *frame) (hello, error) {
 		}
 		var text string
 		text, b = string(b[1:][:b[0]]), b[1:][b[0]:]
-		if k > 0 && !printable(text) { // the key, which is first, is bytes
+		if k > 0 && !plain.Printable(text) { // the key, which is first, is bytes
 			return hello{}, fmt.Errorf("the texts of a hello must be printable; one is %+q", text)
 		}
 		if k < len(texts) {
@@ -91,11 +90,6 @@ func readHello(f *frame) (hello, error) {
 }
 
 var errHelloLength = errors.New("a hello has the wrong length")
-
-// printable reports whether a text has no characters that could make a line of a log look like something else.
-func printable(text string) bool {
-	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsPrint(r) })
-}
 
 // capabilities are what agents of some versions of the protocol can do and those of others cannot, one bit each.
 type capabilities uint64

@@ -159,7 +159,7 @@ func (m *Mixer) spreadKey(agent int, frame []byte) {
 // that has come back may be the only one that needs keys, so that this agent's goes with the first one that comes.
 func (m *Mixer) learnKey(neighbour, agent int, text []byte) {
 	if err := m.admitKey(agent, text); err != nil {
-		m.failLocked(dsbo.Errorf(dsbo.ErrConfig, "the key of agent %d, which came from agent %d, is refused: %w", agent, neighbour, err))
+		m.failLocked(dsbo.Errorf(dsbo.ErrPeer, "the key of agent %d, which came from agent %d, is refused: %w", agent, neighbour, err))
 	}
 }
 

@@ -86,8 +86,8 @@ func TestKeysRefused(t *testing.T) {
 			switch {
 			case c.want == "" && m.err != nil:
 				t.Errorf("error %v for a good key", m.err)
-			case c.want != "" && (!errors.Is(m.err, dsbo.ErrConfig) || !strings.HasPrefix(m.err.Error(), prefix) || !strings.Contains(m.err.Error(), c.want)):
-				t.Errorf("error %v; it must match dsbo.ErrConfig, begin with %q and have %q", m.err, prefix, c.want)
+			case c.want != "" && (!errors.Is(m.err, dsbo.ErrPeer) || !strings.HasPrefix(m.err.Error(), prefix) || !strings.Contains(m.err.Error(), c.want)):
+				t.Errorf("error %v; it must match dsbo.ErrPeer, begin with %q and have %q", m.err, prefix, c.want)
 			}
 		})
 	}

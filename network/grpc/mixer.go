@@ -2,6 +2,7 @@ package grpc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -89,16 +90,62 @@ func (m *Mixer) mix(ctx context.Context, dst, src []float64) error {
 		return m.failWith(err)
 	}
 	network.Combine(dst, row, m.in)
+	if !finite(dst) {
+		if err := m.checkFinite(row); err != nil {
+			return m.failWith(err)
+		}
+	}
 	m.advance()
 	return nil
 }
 
+// checkFinite returns an error that names a neighbour whose vector has numbers that are not finite, and which does not say so: it has
+// not diverged, but is broken. m.in has the terms of the sum.
+func (m *Mixer) checkFinite(row []network.Weight) error {
+	edges := m.edges
+	for k, w := range row {
+		if w.Agent == m.config.Agent {
+			continue
+		}
+		e := edges[0]
+		edges = edges[1:]
+		if e.purpose[m.round%2]&notFinite == 0 && !finite(m.in[k]) {
+			return m.blame(e, errors.New("it sends numbers that are not finite"))
+		}
+	}
+	return nil
+}
+
+// blame returns the error with which the run ends because of what a neighbour sent in this exchange.
+func (m *Mixer) blame(e *edge, reason error) error {
+	return &network.PeerError{Process: fmt.Sprintf("agent %d", e.id), Exchange: m.round, Reason: reason}
+}
+
+// finite reports whether all numbers are. The sum of x−x is 0 unless one is not.
+func finite(v []float64) bool {
+	var a, b, c, d float64
+	for ; len(v) >= 4; v = v[4:] {
+		a += v[0] - v[0]
+		b += v[1] - v[1]
+		c += v[2] - v[2]
+		d += v[3] - v[3]
+	}
+	for _, x := range v {
+		a += x - x
+	}
+	return a+b+c+d == 0
+}
+
 // encodeMix returns the frame of a vector that is mixed.
 func (m *Mixer) encodeMix(src []float64) []byte {
-	if m.config.Wire == network.Float64 {
-		return encodeVector(m.round, mixing, src)
+	purpose := mixing
+	if !finite(src) {
+		purpose |= notFinite
 	}
-	return m.config.Wire.Encode(newFrame(header{kindVector, m.round, mixing}, m.config.Wire.Bytes(len(src))), src)
+	if m.config.Wire == network.Float64 {
+		return encodeVector(m.round, purpose, src)
+	}
+	return m.config.Wire.Encode(newFrame(header{kindVector, m.round, purpose}, m.config.Wire.Bytes(len(src))), src)
 }
 
 // exchange sends an entry and waits for the neighbours' vectors of this exchange, which stay in their slots until advance
@@ -119,8 +166,8 @@ func (m *Mixer) checkPurpose(purpose int, other *edge) error {
 	if other == nil {
 		return nil
 	}
-	return m.failWith(dsbo.Errorf(dsbo.ErrShape, "neighbours must do the same; agent %d %s and agent %d %s",
-		m.config.Agent, purposeName(purpose), other.id, purposeName(other.purpose[m.round%2])))
+	return m.failWith(m.blame(other, dsbo.Errorf(dsbo.ErrShape, "neighbours must do the same; agent %d %s and agent %d %s",
+		m.config.Agent, purposeName(purpose), other.id, purposeName(other.purpose[m.round%2]))))
 }
 
 // advance makes the next exchange the present one.
@@ -163,13 +210,14 @@ func (m *Mixer) sumTerms(own []byte, length int) ([]network.Weight, error) {
 	edges, wire := m.edges, m.config.Wire
 	for k, w := range row {
 		payload := own
+		var e *edge
 		if w.Agent != m.config.Agent {
-			payload = edges[0].slot[m.round%2]
-			edges = edges[1:]
+			e, edges = edges[0], edges[1:]
+			payload = e.slot[m.round%2]
 		}
 		if want := wire.Bytes(length); len(payload) != want {
-			return nil, dsbo.Errorf(dsbo.ErrShape, "neighbours must send equally many numbers; agent %d sends %d bytes and agent %d sends %d",
-				m.config.Agent, want, w.Agent, len(payload))
+			return nil, m.blame(e, dsbo.Errorf(dsbo.ErrShape, "neighbours must send equally many numbers; agent %d sends %d bytes and agent %d sends %d",
+				m.config.Agent, want, w.Agent, len(payload)))
 		}
 		if wire == network.Float64 {
 			m.in[k] = vectorOf(payload)
@@ -177,7 +225,7 @@ func (m *Mixer) sumTerms(own []byte, length int) ([]network.Weight, error) {
 		}
 		m.decoded[k] = resize(m.decoded[k], length)
 		if err := wire.Decode(m.decoded[k], payload); err != nil {
-			return nil, fmt.Errorf("agent %d: %w", w.Agent, err)
+			return nil, m.blame(e, err)
 		}
 		m.in[k] = m.decoded[k]
 	}

@@ -13,6 +13,10 @@ const (
 	gatheringRows
 	reducingWords
 	workBits = 2
+
+	// notFinite is part of the purpose of a vector that is mixed if its sender knows that not all of its numbers are finite, as those of
+	// a run that diverges.
+	notFinite = 1 << workBits
 )
 
 // gathering is the purpose of the exchanges that gather rows of a length.
@@ -39,9 +43,12 @@ func purposeName(purpose int) string {
 // is none.
 func (m *Mixer) otherPurpose(purpose int) *edge {
 	for _, e := range m.edges {
-		if e.received > m.round && e.purpose[m.round%2] != purpose {
+		if e.received > m.round && !sameWork(e.purpose[m.round%2], purpose) {
 			return e
 		}
 	}
 	return nil
 }
+
+// sameWork reports whether two purposes are the same, whatever numbers are mixed.
+func sameWork(a, b int) bool { return a == b || a&^notFinite == mixing && b&^notFinite == mixing }

@@ -135,15 +135,15 @@ func (r *reduction) exchange(ctx context.Context, to, from []int, take func(dst,
 			want = packed
 		}
 		if len(payload) != want {
-			return m.failWith(dsbo.Errorf(dsbo.ErrShape, "agent %d must send %d bytes in this exchange of a reduction; it sends %d",
-				n.id, want, len(payload)))
+			return m.failWith(m.blame(n, dsbo.Errorf(dsbo.ErrShape, "agent %d must send %d bytes in this exchange of a reduction; it sends %d",
+				n.id, want, len(payload))))
 		}
 		if !sends {
 			continue
 		}
 		m.words = resize(m.words, len(r.words))
 		if err := network.UnpackWords(m.words, r.bits, payload); err != nil {
-			return m.failWith(fmt.Errorf("agent %d: %w", n.id, err))
+			return m.failWith(m.blame(n, err))
 		}
 		take(r.words, m.words)
 	}
