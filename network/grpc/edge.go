@@ -16,8 +16,9 @@ var ErrConflict = errors.New("an exchange was repeated with other numbers")
 // An edge is one neighbour as this agent sees it: a state machine without input and output, guarded by the mixer's lock.
 // Sessions bring it what was received and ask it what to send. The package documentation says which rules it keeps.
 type edge struct {
-	m  *Mixer
-	id int
+	m        *Mixer
+	id       int
+	position int // of the neighbour among the members
 
 	// Receiving. The vectors of exchanges k and k+1, where this agent is at exchange k, have their slots at k%2 and
 	// (k+1)%2.
@@ -144,7 +145,7 @@ func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 		s.keysSent++
 		return m.keys.spread[s.keysSent-1].frame, false
 	case e.hasVector():
-		frame = m.window.get(e.next).frameFor(e.id)
+		frame = m.window.get(e.next).frameFor(e.position)
 		if e.next < e.sent {
 			e.stats.Resent++
 		}

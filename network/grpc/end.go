@@ -48,7 +48,7 @@ func (m *Mixer) beginDrain() {
 }
 
 // allFinished reports whether this agent knows that all have finished.
-func (m *Mixer) allFinished() bool { return m.radius() >= m.config.Matrix.N() }
+func (m *Mixer) allFinished() bool { return m.radius() >= m.part.matrix.N() }
 
 // drained reports whether this agent can leave.
 func (m *Mixer) drained() bool { return m.recorded && m.radius() == m.lastRadius() }
@@ -61,7 +61,7 @@ func (m *Mixer) radius() int {
 		return 0
 	}
 	least := m.lastRadius() - 1
-	for _, e := range m.edges {
+	for _, e := range m.part.edges {
 		least = min(least, e.radius)
 	}
 	return 1 + least
@@ -73,12 +73,12 @@ func (m *Mixer) announcedRadius() int {
 	if m.recorded {
 		return m.radius()
 	}
-	return min(m.radius(), m.config.Matrix.N()-1)
+	return min(m.radius(), m.part.matrix.N()-1)
 }
 
 // lastRadius is the radius at which an agent leaves. It is one above n, because the neighbours of one that has
 // got so far are at radius 2 or more: they know that it has finished, and understand its end.
-func (m *Mixer) lastRadius() int { return m.config.Matrix.N() + 1 }
+func (m *Mixer) lastRadius() int { return m.part.matrix.N() + 1 }
 
 // announce tells all neighbours how far this agent is in the end of the run.
 func (m *Mixer) announce() {

@@ -8,12 +8,12 @@ import (
 	"dsbo/network"
 )
 
-// Local implements [network.Team]: it returns this agent.
-func (m *Mixer) Local() []int { return m.local }
+// Local implements [network.Team]: it returns this agent's position among the members, which is its number where all are members.
+func (m *Mixer) Local() []int { return m.part.local }
 
-// Mixer implements [network.Team]: it returns m for this agent, and nil for others.
+// Mixer implements [network.Team]: it returns m for this agent's position, and nil for others.
 func (m *Mixer) Mixer(i int) dsbo.Mixer {
-	if i != m.config.Agent {
+	if i != m.part.position {
 		return nil
 	}
 	return m
@@ -37,20 +37,20 @@ func (m *Mixer) gather(ctx context.Context, rows [][]float64) error {
 	if err := m.checkRunning(ctx); err != nil {
 		return err
 	}
-	if err := network.CheckRows(rows, m.config.Matrix.N()); err != nil {
+	if err := network.CheckRows(rows, m.part.matrix.N()); err != nil {
 		return m.failWith(err)
 	}
-	if m.flood == nil {
-		f, err := newFlood(m.config.Matrix, m.config.Agent)
+	if m.part.flood == nil {
+		f, err := newFlood(m.part.matrix, m.part.position)
 		if err != nil {
 			return m.failWith(err)
 		}
-		m.flood = f
+		m.part.flood = f
 	}
-	part := m.config.MaxFloats / m.flood.widest
+	part := m.config.MaxFloats / m.part.flood.widest
 	if part == 0 {
 		return m.failWith(dsbo.Errorf(dsbo.ErrConfig, "MaxFloats must be at least %d, as so many rows travel together; it is %d",
-			m.flood.widest, m.config.MaxFloats))
+			m.part.flood.widest, m.config.MaxFloats))
 	}
 	length := len(rows[0])
 	for lo := 0; lo == 0 || lo < length; lo += part {
@@ -63,7 +63,7 @@ func (m *Mixer) gather(ctx context.Context, rows [][]float64) error {
 
 // gatherPart gathers the entries from lo to before hi of all rows.
 func (m *Mixer) gatherPart(ctx context.Context, rows [][]float64, lo, hi int) error {
-	for step, agents := range m.flood.send {
+	for step, agents := range m.part.flood.send {
 		m.rows = m.rows[:0]
 		for _, i := range agents {
 			m.rows = append(m.rows, rows[i][lo:hi]...)
@@ -72,14 +72,14 @@ func (m *Mixer) gatherPart(ctx context.Context, rows [][]float64, lo, hi int) er
 		if err := m.exchange(ctx, purpose, entry{frame: encodeVector(m.round, purpose, m.rows)}); err != nil {
 			return err
 		}
-		for k, e := range m.edges {
-			if got, want := len(e.slot[m.round%2]), 8*m.flood.sizes[step][k]*(hi-lo); got != want {
+		for k, e := range m.part.edges {
+			if got, want := len(e.slot[m.round%2]), 8*m.part.flood.sizes[step][k]*(hi-lo); got != want {
 				return m.failWith(m.blame(e, dsbo.Errorf(dsbo.ErrShape, "MaxFloats must be the same for all agents; agent %d sends %d bytes of the rows "+
 					"that are gathered, where %d are next", e.id, got, want)))
 			}
 		}
-		for _, l := range m.flood.learn[step] {
-			in := vectorOf(m.edges[l.neighbour].slot[m.round%2])
+		for _, l := range m.part.flood.learn[step] {
+			in := vectorOf(m.part.edges[l.neighbour].slot[m.round%2])
 			copy(rows[l.agent][lo:hi], in[l.position*(hi-lo):])
 		}
 		m.advance()

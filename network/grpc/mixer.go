@@ -31,9 +31,7 @@ type Mixer struct {
 	decoded           [][]float64   // those that came in another form than float64
 	rows              []float64     // those that Gather sends
 	words             []uint64      // those that came from one neighbour
-	local             []int         // this agent
-	flood             *flood        // nil before the first Gather
-	tree              *network.Tree // nil before the first Reduce
+	part              part          // of the run that this agent takes: among whom it exchanges
 
 	mu        sync.Mutex
 	edges     []*edge // in ascending order of the neighbours
@@ -81,7 +79,7 @@ func (m *Mixer) mix(ctx context.Context, dst, src []float64) error {
 	if len(src) > m.config.MaxFloats {
 		return m.failWith(dsbo.Errorf(dsbo.ErrConfig, "a vector must have at most MaxFloats = %d numbers; it has %d", m.config.MaxFloats, len(src)))
 	}
-	e := entry{frame: m.encodeMix(src), sends: m.config.Matrix.Sends(m.config.Agent)}
+	e := entry{frame: m.encodeMix(src), sends: m.part.matrix.Sends(m.part.position)}
 	if err := m.exchange(ctx, mixing, e); err != nil {
 		return err
 	}
@@ -102,9 +100,9 @@ func (m *Mixer) mix(ctx context.Context, dst, src []float64) error {
 // checkFinite returns an error that names a neighbour whose vector has numbers that are not finite, and which does not say so: it has
 // not diverged, but is broken. m.in has the terms of the sum.
 func (m *Mixer) checkFinite(row []network.Weight) error {
-	edges := m.edges
+	edges := m.part.edges
 	for k, w := range row {
-		if w.Agent == m.config.Agent {
+		if w.Agent == m.part.position {
 			continue
 		}
 		e := edges[0]
@@ -193,7 +191,7 @@ func (m *Mixer) publish(e entry) error {
 	}
 	m.waitStart = time.Now()
 	m.missing = 0
-	for _, e := range m.edges {
+	for _, e := range m.part.edges {
 		if e.received <= m.round {
 			m.missing++
 		}
@@ -206,18 +204,18 @@ func (m *Mixer) publish(e entry) error {
 // sumTerms sets m.in to the terms of this agent's sum, each of so many numbers, and returns their weights. own is the payload
 // that it has sent, not the vector itself, which may be where the sum goes: a long sum writes that before it has read all terms.
 func (m *Mixer) sumTerms(own []byte, length int) ([]network.Weight, error) {
-	row := m.config.Matrix.Row(m.config.Agent)
-	edges, wire := m.edges, m.config.Wire
+	row := m.part.matrix.Row(m.part.position)
+	edges, wire := m.part.edges, m.config.Wire
 	for k, w := range row {
 		payload := own
 		var e *edge
-		if w.Agent != m.config.Agent {
+		if w.Agent != m.part.position {
 			e, edges = edges[0], edges[1:]
 			payload = e.slot[m.round%2]
 		}
 		if want := wire.Bytes(length); len(payload) != want {
 			return nil, m.blame(e, dsbo.Errorf(dsbo.ErrShape, "neighbours must send equally many numbers; agent %d sends %d bytes and agent %d sends %d",
-				m.config.Agent, want, w.Agent, len(payload)))
+				m.config.Agent, want, e.id, len(payload)))
 		}
 		if wire == network.Float64 {
 			m.in[k] = vectorOf(payload)
@@ -307,7 +305,7 @@ func (m *Mixer) Rewind(round int) error {
 	m.finished, m.recorded = false, m.config.AllFinished == nil
 	m.rewinds++
 	m.window.rewind(round)
-	for _, e := range m.edges {
+	for _, e := range m.part.edges {
 		e.rewind(round)
 	}
 	return nil

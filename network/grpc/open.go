@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"dsbo/membership"
 	"dsbo/network"
 	"dsbo/network/relay"
 
@@ -88,9 +89,6 @@ func newMixer(c Config) (*Mixer, error) {
 	m := &Mixer{
 		config:   c,
 		signal:   make(chan struct{}, 1),
-		in:       make([][]float64, len(c.Matrix.Row(c.Agent))),
-		decoded:  make([][]float64, len(c.Matrix.Row(c.Agent))),
-		local:    []int{c.Agent},
 		round:    c.Round,
 		recorded: c.AllFinished == nil,
 		keys:     keys,
@@ -102,6 +100,10 @@ func newMixer(c Config) (*Mixer, error) {
 	for _, j := range c.Matrix.Neighbours(c.Agent) {
 		m.edges = append(m.edges, &edge{m: m, id: j, received: c.Round, next: c.Round, digests: digests{}})
 	}
+	if m.part, err = newPart(&c, membership.First(c.Matrix.N()), m.edges); err != nil {
+		return nil, err
+	}
+	m.in, m.decoded = make([][]float64, len(m.part.edges)+1), make([][]float64, len(m.part.edges)+1)
 	return m, nil
 }
 

@@ -32,7 +32,7 @@ func (m *Mixer) reduce(ctx context.Context, op network.Op, bits int, words []uin
 	if err := m.checkReduction(op, bits, words); err != nil {
 		return m.failWith(err)
 	}
-	r := reduction{m, op, bits, words, reducing(op, bits, len(words)), m.config.Agent}
+	r := reduction{m, op, bits, words, reducing(op, bits, len(words)), m.part.position}
 	if op == network.Sum && !m.config.Unmasked {
 		if err := m.awaitKeys(ctx, r.purpose); err != nil {
 			return err
@@ -56,10 +56,10 @@ func (m *Mixer) checkReduction(op network.Op, bits int, words []uint64) error {
 	if most := m.config.MaxFloats; len(words) > most {
 		return dsbo.Errorf(dsbo.ErrConfig, "a reduction must have at most MaxFloats = %d words; it has %d", most, len(words))
 	}
-	if m.tree == nil {
-		m.tree = m.config.Matrix.Tree()
+	if m.part.tree == nil {
+		m.part.tree = m.part.matrix.Tree()
 	}
-	if m.tree == nil {
+	if m.part.tree == nil {
 		return dsbo.Errorf(dsbo.ErrConfig, "the graph must be connected to reduce over it")
 	}
 	return nil
@@ -72,13 +72,13 @@ type reduction struct {
 	bits    int
 	words   []uint64
 	purpose int
-	agent   int
+	agent   int // its position
 }
 
 // combineUp combines the words of the agents below this one with its own and sends them to its parent. In each exchange, the agents of
 // one depth send, the deepest first.
 func (r *reduction) combineUp(ctx context.Context) error {
-	t := r.m.tree
+	t := r.m.part.tree
 	depth := t.Depth[r.agent]
 	for sending := t.Height; sending > 0; sending-- {
 		var to, from []int
@@ -98,7 +98,7 @@ func (r *reduction) combineUp(ctx context.Context) error {
 
 // spreadDown replaces the words by those of the root. In each exchange, the agents of one depth send, the root first.
 func (r *reduction) spreadDown(ctx context.Context) error {
-	t := r.m.tree
+	t := r.m.part.tree
 	depth := t.Depth[r.agent]
 	for sending := range t.Height {
 		var to, from []int
@@ -128,9 +128,9 @@ func (r *reduction) exchange(ctx context.Context, to, from []int, take func(dst,
 	if err := m.exchange(ctx, r.purpose, e); err != nil {
 		return err
 	}
-	for _, n := range m.edges {
+	for _, n := range m.part.edges {
 		payload, want := n.slot[m.round%2], 0
-		sends := slices.Contains(from, n.id)
+		sends := slices.Contains(from, n.position)
 		if sends {
 			want = packed
 		}

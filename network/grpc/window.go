@@ -8,13 +8,13 @@ import (
 // An entry is what an agent sends in one exchange: a payload to some neighbours, and to the others that it has none for them.
 type entry struct {
 	frame []byte // with the payload
-	to    []int  // the neighbours that get the payload; nil: all
+	to    []int  // positions of the neighbours that get the payload; nil: all
 	sends int    // payloads that count in Status
 }
 
-// frameFor returns the frame that a neighbour gets.
-func (e entry) frameFor(neighbour int) []byte {
-	if e.to == nil || slices.Contains(e.to, neighbour) {
+// frameFor returns the frame that the neighbour at a position gets.
+func (e entry) frameFor(position int) []byte {
+	if e.to == nil || slices.Contains(e.to, position) {
 		return e.frame
 	}
 	return e.frame[:headerSize]
