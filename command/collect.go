@@ -50,10 +50,16 @@ func (p *program) collect(_ context.Context, args []string, stdout, _ io.Writer)
 	if err != nil {
 		return err
 	}
-	if err := runs.Folder(*out).Open(runs.ModeOf(false, *force)); err != nil {
+	folder := runs.Folder(*out)
+	lock, err := folder.Lock()
+	if err != nil {
 		return err
 	}
-	return writeMerged(stdout, m, runs.Folder(*out), *page)
+	defer lock.Close()
+	if err := folder.Open(runs.ModeOf(false, *force)); err != nil {
+		return err
+	}
+	return writeMerged(stdout, m, folder, *page)
 }
 
 // writeMerged writes the run of all agents into its folder, which is open, with a page or without, and prints its

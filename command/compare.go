@@ -11,6 +11,7 @@ import (
 	"dsbo"
 	"dsbo/compare"
 	"dsbo/internal/cli"
+	"dsbo/runs"
 )
 
 const compareIntro = `Runs methods on tasks, each at the points of a grid of its parameters and with every
@@ -58,6 +59,11 @@ func (p *program) compare(ctx context.Context, args []string, stdout, stderr io.
 		name = strings.TrimSuffix(filepath.Base(f.Arg(0)), ".json")
 	}
 	folder := cmp.Or(*out, filepath.Join("runs", "compare-"+name))
+	lock, err := runs.Folder(folder).Lock()
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
 	progress := cli.NewProgress(stderr, *quiet)
 	result, err := compare.Run(ctx, spec, compare.Options{
 		Out: folder, Processes: *processes, Force: *force, Tasks: p.tasks,

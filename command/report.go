@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,7 +11,9 @@ import (
 
 	"dsbo"
 	"dsbo/internal/cli"
+	"dsbo/internal/disk"
 	"dsbo/report"
+	"dsbo/runs"
 )
 
 const reportIntro = `Writes report.html, a page that needs no other file, and the folder figures (SVG and
@@ -45,26 +48,34 @@ func (p *program) report(_ context.Context, args []string, stdout, _ io.Writer) 
 	if s, err := os.Stat(*figures); *figures != "" && (err != nil || !s.IsDir()) {
 		return dsbo.Errorf(dsbo.ErrConfig, "-figures must be an existing folder; it is %s", *figures)
 	}
-	var runs []*report.Run
+	var all []*report.Run
 	for _, folder := range f.Args() {
 		r, err := report.Load(folder)
 		if err != nil {
 			return err
 		}
-		runs = append(runs, r)
+		all = append(all, r)
 	}
 	if *figures != "" {
 		names := strings.Split(*only, ",")
 		if *only == "" {
 			names = nil
 		}
-		return report.SaveFigures(*figures, *prefix, runs, report.Options{Title: *title}, names...)
+		return report.SaveFigures(*figures, *prefix, all, report.Options{Title: *title}, names...)
 	}
 	folder := cmp.Or(*out, "report")
 	if *out == "" && f.NArg() == 1 {
 		folder = f.Arg(0)
 	}
-	path, err := report.Write(folder, runs, report.Options{Title: *title})
+	lock, err := runs.Folder(folder).Lock() // a run that is still going writes its page itself
+	if errors.Is(err, disk.ErrLocked) {
+		err = fmt.Errorf("%w -out puts the page elsewhere", err)
+	}
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	path, err := report.Write(folder, all, report.Options{Title: *title})
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func TestBadReport(t *testing.T) {
 		{"page and figures", []string{"-out", t.TempDir(), "-figures", t.TempDir(), good}, 2, "-out"},
 		{"figures of two tasks", []string{"-figures", t.TempDir(), good, reportedRun(t, "synthetic", twoRecords)}, 2, "synthetic"},
 		{"two tasks", []string{good, reportedRun(t, "synthetic", twoRecords)}, 2, "synthetic"},
-		{"out is a file", []string{"-out", file, good}, 1, "config.json"},
+		{"out is a file", []string{"-out", file, good}, 2, "config.json"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			stdout, err := command(t, append([]string{"report"}, tt.args...)...)

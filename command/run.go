@@ -37,7 +37,7 @@ type runOptions struct {
 	resume   bool
 	force    bool
 	report   bool
-	lock     io.Closer // keeps other processes out of the run folder; nil before it is made ready
+	lock     io.Closer // keeps other processes out of the run folder; nil before it is locked
 }
 
 // unlock lets other processes into the run folder.
@@ -144,6 +144,10 @@ const certsName = "certs"
 // prepareFolder makes the run folder, and the certificates in it.
 func (o *runOptions) prepareFolder(c *cluster.Cluster) error {
 	folder, mode := runs.Folder(o.out), runs.ModeOf(o.resume, o.force)
+	var err error
+	if o.lock, err = folder.Lock(); err != nil {
+		return err
+	}
 	if err := folder.Check(mode); err != nil {
 		return err
 	}
@@ -162,7 +166,12 @@ func (o *runOptions) prepareFolder(c *cluster.Cluster) error {
 	if err != nil {
 		return err
 	}
-	if o.lock, err = folder.Lock(); err != nil {
+	idle, err := lockAll(old)
+	defer idle()
+	if err != nil {
+		return err
+	}
+	if err := folder.RemoveStale(); err != nil {
 		return err
 	}
 	if err := folder.Open(mode); err != nil {
@@ -212,6 +221,30 @@ func (o *runOptions) leftovers() ([]string, error) {
 		old = append(old, filepath.Join(o.out, certsName))
 	}
 	return old, nil
+}
+
+// lockAll locks the run folders among leftovers until the result is called: an agent of an earlier run may still be ending.
+func lockAll(paths []string) (unlock func(), err error) {
+	var held []io.Closer
+	unlock = func() {
+		for _, l := range held {
+			l.Close()
+		}
+	}
+	for _, path := range paths {
+		if filepath.Base(path) == runs.MembershipFile {
+			path = filepath.Dir(path)
+		}
+		if info, err := os.Stat(path); err != nil || !info.IsDir() || filepath.Base(path) == certsName {
+			continue
+		}
+		lock, err := runs.Folder(path).Lock()
+		if err != nil {
+			return unlock, err
+		}
+		held = append(held, lock)
+	}
+	return unlock, nil
 }
 
 // validity is the time for which the certificates of a run on this machine are valid.

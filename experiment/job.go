@@ -26,6 +26,7 @@ type Job struct {
 	presets []Preset
 	task    map[string]any  // values of the task's flags, by name
 	given   map[string]bool // names of the flags that were given
+	resumed []string        // flags of the run that goes on
 	// openSeries makes the folder of the series that the job is part of, when all is checked and loaded; nil: there is none.
 	openSeries func() error
 }
@@ -142,7 +143,7 @@ type runner struct {
 	folder   runs.Folder
 	mode     runs.Mode
 	opened   bool         // whether the folder is made ready
-	lock     io.Closer    // keeps other processes out of the folder; nil before it is made ready, and where another process leads
+	lock     io.Closer    // keeps other processes out of the folder; nil before it is chosen, and where another process leads
 	point    *train.Point // the checkpoint to go on from; nil: the start, or the one checkpoint of a run in one process
 	done     bool         // whether the run in the folder is finished, and this process only waits for others
 	draining bool         // finished, and the wait for the other agents failed
@@ -263,11 +264,6 @@ func (r *runner) openFolder(ctx context.Context) error {
 		}
 	}
 	if r.layout.leads() {
-		lock, err := r.folder.Lock()
-		if err != nil {
-			return err
-		}
-		r.lock = lock
 		if r.Settings.Force {
 			if err := forgetNoise(r.folder); err != nil {
 				return err

@@ -1,9 +1,11 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"dsbo"
 	"dsbo/runs"
@@ -68,13 +70,36 @@ func (inProcess) round() int { return 0 }
 
 func (inProcess) leave(_ context.Context, _ *runner, _ io.Writer, err error) error { return err }
 
-// chooseFolder sets the run folder and checks that a run that stands there was made by the same layout of processes.
-func (r *runner) chooseFolder(l Layout) error {
+// lockFolder chooses the run folder, and keeps other processes out of it until the job ends.
+func (r *runner) lockFolder() (err error) {
 	r.folder, r.mode = r.runFolder()
-	if err := r.folder.Check(r.mode); err != nil || r.mode != runs.Resume {
+	r.lock, err = r.folder.Lock()
+	return err
+}
+
+// chooseFolder locks the run folder and checks that a run that stands there was made by the same layout of processes.
+func (r *runner) chooseFolder(l Layout) error {
+	if err := r.lockFolder(); err != nil {
 		return err
 	}
-	return r.checkOwner(l)
+	if err := r.folder.Check(r.mode); err != nil {
+		return err
+	}
+	if r.mode == runs.Resume {
+		if err := cmp.Or(r.checkFlags(), r.checkOwner(l)); err != nil {
+			return err
+		}
+	}
+	return r.folder.RemoveStale()
+}
+
+// checkFlags reports a run that is not the one whose flags the command line took over, before the folder was locked.
+func (r *runner) checkFlags() error {
+	there, err := r.folder.ReadConfig()
+	if err == nil && r.openSeries == nil && !slices.Equal(there.Flags, r.resumed) {
+		err = fmt.Errorf("another process has replaced the run in %s: the same command resumes that one", r.folder)
+	}
+	return err
 }
 
 // checkOwner reports a folder whose run has its agents elsewhere, or is that of another agent.

@@ -45,7 +45,9 @@ func (l *oneAgent) describe(c *runs.Config) {
 // join opens the exchange where the agent's newest checkpoint stands, with masks for the data that it has now.
 func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	l.agents = r.graph.W.N()
-	r.folder, r.mode = r.runFolder()
+	if err := r.lockFolder(); err != nil {
+		return err
+	}
 	state, err := r.folder.State()
 	if err != nil {
 		return err
@@ -54,6 +56,9 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 		err = r.folder.Check(r.mode)
 	} else {
 		err = r.checkOwner(l)
+	}
+	if err == nil {
+		err = r.folder.RemoveStale()
 	}
 	if err != nil {
 		return err

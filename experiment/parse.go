@@ -29,6 +29,7 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("-resume: %w", err)
 		}
+		j.resumed = c.Flags
 		for _, a := range [][]string{c.Flags, args} { // flags given now come last and count
 			if err := f.Parse(a, stdout); err != nil {
 				return err

@@ -73,6 +73,11 @@ type series struct {
 func (j *Job) runSeries(ctx context.Context, title string, parts []Part, stdout, stderr io.Writer) error {
 	s := &series{Job: j, parts: parts}
 	s.folder, s.mode = j.runFolder()
+	lock, err := s.folder.Lock()
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
 	if err := s.folder.Check(s.mode); err != nil {
 		return err
 	}

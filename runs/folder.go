@@ -6,12 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strings"
 
 	"dsbo"
 	"dsbo/internal/array"
@@ -69,8 +67,8 @@ func (f Folder) Has(name string) (bool, error) {
 	return err == nil, err
 }
 
-// Check returns an error if a run could not write to the folder, before anything is computed. It leaves nothing behind and
-// removes nothing. Errors that another choice of the user avoids match [dsbo.ErrConfig].
+// Check returns an error if a run may not use the folder in this mode, before anything is computed. Its errors match
+// [dsbo.ErrConfig].
 func (f Folder) Check(m Mode) error {
 	state, err := f.State()
 	if err != nil {
@@ -86,39 +84,11 @@ func (f Folder) Check(m Mode) error {
 	case m == Fresh && state != Absent:
 		return dsbo.Errorf(dsbo.ErrConfig, "%s holds an unfinished run: -resume goes on with it, -force replaces it, -out chooses another folder", f)
 	}
-	return f.checkWritable()
-}
-
-// checkWritable returns an error if no file can be made in the folder, or the folder cannot be made.
-func (f Folder) checkWritable() error {
-	dir := string(f)
-	info, err := disk.Stat(dir)
-	for ; errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir); info, err = disk.Stat(dir) {
-		dir = filepath.Dir(dir)
-	}
-	switch {
-	case err != nil:
-		return dsbo.Errorf(dsbo.ErrConfig, "run folder %s: %w", f, err)
-	case !info.IsDir():
-		return dsbo.Errorf(dsbo.ErrConfig, "run folder must be a folder; %s is a file", dir)
-	}
-	if err := disk.Probe(dir); err != nil {
-		return dsbo.Errorf(dsbo.ErrConfig, "run folder %s cannot be written to: %w", f, err)
-	}
 	return nil
 }
 
-// Lock makes the folder if there is none, and keeps other processes from a run in it until the result is closed or the process
-// ends. Check should have been called before.
-func (f Folder) Lock() (io.Closer, error) {
-	if err := disk.MkdirAll(string(f)); err != nil {
-		return nil, err
-	}
-	return disk.Lock(string(f))
-}
-
-// Open makes the folder ready for a run. With Replace it removes the files of the run that the folder holds, so settings should be
-// checked and data loaded before.
+// Open makes the folder, which should be locked, ready for a run. With Replace it removes the files of the run that the folder
+// holds, so settings should be checked and data loaded before.
 func (f Folder) Open(m Mode) error {
 	if err := f.Check(m); err != nil {
 		return err
@@ -175,7 +145,7 @@ func StateOf(err error) State {
 func (f Folder) State() (State, error) {
 	entries, err := disk.ReadDir(string(f))
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
-		return strings.HasPrefix(e.Name(), ".") && strings.HasSuffix(e.Name(), ".tmp") // left by a process that was killed as it wrote
+		return disk.Temporary(e.Name()) || e.IsDir() && f.isEmpty(e.Name()) // left by a process that was killed as it wrote, or began
 	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && len(entries) == 0:
@@ -192,6 +162,12 @@ func (f Folder) State() (State, error) {
 	}
 	summary, err := readFile[struct{ State State }](f, SummaryFile)
 	return summary.State, err
+}
+
+// isEmpty reports whether a folder in f has nothing in it, such as that of a run that has not begun.
+func (f Folder) isEmpty(name string) bool {
+	entries, err := disk.ReadDir(f.Path(name))
+	return err == nil && len(entries) == 0
 }
 
 // readFile reads a JSON object of a folder. Numbers that it lacks are unknown.

@@ -82,7 +82,7 @@ func TestFolderNotWritable(t *testing.T) {
 	}
 	dir := t.TempDir()
 	must.OK(os.Chmod(dir, 0o555))
-	if err := runs.Folder(filepath.Join(dir, "run")).Check(runs.Fresh); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "cannot be written") {
+	if _, err := runs.Folder(filepath.Join(dir, "run")).Lock(); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "cannot be written") {
 		t.Errorf("%v, want that the folder is refused", err)
 	}
 }

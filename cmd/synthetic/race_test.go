@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"dsbo/internal/cli"
+	"dsbo/internal/disk"
+	"dsbo/internal/must"
+	"dsbo/runs"
+)
+
+// brief is a run of moments.
+func brief(out string, seed int, more ...string) []string {
+	args := strings.Fields("-r 1 -p 4 -agents 3 -train 30 -val 30 -test 20 -preset madsbo_tuned -batch 10 -K 3 -T 1 -N 1 -evaluate off -checkpoint-every 1 -report=false -quiet")
+	return append(append(args, "-out", out, fmt.Sprintf("-seed=%d", seed)), more...)
+}
+
+// TestRaces: of two runs that begin at once in one folder, fresh, replaced or resumed, whose settings differ, one has the folder:
+// what stands there is the whole of one of them, and the other one is refused in one line.
+func TestRaces(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no locks here")
+	}
+	races := 20
+	if testing.Short() {
+		races = 3
+	}
+	home := t.TempDir()
+	var whole [2]string
+	for seed := range whole {
+		whole[seed] = filepath.Join(home, fmt.Sprint("whole", seed))
+		complete(t, brief(whole[seed], seed)...)
+	}
+	for _, mode := range []string{"fresh", "-force", "-resume"} {
+		t.Run(mode, func(t *testing.T) {
+			for race := range races {
+				raceOnce(t, filepath.Join(home, fmt.Sprint(mode, race)), mode, whole)
+			}
+		})
+	}
+}
+
+// raceOnce starts two runs in one folder.
+func raceOnce(t *testing.T, out, mode string, whole [2]string) {
+	t.Helper()
+	var args [2][]string
+	for seed := range args {
+		args[seed] = brief(out, seed)
+	}
+	switch mode {
+	case "-force":
+		complete(t, brief(out, 7)...)
+		for seed := range args {
+			args[seed] = append(args[seed], mode)
+		}
+	case "-resume":
+		stop(t, out)
+		for seed := range args {
+			args[seed] = []string{"-resume", "-report=false", "-quiet", "-out", out}
+		}
+	}
+	var errs [2]error
+	var both sync.WaitGroup
+	for seed := range errs {
+		both.Go(func() { errs[seed] = run(t.Context(), args[seed], io.Discard, io.Discard) })
+	}
+	both.Wait()
+	ended := slices.IndexFunc(errs[:], func(err error) bool { return err == nil })
+	if ended < 0 {
+		t.Fatalf("no run ended: %v, %v", errs[0], errs[1])
+	}
+	config := must.Get(runs.Folder(out).ReadConfig())
+	if other := errs[1-ended]; other != nil {
+		refused := errors.Is(other, disk.ErrLocked) || strings.Contains(other.Error(), "finished")
+		if code := cli.Code(other); !refused || code != cli.Failure && code != cli.Usage || strings.Contains(cli.OneLine(other), "\n") {
+			t.Errorf("%v, want one line that another process has the folder", other)
+		}
+		if mode != "-resume" && int(config.Seed) != ended {
+			t.Errorf("the configuration is that of the run that was refused")
+		}
+	} else if mode != "-force" { // one after the other, the second replaces the first
+		t.Error("both runs ended")
+	}
+	want := whole[config.Seed]
+	for _, name := range []string{runs.LambdaFile, runs.OmegaFile} {
+		if !bytes.Equal(must.Get(os.ReadFile(filepath.Join(out, name))), must.Get(os.ReadFile(filepath.Join(want, name)))) {
+			t.Errorf("%s is not that of the run in %s", name, runs.ConfigFile)
+		}
+	}
+}
+
+// stop leaves an unfinished run of seed 0.
+func stop(t *testing.T, out string) {
+	t.Helper()
+	complete(t, brief(out, 0)...)
+	must.OK(os.Remove(filepath.Join(out, runs.SummaryFile)))
+}
+
+// TestForceOnARun: -force on a run that is under way is refused, and removes nothing; so is a second one that would resume it.
+func TestForceOnARun(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no locks here")
+	}
+	home := t.TempDir()
+	out, whole := filepath.Join(home, "run"), filepath.Join(home, "whole")
+	complete(t, brief(whole, 1)...)
+	var once sync.Once
+	log := writer(func(line []byte) {
+		if !strings.Contains(string(line), "iteration 1 ") {
+			return
+		}
+		once.Do(func() {
+			before := must.Get(os.ReadDir(out))
+			for _, args := range [][]string{brief(out, 2, "-force"), brief(out, 2), {"-resume", "-out", out, "-quiet"}} {
+				err := run(t.Context(), args, io.Discard, io.Discard)
+				if !errors.Is(err, disk.ErrLocked) || cli.Code(err) != cli.Failure {
+					t.Errorf("%v: %v, want that the folder is locked", args, err)
+				}
+			}
+			if after := must.Get(os.ReadDir(out)); fmt.Sprint(after) != fmt.Sprint(before) {
+				t.Errorf("the folder holds %v, and held %v", after, before)
+			}
+		})
+	})
+	args := append(brief(out, 1), "-quiet=false", "-eval-every=1")
+	must.OK(run(t.Context(), args, io.Discard, log))
+	complete(t, append(brief(whole, 1, "-force"), "-eval-every=1")...)
+	once.Do(func() { t.Error("there was no line of iteration 1") })
+	if a, b := must.Get(os.ReadFile(filepath.Join(out, runs.LambdaFile))), must.Get(os.ReadFile(filepath.Join(whole, runs.LambdaFile))); !bytes.Equal(a, b) {
+		t.Error("the run under way was changed")
+	}
+}
+
+// writer is a function as an io.Writer.
+type writer func(line []byte)
+
+func (w writer) Write(line []byte) (int, error) {
+	w(line)
+	return len(line), nil
+}
+
+// TestRefusedRunLeavesNothing: a folder that was locked before its run was refused is not there afterwards.
+func TestRefusedRunLeavesNothing(t *testing.T) {
+	home := t.TempDir()
+	for _, args := range [][]string{brief(filepath.Join(home, "a", "b"), 1, "-set=nosuch=1"), {"-resume", "-out", filepath.Join(home, "c")}} {
+		if err := run(t.Context(), args, io.Discard, io.Discard); cli.Code(err) != cli.Usage {
+			t.Errorf("%v, want that the command line is refused", err)
+		}
+	}
+	if left := must.Get(os.ReadDir(home)); len(left) > 0 {
+		t.Errorf("left are %v", left)
+	}
+}

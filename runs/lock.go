@@ -1,0 +1,105 @@
+package runs
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"path/filepath"
+
+	"dsbo"
+	"dsbo/internal/disk"
+)
+
+// Lock makes the folder if there is none, and keeps other processes from a run in it until the result is closed or the process
+// ends. It comes before anything in the folder is read, so that what is found there stays as it is found. Where another process
+// has the folder, the error says so, and nothing has changed.
+//
+// A folder that Lock has made, and those above it, are removed when the result is closed and nothing is in them.
+func (f Folder) Lock() (io.Closer, error) {
+	var err error
+	for range 100 { // others may remove a folder that they have made, as it is made here
+		var l *folderLock
+		if l, err = f.tryLock(); err == nil {
+			return l, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return nil, err
+}
+
+func (f Folder) tryLock() (*folderLock, error) {
+	l := new(folderLock)
+	for dir := string(f); ; dir = filepath.Dir(dir) {
+		if _, err := disk.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			break
+		}
+		l.made = append(l.made, dir)
+	}
+	if err := f.checkWritable(); err != nil {
+		return nil, err
+	}
+	if err := disk.MkdirAll(string(f)); err != nil {
+		return nil, err
+	}
+	for _, dir := range l.made {
+		if err := disk.SyncDir(filepath.Dir(dir)); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	l.Closer, err = disk.Lock(string(f))
+	return l, err
+}
+
+// checkWritable returns an error if no file can be made in the folder, or the folder cannot be made.
+func (f Folder) checkWritable() error {
+	dir := string(f)
+	info, err := disk.Stat(dir)
+	for ; errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir); info, err = disk.Stat(dir) {
+		dir = filepath.Dir(dir)
+	}
+	switch {
+	case err != nil:
+		return dsbo.Errorf(dsbo.ErrConfig, "run folder %s: %w", f, err)
+	case !info.IsDir():
+		return dsbo.Errorf(dsbo.ErrConfig, "run folder must be a folder; %s is a file", dir)
+	}
+	if err := disk.Probe(dir); err != nil {
+		return dsbo.Errorf(dsbo.ErrConfig, "run folder %s cannot be written to: %w", f, err)
+	}
+	return nil
+}
+
+// A folderLock is the lock of a folder.
+type folderLock struct {
+	io.Closer
+	made []string // folders that were made for it, the deepest first
+}
+
+// Close removes what is empty before others may have it.
+func (l *folderLock) Close() error {
+	for _, dir := range l.made {
+		if disk.Remove(dir) != nil { // it is in use
+			break
+		}
+	}
+	return l.Closer.Close()
+}
+
+// RemoveStale removes files that processes were writing when they were killed. The folder must be a run's, and locked.
+func (f Folder) RemoveStale() error {
+	entries, err := disk.ReadDir(string(f))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if disk.Temporary(e.Name()) && !e.IsDir() {
+			if err := disk.Remove(f.Path(e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
