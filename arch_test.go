@@ -64,7 +64,7 @@ var layer = map[string]int{
 	"runs": 4, "cluster": 4, "features": 4, "assess": 1,
 	"train": 5, "report": 5, "modelfile": 5,
 	"experiment": 6,
-	"tasks":      7, "compare": 7,
+	"tasks":      7, "compare": 7, "simulate": 7,
 	"command": 8,
 	"cmd":     9, "benchmarks": 9, "examples": 9,
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net"
 	"syscall"
-	"time"
 )
 
 // A Host is a process on a machine of a network, from its start to its end. A machine may have one at a time, or several.
@@ -66,11 +65,11 @@ func (h *Host) Dial(ctx context.Context, address string) (net.Conn, error) {
 
 func (h *Host) dial(ctx context.Context, to addr) (*conn, error) {
 	n := h.network
-	if err := n.await(ctx, n.delay(h.name, to.host()), h.name, to.host()); err != nil {
+	if err := n.await(ctx, h.name, to.host()); err != nil {
 		return nil, err
 	}
 	own, err := h.connect(to)
-	if e := n.await(ctx, n.delay(to.host(), h.name), to.host(), h.name); e != nil {
+	if e := n.await(ctx, to.host(), h.name); e != nil {
 		err = e
 	}
 	if err != nil && own != nil {
@@ -97,11 +96,6 @@ func (h *Host) connect(to addr) (*conn, error) {
 	l.queue = append(l.queue, own.peer)
 	l.wake()
 	return own, nil
-}
-
-// delay returns how long an empty text is on its way.
-func (n *Network) delay(from, to string) time.Duration {
-	return n.weather.Delay(from, to, 0, time.Now())
 }
 
 // Listen returns a listener at a port of the host's machine, at which nobody else may listen.

@@ -135,7 +135,7 @@ func TestDial(t *testing.T) {
 			must.Get(b.Listen("7000"))
 			b.PowerOff()
 		}},
-		{name: "over a link that is cut for a time", took: 30*time.Second + delay, do: func(n *Network, _, b *Host) {
+		{name: "over a link that is cut for a time", took: 30*time.Second + 2*delay, do: func(n *Network, _, b *Host) {
 			must.Get(b.Listen("7000"))
 			n.Cut(func(_, to string) bool { return to == "b" })
 			time.AfterFunc(30*time.Second, func() { n.Cut(nil) })

@@ -99,16 +99,17 @@ func (n *Network) reaches(from, to string) bool {
 	return !n.cut(from, to) && !n.off[to] && !n.frozen[from] && !n.frozen[to]
 }
 
-// await waits for as long, and then until what one host sends arrives at another one.
-func (n *Network) await(ctx context.Context, wait time.Duration, from, to string) error {
-	t := time.NewTimer(wait)
+// await waits until what one host sends now has arrived at another one. Over a link that was not whole it is sent again when
+// that has changed.
+func (n *Network) await(ctx context.Context, from, to string) error {
+	t := time.NewTimer(n.weather.Delay(from, to, 0, time.Now()))
 	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 	for {
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 		n.mu.Lock()
 		ok, changed := n.reaches(from, to), n.changed
 		n.mu.Unlock()
@@ -120,6 +121,7 @@ func (n *Network) await(ctx context.Context, wait time.Duration, from, to string
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+		t.Reset(n.weather.Delay(from, to, 0, time.Now()))
 	}
 }
 

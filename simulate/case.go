@@ -1,0 +1,90 @@
+package simulate
+
+import (
+	"fmt"
+	"time"
+
+	"dsbo/internal/splitmix"
+)
+
+// A Case is a simulated run: all that a seed chooses, but for what depends on the moment.
+type Case struct {
+	Seed   uint64
+	Agents int
+	Flags  []string // of the run's command line
+
+	// How long things take.
+	Latency time.Duration // most bytes are at most so long on their way
+	Step    time.Duration // what an agent computes between two exchanges takes about so long, at times
+	Sync    time.Duration // bringing a file to the disk takes up to so long
+
+	// Settings of the exchange.
+	Heartbeat, SilentAfter time.Duration
+	Patience               time.Duration // silence that ends the run
+	Refused                bool          // silence may be so long
+	KeepFrames             int
+	Unmasked               bool
+
+	// Faults come after pauses with this mean, until Calm; the run must then end within Limit.
+	Pause       time.Duration
+	Calm, Limit time.Duration
+}
+
+// Draw returns the case of a seed.
+func Draw(seed uint64) Case {
+	d := draw(splitmix.Hash(seed))
+	c := Case{Seed: seed, Agents: among(d.of("agents"), 2, 2, 2, 2, 2, 3, 3, 3, 4, 4, 5)}
+	c.Flags = []string{
+		fmt.Sprintf("-agents=%d", c.Agents),
+		"-graph=" + among(d.of("graph"), "ring", "path", "star", "complete"),
+		"-evaluate=" + among(d.of("evaluate"), "off", "off", "exact"),
+		"-checkpoint-every=" + among(d.of("checkpoints"), "1", "1", "2", "3"),
+		"-eval-every=" + among(d.of("evaluations"), "1", "2", "4"),
+	}
+	c.Flags = append(c.Flags, among(d.of("method"),
+		[]string{"-algorithm=newtoncg", "-K=4", "-x0=0"},
+		[]string{"-algorithm=madsbo", "-K=6", "-T=2", "-N=2", "-alpha=0.1", "-beta=0.2", "-gamma=0.2"},
+		[]string{"-algorithm=dsoba", "-K=8", "-alpha=0.1", "-beta=0.2", "-gamma=0.2"},
+	)...)
+	c.Latency = d.of("latency").between(time.Millisecond, 2*time.Second)
+	c.Step = d.of("step").between(time.Second, 6*time.Hour)
+	c.Sync = d.of("sync").between(time.Millisecond, 10*time.Second)
+	c.Heartbeat = max(5*time.Second, 10*c.Latency, d.of("heartbeat").between(c.Step/20, c.Step))
+	c.SilentAfter = c.Heartbeat * time.Duration(3+d.of("silent").below(4))
+	c.KeepFrames = among(d.of("keep"), 2, 10, 50, 1024)
+	c.Unmasked = d.of("masks").chance(0.2)
+	usual := 10*c.Step + 2000*c.Latency // about what a run without faults takes
+	c.Calm = d.of("calm").between(usual/2, 4*usual)
+	c.Pause = d.of("pause").between(c.Calm/20, c.Calm)
+	c.Patience = d.of("patience").between(c.SilentAfter, 3*c.SilentAfter)
+	if c.Refused = d.of("refused").chance(0.1); !c.Refused {
+		c.Patience += c.Calm + time.Hour // no fault lasts longer, nor does a restart
+	}
+	// After the last fault an agent may have all to do again, and each return makes others wait, redial and go back. Who did not hear
+	// that a neighbour has left waits as long as the patience says.
+	c.Limit = 20*usual + 100*c.SilentAfter + 2*c.Patience + time.Hour
+	return c
+}
+
+// begin is when virtual time begins.
+var begin = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Weather is what the network of a case does to bytes: each link has delays of its own that change every few seconds, and some
+// stretches of time are bad.
+type weather struct {
+	of     draw
+	usual  time.Duration
+	period time.Duration
+}
+
+// Delay implements memnet's.
+func (w weather) Delay(from, to string, bytes int, at time.Time) time.Duration {
+	since := at.Sub(begin)
+	d := w.of.of(from).of(to)
+	delay := d.of("moment", int64(since)).between(w.usual/10, w.usual)
+	if d.of("stretch", int64(since/w.period)).chance(0.1) {
+		delay *= 5
+	}
+	// A megabyte a second, in whole blocks: signatures in handshakes are now a byte shorter, now longer.
+	return delay + time.Duration(bytes>>14)*16*time.Millisecond
+}

@@ -1,0 +1,188 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A fault is something that happens to a run, for a time or at a moment.
+type fault interface {
+	begin(w *world)
+	end(w *world) // ends what lasts
+	String() string
+}
+
+// suffer has faults happen until the case's calm or the end of ctx, after which all that lasts has ended.
+func (w *world) suffer(ctx context.Context) {
+	var lasting sync.WaitGroup
+	defer lasting.Wait()
+	ctx, cancel := context.WithDeadline(ctx, begin.Add(w.Calm))
+	defer cancel()
+	for k := 0; ; k++ {
+		d := w.draw.of("fault", int64(k))
+		if !sleep(ctx, d.of("pause").exponential(w.Pause)) {
+			return
+		}
+		f, lasts := w.choose(d), d.of("lasts").between(w.Latency, w.Calm/4)
+		w.trace.note("fault: %v for %v", f, lasts)
+		f.begin(w)
+		lasting.Go(func() {
+			sleep(ctx, lasts)
+			f.end(w)
+			w.trace.note("end of: %v", f)
+		})
+	}
+}
+
+// sleep waits, and reports whether ctx lasts longer.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// choose draws a fault.
+func (w *world) choose(d draw) fault {
+	agent, down := d.of("agent").below(w.Agents), d.of("down").between(time.Second, max(time.Minute, w.Calm/10))
+	other := (agent + 1 + d.of("other").below(w.Agents-1)) % w.Agents
+	switch u := d.of("kind").uniform(); {
+	case u < 0.3:
+		return loss{agent, d.of("silent").chance(0.5), down}
+	case u < 0.4:
+		return blackout{d.of("downs"), down}
+	case u < 0.5:
+		return interruption{agent, down}
+	case u < 0.6:
+		return stall{agent}
+	case u < 0.75:
+		return reset{agent, other}
+	case u < 0.85:
+		return &oneWay{agent, other}
+	default:
+		return &partition{1 + d.of("side").below(1<<w.Agents-2)}
+	}
+}
+
+// A loss is an agent that is killed, and started again after a time.
+type loss struct {
+	agent  int
+	silent bool // the machine loses its power too
+	down   time.Duration
+}
+
+func (f loss) begin(w *world) { w.machines[f.agent].lose(f.silent, f.down) }
+func (loss) end(*world)       {}
+func (f loss) String() string {
+	return fmt.Sprintf("agent %d is lost (silently: %v) and down for %v", f.agent, f.silent, f.down)
+}
+
+// A blackout is the loss of all machines.
+type blackout struct {
+	draw draw
+	down time.Duration // at most
+}
+
+func (f blackout) begin(w *world) {
+	for i, m := range w.machines {
+		m.lose(true, f.draw.of("down", int64(i)).between(time.Second, f.down))
+	}
+}
+func (blackout) end(*world) {}
+func (f blackout) String() string {
+	return fmt.Sprintf("all agents are lost and down for up to %v", f.down)
+}
+
+// An interruption has an agent stop in good order.
+type interruption struct {
+	agent int
+	down  time.Duration
+}
+
+func (f interruption) begin(w *world) { w.machines[f.agent].interrupt(f.down) }
+func (interruption) end(*world)       {}
+func (f interruption) String() string {
+	return fmt.Sprintf("agent %d is interrupted and down for %v", f.agent, f.down)
+}
+
+// A stall has a machine stand still for a time.
+type stall struct{ agent int }
+
+func (f stall) begin(w *world) { w.machines[f.agent].freeze(true) }
+func (f stall) end(w *world)   { w.machines[f.agent].freeze(false) }
+func (f stall) String() string { return fmt.Sprintf("agent %d stands still", f.agent) }
+
+// A reset breaks the connections of two agents.
+type reset struct{ a, b int }
+
+func (f reset) begin(w *world) { w.network.Reset(w.machines[f.a].name, w.machines[f.b].name) }
+func (reset) end(*world)       {}
+func (f reset) String() string {
+	return fmt.Sprintf("connections of agents %d and %d are reset", f.a, f.b)
+}
+
+// A cut is a fault that cuts directions of links.
+type cut interface {
+	fault
+	cuts(from, to int) bool
+}
+
+// A oneWay cuts what one agent sends to another one.
+type oneWay struct{ from, to int }
+
+func (f *oneWay) begin(w *world)         { w.cuts.add(w, f) }
+func (f *oneWay) end(w *world)           { w.cuts.remove(w, f) }
+func (f *oneWay) cuts(from, to int) bool { return from == f.from && to == f.to }
+func (f *oneWay) String() string {
+	return fmt.Sprintf("nothing reaches agent %d from %d", f.to, f.from)
+}
+
+// A partition cuts some agents off from the others.
+type partition struct {
+	side int // a bit for each agent
+}
+
+func (f *partition) begin(w *world)         { w.cuts.add(w, f) }
+func (f *partition) end(w *world)           { w.cuts.remove(w, f) }
+func (f *partition) cuts(from, to int) bool { return f.side>>from&1 != f.side>>to&1 }
+func (f *partition) String() string         { return fmt.Sprintf("a partition, %b", f.side) }
+
+// cuts are those of the moment.
+type cuts struct {
+	mu  sync.Mutex
+	all map[cut]bool
+}
+
+func (c *cuts) add(w *world, f cut) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.all == nil {
+		c.all = map[cut]bool{}
+	}
+	c.all[f] = true
+	c.apply(w)
+}
+
+func (c *cuts) remove(w *world, f cut) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.all, f)
+	c.apply(w)
+}
+
+// apply gives the network the cuts of the moment, of which it asks by names.
+func (c *cuts) apply(w *world) {
+	all, number := slices.Collect(maps.Keys(c.all)), map[string]int{}
+	for i, m := range w.machines {
+		number[m.name] = i
+	}
+	w.network.Cut(func(from, to string) bool {
+		return slices.ContainsFunc(all, func(f cut) bool { return f.cuts(number[from], number[to]) })
+	})
+}

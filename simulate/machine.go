@@ -1,0 +1,200 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"dsbo/internal/cli"
+	"dsbo/internal/memnet"
+	"dsbo/network"
+	"dsbo/network/grpc"
+)
+
+// A machine has an agent's run folder and its certificate, and a supervisor that runs one process of the agent after the other.
+type machine struct {
+	*world
+	agent int
+	name  string
+	dir   string // the run folder
+
+	refused bool // the run has ended as [refusal] says
+
+	mu     sync.Mutex
+	now    *process      // nil: none
+	lives  int           // processes so far
+	down   time.Time     // the next process starts no earlier
+	frozen int           // faults that have the machine stand still
+	thawed chan struct{} // closed when there is none of them
+}
+
+// A process is an agent's, from its start to its end.
+type process struct {
+	*machine
+	life    int
+	host    *memnet.Host
+	alive   context.Context // ends when it is killed
+	running context.Context // ends when it is to stop
+	kill    context.CancelFunc
+	stop    context.CancelFunc
+	mixer   *grpc.Mixer // nil before the exchange is open; guarded by the machine's lock
+}
+
+// mostLives bounds how often an agent is started: with faults at an end, no agent can need that many.
+const mostLives = 2000
+
+// supervise runs processes until one has finished, or ends with an error that would come again, or ctx ends.
+func (m *machine) supervise(ctx context.Context) error {
+	for ctx.Err() == nil {
+		m.mu.Lock()
+		wait := time.Until(m.down)
+		m.mu.Unlock()
+		if wait > 0 {
+			select {
+			case <-time.After(wait):
+			case <-ctx.Done():
+			}
+			continue
+		}
+		p := m.begin(ctx)
+		err := p.run()
+		killed := p.alive.Err() != nil
+		m.end(p)
+		m.trace.note("agent %d: process %d ends: %v", m.agent, p.life, err)
+		switch code := cli.Code(err); {
+		case killed && ctx.Err() == nil:
+		case err == nil, m.Refused && refusal(err):
+			return err
+		case code != cli.Failure && code != cli.Interrupted:
+			return fmt.Errorf("exit code %d: %w", code, err)
+		case p.life >= mostLives:
+			return fmt.Errorf("it was started %d times: %w", p.life, err)
+		}
+		m.mu.Lock()
+		m.down = later(m.down, time.Now().Add(m.of("restart", m.agent, p.life).between(time.Second, time.Minute)))
+		m.mu.Unlock()
+	}
+	return fmt.Errorf("agent %d: %w", m.agent, context.Cause(ctx))
+}
+
+// refusal reports whether an error says that the run has ended because an agent was silent for too long.
+func refusal(err error) bool {
+	return errors.Is(err, network.ErrSilent) || errors.Is(err, network.ErrEnded)
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// begin starts a process.
+func (m *machine) begin(ctx context.Context) *process {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lives++
+	p := &process{machine: m, life: m.lives, host: m.network.Host(m.name)}
+	p.alive, p.kill = context.WithCancel(ctx)
+	p.running, p.stop = context.WithCancel(p.alive)
+	m.now = p
+	m.trace.note("agent %d: process %d starts", m.agent, p.life)
+	return p
+}
+
+// end notes that a process has ended, of which nothing may be left.
+func (m *machine) end(p *process) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p.host.Kill()
+	p.kill()
+	m.now = nil
+}
+
+// lose kills the process, with the machine if silent, which is down for a time.
+func (m *machine) lose(silent bool, down time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.down = later(m.down, time.Now().Add(down))
+	if m.now == nil {
+		return
+	}
+	if silent {
+		m.now.host.PowerOff()
+	} else {
+		m.now.host.Kill()
+	}
+	m.now.kill()
+}
+
+// interrupt has the process stop in good order, as SIGTERM does.
+func (m *machine) interrupt(down time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.down = later(m.down, time.Now().Add(down))
+	if m.now != nil {
+		m.now.stop()
+	}
+}
+
+// freeze has the machine stand still, or ends that.
+func (m *machine) freeze(still bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if still {
+		if m.frozen++; m.frozen == 1 {
+			m.thawed = make(chan struct{})
+			m.network.Freeze(m.name, true)
+		}
+		return
+	}
+	if m.frozen--; m.frozen == 0 {
+		close(m.thawed)
+		m.network.Freeze(m.name, false)
+	}
+}
+
+// take has the process take so much time, and stand still with its machine. It returns when it is killed.
+func (p *process) take(d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-p.alive.Done():
+		return
+	}
+	for {
+		p.mu.Lock()
+		frozen, thawed := p.frozen > 0, p.thawed
+		p.mu.Unlock()
+		if !frozen {
+			return
+		}
+		select {
+		case <-thawed:
+		case <-p.alive.Done():
+			return
+		}
+	}
+}
+
+// state says what the agent does, for a run that does not end.
+func (m *machine) state() string {
+	m.mu.Lock()
+	p := m.now
+	m.mu.Unlock()
+	switch {
+	case p == nil:
+		return "no process"
+	case p.exchange() == nil:
+		return fmt.Sprintf("process %d has not opened the exchange", p.life)
+	}
+	return fmt.Sprintf("process %d: %+v", p.life, p.exchange().Status())
+}
+
+// exchange returns the process's end of the exchange, nil before it is open.
+func (p *process) exchange() *grpc.Mixer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mixer
+}

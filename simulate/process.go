@@ -1,0 +1,118 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"time"
+
+	"dsbo/experiment"
+	"dsbo/network"
+	"dsbo/network/grpc"
+	"dsbo/pki"
+	"dsbo/runs"
+)
+
+// port is where all agents listen.
+const port = "7000"
+
+// run does what the verb agent does, with the simulation's clock, wires and disk.
+func (p *process) run() error {
+	folder, own := runs.Folder(p.dir), p.membership()
+	if m, err := folder.ReadMembership(); err == nil && m == own {
+		if state, err := folder.State(); err != nil || state == runs.Finished {
+			return err
+		}
+	}
+	j, err := experiment.Parse(quadratic{}, slices.Concat(p.Flags, fixed, []string{"-out=" + p.dir}), io.Discard)
+	if err != nil {
+		return err
+	}
+	j.View = viewer{p}
+	j.Layout = experiment.OneAgent(p.agent, fmt.Sprint("simulated agent ", p.agent), p.open(j))
+	err = j.Run(p.running, nil, io.Discard)
+	if m := p.exchange(); m != nil {
+		err = errors.Join(err, m.Close())
+	}
+	return err
+}
+
+// fixed are the flags of all simulated runs.
+var fixed = []string{"-quiet", "-report=false", "-batch=0", "-dtype=float64"}
+
+func (w *world) membershipOf(agent int) runs.Membership {
+	return runs.Membership{Run: "simulated", Hash: fmt.Sprint(w.Seed), Agent: agent, Agents: w.Agents}
+}
+
+func (p *process) membership() runs.Membership { return p.membershipOf(p.agent) }
+
+// open returns what opens the agent's end of the exchange.
+func (p *process) open(j *experiment.Job) experiment.Opener {
+	return func(_ context.Context, g *network.Graph, from int, fingerprint []byte) (network.Team, error) {
+		listener, err := p.host.Listen(port)
+		if err != nil {
+			return nil, err
+		}
+		own := p.membership()
+		m, err := grpc.Open(grpc.Config{
+			Agent: p.agent, Matrix: g.W, Run: own.Run, Hash: own.Hash, Addresses: p.addresses,
+			Listener: listener, Dial: func(ctx context.Context, address string) (net.Conn, error) { return p.host.Dial(ctx, address) },
+			Identity: p.identity(p.agent), Wire: j.Settings.ExchangeWire(), Unmasked: p.Unmasked, Fingerprint: fingerprint, Round: from,
+			KeepFrames: p.KeepFrames, Heartbeat: p.Heartbeat, SilentAfter: p.SilentAfter, PeerTimeout: p.Patience,
+			AllFinished: func() error { return runs.Folder(p.dir).WriteMembership(own) },
+			Log:         p.trace.logger(p.agent),
+		})
+		if err != nil {
+			return nil, err
+		}
+		p.mu.Lock()
+		p.mixer = m
+		p.mu.Unlock()
+		return m, nil
+	}
+}
+
+// A viewer has a job take time where it would show how far it is.
+type viewer struct{ *process }
+
+// Show implements [experiment.Viewer].
+func (v viewer) Show(experiment.Progress) {
+	since := int64(time.Since(begin))
+	v.take(v.of("step", v.agent).of("moment", since).exponential(v.Step / 4))
+}
+
+// Log implements [experiment.Viewer].
+func (v viewer) Log(format string, args ...any) {
+	v.trace.note("agent %d: "+format, append([]any{v.agent}, args...)...)
+}
+
+// Note implements [experiment.Viewer].
+func (v viewer) Note(n experiment.Note) { v.Log("%s", n.Name) }
+
+// Record implements [experiment.Viewer].
+func (v viewer) Record(r runs.Record, _ []string) { v.Log("record of iteration %d", r.Iteration) }
+
+// Saved implements [experiment.Viewer].
+func (v viewer) Saved(iteration int) { v.Log("checkpoint of iteration %d", iteration) }
+
+// Stop implements [experiment.Viewer].
+func (viewer) Stop() {}
+
+// authority signs the certificates of all simulated agents, which are valid as long as any run may take.
+func newIdentities(n int) ([]*pki.Identity, error) {
+	from, until := begin.AddDate(-1, 0, 0), begin.AddDate(100, 0, 0)
+	a, err := pki.NewAuthority("simulation", from, until)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]*pki.Identity, n)
+	for i := range ids {
+		if ids[i], err = a.Issue(i, from, until); err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}

@@ -1,0 +1,122 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"dsbo/internal/memnet"
+	"dsbo/pki"
+)
+
+// A Result is what became of a simulated run.
+type Result struct {
+	Took    time.Duration // virtual time
+	Lives   int           // processes of all agents
+	Refused bool          // the run ended with an error that names a silent agent
+	Trace   []Line        // what happened, by moment and then by text
+}
+
+// String returns the trace for people.
+func (r Result) String() string {
+	var text strings.Builder
+	for _, l := range r.Trace {
+		fmt.Fprintln(&text, l)
+	}
+	return text.String()
+}
+
+// A world is a run as it is simulated.
+type world struct {
+	Case
+	draw
+	network   *memnet.Network
+	machines  []*machine
+	addresses []string
+	trace     trace
+	cuts      cuts
+}
+
+// mostAgents is the largest number of agents in a run.
+const mostAgents = 5
+
+// identities are the certificates of the agents of all runs of this process.
+var identities = sync.OnceValues(func() ([]*pki.Identity, error) { return newIdentities(mostAgents) })
+
+func (w *world) identity(agent int) *pki.Identity {
+	ids, _ := identities() // Run has called it before
+	return ids[agent]
+}
+
+// of derives a draw of an agent.
+func (w *world) of(name string, agent int, numbers ...int) draw {
+	d := w.draw.of(name, int64(agent))
+	for _, n := range numbers {
+		d = d.of("", int64(n))
+	}
+	return d
+}
+
+// Run runs the case, inside of a bubble of testing/synctest that began with it. The error says what is wrong with its end.
+func (c Case) Run(want *Reference) (Result, error) {
+	dir, err := os.MkdirTemp("", "simulated")
+	if err != nil {
+		return Result{}, err
+	}
+	defer os.RemoveAll(dir)
+	w := &world{Case: c, draw: draw(c.Seed).of("world")}
+	w.network = memnet.New(weather{w.draw.of("weather"), c.Latency, max(time.Minute, 100*c.Latency)})
+	for i := range c.Agents {
+		name := fmt.Sprintf("agent-%d", i)
+		w.addresses = append(w.addresses, net.JoinHostPort(name, port))
+		w.machines = append(w.machines, &machine{world: w, agent: i, name: name, dir: filepath.Join(dir, name)})
+	}
+	err = w.live()
+	if err == nil {
+		err = w.verify(want)
+	}
+	if n := w.network.Open(); err == nil && n > 0 {
+		err = fmt.Errorf("%d ends of connections are left open", n)
+	}
+	r := Result{Took: time.Since(begin), Trace: w.trace.sorted()}
+	for _, m := range w.machines {
+		r.Lives += m.lives
+		r.Refused = r.Refused || m.refused
+	}
+	return r, err
+}
+
+// live runs the agents, and faults, until all agents have ended for good. One that takes too long ends all.
+func (w *world) live() error {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), w.Calm+w.Limit, errors.New("the run does not end"))
+	defer cancel()
+	errs := make([]error, w.Agents)
+	var agents, faults sync.WaitGroup
+	for i, m := range w.machines {
+		agents.Go(func() { errs[i] = m.supervise(ctx) })
+	}
+	over, done := context.WithCancel(ctx)
+	faults.Go(func() { w.suffer(over) })
+	hung := context.AfterFunc(ctx, func() {
+		for i, m := range w.machines {
+			w.trace.note("agent %d: %s", i, m.state())
+		}
+	})
+	agents.Wait()
+	hung()
+	done()
+	faults.Wait()
+	for i, err := range errs {
+		w.machines[i].refused = err != nil && w.Refused && refusal(err)
+		if err != nil && !w.machines[i].refused {
+			return fmt.Errorf("agent %d: %w", i, err)
+		}
+	}
+	return nil
+}
