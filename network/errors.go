@@ -59,6 +59,24 @@ func (e *PeerError) Is(target error) bool { return target == dsbo.ErrPeer }
 // Unwrap returns e.Reason.
 func (e *PeerError) Unwrap() error { return e.Reason }
 
+// A HoldupError names the process that has held up an exchange for too long. It matches [ErrSilent] and [dsbo.ErrPeer].
+type HoldupError struct {
+	Process string // such as "agent 3"
+	Holdup  string // in which exchange it was waited for, for how long, and why
+	Last    error  // error of the last connection to it; nil if there was none
+}
+
+func (e *HoldupError) Error() string {
+	s := fmt.Sprintf("%s holds up the run: %s", e.Process, e.Holdup)
+	if e.Last != nil {
+		s += ": " + e.Last.Error()
+	}
+	return s
+}
+
+// Is reports whether target is ErrSilent or dsbo.ErrPeer.
+func (e *HoldupError) Is(target error) bool { return target == ErrSilent || target == dsbo.ErrPeer }
+
 // An EndedError is another process's reason for ending the exchange. It matches [ErrEnded] and the kind of that process's
 // error, if it is one that keeps its identity; [Kind] says which. It matches [dsbo.ErrPeer] too, unless the run diverged or
 // was interrupted: the settings to be mended, if any, are the other process's.

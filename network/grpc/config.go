@@ -80,8 +80,14 @@ type Config struct {
 	// SilentAfter is when a neighbour that says nothing is named in the log, and its connection
 	// given up for a new one: after three heartbeats of the slowest neighbour at least. 0 means 5 s.
 	SilentAfter time.Duration
-	// PeerTimeout is when a silent neighbour ends the run. 0 means 10 minutes.
+	// PeerTimeout is when a silent neighbour ends the run, or an agent that holds up an exchange and does not say that it
+	// computes. It bounds the writing of a file too ([Mixer.Saving]). 0 means 10 minutes.
 	PeerTimeout time.Duration
+	// ComputeTimeout bounds how long an exchange waits for agents that say that they compute. 0 means 24 hours.
+	ComputeTimeout time.Duration
+	// Hung is called in a goroutine of its own when the disk does not answer, as the one that writes may never return. nil does
+	// nothing.
+	Hung func(error)
 
 	// AllFinished is called by Drain when it knows that all agents have finished, before a neighbour can leave because
 	// this agent knows: what it keeps of that, an agent that is lost later finds, and need not wait for others that have
@@ -117,6 +123,7 @@ func (c Config) withDefaults() Config {
 	orDefault(&c.SilentAfter, 5*time.Second)
 	orDefault(&c.Heartbeat, min(500*time.Millisecond, c.SilentAfter/4))
 	orDefault(&c.PeerTimeout, 10*time.Minute)
+	orDefault(&c.ComputeTimeout, max(24*time.Hour, c.PeerTimeout))
 	orDefault(&c.Program, network.ThisProgram())
 	orDefault(&c.Instance, uint64(time.Now().UnixNano()))
 	if c.Log == nil {
@@ -163,6 +170,7 @@ func (c Config) Validate() error {
 		{c.KeepBytes >= 1, "KeepBytes must be at least 1; it is", c.KeepBytes},
 		{c.Heartbeat > 0, "Heartbeat must be above 0; it is", c.Heartbeat},
 		{c.SilentAfter >= 3*c.Heartbeat, fmt.Sprintf("SilentAfter must be at least three heartbeats of %v; it is", c.Heartbeat), c.SilentAfter},
+		{c.ComputeTimeout >= c.PeerTimeout, fmt.Sprintf("ComputeTimeout must be at least PeerTimeout, %v; it is", c.PeerTimeout), c.ComputeTimeout},
 		{c.PeerTimeout >= c.SilentAfter, fmt.Sprintf("PeerTimeout must be at least SilentAfter, %v; it is", c.SilentAfter), c.PeerTimeout},
 	} {
 		if !s.holds {

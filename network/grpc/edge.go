@@ -34,7 +34,9 @@ type edge struct {
 	credit int  // the neighbour has room for the vectors of exchanges up to this one
 	due    kind // a resend or an alive that is to be sent first; 0 for none
 
-	radius int // the neighbour's; see Mixer.radius
+	radius   int    // the neighbour's; see Mixer.radius
+	report   report // what it said of itself last on this stream, if reported
+	reported bool
 
 	session       *session // nil while there is no stream
 	instance      uint64   // of the neighbour's process that opened it, or the last one
@@ -48,7 +50,7 @@ type edge struct {
 func (e *edge) attach(s *session, h hello) {
 	e.replace(h.instance)
 	e.session = s
-	e.stale = e.due == kindResend // it went back after its hello
+	e.stale, e.reported = e.due == kindResend, false // it went back after its hello
 	e.credit, e.radius = h.sent, 0
 	e.sendFrom(h.next)
 	if e.m.finished {
@@ -140,7 +142,8 @@ func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 		return encode(header{kindResend, m.window.end(), e.received}, nil), false
 	case e.due == kindAlive:
 		e.due = 0
-		return encode(header{kindAlive, 0, m.announcedRadius()}, nil), false
+		r := m.ownReport()
+		return encode(header{kindAlive, r.round, m.announcedRadius()}, r.encode()), false
 	case s.keysSent < len(m.keys.spread):
 		s.keysSent++
 		return m.keys.spread[s.keysSent-1].frame, false
@@ -171,6 +174,7 @@ func (e *edge) handle(f *frame) error {
 		e.sendFrom(f.detail)
 		e.setRadius(0)
 	case kindAlive:
+		e.report, e.reported = readReport(f)
 		e.setRadius(min(f.detail, e.m.lastRadius()))
 	case kindKey:
 		e.m.learnKey(e.id, f.exchange, f.text)
@@ -209,7 +213,7 @@ func (e *edge) receive(f *frame) error {
 	e.slot[slot], f.data = f.data, e.slot[slot]
 	e.purpose[slot] = f.detail
 	if e.awaited() {
-		e.stats.Waited += time.Since(m.waitStart)
+		e.stats.Waited += time.Since(m.since)
 		m.missing--
 	}
 	e.received++

@@ -44,6 +44,7 @@ func (m *Mixer) beginDrain() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.finished = true
+	m.do(ending)
 	m.announce()
 }
 

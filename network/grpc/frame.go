@@ -49,8 +49,8 @@ const (
 
 type header struct {
 	kind kind
-	// exchange is that of a vector. In a hello and a resend it is how many vectors the sender has sent, in a fail the
-	// number of the agent that failed, in a key that of the agent whose key it is.
+	// exchange is that of a vector, in an alive that of the sender's report. In a hello and a resend it is how many vectors the
+	// sender has sent, in a fail the number of the agent that failed, in a key that of the agent whose key it is.
 	exchange int
 	// detail is the purpose of a vector. In a hello and a resend it is the exchange of the first vector that the sender
 	// needs, in an alive the sender's radius, in a fail the kind of the error.

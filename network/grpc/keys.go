@@ -240,6 +240,9 @@ func (c *Config) verifyKey(agent int, k signedKey) (until time.Time, err error) 
 func (m *Mixer) awaitKeys(ctx context.Context, purpose int) error {
 	m.mu.Lock()
 	m.spreadOwnKey()
+	if m.keys.missing > 0 {
+		m.do(asking)
+	}
 	m.mu.Unlock()
 	var other *edge
 	err := m.await(ctx, func() bool { other = m.otherPurpose(purpose); return other != nil || m.keys.missing == 0 })

@@ -33,22 +33,32 @@ type Mixer struct {
 	words             []uint64      // those that came from one neighbour
 	part              part          // of the run that this agent takes: among whom it exchanges
 
-	mu        sync.Mutex
-	edges     []*edge // in ascending order of the neighbours
-	round     int     // the next exchange, or the one under way
-	window    window
-	keys      keys      // of masks
-	missing   int       // neighbours that an exchange waits for
-	waitStart time.Time // since when
-	rollback  *network.RollbackError
-	finished  bool                // Drain has begun
-	recorded  bool                // Config.AllFinished has been called; true if there is none
-	ended     *network.EndedError // why all agents have to end; nil while the run goes on
-	err       error               // what Mix, Gather and Reduce return from now on; nil while all is well
-	closed    bool
-	rewinds   int64
-	refused   int64
-	refusals  map[string]time.Time // those that have just been logged: when, by host and reason
+	mu       sync.Mutex
+	edges    []*edge // in ascending order of the neighbours
+	round    int     // the next exchange, or the one under way
+	window   window
+	keys     keys // of masks
+	missing  int  // neighbours that an exchange waits for
+	rollback *network.RollbackError
+
+	// The progress of the exchange under way; see watch.
+	doing       activity
+	since       time.Time // since when the agent does that
+	stalled     int       // heartbeats for which one that does not compute has held it up
+	waited      int       // heartbeats for which anyone has
+	stallLogged bool
+	reached     int // the largest round so far
+	setbacks    int // how often neighbours had it go back since
+	setBackBy   int // the last of these
+
+	finished bool                // Drain has begun
+	recorded bool                // Config.AllFinished has been called; true if there is none
+	ended    *network.EndedError // why all agents have to end; nil while the run goes on
+	err      error               // what Mix, Gather and Reduce return from now on; nil while all is well
+	closed   bool
+	rewinds  int64
+	refused  int64
+	refusals map[string]time.Time // those that have just been logged: when, by host and reason
 
 	vectors, vectorBytes int64 // see Status
 }
@@ -173,6 +183,8 @@ func (m *Mixer) advance() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.round++
+	m.progressed()
+	m.do(computing)
 }
 
 // publish puts the entry of this exchange before the neighbours.
@@ -189,7 +201,7 @@ func (m *Mixer) publish(e entry) error {
 	} else if !m.window.get(m.round).equal(e) {
 		return m.failLocked(fmt.Errorf("%w: this agent, exchange %d", ErrConflict, m.round))
 	}
-	m.waitStart = time.Now()
+	m.do(exchanging)
 	m.missing = 0
 	for _, e := range m.part.edges {
 		if e.received <= m.round {
@@ -278,6 +290,7 @@ func (m *Mixer) interrupted() error {
 func (m *Mixer) rollBack(neighbour, round int) {
 	if m.rollback == nil || round < m.rollback.Round {
 		m.rollback = &network.RollbackError{Neighbour: neighbour, Round: round}
+		m.setbacks, m.setBackBy = m.setbacks+1, neighbour
 		m.config.Log.Warn("a neighbour needs exchanges that are no longer kept", "neighbour", neighbour,
 			"from", round, "kept from", m.window.start)
 		m.notifyWaiter()
@@ -302,6 +315,7 @@ func (m *Mixer) Rewind(round int) error {
 	}
 	m.config.Log.Info("going back", "from exchange", m.round, "to", round)
 	m.round, m.missing, m.rollback = round, 0, nil
+	m.do(computing)
 	m.finished, m.recorded = false, m.config.AllFinished == nil
 	m.rewinds++
 	m.window.rewind(round)

@@ -91,6 +91,7 @@ func newMixer(c Config) (*Mixer, error) {
 		signal:   make(chan struct{}, 1),
 		round:    c.Round,
 		recorded: c.AllFinished == nil,
+		since:    time.Now(),
 		keys:     keys,
 		window:   window{start: c.Round, maxFrames: c.KeepFrames, maxBytes: c.KeepBytes},
 		refusals: map[string]time.Time{},
@@ -126,6 +127,11 @@ func (m *Mixer) heartbeat() {
 	defer m.mu.Unlock()
 	for _, e := range m.edges {
 		if err := e.heartbeat(); err != nil && m.err == nil {
+			m.failLocked(err)
+		}
+	}
+	if m.err == nil {
+		if err := m.watch(); err != nil {
 			m.failLocked(err)
 		}
 	}

@@ -9,6 +9,8 @@ type Status struct {
 	Refused int64 // connections that were refused
 	// Vectors counts those of Mix and the words of Reduce, once for each neighbour they go to, and VectorBytes their bytes.
 	Vectors, VectorBytes int64
+	Holdup               *Holdup // what an exchange waits for at present; nil if none waits
+	Stalled              bool    // it has waited for so long that the log says so
 	Neighbours           []Neighbour
 }
 
@@ -20,7 +22,8 @@ type Neighbour struct {
 	Connects  int64         // how often a stream was opened
 	Round     int           // how many exchanges the neighbour is known to have sent
 	Silent    time.Duration // since something was heard of it, in whole heartbeats
-	Waited    time.Duration // in Mix, for its vectors
+	Waited    time.Duration // for its vectors, that of the exchange under way included
+	Waiting   time.Duration // for its vector of the exchange under way; 0 if that is here
 
 	FramesSent, BytesSent         int64
 	FramesReceived, BytesReceived int64
@@ -32,7 +35,8 @@ type Neighbour struct {
 func (m *Mixer) Status() Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := Status{Round: m.round, Rewinds: m.rewinds, Refused: m.refused, Vectors: m.vectors, VectorBytes: m.vectorBytes}
+	s := Status{Round: m.round, Rewinds: m.rewinds, Refused: m.refused, Vectors: m.vectors, VectorBytes: m.vectorBytes,
+		Holdup: m.holdup(), Stalled: m.stallLogged}
 	for _, e := range m.edges {
 		s.Neighbours = append(s.Neighbours, e.snapshot())
 	}
@@ -53,5 +57,9 @@ func (e *edge) snapshot() Neighbour {
 	n.Connected = e.session != nil
 	n.Round = e.credit
 	n.Silent = e.silence()
+	if e.awaited() {
+		n.Waiting = time.Since(e.m.since)
+		n.Waited += n.Waiting
+	}
 	return n
 }

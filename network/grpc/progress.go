@@ -1,0 +1,238 @@
+package grpc
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"dsbo/network"
+)
+
+// An activity is what an agent is about.
+type activity uint8
+
+const (
+	computing  activity = iota // between two exchanges
+	saving                     // a file is written
+	exchanging                 // vectors of the neighbours are awaited
+	asking                     // keys of masks are awaited
+	ending                     // the others' end is awaited
+	lastActivity
+)
+
+// A cause is why an agent holds up others.
+type cause uint8
+
+const (
+	computes    cause = iota // it says that it does, which takes the time that it takes
+	writes                   // it says that a file is being written
+	silent                   // nothing is heard of it
+	withholds                // it is there and does not send what is due
+	keyless                  // its key has not come
+	goesBack                 // it has this agent go back again and again
+	unlastCause              // the first number that is no cause
+)
+
+func (c cause) String() string {
+	return [...]string{"it computes", "it writes a file", "it is silent", "it is there and does not send what is due", "the key of its masks has not come",
+		"it has this agent go back again and again"}[c]
+}
+
+// A report is what an agent says of itself with each heartbeat, so that of a whole chain of agents that wait the one that holds
+// them up is known to all.
+type report struct {
+	doing  activity
+	round  int // the next exchange, or the one under way
+	holder int // who holds up the sender, in the end; the sender itself if nobody does
+	cause  cause
+}
+
+// reportLength is that of the payload of an alive frame; an earlier version may send none.
+const reportLength = 8
+
+func (r report) encode() []byte {
+	return binary.LittleEndian.AppendUint32([]byte{byte(r.doing), byte(r.cause), 0, 0}, uint32(r.holder))
+}
+
+// readReport reads the report in an alive frame.
+func readReport(f *frame) (r report, ok bool) {
+	if len(f.text) < reportLength || f.text[0] >= byte(lastActivity) || f.text[1] >= byte(unlastCause) {
+		return r, false
+	}
+	return report{activity(f.text[0]), f.exchange, int(binary.LittleEndian.Uint32(f.text[4:])), cause(f.text[1])}, true
+}
+
+// ownReport returns what this agent says of itself.
+func (m *Mixer) ownReport() report {
+	r := report{doing: m.doing, round: m.round, holder: m.config.Agent, cause: computes}
+	if m.doing == saving {
+		r.cause = writes
+	}
+	if h := m.holdup(); h != nil {
+		r.holder, r.cause = h.Agent, h.cause
+	}
+	return r
+}
+
+// A Holdup is what an exchange waits for.
+type Holdup struct {
+	Agent    int           // who holds it up
+	Says     int           // the neighbour that says so; the agent itself, or -1 if this agent knows it of itself
+	Exchange int           // the exchange that waits
+	Waiting  time.Duration // since it does
+	Computes bool          // the agent says that it computes: all is well, but slow
+	Reason   string
+	cause    cause
+}
+
+func (h *Holdup) String() string {
+	s := fmt.Sprintf("exchange %d has waited for agent %d for %v: %s", h.Exchange, h.Agent, h.Waiting.Round(time.Second), h.Reason)
+	if h.Says >= 0 && h.Says != h.Agent {
+		s += fmt.Sprintf(", as agent %d says", h.Says)
+	}
+	return s
+}
+
+// do notes what this agent is about from now on.
+func (m *Mixer) do(a activity) {
+	m.doing, m.since = a, time.Now()
+}
+
+// holdup returns what this agent waits for, nil if it does not wait. Of several neighbours it waits for, that is the one
+// with the worst cause, and of these the first.
+func (m *Mixer) holdup() (worst *Holdup) {
+	if m.doing == asking {
+		worst = m.awaitedKey()
+	}
+	for _, e := range m.edges {
+		if e.holds() {
+			if h := e.holdup(); worst == nil || h.cause > worst.cause {
+				worst = h
+			}
+		}
+	}
+	if worst != nil {
+		worst.Exchange, worst.Waiting = m.round, time.Since(m.since)
+		worst.Computes, worst.Reason = worst.cause == computes, worst.cause.String()
+	}
+	return worst
+}
+
+// awaitedKey returns the first agent whose key is awaited; nil if there is none.
+func (m *Mixer) awaitedKey() *Holdup {
+	for agent, key := range m.keys.public {
+		if key == nil {
+			return &Holdup{Agent: agent, Says: -1, cause: keyless}
+		}
+	}
+	return nil
+}
+
+// holds reports whether this agent waits for the neighbour: for its vector, or at the end for its news of the others.
+func (e *edge) holds() bool {
+	switch e.m.doing {
+	case exchanging:
+		return e.awaited()
+	case ending:
+		return e.radius < e.m.lastRadius() && e.radius < e.m.radius()
+	}
+	return false
+}
+
+// holdup returns who holds up this agent as far as the neighbour goes. One that waits itself does so in an earlier exchange, or
+// nearer to an agent that has not finished: what it says of another agent is passed on only then, so that in a chain of agents which wait
+// nobody is blamed but its end.
+func (e *edge) holdup() *Holdup {
+	m, r := e.m, e.report
+	h := &Holdup{Agent: e.id, Says: -1, cause: withholds}
+	behind := r.round < m.round || m.doing == ending
+	switch {
+	case e.session == nil || e.silence() >= m.config.SilentAfter:
+		h.cause = silent
+	case !e.reported:
+	case r.doing == computing && (behind || r.round == m.round):
+		h.cause, h.Says = computes, e.id
+	case r.doing == saving && (behind || r.round == m.round):
+		h.cause, h.Says = writes, e.id
+	case r.doing == ending && m.doing != ending, !behind && r.doing != asking:
+	case r.holder != m.config.Agent && r.holder != e.id && r.holder < len(m.config.Addresses):
+		h.Agent, h.cause, h.Says = r.holder, r.cause, e.id
+	}
+	return h
+}
+
+// watch counts how long this agent has waited, says so in the log, and returns an error where it is too long: for one that holds up all
+// without a reason, after PeerTimeout, and for one that says that it computes, after ComputeTimeout. It is called once a heartbeat.
+// What counts is the exchange under way: neither a new connection nor a sign of life begins the wait anew.
+func (m *Mixer) watch() error {
+	c := &m.config
+	if m.doing == saving && time.Since(m.since) >= c.PeerTimeout {
+		err := fmt.Errorf("agent %d has been writing a file for %v: the disk does not answer", c.Agent, time.Since(m.since).Round(time.Second))
+		if c.Hung != nil {
+			go c.Hung(err)
+		}
+		return err
+	}
+	h := m.holdup()
+	if m.setbacks > mostSetbacks { // whatever comes, it comes to nothing
+		h = &Holdup{Agent: m.setBackBy, Says: -1, Exchange: m.reached, Waiting: m.heartbeatsFor(m.waited), Reason: goesBack.String()}
+	}
+	if h == nil {
+		return nil
+	}
+	m.waited++
+	if !h.Computes {
+		m.stalled++
+	}
+	stalled, waited := m.heartbeatsFor(m.stalled), m.heartbeatsFor(m.waited)
+	if !h.Computes && stalled >= c.SilentAfter && !m.stallLogged {
+		m.stallLogged = true
+		c.Log.Warn("an exchange is held up", "exchange", h.Exchange, "by agent", h.Agent, "since", h.Waiting.Round(c.Heartbeat), "reason", h.Reason, "says", h.Says)
+	}
+	if stalled < c.PeerTimeout && waited < c.ComputeTimeout || m.doing == ending && m.allFinished() {
+		return nil
+	}
+	return &network.HoldupError{Process: fmt.Sprintf("agent %d", h.Agent), Holdup: h.String(), Last: m.lastError(h.Agent)}
+}
+
+// lastError returns what ended the last connection to an agent, if it is a neighbour.
+func (m *Mixer) lastError(agent int) error {
+	if e := m.edge(agent); e != nil {
+		return e.lastErr
+	}
+	return nil
+}
+
+func (m *Mixer) heartbeatsFor(n int) time.Duration { return time.Duration(n) * m.config.Heartbeat }
+
+// mostSetbacks is how often neighbours may have this agent go back before it is further than it was. Agents whose checkpoints differ
+// meet after a few; one that goes on with that keeps all others from going on.
+const mostSetbacks = 16
+
+// progressed begins the wait anew, as an exchange has ended.
+func (m *Mixer) progressed() {
+	if m.round > m.reached {
+		m.reached, m.setbacks = m.round, 0
+	}
+	if m.setbacks > mostSetbacks {
+		return
+	}
+	if m.stallLogged {
+		m.config.Log.Info("the exchange goes on", "exchange", m.round, "after", time.Since(m.since).Round(m.config.Heartbeat))
+	}
+	m.stalled, m.waited, m.stallLogged = 0, 0, false
+}
+
+// Saving says that a file is being written until done is called: neighbours that wait are told, and if it takes longer than
+// Config.PeerTimeout the run ends, as the disk does not answer. It belongs to the goroutine of Mix.
+func (m *Mixer) Saving() (done func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before := m.doing
+	m.do(saving)
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.do(before)
+	}
+}

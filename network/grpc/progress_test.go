@@ -1,0 +1,199 @@
+package grpc
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"dsbo"
+	"dsbo/internal/must"
+	"dsbo/network"
+)
+
+// reporting is a heartbeat of a neighbour that says this of itself.
+func reporting(r report) []byte { return encode(header{kindAlive, r.round, 0}, r.encode()) }
+
+// TestHoldup: of a chain of agents that wait, the one that holds them up is named, and not one that waits itself. The agent here is 1
+// of a path, waits in exchange 5 for agent 0, and gets heartbeats of it.
+func TestHoldup(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		says  *report // nil: nothing
+		agent int
+		want  cause
+	}{
+		{"says nothing of itself", nil, 0, withholds},
+		{"computes", &report{computing, 5, 0, computes}, 0, computes},
+		{"computes in an earlier iteration", &report{computing, 2, 0, computes}, 0, computes},
+		{"writes", &report{saving, 5, 0, writes}, 0, writes},
+		{"waits for one that computes", &report{exchanging, 4, 3, computes}, 3, computes},
+		{"waits for one that is silent", &report{exchanging, 3, 3, silent}, 3, silent},
+		{"waits for one that withholds", &report{exchanging, 3, 3, withholds}, 3, withholds},
+		{"waits for a key", &report{asking, 5, 3, keyless}, 3, keyless},
+		{"says that it has sent", &report{exchanging, 5, 3, silent}, 0, withholds},
+		{"says that it is further", &report{computing, 6, 0, computes}, 0, withholds},
+		{"says that it waits for this one, which has sent", &report{exchanging, 4, self, silent}, 0, withholds},
+		{"waits for nobody that there is", &report{exchanging, 4, 1 << 30, silent}, 0, withholds},
+		{"waits for itself", &report{exchanging, 4, 0, computes}, 0, withholds},
+		{"has finished", &report{ending, 4, 0, computes}, 0, withholds},
+	} {
+		m, _ := pathAgent(func(c *Config) { c.Round, c.Addresses = 5, make([]string, 4) })
+		m.edge(2).received = 6
+		s := attached(m, 0, 5, 5)
+		publish(m, 5)
+		if c.says != nil {
+			deliver(s, reporting(*c.says))
+		}
+		h := m.holdup()
+		if h == nil || h.Agent != c.agent || h.cause != c.want || h.Exchange != 5 {
+			t.Errorf("agent 0 %s: held up by %+v; it must be agent %d, as %v", c.name, h, c.agent, c.want)
+		}
+		if own := m.ownReport(); own != (report{exchanging, 5, c.agent, c.want}) {
+			t.Errorf("agent 0 %s: this agent says %+v of itself; it must pass on agent %d, as %v", c.name, own, c.agent, c.want)
+		}
+	}
+}
+
+// TestReadReport: what no agent says of itself is no report.
+func TestReadReport(t *testing.T) {
+	want := report{saving, 1 << 40, 7, writes}
+	if got, ok := readReport(decoded(reporting(want))); !ok || got != want {
+		t.Errorf("%+v, %v; it must be %+v", got, ok, want)
+	}
+	for _, text := range [][]byte{nil, {1}, {byte(lastActivity), 0, 0, 0, 0, 0, 0, 0}, {0, byte(unlastCause), 0, 0, 0, 0, 0, 0}} {
+		if r, ok := readReport(&frame{text: text}); ok {
+			t.Errorf("% x is read as %+v", text, r)
+		}
+	}
+}
+
+// TestHeldUp: an agent that is there, or comes back again and again, and does not send, is named after SilentAfter and ends the run
+// after PeerTimeout; one that computes does not.
+func TestHeldUp(t *testing.T) {
+	withheld := report{exchanging, 0, 2, withholds}
+	for _, c := range []struct {
+		name string
+		says report
+		ends int // after so many heartbeats
+	}{
+		{"withholds", withheld, 20},
+		{"computes", report{computing, 0, 0, computes}, 60},
+	} {
+		m, log := pathAgent(func(c *Config) {
+			inSeconds(c)
+			c.ComputeTimeout = time.Minute
+		})
+		m.edge(2).received = 1
+		publish(m, 0)
+		for k := range c.ends {
+			if m.err != nil {
+				t.Fatalf("%s: error %v after %d s", c.name, m.err, k)
+			}
+			deliver(attached(m, 2, 1, 1), alive(0))
+			s := attached(m, 0, 0, 0) // each hello is a sign of life, and no progress
+			deliver(s, reporting(c.says))
+			m.heartbeat()
+			if st := m.Status(); st.Stalled != (c.says == withheld && k >= 4) || st.Holdup.Agent != 0 || st.Neighbours[0].Waiting == 0 {
+				t.Fatalf("%s: status %+v after %d s", c.name, st, k+1)
+			}
+		}
+		e, ok := errors.AsType[*network.HoldupError](m.err)
+		if !ok || e.Process != "agent 0" || !errors.Is(m.err, dsbo.ErrPeer) || !errors.Is(m.err, network.ErrSilent) {
+			t.Errorf("%s: error %v after %d s; it must name agent 0", c.name, m.err, c.ends)
+		}
+		if c.says == withheld {
+			log.want(t, "level=WARN", "an exchange is held up", "exchange=0", "agent\"=0")
+		}
+	}
+}
+
+// TestGoesBackForEver: a neighbour that has all others go back again and again keeps them from going on, whatever it sends meanwhile.
+func TestGoesBackForEver(t *testing.T) {
+	m, _ := pathAgent(func(c *Config) {
+		inSeconds(c)
+		c.KeepFrames = 2
+	})
+	s := attached(m, 0, 0, 0)
+	other := attached(m, 2, 0, 0)
+	for n := range 200 {
+		for k := range 4 {
+			publish(m, k)
+			for _, from := range []*session{s, other} {
+				deliver(from, reporting(report{computing, k, from.e.id, computes}))
+				deliver(from, vectorOfOne(k, 1))
+				for sent := []byte{}; sent != nil; {
+					sent, _ = from.e.nextFrame(from)
+				}
+			}
+			m.advance()
+		}
+		m.heartbeat()
+		if m.err != nil {
+			if e, ok := errors.AsType[*network.HoldupError](m.err); !ok || e.Process != "agent 0" || !strings.Contains(m.err.Error(), "go back again and again") {
+				t.Errorf("error %v; it must name agent 0", m.err)
+			}
+			if n < mostSetbacks+19 {
+				t.Errorf("the run ended after it had gone back %d times", n)
+			}
+			return
+		}
+		deliver(s, encode(header{kindResend, 0, 0}, nil))
+		must.OK(m.Rewind(0))
+	}
+	t.Error("the run goes on for ever")
+}
+
+// TestDiskDoesNotAnswer: an agent whose file is being written for ever ends the run for all others, and tells its process.
+func TestDiskDoesNotAnswer(t *testing.T) {
+	hung := make(chan error, 1)
+	m, _ := pathAgent(func(c *Config) {
+		c.Heartbeat, c.SilentAfter, c.PeerTimeout, c.Hung = 1, 3, 3, func(err error) { hung <- err }
+	})
+	s := attached(m, 0, 0, 0)
+	done := m.Saving()
+	if r := m.ownReport(); r != (report{saving, 0, self, writes}) {
+		t.Errorf("the neighbours are told %+v; it must be that this agent writes", r)
+	}
+	for m.err == nil {
+		must.OK(m.edge(0).handle(decoded(alive(0))))
+		must.OK(m.edge(2).handle(decoded(alive(0))))
+		m.heartbeat()
+	}
+	if err := <-hung; !strings.Contains(err.Error(), "the disk does not answer") || errors.Is(err, dsbo.ErrPeer) {
+		t.Errorf("error %v; it must be the disk's", err)
+	}
+	if news, _ := s.e.nextFrame(s); decoded(news).kind != kindFail {
+		t.Errorf("the neighbour is sent %+v; it must be the end of the run", decoded(news))
+	}
+	done()
+	if m.doing != computing {
+		t.Errorf("after the file is written, the agent does %d", m.doing)
+	}
+}
+
+// TestChain: agents of a path wait for the one at its end, and all name that one.
+func TestChain(t *testing.T) {
+	ctx, cancel := context.WithCancel(limited(t))
+	defer cancel()
+	const n = 4
+	ms := openAgents(t, newGraph("path", n), func(c *Config) {
+		fast(c)
+		c.SilentAfter, c.PeerTimeout = 20*time.Millisecond, 500*time.Millisecond
+		c.ComputeTimeout = c.PeerTimeout
+	})
+	errs := together(ms[:n-1], func(_ int, m *Mixer) error {
+		x := []float64{1}
+		for {
+			if err := m.Mix(ctx, x, x); err != nil {
+				return err
+			}
+		}
+	})
+	for i, err := range errs {
+		if !errors.Is(err, dsbo.ErrPeer) || !strings.Contains(err.Error(), "agent 3 holds up the run") {
+			t.Errorf("agent %d ended with %v; it must name agent 3", i, err)
+		}
+	}
+}
