@@ -75,13 +75,21 @@ func (m *monitor) handler() http.Handler {
 	return mux
 }
 
-// health serves /healthz: the agent's position, and the neighbours that are not connected.
+// health serves /healthz: the agent's position, what it waits for, and the neighbours that are not connected. It is 503 while an
+// agent that does not compute holds up the run.
 func (m *monitor) health(w http.ResponseWriter, _ *http.Request) {
 	p := m.current()
-	text := fmt.Sprintf("ok: agent %d of %s, %v", m.agent, m.run, p.Progress)
+	state, code, text := "ok", http.StatusOK, ""
 	if p.exchange != nil {
+		s := p.exchange.Status()
+		if s.Holdup != nil {
+			text = "; " + s.Holdup.String()
+		}
+		if s.Stalled {
+			state, code = "waiting", http.StatusServiceUnavailable
+		}
 		var away []string
-		for _, n := range p.exchange.Status().Neighbours {
+		for _, n := range s.Neighbours {
 			if !n.Connected {
 				away = append(away, fmt.Sprint(n.Agent))
 			}
@@ -91,7 +99,8 @@ func (m *monitor) health(w http.ResponseWriter, _ *http.Request) {
 		}
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	fmt.Fprintln(w, text)
+	w.WriteHeader(code)
+	fmt.Fprintf(w, "%s: agent %d of %s, %v%s\n", state, m.agent, m.run, p.Progress, text)
 }
 
 // Describe sends nothing: the metrics depend on the position of the agent.
@@ -137,6 +146,16 @@ func (m *monitor) Collect(to chan<- prometheus.Metric) {
 	counter("refused_connections", "Connections that were refused.", float64(s.Refused), nil)
 	counter("vectors_sent", "Vectors sent, one to each neighbour in an exchange, without repetitions.", float64(s.Vectors), nil)
 	counter("vector_bytes_sent", "Bytes of the numbers in them.", float64(s.VectorBytes), nil)
+	waiting, stalled := 0.0, 0.0
+	if s.Holdup != nil {
+		waiting = s.Holdup.Waiting.Seconds()
+		gauge("holdup_agent", "The agent that holds up the exchange under way, in the end.", float64(s.Holdup.Agent), nil)
+	}
+	if s.Stalled {
+		stalled = 1
+	}
+	gauge("waiting_seconds", "Time for which the exchange under way has waited for others; 0: it does not.", waiting, nil)
+	gauge("stalled", "1 if it has waited for one that does not compute for so long that the log says so.", stalled, nil)
 	for _, n := range s.Neighbours {
 		neighbour, connected := prometheus.Labels{"neighbour": fmt.Sprint(n.Agent)}, 0.0
 		if n.Connected {
@@ -145,6 +164,7 @@ func (m *monitor) Collect(to chan<- prometheus.Metric) {
 		gauge("neighbour_connected", "1 if there is a connection.", connected, neighbour)
 		gauge("neighbour_round", "Exchanges that the neighbour is known to have sent.", float64(n.Round), neighbour)
 		gauge("neighbour_silent_seconds", "Time since the neighbour was heard.", n.Silent.Seconds(), neighbour)
+		gauge("neighbour_present_waiting_seconds", "Time for which the exchange under way has waited for the neighbour's vector.", n.Waiting.Seconds(), neighbour)
 		counter("neighbour_waiting_seconds", "Time spent waiting for the neighbour's vectors.", n.Waited.Seconds(), neighbour)
 		counter("neighbour_connects", "Connections made to the neighbour.", float64(n.Connects), neighbour)
 		counter("neighbour_frames_sent", "Frames sent to the neighbour, of all kinds.", float64(n.FramesSent), neighbour)

@@ -31,17 +31,31 @@ func (watched) Status() dsbogrpc.Status {
 	}}
 }
 
+// A stalled exchange waits for agent 5, as agent 3 says.
+type stalled struct{ computes bool }
+
+func (s stalled) Status() dsbogrpc.Status {
+	return dsbogrpc.Status{Round: 17, Stalled: !s.computes, Neighbours: []dsbogrpc.Neighbour{{Agent: 3, Connected: true, Waiting: 20 * time.Second}},
+		Holdup: &dsbogrpc.Holdup{Agent: 5, Says: 3, Exchange: 17, Waiting: 20 * time.Second, Computes: s.computes, Reason: "it is there"}}
+}
+
 // get returns what a monitor serves at a path.
 func get(t *testing.T, m *monitor, path string) string {
+	t.Helper()
+	code, text := getCode(t, m, path)
+	if code != http.StatusOK {
+		t.Fatalf("%s: %d", path, code)
+	}
+	return text
+}
+
+func getCode(t *testing.T, m *monitor, path string) (code int, text string) {
 	t.Helper()
 	s := httptest.NewServer(m.handler())
 	defer s.Close()
 	r := must.Get(s.Client().Get(s.URL + path))
 	defer r.Body.Close()
-	if r.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s", path, r.Status)
-	}
-	return string(must.Get(io.ReadAll(r.Body)))
+	return r.StatusCode, string(must.Get(io.ReadAll(r.Body)))
 }
 
 func TestMetrics(t *testing.T) {
@@ -118,6 +132,31 @@ func TestHealth(t *testing.T) {
 		m := &monitor{run: "mnist-8", agent: 2, position: p}
 		if got := get(t, m, "/healthz"); got != "ok: agent 2 of mnist-8, "+want+"\n" {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestHoldup: an agent that waits for one that does not compute is not well, and says for whom it waits.
+func TestHoldup(t *testing.T) {
+	m := newMonitor("mnist-8", 2)
+	for _, computes := range []bool{false, true} {
+		m.position.exchange = stalled{computes}
+		want, says := http.StatusServiceUnavailable, "waiting: agent 2 of mnist-8, starting; "
+		if computes {
+			want, says = http.StatusOK, "ok: agent 2 of mnist-8, starting; "
+		}
+		says += "exchange 17 has waited for agent 5 for 20s: it is there, as agent 3 says\n"
+		if code, text := getCode(t, m, "/healthz"); code != want || text != says {
+			t.Errorf("%d %q; it must be %d %q", code, text, want, says)
+		}
+		stalled := "dsbo_stalled 1\n"
+		if computes {
+			stalled = "dsbo_stalled 0\n"
+		}
+		for _, line := range []string{"dsbo_waiting_seconds 20\n", "dsbo_holdup_agent 5\n", stalled, `dsbo_neighbour_present_waiting_seconds{neighbour="3"} 20` + "\n"} {
+			if text := get(t, m, "/metrics"); !strings.Contains(text, line) {
+				t.Errorf("no line %q in\n%s", line, text)
+			}
 		}
 	}
 }

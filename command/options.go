@@ -23,6 +23,7 @@ type options struct {
 	mask        bool
 	silentAfter time.Duration
 	peerTimeout time.Duration
+	computing   time.Duration // -compute-timeout
 	keepFrames  int
 	keepMiB     int
 	log         string
@@ -31,7 +32,7 @@ type options struct {
 }
 
 // connectionFlags are the names of the options that are about connections, in the order of the help.
-var connectionFlags = []string{"certs", "insecure", "mask", "silent-after", "peer-timeout", "keep-frames", "keep-mib"}
+var connectionFlags = []string{"certs", "insecure", "mask", "silent-after", "peer-timeout", "compute-timeout", "keep-frames", "keep-mib"}
 
 // addFlags adds the flags to f. withoutCerts is the end of the help of -certs, what happens without it; log is the default of -log.
 func (o *options) addFlags(f *cli.Flags, withoutCerts, log string) {
@@ -46,7 +47,9 @@ func (o *options) addFlags(f *cli.Flags, withoutCerts, log string) {
 	f.DurationVar(&o.silentAfter, "silent-after", 5*time.Second,
 		"reconnect to a neighbour, and log its number, after it has been silent for this `time`; must be the same for all agents")
 	f.DurationVar(&o.peerTimeout, "peer-timeout", 10*time.Minute,
-		"give up after a neighbour has been silent for this `time`")
+		"give up after a neighbour has been silent, or an agent has held up an exchange and does not say that it computes, for this `time`")
+	f.DurationVar(&o.computing, "compute-timeout", 24*time.Hour,
+		"give up after agents that say that they compute have held up an exchange for this `time`")
 	f.IntVar(&o.keepFrames, "keep-frames", 1024,
 		"`exchanges` kept for neighbours that come back; if one needs older ones, this agent goes back to an earlier checkpoint as well")
 	f.IntVar(&o.keepMiB, "keep-mib", 16, "memory for kept exchanges, in `MiB`")
@@ -90,6 +93,8 @@ func (o *options) validate() error {
 	case o.peerTimeout < o.silentAfter:
 		return dsbo.Errorf(dsbo.ErrConfig,
 			"-peer-timeout must be at least -silent-after, %v; it is %v", o.silentAfter, o.peerTimeout)
+	case o.computing < o.peerTimeout:
+		return dsbo.Errorf(dsbo.ErrConfig, "-compute-timeout must be at least -peer-timeout, %v; it is %v", o.peerTimeout, o.computing)
 	case o.keepFrames < 2:
 		return dsbo.Errorf(dsbo.ErrConfig, "-keep-frames must be at least 2; it is %d", o.keepFrames)
 	case o.keepMiB < 1 || o.keepMiB > 1<<20:

@@ -217,3 +217,13 @@ func (h plainHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 
 // WithGroup returns h: names are not grouped.
 func (h plainHandler) WithGroup(string) slog.Handler { return h }
+
+// hung ends the process because of an error that leaves the run's own goroutine waiting for ever, as soon as the neighbours can know.
+func (s *screen) hung(err error) {
+	s.log.Error("the process ends", "reason", err)
+	time.Sleep(hungPause)
+	os.Exit(cli.Failure)
+}
+
+// hungPause is within which the neighbours of an agent that hangs learn why it ends.
+const hungPause = time.Second

@@ -33,3 +33,9 @@ type Rewinder interface {
 	// then a neighbour may come back and need vectors that only this agent can send.
 	Drain(ctx context.Context) error
 }
+
+// A Saver is a [Team] that is told while a file is written on which the run depends: others that wait meanwhile know why, and if
+// the disk never answers they learn that too. Saving is called between exchanges, and the function that it returns at the end.
+type Saver interface {
+	Saving() (done func())
+}

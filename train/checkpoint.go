@@ -12,6 +12,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/disk"
+	"dsbo/network"
 	"dsbo/runs"
 )
 
@@ -67,6 +68,9 @@ func corruptError(format string, args ...any) error {
 func (r *runner) writeCheckpoint() error {
 	if r.Dir == "" {
 		return nil
+	}
+	if s, ok := r.exchange.(network.Saver); ok {
+		defer s.Saving()()
 	}
 	config, err := r.identity()
 	if err != nil {

@@ -66,6 +66,7 @@ type Mixer struct {
 var (
 	_ network.Rewinder = (*Mixer)(nil)
 	_ network.Team     = (*Mixer)(nil)
+	_ network.Saver    = (*Mixer)(nil)
 )
 
 // Mix implements dsbo.Mixer. After the end of its ctx it can be called again with the same src,

@@ -104,7 +104,7 @@ func (m *Mixer) holdup() (worst *Holdup) {
 	if m.doing == asking {
 		worst = m.awaitedKey()
 	}
-	for _, e := range m.edges {
+	for _, e := range m.part.edges {
 		if e.holds() {
 			if h := e.holdup(); worst == nil || h.cause > worst.cause {
 				worst = h
