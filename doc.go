@@ -74,6 +74,7 @@
 //	each site alone              experiment/sites.go
 //	flags of a run               experiment/settings.go; parameters.go makes a method's parameters of them
 //	the loop over k              train/run.go, with stepper.go between two evaluations
+//	members change               train/members.go; handover.go is for agents in processes
 //	a checkpoint                 train/checkpoint.go writes it, train/resume.go reads it, runs/checkpoints.go names it
 //	exact Φ, and a model         train/exact.go and solve.go: one solver for both
 //	one that is not convex       train/model.go finds models, spectrum.go the least eigenvalue; products.go takes the matrix of -curvature

@@ -188,6 +188,9 @@ func (l Log) Validate(roster, quorum int) error {
 				staying++
 			}
 		}
+		if err == nil && staying == 0 {
+			err = fmt.Errorf("epoch %d must have a member of the epoch before", c.Epoch)
+		}
 		if err == nil && quorum > 0 {
 			err = checkQuorum(c.Epoch, quorum, size, staying)
 		}

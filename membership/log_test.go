@@ -62,6 +62,8 @@ func TestValidate(t *testing.T) {
 		{name: "one leaves", roster: 5, quorum: 3, log: membership.Log{{Epoch: 1, Members: []int{0, 1, 2, 4}}}},
 		{name: "too few stay", roster: 5, quorum: 3, log: membership.Log{{Epoch: 1, Members: []int{0, 1, 2}}, {Epoch: 2, Members: []int{1, 2, 3, 4}}},
 			want: "membership log: epoch 2 must have the quorum, 3 members of the epoch before; it has 2"},
+		{name: "nobody stays", roster: 4, log: membership.Log{{Epoch: 1, Members: []int{0, 1}}, {Epoch: 2, Members: []int{2, 3}}},
+			want: "membership log: epoch 2 must have a member of the epoch before"},
 		{name: "half is no quorum", roster: 5, quorum: 3,
 			log:  membership.Log{{Epoch: 1, Members: []int{0, 1, 2, 3, 4, 5}, Edges: [][2]int{{0, 5}}}},
 			want: "membership log: the quorum must be more than half of the 6 agents of the roster at epoch 1; it is 3"},

@@ -12,7 +12,8 @@ import (
 
 // Members returns the mixing matrix of an epoch of a run with the roster's matrix m: row and column k are the agent e.Members[k]. That of
 // epoch 0 is m itself. Those of later epochs have Metropolis weights on the edges between members that m or an admission (e.Edges) has
-// and that are not cut; a server ([Server]) averages over the members. The members must be a subset of the roster, as those of a
+// and that are not cut, moved towards the unit matrix as far as it takes for no agent to give itself less weight than the least
+// that one gives itself in m: steps that were chosen for λ_min(W) of a lazy m stay stable. A server ([Server]) averages over the members. The members must be a subset of the roster, as those of a
 // valid log are. A graph that falls apart is an error that matches dsbo.ErrConfig and names the parts, and the fewest edges that
 // would join them.
 func (m *Matrix) Members(e membership.Epoch) (*Matrix, error) {
@@ -42,7 +43,64 @@ func (m *Matrix) Members(e membership.Epoch) (*Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
+	return g.W.atLeastAsLazy(m)
+}
+
+// atLeastAsLazy returns (1−t) m + t I with the least t ≥ 0 for which no agent gives itself less weight than the least in other.
+func (m *Matrix) atLeastAsLazy(other *Matrix) (*Matrix, error) {
+	have, want := m.leastSelf(), other.leastSelf()
+	if have >= want {
+		return m, nil
+	}
+	edges := (1 - want) / (1 - have) // 1 − t
+	rows := m.Dense()
+	for i, row := range rows {
+		others := 0.0
+		for j := range row {
+			if j != i {
+				row[j] *= edges
+				others += row[j]
+			}
+		}
+		row[i] = 1 - others
+	}
+	g, err := fromRows("members", rows)
+	if err != nil {
+		return nil, err
+	}
 	return g.W, nil
+}
+
+// leastSelf returns the least weight that an agent gives itself.
+func (m *Matrix) leastSelf() float64 {
+	least := 1.0
+	for i := range m.rows {
+		least = min(least, m.At(i, i))
+	}
+	return least
+}
+
+// Giver returns the agent from which one that comes into epoch e takes over the state with which it begins, for the roster's matrix m: the first of its
+// neighbours in e that was a member of the epoch before, or the first member of e that was, if none of its neighbours was.
+func (m *Matrix) Giver(before, e membership.Epoch, agent int) (int, error) {
+	w, err := m.Members(e)
+	if err != nil {
+		return 0, err
+	}
+	position, comes := e.Position(agent)
+	if _, was := before.Position(agent); was || !comes {
+		return 0, dsbo.Errorf(dsbo.ErrConfig, "agent %d does not come into epoch %d", agent, e.Number)
+	}
+	var candidates []int
+	for _, k := range w.Neighbours(position) {
+		candidates = append(candidates, e.Members[k])
+	}
+	for _, i := range append(candidates, e.Members...) {
+		if _, was := before.Position(i); was {
+			return i, nil
+		}
+	}
+	return 0, dsbo.Errorf(dsbo.ErrConfig, "epoch %d must have a member of the epoch before", e.Number)
 }
 
 // grown returns the edges of m and further ones, whose agents m may not have.
@@ -133,5 +191,6 @@ func mending(e membership.Epoch, part []int, roster edgeSet) [][2]int {
 			}
 		}
 	}
+	slices.SortFunc(edges, func(e, f [2]int) int { return slices.Compare(e[:], f[:]) })
 	return edges
 }

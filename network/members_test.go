@@ -2,6 +2,7 @@ package network_test
 
 import (
 	"errors"
+	"math"
 	"testing"
 
 	"dsbo"
@@ -16,7 +17,7 @@ func epoch(members []int, edges, cut [][2]int) membership.Epoch {
 
 // TestMembersHaveMetropolisWeights on what the roster's graph has between them.
 func TestMembersHaveMetropolisWeights(t *testing.T) {
-	ring := must.Get(network.Ring(6, 0.6)).W
+	ring := must.Get(network.Ring(6, 0)).W
 	if first := must.Get(ring.Members(membership.First(6))); first != ring {
 		t.Error("epoch 0 must have the roster's matrix, whatever its weights")
 	}
@@ -38,6 +39,44 @@ func TestMembersHaveMetropolisWeights(t *testing.T) {
 					t.Errorf("%s: W[%d][%d] is %v; it must be %v", c.name, i, j, got.At(i, j), w)
 				}
 			}
+		}
+	}
+}
+
+// TestMembersAreAsLazy: no agent gives itself less weight than in the roster's matrix, whose λ_min steps were chosen by. What is left of a ring keeps the
+// ring's weights.
+func TestMembersAreAsLazy(t *testing.T) {
+	ring := must.Get(network.Ring(8, 0.5)).W
+	got := must.Get(ring.Members(epoch([]int{0, 1, 2, 3, 4, 6, 7}, nil, nil)))
+	must.OK(got.Validate())
+	for _, c := range []struct {
+		i, j int
+		want float64
+	}{{0, 0, 0.5}, {0, 1, 0.25}, {4, 4, 0.75}, {3, 4, 0.25}, {5, 6, 0.25}} {
+		if w := got.At(c.i, c.j); math.Abs(w-c.want) > 1e-15 {
+			t.Errorf("W[%d][%d] is %v; it must be %v", c.i, c.j, w, c.want)
+		}
+	}
+	if got.LambdaMin() < ring.LambdaMin()-1e-12 {
+		t.Errorf("λ_min falls from %v to %v", ring.LambdaMin(), got.LambdaMin())
+	}
+}
+
+// TestGiver is the first neighbour that was there, or else anybody who was.
+func TestGiver(t *testing.T) {
+	ring := must.Get(network.Ring(6, 0)).W
+	before := epoch([]int{0, 3, 4}, nil, [][2]int{{0, 4}})
+	for agent, want := range map[int]int{1: 0, 2: 3, 5: 0} {
+		if got := must.Get(ring.Giver(before, epoch([]int{0, 1, 2, 3, 4, 5}, nil, nil), agent)); got != want {
+			t.Errorf("agent %d takes over from %d; it must be %d", agent, got, want)
+		}
+	}
+	if got := must.Get(ring.Giver(epoch([]int{3, 4}, nil, nil), epoch([]int{0, 1, 2, 3, 4}, nil, nil), 0)); got != 3 {
+		t.Errorf("one that has no neighbour of before takes over from %d; it must be 3", got)
+	}
+	for _, bad := range [][2]membership.Epoch{{epoch([]int{0}, nil, nil), epoch([]int{0, 1}, nil, nil)}, {epoch([]int{3}, nil, nil), epoch([]int{0, 1}, nil, nil)}} {
+		if _, err := ring.Giver(bad[0], bad[1], 0); !errors.Is(err, dsbo.ErrConfig) {
+			t.Errorf("%v after %v: error %v", bad[1].Members, bad[0].Members, err)
 		}
 	}
 }

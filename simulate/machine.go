@@ -18,8 +18,7 @@ type machine struct {
 	*world
 	agent int
 	name  string
-	dir   string // the run folder, on the drive
-	drive *drive
+	dir   string // the run folder
 
 	refused bool // the run has ended as [refusal] says
 
@@ -101,7 +100,6 @@ func (m *machine) begin(ctx context.Context) *process {
 	p.alive, p.kill = context.WithCancel(ctx)
 	p.running, p.stop = context.WithCancel(p.alive)
 	m.now = p
-	m.drive.attach()
 	m.trace.note("agent %d: process %d starts", m.agent, p.life)
 	return p
 }
@@ -120,13 +118,12 @@ func (m *machine) lose(silent bool, down time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.down = later(m.down, time.Now().Add(down))
-	m.drive.lose(silent, m.of("crash", m.agent, m.lives))
-	switch {
-	case m.now == nil:
+	if m.now == nil {
 		return
-	case silent:
+	}
+	if silent {
 		m.now.host.PowerOff()
-	default:
+	} else {
 		m.now.host.Kill()
 	}
 	m.now.kill()

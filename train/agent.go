@@ -15,7 +15,7 @@ import (
 // An agent steps its algorithm, counts and times what that costs, and checks that the numbers stay finite. It does not know
 // where the other agents are: in this process or elsewhere, they are behind the mixer. It belongs to one goroutine at a time.
 type agent struct {
-	id      int
+	id      int // its number in the roster
 	alg     dsbo.Algorithm
 	metered dsbo.Oracle // the oracle with its meter
 	oracle  *meteredOracle

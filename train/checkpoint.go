@@ -26,11 +26,13 @@ import (
 type checkpoint struct {
 	checkpointHead
 	values [][]float64 // by Arrays
+	path   string      // of one that was read
 }
 
 type checkpointHead struct {
 	Format        int             `json:"format"`
 	Config        json.RawMessage `json:"config"`         // all settings on which the results depend
+	Epoch         int             `json:"epoch,omitzero"` // whose members it is of
 	Iteration     int             `json:"iteration"`      // iterations done
 	Evaluated     int             `json:"evaluated"`      // the iteration of the last evaluation; -1: none
 	Round         int             `json:"round,omitzero"` // next exchange, where agents may be lost and come back
@@ -40,6 +42,7 @@ type checkpointHead struct {
 	Evaluation    runs.Sent       `json:"evaluation"`         // what all agents have sent in evaluations
 	Usage         []runs.Usage    `json:"usage"`              // usage of each agent of the process
 	Curvature     float64         `json:"curvature,omitzero"` // Config.Curvature of the run
+	Handover      bool            `json:"handover,omitzero"`  // it is what an agent that comes in takes over from another one
 	Arrays        []arrayHead     `json:"arrays"`
 }
 
@@ -72,12 +75,12 @@ func (r *runner) writeCheckpoint() error {
 	if s, ok := r.exchange.(network.Saver); ok {
 		defer s.Saving()()
 	}
-	config, err := r.identity()
+	config, err := r.identity(r.epoch.Number)
 	if err != nil {
 		return err
 	}
 	c := checkpoint{checkpointHead: checkpointHead{
-		Config: config, Iteration: r.done, Evaluated: r.evaluated, Round: r.round, Seconds: r.seconds, Curvature: r.Curvature,
+		Config: config, Epoch: r.epoch.Number, Iteration: r.done, Evaluated: r.evaluated, Round: r.round, Seconds: r.seconds, Curvature: r.Curvature,
 		Evaluation: r.eval.sent,
 	}}
 	if c.MetricsBytes, c.MetricsSHA256, err = r.metrics.Sync(); err != nil {
@@ -85,14 +88,15 @@ func (r *runner) writeCheckpoint() error {
 	}
 	for _, i := range r.local {
 		c.Usage = append(c.Usage, r.agents[i].usage())
-		c.add(i, r.agents[i].state())
-		c.add(i, r.agents[i].mixer.State())
+		c.add(r.agents[i].id, r.agents[i].state())
+		c.add(r.agents[i].id, r.agents[i].mixer.State())
 	}
 	c.add(-1, r.eval.state())
 	folder := runs.Folder(r.Dir)
 	if err := disk.Write(r.checkpointPath(folder, r.done), c.writeTo); err != nil {
 		return err
 	}
+	r.reformed = false
 	if r.OnCheckpoint != nil {
 		r.OnCheckpoint(r.done)
 	}

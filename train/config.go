@@ -13,6 +13,7 @@ import (
 	"dsbo/algo"
 	"dsbo/internal/kernel"
 	"dsbo/internal/vec"
+	"dsbo/membership"
 	"dsbo/network"
 	"dsbo/runs"
 )
@@ -21,6 +22,12 @@ import (
 type Config struct {
 	Problem Problem
 	W       *network.Matrix // mixing matrix, of as many agents as Problem has oracles
+
+	// Membership are the changes of who takes part. Problem and W are then those of the roster, W of it as it is at the start and Problem
+	// with the agents that changes admit; Problem.Team connects the members of the last epoch, at their positions, and its process begins
+	// there, from the checkpoint From, which may be of the epoch before. Where all agents are in this process, the run goes through
+	// all epochs. See [Config.Handover] for agents that come in.
+	Membership membership.Log
 
 	Method algo.Method // a template, of which each agent runs a clone; nil: &algo.MADSBO{}
 	StartX []float64   // start of every agent's x, length p; nil: 0
@@ -55,8 +62,11 @@ type Config struct {
 	OnRecord    func(runs.Record) // called after each evaluation
 	// OnCheckpoint is called after each checkpoint with its iteration.
 	OnCheckpoint func(iteration int)
+	OnEpoch      func(e membership.Epoch) // called when an epoch after the first begins
 
-	p, q int
+	p, q   int
+	roster *roster          // what Problem and W are a part of; nil: they are all
+	epoch  membership.Epoch // whose members they are of
 }
 
 // The values of Config.Evaluate.
@@ -119,7 +129,16 @@ func (c Config) Validate() error {
 // resolve returns c checked and with defaults.
 func (c Config) resolve() (Config, error) {
 	c = c.WithDefaults()
-	var err error
+	if c.W == nil {
+		return c, dsbo.Errorf(dsbo.ErrConfig, "mixing matrix of %d agents must be given", len(c.Problem.Oracles))
+	}
+	if err := c.W.Validate(); err != nil {
+		return c, err
+	}
+	c, err := c.enter()
+	if err != nil {
+		return c, err
+	}
 	if c.p, c.q, err = c.Problem.Dims(); err != nil {
 		return c, err
 	}
@@ -142,12 +161,6 @@ func (c Config) resolve() (Config, error) {
 	}
 	if c.Resume && c.Dir == "" {
 		return c, dsbo.Errorf(dsbo.ErrConfig, "a run that resumes must have a folder with its checkpoint")
-	}
-	if c.W == nil {
-		return c, dsbo.Errorf(dsbo.ErrConfig, "mixing matrix of %d agents must be given", len(c.Problem.Oracles))
-	}
-	if err := c.W.Validate(); err != nil {
-		return c, err
 	}
 	c.Problem.W = c.W
 	if n := len(c.Problem.Oracles); c.W.N() != n {
@@ -209,22 +222,32 @@ func isExactAverage(w *network.Matrix) bool {
 	return true
 }
 
-// identity returns what the numbers of a run depend on, as JSON: its checkpoints belong to it.
-func (c *Config) identity() (json.RawMessage, error) {
+// identity returns what the numbers of a run up to an epoch depend on, as JSON: its checkpoints of that epoch belong to it.
+func (c *Config) identity(epoch int) (json.RawMessage, error) {
+	matrix, digests := c.W, c.Problem.Digests
+	if c.roster != nil {
+		matrix, digests = c.roster.w, c.roster.problem.Digests
+	}
+	if len(digests) > 0 {
+		digests = digests[:c.Membership[:epoch].Roster(matrix.N())]
+	}
 	w := sha256.New()
-	for i := range c.W.N() {
-		for _, e := range c.W.Row(i) {
+	for i := range matrix.N() {
+		for _, e := range matrix.Row(i) {
 			w.Write(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(e.Agent)), math.Float64bits(e.Weight)))
 		}
 	}
 	identity := map[string]any{
 		"kernels": kernel.Active().String(), // others round otherwise; DSBO_KERNEL chooses
 		"method":  algo.NameOf(c.Method), "params": c.Method, "start": c.startDigest(), "iterations": c.K, "eval_every": c.EvalEvery, "patience": c.Patience,
-		"agents": c.W.N(), "p": c.p, "q": c.q, "mixing_matrix": hex.EncodeToString(w.Sum(nil))[:16],
-		"evaluate": c.Evaluate, "exact_every": c.ExactEvery, "tol": c.Tol, "adjoint_tol": c.AdjointTol, "settings": c.Settings, "examples": c.Problem.Digests, "average": c.Problem.Average,
+		"agents": matrix.N(), "p": c.p, "q": c.q, "mixing_matrix": hex.EncodeToString(w.Sum(nil))[:16],
+		"evaluate": c.Evaluate, "exact_every": c.ExactEvery, "tol": c.Tol, "adjoint_tol": c.AdjointTol, "settings": c.Settings, "examples": digests, "average": c.Problem.Average,
 	}
 	if c.Problem.Matrix != dsbo.Hessian {
 		identity["curvature"] = c.Problem.Matrix
+	}
+	if epoch > 0 {
+		identity["membership"] = c.Membership[:epoch]
 	}
 	return json.Marshal(identity)
 }

@@ -25,7 +25,7 @@ func (p Problem) curvature(ctx context.Context, x func(i int) []float64, y []flo
 	return g.largest(ctx, func(i int) (float64, error) {
 		l, err := curvature(ctx, p.Oracles[i], x(i), y)
 		if err != nil {
-			err = fmt.Errorf("curvature of agent %d: %w", i, err)
+			err = fmt.Errorf("curvature of agent %d: %w", p.number(i), err)
 		}
 		return l, err
 	})

@@ -282,11 +282,14 @@ func (e *evaluator) handOver(sent *runs.Sent) error {
 	return e.collective.begin(afterwards)
 }
 
+// curvingName is the name of the damping of products in a checkpoint.
+const curvingName = "curving"
+
 // state returns the best iterate, where the next exact solves start and the damping of products, if they are damped, as views.
 func (e *evaluator) state() []dsbo.Named {
 	all := append(e.chosen.state(), e.solverState()...)
 	if e.curving.matrix == dsbo.DampedHessian {
-		all = append(all, dsbo.Named{Name: "curving", Value: e.curving.mu})
+		all = append(all, dsbo.Named{Name: curvingName, Value: e.curving.mu})
 	}
 	return all
 }

@@ -29,7 +29,7 @@ func (p Problem) group() (group, error) {
 	}
 	for _, i := range local {
 		if i >= n || p.Oracles[i] == nil {
-			return group{}, dsbo.Errorf(dsbo.ErrShape, "agent %d is in this process and must have an oracle", i)
+			return group{}, dsbo.Errorf(dsbo.ErrShape, "agent %d is in this process and must have an oracle", p.number(i))
 		}
 	}
 	return p.groupOf(local), nil

@@ -56,7 +56,7 @@ func (p Problem) layout(local []int) layout {
 	if p.Team == nil {
 		return inProcess{}
 	}
-	part := multiProcess{team: p.Team, local: local}
+	part := multiProcess{team: p.Team, local: p.numbers(local)}
 	if m, ok := p.Team.Mixer(local[0]).(network.Rewinder); ok {
 		return restartable{part, m}
 	}
@@ -71,7 +71,7 @@ func (p Problem) layout(local []int) layout {
 type multiProcess struct {
 	inProcess
 	team  network.Team
-	local []int // the agents of this process
+	local []int // the agents of this process, by their numbers in the roster
 }
 
 func (l multiProcess) gather(ctx context.Context, rows [][]float64) error {

@@ -33,6 +33,9 @@ type Problem struct {
 	// Digests stand for the examples of each agent, "" for agents of other processes: a checkpoint is resumed only on the
 	// same ones. nil: this is not checked.
 	Digests []string
+	// Numbers are the agents' numbers in the roster, ascending, where these are others than their positions in Oracles ([Problem.Of]); nil: they
+	// are not. Errors, checkpoints and records name agents by them.
+	Numbers []int
 	// Team connects the agents of this process to those of others; nil: all agents are in this one. All processes make the same
 	// calls on the problem, in the same order.
 	Team network.Team
@@ -58,7 +61,7 @@ func (p Problem) Dims() (int, int, error) {
 	np, nq := p.Oracles[first].Dims()
 	for _, i := range g.local {
 		if a, b := p.Oracles[i].Dims(); a != np || b != nq {
-			return 0, 0, dsbo.Errorf(dsbo.ErrShape, "oracles must have the same p and q: that of agent %d has p=%d, q=%d, that of agent %d has %d and %d", i, a, b, first, np, nq)
+			return 0, 0, dsbo.Errorf(dsbo.ErrShape, "oracles must have the same p and q: that of agent %d has p=%d, q=%d, that of agent %d has %d and %d", p.number(i), a, b, p.number(first), np, nq)
 		}
 	}
 	if p.Evaluate != nil && len(p.Evaluate) != len(p.Oracles) {

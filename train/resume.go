@@ -15,6 +15,7 @@ import (
 type Point struct {
 	Iteration int     // iterations done
 	Round     int     // the next exchange
+	Epoch     int     // whose members it is of
 	Curvature float64 // Config.Curvature of the run
 }
 
@@ -35,7 +36,7 @@ func Points(f runs.Folder, agents []int) (points []Point, damaged []error, err e
 			damaged = append(damaged, fmt.Errorf("%s: %w", path, err))
 			continue
 		}
-		points = append(points, Point{c.Iteration, c.Round, c.Curvature})
+		points = append(points, Point{c.Iteration, c.Round, c.Epoch, c.Curvature})
 	}
 	return points, damaged, nil
 }
@@ -82,9 +83,9 @@ func (r *runner) restoreNewest(folder runs.Folder) (from checkpointHead, err err
 	return c.checkpointHead, err
 }
 
-// readCheckpoint returns the checkpoint to resume from, nil if there is none yet. It has to be of a run with this
-// configuration.
-func (c *Config) readCheckpoint() (*checkpoint, error) {
+// openCheckpoint returns the checkpoint to resume from, of whatever configuration, and nil if there is none yet. After an error it has
+// the path alone.
+func (c *Config) openCheckpoint() (found *checkpoint, err error) {
 	g, err := c.Problem.group()
 	if err != nil {
 		return nil, err
@@ -100,34 +101,54 @@ func (c *Config) readCheckpoint() (*checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := parseCheckpoint(data)
-	if err != nil {
+	if found, err = parseCheckpoint(data); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	here, err := c.identity()
+	found.path = path
+	return found, nil
+}
+
+// readCheckpoint returns the checkpoint to resume from, nil if there is none yet. It has to be of a run with this
+// configuration, up to its epoch.
+func (c *Config) readCheckpoint() (*checkpoint, error) {
+	found, err := c.openCheckpoint()
+	if err != nil || found == nil {
+		return nil, err
+	}
+	if err := c.checkEpoch(found); err != nil {
+		return nil, fmt.Errorf("%s: %w", found.path, err)
+	}
+	here, err := c.identity(found.Epoch)
+	if err == nil && found.Handover {
+		here, err = withoutExamples(here)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if diff, err := runs.Diff(found.Config, here); err != nil {
 		return nil, err
 	} else if len(diff) > 0 {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s is of a run with other settings: %v", path, diff)
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s is of a run with other settings: %v", found.path, diff)
 	}
-	if len(found.Usage) != len(g.local) || found.Iteration > c.K {
-		return nil, fmt.Errorf("%s: %w", path, corruptError("%d agents after %d iterations", len(found.Usage), found.Iteration))
+	if !found.Handover && len(found.Usage) != len(c.Problem.local()) || found.Iteration > c.K {
+		return nil, fmt.Errorf("%s: %w", found.path, corruptError("%d agents after %d iterations", len(found.Usage), found.Iteration))
 	}
 	return found, nil
 }
 
 // restore sets the agents and the evaluator to their state at a checkpoint.
 func (r *runner) restore(c *checkpoint) error {
+	if c.Epoch < r.epoch.Number {
+		return r.restoreInto(c)
+	}
 	for k, i := range r.local {
-		state := r.agents[i].state()
-		if err := c.restore(i, state); err != nil {
+		a := r.agents[i]
+		state := a.state()
+		if err := c.restore(a.id, state); err != nil {
 			return err
 		}
-		r.agents[i].mixer.SetState(c.further(i, len(state)))
-		r.agents[i].k, r.agents[i].earlier = c.Iteration, c.Usage[k]
+		a.mixer.SetState(c.further(a.id, len(state)))
+		a.k, a.earlier = c.Iteration, c.Usage[k]
 	}
 	r.done, r.evaluated, r.seconds = c.Iteration, c.Evaluated, c.Seconds
 	r.eval.sent = c.Evaluation

@@ -9,6 +9,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/internal/stat"
+	"dsbo/membership"
 	"dsbo/runs"
 )
 
@@ -23,14 +24,15 @@ func (interruption) Is(target error) bool { return target == context.Canceled }
 
 // A Result is what a run has found when it ends, or is interrupted.
 type Result struct {
-	Records        []runs.Record // all records from iteration 0 on, those before a resume included
-	X, Y           []float64     // x̄ and ȳ; of a run over several processes nil before its end, as is Usage
-	Iterations     int           // iterations done
-	Seconds        float64       // wall time in iterations, without evaluations
-	MsPerIteration runs.Number   // median over the iterations of this process
-	Usage          []runs.Usage  // usage of each agent
-	Evaluation     runs.Sent     // what all agents have sent in evaluations
-	Best           Best          // the best of the iterates that records are of
+	Records        []runs.Record    // all records from iteration 0 on, those before a resume included
+	X, Y           []float64        // x̄ and ȳ; of a run over several processes nil before its end, as is Usage
+	Iterations     int              // iterations done
+	Seconds        float64          // wall time in iterations, without evaluations
+	MsPerIteration runs.Number      // median over the iterations of this process
+	Usage          []runs.Usage     // usage of each agent of the last epoch
+	Epoch          membership.Epoch // the last that has begun; the zero one without [Config.Membership]
+	Evaluation     runs.Sent        // what all agents have sent in evaluations
+	Best           Best             // the best of the iterates that records are of
 	// Exact is the solver that found the exact values of the records, at x̄ of the last of them; nil: there are none. It is good
 	// for further solves of all agents together, which Problem.Sent counts.
 	Exact *Exact
@@ -50,6 +52,9 @@ func (r *Result) Last() runs.Record {
 // Every c.EvalEvery of them the agents are stopped and evaluated; that time does not count as theirs.
 // The same configuration gives the same bits, whatever the number of processors and wherever a run was stopped and resumed.
 //
+// Where members change ([Config.Membership]), records, exact values and the best iterate are those of the agents that are there, at the
+// end of those of the last epoch.
+//
 // Each process of a run over several has some of the agents ([Problem].Team) and calls Run with the same configuration. The
 // numbers are those of a run in one process. Where agents may be lost and come back, the error may be a
 // [*network.RollbackError]: the caller begins anew from an earlier [Point].
@@ -62,7 +67,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer r.close()
+	defer func() { r.close() }() // that of the last epoch
 	if err := r.openFiles(); err != nil {
 		return nil, err
 	}
@@ -89,9 +94,10 @@ type runner struct {
 	metrics *runs.Metrics
 	result  Result
 
-	end       int // the iteration after which the run ends: K, or earlier by Patience
-	evaluated int // the iteration of the newest record; -1: none
-	round     int // the next exchange, when the agents last stood still
+	end       int  // the iteration after which the run ends: K, or earlier by Patience
+	evaluated int  // the iteration of the newest record; -1: none
+	reformed  bool // whether an epoch has begun since the newest checkpoint
+	round     int  // the next exchange, when the agents last stood still
 	records   []runs.Record
 	recent    int // number of iteration times that the newest record, and those before, have used
 }
@@ -102,24 +108,36 @@ func newRunner(c Config) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{Config: c, end: c.K, evaluated: -1}
+	r := &runner{end: c.K, evaluated: -1}
+	return r, r.seat(c, func(int) (dsbo.Algorithm, error) { return c.newMethod() })
+}
+
+// seat makes the agents of c's epoch, with the methods that they begin with, by their numbers in the roster, and the evaluator.
+func (r *runner) seat(c Config, method func(number int) (dsbo.Algorithm, error)) (err error) {
+	r.Config = c
 	r.stepper, err = newStepper(c.Problem, c.W, func(i int) (dsbo.Algorithm, dsbo.Oracle, error) {
-		a := algo.Clone(c.Method)
-		if err := a.Init(c.p, c.q, c.K); err != nil {
-			return nil, nil, err
-		}
-		copy(a.X(), c.StartX)
-		if c.Problem.Start != nil {
-			setStart(a, c.Problem.Start)
-		}
-		return a, c.Problem.Oracles[i], nil
+		a, err := method(c.Problem.number(i))
+		return a, c.Problem.Oracles[i], err
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	r.onIteration, r.maxNorm = c.OnIteration, cmp.Or(c.MaxNorm, 1e9)
 	r.eval, err = newEvaluator(&c, r.stepper)
-	return r, err
+	return err
+}
+
+// newMethod returns an agent's method at the start.
+func (c *Config) newMethod() (dsbo.Algorithm, error) {
+	a := algo.Clone(c.Method)
+	if err := a.Init(c.p, c.q, c.K); err != nil {
+		return nil, err
+	}
+	copy(a.X(), c.StartX)
+	if c.Problem.Start != nil {
+		setStart(a, c.Problem.Start)
+	}
+	return a, nil
 }
 
 // atBoundary evaluates the agents and writes a checkpoint where that is due between two iterations, while the agents stand still.
@@ -141,7 +159,13 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 	if r.Patience > 0 && r.eval.rising() >= r.Patience {
 		r.end = r.done
 	}
-	if r.due(r.CheckpointEvery) {
+	if r.changesNow() {
+		if err := r.beginEpoch(); err != nil {
+			return err
+		}
+		return r.atBoundary(ctx, false, nil)
+	}
+	if r.due(r.CheckpointEvery) || r.reformed {
 		if err := r.writeCheckpoint(); err != nil {
 			return err
 		}
@@ -155,7 +179,7 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 // updateResult makes the result that of the iterations done. The agents stand still.
 func (r *runner) updateResult() {
 	r.round = r.group.round()
-	r.result = Result{Method: r.method(), Best: r.eval.best(), Exact: r.eval.shared, Records: r.records, Iterations: r.done, Seconds: r.seconds, Evaluation: r.eval.sent, MsPerIteration: runs.Number(stat.Median(r.times))}
+	r.result = Result{Method: r.method(), Best: r.eval.best(), Exact: r.eval.shared, Epoch: r.epoch, Records: r.records, Iterations: r.done, Seconds: r.seconds, Evaluation: r.eval.sent, MsPerIteration: runs.Number(stat.Median(r.times))}
 }
 
 // due reports whether an evaluation or a checkpoint, which comes every so many iterations and at the end, comes now.
@@ -164,7 +188,11 @@ func (r *runner) due(every int) bool { return r.done%every == 0 || r.done == r.e
 // nextBoundary returns the next iteration before which the agents have to stand still.
 func (r *runner) nextBoundary() int {
 	after := func(every int) int { return (r.done/every + 1) * every }
-	return min(after(r.EvalEvery), after(r.CheckpointEvery), r.K)
+	due := min(after(r.EvalEvery), after(r.CheckpointEvery), r.K)
+	if next := r.epoch.Number; next < len(r.Membership) {
+		due = min(due, r.Membership[next].Iteration)
+	}
+	return due
 }
 
 // evaluate makes a record of the agents and writes it to metrics.jsonl.

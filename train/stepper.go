@@ -48,7 +48,7 @@ func newStepper(p Problem, w *network.Matrix, member func(i int) (dsbo.Algorithm
 			s.close()
 			return nil, err
 		}
-		s.agents[i] = newAgent(i, a, o, s.curving, averages.Agent(i))
+		s.agents[i] = newAgent(p.number(i), a, o, s.curving, averages.Agent(i))
 	}
 	return s, nil
 }

@@ -1,0 +1,165 @@
+package train
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/internal/disk"
+	"dsbo/runs"
+)
+
+// Handover returns what an agent that comes into the next epoch takes over from this one, from this one's checkpoint at a point: x, y and what else of
+// the method's state all agents share, and how far the run is. Nothing in it tells of this agent's examples more than that. It is of some p + q
+// numbers (with newtoncg 2p + 4q more), and a checkpoint that [Config.Receive] keeps. Of c it needs Dir, Method and K.
+func (c Config) Handover(agent int, at Point) ([]byte, error) {
+	c = c.WithDefaults()
+	path := runs.Folder(c.Dir).AgentCheckpointPath([]int{agent}, at.Iteration)
+	data, err := disk.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	found, err := parseCheckpoint(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	of := checkpoint{checkpointHead: checkpointHead{
+		Epoch: found.Epoch, Iteration: found.Iteration, Evaluated: found.Evaluated, Round: found.Round, Seconds: found.Seconds,
+		Evaluation: found.Evaluation, Curvature: found.Curvature, Handover: true,
+	}}
+	if of.Config, err = withoutExamples(found.Config); err != nil {
+		return nil, err
+	}
+	names, err := c.handedOver(found.further(agent, 0))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	for i, a := range found.Arrays {
+		if a.Agent == agent && slices.Contains(names, a.Name) || a == (arrayHead{-1, curvingName, 1}) {
+			of.add(a.Agent, []dsbo.Named{{Name: a.Name, Value: found.values[i]}})
+		}
+	}
+	var file bytes.Buffer
+	err = of.writeTo(&file)
+	return file.Bytes(), err
+}
+
+// handedOver returns the names of the parts of a state that its method hands over.
+func (c Config) handedOver(state []dsbo.Named) ([]string, error) {
+	m, ok := algo.Clone(c.Method).(algo.Reformer)
+	if !ok || len(state) < 2 {
+		return nil, dsbo.Errorf(dsbo.ErrCapability, "%s hands nothing over", algo.NameOf(c.Method))
+	}
+	if err := m.Init(len(state[0].Value), len(state[1].Value), c.K); err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, part := range m.Handover() {
+		names = append(names, part.Name)
+	}
+	return names, nil
+}
+
+// Receive keeps what [Config.Handover] returned as a checkpoint of an agent that comes in, in its folder c.Dir, and returns the point for
+// Config.From. [Run] checks that it is of this run.
+func (c Config) Receive(agent int, handover []byte) (Point, error) {
+	found, err := parseCheckpoint(handover)
+	if err != nil {
+		return Point{}, fmt.Errorf("what agent %d takes over: %w", agent, err)
+	}
+	if !found.Handover {
+		return Point{}, fmt.Errorf("what agent %d takes over: %w", agent, corruptError("it is another agent's checkpoint"))
+	}
+	path := runs.Folder(c.Dir).AgentCheckpointPath([]int{agent}, found.Iteration)
+	return Point{found.Iteration, found.Round, found.Epoch, found.Curvature}, disk.Write(path, found.writeTo)
+}
+
+// withoutExamples returns an identity without what stands for the agents' examples.
+func withoutExamples(identity json.RawMessage) (json.RawMessage, error) {
+	var parts map[string]json.RawMessage
+	if err := json.Unmarshal(identity, &parts); err != nil {
+		return nil, err
+	}
+	delete(parts, "examples")
+	return json.Marshal(parts)
+}
+
+// checkEpoch reports a checkpoint from which c's epoch cannot go on: it has to be of that epoch or, at the beginning of it, of one before.
+func (c *Config) checkEpoch(found *checkpoint) error {
+	epoch := c.epoch.Number
+	if found.Epoch > epoch {
+		return dsbo.Errorf(dsbo.ErrConfig, "the checkpoint is of epoch %d, which must not be after the last one of the membership log, %d", found.Epoch, epoch)
+	}
+	for _, change := range c.Membership[found.Epoch:epoch] {
+		if change.Iteration != found.Iteration {
+			return dsbo.Errorf(dsbo.ErrConfig, "the checkpoint must be of iteration %d, at which epoch %d begins; it is of iteration %d of epoch %d",
+				change.Iteration, change.Epoch, found.Iteration, found.Epoch)
+		}
+	}
+	if epoch < len(c.Membership) && c.Membership[epoch].Iteration < found.Iteration {
+		return dsbo.Errorf(dsbo.ErrConfig, "membership log: epoch %d must not begin before the checkpoint, which is of iteration %d; it begins at %d",
+			epoch+1, found.Iteration, c.Membership[epoch].Iteration)
+	}
+	return nil
+}
+
+// restoreInto sets the agents to the beginning of the epoch, from a checkpoint of the one before, or of what they take over.
+func (r *runner) restoreInto(c *checkpoint) error {
+	own := r.Problem.numbers(r.local)
+	states, err := r.statesOf(c)
+	for epoch := c.Epoch; err == nil && epoch < r.epoch.Number; epoch++ {
+		before, e := r.Membership.At(epoch, r.roster.w.N())
+		if e != nil {
+			return e
+		}
+		var next Config
+		if next, err = r.Config.at(epoch + 1); err == nil {
+			states, err = next.reformed(states, before, own)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	for k, i := range r.local {
+		a := r.agents[i]
+		a.alg, a.k = states[a.id], c.Iteration
+		if !c.Handover {
+			a.earlier = c.Usage[k]
+		}
+	}
+	// An evaluation that was due when the checkpoint was written is one of the old members, which this epoch does not make.
+	r.done, r.evaluated, r.seconds, r.eval.sent = c.Iteration, c.Iteration, c.Seconds, c.Evaluation
+	for _, part := range c.further(-1, 0) {
+		if part.Name == curvingName {
+			copy(r.curving.mu, part.Value)
+		}
+	}
+	r.begun()
+	return nil
+}
+
+// statesOf returns the methods whose states a checkpoint holds, in whole or of a handover, by their agents' numbers.
+func (r *runner) statesOf(c *checkpoint) (map[int]dsbo.Algorithm, error) {
+	states := map[int]dsbo.Algorithm{}
+	for _, head := range c.Arrays {
+		if head.Agent < 0 || states[head.Agent] != nil {
+			continue
+		}
+		m, err := r.newMethod()
+		switch {
+		case err != nil:
+		case c.Handover:
+			err = algo.TakeOver(m.(algo.Reformer), c.further(head.Agent, 0))
+		default:
+			err = c.restore(head.Agent, (&agent{alg: m}).state())
+		}
+		if err != nil {
+			return nil, err
+		}
+		states[head.Agent] = m
+	}
+	return states, nil
+}

@@ -1,0 +1,215 @@
+package train
+
+import (
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/membership"
+	"dsbo/network"
+	"dsbo/runs"
+)
+
+// Of returns the problem of the members of an epoch, whose agents are at the members' positions; p's agents are the roster's, and w is the roster's
+// mixing matrix. Its W is the members'. A team connects the members already: it is taken over as it is. It fails as
+// [network.Matrix.Members] does.
+func (p Problem) Of(e membership.Epoch, w *network.Matrix) (Problem, error) {
+	var err error
+	if p.W, err = w.Members(e); err != nil {
+		return p, err
+	}
+	if len(p.Oracles) == len(e.Members) {
+		return p, nil
+	}
+	all := p
+	p.Numbers = e.Members
+	p.Oracles, p.Evaluate, p.Digests = those(all.Oracles, e.Members), those(all.Evaluate, e.Members), those(all.Digests, e.Members)
+	if all.Score != nil {
+		p.Score = func(i int, m Fit) (Scores, error) { return all.Score(e.Members[i], m) }
+	}
+	if all.Each != nil {
+		p.Each = func(i int, set Set, m Fit) (losses, hits []float64, err error) { return all.Each(e.Members[i], set, m) }
+	}
+	return p, nil
+}
+
+// those returns what members have of a list by agents; nil of a nil list.
+func those[T any](all []T, members []int) []T {
+	if all == nil {
+		return nil
+	}
+	var theirs []T
+	for _, i := range members {
+		theirs = append(theirs, all[i])
+	}
+	return theirs
+}
+
+// number returns the number in the roster of the agent at a position.
+func (p Problem) number(position int) int {
+	if p.Numbers == nil {
+		return position
+	}
+	return p.Numbers[position]
+}
+
+// numbers returns the numbers in the roster of the agents at positions.
+func (p Problem) numbers(positions []int) []int {
+	if p.Numbers == nil {
+		return positions
+	}
+	return those(p.Numbers, positions)
+}
+
+// A roster is the run that a configuration is the part of one epoch of.
+type roster struct {
+	problem Problem
+	w       *network.Matrix
+}
+
+// at returns the configuration of an epoch. c may be that of any epoch, or of the whole run.
+func (c Config) at(epoch int) (Config, error) {
+	if c.roster == nil {
+		c.roster = &roster{c.Problem, c.W}
+	}
+	var err error
+	if c.epoch, err = c.Membership.At(epoch, c.roster.w.N()); err != nil {
+		return c, err
+	}
+	c.Problem, err = c.roster.problem.Of(c.epoch, c.roster.w)
+	c.W = c.Problem.W
+	return c, err
+}
+
+// enter returns the configuration of the epoch in which this process begins: of a run over several processes the last one, which the team
+// connects, else that of the checkpoint. The log must be one of the run.
+func (c Config) enter() (Config, error) {
+	if len(c.Membership) == 0 {
+		return c, nil
+	}
+	if err := c.checkMembership(); err != nil {
+		return c, err
+	}
+	if c.Problem.Team != nil {
+		return c.at(len(c.Membership))
+	}
+	c, err := c.at(0)
+	if err != nil || !c.Resume {
+		return c, err
+	}
+	found, err := c.openCheckpoint()
+	if err != nil || found == nil {
+		return c, err
+	}
+	if found.Epoch > len(c.Membership) {
+		return c, dsbo.Errorf(dsbo.ErrConfig, "the checkpoint is of epoch %d; the membership log must have it, but has %d", found.Epoch, len(c.Membership))
+	}
+	return c.at(found.Epoch)
+}
+
+// checkMembership reports a log that is not one of the run, or that its method cannot go through.
+func (c Config) checkMembership() error {
+	n := c.W.N()
+	if err := c.Membership.Validate(n, 0); err != nil {
+		return err
+	}
+	if have, want := len(c.Problem.Oracles), c.Membership.Roster(n); have != want {
+		return dsbo.Errorf(dsbo.ErrConfig, "the problem must be of the roster's %d agents; it is of %d", want, have)
+	}
+	if _, ok := c.Method.(algo.Reformer); !ok {
+		return dsbo.Errorf(dsbo.ErrCapability, "%s does not say how it goes on when members change (algo.Reformer is missing)", algo.NameOf(c.Method))
+	}
+	average := algo.TraitsOf(c.Method).ExactAverage
+	for number := range len(c.Membership) + 1 {
+		e, err := c.Membership.At(number, n)
+		if err != nil {
+			return err
+		}
+		if e.Iteration > c.K {
+			return dsbo.Errorf(dsbo.ErrConfig, "membership log: epoch %d must begin at iteration K = %d at the latest; it begins at %d", number, c.K, e.Iteration)
+		}
+		w, err := c.W.Members(e)
+		if err != nil {
+			return err
+		}
+		if average && !isExactAverage(w) {
+			return dsbo.Errorf(dsbo.ErrConfig, "%s needs the exact average of all agents: the graph must be \"server\"", algo.NameOf(c.Method))
+		}
+	}
+	return nil
+}
+
+// changesNow reports whether the next epoch begins after the iterations done.
+func (r *runner) changesNow() bool {
+	next := r.epoch.Number
+	return next < len(r.Membership) && r.Membership[next].Iteration == r.done
+}
+
+// beginEpoch begins the next epoch after the iterations done: the agents of its members go on with states that are re-formed, and a new exchange.
+// What evaluation knows is of the old members, and begins anew. All agents of the run are in this process.
+func (r *runner) beginEpoch() error {
+	states := map[int]dsbo.Algorithm{}
+	usage := map[int]runs.Usage{}
+	for position, a := range r.agents {
+		states[r.Problem.number(position)], usage[r.Problem.number(position)] = a.alg, a.usage()
+	}
+	c, err := r.Config.at(r.epoch.Number + 1)
+	if err != nil {
+		return err
+	}
+	if states, err = c.reformed(states, r.epoch, c.epoch.Members); err != nil {
+		return err
+	}
+	before, eval := r.stepper, r.eval
+	before.close()
+	if err := r.seat(c, func(number int) (dsbo.Algorithm, error) { return states[number], nil }); err != nil {
+		return err
+	}
+	for position, a := range r.agents {
+		a.k, a.earlier = before.done, usage[r.Problem.number(position)]
+	}
+	r.done, r.seconds, r.times = before.done, before.seconds, before.times
+	r.curving.mu, r.eval.sent = before.curving.mu, eval.sent
+	r.begun()
+	return nil
+}
+
+// begun follows the beginning of an epoch: a checkpoint of it is due and, where no iterations follow, an evaluation of its members.
+func (r *runner) begun() {
+	r.end, r.reformed = r.K, true
+	if r.done == r.K {
+		r.evaluated = -1
+	}
+	if r.OnEpoch != nil {
+		r.OnEpoch(r.epoch)
+	}
+}
+
+// reformed returns the methods with which some members of c's epoch begin it, by their numbers in the roster, from those that members had at the end of
+// the epoch before. A member that stays needs its own, one that comes in that of its giver ([network.Matrix.Giver]).
+func (c *Config) reformed(states map[int]dsbo.Algorithm, before membership.Epoch, whose []int) (map[int]dsbo.Algorithm, error) {
+	after := map[int]dsbo.Algorithm{}
+	for _, i := range whose {
+		if _, stays := before.Position(i); stays {
+			after[i] = states[i]
+			continue
+		}
+		late, err := c.newMethod()
+		if err != nil {
+			return nil, err
+		}
+		giver, err := c.roster.w.Giver(before, c.epoch, i)
+		if err != nil {
+			return nil, err
+		}
+		if err = algo.TakeOver(late.(algo.Reformer), states[giver].(algo.Reformer).Handover()); err != nil {
+			return nil, err
+		}
+		setStart(late, late.Y())
+		after[i] = late
+	}
+	for _, i := range whose {
+		if _, stays := before.Position(i); stays {
+			after[i].(algo.Reformer).Reform()
+		}
+	}
+	return after, nil
+}

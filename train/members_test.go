@@ -1,0 +1,222 @@
+package train_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/algo/algotest"
+	"dsbo/internal/must"
+	"dsbo/internal/vec"
+	"dsbo/membership"
+	"dsbo/network"
+	"dsbo/network/networktest"
+	"dsbo/train"
+)
+
+// changes are some of a run of 40 iterations of 5 agents: at a checkpoint and at none, with an agent that returns, one that is admitted, and an edge
+// that is cut.
+var changes = membership.Log{
+	{Epoch: 1, Iteration: 12, Members: []int{0, 2, 3, 4}},
+	{Epoch: 2, Iteration: 24, Members: []int{0, 1, 2, 4, 5}, Edges: [][2]int{{0, 5}, {2, 5}}, Cut: [][2]int{{1, 2}}},
+	{Epoch: 3, Iteration: 24, Members: []int{0, 1, 2, 5}},
+}
+
+// changing is config with the changes, and a sixth agent to be admitted.
+func changing(t *testing.T) (train.Config, []*algotest.Quadratic) {
+	c, _ := config(t)
+	qs := algotest.NewQuadratics(agents+1, p, q, 1)
+	c.Problem = train.Problem{}
+	for _, o := range qs {
+		o.Noise = 0.1
+		c.Problem.Oracles = append(c.Problem.Oracles, o)
+		c.Problem.Evaluate = append(c.Problem.Evaluate, o)
+	}
+	c.Membership = changes
+	return c, qs
+}
+
+// starting returns the named method with all of its trackers, and without a search for the start, for which quadratics have no penalty.
+func starting(t *testing.T, name string) algo.Method {
+	more := []string{"warm_z=true", "track_y=true", "mom_y=0.5", "mom_z=0.5"}
+	if name == "newtoncg" {
+		more = append(more, `init="x0"`, "mem=6")
+	}
+	return method(t, name, more...)
+}
+
+// TestMembersChange: exact values are those of the agents that are there, and so is what the run ends with.
+func TestMembersChange(t *testing.T) {
+	c, qs := changing(t)
+	var begun []int
+	c.OnEpoch = func(e membership.Epoch) { begun = append(begun, e.Number) }
+	r := run(t, c)
+	if fmt.Sprint(begun) != "[1 2 3]" || r.Epoch.Number != 3 || len(r.Usage) != 4 {
+		t.Errorf("epochs %v began, the last is %+v, with the usage of %d agents", begun, r.Epoch, len(r.Usage))
+	}
+	there := algotest.Solve([]*algotest.Quadratic{qs[0], qs[1], qs[2], qs[5]})
+	want, got := vec.Norm(there.Gradient(r.X)), float64(r.Last().GradNorm)
+	if !(math.Abs(got-want) < 1e-9*want) {
+		t.Errorf("the last record has ‖∇Φ‖ = %v; that of those present is %v", got, want)
+	}
+}
+
+// TestMembersChangeWithTheSameBits on any number of processors, and after interruptions before, at and after each change.
+func TestMembersChangeWithTheSameBits(t *testing.T) {
+	for _, name := range []string{"madsbo", "madsbo_tuned", "gbdsbo", "sparkle", "mdbo", "pdsbo_al", "newtoncg", "adamcg"} {
+		t.Run(name, func(t *testing.T) {
+			c, _ := changing(t)
+			c.Method = starting(t, name)
+			whole := c
+			whole.Dir = t.TempDir()
+			want := run(t, whole)
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+			sameRun(t, want, run(t, c))
+			c.Dir, c.Resume = t.TempDir(), true
+			for _, k := range []int{5, 12, 20, 24, 31} {
+				interruptAt(t, c, k)
+			}
+			sameRun(t, want, run(t, c))
+		})
+	}
+}
+
+// TestMembersOfProcesses: where agents are in processes, each epoch begins from the checkpoints of the one before, with the bits of one process.
+func TestMembersOfProcesses(t *testing.T) {
+	for _, name := range []string{"madsbo_tuned", "sparkle", "dascgd", "newtoncg"} {
+		t.Run(name, func(t *testing.T) {
+			c, _ := changing(t)
+			c.Method = starting(t, name)
+			want := run(t, c)
+			c.Dir = t.TempDir()
+			h := history{T: t, Config: c}
+			first := h.epochOf(0, train.Point{}, 12)
+			second := h.epochOf(1, first, 24)
+			h.epochOf(3, second, c.K) // epoch 2 has no iterations
+			sameRun(t, want, h.ended)
+		})
+	}
+}
+
+// A history is a run whose agents are in processes, epoch by epoch.
+type history struct {
+	*testing.T
+	train.Config
+	ended *train.Result // of the first member, at the end of the last epoch
+}
+
+// epochOf runs an epoch in a process for each member, from a point of an epoch before to an iteration, and returns the point there.
+func (h *history) epochOf(number int, from train.Point, stop int) train.Point {
+	h.Helper()
+	c := h.Config
+	e := must.Get(c.Membership.At(number, agents))
+	var locals [][]int
+	for position := range e.Members {
+		locals = append(locals, []int{position})
+	}
+	teams, closeAll := networktest.Processes(must.Get(c.W.Members(e)), locals...)
+	defer closeAll()
+	c.Membership = c.Membership[:number]
+	var cs []train.Config
+	for k, i := range e.Members {
+		own := ofRoster(c, teams[k], c.Membership.Roster(agents), i)
+		if number > 0 {
+			own.Resume, own.From = true, comesIn(own, i, from)
+		}
+		cs = append(cs, own)
+	}
+	results, errs := together(cs, func(_ int, c train.Config) (*train.Result, error) {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		c.OnCheckpoint = func(iteration int) {
+			if iteration == stop && stop < c.K {
+				cancel()
+			}
+		}
+		return train.Run(ctx, c)
+	})
+	for i, err := range errs {
+		if err != nil && !(errors.Is(err, train.ErrInterrupted) && results[i].Iterations <= stop+1) { // all agree in the next iteration
+			h.Fatalf("epoch %d, agent %d: %v", number, e.Members[i], err)
+		}
+	}
+	h.ended = results[0]
+	return train.Point{Iteration: stop, Epoch: number}
+}
+
+// ofRoster returns the configuration of the process of one agent of the roster.
+func ofRoster(c train.Config, team network.Team, roster, i int) train.Config {
+	all := c.Problem
+	c.Problem.Team, c.Problem.Oracles, c.Problem.Evaluate = team, make([]dsbo.Oracle, roster), make([]dsbo.ValueOracle, roster)
+	c.Problem.Oracles[i], c.Problem.Evaluate[i] = all.Oracles[i], all.Evaluate[i]
+	return c
+}
+
+// comesIn returns the point from which an agent goes on: its own or, where it was no member, that of what a neighbour hands over.
+func comesIn(c train.Config, agent int, from train.Point) *train.Point {
+	before := must.Get(c.Membership.At(from.Epoch, agents))
+	if _, was := before.Position(agent); was {
+		return &from
+	}
+	first := must.Get(c.Membership.At(from.Epoch+1, agents)) // in which it came
+	giver := must.Get(c.W.Giver(before, first, agent))
+	at := must.Get(c.Receive(agent, must.Get(c.Handover(giver, from))))
+	return &at
+}
+
+// TestMembershipIsRefused where the log is none of the run, the graph falls apart, or a checkpoint is of another history.
+func TestMembershipIsRefused(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		log        membership.Log
+		change     func(c *train.Config)
+	}{
+		{name: "unknown agent", want: "agent 6 is not known", log: membership.Log{{Epoch: 1, Iteration: 3, Members: []int{0, 6}}}},
+		{name: "too late", want: "epoch 1 must begin at iteration K = 40 at the latest; it begins at 41", log: membership.Log{{Epoch: 1, Iteration: 41, Members: []int{0, 1}}}},
+		{name: "apart", want: "falls apart into agents 0 | 2 | 4; these edges join them: 0-2, 0-4", log: membership.Log{{Epoch: 1, Iteration: 3, Members: []int{0, 2, 4}, Cut: [][2]int{{0, 4}}}}},
+		{name: "nobody stays", want: "epoch 2 must have a member of the epoch before",
+			log: membership.Log{{Epoch: 1, Iteration: 3, Members: []int{0, 1}}, {Epoch: 2, Iteration: 4, Members: []int{2, 3}}}},
+		{name: "no more agents", want: "the problem must be of the roster's 6 agents; it is of 5",
+			log: membership.Log{{Epoch: 1, Iteration: 3, Members: []int{0, 1, 5}, Edges: [][2]int{{1, 5}}}}},
+		{name: "no average", want: `the graph must be "server"`, log: membership.Log{{Epoch: 1, Iteration: 3, Members: []int{0, 1, 2}}},
+			change: func(c *train.Config) {
+				c.Method, c.W = method(t, "fednest"), must.Get(network.New("star", agents, network.Options{})).W
+			}},
+	} {
+		cfg, _ := config(t)
+		cfg.Membership = c.log
+		if c.change != nil {
+			c.change(&cfg)
+		}
+		if err := cfg.Validate(); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+// TestResumeOfAnotherHistory: a checkpoint belongs to the changes up to its epoch, and no change may come before it.
+func TestResumeOfAnotherHistory(t *testing.T) {
+	c, _ := changing(t)
+	c.Dir, c.Resume = t.TempDir(), true
+	interruptAt(t, c, 20)
+	for _, bad := range []struct {
+		want   string
+		change func(l membership.Log) membership.Log
+	}{
+		{"is of a run with other settings", func(l membership.Log) membership.Log { l[0].Members = []int{0, 1, 2, 3}; return l }},
+		{"epoch 2 must not begin before the checkpoint", func(l membership.Log) membership.Log { l[1].Iteration = 15; return l }},
+	} {
+		other := c
+		other.Membership = bad.change(slices.Clone(c.Membership))
+		if _, err := train.Run(context.Background(), other); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), bad.want) {
+			t.Errorf("%v, want %q", err, bad.want)
+		}
+	}
+}
