@@ -159,7 +159,7 @@ func colDotKernel[T Float](c *call[T]) {
 	for i := range a.r {
 		x, y := a.row(i), b.row(i)
 		for j := range c.dst.v {
-			c.dst.v[j] += x[j] * y[j]
+			c.dst.v[j] += T(x[j] * y[j])
 		}
 	}
 }

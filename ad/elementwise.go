@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"dsbo/internal/elementary"
 	"dsbo/internal/kernel"
 )
 
@@ -82,15 +83,15 @@ var elementwise = map[named]definition{
 	fnLog: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Div(g, in[0])} },
 		logKernel[float32], logKernel[float64]},
 	fnLog1p: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Div(g, Offset(1, in[0]))} },
-		mapKernel[float32](math.Log1p), mapKernel[float64](math.Log1p)},
+		mapKernel[float32](elementary.Log1p), mapKernel[float64](elementary.Log1p)},
 	fnExpm1: {rowsIn, func(in nodes, _, g *Node) nodes {
 		return nodes{Mul(g, Exp(in[0]))} // not 1 + out, which loses its digits where e^a is small
 	},
-		mapKernel[float32](math.Expm1), mapKernel[float64](math.Expm1)},
+		mapKernel[float32](elementary.Expm1), mapKernel[float64](elementary.Expm1)},
 	fnErf: {rowsIn, func(in nodes, _, g *Node) nodes {
 		return nodes{Mul(g, Scale(2/math.SqrtPi, Exp(Neg(Square(in[0])))))}
 	},
-		mapKernel[float32](math.Erf), mapKernel[float64](math.Erf)},
+		mapKernel[float32](elementary.Erf), mapKernel[float64](elementary.Erf)},
 	fnSqrt: {rowsIn, func(_ nodes, out, g *Node) nodes { return nodes{Scale(.5, Div(g, out))} },
 		mapKernel[float32](math.Sqrt), mapKernel[float64](math.Sqrt)},
 	fnTanh: {rowsIn, func(_ nodes, out, g *Node) nodes { return nodes{Mul(g, Offset(1, Neg(Square(out))))} },
@@ -105,9 +106,9 @@ var elementwise = map[named]definition{
 		reluKernel[float32], reluKernel[float64]},
 	fnStep: {rowsIn, func(nodes, *Node, *Node) nodes { return nodes{nil} }, stepKernel[float32], stepKernel[float64]},
 	fnSin: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Mul(g, Cos(in[0]))} },
-		mapKernel[float32](math.Sin), mapKernel[float64](math.Sin)},
+		mapKernel[float32](elementary.Sin), mapKernel[float64](elementary.Sin)},
 	fnCos: {rowsIn, func(in nodes, _, g *Node) nodes { return nodes{Neg(Mul(g, Sin(in[0])))} },
-		mapKernel[float32](math.Cos), mapKernel[float64](math.Cos)},
+		mapKernel[float32](elementary.Cos), mapKernel[float64](elementary.Cos)},
 	opAdd: {bothRowsIn, func(_ nodes, _, g *Node) nodes { return nodes{g, g} }, addKernel[float32], addKernel[float64]},
 	opSub: {bothRowsIn, func(_ nodes, _, g *Node) nodes { return nodes{g, Neg(g)} },
 		subKernel[float32], subKernel[float64]},
@@ -278,7 +279,7 @@ func affineKernel[T Float](f affine) func(*call[T]) {
 	}
 	return func(c *call[T]) {
 		for i, a := range c.in[0].v {
-			c.dst.v[i] = T(f.a)*a + T(f.b)
+			c.dst.v[i] = T(T(f.a)*a) + T(f.b)
 		}
 	}
 }

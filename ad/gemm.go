@@ -39,7 +39,7 @@ func gemmTT[T Float](c *call[T]) {
 		for j := range b.r {
 			var s T
 			for l := range a.r {
-				s += a.v[l*a.c+i] * b.v[j*b.c+l]
+				s += T(a.v[l*a.c+i] * b.v[j*b.c+l])
 			}
 			d.v[i*b.r+j] = s
 		}

@@ -3,6 +3,8 @@ package ad
 import (
 	"fmt"
 	"math"
+
+	"dsbo/internal/elementary"
 )
 
 // power is a^p for a constant p.
@@ -46,13 +48,13 @@ func (r power) kernels() (func(*call[float32]), func(*call[float64])) {
 	return mapKernel[float32](r.of), mapKernel[float64](r.of)
 }
 
-// halves is the largest |2p| for which a^p is made by products, and a square root: several times faster than math.Pow.
+// halves is the largest |2p| for which a^p is made by products, and a square root: several times faster than a power.
 const halves = 16
 
 func (r power) of(a float64) float64 {
 	twice := math.Abs(2 * r.p)
 	if twice != math.Trunc(twice) || twice > halves {
-		return math.Pow(a, r.p)
+		return elementary.Pow(a, r.p)
 	}
 	v := 1.
 	for range int(twice) / 2 {

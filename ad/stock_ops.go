@@ -9,6 +9,8 @@ import (
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"dsbo/internal/elementary"
 )
 
 // stock is a node of one of Gorgonia's own ops that is rebuilt from the closed set: its inputs as they were, and rebuilt. A tensor of more than two
@@ -179,7 +181,7 @@ func arithmetic(name string, x, y float64) float64 {
 	case "÷":
 		return x / y
 	case "^":
-		return math.Pow(x, y)
+		return elementary.Pow(x, y)
 	case "<":
 		return truth(x < y)
 	case ">":

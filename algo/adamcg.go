@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"dsbo"
+	"dsbo/internal/elementary"
 	"dsbo/internal/vec"
 )
 
@@ -137,7 +138,7 @@ func (a *AdamCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 // adam is step number n of a variable v along its gradient u, with the averages r and s of u and u².
 func (a *AdamCG) adam(lr float64, n int, v, r, s, u []float64) {
 	vec.Comb(r, a.Beta1, r, 1-a.Beta1, u)
-	adam{lr: lr, first: 1 - math.Pow(a.Beta1, float64(n+1)), v: a.Beta2, eps: a.Eps}.step(n, v, r, s, u)
+	adam{lr: lr, first: 1 - elementary.Pow(a.Beta1, float64(n+1)), v: a.Beta2, eps: a.Eps}.step(n, v, r, s, u)
 }
 
 // product sets hs to (H + μ) v on the iteration's draw.

@@ -35,7 +35,7 @@ func (a *NewtonCG) Forecast(k int, e Experience) (least, usual, most Cost) {
 		if k == 0 && a.Start == "search" {
 			further += int(b.tried[0]) * max(0, a.Most-a.C)
 		}
-		further = int(e.Beyond*float64(further) + 0.5)
+		further = int(float64(e.Beyond*float64(further)) + 0.5)
 		c := b.Cost(k)
 		c.Averages, c.AverageFloats, c.HVP = c.Averages+further, c.AverageFloats+further*len(a.y), c.HVP+further
 		return c

@@ -105,7 +105,7 @@ func (a *MDBO) trackBoth(w *turn, eta float64) {
 		return
 	}
 	w.mix(a.in, pack(a.out, a.x, a.y, a.trF, a.trG))
-	m1, m2 := a.A1*eta, a.A2*eta
+	m1, m2 := float64(a.A1*eta), float64(a.A2*eta)
 	vec.Comb(a.un, 1-m1, a.u, m1, a.fx)
 	vec.Comb(a.vn, 1-m2, a.v, m2, a.g)
 	track(a.trF, a.in[p+q:2*p+q], a.un, a.u)

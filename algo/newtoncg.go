@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"dsbo"
+	"dsbo/internal/elementary"
 	"dsbo/internal/recycle"
 	"dsbo/internal/vec"
 )
@@ -234,7 +235,7 @@ func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 		return w.err
 	}
 	vec.Comb(a.r, a.Beta1, a.r, 1-a.Beta1, a.u)
-	adam{lr: float64(a.share * a.lr(k)), first: 1 - math.Pow(a.Beta1, float64(k+1)), v: a.Beta2, eps: a.Eps}.step(k, a.x, a.r, a.v, a.u)
+	adam{lr: float64(a.share * a.lr(k)), first: 1 - elementary.Pow(a.Beta1, float64(k+1)), v: a.Beta2, eps: a.Eps}.step(k, a.x, a.r, a.v, a.u)
 	clip(a.x, a.Clip)
 	return nil
 }
@@ -321,7 +322,7 @@ func (a *NewtonCG) estimateDiagonal(w *turn) {
 		signs(a.probe, uint64(w.k*probes+t))
 		w.hvp(a.probe1, a.x, a.y, a.probe, allExamples)
 		for i, v := range a.probe {
-			a.dg[i] += float64(v*a.probe1[i]) / probes
+			a.dg[i] += float64(v * a.probe1[i] / probes)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"dsbo"
+	"dsbo/internal/elementary"
 	"dsbo/internal/kernel"
 	"dsbo/internal/splitmix"
 	"dsbo/internal/vec"
@@ -22,7 +23,7 @@ func (a *NewtonCG) start(w *turn) {
 			`(dsbo.PenaltyOracle): it is "search"`)
 		return
 	}
-	kappa := math.Log(mean(a.dg) / mean(a.e)) // penalty and data weigh the same on average
+	kappa := elementary.Log(mean(a.dg) / mean(a.e)) // penalty and data weigh the same on average
 	if math.IsNaN(kappa) || math.IsInf(kappa, 0) {
 		w.err = dsbo.Errorf(dsbo.ErrConfig, `newtoncg: init must be "x0" where the mean diagonals of data and penalty are not both positive; they are %g and %g`,
 			mean(a.dg), mean(a.e))

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"dsbo"
+	"dsbo/internal/elementary"
 	"dsbo/internal/vec"
 )
 
@@ -204,7 +205,7 @@ func (a *Tuned) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) er
 	if a.XStep == "adam" {
 		vec.Comb(a.r, 1-alpha, a.r, alpha, a.u) // r = (1−α) r + α u
 		copy(a.x, a.in.x)
-		adam{lr: a.lr(k), first: 1 - math.Pow(1-alpha, float64(k+1)), v: a.V, eps: a.Eps}.step(k, a.x, a.r, a.v, a.u)
+		adam{lr: a.lr(k), first: 1 - elementary.Pow(1-alpha, float64(k+1)), v: a.V, eps: a.Eps}.step(k, a.x, a.r, a.v, a.u)
 	} else {
 		vec.Comb(a.x, 1, a.in.x, -float64(alpha*a.eta(k)), a.r) // x = mix(x) − α η r, the old r
 		vec.Comb(a.r, 1-alpha, a.r, alpha, a.u)                 // r = (1−α) r + α u

@@ -67,7 +67,7 @@ func (c *Classes) AUC(k int) float64 {
 	}
 	area := 0.0
 	for i := 1; i < len(wrong); i++ {
-		area += (wrong[i] - wrong[i-1]) * (right[i] + right[i-1]) / 2
+		area += float64((wrong[i] - wrong[i-1]) * (right[i] + right[i-1]) / 2)
 	}
 	return area
 }

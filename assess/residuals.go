@@ -30,12 +30,12 @@ func (r *Residuals) Add(predicted, truth float64) {
 	left := min(max((truth-predicted)/r.deviation, -farthest), farthest)
 	r.numbers[binOf(left, residualWidth, residualBins)]++
 	group := r.numbers[residualBins+perPrediction*binOf((predicted-r.mean)/r.deviation, predictionWidth, predictionBins):]
-	group[0], group[1], group[2] = group[0]+1, group[1]+left, group[2]+left*left
+	group[0], group[1], group[2] = group[0]+1, group[1]+left, group[2]+float64(left*left)
 }
 
 // binOf returns the bin of v, where bins of a width lie around 0.
 func binOf(v, width float64, bins int) int {
-	place := math.Floor(v/width) + float64(bins)/2
+	place := math.Floor(v/width) + float64(float64(bins)/2)
 	return int(min(max(place, 0), float64(bins-1)))
 }
 
@@ -61,7 +61,7 @@ func (r *Residuals) ByPrediction() (predicted, mean, size []float64) {
 		if group[0] == 0 {
 			continue
 		}
-		predicted = append(predicted, r.mean+r.deviation*predictionWidth*(float64(bin)+.5-predictionBins/2))
+		predicted = append(predicted, r.mean+float64(r.deviation*predictionWidth*(float64(bin)+.5-predictionBins/2)))
 		mean = append(mean, r.deviation*group[1]/group[0])
 		size = append(size, r.deviation*math.Sqrt(group[2]/group[0]))
 	}

@@ -46,7 +46,7 @@ func clipRows(x *ad.Table, c float64) (*ad.Table, error) {
 			largest = max(largest, math.Abs(row[j]))
 		}
 		for _, v := range row { // of numbers whose squares may be no floats
-			sum += float64(v/largest) * float64(v/largest)
+			sum += float64(v / largest * (v / largest))
 		}
 		scale := 1.0
 		if norm := largest * math.Sqrt(sum); norm > c*inside {

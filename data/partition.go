@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"dsbo"
+	"dsbo/internal/elementary"
+	"dsbo/internal/normal"
 )
 
 // A Partition says how alike the agents' label distributions are. The zero value is iid.
@@ -114,7 +116,7 @@ func dirichlet(r *rand.Rand, a float64, law []float64) {
 		top = max(top, law[c])
 	}
 	for c := range law {
-		law[c] = max(math.Exp(law[c]-top), 1e-300) // never 0: any label may be all that is left
+		law[c] = max(elementary.Exp(law[c]-top), 1e-300) // never 0: any label may be all that is left
 	}
 }
 
@@ -123,14 +125,14 @@ func dirichlet(r *rand.Rand, a float64, law []float64) {
 func logGamma(r *rand.Rand, a float64) float64 {
 	d := a + 1 - 1.0/3
 	for {
-		x := r.NormFloat64()
+		x := normal.Number(r)
 		v := 1 + x/math.Sqrt(9*d)
 		if v <= 0 {
 			continue
 		}
-		v = v * v * v
-		if math.Log(1-r.Float64()) < x*x/2+d-d*v+d*math.Log(v) {
-			return math.Log(d*v) + math.Log(1-r.Float64())/a
+		v = float64(v * v * v)
+		if elementary.Log(1-float64(r.Float64())) < float64(x*x/2)+d-float64(d*v)+float64(d*elementary.Log(v)) {
+			return elementary.Log(d*v) + elementary.Log(1-float64(r.Float64()))/a
 		}
 	}
 }

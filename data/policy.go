@@ -5,6 +5,7 @@ import (
 
 	"dsbo"
 	"dsbo/ad"
+	"dsbo/internal/normal"
 )
 
 // StateColumn is the name of the column with the number of the state in which an example of [Policy] was seen.
@@ -87,7 +88,7 @@ func (c Policy) chain() markovChain {
 		row, sum := m.next[s*c.States:][:c.States], 0.0
 		for k := range row {
 			u := r.Float64()
-			row[k] = u * u * u * u
+			row[k] = float64(u * u * u * u)
 			sum += row[k]
 		}
 		for k := range row {
@@ -120,7 +121,7 @@ func (m markovChain) transitions(r *rand.Rand, c Policy, each int, offsets []flo
 			for j := range m.length {
 				x = append(x, m.features[s*m.length+j]-float64(c.Discount*m.features[to*m.length+j]))
 			}
-			rewards = append(rewards, m.rewards[s]+offsets[s]+float64(noise*r.NormFloat64()))
+			rewards = append(rewards, m.rewards[s]+offsets[s]+float64(noise*normal.Number(r)))
 			states = append(states, float64(s))
 		}
 	}
@@ -148,7 +149,7 @@ func (m markovChain) step(r *rand.Rand, s int) int {
 func normals(r *rand.Rand, n int, deviation float64) []float64 {
 	v := make([]float64, n)
 	for i := range v {
-		v[i] = deviation * r.NormFloat64()
+		v[i] = deviation * normal.Number(r)
 	}
 	return v
 }

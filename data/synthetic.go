@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dsbo"
+	"dsbo/internal/normal"
 	"dsbo/internal/vec"
 )
 
@@ -130,7 +131,7 @@ func (c Synthetic) Truth() []float64 {
 	r := newRand(c.Seed, streamTruth)
 	w := make([]float64, c.Features)
 	for j := range w {
-		w[j] = r.NormFloat64()
+		w[j] = normal.Number(r)
 	}
 	return w
 }
@@ -150,9 +151,9 @@ func (c Synthetic) draw(i int, part uint64, count int, features, targets []float
 	features = slices.Grow(features, count*len(w))
 	for range count {
 		for range w {
-			features = append(features, deviation*r.NormFloat64())
+			features = append(features, deviation*normal.Number(r))
 		}
-		margin := vec.Dot(features[len(features)-len(w):], w) + float64(c.Noise*r.NormFloat64())
+		margin := vec.Dot(features[len(features)-len(w):], w) + float64(c.Noise*normal.Number(r))
 		targets = append(targets, math.Copysign(1, margin))
 	}
 	return features, targets

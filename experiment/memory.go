@@ -35,7 +35,7 @@ func (r *runner) memory(program float64) memory {
 	m := memory{program: program, data: max(0, peakMemory()-program), owned: owned, agents: 40 * 8 * float64(q)}
 	if method := algo.Clone(r.method); method.Init(p, q, r.Settings.Iterations) == nil {
 		for _, s := range method.State() {
-			m.agents += 8 * float64(len(s.Value))
+			m.agents += float64(8 * len(s.Value))
 		}
 	}
 	m.agents *= float64(r.Settings.Agents)

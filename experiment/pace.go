@@ -94,8 +94,8 @@ func (p *pace) progress(phase string, done, of int) Progress {
 		if !known {
 			return Progress{Phase: phase, Done: done, Of: of, Share: p.share, Left: -1}
 		}
-		spent += k.done * rate
-		left += (k.units - k.done) * rate
+		spent += float64(k.done * rate)
+		left += float64((k.units - k.done) * rate)
 	}
 	if spent > 0 {
 		p.share = max(p.share, spent/(spent+left))

@@ -28,11 +28,13 @@ type Range struct{ Least, Usual, Most float64 }
 func exactly(n float64) Range { return Range{n, n, n} }
 
 // Times returns the range of c times the number.
-func (r Range) Times(c float64) Range { return Range{c * r.Least, c * r.Usual, c * r.Most} }
+func (r Range) Times(c float64) Range {
+	return Range{float64(c * r.Least), float64(c * r.Usual), float64(c * r.Most)}
+}
 
 // each returns the range of so many things with another number each.
 func (r Range) each(s Range) Range {
-	return Range{r.Least * s.Least, r.Usual * s.Usual, r.Most * s.Most}
+	return Range{float64(r.Least * s.Least), float64(r.Usual * s.Usual), float64(r.Most * s.Most)}
 }
 
 // add adds another number.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"dsbo/ad"
+	"dsbo/internal/elementary"
 	"dsbo/table"
 )
 
@@ -228,7 +229,7 @@ func (t Target) Decode(v float64) float64 {
 	case Value:
 		return float64(v*t.Deviation) + t.Mean
 	case Counts:
-		return math.Exp(v)
+		return elementary.Exp(v)
 	}
 	return v
 }

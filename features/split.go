@@ -95,7 +95,7 @@ func split(n int, classes []int32, shares Shares, seed uint64, site int) (partit
 	for j, row := range order { // to the set that lacks most
 		best, lack := training, -1.0
 		for k, share := range shares {
-			if d := share*float64(j+1) - float64(have[k]); share > 0 && d > lack {
+			if d := float64(share*float64(j+1)) - float64(have[k]); share > 0 && d > lack {
 				best, lack = set(k), d
 			}
 		}

@@ -39,7 +39,7 @@ func (p *preparation) weigh() error {
 	}
 	for set := range p.total[:testing] {
 		for k, w := range sum[set*classes:][:classes] {
-			p.total[set] += w * unit * p.factor(k)
+			p.total[set] += float64(w * unit * p.factor(k))
 		}
 		if p.total[set] == 0 && p.rows[set] > 0 {
 			return dsbo.Errorf(dsbo.ErrConfig, "column %s, the weights, must be positive in some %s rows; all are 0", p.Weight, setNames[set])

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"dsbo/features"
+	"dsbo/internal/elementary"
 )
 
 // A Predictor is a model that predicts from rows: a [Model], or a [Graph]. Its methods may be called by several goroutines.
@@ -127,7 +128,7 @@ func softmax(v []float64) {
 		top = max(top, l)
 	}
 	for k, l := range v {
-		v[k] = math.Exp(l - top)
+		v[k] = elementary.Exp(l - top)
 		sum += v[k]
 	}
 	for k := range v {

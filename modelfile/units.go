@@ -1,8 +1,7 @@
 package modelfile
 
 import (
-	"math"
-
+	"dsbo/internal/elementary"
 	"dsbo/models"
 )
 
@@ -10,7 +9,7 @@ import (
 func unitValue(u models.Unit, sum float64) float64 {
 	switch u {
 	case models.Tanh:
-		return math.Tanh(sum)
+		return elementary.Tanh(sum)
 	case models.ReLU:
 		return max(sum, 0)
 	}

@@ -48,5 +48,6 @@ func (l Linear) TermBounds(c float64) (gradient, curvature float64, ok bool) {
 		return 0, 0, false
 	}
 	slope, bend := loss.bounds(l.Outputs)
-	return slope * math.Hypot(c, 1), bend * (c*c + 1), true
+	square := float64(c*c) + 1
+	return slope * math.Sqrt(square), bend * square, true
 }

@@ -100,7 +100,7 @@ func (o *Oracle) estimateDiagonal(dst, x, y []float64, s dsbo.Sample) error {
 			return err
 		}
 		for j, v := range o.probe {
-			dst[j] += v * o.hv[j] / diagonalProbes
+			dst[j] += float64(v * o.hv[j] / diagonalProbes)
 		}
 	}
 	return nil

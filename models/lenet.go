@@ -7,6 +7,8 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
+	"dsbo/internal/elementary"
+	"dsbo/internal/normal"
 )
 
 // LeNet is a network for square pictures: twice a convolution with ReLU and pooling, then two dense layers, with the cross-entropy L of a softmax and
@@ -133,7 +135,7 @@ func (m LeNet) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 func (m LeNet) Penalty(dst, x []float64) {
 	for i, l := range m.layers() {
 		for j := range l.size() {
-			dst[l.off+j] = 2 / float64(len(dst)) * math.Exp(x[i])
+			dst[l.off+j] = 2 / float64(len(dst)) * elementary.Exp(x[i])
 		}
 	}
 }
@@ -145,7 +147,7 @@ func (m LeNet) Start(y []float64) {
 	for _, l := range m.layers() {
 		deviation, weights := math.Sqrt(2/float64(l.in)), l.weights(y)
 		for j := range weights {
-			weights[j] = deviation * r.NormFloat64()
+			weights[j] = deviation * normal.Number(r)
 		}
 	}
 }

@@ -1,11 +1,11 @@
 package models
 
 import (
-	"math"
 	"slices"
 
 	"dsbo/ad"
 	"dsbo/data"
+	"dsbo/internal/elementary"
 	"dsbo/internal/vec"
 )
 
@@ -87,7 +87,7 @@ func (l Linear) Penalty(dst, x []float64) {
 	penalties, layer := penaltiesOr(l.Penalties), l.layer()
 	row := dst[:l.Features]
 	for j := range row {
-		row[j] = 2 * l.scale() * math.Exp(x[penalties.group(j)])
+		row[j] = 2 * l.scale() * elementary.Exp(x[penalties.group(j)])
 	}
 	for k := 1; k < l.Outputs; k++ {
 		copy(dst[k*l.Features:], row)
@@ -109,5 +109,5 @@ func (l Linear) Start(y []float64) {
 
 // Modulus implements [StronglyConvex].
 func (l Linear) Modulus(x []float64) float64 {
-	return min(2*l.scale()*math.Exp(slices.Min(x)), interceptRidge)
+	return min(2*l.scale()*elementary.Exp(slices.Min(x)), interceptRidge)
 }

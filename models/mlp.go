@@ -7,6 +7,8 @@ import (
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
+	"dsbo/internal/elementary"
+	"dsbo/internal/normal"
 )
 
 // MLP is a network of dense layers with a loss L of its outputs, by default the cross-entropy of a softmax, and a
@@ -136,7 +138,7 @@ func (m MLP) Penalty(dst, x []float64) {
 			if i == 0 && j < l.out*l.in {
 				group = groups.group(j % l.in)
 			}
-			dst[l.off+j] = 2 / float64(len(dst)) * math.Exp(x[group])
+			dst[l.off+j] = 2 / float64(len(dst)) * elementary.Exp(x[group])
 		}
 	})
 }
@@ -193,7 +195,7 @@ func (m MLP) Start(y []float64) {
 	for _, l := range ls {
 		deviation, weights := math.Sqrt(gain/float64(l.in)), l.weights(y)
 		for j := range weights {
-			weights[j] = deviation * r.NormFloat64()
+			weights[j] = deviation * normal.Number(r)
 		}
 	}
 	copy(ls[len(ls)-1].biases(y), m.Intercepts)

@@ -111,7 +111,7 @@ func (m Quadratic) Modulus([]float64) float64 {
 func (m Quadratic) Values(x, y []float64) (upper, lower float64) {
 	off := make([]float64, m.Q)
 	vec.Sub(off, y, m.T)
-	form := func(m, v []float64) float64 { return vec.Dot(v, affine(m, v, make([]float64, len(v)))) / 2 }
+	form := func(m, v []float64) float64 { return float64(vec.Dot(v, affine(m, v, make([]float64, len(v)))) / 2) }
 	return form(m.D, off) + form(m.E, x) + vec.Dot(m.LinearTerm, x), form(m.A, y) - vec.Dot(y, affine(m.B, x, m.C))
 }
 

@@ -1,12 +1,12 @@
 package network
 
 import (
-	"math"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
 
 	"dsbo"
+	"dsbo/internal/elementary"
 )
 
 // An edgeSet is an undirected graph without weights.
@@ -64,7 +64,7 @@ const erdosRenyiStream = 0x6772617068
 // erdosRenyiEdges draws the edges of a connected random graph.
 func erdosRenyiEdges(n int, prob float64, seed uint64) edgeSet {
 	if prob == 0 {
-		prob = min(1, 2*math.Log(float64(n))/float64(n))
+		prob = min(1, 2*elementary.Log(float64(n))/float64(n))
 	}
 	r := rand.New(rand.NewPCG(seed, erdosRenyiStream))
 	const draws = 20

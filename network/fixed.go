@@ -131,4 +131,4 @@ func newPower(e int) power { return power{math.Ldexp(1, e/2), math.Ldexp(1, e-e/
 
 // times returns x·2^e. It is exact, or rounds once where the result is subnormal: of what exponent encodes, and the other way
 // for x = 0 and |x| ≥ 2^-10.
-func (p power) times(x float64) float64 { return x * p[0] * p[1] }
+func (p power) times(x float64) float64 { return float64(x * p[0] * p[1]) }

@@ -22,7 +22,7 @@ func newDraws(name ...uint64) draws {
 func (d draws) bits(entry int) uint64 { return splitmix.Hash(uint64(d) + uint64(entry)*splitmix.Step) }
 
 // unit returns an entry's number in [0, 1), of 32 bits: added to a whole number of less than 20 bits it changes none of them.
-func (d draws) unit(entry int) float64 { return float64(d.bits(entry)>>32) * 0x1p-32 }
+func (d draws) unit(entry int) float64 { return float64(float64(d.bits(entry)>>32) * 0x1p-32) }
 
 // round sets dst to the numbers of v that the wire carries, which [Wire.Encode] encodes without another rounding: the
 // nearest on Float32, and on BF16 and Int8 one of the two around, with the number itself as expectation. The one
@@ -70,7 +70,7 @@ func roundBF16(x float64, random uint64) float64 {
 	case !(size <= math.MaxFloat64): // not finite
 		return x
 	case size < bf16Normal:
-		return math.Floor(x/bf16Smallest+float64(random>>32)*0x1p-32) * bf16Smallest
+		return math.Floor(float64(x/bf16Smallest)+float64(float64(random>>32)*0x1p-32)) * bf16Smallest
 	}
 	// The fraction is a whole number in the lowest bits, and a carry goes into the exponent as it must.
 	b := (math.Float64bits(x) + random>>(64-bf16Dropped)) >> bf16Dropped << bf16Dropped

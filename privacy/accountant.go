@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"dsbo"
+	"dsbo/internal/elementary"
 )
 
 // A Budget is what all answers of a run together may tell of one example: neighbouring data give no event with a probability above
@@ -31,11 +32,11 @@ type Accountant struct {
 
 // Add counts so many answers with noise of deviation multiplier times their sensitivity.
 func (a *Accountant) Add(multiplier float64, answers int) {
-	a.rate += float64(answers) / (2 * multiplier * multiplier)
+	a.rate += float64(float64(answers) / (2 * multiplier * multiplier))
 }
 
 // Divergence returns a bound of the Rényi divergence of order alpha > 1 between all answers on neighbouring data.
-func (a Accountant) Divergence(alpha float64) float64 { return alpha * a.rate }
+func (a Accountant) Divergence(alpha float64) float64 { return float64(alpha * a.rate) }
 
 // Epsilon returns the least ε for which the answers are (ε, δ)-differentially private, as far as Rényi divergence tells:
 //
@@ -48,33 +49,33 @@ func (a Accountant) Epsilon(delta float64) float64 {
 		return 0
 	}
 	bound := func(t float64) float64 { // at order α = 1 + e^t
-		beyond := math.Exp(t) // α − 1
+		beyond := elementary.Exp(t) // α − 1
 		alpha := 1 + beyond
-		return a.Divergence(alpha) + t - math.Log(alpha) + (math.Log(1/delta)-math.Log(alpha))/beyond // log(1 − 1/α) = t − log α
+		return a.Divergence(alpha) + t - elementary.Log(alpha) + (elementary.Log(1/delta)-elementary.Log(alpha))/beyond // log(1 − 1/α) = t − log α
 	}
 	// The classic bound is least at α − 1 = √(log(1/δ)/rate); the least of this one is near, and the function is unimodal there.
-	middle := math.Log(math.Log(1/delta)/a.rate) / 2
+	middle := float64(elementary.Log(elementary.Log(1/delta)/a.rate) / 2)
 	return max(0, min(bound(least(bound, middle-5, middle+5)), a.Classic(delta)))
 }
 
 // Classic returns the ε of Mironov's conversion at the best order: rate + 2√(rate log(1/δ)).
 func (a Accountant) Classic(delta float64) float64 {
-	return a.rate + 2*math.Sqrt(a.rate*math.Log(1/delta))
+	return a.rate + float64(2*math.Sqrt(a.rate*elementary.Log(1/delta)))
 }
 
 // least returns where a function is least between two points, by golden sections.
 func least(f func(float64) float64, lo, hi float64) float64 {
 	const golden = 0.6180339887498949
-	a, b := hi-golden*(hi-lo), lo+golden*(hi-lo)
+	a, b := hi-float64(golden*(hi-lo)), lo+float64(golden*(hi-lo))
 	fa, fb := f(a), f(b)
 	for range 100 { // to 1e-20 of the length
 		if fa < fb {
 			hi, b, fb = b, a, fa
-			a = hi - golden*(hi-lo)
+			a = hi - float64(golden*(hi-lo))
 			fa = f(a)
 		} else {
 			lo, a, fa = a, b, fb
-			b = lo + golden*(hi-lo)
+			b = lo + float64(golden*(hi-lo))
 			fb = f(b)
 		}
 	}
@@ -91,10 +92,10 @@ func Multiplier(b Budget, answers int) float64 {
 	}
 	lo, hi := 1e-6, 1.0
 	for !kept(hi) {
-		lo, hi = hi, 2*hi
+		lo, hi = hi, float64(2*hi)
 	}
 	for hi-lo > 1e-9*hi {
-		if middle := (lo + hi) / 2; kept(middle) {
+		if middle := float64((lo + hi) / 2); kept(middle) {
 			hi = middle
 		} else {
 			lo = middle

@@ -89,7 +89,7 @@ const (
 // gridOf returns the unit of a grid for so many entries in which noise of deviation 2^gridBits is multiplier times the sensitivity, to
 // which rounding adds one unit for each entry: 2^gridBits = multiplier·(sensitivity/grid + √entries).
 func gridOf(multiplier, sensitivity float64, entries int) (float64, error) {
-	left := 1<<gridBits - multiplier*math.Sqrt(float64(entries))
+	left := 1<<gridBits - float64(multiplier*math.Sqrt(float64(entries)))
 	if left < 1<<(gridBits-1) {
 		return 0, dsbo.Errorf(dsbo.ErrConfig, "answers of %d numbers with noise of %.3g sensitivities are too many and too noisy for a grid of 2^-%d: ε must be larger, or K smaller",
 			entries, multiplier, gridBits)

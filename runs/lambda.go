@@ -10,6 +10,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/disk"
+	"dsbo/internal/elementary"
 )
 
 // LambdaTableFile is the hyperparameters by name, for people.
@@ -37,7 +38,7 @@ func (f Folder) WriteLambdaTable(all []Penalty) error {
 		if p.Kept {
 			kept = "yes"
 		}
-		_ = w.Write([]string{p.Name, number(p.Lambda), number(math.Exp(p.Lambda)), number(p.Norm), kept})
+		_ = w.Write([]string{p.Name, number(p.Lambda), number(elementary.Exp(p.Lambda)), number(p.Norm), kept})
 	}
 	w.Flush()
 	return disk.WriteBytes(f.Path(LambdaTableFile), text.Bytes())

@@ -112,8 +112,8 @@ func AllSites(sites []Site) (all Site) {
 	mean := func(of func(s Site) SiteScore) (m SiteScore) {
 		for _, s := range sites {
 			if share := Number(s.Examples) / Number(all.Examples); share > 0 {
-				m.Loss += share * of(s).Loss
-				m.Accuracy += share * of(s).Accuracy
+				m.Loss += Number(share * of(s).Loss)
+				m.Accuracy += Number(share * of(s).Accuracy)
 			}
 		}
 		return m

@@ -63,7 +63,7 @@ func physical(t parquet.Type) (decoder, error) {
 		d.valueKind = valueKind{Time, seconds}
 		d.number = func(v parquet.Value) float64 {
 			i := v.Int96()
-			return (float64(i[2])-2440588)*24*60*60 + float64(uint64(i[1])<<32|uint64(i[0]))/1e9
+			return float64((float64(i[2])-2440588)*24*60*60) + float64(uint64(i[1])<<32|uint64(i[0]))/1e9
 		}
 	case parquet.ByteArray:
 		d.kind, d.text = Word, parquet.Value.ByteArray

@@ -13,6 +13,7 @@ import (
 	"dsbo/data"
 	"dsbo/experiment"
 	"dsbo/features"
+	"dsbo/internal/elementary"
 	"dsbo/models"
 )
 
@@ -214,7 +215,7 @@ func (t *tune) newModel(seed uint64) (models.Model, error) {
 	}
 	var start []float64
 	if r.Target.Kind == features.Counts { // from e⁰, Newton's first step to large counts would go far too far
-		start = []float64{math.Log(r.Target.Mean)}
+		start = []float64{elementary.Log(r.Target.Mean)}
 	}
 	if t.model == linear {
 		return models.Linear{Features: inputs, Outputs: outputs, Loss: loss, Penalties: penalties, Intercepts: start, Prior: prior}, nil

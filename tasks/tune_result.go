@@ -140,11 +140,11 @@ func (t *tune) penaltyTable(m models.Layered, x, y []float64) []runs.Penalty {
 			if k > 0 {
 				entry = l.rest(k)
 			}
-			squares[entry] += w * w
+			squares[entry] += float64(w * w)
 		}
 		if len(layers) > 1 {
 			for _, b := range y[layer.Offset+len(weights):][:layer.Out] {
-				squares[l.rest(k)] += b * b
+				squares[l.rest(k)] += float64(b * b)
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func (w *solving) refineAdjoint(b, r []float64, gain float64) error {
 		done := w.AdjointResidual*norm <= end.residual
 		if end.residual == 0 {
 			distance := max(left, w.estimate(r))
-			w.PhiError = w.distance*math.Abs(w.upper/w.lower) + math.Sqrt(w.distance*distance)
+			w.PhiError = float64(w.distance*math.Abs(w.upper/w.lower)) + math.Sqrt(w.distance*distance)
 			done = distance <= 4*end.gain(0)
 		}
 		if done || w.Products >= w.most || !(w.AdjointResidual <= math.MaxFloat64) {

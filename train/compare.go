@@ -77,7 +77,7 @@ func (p Problem) compared(ctx context.Context, g group, m Fit, against Problem, 
 // the sum of the differences' squares.
 func paired(n, a, b, squares float64) (meanA, meanB, change, deviation float64) {
 	change = (b - a) / n
-	variance := max(0, squares/n-change*change) * n / (n - 1)
+	variance := max(0, squares/n-float64(change*change)) * n / (n - 1)
 	return a / n, b / n, change, math.Sqrt(variance / n)
 }
 

@@ -36,7 +36,7 @@ func curvature(ctx context.Context, o dsbo.Oracle, x, y []float64) (float64, err
 	v, hv := make([]float64, len(y)), make([]float64, len(y))
 	// The start has a share of every direction and is the same each time: fractions of multiples of the golden ratio.
 	for i := range v {
-		_, f := math.Modf(float64(i+1) * math.Phi)
+		_, f := math.Modf(float64(float64(i+1) * math.Phi))
 		v[i] = f - 0.5
 	}
 	vec.Scale(v, 1/vec.Norm(v), v)

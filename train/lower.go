@@ -70,7 +70,7 @@ func (w *solving) estimate(r []float64) float64 {
 func (w *solving) lineSearch(step []float64) (fall float64, err error) {
 	trial := w.work[2]
 	slope := vec.Dot(w.g, step)
-	slack := roundOff * math.Abs(w.lower)
+	slack := float64(roundOff * math.Abs(w.lower))
 	for t := 1.0; t > 1e-10; t /= 2 {
 		vec.Comb(trial, 1, w.Y, -t, step)
 		upper, lower, err := w.values(trial)

@@ -108,7 +108,7 @@ func ritz(diagonal, off []float64) (least, largest, last float64) {
 // golden ratio.
 func spread(v []float64) {
 	for i := range v {
-		_, f := math.Modf(float64(i+1) * math.Phi)
+		_, f := math.Modf(float64(float64(i+1) * math.Phi))
 		v[i] = f - 0.5
 	}
 	vec.Scale(v, 1/vec.Norm(v), v)

@@ -24,7 +24,7 @@ func Stable(w *network.Matrix, lmax float64) (gamma, beta float64) {
 // eigenvalue of w. It is not positive where there is none.
 func trackedBound(w *network.Matrix, lmax, m float64) float64 {
 	least := w.LambdaMin()
-	return (1 + least) * (1 + least*(1+2*m)) / (2 * lmax)
+	return (1 + least) * (1 + float64(least*(1+2*m))) / (2 * lmax)
 }
 
 // HasSteps reports whether the method has a step of y or of z, which has to follow the curvature.

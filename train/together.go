@@ -34,7 +34,7 @@ func (t *together) Sum(dst []float64, fill func(i int, part []float64) error) er
 		return err
 	}
 	for k := range dst {
-		dst[k] = nearlyWhole(dst[k] * float64(t.group.n))
+		dst[k] = nearlyWhole(float64(dst[k] * float64(t.group.n)))
 		if math.IsNaN(dst[k]) || math.IsInf(dst[k], 0) {
 			return fmt.Errorf("sum %d of %d over all agents must be finite; it is %g", k, len(dst), dst[k])
 		}

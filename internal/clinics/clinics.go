@@ -5,9 +5,11 @@ package clinics
 import (
 	"encoding/csv"
 	"io"
-	"math"
 	"math/rand/v2"
 	"strconv"
+
+	"dsbo/internal/elementary"
+	"dsbo/internal/normal"
 )
 
 // Count is the number of clinics.
@@ -75,27 +77,28 @@ func write(w io.Writer, i, patients int, diagnosed bool) error {
 
 // patient makes up a patient.
 func (c clinic) patient(r *rand.Rand, number int) []string {
-	age := min(max(c.age+14*r.NormFloat64(), 18), 97)
+	age := min(max(c.age+float64(14*normal.Number(r)), 18), 97)
 	smoker := "never"
 	if r.Float64() < c.smokers {
 		smoker = []string{"current", "former"}[r.IntN(2)]
 	}
-	temperature := 37 + .6*r.NormFloat64()
-	pressure := 105 + .4*age + 14*r.NormFloat64()
-	risk := -.9 + .045*(age-55) + 1.2*(temperature-37) + 1.1*share(smoker == "current") + .4*share(smoker == "former")
+	temperature := 37 + float64(.6*normal.Number(r))
+	pressure := 105 + float64(.4*age) + float64(14*normal.Number(r))
+	risk := -.9 + float64(.045*(age-55)) + float64(1.2*(temperature-37)) + float64(1.1*share(smoker == "current")) +
+		float64(.4*share(smoker == "former"))
 	row := []string{
 		strconv.Itoa(number), c.number(r, age, 0), c.word(r, []string{"f", "m"}[r.IntN(2)]), c.word(r, smoker),
-		c.word(r, c.wards[r.IntN(len(c.wards))]), c.number(r, pressure, 0), c.number(r, 74+10*r.NormFloat64(), 0), c.number(r, temperature, 1),
+		c.word(r, c.wards[r.IntN(len(c.wards))]), c.number(r, pressure, 0), c.number(r, 74+float64(10*normal.Number(r)), 0), c.number(r, temperature, 1),
 	}
 	for m := range markers {
-		level := r.NormFloat64()
+		level := normal.Number(r)
 		if m < telling {
-			risk += []float64{1.4, -1, .8, .6}[m] * level
+			risk += float64([]float64{1.4, -1, .8, .6}[m] * level)
 		}
-		row = append(row, c.number(r, 10*math.Exp(.3*level), 2))
+		row = append(row, c.number(r, 10*elementary.Exp(.3*level), 2))
 	}
 	diagnosis := "healthy"
-	if r.Float64() < 1/(1+math.Exp(-risk)) {
+	if r.Float64() < 1/(1+elementary.Exp(-risk)) {
 		diagnosis = "ill"
 	}
 	return append(row, diagnosis)
