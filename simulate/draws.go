@@ -1,9 +1,9 @@
 package simulate
 
 import (
-	"math"
 	"time"
 
+	"dsbo/internal/elementary"
 	"dsbo/internal/splitmix"
 )
 
@@ -33,12 +33,12 @@ func (d draw) chance(p float64) bool { return d.uniform() < p }
 
 // between is a duration from low to high, each order of magnitude as likely as any other.
 func (d draw) between(low, high time.Duration) time.Duration {
-	return time.Duration(float64(low) * math.Exp(d.uniform()*math.Log(float64(high)/float64(low))))
+	return time.Duration(float64(low) * elementary.Exp(d.uniform()*elementary.Log(float64(high)/float64(low))))
 }
 
 // exponential is a duration with this mean.
 func (d draw) exponential(mean time.Duration) time.Duration {
-	return time.Duration(-math.Log1p(-d.uniform()) * float64(mean))
+	return time.Duration(-elementary.Log1p(-d.uniform()) * float64(mean))
 }
 
 // among is one of several things.
