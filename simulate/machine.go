@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"sync"
 	"time"
 
@@ -62,7 +63,10 @@ func (m *machine) supervise(ctx context.Context) error {
 		err := p.run()
 		killed := p.alive.Err() != nil
 		m.end(p)
-		m.trace.note("agent %d: process %d ends: %v", m.agent, p.life, err)
+		if killed {
+			err = errKilled // what is left of it in this program has said something else
+		}
+		m.trace.note("agent %d: process %d ends: %s", m.agent, p.life, temporary.ReplaceAllString(fmt.Sprint(err), ".tmp"))
 		switch code := cli.Code(err); {
 		case killed && ctx.Err() == nil:
 		case err == nil, m.Refused && refusal(err):
@@ -78,6 +82,11 @@ func (m *machine) supervise(ctx context.Context) error {
 	}
 	return fmt.Errorf("agent %d: %w", m.agent, context.Cause(ctx))
 }
+
+var (
+	errKilled = errors.New("killed")
+	temporary = regexp.MustCompile(`\.[0-9]+\.tmp`) // the end of a temporary file's name, which is random
+)
 
 // refusal reports whether an error says that the run has ended because an agent was silent for too long.
 func refusal(err error) bool {
