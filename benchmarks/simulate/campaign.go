@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"dsbo/internal/cli"
+)
+
+// A campaign is many seeds, which some workers run.
+type campaign struct {
+	from, seeds uint64
+	workers     int
+	limit       time.Duration
+	trace       bool
+	stdout      io.Writer
+	progress    *cli.Progress
+
+	mu       sync.Mutex
+	next     uint64 // seeds given to workers
+	done     uint64
+	began    time.Time
+	virtual  time.Duration
+	lives    int
+	refused  int
+	failed   []uint64
+	heaps    []uint64 // of all workers, in the order of time
+	reported time.Time
+}
+
+// run runs all seeds, or those before ctx ends.
+func (c *campaign) run(ctx context.Context) error {
+	c.began = time.Now()
+	errs := make([]error, c.workers)
+	var wg sync.WaitGroup
+	for k := range c.workers {
+		wg.Go(func() {
+			for errs[k] == nil && ctx.Err() == nil && c.left() {
+				errs[k] = c.worker(ctx)
+			}
+		})
+	}
+	wg.Wait()
+	c.progress.Stop()
+	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
+		return errs[i]
+	}
+	return nil
+}
+
+func (c *campaign) left() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.next < c.seeds
+}
+
+// take returns the next seed.
+func (c *campaign) take() (seed uint64, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.next == c.seeds {
+		return 0, false
+	}
+	c.next++
+	return c.from + c.next - 1, true
+}
+
+// worker has one process run seeds until none is left, or one of them ends the process.
+func (c *campaign) worker(ctx context.Context) error {
+	path, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	p := exec.CommandContext(ctx, path)
+	p.Env = append(os.Environ(), workerVariable+"=1", "GOMAXPROCS=1", "GOGC=400")
+	var stderr strings.Builder
+	p.Stderr = &stderr
+	in, err := p.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := p.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := p.Start(); err != nil {
+		return err
+	}
+	lines := bufio.NewReader(out)
+	for ctx.Err() == nil {
+		seed, ok := c.take()
+		if !ok {
+			break
+		}
+		watch := time.AfterFunc(c.limit, func() { _ = p.Process.Kill() })
+		o := ask(in, lines, seed)
+		hung := !watch.Stop()
+		if o.Error != "" && o.History == "" { // the process has ended
+			_ = p.Wait()
+			if hung {
+				o.Error = fmt.Sprintf("it has not ended in %v", c.limit)
+			} else if ctx.Err() == nil {
+				o.Error, o.History = "its process ends: "+firstLine(stderr.String()), stderr.String()
+			}
+			if ctx.Err() == nil {
+				c.note(o)
+			}
+			return nil
+		}
+		c.note(o)
+	}
+	_ = in.Close()
+	_ = p.Wait() // all that matters was said
+	return nil
+}
+
+// ask has a worker run a seed.
+func ask(in io.Writer, lines *bufio.Reader, seed uint64) outcome {
+	failed := outcome{Seed: seed, Error: "no answer"}
+	if _, err := fmt.Fprintln(in, seed); err != nil {
+		return failed
+	}
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			return failed
+		}
+		if o := (outcome{}); json.Unmarshal(line, &o) == nil && o.Seed == seed { // else it is what package testing prints
+			return o
+		}
+	}
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// note counts a seed and shows it if it fails.
+func (c *campaign) note(o outcome) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.done++
+	c.virtual += o.Took
+	c.lives += o.Lives
+	if o.Refused {
+		c.refused++
+	}
+	if o.Heap > 0 {
+		c.heaps = append(c.heaps, o.Heap)
+	}
+	if c.trace {
+		fmt.Fprint(c.stdout, o.History)
+	}
+	if o.Error != "" {
+		c.failed = append(c.failed, o.Seed)
+		fmt.Fprintf(c.stdout, "seed %d: %s\n\tgo run ./benchmarks/simulate -from %d -seeds 1 -trace\n", o.Seed, o.Error, o.Seed)
+	}
+	c.progress.Show(float64(c.done)/float64(c.seeds), fmt.Sprintf("%d seeds, %d fail", c.done, len(c.failed)))
+}
+
+// report prints what all seeds were.
+func (c *campaign) report() {
+	took := time.Since(c.began)
+	days := c.virtual.Hours() / 24
+	fmt.Fprintf(c.stdout, "%d seeds from %d in %v: %.1f a second, %.2f simulated days a second; %d processes of agents; %d runs refused by name; %d fail\n",
+		c.done, c.from, took.Round(time.Second), float64(c.done)/took.Seconds(), days/took.Seconds(), c.lives, c.refused, len(c.failed))
+	if n := len(c.heaps); n > 1 {
+		fmt.Fprintf(c.stdout, "heap of a worker after %d seeds %.1f MiB, at the end %.1f MiB\n", heapEvery, float64(c.heaps[0])/(1<<20), float64(c.heaps[n-1])/(1<<20))
+	}
+}

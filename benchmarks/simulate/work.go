@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dsbo/simulate"
+)
+
+// workerVariable is the environment variable that makes a process a worker.
+const workerVariable = "DSBO_SIMULATE_WORKER"
+
+// An outcome is what a worker says of a seed, a line of JSON.
+type outcome struct {
+	Seed    uint64
+	Took    time.Duration // virtual time
+	Lives   int
+	Refused bool
+	Error   string `json:",omitempty"` // "": the run ended as it must
+	History string `json:",omitempty"`
+	Heap    uint64 `json:",omitempty"` // bytes in use, of some seeds
+}
+
+// heapEvery is the number of seeds from one look at the heap to the next.
+const heapEvery = 250
+
+// work runs the seeds that are read, one a line, and ends the process. Virtual time needs a test: all of this is one.
+func work(in io.Reader, out io.Writer) {
+	testing.Main(func(string, string) (bool, error) { return true, nil }, []testing.InternalTest{{
+		Name: "work", F: func(t *testing.T) {
+			if err := workIn(t, bufio.NewScanner(in), json.NewEncoder(out)); err != nil {
+				t.Error(err)
+			}
+		},
+	}}, nil, nil)
+}
+
+func workIn(t *testing.T, seeds *bufio.Scanner, outcomes *json.Encoder) error {
+	var references simulate.References
+	for done := 1; seeds.Scan(); done++ {
+		var seed uint64
+		if _, err := fmt.Sscan(seeds.Text(), &seed); err != nil {
+			return err
+		}
+		o := run(t, simulate.Draw(seed), &references)
+		if done%heapEvery == 0 {
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			o.Heap = m.HeapAlloc
+		}
+		if err := outcomes.Encode(o); err != nil {
+			return err
+		}
+	}
+	return seeds.Err()
+}
+
+// run runs a case.
+func run(t *testing.T, c simulate.Case, references *simulate.References) outcome {
+	o := outcome{Seed: c.Seed}
+	want, err := references.Of(c)
+	if err != nil {
+		o.Error = err.Error()
+		return o
+	}
+	synctest.Test(t, func(*testing.T) {
+		r, err := c.Run(want)
+		o.Took, o.Lives, o.Refused, o.History = r.Took, r.Lives, r.Refused, fmt.Sprintf("%+v\n%v", c, r)
+		if err != nil {
+			o.Error = err.Error()
+		}
+	})
+	return o
+}
