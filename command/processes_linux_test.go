@@ -180,7 +180,7 @@ func (r *testRun) folder(agent int) runs.Folder {
 // newest returns the path of an agent's newest checkpoint, "" if there is none.
 func (r *testRun) newest(agent int) string {
 	r.t.Helper()
-	paths := must.Get(r.folder(agent).AgentCheckpoints([]int{agent}))
+	paths := must.Get(r.folder(agent).Checkpoints([]int{agent}))
 	return append([]string{""}, paths...)[len(paths)]
 }
 
@@ -189,7 +189,7 @@ func (r *testRun) newest(agent int) string {
 func (r *testRun) wantState(agent int, want runs.State, iteration int) {
 	r.t.Helper()
 	wantState(r.t, string(r.folder(agent)), want)
-	if path := r.newest(agent); iteration > 0 && path < r.folder(agent).AgentCheckpointPath([]int{agent}, iteration) {
+	if path := r.newest(agent); iteration > 0 && path < r.folder(agent).CheckpointPath([]int{agent}, iteration) {
 		r.t.Errorf("the newest checkpoint of agent %d is %s, want one of iteration %d or later", agent, path, iteration)
 	}
 }

@@ -78,9 +78,9 @@ func (t *Trial) run(ctx context.Context, program []string, cores int, again bool
 		return t.read()
 	}
 	mode := "-force"
-	if at, err := t.Folder.Has(filepath.Base(t.Folder.CheckpointPath())); err != nil {
+	if at, err := t.Folder.Checkpoints(nil); err != nil {
 		return err
-	} else if at && !again && (state == runs.Interrupted || state == runs.Unfinished) {
+	} else if len(at) > 0 && !again && (state == runs.Interrupted || state == runs.Unfinished) {
 		mode = "-resume"
 	}
 	code, text, err := t.start(ctx, program, cores, mode)

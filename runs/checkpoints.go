@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,17 +15,19 @@ import (
 // keptCheckpoints is the number of checkpoints of a process that are kept: the newest may be damaged, and a neighbour may need an older one.
 const keptCheckpoints = 3
 
-// CheckpointPath returns the path of the one checkpoint of a run in one process.
-func (f Folder) CheckpointPath() string { return f.Path(checkpointFile) }
+// checkpointFile begins the names of checkpoints. Alone it is that of the one checkpoint that a process of all agents once had.
+const checkpointFile = "checkpoint"
 
-// AgentCheckpointPath returns the path of the checkpoint of the agents of one process after an iteration. Paths sort as
-// iterations do.
-func (f Folder) AgentCheckpointPath(agents []int, iteration int) string {
-	return f.Path(agentPrefix(agents) + fmt.Sprintf("%09d", iteration))
+// CheckpointPath returns the path of the checkpoint after an iteration of the agents of one process, nil for all agents in one.
+func (f Folder) CheckpointPath(agents []int, iteration int) string {
+	return f.Path(checkpointPrefix(agents) + fmt.Sprintf("%09d", iteration))
 }
 
-// agentPrefix returns the beginning of the names of the checkpoints of some agents.
-func agentPrefix(agents []int) string {
+// checkpointPrefix returns the beginning of the names of the checkpoints of some agents. The iteration comes after it.
+func checkpointPrefix(agents []int) string {
+	if len(agents) == 0 {
+		return checkpointFile + "."
+	}
 	name := strconv.Itoa(agents[0])
 	if last := agents[len(agents)-1]; last != agents[0] {
 		name += fmt.Sprintf("-%d", last)
@@ -32,9 +35,64 @@ func agentPrefix(agents []int) string {
 	return checkpointFile + ".agent" + name + "."
 }
 
-// AgentCheckpoints returns the paths of all checkpoints of the agents of one process, oldest first.
-func (f Folder) AgentCheckpoints(agents []int) ([]string, error) {
-	return f.filesWith(agentPrefix(agents))
+// A numbered is a checkpoint and its iteration; -1 where its name does not tell.
+type numbered struct {
+	path      string
+	iteration int
+}
+
+// checkpoints returns the checkpoints of the agents of one process, oldest first. A folder that is not there has none.
+func (f Folder) checkpoints(agents []int) (all []numbered, err error) {
+	entries, err := disk.ReadDir(string(f))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		digits, ours := strings.CutPrefix(e.Name(), checkpointPrefix(agents))
+		if k, err := strconv.Atoi(digits); ours && err == nil && k >= 0 {
+			all = append(all, numbered{f.Path(e.Name()), k})
+		}
+		if e.Name() == checkpointFile && len(agents) == 0 {
+			all = append(all, numbered{f.Path(e.Name()), -1})
+		}
+	}
+	slices.SortFunc(all, func(a, b numbered) int { return cmp.Compare(a.iteration, b.iteration) })
+	return all, err
+}
+
+// Checkpoints returns the paths of all checkpoints of the agents of one process, oldest first. A folder that is not there has none.
+func (f Folder) Checkpoints(agents []int) (paths []string, err error) {
+	all, err := f.checkpoints(agents)
+	for _, c := range all {
+		paths = append(paths, c.path)
+	}
+	return paths, err
+}
+
+// RemoveCheckpointsAfter removes the checkpoints of agents after the iteration from which the run now goes on (−1: all of them). Their
+// records in metrics.jsonl are about to be written anew: a process that went on from one of them would not find its own.
+func (f Folder) RemoveCheckpointsAfter(agents []int, iteration int) error {
+	all, err := f.checkpoints(agents)
+	later := slices.DeleteFunc(all, func(c numbered) bool { return iteration >= 0 && c.iteration <= iteration })
+	if err != nil || len(later) == 0 {
+		return err
+	}
+	for _, c := range later {
+		if err := disk.Remove(c.path); err != nil {
+			return err
+		}
+	}
+	return disk.SyncDir(string(f))
+}
+
+// RemoveOldCheckpoints removes all but the newest checkpoints of some agents.
+func (f Folder) RemoveOldCheckpoints(agents []int) error {
+	all, err := f.checkpoints(agents)
+	for len(all) > keptCheckpoints && err == nil {
+		err = disk.Remove(all[0].path)
+		all = all[1:]
+	}
+	return err
 }
 
 // filesWith returns the paths of the folder's files whose names begin with a prefix, sorted. A folder that is not there has none.
@@ -49,33 +107,4 @@ func (f Folder) filesWith(prefix string) (paths []string, err error) {
 		}
 	}
 	return paths, err
-}
-
-// RemoveCheckpointsAfter removes the checkpoints of agents after the iteration from which the run now goes on (−1: all of them),
-// and those that were never complete. Their records in metrics.jsonl are about to be written anew: a process that went on from
-// one of them would not find its own.
-func (f Folder) RemoveCheckpointsAfter(agents []int, iteration int) error {
-	all, err := f.AgentCheckpoints(agents)
-	partial, partialErr := f.filesWith("." + agentPrefix(agents)) // see disk.Write
-	last := f.AgentCheckpointPath(agents, iteration)
-	later := slices.DeleteFunc(all, func(path string) bool { return iteration >= 0 && path <= last })
-	if err = errors.Join(err, partialErr); err != nil || len(later)+len(partial) == 0 {
-		return err
-	}
-	for _, path := range append(later, partial...) {
-		if err := disk.Remove(path); err != nil {
-			return err
-		}
-	}
-	return disk.SyncDir(string(f))
-}
-
-// RemoveOldCheckpoints removes all but the newest checkpoints of some agents.
-func (f Folder) RemoveOldCheckpoints(agents []int) error {
-	paths, err := f.AgentCheckpoints(agents)
-	for len(paths) > keptCheckpoints && err == nil {
-		err = disk.Remove(paths[0])
-		paths = paths[1:]
-	}
-	return err
 }

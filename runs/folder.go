@@ -27,8 +27,6 @@ const (
 	WeightsFile    = "model.safetensors" // its weights
 	ONNXFile       = "model.onnx"        // the whole of it for other programs
 	MembershipFile = "agent.json"
-
-	checkpointFile = "checkpoint" // also the beginning of the names of agents' checkpoints
 )
 
 // A Folder is the path of a run folder.
@@ -99,15 +97,15 @@ func (f Folder) Open(m Mode) error {
 	if m != Replace {
 		return nil
 	}
-	old := []string{f.CheckpointPath()}
+	var old []string
 	for _, name := range []string{SummaryFile, MetricsFile, LambdaFile, OmegaFile, AssessmentFile, MembershipFile, SetupFile, LambdaTableFile, ModelFile, WeightsFile, ONNXFile} {
 		old = append(old, f.Path(name))
 	}
-	ofAgents, err := f.filesWith(checkpointFile + ".")
+	checkpoints, err := f.filesWith(checkpointFile)
 	if err != nil {
 		return err
 	}
-	for _, path := range append(old, ofAgents...) {
+	for _, path := range append(old, checkpoints...) {
 		if err := disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

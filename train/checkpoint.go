@@ -26,7 +26,7 @@ import (
 type checkpoint struct {
 	checkpointHead
 	values [][]float64 // by Arrays
-	path   string      // of one that was read
+	path   string      // of the file that was read
 }
 
 type checkpointHead struct {
@@ -93,14 +93,14 @@ func (r *runner) writeCheckpoint() error {
 	}
 	c.add(-1, r.eval.state())
 	folder := runs.Folder(r.Dir)
-	if err := disk.Write(r.checkpointPath(folder, r.done), c.writeTo); err != nil {
+	if err := disk.Write(folder.CheckpointPath(r.checkpointed(), r.done), c.writeTo); err != nil {
 		return err
 	}
 	r.reformed = false
 	if r.OnCheckpoint != nil {
 		r.OnCheckpoint(r.done)
 	}
-	return r.removeOldCheckpoints(folder)
+	return folder.RemoveOldCheckpoints(r.checkpointed())
 }
 
 // add appends the state of one agent, as views that writeTo reads.

@@ -62,7 +62,9 @@ type Config struct {
 	OnRecord    func(runs.Record) // called after each evaluation
 	// OnCheckpoint is called after each checkpoint with its iteration.
 	OnCheckpoint func(iteration int)
-	OnEpoch      func(e membership.Epoch) // called when an epoch after the first begins
+	// OnDamage is called with an error for each damaged checkpoint that a resumed run leaves out, to go on from an older one.
+	OnDamage func(err error)
+	OnEpoch  func(e membership.Epoch) // called when an epoch after the first begins
 
 	p, q   int
 	roster *roster          // what Problem and W are a part of; nil: they are all
@@ -121,7 +123,7 @@ func (c Config) LeastAt(k int) bool {
 func (c Config) Validate() error {
 	c, err := c.resolve()
 	if err == nil && c.Resume {
-		_, err = c.readCheckpoint()
+		_, err = c.checkpoint(nil)
 	}
 	return err
 }

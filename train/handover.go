@@ -17,14 +17,10 @@ import (
 // numbers (with newtoncg 2p + 4q more), and a checkpoint that [Config.Receive] keeps. Of c it needs Dir, Method and K.
 func (c Config) Handover(agent int, at Point) ([]byte, error) {
 	c = c.WithDefaults()
-	path := runs.Folder(c.Dir).AgentCheckpointPath([]int{agent}, at.Iteration)
-	data, err := disk.ReadFile(path)
+	path := runs.Folder(c.Dir).CheckpointPath([]int{agent}, at.Iteration)
+	found, err := readCheckpoint(path)
 	if err != nil {
 		return nil, err
-	}
-	found, err := parseCheckpoint(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	of := checkpoint{checkpointHead: checkpointHead{
 		Epoch: found.Epoch, Iteration: found.Iteration, Evaluated: found.Evaluated, Round: found.Round, Seconds: found.Seconds,
@@ -73,7 +69,7 @@ func (c Config) Receive(agent int, handover []byte) (Point, error) {
 	if !found.Handover {
 		return Point{}, fmt.Errorf("what agent %d takes over: %w", agent, corruptError("it is another agent's checkpoint"))
 	}
-	path := runs.Folder(c.Dir).AgentCheckpointPath([]int{agent}, found.Iteration)
+	path := runs.Folder(c.Dir).CheckpointPath([]int{agent}, found.Iteration)
 	return Point{found.Iteration, found.Round, found.Epoch, found.Curvature}, disk.Write(path, found.writeTo)
 }
 

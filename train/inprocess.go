@@ -8,8 +8,7 @@ import (
 	"dsbo/runs"
 )
 
-// inProcess is the layout of a run whose agents are all in this process: nothing is gathered or agreed on with other processes,
-// and the run has one checkpoint file.
+// inProcess is the layout of a run whose agents are all in this process: nothing is gathered or agreed on with other processes.
 type inProcess struct{}
 
 // gather gathers nothing: all rows are here.
@@ -51,10 +50,4 @@ func (inProcess) concludeInterrupted(ctx context.Context, r *runner) error {
 
 func (inProcess) writesMetrics() bool { return true }
 
-func (inProcess) checkpointPath(f runs.Folder, _ int) string { return f.CheckpointPath() }
-
-func (inProcess) resumePath(f runs.Folder, _ *Point) (string, bool) { return f.CheckpointPath(), true }
-
-func (inProcess) removeCheckpointsAfter(runs.Folder, int) error { return nil }
-
-func (inProcess) removeOldCheckpoints(runs.Folder) error { return nil }
+func (inProcess) checkpointed() []int { return nil }

@@ -40,15 +40,9 @@ type layout interface {
 
 	// writesMetrics reports whether this process writes metrics.jsonl.
 	writesMetrics() bool
-	// checkpointPath returns the path of the checkpoint after an iteration, in a run folder.
-	checkpointPath(f runs.Folder, iteration int) string
-	// resumePath returns the path of the checkpoint from which a run goes on, and whether the run starts at the beginning if there
-	// is no such file; "" if there is none. from is that of Config.
-	resumePath(f runs.Folder, from *Point) (path string, optional bool)
-	// removeCheckpointsAfter removes the checkpoints of later iterations (-1: all), whose records are about to be cut off.
-	removeCheckpointsAfter(f runs.Folder, iteration int) error
-	// removeOldCheckpoints removes the checkpoints that no process needs any more.
-	removeOldCheckpoints(f runs.Folder) error
+	// checkpointed returns the agents of this process's checkpoints, as package runs names them: nil for all agents in one process,
+	// which goes on from the newest of them; where there are others, they agree on one.
+	checkpointed() []int
 }
 
 // layout returns the layout of the problem's agents, of which local are in this process.
@@ -84,21 +78,4 @@ func (multiProcess) averageContext(ctx context.Context) context.Context { return
 // concludeInterrupted adds nothing: the other processes' agents may have stopped elsewhere.
 func (multiProcess) concludeInterrupted(context.Context, *runner) error { return nil }
 
-func (l multiProcess) checkpointPath(f runs.Folder, iteration int) string {
-	return f.AgentCheckpointPath(l.local, iteration)
-}
-
-func (l multiProcess) resumePath(f runs.Folder, from *Point) (string, bool) {
-	if from == nil {
-		return "", true
-	}
-	return l.checkpointPath(f, from.Iteration), false
-}
-
-func (l multiProcess) removeCheckpointsAfter(f runs.Folder, iteration int) error {
-	return f.RemoveCheckpointsAfter(l.local, iteration)
-}
-
-func (l multiProcess) removeOldCheckpoints(f runs.Folder) error {
-	return f.RemoveOldCheckpoints(l.local)
-}
+func (l multiProcess) checkpointed() []int { return l.local }

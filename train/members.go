@@ -95,7 +95,7 @@ func (c Config) enter() (Config, error) {
 	if err != nil || !c.Resume {
 		return c, err
 	}
-	found, err := c.openCheckpoint()
+	found, err := c.openCheckpoint(nil)
 	if err != nil || found == nil {
 		return c, err
 	}

@@ -1,9 +1,10 @@
 package train
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
+	"iter"
 	"slices"
 
 	"dsbo"
@@ -20,25 +21,50 @@ type Point struct {
 }
 
 // Points returns the checkpoints of the agents of a process in a run folder, the newest first, and for each damaged file an error
-// that names it. They may be those of a run with other settings, which [Run] refuses when it resumes from one.
+// that names it. They may be those of a run with other settings, which [Run] refuses when it resumes from one. One of another
+// version of the program is an error.
 func Points(f runs.Folder, agents []int) (points []Point, damaged []error, err error) {
-	paths, err := f.AgentCheckpoints(agents)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, path := range slices.Backward(paths) {
-		data, err := disk.ReadFile(path)
-		if err != nil {
+	for c, err := range checkpoints(f, agents) {
+		switch {
+		case errors.Is(err, errCorrupt):
+			damaged = append(damaged, err)
+		case err != nil:
 			return nil, nil, err
+		default:
+			points = append(points, Point{c.Iteration, c.Round, c.Epoch, c.Curvature})
 		}
-		c, err := parseCheckpoint(data)
-		if err != nil {
-			damaged = append(damaged, fmt.Errorf("%s: %w", path, err))
-			continue
-		}
-		points = append(points, Point{c.Iteration, c.Round, c.Epoch, c.Curvature})
 	}
 	return points, damaged, nil
+}
+
+// checkpoints reads the checkpoints of the agents of a process, the newest first. The error of a damaged one matches errCorrupt.
+func checkpoints(f runs.Folder, agents []int) iter.Seq2[*checkpoint, error] {
+	return func(yield func(*checkpoint, error) bool) {
+		paths, err := f.Checkpoints(agents)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for _, path := range slices.Backward(paths) {
+			if !yield(readCheckpoint(path)) {
+				return
+			}
+		}
+	}
+}
+
+// readCheckpoint reads a checkpoint. Its errors name the file.
+func readCheckpoint(path string) (*checkpoint, error) {
+	data, err := disk.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	c, err := parseCheckpoint(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	c.path = path
+	return c, nil
 }
 
 // openFiles opens metrics.jsonl, from its beginning or, in a resumed run, from where the checkpoint stands, and restores the agents
@@ -55,10 +81,10 @@ func (r *runner) openFiles() (err error) {
 	}
 	from := checkpointHead{Iteration: -1}
 	if r.Resume {
-		from, err = r.restoreNewest(folder)
+		from, err = r.restoreCheckpoint()
 	}
 	if err == nil {
-		err = r.removeCheckpointsAfter(folder, from.Iteration)
+		err = folder.RemoveCheckpointsAfter(r.checkpointed(), from.Iteration)
 	}
 	if err == nil {
 		err = r.metrics.Cut()
@@ -69,49 +95,57 @@ func (r *runner) openFiles() (err error) {
 	return nil
 }
 
-// restoreNewest restores the run from the checkpoint from which it is resumed, and returns the head of that. One that has none yet
+// restoreCheckpoint restores the run from the checkpoint from which it is resumed, and returns the head of that. One that has none yet
 // is at its start.
-func (r *runner) restoreNewest(folder runs.Folder) (from checkpointHead, err error) {
-	c, err := r.readCheckpoint()
+func (r *runner) restoreCheckpoint() (from checkpointHead, err error) {
+	c, err := r.checkpoint(r.OnDamage)
 	if err != nil || c == nil {
 		return checkpointHead{Iteration: -1}, err
 	}
 	if err := r.restore(c); err != nil {
-		return from, fmt.Errorf("%s: %w", r.checkpointPath(folder, c.Iteration), err)
+		return from, fmt.Errorf("%s: %w", c.path, err)
 	}
 	r.records, err = r.metrics.GoOn(c.MetricsBytes, c.MetricsSHA256)
 	return c.checkpointHead, err
 }
 
-// openCheckpoint returns the checkpoint to resume from, of whatever configuration, and nil if there is none yet. After an error it has
-// the path alone.
-func (c *Config) openCheckpoint() (found *checkpoint, err error) {
+// openCheckpoint returns the checkpoint to resume from, of whatever configuration, and nil if there is none yet. damaged, if it is
+// set, is called with an error for each newer one that is damaged.
+func (c *Config) openCheckpoint(damaged func(error)) (*checkpoint, error) {
 	g, err := c.Problem.group()
 	if err != nil {
 		return nil, err
 	}
-	path, optional := g.resumePath(runs.Folder(c.Dir), c.From)
-	if path == "" {
+	folder, agents := runs.Folder(c.Dir), g.checkpointed()
+	switch {
+	case c.From != nil:
+		return readCheckpoint(folder.CheckpointPath(agents, c.From.Iteration))
+	case agents != nil: // the processes have not agreed on one
 		return nil, nil
 	}
-	data, err := disk.ReadFile(path)
-	if optional && errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if found, err = parseCheckpoint(data); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	found.path = path
-	return found, nil
+	return newestCheckpoint(folder, damaged)
 }
 
-// readCheckpoint returns the checkpoint to resume from, nil if there is none yet. It has to be of a run with this
-// configuration, up to its epoch.
-func (c *Config) readCheckpoint() (*checkpoint, error) {
-	found, err := c.openCheckpoint()
+// newestCheckpoint returns the newest checkpoint of all agents in one process that is whole, nil if there is none at all. If none is
+// whole the error is that of the newest.
+func newestCheckpoint(f runs.Folder, damaged func(error)) (*checkpoint, error) {
+	var first error
+	for found, err := range checkpoints(f, nil) {
+		if !errors.Is(err, errCorrupt) {
+			return found, err
+		}
+		if damaged != nil {
+			damaged(err)
+		}
+		first = cmp.Or(first, err)
+	}
+	return nil, first
+}
+
+// checkpoint returns the checkpoint to resume from, nil if there is none yet. It has to be of a run with this
+// configuration, up to its epoch. damaged is that of openCheckpoint.
+func (c *Config) checkpoint(damaged func(error)) (*checkpoint, error) {
+	found, err := c.openCheckpoint(damaged)
 	if err != nil || found == nil {
 		return nil, err
 	}

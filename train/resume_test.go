@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,7 +103,7 @@ func TestResumeRefuses(t *testing.T) {
 	good, _ := config(t)
 	good.Settings = map[string]any{"seed": 1, "data": map[string]any{"agents": 5}}
 	good.Problem.Digests = []string{"a", "b", "c", "d", "e"}
-	const checkpoint, metrics = "checkpoint", "metrics.jsonl"
+	const checkpoint, metrics = "checkpoint.*", "metrics.jsonl"
 	for _, c := range []struct {
 		name, want string
 		change     func(c *train.Config) // of the configuration, or
@@ -133,9 +134,11 @@ func TestResumeRefuses(t *testing.T) {
 			if c.change != nil {
 				c.change(&cfg)
 			} else {
-				edit(t, filepath.Join(cfg.Dir, c.file), c.damage)
+				for _, path := range must.Get(filepath.Glob(filepath.Join(cfg.Dir, c.file))) {
+					edit(t, path, c.damage)
+				}
 			}
-			before := must.Get(os.ReadFile(filepath.Join(cfg.Dir, checkpoint)))
+			before := contents(t, cfg.Dir, checkpoint)
 			_, err := train.Run(context.Background(), cfg)
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%v, want one line with %q", err, c.want)
@@ -143,10 +146,45 @@ func TestResumeRefuses(t *testing.T) {
 			if errors.Is(err, dsbo.ErrConfig) != (c.change != nil) {
 				t.Errorf("%v: is ErrConfig %t, want %t", err, c.change == nil, c.change != nil)
 			}
-			if after, err := os.ReadFile(filepath.Join(cfg.Dir, checkpoint)); err != nil || string(after) != string(before) {
-				t.Errorf("the checkpoint was changed (%v)", err)
+			if after := contents(t, cfg.Dir, checkpoint); len(after) == 0 || !slices.Equal(after, before) {
+				t.Error("a checkpoint was changed")
 			}
 		})
+	}
+}
+
+// contents returns the contents of the files of a folder that a pattern names.
+func contents(t *testing.T, dir, pattern string) (all []string) {
+	t.Helper()
+	for _, path := range must.Get(filepath.Glob(filepath.Join(dir, pattern))) {
+		all = append(all, string(must.Get(os.ReadFile(path))))
+	}
+	return all
+}
+
+// TestDamagedCheckpoint: a run goes on from its newest whole checkpoint, ends with the same bits, and says what it has left out. It
+// keeps three.
+func TestDamagedCheckpoint(t *testing.T) {
+	c, _ := config(t)
+	c.CheckpointEvery = 4
+	want := run(t, c)
+	for damaged := range 3 {
+		c := c
+		c.Dir = t.TempDir()
+		interruptAt(t, c, 20)
+		paths := must.Get(runs.Folder(c.Dir).Checkpoints(nil))
+		if len(paths) != 3 {
+			t.Fatalf("%d checkpoints are kept, want 3", len(paths))
+		}
+		for _, path := range paths[len(paths)-damaged:] {
+			edit(t, path, func(b []byte) []byte { b[len(b)/2] ^= 4; return b })
+		}
+		left := 0
+		c.Resume, c.OnDamage = true, func(err error) { left++ }
+		sameRun(t, want, run(t, c))
+		if left != damaged {
+			t.Errorf("%d checkpoints were left out, want %d", left, damaged)
+		}
 	}
 }
 
@@ -165,7 +203,7 @@ func TestDivergenceKeepsTheCheckpoint(t *testing.T) {
 	if _, err := train.Run(context.Background(), c); !errors.Is(err, dsbo.ErrDiverged) {
 		t.Fatalf("%v, want divergence", err)
 	}
-	if file, err := os.ReadFile(filepath.Join(c.Dir, "checkpoint")); err != nil || !bytes.Contains(file, []byte(`"iteration":6,`)) {
+	if file, err := os.ReadFile(runs.Folder(c.Dir).CheckpointPath(nil, 6)); err != nil || !bytes.Contains(file, []byte(`"iteration":6,`)) {
 		t.Errorf("%v, want a checkpoint after 6 iterations", err)
 	}
 }

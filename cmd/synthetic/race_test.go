@@ -31,9 +31,9 @@ func TestRaces(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no locks here")
 	}
-	races := 20
+	races := 8
 	if testing.Short() {
-		races = 3
+		races = 2
 	}
 	home := t.TempDir()
 	var whole [2]string

@@ -1,0 +1,46 @@
+package runs_test
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"dsbo/internal/must"
+	"dsbo/runs"
+)
+
+// TestCheckpoints: checkpoints are in the order of their iterations, whatever the number of digits, and the newest are kept; those of
+// other processes and other files are left alone.
+func TestCheckpoints(t *testing.T) {
+	for name, agents := range map[string][]int{"all in one": nil, "an agent": {1}, "a rank": {2, 3, 4}} {
+		t.Run(name, func(t *testing.T) {
+			f := runs.Folder(t.TempDir())
+			others := []string{f.CheckpointPath([]int{10}, 3), f.CheckpointPath([]int{2, 3}, 4), f.Path(".checkpoint.000000007.1.tmp"), f.Path("checkpoint.old")}
+			var want []string
+			for _, k := range []int{0, 5, 999_999_999, 1_000_000_000, 20_000_000_000} {
+				want = append(want, f.CheckpointPath(agents, k))
+			}
+			for _, path := range slices.Concat(want, others) {
+				must.OK(os.WriteFile(path, nil, 0o600))
+			}
+			check := func(want []string) {
+				t.Helper()
+				if got := must.Get(f.Checkpoints(agents)); !slices.Equal(got, want) {
+					t.Errorf("checkpoints %v, want %v", got, want)
+				}
+			}
+			check(want)
+			must.OK(f.RemoveOldCheckpoints(agents))
+			check(want[2:])
+			must.OK(f.RemoveCheckpointsAfter(agents, 1_000_000_000))
+			check(want[2:4])
+			must.OK(f.RemoveCheckpointsAfter(agents, -1))
+			check(nil)
+			for _, path := range others {
+				if _, err := os.Stat(path); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
