@@ -2,6 +2,8 @@ package command
 
 import (
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"runtime"
@@ -14,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"dsbo/experiment"
+	"dsbo/internal/entrance"
 	"dsbo/network"
 	dsbogrpc "dsbo/network/grpc"
 	"dsbo/runs"
@@ -172,6 +175,7 @@ func (m *monitor) Collect(to chan<- prometheus.Metric) {
 		counter("neighbour_frames_received", "Frames received from the neighbour, of all kinds.", float64(n.FramesReceived), neighbour)
 		counter("neighbour_bytes_received", "Bytes of them, without what TLS and gRPC add.", float64(n.BytesReceived), neighbour)
 		counter("neighbour_resent", "Vectors sent to the neighbour again.", float64(n.Resent), neighbour)
+		counter("neighbour_offences", "Connections to the neighbour that ended because of what it sent.", float64(n.Offences), neighbour)
 		counter("neighbour_duplicates", "Vectors received from the neighbour again.", float64(n.Duplicates), neighbour)
 	}
 }
@@ -197,13 +201,25 @@ func collectRecord(r *runs.Record, gauge func(name, help string, value float64, 
 	}
 }
 
+// mostViewers is how many connections to both pages there may be at once; the oldest makes room.
+const mostViewers = 64
+
 // serve serves both pages on an address until stop is called, and returns the address, with the port chosen for port 0.
 func (m *monitor) serve(address string) (bound string, stop func(), err error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return "", nil, fmt.Errorf("-http: %w", err)
 	}
-	s := &http.Server{Handler: m.handler(), ReadHeaderTimeout: 5 * time.Second}
+	s := &http.Server{
+		Handler:           m.handler(),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       5 * time.Second,
+		WriteTimeout:      10 * time.Second,
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    8 << 10,
+		ErrorLog:          log.New(io.Discard, "", 0),
+	}
+	l = entrance.Wrap(l, entrance.Limits{Strangers: mostViewers})
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -7,6 +7,8 @@ import (
 	"net"
 	"time"
 
+	"dsbo/internal/entrance"
+	"dsbo/internal/plain"
 	"dsbo/pki"
 
 	rpc "google.golang.org/grpc"
@@ -22,8 +24,8 @@ func (m *Mixer) newServer() *rpc.Server {
 		rpc.Creds(creds),
 		rpc.ForceServerCodecV2(codec{}),
 		rpc.MaxRecvMsgSize(m.maxMessage()),
-		rpc.StaticStreamWindowSize(streamWindow),
-		rpc.StaticConnWindowSize(streamWindow),
+		rpc.StaticStreamWindowSize(m.streamWindow()),
+		rpc.StaticConnWindowSize(m.streamWindow()),
 		rpc.ReadBufferSize(readBuffer),
 		rpc.WriteBufferSize(bufferSize),
 		rpc.MaxConcurrentStreams(1),
@@ -38,20 +40,24 @@ func (m *Mixer) newServer() *rpc.Server {
 // refusalLogged is how long a refusal is not logged again: an agent that is refused tries again each second.
 const refusalLogged = time.Minute
 
+// mostRefusals bounds how many of them are kept in mind: strangers find many reasons.
+const mostRefusals = 256
+
 // refuse counts a connection that was refused and logs why, unless it has just logged the same of that host.
 func (m *Mixer) refuse(from net.Addr, reason error) {
 	host, _, _ := net.SplitHostPort(from.String())
-	key, now := host+" "+reason.Error(), time.Now()
+	text := plain.Text(reason.Error())
+	key, now := host+" "+text, time.Now()
 	m.mu.Lock()
 	m.refused++
 	maps.DeleteFunc(m.refusals, func(_ string, logged time.Time) bool { return now.Sub(logged) >= refusalLogged })
 	_, again := m.refusals[key]
-	if !again {
+	if !again && len(m.refusals) < mostRefusals {
 		m.refusals[key] = now
 	}
 	m.mu.Unlock()
 	if !again {
-		m.config.Log.Warn("refused a connection", "from", from.String(), "reason", reason)
+		m.config.Log.Warn("refused a connection", "from", from.String(), "reason", text)
 	}
 }
 
@@ -70,6 +76,10 @@ func (m *Mixer) accept(s rpc.ServerStream) error {
 		return status.Error(codes.PermissionDenied, err.Error())
 	}
 	e := m.edge(h.from)
+	if conn := entrance.Of(p.Addr); conn != nil {
+		conn.Admit()
+		defer conn.Dismiss()
+	}
 	n := newSession(e, s, m.until(p.AuthInfo))
 	if err := n.open(h); err != nil {
 		return refusalOf(err)
@@ -121,7 +131,7 @@ func (m *Mixer) admit(h hello, auth credentials.AuthInfo) error {
 		return fmt.Errorf("agent %d connects to agent %d, but the other way is right: the one with the lower number connects, or the one without an address",
 			h.from, m.config.Agent)
 	}
-	return nil
+	return m.edge(h.from).barred()
 }
 
 // check returns an error unless h comes from the agent that it names, is for this one and of this run.

@@ -20,6 +20,7 @@ func (codec) Marshal(v any) (mem.BufferSlice, error) {
 
 // Unmarshal implements encoding.CodecV2 for a *frame. An error ends the stream.
 func (codec) Unmarshal(data mem.BufferSlice, v any) error {
-	r := data.Reader()
-	return errors.Join(v.(*frame).decode(r, data.Len()), r.Close())
+	r, f := data.Reader(), v.(*frame)
+	f.fault = f.decode(r, data.Len())
+	return errors.Join(f.fault, r.Close())
 }

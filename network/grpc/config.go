@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dsbo"
+	"dsbo/internal/loglimit"
 	"dsbo/internal/plain"
 	"dsbo/network"
 	"dsbo/pki"
@@ -129,6 +130,7 @@ func (c Config) withDefaults() Config {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
+	c.Log = loglimit.New(c.Log)
 	if c.Dial == nil {
 		c.Dial = dialTCP
 	}

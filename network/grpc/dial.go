@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"sync/atomic"
 	"time"
 
+	"dsbo/internal/plain"
 	"dsbo/network/relay"
 
 	rpc "google.golang.org/grpc"
@@ -21,7 +23,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Between two attempts to connect passes firstRetry, then twice as long each time up to lastRetry.
+// Between two attempts to connect passes firstRetry, then twice as long each time up to lastRetry, less up to a half that is drawn.
+// A stream that brings nothing new counts as an attempt.
 const (
 	firstRetry = 20 * time.Millisecond
 	lastRetry  = time.Second
@@ -31,8 +34,10 @@ const (
 func (m *Mixer) dial(e *edge) {
 	wait := firstRetry
 	logged := ""
+	draw := rand.New(rand.NewPCG(m.config.Instance, uint64(e.id)))
 	for {
 		var a attempt
+		before := e.exchanged()
 		opened, err := m.connect(e, &a)
 		if status.Code(err) == fencedCode {
 			m.fence(e.id)
@@ -41,8 +46,12 @@ func (m *Mixer) dial(e *edge) {
 			return
 		}
 		if opened {
-			wait, logged = firstRetry, ""
+			logged = ""
+			if e.exchanged() != before {
+				wait = firstRetry
+			}
 		} else {
+			err = errors.New(plain.Text(err.Error()))
 			m.mu.Lock()
 			e.lastErr = err
 			m.mu.Unlock()
@@ -51,8 +60,9 @@ func (m *Mixer) dial(e *edge) {
 				m.config.Log.Log(m.dialing, a.level(), "cannot connect to a neighbour", "neighbour", e.id, "reason", err)
 			}
 		}
+		pause := wait - time.Duration(draw.Int64N(int64(wait)/2))
 		select {
-		case <-time.After(wait):
+		case <-time.After(max(pause, e.penalty())):
 		case <-m.dialing.Done():
 			return
 		}
@@ -163,8 +173,8 @@ func (m *Mixer) newConn(e *edge, dial func(context.Context, string) (net.Conn, e
 		rpc.WithTransportCredentials(creds),
 		rpc.WithContextDialer(dial),
 		rpc.WithDefaultCallOptions(rpc.MaxCallRecvMsgSize(m.maxMessage())),
-		rpc.WithStaticStreamWindowSize(streamWindow),
-		rpc.WithStaticConnWindowSize(streamWindow),
+		rpc.WithStaticStreamWindowSize(m.streamWindow()),
+		rpc.WithStaticConnWindowSize(m.streamWindow()),
 		rpc.WithReadBufferSize(readBuffer),
 		rpc.WithWriteBufferSize(bufferSize),
 		rpc.WithMaxHeaderListSize(8<<10),

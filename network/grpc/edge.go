@@ -44,6 +44,10 @@ type edge struct {
 	silenceLogged bool
 	lastErr       error // what ended the last connection or attempt
 	stats         Neighbour
+
+	idle        int           // frames since the last heartbeat that brought nothing new
+	bar         time.Duration // for how long it is refused after the next offence, at least
+	barredUntil time.Time
 }
 
 // attach makes s the stream to the neighbour, whose hello this is.
@@ -68,6 +72,7 @@ func (e *edge) detach(s *session, err error) {
 	}
 	e.session = nil
 	e.lastErr = err
+	e.punish(err)
 	if err == io.EOF && e.radius > 0 { // else it would have stayed
 		e.setRadius(e.m.lastRadius())
 	} else if !e.m.closed {
@@ -161,6 +166,9 @@ func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 
 // handle takes in a frame that came on the edge's stream. An error ends the stream.
 func (e *edge) handle(f *frame) error {
+	if err := e.countFrame(f.kind == kindVector && f.exchange >= e.received); err != nil {
+		return err
+	}
 	e.stats.FramesReceived++
 	e.stats.BytesReceived += int64(f.size)
 	e.signOfLife()
@@ -217,6 +225,7 @@ func (e *edge) receive(f *frame) error {
 		m.missing--
 	}
 	e.received++
+	e.bar = 0
 	if m.missing == 0 {
 		m.notifyWaiter()
 	}
@@ -238,6 +247,7 @@ func (e *edge) setRadius(radius int) {
 func (e *edge) heartbeat() error {
 	c := &e.m.config
 	e.silent++
+	e.idle = 0
 	if s := e.session; s != nil {
 		e.announce()
 		if !s.until.IsZero() && time.Now().After(s.until) {

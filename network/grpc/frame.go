@@ -65,6 +65,7 @@ type frame struct {
 	digest  uint64 // of data
 	text    []byte // payload of the other kinds
 	size    int    // in bytes, header included
+	fault   error  // what is wrong with the frame; nil if it could be read
 }
 
 // encode returns a frame of a kind other than vector.

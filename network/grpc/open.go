@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"dsbo/internal/entrance"
 	"dsbo/membership"
 	"dsbo/network"
 	"dsbo/network/relay"
@@ -19,8 +20,8 @@ const (
 	handshakeTimeout = 10 * time.Second
 	// closeTimeout bounds how long Close waits until a neighbour has what was sent to it.
 	closeTimeout = time.Second
-	// streamWindow is how many bytes may be on their way before they are read.
-	streamWindow = 16 << 20
+	// mostWindow is how many bytes may be on their way before they are read, leastWindow the least number for short vectors.
+	mostWindow, leastWindow = 16 << 20, 256 << 10
 	// bufferSize is that of reading from and writing to a connection: two vectors of MNIST's weights, as an agent
 	// that was late has two to send at once.
 	bufferSize = 128 << 10
@@ -55,7 +56,7 @@ func Open(c Config) (*Mixer, error) {
 // serve accepts connections of a listener until the server stops.
 func (m *Mixer) serve(l net.Listener) {
 	m.work.Go(func() {
-		if err := m.server.Serve(l); err != nil && err != rpc.ErrServerStopped { // before it began
+		if err := m.server.Serve(entrance.Wrap(l, strangers)); err != nil && err != rpc.ErrServerStopped { // before it began
 			m.config.Log.Error("no longer listening", "reason", err)
 		}
 	})
@@ -178,6 +179,14 @@ var service = rpc.ServiceDesc{
 
 // method is the name under which a client asks for it.
 const method = "/dsbo.Exchange/Frames"
+
+// strangers are the bounds of connections that have not said a good hello: what a TLS handshake and a hello take, with room.
+var strangers = entrance.Limits{Strangers: 64, Bytes: 64 << 10, Time: handshakeTimeout}
+
+// streamWindow returns how many bytes may be on their way before they are read: two frames if they are short.
+func (m *Mixer) streamWindow() int32 {
+	return int32(min(max(2*m.maxMessage(), leastWindow), mostWindow))
+}
 
 // maxMessage returns the size of the largest frame.
 func (m *Mixer) maxMessage() int {

@@ -5,6 +5,9 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 // Why an agent itself ends a stream that is as it should be.
@@ -142,12 +145,17 @@ func (s *session) receive() error {
 	var f frame
 	for {
 		if err := s.stream.RecvMsg(&f); err != nil {
+			if f.fault != nil || status.Code(err) == codes.ResourceExhausted { // what gRPC says of a frame that is too long
+				return &offence{err}
+			}
 			return err
 		}
 		m.mu.Lock()
 		var err error
 		if s.e.session == s { // else only the end of the stream is of interest
-			err = s.e.handle(&f)
+			if err = s.e.handle(&f); err != nil {
+				err = &offence{err}
+			}
 		}
 		m.mu.Unlock()
 		if err != nil {

@@ -29,6 +29,7 @@ type Neighbour struct {
 	FramesReceived, BytesReceived int64
 	Resent                        int64 // vectors that were sent again
 	Duplicates                    int64 // vectors that came again
+	Offences                      int64 // connections that ended because of what it sent
 }
 
 // Status returns the present numbers.

@@ -20,6 +20,6 @@
 //
 // # Bounds
 //
-// Connections at once are bounded in all and for each agent, and a joined pair has two buffers of 32 KiB. Connections whose other
+// Connections at once are bounded in all and for each agent, and those that have not said who they are besides (package entrance), and a joined pair has two buffers of 32 KiB. Connections whose other
 // end has vanished end by TCP's keep-alive within a minute.
 package relay

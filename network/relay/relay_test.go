@@ -238,16 +238,22 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestBounds: above the number of connections none is served.
+// TestBounds: strangers that say nothing make room, and agents are served up to a number of connections.
 func TestBounds(t *testing.T) {
-	h := newHall(t, 1)
-	one := must.Get(net.Dial("tcp", h.address))
-	defer one.Close()
-	must.Get(readNonce(one))
-	if _, err := h.client(1).Dial(t.Context(), 5); err == nil || errors.Is(err, ErrAbsent) {
+	h := newHall(t, 2)
+	for range 9 {
+		silent := must.Get(net.Dial("tcp", h.address))
+		defer silent.Close()
+		must.Get(readNonce(silent))
+	}
+	if _, err := h.client(1).Dial(t.Context(), 5); !errors.Is(err, ErrAbsent) {
+		t.Errorf("error %v beside strangers that say nothing; the agent must be served", err)
+	}
+	r := &relay{Options: Options{Connections: 2}, inside: 2}
+	if err := r.enter(3); err == nil || !strings.Contains(err.Error(), "there are 2 connections, and may be no more") {
 		t.Errorf("error %v for one too many", err)
 	}
-	r := &relay{agents: map[int]int{3: agentConnections - 1}}
+	r = &relay{Options: Options{Connections: 200}, agents: map[int]int{3: agentConnections - 1}}
 	must.OK(r.enter(3))
 	if err := r.enter(3); err == nil || !strings.Contains(err.Error(), "agent 3 has 128 connections") {
 		t.Errorf("error %v for an agent with too many", err)

@@ -14,6 +14,9 @@ import (
 	"sync"
 	"time"
 
+	"dsbo/internal/entrance"
+	"dsbo/internal/loglimit"
+	"dsbo/internal/plain"
 	"dsbo/pki"
 )
 
@@ -21,7 +24,8 @@ import (
 type Options struct {
 	// Trust returns the authorities whose agents may use the relay. It is called for each connection.
 	Trust func() (*pki.Trust, error)
-	// Connections is how many there may be at once. 0 means 1024.
+	// Connections is how many there may be at once of agents that have said who they are, and a quarter of that of others. 0 means
+	// 1024.
 	Connections int
 	// Log gets a line for each pair that is joined, and for each connection that is refused. nil logs nothing.
 	Log *slog.Logger
@@ -63,7 +67,8 @@ type relay struct {
 
 	mu     sync.Mutex
 	open   map[net.Conn]struct{}
-	agents map[int]int // connections of each
+	inside int         // connections of agents that have said who they are
+	agents map[int]int // those of each
 	places map[place][]*waiter
 }
 
@@ -75,7 +80,9 @@ func Serve(ctx context.Context, l net.Listener, o Options) error {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	o.Log = loglimit.New(o.Log)
 	r := &relay{Options: o, open: map[net.Conn]struct{}{}, agents: map[int]int{}, places: map[place][]*waiter{}}
+	l = entrance.Wrap(l, entrance.Limits{Strangers: max(1, o.Connections/4), Time: greetingTime})
 	stop := context.AfterFunc(ctx, func() { l.Close() })
 	defer func() {
 		stop()
@@ -99,27 +106,22 @@ func Serve(ctx context.Context, l net.Listener, o Options) error {
 			case <-time.After(time.Second):
 			case <-ctx.Done():
 			}
-		case !r.admit(conn):
-			conn.Close()
 		default:
-			r.work.Go(func() { r.serve(conn) })
+			c := conn.(*entrance.Conn)
+			r.register(c)
+			r.work.Go(func() { r.serve(c) })
 		}
 	}
 }
 
-// admit counts a connection, unless there are too many.
-func (r *relay) admit(conn net.Conn) bool {
+// register keeps a connection in mind until release.
+func (r *relay) register(conn *entrance.Conn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.open) >= r.Connections {
-		r.Log.Warn("refused a connection", "from", conn.RemoteAddr().String(), "reason", "there are too many", "connections", len(r.open))
-		return false
-	}
 	r.open[conn] = struct{}{}
-	if tcp, ok := conn.(*net.TCPConn); ok {
+	if tcp, ok := conn.Conn.(*net.TCPConn); ok {
 		_ = tcp.SetKeepAliveConfig(keepAlive) // else the system's
 	}
-	return true
 }
 
 // release closes a connection and counts it no longer.
@@ -139,19 +141,21 @@ func (r *relay) closeAll() {
 }
 
 // serve does what the agent of a connection wants, to its end.
-func (r *relay) serve(conn net.Conn) {
-	defer r.release(conn)
+func (r *relay) serve(stranger *entrance.Conn) {
+	defer r.release(stranger)
+	conn := stranger.Conn // which can end one of its directions
 	q, err := r.greet(conn)
 	if err == nil {
 		err = r.enter(q.Agent)
 	}
 	if err != nil {
-		r.Log.Warn("refused a connection", "from", conn.RemoteAddr().String(), "reason", err)
+		r.Log.Warn("refused a connection", "from", conn.RemoteAddr().String(), "reason", plain.Text(err.Error()))
 		answer(conn, err.Error())
 		return
 	}
 	defer r.leave(q.Agent)
 	_ = conn.SetDeadline(time.Time{})
+	stranger.Admit()
 	if q.To == nil {
 		r.wait(place{q.Run, q.Agent}, conn)
 		return
@@ -204,9 +208,13 @@ func answer(conn net.Conn, line string) bool {
 func (r *relay) enter(agent int) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.inside >= r.Connections {
+		return fmt.Errorf("there are %d connections, and may be no more", r.inside)
+	}
 	if r.agents[agent] >= agentConnections {
 		return fmt.Errorf("agent %d has %d connections, and may have no more", agent, agentConnections)
 	}
+	r.inside++
 	r.agents[agent]++
 	return nil
 }
@@ -214,6 +222,7 @@ func (r *relay) enter(agent int) error {
 func (r *relay) leave(agent int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.inside--
 	if r.agents[agent]--; r.agents[agent] == 0 {
 		delete(r.agents, agent)
 	}
