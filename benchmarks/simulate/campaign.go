@@ -25,16 +25,15 @@ type campaign struct {
 	stdout      io.Writer
 	progress    *cli.Progress
 
-	mu       sync.Mutex
-	next     uint64 // seeds given to workers
-	done     uint64
-	began    time.Time
-	virtual  time.Duration
-	lives    int
-	refused  int
-	failed   []uint64
-	heaps    []uint64 // of all workers, in the order of time
-	reported time.Time
+	mu      sync.Mutex
+	next    uint64 // seeds given to workers
+	done    uint64
+	began   time.Time
+	virtual time.Duration
+	lives   int
+	refused int
+	failed  []uint64
+	heaps   []uint64 // of all workers, in the order of time
 }
 
 // run runs all seeds, or those before ctx ends.
