@@ -61,9 +61,13 @@ func (w *world) choose(d draw) fault {
 		return interruption{agent, down}
 	case u < 0.6:
 		return stall{agent}
-	case u < 0.75:
+	case u < 0.65:
+		return fullDisk{agent}
+	case u < 0.7:
+		return slowDisk{agent}
+	case u < 0.8:
 		return reset{agent, other}
-	case u < 0.85:
+	case u < 0.87:
 		return &oneWay{agent, other}
 	default:
 		return &partition{1 + d.of("side").below(1<<w.Agents-2)}

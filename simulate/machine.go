@@ -19,7 +19,8 @@ type machine struct {
 	*world
 	agent int
 	name  string
-	dir   string // the run folder
+	dir   string // the run folder, on the drive
+	drive *drive
 
 	refused bool // the run has ended as [refusal] says
 
@@ -109,6 +110,7 @@ func (m *machine) begin(ctx context.Context) *process {
 	p.alive, p.kill = context.WithCancel(ctx)
 	p.running, p.stop = context.WithCancel(p.alive)
 	m.now = p
+	m.drive.attach()
 	m.trace.note("agent %d: process %d starts", m.agent, p.life)
 	return p
 }
@@ -127,12 +129,13 @@ func (m *machine) lose(silent bool, down time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.down = later(m.down, time.Now().Add(down))
-	if m.now == nil {
+	m.drive.lose(silent, m.of("crash", m.agent, m.lives))
+	switch {
+	case m.now == nil:
 		return
-	}
-	if silent {
+	case silent:
 		m.now.host.PowerOff()
-	} else {
+	default:
 		m.now.host.Kill()
 	}
 	m.now.kill()

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
 	"dsbo/experiment"
+	"dsbo/internal/disk"
 	"dsbo/runs"
 )
 
@@ -32,7 +32,7 @@ func read(folder runs.Folder) (*Reference, error) {
 	}
 	r := &Reference{files: map[string][]byte{}}
 	for _, name := range compared {
-		data, err := os.ReadFile(folder.Path(name))
+		data, err := disk.ReadFile(folder.Path(name))
 		if err != nil {
 			return nil, err
 		}
@@ -60,12 +60,13 @@ func (r *References) Of(c Case) (*Reference, error) {
 	if found := r.all[key]; found != nil {
 		return found, nil
 	}
-	dir, err := os.MkdirTemp("", "reference")
-	if err != nil {
+	const folder = "/simulated/reference"
+	files := disk.NewMemory()
+	if err := files.MkdirAll(folder); err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	out := filepath.Join(dir, "run")
+	defer disk.Mount(folder, files)()
+	out := filepath.Join(folder, "run")
 	args := slices.Concat(c.Flags, fixed, []string{"-out=" + out})
 	if err := experiment.Run(context.Background(), quadratic{}, args, nil, io.Discard); err != nil {
 		return nil, fmt.Errorf("%s: %w", key, err)
@@ -88,6 +89,9 @@ func (w *world) verify(want *Reference) error {
 		if m.refused {
 			continue
 		}
+		// What each agent has found must be safe.
+		m.drive.lose(true, m.of("last crash", i))
+		m.drive.attach()
 		got, err := read(runs.Folder(m.dir))
 		if err == nil {
 			err = want.compare(got)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -65,19 +64,20 @@ func (w *world) of(name string, agent int, numbers ...int) draw {
 
 // Run runs the case, inside of a bubble of testing/synctest that began with it. The error says what is wrong with its end.
 func (c Case) Run(want *Reference) (Result, error) {
-	dir, err := os.MkdirTemp("", "simulated")
-	if err != nil {
-		return Result{}, err
-	}
-	defer os.RemoveAll(dir)
 	w := &world{Case: c, draw: draw(c.Seed).of("world")}
 	w.network = memnet.New(weather{w.draw.of("weather"), c.Latency, max(time.Minute, 100*c.Latency)})
 	for i := range c.Agents {
-		name := fmt.Sprintf("agent-%d", i)
-		w.addresses = append(w.addresses, net.JoinHostPort(name, port))
-		w.machines = append(w.machines, &machine{world: w, agent: i, name: name, dir: filepath.Join(dir, name)})
+		m := &machine{world: w, agent: i, name: agentName(i)}
+		folder := filepath.Join("/", "simulated", fmt.Sprint(c.Seed), m.name)
+		drive, unmount, err := newDrive(m, folder)
+		if err != nil {
+			return Result{}, err
+		}
+		defer unmount()
+		m.dir, m.drive = filepath.Join(folder, "run"), drive
+		w.machines, w.addresses = append(w.machines, m), append(w.addresses, net.JoinHostPort(m.name, port))
 	}
-	err = w.live()
+	err := w.live()
 	if err == nil {
 		err = w.verify(want)
 	}
@@ -91,6 +91,9 @@ func (c Case) Run(want *Reference) (Result, error) {
 	}
 	return r, err
 }
+
+// agentName is the name of an agent's machine.
+func agentName(agent int) string { return fmt.Sprintf("agent-%d", agent) }
 
 // live runs the agents, and faults, until all agents have ended for good. One that takes too long ends all.
 func (w *world) live() error {

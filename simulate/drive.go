@@ -1,0 +1,209 @@
+package simulate
+
+import (
+	"io"
+	"io/fs"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"dsbo/internal/disk"
+)
+
+// A drive is the disk of a machine. Bringing things to it takes time, it may be full or slow, and who is killed has lost it.
+type drive struct {
+	*machine
+
+	state sync.Mutex
+	files *disk.Memory // nil: the process that had it is lost, and the next one has not begun
+	next  *disk.Memory // what that one will find
+	full  int          // faults because of which nothing fits
+	slow  int          // faults because of which all takes long
+}
+
+// newDrive returns an empty one, and what takes it away. It is the file system of the machine's folder and all below.
+func newDrive(m *machine, folder string) (d *drive, unmount func(), err error) {
+	d = &drive{machine: m, files: disk.NewMemory()}
+	if err := d.files.MkdirAll(folder); err != nil {
+		return nil, nil, err
+	}
+	for dir := folder; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if err := d.files.SyncDir(filepath.Dir(dir)); err != nil {
+			return nil, nil, err
+		}
+	}
+	return d, disk.Mount(folder, d), nil
+}
+
+// lose takes the drive away from the process that has it. The next one finds what that one has written, or with crash what was
+// brought to the disk and, as it is drawn, some of the rest.
+func (d *drive) lose(crash bool, choose draw) {
+	d.state.Lock()
+	defer d.state.Unlock()
+	if d.files != nil {
+		d.next, d.files = d.files.Restart(), nil
+	}
+	if crash {
+		k := int64(0)
+		d.next = d.next.Crash(func(n int) int {
+			k++
+			return choose.of("crash", k).below(n)
+		})
+	}
+}
+
+// attach gives the drive to the next process.
+func (d *drive) attach() {
+	d.state.Lock()
+	defer d.state.Unlock()
+	if d.files == nil {
+		d.files, d.next = d.next, nil
+	}
+}
+
+// now returns the files, as long as the process that asks has them.
+func (d *drive) now() (*disk.Memory, error) {
+	d.state.Lock()
+	defer d.state.Unlock()
+	if d.files == nil {
+		return nil, fs.ErrClosed
+	}
+	return d.files, nil
+}
+
+// fits returns an error if nothing fits the drive.
+func (d *drive) fits() error {
+	d.state.Lock()
+	defer d.state.Unlock()
+	if d.full > 0 {
+		return syscall.ENOSPC
+	}
+	return nil
+}
+
+// sync takes the time of bringing something to the disk.
+func (d *drive) sync() {
+	d.mu.Lock()
+	p := d.machine.now
+	d.mu.Unlock()
+	if p == nil {
+		return
+	}
+	d.state.Lock()
+	slow := d.slow > 0
+	d.state.Unlock()
+	takes := d.of("sync", d.agent).of("moment", int64(time.Since(begin))).between(d.Sync/100, d.Sync)
+	if slow {
+		takes *= 100
+	}
+	p.take(takes)
+}
+
+// do runs an operation on the files.
+func do[T any](d *drive, operation, path string, run func(files *disk.Memory) (T, error)) (v T, err error) {
+	files, err := d.now()
+	if err != nil {
+		return v, &fs.PathError{Op: operation, Path: path, Err: err}
+	}
+	return run(files)
+}
+
+// OpenFile implements [disk.FS].
+func (d *drive) OpenFile(path string, flag int, perm fs.FileMode) (disk.File, error) {
+	return do(d, "open", path, func(files *disk.Memory) (disk.File, error) {
+		f, err := files.OpenFile(path, flag, perm)
+		if err != nil {
+			return nil, err
+		}
+		return driveFile{f, d, path}, nil
+	})
+}
+
+// Stat implements [disk.FS].
+func (d *drive) Stat(path string) (fs.FileInfo, error) {
+	return do(d, "stat", path, func(files *disk.Memory) (fs.FileInfo, error) { return files.Stat(path) })
+}
+
+// ReadDir implements [disk.FS].
+func (d *drive) ReadDir(path string) ([]fs.DirEntry, error) {
+	return do(d, "open", path, func(files *disk.Memory) ([]fs.DirEntry, error) { return files.ReadDir(path) })
+}
+
+// MkdirAll implements [disk.FS].
+func (d *drive) MkdirAll(path string) error {
+	return d.change("mkdir", path, func(files *disk.Memory) error { return files.MkdirAll(path) })
+}
+
+// Rename implements [disk.FS].
+func (d *drive) Rename(from, to string) error {
+	return d.change("rename", from, func(files *disk.Memory) error { return files.Rename(from, to) })
+}
+
+// Remove implements [disk.FS].
+func (d *drive) Remove(path string) error {
+	return d.change("remove", path, func(files *disk.Memory) error { return files.Remove(path) })
+}
+
+// SyncDir implements [disk.FS].
+func (d *drive) SyncDir(path string) error {
+	d.sync()
+	return d.change("sync", path, func(files *disk.Memory) error { return files.SyncDir(path) })
+}
+
+// Lock implements [disk.FS].
+func (d *drive) Lock(path string) (io.Closer, error) {
+	return do(d, "lock", path, func(files *disk.Memory) (io.Closer, error) { return files.Lock(path) })
+}
+
+func (d *drive) change(operation, path string, run func(files *disk.Memory) error) error {
+	_, err := do(d, operation, path, func(files *disk.Memory) (any, error) { return nil, run(files) })
+	return err
+}
+
+// A driveFile is an open file of a drive.
+type driveFile struct {
+	disk.File
+	drive *drive
+	path  string
+}
+
+// Write implements [disk.File]. On a full drive a part of the text is written.
+func (f driveFile) Write(p []byte) (int, error) {
+	if full := f.drive.fits(); full != nil {
+		n, err := f.File.Write(p[:len(p)/2])
+		if err == nil {
+			err = &fs.PathError{Op: "write", Path: filepath.Clean(f.path), Err: full}
+		}
+		return n, err
+	}
+	return f.File.Write(p)
+}
+
+// Sync implements [disk.File].
+func (f driveFile) Sync() error {
+	f.drive.sync()
+	return f.File.Sync()
+}
+
+// Faults of drives: nothing fits, or all that is brought to the disk takes a hundred times as long.
+type (
+	fullDisk struct{ agent int }
+	slowDisk struct{ agent int }
+)
+
+func (f fullDisk) begin(w *world) { w.machines[f.agent].drive.count(1, 0) }
+func (f fullDisk) end(w *world)   { w.machines[f.agent].drive.count(-1, 0) }
+func (f fullDisk) String() string { return "the disk of " + agentName(f.agent) + " is full" }
+
+func (f slowDisk) begin(w *world) { w.machines[f.agent].drive.count(0, 1) }
+func (f slowDisk) end(w *world)   { w.machines[f.agent].drive.count(0, -1) }
+func (f slowDisk) String() string { return "the disk of " + agentName(f.agent) + " is slow" }
+
+// count begins faults, or ends them.
+func (d *drive) count(full, slow int) {
+	d.state.Lock()
+	defer d.state.Unlock()
+	d.full += full
+	d.slow += slow
+}
