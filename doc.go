@@ -46,6 +46,7 @@
 //	a network trained by draws   algo/adamcg.go; experiment/training.go finds models by it
 //	the default method           algo/newtoncg.go; its pairs and conjugate gradients are internal/recycle
 //	a method when members change algo/reform.go
+//	against liars                network/mixing.go says what robust mixing promises; clipped.go, trimmed.go
 //	an exact average             network/average.go; fixed.go makes whole numbers, reduce.go sums them, polynomial.go has W alone
 //	the spanning tree            network/tree.go
 //	who takes part               membership: log.go has the changes, epoch.go who is there after them; network/members.go makes W of it
@@ -114,6 +115,7 @@
 //   - Membership log: the changes of who takes part, one line each, the same at all agents (package membership).
 //   - Method: an [Algorithm] with its parameters (package algo).
 //   - Mixing matrix: W, symmetric and doubly stochastic; w_ij is what agent i gives to the vector of agent j.
+//   - Mixing: how an agent combines its vector with its neighbours': plainly, by W, or robustly, against neighbours that lie.
 //   - Model: the losses as they are written (package models); of a run, y at the end, the lower solution at one λ.
 //   - Oracle: what an agent asks about its own losses.
 //   - Personalized problem: one in which each agent has a lower solution of its own.

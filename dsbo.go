@@ -100,6 +100,15 @@ type Mixer interface {
 	Mix(ctx context.Context, dst, src []float64) error
 }
 
+// A PartMixer is a Mixer whose result may depend on which numbers belong together: robust mixing ([Clipped] in package network)
+// measures how far whole vectors are apart.
+type PartMixer interface {
+	Mixer
+	// Part says how long part k = 0, 1, ... of the vectors of the next Mix is; part 0 begins anew. Each part is mixed as if it were
+	// exchanged by itself, and so is what is left after the last one.
+	Part(k, length int)
+}
+
 // An Averager is a Mixer over which all agents find the exact average of their vectors together.
 type Averager interface {
 	Mixer

@@ -39,6 +39,9 @@ func (a *DSOBA) Init(p, q, K int) error {
 	return nil
 }
 
+// Traits implements the optional method that [Traits] describes: r is the agent's own, and x, y and z are copies.
+func (*DSOBA) Traits() Traits { return Traits{Robust: true} }
+
 // Cost of an iteration: p + 2q numbers to each neighbour in one message; one gradient of f and of g,
 // one Hessian- and one Jacobian-vector product.
 func (a *DSOBA) Cost(int) Cost {
@@ -55,7 +58,7 @@ func (a *DSOBA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) er
 	vec.Comb(a.out[:p], 1, a.x, -a.alpha(k), a.r)
 	vec.Comb(a.out[p:p+q], 1, a.y, -a.beta(k), a.g)
 	vec.Comb(a.out[p+q:], 1, a.z, -a.gamma(k), a.h)
-	w.mix(a.in, a.out)
+	w.mix(a.in, a.out, p, q, q)
 	copy(a.x, a.in[:p])
 	copy(a.y, a.in[p:p+q])
 	copy(a.z, a.in[p+q:])

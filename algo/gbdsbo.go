@@ -70,7 +70,7 @@ func (a *GBDSBO) Cost(int) Cost {
 // Traits implements the optional method that [Traits] describes: the matrices are N tracked Hessians, a mix and a fresh one, and four of the
 // Jacobian's size.
 func (a *GBDSBO) Traits() Traits {
-	return Traits{Dense: func(p, q int) int64 { return 8 * int64((cmp.Or(a.N, 10)+2)*q*q+4*p*q) }}
+	return Traits{Robust: true, Dense: func(p, q int) int64 { return 8 * int64((cmp.Or(a.N, 10)+2)*q*q+4*p*q) }}
 }
 
 // Step is one outer iteration.
@@ -84,7 +84,7 @@ func (a *GBDSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	w.jacobian(d, a.fresh[p+q:], a.xo, a.yo, w.draw(dsbo.Curvature, 0))
 	a.direction()
 
-	w.mix(a.in, pack(a.out, a.yx, a.averages))
+	w.mix(a.in, pack(a.out, a.yx, a.averages), q, p, p, q)
 	vec.Comb(a.y, 1, a.in[:q], -a.beta(k), a.gy)
 	vec.Comb(a.x, 1, a.in[q:q+p], -a.alpha(k), a.u)
 	vec.Comb(a.averages, 1-b, a.in[q+p:], b, a.fresh)

@@ -61,7 +61,7 @@ func (a *JHIP) Cost(int) Cost {
 
 // Traits implements the optional method that [Traits] describes: the matrices are a Hessian, and six of the Jacobian's size.
 func (a *JHIP) Traits() Traits {
-	return Traits{Dense: func(p, q int) int64 { return 8 * int64(q*q+6*p*q) }}
+	return Traits{Robust: true, Dense: func(p, q int) int64 { return 8 * int64(q*q+6*p*q) }}
 }
 
 // Step is one outer iteration.
@@ -70,7 +70,7 @@ func (a *JHIP) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) err
 	d := w.dense()
 	for t := range a.T {
 		if t == 0 {
-			w.mix(a.mixedYX, a.yx) // x goes along
+			w.mix(a.mixedYX, a.yx, len(a.y), len(a.x)) // x goes along
 		} else {
 			w.mix(a.mixedYX[:len(a.y)], a.y)
 		}
@@ -95,7 +95,7 @@ func (a *JHIP) solve(w *turn, o dsbo.DenseOracle, gamma float64) {
 	vec.Scale(a.s, -1, a.s)
 	copy(d, a.s)
 	for t := range a.N {
-		w.mix(a.mixed, a.zd)
+		w.mix(a.mixed, a.zd, pq, pq)
 		vec.Comb(z, 1, a.mixed[:pq], -gamma, d)
 		if t == a.N-1 {
 			break

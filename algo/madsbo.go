@@ -45,6 +45,9 @@ func (a *MADSBO) Init(p, q, K int) error {
 	return nil
 }
 
+// Traits implements the optional method that [Traits] describes: the tracker of z begins anew in each iteration.
+func (*MADSBO) Traits() Traits { return Traits{Robust: true} }
+
 // Cost of an iteration: Tq + 2Nq + p numbers to each neighbour in T+N messages; T gradients of g,
 // N of f, N−1 Hessian-vector products and one Jacobian-vector product.
 func (a *MADSBO) Cost(int) Cost {
@@ -62,7 +65,7 @@ func (a *MADSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 
 	for t := range a.T { // line 4; line 3: y stands where the last iteration left it
 		if t == 0 {
-			w.mix(a.mixed, a.yx) // y, and with it x for line 11
+			w.mix(a.mixed, a.yx, q, len(a.x)) // y, and with it x for line 11
 		} else {
 			w.mix(a.mixed[:q], a.y)
 		}

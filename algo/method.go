@@ -33,6 +33,9 @@ type Traits struct {
 	Personalized   bool // solves the problem in which each agent has its own y
 	Compositional  bool // is right only for lower problems g_i = y'y/2 − G_i(x)'y
 	Differentiates bool // asks for products to differentiate its own steps, which are with the Hessian itself
+	// Robust says that the method takes exchanges that do not keep the sum over the agents, as robust mixing: it finds no exact averages, and
+	// carries nothing from one iteration to the next whose sum over the agents has to stay what it is, such as trackers and multipliers.
+	Robust bool
 	// Dense returns the bytes of the method's matrices on one agent; nil: it has none, and any oracle will do. A method
 	// with matrices asks its oracle for [dsbo.DenseOracle], whose own memory comes on top.
 	Dense func(p, q int) int64
@@ -53,6 +56,16 @@ func (t Traits) TakesMatrix() bool { return t.Dense == nil && !t.Differentiates 
 func MatrixTakers() (names []string) {
 	for _, e := range methods {
 		if TraitsOf(e.construct()).TakesMatrix() {
+			names = append(names, e.name)
+		}
+	}
+	return names
+}
+
+// RobustNames returns the names of the methods that take robust mixing with default parameters.
+func RobustNames() (names []string) {
+	for _, e := range methods {
+		if TraitsOf(e.construct()).Robust {
 			names = append(names, e.name)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"dsbo/internal/cli"
 	"dsbo/network"
 	"dsbo/runs"
+	"dsbo/train"
 )
 
 // Settings are the flags of a run, apart from the task's own. Those that config.json states are fields of
@@ -76,10 +77,11 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	f.StringVar(&s.Graph, "graph", "ring", "`name` of the graph, or a file that ends in .json: "+strings.Join(network.Names(), ", "))
 	f.Float64Var(&s.W, "w", 0.5, "w_ii, each agent's `weight` on itself; its neighbours share the rest; 0: Metropolis weights (default 0.5 on the ring, 0 elsewhere)")
 	f.Float64Var(&s.Prob, "prob", 0, "`probability` of an edge of erdos-renyi (default 2·ln(n)/n)")
+	f.StringVar(&s.Mix, "mix", network.Plain{}.String(), "`how` an agent combines what neighbours send: plain, the sum with the weights of W; or, against b neighbours that send hostile numbers, clipped:b or trimmed:b, for methods that do without exact averages and lasting trackers: "+strings.Join(algo.RobustNames(), ", "))
 	f.StringVar(&s.Average, "average", "tree", "`how` agents find exact averages: tree, by sums over a spanning tree of the graph; or mix, by rounds of exchanges with W alone, which are not masked; evaluation and models take the tree all the same")
 	f.StringVar(&s.Wire, "wire", "", "`type` in which numbers travel: float64, float32, bf16 or int8 (default: the preset's)")
 	f.StringVar(&s.Transport, "transport", transports[0].name, "`how` agents exchange: "+transportHelp()+"; the verbs agent and run of dsbo run each agent as a process of its own")
-	f.Group("Network", "agents", "graph", "w", "prob", "average", "wire", "transport")
+	f.Group("Network", "agents", "graph", "w", "prob", "mix", "average", "wire", "transport")
 
 	f.IntVar(&s.Batch, "batch", 0, "`examples` in a draw ξ or φ, 0 for all (default: the preset's)")
 	f.StringVar(&s.DType, "dtype", "float32", "`type` of numbers in the agents' oracles, float32 or float64; evaluation is in float64 (default: the preset's)")
@@ -156,6 +158,9 @@ func (j *Job) resolve() (parameters, *network.Graph, error) {
 		s.Agents = cmp.Or(t.Agents(), s.Agents)
 	}
 	g, err := s.network(given)
+	if err == nil {
+		err = s.chooseMixing(p, g)
+	}
 	return p, g, err
 }
 
@@ -309,4 +314,28 @@ func (s *Settings) network(given map[string]bool) (*network.Graph, error) {
 	}
 	s.Agents = g.W.N()
 	return g, nil
+}
+
+// chooseMixing makes the agents mix as -mix says, which must suit the method and the graph.
+func (s *Settings) chooseMixing(p parameters, g *network.Graph) error {
+	x, err := network.ParseMixing(cmp.Or(s.Mix, network.Plain{}.String()))
+	if err != nil {
+		return fmt.Errorf("-mix: %w", err)
+	}
+	if x == (network.Plain{}) {
+		s.Mix = "" // which is left out of config.json
+		return nil
+	}
+	m, err := p.method(steep)
+	if err == nil {
+		g.W, err = g.W.WithMixing(x)
+	}
+	if err == nil {
+		err = train.CheckMixing(m, g.W)
+	}
+	if err != nil {
+		return fmt.Errorf("-mix: %w", err)
+	}
+	s.Mix = x.String()
+	return nil
 }

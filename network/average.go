@@ -78,6 +78,9 @@ func NewAverages(team Team, w *Matrix, o AverageOptions) (*Averages, error) {
 	if a.tree == nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "the graph must be connected to average over it")
 	}
+	if x := w.Mixing(); o.ByMix && x != (Plain{}) {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "averages by rounds of Mix need plain mixing, which keeps the average; it is %v", x)
+	}
 	if o.ByMix {
 		eigenvalues := w.Eigenvalues()
 		if eigenvalues == nil {

@@ -38,6 +38,9 @@
 // the same bits, because a sum runs over the agents in ascending order and each product is rounded before it
 // is added; the conformance suite in networktest holds them to it.
 //
+// A [Mixing] other than [Plain] stands up to neighbours that send plausible but hostile numbers: [Clipped] and [Trimmed] say what each
+// promises, [Matrix.WithMixing] what it needs of the graph. A [Combiner] is what all transports mix with.
+//
 // # Averages
 //
 // [Averages] give all agents the exact mean of their vectors, the same bits on each, by two sums of whole numbers over

@@ -35,6 +35,7 @@ func NewLocal(w *Matrix) *Local {
 			local: l,
 			id:    i,
 			row:   w.Row(i),
+			sum:   w.Combiner(i),
 			in:    make([][]float64, len(w.Row(i))),
 			ready: make(chan struct{}, 1),
 		}
@@ -97,6 +98,7 @@ type localAgent struct {
 	local      *Local
 	id         int
 	row        []Weight
+	sum        *Combiner
 	neighbours []*localAgent
 	round      int         // number of the next exchange
 	in         [][]float64 // the slots that a sum reads, in the order of row
@@ -109,6 +111,9 @@ type localAgent struct {
 	missing [2]atomic.Int32
 	ready   chan struct{} // holds at most one wake-up, as an agent counts itself
 }
+
+// Part implements dsbo.PartMixer.
+func (a *localAgent) Part(k, length int) { a.sum.Part(k, length) }
 
 // Mix implements dsbo.Mixer.
 func (a *localAgent) Mix(ctx context.Context, dst, src []float64) error {
@@ -156,7 +161,7 @@ func (a *localAgent) mix(ctx context.Context, dst, src []float64) error {
 				a.id, len(src), w.Agent, len(a.in[k]))
 		}
 	}
-	Combine(dst, a.row, a.in)
+	a.sum.Combine(dst, a.in)
 	return nil
 }
 

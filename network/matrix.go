@@ -22,7 +22,8 @@ type Weight struct {
 type Matrix struct {
 	rows       [][]Weight // ascending, the diagonal always there, an edge in both its rows
 	neighbours [][]int
-	server     bool // agents send one vector to a server and receive one, whatever the rows say
+	server     bool   // agents send one vector to a server and receive one, whatever the rows say
+	mixing     Mixing // nil: Plain
 
 	spectrum    sync.Once
 	eigenvalues []float64 // descending; nil when they do not exist

@@ -28,7 +28,7 @@ func (m *Matrix) Members(e membership.Epoch) (*Matrix, error) {
 		if err != nil {
 			return nil, err
 		}
-		return g.W, nil
+		return m.mixAlike(g.W, e)
 	}
 	roster := m.grown(e.Edges)
 	edges := edgesWhere(len(e.Members), func(a, b int) bool {
@@ -43,7 +43,20 @@ func (m *Matrix) Members(e membership.Epoch) (*Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.W.atLeastAsLazy(m)
+	w, err := g.W.atLeastAsLazy(m)
+	if err != nil {
+		return nil, err
+	}
+	return m.mixAlike(w, e)
+}
+
+// mixAlike returns the matrix w of an epoch's members with the mixing of m.
+func (m *Matrix) mixAlike(w *Matrix, e membership.Epoch) (*Matrix, error) {
+	x := m.Mixing()
+	if i := w.poorest(x); i >= 0 {
+		return nil, fmt.Errorf("epoch %d: %w", e.Number, tooFewNeighbours(x, e.Members[i], len(w.neighbours[i])))
+	}
+	return w.WithMixing(x)
 }
 
 // atLeastAsLazy returns (1−t) m + t I with the least t ≥ 0 for which no agent gives itself less weight than the least in other.

@@ -9,6 +9,13 @@ import (
 	"dsbo"
 )
 
+// Part implements [dsbo.PartMixer].
+func (a *Averager) Part(k, length int) {
+	if m, ok := a.mixer.(dsbo.PartMixer); ok {
+		m.Part(k, length)
+	}
+}
+
 // Mix implements [dsbo.Mixer].
 func (a *Averager) Mix(ctx context.Context, dst, src []float64) error {
 	o := a.averages.options

@@ -22,8 +22,9 @@ type Config struct {
 	W          float64         `json:"w"`
 	Prob       float64         `json:"prob,omitzero"`
 	Rho        float64         `json:"rho"`
-	Average    string          `json:"average"` // "tree" or "mix": how exact averages are found
-	Wire       string          `json:"wire"`    // type in which numbers travel
+	Mix        string          `json:"mix,omitempty"` // how exchanges are combined, such as "trimmed:2"; "": plainly, by W
+	Average    string          `json:"average"`       // "tree" or "mix": how exact averages are found
+	Wire       string          `json:"wire"`          // type in which numbers travel
 	Batch      int             `json:"batch"`
 	Holdout    float64         `json:"holdout"`  // share of the validation examples that tunes nothing
 	Evaluate   string          `json:"evaluate"` // "exact" or "off": whether records have exact values

@@ -103,7 +103,7 @@ func leafText(value json.RawMessage) string {
 // flagNames are flags by the names that their values have in JSON.
 var flagNames = map[string]string{
 	"algorithm": "-algorithm", "method": "-algorithm", "preset": "-preset", "iterations": "-K", "agents": "-agents",
-	"graph": "-graph", "mixing_matrix": "the mixing matrix (-graph, -w)", "w": "-w", "prob": "-prob", "transport": "-transport",
+	"graph": "-graph", "mixing_matrix": "the mixing matrix (-graph, -w)", "w": "-w", "mix": "-mix", "prob": "-prob", "transport": "-transport",
 	"examples": "the hash of each agent's examples", "batch": "-batch", "dtype": "-dtype", "seed": "-seed", "kernels": "the set of kernels (DSBO_KERNEL)",
 	"eval_every": "-eval-every", "patience": "-patience", "checkpoint_every": "-checkpoint-every",
 	"params.T": "-T", "params.N": "-N", "start": "-x0",

@@ -187,6 +187,9 @@ func (c *Config) checkMethod() error {
 		return dsbo.Errorf(dsbo.ErrConfig, "%s needs the Hessian itself, and cannot do with the curvature %v; methods that can are %s",
 			name, c.Problem.Matrix, strings.Join(algo.MatrixTakers(), ", "))
 	}
+	if err := CheckMixing(c.Method, c.W); err != nil {
+		return err
+	}
 	n := c.W.N()
 	if traits.OneAgent && n != 1 {
 		return dsbo.Errorf(dsbo.ErrConfig, "%s runs on one agent, not on %d", name, n)
@@ -209,6 +212,16 @@ func (c *Config) checkMethod() error {
 			name, float64(need)/(1<<30), len(g.local), c.p, c.q, float64(c.q)*float64(c.q)*8/(1<<20), float64(c.DenseLimit)/(1<<30))
 	}
 	return nil
+}
+
+// CheckMixing returns an error that matches dsbo.ErrConfig if the mixing of a matrix is a robust one that the method cannot do with.
+func CheckMixing(m algo.Method, w *network.Matrix) error {
+	x := w.Mixing()
+	if x == (network.Plain{}) || algo.TraitsOf(m).Robust {
+		return nil
+	}
+	return dsbo.Errorf(dsbo.ErrConfig, "%s cannot do with mixing %v, which does not keep sums over the agents: exact averages, or trackers and multipliers that "+
+		"are carried over iterations, would be lost; methods that can are %s", algo.NameOf(m), x, strings.Join(algo.RobustNames(), ", "))
 }
 
 // isExactAverage reports whether a mixing matrix is the exact average.
@@ -244,6 +257,9 @@ func (c *Config) identity(epoch int) (json.RawMessage, error) {
 		"method":  algo.NameOf(c.Method), "params": c.Method, "start": c.startDigest(), "iterations": c.K, "eval_every": c.EvalEvery, "patience": c.Patience,
 		"agents": matrix.N(), "p": c.p, "q": c.q, "mixing_matrix": hex.EncodeToString(w.Sum(nil))[:16],
 		"evaluate": c.Evaluate, "exact_every": c.ExactEvery, "tol": c.Tol, "adjoint_tol": c.AdjointTol, "settings": c.Settings, "examples": digests, "average": c.Problem.Average,
+	}
+	if x := c.W.Mixing(); x != (network.Plain{}) {
+		identity["mix"] = x.String()
 	}
 	if c.Problem.Matrix != dsbo.Hessian {
 		identity["curvature"] = c.Problem.Matrix

@@ -15,6 +15,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/must"
+	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -101,6 +102,7 @@ func TestInterruptDuringEvaluation(t *testing.T) {
 
 func TestResumeRefuses(t *testing.T) {
 	good, _ := config(t)
+	good.W = must.Get(network.New("complete", agents, network.Options{})).W
 	good.Settings = map[string]any{"seed": 1, "data": map[string]any{"agents": 5}}
 	good.Problem.Digests = []string{"a", "b", "c", "d", "e"}
 	const checkpoint, metrics = "checkpoint.*", "metrics.jsonl"
@@ -119,6 +121,7 @@ func TestResumeRefuses(t *testing.T) {
 		}, "", nil},
 		{"another length", "-K is 40 there, 50 here", func(c *train.Config) { c.K = 50 }, "", nil},
 		{"another method", `-algorithm is madsbo there, dsoba here`, func(c *train.Config) { c.Method = method(t, "dsoba") }, "", nil},
+		{"another mixing", "-mix is unset there, clipped:1 here", func(c *train.Config) { c.W = must.Get(c.W.WithMixing(network.Clipped{Liars: 1})) }, "", nil},
 		{"other examples", "examples is", func(c *train.Config) { c.Problem.Digests = []string{"a", "b", "x", "d", "e"} }, "", nil},
 		{"a flipped bit", "SHA-256", nil, checkpoint, func(b []byte) []byte { b[len(b)/2] ^= 4; return b }},
 		{"a cut file", "SHA-256", nil, checkpoint, func(b []byte) []byte { return b[:len(b)-100] }},

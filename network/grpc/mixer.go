@@ -69,6 +69,9 @@ var (
 	_ network.Saver    = (*Mixer)(nil)
 )
 
+// Part implements dsbo.PartMixer.
+func (m *Mixer) Part(k, length int) { m.part.sum.Part(k, length) }
+
 // Mix implements dsbo.Mixer. After the end of its ctx it can be called again with the same src,
 // and after a [*network.RollbackError] with Rewind before; the others wait meanwhile. Any other
 // error lasts, and ends the exchange for all agents with an [*network.EndedError].
@@ -98,7 +101,7 @@ func (m *Mixer) mix(ctx context.Context, dst, src []float64) error {
 	if err != nil {
 		return m.failWith(err)
 	}
-	network.Combine(dst, row, m.in)
+	m.part.sum.Combine(dst, m.in)
 	if !finite(dst) {
 		if err := m.checkFinite(row); err != nil {
 			return m.failWith(err)

@@ -10,10 +10,11 @@ type part struct {
 	epoch    membership.Epoch
 	matrix   *network.Matrix // of the members; nil where this agent is none
 	position int             // of this agent among them; -1 where it is none
-	local    []int           // that position; empty where it is none
-	edges    []*edge         // those to members, in ascending order
-	flood    *flood          // nil before the first Gather
-	tree     *network.Tree   // nil before the first Reduce
+	sum      *network.Combiner
+	local    []int         // that position; empty where it is none
+	edges    []*edge       // those to members, in ascending order
+	flood    *flood        // nil before the first Gather
+	tree     *network.Tree // nil before the first Reduce
 }
 
 // newPart returns an agent's part in an epoch, of the edges that it has to all neighbours.
@@ -27,7 +28,7 @@ func newPart(c *Config, e membership.Epoch, all []*edge) (part, error) {
 	if err != nil {
 		return p, err
 	}
-	p.matrix, p.position, p.local = matrix, position, []int{position}
+	p.matrix, p.position, p.local, p.sum = matrix, position, []int{position}, matrix.Combiner(position)
 	for _, j := range matrix.Neighbours(position) {
 		for _, edge := range all {
 			if edge.id == e.Members[j] {

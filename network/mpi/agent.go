@@ -14,6 +14,7 @@ type agent struct {
 	x     *Exchange
 	id    int
 	row   []network.Weight
+	sum   *network.Combiner
 	terms [][2]*frame // what the sum of an even and of an odd exchange reads, in the order of row
 	in    [][]float64 // the numbers in that
 	round int
@@ -30,6 +31,7 @@ func newAgent(x *Exchange, id int, m *network.Matrix) *agent {
 		x:     x,
 		id:    id,
 		row:   row,
+		sum:   m.Combiner(id),
 		terms: make([][2]*frame, len(row)),
 		in:    make([][]float64, len(row)),
 		ready: make(chan struct{}, 1),
@@ -50,6 +52,9 @@ func (a *agent) findTerms() {
 		a.terms[k] = [2]*frame{f, f}
 	}
 }
+
+// Part implements dsbo.PartMixer.
+func (a *agent) Part(k, length int) { a.sum.Part(k, length) }
 
 // Mix implements dsbo.Mixer.
 func (a *agent) Mix(ctx context.Context, dst, src []float64) error {
@@ -88,6 +93,6 @@ func (a *agent) mix(ctx context.Context, dst, src []float64) error {
 	for k, t := range a.terms {
 		a.in[k] = t[parity].floats()
 	}
-	network.Combine(dst, a.row, a.in)
+	a.sum.Combine(dst, a.in)
 	return nil
 }

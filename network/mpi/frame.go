@@ -64,14 +64,14 @@ func (f *frame) label(key uint64, agent, round int) {
 func (f *frame) check(from string, key uint64, agent, round int) error {
 	switch h := f.words; {
 	case h[headKey] != key:
-		return dsbo.Errorf(dsbo.ErrConfig, "all ranks must mix over one graph with the same weights; %s has others", from)
+		return dsbo.Errorf(dsbo.ErrConfig, "all ranks must mix over one graph with the same weights and in the same way; %s does not", from)
 	case h[headAgent] != uint64(agent) || h[headRound] != uint64(round):
 		return fmt.Errorf("vector %d of agent %d must come next; %s sent vector %d of agent %d", round, agent, from, h[headRound], h[headAgent])
 	}
 	return nil
 }
 
-// fingerprint stands for a matrix and the distribution of its agents.
+// fingerprint stands for a matrix with its mixing, and the distribution of its agents.
 func fingerprint(w *network.Matrix, ranks int) uint64 {
 	h := fnv.New64a()
 	put := func(v uint64) { h.Write(binary.LittleEndian.AppendUint64(nil, v)) }
@@ -83,5 +83,6 @@ func fingerprint(w *network.Matrix, ranks int) uint64 {
 			put(math.Float64bits(e.Weight))
 		}
 	}
+	h.Write([]byte(w.Mixing().String()))
 	return h.Sum64()
 }

@@ -102,7 +102,7 @@ func TestFrameCheck(t *testing.T) {
 		want   string
 	}{
 		{func(w []uint64) {}, ""},
-		{func(w []uint64) { w[headKey]++ }, "must mix over one graph with the same weights; rank 1 has others"},
+		{func(w []uint64) { w[headKey]++ }, "must mix over one graph with the same weights and in the same way; rank 1 does not"},
 		{func(w []uint64) { w[headAgent]++ }, "vector 3 of agent 2 must come next; rank 1 sent vector 3 of agent 3"},
 		{func(w []uint64) { w[headRound]++ }, "vector 3 of agent 2 must come next; rank 1 sent vector 4 of agent 2"},
 	} {

@@ -32,8 +32,12 @@ func limited(t *testing.T) context.Context {
 }
 
 // Product returns W·X, where row i of x is agent i's vector: what one exchange gives. It
-// sums in ascending order of the agents, starting from the first product, and rounds each product.
+// sums in ascending order of the agents, starting from the first product, and rounds each product. Of a matrix with robust mixing it
+// returns what that makes of X, whose rows are one part each, by [network.Combiner].
 func Product(w *network.Matrix, x [][]float64) [][]float64 {
+	if w.Mixing() != (network.Plain{}) {
+		return combined(w, x)
+	}
 	out := make([][]float64, len(x))
 	for i := range out {
 		out[i] = make([]float64, len(x[i]))
@@ -47,6 +51,24 @@ func Product(w *network.Matrix, x [][]float64) [][]float64 {
 				}
 			}
 		}
+	}
+	return out
+}
+
+// combined returns what a matrix's mixing makes of the agents' vectors.
+func combined(w *network.Matrix, x [][]float64, parts ...int) [][]float64 {
+	out := make([][]float64, len(x))
+	for i := range out {
+		out[i] = make([]float64, len(x[i]))
+		var in [][]float64
+		for _, wij := range w.Row(i) {
+			in = append(in, x[wij.Agent])
+		}
+		c := w.Combiner(i)
+		for k, length := range parts {
+			c.Part(k, length)
+		}
+		c.Combine(out[i], in)
 	}
 	return out
 }
@@ -71,6 +93,7 @@ func TestTeamOf(t *testing.T, agents int, open func(*network.Matrix) (teams []ne
 				test func(*testing.T, *exchange)
 			}{
 				{"Product", testProduct},
+				{"Parts", testParts},
 				{"Consensus", testConsensus},
 				{"Cancel", testCancel},
 				{"CancelledBefore", testCancelledBefore},
@@ -89,6 +112,9 @@ func TestTeamOf(t *testing.T, agents int, open func(*network.Matrix) (teams []ne
 				{"ReduceEnds", testReduceEnds},
 				{"ReduceFail", testReduceFail},
 			} {
+				if g.W.Mixing() != (network.Plain{}) && c.name != "Product" && c.name != "Parts" {
+					continue // the rest is as it is without robust mixing
+				}
 				t.Run(c.name, func(t *testing.T) {
 					leaks := goleak.IgnoreCurrent()
 					teams, closeAll := open(g.W)
@@ -111,23 +137,32 @@ func graphs(t *testing.T) []*network.Graph {
 		graph string
 		n     int
 		o     network.Options
+		mix   network.Mixing
 	}{
-		{"ring", 1, network.Options{W: 0.5}},
-		{"ring", 2, network.Options{W: 0.3}},
-		{"ring", 3, network.Options{W: 0.4}},
-		{"ring", 8, network.Options{W: 0.5}},
-		{"path", 5, network.Options{}},
-		{"star", 6, network.Options{}},
-		{"complete", 5, network.Options{}},
-		{"torus", 9, network.Options{}},
-		{"erdos-renyi", 16, network.Options{Seed: 1}},
-		{"server", 4, network.Options{}},
+		{"ring", 1, network.Options{W: 0.5}, network.Plain{}},
+		{"ring", 2, network.Options{W: 0.3}, network.Plain{}},
+		{"ring", 3, network.Options{W: 0.4}, network.Plain{}},
+		{"ring", 8, network.Options{W: 0.5}, network.Plain{}},
+		{"path", 5, network.Options{}, network.Plain{}},
+		{"star", 6, network.Options{}, network.Plain{}},
+		{"complete", 5, network.Options{}, network.Plain{}},
+		{"torus", 9, network.Options{}, network.Plain{}},
+		{"erdos-renyi", 16, network.Options{Seed: 1}, network.Plain{}},
+		{"server", 4, network.Options{}, network.Plain{}},
+		{"complete", 5, network.Options{}, network.Trimmed{Liars: 1}},
+		{"exponential", 8, network.Options{}, network.Clipped{Liars: 2}},
 	} {
 		g, err := network.New(c.graph, c.n, c.o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		g.Name = fmt.Sprintf("%s%d", c.graph, c.n)
+		if c.mix != (network.Plain{}) {
+			g.Name += fmt.Sprintf(" %v", c.mix)
+			if g.W, err = g.W.WithMixing(c.mix); err != nil {
+				t.Fatal(err)
+			}
+		}
 		all = append(all, g)
 	}
 	return all
@@ -257,6 +292,37 @@ func testProduct(t *testing.T, x *exchange) {
 			}
 		}
 		return nil
+	})
+}
+
+// testParts mixes vectors of two variables, where mixers tell them apart, and then of one.
+func testParts(t *testing.T, x *exchange) {
+	src := vectors(x.w.N(), 9, 0)
+	for _, v := range src {
+		for e := range v[:4] {
+			v[e] *= 1e-3 // a variable about which agents differ less than about the other one
+		}
+	}
+	two, one := combined(x.w, src, 4, 5), combined(x.w, src)
+	x.succeed(t, func(ctx context.Context, i int, m dsbo.Mixer) error {
+		p, ok := m.(dsbo.PartMixer)
+		if !ok {
+			return fmt.Errorf("%T is no dsbo.PartMixer", m)
+		}
+		dst := make([]float64, 9)
+		p.Part(0, 2) // of a vector that was never mixed
+		p.Part(0, 4)
+		p.Part(1, 5)
+		if err := m.Mix(ctx, dst, src[i]); err != nil {
+			return err
+		}
+		if err := sameBits(dst, two[i]); err != nil {
+			return fmt.Errorf("two parts: %w", err)
+		}
+		if err := m.Mix(ctx, dst, src[i]); err != nil {
+			return err
+		}
+		return sameBits(dst, one[i])
 	})
 }
 

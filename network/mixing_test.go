@@ -1,0 +1,189 @@
+package network_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/internal/must"
+	"dsbo/internal/vec"
+	"dsbo/membership"
+	"dsbo/network"
+)
+
+func TestParseMixing(t *testing.T) {
+	for text, want := range map[string]network.Mixing{
+		"plain": network.Plain{}, "clipped": network.Clipped{Liars: 1}, "clipped:3": network.Clipped{Liars: 3}, "trimmed:1": network.Trimmed{Liars: 1},
+	} {
+		if got, err := network.ParseMixing(text); err != nil || got != want {
+			t.Errorf("%q is %v, %v; it must be %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "mean", "plain:1", "Trimmed", "trimmed:", "trimmed:0", "trimmed:-1", "clipped:1025", "clipped:1.5"} {
+		if got, err := network.ParseMixing(text); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), fmt.Sprintf("%q", text)) {
+			t.Errorf("%q is %v, %v; it must be refused", text, got, err)
+		}
+	}
+}
+
+func FuzzParseMixing(f *testing.F) {
+	f.Add("trimmed:2")
+	f.Fuzz(func(t *testing.T, text string) {
+		x, err := network.ParseMixing(text)
+		if err != nil {
+			return
+		}
+		if again, err := network.ParseMixing(x.String()); err != nil || again != x {
+			t.Errorf("%q is %v, which is read as %v, %v", text, x, again, err)
+		}
+	})
+}
+
+func TestWithMixing(t *testing.T) {
+	for _, tt := range []struct {
+		graph  string
+		n      int
+		mixing network.Mixing
+		want   string // "": it works
+	}{
+		{"ring", 8, network.Plain{}, ""},
+		{"complete", 8, network.Trimmed{Liars: 3}, ""},
+		{"exponential", 8, network.Clipped{Liars: 2}, ""},
+		{"ring", 8, network.Trimmed{Liars: 1}, "mixing trimmed:1 needs at least 3 neighbours at every agent, more honest ones than liars; agent 0 has 2"},
+		{"star", 5, network.Clipped{Liars: 1}, "agent 1 has 1"},
+		{"complete", 8, network.Clipped{Liars: 4}, "at least 9 neighbours at every agent, more honest ones than liars; agent 0 has 7"},
+		{"complete", 1, network.Clipped{Liars: 1}, "agent 0 has 0"},
+		{"server", 8, network.Clipped{Liars: 1}, "graph server"},
+	} {
+		g := must.Get(network.New(tt.graph, tt.n, network.Options{}))
+		w, err := g.W.WithMixing(tt.mixing)
+		switch {
+		case tt.want == "" && (err != nil || w.Mixing() != tt.mixing || w.Rho() != g.W.Rho()):
+			t.Errorf("%s, %v: %v", g, tt.mixing, err)
+		case tt.want != "" && (!errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), tt.want)):
+			t.Errorf("%s, %v: %v; it must be refused: %s", g, tt.mixing, err, tt.want)
+		}
+	}
+}
+
+// TestMembersMixAlike holds that later epochs mix as the first, with agents named by their numbers in the roster.
+func TestMembersMixAlike(t *testing.T) {
+	w := must.Get(must.Get(network.New("complete", 6, network.Options{})).W.WithMixing(network.Trimmed{Liars: 1}))
+	if m := must.Get(w.Members(membership.Epoch{Number: 1, Members: []int{0, 2, 3, 5}})); m.Mixing() != w.Mixing() {
+		t.Errorf("members mix %v; it must be %v", m.Mixing(), w.Mixing())
+	}
+	_, err := w.Members(membership.Epoch{Number: 1, Members: []int{0, 2, 3, 5}, Cut: [][2]int{{3, 5}}})
+	if want := "epoch 1: mixing trimmed:1 needs at least 3 neighbours at every agent, more honest ones than liars; agent 3 has 2"; err == nil || err.Error() != want {
+		t.Errorf("error %v; it must be %q", err, want)
+	}
+}
+
+func TestNoAveragesByRobustMix(t *testing.T) {
+	w := must.Get(must.Get(network.New("complete", 4, network.Options{})).W.WithMixing(network.Clipped{Liars: 1}))
+	if _, err := network.NewAverages(network.NewLocal(w), w, network.AverageOptions{ByMix: true}); !errors.Is(err, dsbo.ErrConfig) {
+		t.Errorf("error %v; averages by rounds of robust mixing must be refused", err)
+	}
+}
+
+// mixed returns what agent 0 of a complete graph makes of vectors.
+func mixed(x network.Mixing, in [][]float64) []float64 {
+	w := must.Get(must.Get(network.New("complete", len(in), network.Options{})).W.WithMixing(x))
+	dst := make([]float64, len(in[0]))
+	w.Combiner(0).Combine(dst, in)
+	return dst
+}
+
+// TestRobustFormulas compares with the formulas as they are written, on vectors at all distances.
+func TestRobustFormulas(t *testing.T) {
+	const n, length, b = 8, 20, 2
+	r := rand.New(rand.NewPCG(1, 2))
+	in := make([][]float64, n)
+	for i := range in {
+		in[i] = make([]float64, length)
+		for e := range in[i] {
+			in[i][e] = float64(i) * r.NormFloat64()
+		}
+	}
+	clipped, trimmed := slices.Clone(in[0]), make([]float64, length)
+	var distances []float64
+	for _, v := range in[1:] {
+		distances = append(distances, math.Sqrt(vec.Dist2(v, in[0])))
+	}
+	slices.Sort(distances)
+	radius := distances[n-2-b]
+	for e := range length {
+		var others []float64
+		for _, v := range in[1:] {
+			others = append(others, v[e])
+			clipped[e] += min(1, radius/math.Sqrt(vec.Dist2(v, in[0]))) * (v[e] - in[0][e]) / n
+		}
+		slices.Sort(others)
+		trimmed[e] = in[0][e]
+		for _, v := range others[b : len(others)-b] {
+			trimmed[e] += v
+		}
+		trimmed[e] /= n - 2*b
+	}
+	for _, tt := range []struct {
+		mixing network.Mixing
+		want   []float64
+	}{{network.Clipped{Liars: b}, clipped}, {network.Trimmed{Liars: b}, trimmed}} {
+		// A sum of n numbers up to 5n, in another order: some n·2⁻⁵³ of them.
+		if d := math.Sqrt(vec.Dist2(mixed(tt.mixing, in), tt.want)); !(d <= n*0x1p-53*5*n*length) {
+			t.Errorf("%v is off by %g", tt.mixing, d)
+		}
+	}
+}
+
+// TestLiesAreBounded holds what one exchange promises whatever b neighbours send: trimmed, each entry stays between those of honest agents;
+// clipped, the agent moves by the largest honest distance at most.
+func TestLiesAreBounded(t *testing.T) {
+	const n, length = 8, 5
+	lies := []float64{0, 1e300, -1e300, math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN(), 1e-300, 3}
+	r := rand.New(rand.NewPCG(3, 4))
+	for trial := range 500 {
+		b := 1 + trial%3
+		in := make([][]float64, n)
+		low, high, far := slices.Repeat([]float64{math.Inf(1)}, length), slices.Repeat([]float64{math.Inf(-1)}, length), 0.0
+		for i := range in {
+			in[i] = make([]float64, length)
+			for e := range in[i] {
+				if in[i][e] = r.NormFloat64(); i >= n-b {
+					in[i][e] = lies[r.IntN(len(lies))]
+					continue
+				}
+				low[e], high[e] = min(low[e], in[i][e]), max(high[e], in[i][e])
+			}
+			if i < n-b {
+				far = max(far, math.Sqrt(vec.Dist2(in[i], in[0])))
+			}
+		}
+		// Roundings of n numbers below 10 are below 1e-13.
+		for e, v := range mixed(network.Trimmed{Liars: b}, in) {
+			if !(v >= low[e]-1e-13 && v <= high[e]+1e-13) {
+				t.Fatalf("trimmed:%d made %v of %v; it must be in [%v, %v]", b, v, in, low[e], high[e])
+			}
+		}
+		if d := math.Sqrt(vec.Dist2(mixed(network.Clipped{Liars: b}, in), in[0])); !(d <= far+1e-13) {
+			t.Fatalf("clipped:%d moved by %v on %v; it must be at most %v", b, d, in, far)
+		}
+	}
+}
+
+// TestRobustAgreement holds that honest agents that agree stay where they are, liars or not.
+func TestRobustAgreement(t *testing.T) {
+	own := []float64{1, -2.5, 3e-7}
+	in := [][]float64{own, own, own, own, own, {9, 9, 9}, {math.NaN(), 0, math.Inf(1)}}
+	for _, x := range []network.Mixing{network.Clipped{Liars: 2}, network.Trimmed{Liars: 2}} {
+		for e, v := range mixed(x, in) {
+			if math.Abs(v-own[e]) > 8*0x1p-53*math.Abs(own[e]) {
+				t.Errorf("%v: entry %d is %v; it must stay %v", x, e, v, own[e])
+			}
+		}
+	}
+}
