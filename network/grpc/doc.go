@@ -67,6 +67,24 @@
 // 0 before it has finished itself. No neighbour leaves before an agent has recorded that all have (Config.AllFinished), so
 // that one that is lost at the very end either finds them when it comes back or knows that it need not.
 //
+// # Who holds up the run
+//
+// What counts is the exchange under way, not signs of life. With each heartbeat an agent says what it is about, in which exchange, and who
+// holds it up if it waits; one that waits for a neighbour which waits itself in an earlier exchange passes on what that says. So all of a
+// chain name its end. After Config.SilentAfter the log does; after Config.PeerTimeout the run ends with a [network.HoldupError] that names
+// it, but for an agent that says that it computes, which has until Config.ComputeTimeout. New connections, hellos and repetitions do not
+// begin the time anew. What an agent says of itself, or of one that is no neighbour, is believed: the error says whose word it is.
+//
+// # Members and strangers that do harm
+//
+// A connection is a stranger's until its hello is a good one: it has 64 KiB and 10 seconds, and there are 64 of them at once, of which the
+// host that has the most gives way (package entrance). A hello has 1 KiB at most, other frames what their kind allows, vectors MaxFloats
+// numbers. A neighbour that sends a frame which it must not send, or too many that bring nothing new, loses its stream and is refused for
+// two heartbeats, then four, up to a minute's worth. Numbers that are not finite though their sender does not say so, of another length,
+// for another purpose or in contradiction to what came first, end the run with a [network.PeerError]: it names their sender, and is exit code
+// 1, as all that others are to blame for, so that supervisors start the agents again. A failure is told as what its sender says. Texts of
+// others are shown without characters that are not printable; the log takes each kind of line ten times at once, then each ten seconds.
+//
 // # Gathering
 //
 // Gather, for small figures of the whole run, is a number of such exchanges: the rows of all agents flood the graph, from

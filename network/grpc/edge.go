@@ -45,9 +45,9 @@ type edge struct {
 	lastErr       error // what ended the last connection or attempt
 	stats         Neighbour
 
-	idle        int           // frames since the last heartbeat that brought nothing new
-	bar         time.Duration // for how long it is refused after the next offence, at least
-	barredUntil time.Time
+	others, repeated int // frames since the last heartbeat: those that are no vectors, and vectors that came before
+	bar              int // heartbeats for which it was refused after the last offence; 0: a vector has come since
+	barredUntil      time.Time
 }
 
 // attach makes s the stream to the neighbour, whose hello this is.
@@ -166,7 +166,7 @@ func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 
 // handle takes in a frame that came on the edge's stream. An error ends the stream.
 func (e *edge) handle(f *frame) error {
-	if err := e.countFrame(f.kind == kindVector && f.exchange >= e.received); err != nil {
+	if err := e.countFrame(f); err != nil {
 		return err
 	}
 	e.stats.FramesReceived++
@@ -247,7 +247,7 @@ func (e *edge) setRadius(radius int) {
 func (e *edge) heartbeat() error {
 	c := &e.m.config
 	e.silent++
-	e.idle = 0
+	e.others, e.repeated = 0, 0
 	if s := e.session; s != nil {
 		e.announce()
 		if !s.until.IsZero() && time.Now().After(s.until) {

@@ -11,10 +11,11 @@ type offence struct{ error }
 
 func (o *offence) Unwrap() error { return o.error }
 
-// After an offence a neighbour is refused for firstBar, then for twice as long each time up to lastBar, until it sends a vector.
+// After an offence a neighbour is refused for firstBar heartbeats, then for twice as long each time up to lastBar, until it sends a
+// vector.
 const (
-	firstBar = time.Second
-	lastBar  = time.Minute
+	firstBar = 2
+	lastBar  = 120
 )
 
 // punish refuses the neighbour for a while if a stream ended because of an offence.
@@ -22,7 +23,7 @@ func (e *edge) punish(err error) {
 	if _, offends := errors.AsType[*offence](err); offends {
 		e.stats.Offences++
 		e.bar = min(max(2*e.bar, firstBar), lastBar)
-		e.barredUntil = time.Now().Add(e.bar)
+		e.barredUntil = time.Now().Add(e.m.heartbeatsFor(e.bar))
 	}
 }
 
@@ -48,22 +49,25 @@ func (e *edge) exchanged() int {
 	return e.received + e.credit
 }
 
-// What a neighbour may send in a heartbeat beside new vectors: its keys once, heartbeats, and as many vectors again as
-// an agent that repeats itself can make.
+// What a neighbour may send in a heartbeat beside new vectors: the keys of all once, heartbeats and such, and as many vectors again
+// as an agent that repeats itself can make.
 const (
-	mostIdle     = 100
-	repeatedEach = 10 * time.Microsecond
+	mostOthers   = 100
+	repeatedEach = 50 * time.Microsecond
 )
 
-// countFrame counts a frame of the neighbour, which may be a vector that is new. It returns an error if too many bring nothing new.
-func (e *edge) countFrame(fresh bool) error {
-	if fresh {
-		return nil
-	}
+// countFrame counts a frame of the neighbour that brings no new vector. It returns an error if there are too many.
+func (e *edge) countFrame(f *frame) error {
 	c := &e.m.config
-	most := mostIdle + 2*len(c.Addresses) + int(c.Heartbeat/repeatedEach)
-	if e.idle++; e.idle > most {
-		return fmt.Errorf("it sends more than %d frames in %v that bring nothing new", most, c.Heartbeat)
+	count, most, what := &e.others, mostOthers+2*len(c.Addresses), "frames that are no vectors"
+	if f.kind == kindVector {
+		if f.exchange >= e.received {
+			return nil
+		}
+		count, most, what = &e.repeated, mostOthers+int(c.Heartbeat/repeatedEach), "vectors again"
+	}
+	if *count++; *count > most {
+		return fmt.Errorf("it sends more than %d %s in %v", most, what, c.Heartbeat)
 	}
 	return nil
 }

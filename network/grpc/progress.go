@@ -155,10 +155,17 @@ func (e *edge) holdup() *Holdup {
 	case r.doing == saving && (behind || r.round == m.round):
 		h.cause, h.Says = writes, e.id
 	case r.doing == ending && m.doing != ending, !behind && r.doing != asking:
-	case r.holder != m.config.Agent && r.holder != e.id && r.holder < len(m.config.Addresses):
+	case r.holder != e.id && r.holder < len(m.config.Addresses) && !m.hasSent(r.holder):
 		h.Agent, h.cause, h.Says = r.holder, r.cause, e.id
 	}
 	return h
+}
+
+// hasSent reports whether this agent knows of another one that it does not hold up the exchange under way: it is a neighbour whose vector
+// is here, or this one.
+func (m *Mixer) hasSent(agent int) bool {
+	e := m.edge(agent)
+	return agent == m.config.Agent || e != nil && m.doing == exchanging && !e.awaited()
 }
 
 // watch counts how long this agent has waited, says so in the log, and returns an error where it is too long: for one that holds up all

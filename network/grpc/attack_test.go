@@ -1,0 +1,311 @@
+package grpc
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"net"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dsbo"
+	"dsbo/internal/cli"
+	"dsbo/internal/must"
+	"dsbo/pki"
+
+	rpc "google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+)
+
+// A siege is a run of agents 0, 1 and 2, a path, of which 1 and 2 mix and wait for agent 0, whom an attacker plays.
+type siege struct {
+	t       *testing.T
+	office  office
+	configs []Config
+	ms      []*Mixer // agents 1 and 2
+	errs    chan error
+	lines   atomic.Int64 // of the logs of both
+}
+
+// Write counts the lines of the log.
+func (s *siege) Write(b []byte) (int, error) {
+	s.lines.Add(1)
+	return len(b), nil
+}
+
+const (
+	siegeExchanges = 3
+	siegeLength    = 4
+)
+
+// newSiege opens agents 1 and 2, which give up soon if the run is to end.
+func newSiege(t *testing.T, ends bool) *siege {
+	s := &siege{t: t, office: office{newAuthority()}, errs: make(chan error, 2)}
+	ids := make([]*pki.Identity, 3)
+	for i := range ids {
+		ids[i] = s.office.good(i)
+	}
+	s.configs = configs(newGraph("path", 3), ids)
+	for i := range s.configs {
+		c := &s.configs[i]
+		c.Run, c.Hash, c.MaxFloats = "run", "hash", 1000
+		c.Heartbeat, c.SilentAfter, c.PeerTimeout = 20*time.Millisecond, 100*time.Millisecond, waitLimit
+		if ends {
+			c.PeerTimeout = 400 * time.Millisecond
+		}
+		c.Log = slog.New(slog.NewTextHandler(s, nil))
+	}
+	var closeAll func()
+	s.ms, closeAll = open(s.configs[1:])
+	t.Cleanup(closeAll)
+	return s
+}
+
+// mix has an agent mix a few times, and checks the sums: they are those of a run in which all are honest.
+func (s *siege) mix(ctx context.Context, m *Mixer) error {
+	x := make([]float64, siegeLength)
+	for k := range siegeExchanges {
+		for e := range x {
+			x[e] = float64(k)
+		}
+		if err := m.Mix(ctx, x, x); err != nil {
+			return err
+		}
+		for _, v := range x {
+			if math.Abs(v-float64(k)) > 1e-12 { // the weights of a row sum to 1, up to the rounding of three products below 3
+				return fmt.Errorf("a sum is %v; it must be %d", v, k)
+			}
+		}
+	}
+	return nil
+}
+
+// address is that of agent 1.
+func (s *siege) address() string { return s.configs[1].Listener.Addr().String() }
+
+// creds are those of an agent, or of one of another authority.
+func (s *siege) creds(agent int) credentials.TransportCredentials {
+	return credentials.NewTLS(s.office.good(agent).Client(self))
+}
+
+// as connects with a hello as agent 0 and says what follows. The stream stays until the end of the test.
+func (s *siege) as(h hello, frames ...[]byte) {
+	stream, err := visit(s.t, s.address(), s.creds(0), h.encode())
+	for _, f := range frames {
+		if err == nil {
+			err = stream.SendMsg(f)
+		}
+	}
+}
+
+// says is an attack by frames after a good hello.
+func says(frames ...[]byte) func(*siege) { return func(s *siege) { s.as(goodHello(0), frames...) } }
+
+// floods sends frames after a good hello until agent 1 ends the stream.
+func floods(frames ...[]byte) func(*siege) {
+	return func(s *siege) {
+		stream := must.Get(visit(s.t, s.address(), s.creds(0), goodHello(0).encode()))
+		ended := make(chan error)
+		go func() {
+			var err error
+			for err == nil {
+				var f frame
+				err = stream.RecvMsg(&f)
+			}
+			ended <- err
+		}()
+		for {
+			select {
+			case <-ended:
+				return
+			default:
+				for _, f := range frames {
+					_ = stream.SendMsg(f)
+				}
+			}
+		}
+	}
+}
+
+// hellos is an attack by a hello that is not good.
+func hellos(change func(*hello)) func(*siege) {
+	return func(s *siege) {
+		h := goodHello(0)
+		change(&h)
+		if _, err := visit(s.t, s.address(), s.creds(0), h.encode()); err == nil {
+			s.t.Error("the hello was accepted")
+		}
+	}
+}
+
+// crowds opens many connections, on each of which something is done, and leaves them open until the end of the test.
+func crowds(n int, do func(s *siege, c net.Conn)) func(*siege) {
+	return func(s *siege) {
+		for range n {
+			c := must.Get(net.Dial("tcp", s.address()))
+			s.t.Cleanup(func() { c.Close() })
+			do(s, c)
+		}
+	}
+}
+
+// connects again and again with a good hello, and sends heartbeats that say this, until agent 1 has ended.
+func connects(frames ...[]byte) func(*siege) {
+	return func(s *siege) {
+		for k := 0; len(s.errs) == 0; k++ {
+			conn := must.Get(rpc.NewClient("passthrough:///"+s.address(), rpc.WithTransportCredentials(s.creds(0))))
+			ctx, cancel := context.WithTimeout(s.t.Context(), 60*time.Millisecond)
+			if stream, err := conn.NewStream(ctx, &service.Streams[0], method, rpc.ForceCodecV2(codec{})); err == nil {
+				_ = stream.SendMsg(goodHello(0).encode())
+				for _, f := range frames {
+					_ = stream.SendMsg(f)
+				}
+				for err == nil {
+					var f frame
+					err = stream.RecvMsg(&f)
+				}
+			}
+			cancel()
+			conn.Close()
+		}
+	}
+}
+
+func fails(agent, kind int, text string) []byte {
+	return encode(header{kindFail, agent, kind}, []byte(text))
+}
+
+func full(v float64) []float64 { return []float64{v, v, v, v} }
+
+// attacks are ways in which a member or a stranger misbehaves, and what the run ends with; "" where it goes on as if nothing had been,
+// with an honest agent 0.
+var attacks = []struct {
+	name string
+	do   func(*siege)
+	ends string
+}{
+	// Vectors that a member sends.
+	{"NaN", says(encodeVector(0, mixing, full(math.NaN()))), "agent 0 is at fault in exchange 0: it sends numbers that are not finite"},
+	{"infinite", says(encodeVector(0, mixing, full(math.Inf(1)))), "agent 0 is at fault in exchange 0: it sends numbers that are not finite"},
+	{"short", says(encodeVector(0, mixing, full(0)[:3])), "agent 0 is at fault in exchange 0: neighbours must send equally many numbers"},
+	{"empty", says(encodeVector(0, mixing, nil)), "agent 0 is at fault in exchange 0: neighbours must send equally many numbers"},
+	{"long", says(encodeVector(0, mixing, make([]float64, 999))), "agent 0 is at fault in exchange 0: neighbours must send equally many numbers"},
+	{"other work", says(encodeVector(0, gathering(4), full(0))), "agent 0 is at fault in exchange 0: neighbours must do the same"},
+	{"work of no kind", says(encodeVector(0, 3, full(0))), "agent 0 is at fault in exchange 0: neighbours must do the same"},
+	{"other numbers again", says(encodeVector(0, mixing, full(0)), encodeVector(0, mixing, full(1))), "agent 0 is at fault in exchange 0: an exchange was repeated"},
+	{"future", says(encodeVector(1, mixing, full(0))), ""},
+	{"far future", says(encodeVector(maxNumber, mixing, full(0))), ""},
+	{"huge", says(encodeVector(0, mixing, make([]float64, 1100))), ""},
+	{"good vectors, again and again", floods(encodeVector(0, mixing, full(0))), ""},
+
+	// Other frames of a member.
+	{"no kind", says(encode(header{kind: 77}, nil)), ""},
+	{"no frame", says([]byte("GET / HTTP/1.1\r\n\r\n")), ""},
+	{"two versions later", says(ofVersion(version+2, alive(0))), ""},
+	{"a second hello", says(goodHello(0).encode()), ""},
+	{"heartbeats of absurd numbers", says(reporting(report{exchanging, maxNumber, math.MaxUint32, withholds}), alive(maxNumber), encode(header{kindAlive, 7, 7}, []byte{255, 255})), ""},
+	{"a storm of heartbeats", floods(alive(0)), ""},
+	{"a storm of resends", floods(encode(header{kindResend, 0, 0}, nil)), ""},
+	{"a resend of what will be", says(encode(header{kindResend, maxNumber, maxNumber}, nil)), ""},
+	{"a storm of keys", floods(keyFrame(keyConfig(2, nil))), "the key of agent 2, which came from agent 0, is refused"},
+	{"a key of nobody", says(encode(header{kindKey, maxNumber, 0}, make([]byte, keyLength))), "which came from agent 0, is refused"},
+	{"failure of another", says(fails(2, 0, "disk full")), "agent 0 says that agent 2 ended the run: disk full"},
+	{"failure of this agent", says(fails(1, 0, "disk full")), ""},
+	{"failure of nobody", says(fails(maxNumber, 0, "")), ""},
+	{"failure by bad settings", says(fails(0, 4, "-K must be at least 1")), "agent 0 ended the run: -K"},
+	{"failure of no kind", says(fails(0, maxNumber, "")), "agent 0 ended the run"},
+	{"control characters", says(fails(0, 0, "\x1b[2J\u202e\nagent 2: ")), `agent 0 ended the run: \x1b[2J\u202e\nagent 2: `},
+
+	// A member that is there, and sends nothing.
+	{"nothing after the hello", says(), "silent"},
+	{"hellos alone", connects(), "agent 0 holds up the run"},
+	{"heartbeats alone", connects(alive(0)), "agent 0 holds up the run"},
+	{"says that it waits for agent 2", connects(reporting(report{exchanging, 0, 2, silent})), "agent 0 holds up the run"},
+	{"says that it waits for agent 1", connects(reporting(report{exchanging, 0, 1, silent})), "agent 0 holds up the run"},
+
+	// Hellos.
+	{"another run", hellos(func(h *hello) { h.run = "walk" }), ""},
+	{"other settings", hellos(func(h *hello) { h.config = "mash" }), ""},
+	{"another program", hellos(func(h *hello) { h.program.Kernels = "abacus" }), ""},
+	{"another agent", hellos(func(h *hello) { h.from = 2 }), ""},
+	{"for another agent", hellos(func(h *hello) { h.to = 2 }), ""},
+	{"texts of control characters", hellos(func(h *hello) { h.form = "\x1b[2J" }), ""},
+	{"needs what there is not", hellos(func(h *hello) { h.needs = 1 << 63 }), ""},
+	{"has sent and needs what is not", func(s *siege) {
+		h := goodHello(0)
+		h.sent, h.next = maxNumber, maxNumber
+		s.as(h)
+	}, "silent"},
+
+	// Strangers, and members that do not come as far as a hello.
+	{"nothing after TCP", crowds(200, func(*siege, net.Conn) {}), ""},
+	{"nothing after TLS", crowds(100, func(s *siege, c net.Conn) {
+		_ = tls.Client(c, s.office.good(0).Client(self)).Handshake() // those that had to make room fail
+	}), ""},
+	{"garbage after TCP", crowds(100, func(_ *siege, c net.Conn) { _, _ = c.Write([]byte(strings.Repeat("x", 1<<16))) }), ""},
+	{"megabytes after TLS", crowds(3, func(s *siege, c net.Conn) {
+		_ = c.SetDeadline(time.Now().Add(waitLimit))
+		t := tls.Client(c, s.office.good(0).Client(self))
+		must.OK(t.Handshake())
+		if n, err := io.Copy(t, io.LimitReader(endless{}, 64<<20)); err == nil {
+			s.t.Errorf("agent 1 took %d bytes before it knew whose they are", n)
+		}
+	}), ""},
+	{"a storm of refusals", func(s *siege) {
+		for range 100 {
+			hellos(func(h *hello) { h.run = "walk" })(s)
+		}
+	}, ""},
+	{"another authority", crowds(50, func(s *siege, c net.Conn) {
+		_ = tls.Client(c, s.office.foreign(0, func(id *pki.Identity) *tls.Config { return id.Client(self) })).Handshake()
+	}), ""},
+}
+
+// endless is zeros.
+type endless struct{}
+
+func (endless) Read(b []byte) (int, error) { return len(b), nil }
+
+// TestAttacks: whatever one that plays agent 0 does, the others' run goes on with the right numbers, or ends with exit code 1 and an
+// error that names agent 0; they write few lines and take little memory. TestMain sees that no goroutine stays.
+func TestAttacks(t *testing.T) {
+	for _, a := range attacks {
+		t.Run(a.name, func(t *testing.T) {
+			s := newSiege(t, a.ends != "")
+			before := allocated()
+			for _, m := range s.ms {
+				go func() { s.errs <- s.mix(limited(t), m) }()
+			}
+			a.do(s)
+			if a.ends == "" {
+				honest := must.Get(Open(s.configs[0]))
+				t.Cleanup(func() { must.OK(honest.Close()) })
+				if err := errors.Join(s.mix(limited(t), honest), <-s.errs, <-s.errs); err != nil {
+					t.Errorf("the run ended with %v; it must go on with an honest agent 0", err)
+				}
+			} else if err := errors.Join(<-s.errs, <-s.errs); !errors.Is(err, dsbo.ErrPeer) || !strings.Contains(err.Error(), "agent 0") || !strings.Contains(err.Error(), a.ends) || cli.Code(err) != cli.Failure {
+				t.Errorf("the run ended with %v and exit code %d; it must be %d, with agent 0 and %q", err, cli.Code(err), cli.Failure, a.ends)
+			}
+			if n := s.lines.Load(); n > 60 {
+				t.Errorf("%d lines in the logs of two agents; there must be 60 at most", n)
+			}
+			if m := allocated() - before; m > 64<<20 {
+				t.Errorf("%d MiB of memory more than before; there must be 64 at most", m>>20)
+			}
+		})
+	}
+}
+
+// allocated returns the memory in use, of all that the test has: attackers too.
+func allocated() int64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapInuse)
+}
