@@ -38,7 +38,7 @@ func (c *workCopy) remove() {
 }
 
 // find plants a bug and returns the package and the test that find it first, "" if none does. The copy is then as it was.
-func (c *workCopy) find(ctx context.Context, b bug) (by string, err error) {
+func (c *workCopy) find(ctx context.Context, b bug, tests [][]string) (by string, err error) {
 	files, err := b.apply(c.root)
 	if err != nil {
 		return "", err
@@ -54,20 +54,20 @@ func (c *workCopy) find(ctx context.Context, b bug) (by string, err error) {
 			return "", err
 		}
 	}
-	if out, err := c.command(ctx, "vet", b.packages()...).CombinedOutput(); err != nil {
+	if out, err := c.command(ctx, "vet", b.changed()...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%s: the code with the bug must be code: %s", b.name, out)
 	}
-	for _, suspect := range b.suspects {
-		out, err := c.command(ctx, "test", "-failfast", fmt.Sprintf("-timeout=%v", c.limit), "./"+suspect).CombinedOutput()
-		if err != nil {
-			return suspect + ": " + failure(string(out)), ctx.Err()
+	for _, test := range tests {
+		args := append([]string{"-failfast", fmt.Sprintf("-timeout=%v", c.limit)}, test...)
+		if out, err := c.command(ctx, "test", args...).CombinedOutput(); err != nil {
+			return strings.TrimPrefix(test[0], "./") + ": " + failure(string(out)), ctx.Err()
 		}
 	}
 	return "", ctx.Err()
 }
 
-// packages returns the packages of the bug's files.
-func (b bug) packages() (all []string) {
+// changed returns the packages of the bug's files.
+func (b bug) changed() (all []string) {
 	for _, e := range b.edits {
 		all = append(all, "./"+filepath.Dir(e.file))
 	}
@@ -80,11 +80,16 @@ func (c *workCopy) command(ctx context.Context, verb string, args ...string) *ex
 	return cmd
 }
 
-var failed = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
+var (
+	failed = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
+	seed   = regexp.MustCompile(`(?m)^ *simulate_test.go.*?: (seed \d+: .*)$`)
+)
 
 // failure names what failed in the output of go test.
 func failure(out string) string {
-	switch m := failed.FindStringSubmatch(out); {
+	switch m, s := failed.FindStringSubmatch(out), seed.FindStringSubmatch(out); {
+	case s != nil:
+		return fmt.Sprintf("%.100s", s[1])
 	case m != nil:
 		return m[1]
 	case strings.Contains(out, "panic: test timed out"):

@@ -2,10 +2,10 @@ package main
 
 // exchangeBugs are those of the exchange over gRPC.
 func exchangeBugs() []bug {
-	const grpc, simulate = "network/grpc", "simulate"
+	const grpc = "network/grpc"
 	const edge, window, end, mixer = grpc + "/edge.go", grpc + "/window.go", grpc + "/end.go", grpc + "/mixer.go"
 	exchange := func(name string, file, old, new string) bug {
-		return bug{name, []edit{{file, old, new}}, []string{grpc, simulate}}
+		return bug{name, []edit{{file, old, new}}, []string{grpc}}
 	}
 	return []bug{
 		exchange("credit off by one", edge, "e.credit = f.exchange + 1\n", "e.credit = f.exchange + 2\n"),

@@ -2,22 +2,22 @@ package main
 
 // fileBugs are those of run folders, of checkpoints and of the way back to them.
 func fileBugs() []bug {
-	const disk, runs, train, experiment, simulate = "internal/disk", "runs", "train", "experiment", "simulate"
-	one := func(name string, file, old, new string, suspects ...string) bug {
-		return bug{name, []edit{{file, old, new}}, suspects}
+	const disk, runs, train, experiment = "internal/disk", "runs", "train", "experiment"
+	one := func(name string, file, old, new string, packages ...string) bug {
+		return bug{name, []edit{{file, old, new}}, packages}
 	}
 	return []bug{
-		one("no fsync of a file", disk+"/disk.go", "w.Flush, f.Sync, f.Close}", "w.Flush, f.Close}", disk, experiment, simulate),
-		one("no fsync of a folder", disk+"/disk.go", "\treturn SyncDir(filepath.Dir(path))\n", "\treturn nil\n", disk, experiment, simulate),
-		one("no fsync of records", runs+"/metrics.go", "return m.size, m.sum.Sum(nil), m.file.Sync()", "return m.size, m.sum.Sum(nil), nil", runs, train, experiment, simulate),
-		one("a checkpoint has the exchange after its own", train+"/checkpoint.go", "Round: r.round, Seconds", "Round: r.round + 1, Seconds", train, simulate),
-		one("a checkpoint's checksum is not compared", train+"/checkpoint.go", "!bytes.Equal(sum[:], want) {", "len(sum) != len(want) {", train, simulate),
-		one("a checkpoint is without the state of averages", train+"/checkpoint.go", "\t\tc.add(r.agents[i].id, r.agents[i].mixer.State())\n", "", train, simulate),
-		one("records after a checkpoint stay", train+"/resume.go", "\t\terr = r.metrics.Cut()\n", "\t\terr = nil\n", train, simulate),
-		one("checkpoints after the one gone back to stay", train+"/resume.go", "\t\terr = folder.RemoveCheckpointsAfter(r.checkpointed(), from.Iteration)\n", "", train, experiment, simulate),
+		one("no fsync of a file", disk+"/disk.go", "w.Flush, f.Sync, f.Close}", "w.Flush, f.Close}", disk, experiment),
+		one("no fsync of a folder", disk+"/disk.go", "\treturn SyncDir(filepath.Dir(path))\n", "\treturn nil\n", disk, experiment),
+		one("no fsync of records", runs+"/metrics.go", "return m.size, m.sum.Sum(nil), m.file.Sync()", "return m.size, m.sum.Sum(nil), nil", runs, train, experiment),
+		one("a checkpoint has the exchange after its own", train+"/checkpoint.go", "Round: r.round, Seconds", "Round: r.round + 1, Seconds", train),
+		one("a checkpoint's checksum is not compared", train+"/checkpoint.go", "!bytes.Equal(sum[:], want) {", "len(sum) != len(want) {", train),
+		one("a checkpoint is without the state of averages", train+"/checkpoint.go", "\t\tc.add(r.agents[i].id, r.agents[i].mixer.State())\n", "", train),
+		one("records after a checkpoint stay", train+"/resume.go", "\t\terr = r.metrics.Cut()\n", "\t\terr = nil\n", train),
+		one("checkpoints after the one gone back to stay", train+"/resume.go", "\t\terr = folder.RemoveCheckpointsAfter(r.checkpointed(), from.Iteration)\n", "", train, experiment),
 		one("the count of iterations is not restored", train+"/resume.go", "\t\ta.k, a.earlier = c.Iteration, c.Usage[k]\n", "\t\ta.earlier = c.Usage[k]\n", train),
-		one("gone back to a checkpoint that is too new", experiment+"/oneagent.go", "\t\tif p.Round <= limit {\n", "\t\tif p.Round <= limit+1 {\n", experiment, simulate),
-		one("one checkpoint is kept", runs+"/checkpoints.go", "const keptCheckpoints = 3", "const keptCheckpoints = 1", runs, train, simulate),
-		one("a finished agent that goes back is still finished", experiment+"/oneagent.go", "if r.done = s.Round <= limit; r.done {", "if r.done = true; r.done {", experiment, simulate),
+		one("gone back to a checkpoint that is too new", experiment+"/oneagent.go", "\t\tif p.Round <= limit {\n", "\t\tif p.Round <= limit+1 {\n", experiment),
+		one("one checkpoint is kept", runs+"/checkpoints.go", "const keptCheckpoints = 3", "const keptCheckpoints = 1", runs, train),
+		one("a finished agent that goes back is still finished", experiment+"/oneagent.go", "if r.done = s.Round <= limit; r.done {", "if r.done = true; r.done {", experiment),
 	}
 }

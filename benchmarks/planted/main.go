@@ -34,8 +34,8 @@ type edit struct {
 type bug struct {
 	name  string
 	edits []edit
-	// suspects are the packages whose tests have to find it, those that take least first.
-	suspects []string
+	// packages are those whose tests have to find it, if the simulator does not, those that take least first.
+	packages []string
 }
 
 // apply returns the files of a folder with the bug in them, by their names.
@@ -62,7 +62,9 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	f := cli.NewFlags("planted", "planted plants bugs in a copy of the repository, and says which test finds each.", "")
 	only := f.String("only", "", "`part` of the names of the bugs that are planted; \"\": all are")
 	limit := f.Duration("limit", 5*time.Minute, "`time` that the tests of a package may take")
-	f.Group("Bugs", "only", "limit")
+	seeds := f.Int("seeds", 150, "`number` of seeds that the simulator runs, before the tests of packages; 0: none")
+	alone := f.Bool("alone", false, "run the simulator alone")
+	f.Group("Bugs", "only", "limit", "seeds", "alone")
 	if err := f.Parse(args, stdout); err != nil {
 		return err
 	}
@@ -78,7 +80,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	found := 0
 	for _, b := range chosen {
 		began := time.Now()
-		by, err := c.find(ctx, b)
+		by, err := c.find(ctx, b, b.tests(*seeds, *alone))
 		if err != nil {
 			return err
 		}
@@ -92,6 +94,22 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		return fmt.Errorf("%d bugs are not found", len(chosen)-found)
 	}
 	return nil
+}
+
+// tests returns the tests that have to find the bug, as arguments of go test: of packages first those of -short, then all.
+func (b bug) tests(seeds int, alone bool) (all [][]string) {
+	if seeds > 0 {
+		all = append(all, []string{"./simulate", "-run=TestSeeds", fmt.Sprintf("-seeds=%d", seeds)})
+	}
+	if alone {
+		return all
+	}
+	for _, more := range [][]string{{"-short"}, nil} {
+		for _, p := range b.packages {
+			all = append(all, append([]string{"./" + p}, more...))
+		}
+	}
+	return all
 }
 
 func orNothing(text string) string {
