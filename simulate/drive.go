@@ -3,7 +3,9 @@ package simulate
 import (
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -50,6 +52,30 @@ func (d *drive) lose(crash bool, choose draw) {
 			k++
 			return choose.of("crash", k).below(n)
 		})
+	}
+}
+
+// rot cuts the newest checkpoint of a process that was lost.
+func (d *drive) rot() {
+	d.state.Lock()
+	defer d.state.Unlock()
+	if d.next == nil {
+		return
+	}
+	entries, _ := d.next.ReadDir(d.dir) // a process that was lost early has no folder
+	newest := ""
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "checkpoint.") {
+			newest = filepath.Join(d.dir, e.Name())
+		}
+	}
+	if newest == "" {
+		return
+	}
+	if f, err := d.next.OpenFile(newest, os.O_WRONLY, 0); err == nil {
+		_ = f.Truncate(100)
+		_ = f.Sync()
+		_ = f.Close()
 	}
 }
 

@@ -54,7 +54,7 @@ func (w *world) choose(d draw) fault {
 	other := (agent + 1 + d.of("other").below(w.Agents-1)) % w.Agents
 	switch u := d.of("kind").uniform(); {
 	case u < 0.3:
-		return loss{agent, d.of("silent").chance(0.5), down}
+		return loss{agent, d.of("silent").chance(0.5), d.of("rot").chance(0.2), down}
 	case u < 0.4:
 		return blackout{d.of("downs"), down}
 	case u < 0.5:
@@ -78,13 +78,20 @@ func (w *world) choose(d draw) fault {
 type loss struct {
 	agent  int
 	silent bool // the machine loses its power too
+	rot    bool // the disk damages the newest checkpoint
 	down   time.Duration
 }
 
-func (f loss) begin(w *world) { w.machines[f.agent].lose(f.silent, f.down) }
-func (loss) end(*world)       {}
+func (f loss) begin(w *world) {
+	m := w.machines[f.agent]
+	m.lose(f.silent, f.down)
+	if f.rot {
+		m.drive.rot()
+	}
+}
+func (loss) end(*world) {}
 func (f loss) String() string {
-	return fmt.Sprintf("agent %d is lost (silently: %v) and down for %v", f.agent, f.silent, f.down)
+	return fmt.Sprintf("agent %d is lost (silently: %v, with its newest checkpoint: %v) and down for %v", f.agent, f.silent, f.rot, f.down)
 }
 
 // A blackout is the loss of all machines.

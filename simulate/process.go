@@ -61,7 +61,8 @@ func (p *process) open(j *experiment.Job) experiment.Opener {
 			Agent: p.agent, Matrix: g.W, Run: own.Run, Hash: own.Hash, Addresses: p.addresses,
 			Listener: listener, Dial: func(ctx context.Context, address string) (net.Conn, error) { return p.host.Dial(ctx, address) },
 			Identity: p.identity(p.agent), Wire: j.Settings.ExchangeWire(), Unmasked: p.Unmasked, Fingerprint: fingerprint, Round: from,
-			KeepFrames: p.KeepFrames, Heartbeat: p.Heartbeat, SilentAfter: p.SilentAfter, PeerTimeout: p.Patience,
+			KeepFrames: p.KeepFrames, Heartbeat: p.Heartbeat, SilentAfter: p.SilentAfter, PeerTimeout: p.Patience, ComputeTimeout: p.Limit,
+			Hung:        func(err error) { p.exit(err) },
 			AllFinished: func() error { return runs.Folder(p.dir).WriteMembership(own) },
 			Log:         p.trace.logger(p.agent),
 		})
@@ -73,6 +74,15 @@ func (p *process) open(j *experiment.Job) experiment.Opener {
 		p.mu.Unlock()
 		return m, nil
 	}
+}
+
+// exit ends the process at once, as os.Exit does.
+func (p *process) exit(err error) {
+	if p.alive.Err() != nil {
+		return
+	}
+	p.trace.note("agent %d: process %d exits: %v", p.agent, p.life, err)
+	p.lose(false, 0)
 }
 
 // A viewer has a job take time where it would show how far it is.
