@@ -87,6 +87,7 @@
 //	the time left                experiment/pace.go; internal/cli/progress.go draws the bar
 //	the page                     report/page.go, page.html and page.js; report/uplot is the library of its curves
 //	methods are compared         compare/compare.go runs them, rank.go ranks them; paper.json is the paper's figures
+//	whole agents on virtual time simulate: case.go draws a run from a seed, faults.go what happens to it; internal/memnet is their network
 //	MPI and gRPC differ          train/layout.go and experiment/layout.go, with a file for each layout beside them;
 //	                             the exchanges are network/mpi and network/grpc
 //

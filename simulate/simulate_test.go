@@ -12,14 +12,14 @@ import (
 
 var (
 	from  = flag.Uint64("from", 0, "first `seed` of TestSeeds")
-	seeds = flag.Int("seeds", 100, "`number` of seeds of TestSeeds")
+	seeds = flag.Int("seeds", 60, "`number` of seeds of TestSeeds")
 )
 
 // TestSeeds: whatever happens to agents and links, each agent ends with the bits of one process.
 func TestSeeds(t *testing.T) {
 	count := *seeds
 	if testing.Short() {
-		count = min(count, 10)
+		count = min(count, 6)
 	}
 	var references References
 	for seed := *from; seed < *from+uint64(count); seed++ {
@@ -40,7 +40,7 @@ func TestSeeds(t *testing.T) {
 func TestReplay(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	var references References
-	for seed := range uint64(4) {
+	for seed := range uint64(3) {
 		c := Draw(seed)
 		want, err := references.Of(c)
 		if err != nil {
