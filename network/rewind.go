@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"dsbo"
+	"dsbo/membership"
 )
 
 // A RollbackError says that a neighbour lost its state, came back from an old checkpoint and
@@ -38,4 +39,27 @@ type Rewinder interface {
 // the disk never answers they learn that too. Saving is called between exchanges, and the function that it returns at the end.
 type Saver interface {
 	Saving() (done func())
+}
+
+// A ChangedError says that another epoch of a run's membership is decided. An agent that is a member of it restores the state with which it
+// begins, calls Reform and goes on; one that is none waits for a further change.
+type ChangedError struct {
+	Epoch int // the newest
+}
+
+func (e *ChangedError) Error() string {
+	return fmt.Sprintf("the members have changed: epoch %d begins", e.Epoch)
+}
+
+// A Reformer is a [Rewinder] among agents that may leave, return and join. All its methods that exchange may return a [*ChangedError].
+// As a [Team] it has the members of its epoch alone, at their positions.
+type Reformer interface {
+	Rewinder
+	// Changes returns the membership log, a view.
+	Changes() membership.Log
+	// AwaitChange waits for the end of the present epoch, and returns the [*ChangedError] or another reason to end.
+	AwaitChange(ctx context.Context) error
+	// Reform makes an epoch the present one: it is one of Changes, and not before the present one. round is the next exchange, that
+	// of the change unless the agent comes back from a later checkpoint of the epoch.
+	Reform(e membership.Epoch, round int) error
 }

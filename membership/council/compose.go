@@ -25,8 +25,7 @@ func (c *Seat) compose(now time.Time) (change *membership.Change, problem string
 		return nil, "no member has a checkpoint yet: until then all must be there"
 	}
 	if len(staying) < c.Quorum {
-		return nil, fmt.Sprintf("the agents that answer, %s, are not joined by edges to a quorum of %d: the largest part that is, is %s",
-			list(candidates), c.Quorum, list(staying))
+		return nil, c.apart(candidates, cut, further, staying)
 	}
 	point, ok := c.newestCommon(staying)
 	if !ok {
@@ -44,7 +43,28 @@ func (c *Seat) compose(now time.Time) (change *membership.Change, problem string
 	if size := len(change.Line()); size > MaxMessage/2 { // a message has more in it
 		return nil, fmt.Sprintf("the change must have at most %d bytes; with %d members and %d edges cut it has %d", MaxMessage/2, len(members), len(cut), size)
 	}
+	if err := c.check(change.Epoch, members, cut, further); err != nil {
+		return nil, err.Error()
+	}
 	return change, ""
+}
+
+// check returns what is wrong with the epoch that a change would begin.
+func (c *Seat) check(number int, members []int, cut, further membership.Edges) error {
+	if c.Check == nil {
+		return nil
+	}
+	return c.Check(membership.Epoch{Number: number, Members: members, Cut: cut, Edges: slices.Concat(c.epoch.Edges, further)})
+}
+
+// apart says that a quorum answers, but that no part of these agents which edges join has one.
+func (c *Seat) apart(candidates []int, cut, further membership.Edges, staying []int) string {
+	text := fmt.Sprintf("the agents that answer, %s, are not joined by edges to a quorum of %d: of the largest part, %s are members",
+		list(candidates), c.Quorum, list(staying))
+	if err := c.check(c.epoch.Number+1, candidates, cut, further); err != nil {
+		text += ": " + err.Error()
+	}
+	return text
 }
 
 // candidates returns the agents that answered and may be members, and the edges of those that come in for the first time.

@@ -13,17 +13,17 @@ type attempt struct {
 	ballot  Ballot
 	began   time.Time
 	sent    time.Time          // when it last asked
+	pause   time.Duration      // until it asks again
 	answers map[int]Message    // promises, by agent
 	change  *membership.Change // what is proposed; nil in the first phase
 	votes   map[int]bool
 }
 
 const (
-	// waits is for how many times the patience a proposer waits for members that nobody misses.
-	waits = 4
-	// lasts is for how many times the patience an attempt goes on without a quorum. It is less than holds: members that have
-	// promised stand still as long.
+	// lasts is for how many times the patience the first attempt goes on without a quorum. The next ones go on for longer: all may be slow.
 	lasts = 5
+	// mostFailures bounds how often that doubles.
+	mostFailures = 4
 	// fresh is for how many times the patience what an agent said of itself counts.
 	fresh = 4
 	// mostRank bounds the wait of agents with high numbers for those with lower ones, in halves of the patience.
@@ -38,7 +38,7 @@ func (c *Seat) propose(now time.Time) error {
 	case c.attempt != nil:
 		return c.pursue(now)
 	case !c.reason(now):
-		c.next, c.waiting = time.Time{}, ""
+		c.next, c.waiting, c.failures = time.Time{}, "", 0
 		return nil
 	case c.next.IsZero():
 		rank, _ := c.epoch.Position(c.Agent)
@@ -47,7 +47,8 @@ func (c *Seat) propose(now time.Time) error {
 	if now.Before(c.next) {
 		return nil
 	}
-	c.attempt = &attempt{ballot: Ballot{max(c.highest.Number, c.vote.Promised.Number) + 1, c.Agent}, began: now, sent: now, answers: map[int]Message{}, votes: map[int]bool{}}
+	c.attempt = &attempt{ballot: Ballot{max(c.highest.Number, c.vote.Promised.Number) + 1, c.Agent}, began: now, sent: now, pause: c.Patience,
+		answers: map[int]Message{}, votes: map[int]bool{}}
 	c.send(Message{Kind: Prepare, To: All, Ballot: c.attempt.ballot})
 	return nil
 }
@@ -129,18 +130,19 @@ func (c *Seat) count(now time.Time, m Message) error {
 func (c *Seat) pursue(now time.Time) error {
 	a := c.attempt
 	late := now.Sub(a.began)
+	enough := (lasts * c.Patience) << c.failures
 	switch {
 	case a.change != nil && len(a.votes) >= c.Quorum:
 		c.attempt = nil
 		c.send(Message{Kind: Decided, To: All, Change: a.change})
 		return nil
-	case a.change == nil && c.promises() >= c.Quorum && (late >= waits*c.Patience || c.complete(now)):
+	case a.change == nil && c.promises() >= c.Quorum && (c.complete(now) || late >= c.Absent):
 		return c.choose(now)
-	case late >= lasts*c.Patience:
+	case late >= enough && (a.change != nil || c.promises() < c.Quorum):
 		c.giveUp(now, c.missing())
 		return nil
-	case now.Sub(a.sent) >= c.Patience/2:
-		a.sent = now
+	case now.Sub(a.sent) >= a.pause:
+		a.sent, a.pause = now, min(2*a.pause, holds*c.Patience/2) // members that have promised stand still
 		if a.change == nil {
 			c.send(Message{Kind: Prepare, To: All, Ballot: a.ballot})
 		} else {
@@ -173,26 +175,34 @@ func (c *Seat) promises() int {
 	return count
 }
 
-// complete reports whether all have answered that can be expected to: the members that nobody misses, and those that ask to come in.
+// complete reports whether all have answered that can be expected to: the members and those that ask to come in to whom edges lead
+// over which both ends hear each other, as far as is known.
 func (c *Seat) complete(now time.Time) bool {
-	missed := map[int]bool{}
+	down := map[[2]int]bool{}
 	for agent, r := range c.reports {
 		if now.Sub(r.at) > fresh*c.Patience {
 			continue
 		}
-		for _, j := range c.newlyDown(agent, r.down) {
-			missed[j] = true
+		for _, j := range r.down {
+			down[edgeOf(agent, j)] = true
 		}
 		if _, answered := c.attempt.answers[agent]; r.asks && c.mayCome(agent) && !answered {
 			return false
 		}
 	}
-	for _, i := range c.epoch.Members {
-		if _, answered := c.attempt.answers[i]; !answered && !missed[i] {
-			return false
+	reached := map[int]bool{c.Agent: true}
+	for again := true; again; {
+		again = false
+		for _, e := range slices.Concat(c.Edges, c.epoch.Edges) {
+			if !down[e] && reached[e[0]] != reached[e[1]] {
+				reached[e[0]], reached[e[1]], again = true, true, true
+			}
 		}
 	}
-	return true
+	return !slices.ContainsFunc(c.epoch.Members, func(i int) bool {
+		_, answered := c.attempt.answers[i]
+		return reached[i] && !answered
+	})
 }
 
 // choose begins the second phase: with the change of the latest ballot that any answer has, or a new one.
@@ -212,7 +222,7 @@ func (c *Seat) choose(now time.Time) error {
 		}
 		a.change = change
 	}
-	a.began, a.sent = now, now
+	a.began, a.sent, a.pause = now, now, c.Patience
 	c.send(Message{Kind: Accept, To: All, Ballot: a.ballot, Change: a.change})
 	return nil
 }
@@ -226,6 +236,6 @@ func (c *Seat) giveUp(now time.Time, why string) {
 		c.send(Message{Kind: Withdraw, To: All, Ballot: a.ballot})
 	}
 	c.waiting = why
-	c.failures = min(c.failures+1, 4)
+	c.failures = min(c.failures+1, mostFailures)
 	c.next = now.Add(c.Patience + c.spread(c.Patience<<c.failures))
 }

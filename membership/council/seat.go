@@ -29,8 +29,10 @@ type Settings struct {
 	Absent time.Duration
 	// Patience is how long a proposer waits for answers before it asks again. What else takes time is a few times as long.
 	Patience time.Duration
-	Draw     func() uint64 // random numbers, which name messages and spread proposals
-	Records  Records
+	// Check returns what is wrong with an epoch whose members are joined by edges; nil: nothing ever is.
+	Check   func(membership.Epoch) error
+	Draw    func() uint64 // random numbers, which name messages and spread proposals
+	Records Records
 }
 
 // A Seat is one agent's place in the council, whether it is a member or not. It belongs to one goroutine at a time.
@@ -41,6 +43,7 @@ type Seat struct {
 	vote     Vote
 	admitted map[int]membership.Edges // agents that may come in for the first time, by number
 
+	ready    bool  // to come in
 	down     []int // neighbours that this agent does not hear
 	reports  map[int]report
 	reported time.Time // when this agent last reported
@@ -123,18 +126,20 @@ func (c *Seat) Changes() []membership.Change {
 // member reports whether this agent is one.
 func (c *Seat) member() bool { return c.isMember(c.Agent) }
 
+// asks reports whether this agent asks to come in.
+func (c *Seat) asks() bool { return c.ready && !c.member() }
+
 func (c *Seat) isMember(agent int) bool {
 	_, is := c.epoch.Position(agent)
 	return is
 }
 
-// Tick tells the seat the time, and which of its neighbours the agent does not hear. It is called every so often, a few times
-// in a Patience.
-func (c *Seat) Tick(now time.Time, down []int) error {
+// Tick tells the seat the time, which of its neighbours the agent does not hear, and whether it can come in if it is no member. It is
+// called every so often, a few times in a Patience.
+func (c *Seat) Tick(now time.Time, down []int, ready bool) error {
 	changed := !slices.Equal(c.down, down)
-	c.down = append(c.down[:0], down...)
-	asks := !c.member()
-	if changed || (asks || len(c.newlyDown(c.Agent, down)) > 0) && now.Sub(c.reported) >= c.Patience {
+	c.down, c.ready = append(c.down[:0], down...), ready
+	if changed || (c.asks() || len(c.newlyDown(c.Agent, down)) > 0) && now.Sub(c.reported) >= c.Patience {
 		c.report(now)
 	}
 	if err := c.propose(now); err != nil {
@@ -162,7 +167,7 @@ func (c *Seat) send(m Message) {
 	if m.Epoch == 0 {
 		m.Epoch = c.epoch.Number + 1
 	}
-	m.Asks = !c.member()
+	m.Asks = c.asks()
 	if m.Kind == Report || m.Kind == Promise {
 		m.Down = slices.Clone(c.down)
 	}
@@ -327,9 +332,11 @@ func (c *Seat) see(now time.Time, m Message) {
 	if m.Ballot.Compare(c.highest) > 0 {
 		c.highest = m.Ballot
 	}
-	if m.From != c.Agent && !c.next.IsZero() && m.Ballot.Compare(c.vote.Promised) >= 0 {
-		c.next = now.Add(holds*c.Patience + c.spread(c.Patience))
+	if m.From == c.Agent || m.Ballot.Compare(c.vote.Promised) < 0 {
+		return
 	}
+	c.attempt = nil // it would be refused
+	c.next = now.Add(holds*c.Patience + c.spread(c.Patience<<c.failures))
 }
 
 // spread draws a time from 0 to d.

@@ -144,7 +144,7 @@ func (w *world) step() {
 	}
 	for _, s := range w.sites {
 		if s.seat != nil {
-			w.after(s, s.seat.Tick(w.now, w.down(s)))
+			w.after(s, s.seat.Tick(w.now, w.down(s), true))
 		}
 	}
 	w.advance()

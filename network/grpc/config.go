@@ -95,6 +95,9 @@ type Config struct {
 	// left. Its error is that of Drain. nil does nothing.
 	AllFinished func() error
 
+	// Membership has the agents decide who takes part. nil: all of Matrix do, always.
+	Membership *Membership
+
 	// Log gets a line when a neighbour is connected, refused, silent and back. nil logs nothing.
 	Log *slog.Logger
 
@@ -181,6 +184,9 @@ func (c Config) Validate() error {
 	}
 	if c.Identity != nil && c.Identity.Agent != c.Agent {
 		return dsbo.Errorf(dsbo.ErrConfig, "Identity must be the certificate of agent %d; it is that of agent %d", c.Agent, c.Identity.Agent)
+	}
+	if err := c.Membership.validate(&c); err != nil {
+		return err
 	}
 	return c.validateAddresses()
 }

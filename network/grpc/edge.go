@@ -1,6 +1,7 @@
 package grpc
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -54,6 +55,7 @@ type edge struct {
 func (e *edge) attach(s *session, h hello) {
 	e.replace(h.instance)
 	e.session = s
+	s.meet(h)
 	e.stale, e.reported = e.due == kindResend, false // it went back after its hello
 	e.credit, e.radius = h.sent, 0
 	e.sendFrom(h.next)
@@ -97,7 +99,7 @@ func (e *edge) awaited() bool { return e.m.missing > 0 && e.received <= e.m.roun
 // hello returns what opens a stream to the neighbour.
 func (e *edge) hello() []byte {
 	c := &e.m.config
-	return hello{from: c.Agent, to: e.id, sent: e.m.window.end(), next: e.received,
+	return hello{from: c.Agent, to: e.id, epoch: e.m.part.epoch.Number, sent: e.m.window.end(), next: e.received,
 		instance: c.Instance, offers: ownCapabilities, needs: c.needs(), run: c.Run, config: c.Hash, form: c.form(), program: c.Program,
 		key: string(e.m.keys.public[c.Agent])}.encode()
 }
@@ -110,7 +112,7 @@ func (e *edge) sendFrom(exchange int) {
 
 // checkKept asks for a rollback if the next vector for the neighbour is no longer kept.
 func (e *edge) checkKept() {
-	if e.session != nil && e.next < e.m.window.start {
+	if e.exchanges() && e.next < e.m.window.start {
 		e.m.rollBack(e.id, e.next)
 	}
 }
@@ -118,7 +120,7 @@ func (e *edge) checkKept() {
 // hasVector reports whether a vector can be sent.
 func (e *edge) hasVector() bool {
 	w := &e.m.window
-	return w.start <= e.next && e.next < w.end() && e.next <= e.credit
+	return e.exchanges() && w.start <= e.next && e.next < w.end() && e.next <= e.credit
 }
 
 // announce has the neighbour told how far this agent is in the end of the run.
@@ -139,10 +141,12 @@ func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 	switch {
 	case e.session != s:
 		return nil, true
-	case m.ended != nil && !s.failSent:
+	case s.epochDue:
+		return s.epochFrame(), false
+	case m.ended != nil && !s.failSent && e.exchanges():
 		s.failSent = true
 		return encode(header{kindFail, m.ended.Number, m.ended.Kind}, []byte(m.ended.Reason)), false
-	case e.due == kindResend:
+	case e.due == kindResend && e.exchanges():
 		e.due = 0
 		return encode(header{kindResend, m.window.end(), e.received}, nil), false
 	case e.due == kindAlive:
@@ -152,6 +156,9 @@ func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 	case s.keysSent < len(m.keys.spread):
 		s.keysSent++
 		return m.keys.spread[s.keysSent-1].frame, false
+	case len(s.queued) > 0:
+		frame, s.queued = s.queued[0], s.queued[1:]
+		return frame, false
 	case e.hasVector():
 		frame = m.window.get(e.next).frameFor(e.position)
 		if e.next < e.sent {
@@ -172,6 +179,12 @@ func (e *edge) handle(f *frame) error {
 	e.stats.FramesReceived++
 	e.stats.BytesReceived += int64(f.size)
 	e.signOfLife()
+	if f.kind == kindEpoch || f.kind == kindResend {
+		e.session.sent, e.session.next = f.exchange, f.detail
+	}
+	if !e.exchanges() && (f.kind == kindVector || f.kind == kindResend || f.kind == kindFail) {
+		return nil // of an epoch before, or of an agent that is no member and ends alone
+	}
 	switch f.kind {
 	case kindVector:
 		if err := e.receive(f); err != nil {
@@ -188,6 +201,13 @@ func (e *edge) handle(f *frame) error {
 		e.m.learnKey(e.id, f.exchange, f.text)
 	case kindFail:
 		return e.endRun(f)
+	case kindEpoch:
+		return e.enter(f)
+	case kindControl:
+		if e.m.chamber == nil {
+			return errors.New("there is no council")
+		}
+		e.m.chamber.deliver(letter{neighbour: e.id, data: bytes.Clone(f.text)})
 	case kindHello:
 		return errors.New("a second hello on one stream")
 	}
@@ -273,6 +293,9 @@ func (e *edge) heartbeat() error {
 		return nil
 	case e.m.allFinished(): // what was lost is the news that it leaves
 		e.setRadius(e.m.lastRadius())
+		return nil
+	}
+	if e.m.chamber != nil { // the council leaves it out
 		return nil
 	}
 	return &network.SilentError{Processes: []string{fmt.Sprintf("agent %d", e.id)}, Silent: e.silence(), Last: e.lastErr}

@@ -49,7 +49,7 @@ func (m *Mixer) beginDrain() {
 }
 
 // allFinished reports whether this agent knows that all have finished.
-func (m *Mixer) allFinished() bool { return m.radius() >= m.part.matrix.N() }
+func (m *Mixer) allFinished() bool { return m.radius() >= len(m.part.epoch.Members) }
 
 // drained reports whether this agent can leave.
 func (m *Mixer) drained() bool { return m.recorded && m.radius() == m.lastRadius() }
@@ -74,12 +74,12 @@ func (m *Mixer) announcedRadius() int {
 	if m.recorded {
 		return m.radius()
 	}
-	return min(m.radius(), m.part.matrix.N()-1)
+	return min(m.radius(), len(m.part.epoch.Members)-1)
 }
 
 // lastRadius is the radius at which an agent leaves. It is one above n, because the neighbours of one that has
 // got so far are at radius 2 or more: they know that it has finished, and understand its end.
-func (m *Mixer) lastRadius() int { return m.part.matrix.N() + 1 }
+func (m *Mixer) lastRadius() int { return len(m.part.epoch.Members) + 1 }
 
 // announce tells all neighbours how far this agent is in the end of the run.
 func (m *Mixer) announce() {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"dsbo/internal/must"
+	"dsbo/membership"
 	"dsbo/network"
 	"dsbo/network/networktest"
 )
@@ -48,7 +49,7 @@ func iterate(ctx context.Context, m *Mixer, k int, x []float64) error {
 	}
 	own := m.Local()[0]
 	if gathers(k) {
-		rows := make([][]float64, m.config.Matrix.N())
+		rows := make([][]float64, m.part.matrix.N())
 		for j := range rows {
 			rows[j] = make([]float64, len(x))
 		}
@@ -65,7 +66,7 @@ func iterate(ctx context.Context, m *Mixer, k int, x []float64) error {
 		}
 		addParts(x, words)
 	}
-	localStep(x, own, k)
+	localStep(x, m.config.Agent, k)
 	return nil
 }
 
@@ -114,23 +115,29 @@ func unfaulted(w *network.Matrix, iterations, length int) [][]float64 {
 		xs[i] = startVector(i, length)
 	}
 	for k := range iterations {
-		xs = networktest.Product(w, xs)
-		rows, words := make([][]float64, len(xs)), make([]uint64, length)
-		for i, x := range xs {
-			rows[i] = slices.Clone(x)
+		xs = plainIteration(w, membership.First(w.N()).Members, xs, k)
+	}
+	return xs
+}
+
+// plainIteration is iterate by all agents, as plain sums give it.
+func plainIteration(w *network.Matrix, agents []int, xs [][]float64, k int) [][]float64 {
+	xs = networktest.Product(w, xs)
+	rows, words := make([][]float64, len(xs)), make([]uint64, len(xs[0]))
+	for i, x := range xs {
+		rows[i] = slices.Clone(x)
+	}
+	for _, x := range xs {
+		if gathers(k) {
+			addAll(x, rows)
 		}
-		for _, x := range xs {
-			if gathers(k) {
-				addAll(x, rows)
-			}
-			network.Sum.Combine(words, bitsOf(x))
+		network.Sum.Combine(words, bitsOf(x))
+	}
+	for i, x := range xs {
+		if sums(k) {
+			addParts(x, words)
 		}
-		for i, x := range xs {
-			if sums(k) {
-				addParts(x, words)
-			}
-			localStep(x, i, k)
-		}
+		localStep(x, agents[i], k)
 	}
 	return xs
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"unsafe"
 
+	"dsbo/membership/council"
+
 	"golang.org/x/sys/cpu"
 )
 
@@ -15,13 +17,15 @@ import (
 type kind uint8
 
 const (
-	kindHello  kind = 1 + iota // the first frame of a stream, in both directions
-	kindVector                 // the vector of one exchange
-	kindAlive                  // a heartbeat, and what the sender knows of the end of the run
-	kindResend                 // the sender went back: the vectors from one exchange on have to come again
-	kindFail                   // the run has failed, and why
-	kindKey                    // the key of one agent's masks
-	kindEnd                    // the first number that is no kind
+	kindHello   kind = 1 + iota // the first frame of a stream, in both directions
+	kindVector                  // the vector of one exchange
+	kindAlive                   // a heartbeat, and what the sender knows of the end of the run
+	kindResend                  // the sender went back: the vectors from one exchange on have to come again
+	kindFail                    // the run has failed, and why
+	kindKey                     // the key of one agent's masks
+	kindControl                 // a message of the council
+	kindEpoch                   // the sender is in this epoch from here on
+	kindEnd                     // the first number that is no kind
 )
 
 // A frame is headerSize bytes and a payload. All numbers are little-endian:
@@ -152,6 +156,8 @@ func (f *frame) decode(r io.Reader, size int) error {
 		most = maxHello - headerSize
 	case kindKey:
 		most = maxKeyText
+	case kindControl:
+		most = council.MaxMessage
 	}
 	if size > headerSize+most {
 		return fmt.Errorf("a frame of kind %d must have at most %d bytes; it has %d", f.kind, headerSize+most, size)

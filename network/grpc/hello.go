@@ -94,11 +94,16 @@ var errHelloLength = errors.New("a hello has the wrong length")
 // capabilities are what agents of some versions of the protocol can do and those of others cannot, one bit each.
 type capabilities uint64
 
-// ownCapabilities are those of this version.
-const ownCapabilities capabilities = 0
+const (
+	// changesMembers is that of agents that take part in a council.
+	changesMembers capabilities = 1 << iota
+
+	// ownCapabilities are those of this version.
+	ownCapabilities = changesMembers
+)
 
 // capabilityNames are what errors call them, by bit.
-var capabilityNames []string
+var capabilityNames = []string{"changes of members"}
 
 // String lists the names.
 func (c capabilities) String() string {
@@ -117,7 +122,12 @@ func (c capabilities) String() string {
 }
 
 // needs are the capabilities without which another agent cannot be in this run.
-func (c *Config) needs() capabilities { return 0 }
+func (c *Config) needs() capabilities {
+	if c.Membership != nil {
+		return changesMembers
+	}
+	return 0
+}
 
 // checkCapabilities returns an error unless both sides can do what the other one needs.
 func (c *Config) checkCapabilities(h hello) error {

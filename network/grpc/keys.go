@@ -11,9 +11,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"dsbo"
+	"dsbo/membership"
 )
 
 // keys are those of the masks: an agent's own, and the others' as they become known. The mixer's lock guards them.
@@ -25,7 +27,9 @@ type keys struct {
 	spread    []passedKey    // in the order in which they came: every stream carries them all
 	public    [][]byte       // by agent; nil while not known
 	until     []time.Time    // by agent; when the certificate of the key expires
-	missing   int            // others whose key is not known
+	members   []int          // of the epoch
+	epoch     int            // its number
+	missing   int            // other members whose key is not known
 	secrets   [][]byte       // those shared with each agent; nil while its key is not known
 	ciphers   []cipher.Block // of the streams shared with each agent; nil until all keys are known
 }
@@ -94,7 +98,8 @@ func (c *Config) ownName() string {
 // newKeys makes this agent's key. With masks off there is none.
 func newKeys(c *Config) (k keys, err error) {
 	n := c.Matrix.N()
-	k = keys{agent: c.Agent, public: make([][]byte, n), until: make([]time.Time, n), secrets: make([][]byte, n), ciphers: make([]cipher.Block, n), missing: n - 1}
+	k = keys{agent: c.Agent, public: make([][]byte, n), until: make([]time.Time, n), secrets: make([][]byte, n), ciphers: make([]cipher.Block, n),
+		members: membership.First(n).Members, missing: n - 1}
 	if c.Unmasked {
 		return k, nil
 	}
@@ -119,6 +124,21 @@ func newKeys(c *Config) (k keys, err error) {
 	}
 	k.public[c.Agent] = k.own.PublicKey().Bytes()
 	return k, k.certify(c)
+}
+
+// begin has the masks be those of an epoch: streams that only its members share, and that no other epoch has.
+func (k *keys) begin(c *Config, e membership.Epoch) error {
+	k.members, k.epoch, k.missing = e.Members, e.Number, 0
+	clear(k.ciphers)
+	for _, i := range e.Members {
+		if i != k.agent && k.public[i] == nil {
+			k.missing++
+		}
+	}
+	if k.missing > 0 || k.own == nil {
+		return nil
+	}
+	return k.makeCiphers(c)
 }
 
 // certify makes this agent's key frame, with the certificate that it has now.
@@ -192,6 +212,9 @@ func (m *Mixer) admitKey(agent int, text []byte) error {
 	k.public[agent] = bytes.Clone(signed.public)
 	m.spreadOwnKey()
 	m.spreadKey(agent, encode(header{kindKey, agent, 0}, text))
+	if !slices.Contains(k.members, agent) {
+		return nil
+	}
 	if k.missing--; k.missing > 0 {
 		return nil
 	}

@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"slices"
 	"unsafe"
 )
 
@@ -22,15 +21,19 @@ func (k *keys) sharedSecret(public []byte) ([]byte, error) {
 }
 
 // makeCiphers makes the cipher of the streams that this agent shares with each other one: AES-128, its key by HKDF with SHA-256 from
-// the secret of the two, under a name that has the run, the two, and the public keys of all agents in their order. Where
+// the secret of the two, under a name that has the run, the epoch, the two, and the public keys of all members in their order. Where
 // one agent's key is another, so are the streams of all: the sums then have other terms from everybody.
 func (k *keys) makeCiphers(c *Config) error {
-	all := string(slices.Concat(k.public...))
-	for other, secret := range k.secrets {
+	var all string
+	for _, i := range k.members {
+		all += string(k.public[i])
+	}
+	for _, other := range k.members {
+		secret := k.secrets[other]
 		if secret == nil {
 			continue
 		}
-		pair := fmt.Sprintf("%s and %d with keys ", c.keyName("masks", min(other, k.agent)), max(other, k.agent))
+		pair := fmt.Sprintf("%s and %d with keys ", c.keyName(k.purpose(), min(other, k.agent)), max(other, k.agent))
 		key, err := hkdf.Key(sha256.New, secret, nil, pair+all, 16)
 		if err != nil {
 			return err
@@ -40,6 +43,14 @@ func (k *keys) makeCiphers(c *Config) error {
 		}
 	}
 	return nil
+}
+
+// purpose names what a stream is for: the masks of one epoch.
+func (k *keys) purpose() string {
+	if k.epoch == 0 {
+		return "masks"
+	}
+	return fmt.Sprintf("masks in epoch %d", k.epoch)
 }
 
 // maskChunk bytes of a stream are made at a time.

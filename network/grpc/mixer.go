@@ -31,6 +31,7 @@ type Mixer struct {
 	decoded           [][]float64   // those that came in another form than float64
 	rows              []float64     // those that Gather sends
 	words             []uint64      // those that came from one neighbour
+	chamber           *chamber      // of the council; nil: all agents are members, always
 	part              part          // of the run that this agent takes: among whom it exchanges
 
 	mu       sync.Mutex
@@ -163,6 +164,11 @@ func (m *Mixer) encodeMix(src []float64) []byte {
 // exchange sends an entry and waits for the neighbours' vectors of this exchange, which stay in their slots until advance
 // and the next exchange.
 func (m *Mixer) exchange(ctx context.Context, purpose int, e entry) error {
+	if m.chamber != nil {
+		if err := m.await(ctx, func() bool { return !m.chamber.held }); err != nil {
+			return err
+		}
+	}
 	if err := m.publish(e); err != nil {
 		return err
 	}
@@ -284,10 +290,16 @@ func (m *Mixer) notifyWaiter() {
 
 // interrupted returns why Mix, Gather, Reduce and Drain cannot go on.
 func (m *Mixer) interrupted() error {
-	if m.err == nil && m.rollback != nil {
+	if m.err != nil {
+		return m.err
+	}
+	if err := m.changed(); err != nil {
+		return err
+	}
+	if m.rollback != nil {
 		return m.rollback
 	}
-	return m.err
+	return nil
 }
 
 // rollBack notes that a neighbour needs what is no longer kept.

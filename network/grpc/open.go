@@ -50,6 +50,9 @@ func Open(c Config) (*Mixer, error) {
 		}
 	}
 	m.work.Go(m.heartbeats)
+	if m.chamber != nil {
+		m.work.Go(func() { m.chamber.sit(m.dialing) })
+	}
 	return m, nil
 }
 
@@ -102,7 +105,17 @@ func newMixer(c Config) (*Mixer, error) {
 	for _, j := range c.Matrix.Neighbours(c.Agent) {
 		m.edges = append(m.edges, &edge{m: m, id: j, received: c.Round, next: c.Round, digests: digests{}})
 	}
-	if m.part, err = newPart(&c, membership.First(c.Matrix.N()), m.edges); err != nil {
+	if m.chamber, err = newChamber(m); err != nil {
+		return nil, err
+	}
+	epoch := membership.First(c.Matrix.N())
+	if m.chamber != nil {
+		epoch = m.chamber.seat.Epoch()
+	}
+	if m.part, err = newPart(&c, epoch, m.edges); err != nil {
+		return nil, err
+	}
+	if err := m.keys.begin(&c, epoch); err != nil {
 		return nil, err
 	}
 	m.in, m.decoded = make([][]float64, len(m.part.edges)+1), make([][]float64, len(m.part.edges)+1)

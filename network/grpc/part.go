@@ -1,6 +1,12 @@
 package grpc
 
 import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"dsbo"
 	"dsbo/membership"
 	"dsbo/network"
 )
@@ -20,6 +26,9 @@ type part struct {
 // newPart returns an agent's part in an epoch, of the edges that it has to all neighbours.
 func newPart(c *Config, e membership.Epoch, all []*edge) (part, error) {
 	p := part{epoch: e, position: -1}
+	for _, edge := range all {
+		edge.position = -1
+	}
 	position, member := e.Position(c.Agent)
 	if !member {
 		return p, nil
@@ -38,4 +47,121 @@ func newPart(c *Config, e membership.Epoch, all []*edge) (part, error) {
 		}
 	}
 	return p, nil
+}
+
+// changed returns the error that stands for an epoch that is decided and not yet this agent's, nil if there is none.
+func (m *Mixer) changed() error {
+	if m.chamber == nil || len(m.chamber.log) == m.part.epoch.Number {
+		return nil
+	}
+	return &network.ChangedError{Epoch: len(m.chamber.log)}
+}
+
+// Changes implements [network.Reformer].
+func (m *Mixer) Changes() membership.Log {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.chamber == nil {
+		return nil
+	}
+	return slices.Clip(m.chamber.log)
+}
+
+// AwaitChange implements [network.Reformer].
+func (m *Mixer) AwaitChange(ctx context.Context) error {
+	return m.await(ctx, func() bool { return false })
+}
+
+// Reform implements [network.Reformer]. The streams to members that do the same carry vectors again.
+func (m *Mixer) Reform(e membership.Epoch, round int) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err != nil {
+		return m.err
+	}
+	if m.chamber == nil || e.Number > len(m.chamber.log) || e.Number < m.part.epoch.Number {
+		return dsbo.Errorf(dsbo.ErrConfig, "an epoch must be decided and not before the present one, %d; it is %d", m.part.epoch.Number, e.Number)
+	}
+	p, err := newPart(&m.config, e, m.edges)
+	if err != nil {
+		return err
+	}
+	m.config.Log.Info("a new epoch", "epoch", e.Number, "exchange", round, "members", e.Members)
+	m.part = p
+	m.in, m.decoded = make([][]float64, len(p.edges)+1), make([][]float64, len(p.edges)+1)
+	m.round, m.missing, m.rollback = round, 0, nil
+	m.finished, m.recorded = false, m.config.AllFinished == nil
+	m.reached, m.setbacks, m.stalled, m.waited = round, 0, 0, 0
+	m.do(computing)
+	m.window = window{start: round, maxFrames: m.window.maxFrames, maxBytes: m.window.maxBytes}
+	for _, edge := range m.edges {
+		edge.reform(round)
+	}
+	return m.keys.begin(&m.config, e)
+}
+
+// reform makes this exchange the first one over the edge.
+func (e *edge) reform(round int) {
+	e.received, e.next, e.sent, e.credit = round, round, 0, round
+	e.digests, e.stale, e.due, e.radius = digests{}, false, 0, 0
+	s := e.session
+	if s == nil {
+		return
+	}
+	s.epochDue = true
+	if s.theirs == e.m.part.epoch.Number { // it was there first
+		e.credit = s.sent
+		e.sendFrom(s.next)
+	}
+	s.wake()
+}
+
+// epochs are what the two sides of a session have told each other of the epochs that they are in. Vectors travel where both are
+// members of the same one.
+type epochs struct {
+	said     int  // what the neighbour has been told; -1: nothing
+	epochDue bool // it must be told
+	theirs   int  // the neighbour's
+
+	// sent and next are how many vectors the neighbour has sent in its epoch, and the first one that it needs.
+	sent, next int
+}
+
+// meet takes in the epoch of the neighbour that has said hello, and has it told this agent's: the hello's may have passed.
+func (s *session) meet(h hello) {
+	s.theirs, s.sent, s.next = h.epoch, h.sent, h.next
+	c := s.e.m.chamber
+	if c == nil {
+		return
+	}
+	s.said, s.epochDue = -1, true
+	if h.epoch < len(c.log) {
+		c.deliver(letter{neighbour: s.e.id, epoch: h.epoch})
+	}
+}
+
+// epochFrame tells the neighbour this agent's epoch.
+func (s *session) epochFrame() []byte {
+	m := s.e.m
+	s.said, s.epochDue = m.part.epoch.Number, false
+	return encode(header{kindEpoch, m.window.end(), s.e.received}, binary.LittleEndian.AppendUint64(nil, uint64(s.said)))
+}
+
+// enter takes in the neighbour's epoch.
+func (e *edge) enter(f *frame) error {
+	if e.m.chamber == nil || len(f.text) != 8 || binary.LittleEndian.Uint64(f.text) > maxNumber {
+		return fmt.Errorf("an epoch must be a number, of a run whose members change; it is %x", f.text)
+	}
+	e.session.theirs = int(binary.LittleEndian.Uint64(f.text))
+	if e.session.theirs == e.m.part.epoch.Number {
+		e.credit = f.exchange
+		e.sendFrom(f.detail)
+	}
+	return nil
+}
+
+// exchanges reports whether there is a stream that carries vectors: both ends are members of the same epoch, and know it.
+func (e *edge) exchanges() bool {
+	s, epoch := e.session, e.m.part.epoch.Number
+	return s != nil && e.position >= 0 && s.said == epoch && s.theirs == epoch
 }

@@ -120,8 +120,8 @@ func (m *Mixer) holdup() (worst *Holdup) {
 
 // awaitedKey returns the first agent whose key is awaited; nil if there is none.
 func (m *Mixer) awaitedKey() *Holdup {
-	for agent, key := range m.keys.public {
-		if key == nil {
+	for _, agent := range m.keys.members {
+		if m.keys.public[agent] == nil {
 			return &Holdup{Agent: agent, Says: -1, cause: keyless}
 		}
 	}
@@ -170,7 +170,7 @@ func (m *Mixer) hasSent(agent int) bool {
 
 // watch counts how long this agent has waited, says so in the log, and returns an error where it is too long: for one that holds up all
 // without a reason, after PeerTimeout, and for one that says that it computes, after ComputeTimeout. It is called once a heartbeat.
-// What counts is the exchange under way: neither a new connection nor a sign of life begins the wait anew.
+// Where there is a council, that leaves the agent out. What counts is the exchange under way: neither a new connection nor a sign of life begins the wait anew.
 func (m *Mixer) watch() error {
 	c := &m.config
 	if m.doing == saving && time.Since(m.since) >= c.PeerTimeout {
@@ -196,7 +196,7 @@ func (m *Mixer) watch() error {
 		m.stallLogged = true
 		c.Log.Warn("an exchange is held up", "exchange", h.Exchange, "by agent", h.Agent, "since", h.Waiting.Round(c.Heartbeat), "reason", h.Reason, "says", h.Says)
 	}
-	if stalled < c.PeerTimeout && waited < c.ComputeTimeout || m.doing == ending && m.allFinished() {
+	if stalled < c.PeerTimeout && waited < c.ComputeTimeout || m.doing == ending && m.allFinished() || m.chamber != nil {
 		return nil
 	}
 	return &network.HoldupError{Process: fmt.Sprintf("agent %d", h.Agent), Holdup: h.String(), Last: m.lastError(h.Agent)}

@@ -36,7 +36,9 @@ type session struct {
 	reason   error // set before dropped is closed
 
 	failSent bool // guarded by the mixer's lock, as is keysSent
-	keysSent int  // key frames that the stream has carried
+	epochs
+	queued   [][]byte // frames of the council
+	keysSent int      // key frames that the stream has carried
 }
 
 // newSession returns a session over a stream whose certificates are valid until a time.

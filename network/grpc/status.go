@@ -12,6 +12,10 @@ type Status struct {
 	Holdup               *Holdup // what an exchange waits for at present; nil if none waits
 	Stalled              bool    // it has waited for so long that the log says so
 	Neighbours           []Neighbour
+
+	Epoch   int    // of the members among whom this agent exchanges, if it is one
+	Members []int  // agents that take part, a view
+	Waiting string // why there is no change of the members although there must be; "" if there need be none
 }
 
 // A Neighbour is what an agent has seen of one neighbour so far. Frames of all kinds count, with their headers and
@@ -38,6 +42,10 @@ func (m *Mixer) Status() Status {
 	defer m.mu.Unlock()
 	s := Status{Round: m.round, Rewinds: m.rewinds, Refused: m.refused, Vectors: m.vectors, VectorBytes: m.vectorBytes,
 		Holdup: m.holdup(), Stalled: m.stallLogged}
+	s.Epoch, s.Members = m.part.epoch.Number, m.part.epoch.Members
+	if m.chamber != nil {
+		s.Waiting = m.chamber.waiting
+	}
 	for _, e := range m.edges {
 		s.Neighbours = append(s.Neighbours, e.snapshot())
 	}

@@ -1,0 +1,269 @@
+package grpc
+
+import (
+	"cmp"
+	"context"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"dsbo"
+	"dsbo/membership"
+	"dsbo/membership/council"
+	"dsbo/network"
+)
+
+// A Membership has the agents of a run decide who takes part in it: one that is absent for too long is left out, and may come back. All
+// agents have the same Quorum and AbsentAfter.
+type Membership struct {
+	// Quorum is how many members must agree to a change: more than half of the roster.
+	Quorum int
+	// AbsentAfter is after how long without a sign of life a neighbour is reported absent. It is longer than SilentAfter, and
+	// takes the place of PeerTimeout.
+	AbsentAfter time.Duration
+	// Log and Vote are what the agent's disk has of the council: the changes so far, and its last vote.
+	Log  membership.Log
+	Vote council.Vote
+	// Records keeps them from now on. Its methods are called by one goroutine, which is not that of Mix.
+	Records council.Records
+}
+
+// patience is how long a proposer waits for answers. Between processes that are there they take milliseconds, but for a disk
+// that writes a vote.
+func (s *Membership) patience() time.Duration {
+	return min(max(s.AbsentAfter/10, 20*time.Millisecond), time.Second)
+}
+
+func (s *Membership) validate(c *Config) error {
+	n := c.Matrix.N()
+	switch {
+	case s == nil:
+		return nil
+	case 2*s.Quorum <= n || s.Quorum > n:
+		return dsbo.Errorf(dsbo.ErrConfig, "Membership.Quorum must be more than half of the %d agents, and no more than all; it is %d", n, s.Quorum)
+	case s.AbsentAfter <= c.SilentAfter:
+		return dsbo.Errorf(dsbo.ErrConfig, "Membership.AbsentAfter must be longer than SilentAfter, %v; it is %v", c.SilentAfter, s.AbsentAfter)
+	case s.Records == nil:
+		return dsbo.Errorf(dsbo.ErrConfig, "Membership.Records must be set; it is nil")
+	}
+	return s.Log.Validate(n, s.Quorum)
+}
+
+// A chamber is where an agent's seat in the council is: it brings the seat its messages and the time, and passes on those of all
+// agents from neighbour to neighbour. Its goroutine writes to the disk, and holds no lock meanwhile.
+type chamber struct {
+	m     *Mixer
+	seat  *council.Seat // of the goroutine
+	seen  recent        // of the goroutine
+	inbox chan letter
+
+	// Guarded by the mixer's lock.
+	log     membership.Log // decided
+	held    bool           // the agent stands still
+	waiting string         // why there is no change although there should be; "" if there need be none
+}
+
+// A letter is what a neighbour sent to the council, or that it must be told the changes after an epoch.
+type letter struct {
+	neighbour int
+	data      []byte // nil: it must be told
+	epoch     int
+}
+
+const (
+	// inboxSize bounds the letters that wait for a chamber. Those that come while it is full are lost, as any may be.
+	inboxSize = 256
+	// maxQueued bounds those that wait for a stream.
+	maxQueued = 256
+)
+
+func newChamber(m *Mixer) (*chamber, error) {
+	s := m.config.Membership
+	if s == nil {
+		return nil, nil
+	}
+	seat, err := council.New(council.Settings{
+		Agent: m.config.Agent, Founders: m.config.Matrix.N(), Edges: edgesOf(m.config.Matrix), Quorum: s.Quorum, Absent: s.AbsentAfter,
+		Patience: s.patience(), Draw: rand.Uint64, Records: s.Records,
+		Check: func(e membership.Epoch) error {
+			_, err := m.config.Matrix.Members(e)
+			return err
+		},
+	}, s.Log, s.Vote)
+	if err != nil {
+		return nil, err
+	}
+	return &chamber{m: m, seat: seat, inbox: make(chan letter, inboxSize), log: seat.Log(), held: seat.Held(time.Now())}, nil
+}
+
+// edgesOf returns the edges of a graph.
+func edgesOf(w *network.Matrix) (edges membership.Edges) {
+	for i := range w.N() {
+		for _, j := range w.Neighbours(i) {
+			if i < j {
+				edges = append(edges, [2]int{i, j})
+			}
+		}
+	}
+	return edges
+}
+
+// sit has the seat take part until ctx ends.
+func (c *chamber) sit(ctx context.Context) {
+	t := time.NewTicker(c.m.config.Membership.patience() / 4)
+	defer t.Stop()
+	for {
+		var err error
+		select {
+		case l := <-c.inbox:
+			err = c.open(l)
+		case <-t.C:
+			down, ready := c.m.unheard()
+			err = c.seat.Tick(time.Now(), down, ready)
+		case <-ctx.Done():
+			return
+		}
+		c.publish()
+		if err != nil {
+			c.m.endHere(err)
+			return
+		}
+	}
+}
+
+// open reads a letter, passes it on, and hands it to the seat.
+func (c *chamber) open(l letter) error {
+	if l.data == nil {
+		c.seat.Greet(l.neighbour, l.epoch)
+		return nil
+	}
+	m, err := council.ParseMessage(l.data, c.seat.Agents())
+	if err != nil {
+		c.m.config.Log.Warn("a message of the council cannot be read", "neighbour", l.neighbour, "reason", err)
+		return nil
+	}
+	if !c.seen.add(m.ID) {
+		return nil
+	}
+	if m.Hops > 0 && m.To != c.m.config.Agent {
+		m.Hops--
+		c.send(m, l.neighbour)
+	}
+	return c.seat.Receive(time.Now(), m)
+}
+
+// publish sends what the seat has to say, and tells the agent what is decided.
+func (c *chamber) publish() {
+	for _, m := range c.seat.Messages() {
+		c.seen.add(m.ID)
+		c.send(m, -1)
+	}
+	m := c.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	held, waiting := c.seat.Held(time.Now()), c.seat.Waiting()
+	if waiting != c.waiting && waiting != "" {
+		m.config.Log.Warn("the run waits", "reason", waiting)
+	}
+	if held != c.held {
+		m.notifyWaiter()
+	}
+	c.held, c.waiting = held, waiting
+	for _, change := range c.seat.Changes() {
+		c.log = c.seat.Log()
+		m.config.Log.Info("members change", "epoch", change.Epoch, "iteration", change.Iteration, "members", change.Members, "why", change.Why)
+		m.notifyWaiter()
+	}
+}
+
+// send has a message put on the stream to the neighbour that it is for, if there is one, else on all but that to the neighbour that it
+// came from.
+func (c *chamber) send(msg council.Message, from int) {
+	frame := encode(header{kind: kindControl}, msg.Encode())
+	m := c.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e := m.edge(msg.To); e != nil && e.session != nil {
+		e.queue(frame)
+		return
+	}
+	for _, e := range m.edges {
+		if e.id != from {
+			e.queue(frame)
+		}
+	}
+}
+
+// deliver hands the chamber a letter, unless it has too many.
+func (c *chamber) deliver(l letter) {
+	select {
+	case c.inbox <- l:
+	default:
+	}
+}
+
+// queue has a frame of the council sent on the stream, if there is one and it has not too many.
+func (e *edge) queue(frame []byte) {
+	if e.session != nil && len(e.session.queued) < maxQueued {
+		e.session.queued = append(e.session.queued, frame)
+		e.wake()
+	}
+}
+
+// unheard returns the neighbours of which this agent has heard nothing for as long as Membership says, or that are there and do not send
+// what is due, ascending. It is ready to come in if it is connected to all others.
+func (m *Mixer) unheard() (down []int, ready bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.part.matrix != nil && m.allFinished() {
+		return nil, false // they leave
+	}
+	most, withholding := m.config.Membership.AbsentAfter, -1
+	if h := m.holdup(); h != nil && h.cause == withholds && m.heartbeatsFor(m.stalled) >= most {
+		withholding = h.Agent
+	}
+	ready = true
+	for _, e := range m.edges {
+		if e.silence() >= most || e.id == withholding {
+			down = append(down, e.id)
+		} else if e.session == nil {
+			ready = false
+		}
+	}
+	return down, ready
+}
+
+// endHere ends this agent's part, for this process alone: it may be started again.
+func (m *Mixer) endHere(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.err = cmp.Or(m.err, err)
+	m.notifyWaiter()
+}
+
+// recent is the last numbers that were added.
+type recent struct {
+	known map[uint64]bool
+	order []uint64
+}
+
+// mostRecent is of how many messages an agent knows that it has seen them. They cross no more edges than there are agents, so that
+// those that it has forgotten end too.
+const mostRecent = 4096
+
+// add adds a number and reports whether it was not there.
+func (r *recent) add(id uint64) bool {
+	if r.known[id] {
+		return false
+	}
+	if r.known == nil {
+		r.known = map[uint64]bool{}
+	}
+	if len(r.order) == mostRecent {
+		delete(r.known, r.order[0])
+		r.order = slices.Delete(r.order, 0, 1)
+	}
+	r.known[id] = true
+	r.order = append(r.order, id)
+	return true
+}

@@ -1,0 +1,347 @@
+package grpc
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"dsbo/internal/must"
+	"dsbo/membership"
+	"dsbo/membership/council"
+	"dsbo/network"
+	"dsbo/network/networktest"
+)
+
+// A stage is a state of a citizen at the beginning of an iteration.
+type stage struct {
+	epoch, k, round int
+	x               []float64
+}
+
+// A citizen is an agent of a run whose members change. What it saves is its disk.
+type citizen struct {
+	*town
+	config Config
+	agent  int
+
+	mu     sync.Mutex
+	log    membership.Log
+	vote   council.Vote
+	stages []stage // the newest last
+	end    []float64
+}
+
+// A town is all citizens of a run, and what is to happen in it.
+type town struct {
+	w        *network.Matrix
+	citizens []*citizen
+	// act is called by each citizen before each iteration, and says whether it is to wait for a change of the members first. It may
+	// kill the mixer.
+	act   func(c *citizen, m *Mixer, epoch membership.Epoch, k int) (wait bool)
+	left  chan struct{} // closed when the first agent has left
+	leave sync.Once
+}
+
+const townIterations = 60
+
+// townGraph is a ring in which each agent has the next two on either side: two may leave wherever they are.
+func townGraph(n int) *network.Matrix {
+	rows := make([][]float64, n)
+	for i := range rows {
+		rows[i] = make([]float64, n)
+		for _, d := range []int{1, 2, n - 2, n - 1} {
+			rows[i][(i+d)%n] = 1 / float64(8)
+		}
+		rows[i][i] = .5
+	}
+	return must.Get(network.NewMatrix(rows))
+}
+
+func newTown(t *testing.T, n, quorum int, act func(c *citizen, m *Mixer, epoch membership.Epoch, k int) bool) *town {
+	v := &town{w: townGraph(n), act: act, left: make(chan struct{})}
+	for i, c := range configs(v.w, identities(n)) {
+		z := &citizen{town: v, agent: i}
+		c.Heartbeat, c.SilentAfter = 20*time.Millisecond, 200*time.Millisecond
+		c.Membership = &Membership{Quorum: quorum, AbsentAfter: 800 * time.Millisecond, Records: z}
+		c.Log = slog.New(slog.NewTextHandler(t.Output(), nil)).With("agent", i)
+		z.config = c
+		v.citizens = append(v.citizens, z)
+	}
+	return v
+}
+
+func (z *citizen) Points() (points []council.Point, err error) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	e := z.log.Last(z.w.N())
+	for _, s := range slices.Backward(z.stages) {
+		if s.epoch == e.Number || s.k == e.Iteration {
+			points = append(points, council.Point{Iteration: s.k, Round: s.round})
+		}
+	}
+	return points, nil
+}
+
+func (z *citizen) SaveVote(v council.Vote) error {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.vote = v
+	return nil
+}
+
+func (z *citizen) SaveChange(c membership.Change) error {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.log = append(z.log[:len(z.log):len(z.log)], c)
+	if len(c.Members) < z.w.N() {
+		z.leave.Do(func() { close(z.left) })
+	}
+	return nil
+}
+
+// save keeps a stage, and the last three.
+func (z *citizen) save(s stage) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.stages = append(slices.DeleteFunc(z.stages, func(o stage) bool { return o.k >= s.k }), s)
+	z.stages = z.stages[max(0, len(z.stages)-3):]
+}
+
+// at returns the citizen's stage at an iteration.
+func (z *citizen) at(k int) (stage, bool) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	for _, s := range z.stages {
+		if s.k == k {
+			return stage{s.epoch, s.k, s.round, slices.Clone(s.x)}, true
+		}
+	}
+	return stage{}, false
+}
+
+// stage returns where the citizen goes on in an epoch that it has not begun: with its own numbers if it stays, and else with those of its
+// first neighbour who does.
+func (z *citizen) begin(log membership.Log, e membership.Epoch) stage {
+	from := z
+	if e.Number > 0 && !stays(log, e, z.agent, z.w.N()) {
+		from = z.citizens[giver(z.w, log, e, z.agent)]
+	}
+	s, ok := from.at(e.Iteration)
+	if e.Number == 0 {
+		return stage{x: startVector(z.agent, workerLength)}
+	}
+	if !ok {
+		panic(fmt.Sprintf("agent %d has no stage of iteration %d for agent %d", from.agent, e.Iteration, z.agent))
+	}
+	s.epoch, s.round = e.Number, e.Round
+	return s
+}
+
+// stays reports whether a member of an epoch was one of that before.
+func stays(log membership.Log, e membership.Epoch, agent, n int) bool {
+	_, was := must.Get(log.At(e.Number-1, n)).Position(agent)
+	return was
+}
+
+// giver returns the lowest neighbour of an agent in an epoch who stays.
+func giver(w *network.Matrix, log membership.Log, e membership.Epoch, agent int) int {
+	position, _ := e.Position(agent)
+	for _, j := range must.Get(w.Members(e)).Neighbours(position) {
+		if stays(log, e, e.Members[j], w.N()) {
+			return e.Members[j]
+		}
+	}
+	panic("no neighbour stays")
+}
+
+// live runs the citizen to its end, again whenever it was killed.
+func (z *citizen) live(ctx context.Context) error {
+	for {
+		killed, err := z.oneLife(ctx)
+		if !killed {
+			return err
+		}
+		z.config.Listener = nil
+	}
+}
+
+// oneLife runs the citizen until its end or until it is killed.
+func (z *citizen) oneLife(ctx context.Context) (killed bool, err error) {
+	z.mu.Lock()
+	settings := *z.config.Membership
+	settings.Log, settings.Vote = z.log, z.vote
+	e := z.log.Last(z.w.N())
+	var now stage
+	if len(z.stages) > 0 && z.stages[len(z.stages)-1].epoch == e.Number {
+		now = z.stages[len(z.stages)-1]
+		now.x = slices.Clone(now.x)
+	}
+	z.mu.Unlock()
+	_, member := e.Position(z.agent)
+	if member && now.x == nil {
+		now = z.begin(settings.Log, e)
+	}
+	c := z.config
+	c.Membership, c.Round = &settings, now.round
+	m, err := Open(c)
+	if err != nil {
+		return false, err
+	}
+	for {
+		if member {
+			err = z.work(ctx, m, e, &now)
+		} else {
+			err = m.AwaitChange(ctx)
+		}
+		switch {
+		case errors.Is(err, errKilled):
+			return true, nil
+		case errors.As(err, new(*network.ChangedError)):
+			log := m.Changes()
+			e = log.Last(z.w.N())
+			if _, member = e.Position(z.agent); member {
+				now = z.begin(log, e)
+			}
+			err = m.Reform(e, e.Round)
+		case errors.As(err, new(*network.RollbackError)):
+			now = z.begin(m.Changes(), e)
+			err = m.Rewind(now.round)
+		default:
+			z.end = now.x
+			return false, errors.Join(err, m.Close())
+		}
+		if err != nil {
+			return false, errors.Join(err, m.Close())
+		}
+	}
+}
+
+var errKilled = errors.New("killed")
+
+// work goes on in an epoch.
+func (z *citizen) work(ctx context.Context, m *Mixer, e membership.Epoch, now *stage) error {
+	for ; now.k < townIterations; now.k++ {
+		if now.k%5 == 0 || now.k == e.Iteration {
+			z.save(stage{e.Number, now.k, m.Round(), slices.Clone(now.x)})
+		}
+		for z.act(z, m, e, now.k) {
+			if err := m.AwaitChange(ctx); err != nil {
+				return err
+			}
+		}
+		if err := iterate(ctx, m, now.k, now.x); err != nil {
+			return cmp.Or(z.killed(m), err)
+		}
+	}
+	return m.Drain(ctx)
+}
+
+// killed returns errKilled if the mixer was.
+func (z *citizen) killed(m *Mixer) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err != nil && m.err.Error() == "killed" {
+		return errKilled
+	}
+	return nil
+}
+
+// live runs all citizens, and checks that all have the same log and the numbers that it gives in one process.
+func (v *town) live(t *testing.T) membership.Log {
+	t.Helper()
+	ctx, cancel := context.WithCancel(limited(t))
+	defer cancel()
+	must.OK(errors.Join(networktest.AtOnce(len(v.citizens), func(i int) error {
+		err := v.citizens[i].live(ctx)
+		if err != nil {
+			cancel()
+		}
+		return err
+	})...))
+	log := v.citizens[0].log
+	xs := make([][]float64, len(v.citizens))
+	for i, z := range v.citizens {
+		if string(z.log.Bytes()) != string(log.Bytes()) {
+			t.Errorf("agent %d has the log\n%sand agent 0 has\n%s", i, z.log.Bytes(), log.Bytes())
+		}
+		xs[i] = z.end
+	}
+	t.Logf("%s", log.Bytes())
+	want := v.replay(log)
+	for _, i := range log.Last(v.w.N()).Members {
+		wantSameBits(t, xs[i:i+1], want[i:i+1])
+	}
+	return log
+}
+
+// replay returns the ends of all agents as plain sums give them.
+func (v *town) replay(log membership.Log) [][]float64 {
+	n := v.w.N()
+	xs := make([][]float64, n)
+	for i := range xs {
+		xs[i] = startVector(i, workerLength)
+	}
+	for number := range len(log) + 1 {
+		e := must.Get(log.At(number, n))
+		until := townIterations
+		if number < len(log) {
+			until = log[number].Iteration
+		}
+		w := must.Get(v.w.Members(e))
+		if number > 0 {
+			came := map[int][]float64{}
+			for _, i := range e.Members {
+				if !stays(log, e, i, n) {
+					came[i] = slices.Clone(xs[giver(v.w, log, e, i)])
+				}
+			}
+			for i, x := range came {
+				xs[i] = x
+			}
+		}
+		part := make([][]float64, len(e.Members))
+		for position, i := range e.Members {
+			part[position] = xs[i]
+		}
+		for k := e.Iteration; k < until; k++ {
+			part = plainIteration(w, e.Members, part, k)
+		}
+		for position, i := range e.Members {
+			xs[i] = part[position]
+		}
+	}
+	return xs
+}
+
+// TestLeaveAndReturn: one agent is lost, and the others go on without it; when it comes back it is let in again.
+func TestLeaveAndReturn(t *testing.T) {
+	const lost = 3
+	var v *town
+	left := func(log membership.Log) bool {
+		return slices.ContainsFunc(log, func(c membership.Change) bool { return !slices.Contains(c.Members, lost) })
+	}
+	v = newTown(t, 8, 5, func(z *citizen, m *Mixer, e membership.Epoch, k int) bool {
+		z.mu.Lock()
+		log := z.log
+		z.mu.Unlock()
+		_, there := e.Position(lost)
+		switch {
+		case z.agent == lost && k == 12 && !left(log):
+			m.kill()
+			<-v.left // comes back when the others are without it
+		case k == 40:
+			return !left(log) || !there
+		}
+		return false
+	})
+	log := v.live(t)
+	if !left(log) || len(log.Last(8).Members) != 8 {
+		t.Errorf("agent %d must leave and return; the changes are\n%s", lost, log.Bytes())
+	}
+}
