@@ -9,8 +9,10 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"dsbo/internal/memnet"
 	"dsbo/internal/must"
 	"dsbo/membership"
 	"dsbo/membership/council"
@@ -29,6 +31,7 @@ type citizen struct {
 	*town
 	config Config
 	agent  int
+	host   *memnet.Host // of the present process
 
 	mu     sync.Mutex
 	log    membership.Log
@@ -43,9 +46,11 @@ type town struct {
 	citizens []*citizen
 	// act is called by each citizen before each iteration, and says whether it is to wait for a change of the members first. It may
 	// kill the mixer.
-	act   func(c *citizen, m *Mixer, epoch membership.Epoch, k int) (wait bool)
-	left  chan struct{} // closed when the first agent has left
-	leave sync.Once
+	act     func(c *citizen, m *Mixer, epoch membership.Epoch, k int) (wait bool)
+	network *memnet.Network
+	mu      sync.Mutex
+	both    chan struct{} // closed when two agents have left
+	leave   sync.Once
 }
 
 const townIterations = 60
@@ -63,17 +68,35 @@ func townGraph(n int) *network.Matrix {
 	return must.Get(network.NewMatrix(rows))
 }
 
+// newTown returns agents on a network of virtual time: it belongs into a bubble of testing/synctest.
 func newTown(t *testing.T, n, quorum int, act func(c *citizen, m *Mixer, epoch membership.Epoch, k int) bool) *town {
-	v := &town{w: townGraph(n), act: act, left: make(chan struct{})}
-	for i, c := range configs(v.w, identities(n)) {
+	v := &town{w: townGraph(n), act: act, both: make(chan struct{}), network: memnet.New(memnet.Still(time.Millisecond))}
+	addresses := make([]string, n)
+	for i := range addresses {
+		addresses[i] = fmt.Sprintf("%s:7000", machine(i))
+	}
+	for i, id := range identities(n) {
 		z := &citizen{town: v, agent: i}
-		c.Heartbeat, c.SilentAfter = 20*time.Millisecond, 200*time.Millisecond
-		c.Membership = &Membership{Quorum: quorum, AbsentAfter: 800 * time.Millisecond, Records: z}
-		c.Log = slog.New(slog.NewTextHandler(t.Output(), nil)).With("agent", i)
-		z.config = c
+		z.config = Config{
+			Agent: i, Matrix: v.w, Run: "test", Hash: "0", Addresses: addresses, Identity: id,
+			Membership: &Membership{Quorum: quorum, AbsentAfter: time.Minute, Records: z},
+			Log:        slog.New(slog.NewTextHandler(t.Output(), nil)).With("agent", i),
+		}
 		v.citizens = append(v.citizens, z)
 	}
 	return v
+}
+
+// machine is the name of an agent's machine.
+func machine(agent int) string { return fmt.Sprintf("agent-%d", agent) }
+
+// part cuts the network between the agents below one and the others.
+func (v *town) part(below int) {
+	side := map[string]bool{}
+	for i := range below {
+		side[machine(i)] = true
+	}
+	v.network.Cut(func(from, to string) bool { return side[from] != side[to] })
 }
 
 func (z *citizen) Points() (points []council.Point, err error) {
@@ -99,8 +122,8 @@ func (z *citizen) SaveChange(c membership.Change) error {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	z.log = append(z.log[:len(z.log):len(z.log)], c)
-	if len(c.Members) < z.w.N() {
-		z.leave.Do(func() { close(z.left) })
+	if len(c.Members) == z.w.N()-2 {
+		z.leave.Do(func() { close(z.both) })
 	}
 	return nil
 }
@@ -167,7 +190,6 @@ func (z *citizen) live(ctx context.Context) error {
 		if !killed {
 			return err
 		}
-		z.config.Listener = nil
 	}
 }
 
@@ -188,7 +210,11 @@ func (z *citizen) oneLife(ctx context.Context) (killed bool, err error) {
 		now = z.begin(settings.Log, e)
 	}
 	c := z.config
-	c.Membership, c.Round = &settings, now.round
+	z.host = z.network.Host(machine(z.agent))
+	c.Membership, c.Round, c.Dial = &settings, now.round, z.host.Dial
+	if c.Listener, err = z.host.Listen("7000"); err != nil {
+		return false, err
+	}
 	m, err := Open(c)
 	if err != nil {
 		return false, err
@@ -255,7 +281,7 @@ func (z *citizen) killed(m *Mixer) error {
 // live runs all citizens, and checks that all have the same log and the numbers that it gives in one process.
 func (v *town) live(t *testing.T) membership.Log {
 	t.Helper()
-	ctx, cancel := context.WithCancel(limited(t))
+	ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
 	defer cancel()
 	must.OK(errors.Join(networktest.AtOnce(len(v.citizens), func(i int) error {
 		err := v.citizens[i].live(ctx)
@@ -319,29 +345,83 @@ func (v *town) replay(log membership.Log) [][]float64 {
 	return xs
 }
 
-// TestLeaveAndReturn: one agent is lost, and the others go on without it; when it comes back it is let in again.
+// changes returns those that the citizen knows.
+func (z *citizen) changes() membership.Log {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	return z.log
+}
+
+// without reports whether an epoch began without an agent.
+func without(log membership.Log, agent int) bool {
+	return slices.ContainsFunc(log, func(c membership.Change) bool { return !slices.Contains(c.Members, agent) })
+}
+
+// TestLeaveAndReturn: two agents are lost at different moments, and the others go on without them; when they come back they are let
+// in again.
 func TestLeaveAndReturn(t *testing.T) {
-	const lost = 3
-	var v *town
-	left := func(log membership.Log) bool {
-		return slices.ContainsFunc(log, func(c membership.Change) bool { return !slices.Contains(c.Members, lost) })
-	}
-	v = newTown(t, 8, 5, func(z *citizen, m *Mixer, e membership.Epoch, k int) bool {
-		z.mu.Lock()
-		log := z.log
-		z.mu.Unlock()
-		_, there := e.Position(lost)
-		switch {
-		case z.agent == lost && k == 12 && !left(log):
-			m.kill()
-			<-v.left // comes back when the others are without it
-		case k == 40:
-			return !left(log) || !there
+	synctest.Test(t, func(t *testing.T) {
+		const n, first, second = 8, 3, 5
+		lost := func(log membership.Log) bool { return without(log, first) && without(log, second) }
+		var v *town
+		v = newTown(t, n, 5, func(z *citizen, m *Mixer, e membership.Epoch, k int) bool {
+			log := z.changes()
+			switch {
+			case z.agent == first && k == 12 && !without(log, first), z.agent == second && k == 26 && !without(log, second):
+				m.kill()
+				z.host.PowerOff()
+				select {
+				case <-v.both: // comes back when the others are without both
+				case <-t.Context().Done():
+				}
+			case k == 40:
+				return !lost(log) || len(e.Members) < n
+			}
+			return false
+		})
+		log := v.live(t)
+		if !lost(log) || len(log.Last(n).Members) != n {
+			t.Errorf("agents %d and %d must leave and return; the changes are\n%s", first, second, log.Bytes())
 		}
-		return false
 	})
-	log := v.live(t)
-	if !left(log) || len(log.Last(8).Members) != 8 {
-		t.Errorf("agent %d must leave and return; the changes are\n%s", lost, log.Bytes())
+}
+
+// TestPartition: of two parts the one that has the quorum goes on, the other one waits and comes in again when the network is whole;
+// where neither has it, both wait, and go on as if nothing had been.
+func TestPartition(t *testing.T) {
+	for _, tt := range []struct{ below, on int }{{5, 5}, {3, 5}, {4, 0}} {
+		t.Run(fmt.Sprintf("%d|%d", tt.below, 8-tt.below), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const n = 8
+				var v *town
+				parted, healed := false, false // by agent 0, or by time
+				v = newTown(t, n, 5, func(z *citizen, m *Mixer, e membership.Epoch, k int) bool {
+					z.town.mu.Lock()
+					defer z.town.mu.Unlock()
+					if k == 20 && !parted {
+						parted = true
+						v.part(tt.below)
+						if tt.on == 0 {
+							time.AfterFunc(3*time.Minute, func() { v.network.Cut(nil) })
+						}
+					}
+					if k < 40 || tt.on == 0 {
+						return false
+					}
+					if !healed {
+						healed = true
+						v.network.Cut(nil)
+					}
+					return len(e.Members) < n
+				})
+				log := v.live(t)
+				switch {
+				case tt.on == 0 && len(log) > 0:
+					t.Errorf("neither half has the quorum; the changes are\n%s", log.Bytes())
+				case tt.on > 0 && (len(log) < 2 || len(log[0].Members) != tt.on || len(log.Last(n).Members) != n):
+					t.Errorf("%d agents must go on and the others return; the changes are\n%s", tt.on, log.Bytes())
+				}
+			})
+		})
 	}
 }
