@@ -36,6 +36,14 @@ func (c *Seat) compose(now time.Time) (change *membership.Change, problem string
 	if slices.Equal(members, c.epoch.Members) && !slices.ContainsFunc(cut, func(e [2]int) bool { return !slices.Contains(c.epoch.Cut, e) }) {
 		return nil, ""
 	}
+	if !slices.Equal(members, c.epoch.Members) {
+		c.apartSince = time.Time{}
+	} else if c.apartSince.IsZero() {
+		c.apartSince = now
+	}
+	if wait := c.apartSince.Add(settled * c.Patience); !c.apartSince.IsZero() && now.Before(wait) {
+		return nil, fmt.Sprintf("waiting for edges %v between members that answer, until they are cut", cut)
+	}
 	change = &membership.Change{
 		Epoch: c.epoch.Number + 1, Iteration: point.Iteration, Round: point.Round, Members: members, Edges: further, Cut: cut,
 		Proposer: c.Agent, Time: now.UTC().Format(time.RFC3339), Why: c.why(members, cut),

@@ -26,6 +26,9 @@ const (
 	mostFailures = 4
 	// fresh is for how many times the patience what an agent said of itself counts.
 	fresh = 4
+	// settled is for how many times the patience edges between members that answer must be down before they are cut for that alone: a
+	// network that is whole again is so at one edge after the other.
+	settled = 15
 	// mostRank bounds the wait of agents with high numbers for those with lower ones, in halves of the patience.
 	mostRank = 4
 )
@@ -38,7 +41,7 @@ func (c *Seat) propose(now time.Time) error {
 	case c.attempt != nil:
 		return c.pursue(now)
 	case !c.reason(now):
-		c.next, c.waiting, c.failures = time.Time{}, "", 0
+		c.next, c.waiting, c.failures, c.apartSince = time.Time{}, "", 0, time.Time{}
 		return nil
 	case c.next.IsZero():
 		rank, _ := c.epoch.Position(c.Agent)

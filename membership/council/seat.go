@@ -55,6 +55,8 @@ type Seat struct {
 	held     time.Time // until when the agent stands still
 	points   []Point   // its checkpoints, since when it does
 	waiting  string
+	// apartSince is since when only edges are down, between members that answer; zero: they are not.
+	apartSince time.Time
 
 	out, own []Message // those to send, and those to this agent itself
 	decided  []membership.Change
@@ -263,6 +265,7 @@ func (c *Seat) learn(now time.Time, change membership.Change) error {
 	}
 	c.log, c.epoch = log, log.Last(c.Founders)
 	c.vote = Vote{Epoch: change.Epoch + 1}
+	c.apartSince = time.Time{}
 	c.attempt, c.next, c.held, c.failures, c.waiting = nil, time.Time{}, time.Time{}, 0, ""
 	clear(c.reports)
 	c.highest, c.reported = Ballot{}, time.Time{}

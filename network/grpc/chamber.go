@@ -60,6 +60,7 @@ type chamber struct {
 	// Guarded by the mixer's lock.
 	log     membership.Log // decided
 	held    bool           // the agent stands still
+	company int            // ticks for which any neighbour has been connected
 	waiting string         // why there is no change although there should be; "" if there need be none
 }
 
@@ -71,6 +72,10 @@ type letter struct {
 }
 
 const (
+	// ticks of a chamber make a patience.
+	ticks = 4
+	// settled is for how many times the patience connections that were lost together may take to come back.
+	settled = 15
 	// inboxSize bounds the letters that wait for a chamber. Those that come while it is full are lost, as any may be.
 	inboxSize = 256
 	// maxQueued bounds those that wait for a stream.
@@ -110,7 +115,7 @@ func edgesOf(w *network.Matrix) (edges membership.Edges) {
 
 // sit has the seat take part until ctx ends.
 func (c *chamber) sit(ctx context.Context) {
-	t := time.NewTicker(c.m.config.Membership.patience() / 4)
+	t := time.NewTicker(c.m.config.Membership.patience() / ticks)
 	defer t.Stop()
 	for {
 		var err error
@@ -211,7 +216,8 @@ func (e *edge) queue(frame []byte) {
 }
 
 // unheard returns the neighbours of which this agent has heard nothing for as long as Membership says, or that are there and do not send
-// what is due, ascending. It is ready to come in if it is connected to all others.
+// what is due, ascending. It is ready to come in if it is connected to all, or has had time to be since it was to the first: an edge that
+// is not there then is cut. It is called by the chamber at each of its ticks.
 func (m *Mixer) unheard() (down []int, ready bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -222,15 +228,17 @@ func (m *Mixer) unheard() (down []int, ready bool) {
 	if h := m.holdup(); h != nil && h.cause == withholds && m.heartbeatsFor(m.stalled) >= most {
 		withholding = h.Agent
 	}
-	ready = true
+	company, all := false, true
 	for _, e := range m.edges {
 		if e.silence() >= most || e.id == withholding {
 			down = append(down, e.id)
-		} else if e.session == nil {
-			ready = false
 		}
+		company, all = company || e.session != nil, all && e.session != nil
 	}
-	return down, ready
+	if m.chamber.company++; !company {
+		m.chamber.company = 0
+	}
+	return down, all || m.chamber.company >= settled*ticks
 }
 
 // endHere ends this agent's part, for this process alone: it may be started again.
