@@ -10,6 +10,7 @@ import (
 	"dsbo/algo"
 	"dsbo/internal/cli"
 	"dsbo/internal/disk"
+	"dsbo/membership"
 	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
@@ -138,8 +139,10 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 type runner struct {
 	*Job
 	layout   Layout
-	graph    *network.Graph
-	team     network.Team // nil: all agents are here
+	graph    *network.Graph   // of the roster, as it is at the start
+	changes  membership.Log   // of who takes part
+	ended    membership.Epoch // that of the end; the zero value before, and where members stay the same
+	team     network.Team     // nil: all agents are here
 	folder   runs.Folder
 	mode     runs.Mode
 	opened   bool         // whether the folder is made ready
@@ -169,8 +172,10 @@ func (r *runner) prepare(stderr io.Writer) (err error) {
 		}
 		r.view = onScreen{cli.NewProgress(stderr, r.Settings.Quiet)}
 	}
-	r.params, r.graph, err = r.resolve()
-	return err
+	if r.params, r.graph, err = r.resolve(); err != nil {
+		return err
+	}
+	return r.readChanges()
 }
 
 // runFolder chooses the run folder. Without -out it is the first free one of the task, the preset and the seed, or with
@@ -247,6 +252,9 @@ func (r *runner) attempt(ctx context.Context) error {
 		return err
 	}
 	r.summary.FloatsFormula = r.floatsByFormula()
+	if err := r.takeMembers(); err != nil {
+		return err
+	}
 	if r.problem.guard != nil {
 		return r.finishPrivate()
 	}
@@ -278,6 +286,11 @@ func (r *runner) openFolder(ctx context.Context) error {
 		if err := r.loaded.setup.write(r.folder); err != nil {
 			return err
 		}
+		if len(r.changes) > 0 {
+			if err := r.folder.WriteChanges(r.changes); err != nil {
+				return err
+			}
+		}
 	}
 	r.opened = true
 	return r.layout.awaitFolder(ctx, r)
@@ -290,7 +303,7 @@ func (r *runner) trainConfig() train.Config {
 		evaluation = train.EvaluateOff
 	}
 	return train.Config{
-		Problem: r.problem.Problem, W: r.graph.W, Method: r.method, StartX: r.startX, K: s.Iterations,
+		Problem: r.problem.Problem, W: r.graph.W, Membership: r.changes, Method: r.method, StartX: r.startX, K: s.Iterations,
 		EvalEvery: s.EvalEvery, Patience: s.Patience, CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder), Resume: s.Resume || r.point != nil, From: r.point,
 		Settings: map[string]any{"task": r.problem.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType, "holdout": s.Holdout},
 		Evaluate: evaluation, Curvature: r.lmax, DenseLimit: int64(s.Memory * (1 << 30)),

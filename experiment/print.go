@@ -170,7 +170,7 @@ func siteRows(sites []runs.Site) [][]string {
 		rows = append(rows, row)
 	}
 	for i, s := range sites {
-		add(fmt.Sprintf("site %d", i), s)
+		add(s.Label(i), s)
 	}
 	add("all sites", runs.AllSites(sites))
 	return rows
@@ -186,8 +186,8 @@ func crossRows(sites []runs.Site) [][]string {
 		return nil
 	}
 	head := []string{"test loss on rows of"}
-	for i := range sites {
-		head = append(head, fmt.Sprintf("site %d", i))
+	for i, s := range sites {
+		head = append(head, s.Label(i))
 	}
 	rows := [][]string{append(head, "all sites")}
 	for _, m := range runs.SiteModels(sites) {

@@ -86,8 +86,10 @@ func (r *runner) load(ctx context.Context, here []int) (err error) {
 	if n := len(l.data.Shards); n != s.Agents {
 		return dsbo.Errorf(dsbo.ErrConfig, "-agents must be %d, for which %s has data; it is %d", n, r.Task.Name(), s.Agents)
 	}
-	l.took, l.setup = time.Since(began), found
-	return nil
+	l.setup = found
+	err = r.admit(ctx)
+	l.took = time.Since(began)
+	return err
 }
 
 // checkMethod reports that the method is not made for the model.
@@ -122,10 +124,10 @@ func (r *runner) makeProblem(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if p.Problem, err = train.NewPart(r.team, task, l.model, models.Config{Seed: s.Seed, Batch: s.Batch, Float32: s.DType == "float32"}); err != nil {
+	if p.Problem, err = train.NewShare(l.here, task, l.model, models.Config{Seed: s.Seed, Batch: s.Batch, Float32: s.DType == "float32"}); err != nil {
 		return err
 	}
-	p.W, p.data = r.graph.W, task
+	p.Team, p.W, p.data = r.team, r.graph.W, task
 	if p.Average, err = s.averaging(); err != nil {
 		return err
 	}
@@ -238,7 +240,7 @@ func (r *runner) chooseHoldout(ctx context.Context) error {
 		return err
 	}
 	counts := make([][]float64, s.Agents)
-	for i, shard := range r.loaded.data.Shards {
+	for i, shard := range r.loaded.data.Shards[:s.Agents] {
 		counts[i] = []float64{float64(shard.Val.Len()), float64(shard.Train.Len())}
 	}
 	if r.team != nil {

@@ -30,10 +30,10 @@ func (r *runner) completeConfig(c train.Config) (err error) {
 	return nil
 }
 
-// floatsByFormula returns how many numbers the method's Cost says that an agent sends in an iteration on average, to all neighbours together.
+// floatsByFormula returns, where members stay the same, how many numbers the method's Cost says that an agent sends in an iteration on average, to all neighbours together.
 func (r *runner) floatsByFormula() float64 {
 	m, ok := r.result.Method.(algo.Method)
-	if !ok || r.result.Iterations == 0 {
+	if !ok || r.result.Iterations == 0 || r.result.Epoch.Number > 0 {
 		return 0
 	}
 	averaging, err := network.NewAverages(nil, r.graph.W, r.problem.Average)
@@ -56,6 +56,7 @@ func (r *runner) floatsByFormula() float64 {
 func (r *runner) summarize(state runs.State, err error) runs.Summary {
 	s := r.summary
 	s.State, s.Warnings, s.PerAgent = state, append([]string{}, r.warnings...), r.result.Usage
+	s.Members = r.result.Epoch.Members
 	if err != nil {
 		s.Error = cli.OneLine(err)
 	}

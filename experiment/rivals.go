@@ -53,7 +53,7 @@ func (r *runner) finderOf(t data.Task, m models.Model) (*finder, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.W, p.Average, p.Sent = r.problem.W, r.problem.Average, r.problem.Sent
+	p.Numbers, p.W, p.Average, p.Sent = r.problem.Numbers, r.problem.W, r.problem.Average, r.problem.Sent
 	other := r.problem
 	other.Problem = p
 	x, _ := m.Dims()

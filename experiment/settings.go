@@ -32,7 +32,8 @@ type Settings struct {
 
 	Out                          string
 	Resume, Force, Quiet, Report bool
-	ExplainPrivacy               bool // print what the run would send, and do not run
+	Membership                   string // path of a log
+	ExplainPrivacy               bool   // print what the run would send, and do not run
 }
 
 // assignments are parameters by the names that they have in JSON.
@@ -81,7 +82,8 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	f.StringVar(&s.Average, "average", "tree", "`how` agents find exact averages: tree, by sums over a spanning tree of the graph; or mix, by rounds of exchanges with W alone, which are not masked; evaluation and models take the tree all the same")
 	f.StringVar(&s.Wire, "wire", "", "`type` in which numbers travel: float64, float32, bf16 or int8 (default: the preset's)")
 	f.StringVar(&s.Transport, "transport", transports[0].name, "`how` agents exchange: "+transportHelp()+"; the verbs agent and run of dsbo run each agent as a process of its own")
-	f.Group("Network", "agents", "graph", "w", "prob", "mix", "average", "wire", "transport")
+	f.StringVar(&s.Membership, "membership", "", "`file` with the changes of who takes part, a line of JSON each, as the membership.jsonl of a run folder: the run in this process goes through the same changes")
+	f.Group("Network", "agents", "graph", "w", "prob", "mix", "average", "wire", "transport", "membership")
 
 	f.IntVar(&s.Batch, "batch", 0, "`examples` in a draw ξ or φ, 0 for all (default: the preset's)")
 	f.StringVar(&s.DType, "dtype", "float32", "`type` of numbers in the agents' oracles, float32 or float64; evaluation is in float64 (default: the preset's)")

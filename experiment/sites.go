@@ -18,7 +18,7 @@ func (r *runner) finishTask(ctx context.Context, kept *model) error {
 	if !ok {
 		return nil
 	}
-	together := train.Together(ctx, r.Settings.Agents, r.team, r.graph.W, &r.summary.Traffic.Models)
+	together := r.problem.Together(ctx)
 	return t.Finish(Finished{
 		Folder: r.folder, Writes: r.layout.leads(), X: kept.x, Y: kept.y, Together: together,
 		Note: func(format string, args ...any) {
@@ -30,7 +30,7 @@ func (r *runner) finishTask(ctx context.Context, kept *model) error {
 
 // solveOther returns y of the lower problem of a model on other data of the agents, at x.
 func (r *runner) solveOther(ctx context.Context, t data.Task, m models.Model, x []float64) ([]float64, error) {
-	f, err := r.finderOf(t, m)
+	f, err := r.finderOf(ofMembers(t, r.ended), m)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (r *runner) compareSites(ctx context.Context, constant, tuned *model) ([]ru
 		return nil, nil
 	}
 	r.view.Log("each site alone, for comparison")
-	alone := make([]train.Fit, r.Settings.Agents) // without Y of sites elsewhere, and where none converges
+	alone := make([]train.Fit, len(r.problem.Oracles)) // without Y of sites elsewhere, and where none converges
 	rows, err := r.problem.Rows(ctx, siteNumbers, func(i int, row []float64) (err error) {
 		if alone[i], err = r.siteModel(ctx, i); err != nil {
 			return fmt.Errorf("agent %d alone: %w", i, err)
@@ -70,9 +70,13 @@ func (r *runner) compareSites(ctx context.Context, constant, tuned *model) ([]ru
 		return nil, err
 	}
 	var sites []runs.Site
-	for _, row := range rows {
+	for k, row := range rows {
+		name := ""
+		if r.ended.Members != nil {
+			name = fmt.Sprintf("site %d", r.ended.Members[k])
+		}
 		scores := scoresOf(row[1:])
-		sites = append(sites, runs.Site{Examples: int(row[0]), Alone: scores[0], Constant: scores[1], Tuned: scores[2]})
+		sites = append(sites, runs.Site{Name: name, Examples: int(row[0]), Alone: scores[0], Constant: scores[1], Tuned: scores[2]})
 	}
 	return sites, r.exchangeAlone(ctx, t.ExchangesAlone(), alone, tuned.fit(), sites)
 }

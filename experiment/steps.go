@@ -12,7 +12,7 @@ import (
 // chooseSteps finds the curvature where steps follow it, chooses the steps that are auto and warns of those that are
 // not stable.
 func (r *runner) chooseSteps(ctx context.Context) error {
-	p, q, err := r.problem.Dims()
+	p, q, err := r.startProblem().Dims()
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (r *runner) largestCurvature(ctx context.Context, x, y []float64) (float64,
 	case r.point != nil:
 		return r.point.Curvature, nil
 	}
-	return r.problem.Curvature(ctx, x, y)
+	return r.startProblem().Curvature(ctx, x, y)
 }
 
 // networkDamping is the first damping of Newton's steps where the lower problem is not convex.

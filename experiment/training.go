@@ -19,7 +19,7 @@ func (r *runner) training(p train.Problem) *train.Config {
 	}
 	c := r.trainConfig()
 	c.Method, c.EvalEvery, c.CheckpointEvery, c.Patience, c.Evaluate = m.Held(), c.K, c.K, 0, train.EvaluateOff
-	c.Dir, c.Resume, c.From = "", false, nil
+	c.Dir, c.Resume, c.From, c.Membership, c.W = "", false, nil, nil, p.W
 	return &c
 }
 

@@ -41,6 +41,7 @@ func (r *runner) watch(c *train.Config) error {
 	show()
 	c.OnCheckpoint = r.view.Saved
 	c.OnDamage = func(err error) { r.view.Log("checkpoint left out: %v", err) }
+	c.OnEpoch = r.noteChange
 	c.OnIteration = func(now int) {
 		if done == 0 && now > 1 { // the iterations and evaluations before a resume
 			for k := range now - 1 {

@@ -216,7 +216,7 @@ func sitesTable(s *runs.Summary) *table {
 		t.Rows = append(t.Rows, row)
 	}
 	for i, site := range s.Sites {
-		add("site "+strconv.Itoa(i), site)
+		add(site.Label(i), site)
 	}
 	add("all sites", runs.AllSites(s.Sites))
 	return t
@@ -229,8 +229,9 @@ func crossTable(s *runs.Summary) *table {
 		return nil
 	}
 	columns := []string{"Model", ""}
-	for i := range s.Sites {
-		columns = append(columns, "Site "+strconv.Itoa(i), "mean loss on the test examples of this site")
+	for i, site := range s.Sites {
+		name := site.Label(i)
+		columns = append(columns, strings.ToUpper(name[:1])+name[1:], "mean loss on the test examples of this site")
 	}
 	t := newTable("Each model at each site", append(columns, "All sites", "mean loss on the test examples of all sites")...)
 	for _, m := range runs.SiteModels(s.Sites) {

@@ -14,6 +14,7 @@ import (
 	"dsbo"
 	"dsbo/internal/array"
 	"dsbo/internal/disk"
+	"dsbo/membership"
 )
 
 // Files of a run folder.
@@ -27,6 +28,7 @@ const (
 	WeightsFile    = "model.safetensors" // its weights
 	ONNXFile       = "model.onnx"        // the whole of it for other programs
 	MembershipFile = "agent.json"
+	ChangesFile    = "membership.jsonl" // the changes of who takes part, of package membership
 )
 
 // A Folder is the path of a run folder.
@@ -98,7 +100,7 @@ func (f Folder) Open(m Mode) error {
 		return nil
 	}
 	var old []string
-	for _, name := range []string{SummaryFile, MetricsFile, LambdaFile, OmegaFile, AssessmentFile, MembershipFile, SetupFile, LambdaTableFile, ModelFile, WeightsFile, ONNXFile} {
+	for _, name := range []string{SummaryFile, MetricsFile, LambdaFile, OmegaFile, AssessmentFile, MembershipFile, ChangesFile, SetupFile, LambdaTableFile, ModelFile, WeightsFile, ONNXFile} {
 		old = append(old, f.Path(name))
 	}
 	checkpoints, err := f.filesWith(checkpointFile)
@@ -221,6 +223,23 @@ func (f Folder) Records() ([]Record, error) {
 	}
 	records, _, err := ReadRecords(f.Path(MetricsFile), bytes.NewReader(data))
 	return records, err
+}
+
+// ReadChanges reads membership.jsonl; none of a run without.
+func (f Folder) ReadChanges() (membership.Log, error) {
+	data, err := disk.ReadFile(f.Path(ChangesFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return membership.Parse(f.Path(ChangesFile), bytes.NewReader(data))
+}
+
+// WriteChanges writes membership.jsonl.
+func (f Folder) WriteChanges(l membership.Log) error {
+	return disk.WriteBytes(f.Path(ChangesFile), l.Bytes())
 }
 
 // ReadLambda reads lambda.npy: its numbers in order, whatever their shape.

@@ -17,7 +17,8 @@ import (
 //
 // The same seed gives all fields the same bits again, but for the times and the memory.
 type Record struct {
-	Iteration int `json:"iteration"` // iterations done
+	Iteration int `json:"iteration"`      // iterations done
+	Epoch     int `json:"epoch,omitzero"` // whose members the record is of
 
 	// Losses per example, without regularization, and shares of right answers, at ȳ.
 	TrainLoss     Number `json:"train_loss"`
@@ -48,7 +49,7 @@ type Record struct {
 	ConsensusY Number `json:"consensus_y"`
 	ConsensusZ Number `json:"consensus_z"`
 
-	// Oracle calls and messages of all agents together since iteration 0.
+	// Oracle calls and messages of all agents together since iteration 0, of those that have left up to the last record with them.
 	algo.Calls
 	Sent
 	// EvaluationSent counts what all agents have sent in evaluations since iteration 0.

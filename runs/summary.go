@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -59,7 +60,9 @@ type Summary struct {
 	OracleCalls   algo.Calls `json:"oracle_calls"`
 	Times                    // sums over all agents
 	PeakRSSMiB    Number     `json:"peak_rss_mib"`
-	PerAgent      []Usage    `json:"per_agent"`
+	PerAgent      []Usage    `json:"per_agent"` // by number
+	// Members are the agents that are there at the end, whose problem the models are of; nil: all.
+	Members []int `json:"members,omitempty"`
 	// Round is the number of the exchange after the last one; 0 unless the agent is one that may be lost and come back.
 	Round int `json:"round,omitzero"`
 }
@@ -94,7 +97,8 @@ type Model struct {
 
 // A Site says how good models are on the test examples of one site.
 type Site struct {
-	Examples int `json:"examples"`
+	Name     string `json:"name,omitempty"` // "": that of its number, see [Site.Label]
+	Examples int    `json:"examples"`
 	// Alone is the model that the site finds by its own examples alone, at its best constant λ; Constant and Tuned are those of all sites
 	// together, at the best constant λ and at the tuned λ.
 	Alone    SiteScore `json:"alone"`
@@ -103,6 +107,9 @@ type Site struct {
 	// Lone are the own models of all sites, by their numbers, on this site's test examples; empty where they have not left their sites.
 	Lone []SiteScore `json:"lone,omitempty"`
 }
+
+// Label returns the name of the i-th site of a list.
+func (s Site) Label(i int) string { return cmp.Or(s.Name, fmt.Sprintf("site %d", i)) }
 
 // AllSites returns the scores on the test examples of all sites together, unknown where that of a site is; Alone is of each site's own model.
 func AllSites(sites []Site) (all Site) {
@@ -148,7 +155,7 @@ func SiteModels(sites []Site) (all []SiteModel) {
 		all = append(all, m)
 	}
 	for k := range sites[0].Lone {
-		add(fmt.Sprintf("site %d alone", k), func(s Site) SiteScore { return s.Lone[k] })
+		add(sites[k].Label(k)+" alone", func(s Site) SiteScore { return s.Lone[k] })
 	}
 	add("all, one penalty", func(s Site) SiteScore { return s.Constant })
 	add("all, tuned", func(s Site) SiteScore { return s.Tuned })

@@ -92,6 +92,9 @@ func (r *runner) writeCheckpoint() error {
 		c.add(r.agents[i].id, r.agents[i].mixer.State())
 	}
 	c.add(-1, r.eval.state())
+	if r.Changing || r.roster != nil {
+		c.add(-1, r.eval.spentState())
+	}
 	folder := runs.Folder(r.Dir)
 	if err := disk.Write(folder.CheckpointPath(r.checkpointed(), r.done), c.writeTo); err != nil {
 		return err

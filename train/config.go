@@ -28,6 +28,8 @@ type Config struct {
 	// there, from the checkpoint From, which may be of the epoch before. Where all agents are in this process, the run goes through
 	// all epochs. See [Config.Handover] for agents that come in.
 	Membership membership.Log
+	// Changing says that members may change in ways that are not known yet: checkpoints then hold what agents take over from each other.
+	Changing bool
 
 	Method algo.Method // a template, of which each agent runs a clone; nil: &algo.MADSBO{}
 	StartX []float64   // start of every agent's x, length p; nil: 0

@@ -21,6 +21,7 @@ type evaluator struct {
 	own     map[int]*Exact   // the exact solution of each agent of this process, for methods of the personalized problem
 	means   means            // averages over the agents
 	sent    runs.Sent        // what all agents have sent in evaluations
+	spent   []runs.Usage     // usage of each agent of the roster at the last record, by number
 	chosen  chosen           // the best iterate so far
 	exactAt func(k int) bool // whether the record of an iteration has exact values
 	leastAt func(k int) bool // whether it has the least eigenvalue
@@ -105,11 +106,62 @@ func (e *evaluator) record(ctx context.Context) (r runs.Record, err error) {
 		return r, err
 	}
 	e.curving.damp(float64(r.LeastEigenvalue))
-	total := runs.Total(spent)
+	total := e.spentBy(spent)
 	r.Calls, r.Sent, r.Times = total.Calls, total.Sent, total.Times
 	r.EvaluationSent = e.sent
 	r.EvaluationSeconds = time.Since(began).Seconds()
 	return r, nil
+}
+
+// spentBy returns what all agents have spent since iteration 0, those that are not there any more too, and keeps it for the time after them.
+func (e *evaluator) spentBy(members []runs.Usage) runs.Usage {
+	e.spent = e.byNumber(members)
+	return runs.Total(e.spent)
+}
+
+// byNumber returns the usage of each agent of the roster, given that of the members: for others it is that at their last record.
+func (e *evaluator) byNumber(members []runs.Usage) []runs.Usage {
+	all := slices.Clone(e.spent)
+	for position, u := range members {
+		number := e.problem.number(position)
+		for len(all) <= number {
+			all = append(all, runs.Usage{})
+		}
+		all[number] = u
+	}
+	return all
+}
+
+// spentName is the name of the agents' usage in a checkpoint.
+const spentName = "spent"
+
+// spentState returns the usage of each agent of the roster at the last record.
+func (e *evaluator) spentState() []dsbo.Named {
+	var all []float64
+	for _, u := range e.spent {
+		all = append(all, u.Pack()...)
+	}
+	return []dsbo.Named{{Name: spentName, Value: all}}
+}
+
+// setSpent takes over what spentState returned from the parts of a checkpoint, if it is there.
+func (e *evaluator) setSpent(parts []dsbo.Named) {
+	for _, part := range parts {
+		if part.Name == spentName {
+			e.spent = nil
+			for u := range slices.Chunk(part.Value[:len(part.Value)/runs.UsageLen*runs.UsageLen], runs.UsageLen) {
+				e.spent = append(e.spent, runs.UnpackUsage(u))
+			}
+		}
+	}
+}
+
+// spentOf returns the usage of an agent of the roster at the last record that it was there.
+func (e *evaluator) spentOf(number int) runs.Usage {
+	if number < len(e.spent) {
+		return e.spent[number]
+	}
+	return runs.Usage{}
 }
 
 // means are averages over all agents.

@@ -34,7 +34,8 @@ func (c Config) Handover(agent int, at Point) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	for i, a := range found.Arrays {
-		if a.Agent == agent && slices.Contains(names, a.Name) || a == (arrayHead{-1, curvingName, 1}) {
+		ofAll := a.Agent < 0 && (a.Name == curvingName || a.Name == spentName)
+		if ofAll || a.Agent == agent && slices.Contains(names, a.Name) {
 			of.add(a.Agent, []dsbo.Named{{Name: a.Name, Value: found.values[i]}})
 		}
 	}
@@ -119,9 +120,10 @@ func (r *runner) restoreInto(c *checkpoint) error {
 	if err != nil {
 		return err
 	}
+	r.eval.setSpent(c.further(-1, 0))
 	for k, i := range r.local {
 		a := r.agents[i]
-		a.alg, a.k = states[a.id], c.Iteration
+		a.alg, a.k, a.earlier = states[a.id], c.Iteration, r.eval.spentOf(a.id)
 		if !c.Handover {
 			a.earlier = c.Usage[k]
 		}

@@ -1,6 +1,9 @@
 package train
 
 import (
+	"fmt"
+	"slices"
+
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/membership"
@@ -107,34 +110,48 @@ func (c Config) enter() (Config, error) {
 
 // checkMembership reports a log that is not one of the run, or that its method cannot go through.
 func (c Config) checkMembership() error {
-	n := c.W.N()
-	if err := c.Membership.Validate(n, 0); err != nil {
+	w, err := Matrices(c.Membership, c.W, c.K)
+	if err != nil {
 		return err
 	}
-	if have, want := len(c.Problem.Oracles), c.Membership.Roster(n); have != want {
+	if have, want := len(c.Problem.Oracles), c.Membership.Roster(c.W.N()); have != want {
 		return dsbo.Errorf(dsbo.ErrConfig, "the problem must be of the roster's %d agents; it is of %d", want, have)
 	}
 	if _, ok := c.Method.(algo.Reformer); !ok {
 		return dsbo.Errorf(dsbo.ErrCapability, "%s does not say how it goes on when members change (algo.Reformer is missing)", algo.NameOf(c.Method))
 	}
-	average := algo.TraitsOf(c.Method).ExactAverage
-	for number := range len(c.Membership) + 1 {
-		e, err := c.Membership.At(number, n)
-		if err != nil {
-			return err
-		}
-		if e.Iteration > c.K {
-			return dsbo.Errorf(dsbo.ErrConfig, "membership log: epoch %d must begin at iteration K = %d at the latest; it begins at %d", number, c.K, e.Iteration)
-		}
-		w, err := c.W.Members(e)
-		if err != nil {
-			return err
-		}
-		if average && !isExactAverage(w) {
-			return dsbo.Errorf(dsbo.ErrConfig, "%s needs the exact average of all agents: the graph must be \"server\"", algo.NameOf(c.Method))
-		}
+	traits := algo.TraitsOf(c.Method)
+	if traits.OneAgent && slices.ContainsFunc(w, func(w *network.Matrix) bool { return w.N() > 1 }) {
+		return dsbo.Errorf(dsbo.ErrConfig, "%s runs on one agent; no other may come in", algo.NameOf(c.Method))
+	}
+	if traits.ExactAverage && slices.ContainsFunc(w, func(w *network.Matrix) bool { return !isExactAverage(w) }) {
+		return dsbo.Errorf(dsbo.ErrConfig, "%s needs the exact average of all agents: the graph must be \"server\"", algo.NameOf(c.Method))
 	}
 	return nil
+}
+
+// Matrices returns the mixing matrix of each epoch of a log, for the roster's matrix w, after a check that the log is one of a run of K iterations: its
+// agents are known, no epoch begins after K, and no graph of members falls apart. Errors match dsbo.ErrConfig.
+func Matrices(l membership.Log, w *network.Matrix, K int) ([]*network.Matrix, error) {
+	if err := l.Validate(w.N(), 0); err != nil {
+		return nil, err
+	}
+	var all []*network.Matrix
+	for number := range len(l) + 1 {
+		e, err := l.At(number, w.N())
+		if err != nil {
+			return nil, err
+		}
+		if e.Iteration > K {
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "membership log: epoch %d must begin at iteration K = %d at the latest; it begins at %d", number, K, e.Iteration)
+		}
+		m, err := w.Members(e)
+		if err != nil {
+			return nil, fmt.Errorf("membership log: %w", err)
+		}
+		all = append(all, m)
+	}
+	return all, nil
 }
 
 // changesNow reports whether the next epoch begins after the iterations done.
@@ -146,10 +163,9 @@ func (r *runner) changesNow() bool {
 // beginEpoch begins the next epoch after the iterations done: the agents of its members go on with states that are re-formed, and a new exchange.
 // What evaluation knows is of the old members, and begins anew. All agents of the run are in this process.
 func (r *runner) beginEpoch() error {
-	states := map[int]dsbo.Algorithm{}
-	usage := map[int]runs.Usage{}
-	for position, a := range r.agents {
-		states[r.Problem.number(position)], usage[r.Problem.number(position)] = a.alg, a.usage()
+	states, usage := map[int]dsbo.Algorithm{}, map[int]runs.Usage{}
+	for _, a := range r.agents {
+		states[a.id], usage[a.id] = a.alg, a.usage()
 	}
 	c, err := r.Config.at(r.epoch.Number + 1)
 	if err != nil {
@@ -163,11 +179,15 @@ func (r *runner) beginEpoch() error {
 	if err := r.seat(c, func(number int) (dsbo.Algorithm, error) { return states[number], nil }); err != nil {
 		return err
 	}
-	for position, a := range r.agents {
-		a.k, a.earlier = before.done, usage[r.Problem.number(position)]
+	for _, a := range r.agents {
+		spent, stays := usage[a.id]
+		if !stays {
+			spent = eval.spentOf(a.id)
+		}
+		a.k, a.earlier = before.done, spent
 	}
 	r.done, r.seconds, r.times = before.done, before.seconds, before.times
-	r.curving.mu, r.eval.sent = before.curving.mu, eval.sent
+	r.curving.mu, r.eval.sent, r.eval.spent = before.curving.mu, eval.sent, eval.spent
 	r.begun()
 	return nil
 }

@@ -39,7 +39,7 @@ func changing(t *testing.T) (train.Config, []*algotest.Quadratic) {
 		c.Problem.Oracles = append(c.Problem.Oracles, o)
 		c.Problem.Evaluate = append(c.Problem.Evaluate, o)
 	}
-	c.Membership = changes
+	c.Membership, c.Changing = changes, true
 	return c, qs
 }
 
@@ -58,7 +58,7 @@ func TestMembersChange(t *testing.T) {
 	var begun []int
 	c.OnEpoch = func(e membership.Epoch) { begun = append(begun, e.Number) }
 	r := run(t, c)
-	if fmt.Sprint(begun) != "[1 2 3]" || r.Epoch.Number != 3 || len(r.Usage) != 4 {
+	if fmt.Sprint(begun) != "[1 2 3]" || r.Epoch.Number != 3 || len(r.Usage) != 6 || r.Usage[3].LowerGrad == 0 {
 		t.Errorf("epochs %v began, the last is %+v, with the usage of %d agents", begun, r.Epoch, len(r.Usage))
 	}
 	there := algotest.Solve([]*algotest.Quadratic{qs[0], qs[1], qs[2], qs[5]})

@@ -82,18 +82,28 @@ func NewProblem(t data.Task, m models.Model, c models.Config) (Problem, error) {
 // NewPart makes the part of a problem that belongs to one process: the oracles of the team's local agents. It reads the data of
 // these alone; the shards of the others may be absent, see [data.Shard]. A nil team makes the whole problem, as NewProblem does.
 func NewPart(team network.Team, t data.Task, m models.Model, c models.Config) (Problem, error) {
-	var local []int // nil: all
-	if team != nil {
-		local = team.Local()
+	if team == nil {
+		return NewShare(nil, t, m, c)
 	}
+	p, err := NewShare(team.Local(), t, m, c)
+	p.Team = team
+	return p, err
+}
+
+// NewShare makes the part of a problem that belongs to some agents of the roster, nil: to all, without a team: that of an epoch connects its
+// members, at their positions ([Problem.Of]).
+func NewShare(local []int, t data.Task, m models.Model, c models.Config) (Problem, error) {
 	if err := t.Validate(local...); err != nil {
 		return Problem{}, err
 	}
 	n := len(t.Shards)
 	_, convex := m.(models.StronglyConvex)
-	prob := Problem{Nonconvex: !convex, Oracles: make([]dsbo.Oracle, n), Evaluate: make([]dsbo.ValueOracle, n), Digests: make([]string, n), Team: team}
+	prob := Problem{Nonconvex: !convex, Oracles: make([]dsbo.Oracle, n), Evaluate: make([]dsbo.ValueOracle, n), Digests: make([]string, n)}
+	if local == nil {
+		local = prob.local()
+	}
 	for i, s := range t.Shards {
-		if team != nil && !slices.Contains(local, i) {
+		if !slices.Contains(local, i) {
 			continue
 		}
 		c.Agent = i
@@ -120,11 +130,7 @@ func NewPart(team network.Team, t data.Task, m models.Model, c models.Config) (P
 		st.Start(prob.Start)
 	}
 	if _, ok := m.(models.Scorer); ok {
-		g, err := prob.group()
-		if err != nil {
-			return Problem{}, err
-		}
-		s, err := newScorer(t, m, g)
+		s, err := newScorer(t, m, local)
 		if err != nil {
 			return Problem{}, err
 		}

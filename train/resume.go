@@ -186,5 +186,6 @@ func (r *runner) restore(c *checkpoint) error {
 	}
 	r.done, r.evaluated, r.seconds = c.Iteration, c.Evaluated, c.Seconds
 	r.eval.sent = c.Evaluation
+	r.eval.setSpent(c.further(-1, 0))
 	return c.restore(-1, r.eval.state())
 }

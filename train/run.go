@@ -29,7 +29,7 @@ type Result struct {
 	Iterations     int              // iterations done
 	Seconds        float64          // wall time in iterations, without evaluations
 	MsPerIteration runs.Number      // median over the iterations of this process
-	Usage          []runs.Usage     // usage of each agent of the last epoch
+	Usage          []runs.Usage     // usage of each agent, by its number in the roster
 	Epoch          membership.Epoch // the last that has begun; the zero one without [Config.Membership]
 	Evaluation     runs.Sent        // what all agents have sent in evaluations
 	Best           Best             // the best of the iterates that records are of
@@ -204,6 +204,7 @@ func (r *runner) evaluate(ctx context.Context) error {
 		}
 		return fmt.Errorf("evaluation after %d iterations: %w", r.done, err)
 	}
+	rec.Epoch = r.epoch.Number
 	rec.Seconds, rec.MsPerIteration = r.seconds, runs.Number(stat.Median(r.times[r.recent:]))
 	r.recent = len(r.times)
 	r.records, r.evaluated = append(r.records, rec), r.done
@@ -237,8 +238,10 @@ func (r *runner) conclude(ctx context.Context) (err error) {
 	}
 	r.result.Evaluation = r.eval.sent
 	r.result.X, r.result.Y = slices.Clone(r.eval.means.x), slices.Clone(r.eval.means.y)
-	if r.result.Usage, err = r.usages(ctx); err != nil {
+	members, err := r.usages(ctx)
+	if err != nil {
 		return err
 	}
+	r.result.Usage = r.eval.byNumber(members)
 	return r.eval.handOver(r.Problem.Sent)
 }

@@ -101,9 +101,9 @@ func (p Problem) scores(ctx context.Context, g group, m Fit) (sum Scores, err er
 type scorer [][allSets]*models.Score // nil where there are no examples
 
 // newScorer compiles a model's scores, one program for each set of examples.
-func newScorer(t data.Task, m models.Model, g group) (scorer, error) {
-	s := make(scorer, g.n)
-	for _, i := range g.local {
+func newScorer(t data.Task, m models.Model, local []int) (scorer, error) {
+	s := make(scorer, len(t.Shards))
+	for _, i := range local {
 		test, err := t.TestPart(i)
 		if err != nil {
 			return nil, err

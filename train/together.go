@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"dsbo"
 	"dsbo/network"
@@ -13,14 +14,20 @@ import (
 // Together returns the way of n agents to what they find together while data are loaded, before there is a [Problem]. team and w are
 // those of a Problem, whose place they take, and sent counts what all agents send. ctx bounds all calls.
 func Together(ctx context.Context, n int, team network.Team, w *network.Matrix, sent *runs.Sent) network.Together {
-	p := Problem{Oracles: make([]dsbo.Oracle, n), Team: team, W: w, Sent: sent}
-	return &together{ctx: ctx, group: p.groupOf(p.local())}
+	return Problem{Oracles: make([]dsbo.Oracle, n), Team: team, W: w, Sent: sent}.Together(ctx)
+}
+
+// Together returns the way of a problem's agents to what they find together after a run. Agents are named by their numbers in the
+// roster; there are no texts of those that are not there.
+func (p Problem) Together(ctx context.Context) network.Together {
+	return &together{ctx: ctx, group: p.groupOf(p.local()), problem: p}
 }
 
 // together implements [network.Together] by the averages of a group.
 type together struct {
-	ctx   context.Context // of the one time for which it is made
-	group group
+	ctx     context.Context // of the one time for which it is made
+	group   group
+	problem Problem
 }
 
 // Sum implements [network.Together]. An average of whole numbers is off by less than a millionth, and so their sum is rounded to
@@ -28,7 +35,7 @@ type together struct {
 func (t *together) Sum(dst []float64, fill func(i int, part []float64) error) error {
 	err := t.group.numbers(t.ctx, dst, func(i int, part []float64) error {
 		clear(part)
-		return fill(i, part)
+		return fill(t.problem.number(i), part)
 	})
 	if err != nil {
 		return err
@@ -55,11 +62,18 @@ func (t *together) Texts(of func(i int) (string, error)) ([]string, error) {
 	texts := make([]string, t.group.n)
 	for _, i := range t.group.local {
 		var err error
-		if texts[i], err = of(i); err != nil {
+		if texts[i], err = of(t.problem.number(i)); err != nil {
 			return nil, err
 		}
 	}
-	return texts, t.group.texts(t.ctx, texts)
+	if err := t.group.texts(t.ctx, texts); err != nil || t.problem.Numbers == nil {
+		return texts, err
+	}
+	all := make([]string, 1+slices.Max(t.problem.Numbers))
+	for i, text := range texts {
+		all[t.problem.Numbers[i]] = text
+	}
+	return all, nil
 }
 
 // Rows lets each agent of this process fill in a row, several at the same time, and returns those of all agents, which every agent sees.

@@ -1,0 +1,141 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"dsbo"
+	"dsbo/data"
+	"dsbo/membership"
+	"dsbo/network"
+	"dsbo/runs"
+	"dsbo/train"
+)
+
+// readChanges reads the membership log that -membership names or, of a run that goes on, its folder has, and checks it against the settings.
+func (r *runner) readChanges() (err error) {
+	s := r.Settings
+	switch {
+	case s.Membership != "":
+		file, err := os.Open(s.Membership)
+		if err != nil {
+			return dsbo.Errorf(dsbo.ErrConfig, "-membership: %w", err)
+		}
+		defer file.Close()
+		if r.changes, err = membership.Parse(s.Membership, file); err != nil {
+			return fmt.Errorf("-membership: %w", err)
+		}
+	case s.Resume && s.Out != "":
+		if r.changes, err = runs.Folder(s.Out).ReadChanges(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(r.changes) == 0:
+		return nil
+	case s.Transport != transports[0].name:
+		return dsbo.Errorf(dsbo.ErrConfig, "-membership replays changes in one process: -transport must be %s; it is %s", transports[0].name, s.Transport)
+	case s.Epsilon > 0:
+		return dsbo.Errorf(dsbo.ErrConfig, "-membership and -dp-epsilon are mutually exclusive: the noise of a sum is dealt to agents that stay")
+	}
+	if _, err := train.Matrices(r.changes, r.graph.W, s.Iterations); err != nil {
+		return fmt.Errorf("-membership: %w", err)
+	}
+	return nil
+}
+
+// admit loads the data of the agents that the log admits, after those of the agents of the start, and adds their shards. What all found
+// together at the start stands. An agent of number i has the shard that it would have among i+1 agents.
+func (r *runner) admit(ctx context.Context) error {
+	l := &r.loaded
+	if len(r.changes) == 0 {
+		return nil
+	}
+	if err := ownTests(&l.data); err != nil {
+		return err
+	}
+	for i := r.Settings.Agents; i < r.changes.Roster(r.Settings.Agents); i++ {
+		if !slices.ContainsFunc(r.changes, func(c membership.Change) bool { return slices.Contains(c.Members, i) }) {
+			l.data.Shards = append(l.data.Shards, data.Shard{}) // it never comes in
+			continue
+		}
+		found := &setup{Setup: l.setup.Setup}
+		late, m, err := r.Task.Load(Agents{N: i + 1, Here: []int{i}, Seed: r.Settings.Seed, Own: r.layout.ownsFiles(), Together: found, Log: r.view.Log})
+		if err != nil {
+			return fmt.Errorf("agent %d: %w", i, err)
+		}
+		p, q := l.model.Dims()
+		if lp, lq := m.Dims(); lp != p || lq != q {
+			return dsbo.Errorf(dsbo.ErrConfig, "-membership: agent %d cannot come in: its model has p = %d and q = %d, that of the run %d and %d", i, lp, lq, p, q)
+		}
+		if err := ownTests(&late); err != nil {
+			return err
+		}
+		l.data.Shards, l.here = append(l.data.Shards, late.Shards[i]), append(l.here, i)
+	}
+	return nil
+}
+
+// ownTests gives each agent its part of the test examples as its own: the parts stay whoever is there.
+func ownTests(t *data.Task) error {
+	shards := slices.Clone(t.Shards)
+	for i := range shards {
+		var err error
+		if shards[i].Test, err = t.TestPart(i); err != nil {
+			return err
+		}
+	}
+	t.Shards, t.Test = shards, data.Examples{}
+	return nil
+}
+
+// startProblem returns the problem of the agents that are there at the start.
+func (r *runner) startProblem() train.Problem {
+	if len(r.changes) == 0 {
+		return r.problem.Problem
+	}
+	p, _ := r.problem.Problem.Of(membership.First(r.Settings.Agents), r.graph.W) // whose matrix is the graph's
+	return p
+}
+
+// noteChange says that an epoch has begun.
+func (r *runner) noteChange(e membership.Epoch) {
+	text := fmt.Sprintf("epoch %d begins after iteration %d: %s", e.Number, e.Iteration, network.Agents(len(e.Members)))
+	if why := r.changes[e.Number-1].Why; len(why) > 0 {
+		text += " (" + strings.Join(why, "; ") + ")"
+	}
+	r.view.Note(Note{Text: text, Name: "members", Facts: []any{"epoch", e.Number, "iteration", e.Iteration, "members", e.Members}})
+}
+
+// takeMembers makes the runner's problem, data and graph those of the agents that are there at the end of the iterations: what follows is of them.
+func (r *runner) takeMembers() (err error) {
+	e := r.result.Epoch
+	if e.Number < len(r.changes) {
+		r.warnings = append(r.warnings, fmt.Sprintf("the run ended after %d iterations, before epoch %d of the membership log began", r.result.Iterations, e.Number+1))
+	}
+	if len(r.changes) == 0 {
+		return nil
+	}
+	if r.problem.Problem, err = r.problem.Problem.Of(e, r.graph.W); err != nil {
+		return err
+	}
+	r.problem.data, r.loaded.data = ofMembers(r.problem.data, e), ofMembers(r.loaded.data, e)
+	r.ended = e
+	return nil
+}
+
+// ofMembers returns the data of the members of an epoch, at their positions.
+func ofMembers(t data.Task, e membership.Epoch) data.Task {
+	if len(e.Members) == 0 || len(t.Shards) == len(e.Members) {
+		return t
+	}
+	var shards []data.Shard
+	for _, i := range e.Members {
+		shards = append(shards, t.Shards[i])
+	}
+	t.Shards, t.AllTrainRows = shards, max(t.AllTrainRows, t.TrainRows())
+	return t
+}
