@@ -23,12 +23,9 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Between two attempts to connect passes firstRetry, then twice as long each time up to lastRetry, less up to a half that is drawn.
-// A stream that brings nothing new counts as an attempt.
-const (
-	firstRetry = 20 * time.Millisecond
-	lastRetry  = time.Second
-)
+// Between two attempts to connect passes firstRetry, then twice as long each time up to two heartbeats, which is a second unless
+// others are set, less up to a half that is drawn. A stream that brings nothing new counts as an attempt.
+const firstRetry = 20 * time.Millisecond
 
 // dial keeps a stream to a neighbour that this agent connects to open until the mixer is closed.
 func (m *Mixer) dial(e *edge) {
@@ -66,7 +63,7 @@ func (m *Mixer) dial(e *edge) {
 		case <-m.dialing.Done():
 			return
 		}
-		wait = min(2*wait, lastRetry)
+		wait = min(2*wait, max(firstRetry, 2*m.config.Heartbeat))
 	}
 }
 
