@@ -33,6 +33,9 @@ func TestCollect(t *testing.T) {
 	}
 	summary := func(folder string) runs.Summary { return must.Get(runs.Folder(folder).ReadSummary()) }
 	s, s0, s1 := summary(all), summary(zero), summary(one)
+	if len(s.Waited) != 2 || s.Waited[0] != s0.Waited[0]+s1.Waited[0] || s0.Waited[0] != 0 || s0.Waited[1] == 0 {
+		t.Errorf("agents were waited for %v s, by agent 0 %v, by agent 1 %v; it must be the sum, and agent 0 waits for agent 1", s.Waited, s0.Waited, s1.Waited)
+	}
 	if s.MixSeconds != s0.MixSeconds+s1.MixSeconds || s.PerAgent[0] != s0.PerAgent[0] || s.PerAgent[1] != s1.PerAgent[1] || s.PerAgent[1].MixSeconds == 0 {
 		t.Errorf("summary %+v of %+v and %+v", s, s0, s1)
 	}

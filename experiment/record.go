@@ -72,6 +72,9 @@ func (r *runner) summarize(state runs.State, err error) runs.Summary {
 	s.HypergradientError = last.HypergradientError
 	nameModels(&s)
 	s.Seconds, s.MsPerIteration, s.PeakRSSMiB = r.result.Seconds, r.result.MsPerIteration, train.PeakRSS()
+	if w, ok := r.team.(network.Waiter); ok {
+		s.Waited = w.Waited()
+	}
 	u := runs.Total(r.result.Usage)
 	s.Traffic.Setup, s.Traffic.Method, s.Traffic.Evaluation = r.loaded.setup.Sent, u.Sent, r.result.Evaluation
 	s.Traffic.Evaluation.Add(r.sent)

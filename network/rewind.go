@@ -63,3 +63,9 @@ type Reformer interface {
 	// of the change unless the agent comes back from a later checkpoint of the epoch.
 	Reform(e membership.Epoch, round int) error
 }
+
+// A Waiter is a [Team] that knows for whom it has waited.
+type Waiter interface {
+	// Waited returns for how many seconds this process's exchanges have waited for the vectors of each agent of the run.
+	Waited() []float64
+}

@@ -49,7 +49,7 @@ type page struct {
 	Constants         string
 	States, Warnings  []remark
 	Topics            []pageTopic
-	Traffic           *table
+	Traffic, Agents   *table
 	Sites             [2]*table
 	Runs              *table
 	Commands          []remark
@@ -98,7 +98,7 @@ func newPage(all []*Run, title string) (*page, error) {
 		return p, nil
 	}
 	s := all[0].Summary
-	p.Constants, p.Traffic, p.Sites = constants(s), trafficTable(s), [2]*table{sitesTable(s), crossTable(s)}
+	p.Constants, p.Traffic, p.Agents, p.Sites = constants(s), trafficTable(s), agentsTable(s), [2]*table{sitesTable(s), crossTable(s)}
 	p.Topics = slices.DeleteFunc(p.Topics, func(t pageTopic) bool { return t.paired }) // the table of gains says more
 	p.Gains, p.Models = gains(s), [2]*table{models(s, "Models", true), models(s, "Models that have not converged", false)}
 	return p, nil

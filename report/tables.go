@@ -308,3 +308,17 @@ func shownSetting(s string) string {
 	}
 	return string(runes)
 }
+
+// agentsTable says where each agent spent its time, and how long others waited for it; nil where all were in one process.
+func agentsTable(s *runs.Summary) *table {
+	if s == nil || len(s.Waited) == 0 || len(s.Waited) != len(s.PerAgent) {
+		return nil
+	}
+	t := newTable("Agents", "Agent", "", "In oracles", "time of the agent", "In exchanges", "time of the agent, with waiting for others",
+		"Others waited", "time of its neighbours' exchanges that waited for its vectors, added")
+	for i, u := range s.PerAgent {
+		t.Rows = append(t.Rows, []cell{textCell("agent " + strconv.Itoa(i)), numberCell(u.OracleSeconds, inTime), numberCell(u.MixSeconds, inTime),
+			numberCell(s.Waited[i], inTime)})
+	}
+	return t
+}

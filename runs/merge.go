@@ -82,6 +82,9 @@ func (m *Merged) add(p *Merged) {
 	}
 	s, o := &m.Summary, p.Summary
 	s.PerAgent[p.Agent] = o.PerAgent[p.Agent]
+	for agent := range min(len(s.Waited), len(o.Waited)) {
+		s.Waited[agent] += o.Waited[agent]
+	}
 	s.Times.Add(o.Times)
 	s.Seconds = max(s.Seconds, o.Seconds)
 	s.MsPerIteration, s.PeakRSSMiB = larger(s.MsPerIteration, o.MsPerIteration), larger(s.PeakRSSMiB, o.PeakRSSMiB)

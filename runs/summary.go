@@ -63,6 +63,9 @@ type Summary struct {
 	PerAgent      []Usage    `json:"per_agent"` // by number
 	// Members are the agents that are there at the end, whose problem the models are of; nil: all.
 	Members []int `json:"members,omitempty"`
+	// Waited is for how many seconds neighbours waited for each agent, as far as this folder knows: for an agent's own neighbours, or for all
+	// agents after they were put together. nil where all agents are in one process.
+	Waited []float64 `json:"waited_seconds,omitempty"`
 	// Round is the number of the exchange after the last one; 0 unless the agent is one that may be lost and come back.
 	Round int `json:"round,omitzero"`
 }
@@ -70,6 +73,7 @@ type Summary struct {
 // Timeless returns s without the fields that depend on the machine: times, memory and the number of exchanges.
 func (s Summary) Timeless() Summary {
 	s.Seconds, s.MsPerIteration, s.PeakRSSMiB, s.Round, s.Times = 0, 0, 0, 0, Times{}
+	s.Waited = nil
 	s.PerAgent = slices.Clone(s.PerAgent)
 	for i := range s.PerAgent {
 		s.PerAgent[i].Times = Times{}

@@ -68,6 +68,7 @@ var (
 	_ network.Rewinder = (*Mixer)(nil)
 	_ network.Team     = (*Mixer)(nil)
 	_ network.Saver    = (*Mixer)(nil)
+	_ network.Waiter   = (*Mixer)(nil)
 )
 
 // Part implements dsbo.PartMixer.

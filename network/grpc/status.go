@@ -72,3 +72,14 @@ func (e *edge) snapshot() Neighbour {
 	}
 	return n
 }
+
+// Waited implements [network.Waiter].
+func (m *Mixer) Waited() []float64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	waited := make([]float64, len(m.config.Addresses))
+	for _, e := range m.edges {
+		waited[e.id] = e.stats.Waited.Seconds()
+	}
+	return waited
+}
