@@ -59,6 +59,8 @@ type Reformer interface {
 	Changes() membership.Log
 	// AwaitChange waits for the end of the present epoch, and returns the [*ChangedError] or another reason to end.
 	AwaitChange(ctx context.Context) error
+	// TakeOver returns what this agent takes over from a neighbour as it comes into an epoch (Matrix.Giver), after AwaitChange and before Reform.
+	TakeOver(ctx context.Context, giver, epoch int) ([]byte, error)
 	// Reform makes an epoch the present one: it is one of Changes, and not before the present one. round is the next exchange, that
 	// of the change unless the agent comes back from a later checkpoint of the epoch.
 	Reform(e membership.Epoch, round int) error

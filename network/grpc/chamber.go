@@ -24,6 +24,8 @@ type Membership struct {
 	// Log and Vote are what the agent's disk has of the council: the changes so far, and its last vote.
 	Log  membership.Log
 	Vote council.Vote
+	// Give returns what an agent that comes into an epoch takes over from this one. It is called in a goroutine of its own.
+	Give func(epoch int) ([]byte, error)
 	// Records keeps them from now on. Its methods are called by one goroutine, which is not that of Mix.
 	Records council.Records
 }
@@ -43,8 +45,8 @@ func (s *Membership) validate(c *Config) error {
 		return dsbo.Errorf(dsbo.ErrConfig, "Membership.Quorum must be more than half of the %d agents, and no more than all; it is %d", n, s.Quorum)
 	case s.AbsentAfter <= c.SilentAfter:
 		return dsbo.Errorf(dsbo.ErrConfig, "Membership.AbsentAfter must be longer than SilentAfter, %v; it is %v", c.SilentAfter, s.AbsentAfter)
-	case s.Records == nil:
-		return dsbo.Errorf(dsbo.ErrConfig, "Membership.Records must be set; it is nil")
+	case s.Records == nil || s.Give == nil:
+		return dsbo.Errorf(dsbo.ErrConfig, "Membership.Records and Give must be set")
 	}
 	return s.Log.Validate(n, s.Quorum)
 }
@@ -170,6 +172,7 @@ func (c *chamber) publish() {
 	if waiting != c.waiting && waiting != "" {
 		m.config.Log.Warn("the run waits", "reason", waiting)
 	}
+	m.askPiece() // again: what was asked before may be lost
 	if held != c.held {
 		m.notifyWaiter()
 	}

@@ -203,6 +203,10 @@ func (e *edge) handle(f *frame) error {
 		return e.endRun(f)
 	case kindEpoch:
 		return e.enter(f)
+	case kindAsk:
+		return e.give(f)
+	case kindPiece:
+		return e.take(f)
 	case kindControl:
 		if e.m.chamber == nil {
 			return errors.New("there is no council")

@@ -25,6 +25,8 @@ const (
 	kindKey                     // the key of one agent's masks
 	kindControl                 // a message of the council
 	kindEpoch                   // the sender is in this epoch from here on
+	kindAsk                     // a piece of what an agent that comes in takes over is wanted
+	kindPiece                   // that piece
 	kindEnd                     // the first number that is no kind
 )
 
@@ -158,6 +160,8 @@ func (f *frame) decode(r io.Reader, size int) error {
 		most = maxKeyText
 	case kindControl:
 		most = council.MaxMessage
+	case kindPiece:
+		most = maxPiece
 	}
 	if size > headerSize+most {
 		return fmt.Errorf("a frame of kind %d must have at most %d bytes; it has %d", f.kind, headerSize+most, size)

@@ -79,7 +79,7 @@ func newTown(t *testing.T, n, quorum int, act func(c *citizen, m *Mixer, epoch m
 		z := &citizen{town: v, agent: i}
 		z.config = Config{
 			Agent: i, Matrix: v.w, Run: "test", Hash: "0", Addresses: addresses, Identity: id,
-			Membership: &Membership{Quorum: quorum, AbsentAfter: time.Minute, Records: z},
+			Membership: &Membership{Quorum: quorum, AbsentAfter: time.Minute, Records: z, Give: z.give},
 			Log:        slog.New(slog.NewTextHandler(t.Output(), nil)).With("agent", i),
 		}
 		v.citizens = append(v.citizens, z)
@@ -148,22 +148,34 @@ func (z *citizen) at(k int) (stage, bool) {
 	return stage{}, false
 }
 
-// stage returns where the citizen goes on in an epoch that it has not begun: with its own numbers if it stays, and else with those of its
-// first neighbour who does.
-func (z *citizen) begin(log membership.Log, e membership.Epoch) stage {
-	from := z
-	if e.Number > 0 && !stays(log, e, z.agent, z.w.N()) {
-		from = z.citizens[giver(z.w, log, e, z.agent)]
-	}
-	s, ok := from.at(e.Iteration)
-	if e.Number == 0 {
-		return stage{x: startVector(z.agent, workerLength)}
-	}
+// give returns the citizen's numbers at the beginning of an epoch.
+func (z *citizen) give(epoch int) ([]byte, error) {
+	s, ok := z.at(must.Get(z.changes().At(epoch, z.w.N())).Iteration)
 	if !ok {
-		panic(fmt.Sprintf("agent %d has no stage of iteration %d for agent %d", from.agent, e.Iteration, z.agent))
+		return nil, fmt.Errorf("agent %d has no stage of epoch %d", z.agent, epoch)
 	}
-	s.epoch, s.round = e.Number, e.Round
-	return s
+	return bytesOf(s.x), nil
+}
+
+// begin returns where the citizen goes on in an epoch that it has not begun: with its own numbers if it stays, and else with those that it
+// takes over.
+func (z *citizen) begin(ctx context.Context, m *Mixer, log membership.Log, e membership.Epoch) (s stage, err error) {
+	if e.Number == 0 {
+		return stage{x: startVector(z.agent, workerLength)}, nil
+	}
+	if stays(log, e, z.agent, z.w.N()) {
+		var ok bool
+		if s, ok = z.at(e.Iteration); !ok {
+			return s, fmt.Errorf("agent %d has no stage of iteration %d", z.agent, e.Iteration)
+		}
+	} else {
+		data, err := m.TakeOver(ctx, giver(z.w, log, e, z.agent), e.Number)
+		if err != nil {
+			return s, err
+		}
+		s.x = vectorOf(append(alignedBytes(len(data))[:0], data...))
+	}
+	return stage{e.Number, e.Iteration, e.Round, s.x}, nil
 }
 
 // stays reports whether a member of an epoch was one of that before.
@@ -207,7 +219,9 @@ func (z *citizen) oneLife(ctx context.Context) (killed bool, err error) {
 	z.mu.Unlock()
 	_, member := e.Position(z.agent)
 	if member && now.x == nil {
-		now = z.begin(settings.Log, e)
+		if now, err = z.begin(ctx, nil, settings.Log, e); err != nil { // it was lost as it was about to begin
+			return false, err
+		}
 	}
 	c := z.config
 	z.host = z.network.Host(machine(z.agent))
@@ -231,13 +245,20 @@ func (z *citizen) oneLife(ctx context.Context) (killed bool, err error) {
 		case errors.As(err, new(*network.ChangedError)):
 			log := m.Changes()
 			e = log.Last(z.w.N())
+			err = nil
 			if _, member = e.Position(z.agent); member {
-				now = z.begin(log, e)
+				now, err = z.begin(ctx, m, log, e)
 			}
-			err = m.Reform(e, e.Round)
+			if errors.As(err, new(*network.ChangedError)) {
+				continue
+			}
+			if err == nil {
+				err = m.Reform(e, e.Round)
+			}
 		case errors.As(err, new(*network.RollbackError)):
-			now = z.begin(m.Changes(), e)
-			err = m.Rewind(now.round)
+			if now, err = z.begin(ctx, m, m.Changes(), e); err == nil {
+				err = m.Rewind(now.round)
+			}
 		default:
 			z.end = now.x
 			return false, errors.Join(err, m.Close())

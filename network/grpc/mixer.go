@@ -41,6 +41,8 @@ type Mixer struct {
 	keys     keys // of masks
 	missing  int  // neighbours that an exchange waits for
 	rollback *network.RollbackError
+	giving   handover // to agents that come in
+	taking   *taking  // what this agent takes over as it comes in; nil if it does not
 
 	// The progress of the exchange under way; see watch.
 	doing       activity

@@ -1,0 +1,121 @@
+package grpc
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+
+	"dsbo"
+)
+
+const (
+	// maxPiece bounds a piece of what an agent takes over that comes in.
+	maxPiece = 60 << 10
+	// maxHandover bounds all of it.
+	maxHandover = 1 << 30
+)
+
+// A handover is what this agent gives to one that comes in, for the newest epoch that was asked for, or what it takes over.
+type handover struct {
+	epoch  int
+	data   []byte
+	making bool // it is being read
+}
+
+// A taking is a handover that this agent asks for.
+type taking struct {
+	giver int
+	epoch int
+	got   []byte
+	all   bool
+	err   error
+}
+
+// TakeOver implements [network.Reformer]. It asks for one piece at a time, and again on each new stream.
+func (m *Mixer) TakeOver(ctx context.Context, giver, epoch int) ([]byte, error) {
+	m.mu.Lock()
+	if m.edge(giver) == nil {
+		m.mu.Unlock()
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "agent %d takes over from agent %d, which must be a neighbour", m.config.Agent, giver)
+	}
+	t := &taking{giver: giver, epoch: epoch}
+	m.taking = t
+	m.askPiece()
+	m.mu.Unlock()
+	for {
+		m.mu.Lock()
+		err := cmp.Or(m.err, t.err, ctx.Err())
+		if err == nil && len(m.chamber.log) > epoch {
+			err = m.changed()
+		}
+		if err != nil || t.all {
+			m.taking = nil
+			m.mu.Unlock()
+			return t.got, err
+		}
+		m.mu.Unlock()
+		select {
+		case <-m.signal:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// askPiece asks for the next piece, if this agent takes over.
+func (m *Mixer) askPiece() {
+	if t := m.taking; t != nil && !t.all {
+		m.edge(t.giver).queue(encode(header{kindAsk, t.epoch, len(t.got)}, nil))
+	}
+}
+
+// give answers a neighbour that asks for a piece. What it takes over is read once, in a goroutine of its own.
+func (e *edge) give(f *frame) error {
+	m := e.m
+	if m.chamber == nil {
+		return fmt.Errorf("there is nothing to take over")
+	}
+	epoch, offset, h := f.exchange, f.detail, &m.giving
+	if epoch > len(m.chamber.log) || h.making {
+		return nil // it asks again
+	}
+	if h.epoch != epoch || h.data == nil {
+		h.epoch, h.making = epoch, true
+		m.work.Go(func() { m.readHandover(epoch) })
+		return nil
+	}
+	offset = min(offset, len(h.data))
+	piece := h.data[offset:min(len(h.data), offset+maxPiece)]
+	e.queue(encode(header{kindPiece, offset, len(h.data)}, piece))
+	return nil
+}
+
+// readHandover reads what others take over from this agent in an epoch.
+func (m *Mixer) readHandover(epoch int) {
+	data, err := m.config.Membership.Give(epoch)
+	if err != nil {
+		m.config.Log.Warn("nothing can be handed over", "epoch", epoch, "reason", err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.giving = handover{epoch: epoch, data: data}
+}
+
+// take takes in a piece, and asks for the next one.
+func (e *edge) take(f *frame) error {
+	t := e.m.taking
+	if t == nil || t.giver != e.id || f.exchange != len(t.got) {
+		return nil // it came twice
+	}
+	if f.detail > maxHandover || f.detail < len(t.got)+len(f.text) || len(f.text) == 0 && f.detail > len(t.got) {
+		t.err = dsbo.Errorf(dsbo.ErrPeer, "agent %d hands over pieces that do not fit: %d bytes after %d of %d", e.id, len(f.text), len(t.got), f.detail)
+		e.m.notifyWaiter()
+		return nil
+	}
+	t.got = append(t.got, bytes.Clone(f.text)...)
+	if t.all = len(t.got) == f.detail; t.all {
+		e.m.notifyWaiter()
+	}
+	e.m.askPiece()
+	return nil
+}
