@@ -2,12 +2,14 @@ package models
 
 import (
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
+	"dsbo/internal/symmetric"
 	"dsbo/internal/vec"
 )
 
@@ -100,11 +102,11 @@ func (m Quadratic) Diagonal(_, y *ad.Node, _ Batch) *ad.Node {
 
 // Modulus implements [StronglyConvex]: the smallest eigenvalue of A, 0 where A is no such matrix.
 func (m Quadratic) Modulus([]float64) float64 {
-	var e mat.EigenSym
-	if m.Validate() != nil || !e.Factorize(mat.NewSymDense(m.Q, m.A), false) {
+	values := make([]float64, m.Q)
+	if m.Validate() != nil || !symmetric.Eigenvalues(m.Q, slices.Clone(m.A), values) {
 		return 0
 	}
-	return e.Values(nil)[0]
+	return values[0]
 }
 
 // Values returns f_i(x, y) and g_i(x, y) without noise, in time O((p+q)²).

@@ -71,7 +71,7 @@ func (m *Matrix) atLeastAsLazy(other *Matrix) (*Matrix, error) {
 		others := 0.0
 		for j := range row {
 			if j != i {
-				row[j] *= edges
+				row[j] = float64(row[j] * edges)
 				others += row[j]
 			}
 		}

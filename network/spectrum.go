@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
+	"dsbo/internal/symmetric"
 )
 
 // Eigenvalues returns the n eigenvalues of W in descending order, in new memory, or nil if W
@@ -15,18 +15,18 @@ func (m *Matrix) Eigenvalues() []float64 {
 		if m.N() == 0 || m.checkEntries() != nil {
 			return
 		}
-		a := mat.NewSymDense(m.N(), nil)
+		n := m.N()
+		a, values := make([]float64, n*n), make([]float64, n)
 		for i, row := range m.rows {
 			for _, w := range row {
-				a.SetSym(i, w.Agent, w.Weight)
+				a[i*n+w.Agent], a[w.Agent*n+i] = w.Weight, w.Weight
 			}
 		}
-		var e mat.EigenSym
-		if !e.Factorize(a, false) {
+		if !symmetric.Eigenvalues(n, a, values) {
 			return
 		}
-		m.eigenvalues = e.Values(nil)
-		slices.Reverse(m.eigenvalues)
+		slices.Reverse(values)
+		m.eigenvalues = values
 	})
 	return slices.Clone(m.eigenvalues)
 }

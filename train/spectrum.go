@@ -6,11 +6,8 @@ import (
 	"math"
 
 	"dsbo"
+	"dsbo/internal/symmetric"
 	"dsbo/internal/vec"
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack"
-	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
 // LanczosMost is the number of products that a least eigenvalue takes at most.
@@ -90,18 +87,17 @@ func lanczos(q int, product func(dst, v []float64) error) (float64, error) {
 // vector, both as they are in size.
 func ritz(diagonal, off []float64) (least, largest, last float64) {
 	n := len(diagonal)
-	t := blas64.Symmetric{N: n, Stride: n, Data: make([]float64, n*n), Uplo: blas.Upper}
+	vectors, values := make([]float64, n*n), make([]float64, n)
 	for i, d := range diagonal {
-		t.Data[i*n+i] = d
+		vectors[i*n+i] = d
 		if i < n-1 {
-			t.Data[i*n+i+1] = off[i]
+			vectors[i*n+i+1], vectors[(i+1)*n+i] = off[i], off[i]
 		}
 	}
-	values, work := make([]float64, n), make([]float64, 3*n)
-	if !lapack64.Syev(lapack.EVCompute, t, values, work, len(work)) {
+	if !symmetric.Eigen(n, vectors, values, make([]float64, symmetric.Work(n))) {
 		return math.NaN(), 0, 0
 	}
-	return values[0], max(math.Abs(values[0]), math.Abs(values[n-1])), math.Abs(t.Data[(n-1)*n])
+	return values[0], max(math.Abs(values[0]), math.Abs(values[n-1])), math.Abs(vectors[n-1])
 }
 
 // spread fills v with a unit vector that has a share of every direction and is the same each time: fractions of multiples of the

@@ -11,14 +11,11 @@ import (
 	"math"
 
 	"dsbo/internal/kernel"
+	"dsbo/internal/symmetric"
 	"dsbo/internal/vec"
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack"
-	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// MostPairs is the most pairs that a memory can have: up to it the eigenvectors are found on one processor, in one order.
+// MostPairs is the most pairs that a memory can have: with more, finding eigenvectors takes longer than a product with few examples.
 const MostPairs = 120
 
 // A Memory holds the last pairs (v, D v) with ‖v‖ = 1, and the preconditioner that [Memory.Prepare] last made of them. It
@@ -38,15 +35,16 @@ type Memory struct {
 	gram    []float64 // (S T' + T S')/2, most×most
 	counts  []float64 // the rows taken, and the row of the next pair
 
-	u, w, work []float64 // eigenvectors of gram, a column each; its eigenvalues, ascending; scratch of lapack
-	f          []float64 // F' diag(A)^(−1/2), r×q
-	r          int
-	root       []float64 // A^(−1/2), length q
-	unit       []float64 // √|dg| of the last Prepare if pairs are relative, else 1
-	chol       []float64 // the Cholesky factor of I + F' A⁻¹ F, r×r
-	small      []float64 // length most
-	d, hd, z   []float64 // of a solve: direction, its product with the whole matrix, preconditioned residual
-	dd, r1     []float64 // D d, and the next residual
+	u, w     []float64 // eigenvectors of gram, a row each; its eigenvalues, ascending
+	work     []float64 // scratch for them
+	f        []float64 // F' diag(A)^(−1/2), r×q
+	r        int
+	root     []float64 // A^(−1/2), length q
+	unit     []float64 // √|dg| of the last Prepare if pairs are relative, else 1
+	chol     []float64 // the Cholesky factor of I + F' A⁻¹ F, r×r
+	small    []float64 // length most
+	d, hd, z []float64 // of a solve: direction, its product with the whole matrix, preconditioned residual
+	dd, r1   []float64 // D d, and the next residual
 }
 
 // New returns an empty memory for at most so many pairs, between 1 and [MostPairs], of vectors of length q.
@@ -58,13 +56,11 @@ func New(q, most int, floor, cut float64) *Memory {
 	vectors := func(n int) []float64 { return make([]float64, n) }
 	m.s, m.t, m.f = vectors(most*q), vectors(most*q), vectors(most*q)
 	m.gram, m.u, m.chol = vectors(most*most), vectors(most*most), vectors(most*most)
+	m.work = vectors(symmetric.Work(most))
 	m.counts, m.w, m.small = vectors(2), vectors(most), vectors(most)
 	m.root, m.unit = vectors(q), vectors(q)
 	m.d, m.hd, m.z, m.dd, m.r1 = vectors(q), vectors(q), vectors(q), vectors(q), vectors(q)
 	vec.Fill(m.unit, 1)
-	length := make([]float64, 1)
-	lapack64.Syev(lapack.EVCompute, symmetric(most, m.u, most), m.w, length, -1)
-	m.work = vectors(int(length[0]))
 	return m
 }
 
@@ -164,9 +160,7 @@ func (m *Memory) Prepare(e, dg []float64) {
 	for l := range r {
 		m.chol[l*r+l]++
 	}
-	if r > 0 {
-		lapack64.Potrf(symmetric(r, m.chol, r))
-	}
+	symmetric.Cholesky(r, m.chol)
 }
 
 // factor sets the rows of f to F' = diag(w)^(−1/2) U' T', from the eigenvalues w of the pairs' inner products that are kept, and
@@ -180,7 +174,7 @@ func (m *Memory) factor() {
 	for i := range n {
 		copy(m.u[i*n:][:n], m.gram[i*m.most:])
 	}
-	if !lapack64.Syev(lapack.EVCompute, symmetric(n, m.u, n), m.w[:n], m.work, len(m.work)) {
+	if !symmetric.Eigen(n, m.u[:n*n], m.w[:n], m.work) {
 		return
 	}
 	first := n // eigenvalues ascend
@@ -189,13 +183,11 @@ func (m *Memory) factor() {
 	}
 	m.r = n - first
 	for l := first; l < n; l++ {
-		scale := 1 / math.Sqrt(m.w[l])
-		for i := range n {
-			m.u[i*n+l] *= scale
-		}
+		row := m.u[l*n:][:n]
+		vec.Scale(row, 1/math.Sqrt(m.w[l]), row)
 	}
 	if m.r > 0 {
-		kernel.GemmTN(m.r, q, n, m.f, q, m.u[first:], n, m.t, q, false)
+		kernel.GemmNN(m.r, q, n, m.f, q, m.u[first*n:], n, m.t, q, false)
 	}
 }
 
@@ -204,17 +196,11 @@ func (m *Memory) Precondition(dst, src []float64) {
 	kernel.MulTo(dst, src, m.root)
 	if r, q := m.r, m.q; r > 0 { // M⁻¹ = A^(−1/2) (I − F̃ (I + F̃'F̃)⁻¹ F̃') A^(−1/2) with F̃ = A^(−1/2) F
 		kernel.GemmNT(r, 1, q, m.small, 1, m.f, q, dst, q, false)
-		lapack64.Potrs(blas64.Triangular{N: r, Stride: r, Data: m.chol, Uplo: blas.Upper, Diag: blas.NonUnit},
-			blas64.General{Rows: r, Cols: 1, Stride: 1, Data: m.small})
+		symmetric.Solve(r, m.chol, m.small)
 		for l := range r {
 			m.small[l] = -m.small[l]
 		}
 		kernel.GemmNN(1, q, r, dst, q, m.small, r, m.f, q, true)
 	}
 	kernel.MulTo(dst, dst, m.root)
-}
-
-// symmetric is the upper triangle of a row-major matrix.
-func symmetric(n int, data []float64, stride int) blas64.Symmetric {
-	return blas64.Symmetric{N: n, Stride: stride, Data: data, Uplo: blas.Upper}
 }
