@@ -24,7 +24,8 @@ func TestGreetingsThatDiffer(t *testing.T) {
 		{"value", func(g *greeting) { g.Flags = []string{"-K=6", "-seed=5"} }, "process of agent 3 runs with -seed 5, that of agent 0 with -seed 1"},
 		{"missing", func(g *greeting) { g.Flags = []string{"-seed=1"} }, "process of agent 3 runs with no -K, that of agent 0 with -K 6"},
 		{"more", func(g *greeting) { g.Flags = append(g.Flags, "-w=0") }, "process of agent 3 runs with -w 0, that of agent 0 with no -w"},
-		{"kernels", func(g *greeting) { g.Program.Kernels = "avx2" }, "process of agent 3 computes with kernels avx2, that of agent 0 with generic"},
+		{"kernels", func(g *greeting) { g.Program.Kernels = "avx2" },
+			"process of agent 3 does not compute as that of agent 0 does: it is amd64 with kernels avx2, that amd64 with kernels generic"},
 		{"version", func(g *greeting) { g.Program.Version = "v1.1.0" }, "process of agent 3 is of version v1.1.0, that of agent 0 of v1.0.0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -3,44 +3,68 @@ package network
 import (
 	"fmt"
 	"runtime"
+	"strings"
 
 	"dsbo"
+	"dsbo/internal/arithmetic"
 	"dsbo/internal/build"
 	"dsbo/internal/kernel"
 )
 
-// A Program is the version, the kernels and the architecture of a process. Processes of one run compare theirs when they meet,
-// because other kernels, and other versions, may round otherwise.
+// A Program is the version, the kernels and the architecture of a process, and how it computes. Processes of one run compare theirs when
+// they meet, because other versions are other programs, and other kernels may round otherwise.
 type Program struct {
 	Version      string // version of the module, or revision of its source; "" if it is not known
 	Kernels      string // "generic", "avx2" or "avx512"
 	Architecture string // as Go names it: "amd64", "arm64", ...
+	Level        string // of the architecture, as GOAMD64 or GOARM64 names it; "" if it is not known
+	Arithmetic   string // a digest of a small computation: processes that have the same compute alike; "" if it is not known
 }
 
 // ThisProgram returns the program of the running process.
 func ThisProgram() Program {
-	return Program{Version: build.Read().Name(), Kernels: kernel.Active().String(), Architecture: runtime.GOARCH}
+	b := build.Read()
+	return Program{Version: b.Name(), Kernels: kernel.Active().String(), Architecture: runtime.GOARCH, Level: b.Level, Arithmetic: arithmetic.Digest()}
 }
 
 // Texts returns where the texts of p are, in the order in which agents send them: new ones come last.
 func (p *Program) Texts() []*string {
-	return []*string{&p.Version, &p.Kernels, &p.Architecture}
+	return []*string{&p.Version, &p.Kernels, &p.Architecture, &p.Level, &p.Arithmetic}
 }
 
-// Mixable returns an error that matches dsbo.ErrConfig and names both values unless processes with p and with other can
-// be in one run: their kernels and architectures must be the same, and so must their versions if both are known. The
-// names are what the error calls the two processes, such as "agent 3".
+// machine names what an error shows of p beside its version.
+func (p Program) machine() string {
+	return strings.TrimSpace(p.Architecture+" "+p.Level) + " with kernels " + p.Kernels
+}
+
+// Mixable returns an error that matches dsbo.ErrConfig and says in what they differ unless processes with p and with other can
+// be in one run: they must be of the same version if both are known, and compute alike. Whether they do, a small computation of
+// each tells; where one has none, their kernels and architectures must be the same. The names are what the error calls the two
+// processes, such as "agent 3".
 func (p Program) Mixable(name, otherName string, other Program) error {
-	for _, c := range []struct{ says, own, other, remedy string }{
-		{"%s runs on %s, %s on %s", p.Architecture, other.Architecture, "all processes of a run must have one architecture"},
-		{"%s computes with kernels %s, %s with %s", p.Kernels, other.Kernels,
-			"DSBO_KERNEL must choose kernels that all machines of a run have"},
-		{"%s is of version %s, %s of %s", p.Version, other.Version, "all processes of a run must be the same program"},
-	} {
-		if c.own != c.other && c.own != "" && c.other != "" {
-			text := fmt.Sprintf(c.says, name, c.own, otherName, c.other)
-			return dsbo.Errorf(dsbo.ErrConfig, "%s: %s", text, c.remedy)
+	if p.Version != other.Version && p.Version != "" && other.Version != "" {
+		return dsbo.Errorf(dsbo.ErrConfig, "%s is of version %s, %s of %s: all processes of a run must be the same program",
+			name, p.Version, otherName, other.Version)
+	}
+	if p.Arithmetic != "" && other.Arithmetic != "" {
+		if p.Arithmetic == other.Arithmetic {
+			return nil
 		}
+		return p.unlike(name, otherName, other)
+	}
+	if p.Kernels != other.Kernels && p.Kernels != "" && other.Kernels != "" || p.Architecture != other.Architecture && p.Architecture != "" && other.Architecture != "" {
+		return p.unlike(name, otherName, other)
 	}
 	return nil
+}
+
+// unlike is the error of processes that round otherwise. What all machines have alike are the plain kernels.
+func (p Program) unlike(name, otherName string, other Program) error {
+	text := fmt.Sprintf("%s does not compute as %s does: it is %s", name, otherName, p.machine())
+	if p.machine() == other.machine() {
+		return dsbo.Errorf(dsbo.ErrConfig, "%s, as that is, but a small computation has the digest %s, there %s: all processes of a run must be one program by one compiler",
+			text, p.Arithmetic, other.Arithmetic)
+	}
+	return dsbo.Errorf(dsbo.ErrConfig, "%s, that %s: DSBO_KERNEL must choose kernels that all machines of a run have (generic: every machine has them)",
+		text, other.machine())
 }

@@ -6,38 +6,61 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/internal/arithmetic"
 	"dsbo/internal/kernel"
 	"dsbo/network"
 )
 
 func TestThisProgram(t *testing.T) {
 	p := network.ThisProgram()
-	if p.Kernels != kernel.Active().String() || p.Architecture != runtime.GOARCH {
-		t.Errorf("this program is %+v; its kernels must be %v, its architecture %s", p, kernel.Active(), runtime.GOARCH)
+	if p.Kernels != kernel.Active().String() || p.Architecture != runtime.GOARCH || p.Arithmetic != arithmetic.Digest() {
+		t.Errorf("this program is %+v; its kernels must be %v, its architecture %s, its digest %s", p, kernel.Active(), runtime.GOARCH, arithmetic.Digest())
+	}
+	if runtime.GOARCH == "amd64" && p.Level == "" {
+		t.Error("the level of amd64 must be known")
 	}
 }
 
 func TestMixable(t *testing.T) {
-	own := network.Program{Version: "v1.0.0", Kernels: "avx2", Architecture: "amd64"}
+	own := network.Program{Version: "v1.0.0", Kernels: "avx2", Architecture: "amd64", Level: "v1", Arithmetic: "a1"}
+	other := func(change func(p *network.Program)) network.Program {
+		p := own
+		change(&p)
+		return p
+	}
+	plain := network.Program{Kernels: "generic", Architecture: "amd64", Level: "v1", Arithmetic: "b2"}
+	const remedy = ": DSBO_KERNEL must choose kernels that all machines of a run have (generic: every machine has them)"
 	for _, c := range []struct {
-		other network.Program
-		err   string
+		name       string
+		own, other network.Program
+		err        string
 	}{
-		{own, ""},
-		{network.Program{Kernels: "avx2", Architecture: "amd64"}, ""},
-		{network.Program{Version: "v1.0.1", Kernels: "avx2", Architecture: "amd64"},
+		{"the same", own, own, ""},
+		{"an unknown version", own, other(func(p *network.Program) { p.Version = "" }), ""},
+		{"the same bits by other kernels", own, other(func(p *network.Program) { p.Kernels = "avx512" }), ""},
+		{"the same bits at another level", own, other(func(p *network.Program) { p.Level = "v3" }), ""},
+		{"the same bits on another architecture", plain, network.Program{Kernels: "generic", Architecture: "arm64", Level: "v8.0", Arithmetic: "b2"}, ""},
+		{"an older program", own, network.Program{Version: "v1.0.0", Kernels: "avx2", Architecture: "amd64"}, ""},
+		{"another version", own, other(func(p *network.Program) { p.Version = "v1.0.1" }),
 			"agent 3 is of version v1.0.0, agent 0 of v1.0.1: all processes of a run must be the same program"},
-		{network.Program{Version: "v1.0.0", Kernels: "generic", Architecture: "amd64"},
-			"agent 3 computes with kernels avx2, agent 0 with generic: DSBO_KERNEL must choose kernels that all machines of a run have"},
-		{network.Program{Version: "v1.0.0", Kernels: "generic", Architecture: "arm64"},
-			"agent 3 runs on amd64, agent 0 on arm64: all processes of a run must have one architecture"},
+		{"other kernels", own, plain,
+			"agent 3 does not compute as agent 0 does: it is amd64 v1 with kernels avx2, that amd64 v1 with kernels generic" + remedy},
+		{"another level", own, other(func(p *network.Program) { p.Level, p.Arithmetic = "v3", "c3" }),
+			"agent 3 does not compute as agent 0 does: it is amd64 v1 with kernels avx2, that amd64 v3 with kernels avx2" + remedy},
+		{"another architecture", plain, network.Program{Kernels: "generic", Architecture: "arm64", Level: "v8.0", Arithmetic: "c3"},
+			"agent 3 does not compute as agent 0 does: it is amd64 v1 with kernels generic, that arm64 v8.0 with kernels generic" + remedy},
+		{"an older program elsewhere", plain, network.Program{Kernels: "generic", Architecture: "arm64"},
+			"agent 3 does not compute as agent 0 does: it is amd64 v1 with kernels generic, that arm64 with kernels generic" + remedy},
+		{"another compiler", own, other(func(p *network.Program) { p.Arithmetic = "c3" }),
+			"agent 3 does not compute as agent 0 does: it is amd64 v1 with kernels avx2, as that is, but a small computation has the digest a1, there c3: " +
+				"all processes of a run must be one program by one compiler"},
 	} {
-		err := own.Mixable("agent 3", "agent 0", c.other)
+		err := c.own.Mixable("agent 3", "agent 0", c.other)
 		if c.err == "" && err == nil {
 			continue
 		}
 		if !errors.Is(err, dsbo.ErrConfig) || err.Error() != c.err {
-			t.Errorf("%+v and %+v: error %q must match dsbo.ErrConfig and be %q", own, c.other, err, c.err)
+			t.Errorf("%s: error %q must match dsbo.ErrConfig and be %q", c.name, err, c.err)
 		}
 	}
 }

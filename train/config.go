@@ -11,7 +11,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/internal/kernel"
+	"dsbo/internal/arithmetic"
 	"dsbo/internal/vec"
 	"dsbo/membership"
 	"dsbo/network"
@@ -255,8 +255,8 @@ func (c *Config) identity(epoch int) (json.RawMessage, error) {
 		}
 	}
 	identity := map[string]any{
-		"kernels": kernel.Active().String(), // others round otherwise; DSBO_KERNEL chooses
-		"method":  algo.NameOf(c.Method), "params": c.Method, "start": c.startDigest(), "iterations": c.K, "eval_every": c.EvalEvery, "patience": c.Patience,
+		"arithmetic": arithmetic.Digest(), // of kernels and machines that round otherwise it is another one
+		"method":     algo.NameOf(c.Method), "params": c.Method, "start": c.startDigest(), "iterations": c.K, "eval_every": c.EvalEvery, "patience": c.Patience,
 		"agents": matrix.N(), "p": c.p, "q": c.q, "mixing_matrix": hex.EncodeToString(w.Sum(nil))[:16],
 		"evaluate": c.Evaluate, "exact_every": c.ExactEvery, "tol": c.Tol, "adjoint_tol": c.AdjointTol, "settings": c.Settings, "examples": digests, "average": c.Problem.Average,
 	}

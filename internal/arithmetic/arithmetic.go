@@ -14,6 +14,7 @@ import (
 	"hash"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"sync"
 
 	"dsbo/internal/elementary"
@@ -24,13 +25,17 @@ import (
 	"dsbo/internal/vec"
 )
 
+// digests has the digest of each kernel path, found when it is asked for.
+var digests = [...]func() string{kernel.Generic: sync.OnceValue(digest), kernel.AVX2: sync.OnceValue(digest), kernel.AVX512: sync.OnceValue(digest)}
+
 // Digest returns 16 hexadecimal digits that stand for the bits of the computation with the kernels of this process. It takes some
 // milliseconds at the first call, and nothing after it.
-var Digest = sync.OnceValue(digest)
+func Digest() string { return digests[kernel.Active()]() }
 
 // digest computes it with the kernels that are active.
 func digest() string {
 	d := bits{sha256.New()}
+	d.Write(binary.NativeEndian.AppendUint64(nil, strconv.IntSize)) // masks are in the order of a machine's bytes
 	r := rand.New(rand.NewPCG(20, 26))
 	d.functions(r)
 	vectors(d, normals[float64](r, 3*sizes))

@@ -9,7 +9,7 @@ import (
 // TestDigest: the plain kernels have one digest, those in assembly another one, on every machine and at every level of its architecture.
 // A change of these numbers changes the bits of all runs: checkpoints that were written before cannot be resumed after.
 func TestDigest(t *testing.T) {
-	for path, want := range map[kernel.Path]string{kernel.Generic: "40982b20dfd7d095", kernel.AVX2: "e1de9773a83e3f2a", kernel.AVX512: "e1de9773a83e3f2a"} {
+	for path, want := range map[kernel.Path]string{kernel.Generic: "8493afbb5cc46a9e", kernel.AVX2: "8837b3a89a66034d", kernel.AVX512: "8837b3a89a66034d"} {
 		if !kernel.Supported(path) {
 			t.Logf("this machine has no kernels %s", path)
 			continue
@@ -18,10 +18,10 @@ func TestDigest(t *testing.T) {
 		if got := digest(); got != want {
 			t.Errorf("kernels %s: the digest is %s; it must be %s", path, got, want)
 		}
+		if first, again := Digest(), Digest(); first != want || again != want {
+			t.Errorf("kernels %s: the digest that is kept is %s and then %s; it must be %s", path, first, again, want)
+		}
 		restore()
-	}
-	if Digest() != digest() {
-		t.Errorf("the digest is %s and then %s; it must be the same", Digest(), digest())
 	}
 }
 

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"runtime/debug"
+	"strings"
 	"sync"
 )
 
@@ -15,6 +17,7 @@ type Info struct {
 	Version  string // of the main module; "" or "(devel)" if it has none
 	Revision string // of its version control; "" if the program was built without it
 	Modified bool   // the source differed from the revision
+	Level    string // of the architecture, for which the compiler was free to choose instructions: "v3" of amd64; "" if it is not known
 }
 
 // Read returns that of the running program.
@@ -31,6 +34,8 @@ var Read = sync.OnceValue(func() Info {
 			b.Revision = s.Value
 		case "vcs.modified":
 			b.Modified = s.Value == "true"
+		case "GO" + strings.ToUpper(runtime.GOARCH): // GOAMD64, GOARM64, ...
+			b.Level = s.Value
 		}
 	}
 	return b

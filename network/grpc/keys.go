@@ -92,7 +92,7 @@ func (c *Config) signedText(agent int, public []byte) []byte {
 // ownName is what an agent's key depends on beside its secret: the run, and what the agent computes with and from.
 func (c *Config) ownName() string {
 	p := c.Program
-	return fmt.Sprintf("%s of program %q, %q, %q from %x", c.keyName("key", c.Agent), p.Version, p.Kernels, p.Architecture, c.Fingerprint)
+	return fmt.Sprintf("%s of program %q, %q from %x", c.keyName("key", c.Agent), p.Version, p.Arithmetic, c.Fingerprint)
 }
 
 // newKeys makes this agent's key. With masks off there is none.

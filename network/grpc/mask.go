@@ -70,7 +70,7 @@ func (k *keys) maskWords(words []uint64, bits, exchange int) {
 }
 
 // addStreams is maskWords with a number of type T of each stream for each word. The bytes of a stream are numbers in the order of the
-// machine: agents of one run are on one architecture.
+// machine, which is in what agents compare when they meet (package arithmetic).
 func addStreams[T uint16 | uint32 | uint64](k *keys, words []uint64, exchange int) {
 	var iv [aes.BlockSize]byte // the exchange, and the count of blocks
 	binary.BigEndian.PutUint64(iv[:], uint64(exchange))

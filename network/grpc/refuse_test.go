@@ -129,8 +129,9 @@ func (o office) refusals(agent int, config func(*pki.Identity) *tls.Config) []re
 		{"without masks", func(h *hello) { h.form = Config{Unmasked: true}.form() }, "exchanges float64, sums without masks"},
 		{"a need that is not known", func(h *hello) { h.needs = 1 << 40 }, "needs, capability 40: the program of agent 1 must be replaced"},
 		{"for another", func(h *hello) { h.to = 3 }, "takes agent 1 for agent 3"},
-		{"other kernels", func(h *hello) { h.program.Kernels = "abacus" }, "computes with kernels abacus, agent 1 with " + network.ThisProgram().Kernels},
-		{"another architecture", func(h *hello) { h.program.Architecture = "pdp11" }, "runs on pdp11, agent 1 on " + network.ThisProgram().Architecture},
+		{"other kernels", func(h *hello) { h.program.Kernels, h.program.Arithmetic = "abacus", "clay" }, "does not compute as agent 1 does: it is " + network.ThisProgram().Architecture},
+		{"another architecture", func(h *hello) { h.program.Architecture, h.program.Arithmetic = "pdp11", "octal" }, "does not compute as agent 1 does: it is pdp11 "},
+		{"another compiler", func(h *hello) { h.program.Arithmetic = "fused" }, "does not compute as agent 1 does: it is " + network.ThisProgram().Architecture},
 	} {
 		h, name := goodHello(agent), fmt.Sprintf("agent %d ", agent)
 		c.change(&h)
@@ -196,18 +197,18 @@ func TestRefusalLoggedOnce(t *testing.T) {
 	m, log := o.open(t, "127.0.0.1:1")
 	address, creds := m.config.Listener.Addr().String(), credentials.NewTLS(o.good(0).Client(self))
 	other := goodHello(0)
-	other.program.Kernels = "abacus"
+	other.program.Arithmetic = "fused"
 	for range 3 {
 		if _, err := visit(t, address, creds, other.encode()); err == nil {
 			t.Error("a visitor with other kernels was accepted")
 		}
 	}
-	log.want(t, "refused a connection", "kernels abacus")
+	log.want(t, "refused a connection", "digest fused")
 	if _, err := visit(t, address, creds, goodHello(3).encode()); err == nil {
 		t.Error("a visitor that shows another agent's certificate was accepted")
 	}
 	for line := ""; !strings.Contains(line, "claims to be agent 3"); {
-		if line = <-log.c; strings.Contains(line, "kernels abacus") {
+		if line = <-log.c; strings.Contains(line, "digest fused") {
 			t.Errorf("logged again: %s", line)
 		}
 	}
