@@ -42,5 +42,6 @@
 // lives do not overlap share memory, with those of other programs too ([Workspace]); what the point alone determines is kept
 // for the next product there, if it is dear, and computed again only when an input that it depends on has changed. Programs
 // allocate nothing once every derivative has been computed.
+// A program uses one processor, and for large products and long vectors those that no other program runs on, with the same bits.
 // One graph has one batch size: keep a program per batch size, and one per goroutine.
 package ad

@@ -123,9 +123,19 @@ func logKernel[T Float](c *call[T])      { kernel.Log(c.dst.v, c.in[0].v) }
 func tanhKernel[T Float](c *call[T])     { kernel.Tanh(c.dst.v, c.in[0].v) }
 func sigmoidKernel[T Float](c *call[T])  { kernel.Sigmoid(c.dst.v, c.in[0].v) }
 func softplusKernel[T Float](c *call[T]) { kernel.Log1pExp(c.dst.v, c.in[0].v) }
-func addKernel[T Float](c *call[T])      { kernel.AddTo(c.dst.v, c.in[0].v, c.in[1].v) }
 func subKernel[T Float](c *call[T])      { kernel.SubTo(c.dst.v, c.in[0].v, c.in[1].v) }
 func mulKernel[T Float](c *call[T])      { kernel.MulTo(c.dst.v, c.in[0].v, c.in[1].v) }
+
+func addKernel[T Float](c *call[T]) { addTo(c.dst.v, c.in[0].v, c.in[1].v) }
+
+// addTo sets dst = a + b, with a crew where they are long.
+func addTo[T Float](dst, a, b []T) {
+	if team := crewFor(dst); team != nil {
+		team.Share(len(dst), func(from, to int) { kernel.AddTo(dst[from:to], a[from:to], b[from:to]) })
+		return
+	}
+	kernel.AddTo(dst, a, b)
+}
 
 func divKernel[T Float](c *call[T]) {
 	b := c.in[1].v
@@ -134,23 +144,8 @@ func divKernel[T Float](c *call[T]) {
 	}
 }
 
-func reluKernel[T Float](c *call[T]) {
-	d := c.dst.v
-	for i, a := range c.in[0].v[:len(d)] {
-		d[i] = max(a, 0)
-	}
-}
-
-func stepKernel[T Float](c *call[T]) {
-	d := c.dst.v
-	for i, a := range c.in[0].v[:len(d)] {
-		step := 0
-		if a > 0 { // compiled without a jump, which no processor could foretell
-			step = 1
-		}
-		d[i] = T(step)
-	}
-}
+func reluKernel[T Float](c *call[T]) { kernel.ReLU(c.dst.v, c.in[0].v) }
+func stepKernel[T Float](c *call[T]) { kernel.Step(c.dst.v, c.in[0].v) }
 
 // mapKernel computes in float64.
 func mapKernel[T Float](f func(float64) float64) func(*call[T]) {
@@ -273,9 +268,18 @@ func (f affine) kernels() (func(*call[float32]), func(*call[float64])) {
 	return affineKernel[float32](f), affineKernel[float64](f)
 }
 
+// scale sets dst = factor·a, with a crew where they are long.
+func scale[T Float](dst []T, factor T, a []T) {
+	if team := crewFor(dst); team != nil {
+		team.Share(len(dst), func(from, to int) { kernel.Scale(dst[from:to], factor, a[from:to]) })
+		return
+	}
+	kernel.Scale(dst, factor, a)
+}
+
 func affineKernel[T Float](f affine) func(*call[T]) {
 	if f.b == 0 {
-		return func(c *call[T]) { kernel.Scale(c.dst.v, T(f.a), c.in[0].v) }
+		return func(c *call[T]) { scale(c.dst.v, T(f.a), c.in[0].v) }
 	}
 	return func(c *call[T]) {
 		for i, a := range c.in[0].v {

@@ -2,11 +2,11 @@ package ad
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"unsafe"
 
 	"dsbo"
+	"dsbo/internal/kernel"
 )
 
 // A machine holds the nodes of one graph as slots, and runs plans over them.
@@ -40,7 +40,8 @@ type machine[T Float] struct {
 	// For eachUnit: how many unit vectors run now, 0 otherwise; the first one's number; their input.
 	lanes, from, unit int
 
-	scaled []T // scratch of runBytes
+	scaled []T    // scratch of runBytes
+	piece  [512]T // scratch of setInput: what the first-level cache holds
 
 	// running is the instruction that runs now, on examples from..to.
 	running struct {
@@ -289,18 +290,18 @@ func (m *machine[T]) isTemporary(i int) bool {
 	return s.bit == 0 && s.own == nil && s.sparse == nil && s.base < 0
 }
 
-// setInput copies v into input i; what depends on it is recomputed only if it differs. 0 and -0 differ:
-// results must not depend on what the input was before.
+// setInput copies v into input i; what depends on it is recomputed only if it differs in a bit. So 0 and -0 differ: results must not
+// depend on what the input was before.
 func (m *machine[T]) setInput(i int, v []float64) {
 	p := m.slots[i].point
 	j := 0
-	for ; j < len(v); j++ {
-		t := T(v[j])
-		if p.v[j] != t || t == 0 && math.Signbit(v[j]) != math.Signbit(float64(p.v[j])) {
+	for ; j < len(v); j += len(m.piece) {
+		n := min(len(m.piece), len(v)-j)
+		if convert(m.piece[:n], v[j:][:n]); !kernel.SameBits(m.piece[:n], p.v[j:][:n]) {
 			break
 		}
 	}
-	if j == len(v) {
+	if j >= len(v) {
 		return
 	}
 	convert(p.v[j:], v[j:])

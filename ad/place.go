@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"gorgonia.org/tensor"
-
-	"dsbo/internal/kernel"
 )
 
 // partRule reads a block out of a flat vector; placeRule puts one into zeros. They are each other's adjoint.
@@ -92,7 +90,7 @@ func addPartKernel[T Float](off int) func(*call[T]) {
 			copy(c.dst.v, c.in[0].v)
 		}
 		d := c.dst.v[off:][:len(c.in[1].v)]
-		kernel.AddTo(d, d, c.in[1].v)
+		addTo(d, d, c.in[1].v)
 	}
 }
 

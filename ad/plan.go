@@ -3,6 +3,8 @@ package ad
 import (
 	"fmt"
 	"slices"
+
+	"dsbo/internal/kernel"
 )
 
 // A plan is the order of work that makes some outputs: stages of whole instructions, each followed by
@@ -117,6 +119,8 @@ func (m *machine[T]) listTables(p *plan) {
 func (m *machine[T]) run(p *plan) (err error) {
 	defer func() { m.locate(err) }() // after the next
 	defer catchMisuse(&err)
+	kernel.Begin()
+	defer kernel.End()
 	m.followPoints()
 	m.enter(p)
 	clear(m.needed)

@@ -86,7 +86,7 @@ func RowLogSumExp(a *Node) *Node {
 
 func dotKernel[T Float](c *call[T])     { c.addScalar(kernel.Dot(c.in[0].v, c.in[1].v)) }
 func sumKernel[T Float](c *call[T])     { c.addScalar(kernel.Sum(c.in[0].v)) }
-func scaleByKernel[T Float](c *call[T]) { kernel.Scale(c.dst.v, c.in[0].v[0], c.in[1].v) }
+func scaleByKernel[T Float](c *call[T]) { scale(c.dst.v, c.in[0].v[0], c.in[1].v) }
 
 // addScalar stores or adds one number into a scalar output.
 func (c *call[T]) addScalar(s T) {

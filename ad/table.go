@@ -276,9 +276,20 @@ func convert[T, S Float](dst []T, src []S) {
 		return
 	}
 	src = src[:len(dst)]
-	for i := range dst {
-		dst[i] = T(src[i])
+	if team := crewFor(dst); team != nil {
+		team.Share(len(dst), func(from, to int) { convertPart(dst[from:to], src[from:to]) })
+		return
 	}
+	convertPart(dst, src)
+}
+
+// convertPart converts between different types.
+func convertPart[T, S Float](dst []T, src []S) {
+	if f64, ok := any(src).([]float64); ok {
+		kernel.FromFloat64(dst, f64)
+		return
+	}
+	kernel.ToFloat64(any(dst).([]float64), src) // there is no third type
 }
 
 func checkTable[T Float](rows, cols int, data []T) error {

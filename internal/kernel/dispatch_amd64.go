@@ -292,6 +292,42 @@ func mulTo[T Float](dst []T, x []T, y []T) {
 	}
 }
 
+func relu[T Float](dst []T, x []T) {
+	n := len(dst)
+	switch {
+	case active == Generic:
+		reluGo(dst, x)
+	case n == 0:
+
+	case active == AVX512 && size[T]() == 4:
+		reluF32AVX512(n, (*float32)(pointer(dst)), (*float32)(pointer(x)))
+	case active == AVX512:
+		reluF64AVX512(n, (*float64)(pointer(dst)), (*float64)(pointer(x)))
+	case size[T]() == 4:
+		reluF32AVX2(n, (*float32)(pointer(dst)), (*float32)(pointer(x)))
+	default:
+		reluF64AVX2(n, (*float64)(pointer(dst)), (*float64)(pointer(x)))
+	}
+}
+
+func step[T Float](dst []T, a T, x []T) {
+	n := len(dst)
+	switch {
+	case active == Generic:
+		stepGo(dst, a, x)
+	case n == 0:
+
+	case active == AVX512 && size[T]() == 4:
+		stepF32AVX512(n, (*float32)(pointer(dst)), (float32)(a), (*float32)(pointer(x)))
+	case active == AVX512:
+		stepF64AVX512(n, (*float64)(pointer(dst)), (float64)(a), (*float64)(pointer(x)))
+	case size[T]() == 4:
+		stepF32AVX2(n, (*float32)(pointer(dst)), (float32)(a), (*float32)(pointer(x)))
+	default:
+		stepF64AVX2(n, (*float64)(pointer(dst)), (float64)(a), (*float64)(pointer(x)))
+	}
+}
+
 func axpy[T Float](dst []T, a T, x []T) {
 	n := len(dst)
 	switch {
@@ -379,5 +415,41 @@ func fromBytes[T Float](dst []T, src []byte, scale T) {
 		fromBytesF32AVX2(n, (*float32)(pointer(dst)), (*byte)(pointer(src)), (float32)(scale))
 	default:
 		fromBytesF64AVX2(n, (*float64)(pointer(dst)), (*byte)(pointer(src)), (float64)(scale))
+	}
+}
+
+func fromFloat64[T Float](dst []T, src []float64) {
+	n := len(dst)
+	switch {
+	case active == Generic:
+		fromFloat64Go(dst, src)
+	case n == 0:
+
+	case active == AVX512 && size[T]() == 4:
+		fromFloat64F32AVX512(n, (*float32)(pointer(dst)), (*float64)(pointer(src)))
+	case active == AVX512:
+		fromFloat64F64AVX512(n, (*float64)(pointer(dst)), (*float64)(pointer(src)))
+	case size[T]() == 4:
+		fromFloat64F32AVX2(n, (*float32)(pointer(dst)), (*float64)(pointer(src)))
+	default:
+		fromFloat64F64AVX2(n, (*float64)(pointer(dst)), (*float64)(pointer(src)))
+	}
+}
+
+func toFloat64[T Float](dst []float64, src []T) {
+	n := len(dst)
+	switch {
+	case active == Generic:
+		toFloat64Go(dst, src)
+	case n == 0:
+
+	case active == AVX512 && size[T]() == 4:
+		toFloat64F32AVX512(n, (*float64)(pointer(dst)), (*float32)(pointer(src)))
+	case active == AVX512:
+		toFloat64F64AVX512(n, (*float64)(pointer(dst)), (*float64)(pointer(src)))
+	case size[T]() == 4:
+		toFloat64F32AVX2(n, (*float64)(pointer(dst)), (*float32)(pointer(src)))
+	default:
+		toFloat64F64AVX2(n, (*float64)(pointer(dst)), (*float64)(pointer(src)))
 	}
 }

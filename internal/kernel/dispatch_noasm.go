@@ -78,6 +78,14 @@ func mulTo[T Float](dst []T, x []T, y []T) {
 	mulToGo(dst, x, y)
 }
 
+func relu[T Float](dst []T, x []T) {
+	reluGo(dst, x)
+}
+
+func step[T Float](dst []T, a T, x []T) {
+	stepGo(dst, a, x)
+}
+
 func axpy[T Float](dst []T, a T, x []T) {
 	axpyGo(dst, a, x)
 }
@@ -96,4 +104,12 @@ func sum[T Float](x []T) T {
 
 func fromBytes[T Float](dst []T, src []byte, scale T) {
 	fromBytesGo(dst, src, scale)
+}
+
+func fromFloat64[T Float](dst []T, src []float64) {
+	fromFloat64Go(dst, src)
+}
+
+func toFloat64[T Float](dst []float64, src []T) {
+	toFloat64Go(dst, src)
 }

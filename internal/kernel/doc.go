@@ -21,6 +21,12 @@
 // machine is chosen once at start. The environment variable DSBO_KERNEL=generic|avx2|avx512 asks for a lesser one;
 // [Env] says when it could not be followed, and [Use] changes the path for a test.
 //
+// # Processors
+//
+// Large products of matrices, and work entry by entry on long vectors, are shared with goroutines on processors that nobody
+// else computes on: those of GOMAXPROCS for which no [Begin] is without its [End]. With as many agents at work as processors, each has one.
+// Plain Go's products are not shared.
+//
 // # Accuracy
 //
 // Bounds on the error of a function are relative ones, or in units of the last place (ulp), down to
@@ -30,7 +36,7 @@
 // # Same bits
 //
 // Every function adds in an order that is a function of the sizes alone, so one path gives the
-// same bits on every call, whatever the alignment. A row of [GemmNT], [BytesNT] or [GemmNN], of a softmax
+// same bits on every call, whatever the alignment and the number of processors. A row of [GemmNT], [BytesNT] or [GemmNN], of a softmax
 // and of a log-sum-exp does not depend on the other rows of the call, nor an entry of [Dots] on anything but its two rows; an image in
 // [PatchesNT] and [ImagesNN] does not depend on the other images; and [GemmTN], [BytesTN], [PatchesTN] and [GemmNN]
 // that accumulate go on summing where C stands, so that a batch which is cut into tiles of any size

@@ -1,5 +1,10 @@
 package kernel
 
+import (
+	"bytes"
+	"unsafe"
+)
+
 // FromBytes sets dst = scale·src, each byte taken as a number from 0 to 255 and the product
 // rounded once. dst and src have one length.
 func FromBytes[T Float](dst []T, src []byte, scale T) {
@@ -24,6 +29,39 @@ func MulTo[T Float](dst, x, y []T) {
 	checkLen("MulTo", len(dst), len(x), len(y))
 	mulTo(dst, x, y)
 }
+
+// ReLU sets dst to the larger of x and 0, entry by entry: NaN where x is, and never −0. Both have one length, and dst may be x.
+func ReLU[T Float](dst, x []T) {
+	checkLen("ReLU", len(dst), len(x))
+	relu(dst, x)
+}
+
+// Step sets dst to 1 where x is positive, else to 0. Both have one length, and dst may be x.
+func Step[T Float](dst, x []T) {
+	checkLen("Step", len(dst), len(x))
+	step(dst, 1, x)
+}
+
+// FromFloat64 sets dst to the numbers of src, rounded. Both have one length, and do not overlap.
+func FromFloat64[T Float](dst []T, src []float64) {
+	checkLen("FromFloat64", len(dst), len(src))
+	fromFloat64(dst, src)
+}
+
+// ToFloat64 sets dst to the numbers of src. Both have one length, and do not overlap.
+func ToFloat64[T Float](dst []float64, src []T) {
+	checkLen("ToFloat64", len(dst), len(src))
+	toFloat64(dst, src)
+}
+
+// SameBits reports whether a and b have the same bits, entry by entry: 0 and −0 differ, and a NaN is like itself. Both have one length.
+func SameBits[T Float](a, b []T) bool {
+	checkLen("SameBits", len(a), len(b))
+	return bytes.Equal(inMemory(a), inMemory(b))
+}
+
+// inMemory returns the bytes of numbers.
+func inMemory[T Float](x []T) []byte { return unsafe.Slice((*byte)(pointer(x)), len(x)*size[T]()) }
 
 // Axpy adds a·x to dst; the product is rounded before it is added, on every path. Both have one
 // length, and dst may be x.

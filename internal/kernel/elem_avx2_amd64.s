@@ -178,6 +178,109 @@ allDone:
 	VZEROUPPER
 	RET
 
+// func reluF32AVX2(n int, dst *float32, x *float32)
+// Requires: AVX
+TEXT ·reluF32AVX2(SB), NOSPLIT, $0-24
+	MOVQ   n+0(FP), AX
+	MOVQ   AX, CX
+	SHRQ   $0x04, CX
+	ANDQ   $0x0f, AX
+	MOVQ   AX, DX
+	SHLQ   $0x02, DX
+	LEAQ   tail<>+64(SB), BX
+	SUBQ   DX, BX
+	MOVQ   dst+8(FP), DX
+	MOVQ   x+16(FP), SI
+	VXORPS X13, X13, X13
+	MOVQ   CX, DI
+	XORQ   CX, CX
+	TESTQ  DI, DI
+	JZ     allRest
+
+allLoop:
+	VMAXPS  (SI)(CX*1), Y13, Y0
+	VADDPS  Y13, Y0, Y0
+	VMOVUPS Y0, (DX)(CX*1)
+	VMAXPS  32(SI)(CX*1), Y13, Y1
+	VADDPS  Y13, Y1, Y1
+	VMOVUPS Y1, 32(DX)(CX*1)
+	ADDQ    $0x40, CX
+	DECQ    DI
+	JNZ     allLoop
+
+allRest:
+	TESTQ      AX, AX
+	JZ         allDone
+	VMOVUPS    (BX), Y15
+	VMASKMOVPS (SI)(CX*1), Y15, Y0
+	VMAXPS     Y0, Y13, Y0
+	VADDPS     Y13, Y0, Y0
+	VMOVUPS    (BX), Y15
+	VMASKMOVPS Y0, Y15, (DX)(CX*1)
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPS 32(SI)(CX*1), Y15, Y1
+	VMAXPS     Y1, Y13, Y1
+	VADDPS     Y13, Y1, Y1
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPS Y1, Y15, 32(DX)(CX*1)
+
+allDone:
+	VZEROUPPER
+	RET
+
+// func stepF32AVX2(n int, dst *float32, a float32, x *float32)
+// Requires: AVX
+TEXT ·stepF32AVX2(SB), NOSPLIT, $0-32
+	MOVQ         n+0(FP), AX
+	MOVQ         AX, CX
+	SHRQ         $0x04, CX
+	ANDQ         $0x0f, AX
+	MOVQ         AX, DX
+	SHLQ         $0x02, DX
+	LEAQ         tail<>+64(SB), BX
+	SUBQ         DX, BX
+	MOVQ         dst+8(FP), DX
+	MOVQ         x+24(FP), SI
+	VBROADCASTSS a+16(FP), Y14
+	VXORPS       X13, X13, X13
+	MOVQ         CX, DI
+	XORQ         CX, CX
+	TESTQ        DI, DI
+	JZ           allRest
+
+allLoop:
+	VMOVUPS (SI)(CX*1), Y0
+	VCMPPS  $0x1e, Y13, Y0, Y0
+	VANDPS  Y14, Y0, Y0
+	VMOVUPS Y0, (DX)(CX*1)
+	VMOVUPS 32(SI)(CX*1), Y1
+	VCMPPS  $0x1e, Y13, Y1, Y1
+	VANDPS  Y14, Y1, Y1
+	VMOVUPS Y1, 32(DX)(CX*1)
+	ADDQ    $0x40, CX
+	DECQ    DI
+	JNZ     allLoop
+
+allRest:
+	TESTQ      AX, AX
+	JZ         allDone
+	VMOVUPS    (BX), Y15
+	VMASKMOVPS (SI)(CX*1), Y15, Y0
+	VCMPPS     $0x1e, Y13, Y0, Y0
+	VANDPS     Y14, Y0, Y0
+	VMOVUPS    (BX), Y15
+	VMASKMOVPS Y0, Y15, (DX)(CX*1)
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPS 32(SI)(CX*1), Y15, Y1
+	VCMPPS     $0x1e, Y13, Y1, Y1
+	VANDPS     Y14, Y1, Y1
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPS Y1, Y15, 32(DX)(CX*1)
+
+allDone:
+	VZEROUPPER
+	RET
+
 // func axpyF32AVX2(n int, dst *float32, a float32, x *float32)
 // Requires: AVX
 TEXT ·axpyF32AVX2(SB), NOSPLIT, $0-32
@@ -503,6 +606,74 @@ done:
 	VZEROUPPER
 	RET
 
+// func fromFloat64F32AVX2(n int, dst *float32, src *float64)
+// Requires: AVX
+TEXT ·fromFloat64F32AVX2(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ src+16(FP), DX
+	SUBQ $0x04, AX
+	JLT  rest
+
+loop:
+	VCVTPD2PSY (DX), X0
+	VMOVUPS    X0, (CX)
+	ADDQ       $0x20, DX
+	ADDQ       $0x10, CX
+	SUBQ       $0x04, AX
+	JGE        loop
+
+rest:
+	ADDQ   $0x04, AX
+	JZ     done
+	VXORPS X1, X1, X1
+
+one:
+	VCVTSD2SS (DX), X1, X0
+	VMOVSS    X0, (CX)
+	ADDQ      $0x08, DX
+	ADDQ      $0x04, CX
+	DECQ      AX
+	JNZ       one
+
+done:
+	VZEROUPPER
+	RET
+
+// func toFloat64F32AVX2(n int, dst *float64, src *float32)
+// Requires: AVX
+TEXT ·toFloat64F32AVX2(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ src+16(FP), DX
+	SUBQ $0x04, AX
+	JLT  rest
+
+loop:
+	VCVTPS2PD (DX), Y0
+	VMOVUPD   Y0, (CX)
+	ADDQ      $0x10, DX
+	ADDQ      $0x20, CX
+	SUBQ      $0x04, AX
+	JGE       loop
+
+rest:
+	ADDQ   $0x04, AX
+	JZ     done
+	VXORPS X1, X1, X1
+
+one:
+	VCVTSS2SD (DX), X1, X0
+	VMOVSD    X0, (CX)
+	ADDQ      $0x04, DX
+	ADDQ      $0x08, CX
+	DECQ      AX
+	JNZ       one
+
+done:
+	VZEROUPPER
+	RET
+
 // func addToF64AVX2(n int, dst *float64, x *float64, y *float64)
 // Requires: AVX
 TEXT ·addToF64AVX2(SB), NOSPLIT, $0-32
@@ -652,6 +823,109 @@ allRest:
 	VMOVUPS    32(BX), Y15
 	VMASKMOVPD 32(DI)(CX*1), Y15, Y3
 	VMULPD     Y3, Y1, Y1
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPD Y1, Y15, 32(DX)(CX*1)
+
+allDone:
+	VZEROUPPER
+	RET
+
+// func reluF64AVX2(n int, dst *float64, x *float64)
+// Requires: AVX
+TEXT ·reluF64AVX2(SB), NOSPLIT, $0-24
+	MOVQ   n+0(FP), AX
+	MOVQ   AX, CX
+	SHRQ   $0x03, CX
+	ANDQ   $0x07, AX
+	MOVQ   AX, DX
+	SHLQ   $0x03, DX
+	LEAQ   tail<>+64(SB), BX
+	SUBQ   DX, BX
+	MOVQ   dst+8(FP), DX
+	MOVQ   x+16(FP), SI
+	VXORPS X13, X13, X13
+	MOVQ   CX, DI
+	XORQ   CX, CX
+	TESTQ  DI, DI
+	JZ     allRest
+
+allLoop:
+	VMAXPD  (SI)(CX*1), Y13, Y0
+	VADDPD  Y13, Y0, Y0
+	VMOVUPD Y0, (DX)(CX*1)
+	VMAXPD  32(SI)(CX*1), Y13, Y1
+	VADDPD  Y13, Y1, Y1
+	VMOVUPD Y1, 32(DX)(CX*1)
+	ADDQ    $0x40, CX
+	DECQ    DI
+	JNZ     allLoop
+
+allRest:
+	TESTQ      AX, AX
+	JZ         allDone
+	VMOVUPS    (BX), Y15
+	VMASKMOVPD (SI)(CX*1), Y15, Y0
+	VMAXPD     Y0, Y13, Y0
+	VADDPD     Y13, Y0, Y0
+	VMOVUPS    (BX), Y15
+	VMASKMOVPD Y0, Y15, (DX)(CX*1)
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPD 32(SI)(CX*1), Y15, Y1
+	VMAXPD     Y1, Y13, Y1
+	VADDPD     Y13, Y1, Y1
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPD Y1, Y15, 32(DX)(CX*1)
+
+allDone:
+	VZEROUPPER
+	RET
+
+// func stepF64AVX2(n int, dst *float64, a float64, x *float64)
+// Requires: AVX
+TEXT ·stepF64AVX2(SB), NOSPLIT, $0-32
+	MOVQ         n+0(FP), AX
+	MOVQ         AX, CX
+	SHRQ         $0x03, CX
+	ANDQ         $0x07, AX
+	MOVQ         AX, DX
+	SHLQ         $0x03, DX
+	LEAQ         tail<>+64(SB), BX
+	SUBQ         DX, BX
+	MOVQ         dst+8(FP), DX
+	MOVQ         x+24(FP), SI
+	VBROADCASTSD a+16(FP), Y14
+	VXORPS       X13, X13, X13
+	MOVQ         CX, DI
+	XORQ         CX, CX
+	TESTQ        DI, DI
+	JZ           allRest
+
+allLoop:
+	VMOVUPD (SI)(CX*1), Y0
+	VCMPPD  $0x1e, Y13, Y0, Y0
+	VANDPD  Y14, Y0, Y0
+	VMOVUPD Y0, (DX)(CX*1)
+	VMOVUPD 32(SI)(CX*1), Y1
+	VCMPPD  $0x1e, Y13, Y1, Y1
+	VANDPD  Y14, Y1, Y1
+	VMOVUPD Y1, 32(DX)(CX*1)
+	ADDQ    $0x40, CX
+	DECQ    DI
+	JNZ     allLoop
+
+allRest:
+	TESTQ      AX, AX
+	JZ         allDone
+	VMOVUPS    (BX), Y15
+	VMASKMOVPD (SI)(CX*1), Y15, Y0
+	VCMPPD     $0x1e, Y13, Y0, Y0
+	VANDPD     Y14, Y0, Y0
+	VMOVUPS    (BX), Y15
+	VMASKMOVPD Y0, Y15, (DX)(CX*1)
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPD 32(SI)(CX*1), Y15, Y1
+	VCMPPD     $0x1e, Y13, Y1, Y1
+	VANDPD     Y14, Y1, Y1
 	VMOVUPS    32(BX), Y15
 	VMASKMOVPD Y1, Y15, 32(DX)(CX*1)
 
@@ -973,6 +1247,74 @@ one:
 	ADDQ       $0x08, CX
 	DECQ       AX
 	JNZ        one
+
+done:
+	VZEROUPPER
+	RET
+
+// func fromFloat64F64AVX2(n int, dst *float64, src *float64)
+// Requires: AVX
+TEXT ·fromFloat64F64AVX2(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ src+16(FP), DX
+	SUBQ $0x04, AX
+	JLT  rest
+
+loop:
+	VMOVUPD (DX), Y0
+	VMOVUPD Y0, (CX)
+	ADDQ    $0x20, DX
+	ADDQ    $0x20, CX
+	SUBQ    $0x04, AX
+	JGE     loop
+
+rest:
+	ADDQ   $0x04, AX
+	JZ     done
+	VXORPS X1, X1, X1
+
+one:
+	VMOVSD (DX), X0
+	VMOVSD X0, (CX)
+	ADDQ   $0x08, DX
+	ADDQ   $0x08, CX
+	DECQ   AX
+	JNZ    one
+
+done:
+	VZEROUPPER
+	RET
+
+// func toFloat64F64AVX2(n int, dst *float64, src *float64)
+// Requires: AVX
+TEXT ·toFloat64F64AVX2(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ src+16(FP), DX
+	SUBQ $0x04, AX
+	JLT  rest
+
+loop:
+	VMOVUPD (DX), Y0
+	VMOVUPD Y0, (CX)
+	ADDQ    $0x20, DX
+	ADDQ    $0x20, CX
+	SUBQ    $0x04, AX
+	JGE     loop
+
+rest:
+	ADDQ   $0x04, AX
+	JZ     done
+	VXORPS X1, X1, X1
+
+one:
+	VMOVSD (DX), X0
+	VMOVSD X0, (CX)
+	ADDQ   $0x08, DX
+	ADDQ   $0x08, CX
+	DECQ   AX
+	JNZ    one
 
 done:
 	VZEROUPPER

@@ -19,6 +19,16 @@ func subToF32AVX512(n int, dst *float32, x *float32, y *float32)
 //go:noescape
 func mulToF32AVX512(n int, dst *float32, x *float32, y *float32)
 
+// reluF32AVX512 sets the n entries of dst to the larger of 0 and those of x.
+//
+//go:noescape
+func reluF32AVX512(n int, dst *float32, x *float32)
+
+// stepF32AVX512 sets the n entries of dst to a where those of x are positive, else to 0.
+//
+//go:noescape
+func stepF32AVX512(n int, dst *float32, a float32, x *float32)
+
 // axpyF32AVX512 adds a·x to the n entries of dst, each product rounded before.
 //
 //go:noescape
@@ -44,6 +54,16 @@ func sumF32AVX512(n int, x *float32) float32
 //go:noescape
 func fromBytesF32AVX512(n int, dst *float32, src *byte, scale float32)
 
+// fromFloat64F32AVX512 sets the n entries of dst to those of src, rounded.
+//
+//go:noescape
+func fromFloat64F32AVX512(n int, dst *float32, src *float64)
+
+// toFloat64F32AVX512 sets the n entries of dst to those of src.
+//
+//go:noescape
+func toFloat64F32AVX512(n int, dst *float64, src *float32)
+
 // addToF64AVX512 makes the n entries of dst of those of x and y.
 //
 //go:noescape
@@ -58,6 +78,16 @@ func subToF64AVX512(n int, dst *float64, x *float64, y *float64)
 //
 //go:noescape
 func mulToF64AVX512(n int, dst *float64, x *float64, y *float64)
+
+// reluF64AVX512 sets the n entries of dst to the larger of 0 and those of x.
+//
+//go:noescape
+func reluF64AVX512(n int, dst *float64, x *float64)
+
+// stepF64AVX512 sets the n entries of dst to a where those of x are positive, else to 0.
+//
+//go:noescape
+func stepF64AVX512(n int, dst *float64, a float64, x *float64)
 
 // axpyF64AVX512 adds a·x to the n entries of dst, each product rounded before.
 //
@@ -83,3 +113,13 @@ func sumF64AVX512(n int, x *float64) float64
 //
 //go:noescape
 func fromBytesF64AVX512(n int, dst *float64, src *byte, scale float64)
+
+// fromFloat64F64AVX512 sets the n entries of dst to those of src, rounded.
+//
+//go:noescape
+func fromFloat64F64AVX512(n int, dst *float64, src *float64)
+
+// toFloat64F64AVX512 sets the n entries of dst to those of src.
+//
+//go:noescape
+func toFloat64F64AVX512(n int, dst *float64, src *float64)

@@ -118,6 +118,84 @@ allDone:
 	VZEROUPPER
 	RET
 
+// func reluF32AVX512(n int, dst *float32, x *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·reluF32AVX512(SB), NOSPLIT, $0-24
+	MOVQ   n+0(FP), AX
+	MOVQ   AX, CX
+	SHRQ   $0x04, CX
+	ANDQ   $0x0f, AX
+	MOVL   $0xffffffff, DX
+	BZHIL  AX, DX, DX
+	KMOVW  DX, K1
+	MOVQ   dst+8(FP), DX
+	MOVQ   x+16(FP), BX
+	VXORPS X13, X13, X13
+	MOVQ   CX, SI
+	XORQ   CX, CX
+	TESTQ  SI, SI
+	JZ     allRest
+
+allLoop:
+	VMAXPS  (BX)(CX*1), Z13, Z0
+	VADDPS  Z13, Z0, Z0
+	VMOVUPS Z0, (DX)(CX*1)
+	ADDQ    $0x40, CX
+	DECQ    SI
+	JNZ     allLoop
+
+allRest:
+	TESTQ     AX, AX
+	JZ        allDone
+	VMOVUPS.Z (BX)(CX*1), K1, Z0
+	VMAXPS    Z0, Z13, Z0
+	VADDPS    Z13, Z0, Z0
+	VMOVUPS   Z0, K1, (DX)(CX*1)
+
+allDone:
+	VZEROUPPER
+	RET
+
+// func stepF32AVX512(n int, dst *float32, a float32, x *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·stepF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ         n+0(FP), AX
+	MOVQ         AX, CX
+	SHRQ         $0x04, CX
+	ANDQ         $0x0f, AX
+	MOVL         $0xffffffff, DX
+	BZHIL        AX, DX, DX
+	KMOVW        DX, K1
+	MOVQ         dst+8(FP), DX
+	MOVQ         x+24(FP), BX
+	VBROADCASTSS a+16(FP), Z14
+	VXORPS       X13, X13, X13
+	MOVQ         CX, SI
+	XORQ         CX, CX
+	TESTQ        SI, SI
+	JZ           allRest
+
+allLoop:
+	VMOVUPS   (BX)(CX*1), Z0
+	VCMPPS    $0x1e, Z13, Z0, K2
+	VMOVUPS.Z Z14, K2, Z0
+	VMOVUPS   Z0, (DX)(CX*1)
+	ADDQ      $0x40, CX
+	DECQ      SI
+	JNZ       allLoop
+
+allRest:
+	TESTQ     AX, AX
+	JZ        allDone
+	VMOVUPS.Z (BX)(CX*1), K1, Z0
+	VCMPPS    $0x1e, Z13, Z0, K2
+	VMOVUPS.Z Z14, K2, Z0
+	VMOVUPS   Z0, K1, (DX)(CX*1)
+
+allDone:
+	VZEROUPPER
+	RET
+
 // func axpyF32AVX512(n int, dst *float32, a float32, x *float32)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·axpyF32AVX512(SB), NOSPLIT, $0-32
@@ -375,6 +453,74 @@ done:
 	VZEROUPPER
 	RET
 
+// func fromFloat64F32AVX512(n int, dst *float32, src *float64)
+// Requires: AVX, AVX512F
+TEXT ·fromFloat64F32AVX512(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ src+16(FP), DX
+	SUBQ $0x08, AX
+	JLT  rest
+
+loop:
+	VCVTPD2PS (DX), Y0
+	VMOVUPS   Y0, (CX)
+	ADDQ      $0x40, DX
+	ADDQ      $0x20, CX
+	SUBQ      $0x08, AX
+	JGE       loop
+
+rest:
+	ADDQ   $0x08, AX
+	JZ     done
+	VXORPS X1, X1, X1
+
+one:
+	VCVTSD2SS (DX), X1, X0
+	VMOVSS    X0, (CX)
+	ADDQ      $0x08, DX
+	ADDQ      $0x04, CX
+	DECQ      AX
+	JNZ       one
+
+done:
+	VZEROUPPER
+	RET
+
+// func toFloat64F32AVX512(n int, dst *float64, src *float32)
+// Requires: AVX, AVX512F
+TEXT ·toFloat64F32AVX512(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ src+16(FP), DX
+	SUBQ $0x08, AX
+	JLT  rest
+
+loop:
+	VCVTPS2PD (DX), Z0
+	VMOVUPD   Z0, (CX)
+	ADDQ      $0x20, DX
+	ADDQ      $0x40, CX
+	SUBQ      $0x08, AX
+	JGE       loop
+
+rest:
+	ADDQ   $0x08, AX
+	JZ     done
+	VXORPS X1, X1, X1
+
+one:
+	VCVTSS2SD (DX), X1, X0
+	VMOVSD    X0, (CX)
+	ADDQ      $0x04, DX
+	ADDQ      $0x08, CX
+	DECQ      AX
+	JNZ       one
+
+done:
+	VZEROUPPER
+	RET
+
 // func addToF64AVX512(n int, dst *float64, x *float64, y *float64)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·addToF64AVX512(SB), NOSPLIT, $0-32
@@ -483,6 +629,84 @@ allRest:
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMOVUPD.Z (SI)(CX*1), K1, Z2
 	VMULPD    Z2, Z0, Z0
+	VMOVUPD   Z0, K1, (DX)(CX*1)
+
+allDone:
+	VZEROUPPER
+	RET
+
+// func reluF64AVX512(n int, dst *float64, x *float64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·reluF64AVX512(SB), NOSPLIT, $0-24
+	MOVQ   n+0(FP), AX
+	MOVQ   AX, CX
+	SHRQ   $0x03, CX
+	ANDQ   $0x07, AX
+	MOVL   $0xffffffff, DX
+	BZHIL  AX, DX, DX
+	KMOVW  DX, K1
+	MOVQ   dst+8(FP), DX
+	MOVQ   x+16(FP), BX
+	VXORPS X13, X13, X13
+	MOVQ   CX, SI
+	XORQ   CX, CX
+	TESTQ  SI, SI
+	JZ     allRest
+
+allLoop:
+	VMAXPD  (BX)(CX*1), Z13, Z0
+	VADDPD  Z13, Z0, Z0
+	VMOVUPD Z0, (DX)(CX*1)
+	ADDQ    $0x40, CX
+	DECQ    SI
+	JNZ     allLoop
+
+allRest:
+	TESTQ     AX, AX
+	JZ        allDone
+	VMOVUPD.Z (BX)(CX*1), K1, Z0
+	VMAXPD    Z0, Z13, Z0
+	VADDPD    Z13, Z0, Z0
+	VMOVUPD   Z0, K1, (DX)(CX*1)
+
+allDone:
+	VZEROUPPER
+	RET
+
+// func stepF64AVX512(n int, dst *float64, a float64, x *float64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·stepF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ         n+0(FP), AX
+	MOVQ         AX, CX
+	SHRQ         $0x03, CX
+	ANDQ         $0x07, AX
+	MOVL         $0xffffffff, DX
+	BZHIL        AX, DX, DX
+	KMOVW        DX, K1
+	MOVQ         dst+8(FP), DX
+	MOVQ         x+24(FP), BX
+	VBROADCASTSD a+16(FP), Z14
+	VXORPS       X13, X13, X13
+	MOVQ         CX, SI
+	XORQ         CX, CX
+	TESTQ        SI, SI
+	JZ           allRest
+
+allLoop:
+	VMOVUPD   (BX)(CX*1), Z0
+	VCMPPD    $0x1e, Z13, Z0, K2
+	VMOVUPD.Z Z14, K2, Z0
+	VMOVUPD   Z0, (DX)(CX*1)
+	ADDQ      $0x40, CX
+	DECQ      SI
+	JNZ       allLoop
+
+allRest:
+	TESTQ     AX, AX
+	JZ        allDone
+	VMOVUPD.Z (BX)(CX*1), K1, Z0
+	VCMPPD    $0x1e, Z13, Z0, K2
+	VMOVUPD.Z Z14, K2, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
 allDone:
@@ -735,6 +959,74 @@ one:
 	ADDQ       $0x08, CX
 	DECQ       AX
 	JNZ        one
+
+done:
+	VZEROUPPER
+	RET
+
+// func fromFloat64F64AVX512(n int, dst *float64, src *float64)
+// Requires: AVX, AVX512F
+TEXT ·fromFloat64F64AVX512(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ src+16(FP), DX
+	SUBQ $0x08, AX
+	JLT  rest
+
+loop:
+	VMOVUPD (DX), Z0
+	VMOVUPD Z0, (CX)
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, CX
+	SUBQ    $0x08, AX
+	JGE     loop
+
+rest:
+	ADDQ   $0x08, AX
+	JZ     done
+	VXORPS X1, X1, X1
+
+one:
+	VMOVSD (DX), X0
+	VMOVSD X0, (CX)
+	ADDQ   $0x08, DX
+	ADDQ   $0x08, CX
+	DECQ   AX
+	JNZ    one
+
+done:
+	VZEROUPPER
+	RET
+
+// func toFloat64F64AVX512(n int, dst *float64, src *float64)
+// Requires: AVX, AVX512F
+TEXT ·toFloat64F64AVX512(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ src+16(FP), DX
+	SUBQ $0x08, AX
+	JLT  rest
+
+loop:
+	VMOVUPD (DX), Z0
+	VMOVUPD Z0, (CX)
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, CX
+	SUBQ    $0x08, AX
+	JGE     loop
+
+rest:
+	ADDQ   $0x08, AX
+	JZ     done
+	VXORPS X1, X1, X1
+
+one:
+	VMOVSD (DX), X0
+	VMOVSD X0, (CX)
+	ADDQ   $0x08, DX
+	ADDQ   $0x08, CX
+	DECQ   AX
+	JNZ    one
 
 done:
 	VZEROUPPER

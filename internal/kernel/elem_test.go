@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -44,6 +45,55 @@ func testElementwise[T Float](t *testing.T) {
 				}
 				a.check(t, what)
 			}
+		}
+	})
+}
+
+// TestOneInput: rectifying and conversions have the bits of the plain loop, for zeros of either sign, NaN, infinities and numbers that are
+// too large or too small for float32 too.
+func TestOneInput(t *testing.T) { eachType(t, testOneInput[float32], testOneInput[float64]) }
+
+func testOneInput[T Float](t *testing.T) {
+	odd := []float64{math.Copysign(0, -1), 0, math.NaN(), math.Inf(1), math.Inf(-1), 5e-324, -1e-46, 1e300, 1 + 1e-12}
+	eachPath(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(1, 2))
+		number := func() float64 {
+			if i := rng.IntN(3 * len(odd)); i < len(odd) {
+				return odd[i]
+			}
+			return rng.NormFloat64()
+		}
+		for n := range 150 {
+			a, b := &arena[T]{rng: rng}, &arena[float64]{rng: rng}
+			x, dst := a.slice(n, func() T { return T(number()) }), a.slice(n, func() T { return 1 })
+			wide, dst64 := b.slice(n, number), b.slice(n, func() float64 { return 1 })
+			want, want64 := make([]T, n), make([]float64, n)
+			for _, op := range []struct {
+				name    string
+				f, twin func()
+			}{
+				{"ReLU", func() { ReLU(dst, x) }, func() { reluGo(want, x) }},
+				{"Step", func() { Step(dst, x) }, func() { stepGo(want, 1, x) }},
+				{"FromFloat64", func() { FromFloat64(dst, wide) }, func() { fromFloat64Go(want, wide) }},
+				{"ToFloat64", func() { ToFloat64(dst64, x) }, func() { toFloat64Go(want64, x) }},
+			} {
+				what := fmt.Sprintf("%s n=%d", op.name, n)
+				op.f()
+				op.twin()
+				sameBits(t, what, dst, want)
+				if op.name == "ToFloat64" {
+					sameBits(t, what, dst64, want64)
+				}
+				a.check(t, what)
+				b.check(t, what)
+			}
+			reluGo(want, x)
+			y := slices.Clone(x)
+			ReLU(y, y)
+			sameBits(t, "ReLU in place", y, want)
+			stepGo(want, 1, x)
+			Step(x, x)
+			sameBits(t, "Step in place", x, want)
 		}
 	})
 }

@@ -47,6 +47,22 @@ func tallest[T Float](n int) int {
 // cut and whatever is copied. Blocks of B and slivers of A are copied where that pays, so that the kernel finds what it
 // reads one after the other side by side.
 func gemmChain[T Float](m, n, k int, c unsafe.Pointer, ldc int, a, b operand, acc bool) {
+	switch team := NewCrew(m * n * k); {
+	case team == nil:
+		chainPart[T](m, n, k, c, ldc, a, b, acc)
+	case n >= m || n >= blockCols: // a part copies its own columns of B
+		team.Share(n, func(from, to int) {
+			chainPart[T](m, to-from, k, unsafe.Add(c, from*size[T]()), ldc, a, b.from(0, from), acc)
+		})
+	default:
+		team.Share(m, func(from, to int) {
+			chainPart[T](to-from, n, k, unsafe.Add(c, from*ldc), ldc, a.from(from, 0), b, acc)
+		})
+	}
+}
+
+// chainPart is gemmChain on one processor.
+func chainPart[T Float](m, n, k int, c unsafe.Pointer, ldc int, a, b operand, acc bool) {
 	s := size[T]()
 	packB := b.col != s || m >= packHeight && n*k*s > looseBytes
 	packA := n >= sliverCols && max(m*a.row, k*a.col) > looseSliver

@@ -52,12 +52,31 @@ func gemmDot[T Float](m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb in
 		// The transposed product has more rows to group; each entry is the same sum.
 		m, n, ap, bp, lda, ldb, rs, cs = n, m, bp, ap, ldb, lda, cs, rs
 	}
+	team := NewCrew(m * n * k)
+	if team == nil {
+		dotPart[T](m, n, k, cp, rs, cs, ap, lda, bp, ldb)
+		return
+	}
+	if n >= m {
+		team.Share(n, func(from, to int) {
+			dotPart[T](m, to-from, k, unsafe.Add(cp, from*cs), rs, cs, ap, lda, unsafe.Add(bp, from*ldb), ldb)
+		})
+		return
+	}
+	team.Share(m, func(from, to int) {
+		dotPart[T](to-from, n, k, unsafe.Add(cp, from*rs), rs, cs, unsafe.Add(ap, from*lda), lda, bp, ldb)
+	})
+}
+
+// dotPart is gemmDot on one processor.
+func dotPart[T Float](m, n, k int, c unsafe.Pointer, rs, cs int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int) {
+	s := size[T]()
 	block := 64 / s
 	count := ceil(k*s, sumBytes)
 	piece := ceil(ceil(k, count), block) * block
 	for p := 0; p < k; p += piece {
 		h := min(piece, k-p)
-		dotStrips[T](m, n, h, cp, rs, cs, unsafe.Add(ap, p*s), lda, unsafe.Add(bp, p*s), ldb)
+		dotStrips[T](m, n, h, c, rs, cs, unsafe.Add(a, p*s), lda, unsafe.Add(b, p*s), ldb)
 	}
 }
 

@@ -28,6 +28,37 @@ func mulToGo[T Float](dst, x, y []T) {
 	}
 }
 
+func reluGo[T Float](dst, x []T) {
+	x = x[:len(dst)]
+	for i := range dst {
+		dst[i] = max(x[i], 0)
+	}
+}
+
+func stepGo[T Float](dst []T, a T, x []T) {
+	x = x[:len(dst)]
+	for i, v := range x {
+		dst[i] = 0
+		if v > 0 {
+			dst[i] = a
+		}
+	}
+}
+
+func fromFloat64Go[T Float](dst []T, src []float64) {
+	src = src[:len(dst)]
+	for i := range dst {
+		dst[i] = T(src[i])
+	}
+}
+
+func toFloat64Go[T Float](dst []float64, src []T) {
+	src = src[:len(dst)]
+	for i := range dst {
+		dst[i] = float64(src[i])
+	}
+}
+
 func axpyGo[T Float](dst []T, a T, x []T) {
 	x = x[:len(dst)]
 	for i := range dst {

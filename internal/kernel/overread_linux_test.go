@@ -91,6 +91,13 @@ func testNoReadOutside[T Float](t *testing.T) {
 			}
 			return s[:n]
 		}
+		wide := fence[float64](t, most, atEnd)
+		cut64 := func(n int) []float64 {
+			if atEnd {
+				return wide[most-n:]
+			}
+			return wide[:n]
+		}
 		eachPath(t, func(t *testing.T) {
 			for n := 1; n <= most; n++ {
 				a, b, c := cut(x, n), cut(y, n), cut(z, n)
@@ -102,6 +109,10 @@ func testNoReadOutside[T Float](t *testing.T) {
 				MulTo(a, b, c)
 				Axpy(a, 2, b)
 				Scale(a, 2, b)
+				ReLU(a, b)
+				Step(a, b)
+				FromFloat64(a, cut64(n))
+				ToFloat64(cut64(n), a)
 				a[0] = Dot(b, c) + Sum(b)
 				FromBytes(a, src[:n], 1)
 				m := 1 + n%3

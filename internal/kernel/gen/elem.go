@@ -23,6 +23,7 @@ func (e *emitter) elementwise() {
 		})
 		e.ret()
 	}
+	e.rectified()
 	e.scaled("axpy", "adds a·x to the n entries of dst, each product rounded before.", true)
 	e.scaled("scale", "sets the n entries of dst to a·x.", false)
 }
@@ -40,6 +41,45 @@ func (e *emitter) scaled(name, doc string, add bool) {
 			if add {
 				e.load(indexed(dst, off), p+2, k, p)
 				e.packed("VADD", e.vec(p+2), e.vec(p), e.vec(p))
+			}
+			e.store(p, indexed(dst, off), k, p)
+		}
+	})
+	e.ret()
+}
+
+// rectified emits the positive part of numbers, and its slope. The maximum of two zeros is the second, and so is that with a NaN: what is
+// added makes a −0 of x 0, as the maximum of compiled Go is.
+func (e *emitter) rectified() {
+	const zero = elemFactor - 1
+	e.fn("relu", "sets the n entries of dst to the larger of 0 and those of x.", "n int, dst, x *T", "")
+	s := e.span(e.arg("n"), elemMask)
+	dst, x := e.arg("dst"), e.arg("x")
+	e.zero(zero)
+	e.eachPiece("all", s, func(off reg.Register, k *mask) {
+		for p := range e.parts() {
+			e.packed("VMAX", e.source(indexed(x, off), p, k, p), e.vec(zero), e.vec(p))
+			e.packed("VADD", e.vec(zero), e.vec(p), e.vec(p))
+			e.store(p, indexed(dst, off), k, p)
+		}
+	})
+	e.ret()
+
+	e.fn("step", "sets the n entries of dst to a where those of x are positive, else to 0.", "n int, dst *T, a T, x *T", "")
+	s = e.span(e.arg("n"), elemMask)
+	dst, x = e.arg("dst"), e.arg("x")
+	e.broadcast(e.param("a"), elemFactor)
+	e.zero(zero)
+	e.eachPiece("all", s, func(off reg.Register, k *mask) {
+		const greater = 30
+		for p := range e.parts() {
+			e.load(indexed(x, off), p, k, p)
+			if e.wide {
+				e.packed("VCMP", greater, e.vec(zero), e.vec(p), reg.K2)
+				e.op("VMOVUP"+e.letter()+"_Z", e.vec(elemFactor), reg.K2, e.vec(p))
+			} else {
+				e.packed("VCMP", greater, e.vec(zero), e.vec(p), e.vec(p))
+				e.packed("VAND", e.vec(elemFactor), e.vec(p), e.vec(p))
 			}
 			e.store(p, indexed(dst, off), k, p)
 		}
@@ -143,6 +183,65 @@ func (s *sumKernel) total() {
 	sum := s.reduce([][]int{first}, s.last)
 	s.Store(s.quarter(sum[0]), s.ReturnIndex(0))
 	s.ret()
+}
+
+// conversions emit copies from and to float64.
+func (e *emitter) conversions() {
+	const wide = 8
+	e.fn("fromFloat64", "sets the n entries of dst to those of src, rounded.", "n int, dst *T, src *float64", "")
+	e.converted(wide, e.size, e.lanes64(), "VCVTPD2PS", "VCVTSD2SS")
+	e.fn("toFloat64", "sets the n entries of dst to those of src.", "n int, dst *float64, src *T", "")
+	e.converted(e.size, wide, e.lanes64(), "VCVTPS2PD", "VCVTSS2SD")
+}
+
+// lanes64 is the float64 in a register.
+func (e *emitter) lanes64() int { return e.width / 8 }
+
+// converted emits a loop over so many numbers at a time, and one over the rest. Numbers of one size are only copied.
+func (e *emitter) converted(from, to, lanes int, vector, scalar string) {
+	n, dst, src := e.arg("n"), e.arg("dst"), e.arg("src")
+	e.op("SUBQ", lanes, n)
+	e.jump("JLT", "rest")
+	e.label("loop")
+	switch {
+	case from == to:
+		e.op("VMOVUPD", memory(src, 0), e.vec(0))
+		e.op("VMOVUPD", e.vec(0), memory(dst, 0))
+	case from > to && e.wide:
+		e.op(vector, memory(src, 0), e.half(0))
+		e.op("VMOVUPS", e.half(0), memory(dst, 0))
+	case from > to:
+		e.op(vector+"Y", memory(src, 0), e.quarter(0))
+		e.op("VMOVUPS", e.quarter(0), memory(dst, 0))
+	default:
+		e.op(vector, memory(src, 0), e.vec(0))
+		e.op("VMOVUPD", e.vec(0), memory(dst, 0))
+	}
+	e.op("ADDQ", lanes*from, src)
+	e.op("ADDQ", lanes*to, dst)
+	e.op("SUBQ", lanes, n)
+	e.jump("JGE", "loop")
+	e.label("rest")
+	e.op("ADDQ", lanes, n)
+	e.jump("JZ", "done")
+	e.zero(1)
+	e.label("one")
+	switch {
+	case from == to:
+		e.op("VMOVSD", memory(src, 0), e.quarter(0))
+		e.op("VMOVSD", e.quarter(0), memory(dst, 0))
+	case from > to:
+		e.op(scalar, memory(src, 0), e.quarter(1), e.quarter(0))
+		e.op("VMOVSS", e.quarter(0), memory(dst, 0))
+	default:
+		e.op(scalar, memory(src, 0), e.quarter(1), e.quarter(0))
+		e.op("VMOVSD", e.quarter(0), memory(dst, 0))
+	}
+	e.op("ADDQ", from, src)
+	e.op("ADDQ", to, dst)
+	e.countDown(n, "one")
+	e.label("done")
+	e.ret()
 }
 
 // fromBytes emits the conversion of bytes.
