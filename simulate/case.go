@@ -37,6 +37,7 @@ func Draw(seed uint64) Case {
 	c.Flags = []string{
 		fmt.Sprintf("-agents=%d", c.Agents),
 		"-graph=" + among(d.of("graph"), "ring", "path", "star", "complete"),
+		"-wire=" + among(d.of("wire"), "float64", "float64", "float64", "float32", "bf16", "int8"),
 		"-evaluate=" + among(d.of("evaluate"), "off", "off", "exact"),
 		"-checkpoint-every=" + among(d.of("checkpoints"), "1", "1", "2", "3"),
 		"-eval-every=" + among(d.of("evaluations"), "1", "2", "4"),
@@ -44,6 +45,7 @@ func Draw(seed uint64) Case {
 	c.Flags = append(c.Flags, among(d.of("method"),
 		[]string{"-algorithm=newtoncg", "-K=4", "-x0=0"},
 		[]string{"-algorithm=madsbo", "-K=6", "-T=2", "-N=2", "-alpha=0.1", "-beta=0.2", "-gamma=0.2"},
+		[]string{"-algorithm=madsbo_tuned", "-K=6", "-T=2", "-N=2", "-alpha=0.1", "-beta=0.2", "-gamma=0.2", "-set=warm_z=true", "-set=track_y=true", "-set=mom_y=0.5"},
 		[]string{"-algorithm=dsoba", "-K=8", "-alpha=0.1", "-beta=0.2", "-gamma=0.2"},
 	)...)
 	c.Latency = d.of("latency").between(time.Millisecond, 2*time.Second)
