@@ -64,7 +64,7 @@ func Draw(seed uint64) Case {
 	}
 	// After the last fault an agent may have all to do again, and each return makes others wait, redial and go back. Who did not hear
 	// that a neighbour has left waits as long as the patience says.
-	c.Limit = 20*usual + 100*c.SilentAfter + 2*c.Patience + time.Hour
+	c.Limit = 10*usual + 50*c.SilentAfter + 2*c.Patience + 12*time.Hour
 	return c
 }
 

@@ -44,8 +44,8 @@ type process struct {
 	mixer   *grpc.Mixer // nil before the exchange is open; guarded by the machine's lock
 }
 
-// mostLives bounds how often an agent is started: with faults at an end, no agent can need that many.
-const mostLives = 2000
+// mostLives bounds how often an agent is started. Faults are too few for so many, and the pause before a start grows with their number.
+const mostLives = 300
 
 // supervise runs processes until one has finished, or ends with an error that would come again, or ctx ends.
 func (m *machine) supervise(ctx context.Context) error {
@@ -78,7 +78,8 @@ func (m *machine) supervise(ctx context.Context) error {
 			return fmt.Errorf("it was started %d times: %w", p.life, err)
 		}
 		m.mu.Lock()
-		m.down = later(m.down, time.Now().Add(m.of("restart", m.agent, p.life).between(time.Second, time.Minute)))
+		pause := m.of("restart", m.agent, p.life).between(time.Second, time.Minute) * time.Duration(1+p.life*p.life/25)
+		m.down = later(m.down, time.Now().Add(pause))
 		m.mu.Unlock()
 	}
 	return fmt.Errorf("agent %d: %w", m.agent, context.Cause(ctx))
