@@ -55,7 +55,7 @@ func (c *workCopy) find(ctx context.Context, b bug, tests [][]string) (by string
 		}
 	}
 	if out, err := c.command(ctx, "vet", b.changed()...).CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%s: the code with the bug must be code: %s", b.name, out)
+		return "", fmt.Errorf("the code with the bug must be code: %s", out)
 	}
 	for _, test := range tests {
 		args := append([]string{"-failfast", fmt.Sprintf("-timeout=%v", c.limit)}, test...)

@@ -29,7 +29,7 @@ func exchangeBugs() []bug {
 		exchange("neighbours swapped", mixer, "\t\t\te, edges = edges[0], edges[1:]\n\t\t\tpayload", "\t\t\te, edges = edges[len(edges)-1], edges[:len(edges)-1]\n\t\t\tpayload"),
 		exchange("the vector of the exchange before", mixer, "payload = e.slot[m.round%2]", "payload = e.slot[(m.round+1)%2]"),
 		exchange("masks used again", grpc+"/mask.go", "binary.BigEndian.PutUint64(iv[:], uint64(exchange))", "binary.BigEndian.PutUint64(iv[:], uint64(exchange/2))"),
-		exchange("masks of the same sign", grpc+"/mask.go", "addNumbers(chunk, numbers[:len(chunk)], other < k.agent)", "addNumbers(chunk, numbers[:len(chunk)], false)"),
+		exchange("masks of the same sign", grpc+"/mask.go", "addNumbers(chunk, numbers[:len(chunk)], other < k.agent)", "addNumbers(chunk, numbers[:len(chunk)], other < 0)"),
 		exchange("exchange numbers of 16 bits", grpc+"/frame.go", "binary.LittleEndian.PutUint64(b[8:], uint64(h.exchange))", "binary.LittleEndian.PutUint64(b[8:], uint64(uint16(h.exchange)))"),
 		exchange("a certificate of another agent", grpc+"/accept.go", "\tif agent != h.from {\n", "\tif agent < 0 {\n"),
 		exchange("settings are not compared", grpc+"/accept.go", "case h.config != c.Hash:", "case len(h.config) != len(c.Hash):"),

@@ -81,13 +81,17 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	for _, b := range chosen {
 		began := time.Now()
 		by, err := c.find(ctx, b, b.tests(*seeds, *alone))
-		if err != nil {
-			return err
-		}
-		if by != "" {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			by = "not planted: " + cli.OneLine(err)
+		case by == "":
+			by = "NOT FOUND"
+		default:
 			found++
 		}
-		fmt.Fprintf(stdout, "| %s | %s | %.0f s |\n", b.name, orNothing(by), time.Since(began).Seconds())
+		fmt.Fprintf(stdout, "| %s | %s | %.0f s |\n", b.name, by, time.Since(began).Seconds())
 	}
 	fmt.Fprintf(stdout, "%d of %d found\n", found, len(chosen))
 	if found < len(chosen) {
@@ -110,11 +114,4 @@ func (b bug) tests(seeds int, alone bool) (all [][]string) {
 		}
 	}
 	return all
-}
-
-func orNothing(text string) string {
-	if text == "" {
-		return "NOT FOUND"
-	}
-	return text
 }

@@ -1,0 +1,46 @@
+package train_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"dsbo"
+	"dsbo/internal/must"
+	"dsbo/network/grpc"
+	"dsbo/network/networktest"
+	"dsbo/train"
+)
+
+// TestOneDiverges: an agent that diverges alone ends the run for all, and they say so. What becomes of agents that are
+// lost and come back is proved by package simulate.
+func TestOneDiverges(t *testing.T) {
+	c, _ := config(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	listeners, addresses := make([]net.Listener, agents), make([]string, agents)
+	for i := range agents {
+		listeners[i] = must.Get(net.Listen("tcp", "127.0.0.1:0"))
+		addresses[i] = listeners[i].Addr().String()
+	}
+	for i, err := range networktest.AtOnce(agents, func(i int) error {
+		mixer, err := grpc.Open(grpc.Config{Agent: i, Matrix: c.W, Run: "test", Addresses: addresses, Listener: listeners[i]})
+		if err != nil {
+			return err
+		}
+		defer mixer.Close()
+		own := ofAgents(c, mixer, i)
+		if i == 2 {
+			own.MaxNorm = 1e-6
+		}
+		_, err = train.Run(ctx, own)
+		mixer.Fail(err)
+		return err
+	}) {
+		if own := (*dsbo.DivergedError)(nil); !errors.Is(err, dsbo.ErrDiverged) || errors.As(err, &own) != (i == 2) {
+			t.Errorf("agent %d: %v, want that agent 2 has diverged", i, err)
+		}
+	}
+}
