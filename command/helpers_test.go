@@ -19,6 +19,7 @@ import (
 	"dsbo/experiment/experimenttest"
 	"dsbo/internal/cli"
 	"dsbo/internal/must"
+	"dsbo/runs"
 	"dsbo/tasks"
 )
 
@@ -135,5 +136,11 @@ func edit(t *testing.T, path, old, new string) {
 	if !bytes.Contains(data, []byte(old)) {
 		t.Fatalf("%s has no %q", path, old)
 	}
-	must.OK(os.WriteFile(path, bytes.Replace(data, []byte(old), []byte(new), 1), 0o644))
+	data = bytes.Replace(data, []byte(old), []byte(new), 1)
+	folder := runs.Folder(filepath.Dir(path))
+	if must.Get(folder.Has(runs.SumsFile)) { // else the file would be taken for a damaged one
+		must.OK(folder.WriteFile(filepath.Base(path), data))
+		return
+	}
+	must.OK(os.WriteFile(path, data, 0o644))
 }

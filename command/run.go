@@ -183,7 +183,7 @@ func (o *runOptions) prepareFolder(c *cluster.Cluster) error {
 		}
 	}
 	// The configuration comes first: with it a run that ends here can be resumed.
-	if err := folder.WriteConfig(runs.SeriesConfig{Task: c.Task, Run: c.Run, Hash: c.Hash(), Flags: c.Flags, Build: runs.ThisBuild()}); err != nil {
+	if err := folder.WriteConfig(runs.SeriesConfig{Format: runs.Format, Task: c.Task, Run: c.Run, Hash: c.Hash(), Flags: c.Flags, Build: runs.ThisBuild()}); err != nil {
 		return err
 	}
 	return o.makeCerts(c)

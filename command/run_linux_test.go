@@ -267,8 +267,8 @@ func TestResumeOfABeginning(t *testing.T) {
 		must.Get(pki.Load(certs, i, time.Now()))
 	}
 	wantFiles(t, certs, "agent-0-key.pem agent-0.pem agent-1-key.pem agent-1.pem ca.pem")
-	wantFiles(t, out, "agent-0 agent-0.log certs config.json")
-	wantFiles(t, filepath.Join(out, "agent-0"), "config.json")
+	wantFiles(t, out, "SHA256SUMS agent-0 agent-0.log certs config.json")
+	wantFiles(t, filepath.Join(out, "agent-0"), "SHA256SUMS config.json")
 }
 
 // -force removes all that the agents of the old run left, and nothing if there is something else.
@@ -284,8 +284,8 @@ func TestForce(t *testing.T) {
 		must.OK(os.WriteFile(filepath.Join(out, name, "chapter.tex"), nil, 0o644))
 	}
 	wantError(t, openRun(t, "-cluster="+file, "-out="+out, "-force"), cli.Usage, "agent-9 is neither empty nor a run folder")
-	wantFiles(t, out, "agent-0 agent-0.log agent-1 agent-1.log agent-2 agent-2.log agent-9 agent-orange certs config.json")
+	wantFiles(t, out, "SHA256SUMS agent-0 agent-0.log agent-1 agent-1.log agent-2 agent-2.log agent-9 agent-orange certs config.json")
 	must.OK(os.RemoveAll(filepath.Join(out, "agent-9")))
 	must.OK(openRun(t, "-cluster="+file, "-out="+out, "-force", "-insecure"))
-	wantFiles(t, out, "agent-orange config.json")
+	wantFiles(t, out, "SHA256SUMS agent-orange config.json")
 }

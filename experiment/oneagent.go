@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,7 +56,7 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	if state == runs.Absent {
 		err = r.folder.Check(r.mode)
 	} else {
-		err = r.checkOwner(l)
+		err = cmp.Or(r.checkOwner(l), r.folder.Resumable())
 	}
 	if err == nil {
 		err = r.folder.RemoveStale()

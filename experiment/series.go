@@ -112,7 +112,7 @@ func (s *series) open() error {
 		return err
 	}
 	s.isOpen = true
-	return s.folder.WriteConfig(runs.SeriesConfig{Task: s.Task.Name(), Flags: s.Settings.Flags, Build: s.Settings.Build})
+	return s.folder.WriteConfig(runs.SeriesConfig{Format: runs.Format, Task: s.Task.Name(), Flags: s.Settings.Flags, Build: s.Settings.Build})
 }
 
 // runPart runs a part. In a series that is resumed, one that has come to its end is not run again.

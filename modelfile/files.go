@@ -11,7 +11,6 @@ import (
 
 	"dsbo"
 	"dsbo/features"
-	"dsbo/internal/disk"
 	"dsbo/internal/strictjson"
 	"dsbo/modelfile/safetensors"
 	"dsbo/models"
@@ -66,7 +65,7 @@ func (m *Model) Write(folder runs.Folder) error {
 		name string
 		data []byte
 	}{{runs.WeightsFile, weights.Bytes()}, {runs.ONNXFile, graph.Encode()}, {runs.ModelFile, append(text, '\n')}} {
-		if err := disk.WriteBytes(folder.Path(f.name), f.data); err != nil {
+		if err := folder.WriteFile(f.name, f.data); err != nil {
 			return err
 		}
 	}
@@ -91,7 +90,8 @@ func biasName(layer int) string   { return fmt.Sprintf("layer%d.bias", layer) }
 // Read reads a model from its model.json and the file of weights beside it. Errors match [dsbo.ErrConfig] and name the file: it is not
 // there, has names that are not known, or does not fit the other one.
 func Read(path string) (*Model, error) {
-	text, err := disk.ReadFile(path)
+	folder := runs.Folder(filepath.Dir(path))
+	text, err := folder.ReadFile(filepath.Base(path))
 	if err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
 	}
@@ -100,8 +100,8 @@ func Read(path string) (*Model, error) {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", path, err)
 	}
 	m := &Model{recipe: d.Recipe, Origin: d.Origin}
-	weights := filepath.Join(filepath.Dir(path), d.Weights.File)
-	data, err := disk.ReadFile(weights)
+	weights := folder.Path(d.Weights.File)
+	data, err := folder.ReadFile(d.Weights.File)
 	if err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "weights of %s: %w", path, err)
 	}

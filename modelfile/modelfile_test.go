@@ -189,5 +189,5 @@ func edit(path, old, by string) {
 	if !strings.Contains(text, old) {
 		panic("no " + old + " in " + path)
 	}
-	must.OK(os.WriteFile(path, []byte(strings.Replace(text, old, by, 1)), 0o666))
+	must.OK(runs.Folder(filepath.Dir(path)).WriteFile(filepath.Base(path), []byte(strings.Replace(text, old, by, 1))))
 }

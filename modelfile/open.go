@@ -28,7 +28,7 @@ func Open(path string) (Predictor, error) {
 		}
 		return Read(file)
 	}
-	data, err := disk.ReadFile(path)
+	data, err := runs.Folder(filepath.Dir(path)).ReadFile(filepath.Base(path))
 	if err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "model: %w", err)
 	}

@@ -78,7 +78,7 @@ func TestSparseRecipeRefused(t *testing.T) {
 		{`"sparse"`, `"inputs": [{"name": "age", "kind": "number", "deviation": 1}], "sparse"`, "there must be no inputs beside them; there are 1"},
 	} {
 		changed := strings.Replace(text, c.from, c.to, 1)
-		must.OK(os.WriteFile(path, []byte(changed), 0o666))
+		must.OK(folder.WriteFile(runs.ModelFile, []byte(changed)))
 		_, err := modelfile.Open(string(folder))
 		if changed == text || !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: error %v; it must have %q", c.to, err, c.says)

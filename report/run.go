@@ -14,7 +14,6 @@ import (
 	"unicode/utf8"
 
 	"dsbo"
-	"dsbo/internal/disk"
 	"dsbo/runs"
 )
 
@@ -73,12 +72,12 @@ func Load(dir string) (*Run, error) {
 	if r.Assessment, err = folder.ReadAssessment(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return r, nil
+	return r, folder.Verify() // with what has no place on the page
 }
 
 func (r *Run) loadRecords(folder runs.Folder) error {
 	path := folder.Path(runs.MetricsFile)
-	data, err := disk.ReadFile(path)
+	data, err := folder.ReadFile(runs.MetricsFile)
 	if err != nil {
 		if parts, _ := filepath.Glob(filepath.Join(string(folder), "*", runs.MetricsFile)); len(parts) > 0 {
 			return dsbo.Errorf(dsbo.ErrConfig,

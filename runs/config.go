@@ -10,6 +10,7 @@ import (
 
 // Config is config.json: the settings of a run, with those that were left to defaults.
 type Config struct {
+	Format     int             `json:"format"`
 	Task       string          `json:"task"`
 	Label      string          `json:"label,omitempty"` // name of the run in a report; "": that of its method
 	Algorithm  string          `json:"algorithm"`
@@ -75,11 +76,12 @@ func (c Config) Hyperparameters() Meaning { return cmp.Or(c.Meaning, Penalties) 
 // A SeriesConfig is the config.json of a folder whose runs have folders of their own in it: a series, or the agents of a run that
 // is under way.
 type SeriesConfig struct {
-	Task  string   `json:"task"`
-	Run   string   `json:"run,omitempty"`          // name of the agents' run
-	Hash  string   `json:"cluster_hash,omitempty"` // hash of their cluster file
-	Flags []string `json:"flags"`
-	Build Build    `json:"build"`
+	Format int      `json:"format"`
+	Task   string   `json:"task"`
+	Run    string   `json:"run,omitempty"`          // name of the agents' run
+	Hash   string   `json:"cluster_hash,omitempty"` // hash of their cluster file
+	Flags  []string `json:"flags"`
+	Build  Build    `json:"build"`
 }
 
 // Model returns the name of the model among the task's own settings, "" where they have none.
@@ -100,7 +102,7 @@ func (c Config) Values() (settings, build Differences, err error) {
 	for _, d := range all {
 		name, ofBuild := strings.CutPrefix(d.Name, "build.")
 		d.Name = strings.TrimPrefix(name, "params.")
-		if strings.HasPrefix(name, "meaning.") { // words are no setting
+		if strings.HasPrefix(name, "meaning.") || name == "format" { // which are no settings
 			continue
 		}
 		if ofBuild {

@@ -11,7 +11,8 @@
 //	setup.json     [Setup]: what the agents found together as they loaded their data, where they did
 //	model...       the same model with all that it takes to predict by it, where the data are tables: package modelfile has the formats
 //	agent.json     [Membership]: the run and the number of an agent that was a process of its own
-//	checkpoint...  the state from which the run can go on; package train writes it and has its format
+//	SHA256SUMS     the digests of the files above, by which who reads them knows that they are what was written
+//	checkpoint...  the state from which the run can go on; package train writes it and has its format, with a digest in it; the last three are kept
 //
 // The folder of a series of runs has a [SeriesConfig] and a [SeriesSummary] instead, and the folders of its runs.
 //

@@ -83,6 +83,8 @@ func (f Folder) Check(m Mode) error {
 		return dsbo.Errorf(dsbo.ErrConfig, "%s holds a finished run: -force replaces it, -out chooses another folder", f)
 	case m == Fresh && state != Absent:
 		return dsbo.Errorf(dsbo.ErrConfig, "%s holds an unfinished run: -resume goes on with it, -force replaces it, -out chooses another folder", f)
+	case m == Resume:
+		return f.Resumable()
 	}
 	return nil
 }
@@ -100,7 +102,7 @@ func (f Folder) Open(m Mode) error {
 		return nil
 	}
 	var old []string
-	for _, name := range []string{SummaryFile, MetricsFile, LambdaFile, OmegaFile, AssessmentFile, MembershipFile, ChangesFile, SetupFile, LambdaTableFile, ModelFile, WeightsFile, ONNXFile} {
+	for _, name := range []string{SumsFile, SummaryFile, MetricsFile, LambdaFile, OmegaFile, AssessmentFile, MembershipFile, ChangesFile, SetupFile, LambdaTableFile, ModelFile, WeightsFile, ONNXFile} {
 		old = append(old, f.Path(name))
 	}
 	checkpoints, err := f.filesWith(checkpointFile)
@@ -112,7 +114,7 @@ func (f Folder) Open(m Mode) error {
 			return err
 		}
 	}
-	return nil
+	return disk.SyncDir(string(f)) // before a configuration says that what is here is the new run's
 }
 
 // A State is the state of a run folder.
@@ -154,8 +156,11 @@ func (f Folder) State() (State, error) {
 		return Absent, dsbo.Errorf(dsbo.ErrConfig, "run folder: %w", err)
 	}
 	config, err := readFile[struct{ Build *Build }](f, ConfigFile)
-	if err != nil || config.Build == nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && config.Build == nil:
 		return Absent, dsbo.Errorf(dsbo.ErrConfig, "%s is neither empty nor a run folder", f)
+	case err != nil:
+		return Absent, dsbo.Errorf(dsbo.ErrConfig, "run folder: %w", err)
 	}
 	if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == SummaryFile }) {
 		return Unfinished, nil
@@ -173,7 +178,7 @@ func (f Folder) isEmpty(name string) bool {
 // readFile reads a JSON object of a folder. Numbers that it lacks are unknown.
 func readFile[T any](f Folder, name string) (v T, err error) {
 	setUnknown(reflect.ValueOf(&v).Elem())
-	data, err := disk.ReadFile(f.Path(name))
+	data, err := f.ReadFile(name)
 	if err != nil {
 		return v, err
 	}
@@ -189,11 +194,17 @@ func (f Folder) write(name string, value any) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Path(name), err)
 	}
-	return disk.WriteBytes(f.Path(name), append(data, '\n'))
+	return f.WriteFile(name, append(data, '\n'))
 }
 
 // ReadConfig reads config.json.
-func (f Folder) ReadConfig() (Config, error) { return readFile[Config](f, ConfigFile) }
+func (f Folder) ReadConfig() (Config, error) {
+	c, err := readFile[Config](f, ConfigFile)
+	if err == nil {
+		err = f.checkKnown(c.Format)
+	}
+	return c, err
+}
 
 // ReadSeriesConfig reads the config.json of a series.
 func (f Folder) ReadSeriesConfig() (SeriesConfig, error) {
@@ -217,7 +228,7 @@ func (f Folder) WriteMembership(m Membership) error { return f.write(MembershipF
 
 // Records reads metrics.jsonl, but for a last line that is cut short.
 func (f Folder) Records() ([]Record, error) {
-	data, err := disk.ReadFile(f.Path(MetricsFile))
+	data, err := f.ReadFile(MetricsFile)
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +238,7 @@ func (f Folder) Records() ([]Record, error) {
 
 // ReadChanges reads membership.jsonl; none of a run without.
 func (f Folder) ReadChanges() (membership.Log, error) {
-	data, err := disk.ReadFile(f.Path(ChangesFile))
+	data, err := f.ReadFile(ChangesFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -239,12 +250,12 @@ func (f Folder) ReadChanges() (membership.Log, error) {
 
 // WriteChanges writes membership.jsonl.
 func (f Folder) WriteChanges(l membership.Log) error {
-	return disk.WriteBytes(f.Path(ChangesFile), l.Bytes())
+	return f.WriteFile(ChangesFile, l.Bytes())
 }
 
 // ReadLambda reads lambda.npy: its numbers in order, whatever their shape.
 func (f Folder) ReadLambda() ([]float64, error) {
-	data, err := disk.ReadFile(f.Path(LambdaFile))
+	data, err := f.ReadFile(LambdaFile)
 	if err != nil {
 		return nil, err
 	}
@@ -261,5 +272,5 @@ func (f Folder) WriteArray(name string, v []float64, shape ...int) error {
 	if err := array.WriteNPY(&file, v, shape...); err != nil {
 		return dsbo.Errorf(dsbo.ErrShape, "%s: %w", f.Path(name), err)
 	}
-	return disk.WriteBytes(f.Path(name), file.Bytes())
+	return f.WriteFile(name, file.Bytes())
 }

@@ -30,7 +30,7 @@ func folder(t *testing.T, state string) runs.Folder {
 	case "half":
 		must.OK(os.WriteFile(f.Path(".config.json.7.tmp"), []byte("{"), 0o644))
 	default:
-		must.OK(f.WriteConfig(runs.Config{Seed: 7, Build: runs.ThisBuild()}))
+		must.OK(f.WriteConfig(runs.Config{Format: runs.Format, Seed: 7, Build: runs.ThisBuild()}))
 		if state != "" {
 			must.OK(f.WriteSummary(map[string]any{"state": state}))
 		}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/internal/disk"
 	"dsbo/internal/elementary"
 )
 
@@ -41,13 +40,13 @@ func (f Folder) WriteLambdaTable(all []Penalty) error {
 		_ = w.Write([]string{p.Name, number(p.Lambda), number(elementary.Exp(p.Lambda)), number(p.Norm), kept})
 	}
 	w.Flush()
-	return disk.WriteBytes(f.Path(LambdaTableFile), text.Bytes())
+	return f.WriteFile(LambdaTableFile, text.Bytes())
 }
 
 // ReadLambdaTable reads lambda.csv. Errors match [dsbo.ErrConfig].
 func (f Folder) ReadLambdaTable() ([]Penalty, error) {
 	path := f.Path(LambdaTableFile)
-	data, err := disk.ReadFile(path)
+	data, err := f.ReadFile(LambdaTableFile)
 	if err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
 	}

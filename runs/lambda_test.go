@@ -2,7 +2,6 @@ package runs_test
 
 import (
 	"errors"
-	"os"
 	"strings"
 	"testing"
 
@@ -28,7 +27,7 @@ func TestLambdaTable(t *testing.T) {
 		"feature,lambda,penalty,size,kept\na,low,1,1,yes\n":     `penalty 1: λ and size must be finite numbers; one is "low"`,
 		"feature,lambda,penalty,size,kept\na,1,1,Infinity,no\n": `one is "Infinity"`,
 	} {
-		must.OK(os.WriteFile(f.Path(runs.LambdaTableFile), []byte(text), 0o666))
+		must.OK(f.WriteFile(runs.LambdaTableFile, []byte(text)))
 		if _, err := f.ReadLambdaTable(); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: error %v, want %q", text, err, says)
 		}

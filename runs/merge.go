@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/internal/disk"
 )
 
 // A Membership is agent.json: the run and the agent to which a run folder belongs. It is written when all agents have finished.
@@ -109,14 +108,14 @@ func (m *Merged) Write(f Folder) error {
 			return err
 		}
 	}
-	if err := disk.WriteBytes(f.Path(MetricsFile), lines.Bytes()); err != nil {
+	if err := f.WriteFile(MetricsFile, lines.Bytes()); err != nil {
 		return err
 	}
 	for k, r := range results {
 		if m.files[k] == nil {
 			continue
 		}
-		if err := disk.WriteBytes(f.Path(r.name), m.files[k]); err != nil {
+		if err := f.WriteFile(r.name, m.files[k]); err != nil {
 			return err
 		}
 	}
@@ -135,6 +134,9 @@ func readPart(f Folder) (*Merged, error) {
 	case state != Finished:
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must be a finished run; it is %s", f, state)
 	}
+	if err := f.Verify(); err != nil {
+		return nil, err
+	}
 	if p.Membership, err = f.ReadMembership(); err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s must be the run folder of an agent that has finished: %w", f, err)
 	}
@@ -149,7 +151,7 @@ func readPart(f Folder) (*Merged, error) {
 			f, p.Agent, p.Agents, len(p.Summary.PerAgent))
 	}
 	for k, r := range results {
-		if p.files[k], err = disk.ReadFile(f.Path(r.name)); err != nil && !(r.optional && errors.Is(err, fs.ErrNotExist)) {
+		if p.files[k], err = f.ReadFile(r.name); err != nil && !(r.optional && errors.Is(err, fs.ErrNotExist)) {
 			return nil, err
 		}
 	}

@@ -16,16 +16,18 @@ import (
 // Metrics is an open metrics.jsonl to which records are appended. It keeps the length and the hash of the run's records so far, so
 // that a resumed run can drop records after its checkpoint. A nil Metrics writes nothing.
 type Metrics struct {
-	path string
-	lock io.Closer // keeps other processes from it
-	file disk.File
-	size int64
-	sum  hash.Hash
+	folder Folder
+	path   string
+	lock   io.Closer // keeps other processes from it
+	file   disk.File
+	size   int64
+	sum    hash.Hash
+	whole  bool // whether the file is the run's records so far
 }
 
 // OpenMetrics opens a folder's metrics, for this process alone, at the beginning of a run.
 func (f Folder) OpenMetrics() (*Metrics, error) {
-	m := &Metrics{path: f.Path(MetricsFile), sum: sha256.New()}
+	m := &Metrics{folder: f, path: f.Path(MetricsFile), sum: sha256.New()}
 	var err error
 	if m.file, err = disk.OpenFile(m.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666); err != nil {
 		return nil, err
@@ -63,7 +65,12 @@ func (m *Metrics) Cut() error {
 	if m == nil {
 		return nil
 	}
-	return m.file.Truncate(m.size)
+	if err := m.folder.setSum(MetricsFile, nil); err != nil {
+		return err
+	}
+	err := m.file.Truncate(m.size)
+	m.whole = err == nil
+	return err
 }
 
 // Write appends one record.
@@ -77,6 +84,7 @@ func (m *Metrics) Write(r Record) error {
 	}
 	line = append(line, '\n')
 	if _, err := m.file.Write(line); err != nil {
+		m.whole = false
 		return err
 	}
 	m.size += int64(len(line))
@@ -92,10 +100,17 @@ func (m *Metrics) Sync() (size int64, sum []byte, err error) {
 	return m.size, m.sum.Sum(nil), m.file.Sync()
 }
 
-// Close closes the file.
+// Close closes the file, and lists its digest if it is the run's records.
 func (m *Metrics) Close() error {
 	if m == nil {
 		return nil
 	}
-	return errors.Join(m.file.Close(), m.lock.Close())
+	var err error
+	if m.whole {
+		if err = m.file.Sync(); err == nil {
+			digest := [sha256.Size]byte(m.sum.Sum(nil))
+			err = m.folder.setSum(MetricsFile, &digest)
+		}
+	}
+	return errors.Join(err, m.file.Close(), m.lock.Close())
 }

@@ -1,10 +1,6 @@
 package runs
 
-import (
-	"encoding/json"
-
-	"dsbo/internal/disk"
-)
+import "encoding/json"
 
 // SetupFile is what the agents of a run found together as they loaded their data, where they did.
 const SetupFile = "setup.json"
@@ -28,7 +24,7 @@ func (f Folder) WriteSetup(s Setup) error {
 	if err != nil {
 		return err
 	}
-	return disk.WriteBytes(f.Path(SetupFile), append(data, '\n'))
+	return f.WriteFile(SetupFile, append(data, '\n'))
 }
 
 // ReadSetup reads setup.json.

@@ -1,0 +1,146 @@
+package runs
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"dsbo"
+	"dsbo/internal/disk"
+)
+
+// SumsFile lists the SHA-256 of the folder's files, as sha256sum -c reads it. Checkpoints, which end with their own, and pages and
+// figures, which can be made again, are not in it.
+//
+// A file is written when it is not in the list, and comes into the list when it is complete: whenever a process or a machine stops,
+// all that is listed is whole.
+const SumsFile = "SHA256SUMS"
+
+// A sum is a line of SHA256SUMS.
+type sum struct {
+	name   string
+	digest [sha256.Size]byte
+}
+
+// summing keeps writers of this process from each other's lists.
+var summing sync.Mutex
+
+// sums reads SHA256SUMS; a folder without one lists nothing.
+func (f Folder) sums() ([]sum, error) {
+	data, err := disk.ReadFile(f.Path(SumsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	list, err := parseSums(data)
+	if err != nil {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", f.Path(SumsFile), err)
+	}
+	return list, nil
+}
+
+// parseSums reads the text of SHA256SUMS.
+func parseSums(text []byte) (list []sum, err error) {
+	line := 0
+	for row := range bytes.Lines(text) {
+		line++
+		digest, name, ok := strings.Cut(strings.TrimSuffix(string(row), "\n"), "  ")
+		s := sum{name: name}
+		n, err := hex.Decode(s.digest[:], []byte(digest[:min(len(digest), 2*sha256.Size)]))
+		if !ok || err != nil || n != sha256.Size || len(digest) != 2*sha256.Size || name == "" || name != filepath.Base(name) || !bytes.HasSuffix(row, []byte("\n")) {
+			return nil, fmt.Errorf("line %d must be a SHA-256, two spaces and the name of a file beside it", line)
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+// setSum lists a file with its digest, or without one takes it off the list.
+func (f Folder) setSum(name string, digest *[sha256.Size]byte) error {
+	summing.Lock()
+	defer summing.Unlock()
+	list, err := f.sums()
+	if err != nil {
+		return err
+	}
+	there := slices.IndexFunc(list, func(s sum) bool { return s.name == name })
+	switch {
+	case digest == nil && there < 0:
+		return nil
+	case digest == nil:
+		list = slices.Delete(list, there, there+1)
+	case there < 0:
+		list = append(list, sum{name, *digest})
+	default:
+		list[there].digest = *digest
+	}
+	slices.SortFunc(list, func(a, b sum) int { return cmp.Compare(a.name, b.name) })
+	var text bytes.Buffer
+	for _, s := range list {
+		fmt.Fprintf(&text, "%x  %s\n", s.digest, s.name)
+	}
+	return disk.WriteBytes(f.Path(SumsFile), text.Bytes())
+}
+
+// WriteFile makes data the content of a file of the folder, at once, and lists its digest.
+func (f Folder) WriteFile(name string, data []byte) error {
+	if err := f.setSum(name, nil); err != nil {
+		return err
+	}
+	if err := disk.WriteBytes(f.Path(name), data); err != nil {
+		return err
+	}
+	digest := sha256.Sum256(data)
+	return f.setSum(name, &digest)
+}
+
+// ReadFile returns the content of a file of the folder. If that is not the one that was written, the error names the file and
+// matches [dsbo.ErrConfig].
+func (f Folder) ReadFile(name string) ([]byte, error) {
+	for {
+		before, err := f.sums()
+		if err != nil {
+			return nil, err
+		}
+		data, err := disk.ReadFile(f.Path(name))
+		if err != nil {
+			return nil, err
+		}
+		digest := sha256.Sum256(data)
+		if !slices.ContainsFunc(before, func(s sum) bool { return s.name == name && s.digest != digest }) {
+			return data, nil
+		}
+		after, err := f.sums()
+		if err != nil {
+			return nil, err
+		}
+		if slices.Equal(before, after) { // else the run has written it meanwhile
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "%s is damaged or was changed: its SHA-256 is not the one that %s lists", f.Path(name), SumsFile)
+		}
+	}
+}
+
+// Verify checks that all files that the folder lists are as they were written, those that are not there left aside: who needs
+// one misses it. The error names the first that is not, and matches [dsbo.ErrConfig].
+func (f Folder) Verify() error {
+	list, err := f.sums()
+	if err != nil {
+		return err
+	}
+	for _, s := range list {
+		if _, err := f.ReadFile(s.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}

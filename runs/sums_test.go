@@ -1,0 +1,106 @@
+package runs
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/internal/disk"
+	"dsbo/internal/must"
+)
+
+// TestDamage: a flipped bit anywhere in any file that a folder lists is named; one in the digests of the list makes a file differ too.
+func TestDamage(t *testing.T) {
+	f := Folder(t.TempDir())
+	must.OK(f.WriteConfig(Config{Format: Format, Build: ThisBuild()}))
+	must.OK(f.WriteArray(LambdaFile, []float64{1, 2, 3}, 3))
+	must.OK(f.WriteSummary(Summary{State: Finished}))
+	m := must.Get(f.OpenMetrics())
+	must.OK(m.Cut())
+	must.OK(m.Write(Record{Iteration: 1}))
+	must.OK(m.Close())
+	must.OK(f.Verify())
+	list := must.Get(f.sums())
+	if len(list) != 4 {
+		t.Fatalf("%d files are listed, want 4", len(list))
+	}
+	for _, name := range []string{ConfigFile, LambdaFile, SummaryFile, MetricsFile, SumsFile} {
+		path := f.Path(name)
+		whole := must.Get(os.ReadFile(path))
+		for at := 0; at < len(whole); at += 1 + len(whole)/20 {
+			flipped := slices.Clone(whole)
+			flipped[at] ^= 1
+			must.OK(os.WriteFile(path, flipped, 0o666))
+			err := f.Verify()
+			if name == SumsFile && err == nil {
+				continue // in the name of a file, or the case of a digit
+			}
+			if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), path) && name != SumsFile {
+				t.Fatalf("%s: byte %d was changed: %v, want an error that names the file", name, at, err)
+			}
+		}
+		must.OK(os.WriteFile(path, whole, 0o666))
+	}
+	must.OK(f.Verify())
+}
+
+// TestSumsSurviveCrashes: whenever the machine stops as a listed file is written, replaced or appended to, what is left is whole.
+func TestSumsSurviveCrashes(t *testing.T) {
+	dir := t.TempDir()
+	m := disk.NewMemory()
+	must.OK(m.MkdirAll(dir))
+	for above := dir; above != filepath.Dir(above); above = filepath.Dir(above) {
+		must.OK(m.SyncDir(filepath.Dir(above)))
+	}
+	unmount := disk.Mount(dir, m)
+	t.Cleanup(unmount)
+	f, states := Folder(dir), map[string]*disk.Memory{}
+	m.Changed = func(string) {
+		for s := range m.States() {
+			states[s.Digest()] = s
+		}
+	}
+	for _, text := range []string{"old", "new", "newest"} {
+		must.OK(f.WriteFile("file", []byte(text)))
+		metrics := must.Get(f.OpenMetrics())
+		must.OK(metrics.Cut())
+		must.OK(metrics.Write(Record{}))
+		must.OK(metrics.Close())
+	}
+	m.Changed = nil
+	if len(states) < 50 {
+		t.Errorf("%d states alone", len(states))
+	}
+	for _, s := range states {
+		back := disk.Mount(dir, s)
+		if err := f.Verify(); err != nil {
+			t.Error(err)
+		}
+		if data, err := f.ReadFile("file"); err == nil && !slices.Contains([]string{"old", "new", "newest"}, string(data)) {
+			t.Errorf("file holds %q", data)
+		}
+		back()
+	}
+}
+
+func FuzzParseSums(f *testing.F) {
+	const digest = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+	f.Add([]byte(digest + "  lambda.npy\n"))
+	f.Add([]byte(digest + " *lambda.npy\n"))
+	f.Add([]byte(digest + "  ../lambda.npy\n" + digest))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		list, err := parseSums(text)
+		if err != nil {
+			return
+		}
+		for _, s := range list {
+			if s.name != filepath.Base(s.name) {
+				t.Errorf("%q is not beside the list", s.name)
+			}
+		}
+	})
+}
