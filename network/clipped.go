@@ -25,6 +25,8 @@ type Clipped struct{ Liars int }
 func (x Clipped) String() string { return fmt.Sprintf("clipped:%d", x.Liars) }
 func (x Clipped) liars() int     { return x.Liars }
 
+func (Clipped) check(*Matrix, func(int) int) error { return nil }
+
 // combine implements Mixing: a plain sum with weights w_ij s_j, and what they leave of 1 for the agent itself.
 func (x Clipped) combine(c *Combiner, dst []float64, in [][]float64) {
 	radius, rest := x.radius(c, in), 1.0

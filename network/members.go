@@ -52,11 +52,11 @@ func (m *Matrix) Members(e membership.Epoch) (*Matrix, error) {
 
 // mixAlike returns the matrix w of an epoch's members with the mixing of m.
 func (m *Matrix) mixAlike(w *Matrix, e membership.Epoch) (*Matrix, error) {
-	x := m.Mixing()
-	if i := w.poorest(x); i >= 0 {
-		return nil, fmt.Errorf("epoch %d: %w", e.Number, tooFewNeighbours(x, e.Members[i], len(w.neighbours[i])))
+	made, err := w.withMixing(m.Mixing(), func(position int) int { return e.Members[position] })
+	if err != nil {
+		return nil, fmt.Errorf("epoch %d: %w", e.Number, err)
 	}
-	return w.WithMixing(x)
+	return made, nil
 }
 
 // atLeastAsLazy returns (1−t) m + t I with the least t ≥ 0 for which no agent gives itself less weight than the least in other.

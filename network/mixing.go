@@ -26,6 +26,8 @@ type Mixing interface {
 	String() string
 	// liars returns b, the number of neighbours that may lie.
 	liars() int
+	// check returns an error if agents with enough neighbours still do not suit; name returns the number of an agent for people.
+	check(m *Matrix, name func(position int) int) error
 	// combine sets dst to the agent's part of the exchange, for one part of its vectors: see Combiner.Combine.
 	combine(c *Combiner, dst []float64, in [][]float64)
 }
@@ -35,6 +37,8 @@ type Plain struct{}
 
 func (Plain) String() string { return "plain" }
 func (Plain) liars() int     { return 0 }
+
+func (Plain) check(*Matrix, func(int) int) error { return nil }
 
 func (Plain) combine(c *Combiner, dst []float64, in [][]float64) { Combine(dst, c.row, in) }
 
@@ -71,28 +75,27 @@ func ParseMixing(text string) (Mixing, error) {
 }
 
 // WithMixing returns the matrix with another mixing. Robust mixing needs more honest neighbours than liars at every agent, 2b+1 neighbours
-// at least; an error matches dsbo.ErrConfig and names the first agent that has fewer.
+// at least; [Trimmed] also that no two groups of agents may stay apart for ever, which is looked for among up to 14 agents. Errors match
+// dsbo.ErrConfig and name the first agent that has fewer, or the groups.
 func (m *Matrix) WithMixing(x Mixing) (*Matrix, error) {
-	if i := m.poorest(x); i >= 0 {
-		return nil, tooFewNeighbours(x, i, len(m.neighbours[i]))
+	return m.withMixing(x, func(position int) int { return position })
+}
+
+// withMixing is WithMixing with the numbers of agents for people.
+func (m *Matrix) withMixing(x Mixing, name func(position int) int) (*Matrix, error) {
+	if x != (Plain{}) {
+		if i := slices.IndexFunc(m.neighbours, func(js []int) bool { return len(js) <= 2*x.liars() }); i >= 0 {
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "mixing %v needs at least %d neighbours at every agent, more honest ones than liars; agent %d has %d",
+				x, 2*x.liars()+1, name(i), len(m.neighbours[i]))
+		}
+		if m.server {
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "mixing %v is among neighbours, and cannot be on graph server, where a server sums; take graph complete", x)
+		}
 	}
-	if m.server && x != (Plain{}) {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "mixing %v is among neighbours, and cannot be on graph server, where a server sums; take graph complete", x)
+	if err := x.check(m, name); err != nil {
+		return nil, err
 	}
 	return &Matrix{rows: m.rows, neighbours: m.neighbours, server: m.server, mixing: x}, nil
-}
-
-// poorest returns the first agent that has too few neighbours for a mixing, -1 if none has.
-func (m *Matrix) poorest(x Mixing) int {
-	if x == (Plain{}) {
-		return -1
-	}
-	return slices.IndexFunc(m.neighbours, func(js []int) bool { return len(js) <= 2*x.liars() })
-}
-
-func tooFewNeighbours(x Mixing, agent, neighbours int) error {
-	return dsbo.Errorf(dsbo.ErrConfig, "mixing %v needs at least %d neighbours at every agent, more honest ones than liars; agent %d has %d",
-		x, 2*x.liars()+1, agent, neighbours)
 }
 
 // Mixing returns how agents mix over the matrix; [Plain] unless WithMixing chose another.

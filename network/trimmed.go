@@ -15,11 +15,14 @@ import (
 //
 // The paper promises convergence to a neighbourhood of the solution, exactly what the honest agents' data say as they grow, where losses are
 // strongly convex and the graph is so well connected that honest agents are led to agree however b of each one's edges are dropped: the
-// complete graph of n > 3b agents is. On graphs with small cuts, such as a hypercube, agents may never agree, even without a liar.
+// complete graph of n > 3b agents is. On graphs with small cuts, such as a hypercube of 8, agents may never agree, even without a liar;
+// [Matrix.WithMixing] finds that.
 type Trimmed struct{ Liars int }
 
 func (x Trimmed) String() string { return fmt.Sprintf("trimmed:%d", x.Liars) }
 func (x Trimmed) liars() int     { return x.Liars }
+
+func (x Trimmed) check(m *Matrix, name func(int) int) error { return m.checkAgreement(x, name) }
 
 // combine implements Mixing. What is no number (NaN) counts as the smallest.
 func (x Trimmed) combine(c *Combiner, dst []float64, in [][]float64) {
