@@ -71,8 +71,9 @@ type NewtonCG struct {
 	Damping float64 `json:"damping,omitzero"`
 
 	state
-	turn    turn
-	asked   []float64 // one more than the products of the solves of each iteration; 0 of iterations to come
+	turn turn
+	// asked is one more than the products of the solves of each iteration, 0 of iterations to come; negative where members had changed.
+	asked   []float64
 	memory  *recycle.Memory
 	product func(dst, v []float64) error // the average of D v, at the present x and y
 
@@ -164,13 +165,14 @@ func (a *NewtonCG) Init(p, q, K int) error {
 // Jacobian-vector product; with the diagonal renewed an average of q more. Iteration 0 has three solves, of Cold products each,
 // and before them a search of T constants: T(C+2) averages of q and 2T−1 of one number, TC products, and T diagonals, gradients
 // of g and values. T is the number of constants tried, which is known after the iteration; before, Cost counts with the most. What
-// Most adds is known, and counted, after the iteration: it is in the state, for a resumed run has to know it too. So are the products of
-// the first iteration of an epoch with other members, whose solves have no pairs and take Cold products.
+// Most adds is known, and counted, after the iteration: it is in the state, for a resumed run has to know it too. In the first
+// iteration after members changed there are no pairs: it has the solves of iteration 0 and its diagonal, and the product for z, which the state
+// says too.
 func (a *NewtonCG) Cost(k int) Cost {
 	vectors, numbers, steps := 2+2*a.C, 0, 1 // averages of q numbers and of one, steps of y
 	calls := Calls{UpperGrad: 1, HVP: 2*a.C + 1, JVP: 1}
 	switch {
-	case k > 0 && a.renews(k):
+	case k > 0 && a.asked[k] >= 0 && a.renews(k):
 		vectors, calls.Diagonal = vectors+1, 1
 	case k == 0 && a.Start == "search":
 		t := a.Constants
@@ -179,13 +181,13 @@ func (a *NewtonCG) Cost(k int) Cost {
 		}
 		vectors, numbers, steps = 3*(1+a.Cold)+t*(a.C+2), 2*t-1, 2+t
 		calls.HVP, calls.Diagonal, calls.Value = 3*a.Cold+t*a.C, t, t
-	case k == 0:
+	case k == 0 || a.asked[k] < 0:
 		vectors, steps = 3*(1+a.Cold)+1, 2
-		calls.HVP, calls.Diagonal = 3*a.Cold, 1
+		calls.HVP, calls.Diagonal = 3*a.Cold+min(k, 1), 1
 	}
 	calls.LowerGrad = steps
-	if a.asked[k] > 0 {
-		further := int(a.asked[k]) - 1 - (calls.HVP - min(k, 1)) // beside the product H z, if k > 0
+	if asked := math.Abs(a.asked[k]); asked > 0 {
+		further := int(asked) - 1 - (calls.HVP - min(k, 1)) // beside the product H z, if k > 0
 		vectors += further
 		calls.HVP += further
 	}
@@ -211,14 +213,15 @@ func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 	if k == 0 {
 		a.start(w)
 	}
-	if a.memory.Pairs() == 0 || k == 0 { // at the start, and after members changed
+	anew := k == 0 || a.memory.Pairs() == 0 // after members changed
+	if anew {
 		products = a.Cold
 	}
 	a.split(w) // e = P(x)
-	if k == 0 {
-		a.solveLower(w, products, false)
+	if anew {
+		a.solveLower(w, products, k > 0)
 	}
-	a.solveLower(w, products, k > 0 && a.renews(k)) // y −= solve(∇_y g)
+	a.solveLower(w, products, !anew && a.renews(k)) // y −= solve(∇_y g)
 
 	w.upperGrad(a.u, a.rhs, a.x, a.y, allExamples)
 	if k > 0 {
@@ -237,6 +240,9 @@ func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer)
 	vec.Comb(a.r, a.Beta1, a.r, 1-a.Beta1, a.u)
 	adam{lr: float64(a.share * a.lr(k)), first: 1 - elementary.Pow(a.Beta1, float64(k+1)), v: a.Beta2, eps: a.Eps}.step(k, a.x, a.r, a.v, a.u)
 	clip(a.x, a.Clip)
+	if anew && k > 0 {
+		a.asked[k] = -a.asked[k]
+	}
 	return nil
 }
 

@@ -117,6 +117,11 @@ func (f *Figure) plot() (*plot.Plot, []entry) {
 	p.Add(lines...)
 	p.X.Min, p.X.Max = x.limits()
 	p.Y.Min, p.Y.Max = y.limits()
+	for _, at := range f.XMarks {
+		if at >= p.X.Min && at <= p.X.Max {
+			p.Add(&plotter.Line{XYs: plotter.XYs{{X: at, Y: p.Y.Min}, {X: at, Y: p.Y.Max}}, LineStyle: draw.LineStyle{Color: muted, Width: 0.8, Dashes: []vg.Length{1, 2}}})
+		}
+	}
 	styleAxis(&p.X, ticker{log: x.log, integers: f.XCount})
 	styleAxis(&p.Y, ticker{log: y.log})
 	return p, entries

@@ -12,7 +12,8 @@ type Figure struct {
 	XCount         bool // x counts things: ticks at whole numbers only
 	Series         []Series
 	Levels         []Level
-	Width, Height  float64 // size in points, without title and legend; 0 means 370 and 250
+	XMarks         []float64 // thin upright lines, at x
+	Width, Height  float64   // size in points, without title and legend; 0 means 370 and 250
 }
 
 // A Series is one line, or one set of points, of a [Figure]. A NaN or infinite number is a gap.

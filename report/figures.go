@@ -9,6 +9,7 @@ import (
 type sheet struct {
 	Axes     []scaledAxis   `json:"axes"`
 	Panels   []*panel       `json:"figures"`
+	Marks    []mark         `json:"marks,omitempty"` // of a single run
 	Pictures []namedDrawing `json:"-"`
 	// Assessments are of how good the predictions of a single run are.
 	Assessments []namedDrawing `json:"-"`
@@ -66,7 +67,7 @@ func (s sheet) drawings() (all []namedDrawing) {
 func newSheet(gs []group) sheet {
 	s := sheet{Pictures: lambdas(gs), Axes: scaledAxes(gs)}
 	if all := runsOf(gs); len(all) == 1 {
-		s.Assessments = assessments(all[0])
+		s.Assessments, s.Marks = assessments(all[0]), marks(all[0])
 	}
 	for _, q := range quantities(runsOf(gs)) {
 		if len(gs) == 1 { // all parts in one figure
@@ -106,6 +107,9 @@ func (s *sheet) add(q quantity, name, title string, gs []group, lines []curve) {
 	}
 	v := &view{Name: name, Title: q.view, Label: q.label, Levels: levels(q, gs), Curves: slices.DeleteFunc(lines, empty)}
 	v.figure = Figure{Title: title, YLabel: q.label, YScale: q.scale, Levels: v.Levels}
+	for _, m := range s.Marks {
+		v.figure.XMarks = append(v.figure.XMarks, float64(m.Iteration))
+	}
 	f := v.against(s.Axes[0])
 	if f.Validate() != nil {
 		return
@@ -159,6 +163,9 @@ func (v *view) against(a scaledAxis) *Figure {
 	f.XLabel, f.XScale, f.XCount = a.Label, Linear, a.Count
 	if a.Log {
 		f.XScale = Log
+	}
+	if a.Name != iterationsAxis {
+		f.XMarks = nil
 	}
 	for _, c := range v.Curves {
 		s := Series{Name: c.Name, look: 1 + c.look, Y: c.Y, Low: c.Low, High: c.High}

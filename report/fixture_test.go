@@ -30,6 +30,7 @@ type fixture struct {
 	bars     int            // number of hyperparameters without a picture
 	cut      bool           // the last line of metrics.jsonl is cut
 	unsolved bool           // the lower problem was not solved at iteration 0
+	changes  string         // membership.jsonl
 	nan      bool           // what diverged: Φ is null from half of the run on
 }
 
@@ -64,6 +65,9 @@ func (f fixture) write(t testing.TB, dir string) string {
 	put("metrics.jsonl", metrics)
 	if f.summary != nil {
 		put("summary.json", must.Get(json.Marshal(f.summary)))
+	}
+	if f.changes != "" {
+		put("membership.jsonl", []byte(f.changes))
 	}
 	if f.lambda {
 		lambda := make([]float64, 784)

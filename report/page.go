@@ -51,6 +51,7 @@ type page struct {
 	Topics            []pageTopic
 	Traffic, Agents   *table
 	Sites             [2]*table
+	Members           *table
 	Runs              *table
 	Commands          []remark
 	SettingsTitle     string
@@ -99,6 +100,7 @@ func newPage(all []*Run, title string) (*page, error) {
 	}
 	s := all[0].Summary
 	p.Constants, p.Traffic, p.Agents, p.Sites = constants(s), trafficTable(s), agentsTable(s), [2]*table{sitesTable(s), crossTable(s)}
+	p.Members = membersTable(all[0])
 	p.Topics = slices.DeleteFunc(p.Topics, func(t pageTopic) bool { return t.paired }) // the table of gains says more
 	p.Gains, p.Models = gains(s), [2]*table{models(s, "Models", true), models(s, "Models that have not converged", false)}
 	return p, nil

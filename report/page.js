@@ -133,13 +133,32 @@ class Chart {
         {...ticks, ...logarithmic(this.log), size: (u, values) => 16 + 7 * Math.max(3, ...(values ?? []).map(v => v.length))},
       ],
       cursor: {drag: {x: true, y: true, uni: 24, dist: 5, setScale: false}, points: {size: 9}},
-      hooks: {setCursor: [() => this.read()], setSelect: [u => setTimeout(() => this.select(u))]},
+      hooks: {draw: [u => this.mark(u)], setCursor: [() => this.read()], setSelect: [u => setTimeout(() => this.select(u))]},
     }, columns, this.box);
     this.label.textContent = this.view.label;
     this.logButton.setAttribute("aria-pressed", this.log);
     this.reset.disabled = !this.zoom.x && !this.zoom.y;
     this.legend.replaceChildren(...this.lines.map(l => element("li", {}, this.entry(l))));
     this.read();
+  }
+
+  // mark draws upright lines where members changed, on the axis of iterations.
+  mark(u) {
+    const axis = data.axes[axisNumber], {left, top, width, height} = u.bbox, c = u.ctx;
+    if (axis.name !== "iterations") return;
+    c.save();
+    c.strokeStyle = css("--muted");
+    c.lineWidth = devicePixelRatio;
+    c.setLineDash([2 * devicePixelRatio, 4 * devicePixelRatio]);
+    for (const m of data.marks ?? []) {
+      const x = u.valToPos(m.x / axis.size, "x", true);
+      if (x < left || x > left + width) continue;
+      c.beginPath();
+      c.moveTo(x, top);
+      c.lineTo(x, top + height);
+      c.stroke();
+    }
+    c.restore();
   }
 
   // entry is the button that switches a line on and off, with a sample of it and its value at the cursor.
@@ -166,7 +185,8 @@ class Chart {
     const u = this.plot, axis = data.axes[axisNumber];
     if (!u || !this.lines.length || !this.lines[0].value) return;
     const at = u.cursor.idx, hovered = at != null && u.cursor.left >= 0;
-    this.readout.textContent = hovered ? "At " + axis.label + " = " + format(u.data[0][at]) : "Drag to zoom; the values are the last ones.";
+    const here = hovered && axis.name === "iterations" ? (data.marks ?? []).filter(m => m.x / axis.size === u.data[0][at]).map(m => ": " + m.text).join("") : "";
+    this.readout.textContent = hovered ? "At " + axis.label + " = " + format(u.data[0][at]) + here : "Drag to zoom; the values are the last ones.";
     for (const l of this.lines) {
       const column = u.data[l.index];
       let i = hovered ? u.cursor.idxs[l.index] ?? at : column.length - 1;

@@ -38,6 +38,9 @@ var (
 	byteUnits = []unit{{0, 1, "B"}, {1e3, 1e3, "kB"}, {1e6, 1e6, "MB"}, {1e9, 1e9, "GB"}, {1e12, 1e12, "TB"}}
 )
 
+// iterationsAxis is the name of the axis on which marks stand.
+const iterationsAxis = "iterations"
+
 // callsAxis is the name of the axis on which kinds of calls are added up.
 const callsAxis = "calls"
 
@@ -47,7 +50,7 @@ func axes() []axis {
 	seconds := func(r *runs.Record) float64 { return r.Seconds }
 	bytes := func(r *runs.Record) float64 { return float64(r.Bytes) }
 	return []axis{
-		{"iterations", "iterations", "outer iterations k", true, nil, iteration},
+		{iterationsAxis, "iterations", "outer iterations k", true, nil, iteration},
 		{"seconds", "time", "time of iterations", false, timeUnits, seconds},
 		{callsAxis, "oracle calls", "oracle calls of all agents", false, nil, calls},
 		{"bytes", "traffic", "traffic of all agents", false, byteUnits, bytes},

@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"dsbo"
+	"dsbo/membership"
 	"dsbo/runs"
 )
 
@@ -27,7 +29,8 @@ type Run struct {
 	Names   []string // of the entries of λ, by lambda.csv; nil: there is none
 	// Assessment is how good the predictions are; the zero value: the run's task does not tell.
 	Assessment runs.Assessment
-	Notes      []string // what was found odd in the folder, but not wrong
+	Changes    membership.Log // of who took part
+	Notes      []string       // what was found odd in the folder, but not wrong
 
 	settings, build runs.Differences // all values of Config
 }
@@ -57,6 +60,9 @@ func Load(dir string) (*Run, error) {
 		r.Summary = &summary
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "run folder %s: %w", dir, err)
+	}
+	if r.Changes, err = folder.ReadChanges(); err != nil {
+		return nil, err
 	}
 	r.Lambda, err = folder.ReadLambda()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // worth a picture, not an error
@@ -97,6 +103,10 @@ func (r *Run) loadRecords(folder runs.Folder) error {
 		r.Notes = append(r.Notes, "The last line of "+runs.MetricsFile+
 			" is cut short and was left out: the run was stopped while writing it.")
 	}
+	// Where an epoch begins when all iterations are done, its members' record takes the place of that of those before.
+	r.Records = slices.DeleteFunc(r.Records, func(rec runs.Record) bool {
+		return rec.Iteration == r.Records[len(r.Records)-1].Iteration && rec.Epoch < r.lastRecord().Epoch
+	})
 	for i := range r.Records {
 		if i > 0 && r.Records[i].Iteration <= r.Records[i-1].Iteration {
 			return dsbo.Errorf(dsbo.ErrConfig, "%s: iteration %d comes after iteration %d: iterations must grow",

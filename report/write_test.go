@@ -30,6 +30,9 @@ func scenarios() map[string][]fixture {
 		"diverged":      {{name: "a", method: "madsbo", rate: 1, done: 100, summary: ended()}, {name: "b", method: "madsbo", rate: 1, done: 60, nan: true, summary: diverged, settings: map[string]any{"params.gamma": 2}}},
 		"side by side":  eight(),
 		"lost":          {{method: "newtoncg", task: "synthetic", done: 100, summary: lost(), bars: 20, settings: map[string]any{"problem": map[string]any{"model": "logistic", "reduce": "sum"}}}},
+		"members": {{method: "newtoncg", seed: 1, rate: 1, done: 100, summary: ended(), changes: `{"epoch":1,"iteration":35,"members":[0,1,2,3,5,6,7],"proposer":0,"time":"2026-11-22T12:00:00Z","why":["agent 4 left: nothing heard for 10m0s"]}
+{"epoch":2,"iteration":60,"members":[0,1,2,3,4,5,6,8],"edges":[[0,8],[6,8]],"proposer":1}
+`}},
 		"unlike problems": {
 			{name: "a", method: "madsbo", done: 100, summary: ended(), settings: map[string]any{"problem": map[string]any{"model": "softmax", "rate": 1}}},
 			{name: "b", method: "madsbo", done: 100, summary: lost(), settings: map[string]any{"problem": map[string]any{"model": "softmax", "rate": 2}}},
@@ -53,6 +56,7 @@ func TestPages(t *testing.T) {
 		"side by side":  {[]string{"10 runs of 8 methods", "sparkle", " to ", "tuning won in 10 of 10 runs", "sparkle: test loss −0.6\u202f%, Φ −6.6\u202f%"}, 11, 4},
 		"lost": {[]string{`class="verdict worse"`, "Tuning lost", `λ tuned <span class="mark">not converged</span>`, "feature 9", "sum over an agent&#39;s examples",
 			"&#43;0.00420 ± 0.00040"}, 7, 0},
+		"members":         {[]string{"Who took part", "agent 4 left: nothing heard for 10m0s", "0–6, 8", "7 left; 4, 8 came in", `"marks":[{"x":35,`}, 7, 0},
 		"unlike problems": {[]string{`class="verdict mixed"`, "Exact values: rate 1", "Exact values: rate 2", "best constant, rate 1"}, 11, 0},
 	}
 	all := scenarios()

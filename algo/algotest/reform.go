@@ -11,7 +11,7 @@ import (
 )
 
 // members: a method goes on when the last agent leaves, and when one comes in. What a change does is a function of the state alone, done
-// twice is done once, leaves x as it is, and neither names nor lengths change.
+// twice is done once, leaves x as it is, and neither names nor lengths change. The cost is as stated after it too.
 func (s suite) members(t *testing.T) {
 	f := s.agents()
 	f.run(t, 0, 3)
@@ -45,7 +45,18 @@ func (s suite) members(t *testing.T) {
 		f.methods, f.oracles = append(f.methods, late), append(f.oracles, oracle(n))
 	}
 	f.mixers = NewMixers(s.W)
-	f.run(t, 3, 6)
+	for i, o := range f.oracles {
+		f.oracles[i] = NewRecorder(o)
+	}
+	f.run(t, 3, 4)
+	for i, m := range f.methods {
+		sent := f.mixers[i]
+		got := algo.Cost{Floats: sent.Floats, Messages: sent.Messages, Averages: sent.Averages, AverageFloats: sent.AverageFloats, Calls: f.oracles[i].(*Recorder).Total}
+		if want := m.Cost(3); got != want {
+			t.Errorf("agent %d: after a change of members the cost is %+v, stated %+v", i, got, want)
+		}
+	}
+	f.run(t, 4, 6)
 	for _, v := range f.state() {
 		if !vec.AllFinite(v) {
 			t.Fatalf("after a change of members the state holds %v", v)
