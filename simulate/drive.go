@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -55,8 +56,8 @@ func (d *drive) lose(crash bool, choose draw) {
 	}
 }
 
-// rot cuts the newest checkpoint of a process that was lost.
-func (d *drive) rot() {
+// rot damages the newest checkpoint of a process that was lost: it is cut, or one of its numbers is another one.
+func (d *drive) rot(how draw) {
 	d.state.Lock()
 	defer d.state.Unlock()
 	if d.next == nil {
@@ -69,14 +70,29 @@ func (d *drive) rot() {
 			newest = filepath.Join(d.dir, e.Name())
 		}
 	}
-	if newest == "" {
+	f, err := d.next.OpenFile(newest, os.O_RDONLY, 0)
+	if err != nil {
 		return
 	}
-	if f, err := d.next.OpenFile(newest, os.O_WRONLY, 0); err == nil {
-		_ = f.Truncate(100)
-		_ = f.Sync()
-		_ = f.Close()
+	defer f.Close()
+	if data, err := io.ReadAll(f); err == nil && len(data) > 100 {
+		if how.chance(0.5) {
+			data = data[:len(data)/2]
+		} else {
+			data[len(data)-40] ^= 1 // before the checksum of 32 bytes
+		}
+		_ = rewrite(d.next, newest, data) // a memory is not full
 	}
+}
+
+// rewrite replaces a file's content.
+func rewrite(files *disk.Memory, path string, data []byte) error {
+	f, err := files.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Sync(), f.Close())
 }
 
 // attach gives the drive to the next process.

@@ -86,7 +86,7 @@ func (f loss) begin(w *world) {
 	m := w.machines[f.agent]
 	m.lose(f.silent, f.down)
 	if f.rot {
-		m.drive.rot()
+		m.drive.rot(m.of("rot", m.agent, m.lives))
 	}
 }
 func (loss) end(*world) {}

@@ -11,7 +11,7 @@ func fileBugs() []bug {
 		one("no fsync of a folder", disk+"/disk.go", "\treturn SyncDir(filepath.Dir(path))\n", "\treturn nil\n", disk, experiment),
 		one("no fsync of records", runs+"/metrics.go", "return m.size, m.sum.Sum(nil), m.file.Sync()", "return m.size, m.sum.Sum(nil), nil", runs, train, experiment),
 		one("a checkpoint has the exchange after its own", train+"/checkpoint.go", "Round: r.round, Seconds", "Round: r.round + 1, Seconds", train),
-		one("a checkpoint's checksum is not compared", train+"/checkpoint.go", "!bytes.Equal(sum[:], want) {", "!bytes.Equal(sum[:1], want[:1]) {", train),
+		one("a checkpoint's checksum is not compared", train+"/checkpoint.go", "!bytes.Equal(sum[:], want) {", "!bytes.Equal(sum[:0], want[:0]) {", train),
 		one("a checkpoint is without the state of averages", train+"/checkpoint.go", "\t\tc.add(r.agents[i].id, r.agents[i].mixer.State())\n", "", train),
 		one("records after a checkpoint stay", train+"/resume.go", "\t\terr = r.metrics.Cut()\n", "\t\terr = nil\n", train),
 		one("checkpoints after the one gone back to stay", train+"/resume.go", "RemoveCheckpointsAfter(r.checkpointed(), from.Iteration)", "RemoveCheckpointsAfter(r.checkpointed(), max(from.Iteration, 1<<40))", train, experiment),

@@ -1,5 +1,7 @@
 package main
 
+import "slices"
+
 // sumBugs are those of numbers, on whatever transport.
 func sumBugs() []bug {
 	const network, algo = "network", "algo"
@@ -15,4 +17,4 @@ func sumBugs() []bug {
 }
 
 // bugs returns all.
-func bugs() []bug { return append(append(exchangeBugs(), fileBugs()...), sumBugs()...) }
+func bugs() []bug { return slices.Concat(exchangeBugs(), fileBugs(), memberBugs(), sumBugs()) }
