@@ -40,6 +40,9 @@ func (a *Gossip) Init(p, q, K int) error {
 	return nil
 }
 
+// Traits implements the optional method that [Traits] describes: x is a copy, and all else the agent's own.
+func (*Gossip) Traits() Traits { return Traits{Personalized: true, Robust: true} }
+
 // Cost of an iteration: p numbers to each neighbour in one message; T gradients of g, one of f,
 // N−1 Hessian-vector products and one Jacobian-vector product.
 func (a *Gossip) Cost(int) Cost {

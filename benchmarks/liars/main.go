@@ -165,7 +165,7 @@ func (p problem) evaluate(ctx context.Context, honest []dsbo.ValueOracle, method
 	if !(vec.Norm(x) < far && vec.Norm(y) < far) {
 		return outcome{math.Inf(1), math.Inf(1)}
 	}
-	s := must.Get((&train.Exact{Oracles: honest, Tol: 1e-7}).Solve(ctx, x))
+	s := must.Get((&train.Exact{Oracles: honest, Tol: 1e-5}).Solve(ctx, x))
 	end := outcome{phi: s.Phi}
 	for _, o := range honest {
 		f, _ := must.Get2(o.Values(x, y, dsbo.Sample{Set: dsbo.Whole}))

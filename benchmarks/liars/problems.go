@@ -40,7 +40,7 @@ func problems() []problem {
 		{"synthetic", "logistic regression with p = q = 20, features of agent i of size 0.2 i", &algo.MADSBO{Alpha: "1", Beta: "0.1", Gamma: "0.1", T: 5, N: 10},
 			300, -3, logistic},
 		{"mnist", "MNIST with a penalty per pixel, 250 training and 250 validation examples an agent",
-			&algo.MADSBO{Alpha: "1", Beta: "0.3", Gamma: "0.2", T: 10, N: 10}, 40, 0, mnist},
+			&algo.MADSBO{Alpha: "1", Beta: "0.3", Gamma: "0.2", T: 5, N: 5}, 20, 0, mnist},
 	}
 }
 
