@@ -51,6 +51,9 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 	s.log.Info("starting", "run", c.Run, "agents", len(c.Addresses), "process", os.Getpid())
 	config := o.exchangeConfig(c, s)
 	own := certificate{files: pki.Files{Folder: o.certs, Agent: o.agent}, log: s.log, monitor: m}
+	if o.insecure {
+		s.log.Warn("-insecure: connections are not protected, and whoever reaches this agent's port can take part in the run")
+	}
 	if o.certs != "" {
 		if config.Identity, err = own.load(time.Now()); err != nil {
 			return err

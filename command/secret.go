@@ -20,6 +20,9 @@ const secretLength = 32
 // readSecret returns the bytes of a secret file, which it makes if there is none: an agent that is started again must have the
 // same ones.
 func readSecret(path string) ([]byte, error) {
+	if err := disk.CheckSecret(path); err != nil {
+		return nil, err
+	}
 	secret, err := disk.ReadFile(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		if err == nil && len(secret) != secretLength {

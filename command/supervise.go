@@ -32,7 +32,7 @@ type supervisor struct {
 	name       string // name of the program
 	args       func(agent int) []string
 	stderr     io.Writer     // stderr of all agents
-	restarts   int           // bound of the restarts of each agent
+	restarts   int           // bound of the restarts of each agent in an hour
 	pause      time.Duration // wait before a restart
 }
 
@@ -73,19 +73,27 @@ func severity(code int) int {
 
 // runAgent runs an agent to its end, through restarts.
 func (s *supervisor) runAgent(ctx context.Context, agent int) ending {
-	for again := 1; ; again++ {
+	var recent []time.Time // restarts of the last hour
+	for {
 		e := s.runProcess(ctx, agent)
+		recent = lastHour(recent, time.Now())
 		lost := e.code == killed || e.code == cli.Failure || e.code == cli.Interrupted // not by this run, whose ctx has not ended
-		if e.err != nil || ctx.Err() != nil || !lost || again > s.restarts {
+		if e.err != nil || ctx.Err() != nil || !lost || len(recent) >= s.restarts {
 			return e
 		}
-		cli.NewProgress(s.stderr, false).Log("agent %d: %s: starting it again (%d of %d)", agent, e.text, again, s.restarts)
+		cli.NewProgress(s.stderr, false).Log("agent %d: %s: starting it again (%d of %d in an hour)", agent, e.text, len(recent)+1, s.restarts)
+		recent = append(recent, time.Now())
 		select {
 		case <-ctx.Done():
 			return ending{agent: agent, code: cli.Interrupted}
 		case <-time.After(s.pause):
 		}
 	}
+}
+
+// lastHour returns the times that are less than an hour ago.
+func lastHour(all []time.Time, now time.Time) []time.Time {
+	return slices.DeleteFunc(all, func(t time.Time) bool { return now.Sub(t) >= time.Hour })
 }
 
 // runProcess runs an agent's process once.

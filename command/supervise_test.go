@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"dsbo/internal/cli"
 )
@@ -63,5 +64,15 @@ func TestRestarts(t *testing.T) {
 		if e := s.run(tt.ctx, 1); e.code == cli.OK || strings.Count(stderr.String(), "starting it again") != tt.again {
 			t.Errorf("%s: %+v, want %d restarts\n%s", tt.program, e, tt.again, stderr.String())
 		}
+	}
+}
+
+// Restarts are forgotten after an hour: a run of weeks may have many.
+func TestRestartsOfAnHour(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	ago := func(d time.Duration) time.Time { return now.Add(-d) }
+	got := lastHour([]time.Time{ago(300 * time.Hour), ago(time.Hour), ago(time.Hour - time.Second), ago(0)}, now)
+	if len(got) != 2 || got[0] != ago(time.Hour-time.Second) {
+		t.Errorf("%v are of the last hour", got)
 	}
 }

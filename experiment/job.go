@@ -25,9 +25,10 @@ type Job struct {
 
 	name    string // of the command, such as "dsbo mnist"
 	presets []Preset
-	task    map[string]any  // values of the task's flags, by name
-	given   map[string]bool // names of the flags that were given
-	resumed []string        // flags of the run that goes on
+	task    map[string]any    // values of the task's flags, by name
+	given   map[string]bool   // names of the flags that were given
+	shaping map[string]string // values of the task's flags but files: all of them may move what the run leaves
+	resumed []string          // flags of the run that goes on
 	// openSeries makes the folder of the series that the job is part of, when all is checked and loaded; nil: there is none.
 	openSeries func() error
 }
@@ -305,7 +306,7 @@ func (r *runner) trainConfig() train.Config {
 	return train.Config{
 		Problem: r.problem.Problem, W: r.graph.W, Membership: r.changes, Method: r.method, StartX: r.startX, K: s.Iterations,
 		EvalEvery: s.EvalEvery, Patience: s.Patience, CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder), Resume: s.Resume || r.point != nil, From: r.point,
-		Settings: map[string]any{"task": r.problem.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType, "holdout": s.Holdout},
+		Settings: map[string]any{"task": r.problem.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType, "holdout": s.Holdout, "flags": r.shaping},
 		Evaluate: evaluation, Curvature: r.lmax, DenseLimit: int64(s.Memory * (1 << 30)),
 	}
 }

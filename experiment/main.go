@@ -50,7 +50,7 @@ func ParseAs(name string, t Task, args []string, help io.Writer) (*Job, error) {
 		return nil, cmp.Or(cli.PrintVersion(help, name), flag.ErrHelp)
 	}
 	s := &Settings{Config: runs.Config{Format: runs.Format, Task: t.Name(), Build: runs.ThisBuild()}}
-	j := &Job{Task: t, Settings: s, name: name, presets: append([]Preset{tuned()}, t.Presets()...), task: map[string]any{}}
+	j := &Job{Task: t, Settings: s, name: name, presets: append([]Preset{tuned()}, t.Presets()...), task: map[string]any{}, shaping: map[string]string{}}
 	f := cli.NewFlags(name, capitalized(t.About()), presetsHelp(withPrivate(j.presets)))
 	f.Example = name + " -K 20 -out runs/first"
 	t.Flags(f.FlagSet)

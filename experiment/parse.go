@@ -39,7 +39,11 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 	}
 	j.given = f.Given()
 	for name := range j.task {
-		j.task[name] = f.Lookup(name).Value.String()
+		fl := f.Lookup(name)
+		j.task[name] = fl.Value.String()
+		if what, _ := flag.UnquoteUsage(fl); what != "file" && what != "folder" { // which may be elsewhere, with the same content
+			j.shaping[name] = fl.Value.String()
+		}
 	}
 	f.Visit(func(fl *flag.Flag) {
 		switch {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -147,6 +148,8 @@ func (s *series) job(p Part, folder runs.Folder, state runs.State) *Job {
 	settings.Flags = append(settings.Flags, p.Flag)
 	slices.Sort(settings.Flags)
 	j.Task, j.Settings, j.openSeries = p.Task, &settings, s.open
+	j.shaping = maps.Clone(j.shaping)
+	delete(j.shaping, strings.TrimPrefix(name, "-")) // the part has its own value, and other parts may be added
 	return &j
 }
 

@@ -76,6 +76,9 @@ func ReplaceCertificate(path string, cert *x509.Certificate) error {
 // loadPair reads a certificate, with the intermediate ones that may follow it, and its key.
 func loadPair(folder, name string) (tls.Certificate, error) {
 	path, keyPath := certificateFile(folder, name), keyFile(folder, name)
+	if err := disk.CheckSecret(keyPath); err != nil {
+		return tls.Certificate{}, err
+	}
 	pair, err := tls.LoadX509KeyPair(path, keyPath)
 	if _, named := errors.AsType[*fs.PathError](err); err != nil && !named {
 		return pair, dsbo.Errorf(dsbo.ErrConfig, "%s and %s must be a certificate and its key: %w", path, keyPath, err)

@@ -48,6 +48,7 @@ func setStart(a dsbo.Algorithm, y []float64) {
 func (a *agent) step(ctx context.Context, maxNorm float64) error {
 	start := time.Now()
 	a.mixer.Begin(2 * uint64(a.k))
+	a.oracle.ctx = ctx
 	err := a.alg.Step(ctx, a.k, a.metered, &a.mixer)
 	a.last = time.Since(start)
 	a.total += a.last

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"time"
 
 	"dsbo"
 	"dsbo/network"
@@ -27,8 +28,16 @@ func (inProcess) averageContext(ctx context.Context) context.Context {
 	return context.WithoutCancel(ctx)
 }
 
+// grace is how long agents try to finish an interrupted iteration, which may be long or need neighbours that are gone.
+const grace = 2 * time.Second
+
 func (inProcess) stepContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithCancel(context.WithoutCancel(ctx))
+	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.AfterFunc(grace, cancel)
+		context.AfterFunc(inner, func() { timer.Stop() })
+	})
+	return inner, func() { stop(); cancel() }
 }
 
 func (inProcess) iterationLimit(_, due int) int { return due }
@@ -37,7 +46,7 @@ func (inProcess) iterationLimit(_, due int) int { return due }
 func (inProcess) agree(ctx context.Context, s *stepper, errs []error) (bool, *dsbo.DivergedError, error) {
 	first := earliest(errs)
 	if err := s.failure(errs); err != nil && first == nil {
-		return false, nil, err
+		return false, nil, s.interruption(ctx, err)
 	}
 	return ctx.Err() != nil, first, nil
 }

@@ -14,26 +14,39 @@ import (
 type meteredOracle struct {
 	dsbo.Oracle
 	curving *curving
+	ctx     context.Context // of the step under way: when it ends no further call begins
 	calls   algo.Calls
 	busy    time.Duration
 }
 
 func (m *meteredOracle) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
+	if err := m.ctx.Err(); err != nil {
+		return err
+	}
 	defer m.count(&m.calls.UpperGrad, time.Now())
 	return m.Oracle.UpperGrad(dx, dy, x, y, s)
 }
 
 func (m *meteredOracle) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
+	if err := m.ctx.Err(); err != nil {
+		return err
+	}
 	defer m.count(&m.calls.LowerGrad, time.Now())
 	return m.Oracle.LowerGrad(dst, x, y, s)
 }
 
 func (m *meteredOracle) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
+	if err := m.ctx.Err(); err != nil {
+		return err
+	}
 	defer m.count(&m.calls.HVP, time.Now())
 	return m.curving.product(m.Oracle, dst, x, y, v, s)
 }
 
 func (m *meteredOracle) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
+	if err := m.ctx.Err(); err != nil {
+		return err
+	}
 	defer m.count(&m.calls.JVP, time.Now())
 	return m.Oracle.JVP(dst, x, y, v, s)
 }
@@ -52,6 +65,9 @@ func (m *meteredOracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 	if !ok {
 		return dsbo.Errorf(dsbo.ErrCapability, "this problem's oracles give no diagonals (dsbo.DiagonalOracle is missing)")
 	}
+	if err := m.ctx.Err(); err != nil {
+		return err
+	}
 	defer m.count(&m.calls.Diagonal, time.Now())
 	return m.curving.diagonal(o, dst, x, y, s)
 }
@@ -60,6 +76,9 @@ func (m *meteredOracle) Values(x, y []float64, s dsbo.Sample) (upper, lower floa
 	o, ok := m.Oracle.(dsbo.ValueOracle)
 	if !ok {
 		return 0, 0, dsbo.Errorf(dsbo.ErrCapability, "this problem's oracles give no losses (dsbo.ValueOracle is missing)")
+	}
+	if err := m.ctx.Err(); err != nil {
+		return 0, 0, err
 	}
 	defer m.count(&m.calls.Value, time.Now())
 	return o.Values(x, y, s)
@@ -78,18 +97,24 @@ type meteredDense struct {
 }
 
 func (m meteredDense) Hessian(dst, x, y []float64, s dsbo.Sample) error {
+	if err := m.ctx.Err(); err != nil {
+		return err
+	}
 	defer m.count(&m.calls.Hessian, time.Now())
 	return m.dense.Hessian(dst, x, y, s)
 }
 
 func (m meteredDense) Jacobian(dst, x, y []float64, s dsbo.Sample) error {
+	if err := m.ctx.Err(); err != nil {
+		return err
+	}
 	defer m.count(&m.calls.Jacobian, time.Now())
 	return m.dense.Jacobian(dst, x, y, s)
 }
 
 // meterOracle returns the meter of an oracle, and the oracle with it for a method, whose products are with c's matrix.
 func meterOracle(o dsbo.Oracle, c *curving) (*meteredOracle, dsbo.Oracle) {
-	m := &meteredOracle{Oracle: o, curving: c}
+	m := &meteredOracle{Oracle: o, curving: c, ctx: context.Background()}
 	if d, ok := o.(dsbo.DenseOracle); ok {
 		return m, meteredDense{m, d}
 	}

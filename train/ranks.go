@@ -16,6 +16,11 @@ func (ranks) collectiveContext(ctx context.Context) context.Context {
 	return context.WithoutCancel(ctx)
 }
 
+// stepContext does not end: a process that left an iteration would end the job for the others.
+func (ranks) stepContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithCancel(context.WithoutCancel(ctx))
+}
+
 func (ranks) iterationLimit(done, _ int) int { return done + 1 }
 
 // agree lets all processes know whether one is interrupted, and the first agent that has diverged.

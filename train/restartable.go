@@ -2,8 +2,6 @@ package train
 
 import (
 	"context"
-	"fmt"
-	"time"
 
 	"dsbo"
 	"dsbo/network"
@@ -27,24 +25,9 @@ func (restartable) sharedUsage(u runs.Usage) runs.Usage {
 
 func (restartable) divergenceIsShared() bool { return false }
 
-// grace is how long an agent whose neighbours may be gone tries to finish an interrupted iteration.
-const grace = 2 * time.Second
-
-func (restartable) stepContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		timer := time.AfterFunc(grace, cancel)
-		context.AfterFunc(inner, func() { timer.Stop() })
-	})
-	return inner, func() { stop(); cancel() }
-}
-
 func (restartable) agree(ctx context.Context, s *stepper, errs []error) (bool, *dsbo.DivergedError, error) {
 	if err := s.failure(errs); err != nil {
-		if ctx.Err() != nil {
-			err = fmt.Errorf("%w in iteration %d: the checkpoint before it stands", ErrInterrupted, s.done)
-		}
-		return true, nil, err
+		return true, nil, s.interruption(ctx, err)
 	}
 	return ctx.Err() != nil, earliest(errs), nil
 }

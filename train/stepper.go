@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -122,6 +123,14 @@ func (s *stepper) failure(errs []error) (failed error) {
 		}
 	}
 	return failed
+}
+
+// interruption returns the error of iterations that ended with err: where ctx has ended, that is why.
+func (s *stepper) interruption(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	return fmt.Errorf("%w in iteration %d: the checkpoint before it stands", ErrInterrupted, s.done)
 }
 
 // A gate lets agents into iterations, and stops all of them after the same one: they depend on each

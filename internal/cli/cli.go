@@ -23,7 +23,7 @@ const (
 	Failure     = 1
 	Usage       = 2   // the command line or a file is wrong
 	Diverged    = 3   // iterates became NaN, infinite or too large
-	Interrupted = 130 // SIGINT or SIGTERM
+	Interrupted = 130 // SIGINT, SIGTERM or SIGHUP
 )
 
 // Code returns the exit code of an error, 0 for nil.
@@ -63,10 +63,14 @@ func Main(name string, command func(ctx context.Context, args []string, stdout, 
 	return End(name, err)
 }
 
-// Begin returns the context of a command. The first interrupt (SIGINT or SIGTERM) ends it, so that the command can write a
+// Begin returns the context of a command. The first interrupt (SIGINT, SIGTERM, or SIGHUP unless it is ignored) ends it, so that the command can write a
 // checkpoint; the second one ends the process. A wrong value of DSBO_KERNEL is an error.
 func Begin() (context.Context, error) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	context.AfterFunc(ctx, stop)
 	return ctx, kernel.Env()
 }

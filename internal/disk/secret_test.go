@@ -1,0 +1,27 @@
+//go:build unix
+
+package disk_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"dsbo"
+	"dsbo/internal/disk"
+	"dsbo/internal/must"
+)
+
+// TestCheckSecret: secrets that others can read are refused; the group may read those of root.
+func TestCheckSecret(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "key")
+	must.OK(disk.CheckSecret(path))
+	must.OK(os.WriteFile(path, nil, 0o600))
+	for mode, refused := range map[os.FileMode]bool{0o600: false, 0o400: false, 0o640: os.Getuid() != 0, 0o440: os.Getuid() != 0, 0o604: true, 0o644: true, 0o660: true} {
+		must.OK(os.Chmod(path, mode))
+		if err := disk.CheckSecret(path); errors.Is(err, dsbo.ErrConfig) != refused {
+			t.Errorf("%04o: %v, want that it is refused: %t", mode, err, refused)
+		}
+	}
+}
