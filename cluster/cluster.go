@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"time"
 
 	"dsbo"
 	"dsbo/network"
@@ -24,6 +25,10 @@ type Cluster struct {
 	Seed      uint64
 	Task      string
 	Flags     []string // of the task's command line, -name=value or -name each
+	// Quorum is how many agents decide who takes part, and AbsentAfter after how long one that is not heard is left out; 0: all
+	// take part, always.
+	Quorum      int
+	AbsentAfter time.Duration
 
 	inline  bool    // the file holds the graph's edges or matrix
 	w, prob float64 // of a graph by name
@@ -71,6 +76,9 @@ func parse(name string, data []byte, check Check) (*Cluster, error) {
 		if err := check(c.Task, c.Flags); err != nil {
 			return nil, err
 		}
+	}
+	if c.Quorum, c.AbsentAfter, err = f.council(len(c.Addresses)); err != nil {
+		return nil, err
 	}
 	if f.Self != nil {
 		c.w = *f.Self
@@ -137,8 +145,10 @@ func (c *Cluster) Hash() string {
 		Seed   uint64
 		Task   string
 		Flags  []string
-		Dial   []int `json:",omitempty"` // agents that only connect to others
-	}{1, c.Run, len(c.Addresses), rows, c.Seed, c.Task, c.Flags, dial})
+		Dial   []int         `json:",omitempty"` // agents that only connect to others
+		Quorum int           `json:",omitempty"`
+		Absent time.Duration `json:",omitempty"`
+	}{1, c.Run, len(c.Addresses), rows, c.Seed, c.Task, c.Flags, dial, c.Quorum, c.AbsentAfter})
 	return hex.EncodeToString(h.Sum(nil))
 }
 

@@ -120,6 +120,13 @@ func TestErrors(t *testing.T) {
 		{named(`"agents": ["a:1", ""], "relay": "relay:0"`), `the port of the relay must be 1 to 65535; its address is "relay:0"`},
 		{named(`"agents": 2, "address": ""`), "agents 0 and 1 are neighbours, and neither has an address"},
 
+		{full(`, "quorum": 2`), `"quorum" and "absent_after" must be given both or neither`},
+		{full(`, "absent_after": "10m"`), `"quorum" and "absent_after" must be given both or neither`},
+		{full(`, "quorum": 1, "absent_after": "10m"`), `"quorum" must be more than half of the 2 agents and no more than all, so that no two parts of them go on; it is 1`},
+		{full(`, "quorum": 3, "absent_after": "10m"`), "no more than all"},
+		{full(`, "quorum": 2, "absent_after": "soon"`), `"absent_after" must be a time such as "10m"; it is "soon"`},
+		{full(`, "quorum": 2, "absent_after": "-1s"`), `"absent_after" must be a time`},
+
 		{full(`, "graph": "circle"`), `"graph" must be one of ring, complete, star`},
 		{full(`, "graph": "g.json"`), `"graph" must be a name, not the file "g.json"`},
 		{full(`, "graph": "ring", "edges": [[0, 1]]`), `"graph", "edges" and "W" are mutually exclusive`},

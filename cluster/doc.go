@@ -29,6 +29,11 @@
 // depend on. "task" names the task and "flags" lists flags of its command line, "-name=value" each, without those that
 // the file replaces (-agents, -graph, -w, -prob, -seed).
 //
+// "quorum" and "absent_after" let the run go on without agents that are absent, of which package dsbo/membership/council says how:
+// so many agents, more than half, decide to leave out one that was not heard for that long, and to let it in again.
+//
+//	"quorum": 5, "absent_after": "10m"
+//
 // An unknown field, null, a field or an address that is given twice, and text after the object are errors.
 //
 // The machines of a run may each have a file of their own. [Cluster.Hash] covers what must be the same in all of them:

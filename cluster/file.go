@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"dsbo/internal/strictjson"
 	"dsbo/network"
@@ -28,6 +29,8 @@ type file struct {
 	Seed    uint64          `json:"seed" must:"a whole number from 0 on"`
 	Task    string          `json:"task" must:"the name of a task"`
 	Flags   []string        `json:"flags" must:"flags, [\"-K=20\", ...]"`
+	Quorum  *int            `json:"quorum" must:"a number of agents"`
+	Absent  *string         `json:"absent_after" must:"a time such as \"10m\""`
 }
 
 // agents are the addresses of the agents or, if these follow a rule, the number of agents.
@@ -145,6 +148,23 @@ func checkAddress(whose, address string) (string, error) {
 		return "", fmt.Errorf("the port of %s must be 1 to %d; its address is %q", whose, math.MaxUint16, address)
 	}
 	return fmt.Sprintf("%s %d", strings.ToLower(host), p), nil
+}
+
+// council returns the quorum of n agents and the time after which one is absent, 0 where the file has neither.
+func (f *file) council(n int) (quorum int, absent time.Duration, err error) {
+	switch {
+	case f.Quorum == nil && f.Absent == nil:
+		return 0, 0, nil
+	case f.Quorum == nil || f.Absent == nil:
+		return 0, 0, fmt.Errorf(`"quorum" and "absent_after" must be given both or neither`)
+	case 2**f.Quorum <= n || *f.Quorum > n:
+		return 0, 0, fmt.Errorf(`"quorum" must be more than half of the %d agents and no more than all, so that no two parts of them go on; it is %d`, n, *f.Quorum)
+	}
+	absent, err = time.ParseDuration(*f.Absent)
+	if err != nil || absent <= 0 {
+		return 0, 0, fmt.Errorf(`"absent_after" must be a time such as "10m"; it is %q`, *f.Absent)
+	}
+	return *f.Quorum, absent, nil
 }
 
 // checkReach reports the first neighbours neither of which can connect to the other one.

@@ -91,6 +91,12 @@ func (m *monitor) health(w http.ResponseWriter, _ *http.Request) {
 		if s.Stalled {
 			state, code = "waiting", http.StatusServiceUnavailable
 		}
+		if s.Waiting != "" {
+			state, code, text = "waiting", http.StatusServiceUnavailable, text+"; "+s.Waiting
+		}
+		if s.Epoch > 0 {
+			text += fmt.Sprintf("; epoch %d, of agents %s", s.Epoch, strings.Trim(fmt.Sprint(s.Members), "[]"))
+		}
 		var away []string
 		for _, n := range s.Neighbours {
 			if !n.Connected {
@@ -144,6 +150,15 @@ func (m *monitor) Collect(to chan<- prometheus.Metric) {
 		return
 	}
 	s := p.exchange.Status()
+	if s.Quorum > 0 {
+		waiting := 0.0
+		if s.Waiting != "" {
+			waiting = 1
+		}
+		gauge("membership_epoch", "How often the members have changed.", float64(s.Epoch), nil)
+		gauge("members", "Agents that take part.", float64(len(s.Members)), nil)
+		gauge("membership_waiting", "1 while the members must change and cannot, for want of a quorum or of edges.", waiting, nil)
+	}
 	gauge("round", "The next exchange, or the one under way; a rollback lowers it.", float64(s.Round), nil)
 	counter("rollbacks", "Times that the agent went back to an earlier exchange.", float64(s.Rewinds), nil)
 	counter("refused_connections", "Connections that were refused.", float64(s.Refused), nil)

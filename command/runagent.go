@@ -65,15 +65,23 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 	if err != nil {
 		return err
 	}
+	if c.Quorum > 0 && j.Settings.Privacy != nil {
+		return dsbo.Errorf(dsbo.ErrConfig, `cluster file: "quorum" and -dp-epsilon are mutually exclusive: the noise of a sum is dealt to agents that stay`)
+	}
 	var mixer *dsbogrpc.Mixer
 	unfollow := func() {}
 	j.View = s
-	j.Layout = experiment.OneAgent(o.agent, c.Hash()+" "+pki.Name(o.agent), func(_ context.Context, g *network.Graph, from int, data []byte) (network.Team, error) {
+	j.Layout = experiment.OneAgent(o.agent, c.Hash()+" "+pki.Name(o.agent), func(_ context.Context, g *network.Graph, from int, data []byte, seat *experiment.Seat) (network.Team, error) {
 		program, err := build.Digest()
 		if err != nil {
 			return nil, err
 		}
 		config.Matrix, config.Round, config.Wire = g.W, from, j.Settings.ExchangeWire()
+		if c.Quorum > 0 {
+			config.Membership = &dsbogrpc.Membership{
+				Quorum: c.Quorum, AbsentAfter: c.AbsentAfter, Log: seat.Log, Vote: seat.Vote, Records: seat, Give: seat.Give,
+			}
+		}
 		config.Fingerprint = append(slices.Clone(program), data...)
 		if mixer, err = o.openExchange(config, j.Settings.Privacy != nil); err != nil {
 			return nil, err

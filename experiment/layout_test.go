@@ -158,7 +158,7 @@ func TestFingerprint(t *testing.T) {
 	of := func(agent int, task Task, args string) string {
 		var got []byte
 		j := must.Get(Parse(task, strings.Fields(tinyFlags+args+" -out="+filepath.Join(t.TempDir(), "run")), io.Discard))
-		j.Layout = OneAgent(agent, "run", func(_ context.Context, _ *network.Graph, _ int, fingerprint []byte) (network.Team, error) {
+		j.Layout = OneAgent(agent, "run", func(_ context.Context, _ *network.Graph, _ int, fingerprint []byte, _ *Seat) (network.Team, error) {
 			got = fingerprint
 			return nil, met
 		})

@@ -92,12 +92,16 @@ func ownTests(t *data.Task) error {
 	return nil
 }
 
-// startProblem returns the problem of the agents that are there at the start.
+// startProblem returns the problem of the agents that are there at the start, or where a team connects members of a later epoch, of these.
 func (r *runner) startProblem() train.Problem {
 	if len(r.changes) == 0 {
 		return r.problem.Problem
 	}
-	p, _ := r.problem.Problem.Of(membership.First(r.Settings.Agents), r.graph.W) // whose matrix is the graph's
+	e := membership.First(r.Settings.Agents)
+	if r.team != nil {
+		e = r.changes.Last(r.Settings.Agents)
+	}
+	p, _ := r.problem.Problem.Of(e, r.graph.W) // readChanges, or the council, has made its matrix
 	return p
 }
 

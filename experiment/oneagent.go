@@ -22,8 +22,8 @@ func OneAgent(agent int, identity string, open Opener) Layout {
 }
 
 // An Opener opens an agent's end of the exchange over a graph, of which exchange from is the next. The fingerprint stands for the
-// agent's data: other data have another one.
-type Opener func(ctx context.Context, g *network.Graph, from int, fingerprint []byte) (network.Team, error)
+// agent's data: other data have another one. seat is for an exchange whose members may change, and then is a [network.Reformer].
+type Opener func(ctx context.Context, g *network.Graph, from int, fingerprint []byte, seat *Seat) (network.Team, error)
 
 // oneAgent is the layout that [OneAgent] returns.
 type oneAgent struct {
@@ -64,6 +64,9 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	if err != nil {
 		return err
 	}
+	if r.changes, err = r.folder.ReadChanges(); err != nil {
+		return err
+	}
 	from, err := l.chooseCheckpoint(r, math.MaxInt)
 	if err != nil {
 		return err
@@ -75,14 +78,21 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	if err != nil {
 		return err
 	}
-	if r.team, err = l.open(ctx, r.graph, from, fingerprint); err != nil {
+	seat, err := l.newSeat(r)
+	if err != nil {
 		return err
 	}
-	m, ok := r.team.Mixer(l.agent).(network.Rewinder)
+	if r.team, err = l.open(ctx, r.graph, from, fingerprint, seat); err != nil {
+		return err
+	}
+	m, ok := r.team.(network.Rewinder)
 	if !ok {
 		return fmt.Errorf("%w: the exchange of agent %d must be one that can go back", dsbo.ErrCapability, l.agent)
 	}
 	l.mixer = m
+	if len(r.changes) > 0 && !r.done && (r.point == nil || r.point.Epoch < len(r.changes)) {
+		return l.enterEpoch(ctx, r)
+	}
 	return nil
 }
 
@@ -107,13 +117,14 @@ func (l *oneAgent) chooseCheckpoint(r *runner, limit int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	e := r.changes.Last(r.graph.W.N())
 	for k, p := range points {
-		if p.Round <= limit {
+		if p.Round <= limit && (p.Epoch == e.Number || p.Iteration == e.Iteration && l.stays(r.changes, p.Epoch, e.Number)) {
 			r.point = &points[k]
 			return p.Round, nil
 		}
 	}
-	return 0, nil
+	return e.Round, nil
 }
 
 // attemptAgain waits, after the agent's end, for that of the others, and goes back to an earlier checkpoint if a neighbour that came
@@ -126,6 +137,11 @@ func (l *oneAgent) attemptAgain(ctx context.Context, r *runner, err error) (bool
 	}
 	back := (*network.RollbackError)(nil)
 	switch {
+	case errors.As(err, new(*network.ChangedError)):
+		r.draining = false
+		r.anew()
+		err := l.enterEpoch(ctx, r)
+		return err == nil, err
 	case errors.As(err, &back):
 	case r.draining && errors.Is(err, context.Canceled):
 		return false, fmt.Errorf("%w as it waited for the other agents; it has finished", train.ErrInterrupted)

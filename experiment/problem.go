@@ -53,7 +53,12 @@ func (r *runner) fingerprint(ctx context.Context, agent int) ([]byte, error) {
 // here returns the agents in this process.
 func (r *runner) here() []int {
 	if r.team != nil {
-		return r.team.Local()
+		var all []int
+		e := r.changes.Last(r.Settings.Agents)
+		for _, position := range r.team.Local() {
+			all = append(all, e.Members[position])
+		}
+		return all
 	}
 	all := make([]int, r.Settings.Agents)
 	for i := range all {

@@ -24,6 +24,8 @@ type Case struct {
 	Refused                bool          // silence may be so long
 	KeepFrames             int
 	Unmasked               bool
+	Quorum                 int           // 0: all agents stay
+	AbsentAfter            time.Duration // silence after which an agent is left out
 
 	// Faults come after pauses with this mean, until Calm; the run must then end within Limit.
 	Pause       time.Duration

@@ -51,7 +51,7 @@ func (p *process) membership() runs.Membership { return p.membershipOf(p.agent) 
 
 // open returns what opens the agent's end of the exchange.
 func (p *process) open(j *experiment.Job) experiment.Opener {
-	return func(_ context.Context, g *network.Graph, from int, fingerprint []byte) (network.Team, error) {
+	return func(_ context.Context, g *network.Graph, from int, fingerprint []byte, seat *experiment.Seat) (network.Team, error) {
 		listener, err := p.host.Listen(port)
 		if err != nil {
 			return nil, err
@@ -63,6 +63,7 @@ func (p *process) open(j *experiment.Job) experiment.Opener {
 			Identity: p.identity(p.agent), Wire: j.Settings.ExchangeWire(), Unmasked: p.Unmasked, Fingerprint: fingerprint, Round: from,
 			KeepFrames: p.KeepFrames, Heartbeat: p.Heartbeat, SilentAfter: p.SilentAfter, PeerTimeout: p.Patience, ComputeTimeout: p.Limit,
 			Hung:        func(err error) { p.exit(err) },
+			Membership:  p.council(seat),
 			AllFinished: func() error { return runs.Folder(p.dir).WriteMembership(own) },
 			Log:         p.trace.logger(p.agent),
 		})
@@ -74,6 +75,14 @@ func (p *process) open(j *experiment.Job) experiment.Opener {
 		p.mu.Unlock()
 		return m, nil
 	}
+}
+
+// council returns what the agent needs to have members leave and come back, nil if all stay.
+func (p *process) council(seat *experiment.Seat) *grpc.Membership {
+	if p.Quorum == 0 {
+		return nil
+	}
+	return &grpc.Membership{Quorum: p.Quorum, AbsentAfter: p.AbsentAfter, Log: seat.Log, Vote: seat.Vote, Records: seat, Give: seat.Give}
 }
 
 // exit ends the process at once, as os.Exit does.

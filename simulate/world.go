@@ -43,7 +43,7 @@ type world struct {
 }
 
 // mostAgents is the largest number of agents in a run.
-const mostAgents = 5
+const mostAgents = 8
 
 // identities are the certificates of the agents of all runs of this process.
 var identities = sync.OnceValues(func() ([]*pki.Identity, error) { return newIdentities(mostAgents) })
@@ -62,22 +62,39 @@ func (w *world) of(name string, agent int, numbers ...int) draw {
 	return d
 }
 
-// Run runs the case, inside of a bubble of testing/synctest that began with it. The error says what is wrong with its end.
-func (c Case) Run(want *Reference) (Result, error) {
-	w := &world{Case: c, draw: draw(c.Seed).of("world")}
+// world returns the network and the machines of a case, and what ends them.
+func (c Case) world() (w *world, end func(), err error) {
+	w = &world{Case: c, draw: draw(c.Seed).of("world")}
 	w.network = memnet.New(weather{w.draw.of("weather"), c.Latency, max(time.Minute, 100*c.Latency)})
+	var unmounts []func()
+	end = func() {
+		for _, unmount := range unmounts {
+			unmount()
+		}
+	}
 	for i := range c.Agents {
 		m := &machine{world: w, agent: i, name: agentName(i)}
 		folder := filepath.Join("/", "simulated", fmt.Sprint(c.Seed), m.name)
 		drive, unmount, err := newDrive(m, folder)
 		if err != nil {
-			return Result{}, err
+			end()
+			return nil, nil, err
 		}
-		defer unmount()
+		unmounts = append(unmounts, unmount)
 		m.dir, m.drive = filepath.Join(folder, "run"), drive
 		w.machines, w.addresses = append(w.machines, m), append(w.addresses, net.JoinHostPort(m.name, port))
 	}
-	err := w.live()
+	return w, end, nil
+}
+
+// Run runs the case, inside of a bubble of testing/synctest that began with it. The error says what is wrong with its end.
+func (c Case) Run(want *Reference) (Result, error) {
+	w, end, err := c.world()
+	if err != nil {
+		return Result{}, err
+	}
+	defer end()
+	err = w.live()
 	if err == nil {
 		err = w.verify(want)
 	}

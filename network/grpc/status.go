@@ -13,6 +13,7 @@ type Status struct {
 	Stalled              bool    // it has waited for so long that the log says so
 	Neighbours           []Neighbour
 
+	Quorum  int    // of the council; 0: there is none
 	Epoch   int    // of the members among whom this agent exchanges, if it is one
 	Members []int  // agents that take part, a view
 	Waiting string // why there is no change of the members although there must be; "" if there need be none
@@ -44,7 +45,7 @@ func (m *Mixer) Status() Status {
 		Holdup: m.holdup(), Stalled: m.stallLogged}
 	s.Epoch, s.Members = m.part.epoch.Number, m.part.epoch.Members
 	if m.chamber != nil {
-		s.Waiting = m.chamber.waiting
+		s.Quorum, s.Waiting = m.config.Membership.Quorum, m.chamber.waiting
 	}
 	for _, e := range m.edges {
 		s.Neighbours = append(s.Neighbours, e.snapshot())

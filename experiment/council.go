@@ -1,0 +1,246 @@
+package experiment
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+
+	"dsbo"
+	"dsbo/internal/disk"
+	"dsbo/membership"
+	"dsbo/membership/council"
+	"dsbo/network"
+	"dsbo/runs"
+	"dsbo/train"
+)
+
+// voteFile is the file of a run folder that has the agent's last vote in the council.
+const voteFile = "vote.json"
+
+// A Seat is what an agent's folder has of the council, for the exchange of a run whose members may change.
+type Seat struct {
+	Log  membership.Log // the changes so far
+	Vote council.Vote   // the last one
+	council.Records
+	// Give returns what an agent that comes into an epoch takes over from this one.
+	Give func(epoch int) ([]byte, error)
+}
+
+// A savedVote is what the file has. Identity stands for the run and the agent.
+type savedVote struct {
+	Identity string       `json:"identity"`
+	Vote     council.Vote `json:"vote"`
+}
+
+// seatFiles are the files of a seat.
+type seatFiles struct {
+	folder   runs.Folder
+	identity string
+	agent    int
+	agents   int // of the roster at the start
+	method   train.Config
+
+	mu  sync.Mutex
+	log membership.Log
+}
+
+// newSeat reads what the folder has.
+func (l *oneAgent) newSeat(r *runner) (*Seat, error) {
+	f := &seatFiles{folder: r.folder, identity: l.identity, agent: l.agent, agents: r.graph.W.N(), log: r.changes,
+		method: train.Config{Dir: string(r.folder), K: r.Settings.Iterations}}
+	var err error
+	if f.method.Method, err = r.params.method(steep); err != nil { // whose parts have their names whatever the steps are
+		return nil, err
+	}
+	s := &Seat{Log: r.changes, Records: f, Give: f.give}
+	data, err := disk.ReadFile(r.folder.Path(voteFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var saved savedVote
+	if err := json.Unmarshal(data, &saved); err != nil {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", r.folder.Path(voteFile), err)
+	}
+	if saved.Identity == l.identity {
+		s.Vote = saved.Vote
+	}
+	return s, nil
+}
+
+// Points implements [council.Records].
+func (f *seatFiles) Points() ([]council.Point, error) {
+	points, _, err := train.Points(f.folder, []int{f.agent})
+	f.mu.Lock()
+	e := f.log.Last(f.agents)
+	f.mu.Unlock()
+	var all []council.Point
+	for _, p := range points {
+		if isOf(e, p) {
+			all = append(all, council.Point{Iteration: p.Iteration, Round: p.Round})
+		}
+	}
+	return all, err
+}
+
+// isOf reports whether an agent can go on from a checkpoint in an epoch, if it stays in it.
+func isOf(e membership.Epoch, p train.Point) bool {
+	return p.Epoch == e.Number || p.Iteration == e.Iteration
+}
+
+// SaveVote implements [council.Records].
+func (f *seatFiles) SaveVote(v council.Vote) error {
+	data, err := json.Marshal(savedVote{f.identity, v})
+	if err != nil {
+		return err
+	}
+	return disk.WriteBytes(f.folder.Path(voteFile), append(data, '\n'))
+}
+
+// SaveChange implements [council.Records].
+func (f *seatFiles) SaveChange(c membership.Change) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	log := append(f.log[:len(f.log):len(f.log)], c)
+	if err := f.folder.WriteChanges(log); err != nil {
+		return err
+	}
+	f.log = log
+	return nil
+}
+
+// give returns the folder's setup, with its length before it, and the handover of the checkpoint with which an epoch begins.
+func (f *seatFiles) give(epoch int) ([]byte, error) {
+	f.mu.Lock()
+	e, err := f.log.At(epoch, f.agents)
+	f.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	points, _, err := train.Points(f.folder, []int{f.agent})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range points {
+		if p.Iteration == e.Iteration {
+			state, err := f.method.Handover(f.agent, p)
+			if err != nil {
+				return nil, err
+			}
+			setup, err := disk.ReadFile(f.folder.Path(runs.SetupFile))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return nil, err
+			}
+			return append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(setup))), setup...), state...), nil
+		}
+	}
+	return nil, fmt.Errorf("agent %d has no checkpoint of iteration %d, with which epoch %d begins", f.agent, e.Iteration, epoch)
+}
+
+// enterEpoch makes the newest epoch the present one, and chooses the checkpoint with which this agent begins it. An agent that is left out
+// waits until it is a member again.
+func (l *oneAgent) enterEpoch(ctx context.Context, r *runner) error {
+	m := l.mixer.(network.Reformer)
+	for {
+		r.changes = m.Changes()
+		e := r.changes.Last(l.agents)
+		err := l.enter(ctx, r, m, e)
+		if errors.As(err, new(*network.ChangedError)) {
+			continue
+		}
+		if _, member := e.Position(l.agent); err != nil || member {
+			return err
+		}
+		r.view.Log("left out in epoch %d; asking to come in again", e.Number)
+		if err := m.AwaitChange(ctx); !errors.As(err, new(*network.ChangedError)) {
+			return err
+		}
+	}
+}
+
+// enter makes an epoch the present one. The checkpoint is one of this agent if it stays, and else what a member hands over.
+func (l *oneAgent) enter(ctx context.Context, r *runner, m network.Reformer, e membership.Epoch) error {
+	r.point, r.done = nil, false
+	if _, member := e.Position(l.agent); !member {
+		return m.Reform(e, e.Round)
+	}
+	points, err := r.checkpoints([]int{l.agent})
+	if err != nil {
+		return err
+	}
+	for k, p := range points {
+		if p.Iteration == e.Iteration && l.stays(r.changes, p.Epoch, e.Number) {
+			r.point = &points[k]
+			return m.Reform(e, e.Round)
+		}
+	}
+	before, err := r.changes.At(e.Number-1, l.agents)
+	if err != nil {
+		return err
+	}
+	if _, stays := before.Position(l.agent); stays {
+		return fmt.Errorf("agent %d has no checkpoint of iteration %d, with which epoch %d begins", l.agent, e.Iteration, e.Number)
+	}
+	giver, err := r.graph.W.Giver(before, e, l.agent)
+	if err != nil {
+		return err
+	}
+	data, err := m.TakeOver(ctx, giver, e.Number)
+	if err != nil {
+		return err
+	}
+	if err := l.receive(r, giver, data); err != nil {
+		return err
+	}
+	return m.Reform(e, e.Round)
+}
+
+// stays reports whether this agent is a member of all epochs from one to another.
+func (l *oneAgent) stays(log membership.Log, from, to int) bool {
+	for number := from; number <= to; number++ {
+		e, err := log.At(number, l.agents)
+		if _, member := e.Position(l.agent); err != nil || !member {
+			return false
+		}
+	}
+	return true
+}
+
+// receive keeps what a member has handed over in the run folder.
+func (l *oneAgent) receive(r *runner, giver int, data []byte) error {
+	if len(data) < 8 || binary.LittleEndian.Uint64(data) > uint64(len(data)-8) {
+		return dsbo.Errorf(dsbo.ErrPeer, "what agent %d hands over is cut short", giver)
+	}
+	setup := data[8:][:binary.LittleEndian.Uint64(data)]
+	if there, err := r.folder.Has(runs.SetupFile); err != nil || !there && len(setup) > 0 {
+		if err == nil {
+			err = disk.WriteBytes(r.folder.Path(runs.SetupFile), setup)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	point, err := train.Config{Dir: string(r.folder)}.Receive(l.agent, data[8+len(setup):])
+	if err != nil {
+		return err
+	}
+	r.point, r.opened = &point, true
+	r.view.Note(Note{
+		Text: fmt.Sprintf("coming in after iteration %d, with the state of agent %d", point.Iteration, giver),
+		Name: "state taken over", Facts: []any{"iteration", point.Iteration, "from", giver},
+	})
+	return nil
+}
+
+// anew has the runner make the problem of all agents again, after an end that was one of members of an earlier epoch.
+func (r *runner) anew() {
+	if r.ended.Members != nil {
+		r.loaded, r.problem, r.ended = loaded{}, problem{}, membership.Epoch{}
+	}
+}
