@@ -86,6 +86,7 @@
 //	the verdict's words          runs/verdict.go; report/verdict.go shows them
 //	what is sent, counted        train/meter.go for the method, average.go for the rest; runs/usage.go and verdict.go hold it
 //	the time left                experiment/pace.go; internal/cli/progress.go draws the bar
+//	changes in one process       experiment/members.go reads -membership; report/members.go shows the changes
 //	the page                     report/page.go, page.html and page.js; report/uplot is the library of its curves
 //	methods are compared         compare/compare.go runs them, rank.go ranks them; paper.json is the paper's figures
 //	whole agents on virtual time simulate: case.go draws a run from a seed, faults.go what happens to it; internal/memnet is their network

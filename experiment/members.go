@@ -48,7 +48,8 @@ func (r *runner) readChanges() (err error) {
 }
 
 // admit loads the data of the agents that the log admits, after those of the agents of the start, and adds their shards. What all found
-// together at the start stands. An agent of number i has the shard that it would have among i+1 agents.
+// together at the start stands. An agent of number i has the shard that it would have among i+1 agents, all of which are loaded: a task may keep what it
+// loads for the end of the run.
 func (r *runner) admit(ctx context.Context) error {
 	l := &r.loaded
 	if len(r.changes) == 0 {
@@ -63,7 +64,7 @@ func (r *runner) admit(ctx context.Context) error {
 			continue
 		}
 		found := &setup{Setup: l.setup.Setup}
-		late, m, err := r.Task.Load(Agents{N: i + 1, Here: []int{i}, Seed: r.Settings.Seed, Own: r.layout.ownsFiles(), Together: found, Log: r.view.Log})
+		late, m, err := r.Task.Load(Agents{N: i + 1, Here: membership.First(i + 1).Members, Seed: r.Settings.Seed, Own: r.layout.ownsFiles(), Together: found, Log: r.view.Log})
 		if err != nil {
 			return fmt.Errorf("agent %d: %w", i, err)
 		}

@@ -5,6 +5,7 @@
 //	config.json    [Config]: the settings of the run, with all defaults
 //	metrics.jsonl  [Record]: one line for each evaluation
 //	summary.json   [Summary]: how the run ended
+//	membership.jsonl  the changes of who took part, where there were any: a line of package membership each
 //	lambda.npy     the hyperparameters, averaged over the agents
 //	omega.npy      the model that the agents found together at them
 //	lambda.csv     the same hyperparameters by name, where they have names: a [Penalty] a line

@@ -140,3 +140,24 @@ func TestStoppedModels(t *testing.T) {
 	complete(t, "-resume", "-report=false", "-out="+stopped)
 	experimenttest.SameRun(t, stopped, whole)
 }
+
+// TestResumeAcrossAChange: a run whose members change goes on from before, at and after the change with the same bits, by the log that its folder keeps.
+func TestResumeAcrossAChange(t *testing.T) {
+	dir := t.TempDir()
+	log := filepath.Join(dir, "log.jsonl")
+	must.OK(os.WriteFile(log, []byte(`{"epoch":1,"iteration":3,"members":[0,2,3],"proposer":0,"why":["agent 1 left"]}`+"\n"), 0o644))
+	args := []string{"-r=1", "-p=4", "-agents=4", "-train=30", "-val=30", "-test=20", "-K=6", "-eval-every=1", "-report=false", "-membership=" + log}
+	whole := filepath.Join(dir, "whole")
+	complete(t, append(args, "-out="+whole)...)
+	for _, text := range []string{"iteration 2", "epoch 1", "iteration 4"} {
+		parts := filepath.Join(dir, strings.ReplaceAll(text, " ", "-"))
+		interrupted(t, append(args, "-out="+parts), text, 1)
+		complete(t, "-resume", "-out="+parts)
+		if diff := must.Get(experimenttest.Difference(whole, parts)); diff != "" {
+			t.Errorf("interrupted at %q:\n%s", text, diff)
+		}
+		if !bytes.Equal(must.Get(os.ReadFile(filepath.Join(whole, "lambda.npy"))), must.Get(os.ReadFile(filepath.Join(parts, "lambda.npy")))) {
+			t.Errorf("interrupted at %q: λ differs", text)
+		}
+	}
+}
