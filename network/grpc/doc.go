@@ -82,7 +82,8 @@
 // numbers. A neighbour that sends a frame which it must not send, or too many that bring nothing new, loses its stream and is refused for
 // two heartbeats, then four, up to a minute's worth. Numbers that are not finite though their sender does not say so, of another length,
 // for another purpose or in contradiction to what came first, end the run with a [network.PeerError]: it names their sender, and is exit code
-// 1, as all that others are to blame for, so that supervisors start the agents again. A failure is told as what its sender says. Texts of
+// 1, as all that others are to blame for, so that supervisors start the agents again. Where members change (Config.Membership), the run does not
+// end: the neighbour is refused, has to send another vector, and is left out if it does not. A failure is told as what its sender says. Texts of
 // others are shown without characters that are not printable; the log takes each kind of line ten times at once, then each ten seconds.
 //
 // # Gathering

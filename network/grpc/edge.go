@@ -198,7 +198,9 @@ func (e *edge) handle(f *frame) error {
 		e.report, e.reported = readReport(f)
 		e.setRadius(min(f.detail, e.m.lastRadius()))
 	case kindKey:
-		e.m.learnKey(e.id, f.exchange, f.text)
+		if err := e.m.learnKey(e.id, f.exchange, f.text); err != nil {
+			return err
+		}
 	case kindFail:
 		return e.endRun(f)
 	case kindEpoch:
@@ -227,7 +229,11 @@ func (e *edge) receive(f *frame) error {
 	vector := digest{f.detail, f.digest}
 	switch {
 	case e.digests.contradict(f.exchange, vector):
-		m.failLocked(&network.PeerError{Process: fmt.Sprintf("agent %d", e.id), Exchange: f.exchange, Reason: ErrConflict})
+		err := &network.PeerError{Process: fmt.Sprintf("agent %d", e.id), Exchange: f.exchange, Reason: ErrConflict}
+		if m.chamber != nil {
+			return err
+		}
+		m.failLocked(err)
 		return nil
 	case f.exchange > min(e.received, m.window.end()):
 		if e.stale {

@@ -7,8 +7,10 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"dsbo"
+	"dsbo/internal/must"
 	"dsbo/network"
 )
 
@@ -97,6 +99,42 @@ func TestGarbageIsTheSenders(t *testing.T) {
 			t.Errorf("%s: error %v; the run must go on", c.name, err)
 		case c.want != "" && (!blamed || e.Process != "agent 0" || !errors.Is(err, dsbo.ErrPeer) || errors.Is(err, dsbo.ErrDiverged) || !strings.Contains(err.Error(), c.want)):
 			t.Errorf("%s: error %v; it must blame agent 0 for %q", c.name, err, c.want)
+		}
+	}
+}
+
+// TestGarbageIsRefused: where there is a council, a neighbour whose vectors cannot be is as if it were absent, and the run goes on with
+// the one that it sends in their place.
+func TestGarbageIsRefused(t *testing.T) {
+	for name, garbage := range map[string][]byte{
+		"NaN": vectorOfOne(0, math.NaN()), "short": encodeVector(0, mixing, nil), "other work": encodeVector(0, gathering(1), []float64{1}),
+	} {
+		m, _ := pathAgent(nil)
+		m.chamber = &chamber{m: m}
+		s, other := attached(m, 0, 0, 0), attached(m, 2, 0, 0)
+		s.said, other.said = 0, 0 // both know that they are in epoch 0
+		deliver(s, garbage)
+		deliver(other, vectorOfOne(0, 4))
+		ended, x := make(chan error), []float64{1}
+		go func() { ended <- m.Mix(t.Context(), x, x) }()
+		<-s.dropped
+		if _, offends := errors.AsType[*offence](s.reason); !offends {
+			t.Errorf("%s: the stream ended with %v; it must be an offence", name, s.reason)
+		}
+		m.mu.Lock()
+		m.edge(0).detach(s, s.reason)
+		m.mu.Unlock()
+		if st := m.Status(); st.Neighbours[0].Offences != 1 || m.edge(0).barred() == nil || m.err != nil {
+			t.Errorf("%s: %d offences, refused with %v, error %v; it must be refused after 1", name, st.Neighbours[0].Offences, m.edge(0).barred(), m.err)
+		}
+		again := newSession(m.edge(0), nil, time.Time{})
+		must.OK(again.open(goodHello(0)))
+		m.mu.Lock()
+		again.said = 0
+		deliver(again, vectorOfOne(0, 1))
+		m.mu.Unlock()
+		if err := <-ended; err != nil || x[0] != 2 {
+			t.Errorf("%s: the sum is %v, error %v; it must be 2, of the vector that came then", name, x, err)
 		}
 	}
 }

@@ -69,14 +69,17 @@ func (m *Mixer) gatherPart(ctx context.Context, rows [][]float64, lo, hi int) er
 			m.rows = append(m.rows, rows[i][lo:hi]...)
 		}
 		purpose := gathering(len(rows[0]))
-		if err := m.exchange(ctx, purpose, entry{frame: encodeVector(m.round, purpose, m.rows)}); err != nil {
-			return err
-		}
-		for k, e := range m.part.edges {
-			if got, want := len(e.slot[m.round%2]), 8*m.part.flood.sizes[step][k]*(hi-lo); got != want {
-				return m.failWith(m.blame(e, dsbo.Errorf(dsbo.ErrShape, "MaxFloats must be the same for all agents; agent %d sends %d bytes of the rows "+
-					"that are gathered, where %d are next", e.id, got, want)))
+		err := m.exchange(ctx, purpose, entry{frame: encodeVector(m.round, purpose, m.rows)}, func() (*edge, error) {
+			for k, e := range m.part.edges {
+				if got, want := len(e.slot[m.round%2]), 8*m.part.flood.sizes[step][k]*(hi-lo); got != want {
+					return e, dsbo.Errorf(dsbo.ErrShape, "MaxFloats must be the same for all agents; agent %d sends %d bytes of the rows "+
+						"that are gathered, where %d are next", e.id, got, want)
+				}
 			}
+			return nil, nil
+		})
+		if err != nil {
+			return err
 		}
 		for _, l := range m.part.flood.learn[step] {
 			in := vectorOf(m.part.edges[l.neighbour].slot[m.round%2])

@@ -175,12 +175,19 @@ func (m *Mixer) spreadKey(agent int, frame []byte) {
 	}
 }
 
-// learnKey takes in the key of an agent that a neighbour passes on. One that is wrong ends the run for all. A neighbour
-// that has come back may be the only one that needs keys, so that this agent's goes with the first one that comes.
-func (m *Mixer) learnKey(neighbour, agent int, text []byte) {
-	if err := m.admitKey(agent, text); err != nil {
-		m.failLocked(dsbo.Errorf(dsbo.ErrPeer, "the key of agent %d, which came from agent %d, is refused: %w", agent, neighbour, err))
+// learnKey takes in the key of an agent that a neighbour passes on. One that is wrong ends the run for all, or the stream where there is
+// a council. A neighbour that has come back may be the only one that needs keys, so that this agent's goes with the first one that comes.
+func (m *Mixer) learnKey(neighbour, agent int, text []byte) error {
+	err := m.admitKey(agent, text)
+	if err == nil {
+		return nil
 	}
+	err = dsbo.Errorf(dsbo.ErrPeer, "the key of agent %d, which came from agent %d, is refused: %w", agent, neighbour, err)
+	if m.chamber != nil {
+		return err
+	}
+	m.failLocked(err)
+	return nil
 }
 
 func (m *Mixer) admitKey(agent int, text []byte) error {
@@ -267,10 +274,5 @@ func (m *Mixer) awaitKeys(ctx context.Context, purpose int) error {
 		m.do(asking)
 	}
 	m.mu.Unlock()
-	var other *edge
-	err := m.await(ctx, func() bool { other = m.otherPurpose(purpose); return other != nil || m.keys.missing == 0 })
-	if err != nil {
-		return err
-	}
-	return m.checkPurpose(purpose, other)
+	return m.awaitAll(ctx, purpose, func() bool { return m.keys.missing == 0 })
 }

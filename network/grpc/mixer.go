@@ -98,43 +98,38 @@ func (m *Mixer) mix(ctx context.Context, dst, src []float64) error {
 		return m.failWith(dsbo.Errorf(dsbo.ErrConfig, "a vector must have at most MaxFloats = %d numbers; it has %d", m.config.MaxFloats, len(src)))
 	}
 	e := entry{frame: m.encodeMix(src), sends: m.part.matrix.Sends(m.part.position)}
-	if err := m.exchange(ctx, mixing, e); err != nil {
-		return err
-	}
-	row, err := m.sumTerms(e.frame[headerSize:], len(src))
-	if err != nil {
-		return m.failWith(err)
-	}
-	m.part.sum.Combine(dst, m.in)
-	if !finite(dst) {
-		if err := m.checkFinite(row); err != nil {
-			return m.failWith(err)
+	err := m.exchange(ctx, mixing, e, func() (*edge, error) {
+		if bad, err := m.findTerms(e.frame[headerSize:], len(src)); err != nil {
+			return bad, err
 		}
+		m.part.sum.Combine(dst, m.in)
+		if finite(dst) {
+			return nil, nil
+		}
+		return m.checkFinite()
+	})
+	if err != nil {
+		return err
 	}
 	m.advance()
 	return nil
 }
 
-// checkFinite returns an error that names a neighbour whose vector has numbers that are not finite, and which does not say so: it has
-// not diverged, but is broken. m.in has the terms of the sum.
-func (m *Mixer) checkFinite(row []network.Weight) error {
+// checkFinite returns a neighbour whose vector has numbers that are not finite, and which does not say so: it has not diverged, but is
+// broken. m.in has the terms of the sum.
+func (m *Mixer) checkFinite() (bad *edge, err error) {
 	edges := m.part.edges
-	for k, w := range row {
+	for k, w := range m.part.matrix.Row(m.part.position) {
 		if w.Agent == m.part.position {
 			continue
 		}
 		e := edges[0]
 		edges = edges[1:]
 		if e.purpose[m.round%2]&notFinite == 0 && !finite(m.in[k]) {
-			return m.blame(e, errors.New("it sends numbers that are not finite"))
+			return e, errors.New("it sends numbers that are not finite")
 		}
 	}
-	return nil
-}
-
-// blame returns the error with which the run ends because of what a neighbour sent in this exchange.
-func (m *Mixer) blame(e *edge, reason error) error {
-	return &network.PeerError{Process: fmt.Sprintf("agent %d", e.id), Exchange: m.round, Reason: reason}
+	return nil, nil
 }
 
 // finite reports whether all numbers are. The sum of x−x is 0 unless one is not.
@@ -165,8 +160,8 @@ func (m *Mixer) encodeMix(src []float64) []byte {
 }
 
 // exchange sends an entry and waits for the neighbours' vectors of this exchange, which stay in their slots until advance
-// and the next exchange.
-func (m *Mixer) exchange(ctx context.Context, purpose int, e entry) error {
+// and the next exchange. check returns a neighbour whose vector cannot be, and why; it is called again where that one is to send another.
+func (m *Mixer) exchange(ctx context.Context, purpose int, e entry, check func() (bad *edge, reason error)) error {
 	if m.chamber != nil {
 		if err := m.await(ctx, func() bool { return !m.chamber.held }); err != nil {
 			return err
@@ -175,20 +170,34 @@ func (m *Mixer) exchange(ctx context.Context, purpose int, e entry) error {
 	if err := m.publish(e); err != nil {
 		return err
 	}
-	var other *edge
-	if err := m.await(ctx, func() bool { other = m.otherPurpose(purpose); return other != nil || m.missing == 0 }); err != nil {
-		return err
+	for {
+		err := m.awaitAll(ctx, purpose, func() bool { return m.missing == 0 })
+		if err != nil {
+			return err
+		}
+		bad, reason := check()
+		if bad == nil {
+			return nil
+		}
+		if err := m.reject(bad, reason); err != nil {
+			return err
+		}
 	}
-	return m.checkPurpose(purpose, other)
 }
 
-// checkPurpose ends the run if a neighbour, unless it is nil, does something else in this exchange.
-func (m *Mixer) checkPurpose(purpose int, other *edge) error {
-	if other == nil {
-		return nil
+// awaitAll waits until ready, while no neighbour does something else than this agent.
+func (m *Mixer) awaitAll(ctx context.Context, purpose int, ready func() bool) error {
+	for {
+		var other *edge
+		if err := m.await(ctx, func() bool { other = m.otherPurpose(purpose); return other != nil || ready() }); err != nil || other == nil {
+			return err
+		}
+		err := m.reject(other, dsbo.Errorf(dsbo.ErrShape, "neighbours must do the same; agent %d %s and agent %d %s",
+			m.config.Agent, purposeName(purpose), other.id, purposeName(other.purpose[m.round%2])))
+		if err != nil {
+			return err
+		}
 	}
-	return m.failWith(m.blame(other, dsbo.Errorf(dsbo.ErrShape, "neighbours must do the same; agent %d %s and agent %d %s",
-		m.config.Agent, purposeName(purpose), other.id, purposeName(other.purpose[m.round%2]))))
 }
 
 // advance makes the next exchange the present one.
@@ -226,12 +235,11 @@ func (m *Mixer) publish(e entry) error {
 	return nil
 }
 
-// sumTerms sets m.in to the terms of this agent's sum, each of so many numbers, and returns their weights. own is the payload
-// that it has sent, not the vector itself, which may be where the sum goes: a long sum writes that before it has read all terms.
-func (m *Mixer) sumTerms(own []byte, length int) ([]network.Weight, error) {
-	row := m.part.matrix.Row(m.part.position)
+// findTerms sets m.in to the terms of this agent's sum, each of so many numbers, or returns a neighbour whose vector is none. own is the
+// payload that it has sent, not the vector itself, which may be where the sum goes: a long sum writes that before it has read all terms.
+func (m *Mixer) findTerms(own []byte, length int) (bad *edge, err error) {
 	edges, wire := m.part.edges, m.config.Wire
-	for k, w := range row {
+	for k, w := range m.part.matrix.Row(m.part.position) {
 		payload := own
 		var e *edge
 		if w.Agent != m.part.position {
@@ -239,8 +247,8 @@ func (m *Mixer) sumTerms(own []byte, length int) ([]network.Weight, error) {
 			payload = e.slot[m.round%2]
 		}
 		if want := wire.Bytes(length); len(payload) != want {
-			return nil, m.blame(e, dsbo.Errorf(dsbo.ErrShape, "neighbours must send equally many numbers; agent %d sends %d bytes and agent %d sends %d",
-				m.config.Agent, want, e.id, len(payload)))
+			return e, dsbo.Errorf(dsbo.ErrShape, "neighbours must send equally many numbers; agent %d sends %d bytes and agent %d sends %d",
+				m.config.Agent, want, e.id, len(payload))
 		}
 		if wire == network.Float64 {
 			m.in[k] = vectorOf(payload)
@@ -248,11 +256,11 @@ func (m *Mixer) sumTerms(own []byte, length int) ([]network.Weight, error) {
 		}
 		m.decoded[k] = resize(m.decoded[k], length)
 		if err := wire.Decode(m.decoded[k], payload); err != nil {
-			return nil, m.blame(e, err)
+			return e, err
 		}
 		m.in[k] = m.decoded[k]
 	}
-	return row, nil
+	return nil, nil
 }
 
 // resize returns n elements in the memory of s, if that is enough.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"dsbo/network"
 )
 
 // An offence is what a neighbour sent and must not have sent. Its stream ends, and it is refused for a while.
@@ -17,6 +19,31 @@ const (
 	firstBar = 2
 	lastBar  = 120
 )
+
+// blame returns the error with which the run ends because of what a neighbour sent in this exchange.
+func (m *Mixer) blame(e *edge, reason error) error {
+	return &network.PeerError{Process: fmt.Sprintf("agent %d", e.id), Exchange: m.round, Reason: reason}
+}
+
+// reject returns the error with which the run ends because of the neighbour's vector of this exchange. Where there is a council it returns
+// nil: the neighbour is refused for a while and has to send another vector, and the council leaves it out if it does not.
+func (m *Mixer) reject(e *edge, reason error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	err := m.blame(e, reason)
+	if m.chamber == nil {
+		return m.failLocked(err)
+	}
+	for exchange := m.round; exchange < e.received; exchange++ {
+		delete(e.digests, exchange)
+	}
+	e.received = m.round
+	m.missing++
+	if e.session != nil {
+		e.session.drop(&offence{err})
+	}
+	return nil
+}
 
 // punish refuses the neighbour for a while if a stream ended because of an offence.
 func (e *edge) punish(err error) {
@@ -60,11 +87,14 @@ const (
 func (e *edge) countFrame(f *frame) error {
 	c := &e.m.config
 	count, most, what := &e.others, mostOthers+2*len(c.Addresses), "frames that are no vectors"
-	if f.kind == kindVector {
+	switch f.kind {
+	case kindVector:
 		if f.exchange >= e.received {
 			return nil
 		}
 		count, most, what = &e.repeated, mostOthers+int(c.Heartbeat/repeatedEach), "vectors again"
+	case kindControl, kindEpoch, kindAsk, kindPiece:
+		count, most, what = &e.repeated, mostOthers+int(c.Heartbeat/repeatedEach), "frames of the council"
 	}
 	if *count++; *count > most {
 		return fmt.Errorf("it sends more than %d %s in %v", most, what, c.Heartbeat)

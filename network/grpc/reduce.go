@@ -125,30 +125,35 @@ func (r *reduction) exchange(ctx context.Context, to, from []int, take func(dst,
 		r.truncate()
 		e.frame = network.PackWords(newFrame(h, packed), r.bits, r.words)
 	}
-	if err := m.exchange(ctx, r.purpose, e); err != nil {
+	if err := m.exchange(ctx, r.purpose, e, func() (*edge, error) { return r.checkPayloads(from, packed) }); err != nil {
 		return err
 	}
 	for _, n := range m.part.edges {
-		payload, want := n.slot[m.round%2], 0
-		sends := slices.Contains(from, n.position)
-		if sends {
-			want = packed
+		if slices.Contains(from, n.position) {
+			m.words = resize(m.words, len(r.words))
+			if err := network.UnpackWords(m.words, r.bits, n.slot[m.round%2]); err != nil {
+				return m.failWith(m.blame(n, err))
+			}
+			take(r.words, m.words)
 		}
-		if len(payload) != want {
-			return m.failWith(m.blame(n, dsbo.Errorf(dsbo.ErrShape, "agent %d must send %d bytes in this exchange of a reduction; it sends %d",
-				n.id, want, len(payload))))
-		}
-		if !sends {
-			continue
-		}
-		m.words = resize(m.words, len(r.words))
-		if err := network.UnpackWords(m.words, r.bits, payload); err != nil {
-			return m.failWith(m.blame(n, err))
-		}
-		take(r.words, m.words)
 	}
 	m.advance()
 	return nil
+}
+
+// checkPayloads returns a neighbour whose payload of this exchange is not what those send that are in from, packed bytes, or nothing.
+func (r *reduction) checkPayloads(from []int, packed int) (bad *edge, err error) {
+	m := r.m
+	for _, n := range m.part.edges {
+		want := 0
+		if slices.Contains(from, n.position) {
+			want = packed
+		}
+		if got := len(n.slot[m.round%2]); got != want {
+			return n, dsbo.Errorf(dsbo.ErrShape, "agent %d must send %d bytes in this exchange of a reduction; it sends %d", n.id, want, got)
+		}
+	}
+	return nil, nil
 }
 
 // truncate drops what the words have above their bits.

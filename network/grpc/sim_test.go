@@ -114,8 +114,8 @@ func (s *sim) advance(i int) {
 		a.published = err == nil
 	case m.missing == 0:
 		if simReceivers(s.w, i, m.round) == nil {
-			row := must.Get(m.sumTerms(m.window.get(m.round).frame[headerSize:], simLength))
-			network.Combine(a.x, row, m.in)
+			must.Get(m.findTerms(m.window.get(m.round).frame[headerSize:], simLength))
+			network.Combine(a.x, m.part.matrix.Row(m.part.position), m.in)
 		} else {
 			for _, e := range m.edges {
 				addShorter(a.x, vectorOf(e.slot[m.round%2]))
