@@ -229,7 +229,7 @@ func (r *runner) consensusQuantities(records, p, q int) []Quantity {
 	if m, ok := m.(interface{ Z() []float64 }); !ok || m.Z() == nil {
 		variables--
 	}
-	list := []Quantity{quantity(phaseEvaluation, "fingerprints of x, y, z, u", ByMax, 2*variables, network.Float64, exactly(float64(records+1)))}
+	list := []Quantity{quantity(phaseEvaluation, "fingerprints of x, y, z, u, best iterate", ByMax, 2*(variables+1), network.Float64, exactly(float64(records+1)))}
 	if m.Cost(0).Averages > 0 {
 		return list // all agents have the same
 	}

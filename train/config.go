@@ -12,6 +12,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/internal/arithmetic"
+	"dsbo/internal/kernel"
 	"dsbo/internal/vec"
 	"dsbo/membership"
 	"dsbo/network"
@@ -175,6 +176,9 @@ func (c Config) resolve() (Config, error) {
 
 // checkMethod reports what the method cannot do with this problem and graph.
 func (c *Config) checkMethod() error {
+	if err := kernel.Env(); err != nil { // also of programs without a command line
+		return err
+	}
 	name, traits := algo.NameOf(c.Method), algo.TraitsOf(c.Method)
 	if err := algo.Clone(c.Method).Init(1, 1, c.K); err != nil { // p and q are another matter, and may take gigabytes
 		return err

@@ -82,7 +82,7 @@ func (e *evaluator) record(ctx context.Context) (r runs.Record, err error) {
 		return r, err
 	}
 	r = runs.Record{Iteration: e.done, PeakRSSMiB: PeakRSS(), ConsensusZ: runs.Unknown()}
-	if err := e.average(ctx, &e.means); err != nil {
+	if err := e.average(ctx); err != nil {
 		return r, err
 	}
 	r.ConsensusX, r.ConsensusY = runs.Number(e.means.spreads[0]), runs.Number(e.means.spreads[1])
@@ -179,8 +179,10 @@ func newMeans(p, q int) means {
 	return means{x: make([]float64, p), y: make([]float64, q), z: make([]float64, q), u: make([]float64, p)}
 }
 
-// average finds the averages of the agents' x, y, z and u. Those which all agents have with the same bits are not exchanged.
-func (s *stepper) average(ctx context.Context, m *means) error {
+// average finds the averages of the agents' x, y, z and u. Those which all agents have with the same bits are not exchanged. What
+// all agents must have with the same bits, and have not, is an error.
+func (e *evaluator) average(ctx context.Context) error {
+	s, m := e.stepper, &e.means
 	one := s.agents[s.local[0]]
 	if one.z() == nil {
 		m.z = nil
@@ -190,9 +192,12 @@ func (s *stepper) average(ctx context.Context, m *means) error {
 	}
 	variables := []func(i int) []float64{
 		func(i int) []float64 { return s.agents[i].x() }, func(i int) []float64 { return s.agents[i].y() },
-		func(i int) []float64 { return s.agents[i].z() }, func(i int) []float64 { return s.agents[i].u() },
+		func(i int) []float64 { return s.agents[i].z() }, func(i int) []float64 { return s.agents[i].u() }, e.common(),
 	}
 	same, err := s.alike(ctx, variables...)
+	if err == nil {
+		err = e.agreed(ctx, same, variables)
+	}
 	if err != nil {
 		return err
 	}

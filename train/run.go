@@ -233,7 +233,7 @@ func (r *runner) interrupted(ctx context.Context) error {
 func (r *runner) conclude(ctx context.Context) (err error) {
 	ctx = r.collectiveContext(ctx)
 	// Also where the averages are known: a run that is resumed here does not have them, and has to exchange the same.
-	if err := r.average(ctx, &r.eval.means); err != nil {
+	if err := r.eval.average(ctx); err != nil {
 		return err
 	}
 	r.result.Evaluation = r.eval.sent

@@ -1,0 +1,63 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// common returns what all agents have alike whatever the method: the iterations done, and what is known of the best iterate.
+func (e *evaluator) common() func(i int) []float64 {
+	v := []float64{float64(e.done)}
+	for _, s := range e.chosen.state() {
+		v = append(v, s.Value...)
+	}
+	return func(int) []float64 { return v }
+}
+
+// agreed returns an error that names agents unless all have the same bits of what they must have alike: what is common, which is the last
+// of the variables, and x and y of methods whose state is the same on all agents. It exchanges nothing where they agree.
+func (e *evaluator) agreed(ctx context.Context, same []bool, variables []func(i int) []float64) error {
+	names := []string{"x", "y"}
+	method, ok := e.agents[e.local[0]].alg.(interface{ Alike() bool })
+	if !ok || !method.Alike() || e.problem.Average.ByMix { // by Mix alone averages differ by their rounding
+		names = nil
+	}
+	for v, name := range names {
+		if !same[v] {
+			return e.disagreement(ctx, name, variables[v])
+		}
+	}
+	if last := len(variables) - 1; !same[last] {
+		return e.disagreement(ctx, "iteration or best iterate", variables[last])
+	}
+	return nil
+}
+
+// disagreement is the error of agents that have not the same of a variable. All agents ask for it: it gathers the digests of each.
+func (e *evaluator) disagreement(ctx context.Context, name string, of func(i int) []float64) error {
+	digests := make([]string, e.n)
+	for _, i := range e.local {
+		digests[i] = strconv.FormatUint(digest(of(i)), 16)
+	}
+	if err := e.texts(ctx, digests); err != nil {
+		return err
+	}
+	count := map[string]int{}
+	for _, d := range digests {
+		count[d]++
+	}
+	most := slices.MaxFunc(digests, func(a, b string) int { return count[a] - count[b] })
+	var others []int
+	for position, d := range digests {
+		if d != most {
+			others = append(others, e.problem.number(position))
+		}
+	}
+	text := fmt.Sprintf("after iteration %d agents %v have another %s than the others", e.done, others, name)
+	if 2*count[most] <= e.n {
+		text = fmt.Sprintf("after iteration %d agents have not the same %s, and fewer than half agree; their digests are %v", e.done, name, digests)
+	}
+	return fmt.Errorf("%s: they must have the same bits; a machine that computes wrongly, or memory that failed, makes others", text)
+}
