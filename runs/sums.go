@@ -30,8 +30,9 @@ type sum struct {
 	digest [sha256.Size]byte
 }
 
-// summing keeps writers of this process from each other's lists.
-var summing sync.Mutex
+// summing keeps writers of this process from each other's list of a folder: a *sync.Mutex by folder. Those of other folders go on, whose
+// disks may answer sooner.
+var summing sync.Map
 
 // sums reads SHA256SUMS; a folder without one lists nothing.
 func (f Folder) sums() ([]sum, error) {
@@ -67,8 +68,9 @@ func parseSums(text []byte) (list []sum, err error) {
 
 // setSum lists a file with its digest, or without one takes it off the list.
 func (f Folder) setSum(name string, digest *[sha256.Size]byte) error {
-	summing.Lock()
-	defer summing.Unlock()
+	one, _ := summing.LoadOrStore(f, new(sync.Mutex))
+	one.(*sync.Mutex).Lock()
+	defer one.(*sync.Mutex).Unlock()
 	list, err := f.sums()
 	if err != nil {
 		return err

@@ -74,7 +74,7 @@ func (c Case) world() (w *world, end func(), err error) {
 	}
 	for i := range c.Agents {
 		m := &machine{world: w, agent: i, name: agentName(i)}
-		folder := filepath.Join("/", "simulated", fmt.Sprint(c.Seed), m.name)
+		folder := filepath.Join("/", "simulated", m.name)
 		drive, unmount, err := newDrive(m, folder)
 		if err != nil {
 			end()
