@@ -2,7 +2,7 @@
 // all exchanges of a run, on a graph and with a mixing, and the honest agents' average is compared with that of a run of the honest
 // agents alone.
 //
-//	go run ./benchmarks/liars                     # all of it, half an hour on 2 cores
+//	go run ./benchmarks/liars                     # all of it, some minutes on 2 cores
 //	go run ./benchmarks/liars -only quadratic -graph exponential
 //
 // The same numbers come again.
