@@ -94,7 +94,7 @@ type ValueOracle interface {
 // A Mixer is one agent's end of one exchange with its neighbours.
 type Mixer interface {
 	// Mix sets dst = Σ_j w_ij src_j, the sum over this agent i and its neighbours j in ascending
-	// order of j, each product rounded before it is added. All agents must call Mix the same
+	// order of j, each product rounded before it is added, or what robust mixing (package network) makes of the same vectors. All agents must call Mix the same
 	// number of times with the same length. It blocks until the neighbours' vectors are here or
 	// ctx is done. dst may be src; otherwise they must not overlap.
 	Mix(ctx context.Context, dst, src []float64) error

@@ -84,6 +84,9 @@ func (m *Matrix) WithMixing(x Mixing) (*Matrix, error) {
 // withMixing is WithMixing with the numbers of agents for people.
 func (m *Matrix) withMixing(x Mixing, name func(position int) int) (*Matrix, error) {
 	if x != (Plain{}) {
+		if x.liars() < 1 {
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "mixing %v must be against 1 liar at least", x)
+		}
 		if i := slices.IndexFunc(m.neighbours, func(js []int) bool { return len(js) <= 2*x.liars() }); i >= 0 {
 			return nil, dsbo.Errorf(dsbo.ErrConfig, "mixing %v needs at least %d neighbours at every agent, more honest ones than liars; agent %d has %d",
 				x, 2*x.liars()+1, name(i), len(m.neighbours[i]))

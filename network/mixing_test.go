@@ -63,6 +63,8 @@ func TestWithMixing(t *testing.T) {
 		{"complete", 8, network.Clipped{Liars: 4}, "at least 9 neighbours at every agent, more honest ones than liars; agent 0 has 7"},
 		{"complete", 1, network.Clipped{Liars: 1}, "agent 0 has 0"},
 		{"server", 8, network.Clipped{Liars: 1}, "graph server"},
+		{"complete", 8, network.Trimmed{}, "mixing trimmed:0 must be against 1 liar at least"},
+		{"complete", 8, network.Clipped{Liars: -1}, "must be against 1 liar at least"},
 	} {
 		g := must.Get(network.New(tt.graph, tt.n, network.Options{}))
 		w, err := g.W.WithMixing(tt.mixing)
