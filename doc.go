@@ -78,6 +78,7 @@
 //	the loop over k              train/run.go, with stepper.go between two evaluations
 //	members change               train/members.go; handover.go is for agents in processes
 //	a checkpoint                 train/checkpoint.go writes it, train/resume.go reads it, runs/checkpoints.go names it
+//	files and crashes            internal/disk has the file systems; runs/lock.go, sums.go and format.go guard a run folder
 //	exact Φ, and a model         train/exact.go and solve.go: one solver for both
 //	one that is not convex       train/model.go finds models, spectrum.go the least eigenvalue; products.go takes the matrix of -curvature
 //	a model's files, predictions modelfile: files.go for model.json, graph.go for ONNX, predict.go

@@ -51,7 +51,7 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 	s.log.Info("starting", "run", c.Run, "agents", len(c.Addresses), "process", os.Getpid())
 	config := o.exchangeConfig(c, s)
 	own := certificate{files: pki.Files{Folder: o.certs, Agent: o.agent}, log: s.log, monitor: m}
-	if o.insecure {
+	if o.insecure && (!o.attached || o.agent == 0) { // of those that the verb run starts one speaks for all
 		s.log.Warn("-insecure: connections are not protected, and whoever reaches this agent's port can take part in the run")
 	}
 	if o.certs != "" {

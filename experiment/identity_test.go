@@ -1,0 +1,37 @@
+package experiment
+
+import (
+	"errors"
+	"flag"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/internal/must"
+	"dsbo/runs"
+)
+
+// An idle task has flags that its problem's settings do not tell.
+type idle struct{ tiny }
+
+func (t *idle) Flags(f *flag.FlagSet) {
+	t.tiny.Flags(f)
+	f.Bool("refit", false, "do more at the end")
+	f.String("notes", "", "`folder` of no interest")
+}
+
+// TestIdentity: a run does not go on with another value of any flag of its task, but with files that are elsewhere.
+func TestIdentity(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "run")
+	must.OK(Run(t.Context(), new(idle), strings.Fields(crashing+out+" -notes=here"), io.Discard, io.Discard))
+	resume := func(flags ...string) error {
+		must.OK(runs.Folder(out).WriteSummary(runs.Summary{State: runs.Interrupted}))
+		return Run(t.Context(), new(idle), append([]string{"-resume", "-report=false", "-quiet", "-out=" + out}, flags...), io.Discard, io.Discard)
+	}
+	if err := resume("-refit"); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "refit is false there, true here") {
+		t.Errorf("%v, want that -refit is refused", err)
+	}
+	must.OK(resume("-notes=there"))
+}
