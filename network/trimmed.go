@@ -14,9 +14,9 @@ import (
 // Every number that is kept is between those of honest agents. The weights of W do not matter.
 //
 // The paper promises, for strongly convex losses and near some minima of others, that honest agents agree and come to within an error of the
-// minimizer of the expected loss that shrinks as their examples grow, where all draw from one law and the graph is so well connected that honest agents are led to agree however b of each one's edges are dropped: the
-// complete graph of n > 3b agents is. On graphs with small cuts, such as a hypercube of 8, agents may never agree, even without a liar;
-// [Matrix.WithMixing] finds that.
+// minimizer of the expected loss that shrinks as their examples grow in number, where all draw from one law and the graph is so well
+// connected that honest agents are led to agree however b of each one's edges are dropped: the complete graph of n > 3b agents is. On
+// graphs with small cuts, such as a hypercube of 8, agents may never agree, even without a liar; [Matrix.WithMixing] finds that.
 type Trimmed struct{ Liars int }
 
 func (x Trimmed) String() string { return fmt.Sprintf("trimmed:%d", x.Liars) }
