@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/data"
 	"dsbo/internal/must"
+	"dsbo/models"
 	"dsbo/runs"
 )
 
@@ -21,6 +23,8 @@ func (t *idle) Flags(f *flag.FlagSet) {
 	f.Bool("refit", false, "do more at the end")
 	f.String("notes", "", "`folder` of no interest")
 }
+
+func (*idle) Describe(data.Task, models.Model) (map[string]any, string) { return map[string]any{}, "" }
 
 // TestIdentity: a run does not go on with another value of any flag of its task, but with files that are elsewhere.
 func TestIdentity(t *testing.T) {
