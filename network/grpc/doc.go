@@ -104,6 +104,24 @@
 // one up unless it is the root and one down to each child. Each vector says the operation, b and the number of
 // words, and its size is checked: an agent that does anything else is an error.
 //
+// # Membership
+//
+// With Config.Membership the agents decide who takes part (package dsbo/membership/council): a member that its neighbours have not heard
+// for AbsentAfter is left out, and comes in again once it is there. Messages of the council go from neighbour to neighbour in frames of
+// their own, to all agents with a connection, those that are no members too. A member that has promised its vote stands still until
+// the outcome is known. Mix, Gather, Reduce and Drain then return a [network.ChangedError]; the caller restores the checkpoint with
+// which the epoch begins and calls Reform, from which on exchanges are those of the members, at their positions. An agent that comes
+// in asks a neighbour for its state (TakeOver), in pieces. Without a quorum all wait, and Status says so.
+//
+// A stream stays through a change: each side says on it which epoch it is in, and vectors are sent and taken only where both are in the
+// same one. Masks have the epoch in the name of their streams, so that what is exchanged again after a change is hidden by other
+// numbers. PeerTimeout ends nothing where there is a council, nor does an agent that is no member.
+//
+//	control  a message of the council
+//	epoch    the epoch of the sender from here on
+//	ask      a piece of a state is wanted
+//	piece    that piece
+//
 // # Masks
 //
 // The words of a sum are masked unless Config.Unmasked is set. Each two agents of the run, neighbours or not, share
