@@ -16,7 +16,7 @@ func fileBugs() []bug {
 		one("records after a checkpoint stay", train+"/resume.go", "\t\terr = r.metrics.Cut()\n", "\t\terr = nil\n", train),
 		one("checkpoints after the one gone back to stay", train+"/resume.go", "RemoveCheckpointsAfter(r.checkpointed(), from.Iteration)", "RemoveCheckpointsAfter(r.checkpointed(), max(from.Iteration, 1<<40))", train, experiment),
 		one("the count of iterations is not restored", train+"/resume.go", "\t\ta.k, a.earlier = c.Iteration, c.Usage[k]\n", "\t\ta.earlier = c.Usage[k]\n", train),
-		one("gone back to a checkpoint that is too new", experiment+"/oneagent.go", "\t\tif p.Round <= limit {\n", "\t\tif p.Round-1 <= limit {\n", experiment),
+		one("gone back to a checkpoint that is too new", experiment+"/oneagent.go", "if p.Round <= limit &&", "if p.Round-1 <= limit &&", experiment),
 		one("one checkpoint is kept", runs+"/checkpoints.go", "const keptCheckpoints = 3", "const keptCheckpoints = 1", runs, train),
 		one("a finished agent that goes back is still finished", experiment+"/oneagent.go", "if r.done = s.Round <= limit; r.done {", "if r.done = true; r.done {", experiment),
 	}
