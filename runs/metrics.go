@@ -35,6 +35,10 @@ func (f Folder) OpenMetrics() (*Metrics, error) {
 	if m.lock, err = disk.Lock(m.path); err != nil {
 		return nil, errors.Join(err, m.file.Close())
 	}
+	// Before a checkpoint knows of records: after a crash it may be there without a file that was made before it.
+	if err := disk.SyncDir(string(f)); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
 	return m, nil
 }
 
