@@ -304,7 +304,7 @@ func (r *runner) trainConfig() train.Config {
 		evaluation = train.EvaluateOff
 	}
 	return train.Config{
-		Problem: r.problem.Problem, W: r.graph.W, Membership: r.changes, Method: r.method, StartX: r.startX, K: s.Iterations,
+		Problem: r.problem.Problem, W: r.graph.W, Membership: r.changes, Changing: r.layout.ownsFiles(), Method: r.method, StartX: r.startX, K: s.Iterations,
 		EvalEvery: s.EvalEvery, Patience: s.Patience, CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder), Resume: s.Resume || r.point != nil, From: r.point,
 		Settings: map[string]any{"task": r.problem.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType, "holdout": s.Holdout, "flags": r.shaping},
 		Evaluate: evaluation, Curvature: r.lmax, DenseLimit: int64(s.Memory * (1 << 30)),

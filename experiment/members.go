@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -50,7 +49,7 @@ func (r *runner) readChanges() (err error) {
 // admit loads the data of the agents that the log admits, after those of the agents of the start, and adds their shards. What all found
 // together at the start stands. An agent of number i has the shard that it would have among i+1 agents, all of which are loaded: a task may keep what it
 // loads for the end of the run.
-func (r *runner) admit(ctx context.Context) error {
+func (r *runner) admit() error {
 	l := &r.loaded
 	if len(r.changes) == 0 {
 		return nil

@@ -92,7 +92,7 @@ func (r *runner) load(ctx context.Context, here []int) (err error) {
 		return dsbo.Errorf(dsbo.ErrConfig, "-agents must be %d, for which %s has data; it is %d", n, r.Task.Name(), s.Agents)
 	}
 	l.setup = found
-	err = r.admit(ctx)
+	err = r.admit()
 	l.took = time.Since(began)
 	return err
 }

@@ -53,9 +53,6 @@ func (l Log) Roster(n int) int {
 // Position returns the place of an agent among the members, and false if it is none.
 func (e Epoch) Position(agent int) (int, bool) { return slices.BinarySearch(e.Members, agent) }
 
-// Whole reports whether the members are agents 0, 1, ..., so that positions are numbers.
-func (e Epoch) Whole() bool { return e.Members[len(e.Members)-1] == len(e.Members)-1 }
-
 // everybody returns 0..n-1.
 func everybody(n int) []int {
 	all := make([]int, n)

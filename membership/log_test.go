@@ -89,11 +89,11 @@ func TestEpochs(t *testing.T) {
 	if got := l.Roster(3); got != 6 {
 		t.Errorf("the roster has %d agents; it must have 6", got)
 	}
-	if e := must.Get(l.At(1, 3)); e.Whole() || len(e.Edges) != 1 {
-		t.Errorf("epoch 1 is %+v; it has an agent that is not at its position, and one edge", e)
+	if e := must.Get(l.At(1, 3)); len(e.Members) != 3 || len(e.Edges) != 1 {
+		t.Errorf("epoch 1 is %+v; it has three members and one edge", e)
 	}
-	if e := l.Last(3); e.Number != 2 || !e.Whole() || len(e.Edges) != 2 {
-		t.Errorf("the last epoch is %+v; it must be 2, whole and with the edges of both admissions", e)
+	if e := l.Last(3); e.Number != 2 || len(e.Edges) != 2 {
+		t.Errorf("the last epoch is %+v; it must be 2 and with the edges of both admissions", e)
 	}
 	if _, err := l.At(3, 3); !errors.Is(err, membership.ErrNoEpoch) {
 		t.Errorf("epoch 3: error %v", err)
