@@ -75,6 +75,7 @@
 //	own tables                   tasks/tune.go; features/measure.go says how means are exact, weigh.go how rows weigh
 //	each site alone              experiment/sites.go
 //	flags of a run               experiment/settings.go; parameters.go makes a method's parameters of them
+//	what a run stands            docs/faults.md, with the test of each promise; which machines compute alike: docs/machines.md
 //	the loop over k              train/run.go, with stepper.go between two evaluations
 //	members change               train/members.go; handover.go is for agents in processes
 //	a checkpoint                 train/checkpoint.go writes it, train/resume.go reads it, runs/checkpoints.go names it

@@ -86,6 +86,8 @@
 // end: the neighbour is refused, has to send another vector, and is left out if it does not. A failure is told as what its sender says. Texts of
 // others are shown without characters that are not printable; the log takes each kind of line ten times at once, then each ten seconds.
 //
+// docs/faults.md has these promises together with those of processes, files and members, and the test of each.
+//
 // # Gathering
 //
 // Gather, for small figures of the whole run, is a number of such exchanges: the rows of all agents flood the graph, from
