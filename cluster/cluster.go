@@ -34,8 +34,8 @@ type Cluster struct {
 	w, prob float64 // of a graph by name
 }
 
-// A Check reports what is wrong with a task and the flags of its command line, as far as it can be known without data.
-type Check func(task string, flags []string) error
+// A Check reports what is wrong with a task and the flags of its command line on a cluster's graph, as far as it can be known without data.
+type Check func(task string, flags []string, g *network.Graph) error
 
 // Load reads the cluster file at path, as [Parse] does.
 func Load(path string, check Check) (*Cluster, error) {
@@ -72,11 +72,6 @@ func parse(name string, data []byte, check Check) (*Cluster, error) {
 			return nil, err
 		}
 	}
-	if check != nil {
-		if err := check(c.Task, c.Flags); err != nil {
-			return nil, err
-		}
-	}
 	if c.Quorum, c.AbsentAfter, err = f.council(len(c.Addresses)); err != nil {
 		return nil, err
 	}
@@ -85,6 +80,11 @@ func parse(name string, data []byte, check Check) (*Cluster, error) {
 	}
 	if c.Graph, err = f.graph(name, c); err != nil {
 		return nil, err
+	}
+	if check != nil {
+		if err := check(c.Task, c.Flags, c.Graph); err != nil {
+			return nil, err
+		}
 	}
 	return c, c.checkReach()
 }

@@ -32,6 +32,7 @@ import (
 	"dsbo"
 	"dsbo/experiment"
 	"dsbo/internal/cli"
+	"dsbo/network"
 )
 
 // Main runs the command line of a program for some tasks, each of which is a verb, and ends the process. In a program
@@ -176,8 +177,8 @@ func (p *program) findTask(name string) (experiment.Task, error) {
 		`"task" must be %s; it is %q%s`, strings.Join(names, " or "), name, cli.Suggest("", name, names))
 }
 
-// checkTask returns an error if a cluster file's task is unknown or its flags cannot work.
-func (p *program) checkTask(task string, flags []string) error {
+// checkTask returns an error if a cluster file's task is unknown or its flags cannot work, on its graph.
+func (p *program) checkTask(task string, flags []string, g *network.Graph) error {
 	t, err := p.findTask(task)
 	if err != nil {
 		return err
@@ -189,7 +190,7 @@ func (p *program) checkTask(task string, flags []string) error {
 	}
 	j, err := experiment.Parse(t, flags, io.Discard)
 	if err == nil {
-		err = j.CheckOverMachines()
+		err = j.CheckOverMachines(g)
 	}
 	if errors.Is(err, flag.ErrHelp) {
 		return dsbo.Errorf(dsbo.ErrConfig, `"flags": -h is not allowed`)

@@ -11,6 +11,7 @@ import (
 	"dsbo/experiment/experimenttest"
 	"dsbo/internal/cli"
 	"dsbo/internal/must"
+	"dsbo/network"
 	"dsbo/tasks"
 )
 
@@ -42,7 +43,7 @@ func TestScripts(t *testing.T) {
 
 // The flags of a cluster file are those of its task's command line, without those of a run in one process.
 func TestCheckTask(t *testing.T) {
-	must.OK(testProgram().checkTask("mnist", []string{"-K=20", "--T=3"}))
+	must.OK(testProgram().checkTask("mnist", []string{"-K=20", "--T=3"}, nil))
 	for _, tt := range []struct{ task, flag, want string }{
 		{"cifar", "-K=3", `"task" must be mnist or synthetic or policy or tune; it is "cifar"`},
 		{"mnits", "-K=3", `did you mean mnist?`},
@@ -58,6 +59,23 @@ func TestCheckTask(t *testing.T) {
 		{"mnist", "-holdout=-1", "-holdout must be at least 0"},
 		{"mnist", "-h", `"flags": -h is not allowed`},
 	} {
-		wantError(t, testProgram().checkTask(tt.task, []string{tt.flag}), cli.Usage, tt.want)
+		wantError(t, testProgram().checkTask(tt.task, []string{tt.flag}, nil), cli.Usage, tt.want)
+	}
+}
+
+// TestCheckTaskOnTheGraph: robust mixing is checked on the cluster's graph, not on the default of the command line.
+func TestCheckTaskOnTheGraph(t *testing.T) {
+	flags := []string{"-algorithm=madsbo", "-mix=trimmed"}
+	for graph, want := range map[string]string{"complete": "", "path": "agent 0 has 1"} {
+		g := must.Get(network.New(graph, 5, network.Options{}))
+		err := testProgram().checkTask("synthetic", flags, g)
+		if want == "" {
+			must.OK(err)
+		} else {
+			wantError(t, err, cli.Usage, want)
+		}
+		if g.W.Mixing() != (network.Plain{}) {
+			t.Errorf("the check changed the graph")
+		}
 	}
 }

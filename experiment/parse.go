@@ -9,6 +9,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/cli"
+	"dsbo/network"
 )
 
 // parse reads the command line. With -resume, flags that it leaves out have the values of the run that goes on.
@@ -60,12 +61,19 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 }
 
 // CheckOverMachines reports the first setting that cannot work in a run with agents on other machines, whatever the data and
-// the folder. Errors match dsbo.ErrConfig.
-func (j *Job) CheckOverMachines() error {
+// the folder. A nil graph is that of the flags. Errors match dsbo.ErrConfig.
+func (j *Job) CheckOverMachines(g *network.Graph) error {
 	if _, _, err := j.seriesParts(false); err != nil {
 		return err
 	}
-	_, _, err := j.resolve()
+	if g == nil {
+		_, _, err := j.resolve()
+		return err
+	}
+	p, err := j.resolveParameters()
+	if err == nil {
+		_, err = j.Settings.mixing(p, g.W)
+	}
 	return err
 }
 

@@ -114,10 +114,23 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 // resolve fills in the preset for all flags that were not given, makes the graph, and reports the first setting that
 // cannot work whatever the data.
 func (j *Job) resolve() (parameters, *network.Graph, error) {
+	p, err := j.resolveParameters()
+	if err != nil {
+		return p, nil, err
+	}
+	g, err := j.Settings.network(j.given)
+	if err == nil {
+		g.W, err = j.Settings.mixing(p, g.W)
+	}
+	return p, g, err
+}
+
+// resolveParameters is resolve without the graph.
+func (j *Job) resolveParameters() (parameters, error) {
 	s, given := j.Settings, j.given
 	preset, err := j.preset()
 	if err != nil {
-		return parameters{}, nil, err
+		return parameters{}, err
 	}
 	if !given["algorithm"] {
 		s.Algorithm = algo.NameOf(preset.Method)
@@ -144,7 +157,7 @@ func (j *Job) resolve() (parameters, *network.Graph, error) {
 		s.Wire = cmp.Or(preset.Wire, network.Float64.String())
 	}
 	if err := s.keepPrivate(given); err != nil {
-		return parameters{}, nil, err
+		return parameters{}, err
 	}
 	p, err := presetParameters(preset.Method, s.Algorithm)
 	if err == nil {
@@ -154,16 +167,12 @@ func (j *Job) resolve() (parameters, *network.Graph, error) {
 		err = s.validate(p)
 	}
 	if err != nil {
-		return p, nil, err
+		return p, err
 	}
 	if t, ok := j.Task.(Populated); ok && !given["agents"] {
 		s.Agents = cmp.Or(t.Agents(), s.Agents)
 	}
-	g, err := s.network(given)
-	if err == nil {
-		err = s.chooseMixing(p, g)
-	}
-	return p, g, err
+	return p, nil
 }
 
 // preset returns the preset that -preset names, else the one that the task chooses. Without -preset, a method other than the default's has the preset that
@@ -318,26 +327,21 @@ func (s *Settings) network(given map[string]bool) (*network.Graph, error) {
 	return g, nil
 }
 
-// chooseMixing makes the agents mix as -mix says, which must suit the method and the graph.
-func (s *Settings) chooseMixing(p parameters, g *network.Graph) error {
+// mixing returns a graph's matrix with the mixing of -mix, which must suit the method and the graph.
+func (s *Settings) mixing(p parameters, w *network.Matrix) (*network.Matrix, error) {
 	x, err := network.ParseMixing(cmp.Or(s.Mix, network.Plain{}.String()))
-	if err != nil {
-		return fmt.Errorf("-mix: %w", err)
+	if err == nil {
+		w, err = w.WithMixing(x)
 	}
-	if x == (network.Plain{}) {
-		s.Mix = "" // which is left out of config.json
-		return nil
+	if err != nil {
+		return nil, fmt.Errorf("-mix: %w", err)
 	}
 	m, err := p.method(steep)
 	if err == nil {
-		g.W, err = g.W.WithMixing(x)
+		err = train.CheckMixing(m, w)
 	}
-	if err == nil {
-		err = train.CheckMixing(m, g.W)
+	if s.Mix = x.String(); x == (network.Plain{}) {
+		s.Mix = "" // which is left out of config.json
 	}
-	if err != nil {
-		return fmt.Errorf("-mix: %w", err)
-	}
-	s.Mix = x.String()
-	return nil
+	return w, err
 }

@@ -118,7 +118,7 @@ func TestSettingsThatCannotWork(t *testing.T) {
 		"-dp-epsilon=1 -holdout=0.1":    "-holdout must be 0",
 		"-dp-epsilon=1 -evaluate=exact": "-evaluate must be off",
 	} {
-		err := parseTiny(t, args).CheckOverMachines()
+		err := parseTiny(t, args).CheckOverMachines(nil)
 		if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", args, err, want)
 		}

@@ -95,6 +95,9 @@ func (m *Matrix) withMixing(x Mixing, name func(position int) int) (*Matrix, err
 			return nil, dsbo.Errorf(dsbo.ErrConfig, "mixing %v is among neighbours, and cannot be on graph server, where a server sums; take graph complete", x)
 		}
 	}
+	if x == m.Mixing() {
+		return m, nil
+	}
 	if err := x.check(m, name); err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func TestErrors(t *testing.T) {
 func TestOneRunOverMachines(t *testing.T) {
 	for args, want := range map[string]string{"": "", "-r=2": "", "-r=1,2": "-r must ask for one run"} {
 		j := must.Get(experiment.Parse(tasks.Synthetic(), strings.Fields(args), io.Discard))
-		err := j.CheckOverMachines()
+		err := j.CheckOverMachines(nil)
 		if want == "" && err != nil || want != "" && (!errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%q: %v, want %q", args, err, want)
 		}
