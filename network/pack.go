@@ -28,11 +28,23 @@ func PackWords(dst []byte, bits int, words []uint64) []byte {
 	return dst
 }
 
-// UnpackWords fills words with those that [PackWords] made b of. It returns an error that matches dsbo.ErrShape, with nothing
-// said of the words, if PackWords makes no b of so many words of some bits.
+// CheckPacked returns an error that matches dsbo.ErrShape if [PackWords] makes no b of so many words of some bits.
+func CheckPacked(words, bits int, b []byte) error {
+	want := PackedBytes(bits, words)
+	if len(b) != want {
+		return dsbo.Errorf(dsbo.ErrShape, "%d words of %d bits must be %d bytes; they are %d", words, bits, want, len(b))
+	}
+	if fill := 8*want - bits*words; fill > 0 && b[want-1]>>(8-fill) != 0 {
+		return dsbo.Errorf(dsbo.ErrShape, "the last byte of %d words of %d bits must be filled up with zeros", words, bits)
+	}
+	return nil
+}
+
+// UnpackWords fills words with those that [PackWords] made b of. It returns the error of [CheckPacked], with nothing said of the
+// words.
 func UnpackWords(words []uint64, bits int, b []byte) error {
-	if want := PackedBytes(bits, len(words)); len(b) != want {
-		return dsbo.Errorf(dsbo.ErrShape, "%d words of %d bits must be %d bytes; they are %d", len(words), bits, want, len(b))
+	if err := CheckPacked(len(words), bits, b); err != nil {
+		return err
 	}
 	pending, filled := uint64(0), 0 // bits that are in no word yet, and their number, below 64
 	for i := range words {
@@ -58,9 +70,6 @@ func UnpackWords(words []uint64, bits int, b []byte) error {
 		used := bits - filled
 		pending = next >> used
 		filled = have - used
-	}
-	if pending != 0 {
-		return dsbo.Errorf(dsbo.ErrShape, "the last byte of %d words of %d bits must be filled up with zeros", len(words), bits)
 	}
 	return nil
 }

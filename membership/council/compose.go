@@ -167,7 +167,7 @@ func (c *Seat) why(members []int, cut membership.Edges) (all []string) {
 		switch {
 		case slices.Contains(members, i):
 		case missed[i]:
-			all = append(all, fmt.Sprintf("agent %d left: nothing heard for %v", i, c.Absent))
+			all = append(all, fmt.Sprintf("agent %d left: absent for %v, or failed", i, c.Absent))
 		default:
 			all = append(all, fmt.Sprintf("agent %d left: no answer", i))
 		}

@@ -233,7 +233,7 @@ var attacks = []struct {
 	// Hellos.
 	{"another run", hellos(func(h *hello) { h.run = "walk" }), ""},
 	{"other settings", hellos(func(h *hello) { h.config = "mash" }), ""},
-	{"another program", hellos(func(h *hello) { h.program.Kernels = "abacus" }), ""},
+	{"another program", hellos(func(h *hello) { h.program.Arithmetic = "abacus" }), ""},
 	{"another agent", hellos(func(h *hello) { h.from = 2 }), ""},
 	{"for another agent", hellos(func(h *hello) { h.to = 2 }), ""},
 	{"texts of control characters", hellos(func(h *hello) { h.form = "\x1b[2J" }), ""},

@@ -125,6 +125,9 @@ func (c *chamber) sit(ctx context.Context) {
 		case l := <-c.inbox:
 			err = c.open(l)
 		case <-t.C:
+			if c.m.hasEnded() { // and is none of those who are there
+				return
+			}
 			down, ready := c.m.unheard()
 			err = c.seat.Tick(time.Now(), down, ready)
 		case <-ctx.Done():
@@ -218,8 +221,8 @@ func (e *edge) queue(frame []byte) {
 	}
 }
 
-// unheard returns the neighbours of which this agent has heard nothing for as long as Membership says, or that are there and do not send
-// what is due, ascending. It is ready to come in if it is connected to all, or has had time to be since it was to the first: an edge that
+// unheard returns the neighbours of which this agent has heard nothing for as long as Membership says, or that are there and keep all from
+// going on, and those that have failed, ascending. It is ready to come in if it is connected to all, or has had time to be since it was to the first: an edge that
 // is not there then is cut. It is called by the chamber at each of its ticks.
 func (m *Mixer) unheard() (down []int, ready bool) {
 	m.mu.Lock()
@@ -227,13 +230,13 @@ func (m *Mixer) unheard() (down []int, ready bool) {
 	if m.part.matrix != nil && m.allFinished() {
 		return nil, false // they leave
 	}
-	most, withholding := m.config.Membership.AbsentAfter, -1
-	if h := m.holdup(); h != nil && h.cause == withholds && m.heartbeatsFor(m.stalled) >= most {
-		withholding = h.Agent
+	most, obstacle := m.config.Membership.AbsentAfter, -1
+	if h := m.obstacle(); h != nil && (h.cause == withholds || h.cause == goesBack) && m.heartbeatsFor(m.stalled) >= most {
+		obstacle = h.Agent
 	}
 	company, all := false, true
 	for _, e := range m.edges {
-		if e.silence() >= most || e.id == withholding {
+		if e.silence() >= most || e.id == obstacle || e.failed != nil {
 			down = append(down, e.id)
 		}
 		company, all = company || e.session != nil, all && e.session != nil
@@ -242,6 +245,13 @@ func (m *Mixer) unheard() (down []int, ready bool) {
 		m.chamber.company = 0
 	}
 	return down, all || m.chamber.company >= settled*ticks
+}
+
+// hasEnded reports whether this agent's part has ended.
+func (m *Mixer) hasEnded() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.err != nil
 }
 
 // endHere ends this agent's part, for this process alone: it may be started again.

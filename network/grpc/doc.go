@@ -83,8 +83,8 @@
 // two heartbeats, then four, up to a minute's worth. Numbers that are not finite though their sender does not say so, of another length,
 // for another purpose or in contradiction to what came first, end the run with a [network.PeerError]: it names their sender, and is exit code
 // 1, as all that others are to blame for, so that supervisors start the agents again. Where members change (Config.Membership), the run does not
-// end: the neighbour is refused, has to send another vector, and is left out if it does not. A failure is told as what its sender says. Texts of
-// others are shown without characters that are not printable; the log takes each kind of line ten times at once, then each ten seconds.
+// end: the neighbour is refused, has to send another vector, and is left out if it does not; a failure is that of one agent, and has it left out at
+// once, where the others are a quorum. A failure is told as what its sender says. Texts of others are shown without characters that are not printable; the log takes each kind of line ten times at once, then each ten seconds.
 //
 // docs/faults.md has these promises together with those of processes, files and members, and the test of each.
 //

@@ -44,6 +44,7 @@ type edge struct {
 	silent        int      // heartbeats since the neighbour's last sign of life
 	silenceLogged bool
 	lastErr       error // what ended the last connection or attempt
+	failed        error // that of the neighbour's present process, where members change; nil: it has not failed
 	stats         Neighbour
 
 	others, repeated int // frames since the last heartbeat: those that are no vectors, and vectors that came before
@@ -53,6 +54,9 @@ type edge struct {
 
 // attach makes s the stream to the neighbour, whose hello this is.
 func (e *edge) attach(s *session, h hello) {
+	if h.instance != e.instance {
+		e.failed = nil
+	}
 	e.replace(h.instance)
 	e.session = s
 	s.meet(h)

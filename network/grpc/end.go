@@ -90,7 +90,8 @@ func (m *Mixer) announce() {
 
 // Fail ends the run for all agents: their Mix and Gather return an [*network.EndedError] with this agent's
 // number, err's message and its kind, and that of this agent an error that wraps err. The first failure counts.
-// Close brings the news to the neighbours that can be reached.
+// Close brings the news to the neighbours that can be reached. Where members change, the others go on without this agent if
+// they are a quorum.
 func (m *Mixer) Fail(err error) { m.failWith(err) }
 
 func (m *Mixer) failWith(err error) error {
@@ -131,7 +132,33 @@ func (e *edge) endRun(f *frame) error {
 	if agent != e.id {
 		said.Process = fmt.Sprintf("agent %d says that agent %d", e.id, agent)
 	}
+	if e.m.chamber != nil {
+		return e.fail(said)
+	}
 	e.m.endRun(said, said)
+	return nil
+}
+
+// fail takes in that the neighbour has failed where there is a council, which leaves it out. Where that leaves less than a quorum this agent
+// fails too. There each agent speaks for itself alone.
+func (e *edge) fail(said *network.EndedError) error {
+	m := e.m
+	if said.Number != e.id {
+		return fmt.Errorf("it says that agent %d has failed, which only that agent may where members change", said.Number)
+	}
+	if e.failed == nil {
+		m.config.Log.Warn("a member has failed", "neighbour", e.id, "reason", said)
+	}
+	e.failed = said
+	left := len(m.part.epoch.Members)
+	for _, other := range m.part.edges {
+		if other.failed != nil {
+			left--
+		}
+	}
+	if left < m.config.Membership.Quorum {
+		m.failLocked(said)
+	}
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -110,9 +111,7 @@ func TestGarbageIsRefused(t *testing.T) {
 		"NaN": vectorOfOne(0, math.NaN()), "short": encodeVector(0, mixing, nil), "other work": encodeVector(0, gathering(1), []float64{1}),
 	} {
 		m, _ := pathAgent(nil)
-		m.chamber = &chamber{m: m}
-		s, other := attached(m, 0, 0, 0), attached(m, 2, 0, 0)
-		s.said, other.said = 0, 0 // both know that they are in epoch 0
+		s, other := withCouncil(m, 2)
 		deliver(s, garbage)
 		deliver(other, vectorOfOne(0, 4))
 		ended, x := make(chan error), []float64{1}
@@ -136,5 +135,43 @@ func TestGarbageIsRefused(t *testing.T) {
 		if err := <-ended; err != nil || x[0] != 2 {
 			t.Errorf("%s: the sum is %v, error %v; it must be 2, of the vector that came then", name, x, err)
 		}
+	}
+}
+
+// withCouncil gives agent 1 of a path a council and its two neighbours.
+func withCouncil(m *Mixer, quorum int) (a, b *session) {
+	m.config.Membership = &Membership{Quorum: quorum, AbsentAfter: time.Minute}
+	m.chamber = &chamber{m: m}
+	a, b = attached(m, 0, 0, 0), attached(m, 2, 0, 0)
+	a.said, b.said = 0, 0 // both know that they are in epoch 0
+	return a, b
+}
+
+// TestFailureIsAbsence: where there is a council, a neighbour that fails is left out, until it comes back as another process; the run
+// ends where those that are left are no quorum. Nobody fails by the word of another one.
+func TestFailureIsAbsence(t *testing.T) {
+	fail := func(s *session, agent int) error {
+		return s.e.handle(decoded(encode(header{kindFail, agent, network.Kind(dsbo.ErrConfig)}, []byte("no room"))))
+	}
+	m, _ := pathAgent(nil)
+	a, b := withCouncil(m, 2)
+	if err := fail(a, 2); err == nil || m.edge(2).failed != nil {
+		t.Errorf("agent 0 says that agent 2 failed: error %v; it must be one", err)
+	}
+	must.OK(fail(a, 0))
+	if down, _ := m.unheard(); m.err != nil || !slices.Equal(down, []int{0}) {
+		t.Errorf("error %v, and %v are absent; there must be none, and agent 0", m.err, down)
+	}
+	h := goodHello(0)
+	h.instance++
+	must.OK(newSession(a.e, nil, time.Time{}).open(h))
+	if down, _ := m.unheard(); len(down) > 0 {
+		t.Errorf("%v are absent; agent 0 is back", down)
+	}
+	a.e.session.said = 0
+	must.OK(fail(a.e.session, 0))
+	must.OK(fail(b, 2))
+	if e := (*network.EndedError)(nil); !errors.As(m.err, &e) || e.Number != 2 || !errors.Is(m.err, dsbo.ErrPeer) || m.ended.Number != 1 {
+		t.Errorf("error %v, and agent %d is said to have failed; the run must end by agent 2, and agent 1 must say that of itself", m.err, m.ended.Number)
 	}
 }

@@ -180,10 +180,7 @@ func (m *Mixer) watch() error {
 		}
 		return err
 	}
-	h := m.holdup()
-	if m.setbacks > mostSetbacks { // whatever comes, it comes to nothing
-		h = &Holdup{Agent: m.setBackBy, Says: -1, Exchange: m.reached, Waiting: m.heartbeatsFor(m.waited), Reason: goesBack.String()}
-	}
+	h := m.obstacle()
 	if h == nil {
 		return nil
 	}
@@ -200,6 +197,14 @@ func (m *Mixer) watch() error {
 		return nil
 	}
 	return &network.HoldupError{Process: fmt.Sprintf("agent %d", h.Agent), Holdup: h.String(), Last: m.lastError(h.Agent)}
+}
+
+// obstacle returns what this agent waits for, or who has it go back again and again; nil if it goes on.
+func (m *Mixer) obstacle() *Holdup {
+	if m.setbacks > mostSetbacks { // whatever comes, it comes to nothing
+		return &Holdup{Agent: m.setBackBy, Says: -1, Exchange: m.reached, Waiting: m.heartbeatsFor(m.waited), Reason: goesBack.String(), cause: goesBack}
+	}
+	return m.holdup()
 }
 
 // lastError returns what ended the last connection to an agent, if it is a neighbour.

@@ -117,22 +117,22 @@ func (r *reduction) spreadDown(ctx context.Context) error {
 
 // exchange sends the words to some neighbours, and takes in those of others.
 func (r *reduction) exchange(ctx context.Context, to, from []int, take func(dst, src []uint64)) error {
-	m, packed := r.m, network.PackedBytes(r.bits, len(r.words))
+	m := r.m
 	e := entry{to: to, sends: len(to)}
 	if h := (header{kindVector, m.round, r.purpose}); len(to) == 0 {
 		e.frame = encode(h, nil)
 	} else {
 		r.truncate()
-		e.frame = network.PackWords(newFrame(h, packed), r.bits, r.words)
+		e.frame = network.PackWords(newFrame(h, network.PackedBytes(r.bits, len(r.words))), r.bits, r.words)
 	}
-	if err := m.exchange(ctx, r.purpose, e, func() (*edge, error) { return r.checkPayloads(from, packed) }); err != nil {
+	if err := m.exchange(ctx, r.purpose, e, func() (*edge, error) { return r.checkPayloads(from) }); err != nil {
 		return err
 	}
 	for _, n := range m.part.edges {
 		if slices.Contains(from, n.position) {
 			m.words = resize(m.words, len(r.words))
 			if err := network.UnpackWords(m.words, r.bits, n.slot[m.round%2]); err != nil {
-				return m.failWith(m.blame(n, err))
+				return m.failWith(err)
 			}
 			take(r.words, m.words)
 		}
@@ -141,16 +141,19 @@ func (r *reduction) exchange(ctx context.Context, to, from []int, take func(dst,
 	return nil
 }
 
-// checkPayloads returns a neighbour whose payload of this exchange is not what those send that are in from, packed bytes, or nothing.
-func (r *reduction) checkPayloads(from []int, packed int) (bad *edge, err error) {
+// checkPayloads returns a neighbour whose payload of this exchange is not what those send that are in from, or nothing.
+func (r *reduction) checkPayloads(from []int) (bad *edge, err error) {
 	m := r.m
 	for _, n := range m.part.edges {
-		want := 0
-		if slices.Contains(from, n.position) {
-			want = packed
+		payload := n.slot[m.round%2]
+		switch sends := slices.Contains(from, n.position); {
+		case sends:
+			err = network.CheckPacked(len(r.words), r.bits, payload)
+		case len(payload) > 0:
+			err = dsbo.Errorf(dsbo.ErrShape, "there must be no words of agent %d in this exchange of a reduction; it sends %d bytes", n.id, len(payload))
 		}
-		if got := len(n.slot[m.round%2]); got != want {
-			return n, dsbo.Errorf(dsbo.ErrShape, "agent %d must send %d bytes in this exchange of a reduction; it sends %d", n.id, want, got)
+		if err != nil {
+			return n, err
 		}
 	}
 	return nil, nil

@@ -187,18 +187,38 @@ func TestReduceRefuses(t *testing.T) {
 	}
 }
 
-// TestPayloadOfAnotherLength: a neighbour that sends more words than it has to, or none where they are due, ends the run.
+// TestPayloadOfAnotherLength: a neighbour that sends more words than it has to, or none where they are due, or bits that are in no word,
+// ends the run; where there is a council it is refused.
 func TestPayloadOfAnotherLength(t *testing.T) {
-	for bytes, numbers := range map[int][]float64{0: nil, 16: {1, 2}} {
+	for _, tt := range []struct {
+		payload []byte
+		want    string
+	}{
+		{nil, "1 words of 63 bits must be 8 bytes; they are 0"},
+		{make([]byte, 16), "1 words of 63 bits must be 8 bytes; they are 16"},
+		{[]byte{0, 0, 0, 0, 0, 0, 0, 0x80}, "must be filled up with zeros"},
+	} {
+		purpose := reducing(network.Sum, 63, 1)
+		garbage, good := encode(header{kindVector, 0, purpose}, tt.payload), encode(header{kindVector, 0, purpose}, make([]byte, 8))
 		m, _ := pathAgent(func(c *Config) { c.Unmasked = true })
-		a, b := attached(m, 0, 0, 0), attached(m, 2, 0, 0)
-		purpose := reducing(network.Sum, 64, 1)
-		deliver(a, encodeVector(0, purpose, numbers))
-		deliver(b, encodeVector(0, purpose, []float64{1}))
-		err := m.Reduce(t.Context(), network.Sum, 64, []uint64{1})
-		want := fmt.Sprintf("agent 0 must send 8 bytes in this exchange of a reduction; it sends %d", bytes)
-		if !errors.Is(err, dsbo.ErrShape) || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v; it must say %q", err, want)
+		deliver(attached(m, 0, 0, 0), garbage)
+		deliver(attached(m, 2, 0, 0), good)
+		err := m.Reduce(t.Context(), network.Sum, 63, []uint64{1})
+		if !errors.Is(err, dsbo.ErrPeer) || !strings.Contains(err.Error(), "agent 0 is at fault") || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("error %v; it must blame agent 0 for %q", err, tt.want)
+		}
+
+		m, _ = pathAgent(func(c *Config) { c.Unmasked = true })
+		s, other := withCouncil(m, 1)
+		deliver(s, garbage)
+		deliver(other, good)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- m.Reduce(ctx, network.Sum, 63, []uint64{1}) }()
+		<-s.dropped
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) || !errors.As(s.reason, new(*offence)) || m.err != nil {
+			t.Errorf("the stream ended with %v and the run with %v, %v; only the stream must end, for an offence", s.reason, m.err, err)
 		}
 	}
 }
