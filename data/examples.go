@@ -100,6 +100,18 @@ type Task struct {
 	// AllTrainRows is the number of training examples of all agents together, where training examples have an ID and some
 	// shards are absent; 0: those of Shards.
 	AllTrainRows int
+	// AllTestRows is the number of test examples of all agents together, where each has its own; 0: not known, or those of Test.
+	AllTestRows int
+}
+
+// Of returns the task as a process of the given agents has it: without the shards of others.
+func (t Task) Of(agents []int) Task {
+	shards := make([]Shard, len(t.Shards))
+	for _, i := range agents {
+		shards[i] = t.Shards[i]
+	}
+	t.Shards = shards
+	return t
 }
 
 // TrainRows returns the number of training examples of all agents together, as far as it is known here.
@@ -120,13 +132,15 @@ func (t Task) TestPart(i int) (Examples, error) {
 	if own := t.Shards[i].Test; own.Len() > 0 {
 		return own, nil
 	}
-	m, n := t.Test.Len(), len(t.Shards)
-	rows := countFrom(i*m/n, (i+1)*m/n-i*m/n)
+	rows := part(t.Test.Len(), i, len(t.Shards))
 	if len(rows) == 0 {
 		return Examples{}, nil
 	}
 	return t.Test.Pick(rows)
 }
+
+// part lists the rows of m that are agent i's of n.
+func part(m, i, n int) []int { return countFrom(i*m/n, (i+1)*m/n-i*m/n) }
 
 // Validate reports the first thing in which the parts do not fit together, as [dsbo.ErrShape]. The shards of the given agents,
 // those of one process, must be there; of none: all.

@@ -58,9 +58,11 @@ func notFound(why string) error {
 
 // checkMNIST returns an error unless all four files are there.
 func checkMNIST(dir string) error {
-	for _, base := range [...]string{trainImages, trainLabels, testImages, testLabels} {
-		if _, err := findFile(dir, base); err != nil {
-			return err
+	for _, names := range mnistFiles {
+		for _, base := range []string{names.images, names.labels} {
+			if _, err := findFile(dir, base); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

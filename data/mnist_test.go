@@ -249,7 +249,14 @@ func FuzzParseBytes(f *testing.F) {
 	f.Add(idx(labelsMagic, []byte{1, 2, 3}, 3), 1)
 	f.Add(idx(imagesMagic, nil, 1<<31, 1<<31, 1<<31), 3)
 	f.Fuzz(func(t *testing.T, content []byte, dims int) {
-		got, err := parseBytes("name", bytes.NewReader(content), int64(len(content)), dims)
+		open := func() (*byteFile, error) {
+			return parseBytes("name", bytes.NewReader(content), int64(len(content)), dims)
+		}
+		f, err := open()
+		var all []byte
+		if err == nil {
+			all, err = f.all()
+		}
 		if err != nil {
 			var file *table.FileError
 			if !errors.As(err, &file) || strings.ContainsRune(err.Error(), '\n') {
@@ -258,11 +265,16 @@ func FuzzParseBytes(f *testing.F) {
 			return
 		}
 		size := 1
-		for _, d := range got.shape {
+		for _, d := range f.Shape {
 			size *= d
 		}
-		if size != len(got.data) || size == 0 || len(got.shape) != dims {
-			t.Fatalf("dimensions %v with %d bytes", got.shape, len(got.data))
+		if size != len(all) || size == 0 || len(f.Shape) != dims {
+			t.Fatalf("dimensions %v with %d bytes", f.Shape, len(all))
+		}
+		last := f.Shape[0] - 1
+		picked, err := must.Get(open()).rows([][]int{{}, {last}})
+		if err != nil || len(picked[0]) != 0 || !bytes.Equal(picked[1], all[size-size/f.Shape[0]:]) {
+			t.Fatalf("the last row is %d, %v; all are %d", picked, err, all)
 		}
 	})
 }

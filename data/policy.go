@@ -47,14 +47,17 @@ func (c Policy) Validate() error {
 	return nil
 }
 
-// Task draws the data of all agents.
-func (c Policy) Task() (Task, error) {
+// Task draws the data of the given agents, of none: of all, the same whoever else is drawn. The test examples are common to all.
+func (c Policy) Task(agents ...int) (Task, error) {
 	if err := c.Validate(); err != nil {
 		return Task{}, err
 	}
 	chain := c.chain()
 	task := Task{Features: c.Features, Shards: make([]Shard, c.Agents)}
-	for i := range task.Shards {
+	if len(agents) == 0 {
+		agents = countFrom(0, c.Agents)
+	}
+	for _, i := range agents {
 		r := newRand(c.Seed, streamPolicy, 1, uint64(i))
 		offsets := normals(r, c.States, c.Rate)
 		var err error

@@ -34,33 +34,48 @@ func (c Split) Validate() error {
 // copied. It fails with [dsbo.ErrConfig] if there are
 // fewer examples than asked for, or if the partition needs classes and train has none.
 func NewTask(train, test Examples, c Split) (Task, error) {
-	shards, err := c.shards(train)
+	if train.Len() == 0 || train.Target == nil || train.Target.Rows() != train.Len() {
+		return Task{}, dsbo.Errorf(dsbo.ErrShape, "a split needs at least one example, and a target for each; there are %d examples", train.Len())
+	}
+	labels, labelled := train.labels()
+	hands, err := c.deal(labels, train.Target.Cols(), labelled)
 	if err != nil {
 		return Task{}, err
 	}
-	t := Task{Shards: shards, Test: test, Features: train.X.Cols()}
+	t := Task{Shards: make([]Shard, len(hands)), Test: test, Features: train.X.Cols()}
+	for i, h := range hands {
+		if t.Shards[i].Train, err = train.copyRows(h.train); err != nil {
+			return Task{}, err
+		}
+		if t.Shards[i].Val, err = train.copyRows(h.val); err != nil {
+			return Task{}, err
+		}
+		t.Shards[i].Train.ID = h.ids(i)
+	}
 	if cols := train.Target.Cols(); cols > 1 {
 		t.Classes = cols
 	}
 	return t, t.Validate()
 }
 
-// shards shares the examples out.
-func (c Split) shards(e Examples) ([]Shard, error) {
+// A hand is the rows that one agent is dealt, both ascending. All agents have as many.
+type hand struct{ train, val []int }
+
+// ids are the IDs of agent i's training examples.
+func (h hand) ids(i int) []int { return countFrom(i*len(h.train), len(h.train)) }
+
+// deal deals the rows with these labels, of so many classes, to the agents. Where they are not labelled, labels are 0.
+func (c Split) deal(labels []int, classes int, labelled bool) ([]hand, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
-	}
-	if e.Len() == 0 || e.Target == nil || e.Target.Rows() != e.Len() {
-		return nil, dsbo.Errorf(dsbo.ErrShape, "a split needs at least one example, and a target for each; there are %d examples", e.Len())
 	}
 	if c.Agents == 0 {
 		c.Agents = 8
 	}
-	if c.Agents > e.Len()/2 {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "each agent must have at least 2 examples; %d agents share %d", c.Agents, e.Len())
+	if c.Agents > len(labels)/2 {
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "each agent must have at least 2 examples; %d agents share %d", c.Agents, len(labels))
 	}
-	labels, labelled := e.labels()
-	pools, err := c.pools(labels, e.Target.Cols(), labelled)
+	pools, err := c.pools(labels, classes, labelled)
 	if err != nil {
 		return nil, err
 	}
@@ -71,12 +86,12 @@ func (c Split) shards(e Examples) ([]Shard, error) {
 		supply[l] = len(pool)
 		r.Shuffle(len(pool), func(i, j int) { pool[i], pool[j] = pool[j], pool[i] })
 	}
-	if c, err = c.withSizes(e.Len(), supply, laws); err != nil {
+	if c, err = c.withSizes(len(labels), supply, laws); err != nil {
 		return nil, err
 	}
 	quotas, _ := allocate(c.drawRand(), laws, supply, c.Train+c.Val)
 
-	shards := make([]Shard, c.Agents)
+	hands := make([]hand, c.Agents)
 	for i, quota := range quotas {
 		var rows []int
 		for l, n := range quota {
@@ -85,12 +100,9 @@ func (c Split) shards(e Examples) ([]Shard, error) {
 		}
 		// By label, so that each of them is split in proportion.
 		slices.SortStableFunc(rows, func(a, b int) int { return labels[a] - labels[b] })
-		if shards[i], err = c.shard(e, rows); err != nil {
-			return nil, err
-		}
-		shards[i].Train.ID = countFrom(i*c.Train, c.Train)
+		hands[i] = c.hand(rows)
 	}
-	return shards, nil
+	return hands, nil
 }
 
 // pools returns the rows of each label, or all rows as one where labels do not matter.
@@ -134,21 +146,17 @@ func (c Split) withSizes(total int, supply []int, laws [][]float64) (Split, erro
 // drawRand returns the numbers for allocate, the same each time.
 func (c Split) drawRand() *rand.Rand { return newRand(c.Seed, streamSplit, 1) }
 
-// shard splits rows into training and validation examples: evenly along the list. Each has its rows ascending.
-func (c Split) shard(e Examples, rows []int) (s Shard, err error) {
-	train, val := make([]int, 0, c.Train), make([]int, 0, c.Val)
+// hand splits rows into training and validation examples: evenly along the list.
+func (c Split) hand(rows []int) hand {
+	h := hand{make([]int, 0, c.Train), make([]int, 0, c.Val)}
 	for j, row := range rows {
 		if (j+1)*c.Train/len(rows) > j*c.Train/len(rows) {
-			train = append(train, row)
+			h.train = append(h.train, row)
 		} else {
-			val = append(val, row)
+			h.val = append(h.val, row)
 		}
 	}
-	slices.Sort(train)
-	slices.Sort(val)
-	if s.Train, err = e.copyRows(train); err != nil {
-		return Shard{}, err
-	}
-	s.Val, err = e.copyRows(val)
-	return s, err
+	slices.Sort(h.train)
+	slices.Sort(h.val)
+	return h
 }

@@ -92,7 +92,7 @@ func (c Synthetic) Task() (Task, error) {
 	t := Task{Features: c.Features}
 	x, target := make([]float64, 0, c.Agents*c.Test*c.Features), make([]float64, 0, c.Agents*c.Test)
 	for i := range c.Agents {
-		s, err := c.Shard(i)
+		s, err := c.shard(i)
 		if err != nil {
 			return Task{}, err
 		}
@@ -106,7 +106,7 @@ func (c Synthetic) Task() (Task, error) {
 	return t, t.Validate()
 }
 
-// Shard makes the data of agent i (from 0) alone, the same as in Task.
+// Shard makes the data of agent i (from 0) alone, with its part of the test examples, the same as in Task.
 func (c Synthetic) Shard(i int) (Shard, error) {
 	if err := c.Validate(); err != nil {
 		return Shard{}, err
@@ -115,8 +115,16 @@ func (c Synthetic) Shard(i int) (Shard, error) {
 	if i < 0 || i >= c.Agents {
 		return Shard{}, dsbo.Errorf(dsbo.ErrConfig, "the agent must be from 0 to %d; it is %d", c.Agents-1, i)
 	}
-	var s Shard
-	var err error
+	s, err := c.shard(i)
+	if err != nil {
+		return Shard{}, err
+	}
+	s.Test, err = floatExamples(c.draw(i, partTest, c.Test, nil, nil))
+	return s, err
+}
+
+// shard makes the training and validation examples of agent i.
+func (c Synthetic) shard(i int) (s Shard, err error) {
 	if s.Train, err = floatExamples(c.draw(i, partTrain, c.Train, nil, nil)); err != nil {
 		return Shard{}, err
 	}

@@ -78,6 +78,7 @@ func TestSyntheticAgentsAlone(t *testing.T) {
 		alone := must.Get(c.Shard(i))
 		equal("training examples made alone", s.Train, alone.Train)
 		equal("validation examples made alone", s.Val, alone.Val)
+		equal("test examples made alone", must.Get(task.TestPart(i)), alone.Test)
 		if alone.Train.ID[6] != 7*i+6 {
 			t.Errorf("agent %d: last ID %d, want %d", i, alone.Train.ID[6], 7*i+6)
 		}

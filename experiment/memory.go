@@ -11,14 +11,19 @@ import (
 // A memory is what a process of all agents takes, in bytes, by what one of a single agent takes of it.
 type memory struct {
 	program float64 // the program, before anything is loaded
-	data    float64 // what loading took
-	owned   bool    // whether each agent loads a share of the data, rather than all of them
+	data    float64 // what loading took, of all agents
 	solver  float64 // exact solutions: the same for one agent as for all
 	agents  float64 // all else, of all agents
+	meeting float64 // what a site's process takes beyond its share of these
 }
 
-// meeting is what a site's process takes to meet the others, for TLS and gRPC, and to make its page.
-const meeting = 7e6
+// What a site's process takes to meet the others, for TLS and gRPC, and to make its page; and the vectors of exchanges that it keeps for
+// neighbours that come back, of which package command has the defaults. Go's collector lets these take twice their memory.
+const (
+	meeting       = 7e6
+	keptExchanges = 1024
+	keptBytes     = 16 << 20
+)
 
 // peakMemory returns the most that this process has taken, 0 where the system does not tell.
 func peakMemory() float64 {
@@ -31,8 +36,8 @@ func peakMemory() float64 {
 // memory returns what the run takes whose data and problem have just been loaded by a program that took so much before.
 func (r *runner) memory(program float64) memory {
 	p, q, _ := r.problem.Dims() // which are known by now
-	_, owned := r.Task.(Local)
-	m := memory{program: program, data: max(0, peakMemory()-program), owned: owned, agents: 40 * 8 * float64(q)}
+	m := memory{program: program, data: max(0, peakMemory()-program), agents: 40 * 8 * float64(q)}
+	m.meeting = meeting + 2*min(keptBytes, keptExchanges*8*float64(q))
 	if method := algo.Clone(r.method); method.Init(p, q, r.Settings.Iterations) == nil {
 		for _, s := range method.State() {
 			m.agents += float64(8 * len(s.Value))
@@ -57,9 +62,5 @@ func (m memory) measured(peak float64) memory {
 
 // ofSite returns what the process of one of n agents takes.
 func (m memory) ofSite(n int) float64 {
-	data := m.data
-	if m.owned {
-		data /= float64(n)
-	}
-	return m.program + meeting + data + m.solver + m.agents/float64(n)
+	return m.program + m.meeting + m.solver + (m.data+m.agents)/float64(n)
 }

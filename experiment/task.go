@@ -32,14 +32,15 @@ type Task interface {
 	Flags(f *flag.FlagSet)
 	// Presets returns settings that -preset names beside "tuned", which every task has and is the default; nil: none.
 	Presets() []Preset
-	// Load returns the data of agents, and the model. Errors that another choice of flags avoids match dsbo.ErrConfig.
+	// Load returns the data of the agents that are here, and the model. A process holds no examples of others. Errors that another choice of
+	// flags avoids match dsbo.ErrConfig.
 	Load(a Agents) (data.Task, models.Model, error)
 }
 
 // Agents are those for which a task is loaded.
 type Agents struct {
 	N    int    // number of agents in the run: the task has a shard for each
-	Here []int  // numbers of the agents in this process, ascending; the shards of others may be empty
+	Here []int  // numbers of the agents in this process, ascending; the shards of others are to be empty
 	Seed uint64 // seed of all that is random in the data
 	// Own says that this process is that of one agent, on a machine of its own: a file that is not named by agent is that agent's.
 	Own bool

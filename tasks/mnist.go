@@ -94,14 +94,14 @@ func (t *mnist) Experience() experiment.Experience {
 	return experiment.Experience{Experience: algo.Experience{Constants: 3, Beyond: 0.35}, RecordProducts: 70, Models: 3, ModelProducts: 65}
 }
 
-// Load reads the images, deals them to all agents, whichever of them are here, and makes the model.
+// Load deals the images to all agents, reads those of the agents that are here, and makes the model.
 func (t *mnist) Load(a experiment.Agents) (task data.Task, m models.Model, err error) {
-	all, test, err := data.LoadMNIST(t.data)
-	if err != nil {
-		return task, nil, err
+	split := data.Split{Agents: a.N, Train: t.train, Val: t.val, Partition: t.partition, Seed: a.Seed}
+	here := a.Here
+	if t.model == distilled { // whose start is made of the training images of all
+		here = nil
 	}
-	task, err = data.NewTask(all, test, data.Split{Agents: a.N, Train: t.train, Val: t.val, Partition: t.partition, Seed: a.Seed})
-	if err != nil {
+	if task, err = data.ShareMNIST(t.data, split, here...); err != nil {
 		return task, nil, err
 	}
 	if task, err = t.mislabelled(task, a); err != nil {
@@ -113,16 +113,19 @@ func (t *mnist) Load(a experiment.Agents) (task data.Task, m models.Model, err e
 	}
 	if t.model == distilled {
 		size.Means = task.ClassMeans()
+		task = task.Of(a.Here)
 	}
+	t.shards = task.Shards
 	m, err = models.ByName(t.model, size)
 	return task, m, err
 }
 
 // Describe implements [experiment.Describer].
 func (t *mnist) Describe(task data.Task, m models.Model) (map[string]any, string) {
-	train, val := task.Shards[0].Train.Len(), task.Shards[0].Val.Len()
+	one := task.Shards[slices.IndexFunc(task.Shards, func(s data.Shard) bool { return s.Train.Len() > 0 })] // all have as many examples
+	train, val := one.Train.Len(), one.Val.Len()
 	p, q := m.Dims()
-	settings := map[string]any{"model": t.model, "partition": t.partition, "test": task.Test.Len(), "train": train, "val": val}
+	settings := map[string]any{"model": t.model, "partition": t.partition, "test": task.AllTestRows, "train": train, "val": val}
 	if slices.Contains(layered, t.model) {
 		settings["hidden"] = t.hidden
 	}

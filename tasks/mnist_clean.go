@@ -24,14 +24,16 @@ func (t *mnist) checkMislabel() error {
 // mislabelled makes a share of the training labels of the agents in this process wrong, and keeps which.
 func (t *mnist) mislabelled(task data.Task, a experiment.Agents) (data.Task, error) {
 	t.wrong = make([][]int, len(task.Shards))
-	t.shards = task.Shards
 	if t.mislabel == 0 {
 		return task, nil
 	}
 	task.Shards = slices.Clone(task.Shards)
-	for i := range task.Shards {
+	for i, s := range task.Shards {
+		if s.Train.Len() == 0 {
+			continue // it is not here
+		}
 		var err error
-		if task.Shards[i].Train, t.wrong[i], err = data.Mislabel(task.Shards[i].Train, t.mislabel, a.Seed, i); err != nil {
+		if task.Shards[i].Train, t.wrong[i], err = data.Mislabel(s.Train, t.mislabel, a.Seed, i); err != nil {
 			return task, err
 		}
 	}

@@ -59,9 +59,9 @@ func policyValues() experiment.Preset {
 	}
 }
 
-// Load draws the transitions of all agents, whichever of them are here.
+// Load draws the transitions of the agents that are here.
 func (t *policy) Load(a experiment.Agents) (data.Task, models.Model, error) {
-	task, err := t.of(a.N, a.Seed).Task()
+	task, err := t.of(a.N, a.Seed).Task(a.Here...)
 	return task, models.PolicyEvaluation{Features: t.Features, States: t.States}, err
 }
 

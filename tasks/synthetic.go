@@ -98,12 +98,16 @@ func (t *synthetic) single() float64 {
 	return t.rates[0]
 }
 
-// Load draws the examples of all agents, whichever of them are here.
-func (t *synthetic) Load(a experiment.Agents) (data.Task, models.Model, error) {
-	task, err := data.Synthetic{
-		Agents: a.N, Features: t.features, Train: t.train, Val: t.val, Test: t.test, Rate: t.single(), Seed: a.Seed,
-	}.Task()
-	return task, models.Logistic{Features: t.features, Mean: t.reduce == "mean"}, err
+// Load draws the examples of the agents that are here.
+func (t *synthetic) Load(a experiment.Agents) (task data.Task, m models.Model, err error) {
+	c := data.Synthetic{Agents: a.N, Features: t.features, Train: t.train, Val: t.val, Test: t.test, Rate: t.single(), Seed: a.Seed}
+	task = data.Task{Shards: make([]data.Shard, a.N), Features: t.features, AllTrainRows: a.N * t.train}
+	for _, i := range a.Here {
+		if task.Shards[i], err = c.Shard(i); err != nil {
+			return task, nil, err
+		}
+	}
+	return task, models.Logistic{Features: t.features, Mean: t.reduce == "mean"}, nil
 }
 
 // Describe implements [experiment.Describer].

@@ -14,8 +14,8 @@ import (
 
 // TestTask proves that a task is one that commands can run: its words and presets are there, its flags set their defaults
 // each time, its data depend on flags, agents and seed alone, a process that has one agent loads for it what a process of all
-// loads, and a run with each preset finishes and can be told from its folder. small are flags for runs of moments, for three
-// agents at most.
+// loads, and nothing of others, and a run with each preset finishes and can be told from its folder. small are flags for runs of
+// moments, for three agents at most.
 func TestTask(t *testing.T, task experiment.Task, small ...string) {
 	t.Helper()
 	if task.Name() == "" || strings.ContainsAny(task.Name(), " /\n") {
@@ -48,6 +48,11 @@ func testData(t *testing.T, task experiment.Task, small []string) {
 		}
 		if p, q := m.Dims(); p < 1 || q < 1 {
 			t.Fatalf("x and y must not be empty; they have %d and %d numbers", p, q)
+		}
+		for i, s := range d.Shards {
+			if !slices.Contains(here, i) && s.Train.Len()+s.Val.Len()+s.Holdout.Len()+s.Test.Len() > 0 {
+				t.Errorf("a process of agents %v must not hold examples of agent %d", here, i)
+			}
 		}
 		var list []string
 		for _, i := range here {

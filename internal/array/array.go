@@ -47,6 +47,28 @@ func (r *Reader) Bytes(guess int) ([]byte, error) {
 	return exactread.Bytes(r.in, r.Len()*r.size, guess)
 }
 
+// Rows reads the whole array as its bytes in the file, each row into the memory of its length that into returns for it. nil: the row is passed
+// over. It takes the memory of one row beside that.
+func (r *Reader) Rows(into func(row int) []byte) error {
+	other := make([]byte, r.Len()/r.Shape[0]*r.size)
+	for i := range r.Shape[0] {
+		row := into(i)
+		if row == nil {
+			row = other
+		}
+		n, err := io.ReadFull(r.in, row)
+		if r.done += n; err != nil {
+			return r.short(err)
+		}
+	}
+	return r.End()
+}
+
+// short is the error of a file that ends too early.
+func (r *Reader) short(err error) error {
+	return fmt.Errorf("cut short: there must be %d bytes of data; there are %d%s", r.Len()*r.size, r.done, exactread.Reason(err))
+}
+
 // Next reads the next numbers in the order of the file. There must be as many. An integer from 2^53 on, which float64 would round, is an error
 // that names its place.
 func (r *Reader) Next(numbers []float64) error {
@@ -56,7 +78,7 @@ func (r *Reader) Next(numbers []float64) error {
 	at := r.done / r.size
 	r.done += n
 	if err != nil {
-		return fmt.Errorf("cut short: there must be %d bytes of data; there are %d%s", r.Len()*r.size, r.done, exactread.Reason(err))
+		return r.short(err)
 	}
 	r.decode(numbers)
 	if r.kind == 'f' {
