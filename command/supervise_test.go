@@ -52,15 +52,19 @@ func TestRestarts(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
+	refused, err := exec.LookPath("grep") // its exit code is 2 for a file that is not there
+	if err != nil {
+		t.Skip(err)
+	}
 	ended, stop := context.WithCancel(t.Context())
 	stop()
 	for _, tt := range []struct {
 		ctx     context.Context
 		program string
 		again   int
-	}{{t.Context(), failing, 2}, {t.Context(), "/absent/program", 0}, {ended, failing, 0}} {
+	}{{t.Context(), failing, 2}, {t.Context(), refused, 0}, {t.Context(), "/absent/program", 0}, {ended, failing, 0}} {
 		var stderr bytes.Buffer
-		s := supervisor{executable: tt.program, restarts: 2, stderr: &stderr, args: func(int) []string { return nil }}
+		s := supervisor{executable: tt.program, restarts: 2, stderr: &stderr, args: func(int) []string { return []string{"/absent/file"} }}
 		if e := s.run(tt.ctx, 1); e.code == cli.OK || strings.Count(stderr.String(), "starting it again") != tt.again {
 			t.Errorf("%s: %+v, want %d restarts\n%s", tt.program, e, tt.again, stderr.String())
 		}

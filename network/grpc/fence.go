@@ -4,20 +4,26 @@ import (
 	"errors"
 	"fmt"
 
+	"dsbo"
+
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 )
 
 // A FencedError says that this agent runs in two processes, of which this one is to end: [Config.Instance] says which. The run
-// goes on with the other one.
+// goes on with the other one. It matches [dsbo.ErrConfig]: a supervisor that started this process again would have the two end each
+// other in turn.
 type FencedError struct {
 	Agent     int
 	Neighbour int // who says so
 }
 
 func (e *FencedError) Error() string {
-	return fmt.Sprintf("agent %d runs in another process too, which began later and is connected to agent %d: this one ends", e.Agent, e.Neighbour)
+	return fmt.Sprintf("agent %d runs in another process too, which began later and is connected to agent %d: this one ends; an agent must have one supervisor", e.Agent, e.Neighbour)
 }
+
+// Is reports whether target is dsbo.ErrConfig.
+func (e *FencedError) Is(target error) bool { return target == dsbo.ErrConfig }
 
 // errFenced ends the streams of an earlier process of a neighbour.
 var errFenced = errors.New("a later process of the neighbour is connected")

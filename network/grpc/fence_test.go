@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"dsbo/internal/cli"
 	"dsbo/internal/must"
 )
 
@@ -22,8 +23,8 @@ func TestFence(t *testing.T) {
 	second := must.Get(Open(again))
 	t.Cleanup(func() { must.OK(second.Close()) })
 	fenced, ok := errors.AsType[*FencedError](ms[0].Mix(ctx, x[:0], x[:0]))
-	if !ok || fenced.Agent != 0 || fenced.Neighbour != 1 {
-		t.Fatalf("the earlier process of agent 0 ended with %v; it must be fenced by agent 1", fenced)
+	if !ok || fenced.Agent != 0 || fenced.Neighbour != 1 || cli.Code(fenced) != cli.Usage {
+		t.Fatalf("the earlier process of agent 0 ended with %v; it must be fenced by agent 1, with the exit code at which supervisors do not start it again", fenced)
 	}
 	ms[0].Fail(fenced) // as its caller does
 	must.OK(ms[0].Close())
