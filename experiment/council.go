@@ -195,7 +195,7 @@ func (l *oneAgent) enter(ctx context.Context, r *runner, m network.Reformer, e m
 	if err != nil {
 		return err
 	}
-	if err := l.receive(r, giver, data); err != nil {
+	if err := l.receive(r, e.Number, giver, data); err != nil {
 		return err
 	}
 	return m.Reform(e, e.Round)
@@ -212,8 +212,8 @@ func (l *oneAgent) stays(log membership.Log, from, to int) bool {
 	return true
 }
 
-// receive keeps what a member has handed over in the run folder.
-func (l *oneAgent) receive(r *runner, giver int, data []byte) error {
+// receive keeps in the run folder what a member has handed over, with which this agent comes into an epoch.
+func (l *oneAgent) receive(r *runner, epoch, giver int, data []byte) error {
 	if len(data) < 8 || binary.LittleEndian.Uint64(data) > uint64(len(data)-8) {
 		return dsbo.Errorf(dsbo.ErrPeer, "what agent %d hands over is cut short", giver)
 	}
@@ -226,7 +226,7 @@ func (l *oneAgent) receive(r *runner, giver int, data []byte) error {
 			return err
 		}
 	}
-	point, err := train.Config{Dir: string(r.folder)}.Receive(l.agent, data[8+len(setup):])
+	point, err := train.Config{Dir: string(r.folder)}.Receive(l.agent, epoch, data[8+len(setup):])
 	if err != nil {
 		return err
 	}

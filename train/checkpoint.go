@@ -43,6 +43,7 @@ type checkpointHead struct {
 	Usage         []runs.Usage    `json:"usage"`              // usage of each agent of the process
 	Curvature     float64         `json:"curvature,omitzero"` // Config.Curvature of the run
 	Handover      bool            `json:"handover,omitzero"`  // it is what an agent that comes in takes over from another one
+	Enters        int             `json:"enters,omitzero"`    // the epoch in which that agent comes in, at which the checkpoint stands then
 	Arrays        []arrayHead     `json:"arrays"`
 }
 

@@ -60,9 +60,9 @@ func (c Config) handedOver(state []dsbo.Named) ([]string, error) {
 	return names, nil
 }
 
-// Receive keeps what [Config.Handover] returned as a checkpoint of an agent that comes in, in its folder c.Dir, and returns the point for
+// Receive keeps what [Config.Handover] returned as a checkpoint of an agent that comes into an epoch, in its folder c.Dir, and returns the point for
 // Config.From. [Run] checks that it is of this run.
-func (c Config) Receive(agent int, handover []byte) (Point, error) {
+func (c Config) Receive(agent, epoch int, handover []byte) (Point, error) {
 	found, err := parseCheckpoint(handover)
 	if err != nil {
 		return Point{}, fmt.Errorf("what agent %d takes over: %w", agent, err)
@@ -70,8 +70,14 @@ func (c Config) Receive(agent int, handover []byte) (Point, error) {
 	if !found.Handover {
 		return Point{}, fmt.Errorf("what agent %d takes over: %w", agent, corruptError("it is another agent's checkpoint"))
 	}
+	found.Enters = epoch
+	for i := range found.Arrays {
+		if found.Arrays[i].Agent >= 0 {
+			found.Arrays[i].Agent = agent
+		}
+	}
 	path := runs.Folder(c.Dir).CheckpointPath([]int{agent}, found.Iteration)
-	return Point{found.Iteration, found.Round, found.Epoch, found.Curvature}, disk.Write(path, found.writeTo)
+	return Point{found.Iteration, found.Round, epoch, found.Curvature}, disk.Write(path, found.writeTo)
 }
 
 // withoutExamples returns an identity without what stands for the agents' examples.
@@ -103,11 +109,11 @@ func (c *Config) checkEpoch(found *checkpoint) error {
 	return nil
 }
 
-// restoreInto sets the agents to the beginning of the epoch, from a checkpoint of the one before, or of what they take over.
+// restoreInto sets the agents to the beginning of the epoch, from a checkpoint of one before, or of what they take over.
 func (r *runner) restoreInto(c *checkpoint) error {
 	own := r.Problem.numbers(r.local)
 	states, err := r.statesOf(c)
-	for epoch := c.Epoch; err == nil && epoch < r.epoch.Number; epoch++ {
+	for epoch := max(c.Epoch, c.Enters); err == nil && epoch < r.epoch.Number; epoch++ {
 		before, e := r.Membership.At(epoch, r.roster.w.N())
 		if e != nil {
 			return e
@@ -139,7 +145,7 @@ func (r *runner) restoreInto(c *checkpoint) error {
 	return nil
 }
 
-// statesOf returns the methods whose states a checkpoint holds, in whole or of a handover, by their agents' numbers.
+// statesOf returns the methods whose states a checkpoint holds, or that a handover begins, by their agents' numbers.
 func (r *runner) statesOf(c *checkpoint) (map[int]dsbo.Algorithm, error) {
 	states := map[int]dsbo.Algorithm{}
 	for _, head := range c.Arrays {
@@ -150,7 +156,7 @@ func (r *runner) statesOf(c *checkpoint) (map[int]dsbo.Algorithm, error) {
 		switch {
 		case err != nil:
 		case c.Handover:
-			err = algo.TakeOver(m.(algo.Reformer), c.further(head.Agent, 0))
+			err = takeOver(m, c.further(head.Agent, 0))
 		default:
 			err = c.restore(head.Agent, (&agent{alg: m}).state())
 		}

@@ -203,6 +203,15 @@ func (r *runner) begun() {
 	}
 }
 
+// takeOver readies a new method for an agent that comes in, with what another one hands over.
+func takeOver(late dsbo.Algorithm, from []dsbo.Named) error {
+	if err := algo.TakeOver(late.(algo.Reformer), from); err != nil {
+		return err
+	}
+	setStart(late, late.Y())
+	return nil
+}
+
 // reformed returns the methods with which some members of c's epoch begin it, by their numbers in the roster, from those that members had at the end of
 // the epoch before. A member that stays needs its own, one that comes in that of its giver ([network.Matrix.Giver]).
 func (c *Config) reformed(states map[int]dsbo.Algorithm, before membership.Epoch, whose []int) (map[int]dsbo.Algorithm, error) {
@@ -220,10 +229,9 @@ func (c *Config) reformed(states map[int]dsbo.Algorithm, before membership.Epoch
 		if err != nil {
 			return nil, err
 		}
-		if err = algo.TakeOver(late.(algo.Reformer), states[giver].(algo.Reformer).Handover()); err != nil {
+		if err = takeOver(late, states[giver].(algo.Reformer).Handover()); err != nil {
 			return nil, err
 		}
-		setStart(late, late.Y())
 		after[i] = late
 	}
 	for _, i := range whose {

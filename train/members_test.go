@@ -105,6 +105,25 @@ func TestMembersOfProcesses(t *testing.T) {
 	}
 }
 
+// TestReturnAtOnce: an agent that has left and come back at one iteration takes over from another one, wherever its own checkpoints stand, and a
+// handover stands in the epoch that it was made for, so that it is good for the next ones.
+func TestReturnAtOnce(t *testing.T) {
+	for _, name := range []string{"madsbo_tuned", "newtoncg"} {
+		c, _ := changing(t)
+		c.Problem.Oracles, c.Problem.Evaluate = c.Problem.Oracles[:agents], c.Problem.Evaluate[:agents]
+		c.Method = starting(t, name)
+		c.Membership = membership.Log{
+			{Epoch: 1, Iteration: 12, Members: []int{0, 1, 2, 4}}, {Epoch: 2, Iteration: 12, Members: []int{0, 1, 2, 3, 4}}, {Epoch: 3, Iteration: 12, Members: []int{0, 2, 3, 4}},
+		}
+		want := run(t, c)
+		c.Dir = t.TempDir()
+		h := history{T: t, Config: c}
+		first := h.epochOf(0, train.Point{}, 12)
+		h.epochOf(len(c.Membership), first, c.K)
+		sameRun(t, want, h.ended)
+	}
+}
+
 // A history is a run whose agents are in processes, epoch by epoch.
 type history struct {
 	*testing.T
@@ -161,13 +180,15 @@ func ofRoster(c train.Config, team network.Team, roster, i int) train.Config {
 
 // comesIn returns the point from which an agent goes on: its own or, where it was no member, that of what a neighbour hands over.
 func comesIn(c train.Config, agent int, from train.Point) *train.Point {
-	before := must.Get(c.Membership.At(from.Epoch, agents))
-	if _, was := before.Position(agent); was {
-		return &from
+	at := from
+	for number := from.Epoch + 1; number <= len(c.Membership); number++ {
+		before, e := must.Get(c.Membership.At(number-1, agents)), must.Get(c.Membership.At(number, agents))
+		_, was := before.Position(agent)
+		if _, is := e.Position(agent); is && !was {
+			giver := must.Get(c.W.Giver(before, e, agent))
+			at = must.Get(c.Receive(agent, number, must.Get(c.Handover(giver, from))))
+		}
 	}
-	first := must.Get(c.Membership.At(from.Epoch+1, agents)) // in which it came
-	giver := must.Get(c.W.Giver(before, first, agent))
-	at := must.Get(c.Receive(agent, must.Get(c.Handover(giver, from))))
 	return &at
 }
 

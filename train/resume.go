@@ -31,7 +31,7 @@ func Points(f runs.Folder, agents []int) (points []Point, damaged []error, err e
 		case err != nil:
 			return nil, nil, err
 		default:
-			points = append(points, Point{c.Iteration, c.Round, c.Epoch, c.Curvature})
+			points = append(points, Point{c.Iteration, c.Round, max(c.Epoch, c.Enters), c.Curvature})
 		}
 	}
 	return points, damaged, nil
@@ -172,7 +172,7 @@ func (c *Config) checkpoint(damaged func(error)) (*checkpoint, error) {
 
 // restore sets the agents and the evaluator to their state at a checkpoint.
 func (r *runner) restore(c *checkpoint) error {
-	if c.Epoch < r.epoch.Number {
+	if c.Epoch < r.epoch.Number || c.Handover {
 		return r.restoreInto(c)
 	}
 	for k, i := range r.local {
