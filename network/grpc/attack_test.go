@@ -13,10 +13,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dsbo"
 	"dsbo/internal/cli"
+	"dsbo/internal/memnet"
 	"dsbo/internal/must"
 	"dsbo/pki"
 
@@ -24,12 +26,14 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-// A siege is a run of agents 0, 1 and 2, a path, of which 1 and 2 mix and wait for agent 0, whom an attacker plays.
+// A siege is a run of agents 0, 1 and 2, a path, of which 1 and 2 mix and wait for agent 0, whom an attacker plays. It belongs into a bubble
+// of testing/synctest: networks are in memory and time is virtual.
 type siege struct {
 	t       *testing.T
 	office  office
 	configs []Config
-	ms      []*Mixer // agents 1 and 2
+	outside *memnet.Host // of the attacker
+	ms      []*Mixer     // agents 1 and 2
 	errs    chan error
 	lines   atomic.Int64 // of the logs of both
 }
@@ -47,14 +51,18 @@ const (
 
 // newSiege opens agents 1 and 2, which give up soon if the run is to end.
 func newSiege(t *testing.T, ends bool) *siege {
-	s := &siege{t: t, office: office{newAuthority()}, errs: make(chan error, 2)}
+	wires := memnet.New(memnet.Still(time.Millisecond))
+	s := &siege{t: t, office: office{newAuthority()}, errs: make(chan error, 2), outside: wires.Host("outside")}
 	ids := make([]*pki.Identity, 3)
 	for i := range ids {
 		ids[i] = s.office.good(i)
 	}
-	s.configs = configs(newGraph("path", 3), ids)
+	s.configs = make([]Config, len(ids))
 	for i := range s.configs {
-		c := &s.configs[i]
+		c, host := &s.configs[i], wires.Host(machine(i))
+		c.Agent, c.Matrix, c.Identity = i, newGraph("path", 3), ids[i]
+		c.Addresses = []string{machine(0) + ":7000", machine(1) + ":7000", machine(2) + ":7000"}
+		c.Listener, c.Dial = must.Get(host.Listen("7000")), host.Dial
 		c.Run, c.Hash, c.MaxFloats = "run", "hash", 1000
 		c.Heartbeat, c.SilentAfter, c.PeerTimeout = 20*time.Millisecond, 100*time.Millisecond, waitLimit
 		if ends {
@@ -88,7 +96,12 @@ func (s *siege) mix(ctx context.Context, m *Mixer) error {
 }
 
 // address is that of agent 1.
-func (s *siege) address() string { return s.configs[1].Listener.Addr().String() }
+func (s *siege) address() string { return s.configs[1].Addresses[1] }
+
+// visit connects to agent 1 and sends frames.
+func (s *siege) visit(frames ...[]byte) (rpc.ClientStream, error) {
+	return visitOver(s.t, s.outside.Dial, s.address(), s.creds(0), frames...)
+}
 
 // creds are those of an agent, or of one of another authority.
 func (s *siege) creds(agent int) credentials.TransportCredentials {
@@ -97,7 +110,7 @@ func (s *siege) creds(agent int) credentials.TransportCredentials {
 
 // as connects with a hello as agent 0 and says what follows. The stream stays until the end of the test.
 func (s *siege) as(h hello, frames ...[]byte) {
-	stream, err := visit(s.t, s.address(), s.creds(0), h.encode())
+	stream, err := s.visit(h.encode())
 	for _, f := range frames {
 		if err == nil {
 			err = stream.SendMsg(f)
@@ -111,7 +124,7 @@ func says(frames ...[]byte) func(*siege) { return func(s *siege) { s.as(goodHell
 // floods sends frames after a good hello until agent 1 ends the stream.
 func floods(frames ...[]byte) func(*siege) {
 	return func(s *siege) {
-		stream := must.Get(visit(s.t, s.address(), s.creds(0), goodHello(0).encode()))
+		stream := must.Get(s.visit(goodHello(0).encode()))
 		ended := make(chan error)
 		go func() {
 			var err error
@@ -139,7 +152,7 @@ func hellos(change func(*hello)) func(*siege) {
 	return func(s *siege) {
 		h := goodHello(0)
 		change(&h)
-		if _, err := visit(s.t, s.address(), s.creds(0), h.encode()); err == nil {
+		if _, err := s.visit(h.encode()); err == nil {
 			s.t.Error("the hello was accepted")
 		}
 	}
@@ -149,7 +162,7 @@ func hellos(change func(*hello)) func(*siege) {
 func crowds(n int, do func(s *siege, c net.Conn)) func(*siege) {
 	return func(s *siege) {
 		for range n {
-			c := must.Get(net.Dial("tcp", s.address()))
+			c := must.Get(s.outside.Dial(s.t.Context(), s.address()))
 			s.t.Cleanup(func() { c.Close() })
 			do(s, c)
 		}
@@ -160,7 +173,7 @@ func crowds(n int, do func(s *siege, c net.Conn)) func(*siege) {
 func connects(frames ...[]byte) func(*siege) {
 	return func(s *siege) {
 		for k := 0; len(s.errs) == 0; k++ {
-			conn := must.Get(rpc.NewClient("passthrough:///"+s.address(), rpc.WithTransportCredentials(s.creds(0))))
+			conn := must.Get(rpc.NewClient("passthrough:///"+s.address(), rpc.WithTransportCredentials(s.creds(0)), rpc.WithContextDialer(s.outside.Dial)))
 			ctx, cancel := context.WithTimeout(s.t.Context(), 60*time.Millisecond)
 			if stream, err := conn.NewStream(ctx, &service.Streams[0], method, rpc.ForceCodecV2(codec{})); err == nil {
 				_ = stream.SendMsg(goodHello(0).encode())
@@ -184,13 +197,15 @@ func fails(agent, kind int, text string) []byte {
 
 func full(v float64) []float64 { return []float64{v, v, v, v} }
 
-// attacks are ways in which a member or a stranger misbehaves, and what the run ends with; "" where it goes on as if nothing had been,
+// An attack is a way in which a member or a stranger misbehaves, and what the run ends with; "" where it goes on as if nothing had been,
 // with an honest agent 0.
-var attacks = []struct {
+type attack struct {
 	name string
 	do   func(*siege)
 	ends string
-}{
+}
+
+var attacks = []attack{
 	// Vectors that a member sends.
 	{"NaN", says(encodeVector(0, mixing, full(math.NaN()))), "agent 0 is at fault in exchange 0: it sends numbers that are not finite"},
 	{"infinite", says(encodeVector(0, mixing, full(math.Inf(1)))), "agent 0 is at fault in exchange 0: it sends numbers that are not finite"},
@@ -254,6 +269,10 @@ var attacks = []struct {
 		_ = c.SetDeadline(time.Now().Add(waitLimit))
 		t := tls.Client(c, s.office.good(0).Client(self))
 		must.OK(t.Handshake())
+		go func() { // one that reads learns that the other end is closed
+			_, _ = io.Copy(io.Discard, t)
+			c.Close()
+		}()
 		if n, err := io.Copy(t, io.LimitReader(endless{}, 64<<20)); err == nil {
 			s.t.Errorf("agent 1 took %d bytes before it knew whose they are", n)
 		}
@@ -268,38 +287,46 @@ var attacks = []struct {
 	}), ""},
 }
 
-// endless is zeros.
+// endless is zeros, as fast as a line brings them.
 type endless struct{}
 
-func (endless) Read(b []byte) (int, error) { return len(b), nil }
+func (endless) Read(b []byte) (int, error) {
+	time.Sleep(time.Millisecond)
+	return len(b), nil
+}
 
 // TestAttacks: whatever one that plays agent 0 does, the others' run goes on with the right numbers, or ends with exit code 1 and an
 // error that names agent 0; they write few lines and take little memory. TestMain sees that no goroutine stays.
 func TestAttacks(t *testing.T) {
 	for _, a := range attacks {
 		t.Run(a.name, func(t *testing.T) {
-			s := newSiege(t, a.ends != "")
-			before := allocated()
-			for _, m := range s.ms {
-				go func() { s.errs <- s.mix(limited(t), m) }()
-			}
-			a.do(s)
-			if a.ends == "" {
-				honest := must.Get(Open(s.configs[0]))
-				t.Cleanup(func() { must.OK(honest.Close()) })
-				if err := errors.Join(s.mix(limited(t), honest), <-s.errs, <-s.errs); err != nil {
-					t.Errorf("the run ended with %v; it must go on with an honest agent 0", err)
-				}
-			} else if err := errors.Join(<-s.errs, <-s.errs); !errors.Is(err, dsbo.ErrPeer) || !strings.Contains(err.Error(), "agent 0") || !strings.Contains(err.Error(), a.ends) || cli.Code(err) != cli.Failure {
-				t.Errorf("the run ended with %v and exit code %d; it must be %d, with agent 0 and %q", err, cli.Code(err), cli.Failure, a.ends)
-			}
-			if n := s.lines.Load(); n > 60 {
-				t.Errorf("%d lines in the logs of two agents; there must be 60 at most", n)
-			}
-			if m := allocated() - before; m > 64<<20 {
-				t.Errorf("%d MiB of memory more than before; there must be 64 at most", m>>20)
-			}
+			synctest.Test(t, func(t *testing.T) { a.run(t) })
 		})
+	}
+}
+
+// run has an attack happen and looks at what becomes of it.
+func (a attack) run(t *testing.T) {
+	s := newSiege(t, a.ends != "")
+	before := allocated()
+	for _, m := range s.ms {
+		go func() { s.errs <- s.mix(limited(t), m) }()
+	}
+	a.do(s)
+	if a.ends == "" {
+		honest := must.Get(Open(s.configs[0]))
+		t.Cleanup(func() { must.OK(honest.Close()) })
+		if err := errors.Join(s.mix(limited(t), honest), <-s.errs, <-s.errs); err != nil {
+			t.Errorf("the run ended with %v; it must go on with an honest agent 0", err)
+		}
+	} else if err := errors.Join(<-s.errs, <-s.errs); !errors.Is(err, dsbo.ErrPeer) || !strings.Contains(err.Error(), "agent 0") || !strings.Contains(err.Error(), a.ends) || cli.Code(err) != cli.Failure {
+		t.Errorf("the run ended with %v and exit code %d; it must be %d, with agent 0 and %q", err, cli.Code(err), cli.Failure, a.ends)
+	}
+	if n := s.lines.Load(); n > 60 {
+		t.Errorf("%d lines in the logs of two agents; there must be 60 at most", n)
+	}
+	if m := allocated() - before; m > 64<<20 {
+		t.Errorf("%d MiB of memory more than before; there must be 64 at most", m>>20)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"log/slog"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -143,7 +144,14 @@ func (o office) refusals(agent int, config func(*pki.Identity) *tls.Config) []re
 // visit connects to agent 1 and says the frames.
 func visit(t *testing.T, address string, creds credentials.TransportCredentials, frames ...[]byte) (rpc.ClientStream, error) {
 	t.Helper()
-	conn := must.Get(rpc.NewClient("passthrough:///"+address, rpc.WithTransportCredentials(creds)))
+	return visitOver(t, dialTCP, address, creds, frames...)
+}
+
+// visitOver is visit over connections of another kind.
+func visitOver(t *testing.T, dial func(context.Context, string) (net.Conn, error), address string, creds credentials.TransportCredentials,
+	frames ...[]byte) (rpc.ClientStream, error) {
+	t.Helper()
+	conn := must.Get(rpc.NewClient("passthrough:///"+address, rpc.WithTransportCredentials(creds), rpc.WithContextDialer(dial)))
 	t.Cleanup(func() { conn.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	t.Cleanup(cancel)
