@@ -75,6 +75,7 @@ func (r *runner) admit() error {
 			return err
 		}
 		l.data.Shards, l.here = append(l.data.Shards, late.Shards[i]), append(l.here, i)
+		l.data.AllTrainRows = max(l.data.AllTrainRows, late.AllTrainRows)
 	}
 	return nil
 }

@@ -137,7 +137,7 @@ func TestKeysDiffer(t *testing.T) {
 		func(c *Config) { c.Secret = []byte("other") },
 		func(c *Config) { c.Fingerprint = []byte("data") },
 		func(c *Config) { c.Program.Version = "newer" },
-		func(c *Config) { c.Program.Kernels = "abacus" },
+		func(c *Config) { c.Program.Arithmetic = "abacus" },
 		func(c *Config) { c.Identity = o.good(0) },
 		func(c *Config) { c.Identity = nil },
 		func(c *Config) { c.Identity, c.Secret = nil, nil },
