@@ -13,7 +13,9 @@ import (
 	"dsbo"
 	"dsbo/cluster"
 	"dsbo/internal/cli"
+	"dsbo/membership/council"
 	dsbogrpc "dsbo/network/grpc"
+	"dsbo/pki"
 )
 
 const agentIntro = `Runs one agent of the run that the cluster file describes. Its run folder is
@@ -29,14 +31,15 @@ var numberVariables = []string{"SLURM_PROCID", "JOB_COMPLETION_INDEX"}
 // agentOptions are the flags of the verb agent.
 type agentOptions struct {
 	options
-	agent    int
-	attached bool
-	own      []string // flags of the task that are this agent's own
-	fewSites bool
-	listen   string
-	logFile  string
-	progress time.Duration
-	adjust   func(*dsbogrpc.Config) // changes the settings of the exchange, for tests; may be nil
+	agent     int
+	attached  bool
+	own       []string // flags of the task that are this agent's own
+	fewSites  bool
+	listen    string
+	admission string // what lets an agent in that the cluster file does not have
+	logFile   string
+	progress  time.Duration
+	adjust    func(*dsbogrpc.Config) // changes the settings of the exchange, for tests; may be nil
 }
 
 // agent is the verb agent: it runs one agent of a cluster file.
@@ -60,13 +63,29 @@ func (p *program) parseAgent(args []string, help io.Writer) (o agentOptions, c *
 
 // choose sets the agent's number, and checks the options against its part in the run.
 func (o *agentOptions) choose(number string, c *cluster.Cluster) (err error) {
-	if o.agent, err = agentNumber(number, len(c.Addresses), os.Getenv); err != nil {
+	n, address := len(c.Addresses), ""
+	if o.agent, err = agentNumber(number, max(n, council.Largest(c.Quorum)), os.Getenv); err != nil {
 		return err
 	}
-	if c.Addresses[o.agent] == "" && o.listen != "" {
+	if o.agent < n {
+		address = c.Addresses[o.agent]
+	} else if err := o.loadAdmission(c); err != nil {
+		return err
+	}
+	if address == "" && o.listen != "" {
 		return dsbo.Errorf(dsbo.ErrConfig, "-listen must be left out: agent %d has no address in %s, and nobody connects to it", o.agent, o.cluster)
 	}
-	return cmp.Or(o.validate(), o.checkSites(len(c.Addresses)))
+	return cmp.Or(o.validate(), o.checkSites(n))
+}
+
+// loadAdmission reads what lets an agent into the run that the cluster file does not have.
+func (o *agentOptions) loadAdmission(c *cluster.Cluster) (err error) {
+	n := len(c.Addresses)
+	if o.certs == "" {
+		return dsbo.Errorf(dsbo.ErrConfig, "agent %d is not in the cluster file, which has agents 0 to %d: it must be admitted (pki admission), and -certs is required", o.agent, n-1)
+	}
+	o.admission, _, err = pki.LoadAdmission(o.certs, o.agent, c.Run, c.Hash())
+	return err
 }
 
 // newFlags returns the flags of an agent's command line, and the one that has its number.

@@ -19,6 +19,7 @@ func (p *program) pkiSteps() []verb {
 		{"authority", "make a certificate authority, once, for all runs of a consortium", p.pkiAuthority},
 		{"request", "at a site: make the agent's key, and a request for its certificate", p.pkiRequest},
 		{"sign", "at the authority: sign the requests of sites", p.pkiSign},
+		{"admission", "at the authority: admit a site to a run that goes on", p.pkiAdmission},
 		{"renew", "at the authority: make certificates valid for longer, with the same keys", p.pkiRenew},
 	}
 }
@@ -132,7 +133,7 @@ func (p *program) pkiSign(_ context.Context, args []string, stdout, _ io.Writer)
 	if err != nil {
 		return err
 	}
-	granted, err := grantAll(a, f.Args(), len(c.Addresses), from, until, stdout)
+	granted, err := grantAll(a, f.Args(), 0, len(c.Addresses), from, until, stdout)
 	if err != nil {
 		return err
 	}
@@ -167,22 +168,22 @@ func loadSigner(folder string, days int) (a *pki.Authority, from, until time.Tim
 	return a, from, earliest(until, a.Expires()), nil
 }
 
-// grantAll makes the certificates that requests ask for, of agents 0 to n-1, and prints what each request holds.
-func grantAll(a *pki.Authority, requests []string, n int, from, until time.Time, stdout io.Writer) ([]*x509.Certificate, error) {
+// grantAll makes the certificates that requests ask for, of agents first to n-1, and prints what each request holds.
+func grantAll(a *pki.Authority, requests []string, first, n int, from, until time.Time, stdout io.Writer) ([]*x509.Certificate, error) {
 	var granted []*x509.Certificate
-	first := map[int]string{}
+	earlier := map[int]string{}
 	for _, path := range requests {
 		r, err := pki.LoadRequest(path)
 		if err != nil {
 			return nil, err
 		}
-		if r.Agent >= n {
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "%s asks for %s, but the agents of the cluster file are 0 to %d", path, pki.Name(r.Agent), n-1)
+		if r.Agent < first || r.Agent >= n {
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "%s asks for %s, but the agent must be one of %d to %d", path, pki.Name(r.Agent), first, n-1)
 		}
-		if before := first[r.Agent]; before != "" {
+		if before := earlier[r.Agent]; before != "" {
 			return nil, dsbo.Errorf(dsbo.ErrConfig, "%s and %s both ask for %s", before, path, pki.Name(r.Agent))
 		}
-		first[r.Agent] = path
+		earlier[r.Agent] = path
 		if err := printRequest(stdout, r); err != nil {
 			return nil, err
 		}

@@ -65,7 +65,7 @@ func TestPKISteps(t *testing.T) {
 		args []string
 		want string
 	}{
-		{append(sign[:6:6], at("site7", "agent-7.csr")), "agent-7.csr asks for agent-7, but the agents of the cluster file are 0 to 1"},
+		{append(sign[:6:6], at("site7", "agent-7.csr")), "agent-7.csr asks for agent-7, but the agent must be one of 0 to 1"},
 		{append(sign[:6:6], requests[0], requests[0]), "both ask for agent-0"},
 		{append(sign[:6:6], requests[0]), "agent-0.pem exists: remove it or name another folder"},
 		{append(sign[:6:6], file), "c.json: there must be a PEM block, a CERTIFICATE REQUEST"},
@@ -75,7 +75,7 @@ func TestPKISteps(t *testing.T) {
 		{[]string{"pki", "request", "-out=" + dir}, "-agent number is required"},
 		{[]string{"pki", "authority", "-out=" + at("ca")}, "ca-key.pem exists"},
 		{[]string{"pki", "authority", "-out=" + at("x"), "-days=0"}, "-days must be 1 to 3650; it is 0"},
-		{[]string{"pki", "singe"}, `one of authority, request, sign, renew; it is "singe": did you mean sign?`},
+		{[]string{"pki", "singe"}, `one of authority, request, sign, admission, renew; it is "singe": did you mean sign?`},
 	} {
 		_, err := command(t, tt.args...)
 		wantError(t, err, cli.Usage, tt.want)

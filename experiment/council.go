@@ -115,7 +115,7 @@ func (f *seatFiles) SaveChange(c membership.Change) error {
 	return nil
 }
 
-// give returns the folder's setup, with its length before it, and the handover of the checkpoint with which an epoch begins.
+// give returns the folder's setup and its configuration, each with its length before it, and the handover of the checkpoint with which an epoch begins.
 func (f *seatFiles) give(epoch int) ([]byte, error) {
 	f.mu.Lock()
 	e, err := f.log.At(epoch, f.agents)
@@ -137,10 +137,37 @@ func (f *seatFiles) give(epoch int) ([]byte, error) {
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return nil, err
 			}
-			return append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(setup))), setup...), state...), nil
+			config, err := f.folder.ReadFile(runs.ConfigFile)
+			if err != nil {
+				return nil, err
+			}
+			return append(appendPart(appendPart(nil, setup), config), state...), nil
 		}
 	}
 	return nil, fmt.Errorf("agent %d has no checkpoint of iteration %d, with which epoch %d begins", f.agent, e.Iteration, epoch)
+}
+
+// appendPart appends a part of what is handed over, with its length before it.
+func appendPart(data, part []byte) []byte {
+	return append(binary.LittleEndian.AppendUint64(data, uint64(len(part))), part...)
+}
+
+// cutPart returns the first part of what is handed over, and what follows it; false if it is cut short.
+func cutPart(data []byte) (part, rest []byte, ok bool) {
+	if len(data) < 8 || binary.LittleEndian.Uint64(data) > uint64(len(data)-8) {
+		return nil, nil, false
+	}
+	n := binary.LittleEndian.Uint64(data)
+	return data[8:][:n], data[8:][n:], true
+}
+
+// beginFolder makes the folder of an agent that is admitted to a run, before it takes over what the others have.
+func (l *oneAgent) beginFolder(r *runner) error {
+	if err := r.folder.Open(r.mode); err != nil {
+		return err
+	}
+	l.describe(&r.Settings.Config)
+	return r.folder.WriteConfig(r.Settings.Config)
 }
 
 // enterEpoch makes the newest epoch the present one, and chooses the checkpoint with which this agent begins it. An agent that is left out
@@ -214,10 +241,11 @@ func (l *oneAgent) stays(log membership.Log, from, to int) bool {
 
 // receive keeps in the run folder what a member has handed over, with which this agent comes into an epoch.
 func (l *oneAgent) receive(r *runner, epoch, giver int, data []byte) error {
-	if len(data) < 8 || binary.LittleEndian.Uint64(data) > uint64(len(data)-8) {
+	setup, data, ok := cutPart(data)
+	config, data, whole := cutPart(data)
+	if !ok || !whole {
 		return dsbo.Errorf(dsbo.ErrPeer, "what agent %d hands over is cut short", giver)
 	}
-	setup := data[8:][:binary.LittleEndian.Uint64(data)]
 	if there, err := r.folder.Has(runs.SetupFile); err != nil || !there && len(setup) > 0 {
 		if err == nil {
 			err = disk.WriteBytes(r.folder.Path(runs.SetupFile), setup)
@@ -226,7 +254,12 @@ func (l *oneAgent) receive(r *runner, epoch, giver int, data []byte) error {
 			return err
 		}
 	}
-	point, err := train.Config{Dir: string(r.folder)}.Receive(l.agent, epoch, data[8+len(setup):])
+	if l.agent >= l.agents {
+		if err := l.takeConfig(r, config); err != nil {
+			return fmt.Errorf("the configuration that agent %d hands over: %w", giver, err)
+		}
+	}
+	point, err := train.Config{Dir: string(r.folder)}.Receive(l.agent, epoch, data)
 	if err != nil {
 		return err
 	}
@@ -236,6 +269,17 @@ func (l *oneAgent) receive(r *runner, epoch, giver int, data []byte) error {
 		Name: "state taken over", Facts: []any{"iteration", point.Iteration, "from", giver},
 	})
 	return nil
+}
+
+// takeConfig keeps the configuration of an agent that was there before as that of this one, which has its own flags.
+func (l *oneAgent) takeConfig(r *runner, theirs []byte) error {
+	var config runs.Config
+	if err := json.Unmarshal(theirs, &config); err != nil {
+		return err
+	}
+	l.describe(&config)
+	config.Flags, config.Build = r.Settings.Config.Flags, r.Settings.Config.Build
+	return r.folder.WriteConfig(config)
 }
 
 // anew has the runner make the problem of all agents again, after an end that was one of members of an earlier epoch.

@@ -46,24 +46,33 @@ func (r *runner) readChanges() (err error) {
 	return nil
 }
 
-// admit loads the data of the agents that the log admits, after those of the agents of the start, and adds their shards. What all found
-// together at the start stands. An agent of number i has the shard that it would have among i+1 agents, all of which are loaded: a task may keep what it
-// loads for the end of the run.
+// agentsWith returns the number of agents for which those in this process are loaded: one that is admitted with number i has the shard that it would
+// have among i+1 agents.
+func (r *runner) agentsWith(here ...int) int {
+	return max(r.Settings.Agents, slices.Max(here)+1)
+}
+
+// admit adds the shards of the agents that the log admits, after those of the agents of the start. Where all agents are in this process, their data are
+// loaded, of all agents up to each: a task may keep what it loads for the end of the run. What all found together at the start stands.
 func (r *runner) admit() error {
 	l := &r.loaded
 	if len(r.changes) == 0 {
 		return nil
 	}
-	if err := ownTests(&l.data); err != nil {
-		return err
+	if l.data.Test.Len() > 0 {
+		if err := ownTests(&l.data); err != nil {
+			return err
+		}
+		r.problem = problem{}
 	}
-	for i := r.Settings.Agents; i < r.changes.Roster(r.Settings.Agents); i++ {
-		if !slices.ContainsFunc(r.changes, func(c membership.Change) bool { return slices.Contains(c.Members, i) }) {
-			l.data.Shards = append(l.data.Shards, data.Shard{}) // it never comes in
+	for i := len(l.data.Shards); i < r.changes.Roster(r.Settings.Agents); i++ {
+		r.problem = problem{}
+		if r.layout.ownsFiles() || !slices.ContainsFunc(r.changes, func(c membership.Change) bool { return slices.Contains(c.Members, i) }) {
+			l.data.Shards = append(l.data.Shards, data.Shard{}) // it is elsewhere, or never comes in
 			continue
 		}
 		found := &setup{Setup: l.setup.Setup}
-		late, m, err := r.Task.Load(Agents{N: i + 1, Here: membership.First(i + 1).Members, Seed: r.Settings.Seed, Own: r.layout.ownsFiles(), Together: found, Log: r.view.Log})
+		late, m, err := r.Task.Load(Agents{N: r.agentsWith(i), Here: membership.First(i + 1).Members, Seed: r.Settings.Seed, Own: r.layout.ownsFiles(), Together: found, Log: r.view.Log})
 		if err != nil {
 			return fmt.Errorf("agent %d: %w", i, err)
 		}
@@ -134,12 +143,16 @@ func (r *runner) takeMembers() (err error) {
 
 // ofMembers returns the data of the members of an epoch, at their positions.
 func ofMembers(t data.Task, e membership.Epoch) data.Task {
-	if len(e.Members) == 0 || len(t.Shards) == len(e.Members) {
+	if n := len(e.Members); n == 0 || n == len(t.Shards) && e.Members[n-1] < n {
 		return t
 	}
 	var shards []data.Shard
 	for _, i := range e.Members {
-		shards = append(shards, t.Shards[i])
+		if i < len(t.Shards) {
+			shards = append(shards, t.Shards[i])
+		} else {
+			shards = append(shards, data.Shard{}) // it was admitted, and is elsewhere
+		}
 	}
 	t.Shards, t.AllTrainRows = shards, max(t.AllTrainRows, t.TrainRows())
 	return t

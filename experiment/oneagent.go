@@ -64,6 +64,11 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	if err != nil {
 		return err
 	}
+	if state == runs.Absent && l.agent >= l.agents {
+		if err := l.beginFolder(r); err != nil {
+			return err
+		}
+	}
 	if r.changes, err = r.folder.ReadChanges(); err != nil {
 		return err
 	}
@@ -90,7 +95,7 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 		return fmt.Errorf("%w: the exchange of agent %d must be one that can go back", dsbo.ErrCapability, l.agent)
 	}
 	l.mixer = m
-	if len(r.changes) > 0 && !r.done && (r.point == nil || r.point.Epoch < len(r.changes)) {
+	if (len(r.changes) > 0 || l.agent >= l.agents) && !r.done && (r.point == nil || r.point.Epoch < len(r.changes)) {
 		return l.enterEpoch(ctx, r)
 	}
 	return nil

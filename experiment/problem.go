@@ -20,8 +20,9 @@ import (
 type loaded struct {
 	data  data.Task
 	model models.Model
-	setup *setup // what its agents have found together; nil before the first load
-	here  []int  // the agents of this process
+	setup *setup        // what its agents have found together; nil before the first load
+	here  []int         // the agents of this process
+	test  data.Examples // the test examples of all, before each agent has its own; see admit
 	took  time.Duration
 }
 
@@ -41,7 +42,7 @@ type problem struct {
 // fingerprint stands for the data of an agent in this process. Where that takes no exchange, it loads them.
 func (r *runner) fingerprint(ctx context.Context, agent int) ([]byte, error) {
 	if t, ok := r.Task.(Fingerprinter); ok {
-		return t.Fingerprint(Agents{N: r.Settings.Agents, Here: []int{agent}, Seed: r.Settings.Seed, Own: r.layout.ownsFiles()})
+		return t.Fingerprint(Agents{N: r.agentsWith(agent), Here: []int{agent}, Seed: r.Settings.Seed, Own: r.layout.ownsFiles()})
 	}
 	if err := r.load(ctx, []int{agent}); err != nil {
 		return nil, err
@@ -71,7 +72,7 @@ func (r *runner) here() []int {
 // exchanged again then.
 func (r *runner) load(ctx context.Context, here []int) (err error) {
 	if had := r.loaded.setup; had != nil && (r.team == nil || r.point != nil || !had.used()) {
-		return nil
+		return r.admit()
 	}
 	began := time.Now()
 	s := r.Settings
@@ -81,17 +82,17 @@ func (r *runner) load(ctx context.Context, here []int) (err error) {
 	if err != nil {
 		return err
 	}
-	agents := Agents{N: s.Agents, Here: l.here, Seed: s.Seed, Own: r.layout.ownsFiles(), Private: s.Privacy != nil, Together: found, Log: r.view.Log}
+	agents := Agents{N: r.agentsWith(here...), Here: l.here, Seed: s.Seed, Own: r.layout.ownsFiles(), Private: s.Privacy != nil, Together: found, Log: r.view.Log}
 	if agents.Private {
 		agents.Together = withoutSums{}
 	}
 	if l.data, l.model, err = r.Task.Load(agents); err != nil {
 		return err
 	}
-	if n := len(l.data.Shards); n != s.Agents {
+	if n := len(l.data.Shards); n != agents.N {
 		return dsbo.Errorf(dsbo.ErrConfig, "-agents must be %d, for which %s has data; it is %d", n, r.Task.Name(), s.Agents)
 	}
-	l.setup = found
+	l.setup, l.test = found, l.data.Test
 	err = r.admit()
 	l.took = time.Since(began)
 	return err
@@ -121,6 +122,7 @@ func (r *runner) makeProblem(ctx context.Context) (err error) {
 	}
 	var p problem
 	given := task // before rows are clipped
+	given.Test = l.test
 	if s.Privacy != nil {
 		if task, err = data.Clip(task, s.Norm, l.here); err != nil {
 			return err

@@ -26,10 +26,17 @@ type Case struct {
 	Unmasked               bool
 	Quorum                 int           // 0: all agents stay
 	AbsentAfter            time.Duration // silence after which an agent is left out
+	Newcomers              []newcomer    // agents that are admitted to the run, by number from Agents on
 
 	// Faults come after pauses with this mean, until Calm; the run must then end within Limit.
 	Pause       time.Duration
 	Calm, Limit time.Duration
+}
+
+// A newcomer is an agent that is admitted to a run that goes on.
+type newcomer struct {
+	at         time.Duration // when its first process starts
+	neighbours []int
 }
 
 // Draw returns the case of a seed.

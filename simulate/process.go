@@ -16,6 +16,9 @@ import (
 	"dsbo/runs"
 )
 
+// simulated is the name of all runs.
+const simulated = "simulated"
+
 // port is where all agents listen.
 const port = "7000"
 
@@ -44,7 +47,7 @@ func (p *process) run() error {
 var fixed = []string{"-quiet", "-report=false", "-batch=0", "-dtype=float64"}
 
 func (w *world) membershipOf(agent int) runs.Membership {
-	return runs.Membership{Run: "simulated", Hash: fmt.Sprint(w.Seed), Agent: agent, Agents: w.Agents}
+	return runs.Membership{Run: simulated, Hash: fmt.Sprint(w.Seed), Agent: agent, Agents: w.Agents}
 }
 
 func (p *process) membership() runs.Membership { return p.membershipOf(p.agent) }
@@ -52,11 +55,17 @@ func (p *process) membership() runs.Membership { return p.membershipOf(p.agent) 
 // open returns what opens the agent's end of the exchange.
 func (p *process) open(j *experiment.Job) experiment.Opener {
 	return func(_ context.Context, g *network.Graph, from int, fingerprint []byte, seat *experiment.Seat) (network.Team, error) {
-		listener, err := p.host.Listen(port)
+		own := p.membership()
+		admission, err := p.admission(p.agent, own.Hash)
 		if err != nil {
 			return nil, err
 		}
-		own := p.membership()
+		var listener net.Listener // nobody connects to an agent that is admitted
+		if admission == "" {
+			if listener, err = p.host.Listen(port); err != nil {
+				return nil, err
+			}
+		}
 		m, err := grpc.Open(grpc.Config{
 			Agent: p.agent, Matrix: g.W, Run: own.Run, Hash: own.Hash, Addresses: p.addresses,
 			Listener: listener, Dial: func(ctx context.Context, address string) (net.Conn, error) { return p.host.Dial(ctx, address) },
@@ -64,6 +73,7 @@ func (p *process) open(j *experiment.Job) experiment.Opener {
 			KeepFrames: p.KeepFrames, Heartbeat: p.Heartbeat, SilentAfter: p.SilentAfter, PeerTimeout: p.Patience, ComputeTimeout: p.Limit,
 			Hung:        func(err error) { p.exit(err) },
 			Membership:  p.council(seat),
+			Admission:   admission,
 			AllFinished: func() error { return runs.Folder(p.dir).WriteMembership(own) },
 			Log:         p.trace.logger(p.agent),
 		})
@@ -120,18 +130,22 @@ func (v viewer) Saved(iteration int) { v.Log("checkpoint of iteration %d", itera
 // Stop implements [experiment.Viewer].
 func (viewer) Stop() {}
 
-// authority signs the certificates of all simulated agents, which are valid as long as any run may take.
-func newIdentities(n int) ([]*pki.Identity, error) {
+// certificates are those of all simulated agents, which are valid as long as any run may take, and the authority that has signed them.
+type certificates struct {
+	authority *pki.Authority
+	of        []*pki.Identity
+}
+
+func newCertificates(n int) (c *certificates, err error) {
 	from, until := begin.AddDate(-1, 0, 0), begin.AddDate(100, 0, 0)
-	a, err := pki.NewAuthority("simulation", from, until)
-	if err != nil {
+	c = &certificates{of: make([]*pki.Identity, n)}
+	if c.authority, err = pki.NewAuthority("simulation", from, until); err != nil {
 		return nil, err
 	}
-	ids := make([]*pki.Identity, n)
-	for i := range ids {
-		if ids[i], err = a.Issue(i, from, until); err != nil {
+	for i := range c.of {
+		if c.of[i], err = c.authority.Issue(i, from, until); err != nil {
 			return nil, err
 		}
 	}
-	return ids, nil
+	return c, nil
 }

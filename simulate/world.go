@@ -43,14 +43,26 @@ type world struct {
 }
 
 // mostAgents is the largest number of agents in a run.
-const mostAgents = 8
+const mostAgents = 9
 
 // identities are the certificates of the agents of all runs of this process.
-var identities = sync.OnceValues(func() ([]*pki.Identity, error) { return newIdentities(mostAgents) })
+var identities = sync.OnceValues(func() (*certificates, error) { return newCertificates(mostAgents) })
 
 func (w *world) identity(agent int) *pki.Identity {
-	ids, _ := identities() // Run has called it before
-	return ids[agent]
+	all, _ := identities() // Run has called it before
+	return all.of[agent]
+}
+
+// admission returns what lets an agent into the run; "" where that has it from the start.
+func (w *world) admission(agent int, hash string) (string, error) {
+	if agent < w.Agents {
+		return "", nil
+	}
+	all, err := identities()
+	if err != nil {
+		return "", err
+	}
+	return all.authority.Admit(pki.Admission{Agent: agent, Neighbours: w.Newcomers[agent-w.Agents].neighbours}, simulated, hash)
 }
 
 // of derives a draw of an agent.
@@ -72,7 +84,7 @@ func (c Case) world() (w *world, end func(), err error) {
 			unmount()
 		}
 	}
-	for i := range c.Agents {
+	for i := range c.Agents + len(c.Newcomers) {
 		m := &machine{world: w, agent: i, name: agentName(i)}
 		folder := filepath.Join("/", "simulated", m.name)
 		drive, unmount, err := newDrive(m, folder)
@@ -82,7 +94,12 @@ func (c Case) world() (w *world, end func(), err error) {
 		}
 		unmounts = append(unmounts, unmount)
 		m.dir, m.drive = filepath.Join(folder, "run"), drive
-		w.machines, w.addresses = append(w.machines, m), append(w.addresses, net.JoinHostPort(m.name, port))
+		w.machines = append(w.machines, m)
+		if i < c.Agents {
+			w.addresses = append(w.addresses, net.JoinHostPort(m.name, port))
+		} else {
+			m.down = begin.Add(c.Newcomers[i-c.Agents].at)
+		}
 	}
 	return w, end, nil
 }
@@ -116,7 +133,7 @@ func agentName(agent int) string { return fmt.Sprintf("agent-%d", agent) }
 func (w *world) live() error {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), w.Calm+w.Limit, errors.New("the run does not end"))
 	defer cancel()
-	errs := make([]error, w.Agents)
+	errs := make([]error, len(w.machines))
 	var agents, faults sync.WaitGroup
 	for i, m := range w.machines {
 		agents.Go(func() { errs[i] = m.supervise(ctx) })

@@ -11,7 +11,7 @@ import (
 	"dsbo/runs"
 )
 
-// Of returns the problem of the members of an epoch, whose agents are at the members' positions; p's agents are the roster's, and w is the roster's
+// Of returns the problem of the members of an epoch, whose agents are at the members' positions; p's agents are the roster's or these members, and w is the roster's
 // mixing matrix. Its W is the members'. A team connects the members already: it is taken over as it is. It fails as
 // [network.Matrix.Members] does.
 func (p Problem) Of(e membership.Epoch, w *network.Matrix) (Problem, error) {
@@ -19,7 +19,7 @@ func (p Problem) Of(e membership.Epoch, w *network.Matrix) (Problem, error) {
 	if p.W, err = w.Members(e); err != nil {
 		return p, err
 	}
-	if len(p.Oracles) == len(e.Members) {
+	if slices.Equal(p.Numbers, e.Members) || p.Numbers == nil && len(p.Oracles) == len(e.Members) && e.Members[len(e.Members)-1] < len(p.Oracles) {
 		return p, nil
 	}
 	all := p

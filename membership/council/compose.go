@@ -77,14 +77,13 @@ func (c *Seat) apart(candidates []int, cut, further membership.Edges, staying []
 
 // candidates returns the agents that answered and may be members, and the edges of those that come in for the first time.
 func (c *Seat) candidates() (agents []int, further membership.Edges) {
-	roster := c.log.Roster(c.Founders)
 	for i, m := range c.attempt.answers {
 		switch {
 		case c.isMember(i) && len(m.Points) > 0:
 			agents = append(agents, i)
 		case m.Asks && c.mayCome(i):
 			agents = append(agents, i)
-			if i >= roster {
+			if !c.known(i) {
 				further = append(further, c.admitted[i]...)
 			}
 		}
@@ -175,7 +174,7 @@ func (c *Seat) why(members []int, cut membership.Edges) (all []string) {
 	for _, i := range members {
 		switch {
 		case c.isMember(i):
-		case i < c.Founders || c.known(i):
+		case c.known(i):
 			all = append(all, fmt.Sprintf("agent %d returned", i))
 		default:
 			all = append(all, fmt.Sprintf("agent %d joined", i))

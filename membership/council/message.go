@@ -49,6 +49,8 @@ type Message struct {
 	Down     []int              `json:"down,omitempty"`   // neighbours that the sender does not hear
 	Asks     bool               `json:"asks,omitempty"`   // it is no member and asks to come in
 	Points   []Point            `json:"points,omitempty"` // checkpoints that it can go back to, the newest first
+	// Admission is what lets a sender that asks, and is not of the roster at the start, come in. Who takes the message in checks it.
+	Admission string `json:"admission,omitempty"`
 }
 
 // Encode returns m as JSON of at most MaxMessage bytes.

@@ -88,20 +88,13 @@ func (c *Seat) newlyDown(agent int, down []int) (newly []int) {
 
 // mayCome reports whether an agent that is no member may be one: it is of the roster, or admitted, and the quorum stays more than half.
 func (c *Seat) mayCome(agent int) bool {
-	roster := c.log.Roster(c.Founders)
-	if c.isMember(agent) {
-		return false
-	}
-	if agent < roster {
-		return agent < c.Founders || c.known(agent)
-	}
-	_, may := c.admitted[agent]
-	return may && 2*c.Quorum > agent+1
+	_, admitted := c.admitted[agent]
+	return !c.isMember(agent) && agent < c.Agents() && (c.known(agent) || admitted)
 }
 
-// known reports whether the log has edges of an agent.
+// known reports whether an agent is of the roster: from the start, or because the log has edges of it.
 func (c *Seat) known(agent int) bool {
-	return slices.ContainsFunc(c.epoch.Edges, func(e [2]int) bool { return e[0] == agent || e[1] == agent })
+	return agent < c.Founders || slices.ContainsFunc(c.epoch.Edges, func(e [2]int) bool { return e[0] == agent || e[1] == agent })
 }
 
 func edgeOf(i, j int) [2]int { return [2]int{min(i, j), max(i, j)} }

@@ -27,6 +27,8 @@ type Settings struct {
 	Quorum   int
 	// Absent is how long a neighbour is not heard before it is reported; the seat only writes it into the log.
 	Absent time.Duration
+	// Admission is what this agent shows as it asks to come in; "" where it is of the roster at the start.
+	Admission string
 	// Patience is how long a proposer waits for answers before it asks again. What else takes time is a few times as long.
 	Patience time.Duration
 	// Check returns what is wrong with an epoch whose members are joined by edges; nil: nothing ever is.
@@ -86,7 +88,7 @@ func New(s Settings, log membership.Log, vote Vote) (*Seat, error) {
 	return c, nil
 }
 
-// Admit allows an agent that is not of the roster to come in, over edges of its own.
+// Admit allows an agent that is not of the roster to come in, over edges of its own: its admission has been checked.
 func (c *Seat) Admit(agent int, edges membership.Edges) { c.admitted[agent] = edges }
 
 // Epoch returns the newest epoch that the agent knows to be decided.
@@ -95,14 +97,11 @@ func (c *Seat) Epoch() membership.Epoch { return c.epoch }
 // Log returns the changes up to there, a view.
 func (c *Seat) Log() membership.Log { return c.log }
 
-// Agents returns how many numbers of agents the seat knows: of the roster and of those that may come in.
-func (c *Seat) Agents() int {
-	n := c.log.Roster(c.Founders)
-	for agent := range c.admitted {
-		n = max(n, agent+1)
-	}
-	return n
-}
+// Agents returns how many numbers of agents there may be: the quorum is more than half of the roster, however that grows.
+func (c *Seat) Agents() int { return Largest(c.Quorum) }
+
+// Largest returns the size of the largest roster of which a quorum is more than half.
+func Largest(quorum int) int { return 2*quorum - 1 }
 
 // Held reports whether the agent must stand still, as it has said which checkpoints it has, or has voted and does not know the
 // outcome. A seat whose state was lost with its process is held by its vote.
@@ -169,7 +168,9 @@ func (c *Seat) send(m Message) {
 	if m.Epoch == 0 {
 		m.Epoch = c.epoch.Number + 1
 	}
-	m.Asks = c.asks()
+	if m.Asks = c.asks(); m.Asks {
+		m.Admission = c.Admission
+	}
 	if m.Kind == Report || m.Kind == Promise {
 		m.Down = slices.Clone(c.down)
 	}

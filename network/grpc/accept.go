@@ -67,15 +67,15 @@ func (m *Mixer) accept(s rpc.ServerStream) error {
 	if !ok {
 		return status.Error(codes.Internal, "a stream from nowhere")
 	}
+	var e *edge
 	h, err := m.awaitHello(s)
 	if err == nil {
-		err = m.admit(h, p.AuthInfo)
+		e, err = m.admit(h, p.AuthInfo)
 	}
 	if err != nil {
 		m.refuse(p.Addr, err)
 		return status.Error(codes.PermissionDenied, err.Error())
 	}
-	e := m.edge(h.from)
 	if conn := entrance.Of(p.Addr); conn != nil {
 		conn.Admit()
 		defer conn.Dismiss()
@@ -116,22 +116,23 @@ func (m *Mixer) awaitHello(s stream) (hello, error) {
 	}
 }
 
-// admit returns an error unless h comes from a neighbour of this run that has the right to connect.
-func (m *Mixer) admit(h hello, auth credentials.AuthInfo) error {
-	if m.edge(h.from) == nil {
-		if err := m.checkIdentity(h, auth); err != nil {
-			return err
-		}
-		return fmt.Errorf("agent %d is not a neighbour of agent %d", h.from, m.config.Agent)
+// admit returns the edge to the agent that h comes from, and an error unless that is a neighbour of this run that has the right to connect.
+func (m *Mixer) admit(h hello, auth credentials.AuthInfo) (*edge, error) {
+	if err := m.checkIdentity(h, auth); err != nil {
+		return nil, err
+	}
+	e, err := m.neighbour(h)
+	if err != nil {
+		return nil, err
 	}
 	if err := m.check(h, auth); err != nil {
-		return err
+		return nil, err
 	}
 	if m.config.dials(h.from) {
-		return fmt.Errorf("agent %d connects to agent %d, but the other way is right: the one with the lower number connects, or the one without an address",
+		return nil, fmt.Errorf("agent %d connects to agent %d, but the other way is right: the one with the lower number connects, or the one without an address",
 			h.from, m.config.Agent)
 	}
-	return m.edge(h.from).barred()
+	return e, e.barred()
 }
 
 // check returns an error unless h comes from the agent that it names, is for this one and of this run.

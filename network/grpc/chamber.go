@@ -90,7 +90,7 @@ func newChamber(m *Mixer) (*chamber, error) {
 		return nil, nil
 	}
 	seat, err := council.New(council.Settings{
-		Agent: m.config.Agent, Founders: m.config.Matrix.N(), Edges: edgesOf(m.config.Matrix), Quorum: s.Quorum, Absent: s.AbsentAfter,
+		Agent: m.config.Agent, Founders: m.config.Matrix.N(), Edges: edgesOf(m.config.Matrix), Admission: m.config.Admission, Quorum: s.Quorum, Absent: s.AbsentAfter,
 		Patience: s.patience(), Draw: rand.Uint64, Records: s.Records,
 		Check: func(e membership.Epoch) error {
 			_, err := m.config.Matrix.Members(e)
@@ -154,6 +154,12 @@ func (c *chamber) open(l letter) error {
 	}
 	if !c.seen.add(m.ID) {
 		return nil
+	}
+	if m.Asks && m.From >= c.seat.Founders {
+		if err := c.admitted(m.From, m.Admission); err != nil {
+			c.m.config.Log.Warn("an agent cannot come in", "agent", m.From, "reason", err)
+			return nil
+		}
 	}
 	if m.Hops > 0 && m.To != c.m.config.Agent {
 		m.Hops--

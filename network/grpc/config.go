@@ -97,6 +97,9 @@ type Config struct {
 
 	// Membership has the agents decide who takes part. nil: all of Matrix do, always.
 	Membership *Membership
+	// Admission is what lets an agent that Matrix does not have into the run: the text of its [pki.Admission], "" for the agents of
+	// Matrix. It needs Membership and Identity. Such an agent has no address, and connects to its neighbours.
+	Admission string
 
 	// Log gets a line when a neighbour is connected, refused, silent and back. nil logs nothing.
 	Log *slog.Logger
@@ -104,6 +107,8 @@ type Config struct {
 	// Wrap, for tests, puts something between this agent and what it sends to a neighbour.
 	// nil means nothing.
 	Wrap func(neighbour int, s Sender) Sender
+
+	beside []int // the neighbours that Admission has, if it is good
 }
 
 // A Sender takes frames on their way to a neighbour. It is used by one goroutine at a time. A frame does
@@ -134,6 +139,11 @@ func (c Config) withDefaults() Config {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	c.Log = loglimit.New(c.Log)
+	if c.Admission != "" {
+		if a, err := c.admission(c.Identity, c.Agent, c.Admission); err == nil {
+			c.beside = a.Neighbours
+		}
+	}
 	if c.Dial == nil {
 		c.Dial = dialTCP
 	}
@@ -155,13 +165,13 @@ func (c Config) Validate() error {
 		longest = max(longest, len(*s))
 	}
 	const largest = (1<<31 - 1 - headerSize) / 8 // gRPC counts bytes in 31 bits
-	helloLength := len(hello{run: c.Run, config: c.Hash, form: c.form(), key: string(make([]byte, keyLength)), program: c.Program}.encode())
+	helloLength := len(hello{run: c.Run, config: c.Hash, form: c.form(), key: string(make([]byte, keyLength)), program: c.Program, admission: c.Admission}.encode())
 	for _, s := range []struct {
 		holds bool
 		must  string // what must hold, up to what is printed then
 		is    any
 	}{
-		{0 <= c.Agent && c.Agent < n, fmt.Sprintf("Agent must be 0 to %d; it is", n-1), c.Agent},
+		{0 <= c.Agent && (c.Agent < n || c.Admission != ""), fmt.Sprintf("Agent must be 0 to %d, or have an Admission; it is", n-1), c.Agent},
 		{len(c.Addresses) == n, fmt.Sprintf("Addresses must be those of %d agents; their number:", n), len(c.Addresses)},
 		{c.Run != "" && len(c.Run) <= maxName, fmt.Sprintf("Run must have 1 to %d bytes; their number:", maxName), len(c.Run)},
 		{len(c.Hash) <= maxName, fmt.Sprintf("Hash must have at most %d bytes; their number:", maxName), len(c.Hash)},
@@ -180,6 +190,11 @@ func (c Config) Validate() error {
 	} {
 		if !s.holds {
 			return dsbo.Errorf(dsbo.ErrConfig, "%s %v", s.must, s.is)
+		}
+	}
+	if c.Admission != "" {
+		if _, err := c.admission(c.Identity, c.Agent, c.Admission); err != nil {
+			return dsbo.Errorf(dsbo.ErrConfig, "%w", err)
 		}
 	}
 	if c.Identity != nil && c.Identity.Agent != c.Agent {
@@ -202,10 +217,13 @@ func (c Config) validateAddresses() error {
 	unprotected := func(format string, args ...any) error {
 		return dsbo.Errorf(dsbo.ErrConfig, "%w", &UnprotectedError{fmt.Sprintf(format, args...)})
 	}
-	if c.Listener != nil && c.Addresses[c.Agent] == "" {
+	if c.Listener != nil && c.address(c.Agent) == "" {
 		return dsbo.Errorf(dsbo.ErrConfig, "Listener must be nil, as agent %d has no address where others could connect", c.Agent)
 	}
 	for i, a := range c.Addresses {
+		if slices.Contains(c.beside, i) && a == "" {
+			return dsbo.Errorf(dsbo.ErrConfig, "agent %d connects to its neighbours, which must have addresses; agent %d has none", c.Agent, i)
+		}
 		if c.relayed(i) && (c.Relay == "" || c.Identity == nil) {
 			return dsbo.Errorf(dsbo.ErrConfig, "agents %d and %d are neighbours, and neither has an address: there must be a relay, and certificates for it",
 				min(i, c.Agent), max(i, c.Agent))
@@ -243,10 +261,10 @@ func (c Config) private() bool { return c.Identity != nil || c.Insecure }
 
 // dials reports whether this agent connects to agent i, rather than i to it or neither.
 func (c Config) dials(i int) bool {
-	if !slices.Contains(c.Matrix.Neighbours(c.Agent), i) {
+	if !slices.Contains(c.neighbours(), i) {
 		return false
 	}
-	if own, other := c.Addresses[c.Agent] != "", c.Addresses[i] != ""; own != other {
+	if own, other := c.address(c.Agent) != "", c.address(i) != ""; own != other {
 		return other
 	}
 	return i > c.Agent
@@ -254,12 +272,12 @@ func (c Config) dials(i int) bool {
 
 // relayed reports whether agent i is a neighbour that this agent is connected to over the relay.
 func (c Config) relayed(i int) bool {
-	return c.Addresses[c.Agent] == "" && c.Addresses[i] == "" && slices.Contains(c.Matrix.Neighbours(c.Agent), i)
+	return c.Agent < c.Matrix.N() && c.address(c.Agent) == "" && c.address(i) == "" && slices.Contains(c.neighbours(), i)
 }
 
 // called reports whether a neighbour connects to this agent over the relay.
 func (c Config) called() bool {
-	return slices.ContainsFunc(c.Matrix.Neighbours(c.Agent), func(i int) bool { return i < c.Agent && c.relayed(i) })
+	return slices.ContainsFunc(c.neighbours(), func(i int) bool { return i < c.Agent && c.relayed(i) })
 }
 
 func loopback(host string) bool {

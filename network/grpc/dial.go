@@ -166,7 +166,7 @@ func (m *Mixer) greet(e *edge, s rpc.ClientStream) (h hello, auth credentials.Au
 
 func (m *Mixer) newConn(e *edge, dial func(context.Context, string) (net.Conn, error)) (*rpc.ClientConn, error) {
 	creds, readBuffer := m.protection(func() *tls.Config { return m.identity().Client(e.id) })
-	return rpc.NewClient("passthrough:///"+m.config.Addresses[e.id],
+	return rpc.NewClient("passthrough:///"+m.config.address(e.id),
 		rpc.WithTransportCredentials(creds),
 		rpc.WithContextDialer(dial),
 		rpc.WithDefaultCallOptions(rpc.MaxCallRecvMsgSize(m.maxMessage())),

@@ -104,7 +104,7 @@ func (e *edge) awaited() bool { return e.m.missing > 0 && e.received <= e.m.roun
 func (e *edge) hello() []byte {
 	c := &e.m.config
 	return hello{from: c.Agent, to: e.id, epoch: e.m.part.epoch.Number, sent: e.m.window.end(), next: e.received,
-		instance: c.Instance, offers: ownCapabilities, needs: c.needs(), run: c.Run, config: c.Hash, form: c.form(), program: c.Program,
+		instance: c.Instance, offers: ownCapabilities, needs: c.needs(), run: c.Run, config: c.Hash, form: c.form(), program: c.Program, admission: c.Admission,
 		key: string(e.m.keys.public[c.Agent])}.encode()
 }
 

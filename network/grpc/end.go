@@ -125,7 +125,7 @@ func (m *Mixer) endRun(err error, news *network.EndedError) {
 // it is what the neighbour says.
 func (e *edge) endRun(f *frame) error {
 	agent := f.exchange
-	if agent >= e.m.config.Matrix.N() || agent == e.m.config.Agent {
+	if agent >= e.m.config.agents() || agent == e.m.config.Agent {
 		return fmt.Errorf("it says that agent %d has failed, which must be another agent than this one", agent)
 	}
 	said := &network.EndedError{Process: fmt.Sprintf("agent %d", agent), Number: agent, Reason: bounded(string(f.text)), Kind: f.detail}

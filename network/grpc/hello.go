@@ -31,6 +31,7 @@ type hello struct {
 	form        string // see Config.form
 	key         string // the public key of the sender's masks; "" without masks
 	program     network.Program
+	admission   string // of a sender that the cluster file does not have; "" of others
 }
 
 // helloNumbers is the length of what precedes the texts.
@@ -38,7 +39,7 @@ const helloNumbers = 40
 
 // texts returns where the texts of h are, in the order in which they are sent.
 func (h *hello) texts() []*string {
-	return append([]*string{&h.key, &h.run, &h.config, &h.form}, h.program.Texts()...)
+	return append(append([]*string{&h.key, &h.run, &h.config, &h.form}, h.program.Texts()...), &h.admission)
 }
 
 func (h hello) encode() []byte {

@@ -97,9 +97,9 @@ func (c *Config) ownName() string {
 
 // newKeys makes this agent's key. With masks off there is none.
 func newKeys(c *Config) (k keys, err error) {
-	n := c.Matrix.N()
+	n, founders := c.agents(), c.Matrix.N()
 	k = keys{agent: c.Agent, public: make([][]byte, n), until: make([]time.Time, n), secrets: make([][]byte, n), ciphers: make([]cipher.Block, n),
-		members: membership.First(n).Members, missing: n - 1}
+		members: membership.First(founders).Members, missing: founders - 1}
 	if c.Unmasked {
 		return k, nil
 	}

@@ -86,7 +86,7 @@ const (
 // countFrame counts a frame of the neighbour that brings no new vector. It returns an error if there are too many.
 func (e *edge) countFrame(f *frame) error {
 	c := &e.m.config
-	count, most, what := &e.others, mostOthers+2*len(c.Addresses), "frames that are no vectors"
+	count, most, what := &e.others, mostOthers+2*c.agents(), "frames that are no vectors"
 	switch f.kind {
 	case kindVector:
 		if f.exchange >= e.received {

@@ -76,7 +76,7 @@ func newListening(c Config) (*Mixer, error) {
 		return nil, err
 	}
 	m, err := newMixer(c.withDefaults())
-	if err == nil && c.Listener == nil && c.Addresses[c.Agent] != "" {
+	if err == nil && c.Listener == nil && c.address(c.Agent) != "" {
 		if m.config.Listener, err = net.Listen("tcp", c.Addresses[c.Agent]); err != nil {
 			err = fmt.Errorf("agent %d: %w", c.Agent, err)
 		}
@@ -102,9 +102,7 @@ func newMixer(c Config) (*Mixer, error) {
 	}
 	m.dialing, m.stopDial = context.WithCancel(context.Background())
 	m.streams, m.stopAll = context.WithCancel(context.Background())
-	for _, j := range c.Matrix.Neighbours(c.Agent) {
-		m.edges = append(m.edges, &edge{m: m, id: j, received: c.Round, next: c.Round, digests: digests{}})
-	}
+	m.firstEdges()
 	if m.chamber, err = newChamber(m); err != nil {
 		return nil, err
 	}

@@ -155,7 +155,7 @@ func (e *edge) holdup() *Holdup {
 	case r.doing == saving && (behind || r.round == m.round):
 		h.cause, h.Says = writes, e.id
 	case r.doing == ending && m.doing != ending, !behind && r.doing != asking:
-	case r.holder != e.id && r.holder < len(m.config.Addresses) && !m.hasSent(r.holder):
+	case r.holder != e.id && r.holder < m.config.agents() && !m.hasSent(r.holder):
 		h.Agent, h.cause, h.Says = r.holder, r.cause, e.id
 	}
 	return h

@@ -39,7 +39,7 @@ func TestHoldup(t *testing.T) {
 		{"waits for itself", &report{exchanging, 4, 0, computes}, 0, withholds},
 		{"has finished", &report{ending, 4, 0, computes}, 0, withholds},
 	} {
-		m, _ := pathAgent(func(c *Config) { c.Round, c.Addresses = 5, make([]string, 4) })
+		m, _ := pathAgent(func(c *Config) { c.Round, c.Matrix = 5, newGraph("path", 4) })
 		m.edge(2).received = 6
 		s := attached(m, 0, 5, 5)
 		publish(m, 5)

@@ -78,7 +78,11 @@ func (e *edge) snapshot() Neighbour {
 func (m *Mixer) Waited() []float64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	waited := make([]float64, len(m.config.Addresses))
+	n := len(m.config.Addresses)
+	if len(m.edges) > 0 { // the last may be one that was admitted
+		n = max(n, m.edges[len(m.edges)-1].id+1)
+	}
+	waited := make([]float64, n)
 	for _, e := range m.edges {
 		waited[e.id] = e.stats.Waited.Seconds()
 	}

@@ -1,0 +1,115 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dsbo"
+	"dsbo/cluster"
+	"dsbo/internal/cli"
+	"dsbo/membership/council"
+	"dsbo/pki"
+)
+
+const admissionIntro = `Admits a site to a run that goes on. Shows what its request holds and, with -yes, signs it and
+the admission. -out then has for the site
+
+  agent-<i>.pem        its certificate
+  agent-<i>.admission  the number of its agent, and which agents it connects to
+
+which go to it with ca.pem and the cluster file of the run. The agent's number is the next one
+after those of the cluster file and of sites that have been admitted before. The quorum of the
+cluster file must be more than half of all agents, this one included. The other sites get no
+new file: the agent shows its admission, and they check the signature.`
+
+// pkiAdmission is the step in which the authority admits a site.
+func (p *program) pkiAdmission(_ context.Context, args []string, stdout, _ io.Writer) error {
+	f := cli.NewFlags(p.name+" pki admission", admissionIntro, "")
+	f.Synopsis = "-ca DIR -cluster FILE -neighbours LIST -out DIR [flags] REQUEST"
+	f.Example = p.name + " pki admission -ca authority -cluster cluster.json -neighbours 0,3 -out signed -yes agent-8.csr"
+	ca := f.String("ca", "", "`folder` with ca.pem and ca-key.pem")
+	f.String("cluster", "", "cluster `file` of the run")
+	neighbours := f.String("neighbours", "", "`agents` of the cluster file that the agent connects to, such as 0,3: two or more, so that it stays when one leaves")
+	out := f.String("out", "", "`folder` for the certificate and the admission")
+	days := f.Int("days", 90, "`days` from now on in which the certificate is valid, at most as long as the authority")
+	yes := f.Bool("yes", false, "sign: the digest is the one that the site sees")
+	f.Group("Flags", "ca", "cluster", "neighbours", "out", "days", "yes")
+	if err := f.ParseOperands(args, stdout); err != nil {
+		return err
+	}
+	if err := f.Required("ca", "neighbours"); err != nil {
+		return err
+	}
+	c, err := p.loadCluster(f)
+	if err != nil {
+		return err
+	}
+	if f.NArg() != 1 {
+		return dsbo.Errorf(dsbo.ErrConfig, "one request is required, such as agent-%d.csr", len(c.Addresses))
+	}
+	beside, err := neighboursOf(*neighbours, c)
+	if err != nil {
+		return err
+	}
+	a, from, until, err := loadSigner(*ca, *days)
+	if err != nil {
+		return err
+	}
+	if most := council.Largest(c.Quorum); most <= len(c.Addresses) {
+		return dsbo.Errorf(dsbo.ErrConfig, `nobody can be admitted to %s: the cluster file must have a "quorum" of more than half of %d agents; it is %d`,
+			c.Run, len(c.Addresses)+1, c.Quorum)
+	}
+	granted, err := grantAll(a, f.Args(), len(c.Addresses), council.Largest(c.Quorum), from, until, stdout)
+	if err != nil {
+		return err
+	}
+	if !*yes {
+		_, err := fmt.Fprintln(stdout, "nothing is signed: -yes signs it, if the digest is the one that the site sees")
+		return err
+	}
+	agent, err := pki.Agent(granted[0])
+	if err != nil {
+		return err
+	}
+	text, err := a.Admit(pki.Admission{Agent: agent, Neighbours: beside}, c.Run, c.Hash())
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(*out, 0o700); err != nil {
+		return dsbo.Errorf(dsbo.ErrConfig, "-out: %w", err)
+	}
+	if err := pki.SaveCertificate(*out, granted[0]); err != nil {
+		return err
+	}
+	if err := pki.SaveAdmission(*out, agent, text); err != nil {
+		return err
+	}
+	if err := a.PutCertificate(*out); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "%s is admitted to %s beside agents %s; its files are in %s, valid until %s\n",
+		pki.Name(agent), c.Run, *neighbours, *out, until.Format(time.DateTime))
+	return err
+}
+
+// neighboursOf reads the numbers of agents of a cluster file to which others can connect, ascending.
+func neighboursOf(list string, c *cluster.Cluster) (all []int, err error) {
+	for _, text := range strings.Split(list, ",") {
+		i, err := strconv.Atoi(text)
+		if err != nil || i < 0 || i >= len(c.Addresses) {
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "-neighbours must be agents of the cluster file, 0 to %d, separated by commas; it is %s", len(c.Addresses)-1, list)
+		}
+		if c.Addresses[i] == "" {
+			return nil, dsbo.Errorf(dsbo.ErrConfig, "-neighbours must be agents with addresses; agent %d has none", i)
+		}
+		all = append(all, i)
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}

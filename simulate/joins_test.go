@@ -1,0 +1,96 @@
+package simulate
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dsbo/experiment"
+	"dsbo/internal/must"
+	"dsbo/membership"
+	"dsbo/runs"
+)
+
+// changing is the case of eight agents of which five decide who takes part, with a method.
+func changing(method ...string) Case {
+	return Case{
+		Seed: 7, Agents: 8, Latency: 20 * time.Millisecond, Step: 5 * time.Second, Sync: 10 * time.Millisecond,
+		Flags:     slices.Concat([]string{"-agents=8", "-graph=exponential", "-evaluate=off", "-checkpoint-every=2", "-eval-every=4"}, method),
+		Heartbeat: time.Second, SilentAfter: 5 * time.Second, Patience: 10 * time.Minute, KeepFrames: 1024,
+		Quorum: 5, AbsentAfter: 2 * time.Minute,
+		Calm: time.Minute, Pause: 1e6 * time.Hour, Limit: 30 * time.Minute,
+	}
+}
+
+// live runs a case to its end while a script does to it what it does, and returns the log of members, which must be the same at all
+// agents, and what each has found.
+func live(t *testing.T, c Case, script func(w *world)) (log membership.Log, ends []*Reference) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w, closeAll := must.Get2(c.world())
+		defer closeAll()
+		var scripted sync.WaitGroup
+		scripted.Go(func() { script(w) })
+		err := w.live()
+		scripted.Wait()
+		if err != nil {
+			for _, l := range w.trace.sorted() {
+				t.Logf("%v", l)
+			}
+			t.Fatal(err)
+		}
+		for i, m := range w.machines {
+			ends = append(ends, must.Get(read(runs.Folder(m.dir))))
+			own := must.Get(runs.Folder(m.dir).ReadChanges())
+			if i == 0 {
+				log = own
+			}
+			if !bytes.Equal(own.Bytes(), log.Bytes()) {
+				t.Errorf("agent %d has the log\n%s, agent 0\n%s", i, own.Bytes(), log.Bytes())
+			}
+		}
+	})
+	t.Logf("%s", log.Bytes())
+	return log, ends
+}
+
+// replayed has one process replay a log, and compares what each agent has found with what that finds.
+func replayed(t *testing.T, c Case, log membership.Log, ends []*Reference) {
+	t.Helper()
+	dir := t.TempDir()
+	path, out := filepath.Join(dir, "log.jsonl"), filepath.Join(dir, "run")
+	must.OK(os.WriteFile(path, log.Bytes(), 0o600))
+	must.OK(experiment.Run(context.Background(), quadratic{}, slices.Concat(c.Flags, fixed, []string{"-out=" + out, "-membership=" + path}), nil, io.Discard))
+	want := must.Get(read(runs.Folder(out)))
+	for i, end := range ends {
+		for name, data := range want.files {
+			if !bytes.Equal(end.files[name], data) {
+				t.Errorf("%s of agent %d has other bytes than the replay", name, i)
+			}
+		}
+	}
+}
+
+// TestJoin: two of eight leave, a ninth agent that the authority admits comes in, is lost and returns; all that are there in the end find the bits of
+// the log's replay in one process, with the data of the ninth.
+func TestJoin(t *testing.T) {
+	c := changing("-algorithm=dsoba", "-K=80", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
+	c.Newcomers = []newcomer{{at: 2 * time.Minute, neighbours: []int{0, 3}}}
+	log, ends := live(t, c, func(w *world) {
+		time.Sleep(time.Minute)
+		w.machines[3].lose(true, 200*time.Second)
+		time.Sleep(20 * time.Second)
+		w.machines[5].lose(false, 150*time.Second)
+	})
+	if e := log.Last(c.Agents); len(e.Members) != 9 || !slices.Equal(e.Edges, membership.Edges{{0, 8}, {3, 8}}) {
+		t.Errorf("the ninth agent must come in beside agents 0 and 3, and two return; there are %v with edges %v", e.Members, e.Edges)
+	}
+	replayed(t, c, log, ends)
+}
