@@ -52,6 +52,15 @@ func TraitsOf(m Method) Traits {
 // TakesMatrix reports whether the products that a method asks for may be with another matrix than the Hessian itself ([dsbo.CurvatureMatrix]).
 func (t Traits) TakesMatrix() bool { return t.Dense == nil && !t.Differentiates && !t.Compositional }
 
+// Longest returns a bound on the numbers of each vector that a method with these traits exchanges, for x of p numbers and y of q: several of
+// either in one, or matrices where it has them.
+func (t Traits) Longest(p, q int) int {
+	if t.Dense != nil {
+		return (p + q + 2) * (p + q + 2)
+	}
+	return 8 * (p + q)
+}
+
 // MatrixTakers returns the names of the methods that do with any [dsbo.CurvatureMatrix].
 func MatrixTakers() (names []string) {
 	for _, e := range methods {

@@ -71,12 +71,12 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 	var mixer *dsbogrpc.Mixer
 	unfollow := func() {}
 	j.View = s
-	j.Layout = experiment.OneAgent(o.agent, c.Hash()+" "+pki.Name(o.agent), func(_ context.Context, g *network.Graph, from int, data []byte, seat *experiment.Seat) (network.Team, error) {
+	j.Layout = experiment.OneAgent(o.agent, c.Hash()+" "+pki.Name(o.agent), func(_ context.Context, g *network.Graph, from int, data []byte, seat *experiment.Seat, longest int) (network.Team, error) {
 		program, err := build.Digest()
 		if err != nil {
 			return nil, err
 		}
-		config.Matrix, config.Round, config.Wire = g.W, from, j.Settings.ExchangeWire()
+		config.Matrix, config.Round, config.Wire, config.MaxFloats = g.W, from, j.Settings.ExchangeWire(), longest
 		if c.Quorum > 0 {
 			config.Membership = &dsbogrpc.Membership{
 				Quorum: c.Quorum, AbsentAfter: c.AbsentAfter, Log: seat.Log, Vote: seat.Vote, Records: seat, Give: seat.Give,

@@ -157,9 +157,13 @@ func TestFingerprint(t *testing.T) {
 	met := errors.New("met")
 	of := func(agent int, task Task, args string) string {
 		var got []byte
+		_, later := task.(*deferred)
 		j := must.Get(Parse(task, strings.Fields(tinyFlags+args+" -out="+filepath.Join(t.TempDir(), "run")), io.Discard))
-		j.Layout = OneAgent(agent, "run", func(_ context.Context, _ *network.Graph, _ int, fingerprint []byte, _ *Seat) (network.Team, error) {
+		j.Layout = OneAgent(agent, "run", func(_ context.Context, _ *network.Graph, _ int, fingerprint []byte, _ *Seat, longest int) (network.Team, error) {
 			got = fingerprint
+			if later != (longest == 0) {
+				t.Errorf("at most %d numbers in a vector; it must be known if the data are loaded", longest)
+			}
 			return nil, met
 		})
 		if err := j.Run(t.Context(), io.Discard, io.Discard); !errors.Is(err, met) {

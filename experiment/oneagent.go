@@ -22,8 +22,9 @@ func OneAgent(agent int, identity string, open Opener) Layout {
 }
 
 // An Opener opens an agent's end of the exchange over a graph, of which exchange from is the next. The fingerprint stands for the
-// agent's data: other data have another one. seat is for an exchange whose members may change, and then is a [network.Reformer].
-type Opener func(ctx context.Context, g *network.Graph, from int, fingerprint []byte, seat *Seat) (network.Team, error)
+// agent's data: other data have another one. seat is for an exchange whose members may change, and then is a [network.Reformer]. No vector
+// of the run has more than longest numbers; 0: that is known later, as the data are loaded when the agents have met.
+type Opener func(ctx context.Context, g *network.Graph, from int, fingerprint []byte, seat *Seat, longest int) (network.Team, error)
 
 // oneAgent is the layout that [OneAgent] returns.
 type oneAgent struct {
@@ -87,7 +88,11 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	if err != nil {
 		return err
 	}
-	if r.team, err = l.open(ctx, r.graph, from, fingerprint, seat); err != nil {
+	longest, err := r.longestVector()
+	if err != nil {
+		return err
+	}
+	if r.team, err = l.open(ctx, r.graph, from, fingerprint, seat, longest); err != nil {
 		return err
 	}
 	m, ok := r.team.(network.Rewinder)

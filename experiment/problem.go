@@ -51,6 +51,21 @@ func (r *runner) fingerprint(ctx context.Context, agent int) ([]byte, error) {
 	return []byte(digest), err
 }
 
+// statistics is more than the numbers of each vector that is exchanged whatever the problem is: records, scores and counts.
+const statistics = 1 << 16
+
+// longestVector returns a bound on the numbers of each vector that the run exchanges, where the model is loaded; 0: it is not.
+func (r *runner) longestVector() (int, error) {
+	if r.loaded.model == nil {
+		return 0, nil
+	}
+	m, err := algo.New(r.Settings.Algorithm)
+	if err != nil {
+		return 0, err
+	}
+	return max(statistics, algo.TraitsOf(m).Longest(r.loaded.model.Dims())), nil
+}
+
 // here returns the agents in this process.
 func (r *runner) here() []int {
 	if r.team != nil {

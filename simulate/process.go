@@ -54,7 +54,7 @@ func (p *process) membership() runs.Membership { return p.membershipOf(p.agent) 
 
 // open returns what opens the agent's end of the exchange.
 func (p *process) open(j *experiment.Job) experiment.Opener {
-	return func(_ context.Context, g *network.Graph, from int, fingerprint []byte, seat *experiment.Seat) (network.Team, error) {
+	return func(_ context.Context, g *network.Graph, from int, fingerprint []byte, seat *experiment.Seat, longest int) (network.Team, error) {
 		own := p.membership()
 		admission, err := p.admission(p.agent, own.Hash)
 		if err != nil {
@@ -70,7 +70,7 @@ func (p *process) open(j *experiment.Job) experiment.Opener {
 			Agent: p.agent, Matrix: g.W, Run: own.Run, Hash: own.Hash, Addresses: p.addresses,
 			Listener: listener, Dial: func(ctx context.Context, address string) (net.Conn, error) { return p.host.Dial(ctx, address) },
 			Identity: p.identity(p.agent), Wire: j.Settings.ExchangeWire(), Unmasked: p.Unmasked, Fingerprint: fingerprint, Round: from,
-			KeepFrames: p.KeepFrames, Heartbeat: p.Heartbeat, SilentAfter: p.SilentAfter, PeerTimeout: p.Patience, ComputeTimeout: p.Limit,
+			MaxFloats: longest, KeepFrames: p.KeepFrames, Heartbeat: p.Heartbeat, SilentAfter: p.SilentAfter, PeerTimeout: p.Patience, ComputeTimeout: p.Limit,
 			Hung:        func(err error) { p.exit(err) },
 			Membership:  p.council(seat),
 			Admission:   admission,

@@ -16,6 +16,7 @@ type Mixer struct {
 	Floats        int // numbers in them, which is what goes to each neighbour
 	Averages      int // calls of Average
 	AverageFloats int // numbers in them
+	Longest       int // numbers of the longest vector of either
 	// FailAt, when not 0, makes the FailAt-th call (from 1) return Err without an exchange.
 	FailAt int
 	Err    error
@@ -52,6 +53,7 @@ func (m *Mixer) Average(ctx context.Context, dst, src []float64) error {
 func (m *Mixer) count(calls, floats *int, n int, call func() error) error {
 	*calls++
 	*floats += n
+	m.Longest = max(m.Longest, n)
 	if m.Messages+m.Averages == m.FailAt {
 		return m.Err
 	}
