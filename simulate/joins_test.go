@@ -3,10 +3,12 @@ package simulate
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -93,4 +95,36 @@ func TestJoin(t *testing.T) {
 		t.Errorf("the ninth agent must come in beside agents 0 and 3, and two return; there are %v with edges %v", e.Members, e.Edges)
 	}
 	replayed(t, c, log, ends)
+}
+
+// TestTooLate: an agent that comes back when all others have finished does not wait for ever: its process ends with a line that says so.
+func TestTooLate(t *testing.T) {
+	c := changing("-algorithm=dsoba", "-K=20", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
+	synctest.Test(t, func(t *testing.T) {
+		w, closeAll := must.Get2(c.world())
+		defer closeAll()
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		var others, late sync.WaitGroup
+		for i, m := range w.machines {
+			if i == 3 {
+				late.Go(func() { _ = m.supervise(ctx) })
+			} else {
+				others.Go(func() {
+					if err := m.supervise(ctx); err != nil {
+						t.Errorf("agent %d: %v", i, err)
+					}
+				})
+			}
+		}
+		time.Sleep(20 * time.Second)
+		w.machines[3].lose(true, time.Hour)
+		others.Wait()
+		time.Sleep(90*time.Minute - time.Since(begin))
+		cancel()
+		late.Wait()
+		if text := fmt.Sprint(w.trace.sorted()); !strings.Contains(text, "the others have finished without agent 3, or it is cut off") {
+			t.Errorf("no line says why agent 3 ends:\n%s", text[max(0, len(text)-2000):])
+		}
+	})
 }

@@ -3,6 +3,7 @@ package grpc
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -258,6 +259,24 @@ func (m *Mixer) hasEnded() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.err != nil
+}
+
+// alone returns an error if no neighbour has been heard for PeerTimeout, and so long that the others may have left this agent out: where there is a
+// council nothing else ends the wait of one that comes back after the others have finished.
+func (m *Mixer) alone() error {
+	if m.chamber == nil || len(m.edges) == 0 {
+		return nil
+	}
+	silent, names, last := m.edges[0].silence(), []string(nil), error(nil)
+	for _, e := range m.edges {
+		silent, last = min(silent, e.silence()), cmp.Or(last, e.lastErr)
+		names = append(names, fmt.Sprintf("agent %d", e.id))
+	}
+	if silent < max(m.config.PeerTimeout, 2*m.config.Membership.AbsentAfter) {
+		return nil
+	}
+	return fmt.Errorf("no neighbour is heard: the others have finished without agent %d, or it is cut off, and the same command tries again: %w",
+		m.config.Agent, &network.SilentError{Processes: names, Silent: silent, Last: last})
 }
 
 // endHere ends this agent's part, for this process alone: it may be started again.

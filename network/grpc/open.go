@@ -147,6 +147,10 @@ func (m *Mixer) heartbeat() {
 			m.failLocked(err)
 		}
 	}
+	if err := m.alone(); err != nil && m.err == nil {
+		m.err = err // of this process alone
+		m.notifyWaiter()
+	}
 }
 
 // Close ends this agent's part with [network.ErrClosed], after what Mix, Gather and Fail had to say has
