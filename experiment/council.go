@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"sync"
 
 	"dsbo"
@@ -105,12 +106,12 @@ func (f *seatFiles) SaveVote(v council.Vote) error {
 
 // SaveChange implements [council.Records].
 func (f *seatFiles) SaveChange(c membership.Change) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	log := append(f.log[:len(f.log):len(f.log)], c)
+	log := append(slices.Clip(f.log), c) // which nobody else changes
 	if err := f.folder.WriteChanges(log); err != nil {
 		return err
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.log = log
 	return nil
 }
@@ -159,15 +160,6 @@ func cutPart(data []byte) (part, rest []byte, ok bool) {
 	}
 	n := binary.LittleEndian.Uint64(data)
 	return data[8:][:n], data[8:][n:], true
-}
-
-// beginFolder makes the folder of an agent that is admitted to a run, before it takes over what the others have.
-func (l *oneAgent) beginFolder(r *runner) error {
-	if err := r.folder.Open(r.mode); err != nil {
-		return err
-	}
-	l.describe(&r.Settings.Config)
-	return r.folder.WriteConfig(r.Settings.Config)
 }
 
 // enterEpoch makes the newest epoch the present one, and chooses the checkpoint with which this agent begins it. An agent that is left out
@@ -258,12 +250,13 @@ func (l *oneAgent) receive(r *runner, epoch, giver int, data []byte) error {
 		if err := l.takeConfig(r, config); err != nil {
 			return fmt.Errorf("the configuration that agent %d hands over: %w", giver, err)
 		}
+		r.opened = true
 	}
 	point, err := train.Config{Dir: string(r.folder)}.Receive(l.agent, epoch, data)
 	if err != nil {
 		return err
 	}
-	r.point, r.opened = &point, true
+	r.point = &point
 	r.view.Note(Note{
 		Text: fmt.Sprintf("coming in after iteration %d, with the state of agent %d", point.Iteration, giver),
 		Name: "state taken over", Facts: []any{"iteration", point.Iteration, "from", giver},

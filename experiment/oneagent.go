@@ -65,11 +65,6 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	if err != nil {
 		return err
 	}
-	if state == runs.Absent && l.agent >= l.agents {
-		if err := l.beginFolder(r); err != nil {
-			return err
-		}
-	}
 	if r.changes, err = r.folder.ReadChanges(); err != nil {
 		return err
 	}
@@ -77,12 +72,14 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 	if err != nil {
 		return err
 	}
-	if r.opened = r.point != nil || r.done; !r.opened && state != runs.Absent {
-		r.mode = runs.Replace // a run that ended before its first checkpoint
-	}
 	fingerprint, err := r.fingerprint(ctx, l.agent)
 	if err != nil {
 		return err
+	}
+	if r.opened = r.point != nil || r.done; !r.opened {
+		if err := l.beginFolder(r, state); err != nil {
+			return err
+		}
 	}
 	seat, err := l.newSeat(r)
 	if err != nil {
@@ -104,6 +101,22 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 		return l.enterEpoch(ctx, r)
 	}
 	return nil
+}
+
+// beginFolder makes the folder of an agent that has no checkpoint the run's, before the exchange opens: the council keeps in it what it decides.
+func (l *oneAgent) beginFolder(r *runner, state runs.State) error {
+	switch {
+	case len(r.changes) > 0: // it was left out
+		r.mode = runs.Resume
+	case state != runs.Absent:
+		r.mode = runs.Replace // a run that ended before its first checkpoint
+	}
+	if err := r.folder.Open(r.mode); err != nil {
+		return err
+	}
+	r.mode = runs.Resume
+	l.describe(&r.Settings.Config)
+	return r.folder.WriteConfig(r.Settings.Config)
 }
 
 // chooseCheckpoint chooses the newest checkpoint that is not after exchange limit, and returns the exchange to go on from. A

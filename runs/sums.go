@@ -30,9 +30,28 @@ type sum struct {
 	digest [sha256.Size]byte
 }
 
-// summing keeps writers of this process from each other's list of a folder: a *sync.Mutex by folder. Those of other folders go on, whose
-// disks may answer sooner.
-var summing sync.Map
+// summing keeps writers of this process from each other's list of a folder. Those of other folders go on, whose disks may answer sooner. Who waits
+// does so for a condition, not for a mutex, as virtual time goes on then (testing/synctest).
+var summing = struct {
+	over *sync.Cond // a list is written
+	busy map[Folder]bool
+}{sync.NewCond(new(sync.Mutex)), map[Folder]bool{}}
+
+// lockSums waits until nobody writes the folder's list, and keeps others from it until the result is called.
+func (f Folder) lockSums() (unlock func()) {
+	summing.over.L.Lock()
+	defer summing.over.L.Unlock()
+	for summing.busy[f] {
+		summing.over.Wait()
+	}
+	summing.busy[f] = true
+	return func() {
+		summing.over.L.Lock()
+		defer summing.over.L.Unlock()
+		delete(summing.busy, f)
+		summing.over.Broadcast()
+	}
+}
 
 // sums reads SHA256SUMS; a folder without one lists nothing.
 func (f Folder) sums() ([]sum, error) {
@@ -68,9 +87,7 @@ func parseSums(text []byte) (list []sum, err error) {
 
 // setSum lists a file with its digest, or without one takes it off the list.
 func (f Folder) setSum(name string, digest *[sha256.Size]byte) error {
-	one, _ := summing.LoadOrStore(f, new(sync.Mutex))
-	one.(*sync.Mutex).Lock()
-	defer one.(*sync.Mutex).Unlock()
+	defer f.lockSums()()
 	list, err := f.sums()
 	if err != nil {
 		return err
