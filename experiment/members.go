@@ -1,13 +1,14 @@
 package experiment
 
 import (
+	"bytes"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"dsbo"
 	"dsbo/data"
+	"dsbo/internal/disk"
 	"dsbo/membership"
 	"dsbo/network"
 	"dsbo/runs"
@@ -19,12 +20,11 @@ func (r *runner) readChanges() (err error) {
 	s := r.Settings
 	switch {
 	case s.Membership != "":
-		file, err := os.Open(s.Membership)
+		lines, err := disk.ReadFile(s.Membership)
 		if err != nil {
 			return dsbo.Errorf(dsbo.ErrConfig, "-membership: %w", err)
 		}
-		defer file.Close()
-		if r.changes, err = membership.Parse(s.Membership, file); err != nil {
+		if r.changes, err = membership.Parse(s.Membership, bytes.NewReader(lines)); err != nil {
 			return fmt.Errorf("-membership: %w", err)
 		}
 	case s.Resume && s.Out != "":

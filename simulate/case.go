@@ -57,8 +57,12 @@ func Draw(seed uint64) Case {
 		[]string{"-algorithm=madsbo_tuned", "-K=6", "-T=2", "-N=2", "-alpha=0.1", "-beta=0.2", "-gamma=0.2", "-set=warm_z=true", "-set=track_y=true", "-set=mom_y=0.5"},
 		[]string{"-algorithm=dsoba", "-K=8", "-alpha=0.1", "-beta=0.2", "-gamma=0.2"},
 	)...)
-	c.Latency = d.of("latency").between(time.Millisecond, 2*time.Second)
-	c.Step = d.of("step").between(time.Second, 6*time.Hour)
+	changing, latency, step := d.of("members").chance(0.15), 2*time.Second, 6*time.Hour
+	if changing { // it is shorter: a council looks at its clock four times a second
+		latency, step = 200*time.Millisecond, 2*time.Minute
+	}
+	c.Latency = d.of("latency").between(time.Millisecond, latency)
+	c.Step = d.of("step").between(time.Second, step)
 	c.Sync = d.of("sync").between(time.Millisecond, 10*time.Second)
 	c.Heartbeat = max(5*time.Second, 10*c.Latency, d.of("heartbeat").between(c.Step/20, c.Step))
 	c.SilentAfter = c.Heartbeat * time.Duration(3+d.of("silent").below(4))
@@ -74,7 +78,22 @@ func Draw(seed uint64) Case {
 	// After the last fault an agent may have all to do again, and each return makes others wait, redial and go back. Who did not hear
 	// that a neighbour has left waits as long as the patience says.
 	c.Limit = 10*usual + 50*c.SilentAfter + 2*c.Patience + 12*time.Hour
+	if changing {
+		c.drawMembers(d.of("council"))
+	}
 	return c
+}
+
+// drawMembers makes a case one of a run whose members may change.
+func (c *Case) drawMembers(d draw) {
+	c.Agents = among(d.of("agents"), 3, 3, 4, 5, 5, 8)
+	c.Quorum = c.Agents/2 + 1 + d.of("quorum").below((c.Agents+1)/2-1)
+	c.Flags[0] = fmt.Sprintf("-agents=%d", c.Agents)
+	c.Flags[1] = "-graph=" + among(d.of("graph"), "complete", "complete", "ring", "exponential", "star")
+	c.AbsentAfter = d.of("absent").between(c.SilentAfter+c.SilentAfter/10, 2*c.SilentAfter+c.Calm/10)
+	c.Refused = false
+	c.Patience = c.Calm + time.Hour // ends nothing
+	c.Limit += 100 * c.AbsentAfter
 }
 
 // begin is when virtual time begins.

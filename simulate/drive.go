@@ -27,16 +27,26 @@ type drive struct {
 
 // newDrive returns an empty one, and what takes it away. It is the file system of the machine's folder and all below.
 func newDrive(m *machine, folder string) (d *drive, unmount func(), err error) {
-	d = &drive{machine: m, files: disk.NewMemory()}
-	if err := d.files.MkdirAll(folder); err != nil {
+	files, err := newDisk(folder)
+	if err != nil {
 		return nil, nil, err
 	}
+	d = &drive{machine: m, files: files}
+	return d, disk.Mount(folder, d), nil
+}
+
+// newDisk returns one that has a folder alone.
+func newDisk(folder string) (*disk.Memory, error) {
+	files := disk.NewMemory()
+	if err := files.MkdirAll(folder); err != nil {
+		return nil, err
+	}
 	for dir := folder; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if err := d.files.SyncDir(filepath.Dir(dir)); err != nil {
-			return nil, nil, err
+		if err := files.SyncDir(filepath.Dir(dir)); err != nil {
+			return nil, err
 		}
 	}
-	return d, disk.Mount(folder, d), nil
+	return files, nil
 }
 
 // lose takes the drive away from the process that has it. The next one finds what that one has written, or with crash what was
@@ -54,6 +64,13 @@ func (d *drive) lose(crash bool, choose draw) {
 			return choose.of("crash", k).below(n)
 		})
 	}
+}
+
+// erase leaves nothing for the next process.
+func (d *drive) erase() {
+	d.state.Lock()
+	defer d.state.Unlock()
+	d.next, _ = newDisk(filepath.Dir(d.dir)) // which has been made before
 }
 
 // rot damages the newest checkpoint of a process that was lost: it is cut, or one of its numbers is another one.

@@ -52,6 +52,10 @@ func sleep(ctx context.Context, d time.Duration) bool {
 func (w *world) choose(d draw) fault {
 	agent, down := d.of("agent").below(w.Agents), d.of("down").between(time.Second, max(time.Minute, w.Calm/10))
 	other := (agent + 1 + d.of("other").below(w.Agents-1)) % w.Agents
+	if w.Quorum > 0 && d.of("absence").chance(0.3) {
+		return absence{agent, other, among(d.of("after"), 0, w.AbsentAfter) + d.of("then").between(time.Second, w.SilentAfter),
+			d.of("absent").between(w.AbsentAfter/2, 4*w.AbsentAfter), down, w.mayForget(agent) && d.of("disk").chance(0.5)}
+	}
 	switch u := d.of("kind").uniform(); {
 	case u < 0.3:
 		return loss{agent, d.of("silent").chance(0.5), d.of("rot").chance(0.2), down}
@@ -92,6 +96,39 @@ func (f loss) begin(w *world) {
 func (loss) end(*world) {}
 func (f loss) String() string {
 	return fmt.Sprintf("agent %d is lost (silently: %v, with its newest checkpoint: %v) and down for %v", f.agent, f.silent, f.rot, f.down)
+}
+
+// An absence is an agent that is lost for about as long as others wait for it, with another one that is lost as they do, or as they leave
+// it out.
+type absence struct {
+	agent, other int
+	then         time.Duration // from one loss to the other
+	down, short  time.Duration
+	disk         bool // the agent comes back without its disk
+}
+
+func (f absence) begin(w *world) {
+	m := w.machines[f.agent]
+	m.lose(true, f.down)
+	if w.ending.Lock(); f.disk && !w.safe { // else what is lost is the result
+		m.drive.erase()
+	}
+	w.ending.Unlock()
+	time.AfterFunc(f.then, func() {
+		if time.Since(begin) < w.Calm {
+			w.trace.note("fault: agent %d is lost too", f.other)
+			w.machines[f.other].lose(false, f.short)
+		}
+	})
+}
+func (absence) end(*world) {}
+func (f absence) String() string {
+	return fmt.Sprintf("agent %d is absent for %v (without its disk: %v), and after %v agent %d for %v", f.agent, f.down, f.disk, f.then, f.other, f.short)
+}
+
+// mayForget reports whether an agent may lose its disk, and with it its votes: one agent of those of which any two quorums share two.
+func (w *world) mayForget(agent int) bool {
+	return 2*w.Quorum-w.Agents >= 2 && agent == w.draw.of("forgets").below(w.Agents)
 }
 
 // A blackout is the loss of all machines.

@@ -10,8 +10,10 @@ import (
 
 	"dsbo/internal/cli"
 	"dsbo/internal/memnet"
+	"dsbo/membership"
 	"dsbo/network"
 	"dsbo/network/grpc"
+	"dsbo/runs"
 )
 
 // A machine has an agent's run folder and its certificate, and a supervisor that runs one process of the agent after the other.
@@ -23,6 +25,7 @@ type machine struct {
 	drive *drive
 
 	refused bool // the run has ended as [refusal] says
+	leftOut bool // the others have finished without it
 
 	mu     sync.Mutex
 	now    *process      // nil: none
@@ -53,6 +56,9 @@ func (m *machine) supervise(ctx context.Context) error {
 		m.mu.Lock()
 		wait := time.Until(m.down)
 		m.mu.Unlock()
+		if m.dismissed() {
+			return nil
+		}
 		if wait > 0 {
 			select {
 			case <-time.After(wait):
@@ -150,6 +156,29 @@ func (m *machine) interrupt(down time.Duration) {
 	if m.now != nil {
 		m.now.stop()
 	}
+}
+
+// dismiss ends an agent for good that is not among those that have finished the run.
+func (m *machine) dismiss() {
+	m.mu.Lock()
+	m.leftOut = true
+	m.mu.Unlock()
+	m.trace.note("agent %d: the others have finished without it", m.agent)
+	m.interrupt(0)
+}
+
+func (m *machine) dismissed() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.leftOut
+}
+
+// log returns the changes that the folder of an agent has which has ended.
+func (m *machine) log() (membership.Log, error) {
+	m.mu.Lock() // or the drive is lost meanwhile
+	defer m.mu.Unlock()
+	m.drive.attach()
+	return runs.Folder(m.dir).ReadChanges()
 }
 
 // freeze has the machine stand still, or ends that.

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestMembers: whole agents go on without two that are lost at different moments, and let them in again: all end with one log and with the
-// bits of its replay in one process.
+// TestMembers: whole agents go on without two that are lost at different moments, and let them in again, one of them without what was on its
+// disk: all end with one log and with the bits of its replay in one process.
 func TestMembers(t *testing.T) {
 	for _, method := range [][]string{
 		{"-algorithm=newtoncg", "-K=40", "-x0=0"},
@@ -20,6 +20,7 @@ func TestMembers(t *testing.T) {
 			log, ends := live(t, c, func(w *world) {
 				time.Sleep(time.Minute)
 				w.machines[3].lose(true, 150*time.Second)
+				w.machines[3].drive.erase()
 				time.Sleep(20 * time.Second)
 				w.machines[5].lose(false, 150*time.Second)
 			})

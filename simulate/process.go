@@ -71,11 +71,16 @@ func (p *process) open(j *experiment.Job) experiment.Opener {
 			Listener: listener, Dial: func(ctx context.Context, address string) (net.Conn, error) { return p.host.Dial(ctx, address) },
 			Identity: p.identity(p.agent), Wire: j.Settings.ExchangeWire(), Unmasked: p.Unmasked, Fingerprint: fingerprint, Round: from,
 			MaxFloats: longest, KeepFrames: p.KeepFrames, Heartbeat: p.Heartbeat, SilentAfter: p.SilentAfter, PeerTimeout: p.Patience, ComputeTimeout: p.Limit,
-			Hung:        func(err error) { p.exit(err) },
-			Membership:  p.council(seat),
-			Admission:   admission,
-			AllFinished: func() error { return runs.Folder(p.dir).WriteMembership(own) },
-			Log:         p.trace.logger(p.agent),
+			Hung:       func(err error) { p.exit(err) },
+			Membership: p.council(seat),
+			Admission:  admission,
+			AllFinished: func() error {
+				p.ending.Lock()
+				p.safe = true
+				p.ending.Unlock()
+				return runs.Folder(p.dir).WriteMembership(own)
+			},
+			Log: p.trace.logger(p.agent),
 		})
 		if err != nil {
 			return nil, err
@@ -92,7 +97,12 @@ func (p *process) council(seat *experiment.Seat) *grpc.Membership {
 	if p.Quorum == 0 {
 		return nil
 	}
-	return &grpc.Membership{Quorum: p.Quorum, AbsentAfter: p.AbsentAfter, Log: seat.Log, Vote: seat.Vote, Records: seat, Give: seat.Give}
+	drawn := 0
+	return &grpc.Membership{Quorum: p.Quorum, AbsentAfter: p.AbsentAfter, Log: seat.Log, Vote: seat.Vote, Records: seat, Give: seat.Give,
+		Draw: func() uint64 {
+			drawn++
+			return uint64(p.of("council", p.agent, p.life, drawn))
+		}}
 }
 
 // exit ends the process at once, as os.Exit does.

@@ -13,6 +13,7 @@ import (
 
 	"dsbo/experiment"
 	"dsbo/internal/disk"
+	"dsbo/membership"
 	"dsbo/runs"
 )
 
@@ -52,12 +53,12 @@ type References struct {
 	all map[string]*Reference
 }
 
-// Of returns the reference of a case.
-func (r *References) Of(c Case) (*Reference, error) {
+// of returns the reference of a case in which members change so. One of a run in which they do is not kept.
+func (r *References) of(c Case, log membership.Log) (*Reference, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	key := strings.Join(c.Flags, " ")
-	if found := r.all[key]; found != nil {
+	if found := r.all[key]; found != nil && len(log) == 0 {
 		return found, nil
 	}
 	const folder = "/simulated/reference"
@@ -68,12 +69,19 @@ func (r *References) Of(c Case) (*Reference, error) {
 	defer disk.Mount(folder, files)()
 	out := filepath.Join(folder, "run")
 	args := slices.Concat(c.Flags, fixed, []string{"-out=" + out})
+	if len(log) > 0 {
+		changes := filepath.Join(folder, "changes.jsonl")
+		if err := disk.WriteBytes(changes, log.Bytes()); err != nil {
+			return nil, err
+		}
+		args = append(args, "-membership="+changes)
+	}
 	if err := experiment.Run(context.Background(), quadratic{}, args, nil, io.Discard); err != nil {
-		return nil, fmt.Errorf("%s: %w", key, err)
+		return nil, fmt.Errorf("%s: %w\n%s", key, err, log.Bytes())
 	}
 	found, err := read(runs.Folder(out))
-	if err != nil {
-		return nil, err
+	if err != nil || len(log) > 0 {
+		return found, err
 	}
 	if r.all == nil {
 		r.all = map[string]*Reference{}
@@ -82,19 +90,25 @@ func (r *References) Of(c Case) (*Reference, error) {
 	return found, nil
 }
 
-// verify compares what each agent has left with what it must be.
-func (w *world) verify(want *Reference) error {
+// verify compares what each agent has left with what it must be: all have the same membership log, or as much of it as they saw, and those
+// that have ended have the bits of its replay.
+func (w *world) verify(references *References) error {
+	log, err := w.changes()
+	if err != nil {
+		return err
+	}
+	want, err := references.of(w.Case, log)
+	if err != nil {
+		return err
+	}
 	var errs []error
 	for i, m := range w.machines {
-		if m.refused {
+		if m.refused || m.leftOut {
 			continue
 		}
-		// What each agent has found must be safe.
-		m.drive.lose(true, m.of("last crash", i))
-		m.drive.attach()
 		got, err := read(runs.Folder(m.dir))
 		if err == nil {
-			err = want.compare(got)
+			err = want.compare(got, w.cameIn(log, i))
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("agent %d: %w", i, err))
@@ -103,20 +117,61 @@ func (w *world) verify(want *Reference) error {
 	return errors.Join(errs...)
 }
 
-// compare returns an error that names the first difference.
-func (r *Reference) compare(got *Reference) error {
+// cameIn returns the epoch in which an agent came in for the last time, 0 if it has never left. It has the records from then on.
+func (w *world) cameIn(log membership.Log, agent int) (epoch int) {
+	before := membership.First(w.Agents)
+	for _, c := range log {
+		if _, stays := before.Position(agent); !stays && slices.Contains(c.Members, agent) {
+			epoch = c.Epoch
+		}
+		before.Members = c.Members
+	}
+	return epoch
+}
+
+// changes returns the membership log of the run. All agents that have ended must have it, and others its beginning.
+func (w *world) changes() (log membership.Log, err error) {
+	logs := make([]membership.Log, len(w.machines))
+	for i, m := range w.machines {
+		m.drive.lose(true, m.of("last crash", i)) // what each agent has found must be safe
+		if logs[i], err = m.log(); err != nil {
+			return nil, fmt.Errorf("agent %d: %w", i, err)
+		}
+		if w.ended[i] {
+			log = logs[i]
+		}
+	}
+	for i, own := range logs {
+		if !bytes.HasPrefix(log.Bytes(), own.Bytes()) || w.ended[i] && len(own) < len(log) {
+			return nil, fmt.Errorf("agent %d has the membership log\n%sothers have\n%s", i, own.Bytes(), log.Bytes())
+		}
+	}
+	return log, nil
+}
+
+// compare returns an error that names the first difference. Records of epochs before one may be missing.
+func (r *Reference) compare(got *Reference, since int) error {
 	for _, name := range compared {
 		if !bytes.Equal(r.files[name], got.files[name]) {
 			return fmt.Errorf("wrong bits: %s is %x; it must be %x", name, got.files[name], r.files[name])
 		}
 	}
-	if len(got.records) != len(r.records) {
-		return fmt.Errorf("wrong records: there are %d; there must be %d", len(got.records), len(r.records))
-	}
-	for k := range got.records {
-		if d, err := runs.Diff(r.records[k], got.records[k]); err != nil || len(d) > 0 {
-			return fmt.Errorf("wrong bits in record %d: %v %w", k, d, err)
+	left := got.records
+	for _, want := range r.records {
+		missing := len(left) == 0 || left[0].Iteration != want.Iteration || left[0].Epoch != want.Epoch
+		if missing && want.Epoch >= since {
+			return fmt.Errorf("wrong records: that of iteration %d, in epoch %d, is missing", want.Iteration, want.Epoch)
 		}
+		if missing {
+			continue
+		}
+		if d, err := runs.Diff(want, left[0]); err != nil || len(d) > 0 {
+			return fmt.Errorf("wrong bits in the record of iteration %d: %v %w", want.Iteration, d, err)
+		}
+		left = left[1:]
+	}
+	if len(left) > 0 {
+		return fmt.Errorf("wrong records: there is one of iteration %d", left[0].Iteration)
 	}
 	return nil
 }

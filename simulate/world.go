@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -40,6 +41,10 @@ type world struct {
 	addresses []string
 	trace     trace
 	cuts      cuts
+
+	ending sync.Mutex
+	ended  map[int]bool // agents that have ended as they must
+	safe   bool         // an agent knows that all have finished
 }
 
 // mostAgents is the largest number of agents in a run.
@@ -76,7 +81,7 @@ func (w *world) of(name string, agent int, numbers ...int) draw {
 
 // world returns the network and the machines of a case, and what ends them.
 func (c Case) world() (w *world, end func(), err error) {
-	w = &world{Case: c, draw: draw(c.Seed).of("world")}
+	w = &world{Case: c, draw: draw(c.Seed).of("world"), ended: map[int]bool{}}
 	w.network = memnet.New(weather{w.draw.of("weather"), c.Latency, max(time.Minute, 100*c.Latency)})
 	var unmounts []func()
 	end = func() {
@@ -105,7 +110,7 @@ func (c Case) world() (w *world, end func(), err error) {
 }
 
 // Run runs the case, inside of a bubble of testing/synctest that began with it. The error says what is wrong with its end.
-func (c Case) Run(want *Reference) (Result, error) {
+func (c Case) Run(references *References) (Result, error) {
 	w, end, err := c.world()
 	if err != nil {
 		return Result{}, err
@@ -113,7 +118,7 @@ func (c Case) Run(want *Reference) (Result, error) {
 	defer end()
 	err = w.live()
 	if err == nil {
-		err = w.verify(want)
+		err = w.verify(references)
 	}
 	if n := w.network.Open(); err == nil && n > 0 {
 		err = fmt.Errorf("%d ends of connections are left open", n)
@@ -126,6 +131,31 @@ func (c Case) Run(want *Reference) (Result, error) {
 	return r, err
 }
 
+// end notes that an agent has ended as it must. Agents that are no members of its last epoch are waited for by nobody: they end when
+// the members have.
+func (w *world) end(agent int) error {
+	w.ending.Lock()
+	defer w.ending.Unlock()
+	if w.machines[agent].dismissed() {
+		return nil
+	}
+	w.ended[agent] = true
+	log, err := w.machines[agent].log()
+	if err != nil {
+		return err
+	}
+	members := log.Last(w.Agents).Members
+	if slices.ContainsFunc(members, func(i int) bool { return !w.ended[i] }) {
+		return nil
+	}
+	for i, m := range w.machines {
+		if !w.ended[i] && !slices.Contains(members, i) {
+			m.dismiss()
+		}
+	}
+	return nil
+}
+
 // agentName is the name of an agent's machine.
 func agentName(agent int) string { return fmt.Sprintf("agent-%d", agent) }
 
@@ -136,7 +166,11 @@ func (w *world) live() error {
 	errs := make([]error, len(w.machines))
 	var agents, faults sync.WaitGroup
 	for i, m := range w.machines {
-		agents.Go(func() { errs[i] = m.supervise(ctx) })
+		agents.Go(func() {
+			if errs[i] = m.supervise(ctx); errs[i] == nil {
+				errs[i] = w.end(i)
+			}
+		})
 	}
 	over, done := context.WithCancel(ctx)
 	faults.Go(func() { w.suffer(over) })

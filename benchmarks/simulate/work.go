@@ -65,13 +65,8 @@ func workIn(t *testing.T, seeds *bufio.Scanner, outcomes *json.Encoder) error {
 // run runs a case.
 func run(t *testing.T, c simulate.Case, references *simulate.References) outcome {
 	o := outcome{Seed: c.Seed}
-	want, err := references.Of(c)
-	if err != nil {
-		o.Error = err.Error()
-		return o
-	}
 	synctest.Test(t, func(*testing.T) {
-		r, err := c.Run(want)
+		r, err := c.Run(references)
 		o.Took, o.Lives, o.Refused, o.History = r.Took, r.Lives, r.Refused, fmt.Sprintf("%+v\n%v", c, r)
 		if err != nil {
 			o.Error = err.Error()

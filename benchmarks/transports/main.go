@@ -21,7 +21,6 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/benchmarks/internal/digest"
 	"dsbo/internal/cli"
 	"dsbo/internal/must"
 )
@@ -83,7 +82,7 @@ func (b *bench) inProcess(name string, agents int, flags []string) measurement {
 }
 
 func (b *bench) overGRPC(name string, agents int, flags []string) measurement {
-	return measurement{name, agents, agents, flags, b.cluster, digest.AgentFolders}
+	return measurement{name, agents, agents, flags, b.cluster, agentFolders}
 }
 
 func (b *bench) overMPI(ranks int, flags []string) measurement {
@@ -158,7 +157,7 @@ func (b *bench) compare(ctx context.Context, stdout io.Writer, out string, all [
 		folders, row, _ := b.measure(ctx, fmt.Sprint(out, i), m)
 		verdict := "the same bits"
 		for _, folder := range folders {
-			found := digest.Of(folder)
+			found := digest(folder)
 			want = cmp.Or(want, found)
 			if found != want {
 				verdict = "DIFFERENT"

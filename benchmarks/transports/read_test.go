@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"dsbo/benchmarks/internal/digest"
 	"dsbo/internal/must"
 	"dsbo/runs"
 )
@@ -27,7 +26,7 @@ func TestAgentFolders(t *testing.T) {
 		must.OK(os.WriteFile(folder+".log", nil, 0o644))
 		want = append(want, folder)
 	}
-	folders := digest.AgentFolders(out)
+	folders := agentFolders(out)
 	slices.Sort(want)
 	if diff := cmp.Diff(want, folders); diff != "" { // which are in the order of their names
 		t.Error(diff)

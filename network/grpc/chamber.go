@@ -27,6 +27,8 @@ type Membership struct {
 	Vote council.Vote
 	// Give returns what an agent that comes into an epoch takes over from this one. It is called in a goroutine of its own.
 	Give func(epoch int) ([]byte, error)
+	// Draw returns random numbers, which spread proposals and name messages. nil means those of math/rand/v2.
+	Draw func() uint64
 	// Records keeps them from now on. Its methods are called by one goroutine, which is not that of Mix.
 	Records council.Records
 }
@@ -90,9 +92,13 @@ func newChamber(m *Mixer) (*chamber, error) {
 	if s == nil {
 		return nil, nil
 	}
+	draw := s.Draw
+	if draw == nil {
+		draw = rand.Uint64
+	}
 	seat, err := council.New(council.Settings{
 		Agent: m.config.Agent, Founders: m.config.Matrix.N(), Edges: edgesOf(m.config.Matrix), Admission: m.config.Admission, Quorum: s.Quorum, Absent: s.AbsentAfter,
-		Patience: s.patience(), Draw: rand.Uint64, Records: s.Records,
+		Patience: s.patience(), Draw: draw, Records: s.Records,
 		Check: func(e membership.Epoch) error {
 			_, err := m.config.Matrix.Members(e)
 			return err
