@@ -34,6 +34,10 @@
 //
 //	"quorum": 5, "absent_after": "10m"
 //
+// Agents beyond those of the file may come into such a run while it goes on, as long as the quorum is more than half of all: each shows an
+// admission that the authority has signed for this file (its [Cluster.Hash]), with the agents of the file that it connects to (pki.Admission).
+// The file itself stays as it is.
+//
 // An unknown field, null, a field or an address that is given twice, and text after the object are errors.
 //
 // The machines of a run may each have a file of their own. [Cluster.Hash] covers what must be the same in all of them:
