@@ -66,11 +66,7 @@ func live(t *testing.T, c Case, script func(w *world)) (log membership.Log, ends
 // replayed has one process replay a log, and compares what each agent has found with what that finds.
 func replayed(t *testing.T, c Case, log membership.Log, ends []*Reference) {
 	t.Helper()
-	dir := t.TempDir()
-	path, out := filepath.Join(dir, "log.jsonl"), filepath.Join(dir, "run")
-	must.OK(os.WriteFile(path, log.Bytes(), 0o600))
-	must.OK(experiment.Run(context.Background(), quadratic{}, slices.Concat(c.Flags, fixed, []string{"-out=" + out, "-membership=" + path}), nil, io.Discard))
-	want := must.Get(read(runs.Folder(out)))
+	want := must.Get(read(replay(t, log, c.Flags...)))
 	for i, end := range ends {
 		for name, data := range want.files {
 			if !bytes.Equal(end.files[name], data) {
@@ -80,21 +76,46 @@ func replayed(t *testing.T, c Case, log membership.Log, ends []*Reference) {
 	}
 }
 
-// TestJoin: two of eight leave, a ninth agent that the authority admits comes in, is lost and returns; all that are there in the end find the bits of
-// the log's replay in one process, with the data of the ninth.
+// replay has one process replay a log, and returns the run folder.
+func replay(t *testing.T, log membership.Log, flags ...string) runs.Folder {
+	dir := t.TempDir()
+	path, out := filepath.Join(dir, "log.jsonl"), filepath.Join(dir, "run")
+	must.OK(os.WriteFile(path, log.Bytes(), 0o600))
+	must.OK(experiment.Run(context.Background(), quadratic{}, slices.Concat(flags, fixed, []string{"-out=" + out, "-membership=" + path}), nil, io.Discard))
+	return runs.Folder(out)
+}
+
+// TestJoin: two of eight leave, a ninth agent that the authority admits comes in, and the two return; all that are there in the end find the
+// bits of the log's replay in one process, with the data of the ninth, and with the default method the optimum of all nine.
 func TestJoin(t *testing.T) {
-	c := changing("-algorithm=dsoba", "-K=80", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
-	c.Newcomers = []newcomer{{at: 2 * time.Minute, neighbours: []int{0, 3}}}
-	log, ends := live(t, c, func(w *world) {
-		time.Sleep(time.Minute)
-		w.machines[3].lose(true, 200*time.Second)
-		time.Sleep(20 * time.Second)
-		w.machines[5].lose(false, 150*time.Second)
-	})
-	if e := log.Last(c.Agents); len(e.Members) != 9 || !slices.Equal(e.Edges, membership.Edges{{0, 8}, {3, 8}}) {
-		t.Errorf("the ninth agent must come in beside agents 0 and 3, and two return; there are %v with edges %v", e.Members, e.Edges)
+	newtoncg := []string{"-algorithm=newtoncg", "-K=60", "-x0=0"}
+	for _, method := range [][]string{{"-algorithm=dsoba", "-K=80", "-alpha=0.1", "-beta=0.1", "-gamma=0.1"}, newtoncg} {
+		t.Run(method[0], func(t *testing.T) {
+			exact := method[0] == newtoncg[0]
+			if testing.Short() && exact {
+				t.Skip("many exchanges")
+			}
+			c := changing(method...)
+			c.Newcomers = []newcomer{{at: 2 * time.Minute, neighbours: []int{0, 3}}}
+			log, ends := live(t, c, func(w *world) {
+				time.Sleep(time.Minute)
+				w.machines[3].lose(true, 200*time.Second)
+				time.Sleep(20 * time.Second)
+				w.machines[5].lose(false, 150*time.Second)
+			})
+			if e := log.Last(c.Agents); len(e.Members) != 9 || !slices.Equal(e.Edges, membership.Edges{{0, 8}, {3, 8}}) {
+				t.Errorf("the ninth agent must come in beside agents 0 and 3, and two return; there are %v with edges %v", e.Members, e.Edges)
+			}
+			replayed(t, c, log, ends)
+			if !exact {
+				return
+			}
+			records := must.Get(replay(t, log, append(method, "-agents=8", "-graph=exponential", "-evaluate=exact", "-eval-every=60")...).Records())
+			if g := float64(records[len(records)-1].GradNorm); !(g <= 1e-6) {
+				t.Errorf("‖∇Φ‖ of all nine is %g in the end; it must be at most 1e-6", g)
+			}
+		})
 	}
-	replayed(t, c, log, ends)
 }
 
 // TestTooLate: an agent that comes back when all others have finished does not wait for ever: its process ends with a line that says so.
