@@ -180,7 +180,15 @@ func (l *oneAgent) attemptAgain(ctx context.Context, r *runner, err error) (bool
 		Text: fmt.Sprintf("agent %d needs exchange %d again: going back to exchange %d", back.Neighbour, back.Round, from),
 		Name: "back to a checkpoint", Facts: []any{"neighbour", back.Neighbour, "needs", back.Round, "to", from},
 	})
-	return true, l.mixer.Rewind(from)
+	if err := l.mixer.Rewind(from); err != nil || r.done {
+		return err == nil, err
+	}
+	newest := -1
+	if r.point != nil {
+		newest = r.point.Iteration
+	}
+	err = r.folder.RemoveCheckpointsAfter([]int{l.agent}, newest) // before the council can name them
+	return err == nil, err
 }
 
 // fail ends the exchange of all, unless this agent may be started again while the others wait for it: it was stopped, or

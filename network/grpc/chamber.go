@@ -65,6 +65,8 @@ type chamber struct {
 	// Guarded by the mixer's lock.
 	log     membership.Log // decided
 	held    bool           // the agent stands still
+	busy    bool           // the seat is at work
+	rests   bool           // the agent goes back to a checkpoint, and removes others that the seat would name
 	company int            // ticks for which any neighbour has been connected
 	waiting string         // why there is no change although there should be; "" if there need be none
 }
@@ -135,8 +137,10 @@ func (c *chamber) sit(ctx context.Context) {
 			if c.m.hasEnded() { // and is none of those who are there
 				return
 			}
-			down, ready := c.m.unheard()
-			err = c.seat.Tick(time.Now(), down, ready)
+			if c.begin() {
+				down, ready := c.m.unheard()
+				err = c.seat.Tick(time.Now(), down, ready)
+			}
 		case <-ctx.Done():
 			return
 		}
@@ -172,7 +176,28 @@ func (c *chamber) open(l letter) error {
 		m.Hops--
 		c.send(m, l.neighbour)
 	}
+	if m.Kind != council.Decided && !c.begin() {
+		return nil // it may come again
+	}
 	return c.seat.Receive(time.Now(), m)
+}
+
+// begin notes that the seat is at work, until publish, and reports whether it may be.
+func (c *chamber) begin() bool {
+	c.m.mu.Lock()
+	defer c.m.mu.Unlock()
+	c.busy = !c.rests
+	return c.busy
+}
+
+// letsGoBack reports whether an agent that is to go back may do so now, after which it removes checkpoints: not as long as it stands by those
+// that it has named. The seat rests until the agent needs to go back no more.
+func (c *chamber) letsGoBack(is bool) bool {
+	if c == nil {
+		return is
+	}
+	c.rests = is && !c.held && !c.busy
+	return c.rests
 }
 
 // publish sends what the seat has to say, and tells the agent what is decided.
@@ -189,10 +214,10 @@ func (c *chamber) publish() {
 		m.config.Log.Warn("the run waits", "reason", waiting)
 	}
 	m.askPiece() // again: what was asked before may be lost
-	if held != c.held {
+	if held != c.held || m.rollback != nil {
 		m.notifyWaiter()
 	}
-	c.held, c.waiting = held, waiting
+	c.held, c.waiting, c.busy = held, waiting, false
 	for _, change := range c.seat.Changes() {
 		c.log = c.seat.Log()
 		m.config.Log.Info("members change", "epoch", change.Epoch, "iteration", change.Iteration, "members", change.Members, "why", change.Why)

@@ -307,7 +307,7 @@ func (m *Mixer) interrupted() error {
 	if err := m.changed(); err != nil {
 		return err
 	}
-	if m.rollback != nil {
+	if m.chamber.letsGoBack(m.rollback != nil) {
 		return m.rollback
 	}
 	return nil

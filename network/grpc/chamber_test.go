@@ -1,0 +1,29 @@
+package grpc
+
+import (
+	"errors"
+	"testing"
+
+	"dsbo/network"
+)
+
+// TestGoingBackAndCouncil exclude each other: who has named checkpoints in the council does not go back, as it would remove them, and who goes back
+// names none before it has.
+func TestGoingBackAndCouncil(t *testing.T) {
+	m := &Mixer{rollback: &network.RollbackError{Neighbour: 1, Round: 5}}
+	c := &chamber{m: m}
+	m.chamber = c
+	for _, c.held = range []bool{true, false} {
+		if c.busy = !c.held; m.interrupted() != nil || c.rests {
+			t.Errorf("held %v, busy %v: the agent goes back", c.held, c.busy)
+		}
+	}
+	c.busy = false
+	if err := m.interrupted(); !errors.As(err, new(*network.RollbackError)) || c.begin() {
+		t.Errorf("error %v: the agent must go back, and the seat rest", err)
+	}
+	m.rollback = nil // by Rewind
+	if m.interrupted() != nil || !c.begin() {
+		t.Error("in the next exchange the seat must be at work again")
+	}
+}
