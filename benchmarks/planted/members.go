@@ -19,6 +19,8 @@ func memberBugs() []bug {
 		one("a quorum of half", membership+"/log.go", "case 2*quorum <= roster:", "case 2*quorum < roster:", membership, council),
 		one("old epoch accepted", grpc+"/part.go", "s.said == epoch && s.theirs == epoch", "s.said == epoch && s.theirs <= epoch", grpc),
 		one("masks of the epoch before", grpc+"/mask.go", "if k.epoch == 0 {", "if k.epoch >= 0 {", grpc),
+		one("gone back from promised checkpoints", grpc+"/chamber.go", "c.rests = is && !c.held && !c.busy", "c.rests = is", grpc),
+		one("what is handed over is of the giver's epoch", train+"/handover.go", "\tfound.Enters = epoch\n", "", train),
 		one("a tracker is not corrected after a leave", algo+"/reform.go", "copy(r.part, r.to)", "_ = r.to", algo, train),
 		one("what begins anew goes on after a leave", algo+"/reform.go", "\t\t\tclear(r.part)\n", "", algo, train),
 	}
