@@ -71,7 +71,7 @@ func (a *AIDCG) solve(w *turn) {
 	}
 	cg := vec.CG{V: a.z, R: a.r, D: a.p, HD: a.hp}
 	cg.Start()
-	for range a.N {
+	for t := 0; t < a.N && w.err == nil; t++ {
 		if cg.RR == 0 {
 			return
 		}

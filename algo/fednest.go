@@ -71,7 +71,7 @@ func (a *FedNest) Traits() Traits { return Traits{ExactAverage: true} }
 // Step is one outer iteration.
 func (a *FedNest) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.begin(ctx, k, o, m)
-	for t := range a.T {
+	for t := 0; t < a.T && w.err == nil; t++ {
 		a.roundOfY(&w, t, a.beta(k)/float64(a.Tau))
 	}
 	w.upperGrad(a.f, a.b, a.x, a.y, w.draw(dsbo.Upper, 0))

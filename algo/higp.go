@@ -45,7 +45,7 @@ func (h *HIGP) run(w *turn, fx, x, y []float64, gamma float64, N int) {
 	vec.Fill(h.z, 0)                                  // line 1: z_0 = 0
 	vec.Scale(h.s, -1, h.b)                           // line 1: s_0 = −b_0
 	copy(h.d, h.s)                                    // line 1: d_0 = −b_0
-	for t := range N {                                // line 2
+	for t := 0; t < N && w.err == nil; t++ {          // line 2
 		w.mix(h.mixed, h.zd, q, q)
 		vec.Comb(h.z, 1, h.mixed[:q], -gamma, h.d) // line 4
 		if t == N-1 {

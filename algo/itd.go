@@ -52,7 +52,7 @@ func (a *ITD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) erro
 	if a.ColdY {
 		vec.Fill(a.y, 0)
 	}
-	for t := range a.T {
+	for t := 0; t < a.T && w.err == nil; t++ {
 		copy(a.yAt(t), a.y)
 		w.lowerGrad(a.g, a.x, a.y, w.draw(dsbo.Lower, t))
 		vec.Axpy(a.y, -beta, a.g)

@@ -68,7 +68,7 @@ func (a *JHIP) Traits() Traits {
 func (a *JHIP) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := a.begin(ctx, k, o, m)
 	d := w.dense()
-	for t := range a.T {
+	for t := 0; t < a.T && w.err == nil; t++ {
 		if t == 0 {
 			w.mix(a.mixedYX, a.yx, len(a.y), len(a.x)) // x goes along
 		} else {
@@ -94,7 +94,7 @@ func (a *JHIP) solve(w *turn, o dsbo.DenseOracle, gamma float64) {
 	vec.Fill(z, 0)
 	vec.Scale(a.s, -1, a.s)
 	copy(d, a.s)
-	for t := range a.N {
+	for t := 0; t < a.N && w.err == nil; t++ {
 		w.mix(a.mixed, a.zd, pq, pq)
 		vec.Comb(z, 1, a.mixed[:pq], -gamma, d)
 		if t == a.N-1 {

@@ -63,7 +63,7 @@ func (a *MADSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	w := a.begin(ctx, k, o, m)
 	q, alpha, beta := len(a.y), a.alpha(k), a.beta(k)
 
-	for t := range a.T { // line 4; line 3: y stands where the last iteration left it
+	for t := 0; t < a.T && w.err == nil; t++ { // line 4; line 3: y stands where the last iteration left it
 		if t == 0 {
 			w.mix(a.mixed, a.yx, q, len(a.x)) // y, and with it x for line 11
 		} else {

@@ -117,7 +117,7 @@ func track(d, mixed, s1, s []float64) {
 
 // descend takes T local steps y −= β ∇_y g(x, y) with draws lower 0..T−1; g is scratch of length q.
 func descend(w *turn, x, y, g []float64, T int, beta float64) {
-	for t := range T {
+	for t := 0; t < T && w.err == nil; t++ {
 		w.lowerGrad(g, x, y, w.draw(dsbo.Lower, t))
 		vec.Axpy(y, -beta, g)
 	}

@@ -150,7 +150,7 @@ func (a *Tuned) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) er
 
 	copy(a.out.x, a.x) // x and z's tracker travel with the first y
 	copy(a.out.dZ, a.dZ)
-	for t := range a.T {
+	for t := 0; t < a.T && w.err == nil; t++ {
 		extrapolate(a.out.y, a.y, a.yOld, a.MomY) // y + m (y − y₋)
 		copy(a.out.dY, a.dY)
 		if t == 0 {
@@ -179,7 +179,7 @@ func (a *Tuned) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) er
 		vec.Scale(a.s, -1, a.b)
 		copy(a.dZ, a.s)
 	}
-	for t := range a.N {
+	for t := 0; t < a.N && w.err == nil; t++ {
 		extrapolate(a.zOut.z, a.z, a.zOld, a.MomZ) // z + m (z − z₋)
 		copy(a.zOut.dZ, a.dZ)
 		last := t == a.N-1
