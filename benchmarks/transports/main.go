@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"dsbo"
+	"dsbo/benchmarks/internal/digest"
 	"dsbo/internal/cli"
 	"dsbo/internal/must"
 )
@@ -82,7 +83,7 @@ func (b *bench) inProcess(name string, agents int, flags []string) measurement {
 }
 
 func (b *bench) overGRPC(name string, agents int, flags []string) measurement {
-	return measurement{name, agents, agents, flags, b.cluster, agentFolders}
+	return measurement{name, agents, agents, flags, b.cluster, digest.AgentFolders}
 }
 
 func (b *bench) overMPI(ranks int, flags []string) measurement {
@@ -157,7 +158,7 @@ func (b *bench) compare(ctx context.Context, stdout io.Writer, out string, all [
 		folders, row, _ := b.measure(ctx, fmt.Sprint(out, i), m)
 		verdict := "the same bits"
 		for _, folder := range folders {
-			found := digest(folder)
+			found := digest.Of(folder)
 			want = cmp.Or(want, found)
 			if found != want {
 				verdict = "DIFFERENT"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"dsbo/benchmarks/internal/digest"
 	"dsbo/internal/must"
 	"dsbo/runs"
 )
@@ -26,7 +27,7 @@ func TestAgentFolders(t *testing.T) {
 		must.OK(os.WriteFile(folder+".log", nil, 0o644))
 		want = append(want, folder)
 	}
-	folders := agentFolders(out)
+	folders := digest.AgentFolders(out)
 	slices.Sort(want)
 	if diff := cmp.Diff(want, folders); diff != "" { // which are in the order of their names
 		t.Error(diff)
