@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"slices"
 
@@ -46,7 +47,11 @@ func checkpoints(f runs.Folder, agents []int) iter.Seq2[*checkpoint, error] {
 			return
 		}
 		for _, path := range slices.Backward(paths) {
-			if !yield(readCheckpoint(path)) {
+			c, err := readCheckpoint(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // the run, which goes on, has removed it as old
+			}
+			if !yield(c, err) {
 				return
 			}
 		}
