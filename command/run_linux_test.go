@@ -150,7 +150,7 @@ func TestRunSurvives(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, k.text.String())
 	}
-	if k.sent < 3 || !strings.Contains(k.text.String(), "agent 1: signal: killed: starting it again (1 of 3)\n") || !strings.Contains(stdout, "which agree to the last bit") {
+	if k.sent < 3 || !strings.Contains(k.text.String(), "agent 1: signal: killed: starting it again (1 of 3 in an hour)\n") || !strings.Contains(stdout, "which agree to the last bit") {
 		t.Errorf("%d signals\n%s", k.sent, k.text.String())
 	}
 	experimenttest.SameRun(t, out, alone(t, dir, "-agents=3"))

@@ -90,6 +90,9 @@ func (l *oneAgent) join(ctx context.Context, r *runner) error {
 		return err
 	}
 	if r.team, err = l.open(ctx, r.graph, from, fingerprint, seat, longest); err != nil {
+		if state == runs.Absent {
+			err = errors.Join(err, r.folder.Abandon())
+		}
 		return err
 	}
 	m, ok := r.team.(network.Rewinder)

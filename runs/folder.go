@@ -117,6 +117,14 @@ func (f Folder) Open(m Mode) error {
 	return disk.SyncDir(string(f)) // before a configuration says that what is here is the new run's
 }
 
+// Abandon removes a run that was begun and could not go on, all its files, so that Lock's Close can remove a folder that it has made.
+func (f Folder) Abandon() error {
+	if err := f.Open(Replace); err != nil {
+		return err
+	}
+	return disk.Remove(f.Path(ConfigFile))
+}
+
 // A State is the state of a run folder.
 type State string
 
