@@ -77,11 +77,15 @@ func (c *Seat) apart(candidates []int, cut, further membership.Edges, staying []
 
 // candidates returns the agents that answered and may be members, and the edges of those that come in for the first time.
 func (c *Seat) candidates() (agents []int, further membership.Edges) {
+	over := false // the members have finished
+	for i, m := range c.attempt.answers {
+		over = over || m.Sealed && c.isMember(i)
+	}
 	for i, m := range c.attempt.answers {
 		switch {
 		case c.isMember(i) && len(m.Points) > 0:
 			agents = append(agents, i)
-		case m.Asks && c.mayCome(i):
+		case m.Asks && c.mayCome(i) && !over:
 			agents = append(agents, i)
 			if !c.known(i) {
 				further = append(further, c.admitted[i]...)

@@ -21,6 +21,9 @@
 //
 // A member that has promised stands still ([Seat.Held]), so that the checkpoints that it has named are there when the epoch begins.
 //
+// An agent that knows that all members have finished is sealed ([Seat.Seal]): no change that lets somebody in gets its vote, or is made of its
+// answer, unless that had a vote before and so may have been decided.
+//
 // # What it does not do
 //
 // Members are taken to follow the protocol; they may stop, and be cut off, at any moment. One that lies in the council can have

@@ -49,6 +49,8 @@ type Message struct {
 	Down     []int              `json:"down,omitempty"`   // neighbours that the sender does not hear
 	Asks     bool               `json:"asks,omitempty"`   // it is no member and asks to come in
 	Points   []Point            `json:"points,omitempty"` // checkpoints that it can go back to, the newest first
+	Sealed   bool               `json:"sealed,omitempty"` // of a promise: the sender knows that all members have finished, see Seat.Seal
+	Again    bool               `json:"again,omitempty"`  // of Accept: Change has had a vote before
 	// Admission is what lets a sender that asks, and is not of the roster at the start, come in. Who takes the message in checks it.
 	Admission string `json:"admission,omitempty"`
 }

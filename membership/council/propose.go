@@ -16,6 +16,7 @@ type attempt struct {
 	pause   time.Duration      // until it asks again
 	answers map[int]Message    // promises, by agent
 	change  *membership.Change // what is proposed; nil in the first phase
+	again   bool               // it has had a vote before
 	votes   map[int]bool
 }
 
@@ -59,7 +60,10 @@ func (c *Seat) propose(now time.Time) error {
 // reason reports whether there must be a change: a vote has been given whose outcome is not known, an edge between members is
 // down, or an agent asks to come in that may.
 func (c *Seat) reason(now time.Time) bool {
-	if c.vote.Change != nil || len(c.newlyDown(c.Agent, c.down)) > 0 {
+	if c.Voted() || c.sealed {
+		return c.Voted()
+	}
+	if len(c.newlyDown(c.Agent, c.down)) > 0 {
 		return true
 	}
 	for agent, r := range c.reports {
@@ -142,7 +146,7 @@ func (c *Seat) pursue(now time.Time) error {
 		if a.change == nil {
 			c.send(Message{Kind: Prepare, To: All, Ballot: a.ballot})
 		} else {
-			c.send(Message{Kind: Accept, To: All, Ballot: a.ballot, Change: a.change})
+			c.send(Message{Kind: Accept, To: All, Ballot: a.ballot, Change: a.change, Again: a.again})
 		}
 	}
 	return nil
@@ -210,7 +214,8 @@ func (c *Seat) choose(now time.Time) error {
 			latest = m
 		}
 	}
-	if a.change = latest.Change; a.change == nil {
+	a.change, a.again = latest.Change, latest.Change != nil
+	if !a.again {
 		change, problem := c.compose(now)
 		if change == nil {
 			c.giveUp(now, problem)
@@ -219,7 +224,7 @@ func (c *Seat) choose(now time.Time) error {
 		a.change = change
 	}
 	a.began, a.sent, a.pause = now, now, c.Patience
-	c.send(Message{Kind: Accept, To: All, Ballot: a.ballot, Change: a.change})
+	c.send(Message{Kind: Accept, To: All, Ballot: a.ballot, Change: a.change, Again: a.again})
 	return nil
 }
 

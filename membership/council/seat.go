@@ -45,6 +45,7 @@ type Seat struct {
 	vote     Vote
 	admitted map[int]membership.Edges // agents that may come in for the first time, by number
 
+	sealed   bool  // see Seal
 	ready    bool  // to come in
 	down     []int // neighbours that this agent does not hear
 	reports  map[int]report
@@ -105,7 +106,14 @@ func Largest(quorum int) int { return 2*quorum - 1 }
 
 // Held reports whether the agent must stand still, as it has said which checkpoints it has, or has voted and does not know the
 // outcome. A seat whose state was lost with its process is held by its vote.
-func (c *Seat) Held(now time.Time) bool { return c.vote.Change != nil || now.Before(c.held) }
+func (c *Seat) Held(now time.Time) bool { return c.Voted() || now.Before(c.held) }
+
+// Voted reports whether this agent has voted for a change and does not know the outcome.
+func (c *Seat) Voted() bool { return c.vote.Change != nil }
+
+// Seal says whether this agent knows that all members have finished. From then on it proposes nothing of its own, and lets nobody in but by a
+// change that somebody has voted for before: members may leave once all are sealed.
+func (c *Seat) Seal(is bool) { c.sealed = is }
 
 // Waiting returns why this agent's last attempts to have a change decided have led to nothing; "" if there were none.
 func (c *Seat) Waiting() string { return c.waiting }
@@ -171,6 +179,7 @@ func (c *Seat) send(m Message) {
 	if m.Asks = c.asks(); m.Asks {
 		m.Admission = c.Admission
 	}
+	m.Sealed = m.Kind == Promise && c.sealed
 	if m.Kind == Report || m.Kind == Promise {
 		m.Down = slices.Clone(c.down)
 	}
@@ -311,7 +320,8 @@ func (c *Seat) accept(now time.Time, m Message) error {
 	if !c.member() {
 		return nil
 	}
-	if m.Ballot.Compare(c.vote.Promised) < 0 || !c.Held(now) || append(c.log, *m.Change).Validate(c.Founders, c.Quorum) != nil {
+	if m.Ballot.Compare(c.vote.Promised) < 0 || !c.Held(now) || c.sealed && !m.Again && c.letsIn(m.Change) ||
+		append(c.log, *m.Change).Validate(c.Founders, c.Quorum) != nil {
 		c.send(Message{Kind: Refuse, To: m.From, Ballot: c.vote.Promised})
 		return nil
 	}
@@ -324,6 +334,11 @@ func (c *Seat) accept(now time.Time, m Message) error {
 	c.hold(now)
 	c.send(Message{Kind: Accepted, To: m.From, Ballot: m.Ballot})
 	return nil
+}
+
+// letsIn reports whether a change has members that are none now.
+func (c *Seat) letsIn(change *membership.Change) bool {
+	return slices.ContainsFunc(change.Members, func(i int) bool { return !c.isMember(i) })
 }
 
 // holds is for how many times the patience an agent stands still without hearing of the proposal again.

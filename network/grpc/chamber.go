@@ -66,6 +66,7 @@ type chamber struct {
 	log     membership.Log // decided
 	held    bool           // the agent stands still
 	busy    bool           // the seat is at work
+	voted   bool           // it has voted and does not know the outcome
 	rests   bool           // the agent goes back to a checkpoint, and removes others that the seat would name
 	company int            // ticks for which any neighbour has been connected
 	waiting string         // why there is no change although there should be; "" if there need be none
@@ -109,7 +110,7 @@ func newChamber(m *Mixer) (*chamber, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &chamber{m: m, seat: seat, inbox: make(chan letter, inboxSize), log: seat.Log(), held: seat.Held(time.Now())}, nil
+	return &chamber{m: m, seat: seat, inbox: make(chan letter, inboxSize), log: seat.Log(), held: seat.Held(time.Now()), voted: seat.Voted()}, nil
 }
 
 // edgesOf returns the edges of a graph.
@@ -187,6 +188,7 @@ func (c *chamber) begin() bool {
 	c.m.mu.Lock()
 	defer c.m.mu.Unlock()
 	c.busy = !c.rests
+	c.seat.Seal(c.m.sealed)
 	return c.busy
 }
 
@@ -217,12 +219,13 @@ func (c *chamber) publish() {
 	if held != c.held || m.rollback != nil {
 		m.notifyWaiter()
 	}
-	c.held, c.waiting, c.busy = held, waiting, false
+	c.held, c.waiting, c.busy, c.voted = held, waiting, false, c.seat.Voted()
 	for _, change := range c.seat.Changes() {
 		c.log = c.seat.Log()
 		m.config.Log.Info("members change", "epoch", change.Epoch, "iteration", change.Iteration, "members", change.Members, "why", change.Why)
 		m.notifyWaiter()
 	}
+	m.seal()
 }
 
 // send has a message put on the stream to the neighbour that it is for, if there is one, else on all but that to the neighbour that it

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"dsbo/membership/council"
 	"dsbo/network"
 )
 
@@ -11,7 +12,7 @@ import (
 // names none before it has.
 func TestGoingBackAndCouncil(t *testing.T) {
 	m := &Mixer{rollback: &network.RollbackError{Neighbour: 1, Round: 5}}
-	c := &chamber{m: m}
+	c := &chamber{m: m, seat: new(council.Seat)}
 	m.chamber = c
 	for _, c.held = range []bool{true, false} {
 		if c.busy = !c.held; m.interrupted() != nil || c.rests {

@@ -273,6 +273,7 @@ func (e *edge) setRadius(radius int) {
 	if e.m.radius() == before {
 		return
 	}
+	e.m.seal()
 	e.m.notifyWaiter()
 	e.m.announce()
 }

@@ -13,7 +13,7 @@ import (
 // Drain implements [network.Rewinder].
 func (m *Mixer) Drain(ctx context.Context) error {
 	m.beginDrain()
-	err := m.await(ctx, m.allFinished)
+	err := m.await(ctx, func() bool { return m.radius() >= m.enough() })
 	if err == nil {
 		err = m.recordFinish()
 	}
@@ -44,6 +44,7 @@ func (m *Mixer) beginDrain() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.finished = true
+	m.seal()
 	m.do(ending)
 	m.announce()
 }
@@ -68,18 +69,45 @@ func (m *Mixer) radius() int {
 	return 1 + least
 }
 
-// announcedRadius returns the radius that the neighbours are told. They leave when all of theirs have announced radius n,
-// which this agent does once it has recorded the finish.
+// announcedRadius returns the radius that the neighbours are told. They leave when all of theirs have announced that which is
+// enough, which this agent does once it has recorded the finish.
 func (m *Mixer) announcedRadius() int {
+	if m.chamber != nil && !m.sealed {
+		return min(m.radius(), len(m.part.epoch.Members)-1)
+	}
 	if m.recorded {
 		return m.radius()
 	}
-	return min(m.radius(), len(m.part.epoch.Members)-1)
+	return min(m.radius(), m.enough()-1)
 }
 
-// lastRadius is the radius at which an agent leaves. It is one above n, because the neighbours of one that has
+// enough is the radius at which an agent records the finish: that at which it knows that all have finished; where there is a council that
+// all know so and are sealed, so that nobody is let in by a change which those that leave would not learn of.
+func (m *Mixer) enough() int {
+	n := len(m.part.epoch.Members)
+	if m.chamber != nil {
+		return 2 * n
+	}
+	return n
+}
+
+// seal has this agent's seat let nobody in any more as soon as all members are known to have finished, unless it has a vote whose outcome is
+// not known. From then on the neighbours are told of a radius of n and more.
+func (m *Mixer) seal() {
+	c := m.chamber
+	if c == nil {
+		return
+	}
+	before := m.sealed
+	m.sealed = m.allFinished() && (m.sealed || !c.busy && !c.voted && m.changed() == nil)
+	if m.sealed != before {
+		m.announce()
+	}
+}
+
+// lastRadius is the radius at which an agent leaves. It is one above what is enough, because the neighbours of one that has
 // got so far are at radius 2 or more: they know that it has finished, and understand its end.
-func (m *Mixer) lastRadius() int { return len(m.part.epoch.Members) + 1 }
+func (m *Mixer) lastRadius() int { return m.enough() + 1 }
 
 // announce tells all neighbours how far this agent is in the end of the run.
 func (m *Mixer) announce() {

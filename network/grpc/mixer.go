@@ -55,6 +55,7 @@ type Mixer struct {
 	setBackBy   int // the last of these
 
 	finished bool                // Drain has begun
+	sealed   bool                // all members have, and this agent's seat in the council lets nobody in any more
 	recorded bool                // Config.AllFinished has been called; true if there is none
 	ended    *network.EndedError // why all agents have to end; nil while the run goes on
 	err      error               // what Mix, Gather and Reduce return from now on; nil while all is well
@@ -343,7 +344,7 @@ func (m *Mixer) Rewind(round int) error {
 	m.config.Log.Info("going back", "from exchange", m.round, "to", round)
 	m.round, m.missing, m.rollback = round, 0, nil
 	m.do(computing)
-	m.finished, m.recorded = false, m.config.AllFinished == nil
+	m.finished, m.sealed, m.recorded = false, false, m.config.AllFinished == nil
 	m.rewinds++
 	m.window.rewind(round)
 	for _, e := range m.part.edges {

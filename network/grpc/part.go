@@ -90,7 +90,7 @@ func (m *Mixer) Reform(e membership.Epoch, round int) error {
 	m.part = p
 	m.in, m.decoded = make([][]float64, len(p.edges)+1), make([][]float64, len(p.edges)+1)
 	m.round, m.missing, m.rollback = round, 0, nil
-	m.finished, m.recorded = false, m.config.AllFinished == nil
+	m.finished, m.sealed, m.recorded = false, false, m.config.AllFinished == nil
 	m.reached, m.setbacks, m.stalled, m.waited = round, 0, 0, 0
 	m.do(computing)
 	m.window = window{start: round, maxFrames: m.window.maxFrames, maxBytes: m.window.maxBytes}
