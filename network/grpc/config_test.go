@@ -22,8 +22,8 @@ func TestValidate(t *testing.T) {
 	}{
 		{func(c *Config) {}, ""},
 		{func(c *Config) { c.Matrix = nil }, "Matrix must be set"},
-		{func(c *Config) { c.Agent = 3 }, "Agent must be 0 to 2; it is 3"},
-		{func(c *Config) { c.Agent = -1 }, "Agent must be 0 to 2; it is -1"},
+		{func(c *Config) { c.Agent = 3 }, "Agent must be 0 to 2, or have an Admission; it is 3"},
+		{func(c *Config) { c.Agent = -1 }, "Agent must be 0 to 2, or have an Admission; it is -1"},
 		{func(c *Config) { c.Addresses = nil }, "Addresses must be those of 3 agents; their number: 0"},
 		{func(c *Config) { c.Run = "" }, "Run must have 1 to 255 bytes; their number: 0"},
 		{func(c *Config) { c.Run = strings.Repeat("x", 256) }, "Run must have 1 to 255 bytes; their number: 256"},
