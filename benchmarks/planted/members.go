@@ -14,7 +14,7 @@ func memberBugs() []bug {
 			"if err := error(nil); err != nil {\n\t\t\treturn fmt.Errorf(\"the vote", council),
 		one("a vote for an older ballot", seat, "if m.Ballot.Compare(c.vote.Promised) < 0 || !c.Held(now) ||", "if !c.Held(now) ||", council),
 		one("a quorum of one less", propose, "len(a.votes) >= c.Quorum:", "len(a.votes) >= c.Quorum-1:", council),
-		one("what was voted for before is not proposed", propose, "if a.change = latest.Change; a.change == nil {", "if a.change = nil; a.change == nil {", council),
+		one("what was voted for before is not proposed", propose, "a.change, a.again = latest.Change, latest.Change != nil", "a.change, a.again = nil, false", council),
 		one("messages of an old epoch are counted", seat, "if m.Epoch != c.epoch.Number+1 {", "if m.Epoch > c.epoch.Number+1 {", council),
 		one("a quorum of half", membership+"/log.go", "case 2*quorum <= roster:", "case 2*quorum < roster:", membership, council),
 		one("old epoch accepted", grpc+"/part.go", "s.said == epoch && s.theirs == epoch", "s.said == epoch && s.theirs <= epoch", grpc),

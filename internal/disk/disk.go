@@ -178,7 +178,11 @@ func Probe(dir string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Close(), Remove(name))
+	err = f.Close()
+	if e := Remove(name); !errors.Is(e, fs.ErrNotExist) { // whoever has the folder may have removed it
+		err = errors.Join(err, e)
+	}
+	return err
 }
 
 // createTemp makes the temporary file of [Write].
