@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"dsbo/internal/splitmix"
@@ -33,10 +34,13 @@ type Case struct {
 	Calm, Limit time.Duration
 }
 
-// A newcomer is an agent that is admitted to a run that goes on.
+// A newcomer is an agent that is admitted to a run that goes on. Its neighbours are agents that were there from the start.
 type newcomer struct {
-	at         time.Duration // when its first process starts
-	neighbours []int
+	at         time.Duration // when its first process starts: it may be too late
+	neighbours []int         // ascending
+	lost       int           // the agent that is killed meanwhile: this one or a neighbour, as its state is handed over or before; -1: none
+	after      time.Duration // since at
+	down       time.Duration
 }
 
 // Draw returns the case of a seed.
@@ -57,7 +61,9 @@ func Draw(seed uint64) Case {
 		[]string{"-algorithm=madsbo_tuned", "-K=6", "-T=2", "-N=2", "-alpha=0.1", "-beta=0.2", "-gamma=0.2", "-set=warm_z=true", "-set=track_y=true", "-set=mom_y=0.5"},
 		[]string{"-algorithm=dsoba", "-K=8", "-alpha=0.1", "-beta=0.2", "-gamma=0.2"},
 	)...)
-	changing, latency, step := d.of("members").chance(0.15), 2*time.Second, 6*time.Hour
+	members, latency, step := d.of("members").uniform(), 2*time.Second, 6*time.Hour
+	joined := members >= 0.95
+	changing := members < 0.15 || joined
 	if changing { // it is shorter: a council looks at its clock four times a second
 		latency, step = 200*time.Millisecond, 2*time.Minute
 	}
@@ -81,6 +87,9 @@ func Draw(seed uint64) Case {
 	if changing {
 		c.drawMembers(d.of("council"))
 	}
+	if joined {
+		c.drawNewcomers(d.of("newcomers"))
+	}
 	return c
 }
 
@@ -94,6 +103,36 @@ func (c *Case) drawMembers(d draw) {
 	c.Refused = false
 	c.Patience = c.Calm + time.Hour // ends nothing
 	c.Limit += 100 * c.AbsentAfter
+}
+
+// mostNewcomers is the largest number of agents that are admitted to a run whose case is drawn.
+const mostNewcomers = 2
+
+// drawNewcomers has a case's run, whose members may change, admit agents. The quorum is more than half of all.
+func (c *Case) drawNewcomers(d draw) {
+	n := 1 + d.of("number").below(mostNewcomers)
+	c.Quorum = max(c.Quorum, (c.Agents+n)/2+1)
+	for k := range n {
+		c.Newcomers = append(c.Newcomers, c.drawNewcomer(d.of("newcomer", int64(k)), c.Agents+k))
+	}
+}
+
+// drawNewcomer draws an agent that is admitted.
+func (c *Case) drawNewcomer(d draw, agent int) newcomer {
+	n := newcomer{at: d.of("at").between(c.Calm/50, 3*c.Calm), lost: -1}
+	for j := range c.Agents {
+		if d.of("beside", int64(j)).chance(0.4) {
+			n.neighbours = append(n.neighbours, j)
+		}
+	}
+	if len(n.neighbours) == 0 {
+		n.neighbours = []int{d.of("one").below(c.Agents)}
+	}
+	if d.of("losses").chance(0.5) {
+		n.lost = among(d.of("lost"), append(slices.Clone(n.neighbours), agent, agent)...)
+		n.after, n.down = d.of("after").between(time.Second, c.AbsentAfter), d.of("down").between(time.Second, 2*c.AbsentAfter)
+	}
+	return n
 }
 
 // begin is when virtual time begins.

@@ -22,6 +22,15 @@ func (w *world) suffer(ctx context.Context) {
 	defer lasting.Wait()
 	ctx, cancel := context.WithDeadline(ctx, begin.Add(w.Calm))
 	defer cancel()
+	for i, n := range w.Newcomers {
+		lasting.Go(func() {
+			if n.lost >= 0 && sleep(ctx, n.at+n.after) {
+				f := loss{agent: n.lost, silent: w.draw.of("newcomer", int64(i)).chance(0.5), down: n.down}
+				w.trace.note("fault: %v", f)
+				f.begin(w)
+			}
+		})
+	}
 	for k := 0; ; k++ {
 		d := w.draw.of("fault", int64(k))
 		if !sleep(ctx, d.of("pause").exponential(w.Pause)) {
@@ -50,8 +59,9 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 // choose draws a fault.
 func (w *world) choose(d draw) fault {
-	agent, down := d.of("agent").below(w.Agents), d.of("down").between(time.Second, max(time.Minute, w.Calm/10))
-	other := (agent + 1 + d.of("other").below(w.Agents-1)) % w.Agents
+	n := len(w.machines)
+	agent, down := d.of("agent").below(n), d.of("down").between(time.Second, max(time.Minute, w.Calm/10))
+	other := (agent + 1 + d.of("other").below(n-1)) % n
 	if w.Quorum > 0 && d.of("absence").chance(0.3) {
 		return absence{agent, other, among(d.of("after"), 0, w.AbsentAfter) + d.of("then").between(time.Second, w.SilentAfter),
 			d.of("absent").between(w.AbsentAfter/2, 4*w.AbsentAfter), down, w.mayForget(agent) && d.of("disk").chance(0.5)}
@@ -74,7 +84,7 @@ func (w *world) choose(d draw) fault {
 	case u < 0.87:
 		return &oneWay{agent, other}
 	default:
-		return &partition{1 + d.of("side").below(1<<w.Agents-2)}
+		return &partition{1 + d.of("side").below(1<<n-2)}
 	}
 }
 
@@ -128,7 +138,8 @@ func (f absence) String() string {
 
 // mayForget reports whether an agent may lose its disk, and with it its votes: one agent of those of which any two quorums share two.
 func (w *world) mayForget(agent int) bool {
-	return 2*w.Quorum-w.Agents >= 2 && agent == w.draw.of("forgets").below(w.Agents)
+	n := len(w.machines)
+	return 2*w.Quorum-n >= 2 && agent == w.draw.of("forgets").below(n)
 }
 
 // A blackout is the loss of all machines.

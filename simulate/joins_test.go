@@ -96,7 +96,7 @@ func TestJoin(t *testing.T) {
 				t.Skip("many exchanges")
 			}
 			c := changing(method...)
-			c.Newcomers = []newcomer{{at: 2 * time.Minute, neighbours: []int{0, 3}}}
+			c.Newcomers = []newcomer{{at: 2 * time.Minute, neighbours: []int{0, 3}, lost: -1}}
 			log, ends := live(t, c, func(w *world) {
 				time.Sleep(time.Minute)
 				w.machines[3].lose(true, 200*time.Second)

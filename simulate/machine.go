@@ -13,6 +13,7 @@ import (
 	"dsbo/membership"
 	"dsbo/network"
 	"dsbo/network/grpc"
+	"dsbo/pki"
 	"dsbo/runs"
 )
 
@@ -23,6 +24,9 @@ type machine struct {
 	name  string
 	dir   string // the run folder, on the drive
 	drive *drive
+
+	identity  *pki.Identity
+	admission string // what lets the agent into the run; "" where that has it from the start
 
 	refused bool // the run has ended as [refusal] says
 	leftOut bool // the others have finished without it

@@ -46,8 +46,11 @@ func (p *process) run() error {
 // fixed are the flags of all simulated runs.
 var fixed = []string{"-quiet", "-report=false", "-batch=0", "-dtype=float64"}
 
+// hash stands for the run's settings.
+func (w *world) hash() string { return fmt.Sprint(w.Seed) }
+
 func (w *world) membershipOf(agent int) runs.Membership {
-	return runs.Membership{Run: simulated, Hash: fmt.Sprint(w.Seed), Agent: agent, Agents: w.Agents}
+	return runs.Membership{Run: simulated, Hash: w.hash(), Agent: agent, Agents: w.Agents}
 }
 
 func (p *process) membership() runs.Membership { return p.membershipOf(p.agent) }
@@ -56,12 +59,9 @@ func (p *process) membership() runs.Membership { return p.membershipOf(p.agent) 
 func (p *process) open(j *experiment.Job) experiment.Opener {
 	return func(_ context.Context, g *network.Graph, from int, fingerprint []byte, seat *experiment.Seat, longest int) (network.Team, error) {
 		own := p.membership()
-		admission, err := p.admission(p.agent, own.Hash)
-		if err != nil {
-			return nil, err
-		}
 		var listener net.Listener // nobody connects to an agent that is admitted
-		if admission == "" {
+		if p.admission == "" {
+			var err error
 			if listener, err = p.host.Listen(port); err != nil {
 				return nil, err
 			}
@@ -69,11 +69,11 @@ func (p *process) open(j *experiment.Job) experiment.Opener {
 		m, err := grpc.Open(grpc.Config{
 			Agent: p.agent, Matrix: g.W, Run: own.Run, Hash: own.Hash, Addresses: p.addresses,
 			Listener: listener, Dial: func(ctx context.Context, address string) (net.Conn, error) { return p.host.Dial(ctx, address) },
-			Identity: p.identity(p.agent), Wire: j.Settings.ExchangeWire(), Unmasked: p.Unmasked, Fingerprint: fingerprint, Round: from,
+			Identity: p.identity, Wire: j.Settings.ExchangeWire(), Unmasked: p.Unmasked, Fingerprint: fingerprint, Round: from,
 			MaxFloats: longest, KeepFrames: p.KeepFrames, Heartbeat: p.Heartbeat, SilentAfter: p.SilentAfter, PeerTimeout: p.Patience, ComputeTimeout: p.Limit,
 			Hung:       func(err error) { p.exit(err) },
 			Membership: p.council(seat),
-			Admission:  admission,
+			Admission:  p.admission,
 			AllFinished: func() error {
 				p.ending.Lock()
 				p.safe = true

@@ -48,27 +48,10 @@ type world struct {
 }
 
 // mostAgents is the largest number of agents in a run.
-const mostAgents = 9
+const mostAgents = 8 + mostNewcomers
 
 // identities are the certificates of the agents of all runs of this process.
 var identities = sync.OnceValues(func() (*certificates, error) { return newCertificates(mostAgents) })
-
-func (w *world) identity(agent int) *pki.Identity {
-	all, _ := identities() // Run has called it before
-	return all.of[agent]
-}
-
-// admission returns what lets an agent into the run; "" where that has it from the start.
-func (w *world) admission(agent int, hash string) (string, error) {
-	if agent < w.Agents {
-		return "", nil
-	}
-	all, err := identities()
-	if err != nil {
-		return "", err
-	}
-	return all.authority.Admit(pki.Admission{Agent: agent, Neighbours: w.Newcomers[agent-w.Agents].neighbours}, simulated, hash)
-}
 
 // of derives a draw of an agent.
 func (w *world) of(name string, agent int, numbers ...int) draw {
@@ -90,23 +73,38 @@ func (c Case) world() (w *world, end func(), err error) {
 		}
 	}
 	for i := range c.Agents + len(c.Newcomers) {
-		m := &machine{world: w, agent: i, name: agentName(i)}
-		folder := filepath.Join("/", "simulated", m.name)
-		drive, unmount, err := newDrive(m, folder)
+		m, unmount, err := w.newMachine(i)
 		if err != nil {
 			end()
 			return nil, nil, err
 		}
 		unmounts = append(unmounts, unmount)
-		m.dir, m.drive = filepath.Join(folder, "run"), drive
 		w.machines = append(w.machines, m)
 		if i < c.Agents {
 			w.addresses = append(w.addresses, net.JoinHostPort(m.name, port))
-		} else {
-			m.down = begin.Add(c.Newcomers[i-c.Agents].at)
 		}
 	}
 	return w, end, nil
+}
+
+// newMachine returns the machine of an agent, and what takes its drive away.
+func (w *world) newMachine(agent int) (m *machine, unmount func(), err error) {
+	all, err := identities()
+	if err != nil {
+		return nil, nil, err
+	}
+	m = &machine{world: w, agent: agent, name: agentName(agent), identity: all.of[agent]}
+	if agent >= w.Agents {
+		n := w.Newcomers[agent-w.Agents]
+		m.down = begin.Add(n.at)
+		if m.admission, err = all.authority.Admit(pki.Admission{Agent: agent, Neighbours: n.neighbours}, simulated, w.hash()); err != nil {
+			return nil, nil, err
+		}
+	}
+	folder := filepath.Join("/", "simulated", m.name)
+	m.dir = filepath.Join(folder, "run")
+	m.drive, unmount, err = newDrive(m, folder)
+	return m, unmount, err
 }
 
 // Run runs the case, inside of a bubble of testing/synctest that began with it. The error says what is wrong with its end.
