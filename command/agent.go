@@ -75,7 +75,7 @@ func (o *agentOptions) choose(number string, c *cluster.Cluster) (err error) {
 	if address == "" && o.listen != "" {
 		return dsbo.Errorf(dsbo.ErrConfig, "-listen must be left out: agent %d has no address in %s, and nobody connects to it", o.agent, o.cluster)
 	}
-	return cmp.Or(o.validate(), o.checkSites(n))
+	return cmp.Or(o.validate(c), o.checkSites(n))
 }
 
 // loadAdmission reads what lets an agent into the run that the cluster file does not have.
@@ -121,7 +121,7 @@ func (o *agentOptions) checkSites(n int) error {
 }
 
 // validate returns an error for the first flag whose value cannot work.
-func (o *agentOptions) validate() error {
+func (o *agentOptions) validate(c *cluster.Cluster) error {
 	if o.progress < 0 {
 		return dsbo.Errorf(dsbo.ErrConfig, "-progress must not be negative; it is %v", o.progress)
 	}
@@ -132,7 +132,7 @@ func (o *agentOptions) validate() error {
 		}
 	}
 	_, err := o.httpAddress(o.agent)
-	return cmp.Or(o.options.validate(), err)
+	return cmp.Or(o.options.validate(c), err)
 }
 
 // agentNumber returns the number of this agent among n agents: that of -agent if it is given, else that of the scheduler.

@@ -51,7 +51,7 @@ func TestCheckTask(t *testing.T) {
 		{"mnist", "--resume", `"--resume" is not allowed`},
 		{"mnist", "-force", `"-force" is not allowed`},
 		{"mnist", "-transport=mpi", `"-transport=mpi" is not allowed`},
-		{"mnist", "-K=x", `"flags": invalid value "x" for flag -K`},
+		{"mnist", "-K=x", `"flags": -K must be a whole number; it is "x"`},
 		{"mnist", "-r=1", "unknown flag -r"},
 		{"mnist", "-K=0", `"flags": -K`},
 		{"mnist", "-algorithm=zz", `"zz"`},

@@ -83,13 +83,16 @@ func (o *options) agentFolder(agent int) runs.Folder {
 // minSilentAfter is the least -silent-after. The heartbeat is at most a quarter of it.
 const minSilentAfter = 100 * time.Millisecond
 
-// validate returns an error for the first option whose value cannot work.
-func (o *options) validate() error {
+// validate returns an error for the first option whose value cannot work, with the cluster file or at all.
+func (o *options) validate(c *cluster.Cluster) error {
 	switch {
 	case o.certs != "" && o.insecure:
 		return dsbo.Errorf(dsbo.ErrConfig, "-certs and -insecure are mutually exclusive")
 	case o.silentAfter < minSilentAfter:
 		return dsbo.Errorf(dsbo.ErrConfig, "-silent-after must be at least %v; it is %v", minSilentAfter, o.silentAfter)
+	case c.Quorum > 0 && c.AbsentAfter <= o.silentAfter:
+		return dsbo.Errorf(dsbo.ErrConfig,
+			`cluster file: "absent_after" must be longer than -silent-after, %v; it is %v`, o.silentAfter, c.AbsentAfter)
 	case o.peerTimeout < o.silentAfter:
 		return dsbo.Errorf(dsbo.ErrConfig,
 			"-peer-timeout must be at least -silent-after, %v; it is %v", o.silentAfter, o.peerTimeout)

@@ -67,12 +67,12 @@ func (p *program) parseRun(args []string, help io.Writer) (o runOptions, c *clus
 	for _, fl := range common {
 		o.common = append(o.common, "-"+fl.Name+"="+fl.Value.String())
 	}
-	return o, c, o.validate(len(c.Addresses))
+	return o, c, o.validate(c)
 }
 
-// validate returns an error for the first flag whose value cannot work, such as a rule of -http that gives two of n agents the
+// validate returns an error for the first flag whose value cannot work, such as a rule of -http that gives two agents the
 // same address.
-func (o *runOptions) validate(n int) error {
+func (o *runOptions) validate(c *cluster.Cluster) error {
 	switch {
 	case o.restarts < 0:
 		return dsbo.Errorf(dsbo.ErrConfig, "-restarts must not be negative; it is %d", o.restarts)
@@ -80,7 +80,7 @@ func (o *runOptions) validate(n int) error {
 		return dsbo.Errorf(dsbo.ErrConfig, "-resume and -force are mutually exclusive")
 	}
 	first := map[string]int{}
-	for i := range n {
+	for i := range c.Addresses {
 		address, err := o.httpAddress(i)
 		if err != nil {
 			return err
@@ -91,7 +91,7 @@ func (o *runOptions) validate(n int) error {
 		}
 		first[address] = i
 	}
-	return o.options.validate()
+	return o.options.validate(c)
 }
 
 // runAgents is the verb run: it runs all agents of a cluster file and merges their run folders.

@@ -24,6 +24,9 @@ func (r *runner) readChanges() (err error) {
 		if err != nil {
 			return dsbo.Errorf(dsbo.ErrConfig, "-membership: %w", err)
 		}
+		if len(lines) > 0 && lines[len(lines)-1] != '\n' { // a crash may leave such a line, which Parse passes over
+			return dsbo.Errorf(dsbo.ErrConfig, "-membership: %s: the last line must be whole, with a line feed at its end", s.Membership)
+		}
 		if r.changes, err = membership.Parse(s.Membership, bytes.NewReader(lines)); err != nil {
 			return fmt.Errorf("-membership: %w", err)
 		}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"dsbo"
@@ -68,7 +69,29 @@ func (f *Flags) ParseOperands(args []string, out io.Writer) error {
 		f.VisitAll(func(fl *flag.Flag) { names = append(names, fl.Name) })
 		return dsbo.Errorf(dsbo.ErrConfig, "unknown flag -%s%s (-h lists the flags)", name, Suggest("-", name, names))
 	}
-	return dsbo.Errorf(dsbo.ErrConfig, "%w (-h lists the flags)", err)
+	return dsbo.Errorf(dsbo.ErrConfig, "%w (-h lists the flags)", f.explain(err))
+}
+
+// explain names what a flag's value must be, where package flag says "parse error". It has no type for its errors.
+func (f *Flags) explain(err error) error {
+	var value, name string
+	if _, other := fmt.Sscanf(err.Error(), "invalid value %q for flag -%s parse error", &value, &name); other != nil {
+		return err
+	}
+	name = strings.TrimSuffix(name, ":")
+	g, ok := f.Lookup(name).Value.(flag.Getter)
+	if !ok {
+		return err
+	}
+	switch g.Get().(type) {
+	case int, uint64:
+		return fmt.Errorf("-%s must be a whole number; it is %q", name, value)
+	case float64:
+		return fmt.Errorf("-%s must be a number; it is %q", name, value)
+	case time.Duration:
+		return fmt.Errorf("-%s must be a time such as 10s; it is %q", name, value)
+	}
+	return err
 }
 
 // checkOperands returns an error if a flag stands among what follows the flags.
