@@ -10,6 +10,7 @@ import (
 	"math"
 	"net"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -32,10 +33,12 @@ type siege struct {
 	t       *testing.T
 	office  office
 	configs []Config
+	target  int          // whom the attacker visits
 	outside *memnet.Host // of the attacker
 	ms      []*Mixer     // agents 1 and 2
 	errs    chan error
 	lines   atomic.Int64 // of the logs of both
+	over    atomic.Bool  // one of them has ended
 }
 
 // Write counts the lines of the log.
@@ -46,13 +49,13 @@ func (s *siege) Write(b []byte) (int, error) {
 
 const (
 	siegeExchanges = 3
-	siegeLength    = 4
+	siegeLength    = workerLength
 )
 
 // newSiege opens agents 1 and 2, which give up soon if the run is to end.
 func newSiege(t *testing.T, ends bool) *siege {
 	wires := memnet.New(memnet.Still(time.Millisecond))
-	s := &siege{t: t, office: office{newAuthority()}, errs: make(chan error, 2), outside: wires.Host("outside")}
+	s := &siege{t: t, office: office{newAuthority()}, errs: make(chan error, 2), target: self, outside: wires.Host("outside")}
 	ids := make([]*pki.Identity, 3)
 	for i := range ids {
 		ids[i] = s.office.good(i)
@@ -95,17 +98,24 @@ func (s *siege) mix(ctx context.Context, m *Mixer) error {
 	return nil
 }
 
-// address is that of agent 1.
-func (s *siege) address() string { return s.configs[1].Addresses[1] }
+// address is that of the target.
+func (s *siege) address() string { return machine(s.target) + ":7000" }
 
-// visit connects to agent 1 and sends frames.
+// visit connects to the target and sends frames.
 func (s *siege) visit(frames ...[]byte) (rpc.ClientStream, error) {
-	return visitOver(s.t, s.outside.Dial, s.address(), s.creds(0), frames...)
+	return visitOver(s.t, s.outside.Dial, s.address(), s.creds(), frames...)
 }
 
-// creds are those of an agent, or of one of another authority.
-func (s *siege) creds(agent int) credentials.TransportCredentials {
-	return credentials.NewTLS(s.office.good(agent).Client(self))
+// client returns the settings with which agent 0 connects to the target.
+func (s *siege) client() *tls.Config { return s.office.good(0).Client(s.target) }
+
+func (s *siege) creds() credentials.TransportCredentials { return credentials.NewTLS(s.client()) }
+
+// hello returns what agent 0 says to the target.
+func (s *siege) hello() hello {
+	h := goodHello(0)
+	h.to, h.offers = s.target, ownCapabilities
+	return h
 }
 
 // as connects with a hello as agent 0 and says what follows. The stream stays until the end of the test.
@@ -119,12 +129,12 @@ func (s *siege) as(h hello, frames ...[]byte) {
 }
 
 // says is an attack by frames after a good hello.
-func says(frames ...[]byte) func(*siege) { return func(s *siege) { s.as(goodHello(0), frames...) } }
+func says(frames ...[]byte) func(*siege) { return func(s *siege) { s.as(s.hello(), frames...) } }
 
-// floods sends frames after a good hello until agent 1 ends the stream.
+// floods sends frames after a good hello until the target ends the stream.
 func floods(frames ...[]byte) func(*siege) {
 	return func(s *siege) {
-		stream := must.Get(s.visit(goodHello(0).encode()))
+		stream := must.Get(s.visit(s.hello().encode()))
 		ended := make(chan error)
 		go func() {
 			var err error
@@ -150,7 +160,7 @@ func floods(frames ...[]byte) func(*siege) {
 // hellos is an attack by a hello that is not good.
 func hellos(change func(*hello)) func(*siege) {
 	return func(s *siege) {
-		h := goodHello(0)
+		h := s.hello()
 		change(&h)
 		if _, err := s.visit(h.encode()); err == nil {
 			s.t.Error("the hello was accepted")
@@ -169,14 +179,14 @@ func crowds(n int, do func(s *siege, c net.Conn)) func(*siege) {
 	}
 }
 
-// connects again and again with a good hello, and sends heartbeats that say this, until agent 1 has ended.
+// connects again and again with a good hello, and sends heartbeats that say this, until the target has ended.
 func connects(frames ...[]byte) func(*siege) {
 	return func(s *siege) {
-		for k := 0; len(s.errs) == 0; k++ {
-			conn := must.Get(rpc.NewClient("passthrough:///"+s.address(), rpc.WithTransportCredentials(s.creds(0)), rpc.WithContextDialer(s.outside.Dial)))
+		for !s.over.Load() {
+			conn := must.Get(rpc.NewClient("passthrough:///"+s.address(), rpc.WithTransportCredentials(s.creds()), rpc.WithContextDialer(s.outside.Dial)))
 			ctx, cancel := context.WithTimeout(s.t.Context(), 60*time.Millisecond)
 			if stream, err := conn.NewStream(ctx, &service.Streams[0], method, rpc.ForceCodecV2(codec{})); err == nil {
-				_ = stream.SendMsg(goodHello(0).encode())
+				_ = stream.SendMsg(s.hello().encode())
 				for _, f := range frames {
 					_ = stream.SendMsg(f)
 				}
@@ -195,7 +205,7 @@ func fails(agent, kind int, text string) []byte {
 	return encode(header{kindFail, agent, kind}, []byte(text))
 }
 
-func full(v float64) []float64 { return []float64{v, v, v, v} }
+func full(v float64) []float64 { return slices.Repeat([]float64{v}, siegeLength) }
 
 // An attack is a way in which a member or a stranger misbehaves, and what the run ends with; "" where it goes on as if nothing had been,
 // with an honest agent 0.
@@ -250,11 +260,11 @@ var attacks = []attack{
 	{"other settings", hellos(func(h *hello) { h.config = "mash" }), ""},
 	{"another program", hellos(func(h *hello) { h.program.Arithmetic = "abacus" }), ""},
 	{"another agent", hellos(func(h *hello) { h.from = 2 }), ""},
-	{"for another agent", hellos(func(h *hello) { h.to = 2 }), ""},
+	{"for another agent", hellos(func(h *hello) { h.to++ }), ""},
 	{"texts of control characters", hellos(func(h *hello) { h.form = "\x1b[2J" }), ""},
 	{"needs what there is not", hellos(func(h *hello) { h.needs = 1 << 63 }), ""},
 	{"has sent and needs what is not", func(s *siege) {
-		h := goodHello(0)
+		h := s.hello()
 		h.sent, h.next = maxNumber, maxNumber
 		s.as(h)
 	}, "silent"},
@@ -262,19 +272,19 @@ var attacks = []attack{
 	// Strangers, and members that do not come as far as a hello.
 	{"nothing after TCP", crowds(200, func(*siege, net.Conn) {}), ""},
 	{"nothing after TLS", crowds(100, func(s *siege, c net.Conn) {
-		_ = tls.Client(c, s.office.good(0).Client(self)).Handshake() // those that had to make room fail
+		_ = tls.Client(c, s.client()).Handshake() // those that had to make room fail
 	}), ""},
 	{"garbage after TCP", crowds(100, func(_ *siege, c net.Conn) { _, _ = c.Write([]byte(strings.Repeat("x", 1<<16))) }), ""},
 	{"megabytes after TLS", crowds(3, func(s *siege, c net.Conn) {
 		_ = c.SetDeadline(time.Now().Add(waitLimit))
-		t := tls.Client(c, s.office.good(0).Client(self))
+		t := tls.Client(c, s.client())
 		must.OK(t.Handshake())
 		go func() { // one that reads learns that the other end is closed
 			_, _ = io.Copy(io.Discard, t)
 			c.Close()
 		}()
 		if n, err := io.Copy(t, io.LimitReader(endless{}, 64<<20)); err == nil {
-			s.t.Errorf("agent 1 took %d bytes before it knew whose they are", n)
+			s.t.Errorf("agent %d took %d bytes before it knew whose they are", s.target, n)
 		}
 	}), ""},
 	{"a storm of refusals", func(s *siege) {
@@ -310,7 +320,11 @@ func (a attack) run(t *testing.T) {
 	s := newSiege(t, a.ends != "")
 	before := allocated()
 	for _, m := range s.ms {
-		go func() { s.errs <- s.mix(limited(t), m) }()
+		go func() {
+			err := s.mix(limited(t), m)
+			s.over.Store(true)
+			s.errs <- err
+		}()
 	}
 	a.do(s)
 	if a.ends == "" {

@@ -312,12 +312,12 @@ func (v *town) live(t *testing.T) membership.Log {
 		return err
 	})...))
 	log := v.citizens[0].log
-	xs := make([][]float64, len(v.citizens))
-	for i, z := range v.citizens {
+	xs := make([][]float64, v.w.N())
+	for _, z := range v.citizens {
 		if string(z.log.Bytes()) != string(log.Bytes()) {
-			t.Errorf("agent %d has the log\n%sand agent 0 has\n%s", i, z.log.Bytes(), log.Bytes())
+			t.Errorf("agent %d has the log\n%sand agent %d has\n%s", z.agent, z.log.Bytes(), v.citizens[0].agent, log.Bytes())
 		}
-		xs[i] = z.end
+		xs[z.agent] = z.end
 	}
 	t.Logf("%s", log.Bytes())
 	want := v.replay(log)
