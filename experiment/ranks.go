@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -188,10 +189,19 @@ func (l *ranks) leave(ctx context.Context, r *runner, stderr io.Writer, err erro
 	closing := l.world.Close(end)
 	if end.Err() != nil {
 		fmt.Fprintf(stderr, "process %d of %d: %s; the other processes do not end: aborting\n", l.world.Rank(), l.world.Size(), cli.OneLine(cmp.Or(err, closing)))
-		l.world.Abort(max(1, cli.Code(cmp.Or(err, closing))))
+		l.world.Abort(max(1, cli.Code(cmp.Or(jobError(err), closing))))
 	}
 	if err != nil {
-		return cli.Reported(err)
+		return cli.Reported(jobError(err))
 	}
 	return closing
+}
+
+// jobError returns what an error of this process is to the job: all ranks have one command line, so one that ends because of another
+// rank's error ends with that one's exit code. The launcher passes on that of the process which is the first to end.
+func jobError(err error) error {
+	if ended, ok := errors.AsType[*network.EndedError](err); ok {
+		return cmp.Or(network.ErrorOfKind(ended.Kind), err)
+	}
+	return err
 }
