@@ -28,17 +28,26 @@ after those of the cluster file and of sites that have been admitted before. The
 cluster file must be more than half of all agents, this one included. The other sites get no
 new file: the agent shows its admission, and they check the signature.`
 
+// admissionOptions are the flags of pki admission.
+type admissionOptions struct {
+	ca, out    string
+	neighbours string // list of agents, as it is given
+	days       int
+	yes        bool
+}
+
 // pkiAdmission is the step in which the authority admits a site.
 func (p *program) pkiAdmission(_ context.Context, args []string, stdout, _ io.Writer) error {
+	var o admissionOptions
 	f := cli.NewFlags(p.name+" pki admission", admissionIntro, "")
 	f.Synopsis = "-ca DIR -cluster FILE -neighbours LIST -out DIR [flags] REQUEST"
 	f.Example = p.name + " pki admission -ca authority -cluster cluster.json -neighbours 0,3 -out signed -yes agent-8.csr"
-	ca := f.String("ca", "", "`folder` with ca.pem and ca-key.pem")
+	f.StringVar(&o.ca, "ca", "", "`folder` with ca.pem and ca-key.pem")
 	f.String("cluster", "", "cluster `file` of the run")
-	neighbours := f.String("neighbours", "", "`agents` of the cluster file that the agent connects to, such as 0,3: two or more, so that it stays when one leaves")
-	out := f.String("out", "", "`folder` for the certificate and the admission")
-	days := f.Int("days", 90, "`days` from now on in which the certificate is valid, at most as long as the authority")
-	yes := f.Bool("yes", false, "sign: the digest is the one that the site sees")
+	f.StringVar(&o.neighbours, "neighbours", "", "`agents` of the cluster file that the agent connects to, such as 0,3: two or more, so that it stays when one leaves")
+	f.StringVar(&o.out, "out", "", "`folder` for the certificate and the admission")
+	f.IntVar(&o.days, "days", 90, "`days` from now on in which the certificate is valid, at most as long as the authority")
+	f.BoolVar(&o.yes, "yes", false, "sign: the digest is the one that the site sees")
 	f.Group("Flags", "ca", "cluster", "neighbours", "out", "days", "yes")
 	if err := f.ParseOperands(args, stdout); err != nil {
 		return err
@@ -53,11 +62,16 @@ func (p *program) pkiAdmission(_ context.Context, args []string, stdout, _ io.Wr
 	if f.NArg() != 1 {
 		return dsbo.Errorf(dsbo.ErrConfig, "one request is required, such as agent-%d.csr", len(c.Addresses))
 	}
-	beside, err := neighboursOf(*neighbours, c)
+	return o.admit(c, f.Arg(0), stdout)
+}
+
+// admit shows a request and, with -yes, signs it and the admission of its agent.
+func (o *admissionOptions) admit(c *cluster.Cluster, request string, stdout io.Writer) error {
+	neighbours, err := neighboursOf(o.neighbours, c)
 	if err != nil {
 		return err
 	}
-	a, from, until, err := loadSigner(*ca, *days)
+	authority, from, until, err := loadSigner(o.ca, o.days)
 	if err != nil {
 		return err
 	}
@@ -65,11 +79,11 @@ func (p *program) pkiAdmission(_ context.Context, args []string, stdout, _ io.Wr
 		return dsbo.Errorf(dsbo.ErrConfig, `nobody can be admitted to %s: the cluster file must have a "quorum" of more than half of %d agents; it is %d`,
 			c.Run, len(c.Addresses)+1, c.Quorum)
 	}
-	granted, err := grantAll(a, f.Args(), len(c.Addresses), council.Largest(c.Quorum), from, until, stdout)
+	granted, err := grantAll(authority, []string{request}, len(c.Addresses), council.Largest(c.Quorum), from, until, stdout)
 	if err != nil {
 		return err
 	}
-	if !*yes {
+	if !o.yes {
 		_, err := fmt.Fprintln(stdout, "nothing is signed: -yes signs it, if the digest is the one that the site sees")
 		return err
 	}
@@ -77,24 +91,24 @@ func (p *program) pkiAdmission(_ context.Context, args []string, stdout, _ io.Wr
 	if err != nil {
 		return err
 	}
-	text, err := a.Admit(pki.Admission{Agent: agent, Neighbours: beside}, c.Run, c.Hash())
+	text, err := authority.Admit(pki.Admission{Agent: agent, Neighbours: neighbours}, c.Run, c.Hash())
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(*out, 0o700); err != nil {
+	if err := os.MkdirAll(o.out, 0o700); err != nil {
 		return dsbo.Errorf(dsbo.ErrConfig, "-out: %w", err)
 	}
-	if err := pki.SaveCertificate(*out, granted[0]); err != nil {
+	if err := pki.SaveCertificate(o.out, granted[0]); err != nil {
 		return err
 	}
-	if err := pki.SaveAdmission(*out, agent, text); err != nil {
+	if err := pki.SaveAdmission(o.out, agent, text); err != nil {
 		return err
 	}
-	if err := a.PutCertificate(*out); err != nil {
+	if err := authority.PutCertificate(o.out); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(stdout, "%s is admitted to %s beside agents %s; its files are in %s, valid until %s\n",
-		pki.Name(agent), c.Run, *neighbours, *out, until.Format(time.DateTime))
+		pki.Name(agent), c.Run, o.neighbours, o.out, until.Format(time.DateTime))
 	return err
 }
 

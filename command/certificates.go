@@ -23,7 +23,7 @@ type certificate struct {
 	files   pki.Files
 	log     *slog.Logger
 	monitor *monitor
-	warned  time.Time // when the log last said that it expires
+	warned  time.Time // when the log last said that it expires soon
 }
 
 // load returns the identity to begin with.
@@ -32,19 +32,19 @@ func (c *certificate) load(now time.Time) (*pki.Identity, error) {
 	if err != nil {
 		return nil, fmt.Errorf("-certs: %w", err)
 	}
-	c.taken(id, now)
+	c.adopt(id, now)
 	return id, nil
 }
 
-// taken says which certificate the agent has now.
-func (c *certificate) taken(id *pki.Identity, now time.Time) {
+// adopt logs which certificate the agent has from now on, and when it expires.
+func (c *certificate) adopt(id *pki.Identity, now time.Time) {
 	c.log.Info("certificate", "name", pki.Name(id.Agent), "expires", id.Expires())
 	c.monitor.update(func(p *position) { p.expires = id.Expires() })
 	c.warned = time.Time{}
 	c.warn(now)
 }
 
-// warn says in the log that the certificate expires, where it does so soon.
+// warn logs that the certificate expires soon, if it does and has not been logged for a while.
 func (c *certificate) warn(now time.Time) {
 	left := c.monitor.current().expires.Sub(now)
 	if left > expiryWarned || now.Sub(c.warned) < warnedEvery {
@@ -64,7 +64,7 @@ func (c *certificate) check(now time.Time, renew func(*pki.Identity) error) {
 	case err != nil:
 		c.log.Warn("the certificate's files have changed, and are not used", "reason", cli.OneLine(err))
 	case id != nil:
-		c.taken(id, now)
+		c.adopt(id, now)
 	}
 	c.warn(now)
 }

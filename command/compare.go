@@ -76,6 +76,12 @@ func (p *program) compare(ctx context.Context, args []string, stdout, stderr io.
 	if err != nil {
 		return err
 	}
+	return writeComparison(stdout, result, folder)
+}
+
+// writeComparison writes the page of a comparison, and to stdout its rankings and where the page is. It returns what failed among the
+// runs.
+func writeComparison(stdout io.Writer, result *compare.Result, folder string) error {
 	page, err := result.Write(folder)
 	if err != nil {
 		return err

@@ -16,19 +16,19 @@ import (
 
 // options are the flags that the verbs run and agent have in common. The verb run passes them on to its agents.
 type options struct {
-	cluster     string
-	out         string
-	certs       string
-	insecure    bool
-	mask        bool
-	silentAfter time.Duration
-	peerTimeout time.Duration
-	computing   time.Duration // -compute-timeout
-	keepFrames  int
-	keepMiB     int
-	log         string
-	quiet       bool
-	http        string
+	cluster        string
+	out            string
+	certs          string
+	insecure       bool
+	mask           bool
+	silentAfter    time.Duration
+	peerTimeout    time.Duration
+	computeTimeout time.Duration
+	keepFrames     int
+	keepMiB        int
+	log            string
+	quiet          bool
+	http           string
 }
 
 // connectionFlags are the names of the options that are about connections, in the order of the help.
@@ -48,7 +48,7 @@ func (o *options) addFlags(f *cli.Flags, withoutCerts, log string) {
 		"reconnect to a neighbour, and log its number, after it has been silent for this `time`; must be the same for all agents")
 	f.DurationVar(&o.peerTimeout, "peer-timeout", 10*time.Minute,
 		"give up after a neighbour has been silent, or an agent has held up an exchange and does not say that it computes, for this `time`")
-	f.DurationVar(&o.computing, "compute-timeout", 24*time.Hour,
+	f.DurationVar(&o.computeTimeout, "compute-timeout", 24*time.Hour,
 		"give up after agents that say that they compute have held up an exchange for this `time`")
 	f.IntVar(&o.keepFrames, "keep-frames", 1024,
 		"`exchanges` kept for neighbours that come back; if one needs older ones, this agent goes back to an earlier checkpoint as well")
@@ -96,8 +96,8 @@ func (o *options) validate(c *cluster.Cluster) error {
 	case o.peerTimeout < o.silentAfter:
 		return dsbo.Errorf(dsbo.ErrConfig,
 			"-peer-timeout must be at least -silent-after, %v; it is %v", o.silentAfter, o.peerTimeout)
-	case o.computing < o.peerTimeout:
-		return dsbo.Errorf(dsbo.ErrConfig, "-compute-timeout must be at least -peer-timeout, %v; it is %v", o.peerTimeout, o.computing)
+	case o.computeTimeout < o.peerTimeout:
+		return dsbo.Errorf(dsbo.ErrConfig, "-compute-timeout must be at least -peer-timeout, %v; it is %v", o.peerTimeout, o.computeTimeout)
 	case o.keepFrames < 2:
 		return dsbo.Errorf(dsbo.ErrConfig, "-keep-frames must be at least 2; it is %d", o.keepFrames)
 	case o.keepMiB < 1 || o.keepMiB > 1<<20:

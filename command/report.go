@@ -56,17 +56,23 @@ func (p *program) report(_ context.Context, args []string, stdout, _ io.Writer) 
 		}
 		all = append(all, r)
 	}
+	options := report.Options{Title: *title}
 	if *figures != "" {
-		names := strings.Split(*only, ",")
-		if *only == "" {
-			names = nil
+		var names []string
+		if *only != "" {
+			names = strings.Split(*only, ",")
 		}
-		return report.SaveFigures(*figures, *prefix, all, report.Options{Title: *title}, names...)
+		return report.SaveFigures(*figures, *prefix, all, options, names...)
 	}
 	folder := cmp.Or(*out, "report")
 	if *out == "" && f.NArg() == 1 {
 		folder = f.Arg(0)
 	}
+	return writeReport(folder, all, options, stdout)
+}
+
+// writeReport writes the page of runs and its figures to a folder, and the page's path to stdout.
+func writeReport(folder string, all []*report.Run, options report.Options, stdout io.Writer) error {
 	lock, err := runs.Folder(folder).Lock() // a run that is still going writes its page itself
 	if errors.Is(err, disk.ErrLocked) {
 		err = fmt.Errorf("%w -out puts the page elsewhere", err)
@@ -75,7 +81,7 @@ func (p *program) report(_ context.Context, args []string, stdout, _ io.Writer) 
 		return err
 	}
 	defer lock.Close()
-	path, err := report.Write(folder, all, report.Options{Title: *title})
+	path, err := report.Write(folder, all, options)
 	if err != nil {
 		return err
 	}

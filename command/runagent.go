@@ -49,18 +49,17 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 		s.log.Info("serving /healthz and /metrics", "address", bound)
 	}
 	s.log.Info("starting", "run", c.Run, "agents", len(c.Addresses), "process", os.Getpid())
-	config := o.exchangeConfig(c, s)
-	own := certificate{files: pki.Files{Folder: o.certs, Agent: o.agent}, log: s.log, monitor: m}
 	if o.insecure && (!o.attached || o.agent == 0) { // of those that the verb run starts one speaks for all
 		s.log.Warn("-insecure: connections are not protected, and whoever reaches this agent's port can take part in the run")
 	}
+	e := agentExchange{options: &o, cluster: c, config: o.exchangeConfig(c, s), own: certificate{files: pki.Files{Folder: o.certs, Agent: o.agent}, log: s.log, monitor: m}}
 	if o.certs != "" {
-		if config.Identity, err = own.load(time.Now()); err != nil {
+		if e.config.Identity, err = e.own.load(time.Now()); err != nil {
 			return err
 		}
 	}
 	// The file is written before other agents leave: without it this agent, started again, would wait for them in vain.
-	config.AllFinished = func() error { return o.folder().WriteMembership(o.membership(c)) }
+	e.config.AllFinished = func() error { return o.folder().WriteMembership(o.membership(c)) }
 	j, err := p.agentJob(&o, c)
 	if err != nil {
 		return err
@@ -68,42 +67,62 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 	if c.Quorum > 0 && j.Settings.Privacy != nil {
 		return dsbo.Errorf(dsbo.ErrConfig, `cluster file: "quorum" and -dp-epsilon are mutually exclusive: the noise of a sum is dealt to agents that stay`)
 	}
-	var mixer *dsbogrpc.Mixer
-	unfollow := func() {}
-	j.View = s
-	j.Layout = experiment.OneAgent(o.agent, c.Hash()+" "+pki.Name(o.agent), func(_ context.Context, g *network.Graph, from int, data []byte, seat *experiment.Seat, longest int) (network.Team, error) {
-		program, err := build.Digest()
-		if err != nil {
-			return nil, err
-		}
-		config.Matrix, config.Round, config.Wire, config.MaxFloats = g.W, from, j.Settings.ExchangeWire(), longest
-		if c.Quorum > 0 {
-			config.Membership = &dsbogrpc.Membership{
-				Quorum: c.Quorum, AbsentAfter: c.AbsentAfter, Log: seat.Log, Vote: seat.Vote, Records: seat, Give: seat.Give,
-			}
-		}
-		config.Fingerprint = append(slices.Clone(program), data...)
-		if mixer, err = o.openExchange(config, j.Settings.Privacy != nil); err != nil {
-			return nil, err
-		}
-		m.update(func(p *position) { p.exchange = mixer })
-		if o.certs != "" {
-			unfollow = own.follow(mixer.Renew)
-		}
-		return mixer, nil
-	})
+	e.settings, j.View = j.Settings, s
+	j.Layout = experiment.OneAgent(o.agent, c.Hash()+" "+pki.Name(o.agent), e.open)
 	if o.agent > 0 || o.attached {
 		stdout = nil // no page and no table, which would be the same for all agents
 	}
-	err = j.Run(ctx, stdout, stderr)
-	unfollow()
-	if mixer != nil {
-		err = errors.Join(err, mixer.Close())
-	}
+	err = errors.Join(j.Run(ctx, stdout, stderr), e.close())
 	if errors.Is(err, context.Canceled) {
 		return fmt.Errorf("%w; the same command goes on", err)
 	}
 	return err
+}
+
+// An agentExchange is an agent's end of the exchange: its job opens it when it knows its data and where it goes on.
+type agentExchange struct {
+	options  *agentOptions
+	cluster  *cluster.Cluster
+	config   dsbogrpc.Config // without what the job knows
+	own      certificate
+	settings *experiment.Settings
+	mixer    *dsbogrpc.Mixer // nil before it is open
+	unfollow func()          // ends the watch for a new certificate; nil: there is none
+}
+
+// open is the job's [experiment.Opener].
+func (e *agentExchange) open(_ context.Context, g *network.Graph, from int, data []byte, seat *experiment.Seat, longest int) (network.Team, error) {
+	program, err := build.Digest()
+	if err != nil {
+		return nil, err
+	}
+	config, c := e.config, e.cluster
+	config.Matrix, config.Round, config.Wire, config.MaxFloats = g.W, from, e.settings.ExchangeWire(), longest
+	if c.Quorum > 0 {
+		config.Membership = &dsbogrpc.Membership{
+			Quorum: c.Quorum, AbsentAfter: c.AbsentAfter, Log: seat.Log, Vote: seat.Vote, Records: seat, Give: seat.Give,
+		}
+	}
+	config.Fingerprint = append(slices.Clone(program), data...)
+	if e.mixer, err = e.options.openExchange(config, e.settings.Privacy != nil); err != nil {
+		return nil, err
+	}
+	e.own.monitor.update(func(p *position) { p.exchange = e.mixer })
+	if e.options.certs != "" {
+		e.unfollow = e.own.follow(e.mixer.Renew)
+	}
+	return e.mixer, nil
+}
+
+// close closes the exchange, if it is open.
+func (e *agentExchange) close() error {
+	if e.unfollow != nil {
+		e.unfollow()
+	}
+	if e.mixer == nil {
+		return nil
+	}
+	return e.mixer.Close()
 }
 
 // openExchange opens the agent's end of the exchange, where -listen says if it is given. Without certificates, masks need a secret, and
@@ -168,7 +187,7 @@ func (o *agentOptions) exchangeConfig(c *cluster.Cluster, s *screen) dsbogrpc.Co
 	config := dsbogrpc.Config{
 		Agent: o.agent, Run: c.Run, Hash: c.Hash(), Addresses: c.Addresses, Relay: c.Relay, Insecure: o.insecure, Unmasked: !o.mask,
 		KeepFrames: o.keepFrames, KeepBytes: int64(o.keepMiB) << 20, SilentAfter: o.silentAfter, PeerTimeout: o.peerTimeout,
-		ComputeTimeout: o.computing, Hung: s.hung, Admission: o.admission,
+		ComputeTimeout: o.computeTimeout, Hung: s.hung, Admission: o.admission,
 		Log: s.log,
 	}
 	if o.adjust != nil {
