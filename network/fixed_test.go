@@ -2,6 +2,7 @@ package network
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -34,6 +35,27 @@ func TestSumsFit(t *testing.T) {
 							break
 						}
 					}
+				}
+			}
+		}
+	}
+}
+
+// TestTermsAreRounded: a term is the nearest multiple of its block's unit, on wires that do not draw.
+func TestTermsAreRounded(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	v := make([]float64, 3*longBlock)
+	for i := range v { // many are too small for all of their digits
+		v[i] = math.Ldexp(r.NormFloat64(), -r.IntN(64))
+	}
+	for _, wire := range []Wire{Float64, Float32} {
+		for _, n := range []int{2, 8, 1024} {
+			f := newFixedPoint(wire, len(v), n)
+			scales := f.exponents(nil, v)
+			for i, word := range f.encode(nil, v, scales, newDraws(1)) {
+				units := math.Ldexp(v[i], f.most-int(scales[i/f.block])+exponentBias) // exact
+				if off := math.Abs(float64(int64(word<<(64-f.bits))>>(64-f.bits)) - units); off > .5 {
+					t.Fatalf("%v, n = %d: %g is %g units off; it must be at most half a unit", wire, n, v[i], off)
 				}
 			}
 		}

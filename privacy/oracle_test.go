@@ -28,9 +28,14 @@ func (still) JVP(dst, _, _, _ []float64, _ dsbo.Sample) error    { clear(dst); r
 
 // covered returns the noisy oracle of a still one, whose file is in a folder.
 func covered(t *testing.T, folder string, q int, terms privacy.Terms) *privacy.Oracle {
+	return coveredRows(t, folder, q, terms, "rows")
+}
+
+// coveredRows is covered for other rows.
+func coveredRows(t *testing.T, folder string, q int, terms privacy.Terms, rows string) *privacy.Oracle {
 	l := must.Get(privacy.OpenLedger(filepath.Join(folder, "noise")))
 	t.Cleanup(func() { l.Close() })
-	return privacy.NewOracle(still{2, q}, privacy.Bound{Gradient: 0.02, Product: 0.01}, privacy.Bound{Gradient: 0.04}, privacy.NewCurator(terms, l, "rows"))
+	return privacy.NewOracle(still{2, q}, privacy.Bound{Gradient: 0.02, Product: 0.01}, privacy.Bound{Gradient: 0.04}, privacy.NewCurator(terms, l, rows))
 }
 
 // deviation is the root mean square of numbers.
@@ -87,6 +92,20 @@ func TestOneQuestionHasOneAnswer(t *testing.T) {
 	y[0] = 2
 	if err := o.LowerGrad(again, x, y, dsbo.Sample{}); !errors.Is(err, dsbo.ErrConfig) {
 		t.Errorf("a third answer of two: error %v", err)
+	}
+}
+
+// TestOtherRowsHaveOtherNoise: the difference of two answers to one question would else be that of the rows alone.
+func TestOtherRowsHaveOtherNoise(t *testing.T) {
+	const q = 5
+	terms := must.Get(privacy.NewTerms(privacy.Budget{Epsilon: 1, Delta: 1e-6}, [3]int{2, 1, 0}))
+	folder, answers := t.TempDir(), [2][]float64{}
+	for k, rows := range []string{"rows", "rows, and one more"} {
+		answers[k] = make([]float64, q)
+		must.OK(coveredRows(t, folder, q, terms, rows).LowerGrad(answers[k], make([]float64, 2), make([]float64, q), dsbo.Sample{}))
+	}
+	if slices.Equal(answers[0], answers[1]) {
+		t.Errorf("both answers are %v", answers[0])
 	}
 }
 

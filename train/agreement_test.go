@@ -2,6 +2,7 @@ package train_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"regexp"
 	"sync"
@@ -12,10 +13,12 @@ import (
 	"dsbo/train"
 )
 
-// A faulty method is newtoncg of which one agent computes wrongly: after the fifth iteration its x is off by a unit in the last place.
+// A faulty method is newtoncg of which one agent computes wrongly: after the fifth iteration its x is off by a unit in the last place, or is
+// no number.
 type faulty struct {
 	*algo.NewtonCG
 	Once *sync.Once
+	NaN  bool
 }
 
 func (f *faulty) Init(p, q, K int) error {
@@ -26,7 +29,12 @@ func (f *faulty) Init(p, q, K int) error {
 func (f *faulty) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	err := f.NewtonCG.Step(ctx, k, o, m)
 	if k == 4 {
-		f.Once.Do(func() { f.X()[0] = math.Nextafter(f.X()[0], 1e9) })
+		f.Once.Do(func() {
+			x := f.X()
+			if x[0] = math.Nextafter(x[0], 1e9); f.NaN {
+				x[0] = math.NaN()
+			}
+		})
 	}
 	return err
 }
@@ -34,9 +42,19 @@ func (f *faulty) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 // TestAgreement: an agent whose x has another bit than that of the others ends the run at the next evaluation, and is named.
 func TestAgreement(t *testing.T) {
 	c, _ := config(t)
-	c.Method = &faulty{method(t, "newtoncg").(*algo.NewtonCG), new(sync.Once)}
+	c.Method = &faulty{method(t, "newtoncg").(*algo.NewtonCG), new(sync.Once), false}
 	_, err := train.Run(context.Background(), c)
 	if want := regexp.MustCompile(`after iteration 8 agents \[[0-9]\] have another x than the others: they must have the same bits`); err == nil || !want.MatchString(err.Error()) {
 		t.Errorf("error %v must match %v", err, want)
+	}
+}
+
+// TestNaNIsDivergence: an iterate that is no number ends the run after its iteration, as one that is too large does.
+func TestNaNIsDivergence(t *testing.T) {
+	c, _ := config(t)
+	c.Method = &faulty{method(t, "newtoncg").(*algo.NewtonCG), new(sync.Once), true}
+	_, err := train.Run(context.Background(), c)
+	if d := (*dsbo.DivergedError)(nil); !errors.As(err, &d) || d.Iteration != 4 || d.Quantity != "norm of x" {
+		t.Errorf("error %v; x must have diverged in iteration 4", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/must"
+	"dsbo/membership"
 	"dsbo/pki"
 )
 
@@ -158,8 +159,8 @@ func TestKeysDiffer(t *testing.T) {
 	}
 }
 
-// pairStreams returns the beginnings of the streams that each two of three agents share, as both of them have them.
-func pairStreams(t *testing.T, change func(*Config)) map[[2]int]string {
+// pairStreams returns the beginnings of the streams that each two of three agents share in an epoch, as both of them have them.
+func pairStreams(t *testing.T, epoch int, change func(*Config)) map[[2]int]string {
 	t.Helper()
 	var all [3]keys
 	for i := range all {
@@ -175,7 +176,7 @@ func pairStreams(t *testing.T, change func(*Config)) map[[2]int]string {
 				all[i].secrets[j] = must.Get(all[i].sharedSecret(all[j].public[j]))
 			}
 		}
-		must.OK(all[i].makeCiphers(&c))
+		must.OK(all[i].begin(&c, membership.Epoch{Number: epoch, Members: []int{0, 1, 2}}))
 		for j := range all {
 			if i == j {
 				continue
@@ -193,24 +194,30 @@ func pairStreams(t *testing.T, change func(*Config)) map[[2]int]string {
 }
 
 // TestStreamsDiffer: two agents share a stream, no other two have it, and where one agent has other data or another program, or is
-// in another run, no two have a stream that was there before.
+// in another run, no two have a stream that was there before. Nor have they in a later epoch, though its members be the same: exchanges are
+// counted from its checkpoint on, so that numbers come again.
 func TestStreamsDiffer(t *testing.T) {
 	seen := map[string]bool{}
-	for k, change := range []func(*Config){
-		func(*Config) {},
-		func(c *Config) { c.Run = "walk" },
-		func(c *Config) {
+	for k, settings := range []struct {
+		epoch  int
+		change func(*Config)
+	}{
+		{0, func(*Config) {}},
+		{0, func(c *Config) { c.Run = "walk" }},
+		{0, func(c *Config) {
 			if c.Agent == 2 {
 				c.Fingerprint = []byte("other data")
 			}
-		},
-		func(c *Config) {
+		}},
+		{0, func(c *Config) {
 			if c.Agent == 2 {
 				c.Program.Version = "newer"
 			}
-		},
+		}},
+		{1, func(*Config) {}},
+		{2, func(*Config) {}},
 	} {
-		for pair, stream := range pairStreams(t, change) {
+		for pair, stream := range pairStreams(t, settings.epoch, settings.change) {
 			if seen[stream] {
 				t.Errorf("settings %d: agents %v have a stream that others have, or had", k, pair)
 			}
@@ -234,7 +241,7 @@ func TestOtherKeyRefused(t *testing.T) {
 	first := hello("")
 	must.OK(m.check(first, nil))
 	other := first
-	other.key = "another"
+	other.key = strings.Repeat("k", len(first.key))
 	if err := m.check(other, nil); err == nil || !strings.HasPrefix(err.Error(), "the key of agent 0 is refused: it is another one than before: an agent's data") {
 		t.Errorf("error %v for a neighbour with another key", err)
 	}

@@ -2,12 +2,14 @@ package grpc
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"dsbo/internal/must"
 	"dsbo/membership"
+	"dsbo/network"
 )
 
 // TestLeaveAndReturn: two agents are lost at different moments, and the others go on without them; when they come back they are let
@@ -109,4 +111,41 @@ func TestPartition(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestMembersThatCannotMix: a change is not made whose members have too few neighbours for robust mixing. The others wait, say why, and go on as
+// if nothing had been when the lost ones are back.
+func TestMembersThatCannotMix(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const n, firstLost = 5, 3
+		said := make(chan struct{})
+		var v *town
+		v = newTown(t, n, 3, func(z *citizen, m *Mixer, _ membership.Epoch, k int) bool {
+			switch {
+			case z.agent >= firstLost && k == 12 && z.lives == 1:
+				m.kill()
+				z.host.PowerOff()
+				select {
+				case <-said:
+				case <-t.Context().Done():
+				}
+			case z.agent == 0 && k == 0:
+				go func() {
+					const why = "epoch 1: mixing trimmed:1 needs at least 3 neighbours at every agent, more honest ones than liars; agent 0 has 2"
+					for !strings.Contains(m.Status().Waiting, why) && t.Context().Err() == nil {
+						time.Sleep(time.Second)
+					}
+					close(said)
+				}()
+			}
+			return false
+		})
+		v.w = must.Get(newGraph("complete", n).WithMixing(network.Trimmed{Liars: 1}))
+		for _, z := range v.citizens {
+			z.config.Matrix = v.w
+		}
+		if log := v.live(t); len(log) > 0 {
+			t.Errorf("agents 0, 1 and 2 cannot mix alone; the changes are\n%s", log.Bytes())
+		}
+	})
 }

@@ -31,6 +31,7 @@ type citizen struct {
 	config Config
 	agent  int
 	host   *memnet.Host // of the present process
+	lives  int          // how many processes it has had
 
 	mu     sync.Mutex
 	log    membership.Log
@@ -225,6 +226,7 @@ func (z *citizen) oneLife(ctx context.Context) (killed bool, err error) {
 	}
 	c := z.config
 	z.host = z.network.Host(machine(z.agent))
+	z.lives++
 	c.Membership, c.Round, c.Dial = &settings, now.round, z.host.Dial
 	if c.Listener, err = z.host.Listen("7000"); err != nil {
 		return false, err

@@ -1,0 +1,82 @@
+package council_test
+
+import (
+	"testing"
+	"time"
+
+	"dsbo/internal/must"
+	"dsbo/membership"
+	"dsbo/membership/council"
+)
+
+// A voter is a member that others ask for its vote, and its disk.
+type voter struct {
+	t    *testing.T
+	seat *council.Seat
+	now  time.Time
+	vote council.Vote // on the disk
+}
+
+func (v *voter) Points() ([]council.Point, error)     { return []council.Point{{}}, nil }
+func (v *voter) SaveVote(vote council.Vote) error     { v.vote = vote; return nil }
+func (v *voter) SaveChange(_ membership.Change) error { return nil }
+
+// start starts agent 4 of five, of which agents 0 to 3 propose, from its disk.
+func (v *voter) start() {
+	v.seat = must.Get(council.New(council.Settings{
+		Agent: 4, Founders: 5, Edges: membership.Edges{{0, 4}, {1, 4}, {2, 4}, {3, 4}}, Quorum: 3, Patience: patience, Draw: func() uint64 { return 1 }, Records: v,
+	}, nil, v.vote))
+}
+
+// asked hands the voter a message and returns its answer. What it promises and votes for must be on its disk as it says so.
+func (v *voter) asked(m council.Message) council.Kind {
+	v.t.Helper()
+	m.To, m.Epoch = 4, 1
+	must.OK(v.seat.Receive(v.now, m))
+	answers := v.seat.Messages()
+	if len(answers) != 1 {
+		v.t.Fatalf("%d answers to %+v; there must be one", len(answers), m)
+	}
+	a := answers[0]
+	switch {
+	case a.Kind == council.Promise && v.vote.Promised != m.Ballot:
+		v.t.Errorf("ballot %+v has a promise; on disk is that of %+v", m.Ballot, v.vote.Promised)
+	case a.Kind == council.Accepted && (v.vote.Accepted != m.Ballot || v.vote.Change == nil):
+		v.t.Errorf("ballot %+v has a vote; on disk is that for %+v", m.Ballot, v.vote.Accepted)
+	}
+	return a.Kind
+}
+
+// TestVotes: who has promised a ballot votes for none before it, and what it has promised and voted for is on its disk before anybody hears of it: with
+// a new process after each answer, and without, the answers are the same.
+func TestVotes(t *testing.T) {
+	leave := func(agents ...int) *membership.Change {
+		return &membership.Change{Epoch: 1, Members: agents, Why: []string{"a test"}}
+	}
+	first, second, third := council.Ballot{Number: 1, Agent: 1}, council.Ballot{Number: 2, Agent: 2}, council.Ballot{Number: 3}
+	for _, restarts := range []bool{false, true} {
+		v := &voter{t: t, now: time.Unix(0, 0)}
+		v.start()
+		for _, step := range []struct {
+			what string
+			ask  council.Message
+			want council.Kind
+		}{
+			{"a ballot", council.Message{Kind: council.Prepare, From: 2, Ballot: second}, council.Promise},
+			{"an older ballot", council.Message{Kind: council.Prepare, From: 1, Ballot: first}, council.Refuse},
+			{"the change of an older ballot", council.Message{Kind: council.Accept, From: 1, Ballot: first, Change: leave(1, 2, 3, 4)}, council.Refuse},
+			{"the change of the ballot", council.Message{Kind: council.Accept, From: 2, Ballot: second, Change: leave(0, 2, 3, 4)}, council.Accepted},
+			{"a later ballot", council.Message{Kind: council.Prepare, From: 0, Ballot: third}, council.Promise},
+			{"the ballot before again", council.Message{Kind: council.Accept, From: 2, Ballot: second, Change: leave(0, 2, 3, 4)}, council.Refuse},
+		} {
+			if restarts {
+				if v.start(); step.want == council.Accepted { // a process that is new does not stand still, so that it must be asked again
+					v.asked(council.Message{Kind: council.Prepare, From: 2, Ballot: second})
+				}
+			}
+			if got := v.asked(step.ask); got != step.want {
+				t.Errorf("restarts %v: %s: the answer is of kind %d; it must be %d", restarts, step.what, got, step.want)
+			}
+		}
+	}
+}
