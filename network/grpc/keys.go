@@ -232,10 +232,24 @@ func (m *Mixer) admitKey(agent int, text []byte) error {
 // renewKey passes on the key of an agent that is known where its certificate expires later than the one before: who comes back when
 // that has expired gets this one.
 func (m *Mixer) renewKey(agent int, signed signedKey, text []byte) {
+	if m.keys.spreads(agent, signed.certificate) { // it comes once from each neighbour, and with each process: looking is cheaper than verifying
+		return
+	}
 	if until, err := m.config.verifyKey(agent, signed); err == nil && until.After(m.keys.until[agent]) {
 		m.keys.until[agent] = until
 		m.spreadKey(agent, encode(header{kindKey, agent, 0}, text))
 	}
+}
+
+// spreads reports whether the key that is passed on for an agent has this certificate.
+func (k *keys) spreads(agent int, certificate []byte) bool {
+	return slices.ContainsFunc(k.spread, func(p passedKey) bool {
+		if p.agent != agent || p.frame == nil {
+			return false
+		}
+		known, err := readKey(p.frame[headerSize:])
+		return err == nil && bytes.Equal(known.certificate, certificate)
+	})
 }
 
 // errOtherKey is what is wrong with an agent that comes back and is not what it was.
