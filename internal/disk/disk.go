@@ -149,6 +149,9 @@ func ReadFile(path string) ([]byte, error) {
 // it and brings the folder to the disk. After an error the old file stands as it was, and no temporary file is left.
 func Write(path string, fill func(w io.Writer) error) error { return write(path, 0o666, fill) }
 
+// buffers are for writes: a run writes small files often.
+var buffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 1<<16) }}
+
 func write(path string, perm fs.FileMode, fill func(w io.Writer) error) (err error) {
 	f, name, err := createTemp(path, perm)
 	if err != nil {
@@ -160,7 +163,12 @@ func write(path string, perm fs.FileMode, fill func(w io.Writer) error) (err err
 			Remove(name)
 		}
 	}()
-	w := bufio.NewWriterSize(f, 1<<16)
+	w := buffers.Get().(*bufio.Writer)
+	w.Reset(f)
+	defer func() {
+		w.Reset(nil) // which keeps no file
+		buffers.Put(w)
+	}()
 	for _, step := range []func() error{func() error { return fill(w) }, w.Flush, f.Sync, f.Close} {
 		if err := step(); err != nil {
 			return err

@@ -1,7 +1,6 @@
 package disk
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"io/fs"
@@ -32,7 +31,7 @@ type node struct {
 	folder bool
 	locked bool
 
-	data    []byte    // content of a file, as processes see it
+	data    []byte    // content of a file, as processes see it; never changed in place, as others below may be views of it
 	saved   []byte    // as it is on the disk
 	changes []content // since
 
@@ -131,10 +130,10 @@ func (n *node) rename(to map[string]*node) {
 	n.renames = append(n.renames, to)
 }
 
-// set changes a file's content.
+// set changes a file's content, and keeps data.
 func (n *node) set(data []byte, at int) {
 	n.data = data
-	n.changes = append(n.changes, content{bytes.Clone(data), at})
+	n.changes = append(n.changes, content{data, at})
 }
 
 // OpenFile implements [FS].
