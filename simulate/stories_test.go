@@ -11,7 +11,7 @@ import (
 // TestErrorOfOne: in a run of eight an error of one agent's own ends nothing but that agent's part: the others leave it out, and it comes back when it
 // is started again.
 func TestErrorOfOne(t *testing.T) {
-	c := changing("-algorithm=dsoba", "-K=80", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
+	c := changing("-algorithm=dsoba", "-K=40", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
 	log, ends := live(t, c, func(w *world) {
 		time.Sleep(time.Minute)
 		w.machines[5].mu.Lock()

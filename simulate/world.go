@@ -108,7 +108,7 @@ func (w *world) newMachine(agent int) (m *machine, unmount func(), err error) {
 }
 
 // Run runs the case, inside of a bubble of testing/synctest that began with it. The error says what is wrong with its end.
-func (c Case) Run(references *References) (Result, error) {
+func (c Case) Run() (Result, error) {
 	w, end, err := c.world()
 	if err != nil {
 		return Result{}, err
@@ -116,7 +116,7 @@ func (c Case) Run(references *References) (Result, error) {
 	defer end()
 	err = w.live()
 	if err == nil {
-		err = w.verify(references)
+		err = w.verify()
 	}
 	if n := w.network.Open(); err == nil && n > 0 {
 		err = fmt.Errorf("%d ends of connections are left open", n)

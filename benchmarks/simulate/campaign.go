@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"dsbo/internal/cli"
+	"dsbo/simulate"
 )
 
 // A campaign is many seeds, which some workers run.
@@ -21,6 +22,7 @@ type campaign struct {
 	from, seeds uint64
 	workers     int
 	limit       time.Duration
+	only        string
 	trace       bool
 	stdout      io.Writer
 	progress    *cli.Progress
@@ -62,15 +64,25 @@ func (c *campaign) left() bool {
 	return c.next < c.seeds
 }
 
-// take returns the next seed.
+// kinds are the seeds to which a campaign may be limited.
+var kinds = map[string]func(simulate.Case) bool{
+	"":       func(simulate.Case) bool { return true },
+	"stay":   func(c simulate.Case) bool { return c.Quorum == 0 },
+	"change": func(c simulate.Case) bool { return c.Quorum > 0 },
+	"join":   func(c simulate.Case) bool { return len(c.Newcomers) > 0 },
+}
+
+// take returns the next seed of the campaign's kind.
 func (c *campaign) take() (seed uint64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.next == c.seeds {
-		return 0, false
+	for c.next < c.seeds {
+		c.next++
+		if seed := c.from + c.next - 1; kinds[c.only](simulate.Draw(seed)) {
+			return seed, true
+		}
 	}
-	c.next++
-	return c.from + c.next - 1, true
+	return 0, false
 }
 
 // worker has one process run seeds until none is left, or one of them ends the process.
@@ -164,7 +176,7 @@ func (c *campaign) note(o outcome) {
 		c.failed = append(c.failed, o.Seed)
 		fmt.Fprintf(c.stdout, "seed %d: %s\n\tgo run ./benchmarks/simulate -from %d -seeds 1 -trace\n", o.Seed, o.Error, o.Seed)
 	}
-	c.progress.Show(float64(c.done)/float64(c.seeds), fmt.Sprintf("%d seeds, %d fail", c.done, len(c.failed)))
+	c.progress.Show(float64(c.next)/float64(c.seeds), fmt.Sprintf("%d seeds, %d fail", c.done, len(c.failed)))
 }
 
 // report prints what all seeds were.
@@ -174,6 +186,6 @@ func (c *campaign) report() {
 	fmt.Fprintf(c.stdout, "%d seeds from %d in %v: %.1f a second, %.2f simulated days a second; %d processes of agents; %d runs refused by name; %d fail\n",
 		c.done, c.from, took.Round(time.Second), float64(c.done)/took.Seconds(), days/took.Seconds(), c.lives, c.refused, len(c.failed))
 	if n := len(c.heaps); n > 1 {
-		fmt.Fprintf(c.stdout, "heap of a worker after %d seeds %.1f MiB, at the end %.1f MiB\n", heapEvery, float64(c.heaps[0])/(1<<20), float64(c.heaps[n-1])/(1<<20))
+		fmt.Fprintf(c.stdout, "heap of a worker after %d seeds %.1f MiB, at the end %.1f MiB\n", heapFirst, float64(c.heaps[0])/(1<<20), float64(c.heaps[n-1])/(1<<20))
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -27,8 +28,11 @@ type outcome struct {
 	Heap    uint64 `json:",omitempty"` // bytes in use, of some seeds
 }
 
-// heapEvery is the number of seeds from one look at the heap to the next.
-const heapEvery = 250
+const (
+	heapFirst  = 50      // seeds before the first look at the heap: all is there that is made once
+	heapEvery  = 250     // seeds from one look to the next
+	heapGrowth = 1 << 20 // bytes by which a heap may be larger than at the first look
+)
 
 // work runs the seeds that are read, one a line, and ends the process. Virtual time needs a test: all of this is one.
 func work(in io.Reader, out io.Writer) {
@@ -42,18 +46,22 @@ func work(in io.Reader, out io.Writer) {
 }
 
 func workIn(t *testing.T, seeds *bufio.Scanner, outcomes *json.Encoder) error {
-	var references simulate.References
+	first := uint64(0)
 	for done := 1; seeds.Scan(); done++ {
 		var seed uint64
 		if _, err := fmt.Sscan(seeds.Text(), &seed); err != nil {
 			return err
 		}
-		o := run(t, simulate.Draw(seed), &references)
-		if done%heapEvery == 0 {
+		o := run(t, simulate.Draw(seed))
+		if done == heapFirst || done%heapEvery == 0 {
 			var m runtime.MemStats
 			runtime.GC()
+			runtime.GC() // pools have two lives
 			runtime.ReadMemStats(&m)
-			o.Heap = m.HeapAlloc
+			o.Heap, first = m.HeapAlloc, cmp.Or(first, m.HeapAlloc)
+			if o.Heap > first+heapGrowth && o.Error == "" {
+				o.Error = fmt.Sprintf("memory leaks: the heap has %d bytes after %d seeds, and had %d after %d", o.Heap, done, first, heapFirst)
+			}
 		}
 		if err := outcomes.Encode(o); err != nil {
 			return err
@@ -63,10 +71,10 @@ func workIn(t *testing.T, seeds *bufio.Scanner, outcomes *json.Encoder) error {
 }
 
 // run runs a case.
-func run(t *testing.T, c simulate.Case, references *simulate.References) outcome {
+func run(t *testing.T, c simulate.Case) outcome {
 	o := outcome{Seed: c.Seed}
 	synctest.Test(t, func(*testing.T) {
-		r, err := c.Run(references)
+		r, err := c.Run()
 		o.Took, o.Lives, o.Refused, o.History = r.Took, r.Lives, r.Refused, fmt.Sprintf("%+v\n%v", c, r)
 		if err != nil {
 			o.Error = err.Error()
