@@ -33,10 +33,16 @@ func (m *machine[T]) bytesArg(ins *instr[T]) int {
 	return arg
 }
 
+// forms says, for each table of a pass over the batch, whether an instruction that runs reads its numbers, or its bytes.
+type forms struct{ numbers, bytes []bool }
+
 // chooseForms notes what form of each table the instructions that run in a pass over the batch read.
 func (m *machine[T]) chooseForms(st *stage) {
-	clear(st.numbers)
-	clear(st.bytes)
+	f := &m.forms
+	n := len(st.tables)
+	f.numbers, f.bytes = slices.Grow(f.numbers[:0], n)[:n], slices.Grow(f.bytes[:0], n)[:n]
+	clear(f.numbers)
+	clear(f.bytes)
 	for _, k := range st.tiled {
 		ins := &m.instrs[k]
 		if !ins.run {
@@ -45,8 +51,8 @@ func (m *machine[T]) chooseForms(st *stage) {
 		ins.bytes = m.bytesArg(ins)
 		for i, a := range ins.args {
 			if t := slices.Index(st.tables, a); t >= 0 {
-				st.bytes[t] = st.bytes[t] || i == ins.bytes
-				st.numbers[t] = st.numbers[t] || i != ins.bytes
+				f.bytes[t] = f.bytes[t] || i == ins.bytes
+				f.numbers[t] = f.numbers[t] || i != ins.bytes
 			}
 		}
 	}

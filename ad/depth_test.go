@@ -21,7 +21,7 @@ func TestDepth(t *testing.T) {
 		}}))
 		y := make([]float64, q)
 		must.OK(d.HVP(make([]float64, q), []float64{1}, y, y))
-		return len(d.family.nodes), len(d.f.Workspace.f64.scratch)
+		return len(d.family.nodes), len(poolOf(d.Program).f64[0])
 	}
 	nodes, numbers := size(50)
 	moreNodes, moreNumbers := size(200)

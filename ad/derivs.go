@@ -2,6 +2,7 @@ package ad
 
 import (
 	"fmt"
+	"sync"
 
 	"dsbo"
 )
@@ -26,14 +27,21 @@ type Loss struct {
 // a variable the derivative is 0.
 type Derivs struct {
 	*Program
-	value      [1]float64
+	*derivatives
+	value [1]float64
+	kept  [derivCount]keptMatrix // of jvp and hvp
+}
+
+// derivatives are the graphs of a loss's derivatives, and plans for them, which forks share. They are made at the first use.
+type derivatives struct {
+	loss       *code
+	mu         sync.Mutex
 	v          *Node
 	vs         int
 	order      int               // derivatives built so far: none, gradients, or gradients and products
 	linearized bool              // whether nodes[gnp] is built
 	nodes      [derivCount]*Node // nil where the derivative is 0, or not built yet
 	plans      [1 << derivCount]*plan
-	kept       [derivCount]keptMatrix // of jvp and hvp
 }
 
 // The derivatives of a loss.
@@ -60,7 +68,13 @@ func Differentiate(l Loss) (*Derivs, error) {
 	if !p.outs[0].IsScalar() {
 		return nil, fmt.Errorf("%w: a loss must be a scalar; its shape is %v", ErrGraph, p.outs[0].Shape())
 	}
-	return &Derivs{Program: p}, nil
+	return &Derivs{Program: p, derivatives: &derivatives{loss: p.code}}, nil
+}
+
+// Fork returns the derivatives of the same loss with data of their own, as [Program.Fork] does. A derivative that one of the forks asks for is compiled
+// for all of them.
+func (d *Derivs) Fork(w *Workspace) *Derivs {
+	return &Derivs{Program: d.Program.Fork(w), derivatives: d.derivatives}
 }
 
 // Value returns the loss.
@@ -122,9 +136,12 @@ func (d *Derivs) setDirection(x, y, v []float64) error {
 }
 
 // buildGraphs makes the graphs of the derivatives up to an order of 1 or 2.
-func (d *Derivs) buildGraphs(order int) error {
+func (d *derivatives) buildGraphs(order int) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	l := d.loss
 	if d.order < 1 {
-		g, err := Grad(d.outs[0], d.x, d.y)
+		g, err := Grad(l.outs[0], l.x, l.y)
 		if err != nil {
 			return err
 		}
@@ -134,15 +151,15 @@ func (d *Derivs) buildGraphs(order int) error {
 		return nil
 	}
 	if d.v == nil {
-		v, slot, err := d.addPoint("v", d.f.Q)
+		v, slot, err := l.addPoint("v", l.f.Q)
 		if err != nil {
 			return err
 		}
 		d.v, d.vs = v, slot
-		d.m.setDirection(slot)
+		l.c.setDirection(slot)
 	}
 	if gy := d.nodes[gradY]; gy != nil {
-		g, err := Grad(Dot(gy, d.v), d.x, d.y)
+		g, err := Grad(Dot(gy, d.v), l.x, l.y)
 		if err != nil {
 			return err
 		}
@@ -150,6 +167,18 @@ func (d *Derivs) buildGraphs(order int) error {
 	}
 	d.order = 2
 	return nil
+}
+
+// linearize makes the graph of the Gauss-Newton product.
+func (d *derivatives) linearize() (err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.linearized {
+		return nil
+	}
+	d.nodes[gnp], err = gaussNewton(d.loss.outs[0], d.loss.y, d.v)
+	d.linearized = err == nil
+	return err
 }
 
 // compute writes the derivatives that have a destination.
@@ -183,7 +212,9 @@ func (d *Derivs) compute(dst [derivCount][]float64) error {
 }
 
 // planOf returns the plan for the derivatives whose bits are set in key, made at the first call.
-func (d *Derivs) planOf(key int) (_ *plan, err error) {
+func (d *derivatives) planOf(key int) (_ *plan, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.plans[key] != nil {
 		return d.plans[key], nil
 	}
@@ -193,6 +224,6 @@ func (d *Derivs) planOf(key int) (_ *plan, err error) {
 			nodes = append(nodes, n)
 		}
 	}
-	d.plans[key], err = d.m.plan(nodes...)
+	d.plans[key], err = d.loss.c.plan(nodes...)
 	return d.plans[key], err
 }

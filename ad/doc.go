@@ -43,5 +43,6 @@
 // for the next product there, if it is dear, and computed again only when an input that it depends on has changed. Programs
 // allocate nothing once every derivative has been computed.
 // A program uses one processor, and for large products and long vectors those that no other program runs on, with the same bits.
-// One graph has one batch size: keep a program per batch size, and one per goroutine.
+// One graph has one batch size: keep a program per batch size, and for each goroutine a fork of it ([Program.Fork], [Derivs.Fork]): forks share
+// what is compiled, and, with workspaces of one [Pool], scratch memory.
 package ad

@@ -29,12 +29,8 @@ func (d *Derivs) GaussNewton(dst, x, y, v []float64) error {
 	if err := d.setDirection(x, y, v); err != nil {
 		return err
 	}
-	if !d.linearized {
-		var err error
-		if d.nodes[gnp], err = gaussNewton(d.outs[0], d.y, d.v); err != nil {
-			return err
-		}
-		d.linearized = true
+	if err := d.linearize(); err != nil {
+		return err
 	}
 	return d.compute([derivCount][]float64{gnp: dst})
 }

@@ -13,39 +13,35 @@ const (
 // on the direction, where something that does reads it, so that the next product at the same point begins with it; what several
 // plans read, if it is narrow; and what depends on x alone, or on nothing. A value that one cheap op makes of what is there
 // is not. It reports whether there are more.
-func (m *machine[T]) chooseKept() (more bool) {
-	last := len(m.plans) - 1
-	for _, k := range m.plans[last].order {
-		m.instrs[k].plans |= 1 << min(last, 63)
+func (t *template[T]) chooseKept() (more bool) {
+	last := len(t.plans) - 1
+	for _, k := range t.plans[last].order {
+		t.steps[k].plans |= 1 << min(last, 63)
 	}
-	readers := make([]reading, len(m.slots))
-	for k := range m.instrs {
-		ins := &m.instrs[k]
-		if m.slots[ins.out].base >= 0 {
+	readers := make([]reading, len(t.values))
+	for _, s := range t.steps {
+		if t.values[s.out].base >= 0 {
 			continue
 		}
-		for _, a := range ins.args {
+		for _, a := range s.args {
 			if a >= 0 {
-				readers[m.root(a)].add(ins.plans, m.slots[ins.out].deps)
+				readers[t.root(a)].add(s.plans, t.values[s.out].deps)
 			}
 		}
 	}
-	for k := range m.instrs {
-		ins := &m.instrs[k]
-		i := ins.out
-		if !m.isTemporary(i) || !m.isWorthKeeping(i, readers[i]) || m.isCheap(ins) {
+	for _, s := range t.steps {
+		i := s.out
+		if !t.isTemporary(i) || !t.isWorthKeeping(i, readers[i]) || t.isCheap(s) {
 			continue
 		}
-		s := &m.slots[i]
-		n := s.r * s.c
-		if n > smallNumbers {
-			if m.kept+n > m.budget {
+		v := t.values[i]
+		if n := v.r * v.c; n > smallNumbers {
+			if t.kept+n > t.budget {
 				continue
 			}
-			m.kept += n
+			t.kept += n
 		}
-		s.keep(make([]T, n))
-		more = true
+		v.kept, more = true, true
 	}
 	return more
 }
@@ -66,22 +62,22 @@ func (r *reading) add(plans, deps uint64) {
 	r.deps |= deps
 }
 
-func (m *machine[T]) isWorthKeeping(i int, by reading) bool {
-	s := &m.slots[i]
+func (t *template[T]) isWorthKeeping(i int, by reading) bool {
+	v := t.values[i]
 	const x = 1 // the first input
 	switch {
-	case s.deps&^x == 0:
+	case v.deps&^x == 0:
 		return true
-	case s.deps&m.direction == 0 && by.deps&m.direction != 0:
+	case v.deps&t.direction == 0 && by.deps&t.direction != 0:
 		return true
 	}
-	return s.per > 0 && s.c*s.per <= keepCols && by.any != by.all
+	return v.per > 0 && v.c*v.per <= keepCols && by.any != by.all
 }
 
-// isCheap reports whether an instruction takes no longer than reading its output from memory: arithmetic entry by entry, on
+// isCheap reports whether a step takes no longer than reading its output from memory: arithmetic entry by entry, on
 // values that are there.
-func (m *machine[T]) isCheap(ins *instr[T]) bool {
-	switch r := ins.rule.(type) {
+func (t *template[T]) isCheap(s *step[T]) bool {
+	switch r := s.rule.(type) {
 	case affine, clipRule:
 	case named:
 		switch r {
@@ -92,10 +88,10 @@ func (m *machine[T]) isCheap(ins *instr[T]) bool {
 	default:
 		return false
 	}
-	for _, a := range ins.args {
-		if a >= 0 && m.isTemporary(m.root(a)) {
+	for _, a := range s.args {
+		if a >= 0 && t.isTemporary(t.root(a)) {
 			return false
 		}
 	}
-	return m.slots[ins.out].per > 0
+	return t.values[s.out].per > 0
 }

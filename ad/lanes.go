@@ -12,10 +12,10 @@ const unitLanes = 16
 // What depends on the input is kept once for each lane, beside the ordinary buffers, which stay as they are; the
 // rest is computed once for all lanes. Products of a matrix without lanes and vectors with them become products of matrices.
 func (m *machine[T]) eachUnit(p *plan, i int, each func(j, lane int)) error {
-	s := &m.slots[i]
 	m.unit = i
 	m.enter(p)
 	defer m.leave()
+	s := &m.slots[i]
 	defer func() { m.lanes = 0 }()
 	for m.from = 0; m.from < s.r; m.from += m.lanes {
 		m.lanes = min(unitLanes, s.r-m.from)
@@ -82,23 +82,25 @@ func (m *machine[T]) runLanes(ins *instr[T], from, to int) {
 	if m.slots[ins.out].base >= 0 || m.runFused(ins, from, to) {
 		return
 	}
-	ins.first = from == 0
+	c := m.callOf(ins)
+	c.first = from == 0
+	inLanes := m.inLanes[:len(ins.args)]
+	clear(inLanes)
 	for i, a := range ins.args {
 		if a >= 0 {
-			ins.in[i], ins.lanes[i] = m.laneBlock(&m.slots[a], ins.tiled && ins.cut[i], from, to)
+			c.in[i], inLanes[i] = m.laneBlock(&m.slots[a], ins.tiled && ins.cut[i], from, to)
 		}
 	}
 	dst, lanes := m.laneBlock(&m.slots[ins.out], ins.tiled && !ins.sum, from, to)
-	ins.dst = dst
+	c.dst = dst
 	for l := range m.lanes {
-		for i, in := range ins.lanes {
+		for i, in := range inLanes {
 			if in != nil {
-				ins.in[i].v = in[l*m.slots[ins.args[i]].stride:][:len(ins.in[i].v)]
+				c.in[i].v = in[l*m.slots[ins.args[i]].stride:][:len(c.in[i].v)]
 			}
 		}
-		ins.dst.v = lanes[l*m.slots[ins.out].stride:][:len(dst.v)]
-		m.running.ins, m.running.from, m.running.to = ins, from, to
-		ins.kern(&ins.call)
+		c.dst.v = lanes[l*m.slots[ins.out].stride:][:len(dst.v)]
+		m.compute(ins, from, to)
 	}
 }
 

@@ -20,7 +20,7 @@ type place struct {
 }
 
 // A life is the time from the first write to the last read of values that lie in one place one after another. The time is
-// counted in instructions in their order in a run; what is read or written in a pass over the tiles and outlasts a tile lives
+// counted in steps in their order in a run; what is read or written in a pass over the tiles and outlasts a tile lives
 // through the whole pass.
 type life struct {
 	from, to int
@@ -30,43 +30,44 @@ type life struct {
 
 // lives is the state of making a layout.
 type lives struct {
-	lastRead []int  // by slot
-	whole    []bool // slots that outlast a tile
-	of       []int  // by slot: its life in list, or −1
+	lastRead []int  // by value
+	whole    []bool // values that outlast a tile
+	of       []int  // by value: its life in list, or −1
 	list     []life
 }
 
-// moment is when an instruction runs, and the first and the last moment of the pass over tiles that it is in, if it is.
+// moment is when a step runs, and the first and the last moment of the pass over tiles that it is in, if it is.
 type moment struct{ at, first, last int }
 
 // lay makes the layout of p.
-func (m *machine[T]) lay(p *plan) {
-	l := lives{lastRead: make([]int, len(m.slots)), whole: make([]bool, len(m.slots)), of: make([]int, len(m.slots))}
+func (t *template[T]) lay(p *plan) *layout {
+	n := len(t.values)
+	l := lives{lastRead: make([]int, n), whole: make([]bool, n), of: make([]int, n)}
 	for i := range l.of {
 		l.of[i] = -1
-		l.whole[i] = m.slots[i].per == 0
+		l.whole[i] = t.values[i].per == 0
 	}
-	when := m.moments(p)
-	m.findWhole(p, &l)
-	m.findReads(p, &l, when)
-	p.layout = layout{}
+	when := t.moments(p)
+	t.findWhole(p, &l)
+	t.findReads(p, &l, when)
+	made := &layout{}
 	for i := range p.stages {
 		for _, list := range [][]int{p.stages[i].whole, p.stages[i].tiled} {
 			for _, k := range list {
-				m.place(p, &l, &m.instrs[k], when[k])
+				t.place(made, &l, t.steps[k], when[k])
 			}
 		}
 	}
-	p.layout.size = allot(l.list)
-	m.memory.atLeast(p.layout.size)
-	for i := range p.layout.places {
-		to := &p.layout.places[i]
+	made.size = allot(l.list)
+	for i := range made.places {
+		to := &made.places[i]
 		to.off = l.list[l.of[to.slot]].off
 	}
+	return made
 }
 
-// moments returns when p's instructions run.
-func (m *machine[T]) moments(p *plan) map[int]moment {
+// moments returns when p's steps run.
+func (t *template[T]) moments(p *plan) map[int]moment {
 	when := make(map[int]moment, len(p.order))
 	now := 0
 	for i := range p.stages {
@@ -85,14 +86,14 @@ func (m *machine[T]) moments(p *plan) map[int]moment {
 }
 
 // findWhole marks values with rows that are read outside of the pass that makes them.
-func (m *machine[T]) findWhole(p *plan, l *lives) {
-	pass := make(map[int]int, len(p.order)) // slot -> stage
+func (t *template[T]) findWhole(p *plan, l *lives) {
+	pass := make(map[int]int, len(p.order)) // value -> stage
 	for i := range p.stages {
 		for _, k := range append(slices.Clone(p.stages[i].whole), p.stages[i].tiled...) {
-			ins := &m.instrs[k]
-			pass[ins.out] = i
-			for _, a := range ins.args {
-				if a >= 0 && m.slots[a].per > 0 && (!ins.tiled || pass[a] != i) {
+			s := t.steps[k]
+			pass[s.out] = i
+			for _, a := range s.args {
+				if a >= 0 && t.values[a].per > 0 && (!s.tiled || pass[a] != i) {
 					l.whole[a] = true
 				}
 			}
@@ -104,63 +105,62 @@ func (m *machine[T]) findWhole(p *plan, l *lives) {
 }
 
 // findReads finds the moment of each value's last read.
-func (m *machine[T]) findReads(p *plan, l *lives, when map[int]moment) {
+func (t *template[T]) findReads(p *plan, l *lives, when map[int]moment) {
 	for _, k := range p.order {
-		ins := &m.instrs[k]
-		for _, a := range ins.args {
+		for _, a := range t.steps[k].args {
 			if a < 0 {
 				continue
 			}
-			r, t := m.root(a), when[k].at
+			r, at := t.root(a), when[k].at
 			if l.whole[r] {
-				t = when[k].last
+				at = when[k].last
 			}
-			l.lastRead[r] = max(l.lastRead[r], t)
+			l.lastRead[r] = max(l.lastRead[r], at)
 		}
 	}
 	for _, o := range p.outs {
-		l.lastRead[m.root(o)] = len(p.order)
+		l.lastRead[t.root(o)] = len(p.order)
 	}
 }
 
-// place gives the output of an instruction a life: that of an input which nothing reads any more and which the kernel may overwrite,
+// place gives the output of a step a life: that of an input which nothing reads any more and which the kernel may overwrite,
 // or a new one.
-func (m *machine[T]) place(p *plan, l *lives, ins *instr[T], t moment) {
-	s := &m.slots[ins.out]
-	if s.base >= 0 {
-		p.layout.views = append(p.layout.views, ins.out)
+func (t *template[T]) place(made *layout, l *lives, s *step[T], now moment) {
+	v := t.values[s.out]
+	if v.base >= 0 {
+		made.views = append(made.views, s.out)
 	}
-	if !m.isTemporary(ins.out) {
+	if !t.isTemporary(s.out) {
 		return
 	}
-	to := place{slot: ins.out, n: s.r * s.c, tile: !l.whole[ins.out]}
+	to := place{slot: s.out, n: v.r * v.c, tile: !l.whole[s.out]}
 	if to.tile {
-		to.n = m.tile * s.per * s.c
+		to.n = t.tile * v.per * v.c
 	}
-	p.layout.places = append(p.layout.places, to)
-	end := l.lastRead[ins.out]
-	if a := m.overwritten(l, ins, t); a >= 0 {
-		l.of[ins.out] = l.of[a]
+	made.places = append(made.places, to)
+	end := l.lastRead[s.out]
+	if a := t.overwritten(l, s, now); a >= 0 {
+		l.of[s.out] = l.of[a]
 		l.list[l.of[a]].to = end
 		return
 	}
-	from := t.at
-	if l.whole[ins.out] {
-		from = t.first
+	from := now.at
+	if l.whole[s.out] {
+		from = now.first
 	}
-	l.of[ins.out] = len(l.list)
+	l.of[s.out] = len(l.list)
 	l.list = append(l.list, life{from: from, to: end, n: to.n})
 }
 
-// overwritten returns the input of an instruction in whose place its output can be written, or −1.
-func (m *machine[T]) overwritten(l *lives, ins *instr[T], t moment) int {
-	for _, i := range overwritable(ins.rule) {
-		a := ins.args[i]
-		if a < 0 || a == ins.out || !m.isTemporary(a) || l.of[a] < 0 || l.lastRead[a] != t.at || l.whole[a] != l.whole[ins.out] {
+// overwritten returns the input of a step in whose place its output can be written, or −1.
+func (t *template[T]) overwritten(l *lives, s *step[T], now moment) int {
+	for _, i := range overwritable(s.rule) {
+		a := s.args[i]
+		if a < 0 || a == s.out || !t.isTemporary(a) || l.of[a] < 0 || l.lastRead[a] != now.at || l.whole[a] != l.whole[s.out] {
 			continue
 		}
-		in, out := &m.slots[a], &m.slots[ins.out]
-		if in.r != out.r || in.c != out.c || in.per != out.per || m.readElsewhere(ins, i) {
+		in, out := t.values[a], t.values[s.out]
+		if in.r != out.r || in.c != out.c || in.per != out.per || t.readElsewhere(s, i) {
 			continue
 		}
 		return a
@@ -169,9 +169,9 @@ func (m *machine[T]) overwritten(l *lives, ins *instr[T], t moment) int {
 }
 
 // readElsewhere reports whether another argument than i lies in the memory of argument i, unless it is the same value.
-func (m *machine[T]) readElsewhere(ins *instr[T], i int) bool {
-	for j, b := range ins.args {
-		if j != i && b >= 0 && b != ins.args[i] && m.root(b) == ins.args[i] {
+func (t *template[T]) readElsewhere(s *step[T], i int) bool {
+	for j, b := range s.args {
+		if j != i && b >= 0 && b != s.args[i] && t.root(b) == s.args[i] {
 			return true
 		}
 	}
@@ -297,43 +297,4 @@ func (f *freeSpace) join() {
 		f.give(all[i].off, n)
 		i = j
 	}
-}
-
-// enter gives the slots of p their places.
-func (m *machine[T]) enter(p *plan) {
-	scratch := m.memory.atLeast(p.layout.size)
-	for _, to := range p.layout.places {
-		s := &m.slots[to.slot]
-		memory := scratch[to.off:][:to.n:to.n]
-		if to.tile {
-			s.buf, s.tiles = nil, memory
-		} else {
-			s.buf, s.tiles = memory, nil
-		}
-	}
-	for _, i := range p.layout.views {
-		s := &m.slots[i]
-		s.buf = m.slots[s.base].buf[s.off:][:s.r*s.c]
-	}
-	m.current = p
-}
-
-// leave takes the places of the slots and of the calls that read them back, so that nothing holds scratch memory that has been replaced.
-func (m *machine[T]) leave() {
-	if m.current == nil {
-		return
-	}
-	for _, to := range m.current.layout.places {
-		s := &m.slots[to.slot]
-		s.buf, s.tiles = nil, nil
-	}
-	for _, i := range m.current.layout.views {
-		m.slots[i].buf = nil
-	}
-	for _, k := range m.current.order {
-		ins := &m.instrs[k]
-		ins.dst = mat[T]{}
-		clear(ins.in)
-	}
-	m.current = nil
 }

@@ -1,15 +1,13 @@
 package ad
 
 import (
-	"fmt"
 	"slices"
-	"unsafe"
 
 	"dsbo"
 	"dsbo/internal/kernel"
 )
 
-// A machine holds the nodes of one graph as slots, and runs plans over them.
+// A machine holds the numbers of a template's values, a slot for each, and runs plans over them.
 //
 // Rows of the batch are run in tiles: all that depends on rows a..b of the data is computed, and added
 // into the sums, before the next tile is read, so that the rows are still in cache when a product
@@ -17,31 +15,32 @@ import (
 // a gathered copy of the batch; most products with bytes read these where they lie.
 //
 // A value whose recomputation would cost more than its memory is kept, and is recomputed only if an input that it
-// depends on has changed (see [machine.chooseKept]). The others lie in scratch memory, where values whose lives do not overlap
-// share a place (see [machine.lay]).
+// depends on has changed (see [template.chooseKept]). The others lie in scratch memory, where values whose lives do not overlap
+// share a place (see [template.lay]).
 type machine[T Float] struct {
-	rows   int // examples in a batch, 0 without batch
-	tile   int // examples in a tile
-	memory *memory[T]
-	slots  []slot[T]
-	instrs []instr[T]
-	byNode map[*Node]int
-	byOut  map[int]int // slot -> instruction
-	inputs int         // leaves that can change
-	needed []bool      // scratch of run
+	template *template[T]
+	memory   *memory[T]
+	rows     int // examples in a batch, 0 without batch
+	tile     int // examples in a tile
+	slots    []slot[T]
+	instrs   []instr[T]
+	layouts  []*layout // of the plans that it knows
+	needed   []bool    // scratch of run
 
-	plans     []*plan
-	direction uint64 // the bit of the input that changes while others stay, else 0
-	budget    int    // numbers that may be kept beside small values
-	kept      int    // numbers that are
-	current   *plan  // the one whose slots have their places
-	changed   uint64 // how often an input but the direction was found changed
+	direction uint64  // the bit of the input that changes while others stay, else 0
+	scratch   []T     // while a plan runs, until leave
+	current   *layout // of the plan whose slots have their places
+	changed   uint64  // how often an input but the direction was found changed
 
 	// For eachUnit: how many unit vectors run now, 0 otherwise; the first one's number; their input.
 	lanes, from, unit int
 
-	scaled []T    // scratch of runBytes
-	piece  [512]T // scratch of setInput: what the first-level cache holds
+	call    call[T]  // of the instruction that runs
+	in      []mat[T] // memory of call.in
+	inLanes [][]T    // arguments in all lanes, or nil; scratch of runLanes
+	forms   forms    // scratch of runTiles
+	scaled  []T      // scratch of runBytes
+	piece   [512]T   // scratch of setInput: what the first-level cache holds
 
 	// running is the instruction that runs now, on examples from..to.
 	running struct {
@@ -50,250 +49,96 @@ type machine[T Float] struct {
 	}
 }
 
-// slot is where a node's value lives.
+// slot is where the numbers of a value are.
 type slot[T Float] struct {
-	r, c  int
-	per   int              // rows per example if the value is cut by rows, else 0
-	point *sharedVector[T] // of an input that the caller sets, whose memory programs may share
-	seen  uint64           // the version of point that the machine's values were computed for
-	own   []T              // the whole value, if it is kept
-	buf   []T              // the whole value, while a plan runs that has it; nil while only tiles are there
-	tiles []T              // one tile of a value that is not there whole
-	cur   []T              // the current tile
-	held  [2]int           // the examples, from and to, that an input's tile has been read for; 0, 0 if none
-	deps  uint64           // inputs that it depends on
-	valid bool             // own is up to date
-	bit   uint64           // of an input, else 0
-	table *Table           // where an input's rows are
-	idx   []int            // which of its rows, nil for all
-
-	base, off int // of a view: the slot whose numbers from off on it has; else base is -1
-
-	sparse *sparseSlot[T] // of a value with sparse rows, which has no buffer; else nil
-
-	list [][]byte // rows of the current tile where a table of bytes is read in place, and some that follow
+	*value[T]
+	shared *sharedVector[T] // of a point: its memory
+	seen   uint64           // the version of it that the machine's values were computed for
+	own    []T              // the whole value, if it is kept
+	buf    []T              // the whole value, while a plan runs that has it; nil while only tiles are there
+	tiles  []T              // one tile of a value that is not there whole
+	cur    []T              // the current tile
+	held   [2]int           // the examples, from and to, that an input's tile has been read for; 0, 0 if none
+	valid  bool             // own is up to date
+	table  *Table           // where an input's rows are
+	idx    []int            // which of its rows, nil for all
+	rows   sparseRows[T]    // those of the current tile, of a value that has such rows
+	list   [][]byte         // rows of the current tile where a table of bytes is read in place, and some that follow
 
 	wide   []T // a value for each lane of eachUnit
 	stride int // from one lane to the next
 }
 
+// instr is a step as it runs now.
 type instr[T Float] struct {
-	call[T]
-	rule  rule
-	kern  func(*call[T])
-	args  []int // slots; −1 where the kernel does not read
-	out   int
-	cut   []bool // args that are cut by rows, if tiled
-	tiled bool   // runs tile by tile
-	sum   bool   // adds up the tiles
-	plans uint64 // which plans have it, by bit; those from the 64th on share the last
-	run   bool   // scratch of machine.run
-	bytes int    // the argument that is read in place as bytes, or −1; scratch of machine.runTiles
-	wide  bool   // has a value in each lane; scratch of machine.run
-	lanes [][]T  // of args, or nil; scratch of runLanes
+	*step[T]
+	run   bool
+	bytes int  // the argument that is read in place as bytes, or −1
+	wide  bool // has a value in each lane
 }
 
-// maxInputs is the number of bits in which a slot notes the inputs that it depends on.
-const maxInputs = 64
-
-// tileBytes is about the size of a tile of the widest input, a share of the second-level cache, and tileRows the
-// most rows of one: calls of kernels for fewer rows of narrow data took a fifth of the time.
-const (
-	tileBytes = 512 << 10
-	tileRows  = 512
-)
-
-// newMachine returns a machine for batches of so many rows, whose widest input has so many columns, and a y of so many numbers.
-func newMachine[T Float](rows, widest, numbers int, mem *memory[T]) *machine[T] {
-	return &machine[T]{rows: rows, tile: tileOf[T](rows, widest), memory: mem, budget: max(2*numbers, keptNumbers),
-		byNode: map[*Node]int{}, byOut: map[int]int{}}
+// engine returns a machine of t with memory of a workspace. It has slots once it has followed t.
+func (t *template[T]) engine(w *Workspace) engine {
+	return &machine[T]{template: t, memory: memoryOf[T](w), rows: t.rows, tile: t.tile}
 }
 
-// tileOf returns the examples of a tile, so that all tiles of a batch have about as many: the weights of a layer are read anew for each.
-func tileOf[T Float](rows, widest int) int {
-	var t T
-	most := min(max(8, tileBytes/(widest*int(unsafe.Sizeof(t)))&^7), tileRows)
-	tiles := max(1, (rows+most-1)/most)
-	return min(((rows+tiles-1)/tiles+7)&^7, rows)
-}
-
-// addInput adds a leaf that the caller sets. A batch input has one row per example.
-func (m *machine[T]) addInput(n *Node, in Input) (int, error) {
-	if m.inputs == maxInputs {
-		return 0, fmt.Errorf("%w: a function can have at most %d inputs, counting x, y and v", ErrGraph, maxInputs)
+// follow takes note of all that the template has come to have: slots for its values, memory for those that are kept, and how plans lie
+// in scratch memory. It is called where something is asked for that the machine does not know.
+func (m *machine[T]) follow() {
+	t := m.template
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	m.direction = t.direction
+	m.layouts = slices.Clone(t.layouts)
+	m.slots = slices.Grow(m.slots, len(t.values)-len(m.slots))
+	for _, v := range t.values[len(m.slots):] {
+		m.slots = append(m.slots, m.newSlot(v))
 	}
-	r, c := dims(n)
-	s := slot[T]{r: r, c: c, base: -1, bit: 1 << m.inputs}
-	s.deps = s.bit
-	m.inputs++
+	for i := range m.slots {
+		if s := &m.slots[i]; s.kept && s.own == nil {
+			s.keep(make([]T, s.r*s.c))
+		}
+	}
+	m.instrs = slices.Grow(m.instrs, len(t.steps)-len(m.instrs))
+	args := 0
+	for _, s := range t.steps[len(m.instrs):] {
+		m.instrs = append(m.instrs, instr[T]{step: s})
+		args = max(args, len(s.args))
+	}
+	m.needed = make([]bool, len(m.slots))
+	if len(m.in) < args {
+		m.in, m.inLanes = make([]mat[T], args), make([][]T, args)
+	}
+}
+
+func (m *machine[T]) newSlot(v *value[T]) slot[T] {
+	s := slot[T]{value: v}
 	switch {
-	case in.Sparse:
-		s.per, s.sparse = 1, &sparseSlot[T]{input: len(m.slots)}
-	case in.Batch:
-		s.per = 1
-	default:
-		s.keep(make([]T, r*c))
+	case v.constant != nil:
+		s.keep(v.constant)
+		s.valid = true
+	case v.point != "":
+		s.shared, s.valid = m.memory.point(v.point, v.r), true
+		s.buf = s.shared.v
 	}
-	return m.addSlot(n, s), nil
+	return s
 }
-
-// addPoint adds a vector that the caller sets, and that programs of one workspace share.
-func (m *machine[T]) addPoint(n *Node, name string) (int, error) {
-	i, err := m.addInput(n, Input{Batch: true}) // without memory of its own
-	if err != nil {
-		return 0, err
-	}
-	s := &m.slots[i]
-	s.per, s.point, s.valid = 0, m.memory.point(name, s.r), true
-	s.buf = s.point.v
-	return i, nil
-}
-
-// setDirection names the input that changes while the others stay: what does not depend on it is worth keeping.
-func (m *machine[T]) setDirection(i int) { m.direction = m.slots[i].bit }
 
 // keep makes the slot keep its whole value in memory of its own.
 func (s *slot[T]) keep(memory []T) { s.own, s.buf, s.tiles = memory, memory, nil }
 
-func (m *machine[T]) addSlot(n *Node, s slot[T]) int {
-	m.slots = append(m.slots, s)
-	m.needed = append(m.needed, false)
-	m.byNode[n] = len(m.slots) - 1
-	return len(m.slots) - 1
+// input returns the slot of an input.
+func (m *machine[T]) input(i int) *slot[T] {
+	if i >= len(m.slots) {
+		m.follow()
+	}
+	return &m.slots[i]
 }
 
-// slotOf returns the slot of node n, adding it and all that it depends on.
-func (m *machine[T]) slotOf(n *Node) (int, error) {
-	if i, ok := m.byNode[n]; ok {
-		return i, nil
-	}
-	if isLeaf(n) {
-		return m.addConstant(n)
-	}
-	r, in := fused(n)
-	sp := r.split()
-	ins := instr[T]{rule: r, args: make([]int, len(in)), cut: make([]bool, len(in))}
-	for i, c := range in {
-		ins.args[i] = -1
-		if sp.args != "" && sp.args[i] == 'n' {
-			continue
-		}
-		var err error
-		if ins.args[i], err = m.slotOf(c); err != nil {
-			return 0, err
-		}
-	}
-	k32, k64 := r.kernels()
-	ins.kern = kernelOf[T](k32, k64)
-	if m.isSquare(&ins) {
-		return m.addSquare(n, ins.args[0]), nil
-	}
-	return m.addInstr(n, sp, ins)
-}
-
-// kernelOf returns the kernel of type T.
-func kernelOf[T Float](k32 func(*call[float32]), k64 func(*call[float64])) func(*call[T]) {
-	if k, ok := any(k32).(func(*call[T])); ok {
-		return k
-	}
-	return any(k64).(func(*call[T]))
-}
-
-// addConstant adds a leaf that is not an input: it must carry its value.
-func (m *machine[T]) addConstant(n *Node) (int, error) {
-	v := n.Value()
-	if v == nil {
-		return 0, fmt.Errorf("%w: node %q must be an input of the loss or carry a value", ErrGraph, n.Name())
-	}
-	data, err := valueData[T](v)
-	if err != nil {
-		return 0, fmt.Errorf("%w: node %q: %w", ErrGraph, n.Name(), err)
-	}
-	r, c := dims(n)
-	s := slot[T]{r: r, c: c, base: -1, valid: true}
-	s.keep(slices.Clone(data))
-	return m.addSlot(n, s), nil
-}
-
-func (m *machine[T]) addInstr(n *Node, sp split, ins instr[T]) (int, error) {
-	rows, cols := dims(n)
-	s := slot[T]{r: rows, c: cols, base: -1}
-	for _, a := range ins.args {
-		if a >= 0 {
-			s.deps |= m.slots[a].deps
-		}
-	}
-	ins.tiled = m.tileable(&ins, sp, rows)
-	ins.sum = ins.tiled && sp.sum
-	if err := m.chooseSparse(&ins); err != nil {
-		return 0, err
-	}
-	if ins.tiled && !ins.sum {
-		s.per = rows / m.rows
-	}
-	m.chooseView(ins, &s)
-	ins.in, ins.lanes = make([]mat[T], len(ins.args)), make([][]T, len(ins.args))
-	ins.out = m.addSlot(n, s)
-	m.instrs = append(m.instrs, ins)
-	m.byOut[ins.out] = len(m.instrs) - 1
-	return ins.out, nil
-}
-
-// tileable reports whether an instruction can run tile by tile, and marks the arguments that are cut then:
-// one of them has rows of its own for each example, the output has a whole number of rows an
-// example or is a sum, and nothing that has rows is read whole.
-func (m *machine[T]) tileable(ins *instr[T], sp split, rows int) bool {
-	if sp.args == "" || !sp.sum && rows%(max(m.rows, 1)*max(sp.block, 1)) != 0 {
-		return false
-	}
-	batch := false
-	for i, a := range ins.args {
-		switch s := sp.args[i]; {
-		case a < 0: // only its shape counts
-			return false
-		case s == 'r':
-			ins.cut[i] = true
-			batch = batch || m.slots[a].per > 0
-		case m.slots[a].per > 0:
-			return false
-		}
-	}
-	return batch
-}
-
-// chooseView makes s a view of its input's value where the rule only selects or reshapes.
-func (m *machine[T]) chooseView(ins instr[T], s *slot[T]) {
-	off := 0
-	switch r := ins.rule.(type) {
-	case partRule:
-		off = r.off
-	case shapeRule:
-	default:
-		return
-	}
-	if in := m.slots[ins.args[0]]; in.per == 0 && s.per == 0 {
-		s.base, s.off = ins.args[0], off
-	}
-}
-
-// root returns the slot whose memory slot i has: itself, if it is no view.
-func (m *machine[T]) root(i int) int {
-	for m.slots[i].base >= 0 {
-		i = m.slots[i].base
-	}
-	return i
-}
-
-// isTemporary reports whether slot i is computed and not kept: it has its memory from the plan that runs, and is no view.
-func (m *machine[T]) isTemporary(i int) bool {
-	s := &m.slots[i]
-	return s.bit == 0 && s.own == nil && s.sparse == nil && s.base < 0
-}
-
-// setInput copies v into input i; what depends on it is recomputed only if it differs in a bit. So 0 and -0 differ: results must not
+// setInput copies v into point i; what depends on it is recomputed only if it differs in a bit. So 0 and -0 differ: results must not
 // depend on what the input was before.
 func (m *machine[T]) setInput(i int, v []float64) {
-	p := m.slots[i].point
+	p := m.input(i).shared
 	j := 0
 	for ; j < len(v); j += len(m.piece) {
 		n := min(len(m.piece), len(v)-j)
@@ -311,16 +156,16 @@ func (m *machine[T]) setInput(i int, v []float64) {
 // followPoints marks what depends on a point that has changed, be it by another program, for recomputation.
 func (m *machine[T]) followPoints() {
 	for i := range m.slots {
-		if s := &m.slots[i]; s.point != nil && s.seen != s.point.version {
+		if s := &m.slots[i]; s.shared != nil && s.seen != s.shared.version {
 			m.invalidate(s.bit)
-			s.seen = s.point.version
+			s.seen = s.shared.version
 		}
 	}
 }
 
 // bind makes rows idx of t (all if nil) the value of input i.
 func (m *machine[T]) bind(i int, t *Table, idx []int) error {
-	s := &m.slots[i]
+	s := m.input(i)
 	if t == nil {
 		return dsbo.Errorf(dsbo.ErrShape, "the table must not be nil")
 	}
@@ -377,4 +222,60 @@ func (m *machine[T]) invalidate(bit uint64) {
 // readSlot copies the value of slot i to dst.
 func (m *machine[T]) readSlot(dst []float64, i int) {
 	convert(dst, m.slots[i].wholeValue())
+}
+
+// wholeValue returns the value of a slot that keeps it, reading it from its table the first time.
+func (s *slot[T]) wholeValue() []T {
+	if s.table != nil && !s.valid {
+		readRows(s.table, s.buf, s.idx, 0, s.r)
+		s.valid = true
+	}
+	return s.buf
+}
+
+// loadRows makes rows from..to of the slot's table current, in place where they lie as T. A tile that was read last is there
+// still: a batch of one tile is gathered once for all that is asked of it.
+func (s *slot[T]) loadRows(from, to int) {
+	if s.buf != nil {
+		s.cur = s.wholeValue()[from*s.c : to*s.c]
+		return
+	}
+	if rows, ok := tableRows[T](s.table, s.idx, from, to); ok {
+		s.cur = rows
+		return
+	}
+	n := (to - from) * s.c
+	if len(s.tiles) < n { // not before: a table may lie in place
+		s.tiles = make([]T, n)
+	}
+	s.cur = s.tiles[:n]
+	if tile := [2]int{from, to}; s.held != tile {
+		readRows(s.table, s.cur, s.idx, from, to)
+		s.held = tile
+	}
+}
+
+// rowsOf returns the block of s that belongs to examples from..to.
+func (m *machine[T]) rowsOf(s *slot[T], from, to int) mat[T] {
+	per := s.per
+	if per == 0 {
+		per = s.r / m.rows
+	}
+	switch {
+	case s.sparse != nil:
+		return mat[T]{r: to - from, c: s.c, sparse: m.sparseRowsOf(s, from)}
+	case s.cur != nil:
+		return mat[T]{v: s.cur, r: to - from, c: s.c}
+	case s.buf != nil:
+		return mat[T]{v: s.buf[from*per*s.c : to*per*s.c], r: (to - from) * per, c: s.c}
+	}
+	return mat[T]{v: s.tiles[:(to-from)*per*s.c], r: (to - from) * per, c: s.c}
+}
+
+// tableRows returns rows from..to in the table's own memory, if they lie there as T.
+func tableRows[T Float](t *Table, idx []int, from, to int) ([]T, bool) {
+	if base, ok := any(t.f64).([]T); ok {
+		return inPlace(t, base, idx, from, to)
+	}
+	return inPlace(t, any(t.f32).([]T), idx, from, to)
 }

@@ -82,14 +82,24 @@ func (c fixture) derivs(t testing.TB) *Derivs {
 	return d
 }
 
-// setTile makes d's tiles n examples long at most, before it has any.
+// setTile makes the tiles of p and of its later forks n examples long at most, before p has any.
 func setTile(p *Program, n int) {
 	switch m := p.m.(type) {
 	case *machine[float64]:
 		m.tile = min(n, m.tile)
+		m.template.tile = m.tile
 	case *machine[float32]:
 		m.tile = min(n, m.tile)
+		m.template.tile = m.tile
 	}
+}
+
+// poolOf returns where p's scratch memory comes from.
+func poolOf(p *Program) *Pool {
+	if m, is := p.m.(*machine[float32]); is {
+		return m.memory.pool
+	}
+	return p.m.(*machine[float64]).memory.pool
 }
 
 func (c fixture) build(t testing.TB, n numbers, x, y *Node, in []*Node) *Node {

@@ -41,30 +41,41 @@ type Func struct {
 // A Program computes the values of a [Func] again and again for new x, y and data, in memory of its own and of its
 // [Workspace]. It belongs to one goroutine at a time.
 type Program struct {
+	*code
+	m     engine
+	bound []bool
+}
+
+// code is what a program and its forks share.
+type code struct {
 	f      Func
-	m      engine
+	c      compiler
 	family *family
 	x, y   *Node
 	xs, ys int   // slots of x and y
 	ins    []int // slots of the inputs
-	bound  []bool
 	outs   []*Node
 	values *plan // of outs
 	sizes  []int // their numbers of entries
 	size   int   // the sum of sizes
 }
 
+// compiler is a template of either element type.
+type compiler interface {
+	addInput(n *Node, in Input) (int, error)
+	addPoint(n *Node, name string) (int, error)
+	setDirection(i int)
+	plan(nodes ...*Node) (*plan, error)
+	engine(w *Workspace) engine
+}
+
 // engine is a machine of either element type.
 type engine interface {
-	addInput(n *Node, in Input) (int, error)
 	setInput(i int, v []float64)
 	bind(i int, t *Table, idx []int) error
-	plan(nodes ...*Node) (*plan, error)
 	run(p *plan) error
 	readSlot(dst []float64, i int)
 	leave()
-	addPoint(n *Node, name string) (int, error)
-	setDirection(i int)
 	changes() uint64
 	eachUnit(p *plan, i int, each func(j, lane int)) error
 	readLane(dst []float64, i, lane int)
@@ -72,30 +83,45 @@ type engine interface {
 
 // Compile builds f's graph and prepares its values. It fails with [dsbo.ErrShape] on lengths that do not
 // fit together, and with [ErrGraph] on ops that cannot be differentiated again and again.
-// The cost of building is paid here and at the first use of each derivative, not at each run.
+// The cost of building is paid here and at the first use of each derivative, not at each run, nor by [Program.Fork].
 func Compile(f Func) (_ *Program, err error) {
 	defer catchMisuse(&err)
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	p := &Program{f: f, bound: make([]bool, len(f.Inputs))}
-	in, err := p.addLeaves()
+	w := f.Workspace
+	f.Workspace = nil
+	c := &code{f: f}
+	in, err := c.addLeaves()
 	if err != nil {
 		return nil, err
 	}
-	if p.outs, err = closeGraphs(f.Build(p.x, p.y, in)...); err != nil {
+	if c.outs, err = closeGraphs(f.Build(c.x, c.y, in)...); err != nil {
 		return nil, err
 	}
-	for _, n := range p.outs {
-		r, c := dims(n)
-		p.sizes = append(p.sizes, r*c)
-		p.size += r * c
+	for _, n := range c.outs {
+		rows, cols := dims(n)
+		c.sizes = append(c.sizes, rows*cols)
+		c.size += rows * cols
 	}
-	if p.values, err = p.m.plan(p.outs...); err != nil {
+	if c.values, err = c.c.plan(c.outs...); err != nil {
 		return nil, err
 	}
-	return p, nil
+	return c.program(w), nil
 }
+
+// program returns a program of the code with memory in w (nil: of its own).
+func (c *code) program(w *Workspace) *Program {
+	if w == nil {
+		w = new(Workspace)
+	}
+	return &Program{code: c, m: c.c.engine(w), bound: make([]bool, len(c.f.Inputs))}
+}
+
+// Fork returns a program of the same values with data of its own, and with memory in w (nil: of its own). The two share what was compiled,
+// and may be used by two goroutines. Its results have the bits of a program that is compiled anew. It costs little time, and memory at
+// its first use.
+func (p *Program) Fork(w *Workspace) *Program { return p.program(w) }
 
 func (f *Func) check() error {
 	if f.P < 1 || f.Q < 1 || f.Rows < 0 {
@@ -124,39 +150,36 @@ func (f *Func) check() error {
 	return nil
 }
 
-// addLeaves makes the machine with the graph's leaves x, y and the inputs, and returns the latter.
-func (p *Program) addLeaves() ([]*Node, error) {
+// addLeaves makes the template with the graph's leaves x, y and the inputs, and returns the latter.
+func (c *code) addLeaves() ([]*Node, error) {
 	widest := 1
-	for _, in := range p.f.Inputs {
+	for _, in := range c.f.Inputs {
 		if in.Batch && len(in.Shape) == 1 && !in.Sparse {
 			widest = max(widest, in.Shape[0])
 		}
 	}
-	if p.f.Workspace == nil {
-		p.f.Workspace = new(Workspace)
-	}
-	if p.f.Float32 {
-		p.m = newMachine(p.f.Rows, widest, p.f.Q, &p.f.Workspace.f32)
+	if c.f.Float32 {
+		c.c = newTemplate[float32](c.f.Rows, widest, c.f.Q)
 	} else {
-		p.m = newMachine(p.f.Rows, widest, p.f.Q, &p.f.Workspace.f64)
+		c.c = newTemplate[float64](c.f.Rows, widest, c.f.Q)
 	}
-	p.family = newFamily()
+	c.family = newFamily()
 	var err error
-	if p.x, p.xs, err = p.addPoint("x", p.f.P); err != nil {
+	if c.x, c.xs, err = c.addPoint("x", c.f.P); err != nil {
 		return nil, err
 	}
-	if p.y, p.ys, err = p.addPoint("y", p.f.Q); err != nil {
+	if c.y, c.ys, err = c.addPoint("y", c.f.Q); err != nil {
 		return nil, err
 	}
-	nodes := make([]*Node, len(p.f.Inputs))
-	p.ins = make([]int, len(p.f.Inputs))
-	for i, in := range p.f.Inputs {
+	nodes := make([]*Node, len(c.f.Inputs))
+	c.ins = make([]int, len(c.f.Inputs))
+	for i, in := range c.f.Inputs {
 		shape := tensor.Shape(in.Shape)
 		if in.Batch {
-			shape = append(tensor.Shape{p.f.Rows}, in.Shape...)
+			shape = append(tensor.Shape{c.f.Rows}, in.Shape...)
 		}
-		nodes[i] = p.family.leaf("input:"+in.Name, shape, p.dtype())
-		if p.ins[i], err = p.m.addInput(nodes[i], in); err != nil {
+		nodes[i] = c.family.leaf("input:"+in.Name, shape, c.dtype())
+		if c.ins[i], err = c.c.addInput(nodes[i], in); err != nil {
 			return nil, err
 		}
 	}
@@ -164,14 +187,14 @@ func (p *Program) addLeaves() ([]*Node, error) {
 }
 
 // addPoint adds x, y or v.
-func (p *Program) addPoint(name string, length int) (n *Node, slot int, err error) {
-	n = p.family.leaf(name, vecShape(length), p.dtype())
-	slot, err = p.m.addPoint(n, name)
+func (c *code) addPoint(name string, length int) (n *Node, slot int, err error) {
+	n = c.family.leaf(name, vecShape(length), c.dtype())
+	slot, err = c.c.addPoint(n, name)
 	return n, slot, err
 }
 
-func (p *Program) dtype() tensor.Dtype {
-	if p.f.Float32 {
+func (c *code) dtype() tensor.Dtype {
+	if c.f.Float32 {
 		return tensor.Float32
 	}
 	return tensor.Float64

@@ -171,11 +171,16 @@ func (k *randomTask) ask(d *Derivs, s state, what int) []float64 {
 
 // spoil makes NaN of what earlier runs have left in scratch memory.
 func spoil(p *Program) {
-	for i := range p.f.Workspace.f32.scratch {
-		p.f.Workspace.f32.scratch[i] = float32(math.NaN())
+	pool := poolOf(p)
+	for _, s := range pool.f32 {
+		for i := range s {
+			s[i] = float32(math.NaN())
+		}
 	}
-	for i := range p.f.Workspace.f64.scratch {
-		p.f.Workspace.f64.scratch[i] = math.NaN()
+	for _, s := range pool.f64 {
+		for i := range s {
+			s[i] = math.NaN()
+		}
 	}
 }
 

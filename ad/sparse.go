@@ -38,46 +38,43 @@ func (s *sparseRows[T]) row(i int) (indices []int32, values []T) {
 // sparseRowsOf returns the slot's rows from from on.
 func (m *machine[T]) sparseRowsOf(s *slot[T], from int) *sparseRows[T] {
 	in := &m.slots[s.sparse.input]
-	r := &s.sparse.rows
-	r.table, r.idx, r.from = in.table, in.idx, from
-	return r
+	s.rows.table, s.rows.idx, s.rows.from, s.rows.square = in.table, in.idx, from, s.sparse.square
+	return &s.rows
 }
 
-// A sparseSlot is what a slot of sparse rows has in place of a buffer.
-type sparseSlot[T Float] struct {
-	input int // the slot with the table: this one, or that of which it holds the squares
-	rows  sparseRows[T]
+// A sparseValue says where a value of sparse rows, which has no buffer, finds them.
+type sparseValue struct {
+	input  int  // the value with the table: this one, or that of which it has the squares
+	square bool // it has squares
 }
 
-// addSquare adds the slot of n, the square of a slot of sparse rows.
-func (m *machine[T]) addSquare(n *Node, of int) int {
-	s := m.slots[of]
-	square := slot[T]{base: -1, r: s.r, c: s.c, per: s.per, deps: s.deps, sparse: &sparseSlot[T]{input: s.sparse.input}}
-	square.sparse.rows.square = true
-	return m.addSlot(n, square)
+// addSquare adds the value of n, the square of a value of sparse rows.
+func (t *template[T]) addSquare(n *Node, of int) int {
+	v := t.values[of]
+	return t.addValue(n, &value[T]{base: -1, r: v.r, c: v.c, per: v.per, deps: v.deps, sparse: &sparseValue{v.sparse.input, true}})
 }
 
-// isSquare reports whether the instruction squares a slot of sparse rows that are no squares.
-func (m *machine[T]) isSquare(ins *instr[T]) bool {
-	if ins.rule != rule(opMul) || ins.args[0] != ins.args[1] {
+// isSquare reports whether the step squares a value of sparse rows that are no squares.
+func (t *template[T]) isSquare(s *step[T]) bool {
+	if s.rule != rule(opMul) || s.args[0] != s.args[1] {
 		return false
 	}
-	s := m.slots[ins.args[0]].sparse
-	return s != nil && !s.rows.square
+	rows := t.values[s.args[0]].sparse
+	return rows != nil && !rows.square
 }
 
-// chooseSparse gives an instruction that reads sparse rows its kernel. It fails if the rule has none.
-func (m *machine[T]) chooseSparse(ins *instr[T]) error {
-	for i, a := range ins.args {
-		if a < 0 || m.slots[a].sparse == nil {
+// chooseSparse gives a step that reads sparse rows its kernel. It fails if the rule has none.
+func (t *template[T]) chooseSparse(s *step[T]) error {
+	for i, a := range s.args {
+		if a < 0 || t.values[a].sparse == nil {
 			continue
 		}
-		r, ok := ins.rule.(matmulRule)
-		if ok && ins.tiled {
-			ins.kern = sparseKernel[T](r, i)
+		r, ok := s.rule.(matmulRule)
+		if ok && s.tiled {
+			s.kern = sparseKernel[T](r, i)
 		}
-		if !ok || !ins.tiled || ins.kern == nil || slices.Index(ins.args, a) != i || m.slots[ins.args[1-i]].sparse != nil {
-			return fmt.Errorf("%w: %v cannot read sparse rows: only X·B, X·Bᵀ, Xᵀ·U and Uᵀ·X by MatMul or MatVec can, and Square(X) as X", ErrGraph, ins.rule)
+		if !ok || !s.tiled || s.kern == nil || slices.Index(s.args, a) != i || t.values[s.args[1-i]].sparse != nil {
+			return fmt.Errorf("%w: %v cannot read sparse rows: only X·B, X·Bᵀ, Xᵀ·U and Uᵀ·X by MatMul or MatVec can, and Square(X) as X", ErrGraph, s.rule)
 		}
 	}
 	return nil

@@ -95,6 +95,7 @@ func newGuard(s *Settings, t data.Task, m models.Model, here []int) (*guard, err
 			"it must be a linear model with the mean of cross-entropies or Huber losses", m)
 	}
 	g := &guard{curve: curvature, bounds: map[int][2]privacy.Bound{}, scores: map[int]*models.Score{}}
+	programs := models.NewPrograms(m)
 	for _, i := range here {
 		var two [2]privacy.Bound
 		for side, e := range []data.Examples{t.Shards[i].Train, t.Shards[i].Val} {
@@ -114,7 +115,7 @@ func newGuard(s *Settings, t data.Task, m models.Model, here []int) (*guard, err
 		if err != nil || test.Len() == 0 {
 			continue
 		}
-		if g.scores[i], err = models.NewScore(m, test, false); err != nil && !errors.Is(err, dsbo.ErrCapability) {
+		if g.scores[i], err = programs.Score(test, false, programs.Workspace()); err != nil && !errors.Is(err, dsbo.ErrCapability) {
 			return nil, err
 		}
 	}

@@ -98,3 +98,53 @@ func byteShard(rows, pixels, classes int) data.Shard {
 	}
 	return s
 }
+
+// BenchmarkFirst times the first gradient and product of each of several agents, by oracles of their own and by such as share programs.
+func BenchmarkFirst(b *testing.B) {
+	mnist := byteShard(64, 784, 10)
+	for _, c := range []struct {
+		name   string
+		model  models.Model
+		shard  data.Shard
+		agents int
+	}{
+		{"softmax-784x10", models.Softmax{Features: 784, Classes: 10}, mnist, 64},
+		{"mlp-784-32-10", models.MLP{Features: 784, Outputs: 10}, mnist, 64},
+		{"lenet", models.LeNet{Side: 28, Classes: 10}, mnist, 8},
+		{"layers2000", deep{2000, 4}, data.Shard{}, 8},
+	} {
+		p, q := c.model.Dims()
+		x, y, g := make([]float64, p), make([]float64, q), make([]float64, q)
+		for _, shared := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%s/agents=%d/shared=%v", c.name, c.agents, shared), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					programs := models.NewPrograms(c.model)
+					for i := range c.agents {
+						if !shared {
+							programs = models.NewPrograms(c.model)
+						}
+						o := must.Get(programs.Oracle(c.shard, models.Config{Agent: i, Float32: true}))
+						must.OK(o.LowerGrad(g, x, y, dsbo.Sample{Set: dsbo.Whole}))
+						must.OK(o.HVP(g, x, y, y, dsbo.Sample{Set: dsbo.Whole}))
+					}
+				}
+			})
+		}
+	}
+}
+
+// deep is a network of many narrow layers, without data.
+type deep struct{ layers, width int }
+
+func (m deep) Dims() (p, q int) { return 1, m.layers * m.width * m.width }
+
+func (m deep) Lower(x, y *ad.Node, _ models.Batch) *ad.Node {
+	h := ad.Uniform(.5, ad.PartVec(y, 0, m.width))
+	for l := range m.layers {
+		h = ad.Tanh(ad.MatVec(ad.Part(y, l*m.width*m.width, m.width, m.width), h, false))
+	}
+	return ad.Add(ad.SumAll(h), ad.Mul(ad.SumAll(x), ad.Dot(y, y)))
+}
+
+func (m deep) Upper(x, y *ad.Node, b models.Batch) *ad.Node { return m.Lower(x, y, b) }

@@ -10,9 +10,9 @@ import (
 
 // Penalty implements [dsbo.PenaltyOracle], with [dsbo.ErrCapability] for a model that is not [Penalized].
 func (o *Oracle) Penalty(dst, x []float64) error {
-	m, ok := o.model.(Penalized)
+	m, ok := o.programs.model.(Penalized)
 	if !ok {
-		return dsbo.Errorf(dsbo.ErrCapability, "model %T has no Penalty", o.model)
+		return dsbo.Errorf(dsbo.ErrCapability, "model %T has no Penalty", o.programs.model)
 	}
 	if len(dst) != o.q || len(x) != o.p {
 		return dsbo.Errorf(dsbo.ErrShape, "len(dst) and len(x) must be q=%d and p=%d; they are %d and %d", o.q, o.p, len(dst), len(x))
@@ -45,7 +45,7 @@ func (o *Oracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 	if err := program.Eval(dst, x, y); err != nil {
 		return err
 	}
-	m, ok := o.model.(Penalized)
+	m, ok := o.programs.model.(Penalized)
 	if !ok {
 		return nil
 	}
@@ -59,30 +59,28 @@ func (o *Oracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 
 // diagonalProgram returns the compiled closed form for batches of so many rows, nil for a model without.
 func (o *Oracle) diagonalProgram(rows int) (*ad.Program, error) {
-	m, ok := o.model.(Curved)
+	m, ok := o.programs.model.(Curved)
 	if !ok || o.diagonals == nil {
 		return nil, nil
 	}
 	if p := o.diagonals[rows]; p != nil {
 		return p, nil
 	}
-	known := true
-	p, err := o.low.ex.compile(o.p, o.q, rows, o.low.cfg.Float32, o.low.memory, func(x, y *ad.Node, b Batch) []*ad.Node {
-		d := m.Diagonal(x, y, b)
-		if known = d != nil; !known {
-			return []*ad.Node{y}
+	f, err := o.programs.compile(diagonalForm, &o.low.ex, rows, o.low.cfg.Float32, o.low.memory, func(x, y *ad.Node, b Batch) ([]*ad.Node, error) {
+		if d := m.Diagonal(x, y, b); d != nil {
+			return []*ad.Node{d}, nil
 		}
-		return []*ad.Node{d}
+		return nil, nil
 	})
 	switch {
 	case err != nil:
 		return nil, err
-	case !known:
+	case f.values == 0:
 		o.diagonals = nil
 		return nil, nil
 	}
-	o.diagonals[rows] = p
-	return p, nil
+	o.diagonals[rows] = f.program
+	return f.program, nil
 }
 
 // diagonalProbes is how many vectors of signs estimate a diagonal.

@@ -119,15 +119,15 @@ func (e *examples) bind(p *ad.Program, idx []int) error {
 	return nil
 }
 
-// differentiate compiles a loss on batches of rows of e, with memory in w (nil: of its own).
-func (e *examples) differentiate(l Loss, p, q, rows int, float32 bool, w *ad.Workspace) (*ad.Derivs, error) {
-	return ad.Differentiate(ad.Loss{P: p, Q: q, Rows: rows, Inputs: e.inputs(), Float32: float32, Workspace: w,
+// differentiate compiles a loss on batches of rows of e.
+func (e *examples) differentiate(l Loss, p, q, rows int, float32 bool) (*ad.Derivs, error) {
+	return ad.Differentiate(ad.Loss{P: p, Q: q, Rows: rows, Inputs: e.inputs(), Float32: float32,
 		Build: func(x, y *ad.Node, in []*ad.Node) *ad.Node { return l(x, y, e.batch(rows, in)) }})
 }
 
-// compile compiles values of x and y on batches of rows of e, with memory in w (nil: of its own).
-func (e *examples) compile(p, q, rows int, float32 bool, w *ad.Workspace, build func(x, y *ad.Node, b Batch) []*ad.Node) (*ad.Program, error) {
-	return ad.Compile(ad.Func{P: p, Q: q, Rows: rows, Inputs: e.inputs(), Float32: float32, Workspace: w,
+// compile compiles values of x and y on batches of rows of e.
+func (e *examples) compile(p, q, rows int, float32 bool, build func(x, y *ad.Node, b Batch) []*ad.Node) (*ad.Program, error) {
+	return ad.Compile(ad.Func{P: p, Q: q, Rows: rows, Inputs: e.inputs(), Float32: float32,
 		Build: func(x, y *ad.Node, in []*ad.Node) []*ad.Node { return build(x, y, e.batch(rows, in)) }})
 }
 
@@ -137,7 +137,7 @@ func Differentiate(l Loss, p, q int, e data.Examples, float32 bool) (*ad.Derivs,
 	if err != nil {
 		return nil, err
 	}
-	d, err := ex.differentiate(l, p, q, ex.rows, float32, nil)
+	d, err := ex.differentiate(l, p, q, ex.rows, float32)
 	if err != nil {
 		return nil, err
 	}

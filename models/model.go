@@ -5,8 +5,8 @@
 // Further methods are optional, each with an interface of its own: [Scorer], [Checker], [Starter], [XStarter], [Shaper],
 // [StronglyConvex], [Penalized], [Curved], [Layered], [Meant], [Baselined], [Masked].
 // An [OutputLoss] and [Penalties] make many models of one: [Linear] and [MLP] take both.
-// [NewOracle] turns a model and an agent's data into the oracle that an algorithm calls: gradients,
-// Hessian-vector and Jacobian-vector products.
+// [Programs.Oracle] turns a model and an agent's data into the oracle that an algorithm calls: gradients,
+// Hessian-vector and Jacobian-vector products. [NewOracle] does for one agent alone.
 package models
 
 import (
@@ -17,7 +17,7 @@ import (
 // A Model is the bilevel problem of one agent. x has length p, y has length q.
 //
 // Lower and Upper build scalars from ad's ops (or from those Gorgonia ops that ad can replace) and are
-// called once per batch size. g_i must be strongly convex in y for the methods' theory to hold.
+// called once per batch size, for all agents of a process ([Programs]). g_i must be strongly convex in y for the methods' theory to hold.
 type Model interface {
 	// Dims returns p, the length of x, and q, the length of y.
 	Dims() (p, q int)

@@ -21,7 +21,7 @@ type Config struct {
 // [dsbo.ErrCapability].
 type Oracle struct {
 	p, q      int
-	model     Model
+	programs  *Programs
 	low, up   side
 	diagonals map[int]*ad.Program // closed forms, by number of rows; nil for a model without
 	probe, hv []float64           // scratch of estimateDiagonal
@@ -39,20 +39,23 @@ var (
 
 // A side is the upper or the lower loss of an agent, with the examples that it is taken on.
 type side struct {
-	name  string
-	p, q  int
-	cfg   Config
-	ex    examples
-	draw  data.Sampler
-	loss  Loss
-	progs map[int]*ad.Derivs // compiled losses, by number of rows
+	loss     part
+	cfg      Config
+	ex       examples
+	draw     data.Sampler
+	programs *Programs
+	losses   map[int]*ad.Derivs // by number of rows
 
 	memory *ad.Workspace // of all programs of the agent, which uses one at a time
 }
 
-// NewOracle returns the oracle of one agent. Graphs are compiled at their first use, one for each loss and
+// NewOracle returns the oracle of an agent that shares no programs with others, see [Programs.Oracle].
+func NewOracle(m Model, s data.Shard, c Config) (*Oracle, error) { return NewPrograms(m).Oracle(s, c) }
+
+// Oracle returns the oracle of one agent. Graphs are compiled when the first of the agents uses them, one for each loss and
 // batch size, so mistakes in how a model is built show then; package modeltest finds them all.
-func NewOracle(m Model, s data.Shard, c Config) (*Oracle, error) {
+func (programs *Programs) Oracle(s data.Shard, c Config) (*Oracle, error) {
+	m := programs.model
 	if ch, ok := m.(Checker); ok {
 		if err := ch.Check(s); err != nil {
 			return nil, fmt.Errorf("agent %d: %w", c.Agent, err)
@@ -65,20 +68,19 @@ func NewOracle(m Model, s data.Shard, c Config) (*Oracle, error) {
 	if c.Batch < 0 {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "batch must be at least 0 (all examples); it is %d", c.Batch)
 	}
-	memory := new(ad.Workspace)
-	o := &Oracle{p: p, q: q, model: m, diagonals: map[int]*ad.Program{}}
-	for _, part := range []struct {
+	memory := programs.Workspace()
+	o := &Oracle{p: p, q: q, programs: programs, diagonals: map[int]*ad.Program{}}
+	for _, of := range []struct {
 		side *side
-		name string
+		loss part
 		ex   data.Examples
-		loss Loss
-	}{{&o.low, "lower", s.Train, m.Lower}, {&o.up, "upper", s.Val, m.Upper}} {
-		ex, err := newExamples(part.ex, c.Float32)
+	}{{&o.low, lowerLoss, s.Train}, {&o.up, upperLoss, s.Val}} {
+		ex, err := newExamples(of.ex, c.Float32)
 		if err != nil {
-			return nil, fmt.Errorf("agent %d, %s loss: %w", c.Agent, part.name, err)
+			return nil, fmt.Errorf("agent %d, %s loss: %w", c.Agent, of.loss, err)
 		}
-		*part.side = side{name: part.name, p: p, q: q, cfg: c, ex: ex, loss: part.loss,
-			draw: data.Sampler{Seed: c.Seed, Agent: c.Agent, Batch: c.Batch}, progs: map[int]*ad.Derivs{}, memory: memory}
+		*of.side = side{loss: of.loss, cfg: c, ex: ex, draw: data.Sampler{Seed: c.Seed, Agent: c.Agent, Batch: c.Batch},
+			programs: programs, losses: map[int]*ad.Derivs{}, memory: memory}
 	}
 	if masked, ok := m.(Masked); ok {
 		o.low.ex.masks = masked.Masks()
@@ -103,13 +105,13 @@ func (s *side) rowsOf(name dsbo.Sample) (idx []int, rows int) {
 // derivatives returns the compiled loss for a draw, with the draw's rows bound.
 func (s *side) derivatives(name dsbo.Sample) (*ad.Derivs, error) {
 	idx, rows := s.rowsOf(name)
-	d := s.progs[rows]
+	d := s.losses[rows]
 	if d == nil {
 		var err error
-		if d, err = s.ex.differentiate(s.loss, s.p, s.q, rows, s.cfg.Float32, s.memory); err != nil {
+		if d, err = s.programs.differentiate(s.loss, &s.ex, rows, s.cfg.Float32, s.memory); err != nil {
 			return nil, err
 		}
-		s.progs[rows] = d
+		s.losses[rows] = d
 	}
 	return d, s.bind(d.Program, name, idx, rows)
 }
@@ -124,7 +126,7 @@ func (s *side) ask(name dsbo.Sample, question func(d *ad.Derivs) error) error {
 		err = question(d)
 	}
 	if err != nil {
-		return fmt.Errorf("agent %d, %s loss: %w", s.cfg.Agent, s.name, err)
+		return fmt.Errorf("agent %d, %s loss: %w", s.cfg.Agent, s.loss, err)
 	}
 	return nil
 }

@@ -16,38 +16,42 @@ type Score struct {
 	values  []float64 // losses, then hits
 }
 
-// NewScore compiles the score of model m on all examples of e. It fails with [dsbo.ErrCapability] if m is no [Scorer], and with
-// [dsbo.ErrShape] if m's Score has not one entry for each example.
+// NewScore returns the score of model m on all examples of e, which shares no program with others, see [Programs.Score].
 func NewScore(m Model, e data.Examples, float32 bool) (*Score, error) {
-	scorer, ok := m.(Scorer)
+	p := NewPrograms(m)
+	return p.Score(e, float32, p.Workspace())
+}
+
+// Score returns the model's score on all examples of e, with memory in w, which scores of one goroutine may share. It fails with
+// [dsbo.ErrCapability] if the model is no [Scorer], and with [dsbo.ErrShape] if its Score has not one entry for each example.
+func (p *Programs) Score(e data.Examples, float32 bool, w *ad.Workspace) (*Score, error) {
+	scorer, ok := p.model.(Scorer)
 	if !ok {
-		return nil, dsbo.Errorf(dsbo.ErrCapability, "model %T has no Score", m)
+		return nil, dsbo.Errorf(dsbo.ErrCapability, "model %T has no Score", p.model)
 	}
 	ex, err := newExamples(e, float32)
 	if err != nil {
 		return nil, err
 	}
-	p, q := m.Dims()
-	s := &Score{rows: ex.rows}
-	var vectors []*ad.Node
-	s.program, err = ex.compile(p, q, ex.rows, float32, nil, func(x, y *ad.Node, b Batch) []*ad.Node {
+	f, err := p.compile(scoreForm, &ex, ex.rows, float32, w, func(x, y *ad.Node, b Batch) (vectors []*ad.Node, err error) {
 		losses, hits := scorer.Score(x, y, b)
-		vectors = []*ad.Node{losses}
-		if s.hits = hits != nil; s.hits {
+		if vectors = []*ad.Node{losses}; hits != nil {
 			vectors = append(vectors, hits)
 		}
-		return vectors
+		for _, v := range vectors {
+			if v == nil {
+				continue // Compile says so
+			}
+			if shape := v.Shape(); len(shape) != 1 || shape[0] != ex.rows {
+				err = dsbo.Errorf(dsbo.ErrShape, "the Score of model %T must have an entry for each of %d examples; its shape is %v", p.model, ex.rows, shape)
+			}
+		}
+		return vectors, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	for _, v := range vectors {
-		if shape := v.Shape(); len(shape) != 1 || shape[0] != s.rows {
-			return nil, dsbo.Errorf(dsbo.ErrShape, "the Score of model %T must have an entry for each of %d examples; its shape is %v", m, s.rows, shape)
-		}
-	}
-	s.values = make([]float64, len(vectors)*s.rows)
-	return s, ex.bind(s.program, nil)
+	return &Score{f.program, ex.rows, f.values == 2, make([]float64, f.values*ex.rows)}, ex.bind(f.program, nil)
 }
 
 // Len returns the number of examples.

@@ -102,12 +102,13 @@ func NewShare(local []int, t data.Task, m models.Model, c models.Config) (Proble
 	if local == nil {
 		local = prob.local()
 	}
+	programs := models.NewPrograms(m)
 	for i, s := range t.Shards {
 		if !slices.Contains(local, i) {
 			continue
 		}
 		c.Agent = i
-		o, err := models.NewOracle(m, s, c)
+		o, err := programs.Oracle(s, c)
 		if err != nil {
 			return Problem{}, err
 		}
@@ -118,7 +119,7 @@ func NewShare(local []int, t data.Task, m models.Model, c models.Config) (Proble
 		if c.Float32 {
 			double := c
 			double.Float32 = false
-			if o, err = models.NewOracle(m, s, double); err != nil {
+			if o, err = programs.Oracle(s, double); err != nil {
 				return Problem{}, err
 			}
 		}
@@ -130,7 +131,7 @@ func NewShare(local []int, t data.Task, m models.Model, c models.Config) (Proble
 		st.Start(prob.Start)
 	}
 	if _, ok := m.(models.Scorer); ok {
-		s, err := newScorer(t, m, local)
+		s, err := newScorer(t, programs, local)
 		if err != nil {
 			return Problem{}, err
 		}

@@ -100,20 +100,20 @@ func (p Problem) scores(ctx context.Context, g group, m Fit) (sum Scores, err er
 // A scorer has the programs of a model's scores for this process's agents.
 type scorer [][allSets]*models.Score // nil where there are no examples
 
-// newScorer compiles a model's scores, one program for each set of examples.
-func newScorer(t data.Task, m models.Model, local []int) (scorer, error) {
+// newScorer makes a model's scores, one for each set of examples. Those of an agent share a workspace.
+func newScorer(t data.Task, programs *models.Programs, local []int) (scorer, error) {
 	s := make(scorer, len(t.Shards))
 	for _, i := range local {
 		test, err := t.TestPart(i)
 		if err != nil {
 			return nil, err
 		}
-		shard := t.Shards[i]
+		shard, memory := t.Shards[i], programs.Workspace()
 		for k, e := range [allSets]data.Examples{shard.Train, shard.Val, shard.Holdout, test} {
 			if e.Len() == 0 {
 				continue
 			}
-			if s[i][k], err = models.NewScore(m, e, false); err != nil {
+			if s[i][k], err = programs.Score(e, false, memory); err != nil {
 				return nil, err
 			}
 		}

@@ -1,0 +1,101 @@
+package ad
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+
+	"dsbo/internal/must"
+)
+
+// TestForks: forks that ask for derivatives at once, each in an order of its own, so that one compiles what another runs on, have the
+// bits of programs that share nothing, and scratch memory for as many as there are processors.
+func TestForks(t *testing.T) {
+	const agents, rounds = 6, 3
+	for _, c := range []struct {
+		asBytes, float32 bool
+		rows             int
+	}{{false, false, 150}, {true, true, 100}} {
+		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
+			_, first, _ := softmaxTask(c.asBytes, c.float32, c.rows)
+			pool := new(Pool)
+			errs := make([]error, agents)
+			var results, want [agents][rounds][]float64
+			var wg sync.WaitGroup
+			for i := range agents {
+				k, fresh, _ := softmaxTask(c.asBytes, c.float32, c.rows)
+				k.y[i]++
+				d := first.Fork(&Workspace{Pool: pool})
+				idx := make([]int, c.rows)
+				for j := range idx {
+					idx[j] = (7*j + i) % k.m
+				}
+				for r := range rounds {
+					want[i][r] = must.Get(k.answers(fresh, idx, i))
+				}
+				wg.Go(func() {
+					for r := range rounds {
+						var err error
+						results[i][r], err = k.answers(d, idx, i)
+						errs[i] = errors.Join(errs[i], err)
+					}
+				})
+			}
+			wg.Wait()
+			must.OK(errors.Join(errs...))
+			for i := range agents {
+				for r := range rounds {
+					sameBits(t, fmt.Sprintf("agent %d, round %d", i, r), results[i][r], want[i][r])
+				}
+			}
+			if n := len(pool.f32) + len(pool.f64); n > runtime.GOMAXPROCS(0) || pool.busy != 0 {
+				t.Errorf("%d blocks of scratch memory, %d in use, of %d processors", n, pool.busy, runtime.GOMAXPROCS(0))
+			}
+		})
+	}
+}
+
+// answers asks d for everything, beginning with derivative number first, and returns it in one order.
+func (k *task) answers(d *Derivs, idx []int, first int) ([]float64, error) {
+	err := errors.Join(d.Bind("X", k.tables["X"], idx), d.Bind("T", k.tables["T"], idx))
+	p, q := len(k.x), len(k.y)
+	all := make([]float64, 1+p+q+q+p+q*q)
+	value, dx, dy, hv, jv, hessian := all[:1], all[1:][:p], all[1+p:][:q], all[1+p+q:][:q], all[1+p+q+q:][:p], all[1+p+q+q+p:]
+	asks := []func() error{
+		func() (err error) { value[0], err = d.Value(k.x, k.y); return err },
+		func() error { return d.Grad(dx, dy, k.x, k.y) },
+		func() error { return d.HVP(hv, k.x, k.y, k.v) },
+		func() error { return d.JVP(jv, k.x, k.y, k.v) },
+		func() error { return d.Hessian(hessian, k.x, k.y) },
+	}
+	for i := range asks {
+		err = errors.Join(err, asks[(first+i)%len(asks)]())
+	}
+	return all, err
+}
+
+// TestPool: a pool gives the shortest memory that will do, makes the longest longer where none does, and has none that nobody needs.
+func TestPool(t *testing.T) {
+	old := runtime.GOMAXPROCS(3)
+	defer runtime.GOMAXPROCS(old)
+	p := new(Pool)
+	var held [][]float64
+	for _, n := range []int{10, 30, 20} {
+		held = append(held, take(p, &p.f64, n))
+	}
+	for _, s := range held {
+		give(p, &p.f64, s)
+	}
+	for _, c := range []struct{ ask, want int }{{5, 10}, {15, 20}, {30, 30}, {40, 40}, {25, 40}, {0, 10}} {
+		s := take(p, &p.f64, c.ask)
+		if len(s) != c.want {
+			t.Errorf("%d numbers asked for: have %d, want %d", c.ask, len(s), c.want)
+		}
+		give(p, &p.f64, s)
+	}
+	if len(p.f64) != 3 {
+		t.Errorf("%d blocks, want 3", len(p.f64))
+	}
+}

@@ -1,0 +1,107 @@
+package models
+
+import (
+	"fmt"
+	"sync"
+
+	"dsbo/ad"
+)
+
+// Programs are a model with what is compiled of it: its losses with their derivatives, its closed forms and its scores, one of each for a number of
+// rows, kinds of inputs and an element type. The oracles and scores of all agents of a process share them, and scratch memory for as many as
+// compute at one time; each has data and values of its own. Programs are safe for concurrent use.
+type Programs struct {
+	model  Model
+	pool   ad.Pool
+	mu     sync.Mutex
+	losses map[compilation]*ad.Derivs // these never run: agents have forks of them
+	forms  map[compilation]form
+}
+
+// A compilation says what is compiled of a model.
+type compilation struct {
+	of      part
+	inputs  string // their names, shapes and kinds
+	rows    int
+	float32 bool
+}
+
+// A part is one of the things that are compiled of a model.
+type part string
+
+// The parts of a model. Errors name losses by them.
+const (
+	lowerLoss    part = "lower"
+	upperLoss    part = "upper"
+	diagonalForm part = "diagonal"
+	scoreForm    part = "score"
+)
+
+// A form is a compiled closed form or score.
+type form struct {
+	program *ad.Program
+	values  int // that the program has; 0: the model has no such form
+}
+
+// NewPrograms returns the programs of m, none of which is compiled yet.
+func NewPrograms(m Model) *Programs {
+	return &Programs{model: m, losses: map[compilation]*ad.Derivs{}, forms: map[compilation]form{}}
+}
+
+// Workspace returns a new workspace whose scratch memory is that of the programs.
+func (p *Programs) Workspace() *ad.Workspace { return &ad.Workspace{Pool: &p.pool} }
+
+// key returns what names a part that is compiled for so many rows of e.
+func (e *examples) key(of part, rows int, float32 bool) compilation {
+	return compilation{of, fmt.Sprintf("%+v", e.inputs()), rows, float32}
+}
+
+// differentiate returns a loss of the model on batches of so many rows of e, with memory in w.
+func (p *Programs) differentiate(of part, e *examples, rows int, float32 bool, w *ad.Workspace) (_ *ad.Derivs, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := e.key(of, rows, float32)
+	d := p.losses[key]
+	if d == nil {
+		loss := p.model.Lower
+		if of == upperLoss {
+			loss = p.model.Upper
+		}
+		x, y := p.model.Dims()
+		if d, err = e.differentiate(loss, x, y, rows, float32); err != nil {
+			return nil, err
+		}
+		p.losses[key] = d
+	}
+	return d.Fork(w), nil
+}
+
+// compile returns a form, built by build, on batches of so many rows of e, with memory in w.
+func (p *Programs) compile(of part, e *examples, rows int, float32 bool, w *ad.Workspace, build func(x, y *ad.Node, b Batch) ([]*ad.Node, error)) (form, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := e.key(of, rows, float32)
+	f, known := p.forms[key]
+	if !known {
+		x, y := p.model.Dims()
+		var wrong error
+		program, err := e.compile(x, y, rows, float32, func(x, y *ad.Node, b Batch) []*ad.Node {
+			var values []*ad.Node
+			if values, wrong = build(x, y, b); len(values) == 0 {
+				return []*ad.Node{y}
+			}
+			f.values = len(values)
+			return values
+		})
+		if err == nil {
+			err = wrong
+		}
+		if err != nil {
+			return form{}, err
+		}
+		f.program = program
+		p.forms[key] = f
+	}
+	f.program = f.program.Fork(w)
+	return f, nil
+}

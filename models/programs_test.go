@@ -1,0 +1,69 @@
+package models_test
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"dsbo"
+	"dsbo/ad"
+	"dsbo/internal/must"
+	"dsbo/models"
+)
+
+// A counted counts how often its losses are built.
+type counted struct {
+	models.Softmax
+	lower, upper *atomic.Int64
+}
+
+func (m counted) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
+	m.lower.Add(1)
+	return m.Softmax.Lower(x, y, b)
+}
+
+func (m counted) Upper(x, y *ad.Node, b models.Batch) *ad.Node {
+	m.upper.Add(1)
+	return m.Softmax.Upper(x, y, b)
+}
+
+// TestPrograms: oracles of several agents that are asked at once have the bits of oracles of their own, and build each loss once for each number
+// of rows.
+func TestPrograms(t *testing.T) {
+	const agents = 8
+	m := counted{models.Softmax{Features: 12, Classes: 3}, new(atomic.Int64), new(atomic.Int64)}
+	p, q := m.Dims()
+	x, y, v := make([]float64, p), make([]float64, q), make([]float64, q)
+	for i := range v {
+		y[i], v[i] = float64(i%7)/10, float64(i%5)
+	}
+	samples := []dsbo.Sample{{Set: dsbo.Curvature}, {Set: dsbo.Whole}}
+	programs := models.NewPrograms(m)
+	var got, want [agents][][]float64
+	var wg sync.WaitGroup
+	for i := range agents {
+		s := byteShard(50, 12, 3)
+		c := models.Config{Agent: i, Batch: 20, Seed: 1}
+		alone, o := must.Get(models.NewOracle(m.Softmax, s, c)), must.Get(programs.Oracle(s, c))
+		for _, name := range samples {
+			want[i] = append(want[i], answers(alone, name, x, y, v)...)
+		}
+		wg.Go(func() {
+			for _, name := range samples {
+				got[i] = append(got[i], answers(o, name, x, y, v)...)
+			}
+		})
+	}
+	wg.Wait()
+	for i := range agents {
+		for j := range want[i] {
+			if !slices.Equal(got[i][j], want[i][j]) {
+				t.Errorf("agent %d: answer %d differs from that of an oracle alone", i, j)
+			}
+		}
+	}
+	if l, u := m.lower.Load(), m.upper.Load(); l != 2 || u != 2 {
+		t.Errorf("Lower was built %d times and Upper %d times; want 2 each, on draws and on all examples", l, u)
+	}
+}
