@@ -30,7 +30,7 @@ func patchesNT[T Float](w Window, m, n int, c, images, b []T) {
 				mr := ceil(across-j, left)
 				outer[T](mr, nv, f.OutH(), last, f.run(), f.KH, unsafe.Add(to, (j*n+col)*s), n*s, across*n*s,
 					unsafe.Add(image, j*st.patch), st.patch, s, st.line-f.run()*s, f.Stride*st.line,
-					unsafe.Add(right.at, col*s*taps), nv*registerBytes(), 0, 0)
+					unsafe.Add(right.at, col*s*taps), nv*registerBytes(), 0, 0, 0)
 				j += mr
 			}
 		})
@@ -61,7 +61,7 @@ func patchesTN[T Float](w Window, m, n int, c, a, images []T, acc bool) {
 				mr := ceil(f.run()-t, parts)
 				outer[T](mr, nv, f.KH, last, across, f.OutH(), sums.from(t, col).at, sums.row, f.run()*sums.row,
 					unsafe.Add(image, t*s), s, st.patch, f.Stride*st.line-across*st.patch, st.line,
-					unsafe.Add(left, col*s), n*s, 0, flag(true))
+					unsafe.Add(left, col*s), n*s, 0, 0, flag(true))
 				t += mr
 			}
 		})

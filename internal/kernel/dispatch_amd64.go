@@ -6,42 +6,55 @@ package kernel
 
 import "unsafe"
 
-func dot[T Float](mr int, nr int, groups int, k int, c unsafe.Pointer, rs int, cs int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int) {
+func dot[T Float](mr int, nr int, groups int, k int, c unsafe.Pointer, rs int, cs int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, ask unsafe.Pointer, step int, lds int) {
 	switch {
 	case active == AVX512 && size[T]() == 4:
-		dotF32AVX512(mr, nr, groups, k, (*float32)(c), rs, cs, (*float32)(a), lda, (*float32)(b), ldb)
+		dotF32AVX512(mr, nr, groups, k, (*float32)(c), rs, cs, (*float32)(a), lda, (*float32)(b), ldb, (*float32)(ask), step, lds)
 	case active == AVX512:
-		dotF64AVX512(mr, nr, groups, k, (*float64)(c), rs, cs, (*float64)(a), lda, (*float64)(b), ldb)
+		dotF64AVX512(mr, nr, groups, k, (*float64)(c), rs, cs, (*float64)(a), lda, (*float64)(b), ldb, (*float64)(ask), step, lds)
 	case size[T]() == 4:
-		dotF32AVX2(mr, nr, groups, k, (*float32)(c), rs, cs, (*float32)(a), lda, (*float32)(b), ldb)
+		dotF32AVX2(mr, nr, groups, k, (*float32)(c), rs, cs, (*float32)(a), lda, (*float32)(b), ldb, (*float32)(ask), step, lds)
 	default:
-		dotF64AVX2(mr, nr, groups, k, (*float64)(c), rs, cs, (*float64)(a), lda, (*float64)(b), ldb)
+		dotF64AVX2(mr, nr, groups, k, (*float64)(c), rs, cs, (*float64)(a), lda, (*float64)(b), ldb, (*float64)(ask), step, lds)
 	}
 }
 
-func outer[T Float](mr int, nv int, panels int, last int, k int, runs int, c unsafe.Pointer, ldc int, cs int, a unsafe.Pointer, ra int, ca int, jump int, as int, b unsafe.Pointer, ldb int, bs int, acc int) {
+func outer[T Float](mr int, nv int, panels int, last int, k int, runs int, c unsafe.Pointer, ldc int, cs int, a unsafe.Pointer, ra int, ca int, jump int, as int, b unsafe.Pointer, ldb int, bs int, ahead int, acc int) {
 	switch {
 	case active == AVX512 && size[T]() == 4:
-		outerF32AVX512(mr, nv, panels, last, k, runs, (*float32)(c), ldc, cs, (*float32)(a), ra, ca, jump, as, (*float32)(b), ldb, bs, acc)
+		outerF32AVX512(mr, nv, panels, last, k, runs, (*float32)(c), ldc, cs, (*float32)(a), ra, ca, jump, as, (*float32)(b), ldb, bs, ahead, acc)
 	case active == AVX512:
-		outerF64AVX512(mr, nv, panels, last, k, runs, (*float64)(c), ldc, cs, (*float64)(a), ra, ca, jump, as, (*float64)(b), ldb, bs, acc)
+		outerF64AVX512(mr, nv, panels, last, k, runs, (*float64)(c), ldc, cs, (*float64)(a), ra, ca, jump, as, (*float64)(b), ldb, bs, ahead, acc)
 	case size[T]() == 4:
-		outerF32AVX2(mr, nv, panels, last, k, runs, (*float32)(c), ldc, cs, (*float32)(a), ra, ca, jump, as, (*float32)(b), ldb, bs, acc)
+		outerF32AVX2(mr, nv, panels, last, k, runs, (*float32)(c), ldc, cs, (*float32)(a), ra, ca, jump, as, (*float32)(b), ldb, bs, ahead, acc)
 	default:
-		outerF64AVX2(mr, nv, panels, last, k, runs, (*float64)(c), ldc, cs, (*float64)(a), ra, ca, jump, as, (*float64)(b), ldb, bs, acc)
+		outerF64AVX2(mr, nv, panels, last, k, runs, (*float64)(c), ldc, cs, (*float64)(a), ra, ca, jump, as, (*float64)(b), ldb, bs, ahead, acc)
 	}
 }
 
-func packRows[T Float](nv int, panels int, last int, rows int, dst unsafe.Pointer, ldd int, ps int, src unsafe.Pointer, lds int) {
+func outerPack[T Float](mr int, nv int, panels int, last int, k int, c unsafe.Pointer, ldc int, cs int, a unsafe.Pointer, ra int, ca int, b unsafe.Pointer, ldb int, bs int, ahead int, to unsafe.Pointer, acc int) {
 	switch {
 	case active == AVX512 && size[T]() == 4:
-		packRowsF32AVX512(nv, panels, last, rows, (*float32)(dst), ldd, ps, (*float32)(src), lds)
+		outerPackF32AVX512(mr, nv, panels, last, k, (*float32)(c), ldc, cs, (*float32)(a), ra, ca, (*float32)(b), ldb, bs, ahead, (*float32)(to), acc)
 	case active == AVX512:
-		packRowsF64AVX512(nv, panels, last, rows, (*float64)(dst), ldd, ps, (*float64)(src), lds)
+		outerPackF64AVX512(mr, nv, panels, last, k, (*float64)(c), ldc, cs, (*float64)(a), ra, ca, (*float64)(b), ldb, bs, ahead, (*float64)(to), acc)
 	case size[T]() == 4:
-		packRowsF32AVX2(nv, panels, last, rows, (*float32)(dst), ldd, ps, (*float32)(src), lds)
+		outerPackF32AVX2(mr, nv, panels, last, k, (*float32)(c), ldc, cs, (*float32)(a), ra, ca, (*float32)(b), ldb, bs, ahead, (*float32)(to), acc)
 	default:
-		packRowsF64AVX2(nv, panels, last, rows, (*float64)(dst), ldd, ps, (*float64)(src), lds)
+		outerPackF64AVX2(mr, nv, panels, last, k, (*float64)(c), ldc, cs, (*float64)(a), ra, ca, (*float64)(b), ldb, bs, ahead, (*float64)(to), acc)
+	}
+}
+
+func packRows[T Float](cols int, rows int, dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds int) {
+	switch {
+	case active == AVX512 && size[T]() == 4:
+		packRowsF32AVX512(cols, rows, (*float32)(dst), ldd, (*float32)(src), lds)
+	case active == AVX512:
+		packRowsF64AVX512(cols, rows, (*float64)(dst), ldd, (*float64)(src), lds)
+	case size[T]() == 4:
+		packRowsF32AVX2(cols, rows, (*float32)(dst), ldd, (*float32)(src), lds)
+	default:
+		packRowsF64AVX2(cols, rows, (*float64)(dst), ldd, (*float64)(src), lds)
 	}
 }
 

@@ -6,15 +6,19 @@ package kernel
 
 import "unsafe"
 
-func dot[T Float](mr int, nr int, groups int, k int, c unsafe.Pointer, rs int, cs int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int) {
+func dot[T Float](mr int, nr int, groups int, k int, c unsafe.Pointer, rs int, cs int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb int, ask unsafe.Pointer, step int, lds int) {
 	panic("kernel: this build has no assembly")
 }
 
-func outer[T Float](mr int, nv int, panels int, last int, k int, runs int, c unsafe.Pointer, ldc int, cs int, a unsafe.Pointer, ra int, ca int, jump int, as int, b unsafe.Pointer, ldb int, bs int, acc int) {
+func outer[T Float](mr int, nv int, panels int, last int, k int, runs int, c unsafe.Pointer, ldc int, cs int, a unsafe.Pointer, ra int, ca int, jump int, as int, b unsafe.Pointer, ldb int, bs int, ahead int, acc int) {
 	panic("kernel: this build has no assembly")
 }
 
-func packRows[T Float](nv int, panels int, last int, rows int, dst unsafe.Pointer, ldd int, ps int, src unsafe.Pointer, lds int) {
+func outerPack[T Float](mr int, nv int, panels int, last int, k int, c unsafe.Pointer, ldc int, cs int, a unsafe.Pointer, ra int, ca int, b unsafe.Pointer, ldb int, bs int, ahead int, to unsafe.Pointer, acc int) {
+	panic("kernel: this build has no assembly")
+}
+
+func packRows[T Float](cols int, rows int, dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds int) {
 	panic("kernel: this build has no assembly")
 }
 

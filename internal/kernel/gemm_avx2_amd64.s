@@ -22,9 +22,9 @@ DATA tail<>+112(SB)/8, $0x0000000000000000
 DATA tail<>+120(SB)/8, $0x0000000000000000
 GLOBL tail<>(SB), RODATA|NOPTR, $128
 
-// func dotF32AVX2(mr int, nr int, groups int, k int, c *float32, rs int, cs int, a *float32, lda int, b *float32, ldb int)
+// func dotF32AVX2(mr int, nr int, groups int, k int, c *float32, rs int, cs int, a *float32, lda int, b *float32, ldb int, ask *float32, step int, lds int)
 // Requires: AVX, FMA3
-TEXT ·dotF32AVX2(SB), NOSPLIT, $0-88
+TEXT ·dotF32AVX2(SB), NOSPLIT, $0-112
 	MOVQ k+24(FP), AX
 	ANDQ $0x0f, AX
 	MOVQ c+32(FP), CX
@@ -94,6 +94,7 @@ tile4x1:
 	ADDQ   BX, R9
 	MOVQ   SI, R10
 	MOVQ   k+24(FP), R11
+	MOVQ   ask+88(FP), R12
 	SHRQ   $0x04, R11
 	JZ     tail4x1
 
@@ -185,6 +186,8 @@ sum4x1:
 	LEAQ         (DX)(BX*4), DX
 	MOVQ         rs+40(FP), DI
 	LEAQ         (CX)(DI*4), CX
+	MOVQ         lds+104(FP), DI
+	ADDQ         DI, ask+88(FP)
 	DECQ         R8
 	JNZ          tile4x1
 	VZEROUPPER
@@ -206,6 +209,7 @@ tile2x3:
 	MOVQ   DX, R9
 	MOVQ   SI, R10
 	MOVQ   k+24(FP), R11
+	MOVQ   ask+88(FP), R12
 	SHRQ   $0x04, R11
 	JZ     tail2x3
 
@@ -330,6 +334,8 @@ sum2x3:
 	LEAQ         (DX)(BX*2), DX
 	MOVQ         rs+40(FP), R9
 	LEAQ         (CX)(R9*2), CX
+	MOVQ         lds+104(FP), R9
+	ADDQ         R9, ask+88(FP)
 	DECQ         R8
 	JNZ          tile2x3
 	VZEROUPPER
@@ -347,6 +353,7 @@ tile2x2:
 	MOVQ   DX, R9
 	MOVQ   SI, R10
 	MOVQ   k+24(FP), R11
+	MOVQ   ask+88(FP), R12
 	SHRQ   $0x04, R11
 	JZ     tail2x2
 
@@ -438,6 +445,8 @@ sum2x2:
 	LEAQ         (DX)(BX*2), DX
 	MOVQ         rs+40(FP), R9
 	LEAQ         (CX)(R9*2), CX
+	MOVQ         lds+104(FP), R9
+	ADDQ         R9, ask+88(FP)
 	DECQ         R8
 	JNZ          tile2x2
 	VZEROUPPER
@@ -451,6 +460,7 @@ tile2x1:
 	MOVQ   DX, DI
 	MOVQ   SI, R9
 	MOVQ   k+24(FP), R10
+	MOVQ   ask+88(FP), R11
 	SHRQ   $0x04, R10
 	JZ     tail2x1
 
@@ -515,6 +525,8 @@ sum2x1:
 	LEAQ         (DX)(BX*2), DX
 	MOVQ         rs+40(FP), DI
 	LEAQ         (CX)(DI*2), CX
+	MOVQ         lds+104(FP), DI
+	ADDQ         DI, ask+88(FP)
 	DECQ         R8
 	JNZ          tile2x1
 	VZEROUPPER
@@ -530,6 +542,7 @@ tile1x3:
 	MOVQ   DX, R9
 	MOVQ   SI, R10
 	MOVQ   k+24(FP), R11
+	MOVQ   ask+88(FP), R12
 	SHRQ   $0x04, R11
 	JZ     tail1x3
 
@@ -614,6 +627,8 @@ sum1x3:
 	LEAQ         (DX)(BX*1), DX
 	MOVQ         rs+40(FP), R9
 	LEAQ         (CX)(R9*1), CX
+	MOVQ         lds+104(FP), R9
+	ADDQ         R9, ask+88(FP)
 	DECQ         R8
 	JNZ          tile1x3
 	VZEROUPPER
@@ -627,6 +642,7 @@ tile1x2:
 	MOVQ   DX, R9
 	MOVQ   SI, R10
 	MOVQ   k+24(FP), R11
+	MOVQ   ask+88(FP), R12
 	SHRQ   $0x04, R11
 	JZ     tail1x2
 
@@ -696,6 +712,8 @@ sum1x2:
 	LEAQ         (DX)(BX*1), DX
 	MOVQ         rs+40(FP), R9
 	LEAQ         (CX)(R9*1), CX
+	MOVQ         lds+104(FP), R9
+	ADDQ         R9, ask+88(FP)
 	DECQ         R8
 	JNZ          tile1x2
 	VZEROUPPER
@@ -707,6 +725,7 @@ tile1x1:
 	MOVQ   DX, DI
 	MOVQ   SI, R9
 	MOVQ   k+24(FP), R10
+	MOVQ   ask+88(FP), R11
 	SHRQ   $0x04, R10
 	JZ     tail1x1
 
@@ -756,14 +775,16 @@ sum1x1:
 	LEAQ         (DX)(BX*1), DX
 	MOVQ         rs+40(FP), DI
 	LEAQ         (CX)(DI*1), CX
+	MOVQ         lds+104(FP), DI
+	ADDQ         DI, ask+88(FP)
 	DECQ         R8
 	JNZ          tile1x1
 	VZEROUPPER
 	RET
 
-// func outerF32AVX2(mr int, nv int, panels int, last int, k int, runs int, c *float32, ldc int, cs int, a *float32, ra int, ca int, jump int, as int, b *float32, ldb int, bs int, acc int)
-// Requires: AVX, FMA3
-TEXT ·outerF32AVX2(SB), NOSPLIT, $0-144
+// func outerF32AVX2(mr int, nv int, panels int, last int, k int, runs int, c *float32, ldc int, cs int, a *float32, ra int, ca int, jump int, as int, b *float32, ldb int, bs int, ahead int, acc int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·outerF32AVX2(SB), NOSPLIT, $0-152
 	MOVQ last+24(FP), AX
 	SHLQ $0x02, AX
 	LEAQ tail<>+64(SB), CX
@@ -948,7 +969,7 @@ not1x1:
 	RET
 
 panel12x1:
-	CMPQ       acc+136(FP), $0x00
+	CMPQ       acc+144(FP), $0x00
 	JEQ        zero12x1
 	MOVQ       ldc+56(FP), R9
 	MOVQ       AX, R10
@@ -1093,7 +1114,7 @@ loop12x1:
 	RET
 
 panel11x1:
-	CMPQ       acc+136(FP), $0x00
+	CMPQ       acc+144(FP), $0x00
 	JEQ        zero11x1
 	MOVQ       ldc+56(FP), R9
 	MOVQ       AX, R10
@@ -1231,7 +1252,7 @@ loop11x1:
 	RET
 
 panel10x1:
-	CMPQ       acc+136(FP), $0x00
+	CMPQ       acc+144(FP), $0x00
 	JEQ        zero10x1
 	MOVQ       ldc+56(FP), R9
 	MOVQ       AX, R10
@@ -1362,7 +1383,7 @@ loop10x1:
 	RET
 
 panel9x1:
-	CMPQ       acc+136(FP), $0x00
+	CMPQ       acc+144(FP), $0x00
 	JEQ        zero9x1
 	MOVQ       ldc+56(FP), R9
 	MOVQ       AX, R10
@@ -1478,7 +1499,7 @@ loop9x1:
 	RET
 
 panel8x1:
-	CMPQ       acc+136(FP), $0x00
+	CMPQ       acc+144(FP), $0x00
 	JEQ        zero8x1
 	MOVQ       ldc+56(FP), R9
 	MOVQ       AX, R10
@@ -1587,7 +1608,7 @@ loop8x1:
 	RET
 
 panel7x1:
-	CMPQ       acc+136(FP), $0x00
+	CMPQ       acc+144(FP), $0x00
 	JEQ        zero7x1
 	MOVQ       ldc+56(FP), R9
 	MOVQ       AX, R10
@@ -1689,7 +1710,7 @@ loop7x1:
 	RET
 
 panel6x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero6x2
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, R9
@@ -1732,10 +1753,12 @@ start6x2:
 
 run6x2:
 	MOVQ k+32(FP), R12
+	MOVQ ahead+136(FP), R13
 
 loop6x2:
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y14
+	PREFETCHT0   (R10)(R13*1)
 	VBROADCASTSS (CX), Y12
 	VFMADD231PS  Y13, Y12, Y0
 	VFMADD231PS  Y14, Y12, Y1
@@ -1788,7 +1811,7 @@ loop6x2:
 	RET
 
 panel6x1:
-	CMPQ       acc+136(FP), $0x00
+	CMPQ       acc+144(FP), $0x00
 	JEQ        zero6x1
 	MOVQ       ldc+56(FP), R9
 	MOVQ       AX, R10
@@ -1875,7 +1898,7 @@ loop6x1:
 	RET
 
 panel5x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero5x2
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, R9
@@ -1914,10 +1937,12 @@ start5x2:
 
 run5x2:
 	MOVQ k+32(FP), R12
+	MOVQ ahead+136(FP), R13
 
 loop5x2:
 	VMOVUPS      (R10), Y11
 	VMOVUPS      32(R10), Y12
+	PREFETCHT0   (R10)(R13*1)
 	VBROADCASTSS (CX), Y10
 	VFMADD231PS  Y11, Y10, Y0
 	VFMADD231PS  Y12, Y10, Y1
@@ -1965,7 +1990,7 @@ loop5x2:
 	RET
 
 panel5x1:
-	CMPQ       acc+136(FP), $0x00
+	CMPQ       acc+144(FP), $0x00
 	JEQ        zero5x1
 	MOVQ       ldc+56(FP), R9
 	MOVQ       AX, R10
@@ -2045,7 +2070,7 @@ loop5x1:
 	RET
 
 panel4x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero4x2
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, R9
@@ -2080,10 +2105,12 @@ start4x2:
 
 run4x2:
 	MOVQ k+32(FP), R12
+	MOVQ ahead+136(FP), R13
 
 loop4x2:
 	VMOVUPS      (R10), Y9
 	VMOVUPS      32(R10), Y10
+	PREFETCHT0   (R10)(R13*1)
 	VBROADCASTSS (CX), Y8
 	VFMADD231PS  Y9, Y8, Y0
 	VFMADD231PS  Y10, Y8, Y1
@@ -2126,7 +2153,7 @@ loop4x2:
 	RET
 
 panel4x1:
-	CMPQ       acc+136(FP), $0x00
+	CMPQ       acc+144(FP), $0x00
 	JEQ        zero4x1
 	MOVQ       ldc+56(FP), R9
 	MOVQ       AX, R10
@@ -2199,7 +2226,7 @@ loop4x1:
 	RET
 
 panel3x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero3x2
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, R9
@@ -2226,10 +2253,12 @@ start3x2:
 
 run3x2:
 	MOVQ k+32(FP), R11
+	MOVQ ahead+136(FP), R12
 
 loop3x2:
 	VMOVUPS      (R9), Y7
 	VMOVUPS      32(R9), Y8
+	PREFETCHT0   (R9)(R12*1)
 	VBROADCASTSS (CX), Y6
 	VFMADD231PS  Y7, Y6, Y0
 	VFMADD231PS  Y8, Y6, Y1
@@ -2263,7 +2292,7 @@ loop3x2:
 	RET
 
 panel3x1:
-	CMPQ       acc+136(FP), $0x00
+	CMPQ       acc+144(FP), $0x00
 	JEQ        zero3x1
 	MOVQ       ldc+56(FP), R9
 	MOVQ       AX, R10
@@ -2321,7 +2350,7 @@ loop3x1:
 	RET
 
 panel2x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero2x2
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, R9
@@ -2344,10 +2373,12 @@ start2x2:
 
 run2x2:
 	MOVQ k+32(FP), R11
+	MOVQ ahead+136(FP), R12
 
 loop2x2:
 	VMOVUPS      (R9), Y5
 	VMOVUPS      32(R9), Y6
+	PREFETCHT0   (R9)(R12*1)
 	VBROADCASTSS (CX), Y4
 	VFMADD231PS  Y5, Y4, Y0
 	VFMADD231PS  Y6, Y4, Y1
@@ -2376,7 +2407,7 @@ loop2x2:
 	RET
 
 panel2x1:
-	CMPQ       acc+136(FP), $0x00
+	CMPQ       acc+144(FP), $0x00
 	JEQ        zero2x1
 	MOVQ       ldc+56(FP), R9
 	MOVQ       AX, R10
@@ -2427,7 +2458,7 @@ loop2x1:
 	RET
 
 panel1x12:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x12
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
@@ -2511,7 +2542,7 @@ loop1x12:
 	RET
 
 panel1x11:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x11
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
@@ -2591,7 +2622,7 @@ loop1x11:
 	RET
 
 panel1x10:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x10
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
@@ -2667,7 +2698,7 @@ loop1x10:
 	RET
 
 panel1x9:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x9
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
@@ -2739,7 +2770,7 @@ loop1x9:
 	RET
 
 panel1x8:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x8
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
@@ -2807,7 +2838,7 @@ loop1x8:
 	RET
 
 panel1x7:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x7
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
@@ -2871,7 +2902,7 @@ loop1x7:
 	RET
 
 panel1x6:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x6
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
@@ -2931,7 +2962,7 @@ loop1x6:
 	RET
 
 panel1x5:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x5
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
@@ -2987,7 +3018,7 @@ loop1x5:
 	RET
 
 panel1x4:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x4
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
@@ -3039,7 +3070,7 @@ loop1x4:
 	RET
 
 panel1x3:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x3
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
@@ -3087,7 +3118,7 @@ loop1x3:
 	RET
 
 panel1x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x2
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
@@ -3131,7 +3162,7 @@ loop1x2:
 	RET
 
 panel1x1:
-	CMPQ       acc+136(FP), $0x00
+	CMPQ       acc+144(FP), $0x00
 	JEQ        zero1x1
 	MOVQ       ldc+56(FP), BX
 	MOVQ       AX, BX
@@ -3174,63 +3205,1537 @@ loop1x1:
 	VZEROUPPER
 	RET
 
-// func packRowsF32AVX2(nv int, panels int, last int, rows int, dst *float32, ldd int, ps int, src *float32, lds int)
-// Requires: AVX, MMX+
-TEXT ·packRowsF32AVX2(SB), NOSPLIT, $0-72
-	MOVQ last+16(FP), AX
+// func outerPackF32AVX2(mr int, nv int, panels int, last int, k int, c *float32, ldc int, cs int, a *float32, ra int, ca int, b *float32, ldb int, bs int, ahead int, to *float32, acc int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·outerPackF32AVX2(SB), NOSPLIT, $0-136
+	MOVQ last+24(FP), AX
 	SHLQ $0x02, AX
 	LEAQ tail<>+64(SB), CX
 	SUBQ AX, CX
-	MOVQ rows+24(FP), AX
-	MOVQ dst+32(FP), DX
-	MOVQ ldd+40(FP), BX
-	MOVQ src+56(FP), SI
-	MOVQ lds+64(FP), DI
-	CMPQ nv+0(FP), $0x02
-	JNE  one
+	MOVQ c+40(FP), AX
+	MOVQ a+64(FP), DX
+	MOVQ ra+72(FP), BX
+	MOVQ ca+80(FP), SI
+	MOVQ b+88(FP), DI
+	MOVQ ldb+96(FP), R8
+	MOVQ to+120(FP), R9
+	MOVQ mr+0(FP), R10
+	MOVQ nv+8(FP), R11
+	CMPQ R10, $0x0c
+	JNE  not12x1
+	CMPQ R11, $0x01
+	JEQ  panel12x1
 
-both:
-	MOVQ SI, CX
-	MOVQ DX, R8
-	MOVQ panels+8(FP), R9
+not12x1:
+	CMPQ R10, $0x0b
+	JNE  not11x1
+	CMPQ R11, $0x01
+	JEQ  panel11x1
 
-bothPanel:
-	VMOVUPS    (CX), Y0
-	VMOVUPS    32(CX), Y1
-	PREFETCHT0 (CX)(DI*2)
-	VMOVUPS    Y0, (R8)
-	VMOVUPS    Y1, 32(R8)
-	ADDQ       $0x40, CX
-	ADDQ       ps+48(FP), R8
-	DECQ       R9
-	JNZ        bothPanel
-	ADDQ       DI, SI
-	ADDQ       BX, DX
-	DECQ       AX
-	JNZ        both
+not11x1:
+	CMPQ R10, $0x0a
+	JNE  not10x1
+	CMPQ R11, $0x01
+	JEQ  panel10x1
+
+not10x1:
+	CMPQ R10, $0x09
+	JNE  not9x1
+	CMPQ R11, $0x01
+	JEQ  panel9x1
+
+not9x1:
+	CMPQ R10, $0x08
+	JNE  not8x1
+	CMPQ R11, $0x01
+	JEQ  panel8x1
+
+not8x1:
+	CMPQ R10, $0x07
+	JNE  not7x1
+	CMPQ R11, $0x01
+	JEQ  panel7x1
+
+not7x1:
+	CMPQ R10, $0x06
+	JNE  not6x2
+	CMPQ R11, $0x02
+	JEQ  panel6x2
+
+not6x2:
+	CMPQ R10, $0x06
+	JNE  not6x1
+	CMPQ R11, $0x01
+	JEQ  panel6x1
+
+not6x1:
+	CMPQ R10, $0x05
+	JNE  not5x2
+	CMPQ R11, $0x02
+	JEQ  panel5x2
+
+not5x2:
+	CMPQ R10, $0x05
+	JNE  not5x1
+	CMPQ R11, $0x01
+	JEQ  panel5x1
+
+not5x1:
+	CMPQ R10, $0x04
+	JNE  not4x2
+	CMPQ R11, $0x02
+	JEQ  panel4x2
+
+not4x2:
+	CMPQ R10, $0x04
+	JNE  not4x1
+	CMPQ R11, $0x01
+	JEQ  panel4x1
+
+not4x1:
+	CMPQ R10, $0x03
+	JNE  not3x2
+	CMPQ R11, $0x02
+	JEQ  panel3x2
+
+not3x2:
+	CMPQ R10, $0x03
+	JNE  not3x1
+	CMPQ R11, $0x01
+	JEQ  panel3x1
+
+not3x1:
+	CMPQ R10, $0x02
+	JNE  not2x2
+	CMPQ R11, $0x02
+	JEQ  panel2x2
+
+not2x2:
+	CMPQ R10, $0x02
+	JNE  not2x1
+	CMPQ R11, $0x01
+	JEQ  panel2x1
+
+not2x1:
 	VZEROUPPER
 	RET
 
-one:
-single:
-	MOVQ SI, R8
-	MOVQ DX, R9
-	MOVQ panels+8(FP), R10
+panel12x1:
+	CMPQ       acc+128(FP), $0x00
+	JEQ        zero12x1
+	MOVQ       ldc+48(FP), R10
+	MOVQ       AX, R11
+	LEAQ       (R11)(R10*2), R12
+	ADDQ       R10, R12
+	LEAQ       (R12)(R10*2), R13
+	ADDQ       R10, R13
+	LEAQ       (R13)(R10*2), R14
+	ADDQ       R10, R14
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R10*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R10*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12)(R10*1), Y15, Y4
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12)(R10*2), Y15, Y5
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R13), Y15, Y6
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R13)(R10*1), Y15, Y7
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R13)(R10*2), Y15, Y8
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R14), Y15, Y9
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R14)(R10*1), Y15, Y10
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R14)(R10*2), Y15, Y11
+	JMP        start12x1
 
-singlePanel:
+zero12x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+
+start12x1:
+	MOVQ DX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	LEAQ (R11)(BX*2), R12
+	ADDQ BX, R12
+	LEAQ (R12)(BX*2), R13
+	ADDQ BX, R13
+	MOVQ DI, R14
+	MOVQ k+32(FP), R15
+
+loop12x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   (R14), Y15, Y13
+	VMOVUPS      Y13, (R9)
+	ADDQ         $0x20, R9
+	VBROADCASTSS (R10), Y12
+	VFMADD231PS  Y13, Y12, Y0
+	VBROADCASTSS (R10)(BX*1), Y12
+	VFMADD231PS  Y13, Y12, Y1
+	VBROADCASTSS (R10)(BX*2), Y12
+	VFMADD231PS  Y13, Y12, Y2
+	VBROADCASTSS (R11), Y12
+	VFMADD231PS  Y13, Y12, Y3
+	VBROADCASTSS (R11)(BX*1), Y12
+	VFMADD231PS  Y13, Y12, Y4
+	VBROADCASTSS (R11)(BX*2), Y12
+	VFMADD231PS  Y13, Y12, Y5
+	VBROADCASTSS (R12), Y12
+	VFMADD231PS  Y13, Y12, Y6
+	VBROADCASTSS (R12)(BX*1), Y12
+	VFMADD231PS  Y13, Y12, Y7
+	VBROADCASTSS (R12)(BX*2), Y12
+	VFMADD231PS  Y13, Y12, Y8
+	VBROADCASTSS (R13), Y12
+	VFMADD231PS  Y13, Y12, Y9
+	VBROADCASTSS (R13)(BX*1), Y12
+	VFMADD231PS  Y13, Y12, Y10
+	VBROADCASTSS (R13)(BX*2), Y12
+	VFMADD231PS  Y13, Y12, Y11
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         SI, R12
+	ADDQ         SI, R13
+	ADDQ         R8, R14
+	DECQ         R15
+	JNZ          loop12x1
+	MOVQ         ldc+48(FP), R10
+	MOVQ         AX, R11
+	LEAQ         (R11)(R10*2), R12
+	ADDQ         R10, R12
+	LEAQ         (R12)(R10*2), R13
+	ADDQ         R10, R13
+	LEAQ         (R13)(R10*2), R14
+	ADDQ         R10, R14
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y0, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y1, Y15, (R11)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y2, Y15, (R11)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y3, Y15, (R12)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y4, Y15, (R12)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y5, Y15, (R12)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y6, Y15, (R13)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y7, Y15, (R13)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y8, Y15, (R13)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y9, Y15, (R14)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y10, Y15, (R14)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y11, Y15, (R14)(R10*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel12x1
+	VZEROUPPER
+	RET
+
+panel11x1:
+	CMPQ       acc+128(FP), $0x00
+	JEQ        zero11x1
+	MOVQ       ldc+48(FP), R10
+	MOVQ       AX, R11
+	LEAQ       (R11)(R10*2), R12
+	ADDQ       R10, R12
+	LEAQ       (R12)(R10*2), R13
+	ADDQ       R10, R13
+	LEAQ       (R13)(R10*2), R14
+	ADDQ       R10, R14
 	VMOVUPS    (CX), Y15
-	VMASKMOVPS (R8), Y15, Y0
-	PREFETCHT0 (R8)(DI*2)
+	VMASKMOVPS (R11), Y15, Y0
 	VMOVUPS    (CX), Y15
-	VMASKMOVPS Y0, Y15, (R9)
-	ADDQ       $0x20, R8
-	ADDQ       ps+48(FP), R9
-	DECQ       R10
-	JNZ        singlePanel
+	VMASKMOVPS (R11)(R10*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R10*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12)(R10*1), Y15, Y4
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12)(R10*2), Y15, Y5
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R13), Y15, Y6
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R13)(R10*1), Y15, Y7
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R13)(R10*2), Y15, Y8
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R14), Y15, Y9
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R14)(R10*1), Y15, Y10
+	JMP        start11x1
+
+zero11x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+
+start11x1:
+	MOVQ DX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	LEAQ (R11)(BX*2), R12
+	ADDQ BX, R12
+	LEAQ (R12)(BX*2), R13
+	ADDQ BX, R13
+	MOVQ DI, R14
+	MOVQ k+32(FP), R15
+
+loop11x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   (R14), Y15, Y12
+	VMOVUPS      Y12, (R9)
+	ADDQ         $0x20, R9
+	VBROADCASTSS (R10), Y11
+	VFMADD231PS  Y12, Y11, Y0
+	VBROADCASTSS (R10)(BX*1), Y11
+	VFMADD231PS  Y12, Y11, Y1
+	VBROADCASTSS (R10)(BX*2), Y11
+	VFMADD231PS  Y12, Y11, Y2
+	VBROADCASTSS (R11), Y11
+	VFMADD231PS  Y12, Y11, Y3
+	VBROADCASTSS (R11)(BX*1), Y11
+	VFMADD231PS  Y12, Y11, Y4
+	VBROADCASTSS (R11)(BX*2), Y11
+	VFMADD231PS  Y12, Y11, Y5
+	VBROADCASTSS (R12), Y11
+	VFMADD231PS  Y12, Y11, Y6
+	VBROADCASTSS (R12)(BX*1), Y11
+	VFMADD231PS  Y12, Y11, Y7
+	VBROADCASTSS (R12)(BX*2), Y11
+	VFMADD231PS  Y12, Y11, Y8
+	VBROADCASTSS (R13), Y11
+	VFMADD231PS  Y12, Y11, Y9
+	VBROADCASTSS (R13)(BX*1), Y11
+	VFMADD231PS  Y12, Y11, Y10
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         SI, R12
+	ADDQ         SI, R13
+	ADDQ         R8, R14
+	DECQ         R15
+	JNZ          loop11x1
+	MOVQ         ldc+48(FP), R10
+	MOVQ         AX, R11
+	LEAQ         (R11)(R10*2), R12
+	ADDQ         R10, R12
+	LEAQ         (R12)(R10*2), R13
+	ADDQ         R10, R13
+	LEAQ         (R13)(R10*2), R14
+	ADDQ         R10, R14
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y0, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y1, Y15, (R11)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y2, Y15, (R11)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y3, Y15, (R12)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y4, Y15, (R12)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y5, Y15, (R12)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y6, Y15, (R13)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y7, Y15, (R13)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y8, Y15, (R13)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y9, Y15, (R14)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y10, Y15, (R14)(R10*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel11x1
+	VZEROUPPER
+	RET
+
+panel10x1:
+	CMPQ       acc+128(FP), $0x00
+	JEQ        zero10x1
+	MOVQ       ldc+48(FP), R10
+	MOVQ       AX, R11
+	LEAQ       (R11)(R10*2), R12
+	ADDQ       R10, R12
+	LEAQ       (R12)(R10*2), R13
+	ADDQ       R10, R13
+	LEAQ       (R13)(R10*2), R14
+	ADDQ       R10, R14
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R10*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R10*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12)(R10*1), Y15, Y4
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12)(R10*2), Y15, Y5
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R13), Y15, Y6
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R13)(R10*1), Y15, Y7
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R13)(R10*2), Y15, Y8
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R14), Y15, Y9
+	JMP        start10x1
+
+zero10x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+
+start10x1:
+	MOVQ DX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	LEAQ (R11)(BX*2), R12
+	ADDQ BX, R12
+	LEAQ (R12)(BX*2), R13
+	ADDQ BX, R13
+	MOVQ DI, R14
+	MOVQ k+32(FP), R15
+
+loop10x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   (R14), Y15, Y11
+	VMOVUPS      Y11, (R9)
+	ADDQ         $0x20, R9
+	VBROADCASTSS (R10), Y10
+	VFMADD231PS  Y11, Y10, Y0
+	VBROADCASTSS (R10)(BX*1), Y10
+	VFMADD231PS  Y11, Y10, Y1
+	VBROADCASTSS (R10)(BX*2), Y10
+	VFMADD231PS  Y11, Y10, Y2
+	VBROADCASTSS (R11), Y10
+	VFMADD231PS  Y11, Y10, Y3
+	VBROADCASTSS (R11)(BX*1), Y10
+	VFMADD231PS  Y11, Y10, Y4
+	VBROADCASTSS (R11)(BX*2), Y10
+	VFMADD231PS  Y11, Y10, Y5
+	VBROADCASTSS (R12), Y10
+	VFMADD231PS  Y11, Y10, Y6
+	VBROADCASTSS (R12)(BX*1), Y10
+	VFMADD231PS  Y11, Y10, Y7
+	VBROADCASTSS (R12)(BX*2), Y10
+	VFMADD231PS  Y11, Y10, Y8
+	VBROADCASTSS (R13), Y10
+	VFMADD231PS  Y11, Y10, Y9
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         SI, R12
+	ADDQ         SI, R13
+	ADDQ         R8, R14
+	DECQ         R15
+	JNZ          loop10x1
+	MOVQ         ldc+48(FP), R10
+	MOVQ         AX, R11
+	LEAQ         (R11)(R10*2), R12
+	ADDQ         R10, R12
+	LEAQ         (R12)(R10*2), R13
+	ADDQ         R10, R13
+	LEAQ         (R13)(R10*2), R14
+	ADDQ         R10, R14
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y0, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y1, Y15, (R11)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y2, Y15, (R11)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y3, Y15, (R12)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y4, Y15, (R12)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y5, Y15, (R12)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y6, Y15, (R13)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y7, Y15, (R13)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y8, Y15, (R13)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y9, Y15, (R14)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel10x1
+	VZEROUPPER
+	RET
+
+panel9x1:
+	CMPQ       acc+128(FP), $0x00
+	JEQ        zero9x1
+	MOVQ       ldc+48(FP), R10
+	MOVQ       AX, R11
+	LEAQ       (R11)(R10*2), R12
+	ADDQ       R10, R12
+	LEAQ       (R12)(R10*2), R13
+	ADDQ       R10, R13
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R10*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R10*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12)(R10*1), Y15, Y4
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12)(R10*2), Y15, Y5
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R13), Y15, Y6
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R13)(R10*1), Y15, Y7
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R13)(R10*2), Y15, Y8
+	JMP        start9x1
+
+zero9x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+
+start9x1:
+	MOVQ DX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	LEAQ (R11)(BX*2), R12
+	ADDQ BX, R12
+	MOVQ DI, R13
+	MOVQ k+32(FP), R14
+
+loop9x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   (R13), Y15, Y10
+	VMOVUPS      Y10, (R9)
+	ADDQ         $0x20, R9
+	VBROADCASTSS (R10), Y9
+	VFMADD231PS  Y10, Y9, Y0
+	VBROADCASTSS (R10)(BX*1), Y9
+	VFMADD231PS  Y10, Y9, Y1
+	VBROADCASTSS (R10)(BX*2), Y9
+	VFMADD231PS  Y10, Y9, Y2
+	VBROADCASTSS (R11), Y9
+	VFMADD231PS  Y10, Y9, Y3
+	VBROADCASTSS (R11)(BX*1), Y9
+	VFMADD231PS  Y10, Y9, Y4
+	VBROADCASTSS (R11)(BX*2), Y9
+	VFMADD231PS  Y10, Y9, Y5
+	VBROADCASTSS (R12), Y9
+	VFMADD231PS  Y10, Y9, Y6
+	VBROADCASTSS (R12)(BX*1), Y9
+	VFMADD231PS  Y10, Y9, Y7
+	VBROADCASTSS (R12)(BX*2), Y9
+	VFMADD231PS  Y10, Y9, Y8
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         SI, R12
+	ADDQ         R8, R13
+	DECQ         R14
+	JNZ          loop9x1
+	MOVQ         ldc+48(FP), R10
+	MOVQ         AX, R11
+	LEAQ         (R11)(R10*2), R12
+	ADDQ         R10, R12
+	LEAQ         (R12)(R10*2), R13
+	ADDQ         R10, R13
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y0, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y1, Y15, (R11)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y2, Y15, (R11)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y3, Y15, (R12)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y4, Y15, (R12)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y5, Y15, (R12)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y6, Y15, (R13)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y7, Y15, (R13)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y8, Y15, (R13)(R10*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel9x1
+	VZEROUPPER
+	RET
+
+panel8x1:
+	CMPQ       acc+128(FP), $0x00
+	JEQ        zero8x1
+	MOVQ       ldc+48(FP), R10
+	MOVQ       AX, R11
+	LEAQ       (R11)(R10*2), R12
+	ADDQ       R10, R12
+	LEAQ       (R12)(R10*2), R13
+	ADDQ       R10, R13
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R10*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R10*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12)(R10*1), Y15, Y4
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12)(R10*2), Y15, Y5
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R13), Y15, Y6
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R13)(R10*1), Y15, Y7
+	JMP        start8x1
+
+zero8x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+
+start8x1:
+	MOVQ DX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	LEAQ (R11)(BX*2), R12
+	ADDQ BX, R12
+	MOVQ DI, R13
+	MOVQ k+32(FP), R14
+
+loop8x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   (R13), Y15, Y9
+	VMOVUPS      Y9, (R9)
+	ADDQ         $0x20, R9
+	VBROADCASTSS (R10), Y8
+	VFMADD231PS  Y9, Y8, Y0
+	VBROADCASTSS (R10)(BX*1), Y8
+	VFMADD231PS  Y9, Y8, Y1
+	VBROADCASTSS (R10)(BX*2), Y8
+	VFMADD231PS  Y9, Y8, Y2
+	VBROADCASTSS (R11), Y8
+	VFMADD231PS  Y9, Y8, Y3
+	VBROADCASTSS (R11)(BX*1), Y8
+	VFMADD231PS  Y9, Y8, Y4
+	VBROADCASTSS (R11)(BX*2), Y8
+	VFMADD231PS  Y9, Y8, Y5
+	VBROADCASTSS (R12), Y8
+	VFMADD231PS  Y9, Y8, Y6
+	VBROADCASTSS (R12)(BX*1), Y8
+	VFMADD231PS  Y9, Y8, Y7
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         SI, R12
+	ADDQ         R8, R13
+	DECQ         R14
+	JNZ          loop8x1
+	MOVQ         ldc+48(FP), R10
+	MOVQ         AX, R11
+	LEAQ         (R11)(R10*2), R12
+	ADDQ         R10, R12
+	LEAQ         (R12)(R10*2), R13
+	ADDQ         R10, R13
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y0, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y1, Y15, (R11)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y2, Y15, (R11)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y3, Y15, (R12)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y4, Y15, (R12)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y5, Y15, (R12)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y6, Y15, (R13)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y7, Y15, (R13)(R10*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel8x1
+	VZEROUPPER
+	RET
+
+panel7x1:
+	CMPQ       acc+128(FP), $0x00
+	JEQ        zero7x1
+	MOVQ       ldc+48(FP), R10
+	MOVQ       AX, R11
+	LEAQ       (R11)(R10*2), R12
+	ADDQ       R10, R12
+	LEAQ       (R12)(R10*2), R13
+	ADDQ       R10, R13
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R10*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R10*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12)(R10*1), Y15, Y4
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12)(R10*2), Y15, Y5
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R13), Y15, Y6
+	JMP        start7x1
+
+zero7x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+
+start7x1:
+	MOVQ DX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	LEAQ (R11)(BX*2), R12
+	ADDQ BX, R12
+	MOVQ DI, R13
+	MOVQ k+32(FP), R14
+
+loop7x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   (R13), Y15, Y8
+	VMOVUPS      Y8, (R9)
+	ADDQ         $0x20, R9
+	VBROADCASTSS (R10), Y7
+	VFMADD231PS  Y8, Y7, Y0
+	VBROADCASTSS (R10)(BX*1), Y7
+	VFMADD231PS  Y8, Y7, Y1
+	VBROADCASTSS (R10)(BX*2), Y7
+	VFMADD231PS  Y8, Y7, Y2
+	VBROADCASTSS (R11), Y7
+	VFMADD231PS  Y8, Y7, Y3
+	VBROADCASTSS (R11)(BX*1), Y7
+	VFMADD231PS  Y8, Y7, Y4
+	VBROADCASTSS (R11)(BX*2), Y7
+	VFMADD231PS  Y8, Y7, Y5
+	VBROADCASTSS (R12), Y7
+	VFMADD231PS  Y8, Y7, Y6
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         SI, R12
+	ADDQ         R8, R13
+	DECQ         R14
+	JNZ          loop7x1
+	MOVQ         ldc+48(FP), R10
+	MOVQ         AX, R11
+	LEAQ         (R11)(R10*2), R12
+	ADDQ         R10, R12
+	LEAQ         (R12)(R10*2), R13
+	ADDQ         R10, R13
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y0, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y1, Y15, (R11)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y2, Y15, (R11)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y3, Y15, (R12)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y4, Y15, (R12)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y5, Y15, (R12)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y6, Y15, (R13)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel7x1
+	VZEROUPPER
+	RET
+
+panel6x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero6x2
+	MOVQ    ldc+48(FP), CX
+	MOVQ    AX, R10
+	LEAQ    (R10)(CX*2), R11
+	ADDQ    CX, R11
+	VMOVUPS (R10), Y0
+	VMOVUPS 32(R10), Y1
+	VMOVUPS (R10)(CX*1), Y2
+	VMOVUPS 32(R10)(CX*1), Y3
+	VMOVUPS (R10)(CX*2), Y4
+	VMOVUPS 32(R10)(CX*2), Y5
+	VMOVUPS (R11), Y6
+	VMOVUPS 32(R11), Y7
+	VMOVUPS (R11)(CX*1), Y8
+	VMOVUPS 32(R11)(CX*1), Y9
+	VMOVUPS (R11)(CX*2), Y10
+	VMOVUPS 32(R11)(CX*2), Y11
+	JMP     start6x2
+
+zero6x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+
+start6x2:
+	MOVQ DX, CX
+	LEAQ (CX)(BX*2), R10
+	ADDQ BX, R10
+	MOVQ DI, R11
+	MOVQ k+32(FP), R12
+	MOVQ ahead+112(FP), R13
+
+loop6x2:
+	VMOVUPS      (R11), Y13
+	VMOVUPS      32(R11), Y14
+	PREFETCHT0   (R11)(R13*1)
+	VMOVUPS      Y13, (R9)
+	VMOVUPS      Y14, 32(R9)
+	ADDQ         $0x40, R9
+	VBROADCASTSS (CX), Y12
+	VFMADD231PS  Y13, Y12, Y0
+	VFMADD231PS  Y14, Y12, Y1
+	VBROADCASTSS (CX)(BX*1), Y12
+	VFMADD231PS  Y13, Y12, Y2
+	VFMADD231PS  Y14, Y12, Y3
+	VBROADCASTSS (CX)(BX*2), Y12
+	VFMADD231PS  Y13, Y12, Y4
+	VFMADD231PS  Y14, Y12, Y5
+	VBROADCASTSS (R10), Y12
+	VFMADD231PS  Y13, Y12, Y6
+	VFMADD231PS  Y14, Y12, Y7
+	VBROADCASTSS (R10)(BX*1), Y12
+	VFMADD231PS  Y13, Y12, Y8
+	VFMADD231PS  Y14, Y12, Y9
+	VBROADCASTSS (R10)(BX*2), Y12
+	VFMADD231PS  Y13, Y12, Y10
+	VFMADD231PS  Y14, Y12, Y11
+	ADDQ         SI, CX
+	ADDQ         SI, R10
+	ADDQ         R8, R11
+	DECQ         R12
+	JNZ          loop6x2
+	MOVQ         ldc+48(FP), CX
+	MOVQ         AX, R10
+	LEAQ         (R10)(CX*2), R11
+	ADDQ         CX, R11
+	VMOVUPS      Y0, (R10)
+	VMOVUPS      Y1, 32(R10)
+	VMOVUPS      Y2, (R10)(CX*1)
+	VMOVUPS      Y3, 32(R10)(CX*1)
+	VMOVUPS      Y4, (R10)(CX*2)
+	VMOVUPS      Y5, 32(R10)(CX*2)
+	VMOVUPS      Y6, (R11)
+	VMOVUPS      Y7, 32(R11)
+	VMOVUPS      Y8, (R11)(CX*1)
+	VMOVUPS      Y9, 32(R11)(CX*1)
+	VMOVUPS      Y10, (R11)(CX*2)
+	VMOVUPS      Y11, 32(R11)(CX*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel6x2
+	VZEROUPPER
+	RET
+
+panel6x1:
+	CMPQ       acc+128(FP), $0x00
+	JEQ        zero6x1
+	MOVQ       ldc+48(FP), R10
+	MOVQ       AX, R11
+	LEAQ       (R11)(R10*2), R12
+	ADDQ       R10, R12
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R10*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R10*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12)(R10*1), Y15, Y4
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12)(R10*2), Y15, Y5
+	JMP        start6x1
+
+zero6x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+
+start6x1:
+	MOVQ DX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	MOVQ DI, R12
+	MOVQ k+32(FP), R13
+
+loop6x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   (R12), Y15, Y7
+	VMOVUPS      Y7, (R9)
+	ADDQ         $0x20, R9
+	VBROADCASTSS (R10), Y6
+	VFMADD231PS  Y7, Y6, Y0
+	VBROADCASTSS (R10)(BX*1), Y6
+	VFMADD231PS  Y7, Y6, Y1
+	VBROADCASTSS (R10)(BX*2), Y6
+	VFMADD231PS  Y7, Y6, Y2
+	VBROADCASTSS (R11), Y6
+	VFMADD231PS  Y7, Y6, Y3
+	VBROADCASTSS (R11)(BX*1), Y6
+	VFMADD231PS  Y7, Y6, Y4
+	VBROADCASTSS (R11)(BX*2), Y6
+	VFMADD231PS  Y7, Y6, Y5
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         R8, R12
+	DECQ         R13
+	JNZ          loop6x1
+	MOVQ         ldc+48(FP), R10
+	MOVQ         AX, R11
+	LEAQ         (R11)(R10*2), R12
+	ADDQ         R10, R12
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y0, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y1, Y15, (R11)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y2, Y15, (R11)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y3, Y15, (R12)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y4, Y15, (R12)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y5, Y15, (R12)(R10*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel6x1
+	VZEROUPPER
+	RET
+
+panel5x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero5x2
+	MOVQ    ldc+48(FP), CX
+	MOVQ    AX, R10
+	LEAQ    (R10)(CX*2), R11
+	ADDQ    CX, R11
+	VMOVUPS (R10), Y0
+	VMOVUPS 32(R10), Y1
+	VMOVUPS (R10)(CX*1), Y2
+	VMOVUPS 32(R10)(CX*1), Y3
+	VMOVUPS (R10)(CX*2), Y4
+	VMOVUPS 32(R10)(CX*2), Y5
+	VMOVUPS (R11), Y6
+	VMOVUPS 32(R11), Y7
+	VMOVUPS (R11)(CX*1), Y8
+	VMOVUPS 32(R11)(CX*1), Y9
+	JMP     start5x2
+
+zero5x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+
+start5x2:
+	MOVQ DX, CX
+	LEAQ (CX)(BX*2), R10
+	ADDQ BX, R10
+	MOVQ DI, R11
+	MOVQ k+32(FP), R12
+	MOVQ ahead+112(FP), R13
+
+loop5x2:
+	VMOVUPS      (R11), Y11
+	VMOVUPS      32(R11), Y12
+	PREFETCHT0   (R11)(R13*1)
+	VMOVUPS      Y11, (R9)
+	VMOVUPS      Y12, 32(R9)
+	ADDQ         $0x40, R9
+	VBROADCASTSS (CX), Y10
+	VFMADD231PS  Y11, Y10, Y0
+	VFMADD231PS  Y12, Y10, Y1
+	VBROADCASTSS (CX)(BX*1), Y10
+	VFMADD231PS  Y11, Y10, Y2
+	VFMADD231PS  Y12, Y10, Y3
+	VBROADCASTSS (CX)(BX*2), Y10
+	VFMADD231PS  Y11, Y10, Y4
+	VFMADD231PS  Y12, Y10, Y5
+	VBROADCASTSS (R10), Y10
+	VFMADD231PS  Y11, Y10, Y6
+	VFMADD231PS  Y12, Y10, Y7
+	VBROADCASTSS (R10)(BX*1), Y10
+	VFMADD231PS  Y11, Y10, Y8
+	VFMADD231PS  Y12, Y10, Y9
+	ADDQ         SI, CX
+	ADDQ         SI, R10
+	ADDQ         R8, R11
+	DECQ         R12
+	JNZ          loop5x2
+	MOVQ         ldc+48(FP), CX
+	MOVQ         AX, R10
+	LEAQ         (R10)(CX*2), R11
+	ADDQ         CX, R11
+	VMOVUPS      Y0, (R10)
+	VMOVUPS      Y1, 32(R10)
+	VMOVUPS      Y2, (R10)(CX*1)
+	VMOVUPS      Y3, 32(R10)(CX*1)
+	VMOVUPS      Y4, (R10)(CX*2)
+	VMOVUPS      Y5, 32(R10)(CX*2)
+	VMOVUPS      Y6, (R11)
+	VMOVUPS      Y7, 32(R11)
+	VMOVUPS      Y8, (R11)(CX*1)
+	VMOVUPS      Y9, 32(R11)(CX*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel5x2
+	VZEROUPPER
+	RET
+
+panel5x1:
+	CMPQ       acc+128(FP), $0x00
+	JEQ        zero5x1
+	MOVQ       ldc+48(FP), R10
+	MOVQ       AX, R11
+	LEAQ       (R11)(R10*2), R12
+	ADDQ       R10, R12
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R10*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R10*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12)(R10*1), Y15, Y4
+	JMP        start5x1
+
+zero5x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+
+start5x1:
+	MOVQ DX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	MOVQ DI, R12
+	MOVQ k+32(FP), R13
+
+loop5x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   (R12), Y15, Y6
+	VMOVUPS      Y6, (R9)
+	ADDQ         $0x20, R9
+	VBROADCASTSS (R10), Y5
+	VFMADD231PS  Y6, Y5, Y0
+	VBROADCASTSS (R10)(BX*1), Y5
+	VFMADD231PS  Y6, Y5, Y1
+	VBROADCASTSS (R10)(BX*2), Y5
+	VFMADD231PS  Y6, Y5, Y2
+	VBROADCASTSS (R11), Y5
+	VFMADD231PS  Y6, Y5, Y3
+	VBROADCASTSS (R11)(BX*1), Y5
+	VFMADD231PS  Y6, Y5, Y4
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         R8, R12
+	DECQ         R13
+	JNZ          loop5x1
+	MOVQ         ldc+48(FP), R10
+	MOVQ         AX, R11
+	LEAQ         (R11)(R10*2), R12
+	ADDQ         R10, R12
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y0, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y1, Y15, (R11)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y2, Y15, (R11)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y3, Y15, (R12)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y4, Y15, (R12)(R10*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel5x1
+	VZEROUPPER
+	RET
+
+panel4x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero4x2
+	MOVQ    ldc+48(FP), CX
+	MOVQ    AX, R10
+	LEAQ    (R10)(CX*2), R11
+	ADDQ    CX, R11
+	VMOVUPS (R10), Y0
+	VMOVUPS 32(R10), Y1
+	VMOVUPS (R10)(CX*1), Y2
+	VMOVUPS 32(R10)(CX*1), Y3
+	VMOVUPS (R10)(CX*2), Y4
+	VMOVUPS 32(R10)(CX*2), Y5
+	VMOVUPS (R11), Y6
+	VMOVUPS 32(R11), Y7
+	JMP     start4x2
+
+zero4x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+
+start4x2:
+	MOVQ DX, CX
+	LEAQ (CX)(BX*2), R10
+	ADDQ BX, R10
+	MOVQ DI, R11
+	MOVQ k+32(FP), R12
+	MOVQ ahead+112(FP), R13
+
+loop4x2:
+	VMOVUPS      (R11), Y9
+	VMOVUPS      32(R11), Y10
+	PREFETCHT0   (R11)(R13*1)
+	VMOVUPS      Y9, (R9)
+	VMOVUPS      Y10, 32(R9)
+	ADDQ         $0x40, R9
+	VBROADCASTSS (CX), Y8
+	VFMADD231PS  Y9, Y8, Y0
+	VFMADD231PS  Y10, Y8, Y1
+	VBROADCASTSS (CX)(BX*1), Y8
+	VFMADD231PS  Y9, Y8, Y2
+	VFMADD231PS  Y10, Y8, Y3
+	VBROADCASTSS (CX)(BX*2), Y8
+	VFMADD231PS  Y9, Y8, Y4
+	VFMADD231PS  Y10, Y8, Y5
+	VBROADCASTSS (R10), Y8
+	VFMADD231PS  Y9, Y8, Y6
+	VFMADD231PS  Y10, Y8, Y7
+	ADDQ         SI, CX
+	ADDQ         SI, R10
+	ADDQ         R8, R11
+	DECQ         R12
+	JNZ          loop4x2
+	MOVQ         ldc+48(FP), CX
+	MOVQ         AX, R10
+	LEAQ         (R10)(CX*2), R11
+	ADDQ         CX, R11
+	VMOVUPS      Y0, (R10)
+	VMOVUPS      Y1, 32(R10)
+	VMOVUPS      Y2, (R10)(CX*1)
+	VMOVUPS      Y3, 32(R10)(CX*1)
+	VMOVUPS      Y4, (R10)(CX*2)
+	VMOVUPS      Y5, 32(R10)(CX*2)
+	VMOVUPS      Y6, (R11)
+	VMOVUPS      Y7, 32(R11)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel4x2
+	VZEROUPPER
+	RET
+
+panel4x1:
+	CMPQ       acc+128(FP), $0x00
+	JEQ        zero4x1
+	MOVQ       ldc+48(FP), R10
+	MOVQ       AX, R11
+	LEAQ       (R11)(R10*2), R12
+	ADDQ       R10, R12
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R10*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R10*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R12), Y15, Y3
+	JMP        start4x1
+
+zero4x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+
+start4x1:
+	MOVQ DX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	MOVQ DI, R12
+	MOVQ k+32(FP), R13
+
+loop4x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   (R12), Y15, Y5
+	VMOVUPS      Y5, (R9)
+	ADDQ         $0x20, R9
+	VBROADCASTSS (R10), Y4
+	VFMADD231PS  Y5, Y4, Y0
+	VBROADCASTSS (R10)(BX*1), Y4
+	VFMADD231PS  Y5, Y4, Y1
+	VBROADCASTSS (R10)(BX*2), Y4
+	VFMADD231PS  Y5, Y4, Y2
+	VBROADCASTSS (R11), Y4
+	VFMADD231PS  Y5, Y4, Y3
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         R8, R12
+	DECQ         R13
+	JNZ          loop4x1
+	MOVQ         ldc+48(FP), R10
+	MOVQ         AX, R11
+	LEAQ         (R11)(R10*2), R12
+	ADDQ         R10, R12
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y0, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y1, Y15, (R11)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y2, Y15, (R11)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y3, Y15, (R12)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel4x1
+	VZEROUPPER
+	RET
+
+panel3x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero3x2
+	MOVQ    ldc+48(FP), CX
+	MOVQ    AX, R10
+	VMOVUPS (R10), Y0
+	VMOVUPS 32(R10), Y1
+	VMOVUPS (R10)(CX*1), Y2
+	VMOVUPS 32(R10)(CX*1), Y3
+	VMOVUPS (R10)(CX*2), Y4
+	VMOVUPS 32(R10)(CX*2), Y5
+	JMP     start3x2
+
+zero3x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+
+start3x2:
+	MOVQ DX, CX
+	MOVQ DI, R10
+	MOVQ k+32(FP), R11
+	MOVQ ahead+112(FP), R12
+
+loop3x2:
+	VMOVUPS      (R10), Y7
+	VMOVUPS      32(R10), Y8
+	PREFETCHT0   (R10)(R12*1)
+	VMOVUPS      Y7, (R9)
+	VMOVUPS      Y8, 32(R9)
+	ADDQ         $0x40, R9
+	VBROADCASTSS (CX), Y6
+	VFMADD231PS  Y7, Y6, Y0
+	VFMADD231PS  Y8, Y6, Y1
+	VBROADCASTSS (CX)(BX*1), Y6
+	VFMADD231PS  Y7, Y6, Y2
+	VFMADD231PS  Y8, Y6, Y3
+	VBROADCASTSS (CX)(BX*2), Y6
+	VFMADD231PS  Y7, Y6, Y4
+	VFMADD231PS  Y8, Y6, Y5
+	ADDQ         SI, CX
+	ADDQ         R8, R10
+	DECQ         R11
+	JNZ          loop3x2
+	MOVQ         ldc+48(FP), CX
+	MOVQ         AX, R10
+	VMOVUPS      Y0, (R10)
+	VMOVUPS      Y1, 32(R10)
+	VMOVUPS      Y2, (R10)(CX*1)
+	VMOVUPS      Y3, 32(R10)(CX*1)
+	VMOVUPS      Y4, (R10)(CX*2)
+	VMOVUPS      Y5, 32(R10)(CX*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel3x2
+	VZEROUPPER
+	RET
+
+panel3x1:
+	CMPQ       acc+128(FP), $0x00
+	JEQ        zero3x1
+	MOVQ       ldc+48(FP), R10
+	MOVQ       AX, R11
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R10*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R10*2), Y15, Y2
+	JMP        start3x1
+
+zero3x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+
+start3x1:
+	MOVQ DX, R10
+	MOVQ DI, R11
+	MOVQ k+32(FP), R12
+
+loop3x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   (R11), Y15, Y4
+	VMOVUPS      Y4, (R9)
+	ADDQ         $0x20, R9
+	VBROADCASTSS (R10), Y3
+	VFMADD231PS  Y4, Y3, Y0
+	VBROADCASTSS (R10)(BX*1), Y3
+	VFMADD231PS  Y4, Y3, Y1
+	VBROADCASTSS (R10)(BX*2), Y3
+	VFMADD231PS  Y4, Y3, Y2
+	ADDQ         SI, R10
+	ADDQ         R8, R11
+	DECQ         R12
+	JNZ          loop3x1
+	MOVQ         ldc+48(FP), R10
+	MOVQ         AX, R11
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y0, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y1, Y15, (R11)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y2, Y15, (R11)(R10*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel3x1
+	VZEROUPPER
+	RET
+
+panel2x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero2x2
+	MOVQ    ldc+48(FP), CX
+	MOVQ    AX, R10
+	VMOVUPS (R10), Y0
+	VMOVUPS 32(R10), Y1
+	VMOVUPS (R10)(CX*1), Y2
+	VMOVUPS 32(R10)(CX*1), Y3
+	JMP     start2x2
+
+zero2x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+
+start2x2:
+	MOVQ DX, CX
+	MOVQ DI, R10
+	MOVQ k+32(FP), R11
+	MOVQ ahead+112(FP), R12
+
+loop2x2:
+	VMOVUPS      (R10), Y5
+	VMOVUPS      32(R10), Y6
+	PREFETCHT0   (R10)(R12*1)
+	VMOVUPS      Y5, (R9)
+	VMOVUPS      Y6, 32(R9)
+	ADDQ         $0x40, R9
+	VBROADCASTSS (CX), Y4
+	VFMADD231PS  Y5, Y4, Y0
+	VFMADD231PS  Y6, Y4, Y1
+	VBROADCASTSS (CX)(BX*1), Y4
+	VFMADD231PS  Y5, Y4, Y2
+	VFMADD231PS  Y6, Y4, Y3
+	ADDQ         SI, CX
+	ADDQ         R8, R10
+	DECQ         R11
+	JNZ          loop2x2
+	MOVQ         ldc+48(FP), CX
+	MOVQ         AX, R10
+	VMOVUPS      Y0, (R10)
+	VMOVUPS      Y1, 32(R10)
+	VMOVUPS      Y2, (R10)(CX*1)
+	VMOVUPS      Y3, 32(R10)(CX*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel2x2
+	VZEROUPPER
+	RET
+
+panel2x1:
+	CMPQ       acc+128(FP), $0x00
+	JEQ        zero2x1
+	MOVQ       ldc+48(FP), R10
+	MOVQ       AX, R11
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (R11)(R10*1), Y15, Y1
+	JMP        start2x1
+
+zero2x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+
+start2x1:
+	MOVQ DX, R10
+	MOVQ DI, R11
+	MOVQ k+32(FP), R12
+
+loop2x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   (R11), Y15, Y3
+	VMOVUPS      Y3, (R9)
+	ADDQ         $0x20, R9
+	VBROADCASTSS (R10), Y2
+	VFMADD231PS  Y3, Y2, Y0
+	VBROADCASTSS (R10)(BX*1), Y2
+	VFMADD231PS  Y3, Y2, Y1
+	ADDQ         SI, R10
+	ADDQ         R8, R11
+	DECQ         R12
+	JNZ          loop2x1
+	MOVQ         ldc+48(FP), R10
+	MOVQ         AX, R11
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y0, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPS   Y1, Y15, (R11)(R10*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel2x1
+	VZEROUPPER
+	RET
+
+// func packRowsF32AVX2(cols int, rows int, dst *float32, ldd int, src *float32, lds int)
+// Requires: AVX, MMX+
+TEXT ·packRowsF32AVX2(SB), NOSPLIT, $0-48
+	MOVQ cols+0(FP), AX
+	SHLQ $0x02, AX
+	LEAQ tail<>+64(SB), CX
+	SUBQ AX, CX
+	MOVQ rows+8(FP), AX
+	MOVQ dst+16(FP), DX
+	MOVQ ldd+24(FP), BX
+	MOVQ src+32(FP), SI
+	MOVQ lds+40(FP), DI
+
+row:
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS (SI), Y15, Y0
+	PREFETCHT0 (SI)(DI*2)
+	VMOVUPS    (CX), Y15
+	VMASKMOVPS Y0, Y15, (DX)
 	ADDQ       DI, SI
 	ADDQ       BX, DX
 	DECQ       AX
-	JNZ        single
+	JNZ        row
 	VZEROUPPER
 	RET
 
@@ -3366,9 +4871,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func dotF64AVX2(mr int, nr int, groups int, k int, c *float64, rs int, cs int, a *float64, lda int, b *float64, ldb int)
+// func dotF64AVX2(mr int, nr int, groups int, k int, c *float64, rs int, cs int, a *float64, lda int, b *float64, ldb int, ask *float64, step int, lds int)
 // Requires: AVX, FMA3
-TEXT ·dotF64AVX2(SB), NOSPLIT, $0-88
+TEXT ·dotF64AVX2(SB), NOSPLIT, $0-112
 	MOVQ k+24(FP), AX
 	ANDQ $0x07, AX
 	MOVQ c+32(FP), CX
@@ -3438,6 +4943,7 @@ tile4x1:
 	ADDQ   BX, R9
 	MOVQ   SI, R10
 	MOVQ   k+24(FP), R11
+	MOVQ   ask+88(FP), R12
 	SHRQ   $0x03, R11
 	JZ     tail4x1
 
@@ -3527,6 +5033,8 @@ sum4x1:
 	LEAQ         (DX)(BX*4), DX
 	MOVQ         rs+40(FP), DI
 	LEAQ         (CX)(DI*4), CX
+	MOVQ         lds+104(FP), DI
+	ADDQ         DI, ask+88(FP)
 	DECQ         R8
 	JNZ          tile4x1
 	VZEROUPPER
@@ -3548,6 +5056,7 @@ tile2x3:
 	MOVQ   DX, R9
 	MOVQ   SI, R10
 	MOVQ   k+24(FP), R11
+	MOVQ   ask+88(FP), R12
 	SHRQ   $0x03, R11
 	JZ     tail2x3
 
@@ -3676,6 +5185,8 @@ others2x3:
 	LEAQ      (DX)(BX*2), DX
 	MOVQ      rs+40(FP), R9
 	LEAQ      (CX)(R9*2), CX
+	MOVQ      lds+104(FP), R9
+	ADDQ      R9, ask+88(FP)
 	DECQ      R8
 	JNZ       tile2x3
 	VZEROUPPER
@@ -3693,6 +5204,7 @@ tile2x2:
 	MOVQ   DX, R9
 	MOVQ   SI, R10
 	MOVQ   k+24(FP), R11
+	MOVQ   ask+88(FP), R12
 	SHRQ   $0x03, R11
 	JZ     tail2x2
 
@@ -3795,6 +5307,8 @@ others2x2:
 	LEAQ (DX)(BX*2), DX
 	MOVQ rs+40(FP), R9
 	LEAQ (CX)(R9*2), CX
+	MOVQ lds+104(FP), R9
+	ADDQ R9, ask+88(FP)
 	DECQ R8
 	JNZ  tile2x2
 	VZEROUPPER
@@ -3808,6 +5322,7 @@ tile2x1:
 	MOVQ   DX, DI
 	MOVQ   SI, R9
 	MOVQ   k+24(FP), R10
+	MOVQ   ask+88(FP), R11
 	SHRQ   $0x03, R10
 	JZ     tail2x1
 
@@ -3866,6 +5381,8 @@ sum2x1:
 	LEAQ         (DX)(BX*2), DX
 	MOVQ         rs+40(FP), DI
 	LEAQ         (CX)(DI*2), CX
+	MOVQ         lds+104(FP), DI
+	ADDQ         DI, ask+88(FP)
 	DECQ         R8
 	JNZ          tile2x1
 	VZEROUPPER
@@ -3881,6 +5398,7 @@ tile1x3:
 	MOVQ   DX, R9
 	MOVQ   SI, R10
 	MOVQ   k+24(FP), R11
+	MOVQ   ask+88(FP), R12
 	SHRQ   $0x03, R11
 	JZ     tail1x3
 
@@ -3973,6 +5491,8 @@ others1x3:
 	LEAQ   (DX)(BX*1), DX
 	MOVQ   rs+40(FP), R9
 	LEAQ   (CX)(R9*1), CX
+	MOVQ   lds+104(FP), R9
+	ADDQ   R9, ask+88(FP)
 	DECQ   R8
 	JNZ    tile1x3
 	VZEROUPPER
@@ -3986,6 +5506,7 @@ tile1x2:
 	MOVQ   DX, R9
 	MOVQ   SI, R10
 	MOVQ   k+24(FP), R11
+	MOVQ   ask+88(FP), R12
 	SHRQ   $0x03, R11
 	JZ     tail1x2
 
@@ -4060,6 +5581,8 @@ others1x2:
 	LEAQ (DX)(BX*1), DX
 	MOVQ rs+40(FP), R9
 	LEAQ (CX)(R9*1), CX
+	MOVQ lds+104(FP), R9
+	ADDQ R9, ask+88(FP)
 	DECQ R8
 	JNZ  tile1x2
 	VZEROUPPER
@@ -4071,6 +5594,7 @@ tile1x1:
 	MOVQ   DX, DI
 	MOVQ   SI, R9
 	MOVQ   k+24(FP), R10
+	MOVQ   ask+88(FP), R11
 	SHRQ   $0x03, R10
 	JZ     tail1x1
 
@@ -4117,14 +5641,16 @@ sum1x1:
 	LEAQ         (DX)(BX*1), DX
 	MOVQ         rs+40(FP), DI
 	LEAQ         (CX)(DI*1), CX
+	MOVQ         lds+104(FP), DI
+	ADDQ         DI, ask+88(FP)
 	DECQ         R8
 	JNZ          tile1x1
 	VZEROUPPER
 	RET
 
-// func outerF64AVX2(mr int, nv int, panels int, last int, k int, runs int, c *float64, ldc int, cs int, a *float64, ra int, ca int, jump int, as int, b *float64, ldb int, bs int, acc int)
-// Requires: AVX, FMA3
-TEXT ·outerF64AVX2(SB), NOSPLIT, $0-144
+// func outerF64AVX2(mr int, nv int, panels int, last int, k int, runs int, c *float64, ldc int, cs int, a *float64, ra int, ca int, jump int, as int, b *float64, ldb int, bs int, ahead int, acc int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·outerF64AVX2(SB), NOSPLIT, $0-152
 	MOVQ last+24(FP), AX
 	SHLQ $0x03, AX
 	LEAQ tail<>+64(SB), CX
@@ -4309,7 +5835,7 @@ not1x1:
 	RET
 
 panel12x1:
-	CMPQ       acc+136(FP), $0x00
+	CMPQ       acc+144(FP), $0x00
 	JEQ        zero12x1
 	MOVQ       ldc+56(FP), R9
 	MOVQ       AX, R10
@@ -4454,7 +5980,7 @@ loop12x1:
 	RET
 
 panel11x1:
-	CMPQ       acc+136(FP), $0x00
+	CMPQ       acc+144(FP), $0x00
 	JEQ        zero11x1
 	MOVQ       ldc+56(FP), R9
 	MOVQ       AX, R10
@@ -4592,7 +6118,7 @@ loop11x1:
 	RET
 
 panel10x1:
-	CMPQ       acc+136(FP), $0x00
+	CMPQ       acc+144(FP), $0x00
 	JEQ        zero10x1
 	MOVQ       ldc+56(FP), R9
 	MOVQ       AX, R10
@@ -4723,7 +6249,7 @@ loop10x1:
 	RET
 
 panel9x1:
-	CMPQ       acc+136(FP), $0x00
+	CMPQ       acc+144(FP), $0x00
 	JEQ        zero9x1
 	MOVQ       ldc+56(FP), R9
 	MOVQ       AX, R10
@@ -4839,7 +6365,7 @@ loop9x1:
 	RET
 
 panel8x1:
-	CMPQ       acc+136(FP), $0x00
+	CMPQ       acc+144(FP), $0x00
 	JEQ        zero8x1
 	MOVQ       ldc+56(FP), R9
 	MOVQ       AX, R10
@@ -4948,7 +6474,7 @@ loop8x1:
 	RET
 
 panel7x1:
-	CMPQ       acc+136(FP), $0x00
+	CMPQ       acc+144(FP), $0x00
 	JEQ        zero7x1
 	MOVQ       ldc+56(FP), R9
 	MOVQ       AX, R10
@@ -5050,7 +6576,7 @@ loop7x1:
 	RET
 
 panel6x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero6x2
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, R9
@@ -5093,10 +6619,12 @@ start6x2:
 
 run6x2:
 	MOVQ k+32(FP), R12
+	MOVQ ahead+136(FP), R13
 
 loop6x2:
 	VMOVUPD      (R10), Y13
 	VMOVUPD      32(R10), Y14
+	PREFETCHT0   (R10)(R13*1)
 	VBROADCASTSD (CX), Y12
 	VFMADD231PD  Y13, Y12, Y0
 	VFMADD231PD  Y14, Y12, Y1
@@ -5149,7 +6677,7 @@ loop6x2:
 	RET
 
 panel6x1:
-	CMPQ       acc+136(FP), $0x00
+	CMPQ       acc+144(FP), $0x00
 	JEQ        zero6x1
 	MOVQ       ldc+56(FP), R9
 	MOVQ       AX, R10
@@ -5236,7 +6764,7 @@ loop6x1:
 	RET
 
 panel5x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero5x2
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, R9
@@ -5275,10 +6803,12 @@ start5x2:
 
 run5x2:
 	MOVQ k+32(FP), R12
+	MOVQ ahead+136(FP), R13
 
 loop5x2:
 	VMOVUPD      (R10), Y11
 	VMOVUPD      32(R10), Y12
+	PREFETCHT0   (R10)(R13*1)
 	VBROADCASTSD (CX), Y10
 	VFMADD231PD  Y11, Y10, Y0
 	VFMADD231PD  Y12, Y10, Y1
@@ -5326,7 +6856,7 @@ loop5x2:
 	RET
 
 panel5x1:
-	CMPQ       acc+136(FP), $0x00
+	CMPQ       acc+144(FP), $0x00
 	JEQ        zero5x1
 	MOVQ       ldc+56(FP), R9
 	MOVQ       AX, R10
@@ -5406,7 +6936,7 @@ loop5x1:
 	RET
 
 panel4x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero4x2
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, R9
@@ -5441,10 +6971,12 @@ start4x2:
 
 run4x2:
 	MOVQ k+32(FP), R12
+	MOVQ ahead+136(FP), R13
 
 loop4x2:
 	VMOVUPD      (R10), Y9
 	VMOVUPD      32(R10), Y10
+	PREFETCHT0   (R10)(R13*1)
 	VBROADCASTSD (CX), Y8
 	VFMADD231PD  Y9, Y8, Y0
 	VFMADD231PD  Y10, Y8, Y1
@@ -5487,7 +7019,7 @@ loop4x2:
 	RET
 
 panel4x1:
-	CMPQ       acc+136(FP), $0x00
+	CMPQ       acc+144(FP), $0x00
 	JEQ        zero4x1
 	MOVQ       ldc+56(FP), R9
 	MOVQ       AX, R10
@@ -5560,7 +7092,7 @@ loop4x1:
 	RET
 
 panel3x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero3x2
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, R9
@@ -5587,10 +7119,12 @@ start3x2:
 
 run3x2:
 	MOVQ k+32(FP), R11
+	MOVQ ahead+136(FP), R12
 
 loop3x2:
 	VMOVUPD      (R9), Y7
 	VMOVUPD      32(R9), Y8
+	PREFETCHT0   (R9)(R12*1)
 	VBROADCASTSD (CX), Y6
 	VFMADD231PD  Y7, Y6, Y0
 	VFMADD231PD  Y8, Y6, Y1
@@ -5624,7 +7158,7 @@ loop3x2:
 	RET
 
 panel3x1:
-	CMPQ       acc+136(FP), $0x00
+	CMPQ       acc+144(FP), $0x00
 	JEQ        zero3x1
 	MOVQ       ldc+56(FP), R9
 	MOVQ       AX, R10
@@ -5682,7 +7216,7 @@ loop3x1:
 	RET
 
 panel2x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero2x2
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, R9
@@ -5705,10 +7239,12 @@ start2x2:
 
 run2x2:
 	MOVQ k+32(FP), R11
+	MOVQ ahead+136(FP), R12
 
 loop2x2:
 	VMOVUPD      (R9), Y5
 	VMOVUPD      32(R9), Y6
+	PREFETCHT0   (R9)(R12*1)
 	VBROADCASTSD (CX), Y4
 	VFMADD231PD  Y5, Y4, Y0
 	VFMADD231PD  Y6, Y4, Y1
@@ -5737,7 +7273,7 @@ loop2x2:
 	RET
 
 panel2x1:
-	CMPQ       acc+136(FP), $0x00
+	CMPQ       acc+144(FP), $0x00
 	JEQ        zero2x1
 	MOVQ       ldc+56(FP), R9
 	MOVQ       AX, R10
@@ -5788,7 +7324,7 @@ loop2x1:
 	RET
 
 panel1x12:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x12
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
@@ -5872,7 +7408,7 @@ loop1x12:
 	RET
 
 panel1x11:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x11
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
@@ -5952,7 +7488,7 @@ loop1x11:
 	RET
 
 panel1x10:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x10
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
@@ -6028,7 +7564,7 @@ loop1x10:
 	RET
 
 panel1x9:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x9
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
@@ -6100,7 +7636,7 @@ loop1x9:
 	RET
 
 panel1x8:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x8
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
@@ -6168,7 +7704,7 @@ loop1x8:
 	RET
 
 panel1x7:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x7
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
@@ -6232,7 +7768,7 @@ loop1x7:
 	RET
 
 panel1x6:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x6
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
@@ -6292,7 +7828,7 @@ loop1x6:
 	RET
 
 panel1x5:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x5
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
@@ -6348,7 +7884,7 @@ loop1x5:
 	RET
 
 panel1x4:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x4
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
@@ -6400,7 +7936,7 @@ loop1x4:
 	RET
 
 panel1x3:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x3
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
@@ -6448,7 +7984,7 @@ loop1x3:
 	RET
 
 panel1x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x2
 	MOVQ    ldc+56(FP), CX
 	MOVQ    AX, CX
@@ -6492,7 +8028,7 @@ loop1x2:
 	RET
 
 panel1x1:
-	CMPQ       acc+136(FP), $0x00
+	CMPQ       acc+144(FP), $0x00
 	JEQ        zero1x1
 	MOVQ       ldc+56(FP), BX
 	MOVQ       AX, BX
@@ -6535,63 +8071,1537 @@ loop1x1:
 	VZEROUPPER
 	RET
 
-// func packRowsF64AVX2(nv int, panels int, last int, rows int, dst *float64, ldd int, ps int, src *float64, lds int)
-// Requires: AVX, MMX+
-TEXT ·packRowsF64AVX2(SB), NOSPLIT, $0-72
-	MOVQ last+16(FP), AX
+// func outerPackF64AVX2(mr int, nv int, panels int, last int, k int, c *float64, ldc int, cs int, a *float64, ra int, ca int, b *float64, ldb int, bs int, ahead int, to *float64, acc int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·outerPackF64AVX2(SB), NOSPLIT, $0-136
+	MOVQ last+24(FP), AX
 	SHLQ $0x03, AX
 	LEAQ tail<>+64(SB), CX
 	SUBQ AX, CX
-	MOVQ rows+24(FP), AX
-	MOVQ dst+32(FP), DX
-	MOVQ ldd+40(FP), BX
-	MOVQ src+56(FP), SI
-	MOVQ lds+64(FP), DI
-	CMPQ nv+0(FP), $0x02
-	JNE  one
+	MOVQ c+40(FP), AX
+	MOVQ a+64(FP), DX
+	MOVQ ra+72(FP), BX
+	MOVQ ca+80(FP), SI
+	MOVQ b+88(FP), DI
+	MOVQ ldb+96(FP), R8
+	MOVQ to+120(FP), R9
+	MOVQ mr+0(FP), R10
+	MOVQ nv+8(FP), R11
+	CMPQ R10, $0x0c
+	JNE  not12x1
+	CMPQ R11, $0x01
+	JEQ  panel12x1
 
-both:
-	MOVQ SI, CX
-	MOVQ DX, R8
-	MOVQ panels+8(FP), R9
+not12x1:
+	CMPQ R10, $0x0b
+	JNE  not11x1
+	CMPQ R11, $0x01
+	JEQ  panel11x1
 
-bothPanel:
-	VMOVUPD    (CX), Y0
-	VMOVUPD    32(CX), Y1
-	PREFETCHT0 (CX)(DI*2)
-	VMOVUPD    Y0, (R8)
-	VMOVUPD    Y1, 32(R8)
-	ADDQ       $0x40, CX
-	ADDQ       ps+48(FP), R8
-	DECQ       R9
-	JNZ        bothPanel
-	ADDQ       DI, SI
-	ADDQ       BX, DX
-	DECQ       AX
-	JNZ        both
+not11x1:
+	CMPQ R10, $0x0a
+	JNE  not10x1
+	CMPQ R11, $0x01
+	JEQ  panel10x1
+
+not10x1:
+	CMPQ R10, $0x09
+	JNE  not9x1
+	CMPQ R11, $0x01
+	JEQ  panel9x1
+
+not9x1:
+	CMPQ R10, $0x08
+	JNE  not8x1
+	CMPQ R11, $0x01
+	JEQ  panel8x1
+
+not8x1:
+	CMPQ R10, $0x07
+	JNE  not7x1
+	CMPQ R11, $0x01
+	JEQ  panel7x1
+
+not7x1:
+	CMPQ R10, $0x06
+	JNE  not6x2
+	CMPQ R11, $0x02
+	JEQ  panel6x2
+
+not6x2:
+	CMPQ R10, $0x06
+	JNE  not6x1
+	CMPQ R11, $0x01
+	JEQ  panel6x1
+
+not6x1:
+	CMPQ R10, $0x05
+	JNE  not5x2
+	CMPQ R11, $0x02
+	JEQ  panel5x2
+
+not5x2:
+	CMPQ R10, $0x05
+	JNE  not5x1
+	CMPQ R11, $0x01
+	JEQ  panel5x1
+
+not5x1:
+	CMPQ R10, $0x04
+	JNE  not4x2
+	CMPQ R11, $0x02
+	JEQ  panel4x2
+
+not4x2:
+	CMPQ R10, $0x04
+	JNE  not4x1
+	CMPQ R11, $0x01
+	JEQ  panel4x1
+
+not4x1:
+	CMPQ R10, $0x03
+	JNE  not3x2
+	CMPQ R11, $0x02
+	JEQ  panel3x2
+
+not3x2:
+	CMPQ R10, $0x03
+	JNE  not3x1
+	CMPQ R11, $0x01
+	JEQ  panel3x1
+
+not3x1:
+	CMPQ R10, $0x02
+	JNE  not2x2
+	CMPQ R11, $0x02
+	JEQ  panel2x2
+
+not2x2:
+	CMPQ R10, $0x02
+	JNE  not2x1
+	CMPQ R11, $0x01
+	JEQ  panel2x1
+
+not2x1:
 	VZEROUPPER
 	RET
 
-one:
-single:
-	MOVQ SI, R8
-	MOVQ DX, R9
-	MOVQ panels+8(FP), R10
+panel12x1:
+	CMPQ       acc+128(FP), $0x00
+	JEQ        zero12x1
+	MOVQ       ldc+48(FP), R10
+	MOVQ       AX, R11
+	LEAQ       (R11)(R10*2), R12
+	ADDQ       R10, R12
+	LEAQ       (R12)(R10*2), R13
+	ADDQ       R10, R13
+	LEAQ       (R13)(R10*2), R14
+	ADDQ       R10, R14
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R10*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R10*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12)(R10*1), Y15, Y4
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12)(R10*2), Y15, Y5
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R13), Y15, Y6
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R13)(R10*1), Y15, Y7
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R13)(R10*2), Y15, Y8
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R14), Y15, Y9
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R14)(R10*1), Y15, Y10
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R14)(R10*2), Y15, Y11
+	JMP        start12x1
 
-singlePanel:
+zero12x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+
+start12x1:
+	MOVQ DX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	LEAQ (R11)(BX*2), R12
+	ADDQ BX, R12
+	LEAQ (R12)(BX*2), R13
+	ADDQ BX, R13
+	MOVQ DI, R14
+	MOVQ k+32(FP), R15
+
+loop12x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   (R14), Y15, Y13
+	VMOVUPD      Y13, (R9)
+	ADDQ         $0x20, R9
+	VBROADCASTSD (R10), Y12
+	VFMADD231PD  Y13, Y12, Y0
+	VBROADCASTSD (R10)(BX*1), Y12
+	VFMADD231PD  Y13, Y12, Y1
+	VBROADCASTSD (R10)(BX*2), Y12
+	VFMADD231PD  Y13, Y12, Y2
+	VBROADCASTSD (R11), Y12
+	VFMADD231PD  Y13, Y12, Y3
+	VBROADCASTSD (R11)(BX*1), Y12
+	VFMADD231PD  Y13, Y12, Y4
+	VBROADCASTSD (R11)(BX*2), Y12
+	VFMADD231PD  Y13, Y12, Y5
+	VBROADCASTSD (R12), Y12
+	VFMADD231PD  Y13, Y12, Y6
+	VBROADCASTSD (R12)(BX*1), Y12
+	VFMADD231PD  Y13, Y12, Y7
+	VBROADCASTSD (R12)(BX*2), Y12
+	VFMADD231PD  Y13, Y12, Y8
+	VBROADCASTSD (R13), Y12
+	VFMADD231PD  Y13, Y12, Y9
+	VBROADCASTSD (R13)(BX*1), Y12
+	VFMADD231PD  Y13, Y12, Y10
+	VBROADCASTSD (R13)(BX*2), Y12
+	VFMADD231PD  Y13, Y12, Y11
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         SI, R12
+	ADDQ         SI, R13
+	ADDQ         R8, R14
+	DECQ         R15
+	JNZ          loop12x1
+	MOVQ         ldc+48(FP), R10
+	MOVQ         AX, R11
+	LEAQ         (R11)(R10*2), R12
+	ADDQ         R10, R12
+	LEAQ         (R12)(R10*2), R13
+	ADDQ         R10, R13
+	LEAQ         (R13)(R10*2), R14
+	ADDQ         R10, R14
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y0, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y1, Y15, (R11)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y2, Y15, (R11)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y3, Y15, (R12)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y4, Y15, (R12)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y5, Y15, (R12)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y6, Y15, (R13)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y7, Y15, (R13)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y8, Y15, (R13)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y9, Y15, (R14)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y10, Y15, (R14)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y11, Y15, (R14)(R10*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel12x1
+	VZEROUPPER
+	RET
+
+panel11x1:
+	CMPQ       acc+128(FP), $0x00
+	JEQ        zero11x1
+	MOVQ       ldc+48(FP), R10
+	MOVQ       AX, R11
+	LEAQ       (R11)(R10*2), R12
+	ADDQ       R10, R12
+	LEAQ       (R12)(R10*2), R13
+	ADDQ       R10, R13
+	LEAQ       (R13)(R10*2), R14
+	ADDQ       R10, R14
 	VMOVUPS    (CX), Y15
-	VMASKMOVPD (R8), Y15, Y0
-	PREFETCHT0 (R8)(DI*2)
+	VMASKMOVPD (R11), Y15, Y0
 	VMOVUPS    (CX), Y15
-	VMASKMOVPD Y0, Y15, (R9)
-	ADDQ       $0x20, R8
-	ADDQ       ps+48(FP), R9
-	DECQ       R10
-	JNZ        singlePanel
+	VMASKMOVPD (R11)(R10*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R10*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12)(R10*1), Y15, Y4
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12)(R10*2), Y15, Y5
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R13), Y15, Y6
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R13)(R10*1), Y15, Y7
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R13)(R10*2), Y15, Y8
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R14), Y15, Y9
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R14)(R10*1), Y15, Y10
+	JMP        start11x1
+
+zero11x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+
+start11x1:
+	MOVQ DX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	LEAQ (R11)(BX*2), R12
+	ADDQ BX, R12
+	LEAQ (R12)(BX*2), R13
+	ADDQ BX, R13
+	MOVQ DI, R14
+	MOVQ k+32(FP), R15
+
+loop11x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   (R14), Y15, Y12
+	VMOVUPD      Y12, (R9)
+	ADDQ         $0x20, R9
+	VBROADCASTSD (R10), Y11
+	VFMADD231PD  Y12, Y11, Y0
+	VBROADCASTSD (R10)(BX*1), Y11
+	VFMADD231PD  Y12, Y11, Y1
+	VBROADCASTSD (R10)(BX*2), Y11
+	VFMADD231PD  Y12, Y11, Y2
+	VBROADCASTSD (R11), Y11
+	VFMADD231PD  Y12, Y11, Y3
+	VBROADCASTSD (R11)(BX*1), Y11
+	VFMADD231PD  Y12, Y11, Y4
+	VBROADCASTSD (R11)(BX*2), Y11
+	VFMADD231PD  Y12, Y11, Y5
+	VBROADCASTSD (R12), Y11
+	VFMADD231PD  Y12, Y11, Y6
+	VBROADCASTSD (R12)(BX*1), Y11
+	VFMADD231PD  Y12, Y11, Y7
+	VBROADCASTSD (R12)(BX*2), Y11
+	VFMADD231PD  Y12, Y11, Y8
+	VBROADCASTSD (R13), Y11
+	VFMADD231PD  Y12, Y11, Y9
+	VBROADCASTSD (R13)(BX*1), Y11
+	VFMADD231PD  Y12, Y11, Y10
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         SI, R12
+	ADDQ         SI, R13
+	ADDQ         R8, R14
+	DECQ         R15
+	JNZ          loop11x1
+	MOVQ         ldc+48(FP), R10
+	MOVQ         AX, R11
+	LEAQ         (R11)(R10*2), R12
+	ADDQ         R10, R12
+	LEAQ         (R12)(R10*2), R13
+	ADDQ         R10, R13
+	LEAQ         (R13)(R10*2), R14
+	ADDQ         R10, R14
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y0, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y1, Y15, (R11)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y2, Y15, (R11)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y3, Y15, (R12)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y4, Y15, (R12)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y5, Y15, (R12)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y6, Y15, (R13)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y7, Y15, (R13)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y8, Y15, (R13)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y9, Y15, (R14)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y10, Y15, (R14)(R10*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel11x1
+	VZEROUPPER
+	RET
+
+panel10x1:
+	CMPQ       acc+128(FP), $0x00
+	JEQ        zero10x1
+	MOVQ       ldc+48(FP), R10
+	MOVQ       AX, R11
+	LEAQ       (R11)(R10*2), R12
+	ADDQ       R10, R12
+	LEAQ       (R12)(R10*2), R13
+	ADDQ       R10, R13
+	LEAQ       (R13)(R10*2), R14
+	ADDQ       R10, R14
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R10*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R10*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12)(R10*1), Y15, Y4
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12)(R10*2), Y15, Y5
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R13), Y15, Y6
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R13)(R10*1), Y15, Y7
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R13)(R10*2), Y15, Y8
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R14), Y15, Y9
+	JMP        start10x1
+
+zero10x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+
+start10x1:
+	MOVQ DX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	LEAQ (R11)(BX*2), R12
+	ADDQ BX, R12
+	LEAQ (R12)(BX*2), R13
+	ADDQ BX, R13
+	MOVQ DI, R14
+	MOVQ k+32(FP), R15
+
+loop10x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   (R14), Y15, Y11
+	VMOVUPD      Y11, (R9)
+	ADDQ         $0x20, R9
+	VBROADCASTSD (R10), Y10
+	VFMADD231PD  Y11, Y10, Y0
+	VBROADCASTSD (R10)(BX*1), Y10
+	VFMADD231PD  Y11, Y10, Y1
+	VBROADCASTSD (R10)(BX*2), Y10
+	VFMADD231PD  Y11, Y10, Y2
+	VBROADCASTSD (R11), Y10
+	VFMADD231PD  Y11, Y10, Y3
+	VBROADCASTSD (R11)(BX*1), Y10
+	VFMADD231PD  Y11, Y10, Y4
+	VBROADCASTSD (R11)(BX*2), Y10
+	VFMADD231PD  Y11, Y10, Y5
+	VBROADCASTSD (R12), Y10
+	VFMADD231PD  Y11, Y10, Y6
+	VBROADCASTSD (R12)(BX*1), Y10
+	VFMADD231PD  Y11, Y10, Y7
+	VBROADCASTSD (R12)(BX*2), Y10
+	VFMADD231PD  Y11, Y10, Y8
+	VBROADCASTSD (R13), Y10
+	VFMADD231PD  Y11, Y10, Y9
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         SI, R12
+	ADDQ         SI, R13
+	ADDQ         R8, R14
+	DECQ         R15
+	JNZ          loop10x1
+	MOVQ         ldc+48(FP), R10
+	MOVQ         AX, R11
+	LEAQ         (R11)(R10*2), R12
+	ADDQ         R10, R12
+	LEAQ         (R12)(R10*2), R13
+	ADDQ         R10, R13
+	LEAQ         (R13)(R10*2), R14
+	ADDQ         R10, R14
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y0, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y1, Y15, (R11)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y2, Y15, (R11)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y3, Y15, (R12)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y4, Y15, (R12)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y5, Y15, (R12)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y6, Y15, (R13)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y7, Y15, (R13)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y8, Y15, (R13)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y9, Y15, (R14)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel10x1
+	VZEROUPPER
+	RET
+
+panel9x1:
+	CMPQ       acc+128(FP), $0x00
+	JEQ        zero9x1
+	MOVQ       ldc+48(FP), R10
+	MOVQ       AX, R11
+	LEAQ       (R11)(R10*2), R12
+	ADDQ       R10, R12
+	LEAQ       (R12)(R10*2), R13
+	ADDQ       R10, R13
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R10*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R10*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12)(R10*1), Y15, Y4
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12)(R10*2), Y15, Y5
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R13), Y15, Y6
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R13)(R10*1), Y15, Y7
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R13)(R10*2), Y15, Y8
+	JMP        start9x1
+
+zero9x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+
+start9x1:
+	MOVQ DX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	LEAQ (R11)(BX*2), R12
+	ADDQ BX, R12
+	MOVQ DI, R13
+	MOVQ k+32(FP), R14
+
+loop9x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   (R13), Y15, Y10
+	VMOVUPD      Y10, (R9)
+	ADDQ         $0x20, R9
+	VBROADCASTSD (R10), Y9
+	VFMADD231PD  Y10, Y9, Y0
+	VBROADCASTSD (R10)(BX*1), Y9
+	VFMADD231PD  Y10, Y9, Y1
+	VBROADCASTSD (R10)(BX*2), Y9
+	VFMADD231PD  Y10, Y9, Y2
+	VBROADCASTSD (R11), Y9
+	VFMADD231PD  Y10, Y9, Y3
+	VBROADCASTSD (R11)(BX*1), Y9
+	VFMADD231PD  Y10, Y9, Y4
+	VBROADCASTSD (R11)(BX*2), Y9
+	VFMADD231PD  Y10, Y9, Y5
+	VBROADCASTSD (R12), Y9
+	VFMADD231PD  Y10, Y9, Y6
+	VBROADCASTSD (R12)(BX*1), Y9
+	VFMADD231PD  Y10, Y9, Y7
+	VBROADCASTSD (R12)(BX*2), Y9
+	VFMADD231PD  Y10, Y9, Y8
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         SI, R12
+	ADDQ         R8, R13
+	DECQ         R14
+	JNZ          loop9x1
+	MOVQ         ldc+48(FP), R10
+	MOVQ         AX, R11
+	LEAQ         (R11)(R10*2), R12
+	ADDQ         R10, R12
+	LEAQ         (R12)(R10*2), R13
+	ADDQ         R10, R13
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y0, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y1, Y15, (R11)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y2, Y15, (R11)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y3, Y15, (R12)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y4, Y15, (R12)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y5, Y15, (R12)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y6, Y15, (R13)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y7, Y15, (R13)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y8, Y15, (R13)(R10*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel9x1
+	VZEROUPPER
+	RET
+
+panel8x1:
+	CMPQ       acc+128(FP), $0x00
+	JEQ        zero8x1
+	MOVQ       ldc+48(FP), R10
+	MOVQ       AX, R11
+	LEAQ       (R11)(R10*2), R12
+	ADDQ       R10, R12
+	LEAQ       (R12)(R10*2), R13
+	ADDQ       R10, R13
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R10*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R10*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12)(R10*1), Y15, Y4
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12)(R10*2), Y15, Y5
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R13), Y15, Y6
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R13)(R10*1), Y15, Y7
+	JMP        start8x1
+
+zero8x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+
+start8x1:
+	MOVQ DX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	LEAQ (R11)(BX*2), R12
+	ADDQ BX, R12
+	MOVQ DI, R13
+	MOVQ k+32(FP), R14
+
+loop8x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   (R13), Y15, Y9
+	VMOVUPD      Y9, (R9)
+	ADDQ         $0x20, R9
+	VBROADCASTSD (R10), Y8
+	VFMADD231PD  Y9, Y8, Y0
+	VBROADCASTSD (R10)(BX*1), Y8
+	VFMADD231PD  Y9, Y8, Y1
+	VBROADCASTSD (R10)(BX*2), Y8
+	VFMADD231PD  Y9, Y8, Y2
+	VBROADCASTSD (R11), Y8
+	VFMADD231PD  Y9, Y8, Y3
+	VBROADCASTSD (R11)(BX*1), Y8
+	VFMADD231PD  Y9, Y8, Y4
+	VBROADCASTSD (R11)(BX*2), Y8
+	VFMADD231PD  Y9, Y8, Y5
+	VBROADCASTSD (R12), Y8
+	VFMADD231PD  Y9, Y8, Y6
+	VBROADCASTSD (R12)(BX*1), Y8
+	VFMADD231PD  Y9, Y8, Y7
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         SI, R12
+	ADDQ         R8, R13
+	DECQ         R14
+	JNZ          loop8x1
+	MOVQ         ldc+48(FP), R10
+	MOVQ         AX, R11
+	LEAQ         (R11)(R10*2), R12
+	ADDQ         R10, R12
+	LEAQ         (R12)(R10*2), R13
+	ADDQ         R10, R13
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y0, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y1, Y15, (R11)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y2, Y15, (R11)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y3, Y15, (R12)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y4, Y15, (R12)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y5, Y15, (R12)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y6, Y15, (R13)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y7, Y15, (R13)(R10*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel8x1
+	VZEROUPPER
+	RET
+
+panel7x1:
+	CMPQ       acc+128(FP), $0x00
+	JEQ        zero7x1
+	MOVQ       ldc+48(FP), R10
+	MOVQ       AX, R11
+	LEAQ       (R11)(R10*2), R12
+	ADDQ       R10, R12
+	LEAQ       (R12)(R10*2), R13
+	ADDQ       R10, R13
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R10*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R10*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12)(R10*1), Y15, Y4
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12)(R10*2), Y15, Y5
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R13), Y15, Y6
+	JMP        start7x1
+
+zero7x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+
+start7x1:
+	MOVQ DX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	LEAQ (R11)(BX*2), R12
+	ADDQ BX, R12
+	MOVQ DI, R13
+	MOVQ k+32(FP), R14
+
+loop7x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   (R13), Y15, Y8
+	VMOVUPD      Y8, (R9)
+	ADDQ         $0x20, R9
+	VBROADCASTSD (R10), Y7
+	VFMADD231PD  Y8, Y7, Y0
+	VBROADCASTSD (R10)(BX*1), Y7
+	VFMADD231PD  Y8, Y7, Y1
+	VBROADCASTSD (R10)(BX*2), Y7
+	VFMADD231PD  Y8, Y7, Y2
+	VBROADCASTSD (R11), Y7
+	VFMADD231PD  Y8, Y7, Y3
+	VBROADCASTSD (R11)(BX*1), Y7
+	VFMADD231PD  Y8, Y7, Y4
+	VBROADCASTSD (R11)(BX*2), Y7
+	VFMADD231PD  Y8, Y7, Y5
+	VBROADCASTSD (R12), Y7
+	VFMADD231PD  Y8, Y7, Y6
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         SI, R12
+	ADDQ         R8, R13
+	DECQ         R14
+	JNZ          loop7x1
+	MOVQ         ldc+48(FP), R10
+	MOVQ         AX, R11
+	LEAQ         (R11)(R10*2), R12
+	ADDQ         R10, R12
+	LEAQ         (R12)(R10*2), R13
+	ADDQ         R10, R13
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y0, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y1, Y15, (R11)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y2, Y15, (R11)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y3, Y15, (R12)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y4, Y15, (R12)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y5, Y15, (R12)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y6, Y15, (R13)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel7x1
+	VZEROUPPER
+	RET
+
+panel6x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero6x2
+	MOVQ    ldc+48(FP), CX
+	MOVQ    AX, R10
+	LEAQ    (R10)(CX*2), R11
+	ADDQ    CX, R11
+	VMOVUPD (R10), Y0
+	VMOVUPD 32(R10), Y1
+	VMOVUPD (R10)(CX*1), Y2
+	VMOVUPD 32(R10)(CX*1), Y3
+	VMOVUPD (R10)(CX*2), Y4
+	VMOVUPD 32(R10)(CX*2), Y5
+	VMOVUPD (R11), Y6
+	VMOVUPD 32(R11), Y7
+	VMOVUPD (R11)(CX*1), Y8
+	VMOVUPD 32(R11)(CX*1), Y9
+	VMOVUPD (R11)(CX*2), Y10
+	VMOVUPD 32(R11)(CX*2), Y11
+	JMP     start6x2
+
+zero6x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+
+start6x2:
+	MOVQ DX, CX
+	LEAQ (CX)(BX*2), R10
+	ADDQ BX, R10
+	MOVQ DI, R11
+	MOVQ k+32(FP), R12
+	MOVQ ahead+112(FP), R13
+
+loop6x2:
+	VMOVUPD      (R11), Y13
+	VMOVUPD      32(R11), Y14
+	PREFETCHT0   (R11)(R13*1)
+	VMOVUPD      Y13, (R9)
+	VMOVUPD      Y14, 32(R9)
+	ADDQ         $0x40, R9
+	VBROADCASTSD (CX), Y12
+	VFMADD231PD  Y13, Y12, Y0
+	VFMADD231PD  Y14, Y12, Y1
+	VBROADCASTSD (CX)(BX*1), Y12
+	VFMADD231PD  Y13, Y12, Y2
+	VFMADD231PD  Y14, Y12, Y3
+	VBROADCASTSD (CX)(BX*2), Y12
+	VFMADD231PD  Y13, Y12, Y4
+	VFMADD231PD  Y14, Y12, Y5
+	VBROADCASTSD (R10), Y12
+	VFMADD231PD  Y13, Y12, Y6
+	VFMADD231PD  Y14, Y12, Y7
+	VBROADCASTSD (R10)(BX*1), Y12
+	VFMADD231PD  Y13, Y12, Y8
+	VFMADD231PD  Y14, Y12, Y9
+	VBROADCASTSD (R10)(BX*2), Y12
+	VFMADD231PD  Y13, Y12, Y10
+	VFMADD231PD  Y14, Y12, Y11
+	ADDQ         SI, CX
+	ADDQ         SI, R10
+	ADDQ         R8, R11
+	DECQ         R12
+	JNZ          loop6x2
+	MOVQ         ldc+48(FP), CX
+	MOVQ         AX, R10
+	LEAQ         (R10)(CX*2), R11
+	ADDQ         CX, R11
+	VMOVUPD      Y0, (R10)
+	VMOVUPD      Y1, 32(R10)
+	VMOVUPD      Y2, (R10)(CX*1)
+	VMOVUPD      Y3, 32(R10)(CX*1)
+	VMOVUPD      Y4, (R10)(CX*2)
+	VMOVUPD      Y5, 32(R10)(CX*2)
+	VMOVUPD      Y6, (R11)
+	VMOVUPD      Y7, 32(R11)
+	VMOVUPD      Y8, (R11)(CX*1)
+	VMOVUPD      Y9, 32(R11)(CX*1)
+	VMOVUPD      Y10, (R11)(CX*2)
+	VMOVUPD      Y11, 32(R11)(CX*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel6x2
+	VZEROUPPER
+	RET
+
+panel6x1:
+	CMPQ       acc+128(FP), $0x00
+	JEQ        zero6x1
+	MOVQ       ldc+48(FP), R10
+	MOVQ       AX, R11
+	LEAQ       (R11)(R10*2), R12
+	ADDQ       R10, R12
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R10*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R10*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12)(R10*1), Y15, Y4
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12)(R10*2), Y15, Y5
+	JMP        start6x1
+
+zero6x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+
+start6x1:
+	MOVQ DX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	MOVQ DI, R12
+	MOVQ k+32(FP), R13
+
+loop6x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   (R12), Y15, Y7
+	VMOVUPD      Y7, (R9)
+	ADDQ         $0x20, R9
+	VBROADCASTSD (R10), Y6
+	VFMADD231PD  Y7, Y6, Y0
+	VBROADCASTSD (R10)(BX*1), Y6
+	VFMADD231PD  Y7, Y6, Y1
+	VBROADCASTSD (R10)(BX*2), Y6
+	VFMADD231PD  Y7, Y6, Y2
+	VBROADCASTSD (R11), Y6
+	VFMADD231PD  Y7, Y6, Y3
+	VBROADCASTSD (R11)(BX*1), Y6
+	VFMADD231PD  Y7, Y6, Y4
+	VBROADCASTSD (R11)(BX*2), Y6
+	VFMADD231PD  Y7, Y6, Y5
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         R8, R12
+	DECQ         R13
+	JNZ          loop6x1
+	MOVQ         ldc+48(FP), R10
+	MOVQ         AX, R11
+	LEAQ         (R11)(R10*2), R12
+	ADDQ         R10, R12
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y0, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y1, Y15, (R11)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y2, Y15, (R11)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y3, Y15, (R12)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y4, Y15, (R12)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y5, Y15, (R12)(R10*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel6x1
+	VZEROUPPER
+	RET
+
+panel5x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero5x2
+	MOVQ    ldc+48(FP), CX
+	MOVQ    AX, R10
+	LEAQ    (R10)(CX*2), R11
+	ADDQ    CX, R11
+	VMOVUPD (R10), Y0
+	VMOVUPD 32(R10), Y1
+	VMOVUPD (R10)(CX*1), Y2
+	VMOVUPD 32(R10)(CX*1), Y3
+	VMOVUPD (R10)(CX*2), Y4
+	VMOVUPD 32(R10)(CX*2), Y5
+	VMOVUPD (R11), Y6
+	VMOVUPD 32(R11), Y7
+	VMOVUPD (R11)(CX*1), Y8
+	VMOVUPD 32(R11)(CX*1), Y9
+	JMP     start5x2
+
+zero5x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+
+start5x2:
+	MOVQ DX, CX
+	LEAQ (CX)(BX*2), R10
+	ADDQ BX, R10
+	MOVQ DI, R11
+	MOVQ k+32(FP), R12
+	MOVQ ahead+112(FP), R13
+
+loop5x2:
+	VMOVUPD      (R11), Y11
+	VMOVUPD      32(R11), Y12
+	PREFETCHT0   (R11)(R13*1)
+	VMOVUPD      Y11, (R9)
+	VMOVUPD      Y12, 32(R9)
+	ADDQ         $0x40, R9
+	VBROADCASTSD (CX), Y10
+	VFMADD231PD  Y11, Y10, Y0
+	VFMADD231PD  Y12, Y10, Y1
+	VBROADCASTSD (CX)(BX*1), Y10
+	VFMADD231PD  Y11, Y10, Y2
+	VFMADD231PD  Y12, Y10, Y3
+	VBROADCASTSD (CX)(BX*2), Y10
+	VFMADD231PD  Y11, Y10, Y4
+	VFMADD231PD  Y12, Y10, Y5
+	VBROADCASTSD (R10), Y10
+	VFMADD231PD  Y11, Y10, Y6
+	VFMADD231PD  Y12, Y10, Y7
+	VBROADCASTSD (R10)(BX*1), Y10
+	VFMADD231PD  Y11, Y10, Y8
+	VFMADD231PD  Y12, Y10, Y9
+	ADDQ         SI, CX
+	ADDQ         SI, R10
+	ADDQ         R8, R11
+	DECQ         R12
+	JNZ          loop5x2
+	MOVQ         ldc+48(FP), CX
+	MOVQ         AX, R10
+	LEAQ         (R10)(CX*2), R11
+	ADDQ         CX, R11
+	VMOVUPD      Y0, (R10)
+	VMOVUPD      Y1, 32(R10)
+	VMOVUPD      Y2, (R10)(CX*1)
+	VMOVUPD      Y3, 32(R10)(CX*1)
+	VMOVUPD      Y4, (R10)(CX*2)
+	VMOVUPD      Y5, 32(R10)(CX*2)
+	VMOVUPD      Y6, (R11)
+	VMOVUPD      Y7, 32(R11)
+	VMOVUPD      Y8, (R11)(CX*1)
+	VMOVUPD      Y9, 32(R11)(CX*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel5x2
+	VZEROUPPER
+	RET
+
+panel5x1:
+	CMPQ       acc+128(FP), $0x00
+	JEQ        zero5x1
+	MOVQ       ldc+48(FP), R10
+	MOVQ       AX, R11
+	LEAQ       (R11)(R10*2), R12
+	ADDQ       R10, R12
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R10*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R10*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12), Y15, Y3
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12)(R10*1), Y15, Y4
+	JMP        start5x1
+
+zero5x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+
+start5x1:
+	MOVQ DX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	MOVQ DI, R12
+	MOVQ k+32(FP), R13
+
+loop5x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   (R12), Y15, Y6
+	VMOVUPD      Y6, (R9)
+	ADDQ         $0x20, R9
+	VBROADCASTSD (R10), Y5
+	VFMADD231PD  Y6, Y5, Y0
+	VBROADCASTSD (R10)(BX*1), Y5
+	VFMADD231PD  Y6, Y5, Y1
+	VBROADCASTSD (R10)(BX*2), Y5
+	VFMADD231PD  Y6, Y5, Y2
+	VBROADCASTSD (R11), Y5
+	VFMADD231PD  Y6, Y5, Y3
+	VBROADCASTSD (R11)(BX*1), Y5
+	VFMADD231PD  Y6, Y5, Y4
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         R8, R12
+	DECQ         R13
+	JNZ          loop5x1
+	MOVQ         ldc+48(FP), R10
+	MOVQ         AX, R11
+	LEAQ         (R11)(R10*2), R12
+	ADDQ         R10, R12
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y0, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y1, Y15, (R11)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y2, Y15, (R11)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y3, Y15, (R12)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y4, Y15, (R12)(R10*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel5x1
+	VZEROUPPER
+	RET
+
+panel4x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero4x2
+	MOVQ    ldc+48(FP), CX
+	MOVQ    AX, R10
+	LEAQ    (R10)(CX*2), R11
+	ADDQ    CX, R11
+	VMOVUPD (R10), Y0
+	VMOVUPD 32(R10), Y1
+	VMOVUPD (R10)(CX*1), Y2
+	VMOVUPD 32(R10)(CX*1), Y3
+	VMOVUPD (R10)(CX*2), Y4
+	VMOVUPD 32(R10)(CX*2), Y5
+	VMOVUPD (R11), Y6
+	VMOVUPD 32(R11), Y7
+	JMP     start4x2
+
+zero4x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+
+start4x2:
+	MOVQ DX, CX
+	LEAQ (CX)(BX*2), R10
+	ADDQ BX, R10
+	MOVQ DI, R11
+	MOVQ k+32(FP), R12
+	MOVQ ahead+112(FP), R13
+
+loop4x2:
+	VMOVUPD      (R11), Y9
+	VMOVUPD      32(R11), Y10
+	PREFETCHT0   (R11)(R13*1)
+	VMOVUPD      Y9, (R9)
+	VMOVUPD      Y10, 32(R9)
+	ADDQ         $0x40, R9
+	VBROADCASTSD (CX), Y8
+	VFMADD231PD  Y9, Y8, Y0
+	VFMADD231PD  Y10, Y8, Y1
+	VBROADCASTSD (CX)(BX*1), Y8
+	VFMADD231PD  Y9, Y8, Y2
+	VFMADD231PD  Y10, Y8, Y3
+	VBROADCASTSD (CX)(BX*2), Y8
+	VFMADD231PD  Y9, Y8, Y4
+	VFMADD231PD  Y10, Y8, Y5
+	VBROADCASTSD (R10), Y8
+	VFMADD231PD  Y9, Y8, Y6
+	VFMADD231PD  Y10, Y8, Y7
+	ADDQ         SI, CX
+	ADDQ         SI, R10
+	ADDQ         R8, R11
+	DECQ         R12
+	JNZ          loop4x2
+	MOVQ         ldc+48(FP), CX
+	MOVQ         AX, R10
+	LEAQ         (R10)(CX*2), R11
+	ADDQ         CX, R11
+	VMOVUPD      Y0, (R10)
+	VMOVUPD      Y1, 32(R10)
+	VMOVUPD      Y2, (R10)(CX*1)
+	VMOVUPD      Y3, 32(R10)(CX*1)
+	VMOVUPD      Y4, (R10)(CX*2)
+	VMOVUPD      Y5, 32(R10)(CX*2)
+	VMOVUPD      Y6, (R11)
+	VMOVUPD      Y7, 32(R11)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel4x2
+	VZEROUPPER
+	RET
+
+panel4x1:
+	CMPQ       acc+128(FP), $0x00
+	JEQ        zero4x1
+	MOVQ       ldc+48(FP), R10
+	MOVQ       AX, R11
+	LEAQ       (R11)(R10*2), R12
+	ADDQ       R10, R12
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R10*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R10*2), Y15, Y2
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R12), Y15, Y3
+	JMP        start4x1
+
+zero4x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+
+start4x1:
+	MOVQ DX, R10
+	LEAQ (R10)(BX*2), R11
+	ADDQ BX, R11
+	MOVQ DI, R12
+	MOVQ k+32(FP), R13
+
+loop4x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   (R12), Y15, Y5
+	VMOVUPD      Y5, (R9)
+	ADDQ         $0x20, R9
+	VBROADCASTSD (R10), Y4
+	VFMADD231PD  Y5, Y4, Y0
+	VBROADCASTSD (R10)(BX*1), Y4
+	VFMADD231PD  Y5, Y4, Y1
+	VBROADCASTSD (R10)(BX*2), Y4
+	VFMADD231PD  Y5, Y4, Y2
+	VBROADCASTSD (R11), Y4
+	VFMADD231PD  Y5, Y4, Y3
+	ADDQ         SI, R10
+	ADDQ         SI, R11
+	ADDQ         R8, R12
+	DECQ         R13
+	JNZ          loop4x1
+	MOVQ         ldc+48(FP), R10
+	MOVQ         AX, R11
+	LEAQ         (R11)(R10*2), R12
+	ADDQ         R10, R12
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y0, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y1, Y15, (R11)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y2, Y15, (R11)(R10*2)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y3, Y15, (R12)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel4x1
+	VZEROUPPER
+	RET
+
+panel3x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero3x2
+	MOVQ    ldc+48(FP), CX
+	MOVQ    AX, R10
+	VMOVUPD (R10), Y0
+	VMOVUPD 32(R10), Y1
+	VMOVUPD (R10)(CX*1), Y2
+	VMOVUPD 32(R10)(CX*1), Y3
+	VMOVUPD (R10)(CX*2), Y4
+	VMOVUPD 32(R10)(CX*2), Y5
+	JMP     start3x2
+
+zero3x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+
+start3x2:
+	MOVQ DX, CX
+	MOVQ DI, R10
+	MOVQ k+32(FP), R11
+	MOVQ ahead+112(FP), R12
+
+loop3x2:
+	VMOVUPD      (R10), Y7
+	VMOVUPD      32(R10), Y8
+	PREFETCHT0   (R10)(R12*1)
+	VMOVUPD      Y7, (R9)
+	VMOVUPD      Y8, 32(R9)
+	ADDQ         $0x40, R9
+	VBROADCASTSD (CX), Y6
+	VFMADD231PD  Y7, Y6, Y0
+	VFMADD231PD  Y8, Y6, Y1
+	VBROADCASTSD (CX)(BX*1), Y6
+	VFMADD231PD  Y7, Y6, Y2
+	VFMADD231PD  Y8, Y6, Y3
+	VBROADCASTSD (CX)(BX*2), Y6
+	VFMADD231PD  Y7, Y6, Y4
+	VFMADD231PD  Y8, Y6, Y5
+	ADDQ         SI, CX
+	ADDQ         R8, R10
+	DECQ         R11
+	JNZ          loop3x2
+	MOVQ         ldc+48(FP), CX
+	MOVQ         AX, R10
+	VMOVUPD      Y0, (R10)
+	VMOVUPD      Y1, 32(R10)
+	VMOVUPD      Y2, (R10)(CX*1)
+	VMOVUPD      Y3, 32(R10)(CX*1)
+	VMOVUPD      Y4, (R10)(CX*2)
+	VMOVUPD      Y5, 32(R10)(CX*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel3x2
+	VZEROUPPER
+	RET
+
+panel3x1:
+	CMPQ       acc+128(FP), $0x00
+	JEQ        zero3x1
+	MOVQ       ldc+48(FP), R10
+	MOVQ       AX, R11
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R10*1), Y15, Y1
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R10*2), Y15, Y2
+	JMP        start3x1
+
+zero3x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+
+start3x1:
+	MOVQ DX, R10
+	MOVQ DI, R11
+	MOVQ k+32(FP), R12
+
+loop3x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   (R11), Y15, Y4
+	VMOVUPD      Y4, (R9)
+	ADDQ         $0x20, R9
+	VBROADCASTSD (R10), Y3
+	VFMADD231PD  Y4, Y3, Y0
+	VBROADCASTSD (R10)(BX*1), Y3
+	VFMADD231PD  Y4, Y3, Y1
+	VBROADCASTSD (R10)(BX*2), Y3
+	VFMADD231PD  Y4, Y3, Y2
+	ADDQ         SI, R10
+	ADDQ         R8, R11
+	DECQ         R12
+	JNZ          loop3x1
+	MOVQ         ldc+48(FP), R10
+	MOVQ         AX, R11
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y0, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y1, Y15, (R11)(R10*1)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y2, Y15, (R11)(R10*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel3x1
+	VZEROUPPER
+	RET
+
+panel2x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero2x2
+	MOVQ    ldc+48(FP), CX
+	MOVQ    AX, R10
+	VMOVUPD (R10), Y0
+	VMOVUPD 32(R10), Y1
+	VMOVUPD (R10)(CX*1), Y2
+	VMOVUPD 32(R10)(CX*1), Y3
+	JMP     start2x2
+
+zero2x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+
+start2x2:
+	MOVQ DX, CX
+	MOVQ DI, R10
+	MOVQ k+32(FP), R11
+	MOVQ ahead+112(FP), R12
+
+loop2x2:
+	VMOVUPD      (R10), Y5
+	VMOVUPD      32(R10), Y6
+	PREFETCHT0   (R10)(R12*1)
+	VMOVUPD      Y5, (R9)
+	VMOVUPD      Y6, 32(R9)
+	ADDQ         $0x40, R9
+	VBROADCASTSD (CX), Y4
+	VFMADD231PD  Y5, Y4, Y0
+	VFMADD231PD  Y6, Y4, Y1
+	VBROADCASTSD (CX)(BX*1), Y4
+	VFMADD231PD  Y5, Y4, Y2
+	VFMADD231PD  Y6, Y4, Y3
+	ADDQ         SI, CX
+	ADDQ         R8, R10
+	DECQ         R11
+	JNZ          loop2x2
+	MOVQ         ldc+48(FP), CX
+	MOVQ         AX, R10
+	VMOVUPD      Y0, (R10)
+	VMOVUPD      Y1, 32(R10)
+	VMOVUPD      Y2, (R10)(CX*1)
+	VMOVUPD      Y3, 32(R10)(CX*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel2x2
+	VZEROUPPER
+	RET
+
+panel2x1:
+	CMPQ       acc+128(FP), $0x00
+	JEQ        zero2x1
+	MOVQ       ldc+48(FP), R10
+	MOVQ       AX, R11
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11), Y15, Y0
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (R11)(R10*1), Y15, Y1
+	JMP        start2x1
+
+zero2x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+
+start2x1:
+	MOVQ DX, R10
+	MOVQ DI, R11
+	MOVQ k+32(FP), R12
+
+loop2x1:
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   (R11), Y15, Y3
+	VMOVUPD      Y3, (R9)
+	ADDQ         $0x20, R9
+	VBROADCASTSD (R10), Y2
+	VFMADD231PD  Y3, Y2, Y0
+	VBROADCASTSD (R10)(BX*1), Y2
+	VFMADD231PD  Y3, Y2, Y1
+	ADDQ         SI, R10
+	ADDQ         R8, R11
+	DECQ         R12
+	JNZ          loop2x1
+	MOVQ         ldc+48(FP), R10
+	MOVQ         AX, R11
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y0, Y15, (R11)
+	VMOVUPS      (CX), Y15
+	VMASKMOVPD   Y1, Y15, (R11)(R10*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), DI
+	DECQ         panels+16(FP)
+	JNZ          panel2x1
+	VZEROUPPER
+	RET
+
+// func packRowsF64AVX2(cols int, rows int, dst *float64, ldd int, src *float64, lds int)
+// Requires: AVX, MMX+
+TEXT ·packRowsF64AVX2(SB), NOSPLIT, $0-48
+	MOVQ cols+0(FP), AX
+	SHLQ $0x03, AX
+	LEAQ tail<>+64(SB), CX
+	SUBQ AX, CX
+	MOVQ rows+8(FP), AX
+	MOVQ dst+16(FP), DX
+	MOVQ ldd+24(FP), BX
+	MOVQ src+32(FP), SI
+	MOVQ lds+40(FP), DI
+
+row:
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD (SI), Y15, Y0
+	PREFETCHT0 (SI)(DI*2)
+	VMOVUPS    (CX), Y15
+	VMASKMOVPD Y0, Y15, (DX)
 	ADDQ       DI, SI
 	ADDQ       BX, DX
 	DECQ       AX
-	JNZ        single
+	JNZ        row
 	VZEROUPPER
 	RET
 

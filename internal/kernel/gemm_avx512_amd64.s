@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func dotF32AVX512(mr int, nr int, groups int, k int, c *float32, rs int, cs int, a *float32, lda int, b *float32, ldb int)
-// Requires: AVX, AVX512F, AVX512VL, BMI2
-TEXT ·dotF32AVX512(SB), NOSPLIT, $0-88
+// func dotF32AVX512(mr int, nr int, groups int, k int, c *float32, rs int, cs int, a *float32, lda int, b *float32, ldb int, ask *float32, step int, lds int)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, MMX+
+TEXT ·dotF32AVX512(SB), NOSPLIT, $0-112
 	MOVQ k+24(FP), AX
 	ANDQ $0x0f, AX
 	MOVQ c+32(FP), CX
@@ -102,10 +102,13 @@ tile8x1:
 	ADDQ   BX, R10
 	MOVQ   SI, R11
 	MOVQ   k+24(FP), R12
+	MOVQ   ask+88(FP), R13
 	SHRQ   $0x04, R12
 	JZ     tail8x1
 
 loop8x1:
+	PREFETCHT1  (R13)
+	ADDQ        step+96(FP), R13
 	VMOVUPS     (R11), Z8
 	VFMADD231PS (DI), Z8, Z0
 	VFMADD231PS (DI)(BX*1), Z8, Z1
@@ -217,6 +220,8 @@ sum8x1:
 	LEAQ          (DX)(BX*8), DX
 	MOVQ          rs+40(FP), DI
 	LEAQ          (CX)(DI*8), CX
+	MOVQ          lds+104(FP), DI
+	ADDQ          DI, ask+88(FP)
 	DECQ          R8
 	JNZ           tile8x1
 	VZEROUPPER
@@ -250,10 +255,13 @@ tile4x5:
 	LEAQ   (R11)(DI*2), R12
 	ADDQ   DI, R12
 	MOVQ   k+24(FP), R13
+	MOVQ   ask+88(FP), R14
 	SHRQ   $0x04, R13
 	JZ     tail4x5
 
 loop4x5:
+	PREFETCHT1  (R14)
+	ADDQ        step+96(FP), R14
 	VMOVUPS     (R9), Z20
 	VMOVUPS     (R9)(BX*1), Z21
 	VMOVUPS     (R9)(BX*2), Z22
@@ -510,6 +518,8 @@ others4x5:
 	LEAQ      (DX)(BX*4), DX
 	MOVQ      rs+40(FP), R9
 	LEAQ      (CX)(R9*4), CX
+	MOVQ      lds+104(FP), R9
+	ADDQ      R9, ask+88(FP)
 	DECQ      R8
 	JNZ       tile4x5
 	VZEROUPPER
@@ -539,10 +549,13 @@ tile4x4:
 	LEAQ   (R11)(DI*2), R12
 	ADDQ   DI, R12
 	MOVQ   k+24(FP), R13
+	MOVQ   ask+88(FP), R14
 	SHRQ   $0x04, R13
 	JZ     tail4x4
 
 loop4x4:
+	PREFETCHT1  (R14)
+	ADDQ        step+96(FP), R14
 	VMOVUPS     (R9), Z16
 	VMOVUPS     (R9)(BX*1), Z17
 	VMOVUPS     (R9)(BX*2), Z18
@@ -759,6 +772,8 @@ others4x4:
 	LEAQ (DX)(BX*4), DX
 	MOVQ rs+40(FP), R9
 	LEAQ (CX)(R9*4), CX
+	MOVQ lds+104(FP), R9
+	ADDQ R9, ask+88(FP)
 	DECQ R8
 	JNZ  tile4x4
 	VZEROUPPER
@@ -782,10 +797,13 @@ tile4x3:
 	ADDQ   BX, R10
 	MOVQ   SI, R11
 	MOVQ   k+24(FP), R12
+	MOVQ   ask+88(FP), R13
 	SHRQ   $0x04, R12
 	JZ     tail4x3
 
 loop4x3:
+	PREFETCHT1  (R13)
+	ADDQ        step+96(FP), R13
 	VMOVUPS     (R9), Z12
 	VMOVUPS     (R9)(BX*1), Z13
 	VMOVUPS     (R9)(BX*2), Z14
@@ -940,6 +958,8 @@ sum4x3:
 	LEAQ          (DX)(BX*4), DX
 	MOVQ          rs+40(FP), R9
 	LEAQ          (CX)(R9*4), CX
+	MOVQ          lds+104(FP), R9
+	ADDQ          R9, ask+88(FP)
 	DECQ          R8
 	JNZ           tile4x3
 	VZEROUPPER
@@ -959,10 +979,13 @@ tile4x2:
 	ADDQ   BX, R10
 	MOVQ   SI, R11
 	MOVQ   k+24(FP), R12
+	MOVQ   ask+88(FP), R13
 	SHRQ   $0x04, R12
 	JZ     tail4x2
 
 loop4x2:
+	PREFETCHT1  (R13)
+	ADDQ        step+96(FP), R13
 	VMOVUPS     (R9), Z8
 	VMOVUPS     (R9)(BX*1), Z9
 	VMOVUPS     (R9)(BX*2), Z10
@@ -1075,6 +1098,8 @@ sum4x2:
 	LEAQ          (DX)(BX*4), DX
 	MOVQ          rs+40(FP), R9
 	LEAQ          (CX)(R9*4), CX
+	MOVQ          lds+104(FP), R9
+	ADDQ          R9, ask+88(FP)
 	DECQ          R8
 	JNZ           tile4x2
 	VZEROUPPER
@@ -1090,10 +1115,13 @@ tile4x1:
 	ADDQ   BX, R9
 	MOVQ   SI, R10
 	MOVQ   k+24(FP), R11
+	MOVQ   ask+88(FP), R12
 	SHRQ   $0x04, R11
 	JZ     tail4x1
 
 loop4x1:
+	PREFETCHT1  (R12)
+	ADDQ        step+96(FP), R12
 	VMOVUPS     (R10), Z4
 	VFMADD231PS (DI), Z4, Z0
 	VFMADD231PS (DI)(BX*1), Z4, Z1
@@ -1160,6 +1188,8 @@ sum4x1:
 	LEAQ          (DX)(BX*4), DX
 	MOVQ          rs+40(FP), DI
 	LEAQ          (CX)(DI*4), CX
+	MOVQ          lds+104(FP), DI
+	ADDQ          DI, ask+88(FP)
 	DECQ          R8
 	JNZ           tile4x1
 	VZEROUPPER
@@ -1176,10 +1206,13 @@ tile1x5:
 	LEAQ   (R10)(DI*2), R11
 	ADDQ   DI, R11
 	MOVQ   k+24(FP), R12
+	MOVQ   ask+88(FP), R13
 	SHRQ   $0x04, R12
 	JZ     tail1x5
 
 loop1x5:
+	PREFETCHT1  (R13)
+	ADDQ        step+96(FP), R13
 	VMOVUPS     (R9), Z5
 	VMOVUPS     (R10), Z6
 	VFMADD231PS Z5, Z6, Z0
@@ -1278,6 +1311,8 @@ others1x5:
 	LEAQ   (DX)(BX*1), DX
 	MOVQ   rs+40(FP), R9
 	LEAQ   (CX)(R9*1), CX
+	MOVQ   lds+104(FP), R9
+	ADDQ   R9, ask+88(FP)
 	DECQ   R8
 	JNZ    tile1x5
 	VZEROUPPER
@@ -1293,10 +1328,13 @@ tile1x4:
 	LEAQ   (R10)(DI*2), R11
 	ADDQ   DI, R11
 	MOVQ   k+24(FP), R12
+	MOVQ   ask+88(FP), R13
 	SHRQ   $0x04, R12
 	JZ     tail1x4
 
 loop1x4:
+	PREFETCHT1  (R13)
+	ADDQ        step+96(FP), R13
 	VMOVUPS     (R9), Z4
 	VMOVUPS     (R10), Z5
 	VFMADD231PS Z4, Z5, Z0
@@ -1379,6 +1417,8 @@ others1x4:
 	LEAQ (DX)(BX*1), DX
 	MOVQ rs+40(FP), R9
 	LEAQ (CX)(R9*1), CX
+	MOVQ lds+104(FP), R9
+	ADDQ R9, ask+88(FP)
 	DECQ R8
 	JNZ  tile1x4
 	VZEROUPPER
@@ -1391,10 +1431,13 @@ tile1x3:
 	MOVQ   DX, R9
 	MOVQ   SI, R10
 	MOVQ   k+24(FP), R11
+	MOVQ   ask+88(FP), R12
 	SHRQ   $0x04, R11
 	JZ     tail1x3
 
 loop1x3:
+	PREFETCHT1  (R12)
+	ADDQ        step+96(FP), R12
 	VMOVUPS     (R9), Z3
 	VMOVUPS     (R10), Z4
 	VFMADD231PS Z3, Z4, Z0
@@ -1455,6 +1498,8 @@ sum1x3:
 	LEAQ          (DX)(BX*1), DX
 	MOVQ          rs+40(FP), R9
 	LEAQ          (CX)(R9*1), CX
+	MOVQ          lds+104(FP), R9
+	ADDQ          R9, ask+88(FP)
 	DECQ          R8
 	JNZ           tile1x3
 	VZEROUPPER
@@ -1466,10 +1511,13 @@ tile1x2:
 	MOVQ   DX, R9
 	MOVQ   SI, R10
 	MOVQ   k+24(FP), R11
+	MOVQ   ask+88(FP), R12
 	SHRQ   $0x04, R11
 	JZ     tail1x2
 
 loop1x2:
+	PREFETCHT1  (R12)
+	ADDQ        step+96(FP), R12
 	VMOVUPS     (R9), Z2
 	VMOVUPS     (R10), Z3
 	VFMADD231PS Z2, Z3, Z0
@@ -1520,6 +1568,8 @@ sum1x2:
 	LEAQ          (DX)(BX*1), DX
 	MOVQ          rs+40(FP), R9
 	LEAQ          (CX)(R9*1), CX
+	MOVQ          lds+104(FP), R9
+	ADDQ          R9, ask+88(FP)
 	DECQ          R8
 	JNZ           tile1x2
 	VZEROUPPER
@@ -1530,10 +1580,13 @@ tile1x1:
 	MOVQ   DX, DI
 	MOVQ   SI, R9
 	MOVQ   k+24(FP), R10
+	MOVQ   ask+88(FP), R11
 	SHRQ   $0x04, R10
 	JZ     tail1x1
 
 loop1x1:
+	PREFETCHT1  (R11)
+	ADDQ        step+96(FP), R11
 	VMOVUPS     (R9), Z1
 	VFMADD231PS (DI), Z1, Z0
 	ADDQ        $0x40, DI
@@ -1570,14 +1623,16 @@ sum1x1:
 	LEAQ          (DX)(BX*1), DX
 	MOVQ          rs+40(FP), DI
 	LEAQ          (CX)(DI*1), CX
+	MOVQ          lds+104(FP), DI
+	ADDQ          DI, ask+88(FP)
 	DECQ          R8
 	JNZ           tile1x1
 	VZEROUPPER
 	RET
 
-// func outerF32AVX512(mr int, nv int, panels int, last int, k int, runs int, c *float32, ldc int, cs int, a *float32, ra int, ca int, jump int, as int, b *float32, ldb int, bs int, acc int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·outerF32AVX512(SB), NOSPLIT, $0-144
+// func outerF32AVX512(mr int, nv int, panels int, last int, k int, runs int, c *float32, ldc int, cs int, a *float32, ra int, ca int, jump int, as int, b *float32, ldb int, bs int, ahead int, acc int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·outerF32AVX512(SB), NOSPLIT, $0-152
 	MOVQ  last+24(FP), AX
 	MOVL  $0xffffffff, CX
 	BZHIL AX, CX, CX
@@ -1798,7 +1853,7 @@ not1x1:
 	RET
 
 panel12x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero12x2
 	MOVQ    ldc+56(FP), R8
 	MOVQ    AX, R9
@@ -1873,10 +1928,13 @@ start12x2:
 
 run12x2:
 	MOVQ k+32(FP), R14
+	MOVQ ahead+136(FP), R15
 
 loop12x2:
 	VMOVUPS      (R12), Z25
 	VMOVUPS      64(R12), Z26
+	PREFETCHT0   (R12)(R15*1)
+	PREFETCHT0   64(R12)(R15*1)
 	VBROADCASTSS (R8), Z24
 	VFMADD231PS  Z25, Z24, Z0
 	VFMADD231PS  Z26, Z24, Z1
@@ -1967,7 +2025,7 @@ loop12x2:
 	RET
 
 panel12x1:
-	CMPQ      acc+136(FP), $0x00
+	CMPQ      acc+144(FP), $0x00
 	JEQ       zero12x1
 	MOVQ      ldc+56(FP), R8
 	MOVQ      AX, R9
@@ -2087,7 +2145,7 @@ loop12x1:
 	RET
 
 panel11x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero11x2
 	MOVQ    ldc+56(FP), R8
 	MOVQ    AX, R9
@@ -2158,10 +2216,13 @@ start11x2:
 
 run11x2:
 	MOVQ k+32(FP), R14
+	MOVQ ahead+136(FP), R15
 
 loop11x2:
 	VMOVUPS      (R12), Z23
 	VMOVUPS      64(R12), Z24
+	PREFETCHT0   (R12)(R15*1)
+	PREFETCHT0   64(R12)(R15*1)
 	VBROADCASTSS (R8), Z22
 	VFMADD231PS  Z23, Z22, Z0
 	VFMADD231PS  Z24, Z22, Z1
@@ -2247,7 +2308,7 @@ loop11x2:
 	RET
 
 panel11x1:
-	CMPQ      acc+136(FP), $0x00
+	CMPQ      acc+144(FP), $0x00
 	JEQ       zero11x1
 	MOVQ      ldc+56(FP), R8
 	MOVQ      AX, R9
@@ -2362,7 +2423,7 @@ loop11x1:
 	RET
 
 panel10x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero10x2
 	MOVQ    ldc+56(FP), R8
 	MOVQ    AX, R9
@@ -2429,10 +2490,13 @@ start10x2:
 
 run10x2:
 	MOVQ k+32(FP), R14
+	MOVQ ahead+136(FP), R15
 
 loop10x2:
 	VMOVUPS      (R12), Z21
 	VMOVUPS      64(R12), Z22
+	PREFETCHT0   (R12)(R15*1)
+	PREFETCHT0   64(R12)(R15*1)
 	VBROADCASTSS (R8), Z20
 	VFMADD231PS  Z21, Z20, Z0
 	VFMADD231PS  Z22, Z20, Z1
@@ -2513,7 +2577,7 @@ loop10x2:
 	RET
 
 panel10x1:
-	CMPQ      acc+136(FP), $0x00
+	CMPQ      acc+144(FP), $0x00
 	JEQ       zero10x1
 	MOVQ      ldc+56(FP), R8
 	MOVQ      AX, R9
@@ -2623,7 +2687,7 @@ loop10x1:
 	RET
 
 panel9x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero9x2
 	MOVQ    ldc+56(FP), R8
 	MOVQ    AX, R9
@@ -2682,10 +2746,13 @@ start9x2:
 
 run9x2:
 	MOVQ k+32(FP), R13
+	MOVQ ahead+136(FP), R14
 
 loop9x2:
 	VMOVUPS      (R11), Z19
 	VMOVUPS      64(R11), Z20
+	PREFETCHT0   (R11)(R14*1)
+	PREFETCHT0   64(R11)(R14*1)
 	VBROADCASTSS (R8), Z18
 	VFMADD231PS  Z19, Z18, Z0
 	VFMADD231PS  Z20, Z18, Z1
@@ -2757,7 +2824,7 @@ loop9x2:
 	RET
 
 panel9x1:
-	CMPQ      acc+136(FP), $0x00
+	CMPQ      acc+144(FP), $0x00
 	JEQ       zero9x1
 	MOVQ      ldc+56(FP), R8
 	MOVQ      AX, R9
@@ -2854,7 +2921,7 @@ loop9x1:
 	RET
 
 panel8x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero8x2
 	MOVQ    ldc+56(FP), R8
 	MOVQ    AX, R9
@@ -2909,10 +2976,13 @@ start8x2:
 
 run8x2:
 	MOVQ k+32(FP), R13
+	MOVQ ahead+136(FP), R14
 
 loop8x2:
 	VMOVUPS      (R11), Z17
 	VMOVUPS      64(R11), Z18
+	PREFETCHT0   (R11)(R14*1)
+	PREFETCHT0   64(R11)(R14*1)
 	VBROADCASTSS (R8), Z16
 	VFMADD231PS  Z17, Z16, Z0
 	VFMADD231PS  Z18, Z16, Z1
@@ -2979,7 +3049,7 @@ loop8x2:
 	RET
 
 panel8x1:
-	CMPQ      acc+136(FP), $0x00
+	CMPQ      acc+144(FP), $0x00
 	JEQ       zero8x1
 	MOVQ      ldc+56(FP), R8
 	MOVQ      AX, R9
@@ -3071,7 +3141,7 @@ loop8x1:
 	RET
 
 panel7x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero7x2
 	MOVQ    ldc+56(FP), R8
 	MOVQ    AX, R9
@@ -3122,10 +3192,13 @@ start7x2:
 
 run7x2:
 	MOVQ k+32(FP), R13
+	MOVQ ahead+136(FP), R14
 
 loop7x2:
 	VMOVUPS      (R11), Z15
 	VMOVUPS      64(R11), Z16
+	PREFETCHT0   (R11)(R14*1)
+	PREFETCHT0   64(R11)(R14*1)
 	VBROADCASTSS (R8), Z14
 	VFMADD231PS  Z15, Z14, Z0
 	VFMADD231PS  Z16, Z14, Z1
@@ -3187,7 +3260,7 @@ loop7x2:
 	RET
 
 panel7x1:
-	CMPQ      acc+136(FP), $0x00
+	CMPQ      acc+144(FP), $0x00
 	JEQ       zero7x1
 	MOVQ      ldc+56(FP), R8
 	MOVQ      AX, R9
@@ -3274,7 +3347,7 @@ loop7x1:
 	RET
 
 panel6x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero6x2
 	MOVQ    ldc+56(FP), R8
 	MOVQ    AX, R9
@@ -3317,10 +3390,13 @@ start6x2:
 
 run6x2:
 	MOVQ k+32(FP), R12
+	MOVQ ahead+136(FP), R13
 
 loop6x2:
 	VMOVUPS      (R10), Z13
 	VMOVUPS      64(R10), Z14
+	PREFETCHT0   (R10)(R13*1)
+	PREFETCHT0   64(R10)(R13*1)
 	VBROADCASTSS (R8), Z12
 	VFMADD231PS  Z13, Z12, Z0
 	VFMADD231PS  Z14, Z12, Z1
@@ -3373,7 +3449,7 @@ loop6x2:
 	RET
 
 panel6x1:
-	CMPQ      acc+136(FP), $0x00
+	CMPQ      acc+144(FP), $0x00
 	JEQ       zero6x1
 	MOVQ      ldc+56(FP), R8
 	MOVQ      AX, R9
@@ -3447,7 +3523,7 @@ loop6x1:
 	RET
 
 panel5x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero5x2
 	MOVQ    ldc+56(FP), R8
 	MOVQ    AX, R9
@@ -3486,10 +3562,13 @@ start5x2:
 
 run5x2:
 	MOVQ k+32(FP), R12
+	MOVQ ahead+136(FP), R13
 
 loop5x2:
 	VMOVUPS      (R10), Z11
 	VMOVUPS      64(R10), Z12
+	PREFETCHT0   (R10)(R13*1)
+	PREFETCHT0   64(R10)(R13*1)
 	VBROADCASTSS (R8), Z10
 	VFMADD231PS  Z11, Z10, Z0
 	VFMADD231PS  Z12, Z10, Z1
@@ -3537,7 +3616,7 @@ loop5x2:
 	RET
 
 panel5x1:
-	CMPQ      acc+136(FP), $0x00
+	CMPQ      acc+144(FP), $0x00
 	JEQ       zero5x1
 	MOVQ      ldc+56(FP), R8
 	MOVQ      AX, R9
@@ -3606,7 +3685,7 @@ loop5x1:
 	RET
 
 panel4x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero4x2
 	MOVQ    ldc+56(FP), R8
 	MOVQ    AX, R9
@@ -3641,10 +3720,13 @@ start4x2:
 
 run4x2:
 	MOVQ k+32(FP), R12
+	MOVQ ahead+136(FP), R13
 
 loop4x2:
 	VMOVUPS      (R10), Z9
 	VMOVUPS      64(R10), Z10
+	PREFETCHT0   (R10)(R13*1)
+	PREFETCHT0   64(R10)(R13*1)
 	VBROADCASTSS (R8), Z8
 	VFMADD231PS  Z9, Z8, Z0
 	VFMADD231PS  Z10, Z8, Z1
@@ -3687,7 +3769,7 @@ loop4x2:
 	RET
 
 panel4x1:
-	CMPQ      acc+136(FP), $0x00
+	CMPQ      acc+144(FP), $0x00
 	JEQ       zero4x1
 	MOVQ      ldc+56(FP), R8
 	MOVQ      AX, R9
@@ -3751,7 +3833,7 @@ loop4x1:
 	RET
 
 panel3x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero3x2
 	MOVQ    ldc+56(FP), R8
 	MOVQ    AX, R9
@@ -3778,10 +3860,13 @@ start3x2:
 
 run3x2:
 	MOVQ k+32(FP), R11
+	MOVQ ahead+136(FP), R12
 
 loop3x2:
 	VMOVUPS      (R9), Z7
 	VMOVUPS      64(R9), Z8
+	PREFETCHT0   (R9)(R12*1)
+	PREFETCHT0   64(R9)(R12*1)
 	VBROADCASTSS (R8), Z6
 	VFMADD231PS  Z7, Z6, Z0
 	VFMADD231PS  Z8, Z6, Z1
@@ -3815,7 +3900,7 @@ loop3x2:
 	RET
 
 panel3x1:
-	CMPQ      acc+136(FP), $0x00
+	CMPQ      acc+144(FP), $0x00
 	JEQ       zero3x1
 	MOVQ      ldc+56(FP), R8
 	MOVQ      AX, R9
@@ -3866,7 +3951,7 @@ loop3x1:
 	RET
 
 panel2x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero2x2
 	MOVQ    ldc+56(FP), R8
 	MOVQ    AX, R9
@@ -3889,10 +3974,13 @@ start2x2:
 
 run2x2:
 	MOVQ k+32(FP), R11
+	MOVQ ahead+136(FP), R12
 
 loop2x2:
 	VMOVUPS      (R9), Z5
 	VMOVUPS      64(R9), Z6
+	PREFETCHT0   (R9)(R12*1)
+	PREFETCHT0   64(R9)(R12*1)
 	VBROADCASTSS (R8), Z4
 	VFMADD231PS  Z5, Z4, Z0
 	VFMADD231PS  Z6, Z4, Z1
@@ -3921,7 +4009,7 @@ loop2x2:
 	RET
 
 panel2x1:
-	CMPQ      acc+136(FP), $0x00
+	CMPQ      acc+144(FP), $0x00
 	JEQ       zero2x1
 	MOVQ      ldc+56(FP), R8
 	MOVQ      AX, R9
@@ -3967,7 +4055,7 @@ loop2x1:
 	RET
 
 panel1x12:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x12
 	MOVQ    ldc+56(FP), DX
 	MOVQ    AX, DX
@@ -4051,7 +4139,7 @@ loop1x12:
 	RET
 
 panel1x11:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x11
 	MOVQ    ldc+56(FP), DX
 	MOVQ    AX, DX
@@ -4131,7 +4219,7 @@ loop1x11:
 	RET
 
 panel1x10:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x10
 	MOVQ    ldc+56(FP), DX
 	MOVQ    AX, DX
@@ -4207,7 +4295,7 @@ loop1x10:
 	RET
 
 panel1x9:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x9
 	MOVQ    ldc+56(FP), DX
 	MOVQ    AX, DX
@@ -4279,7 +4367,7 @@ loop1x9:
 	RET
 
 panel1x8:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x8
 	MOVQ    ldc+56(FP), DX
 	MOVQ    AX, DX
@@ -4347,7 +4435,7 @@ loop1x8:
 	RET
 
 panel1x7:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x7
 	MOVQ    ldc+56(FP), DX
 	MOVQ    AX, DX
@@ -4411,7 +4499,7 @@ loop1x7:
 	RET
 
 panel1x6:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x6
 	MOVQ    ldc+56(FP), DX
 	MOVQ    AX, DX
@@ -4471,7 +4559,7 @@ loop1x6:
 	RET
 
 panel1x5:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x5
 	MOVQ    ldc+56(FP), DX
 	MOVQ    AX, DX
@@ -4527,7 +4615,7 @@ loop1x5:
 	RET
 
 panel1x4:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x4
 	MOVQ    ldc+56(FP), DX
 	MOVQ    AX, DX
@@ -4579,7 +4667,7 @@ loop1x4:
 	RET
 
 panel1x3:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x3
 	MOVQ    ldc+56(FP), DX
 	MOVQ    AX, DX
@@ -4627,7 +4715,7 @@ loop1x3:
 	RET
 
 panel1x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x2
 	MOVQ    ldc+56(FP), DX
 	MOVQ    AX, DX
@@ -4671,7 +4759,7 @@ loop1x2:
 	RET
 
 panel1x1:
-	CMPQ      acc+136(FP), $0x00
+	CMPQ      acc+144(FP), $0x00
 	JEQ       zero1x1
 	MOVQ      ldc+56(FP), DX
 	MOVQ      AX, DX
@@ -4711,62 +4799,2245 @@ loop1x1:
 	VZEROUPPER
 	RET
 
-// func packRowsF32AVX512(nv int, panels int, last int, rows int, dst *float32, ldd int, ps int, src *float32, lds int)
+// func outerPackF32AVX512(mr int, nv int, panels int, last int, k int, c *float32, ldc int, cs int, a *float32, ra int, ca int, b *float32, ldb int, bs int, ahead int, to *float32, acc int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·packRowsF32AVX512(SB), NOSPLIT, $0-72
-	MOVQ  last+16(FP), AX
+TEXT ·outerPackF32AVX512(SB), NOSPLIT, $0-136
+	MOVQ  last+24(FP), AX
 	MOVL  $0xffffffff, CX
 	BZHIL AX, CX, CX
 	KMOVW CX, K1
-	MOVQ  rows+24(FP), AX
-	MOVQ  dst+32(FP), CX
-	MOVQ  ldd+40(FP), DX
-	MOVQ  src+56(FP), BX
-	MOVQ  lds+64(FP), SI
-	CMPQ  nv+0(FP), $0x02
-	JNE   one
+	MOVQ  c+40(FP), AX
+	MOVQ  a+64(FP), CX
+	MOVQ  ra+72(FP), DX
+	MOVQ  ca+80(FP), BX
+	MOVQ  b+88(FP), SI
+	MOVQ  ldb+96(FP), DI
+	MOVQ  to+120(FP), R8
+	MOVQ  mr+0(FP), R9
+	MOVQ  nv+8(FP), R10
+	CMPQ  R9, $0x0c
+	JNE   not12x2
+	CMPQ  R10, $0x02
+	JEQ   panel12x2
 
-both:
-	MOVQ BX, DI
-	MOVQ CX, R8
-	MOVQ panels+8(FP), R9
+not12x2:
+	CMPQ R9, $0x0c
+	JNE  not12x1
+	CMPQ R10, $0x01
+	JEQ  panel12x1
 
-bothPanel:
-	VMOVUPS    (DI), Z0
-	VMOVUPS    64(DI), Z1
-	PREFETCHT0 (DI)(SI*2)
-	PREFETCHT0 64(DI)(SI*2)
-	VMOVUPS    Z0, (R8)
-	VMOVUPS    Z1, 64(R8)
-	ADDQ       $0x00000080, DI
-	ADDQ       ps+48(FP), R8
-	DECQ       R9
-	JNZ        bothPanel
-	ADDQ       SI, BX
-	ADDQ       DX, CX
-	DECQ       AX
-	JNZ        both
+not12x1:
+	CMPQ R9, $0x0b
+	JNE  not11x2
+	CMPQ R10, $0x02
+	JEQ  panel11x2
+
+not11x2:
+	CMPQ R9, $0x0b
+	JNE  not11x1
+	CMPQ R10, $0x01
+	JEQ  panel11x1
+
+not11x1:
+	CMPQ R9, $0x0a
+	JNE  not10x2
+	CMPQ R10, $0x02
+	JEQ  panel10x2
+
+not10x2:
+	CMPQ R9, $0x0a
+	JNE  not10x1
+	CMPQ R10, $0x01
+	JEQ  panel10x1
+
+not10x1:
+	CMPQ R9, $0x09
+	JNE  not9x2
+	CMPQ R10, $0x02
+	JEQ  panel9x2
+
+not9x2:
+	CMPQ R9, $0x09
+	JNE  not9x1
+	CMPQ R10, $0x01
+	JEQ  panel9x1
+
+not9x1:
+	CMPQ R9, $0x08
+	JNE  not8x2
+	CMPQ R10, $0x02
+	JEQ  panel8x2
+
+not8x2:
+	CMPQ R9, $0x08
+	JNE  not8x1
+	CMPQ R10, $0x01
+	JEQ  panel8x1
+
+not8x1:
+	CMPQ R9, $0x07
+	JNE  not7x2
+	CMPQ R10, $0x02
+	JEQ  panel7x2
+
+not7x2:
+	CMPQ R9, $0x07
+	JNE  not7x1
+	CMPQ R10, $0x01
+	JEQ  panel7x1
+
+not7x1:
+	CMPQ R9, $0x06
+	JNE  not6x2
+	CMPQ R10, $0x02
+	JEQ  panel6x2
+
+not6x2:
+	CMPQ R9, $0x06
+	JNE  not6x1
+	CMPQ R10, $0x01
+	JEQ  panel6x1
+
+not6x1:
+	CMPQ R9, $0x05
+	JNE  not5x2
+	CMPQ R10, $0x02
+	JEQ  panel5x2
+
+not5x2:
+	CMPQ R9, $0x05
+	JNE  not5x1
+	CMPQ R10, $0x01
+	JEQ  panel5x1
+
+not5x1:
+	CMPQ R9, $0x04
+	JNE  not4x2
+	CMPQ R10, $0x02
+	JEQ  panel4x2
+
+not4x2:
+	CMPQ R9, $0x04
+	JNE  not4x1
+	CMPQ R10, $0x01
+	JEQ  panel4x1
+
+not4x1:
+	CMPQ R9, $0x03
+	JNE  not3x2
+	CMPQ R10, $0x02
+	JEQ  panel3x2
+
+not3x2:
+	CMPQ R9, $0x03
+	JNE  not3x1
+	CMPQ R10, $0x01
+	JEQ  panel3x1
+
+not3x1:
+	CMPQ R9, $0x02
+	JNE  not2x2
+	CMPQ R10, $0x02
+	JEQ  panel2x2
+
+not2x2:
+	CMPQ R9, $0x02
+	JNE  not2x1
+	CMPQ R10, $0x01
+	JEQ  panel2x1
+
+not2x1:
 	VZEROUPPER
 	RET
 
-one:
-single:
-	MOVQ BX, DI
-	MOVQ CX, R8
-	MOVQ panels+8(FP), R9
+panel12x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero12x2
+	MOVQ    ldc+48(FP), R9
+	MOVQ    AX, R10
+	LEAQ    (R10)(R9*2), R11
+	ADDQ    R9, R11
+	LEAQ    (R11)(R9*2), R12
+	ADDQ    R9, R12
+	LEAQ    (R12)(R9*2), R13
+	ADDQ    R9, R13
+	VMOVUPS (R10), Z0
+	VMOVUPS 64(R10), Z1
+	VMOVUPS (R10)(R9*1), Z2
+	VMOVUPS 64(R10)(R9*1), Z3
+	VMOVUPS (R10)(R9*2), Z4
+	VMOVUPS 64(R10)(R9*2), Z5
+	VMOVUPS (R11), Z6
+	VMOVUPS 64(R11), Z7
+	VMOVUPS (R11)(R9*1), Z8
+	VMOVUPS 64(R11)(R9*1), Z9
+	VMOVUPS (R11)(R9*2), Z10
+	VMOVUPS 64(R11)(R9*2), Z11
+	VMOVUPS (R12), Z12
+	VMOVUPS 64(R12), Z13
+	VMOVUPS (R12)(R9*1), Z14
+	VMOVUPS 64(R12)(R9*1), Z15
+	VMOVUPS (R12)(R9*2), Z16
+	VMOVUPS 64(R12)(R9*2), Z17
+	VMOVUPS (R13), Z18
+	VMOVUPS 64(R13), Z19
+	VMOVUPS (R13)(R9*1), Z20
+	VMOVUPS 64(R13)(R9*1), Z21
+	VMOVUPS (R13)(R9*2), Z22
+	VMOVUPS 64(R13)(R9*2), Z23
+	JMP     start12x2
 
-singlePanel:
-	VMOVUPS.Z  (DI), K1, Z0
-	PREFETCHT0 (DI)(SI*2)
-	VMOVUPS    Z0, K1, (R8)
-	ADDQ       $0x40, DI
-	ADDQ       ps+48(FP), R8
-	DECQ       R9
-	JNZ        singlePanel
+zero12x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
+	VPXORD Z20, Z20, Z20
+	VPXORD Z21, Z21, Z21
+	VPXORD Z22, Z22, Z22
+	VPXORD Z23, Z23, Z23
+
+start12x2:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	LEAQ (R11)(DX*2), R12
+	ADDQ DX, R12
+	MOVQ SI, R13
+	MOVQ k+32(FP), R14
+	MOVQ ahead+112(FP), R15
+
+loop12x2:
+	VMOVUPS      (R13), Z25
+	VMOVUPS      64(R13), Z26
+	PREFETCHT0   (R13)(R15*1)
+	PREFETCHT0   64(R13)(R15*1)
+	VMOVUPS      Z25, (R8)
+	VMOVUPS      Z26, 64(R8)
+	ADDQ         $0x00000080, R8
+	VBROADCASTSS (R9), Z24
+	VFMADD231PS  Z25, Z24, Z0
+	VFMADD231PS  Z26, Z24, Z1
+	VBROADCASTSS (R9)(DX*1), Z24
+	VFMADD231PS  Z25, Z24, Z2
+	VFMADD231PS  Z26, Z24, Z3
+	VBROADCASTSS (R9)(DX*2), Z24
+	VFMADD231PS  Z25, Z24, Z4
+	VFMADD231PS  Z26, Z24, Z5
+	VBROADCASTSS (R10), Z24
+	VFMADD231PS  Z25, Z24, Z6
+	VFMADD231PS  Z26, Z24, Z7
+	VBROADCASTSS (R10)(DX*1), Z24
+	VFMADD231PS  Z25, Z24, Z8
+	VFMADD231PS  Z26, Z24, Z9
+	VBROADCASTSS (R10)(DX*2), Z24
+	VFMADD231PS  Z25, Z24, Z10
+	VFMADD231PS  Z26, Z24, Z11
+	VBROADCASTSS (R11), Z24
+	VFMADD231PS  Z25, Z24, Z12
+	VFMADD231PS  Z26, Z24, Z13
+	VBROADCASTSS (R11)(DX*1), Z24
+	VFMADD231PS  Z25, Z24, Z14
+	VFMADD231PS  Z26, Z24, Z15
+	VBROADCASTSS (R11)(DX*2), Z24
+	VFMADD231PS  Z25, Z24, Z16
+	VFMADD231PS  Z26, Z24, Z17
+	VBROADCASTSS (R12), Z24
+	VFMADD231PS  Z25, Z24, Z18
+	VFMADD231PS  Z26, Z24, Z19
+	VBROADCASTSS (R12)(DX*1), Z24
+	VFMADD231PS  Z25, Z24, Z20
+	VFMADD231PS  Z26, Z24, Z21
+	VBROADCASTSS (R12)(DX*2), Z24
+	VFMADD231PS  Z25, Z24, Z22
+	VFMADD231PS  Z26, Z24, Z23
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         BX, R12
+	ADDQ         DI, R13
+	DECQ         R14
+	JNZ          loop12x2
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	LEAQ         (R12)(R9*2), R13
+	ADDQ         R9, R13
+	VMOVUPS      Z0, (R10)
+	VMOVUPS      Z1, 64(R10)
+	VMOVUPS      Z2, (R10)(R9*1)
+	VMOVUPS      Z3, 64(R10)(R9*1)
+	VMOVUPS      Z4, (R10)(R9*2)
+	VMOVUPS      Z5, 64(R10)(R9*2)
+	VMOVUPS      Z6, (R11)
+	VMOVUPS      Z7, 64(R11)
+	VMOVUPS      Z8, (R11)(R9*1)
+	VMOVUPS      Z9, 64(R11)(R9*1)
+	VMOVUPS      Z10, (R11)(R9*2)
+	VMOVUPS      Z11, 64(R11)(R9*2)
+	VMOVUPS      Z12, (R12)
+	VMOVUPS      Z13, 64(R12)
+	VMOVUPS      Z14, (R12)(R9*1)
+	VMOVUPS      Z15, 64(R12)(R9*1)
+	VMOVUPS      Z16, (R12)(R9*2)
+	VMOVUPS      Z17, 64(R12)(R9*2)
+	VMOVUPS      Z18, (R13)
+	VMOVUPS      Z19, 64(R13)
+	VMOVUPS      Z20, (R13)(R9*1)
+	VMOVUPS      Z21, 64(R13)(R9*1)
+	VMOVUPS      Z22, (R13)(R9*2)
+	VMOVUPS      Z23, 64(R13)(R9*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel12x2
+	VZEROUPPER
+	RET
+
+panel12x1:
+	CMPQ      acc+128(FP), $0x00
+	JEQ       zero12x1
+	MOVQ      ldc+48(FP), R9
+	MOVQ      AX, R10
+	LEAQ      (R10)(R9*2), R11
+	ADDQ      R9, R11
+	LEAQ      (R11)(R9*2), R12
+	ADDQ      R9, R12
+	LEAQ      (R12)(R9*2), R13
+	ADDQ      R9, R13
+	VMOVUPS.Z (R10), K1, Z0
+	VMOVUPS.Z (R10)(R9*1), K1, Z1
+	VMOVUPS.Z (R10)(R9*2), K1, Z2
+	VMOVUPS.Z (R11), K1, Z3
+	VMOVUPS.Z (R11)(R9*1), K1, Z4
+	VMOVUPS.Z (R11)(R9*2), K1, Z5
+	VMOVUPS.Z (R12), K1, Z6
+	VMOVUPS.Z (R12)(R9*1), K1, Z7
+	VMOVUPS.Z (R12)(R9*2), K1, Z8
+	VMOVUPS.Z (R13), K1, Z9
+	VMOVUPS.Z (R13)(R9*1), K1, Z10
+	VMOVUPS.Z (R13)(R9*2), K1, Z11
+	JMP       start12x1
+
+zero12x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+
+start12x1:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	LEAQ (R11)(DX*2), R12
+	ADDQ DX, R12
+	MOVQ SI, R13
+	MOVQ k+32(FP), R14
+
+loop12x1:
+	VMOVUPS.Z    (R13), K1, Z13
+	VMOVUPS      Z13, (R8)
+	ADDQ         $0x40, R8
+	VBROADCASTSS (R9), Z12
+	VFMADD231PS  Z13, Z12, Z0
+	VBROADCASTSS (R9)(DX*1), Z12
+	VFMADD231PS  Z13, Z12, Z1
+	VBROADCASTSS (R9)(DX*2), Z12
+	VFMADD231PS  Z13, Z12, Z2
+	VBROADCASTSS (R10), Z12
+	VFMADD231PS  Z13, Z12, Z3
+	VBROADCASTSS (R10)(DX*1), Z12
+	VFMADD231PS  Z13, Z12, Z4
+	VBROADCASTSS (R10)(DX*2), Z12
+	VFMADD231PS  Z13, Z12, Z5
+	VBROADCASTSS (R11), Z12
+	VFMADD231PS  Z13, Z12, Z6
+	VBROADCASTSS (R11)(DX*1), Z12
+	VFMADD231PS  Z13, Z12, Z7
+	VBROADCASTSS (R11)(DX*2), Z12
+	VFMADD231PS  Z13, Z12, Z8
+	VBROADCASTSS (R12), Z12
+	VFMADD231PS  Z13, Z12, Z9
+	VBROADCASTSS (R12)(DX*1), Z12
+	VFMADD231PS  Z13, Z12, Z10
+	VBROADCASTSS (R12)(DX*2), Z12
+	VFMADD231PS  Z13, Z12, Z11
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         BX, R12
+	ADDQ         DI, R13
+	DECQ         R14
+	JNZ          loop12x1
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	LEAQ         (R12)(R9*2), R13
+	ADDQ         R9, R13
+	VMOVUPS      Z0, K1, (R10)
+	VMOVUPS      Z1, K1, (R10)(R9*1)
+	VMOVUPS      Z2, K1, (R10)(R9*2)
+	VMOVUPS      Z3, K1, (R11)
+	VMOVUPS      Z4, K1, (R11)(R9*1)
+	VMOVUPS      Z5, K1, (R11)(R9*2)
+	VMOVUPS      Z6, K1, (R12)
+	VMOVUPS      Z7, K1, (R12)(R9*1)
+	VMOVUPS      Z8, K1, (R12)(R9*2)
+	VMOVUPS      Z9, K1, (R13)
+	VMOVUPS      Z10, K1, (R13)(R9*1)
+	VMOVUPS      Z11, K1, (R13)(R9*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel12x1
+	VZEROUPPER
+	RET
+
+panel11x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero11x2
+	MOVQ    ldc+48(FP), R9
+	MOVQ    AX, R10
+	LEAQ    (R10)(R9*2), R11
+	ADDQ    R9, R11
+	LEAQ    (R11)(R9*2), R12
+	ADDQ    R9, R12
+	LEAQ    (R12)(R9*2), R13
+	ADDQ    R9, R13
+	VMOVUPS (R10), Z0
+	VMOVUPS 64(R10), Z1
+	VMOVUPS (R10)(R9*1), Z2
+	VMOVUPS 64(R10)(R9*1), Z3
+	VMOVUPS (R10)(R9*2), Z4
+	VMOVUPS 64(R10)(R9*2), Z5
+	VMOVUPS (R11), Z6
+	VMOVUPS 64(R11), Z7
+	VMOVUPS (R11)(R9*1), Z8
+	VMOVUPS 64(R11)(R9*1), Z9
+	VMOVUPS (R11)(R9*2), Z10
+	VMOVUPS 64(R11)(R9*2), Z11
+	VMOVUPS (R12), Z12
+	VMOVUPS 64(R12), Z13
+	VMOVUPS (R12)(R9*1), Z14
+	VMOVUPS 64(R12)(R9*1), Z15
+	VMOVUPS (R12)(R9*2), Z16
+	VMOVUPS 64(R12)(R9*2), Z17
+	VMOVUPS (R13), Z18
+	VMOVUPS 64(R13), Z19
+	VMOVUPS (R13)(R9*1), Z20
+	VMOVUPS 64(R13)(R9*1), Z21
+	JMP     start11x2
+
+zero11x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
+	VPXORD Z20, Z20, Z20
+	VPXORD Z21, Z21, Z21
+
+start11x2:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	LEAQ (R11)(DX*2), R12
+	ADDQ DX, R12
+	MOVQ SI, R13
+	MOVQ k+32(FP), R14
+	MOVQ ahead+112(FP), R15
+
+loop11x2:
+	VMOVUPS      (R13), Z23
+	VMOVUPS      64(R13), Z24
+	PREFETCHT0   (R13)(R15*1)
+	PREFETCHT0   64(R13)(R15*1)
+	VMOVUPS      Z23, (R8)
+	VMOVUPS      Z24, 64(R8)
+	ADDQ         $0x00000080, R8
+	VBROADCASTSS (R9), Z22
+	VFMADD231PS  Z23, Z22, Z0
+	VFMADD231PS  Z24, Z22, Z1
+	VBROADCASTSS (R9)(DX*1), Z22
+	VFMADD231PS  Z23, Z22, Z2
+	VFMADD231PS  Z24, Z22, Z3
+	VBROADCASTSS (R9)(DX*2), Z22
+	VFMADD231PS  Z23, Z22, Z4
+	VFMADD231PS  Z24, Z22, Z5
+	VBROADCASTSS (R10), Z22
+	VFMADD231PS  Z23, Z22, Z6
+	VFMADD231PS  Z24, Z22, Z7
+	VBROADCASTSS (R10)(DX*1), Z22
+	VFMADD231PS  Z23, Z22, Z8
+	VFMADD231PS  Z24, Z22, Z9
+	VBROADCASTSS (R10)(DX*2), Z22
+	VFMADD231PS  Z23, Z22, Z10
+	VFMADD231PS  Z24, Z22, Z11
+	VBROADCASTSS (R11), Z22
+	VFMADD231PS  Z23, Z22, Z12
+	VFMADD231PS  Z24, Z22, Z13
+	VBROADCASTSS (R11)(DX*1), Z22
+	VFMADD231PS  Z23, Z22, Z14
+	VFMADD231PS  Z24, Z22, Z15
+	VBROADCASTSS (R11)(DX*2), Z22
+	VFMADD231PS  Z23, Z22, Z16
+	VFMADD231PS  Z24, Z22, Z17
+	VBROADCASTSS (R12), Z22
+	VFMADD231PS  Z23, Z22, Z18
+	VFMADD231PS  Z24, Z22, Z19
+	VBROADCASTSS (R12)(DX*1), Z22
+	VFMADD231PS  Z23, Z22, Z20
+	VFMADD231PS  Z24, Z22, Z21
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         BX, R12
+	ADDQ         DI, R13
+	DECQ         R14
+	JNZ          loop11x2
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	LEAQ         (R12)(R9*2), R13
+	ADDQ         R9, R13
+	VMOVUPS      Z0, (R10)
+	VMOVUPS      Z1, 64(R10)
+	VMOVUPS      Z2, (R10)(R9*1)
+	VMOVUPS      Z3, 64(R10)(R9*1)
+	VMOVUPS      Z4, (R10)(R9*2)
+	VMOVUPS      Z5, 64(R10)(R9*2)
+	VMOVUPS      Z6, (R11)
+	VMOVUPS      Z7, 64(R11)
+	VMOVUPS      Z8, (R11)(R9*1)
+	VMOVUPS      Z9, 64(R11)(R9*1)
+	VMOVUPS      Z10, (R11)(R9*2)
+	VMOVUPS      Z11, 64(R11)(R9*2)
+	VMOVUPS      Z12, (R12)
+	VMOVUPS      Z13, 64(R12)
+	VMOVUPS      Z14, (R12)(R9*1)
+	VMOVUPS      Z15, 64(R12)(R9*1)
+	VMOVUPS      Z16, (R12)(R9*2)
+	VMOVUPS      Z17, 64(R12)(R9*2)
+	VMOVUPS      Z18, (R13)
+	VMOVUPS      Z19, 64(R13)
+	VMOVUPS      Z20, (R13)(R9*1)
+	VMOVUPS      Z21, 64(R13)(R9*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel11x2
+	VZEROUPPER
+	RET
+
+panel11x1:
+	CMPQ      acc+128(FP), $0x00
+	JEQ       zero11x1
+	MOVQ      ldc+48(FP), R9
+	MOVQ      AX, R10
+	LEAQ      (R10)(R9*2), R11
+	ADDQ      R9, R11
+	LEAQ      (R11)(R9*2), R12
+	ADDQ      R9, R12
+	LEAQ      (R12)(R9*2), R13
+	ADDQ      R9, R13
+	VMOVUPS.Z (R10), K1, Z0
+	VMOVUPS.Z (R10)(R9*1), K1, Z1
+	VMOVUPS.Z (R10)(R9*2), K1, Z2
+	VMOVUPS.Z (R11), K1, Z3
+	VMOVUPS.Z (R11)(R9*1), K1, Z4
+	VMOVUPS.Z (R11)(R9*2), K1, Z5
+	VMOVUPS.Z (R12), K1, Z6
+	VMOVUPS.Z (R12)(R9*1), K1, Z7
+	VMOVUPS.Z (R12)(R9*2), K1, Z8
+	VMOVUPS.Z (R13), K1, Z9
+	VMOVUPS.Z (R13)(R9*1), K1, Z10
+	JMP       start11x1
+
+zero11x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+
+start11x1:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	LEAQ (R11)(DX*2), R12
+	ADDQ DX, R12
+	MOVQ SI, R13
+	MOVQ k+32(FP), R14
+
+loop11x1:
+	VMOVUPS.Z    (R13), K1, Z12
+	VMOVUPS      Z12, (R8)
+	ADDQ         $0x40, R8
+	VBROADCASTSS (R9), Z11
+	VFMADD231PS  Z12, Z11, Z0
+	VBROADCASTSS (R9)(DX*1), Z11
+	VFMADD231PS  Z12, Z11, Z1
+	VBROADCASTSS (R9)(DX*2), Z11
+	VFMADD231PS  Z12, Z11, Z2
+	VBROADCASTSS (R10), Z11
+	VFMADD231PS  Z12, Z11, Z3
+	VBROADCASTSS (R10)(DX*1), Z11
+	VFMADD231PS  Z12, Z11, Z4
+	VBROADCASTSS (R10)(DX*2), Z11
+	VFMADD231PS  Z12, Z11, Z5
+	VBROADCASTSS (R11), Z11
+	VFMADD231PS  Z12, Z11, Z6
+	VBROADCASTSS (R11)(DX*1), Z11
+	VFMADD231PS  Z12, Z11, Z7
+	VBROADCASTSS (R11)(DX*2), Z11
+	VFMADD231PS  Z12, Z11, Z8
+	VBROADCASTSS (R12), Z11
+	VFMADD231PS  Z12, Z11, Z9
+	VBROADCASTSS (R12)(DX*1), Z11
+	VFMADD231PS  Z12, Z11, Z10
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         BX, R12
+	ADDQ         DI, R13
+	DECQ         R14
+	JNZ          loop11x1
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	LEAQ         (R12)(R9*2), R13
+	ADDQ         R9, R13
+	VMOVUPS      Z0, K1, (R10)
+	VMOVUPS      Z1, K1, (R10)(R9*1)
+	VMOVUPS      Z2, K1, (R10)(R9*2)
+	VMOVUPS      Z3, K1, (R11)
+	VMOVUPS      Z4, K1, (R11)(R9*1)
+	VMOVUPS      Z5, K1, (R11)(R9*2)
+	VMOVUPS      Z6, K1, (R12)
+	VMOVUPS      Z7, K1, (R12)(R9*1)
+	VMOVUPS      Z8, K1, (R12)(R9*2)
+	VMOVUPS      Z9, K1, (R13)
+	VMOVUPS      Z10, K1, (R13)(R9*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel11x1
+	VZEROUPPER
+	RET
+
+panel10x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero10x2
+	MOVQ    ldc+48(FP), R9
+	MOVQ    AX, R10
+	LEAQ    (R10)(R9*2), R11
+	ADDQ    R9, R11
+	LEAQ    (R11)(R9*2), R12
+	ADDQ    R9, R12
+	LEAQ    (R12)(R9*2), R13
+	ADDQ    R9, R13
+	VMOVUPS (R10), Z0
+	VMOVUPS 64(R10), Z1
+	VMOVUPS (R10)(R9*1), Z2
+	VMOVUPS 64(R10)(R9*1), Z3
+	VMOVUPS (R10)(R9*2), Z4
+	VMOVUPS 64(R10)(R9*2), Z5
+	VMOVUPS (R11), Z6
+	VMOVUPS 64(R11), Z7
+	VMOVUPS (R11)(R9*1), Z8
+	VMOVUPS 64(R11)(R9*1), Z9
+	VMOVUPS (R11)(R9*2), Z10
+	VMOVUPS 64(R11)(R9*2), Z11
+	VMOVUPS (R12), Z12
+	VMOVUPS 64(R12), Z13
+	VMOVUPS (R12)(R9*1), Z14
+	VMOVUPS 64(R12)(R9*1), Z15
+	VMOVUPS (R12)(R9*2), Z16
+	VMOVUPS 64(R12)(R9*2), Z17
+	VMOVUPS (R13), Z18
+	VMOVUPS 64(R13), Z19
+	JMP     start10x2
+
+zero10x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
+
+start10x2:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	LEAQ (R11)(DX*2), R12
+	ADDQ DX, R12
+	MOVQ SI, R13
+	MOVQ k+32(FP), R14
+	MOVQ ahead+112(FP), R15
+
+loop10x2:
+	VMOVUPS      (R13), Z21
+	VMOVUPS      64(R13), Z22
+	PREFETCHT0   (R13)(R15*1)
+	PREFETCHT0   64(R13)(R15*1)
+	VMOVUPS      Z21, (R8)
+	VMOVUPS      Z22, 64(R8)
+	ADDQ         $0x00000080, R8
+	VBROADCASTSS (R9), Z20
+	VFMADD231PS  Z21, Z20, Z0
+	VFMADD231PS  Z22, Z20, Z1
+	VBROADCASTSS (R9)(DX*1), Z20
+	VFMADD231PS  Z21, Z20, Z2
+	VFMADD231PS  Z22, Z20, Z3
+	VBROADCASTSS (R9)(DX*2), Z20
+	VFMADD231PS  Z21, Z20, Z4
+	VFMADD231PS  Z22, Z20, Z5
+	VBROADCASTSS (R10), Z20
+	VFMADD231PS  Z21, Z20, Z6
+	VFMADD231PS  Z22, Z20, Z7
+	VBROADCASTSS (R10)(DX*1), Z20
+	VFMADD231PS  Z21, Z20, Z8
+	VFMADD231PS  Z22, Z20, Z9
+	VBROADCASTSS (R10)(DX*2), Z20
+	VFMADD231PS  Z21, Z20, Z10
+	VFMADD231PS  Z22, Z20, Z11
+	VBROADCASTSS (R11), Z20
+	VFMADD231PS  Z21, Z20, Z12
+	VFMADD231PS  Z22, Z20, Z13
+	VBROADCASTSS (R11)(DX*1), Z20
+	VFMADD231PS  Z21, Z20, Z14
+	VFMADD231PS  Z22, Z20, Z15
+	VBROADCASTSS (R11)(DX*2), Z20
+	VFMADD231PS  Z21, Z20, Z16
+	VFMADD231PS  Z22, Z20, Z17
+	VBROADCASTSS (R12), Z20
+	VFMADD231PS  Z21, Z20, Z18
+	VFMADD231PS  Z22, Z20, Z19
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         BX, R12
+	ADDQ         DI, R13
+	DECQ         R14
+	JNZ          loop10x2
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	LEAQ         (R12)(R9*2), R13
+	ADDQ         R9, R13
+	VMOVUPS      Z0, (R10)
+	VMOVUPS      Z1, 64(R10)
+	VMOVUPS      Z2, (R10)(R9*1)
+	VMOVUPS      Z3, 64(R10)(R9*1)
+	VMOVUPS      Z4, (R10)(R9*2)
+	VMOVUPS      Z5, 64(R10)(R9*2)
+	VMOVUPS      Z6, (R11)
+	VMOVUPS      Z7, 64(R11)
+	VMOVUPS      Z8, (R11)(R9*1)
+	VMOVUPS      Z9, 64(R11)(R9*1)
+	VMOVUPS      Z10, (R11)(R9*2)
+	VMOVUPS      Z11, 64(R11)(R9*2)
+	VMOVUPS      Z12, (R12)
+	VMOVUPS      Z13, 64(R12)
+	VMOVUPS      Z14, (R12)(R9*1)
+	VMOVUPS      Z15, 64(R12)(R9*1)
+	VMOVUPS      Z16, (R12)(R9*2)
+	VMOVUPS      Z17, 64(R12)(R9*2)
+	VMOVUPS      Z18, (R13)
+	VMOVUPS      Z19, 64(R13)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel10x2
+	VZEROUPPER
+	RET
+
+panel10x1:
+	CMPQ      acc+128(FP), $0x00
+	JEQ       zero10x1
+	MOVQ      ldc+48(FP), R9
+	MOVQ      AX, R10
+	LEAQ      (R10)(R9*2), R11
+	ADDQ      R9, R11
+	LEAQ      (R11)(R9*2), R12
+	ADDQ      R9, R12
+	LEAQ      (R12)(R9*2), R13
+	ADDQ      R9, R13
+	VMOVUPS.Z (R10), K1, Z0
+	VMOVUPS.Z (R10)(R9*1), K1, Z1
+	VMOVUPS.Z (R10)(R9*2), K1, Z2
+	VMOVUPS.Z (R11), K1, Z3
+	VMOVUPS.Z (R11)(R9*1), K1, Z4
+	VMOVUPS.Z (R11)(R9*2), K1, Z5
+	VMOVUPS.Z (R12), K1, Z6
+	VMOVUPS.Z (R12)(R9*1), K1, Z7
+	VMOVUPS.Z (R12)(R9*2), K1, Z8
+	VMOVUPS.Z (R13), K1, Z9
+	JMP       start10x1
+
+zero10x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+
+start10x1:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	LEAQ (R11)(DX*2), R12
+	ADDQ DX, R12
+	MOVQ SI, R13
+	MOVQ k+32(FP), R14
+
+loop10x1:
+	VMOVUPS.Z    (R13), K1, Z11
+	VMOVUPS      Z11, (R8)
+	ADDQ         $0x40, R8
+	VBROADCASTSS (R9), Z10
+	VFMADD231PS  Z11, Z10, Z0
+	VBROADCASTSS (R9)(DX*1), Z10
+	VFMADD231PS  Z11, Z10, Z1
+	VBROADCASTSS (R9)(DX*2), Z10
+	VFMADD231PS  Z11, Z10, Z2
+	VBROADCASTSS (R10), Z10
+	VFMADD231PS  Z11, Z10, Z3
+	VBROADCASTSS (R10)(DX*1), Z10
+	VFMADD231PS  Z11, Z10, Z4
+	VBROADCASTSS (R10)(DX*2), Z10
+	VFMADD231PS  Z11, Z10, Z5
+	VBROADCASTSS (R11), Z10
+	VFMADD231PS  Z11, Z10, Z6
+	VBROADCASTSS (R11)(DX*1), Z10
+	VFMADD231PS  Z11, Z10, Z7
+	VBROADCASTSS (R11)(DX*2), Z10
+	VFMADD231PS  Z11, Z10, Z8
+	VBROADCASTSS (R12), Z10
+	VFMADD231PS  Z11, Z10, Z9
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         BX, R12
+	ADDQ         DI, R13
+	DECQ         R14
+	JNZ          loop10x1
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	LEAQ         (R12)(R9*2), R13
+	ADDQ         R9, R13
+	VMOVUPS      Z0, K1, (R10)
+	VMOVUPS      Z1, K1, (R10)(R9*1)
+	VMOVUPS      Z2, K1, (R10)(R9*2)
+	VMOVUPS      Z3, K1, (R11)
+	VMOVUPS      Z4, K1, (R11)(R9*1)
+	VMOVUPS      Z5, K1, (R11)(R9*2)
+	VMOVUPS      Z6, K1, (R12)
+	VMOVUPS      Z7, K1, (R12)(R9*1)
+	VMOVUPS      Z8, K1, (R12)(R9*2)
+	VMOVUPS      Z9, K1, (R13)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel10x1
+	VZEROUPPER
+	RET
+
+panel9x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero9x2
+	MOVQ    ldc+48(FP), R9
+	MOVQ    AX, R10
+	LEAQ    (R10)(R9*2), R11
+	ADDQ    R9, R11
+	LEAQ    (R11)(R9*2), R12
+	ADDQ    R9, R12
+	VMOVUPS (R10), Z0
+	VMOVUPS 64(R10), Z1
+	VMOVUPS (R10)(R9*1), Z2
+	VMOVUPS 64(R10)(R9*1), Z3
+	VMOVUPS (R10)(R9*2), Z4
+	VMOVUPS 64(R10)(R9*2), Z5
+	VMOVUPS (R11), Z6
+	VMOVUPS 64(R11), Z7
+	VMOVUPS (R11)(R9*1), Z8
+	VMOVUPS 64(R11)(R9*1), Z9
+	VMOVUPS (R11)(R9*2), Z10
+	VMOVUPS 64(R11)(R9*2), Z11
+	VMOVUPS (R12), Z12
+	VMOVUPS 64(R12), Z13
+	VMOVUPS (R12)(R9*1), Z14
+	VMOVUPS 64(R12)(R9*1), Z15
+	VMOVUPS (R12)(R9*2), Z16
+	VMOVUPS 64(R12)(R9*2), Z17
+	JMP     start9x2
+
+zero9x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+
+start9x2:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	MOVQ SI, R12
+	MOVQ k+32(FP), R13
+	MOVQ ahead+112(FP), R14
+
+loop9x2:
+	VMOVUPS      (R12), Z19
+	VMOVUPS      64(R12), Z20
+	PREFETCHT0   (R12)(R14*1)
+	PREFETCHT0   64(R12)(R14*1)
+	VMOVUPS      Z19, (R8)
+	VMOVUPS      Z20, 64(R8)
+	ADDQ         $0x00000080, R8
+	VBROADCASTSS (R9), Z18
+	VFMADD231PS  Z19, Z18, Z0
+	VFMADD231PS  Z20, Z18, Z1
+	VBROADCASTSS (R9)(DX*1), Z18
+	VFMADD231PS  Z19, Z18, Z2
+	VFMADD231PS  Z20, Z18, Z3
+	VBROADCASTSS (R9)(DX*2), Z18
+	VFMADD231PS  Z19, Z18, Z4
+	VFMADD231PS  Z20, Z18, Z5
+	VBROADCASTSS (R10), Z18
+	VFMADD231PS  Z19, Z18, Z6
+	VFMADD231PS  Z20, Z18, Z7
+	VBROADCASTSS (R10)(DX*1), Z18
+	VFMADD231PS  Z19, Z18, Z8
+	VFMADD231PS  Z20, Z18, Z9
+	VBROADCASTSS (R10)(DX*2), Z18
+	VFMADD231PS  Z19, Z18, Z10
+	VFMADD231PS  Z20, Z18, Z11
+	VBROADCASTSS (R11), Z18
+	VFMADD231PS  Z19, Z18, Z12
+	VFMADD231PS  Z20, Z18, Z13
+	VBROADCASTSS (R11)(DX*1), Z18
+	VFMADD231PS  Z19, Z18, Z14
+	VFMADD231PS  Z20, Z18, Z15
+	VBROADCASTSS (R11)(DX*2), Z18
+	VFMADD231PS  Z19, Z18, Z16
+	VFMADD231PS  Z20, Z18, Z17
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         DI, R12
+	DECQ         R13
+	JNZ          loop9x2
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	VMOVUPS      Z0, (R10)
+	VMOVUPS      Z1, 64(R10)
+	VMOVUPS      Z2, (R10)(R9*1)
+	VMOVUPS      Z3, 64(R10)(R9*1)
+	VMOVUPS      Z4, (R10)(R9*2)
+	VMOVUPS      Z5, 64(R10)(R9*2)
+	VMOVUPS      Z6, (R11)
+	VMOVUPS      Z7, 64(R11)
+	VMOVUPS      Z8, (R11)(R9*1)
+	VMOVUPS      Z9, 64(R11)(R9*1)
+	VMOVUPS      Z10, (R11)(R9*2)
+	VMOVUPS      Z11, 64(R11)(R9*2)
+	VMOVUPS      Z12, (R12)
+	VMOVUPS      Z13, 64(R12)
+	VMOVUPS      Z14, (R12)(R9*1)
+	VMOVUPS      Z15, 64(R12)(R9*1)
+	VMOVUPS      Z16, (R12)(R9*2)
+	VMOVUPS      Z17, 64(R12)(R9*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel9x2
+	VZEROUPPER
+	RET
+
+panel9x1:
+	CMPQ      acc+128(FP), $0x00
+	JEQ       zero9x1
+	MOVQ      ldc+48(FP), R9
+	MOVQ      AX, R10
+	LEAQ      (R10)(R9*2), R11
+	ADDQ      R9, R11
+	LEAQ      (R11)(R9*2), R12
+	ADDQ      R9, R12
+	VMOVUPS.Z (R10), K1, Z0
+	VMOVUPS.Z (R10)(R9*1), K1, Z1
+	VMOVUPS.Z (R10)(R9*2), K1, Z2
+	VMOVUPS.Z (R11), K1, Z3
+	VMOVUPS.Z (R11)(R9*1), K1, Z4
+	VMOVUPS.Z (R11)(R9*2), K1, Z5
+	VMOVUPS.Z (R12), K1, Z6
+	VMOVUPS.Z (R12)(R9*1), K1, Z7
+	VMOVUPS.Z (R12)(R9*2), K1, Z8
+	JMP       start9x1
+
+zero9x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+
+start9x1:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	MOVQ SI, R12
+	MOVQ k+32(FP), R13
+
+loop9x1:
+	VMOVUPS.Z    (R12), K1, Z10
+	VMOVUPS      Z10, (R8)
+	ADDQ         $0x40, R8
+	VBROADCASTSS (R9), Z9
+	VFMADD231PS  Z10, Z9, Z0
+	VBROADCASTSS (R9)(DX*1), Z9
+	VFMADD231PS  Z10, Z9, Z1
+	VBROADCASTSS (R9)(DX*2), Z9
+	VFMADD231PS  Z10, Z9, Z2
+	VBROADCASTSS (R10), Z9
+	VFMADD231PS  Z10, Z9, Z3
+	VBROADCASTSS (R10)(DX*1), Z9
+	VFMADD231PS  Z10, Z9, Z4
+	VBROADCASTSS (R10)(DX*2), Z9
+	VFMADD231PS  Z10, Z9, Z5
+	VBROADCASTSS (R11), Z9
+	VFMADD231PS  Z10, Z9, Z6
+	VBROADCASTSS (R11)(DX*1), Z9
+	VFMADD231PS  Z10, Z9, Z7
+	VBROADCASTSS (R11)(DX*2), Z9
+	VFMADD231PS  Z10, Z9, Z8
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         DI, R12
+	DECQ         R13
+	JNZ          loop9x1
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	VMOVUPS      Z0, K1, (R10)
+	VMOVUPS      Z1, K1, (R10)(R9*1)
+	VMOVUPS      Z2, K1, (R10)(R9*2)
+	VMOVUPS      Z3, K1, (R11)
+	VMOVUPS      Z4, K1, (R11)(R9*1)
+	VMOVUPS      Z5, K1, (R11)(R9*2)
+	VMOVUPS      Z6, K1, (R12)
+	VMOVUPS      Z7, K1, (R12)(R9*1)
+	VMOVUPS      Z8, K1, (R12)(R9*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel9x1
+	VZEROUPPER
+	RET
+
+panel8x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero8x2
+	MOVQ    ldc+48(FP), R9
+	MOVQ    AX, R10
+	LEAQ    (R10)(R9*2), R11
+	ADDQ    R9, R11
+	LEAQ    (R11)(R9*2), R12
+	ADDQ    R9, R12
+	VMOVUPS (R10), Z0
+	VMOVUPS 64(R10), Z1
+	VMOVUPS (R10)(R9*1), Z2
+	VMOVUPS 64(R10)(R9*1), Z3
+	VMOVUPS (R10)(R9*2), Z4
+	VMOVUPS 64(R10)(R9*2), Z5
+	VMOVUPS (R11), Z6
+	VMOVUPS 64(R11), Z7
+	VMOVUPS (R11)(R9*1), Z8
+	VMOVUPS 64(R11)(R9*1), Z9
+	VMOVUPS (R11)(R9*2), Z10
+	VMOVUPS 64(R11)(R9*2), Z11
+	VMOVUPS (R12), Z12
+	VMOVUPS 64(R12), Z13
+	VMOVUPS (R12)(R9*1), Z14
+	VMOVUPS 64(R12)(R9*1), Z15
+	JMP     start8x2
+
+zero8x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+
+start8x2:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	MOVQ SI, R12
+	MOVQ k+32(FP), R13
+	MOVQ ahead+112(FP), R14
+
+loop8x2:
+	VMOVUPS      (R12), Z17
+	VMOVUPS      64(R12), Z18
+	PREFETCHT0   (R12)(R14*1)
+	PREFETCHT0   64(R12)(R14*1)
+	VMOVUPS      Z17, (R8)
+	VMOVUPS      Z18, 64(R8)
+	ADDQ         $0x00000080, R8
+	VBROADCASTSS (R9), Z16
+	VFMADD231PS  Z17, Z16, Z0
+	VFMADD231PS  Z18, Z16, Z1
+	VBROADCASTSS (R9)(DX*1), Z16
+	VFMADD231PS  Z17, Z16, Z2
+	VFMADD231PS  Z18, Z16, Z3
+	VBROADCASTSS (R9)(DX*2), Z16
+	VFMADD231PS  Z17, Z16, Z4
+	VFMADD231PS  Z18, Z16, Z5
+	VBROADCASTSS (R10), Z16
+	VFMADD231PS  Z17, Z16, Z6
+	VFMADD231PS  Z18, Z16, Z7
+	VBROADCASTSS (R10)(DX*1), Z16
+	VFMADD231PS  Z17, Z16, Z8
+	VFMADD231PS  Z18, Z16, Z9
+	VBROADCASTSS (R10)(DX*2), Z16
+	VFMADD231PS  Z17, Z16, Z10
+	VFMADD231PS  Z18, Z16, Z11
+	VBROADCASTSS (R11), Z16
+	VFMADD231PS  Z17, Z16, Z12
+	VFMADD231PS  Z18, Z16, Z13
+	VBROADCASTSS (R11)(DX*1), Z16
+	VFMADD231PS  Z17, Z16, Z14
+	VFMADD231PS  Z18, Z16, Z15
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         DI, R12
+	DECQ         R13
+	JNZ          loop8x2
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	VMOVUPS      Z0, (R10)
+	VMOVUPS      Z1, 64(R10)
+	VMOVUPS      Z2, (R10)(R9*1)
+	VMOVUPS      Z3, 64(R10)(R9*1)
+	VMOVUPS      Z4, (R10)(R9*2)
+	VMOVUPS      Z5, 64(R10)(R9*2)
+	VMOVUPS      Z6, (R11)
+	VMOVUPS      Z7, 64(R11)
+	VMOVUPS      Z8, (R11)(R9*1)
+	VMOVUPS      Z9, 64(R11)(R9*1)
+	VMOVUPS      Z10, (R11)(R9*2)
+	VMOVUPS      Z11, 64(R11)(R9*2)
+	VMOVUPS      Z12, (R12)
+	VMOVUPS      Z13, 64(R12)
+	VMOVUPS      Z14, (R12)(R9*1)
+	VMOVUPS      Z15, 64(R12)(R9*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel8x2
+	VZEROUPPER
+	RET
+
+panel8x1:
+	CMPQ      acc+128(FP), $0x00
+	JEQ       zero8x1
+	MOVQ      ldc+48(FP), R9
+	MOVQ      AX, R10
+	LEAQ      (R10)(R9*2), R11
+	ADDQ      R9, R11
+	LEAQ      (R11)(R9*2), R12
+	ADDQ      R9, R12
+	VMOVUPS.Z (R10), K1, Z0
+	VMOVUPS.Z (R10)(R9*1), K1, Z1
+	VMOVUPS.Z (R10)(R9*2), K1, Z2
+	VMOVUPS.Z (R11), K1, Z3
+	VMOVUPS.Z (R11)(R9*1), K1, Z4
+	VMOVUPS.Z (R11)(R9*2), K1, Z5
+	VMOVUPS.Z (R12), K1, Z6
+	VMOVUPS.Z (R12)(R9*1), K1, Z7
+	JMP       start8x1
+
+zero8x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+
+start8x1:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	MOVQ SI, R12
+	MOVQ k+32(FP), R13
+
+loop8x1:
+	VMOVUPS.Z    (R12), K1, Z9
+	VMOVUPS      Z9, (R8)
+	ADDQ         $0x40, R8
+	VBROADCASTSS (R9), Z8
+	VFMADD231PS  Z9, Z8, Z0
+	VBROADCASTSS (R9)(DX*1), Z8
+	VFMADD231PS  Z9, Z8, Z1
+	VBROADCASTSS (R9)(DX*2), Z8
+	VFMADD231PS  Z9, Z8, Z2
+	VBROADCASTSS (R10), Z8
+	VFMADD231PS  Z9, Z8, Z3
+	VBROADCASTSS (R10)(DX*1), Z8
+	VFMADD231PS  Z9, Z8, Z4
+	VBROADCASTSS (R10)(DX*2), Z8
+	VFMADD231PS  Z9, Z8, Z5
+	VBROADCASTSS (R11), Z8
+	VFMADD231PS  Z9, Z8, Z6
+	VBROADCASTSS (R11)(DX*1), Z8
+	VFMADD231PS  Z9, Z8, Z7
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         DI, R12
+	DECQ         R13
+	JNZ          loop8x1
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	VMOVUPS      Z0, K1, (R10)
+	VMOVUPS      Z1, K1, (R10)(R9*1)
+	VMOVUPS      Z2, K1, (R10)(R9*2)
+	VMOVUPS      Z3, K1, (R11)
+	VMOVUPS      Z4, K1, (R11)(R9*1)
+	VMOVUPS      Z5, K1, (R11)(R9*2)
+	VMOVUPS      Z6, K1, (R12)
+	VMOVUPS      Z7, K1, (R12)(R9*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel8x1
+	VZEROUPPER
+	RET
+
+panel7x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero7x2
+	MOVQ    ldc+48(FP), R9
+	MOVQ    AX, R10
+	LEAQ    (R10)(R9*2), R11
+	ADDQ    R9, R11
+	LEAQ    (R11)(R9*2), R12
+	ADDQ    R9, R12
+	VMOVUPS (R10), Z0
+	VMOVUPS 64(R10), Z1
+	VMOVUPS (R10)(R9*1), Z2
+	VMOVUPS 64(R10)(R9*1), Z3
+	VMOVUPS (R10)(R9*2), Z4
+	VMOVUPS 64(R10)(R9*2), Z5
+	VMOVUPS (R11), Z6
+	VMOVUPS 64(R11), Z7
+	VMOVUPS (R11)(R9*1), Z8
+	VMOVUPS 64(R11)(R9*1), Z9
+	VMOVUPS (R11)(R9*2), Z10
+	VMOVUPS 64(R11)(R9*2), Z11
+	VMOVUPS (R12), Z12
+	VMOVUPS 64(R12), Z13
+	JMP     start7x2
+
+zero7x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+
+start7x2:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	MOVQ SI, R12
+	MOVQ k+32(FP), R13
+	MOVQ ahead+112(FP), R14
+
+loop7x2:
+	VMOVUPS      (R12), Z15
+	VMOVUPS      64(R12), Z16
+	PREFETCHT0   (R12)(R14*1)
+	PREFETCHT0   64(R12)(R14*1)
+	VMOVUPS      Z15, (R8)
+	VMOVUPS      Z16, 64(R8)
+	ADDQ         $0x00000080, R8
+	VBROADCASTSS (R9), Z14
+	VFMADD231PS  Z15, Z14, Z0
+	VFMADD231PS  Z16, Z14, Z1
+	VBROADCASTSS (R9)(DX*1), Z14
+	VFMADD231PS  Z15, Z14, Z2
+	VFMADD231PS  Z16, Z14, Z3
+	VBROADCASTSS (R9)(DX*2), Z14
+	VFMADD231PS  Z15, Z14, Z4
+	VFMADD231PS  Z16, Z14, Z5
+	VBROADCASTSS (R10), Z14
+	VFMADD231PS  Z15, Z14, Z6
+	VFMADD231PS  Z16, Z14, Z7
+	VBROADCASTSS (R10)(DX*1), Z14
+	VFMADD231PS  Z15, Z14, Z8
+	VFMADD231PS  Z16, Z14, Z9
+	VBROADCASTSS (R10)(DX*2), Z14
+	VFMADD231PS  Z15, Z14, Z10
+	VFMADD231PS  Z16, Z14, Z11
+	VBROADCASTSS (R11), Z14
+	VFMADD231PS  Z15, Z14, Z12
+	VFMADD231PS  Z16, Z14, Z13
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         DI, R12
+	DECQ         R13
+	JNZ          loop7x2
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	VMOVUPS      Z0, (R10)
+	VMOVUPS      Z1, 64(R10)
+	VMOVUPS      Z2, (R10)(R9*1)
+	VMOVUPS      Z3, 64(R10)(R9*1)
+	VMOVUPS      Z4, (R10)(R9*2)
+	VMOVUPS      Z5, 64(R10)(R9*2)
+	VMOVUPS      Z6, (R11)
+	VMOVUPS      Z7, 64(R11)
+	VMOVUPS      Z8, (R11)(R9*1)
+	VMOVUPS      Z9, 64(R11)(R9*1)
+	VMOVUPS      Z10, (R11)(R9*2)
+	VMOVUPS      Z11, 64(R11)(R9*2)
+	VMOVUPS      Z12, (R12)
+	VMOVUPS      Z13, 64(R12)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel7x2
+	VZEROUPPER
+	RET
+
+panel7x1:
+	CMPQ      acc+128(FP), $0x00
+	JEQ       zero7x1
+	MOVQ      ldc+48(FP), R9
+	MOVQ      AX, R10
+	LEAQ      (R10)(R9*2), R11
+	ADDQ      R9, R11
+	LEAQ      (R11)(R9*2), R12
+	ADDQ      R9, R12
+	VMOVUPS.Z (R10), K1, Z0
+	VMOVUPS.Z (R10)(R9*1), K1, Z1
+	VMOVUPS.Z (R10)(R9*2), K1, Z2
+	VMOVUPS.Z (R11), K1, Z3
+	VMOVUPS.Z (R11)(R9*1), K1, Z4
+	VMOVUPS.Z (R11)(R9*2), K1, Z5
+	VMOVUPS.Z (R12), K1, Z6
+	JMP       start7x1
+
+zero7x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+
+start7x1:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	MOVQ SI, R12
+	MOVQ k+32(FP), R13
+
+loop7x1:
+	VMOVUPS.Z    (R12), K1, Z8
+	VMOVUPS      Z8, (R8)
+	ADDQ         $0x40, R8
+	VBROADCASTSS (R9), Z7
+	VFMADD231PS  Z8, Z7, Z0
+	VBROADCASTSS (R9)(DX*1), Z7
+	VFMADD231PS  Z8, Z7, Z1
+	VBROADCASTSS (R9)(DX*2), Z7
+	VFMADD231PS  Z8, Z7, Z2
+	VBROADCASTSS (R10), Z7
+	VFMADD231PS  Z8, Z7, Z3
+	VBROADCASTSS (R10)(DX*1), Z7
+	VFMADD231PS  Z8, Z7, Z4
+	VBROADCASTSS (R10)(DX*2), Z7
+	VFMADD231PS  Z8, Z7, Z5
+	VBROADCASTSS (R11), Z7
+	VFMADD231PS  Z8, Z7, Z6
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         DI, R12
+	DECQ         R13
+	JNZ          loop7x1
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	VMOVUPS      Z0, K1, (R10)
+	VMOVUPS      Z1, K1, (R10)(R9*1)
+	VMOVUPS      Z2, K1, (R10)(R9*2)
+	VMOVUPS      Z3, K1, (R11)
+	VMOVUPS      Z4, K1, (R11)(R9*1)
+	VMOVUPS      Z5, K1, (R11)(R9*2)
+	VMOVUPS      Z6, K1, (R12)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel7x1
+	VZEROUPPER
+	RET
+
+panel6x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero6x2
+	MOVQ    ldc+48(FP), R9
+	MOVQ    AX, R10
+	LEAQ    (R10)(R9*2), R11
+	ADDQ    R9, R11
+	VMOVUPS (R10), Z0
+	VMOVUPS 64(R10), Z1
+	VMOVUPS (R10)(R9*1), Z2
+	VMOVUPS 64(R10)(R9*1), Z3
+	VMOVUPS (R10)(R9*2), Z4
+	VMOVUPS 64(R10)(R9*2), Z5
+	VMOVUPS (R11), Z6
+	VMOVUPS 64(R11), Z7
+	VMOVUPS (R11)(R9*1), Z8
+	VMOVUPS 64(R11)(R9*1), Z9
+	VMOVUPS (R11)(R9*2), Z10
+	VMOVUPS 64(R11)(R9*2), Z11
+	JMP     start6x2
+
+zero6x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+
+start6x2:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	MOVQ SI, R11
+	MOVQ k+32(FP), R12
+	MOVQ ahead+112(FP), R13
+
+loop6x2:
+	VMOVUPS      (R11), Z13
+	VMOVUPS      64(R11), Z14
+	PREFETCHT0   (R11)(R13*1)
+	PREFETCHT0   64(R11)(R13*1)
+	VMOVUPS      Z13, (R8)
+	VMOVUPS      Z14, 64(R8)
+	ADDQ         $0x00000080, R8
+	VBROADCASTSS (R9), Z12
+	VFMADD231PS  Z13, Z12, Z0
+	VFMADD231PS  Z14, Z12, Z1
+	VBROADCASTSS (R9)(DX*1), Z12
+	VFMADD231PS  Z13, Z12, Z2
+	VFMADD231PS  Z14, Z12, Z3
+	VBROADCASTSS (R9)(DX*2), Z12
+	VFMADD231PS  Z13, Z12, Z4
+	VFMADD231PS  Z14, Z12, Z5
+	VBROADCASTSS (R10), Z12
+	VFMADD231PS  Z13, Z12, Z6
+	VFMADD231PS  Z14, Z12, Z7
+	VBROADCASTSS (R10)(DX*1), Z12
+	VFMADD231PS  Z13, Z12, Z8
+	VFMADD231PS  Z14, Z12, Z9
+	VBROADCASTSS (R10)(DX*2), Z12
+	VFMADD231PS  Z13, Z12, Z10
+	VFMADD231PS  Z14, Z12, Z11
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         DI, R11
+	DECQ         R12
+	JNZ          loop6x2
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	VMOVUPS      Z0, (R10)
+	VMOVUPS      Z1, 64(R10)
+	VMOVUPS      Z2, (R10)(R9*1)
+	VMOVUPS      Z3, 64(R10)(R9*1)
+	VMOVUPS      Z4, (R10)(R9*2)
+	VMOVUPS      Z5, 64(R10)(R9*2)
+	VMOVUPS      Z6, (R11)
+	VMOVUPS      Z7, 64(R11)
+	VMOVUPS      Z8, (R11)(R9*1)
+	VMOVUPS      Z9, 64(R11)(R9*1)
+	VMOVUPS      Z10, (R11)(R9*2)
+	VMOVUPS      Z11, 64(R11)(R9*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel6x2
+	VZEROUPPER
+	RET
+
+panel6x1:
+	CMPQ      acc+128(FP), $0x00
+	JEQ       zero6x1
+	MOVQ      ldc+48(FP), R9
+	MOVQ      AX, R10
+	LEAQ      (R10)(R9*2), R11
+	ADDQ      R9, R11
+	VMOVUPS.Z (R10), K1, Z0
+	VMOVUPS.Z (R10)(R9*1), K1, Z1
+	VMOVUPS.Z (R10)(R9*2), K1, Z2
+	VMOVUPS.Z (R11), K1, Z3
+	VMOVUPS.Z (R11)(R9*1), K1, Z4
+	VMOVUPS.Z (R11)(R9*2), K1, Z5
+	JMP       start6x1
+
+zero6x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+
+start6x1:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	MOVQ SI, R11
+	MOVQ k+32(FP), R12
+
+loop6x1:
+	VMOVUPS.Z    (R11), K1, Z7
+	VMOVUPS      Z7, (R8)
+	ADDQ         $0x40, R8
+	VBROADCASTSS (R9), Z6
+	VFMADD231PS  Z7, Z6, Z0
+	VBROADCASTSS (R9)(DX*1), Z6
+	VFMADD231PS  Z7, Z6, Z1
+	VBROADCASTSS (R9)(DX*2), Z6
+	VFMADD231PS  Z7, Z6, Z2
+	VBROADCASTSS (R10), Z6
+	VFMADD231PS  Z7, Z6, Z3
+	VBROADCASTSS (R10)(DX*1), Z6
+	VFMADD231PS  Z7, Z6, Z4
+	VBROADCASTSS (R10)(DX*2), Z6
+	VFMADD231PS  Z7, Z6, Z5
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         DI, R11
+	DECQ         R12
+	JNZ          loop6x1
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	VMOVUPS      Z0, K1, (R10)
+	VMOVUPS      Z1, K1, (R10)(R9*1)
+	VMOVUPS      Z2, K1, (R10)(R9*2)
+	VMOVUPS      Z3, K1, (R11)
+	VMOVUPS      Z4, K1, (R11)(R9*1)
+	VMOVUPS      Z5, K1, (R11)(R9*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel6x1
+	VZEROUPPER
+	RET
+
+panel5x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero5x2
+	MOVQ    ldc+48(FP), R9
+	MOVQ    AX, R10
+	LEAQ    (R10)(R9*2), R11
+	ADDQ    R9, R11
+	VMOVUPS (R10), Z0
+	VMOVUPS 64(R10), Z1
+	VMOVUPS (R10)(R9*1), Z2
+	VMOVUPS 64(R10)(R9*1), Z3
+	VMOVUPS (R10)(R9*2), Z4
+	VMOVUPS 64(R10)(R9*2), Z5
+	VMOVUPS (R11), Z6
+	VMOVUPS 64(R11), Z7
+	VMOVUPS (R11)(R9*1), Z8
+	VMOVUPS 64(R11)(R9*1), Z9
+	JMP     start5x2
+
+zero5x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+
+start5x2:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	MOVQ SI, R11
+	MOVQ k+32(FP), R12
+	MOVQ ahead+112(FP), R13
+
+loop5x2:
+	VMOVUPS      (R11), Z11
+	VMOVUPS      64(R11), Z12
+	PREFETCHT0   (R11)(R13*1)
+	PREFETCHT0   64(R11)(R13*1)
+	VMOVUPS      Z11, (R8)
+	VMOVUPS      Z12, 64(R8)
+	ADDQ         $0x00000080, R8
+	VBROADCASTSS (R9), Z10
+	VFMADD231PS  Z11, Z10, Z0
+	VFMADD231PS  Z12, Z10, Z1
+	VBROADCASTSS (R9)(DX*1), Z10
+	VFMADD231PS  Z11, Z10, Z2
+	VFMADD231PS  Z12, Z10, Z3
+	VBROADCASTSS (R9)(DX*2), Z10
+	VFMADD231PS  Z11, Z10, Z4
+	VFMADD231PS  Z12, Z10, Z5
+	VBROADCASTSS (R10), Z10
+	VFMADD231PS  Z11, Z10, Z6
+	VFMADD231PS  Z12, Z10, Z7
+	VBROADCASTSS (R10)(DX*1), Z10
+	VFMADD231PS  Z11, Z10, Z8
+	VFMADD231PS  Z12, Z10, Z9
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         DI, R11
+	DECQ         R12
+	JNZ          loop5x2
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	VMOVUPS      Z0, (R10)
+	VMOVUPS      Z1, 64(R10)
+	VMOVUPS      Z2, (R10)(R9*1)
+	VMOVUPS      Z3, 64(R10)(R9*1)
+	VMOVUPS      Z4, (R10)(R9*2)
+	VMOVUPS      Z5, 64(R10)(R9*2)
+	VMOVUPS      Z6, (R11)
+	VMOVUPS      Z7, 64(R11)
+	VMOVUPS      Z8, (R11)(R9*1)
+	VMOVUPS      Z9, 64(R11)(R9*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel5x2
+	VZEROUPPER
+	RET
+
+panel5x1:
+	CMPQ      acc+128(FP), $0x00
+	JEQ       zero5x1
+	MOVQ      ldc+48(FP), R9
+	MOVQ      AX, R10
+	LEAQ      (R10)(R9*2), R11
+	ADDQ      R9, R11
+	VMOVUPS.Z (R10), K1, Z0
+	VMOVUPS.Z (R10)(R9*1), K1, Z1
+	VMOVUPS.Z (R10)(R9*2), K1, Z2
+	VMOVUPS.Z (R11), K1, Z3
+	VMOVUPS.Z (R11)(R9*1), K1, Z4
+	JMP       start5x1
+
+zero5x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+
+start5x1:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	MOVQ SI, R11
+	MOVQ k+32(FP), R12
+
+loop5x1:
+	VMOVUPS.Z    (R11), K1, Z6
+	VMOVUPS      Z6, (R8)
+	ADDQ         $0x40, R8
+	VBROADCASTSS (R9), Z5
+	VFMADD231PS  Z6, Z5, Z0
+	VBROADCASTSS (R9)(DX*1), Z5
+	VFMADD231PS  Z6, Z5, Z1
+	VBROADCASTSS (R9)(DX*2), Z5
+	VFMADD231PS  Z6, Z5, Z2
+	VBROADCASTSS (R10), Z5
+	VFMADD231PS  Z6, Z5, Z3
+	VBROADCASTSS (R10)(DX*1), Z5
+	VFMADD231PS  Z6, Z5, Z4
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         DI, R11
+	DECQ         R12
+	JNZ          loop5x1
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	VMOVUPS      Z0, K1, (R10)
+	VMOVUPS      Z1, K1, (R10)(R9*1)
+	VMOVUPS      Z2, K1, (R10)(R9*2)
+	VMOVUPS      Z3, K1, (R11)
+	VMOVUPS      Z4, K1, (R11)(R9*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel5x1
+	VZEROUPPER
+	RET
+
+panel4x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero4x2
+	MOVQ    ldc+48(FP), R9
+	MOVQ    AX, R10
+	LEAQ    (R10)(R9*2), R11
+	ADDQ    R9, R11
+	VMOVUPS (R10), Z0
+	VMOVUPS 64(R10), Z1
+	VMOVUPS (R10)(R9*1), Z2
+	VMOVUPS 64(R10)(R9*1), Z3
+	VMOVUPS (R10)(R9*2), Z4
+	VMOVUPS 64(R10)(R9*2), Z5
+	VMOVUPS (R11), Z6
+	VMOVUPS 64(R11), Z7
+	JMP     start4x2
+
+zero4x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+
+start4x2:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	MOVQ SI, R11
+	MOVQ k+32(FP), R12
+	MOVQ ahead+112(FP), R13
+
+loop4x2:
+	VMOVUPS      (R11), Z9
+	VMOVUPS      64(R11), Z10
+	PREFETCHT0   (R11)(R13*1)
+	PREFETCHT0   64(R11)(R13*1)
+	VMOVUPS      Z9, (R8)
+	VMOVUPS      Z10, 64(R8)
+	ADDQ         $0x00000080, R8
+	VBROADCASTSS (R9), Z8
+	VFMADD231PS  Z9, Z8, Z0
+	VFMADD231PS  Z10, Z8, Z1
+	VBROADCASTSS (R9)(DX*1), Z8
+	VFMADD231PS  Z9, Z8, Z2
+	VFMADD231PS  Z10, Z8, Z3
+	VBROADCASTSS (R9)(DX*2), Z8
+	VFMADD231PS  Z9, Z8, Z4
+	VFMADD231PS  Z10, Z8, Z5
+	VBROADCASTSS (R10), Z8
+	VFMADD231PS  Z9, Z8, Z6
+	VFMADD231PS  Z10, Z8, Z7
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         DI, R11
+	DECQ         R12
+	JNZ          loop4x2
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	VMOVUPS      Z0, (R10)
+	VMOVUPS      Z1, 64(R10)
+	VMOVUPS      Z2, (R10)(R9*1)
+	VMOVUPS      Z3, 64(R10)(R9*1)
+	VMOVUPS      Z4, (R10)(R9*2)
+	VMOVUPS      Z5, 64(R10)(R9*2)
+	VMOVUPS      Z6, (R11)
+	VMOVUPS      Z7, 64(R11)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel4x2
+	VZEROUPPER
+	RET
+
+panel4x1:
+	CMPQ      acc+128(FP), $0x00
+	JEQ       zero4x1
+	MOVQ      ldc+48(FP), R9
+	MOVQ      AX, R10
+	LEAQ      (R10)(R9*2), R11
+	ADDQ      R9, R11
+	VMOVUPS.Z (R10), K1, Z0
+	VMOVUPS.Z (R10)(R9*1), K1, Z1
+	VMOVUPS.Z (R10)(R9*2), K1, Z2
+	VMOVUPS.Z (R11), K1, Z3
+	JMP       start4x1
+
+zero4x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+
+start4x1:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	MOVQ SI, R11
+	MOVQ k+32(FP), R12
+
+loop4x1:
+	VMOVUPS.Z    (R11), K1, Z5
+	VMOVUPS      Z5, (R8)
+	ADDQ         $0x40, R8
+	VBROADCASTSS (R9), Z4
+	VFMADD231PS  Z5, Z4, Z0
+	VBROADCASTSS (R9)(DX*1), Z4
+	VFMADD231PS  Z5, Z4, Z1
+	VBROADCASTSS (R9)(DX*2), Z4
+	VFMADD231PS  Z5, Z4, Z2
+	VBROADCASTSS (R10), Z4
+	VFMADD231PS  Z5, Z4, Z3
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         DI, R11
+	DECQ         R12
+	JNZ          loop4x1
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	VMOVUPS      Z0, K1, (R10)
+	VMOVUPS      Z1, K1, (R10)(R9*1)
+	VMOVUPS      Z2, K1, (R10)(R9*2)
+	VMOVUPS      Z3, K1, (R11)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel4x1
+	VZEROUPPER
+	RET
+
+panel3x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero3x2
+	MOVQ    ldc+48(FP), R9
+	MOVQ    AX, R10
+	VMOVUPS (R10), Z0
+	VMOVUPS 64(R10), Z1
+	VMOVUPS (R10)(R9*1), Z2
+	VMOVUPS 64(R10)(R9*1), Z3
+	VMOVUPS (R10)(R9*2), Z4
+	VMOVUPS 64(R10)(R9*2), Z5
+	JMP     start3x2
+
+zero3x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+
+start3x2:
+	MOVQ CX, R9
+	MOVQ SI, R10
+	MOVQ k+32(FP), R11
+	MOVQ ahead+112(FP), R12
+
+loop3x2:
+	VMOVUPS      (R10), Z7
+	VMOVUPS      64(R10), Z8
+	PREFETCHT0   (R10)(R12*1)
+	PREFETCHT0   64(R10)(R12*1)
+	VMOVUPS      Z7, (R8)
+	VMOVUPS      Z8, 64(R8)
+	ADDQ         $0x00000080, R8
+	VBROADCASTSS (R9), Z6
+	VFMADD231PS  Z7, Z6, Z0
+	VFMADD231PS  Z8, Z6, Z1
+	VBROADCASTSS (R9)(DX*1), Z6
+	VFMADD231PS  Z7, Z6, Z2
+	VFMADD231PS  Z8, Z6, Z3
+	VBROADCASTSS (R9)(DX*2), Z6
+	VFMADD231PS  Z7, Z6, Z4
+	VFMADD231PS  Z8, Z6, Z5
+	ADDQ         BX, R9
+	ADDQ         DI, R10
+	DECQ         R11
+	JNZ          loop3x2
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	VMOVUPS      Z0, (R10)
+	VMOVUPS      Z1, 64(R10)
+	VMOVUPS      Z2, (R10)(R9*1)
+	VMOVUPS      Z3, 64(R10)(R9*1)
+	VMOVUPS      Z4, (R10)(R9*2)
+	VMOVUPS      Z5, 64(R10)(R9*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel3x2
+	VZEROUPPER
+	RET
+
+panel3x1:
+	CMPQ      acc+128(FP), $0x00
+	JEQ       zero3x1
+	MOVQ      ldc+48(FP), R9
+	MOVQ      AX, R10
+	VMOVUPS.Z (R10), K1, Z0
+	VMOVUPS.Z (R10)(R9*1), K1, Z1
+	VMOVUPS.Z (R10)(R9*2), K1, Z2
+	JMP       start3x1
+
+zero3x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+
+start3x1:
+	MOVQ CX, R9
+	MOVQ SI, R10
+	MOVQ k+32(FP), R11
+
+loop3x1:
+	VMOVUPS.Z    (R10), K1, Z4
+	VMOVUPS      Z4, (R8)
+	ADDQ         $0x40, R8
+	VBROADCASTSS (R9), Z3
+	VFMADD231PS  Z4, Z3, Z0
+	VBROADCASTSS (R9)(DX*1), Z3
+	VFMADD231PS  Z4, Z3, Z1
+	VBROADCASTSS (R9)(DX*2), Z3
+	VFMADD231PS  Z4, Z3, Z2
+	ADDQ         BX, R9
+	ADDQ         DI, R10
+	DECQ         R11
+	JNZ          loop3x1
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	VMOVUPS      Z0, K1, (R10)
+	VMOVUPS      Z1, K1, (R10)(R9*1)
+	VMOVUPS      Z2, K1, (R10)(R9*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel3x1
+	VZEROUPPER
+	RET
+
+panel2x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero2x2
+	MOVQ    ldc+48(FP), R9
+	MOVQ    AX, R10
+	VMOVUPS (R10), Z0
+	VMOVUPS 64(R10), Z1
+	VMOVUPS (R10)(R9*1), Z2
+	VMOVUPS 64(R10)(R9*1), Z3
+	JMP     start2x2
+
+zero2x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+
+start2x2:
+	MOVQ CX, R9
+	MOVQ SI, R10
+	MOVQ k+32(FP), R11
+	MOVQ ahead+112(FP), R12
+
+loop2x2:
+	VMOVUPS      (R10), Z5
+	VMOVUPS      64(R10), Z6
+	PREFETCHT0   (R10)(R12*1)
+	PREFETCHT0   64(R10)(R12*1)
+	VMOVUPS      Z5, (R8)
+	VMOVUPS      Z6, 64(R8)
+	ADDQ         $0x00000080, R8
+	VBROADCASTSS (R9), Z4
+	VFMADD231PS  Z5, Z4, Z0
+	VFMADD231PS  Z6, Z4, Z1
+	VBROADCASTSS (R9)(DX*1), Z4
+	VFMADD231PS  Z5, Z4, Z2
+	VFMADD231PS  Z6, Z4, Z3
+	ADDQ         BX, R9
+	ADDQ         DI, R10
+	DECQ         R11
+	JNZ          loop2x2
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	VMOVUPS      Z0, (R10)
+	VMOVUPS      Z1, 64(R10)
+	VMOVUPS      Z2, (R10)(R9*1)
+	VMOVUPS      Z3, 64(R10)(R9*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel2x2
+	VZEROUPPER
+	RET
+
+panel2x1:
+	CMPQ      acc+128(FP), $0x00
+	JEQ       zero2x1
+	MOVQ      ldc+48(FP), R9
+	MOVQ      AX, R10
+	VMOVUPS.Z (R10), K1, Z0
+	VMOVUPS.Z (R10)(R9*1), K1, Z1
+	JMP       start2x1
+
+zero2x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+
+start2x1:
+	MOVQ CX, R9
+	MOVQ SI, R10
+	MOVQ k+32(FP), R11
+
+loop2x1:
+	VMOVUPS.Z    (R10), K1, Z3
+	VMOVUPS      Z3, (R8)
+	ADDQ         $0x40, R8
+	VBROADCASTSS (R9), Z2
+	VFMADD231PS  Z3, Z2, Z0
+	VBROADCASTSS (R9)(DX*1), Z2
+	VFMADD231PS  Z3, Z2, Z1
+	ADDQ         BX, R9
+	ADDQ         DI, R10
+	DECQ         R11
+	JNZ          loop2x1
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	VMOVUPS      Z0, K1, (R10)
+	VMOVUPS      Z1, K1, (R10)(R9*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel2x1
+	VZEROUPPER
+	RET
+
+// func packRowsF32AVX512(cols int, rows int, dst *float32, ldd int, src *float32, lds int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·packRowsF32AVX512(SB), NOSPLIT, $0-48
+	MOVQ  cols+0(FP), AX
+	MOVL  $0xffffffff, CX
+	BZHIL AX, CX, CX
+	KMOVW CX, K1
+	MOVQ  rows+8(FP), AX
+	MOVQ  dst+16(FP), CX
+	MOVQ  ldd+24(FP), DX
+	MOVQ  src+32(FP), BX
+	MOVQ  lds+40(FP), SI
+
+row:
+	VMOVUPS.Z  (BX), K1, Z0
+	PREFETCHT0 (BX)(SI*2)
+	VMOVUPS    Z0, K1, (CX)
 	ADDQ       SI, BX
 	ADDQ       DX, CX
 	DECQ       AX
-	JNZ        single
+	JNZ        row
 	VZEROUPPER
 	RET
 
@@ -4898,9 +7169,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func dotF64AVX512(mr int, nr int, groups int, k int, c *float64, rs int, cs int, a *float64, lda int, b *float64, ldb int)
-// Requires: AVX, AVX512F, AVX512VL, BMI2
-TEXT ·dotF64AVX512(SB), NOSPLIT, $0-88
+// func dotF64AVX512(mr int, nr int, groups int, k int, c *float64, rs int, cs int, a *float64, lda int, b *float64, ldb int, ask *float64, step int, lds int)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, MMX+
+TEXT ·dotF64AVX512(SB), NOSPLIT, $0-112
 	MOVQ k+24(FP), AX
 	ANDQ $0x07, AX
 	MOVQ c+32(FP), CX
@@ -4996,10 +7267,13 @@ tile8x1:
 	ADDQ   BX, R10
 	MOVQ   SI, R11
 	MOVQ   k+24(FP), R12
+	MOVQ   ask+88(FP), R13
 	SHRQ   $0x03, R12
 	JZ     tail8x1
 
 loop8x1:
+	PREFETCHT1  (R13)
+	ADDQ        step+96(FP), R13
 	VMOVUPD     (R11), Z8
 	VFMADD231PD (DI), Z8, Z0
 	VFMADD231PD (DI)(BX*1), Z8, Z1
@@ -5107,6 +7381,8 @@ sum8x1:
 	LEAQ          (DX)(BX*8), DX
 	MOVQ          rs+40(FP), DI
 	LEAQ          (CX)(DI*8), CX
+	MOVQ          lds+104(FP), DI
+	ADDQ          DI, ask+88(FP)
 	DECQ          R8
 	JNZ           tile8x1
 	VZEROUPPER
@@ -5140,10 +7416,13 @@ tile4x5:
 	LEAQ   (R11)(DI*2), R12
 	ADDQ   DI, R12
 	MOVQ   k+24(FP), R13
+	MOVQ   ask+88(FP), R14
 	SHRQ   $0x03, R13
 	JZ     tail4x5
 
 loop4x5:
+	PREFETCHT1  (R14)
+	ADDQ        step+96(FP), R14
 	VMOVUPD     (R9), Z20
 	VMOVUPD     (R9)(BX*1), Z21
 	VMOVUPD     (R9)(BX*2), Z22
@@ -5398,6 +7677,8 @@ others4x5:
 	LEAQ      (DX)(BX*4), DX
 	MOVQ      rs+40(FP), R9
 	LEAQ      (CX)(R9*4), CX
+	MOVQ      lds+104(FP), R9
+	ADDQ      R9, ask+88(FP)
 	DECQ      R8
 	JNZ       tile4x5
 	VZEROUPPER
@@ -5427,10 +7708,13 @@ tile4x4:
 	LEAQ   (R11)(DI*2), R12
 	ADDQ   DI, R12
 	MOVQ   k+24(FP), R13
+	MOVQ   ask+88(FP), R14
 	SHRQ   $0x03, R13
 	JZ     tail4x4
 
 loop4x4:
+	PREFETCHT1  (R14)
+	ADDQ        step+96(FP), R14
 	VMOVUPD     (R9), Z16
 	VMOVUPD     (R9)(BX*1), Z17
 	VMOVUPD     (R9)(BX*2), Z18
@@ -5647,6 +7931,8 @@ others4x4:
 	LEAQ (DX)(BX*4), DX
 	MOVQ rs+40(FP), R9
 	LEAQ (CX)(R9*4), CX
+	MOVQ lds+104(FP), R9
+	ADDQ R9, ask+88(FP)
 	DECQ R8
 	JNZ  tile4x4
 	VZEROUPPER
@@ -5670,10 +7956,13 @@ tile4x3:
 	ADDQ   BX, R10
 	MOVQ   SI, R11
 	MOVQ   k+24(FP), R12
+	MOVQ   ask+88(FP), R13
 	SHRQ   $0x03, R12
 	JZ     tail4x3
 
 loop4x3:
+	PREFETCHT1  (R13)
+	ADDQ        step+96(FP), R13
 	VMOVUPD     (R9), Z12
 	VMOVUPD     (R9)(BX*1), Z13
 	VMOVUPD     (R9)(BX*2), Z14
@@ -5839,6 +8128,8 @@ others4x3:
 	LEAQ      (DX)(BX*4), DX
 	MOVQ      rs+40(FP), R9
 	LEAQ      (CX)(R9*4), CX
+	MOVQ      lds+104(FP), R9
+	ADDQ      R9, ask+88(FP)
 	DECQ      R8
 	JNZ       tile4x3
 	VZEROUPPER
@@ -5858,10 +8149,13 @@ tile4x2:
 	ADDQ   BX, R10
 	MOVQ   SI, R11
 	MOVQ   k+24(FP), R12
+	MOVQ   ask+88(FP), R13
 	SHRQ   $0x03, R12
 	JZ     tail4x2
 
 loop4x2:
+	PREFETCHT1  (R13)
+	ADDQ        step+96(FP), R13
 	VMOVUPD     (R9), Z8
 	VMOVUPD     (R9)(BX*1), Z9
 	VMOVUPD     (R9)(BX*2), Z10
@@ -5989,6 +8283,8 @@ others4x2:
 	LEAQ (DX)(BX*4), DX
 	MOVQ rs+40(FP), R9
 	LEAQ (CX)(R9*4), CX
+	MOVQ lds+104(FP), R9
+	ADDQ R9, ask+88(FP)
 	DECQ R8
 	JNZ  tile4x2
 	VZEROUPPER
@@ -6004,10 +8300,13 @@ tile4x1:
 	ADDQ   BX, R9
 	MOVQ   SI, R10
 	MOVQ   k+24(FP), R11
+	MOVQ   ask+88(FP), R12
 	SHRQ   $0x03, R11
 	JZ     tail4x1
 
 loop4x1:
+	PREFETCHT1  (R12)
+	ADDQ        step+96(FP), R12
 	VMOVUPD     (R10), Z4
 	VFMADD231PD (DI), Z4, Z0
 	VFMADD231PD (DI)(BX*1), Z4, Z1
@@ -6072,6 +8371,8 @@ sum4x1:
 	LEAQ          (DX)(BX*4), DX
 	MOVQ          rs+40(FP), DI
 	LEAQ          (CX)(DI*4), CX
+	MOVQ          lds+104(FP), DI
+	ADDQ          DI, ask+88(FP)
 	DECQ          R8
 	JNZ           tile4x1
 	VZEROUPPER
@@ -6088,10 +8389,13 @@ tile1x5:
 	LEAQ   (R10)(DI*2), R11
 	ADDQ   DI, R11
 	MOVQ   k+24(FP), R12
+	MOVQ   ask+88(FP), R13
 	SHRQ   $0x03, R12
 	JZ     tail1x5
 
 loop1x5:
+	PREFETCHT1  (R13)
+	ADDQ        step+96(FP), R13
 	VMOVUPD     (R9), Z5
 	VMOVUPD     (R10), Z6
 	VFMADD231PD Z5, Z6, Z0
@@ -6187,6 +8491,8 @@ others1x5:
 	LEAQ   (DX)(BX*1), DX
 	MOVQ   rs+40(FP), R9
 	LEAQ   (CX)(R9*1), CX
+	MOVQ   lds+104(FP), R9
+	ADDQ   R9, ask+88(FP)
 	DECQ   R8
 	JNZ    tile1x5
 	VZEROUPPER
@@ -6202,10 +8508,13 @@ tile1x4:
 	LEAQ   (R10)(DI*2), R11
 	ADDQ   DI, R11
 	MOVQ   k+24(FP), R12
+	MOVQ   ask+88(FP), R13
 	SHRQ   $0x03, R12
 	JZ     tail1x4
 
 loop1x4:
+	PREFETCHT1  (R13)
+	ADDQ        step+96(FP), R13
 	VMOVUPD     (R9), Z4
 	VMOVUPD     (R10), Z5
 	VFMADD231PD Z4, Z5, Z0
@@ -6288,6 +8597,8 @@ others1x4:
 	LEAQ (DX)(BX*1), DX
 	MOVQ rs+40(FP), R9
 	LEAQ (CX)(R9*1), CX
+	MOVQ lds+104(FP), R9
+	ADDQ R9, ask+88(FP)
 	DECQ R8
 	JNZ  tile1x4
 	VZEROUPPER
@@ -6300,10 +8611,13 @@ tile1x3:
 	MOVQ   DX, R9
 	MOVQ   SI, R10
 	MOVQ   k+24(FP), R11
+	MOVQ   ask+88(FP), R12
 	SHRQ   $0x03, R11
 	JZ     tail1x3
 
 loop1x3:
+	PREFETCHT1  (R12)
+	ADDQ        step+96(FP), R12
 	VMOVUPD     (R9), Z3
 	VMOVUPD     (R10), Z4
 	VFMADD231PD Z3, Z4, Z0
@@ -6372,6 +8686,8 @@ others1x3:
 	LEAQ   (DX)(BX*1), DX
 	MOVQ   rs+40(FP), R9
 	LEAQ   (CX)(R9*1), CX
+	MOVQ   lds+104(FP), R9
+	ADDQ   R9, ask+88(FP)
 	DECQ   R8
 	JNZ    tile1x3
 	VZEROUPPER
@@ -6383,10 +8699,13 @@ tile1x2:
 	MOVQ   DX, R9
 	MOVQ   SI, R10
 	MOVQ   k+24(FP), R11
+	MOVQ   ask+88(FP), R12
 	SHRQ   $0x03, R11
 	JZ     tail1x2
 
 loop1x2:
+	PREFETCHT1  (R12)
+	ADDQ        step+96(FP), R12
 	VMOVUPD     (R9), Z2
 	VMOVUPD     (R10), Z3
 	VFMADD231PD Z2, Z3, Z0
@@ -6442,6 +8761,8 @@ others1x2:
 	LEAQ (DX)(BX*1), DX
 	MOVQ rs+40(FP), R9
 	LEAQ (CX)(R9*1), CX
+	MOVQ lds+104(FP), R9
+	ADDQ R9, ask+88(FP)
 	DECQ R8
 	JNZ  tile1x2
 	VZEROUPPER
@@ -6452,10 +8773,13 @@ tile1x1:
 	MOVQ   DX, DI
 	MOVQ   SI, R9
 	MOVQ   k+24(FP), R10
+	MOVQ   ask+88(FP), R11
 	SHRQ   $0x03, R10
 	JZ     tail1x1
 
 loop1x1:
+	PREFETCHT1  (R11)
+	ADDQ        step+96(FP), R11
 	VMOVUPD     (R9), Z1
 	VFMADD231PD (DI), Z1, Z0
 	ADDQ        $0x40, DI
@@ -6489,14 +8813,16 @@ sum1x1:
 	LEAQ          (DX)(BX*1), DX
 	MOVQ          rs+40(FP), DI
 	LEAQ          (CX)(DI*1), CX
+	MOVQ          lds+104(FP), DI
+	ADDQ          DI, ask+88(FP)
 	DECQ          R8
 	JNZ           tile1x1
 	VZEROUPPER
 	RET
 
-// func outerF64AVX512(mr int, nv int, panels int, last int, k int, runs int, c *float64, ldc int, cs int, a *float64, ra int, ca int, jump int, as int, b *float64, ldb int, bs int, acc int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·outerF64AVX512(SB), NOSPLIT, $0-144
+// func outerF64AVX512(mr int, nv int, panels int, last int, k int, runs int, c *float64, ldc int, cs int, a *float64, ra int, ca int, jump int, as int, b *float64, ldb int, bs int, ahead int, acc int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·outerF64AVX512(SB), NOSPLIT, $0-152
 	MOVQ  last+24(FP), AX
 	MOVL  $0xffffffff, CX
 	BZHIL AX, CX, CX
@@ -6717,7 +9043,7 @@ not1x1:
 	RET
 
 panel12x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero12x2
 	MOVQ    ldc+56(FP), R8
 	MOVQ    AX, R9
@@ -6792,10 +9118,13 @@ start12x2:
 
 run12x2:
 	MOVQ k+32(FP), R14
+	MOVQ ahead+136(FP), R15
 
 loop12x2:
 	VMOVUPD      (R12), Z25
 	VMOVUPD      64(R12), Z26
+	PREFETCHT0   (R12)(R15*1)
+	PREFETCHT0   64(R12)(R15*1)
 	VBROADCASTSD (R8), Z24
 	VFMADD231PD  Z25, Z24, Z0
 	VFMADD231PD  Z26, Z24, Z1
@@ -6886,7 +9215,7 @@ loop12x2:
 	RET
 
 panel12x1:
-	CMPQ      acc+136(FP), $0x00
+	CMPQ      acc+144(FP), $0x00
 	JEQ       zero12x1
 	MOVQ      ldc+56(FP), R8
 	MOVQ      AX, R9
@@ -7006,7 +9335,7 @@ loop12x1:
 	RET
 
 panel11x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero11x2
 	MOVQ    ldc+56(FP), R8
 	MOVQ    AX, R9
@@ -7077,10 +9406,13 @@ start11x2:
 
 run11x2:
 	MOVQ k+32(FP), R14
+	MOVQ ahead+136(FP), R15
 
 loop11x2:
 	VMOVUPD      (R12), Z23
 	VMOVUPD      64(R12), Z24
+	PREFETCHT0   (R12)(R15*1)
+	PREFETCHT0   64(R12)(R15*1)
 	VBROADCASTSD (R8), Z22
 	VFMADD231PD  Z23, Z22, Z0
 	VFMADD231PD  Z24, Z22, Z1
@@ -7166,7 +9498,7 @@ loop11x2:
 	RET
 
 panel11x1:
-	CMPQ      acc+136(FP), $0x00
+	CMPQ      acc+144(FP), $0x00
 	JEQ       zero11x1
 	MOVQ      ldc+56(FP), R8
 	MOVQ      AX, R9
@@ -7281,7 +9613,7 @@ loop11x1:
 	RET
 
 panel10x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero10x2
 	MOVQ    ldc+56(FP), R8
 	MOVQ    AX, R9
@@ -7348,10 +9680,13 @@ start10x2:
 
 run10x2:
 	MOVQ k+32(FP), R14
+	MOVQ ahead+136(FP), R15
 
 loop10x2:
 	VMOVUPD      (R12), Z21
 	VMOVUPD      64(R12), Z22
+	PREFETCHT0   (R12)(R15*1)
+	PREFETCHT0   64(R12)(R15*1)
 	VBROADCASTSD (R8), Z20
 	VFMADD231PD  Z21, Z20, Z0
 	VFMADD231PD  Z22, Z20, Z1
@@ -7432,7 +9767,7 @@ loop10x2:
 	RET
 
 panel10x1:
-	CMPQ      acc+136(FP), $0x00
+	CMPQ      acc+144(FP), $0x00
 	JEQ       zero10x1
 	MOVQ      ldc+56(FP), R8
 	MOVQ      AX, R9
@@ -7542,7 +9877,7 @@ loop10x1:
 	RET
 
 panel9x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero9x2
 	MOVQ    ldc+56(FP), R8
 	MOVQ    AX, R9
@@ -7601,10 +9936,13 @@ start9x2:
 
 run9x2:
 	MOVQ k+32(FP), R13
+	MOVQ ahead+136(FP), R14
 
 loop9x2:
 	VMOVUPD      (R11), Z19
 	VMOVUPD      64(R11), Z20
+	PREFETCHT0   (R11)(R14*1)
+	PREFETCHT0   64(R11)(R14*1)
 	VBROADCASTSD (R8), Z18
 	VFMADD231PD  Z19, Z18, Z0
 	VFMADD231PD  Z20, Z18, Z1
@@ -7676,7 +10014,7 @@ loop9x2:
 	RET
 
 panel9x1:
-	CMPQ      acc+136(FP), $0x00
+	CMPQ      acc+144(FP), $0x00
 	JEQ       zero9x1
 	MOVQ      ldc+56(FP), R8
 	MOVQ      AX, R9
@@ -7773,7 +10111,7 @@ loop9x1:
 	RET
 
 panel8x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero8x2
 	MOVQ    ldc+56(FP), R8
 	MOVQ    AX, R9
@@ -7828,10 +10166,13 @@ start8x2:
 
 run8x2:
 	MOVQ k+32(FP), R13
+	MOVQ ahead+136(FP), R14
 
 loop8x2:
 	VMOVUPD      (R11), Z17
 	VMOVUPD      64(R11), Z18
+	PREFETCHT0   (R11)(R14*1)
+	PREFETCHT0   64(R11)(R14*1)
 	VBROADCASTSD (R8), Z16
 	VFMADD231PD  Z17, Z16, Z0
 	VFMADD231PD  Z18, Z16, Z1
@@ -7898,7 +10239,7 @@ loop8x2:
 	RET
 
 panel8x1:
-	CMPQ      acc+136(FP), $0x00
+	CMPQ      acc+144(FP), $0x00
 	JEQ       zero8x1
 	MOVQ      ldc+56(FP), R8
 	MOVQ      AX, R9
@@ -7990,7 +10331,7 @@ loop8x1:
 	RET
 
 panel7x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero7x2
 	MOVQ    ldc+56(FP), R8
 	MOVQ    AX, R9
@@ -8041,10 +10382,13 @@ start7x2:
 
 run7x2:
 	MOVQ k+32(FP), R13
+	MOVQ ahead+136(FP), R14
 
 loop7x2:
 	VMOVUPD      (R11), Z15
 	VMOVUPD      64(R11), Z16
+	PREFETCHT0   (R11)(R14*1)
+	PREFETCHT0   64(R11)(R14*1)
 	VBROADCASTSD (R8), Z14
 	VFMADD231PD  Z15, Z14, Z0
 	VFMADD231PD  Z16, Z14, Z1
@@ -8106,7 +10450,7 @@ loop7x2:
 	RET
 
 panel7x1:
-	CMPQ      acc+136(FP), $0x00
+	CMPQ      acc+144(FP), $0x00
 	JEQ       zero7x1
 	MOVQ      ldc+56(FP), R8
 	MOVQ      AX, R9
@@ -8193,7 +10537,7 @@ loop7x1:
 	RET
 
 panel6x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero6x2
 	MOVQ    ldc+56(FP), R8
 	MOVQ    AX, R9
@@ -8236,10 +10580,13 @@ start6x2:
 
 run6x2:
 	MOVQ k+32(FP), R12
+	MOVQ ahead+136(FP), R13
 
 loop6x2:
 	VMOVUPD      (R10), Z13
 	VMOVUPD      64(R10), Z14
+	PREFETCHT0   (R10)(R13*1)
+	PREFETCHT0   64(R10)(R13*1)
 	VBROADCASTSD (R8), Z12
 	VFMADD231PD  Z13, Z12, Z0
 	VFMADD231PD  Z14, Z12, Z1
@@ -8292,7 +10639,7 @@ loop6x2:
 	RET
 
 panel6x1:
-	CMPQ      acc+136(FP), $0x00
+	CMPQ      acc+144(FP), $0x00
 	JEQ       zero6x1
 	MOVQ      ldc+56(FP), R8
 	MOVQ      AX, R9
@@ -8366,7 +10713,7 @@ loop6x1:
 	RET
 
 panel5x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero5x2
 	MOVQ    ldc+56(FP), R8
 	MOVQ    AX, R9
@@ -8405,10 +10752,13 @@ start5x2:
 
 run5x2:
 	MOVQ k+32(FP), R12
+	MOVQ ahead+136(FP), R13
 
 loop5x2:
 	VMOVUPD      (R10), Z11
 	VMOVUPD      64(R10), Z12
+	PREFETCHT0   (R10)(R13*1)
+	PREFETCHT0   64(R10)(R13*1)
 	VBROADCASTSD (R8), Z10
 	VFMADD231PD  Z11, Z10, Z0
 	VFMADD231PD  Z12, Z10, Z1
@@ -8456,7 +10806,7 @@ loop5x2:
 	RET
 
 panel5x1:
-	CMPQ      acc+136(FP), $0x00
+	CMPQ      acc+144(FP), $0x00
 	JEQ       zero5x1
 	MOVQ      ldc+56(FP), R8
 	MOVQ      AX, R9
@@ -8525,7 +10875,7 @@ loop5x1:
 	RET
 
 panel4x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero4x2
 	MOVQ    ldc+56(FP), R8
 	MOVQ    AX, R9
@@ -8560,10 +10910,13 @@ start4x2:
 
 run4x2:
 	MOVQ k+32(FP), R12
+	MOVQ ahead+136(FP), R13
 
 loop4x2:
 	VMOVUPD      (R10), Z9
 	VMOVUPD      64(R10), Z10
+	PREFETCHT0   (R10)(R13*1)
+	PREFETCHT0   64(R10)(R13*1)
 	VBROADCASTSD (R8), Z8
 	VFMADD231PD  Z9, Z8, Z0
 	VFMADD231PD  Z10, Z8, Z1
@@ -8606,7 +10959,7 @@ loop4x2:
 	RET
 
 panel4x1:
-	CMPQ      acc+136(FP), $0x00
+	CMPQ      acc+144(FP), $0x00
 	JEQ       zero4x1
 	MOVQ      ldc+56(FP), R8
 	MOVQ      AX, R9
@@ -8670,7 +11023,7 @@ loop4x1:
 	RET
 
 panel3x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero3x2
 	MOVQ    ldc+56(FP), R8
 	MOVQ    AX, R9
@@ -8697,10 +11050,13 @@ start3x2:
 
 run3x2:
 	MOVQ k+32(FP), R11
+	MOVQ ahead+136(FP), R12
 
 loop3x2:
 	VMOVUPD      (R9), Z7
 	VMOVUPD      64(R9), Z8
+	PREFETCHT0   (R9)(R12*1)
+	PREFETCHT0   64(R9)(R12*1)
 	VBROADCASTSD (R8), Z6
 	VFMADD231PD  Z7, Z6, Z0
 	VFMADD231PD  Z8, Z6, Z1
@@ -8734,7 +11090,7 @@ loop3x2:
 	RET
 
 panel3x1:
-	CMPQ      acc+136(FP), $0x00
+	CMPQ      acc+144(FP), $0x00
 	JEQ       zero3x1
 	MOVQ      ldc+56(FP), R8
 	MOVQ      AX, R9
@@ -8785,7 +11141,7 @@ loop3x1:
 	RET
 
 panel2x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero2x2
 	MOVQ    ldc+56(FP), R8
 	MOVQ    AX, R9
@@ -8808,10 +11164,13 @@ start2x2:
 
 run2x2:
 	MOVQ k+32(FP), R11
+	MOVQ ahead+136(FP), R12
 
 loop2x2:
 	VMOVUPD      (R9), Z5
 	VMOVUPD      64(R9), Z6
+	PREFETCHT0   (R9)(R12*1)
+	PREFETCHT0   64(R9)(R12*1)
 	VBROADCASTSD (R8), Z4
 	VFMADD231PD  Z5, Z4, Z0
 	VFMADD231PD  Z6, Z4, Z1
@@ -8840,7 +11199,7 @@ loop2x2:
 	RET
 
 panel2x1:
-	CMPQ      acc+136(FP), $0x00
+	CMPQ      acc+144(FP), $0x00
 	JEQ       zero2x1
 	MOVQ      ldc+56(FP), R8
 	MOVQ      AX, R9
@@ -8886,7 +11245,7 @@ loop2x1:
 	RET
 
 panel1x12:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x12
 	MOVQ    ldc+56(FP), DX
 	MOVQ    AX, DX
@@ -8970,7 +11329,7 @@ loop1x12:
 	RET
 
 panel1x11:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x11
 	MOVQ    ldc+56(FP), DX
 	MOVQ    AX, DX
@@ -9050,7 +11409,7 @@ loop1x11:
 	RET
 
 panel1x10:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x10
 	MOVQ    ldc+56(FP), DX
 	MOVQ    AX, DX
@@ -9126,7 +11485,7 @@ loop1x10:
 	RET
 
 panel1x9:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x9
 	MOVQ    ldc+56(FP), DX
 	MOVQ    AX, DX
@@ -9198,7 +11557,7 @@ loop1x9:
 	RET
 
 panel1x8:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x8
 	MOVQ    ldc+56(FP), DX
 	MOVQ    AX, DX
@@ -9266,7 +11625,7 @@ loop1x8:
 	RET
 
 panel1x7:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x7
 	MOVQ    ldc+56(FP), DX
 	MOVQ    AX, DX
@@ -9330,7 +11689,7 @@ loop1x7:
 	RET
 
 panel1x6:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x6
 	MOVQ    ldc+56(FP), DX
 	MOVQ    AX, DX
@@ -9390,7 +11749,7 @@ loop1x6:
 	RET
 
 panel1x5:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x5
 	MOVQ    ldc+56(FP), DX
 	MOVQ    AX, DX
@@ -9446,7 +11805,7 @@ loop1x5:
 	RET
 
 panel1x4:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x4
 	MOVQ    ldc+56(FP), DX
 	MOVQ    AX, DX
@@ -9498,7 +11857,7 @@ loop1x4:
 	RET
 
 panel1x3:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x3
 	MOVQ    ldc+56(FP), DX
 	MOVQ    AX, DX
@@ -9546,7 +11905,7 @@ loop1x3:
 	RET
 
 panel1x2:
-	CMPQ    acc+136(FP), $0x00
+	CMPQ    acc+144(FP), $0x00
 	JEQ     zero1x2
 	MOVQ    ldc+56(FP), DX
 	MOVQ    AX, DX
@@ -9590,7 +11949,7 @@ loop1x2:
 	RET
 
 panel1x1:
-	CMPQ      acc+136(FP), $0x00
+	CMPQ      acc+144(FP), $0x00
 	JEQ       zero1x1
 	MOVQ      ldc+56(FP), DX
 	MOVQ      AX, DX
@@ -9630,62 +11989,2245 @@ loop1x1:
 	VZEROUPPER
 	RET
 
-// func packRowsF64AVX512(nv int, panels int, last int, rows int, dst *float64, ldd int, ps int, src *float64, lds int)
+// func outerPackF64AVX512(mr int, nv int, panels int, last int, k int, c *float64, ldc int, cs int, a *float64, ra int, ca int, b *float64, ldb int, bs int, ahead int, to *float64, acc int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·packRowsF64AVX512(SB), NOSPLIT, $0-72
-	MOVQ  last+16(FP), AX
+TEXT ·outerPackF64AVX512(SB), NOSPLIT, $0-136
+	MOVQ  last+24(FP), AX
 	MOVL  $0xffffffff, CX
 	BZHIL AX, CX, CX
 	KMOVW CX, K1
-	MOVQ  rows+24(FP), AX
-	MOVQ  dst+32(FP), CX
-	MOVQ  ldd+40(FP), DX
-	MOVQ  src+56(FP), BX
-	MOVQ  lds+64(FP), SI
-	CMPQ  nv+0(FP), $0x02
-	JNE   one
+	MOVQ  c+40(FP), AX
+	MOVQ  a+64(FP), CX
+	MOVQ  ra+72(FP), DX
+	MOVQ  ca+80(FP), BX
+	MOVQ  b+88(FP), SI
+	MOVQ  ldb+96(FP), DI
+	MOVQ  to+120(FP), R8
+	MOVQ  mr+0(FP), R9
+	MOVQ  nv+8(FP), R10
+	CMPQ  R9, $0x0c
+	JNE   not12x2
+	CMPQ  R10, $0x02
+	JEQ   panel12x2
 
-both:
-	MOVQ BX, DI
-	MOVQ CX, R8
-	MOVQ panels+8(FP), R9
+not12x2:
+	CMPQ R9, $0x0c
+	JNE  not12x1
+	CMPQ R10, $0x01
+	JEQ  panel12x1
 
-bothPanel:
-	VMOVUPD    (DI), Z0
-	VMOVUPD    64(DI), Z1
-	PREFETCHT0 (DI)(SI*2)
-	PREFETCHT0 64(DI)(SI*2)
-	VMOVUPD    Z0, (R8)
-	VMOVUPD    Z1, 64(R8)
-	ADDQ       $0x00000080, DI
-	ADDQ       ps+48(FP), R8
-	DECQ       R9
-	JNZ        bothPanel
-	ADDQ       SI, BX
-	ADDQ       DX, CX
-	DECQ       AX
-	JNZ        both
+not12x1:
+	CMPQ R9, $0x0b
+	JNE  not11x2
+	CMPQ R10, $0x02
+	JEQ  panel11x2
+
+not11x2:
+	CMPQ R9, $0x0b
+	JNE  not11x1
+	CMPQ R10, $0x01
+	JEQ  panel11x1
+
+not11x1:
+	CMPQ R9, $0x0a
+	JNE  not10x2
+	CMPQ R10, $0x02
+	JEQ  panel10x2
+
+not10x2:
+	CMPQ R9, $0x0a
+	JNE  not10x1
+	CMPQ R10, $0x01
+	JEQ  panel10x1
+
+not10x1:
+	CMPQ R9, $0x09
+	JNE  not9x2
+	CMPQ R10, $0x02
+	JEQ  panel9x2
+
+not9x2:
+	CMPQ R9, $0x09
+	JNE  not9x1
+	CMPQ R10, $0x01
+	JEQ  panel9x1
+
+not9x1:
+	CMPQ R9, $0x08
+	JNE  not8x2
+	CMPQ R10, $0x02
+	JEQ  panel8x2
+
+not8x2:
+	CMPQ R9, $0x08
+	JNE  not8x1
+	CMPQ R10, $0x01
+	JEQ  panel8x1
+
+not8x1:
+	CMPQ R9, $0x07
+	JNE  not7x2
+	CMPQ R10, $0x02
+	JEQ  panel7x2
+
+not7x2:
+	CMPQ R9, $0x07
+	JNE  not7x1
+	CMPQ R10, $0x01
+	JEQ  panel7x1
+
+not7x1:
+	CMPQ R9, $0x06
+	JNE  not6x2
+	CMPQ R10, $0x02
+	JEQ  panel6x2
+
+not6x2:
+	CMPQ R9, $0x06
+	JNE  not6x1
+	CMPQ R10, $0x01
+	JEQ  panel6x1
+
+not6x1:
+	CMPQ R9, $0x05
+	JNE  not5x2
+	CMPQ R10, $0x02
+	JEQ  panel5x2
+
+not5x2:
+	CMPQ R9, $0x05
+	JNE  not5x1
+	CMPQ R10, $0x01
+	JEQ  panel5x1
+
+not5x1:
+	CMPQ R9, $0x04
+	JNE  not4x2
+	CMPQ R10, $0x02
+	JEQ  panel4x2
+
+not4x2:
+	CMPQ R9, $0x04
+	JNE  not4x1
+	CMPQ R10, $0x01
+	JEQ  panel4x1
+
+not4x1:
+	CMPQ R9, $0x03
+	JNE  not3x2
+	CMPQ R10, $0x02
+	JEQ  panel3x2
+
+not3x2:
+	CMPQ R9, $0x03
+	JNE  not3x1
+	CMPQ R10, $0x01
+	JEQ  panel3x1
+
+not3x1:
+	CMPQ R9, $0x02
+	JNE  not2x2
+	CMPQ R10, $0x02
+	JEQ  panel2x2
+
+not2x2:
+	CMPQ R9, $0x02
+	JNE  not2x1
+	CMPQ R10, $0x01
+	JEQ  panel2x1
+
+not2x1:
 	VZEROUPPER
 	RET
 
-one:
-single:
-	MOVQ BX, DI
-	MOVQ CX, R8
-	MOVQ panels+8(FP), R9
+panel12x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero12x2
+	MOVQ    ldc+48(FP), R9
+	MOVQ    AX, R10
+	LEAQ    (R10)(R9*2), R11
+	ADDQ    R9, R11
+	LEAQ    (R11)(R9*2), R12
+	ADDQ    R9, R12
+	LEAQ    (R12)(R9*2), R13
+	ADDQ    R9, R13
+	VMOVUPD (R10), Z0
+	VMOVUPD 64(R10), Z1
+	VMOVUPD (R10)(R9*1), Z2
+	VMOVUPD 64(R10)(R9*1), Z3
+	VMOVUPD (R10)(R9*2), Z4
+	VMOVUPD 64(R10)(R9*2), Z5
+	VMOVUPD (R11), Z6
+	VMOVUPD 64(R11), Z7
+	VMOVUPD (R11)(R9*1), Z8
+	VMOVUPD 64(R11)(R9*1), Z9
+	VMOVUPD (R11)(R9*2), Z10
+	VMOVUPD 64(R11)(R9*2), Z11
+	VMOVUPD (R12), Z12
+	VMOVUPD 64(R12), Z13
+	VMOVUPD (R12)(R9*1), Z14
+	VMOVUPD 64(R12)(R9*1), Z15
+	VMOVUPD (R12)(R9*2), Z16
+	VMOVUPD 64(R12)(R9*2), Z17
+	VMOVUPD (R13), Z18
+	VMOVUPD 64(R13), Z19
+	VMOVUPD (R13)(R9*1), Z20
+	VMOVUPD 64(R13)(R9*1), Z21
+	VMOVUPD (R13)(R9*2), Z22
+	VMOVUPD 64(R13)(R9*2), Z23
+	JMP     start12x2
 
-singlePanel:
-	VMOVUPD.Z  (DI), K1, Z0
-	PREFETCHT0 (DI)(SI*2)
-	VMOVUPD    Z0, K1, (R8)
-	ADDQ       $0x40, DI
-	ADDQ       ps+48(FP), R8
-	DECQ       R9
-	JNZ        singlePanel
+zero12x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
+	VPXORD Z20, Z20, Z20
+	VPXORD Z21, Z21, Z21
+	VPXORD Z22, Z22, Z22
+	VPXORD Z23, Z23, Z23
+
+start12x2:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	LEAQ (R11)(DX*2), R12
+	ADDQ DX, R12
+	MOVQ SI, R13
+	MOVQ k+32(FP), R14
+	MOVQ ahead+112(FP), R15
+
+loop12x2:
+	VMOVUPD      (R13), Z25
+	VMOVUPD      64(R13), Z26
+	PREFETCHT0   (R13)(R15*1)
+	PREFETCHT0   64(R13)(R15*1)
+	VMOVUPD      Z25, (R8)
+	VMOVUPD      Z26, 64(R8)
+	ADDQ         $0x00000080, R8
+	VBROADCASTSD (R9), Z24
+	VFMADD231PD  Z25, Z24, Z0
+	VFMADD231PD  Z26, Z24, Z1
+	VBROADCASTSD (R9)(DX*1), Z24
+	VFMADD231PD  Z25, Z24, Z2
+	VFMADD231PD  Z26, Z24, Z3
+	VBROADCASTSD (R9)(DX*2), Z24
+	VFMADD231PD  Z25, Z24, Z4
+	VFMADD231PD  Z26, Z24, Z5
+	VBROADCASTSD (R10), Z24
+	VFMADD231PD  Z25, Z24, Z6
+	VFMADD231PD  Z26, Z24, Z7
+	VBROADCASTSD (R10)(DX*1), Z24
+	VFMADD231PD  Z25, Z24, Z8
+	VFMADD231PD  Z26, Z24, Z9
+	VBROADCASTSD (R10)(DX*2), Z24
+	VFMADD231PD  Z25, Z24, Z10
+	VFMADD231PD  Z26, Z24, Z11
+	VBROADCASTSD (R11), Z24
+	VFMADD231PD  Z25, Z24, Z12
+	VFMADD231PD  Z26, Z24, Z13
+	VBROADCASTSD (R11)(DX*1), Z24
+	VFMADD231PD  Z25, Z24, Z14
+	VFMADD231PD  Z26, Z24, Z15
+	VBROADCASTSD (R11)(DX*2), Z24
+	VFMADD231PD  Z25, Z24, Z16
+	VFMADD231PD  Z26, Z24, Z17
+	VBROADCASTSD (R12), Z24
+	VFMADD231PD  Z25, Z24, Z18
+	VFMADD231PD  Z26, Z24, Z19
+	VBROADCASTSD (R12)(DX*1), Z24
+	VFMADD231PD  Z25, Z24, Z20
+	VFMADD231PD  Z26, Z24, Z21
+	VBROADCASTSD (R12)(DX*2), Z24
+	VFMADD231PD  Z25, Z24, Z22
+	VFMADD231PD  Z26, Z24, Z23
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         BX, R12
+	ADDQ         DI, R13
+	DECQ         R14
+	JNZ          loop12x2
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	LEAQ         (R12)(R9*2), R13
+	ADDQ         R9, R13
+	VMOVUPD      Z0, (R10)
+	VMOVUPD      Z1, 64(R10)
+	VMOVUPD      Z2, (R10)(R9*1)
+	VMOVUPD      Z3, 64(R10)(R9*1)
+	VMOVUPD      Z4, (R10)(R9*2)
+	VMOVUPD      Z5, 64(R10)(R9*2)
+	VMOVUPD      Z6, (R11)
+	VMOVUPD      Z7, 64(R11)
+	VMOVUPD      Z8, (R11)(R9*1)
+	VMOVUPD      Z9, 64(R11)(R9*1)
+	VMOVUPD      Z10, (R11)(R9*2)
+	VMOVUPD      Z11, 64(R11)(R9*2)
+	VMOVUPD      Z12, (R12)
+	VMOVUPD      Z13, 64(R12)
+	VMOVUPD      Z14, (R12)(R9*1)
+	VMOVUPD      Z15, 64(R12)(R9*1)
+	VMOVUPD      Z16, (R12)(R9*2)
+	VMOVUPD      Z17, 64(R12)(R9*2)
+	VMOVUPD      Z18, (R13)
+	VMOVUPD      Z19, 64(R13)
+	VMOVUPD      Z20, (R13)(R9*1)
+	VMOVUPD      Z21, 64(R13)(R9*1)
+	VMOVUPD      Z22, (R13)(R9*2)
+	VMOVUPD      Z23, 64(R13)(R9*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel12x2
+	VZEROUPPER
+	RET
+
+panel12x1:
+	CMPQ      acc+128(FP), $0x00
+	JEQ       zero12x1
+	MOVQ      ldc+48(FP), R9
+	MOVQ      AX, R10
+	LEAQ      (R10)(R9*2), R11
+	ADDQ      R9, R11
+	LEAQ      (R11)(R9*2), R12
+	ADDQ      R9, R12
+	LEAQ      (R12)(R9*2), R13
+	ADDQ      R9, R13
+	VMOVUPD.Z (R10), K1, Z0
+	VMOVUPD.Z (R10)(R9*1), K1, Z1
+	VMOVUPD.Z (R10)(R9*2), K1, Z2
+	VMOVUPD.Z (R11), K1, Z3
+	VMOVUPD.Z (R11)(R9*1), K1, Z4
+	VMOVUPD.Z (R11)(R9*2), K1, Z5
+	VMOVUPD.Z (R12), K1, Z6
+	VMOVUPD.Z (R12)(R9*1), K1, Z7
+	VMOVUPD.Z (R12)(R9*2), K1, Z8
+	VMOVUPD.Z (R13), K1, Z9
+	VMOVUPD.Z (R13)(R9*1), K1, Z10
+	VMOVUPD.Z (R13)(R9*2), K1, Z11
+	JMP       start12x1
+
+zero12x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+
+start12x1:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	LEAQ (R11)(DX*2), R12
+	ADDQ DX, R12
+	MOVQ SI, R13
+	MOVQ k+32(FP), R14
+
+loop12x1:
+	VMOVUPD.Z    (R13), K1, Z13
+	VMOVUPD      Z13, (R8)
+	ADDQ         $0x40, R8
+	VBROADCASTSD (R9), Z12
+	VFMADD231PD  Z13, Z12, Z0
+	VBROADCASTSD (R9)(DX*1), Z12
+	VFMADD231PD  Z13, Z12, Z1
+	VBROADCASTSD (R9)(DX*2), Z12
+	VFMADD231PD  Z13, Z12, Z2
+	VBROADCASTSD (R10), Z12
+	VFMADD231PD  Z13, Z12, Z3
+	VBROADCASTSD (R10)(DX*1), Z12
+	VFMADD231PD  Z13, Z12, Z4
+	VBROADCASTSD (R10)(DX*2), Z12
+	VFMADD231PD  Z13, Z12, Z5
+	VBROADCASTSD (R11), Z12
+	VFMADD231PD  Z13, Z12, Z6
+	VBROADCASTSD (R11)(DX*1), Z12
+	VFMADD231PD  Z13, Z12, Z7
+	VBROADCASTSD (R11)(DX*2), Z12
+	VFMADD231PD  Z13, Z12, Z8
+	VBROADCASTSD (R12), Z12
+	VFMADD231PD  Z13, Z12, Z9
+	VBROADCASTSD (R12)(DX*1), Z12
+	VFMADD231PD  Z13, Z12, Z10
+	VBROADCASTSD (R12)(DX*2), Z12
+	VFMADD231PD  Z13, Z12, Z11
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         BX, R12
+	ADDQ         DI, R13
+	DECQ         R14
+	JNZ          loop12x1
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	LEAQ         (R12)(R9*2), R13
+	ADDQ         R9, R13
+	VMOVUPD      Z0, K1, (R10)
+	VMOVUPD      Z1, K1, (R10)(R9*1)
+	VMOVUPD      Z2, K1, (R10)(R9*2)
+	VMOVUPD      Z3, K1, (R11)
+	VMOVUPD      Z4, K1, (R11)(R9*1)
+	VMOVUPD      Z5, K1, (R11)(R9*2)
+	VMOVUPD      Z6, K1, (R12)
+	VMOVUPD      Z7, K1, (R12)(R9*1)
+	VMOVUPD      Z8, K1, (R12)(R9*2)
+	VMOVUPD      Z9, K1, (R13)
+	VMOVUPD      Z10, K1, (R13)(R9*1)
+	VMOVUPD      Z11, K1, (R13)(R9*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel12x1
+	VZEROUPPER
+	RET
+
+panel11x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero11x2
+	MOVQ    ldc+48(FP), R9
+	MOVQ    AX, R10
+	LEAQ    (R10)(R9*2), R11
+	ADDQ    R9, R11
+	LEAQ    (R11)(R9*2), R12
+	ADDQ    R9, R12
+	LEAQ    (R12)(R9*2), R13
+	ADDQ    R9, R13
+	VMOVUPD (R10), Z0
+	VMOVUPD 64(R10), Z1
+	VMOVUPD (R10)(R9*1), Z2
+	VMOVUPD 64(R10)(R9*1), Z3
+	VMOVUPD (R10)(R9*2), Z4
+	VMOVUPD 64(R10)(R9*2), Z5
+	VMOVUPD (R11), Z6
+	VMOVUPD 64(R11), Z7
+	VMOVUPD (R11)(R9*1), Z8
+	VMOVUPD 64(R11)(R9*1), Z9
+	VMOVUPD (R11)(R9*2), Z10
+	VMOVUPD 64(R11)(R9*2), Z11
+	VMOVUPD (R12), Z12
+	VMOVUPD 64(R12), Z13
+	VMOVUPD (R12)(R9*1), Z14
+	VMOVUPD 64(R12)(R9*1), Z15
+	VMOVUPD (R12)(R9*2), Z16
+	VMOVUPD 64(R12)(R9*2), Z17
+	VMOVUPD (R13), Z18
+	VMOVUPD 64(R13), Z19
+	VMOVUPD (R13)(R9*1), Z20
+	VMOVUPD 64(R13)(R9*1), Z21
+	JMP     start11x2
+
+zero11x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
+	VPXORD Z20, Z20, Z20
+	VPXORD Z21, Z21, Z21
+
+start11x2:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	LEAQ (R11)(DX*2), R12
+	ADDQ DX, R12
+	MOVQ SI, R13
+	MOVQ k+32(FP), R14
+	MOVQ ahead+112(FP), R15
+
+loop11x2:
+	VMOVUPD      (R13), Z23
+	VMOVUPD      64(R13), Z24
+	PREFETCHT0   (R13)(R15*1)
+	PREFETCHT0   64(R13)(R15*1)
+	VMOVUPD      Z23, (R8)
+	VMOVUPD      Z24, 64(R8)
+	ADDQ         $0x00000080, R8
+	VBROADCASTSD (R9), Z22
+	VFMADD231PD  Z23, Z22, Z0
+	VFMADD231PD  Z24, Z22, Z1
+	VBROADCASTSD (R9)(DX*1), Z22
+	VFMADD231PD  Z23, Z22, Z2
+	VFMADD231PD  Z24, Z22, Z3
+	VBROADCASTSD (R9)(DX*2), Z22
+	VFMADD231PD  Z23, Z22, Z4
+	VFMADD231PD  Z24, Z22, Z5
+	VBROADCASTSD (R10), Z22
+	VFMADD231PD  Z23, Z22, Z6
+	VFMADD231PD  Z24, Z22, Z7
+	VBROADCASTSD (R10)(DX*1), Z22
+	VFMADD231PD  Z23, Z22, Z8
+	VFMADD231PD  Z24, Z22, Z9
+	VBROADCASTSD (R10)(DX*2), Z22
+	VFMADD231PD  Z23, Z22, Z10
+	VFMADD231PD  Z24, Z22, Z11
+	VBROADCASTSD (R11), Z22
+	VFMADD231PD  Z23, Z22, Z12
+	VFMADD231PD  Z24, Z22, Z13
+	VBROADCASTSD (R11)(DX*1), Z22
+	VFMADD231PD  Z23, Z22, Z14
+	VFMADD231PD  Z24, Z22, Z15
+	VBROADCASTSD (R11)(DX*2), Z22
+	VFMADD231PD  Z23, Z22, Z16
+	VFMADD231PD  Z24, Z22, Z17
+	VBROADCASTSD (R12), Z22
+	VFMADD231PD  Z23, Z22, Z18
+	VFMADD231PD  Z24, Z22, Z19
+	VBROADCASTSD (R12)(DX*1), Z22
+	VFMADD231PD  Z23, Z22, Z20
+	VFMADD231PD  Z24, Z22, Z21
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         BX, R12
+	ADDQ         DI, R13
+	DECQ         R14
+	JNZ          loop11x2
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	LEAQ         (R12)(R9*2), R13
+	ADDQ         R9, R13
+	VMOVUPD      Z0, (R10)
+	VMOVUPD      Z1, 64(R10)
+	VMOVUPD      Z2, (R10)(R9*1)
+	VMOVUPD      Z3, 64(R10)(R9*1)
+	VMOVUPD      Z4, (R10)(R9*2)
+	VMOVUPD      Z5, 64(R10)(R9*2)
+	VMOVUPD      Z6, (R11)
+	VMOVUPD      Z7, 64(R11)
+	VMOVUPD      Z8, (R11)(R9*1)
+	VMOVUPD      Z9, 64(R11)(R9*1)
+	VMOVUPD      Z10, (R11)(R9*2)
+	VMOVUPD      Z11, 64(R11)(R9*2)
+	VMOVUPD      Z12, (R12)
+	VMOVUPD      Z13, 64(R12)
+	VMOVUPD      Z14, (R12)(R9*1)
+	VMOVUPD      Z15, 64(R12)(R9*1)
+	VMOVUPD      Z16, (R12)(R9*2)
+	VMOVUPD      Z17, 64(R12)(R9*2)
+	VMOVUPD      Z18, (R13)
+	VMOVUPD      Z19, 64(R13)
+	VMOVUPD      Z20, (R13)(R9*1)
+	VMOVUPD      Z21, 64(R13)(R9*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel11x2
+	VZEROUPPER
+	RET
+
+panel11x1:
+	CMPQ      acc+128(FP), $0x00
+	JEQ       zero11x1
+	MOVQ      ldc+48(FP), R9
+	MOVQ      AX, R10
+	LEAQ      (R10)(R9*2), R11
+	ADDQ      R9, R11
+	LEAQ      (R11)(R9*2), R12
+	ADDQ      R9, R12
+	LEAQ      (R12)(R9*2), R13
+	ADDQ      R9, R13
+	VMOVUPD.Z (R10), K1, Z0
+	VMOVUPD.Z (R10)(R9*1), K1, Z1
+	VMOVUPD.Z (R10)(R9*2), K1, Z2
+	VMOVUPD.Z (R11), K1, Z3
+	VMOVUPD.Z (R11)(R9*1), K1, Z4
+	VMOVUPD.Z (R11)(R9*2), K1, Z5
+	VMOVUPD.Z (R12), K1, Z6
+	VMOVUPD.Z (R12)(R9*1), K1, Z7
+	VMOVUPD.Z (R12)(R9*2), K1, Z8
+	VMOVUPD.Z (R13), K1, Z9
+	VMOVUPD.Z (R13)(R9*1), K1, Z10
+	JMP       start11x1
+
+zero11x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+
+start11x1:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	LEAQ (R11)(DX*2), R12
+	ADDQ DX, R12
+	MOVQ SI, R13
+	MOVQ k+32(FP), R14
+
+loop11x1:
+	VMOVUPD.Z    (R13), K1, Z12
+	VMOVUPD      Z12, (R8)
+	ADDQ         $0x40, R8
+	VBROADCASTSD (R9), Z11
+	VFMADD231PD  Z12, Z11, Z0
+	VBROADCASTSD (R9)(DX*1), Z11
+	VFMADD231PD  Z12, Z11, Z1
+	VBROADCASTSD (R9)(DX*2), Z11
+	VFMADD231PD  Z12, Z11, Z2
+	VBROADCASTSD (R10), Z11
+	VFMADD231PD  Z12, Z11, Z3
+	VBROADCASTSD (R10)(DX*1), Z11
+	VFMADD231PD  Z12, Z11, Z4
+	VBROADCASTSD (R10)(DX*2), Z11
+	VFMADD231PD  Z12, Z11, Z5
+	VBROADCASTSD (R11), Z11
+	VFMADD231PD  Z12, Z11, Z6
+	VBROADCASTSD (R11)(DX*1), Z11
+	VFMADD231PD  Z12, Z11, Z7
+	VBROADCASTSD (R11)(DX*2), Z11
+	VFMADD231PD  Z12, Z11, Z8
+	VBROADCASTSD (R12), Z11
+	VFMADD231PD  Z12, Z11, Z9
+	VBROADCASTSD (R12)(DX*1), Z11
+	VFMADD231PD  Z12, Z11, Z10
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         BX, R12
+	ADDQ         DI, R13
+	DECQ         R14
+	JNZ          loop11x1
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	LEAQ         (R12)(R9*2), R13
+	ADDQ         R9, R13
+	VMOVUPD      Z0, K1, (R10)
+	VMOVUPD      Z1, K1, (R10)(R9*1)
+	VMOVUPD      Z2, K1, (R10)(R9*2)
+	VMOVUPD      Z3, K1, (R11)
+	VMOVUPD      Z4, K1, (R11)(R9*1)
+	VMOVUPD      Z5, K1, (R11)(R9*2)
+	VMOVUPD      Z6, K1, (R12)
+	VMOVUPD      Z7, K1, (R12)(R9*1)
+	VMOVUPD      Z8, K1, (R12)(R9*2)
+	VMOVUPD      Z9, K1, (R13)
+	VMOVUPD      Z10, K1, (R13)(R9*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel11x1
+	VZEROUPPER
+	RET
+
+panel10x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero10x2
+	MOVQ    ldc+48(FP), R9
+	MOVQ    AX, R10
+	LEAQ    (R10)(R9*2), R11
+	ADDQ    R9, R11
+	LEAQ    (R11)(R9*2), R12
+	ADDQ    R9, R12
+	LEAQ    (R12)(R9*2), R13
+	ADDQ    R9, R13
+	VMOVUPD (R10), Z0
+	VMOVUPD 64(R10), Z1
+	VMOVUPD (R10)(R9*1), Z2
+	VMOVUPD 64(R10)(R9*1), Z3
+	VMOVUPD (R10)(R9*2), Z4
+	VMOVUPD 64(R10)(R9*2), Z5
+	VMOVUPD (R11), Z6
+	VMOVUPD 64(R11), Z7
+	VMOVUPD (R11)(R9*1), Z8
+	VMOVUPD 64(R11)(R9*1), Z9
+	VMOVUPD (R11)(R9*2), Z10
+	VMOVUPD 64(R11)(R9*2), Z11
+	VMOVUPD (R12), Z12
+	VMOVUPD 64(R12), Z13
+	VMOVUPD (R12)(R9*1), Z14
+	VMOVUPD 64(R12)(R9*1), Z15
+	VMOVUPD (R12)(R9*2), Z16
+	VMOVUPD 64(R12)(R9*2), Z17
+	VMOVUPD (R13), Z18
+	VMOVUPD 64(R13), Z19
+	JMP     start10x2
+
+zero10x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
+
+start10x2:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	LEAQ (R11)(DX*2), R12
+	ADDQ DX, R12
+	MOVQ SI, R13
+	MOVQ k+32(FP), R14
+	MOVQ ahead+112(FP), R15
+
+loop10x2:
+	VMOVUPD      (R13), Z21
+	VMOVUPD      64(R13), Z22
+	PREFETCHT0   (R13)(R15*1)
+	PREFETCHT0   64(R13)(R15*1)
+	VMOVUPD      Z21, (R8)
+	VMOVUPD      Z22, 64(R8)
+	ADDQ         $0x00000080, R8
+	VBROADCASTSD (R9), Z20
+	VFMADD231PD  Z21, Z20, Z0
+	VFMADD231PD  Z22, Z20, Z1
+	VBROADCASTSD (R9)(DX*1), Z20
+	VFMADD231PD  Z21, Z20, Z2
+	VFMADD231PD  Z22, Z20, Z3
+	VBROADCASTSD (R9)(DX*2), Z20
+	VFMADD231PD  Z21, Z20, Z4
+	VFMADD231PD  Z22, Z20, Z5
+	VBROADCASTSD (R10), Z20
+	VFMADD231PD  Z21, Z20, Z6
+	VFMADD231PD  Z22, Z20, Z7
+	VBROADCASTSD (R10)(DX*1), Z20
+	VFMADD231PD  Z21, Z20, Z8
+	VFMADD231PD  Z22, Z20, Z9
+	VBROADCASTSD (R10)(DX*2), Z20
+	VFMADD231PD  Z21, Z20, Z10
+	VFMADD231PD  Z22, Z20, Z11
+	VBROADCASTSD (R11), Z20
+	VFMADD231PD  Z21, Z20, Z12
+	VFMADD231PD  Z22, Z20, Z13
+	VBROADCASTSD (R11)(DX*1), Z20
+	VFMADD231PD  Z21, Z20, Z14
+	VFMADD231PD  Z22, Z20, Z15
+	VBROADCASTSD (R11)(DX*2), Z20
+	VFMADD231PD  Z21, Z20, Z16
+	VFMADD231PD  Z22, Z20, Z17
+	VBROADCASTSD (R12), Z20
+	VFMADD231PD  Z21, Z20, Z18
+	VFMADD231PD  Z22, Z20, Z19
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         BX, R12
+	ADDQ         DI, R13
+	DECQ         R14
+	JNZ          loop10x2
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	LEAQ         (R12)(R9*2), R13
+	ADDQ         R9, R13
+	VMOVUPD      Z0, (R10)
+	VMOVUPD      Z1, 64(R10)
+	VMOVUPD      Z2, (R10)(R9*1)
+	VMOVUPD      Z3, 64(R10)(R9*1)
+	VMOVUPD      Z4, (R10)(R9*2)
+	VMOVUPD      Z5, 64(R10)(R9*2)
+	VMOVUPD      Z6, (R11)
+	VMOVUPD      Z7, 64(R11)
+	VMOVUPD      Z8, (R11)(R9*1)
+	VMOVUPD      Z9, 64(R11)(R9*1)
+	VMOVUPD      Z10, (R11)(R9*2)
+	VMOVUPD      Z11, 64(R11)(R9*2)
+	VMOVUPD      Z12, (R12)
+	VMOVUPD      Z13, 64(R12)
+	VMOVUPD      Z14, (R12)(R9*1)
+	VMOVUPD      Z15, 64(R12)(R9*1)
+	VMOVUPD      Z16, (R12)(R9*2)
+	VMOVUPD      Z17, 64(R12)(R9*2)
+	VMOVUPD      Z18, (R13)
+	VMOVUPD      Z19, 64(R13)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel10x2
+	VZEROUPPER
+	RET
+
+panel10x1:
+	CMPQ      acc+128(FP), $0x00
+	JEQ       zero10x1
+	MOVQ      ldc+48(FP), R9
+	MOVQ      AX, R10
+	LEAQ      (R10)(R9*2), R11
+	ADDQ      R9, R11
+	LEAQ      (R11)(R9*2), R12
+	ADDQ      R9, R12
+	LEAQ      (R12)(R9*2), R13
+	ADDQ      R9, R13
+	VMOVUPD.Z (R10), K1, Z0
+	VMOVUPD.Z (R10)(R9*1), K1, Z1
+	VMOVUPD.Z (R10)(R9*2), K1, Z2
+	VMOVUPD.Z (R11), K1, Z3
+	VMOVUPD.Z (R11)(R9*1), K1, Z4
+	VMOVUPD.Z (R11)(R9*2), K1, Z5
+	VMOVUPD.Z (R12), K1, Z6
+	VMOVUPD.Z (R12)(R9*1), K1, Z7
+	VMOVUPD.Z (R12)(R9*2), K1, Z8
+	VMOVUPD.Z (R13), K1, Z9
+	JMP       start10x1
+
+zero10x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+
+start10x1:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	LEAQ (R11)(DX*2), R12
+	ADDQ DX, R12
+	MOVQ SI, R13
+	MOVQ k+32(FP), R14
+
+loop10x1:
+	VMOVUPD.Z    (R13), K1, Z11
+	VMOVUPD      Z11, (R8)
+	ADDQ         $0x40, R8
+	VBROADCASTSD (R9), Z10
+	VFMADD231PD  Z11, Z10, Z0
+	VBROADCASTSD (R9)(DX*1), Z10
+	VFMADD231PD  Z11, Z10, Z1
+	VBROADCASTSD (R9)(DX*2), Z10
+	VFMADD231PD  Z11, Z10, Z2
+	VBROADCASTSD (R10), Z10
+	VFMADD231PD  Z11, Z10, Z3
+	VBROADCASTSD (R10)(DX*1), Z10
+	VFMADD231PD  Z11, Z10, Z4
+	VBROADCASTSD (R10)(DX*2), Z10
+	VFMADD231PD  Z11, Z10, Z5
+	VBROADCASTSD (R11), Z10
+	VFMADD231PD  Z11, Z10, Z6
+	VBROADCASTSD (R11)(DX*1), Z10
+	VFMADD231PD  Z11, Z10, Z7
+	VBROADCASTSD (R11)(DX*2), Z10
+	VFMADD231PD  Z11, Z10, Z8
+	VBROADCASTSD (R12), Z10
+	VFMADD231PD  Z11, Z10, Z9
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         BX, R12
+	ADDQ         DI, R13
+	DECQ         R14
+	JNZ          loop10x1
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	LEAQ         (R12)(R9*2), R13
+	ADDQ         R9, R13
+	VMOVUPD      Z0, K1, (R10)
+	VMOVUPD      Z1, K1, (R10)(R9*1)
+	VMOVUPD      Z2, K1, (R10)(R9*2)
+	VMOVUPD      Z3, K1, (R11)
+	VMOVUPD      Z4, K1, (R11)(R9*1)
+	VMOVUPD      Z5, K1, (R11)(R9*2)
+	VMOVUPD      Z6, K1, (R12)
+	VMOVUPD      Z7, K1, (R12)(R9*1)
+	VMOVUPD      Z8, K1, (R12)(R9*2)
+	VMOVUPD      Z9, K1, (R13)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel10x1
+	VZEROUPPER
+	RET
+
+panel9x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero9x2
+	MOVQ    ldc+48(FP), R9
+	MOVQ    AX, R10
+	LEAQ    (R10)(R9*2), R11
+	ADDQ    R9, R11
+	LEAQ    (R11)(R9*2), R12
+	ADDQ    R9, R12
+	VMOVUPD (R10), Z0
+	VMOVUPD 64(R10), Z1
+	VMOVUPD (R10)(R9*1), Z2
+	VMOVUPD 64(R10)(R9*1), Z3
+	VMOVUPD (R10)(R9*2), Z4
+	VMOVUPD 64(R10)(R9*2), Z5
+	VMOVUPD (R11), Z6
+	VMOVUPD 64(R11), Z7
+	VMOVUPD (R11)(R9*1), Z8
+	VMOVUPD 64(R11)(R9*1), Z9
+	VMOVUPD (R11)(R9*2), Z10
+	VMOVUPD 64(R11)(R9*2), Z11
+	VMOVUPD (R12), Z12
+	VMOVUPD 64(R12), Z13
+	VMOVUPD (R12)(R9*1), Z14
+	VMOVUPD 64(R12)(R9*1), Z15
+	VMOVUPD (R12)(R9*2), Z16
+	VMOVUPD 64(R12)(R9*2), Z17
+	JMP     start9x2
+
+zero9x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+
+start9x2:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	MOVQ SI, R12
+	MOVQ k+32(FP), R13
+	MOVQ ahead+112(FP), R14
+
+loop9x2:
+	VMOVUPD      (R12), Z19
+	VMOVUPD      64(R12), Z20
+	PREFETCHT0   (R12)(R14*1)
+	PREFETCHT0   64(R12)(R14*1)
+	VMOVUPD      Z19, (R8)
+	VMOVUPD      Z20, 64(R8)
+	ADDQ         $0x00000080, R8
+	VBROADCASTSD (R9), Z18
+	VFMADD231PD  Z19, Z18, Z0
+	VFMADD231PD  Z20, Z18, Z1
+	VBROADCASTSD (R9)(DX*1), Z18
+	VFMADD231PD  Z19, Z18, Z2
+	VFMADD231PD  Z20, Z18, Z3
+	VBROADCASTSD (R9)(DX*2), Z18
+	VFMADD231PD  Z19, Z18, Z4
+	VFMADD231PD  Z20, Z18, Z5
+	VBROADCASTSD (R10), Z18
+	VFMADD231PD  Z19, Z18, Z6
+	VFMADD231PD  Z20, Z18, Z7
+	VBROADCASTSD (R10)(DX*1), Z18
+	VFMADD231PD  Z19, Z18, Z8
+	VFMADD231PD  Z20, Z18, Z9
+	VBROADCASTSD (R10)(DX*2), Z18
+	VFMADD231PD  Z19, Z18, Z10
+	VFMADD231PD  Z20, Z18, Z11
+	VBROADCASTSD (R11), Z18
+	VFMADD231PD  Z19, Z18, Z12
+	VFMADD231PD  Z20, Z18, Z13
+	VBROADCASTSD (R11)(DX*1), Z18
+	VFMADD231PD  Z19, Z18, Z14
+	VFMADD231PD  Z20, Z18, Z15
+	VBROADCASTSD (R11)(DX*2), Z18
+	VFMADD231PD  Z19, Z18, Z16
+	VFMADD231PD  Z20, Z18, Z17
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         DI, R12
+	DECQ         R13
+	JNZ          loop9x2
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	VMOVUPD      Z0, (R10)
+	VMOVUPD      Z1, 64(R10)
+	VMOVUPD      Z2, (R10)(R9*1)
+	VMOVUPD      Z3, 64(R10)(R9*1)
+	VMOVUPD      Z4, (R10)(R9*2)
+	VMOVUPD      Z5, 64(R10)(R9*2)
+	VMOVUPD      Z6, (R11)
+	VMOVUPD      Z7, 64(R11)
+	VMOVUPD      Z8, (R11)(R9*1)
+	VMOVUPD      Z9, 64(R11)(R9*1)
+	VMOVUPD      Z10, (R11)(R9*2)
+	VMOVUPD      Z11, 64(R11)(R9*2)
+	VMOVUPD      Z12, (R12)
+	VMOVUPD      Z13, 64(R12)
+	VMOVUPD      Z14, (R12)(R9*1)
+	VMOVUPD      Z15, 64(R12)(R9*1)
+	VMOVUPD      Z16, (R12)(R9*2)
+	VMOVUPD      Z17, 64(R12)(R9*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel9x2
+	VZEROUPPER
+	RET
+
+panel9x1:
+	CMPQ      acc+128(FP), $0x00
+	JEQ       zero9x1
+	MOVQ      ldc+48(FP), R9
+	MOVQ      AX, R10
+	LEAQ      (R10)(R9*2), R11
+	ADDQ      R9, R11
+	LEAQ      (R11)(R9*2), R12
+	ADDQ      R9, R12
+	VMOVUPD.Z (R10), K1, Z0
+	VMOVUPD.Z (R10)(R9*1), K1, Z1
+	VMOVUPD.Z (R10)(R9*2), K1, Z2
+	VMOVUPD.Z (R11), K1, Z3
+	VMOVUPD.Z (R11)(R9*1), K1, Z4
+	VMOVUPD.Z (R11)(R9*2), K1, Z5
+	VMOVUPD.Z (R12), K1, Z6
+	VMOVUPD.Z (R12)(R9*1), K1, Z7
+	VMOVUPD.Z (R12)(R9*2), K1, Z8
+	JMP       start9x1
+
+zero9x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+
+start9x1:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	MOVQ SI, R12
+	MOVQ k+32(FP), R13
+
+loop9x1:
+	VMOVUPD.Z    (R12), K1, Z10
+	VMOVUPD      Z10, (R8)
+	ADDQ         $0x40, R8
+	VBROADCASTSD (R9), Z9
+	VFMADD231PD  Z10, Z9, Z0
+	VBROADCASTSD (R9)(DX*1), Z9
+	VFMADD231PD  Z10, Z9, Z1
+	VBROADCASTSD (R9)(DX*2), Z9
+	VFMADD231PD  Z10, Z9, Z2
+	VBROADCASTSD (R10), Z9
+	VFMADD231PD  Z10, Z9, Z3
+	VBROADCASTSD (R10)(DX*1), Z9
+	VFMADD231PD  Z10, Z9, Z4
+	VBROADCASTSD (R10)(DX*2), Z9
+	VFMADD231PD  Z10, Z9, Z5
+	VBROADCASTSD (R11), Z9
+	VFMADD231PD  Z10, Z9, Z6
+	VBROADCASTSD (R11)(DX*1), Z9
+	VFMADD231PD  Z10, Z9, Z7
+	VBROADCASTSD (R11)(DX*2), Z9
+	VFMADD231PD  Z10, Z9, Z8
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         DI, R12
+	DECQ         R13
+	JNZ          loop9x1
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	VMOVUPD      Z0, K1, (R10)
+	VMOVUPD      Z1, K1, (R10)(R9*1)
+	VMOVUPD      Z2, K1, (R10)(R9*2)
+	VMOVUPD      Z3, K1, (R11)
+	VMOVUPD      Z4, K1, (R11)(R9*1)
+	VMOVUPD      Z5, K1, (R11)(R9*2)
+	VMOVUPD      Z6, K1, (R12)
+	VMOVUPD      Z7, K1, (R12)(R9*1)
+	VMOVUPD      Z8, K1, (R12)(R9*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel9x1
+	VZEROUPPER
+	RET
+
+panel8x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero8x2
+	MOVQ    ldc+48(FP), R9
+	MOVQ    AX, R10
+	LEAQ    (R10)(R9*2), R11
+	ADDQ    R9, R11
+	LEAQ    (R11)(R9*2), R12
+	ADDQ    R9, R12
+	VMOVUPD (R10), Z0
+	VMOVUPD 64(R10), Z1
+	VMOVUPD (R10)(R9*1), Z2
+	VMOVUPD 64(R10)(R9*1), Z3
+	VMOVUPD (R10)(R9*2), Z4
+	VMOVUPD 64(R10)(R9*2), Z5
+	VMOVUPD (R11), Z6
+	VMOVUPD 64(R11), Z7
+	VMOVUPD (R11)(R9*1), Z8
+	VMOVUPD 64(R11)(R9*1), Z9
+	VMOVUPD (R11)(R9*2), Z10
+	VMOVUPD 64(R11)(R9*2), Z11
+	VMOVUPD (R12), Z12
+	VMOVUPD 64(R12), Z13
+	VMOVUPD (R12)(R9*1), Z14
+	VMOVUPD 64(R12)(R9*1), Z15
+	JMP     start8x2
+
+zero8x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+
+start8x2:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	MOVQ SI, R12
+	MOVQ k+32(FP), R13
+	MOVQ ahead+112(FP), R14
+
+loop8x2:
+	VMOVUPD      (R12), Z17
+	VMOVUPD      64(R12), Z18
+	PREFETCHT0   (R12)(R14*1)
+	PREFETCHT0   64(R12)(R14*1)
+	VMOVUPD      Z17, (R8)
+	VMOVUPD      Z18, 64(R8)
+	ADDQ         $0x00000080, R8
+	VBROADCASTSD (R9), Z16
+	VFMADD231PD  Z17, Z16, Z0
+	VFMADD231PD  Z18, Z16, Z1
+	VBROADCASTSD (R9)(DX*1), Z16
+	VFMADD231PD  Z17, Z16, Z2
+	VFMADD231PD  Z18, Z16, Z3
+	VBROADCASTSD (R9)(DX*2), Z16
+	VFMADD231PD  Z17, Z16, Z4
+	VFMADD231PD  Z18, Z16, Z5
+	VBROADCASTSD (R10), Z16
+	VFMADD231PD  Z17, Z16, Z6
+	VFMADD231PD  Z18, Z16, Z7
+	VBROADCASTSD (R10)(DX*1), Z16
+	VFMADD231PD  Z17, Z16, Z8
+	VFMADD231PD  Z18, Z16, Z9
+	VBROADCASTSD (R10)(DX*2), Z16
+	VFMADD231PD  Z17, Z16, Z10
+	VFMADD231PD  Z18, Z16, Z11
+	VBROADCASTSD (R11), Z16
+	VFMADD231PD  Z17, Z16, Z12
+	VFMADD231PD  Z18, Z16, Z13
+	VBROADCASTSD (R11)(DX*1), Z16
+	VFMADD231PD  Z17, Z16, Z14
+	VFMADD231PD  Z18, Z16, Z15
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         DI, R12
+	DECQ         R13
+	JNZ          loop8x2
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	VMOVUPD      Z0, (R10)
+	VMOVUPD      Z1, 64(R10)
+	VMOVUPD      Z2, (R10)(R9*1)
+	VMOVUPD      Z3, 64(R10)(R9*1)
+	VMOVUPD      Z4, (R10)(R9*2)
+	VMOVUPD      Z5, 64(R10)(R9*2)
+	VMOVUPD      Z6, (R11)
+	VMOVUPD      Z7, 64(R11)
+	VMOVUPD      Z8, (R11)(R9*1)
+	VMOVUPD      Z9, 64(R11)(R9*1)
+	VMOVUPD      Z10, (R11)(R9*2)
+	VMOVUPD      Z11, 64(R11)(R9*2)
+	VMOVUPD      Z12, (R12)
+	VMOVUPD      Z13, 64(R12)
+	VMOVUPD      Z14, (R12)(R9*1)
+	VMOVUPD      Z15, 64(R12)(R9*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel8x2
+	VZEROUPPER
+	RET
+
+panel8x1:
+	CMPQ      acc+128(FP), $0x00
+	JEQ       zero8x1
+	MOVQ      ldc+48(FP), R9
+	MOVQ      AX, R10
+	LEAQ      (R10)(R9*2), R11
+	ADDQ      R9, R11
+	LEAQ      (R11)(R9*2), R12
+	ADDQ      R9, R12
+	VMOVUPD.Z (R10), K1, Z0
+	VMOVUPD.Z (R10)(R9*1), K1, Z1
+	VMOVUPD.Z (R10)(R9*2), K1, Z2
+	VMOVUPD.Z (R11), K1, Z3
+	VMOVUPD.Z (R11)(R9*1), K1, Z4
+	VMOVUPD.Z (R11)(R9*2), K1, Z5
+	VMOVUPD.Z (R12), K1, Z6
+	VMOVUPD.Z (R12)(R9*1), K1, Z7
+	JMP       start8x1
+
+zero8x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+
+start8x1:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	MOVQ SI, R12
+	MOVQ k+32(FP), R13
+
+loop8x1:
+	VMOVUPD.Z    (R12), K1, Z9
+	VMOVUPD      Z9, (R8)
+	ADDQ         $0x40, R8
+	VBROADCASTSD (R9), Z8
+	VFMADD231PD  Z9, Z8, Z0
+	VBROADCASTSD (R9)(DX*1), Z8
+	VFMADD231PD  Z9, Z8, Z1
+	VBROADCASTSD (R9)(DX*2), Z8
+	VFMADD231PD  Z9, Z8, Z2
+	VBROADCASTSD (R10), Z8
+	VFMADD231PD  Z9, Z8, Z3
+	VBROADCASTSD (R10)(DX*1), Z8
+	VFMADD231PD  Z9, Z8, Z4
+	VBROADCASTSD (R10)(DX*2), Z8
+	VFMADD231PD  Z9, Z8, Z5
+	VBROADCASTSD (R11), Z8
+	VFMADD231PD  Z9, Z8, Z6
+	VBROADCASTSD (R11)(DX*1), Z8
+	VFMADD231PD  Z9, Z8, Z7
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         DI, R12
+	DECQ         R13
+	JNZ          loop8x1
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	VMOVUPD      Z0, K1, (R10)
+	VMOVUPD      Z1, K1, (R10)(R9*1)
+	VMOVUPD      Z2, K1, (R10)(R9*2)
+	VMOVUPD      Z3, K1, (R11)
+	VMOVUPD      Z4, K1, (R11)(R9*1)
+	VMOVUPD      Z5, K1, (R11)(R9*2)
+	VMOVUPD      Z6, K1, (R12)
+	VMOVUPD      Z7, K1, (R12)(R9*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel8x1
+	VZEROUPPER
+	RET
+
+panel7x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero7x2
+	MOVQ    ldc+48(FP), R9
+	MOVQ    AX, R10
+	LEAQ    (R10)(R9*2), R11
+	ADDQ    R9, R11
+	LEAQ    (R11)(R9*2), R12
+	ADDQ    R9, R12
+	VMOVUPD (R10), Z0
+	VMOVUPD 64(R10), Z1
+	VMOVUPD (R10)(R9*1), Z2
+	VMOVUPD 64(R10)(R9*1), Z3
+	VMOVUPD (R10)(R9*2), Z4
+	VMOVUPD 64(R10)(R9*2), Z5
+	VMOVUPD (R11), Z6
+	VMOVUPD 64(R11), Z7
+	VMOVUPD (R11)(R9*1), Z8
+	VMOVUPD 64(R11)(R9*1), Z9
+	VMOVUPD (R11)(R9*2), Z10
+	VMOVUPD 64(R11)(R9*2), Z11
+	VMOVUPD (R12), Z12
+	VMOVUPD 64(R12), Z13
+	JMP     start7x2
+
+zero7x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+
+start7x2:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	MOVQ SI, R12
+	MOVQ k+32(FP), R13
+	MOVQ ahead+112(FP), R14
+
+loop7x2:
+	VMOVUPD      (R12), Z15
+	VMOVUPD      64(R12), Z16
+	PREFETCHT0   (R12)(R14*1)
+	PREFETCHT0   64(R12)(R14*1)
+	VMOVUPD      Z15, (R8)
+	VMOVUPD      Z16, 64(R8)
+	ADDQ         $0x00000080, R8
+	VBROADCASTSD (R9), Z14
+	VFMADD231PD  Z15, Z14, Z0
+	VFMADD231PD  Z16, Z14, Z1
+	VBROADCASTSD (R9)(DX*1), Z14
+	VFMADD231PD  Z15, Z14, Z2
+	VFMADD231PD  Z16, Z14, Z3
+	VBROADCASTSD (R9)(DX*2), Z14
+	VFMADD231PD  Z15, Z14, Z4
+	VFMADD231PD  Z16, Z14, Z5
+	VBROADCASTSD (R10), Z14
+	VFMADD231PD  Z15, Z14, Z6
+	VFMADD231PD  Z16, Z14, Z7
+	VBROADCASTSD (R10)(DX*1), Z14
+	VFMADD231PD  Z15, Z14, Z8
+	VFMADD231PD  Z16, Z14, Z9
+	VBROADCASTSD (R10)(DX*2), Z14
+	VFMADD231PD  Z15, Z14, Z10
+	VFMADD231PD  Z16, Z14, Z11
+	VBROADCASTSD (R11), Z14
+	VFMADD231PD  Z15, Z14, Z12
+	VFMADD231PD  Z16, Z14, Z13
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         DI, R12
+	DECQ         R13
+	JNZ          loop7x2
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	VMOVUPD      Z0, (R10)
+	VMOVUPD      Z1, 64(R10)
+	VMOVUPD      Z2, (R10)(R9*1)
+	VMOVUPD      Z3, 64(R10)(R9*1)
+	VMOVUPD      Z4, (R10)(R9*2)
+	VMOVUPD      Z5, 64(R10)(R9*2)
+	VMOVUPD      Z6, (R11)
+	VMOVUPD      Z7, 64(R11)
+	VMOVUPD      Z8, (R11)(R9*1)
+	VMOVUPD      Z9, 64(R11)(R9*1)
+	VMOVUPD      Z10, (R11)(R9*2)
+	VMOVUPD      Z11, 64(R11)(R9*2)
+	VMOVUPD      Z12, (R12)
+	VMOVUPD      Z13, 64(R12)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel7x2
+	VZEROUPPER
+	RET
+
+panel7x1:
+	CMPQ      acc+128(FP), $0x00
+	JEQ       zero7x1
+	MOVQ      ldc+48(FP), R9
+	MOVQ      AX, R10
+	LEAQ      (R10)(R9*2), R11
+	ADDQ      R9, R11
+	LEAQ      (R11)(R9*2), R12
+	ADDQ      R9, R12
+	VMOVUPD.Z (R10), K1, Z0
+	VMOVUPD.Z (R10)(R9*1), K1, Z1
+	VMOVUPD.Z (R10)(R9*2), K1, Z2
+	VMOVUPD.Z (R11), K1, Z3
+	VMOVUPD.Z (R11)(R9*1), K1, Z4
+	VMOVUPD.Z (R11)(R9*2), K1, Z5
+	VMOVUPD.Z (R12), K1, Z6
+	JMP       start7x1
+
+zero7x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+
+start7x1:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	LEAQ (R10)(DX*2), R11
+	ADDQ DX, R11
+	MOVQ SI, R12
+	MOVQ k+32(FP), R13
+
+loop7x1:
+	VMOVUPD.Z    (R12), K1, Z8
+	VMOVUPD      Z8, (R8)
+	ADDQ         $0x40, R8
+	VBROADCASTSD (R9), Z7
+	VFMADD231PD  Z8, Z7, Z0
+	VBROADCASTSD (R9)(DX*1), Z7
+	VFMADD231PD  Z8, Z7, Z1
+	VBROADCASTSD (R9)(DX*2), Z7
+	VFMADD231PD  Z8, Z7, Z2
+	VBROADCASTSD (R10), Z7
+	VFMADD231PD  Z8, Z7, Z3
+	VBROADCASTSD (R10)(DX*1), Z7
+	VFMADD231PD  Z8, Z7, Z4
+	VBROADCASTSD (R10)(DX*2), Z7
+	VFMADD231PD  Z8, Z7, Z5
+	VBROADCASTSD (R11), Z7
+	VFMADD231PD  Z8, Z7, Z6
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         BX, R11
+	ADDQ         DI, R12
+	DECQ         R13
+	JNZ          loop7x1
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	LEAQ         (R11)(R9*2), R12
+	ADDQ         R9, R12
+	VMOVUPD      Z0, K1, (R10)
+	VMOVUPD      Z1, K1, (R10)(R9*1)
+	VMOVUPD      Z2, K1, (R10)(R9*2)
+	VMOVUPD      Z3, K1, (R11)
+	VMOVUPD      Z4, K1, (R11)(R9*1)
+	VMOVUPD      Z5, K1, (R11)(R9*2)
+	VMOVUPD      Z6, K1, (R12)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel7x1
+	VZEROUPPER
+	RET
+
+panel6x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero6x2
+	MOVQ    ldc+48(FP), R9
+	MOVQ    AX, R10
+	LEAQ    (R10)(R9*2), R11
+	ADDQ    R9, R11
+	VMOVUPD (R10), Z0
+	VMOVUPD 64(R10), Z1
+	VMOVUPD (R10)(R9*1), Z2
+	VMOVUPD 64(R10)(R9*1), Z3
+	VMOVUPD (R10)(R9*2), Z4
+	VMOVUPD 64(R10)(R9*2), Z5
+	VMOVUPD (R11), Z6
+	VMOVUPD 64(R11), Z7
+	VMOVUPD (R11)(R9*1), Z8
+	VMOVUPD 64(R11)(R9*1), Z9
+	VMOVUPD (R11)(R9*2), Z10
+	VMOVUPD 64(R11)(R9*2), Z11
+	JMP     start6x2
+
+zero6x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+
+start6x2:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	MOVQ SI, R11
+	MOVQ k+32(FP), R12
+	MOVQ ahead+112(FP), R13
+
+loop6x2:
+	VMOVUPD      (R11), Z13
+	VMOVUPD      64(R11), Z14
+	PREFETCHT0   (R11)(R13*1)
+	PREFETCHT0   64(R11)(R13*1)
+	VMOVUPD      Z13, (R8)
+	VMOVUPD      Z14, 64(R8)
+	ADDQ         $0x00000080, R8
+	VBROADCASTSD (R9), Z12
+	VFMADD231PD  Z13, Z12, Z0
+	VFMADD231PD  Z14, Z12, Z1
+	VBROADCASTSD (R9)(DX*1), Z12
+	VFMADD231PD  Z13, Z12, Z2
+	VFMADD231PD  Z14, Z12, Z3
+	VBROADCASTSD (R9)(DX*2), Z12
+	VFMADD231PD  Z13, Z12, Z4
+	VFMADD231PD  Z14, Z12, Z5
+	VBROADCASTSD (R10), Z12
+	VFMADD231PD  Z13, Z12, Z6
+	VFMADD231PD  Z14, Z12, Z7
+	VBROADCASTSD (R10)(DX*1), Z12
+	VFMADD231PD  Z13, Z12, Z8
+	VFMADD231PD  Z14, Z12, Z9
+	VBROADCASTSD (R10)(DX*2), Z12
+	VFMADD231PD  Z13, Z12, Z10
+	VFMADD231PD  Z14, Z12, Z11
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         DI, R11
+	DECQ         R12
+	JNZ          loop6x2
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	VMOVUPD      Z0, (R10)
+	VMOVUPD      Z1, 64(R10)
+	VMOVUPD      Z2, (R10)(R9*1)
+	VMOVUPD      Z3, 64(R10)(R9*1)
+	VMOVUPD      Z4, (R10)(R9*2)
+	VMOVUPD      Z5, 64(R10)(R9*2)
+	VMOVUPD      Z6, (R11)
+	VMOVUPD      Z7, 64(R11)
+	VMOVUPD      Z8, (R11)(R9*1)
+	VMOVUPD      Z9, 64(R11)(R9*1)
+	VMOVUPD      Z10, (R11)(R9*2)
+	VMOVUPD      Z11, 64(R11)(R9*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel6x2
+	VZEROUPPER
+	RET
+
+panel6x1:
+	CMPQ      acc+128(FP), $0x00
+	JEQ       zero6x1
+	MOVQ      ldc+48(FP), R9
+	MOVQ      AX, R10
+	LEAQ      (R10)(R9*2), R11
+	ADDQ      R9, R11
+	VMOVUPD.Z (R10), K1, Z0
+	VMOVUPD.Z (R10)(R9*1), K1, Z1
+	VMOVUPD.Z (R10)(R9*2), K1, Z2
+	VMOVUPD.Z (R11), K1, Z3
+	VMOVUPD.Z (R11)(R9*1), K1, Z4
+	VMOVUPD.Z (R11)(R9*2), K1, Z5
+	JMP       start6x1
+
+zero6x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+
+start6x1:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	MOVQ SI, R11
+	MOVQ k+32(FP), R12
+
+loop6x1:
+	VMOVUPD.Z    (R11), K1, Z7
+	VMOVUPD      Z7, (R8)
+	ADDQ         $0x40, R8
+	VBROADCASTSD (R9), Z6
+	VFMADD231PD  Z7, Z6, Z0
+	VBROADCASTSD (R9)(DX*1), Z6
+	VFMADD231PD  Z7, Z6, Z1
+	VBROADCASTSD (R9)(DX*2), Z6
+	VFMADD231PD  Z7, Z6, Z2
+	VBROADCASTSD (R10), Z6
+	VFMADD231PD  Z7, Z6, Z3
+	VBROADCASTSD (R10)(DX*1), Z6
+	VFMADD231PD  Z7, Z6, Z4
+	VBROADCASTSD (R10)(DX*2), Z6
+	VFMADD231PD  Z7, Z6, Z5
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         DI, R11
+	DECQ         R12
+	JNZ          loop6x1
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	VMOVUPD      Z0, K1, (R10)
+	VMOVUPD      Z1, K1, (R10)(R9*1)
+	VMOVUPD      Z2, K1, (R10)(R9*2)
+	VMOVUPD      Z3, K1, (R11)
+	VMOVUPD      Z4, K1, (R11)(R9*1)
+	VMOVUPD      Z5, K1, (R11)(R9*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel6x1
+	VZEROUPPER
+	RET
+
+panel5x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero5x2
+	MOVQ    ldc+48(FP), R9
+	MOVQ    AX, R10
+	LEAQ    (R10)(R9*2), R11
+	ADDQ    R9, R11
+	VMOVUPD (R10), Z0
+	VMOVUPD 64(R10), Z1
+	VMOVUPD (R10)(R9*1), Z2
+	VMOVUPD 64(R10)(R9*1), Z3
+	VMOVUPD (R10)(R9*2), Z4
+	VMOVUPD 64(R10)(R9*2), Z5
+	VMOVUPD (R11), Z6
+	VMOVUPD 64(R11), Z7
+	VMOVUPD (R11)(R9*1), Z8
+	VMOVUPD 64(R11)(R9*1), Z9
+	JMP     start5x2
+
+zero5x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+
+start5x2:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	MOVQ SI, R11
+	MOVQ k+32(FP), R12
+	MOVQ ahead+112(FP), R13
+
+loop5x2:
+	VMOVUPD      (R11), Z11
+	VMOVUPD      64(R11), Z12
+	PREFETCHT0   (R11)(R13*1)
+	PREFETCHT0   64(R11)(R13*1)
+	VMOVUPD      Z11, (R8)
+	VMOVUPD      Z12, 64(R8)
+	ADDQ         $0x00000080, R8
+	VBROADCASTSD (R9), Z10
+	VFMADD231PD  Z11, Z10, Z0
+	VFMADD231PD  Z12, Z10, Z1
+	VBROADCASTSD (R9)(DX*1), Z10
+	VFMADD231PD  Z11, Z10, Z2
+	VFMADD231PD  Z12, Z10, Z3
+	VBROADCASTSD (R9)(DX*2), Z10
+	VFMADD231PD  Z11, Z10, Z4
+	VFMADD231PD  Z12, Z10, Z5
+	VBROADCASTSD (R10), Z10
+	VFMADD231PD  Z11, Z10, Z6
+	VFMADD231PD  Z12, Z10, Z7
+	VBROADCASTSD (R10)(DX*1), Z10
+	VFMADD231PD  Z11, Z10, Z8
+	VFMADD231PD  Z12, Z10, Z9
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         DI, R11
+	DECQ         R12
+	JNZ          loop5x2
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	VMOVUPD      Z0, (R10)
+	VMOVUPD      Z1, 64(R10)
+	VMOVUPD      Z2, (R10)(R9*1)
+	VMOVUPD      Z3, 64(R10)(R9*1)
+	VMOVUPD      Z4, (R10)(R9*2)
+	VMOVUPD      Z5, 64(R10)(R9*2)
+	VMOVUPD      Z6, (R11)
+	VMOVUPD      Z7, 64(R11)
+	VMOVUPD      Z8, (R11)(R9*1)
+	VMOVUPD      Z9, 64(R11)(R9*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel5x2
+	VZEROUPPER
+	RET
+
+panel5x1:
+	CMPQ      acc+128(FP), $0x00
+	JEQ       zero5x1
+	MOVQ      ldc+48(FP), R9
+	MOVQ      AX, R10
+	LEAQ      (R10)(R9*2), R11
+	ADDQ      R9, R11
+	VMOVUPD.Z (R10), K1, Z0
+	VMOVUPD.Z (R10)(R9*1), K1, Z1
+	VMOVUPD.Z (R10)(R9*2), K1, Z2
+	VMOVUPD.Z (R11), K1, Z3
+	VMOVUPD.Z (R11)(R9*1), K1, Z4
+	JMP       start5x1
+
+zero5x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+
+start5x1:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	MOVQ SI, R11
+	MOVQ k+32(FP), R12
+
+loop5x1:
+	VMOVUPD.Z    (R11), K1, Z6
+	VMOVUPD      Z6, (R8)
+	ADDQ         $0x40, R8
+	VBROADCASTSD (R9), Z5
+	VFMADD231PD  Z6, Z5, Z0
+	VBROADCASTSD (R9)(DX*1), Z5
+	VFMADD231PD  Z6, Z5, Z1
+	VBROADCASTSD (R9)(DX*2), Z5
+	VFMADD231PD  Z6, Z5, Z2
+	VBROADCASTSD (R10), Z5
+	VFMADD231PD  Z6, Z5, Z3
+	VBROADCASTSD (R10)(DX*1), Z5
+	VFMADD231PD  Z6, Z5, Z4
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         DI, R11
+	DECQ         R12
+	JNZ          loop5x1
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	VMOVUPD      Z0, K1, (R10)
+	VMOVUPD      Z1, K1, (R10)(R9*1)
+	VMOVUPD      Z2, K1, (R10)(R9*2)
+	VMOVUPD      Z3, K1, (R11)
+	VMOVUPD      Z4, K1, (R11)(R9*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel5x1
+	VZEROUPPER
+	RET
+
+panel4x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero4x2
+	MOVQ    ldc+48(FP), R9
+	MOVQ    AX, R10
+	LEAQ    (R10)(R9*2), R11
+	ADDQ    R9, R11
+	VMOVUPD (R10), Z0
+	VMOVUPD 64(R10), Z1
+	VMOVUPD (R10)(R9*1), Z2
+	VMOVUPD 64(R10)(R9*1), Z3
+	VMOVUPD (R10)(R9*2), Z4
+	VMOVUPD 64(R10)(R9*2), Z5
+	VMOVUPD (R11), Z6
+	VMOVUPD 64(R11), Z7
+	JMP     start4x2
+
+zero4x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+
+start4x2:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	MOVQ SI, R11
+	MOVQ k+32(FP), R12
+	MOVQ ahead+112(FP), R13
+
+loop4x2:
+	VMOVUPD      (R11), Z9
+	VMOVUPD      64(R11), Z10
+	PREFETCHT0   (R11)(R13*1)
+	PREFETCHT0   64(R11)(R13*1)
+	VMOVUPD      Z9, (R8)
+	VMOVUPD      Z10, 64(R8)
+	ADDQ         $0x00000080, R8
+	VBROADCASTSD (R9), Z8
+	VFMADD231PD  Z9, Z8, Z0
+	VFMADD231PD  Z10, Z8, Z1
+	VBROADCASTSD (R9)(DX*1), Z8
+	VFMADD231PD  Z9, Z8, Z2
+	VFMADD231PD  Z10, Z8, Z3
+	VBROADCASTSD (R9)(DX*2), Z8
+	VFMADD231PD  Z9, Z8, Z4
+	VFMADD231PD  Z10, Z8, Z5
+	VBROADCASTSD (R10), Z8
+	VFMADD231PD  Z9, Z8, Z6
+	VFMADD231PD  Z10, Z8, Z7
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         DI, R11
+	DECQ         R12
+	JNZ          loop4x2
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	VMOVUPD      Z0, (R10)
+	VMOVUPD      Z1, 64(R10)
+	VMOVUPD      Z2, (R10)(R9*1)
+	VMOVUPD      Z3, 64(R10)(R9*1)
+	VMOVUPD      Z4, (R10)(R9*2)
+	VMOVUPD      Z5, 64(R10)(R9*2)
+	VMOVUPD      Z6, (R11)
+	VMOVUPD      Z7, 64(R11)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel4x2
+	VZEROUPPER
+	RET
+
+panel4x1:
+	CMPQ      acc+128(FP), $0x00
+	JEQ       zero4x1
+	MOVQ      ldc+48(FP), R9
+	MOVQ      AX, R10
+	LEAQ      (R10)(R9*2), R11
+	ADDQ      R9, R11
+	VMOVUPD.Z (R10), K1, Z0
+	VMOVUPD.Z (R10)(R9*1), K1, Z1
+	VMOVUPD.Z (R10)(R9*2), K1, Z2
+	VMOVUPD.Z (R11), K1, Z3
+	JMP       start4x1
+
+zero4x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+
+start4x1:
+	MOVQ CX, R9
+	LEAQ (R9)(DX*2), R10
+	ADDQ DX, R10
+	MOVQ SI, R11
+	MOVQ k+32(FP), R12
+
+loop4x1:
+	VMOVUPD.Z    (R11), K1, Z5
+	VMOVUPD      Z5, (R8)
+	ADDQ         $0x40, R8
+	VBROADCASTSD (R9), Z4
+	VFMADD231PD  Z5, Z4, Z0
+	VBROADCASTSD (R9)(DX*1), Z4
+	VFMADD231PD  Z5, Z4, Z1
+	VBROADCASTSD (R9)(DX*2), Z4
+	VFMADD231PD  Z5, Z4, Z2
+	VBROADCASTSD (R10), Z4
+	VFMADD231PD  Z5, Z4, Z3
+	ADDQ         BX, R9
+	ADDQ         BX, R10
+	ADDQ         DI, R11
+	DECQ         R12
+	JNZ          loop4x1
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	LEAQ         (R10)(R9*2), R11
+	ADDQ         R9, R11
+	VMOVUPD      Z0, K1, (R10)
+	VMOVUPD      Z1, K1, (R10)(R9*1)
+	VMOVUPD      Z2, K1, (R10)(R9*2)
+	VMOVUPD      Z3, K1, (R11)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel4x1
+	VZEROUPPER
+	RET
+
+panel3x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero3x2
+	MOVQ    ldc+48(FP), R9
+	MOVQ    AX, R10
+	VMOVUPD (R10), Z0
+	VMOVUPD 64(R10), Z1
+	VMOVUPD (R10)(R9*1), Z2
+	VMOVUPD 64(R10)(R9*1), Z3
+	VMOVUPD (R10)(R9*2), Z4
+	VMOVUPD 64(R10)(R9*2), Z5
+	JMP     start3x2
+
+zero3x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+
+start3x2:
+	MOVQ CX, R9
+	MOVQ SI, R10
+	MOVQ k+32(FP), R11
+	MOVQ ahead+112(FP), R12
+
+loop3x2:
+	VMOVUPD      (R10), Z7
+	VMOVUPD      64(R10), Z8
+	PREFETCHT0   (R10)(R12*1)
+	PREFETCHT0   64(R10)(R12*1)
+	VMOVUPD      Z7, (R8)
+	VMOVUPD      Z8, 64(R8)
+	ADDQ         $0x00000080, R8
+	VBROADCASTSD (R9), Z6
+	VFMADD231PD  Z7, Z6, Z0
+	VFMADD231PD  Z8, Z6, Z1
+	VBROADCASTSD (R9)(DX*1), Z6
+	VFMADD231PD  Z7, Z6, Z2
+	VFMADD231PD  Z8, Z6, Z3
+	VBROADCASTSD (R9)(DX*2), Z6
+	VFMADD231PD  Z7, Z6, Z4
+	VFMADD231PD  Z8, Z6, Z5
+	ADDQ         BX, R9
+	ADDQ         DI, R10
+	DECQ         R11
+	JNZ          loop3x2
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	VMOVUPD      Z0, (R10)
+	VMOVUPD      Z1, 64(R10)
+	VMOVUPD      Z2, (R10)(R9*1)
+	VMOVUPD      Z3, 64(R10)(R9*1)
+	VMOVUPD      Z4, (R10)(R9*2)
+	VMOVUPD      Z5, 64(R10)(R9*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel3x2
+	VZEROUPPER
+	RET
+
+panel3x1:
+	CMPQ      acc+128(FP), $0x00
+	JEQ       zero3x1
+	MOVQ      ldc+48(FP), R9
+	MOVQ      AX, R10
+	VMOVUPD.Z (R10), K1, Z0
+	VMOVUPD.Z (R10)(R9*1), K1, Z1
+	VMOVUPD.Z (R10)(R9*2), K1, Z2
+	JMP       start3x1
+
+zero3x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+
+start3x1:
+	MOVQ CX, R9
+	MOVQ SI, R10
+	MOVQ k+32(FP), R11
+
+loop3x1:
+	VMOVUPD.Z    (R10), K1, Z4
+	VMOVUPD      Z4, (R8)
+	ADDQ         $0x40, R8
+	VBROADCASTSD (R9), Z3
+	VFMADD231PD  Z4, Z3, Z0
+	VBROADCASTSD (R9)(DX*1), Z3
+	VFMADD231PD  Z4, Z3, Z1
+	VBROADCASTSD (R9)(DX*2), Z3
+	VFMADD231PD  Z4, Z3, Z2
+	ADDQ         BX, R9
+	ADDQ         DI, R10
+	DECQ         R11
+	JNZ          loop3x1
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	VMOVUPD      Z0, K1, (R10)
+	VMOVUPD      Z1, K1, (R10)(R9*1)
+	VMOVUPD      Z2, K1, (R10)(R9*2)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel3x1
+	VZEROUPPER
+	RET
+
+panel2x2:
+	CMPQ    acc+128(FP), $0x00
+	JEQ     zero2x2
+	MOVQ    ldc+48(FP), R9
+	MOVQ    AX, R10
+	VMOVUPD (R10), Z0
+	VMOVUPD 64(R10), Z1
+	VMOVUPD (R10)(R9*1), Z2
+	VMOVUPD 64(R10)(R9*1), Z3
+	JMP     start2x2
+
+zero2x2:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+
+start2x2:
+	MOVQ CX, R9
+	MOVQ SI, R10
+	MOVQ k+32(FP), R11
+	MOVQ ahead+112(FP), R12
+
+loop2x2:
+	VMOVUPD      (R10), Z5
+	VMOVUPD      64(R10), Z6
+	PREFETCHT0   (R10)(R12*1)
+	PREFETCHT0   64(R10)(R12*1)
+	VMOVUPD      Z5, (R8)
+	VMOVUPD      Z6, 64(R8)
+	ADDQ         $0x00000080, R8
+	VBROADCASTSD (R9), Z4
+	VFMADD231PD  Z5, Z4, Z0
+	VFMADD231PD  Z6, Z4, Z1
+	VBROADCASTSD (R9)(DX*1), Z4
+	VFMADD231PD  Z5, Z4, Z2
+	VFMADD231PD  Z6, Z4, Z3
+	ADDQ         BX, R9
+	ADDQ         DI, R10
+	DECQ         R11
+	JNZ          loop2x2
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	VMOVUPD      Z0, (R10)
+	VMOVUPD      Z1, 64(R10)
+	VMOVUPD      Z2, (R10)(R9*1)
+	VMOVUPD      Z3, 64(R10)(R9*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel2x2
+	VZEROUPPER
+	RET
+
+panel2x1:
+	CMPQ      acc+128(FP), $0x00
+	JEQ       zero2x1
+	MOVQ      ldc+48(FP), R9
+	MOVQ      AX, R10
+	VMOVUPD.Z (R10), K1, Z0
+	VMOVUPD.Z (R10)(R9*1), K1, Z1
+	JMP       start2x1
+
+zero2x1:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+
+start2x1:
+	MOVQ CX, R9
+	MOVQ SI, R10
+	MOVQ k+32(FP), R11
+
+loop2x1:
+	VMOVUPD.Z    (R10), K1, Z3
+	VMOVUPD      Z3, (R8)
+	ADDQ         $0x40, R8
+	VBROADCASTSD (R9), Z2
+	VFMADD231PD  Z3, Z2, Z0
+	VBROADCASTSD (R9)(DX*1), Z2
+	VFMADD231PD  Z3, Z2, Z1
+	ADDQ         BX, R9
+	ADDQ         DI, R10
+	DECQ         R11
+	JNZ          loop2x1
+	MOVQ         ldc+48(FP), R9
+	MOVQ         AX, R10
+	VMOVUPD      Z0, K1, (R10)
+	VMOVUPD      Z1, K1, (R10)(R9*1)
+	ADDQ         cs+56(FP), AX
+	ADDQ         bs+104(FP), SI
+	DECQ         panels+16(FP)
+	JNZ          panel2x1
+	VZEROUPPER
+	RET
+
+// func packRowsF64AVX512(cols int, rows int, dst *float64, ldd int, src *float64, lds int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·packRowsF64AVX512(SB), NOSPLIT, $0-48
+	MOVQ  cols+0(FP), AX
+	MOVL  $0xffffffff, CX
+	BZHIL AX, CX, CX
+	KMOVW CX, K1
+	MOVQ  rows+8(FP), AX
+	MOVQ  dst+16(FP), CX
+	MOVQ  ldd+24(FP), DX
+	MOVQ  src+32(FP), BX
+	MOVQ  lds+40(FP), SI
+
+row:
+	VMOVUPD.Z  (BX), K1, Z0
+	PREFETCHT0 (BX)(SI*2)
+	VMOVUPD    Z0, K1, (CX)
 	ADDQ       SI, BX
 	ADDQ       DX, CX
 	DECQ       AX
-	JNZ        single
+	JNZ        row
 	VZEROUPPER
 	RET
 

@@ -3,8 +3,8 @@ package kernel
 import "unsafe"
 
 // What is copied: B if it has more than looseBytes, a share of the second-level cache, and at least packHeight rows of C
-// read it; A if the rows or columns that a sliver is made of are spread over more than looseSliver, a share of the
-// first-level cache, and C has at least sliverCols columns.
+// read it, of which the first do the copying; A if the rows or columns that a sliver is made of are spread over more than
+// looseSliver, a share of the first-level cache, and C has at least sliverCols columns.
 const (
 	looseBytes  = 1 << 20
 	packHeight  = 32
@@ -17,6 +17,13 @@ const outerWide = 12
 
 // singleRows is the most rows that the outer kernel takes at once with one register across.
 const singleRows = 12
+
+// rowsAhead is how many rows of B before its turn one is asked for, where sums have so many terms that those beyond the last
+// one matter little.
+const (
+	rowsAhead = 8
+	askTerms  = 16 * rowsAhead
+)
 
 // outerTile returns the most rows that the outer kernel of the active path takes at once with two registers across, and
 // the numbers in a register.
@@ -76,9 +83,12 @@ func chainPart[T Float](m, n, k int, c unsafe.Pointer, ldc int, a, b operand, ac
 		h := min(depth, k-p)
 		for j := 0; j < n; j += blockCols {
 			cols := min(blockCols, n-j)
-			right := block{b.from(p, j), 1}
-			if packB {
+			right := block{operand: b.from(p, j), packed: 1}
+			switch {
+			case b.col != s:
 				right = packBlock[T](h, cols, w.panels(blockBytes), right.operand)
+			case packB:
+				right.to = w.panels(blockBytes)
 			}
 			for i, left := 0, ceil(m, tallest[T](cols)); left > 0; left-- {
 				mr := ceil(m-i, left)
@@ -86,28 +96,38 @@ func chainPart[T Float](m, n, k int, c unsafe.Pointer, ldc int, a, b operand, ac
 				if packA {
 					rows = packSliver[T](mr, h, w.rows(sliverBytes), rows)
 				}
-				chainRows[T](mr, cols, h, unsafe.Add(c, i*ldc+j*s), ldc, rows, right, acc || p > 0)
+				chainRows[T](mr, cols, h, unsafe.Add(c, i*ldc+j*s), ldc, rows, &right, acc || p > 0)
 				i += mr
 			}
 		}
 	}
 }
 
-// chainRows computes mr rows of n columns of C.
-func chainRows[T Float](mr, n, k int, c unsafe.Pointer, ldc int, a operand, b block, acc bool) {
+// chainRows computes mr rows of n columns of C. A block that is to be packed, which takes at least 2 rows, is so from then on.
+func chainRows[T Float](mr, n, k int, c unsafe.Pointer, ldc int, a operand, b *block, acc bool) {
 	_, lanes := outerTile[T]()
 	s, add := size[T](), flag(acc)
 	panels := func(from, count, nv, last int) {
 		row := nv * lanes * s
-		ldb := b.row
+		ldb, ahead := b.row, 0
 		if b.packed > 1 {
 			ldb = row
 		}
-		outer[T](mr, nv, count, last, k, 1, unsafe.Add(c, from*s), ldc, row, a.at, a.row, a.col, 0, 0,
-			unsafe.Add(b.at, from*s*b.packed), ldb, row*b.packed, add)
+		if k >= askTerms {
+			ahead = rowsAhead * ldb
+		}
+		to, at := unsafe.Add(c, from*s), unsafe.Add(b.at, from*s*b.packed)
+		if b.to != nil {
+			outerPack[T](mr, nv, count, last, k, to, ldc, row, a.at, a.row, a.col, at, ldb, row, ahead, unsafe.Add(b.to, from*s*k), add)
+			return
+		}
+		outer[T](mr, nv, count, last, k, 1, to, ldc, row, a.at, a.row, a.col, 0, 0, at, ldb, row*b.packed, ahead, add)
 	}
 	if mr > 1 || b.packed > 1 {
 		eachPanel[T](n, panels)
+		if b.to != nil {
+			*b = block{operand: operand{b.to, 0, s}, packed: k}
+		}
 		return
 	}
 	// A single row would be one sum after the other, so it takes many registers across.

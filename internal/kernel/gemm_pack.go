@@ -81,10 +81,11 @@ func (o operand) from(i, j int) operand {
 func (o operand) transposed() operand { return operand{o.at, o.col, o.row} }
 
 // A block is rows of B. Packed, it lies in panels one after the other, whose rows have no gaps, and packed is the number of
-// rows of each; else packed is 1.
+// rows of each; else packed is 1. The first product with a block whose to is not nil packs it there.
 type block struct {
 	operand
 	packed int
+	to     unsafe.Pointer
 }
 
 // packSliver copies mr rows of k numbers, so that they are not in each other's way in the cache.
@@ -99,27 +100,22 @@ func packSliver[T Float](mr, k int, to unsafe.Pointer, a operand) operand {
 	_, lanes := outerTile[T]()
 	row := ceil(mr, lanes) * lanes * s
 	for i := 0; i < mr; i += lanes {
-		packRows[T](1, 1, min(lanes, mr-i), k, unsafe.Add(to, i*s), row, 0, unsafe.Add(a.at, i*s), a.col)
+		packRows[T](min(lanes, mr-i), k, unsafe.Add(to, i*s), row, unsafe.Add(a.at, i*s), a.col)
 	}
 	return operand{to, s, row}
 }
 
-// packBlock copies k rows and n columns of B to panels.
+// packBlock copies k rows and n columns of B, whose columns have no gaps, to panels.
 func packBlock[T Float](k, n int, to unsafe.Pointer, b operand) block {
 	s := size[T]()
 	_, lanes := outerTile[T]()
 	eachPanel[T](n, func(from, count, nv, last int) {
 		width := nv * lanes
-		dst, src := unsafe.Add(to, from*s*k), b.from(0, from)
-		if b.col == s {
-			packRows[T](nv, count, last, k, dst, width*s, width*s*k, src.at, b.row)
-			return
-		}
-		for i := range count {
-			packTransposed[T](k, min(width, n-from-i*width), unsafe.Add(dst, i*width*s*k), width*s, src.from(0, i*width))
+		for i := from; i < min(n, from+count*width); i += width {
+			packTransposed[T](k, min(width, n-i), unsafe.Add(to, i*s*k), width*s, b.from(0, i))
 		}
 	})
-	return block{operand{to, 0, s}, k}
+	return block{operand: operand{to, 0, s}, packed: k}
 }
 
 // packedBytes is what k rows and n columns take in panels.

@@ -6,6 +6,9 @@ import "unsafe"
 // in the first-level cache.
 const sumBytes = 4096
 
+// dotRows is how many rows of A pass by at a time, so that their pieces stay in the second-level cache.
+const dotRows = 128
+
 // isChain reports whether each entry of GemmNT is one sum in the order of k, as in GemmNN, and not the sum of the lanes of
 // a dot product: where adding up the lanes takes longer than the copy of B that transposes it. It must not ask for m, so
 // that a row has the same bits among any number of others.
@@ -76,7 +79,9 @@ func dotPart[T Float](m, n, k int, c unsafe.Pointer, rs, cs int, a unsafe.Pointe
 	piece := ceil(ceil(k, count), block) * block
 	for p := 0; p < k; p += piece {
 		h := min(piece, k-p)
-		dotStrips[T](m, n, h, c, rs, cs, unsafe.Add(a, p*s), lda, unsafe.Add(b, p*s), ldb)
+		for i := 0; i < m; i += dotRows {
+			dotStrips[T](min(dotRows, m-i), n, h, unsafe.Add(c, i*rs), rs, cs, unsafe.Add(a, i*lda+p*s), lda, unsafe.Add(b, p*s), ldb)
+		}
 	}
 }
 
@@ -94,10 +99,33 @@ func dotStrips[T Float](m, n, k int, c unsafe.Pointer, rs, cs int, a unsafe.Poin
 			} else if m-i >= mr {
 				h = mr
 			}
-			groups := (m - i) / h
-			dot[T](h, w, groups, k, unsafe.Add(c, i*rs+j*cs), rs, cs, unsafe.Add(a, i*lda), lda, unsafe.Add(b, j*ldb), ldb)
+			groups, next := (m-i)/h, 0
+			if i == 0 && n*ldb > looseBytes {
+				next = min(w, n-j-w)
+			}
+			dotGroups[T](h, w, groups, k, unsafe.Add(c, i*rs+j*cs), rs, cs, unsafe.Add(a, i*lda), lda, unsafe.Add(b, j*ldb), ldb, next)
 			i += groups * h
 		}
 		j += w
+	}
+}
+
+// dotGroups computes groups of mr rows of a strip of nr columns. It asks for the next rows of B, a share of a row with each
+// group: a whole row with each of the first groups would hold them up.
+func dotGroups[T Float](mr, nr, groups, k int, c unsafe.Pointer, rs, cs int, a unsafe.Pointer, lda int, b unsafe.Pointer, ldb, next int) {
+	done := 0
+	tiles := func(count int, ask unsafe.Pointer, step, lds int) {
+		i := done * mr
+		dot[T](mr, nr, count, k, unsafe.Add(c, i*rs), rs, cs, unsafe.Add(a, i*lda), lda, b, ldb, ask, step, lds)
+		done += count
+	}
+	if rows := min(groups, next); rows > 0 {
+		shares := groups / rows
+		for i := range shares {
+			tiles(rows, unsafe.Add(b, nr*ldb+i*ceil(k*size[T](), shares)), ceil(64, shares), ldb)
+		}
+	}
+	if done < groups {
+		tiles(groups-done, b, 0, 0)
 	}
 }

@@ -31,8 +31,9 @@ func (e *emitter) dotShapes() (s []shape) {
 // dot emits the kernel.
 func (e *emitter) dot() {
 	e.fn("dot", "adds to C, of groups·mr rows and nr columns, the products of the rows of A and B,\n"+
-		"each of length k. Strides are in bytes; rs and cs are those of C between rows and columns.",
-		"mr, nr, groups, k int, c *T, rs, cs int, a *T, lda int, b *T, ldb int", "")
+		"each of length k, and asks for what lies step and step again behind ask, once for each 64 bytes of k, and with\n"+
+		"the next group lds further on. Strides are in bytes; rs and cs are those of C between rows and columns.",
+		"mr, nr, groups, k int, c *T, rs, cs int, a *T, lda int, b *T, ldb int, ask *T, step, lds int", "")
 	d := &dotKernel{emitter: e}
 	k := e.arg("k")
 	d.tail = e.GP64()
@@ -47,10 +48,14 @@ func (e *emitter) dot() {
 func (d *dotKernel) tile(s shape) {
 	acc, free := d.beginTile(s)
 	a, b := d.rows(d.a, d.lda, s.mr), d.rows(d.b, d.ldb, s.nr)
-	count := d.arg("k")
+	count, line := d.arg("k"), d.arg("ask")
 	d.op("SHRQ", log2(d.block()), count)
 	d.jump("JZ", "tail%s", s)
 	d.label("loop%s", s)
+	if d.wide { // AVX2, which takes twice the time, loses more by asking than by waiting
+		d.PREFETCHT1(memory(line, 0))
+		d.ADDQ(d.param("step"), line)
+	}
 	d.step(s, acc, a, b, free, nil)
 	d.advance(a, 64)
 	d.advance(b, 64)
@@ -64,6 +69,7 @@ func (d *dotKernel) tile(s shape) {
 	d.addSums(d.c, s, acc, free)
 	d.addStrides(d.a, d.lda, s.mr)
 	d.addStrides(d.c, d.arg("rs"), s.mr)
+	d.ADDQ(d.arg("lds"), d.param("ask"))
 	d.endTile(d.groups, s)
 }
 

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -30,42 +32,59 @@ func (e *emitter) outerShapes(wide int) (s []shape) {
 	return s
 }
 
-// outer emits the kernel.
+// outer emits the kernel, and one that copies B to panels as it reads it.
 func (e *emitter) outer() {
 	e.fn("outer", "sets C, or adds to it if acc is not 0, the sum of runs·k outer products, over a number of\n"+
 		"panels of mr rows and nv registers across; if nv is 1, last is the number of columns. Strides are in bytes:\n"+
 		"ra and ca are those of A between rows and columns, jump is what lies between two runs of k of its columns,\n"+
-		"and cs, as and bs are from one panel to the next.",
-		"mr, nv, panels, last, k, runs int, c *T, ldc, cs int, a *T, ra, ca, jump, as int, b *T, ldb, bs, acc int", "")
+		"and cs, as and bs are from one panel to the next. With two registers across it asks for what lies ahead behind\n"+
+		"each row of B.",
+		"mr, nv, panels, last, k, runs int, c *T, ldc, cs int, a *T, ra, ca, jump, as int, b *T, ldb, bs, ahead, acc int", "")
+	o := e.outerArgs()
+	e.choice("panel", e.outerShapes(12), e.arg("mr"), e.arg("nv"), o.panel)
+	e.fn("outerPack", "is outer with one run and one A for all panels, of at least 2 rows, and copies the panels of B one after\n"+
+		"the other to memory.",
+		"mr, nv, panels, last, k int, c *T, ldc, cs int, a *T, ra, ca int, b *T, ldb, bs, ahead int, to *T, acc int", "")
+	o = e.outerArgs()
+	to := e.arg("to")
+	shapes := slices.DeleteFunc(e.outerShapes(0), func(s shape) bool { return s.mr == 1 })
+	e.choice("panel", shapes, e.arg("mr"), e.arg("nv"), func(s shape) { o.packPanel(s, to) })
+}
+
+// outerArgs returns a kernel with the arguments that stay in registers.
+func (e *emitter) outerArgs() *outerKernel {
 	o := &outerKernel{emitter: e}
 	o.k = e.mask(e.arg("last"), 15)
 	o.c, o.a, o.ra, o.ca = e.arg("c"), e.arg("a"), e.arg("ra"), e.arg("ca")
 	o.b, o.ldb = e.arg("b"), e.arg("ldb")
-	e.choice("panel", e.outerShapes(12), e.arg("mr"), e.arg("nv"), o.panel)
+	return o
+}
+
+// columns is the mask of the columns of a panel, or nil if all are there.
+func (o *outerKernel) columns(s shape) *mask {
+	if s.nr == 1 {
+		return &o.k
+	}
+	return nil
 }
 
 // panel emits the loop over the panels of one shape.
 func (o *outerKernel) panel(s shape) {
-	var k *mask
-	if s.nr == 1 {
-		k = &o.k
-	}
-	x := s.mr * s.nr
+	k := o.columns(s)
 	o.beginPanel(s, k)
 	a, b, runs := o.rows(o.a, o.ra, s.mr), o.copyOf(o.b), o.arg("runs")
 	o.label("run%s", s)
-	count := o.arg("k")
+	count, ask := o.arg("k"), o.ask(s)
 	o.label("loop%s", s)
 	if s.mr == 1 {
 		// Each register of B is used once: from memory.
+		x := s.nr
 		o.broadcast(a.row(0, 0), x)
 		for v := range s.nr {
 			o.packed("VFMADD231", o.source(memory(b, 0), x+1, k, v), o.vec(x), o.vec(v))
 		}
 	} else {
-		for v := range s.nr {
-			o.load(memory(b, 0), x+1+v, k, v)
-		}
+		o.rowOfB(s, b, k, ask)
 		o.products(s, func(i int) operand.Mem { return a.row(i, 0) })
 	}
 	o.advance(a, o.ca)
@@ -78,6 +97,49 @@ func (o *outerKernel) panel(s shape) {
 	o.ADDQ(o.param("as"), o.a)
 	o.ADDQ(o.param("bs"), o.b)
 	o.endPanels(s)
+}
+
+// packPanel is panel with the copy of B.
+func (o *outerKernel) packPanel(s shape, to reg.GPVirtual) {
+	k := o.columns(s)
+	o.beginPanel(s, k)
+	a, b, count, ask := o.rows(o.a, o.ra, s.mr), o.copyOf(o.b), o.arg("k"), o.ask(s)
+	o.label("loop%s", s)
+	o.rowOfB(s, b, k, ask)
+	for v := range s.nr {
+		o.store(s.mr*s.nr+1+v, memory(to, 0), nil, v)
+	}
+	o.op("ADDQ", s.nr*o.width, to)
+	o.products(s, func(i int) operand.Mem { return a.row(i, 0) })
+	o.advance(a, o.ca)
+	o.ADDQ(o.ldb, b)
+	o.countDown(count, "loop%s", s)
+	o.storePanel(s, k)
+	o.ADDQ(o.param("cs"), o.c)
+	o.ADDQ(o.param("bs"), o.b)
+	o.endPanels(s)
+}
+
+// ask returns the register of how far ahead B is asked for, or nil if it is not: rows of a matrix lie on a page each, and what
+// the processor loads by itself ends with a page.
+func (o *outerKernel) ask(s shape) reg.Register {
+	if s.nr != 2 || s.mr == 1 {
+		return nil
+	}
+	return o.arg("ahead")
+}
+
+// rowOfB loads a row of a panel of B and asks for a later one.
+func (o *outerKernel) rowOfB(s shape, b reg.Register, k *mask, ask reg.Register) {
+	for v := range s.nr {
+		o.load(memory(b, 0), s.mr*s.nr+1+v, k, v)
+	}
+	if ask == nil {
+		return
+	}
+	for line := 0; line < s.nr*o.width; line += 64 {
+		o.PREFETCHT0(indexed(b, ask).Offset(line))
+	}
 }
 
 // beginPanel begins the code of a panel: it fills the accumulators with C or 0.

@@ -6,40 +6,20 @@ import (
 	"github.com/mmcloughlin/avo/operand"
 )
 
-// packRows emits a copy of rows to panels.
+// packRows emits a copy of short rows.
 func (e *emitter) packRows() {
-	e.fn("packRows", "copies rows to panels of nv registers, or to one of last elements if nv is 1, and asks for the next row.\n"+
-		"Strides are in bytes: ldd is from row to row of a panel, ps from panel to panel.",
-		"nv, panels, last, rows int, dst *T, ldd, ps int, src *T, lds int", "")
-	const two = 2
-	k := e.mask(e.arg("last"), 15)
+	e.fn("packRows", "copies rows of up to a register, and asks for the next ones. Strides are in bytes.",
+		"cols, rows int, dst *T, ldd int, src *T, lds int", "")
+	k := e.mask(e.arg("cols"), 15)
 	rows, dst, ldd, src, lds := e.arg("rows"), e.arg("dst"), e.arg("ldd"), e.arg("src"), e.arg("lds")
-	loop := func(name string, nv int, k *mask) {
-		e.label("%s", name)
-		from, to, panels := e.copyOf(src), e.copyOf(dst), e.arg("panels")
-		e.label("%sPanel", name)
-		for v := range nv {
-			e.load(memory(from, 0), v, k, v)
-		}
-		for line := 0; line < nv*e.width; line += 64 {
-			e.PREFETCHT0(operand.Mem{Base: from, Index: lds, Scale: 2, Disp: line})
-		}
-		for v := range nv {
-			e.store(v, memory(to, 0), k, v)
-		}
-		e.op("ADDQ", nv*e.width, from)
-		e.ADDQ(e.param("ps"), to)
-		e.countDown(panels, "%sPanel", name)
-		e.ADDQ(lds, src)
-		e.ADDQ(ldd, dst)
-		e.countDown(rows, "%s", name)
-		e.ret()
-	}
-	e.op("CMPQ", e.param("nv"), two)
-	e.jump("JNE", "one")
-	loop("both", two, nil)
-	e.label("one")
-	loop("single", 1, &k)
+	e.label("row")
+	e.load(memory(src, 0), 0, &k, 0)
+	e.PREFETCHT0(operand.Mem{Base: src, Index: lds, Scale: 2})
+	e.store(0, memory(dst, 0), &k, 0)
+	e.ADDQ(lds, src)
+	e.ADDQ(ldd, dst)
+	e.countDown(rows, "row")
+	e.ret()
 }
 
 // packColumns emits the transposition of a few rows, of as many as fill 32 bytes. The columns of 16 bytes are taken
