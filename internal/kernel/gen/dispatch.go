@@ -61,23 +61,33 @@ func (p param) As(bits int) string {
 //go:embed *.go.tmpl
 var templates embed.FS
 
-// writeDispatch writes the functions that choose the assembly or the twin.
-func writeDispatch(folder string, all []function) error {
+// A dispatch is the functions of a file.
+type dispatch []function
+
+// Unsafe reports whether a function has a parameter of package unsafe.
+func (d dispatch) Unsafe() bool {
+	return slices.ContainsFunc(d, func(f function) bool {
+		return slices.ContainsFunc(f.Params, func(p param) bool { return p.Type == "unsafe.Pointer" })
+	})
+}
+
+// writeDispatch writes the functions of the named file that choose the assembly or the twin.
+func writeDispatch(folder, name string, d dispatch) error {
 	t, err := template.ParseFS(templates, "*.go.tmpl")
 	if err != nil {
 		return err
 	}
 	for _, file := range t.Templates() {
 		var text bytes.Buffer
-		if err := file.Execute(&text, all); err != nil {
+		if err := file.Execute(&text, d); err != nil {
 			return err
 		}
+		path := filepath.Join(folder, name+"_"+strings.TrimSuffix(file.Name(), ".tmpl"))
 		source, err := format.Source(text.Bytes())
 		if err != nil {
-			return fmt.Errorf("%s: %w", file.Name(), err)
+			return fmt.Errorf("%s: %w", path, err)
 		}
-		name := strings.TrimSuffix(file.Name(), ".tmpl")
-		if err := os.WriteFile(filepath.Join(folder, name), source, 0o644); err != nil {
+		if err := os.WriteFile(path, source, 0o644); err != nil {
 			return err
 		}
 	}

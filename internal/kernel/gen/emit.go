@@ -22,7 +22,7 @@ type emitter struct {
 	tail  operand.Mem // AVX2: 64 bytes of ones, then 64 of zeros
 	name  string      // of the function in hand
 
-	functions *[]function // the functions of all files
+	functions *[]function // the functions of the file
 }
 
 // both emits the functions of float32, then of float64.

@@ -40,24 +40,24 @@ func main() {
 	if len(os.Args) != 2 {
 		log.Fatal("usage: gen FOLDER")
 	}
-	var all []function
 	for _, f := range files {
+		var functions []function
 		for _, wide := range []bool{false, true} {
-			if err := write(os.Args[1], f.name, wide, f.emit, &all); err != nil {
+			if err := write(os.Args[1], f.name, wide, f.emit, &functions); err != nil {
 				log.Fatal(err)
 			}
 		}
-	}
-	if err := writeDispatch(os.Args[1], all); err != nil {
-		log.Fatal(err)
+		if err := writeDispatch(os.Args[1], f.name, functions); err != nil {
+			log.Fatal(err)
+		}
 	}
 }
 
 // write emits one part and prints the assembly and the declarations.
-func write(folder, name string, wide bool, emit func(*emitter), all *[]function) error {
+func write(folder, name string, wide bool, emit func(*emitter), functions *[]function) error {
 	ctx := build.NewContext()
 	ctx.ConstraintExpr("amd64,!noasm")
-	e := &emitter{Context: ctx, set: "AVX512", width: 64, wide: wide, functions: all}
+	e := &emitter{Context: ctx, set: "AVX512", width: 64, wide: wide, functions: functions}
 	if !wide {
 		e.set, e.width = "AVX2", 32
 		e.tail = ctx.StaticGlobal("tail")
