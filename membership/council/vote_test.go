@@ -21,17 +21,22 @@ func (v *voter) Points() ([]council.Point, error)     { return []council.Point{{
 func (v *voter) SaveVote(vote council.Vote) error     { v.vote = vote; return nil }
 func (v *voter) SaveChange(_ membership.Change) error { return nil }
 
-// start starts agent 4 of five, of which agents 0 to 3 propose, from its disk.
-func (v *voter) start() {
+// start starts agent 4 of five, of which agents 0 to 3 propose, from its disk and a log.
+func (v *voter) start(log ...membership.Change) {
 	v.seat = must.Get(council.New(council.Settings{
 		Agent: 4, Founders: 5, Edges: membership.Edges{{0, 4}, {1, 4}, {2, 4}, {3, 4}}, Quorum: 3, Patience: patience, Draw: func() uint64 { return 1 }, Records: v,
-	}, nil, v.vote))
+	}, log, v.vote))
+}
+
+// members returns a change to these.
+func members(epoch int, agents ...int) *membership.Change {
+	return &membership.Change{Epoch: epoch, Members: agents, Why: []string{"a test"}}
 }
 
 // asked hands the voter a message and returns its answer. What it promises and votes for must be on its disk as it says so.
 func (v *voter) asked(m council.Message) council.Kind {
 	v.t.Helper()
-	m.To, m.Epoch = 4, 1
+	m.To, m.Epoch = 4, v.seat.Epoch().Number+1
 	must.OK(v.seat.Receive(v.now, m))
 	answers := v.seat.Messages()
 	if len(answers) != 1 {
@@ -50,9 +55,6 @@ func (v *voter) asked(m council.Message) council.Kind {
 // TestVotes: who has promised a ballot votes for none before it, and what it has promised and voted for is on its disk before anybody hears of it: with
 // a new process after each answer, and without, the answers are the same.
 func TestVotes(t *testing.T) {
-	leave := func(agents ...int) *membership.Change {
-		return &membership.Change{Epoch: 1, Members: agents, Why: []string{"a test"}}
-	}
 	first, second, third := council.Ballot{Number: 1, Agent: 1}, council.Ballot{Number: 2, Agent: 2}, council.Ballot{Number: 3}
 	for _, restarts := range []bool{false, true} {
 		v := &voter{t: t, now: time.Unix(0, 0)}
@@ -64,10 +66,10 @@ func TestVotes(t *testing.T) {
 		}{
 			{"a ballot", council.Message{Kind: council.Prepare, From: 2, Ballot: second}, council.Promise},
 			{"an older ballot", council.Message{Kind: council.Prepare, From: 1, Ballot: first}, council.Refuse},
-			{"the change of an older ballot", council.Message{Kind: council.Accept, From: 1, Ballot: first, Change: leave(1, 2, 3, 4)}, council.Refuse},
-			{"the change of the ballot", council.Message{Kind: council.Accept, From: 2, Ballot: second, Change: leave(0, 2, 3, 4)}, council.Accepted},
+			{"the change of an older ballot", council.Message{Kind: council.Accept, From: 1, Ballot: first, Change: members(1, 1, 2, 3, 4)}, council.Refuse},
+			{"the change of the ballot", council.Message{Kind: council.Accept, From: 2, Ballot: second, Change: members(1, 0, 2, 3, 4)}, council.Accepted},
 			{"a later ballot", council.Message{Kind: council.Prepare, From: 0, Ballot: third}, council.Promise},
-			{"the ballot before again", council.Message{Kind: council.Accept, From: 2, Ballot: second, Change: leave(0, 2, 3, 4)}, council.Refuse},
+			{"the ballot before again", council.Message{Kind: council.Accept, From: 2, Ballot: second, Change: members(1, 0, 2, 3, 4)}, council.Refuse},
 		} {
 			if restarts {
 				if v.start(); step.want == council.Accepted { // a process that is new does not stand still, so that it must be asked again
@@ -77,6 +79,48 @@ func TestVotes(t *testing.T) {
 			if got := v.asked(step.ask); got != step.want {
 				t.Errorf("restarts %v: %s: the answer is of kind %d; it must be %d", restarts, step.what, got, step.want)
 			}
+		}
+	}
+}
+
+// TestSealedVote: who knows that all members have finished votes for nobody who would come in, unless somebody has done so before; for a member that
+// leaves it does.
+func TestSealedVote(t *testing.T) {
+	ballot := council.Ballot{Number: 1, Agent: 1}
+	for _, tt := range []struct {
+		agents []int
+		again  bool
+		want   council.Kind
+	}{
+		{[]int{0, 1, 2, 3, 4}, false, council.Refuse},
+		{[]int{0, 1, 2, 3, 4}, true, council.Accepted},
+		{[]int{1, 2, 4}, false, council.Accepted},
+	} {
+		v := &voter{t: t, now: time.Unix(0, 0)}
+		v.start(*members(1, 1, 2, 3, 4))
+		v.seat.Seal(true)
+		v.asked(council.Message{Kind: council.Prepare, From: 1, Ballot: ballot})
+		if got := v.asked(council.Message{Kind: council.Accept, From: 1, Ballot: ballot, Change: members(2, tt.agents...), Again: tt.again}); got != tt.want {
+			t.Errorf("members %v, voted for before %v: the answer is of kind %d; it must be %d", tt.agents, tt.again, got, tt.want)
+		}
+	}
+}
+
+// TestDecidedChanges: what is said to be decided must be a change that can be: one of the next epoch, with a quorum that stays.
+func TestDecidedChanges(t *testing.T) {
+	for _, tt := range []struct {
+		change *membership.Change
+		epoch  int
+	}{
+		{members(1, 2, 3, 4), 1},
+		{members(1, 3, 4), 0},
+		{members(2, 2, 3, 4), 0},
+	} {
+		v := &voter{t: t, now: time.Unix(0, 0)}
+		v.start()
+		must.OK(v.seat.Receive(v.now, council.Message{Kind: council.Decided, From: 1, To: council.All, Epoch: tt.change.Epoch, Change: tt.change}))
+		if got := v.seat.Epoch().Number; got != tt.epoch {
+			t.Errorf("after a change to epoch %d of agents %v the epoch is %d; it must be %d", tt.change.Epoch, tt.change.Members, got, tt.epoch)
 		}
 	}
 }
