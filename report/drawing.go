@@ -40,7 +40,8 @@ func save(d drawing, title, path string) error {
 	return nil
 }
 
-// render returns a drawing as one document, "svg" or "png", under a title, or none, on a ground of some colour, or on none.
+// render returns a drawing as one document, "svg" or "png", under a title, or none, on a ground of some colour; that of an SVG
+// may be nil, none.
 func render(d drawing, title, format string, ground color.Color) ([]byte, error) {
 	if err := d.Validate(); err != nil {
 		return nil, err
@@ -54,15 +55,19 @@ func render(d drawing, title, format string, ground color.Color) ([]byte, error)
 	}
 	width, height = width+2*edge, height+2*edge
 	var b bytes.Buffer
-	if format == "png" {
-		c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(144))
-		drawUnder(draw.New(c), d, title, label, ground)
+	if format == "png" { // its ground is there from the start; an area of that colour would be drawn pixel by pixel
+		c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(144), vgimg.UseBackgroundColor(ground))
+		drawUnder(draw.New(c), d, title, label)
 		fast := png.Encoder{CompressionLevel: png.BestSpeed} // by a third, and the file is a twentieth larger
 		err := fast.Encode(&b, c.Image())
 		return b.Bytes(), err
 	}
 	c := vgsvg.New(width, height)
-	drawUnder(draw.New(c), d, title, label, ground)
+	if ground != nil {
+		c.SetColor(ground)
+		c.Fill(draw.New(c).Rectangle.Path())
+	}
+	drawUnder(draw.New(c), d, title, label)
 	if _, err := c.WriteTo(&b); err != nil {
 		return nil, err
 	}
@@ -71,12 +76,8 @@ func render(d drawing, title, format string, ground color.Color) ([]byte, error)
 	return bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), fonts), nil
 }
 
-// drawUnder draws the ground, title and label from the top down, and the drawing below them.
-func drawUnder(c draw.Canvas, d drawing, title, label string, ground color.Color) {
-	if ground != nil {
-		c.SetColor(ground)
-		c.Fill(c.Rectangle.Path())
-	}
+// drawUnder draws title and label from the top down, and the drawing below them.
+func drawUnder(c draw.Canvas, d drawing, title, label string) {
 	c = draw.Crop(c, edge, -edge, edge, -edge)
 	style := textStyle(titleSize, ink)
 	for _, s := range []string{title, label} {
