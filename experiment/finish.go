@@ -16,6 +16,7 @@ import (
 
 // finish writes what the run has found, then finds the models that it is compared with, and keeps the better one.
 func (r *runner) finish(ctx context.Context) error {
+	r.iterated = true
 	best := r.result.Best
 	if err := r.writeFirst(best); err != nil {
 		return err
@@ -200,17 +201,12 @@ func (r *runner) gains(ctx context.Context, tuned, other *model) ([]runs.Gain, e
 	return gains, err
 }
 
-// writeFirst writes what the run has found before models are solved, so that nothing is lost if that fails: λ, ȳ, the summary and,
-// where one is wanted, the page.
+// writeFirst writes what the run has found before models are solved, so that nothing is lost if that fails: λ, ȳ and the summary.
 func (r *runner) writeFirst(best train.Best) error {
 	if err := r.writeModel(best.X, best.Y); err != nil || !r.layout.leads() {
 		return err
 	}
-	if err := r.folder.WriteSummary(r.summarize(runs.Unfinished, nil)); err != nil || !r.Settings.Report {
-		return err
-	}
-	_, err := writePage(r.folder)
-	return err
+	return r.folder.WriteSummary(r.summarize(runs.Unfinished, nil))
 }
 
 // writeModel writes lambda.npy and omega.npy.

@@ -161,6 +161,7 @@ type runner struct {
 	view     Viewer
 	pace     *pace
 	result   *train.Result
+	iterated bool      // whether the iterations are over, and the models are being found
 	sent     runs.Sent // what all agents have sent to choose the steps
 	summary  runs.Summary
 }
@@ -212,7 +213,7 @@ func (r *runner) checkpoints(agents []int) ([]train.Point, error) {
 
 // attempt runs the method from the runner's checkpoint on, and then finds the models.
 func (r *runner) attempt(ctx context.Context) error {
-	r.result, r.summary = nil, runs.Summary{}
+	r.result, r.iterated, r.summary = nil, false, runs.Summary{}
 	if err := r.load(ctx, r.here()); err != nil {
 		return err
 	}
@@ -311,7 +312,8 @@ func (r *runner) trainConfig() train.Config {
 	}
 }
 
-// writeFailure writes the summary of a run that ended with an error, if it had begun, and returns that error.
+// writeFailure writes the summary of a run that ended with an error, if it had begun, and returns that error. There is a page where one
+// is wanted and no iteration will follow.
 func (r *runner) writeFailure(err error) error {
 	if r.result == nil || !r.layout.leads() || r.draining {
 		return err
@@ -323,7 +325,7 @@ func (r *runner) writeFailure(err error) error {
 	if w := r.folder.WriteSummary(r.summarize(state, err)); w != nil {
 		return fmt.Errorf("%w; summary: %w", err, w)
 	}
-	if state == runs.Diverged && r.Settings.Report && len(r.result.Records) > 0 {
+	if (state == runs.Diverged || r.iterated) && r.Settings.Report && len(r.result.Records) > 0 {
 		if _, w := writePage(r.folder); w != nil {
 			return fmt.Errorf("%w; report: %w", err, w)
 		}

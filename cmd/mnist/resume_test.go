@@ -37,7 +37,7 @@ func TestResumedElsewhere(t *testing.T) {
 	if err := run(t.Context(), []string{"-out", stopped, "-resume"}, io.Discard, io.Discard); err == nil {
 		t.Error("the run went on with other data")
 	}
-	must.OK(run(t.Context(), []string{"-out", stopped, "-resume", "-data", there}, io.Discard, io.Discard))
+	must.OK(run(t.Context(), []string{"-out", stopped, "-resume", "-report=false", "-data", there}, io.Discard, io.Discard))
 	experimenttest.SameRun(t, stopped, whole)
 }
 

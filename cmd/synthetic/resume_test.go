@@ -120,14 +120,14 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 
-// TestStoppedModels: what a run has found stands before the models are found, and the run that goes on ends as one that was not
-// stopped.
+// TestStoppedModels: what a run has found stands before the models are found, with a page where one is wanted, and the run that goes
+// on ends as one that was not stopped.
 func TestStoppedModels(t *testing.T) {
 	dir := t.TempDir()
 	whole, stopped := filepath.Join(dir, "whole"), filepath.Join(dir, "stopped")
 	args := strings.Fields("-r=1 -p=4 -agents=3 -train=30 -val=30 -test=20 -K=4 -report=false")
 	complete(t, append(args, "-out="+whole)...)
-	interrupted(t, append(args, "-out="+stopped), "model of λ = 0", 1)
+	interrupted(t, append(args, "-out="+stopped, "-report"), "model of λ = 0", 1)
 	lambda := func(folder string) string {
 		return string(must.Get(os.ReadFile(filepath.Join(folder, runs.LambdaFile))))
 	}
@@ -137,6 +137,7 @@ func TestStoppedModels(t *testing.T) {
 	if s, err := runs.Folder(stopped).ReadSummary(); err != nil || s.State != runs.Interrupted || !s.PhiEnd.Known() {
 		t.Errorf("state %q, Φ %v, %v", s.State, s.PhiEnd, err)
 	}
+	must.Get(os.Stat(filepath.Join(stopped, "report.html")))
 	complete(t, "-resume", "-report=false", "-out="+stopped)
 	experimenttest.SameRun(t, stopped, whole)
 }
@@ -152,7 +153,7 @@ func TestResumeAcrossAChange(t *testing.T) {
 	for _, text := range []string{"iteration 2", "epoch 1", "iteration 4"} {
 		parts := filepath.Join(dir, strings.ReplaceAll(text, " ", "-"))
 		interrupted(t, append(args, "-out="+parts), text, 1)
-		complete(t, "-resume", "-out="+parts)
+		complete(t, "-resume", "-report=false", "-out="+parts)
 		if diff := must.Get(experimenttest.Difference(whole, parts)); diff != "" {
 			t.Errorf("interrupted at %q:\n%s", text, diff)
 		}

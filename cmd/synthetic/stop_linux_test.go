@@ -87,7 +87,7 @@ func TestStopped(t *testing.T) {
 		t.Errorf("%v, want that another beta is refused", err)
 	}
 	var log bytes.Buffer
-	must.OK(run(t.Context(), []string{"-out", stopped, "-resume"}, io.Discard, &log))
+	must.OK(run(t.Context(), []string{"-out", stopped, "-resume", "-report=false"}, io.Discard, &log))
 	if strings.Contains(log.String(), "iteration 30 ") {
 		t.Errorf("the resumed run began before its checkpoint:\n%s", log.String())
 	}
