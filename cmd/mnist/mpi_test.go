@@ -24,8 +24,9 @@ import (
 	"dsbo/runs"
 )
 
-// jobTime bounds each job: one that a process has left must end by itself.
-const jobTime = time.Minute
+// jobTime bounds each job: one that a process has left must end by itself. It is far longer than any
+// takes, as ranks that wait keep processors busy that others may need.
+const jobTime = 4 * time.Minute
 
 // pidsVariable names the folder in which each process of a job leaves a file named by its process id.
 const pidsVariable = "DSBO_TEST_PIDS"
