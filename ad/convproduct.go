@@ -2,7 +2,6 @@ package ad
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"dsbo/internal/kernel"
@@ -57,18 +56,28 @@ func patchesOf(n *Node) (w Window, images *Node, ok bool) {
 	return w, nil, false
 }
 
-// productsOf returns the factors of a sum of products A·B, pair by pair.
-func productsOf(n *Node) (pairs []*Node, ok bool) {
-	in := children(n)
-	switch ruleOf(n) {
-	case rule(matmulRule{}):
-		return in, true
-	case rule(opAdd):
-		left, isLeft := productsOf(in[0])
-		right, isRight := productsOf(in[1])
-		return slices.Concat(left, right), isLeft && isRight
+// productsOf returns the factors of a sum of products A·B, pair by pair. A sum that has one of them, or a part, more than once is none: it would
+// be computed as often, which each Add(n, n) doubles.
+func productsOf(sum *Node) (pairs []*Node, ok bool) {
+	seen := map[*Node]bool{}
+	var collect func(n *Node) bool
+	collect = func(n *Node) bool {
+		if seen[n] {
+			return false
+		}
+		seen[n] = true
+		in := children(n)
+		switch ruleOf(n) {
+		case rule(matmulRule{}):
+			pairs = append(pairs, in...)
+			return true
+		case rule(opAdd):
+			return collect(in[0]) && collect(in[1])
+		}
+		return false
 	}
-	return nil, false
+	ok = collect(sum)
+	return pairs, ok
 }
 
 func (r convRule) String() string {

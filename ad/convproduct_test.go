@@ -48,3 +48,31 @@ func TestConvProducts(t *testing.T) {
 		}
 	}
 }
+
+// TestRepeatedProducts: a sum that has a product again and again is computed in the time of its nodes.
+func TestRepeatedProducts(t *testing.T) {
+	const doublings = 50
+	w := Window{H: 4, W: 4, C: 1, KH: 2, KW: 2, Stride: 1}
+	rows, cols := w.OutH()*w.OutW(), w.KH*w.KW*w.C
+	build := func(sum func(n *Node) *Node) float64 {
+		d := must.Get(Differentiate(Loss{P: 1, Q: rows + cols, Build: func(x, y *Node, _ []*Node) *Node {
+			products := MatMul(Part(y, 0, rows, 1), Part(y, rows, 1, cols), false, false)
+			return Add(SumAll(Square(Col2im(sum(products), w))), SumAll(x))
+		}}))
+		y := make([]float64, rows+cols)
+		for i := range y {
+			y[i] = float64(i%5) - 1.5
+		}
+		return must.Get(d.Value([]float64{0}, y))
+	}
+	got := build(func(n *Node) *Node {
+		for range doublings {
+			n = Add(n, n)
+		}
+		return n
+	})
+	want := build(func(n *Node) *Node { return Scale(1<<doublings, n) })
+	if got != want || want == 0 { // powers of two are exact
+		t.Errorf("the value is %g, want %g", got, want)
+	}
+}

@@ -41,7 +41,7 @@ type keptMatrix struct {
 // matrix writes all columns of a matrix of second derivatives, by the product that gives one, to dst, from memory where nothing has
 // changed since it was found.
 func (d *Derivs) matrix(product int, dst, x, y []float64, each func(p *plan, j, lane int)) error {
-	if err := d.buildGraphs(2); err != nil {
+	if err := d.need(2); err != nil {
 		return err
 	}
 	if err := d.setPoint(x, y); err != nil {
@@ -72,7 +72,7 @@ func (d *Derivs) matrix(product int, dst, x, y []float64, each func(p *plan, j, 
 // unitProducts runs a product with every unit vector and calls each with the vector's number and the lane that
 // holds the product.
 func (d *Derivs) unitProducts(product int, each func(p *plan, j, lane int)) error {
-	p, err := d.planOf(1 << product)
+	p, err := d.planFor(1 << product)
 	if err != nil {
 		return err
 	}

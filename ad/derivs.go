@@ -29,6 +29,8 @@ type Derivs struct {
 	*Program
 	*derivatives
 	value [1]float64
+	built int                    // the order of the derivatives whose graphs are known to be built
+	known [1 << derivCount]*plan // plans that were asked for before
 	kept  [derivCount]keptMatrix // of jvp and hvp
 }
 
@@ -88,7 +90,7 @@ func (d *Derivs) Grad(dx, dy, x, y []float64) error {
 	if dx != nil && len(dx) != d.f.P || dy != nil && len(dy) != d.f.Q {
 		return dsbo.Errorf(dsbo.ErrShape, "the gradients have %d and %d numbers; len(dx)=%d, len(dy)=%d", d.f.P, d.f.Q, len(dx), len(dy))
 	}
-	if err := d.buildGraphs(1); err != nil {
+	if err := d.need(1); err != nil {
 		return err
 	}
 	if err := d.setPoint(x, y); err != nil {
@@ -122,7 +124,7 @@ func (d *Derivs) JVP(dst, x, y, v []float64) error {
 
 // setDirection sets the point (x, y) and the direction v of a product.
 func (d *Derivs) setDirection(x, y, v []float64) error {
-	if err := d.buildGraphs(2); err != nil {
+	if err := d.need(2); err != nil {
 		return err
 	}
 	if len(v) != d.f.Q {
@@ -189,7 +191,7 @@ func (d *Derivs) compute(dst [derivCount][]float64) error {
 			key |= 1 << i
 		}
 	}
-	p, err := d.planOf(key)
+	p, err := d.planFor(key)
 	if err != nil {
 		return err
 	}
@@ -209,6 +211,26 @@ func (d *Derivs) compute(dst [derivCount][]float64) error {
 		}
 	}
 	return nil
+}
+
+// planFor returns the plan for the derivatives whose bits are set in key. Only the first time takes the lock of the forks.
+func (d *Derivs) planFor(key int) (_ *plan, err error) {
+	if d.known[key] == nil {
+		d.known[key], err = d.planOf(key)
+	}
+	return d.known[key], err
+}
+
+// need makes the graphs of the derivatives up to an order of 1 or 2, under that lock.
+func (d *Derivs) need(order int) error {
+	if d.built >= order {
+		return nil
+	}
+	err := d.buildGraphs(order)
+	if err == nil {
+		d.built = order
+	}
+	return err
 }
 
 // planOf returns the plan for the derivatives whose bits are set in key, made at the first call.

@@ -145,7 +145,9 @@ func (m *machine[T]) enter(p *plan) {
 		return
 	}
 	m.current = m.layouts[p.number]
-	m.scratch = take(m.memory.pool, m.memory.free, m.current.size)
+	if m.current.size > 0 {
+		m.scratch = take(m.memory.pool, m.memory.free, m.current.size)
+	}
 	for _, to := range m.current.places {
 		s := &m.slots[to.slot]
 		memory := m.scratch[to.off:][:to.n:to.n]
@@ -175,6 +177,8 @@ func (m *machine[T]) leave() {
 	}
 	clear(m.in)
 	m.call = call[T]{}
-	give(m.memory.pool, m.memory.free, m.scratch)
+	if m.scratch != nil {
+		give(m.memory.pool, m.memory.free, m.scratch)
+	}
 	m.scratch, m.current = nil, nil
 }
