@@ -30,8 +30,9 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close(err)) }()
-	if finished, err := o.hasFinished(c); err != nil || finished {
-		if finished {
+	finished, told, err := o.folder().AllFinished(o.membership(c))
+	if err != nil || told {
+		if told {
 			s.log.Info("all agents have finished", "run", c.Run, "folder", o.folder())
 		}
 		return err
@@ -59,7 +60,12 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 		}
 	}
 	// The file is written before other agents leave: without it this agent, started again, would wait for them in vain.
-	e.config.AllFinished = func() error { return o.folder().WriteMembership(o.membership(c)) }
+	e.config.Finished = finished
+	e.config.AllFinished = func(told bool) error {
+		known := o.membership(c)
+		known.Telling = !told && c.Quorum == 0
+		return o.folder().WriteMembership(known)
+	}
 	j, err := p.agentJob(&o, c)
 	if err != nil {
 		return err
@@ -164,15 +170,6 @@ func (o *agentOptions) maskSecret(noisy bool) ([]byte, error) {
 		}
 	}
 	return readSecret(path)
-}
-
-// hasFinished reports whether this agent's folder says that all agents of this run have finished.
-func (o *agentOptions) hasFinished(c *cluster.Cluster) (bool, error) {
-	if m, err := o.folder().ReadMembership(); err != nil || m != o.membership(c) {
-		return false, nil // the job judges what else is in the folder
-	}
-	state, err := o.folder().State()
-	return state == runs.Finished, err
 }
 
 func (o *agentOptions) membership(c *cluster.Cluster) runs.Membership {

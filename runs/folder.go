@@ -225,6 +225,19 @@ func (f Folder) ReadSummary() (Summary, error) { return readFile[Summary](f, Sum
 // ReadMembership reads agent.json.
 func (f Folder) ReadMembership() (Membership, error) { return readFile[Membership](f, MembershipFile) }
 
+// AllFinished reports whether the folder says that all agents of a run have finished, and whether its agent's neighbours know it too. What else is
+// there in place of agent.json is not looked at.
+func (f Folder) AllFinished(own Membership) (finished, told bool, err error) {
+	m, err := f.ReadMembership()
+	telling := m.Telling
+	if m.Telling = own.Telling; err != nil || m != own {
+		return false, false, nil
+	}
+	state, err := f.State()
+	finished = state == Finished
+	return finished, finished && !telling, err
+}
+
 // WriteConfig writes config.json, which makes the folder a run folder: a [Config] or a [SeriesConfig].
 func (f Folder) WriteConfig(config any) error { return f.write(ConfigFile, config) }
 

@@ -12,12 +12,14 @@ import (
 	"dsbo"
 )
 
-// A Membership is agent.json: the run and the agent to which a run folder belongs. It is written when all agents have finished.
+// A Membership is agent.json: the run and the agent to which a run folder belongs. It is written when the agent knows that all have finished.
 type Membership struct {
 	Run    string `json:"run"`
 	Hash   string `json:"hash"` // hash of the cluster file
 	Agent  int    `json:"agent"`
 	Agents int    `json:"agents"` // number of agents in the run
+	// Telling says that the agent's neighbours may not know yet that all have finished.
+	Telling bool `json:"telling,omitzero"`
 }
 
 // A Merged is the content of a finished run's folder: of all agents, or of one as a part of it.

@@ -24,18 +24,16 @@ const port = "7000"
 
 // run does what the verb agent does, with the simulation's clock, wires and disk.
 func (p *process) run() error {
-	folder, own := runs.Folder(p.dir), p.membership()
-	if m, err := folder.ReadMembership(); err == nil && m == own {
-		if state, err := folder.State(); err != nil || state == runs.Finished {
-			return err
-		}
+	finished, told, err := runs.Folder(p.dir).AllFinished(p.membership())
+	if err != nil || told {
+		return err
 	}
 	j, err := experiment.Parse(quadratic{}, slices.Concat(p.Flags, fixed, []string{"-out=" + p.dir}), io.Discard)
 	if err != nil {
 		return err
 	}
 	j.View = viewer{p}
-	j.Layout = experiment.OneAgent(p.agent, fmt.Sprint("simulated agent ", p.agent), p.open(j))
+	j.Layout = experiment.OneAgent(p.agent, fmt.Sprint("simulated agent ", p.agent), p.open(j, finished))
 	err = j.Run(p.running, nil, io.Discard)
 	if m := p.exchange(); m != nil {
 		err = errors.Join(err, m.Close())
@@ -56,7 +54,7 @@ func (w *world) membershipOf(agent int) runs.Membership {
 func (p *process) membership() runs.Membership { return p.membershipOf(p.agent) }
 
 // open returns what opens the agent's end of the exchange.
-func (p *process) open(j *experiment.Job) experiment.Opener {
+func (p *process) open(j *experiment.Job, finished bool) experiment.Opener {
 	return func(_ context.Context, g *network.Graph, from int, fingerprint []byte, seat *experiment.Seat, longest int) (network.Team, error) {
 		own := p.membership()
 		var listener net.Listener // nobody connects to an agent that is admitted
@@ -74,11 +72,14 @@ func (p *process) open(j *experiment.Job) experiment.Opener {
 			Hung:       func(err error) { p.exit(err) },
 			Membership: p.council(seat),
 			Admission:  p.admission,
-			AllFinished: func() error {
+			Finished:   finished,
+			AllFinished: func(told bool) error {
 				p.ending.Lock()
 				p.safe = true
 				p.ending.Unlock()
-				return runs.Folder(p.dir).WriteMembership(own)
+				known := own
+				known.Telling = !told && p.Quorum == 0
+				return runs.Folder(p.dir).WriteMembership(known)
 			},
 			Log: p.trace.logger(p.agent),
 		})

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"dsbo/runs"
 )
 
 // TestErrorOfOne: in a run of eight an error of one agent's own ends nothing but that agent's part: the others leave it out, and it comes back when it
@@ -58,4 +60,24 @@ func TestSixMinutes(t *testing.T) {
 		t.Errorf("agent 4 is back %v after it can be reached again; %v", back, err)
 	}
 	replayed(t, c, log, ends)
+}
+
+// TestLostAtTheEnd: agents are lost at the moment at which the first of them knows that all have finished. Those that know come back to tell the others,
+// which wait for nobody in vain.
+func TestLostAtTheEnd(t *testing.T) {
+	c := changing("-algorithm=dsoba", "-K=4", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
+	c.Agents, c.Quorum, c.Latency = 3, 0, time.Second
+	c.Flags[0], c.Flags[1] = "-agents=3", "-graph=path"
+	live(t, c, func(w *world) {
+		known := func(m *machine) bool {
+			_, err := runs.Folder(m.dir).ReadMembership()
+			return err == nil
+		}
+		for !slices.ContainsFunc(w.machines, known) {
+			time.Sleep(20 * time.Millisecond)
+		}
+		for i, m := range w.machines {
+			m.lose(false, time.Duration(1+i)*time.Second)
+		}
+	})
 }

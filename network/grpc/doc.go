@@ -65,7 +65,8 @@
 // The end: an agent that has finished calls Drain, which waits until all have. With each heartbeat it says its radius: r+1 if
 // it knows that all agents up to r edges away have finished, which is one more than the least radius of its neighbours, and
 // 0 before it has finished itself. No neighbour leaves before an agent has recorded that all have (Config.AllFinished), so
-// that one that is lost at the very end either finds them when it comes back or knows that it need not. Where there is a council, an agent at
+// that one that is lost at the very end either finds them when it comes back or knows that it need not. One that is lost when it has
+// recorded it, and its neighbours have not, lets them know when it is back (Config.Finished). Where there is a council, an agent at
 // radius n lets nobody in any more, and records the finish at radius 2n, when all are at n.
 //
 // # Who holds up the run

@@ -20,6 +20,11 @@ func (m *Mixer) Drain(ctx context.Context) error {
 	if err == nil {
 		err = m.await(ctx, m.drained)
 	}
+	if err == nil && m.config.AllFinished != nil {
+		if e := m.config.AllFinished(true); e != nil { // who starts this agent again waits for nothing
+			m.config.Log.Warn("it is not kept that the neighbours know that all have finished", "reason", e)
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("agent %d, after exchange %d, waiting for the others' end: %w", m.config.Agent, m.round, err)
 	}
@@ -29,7 +34,7 @@ func (m *Mixer) Drain(ctx context.Context) error {
 // recordFinish has the caller keep that all agents have finished, and lets the neighbours know.
 func (m *Mixer) recordFinish() error {
 	if m.config.AllFinished != nil {
-		if err := m.config.AllFinished(); err != nil {
+		if err := m.config.AllFinished(false); err != nil {
 			return err
 		}
 	}
@@ -57,7 +62,7 @@ func (m *Mixer) drained() bool { return m.recorded && m.radius() == m.lastRadius
 
 // radius returns 0 until this agent has finished, and then 1 more than the least radius of its neighbours. At radius
 // r+1 all agents up to r edges away have finished, so that at radius n all have: none can come back and need what
-// another one sends.
+// another one sends. An agent whose former process has recorded that needs no neighbour for it.
 func (m *Mixer) radius() int {
 	if !m.finished {
 		return 0
@@ -65,6 +70,9 @@ func (m *Mixer) radius() int {
 	least := m.lastRadius() - 1
 	for _, e := range m.part.edges {
 		least = min(least, e.radius)
+	}
+	if m.config.Finished {
+		least = max(least, m.enough()-1)
 	}
 	return 1 + least
 }

@@ -47,8 +47,11 @@ func TestDrain(t *testing.T) {
 	var recorded [n]atomic.Bool
 	tries, once := 0, errors.New("once")
 	ms := openAgents(t, newGraph("path", n), func(c *Config) {
-		c.AllFinished = func() error {
-			if c.Agent == 2 {
+		c.AllFinished = func(told bool) error {
+			if told && finished.Load() < n {
+				t.Errorf("agent %d has told its neighbours, when %d agents had finished", c.Agent, finished.Load())
+			}
+			if c.Agent == 2 && !told {
 				if tries++; tries == 1 {
 					return once
 				}
@@ -80,6 +83,25 @@ func TestDrain(t *testing.T) {
 		}
 		return err
 	})
+}
+
+// TestDrainTellsAgain: an agent that was lost as it knew that all had finished lets a neighbour know that does not, however often it comes back.
+func TestDrainTellsAgain(t *testing.T) {
+	ctx := limited(t)
+	told := make(chan bool, 2)
+	ms := openAgents(t, newGraph("path", 2), func(c *Config) {
+		c.Finished = c.Agent == 0
+		c.AllFinished = func(is bool) error {
+			if c.Agent == 0 {
+				told <- is
+			}
+			return nil
+		}
+	})
+	succeed(ms, func(_ int, m *Mixer) error { return m.Drain(ctx) })
+	if known, after := <-told, <-told; known || !after {
+		t.Errorf("agent 0 keeps that it has told its neighbours: %v, then %v; it must be false, then true", known, after)
+	}
 }
 
 func TestDrainDeadline(t *testing.T) {
