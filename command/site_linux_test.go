@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"dsbo"
 	"dsbo/internal/cli"
 	"dsbo/internal/must"
 	"dsbo/runs"
@@ -59,6 +60,28 @@ func TestSite(t *testing.T) {
 	}
 	if got.Traffic != want.Traffic {
 		t.Errorf("%+v was sent, in one process %+v", got.Traffic, want.Traffic)
+	}
+}
+
+// TestCurvatureOfSites: products with other matrices than the Hessian have the bits of one process too, also where the least eigenvalue, by which
+// a Hessian is damped, is an average.
+func TestCurvatureOfSites(t *testing.T) {
+	const n = 3
+	dir := t.TempDir()
+	for i := range n {
+		writeTable(filepath.Join(dir, fmt.Sprintf("site%d.csv", i)), i)
+	}
+	for _, matrix := range []dsbo.CurvatureMatrix{dsbo.DampedHessian, dsbo.GaussNewton} {
+		t.Run(matrix.String(), func(t *testing.T) {
+			here := t.TempDir()
+			out := filepath.Join(here, "out")
+			flags := []string{"-target=ill", "-K=2", "-model=mlp", "-hidden=2", "-evaluate=off", "-curvature=" + matrix.String()}
+			cluster := writeCluster(t, here, n, map[string]any{"task": "tune", "flags": flags})
+			atOnce(t, n, func(i int) []string {
+				return []string{"tune", "-insecure", "-cluster=" + cluster, "-out=" + out, fmt.Sprintf("-agent=%d", i), fmt.Sprintf("-data=%s/site%d.csv", dir, i)}
+			})
+			same(t, out, aloneOf(t, tasks.Tune(), here, append(flags, "-data="+filepath.Join(dir, "site{agent}.csv"))...), n)
+		})
 	}
 }
 

@@ -137,6 +137,24 @@ func TestMPI(t *testing.T) {
 	state(t, lost, runs.Finished)
 }
 
+// TestMPICurvature: products with other matrices than the Hessian have the bits of one process.
+func TestMPICurvature(t *testing.T) {
+	dir, home := t.TempDir(), t.TempDir()
+	must.OK(minimnist.Write(dir, 90, 30))
+	for _, matrix := range []string{"damped", "gauss-newton"} {
+		args := func(out string) []string {
+			return append(strings.Fields("-agents=3 -model=mlp -hidden=3 -train=10 -val=10 -K=2 -evaluate=off -report=false -quiet"),
+				"-data="+dir, "-curvature="+matrix, "-out="+out)
+		}
+		one, two := filepath.Join(home, matrix+"1"), filepath.Join(home, matrix+"2")
+		finish(t, args(one))
+		if text, err := job(t, 2, args(two)...).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", matrix, err, text)
+		}
+		experimenttest.SameRun(t, two, one)
+	}
+}
+
 // TestMPIUsage: a setting that cannot work is one line, whatever the number of processes.
 func TestMPIUsage(t *testing.T) {
 	dir := t.TempDir()
