@@ -233,6 +233,7 @@ func (r *runner) attempt(ctx context.Context) error {
 	if err := r.completeConfig(cfg); err != nil {
 		return err
 	}
+	r.showWarnings()
 	took := r.loaded.took.Seconds()
 	r.view.Note(Note{
 		Text: fmt.Sprintf("%s; %v; loaded in %.1f s", r.problem.line, r.graph, took),

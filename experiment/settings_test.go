@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -146,5 +147,17 @@ func TestPartFlags(t *testing.T) {
 	}
 	if part.Settings.Out != "runs/x/p5" || part.Settings.Iterations != 7 || j.Settings.Out != "" {
 		t.Errorf("out %q, K %d; the series' out %q", part.Settings.Out, part.Settings.Iterations, j.Settings.Out)
+	}
+}
+
+// TestRefusalAlone: a run that cannot be says why, without warnings of its steps.
+func TestRefusalAlone(t *testing.T) {
+	var log strings.Builder
+	args := []string{"-agents=3", "-rows=50", "-algorithm=jhip", "-beta=1000", "-gamma=1000", "-memory=1e-9", "-out=" + filepath.Join(t.TempDir(), "run")}
+	if err := Run(t.Context(), new(mean), args, io.Discard, &log); !errors.Is(err, dsbo.ErrCapability) {
+		t.Errorf("the error is %v", err)
+	}
+	if strings.Contains(log.String(), "warning") {
+		t.Errorf("the log is %s", log.String())
 	}
 }

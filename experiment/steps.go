@@ -9,8 +9,8 @@ import (
 	"dsbo/train"
 )
 
-// chooseSteps finds the curvature where steps follow it, chooses the steps that are auto and warns of those that are
-// not stable.
+// chooseSteps finds the curvature where steps follow it, chooses the steps that are auto and collects warnings of those that
+// are not stable.
 func (r *runner) chooseSteps(ctx context.Context) error {
 	p, q, err := r.startProblem().Dims()
 	if err != nil {
@@ -54,10 +54,14 @@ func (r *runner) chooseSteps(ctx context.Context) error {
 	if m, ok := r.method.(*algo.NewtonCG); ok && !m.Part && r.given["batch"] && r.Settings.Batch > 0 {
 		r.warnings = append(r.warnings, fmt.Sprintf("-batch %d changes nothing: newtoncg takes all examples (-set part=true takes products on draws)", r.Settings.Batch))
 	}
+	return nil
+}
+
+// showWarnings shows what there is to warn of before the run begins.
+func (r *runner) showWarnings() {
 	for _, w := range r.warnings {
 		r.view.Log("warning: %s", w)
 	}
-	return nil
 }
 
 // largestCurvature returns the largest curvature of an agent at the start.
