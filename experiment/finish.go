@@ -35,6 +35,10 @@ func (r *runner) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	tuned, nearerNotes, err := found.nearer(ctx, tuned, rival)
+	if err != nil {
+		return err
+	}
 	r.summary.Constants = found.tried
 	var gains []runs.Gain
 	if tuned.y != nil && rival.y != nil {
@@ -51,7 +55,7 @@ func (r *runner) finish(ctx context.Context) error {
 	}
 	contest := runs.Contest{
 		Count: len(tuned.x), Meaning: r.problem.meaning, Constant: rival.Lambda, Against: rival.Name, Lost: lost,
-		Gains: gains, Notes: r.notes(best),
+		Gains: gains, Notes: append(r.notes(best), nearerNotes...),
 	}
 	kept.Kept = true
 	for _, m := range append(others, tuned) {

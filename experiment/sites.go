@@ -24,27 +24,27 @@ func (r *runner) finishTask(ctx context.Context, kept *model) error {
 		Note: func(format string, args ...any) {
 			r.summary.Verdict.Notes = append(r.summary.Verdict.Notes, fmt.Sprintf(format, args...))
 		},
-		Solve: func(t data.Task, m models.Model, x []float64) ([]float64, error) { return r.solveOther(ctx, t, m, x) },
+		Solve: func(t data.Task, m models.Model, x []float64) (Solved, error) { return r.solveOther(ctx, t, m, x) },
 	})
 }
 
-// solveOther returns y of the lower problem of a model on other data of the agents, at x.
-func (r *runner) solveOther(ctx context.Context, t data.Task, m models.Model, x []float64) ([]float64, error) {
+// solveOther returns the solution of the lower problem of a model on other data of the agents, at x.
+func (r *runner) solveOther(ctx context.Context, t data.Task, m models.Model, x []float64) (Solved, error) {
 	f, err := r.finderOf(ofMembers(t, r.ended), m)
 	if err != nil {
-		return nil, err
+		return Solved{}, err
 	}
 	solved := newModel("all rows", runs.Unknown(), x)
 	if err := f.solve(ctx, solved, nil, nil, f.fine); err != nil {
-		return nil, err
+		return Solved{}, err
 	}
 	if solved.y == nil {
-		return nil, dsbo.Errorf(dsbo.ErrDiverged, "the model of all rows: its solution is not finite")
+		return Solved{}, dsbo.Errorf(dsbo.ErrDiverged, "the model of all rows: its solution is not finite")
 	}
 	if !solved.Converged && !solved.Reached {
 		r.view.Log("warning: the model of all rows has not converged")
 	}
-	return solved.y, nil
+	return Solved{solved.y, solved.TestLoss, solved.TestAccuracy}, nil
 }
 
 // siteNumbers are the numbers of a site's row: test examples; then losses and right answers of each of three models.

@@ -1,6 +1,8 @@
 package experiment
 
 import (
+	"cmp"
+
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/network"
@@ -89,11 +91,10 @@ func (r *runner) solutions(phase string, p, q int, n, solvers Range, e effort) [
 // modelQuantities lists what the models at the end send, and what is made of them.
 func (r *runner) modelQuantities(p, q int) []Quantity {
 	n := Range{2, r.experience().Models, 16}
-	solved := r.solutions(phaseModels, p, q, n, Range{0, 0, 1}, r.modelEffort())
-	if held := r.training(r.problem.Problem); held != nil {
-		solved = r.trainedQuantities(held.Method, p, q, n)
+	if r.problem.Nonconvex {
+		n.Most += halvings
 	}
-	list := append(solved,
+	list := append(r.solved(p, q, n, Range{0, 0, 1}),
 		quantity(phaseModels, "losses and right answers", BySum, scoreNumbers, network.Float64, n),
 		quantity(phaseModels, "losses of two models", BySum, compareNumbers, network.Float64, exactly(1)))
 	if t, ok := r.Task.(Finisher); ok {
@@ -102,7 +103,7 @@ func (r *runner) modelQuantities(p, q int) []Quantity {
 			list = append(list, quantity(phaseModels, "counts of predictions or labels", BySum, length, network.Float64, exactly(1)))
 		}
 		if ending.Model > 0 {
-			for _, q := range r.solutions(phaseModels, p, ending.Model, exactly(1), exactly(1), r.modelEffort()) {
+			for _, q := range r.solved(cmp.Or(ending.X, p), ending.Model, exactly(1), exactly(1)) {
 				q.Name += ", all rows"
 				list = append(list, q)
 			}
@@ -117,6 +118,14 @@ func (r *runner) modelQuantities(p, q int) []Quantity {
 		}
 	}
 	return list
+}
+
+// solved lists what n models send, which are found by so many solvers, or by training.
+func (r *runner) solved(p, q int, n, solvers Range) []Quantity {
+	if held := r.training(r.problem.Problem); held != nil {
+		return r.trainedQuantities(held.Method, p, q, n)
+	}
+	return r.solutions(phaseModels, p, q, n, solvers, r.modelEffort())
 }
 
 // trainedQuantities lists what n models send that are found by runs of a method that holds x still.

@@ -78,6 +78,7 @@ type Finisher interface {
 type Ending struct {
 	Sums  []int // lengths of its sums
 	Model int   // length of the y that Solve returns; 0: it is not called
+	X     int   // length of the x that Solve takes; 0: that of the run
 }
 
 // Finished is what a run has found, for a [Finisher].
@@ -88,8 +89,14 @@ type Finished struct {
 	Together network.Together // of all agents, as at the start
 	// Note adds a sentence for people to the verdict, in the terminal and on the page.
 	Note func(format string, args ...any)
-	// Solve returns y of the lower problem of a model on other data of the agents in this process, at x. All processes call it.
-	Solve func(t data.Task, m models.Model, x []float64) ([]float64, error)
+	// Solve returns the solution of the lower problem of a model on other data of the agents in this process, at x. All processes call it.
+	Solve func(t data.Task, m models.Model, x []float64) (Solved, error)
+}
+
+// Solved is the model that solves a lower problem, and how good it is on test examples; unknown where there are none.
+type Solved struct {
+	Y                      []float64
+	TestLoss, TestAccuracy runs.Number
 }
 
 // A Sited is a [Task] whose agents are sites with examples of their own, test examples too.

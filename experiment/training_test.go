@@ -50,10 +50,28 @@ func TestTrainedModels(t *testing.T) {
 		}
 	}
 	got := float64(s.Traffic.Models.Bytes)
-	if found := float64(len(s.Constants) + 1); got < found*one || got > (found+1)*one {
+	if found := float64(len(s.Constants) + 1); got < found*one || got > (found+1+halvings)*one {
 		t.Errorf("%g models sent %g bytes; by the plan one sends %g", found, got, one)
 	}
 	if r := plan.All.Phases[phaseModels].Bytes; got < r.Least || got > r.Most {
 		t.Errorf("models sent %g bytes; the plan has %+v", got, r)
+	}
+}
+
+// TestNearer: where x has gone too far for the models that training reaches, the tuned one lies between there and the best constant, and its Φ
+// is below that one's.
+func TestNearer(t *testing.T) {
+	folder := runs.Folder(filepath.Join(t.TempDir(), "run"))
+	args := []string{"-agents=3", "-rows=8", "-K=2", "-algorithm=adamcg", "-set=T=30", "-set=N=4", "-set=ly=0.3", "-set=lr=8", "-x0=0", "-quiet", "-report=false", "-out=" + string(folder)}
+	must.OK(Run(t.Context(), new(reticent), args, io.Discard, io.Discard))
+	s := must.Get(folder.ReadSummary())
+	tuned := s.Models[len(s.Models)-1]
+	for _, m := range s.Models[:len(s.Models)-1] {
+		if !(tuned.Phi < m.Phi) {
+			t.Errorf("Φ of %s is %g, that of %s %g", tuned.Name, tuned.Phi, m.Name, m.Phi)
+		}
+	}
+	if notes := strings.Join(s.Verdict.Notes, " "); !strings.Contains(notes, "0.25 of the way") {
+		t.Errorf("notes %q must say where the tuned x is", notes)
 	}
 }

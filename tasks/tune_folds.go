@@ -65,5 +65,6 @@ func (t *tune) trained(f experiment.Finished, m models.Model) ([]float64, error)
 			all.Shards[i] = s
 		}
 	}
-	return f.Solve(all, m, f.X)
+	solved, err := f.Solve(all, m, f.X)
+	return solved.Y, err
 }
