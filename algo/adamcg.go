@@ -24,7 +24,7 @@ import (
 // For the first Wait iterations x stays where it is and only y is trained: while a network has not learned yet, each penalty seems too much.
 // With Hold x stays where it is, and only y is trained: that is how the model of an x is found, by the same steps and draws for each x.
 //
-// The mixer must be a [dsbo.Averager]. Draws: {Lower, k, t}, {Curvature, k, 0} and {Upper, k, 0}, each once.
+// The mixer must be a [dsbo.Averager]. Draws: {Lower, k, t}, {Curvature, k, 0} and {Upper, k, 0}, each once, the last one not with All.
 type AdamCG struct {
 	T  int      `json:"T,omitzero"`  // steps of y; default 20
 	N  int      `json:"N,omitzero"`  // products of a solve; default 8
@@ -39,6 +39,9 @@ type AdamCG struct {
 	Eps   float64   `json:"eps,omitzero"`   // Adam's ε; default 1e-8
 	Clip  []float64 `json:"clip,omitempty"` // lo and hi, the box of x after each step; default -14 and 12
 	Hold  bool      `json:"hold,omitzero"`  // x stays where it is in all iterations
+	// All takes u on all examples, ∇f and J z, where products are on draws: for an x that has an entry for each training example, of which
+	// a draw has few. Default: on draws.
+	All bool `json:"all,omitzero"`
 
 	state
 	turn   turn
@@ -124,10 +127,15 @@ func (a *AdamCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	if a.holds(k) {
 		return nil
 	}
-	w.upperGrad(a.u, a.g, a.x, a.y, w.draw(dsbo.Upper, 0))
+	up, low := w.draw(dsbo.Upper, 0), w.draw(dsbo.Curvature, 0)
+	if a.All {
+		up, low = allExamples, allExamples
+	}
+	w.upperGrad(a.u, a.g, a.x, a.y, up)
 	w.average(a.g, a.g)
-	a.solve(w)                                // z += solve(∇_y f − (H + μ) z)
-	implicitGrad(w, a.u, a.ju, a.x, a.y, a.z) // u = ∇_x f − J z
+	a.solve(w) // z += solve(∇_y f − (H + μ) z)
+	w.jvp(a.ju, a.x, a.y, a.z, low)
+	vec.Sub(a.u, a.u, a.ju) // u = ∇_x f − J z
 	if w.average(a.u, a.u); w.err == nil {
 		a.adam(a.lr(k), k-a.Wait, a.x, a.rx, a.vx, a.u)
 		clip(a.x, a.Clip)

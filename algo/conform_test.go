@@ -21,7 +21,7 @@ var variants = map[string][]string{
 		`{"init":"x0","c":1,"cold":2,"mem":3,"dg_every":2,"relative":true,"most":5,"reach":0.3}`, `{"no_split":true,"init":"x0","c":6,"clip":[-0.05,0.1],"beta1":0.2}`,
 		`{"damping":0.5,"constants":3,"part":true}`, `{"constants":1,"c":2,"lr":[0.2,0.1],"floor":0.1,"cut":0.01}`,
 	},
-	"adamcg": {`{"T":2,"N":3,"clip":[-0.05,0.1],"mu":0.5}`, `{"T":3,"hold":true}`, `{"T":1,"wait":2}`},
+	"adamcg": {`{"T":2,"N":3,"clip":[-0.05,0.1],"mu":0.5}`, `{"T":3,"hold":true}`, `{"T":1,"wait":2}`, `{"T":2,"all":true}`},
 	"jhip":   {`{"T":1,"N":1}`}, "gbdsbo": {`{"N":1}`}, "pdsbo_gossip": {`{"T":1,"N":1}`}, "stocbio": {`{"T":1,"N":1}`},
 	"fednest": {`{"T":2,"N":3,"nprime":[1,0,2]}`, `{"T":2,"N":3,"tau":3}`},
 	"mdbo":    {`{"N":3,"nprime":[1,0,2]}`, `{"N":3,"a1":0.8,"a2":0.9,"eta":0.7}`},

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"dsbo"
 	"dsbo/algo"
 )
 
@@ -48,6 +49,7 @@ type Preset struct {
 	Patience  int     // the default of -patience
 	X0        float64 // start of every entry of x, for methods that do not search for one
 	Batch     int
+	Matrix    dsbo.CurvatureMatrix // the default of -curvature with the preset's own method
 }
 
 // presetsHelp returns the presets and their settings, for the help.
@@ -61,6 +63,9 @@ func presetsHelp(presets []Preset) string {
 		line := fmt.Sprintf("  %s: -algorithm %s -K %d -batch %d", p.Name, algo.NameOf(p.Method), p.K, p.Batch)
 		if p.X0 != 0 {
 			line += fmt.Sprintf(" -x0 %g", p.X0)
+		}
+		if p.Matrix != dsbo.Hessian {
+			line += fmt.Sprintf(" -curvature %v", p.Matrix)
 		}
 		line += fmt.Sprintf(" -dtype %s -wire %s", cmp.Or(p.DType, "float32"), cmp.Or(p.Wire, "float64"))
 		lines = append(lines, line, "        "+string(params))

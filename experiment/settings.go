@@ -144,6 +144,9 @@ func (j *Job) resolveParameters() (parameters, error) {
 	if !given["x0"] {
 		s.X0 = preset.X0
 	}
+	if !given["curvature"] && s.Algorithm == algo.NameOf(preset.Method) {
+		s.Matrix = preset.Matrix
+	}
 	if !given["patience"] {
 		s.Patience = preset.Patience
 	}

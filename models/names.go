@@ -38,7 +38,7 @@ var named = []struct {
 		return HyperClean{Features: s.Features, Classes: s.Classes, Examples: s.Examples, Ridge: cleanRidge}
 	}},
 	{"hyperclean-mlp", true, func(s Size) Model {
-		return HyperCleanMLP{Net: newMLP(s, false), Examples: s.Examples, Ridge: cleanRidge}
+		return HyperCleanMLP{Net: newMLP(s, true), Examples: s.Examples, Ridge: cleanRidge}
 	}},
 	{"logistic", false, func(s Size) Model { return Logistic{Features: s.Features} }},
 	{"logistic-mean", false, func(s Size) Model { return Logistic{Features: s.Features, Mean: true} }},

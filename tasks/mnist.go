@@ -20,14 +20,15 @@ func MNIST() experiment.Task { return &mnist{} }
 // mnist is what the flags of the task choose.
 type mnist struct {
 	model      string
-	hidden     string
+	hidden     hidden
 	train, val int
 	partition  data.Partition
 	mislabel   float64
 	data       string
 
-	wrong  [][]int      // rows of wrong training labels of each agent
-	shards []data.Shard // as they were loaded
+	wrong  [][]int     // rows of wrong training labels of each agent
+	loaded data.Task   // the data as they were loaded
+	size   models.Size // of the model
 }
 
 func (*mnist) Name() string { return "mnist" }
@@ -51,7 +52,8 @@ and written to the run folder with all measurements. Other models have another x
 
 func (t *mnist) Flags(f *flag.FlagSet) {
 	f.StringVar(&t.model, "model", "softmax", "`name` of the model: "+strings.Join(mnistModels(), ", "))
-	f.StringVar(&t.hidden, "hidden", "32", "`units` of the hidden layers of mlp, mlp-relu, hyperrep and hyperclean-mlp, such as 256,128")
+	t.hidden = defaultHidden
+	f.Var(&t.hidden, "hidden", "`units` of the hidden layers of mlp, mlp-relu, hyperrep and hyperclean-mlp, such as 256,128")
 	f.IntVar(&t.train, "train", 3750, "training `examples` of each agent, for g_i; 0: half of its share")
 	f.IntVar(&t.val, "val", 3750, "validation `examples` of each agent, for f_i; 0: half of its share")
 	f.TextVar(&t.partition, "partition", data.Partition{}, "`rule` by which examples are split over agents: iid, dirichlet:0.3 (unlike shares of the labels) or labels:2 (so many labels an agent)")
@@ -81,8 +83,7 @@ func (t *mnist) Check() error {
 	if err := t.checkMislabel(); err != nil {
 		return err
 	}
-	_, err := hiddenUnits(t.hidden)
-	return err
+	return t.hidden.check(t.model, layered...)
 }
 
 // Experience implements [experiment.Experienced]: that of softmax on 8 agents. Of few examples the best constant is far from 0, and
@@ -107,16 +108,16 @@ func (t *mnist) Load(a experiment.Agents) (task data.Task, m models.Model, err e
 	if task, err = t.mislabelled(task, a); err != nil {
 		return task, nil, err
 	}
-	size := models.Size{Features: task.Features, Classes: task.Classes, Examples: task.TrainRows(), Seed: a.Seed}
-	if size.Hidden, err = hiddenUnits(t.hidden); err != nil {
+	t.size = models.Size{Features: task.Features, Classes: task.Classes, Examples: task.TrainRows(), Seed: a.Seed}
+	if t.size.Hidden, err = t.hidden.units(); err != nil {
 		return task, nil, err
 	}
 	if t.model == distilled {
-		size.Means = task.ClassMeans()
+		t.size.Means = task.ClassMeans()
 		task = task.Of(a.Here)
 	}
-	t.shards = task.Shards
-	m, err = models.ByName(t.model, size)
+	t.loaded = task
+	m, err = models.ByName(t.model, t.size)
 	return task, m, err
 }
 
@@ -127,7 +128,7 @@ func (t *mnist) Describe(task data.Task, m models.Model) (map[string]any, string
 	p, q := m.Dims()
 	settings := map[string]any{"model": t.model, "partition": t.partition, "test": task.AllTestRows, "train": train, "val": val}
 	if slices.Contains(layered, t.model) {
-		settings["hidden"] = t.hidden
+		settings["hidden"] = t.hidden.text
 	}
 	if t.mislabel > 0 {
 		settings["mislabel"] = t.mislabel

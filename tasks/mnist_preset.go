@@ -1,12 +1,13 @@
 package tasks
 
 import (
+	"dsbo"
 	"dsbo/algo"
 	"dsbo/experiment"
 )
 
 func (*mnist) Presets() []experiment.Preset {
-	return []experiment.Preset{mnistPaper(), mnistMADSBO(), mnistWeights(), mnistValues(), mnistDraws(), mnistCleaning()}
+	return []experiment.Preset{mnistPaper(), mnistMADSBO(), mnistWeights(), mnistValues(), mnistDraws(), mnistCleaning(), mnistNetworkCleaning()}
 }
 
 // Preset implements [experiment.Chooser]: "tuned" is for penalties, and steps of other x are smaller.
@@ -16,6 +17,8 @@ func (t *mnist) Preset() string {
 		return mnistWeights().Name
 	case "hyperclean":
 		return mnistCleaning().Name
+	case "hyperclean-mlp":
+		return mnistNetworkCleaning().Name
 	case "lenet":
 		return mnistDraws().Name
 	case distilled, "temperature":
@@ -73,6 +76,16 @@ func mnistCleaning() experiment.Preset {
 	return experiment.Preset{
 		Name: "cleaning", Wire: "float32", K: 30, EvalEvery: 5, Patience: 5,
 		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Start: "x0"},
+	}
+}
+
+// mnistNetworkCleaning tunes a weight for each training example of a network, from ½. The network first learns what most labels of a kind
+// agree on, which takes few steps; then each example's weight follows how its loss and that of the validation examples fall together. By
+// Hessians, which have negative eigenvalues by then, z grows beyond all bounds.
+func mnistNetworkCleaning() experiment.Preset {
+	return experiment.Preset{
+		Name: "cleaning-network", Wire: "float32", K: 30, EvalEvery: 10, Batch: 64, Matrix: dsbo.GaussNewton,
+		Method: &algo.AdamCG{T: 10, N: 8, Mu: 0.02, Wait: 4, All: true, Ly: "0.003*(1-k/K)", Lr: "1.2*(1-k/K)"},
 	}
 }
 

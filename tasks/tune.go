@@ -28,7 +28,7 @@ type tune struct {
 	kind, loss            string
 	model, penalty        string
 	shared                string // the penalty that is taken, which is penalty but for auto; "" before Load
-	hidden                string
+	hidden                hidden
 	balance, alone        bool
 	exchangeAlone         bool
 	rare                  int
@@ -68,7 +68,7 @@ are tuned on their validation rows.`
 }
 
 func (t *tune) Flags(f *flag.FlagSet) {
-	*t = tune{split: features.DefaultShares}
+	*t = tune{split: features.DefaultShares, hidden: defaultHidden}
 	f.StringVar(&t.data, "data", "", "`file` of each agent, such as 'site{agent}.csv', of which an agent opens its own alone: site0.csv is that of agent 0, or site1.csv if there is no site0.csv; without {agent} the rows of one file are dealt to the agents, and over gRPC it is the agent's own")
 	f.StringVar(&t.target, "target", "", "`column` to predict; label in LIBSVM files")
 	f.Var(&t.features, "features", "`columns` to learn from, with commas between (default: all)")
@@ -79,7 +79,7 @@ func (t *tune) Flags(f *flag.FlagSet) {
 	f.StringVar(&t.loss, "loss", squared, "`loss` of a regression: squared, or huber, which outliers pull less")
 	f.BoolVar(&t.balance, "balance", false, "give all classes the same weight in training and validation")
 	f.StringVar(&t.model, "model", linear, "`name` of the model: linear (softmax, or regression), or mlp, a network")
-	f.StringVar(&t.hidden, "hidden", "32", "`units` of the hidden layers of mlp, such as 64,32")
+	f.Var(&t.hidden, "hidden", "`units` of the hidden layers of mlp, such as 64,32")
 	f.StringVar(&t.penalty, "penalty", auto, "`what` has a penalty of its own: feature; group, all features of one column; layer; or one for all; auto: feature where there are 4 training and validation rows of all sites for each feature, else one")
 	f.IntVar(&t.rare, "rare", 10, "a word that is in fewer training `rows` of all sites together is one of the rare ones, which share a feature; so is one that no site has in 5 training rows")
 	f.StringVar(&t.missing, "missing", string(features.MeanOfOthers), "`what` takes the place of missing values: mean, with a feature that says where; or refuse, which makes them an error")
@@ -126,7 +126,7 @@ func (t *tune) Check() error {
 	if t.rare < 1 {
 		return dsbo.Errorf(dsbo.ErrConfig, "-rare must be at least 1; it is %d", t.rare)
 	}
-	if _, err := hiddenUnits(t.hidden); err != nil {
+	if err := t.hidden.check(t.model, network); err != nil {
 		return err
 	}
 	if !(t.prior >= 0) || math.IsInf(t.prior, 1) {
@@ -220,7 +220,7 @@ func (t *tune) newModel(seed uint64) (models.Model, error) {
 	if t.model == linear {
 		return models.Linear{Features: inputs, Outputs: outputs, Loss: loss, Penalties: penalties, Intercepts: start, Prior: prior}, nil
 	}
-	hidden, err := hiddenUnits(t.hidden)
+	hidden, err := t.hidden.units()
 	return models.MLP{Features: inputs, Outputs: outputs, Hidden: hidden, Loss: loss, Penalties: penalties, Intercepts: start, Prior: prior, Seed: seed}, err
 }
 

@@ -1,0 +1,36 @@
+package tasks_test
+
+import (
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dsbo/experiment"
+	"dsbo/internal/must"
+	"dsbo/runs"
+	"dsbo/tasks"
+)
+
+// TestCleaning: with wrong labels a run says how many are found, and how good the model of all examples is, and sends what the plan says.
+func TestCleaning(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loads MNIST")
+	}
+	for model, flags := range map[string]string{"hyperclean": "", "hyperclean-mlp": "-hidden=4 -batch=10 -set=T=2 -set=N=2"} {
+		out := runs.Folder(filepath.Join(t.TempDir(), "run"))
+		args := append(strings.Fields(flags), "-model="+model, "-mislabel=0.5", "-agents=3", "-train=20", "-val=20", "-K=6", "-quiet", "-report=false", "-out="+string(out))
+		plan := must.Get(must.Get(experiment.Parse(tasks.MNIST(), args, io.Discard)).Plan(t.Context()))
+		must.OK(experiment.Run(t.Context(), tasks.MNIST(), args, io.Discard, io.Discard))
+		s := must.Get(out.ReadSummary())
+		notes := strings.Join(s.Verdict.Notes, " ")
+		for _, want := range []string{"Of 30 wrong training labels ", "and of 30 right ones ", "Trained on the validation examples too, beside these weights, the model has test accuracy "} {
+			if !strings.Contains(notes, want) {
+				t.Errorf("%s: notes %q must say %q", model, notes, want)
+			}
+		}
+		if r, got := plan.All.Phases["models"].Bytes, float64(s.Traffic.Models.Bytes); got < r.Least || got > r.Most {
+			t.Errorf("%s: models sent %g bytes; the plan has %+v", model, got, r)
+		}
+	}
+}
