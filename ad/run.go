@@ -176,7 +176,7 @@ func (m *machine[T]) leave() {
 		m.slots[i].buf = nil
 	}
 	clear(m.in)
-	m.call = call[T]{}
+	m.call.dst, m.call.in = mat[T]{}, nil
 	if m.scratch != nil {
 		give(m.memory.pool, m.memory.free, m.scratch)
 	}

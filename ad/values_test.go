@@ -1,6 +1,7 @@
 package ad
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -119,5 +120,36 @@ func TestPools(t *testing.T) {
 		}
 		// Sums of small whole numbers are exact; the mean is a product with 1/(KH·KW), rounded, in place of a quotient.
 		within(t, "AvgPool", valueOf(t, images, func(y *Node) *Node { return AvgPool(Reshape(y, 2, w.pixels()), w) }), mean, 1e-15)
+	}
+}
+
+// TestAffineBits: an affine function has the bits of a product and a sum, rounded each, at any length, in place too.
+func TestAffineBits(t *testing.T) {
+	affineBits[float32](t)
+	affineBits[float64](t)
+}
+
+func affineBits[T Float](t *testing.T) {
+	f := affine{-0.3, 0.7}
+	k := affineKernel[T](f)
+	for _, n := range []int{0, 1, 255, 256, 257, 600} {
+		v, want := make([]T, n), make([]float64, n)
+		for i := range v {
+			v[i] = T(math.Sin(float64(i)) * math.Pow(10, float64(i%60-30)))
+			if special := []T{0, T(math.Copysign(0, -1)), T(math.Inf(1)), T(math.Inf(-1))}; i < len(special) {
+				v[i] = special[i]
+			}
+			want[i] = float64(T(T(f.a)*v[i]) + T(f.b))
+		}
+		other := make([]T, n)
+		for _, dst := range [][]T{other, v} { // in place last
+			m := mat[T]{r: n, c: 1}
+			c := call[T]{dst: m, in: []mat[T]{m}, first: true}
+			c.dst.v, c.in[0].v = dst, v
+			k(&c)
+			got := make([]float64, n)
+			convert(got, dst)
+			sameBits(t, fmt.Sprintf("%T, %d entries", T(0), n), got, want)
+		}
 	}
 }
