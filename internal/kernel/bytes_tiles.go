@@ -5,8 +5,13 @@ import "unsafe"
 // header is the size of a []byte in memory.
 const header = int(unsafe.Sizeof([]byte(nil)))
 
-// bytesAhead is how many groups of rows before its turn one is asked for.
-const bytesAhead = 2
+// bytesTile returns the most rows of bytes and of B that the dot kernel of the active path takes at once.
+func bytesTile() (mr, nr int) {
+	if active == AVX2 {
+		return 2, 3
+	}
+	return 2, 10
+}
 
 // bytesNT takes the rows of bytes in groups and the columns of C in strips; the first strip of a group asks for a later
 // group, as far as there is one.
@@ -22,7 +27,7 @@ func bytesNT[T Float](m, n, k int, c []T, ldc int, rows [][]byte, b []T, ldb int
 	s := size[T]()
 	block := 64 / s
 	cp, bp := pointer(c), pointer(b)
-	mr, nr, _ := dotTile()
+	mr, nr := bytesTile()
 	strips := ceil(n, nr)
 	for i := 0; i < m; {
 		h := mr
@@ -30,8 +35,8 @@ func bytesNT[T Float](m, n, k int, c []T, ldc int, rows [][]byte, b []T, ldb int
 			h = 1
 		}
 		share := ceil(k/block, h) * block
-		groups := (m - i) / h
-		ask := min(groups, max(0, len(rows[i:])/h-bytesAhead))
+		groups, later := (m-i)/h, BytesAhead/h
+		ask := min(groups, max(0, len(rows[i:])/h-later))
 		for j, left := 0, strips; left > 0; left-- {
 			w := ceil(n-j, left)
 			strip := func(from, groups, ahead int) {
@@ -43,7 +48,7 @@ func bytesNT[T Float](m, n, k int, c []T, ldc int, rows [][]byte, b []T, ldb int
 			if j > 0 { // the first strip has asked
 				ask = 0
 			}
-			strip(0, ask, bytesAhead)
+			strip(0, ask, later)
 			strip(ask, groups-ask, 0)
 			j += w
 		}

@@ -35,8 +35,22 @@ func (e *emitter) bytesDot() {
 		"mr, nr, groups, k, share int, c *T, rs, cs int, list *[]byte, ahead int, b *T, ldb int", "")
 	d := &bytesDotKernel{emitter: e}
 	d.c, d.list, d.b, d.ldb = e.arg("c"), e.arg("list"), e.arg("b"), e.arg("ldb")
-	shapes := e.dotShapes()[1:] // without the tall one
-	e.choice("tile", shapes, e.arg("mr"), e.arg("nr"), d.tile)
+	e.choice("tile", e.bytesShapes(), e.arg("mr"), e.arg("nr"), d.tile)
+}
+
+// bytesShapes are the tiles that there is code for: few rows of bytes, as to make numbers of them takes as long as two products.
+func (e *emitter) bytesShapes() (s []shape) {
+	const mr = 2
+	nr := 10
+	if !e.wide {
+		nr = 3
+	}
+	for _, m := range []int{mr, 1} {
+		for n := nr; n > 0; n-- {
+			s = append(s, shape{m, n})
+		}
+	}
+	return s
 }
 
 // tile emits the loop over the groups of one shape.
