@@ -13,6 +13,7 @@ var windows = []Window{
 	{H: 5, W: 6, C: 1, KH: 3, KW: 2, Stride: 1}, {H: 28, W: 28, C: 1, KH: 5, KW: 5, Stride: 1}, {H: 13, W: 11, C: 3, KH: 3, KW: 5, Stride: 2},
 	{H: 12, W: 12, C: 8, KH: 5, KW: 5, Stride: 2}, {H: 4, W: 3, C: 2, KH: 4, KW: 3, Stride: 1}, {H: 1, W: 1, C: 1, KH: 1, KW: 1, Stride: 3},
 	{H: 6, W: 30, C: 2, KH: 1, KW: 4, Stride: 1}, {H: 7, W: 6, C: 3, KH: 3, KW: 4, Stride: 2, PadH: 2, PadW: 1}, {H: 2, W: 3, C: 5, KH: 4, KW: 3, Stride: 1, PadH: 1},
+	{H: 9, W: 8, C: 1, KH: 7, KW: 7, Stride: 1}, {H: 8, W: 9, C: 2, KH: 6, KW: 2, Stride: 2, PadW: 1},
 }
 
 // patchesOf lays the patches of images out as a matrix, from the definition.

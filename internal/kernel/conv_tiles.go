@@ -37,8 +37,22 @@ func patchesNT[T Float](w Window, m, n int, c, images, b []T) {
 	}
 }
 
-// patchesTN makes the taps of a run the rows of the outer kernel, and the patches, row by row of an image, its k: it sums
-// Pᵀ·A, the transpose of what is asked for.
+// tapLines returns how many lines of a patch tapSums takes at once with nv registers across, or 0 if there is no code for such
+// runs of taps, or need for it.
+func tapLines(f Window, nv int) int {
+	const lines, shortest, longest = 5, 2, 7
+	most := 28 // sums in registers
+	if active == AVX2 {
+		most = 12
+	}
+	if nv > 1 || f.run() < shortest || f.run() > longest {
+		return 0
+	}
+	return ceil(f.KH, ceil(f.KH, min(lines, most/f.run())))
+}
+
+// patchesTN makes the taps of a run, or of several runs if they are short, the rows of the outer kernel, and the patches, row by
+// row of an image, its k: it sums Pᵀ·A, the transpose of what is asked for.
 func patchesTN[T Float](w Window, m, n int, c, a, images []T, acc bool) {
 	ws := takeWorkspace()
 	defer ws.release()
@@ -51,22 +65,35 @@ func patchesTN[T Float](w Window, m, n int, c, a, images []T, acc bool) {
 		patchesTNGo(f, m, n, c, a, rowOfPatches[T](ws, f), func(i int) []T { return framed(w, frame, images, i) })
 		return
 	}
-	s, st, taps, across := size[T](), stridesOf[T](f), f.Taps(), f.OutW()
+	s, taps := size[T](), f.Taps()
 	sums := operand{ws.panels(taps * n * s), n * s, s}
 	packTransposed[T](taps, n, sums.at, sums.row, rowMajor(c, taps).transposed())
 	for i := range m {
 		image, left := pointer(framed(w, frame, images, i)), pointer(a[i*f.Patches()*n:])
 		eachRegisters[T](n, func(col, nv, last, most int) {
-			for t, parts := 0, ceil(f.run(), most); parts > 0; parts-- {
-				mr := ceil(f.run()-t, parts)
-				outer[T](mr, nv, f.KH, last, across, f.OutH(), sums.from(t, col).at, sums.row, f.run()*sums.row,
-					unsafe.Add(image, t*s), s, st.patch, f.Stride*st.line-across*st.patch, st.line,
-					unsafe.Add(left, col*s), n*s, 0, 0, flag(true))
-				t += mr
-			}
+			imageTN[T](f, nv, last, most, n*s, sums.from(0, col), image, unsafe.Add(left, col*s))
 		})
 	}
 	packTransposed[T](n, taps, pointer(c), taps*s, sums.transposed())
+}
+
+// imageTN adds the products of the patches of an image and nv registers of columns, ld bytes from row to row.
+func imageTN[T Float](f Window, nv, last, most, ld int, sums operand, image, left unsafe.Pointer) {
+	s, st, across := size[T](), stridesOf[T](f), f.OutW()
+	jump := f.Stride*st.line - across*st.patch
+	if h := tapLines(f, nv); h > 0 {
+		for kh := 0; kh < f.KH; kh += h {
+			tapSums[T](min(h, f.KH-kh), f.run(), last, across, f.OutH(), sums.from(kh*f.run(), 0).at, sums.row,
+				unsafe.Add(image, kh*st.line), st.line, st.patch, jump, left, ld)
+		}
+		return
+	}
+	for t, parts := 0, ceil(f.run(), most); parts > 0; parts-- {
+		mr := ceil(f.run()-t, parts)
+		outer[T](mr, nv, f.KH, last, across, f.OutH(), sums.from(t, 0).at, sums.row, f.run()*sums.row,
+			unsafe.Add(image, t*s), s, st.patch, jump, st.line, left, ld, 0, 0, flag(true))
+		t += mr
+	}
 }
 
 // imagesNN multiplies out one row of patches at a time, which stays in the first-level cache until it is added.

@@ -43,6 +43,13 @@ func packColumnsF32AVX512(groups int, dst *float32, ldd int, src *float32, lds i
 //go:noescape
 func addRunsF32AVX512(patches int, rows int, run int, dst *float32, ldd int, step int, src *float32)
 
+// tapSumsF32AVX512 adds to C, of lines·run rows and up to a register of columns, the outer products of patches and the rows of B,
+// over rows of k patches. Strides are in bytes: line is from line to line of the image, step from patch to patch, and
+// jump what lies between two rows of patches.
+//
+//go:noescape
+func tapSumsF32AVX512(lines int, run int, cols int, k int, rows int, c *float32, ldc int, a *float32, line int, step int, jump int, b *float32, ldb int)
+
 // dotF64AVX512 adds to C, of groups·mr rows and nr columns, the products of the rows of A and B,
 // each of length k, and asks for what lies step and step again behind ask, once for each 64 bytes of k, and with
 // the next group lds further on. Strides are in bytes; rs and cs are those of C between rows and columns.
@@ -81,3 +88,10 @@ func packColumnsF64AVX512(groups int, dst *float64, ldd int, src *float64, lds i
 //
 //go:noescape
 func addRunsF64AVX512(patches int, rows int, run int, dst *float64, ldd int, step int, src *float64)
+
+// tapSumsF64AVX512 adds to C, of lines·run rows and up to a register of columns, the outer products of patches and the rows of B,
+// over rows of k patches. Strides are in bytes: line is from line to line of the image, step from patch to patch, and
+// jump what lies between two rows of patches.
+//
+//go:noescape
+func tapSumsF64AVX512(lines int, run int, cols int, k int, rows int, c *float64, ldc int, a *float64, line int, step int, jump int, b *float64, ldb int)

@@ -7169,6 +7169,2437 @@ next:
 	VZEROUPPER
 	RET
 
+// func tapSumsF32AVX512(lines int, run int, cols int, k int, rows int, c *float32, ldc int, a *float32, line int, step int, jump int, b *float32, ldb int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·tapSumsF32AVX512(SB), NOSPLIT, $0-104
+	MOVQ  cols+16(FP), AX
+	MOVL  $0xffffffff, CX
+	BZHIL AX, CX, CX
+	KMOVW CX, K1
+	MOVQ  c+40(FP), AX
+	MOVQ  ldc+48(FP), CX
+	MOVQ  a+56(FP), DX
+	MOVQ  line+64(FP), BX
+	MOVQ  step+72(FP), SI
+	MOVQ  b+88(FP), DI
+	MOVQ  ldb+96(FP), R8
+	MOVQ  lines+0(FP), R9
+	MOVQ  run+8(FP), R10
+	CMPQ  R9, $0x01
+	JNE   not1x2
+	CMPQ  R10, $0x02
+	JEQ   taps1x2
+
+not1x2:
+	CMPQ R9, $0x01
+	JNE  not1x3
+	CMPQ R10, $0x03
+	JEQ  taps1x3
+
+not1x3:
+	CMPQ R9, $0x01
+	JNE  not1x4
+	CMPQ R10, $0x04
+	JEQ  taps1x4
+
+not1x4:
+	CMPQ R9, $0x01
+	JNE  not1x5
+	CMPQ R10, $0x05
+	JEQ  taps1x5
+
+not1x5:
+	CMPQ R9, $0x01
+	JNE  not1x6
+	CMPQ R10, $0x06
+	JEQ  taps1x6
+
+not1x6:
+	CMPQ R9, $0x01
+	JNE  not1x7
+	CMPQ R10, $0x07
+	JEQ  taps1x7
+
+not1x7:
+	CMPQ R9, $0x02
+	JNE  not2x2
+	CMPQ R10, $0x02
+	JEQ  taps2x2
+
+not2x2:
+	CMPQ R9, $0x02
+	JNE  not2x3
+	CMPQ R10, $0x03
+	JEQ  taps2x3
+
+not2x3:
+	CMPQ R9, $0x02
+	JNE  not2x4
+	CMPQ R10, $0x04
+	JEQ  taps2x4
+
+not2x4:
+	CMPQ R9, $0x02
+	JNE  not2x5
+	CMPQ R10, $0x05
+	JEQ  taps2x5
+
+not2x5:
+	CMPQ R9, $0x02
+	JNE  not2x6
+	CMPQ R10, $0x06
+	JEQ  taps2x6
+
+not2x6:
+	CMPQ R9, $0x02
+	JNE  not2x7
+	CMPQ R10, $0x07
+	JEQ  taps2x7
+
+not2x7:
+	CMPQ R9, $0x03
+	JNE  not3x2
+	CMPQ R10, $0x02
+	JEQ  taps3x2
+
+not3x2:
+	CMPQ R9, $0x03
+	JNE  not3x3
+	CMPQ R10, $0x03
+	JEQ  taps3x3
+
+not3x3:
+	CMPQ R9, $0x03
+	JNE  not3x4
+	CMPQ R10, $0x04
+	JEQ  taps3x4
+
+not3x4:
+	CMPQ R9, $0x03
+	JNE  not3x5
+	CMPQ R10, $0x05
+	JEQ  taps3x5
+
+not3x5:
+	CMPQ R9, $0x03
+	JNE  not3x6
+	CMPQ R10, $0x06
+	JEQ  taps3x6
+
+not3x6:
+	CMPQ R9, $0x03
+	JNE  not3x7
+	CMPQ R10, $0x07
+	JEQ  taps3x7
+
+not3x7:
+	CMPQ R9, $0x04
+	JNE  not4x2
+	CMPQ R10, $0x02
+	JEQ  taps4x2
+
+not4x2:
+	CMPQ R9, $0x04
+	JNE  not4x3
+	CMPQ R10, $0x03
+	JEQ  taps4x3
+
+not4x3:
+	CMPQ R9, $0x04
+	JNE  not4x4
+	CMPQ R10, $0x04
+	JEQ  taps4x4
+
+not4x4:
+	CMPQ R9, $0x04
+	JNE  not4x5
+	CMPQ R10, $0x05
+	JEQ  taps4x5
+
+not4x5:
+	CMPQ R9, $0x04
+	JNE  not4x6
+	CMPQ R10, $0x06
+	JEQ  taps4x6
+
+not4x6:
+	CMPQ R9, $0x04
+	JNE  not4x7
+	CMPQ R10, $0x07
+	JEQ  taps4x7
+
+not4x7:
+	CMPQ R9, $0x05
+	JNE  not5x2
+	CMPQ R10, $0x02
+	JEQ  taps5x2
+
+not5x2:
+	CMPQ R9, $0x05
+	JNE  not5x3
+	CMPQ R10, $0x03
+	JEQ  taps5x3
+
+not5x3:
+	CMPQ R9, $0x05
+	JNE  not5x4
+	CMPQ R10, $0x04
+	JEQ  taps5x4
+
+not5x4:
+	CMPQ R9, $0x05
+	JNE  not5x5
+	CMPQ R10, $0x05
+	JEQ  taps5x5
+
+not5x5:
+	VZEROUPPER
+	RET
+
+taps1x2:
+	MOVQ      AX, BX
+	VMOVUPS.Z (BX), K1, Z0
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z1
+	ADDQ      CX, BX
+
+row1x2:
+	MOVQ k+24(FP), BX
+
+patch1x2:
+	VMOVUPS.Z        (DI), K1, Z2
+	VFMADD231PS.BCST (DX), Z2, Z0
+	VFMADD231PS.BCST 4(DX), Z2, Z1
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             BX
+	JNZ              patch1x2
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row1x2
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps1x3:
+	MOVQ      AX, BX
+	VMOVUPS.Z (BX), K1, Z0
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z1
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z2
+	ADDQ      CX, BX
+
+row1x3:
+	MOVQ k+24(FP), BX
+
+patch1x3:
+	VMOVUPS.Z        (DI), K1, Z3
+	VFMADD231PS.BCST (DX), Z3, Z0
+	VFMADD231PS.BCST 4(DX), Z3, Z1
+	VFMADD231PS.BCST 8(DX), Z3, Z2
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             BX
+	JNZ              patch1x3
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row1x3
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps1x4:
+	MOVQ      AX, BX
+	VMOVUPS.Z (BX), K1, Z0
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z1
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z2
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z3
+	ADDQ      CX, BX
+
+row1x4:
+	MOVQ k+24(FP), BX
+
+patch1x4:
+	VMOVUPS.Z        (DI), K1, Z4
+	VFMADD231PS.BCST (DX), Z4, Z0
+	VFMADD231PS.BCST 4(DX), Z4, Z1
+	VFMADD231PS.BCST 8(DX), Z4, Z2
+	VFMADD231PS.BCST 12(DX), Z4, Z3
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             BX
+	JNZ              patch1x4
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row1x4
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps1x5:
+	MOVQ      AX, BX
+	VMOVUPS.Z (BX), K1, Z0
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z1
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z2
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z3
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z4
+	ADDQ      CX, BX
+
+row1x5:
+	MOVQ k+24(FP), BX
+
+patch1x5:
+	VMOVUPS.Z        (DI), K1, Z5
+	VFMADD231PS.BCST (DX), Z5, Z0
+	VFMADD231PS.BCST 4(DX), Z5, Z1
+	VFMADD231PS.BCST 8(DX), Z5, Z2
+	VFMADD231PS.BCST 12(DX), Z5, Z3
+	VFMADD231PS.BCST 16(DX), Z5, Z4
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             BX
+	JNZ              patch1x5
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row1x5
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps1x6:
+	MOVQ      AX, BX
+	VMOVUPS.Z (BX), K1, Z0
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z1
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z2
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z3
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z4
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z5
+	ADDQ      CX, BX
+
+row1x6:
+	MOVQ k+24(FP), BX
+
+patch1x6:
+	VMOVUPS.Z        (DI), K1, Z6
+	VFMADD231PS.BCST (DX), Z6, Z0
+	VFMADD231PS.BCST 4(DX), Z6, Z1
+	VFMADD231PS.BCST 8(DX), Z6, Z2
+	VFMADD231PS.BCST 12(DX), Z6, Z3
+	VFMADD231PS.BCST 16(DX), Z6, Z4
+	VFMADD231PS.BCST 20(DX), Z6, Z5
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             BX
+	JNZ              patch1x6
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row1x6
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps1x7:
+	MOVQ      AX, BX
+	VMOVUPS.Z (BX), K1, Z0
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z1
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z2
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z3
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z4
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z5
+	ADDQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z6
+	ADDQ      CX, BX
+
+row1x7:
+	MOVQ k+24(FP), BX
+
+patch1x7:
+	VMOVUPS.Z        (DI), K1, Z7
+	VFMADD231PS.BCST (DX), Z7, Z0
+	VFMADD231PS.BCST 4(DX), Z7, Z1
+	VFMADD231PS.BCST 8(DX), Z7, Z2
+	VFMADD231PS.BCST 12(DX), Z7, Z3
+	VFMADD231PS.BCST 16(DX), Z7, Z4
+	VFMADD231PS.BCST 20(DX), Z7, Z5
+	VFMADD231PS.BCST 24(DX), Z7, Z6
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             BX
+	JNZ              patch1x7
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row1x7
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps2x2:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z3
+	ADDQ      CX, R9
+
+row2x2:
+	MOVQ k+24(FP), R9
+
+patch2x2:
+	VMOVUPS.Z        (DI), K1, Z4
+	VFMADD231PS.BCST (DX), Z4, Z0
+	VFMADD231PS.BCST 4(DX), Z4, Z1
+	VFMADD231PS.BCST (DX)(BX*1), Z4, Z2
+	VFMADD231PS.BCST 4(DX)(BX*1), Z4, Z3
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              patch2x2
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row2x2
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps2x3:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z5
+	ADDQ      CX, R9
+
+row2x3:
+	MOVQ k+24(FP), R9
+
+patch2x3:
+	VMOVUPS.Z        (DI), K1, Z6
+	VFMADD231PS.BCST (DX), Z6, Z0
+	VFMADD231PS.BCST 4(DX), Z6, Z1
+	VFMADD231PS.BCST 8(DX), Z6, Z2
+	VFMADD231PS.BCST (DX)(BX*1), Z6, Z3
+	VFMADD231PS.BCST 4(DX)(BX*1), Z6, Z4
+	VFMADD231PS.BCST 8(DX)(BX*1), Z6, Z5
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              patch2x3
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row2x3
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps2x4:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z7
+	ADDQ      CX, R9
+
+row2x4:
+	MOVQ k+24(FP), R9
+
+patch2x4:
+	VMOVUPS.Z        (DI), K1, Z8
+	VFMADD231PS.BCST (DX), Z8, Z0
+	VFMADD231PS.BCST 4(DX), Z8, Z1
+	VFMADD231PS.BCST 8(DX), Z8, Z2
+	VFMADD231PS.BCST 12(DX), Z8, Z3
+	VFMADD231PS.BCST (DX)(BX*1), Z8, Z4
+	VFMADD231PS.BCST 4(DX)(BX*1), Z8, Z5
+	VFMADD231PS.BCST 8(DX)(BX*1), Z8, Z6
+	VFMADD231PS.BCST 12(DX)(BX*1), Z8, Z7
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              patch2x4
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row2x4
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps2x5:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z9
+	ADDQ      CX, R9
+
+row2x5:
+	MOVQ k+24(FP), R9
+
+patch2x5:
+	VMOVUPS.Z        (DI), K1, Z10
+	VFMADD231PS.BCST (DX), Z10, Z0
+	VFMADD231PS.BCST 4(DX), Z10, Z1
+	VFMADD231PS.BCST 8(DX), Z10, Z2
+	VFMADD231PS.BCST 12(DX), Z10, Z3
+	VFMADD231PS.BCST 16(DX), Z10, Z4
+	VFMADD231PS.BCST (DX)(BX*1), Z10, Z5
+	VFMADD231PS.BCST 4(DX)(BX*1), Z10, Z6
+	VFMADD231PS.BCST 8(DX)(BX*1), Z10, Z7
+	VFMADD231PS.BCST 12(DX)(BX*1), Z10, Z8
+	VFMADD231PS.BCST 16(DX)(BX*1), Z10, Z9
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              patch2x5
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row2x5
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps2x6:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z11
+	ADDQ      CX, R9
+
+row2x6:
+	MOVQ k+24(FP), R9
+
+patch2x6:
+	VMOVUPS.Z        (DI), K1, Z12
+	VFMADD231PS.BCST (DX), Z12, Z0
+	VFMADD231PS.BCST 4(DX), Z12, Z1
+	VFMADD231PS.BCST 8(DX), Z12, Z2
+	VFMADD231PS.BCST 12(DX), Z12, Z3
+	VFMADD231PS.BCST 16(DX), Z12, Z4
+	VFMADD231PS.BCST 20(DX), Z12, Z5
+	VFMADD231PS.BCST (DX)(BX*1), Z12, Z6
+	VFMADD231PS.BCST 4(DX)(BX*1), Z12, Z7
+	VFMADD231PS.BCST 8(DX)(BX*1), Z12, Z8
+	VFMADD231PS.BCST 12(DX)(BX*1), Z12, Z9
+	VFMADD231PS.BCST 16(DX)(BX*1), Z12, Z10
+	VFMADD231PS.BCST 20(DX)(BX*1), Z12, Z11
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              patch2x6
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row2x6
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps2x7:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z11
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z12
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z13
+	ADDQ      CX, R9
+
+row2x7:
+	MOVQ k+24(FP), R9
+
+patch2x7:
+	VMOVUPS.Z        (DI), K1, Z14
+	VFMADD231PS.BCST (DX), Z14, Z0
+	VFMADD231PS.BCST 4(DX), Z14, Z1
+	VFMADD231PS.BCST 8(DX), Z14, Z2
+	VFMADD231PS.BCST 12(DX), Z14, Z3
+	VFMADD231PS.BCST 16(DX), Z14, Z4
+	VFMADD231PS.BCST 20(DX), Z14, Z5
+	VFMADD231PS.BCST 24(DX), Z14, Z6
+	VFMADD231PS.BCST (DX)(BX*1), Z14, Z7
+	VFMADD231PS.BCST 4(DX)(BX*1), Z14, Z8
+	VFMADD231PS.BCST 8(DX)(BX*1), Z14, Z9
+	VFMADD231PS.BCST 12(DX)(BX*1), Z14, Z10
+	VFMADD231PS.BCST 16(DX)(BX*1), Z14, Z11
+	VFMADD231PS.BCST 20(DX)(BX*1), Z14, Z12
+	VFMADD231PS.BCST 24(DX)(BX*1), Z14, Z13
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              patch2x7
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row2x7
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z13, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps3x2:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z5
+	ADDQ      CX, R9
+
+row3x2:
+	MOVQ k+24(FP), R9
+
+patch3x2:
+	VMOVUPS.Z        (DI), K1, Z6
+	VFMADD231PS.BCST (DX), Z6, Z0
+	VFMADD231PS.BCST 4(DX), Z6, Z1
+	VFMADD231PS.BCST (DX)(BX*1), Z6, Z2
+	VFMADD231PS.BCST 4(DX)(BX*1), Z6, Z3
+	VFMADD231PS.BCST (DX)(BX*2), Z6, Z4
+	VFMADD231PS.BCST 4(DX)(BX*2), Z6, Z5
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              patch3x2
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row3x2
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps3x3:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z8
+	ADDQ      CX, R9
+
+row3x3:
+	MOVQ k+24(FP), R9
+
+patch3x3:
+	VMOVUPS.Z        (DI), K1, Z9
+	VFMADD231PS.BCST (DX), Z9, Z0
+	VFMADD231PS.BCST 4(DX), Z9, Z1
+	VFMADD231PS.BCST 8(DX), Z9, Z2
+	VFMADD231PS.BCST (DX)(BX*1), Z9, Z3
+	VFMADD231PS.BCST 4(DX)(BX*1), Z9, Z4
+	VFMADD231PS.BCST 8(DX)(BX*1), Z9, Z5
+	VFMADD231PS.BCST (DX)(BX*2), Z9, Z6
+	VFMADD231PS.BCST 4(DX)(BX*2), Z9, Z7
+	VFMADD231PS.BCST 8(DX)(BX*2), Z9, Z8
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              patch3x3
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row3x3
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps3x4:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z11
+	ADDQ      CX, R9
+
+row3x4:
+	MOVQ k+24(FP), R9
+
+patch3x4:
+	VMOVUPS.Z        (DI), K1, Z12
+	VFMADD231PS.BCST (DX), Z12, Z0
+	VFMADD231PS.BCST 4(DX), Z12, Z1
+	VFMADD231PS.BCST 8(DX), Z12, Z2
+	VFMADD231PS.BCST 12(DX), Z12, Z3
+	VFMADD231PS.BCST (DX)(BX*1), Z12, Z4
+	VFMADD231PS.BCST 4(DX)(BX*1), Z12, Z5
+	VFMADD231PS.BCST 8(DX)(BX*1), Z12, Z6
+	VFMADD231PS.BCST 12(DX)(BX*1), Z12, Z7
+	VFMADD231PS.BCST (DX)(BX*2), Z12, Z8
+	VFMADD231PS.BCST 4(DX)(BX*2), Z12, Z9
+	VFMADD231PS.BCST 8(DX)(BX*2), Z12, Z10
+	VFMADD231PS.BCST 12(DX)(BX*2), Z12, Z11
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              patch3x4
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row3x4
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps3x5:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z11
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z12
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z13
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z14
+	ADDQ      CX, R9
+
+row3x5:
+	MOVQ k+24(FP), R9
+
+patch3x5:
+	VMOVUPS.Z        (DI), K1, Z15
+	VFMADD231PS.BCST (DX), Z15, Z0
+	VFMADD231PS.BCST 4(DX), Z15, Z1
+	VFMADD231PS.BCST 8(DX), Z15, Z2
+	VFMADD231PS.BCST 12(DX), Z15, Z3
+	VFMADD231PS.BCST 16(DX), Z15, Z4
+	VFMADD231PS.BCST (DX)(BX*1), Z15, Z5
+	VFMADD231PS.BCST 4(DX)(BX*1), Z15, Z6
+	VFMADD231PS.BCST 8(DX)(BX*1), Z15, Z7
+	VFMADD231PS.BCST 12(DX)(BX*1), Z15, Z8
+	VFMADD231PS.BCST 16(DX)(BX*1), Z15, Z9
+	VFMADD231PS.BCST (DX)(BX*2), Z15, Z10
+	VFMADD231PS.BCST 4(DX)(BX*2), Z15, Z11
+	VFMADD231PS.BCST 8(DX)(BX*2), Z15, Z12
+	VFMADD231PS.BCST 12(DX)(BX*2), Z15, Z13
+	VFMADD231PS.BCST 16(DX)(BX*2), Z15, Z14
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              patch3x5
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row3x5
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z14, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps3x6:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z11
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z12
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z13
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z14
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z15
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z16
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z17
+	ADDQ      CX, R9
+
+row3x6:
+	MOVQ k+24(FP), R9
+
+patch3x6:
+	VMOVUPS.Z        (DI), K1, Z18
+	VFMADD231PS.BCST (DX), Z18, Z0
+	VFMADD231PS.BCST 4(DX), Z18, Z1
+	VFMADD231PS.BCST 8(DX), Z18, Z2
+	VFMADD231PS.BCST 12(DX), Z18, Z3
+	VFMADD231PS.BCST 16(DX), Z18, Z4
+	VFMADD231PS.BCST 20(DX), Z18, Z5
+	VFMADD231PS.BCST (DX)(BX*1), Z18, Z6
+	VFMADD231PS.BCST 4(DX)(BX*1), Z18, Z7
+	VFMADD231PS.BCST 8(DX)(BX*1), Z18, Z8
+	VFMADD231PS.BCST 12(DX)(BX*1), Z18, Z9
+	VFMADD231PS.BCST 16(DX)(BX*1), Z18, Z10
+	VFMADD231PS.BCST 20(DX)(BX*1), Z18, Z11
+	VFMADD231PS.BCST (DX)(BX*2), Z18, Z12
+	VFMADD231PS.BCST 4(DX)(BX*2), Z18, Z13
+	VFMADD231PS.BCST 8(DX)(BX*2), Z18, Z14
+	VFMADD231PS.BCST 12(DX)(BX*2), Z18, Z15
+	VFMADD231PS.BCST 16(DX)(BX*2), Z18, Z16
+	VFMADD231PS.BCST 20(DX)(BX*2), Z18, Z17
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              patch3x6
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row3x6
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z17, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps3x7:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z11
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z12
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z13
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z14
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z15
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z16
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z17
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z18
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z19
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z20
+	ADDQ      CX, R9
+
+row3x7:
+	MOVQ k+24(FP), R9
+
+patch3x7:
+	VMOVUPS.Z        (DI), K1, Z21
+	VFMADD231PS.BCST (DX), Z21, Z0
+	VFMADD231PS.BCST 4(DX), Z21, Z1
+	VFMADD231PS.BCST 8(DX), Z21, Z2
+	VFMADD231PS.BCST 12(DX), Z21, Z3
+	VFMADD231PS.BCST 16(DX), Z21, Z4
+	VFMADD231PS.BCST 20(DX), Z21, Z5
+	VFMADD231PS.BCST 24(DX), Z21, Z6
+	VFMADD231PS.BCST (DX)(BX*1), Z21, Z7
+	VFMADD231PS.BCST 4(DX)(BX*1), Z21, Z8
+	VFMADD231PS.BCST 8(DX)(BX*1), Z21, Z9
+	VFMADD231PS.BCST 12(DX)(BX*1), Z21, Z10
+	VFMADD231PS.BCST 16(DX)(BX*1), Z21, Z11
+	VFMADD231PS.BCST 20(DX)(BX*1), Z21, Z12
+	VFMADD231PS.BCST 24(DX)(BX*1), Z21, Z13
+	VFMADD231PS.BCST (DX)(BX*2), Z21, Z14
+	VFMADD231PS.BCST 4(DX)(BX*2), Z21, Z15
+	VFMADD231PS.BCST 8(DX)(BX*2), Z21, Z16
+	VFMADD231PS.BCST 12(DX)(BX*2), Z21, Z17
+	VFMADD231PS.BCST 16(DX)(BX*2), Z21, Z18
+	VFMADD231PS.BCST 20(DX)(BX*2), Z21, Z19
+	VFMADD231PS.BCST 24(DX)(BX*2), Z21, Z20
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              patch3x7
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row3x7
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z17, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z18, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z19, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z20, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps4x2:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+row4x2:
+	MOVQ k+24(FP), R10
+
+patch4x2:
+	VMOVUPS.Z        (DI), K1, Z8
+	VFMADD231PS.BCST (DX), Z8, Z0
+	VFMADD231PS.BCST 4(DX), Z8, Z1
+	VFMADD231PS.BCST (DX)(BX*1), Z8, Z2
+	VFMADD231PS.BCST 4(DX)(BX*1), Z8, Z3
+	VFMADD231PS.BCST (DX)(BX*2), Z8, Z4
+	VFMADD231PS.BCST 4(DX)(BX*2), Z8, Z5
+	VFMADD231PS.BCST (R9), Z8, Z6
+	VFMADD231PS.BCST 4(R9), Z8, Z7
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              patch4x2
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              row4x2
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps4x3:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z11
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+row4x3:
+	MOVQ k+24(FP), R10
+
+patch4x3:
+	VMOVUPS.Z        (DI), K1, Z12
+	VFMADD231PS.BCST (DX), Z12, Z0
+	VFMADD231PS.BCST 4(DX), Z12, Z1
+	VFMADD231PS.BCST 8(DX), Z12, Z2
+	VFMADD231PS.BCST (DX)(BX*1), Z12, Z3
+	VFMADD231PS.BCST 4(DX)(BX*1), Z12, Z4
+	VFMADD231PS.BCST 8(DX)(BX*1), Z12, Z5
+	VFMADD231PS.BCST (DX)(BX*2), Z12, Z6
+	VFMADD231PS.BCST 4(DX)(BX*2), Z12, Z7
+	VFMADD231PS.BCST 8(DX)(BX*2), Z12, Z8
+	VFMADD231PS.BCST (R9), Z12, Z9
+	VFMADD231PS.BCST 4(R9), Z12, Z10
+	VFMADD231PS.BCST 8(R9), Z12, Z11
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              patch4x3
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              row4x3
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps4x4:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z11
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z12
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z13
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z14
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z15
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+row4x4:
+	MOVQ k+24(FP), R10
+
+patch4x4:
+	VMOVUPS.Z        (DI), K1, Z16
+	VFMADD231PS.BCST (DX), Z16, Z0
+	VFMADD231PS.BCST 4(DX), Z16, Z1
+	VFMADD231PS.BCST 8(DX), Z16, Z2
+	VFMADD231PS.BCST 12(DX), Z16, Z3
+	VFMADD231PS.BCST (DX)(BX*1), Z16, Z4
+	VFMADD231PS.BCST 4(DX)(BX*1), Z16, Z5
+	VFMADD231PS.BCST 8(DX)(BX*1), Z16, Z6
+	VFMADD231PS.BCST 12(DX)(BX*1), Z16, Z7
+	VFMADD231PS.BCST (DX)(BX*2), Z16, Z8
+	VFMADD231PS.BCST 4(DX)(BX*2), Z16, Z9
+	VFMADD231PS.BCST 8(DX)(BX*2), Z16, Z10
+	VFMADD231PS.BCST 12(DX)(BX*2), Z16, Z11
+	VFMADD231PS.BCST (R9), Z16, Z12
+	VFMADD231PS.BCST 4(R9), Z16, Z13
+	VFMADD231PS.BCST 8(R9), Z16, Z14
+	VFMADD231PS.BCST 12(R9), Z16, Z15
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              patch4x4
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              row4x4
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z15, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps4x5:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z11
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z12
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z13
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z14
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z15
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z16
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z17
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z18
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z19
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+row4x5:
+	MOVQ k+24(FP), R10
+
+patch4x5:
+	VMOVUPS.Z        (DI), K1, Z20
+	VFMADD231PS.BCST (DX), Z20, Z0
+	VFMADD231PS.BCST 4(DX), Z20, Z1
+	VFMADD231PS.BCST 8(DX), Z20, Z2
+	VFMADD231PS.BCST 12(DX), Z20, Z3
+	VFMADD231PS.BCST 16(DX), Z20, Z4
+	VFMADD231PS.BCST (DX)(BX*1), Z20, Z5
+	VFMADD231PS.BCST 4(DX)(BX*1), Z20, Z6
+	VFMADD231PS.BCST 8(DX)(BX*1), Z20, Z7
+	VFMADD231PS.BCST 12(DX)(BX*1), Z20, Z8
+	VFMADD231PS.BCST 16(DX)(BX*1), Z20, Z9
+	VFMADD231PS.BCST (DX)(BX*2), Z20, Z10
+	VFMADD231PS.BCST 4(DX)(BX*2), Z20, Z11
+	VFMADD231PS.BCST 8(DX)(BX*2), Z20, Z12
+	VFMADD231PS.BCST 12(DX)(BX*2), Z20, Z13
+	VFMADD231PS.BCST 16(DX)(BX*2), Z20, Z14
+	VFMADD231PS.BCST (R9), Z20, Z15
+	VFMADD231PS.BCST 4(R9), Z20, Z16
+	VFMADD231PS.BCST 8(R9), Z20, Z17
+	VFMADD231PS.BCST 12(R9), Z20, Z18
+	VFMADD231PS.BCST 16(R9), Z20, Z19
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              patch4x5
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              row4x5
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z17, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z18, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z19, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps4x6:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z11
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z12
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z13
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z14
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z15
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z16
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z17
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z18
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z19
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z20
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z21
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z22
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z23
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+row4x6:
+	MOVQ k+24(FP), R10
+
+patch4x6:
+	VMOVUPS.Z        (DI), K1, Z24
+	VFMADD231PS.BCST (DX), Z24, Z0
+	VFMADD231PS.BCST 4(DX), Z24, Z1
+	VFMADD231PS.BCST 8(DX), Z24, Z2
+	VFMADD231PS.BCST 12(DX), Z24, Z3
+	VFMADD231PS.BCST 16(DX), Z24, Z4
+	VFMADD231PS.BCST 20(DX), Z24, Z5
+	VFMADD231PS.BCST (DX)(BX*1), Z24, Z6
+	VFMADD231PS.BCST 4(DX)(BX*1), Z24, Z7
+	VFMADD231PS.BCST 8(DX)(BX*1), Z24, Z8
+	VFMADD231PS.BCST 12(DX)(BX*1), Z24, Z9
+	VFMADD231PS.BCST 16(DX)(BX*1), Z24, Z10
+	VFMADD231PS.BCST 20(DX)(BX*1), Z24, Z11
+	VFMADD231PS.BCST (DX)(BX*2), Z24, Z12
+	VFMADD231PS.BCST 4(DX)(BX*2), Z24, Z13
+	VFMADD231PS.BCST 8(DX)(BX*2), Z24, Z14
+	VFMADD231PS.BCST 12(DX)(BX*2), Z24, Z15
+	VFMADD231PS.BCST 16(DX)(BX*2), Z24, Z16
+	VFMADD231PS.BCST 20(DX)(BX*2), Z24, Z17
+	VFMADD231PS.BCST (R9), Z24, Z18
+	VFMADD231PS.BCST 4(R9), Z24, Z19
+	VFMADD231PS.BCST 8(R9), Z24, Z20
+	VFMADD231PS.BCST 12(R9), Z24, Z21
+	VFMADD231PS.BCST 16(R9), Z24, Z22
+	VFMADD231PS.BCST 20(R9), Z24, Z23
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              patch4x6
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              row4x6
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z17, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z18, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z19, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z20, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z21, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z22, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z23, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps4x7:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z11
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z12
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z13
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z14
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z15
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z16
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z17
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z18
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z19
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z20
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z21
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z22
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z23
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z24
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z25
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z26
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z27
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+row4x7:
+	MOVQ k+24(FP), R10
+
+patch4x7:
+	VMOVUPS.Z        (DI), K1, Z28
+	VFMADD231PS.BCST (DX), Z28, Z0
+	VFMADD231PS.BCST 4(DX), Z28, Z1
+	VFMADD231PS.BCST 8(DX), Z28, Z2
+	VFMADD231PS.BCST 12(DX), Z28, Z3
+	VFMADD231PS.BCST 16(DX), Z28, Z4
+	VFMADD231PS.BCST 20(DX), Z28, Z5
+	VFMADD231PS.BCST 24(DX), Z28, Z6
+	VFMADD231PS.BCST (DX)(BX*1), Z28, Z7
+	VFMADD231PS.BCST 4(DX)(BX*1), Z28, Z8
+	VFMADD231PS.BCST 8(DX)(BX*1), Z28, Z9
+	VFMADD231PS.BCST 12(DX)(BX*1), Z28, Z10
+	VFMADD231PS.BCST 16(DX)(BX*1), Z28, Z11
+	VFMADD231PS.BCST 20(DX)(BX*1), Z28, Z12
+	VFMADD231PS.BCST 24(DX)(BX*1), Z28, Z13
+	VFMADD231PS.BCST (DX)(BX*2), Z28, Z14
+	VFMADD231PS.BCST 4(DX)(BX*2), Z28, Z15
+	VFMADD231PS.BCST 8(DX)(BX*2), Z28, Z16
+	VFMADD231PS.BCST 12(DX)(BX*2), Z28, Z17
+	VFMADD231PS.BCST 16(DX)(BX*2), Z28, Z18
+	VFMADD231PS.BCST 20(DX)(BX*2), Z28, Z19
+	VFMADD231PS.BCST 24(DX)(BX*2), Z28, Z20
+	VFMADD231PS.BCST (R9), Z28, Z21
+	VFMADD231PS.BCST 4(R9), Z28, Z22
+	VFMADD231PS.BCST 8(R9), Z28, Z23
+	VFMADD231PS.BCST 12(R9), Z28, Z24
+	VFMADD231PS.BCST 16(R9), Z28, Z25
+	VFMADD231PS.BCST 20(R9), Z28, Z26
+	VFMADD231PS.BCST 24(R9), Z28, Z27
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              patch4x7
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              row4x7
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z17, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z18, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z19, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z20, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z21, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z22, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z23, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z24, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z25, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z26, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z27, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps5x2:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+row5x2:
+	MOVQ k+24(FP), R10
+
+patch5x2:
+	VMOVUPS.Z        (DI), K1, Z10
+	VFMADD231PS.BCST (DX), Z10, Z0
+	VFMADD231PS.BCST 4(DX), Z10, Z1
+	VFMADD231PS.BCST (DX)(BX*1), Z10, Z2
+	VFMADD231PS.BCST 4(DX)(BX*1), Z10, Z3
+	VFMADD231PS.BCST (DX)(BX*2), Z10, Z4
+	VFMADD231PS.BCST 4(DX)(BX*2), Z10, Z5
+	VFMADD231PS.BCST (R9), Z10, Z6
+	VFMADD231PS.BCST 4(R9), Z10, Z7
+	VFMADD231PS.BCST (R9)(BX*1), Z10, Z8
+	VFMADD231PS.BCST 4(R9)(BX*1), Z10, Z9
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              patch5x2
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              row5x2
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps5x3:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z11
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z12
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z13
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z14
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+row5x3:
+	MOVQ k+24(FP), R10
+
+patch5x3:
+	VMOVUPS.Z        (DI), K1, Z15
+	VFMADD231PS.BCST (DX), Z15, Z0
+	VFMADD231PS.BCST 4(DX), Z15, Z1
+	VFMADD231PS.BCST 8(DX), Z15, Z2
+	VFMADD231PS.BCST (DX)(BX*1), Z15, Z3
+	VFMADD231PS.BCST 4(DX)(BX*1), Z15, Z4
+	VFMADD231PS.BCST 8(DX)(BX*1), Z15, Z5
+	VFMADD231PS.BCST (DX)(BX*2), Z15, Z6
+	VFMADD231PS.BCST 4(DX)(BX*2), Z15, Z7
+	VFMADD231PS.BCST 8(DX)(BX*2), Z15, Z8
+	VFMADD231PS.BCST (R9), Z15, Z9
+	VFMADD231PS.BCST 4(R9), Z15, Z10
+	VFMADD231PS.BCST 8(R9), Z15, Z11
+	VFMADD231PS.BCST (R9)(BX*1), Z15, Z12
+	VFMADD231PS.BCST 4(R9)(BX*1), Z15, Z13
+	VFMADD231PS.BCST 8(R9)(BX*1), Z15, Z14
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              patch5x3
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              row5x3
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z14, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps5x4:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z11
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z12
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z13
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z14
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z15
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z16
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z17
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z18
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z19
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+row5x4:
+	MOVQ k+24(FP), R10
+
+patch5x4:
+	VMOVUPS.Z        (DI), K1, Z20
+	VFMADD231PS.BCST (DX), Z20, Z0
+	VFMADD231PS.BCST 4(DX), Z20, Z1
+	VFMADD231PS.BCST 8(DX), Z20, Z2
+	VFMADD231PS.BCST 12(DX), Z20, Z3
+	VFMADD231PS.BCST (DX)(BX*1), Z20, Z4
+	VFMADD231PS.BCST 4(DX)(BX*1), Z20, Z5
+	VFMADD231PS.BCST 8(DX)(BX*1), Z20, Z6
+	VFMADD231PS.BCST 12(DX)(BX*1), Z20, Z7
+	VFMADD231PS.BCST (DX)(BX*2), Z20, Z8
+	VFMADD231PS.BCST 4(DX)(BX*2), Z20, Z9
+	VFMADD231PS.BCST 8(DX)(BX*2), Z20, Z10
+	VFMADD231PS.BCST 12(DX)(BX*2), Z20, Z11
+	VFMADD231PS.BCST (R9), Z20, Z12
+	VFMADD231PS.BCST 4(R9), Z20, Z13
+	VFMADD231PS.BCST 8(R9), Z20, Z14
+	VFMADD231PS.BCST 12(R9), Z20, Z15
+	VFMADD231PS.BCST (R9)(BX*1), Z20, Z16
+	VFMADD231PS.BCST 4(R9)(BX*1), Z20, Z17
+	VFMADD231PS.BCST 8(R9)(BX*1), Z20, Z18
+	VFMADD231PS.BCST 12(R9)(BX*1), Z20, Z19
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              patch5x4
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              row5x4
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z17, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z18, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z19, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps5x5:
+	MOVQ      AX, R9
+	VMOVUPS.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z11
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z12
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z13
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z14
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z15
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z16
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z17
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z18
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z19
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z20
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z21
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z22
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z23
+	ADDQ      CX, R9
+	VMOVUPS.Z (R9), K1, Z24
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+row5x5:
+	MOVQ k+24(FP), R10
+
+patch5x5:
+	VMOVUPS.Z        (DI), K1, Z25
+	VFMADD231PS.BCST (DX), Z25, Z0
+	VFMADD231PS.BCST 4(DX), Z25, Z1
+	VFMADD231PS.BCST 8(DX), Z25, Z2
+	VFMADD231PS.BCST 12(DX), Z25, Z3
+	VFMADD231PS.BCST 16(DX), Z25, Z4
+	VFMADD231PS.BCST (DX)(BX*1), Z25, Z5
+	VFMADD231PS.BCST 4(DX)(BX*1), Z25, Z6
+	VFMADD231PS.BCST 8(DX)(BX*1), Z25, Z7
+	VFMADD231PS.BCST 12(DX)(BX*1), Z25, Z8
+	VFMADD231PS.BCST 16(DX)(BX*1), Z25, Z9
+	VFMADD231PS.BCST (DX)(BX*2), Z25, Z10
+	VFMADD231PS.BCST 4(DX)(BX*2), Z25, Z11
+	VFMADD231PS.BCST 8(DX)(BX*2), Z25, Z12
+	VFMADD231PS.BCST 12(DX)(BX*2), Z25, Z13
+	VFMADD231PS.BCST 16(DX)(BX*2), Z25, Z14
+	VFMADD231PS.BCST (R9), Z25, Z15
+	VFMADD231PS.BCST 4(R9), Z25, Z16
+	VFMADD231PS.BCST 8(R9), Z25, Z17
+	VFMADD231PS.BCST 12(R9), Z25, Z18
+	VFMADD231PS.BCST 16(R9), Z25, Z19
+	VFMADD231PS.BCST (R9)(BX*1), Z25, Z20
+	VFMADD231PS.BCST 4(R9)(BX*1), Z25, Z21
+	VFMADD231PS.BCST 8(R9)(BX*1), Z25, Z22
+	VFMADD231PS.BCST 12(R9)(BX*1), Z25, Z23
+	VFMADD231PS.BCST 16(R9)(BX*1), Z25, Z24
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              patch5x5
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              row5x5
+	VMOVUPS          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z17, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z18, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z19, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z20, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z21, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z22, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z23, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPS          Z24, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
 // func dotF64AVX512(mr int, nr int, groups int, k int, c *float64, rs int, cs int, a *float64, lda int, b *float64, ldb int, ask *float64, step int, lds int)
 // Requires: AVX, AVX512F, AVX512VL, BMI2, MMX+
 TEXT ·dotF64AVX512(SB), NOSPLIT, $0-112
@@ -14325,5 +16756,2436 @@ next:
 	ADDQ step+40(FP), CX
 	DECQ patches+0(FP)
 	JNZ  patch
+	VZEROUPPER
+	RET
+
+// func tapSumsF64AVX512(lines int, run int, cols int, k int, rows int, c *float64, ldc int, a *float64, line int, step int, jump int, b *float64, ldb int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·tapSumsF64AVX512(SB), NOSPLIT, $0-104
+	MOVQ  cols+16(FP), AX
+	MOVL  $0xffffffff, CX
+	BZHIL AX, CX, CX
+	KMOVW CX, K1
+	MOVQ  c+40(FP), AX
+	MOVQ  ldc+48(FP), CX
+	MOVQ  a+56(FP), DX
+	MOVQ  line+64(FP), BX
+	MOVQ  step+72(FP), SI
+	MOVQ  b+88(FP), DI
+	MOVQ  ldb+96(FP), R8
+	MOVQ  lines+0(FP), R9
+	MOVQ  run+8(FP), R10
+	CMPQ  R9, $0x01
+	JNE   not1x2
+	CMPQ  R10, $0x02
+	JEQ   taps1x2
+
+not1x2:
+	CMPQ R9, $0x01
+	JNE  not1x3
+	CMPQ R10, $0x03
+	JEQ  taps1x3
+
+not1x3:
+	CMPQ R9, $0x01
+	JNE  not1x4
+	CMPQ R10, $0x04
+	JEQ  taps1x4
+
+not1x4:
+	CMPQ R9, $0x01
+	JNE  not1x5
+	CMPQ R10, $0x05
+	JEQ  taps1x5
+
+not1x5:
+	CMPQ R9, $0x01
+	JNE  not1x6
+	CMPQ R10, $0x06
+	JEQ  taps1x6
+
+not1x6:
+	CMPQ R9, $0x01
+	JNE  not1x7
+	CMPQ R10, $0x07
+	JEQ  taps1x7
+
+not1x7:
+	CMPQ R9, $0x02
+	JNE  not2x2
+	CMPQ R10, $0x02
+	JEQ  taps2x2
+
+not2x2:
+	CMPQ R9, $0x02
+	JNE  not2x3
+	CMPQ R10, $0x03
+	JEQ  taps2x3
+
+not2x3:
+	CMPQ R9, $0x02
+	JNE  not2x4
+	CMPQ R10, $0x04
+	JEQ  taps2x4
+
+not2x4:
+	CMPQ R9, $0x02
+	JNE  not2x5
+	CMPQ R10, $0x05
+	JEQ  taps2x5
+
+not2x5:
+	CMPQ R9, $0x02
+	JNE  not2x6
+	CMPQ R10, $0x06
+	JEQ  taps2x6
+
+not2x6:
+	CMPQ R9, $0x02
+	JNE  not2x7
+	CMPQ R10, $0x07
+	JEQ  taps2x7
+
+not2x7:
+	CMPQ R9, $0x03
+	JNE  not3x2
+	CMPQ R10, $0x02
+	JEQ  taps3x2
+
+not3x2:
+	CMPQ R9, $0x03
+	JNE  not3x3
+	CMPQ R10, $0x03
+	JEQ  taps3x3
+
+not3x3:
+	CMPQ R9, $0x03
+	JNE  not3x4
+	CMPQ R10, $0x04
+	JEQ  taps3x4
+
+not3x4:
+	CMPQ R9, $0x03
+	JNE  not3x5
+	CMPQ R10, $0x05
+	JEQ  taps3x5
+
+not3x5:
+	CMPQ R9, $0x03
+	JNE  not3x6
+	CMPQ R10, $0x06
+	JEQ  taps3x6
+
+not3x6:
+	CMPQ R9, $0x03
+	JNE  not3x7
+	CMPQ R10, $0x07
+	JEQ  taps3x7
+
+not3x7:
+	CMPQ R9, $0x04
+	JNE  not4x2
+	CMPQ R10, $0x02
+	JEQ  taps4x2
+
+not4x2:
+	CMPQ R9, $0x04
+	JNE  not4x3
+	CMPQ R10, $0x03
+	JEQ  taps4x3
+
+not4x3:
+	CMPQ R9, $0x04
+	JNE  not4x4
+	CMPQ R10, $0x04
+	JEQ  taps4x4
+
+not4x4:
+	CMPQ R9, $0x04
+	JNE  not4x5
+	CMPQ R10, $0x05
+	JEQ  taps4x5
+
+not4x5:
+	CMPQ R9, $0x04
+	JNE  not4x6
+	CMPQ R10, $0x06
+	JEQ  taps4x6
+
+not4x6:
+	CMPQ R9, $0x04
+	JNE  not4x7
+	CMPQ R10, $0x07
+	JEQ  taps4x7
+
+not4x7:
+	CMPQ R9, $0x05
+	JNE  not5x2
+	CMPQ R10, $0x02
+	JEQ  taps5x2
+
+not5x2:
+	CMPQ R9, $0x05
+	JNE  not5x3
+	CMPQ R10, $0x03
+	JEQ  taps5x3
+
+not5x3:
+	CMPQ R9, $0x05
+	JNE  not5x4
+	CMPQ R10, $0x04
+	JEQ  taps5x4
+
+not5x4:
+	CMPQ R9, $0x05
+	JNE  not5x5
+	CMPQ R10, $0x05
+	JEQ  taps5x5
+
+not5x5:
+	VZEROUPPER
+	RET
+
+taps1x2:
+	MOVQ      AX, BX
+	VMOVUPD.Z (BX), K1, Z0
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      CX, BX
+
+row1x2:
+	MOVQ k+24(FP), BX
+
+patch1x2:
+	VMOVUPD.Z        (DI), K1, Z2
+	VFMADD231PD.BCST (DX), Z2, Z0
+	VFMADD231PD.BCST 8(DX), Z2, Z1
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             BX
+	JNZ              patch1x2
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row1x2
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps1x3:
+	MOVQ      AX, BX
+	VMOVUPD.Z (BX), K1, Z0
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z2
+	ADDQ      CX, BX
+
+row1x3:
+	MOVQ k+24(FP), BX
+
+patch1x3:
+	VMOVUPD.Z        (DI), K1, Z3
+	VFMADD231PD.BCST (DX), Z3, Z0
+	VFMADD231PD.BCST 8(DX), Z3, Z1
+	VFMADD231PD.BCST 16(DX), Z3, Z2
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             BX
+	JNZ              patch1x3
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row1x3
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps1x4:
+	MOVQ      AX, BX
+	VMOVUPD.Z (BX), K1, Z0
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z2
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z3
+	ADDQ      CX, BX
+
+row1x4:
+	MOVQ k+24(FP), BX
+
+patch1x4:
+	VMOVUPD.Z        (DI), K1, Z4
+	VFMADD231PD.BCST (DX), Z4, Z0
+	VFMADD231PD.BCST 8(DX), Z4, Z1
+	VFMADD231PD.BCST 16(DX), Z4, Z2
+	VFMADD231PD.BCST 24(DX), Z4, Z3
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             BX
+	JNZ              patch1x4
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row1x4
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps1x5:
+	MOVQ      AX, BX
+	VMOVUPD.Z (BX), K1, Z0
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z2
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z3
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z4
+	ADDQ      CX, BX
+
+row1x5:
+	MOVQ k+24(FP), BX
+
+patch1x5:
+	VMOVUPD.Z        (DI), K1, Z5
+	VFMADD231PD.BCST (DX), Z5, Z0
+	VFMADD231PD.BCST 8(DX), Z5, Z1
+	VFMADD231PD.BCST 16(DX), Z5, Z2
+	VFMADD231PD.BCST 24(DX), Z5, Z3
+	VFMADD231PD.BCST 32(DX), Z5, Z4
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             BX
+	JNZ              patch1x5
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row1x5
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps1x6:
+	MOVQ      AX, BX
+	VMOVUPD.Z (BX), K1, Z0
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z2
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z3
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z4
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z5
+	ADDQ      CX, BX
+
+row1x6:
+	MOVQ k+24(FP), BX
+
+patch1x6:
+	VMOVUPD.Z        (DI), K1, Z6
+	VFMADD231PD.BCST (DX), Z6, Z0
+	VFMADD231PD.BCST 8(DX), Z6, Z1
+	VFMADD231PD.BCST 16(DX), Z6, Z2
+	VFMADD231PD.BCST 24(DX), Z6, Z3
+	VFMADD231PD.BCST 32(DX), Z6, Z4
+	VFMADD231PD.BCST 40(DX), Z6, Z5
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             BX
+	JNZ              patch1x6
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row1x6
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps1x7:
+	MOVQ      AX, BX
+	VMOVUPD.Z (BX), K1, Z0
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z2
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z3
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z4
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z5
+	ADDQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z6
+	ADDQ      CX, BX
+
+row1x7:
+	MOVQ k+24(FP), BX
+
+patch1x7:
+	VMOVUPD.Z        (DI), K1, Z7
+	VFMADD231PD.BCST (DX), Z7, Z0
+	VFMADD231PD.BCST 8(DX), Z7, Z1
+	VFMADD231PD.BCST 16(DX), Z7, Z2
+	VFMADD231PD.BCST 24(DX), Z7, Z3
+	VFMADD231PD.BCST 32(DX), Z7, Z4
+	VFMADD231PD.BCST 40(DX), Z7, Z5
+	VFMADD231PD.BCST 48(DX), Z7, Z6
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             BX
+	JNZ              patch1x7
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row1x7
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps2x2:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z3
+	ADDQ      CX, R9
+
+row2x2:
+	MOVQ k+24(FP), R9
+
+patch2x2:
+	VMOVUPD.Z        (DI), K1, Z4
+	VFMADD231PD.BCST (DX), Z4, Z0
+	VFMADD231PD.BCST 8(DX), Z4, Z1
+	VFMADD231PD.BCST (DX)(BX*1), Z4, Z2
+	VFMADD231PD.BCST 8(DX)(BX*1), Z4, Z3
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              patch2x2
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row2x2
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps2x3:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z5
+	ADDQ      CX, R9
+
+row2x3:
+	MOVQ k+24(FP), R9
+
+patch2x3:
+	VMOVUPD.Z        (DI), K1, Z6
+	VFMADD231PD.BCST (DX), Z6, Z0
+	VFMADD231PD.BCST 8(DX), Z6, Z1
+	VFMADD231PD.BCST 16(DX), Z6, Z2
+	VFMADD231PD.BCST (DX)(BX*1), Z6, Z3
+	VFMADD231PD.BCST 8(DX)(BX*1), Z6, Z4
+	VFMADD231PD.BCST 16(DX)(BX*1), Z6, Z5
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              patch2x3
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row2x3
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps2x4:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z7
+	ADDQ      CX, R9
+
+row2x4:
+	MOVQ k+24(FP), R9
+
+patch2x4:
+	VMOVUPD.Z        (DI), K1, Z8
+	VFMADD231PD.BCST (DX), Z8, Z0
+	VFMADD231PD.BCST 8(DX), Z8, Z1
+	VFMADD231PD.BCST 16(DX), Z8, Z2
+	VFMADD231PD.BCST 24(DX), Z8, Z3
+	VFMADD231PD.BCST (DX)(BX*1), Z8, Z4
+	VFMADD231PD.BCST 8(DX)(BX*1), Z8, Z5
+	VFMADD231PD.BCST 16(DX)(BX*1), Z8, Z6
+	VFMADD231PD.BCST 24(DX)(BX*1), Z8, Z7
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              patch2x4
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row2x4
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps2x5:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z9
+	ADDQ      CX, R9
+
+row2x5:
+	MOVQ k+24(FP), R9
+
+patch2x5:
+	VMOVUPD.Z        (DI), K1, Z10
+	VFMADD231PD.BCST (DX), Z10, Z0
+	VFMADD231PD.BCST 8(DX), Z10, Z1
+	VFMADD231PD.BCST 16(DX), Z10, Z2
+	VFMADD231PD.BCST 24(DX), Z10, Z3
+	VFMADD231PD.BCST 32(DX), Z10, Z4
+	VFMADD231PD.BCST (DX)(BX*1), Z10, Z5
+	VFMADD231PD.BCST 8(DX)(BX*1), Z10, Z6
+	VFMADD231PD.BCST 16(DX)(BX*1), Z10, Z7
+	VFMADD231PD.BCST 24(DX)(BX*1), Z10, Z8
+	VFMADD231PD.BCST 32(DX)(BX*1), Z10, Z9
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              patch2x5
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row2x5
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps2x6:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z11
+	ADDQ      CX, R9
+
+row2x6:
+	MOVQ k+24(FP), R9
+
+patch2x6:
+	VMOVUPD.Z        (DI), K1, Z12
+	VFMADD231PD.BCST (DX), Z12, Z0
+	VFMADD231PD.BCST 8(DX), Z12, Z1
+	VFMADD231PD.BCST 16(DX), Z12, Z2
+	VFMADD231PD.BCST 24(DX), Z12, Z3
+	VFMADD231PD.BCST 32(DX), Z12, Z4
+	VFMADD231PD.BCST 40(DX), Z12, Z5
+	VFMADD231PD.BCST (DX)(BX*1), Z12, Z6
+	VFMADD231PD.BCST 8(DX)(BX*1), Z12, Z7
+	VFMADD231PD.BCST 16(DX)(BX*1), Z12, Z8
+	VFMADD231PD.BCST 24(DX)(BX*1), Z12, Z9
+	VFMADD231PD.BCST 32(DX)(BX*1), Z12, Z10
+	VFMADD231PD.BCST 40(DX)(BX*1), Z12, Z11
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              patch2x6
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row2x6
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps2x7:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z11
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z12
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z13
+	ADDQ      CX, R9
+
+row2x7:
+	MOVQ k+24(FP), R9
+
+patch2x7:
+	VMOVUPD.Z        (DI), K1, Z14
+	VFMADD231PD.BCST (DX), Z14, Z0
+	VFMADD231PD.BCST 8(DX), Z14, Z1
+	VFMADD231PD.BCST 16(DX), Z14, Z2
+	VFMADD231PD.BCST 24(DX), Z14, Z3
+	VFMADD231PD.BCST 32(DX), Z14, Z4
+	VFMADD231PD.BCST 40(DX), Z14, Z5
+	VFMADD231PD.BCST 48(DX), Z14, Z6
+	VFMADD231PD.BCST (DX)(BX*1), Z14, Z7
+	VFMADD231PD.BCST 8(DX)(BX*1), Z14, Z8
+	VFMADD231PD.BCST 16(DX)(BX*1), Z14, Z9
+	VFMADD231PD.BCST 24(DX)(BX*1), Z14, Z10
+	VFMADD231PD.BCST 32(DX)(BX*1), Z14, Z11
+	VFMADD231PD.BCST 40(DX)(BX*1), Z14, Z12
+	VFMADD231PD.BCST 48(DX)(BX*1), Z14, Z13
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              patch2x7
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row2x7
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z13, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps3x2:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z5
+	ADDQ      CX, R9
+
+row3x2:
+	MOVQ k+24(FP), R9
+
+patch3x2:
+	VMOVUPD.Z        (DI), K1, Z6
+	VFMADD231PD.BCST (DX), Z6, Z0
+	VFMADD231PD.BCST 8(DX), Z6, Z1
+	VFMADD231PD.BCST (DX)(BX*1), Z6, Z2
+	VFMADD231PD.BCST 8(DX)(BX*1), Z6, Z3
+	VFMADD231PD.BCST (DX)(BX*2), Z6, Z4
+	VFMADD231PD.BCST 8(DX)(BX*2), Z6, Z5
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              patch3x2
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row3x2
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps3x3:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z8
+	ADDQ      CX, R9
+
+row3x3:
+	MOVQ k+24(FP), R9
+
+patch3x3:
+	VMOVUPD.Z        (DI), K1, Z9
+	VFMADD231PD.BCST (DX), Z9, Z0
+	VFMADD231PD.BCST 8(DX), Z9, Z1
+	VFMADD231PD.BCST 16(DX), Z9, Z2
+	VFMADD231PD.BCST (DX)(BX*1), Z9, Z3
+	VFMADD231PD.BCST 8(DX)(BX*1), Z9, Z4
+	VFMADD231PD.BCST 16(DX)(BX*1), Z9, Z5
+	VFMADD231PD.BCST (DX)(BX*2), Z9, Z6
+	VFMADD231PD.BCST 8(DX)(BX*2), Z9, Z7
+	VFMADD231PD.BCST 16(DX)(BX*2), Z9, Z8
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              patch3x3
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row3x3
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps3x4:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z11
+	ADDQ      CX, R9
+
+row3x4:
+	MOVQ k+24(FP), R9
+
+patch3x4:
+	VMOVUPD.Z        (DI), K1, Z12
+	VFMADD231PD.BCST (DX), Z12, Z0
+	VFMADD231PD.BCST 8(DX), Z12, Z1
+	VFMADD231PD.BCST 16(DX), Z12, Z2
+	VFMADD231PD.BCST 24(DX), Z12, Z3
+	VFMADD231PD.BCST (DX)(BX*1), Z12, Z4
+	VFMADD231PD.BCST 8(DX)(BX*1), Z12, Z5
+	VFMADD231PD.BCST 16(DX)(BX*1), Z12, Z6
+	VFMADD231PD.BCST 24(DX)(BX*1), Z12, Z7
+	VFMADD231PD.BCST (DX)(BX*2), Z12, Z8
+	VFMADD231PD.BCST 8(DX)(BX*2), Z12, Z9
+	VFMADD231PD.BCST 16(DX)(BX*2), Z12, Z10
+	VFMADD231PD.BCST 24(DX)(BX*2), Z12, Z11
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              patch3x4
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row3x4
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps3x5:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z11
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z12
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z13
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z14
+	ADDQ      CX, R9
+
+row3x5:
+	MOVQ k+24(FP), R9
+
+patch3x5:
+	VMOVUPD.Z        (DI), K1, Z15
+	VFMADD231PD.BCST (DX), Z15, Z0
+	VFMADD231PD.BCST 8(DX), Z15, Z1
+	VFMADD231PD.BCST 16(DX), Z15, Z2
+	VFMADD231PD.BCST 24(DX), Z15, Z3
+	VFMADD231PD.BCST 32(DX), Z15, Z4
+	VFMADD231PD.BCST (DX)(BX*1), Z15, Z5
+	VFMADD231PD.BCST 8(DX)(BX*1), Z15, Z6
+	VFMADD231PD.BCST 16(DX)(BX*1), Z15, Z7
+	VFMADD231PD.BCST 24(DX)(BX*1), Z15, Z8
+	VFMADD231PD.BCST 32(DX)(BX*1), Z15, Z9
+	VFMADD231PD.BCST (DX)(BX*2), Z15, Z10
+	VFMADD231PD.BCST 8(DX)(BX*2), Z15, Z11
+	VFMADD231PD.BCST 16(DX)(BX*2), Z15, Z12
+	VFMADD231PD.BCST 24(DX)(BX*2), Z15, Z13
+	VFMADD231PD.BCST 32(DX)(BX*2), Z15, Z14
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              patch3x5
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row3x5
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z14, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps3x6:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z11
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z12
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z13
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z14
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z15
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z16
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z17
+	ADDQ      CX, R9
+
+row3x6:
+	MOVQ k+24(FP), R9
+
+patch3x6:
+	VMOVUPD.Z        (DI), K1, Z18
+	VFMADD231PD.BCST (DX), Z18, Z0
+	VFMADD231PD.BCST 8(DX), Z18, Z1
+	VFMADD231PD.BCST 16(DX), Z18, Z2
+	VFMADD231PD.BCST 24(DX), Z18, Z3
+	VFMADD231PD.BCST 32(DX), Z18, Z4
+	VFMADD231PD.BCST 40(DX), Z18, Z5
+	VFMADD231PD.BCST (DX)(BX*1), Z18, Z6
+	VFMADD231PD.BCST 8(DX)(BX*1), Z18, Z7
+	VFMADD231PD.BCST 16(DX)(BX*1), Z18, Z8
+	VFMADD231PD.BCST 24(DX)(BX*1), Z18, Z9
+	VFMADD231PD.BCST 32(DX)(BX*1), Z18, Z10
+	VFMADD231PD.BCST 40(DX)(BX*1), Z18, Z11
+	VFMADD231PD.BCST (DX)(BX*2), Z18, Z12
+	VFMADD231PD.BCST 8(DX)(BX*2), Z18, Z13
+	VFMADD231PD.BCST 16(DX)(BX*2), Z18, Z14
+	VFMADD231PD.BCST 24(DX)(BX*2), Z18, Z15
+	VFMADD231PD.BCST 32(DX)(BX*2), Z18, Z16
+	VFMADD231PD.BCST 40(DX)(BX*2), Z18, Z17
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              patch3x6
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row3x6
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z17, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps3x7:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z11
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z12
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z13
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z14
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z15
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z16
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z17
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z18
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z19
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z20
+	ADDQ      CX, R9
+
+row3x7:
+	MOVQ k+24(FP), R9
+
+patch3x7:
+	VMOVUPD.Z        (DI), K1, Z21
+	VFMADD231PD.BCST (DX), Z21, Z0
+	VFMADD231PD.BCST 8(DX), Z21, Z1
+	VFMADD231PD.BCST 16(DX), Z21, Z2
+	VFMADD231PD.BCST 24(DX), Z21, Z3
+	VFMADD231PD.BCST 32(DX), Z21, Z4
+	VFMADD231PD.BCST 40(DX), Z21, Z5
+	VFMADD231PD.BCST 48(DX), Z21, Z6
+	VFMADD231PD.BCST (DX)(BX*1), Z21, Z7
+	VFMADD231PD.BCST 8(DX)(BX*1), Z21, Z8
+	VFMADD231PD.BCST 16(DX)(BX*1), Z21, Z9
+	VFMADD231PD.BCST 24(DX)(BX*1), Z21, Z10
+	VFMADD231PD.BCST 32(DX)(BX*1), Z21, Z11
+	VFMADD231PD.BCST 40(DX)(BX*1), Z21, Z12
+	VFMADD231PD.BCST 48(DX)(BX*1), Z21, Z13
+	VFMADD231PD.BCST (DX)(BX*2), Z21, Z14
+	VFMADD231PD.BCST 8(DX)(BX*2), Z21, Z15
+	VFMADD231PD.BCST 16(DX)(BX*2), Z21, Z16
+	VFMADD231PD.BCST 24(DX)(BX*2), Z21, Z17
+	VFMADD231PD.BCST 32(DX)(BX*2), Z21, Z18
+	VFMADD231PD.BCST 40(DX)(BX*2), Z21, Z19
+	VFMADD231PD.BCST 48(DX)(BX*2), Z21, Z20
+	ADDQ             SI, DX
+	ADDQ             R8, DI
+	DECQ             R9
+	JNZ              patch3x7
+	ADDQ             jump+80(FP), DX
+	DECQ             rows+32(FP)
+	JNZ              row3x7
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z17, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z18, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z19, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z20, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps4x2:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+row4x2:
+	MOVQ k+24(FP), R10
+
+patch4x2:
+	VMOVUPD.Z        (DI), K1, Z8
+	VFMADD231PD.BCST (DX), Z8, Z0
+	VFMADD231PD.BCST 8(DX), Z8, Z1
+	VFMADD231PD.BCST (DX)(BX*1), Z8, Z2
+	VFMADD231PD.BCST 8(DX)(BX*1), Z8, Z3
+	VFMADD231PD.BCST (DX)(BX*2), Z8, Z4
+	VFMADD231PD.BCST 8(DX)(BX*2), Z8, Z5
+	VFMADD231PD.BCST (R9), Z8, Z6
+	VFMADD231PD.BCST 8(R9), Z8, Z7
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              patch4x2
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              row4x2
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps4x3:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z11
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+row4x3:
+	MOVQ k+24(FP), R10
+
+patch4x3:
+	VMOVUPD.Z        (DI), K1, Z12
+	VFMADD231PD.BCST (DX), Z12, Z0
+	VFMADD231PD.BCST 8(DX), Z12, Z1
+	VFMADD231PD.BCST 16(DX), Z12, Z2
+	VFMADD231PD.BCST (DX)(BX*1), Z12, Z3
+	VFMADD231PD.BCST 8(DX)(BX*1), Z12, Z4
+	VFMADD231PD.BCST 16(DX)(BX*1), Z12, Z5
+	VFMADD231PD.BCST (DX)(BX*2), Z12, Z6
+	VFMADD231PD.BCST 8(DX)(BX*2), Z12, Z7
+	VFMADD231PD.BCST 16(DX)(BX*2), Z12, Z8
+	VFMADD231PD.BCST (R9), Z12, Z9
+	VFMADD231PD.BCST 8(R9), Z12, Z10
+	VFMADD231PD.BCST 16(R9), Z12, Z11
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              patch4x3
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              row4x3
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps4x4:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z11
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z12
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z13
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z14
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z15
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+row4x4:
+	MOVQ k+24(FP), R10
+
+patch4x4:
+	VMOVUPD.Z        (DI), K1, Z16
+	VFMADD231PD.BCST (DX), Z16, Z0
+	VFMADD231PD.BCST 8(DX), Z16, Z1
+	VFMADD231PD.BCST 16(DX), Z16, Z2
+	VFMADD231PD.BCST 24(DX), Z16, Z3
+	VFMADD231PD.BCST (DX)(BX*1), Z16, Z4
+	VFMADD231PD.BCST 8(DX)(BX*1), Z16, Z5
+	VFMADD231PD.BCST 16(DX)(BX*1), Z16, Z6
+	VFMADD231PD.BCST 24(DX)(BX*1), Z16, Z7
+	VFMADD231PD.BCST (DX)(BX*2), Z16, Z8
+	VFMADD231PD.BCST 8(DX)(BX*2), Z16, Z9
+	VFMADD231PD.BCST 16(DX)(BX*2), Z16, Z10
+	VFMADD231PD.BCST 24(DX)(BX*2), Z16, Z11
+	VFMADD231PD.BCST (R9), Z16, Z12
+	VFMADD231PD.BCST 8(R9), Z16, Z13
+	VFMADD231PD.BCST 16(R9), Z16, Z14
+	VFMADD231PD.BCST 24(R9), Z16, Z15
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              patch4x4
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              row4x4
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z15, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps4x5:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z11
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z12
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z13
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z14
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z15
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z16
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z17
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z18
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z19
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+row4x5:
+	MOVQ k+24(FP), R10
+
+patch4x5:
+	VMOVUPD.Z        (DI), K1, Z20
+	VFMADD231PD.BCST (DX), Z20, Z0
+	VFMADD231PD.BCST 8(DX), Z20, Z1
+	VFMADD231PD.BCST 16(DX), Z20, Z2
+	VFMADD231PD.BCST 24(DX), Z20, Z3
+	VFMADD231PD.BCST 32(DX), Z20, Z4
+	VFMADD231PD.BCST (DX)(BX*1), Z20, Z5
+	VFMADD231PD.BCST 8(DX)(BX*1), Z20, Z6
+	VFMADD231PD.BCST 16(DX)(BX*1), Z20, Z7
+	VFMADD231PD.BCST 24(DX)(BX*1), Z20, Z8
+	VFMADD231PD.BCST 32(DX)(BX*1), Z20, Z9
+	VFMADD231PD.BCST (DX)(BX*2), Z20, Z10
+	VFMADD231PD.BCST 8(DX)(BX*2), Z20, Z11
+	VFMADD231PD.BCST 16(DX)(BX*2), Z20, Z12
+	VFMADD231PD.BCST 24(DX)(BX*2), Z20, Z13
+	VFMADD231PD.BCST 32(DX)(BX*2), Z20, Z14
+	VFMADD231PD.BCST (R9), Z20, Z15
+	VFMADD231PD.BCST 8(R9), Z20, Z16
+	VFMADD231PD.BCST 16(R9), Z20, Z17
+	VFMADD231PD.BCST 24(R9), Z20, Z18
+	VFMADD231PD.BCST 32(R9), Z20, Z19
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              patch4x5
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              row4x5
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z17, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z18, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z19, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps4x6:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z11
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z12
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z13
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z14
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z15
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z16
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z17
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z18
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z19
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z20
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z21
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z22
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z23
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+row4x6:
+	MOVQ k+24(FP), R10
+
+patch4x6:
+	VMOVUPD.Z        (DI), K1, Z24
+	VFMADD231PD.BCST (DX), Z24, Z0
+	VFMADD231PD.BCST 8(DX), Z24, Z1
+	VFMADD231PD.BCST 16(DX), Z24, Z2
+	VFMADD231PD.BCST 24(DX), Z24, Z3
+	VFMADD231PD.BCST 32(DX), Z24, Z4
+	VFMADD231PD.BCST 40(DX), Z24, Z5
+	VFMADD231PD.BCST (DX)(BX*1), Z24, Z6
+	VFMADD231PD.BCST 8(DX)(BX*1), Z24, Z7
+	VFMADD231PD.BCST 16(DX)(BX*1), Z24, Z8
+	VFMADD231PD.BCST 24(DX)(BX*1), Z24, Z9
+	VFMADD231PD.BCST 32(DX)(BX*1), Z24, Z10
+	VFMADD231PD.BCST 40(DX)(BX*1), Z24, Z11
+	VFMADD231PD.BCST (DX)(BX*2), Z24, Z12
+	VFMADD231PD.BCST 8(DX)(BX*2), Z24, Z13
+	VFMADD231PD.BCST 16(DX)(BX*2), Z24, Z14
+	VFMADD231PD.BCST 24(DX)(BX*2), Z24, Z15
+	VFMADD231PD.BCST 32(DX)(BX*2), Z24, Z16
+	VFMADD231PD.BCST 40(DX)(BX*2), Z24, Z17
+	VFMADD231PD.BCST (R9), Z24, Z18
+	VFMADD231PD.BCST 8(R9), Z24, Z19
+	VFMADD231PD.BCST 16(R9), Z24, Z20
+	VFMADD231PD.BCST 24(R9), Z24, Z21
+	VFMADD231PD.BCST 32(R9), Z24, Z22
+	VFMADD231PD.BCST 40(R9), Z24, Z23
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              patch4x6
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              row4x6
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z17, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z18, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z19, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z20, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z21, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z22, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z23, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps4x7:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z11
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z12
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z13
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z14
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z15
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z16
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z17
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z18
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z19
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z20
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z21
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z22
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z23
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z24
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z25
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z26
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z27
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+row4x7:
+	MOVQ k+24(FP), R10
+
+patch4x7:
+	VMOVUPD.Z        (DI), K1, Z28
+	VFMADD231PD.BCST (DX), Z28, Z0
+	VFMADD231PD.BCST 8(DX), Z28, Z1
+	VFMADD231PD.BCST 16(DX), Z28, Z2
+	VFMADD231PD.BCST 24(DX), Z28, Z3
+	VFMADD231PD.BCST 32(DX), Z28, Z4
+	VFMADD231PD.BCST 40(DX), Z28, Z5
+	VFMADD231PD.BCST 48(DX), Z28, Z6
+	VFMADD231PD.BCST (DX)(BX*1), Z28, Z7
+	VFMADD231PD.BCST 8(DX)(BX*1), Z28, Z8
+	VFMADD231PD.BCST 16(DX)(BX*1), Z28, Z9
+	VFMADD231PD.BCST 24(DX)(BX*1), Z28, Z10
+	VFMADD231PD.BCST 32(DX)(BX*1), Z28, Z11
+	VFMADD231PD.BCST 40(DX)(BX*1), Z28, Z12
+	VFMADD231PD.BCST 48(DX)(BX*1), Z28, Z13
+	VFMADD231PD.BCST (DX)(BX*2), Z28, Z14
+	VFMADD231PD.BCST 8(DX)(BX*2), Z28, Z15
+	VFMADD231PD.BCST 16(DX)(BX*2), Z28, Z16
+	VFMADD231PD.BCST 24(DX)(BX*2), Z28, Z17
+	VFMADD231PD.BCST 32(DX)(BX*2), Z28, Z18
+	VFMADD231PD.BCST 40(DX)(BX*2), Z28, Z19
+	VFMADD231PD.BCST 48(DX)(BX*2), Z28, Z20
+	VFMADD231PD.BCST (R9), Z28, Z21
+	VFMADD231PD.BCST 8(R9), Z28, Z22
+	VFMADD231PD.BCST 16(R9), Z28, Z23
+	VFMADD231PD.BCST 24(R9), Z28, Z24
+	VFMADD231PD.BCST 32(R9), Z28, Z25
+	VFMADD231PD.BCST 40(R9), Z28, Z26
+	VFMADD231PD.BCST 48(R9), Z28, Z27
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              patch4x7
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              row4x7
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z17, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z18, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z19, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z20, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z21, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z22, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z23, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z24, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z25, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z26, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z27, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps5x2:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+row5x2:
+	MOVQ k+24(FP), R10
+
+patch5x2:
+	VMOVUPD.Z        (DI), K1, Z10
+	VFMADD231PD.BCST (DX), Z10, Z0
+	VFMADD231PD.BCST 8(DX), Z10, Z1
+	VFMADD231PD.BCST (DX)(BX*1), Z10, Z2
+	VFMADD231PD.BCST 8(DX)(BX*1), Z10, Z3
+	VFMADD231PD.BCST (DX)(BX*2), Z10, Z4
+	VFMADD231PD.BCST 8(DX)(BX*2), Z10, Z5
+	VFMADD231PD.BCST (R9), Z10, Z6
+	VFMADD231PD.BCST 8(R9), Z10, Z7
+	VFMADD231PD.BCST (R9)(BX*1), Z10, Z8
+	VFMADD231PD.BCST 8(R9)(BX*1), Z10, Z9
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              patch5x2
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              row5x2
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps5x3:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z11
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z12
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z13
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z14
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+row5x3:
+	MOVQ k+24(FP), R10
+
+patch5x3:
+	VMOVUPD.Z        (DI), K1, Z15
+	VFMADD231PD.BCST (DX), Z15, Z0
+	VFMADD231PD.BCST 8(DX), Z15, Z1
+	VFMADD231PD.BCST 16(DX), Z15, Z2
+	VFMADD231PD.BCST (DX)(BX*1), Z15, Z3
+	VFMADD231PD.BCST 8(DX)(BX*1), Z15, Z4
+	VFMADD231PD.BCST 16(DX)(BX*1), Z15, Z5
+	VFMADD231PD.BCST (DX)(BX*2), Z15, Z6
+	VFMADD231PD.BCST 8(DX)(BX*2), Z15, Z7
+	VFMADD231PD.BCST 16(DX)(BX*2), Z15, Z8
+	VFMADD231PD.BCST (R9), Z15, Z9
+	VFMADD231PD.BCST 8(R9), Z15, Z10
+	VFMADD231PD.BCST 16(R9), Z15, Z11
+	VFMADD231PD.BCST (R9)(BX*1), Z15, Z12
+	VFMADD231PD.BCST 8(R9)(BX*1), Z15, Z13
+	VFMADD231PD.BCST 16(R9)(BX*1), Z15, Z14
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              patch5x3
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              row5x3
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z14, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps5x4:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z11
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z12
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z13
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z14
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z15
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z16
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z17
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z18
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z19
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+row5x4:
+	MOVQ k+24(FP), R10
+
+patch5x4:
+	VMOVUPD.Z        (DI), K1, Z20
+	VFMADD231PD.BCST (DX), Z20, Z0
+	VFMADD231PD.BCST 8(DX), Z20, Z1
+	VFMADD231PD.BCST 16(DX), Z20, Z2
+	VFMADD231PD.BCST 24(DX), Z20, Z3
+	VFMADD231PD.BCST (DX)(BX*1), Z20, Z4
+	VFMADD231PD.BCST 8(DX)(BX*1), Z20, Z5
+	VFMADD231PD.BCST 16(DX)(BX*1), Z20, Z6
+	VFMADD231PD.BCST 24(DX)(BX*1), Z20, Z7
+	VFMADD231PD.BCST (DX)(BX*2), Z20, Z8
+	VFMADD231PD.BCST 8(DX)(BX*2), Z20, Z9
+	VFMADD231PD.BCST 16(DX)(BX*2), Z20, Z10
+	VFMADD231PD.BCST 24(DX)(BX*2), Z20, Z11
+	VFMADD231PD.BCST (R9), Z20, Z12
+	VFMADD231PD.BCST 8(R9), Z20, Z13
+	VFMADD231PD.BCST 16(R9), Z20, Z14
+	VFMADD231PD.BCST 24(R9), Z20, Z15
+	VFMADD231PD.BCST (R9)(BX*1), Z20, Z16
+	VFMADD231PD.BCST 8(R9)(BX*1), Z20, Z17
+	VFMADD231PD.BCST 16(R9)(BX*1), Z20, Z18
+	VFMADD231PD.BCST 24(R9)(BX*1), Z20, Z19
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              patch5x4
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              row5x4
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z17, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z18, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z19, K1, (AX)
+	ADDQ             CX, AX
+	VZEROUPPER
+	RET
+
+taps5x5:
+	MOVQ      AX, R9
+	VMOVUPD.Z (R9), K1, Z0
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z1
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z2
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z3
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z4
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z5
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z6
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z7
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z8
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z9
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z10
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z11
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z12
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z13
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z14
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z15
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z16
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z17
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z18
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z19
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z20
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z21
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z22
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z23
+	ADDQ      CX, R9
+	VMOVUPD.Z (R9), K1, Z24
+	ADDQ      CX, R9
+	LEAQ      (DX)(BX*2), R9
+	ADDQ      BX, R9
+
+row5x5:
+	MOVQ k+24(FP), R10
+
+patch5x5:
+	VMOVUPD.Z        (DI), K1, Z25
+	VFMADD231PD.BCST (DX), Z25, Z0
+	VFMADD231PD.BCST 8(DX), Z25, Z1
+	VFMADD231PD.BCST 16(DX), Z25, Z2
+	VFMADD231PD.BCST 24(DX), Z25, Z3
+	VFMADD231PD.BCST 32(DX), Z25, Z4
+	VFMADD231PD.BCST (DX)(BX*1), Z25, Z5
+	VFMADD231PD.BCST 8(DX)(BX*1), Z25, Z6
+	VFMADD231PD.BCST 16(DX)(BX*1), Z25, Z7
+	VFMADD231PD.BCST 24(DX)(BX*1), Z25, Z8
+	VFMADD231PD.BCST 32(DX)(BX*1), Z25, Z9
+	VFMADD231PD.BCST (DX)(BX*2), Z25, Z10
+	VFMADD231PD.BCST 8(DX)(BX*2), Z25, Z11
+	VFMADD231PD.BCST 16(DX)(BX*2), Z25, Z12
+	VFMADD231PD.BCST 24(DX)(BX*2), Z25, Z13
+	VFMADD231PD.BCST 32(DX)(BX*2), Z25, Z14
+	VFMADD231PD.BCST (R9), Z25, Z15
+	VFMADD231PD.BCST 8(R9), Z25, Z16
+	VFMADD231PD.BCST 16(R9), Z25, Z17
+	VFMADD231PD.BCST 24(R9), Z25, Z18
+	VFMADD231PD.BCST 32(R9), Z25, Z19
+	VFMADD231PD.BCST (R9)(BX*1), Z25, Z20
+	VFMADD231PD.BCST 8(R9)(BX*1), Z25, Z21
+	VFMADD231PD.BCST 16(R9)(BX*1), Z25, Z22
+	VFMADD231PD.BCST 24(R9)(BX*1), Z25, Z23
+	VFMADD231PD.BCST 32(R9)(BX*1), Z25, Z24
+	ADDQ             SI, DX
+	ADDQ             SI, R9
+	ADDQ             R8, DI
+	DECQ             R10
+	JNZ              patch5x5
+	ADDQ             jump+80(FP), DX
+	ADDQ             jump+80(FP), R9
+	DECQ             rows+32(FP)
+	JNZ              row5x5
+	VMOVUPD          Z0, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z1, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z2, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z3, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z4, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z5, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z6, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z7, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z8, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z9, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z10, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z11, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z12, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z13, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z14, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z15, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z16, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z17, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z18, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z19, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z20, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z21, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z22, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z23, K1, (AX)
+	ADDQ             CX, AX
+	VMOVUPD          Z24, K1, (AX)
+	ADDQ             CX, AX
 	VZEROUPPER
 	RET

@@ -83,3 +83,16 @@ func addRuns[T Float](patches int, rows int, run int, dst unsafe.Pointer, ldd in
 		addRunsF64AVX2(patches, rows, run, (*float64)(dst), ldd, step, (*float64)(src))
 	}
 }
+
+func tapSums[T Float](lines int, run int, cols int, k int, rows int, c unsafe.Pointer, ldc int, a unsafe.Pointer, line int, step int, jump int, b unsafe.Pointer, ldb int) {
+	switch {
+	case active == AVX512 && size[T]() == 4:
+		tapSumsF32AVX512(lines, run, cols, k, rows, (*float32)(c), ldc, (*float32)(a), line, step, jump, (*float32)(b), ldb)
+	case active == AVX512:
+		tapSumsF64AVX512(lines, run, cols, k, rows, (*float64)(c), ldc, (*float64)(a), line, step, jump, (*float64)(b), ldb)
+	case size[T]() == 4:
+		tapSumsF32AVX2(lines, run, cols, k, rows, (*float32)(c), ldc, (*float32)(a), line, step, jump, (*float32)(b), ldb)
+	default:
+		tapSumsF64AVX2(lines, run, cols, k, rows, (*float64)(c), ldc, (*float64)(a), line, step, jump, (*float64)(b), ldb)
+	}
+}

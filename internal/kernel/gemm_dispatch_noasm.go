@@ -29,3 +29,7 @@ func packColumns[T Float](groups int, dst unsafe.Pointer, ldd int, src unsafe.Po
 func addRuns[T Float](patches int, rows int, run int, dst unsafe.Pointer, ldd int, step int, src unsafe.Pointer) {
 	panic("kernel: this build has no assembly")
 }
+
+func tapSums[T Float](lines int, run int, cols int, k int, rows int, c unsafe.Pointer, ldc int, a unsafe.Pointer, line int, step int, jump int, b unsafe.Pointer, ldb int) {
+	panic("kernel: this build has no assembly")
+}

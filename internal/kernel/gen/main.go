@@ -21,7 +21,14 @@ var files = []struct {
 	emit func(*emitter)
 }{
 	{"gemm", func(e *emitter) {
-		e.both(func() { e.dot(); e.outer(); e.packRows(); e.packColumns(); e.addRuns() })
+		e.both(func() {
+			e.dot()
+			e.outer()
+			e.packRows()
+			e.packColumns()
+			e.addRuns()
+			e.tapSums()
+		})
 	}},
 	{"bytes", func(e *emitter) {
 		e.both(func() { e.bytesDot(); e.bytesOuter() })
