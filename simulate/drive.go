@@ -23,6 +23,9 @@ type drive struct {
 	next  *disk.Memory // what that one will find
 	full  int          // faults because of which nothing fits
 	slow  int          // faults because of which all takes long
+
+	// changed, if it is set, is called after each operation that changes files, as the process that has asked for it does.
+	changed func(files *disk.Memory, operation string)
 }
 
 // newDrive returns an empty one, and what takes it away. It is the file system of the machine's folder and all below.
@@ -118,6 +121,9 @@ func (d *drive) attach() {
 	defer d.state.Unlock()
 	if d.files == nil {
 		d.files, d.next = d.next, nil
+	}
+	if files := d.files; d.changed != nil {
+		files.Changed = func(operation string) { d.changed(files, operation) }
 	}
 }
 
