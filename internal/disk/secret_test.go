@@ -13,7 +13,7 @@ import (
 	"dsbo/internal/must"
 )
 
-// TestCheckSecret: secrets that others can read are refused; the group may read those of root.
+// TestCheckSecret: secrets that others can read are refused; the group may read those of root, but of nobody else.
 func TestCheckSecret(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "key")
 	must.OK(disk.CheckSecret(path))
@@ -23,5 +23,12 @@ func TestCheckSecret(t *testing.T) {
 		if err := disk.CheckSecret(path); errors.Is(err, dsbo.ErrConfig) != refused {
 			t.Errorf("%04o: %v, want that it is refused: %t", mode, err, refused)
 		}
+	}
+	must.OK(os.Chmod(path, 0o640))
+	if os.Getuid() == 0 {
+		must.OK(os.Chown(path, 1000, 1000))
+	}
+	if err := disk.CheckSecret(path); !errors.Is(err, dsbo.ErrConfig) {
+		t.Errorf("%v; a user's key that a group can read must be refused", err)
 	}
 }

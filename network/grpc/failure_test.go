@@ -104,6 +104,24 @@ func TestGarbageIsTheSenders(t *testing.T) {
 	}
 }
 
+// TestBarsGrow: a neighbour is refused for longer after each offence, up to a bound, until it sends a vector.
+func TestBarsGrow(t *testing.T) {
+	m, _ := pathAgent(nil)
+	s := attached(m, 0, 0, 0)
+	for k := range 10 {
+		s.e.punish(&offence{errors.New("a flood")})
+		if want := min(firstBar<<k, lastBar); s.e.bar != want {
+			t.Errorf("after %d offences a neighbour is refused for %d heartbeats; it must be %d", k+1, s.e.bar, want)
+		}
+	}
+	if s.e.barred() == nil {
+		t.Error("it is not refused")
+	}
+	if deliver(s, vectorOfOne(0, 1)); s.e.bar != 0 {
+		t.Errorf("after a vector the next offence counts for more than %d heartbeats, the first", s.e.bar)
+	}
+}
+
 // TestGarbageIsRefused: where there is a council, a neighbour whose vectors cannot be is as if it were absent, and the run goes on with
 // the one that it sends in their place.
 func TestGarbageIsRefused(t *testing.T) {
