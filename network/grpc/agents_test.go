@@ -106,7 +106,7 @@ func TestConforms(t *testing.T) {
 	}
 	most := 16
 	if testing.Short() {
-		most = 8
+		most = 6
 	}
 	for _, tt := range []struct {
 		name   string
@@ -114,7 +114,7 @@ func TestConforms(t *testing.T) {
 		ready  func(w *network.Matrix) ([]Config, func())
 	}{
 		{"tls, plain", most, func(w *network.Matrix) ([]Config, func()) {
-			if w.N() > 9 { // whose handshakes take their time
+			if w.N() > 6 { // whose handshakes take their time
 				return configs(w, nil), func() {}
 			}
 			return configs(w, ids), func() {}
