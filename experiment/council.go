@@ -44,6 +44,7 @@ type seatFiles struct {
 	agent    int
 	agents   int // of the roster at the start
 	method   train.Config
+	held     *runs.Held // the checkpoints that the vote names, and that with which the epoch begins
 
 	mu  sync.Mutex
 	log membership.Log
@@ -51,48 +52,59 @@ type seatFiles struct {
 
 // newSeat reads what the folder has.
 func (l *oneAgent) newSeat(r *runner) (*Seat, error) {
-	f := &seatFiles{folder: r.folder, identity: l.identity, agent: l.agent, agents: r.graph.W.N(), log: r.changes,
+	f := &seatFiles{folder: r.folder, identity: l.identity, agent: l.agent, agents: r.graph.W.N(), log: r.changes, held: new(runs.Held),
 		method: train.Config{Dir: string(r.folder), K: r.Settings.Iterations}}
 	var err error
 	if f.method.Method, err = r.params.method(steep); err != nil { // whose parts have their names whatever the steps are
 		return nil, err
 	}
 	s := &Seat{Log: r.changes, Records: f, Give: f.give}
-	data, err := disk.ReadFile(r.folder.Path(voteFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return s, nil
-	}
-	if err != nil {
+	if s.Vote, err = f.readVote(); err != nil {
 		return nil, err
 	}
+	s.Vote.Sealed = s.Vote.Sealed && r.done // else it has gone back since
+	r.held = f.held
+	return s, f.hold(s.Vote)
+}
+
+// readVote returns the vote that the folder has, the zero one if there is none of this run.
+func (f *seatFiles) readVote() (council.Vote, error) {
+	data, err := disk.ReadFile(f.folder.Path(voteFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return council.Vote{}, nil
+	}
 	var saved savedVote
-	if err := json.Unmarshal(data, &saved); err != nil {
-		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", r.folder.Path(voteFile), err)
+	if err == nil {
+		if err = json.Unmarshal(data, &saved); err != nil {
+			err = dsbo.Errorf(dsbo.ErrConfig, "%s: %w", f.folder.Path(voteFile), err)
+		}
 	}
-	if saved.Identity == l.identity {
-		s.Vote = saved.Vote
+	if err != nil || saved.Identity != f.identity {
+		return council.Vote{}, err
 	}
-	return s, nil
+	return saved.Vote, nil
 }
 
 // Points implements [council.Records].
-func (f *seatFiles) Points() ([]council.Point, error) {
-	points, _, err := train.Points(f.folder, []int{f.agent})
-	f.mu.Lock()
-	e := f.log.Last(f.agents)
-	f.mu.Unlock()
-	var all []council.Point
-	for _, p := range points {
-		if isOf(e, p) {
-			all = append(all, council.Point{Iteration: p.Iteration, Round: p.Round})
+func (f *seatFiles) Points() (all []council.Point, err error) {
+	log := f.changes()
+	err = f.held.Hold(func(before []int) ([]int, error) {
+		points, _, err := train.Points(f.folder, []int{f.agent})
+		for _, p := range points {
+			if !p.Owes && goesOn(log, p, f.agent, f.agents) {
+				all, before = append(all, council.Point{Iteration: p.Iteration, Round: p.Round}), append(before, p.Iteration)
+			}
 		}
-	}
+		return before, err
+	})
 	return all, err
 }
 
-// isOf reports whether an agent can go on from a checkpoint in an epoch, if it stays in it.
-func isOf(e membership.Epoch, p train.Point) bool {
-	return p.Epoch == e.Number || p.Iteration == e.Iteration
+// goesOn reports whether an agent can go on from a checkpoint in the last epoch of a log, of a roster of n agents at the start: it is of that epoch or,
+// if the agent has kept its state since, of where it begins.
+func goesOn(log membership.Log, p train.Point, agent, n int) bool {
+	e := log.Last(n)
+	return p.Epoch == e.Number || p.Iteration == e.Iteration && !p.Owes && log.Keeps(p.Epoch, e.Number, agent, n)
 }
 
 // SaveVote implements [council.Records].
@@ -101,7 +113,31 @@ func (f *seatFiles) SaveVote(v council.Vote) error {
 	if err != nil {
 		return err
 	}
-	return disk.WriteBytes(f.folder.Path(voteFile), append(data, '\n'))
+	if err := disk.WriteBytes(f.folder.Path(voteFile), append(data, '\n')); err != nil {
+		return err
+	}
+	return f.hold(v)
+}
+
+// hold holds the checkpoints that a vote names, and that with which the epoch begins: agents may go back to it, and others may take it over.
+func (f *seatFiles) hold(v council.Vote) error {
+	e := f.changes().Last(f.agents)
+	return f.held.Hold(func([]int) ([]int, error) {
+		held := []int{e.Iteration}
+		if v.Epoch == e.Number+1 {
+			for _, p := range v.Points {
+				held = append(held, p.Iteration)
+			}
+		}
+		return held, nil
+	})
+}
+
+// changes returns the log.
+func (f *seatFiles) changes() membership.Log {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.log
 }
 
 // SaveChange implements [council.Records].
@@ -111,16 +147,14 @@ func (f *seatFiles) SaveChange(c membership.Change) error {
 		return err
 	}
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	f.log = log
-	return nil
+	f.mu.Unlock()
+	return f.hold(council.Vote{})
 }
 
 // give returns the folder's setup and its configuration, each with its length before it, and the handover of the checkpoint with which an epoch begins.
 func (f *seatFiles) give(epoch int) ([]byte, error) {
-	f.mu.Lock()
-	e, err := f.log.At(epoch, f.agents)
-	f.mu.Unlock()
+	e, err := f.changes().At(epoch, f.agents)
 	if err != nil {
 		return nil, err
 	}
@@ -163,72 +197,67 @@ func cutPart(data []byte) (part, rest []byte, ok bool) {
 }
 
 // enterEpoch makes the newest epoch the present one, and chooses the checkpoint with which this agent begins it. An agent that is left out
-// waits until it is a member again.
+// waits until it is a member again, and one that has lost its checkpoint until it begins another epoch with a neighbour's.
 func (l *oneAgent) enterEpoch(ctx context.Context, r *runner) error {
 	m := l.mixer.(network.Reformer)
 	for {
 		r.changes = m.Changes()
 		e := r.changes.Last(l.agents)
-		err := l.enter(ctx, r, m, e)
+		lost, err := l.enter(ctx, r, m, e)
 		if errors.As(err, new(*network.ChangedError)) {
 			continue
 		}
-		if _, member := e.Position(l.agent); err != nil || member {
+		_, member := e.Position(l.agent)
+		switch {
+		case err != nil || member && !lost:
 			return err
+		case lost:
+			r.view.Log("no checkpoint of iteration %d, with which epoch %d begins; asking to begin with a neighbour's state", e.Iteration, e.Number)
+		default:
+			r.view.Log("left out in epoch %d; asking to come in again", e.Number)
 		}
-		r.view.Log("left out in epoch %d; asking to come in again", e.Number)
-		if err := m.AwaitChange(ctx); !errors.As(err, new(*network.ChangedError)) {
+		if err := m.AwaitChange(ctx, lost); !errors.As(err, new(*network.ChangedError)) {
 			return err
 		}
 	}
 }
 
-// enter makes an epoch the present one. The checkpoint is one of this agent if it stays, and else what a member hands over.
-func (l *oneAgent) enter(ctx context.Context, r *runner, m network.Reformer, e membership.Epoch) error {
+// enter makes an epoch the present one. The checkpoint is one of this agent if it keeps its state, and else what a member hands over. lost says that it
+// should keep its state and has none.
+func (l *oneAgent) enter(ctx context.Context, r *runner, m network.Reformer, e membership.Epoch) (lost bool, err error) {
 	r.point, r.done = nil, false
 	if _, member := e.Position(l.agent); !member {
-		return m.Reform(e, e.Round)
+		return false, m.Reform(e, e.Round)
 	}
 	points, err := r.checkpoints([]int{l.agent})
 	if err != nil {
-		return err
+		return false, err
 	}
 	for k, p := range points {
-		if p.Iteration == e.Iteration && l.stays(r.changes, p.Epoch, e.Number) {
+		if p.Iteration == e.Iteration && goesOn(r.changes, p, l.agent, l.agents) {
 			r.point = &points[k]
-			return m.Reform(e, e.Round)
+			return false, m.Reform(e, e.Round)
 		}
 	}
 	before, err := r.changes.At(e.Number-1, l.agents)
 	if err != nil {
-		return err
+		return false, err
 	}
-	if _, stays := before.Position(l.agent); stays {
-		return fmt.Errorf("agent %d has no checkpoint of iteration %d, with which epoch %d begins", l.agent, e.Iteration, e.Number)
+	if e.Keeps(before, l.agent) {
+		return true, m.Reform(e, e.Round)
 	}
 	giver, err := r.graph.W.Giver(before, e, l.agent)
 	if err != nil {
-		return err
+		return false, err
 	}
 	data, err := m.TakeOver(ctx, giver, e.Number)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if err := l.receive(r, e.Number, giver, data); err != nil {
-		return err
+		return false, err
 	}
-	return m.Reform(e, e.Round)
-}
-
-// stays reports whether this agent is a member of all epochs from one to another.
-func (l *oneAgent) stays(log membership.Log, from, to int) bool {
-	for number := from; number <= to; number++ {
-		e, err := log.At(number, l.agents)
-		if _, member := e.Position(l.agent); err != nil || !member {
-			return false
-		}
-	}
-	return true
+	return false, m.Reform(e, e.Round)
 }
 
 // receive keeps in the run folder what a member has handed over, with which this agent comes into an epoch.
@@ -275,7 +304,7 @@ func (l *oneAgent) takeConfig(r *runner, theirs []byte) error {
 	return r.folder.WriteConfig(config)
 }
 
-// anew has the runner make the problem of all agents again, after an end that was one of members of an earlier epoch.
+// anew has the runner make the problem of all agents again, after an end, whose problem is that of the members.
 func (r *runner) anew() {
 	if r.ended.Members != nil {
 		r.loaded, r.problem, r.ended = loaded{}, problem{}, membership.Epoch{}

@@ -148,6 +148,7 @@ type runner struct {
 	mode     runs.Mode
 	opened   bool         // whether the folder is made ready
 	lock     io.Closer    // keeps other processes out of the folder; nil before it is chosen, and where another process leads
+	held     *runs.Held   // checkpoints that stay; nil: none
 	point    *train.Point // the checkpoint to go on from; nil: the start, or the one checkpoint of a run in one process
 	done     bool         // whether the run in the folder is finished, and this process only waits for others
 	draining bool         // finished, and the wait for the other agents failed
@@ -289,7 +290,7 @@ func (r *runner) openFolder(ctx context.Context) error {
 		if err := r.loaded.setup.write(r.folder); err != nil {
 			return err
 		}
-		if len(r.changes) > 0 {
+		if len(r.changes) > 0 && !r.layout.ownsFiles() { // of an agent, the council keeps them
 			if err := r.folder.WriteChanges(r.changes); err != nil {
 				return err
 			}
@@ -307,7 +308,7 @@ func (r *runner) trainConfig() train.Config {
 	}
 	return train.Config{
 		Problem: r.problem.Problem, W: r.graph.W, Membership: r.changes, Changing: r.layout.ownsFiles(), Method: r.method, StartX: r.startX, K: s.Iterations,
-		EvalEvery: s.EvalEvery, Patience: s.Patience, CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder), Resume: s.Resume || r.point != nil, From: r.point,
+		EvalEvery: s.EvalEvery, Patience: s.Patience, CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder), Resume: s.Resume || r.point != nil || r.layout.ownsFiles(), Held: r.held, From: r.point,
 		Settings: map[string]any{"task": r.problem.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType, "holdout": s.Holdout, "flags": r.shaping},
 		Evaluate: evaluation, Curvature: r.lmax, DenseLimit: int64(s.Memory * (1 << 30)),
 	}

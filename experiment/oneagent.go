@@ -143,14 +143,13 @@ func (l *oneAgent) chooseCheckpoint(r *runner, limit int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	e := r.changes.Last(r.graph.W.N())
 	for k, p := range points {
-		if p.Round <= limit && (p.Epoch == e.Number || p.Iteration == e.Iteration && l.stays(r.changes, p.Epoch, e.Number)) {
+		if p.Round <= limit && goesOn(r.changes, p, l.agent, r.graph.W.N()) {
 			r.point = &points[k]
 			return p.Round, nil
 		}
 	}
-	return e.Round, nil
+	return r.changes.Last(r.graph.W.N()).Round, nil
 }
 
 // attemptAgain waits, after the agent's end, for that of the others, and goes back to an earlier checkpoint if a neighbour that came
@@ -175,6 +174,7 @@ func (l *oneAgent) attemptAgain(ctx context.Context, r *runner, err error) (bool
 		return false, err
 	}
 	r.draining = false
+	r.anew()
 	from, err := l.chooseCheckpoint(r, back.Round)
 	if err != nil {
 		return false, err
@@ -183,14 +183,11 @@ func (l *oneAgent) attemptAgain(ctx context.Context, r *runner, err error) (bool
 		Text: fmt.Sprintf("agent %d needs exchange %d again: going back to exchange %d", back.Neighbour, back.Round, from),
 		Name: "back to a checkpoint", Facts: []any{"neighbour", back.Neighbour, "needs", back.Round, "to", from},
 	})
-	if err := l.mixer.Rewind(from); err != nil || r.done {
-		return err == nil, err
+	if len(r.changes) > 0 && !r.done && r.point == nil {
+		err = l.enterEpoch(ctx, r)
+	} else {
+		err = l.mixer.Rewind(from)
 	}
-	newest := -1
-	if r.point != nil {
-		newest = r.point.Iteration
-	}
-	err = r.folder.RemoveCheckpointsAfter([]int{l.agent}, newest) // before the council can name them
 	return err == nil, err
 }
 

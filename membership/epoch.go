@@ -10,6 +10,7 @@ type Epoch struct {
 	Number           int
 	Iteration, Round int   // iterations done, and the number of the first exchange, when it begins
 	Members          []int // numbers of agents, ascending
+	Lost             []int // those of them that were members before, and have lost their state
 	Edges            Edges // what admissions have added to the roster's graph so far
 	Cut              Edges // edges between members that are not used
 }
@@ -27,7 +28,7 @@ func (l Log) At(epoch, n int) (Epoch, error) {
 		return First(n), nil
 	}
 	c := l[epoch-1]
-	e := Epoch{Number: epoch, Iteration: c.Iteration, Round: c.Round, Members: c.Members, Cut: c.Cut}
+	e := Epoch{Number: epoch, Iteration: c.Iteration, Round: c.Round, Members: c.Members, Lost: c.Lost, Cut: c.Cut}
 	for _, before := range l[:epoch] {
 		e.Edges = append(e.Edges, before.Edges...)
 	}
@@ -52,6 +53,25 @@ func (l Log) Roster(n int) int {
 
 // Position returns the place of an agent among the members, and false if it is none.
 func (e Epoch) Position(agent int) (int, bool) { return slices.BinarySearch(e.Members, agent) }
+
+// Keeps reports whether an agent goes from the epoch before into e with its state: it is a member of both, and has not lost it.
+func (e Epoch) Keeps(before Epoch, agent int) bool {
+	_, was := before.Position(agent)
+	_, is := e.Position(agent)
+	return was && is && !slices.Contains(e.Lost, agent)
+}
+
+// Keeps reports whether an agent goes from one epoch to a later one, or to the same, with its state, in a run whose roster has n agents at the start.
+func (l Log) Keeps(from, to, agent, n int) bool {
+	before, err := l.At(from, n)
+	_, member := before.Position(agent)
+	for number := from + 1; number <= to && member && err == nil; number++ {
+		var e Epoch
+		e, err = l.At(number, n)
+		member, before = e.Keeps(before, agent), e
+	}
+	return member && err == nil
+}
 
 // everybody returns 0..n-1.
 func everybody(n int) []int {

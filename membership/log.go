@@ -26,6 +26,8 @@ type Change struct {
 	// Round is the number of the exchange with which it begins; 0 where exchanges have no numbers, as in one process.
 	Round   int   `json:"round,omitzero" must:"a whole number"`
 	Members []int `json:"members" must:"numbers of agents, [0, 1, ...]"` // ascending
+	// Lost are those of them that were members before too, but have lost what they would begin with: they begin as those that come in do. Ascending.
+	Lost []int `json:"lost,omitempty" must:"numbers of agents, [0, 1, ...]"`
 	// Edges are what admitted agents add to the roster's graph, each [i, j] with i < j, ascending. An agent that no epoch had before
 	// and that is not of the roster at the start must have one.
 	Edges Edges `json:"edges,omitempty" must:"pairs of agents, [[0, 1], ...]"`
@@ -125,6 +127,11 @@ func (l Log) follows(c Change) error {
 			return fmt.Errorf("the members of epoch %d must be ascending numbers of agents, 0 to %d; %d is not", c.Epoch, MaxAgents-1, m)
 		}
 	}
+	for k, m := range c.Lost {
+		if !c.has(m) || k > 0 && m <= c.Lost[k-1] {
+			return fmt.Errorf("those that have lost their state must be ascending numbers of members of epoch %d; %d is not", c.Epoch, m)
+		}
+	}
 	if c.Time != "" {
 		if t, err := time.Parse(time.RFC3339, c.Time); err != nil || t.Location() != time.UTC {
 			return fmt.Errorf("a time must have the form 2026-11-22T12:00:00Z; it is %q", c.Time)
@@ -186,9 +193,11 @@ func (l Log) Validate(roster, quorum int) error {
 			}
 			if slices.Contains(members, m) {
 				staying++
+			} else if err == nil && slices.Contains(c.Lost, m) {
+				err = fmt.Errorf("agent %d, which has lost its state, must be a member of the epoch before epoch %d", m, c.Epoch)
 			}
 		}
-		if err == nil && staying == 0 {
+		if err == nil && staying == len(c.Lost) {
 			err = fmt.Errorf("epoch %d must have a member of the epoch before", c.Epoch)
 		}
 		if err == nil && quorum > 0 {

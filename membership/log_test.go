@@ -17,7 +17,7 @@ const first = `{"epoch":1,"iteration":5,"round":70,"members":[0,1,3],"proposer":
 func TestBadLogsAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"[]\n":                             `log, line 1: it must be a JSON object {...}`,
-		`{"epoch":1,"member":[0]}` + "\n":  `log, line 1: field "member" is not known; it must be one of epoch, iteration, round, members, edges, cut, proposer, time, why`,
+		`{"epoch":1,"member":[0]}` + "\n":  `log, line 1: field "member" is not known; it must be one of epoch, iteration, round, members, lost, edges, cut, proposer, time, why`,
 		`{"epoch":2,"members":[0]}` + "\n": `log, line 1: epochs must be 1, 2, ... in order; 2 follows 0`,
 		first + first:                      `log, line 2: epochs must be 1, 2, ... in order; 1 follows 1`,
 		first + `{"epoch":2,"iteration":4,"members":[0]}` + "\n":          `log, line 2: epoch 2 must not begin before epoch 1, at iteration 5; it begins at 4`,
@@ -25,6 +25,7 @@ func TestBadLogsAreRefused(t *testing.T) {
 		`{"epoch":1,"iteration":5}` + "\n":                                `log, line 1: epoch 1 must have members`,
 		`{"epoch":1,"members":[1,1]}` + "\n":                              `log, line 1: the members of epoch 1 must be ascending numbers of agents, 0 to 1023; 1 is not`,
 		`{"epoch":1,"members":[1024]}` + "\n":                             `log, line 1: the members of epoch 1 must be ascending numbers of agents, 0 to 1023; 1024 is not`,
+		`{"epoch":1,"members":[0],"lost":[1]}` + "\n":                     `log, line 1: those that have lost their state must be ascending numbers of members of epoch 1; 1 is not`,
 		`{"epoch":1,"members":[0],"proposer":-1}` + "\n":                  `log, line 1: the proposer must be an agent, 0 to 1023; it is -1`,
 		`{"epoch":1,"members":[0],"time":"noon"}` + "\n":                  `log, line 1: a time must have the form 2026-11-22T12:00:00Z; it is "noon"`,
 		`{"epoch":1,"members":[0,1],"edges":[[1,0]]}` + "\n":              `log, line 1: edges must be ascending pairs [i, j] of agents with i < j; [1, 0] is not`,
@@ -64,6 +65,11 @@ func TestValidate(t *testing.T) {
 			want: "membership log: epoch 2 must have the quorum, 3 members of the epoch before; it has 2"},
 		{name: "nobody stays", roster: 4, log: membership.Log{{Epoch: 1, Members: []int{0, 1}}, {Epoch: 2, Members: []int{2, 3}}},
 			want: "membership log: epoch 2 must have a member of the epoch before"},
+		{name: "all have lost their state", roster: 2, log: membership.Log{{Epoch: 1, Members: []int{0, 1}, Lost: []int{0, 1}}},
+			want: "membership log: epoch 1 must have a member of the epoch before"},
+		{name: "nothing to lose", roster: 3, log: membership.Log{{Epoch: 1, Members: []int{0, 1}}, {Epoch: 2, Members: []int{0, 1, 2}, Lost: []int{2}}},
+			want: "membership log: agent 2, which has lost its state, must be a member of the epoch before epoch 2"},
+		{name: "one that the quorum needs has lost its state", roster: 3, quorum: 2, log: membership.Log{{Epoch: 1, Members: []int{0, 1}, Lost: []int{1}}}},
 		{name: "half is no quorum", roster: 5, quorum: 3,
 			log:  membership.Log{{Epoch: 1, Members: []int{0, 1, 2, 3, 4, 5}, Edges: [][2]int{{0, 5}}}},
 			want: "membership log: the quorum must be more than half of the 6 agents of the roster at epoch 1; it is 3"},
@@ -95,8 +101,16 @@ func TestEpochs(t *testing.T) {
 	if e := l.Last(3); e.Number != 2 || len(e.Edges) != 2 {
 		t.Errorf("the last epoch is %+v; it must be 2 and with the edges of both admissions", e)
 	}
-	if _, err := l.At(3, 3); !errors.Is(err, membership.ErrNoEpoch) {
-		t.Errorf("epoch 3: error %v", err)
+	l = append(l, membership.Change{Epoch: 3, Iteration: 6, Members: []int{0, 1, 2}, Lost: []int{1}})
+	for agent, from := range []int{0, 3, 0, 4, 4} { // the epoch from which an agent has kept its state; 4: it is no member
+		for epoch := range 4 {
+			if got := l.Keeps(epoch, 3, agent, 3); got != (epoch >= from) {
+				t.Errorf("agent %d keeps its state from epoch %d to 3: %v", agent, epoch, got)
+			}
+		}
+	}
+	if _, err := l.At(4, 3); !errors.Is(err, membership.ErrNoEpoch) {
+		t.Errorf("epoch 4: error %v", err)
 	}
 }
 

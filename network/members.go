@@ -94,14 +94,14 @@ func (m *Matrix) leastSelf() float64 {
 }
 
 // Giver returns the agent from which one that comes into epoch e takes over the state with which it begins, for the roster's matrix m: the first of its
-// neighbours in e that was a member of the epoch before, or the first member of e that was, if none of its neighbours was.
+// neighbours in e that comes with its state from the epoch before, or the first member of e that does, if none of its neighbours does.
 func (m *Matrix) Giver(before, e membership.Epoch, agent int) (int, error) {
 	w, err := m.Members(e)
 	if err != nil {
 		return 0, err
 	}
 	position, comes := e.Position(agent)
-	if _, was := before.Position(agent); was || !comes {
+	if !comes || e.Keeps(before, agent) {
 		return 0, dsbo.Errorf(dsbo.ErrConfig, "agent %d does not come into epoch %d", agent, e.Number)
 	}
 	var candidates []int
@@ -109,7 +109,7 @@ func (m *Matrix) Giver(before, e membership.Epoch, agent int) (int, error) {
 		candidates = append(candidates, e.Members[k])
 	}
 	for _, i := range append(candidates, e.Members...) {
-		if _, was := before.Position(i); was {
+		if e.Keeps(before, i) {
 			return i, nil
 		}
 	}

@@ -57,8 +57,9 @@ type Reformer interface {
 	Rewinder
 	// Changes returns the membership log, a view.
 	Changes() membership.Log
-	// AwaitChange waits for the end of the present epoch, and returns the [*ChangedError] or another reason to end.
-	AwaitChange(ctx context.Context) error
+	// AwaitChange waits for the end of the present epoch, and returns the [*ChangedError] or another reason to end. lost says that this agent is a
+	// member that has no state to go on with: it asks to begin the next epoch with that of another one.
+	AwaitChange(ctx context.Context, lost bool) error
 	// TakeOver returns what this agent takes over from a neighbour as it comes into an epoch (Matrix.Giver), after AwaitChange and before Reform.
 	TakeOver(ctx context.Context, giver, epoch int) ([]byte, error)
 	// Reform makes an epoch the present one: it is one of Changes, and not before the present one. round is the next exchange, that

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"dsbo/internal/disk"
 )
@@ -69,11 +70,11 @@ func (f Folder) Checkpoints(agents []int) (paths []string, err error) {
 	return paths, err
 }
 
-// RemoveCheckpointsAfter removes the checkpoints of agents after the iteration from which the run now goes on (−1: all of them). Their
-// records in metrics.jsonl are about to be written anew: a process that went on from one of them would not find its own.
+// RemoveCheckpointsAfter removes the checkpoints of agents after an iteration with which an epoch begins: they are of an earlier epoch, and no good
+// in this one. Those of the same epoch stay when a run goes back: they have the bits that it comes to again.
 func (f Folder) RemoveCheckpointsAfter(agents []int, iteration int) error {
 	all, err := f.checkpoints(agents)
-	later := slices.DeleteFunc(all, func(c numbered) bool { return iteration >= 0 && c.iteration <= iteration })
+	later := slices.DeleteFunc(all, func(c numbered) bool { return c.iteration <= iteration })
 	if err != nil || len(later) == 0 {
 		return err
 	}
@@ -85,12 +86,42 @@ func (f Folder) RemoveCheckpointsAfter(agents []int, iteration int) error {
 	return disk.SyncDir(string(f))
 }
 
-// RemoveOldCheckpoints removes all but the newest checkpoints of some agents.
-func (f Folder) RemoveOldCheckpoints(agents []int) error {
+// RemoveOldCheckpoints removes the checkpoints of some agents that are no longer needed, after so many iterations done. The newest stay, the newest of
+// those that are not after these iterations, in a run that has gone back, and those that are held. nil holds none.
+func (f Folder) RemoveOldCheckpoints(agents []int, done int, held *Held) error {
+	if held == nil {
+		held = new(Held)
+	}
+	held.mu.Lock()
+	defer held.mu.Unlock()
 	all, err := f.checkpoints(agents)
-	for len(all) > keptCheckpoints && err == nil {
-		err = disk.Remove(all[0].path)
-		all = all[1:]
+	behind := slices.IndexFunc(all, func(c numbered) bool { return c.iteration > done })
+	if behind < 0 {
+		behind = len(all)
+	}
+	for i, c := range all {
+		newest := i >= len(all)-keptCheckpoints || i < behind && i >= behind-keptCheckpoints
+		if err == nil && !newest && !slices.Contains(held.iterations, c.iteration) {
+			err = disk.Remove(c.path)
+		}
+	}
+	return err
+}
+
+// Held are checkpoints of an agent, by their iterations, that stay however old they are. The zero value holds none. Its methods may be called by any
+// goroutine.
+type Held struct {
+	mu         sync.Mutex
+	iterations []int
+}
+
+// Hold holds those that choose returns, in place of those before. None is removed meanwhile.
+func (h *Held) Hold(choose func(before []int) ([]int, error)) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	chosen, err := choose(h.iterations)
+	if err == nil {
+		h.iterations = chosen
 	}
 	return err
 }

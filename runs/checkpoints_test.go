@@ -30,7 +30,7 @@ func TestCheckpoints(t *testing.T) {
 				}
 			}
 			check(want)
-			must.OK(f.RemoveOldCheckpoints(agents))
+			must.OK(f.RemoveOldCheckpoints(agents, 1<<40, nil))
 			check(want[2:])
 			must.OK(f.RemoveCheckpointsAfter(agents, 1_000_000_000))
 			check(want[2:4])
@@ -42,5 +42,33 @@ func TestCheckpoints(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestHeld: of a run that has gone back the newest checkpoints stay, those up to where it is, and those that are held, until others are.
+func TestHeld(t *testing.T) {
+	f := runs.Folder(t.TempDir())
+	agents, held := []int{1}, new(runs.Held)
+	for k := range 12 {
+		must.OK(os.WriteFile(f.CheckpointPath(agents, k), nil, 0o600))
+	}
+	for _, step := range []struct {
+		hold []int
+		done int
+		want []int
+	}{
+		{[]int{0, 2, 99}, 7, []int{0, 2, 5, 6, 7, 9, 10, 11}},
+		{[]int{6}, 9, []int{6, 7, 9, 10, 11}},
+		{nil, 11, []int{9, 10, 11}},
+	} {
+		must.OK(held.Hold(func([]int) ([]int, error) { return step.hold, nil }))
+		must.OK(f.RemoveOldCheckpoints(agents, step.done, held))
+		var want []string
+		for _, k := range step.want {
+			want = append(want, f.CheckpointPath(agents, k))
+		}
+		if got := must.Get(f.Checkpoints(agents)); !slices.Equal(got, want) {
+			t.Errorf("after %d iterations, with %v held, there are %v; there must be %v", step.done, step.hold, got, want)
+		}
 	}
 }

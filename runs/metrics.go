@@ -22,7 +22,8 @@ type Metrics struct {
 	file   disk.File
 	size   int64
 	sum    hash.Hash
-	whole  bool // whether the file is the run's records so far
+	whole  bool   // whether the file has the run's records so far
+	ahead  []byte // what it has after them, of a run that has gone back: lines that are to come again
 }
 
 // OpenMetrics opens a folder's metrics, for this process alone, at the beginning of a run.
@@ -43,7 +44,7 @@ func (f Folder) OpenMetrics() (*Metrics, error) {
 }
 
 // GoOn makes m the metrics of a run of which size bytes are written, whose SHA-256 has to be sum, and returns their records. It is
-// called before the first record is written; what follows those bytes goes with [Metrics.Cut].
+// called before the first record is written; what follows those bytes goes with [Metrics.Cut], or comes again with [Metrics.Repeat].
 func (m *Metrics) GoOn(size int64, sum []byte) ([]Record, error) {
 	if m == nil || size == 0 {
 		return nil, nil
@@ -73,8 +74,38 @@ func (m *Metrics) Cut() error {
 		return err
 	}
 	err := m.file.Truncate(m.size)
-	m.whole = err == nil
+	m.whole, m.ahead = err == nil, nil
 	return err
+}
+
+// Repeat keeps the records that follow the run's so far, of a run that has gone back: they are written again, with the same numbers, and stay with the
+// times that they have, so that checkpoints which know of them stay good. From the first that differs on they go.
+func (m *Metrics) Repeat() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.folder.setSum(MetricsFile, nil); err != nil {
+		return err
+	}
+	data, err := disk.ReadFile(m.path)
+	if err != nil {
+		return err
+	}
+	m.whole, m.ahead = true, data[m.size:]
+	return nil
+}
+
+// repeats returns the line that the file has where a record is to be written, nil if that is not the record but for its times.
+func (m *Metrics) repeats(r Record) []byte {
+	end := bytes.IndexByte(m.ahead, '\n') + 1
+	var old Record
+	if end == 0 || json.Unmarshal(m.ahead[:end], &old) != nil {
+		return nil
+	}
+	if d, err := Diff(old.Timeless(), r.Timeless()); err != nil || len(d) > 0 {
+		return nil
+	}
+	return m.ahead[:end]
 }
 
 // Write appends one record.
@@ -87,9 +118,18 @@ func (m *Metrics) Write(r Record) error {
 		return err
 	}
 	line = append(line, '\n')
-	if _, err := m.file.Write(line); err != nil {
-		m.whole = false
-		return err
+	if old := m.repeats(r); old != nil {
+		line, m.ahead = old, m.ahead[len(old):]
+	} else {
+		if len(m.ahead) > 0 {
+			if err := m.Cut(); err != nil {
+				return err
+			}
+		}
+		if _, err := m.file.Write(line); err != nil {
+			m.whole = false
+			return err
+		}
 	}
 	m.size += int64(len(line))
 	m.sum.Write(line)
@@ -110,7 +150,7 @@ func (m *Metrics) Close() error {
 		return nil
 	}
 	var err error
-	if m.whole {
+	if m.whole && len(m.ahead) == 0 {
 		if err = m.file.Sync(); err == nil {
 			digest := [sha256.Size]byte(m.sum.Sum(nil))
 			err = m.folder.setSum(MetricsFile, &digest)

@@ -1,6 +1,7 @@
 package runs_test
 
 import (
+	"slices"
 	"testing"
 
 	"dsbo/internal/disk"
@@ -23,5 +24,45 @@ func TestRecordsBeforeCheckpoint(t *testing.T) {
 		if err != nil || info.Size() < size {
 			t.Fatalf("after a crash there are not the %d bytes of records that were brought to the disk: %v", size, err)
 		}
+	}
+}
+
+// TestRepeatedRecords: a run that goes back to a checkpoint and comes to the same records again leaves the file as it is, so that a later checkpoint stays
+// good. From the first record that is another one on, the file is the new run's.
+func TestRepeatedRecords(t *testing.T) {
+	f := runs.Folder(t.TempDir())
+	record := func(k int, seconds float64) runs.Record { return runs.Record{Iteration: k, Seconds: seconds} }
+	write := func(m *runs.Metrics, records ...runs.Record) (int64, []byte) {
+		for _, r := range records {
+			must.OK(m.Write(r))
+		}
+		return must.Get2(m.Sync())
+	}
+	m := must.Get(f.OpenMetrics())
+	must.OK(m.Cut())
+	early, earlySum := write(m, record(0, 1), record(1, 2))
+	late, lateSum := write(m, record(2, 3), record(3, 4))
+	must.OK(m.Close())
+	resume := func(size int64, sum []byte) *runs.Metrics {
+		m := must.Get(f.OpenMetrics())
+		must.Get(m.GoOn(size, sum))
+		must.OK(m.Repeat())
+		return m
+	}
+	m = resume(early, earlySum)
+	write(m, record(2, 30))
+	must.OK(m.Close()) // it is lost here
+	m = resume(late, lateSum)
+	write(m, record(4, 5))
+	must.OK(m.Close())
+	m = resume(early, earlySum)
+	write(m, record(2, 30), runs.Record{Iteration: 3, Epoch: 1, Seconds: 40})
+	must.OK(m.Close())
+	var seconds []float64
+	for _, r := range must.Get(f.Records()) {
+		seconds = append(seconds, r.Seconds)
+	}
+	if want := []float64{1, 2, 3, 40}; !slices.Equal(seconds, want) {
+		t.Errorf("records of seconds %v, want %v", seconds, want)
 	}
 }

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"fmt"
 	"testing"
 	"time"
 )
@@ -18,6 +19,23 @@ func TestMembers(t *testing.T) {
 	})
 	if len(log) < 2 || len(log.Last(c.Agents).Members) != c.Agents {
 		t.Errorf("two agents must leave and return")
+	}
+	replayed(t, c, log, ends)
+}
+
+// TestLostState: an agent that a quorum needs goes on after it has lost its disk, with the state of a neighbour: another one has left before.
+func TestLostState(t *testing.T) {
+	c := changing("-algorithm=dsoba", "-K=60", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
+	c.Quorum = 7
+	log, ends := live(t, c, func(w *world) {
+		time.Sleep(time.Minute)
+		w.machines[3].lose(true, 6*time.Minute)
+		time.Sleep(3 * time.Minute)
+		w.machines[5].lose(true, time.Second)
+		w.machines[5].drive.erase()
+	})
+	if len(log) < 2 || fmt.Sprint(log[1].Lost) != "[5]" {
+		t.Error("agent 5 must begin the second epoch with a neighbour's state")
 	}
 	replayed(t, c, log, ends)
 }

@@ -97,14 +97,10 @@ func (w *world) verify() error {
 	return errors.Join(errs...)
 }
 
-// cameIn returns the epoch in which an agent came in for the last time, 0 if it has never left. It has the records from then on.
+// cameIn returns the epoch in which an agent came in for the last time, or began without its state, 0 if it never did. It has the records from
+// then on.
 func (w *world) cameIn(log membership.Log, agent int) (epoch int) {
-	before := membership.First(w.Agents)
-	for _, c := range log {
-		if _, stays := before.Position(agent); !stays && slices.Contains(c.Members, agent) {
-			epoch = c.Epoch
-		}
-		before.Members = c.Members
+	for ; !log.Keeps(epoch, len(log), agent, w.Agents) && epoch < len(log); epoch++ {
 	}
 	return epoch
 }

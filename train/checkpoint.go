@@ -43,6 +43,7 @@ type checkpointHead struct {
 	Usage         []runs.Usage    `json:"usage"`              // usage of each agent of the process
 	Curvature     float64         `json:"curvature,omitzero"` // Config.Curvature of the run
 	Handover      bool            `json:"handover,omitzero"`  // it is what an agent that comes in takes over from another one
+	Owes          bool            `json:"owes,omitzero"`      // an evaluation is due at its iteration that has not been made
 	Enters        int             `json:"enters,omitzero"`    // the epoch in which that agent comes in, at which the checkpoint stands then
 	Arrays        []arrayHead     `json:"arrays"`
 }
@@ -82,8 +83,12 @@ func (r *runner) writeCheckpoint() error {
 	}
 	c := checkpoint{checkpointHead: checkpointHead{
 		Config: config, Epoch: r.epoch.Number, Iteration: r.done, Evaluated: r.evaluated, Round: r.round, Seconds: r.seconds, Curvature: r.Curvature,
-		Evaluation: r.eval.sent,
+		Evaluation: r.eval.sent, Owes: r.owes(),
 	}}
+	path := runs.Folder(r.Dir).CheckpointPath(r.checkpointed(), r.done)
+	if there, err := readCheckpoint(path); c.Owes && err == nil && there.Epoch == c.Epoch && !there.Owes {
+		return nil // of a run that has gone back: others may go on from it
+	}
 	if c.MetricsBytes, c.MetricsSHA256, err = r.metrics.Sync(); err != nil {
 		return err
 	}
@@ -96,15 +101,21 @@ func (r *runner) writeCheckpoint() error {
 	if r.Changing || r.roster != nil {
 		c.add(-1, r.eval.spentState())
 	}
-	folder := runs.Folder(r.Dir)
-	if err := disk.Write(folder.CheckpointPath(r.checkpointed(), r.done), c.writeTo); err != nil {
+	if err := disk.Write(path, c.writeTo); err != nil {
 		return err
 	}
 	r.reformed = false
 	if r.OnCheckpoint != nil {
 		r.OnCheckpoint(r.done)
 	}
-	return folder.RemoveOldCheckpoints(r.checkpointed())
+	return runs.Folder(r.Dir).RemoveOldCheckpoints(r.checkpointed(), r.done, r.Held)
+}
+
+// owes reports whether an evaluation is due after the iterations done that has not been made: the run was interrupted before. At the beginning of an
+// epoch none is, whose members might make it.
+func (r *runner) owes() bool {
+	begins := r.epoch.Number > 0 && r.done == r.epoch.Iteration
+	return r.due(r.EvalEvery) && r.evaluated < r.done && !begins
 }
 
 // add appends the state of one agent, as views that writeTo reads.

@@ -45,6 +45,8 @@ type Config struct {
 	CheckpointEvery int
 	Dir             string // the run folder, which must exist; "": nothing is written
 	Resume          bool   // go on from Dir's checkpoint, from the start if there is none yet
+	// Held are checkpoints that are not removed when they are old; nil: none.
+	Held *runs.Held
 	// From is the checkpoint from which a run over several processes goes on; nil: the start.
 	From *Point
 	// Settings are further settings on which the results depend (data, seed, batch, model), as a value that JSON can hold: a

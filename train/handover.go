@@ -29,13 +29,15 @@ func (c Config) Handover(agent int, at Point) ([]byte, error) {
 	if of.Config, err = withoutExamples(found.Config); err != nil {
 		return nil, err
 	}
-	names, err := c.handedOver(found.further(agent, 0))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	var names []string
+	if !found.Handover {
+		if names, err = c.handedOver(found.further(agent, 0)); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
 	}
 	for i, a := range found.Arrays {
 		ofAll := a.Agent < 0 && (a.Name == curvingName || a.Name == spentName)
-		if ofAll || a.Agent == agent && slices.Contains(names, a.Name) {
+		if ofAll || a.Agent == agent && (found.Handover || slices.Contains(names, a.Name)) { // what it has taken over itself it passes on
 			of.add(a.Agent, []dsbo.Named{{Name: a.Name, Value: found.values[i]}})
 		}
 	}
@@ -77,7 +79,7 @@ func (c Config) Receive(agent, epoch int, handover []byte) (Point, error) {
 		}
 	}
 	path := runs.Folder(c.Dir).CheckpointPath([]int{agent}, found.Iteration)
-	return Point{found.Iteration, found.Round, epoch, found.Curvature}, disk.Write(path, found.writeTo)
+	return Point{Iteration: found.Iteration, Round: found.Round, Epoch: epoch, Curvature: found.Curvature}, disk.Write(path, found.writeTo)
 }
 
 // withoutExamples returns an identity without what stands for the agents' examples.

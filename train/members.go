@@ -174,14 +174,14 @@ func (r *runner) beginEpoch() error {
 	if states, err = c.reformed(states, r.epoch, c.epoch.Members); err != nil {
 		return err
 	}
-	before, eval := r.stepper, r.eval
+	was, before, eval := r.epoch, r.stepper, r.eval
 	before.close()
 	if err := r.seat(c, func(number int) (dsbo.Algorithm, error) { return states[number], nil }); err != nil {
 		return err
 	}
 	for _, a := range r.agents {
-		spent, stays := usage[a.id]
-		if !stays {
+		spent := usage[a.id]
+		if !r.epoch.Keeps(was, a.id) {
 			spent = eval.spentOf(a.id)
 		}
 		a.k, a.earlier = before.done, spent
@@ -192,10 +192,11 @@ func (r *runner) beginEpoch() error {
 	return nil
 }
 
-// begun follows the beginning of an epoch: a checkpoint of it is due and, where no iterations follow, an evaluation of its members.
+// begun follows the beginning of an epoch: a checkpoint of it is due and, where neither iterations nor another epoch follow, an evaluation of its members.
+// What they may have found before another epoch began after the same iteration counts for nothing.
 func (r *runner) begun() {
 	r.end, r.reformed = r.K, true
-	if r.done == r.K {
+	if r.done == r.K && !r.changesNow() {
 		r.evaluated = -1
 	}
 	if r.OnEpoch != nil {
@@ -213,11 +214,11 @@ func takeOver(late dsbo.Algorithm, from []dsbo.Named) error {
 }
 
 // reformed returns the methods with which some members of c's epoch begin it, by their numbers in the roster, from those that members had at the end of
-// the epoch before. A member that stays needs its own, one that comes in that of its giver ([network.Matrix.Giver]).
+// the epoch before. A member that keeps its state needs its own, one that comes in that of its giver ([network.Matrix.Giver]).
 func (c *Config) reformed(states map[int]dsbo.Algorithm, before membership.Epoch, whose []int) (map[int]dsbo.Algorithm, error) {
 	after := map[int]dsbo.Algorithm{}
 	for _, i := range whose {
-		if _, stays := before.Position(i); stays {
+		if c.epoch.Keeps(before, i) {
 			after[i] = states[i]
 			continue
 		}
@@ -235,7 +236,7 @@ func (c *Config) reformed(states map[int]dsbo.Algorithm, before membership.Epoch
 		after[i] = late
 	}
 	for _, i := range whose {
-		if _, stays := before.Position(i); stays {
+		if c.epoch.Keeps(before, i) {
 			after[i].(algo.Reformer).Reform()
 		}
 	}

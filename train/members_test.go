@@ -21,12 +21,12 @@ import (
 	"dsbo/train"
 )
 
-// changes are some of a run of 40 iterations of 5 agents: at a checkpoint and at none, with an agent that returns, one that is admitted, and an edge
-// that is cut.
+// changes are some of a run of 40 iterations of 5 agents: at a checkpoint and at none, with an agent that returns, one that is admitted, one that has
+// lost its state, and an edge that is cut.
 var changes = membership.Log{
 	{Epoch: 1, Iteration: 12, Members: []int{0, 2, 3, 4}},
 	{Epoch: 2, Iteration: 24, Members: []int{0, 1, 2, 4, 5}, Edges: [][2]int{{0, 5}, {2, 5}}, Cut: [][2]int{{1, 2}}},
-	{Epoch: 3, Iteration: 24, Members: []int{0, 1, 2, 5}},
+	{Epoch: 3, Iteration: 24, Members: []int{0, 1, 2, 5}, Lost: []int{2}},
 }
 
 // changing is config with the changes, and a sixth agent to be admitted.
@@ -183,8 +183,7 @@ func comesIn(c train.Config, agent int, from train.Point) *train.Point {
 	at := from
 	for number := from.Epoch + 1; number <= len(c.Membership); number++ {
 		before, e := must.Get(c.Membership.At(number-1, agents)), must.Get(c.Membership.At(number, agents))
-		_, was := before.Position(agent)
-		if _, is := e.Position(agent); is && !was {
+		if _, is := e.Position(agent); is && !e.Keeps(before, agent) {
 			giver := must.Get(c.W.Giver(before, e, agent))
 			at = must.Get(c.Receive(agent, number, must.Get(c.Handover(giver, from))))
 		}

@@ -19,6 +19,7 @@ type Point struct {
 	Round     int     // the next exchange
 	Epoch     int     // whose members it is of
 	Curvature float64 // Config.Curvature of the run
+	Owes      bool    // an evaluation of its iteration is due: it is not one with which another epoch can begin
 }
 
 // Points returns the checkpoints of the agents of a process in a run folder, the newest first, and for each damaged file an error
@@ -32,7 +33,7 @@ func Points(f runs.Folder, agents []int) (points []Point, damaged []error, err e
 		case err != nil:
 			return nil, nil, err
 		default:
-			points = append(points, Point{c.Iteration, c.Round, max(c.Epoch, c.Enters), c.Curvature})
+			points = append(points, Point{c.Iteration, c.Round, max(c.Epoch, c.Enters), c.Curvature, c.Owes})
 		}
 	}
 	return points, damaged, nil
@@ -73,7 +74,7 @@ func readCheckpoint(path string) (*checkpoint, error) {
 }
 
 // openFiles opens metrics.jsonl, from its beginning or, in a resumed run, from where the checkpoint stands, and restores the agents
-// from that checkpoint.
+// from that checkpoint. What is of later iterations stays, as the run comes to the same again, unless another epoch begins.
 func (r *runner) openFiles() (err error) {
 	if r.Dir == "" {
 		return nil
@@ -84,15 +85,17 @@ func (r *runner) openFiles() (err error) {
 			return err
 		}
 	}
-	from := checkpointHead{Iteration: -1}
 	if r.Resume {
-		from, err = r.restoreCheckpoint()
+		err = r.restoreCheckpoint()
 	}
-	if err == nil {
-		err = folder.RemoveCheckpointsAfter(r.checkpointed(), from.Iteration)
-	}
-	if err == nil {
-		err = r.metrics.Cut()
+	switch {
+	case err != nil:
+	case r.Resume && !r.reformed:
+		err = r.metrics.Repeat()
+	default:
+		if err = folder.RemoveCheckpointsAfter(r.checkpointed(), r.from()); err == nil {
+			err = r.metrics.Cut()
+		}
 	}
 	if err != nil {
 		return errors.Join(err, r.metrics.Close())
@@ -100,18 +103,25 @@ func (r *runner) openFiles() (err error) {
 	return nil
 }
 
-// restoreCheckpoint restores the run from the checkpoint from which it is resumed, and returns the head of that. One that has none yet
-// is at its start.
-func (r *runner) restoreCheckpoint() (from checkpointHead, err error) {
+// from returns the iteration of the checkpoint from which the run goes on; -1: there is none.
+func (r *runner) from() int {
+	if !r.Resume {
+		return -1
+	}
+	return r.done
+}
+
+// restoreCheckpoint restores the run from the checkpoint from which it is resumed. One that has none yet is at its start.
+func (r *runner) restoreCheckpoint() error {
 	c, err := r.checkpoint(r.OnDamage)
 	if err != nil || c == nil {
-		return checkpointHead{Iteration: -1}, err
+		return err
 	}
 	if err := r.restore(c); err != nil {
-		return from, fmt.Errorf("%s: %w", c.path, err)
+		return fmt.Errorf("%s: %w", c.path, err)
 	}
 	r.records, err = r.metrics.GoOn(c.MetricsBytes, c.MetricsSHA256)
-	return c.checkpointHead, err
+	return err
 }
 
 // openCheckpoint returns the checkpoint to resume from, of whatever configuration, and nil if there is none yet. damaged, if it is

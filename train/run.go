@@ -79,6 +79,9 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 			err = r.atBoundary(ctx, stop, diverged)
 		}
 	}
+	if err == nil {
+		err = r.metrics.Cut() // of what a run that has gone back has left after its last record
+	}
 	if e := r.metrics.Close(); err == nil {
 		err = e
 	}
@@ -151,6 +154,11 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 	if stop && r.done < r.end {
 		return r.interrupted(ctx)
 	}
+	if r.reformed && !r.changesNow() { // before anything is found in the epoch: all have the same, however soon the next one begins
+		if err := r.writeCheckpoint(); err != nil {
+			return err
+		}
+	}
 	if r.due(r.EvalEvery) && r.evaluated < r.done {
 		if err := r.evaluate(ctx); err != nil {
 			return err
@@ -165,7 +173,7 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 		}
 		return r.atBoundary(ctx, false, nil)
 	}
-	if r.due(r.CheckpointEvery) || r.reformed {
+	if r.due(r.CheckpointEvery) && (r.epoch.Number == 0 || r.done > r.epoch.Iteration) {
 		if err := r.writeCheckpoint(); err != nil {
 			return err
 		}

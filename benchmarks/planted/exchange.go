@@ -21,7 +21,7 @@ func exchangeBugs() []bug {
 		exchange("one vector less is kept", window, "const minKept = 2", "const minKept = 1"),
 		exchange("a rewind keeps what was sent", window, "\tw.entries = w.entries[:keep]\n", ""),
 		exchange("the window starts an exchange late", window, "\t\tw.start++\n", "\t\tw.start += 2\n"),
-		exchange("left before all have finished", end, "func (m *Mixer) allFinished() bool { return m.radius() >= ", "func (m *Mixer) allFinished() bool { return 1+m.radius() >= "),
+		exchange("left before all have finished", end, "func (m *Mixer) allFinished() bool { return m.sealed || m.radius() >= ", "func (m *Mixer) allFinished() bool { return 1+m.radius() >= "),
 		exchange("left before others know that all have finished", end, "func (m *Mixer) drained() bool { return m.recorded && m.radius() == m.lastRadius() }",
 			"func (m *Mixer) drained() bool { return m.recorded }"),
 		exchange("who goes back still counts as finished", edge, "\t\te.setRadius(0)\n", ""),

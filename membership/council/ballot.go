@@ -25,6 +25,12 @@ type Vote struct {
 	Promised Ballot             `json:"promised"`          // no ballot before this one gets the agent's vote
 	Accepted Ballot             `json:"accepted,omitzero"` // the last ballot that got it
 	Change   *membership.Change `json:"change,omitempty"`  // what that proposed; nil: none yet
+	// Points are the checkpoints that a change which may still be decided can begin with, as the agent has named them: they must stay. Earlier are
+	// those of them that it had named before it promised.
+	Points  []Point `json:"points,omitempty"`
+	Earlier []Point `json:"earlier,omitempty"`
+	// Sealed says that all members have finished, see [Seat.Seal].
+	Sealed bool `json:"sealed,omitzero"`
 }
 
 // MarshalVote returns v as a line of JSON.
@@ -40,6 +46,9 @@ func ParseVote(data []byte) (v Vote, err error) {
 	}
 	if v.Epoch < 0 || v.Promised.Number < 0 || (v.Change == nil) != (v.Accepted == Ballot{}) || v.Change != nil && v.Change.Epoch != v.Epoch {
 		return Vote{}, dsbo.Errorf(dsbo.ErrConfig, "a vote must be on a change of its epoch, by a ballot; it is %s", data)
+	}
+	if len(v.Points) > maxPoints || len(v.Earlier) > len(v.Points) {
+		return Vote{}, dsbo.Errorf(dsbo.ErrConfig, "a vote must have at most %d checkpoints, those named earlier among them; it has %d and %d", maxPoints, len(v.Points), len(v.Earlier))
 	}
 	return v, nil
 }

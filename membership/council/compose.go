@@ -14,18 +14,21 @@ import (
 func (c *Seat) compose(now time.Time) (change *membership.Change, problem string) {
 	candidates, further := c.candidates()
 	cut := c.cut(candidates)
-	members := c.joined(candidates, cut, further)
-	var staying []int
+	members := c.beginning(candidates, cut, further)
+	var staying, lost []int // of the members
 	for _, i := range members {
-		if c.isMember(i) {
+		switch {
+		case c.keeps(i):
 			staying = append(staying, i)
+		case c.isMember(i):
+			lost = append(lost, i)
 		}
+	}
+	if len(staying)+len(lost) < c.Quorum {
+		return nil, c.apart(candidates, cut, further, len(staying)+len(lost))
 	}
 	if len(staying) == 0 {
 		return nil, "no member has a checkpoint yet: until then all must be there"
-	}
-	if len(staying) < c.Quorum {
-		return nil, c.apart(candidates, cut, further, staying)
 	}
 	point, ok := c.newestCommon(staying)
 	if !ok {
@@ -33,10 +36,11 @@ func (c *Seat) compose(now time.Time) (change *membership.Change, problem string
 	}
 	cut = slices.DeleteFunc(cut, func(e [2]int) bool { return !slices.Contains(members, e[0]) || !slices.Contains(members, e[1]) })
 	further = slices.DeleteFunc(further, func(e [2]int) bool { return !slices.Contains(members, e[0]) && !slices.Contains(members, e[1]) })
-	if slices.Equal(members, c.epoch.Members) && !slices.ContainsFunc(cut, func(e [2]int) bool { return !slices.Contains(c.epoch.Cut, e) }) {
+	same := slices.Equal(members, c.epoch.Members) && len(lost) == 0
+	if same && !slices.ContainsFunc(cut, func(e [2]int) bool { return !slices.Contains(c.epoch.Cut, e) }) {
 		return nil, ""
 	}
-	if !slices.Equal(members, c.epoch.Members) {
+	if !same {
 		c.apartSince = time.Time{}
 	} else if c.apartSince.IsZero() {
 		c.apartSince = now
@@ -45,8 +49,8 @@ func (c *Seat) compose(now time.Time) (change *membership.Change, problem string
 		return nil, fmt.Sprintf("waiting for edges %v between members that answer, until they are cut", cut)
 	}
 	change = &membership.Change{
-		Epoch: c.epoch.Number + 1, Iteration: point.Iteration, Round: point.Round, Members: members, Edges: further, Cut: cut,
-		Proposer: c.Agent, Time: now.UTC().Format(time.RFC3339), Why: c.why(members, cut),
+		Epoch: c.epoch.Number + 1, Iteration: point.Iteration, Round: point.Round, Members: members, Lost: lost, Edges: further, Cut: cut,
+		Proposer: c.Agent, Time: now.UTC().Format(time.RFC3339), Why: c.why(members, lost, cut),
 	}
 	if size := len(change.Line()); size > MaxMessage/2 { // a message has more in it
 		return nil, fmt.Sprintf("the change must have at most %d bytes; with %d members and %d edges cut it has %d", MaxMessage/2, len(members), len(cut), size)
@@ -66,9 +70,9 @@ func (c *Seat) check(number int, members []int, cut, further membership.Edges) e
 }
 
 // apart says that a quorum answers, but that no part of these agents which edges join has one.
-func (c *Seat) apart(candidates []int, cut, further membership.Edges, staying []int) string {
-	text := fmt.Sprintf("the agents that answer, %s, are not joined by edges to a quorum of %d: of the largest part, %s are members",
-		list(candidates), c.Quorum, list(staying))
+func (c *Seat) apart(candidates []int, cut, further membership.Edges, members int) string {
+	text := fmt.Sprintf("the agents that answer, %s, are not joined by edges to a quorum of %d: the largest part has %d members",
+		list(candidates), c.Quorum, members)
 	if err := c.check(c.epoch.Number+1, candidates, cut, further); err != nil {
 		text += ": " + err.Error()
 	}
@@ -83,7 +87,7 @@ func (c *Seat) candidates() (agents []int, further membership.Edges) {
 	}
 	for i, m := range c.attempt.answers {
 		switch {
-		case c.isMember(i) && len(m.Points) > 0:
+		case c.isMember(i) && (len(m.Points) > 0 || !over):
 			agents = append(agents, i)
 		case m.Asks && c.mayCome(i) && !over:
 			agents = append(agents, i)
@@ -112,16 +116,47 @@ func (c *Seat) cut(candidates []int) (cut membership.Edges) {
 	return slices.Compact(cut)
 }
 
+// keeps reports whether an agent that answered goes on with its own state.
+func (c *Seat) keeps(agent int) bool {
+	return c.isMember(agent) && len(c.attempt.answers[agent].Points) > 0
+}
+
+// beginning returns the candidates that edges join and that have something to begin with: their own state, or a neighbour who has it. The others may come
+// in with the next change.
+func (c *Seat) beginning(candidates []int, cut, further membership.Edges) []int {
+	for {
+		begins := map[int]bool{}
+		members := c.joined(candidates, cut, further)
+		for _, e := range c.used(cut, further) {
+			for k := range e {
+				if slices.Contains(members, e[1-k]) && c.keeps(e[1-k]) {
+					begins[e[k]] = true
+				}
+			}
+		}
+		left := slices.DeleteFunc(slices.Clone(members), func(i int) bool { return !c.keeps(i) && !begins[i] })
+		if len(left) == len(members) || len(left) == 0 {
+			return members
+		}
+		candidates = left
+	}
+}
+
+// used returns the edges of the roster, and further ones, without those that are cut.
+func (c *Seat) used(cut, further membership.Edges) membership.Edges {
+	return slices.DeleteFunc(slices.Concat(c.Edges, c.epoch.Edges, further), func(e [2]int) bool { return slices.Contains(cut, e) })
+}
+
 // joined returns the candidates that edges join to the most present members, ascending; of equal parts the one with the lowest number.
 func (c *Seat) joined(candidates []int, cut, further membership.Edges) []int {
 	part := map[int]int{} // the lowest agent of each one's part
 	for _, i := range candidates {
 		part[i] = i
 	}
-	for _, e := range slices.Concat(c.Edges, c.epoch.Edges, further) {
+	for _, e := range c.used(cut, further) {
 		a, isA := part[e[0]]
 		b, isB := part[e[1]]
-		if !isA || !isB || a == b || slices.Contains(cut, e) {
+		if !isA || !isB || a == b {
 			continue
 		}
 		for i, p := range part {
@@ -159,7 +194,7 @@ func (c *Seat) newestCommon(members []int) (Point, bool) {
 }
 
 // why says in words what a change changes.
-func (c *Seat) why(members []int, cut membership.Edges) (all []string) {
+func (c *Seat) why(members, lost []int, cut membership.Edges) (all []string) {
 	missed := map[int]bool{}
 	for i, m := range c.attempt.answers {
 		for _, j := range c.newlyDown(i, m.Down) {
@@ -177,6 +212,8 @@ func (c *Seat) why(members []int, cut membership.Edges) (all []string) {
 	}
 	for _, i := range members {
 		switch {
+		case slices.Contains(lost, i):
+			all = append(all, fmt.Sprintf("agent %d has no checkpoint any more", i))
 		case c.isMember(i):
 		case c.known(i):
 			all = append(all, fmt.Sprintf("agent %d returned", i))

@@ -19,7 +19,11 @@
 // are those that answered, as far as edges join them; its iteration is that of the newest checkpoint which all have that stay. Then
 // Accept, Accepted, Decided. Proposers that disturb each other back off for random times.
 //
-// A member that has promised stands still ([Seat.Held]), so that the checkpoints that it has named are there when the epoch begins.
+// A member that has promised stands still for a while ([Seat.Held]), so that members have a checkpoint in common. Those that it has named stay on its
+// disk until no change can be decided any more that begins with them ([Vote].Points), so that all that stay have that of the change.
+//
+// A member that has none all the same, as its disk is lost or damaged, says so ([Seat.Lose]), and the next change has it begin with the state of a
+// neighbour, as one that comes in (membership.Change.Lost). It has its vote meanwhile: a quorum may need it.
 //
 // An agent that knows that all members have finished is sealed ([Seat.Seal]): no change that lets somebody in gets its vote, or is made of its
 // answer, unless that had a vote before and so may have been decided.

@@ -30,7 +30,7 @@ const All = -1
 const (
 	// MaxMessage bounds a message, in bytes.
 	MaxMessage = 1 << 16
-	// maxPoints bounds the checkpoints that an answer names: the newest.
+	// maxPoints bounds the checkpoints that an answer names.
 	maxPoints = 16
 )
 
@@ -47,7 +47,7 @@ type Message struct {
 	Accepted Ballot             `json:"accepted,omitzero"` // of a promise: the ballot of Change
 	Change   *membership.Change `json:"change,omitempty"`
 	Down     []int              `json:"down,omitempty"`   // neighbours that the sender does not hear
-	Asks     bool               `json:"asks,omitempty"`   // it is no member and asks to come in
+	Asks     bool               `json:"asks,omitempty"`   // it asks to come in: it is no member, or has lost its state
 	Points   []Point            `json:"points,omitempty"` // checkpoints that it can go back to, the newest first
 	Sealed   bool               `json:"sealed,omitempty"` // of a promise: the sender knows that all members have finished, see Seat.Seal
 	Again    bool               `json:"again,omitempty"`  // of Accept: Change has had a vote before

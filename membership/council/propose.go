@@ -58,9 +58,9 @@ func (c *Seat) propose(now time.Time) error {
 }
 
 // reason reports whether there must be a change: a vote has been given whose outcome is not known, an edge between members is
-// down, or an agent asks to come in that may.
+// down, or an agent asks to come in that may, or a member that has lost its state.
 func (c *Seat) reason(now time.Time) bool {
-	if c.Voted() || c.sealed {
+	if c.Voted() || c.vote.Sealed {
 		return c.Voted()
 	}
 	if len(c.newlyDown(c.Agent, c.down)) > 0 {
@@ -70,7 +70,7 @@ func (c *Seat) reason(now time.Time) bool {
 		if now.Sub(r.at) > fresh*c.Patience {
 			continue
 		}
-		if r.asks && c.mayCome(agent) || len(c.newlyDown(agent, r.down)) > 0 {
+		if r.asks && (c.mayCome(agent) || c.isMember(agent)) || len(c.newlyDown(agent, r.down)) > 0 {
 			return true
 		}
 	}

@@ -3,6 +3,8 @@ package council_test
 import (
 	"slices"
 	"testing"
+
+	"dsbo/internal/must"
 )
 
 // TestSealed: an agent that asks to come in when all members have finished is not let in, but by a change that one of them had voted for before; and
@@ -28,7 +30,7 @@ func TestSealed(t *testing.T) {
 			if tt.asks {
 				lost.seat = nil
 				steps(50)
-				w.start(lost)
+				lost.start()
 			}
 			if tt.voted {
 				for k := 0; !slices.ContainsFunc(w.sites, func(s *site) bool { return s.seat.Voted() }); k++ {
@@ -41,14 +43,14 @@ func TestSealed(t *testing.T) {
 			}
 			for _, s := range w.sites {
 				if s != lost && !s.seat.Voted() {
-					s.seat.Seal(true)
+					must.OK(s.seat.Seal(true))
 				}
 			}
 			if !tt.asks {
 				lost.seat = nil
 			}
 			if !tt.voted {
-				w.sites[0].seat.Seal(false) // the news has not come to it
+				must.OK(w.sites[0].seat.Seal(false)) // the news has not come to it
 			}
 			steps(200)
 			e := w.sites[0].seat.Epoch()
@@ -56,5 +58,29 @@ func TestSealed(t *testing.T) {
 				t.Errorf("epoch %d of %v; epoch %d is that to be decided, and agent 3 a member: %v", e.Number, e.Members, tt.epochs, tt.voted)
 			}
 		})
+	}
+}
+
+// TestSealOutlivesTheProcess: an agent that is sealed is so when it is started again, and no more in the next epoch.
+func TestSealOutlivesTheProcess(t *testing.T) {
+	w := newWorld(t, 1, founders, 5, wheel(founders))
+	s := w.sites[2]
+	must.OK(s.seat.Seal(true))
+	s.start()
+	if !s.seat.Sealed() {
+		t.Error("after a restart the agent does not know that all have finished")
+	}
+	must.OK(s.seat.Seal(false)) // it has gone back
+	s.start()
+	if s.seat.Sealed() {
+		t.Error("after a restart the agent takes all to have finished, which one has not")
+	}
+	must.OK(s.seat.Seal(true))
+	w.sites[5].seat = nil
+	for range 200 {
+		w.step()
+	}
+	if e := s.seat.Epoch(); e.Number != 1 || s.seat.Sealed() {
+		t.Errorf("epoch %d, sealed: %v; an agent has left, and the epoch without it goes on", e.Number, s.seat.Sealed())
 	}
 }

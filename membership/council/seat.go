@@ -11,9 +11,10 @@ import (
 
 // Records are what a seat reads and writes of its agent's files. An error ends the seat's work.
 type Records interface {
-	// Points returns the checkpoints that the agent can go back to, the newest first.
+	// Points returns the checkpoints that the agent can go back to, the newest first. They stay until a vote is saved that does not have them.
 	Points() ([]Point, error)
-	// SaveVote keeps the agent's vote in place of the one before. It is on disk when SaveVote returns.
+	// SaveVote keeps the agent's vote in place of the one before. It is on disk when SaveVote returns. The checkpoints of Vote.Points stay from then
+	// on, whatever becomes of the process.
 	SaveVote(Vote) error
 	// SaveChange adds a decided change to the agent's log. It is on disk when SaveChange returns.
 	SaveChange(membership.Change) error
@@ -45,8 +46,8 @@ type Seat struct {
 	vote     Vote
 	admitted map[int]membership.Edges // agents that may come in for the first time, by number
 
-	sealed   bool  // see Seal
 	ready    bool  // to come in
+	lost     bool  // see Lose
 	down     []int // neighbours that this agent does not hear
 	reports  map[int]report
 	reported time.Time // when this agent last reported
@@ -56,7 +57,6 @@ type Seat struct {
 	next     time.Time // of this agent's next attempt; zero: none is due
 	failures int       // attempts in a row
 	held     time.Time // until when the agent stands still
-	points   []Point   // its checkpoints, since when it does
 	waiting  string
 	// apartSince is since when only edges are down, between members that answer; zero: they are not.
 	apartSince time.Time
@@ -104,16 +104,32 @@ func (c *Seat) Agents() int { return Largest(c.Quorum) }
 // Largest returns the size of the largest roster of which a quorum is more than half.
 func Largest(quorum int) int { return 2*quorum - 1 }
 
-// Held reports whether the agent must stand still, as it has said which checkpoints it has, or has voted and does not know the
-// outcome. A seat whose state was lost with its process is held by its vote.
+// Held reports whether the agent should stand still, so that what members name is near to each other: it has said which checkpoints it has, or has
+// voted and does not know the outcome. A seat whose state was lost with its process is held by its vote.
 func (c *Seat) Held(now time.Time) bool { return c.Voted() || now.Before(c.held) }
 
 // Voted reports whether this agent has voted for a change and does not know the outcome.
 func (c *Seat) Voted() bool { return c.vote.Change != nil }
 
-// Seal says whether this agent knows that all members have finished. From then on it proposes nothing of its own, and lets nobody in but by a
-// change that somebody has voted for before: members may leave once all are sealed.
-func (c *Seat) Seal(is bool) { c.sealed = is }
+// Seal says whether this agent knows that all members have finished. From then on, after a restart too, it proposes nothing of its own, and lets nobody
+// in but by a change that somebody has voted for before: members may leave once all are sealed. An error is one of [Records].
+func (c *Seat) Seal(is bool) error {
+	if c.vote.Sealed == is {
+		return nil
+	}
+	c.vote.Sealed = is
+	if err := c.Records.SaveVote(c.vote); err != nil {
+		return fmt.Errorf("the end of epoch %d: %w", c.epoch.Number, err)
+	}
+	return nil
+}
+
+// Sealed reports what Seal has said last.
+func (c *Seat) Sealed() bool { return c.vote.Sealed }
+
+// Lose says whether this agent is a member that has no checkpoint of the epoch, so that it cannot go on: it asks for a change with which it begins as
+// one that comes in.
+func (c *Seat) Lose(is bool) { c.lost = is }
 
 // Waiting returns why this agent's last attempts to have a change decided have led to nothing; "" if there were none.
 func (c *Seat) Waiting() string { return c.waiting }
@@ -135,8 +151,13 @@ func (c *Seat) Changes() []membership.Change {
 // member reports whether this agent is one.
 func (c *Seat) member() bool { return c.isMember(c.Agent) }
 
-// asks reports whether this agent asks to come in.
-func (c *Seat) asks() bool { return c.ready && !c.member() }
+// asks reports whether this agent asks to come in, or to begin anew.
+func (c *Seat) asks() bool {
+	if c.member() {
+		return c.lost
+	}
+	return c.ready
+}
 
 func (c *Seat) isMember(agent int) bool {
 	_, is := c.epoch.Position(agent)
@@ -179,7 +200,7 @@ func (c *Seat) send(m Message) {
 	if m.Asks = c.asks(); m.Asks {
 		m.Admission = c.Admission
 	}
-	m.Sealed = m.Kind == Promise && c.sealed
+	m.Sealed = m.Kind == Promise && c.vote.Sealed
 	if m.Kind == Report || m.Kind == Promise {
 		m.Down = slices.Clone(c.down)
 	}
@@ -236,9 +257,9 @@ func (c *Seat) handle(now time.Time, m Message) error {
 		return c.accept(now, m)
 	case Promise, Accepted, Refuse:
 		return c.count(now, m)
-	case Withdraw:
-		if m.Ballot == c.vote.Promised {
-			c.held = time.Time{}
+	case Withdraw: // of a ballot that has asked for no votes, and never will
+		if m.Ballot == c.vote.Promised && m.Ballot != c.vote.Accepted {
+			c.held, c.vote.Points = time.Time{}, c.vote.Earlier
 		}
 	}
 	return nil
@@ -275,7 +296,7 @@ func (c *Seat) learn(now time.Time, change membership.Change) error {
 	}
 	c.log, c.epoch = log, log.Last(c.Founders)
 	c.vote = Vote{Epoch: change.Epoch + 1}
-	c.apartSince = time.Time{}
+	c.apartSince, c.lost = time.Time{}, false
 	c.attempt, c.next, c.held, c.failures, c.waiting = nil, time.Time{}, time.Time{}, 0, ""
 	clear(c.reports)
 	c.highest, c.reported = Ballot{}, time.Time{}
@@ -295,38 +316,59 @@ func (c *Seat) promise(now time.Time, m Message) error {
 		c.send(Message{Kind: Refuse, To: m.From, Ballot: c.vote.Promised})
 		return nil
 	}
-	if m.Ballot != c.vote.Promised || !c.Held(now) {
+	if m.Ballot != c.vote.Promised {
 		points, err := c.Records.Points()
 		if err != nil {
 			return fmt.Errorf("checkpoints: %w", err)
 		}
-		c.points = points[:min(len(points), maxPoints)]
-	}
-	if m.Ballot != c.vote.Promised {
 		c.vote.Promised = m.Ballot
+		c.name(points)
 		if err := c.Records.SaveVote(c.vote); err != nil {
 			return fmt.Errorf("the promise of ballot %+v: %w", m.Ballot, err)
 		}
 	}
 	c.hold(now)
-	answer.Accepted, answer.Change, answer.Points = c.vote.Accepted, c.vote.Change, c.points
+	answer.Accepted, answer.Change, answer.Points = c.vote.Accepted, c.vote.Change, c.vote.Points
 	c.send(answer)
 	return nil
 }
 
-// accept gives this agent's vote to a change, unless a later ballot has it, or the agent has gone on from where it stood.
+// name has the vote name checkpoints, of those that are there: all that it has named before, as a change that begins with one of them may still be
+// decided, and of the others the newest that there is room for.
+func (c *Seat) name(there []Point) {
+	if c.lost {
+		there = nil
+	}
+	gone := func(p Point) bool { return !slices.Contains(there, p) }
+	c.vote.Earlier = slices.DeleteFunc(slices.Clone(c.vote.Points), gone)
+	c.vote.Points = nil
+	room := maxPoints - len(c.vote.Earlier)
+	for _, p := range there {
+		if !slices.Contains(c.vote.Earlier, p) {
+			if room--; room < 0 {
+				continue
+			}
+		}
+		c.vote.Points = append(c.vote.Points, p)
+	}
+}
+
+// accept gives this agent's vote to a change, unless a later ballot has it. From then on no other change that an earlier ballot has proposed can be
+// decided, so that of the checkpoints that were named only that of this one must stay.
 func (c *Seat) accept(now time.Time, m Message) error {
 	c.see(now, m)
 	if !c.member() {
 		return nil
 	}
-	if m.Ballot.Compare(c.vote.Promised) < 0 || !c.Held(now) || c.sealed && !m.Again && c.letsIn(m.Change) ||
+	if m.Ballot.Compare(c.vote.Promised) < 0 || c.vote.Sealed && !m.Again && c.letsIn(m.Change) ||
 		append(c.log, *m.Change).Validate(c.Founders, c.Quorum) != nil {
 		c.send(Message{Kind: Refuse, To: m.From, Ballot: c.vote.Promised})
 		return nil
 	}
 	if m.Ballot != c.vote.Accepted {
-		c.vote = Vote{Epoch: m.Epoch, Promised: m.Ballot, Accepted: m.Ballot, Change: m.Change}
+		point := Point{m.Change.Iteration, m.Change.Round}
+		c.vote.Points = slices.DeleteFunc(slices.Clone(c.vote.Points), func(p Point) bool { return p != point })
+		c.vote.Promised, c.vote.Accepted, c.vote.Change, c.vote.Earlier = m.Ballot, m.Ballot, m.Change, c.vote.Points
 		if err := c.Records.SaveVote(c.vote); err != nil {
 			return fmt.Errorf("the vote in ballot %+v: %w", m.Ballot, err)
 		}
@@ -336,9 +378,9 @@ func (c *Seat) accept(now time.Time, m Message) error {
 	return nil
 }
 
-// letsIn reports whether a change has members that are none now.
+// letsIn reports whether a change has members that are none now, or that begin as such.
 func (c *Seat) letsIn(change *membership.Change) bool {
-	return slices.ContainsFunc(change.Members, func(i int) bool { return !c.isMember(i) })
+	return len(change.Lost) > 0 || slices.ContainsFunc(change.Members, func(i int) bool { return !c.isMember(i) })
 }
 
 // holds is for how many times the patience an agent stands still without hearing of the proposal again.

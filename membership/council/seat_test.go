@@ -19,33 +19,10 @@ const (
 	patience = 100 * time.Millisecond
 	tick     = patience / 4
 	absent   = 10 * tick
-	every    = 3 // iterations between checkpoints
 )
 
 // errCrash is what the disk of an agent returns as it crashes.
 var errCrash = errors.New("crash")
-
-// A site is an agent of a simulated run. What is on its disk survives a crash.
-type site struct {
-	w         *world
-	agent     int
-	seat      *council.Seat // nil while it is down
-	log       membership.Log
-	vote      council.Vote
-	points    []council.Point // the newest first
-	iteration int
-	heard     map[int]time.Time // when a neighbour was last heard
-}
-
-func (s *site) Points() ([]council.Point, error) { return slices.Clone(s.points), nil }
-
-func (s *site) SaveVote(v council.Vote) error {
-	return s.w.crashing(s, func() { s.vote = must.Get(council.ParseVote(council.MarshalVote(v))) })
-}
-
-func (s *site) SaveChange(c membership.Change) error {
-	return s.w.crashing(s, func() { s.log = append(s.log[:len(s.log):len(s.log)], c) })
-}
 
 // A world is a run of agents whose time, network and faults are drawn from a seed.
 type world struct {
@@ -59,6 +36,7 @@ type world struct {
 	queue   []delivery
 	decided map[int][]byte // the line of each epoch's change
 	quorum  int
+	every   int // iterations between checkpoints
 }
 
 // A delivery is a message on its way.
@@ -69,27 +47,14 @@ type delivery struct {
 }
 
 func newWorld(t *testing.T, seed uint64, n, quorum int, edges membership.Edges) *world {
-	w := &world{t: t, draw: rand.New(rand.NewPCG(seed, 13)), now: time.Unix(0, 0), edges: edges, quorum: quorum,
+	w := &world{t: t, draw: rand.New(rand.NewPCG(seed, 13)), now: time.Unix(0, 0), edges: edges, quorum: quorum, every: 3,
 		cut: map[[2]int]bool{}, decided: map[int][]byte{}}
 	for i := range n {
-		s := &site{w: w, agent: i, points: []council.Point{{}}}
+		s := &site{w: w, agent: i, points: []checkpoint{{}}}
 		w.sites = append(w.sites, s)
-		w.start(s)
+		s.start()
 	}
 	return w
-}
-
-// start starts a site from what is on its disk.
-func (w *world) start(s *site) {
-	s.heard = map[int]time.Time{}
-	for j := range w.sites {
-		s.heard[j] = w.now
-	}
-	s.iteration = s.points[0].Iteration
-	s.seat = must.Get(council.New(council.Settings{
-		Agent: s.agent, Founders: founders, Edges: w.edges, Quorum: w.quorum, Absent: absent, Patience: patience,
-		Draw: w.draw.Uint64, Records: s,
-	}, s.log, s.vote))
 }
 
 // crashing writes to a site's disk, unless it crashes before, and at times it crashes after.
@@ -144,6 +109,7 @@ func (w *world) step() {
 	}
 	for _, s := range w.sites {
 		if s.seat != nil {
+			s.seat.Lose(s.lost)
 			w.after(s, s.seat.Tick(w.now, w.down(s), true))
 		}
 	}
@@ -189,7 +155,7 @@ func (w *world) after(s *site, err error) {
 			for range copies {
 				late := time.Duration(0)
 				if w.faulty {
-					late = time.Duration(w.draw.IntN(8)) * tick
+					late = time.Duration(w.draw.IntN([]int{8, 8, 8, 8, 200}[w.draw.IntN(5)])) * tick
 				}
 				w.queue = append(w.queue, delivery{w.now.Add(late), to, m})
 			}
@@ -205,15 +171,10 @@ func (w *world) begin(s *site, c membership.Change) {
 	if w.decided[c.Epoch] == nil {
 		w.decided[c.Epoch] = c.Line()
 	}
+	s.enter()
 	point := council.Point{Iteration: c.Iteration, Round: c.Round}
-	was := must.Get(s.log.At(c.Epoch-1, founders))
-	_, member := was.Position(s.agent)
-	_, stays := must.Get(s.log.At(c.Epoch, founders)).Position(s.agent)
-	if member && stays && !slices.Contains(s.points, point) {
+	if newest := c.Epoch == len(s.log); newest && s.forgot < c.Epoch && s.log.Keeps(c.Epoch-1, c.Epoch, s.agent, founders) && !slices.Contains(s.good(), point) {
 		w.t.Fatalf("agent %d has no checkpoint %+v, with which epoch %d begins; it has %+v", s.agent, point, c.Epoch, s.points)
-	}
-	if stays {
-		s.points, s.iteration = []council.Point{point}, c.Iteration
 	}
 }
 
@@ -224,13 +185,12 @@ func (w *world) advance() {
 		before[i] = s.iteration
 	}
 	for _, s := range w.sites {
-		if s.seat == nil || s.seat.Held(w.now) || !w.together(s, before) {
+		if s.seat == nil || s.lost || s.seat.Held(w.now) || !w.together(s, before) {
 			continue
 		}
 		s.iteration++
-		if s.iteration%every == 0 {
-			s.points = append([]council.Point{{Iteration: s.iteration, Round: 10 * s.iteration}}, s.points...)
-			s.points = s.points[:min(3, len(s.points))]
+		if s.iteration%w.every == 0 {
+			s.save()
 		}
 	}
 }
@@ -249,7 +209,7 @@ func (w *world) together(s *site, before []int) bool {
 		if _, member := epoch.Position(other.agent); !member {
 			continue
 		}
-		if !w.up(e) || other.seat.Epoch().Number != epoch.Number || before[other.agent] < before[s.agent] {
+		if !w.up(e) || other.lost || other.seat.Epoch().Number != epoch.Number || before[other.agent] < before[s.agent] {
 			return false
 		}
 	}
@@ -259,12 +219,12 @@ func (w *world) together(s *site, before []int) bool {
 // fault does one random thing to the world.
 func (w *world) fault() {
 	s, e := w.sites[w.draw.IntN(len(w.sites))], w.edges[w.draw.IntN(len(w.edges))]
-	switch w.draw.IntN(6) {
+	switch w.draw.IntN(8) {
 	case 0:
 		s.seat = nil
 	case 1, 2:
 		if s.seat == nil {
-			w.start(s)
+			s.start()
 		}
 	case 3:
 		w.cut[e] = !w.cut[e]
@@ -272,6 +232,10 @@ func (w *world) fault() {
 		w.part(w.draw.IntN(len(w.sites)))
 	case 5:
 		clear(w.cut)
+	case 6:
+		s.goBack()
+	case 7: // any two quorums share two agents, so that one may lose its votes
+		w.sites[forgetful].erase()
 	}
 }
 
@@ -288,12 +252,15 @@ func (w *world) heal() {
 	clear(w.cut)
 	for _, s := range w.sites {
 		if s.seat == nil {
-			w.start(s)
+			s.start()
 		}
 	}
 }
 
-const founders = 8
+const (
+	founders  = 8
+	forgetful = 6 // the agent that may lose its disk
+)
 
 // wheel is a graph that survives the loss of any two agents.
 func wheel(n int) (edges membership.Edges) {
@@ -306,6 +273,14 @@ func wheel(n int) (edges membership.Edges) {
 		}
 	}
 	return edges
+}
+
+// ring is one that does not survive the loss of two.
+func ring(n int) (edges membership.Edges) {
+	for i := range n - 1 {
+		edges = append(edges, [2]int{i, i + 1})
+	}
+	return append(edges, [2]int{0, n - 1})
 }
 
 // settled reports whether all sites are members of one epoch, and says what is not so.
@@ -327,6 +302,10 @@ func TestAgreement(t *testing.T) {
 	}
 	for seed := range seeds {
 		w := newWorld(t, uint64(seed), founders, 5, wheel(founders))
+		if seed%2 == 1 { // agents may be further from each other than their checkpoints reach
+			w = newWorld(t, uint64(seed), founders, 5, ring(founders))
+			w.every = 1
+		}
 		w.faulty = true
 		for range 300 {
 			if w.draw.IntN(10) == 0 {
@@ -344,7 +323,7 @@ func TestAgreement(t *testing.T) {
 			t.Fatalf("seed %d: 100 patiences after the last fault: %v", seed, err)
 		}
 		done := w.sites[0].iteration
-		for range 100 { // those that came back do again what they had done
+		for range 400 { // those that came back do again what they had done
 			w.step()
 		}
 		if w.sites[0].iteration <= done {

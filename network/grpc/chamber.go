@@ -65,9 +65,6 @@ type chamber struct {
 	// Guarded by the mixer's lock.
 	log     membership.Log // decided
 	held    bool           // the agent stands still
-	busy    bool           // the seat is at work
-	voted   bool           // it has voted and does not know the outcome
-	rests   bool           // the agent goes back to a checkpoint, and removes others that the seat would name
 	company int            // ticks for which any neighbour has been connected
 	waiting string         // why there is no change although there should be; "" if there need be none
 }
@@ -110,7 +107,7 @@ func newChamber(m *Mixer) (*chamber, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &chamber{m: m, seat: seat, inbox: make(chan letter, inboxSize), log: seat.Log(), held: seat.Held(time.Now()), voted: seat.Voted()}, nil
+	return &chamber{m: m, seat: seat, inbox: make(chan letter, inboxSize), log: seat.Log(), held: seat.Held(time.Now())}, nil
 }
 
 // edgesOf returns the edges of a graph.
@@ -138,7 +135,7 @@ func (c *chamber) sit(ctx context.Context) {
 			if c.m.hasEnded() { // and is none of those who are there
 				return
 			}
-			if c.begin() {
+			if err = c.seal(); err == nil {
 				down, ready := c.m.unheard()
 				err = c.seat.Tick(time.Now(), down, ready)
 			}
@@ -177,29 +174,28 @@ func (c *chamber) open(l letter) error {
 		m.Hops--
 		c.send(m, l.neighbour)
 	}
-	if m.Kind != council.Decided && !c.begin() {
-		return nil // it may come again
-	}
 	return c.seat.Receive(time.Now(), m)
 }
 
-// begin notes that the seat is at work, until publish, and reports whether it may be.
-func (c *chamber) begin() bool {
-	c.m.mu.Lock()
-	defer c.m.mu.Unlock()
-	c.busy = !c.rests
-	c.seat.Seal(c.m.sealed)
-	return c.busy
-}
-
-// letsGoBack reports whether an agent that is to go back may do so now, after which it removes checkpoints: not as long as it stands by those
-// that it has named. The seat rests until the agent needs to go back no more.
-func (c *chamber) letsGoBack(is bool) bool {
-	if c == nil {
-		return is
+// seal has the seat let nobody in any more as soon as all members are known to have finished, unless it has a vote whose outcome is not known. When
+// that is on the disk, the neighbours are told of a radius of n and more. An agent that goes back is sealed no more.
+func (c *chamber) seal() error {
+	m := c.m
+	m.mu.Lock()
+	is := m.changed() == nil && (m.sealed || m.allFinished() && !c.seat.Voted())
+	c.seat.Lose(m.lost && m.changed() == nil)
+	m.mu.Unlock()
+	if err := c.seat.Seal(is); err != nil {
+		return err
 	}
-	c.rests = is && !c.held && !c.busy
-	return c.rests
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if before := m.sealed; is && m.allFinished() && !before { // it has not gone back meanwhile
+		m.sealed = true
+		m.announce()
+		m.notifyWaiter()
+	}
+	return nil
 }
 
 // publish sends what the seat has to say, and tells the agent what is decided.
@@ -216,16 +212,15 @@ func (c *chamber) publish() {
 		m.config.Log.Warn("the run waits", "reason", waiting)
 	}
 	m.askPiece() // again: what was asked before may be lost
-	if held != c.held || m.rollback != nil {
+	if held != c.held {
 		m.notifyWaiter()
 	}
-	c.held, c.waiting, c.busy, c.voted = held, waiting, false, c.seat.Voted()
+	c.held, c.waiting = held, waiting
 	for _, change := range c.seat.Changes() {
 		c.log = c.seat.Log()
 		m.config.Log.Info("members change", "epoch", change.Epoch, "iteration", change.Iteration, "members", change.Members, "why", change.Why)
 		m.notifyWaiter()
 	}
-	m.seal()
 }
 
 // send has a message put on the stream to the neighbour that it is for, if there is one, else on all but that to the neighbour that it
@@ -298,7 +293,7 @@ func (m *Mixer) hasEnded() bool {
 // alone returns an error if no neighbour has been heard for PeerTimeout, and so long that the others may have left this agent out: where there is a
 // council nothing else ends the wait of one that comes back after the others have finished.
 func (m *Mixer) alone() error {
-	if m.chamber == nil || len(m.edges) == 0 {
+	if m.chamber == nil || len(m.edges) == 0 || m.allFinished() {
 		return nil
 	}
 	silent, names, last := m.edges[0].silence(), []string(nil), error(nil)

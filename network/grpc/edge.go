@@ -273,7 +273,6 @@ func (e *edge) setRadius(radius int) {
 	if e.m.radius() == before {
 		return
 	}
-	e.m.seal()
 	e.m.notifyWaiter()
 	e.m.announce()
 }

@@ -49,13 +49,12 @@ func (m *Mixer) beginDrain() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.finished = true
-	m.seal()
 	m.do(ending)
 	m.announce()
 }
 
-// allFinished reports whether this agent knows that all have finished.
-func (m *Mixer) allFinished() bool { return m.radius() >= len(m.part.epoch.Members) }
+// allFinished reports whether this agent knows that all have finished. One that is sealed has known it before.
+func (m *Mixer) allFinished() bool { return m.sealed || m.radius() >= len(m.part.epoch.Members) }
 
 // drained reports whether this agent can leave.
 func (m *Mixer) drained() bool { return m.recorded && m.radius() == m.lastRadius() }
@@ -97,20 +96,6 @@ func (m *Mixer) enough() int {
 		return 2 * n
 	}
 	return n
-}
-
-// seal has this agent's seat let nobody in any more as soon as all members are known to have finished, unless it has a vote whose outcome is
-// not known. From then on the neighbours are told of a radius of n and more.
-func (m *Mixer) seal() {
-	c := m.chamber
-	if c == nil {
-		return
-	}
-	before := m.sealed
-	m.sealed = m.allFinished() && (m.sealed || !c.busy && !c.voted && m.changed() == nil)
-	if m.sealed != before {
-		m.announce()
-	}
 }
 
 // lastRadius is the radius at which an agent leaves. It is one above what is enough, because the neighbours of one that has

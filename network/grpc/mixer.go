@@ -55,7 +55,8 @@ type Mixer struct {
 	setBackBy   int // the last of these
 
 	finished bool                // Drain has begun
-	sealed   bool                // all members have, and this agent's seat in the council lets nobody in any more
+	sealed   bool                // all members have, and this agent's seat in the council lets nobody in any more, as is on its disk
+	lost     bool                // this agent has no state to go on with
 	recorded bool                // Config.AllFinished has been called; true if there is none
 	ended    *network.EndedError // why all agents have to end; nil while the run goes on
 	err      error               // what Mix, Gather and Reduce return from now on; nil while all is well
@@ -308,7 +309,7 @@ func (m *Mixer) interrupted() error {
 	if err := m.changed(); err != nil {
 		return err
 	}
-	if m.chamber.letsGoBack(m.rollback != nil) {
+	if m.rollback != nil {
 		return m.rollback
 	}
 	return nil

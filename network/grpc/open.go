@@ -108,7 +108,7 @@ func newMixer(c Config) (*Mixer, error) {
 	}
 	epoch := membership.First(c.Matrix.N())
 	if m.chamber != nil {
-		epoch = m.chamber.seat.Epoch()
+		epoch, m.sealed = m.chamber.seat.Epoch(), m.chamber.seat.Sealed()
 	}
 	if m.part, err = newPart(&c, epoch, m.edges); err != nil {
 		return nil, err

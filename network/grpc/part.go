@@ -68,7 +68,10 @@ func (m *Mixer) Changes() membership.Log {
 }
 
 // AwaitChange implements [network.Reformer].
-func (m *Mixer) AwaitChange(ctx context.Context) error {
+func (m *Mixer) AwaitChange(ctx context.Context, lost bool) error {
+	m.mu.Lock()
+	m.lost = lost
+	m.mu.Unlock()
 	return m.await(ctx, func() bool { return false })
 }
 
@@ -90,7 +93,7 @@ func (m *Mixer) Reform(e membership.Epoch, round int) error {
 	m.part = p
 	m.in, m.decoded = make([][]float64, len(p.edges)+1), make([][]float64, len(p.edges)+1)
 	m.round, m.missing, m.rollback = round, 0, nil
-	m.finished, m.sealed, m.recorded = false, false, m.config.AllFinished == nil
+	m.finished, m.sealed, m.lost, m.recorded = false, false, false, m.config.AllFinished == nil
 	m.reached, m.setbacks, m.stalled, m.waited = round, 0, 0, 0
 	m.do(computing)
 	m.window = window{start: round, maxFrames: m.window.maxFrames, maxBytes: m.window.maxBytes}

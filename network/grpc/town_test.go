@@ -239,7 +239,7 @@ func (z *citizen) oneLife(ctx context.Context) (killed bool, err error) {
 		if member {
 			err = z.work(ctx, m, e, &now)
 		} else {
-			err = m.AwaitChange(ctx)
+			err = m.AwaitChange(ctx, false)
 		}
 		switch {
 		case errors.Is(err, errKilled):
@@ -280,7 +280,7 @@ func (z *citizen) work(ctx context.Context, m *Mixer, e membership.Epoch, now *s
 			z.save(stage{e.Number, now.k, m.Round(), slices.Clone(now.x)})
 		}
 		for z.act(z, m, e, now.k) {
-			if err := m.AwaitChange(ctx); err != nil {
+			if err := m.AwaitChange(ctx, false); err != nil {
 				return err
 			}
 		}
