@@ -1,6 +1,7 @@
 package models_test
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -8,6 +9,7 @@ import (
 
 	"dsbo"
 	"dsbo/ad"
+	"dsbo/data"
 	"dsbo/internal/must"
 	"dsbo/models"
 )
@@ -66,4 +68,25 @@ func TestPrograms(t *testing.T) {
 	if l, u := m.lower.Load(), m.upper.Load(); l != 2 || u != 2 {
 		t.Errorf("Lower was built %d times and Upper %d times; want 2 each, on draws and on all examples", l, u)
 	}
+}
+
+// Two agents with data of their own: the loss is compiled once.
+func ExamplePrograms() {
+	programs := models.NewPrograms(Ridge{Features: 1})
+	targets, _ := ad.FloatTable(2, 1, []float64{2, 4})
+	for agent, features := range [][]float64{{1, 2}, {2, 4}} {
+		table, _ := ad.FloatTable(2, 1, features)
+		seen := data.Examples{X: table, Target: targets}
+		oracle, err := programs.Oracle(data.Shard{Train: seen, Val: seen}, models.Config{Agent: agent})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		grad := make([]float64, 1)
+		err = oracle.LowerGrad(grad, []float64{0}, []float64{1}, dsbo.Sample{Set: dsbo.Whole})
+		fmt.Println("agent", agent, "∇_y g:", grad, err)
+	}
+	// Output:
+	// agent 0 ∇_y g: [-1.5] <nil>
+	// agent 1 ∇_y g: [1] <nil>
 }

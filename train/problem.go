@@ -91,7 +91,7 @@ func NewPart(team network.Team, t data.Task, m models.Model, c models.Config) (P
 }
 
 // NewShare makes the part of a problem that belongs to some agents of the roster, nil: to all, without a team: that of an epoch connects its
-// members, at their positions ([Problem.Of]).
+// members, at their positions ([Problem.Of]). The oracles and scores share what is compiled of the model, and scratch memory ([models.Programs]).
 func NewShare(local []int, t data.Task, m models.Model, c models.Config) (Problem, error) {
 	if err := t.Validate(local...); err != nil {
 		return Problem{}, err
