@@ -147,17 +147,17 @@ func byHand[T float](k *task, ds []derivative, own, blas *hand[T]) {
 var tasks = []struct {
 	name    string
 	float32 bool
-	make    func() *task
+	make    func(share int) *task // of the examples, one in so many
 }{
-	{"mnist-f32", true, func() *task { return newTask(3750, 1000, 784, 10, true) }},
-	{"mnist-f64", false, func() *task { return newTask(3750, 1000, 784, 10, true) }},
-	{"logistic-p200-f64", false, func() *task { return newTask(500, 500, 200, 1, false) }},
+	{"mnist-f32", true, func(share int) *task { return newTask(3750/share, 1000/share, 784, 10, true) }},
+	{"mnist-f64", false, func(share int) *task { return newTask(3750/share, 1000/share, 784, 10, true) }},
+	{"logistic-p200-f64", false, func(share int) *task { return newTask(500/share, 500/share, 200, 1, false) }},
 }
 
 // TestByHand: the three ways compute the same thing.
 func TestByHand(t *testing.T) {
 	for _, c := range tasks {
-		k := c.make()
+		k := c.make(5)
 		tol := 1e-12
 		if c.float32 {
 			tol = 1e-4
@@ -182,7 +182,7 @@ func TestByHand(t *testing.T) {
 // BenchmarkDerivatives compares ad with the formulas by hand. Each call has a new minibatch and a new point.
 func BenchmarkDerivatives(b *testing.B) {
 	for _, c := range tasks {
-		k := c.make()
+		k := c.make(1)
 		for _, d := range k.derivatives(c.float32) {
 			dst := make([]float64, d.length)
 			b.Run(c.name+"/"+d.name, func(b *testing.B) {
@@ -198,7 +198,7 @@ func BenchmarkDerivatives(b *testing.B) {
 // BenchmarkProductOverGradient compares ad's products with ad's gradient of the same loss.
 func BenchmarkProductOverGradient(b *testing.B) {
 	for _, c := range tasks {
-		k := c.make()
+		k := c.make(1)
 		e := k.derivs(c.float32)
 		dy, dx := make([]float64, len(k.y)), make([]float64, len(k.x))
 		b.Run(c.name, func(b *testing.B) {
