@@ -24,6 +24,9 @@ func TestAgents(t *testing.T) {
 		{"star and a seed", map[string]any{"graph": "star", "seed": 5}, []string{"-graph=star", "-seed=5"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			if testing.Short() && tt.more != nil {
+				t.Skip("another cluster file")
+			}
 			dir := t.TempDir()
 			file, certs, out := writeCluster(t, dir, 3, tt.more), filepath.Join(dir, "certs"), filepath.Join(dir, "out")
 			runCommand(t, "pki", "-cluster="+file, "-out="+certs)

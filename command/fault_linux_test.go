@@ -88,6 +88,9 @@ func (d *checkpointDamage) damage(agent int) {
 
 // TestFaultKilledAtTheStart: agents that are killed before they have a checkpoint start anew.
 func TestFaultKilledAtTheStart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("like TestFaultKilled")
+	}
 	t.Parallel()
 	newTestRun(t, addresses(4), nil).survive(map[int][]fault{
 		0: {{Line: `"starting"`}, {File: "config.json"}, {Line: `"loaded"`}},
@@ -100,7 +103,7 @@ func TestFaultKilledAtTheStart(t *testing.T) {
 // while they wait for the others.
 func TestFaultKilledAtTheEnd(t *testing.T) {
 	if testing.Short() {
-		t.Skip("like TestFaultKilledAtTheStart")
+		t.Skip("like TestFaultKilled")
 	}
 	for _, keep := range []int{1024, 20} {
 		t.Run(fmt.Sprintf("keep=%d", keep), func(t *testing.T) {

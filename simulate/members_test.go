@@ -9,6 +9,9 @@ import (
 // TestMembers: whole agents go on without two that are lost at different moments, and let them in again, one of them without what was on its
 // disk: all end with one log and with the bits of its replay in one process.
 func TestMembers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("like TestJoin")
+	}
 	c := changing("-algorithm=dsoba", "-K=40", "-alpha=0.1", "-beta=0.1", "-gamma=0.1")
 	log, ends := live(t, c, func(w *world) {
 		time.Sleep(time.Minute)
