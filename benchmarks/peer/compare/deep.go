@@ -87,7 +87,7 @@ func (r *rival) deep(ctx context.Context, d deepRow) (t deepTimes, err error) {
 		return t, err
 	}
 	cmd := exec.CommandContext(ctx, r.python, program, "--network", d.network, "--batch", fmt.Sprint(d.batch), "--dtype", string(d.kind), "--out", result)
-	cmd.Env = append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1")
+	cmd.Env = peerEnv()
 	if err := cli.RunProgram(ctx, cmd); err != nil {
 		return t, fmt.Errorf("the peer on %s: %w", d.name(), err)
 	}

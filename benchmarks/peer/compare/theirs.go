@@ -14,6 +14,7 @@ import (
 	"dsbo/benchmarks/peer"
 	"dsbo/data"
 	"dsbo/internal/cli"
+	"dsbo/internal/kernel"
 	"dsbo/runs"
 )
 
@@ -59,7 +60,7 @@ func (r *rival) run(ctx context.Context, t task) (run, error) {
 		args = append(args, "--mnist", dir)
 	}
 	cmd := exec.CommandContext(ctx, r.mpirun, args...)
-	cmd.Env = append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1")
+	cmd.Env = peerEnv()
 	if err := cli.RunProgram(ctx, cmd); err != nil {
 		return run{}, fmt.Errorf("the peer on %s: %w", t.name, err)
 	}
@@ -68,6 +69,21 @@ func (r *rival) run(ctx context.Context, t task) (run, error) {
 		return run{}, err
 	}
 	return readResult(text)
+}
+
+// peerEnv is the environment of the peer's programs: one thread each, and the fastest kernels of OpenBLAS for this machine, which
+// a release older than the machine does not find by itself: it falls back on those of a Prescott.
+func peerEnv() []string {
+	const coreType = "OPENBLAS_CORETYPE"
+	env := append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1")
+	switch {
+	case os.Getenv(coreType) != "":
+	case kernel.Supported(kernel.AVX512):
+		env = append(env, coreType+"=SkylakeX")
+	case kernel.Supported(kernel.AVX2):
+		env = append(env, coreType+"=Haswell")
+	}
+	return env
 }
 
 // readResult reads what the peer has written. Of the times it gives the median alone.
