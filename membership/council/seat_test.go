@@ -296,11 +296,12 @@ func (w *world) settled() error {
 // TestAgreement: whatever happens, at most one change is decided for an epoch, and each leaves those that stay with a checkpoint;
 // and when faults have ended, all are members again and the iterations go on.
 func TestAgreement(t *testing.T) {
-	seeds, changes := 200, 0
+	const first = 130 // some 10 seeds later checkpoints that a promise has named would be gone if they did not stay
+	seeds, changes := 80, 0
 	if testing.Short() {
 		seeds = 30
 	}
-	for seed := range seeds {
+	for seed := first; seed < first+seeds; seed++ {
 		w := newWorld(t, uint64(seed), founders, 5, wheel(founders))
 		if seed%2 == 1 { // agents may be further from each other than their checkpoints reach
 			w = newWorld(t, uint64(seed), founders, 5, ring(founders))
