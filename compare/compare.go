@@ -63,16 +63,16 @@ func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 		rank := &Ranking{Task: t, spec: s}
 		result.Rankings = append(result.Rankings, rank)
 		for _, m := range s.Methods {
-			if m.on(t) {
+			if m.isFor(t) {
 				rank.Entries = append(rank.Entries, &Entry{Method: m, points: map[string][]*Trial{}})
-				r.total += m.tries() * len(s.Seeds)
+				r.total += m.mostPoints() * len(s.Seeds)
 			}
 		}
 	}
 	var work sync.WaitGroup
 	for _, k := range result.Rankings {
 		for _, e := range k.Entries {
-			work.Go(func() { r.enter(ctx, k.Task, e) })
+			work.Go(func() { r.findBest(ctx, k.Task, e) })
 		}
 	}
 	work.Wait()
@@ -84,8 +84,8 @@ func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 	return result, result.rank()
 }
 
-// tries returns the most points of its grid at which a method is run.
-func (m Method) tries() int {
+// mostPoints returns the most points of its grid at which a method is run.
+func (m Method) mostPoints() int {
 	if m.Trials > 0 {
 		return min(m.Trials, m.Grid.points())
 	}
@@ -104,8 +104,8 @@ type runner struct {
 	done, total int
 }
 
-// enter finds the best point of a method on a task.
-func (r *runner) enter(ctx context.Context, t Task, e *Entry) {
+// findBest finds the best point of a method on a task.
+func (r *runner) findBest(ctx context.Context, t Task, e *Entry) {
 	m := e.Method
 	e.search = &search{
 		grid: m.Grid, most: m.Trials,
@@ -180,7 +180,7 @@ func (s *Spec) checkTasks(all []experiment.Task) error {
 				t.Verb, strings.Join(known, ", "), cli.Suggest("", t.Verb, known))
 		}
 		for _, m := range s.Methods {
-			if !m.on(t) {
+			if !m.isFor(t) {
 				continue
 			}
 			if err := s.checkLine(all[i], t, m); err != nil {
@@ -192,7 +192,7 @@ func (s *Spec) checkTasks(all []experiment.Task) error {
 }
 
 func (s *Spec) checkLine(task experiment.Task, t Task, m Method) error {
-	flags := m.with(make([]int, len(m.Grid)))
+	flags := m.flagsAt(make([]int, len(m.Grid)))
 	for _, f := range flags {
 		name, _, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")
 		if isProblem(task, name) {

@@ -68,7 +68,7 @@ func TestRun(t *testing.T) {
 		if e.Applicable() != want.applicable || strings.Join(e.Edges, " ") != want.edges || math.IsNaN(e.value(ByPhi)) == want.applicable {
 			t.Errorf("%s: applicable %t, edges %v, Φ %v; want %+v", e.Method.Name, e.Applicable(), e.Edges, e.value(ByPhi), want)
 		}
-		if want.applicable && math.IsNaN(k.reached(e, Bytes)) {
+		if want.applicable && math.IsNaN(k.costReached(e, Bytes)) {
 			t.Errorf("%s has not reached what all reach", e.Method.Name)
 		}
 	}

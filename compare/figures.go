@@ -23,11 +23,11 @@ func (k *Ranking) figure(q Quantity, c Cost) report.Figure {
 		}
 		s := report.Series{Name: e.Method.Name}
 		for i := range e.shortest() {
-			y := k.at(e, i, func(r runs.Record, _ *Trial) float64 { return q.of(r) - less })
+			y := k.bestNumbers(e, i, func(r runs.Record, _ *Trial) float64 { return q.of(r) - less })
 			if math.IsNaN(middle(y)) {
 				continue // the line goes on to the next record that has it: some methods know Φ seldom
 			}
-			x := k.at(e, i, func(r runs.Record, t *Trial) float64 { return c.of(r, t.Config.Agents) })
+			x := k.bestNumbers(e, i, func(r runs.Record, t *Trial) float64 { return c.of(r, t.Config.Agents) })
 			s.X, s.Y = append(s.X, middle(x)), append(s.Y, middle(y))
 			if len(e.Best) > 1 {
 				low, high := ends(y)
@@ -51,8 +51,8 @@ func (e *Entry) shortest() int {
 	return n
 }
 
-// at returns a number of record i of each best run.
-func (k *Ranking) at(e *Entry, i int, of func(runs.Record, *Trial) float64) (all []float64) {
+// bestNumbers returns a number of record i of each best run.
+func (k *Ranking) bestNumbers(e *Entry, i int, of func(runs.Record, *Trial) float64) (all []float64) {
 	for _, t := range e.Best {
 		all = append(all, of(t.Records[i], t))
 	}

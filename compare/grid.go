@@ -101,8 +101,8 @@ func (a Axis) ordered() bool {
 // runFlags are the flags of a run that are parameters of methods.
 var runFlags = []string{"K", "T", "N", "alpha", "beta", "gamma", "x0", "batch", "preset", "dtype", "wire", "average", "mix", "graph", "w", "prob"}
 
-// with returns the method's flags at a point of its grid.
-func (m Method) with(point []int) []string {
+// flagsAt returns the method's flags at a point of its grid.
+func (m Method) flagsAt(point []int) []string {
 	flags := slices.Clone(m.Flags)
 	for i, a := range m.Grid {
 		value, used := a.Values[point[i]], false

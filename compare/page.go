@@ -42,7 +42,7 @@ func (r *Result) Write(dir string) (path string, err error) {
 			return "", err
 		}
 	}
-	p := page{Title: r.title(), Lead: r.lead(), Style: report.Style()}
+	p := page{Title: r.title(), Lead: r.introduction(), Style: report.Style()}
 	for _, k := range r.Rankings {
 		s, err := k.section(dir, figures)
 		if err != nil {
@@ -97,7 +97,7 @@ func (r *Result) title() string {
 	return "Comparison: " + strings.Join(names(r.Spec.Tasks, func(t Task) string { return t.Name }), "; ")
 }
 
-func (r *Result) lead() string {
+func (r *Result) introduction() string {
 	n := 0
 	for _, k := range r.Rankings {
 		for _, e := range k.Entries {

@@ -128,9 +128,9 @@ func (k *Ranking) level() {
 	}
 }
 
-// reached returns the median of what the best runs had spent when they reached their targets, NaN if one of them did not.
-func (k *Ranking) reached(e *Entry, c Cost) float64 {
-	return median(e.Best, func(t *Trial) float64 { return t.until(k.targets[t.Seed], k.spec.Choose, c) })
+// costReached returns the median of what the best runs had spent when they reached their targets, NaN if one of them did not.
+func (k *Ranking) costReached(e *Entry, c Cost) float64 {
+	return median(e.Best, func(t *Trial) float64 { return t.costUntil(k.targets[t.Seed], k.spec.Choose, c) })
 }
 
 // sorted returns the entries by the criterion, those without a value last.

@@ -55,7 +55,7 @@ func (s *search) climb() {
 // step tries the best point's neighbour on an axis, and reports whether it is the best one now.
 func (s *search) step(axis, way int) bool {
 	next := s.neighbour(axis, way)
-	if next == nil || s.seen(next) || len(s.tried) == s.most {
+	if next == nil || s.isTried(next) || len(s.tried) == s.most {
 		return false
 	}
 	s.tried = append(s.tried, next)
@@ -83,7 +83,7 @@ func (s *search) neighbour(axis, way int) []int {
 	return next
 }
 
-func (s *search) seen(point []int) bool {
+func (s *search) isTried(point []int) bool {
 	return slices.ContainsFunc(s.tried, func(p []int) bool { return slices.Equal(p, point) })
 }
 
@@ -95,7 +95,7 @@ func (s *search) edges() (names []string) {
 			continue
 		}
 		up, down := s.neighbour(i, 1), s.neighbour(i, -1)
-		if up == nil || down == nil || !s.seen(up) || !s.seen(down) {
+		if up == nil || down == nil || !s.isTried(up) || !s.isTried(down) {
 			names = append(names, a.Name)
 		}
 	}

@@ -42,8 +42,8 @@ type Method struct {
 	Tasks     []string // names of the tasks that it is for; nil: all
 }
 
-// on reports whether the method is for a task.
-func (m Method) on(t Task) bool { return m.Tasks == nil || slices.Contains(m.Tasks, t.Name) }
+// isFor reports whether the method is for a task.
+func (m Method) isFor(t Task) bool { return m.Tasks == nil || slices.Contains(m.Tasks, t.Name) }
 
 // Example is a spec of five lines.
 const Example = `{

@@ -24,7 +24,7 @@ func TestParse(t *testing.T) {
 	}
 	d := s.Methods[1]
 	want := []string{"-algorithm=dsoba", "-beta=1/L", "-gamma=1/L", "-alpha=1*(1-k/K)", "-set=theta=0.5"}
-	if got := d.with([]int{1, 0, 0}); !slices.Equal(got, want) {
+	if got := d.flagsAt([]int{1, 0, 0}); !slices.Equal(got, want) {
 		t.Errorf("flags %q; they must be %q", got, want)
 	}
 	if d.Grid.points() != 2 || d.Grid.String(d.Grid.point(1)) != "c=1 alpha=1*(1-k/K) theta=0.5" {
@@ -128,7 +128,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, m := range s.Methods {
 			last := m.Grid.point(m.Grid.points() - 1)
-			if m.Grid.points() < 1 || len(m.with(last)) < 1 || fileName(m.Name) == "" {
+			if m.Grid.points() < 1 || len(m.flagsAt(last)) < 1 || fileName(m.Name) == "" {
 				t.Errorf("method %+v has no last point", m)
 			}
 		}

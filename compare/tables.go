@@ -44,7 +44,7 @@ func (k *Ranking) rows() (all []row) {
 		r.good = digits(median(e.Best, func(t *Trial) float64 { _, accuracy := t.test(); return accuracy }))
 		for _, c := range counted {
 			r.spent = append(r.spent, short(median(e.Best, func(t *Trial) float64 { return t.spent(c) })))
-			r.reached = append(r.reached, short(k.reached(e, c)))
+			r.reached = append(r.reached, short(k.costReached(e, c)))
 		}
 		all = append(all, r)
 	}
@@ -123,7 +123,7 @@ func (k *Ranking) line(e *Entry, t *Trial, best bool) []string {
 	}
 	cells = append(cells, number(k.targets[t.Seed]))
 	for _, c := range counted {
-		cells = append(cells, number(t.until(k.targets[t.Seed], k.spec.Choose, c)))
+		cells = append(cells, number(t.costUntil(k.targets[t.Seed], k.spec.Choose, c)))
 	}
 	return append(cells, string(t.Folder), t.Error)
 }

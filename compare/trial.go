@@ -39,7 +39,7 @@ type Trial struct {
 
 // newTrial returns a trial in its folder of out. The folder's name tells the whole command line apart from any other.
 func newTrial(out string, s *Spec, t Task, m Method, point []int, seed uint64) *Trial {
-	args := slices.Concat([]string{t.Verb}, s.Flags, t.Flags, m.with(point), []string{fmt.Sprintf("-seed=%d", seed)})
+	args := slices.Concat([]string{t.Verb}, s.Flags, t.Flags, m.flagsAt(point), []string{fmt.Sprintf("-seed=%d", seed)})
 	values := m.Grid.String(point)
 	sum := sha256.Sum256([]byte(strings.Join(args, "\x00")))
 	name := fmt.Sprintf("seed%d-%x", seed, sum[:4])
@@ -149,8 +149,8 @@ func (t *Trial) spent(c Cost) float64 {
 	return t.end(func(r runs.Record) float64 { return c.of(r, t.Config.Agents) })
 }
 
-// until returns what a run had spent at its first record that is at most a target, NaN where none is.
-func (t *Trial) until(target float64, by Criterion, c Cost) float64 {
+// costUntil returns what a run had spent at its first record that is at most a target, NaN where none is.
+func (t *Trial) costUntil(target float64, by Criterion, c Cost) float64 {
 	for _, r := range t.Records {
 		if t.State == runs.Finished && by.of(r) <= target {
 			return c.of(r, t.Config.Agents)

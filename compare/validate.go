@@ -77,7 +77,7 @@ func (s *Spec) checkMethod(m Method) error {
 	if err := checkFlags("methods", m.Flags); err != nil {
 		return err
 	}
-	if err := checkFlags("methods", m.with(make([]int, len(m.Grid)))); err != nil {
+	if err := checkFlags("methods", m.flagsAt(make([]int, len(m.Grid)))); err != nil {
 		return err
 	}
 	for _, name := range m.Tasks {

@@ -77,8 +77,8 @@ func (f *byteFile) fail(format string, args ...any) error {
 	return &table.FileError{File: f.name(), Reason: fmt.Sprintf(format, args...)}
 }
 
-// all reads the content.
-func (f *byteFile) all() ([]byte, error) {
+// readAll reads the content.
+func (f *byteFile) readAll() ([]byte, error) {
 	content, err := f.Bytes(firstChunk)
 	if err != nil {
 		return nil, f.in.Error(err)

@@ -59,7 +59,7 @@ type Shard struct {
 	Test       Examples // test examples of this agent alone; the zero value: the agent scores its part of [Task.Test]
 }
 
-func (s Shard) absent() bool { return s.Train.X == nil && s.Val.X == nil }
+func (s Shard) isAbsent() bool { return s.Train.X == nil && s.Val.X == nil }
 
 // Digest stands for agent i's examples, its part of the test examples too: others have another one.
 func (t Task) Digest(i int) (string, error) {
@@ -150,7 +150,7 @@ func (t Task) Validate(agents ...int) error {
 	}
 	seen := make([]bool, t.TrainRows())
 	for i, s := range t.Shards {
-		if s.absent() && len(agents) > 0 && !slices.Contains(agents, i) {
+		if s.isAbsent() && len(agents) > 0 && !slices.Contains(agents, i) {
 			continue
 		}
 		if err := t.checkShard(i, seen); err != nil {
@@ -184,7 +184,7 @@ func (t Task) checkShard(i int, seen []bool) error {
 	if s.Train.ID == nil {
 		return nil
 	}
-	if k := slices.IndexFunc(t.Shards, Shard.absent); k >= 0 && t.AllTrainRows == 0 {
+	if k := slices.IndexFunc(t.Shards, Shard.isAbsent); k >= 0 && t.AllTrainRows == 0 {
 		return dsbo.Errorf(dsbo.ErrShape, "AllTrainRows must be given: training examples of agent %d have IDs, and those of agent %d are absent", i, k)
 	}
 	for row, id := range s.Train.ID {
@@ -242,11 +242,11 @@ func CheckWeights(e Examples) error {
 
 // Pick returns the examples in the given rows without their IDs, and without a copy of their numbers.
 func (e Examples) Pick(rows []int) (Examples, error) {
-	return e.each(func(t *ad.Table) (*ad.Table, error) { return t.Pick(rows) })
+	return e.mapTables(func(t *ad.Table) (*ad.Table, error) { return t.Pick(rows) })
 }
 
-// each returns the examples with other tables in place of their own, and without IDs.
-func (e Examples) each(change func(t *ad.Table) (*ad.Table, error)) (made Examples, err error) {
+// mapTables returns the examples with other tables in place of their own, and without IDs.
+func (e Examples) mapTables(change func(t *ad.Table) (*ad.Table, error)) (made Examples, err error) {
 	if made.X, err = change(e.X); err != nil {
 		return Examples{}, err
 	}
@@ -273,7 +273,7 @@ func (e Examples) copyRows(rows []int) (Examples, error) {
 	if err != nil {
 		return Examples{}, err
 	}
-	return picked.each(func(t *ad.Table) (*ad.Table, error) { return t.Compact(), nil })
+	return picked.mapTables(func(t *ad.Table) (*ad.Table, error) { return t.Compact(), nil })
 }
 
 // floatExamples are those of a number as the target of each, over the memory of both slices.

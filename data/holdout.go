@@ -23,7 +23,7 @@ func HoldOut(t Task, share float64, seed uint64) (Task, error) {
 	t.Shards = slices.Clone(t.Shards)
 	for i, s := range t.Shards {
 		rows := s.Val.Len()
-		if s.absent() || s.Holdout.Len() > 0 {
+		if s.isAbsent() || s.Holdout.Len() > 0 {
 			continue
 		}
 		if rows < 2 {

@@ -61,7 +61,7 @@ func TestHoldOutIsNamed(t *testing.T) {
 	alone := task
 	alone.Shards = []Shard{{}, task.Shards[1], {}}
 	held := func(t Task, i int) []float64 { return column(t.Shards[i].Holdout) }
-	if got := must.Get(HoldOut(alone, .5, 1)); !slices.Equal(held(got, 1), held(all, 1)) || !got.Shards[0].absent() {
+	if got := must.Get(HoldOut(alone, .5, 1)); !slices.Equal(held(got, 1), held(all, 1)) || !got.Shards[0].isAbsent() {
 		t.Errorf("agent 1 alone holds out %v, with others %v", held(got, 1), held(all, 1))
 	}
 	if slices.Equal(held(must.Get(HoldOut(task, .5, 2)), 0), held(all, 0)) {

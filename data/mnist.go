@@ -102,7 +102,7 @@ func readMNIST(dir string, names mnistNames, choose func(labels []uint8) ([][]in
 		return nil, err
 	}
 	defer label.Close()
-	labels, err := label.all()
+	labels, err := label.readAll()
 	if err != nil {
 		return nil, err
 	}

@@ -255,7 +255,7 @@ func FuzzParseBytes(f *testing.F) {
 		f, err := open()
 		var all []byte
 		if err == nil {
-			all, err = f.all()
+			all, err = f.readAll()
 		}
 		if err != nil {
 			var file *table.FileError

@@ -49,7 +49,7 @@ func TestShareMNIST(t *testing.T) {
 			}
 			for i, s := range got.Shards {
 				if left[i] {
-					if !s.absent() || s.Test.Len() > 0 {
+					if !s.isAbsent() || s.Test.Len() > 0 {
 						t.Errorf("%v, agents %v: examples of agent %d are there", p, here, i)
 					}
 					continue

@@ -100,7 +100,7 @@ func (c Split) deal(labels []int, classes int, labelled bool) ([]hand, error) {
 		}
 		// By label, so that each of them is split in proportion.
 		slices.SortStableFunc(rows, func(a, b int) int { return labels[a] - labels[b] })
-		hands[i] = c.hand(rows)
+		hands[i] = c.spread(rows)
 	}
 	return hands, nil
 }
@@ -146,8 +146,8 @@ func (c Split) withSizes(total int, supply []int, laws [][]float64) (Split, erro
 // drawRand returns the numbers for allocate, the same each time.
 func (c Split) drawRand() *rand.Rand { return newRand(c.Seed, streamSplit, 1) }
 
-// hand splits rows into training and validation examples: evenly along the list.
-func (c Split) hand(rows []int) hand {
+// spread splits rows into training and validation examples: evenly along the list.
+func (c Split) spread(rows []int) hand {
 	h := hand{make([]int, 0, c.Train), make([]int, 0, c.Val)}
 	for j, row := range rows {
 		if (j+1)*c.Train/len(rows) > j*c.Train/len(rows) {

@@ -12,7 +12,7 @@ import (
 // encode makes the examples of the sites that are here.
 func (p *preparation) encode() (data.Task, error) {
 	t := data.Task{Shards: make([]data.Shard, len(p.Tables)), Features: len(p.recipe.Features()), Classes: len(p.recipe.Target.Classes)}
-	for _, i := range p.here() {
+	for _, i := range p.localSites() {
 		shard, err := p.shard(i)
 		if err != nil {
 			return t, err

@@ -25,7 +25,7 @@ func (p *preparation) foldAll() error {
 		return err
 	}
 	p.folds = p.Folds
-	for _, i := range p.here() {
+	for _, i := range p.localSites() {
 		p.parts[i].fold(p.folds, p.stratum(i), p.Seed, i)
 	}
 	return nil

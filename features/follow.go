@@ -14,10 +14,10 @@ func Follow(s Sites, r Recipe, o Options) (*Prepared, error) {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "rows must have no weights, and classes none of their own, where a recipe is followed")
 	}
 	p := &preparation{Sites: s, Options: o, recipe: r, parts: make([]partition, len(s.Tables)), plain: true}
-	for _, i := range p.here() {
+	for _, i := range p.localSites() {
 		p.schema = newSchema(s.Tables[i], o.Target)
 		for _, name := range o.Names() {
-			if p.place(name) < 0 {
+			if p.columnIndex(name) < 0 {
 				return nil, dsbo.Errorf(dsbo.ErrConfig, "%s has no column %q", p.name(i), name)
 			}
 		}

@@ -31,7 +31,7 @@ func (p *preparation) measure() error {
 	}
 	inputs := len(columns)
 	if p.recipe.Target.Kind != Class {
-		columns = append(columns, p.place(p.Target))
+		columns = append(columns, p.columnIndex(p.Target))
 	}
 	found, err := p.moments(columns)
 	if err != nil {

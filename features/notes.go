@@ -13,7 +13,7 @@ func (e *Encoder) Notes() []string {
 	var notes []string
 	for i := range e.Inputs {
 		in := &e.Inputs[i]
-		if n := in.missing(e.length); n > 0 && !in.Indicator {
+		if n := in.missingRows(e.length); n > 0 && !in.Indicator {
 			as := "the mean"
 			if in.Kind == table.Word {
 				as = "none of its words"
@@ -46,7 +46,7 @@ func (e *Encoder) unknownSparse() (n int, first string) {
 	}
 	for row := range e.length {
 		for _, column := range e.sparse.Indices[e.sparse.Starts[row]:e.sparse.Starts[row+1]] {
-			if e.recipe.place(column) < 0 {
+			if e.recipe.featureOf(column) < 0 {
 				if n++; n == 1 {
 					first = sparseName(int(column) + 1)
 				}
@@ -57,8 +57,8 @@ func (e *Encoder) unknownSparse() (n int, first string) {
 	return n, first
 }
 
-// missing returns how many rows have no value.
-func (in *EncodedInput) missing(rows int) (n int) {
+// missingRows returns how many rows have no value.
+func (in *EncodedInput) missingRows(rows int) (n int) {
 	for row := range rows {
 		if in.column.Missing(row) {
 			n++

@@ -88,7 +88,7 @@ func (p *preparation) compare() (err error) {
 	}
 	for _, name := range p.Names() {
 		if !slices.Contains(names, name) {
-			return dsbo.Errorf(dsbo.ErrConfig, "%s has no column %q; its columns are %s", p.name(p.here()[0]), name, strings.Join(names, ", "))
+			return dsbo.Errorf(dsbo.ErrConfig, "%s has no column %q; its columns are %s", p.name(p.localSites()[0]), name, strings.Join(names, ", "))
 		}
 	}
 	for k, c := range p.schema.Columns {
@@ -104,7 +104,7 @@ func (p *preparation) compare() (err error) {
 	}
 	if p.schema.Sparse > 0 && len(p.recipe.Inputs) > 0 {
 		return dsbo.Errorf(dsbo.ErrConfig, "a table with sparse columns must have no others to learn from; %s has column %s (-drop leaves it out)",
-			p.name(p.here()[0]), p.recipe.Inputs[0].Name)
+			p.name(p.localSites()[0]), p.recipe.Inputs[0].Name)
 	}
 	return p.refuseMissing()
 }
@@ -115,7 +115,7 @@ func (p *preparation) refuseMissing() error {
 		return nil
 	}
 	p.recipe.Missing = NoneMissing
-	for _, i := range p.here() {
+	for _, i := range p.localSites() {
 		for _, k := range p.places {
 			c := p.Tables[i].Columns[k]
 			for row := range p.Tables[i].Rows() {
@@ -128,19 +128,19 @@ func (p *preparation) refuseMissing() error {
 	return nil
 }
 
-// place returns which column has a name.
-func (p *preparation) place(name string) int {
+// columnIndex returns which column has a name.
+func (p *preparation) columnIndex(name string) int {
 	return slices.IndexFunc(p.schema.Columns, func(c columnSchema) bool { return c.Name == name })
 }
 
 // column returns the column of that name of site i.
 func (p *preparation) column(i int, name string) *table.Column {
-	return p.Tables[i].Columns[p.place(name)]
+	return p.Tables[i].Columns[p.columnIndex(name)]
 }
 
 // splitAll splits the rows of the sites that are here.
 func (p *preparation) splitAll() (err error) {
-	for _, i := range p.here() {
+	for _, i := range p.localSites() {
 		if p.parts[i], err = p.partition(i); err != nil {
 			return err
 		}

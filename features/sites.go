@@ -15,8 +15,8 @@ type Sites struct {
 	Seed     uint64           // of the split
 }
 
-// here returns the numbers of the sites of this process.
-func (s Sites) here() (list []int) {
+// localSites returns the numbers of the sites of this process.
+func (s Sites) localSites() (list []int) {
 	for i, t := range s.Tables {
 		if t != nil {
 			list = append(list, i)

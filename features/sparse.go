@@ -24,8 +24,8 @@ type Sparse struct {
 // sparseName is what a sparse column is called, by its number from 1 on.
 func sparseName(column int) string { return "f" + strconv.Itoa(column) }
 
-// place returns the place among the features of a column, from 0 on; -1: it is none.
-func (s *Sparse) place(column int32) int {
+// featureOf returns the place among the features of a column, from 0 on; -1: it is none.
+func (s *Sparse) featureOf(column int32) int {
 	k, known := slices.BinarySearch(s.Indices, int(column)+1)
 	if !known {
 		return -1
@@ -158,7 +158,7 @@ func (p *preparation) sparseFeatures(i int) (tables [sets]*ad.Table, err error) 
 // eachFeature calls f for the features of a row that may not be 0, in their order.
 func eachFeature(r *Sparse, t table.Sparse, row int, f func(place int, v float64)) {
 	for e := t.Starts[row]; e < t.Starts[row+1]; e++ {
-		if place := r.place(t.Indices[e]); place >= 0 {
+		if place := r.featureOf(t.Indices[e]); place >= 0 {
 			f(place, float64(t.Values[e])/r.Scales[place])
 		}
 	}

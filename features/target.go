@@ -12,7 +12,7 @@ import (
 
 // chooseTarget sets the target's kind and checks that each row has one.
 func (p *preparation) chooseTarget() error {
-	c := p.schema.Columns[p.place(p.Target)]
+	c := p.schema.Columns[p.columnIndex(p.Target)]
 	p.recipe.Target = Target{Name: p.Target, Kind: p.Kind}
 	switch {
 	case c.Kind == "":
@@ -25,7 +25,7 @@ func (p *preparation) chooseTarget() error {
 	case p.Kind != Class && c.Kind == table.Word:
 		return dsbo.Errorf(dsbo.ErrConfig, "column %s, the target, must hold numbers to be learned as a %s; it holds words", c.Name, p.Kind)
 	}
-	for _, i := range p.here() {
+	for _, i := range p.localSites() {
 		column := p.column(i, p.Target)
 		for row := range p.Tables[i].Rows() {
 			if column.Missing(row) {
@@ -71,7 +71,7 @@ func (p *preparation) setClasses(ofSites [][]string) error {
 	for _, names := range ofSites {
 		all = append(all, names...)
 	}
-	words := p.schema.Columns[p.place(p.Target)].Kind == table.Word
+	words := p.schema.Columns[p.columnIndex(p.Target)].Kind == table.Word
 	slices.SortFunc(all, func(a, b string) int {
 		if words {
 			return cmp.Compare(a, b)

@@ -15,7 +15,7 @@ func (p *preparation) weigh() error {
 	classes := max(1, len(p.recipe.Target.Classes))
 	unit := 1.0 // of the weights' sums
 	if p.Weight != "" {
-		found, err := p.moments([]int{p.place(p.Weight)})
+		found, err := p.moments([]int{p.columnIndex(p.Weight)})
 		if err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (p *preparation) checkWeights() error {
 	if p.Weight == "" {
 		return nil
 	}
-	for _, i := range p.here() {
+	for _, i := range p.localSites() {
 		c := p.column(i, p.Weight)
 		for row := range p.Tables[i].Rows() {
 			if c.Kind == table.Word || !(c.Number(row) >= 0) {

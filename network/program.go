@@ -50,16 +50,16 @@ func (p Program) Mixable(name, otherName string, other Program) error {
 		if p.Arithmetic == other.Arithmetic {
 			return nil
 		}
-		return p.unlike(name, otherName, other)
+		return p.mismatch(name, otherName, other)
 	}
 	if p.Kernels != other.Kernels && p.Kernels != "" && other.Kernels != "" || p.Architecture != other.Architecture && p.Architecture != "" && other.Architecture != "" {
-		return p.unlike(name, otherName, other)
+		return p.mismatch(name, otherName, other)
 	}
 	return nil
 }
 
-// unlike is the error of processes that round otherwise. What all machines have alike are the plain kernels.
-func (p Program) unlike(name, otherName string, other Program) error {
+// mismatch is the error of processes that round otherwise. What all machines have alike are the plain kernels.
+func (p Program) mismatch(name, otherName string, other Program) error {
 	text := fmt.Sprintf("%s does not compute as %s does: it is %s", name, otherName, p.machine())
 	if p.machine() == other.machine() {
 		return dsbo.Errorf(dsbo.ErrConfig, "%s, as that is, but a small computation has the digest %s, there %s: all processes of a run must be one program by one compiler",

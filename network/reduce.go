@@ -80,7 +80,7 @@ func (j *Joint) Reduce(ctx context.Context, op Op, bits int, words []uint64) err
 		return j.Cause()
 	default:
 	}
-	r, last := j.enter(op, bits, words)
+	r, last := j.contribute(op, bits, words)
 	if last {
 		j.finish(ctx, r)
 	} else if err := Await(ctx, r.final, j.Stopped, j.Cause); err != nil {
@@ -90,8 +90,8 @@ func (j *Joint) Reduce(ctx context.Context, op Op, bits int, words []uint64) err
 	return r.err
 }
 
-// enter adds an agent's words to the reduction under way, and reports whether it is the last agent.
-func (j *Joint) enter(op Op, bits int, words []uint64) (r *reduction, last bool) {
+// contribute adds an agent's words to the reduction under way, and reports whether it is the last agent.
+func (j *Joint) contribute(op Op, bits int, words []uint64) (r *reduction, last bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	r = &j.work[j.next%2]

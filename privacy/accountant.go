@@ -55,7 +55,7 @@ func (a Accountant) Epsilon(delta float64) float64 {
 	}
 	// The classic bound is least at α − 1 = √(log(1/δ)/rate); the least of this one is near, and the function is unimodal there.
 	middle := float64(elementary.Log(elementary.Log(1/delta)/a.rate) / 2)
-	return max(0, min(bound(least(bound, middle-5, middle+5)), a.Classic(delta)))
+	return max(0, min(bound(argmin(bound, middle-5, middle+5)), a.Classic(delta)))
 }
 
 // Classic returns the ε of Mironov's conversion at the best order: rate + 2√(rate log(1/δ)).
@@ -63,8 +63,8 @@ func (a Accountant) Classic(delta float64) float64 {
 	return a.rate + float64(2*math.Sqrt(a.rate*elementary.Log(1/delta)))
 }
 
-// least returns where a function is least between two points, by golden sections.
-func least(f func(float64) float64, lo, hi float64) float64 {
+// argmin returns where a function is least between two points, by golden sections.
+func argmin(f func(float64) float64, lo, hi float64) float64 {
 	const golden = 0.6180339887498949
 	a, b := hi-float64(golden*(hi-lo)), lo+float64(golden*(hi-lo))
 	fa, fb := f(a), f(b)

@@ -49,14 +49,14 @@ func bernoulliExp(r *rand.Rand, numerator uint64, shift int) bool {
 	}
 	// With γ ≤ 1, the first k at which a draw of probability γ/k fails is odd with probability e^{−γ}.
 	for k := uint64(1); ; k++ {
-		if !below(r, numerator, k, shift) {
+		if !bernoulli(r, numerator, k, shift) {
 			return k%2 == 1
 		}
 	}
 }
 
-// below is true with probability numerator/(k·2^shift), for a numerator of at most 2^shift.
-func below(r *rand.Rand, numerator, k uint64, shift int) bool {
+// bernoulli is true with probability numerator/(k·2^shift), for a numerator of at most 2^shift.
+func bernoulli(r *rand.Rand, numerator, k uint64, shift int) bool {
 	// A draw from k·2^shift numbers is one of k, and one of 2^shift: it is below the numerator only if the first one is 0.
 	return r.Uint64N(k) == 0 && (numerator>>shift == 1 || r.Uint64()&(1<<shift-1) < numerator)
 }

@@ -94,7 +94,7 @@ func (f *Figure) plot() (*plot.Plot, []entry) {
 		drawn, samples := s.lines(style, x, y)
 		p.Add(s.bands(style, x, y)...) // below all lines
 		name := s.Name
-		if fit, line := s.fit(style, x, y); line != nil {
+		if fit, line := s.fittedLine(style, x, y); line != nil {
 			name += " (" + fit.label() + ")"
 			drawn = append(drawn, line)
 		}
@@ -204,8 +204,8 @@ func (s *Series) bands(style look, x, y extent) (areas []plot.Plotter) {
 	return areas
 }
 
-// fit returns the fitted line of a series that asks for one and has the points for it, and how it is drawn, else nil.
-func (s *Series) fit(style look, x, y extent) (Line, plot.Plotter) {
+// fittedLine returns the fitted line of a series that asks for one and has the points for it, and how it is drawn, else nil.
+func (s *Series) fittedLine(style look, x, y extent) (Line, plot.Plotter) {
 	l, err := FitLine(s.X, s.Y, x.log, y.log)
 	if !s.Fit || err != nil {
 		return l, nil

@@ -127,7 +127,7 @@ func (s *sheet) add(q quantity, name, title string, gs []group, lines []curve) {
 	}
 	if low, high, out := f.startApart(); out {
 		for i, c := range v.Curves {
-			v.Curves[i] = c.from(1)
+			v.Curves[i] = c.tail(1)
 		}
 		p.Caption += " The start lies outside of the figure, at " + rangeText(low, high) + "."
 	}

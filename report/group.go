@@ -48,8 +48,8 @@ func byProblem(gs []group) (problems [][]group) {
 	return problems
 }
 
-// apart lists the settings in which run i differs from any of the others, those that are wanted, with their values in run i.
-func apart(rs []*Run, i int, wanted func(other *Run, setting string) bool) (words []string) {
+// distinguishing lists the settings in which run i differs from any of the others, those that are wanted, with their values in run i.
+func distinguishing(rs []*Run, i int, wanted func(other *Run, setting string) bool) (words []string) {
 	for _, other := range rs {
 		for _, d := range differences(rs[i], other) {
 			if wanted(other, d.Name) {
@@ -76,7 +76,7 @@ func problemLabels(problems [][]group) (names []string) {
 		firsts = append(firsts, p[0].runs[0])
 	}
 	for i := range firsts {
-		names = append(names, strings.Join(apart(firsts, i, func(_ *Run, setting string) bool {
+		names = append(names, strings.Join(distinguishing(firsts, i, func(_ *Run, setting string) bool {
 			return setting == "agents" || strings.HasPrefix(setting, "problem.")
 		}), ", "))
 	}
@@ -153,7 +153,7 @@ func label(gs []group, i int) string {
 		firsts = append(firsts, g.runs[0])
 	}
 	first := firsts[i]
-	differ := apart(firsts, i, func(other *Run, _ string) bool { return other.method() == first.method() })
+	differ := distinguishing(firsts, i, func(other *Run, _ string) bool { return other.method() == first.method() })
 	switch {
 	case len(differ) == 0:
 		return first.method()
@@ -242,8 +242,8 @@ func (g group) course(of func(*runs.Record) runs.Number, less func(*Run) float64
 	return c
 }
 
-// from returns the curve without its first points.
-func (c curve) from(first int) curve {
+// tail returns the curve without its first points.
+func (c curve) tail(first int) curve {
 	first = min(first, len(c.Y))
 	c.X, c.Y = slices.Clone(c.X), c.Y[first:]
 	for a := range c.X {
@@ -261,12 +261,12 @@ func spread[T any](items []T, of func(T) float64) (mid, low, high float64) {
 	for _, item := range items {
 		vs = append(vs, of(item))
 	}
-	low, high = span(vs)
+	low, high = valueRange(vs)
 	return stat.Median(vs), low, high
 }
 
-// span returns the least and the greatest of the numbers that are known, NaN for none.
-func span(values []float64) (low, high float64) {
+// valueRange returns the least and the greatest of the numbers that are known, NaN for none.
+func valueRange(values []float64) (low, high float64) {
 	vs := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	if len(vs) == 0 {
 		return math.NaN(), math.NaN()

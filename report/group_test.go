@@ -87,7 +87,7 @@ func TestCourse(t *testing.T) {
 				at = append(at, float64(r.Records[i].Phi))
 			}
 		}
-		low, high := span(at)
+		low, high := valueRange(at)
 		if c.Y[i] != stat.Median(at) || c.Low[i] != low || c.High[i] != high {
 			t.Errorf("row %d: %v in [%v, %v], want %v in [%v, %v]", i, c.Y[i], c.Low[i], c.High[i], stat.Median(at), low, high)
 		}
@@ -122,10 +122,10 @@ func TestCourseOfALongRun(t *testing.T) {
 }
 
 func TestSpan(t *testing.T) {
-	if low, high := span([]float64{4, math.NaN(), 1, 2}); low != 1 || high != 4 {
+	if low, high := valueRange([]float64{4, math.NaN(), 1, 2}); low != 1 || high != 4 {
 		t.Errorf("from %v to %v, want 1 to 4", low, high)
 	}
-	if low, high := span([]float64{math.NaN()}); !math.IsNaN(low) || !math.IsNaN(high) {
+	if low, high := valueRange([]float64{math.NaN()}); !math.IsNaN(low) || !math.IsNaN(high) {
 		t.Errorf("from %v to %v, want NaN", low, high)
 	}
 }

@@ -118,7 +118,7 @@ func topics() []topic {
 		return measure[*Run]{title, hint, ofLast(of), show}
 	}
 	change := func(title, set string) measure[*Run] {
-		return measure[*Run]{title, perExample, gain(set, lossChange), signed(number)}
+		return measure[*Run]{title, perExample, gainNumber(set, lossChange), signed(number)}
 	}
 	return []topic{
 		{Name: "Exact values", Hint: "with the lower problem solved to its tolerance", models: true, measures: []measure[*Run]{
@@ -134,7 +134,7 @@ func topics() []topic {
 		{Name: "Tuned against the best constant", Hint: "differences over the same examples, tuned less constant",
 			models: true, paired: true, measures: []measure[*Run]{
 				change("Change of test loss", runs.Test),
-				{"Change of test accuracy", "percentage points", gain(runs.Test, accuracyChange), signed(percentPoints)},
+				{"Change of test accuracy", "percentage points", gainNumber(runs.Test, accuracyChange), signed(percentPoints)},
 				change("Change of held-out loss", runs.HeldOut),
 				change("Change of validation loss", runs.Validation),
 			}},

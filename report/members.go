@@ -37,7 +37,7 @@ func membersTable(r *Run) *table {
 	for _, c := range r.Changes {
 		why := strings.Join(c.Why, "; ")
 		if why == "" {
-			why = changed(before, c.Members)
+			why = memberChanges(before, c.Members)
 		}
 		t.Rows = append(t.Rows, []cell{
 			numberCell(float64(c.Epoch), count), numberCell(float64(c.Iteration), count), textCell(ranges(c.Members)),
@@ -48,8 +48,8 @@ func membersTable(r *Run) *table {
 	return t
 }
 
-// changed says which agents left and which came, such as "agents 2, 3 left".
-func changed(before, after []int) string {
+// memberChanges says which agents left and which came, such as "agents 2, 3 left".
+func memberChanges(before, after []int) string {
 	not := func(all, of []int) (rest []int) {
 		for _, i := range all {
 			if !slices.Contains(of, i) {

@@ -181,7 +181,7 @@ type ownProblem struct {
 	Reduce string `json:"reduce"` // "sum" or "mean": how the losses of an agent's examples are put together
 }
 
-func (r *Run) own() (p ownProblem) {
+func (r *Run) ownProblem() (p ownProblem) {
 	if json.Unmarshal(r.Config.Problem, &p) != nil {
 		return ownProblem{} // settings of another form
 	}
@@ -193,7 +193,7 @@ const meanPerExample = ", mean per example"
 
 // phiUnit says over what Φ adds up, as far as the problem's settings tell.
 func (r *Run) phiUnit() string {
-	switch own := r.own(); {
+	switch own := r.ownProblem(); {
 	case own.Reduce == "sum":
 		return ", sum over an agent's examples"
 	case own.Reduce == "mean", own.Model != "":

@@ -65,8 +65,8 @@ func (r *Run) phiGain() float64 { return r.tunedPhi() - r.bestConstant().Phi }
 // relativeGain is that difference as a share of the constant's Φ.
 func (r *Run) relativeGain() float64 { return r.phiGain() / math.Abs(r.bestConstant().Phi) }
 
-// gain returns a number of the verdict's comparison on one set of examples, NaN if there is none.
-func gain(set string, of func(runs.Gain) runs.Number) func(*Run) float64 {
+// gainNumber returns a number of the verdict's comparison on one set of examples, NaN if there is none.
+func gainNumber(set string, of func(runs.Gain) runs.Number) func(*Run) float64 {
 	return func(r *Run) float64 {
 		if r.Summary != nil {
 			for _, g := range r.Summary.Verdict.Gains {
@@ -150,7 +150,7 @@ func (g group) changes() string {
 	for _, m := range []struct {
 		name string
 		of   func(*Run) float64
-	}{{"test loss ", gain(runs.Test, relativeLoss)}, {"Φ ", (*Run).relativeGain}} {
+	}{{"test loss ", gainNumber(runs.Test, relativeLoss)}, {"Φ ", (*Run).relativeGain}} {
 		mid, low, high := spread(g.runs, m.of)
 		text := m.name + show(mid)
 		if show(low) != show(high) {

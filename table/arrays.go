@@ -66,7 +66,7 @@ func chosen(in *Input, cols int, o Options) ([]*maker, error) {
 	for j := range names {
 		names[j] = strconv.Itoa(j + 1)
 	}
-	keep, reason := o.kept(names)
+	keep, reason := o.keptColumns(names)
 	if reason != "" {
 		return nil, in.fail(0, "", "%s", reason)
 	}

@@ -29,7 +29,7 @@ func (csvFormat) Read(in *Input, o Options) (*Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		again, err := pass.settle()
+		again, err := pass.decideKinds()
 		if err != nil {
 			return nil, err
 		}
@@ -82,7 +82,7 @@ func newLayout(in *Input, o Options) (*layout, error) {
 	if s.decimal == s.separator {
 		return nil, in.fail(0, "", "the separator must not be the decimal sign; both are %q", s.decimal)
 	}
-	l := &layout{in: in, dialect: s.dialect, skip: s.begin, lines: s.lines[0] - 1, missing: o.missing(), most: o.maxWords()}
+	l := &layout{in: in, dialect: s.dialect, skip: s.begin, lines: s.lines[0] - 1, missing: o.missingWords(), most: o.maxWords()}
 	from := 0
 	if o.Header == HeaderYes || o.Header == HeaderAuto && s.hasHeader() {
 		from = 1
@@ -112,7 +112,7 @@ func (l *layout) name(s sample, from int, o Options) error {
 		}
 		seen[names[i]] = i
 	}
-	keep, reason := o.kept(names)
+	keep, reason := o.keptColumns(names)
 	if reason != "" {
 		return l.in.fail(0, "", "%s", reason)
 	}

@@ -38,7 +38,7 @@ func (d dialect) field(data []byte, at int) (text []byte, next int, last bool, r
 		}
 		return nil, 0, false, "a quote stands within a value: such a value must be in quotes, with its own quotes doubled"
 	}
-	next, last, _ = d.after(data, end)
+	next, last, _ = d.fieldEnd(data, end)
 	return text, next, last, ""
 }
 
@@ -59,7 +59,7 @@ func (d dialect) quoted(data []byte, at int) (text []byte, next int, last bool, 
 		if text = append(text, data[begin:end]...); !copied {
 			text = data[begin:end]
 		}
-		next, last, ok := d.after(data, end+1)
+		next, last, ok := d.fieldEnd(data, end+1)
 		if !ok {
 			return nil, 0, false, "a closing quote must be followed by a separator or the end of the line"
 		}
@@ -67,9 +67,9 @@ func (d dialect) quoted(data []byte, at int) (text []byte, next int, last bool, 
 	}
 }
 
-// after reads what must be behind a field: a separator, or the end of the record. It returns where the next field or record
+// fieldEnd reads what must be behind a field: a separator, or the end of the record. It returns where the next field or record
 // begins, and whether the record ends; ok is false where anything else stands there.
-func (d dialect) after(data []byte, at int) (next int, last, ok bool) {
+func (d dialect) fieldEnd(data []byte, at int) (next int, last, ok bool) {
 	for at < len(data) && (data[at] == ' ' || data[at] == '\t' && d.separator != '\t') {
 		at++
 		if d.separator == ' ' {

@@ -15,13 +15,13 @@ type FileError struct {
 	Reason string // which may tell a value
 }
 
-func (e *FileError) Error() string { return e.place() + ": " + e.Reason }
+func (e *FileError) Error() string { return e.location() + ": " + e.Reason }
 
 // Shared implements [dsbo.Confidential]: the place alone.
-func (e *FileError) Shared() string { return e.place() + ": its own log says what is wrong there" }
+func (e *FileError) Shared() string { return e.location() + ": its own log says what is wrong there" }
 
-// place says where the error is.
-func (e *FileError) place() string {
+// location says where the error is.
+func (e *FileError) location() string {
 	where := e.File
 	if where == "" {
 		where = "input"

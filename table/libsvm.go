@@ -26,7 +26,7 @@ func (svmFormat) Match(start []byte) bool {
 		lines = lines[:len(lines)-1] // which may be a part of a line
 	}
 	for _, line := range lines {
-		fields := bytes.Fields(uncommented(line))
+		fields := bytes.Fields(withoutComment(line))
 		for i, field := range fields {
 			index, value, paired := bytes.Cut(field, []byte{':'})
 			if !paired {
@@ -42,8 +42,8 @@ func (svmFormat) Match(start []byte) bool {
 	return pairs > 0
 }
 
-// uncommented returns a line without what follows #.
-func uncommented(line []byte) []byte {
+// withoutComment returns a line without what follows #.
+func withoutComment(line []byte) []byte {
 	line, _, _ = bytes.Cut(line, []byte{'#'})
 	return line
 }
@@ -121,7 +121,7 @@ func (r *svmReader) read() error {
 		}
 		for line := range bytes.Lines(data) {
 			rows := len(r.Starts) - 1
-			if reason := r.line(uncommented(line)); reason != "" {
+			if reason := r.line(withoutComment(line)); reason != "" {
 				return r.in.fail(number, "", "%s", reason)
 			}
 			if len(r.Starts)-1 > rows {

@@ -19,7 +19,7 @@ type maker struct {
 
 // newMaker begins a column of a kind, with a unit if it is one of times.
 func newMaker(name string, kind Kind, unit string, o Options) *maker {
-	return &maker{column: &Column{Name: name, Kind: kind, Unit: unit}, most: o.maxWords(), missing: o.missing()}
+	return &maker{column: &Column{Name: name, Kind: kind, Unit: unit}, most: o.maxWords(), missing: o.missingWords()}
 }
 
 // number appends a number, NaN where it is missing; in a column of words, its text. The reason of an error is "" where there is none.
@@ -57,7 +57,7 @@ func (m *maker) word(text []byte) (reason string) {
 	code := int32(-1)
 	if !missing {
 		var fits bool
-		if code, fits = m.words.place(text, m.most); !fits {
+		if code, fits = m.words.wordPlace(text, m.most); !fits {
 			return tooMany(m.most, string(text))
 		}
 	}

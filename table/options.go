@@ -74,8 +74,8 @@ func (o Options) maxWords() int {
 	return mostWords
 }
 
-// missing is the set of words that stand for a missing value.
-func (o Options) missing() map[string]bool {
+// missingWords is the set of words that stand for a missing value.
+func (o Options) missingWords() map[string]bool {
 	list := o.Missing
 	if list == nil {
 		list = MissingWords
@@ -87,8 +87,8 @@ func (o Options) missing() map[string]bool {
 	return set
 }
 
-// kept reports which columns of a file are to be read. The reason of an error is "" if the options fit the names.
-func (o Options) kept(names []string) (keep []bool, reason string) {
+// keptColumns reports which columns of a file are to be read. The reason of an error is "" if the options fit the names.
+func (o Options) keptColumns(names []string) (keep []bool, reason string) {
 	for _, name := range slices.Concat(o.Keep, o.Drop) {
 		if !slices.Contains(names, name) {
 			return nil, fmt.Sprintf("there is no column %q; %s", name, listed(names))

@@ -40,7 +40,7 @@ func (parquetFormat) Read(in *Input, o Options) (t *Table, err error) {
 	for _, field := range p.Schema().Fields() {
 		names = append(names, field.Name())
 	}
-	keep, reason := o.kept(names)
+	keep, reason := o.keptColumns(names)
 	if reason != "" {
 		return nil, in.fail(0, "", "%s", reason)
 	}
@@ -77,7 +77,7 @@ func readParquet(p *parquet.File, field parquet.Field, o Options, check func(col
 	if err != nil {
 		return nil, err
 	}
-	kind, unit, err := decode.as(o.Kinds[field.Name()])
+	kind, unit, err := decode.readAs(o.Kinds[field.Name()])
 	if err != nil {
 		return nil, err
 	}

@@ -100,8 +100,8 @@ func decimalOf(kind parquet.Kind, scale int) func(parquet.Value) float64 {
 	}
 }
 
-// as returns the kind and unit of a column that is to be of some kind; "": of its own.
-func (d decoder) as(kind Kind) (Kind, string, error) {
+// readAs returns the kind and unit of a column that is to be of some kind; "": of its own.
+func (d decoder) readAs(kind Kind) (Kind, string, error) {
 	switch {
 	case kind == "" || kind == d.kind:
 		return d.kind, d.unit, nil

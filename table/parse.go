@@ -74,7 +74,7 @@ func (p *part) repeatsHeader(at int) bool {
 	if p.header == nil || !bytes.HasPrefix(p.data[at:], p.header) {
 		return false
 	}
-	_, _, ok := p.after(p.data, at+len(p.header))
+	_, _, ok := p.fieldEnd(p.data, at+len(p.header))
 	return ok
 }
 
@@ -84,7 +84,7 @@ func (p *part) record(at, line int) (next int, err error) {
 	for last := false; !last; j++ {
 		if j < len(p.columns) && p.columns[j].easy {
 			if v, n := leadingNumber(p.data[at:], p.decimal); n > 0 {
-				if next, end, ok := p.after(p.data, at+n); ok {
+				if next, end, ok := p.fieldEnd(p.data, at+n); ok {
 					p.columns[j].numbers = append(p.columns[j].numbers, v)
 					at, last = next, end
 					continue
@@ -129,7 +129,7 @@ func (p *part) value(j int, text []byte, line int) {
 		code := int32(-1)
 		if !missing {
 			var fits bool
-			if code, fits = c.words.place(text, p.most); !fits {
+			if code, fits = c.words.wordPlace(text, p.most); !fits {
 				c.tally.crowded.set(line, text)
 				code = -1
 			}

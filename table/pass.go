@@ -120,7 +120,7 @@ func (p *pass) translate(j int, c *partColumn) {
 		}
 		if c.whole[code] < 0 {
 			word := c.words.words[code]
-			place, fits := p.words[j].place([]byte(word), p.most)
+			place, fits := p.words[j].wordPlace([]byte(word), p.most)
 			if !fits {
 				p.tallies[j].crowded.set(1, []byte(word))
 				continue

@@ -14,7 +14,7 @@ func (t *Table) Pick(rows []int) *Table {
 	}
 	if t.lines != nil {
 		for k, row := range rows {
-			p.lines.add(k, t.lines.of(row))
+			p.lines.add(k, t.lines.lineOf(row))
 		}
 	}
 	s := t.Sparse

@@ -53,9 +53,9 @@ func (t *tally) add(later tally) {
 	}
 }
 
-// settle decides whether the columns are of the kinds that they were read with. Where not, it sets others and returns true, or an error for
+// decideKinds decides whether the columns are of the kinds that they were read with. Where not, it sets others and returns true, or an error for
 // values that are none of their column's kind.
-func (p *pass) settle() (again bool, err error) {
+func (p *pass) decideKinds() (again bool, err error) {
 	for j, made := range p.made {
 		if made == nil {
 			continue
@@ -112,7 +112,7 @@ func (p *pass) decideWords(j int) (valueKind, error) {
 		for _, other := range []valueKind{{kind: Number}, {Time, days}, {Time, seconds}} {
 			alike := 0
 			for i, word := range made.Words {
-				if other.holds([]byte(word), p.decimal) {
+				if other.accepts([]byte(word), p.decimal) {
 					alike += counts[i]
 				}
 			}
@@ -128,8 +128,8 @@ func (p *pass) decideWords(j int) (valueKind, error) {
 	return c.valueKind, nil
 }
 
-// holds reports whether a text can be a value of this kind.
-func (k valueKind) holds(text []byte, decimal byte) bool {
+// accepts reports whether a text can be a value of this kind.
+func (k valueKind) accepts(text []byte, decimal byte) bool {
 	if k.kind == Number {
 		_, f := numberOf(text, decimal)
 		return f != anyText

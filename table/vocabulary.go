@@ -8,8 +8,8 @@ type vocabulary struct {
 	places map[string]int32
 }
 
-// place returns the place of a word, a new one for a new word; false if it would be one more than the most.
-func (v *vocabulary) place(word []byte, most int) (int32, bool) {
+// wordPlace returns the place of a word, a new one for a new word; false if it would be one more than the most.
+func (v *vocabulary) wordPlace(word []byte, most int) (int32, bool) {
 	place, known := v.places[string(word)]
 	if known {
 		return place, true

@@ -42,7 +42,7 @@ func (c Client) connect(ctx context.Context, to *int) (net.Conn, error) {
 	}
 	id := c.Identity()
 	r := request{Run: c.Run, Agent: id.Agent, To: to}
-	err = within(ctx, conn, func() error {
+	err = withContext(ctx, conn, func() error {
 		nonce, err := readNonce(conn)
 		if err == nil {
 			err = r.sign(id, nonce)
@@ -61,14 +61,14 @@ func (c Client) connect(ctx context.Context, to *int) (net.Conn, error) {
 // await waits for the relay's answer, on a connection that it closes if that is a refusal.
 func (c Client) await(ctx context.Context, conn net.Conn, to int) (net.Conn, error) {
 	var line string
-	err := within(ctx, conn, func() (err error) {
+	err := withContext(ctx, conn, func() (err error) {
 		line, err = readLine(conn)
 		return err
 	})
 	switch {
 	case err == nil && line == joined:
 		return conn, nil
-	case err == nil && line == absent(to):
+	case err == nil && line == absentText(to):
 		err = ErrAbsent
 	case err == nil:
 		err = fmt.Errorf("%q", line)
@@ -80,11 +80,11 @@ func (c Client) await(ctx context.Context, conn net.Conn, to int) (net.Conn, err
 	return nil, fmt.Errorf("relay %s: %w", c.Address, err)
 }
 
-// absent is what the relay answers where an agent does not wait.
-func absent(to int) string { return fmt.Sprintf("agent %d %v", to, ErrAbsent) }
+// absentText is what the relay answers where an agent does not wait.
+func absentText(to int) string { return fmt.Sprintf("agent %d %v", to, ErrAbsent) }
 
-// within does something with a connection, whose reads and writes fail when ctx ends. Afterwards they do no longer.
-func within(ctx context.Context, conn net.Conn, do func() error) error {
+// withContext does something with a connection, whose reads and writes fail when ctx ends. Afterwards they do no longer.
+func withContext(ctx context.Context, conn net.Conn, do func() error) error {
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	err := do()
 	if !stop() { // it has ended

@@ -250,12 +250,12 @@ func TestBounds(t *testing.T) {
 		t.Errorf("error %v beside strangers that say nothing; the agent must be served", err)
 	}
 	r := &relay{Options: Options{Connections: 2}, inside: 2}
-	if err := r.enter(3); err == nil || !strings.Contains(err.Error(), "there are 2 connections, and may be no more") {
+	if err := r.admit(3); err == nil || !strings.Contains(err.Error(), "there are 2 connections, and may be no more") {
 		t.Errorf("error %v for one too many", err)
 	}
 	r = &relay{Options: Options{Connections: 200}, agents: map[int]int{3: agentConnections - 1}}
-	must.OK(r.enter(3))
-	if err := r.enter(3); err == nil || !strings.Contains(err.Error(), "agent 3 has 128 connections") {
+	must.OK(r.admit(3))
+	if err := r.admit(3); err == nil || !strings.Contains(err.Error(), "agent 3 has 128 connections") {
 		t.Errorf("error %v for an agent with too many", err)
 	}
 }

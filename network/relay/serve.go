@@ -146,7 +146,7 @@ func (r *relay) serve(stranger *entrance.Conn) {
 	conn := stranger.Conn // which can end one of its directions
 	q, err := r.greet(conn)
 	if err == nil {
-		err = r.enter(q.Agent)
+		err = r.admit(q.Agent)
 	}
 	if err != nil {
 		r.Log.Warn("refused a connection", "from", conn.RemoteAddr().String(), "reason", plain.Text(err.Error()))
@@ -162,7 +162,7 @@ func (r *relay) serve(stranger *entrance.Conn) {
 	}
 	w := r.call(place{q.Run, *q.To})
 	if w == nil {
-		answer(conn, absent(*q.To))
+		answer(conn, absentText(*q.To))
 		return
 	}
 	defer close(w.done)
@@ -204,8 +204,8 @@ func answer(conn net.Conn, line string) bool {
 	return err == nil
 }
 
-// enter counts a connection of an agent, unless it has too many.
-func (r *relay) enter(agent int) error {
+// admit counts a connection of an agent, unless it has too many.
+func (r *relay) admit(agent int) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.inside >= r.Connections {
