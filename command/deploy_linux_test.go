@@ -71,7 +71,7 @@ func TestKubernetesSite(t *testing.T) {
 		flags = append(flags, a[1])
 	}
 	p := testProgram()
-	o, _, err := p.parseSite(must.Get(p.findTask("tune")), append(flags, "-cluster="+file), io.Discard)
+	o, _, err := p.parseSite(must.Get(p.findTask("TASK", "tune")), append(flags, "-cluster="+file), io.Discard)
 	if err != nil || o.agent != 2 || !slices.Equal(o.own, []string{"-data=/data/ours.csv"}) || o.log != "json" {
 		t.Errorf("%q: agent %d, own flags %q, %v", flags, o.agent, o.own, err)
 	}

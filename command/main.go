@@ -164,8 +164,8 @@ func (p *program) taskVerb(t experiment.Task) action {
 	}
 }
 
-// findTask returns the task of that name.
-func (p *program) findTask(name string) (experiment.Task, error) {
+// findTask returns the task of a name that field has, a field of a file or an argument.
+func (p *program) findTask(field, name string) (experiment.Task, error) {
 	var names []string
 	for _, t := range p.tasks {
 		if t.Name() == name {
@@ -174,12 +174,12 @@ func (p *program) findTask(name string) (experiment.Task, error) {
 		names = append(names, t.Name())
 	}
 	return nil, dsbo.Errorf(dsbo.ErrConfig,
-		`"task" must be %s; it is %q%s`, strings.Join(names, " or "), name, cli.Suggest("", name, names))
+		"%s must be %s; it is %q%s", field, strings.Join(names, " or "), name, cli.Suggest("", name, names))
 }
 
 // checkTask returns an error if a cluster file's task is unknown or its flags cannot work, on its graph.
 func (p *program) checkTask(task string, flags []string, g *network.Graph) error {
-	t, err := p.findTask(task)
+	t, err := p.findTask(`"task"`, task)
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func (p *program) plan(ctx context.Context, args []string, stdout, stderr io.Wri
 	if task == "" {
 		return dsbo.Errorf(dsbo.ErrConfig, "a task is required: %s", strings.Join(p.taskNames(), " or "))
 	}
-	t, err := p.findTask(task)
+	t, err := p.findTask("TASK", task)
 	if err != nil {
 		return err
 	}

@@ -195,7 +195,7 @@ func (o *agentOptions) exchangeConfig(c *cluster.Cluster, s *screen) dsbogrpc.Co
 
 // agentJob makes the agent's job.
 func (p *program) agentJob(o *agentOptions, c *cluster.Cluster) (*experiment.Job, error) {
-	t, err := p.findTask(c.Task)
+	t, err := p.findTask(`"task"`, c.Task)
 	if err != nil {
 		return nil, err
 	}

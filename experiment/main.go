@@ -53,6 +53,9 @@ func ParseAs(name string, t Task, args []string, help io.Writer) (*Job, error) {
 	j := &Job{Task: t, Settings: s, name: name, presets: append([]Preset{tuned()}, t.Presets()...), task: map[string]any{}, shaping: map[string]string{}}
 	f := cli.NewFlags(name, capitalized(t.About()), presetsHelp(withPrivate(j.presets)))
 	f.Example = name + " -K 20 -out runs/first"
+	if e, ok := t.(Exampler); ok {
+		f.Example = name + " " + e.Example()
+	}
 	t.Flags(f.FlagSet)
 	f.VisitAll(func(fl *flag.Flag) { j.task[fl.Name] = nil })
 	f.Group("Task", slices.Sorted(maps.Keys(j.task))...)

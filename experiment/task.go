@@ -121,6 +121,12 @@ type Chooser interface {
 	Preset() string
 }
 
+// An Exampler is a [Task] whose command line needs flags of its own, which the example of the help then has.
+type Exampler interface {
+	// Example returns the flags of a short command line.
+	Example() string
+}
+
 // A Checker is a [Task] that can check its flags before it loads anything.
 type Checker interface {
 	// Check returns an error that matches dsbo.ErrConfig for the first flag whose value cannot work, else nil.

@@ -59,6 +59,9 @@ func (l *list) Set(text string) error {
 
 func (*tune) Name() string { return "tune" }
 
+// Example implements [experiment.Exampler], with the files that the verb init makes.
+func (*tune) Example() string { return "-data 'site{agent}.csv' -target diagnosis -drop patient -out model" }
+
 func (*tune) About() string {
 	return `tune the penalties of a model over tables that stay where they are
 
@@ -75,7 +78,7 @@ func (t *tune) Flags(f *flag.FlagSet) {
 	f.Var(&t.drop, "drop", "`columns` to leave out, with commas between")
 	f.Var(&t.words, "words", "`columns` of words, with commas between, whose words look like numbers")
 	f.StringVar(&t.weight, "weight", "", "`column` of the rows' weights (default: all rows weigh alike)")
-	f.StringVar(&t.kind, "task", auto, "what the target is: classification, regression or count; auto takes words, and whole numbers of at most 20 values, for classes")
+	f.StringVar(&t.kind, "task", auto, "`kind` of the target: classification, regression or count; auto takes words, and whole numbers of at most 20 values, for classes")
 	f.StringVar(&t.loss, "loss", squared, "`loss` of a regression: squared, or huber, which outliers pull less")
 	f.BoolVar(&t.balance, "balance", false, "give all classes the same weight in training and validation")
 	f.StringVar(&t.model, "model", linear, "`name` of the model: linear (softmax, or regression), or mlp, a network")
