@@ -69,6 +69,17 @@ var layer = map[string]int{
 	"cmd":     9, "benchmarks": 9, "examples": 9,
 }
 
+// TestLayoutIsTold checks that README's layout has all folders that have a layer.
+func TestLayoutIsTold(t *testing.T) {
+	_, layout, _ := strings.Cut(string(must.Get(os.ReadFile("README.md"))), "\n## Layout\n")
+	layout, _, _ = strings.Cut(layout, "\n## ")
+	for dir := range layer {
+		if dir != "." && !strings.Contains(layout, " "+dir+"/") {
+			t.Errorf("README's layout must have %s/", dir)
+		}
+	}
+}
+
 var beside = map[string][]string{
 	"algo":   {"network", "models"}, // algotest alone: see TestFreeOf
 	"models": {"data"},              // an agent's oracle is a model over the agent's examples

@@ -50,8 +50,10 @@
 //	an exact average             network/average.go; fixed.go makes whole numbers, reduce.go sums them, polynomial.go has W alone
 //	the spanning tree            network/tree.go
 //	who takes part               membership: log.go has the changes, epoch.go who is there after them; network/members.go makes W of it
+//	how members are decided on   membership/council: seat.go, propose.go and compose.go; network/grpc/chamber.go carries its messages
 //	a wire                       network/codec.go encodes, round.go rounds, wiremix.go feeds errors back
 //	who connects to whom         network/grpc/config.go; network/relay for those that nobody can reach
+//	who sends what it must not   internal/entrance bounds strangers; network/grpc/offence.go bars neighbours
 //	masks                        network/grpc/mask.go and keys.go; what they hide: network/grpc/doc.go, "Masks"
 //	penalty and diagonal         models/diagonal.go, by what a model tells of itself
 //	Gauss-Newton products        ad/gaussnewton.go, of outputs that a loss marks
@@ -88,6 +90,8 @@
 //	what x is, in words          models/meaning.go
 //	the verdict's words          runs/verdict.go; report/verdict.go shows them
 //	what is sent, counted        train/meter.go for the method, average.go for the rest; runs/usage.go and verdict.go hold it
+//	what a monitor sees          command/monitor.go has /healthz, command/metrics.go what Prometheus reads
+//	how good predictions are     assess counts at each site, report/assessment.go draws it
 //	the time left                experiment/pace.go; internal/cli/progress.go draws the bar
 //	changes in one process       experiment/members.go reads -membership; report/members.go shows the changes
 //	the page                     report/page.go, page.html and page.js; report/uplot is the library of its curves
