@@ -60,7 +60,9 @@ func (l *list) Set(text string) error {
 func (*tune) Name() string { return "tune" }
 
 // Example implements [experiment.Exampler], with the files that the verb init makes.
-func (*tune) Example() string { return "-data 'site{agent}.csv' -target diagnosis -drop patient -out model" }
+func (*tune) Example() string {
+	return "-data 'site{agent}.csv' -target diagnosis -drop patient -out model"
+}
 
 func (*tune) About() string {
 	return `tune the penalties of a model over tables that stay where they are
