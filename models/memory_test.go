@@ -42,4 +42,5 @@ func TestLiveVectors(t *testing.T) {
 		t.Errorf("the oracle holds %.1f vectors of the length of y, want at most 12", vectors)
 	}
 	runtime.KeepAlive(o)
+	runtime.KeepAlive([][]float64{x, y, v, dx, dy})
 }
