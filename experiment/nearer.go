@@ -24,7 +24,7 @@ func (f *finder) nearer(ctx context.Context, tuned, rival *model) (*model, []str
 		if nearer.objective() < rival.objective() {
 			break
 		}
-		share /= 2
+		share = float64(share / 2)
 		x := slices.Clone(rival.x)
 		vec.Comb(x, 1-share, x, share, tuned.x)
 		nearer = newModel(tuned.Name, runs.Unknown(), x)
