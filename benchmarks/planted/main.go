@@ -1,11 +1,13 @@
-// Command planted proves the tests: it plants bugs, one after the other, in a copy of the repository, and says which test finds
-// each.
+// Command planted proves the tests: it plants bugs in the module, one after the other, and says which test finds each.
 //
 //	go run ./benchmarks/planted
 //
 // A bug is a text of a file in place of another one, so that it moves with the code around it. One whose old text is not in its
-// file exactly once is an error, which TestPlanted finds: whoever changes that code says how the bug looks from then on. The
-// copy is of the last commit. The exit code is 1 if a bug is not found.
+// file exactly once is an error, which TestPlanted finds: whoever changes that code says how the bug looks from then on. No file
+// is changed: the go command builds and tests the module with the bug from an overlay.
+//
+// Each bug names the test that finds it, of those that "go test ./..." runs, and the command runs that one; before, all of these tests
+// have to pass without a bug. With -wide all tests of the packages look for it, with -seeds the simulator's. The exit code is 1 if a bug is not found.
 package main
 
 import (
@@ -13,7 +15,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -24,47 +25,13 @@ import (
 
 func main() { os.Exit(cli.Main("planted", command)) }
 
-// An edit makes a bug of right code.
-type edit struct {
-	file     string
-	old, new string
-}
-
-// A bug is one that somebody could write.
-type bug struct {
-	name  string
-	edits []edit
-	// packages are those whose tests have to find it, if the simulator does not, those that take least first.
-	packages []string
-}
-
-// apply returns the files of a folder with the bug in them, by their names.
-func (b bug) apply(root string) (map[string]string, error) {
-	files := map[string]string{}
-	for _, e := range b.edits {
-		text, ok := files[e.file]
-		if !ok {
-			data, err := os.ReadFile(filepath.Join(root, e.file))
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", b.name, err)
-			}
-			text = string(data)
-		}
-		if n := strings.Count(text, e.old); n != 1 {
-			return nil, fmt.Errorf("%s: %s must have this once; it has it %d times:\n%s", b.name, e.file, n, e.old)
-		}
-		files[e.file] = strings.Replace(text, e.old, e.new, 1)
-	}
-	return files, nil
-}
-
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	f := cli.NewFlags("planted", "planted plants bugs in a copy of the repository, and says which test finds each.", "")
+	f := cli.NewFlags("planted", "planted plants bugs, and says which test finds each.", "")
 	only := f.String("only", "", "`part` of the names of the bugs that are planted; \"\": all are")
-	limit := f.Duration("limit", 5*time.Minute, "`time` that the tests of a package may take")
-	seeds := f.Int("seeds", 150, "`number` of seeds that the simulator runs, before the tests of packages; 0: none")
-	alone := f.Bool("alone", false, "run the simulator alone")
-	f.Group("Bugs", "only", "limit", "seeds", "alone")
+	limit := f.Duration("limit", 3*time.Minute, "`time` that the tests of a package may take")
+	wide := f.Bool("wide", false, "run all tests of the packages that own the code, rather than the one test that is known to find the bug")
+	seeds := f.Int("seeds", 0, "`number` of seeds that the simulator runs, and no test of a package; 0: none")
+	f.Group("Bugs", "only", "limit", "wide", "seeds")
 	if err := f.Parse(args, stdout); err != nil {
 		return err
 	}
@@ -72,46 +39,42 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if len(chosen) == 0 {
 		return dsbo.Errorf(dsbo.ErrConfig, "-only must be part of a bug's name; no name has %q", *only)
 	}
-	c, err := newCopy(ctx, *limit)
+	p, err := newPlanter(ctx, *limit)
 	if err != nil {
 		return err
 	}
-	defer c.remove()
+	defer p.close()
+	if !*wide && *seeds == 0 {
+		if err := p.control(ctx, chosen); err != nil {
+			return err
+		}
+	}
 	found := 0
 	for _, b := range chosen {
+		tests := b.narrow()
+		switch {
+		case *seeds > 0:
+			tests = simulated(*seeds)
+		case *wide:
+			tests = b.wide()
+		}
 		began := time.Now()
-		by, err := c.find(ctx, b, b.tests(*seeds, *alone))
+		finding, err := p.find(ctx, b, tests)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			by = "not planted: " + cli.OneLine(err)
-		case by == "":
-			by = "NOT FOUND"
+			finding.by = "not planted: " + cli.OneLine(err)
+		case finding.by == "":
+			finding.by = "NOT FOUND"
 		default:
 			found++
 		}
-		fmt.Fprintf(stdout, "| %s | %s | %.0f s |\n", b.name, by, time.Since(began).Seconds())
+		fmt.Fprintf(stdout, "| %s | %s | %s | %.0f |\n", b.name, finding.by, finding.took, time.Since(began).Seconds())
 	}
 	fmt.Fprintf(stdout, "%d of %d found\n", found, len(chosen))
 	if found < len(chosen) {
 		return fmt.Errorf("%d bugs are not found", len(chosen)-found)
 	}
 	return nil
-}
-
-// tests returns the tests that have to find the bug, as arguments of go test: of packages first those of -short, then all.
-func (b bug) tests(seeds int, alone bool) (all [][]string) {
-	if seeds > 0 {
-		all = append(all, []string{"./simulate", "-run=TestSeeds", fmt.Sprintf("-seeds=%d", seeds)})
-	}
-	if alone {
-		return all
-	}
-	for _, more := range [][]string{{"-short"}, nil} {
-		for _, p := range b.packages {
-			all = append(all, append([]string{"./" + p}, more...))
-		}
-	}
-	return all
 }

@@ -3,12 +3,18 @@ package main
 import (
 	"go/parser"
 	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+
+	"dsbo/internal/must"
 )
 
-// TestPlanted: each bug can be planted in the code as it is, has a name of its own, and leaves code that can be read.
+// TestPlanted: each bug can be planted in the code as it is, has a name of its own and a test that is there, and leaves code that can
+// be read.
 func TestPlanted(t *testing.T) {
-	seen := map[string]bool{}
+	seen, tests := map[string]bool{}, map[string]string{} // tests by folder
 	for _, b := range bugs() {
 		if seen[b.name] {
 			t.Errorf("two bugs are %q", b.name)
@@ -17,6 +23,15 @@ func TestPlanted(t *testing.T) {
 		files, err := b.apply("../..")
 		if err != nil {
 			t.Error(err)
+		}
+		folder, test := folderOf(b.test)
+		if _, read := tests[folder]; !read {
+			for _, file := range must.Get(filepath.Glob(filepath.Join("../..", folder, "*_test.go"))) {
+				tests[folder] += string(must.Get(os.ReadFile(file)))
+			}
+		}
+		if !strings.Contains(tests[folder], "\nfunc "+test+"(t *testing.T)") {
+			t.Errorf("%s: there is no %s in %s", b.name, test, folder)
 		}
 		for name, text := range files {
 			if _, err := parser.ParseFile(token.NewFileSet(), name, text, 0); err != nil {

@@ -123,6 +123,23 @@ func TestVectorsOutOfOrder(t *testing.T) {
 	}
 }
 
+// TestVectorsThatDoNotCount: one that came before, and one of an exchange that this agent has not come to. A hello asks for the next one.
+func TestVectorsThatDoNotCount(t *testing.T) {
+	m, _ := pathAgent(nil)
+	s := attached(m, 0, 0, 0)
+	deliver(s, vectorOfOne(0, 5))
+	if s.e.handle(decoded(vectorOfOne(1, 5))) == nil || s.e.received != 1 {
+		t.Errorf("%d vectors have come before the first was sent; there must be 1", s.e.received)
+	}
+	publish(m, 0)
+	if deliver(s, vectorOfOne(0, 5)); s.e.received != 1 {
+		t.Errorf("%d vectors have come, one of them twice; there must be 1", s.e.received)
+	}
+	if h := must.Get(readHello(decoded(s.e.hello()))); h.sent != 1 || h.next != 1 {
+		t.Errorf("a hello says that %d vectors were sent and needs that of exchange %d; both must be 1", h.sent, h.next)
+	}
+}
+
 // TestOtherNumbersAreAnError, for all agents.
 func TestOtherNumbersAreAnError(t *testing.T) {
 	m, _ := pathAgent(nil)
@@ -263,6 +280,10 @@ func TestEndOfStream(t *testing.T) {
 		t.Errorf("radius %d of one that had not finished", m.edge(0).radius)
 	}
 	s = attached(m, 0, 0, 0)
+	deliver(s, alive(1))
+	if deliver(s, encode(header{kindResend, 0, 0}, nil)); m.edge(0).radius != 0 {
+		t.Errorf("radius %d of one that had finished and has gone back", m.edge(0).radius)
+	}
 	deliver(s, alive(1))
 	m.edge(0).detach(s, io.EOF)
 	if m.edge(0).radius != m.lastRadius() {

@@ -147,3 +147,24 @@ func TestMaskCancels(t *testing.T) {
 		}
 	}
 }
+
+// TestMasksOfExchanges: each exchange has masks of its own.
+func TestMasksOfExchanges(t *testing.T) {
+	c := keyConfig(0, nil)
+	k := must.Get(newKeys(&c))
+	for j := 1; j < 3; j++ {
+		other := keyConfig(j, nil)
+		k.public[j] = must.Get(newKeys(&other)).public[j]
+		k.secrets[j] = must.Get(k.sharedSecret(k.public[j]))
+	}
+	must.OK(k.makeCiphers(&c))
+	seen := map[uint64]int{}
+	for exchange := range 100 {
+		words := []uint64{0}
+		k.maskWords(words, 64, exchange)
+		if before, again := seen[words[0]]; again {
+			t.Errorf("exchange %d has the masks of exchange %d", exchange, before)
+		}
+		seen[words[0]] = exchange
+	}
+}
