@@ -86,8 +86,10 @@ func (r *runner) writeCheckpoint() error {
 		Evaluation: r.eval.sent, Owes: r.owes(),
 	}}
 	path := runs.Folder(r.Dir).CheckpointPath(r.checkpointed(), r.done)
-	if there, err := readCheckpoint(path); c.Owes && err == nil && there.Epoch == c.Epoch && !there.Owes {
-		return nil // of a run that has gone back: others may go on from it
+	if c.Owes {
+		if there, err := readCheckpoint(path); err == nil && there.Epoch == c.Epoch && !there.Owes {
+			return nil // of a run that has gone back: another epoch may begin with it
+		}
 	}
 	if c.MetricsBytes, c.MetricsSHA256, err = r.metrics.Sync(); err != nil {
 		return err

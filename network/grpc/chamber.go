@@ -190,7 +190,7 @@ func (c *chamber) seal() error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if before := m.sealed; is && m.allFinished() && !before { // it has not gone back meanwhile
+	if is && !m.sealed && m.allFinished() { // it has not gone back meanwhile
 		m.sealed = true
 		m.announce()
 		m.notifyWaiter()
