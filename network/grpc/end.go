@@ -20,6 +20,11 @@ func (m *Mixer) Drain(ctx context.Context) error {
 	if err == nil {
 		err = m.await(ctx, m.drained)
 	}
+	if err == nil {
+		m.mu.Lock()
+		m.leaves = true // whoever connects anew meanwhile
+		m.mu.Unlock()
+	}
 	if err == nil && m.config.AllFinished != nil {
 		if e := m.config.AllFinished(true); e != nil { // who starts this agent again waits for nothing
 			m.config.Log.Warn("it is not kept that the neighbours know that all have finished", "reason", e)
@@ -48,7 +53,7 @@ func (m *Mixer) recordFinish() error {
 func (m *Mixer) beginDrain() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.finished = true
+	m.finished, m.leaves = true, false
 	m.do(ending)
 	m.announce()
 }

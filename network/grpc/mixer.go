@@ -58,6 +58,7 @@ type Mixer struct {
 	sealed   bool                // all members have, and this agent's seat in the council lets nobody in any more, as is on its disk
 	lost     bool                // this agent has no state to go on with
 	recorded bool                // Config.AllFinished has been called; true if there is none
+	leaves   bool                // Drain has ended well
 	ended    *network.EndedError // why all agents have to end; nil while the run goes on
 	err      error               // what Mix, Gather and Reduce return from now on; nil while all is well
 	closed   bool

@@ -163,7 +163,7 @@ func (m *Mixer) Close() error {
 		if m.err == nil {
 			m.err = network.ErrClosed
 		}
-		m.finished = m.finished && m.drained() // who leaves early is not one that has finished
+		m.finished = m.finished && (m.leaves || m.drained()) // who leaves early is not one that has finished
 		m.notifyWaiter()
 		m.announce()
 		m.mu.Unlock()
