@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"dsbo/membership"
 	"dsbo/membership/council"
 	"dsbo/pki"
 )
@@ -104,12 +105,27 @@ func (m *Mixer) neighbour(h hello) (*edge, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if e = m.edge(h.from); e == nil {
-		e = m.newEdge(h.from)
-		at, _ := slices.BinarySearchFunc(m.edges, h.from, func(e *edge, id int) int { return e.id - id })
-		m.edges = slices.Insert(m.edges, at, e)
+		e = m.addEdge(h.from)
 		c.Log.Info("an agent is admitted", "agent", h.from, "beside", a.Neighbours)
 	}
 	return e, nil
+}
+
+// addEdge adds an edge to an agent that is admitted beside this one.
+func (m *Mixer) addEdge(id int) *edge {
+	e := m.newEdge(id)
+	at, _ := slices.BinarySearchFunc(m.edges, id, func(e *edge, id int) int { return e.id - id })
+	m.edges = slices.Insert(m.edges, at, e)
+	return e
+}
+
+// admittedEdges adds the edges to agents that the log has admitted beside this one, and that have not said hello to this process yet.
+func (m *Mixer) admittedEdges(further membership.Edges) {
+	for _, e := range further {
+		if e[0] == m.config.Agent && m.edge(e[1]) == nil {
+			m.addEdge(e[1])
+		}
+	}
 }
 
 // admitted lets the seat know of an agent that asks to come in for the first time, after a check of what it shows.

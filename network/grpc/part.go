@@ -85,6 +85,7 @@ func (m *Mixer) Reform(e membership.Epoch, round int) error {
 	if m.chamber == nil || e.Number > len(m.chamber.log) || e.Number < m.part.epoch.Number {
 		return dsbo.Errorf(dsbo.ErrConfig, "an epoch must be decided and not before the present one, %d; it is %d", m.part.epoch.Number, e.Number)
 	}
+	m.admittedEdges(e.Edges)
 	p, err := newPart(&m.config, e, m.edges)
 	if err != nil {
 		return err
