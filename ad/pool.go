@@ -7,9 +7,12 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// pickRule reads, for each patch of a window and each channel, the entry of its second input that stands where the patch of the first one has
-// its largest entry; of equal ones the first counts, and NaN is larger than any number. back, its adjoint, adds into that place. What the first
-// input says is piecewise constant: its derivative is 0.
+// largestRule finds, for each patch of a window and each channel, where the patch has its largest entry: the tap, counted along the rows of the
+// kernel, which is a small whole number. Of equal entries the first counts, and NaN is larger than any number. Its derivative is 0.
+type largestRule struct{ w Window }
+
+// pickRule reads, for each patch and each channel, the entry of its second input at the tap that its first input says. back, its adjoint, adds
+// into that place.
 type pickRule struct {
 	w    Window
 	back bool
@@ -23,7 +26,11 @@ func MaxPool(images *Node, w Window) *Node {
 }
 
 func pick(by, a *Node, m int, w Window) *Node {
-	return apply(pickRule{w, false}, matShape(m, w.patches()*w.C), by, a)
+	return pickTaps(apply(largestRule{w}, matShape(m, w.patches()*w.C), by), a, m, w)
+}
+
+func pickTaps(taps, a *Node, m int, w Window) *Node {
+	return apply(pickRule{w, false}, matShape(m, w.patches()*w.C), taps, a)
 }
 
 // RowMax returns the largest entry of each row of a matrix. Of equal entries the first has the derivative.
@@ -61,10 +68,11 @@ func (r pickRule) String() string {
 func (r pickRule) split() split { return bothRowsIn }
 
 func (r pickRule) grad(in nodes, _, g *Node) nodes {
-	if m, _ := dims(in[0]); r.back {
-		return nodes{nil, pick(in[0], g, m, r.w)}
+	m, _ := dims(in[0])
+	if r.back {
+		return nodes{nil, pickTaps(in[0], g, m, r.w)}
 	}
-	return nodes{nil, apply(pickRule{r.w, true}, in[0].Shape(), in[0], g)}
+	return nodes{nil, apply(pickRule{r.w, true}, in[1].Shape(), in[0], g)}
 }
 
 func (r pickRule) kernels() (func(*call[float32]), func(*call[float64])) {
@@ -73,23 +81,64 @@ func (r pickRule) kernels() (func(*call[float32]), func(*call[float64])) {
 
 func pickKernel[T Float](r pickRule) func(*call[T]) {
 	w := r.w
+	places := w.places()
 	return func(c *call[T]) {
 		if r.back {
 			clear(c.dst.v)
 		}
 		for m := range c.in[0].r {
-			by, a, d := c.in[0].row(m), c.in[1].row(m), c.dst.row(m)
-			out := 0
+			taps, a, d := c.in[0].row(m), c.in[1].row(m), c.dst.row(m)
+			patch := 0
 			for i := range w.OutH() {
 				for j := range w.OutW() {
-					p := w.clipped(i, j)
-					for ch := range w.C {
-						if at := largest(by, p, ch); r.back {
-							d[at] += a[out]
-						} else {
-							d[out] = a[at]
+					first := ((i*w.Stride-w.PadH)*w.W + j*w.Stride - w.PadW) * w.C
+					taps := taps[patch : patch+w.C]
+					if r.back {
+						for ch, g := range a[patch : patch+w.C] {
+							d[first+ch+places[int(taps[ch])]] += g
 						}
-						out++
+					} else {
+						for ch := range d[patch : patch+w.C] {
+							d[patch+ch] = a[first+ch+places[int(taps[ch])]]
+						}
+					}
+					patch += w.C
+				}
+			}
+		}
+	}
+}
+
+// places returns how far each tap of a patch is from its first one, in entries of the image.
+func (w Window) places() []int {
+	all := make([]int, 0, w.KH*w.KW)
+	for y := range w.KH {
+		for x := range w.KW {
+			all = append(all, (y*w.W+x)*w.C)
+		}
+	}
+	return all
+}
+
+func (r largestRule) String() string { return fmt.Sprintf("Largest%+v", r.w) }
+
+func (largestRule) split() split { return rowsIn }
+
+func (largestRule) grad(nodes, *Node, *Node) nodes { return nodes{nil} }
+
+func (r largestRule) kernels() (func(*call[float32]), func(*call[float64])) {
+	return largestKernel[float32](r.w), largestKernel[float64](r.w)
+}
+
+func largestKernel[T Float](w Window) func(*call[T]) {
+	return func(c *call[T]) {
+		for i := range w.OutH() {
+			for j := range w.OutW() {
+				p, patch := w.clipped(i, j), (i*w.OutW()+j)*w.C
+				for m := range c.in[0].r {
+					image, taps := c.in[0].row(m), c.dst.row(m)[patch:patch+w.C]
+					for ch := range taps {
+						taps[ch] = T(largest(image[ch:], p))
 					}
 				}
 			}
@@ -97,29 +146,35 @@ func pickKernel[T Float](r pickRule) func(*call[T]) {
 	}
 }
 
-// clippedPatch is the part of a patch that is in the image: its first entry, how far its last row is from its first one, and its last column from
-// the first one, and the steps to the next row and column, all in entries.
-type clippedPatch struct{ first, down, right, row, col int }
+// clippedPatch is the part of a patch that is in the image: its first tap and that one's place, its last place in each direction as seen from there,
+// and the steps to the next row and column of the image, with those of taps to the next row of the kernel. Places are in entries.
+type clippedPatch struct{ tap, first, down, right, row, col, taps int }
 
 // clipped returns the patch in row i and column j of the patches.
 func (w Window) clipped(i, j int) clippedPatch {
 	top, left := i*w.Stride-w.PadH, j*w.Stride-w.PadW
-	bottom, right := min(top+w.KH, w.H)-1, min(left+w.KW, w.W)-1
-	top, left = max(top, 0), max(left, 0)
+	y, x := max(0, -top), max(0, -left)
 	row := w.W * w.C
-	return clippedPatch{first: top*row + left*w.C, down: (bottom - top) * row, right: (right - left) * w.C, row: row, col: w.C}
+	return clippedPatch{
+		tap: y*w.KW + x, first: (top+y)*row + (left+x)*w.C, row: row, col: w.C, taps: w.KW,
+		down: (min(w.KH, w.H-top) - 1 - y) * row, right: (min(w.KW, w.W-left) - 1 - x) * w.C,
+	}
 }
 
-// largest returns where channel ch of a patch has its largest entry. It compares whole numbers, for which no jump is needed that a
-// processor has to guess.
-func largest[T Float](image []T, p clippedPatch, ch int) int {
+// largest returns the tap that has the largest entry of a channel. It compares whole numbers, for which no jump is needed that a processor has to
+// guess.
+func largest[T Float](channel []T, p clippedPatch) int {
 	best, at := int64(math.MinInt64), 0
-	for y := p.first + ch; y <= p.first+ch+p.down; y += p.row {
+	first := p.tap
+	for y := p.first; y <= p.first+p.down; y += p.row {
+		tap := first
 		for x := y; x <= y+p.right; x += p.col {
-			if r := ranked(image[x]); r > best {
-				best, at = r, x
+			if r := ranked(channel[x]); r > best {
+				best, at = r, tap
 			}
+			tap++
 		}
+		first += p.taps
 	}
 	return at
 }

@@ -25,6 +25,7 @@ func BenchmarkOracle(b *testing.B) {
 		{"softmax-784x10-batch1000", models.Softmax{Features: 784, Classes: 10}, mnist, 1000},
 		{"softmax-784x10-full3750", models.Softmax{Features: 784, Classes: 10}, mnist, 0},
 		{"mlp-784-32-10-batch1000", models.MLP{Features: 784, Outputs: 10}, mnist, 1000},
+		{"lenet-batch256", models.LeNet{Side: 28, Classes: 10}, mnist, 256},
 		{"hyperclean-784x10-batch1000", models.HyperClean{Features: 784, Classes: 10, Examples: 30000}, mnist, 1000},
 		{"logistic-200-full500", models.Logistic{Features: 200}, signShard(500, 500, 200), 0},
 		{"quadratic-5", quadratic(r, 5, 5), data.Shard{}, 0},

@@ -119,8 +119,7 @@ func TestMembersThatCannotMix(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n, firstLost = 5, 3
 		said := make(chan struct{})
-		var v *town
-		v = newTown(t, n, 3, func(z *citizen, m *Mixer, _ membership.Epoch, k int) bool {
+		v := newTown(t, n, 3, func(z *citizen, m *Mixer, _ membership.Epoch, k int) bool {
 			switch {
 			case z.agent >= firstLost && k == 12 && z.lives == 1:
 				m.kill()
