@@ -175,20 +175,26 @@ func (l *oneAgent) attemptAgain(ctx context.Context, r *runner, err error) (bool
 	}
 	r.draining = false
 	r.anew()
+	for errors.As(err, &back) { // again if a neighbour that came back meanwhile needs earlier ones
+		err = l.goBack(ctx, r, back)
+	}
+	return err == nil, err
+}
+
+// goBack goes back to a checkpoint from before the exchange that a neighbour needs again.
+func (l *oneAgent) goBack(ctx context.Context, r *runner, back *network.RollbackError) error {
 	from, err := l.chooseCheckpoint(r, back.Round)
 	if err != nil {
-		return false, err
+		return err
 	}
 	r.view.Note(Note{
 		Text: fmt.Sprintf("agent %d needs exchange %d again: going back to exchange %d", back.Neighbour, back.Round, from),
 		Name: "back to a checkpoint", Facts: []any{"neighbour", back.Neighbour, "needs", back.Round, "to", from},
 	})
 	if len(r.changes) > 0 && !r.done && r.point == nil {
-		err = l.enterEpoch(ctx, r)
-	} else {
-		err = l.mixer.Rewind(from)
+		return l.enterEpoch(ctx, r)
 	}
-	return err == nil, err
+	return l.mixer.Rewind(from)
 }
 
 // fail ends the exchange of all, unless this agent may be started again while the others wait for it: it was stopped, or

@@ -28,7 +28,8 @@ type Rewinder interface {
 	dsbo.Mixer
 	// Round returns the number of the next exchange, counted from 0, which a checkpoint holds.
 	Round() int
-	// Rewind makes round the next exchange. It is at most the present one.
+	// Rewind makes round the next exchange. It is at most the present one. If a neighbour needs earlier ones, it says so with a
+	// [*RollbackError]: another one may have come back since the error after which the agent rewinds.
 	Rewind(round int) error
 	// Drain tells the neighbours that this agent has finished, with its results safe, and waits until all agents have: up to
 	// then a neighbour may come back and need vectors that only this agent can send.

@@ -150,11 +150,14 @@ func (f Folder) ReadFile(name string) ([]byte, error) {
 }
 
 // Verify checks that all files that the folder lists are as they were written, those that are not there left aside: who needs
-// one misses it. The error names the first that is not, and matches [dsbo.ErrConfig].
+// one misses it. A run of a format with lists must have one once it has ended. The error names the first that is not, and matches [dsbo.ErrConfig].
 func (f Folder) Verify() error {
 	list, err := f.sums()
 	if err != nil {
 		return err
+	}
+	if len(list) == 0 {
+		return f.checkUnlisted()
 	}
 	for _, s := range list {
 		if _, err := f.ReadFile(s.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -162,4 +165,16 @@ func (f Folder) Verify() error {
 		}
 	}
 	return nil
+}
+
+// checkUnlisted reports a run that has ended and must have a list of its files.
+func (f Folder) checkUnlisted() error {
+	ended, err := f.Has(SummaryFile)
+	if err != nil || !ended {
+		return err
+	}
+	if c, err := readFile[struct{ Format int }](f, ConfigFile); err != nil || c.Format == 0 {
+		return err
+	}
+	return dsbo.Errorf(dsbo.ErrConfig, "%s must list the files of the run, with which they can be checked; it is missing or empty", f.Path(SumsFile))
 }

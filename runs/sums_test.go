@@ -46,6 +46,10 @@ func TestDamage(t *testing.T) {
 		must.OK(os.WriteFile(path, whole, 0o666))
 	}
 	must.OK(f.Verify())
+	must.OK(os.Remove(f.Path(SumsFile)))
+	if err := f.Verify(); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), SumsFile) {
+		t.Errorf("the list was removed: %v, want an error that names it", err)
+	}
 }
 
 // TestSumsSurviveCrashes: whenever the machine stops as a listed file is written, replaced or appended to, what is left is whole.

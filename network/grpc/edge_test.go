@@ -223,10 +223,13 @@ func TestRollback(t *testing.T) {
 	if !ok || r.Round != 3 || r.Neighbour != 0 {
 		t.Fatalf("error %v; it must be a rollback to exchange 3", err)
 	}
-	for _, round := range []int{4, 10, -1} {
+	for _, round := range []int{11, -1} {
 		if err := m.Rewind(round); !errors.Is(err, dsbo.ErrConfig) {
 			t.Errorf("rewind to %d: error %v must match dsbo.ErrConfig", round, err)
 		}
+	}
+	if r, ok := errors.AsType[*network.RollbackError](m.Rewind(4)); !ok || r.Round != 3 {
+		t.Error("rewind to 4 while a neighbour needs 3: it must be told so again")
 	}
 	must.OK(m.Rewind(2))
 	wantSent(t, s, "resend 2/2")

@@ -335,13 +335,12 @@ func (m *Mixer) Rewind(round int) error {
 	if m.err != nil {
 		return m.err
 	}
-	last := m.round
-	if m.rollback != nil {
-		last = min(last, m.rollback.Round)
-	}
-	if round < 0 || round > last {
-		return dsbo.Errorf(dsbo.ErrConfig, "agent %d, at exchange %d, can rewind to exchanges 0 to %d; it was to rewind to %d",
-			m.config.Agent, m.round, last, round)
+	switch {
+	case round < 0 || round > m.round:
+		return dsbo.Errorf(dsbo.ErrConfig, "agent %d can rewind to exchanges 0 to %d, its present one; it was to rewind to %d",
+			m.config.Agent, m.round, round)
+	case m.rollback != nil && round > m.rollback.Round:
+		return m.rollback
 	}
 	m.config.Log.Info("going back", "from exchange", m.round, "to", round)
 	m.round, m.missing, m.rollback = round, 0, nil
