@@ -101,7 +101,7 @@ var badValues = map[string]string{
 
 // TestParametersAreChecked: each parameter of each method is refused when it is bad, with its name.
 func TestParametersAreChecked(t *testing.T) {
-	switches := []string{"warm_z", "track_y", "reuse_b", "cold_y", "no_split", "relative", "part", "hold"}
+	switches := []string{"warm_z", "track_y", "reuse_b", "cold_y", "no_split", "relative", "part", "hold", "all"}
 	for _, name := range algo.Names() {
 		parameters := algo.Parameters(made(t, name, "{}"))
 		for _, p := range parameters {

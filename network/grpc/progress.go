@@ -193,7 +193,11 @@ func (m *Mixer) watch() error {
 		m.stallLogged = true
 		c.Log.Warn("an exchange is held up", "exchange", h.Exchange, "by agent", h.Agent, "since", h.Waiting.Round(c.Heartbeat), "reason", h.Reason, "says", h.Says)
 	}
-	if stalled < c.PeerTimeout && waited < c.ComputeTimeout || m.doing == ending && m.allFinished() || m.chamber != nil {
+	patience := c.PeerTimeout
+	if h.Says >= 0 && h.Says != h.Agent {
+		patience += c.SilentAfter // who says so knows more, and ends the run before with what it knows
+	}
+	if stalled < patience && waited < c.ComputeTimeout || m.doing == ending && m.allFinished() || m.chamber != nil {
 		return nil
 	}
 	return &network.HoldupError{Process: fmt.Sprintf("agent %d", h.Agent), Holdup: h.String(), Last: m.lastError(h.Agent)}
