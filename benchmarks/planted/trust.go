@@ -33,7 +33,7 @@ func trustBugs() []bug {
 		one("heartbeats begin the wait anew", "network/grpc.TestHeldUp", grpc+"/progress.go",
 			"\tif !h.Computes {\n\t\tm.stalled++", "\tif h.cause == silent {\n\t\tm.stalled++"),
 		one("who computes is waited for without end", "network/grpc.TestHoldup", grpc+"/progress.go",
-			"stalled < c.PeerTimeout && waited < c.ComputeTimeout ||", "stalled < c.PeerTimeout && waited >= 0 ||"),
+			"stalled < patience && waited < c.ComputeTimeout ||", "stalled < patience && waited >= 0 ||"),
 		one("restarts are counted for life", "command.TestRestartsOfAnHour", "command/supervise.go",
 			"now.Sub(t) >= time.Hour", "now.Sub(t) < 0"),
 		one("SIGHUP ends the process at once", "internal/cli.TestBegin", "internal/cli/cli.go",
