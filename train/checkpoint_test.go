@@ -5,11 +5,15 @@ import (
 	"crypto/sha256"
 	"errors"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
 	"dsbo"
+	"dsbo/algo"
+	"dsbo/internal/arithmetic"
 	"dsbo/internal/must"
+	"dsbo/network"
 	"dsbo/runs"
 )
 
@@ -111,4 +115,14 @@ func FuzzParseCheckpoint(f *testing.F) {
 			t.Fatalf("what was written cannot be read: %v", err)
 		}
 	})
+}
+
+// TestIdentityOfArithmetic: a checkpoint belongs to the kernels and the machine that computed it, by the digest of what they compute.
+func TestIdentityOfArithmetic(t *testing.T) {
+	c := Config{Method: must.Get(algo.New("dsoba"))}
+	c.W = must.Get(network.Ring(3, 0.5)).W
+	identity := string(must.Get(c.identity(0)))
+	if digest := strconv.Quote(arithmetic.Digest()); !strings.Contains(identity, `"arithmetic":`+digest) {
+		t.Errorf("the identity is %s; it must have the digest %s", identity, digest)
+	}
 }

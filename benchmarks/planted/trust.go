@@ -32,7 +32,7 @@ func trustBugs() []bug {
 			"c.left.Store(l.limits.Bytes)", "c.left.Store(1 << 40)"),
 		one("heartbeats begin the wait anew", "network/grpc.TestHeldUp", grpc+"/progress.go",
 			"\tif !h.Computes {\n\t\tm.stalled++", "\tif h.cause == silent {\n\t\tm.stalled++"),
-		one("who computes is waited for without end", "network/grpc.TestHoldup", grpc+"/progress.go",
+		one("who computes is waited for without end", "network/grpc.TestHeldUp", grpc+"/progress.go",
 			"stalled < patience && waited < c.ComputeTimeout ||", "stalled < patience && waited >= 0 ||"),
 		one("restarts are counted for life", "command.TestRestartsOfAnHour", "command/supervise.go",
 			"now.Sub(t) >= time.Hour", "now.Sub(t) < 0"),
