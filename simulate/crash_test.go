@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -107,10 +108,9 @@ func (c crash) strike(m *machine) func(files *disk.Memory, operation string) {
 	if m.agent != c.agent {
 		return nil
 	}
-	operations := 0
+	var operations atomic.Int64 // of several goroutines of the agent
 	return func(files *disk.Memory, _ string) {
-		operations++
-		if operations != c.operation+1 {
+		if operations.Add(1) != int64(c.operation)+1 {
 			return
 		}
 		state, left := 0, (*disk.Memory)(nil)
