@@ -20,18 +20,16 @@ func (m *Mixer) Drain(ctx context.Context) error {
 	if err == nil {
 		err = m.await(ctx, m.drained)
 	}
-	if err == nil {
-		m.mu.Lock()
-		m.leaves = true // whoever connects anew meanwhile
-		m.mu.Unlock()
-	}
-	if err == nil && m.config.AllFinished != nil {
-		if e := m.config.AllFinished(true); e != nil { // who starts this agent again waits for nothing
-			m.config.Log.Warn("it is not kept that the neighbours know that all have finished", "reason", e)
-		}
-	}
 	if err != nil {
 		return fmt.Errorf("agent %d, after exchange %d, waiting for the others' end: %w", m.config.Agent, m.round, err)
+	}
+	m.mu.Lock()
+	m.leaves = true // whoever connects anew meanwhile
+	m.mu.Unlock()
+	if m.config.AllFinished != nil {
+		if err := m.config.AllFinished(true); err != nil { // who starts this agent again waits for nothing
+			m.config.Log.Warn("it is not kept that the neighbours know that all have finished", "reason", err)
+		}
 	}
 	return nil
 }
