@@ -81,6 +81,7 @@
 //	what a run stands            docs/faults.md, with the test of each promise; which machines compute alike: docs/machines.md
 //	the loop over k              train/run.go, with stepper.go between two evaluations
 //	members change               train/members.go; handover.go is for agents in processes
+//	one agent in a process       experiment/peer, for the verb agent and for package simulate
 //	a checkpoint                 train/checkpoint.go writes it, train/resume.go reads it, runs/checkpoints.go names it
 //	files and crashes            internal/disk has the file systems; runs/lock.go, sums.go and format.go guard a run folder
 //	exact Φ, and a model         train/exact.go and solve.go: one solver for both

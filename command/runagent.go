@@ -14,9 +14,9 @@ import (
 	"dsbo"
 	"dsbo/cluster"
 	"dsbo/experiment"
+	"dsbo/experiment/peer"
 	"dsbo/internal/build"
 	"dsbo/internal/disk"
-	"dsbo/network"
 	dsbogrpc "dsbo/network/grpc"
 	"dsbo/pki"
 	"dsbo/runs"
@@ -53,19 +53,13 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 	if o.insecure && (!o.attached || o.agent == 0) { // of those that the verb run starts one speaks for all
 		s.log.Warn("-insecure: connections are not protected, and whoever reaches this agent's port can take part in the run")
 	}
-	e := agentExchange{options: &o, cluster: c, config: o.exchangeConfig(c, s), own: certificate{files: pki.Files{Folder: o.certs, Agent: o.agent}, log: s.log, monitor: m}}
+	e := agentExchange{options: &o, config: o.exchangeConfig(c, s), own: certificate{files: pki.Files{Folder: o.certs, Agent: o.agent}, log: s.log, monitor: m}}
 	if o.certs != "" {
 		if e.config.Identity, err = e.own.load(time.Now()); err != nil {
 			return err
 		}
 	}
-	// The file is written before other agents leave: without it this agent, started again, would wait for them in vain.
 	e.config.Finished = finished
-	e.config.AllFinished = func(told bool) error {
-		known := o.membership(c)
-		known.Telling = !told && c.Quorum == 0
-		return o.folder().WriteMembership(known)
-	}
 	j, err := p.agentJob(&o, c)
 	if err != nil {
 		return err
@@ -73,62 +67,55 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 	if c.Quorum > 0 && j.Settings.Privacy != nil {
 		return dsbo.Errorf(dsbo.ErrConfig, `cluster file: "quorum" and -dp-epsilon are mutually exclusive: the noise of a sum is dealt to agents that stay`)
 	}
-	e.settings, j.View = j.Settings, s
-	j.Layout = experiment.OneAgent(o.agent, c.Hash()+" "+pki.Name(o.agent), e.open)
+	e.noisy, j.View = j.Settings.Privacy != nil, s
 	if o.agent > 0 || o.attached {
 		stdout = nil // no page and no table, which would be the same for all agents
 	}
-	err = errors.Join(j.Run(ctx, stdout, stderr), e.close())
+	err = e.run(ctx, j, c, stdout, stderr)
 	if errors.Is(err, context.Canceled) {
 		return fmt.Errorf("%w; the same command goes on", err)
 	}
 	return err
 }
 
-// An agentExchange is an agent's end of the exchange: its job opens it when it knows its data and where it goes on.
+// An agentExchange is an agent's end of the exchange.
 type agentExchange struct {
 	options  *agentOptions
-	cluster  *cluster.Cluster
-	config   dsbogrpc.Config // without what the job knows
+	config   dsbogrpc.Config
 	own      certificate
-	settings *experiment.Settings
-	mixer    *dsbogrpc.Mixer // nil before it is open
-	unfollow func()          // ends the watch for a new certificate; nil: there is none
+	noisy    bool   // what the agent sends is another in each run
+	unfollow func() // ends the watch for a new certificate; nil: there is none
 }
 
-// open is the job's [experiment.Opener].
-func (e *agentExchange) open(_ context.Context, g *network.Graph, from int, data []byte, seat *experiment.Seat, longest int) (network.Team, error) {
-	program, err := build.Digest()
-	if err != nil {
-		return nil, err
+// run runs a job over it.
+func (e *agentExchange) run(ctx context.Context, j *experiment.Job, c *cluster.Cluster, stdout, stderr io.Writer) (err error) {
+	if e.config.Fingerprint, err = build.Digest(); err != nil {
+		return err
 	}
-	config, c := e.config, e.cluster
-	config.Matrix, config.Round, config.Wire, config.MaxFloats = g.W, from, e.settings.ExchangeWire(), longest
 	if c.Quorum > 0 {
-		config.Membership = &dsbogrpc.Membership{
-			Quorum: c.Quorum, AbsentAfter: c.AbsentAfter, Log: seat.Log, Vote: seat.Vote, Records: seat, Give: seat.Give,
-		}
+		e.config.Membership = &dsbogrpc.Membership{Quorum: c.Quorum, AbsentAfter: c.AbsentAfter}
 	}
-	config.Fingerprint = append(slices.Clone(program), data...)
-	if e.mixer, err = e.options.openExchange(config, e.settings.Privacy != nil); err != nil {
-		return nil, err
-	}
-	e.own.monitor.update(func(p *position) { p.exchange = e.mixer })
-	if e.options.certs != "" {
-		e.unfollow = e.own.follow(e.mixer.Renew)
-	}
-	return e.mixer, nil
-}
-
-// close closes the exchange, if it is open.
-func (e *agentExchange) close() error {
+	o := e.options
+	err = peer.Agent{
+		Folder: o.folder(), Own: o.membership(c), Identity: c.Hash() + " " + pki.Name(o.agent), Exchange: e.config, Open: e.open,
+	}.Run(ctx, j, stdout, stderr)
 	if e.unfollow != nil {
 		e.unfollow()
 	}
-	if e.mixer == nil {
-		return nil
+	return err
+}
+
+// open opens it, and has its certificate renewed.
+func (e *agentExchange) open(config dsbogrpc.Config) (*dsbogrpc.Mixer, error) {
+	m, err := e.options.openExchange(config, e.noisy)
+	if err != nil {
+		return nil, err
 	}
-	return e.mixer.Close()
+	e.own.monitor.update(func(p *position) { p.exchange = m })
+	if e.options.certs != "" {
+		e.unfollow = e.own.follow(m.Renew)
+	}
+	return m, nil
 }
 
 // openExchange opens the agent's end of the exchange, where -listen says if it is given. Without certificates, masks need a secret, and

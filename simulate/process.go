@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -10,7 +9,7 @@ import (
 	"time"
 
 	"dsbo/experiment"
-	"dsbo/network"
+	"dsbo/experiment/peer"
 	"dsbo/network/grpc"
 	"dsbo/pki"
 	"dsbo/runs"
@@ -24,7 +23,8 @@ const port = "7000"
 
 // run does what the verb agent does, with the simulation's clock, wires and disk.
 func (p *process) run() error {
-	finished, told, err := runs.Folder(p.dir).AllFinished(p.membership())
+	own := runs.Membership{Run: simulated, Hash: p.hash(), Agent: p.agent, Agents: p.Agents}
+	finished, told, err := runs.Folder(p.dir).AllFinished(own)
 	if err != nil || told {
 		return err
 	}
@@ -33,12 +33,26 @@ func (p *process) run() error {
 		return err
 	}
 	j.View = viewer{p}
-	j.Layout = experiment.OneAgent(p.agent, fmt.Sprint("simulated agent ", p.agent), p.open(j, finished))
-	err = j.Run(p.running, nil, io.Discard)
-	if m := p.exchange(); m != nil {
-		err = errors.Join(err, m.Close())
-	}
-	return err
+	return peer.Agent{
+		Folder: runs.Folder(p.dir), Own: own, Identity: fmt.Sprint("simulated agent ", p.agent),
+		Exchange: grpc.Config{
+			Agent: p.agent, Run: own.Run, Hash: own.Hash, Addresses: p.addresses,
+			Dial:     func(ctx context.Context, address string) (net.Conn, error) { return p.host.Dial(ctx, address) },
+			Identity: p.identity, Unmasked: p.Unmasked,
+			KeepFrames: p.KeepFrames, Heartbeat: p.Heartbeat, SilentAfter: p.SilentAfter, PeerTimeout: p.Patience, ComputeTimeout: p.Limit,
+			Hung:       func(err error) { p.exit(err) },
+			Membership: p.council(),
+			Admission:  p.admission,
+			Finished:   finished,
+			Log:        p.trace.logger(p.agent),
+		},
+		Open: p.open,
+		Known: func() {
+			p.ending.Lock()
+			defer p.ending.Unlock()
+			p.safe = true
+		},
+	}.Run(p.running, j, nil, io.Discard)
 }
 
 // fixed are the flags of all simulated runs.
@@ -47,63 +61,32 @@ var fixed = []string{"-quiet", "-report=false", "-batch=0", "-dtype=float64"}
 // hash stands for the run's settings.
 func (w *world) hash() string { return fmt.Sprint(w.Seed) }
 
-func (w *world) membershipOf(agent int) runs.Membership {
-	return runs.Membership{Run: simulated, Hash: w.hash(), Agent: agent, Agents: w.Agents}
-}
-
-func (p *process) membership() runs.Membership { return p.membershipOf(p.agent) }
-
-// open returns what opens the agent's end of the exchange.
-func (p *process) open(j *experiment.Job, finished bool) experiment.Opener {
-	return func(_ context.Context, g *network.Graph, from int, fingerprint []byte, seat *experiment.Seat, longest int) (network.Team, error) {
-		own := p.membership()
-		var listener net.Listener // nobody connects to an agent that is admitted
-		if p.admission == "" {
-			var err error
-			if listener, err = p.host.Listen(port); err != nil {
-				return nil, err
-			}
-		}
-		m, err := grpc.Open(grpc.Config{
-			Agent: p.agent, Matrix: g.W, Run: own.Run, Hash: own.Hash, Addresses: p.addresses,
-			Listener: listener, Dial: func(ctx context.Context, address string) (net.Conn, error) { return p.host.Dial(ctx, address) },
-			Identity: p.identity, Wire: j.Settings.ExchangeWire(), Unmasked: p.Unmasked, Fingerprint: fingerprint, Round: from,
-			MaxFloats: longest, KeepFrames: p.KeepFrames, Heartbeat: p.Heartbeat, SilentAfter: p.SilentAfter, PeerTimeout: p.Patience, ComputeTimeout: p.Limit,
-			Hung:       func(err error) { p.exit(err) },
-			Membership: p.council(seat),
-			Admission:  p.admission,
-			Finished:   finished,
-			AllFinished: func(told bool) error {
-				p.ending.Lock()
-				p.safe = true
-				p.ending.Unlock()
-				known := own
-				known.Telling = !told && p.Quorum == 0
-				return runs.Folder(p.dir).WriteMembership(known)
-			},
-			Log: p.trace.logger(p.agent),
-		})
-		if err != nil {
+// open opens the agent's end of the exchange.
+func (p *process) open(c grpc.Config) (m *grpc.Mixer, err error) {
+	if p.admission == "" { // nobody connects to an agent that is admitted
+		if c.Listener, err = p.host.Listen(port); err != nil {
 			return nil, err
 		}
-		p.mu.Lock()
-		p.mixer = m
-		p.mu.Unlock()
-		return m, nil
 	}
+	if m, err = grpc.Open(c); err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mixer = m
+	return m, nil
 }
 
 // council returns what the agent needs to have members leave and come back, nil if all stay.
-func (p *process) council(seat *experiment.Seat) *grpc.Membership {
+func (p *process) council() *grpc.Membership {
 	if p.Quorum == 0 {
 		return nil
 	}
 	drawn := 0
-	return &grpc.Membership{Quorum: p.Quorum, AbsentAfter: p.AbsentAfter, Log: seat.Log, Vote: seat.Vote, Records: seat, Give: seat.Give,
-		Draw: func() uint64 {
-			drawn++
-			return uint64(p.of("council", p.agent, p.life, drawn))
-		}}
+	return &grpc.Membership{Quorum: p.Quorum, AbsentAfter: p.AbsentAfter, Draw: func() uint64 {
+		drawn++
+		return uint64(p.of("council", p.agent, p.life, drawn))
+	}}
 }
 
 // exit ends the process at once, as os.Exit does.
