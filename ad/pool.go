@@ -2,7 +2,6 @@ package ad
 
 import (
 	"fmt"
-	"math"
 
 	"dsbo/internal/kernel"
 )
@@ -80,44 +79,11 @@ func (r pickRule) kernels() (func(*call[float32]), func(*call[float64])) {
 }
 
 func pickKernel[T Float](r pickRule) func(*call[T]) {
-	w := r.w
-	places := w.places()
-	return func(c *call[T]) {
-		if r.back {
-			clear(c.dst.v)
-		}
-		for m := range c.in[0].r {
-			taps, a, d := c.in[0].row(m), c.in[1].row(m), c.dst.row(m)
-			patch := 0
-			for i := range w.OutH() {
-				for j := range w.OutW() {
-					first := ((i*w.Stride-w.PadH)*w.W + j*w.Stride - w.PadW) * w.C
-					taps := taps[patch : patch+w.C]
-					if r.back {
-						for ch, g := range a[patch : patch+w.C] {
-							d[first+ch+places[int(taps[ch])]] += g
-						}
-					} else {
-						for ch := range d[patch : patch+w.C] {
-							d[patch+ch] = a[first+ch+places[int(taps[ch])]]
-						}
-					}
-					patch += w.C
-				}
-			}
-		}
+	p := kernel.NewPooling[T](kernel.Window(r.w))
+	if r.back {
+		return func(c *call[T]) { p.Unpick(c.in[0].r, c.dst.v, c.in[0].v, c.in[1].v) }
 	}
-}
-
-// places returns how far each tap of a patch is from its first one, in entries of the image.
-func (w Window) places() []int {
-	all := make([]int, 0, w.KH*w.KW)
-	for y := range w.KH {
-		for x := range w.KW {
-			all = append(all, (y*w.W+x)*w.C)
-		}
-	}
-	return all
+	return func(c *call[T]) { p.Pick(c.in[0].r, c.dst.v, c.in[0].v, c.in[1].v) }
 }
 
 func (r largestRule) String() string { return fmt.Sprintf("Largest%+v", r.w) }
@@ -131,62 +97,8 @@ func (r largestRule) kernels() (func(*call[float32]), func(*call[float64])) {
 }
 
 func largestKernel[T Float](w Window) func(*call[T]) {
-	return func(c *call[T]) {
-		for i := range w.OutH() {
-			for j := range w.OutW() {
-				p, patch := w.clipped(i, j), (i*w.OutW()+j)*w.C
-				for m := range c.in[0].r {
-					image, taps := c.in[0].row(m), c.dst.row(m)[patch:patch+w.C]
-					for ch := range taps {
-						taps[ch] = T(largest(image[ch:], p))
-					}
-				}
-			}
-		}
-	}
-}
-
-// clippedPatch is the part of a patch that is in the image: its first tap and that one's place, its last place in each direction as seen from there,
-// and the steps to the next row and column of the image, with those of taps to the next row of the kernel. Places are in entries.
-type clippedPatch struct{ tap, first, down, right, row, col, taps int }
-
-// clipped returns the patch in row i and column j of the patches.
-func (w Window) clipped(i, j int) clippedPatch {
-	top, left := i*w.Stride-w.PadH, j*w.Stride-w.PadW
-	y, x := max(0, -top), max(0, -left)
-	row := w.W * w.C
-	return clippedPatch{
-		tap: y*w.KW + x, first: (top+y)*row + (left+x)*w.C, row: row, col: w.C, taps: w.KW,
-		down: (min(w.KH, w.H-top) - 1 - y) * row, right: (min(w.KW, w.W-left) - 1 - x) * w.C,
-	}
-}
-
-// largest returns the tap that has the largest entry of a channel. It compares whole numbers, for which no jump is needed that a processor has to
-// guess.
-func largest[T Float](channel []T, p clippedPatch) int {
-	best, at := int64(math.MinInt64), 0
-	first := p.tap
-	for y := p.first; y <= p.first+p.down; y += p.row {
-		tap := first
-		for x := y; x <= y+p.right; x += p.col {
-			if r := ranked(channel[x]); r > best {
-				best, at = r, tap
-			}
-			tap++
-		}
-		first += p.taps
-	}
-	return at
-}
-
-// ranked returns a number that is larger for larger v, the same for 0 and −0, and the largest for NaN.
-func ranked[T Float](v T) int64 {
-	f := float64(v) + 0 // −0 becomes 0
-	if f != f {
-		return math.MaxInt64
-	}
-	bits := int64(math.Float64bits(f))
-	return bits ^ int64(uint64(bits>>63)>>1) // of negative numbers all bits but the sign turn
+	p := kernel.NewPooling[T](kernel.Window(w))
+	return func(c *call[T]) { p.Largest(c.in[0].r, c.dst.v, c.in[0].v) }
 }
 
 // poolRule adds up each patch, one sum a channel; back, its adjoint, adds such a sum to each pixel of its patch.

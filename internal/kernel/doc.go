@@ -1,5 +1,5 @@
 // Package kernel holds the inner loops of compiled programs: products of matrices of any size, and with the patches of
-// images, the exponential family and elementwise arithmetic over float32 and float64 slices.
+// images, pooling, the exponential family and elementwise arithmetic over float32 and float64 slices.
 //
 // # Layout
 //
@@ -11,7 +11,7 @@
 //
 // [BytesNT] and [BytesTN] are products with a matrix of bytes whose rows lie anywhere, as those of a minibatch do. [SparseRowNT]
 // and its kin are products with one sparse row. [PatchesNT], [PatchesTN] and [ImagesNN] are the products of convolutions, which
-// read the patches where they lie in the images. Products copy what they read again and again to memory that is kept for the next
+// read the patches where they lie in the images; a [Pooling] does so too. Products copy what they read again and again to memory that is kept for the next
 // ones, as much as there ever were products at once.
 //
 // # Paths

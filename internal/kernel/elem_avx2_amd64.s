@@ -674,6 +674,241 @@ done:
 	VZEROUPPER
 	RET
 
+// func largestTapsF32AVX2(patches int, channels int, dst *float32, src *float32, step int, taps int, places *int, numbers *float32)
+// Requires: AVX
+TEXT ·largestTapsF32AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+16(FP), AX
+	MOVQ src+24(FP), CX
+	MOVQ channels+8(FP), DX
+	MOVQ places+48(FP), BX
+	MOVQ numbers+56(FP), SI
+	MOVQ DX, DI
+	SHRQ $0x03, DI
+	ANDQ $0x07, DX
+	MOVQ DX, R8
+	SHLQ $0x02, R8
+	LEAQ tail<>+64(SB), R9
+	SUBQ R8, R9
+
+patch:
+	MOVQ  CX, R8
+	MOVQ  DI, R12
+	TESTQ R12, R12
+	JZ    rest
+
+register:
+	MOVQ    (BX), R11
+	VMOVUPS (R8)(R11*1), Y1
+	VXORPS  X0, X0, X0
+	XORQ    R10, R10
+
+registerTap:
+	MOVQ         (BX)(R10*8), R11
+	VBROADCASTSS (SI)(R10*4), Y2
+	VMOVUPS      (R8)(R11*1), Y3
+	VCMPPS       $0x16, Y1, Y3, Y4
+	VCMPPS       $0x07, Y1, Y1, Y5
+	VANDPS       Y5, Y4, Y4
+	VBLENDVPS    Y4, Y3, Y1, Y1
+	VBLENDVPS    Y4, Y2, Y0, Y0
+	INCQ         R10
+	CMPQ         R10, taps+40(FP)
+	JLT          registerTap
+	VMOVUPS      Y0, (AX)
+	ADDQ         $0x20, AX
+	ADDQ         $0x20, R8
+	DECQ         R12
+	JNZ          register
+
+rest:
+	TESTQ      DX, DX
+	JZ         next
+	MOVQ       (BX), R11
+	VMOVUPS    (R9), Y6
+	VMASKMOVPS (R8)(R11*1), Y6, Y1
+	VXORPS     X0, X0, X0
+	XORQ       R10, R10
+
+restTap:
+	MOVQ         (BX)(R10*8), R11
+	VBROADCASTSS (SI)(R10*4), Y2
+	VMOVUPS      (R9), Y6
+	VMASKMOVPS   (R8)(R11*1), Y6, Y3
+	VCMPPS       $0x16, Y1, Y3, Y4
+	VCMPPS       $0x07, Y1, Y1, Y5
+	VANDPS       Y5, Y4, Y4
+	VBLENDVPS    Y4, Y3, Y1, Y1
+	VBLENDVPS    Y4, Y2, Y0, Y0
+	INCQ         R10
+	CMPQ         R10, taps+40(FP)
+	JLT          restTap
+	VMOVUPS      (R9), Y6
+	VMASKMOVPS   Y0, Y6, (AX)
+	LEAQ         (AX)(DX*4), AX
+
+next:
+	ADDQ step+32(FP), CX
+	DECQ patches+0(FP)
+	JNZ  patch
+	VZEROUPPER
+	RET
+
+// func pickTapsF32AVX2(patches int, channels int, dst *float32, chosen *float32, src *float32, step int, taps int, places *int, numbers *float32)
+// Requires: AVX
+TEXT ·pickTapsF32AVX2(SB), NOSPLIT, $0-72
+	MOVQ dst+16(FP), AX
+	MOVQ src+32(FP), CX
+	MOVQ chosen+24(FP), DX
+	MOVQ channels+8(FP), BX
+	MOVQ places+56(FP), SI
+	MOVQ numbers+64(FP), DI
+	MOVQ BX, R8
+	SHRQ $0x03, R8
+	ANDQ $0x07, BX
+	MOVQ BX, R9
+	SHLQ $0x02, R9
+	LEAQ tail<>+64(SB), R10
+	SUBQ R9, R10
+
+patch:
+	MOVQ  CX, R9
+	MOVQ  R8, R13
+	TESTQ R13, R13
+	JZ    rest
+
+register:
+	MOVQ    (SI), R12
+	VMOVUPS (DX), Y0
+	VXORPS  X1, X1, X1
+	XORQ    R11, R11
+
+registerTap:
+	MOVQ         (SI)(R11*8), R12
+	VBROADCASTSS (DI)(R11*4), Y2
+	VCMPPS       $0x00, Y2, Y0, Y4
+	VMOVUPS      (R9)(R12*1), Y3
+	VBLENDVPS    Y4, Y3, Y1, Y1
+	INCQ         R11
+	CMPQ         R11, taps+48(FP)
+	JLT          registerTap
+	VMOVUPS      Y1, (AX)
+	ADDQ         $0x20, AX
+	ADDQ         $0x20, DX
+	ADDQ         $0x20, R9
+	DECQ         R13
+	JNZ          register
+
+rest:
+	TESTQ      BX, BX
+	JZ         next
+	MOVQ       (SI), R12
+	VMOVUPS    (R10), Y6
+	VMASKMOVPS (DX), Y6, Y0
+	VXORPS     X1, X1, X1
+	XORQ       R11, R11
+
+restTap:
+	MOVQ         (SI)(R11*8), R12
+	VBROADCASTSS (DI)(R11*4), Y2
+	VCMPPS       $0x00, Y2, Y0, Y4
+	VMOVUPS      (R10), Y6
+	VMASKMOVPS   (R9)(R12*1), Y6, Y3
+	VBLENDVPS    Y4, Y3, Y1, Y1
+	INCQ         R11
+	CMPQ         R11, taps+48(FP)
+	JLT          restTap
+	VMOVUPS      (R10), Y6
+	VMASKMOVPS   Y1, Y6, (AX)
+	LEAQ         (AX)(BX*4), AX
+	LEAQ         (DX)(BX*4), DX
+
+next:
+	ADDQ step+40(FP), CX
+	DECQ patches+0(FP)
+	JNZ  patch
+	VZEROUPPER
+	RET
+
+// func addTapsF32AVX2(patches int, channels int, dst *float32, chosen *float32, src *float32, step int, taps int, places *int, numbers *float32)
+// Requires: AVX
+TEXT ·addTapsF32AVX2(SB), NOSPLIT, $0-72
+	MOVQ dst+16(FP), AX
+	MOVQ chosen+24(FP), CX
+	MOVQ src+32(FP), DX
+	MOVQ channels+8(FP), BX
+	MOVQ places+56(FP), SI
+	MOVQ numbers+64(FP), DI
+	MOVQ BX, R8
+	SHRQ $0x03, R8
+	ANDQ $0x07, BX
+	MOVQ BX, R9
+	SHLQ $0x02, R9
+	LEAQ tail<>+64(SB), R10
+	SUBQ R9, R10
+
+patch:
+	MOVQ  AX, R9
+	MOVQ  R8, R13
+	TESTQ R13, R13
+	JZ    rest
+
+register:
+	MOVQ    (SI), R12
+	VMOVUPS (CX), Y0
+	VMOVUPS (DX), Y1
+	XORQ    R11, R11
+
+registerTap:
+	MOVQ         (SI)(R11*8), R12
+	VBROADCASTSS (DI)(R11*4), Y2
+	VCMPPS       $0x00, Y2, Y0, Y4
+	VXORPS       X3, X3, X3
+	VBLENDVPS    Y4, Y1, Y3, Y3
+	VADDPS       (R9)(R12*1), Y3, Y3
+	VMOVUPS      Y3, (R9)(R12*1)
+	INCQ         R11
+	CMPQ         R11, taps+48(FP)
+	JLT          registerTap
+	ADDQ         $0x20, DX
+	ADDQ         $0x20, CX
+	ADDQ         $0x20, R9
+	DECQ         R13
+	JNZ          register
+
+rest:
+	TESTQ      BX, BX
+	JZ         next
+	MOVQ       (SI), R12
+	VMOVUPS    (R10), Y6
+	VMASKMOVPS (CX), Y6, Y0
+	VMOVUPS    (R10), Y6
+	VMASKMOVPS (DX), Y6, Y1
+	XORQ       R11, R11
+
+restTap:
+	MOVQ         (SI)(R11*8), R12
+	VBROADCASTSS (DI)(R11*4), Y2
+	VCMPPS       $0x00, Y2, Y0, Y4
+	VXORPS       X3, X3, X3
+	VBLENDVPS    Y4, Y1, Y3, Y3
+	VMOVUPS      (R10), Y6
+	VMASKMOVPS   (R9)(R12*1), Y6, Y4
+	VADDPS       Y4, Y3, Y3
+	VMOVUPS      (R10), Y6
+	VMASKMOVPS   Y3, Y6, (R9)(R12*1)
+	INCQ         R11
+	CMPQ         R11, taps+48(FP)
+	JLT          restTap
+	LEAQ         (DX)(BX*4), DX
+	LEAQ         (CX)(BX*4), CX
+
+next:
+	ADDQ step+40(FP), AX
+	DECQ patches+0(FP)
+	JNZ  patch
+	VZEROUPPER
+	RET
+
 // func addToF64AVX2(n int, dst *float64, x *float64, y *float64)
 // Requires: AVX
 TEXT ·addToF64AVX2(SB), NOSPLIT, $0-32
@@ -1317,5 +1552,240 @@ one:
 	JNZ    one
 
 done:
+	VZEROUPPER
+	RET
+
+// func largestTapsF64AVX2(patches int, channels int, dst *float64, src *float64, step int, taps int, places *int, numbers *float64)
+// Requires: AVX
+TEXT ·largestTapsF64AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+16(FP), AX
+	MOVQ src+24(FP), CX
+	MOVQ channels+8(FP), DX
+	MOVQ places+48(FP), BX
+	MOVQ numbers+56(FP), SI
+	MOVQ DX, DI
+	SHRQ $0x02, DI
+	ANDQ $0x03, DX
+	MOVQ DX, R8
+	SHLQ $0x03, R8
+	LEAQ tail<>+64(SB), R9
+	SUBQ R8, R9
+
+patch:
+	MOVQ  CX, R8
+	MOVQ  DI, R12
+	TESTQ R12, R12
+	JZ    rest
+
+register:
+	MOVQ    (BX), R11
+	VMOVUPD (R8)(R11*1), Y1
+	VXORPS  X0, X0, X0
+	XORQ    R10, R10
+
+registerTap:
+	MOVQ         (BX)(R10*8), R11
+	VBROADCASTSD (SI)(R10*8), Y2
+	VMOVUPD      (R8)(R11*1), Y3
+	VCMPPD       $0x16, Y1, Y3, Y4
+	VCMPPD       $0x07, Y1, Y1, Y5
+	VANDPD       Y5, Y4, Y4
+	VBLENDVPD    Y4, Y3, Y1, Y1
+	VBLENDVPD    Y4, Y2, Y0, Y0
+	INCQ         R10
+	CMPQ         R10, taps+40(FP)
+	JLT          registerTap
+	VMOVUPD      Y0, (AX)
+	ADDQ         $0x20, AX
+	ADDQ         $0x20, R8
+	DECQ         R12
+	JNZ          register
+
+rest:
+	TESTQ      DX, DX
+	JZ         next
+	MOVQ       (BX), R11
+	VMOVUPS    (R9), Y6
+	VMASKMOVPD (R8)(R11*1), Y6, Y1
+	VXORPS     X0, X0, X0
+	XORQ       R10, R10
+
+restTap:
+	MOVQ         (BX)(R10*8), R11
+	VBROADCASTSD (SI)(R10*8), Y2
+	VMOVUPS      (R9), Y6
+	VMASKMOVPD   (R8)(R11*1), Y6, Y3
+	VCMPPD       $0x16, Y1, Y3, Y4
+	VCMPPD       $0x07, Y1, Y1, Y5
+	VANDPD       Y5, Y4, Y4
+	VBLENDVPD    Y4, Y3, Y1, Y1
+	VBLENDVPD    Y4, Y2, Y0, Y0
+	INCQ         R10
+	CMPQ         R10, taps+40(FP)
+	JLT          restTap
+	VMOVUPS      (R9), Y6
+	VMASKMOVPD   Y0, Y6, (AX)
+	LEAQ         (AX)(DX*8), AX
+
+next:
+	ADDQ step+32(FP), CX
+	DECQ patches+0(FP)
+	JNZ  patch
+	VZEROUPPER
+	RET
+
+// func pickTapsF64AVX2(patches int, channels int, dst *float64, chosen *float64, src *float64, step int, taps int, places *int, numbers *float64)
+// Requires: AVX
+TEXT ·pickTapsF64AVX2(SB), NOSPLIT, $0-72
+	MOVQ dst+16(FP), AX
+	MOVQ src+32(FP), CX
+	MOVQ chosen+24(FP), DX
+	MOVQ channels+8(FP), BX
+	MOVQ places+56(FP), SI
+	MOVQ numbers+64(FP), DI
+	MOVQ BX, R8
+	SHRQ $0x02, R8
+	ANDQ $0x03, BX
+	MOVQ BX, R9
+	SHLQ $0x03, R9
+	LEAQ tail<>+64(SB), R10
+	SUBQ R9, R10
+
+patch:
+	MOVQ  CX, R9
+	MOVQ  R8, R13
+	TESTQ R13, R13
+	JZ    rest
+
+register:
+	MOVQ    (SI), R12
+	VMOVUPD (DX), Y0
+	VXORPS  X1, X1, X1
+	XORQ    R11, R11
+
+registerTap:
+	MOVQ         (SI)(R11*8), R12
+	VBROADCASTSD (DI)(R11*8), Y2
+	VCMPPD       $0x00, Y2, Y0, Y4
+	VMOVUPD      (R9)(R12*1), Y3
+	VBLENDVPD    Y4, Y3, Y1, Y1
+	INCQ         R11
+	CMPQ         R11, taps+48(FP)
+	JLT          registerTap
+	VMOVUPD      Y1, (AX)
+	ADDQ         $0x20, AX
+	ADDQ         $0x20, DX
+	ADDQ         $0x20, R9
+	DECQ         R13
+	JNZ          register
+
+rest:
+	TESTQ      BX, BX
+	JZ         next
+	MOVQ       (SI), R12
+	VMOVUPS    (R10), Y6
+	VMASKMOVPD (DX), Y6, Y0
+	VXORPS     X1, X1, X1
+	XORQ       R11, R11
+
+restTap:
+	MOVQ         (SI)(R11*8), R12
+	VBROADCASTSD (DI)(R11*8), Y2
+	VCMPPD       $0x00, Y2, Y0, Y4
+	VMOVUPS      (R10), Y6
+	VMASKMOVPD   (R9)(R12*1), Y6, Y3
+	VBLENDVPD    Y4, Y3, Y1, Y1
+	INCQ         R11
+	CMPQ         R11, taps+48(FP)
+	JLT          restTap
+	VMOVUPS      (R10), Y6
+	VMASKMOVPD   Y1, Y6, (AX)
+	LEAQ         (AX)(BX*8), AX
+	LEAQ         (DX)(BX*8), DX
+
+next:
+	ADDQ step+40(FP), CX
+	DECQ patches+0(FP)
+	JNZ  patch
+	VZEROUPPER
+	RET
+
+// func addTapsF64AVX2(patches int, channels int, dst *float64, chosen *float64, src *float64, step int, taps int, places *int, numbers *float64)
+// Requires: AVX
+TEXT ·addTapsF64AVX2(SB), NOSPLIT, $0-72
+	MOVQ dst+16(FP), AX
+	MOVQ chosen+24(FP), CX
+	MOVQ src+32(FP), DX
+	MOVQ channels+8(FP), BX
+	MOVQ places+56(FP), SI
+	MOVQ numbers+64(FP), DI
+	MOVQ BX, R8
+	SHRQ $0x02, R8
+	ANDQ $0x03, BX
+	MOVQ BX, R9
+	SHLQ $0x03, R9
+	LEAQ tail<>+64(SB), R10
+	SUBQ R9, R10
+
+patch:
+	MOVQ  AX, R9
+	MOVQ  R8, R13
+	TESTQ R13, R13
+	JZ    rest
+
+register:
+	MOVQ    (SI), R12
+	VMOVUPD (CX), Y0
+	VMOVUPD (DX), Y1
+	XORQ    R11, R11
+
+registerTap:
+	MOVQ         (SI)(R11*8), R12
+	VBROADCASTSD (DI)(R11*8), Y2
+	VCMPPD       $0x00, Y2, Y0, Y4
+	VXORPS       X3, X3, X3
+	VBLENDVPD    Y4, Y1, Y3, Y3
+	VADDPD       (R9)(R12*1), Y3, Y3
+	VMOVUPD      Y3, (R9)(R12*1)
+	INCQ         R11
+	CMPQ         R11, taps+48(FP)
+	JLT          registerTap
+	ADDQ         $0x20, DX
+	ADDQ         $0x20, CX
+	ADDQ         $0x20, R9
+	DECQ         R13
+	JNZ          register
+
+rest:
+	TESTQ      BX, BX
+	JZ         next
+	MOVQ       (SI), R12
+	VMOVUPS    (R10), Y6
+	VMASKMOVPD (CX), Y6, Y0
+	VMOVUPS    (R10), Y6
+	VMASKMOVPD (DX), Y6, Y1
+	XORQ       R11, R11
+
+restTap:
+	MOVQ         (SI)(R11*8), R12
+	VBROADCASTSD (DI)(R11*8), Y2
+	VCMPPD       $0x00, Y2, Y0, Y4
+	VXORPS       X3, X3, X3
+	VBLENDVPD    Y4, Y1, Y3, Y3
+	VMOVUPS      (R10), Y6
+	VMASKMOVPD   (R9)(R12*1), Y6, Y4
+	VADDPD       Y4, Y3, Y3
+	VMOVUPS      (R10), Y6
+	VMASKMOVPD   Y3, Y6, (R9)(R12*1)
+	INCQ         R11
+	CMPQ         R11, taps+48(FP)
+	JLT          restTap
+	LEAQ         (DX)(BX*8), DX
+	LEAQ         (CX)(BX*8), CX
+
+next:
+	ADDQ step+40(FP), AX
+	DECQ patches+0(FP)
+	JNZ  patch
 	VZEROUPPER
 	RET

@@ -64,6 +64,21 @@ func fromFloat64F32AVX512(n int, dst *float32, src *float64)
 //go:noescape
 func toFloat64F32AVX512(n int, dst *float64, src *float32)
 
+// largestTapsF32AVX512 sets dst, of so many channels a patch, to the tap at which each channel is largest: to the first of equal ones, and of NaN.
+//
+//go:noescape
+func largestTapsF32AVX512(patches int, channels int, dst *float32, src *float32, step int, taps int, places *int, numbers *float32)
+
+// pickTapsF32AVX512 sets dst, of so many channels a patch, to the entries of src at the taps that chosen has.
+//
+//go:noescape
+func pickTapsF32AVX512(patches int, channels int, dst *float32, chosen *float32, src *float32, step int, taps int, places *int, numbers *float32)
+
+// addTapsF32AVX512 adds src, of so many channels a patch, to the entries of dst at the taps that chosen has, and 0 to those at the others.
+//
+//go:noescape
+func addTapsF32AVX512(patches int, channels int, dst *float32, chosen *float32, src *float32, step int, taps int, places *int, numbers *float32)
+
 // addToF64AVX512 makes the n entries of dst of those of x and y.
 //
 //go:noescape
@@ -123,3 +138,18 @@ func fromFloat64F64AVX512(n int, dst *float64, src *float64)
 //
 //go:noescape
 func toFloat64F64AVX512(n int, dst *float64, src *float64)
+
+// largestTapsF64AVX512 sets dst, of so many channels a patch, to the tap at which each channel is largest: to the first of equal ones, and of NaN.
+//
+//go:noescape
+func largestTapsF64AVX512(patches int, channels int, dst *float64, src *float64, step int, taps int, places *int, numbers *float64)
+
+// pickTapsF64AVX512 sets dst, of so many channels a patch, to the entries of src at the taps that chosen has.
+//
+//go:noescape
+func pickTapsF64AVX512(patches int, channels int, dst *float64, chosen *float64, src *float64, step int, taps int, places *int, numbers *float64)
+
+// addTapsF64AVX512 adds src, of so many channels a patch, to the entries of dst at the taps that chosen has, and 0 to those at the others.
+//
+//go:noescape
+func addTapsF64AVX512(patches int, channels int, dst *float64, chosen *float64, src *float64, step int, taps int, places *int, numbers *float64)

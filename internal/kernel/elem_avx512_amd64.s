@@ -521,6 +521,226 @@ done:
 	VZEROUPPER
 	RET
 
+// func largestTapsF32AVX512(patches int, channels int, dst *float32, src *float32, step int, taps int, places *int, numbers *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·largestTapsF32AVX512(SB), NOSPLIT, $0-64
+	MOVQ  dst+16(FP), AX
+	MOVQ  src+24(FP), CX
+	MOVQ  channels+8(FP), DX
+	MOVQ  places+48(FP), BX
+	MOVQ  numbers+56(FP), SI
+	MOVQ  DX, DI
+	SHRQ  $0x04, DI
+	ANDQ  $0x0f, DX
+	MOVL  $0xffffffff, R8
+	BZHIL DX, R8, R8
+	KMOVW R8, K1
+
+patch:
+	MOVQ  CX, R8
+	MOVQ  DI, R11
+	TESTQ R11, R11
+	JZ    rest
+
+register:
+	MOVQ    (BX), R10
+	VMOVUPS (R8)(R10*1), Z1
+	VXORPS  X0, X0, X0
+	XORQ    R9, R9
+
+registerTap:
+	MOVQ         (BX)(R9*8), R10
+	VBROADCASTSS (SI)(R9*4), Z2
+	VMOVUPS      (R8)(R10*1), Z3
+	VCMPPS       $0x16, Z1, Z3, K2
+	VCMPPS       $0x07, Z1, Z1, K2, K2
+	VMOVUPS      Z3, K2, Z1
+	VMOVUPS      Z2, K2, Z0
+	INCQ         R9
+	CMPQ         R9, taps+40(FP)
+	JLT          registerTap
+	VMOVUPS      Z0, (AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, R8
+	DECQ         R11
+	JNZ          register
+
+rest:
+	TESTQ     DX, DX
+	JZ        next
+	MOVQ      (BX), R10
+	VMOVUPS.Z (R8)(R10*1), K1, Z1
+	VXORPS    X0, X0, X0
+	XORQ      R9, R9
+
+restTap:
+	MOVQ         (BX)(R9*8), R10
+	VBROADCASTSS (SI)(R9*4), Z2
+	VMOVUPS.Z    (R8)(R10*1), K1, Z3
+	VCMPPS       $0x16, Z1, Z3, K2
+	VCMPPS       $0x07, Z1, Z1, K2, K2
+	VMOVUPS      Z3, K2, Z1
+	VMOVUPS      Z2, K2, Z0
+	INCQ         R9
+	CMPQ         R9, taps+40(FP)
+	JLT          restTap
+	VMOVUPS      Z0, K1, (AX)
+	LEAQ         (AX)(DX*4), AX
+
+next:
+	ADDQ step+32(FP), CX
+	DECQ patches+0(FP)
+	JNZ  patch
+	VZEROUPPER
+	RET
+
+// func pickTapsF32AVX512(patches int, channels int, dst *float32, chosen *float32, src *float32, step int, taps int, places *int, numbers *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·pickTapsF32AVX512(SB), NOSPLIT, $0-72
+	MOVQ  dst+16(FP), AX
+	MOVQ  src+32(FP), CX
+	MOVQ  chosen+24(FP), DX
+	MOVQ  channels+8(FP), BX
+	MOVQ  places+56(FP), SI
+	MOVQ  numbers+64(FP), DI
+	MOVQ  BX, R8
+	SHRQ  $0x04, R8
+	ANDQ  $0x0f, BX
+	MOVL  $0xffffffff, R9
+	BZHIL BX, R9, R9
+	KMOVW R9, K1
+
+patch:
+	MOVQ  CX, R9
+	MOVQ  R8, R12
+	TESTQ R12, R12
+	JZ    rest
+
+register:
+	MOVQ    (SI), R11
+	VMOVUPS (DX), Z0
+	VXORPS  X1, X1, X1
+	XORQ    R10, R10
+
+registerTap:
+	MOVQ         (SI)(R10*8), R11
+	VBROADCASTSS (DI)(R10*4), Z2
+	VCMPPS       $0x00, Z2, Z0, K2
+	VMOVUPS      (R9)(R11*1), Z3
+	VMOVUPS      Z3, K2, Z1
+	INCQ         R10
+	CMPQ         R10, taps+48(FP)
+	JLT          registerTap
+	VMOVUPS      Z1, (AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, DX
+	ADDQ         $0x40, R9
+	DECQ         R12
+	JNZ          register
+
+rest:
+	TESTQ     BX, BX
+	JZ        next
+	MOVQ      (SI), R11
+	VMOVUPS.Z (DX), K1, Z0
+	VXORPS    X1, X1, X1
+	XORQ      R10, R10
+
+restTap:
+	MOVQ         (SI)(R10*8), R11
+	VBROADCASTSS (DI)(R10*4), Z2
+	VCMPPS       $0x00, Z2, Z0, K2
+	VMOVUPS.Z    (R9)(R11*1), K1, Z3
+	VMOVUPS      Z3, K2, Z1
+	INCQ         R10
+	CMPQ         R10, taps+48(FP)
+	JLT          restTap
+	VMOVUPS      Z1, K1, (AX)
+	LEAQ         (AX)(BX*4), AX
+	LEAQ         (DX)(BX*4), DX
+
+next:
+	ADDQ step+40(FP), CX
+	DECQ patches+0(FP)
+	JNZ  patch
+	VZEROUPPER
+	RET
+
+// func addTapsF32AVX512(patches int, channels int, dst *float32, chosen *float32, src *float32, step int, taps int, places *int, numbers *float32)
+// Requires: AVX, AVX512F, AVX512VL, BMI2
+TEXT ·addTapsF32AVX512(SB), NOSPLIT, $0-72
+	MOVQ  dst+16(FP), AX
+	MOVQ  chosen+24(FP), CX
+	MOVQ  src+32(FP), DX
+	MOVQ  channels+8(FP), BX
+	MOVQ  places+56(FP), SI
+	MOVQ  numbers+64(FP), DI
+	MOVQ  BX, R8
+	SHRQ  $0x03, R8
+	ANDQ  $0x07, BX
+	MOVL  $0xffffffff, R9
+	BZHIL BX, R9, R9
+	KMOVW R9, K1
+
+patch:
+	MOVQ  AX, R9
+	MOVQ  R8, R12
+	TESTQ R12, R12
+	JZ    rest
+
+register:
+	MOVQ    (SI), R11
+	VMOVUPS (CX), Y0
+	VMOVUPS (DX), Y1
+	XORQ    R10, R10
+
+registerTap:
+	MOVQ         (SI)(R10*8), R11
+	VBROADCASTSS (DI)(R10*4), Y2
+	VCMPPS       $0x00, Y2, Y0, K2
+	VXORPS       X3, X3, X3
+	VMOVUPS      Y1, K2, Y3
+	VADDPS       (R9)(R11*1), Y3, Y3
+	VMOVUPS      Y3, (R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, taps+48(FP)
+	JLT          registerTap
+	ADDQ         $0x20, DX
+	ADDQ         $0x20, CX
+	ADDQ         $0x20, R9
+	DECQ         R12
+	JNZ          register
+
+rest:
+	TESTQ     BX, BX
+	JZ        next
+	MOVQ      (SI), R11
+	VMOVUPS.Z (CX), K1, Y0
+	VMOVUPS.Z (DX), K1, Y1
+	XORQ      R10, R10
+
+restTap:
+	MOVQ         (SI)(R10*8), R11
+	VBROADCASTSS (DI)(R10*4), Y2
+	VCMPPS       $0x00, Y2, Y0, K2
+	VXORPS       X3, X3, X3
+	VMOVUPS      Y1, K2, Y3
+	VMOVUPS.Z    (R9)(R11*1), K1, Y4
+	VADDPS       Y4, Y3, Y3
+	VMOVUPS      Y3, K1, (R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, taps+48(FP)
+	JLT          restTap
+	LEAQ         (DX)(BX*4), DX
+	LEAQ         (CX)(BX*4), CX
+
+next:
+	ADDQ step+40(FP), AX
+	DECQ patches+0(FP)
+	JNZ  patch
+	VZEROUPPER
+	RET
+
 // func addToF64AVX512(n int, dst *float64, x *float64, y *float64)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·addToF64AVX512(SB), NOSPLIT, $0-32
@@ -1029,5 +1249,225 @@ one:
 	JNZ    one
 
 done:
+	VZEROUPPER
+	RET
+
+// func largestTapsF64AVX512(patches int, channels int, dst *float64, src *float64, step int, taps int, places *int, numbers *float64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·largestTapsF64AVX512(SB), NOSPLIT, $0-64
+	MOVQ  dst+16(FP), AX
+	MOVQ  src+24(FP), CX
+	MOVQ  channels+8(FP), DX
+	MOVQ  places+48(FP), BX
+	MOVQ  numbers+56(FP), SI
+	MOVQ  DX, DI
+	SHRQ  $0x03, DI
+	ANDQ  $0x07, DX
+	MOVL  $0xffffffff, R8
+	BZHIL DX, R8, R8
+	KMOVW R8, K1
+
+patch:
+	MOVQ  CX, R8
+	MOVQ  DI, R11
+	TESTQ R11, R11
+	JZ    rest
+
+register:
+	MOVQ    (BX), R10
+	VMOVUPD (R8)(R10*1), Z1
+	VXORPS  X0, X0, X0
+	XORQ    R9, R9
+
+registerTap:
+	MOVQ         (BX)(R9*8), R10
+	VBROADCASTSD (SI)(R9*8), Z2
+	VMOVUPD      (R8)(R10*1), Z3
+	VCMPPD       $0x16, Z1, Z3, K2
+	VCMPPD       $0x07, Z1, Z1, K2, K2
+	VMOVUPD      Z3, K2, Z1
+	VMOVUPD      Z2, K2, Z0
+	INCQ         R9
+	CMPQ         R9, taps+40(FP)
+	JLT          registerTap
+	VMOVUPD      Z0, (AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, R8
+	DECQ         R11
+	JNZ          register
+
+rest:
+	TESTQ     DX, DX
+	JZ        next
+	MOVQ      (BX), R10
+	VMOVUPD.Z (R8)(R10*1), K1, Z1
+	VXORPS    X0, X0, X0
+	XORQ      R9, R9
+
+restTap:
+	MOVQ         (BX)(R9*8), R10
+	VBROADCASTSD (SI)(R9*8), Z2
+	VMOVUPD.Z    (R8)(R10*1), K1, Z3
+	VCMPPD       $0x16, Z1, Z3, K2
+	VCMPPD       $0x07, Z1, Z1, K2, K2
+	VMOVUPD      Z3, K2, Z1
+	VMOVUPD      Z2, K2, Z0
+	INCQ         R9
+	CMPQ         R9, taps+40(FP)
+	JLT          restTap
+	VMOVUPD      Z0, K1, (AX)
+	LEAQ         (AX)(DX*8), AX
+
+next:
+	ADDQ step+32(FP), CX
+	DECQ patches+0(FP)
+	JNZ  patch
+	VZEROUPPER
+	RET
+
+// func pickTapsF64AVX512(patches int, channels int, dst *float64, chosen *float64, src *float64, step int, taps int, places *int, numbers *float64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·pickTapsF64AVX512(SB), NOSPLIT, $0-72
+	MOVQ  dst+16(FP), AX
+	MOVQ  src+32(FP), CX
+	MOVQ  chosen+24(FP), DX
+	MOVQ  channels+8(FP), BX
+	MOVQ  places+56(FP), SI
+	MOVQ  numbers+64(FP), DI
+	MOVQ  BX, R8
+	SHRQ  $0x03, R8
+	ANDQ  $0x07, BX
+	MOVL  $0xffffffff, R9
+	BZHIL BX, R9, R9
+	KMOVW R9, K1
+
+patch:
+	MOVQ  CX, R9
+	MOVQ  R8, R12
+	TESTQ R12, R12
+	JZ    rest
+
+register:
+	MOVQ    (SI), R11
+	VMOVUPD (DX), Z0
+	VXORPS  X1, X1, X1
+	XORQ    R10, R10
+
+registerTap:
+	MOVQ         (SI)(R10*8), R11
+	VBROADCASTSD (DI)(R10*8), Z2
+	VCMPPD       $0x00, Z2, Z0, K2
+	VMOVUPD      (R9)(R11*1), Z3
+	VMOVUPD      Z3, K2, Z1
+	INCQ         R10
+	CMPQ         R10, taps+48(FP)
+	JLT          registerTap
+	VMOVUPD      Z1, (AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, DX
+	ADDQ         $0x40, R9
+	DECQ         R12
+	JNZ          register
+
+rest:
+	TESTQ     BX, BX
+	JZ        next
+	MOVQ      (SI), R11
+	VMOVUPD.Z (DX), K1, Z0
+	VXORPS    X1, X1, X1
+	XORQ      R10, R10
+
+restTap:
+	MOVQ         (SI)(R10*8), R11
+	VBROADCASTSD (DI)(R10*8), Z2
+	VCMPPD       $0x00, Z2, Z0, K2
+	VMOVUPD.Z    (R9)(R11*1), K1, Z3
+	VMOVUPD      Z3, K2, Z1
+	INCQ         R10
+	CMPQ         R10, taps+48(FP)
+	JLT          restTap
+	VMOVUPD      Z1, K1, (AX)
+	LEAQ         (AX)(BX*8), AX
+	LEAQ         (DX)(BX*8), DX
+
+next:
+	ADDQ step+40(FP), CX
+	DECQ patches+0(FP)
+	JNZ  patch
+	VZEROUPPER
+	RET
+
+// func addTapsF64AVX512(patches int, channels int, dst *float64, chosen *float64, src *float64, step int, taps int, places *int, numbers *float64)
+// Requires: AVX, AVX512F, AVX512VL, BMI2
+TEXT ·addTapsF64AVX512(SB), NOSPLIT, $0-72
+	MOVQ  dst+16(FP), AX
+	MOVQ  chosen+24(FP), CX
+	MOVQ  src+32(FP), DX
+	MOVQ  channels+8(FP), BX
+	MOVQ  places+56(FP), SI
+	MOVQ  numbers+64(FP), DI
+	MOVQ  BX, R8
+	SHRQ  $0x02, R8
+	ANDQ  $0x03, BX
+	MOVL  $0xffffffff, R9
+	BZHIL BX, R9, R9
+	KMOVW R9, K1
+
+patch:
+	MOVQ  AX, R9
+	MOVQ  R8, R12
+	TESTQ R12, R12
+	JZ    rest
+
+register:
+	MOVQ    (SI), R11
+	VMOVUPD (CX), Y0
+	VMOVUPD (DX), Y1
+	XORQ    R10, R10
+
+registerTap:
+	MOVQ         (SI)(R10*8), R11
+	VBROADCASTSD (DI)(R10*8), Y2
+	VCMPPD       $0x00, Y2, Y0, K2
+	VXORPS       X3, X3, X3
+	VMOVUPD      Y1, K2, Y3
+	VADDPD       (R9)(R11*1), Y3, Y3
+	VMOVUPD      Y3, (R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, taps+48(FP)
+	JLT          registerTap
+	ADDQ         $0x20, DX
+	ADDQ         $0x20, CX
+	ADDQ         $0x20, R9
+	DECQ         R12
+	JNZ          register
+
+rest:
+	TESTQ     BX, BX
+	JZ        next
+	MOVQ      (SI), R11
+	VMOVUPD.Z (CX), K1, Y0
+	VMOVUPD.Z (DX), K1, Y1
+	XORQ      R10, R10
+
+restTap:
+	MOVQ         (SI)(R10*8), R11
+	VBROADCASTSD (DI)(R10*8), Y2
+	VCMPPD       $0x00, Y2, Y0, K2
+	VXORPS       X3, X3, X3
+	VMOVUPD      Y1, K2, Y3
+	VMOVUPD.Z    (R9)(R11*1), K1, Y4
+	VADDPD       Y4, Y3, Y3
+	VMOVUPD      Y3, K1, (R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, taps+48(FP)
+	JLT          restTap
+	LEAQ         (DX)(BX*8), DX
+	LEAQ         (CX)(BX*8), CX
+
+next:
+	ADDQ step+40(FP), AX
+	DECQ patches+0(FP)
+	JNZ  patch
 	VZEROUPPER
 	RET

@@ -4,6 +4,8 @@
 
 package kernel
 
+import "unsafe"
+
 func addTo[T Float](dst []T, x []T, y []T) {
 	n := len(dst)
 	switch {
@@ -217,5 +219,44 @@ func toFloat64[T Float](dst []float64, src []T) {
 		toFloat64F32AVX2(n, (*float64)(pointer(dst)), (*float32)(pointer(src)))
 	default:
 		toFloat64F64AVX2(n, (*float64)(pointer(dst)), (*float64)(pointer(src)))
+	}
+}
+
+func largestTaps[T Float](patches int, channels int, dst unsafe.Pointer, src unsafe.Pointer, step int, taps int, places *int, numbers unsafe.Pointer) {
+	switch {
+	case active == AVX512 && size[T]() == 4:
+		largestTapsF32AVX512(patches, channels, (*float32)(dst), (*float32)(src), step, taps, places, (*float32)(numbers))
+	case active == AVX512:
+		largestTapsF64AVX512(patches, channels, (*float64)(dst), (*float64)(src), step, taps, places, (*float64)(numbers))
+	case size[T]() == 4:
+		largestTapsF32AVX2(patches, channels, (*float32)(dst), (*float32)(src), step, taps, places, (*float32)(numbers))
+	default:
+		largestTapsF64AVX2(patches, channels, (*float64)(dst), (*float64)(src), step, taps, places, (*float64)(numbers))
+	}
+}
+
+func pickTaps[T Float](patches int, channels int, dst unsafe.Pointer, chosen unsafe.Pointer, src unsafe.Pointer, step int, taps int, places *int, numbers unsafe.Pointer) {
+	switch {
+	case active == AVX512 && size[T]() == 4:
+		pickTapsF32AVX512(patches, channels, (*float32)(dst), (*float32)(chosen), (*float32)(src), step, taps, places, (*float32)(numbers))
+	case active == AVX512:
+		pickTapsF64AVX512(patches, channels, (*float64)(dst), (*float64)(chosen), (*float64)(src), step, taps, places, (*float64)(numbers))
+	case size[T]() == 4:
+		pickTapsF32AVX2(patches, channels, (*float32)(dst), (*float32)(chosen), (*float32)(src), step, taps, places, (*float32)(numbers))
+	default:
+		pickTapsF64AVX2(patches, channels, (*float64)(dst), (*float64)(chosen), (*float64)(src), step, taps, places, (*float64)(numbers))
+	}
+}
+
+func addTaps[T Float](patches int, channels int, dst unsafe.Pointer, chosen unsafe.Pointer, src unsafe.Pointer, step int, taps int, places *int, numbers unsafe.Pointer) {
+	switch {
+	case active == AVX512 && size[T]() == 4:
+		addTapsF32AVX512(patches, channels, (*float32)(dst), (*float32)(chosen), (*float32)(src), step, taps, places, (*float32)(numbers))
+	case active == AVX512:
+		addTapsF64AVX512(patches, channels, (*float64)(dst), (*float64)(chosen), (*float64)(src), step, taps, places, (*float64)(numbers))
+	case size[T]() == 4:
+		addTapsF32AVX2(patches, channels, (*float32)(dst), (*float32)(chosen), (*float32)(src), step, taps, places, (*float32)(numbers))
+	default:
+		addTapsF64AVX2(patches, channels, (*float64)(dst), (*float64)(chosen), (*float64)(src), step, taps, places, (*float64)(numbers))
 	}
 }

@@ -4,6 +4,8 @@
 
 package kernel
 
+import "unsafe"
+
 func addTo[T Float](dst []T, x []T, y []T) {
 	addToGo(dst, x, y)
 }
@@ -50,4 +52,16 @@ func fromFloat64[T Float](dst []T, src []float64) {
 
 func toFloat64[T Float](dst []float64, src []T) {
 	toFloat64Go(dst, src)
+}
+
+func largestTaps[T Float](patches int, channels int, dst unsafe.Pointer, src unsafe.Pointer, step int, taps int, places *int, numbers unsafe.Pointer) {
+	panic("kernel: this build has no assembly")
+}
+
+func pickTaps[T Float](patches int, channels int, dst unsafe.Pointer, chosen unsafe.Pointer, src unsafe.Pointer, step int, taps int, places *int, numbers unsafe.Pointer) {
+	panic("kernel: this build has no assembly")
+}
+
+func addTaps[T Float](patches int, channels int, dst unsafe.Pointer, chosen unsafe.Pointer, src unsafe.Pointer, step int, taps int, places *int, numbers unsafe.Pointer) {
+	panic("kernel: this build has no assembly")
 }

@@ -72,6 +72,26 @@ func testNoReadOutsideConv[T Float](t *testing.T) {
 	}
 }
 
+// TestNoReadOutsidePooling is TestNoReadOutside of pooling.
+func TestNoReadOutsidePooling(t *testing.T) {
+	eachType(t, testNoReadOutsidePooling[float32], testNoReadOutsidePooling[float64])
+}
+
+func testNoReadOutsidePooling[T Float](t *testing.T) {
+	for _, w := range poolingWindows() {
+		for _, atEnd := range []bool{false, true} {
+			entries := w.Patches() * w.C
+			images, taps, picked := fence[T](t, w.Pixels(), atEnd), fence[T](t, entries, atEnd), fence[T](t, entries, atEnd)
+			p := NewPooling[T](w)
+			eachPath(t, func(t *testing.T) {
+				p.Largest(1, taps, images)
+				p.Pick(1, picked, taps, images)
+				p.Unpick(1, images, taps, picked)
+			})
+		}
+	}
+}
+
 // TestNoReadOutside runs everything on slices between fences.
 func TestNoReadOutside(t *testing.T) {
 	eachType(t, testNoReadOutside[float32], testNoReadOutside[float64])

@@ -18,6 +18,7 @@ type emitter struct {
 	set   string      // AVX512, or AVX2 with FMA
 	width int         // bytes of a vector register
 	wide  bool        // AVX-512
+	short bool        // AVX-512 with registers of 32 bytes
 	size  int         // bytes of an element: 4 or 8
 	tail  operand.Mem // AVX2: 64 bytes of ones, then 64 of zeros
 	name  string      // of the function in hand
@@ -127,10 +128,18 @@ func (e *emitter) choice(name string, shapes []shape, mr, nr reg.GPVirtual, code
 
 // vec is vector register i at the full width, half at 32 bytes and quarter at 16.
 func (e *emitter) vec(i int) reg.Physical {
-	if e.wide {
+	if e.wide && !e.short {
 		return vector(i, reg.S512)
 	}
 	return e.half(i)
+}
+
+// shorter emits code for registers of 32 bytes.
+func (e *emitter) shorter(emit func()) {
+	width := e.width
+	e.short, e.width = true, 32
+	emit()
+	e.short, e.width = false, width
 }
 func (e *emitter) half(i int) reg.Physical    { return vector(i, reg.S256) }
 func (e *emitter) quarter(i int) reg.Physical { return vector(i, reg.S128) }

@@ -38,7 +38,7 @@ var files = []struct {
 		e.both(func() { m.functions(); e.rowShift(); e.rowSum(); e.rowNormalize() })
 	}},
 	{"elem", func(e *emitter) {
-		e.both(func() { e.elementwise(); e.sums(); e.fromBytes(); e.conversions() })
+		e.both(func() { e.elementwise(); e.sums(); e.fromBytes(); e.conversions(); e.pooling() })
 	}},
 }
 
