@@ -110,9 +110,11 @@ func pack(dst []float64, vs ...[]float64) []float64 {
 // track is one step of gradient tracking of s by the tracker d: d = mixed + s1 − s, then s = s1.
 // It keeps Σ_i d = Σ_i s whenever the weights are doubly stochastic and the two sums start equal.
 func track(d, mixed, s1, s []float64) {
-	vec.Add(d, mixed, s1)
-	vec.Sub(d, d, s)
-	copy(s, s1)
+	vec.EachBlock(len(d), func(from, to int) {
+		vec.Add(d[from:to], mixed[from:to], s1[from:to])
+		vec.Sub(d[from:to], d[from:to], s[from:to])
+		copy(s[from:to], s1[from:to])
+	})
 }
 
 // descend takes T local steps y −= β ∇_y g(x, y) with draws lower 0..T−1; g is scratch of length q.

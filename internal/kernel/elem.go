@@ -76,6 +76,12 @@ func Scale[T Float](dst []T, a T, x []T) {
 	scale(dst, a, x)
 }
 
+// Comb sets dst = a·x + b·y; products are rounded before they are added, on every path. All have one length, and dst may be x or y.
+func Comb[T Float](dst []T, a T, x []T, b T, y []T) {
+	checkLen("Comb", len(dst), len(x), len(y))
+	comb(dst, a, x, b, y)
+}
+
 // Dot returns Σ x_i y_i of two slices of one length. The order of summation depends on the length alone.
 func Dot[T Float](x, y []T) T {
 	checkLen("Dot", len(x), len(y))

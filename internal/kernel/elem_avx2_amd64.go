@@ -39,6 +39,11 @@ func axpyF32AVX2(n int, dst *float32, a float32, x *float32)
 //go:noescape
 func scaleF32AVX2(n int, dst *float32, a float32, x *float32)
 
+// combF32AVX2 sets the n entries of dst to a·x + b·y, each product rounded before.
+//
+//go:noescape
+func combF32AVX2(n int, dst *float32, a float32, x *float32, b float32, y *float32)
+
 // dotSumF32AVX2 returns Σ x·y over n entries.
 //
 //go:noescape
@@ -113,6 +118,11 @@ func axpyF64AVX2(n int, dst *float64, a float64, x *float64)
 //
 //go:noescape
 func scaleF64AVX2(n int, dst *float64, a float64, x *float64)
+
+// combF64AVX2 sets the n entries of dst to a·x + b·y, each product rounded before.
+//
+//go:noescape
+func combF64AVX2(n int, dst *float64, a float64, x *float64, b float64, y *float64)
 
 // dotSumF64AVX2 returns Σ x·y over n entries.
 //

@@ -387,6 +387,66 @@ allDone:
 	VZEROUPPER
 	RET
 
+// func combF32AVX2(n int, dst *float32, a float32, x *float32, b float32, y *float32)
+// Requires: AVX
+TEXT ·combF32AVX2(SB), NOSPLIT, $0-48
+	MOVQ         n+0(FP), AX
+	MOVQ         AX, CX
+	SHRQ         $0x04, CX
+	ANDQ         $0x0f, AX
+	MOVQ         AX, DX
+	SHLQ         $0x02, DX
+	LEAQ         tail<>+64(SB), BX
+	SUBQ         DX, BX
+	MOVQ         dst+8(FP), DX
+	MOVQ         x+24(FP), SI
+	MOVQ         y+40(FP), DI
+	VBROADCASTSS a+16(FP), Y14
+	VBROADCASTSS b+32(FP), Y13
+	MOVQ         CX, R8
+	XORQ         CX, CX
+	TESTQ        R8, R8
+	JZ           allRest
+
+allLoop:
+	VMULPS  (SI)(CX*1), Y14, Y0
+	VMULPS  (DI)(CX*1), Y13, Y2
+	VADDPS  Y2, Y0, Y0
+	VMOVUPS Y0, (DX)(CX*1)
+	VMULPS  32(SI)(CX*1), Y14, Y1
+	VMULPS  32(DI)(CX*1), Y13, Y3
+	VADDPS  Y3, Y1, Y1
+	VMOVUPS Y1, 32(DX)(CX*1)
+	ADDQ    $0x40, CX
+	DECQ    R8
+	JNZ     allLoop
+
+allRest:
+	TESTQ      AX, AX
+	JZ         allDone
+	VMOVUPS    (BX), Y15
+	VMASKMOVPS (SI)(CX*1), Y15, Y0
+	VMULPS     Y0, Y14, Y0
+	VMOVUPS    (BX), Y15
+	VMASKMOVPS (DI)(CX*1), Y15, Y2
+	VMULPS     Y2, Y13, Y2
+	VADDPS     Y2, Y0, Y0
+	VMOVUPS    (BX), Y15
+	VMASKMOVPS Y0, Y15, (DX)(CX*1)
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPS 32(SI)(CX*1), Y15, Y1
+	VMULPS     Y1, Y14, Y1
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPS 32(DI)(CX*1), Y15, Y3
+	VMULPS     Y3, Y13, Y3
+	VADDPS     Y3, Y1, Y1
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPS Y1, Y15, 32(DX)(CX*1)
+
+allDone:
+	VZEROUPPER
+	RET
+
 // func dotSumF32AVX2(n int, x *float32, y *float32) float32
 // Requires: AVX, FMA3, SSE
 TEXT ·dotSumF32AVX2(SB), NOSPLIT, $0-28
@@ -1267,6 +1327,66 @@ allRest:
 	VMOVUPS    32(BX), Y15
 	VMASKMOVPD 32(SI)(CX*1), Y15, Y1
 	VMULPD     Y14, Y1, Y1
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPD Y1, Y15, 32(DX)(CX*1)
+
+allDone:
+	VZEROUPPER
+	RET
+
+// func combF64AVX2(n int, dst *float64, a float64, x *float64, b float64, y *float64)
+// Requires: AVX
+TEXT ·combF64AVX2(SB), NOSPLIT, $0-48
+	MOVQ         n+0(FP), AX
+	MOVQ         AX, CX
+	SHRQ         $0x03, CX
+	ANDQ         $0x07, AX
+	MOVQ         AX, DX
+	SHLQ         $0x03, DX
+	LEAQ         tail<>+64(SB), BX
+	SUBQ         DX, BX
+	MOVQ         dst+8(FP), DX
+	MOVQ         x+24(FP), SI
+	MOVQ         y+40(FP), DI
+	VBROADCASTSD a+16(FP), Y14
+	VBROADCASTSD b+32(FP), Y13
+	MOVQ         CX, R8
+	XORQ         CX, CX
+	TESTQ        R8, R8
+	JZ           allRest
+
+allLoop:
+	VMULPD  (SI)(CX*1), Y14, Y0
+	VMULPD  (DI)(CX*1), Y13, Y2
+	VADDPD  Y2, Y0, Y0
+	VMOVUPD Y0, (DX)(CX*1)
+	VMULPD  32(SI)(CX*1), Y14, Y1
+	VMULPD  32(DI)(CX*1), Y13, Y3
+	VADDPD  Y3, Y1, Y1
+	VMOVUPD Y1, 32(DX)(CX*1)
+	ADDQ    $0x40, CX
+	DECQ    R8
+	JNZ     allLoop
+
+allRest:
+	TESTQ      AX, AX
+	JZ         allDone
+	VMOVUPS    (BX), Y15
+	VMASKMOVPD (SI)(CX*1), Y15, Y0
+	VMULPD     Y0, Y14, Y0
+	VMOVUPS    (BX), Y15
+	VMASKMOVPD (DI)(CX*1), Y15, Y2
+	VMULPD     Y2, Y13, Y2
+	VADDPD     Y2, Y0, Y0
+	VMOVUPS    (BX), Y15
+	VMASKMOVPD Y0, Y15, (DX)(CX*1)
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPD 32(SI)(CX*1), Y15, Y1
+	VMULPD     Y1, Y14, Y1
+	VMOVUPS    32(BX), Y15
+	VMASKMOVPD 32(DI)(CX*1), Y15, Y3
+	VMULPD     Y3, Y13, Y3
+	VADDPD     Y3, Y1, Y1
 	VMOVUPS    32(BX), Y15
 	VMASKMOVPD Y1, Y15, 32(DX)(CX*1)
 

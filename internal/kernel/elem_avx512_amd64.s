@@ -274,6 +274,49 @@ allDone:
 	VZEROUPPER
 	RET
 
+// func combF32AVX512(n int, dst *float32, a float32, x *float32, b float32, y *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·combF32AVX512(SB), NOSPLIT, $0-48
+	MOVQ         n+0(FP), AX
+	MOVQ         AX, CX
+	SHRQ         $0x04, CX
+	ANDQ         $0x0f, AX
+	MOVL         $0xffffffff, DX
+	BZHIL        AX, DX, DX
+	KMOVW        DX, K1
+	MOVQ         dst+8(FP), DX
+	MOVQ         x+24(FP), BX
+	MOVQ         y+40(FP), SI
+	VBROADCASTSS a+16(FP), Z14
+	VBROADCASTSS b+32(FP), Z13
+	MOVQ         CX, DI
+	XORQ         CX, CX
+	TESTQ        DI, DI
+	JZ           allRest
+
+allLoop:
+	VMULPS  (BX)(CX*1), Z14, Z0
+	VMULPS  (SI)(CX*1), Z13, Z2
+	VADDPS  Z2, Z0, Z0
+	VMOVUPS Z0, (DX)(CX*1)
+	ADDQ    $0x40, CX
+	DECQ    DI
+	JNZ     allLoop
+
+allRest:
+	TESTQ     AX, AX
+	JZ        allDone
+	VMOVUPS.Z (BX)(CX*1), K1, Z0
+	VMULPS    Z0, Z14, Z0
+	VMOVUPS.Z (SI)(CX*1), K1, Z2
+	VMULPS    Z2, Z13, Z2
+	VADDPS    Z2, Z0, Z0
+	VMOVUPS   Z0, K1, (DX)(CX*1)
+
+allDone:
+	VZEROUPPER
+	RET
+
 // func dotSumF32AVX512(n int, x *float32, y *float32) float32
 // Requires: AVX, AVX512F, AVX512VL, BMI2, SSE
 TEXT ·dotSumF32AVX512(SB), NOSPLIT, $0-28
@@ -1005,6 +1048,49 @@ allRest:
 	JZ        allDone
 	VMOVUPD.Z (BX)(CX*1), K1, Z0
 	VMULPD    Z14, Z0, Z0
+	VMOVUPD   Z0, K1, (DX)(CX*1)
+
+allDone:
+	VZEROUPPER
+	RET
+
+// func combF64AVX512(n int, dst *float64, a float64, x *float64, b float64, y *float64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·combF64AVX512(SB), NOSPLIT, $0-48
+	MOVQ         n+0(FP), AX
+	MOVQ         AX, CX
+	SHRQ         $0x03, CX
+	ANDQ         $0x07, AX
+	MOVL         $0xffffffff, DX
+	BZHIL        AX, DX, DX
+	KMOVW        DX, K1
+	MOVQ         dst+8(FP), DX
+	MOVQ         x+24(FP), BX
+	MOVQ         y+40(FP), SI
+	VBROADCASTSD a+16(FP), Z14
+	VBROADCASTSD b+32(FP), Z13
+	MOVQ         CX, DI
+	XORQ         CX, CX
+	TESTQ        DI, DI
+	JZ           allRest
+
+allLoop:
+	VMULPD  (BX)(CX*1), Z14, Z0
+	VMULPD  (SI)(CX*1), Z13, Z2
+	VADDPD  Z2, Z0, Z0
+	VMOVUPD Z0, (DX)(CX*1)
+	ADDQ    $0x40, CX
+	DECQ    DI
+	JNZ     allLoop
+
+allRest:
+	TESTQ     AX, AX
+	JZ        allDone
+	VMOVUPD.Z (BX)(CX*1), K1, Z0
+	VMULPD    Z0, Z14, Z0
+	VMOVUPD.Z (SI)(CX*1), K1, Z2
+	VMULPD    Z2, Z13, Z2
+	VADDPD    Z2, Z0, Z0
 	VMOVUPD   Z0, K1, (DX)(CX*1)
 
 allDone:

@@ -132,6 +132,24 @@ func scale[T Float](dst []T, a T, x []T) {
 	}
 }
 
+func comb[T Float](dst []T, a T, x []T, b T, y []T) {
+	n := len(dst)
+	switch {
+	case active == Generic:
+		combGo(dst, a, x, b, y)
+	case n == 0:
+
+	case active == AVX512 && size[T]() == 4:
+		combF32AVX512(n, (*float32)(pointer(dst)), (float32)(a), (*float32)(pointer(x)), (float32)(b), (*float32)(pointer(y)))
+	case active == AVX512:
+		combF64AVX512(n, (*float64)(pointer(dst)), (float64)(a), (*float64)(pointer(x)), (float64)(b), (*float64)(pointer(y)))
+	case size[T]() == 4:
+		combF32AVX2(n, (*float32)(pointer(dst)), (float32)(a), (*float32)(pointer(x)), (float32)(b), (*float32)(pointer(y)))
+	default:
+		combF64AVX2(n, (*float64)(pointer(dst)), (float64)(a), (*float64)(pointer(x)), (float64)(b), (*float64)(pointer(y)))
+	}
+}
+
 func dotSum[T Float](x []T, y []T) T {
 	n := len(x)
 	switch {

@@ -34,6 +34,10 @@ func scale[T Float](dst []T, a T, x []T) {
 	scaleGo(dst, a, x)
 }
 
+func comb[T Float](dst []T, a T, x []T, b T, y []T) {
+	combGo(dst, a, x, b, y)
+}
+
 func dotSum[T Float](x []T, y []T) T {
 	return dotSumGo(x, y)
 }

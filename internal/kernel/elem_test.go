@@ -22,6 +22,7 @@ func testElementwise[T Float](t *testing.T) {
 		{"MulTo", MulTo[T], mulToGo[T]},
 		{"Axpy", func(dst, x, y []T) { copy(dst, y); Axpy(dst, x[0], x) }, func(dst, x, y []T) { copy(dst, y); axpyGo(dst, x[0], x) }},
 		{"Scale", func(dst, x, y []T) { Scale(dst, y[0], x) }, func(dst, x, y []T) { scaleGo(dst, y[0], x) }},
+		{"Comb", func(dst, x, y []T) { Comb(dst, .3, x, -1.7, y) }, func(dst, x, y []T) { combGo(dst, .3, x, -1.7, y) }},
 	}
 	eachPath(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, 2))

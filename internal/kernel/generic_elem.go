@@ -73,6 +73,13 @@ func scaleGo[T Float](dst []T, a T, x []T) {
 	}
 }
 
+func combGo[T Float](dst []T, a T, x []T, b T, y []T) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	for i := range dst {
+		dst[i] = T(a*x[i]) + T(b*y[i])
+	}
+}
+
 func dotSumGo[T Float](x, y []T) T {
 	y = y[:len(x)]
 	var s T

@@ -129,6 +129,7 @@ func testNoReadOutside[T Float](t *testing.T) {
 				MulTo(a, b, c)
 				Axpy(a, 2, b)
 				Scale(a, 2, b)
+				Comb(a, 2, b, 3, c)
 				ReLU(a, b)
 				Step(a, b)
 				FromFloat64(a, cut64(n))

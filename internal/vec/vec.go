@@ -14,8 +14,14 @@ import (
 // short is the length below which a loop here is quicker than the call of a kernel, which gives the same bits.
 const short = 64
 
-// block numbers, 4 KiB, stay in the first-level cache between the two kernels of Comb.
-const block = 512
+// EachBlock calls f for all of 0..n in blocks of numbers that stay in the first-level cache, for loops of several functions here over the same
+// vectors: what one of them writes the next one reads from there.
+func EachBlock(n int, f func(from, to int)) {
+	const block = 2048 // 16 KiB
+	for from := 0; from < n; from += block {
+		f(from, min(from+block, n))
+	}
+}
 
 // Axpy adds a·x to dst.
 func Axpy(dst []float64, a float64, x []float64) {
@@ -32,16 +38,12 @@ func Axpy(dst []float64, a float64, x []float64) {
 // Comb sets dst = a·x + b·y.
 func Comb(dst []float64, a float64, x []float64, b float64, y []float64) {
 	x, y = x[:len(dst)], y[:len(dst)]
-	if len(dst) < short || &dst[0] == &y[0] { // the kernels below would overwrite y before they read it
-		for i := range dst {
-			dst[i] = float64(a*x[i]) + float64(b*y[i])
-		}
+	if len(dst) >= short {
+		kernel.Comb(dst, a, x, b, y)
 		return
 	}
-	for lo := 0; lo < len(dst); lo += block {
-		hi := min(lo+block, len(dst))
-		kernel.Scale(dst[lo:hi], a, x[lo:hi])
-		kernel.Axpy(dst[lo:hi], b, y[lo:hi])
+	for i := range dst {
+		dst[i] = float64(a*x[i]) + float64(b*y[i])
 	}
 }
 

@@ -38,8 +38,9 @@ func newTeam(m models.Model, d data.Task, t task) *team {
 	ring := must.Get(network.Ring(len(d.Shards), weight))
 	p, q := m.Dims()
 	c := &team{mixers: algotest.NewMixers(ring.W.Dense()), sends: ring.W.Sends(0)}
+	programs := models.NewPrograms(m)
 	for i, s := range d.Shards {
-		o := must.Get(models.NewOracle(m, s, models.Config{Agent: i, Seed: seed, Batch: t.batch, Float32: t.ours == f32}))
+		o := must.Get(programs.Oracle(s, models.Config{Agent: i, Seed: seed, Batch: t.batch, Float32: t.ours == f32}))
 		a := algo.Clone(t.method)
 		must.OK(a.Init(p, q, t.k))
 		if st, ok := m.(models.Starter); ok {

@@ -26,6 +26,26 @@ func (e *emitter) elementwise() {
 	e.rectified()
 	e.scaled("axpy", "adds a·x to the n entries of dst, each product rounded before.", true)
 	e.scaled("scale", "sets the n entries of dst to a·x.", false)
+	e.combined()
+}
+
+// combined emits the sum of two multiples.
+func (e *emitter) combined() {
+	const second = elemFactor - 1
+	e.fn("comb", "sets the n entries of dst to a·x + b·y, each product rounded before.", "n int, dst *T, a T, x *T, b T, y *T", "")
+	s := e.span(e.arg("n"), elemMask)
+	dst, x, y := e.arg("dst"), e.arg("x"), e.arg("y")
+	e.broadcast(e.param("a"), elemFactor)
+	e.broadcast(e.param("b"), second)
+	e.eachPiece("all", s, func(off reg.Register, k *mask) {
+		for p := range e.parts() {
+			e.packed("VMUL", e.source(indexed(x, off), p, k, p), e.vec(elemFactor), e.vec(p))
+			e.packed("VMUL", e.source(indexed(y, off), p+2, k, p), e.vec(second), e.vec(p+2))
+			e.packed("VADD", e.vec(p+2), e.vec(p), e.vec(p))
+			e.store(p, indexed(dst, off), k, p)
+		}
+	})
+	e.ret()
 }
 
 // scaled emits a function of a scalar factor.
