@@ -22,8 +22,15 @@ type conn struct {
 	err      error         // why nothing can be read or written any more; nil: it can
 	refused  bool          // the other end has ended, and has been asked for a reset
 	readers  chan struct{} // holds one wake-up of Read
+	arrival  *time.Timer   // wakes Read up when there may be something to read; stopped: nothing is on its way
 
 	readUntil, writeUntil time.Time
+}
+
+func newConn(host *Host, at addr) *conn {
+	c := &conn{host: host, at: at, readers: make(chan struct{}, 1), arrival: time.NewTimer(never)}
+	c.arrival.Stop()
+	return c
 }
 
 // A segment is some bytes that arrive together, or the end of all.
@@ -67,22 +74,29 @@ func (c *conn) send(data []byte, end error) {
 	c.last = arrives
 	p.in = append(p.in, segment{data, arrives, end})
 	p.inFlight += len(data)
-	p.wake()
+	if len(p.in) == 1 { // Read sleeps until then, and is not woken up before
+		p.awaken(arrives.Sub(now))
+	}
+}
+
+// awaken has Read look again after so long, or earlier where its deadline comes first. The lock is held.
+func (c *conn) awaken(after time.Duration) {
+	if !c.readUntil.IsZero() {
+		after = min(after, time.Until(c.readUntil))
+	}
+	c.arrival.Reset(after)
 }
 
 // Read implements [net.Conn]. One goroutine may call it at a time.
 func (c *conn) Read(p []byte) (int, error) {
-	t := time.NewTimer(time.Hour)
-	defer t.Stop()
 	for {
-		n, wait, err := c.take(p)
+		n, err := c.take(p)
 		if n > 0 || err != nil || len(p) == 0 {
 			return n, err
 		}
-		t.Reset(wait)
 		select {
 		case <-c.readers:
-		case <-t.C:
+		case <-c.arrival.C:
 		}
 	}
 }
@@ -90,40 +104,38 @@ func (c *conn) Read(p []byte) (int, error) {
 // never is longer than anything takes: who waits that long waits for a wake-up.
 const never = time.Duration(1<<63 - 1)
 
-// take reads what has arrived. With nothing, there may be something after a wait.
-func (c *conn) take(p []byte) (n int, wait time.Duration, err error) {
+// take reads what has arrived. With nothing, Read is woken up when there may be something.
+func (c *conn) take(p []byte) (n int, err error) {
 	all := c.host.network
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	now := time.Now()
-	if c.err != nil {
-		return 0, 0, c.failure("read", c.err)
-	}
-	wait = never
-	if !c.readUntil.IsZero() {
-		if wait = c.readUntil.Sub(now); wait <= 0 {
-			return 0, 0, c.failure("read", os.ErrDeadlineExceeded)
-		}
-	}
-	if len(c.in) == 0 || !all.reaches(c.peer.at.host(), c.at.host()) {
-		return 0, wait, nil
+	switch {
+	case c.err != nil:
+		return 0, c.failure("read", c.err)
+	case !c.readUntil.IsZero() && !now.Before(c.readUntil):
+		return 0, c.failure("read", os.ErrDeadlineExceeded)
+	case len(c.in) == 0 || !all.reaches(c.peer.at.host(), c.at.host()):
+		c.awaken(never)
+		return 0, nil
 	}
 	first := &c.in[0]
 	if left := first.arrives.Sub(now); left > 0 {
-		return 0, min(wait, left), nil
+		c.awaken(left)
+		return 0, nil
 	}
 	if first.end != nil && first.end != io.EOF {
 		c.fail(first.end)
 	}
 	if first.end != nil {
-		return 0, 0, c.failure("read", first.end)
+		return 0, c.failure("read", first.end)
 	}
 	n = copy(p, first.data)
 	c.inFlight -= n
 	if first.data = first.data[n:]; len(first.data) == 0 {
 		c.in = c.in[1:]
 	}
-	return n, 0, nil
+	return n, nil
 }
 
 // Write implements [net.Conn]. It returns at once. What comes to an end that has ended brings back a reset.
@@ -140,6 +152,7 @@ func (c *conn) Write(p []byte) (int, error) {
 		c.peer.fail(syscall.ECONNRESET)
 		c.fail(errFull)
 		return 0, c.failure("write", errFull)
+	case len(p) == 0: // nothing is sent
 	case c.peer.err != nil:
 		c.askForReset(len(p))
 	default:

@@ -90,8 +90,9 @@ func (h *Host) connect(to addr) (*conn, error) {
 	case l == nil:
 		return nil, syscall.ECONNREFUSED
 	}
-	own := &conn{host: h, at: addr(h.name), readers: make(chan struct{}, 1)}
-	own.peer = &conn{host: l.host, at: to, readers: make(chan struct{}, 1), peer: own}
+	own := newConn(h, addr(h.name))
+	own.peer = newConn(l.host, to)
+	own.peer.peer = own
 	n.conns[own], n.conns[own.peer] = struct{}{}, struct{}{}
 	l.queue = append(l.queue, own.peer)
 	l.wake()
