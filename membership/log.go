@@ -2,6 +2,7 @@ package membership
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -73,19 +74,17 @@ type Log []Change
 // a log shows by itself are errors that name the line and match dsbo.ErrConfig; [Log.Validate] finds those that depend on the run.
 func Parse(name string, from io.Reader) (Log, error) {
 	var l Log
-	lines := bufio.NewReaderSize(from, maxLine)
-	for {
-		line, err := lines.ReadSlice('\n')
-		switch {
-		case err == io.EOF:
-			return l, nil
-		case err == bufio.ErrBufferFull:
-			return nil, dsbo.Errorf(dsbo.ErrConfig, "%s, line %d: it must have at most %d bytes", name, len(l)+1, maxLine)
-		case err != nil:
-			return nil, fmt.Errorf("%s, line %d: %w", name, len(l)+1, err)
+	lines := bufio.NewScanner(from)
+	lines.Buffer(nil, maxLine)
+	lines.Split(func(data []byte, _ bool) (advance int, line []byte, err error) {
+		if advance = bytes.IndexByte(data, '\n') + 1; advance > 0 {
+			line = data[:advance]
 		}
+		return advance, line, nil
+	})
+	for lines.Scan() {
 		var c Change
-		if err := strictjson.Object(line, &c); err != nil {
+		if err := strictjson.Object(lines.Bytes(), &c); err != nil {
 			return nil, dsbo.Errorf(dsbo.ErrConfig, "%s, line %d: %w", name, len(l)+1, err)
 		}
 		if err := l.follows(c); err != nil {
@@ -93,6 +92,13 @@ func Parse(name string, from io.Reader) (Log, error) {
 		}
 		l = append(l, c)
 	}
+	switch err := lines.Err(); {
+	case err == bufio.ErrTooLong:
+		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s, line %d: it must have at most %d bytes", name, len(l)+1, maxLine)
+	case err != nil:
+		return nil, fmt.Errorf("%s, line %d: %w", name, len(l)+1, err)
+	}
+	return l, nil
 }
 
 // Bytes returns the log's lines.
