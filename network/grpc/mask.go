@@ -80,16 +80,14 @@ func addStreams[T uint16 | uint32 | uint64](k *keys, words []uint64, exchange in
 			streams[other] = cipher.NewCTR(block, iv[:])
 		}
 	}
-	var zero [maskChunk]byte
-	var space [maskChunk / 8]uint64
-	raw := unsafe.Slice((*byte)(unsafe.Pointer(&space)), maskChunk)
-	numbers := unsafe.Slice((*T)(unsafe.Pointer(&space)), maskChunk/unsafe.Sizeof(T(0)))
+	numbers := make([]T, min(len(words), maskChunk/int(unsafe.Sizeof(T(0)))))
 	for len(words) > 0 { // a chunk stays in the processor's cache while the streams are added
 		chunk := words[:min(len(words), len(numbers))]
-		size := len(chunk) * int(unsafe.Sizeof(T(0)))
+		raw := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(numbers))), len(chunk)*int(unsafe.Sizeof(T(0))))
 		for other, stream := range streams {
 			if stream != nil {
-				stream.XORKeyStream(raw[:size], zero[:size])
+				clear(raw)
+				stream.XORKeyStream(raw, raw)
 				addNumbers(chunk, numbers[:len(chunk)], other < k.agent)
 			}
 		}
