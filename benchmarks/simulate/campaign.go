@@ -176,8 +176,15 @@ func (c *campaign) note(o outcome) {
 		c.failed = append(c.failed, o.Seed)
 		fmt.Fprintf(c.stdout, "seed %d: %s\n\tgo run ./benchmarks/simulate -from %d -seeds 1 -trace\n", o.Seed, o.Error, o.Seed)
 	}
-	c.progress.Show(float64(c.next)/float64(c.seeds), fmt.Sprintf("%d seeds, %d fail", c.done, len(c.failed)))
+	state := fmt.Sprintf("%d seeds, %d fail", c.done, len(c.failed))
+	if c.done%logEvery == 0 {
+		c.progress.Log("%s after %v, the last one %d", state, time.Since(c.began).Round(time.Second), o.Seed)
+	}
+	c.progress.Show(float64(c.next)/float64(c.seeds), state)
 }
+
+// logEvery is how many seeds pass from one line of the log to the next.
+const logEvery = 500
 
 // report prints what all seeds were.
 func (c *campaign) report() {

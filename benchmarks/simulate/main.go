@@ -1,3 +1,7 @@
+// TLS is without keys by lattices: they take as long as the rest of a handshake, and their seeds tell nothing of them.
+//
+//go:debug tlsmlkem=0
+
 // Command simulate runs the simulator (package simulate) on many seeds, and says which of them end otherwise than they must.
 //
 //	go run ./benchmarks/simulate -seeds 100000
