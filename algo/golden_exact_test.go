@@ -23,7 +23,7 @@ type exact struct {
 type evaluator []*train.Exact
 
 func newEvaluator(os []dsbo.ValueOracle, personalized bool) evaluator {
-	const tol = 1e-14
+	const tol = 1e-12
 	if !personalized {
 		return evaluator{{Oracles: os, Tol: tol, AdjointTol: tol}}
 	}

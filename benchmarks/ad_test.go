@@ -166,11 +166,12 @@ func TestByHand(t *testing.T) {
 			k.next()
 			want := make([]float64, d.length)
 			d.ad(want)
+			within := tol * norm(want)
 			for _, by := range []func(dst []float64){d.kernels, d.gonums} {
 				got := make([]float64, d.length)
 				by(got)
 				for i := range got {
-					if !(math.Abs(got[i]-want[i]) <= tol*norm(want)) {
+					if !(math.Abs(got[i]-want[i]) <= within) {
 						t.Fatalf("%s, %s: entry %d is %v by hand and %v by ad", c.name, d.name, i, got[i], want[i])
 					}
 				}

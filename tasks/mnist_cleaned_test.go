@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dsbo/experiment"
+	"dsbo/internal/minimnist"
 	"dsbo/internal/must"
 	"dsbo/runs"
 	"dsbo/tasks"
@@ -14,12 +15,11 @@ import (
 
 // TestCleaning: with wrong labels a run says how many are found, and how good the model of all examples is, and sends what the plan says.
 func TestCleaning(t *testing.T) {
-	if testing.Short() {
-		t.Skip("loads MNIST")
-	}
+	folder := t.TempDir()
+	must.OK(minimnist.Write(folder, 150, 30))
 	for model, flags := range map[string]string{"hyperclean": "", "hyperclean-mlp": "-hidden=4 -batch=10 -set=T=2 -set=N=2"} {
 		out := runs.Folder(filepath.Join(t.TempDir(), "run"))
-		args := append(strings.Fields(flags), "-model="+model, "-mislabel=0.5", "-agents=3", "-train=20", "-val=20", "-K=6", "-quiet", "-report=false", "-out="+string(out))
+		args := append(strings.Fields(flags), "-data="+folder, "-model="+model, "-mislabel=0.5", "-agents=3", "-train=20", "-val=20", "-K=6", "-quiet", "-report=false", "-out="+string(out))
 		plan := must.Get(must.Get(experiment.Parse(tasks.MNIST(), args, io.Discard)).Plan(t.Context()))
 		must.OK(experiment.Run(t.Context(), tasks.MNIST(), args, io.Discard, io.Discard))
 		s := must.Get(out.ReadSummary())

@@ -13,7 +13,7 @@ import (
 // the attack ends far off, or not at all, with plain mixing.
 func TestLiars(t *testing.T) {
 	p := problems()[0]
-	p.iterations = 100
+	p.iterations = 50
 	o := p.load()
 	w := must.Get(network.New("complete", agents, network.Options{})).W
 	const liars = 2

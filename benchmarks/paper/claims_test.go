@@ -19,10 +19,10 @@ func testLab() *lab { return &lab{out: io.Discard, quick: true, seed: 1} }
 // A short version of Theorem 3.3 on the quadratic problem, with the thresholds of the full one.
 func TestSlopes(t *testing.T) {
 	if testing.Short() {
-		t.Skip("some seconds")
+		t.Skip("a second")
 	}
 	th := stochasticQuadratic(testLab(), 1)
-	r := th.rates(t.Context(), []int{100, 400, 1600}, 2)
+	r := th.rates(t.Context(), []int{100, 400, 1600}, 1)
 	for _, c := range []struct {
 		what string
 		y    []float64
@@ -76,7 +76,7 @@ func TestMismatch(t *testing.T) {
 }
 
 func TestOptimum(t *testing.T) {
-	if o := solve(t.Context(), composition{n: 6, p: 4, q: 6, seed: 1}.problem(0)); o.gradient > 1e-12 {
+	if o := solve(t.Context(), composition{n: 3, p: 2, q: 4, seed: 1}.problem(0)); o.gradient > 1e-12 {
 		t.Errorf("gradient %.3g at the optimum", o.gradient)
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 // compositional runs MA-DSBO and D-ASCGD on the compositional problem.
 func compositional(ctx context.Context, l *lab) {
-	c := composition{n: 6, p: 4, q: 6, seed: l.seed}
+	c := composition{n: pick(l, 6, 2), p: pick(l, 4, 2), q: pick(l, 6, 3), seed: l.seed}
 	p := c.problem(0)
 	best := solve(ctx, p)
 	l.printf("exact optimum: Φ* = %.12f, ‖∇Φ(x*)‖ = %.1e\n\n", best.phi, best.gradient)

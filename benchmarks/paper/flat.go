@@ -18,7 +18,7 @@ import (
 // flat looks at the logistic problem without a prior, whose Φ has no minimum: what limits the method there? It sets
 // the method beside the flow x' = −∇Φ(x), which it follows for small steps, with time a√K after K iterations.
 func flat(ctx context.Context, l *lab) {
-	ks, seeds := pick(l, []int{100, 250, 630, 1600, 4000}, []int{4, 8, 12, 16}), pick(l, 2, 1)
+	ks, seeds := pick(l, []int{100, 250, 630, 1600, 4000}, []int{2, 3, 4, 5}), pick(l, 2, 1)
 	short := flatLogistic(l, 1)
 	long := short
 	long.logs *= 10

@@ -23,13 +23,13 @@ func loops(ctx context.Context, l *lab) {
 }
 
 func loopsOn(ctx context.Context, l *lab, problem func(*lab, int) theorem) {
-	K, seeds := pick(l, 2000, 8), pick(l, 6, 1)
+	K, seeds := pick(l, 2000, 4), pick(l, 6, 1)
 	t := problem(l, 1)
 	byK := newChart("loops-"+t.name+"-iterations", fmt.Sprintf("MA-DSBO: the number T of inner steps (%s, K = %d)", t.name, K),
 		"k, iterations", "mean squared norm of the gradient of Φ at the average x", report.Auto, report.Log)
 	byCalls := byK.sibling("loops-"+t.name+"-calls", "oracle calls of an agent", report.Log)
 	rows := table{{"T", "calls an iteration", "mean gradient², last half", "slope in K of the min", "slope of the mean", "calls to gradient² < 1% of the start"}}
-	for _, T := range []int{1, 2, 5, 20} {
+	for _, T := range pick(l, []int{1, 2, 5, 20}, []int{1, 3}) {
 		t := problem(l, T)
 		k, m, cost := t.course(ctx, K, seeds, 100)
 		calls := column(k, func(k float64) float64 { return k * float64(cost) })
@@ -40,7 +40,7 @@ func loopsOn(ctx context.Context, l *lab, problem func(*lab, int) theorem) {
 		name := fmt.Sprintf("T = %d", T)
 		byK.line(name, k, m[0])
 		byCalls.line(name, calls, m[0])
-		r := t.rates(ctx, pick(l, []int{100, 400, 1600}, []int{4, 8}), seeds)
+		r := t.rates(ctx, pick(l, []int{100, 400, 1600}, []int{2, 4}), seeds)
 		rows.add(T, cost, mean(m[0][len(k)/2:]), slope(r.k, r.minGrad), slope(r.k, r.meanGrad), reached)
 	}
 	l.printf("%s, K = %d, %d seeds:\n\n", t.name, K, seeds)

@@ -67,7 +67,7 @@ func methods(ctx context.Context, l *lab) {
 }
 
 func (f family) compare(ctx context.Context, l *lab) {
-	K := pick(l, 1500, 6)
+	K := pick(l, 1500, 3)
 	calls := newChart("methods-"+f.name+"-calls", f.title,
 		"oracle calls of an agent, a matrix counted as q products", "norm of the gradient of Φ at the average x", report.Log, report.Log)
 	sent := calls.sibling("methods-"+f.name+"-traffic", "numbers sent by an agent", report.Log)

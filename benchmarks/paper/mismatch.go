@@ -87,7 +87,7 @@ func mismatchOfEstimates(ctx context.Context, l *lab) {
 	for _, r := range rates {
 		sums = make([]float64, len(names))
 		for point := range points {
-			c := logistic{n: 8, p: 20, examples: 100, rate: r, weight: 1, seed: l.seed + uint64(point)}
+			c := logistic{n: 8, p: pick(l, 20, 3), examples: pick(l, 100, 20), rate: r, weight: 1, seed: l.seed + uint64(point)}
 			x := normal(rand.New(rand.NewPCG(l.seed, uint64(point))), c.p, 0.5)
 			b := biasesAt(ctx, c.problem(0), ring(8), x, steps)
 			for i, v := range append([]float64{b.local, b.mdbo}, b.higp...) {
@@ -99,7 +99,7 @@ func mismatchOfEstimates(ctx context.Context, l *lab) {
 		}
 		rows.add(r, sums)
 	}
-	l.printf("logistic, 8 agents on the ring, p = q = 20, mean of %d problems and points:\n\n", points)
+	l.printf("logistic, 8 agents on the ring, p = q = %d, mean of %d problems and points:\n\n", pick(l, 20, 3), points)
 	l.table(rows)
 	l.claim(sums[0] > 0.1 && sums[4] < 1e-3, "at r = %g the average of local hypergradients is off by %.3g of the gradient, MDBO's by %.3g, HIGP's by %.3g",
 		rates[len(rates)-1], sums[0], sums[1], sums[4])
@@ -108,7 +108,7 @@ func mismatchOfEstimates(ctx context.Context, l *lab) {
 
 // mismatchOfMethods draws where methods end, against how much the agents of a quadratic problem differ.
 func mismatchOfMethods(ctx context.Context, l *lab) {
-	K := pick(l, 4000, 200)
+	K := pick(l, 4000, 10)
 	f := newChart("mismatch-methods", fmt.Sprintf("Where methods end (quadratic, full batch, K = %d)", K),
 		"share by which the agents differ", "norm of the gradient of Φ at the last average x", report.Linear, report.Log)
 	rows := table{{"differ", "mdbo", "madsbo", "sparkle ed"}}

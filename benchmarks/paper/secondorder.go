@@ -21,7 +21,7 @@ type growing struct {
 
 func secondOrder() []growing {
 	return []growing{
-		{"logistic", logisticOf, []int{100, 784, 2500, 7840, 100_000, 1_000_000}, []int{50, 200, 1000}, 7840},
+		{"logistic", logisticOf, []int{100, 784, 2500, 7840, 100_000, 1_000_000}, []int{50, 100, 200}, 7840},
 		{"MLP 784-h-10", func(h int) (models.Model, data.Examples) {
 			return models.MLP{Features: 784, Outputs: 10, Hidden: []int{h}, Penalties: models.PerLayer{}}, pictures(784)
 		}, []int{1, 2, 4, 40, 400, 1200}, []int{1, 2}, 4000},

@@ -295,13 +295,13 @@ func TestRightModels(t *testing.T) {
 		quick bool // enough for -short
 	}{
 		{"small mlp with ReLU", mlp(relu, 169, 24, 12, 3), examples(30, 169, 3, pixel), true},
-		{"mlp with 300,000 weights", mlp(both, 784, 320, 160, 10), examples(75, 784, 10, pixel), false},
+		{"mlp with 109,000 weights", mlp(both, 784, 128, 64, 10), examples(75, 784, 10, pixel), false},
 		{"lenet", lenet(28, 10), examples(75, 784, 10, pixel), false},
 		{"small lenet", lenet(13, 3), examples(30, 169, 3, pixel), true},
 		{"attention", attention(4, 32, 10), examples(75, 128, 10, normal), false},
 		{"small attention", attention(3, 5, 3), examples(30, 15, 3, normal), true},
 		{"gru", gru(5, 16, 24, 3), examples(75, 80, 3, normal), false},
-		{"representation", representation{784, 64, 10}, examples(75, 784, 10, pixel), false},
+		{"representation", representation{784, 16, 10}, examples(75, 784, 10, pixel), false},
 		{"small representation", representation{20, 7, 3}, examples(30, 20, 3, pixel), true},
 		{"cox", cox{12}, examples(75, 12, 0, normal), true},
 		{"factors", factors{300, 200, 8}, examples(75, 2, 0, index), true},

@@ -21,16 +21,17 @@ type limit struct {
 	GBs      float64 // bandwidth of copying, bytes read and bytes written
 }
 
-func measureLimit() limit {
+// measureLimit measures each rate so many times.
+func measureLimit(tries int) limit {
 	const size = 1 << 24 // numbers: well beyond the caches
-	return limit{productRate[float32](), productRate[float64](), 2 * 4 * size / 1e9 * callRate(func() func() {
+	return limit{productRate[float32](tries), productRate[float64](tries), 2 * 4 * size / 1e9 * callRate(tries, func() func() {
 		dst, src := ones[float32](size), ones[float32](size)
 		return func() { copy(dst, src) }
 	}, 1)}
 }
 
 // productRate returns the best rate of matrix products of some sizes, in GFLOP/s.
-func productRate[T kernel.Float]() (best float64) {
+func productRate[T kernel.Float](tries int) (best float64) {
 	for _, s := range []struct {
 		f       func(m, n, k int, c []T, ldc int, a []T, lda int, b []T, ldb int, acc bool)
 		m, n, k int
@@ -48,7 +49,7 @@ func productRate[T kernel.Float]() (best float64) {
 		if s.lda == s.k && s.k > s.m {
 			ldb = max(s.k, s.n)
 		}
-		rate := callRate(func() func() {
+		rate := callRate(tries, func() func() {
 			c, a, b := ones[T](s.m*s.n), ones[T](max(s.m, s.k)*s.lda), ones[T](max(s.n, s.k)*ldb)
 			return func() { s.f(s.m, s.n, s.k, c, s.n, a, s.lda, b, ldb, false) }
 		}, 1+int(2e7/flops))
@@ -66,15 +67,15 @@ func ones[T kernel.Float](n int) []T {
 }
 
 // callRate runs what each makes reps times on every processor at once and returns calls a second of all of
-// them, the best of several tries: on a shared machine the others say more about the neighbours.
-func callRate(each func() func(), reps int) float64 {
+// them, the best of the tries: on a shared machine the others say more about the neighbours.
+func callRate(tries int, each func() func(), reps int) float64 {
 	n := runtime.GOMAXPROCS(0)
 	calls := make([]func(), n)
 	for i := range calls {
 		calls[i] = each()
 	}
 	best := math.Inf(1)
-	for range 30 {
+	for range tries {
 		var wg sync.WaitGroup
 		start := time.Now()
 		for _, f := range calls {

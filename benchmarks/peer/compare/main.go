@@ -96,7 +96,7 @@ func workers() []string {
 func measurePart(ctx context.Context, part string) any {
 	switch part {
 	case limitPart:
-		return measureLimit()
+		return measureLimit(30)
 	case productsPart:
 		return measureProducts()
 	}
