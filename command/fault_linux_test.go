@@ -19,24 +19,23 @@ import (
 // damaged. With many exchanges kept, an agent that comes back is sent what it has missed; with few, others go back.
 func TestFaultKilled(t *testing.T) {
 	for _, tt := range []struct {
-		name                string
-		agents, keep, kills int
-		short               bool
+		name string
+		keep int
 	}{
-		{"many kept", 4, 1024, 3, false},
-		{"few kept", 4, 80, 3, false},
-		{"a few agents", 3, 1024, 2, true},
+		{"many kept", 1024},
+		{"few kept", 80},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if testing.Short() != tt.short {
-				t.Skip("the other size")
+			const agents, kills = 3, 2
+			if testing.Short() && tt.keep < 1000 {
+				t.Skip("many processes")
 			}
 			t.Parallel()
-			r := newTestRun(t, addresses(tt.agents), []string{"-preset=madsbo_tuned", "-T=2", "-N=2", "-evaluate=off", "-K=12", "-eval-every=3", "-checkpoint-every=2"}, fmt.Sprintf("-keep-frames=%d", tt.keep))
+			r := newTestRun(t, addresses(agents), []string{"-preset=madsbo_tuned", "-T=2", "-N=2", "-evaluate=off", "-K=12", "-eval-every=3", "-checkpoint-every=2"}, fmt.Sprintf("-keep-frames=%d", tt.keep))
 			random := rand.New(rand.NewPCG(7, uint64(tt.keep)))
 			faults := make(map[int][]fault)
-			for i := range tt.agents {
-				for k := range tt.kills {
+			for i := range agents {
+				for k := range kills {
 					f := fault{Vectors: 150 + random.Int64N(550)}
 					if k == 1 {
 						f = fault{Vectors: random.Int64N(100), File: "checkpoint"} // the next one after so many
@@ -48,7 +47,7 @@ func TestFaultKilled(t *testing.T) {
 			r.survive(faults, d.damage)
 			t.Logf("%d processes; of checkpoints %d were being written, %d were removed or damaged, of these %d damaged; %d times an agent went back",
 				len(r.processes), d.partial, d.count, d.damaged, r.count(`"going back"`))
-			if out := r.count(`"checkpoint left out: `); d.partial < tt.agents || out < d.damaged {
+			if out := r.count(`"checkpoint left out: `); d.partial < agents || out < d.damaged {
 				t.Errorf("%d checkpoints were left out, want at least the damaged ones, and one of each agent that was being written", out)
 			}
 			if tt.keep > 1000 && d.damaged == 0 { // else the agents may have gone back to the start each time
@@ -92,10 +91,10 @@ func TestFaultKilledAtTheStart(t *testing.T) {
 		t.Skip("like TestFaultKilled")
 	}
 	t.Parallel()
-	newTestRun(t, addresses(4), nil).survive(map[int][]fault{
-		0: {{Line: `"starting"`}, {File: "config.json"}, {Line: `"loaded"`}},
+	newTestRun(t, addresses(3), []string{"-K=2", "-evaluate=off"}).survive(map[int][]fault{
+		0: {{Line: `"starting"`}, {Line: `"loaded"`}},
 		1: {{File: "config.json"}, {File: "checkpoint"}},
-		2: {{Line: `"iteration":0,`}, {File: "config.json"}},
+		2: {{Line: `"iteration":0,`}},
 	}, nil)
 }
 
@@ -105,57 +104,45 @@ func TestFaultKilledAtTheEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("like TestFaultKilled")
 	}
-	for _, keep := range []int{1024, 20} {
-		t.Run(fmt.Sprintf("keep=%d", keep), func(t *testing.T) {
-			t.Parallel()
-			r := newTestRun(t, addresses(5), nil, fmt.Sprintf("-keep-frames=%d", keep))
-			r.survive(map[int][]fault{
-				0: {{Line: `"model":"λ = 0"`}, {Line: "finished; waiting"}},
-				1: {{File: "lambda.npy"}, {File: "agent.json"}},
-				2: {{File: "summary.json"}, {File: "agent.json"}, {File: "agent.json"}},
-				3: {{Line: `"model":"λ tuned"`}, {Line: `"model":"λ = -`}},
-				4: {{Line: "finished; waiting"}, {Line: "finished; waiting"}},
-			}, nil)
-			if keep < 100 && r.count(`"going back"`) == 0 {
-				t.Errorf("no agent went back with %d exchanges kept", keep)
-			}
-		})
+	t.Parallel()
+	r := newTestRun(t, addresses(3), []string{"-K=2"}, "-keep-frames=20")
+	r.survive(map[int][]fault{
+		0: {{Line: `"model":"λ = 0"`}, {File: "agent.json"}, {Line: "finished; waiting"}},
+		1: {{File: "lambda.npy"}, {File: "agent.json"}, {Line: "finished; waiting"}},
+		2: {{Line: `"model":"λ = -`}, {File: "summary.json"}, {File: "agent.json"}},
+	}, nil)
+	if r.count(`"going back"`) == 0 {
+		t.Error("no agent went back with so few exchanges kept")
 	}
 }
 
-// TestFaultEndedWhileOthersWork: an agent that has finished and waits for another one is killed, or asked to stop, and
-// stays finished.
+// TestFaultEndedWhileOthersWork: agents that have finished and wait for another one are killed, or asked to stop, and
+// stay finished.
 func TestFaultEndedWhileOthersWork(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
+	t.Parallel()
+	const waiting = "finished; waiting"
+	r := newTestRun(t, addresses(3), []string{"-K=2", "-evaluate=off"})
+	all := r.startAll(map[int]fault{2: {Line: waiting, Signal: syscall.SIGSTOP}})
+	for agent, end := range []struct {
 		signal syscall.Signal
 		code   int
-	}{{"killed", syscall.SIGKILL, killed}, {"interrupted", syscall.SIGTERM, cli.Interrupted}} {
-		t.Run(tt.name, func(t *testing.T) {
-			if testing.Short() && tt.signal != syscall.SIGKILL {
-				t.Skip("like the other signal")
-			}
-			t.Parallel()
-			const waiting = "finished; waiting"
-			r := newTestRun(t, addresses(4), nil)
-			all := r.startAll(map[int]fault{2: {Line: waiting, Signal: syscall.SIGSTOP}})
-			all[0].await(waiting)
-			all[0].signal(tt.signal)
-			all[0].wantCode(tt.code)
-			r.wantState(0, runs.Finished, 0)
-			all[0] = r.start(0, fault{})
-			all[0].await(waiting)
-			all[2].resume()
-			r.wantFinished(all)
-		})
+	}{{syscall.SIGKILL, killed}, {syscall.SIGTERM, cli.Interrupted}} {
+		all[agent].await(waiting)
+		all[agent].signal(end.signal)
+		all[agent].wantCode(end.code)
+		r.wantState(agent, runs.Finished, 0)
+		all[agent] = r.start(agent, fault{})
+		all[agent].await(waiting)
 	}
+	all[2].resume()
+	r.wantFinished(all)
 }
 
 // TestFaultInterrupted: an agent that is asked to stop finishes its iteration, if its neighbours let it, and resumes
 // from there.
 func TestFaultInterrupted(t *testing.T) {
 	t.Parallel()
-	r := newTestRun(t, addresses(3), []string{"-K=60", "-eval-every=1", "-checkpoint-every=60"})
+	r := newTestRun(t, addresses(3), []string{"-K=20", "-evaluate=off", "-eval-every=1", "-checkpoint-every=20"})
 	all := r.startAll(map[int]fault{1: {Line: `"iteration":3,`, Signal: syscall.SIGTERM}})
 	all[1].wantCode(cli.Interrupted, "the same command goes on")
 	r.wantState(1, runs.Interrupted, 3)
@@ -167,7 +154,7 @@ func TestFaultInterrupted(t *testing.T) {
 // checkpoint before.
 func TestFaultInterruptedInVain(t *testing.T) {
 	skipShort(t)
-	r := newTestRun(t, addresses(3), []string{"-eval-every=6", "-checkpoint-every=2"}, "-silent-after=1s")
+	r := newTestRun(t, addresses(3), []string{"-evaluate=off", "-eval-every=4", "-checkpoint-every=2"}, "-silent-after=500ms")
 	all := r.startAll(map[int]fault{1: {Vectors: 100, Signal: syscall.SIGSTOP}})
 	all[0].await(silence(1)...)
 	all[0].signal(syscall.SIGTERM)
@@ -180,7 +167,7 @@ func TestFaultInterruptedInVain(t *testing.T) {
 // TestFaultDivergence: iterates that become NaN, infinite or too large end the run of all agents alike.
 func TestFaultDivergence(t *testing.T) {
 	t.Parallel()
-	r := newTestRun(t, addresses(4), []string{"-preset=madsbo_tuned", "-beta=100", "-checkpoint-every=1"})
+	r := newTestRun(t, addresses(3), []string{"-preset=madsbo_tuned", "-beta=100", "-checkpoint-every=1"})
 	for i, p := range r.startAll(nil) {
 		p.wantCode(cli.Diverged, "diverged")
 		r.wantState(i, runs.Diverged, 0)
@@ -203,7 +190,7 @@ func silence(neighbour int) []string {
 // TestFaultStopped: the neighbours of an agent that is stopped name it, and go on with it when it does.
 func TestFaultStopped(t *testing.T) {
 	skipShort(t)
-	r := newTestRun(t, addresses(4), []string{"-eval-every=1"}, "-silent-after=1s")
+	r := newTestRun(t, addresses(4), []string{"-evaluate=off", "-eval-every=1"}, "-silent-after=500ms")
 	all := r.startAll(map[int]fault{1: {Line: `"iteration":3,`, Signal: syscall.SIGSTOP}})
 	for _, neighbour := range []int{0, 2} {
 		all[neighbour].await(`"iteration":2,`)
@@ -217,9 +204,9 @@ func TestFaultStopped(t *testing.T) {
 // have a checkpoint. Started again all together they finish.
 func TestFaultLost(t *testing.T) {
 	skipShort(t)
-	r := newTestRun(t, addresses(4), []string{"-eval-every=1", "-checkpoint-every=1"})
+	r := newTestRun(t, addresses(3), []string{"-evaluate=off", "-eval-every=1", "-checkpoint-every=1"})
 	args := r.args
-	r.args = append(args, "-silent-after=1s", "-peer-timeout=4s")
+	r.args = append(args, "-silent-after=500ms", "-peer-timeout=4s")
 	for i, p := range r.startAll(map[int]fault{2: {Line: `"iteration":3,`}}) {
 		if i == 2 {
 			p.wantCode(killed)
@@ -242,7 +229,7 @@ func TestFaultCutLink(t *testing.T) {
 	for i := range 4 {
 		places = append(places, fmt.Sprintf("%s:%d", linkHosts[i/2], 7000+i))
 	}
-	r := newTestRun(t, places, []string{"-eval-every=1"}, "-silent-after=1s")
+	r := newTestRun(t, places, []string{"-evaluate=off", "-eval-every=1"}, "-silent-after=500ms")
 	r.launch = func(agent int) []string { return []string{"ip", "netns", "exec", l[agent/2]} }
 	// Agent 1 stops so that the run waits until the link is down.
 	all := r.startAll(map[int]fault{1: {Line: `"iteration":3,`, Signal: syscall.SIGSTOP}})

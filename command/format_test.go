@@ -18,7 +18,7 @@ func TestFormats(t *testing.T) {
 		code   int
 		says   string
 	}{
-		"report": {func(string) {}, []string{"report"}, cli.OK, ""},
+		"report": {func(string) {}, []string{"report", "-only=phi_iterations", "-figures=" + t.TempDir()}, cli.OK, ""},
 		"resume": {func(string) {}, []string{"synthetic", "-resume", "-out"}, cli.Usage, "was begun by an earlier version of the program (format 0, here 1): that version can resume it, -force begins it anew"},
 		"report of a later one": {func(out string) {
 			edit(t, filepath.Join(out, runs.ConfigFile), `"task"`, `"format": 1000, "task"`)

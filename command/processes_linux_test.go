@@ -22,7 +22,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"dsbo/experiment"
-	"dsbo/internal/build"
 	"dsbo/internal/cli"
 	"dsbo/internal/disk"
 	"dsbo/internal/must"
@@ -89,7 +88,7 @@ func (r *testRun) start(agent int, f fault) *process {
 	}
 	p := &process{run: r, agent: agent, ended: make(chan struct{}), lines: make(chan string, 1<<16)}
 	p.cmd = exec.Command(line[0], append(line[1:], fmt.Sprintf("-agent=%d", agent))...)
-	p.cmd.Env = append(os.Environ(), faultVariable+"="+string(text))
+	p.cmd.Env = append(os.Environ(), faultVariable+"="+string(text), "GOMAXPROCS=1") // which saves a seventh of the time
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	stderr := must.Get(p.cmd.StderrPipe())
 	must.OK(p.cmd.Start())
@@ -289,7 +288,7 @@ func init() {
 		if err := json.Unmarshal([]byte(text), &f.fault); err != nil {
 			return err
 		}
-		build.Digest = func() ([]byte, error) { return []byte("all are one program"), nil } // to read its file is a fifth of a test
+		digestName()
 		p := testProgram()
 		o, c, err := p.parseAgent(args[1:], stdout) // after the verb
 		if err != nil {

@@ -75,10 +75,10 @@ func TestRun(t *testing.T) {
 			t.Errorf("stdout lacks %q:\n%s", want, stdout)
 		}
 	}
-	if !strings.Contains(stderr.String(), "\nagent 0: iteration 6  ") || strings.Contains(stderr.String(), "agent 1: iteration") {
+	if !strings.Contains(stderr.String(), "\nagent 0: iteration 4  ") || strings.Contains(stderr.String(), "agent 1: iteration") {
 		t.Errorf("stderr:\n%s", stderr.String())
 	}
-	if log := must.Get(os.ReadFile(filepath.Join(out, "agent-1.log"))); !bytes.Contains(log, []byte(`"iteration":6,`)) {
+	if log := must.Get(os.ReadFile(filepath.Join(out, "agent-1.log"))); !bytes.Contains(log, []byte(`"iteration":4,`)) {
 		t.Errorf("the log of agent 1:\n%s", log)
 	}
 	if info, err := os.Stat(filepath.Join(out, "report.html")); err != nil || info.Size() == 0 {
@@ -143,7 +143,7 @@ func TestRunSurvives(t *testing.T) {
 	file, out := writeCluster(t, dir, 3, nil), filepath.Join(dir, "out")
 	k := &killer{out: out, signals: map[string]map[int]syscall.Signal{
 		"agent 0: iteration 2 ": {1: syscall.SIGKILL},
-		"agent 0: iteration 4 ": {0: syscall.SIGKILL, 2: syscall.SIGTERM},
+		"agent 0: iteration 3 ": {0: syscall.SIGKILL, 2: syscall.SIGTERM},
 		"model of λ = 0":        {1: syscall.SIGKILL},
 	}}
 	stdout, err := runAll(t.Context(), k, file, out, "-report=false", "-keep-frames=2")
@@ -188,7 +188,7 @@ func TestRunFails(t *testing.T) {
 		want  string
 		state runs.State
 	}{
-		{"divergence", []string{"-preset=madsbo_tuned", "-beta=1e6", "-K=50"}, nil, cli.Diverged, "diverged: agent ", runs.Diverged},
+		{"divergence", []string{"-preset=madsbo_tuned", "-beta=1e6", "-K=20"}, nil, cli.Diverged, "diverged: agent ", runs.Diverged},
 		{"a setting", []string{"-batch=5"}, nil, cli.Usage, "-batch must be at most 4", runs.Failed},
 		{"certificates that are not there", nil, []string{"-certs=absent"}, cli.Usage, "-certs: open absent", runs.Failed},
 	} {

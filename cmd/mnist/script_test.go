@@ -20,8 +20,8 @@ func TestMain(m *testing.M) {
 
 // small are the flags of a run that takes a moment on the small data set, and stepped those of one with steps and draws.
 const (
-	small   = "-agents=4 -train=40 -val=40 -K=3 -report=false"
-	stepped = small + " -preset=madsbo_tuned -batch=10 -T=2 -N=2"
+	small   = "-agents=2 -train=10 -val=10 -K=2 -report=false"
+	stepped = small + " -preset=madsbo_tuned -batch=5 -T=2 -N=2 -evaluate=off"
 )
 
 func TestScripts(t *testing.T) {
@@ -33,7 +33,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("DSBO_DATA", dir)
 			e.Setenv("SMALL", small)
 			e.Setenv("STEPPED", stepped)
-			return minimnist.Write(dir, 400, 60)
+			return minimnist.Write(dir, 200, 30)
 		},
 		Cmds: experimenttest.Commands("mnist"),
 	})

@@ -16,7 +16,7 @@ func TestAccounting(t *testing.T) {
 		"fednest": {{"-graph=server"}, {"-graph=server", "-set=nprime=[1,0,1]"}},
 		"mdbo":    {{}, {"-set=nprime=[1,0,1]"}},
 		"madsbo_tuned": {
-			{}, {"-set=warm_z=true"}, {"-set=track_y=true", "-set=warm_z=true", "-graph=path"}, {"-set=reuse_b=true", "-batch=5"},
+			{}, {"-set=warm_z=true"}, {"-set=track_y=true", "-set=warm_z=true", "-graph=path"}, {"-set=reuse_b=true", "-batch=3"},
 		},
 		"newtoncg": {
 			{}, {"-set=init=x0"}, {"-set=damping=0.1", "-graph=path"}, {"-preset=tuned"}, {"-set=most=6", "-set=reach=0.5"},
@@ -35,7 +35,7 @@ func TestAccounting(t *testing.T) {
 		for _, v := range variants {
 			t.Run(name+strings.Join(v, ""), func(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "run")
-				args := strings.Fields("-r=1 -p=4 -agents=4 -train=30 -val=30 -test=20 -K=4 -T=2 -N=3 -alpha=0.01 -preset=paper -report=false -quiet")
+				args := strings.Fields(small + " -r=1 -agents=4 -T=2 -N=3 -alpha=0.01 -preset=paper -evaluate=off -quiet")
 				complete(t, append(append(args, "-algorithm="+name, "-out="+dir), v...)...)
 				asCounted(t, dir)
 			})
@@ -55,7 +55,7 @@ func asCounted(t *testing.T, dir string) {
 // A resumed run knows how many products the iterations before it took.
 func TestAccountingResumed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	interrupted(t, strings.Fields("-r=1 -p=4 -agents=4 -train=30 -val=30 -test=20 -K=4 -checkpoint-every=2 -report=false -out="+dir), "iteration 3", 1)
+	interrupted(t, strings.Fields(small+" -r=1 -checkpoint-every=2 -out="+dir), "iteration 3", 1)
 	complete(t, "-resume", "-report=false", "-quiet", "-out="+dir)
 	asCounted(t, dir)
 }

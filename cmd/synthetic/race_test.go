@@ -21,7 +21,7 @@ import (
 
 // brief is a run of moments.
 func brief(out string, seed int, more ...string) []string {
-	args := strings.Fields("-r 1 -p 4 -agents 3 -train 30 -val 30 -test 20 -preset madsbo_tuned -batch 10 -K 3 -T 1 -N 1 -evaluate off -checkpoint-every 1 -report=false -quiet")
+	args := strings.Fields(small + " -r 1 -preset madsbo_tuned -batch 2 -K 2 -T 1 -N 1 -evaluate off -checkpoint-every 1 -quiet")
 	return append(append(args, "-out", out, fmt.Sprintf("-seed=%d", seed)), more...)
 }
 
@@ -31,9 +31,9 @@ func TestRaces(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no locks here")
 	}
-	races := 8
+	races := 4
 	if testing.Short() {
-		races = 2
+		races = 1
 	}
 	home := t.TempDir()
 	var whole [2]string

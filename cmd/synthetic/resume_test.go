@@ -71,7 +71,7 @@ func sameRuns(t *testing.T, got, want string) {
 }
 
 // rates are flags of a small series.
-var rates = strings.Fields("-p=4 -agents=3 -train=30 -val=30 -test=20 -K=6 -eval-every=2 -report=false")
+var rates = strings.Fields(small + " -evaluate=off -eval-every=2")
 
 // TestResumedSeries: the run that has finished is not run again.
 func TestResumedSeries(t *testing.T) {
@@ -107,7 +107,7 @@ func TestResumeTheNewest(t *testing.T) {
 
 func TestDiskIsFull(t *testing.T) {
 	var full fullDisk
-	err := run(t.Context(), strings.Fields("-r=1 -p=4 -agents=3 -train=30 -val=30 -test=20 -K=2 -T=1 -N=1 -quiet -report=false -out="+filepath.Join(t.TempDir(), "run")), full, io.Discard)
+	err := run(t.Context(), strings.Fields(small+" -r=1 -evaluate=off -quiet -out="+filepath.Join(t.TempDir(), "run")), full, io.Discard)
 	if !errors.Is(err, errFull) || cli.Code(err) != cli.Failure {
 		t.Errorf("error %v, want that of stdout", err)
 	}
@@ -125,7 +125,7 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 func TestStoppedModels(t *testing.T) {
 	dir := t.TempDir()
 	whole, stopped := filepath.Join(dir, "whole"), filepath.Join(dir, "stopped")
-	args := strings.Fields("-r=1 -p=4 -agents=3 -train=30 -val=30 -test=20 -K=4 -report=false")
+	args := strings.Fields(small + " -r=1 -p=4 -train=30 -val=30")
 	complete(t, append(args, "-out="+whole)...)
 	interrupted(t, append(args, "-out="+stopped, "-report"), "model of λ = 0", 1)
 	lambda := func(folder string) string {
@@ -147,7 +147,7 @@ func TestResumeAcrossAChange(t *testing.T) {
 	dir := t.TempDir()
 	log := filepath.Join(dir, "log.jsonl")
 	must.OK(os.WriteFile(log, []byte(`{"epoch":1,"iteration":3,"members":[0,2,3],"proposer":0,"why":["agent 1 left"]}`+"\n"), 0o644))
-	args := []string{"-r=1", "-p=4", "-agents=4", "-train=30", "-val=30", "-test=20", "-K=6", "-eval-every=1", "-report=false", "-membership=" + log}
+	args := append(strings.Fields(small), "-r=1", "-agents=4", "-K=5", "-eval-every=1", "-membership="+log)
 	whole := filepath.Join(dir, "whole")
 	complete(t, append(args, "-out="+whole)...)
 	for _, text := range []string{"iteration 2", "epoch 1", "iteration 4"} {

@@ -16,12 +16,14 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"synthetic": main})
 }
 
+// small are flags of a series, or of a run with -r, that takes a moment: so few examples want a penalty, and the best constant is near 0.
+const small = "-p=2 -agents=3 -train=4 -val=6 -test=20 -K=4 -report=false"
+
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
-			const small = "-p=4 -agents=3 -train=30 -val=30 -test=20 -K=6 -report=false"
 			e.Setenv("SMALL", small)
 			e.Setenv("STEPPED", small+" -preset=madsbo_tuned -T=2 -N=2")
 			return nil

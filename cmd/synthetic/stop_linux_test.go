@@ -23,7 +23,7 @@ import (
 // long is a run with a line on stderr after each iteration: after the last stop still more than a pipe of one page and its
 // reader hold, so that a run whose reader waits cannot end.
 func long(out string) []string {
-	return append(strings.Fields("-r 1 -p 4 -agents 3 -train 30 -val 30 -test 20 -preset madsbo_tuned -batch 10 -K 240 -T 1 -N 1 -eval-every 1 -evaluate off -checkpoint-every 4 -seed 5 -report=false"), "-out", out)
+	return append(strings.Fields(small+" -r 1 -preset madsbo_tuned -batch 2 -K 240 -T 1 -N 1 -eval-every 1 -evaluate off -checkpoint-every 4 -seed 5"), "-out", out)
 }
 
 // start starts the command as a process of its own, and returns a reader of its stderr.
@@ -83,7 +83,7 @@ func TestStopped(t *testing.T) {
 	c.Wait()
 
 	// Other settings do not go on with it, and nothing is lost by trying.
-	if err := run(t.Context(), []string{"-out", stopped, "-resume", "-beta", "0.01", "-quiet"}, io.Discard, io.Discard); cli.Code(err) != cli.Usage || !strings.Contains(err.Error(), "-beta is 0.00") {
+	if err := run(t.Context(), []string{"-out", stopped, "-resume", "-beta", "0.01", "-quiet"}, io.Discard, io.Discard); cli.Code(err) != cli.Usage || !strings.Contains(err.Error(), "-beta is 0.0") {
 		t.Errorf("%v, want that another beta is refused", err)
 	}
 	var log bytes.Buffer
