@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 
 // small is two methods with two seeds at two steps, and two that are not made for the task.
 const small = `{
-	"tasks": [{"task": "synthetic -p=4 -r=1 -train=30 -val=30 -test=20 -agents=3", "name": "small"}],
+	"tasks": [{"task": "synthetic -p=2 -r=1 -train=30 -val=30 -test=20 -agents=3", "name": "small"}],
 	"methods": [{"method": "newtoncg -K=4", "grid": {"lr": [0.1, 0.4]}}, {"method": "dsoba -K=10", "grid": {"alpha": [0.01, 0.1]}}, "dascgd", "itd"],
 	"seeds": [1, 2],
 	"flags": ["-holdout=0", "-eval-every=1"]
@@ -54,6 +54,9 @@ func do(t *testing.T, out string, force bool) (r *Result, made, kept int) {
 
 // TestRun: a comparison makes all runs, says what is not applicable and why, and makes again only those that are missing.
 func TestRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes, and their pages")
+	}
 	out := t.TempDir()
 	r, made, kept := do(t, out, false)
 	if made != 12 || kept != 0 {

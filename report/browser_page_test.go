@@ -67,16 +67,20 @@ func TestInBrowser(t *testing.T) {
 	}
 }
 
-// inspectLayout inspections at pages of every kind, in windows of three sizes.
+// inspectLayout looks at pages of every kind in a narrow window, and at those with the most to show in two more.
 func inspectLayout(t *testing.T) inspection {
 	pages := map[string]browsertest.Page{}
 	for name, fixtures := range scenarios() {
 		path := rendered(t, fixtures...)
-		for _, screen := range []struct {
+		screens := []struct {
 			width, height int
 			dark          bool
 			axis          string
-		}{{1280, 900, false, "bytes"}, {390, 844, true, "seconds"}, {320, 640, false, "iterations"}} {
+		}{{320, 640, false, "iterations"}, {390, 844, true, "seconds"}, {1280, 900, false, "bytes"}}
+		if !slices.Contains([]string{"finished", "lost", "members", "side by side"}, name) {
+			screens = screens[:1]
+		}
+		for _, screen := range screens {
 			title := fmt.Sprintf("%s, %d wide, against %s", name, screen.width, screen.axis)
 			pages[title] = browsertest.Page{Path: path, Width: screen.width, Height: screen.height, Dark: screen.dark, Script: strings.ReplaceAll(layoutScript, "AXIS", screen.axis)}
 		}
