@@ -4,27 +4,41 @@ import (
 	"math"
 
 	"dsbo/internal/elementary"
+	"dsbo/internal/vec"
 )
 
-// adam is a step of x with one scale a coordinate, both moments corrected for their zero start (Kingma, Ba 2015).
+// adam is Adam (Kingma, Ba 2015): steps with one scale a coordinate, both moments corrected for their zero start.
 type adam struct {
-	lr    float64 // step
-	first float64 // the sum of the weights in the average of u so far
-	v     float64 // weight of the average of u²
-	eps   float64
+	beta1, beta2 float64 // weights of the averages of u and of u²
+	eps          float64
 }
 
-// step is x −= lr [r/first] / (√(V/(1−v^{k+1})) + ε) with V = vV + (1−v)u²; r is the average of u, u included.
-func (a adam) step(k int, x, r, v, u []float64) {
-	second := 1 - elementary.Pow(a.v, float64(k+1))
+// adam fills in the defaults of beta1, beta2 and eps, and requires that they can work.
+func (c *checker) adam(beta1, beta2, eps *float64, defaults adam) adam {
+	c.positive("beta1", beta1, defaults.beta1, math.Nextafter(1, 0), "in (0, 1)")
+	c.positive("beta2", beta2, defaults.beta2, math.Nextafter(1, 0), "in (0, 1)")
+	c.positive("eps", eps, defaults.eps, math.MaxFloat64, "positive")
+	return adam{*beta1, *beta2, *eps}
+}
+
+// step is step k of x along u: r = β₁ r + (1−β₁) u, and then move.
+func (a adam) step(k int, lr float64, x, r, v, u []float64) {
+	vec.Comb(r, a.beta1, r, 1-a.beta1, u)
+	a.move(k, lr, 1-elementary.Pow(a.beta1, float64(k+1)), x, r, v, u)
+}
+
+// move is x −= lr [r/weights] / (√(V/(1−β₂^{k+1})) + ε) with V = β₂ V + (1−β₂) u²; r is the average of u, u included, in which the
+// weights of all u so far sum to weights.
+func (a adam) move(k int, lr, weights float64, x, r, v, u []float64) {
+	second := 1 - elementary.Pow(a.beta2, float64(k+1))
 	for i, u := range u {
-		v[i] = float64(a.v*v[i]) + float64(float64((1-a.v)*u)*u)
-		x[i] -= float64(a.lr*(r[i]/a.first)) / (math.Sqrt(v[i]/second) + a.eps)
+		v[i] = float64(a.beta2*v[i]) + float64(float64((1-a.beta2)*u)*u)
+		x[i] -= float64(lr*(r[i]/weights)) / (math.Sqrt(v[i]/second) + a.eps)
 	}
 }
 
-// clip limits the entries of x to a box.
-func clip(x, box []float64) {
+// clipTo limits the entries of x to a box.
+func clipTo(box, x []float64) {
 	for i, v := range x {
 		x[i] = min(max(v, box[0]), box[1])
 	}

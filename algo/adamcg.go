@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"dsbo"
-	"dsbo/internal/elementary"
 	"dsbo/internal/vec"
 )
 
@@ -47,9 +46,11 @@ type AdamCG struct {
 	turn   turn
 	asked  []float64 // the products of each iteration, after it
 	ly, lr func(k int) float64
+	adam   adam
 
 	ry, vy, rx, vx []float64 // Adam's averages for y and x
-	g, s, hs       []float64 // an averaged gradient, then a residual; a direction; its product
+	g              []float64 // an averaged gradient, then the residual of z
+	s, hs          []float64 // the direction of z and its product
 	ju             []float64 // J z
 }
 
@@ -73,9 +74,7 @@ func (a *AdamCG) Init(p, q, K int) error {
 	}
 	a.ly, a.lr = c.step("ly", &a.Ly), c.step("lr", &a.Lr)
 	c.positive("mu", &a.Mu, 0.01, math.MaxFloat64, "positive")
-	c.positive("beta1", &a.Beta1, 0.9, math.Nextafter(1, 0), "in (0, 1)")
-	c.positive("beta2", &a.Beta2, 0.99, math.Nextafter(1, 0), "in (0, 1)")
-	c.positive("eps", &a.Eps, 1e-8, math.MaxFloat64, "positive")
+	a.adam = c.adam(&a.Beta1, &a.Beta2, &a.Eps, adam{0.9, 0.99, 1e-8})
 	if len(a.Clip) == 0 {
 		a.Clip = []float64{-14, 12}
 	}
@@ -91,15 +90,15 @@ func (a *AdamCG) Init(p, q, K int) error {
 	return nil
 }
 
-// holds reports whether x stays where it is in iteration k; z and u stay 0 then.
-func (a *AdamCG) holds(k int) bool { return a.Hold || k < a.Wait }
+// holdsX reports whether x stays where it is in iteration k; z and u stay 0 then.
+func (a *AdamCG) holdsX(k int) bool { return a.Hold || k < a.Wait }
 
 // Cost of an iteration: T + N + 2 averages of q numbers and one of p; T gradients of g, one of f, N + 1 Hessian-vector products and a
 // Jacobian-vector product. Where a solve ends earlier, that is known after the iteration. Where x stays: T gradients and averages.
 func (a *AdamCG) Cost(k int) Cost {
 	q := len(a.y)
 	cost := Cost{Averages: a.T, AverageFloats: a.T * q, Calls: Calls{LowerGrad: a.T}}
-	if a.holds(k) {
+	if a.holdsX(k) {
 		return cost
 	}
 	products := a.N + 1
@@ -115,38 +114,30 @@ func (a *AdamCG) Cost(k int) Cost {
 // Step is one outer iteration.
 func (a *AdamCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := &a.turn
-	*w = a.begin(ctx, k, o, m)
-	for t := range a.T {
+	*w = a.newTurn(ctx, k, o, m)
+	for t := 0; t < a.T && w.err == nil; t++ { // y −= ly · Adam(∇_y g)
 		w.lowerGrad(a.g, a.x, a.y, w.draw(dsbo.Lower, t))
-		w.average(a.g, a.g)
-		if w.err != nil {
-			return w.err
+		if w.average(a.g, a.g); w.err == nil {
+			a.adam.step(k*a.T+t, a.ly(k), a.y, a.ry, a.vy, a.g)
 		}
-		a.adam(a.ly(k), k*a.T+t, a.y, a.ry, a.vy, a.g)
 	}
-	if a.holds(k) {
-		return nil
+	if a.holdsX(k) {
+		return w.err
 	}
-	up, low := w.draw(dsbo.Upper, 0), w.draw(dsbo.Curvature, 0)
+	upper, lower := w.draw(dsbo.Upper, 0), w.draw(dsbo.Curvature, 0)
 	if a.All {
-		up, low = allExamples, allExamples
+		upper, lower = allExamples, allExamples
 	}
-	w.upperGrad(a.u, a.g, a.x, a.y, up)
+	w.upperGrad(a.u, a.g, a.x, a.y, upper) // ∇_x f in u, ∇_y f in g
 	w.average(a.g, a.g)
 	a.solve(w) // z += solve(∇_y f − (H + μ) z)
-	w.jvp(a.ju, a.x, a.y, a.z, low)
+	w.jvp(a.ju, a.x, a.y, a.z, lower)
 	vec.Sub(a.u, a.u, a.ju) // u = ∇_x f − J z
 	if w.average(a.u, a.u); w.err == nil {
-		a.adam(a.lr(k), k-a.Wait, a.x, a.rx, a.vx, a.u)
-		clip(a.x, a.Clip)
+		a.adam.step(k-a.Wait, a.lr(k), a.x, a.rx, a.vx, a.u)
+		clipTo(a.Clip, a.x)
 	}
 	return w.err
-}
-
-// adam is step number n of a variable v along its gradient u, with the averages r and s of u and u².
-func (a *AdamCG) adam(lr float64, n int, v, r, s, u []float64) {
-	vec.Comb(r, a.Beta1, r, 1-a.Beta1, u)
-	adam{lr: lr, first: 1 - elementary.Pow(a.Beta1, float64(n+1)), v: a.Beta2, eps: a.Eps}.step(n, v, r, s, u)
 }
 
 // product sets hs to (H + μ) v on the iteration's draw.
@@ -164,26 +155,17 @@ func (a *AdamCG) solve(w *turn) {
 	if w.err != nil {
 		return
 	}
-	r := a.g
-	vec.Sub(r, r, a.hs)
-	copy(a.s, r)
-	size := vec.Dot(r, r)
-	for range a.N {
-		if size == 0 {
-			return
-		}
+	vec.Sub(a.g, a.g, a.hs) // the residual
+	cg := vec.CG{V: a.z, R: a.g, D: a.s, HD: a.hs}
+	cg.Start()
+	for t := 0; t < a.N && cg.RR != 0; t++ {
 		if a.product(w, a.s); w.err != nil {
 			return
 		}
-		curvature := vec.Dot(a.s, a.hs)
+		curvature := cg.Curvature()
 		if !(curvature > 0) {
 			return
 		}
-		step := size / curvature
-		vec.Axpy(a.z, step, a.s)
-		vec.Axpy(r, -step, a.hs)
-		last := size
-		size = vec.Dot(r, r)
-		vec.Comb(a.s, 1, r, size/last, a.s)
+		cg.Step(curvature)
 	}
 }

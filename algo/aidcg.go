@@ -52,7 +52,7 @@ func (a *AIDCG) Cost(int) Cost {
 
 // Step is one outer iteration; m is not used.
 func (a *AIDCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.begin(ctx, k, o, m)
+	w := a.newTurn(ctx, k, o, m)
 	a.descendY(&w, a.T)
 	a.solve(&w)
 	a.descendX(&w)

@@ -66,8 +66,8 @@ func (c *corrected) step(w *turn, g []float64) {
 	}
 }
 
-// vectors returns how many vectors a step of a corrected block sends.
-func vectors(kind string) int {
+// vectorsSent returns how many vectors a step of a corrected block sends.
+func vectorsSent(kind string) int {
 	if kind == "gt" {
 		return 2
 	}

@@ -72,28 +72,28 @@ func (a *DASCGD) Traits() Traits { return Traits{Compositional: true} }
 
 // Step is one outer iteration.
 func (a *DASCGD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.begin(ctx, k, o, m)
+	w := a.newTurn(ctx, k, o, m)
 	p, q := len(a.x), len(a.y)
 	if k == 0 {
 		a.setStart(&w)
 	}
-	w.mix(a.in, pack(a.out, a.x, a.y, a.z))
+	w.mix(a.in, joined(a.out, a.x, a.y, a.z))
 
 	copy(a.u, a.fx)
-	implicitGrad(&w, a.u, a.j, a.x, a.y, a.z)
+	implicitGrad(&w, a.u, a.j, a.x, a.y, a.z) // u = ∇_x f − J z
 	copy(a.xOld, a.x)
-	vec.Comb(a.x, 1, a.in[:p], -a.alpha(k), a.u)
+	vec.Comb(a.x, 1, a.in[:p], -a.alpha(k), a.u) // x⁺ = mix(x) − α u
 
 	s := w.draw(dsbo.Lower, 1)
 	a.innerMap(&w, a.gx, a.xOld, s)
 	a.innerMap(&w, a.gFresh, a.x, s)
-	for i := range a.gn {
+	for i := range a.gn { // G⁺ = (1−b)(G − G_i(x)) + G_i(x⁺)
 		a.gn[i] = float64((1-a.B)*(a.g[i]-a.gx[i])) + a.gFresh[i]
 	}
-	track(a.y, a.in[p:p+q], a.gn, a.g)
+	track(a.y, a.in[p:p+q], a.gn, a.g) // y⁺ = mix(y) + G⁺ − G
 
 	w.upperGrad(a.fx, a.fn, a.x, a.y, w.draw(dsbo.Upper, 1))
-	track(a.z, a.in[p+q:], a.fn, a.fy)
+	track(a.z, a.in[p+q:], a.fn, a.fy) // z⁺ = mix(z) + ∇_y f(y⁺) − ∇_y f(y)
 	return w.err
 }
 

@@ -51,18 +51,18 @@ func (a *DSOBA) Cost(int) Cost {
 
 // Step is one outer iteration.
 func (a *DSOBA) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.begin(ctx, k, o, m)
+	w := a.newTurn(ctx, k, o, m)
 	p, q := len(a.x), len(a.y)
 	a.directions(&w, a.g, a.h, a.b, a.j)
 
-	vec.Comb(a.out[:p], 1, a.x, -a.alpha(k), a.r)
-	vec.Comb(a.out[p:p+q], 1, a.y, -a.beta(k), a.g)
-	vec.Comb(a.out[p+q:], 1, a.z, -a.gamma(k), a.h)
+	vec.Comb(a.out[:p], 1, a.x, -a.alpha(k), a.r)   // x − α r, the old r
+	vec.Comb(a.out[p:p+q], 1, a.y, -a.beta(k), a.g) // y − β ∇_y g
+	vec.Comb(a.out[p+q:], 1, a.z, -a.gamma(k), a.h) // z − γ (Hz − b)
 	w.mix(a.in, a.out, p, q, q)
 	copy(a.x, a.in[:p])
 	copy(a.y, a.in[p:p+q])
 	copy(a.z, a.in[p+q:])
-	vec.Comb(a.r, 1-a.Theta, a.r, a.Theta, a.u)
+	vec.Comb(a.r, 1-a.Theta, a.r, a.Theta, a.u) // r = (1−θ) r + θ u
 	return w.err
 }
 

@@ -70,7 +70,7 @@ func (a *FedNest) Traits() Traits { return Traits{ExactAverage: true} }
 
 // Step is one outer iteration.
 func (a *FedNest) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.begin(ctx, k, o, m)
+	w := a.newTurn(ctx, k, o, m)
 	for t := 0; t < a.T && w.err == nil; t++ {
 		a.roundOfY(&w, t, a.beta(k)/float64(a.Tau))
 	}
@@ -83,33 +83,33 @@ func (a *FedNest) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) 
 // roundOfY is one round of y: an exchange of gradients, Tau local steps, and the average of the agents' y.
 func (a *FedNest) roundOfY(w *turn, t int, step float64) {
 	s := w.draw(dsbo.Lower, t)
-	w.lowerGrad(a.g, a.x, a.y, s)
-	w.mix(a.h, a.g)
+	w.lowerGrad(a.g, a.x, a.y, s) // G
+	w.mix(a.h, a.g)               // h = avg(G)
 	copy(a.v, a.y)
 	vec.Axpy(a.v, -step, a.h)
 	for range a.Tau - 1 {
 		w.lowerGrad(a.d, a.x, a.v, s)
-		correct(a.v, a.d, a.g, a.h, step)
+		correctedStep(a.v, a.d, a.g, a.h, step)
 	}
-	w.mix(a.y, a.v)
+	w.mix(a.y, a.v) // y = avg(v)
 }
 
 // roundOfX is the round of x, of the same form as a round of y.
 func (a *FedNest) roundOfX(w *turn, step float64) {
 	copy(a.e, a.f)
 	implicitGrad(w, a.e, a.j, a.x, a.y, a.z)
-	w.mix(a.u, a.e)
+	w.mix(a.u, a.e) // u = avg(F − J z)
 	copy(a.vx, a.x)
 	vec.Axpy(a.vx, -step, a.u)
 	for range a.Tau - 1 {
 		w.upperGrad(a.e, nil, a.vx, a.y, w.draw(dsbo.Upper, 0))
-		correct(a.vx, a.e, a.f, a.u, step)
+		correctedStep(a.vx, a.e, a.f, a.u, step)
 	}
-	w.mix(a.x, a.vx)
+	w.mix(a.x, a.vx) // x = avg(v)
 }
 
-// correct is a local step with the server's correction: v −= step (at − from + server).
-func correct(v, at, from, server []float64, step float64) {
+// correctedStep is a local step with the server's correction: v −= step (at − from + server).
+func correctedStep(v, at, from, server []float64, step float64) {
 	for i := range v {
 		v[i] -= float64(step * (at[i] - from[i] + server[i]))
 	}

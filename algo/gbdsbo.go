@@ -75,8 +75,8 @@ func (a *GBDSBO) Traits() Traits {
 
 // Step is one outer iteration.
 func (a *GBDSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.begin(ctx, k, o, m)
-	d, p, q, b := w.dense(), len(a.x), len(a.y), a.Mav
+	w := a.newTurn(ctx, k, o, m)
+	d, p, q, b := w.denseOracle(), len(a.x), len(a.y), a.Mav
 	copy(a.xo, a.x)
 	copy(a.yo, a.y)
 	w.upperGrad(a.fresh[:p], a.fresh[p:p+q], a.xo, a.yo, w.draw(dsbo.Upper, 0))
@@ -84,15 +84,15 @@ func (a *GBDSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) e
 	w.jacobian(d, a.fresh[p+q:], a.xo, a.yo, w.draw(dsbo.Curvature, 0))
 	a.direction()
 
-	w.mix(a.in, pack(a.out, a.yx, a.averages), q, p, p, q)
-	vec.Comb(a.y, 1, a.in[:q], -a.beta(k), a.gy)
-	vec.Comb(a.x, 1, a.in[q:q+p], -a.alpha(k), a.u)
-	vec.Comb(a.averages, 1-b, a.in[q+p:], b, a.fresh)
+	w.mix(a.in, joined(a.out, a.yx, a.averages), q, p, p, q)
+	vec.Comb(a.y, 1, a.in[:q], -a.beta(k), a.gy)      // y = mix(y) − β ∇_y g
+	vec.Comb(a.x, 1, a.in[q:q+p], -a.alpha(k), a.u)   // x = mix(x) − α u
+	vec.Comb(a.averages, 1-b, a.in[q+p:], b, a.fresh) // s, h, U = (1−b) mix(·) + b (∇_x f, ∇_y f, J)
 	for i := range a.N {
 		v := a.hessians[i*q*q : (i+1)*q*q]
 		w.mix(a.mixedV, v)
 		w.hessian(d, a.hes, a.xo, a.yo, w.draw(dsbo.Curvature, i+1))
-		vec.Comb(v, 1-b, a.mixedV, b, a.hes)
+		vec.Comb(v, 1-b, a.mixedV, b, a.hes) // V_m = (1−b) mix(V_m) + b H(ζ_m)
 	}
 	return w.err
 }
@@ -103,11 +103,11 @@ func (a *GBDSBO) direction() {
 	copy(a.z, a.h)
 	for i := range a.N {
 		mulVec(a.wv, a.hessians[i*q*q:(i+1)*q*q], a.z)
-		for j := range a.z {
+		for j := range a.z { // Q_m h = h + (I − V_m/l) Q_{m−1} h
 			a.z[j] += a.h[j] - a.wv[j]/a.L
 		}
 	}
 	vec.Scale(a.z, 1/a.L, a.z)
 	mulVec(a.u, a.jac, a.z)
-	vec.Sub(a.u, a.s, a.u)
+	vec.Sub(a.u, a.s, a.u) // u = s − U Q h
 }

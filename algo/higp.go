@@ -29,7 +29,7 @@ func NewHIGP(q int) *HIGP {
 
 // Solve runs N steps with step gamma from z = 0 at (x, y), with the draws of iteration k.
 func (h *HIGP) Solve(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer, x, y []float64, gamma float64, N int) error {
-	w := begin("higp", ctx, k, o, m, len(x), len(h.z))
+	w := newTurn("higp", ctx, k, o, m, len(x), len(h.z))
 	h.run(&w, nil, x, y, gamma, N)
 	return w.err
 }

@@ -47,7 +47,7 @@ func (*ITD) Traits() Traits { return Traits{OneAgent: true, Differentiates: true
 
 // Step is one outer iteration; m is not used.
 func (a *ITD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.begin(ctx, k, o, m)
+	w := a.newTurn(ctx, k, o, m)
 	beta := a.beta(k)
 	if a.ColdY {
 		vec.Fill(a.y, 0)
@@ -57,12 +57,12 @@ func (a *ITD) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) erro
 		w.lowerGrad(a.g, a.x, a.y, w.draw(dsbo.Lower, t))
 		vec.Axpy(a.y, -beta, a.g)
 	}
-	w.upperGrad(a.u, a.z, a.x, a.y, w.draw(dsbo.Upper, 0))
+	w.upperGrad(a.u, a.z, a.x, a.y, w.draw(dsbo.Upper, 0)) // u = ∇_x f, and in z a = ∇_y f
 	for t := a.T - 1; t >= 0; t-- {
 		w.jvp(a.j, a.x, a.yAt(t), a.z, w.draw(dsbo.Lower, t))
-		vec.Axpy(a.u, -beta, a.j)
+		vec.Axpy(a.u, -beta, a.j) // u −= β J(x, y^t) a
 		w.hvp(a.g, a.x, a.yAt(t), a.z, w.draw(dsbo.Lower, t))
-		vec.Axpy(a.z, -beta, a.g)
+		vec.Axpy(a.z, -beta, a.g) // a −= β H(x, y^t) a
 	}
 	vec.Axpy(a.x, -a.alpha(k), a.u)
 	return w.err

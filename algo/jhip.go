@@ -66,8 +66,8 @@ func (a *JHIP) Traits() Traits {
 
 // Step is one outer iteration.
 func (a *JHIP) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.begin(ctx, k, o, m)
-	d := w.dense()
+	w := a.newTurn(ctx, k, o, m)
+	d := w.denseOracle()
 	for t := 0; t < a.T && w.err == nil; t++ {
 		if t == 0 {
 			w.mix(a.mixedYX, a.yx, len(a.y), len(a.x)) // x goes along
@@ -75,14 +75,14 @@ func (a *JHIP) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) err
 			w.mix(a.mixedYX[:len(a.y)], a.y)
 		}
 		w.lowerGrad(a.v, a.x, a.y, w.draw(dsbo.Lower, t))
-		vec.Comb(a.y, 1, a.mixedYX[:len(a.y)], -a.beta(k), a.v)
+		vec.Comb(a.y, 1, a.mixedYX[:len(a.y)], -a.beta(k), a.v) // y = mix(y) − β ∇_y g
 	}
 	a.solve(&w, d, a.gamma(k))
 
 	w.upperGrad(a.u, a.b, a.x, a.y, w.draw(dsbo.Upper, 0))
 	mulVec(a.zb, a.zd[:len(a.s)], a.b)
-	vec.Sub(a.u, a.u, a.zb)
-	vec.Comb(a.x, 1, a.mixedYX[len(a.y):], -a.alpha(k), a.u)
+	vec.Sub(a.u, a.u, a.zb)                                  // u = ∇_x f − Z' b
+	vec.Comb(a.x, 1, a.mixedYX[len(a.y):], -a.alpha(k), a.u) // x = mix(x) − α u
 	return w.err
 }
 
@@ -96,7 +96,7 @@ func (a *JHIP) solve(w *turn, o dsbo.DenseOracle, gamma float64) {
 	copy(d, a.s)
 	for t := 0; t < a.N && w.err == nil; t++ {
 		w.mix(a.mixed, a.zd, pq, pq)
-		vec.Comb(z, 1, a.mixed[:pq], -gamma, d)
+		vec.Comb(z, 1, a.mixed[:pq], -gamma, d) // Z = mix(Z) − γ D
 		if t == a.N-1 {
 			break
 		}
@@ -105,8 +105,8 @@ func (a *JHIP) solve(w *turn, o dsbo.DenseOracle, gamma float64) {
 		w.jacobian(o, a.s1, a.x, a.y, s)
 		vec.Scale(a.s1, -1, a.s1)
 		if w.ready() {
-			addMulSym(a.s1, z, a.h, len(a.y))
+			addMulSym(a.s1, z, a.h, len(a.y)) // S⁺ = H Z − J'
 		}
-		track(d, a.mixed[pq:], a.s1, a.s)
+		track(d, a.mixed[pq:], a.s1, a.s) // D = mix(D) + S⁺ − S
 	}
 }

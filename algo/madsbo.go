@@ -60,7 +60,7 @@ func (a *MADSBO) Cost(int) Cost {
 
 // Step is one pass through lines 3-13 of Algorithm 3. x is mixed in line 4's first exchange and used in line 11.
 func (a *MADSBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.begin(ctx, k, o, m)
+	w := a.newTurn(ctx, k, o, m)
 	q, alpha, beta := len(a.y), a.alpha(k), a.beta(k)
 
 	for t := 0; t < a.T && w.err == nil; t++ { // line 4; line 3: y stands where the last iteration left it

@@ -36,7 +36,7 @@ type MDBO struct {
 	eta         func(k int) float64
 	fx, j, g, b []float64
 	v, un, vn   []float64
-	trF, trG    []float64
+	zF, zG      []float64
 	inverse     neumann
 	out, in     []float64
 }
@@ -55,9 +55,9 @@ func (a *MDBO) Init(p, q, K int) error {
 		return c.err
 	}
 	a.u, a.v = a.carried("u", p), a.carried("v", q)
-	a.trF, a.trG = a.carried("u_tracker", p), a.carried("v_tracker", q)
-	a.tracks(a.trF, a.u)
-	a.tracks(a.trG, a.v)
+	a.zF, a.zG = a.carried("u_tracker", p), a.carried("v_tracker", q)
+	a.tracks(a.zF, a.u)
+	a.tracks(a.zG, a.v)
 	a.inverse = newNeumann(q, a.N, a.NPrime, false)
 	a.fx, a.j, a.un = newVec(p), newVec(p), newVec(p)
 	a.g, a.b, a.vn = newVec(q), newVec(q), newVec(q)
@@ -80,16 +80,16 @@ func (a *MDBO) Cost(k int) Cost {
 
 // Step is one outer iteration.
 func (a *MDBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.begin(ctx, k, o, m)
+	w := a.newTurn(ctx, k, o, m)
 	w.upperGrad(a.fx, a.b, a.x, a.y, w.draw(dsbo.Upper, 0))
 	a.inverse.solve(&w, a.z, a.b, a.x, a.y, 1/a.L)
-	implicitGrad(&w, a.fx, a.j, a.x, a.y, a.z)
+	implicitGrad(&w, a.fx, a.j, a.x, a.y, a.z) // F = ∇_x f − J z
 	w.lowerGrad(a.g, a.x, a.y, w.draw(dsbo.Lower, 0))
 
 	a.trackBoth(&w, a.eta(k))
 	p, q := len(a.x), len(a.y)
-	relax(a.x, a.in[:p], a.trF, a.eta(k), a.alpha(k))
-	relax(a.y, a.in[p:p+q], a.trG, a.eta(k), a.beta(k))
+	relaxedStep(a.x, a.in[:p], a.zF, a.eta(k), a.alpha(k))   // x += η(mix(x) − α zF − x)
+	relaxedStep(a.y, a.in[p:p+q], a.zG, a.eta(k), a.beta(k)) // y += η(mix(y) − β zG − y)
 	return w.err
 }
 
@@ -97,23 +97,23 @@ func (a *MDBO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) err
 func (a *MDBO) trackBoth(w *turn, eta float64) {
 	p, q := len(a.x), len(a.y)
 	if w.k == 0 {
-		w.mix(a.in[:p+q], pack(a.out, a.x, a.y))
+		w.mix(a.in[:p+q], joined(a.out, a.x, a.y))
 		copy(a.u, a.fx)
 		copy(a.v, a.g)
-		copy(a.trF, a.fx)
-		copy(a.trG, a.g)
+		copy(a.zF, a.fx)
+		copy(a.zG, a.g)
 		return
 	}
-	w.mix(a.in, pack(a.out, a.x, a.y, a.trF, a.trG))
+	w.mix(a.in, joined(a.out, a.x, a.y, a.zF, a.zG))
 	m1, m2 := float64(a.A1*eta), float64(a.A2*eta)
 	vec.Comb(a.un, 1-m1, a.u, m1, a.fx)
 	vec.Comb(a.vn, 1-m2, a.v, m2, a.g)
-	track(a.trF, a.in[p+q:2*p+q], a.un, a.u)
-	track(a.trG, a.in[2*p+q:], a.vn, a.v)
+	track(a.zF, a.in[p+q:2*p+q], a.un, a.u)
+	track(a.zG, a.in[2*p+q:], a.vn, a.v)
 }
 
-// relax sets v += η(mixed − step d − v).
-func relax(v, mixed, d []float64, eta, step float64) {
+// relaxedStep sets v += η(mixed − step d − v).
+func relaxedStep(v, mixed, d []float64, eta, step float64) {
 	for i := range v {
 		v[i] += float64(eta * (mixed[i] - float64(step*d[i]) - v[i]))
 	}

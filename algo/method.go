@@ -52,9 +52,9 @@ func TraitsOf(m Method) Traits {
 // TakesMatrix reports whether the products that a method asks for may be with another matrix than the Hessian itself ([dsbo.CurvatureMatrix]).
 func (t Traits) TakesMatrix() bool { return t.Dense == nil && !t.Differentiates && !t.Compositional }
 
-// Longest returns a bound on the numbers of each vector that a method with these traits exchanges, for x of p numbers and y of q: several of
+// LongestVector returns a bound on the numbers of each vector that a method with these traits exchanges, for x of p numbers and y of q: several of
 // either in one, or matrices where it has them.
-func (t Traits) Longest(p, q int) int {
+func (t Traits) LongestVector(p, q int) int {
 	if t.Dense != nil {
 		return (p + q + 2) * (p + q + 2)
 	}

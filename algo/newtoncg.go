@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"dsbo"
-	"dsbo/internal/elementary"
 	"dsbo/internal/recycle"
 	"dsbo/internal/vec"
 )
@@ -71,15 +70,15 @@ type NewtonCG struct {
 	Damping float64 `json:"damping,omitzero"`
 
 	state
-	turn turn
-	// asked is one more than the products of the solves of each iteration, 0 of iterations to come; negative where members had changed.
-	asked   []float64
+	turn    turn
+	asked   productLog
 	memory  *recycle.Memory
 	product func(dst, v []float64) error // the average of D v, at the present x and y
 
 	examples dsbo.Sample // of the products of the present solve
 	solves   int         // of the present iteration so far
 	lr       func(k int) float64
+	adam     adam
 
 	r, v          []float64 // Adam's averages of u and u²
 	e, dg, damped []float64 // P(x), the averaged diagonal of D, and P(x) + μ |dg|
@@ -119,9 +118,7 @@ func (a *NewtonCG) Init(p, q, K int) error {
 		a.Lr = "0.8*(1-k/K)"
 	}
 	a.lr = c.step("lr", &a.Lr)
-	c.positive("beta1", &a.Beta1, 0.5, math.Nextafter(1, 0), "in (0, 1)")
-	c.positive("beta2", &a.Beta2, 0.95, math.Nextafter(1, 0), "in (0, 1)")
-	c.positive("eps", &a.Eps, 1e-12, math.MaxFloat64, "positive")
+	a.adam = c.adam(&a.Beta1, &a.Beta2, &a.Eps, adam{0.5, 0.95, 1e-12})
 	if len(a.Clip) == 0 {
 		a.Clip = []float64{-6, 12}
 	}
@@ -161,97 +158,43 @@ func (a *NewtonCG) Init(p, q, K int) error {
 	return nil
 }
 
-// Cost of an iteration: 2 + 2C averages of q numbers and one of p; 2C+1 Hessian-vector products, a gradient of f, one of g, and a
-// Jacobian-vector product; with the diagonal renewed an average of q more. Iteration 0 has three solves, of Cold products each,
-// and before them a search of T constants: T(C+2) averages of q and 2T−1 of one number, TC products, and T diagonals, gradients
-// of g and values. T is the number of constants tried, which is known after the iteration; before, Cost counts with the most. What
-// Most adds is known, and counted, after the iteration: it is in the state, for a resumed run has to know it too. In the first
-// iteration after members changed there are no pairs: it has the solves of iteration 0 and its diagonal, and the product for z, which the state
-// says too.
-func (a *NewtonCG) Cost(k int) Cost {
-	vectors, numbers, steps := 2+2*a.C, 0, 1 // averages of q numbers and of one, steps of y
-	calls := Calls{UpperGrad: 1, HVP: 2*a.C + 1, JVP: 1}
-	switch {
-	case k > 0 && a.asked[k] >= 0 && a.renews(k):
-		vectors, calls.Diagonal = vectors+1, 1
-	case k == 0 && a.Start == "search":
-		t := a.Constants
-		if a.tried[0] > 0 {
-			t = int(a.tried[0])
-		}
-		vectors, numbers, steps = 3*(1+a.Cold)+t*(a.C+2), 2*t-1, 2+t
-		calls.HVP, calls.Diagonal, calls.Value = 3*a.Cold+t*a.C, t, t
-	case k == 0 || a.asked[k] < 0:
-		vectors, steps = 3*(1+a.Cold)+1, 2
-		calls.HVP, calls.Diagonal = 3*a.Cold+min(k, 1), 1
-	}
-	calls.LowerGrad = steps
-	if asked := math.Abs(a.asked[k]); asked > 0 {
-		further := int(asked) - 1 - (calls.HVP - min(k, 1)) // beside the product H z, if k > 0
-		vectors += further
-		calls.HVP += further
-	}
-	cost := Cost{Averages: vectors + 1 + numbers, AverageFloats: vectors*len(a.y) + len(a.x) + numbers, Calls: calls}
-	if a.Damping > 0 {
-		cost.Averages += steps
-		cost.AverageFloats += steps * len(dampedShares)
-		cost.Value += steps * len(dampedShares)
-	}
-	return cost
-}
-
-// renews reports whether iteration k > 0 renews the diagonal.
-func (a *NewtonCG) renews(k int) bool { return (k+1)%a.DgEvery == 0 }
-
-// Step is one outer iteration.
+// Step is one outer iteration, line by line that of the type's comment.
 func (a *NewtonCG) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 	w := &a.turn
-	*w = a.begin(ctx, k, o, m)
-	a.asked[k] = 1
-	products := a.C
+	*w = a.newTurn(ctx, k, o, m)
+	a.asked.begin(k)
 	a.solves = 0
 	if k == 0 {
-		a.start(w)
+		a.findStart(w)
 	}
-	anew := k == 0 || a.memory.Pairs() == 0 // after members changed
-	if anew {
+	products, anew := a.C, k == 0 || a.memory.Pairs() == 0 // without pairs since members changed
+	a.splitHessian(w)                                      // H = D + diag(e)
+	if anew {                                              // a step of y more
 		products = a.Cold
+		a.stepOfY(w, products, k > 0)
 	}
-	a.split(w) // e = P(x)
-	if anew {
-		a.solveLower(w, products, k > 0)
-	}
-	a.solveLower(w, products, !anew && a.renews(k)) // y −= solve(∇_y g)
-
-	w.upperGrad(a.u, a.rhs, a.x, a.y, allExamples)
-	if k > 0 {
-		w.hvp(a.s, a.x, a.y, a.z, allExamples)
-		vec.Sub(a.rhs, a.rhs, a.s)
-	}
-	w.average(a.rhs, a.rhs)
-	a.solve(w, a.z, products, false) // z += solve(∇_y f − H z)
-
+	a.stepOfY(w, products, !anew && a.renews(k)) // y −= solve(∇_y g)
+	a.stepOfZ(w, products)                       // z += solve(∇_y f − H z), and ∇_x f in u
 	w.jvp(a.ju, a.x, a.y, a.z, allExamples)
 	vec.Sub(a.u, a.u, a.ju)
 	w.average(a.u, a.u) // u = ∇_x f − J z
 	if w.err != nil {
 		return w.err
 	}
-	vec.Comb(a.r, a.Beta1, a.r, 1-a.Beta1, a.u)
-	adam{lr: float64(a.share * a.lr(k)), first: 1 - elementary.Pow(a.Beta1, float64(k+1)), v: a.Beta2, eps: a.Eps}.step(k, a.x, a.r, a.v, a.u)
-	clip(a.x, a.Clip)
+	a.adam.step(k, float64(a.share*a.lr(k)), a.x, a.r, a.v, a.u)
+	clipTo(a.Clip, a.x)
 	if anew && k > 0 {
-		a.asked[k] = -a.asked[k]
+		a.asked.markAnew(k)
 	}
 	return nil
 }
 
-// solveLower is y −= solve(∇_y g(x, y)), before which the diagonal may be renewed.
-func (a *NewtonCG) solveLower(w *turn, products int, renew bool) {
+// stepOfY is y −= solve(∇_y g(x, y)), before which the diagonal may be renewed. Of a damped solve it takes a share.
+func (a *NewtonCG) stepOfY(w *turn, products int, renew bool) {
 	w.lowerGrad(a.rhs, a.x, a.y, allExamples)
 	w.average(a.rhs, a.rhs)
 	if renew {
-		a.diagonal(w)
+		a.renewDiagonal(w)
 	}
 	vec.Fill(a.s, 0)
 	a.solve(w, a.s, products, a.Damping > 0)
@@ -260,6 +203,17 @@ func (a *NewtonCG) solveLower(w *turn, products int, renew bool) {
 		a.share = a.dampedShare(w)
 	}
 	vec.Axpy(a.y, -a.share, a.s)
+}
+
+// stepOfZ is z += solve(∇_y f(x, y) − H z); it leaves ∇_x f in u.
+func (a *NewtonCG) stepOfZ(w *turn, products int) {
+	w.upperGrad(a.u, a.rhs, a.x, a.y, allExamples)
+	if w.k > 0 { // z is 0 before
+		w.hvp(a.s, a.x, a.y, a.z, allExamples)
+		vec.Sub(a.rhs, a.rhs, a.s)
+	}
+	w.average(a.rhs, a.rhs)
+	a.solve(w, a.z, products, false)
 }
 
 // solve adds to s the solution of H s = rhs, H damped if so wanted, that so many products give. With descend it goes on along a direction
@@ -276,17 +230,17 @@ func (a *NewtonCG) solve(w *turn, s []float64, products int, descend bool) {
 	for i, d := range a.dg {
 		a.damped[i] = a.e[i] + float64(a.mu[0]*math.Abs(d))
 	}
-	var done func(asked int) bool // nil: after so many products, whatever they give
+	var ends func(asked int) bool // nil: after so many products, whatever they give
 	if a.Most > products {
-		done, products = a.reached(products), a.Most
+		ends, products = a.endRule(products), a.Most
 	}
 	// The products keep the turn's error.
-	asked, _, _ := a.memory.Solve(s, a.rhs, recycle.System{E: a.damped, Diagonal: a.dg, Product: a.product, Descend: descend}, products, done)
-	a.asked[w.k] += float64(asked)
+	asked, _, _ := a.memory.Solve(s, a.rhs, recycle.System{E: a.damped, Diagonal: a.dg, Product: a.product, Descend: descend}, products, ends)
+	a.asked.add(w.k, asked)
 }
 
-// reached returns the rule by which a solve of at least so many products ends.
-func (a *NewtonCG) reached(least int) func(asked int) bool {
+// endRule returns the rule by which a solve of at least so many products ends.
+func (a *NewtonCG) endRule(least int) func(asked int) bool {
 	before := 0.0 // r'M⁻¹r at the start
 	return func(asked int) bool {
 		if 0 < asked && asked < least {
@@ -302,8 +256,8 @@ func (a *NewtonCG) reached(least int) func(asked int) bool {
 	}
 }
 
-// split sets e to P(x), or to 0 where the oracle tells no penalty's part, and reports which.
-func (a *NewtonCG) split(w *turn) bool {
+// splitHessian sets e to P(x), or to 0 where the oracle tells no penalty's part, and reports which.
+func (a *NewtonCG) splitHessian(w *turn) bool {
 	if !a.NoSplit && w.penalty(a.e, a.x) {
 		return true
 	}
@@ -311,8 +265,8 @@ func (a *NewtonCG) split(w *turn) bool {
 	return false
 }
 
-// diagonal sets dg to the averaged diagonal of D, for the e of the present x.
-func (a *NewtonCG) diagonal(w *turn) {
+// renewDiagonal sets dg to the averaged diagonal of D, for the e of the present x.
+func (a *NewtonCG) renewDiagonal(w *turn) {
 	if !w.diagonal(a.dg, a.x, a.y, allExamples) {
 		a.estimateDiagonal(w)
 	}
@@ -325,7 +279,7 @@ func (a *NewtonCG) diagonal(w *turn) {
 func (a *NewtonCG) estimateDiagonal(w *turn) {
 	vec.Fill(a.dg, 0)
 	for t := range probes {
-		signs(a.probe, uint64(w.k*probes+t))
+		randomSigns(a.probe, uint64(w.k*probes+t))
 		w.hvp(a.probe1, a.x, a.y, a.probe, allExamples)
 		for i, v := range a.probe {
 			a.dg[i] += float64(v * a.probe1[i] / probes)

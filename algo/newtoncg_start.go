@@ -10,11 +10,11 @@ import (
 	"dsbo/internal/vec"
 )
 
-// start is what comes before iteration 0: the diagonal, and the search for x.
-func (a *NewtonCG) start(w *turn) {
+// findStart is what comes before iteration 0: the diagonal, and the search for x.
+func (a *NewtonCG) findStart(w *turn) {
 	a.mu[0] = a.Damping
-	known := a.split(w)
-	a.diagonal(w)
+	known := a.splitHessian(w)
+	a.renewDiagonal(w)
 	if a.Start != "search" || w.err != nil {
 		return
 	}
@@ -29,22 +29,22 @@ func (a *NewtonCG) start(w *turn) {
 			mean(a.dg), mean(a.e))
 		return
 	}
-	a.search(w, kappa)
+	a.tryConstants(w, kappa)
 }
 
-// search tries the constants kappa, kappa − 1, ... for all entries of x, each with one solve from the last one's y, while the loss
+// tryConstants tries the constants kappa, kappa − 1, ... for all entries of x, each with one solve from the last one's y, while the loss
 // f falls by enough. Otherwise one agent's vote is enough to go back to the last but one.
-func (a *NewtonCG) search(w *turn, kappa float64) {
+func (a *NewtonCG) tryConstants(w *turn, kappa float64) {
 	last, lastLoss := 0.0, 0.0
 	for t := 0; t < a.Constants && w.err == nil; t++ {
 		copy(a.yOld, a.y)
 		copy(a.dgOld, a.dg)
 		vec.Fill(a.x, kappa)
-		a.split(w)
+		a.splitHessian(w)
 		if t > 0 {
-			a.diagonal(w)
+			a.renewDiagonal(w)
 		}
-		a.solveLower(w, a.C, false)
+		a.stepOfY(w, a.C, false)
 		loss := a.averageNumber(w, w.upperValue(a.x, a.y, allExamples))
 		a.tried[0]++
 		if t > 0 {
@@ -76,8 +76,8 @@ func (a *NewtonCG) averageNumber(w *turn, v float64) float64 {
 // mean is the mean entry of v.
 func mean(v []float64) float64 { return kernel.Sum(v) / float64(len(v)) }
 
-// signs fills dst with random signs, named by a number.
-func signs(dst []float64, name uint64) {
+// randomSigns fills dst with random signs, named by a number.
+func randomSigns(dst []float64, name uint64) {
 	for i := range dst {
 		dst[i] = 1 - 2*float64(splitmix.Hash((uint64(i)+name<<32)*splitmix.Step)>>63)
 	}

@@ -52,14 +52,14 @@ func (a *Lagrangian) Cost(int) Cost {
 
 // Step is one outer iteration.
 func (a *Lagrangian) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.begin(ctx, k, o, m)
+	w := a.newTurn(ctx, k, o, m)
 	a.solve(&w, a.T, a.N)
 	alpha, rho := a.alpha(k), a.Rho
-	for i := range a.x {
+	for i := range a.x { // x −= α (u + μ + ρ ℓ)
 		a.x[i] -= float64(alpha * (a.u[i] + a.mu[i] + float64(rho*a.l[i])))
 	}
 	w.mix(a.l, a.x)
-	vec.Sub(a.l, a.x, a.l)
-	vec.Axpy(a.mu, rho, a.l)
+	vec.Sub(a.l, a.x, a.l)   // ℓ = x − mix(x)
+	vec.Axpy(a.mu, rho, a.l) // μ += ρ ℓ
 	return w.err
 }

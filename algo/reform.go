@@ -26,7 +26,7 @@ type Reformer interface {
 func TakeOver(m Reformer, from []dsbo.Named) error {
 	state := m.State()
 	for _, part := range from {
-		to := find(state, part.Name)
+		to := partNamed(state, part.Name)
 		if to == nil || len(to) != len(part.Value) {
 			return dsbo.Errorf(dsbo.ErrShape, "%s: the state has no %s of %d numbers to take over", NameOf(m), part.Name, len(part.Value))
 		}
@@ -35,8 +35,8 @@ func TakeOver(m Reformer, from []dsbo.Named) error {
 	return nil
 }
 
-// find returns the part of a state with that name, nil if there is none.
-func find(state []dsbo.Named, name string) []float64 {
+// partNamed returns the part of a state with that name, nil if there is none.
+func partNamed(state []dsbo.Named, name string) []float64 {
 	for _, part := range state {
 		if part.Name == name {
 			return part.Value

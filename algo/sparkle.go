@@ -66,7 +66,7 @@ func (a *Sparkle) Init(p, q, K int) error {
 // Cost of an iteration: p + 2q numbers to each neighbour in three messages, where a variable under
 // "gt" counts twice; one gradient of f and of g, one Hessian- and one Jacobian-vector product.
 func (a *Sparkle) Cost(int) Cost {
-	x, y, z := vectors(a.Strategy.X), vectors(a.Strategy.Y), vectors(a.Strategy.Z)
+	x, y, z := vectorsSent(a.Strategy.X), vectorsSent(a.Strategy.Y), vectorsSent(a.Strategy.Z)
 	return Cost{
 		Floats: x*len(a.x) + (y+z)*len(a.y), Messages: x + y + z,
 		Calls: Calls{UpperGrad: 1, LowerGrad: 1, HVP: 1, JVP: 1},
@@ -75,20 +75,20 @@ func (a *Sparkle) Cost(int) Cost {
 
 // Step is one outer iteration.
 func (a *Sparkle) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.begin(ctx, k, o, m)
+	w := a.newTurn(ctx, k, o, m)
 	w.lowerGrad(a.gy, a.x, a.y, w.draw(dsbo.Lower, 0))
 	vec.Scale(a.gy, a.beta(k), a.gy)
-	a.by.step(&w, a.gy)
+	a.by.step(&w, a.gy) // y along β ∇_y g
 
 	w.upperGrad(a.u, a.b, a.x, a.y, w.draw(dsbo.Upper, 0))
 	w.hvp(a.gy, a.x, a.y, a.z, w.draw(dsbo.Curvature, 0))
 	vec.Sub(a.gy, a.gy, a.b)
 	vec.Scale(a.gy, a.gamma(k), a.gy)
-	a.bz.step(&w, a.gy)
+	a.bz.step(&w, a.gy) // z along γ (Hz − b)
 
-	implicitGrad(&w, a.u, a.j, a.x, a.y, a.z)
-	vec.Comb(a.r, 1-a.Theta, a.r, a.Theta, a.u)
+	implicitGrad(&w, a.u, a.j, a.x, a.y, a.z)   // u = ∇_x f − J z
+	vec.Comb(a.r, 1-a.Theta, a.r, a.Theta, a.u) // r = (1−θ) r + θ u
 	vec.Scale(a.gx, a.alpha(k), a.r)
-	a.bx.step(&w, a.gx)
+	a.bx.step(&w, a.gx) // x along α r
 	return w.err
 }

@@ -39,7 +39,7 @@ func (s *localState) prepare(name string, p, q, K int) *checker {
 
 // descendY takes T local steps of y, and leaves b and, in u, ∇_x f at the new y.
 func (s *localState) descendY(w *turn, T int) {
-	descend(w, s.x, s.y, s.g, T, s.beta(w.k))
+	descendLower(w, s.x, s.y, s.g, T, s.beta(w.k))
 	w.upperGrad(s.u, s.b, s.x, s.y, w.draw(dsbo.Upper, 0))
 }
 
@@ -90,16 +90,16 @@ func (s *state) carried(name string, n int) []float64 {
 	return v
 }
 
-// begin starts outer iteration k.
-func (s *state) begin(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) turn {
-	return begin(s.name, ctx, k, o, m, len(s.x), len(s.y))
+// newTurn begins outer iteration k.
+func (s *state) newTurn(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) turn {
+	return newTurn(s.name, ctx, k, o, m, len(s.x), len(s.y))
 }
 
 // newVec makes a vector of length n, all 0.
 func newVec(n int) []float64 { return make([]float64, n) }
 
-// pack lays vectors end to end in dst, which is one message, and returns the part of dst that they fill.
-func pack(dst []float64, vs ...[]float64) []float64 {
+// joined lays vectors end to end in dst, which is one message, and returns the part of dst that they fill.
+func joined(dst []float64, vs ...[]float64) []float64 {
 	n := 0
 	for _, v := range vs {
 		n += copy(dst[n:], v)
@@ -117,8 +117,8 @@ func track(d, mixed, s1, s []float64) {
 	})
 }
 
-// descend takes T local steps y −= β ∇_y g(x, y) with draws lower 0..T−1; g is scratch of length q.
-func descend(w *turn, x, y, g []float64, T int, beta float64) {
+// descendLower takes T local steps y −= β ∇_y g(x, y) with draws lower 0..T−1; g is scratch of length q.
+func descendLower(w *turn, x, y, g []float64, T int, beta float64) {
 	for t := 0; t < T && w.err == nil; t++ {
 		w.lowerGrad(g, x, y, w.draw(dsbo.Lower, t))
 		vec.Axpy(y, -beta, g)

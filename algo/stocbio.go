@@ -45,7 +45,7 @@ func (a *StocBiO) Cost(int) Cost {
 
 // Step is one outer iteration; m is not used.
 func (a *StocBiO) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.begin(ctx, k, o, m)
+	w := a.newTurn(ctx, k, o, m)
 	a.descendY(&w, a.T)
 	a.inverse.solve(&w, a.z, a.b, a.x, a.y, a.gamma(k))
 	a.descendX(&w)

@@ -143,13 +143,22 @@ func (a *Tuned) Cost(int) Cost {
 	return cost
 }
 
-// Step is one outer iteration.
+// Step is one outer iteration, line by line that of the type's comment.
 func (a *Tuned) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
-	w := a.begin(ctx, k, o, m)
-	alpha, beta, gamma := a.alpha(k), a.beta(k), a.gamma(k)
-
+	w := a.newTurn(ctx, k, o, m)
 	copy(a.out.x, a.x) // x and z's tracker travel with the first y
 	copy(a.out.dZ, a.dZ)
+	a.stepsOfY(&w, a.beta(k))
+	w.upperGrad(a.u, a.b, a.x, a.y, w.draw(dsbo.Upper, 0)) // b_0, and ∇_x f in u
+	a.startZ(&w)
+	a.stepsOfZ(&w, a.gamma(k))
+	implicitGrad(&w, a.u, a.ju, a.x, a.y, a.z) // u = ∇_x f − J z
+	a.stepOfX(k, a.alpha(k))
+	return w.err
+}
+
+// stepsOfY takes T steps of y; x and the tracker of z are mixed with the first one.
+func (a *Tuned) stepsOfY(w *turn, beta float64) {
 	for t := 0; t < a.T && w.err == nil; t++ {
 		extrapolate(a.out.y, a.y, a.yOld, a.MomY) // y + m (y − y₋)
 		copy(a.out.dY, a.dY)
@@ -167,22 +176,28 @@ func (a *Tuned) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) er
 		copy(a.yOld, a.y)
 		vec.Comb(a.y, 1, a.in.y, -beta, direction) // y = mix(y + m (y − y₋)) − β D
 	}
+}
 
-	w.upperGrad(a.u, a.b, a.x, a.y, w.draw(dsbo.Upper, 0)) // b_0, and ∇_x f in u
-	if a.WarmZ {                                           // in the first iteration z and s are 0: a cold start
+// startZ begins the steps of z with b_0: where the last iteration ended, or at 0.
+func (a *Tuned) startZ(w *turn) {
+	if a.WarmZ { // in the first iteration z and s are 0: a cold start
 		w.hvp(a.s1, a.x, a.y, a.z, w.draw(dsbo.Curvature, 0))
 		vec.Sub(a.s1, a.s1, a.b)        // s⁺ = H z − b at the new (x, y)
 		track(a.dZ, a.in.dZ, a.s1, a.s) // d = mix(d) + s⁺ − s
-	} else { // line 1 of Algorithm 1
-		vec.Fill(a.z, 0)
-		vec.Fill(a.zOld, 0)
-		vec.Scale(a.s, -1, a.b)
-		copy(a.dZ, a.s)
+		return
 	}
+	vec.Fill(a.z, 0) // line 1 of Algorithm 1
+	vec.Fill(a.zOld, 0)
+	vec.Scale(a.s, -1, a.b)
+	copy(a.dZ, a.s)
+}
+
+// stepsOfZ takes N steps of z: the loop of Algorithm 1 with momentum, the last message of which holds z alone.
+func (a *Tuned) stepsOfZ(w *turn, gamma float64) {
 	for t := 0; t < a.N && w.err == nil; t++ {
+		last := t == a.N-1
 		extrapolate(a.zOut.z, a.z, a.zOld, a.MomZ) // z + m (z − z₋)
 		copy(a.zOut.dZ, a.dZ)
-		last := t == a.N-1
 		if last {
 			w.mix(a.zIn.z, a.zOut.z)
 		} else {
@@ -200,20 +215,22 @@ func (a *Tuned) Step(ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) er
 		vec.Sub(a.s1, a.s1, a.b)         // s⁺ = H z − b
 		track(a.dZ, a.zIn.dZ, a.s1, a.s) // d = mix(d) + s⁺ − s
 	}
-	implicitGrad(&w, a.u, a.ju, a.x, a.y, a.z) // u = ∇_x f − J z
+}
 
+// stepOfX moves x, which has been mixed, and the average r of u.
+func (a *Tuned) stepOfX(k int, alpha float64) {
 	if a.XStep == "adam" {
 		vec.Comb(a.r, 1-alpha, a.r, alpha, a.u) // r = (1−α) r + α u
 		copy(a.x, a.in.x)
-		adam{lr: a.lr(k), first: 1 - elementary.Pow(1-alpha, float64(k+1)), v: a.V, eps: a.Eps}.step(k, a.x, a.r, a.v, a.u)
+		weights := 1 - elementary.Pow(1-alpha, float64(k+1))
+		adam{beta2: a.V, eps: a.Eps}.move(k, a.lr(k), weights, a.x, a.r, a.v, a.u)
 	} else {
 		vec.Comb(a.x, 1, a.in.x, -float64(alpha*a.eta(k)), a.r) // x = mix(x) − α η r, the old r
 		vec.Comb(a.r, 1-alpha, a.r, alpha, a.u)                 // r = (1−α) r + α u
 	}
 	if len(a.Clip) == 2 {
-		clip(a.x, a.Clip)
+		clipTo(a.Clip, a.x)
 	}
-	return w.err
 }
 
 // extrapolate sets dst = v + m (v − before).

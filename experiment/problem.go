@@ -63,7 +63,7 @@ func (r *runner) longestVector() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return max(statistics, algo.TraitsOf(m).Longest(r.loaded.model.Dims())), nil
+	return max(statistics, algo.TraitsOf(m).LongestVector(r.loaded.model.Dims())), nil
 }
 
 // here returns the agents in this process.

@@ -24,7 +24,7 @@ func (r *runner) experience() Experience {
 	if t, ok := r.Task.(Experienced); ok {
 		return t.Experience()
 	}
-	return Experience{algo.Experience{Constants: 3, Beyond: 0.35}, 70, 3, 65}
+	return Experience{algo.Experience{Constants: 3, FurtherShare: 0.35}, 70, 3, 65}
 }
 
 // An effort is what an exact solution asks for again and again.

@@ -90,9 +90,9 @@ func (t *mnist) Check() error {
 // solutions take more.
 func (t *mnist) Experience() experiment.Experience {
 	if t.train > 0 && t.train < 1000 {
-		return experiment.Experience{Experience: algo.Experience{Constants: 3, Beyond: 0.13}, RecordProducts: 155, Models: 6, ModelProducts: 58}
+		return experiment.Experience{Experience: algo.Experience{Constants: 3, FurtherShare: 0.13}, RecordProducts: 155, Models: 6, ModelProducts: 58}
 	}
-	return experiment.Experience{Experience: algo.Experience{Constants: 3, Beyond: 0.35}, RecordProducts: 70, Models: 3, ModelProducts: 65}
+	return experiment.Experience{Experience: algo.Experience{Constants: 3, FurtherShare: 0.35}, RecordProducts: 70, Models: 3, ModelProducts: 65}
 }
 
 // Load deals the images to all agents, reads those of the agents that are here, and makes the model.

@@ -74,7 +74,7 @@ func (t *synthetic) Experience() experiment.Experience {
 	share := max(0, elementary.Log(float64(t.features)/20)) / elementary.Log(10) // 0 at 20 features, 1 at 200
 	at := func(few, many float64) float64 { return few + float64((many-few)*min(share, 1.5)) }
 	return experiment.Experience{
-		Experience:     algo.Experience{Constants: int(math.Round(at(16, 10))), Beyond: 0.1},
+		Experience:     algo.Experience{Constants: int(math.Round(at(16, 10))), FurtherShare: 0.1},
 		RecordProducts: at(25, 46), Models: at(8, 4.3), ModelProducts: 47,
 	}
 }

@@ -241,7 +241,7 @@ func (s suite) cost(t *testing.T) {
 			if got != want {
 				t.Errorf("iteration %d, agent %d: cost %+v, stated %+v", k, i, got, want)
 			}
-			if most := algo.TraitsOf(f.methods[i]).Longest(p, q); m.Longest > most {
+			if most := algo.TraitsOf(f.methods[i]).LongestVector(p, q); m.Longest > most {
 				t.Errorf("iteration %d, agent %d: a vector has %d numbers; it must have %d at most", k, i, m.Longest, most)
 			}
 			r.Reset()

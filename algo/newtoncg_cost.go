@@ -1,0 +1,84 @@
+package algo
+
+import "math"
+
+// Cost of an iteration: 2 + 2C averages of q numbers and one of p; 2C+1 Hessian-vector products, a gradient of f, one of g, and a
+// Jacobian-vector product; with the diagonal renewed an average of q more. Iteration 0 has three solves, of Cold products each,
+// and before them a search of T constants: T(C+2) averages of q and 2T−1 of one number, TC products, and T diagonals, gradients
+// of g and values. T is the number of constants tried, which is known after the iteration; before, Cost counts with the most. What
+// Most adds is known, and counted, after the iteration: it is in the state, for a resumed run has to know it too. In the first
+// iteration after members changed there are no pairs: it has the solves of iteration 0 and its diagonal, and the product for z, which the state
+// says too.
+func (a *NewtonCG) Cost(k int) Cost {
+	vectors, numbers, steps := 2+2*a.C, 0, 1 // averages of q numbers and of one, steps of y
+	calls := Calls{UpperGrad: 1, HVP: 2*a.C + 1, JVP: 1}
+	switch {
+	case k > 0 && !a.asked.isAnew(k) && a.renews(k):
+		vectors, calls.Diagonal = vectors+1, 1
+	case k == 0 && a.Start == "search":
+		t := a.Constants
+		if a.tried[0] > 0 {
+			t = int(a.tried[0])
+		}
+		vectors, numbers, steps = 3*(1+a.Cold)+t*(a.C+2), 2*t-1, 2+t
+		calls.HVP, calls.Diagonal, calls.Value = 3*a.Cold+t*a.C, t, t
+	case k == 0 || a.asked.isAnew(k):
+		vectors, steps = 3*(1+a.Cold)+1, 2
+		calls.HVP, calls.Diagonal = 3*a.Cold+min(k, 1), 1
+	}
+	calls.LowerGrad = steps
+	if asked, known := a.asked.products(k); known {
+		further := asked - (calls.HVP - min(k, 1)) // beside the product H z, if k > 0
+		vectors += further
+		calls.HVP += further
+	}
+	cost := Cost{Averages: vectors + 1 + numbers, AverageFloats: vectors*len(a.y) + len(a.x) + numbers, Calls: calls}
+	if a.Damping > 0 {
+		cost.Averages += steps
+		cost.AverageFloats += steps * len(dampedShares)
+		cost.Value += steps * len(dampedShares)
+	}
+	return cost
+}
+
+// renews reports whether iteration k > 0 renews the diagonal.
+func (a *NewtonCG) renews(k int) bool { return (k+1)%a.DgEvery == 0 }
+
+// Forecast implements [Forecaster].
+func (a *NewtonCG) Forecast(k int, e Experience) (least, usual, most Cost) {
+	costBy := func(e Experience) Cost {
+		solves, products := 2, a.C // solves that may go on, and their least products
+		b := *a
+		if k == 0 {
+			solves, products = 3, a.Cold
+			b.tried = []float64{float64(min(e.Constants, a.Constants)), 0}
+		}
+		further := solves * max(0, a.Most-products)
+		if k == 0 && a.Start == "search" {
+			further += int(b.tried[0]) * max(0, a.Most-a.C)
+		}
+		further = int(float64(e.FurtherShare*float64(further)) + 0.5)
+		c := b.Cost(k)
+		c.Averages, c.AverageFloats, c.HVP = c.Averages+further, c.AverageFloats+further*len(a.y), c.HVP+further
+		return c
+	}
+	return costBy(Experience{Constants: 2}), costBy(e), costBy(Experience{a.Constants, 1})
+}
+
+// A productLog has the products of the solves of each iteration. It is part of the state: one number an iteration, which is 0 before it, and
+// then one more than its products; negative for an iteration that began anew since members had changed.
+type productLog []float64
+
+// begin says that iteration k begins.
+func (l productLog) begin(k int) { l[k] = 1 }
+
+// add counts products of iteration k.
+func (l productLog) add(k, products int) { l[k] += float64(products) }
+
+// markAnew says that iteration k began anew.
+func (l productLog) markAnew(k int) { l[k] = -l[k] }
+
+func (l productLog) isAnew(k int) bool { return l[k] < 0 }
+
+// products returns those of iteration k, once it has begun.
+func (l productLog) products(k int) (n int, known bool) { return int(math.Abs(l[k])) - 1, l[k] != 0 }
