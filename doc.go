@@ -74,7 +74,7 @@
 //	held-out examples            data/holdout.go; train/best.go chooses the best iterate by them
 //	inputs beside X and T        data.Examples.Columns, models.Batch.Column; models/mask.go for masks that are drawn
 //	a model, a method, a task    one file each in models, algo, tasks; a transport is a package in network
-//	what sites find together     train/together.go has the sums; features/prepare.go makes a recipe of them, experiment/setup.go keeps it
+//	what sites find together     train/collective.go has the sums; features/prepare.go makes a recipe of them, experiment/setup.go keeps it
 //	own tables                   tasks/tune.go; features/measure.go says how means are exact, weigh.go how rows weigh
 //	each site alone              experiment/sites.go
 //	flags of a run               experiment/settings.go; parameters.go makes a method's parameters of them

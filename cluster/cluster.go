@@ -58,7 +58,7 @@ func Parse(name string, data []byte, check Check) (*Cluster, error) {
 }
 
 func parse(name string, data []byte, check Check) (*Cluster, error) {
-	f, err := read(data)
+	f, err := parseFields(data)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func parse(name string, data []byte, check Check) (*Cluster, error) {
 			return nil, err
 		}
 	}
-	if c.Quorum, c.AbsentAfter, err = f.council(len(c.Addresses)); err != nil {
+	if c.Quorum, c.AbsentAfter, err = f.membership(len(c.Addresses)); err != nil {
 		return nil, err
 	}
 	if f.Self != nil {

@@ -53,8 +53,8 @@ var reservedFlags = map[string]string{
 	"agents": `"agents"`, "graph": `"graph", "edges" or "W"`, "w": `"w"`, "prob": `"prob"`, "seed": `"seed"`,
 }
 
-// read reads a cluster file and checks its fields.
-func read(data []byte) (*file, error) {
+// parseFields reads a cluster file and checks its fields.
+func parseFields(data []byte) (*file, error) {
 	f := &file{Seed: 1}
 	if err := strictjson.Object(data, f); err != nil {
 		return nil, err
@@ -150,8 +150,8 @@ func checkAddress(whose, address string) (string, error) {
 	return fmt.Sprintf("%s %d", strings.ToLower(host), p), nil
 }
 
-// council returns the quorum of n agents and the time after which one is absent, 0 where the file has neither.
-func (f *file) council(n int) (quorum int, absent time.Duration, err error) {
+// membership returns the quorum of n agents and the time after which one is absent, 0 where the file has neither.
+func (f *file) membership(n int) (quorum int, absent time.Duration, err error) {
 	switch {
 	case f.Quorum == nil && f.Absent == nil:
 		return 0, 0, nil

@@ -36,7 +36,7 @@ type stalled struct{ computes bool }
 
 func (s stalled) Status() dsbogrpc.Status {
 	return dsbogrpc.Status{Round: 17, Stalled: !s.computes, Neighbours: []dsbogrpc.Neighbour{{Agent: 3, Connected: true, Waiting: 20 * time.Second}},
-		Holdup: &dsbogrpc.Holdup{Agent: 5, Says: 3, Exchange: 17, Waiting: 20 * time.Second, Computes: s.computes, Reason: "it is there"}}
+		Holdup: &dsbogrpc.Holdup{Agent: 5, Source: 3, Exchange: 17, Waiting: 20 * time.Second, Computing: s.computes, Reason: "it is there"}}
 }
 
 // get returns what a monitor serves at a path.

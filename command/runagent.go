@@ -171,7 +171,7 @@ func (o *agentOptions) exchangeConfig(c *cluster.Cluster, s *screen) dsbogrpc.Co
 	config := dsbogrpc.Config{
 		Agent: o.agent, Run: c.Run, Hash: c.Hash(), Addresses: c.Addresses, Relay: c.Relay, Insecure: o.insecure, Unmasked: !o.mask,
 		KeepFrames: o.keepFrames, KeepBytes: int64(o.keepMiB) << 20, SilentAfter: o.silentAfter, PeerTimeout: o.peerTimeout,
-		ComputeTimeout: o.computeTimeout, Hung: s.hung, Admission: o.admission,
+		ComputeTimeout: o.computeTimeout, OnDiskHang: s.hung, Admission: o.admission,
 		Log: s.log,
 	}
 	if o.adjust != nil {

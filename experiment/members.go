@@ -75,7 +75,7 @@ func (r *runner) admit() error {
 			continue
 		}
 		found := &setup{Setup: l.setup.Setup}
-		late, m, err := r.Task.Load(Agents{N: r.agentsWith(i), Here: membership.First(i + 1).Members, Seed: r.Settings.Seed, Own: r.layout.ownsFiles(), Together: found, Log: r.view.Log})
+		late, m, err := r.Task.Load(Agents{N: r.agentsWith(i), Here: membership.First(i + 1).Members, Seed: r.Settings.Seed, Own: r.layout.ownsFiles(), Collective: found, Log: r.view.Log})
 		if err != nil {
 			return fmt.Errorf("agent %d: %w", i, err)
 		}

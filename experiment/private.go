@@ -70,7 +70,7 @@ func (withoutSums) Sum([]float64, func(int, []float64) error) error { return err
 
 func (withoutSums) Texts(func(int) (string, error)) ([]string, error) { return nil, errNoSums }
 
-var _ network.Together = withoutSums{}
+var _ network.Collective = withoutSums{}
 
 // A guard keeps what the agents of this process answer to a budget.
 type guard struct {
@@ -260,7 +260,7 @@ func (r *runner) finishPrivate() error {
 		return err
 	}
 	if t, ok := r.Task.(Finisher); ok {
-		if err := t.Finish(Finished{Folder: r.folder, Writes: r.layout.leads(), X: best.X, Y: best.Y, Together: withoutSums{}}); err != nil {
+		if err := t.Finish(Finished{Folder: r.folder, Writes: r.layout.leads(), X: best.X, Y: best.Y, Collective: withoutSums{}}); err != nil {
 			return err
 		}
 	}

@@ -97,9 +97,9 @@ func (r *runner) load(ctx context.Context, here []int) (err error) {
 	if err != nil {
 		return err
 	}
-	agents := Agents{N: r.agentsWith(here...), Here: l.here, Seed: s.Seed, Own: r.layout.ownsFiles(), Private: s.Privacy != nil, Together: found, Log: r.view.Log}
+	agents := Agents{N: r.agentsWith(here...), Here: l.here, Seed: s.Seed, Own: r.layout.ownsFiles(), Private: s.Privacy != nil, Collective: found, Log: r.view.Log}
 	if agents.Private {
-		agents.Together = withoutSums{}
+		agents.Collective = withoutSums{}
 	}
 	if l.data, l.model, err = r.Task.Load(agents); err != nil {
 		return err

@@ -10,12 +10,12 @@ import (
 	"dsbo/train"
 )
 
-// A setup is the [network.Together] of a task that is being loaded. It keeps what was found, for the run folder; a process that goes on
+// A setup is the [network.Collective] of a task that is being loaded. It keeps what was found, for the run folder; a process that goes on
 // from a checkpoint finds it there, as the others do not exchange it again.
 type setup struct {
 	runs.Setup
-	exchange network.Together // nil: all is in Setup already
-	next     int              // the one of Found that comes next, without an exchange
+	exchange network.Collective // nil: all is in Setup already
+	next     int                // the one of Found that comes next, without an exchange
 }
 
 // newSetup returns the setup of a runner's next load.
@@ -28,7 +28,7 @@ func (r *runner) newSetup(ctx context.Context) (*setup, error) {
 		s.exchange = unmet{}
 		return s, nil
 	}
-	s.exchange = train.Together(ctx, r.Settings.Agents, r.team, r.graph.W, &s.Sent)
+	s.exchange = train.NewCollective(ctx, r.Settings.Agents, r.team, r.graph.W, &s.Sent)
 	return s, nil
 }
 
@@ -55,7 +55,7 @@ func (s *setup) read(f runs.Folder) error {
 // used reports whether the task has found something.
 func (s *setup) used() bool { return len(s.Found) > 0 }
 
-// Sum implements [network.Together].
+// Sum implements [network.Collective].
 func (s *setup) Sum(dst []float64, fill func(i int, part []float64) error) error {
 	if s.exchange == nil {
 		found, err := s.found(len(dst), func(f runs.Found) int { return len(f.Sum) })
@@ -69,7 +69,7 @@ func (s *setup) Sum(dst []float64, fill func(i int, part []float64) error) error
 	return nil
 }
 
-// Texts implements [network.Together].
+// Texts implements [network.Collective].
 func (s *setup) Texts(of func(i int) (string, error)) ([]string, error) {
 	if s.exchange == nil {
 		found, err := s.found(-1, func(f runs.Found) int { return -min(1, len(f.Texts)) })

@@ -18,9 +18,9 @@ func (r *runner) finishTask(ctx context.Context, kept *model) error {
 	if !ok {
 		return nil
 	}
-	together := r.problem.Together(ctx)
+	together := r.problem.Collective(ctx)
 	return t.Finish(Finished{
-		Folder: r.folder, Writes: r.layout.leads(), X: kept.x, Y: kept.y, Together: together,
+		Folder: r.folder, Writes: r.layout.leads(), X: kept.x, Y: kept.y, Collective: together,
 		Note: func(format string, args ...any) {
 			r.summary.Verdict.Notes = append(r.summary.Verdict.Notes, fmt.Sprintf(format, args...))
 		},

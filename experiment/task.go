@@ -45,11 +45,11 @@ type Agents struct {
 	// Own says that this process is that of one agent, on a machine of its own: a file that is not named by agent is that agent's.
 	Own bool
 	// Private says that the run has differential privacy: what Load returns of a row may follow from that row, flags and Seed alone, and
-	// whether it trains, validates or tests from its place. Together refuses all sums and texts then.
+	// whether it trains, validates or tests from its place. Collective refuses all sums and texts then.
 	Private bool
-	// Together is how the agents find sums and texts of all together while they load. All processes make the same calls: what a
+	// Collective is how the agents find sums and texts of all together while they load. All processes make the same calls: what a
 	// process calls must depend on nothing but flags, N, Seed and what was found before. A task that uses it is a [Fingerprinter].
-	Together network.Together
+	Collective network.Collective
 	// Log shows a line about the data, such as what was left out of them; nil: there is nobody to see it.
 	Log func(format string, args ...any)
 }
@@ -83,10 +83,10 @@ type Ending struct {
 
 // Finished is what a run has found, for a [Finisher].
 type Finished struct {
-	Folder   runs.Folder
-	Writes   bool             // whether this process writes to the folder
-	X, Y     []float64        // hyperparameters and model that the run keeps
-	Together network.Together // of all agents, as at the start
+	Folder     runs.Folder
+	Writes     bool               // whether this process writes to the folder
+	X, Y       []float64          // hyperparameters and model that the run keeps
+	Collective network.Collective // of all agents, as at the start
 	// Note adds a sentence for people to the verdict, in the terminal and on the page.
 	Note func(format string, args ...any)
 	// Solve returns the solution of the lower problem of a model on other data of the agents in this process, at x. All processes call it.

@@ -17,7 +17,7 @@ func (p *preparation) foldAll() error {
 		return nil
 	}
 	rows := []float64{0} // of all sites
-	err := p.Together.Sum(rows, func(i int, part []float64) error {
+	err := p.Collective.Sum(rows, func(i int, part []float64) error {
 		part[0] = float64(p.parts[i].sizes[training] + p.parts[i].sizes[validation])
 		return nil
 	})

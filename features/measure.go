@@ -131,7 +131,7 @@ func (p *preparation) moments(columns []int) ([]measure, error) {
 		}, func(m *measure, sum []float64) { m.deviation = math.Sqrt(sum[0]/max(m.rows, 1)) * m.step }},
 	} {
 		sum := make([]float64, pass.numbers*len(all))
-		err := p.Together.Sum(sum, func(i int, part []float64) error {
+		err := p.Collective.Sum(sum, func(i int, part []float64) error {
 			atOnce(len(all), func(k int) {
 				terms := part[pass.numbers*k:][:pass.numbers]
 				p.eachNumber(i, all[k].column, func(v float64) { pass.term(&all[k], terms, v) })

@@ -52,8 +52,8 @@ func site(i int) *table.Table {
 var options = features.Options{Target: "state", Split: features.DefaultShares, Rare: 10, Missing: features.MeanOfOthers}
 
 // prepare prepares the sites that are here, of all.
-func prepare(together network.Together, o features.Options, here ...int) (*features.Prepared, error) {
-	s := features.Sites{Tables: make([]*table.Table, sites), Together: together, Seed: 1}
+func prepare(together network.Collective, o features.Options, here ...int) (*features.Prepared, error) {
+	s := features.Sites{Tables: make([]*table.Table, sites), Collective: together, Seed: 1}
 	for _, i := range here {
 		s.Tables[i] = site(i)
 	}
@@ -61,8 +61,8 @@ func prepare(together network.Together, o features.Options, here ...int) (*featu
 }
 
 // alone is what sites find together that are all in this process.
-func alone(t *testing.T, n int) network.Together {
-	return train.Together(t.Context(), n, nil, nil, new(runs.Sent))
+func alone(t *testing.T, n int) network.Collective {
+	return train.NewCollective(t.Context(), n, nil, nil, new(runs.Sent))
 }
 
 // TestRecipe: means and deviations are those of the training rows of all sites together, however unlike the sizes of the columns.
@@ -151,8 +151,8 @@ func TestProcesses(t *testing.T) {
 	w := must.Get(network.New("ring", sites, network.Options{W: 0.5})).W
 	teams, closeAll := networktest.Processes(w, []int{0}, []int{1}, []int{2})
 	defer closeAll()
-	must.OK(errors.Join(networktest.AtOnce(sites, func(k int) error {
-		got, err := prepare(train.Together(t.Context(), sites, teams[k], w, new(runs.Sent)), options, k)
+	must.OK(errors.Join(networktest.RunAll(sites, func(k int) error {
+		got, err := prepare(train.NewCollective(t.Context(), sites, teams[k], w, new(runs.Sent)), options, k)
 		if err != nil {
 			return err
 		}

@@ -76,7 +76,7 @@ func fewWhole(c *table.Column, rows int) bool {
 
 // exchangeSchemas returns the schema of all sites together, after a check that they have the same columns in the same order.
 func (s Sites) exchangeSchemas(target string) (schema, error) {
-	texts, err := s.Together.Texts(func(i int) (string, error) {
+	texts, err := s.Collective.Texts(func(i int) (string, error) {
 		text, err := json.Marshal(newSchema(s.Tables[i], target))
 		return string(text), err
 	})

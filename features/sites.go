@@ -10,9 +10,9 @@ import (
 
 // Sites are the tables of the sites of a run, as one process sees them.
 type Sites struct {
-	Tables   []*table.Table   // one for each site; nil for those of other processes
-	Together network.Together // way to what all sites find together
-	Seed     uint64           // of the split
+	Tables     []*table.Table     // one for each site; nil for those of other processes
+	Collective network.Collective // way to what all sites find together
+	Seed       uint64             // of the split
 }
 
 // localSites returns the numbers of the sites of this process.

@@ -69,7 +69,7 @@ func (p *preparation) measureSparse() error {
 		return nil
 	}
 	sizes := make([]float64, 2*columns) // of each column the sum of exponents and their count
-	err := p.Together.Sum(sizes, func(i int, part []float64) error {
+	err := p.Collective.Sum(sizes, func(i int, part []float64) error {
 		p.eachSparse(i, func(column int32, v float64) { addExponent(part[2*column:], v) })
 		return nil
 	})
@@ -80,7 +80,7 @@ func (p *preparation) measureSparse() error {
 	for k := range units {
 		units[k] = usualSize(sizes[2*k], sizes[2*k+1])
 	}
-	err = p.Together.Sum(squares, func(i int, part []float64) error {
+	err = p.Collective.Sum(squares, func(i int, part []float64) error {
 		p.eachSparse(i, func(column int32, v float64) {
 			v /= units[column]
 			part[column] += float64(v * v)

@@ -44,7 +44,7 @@ func read(name, text string) *table.Table {
 // prepareSparse prepares sites with LIBSVM files.
 func prepareSparse(t *testing.T, texts []string) (*features.Prepared, error) {
 	t.Helper()
-	s := features.Sites{Together: alone(t, len(texts)), Seed: 1}
+	s := features.Sites{Collective: alone(t, len(texts)), Seed: 1}
 	for i, text := range texts {
 		s.Tables = append(s.Tables, read(fmt.Sprintf("site%d.svm", i), text))
 	}
@@ -128,7 +128,7 @@ func TestSparseRefused(t *testing.T) {
 	wantError(t, err, "column f2 must not have a few numbers that are out of all proportion")
 	beside := must.Get(table.New("own.bin", table.NumberColumn("label", []float32{0, 1, 0}), table.NumberColumn("age", []float32{0, 1, 0})))
 	beside.Sparse = table.Sparse{Cols: 1, Starts: []int{0, 0, 0, 1}, Indices: []int32{0}, Values: []float32{1}}
-	_, err = features.Prepare(features.Sites{Tables: []*table.Table{beside}, Together: alone(t, 1)}, features.Options{Target: "label", Split: features.DefaultShares})
+	_, err = features.Prepare(features.Sites{Tables: []*table.Table{beside}, Collective: alone(t, 1)}, features.Options{Target: "label", Split: features.DefaultShares})
 	wantError(t, err, "site 0 (own.bin) has column age")
 	r := must.Get(prepareSparse(t, svm)).Recipe
 	_, err = r.NewEncoder(must.Get(table.New("new.csv", table.NumberColumn("a", []float32{1}))))
@@ -150,7 +150,7 @@ func TestSparseMemory(t *testing.T) {
 	one.Sparse = s
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	p := must.Get(features.Prepare(features.Sites{Tables: []*table.Table{one}, Together: alone(t, 1)}, features.Options{Target: "label", Split: features.DefaultShares}))
+	p := must.Get(features.Prepare(features.Sites{Tables: []*table.Table{one}, Collective: alone(t, 1)}, features.Options{Target: "label", Split: features.DefaultShares}))
 	runtime.ReadMemStats(&after)
 	// The vectors of sums take some megabytes, as do names; features are those that half the rows have.
 	if used := after.TotalAlloc - before.TotalAlloc; used > 60<<20 || p.Data.Features != 50_000 {

@@ -22,7 +22,7 @@ func (p *preparation) weigh() error {
 		unit = found[0].scale
 	}
 	sum := make([]float64, int(testing)*classes)
-	err := p.Together.Sum(sum, func(i int, part []float64) error {
+	err := p.Collective.Sum(sum, func(i int, part []float64) error {
 		of, err := p.classesOf(i)
 		for row, set := range p.parts[i].of {
 			if set != testing && err == nil {

@@ -27,7 +27,7 @@ func (p *preparation) words() (list []int) {
 
 // nameWords has the sites name their words and their classes.
 func (p *preparation) nameWords() error {
-	texts, err := p.Together.Texts(func(i int) (string, error) {
+	texts, err := p.Collective.Texts(func(i int) (string, error) {
 		var n naming
 		for _, k := range p.words() {
 			c := p.Tables[i].Columns[p.places[k]]
@@ -89,7 +89,7 @@ func (p *preparation) count() error {
 		length += 1 + len(names)
 	}
 	sum := make([]float64, length)
-	if err := p.Together.Sum(sum, func(i int, part []float64) error { return p.countSite(i, part) }); err != nil {
+	if err := p.Collective.Sum(sum, func(i int, part []float64) error { return p.countSite(i, part) }); err != nil {
 		return err
 	}
 	for k := range p.rows {

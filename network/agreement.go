@@ -8,8 +8,8 @@ import (
 	"dsbo"
 )
 
-// agreementMost is the largest graph in which groups that cannot agree are looked for: for 14 agents it takes some 3^14·14 steps.
-const agreementMost = 14
+// maxDissentAgents is the largest graph in which groups that cannot agree are looked for: for 14 agents it takes some 3^14·14 steps.
+const maxDissentAgents = 14
 
 // A dissent is why trimming may not bring honest agents to agree: no agent of two groups has more than b neighbours among the honest ones
 // outside of its own group, and so may leave out all that comes from there. Agents are bits of sets.
@@ -32,7 +32,7 @@ func (m *Matrix) findDissent(b int) (dissent, bool) {
 		}
 		honest := (uint(1)<<n - 1) &^ liars
 		for set := nextSubset(0, honest); set != 0; set = nextSubset(set, honest) {
-			if holds[set] = smaller(holds, set); holds[set] == 0 && staysApart(near, set, honest&^set, b) {
+			if holds[set] = groupWithin(holds, set); holds[set] == 0 && isIsolated(near, set, honest&^set, b) {
 				holds[set] = set
 			}
 		}
@@ -48,8 +48,8 @@ func (m *Matrix) findDissent(b int) (dissent, bool) {
 // nextSubset returns the subset that comes after another one of the same set, in the order of numbers; 0 after the last.
 func nextSubset(subset, of uint) uint { return (subset - of) & of }
 
-// smaller returns a group within a set less one agent that stays apart, 0 if there is none. Those of all subsets must be known.
-func smaller(holds []uint, set uint) uint {
+// groupWithin returns a group within a set less one agent that stays apart, 0 if there is none. Those of all subsets must be known.
+func groupWithin(holds []uint, set uint) uint {
 	for rest := set; rest != 0; rest &= rest - 1 {
 		if group := holds[set&^(rest&-rest)]; group != 0 {
 			return group
@@ -58,8 +58,8 @@ func smaller(holds []uint, set uint) uint {
 	return 0
 }
 
-// staysApart reports whether no agent of a set has more than b neighbours in another one.
-func staysApart(near []uint, set, other uint, b int) bool {
+// isIsolated reports whether no agent of a set has more than b neighbours in another one.
+func isIsolated(near []uint, set, other uint, b int) bool {
 	for rest := set; rest != 0; rest &= rest - 1 {
 		if bits.OnesCount(near[bits.TrailingZeros(rest)]&other) > b {
 			return false
@@ -68,9 +68,9 @@ func staysApart(near []uint, set, other uint, b int) bool {
 	return true
 }
 
-// checkAgreement returns an error that names two groups that trimming may leave apart, in graphs of up to agreementMost agents.
+// checkAgreement returns an error that names two groups that trimming may leave apart, in graphs of up to maxDissentAgents agents.
 func (m *Matrix) checkAgreement(x Mixing, name func(position int) int) error {
-	if m.N() > agreementMost {
+	if m.N() > maxDissentAgents {
 		return nil
 	}
 	d, found := m.findDissent(x.liars())

@@ -86,7 +86,7 @@ func NewAverages(team Team, w *Matrix, o AverageOptions) (*Averages, error) {
 		if eigenvalues == nil {
 			return nil, dsbo.Errorf(dsbo.ErrConfig, "W must be symmetric and not negative to average by rounds of Mix")
 		}
-		a.roots = lejaOrder(distinct(eigenvalues[1:]))
+		a.roots = lejaOrder(distinctValues(eigenvalues[1:]))
 	}
 	return a, nil
 }
@@ -98,18 +98,18 @@ func (a *Averages) Agent(i int) *Averager {
 	return &Averager{mixer: m, reducer: r, averages: a, id: i}
 }
 
-// Sent counts what an agent has sent.
-type Sent struct{ Messages, Floats, Bytes int64 }
+// Traffic counts what an agent has sent.
+type Traffic struct{ Messages, Floats, Bytes int64 }
 
 // Add adds v to s.
-func (s *Sent) Add(v Sent) {
+func (s *Traffic) Add(v Traffic) {
 	s.Messages += v.Messages
 	s.Floats += v.Floats
 	s.Bytes += v.Bytes
 }
 
 // add adds what one more message of so many numbers and bytes to each of some receivers is.
-func (s *Sent) add(receivers, messages, floats, bytes int) {
+func (s *Traffic) add(receivers, messages, floats, bytes int) {
 	s.Messages += int64(receivers * messages)
 	s.Floats += int64(receivers * floats)
 	s.Bytes += int64(receivers * bytes)
@@ -117,7 +117,7 @@ func (s *Sent) add(receivers, messages, floats, bytes int) {
 
 // Cost returns what agent i sends in one average of so many numbers on a wire. The scales' exponents count as bytes,
 // not as numbers.
-func (a *Averages) Cost(i, length int, wire Wire) (s Sent) {
+func (a *Averages) Cost(i, length int, wire Wire) (s Traffic) {
 	if a.options.ByMix {
 		sends, rounds := a.w.Sends(i), len(a.roots)
 		s.add(sends, rounds, rounds*length, rounds*wire.Bytes(length))
@@ -144,8 +144,8 @@ type Averager struct {
 	id       int
 
 	stage, count uint64 // names of the next draws
-	mixed        int    // calls of Mix since the stage began
-	sent         Sent
+	mixCount     int    // calls of Mix since the stage began
+	sent         Traffic
 	residuals    [][]float64 // what rounding took off, by the number of the Mix in its stage
 
 	rounded, mixture []float64
@@ -155,11 +155,11 @@ type Averager struct {
 var _ dsbo.Averager = (*Averager)(nil)
 
 // Begin begins a stage, such as an iteration or an evaluation, whose number no other stage of the run has.
-func (a *Averager) Begin(stage uint64) { a.stage, a.count, a.mixed = stage, 0, 0 }
+func (a *Averager) Begin(stage uint64) { a.stage, a.count, a.mixCount = stage, 0, 0 }
 
 // Sent returns what this agent has sent so far, in Mix and in averages: payload, and each vector once, also when a
 // transport sends it again.
-func (a *Averager) Sent() Sent { return a.sent }
+func (a *Averager) Sent() Traffic { return a.sent }
 
 // Average implements [dsbo.Averager] on the wire of the options.
 func (a *Averager) Average(ctx context.Context, dst, src []float64) error {

@@ -33,7 +33,7 @@ func averagersOf(team network.Team, w *network.Matrix, o network.AverageOptions)
 // averageAll returns what each agent gets of the agents' vectors.
 func averageAll(ctx context.Context, ends []*network.Averager, vectors [][]float64) [][]float64 {
 	got := make([][]float64, len(ends))
-	must.OK(errors.Join(networktest.AtOnce(len(ends), func(i int) error {
+	must.OK(errors.Join(networktest.RunAll(len(ends), func(i int) error {
 		got[i] = slices.Clone(vectors[i])
 		return ends[i].Average(ctx, got[i], got[i])
 	})...))

@@ -26,8 +26,8 @@ func BenchmarkMix(b *testing.B) {
 func benchmarkMix(b *testing.B, w *network.Matrix, length int) {
 	l := network.NewLocal(w)
 	run := func(rounds int) {
-		must.OK(errors.Join(networktest.AtOnce(w.N(), func(i int) error {
-			return networktest.MixTimes(b.Context(), l.Mixer(i), rounds, length)
+		must.OK(errors.Join(networktest.RunAll(w.N(), func(i int) error {
+			return networktest.MixZeros(b.Context(), l.Mixer(i), rounds, length)
 		})...))
 	}
 	run(2) // grows the slots
@@ -45,7 +45,7 @@ func BenchmarkAverage(b *testing.B) {
 				ends := averagers(newRing(8).W, network.AverageOptions{Wire: wire})
 				vectors := drawn(8, length, 1, 10)
 				run := func(rounds int) {
-					must.OK(errors.Join(networktest.AtOnce(len(ends), func(i int) error {
+					must.OK(errors.Join(networktest.RunAll(len(ends), func(i int) error {
 						for range rounds {
 							if err := ends[i].Average(b.Context(), vectors[i], vectors[i]); err != nil {
 								return err

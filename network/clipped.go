@@ -31,19 +31,19 @@ func (Clipped) check(*Matrix, func(int) int) error { return nil }
 func (x Clipped) combine(c *Combiner, dst []float64, in [][]float64) {
 	radius, rest := x.radius(c, in), 1.0
 	for k, w := range c.row {
-		if k == c.own {
+		if k == c.self {
 			continue
 		}
 		switch d := c.distances[k]; {
 		case math.IsInf(d, 1):
-			w.Weight, in[k] = 0, in[c.own]
+			w.Weight, in[k] = 0, in[c.self]
 		case d > radius:
 			w.Weight *= radius / d
 		}
 		c.weights[k] = w
 		rest -= w.Weight
 	}
-	c.weights[c.own] = Weight{c.row[c.own].Agent, rest}
+	c.weights[c.self] = Weight{c.row[c.self].Agent, rest}
 	Combine(dst, c.weights, in)
 }
 
@@ -51,10 +51,10 @@ func (x Clipped) combine(c *Combiner, dst []float64, in [][]float64) {
 func (x Clipped) radius(c *Combiner, in [][]float64) float64 {
 	s := c.sorted[:0]
 	for k := range in {
-		if k == c.own {
+		if k == c.self {
 			continue
 		}
-		d := math.Sqrt(vec.Dist2(in[k], in[c.own]))
+		d := math.Sqrt(vec.Dist2(in[k], in[c.self]))
 		if math.IsNaN(d) {
 			d = math.Inf(1)
 		}

@@ -11,9 +11,9 @@ import (
 const blockLength = 64
 
 const (
-	int8Most     = 127
+	int8Max      = 127
 	int8ScaleLen = 4        // bytes of a block's scale
-	int8Least    = 0x1p-126 // least scale: the least normal float32
+	int8MinScale = 0x1p-126 // least scale: the least normal float32
 )
 
 // Bytes returns the bytes of n numbers on the wire.
@@ -72,21 +72,21 @@ func float32Bits(x float64) uint32 {
 }
 
 // int8Scale returns the scale of a block: the largest float32 of which 127 times is not above the largest entry, but at
-// least int8Least. It is NaN if an entry is not finite or above 127 times the largest float32.
+// least int8MinScale. It is NaN if an entry is not finite or above 127 times the largest float32.
 func int8Scale(v []float64) float64 {
-	largest := largestOf(v)
-	if !(largest <= int8Most*math.MaxFloat32) {
+	largest := maxAbs(v)
+	if !(largest <= int8Max*math.MaxFloat32) {
 		return math.NaN()
 	}
-	s := float32(largest / int8Most)
-	if float64(s)*int8Most > largest {
+	s := float32(largest / int8Max)
+	if float64(s)*int8Max > largest {
 		s = math.Nextafter32(s, 0)
 	}
-	return max(float64(s), int8Least)
+	return max(float64(s), int8MinScale)
 }
 
-// largestOf returns the largest absolute entry; NaN or +Inf if an entry is not finite.
-func largestOf(v []float64) float64 {
+// maxAbs returns the largest absolute entry; NaN or +Inf if an entry is not finite.
+func maxAbs(v []float64) float64 {
 	largest := 0.0
 	for _, x := range v {
 		if x = math.Abs(x); !(x <= largest) { // NaN too, which stays
@@ -105,7 +105,7 @@ func encodeInt8(dst []byte, v []float64) []byte {
 		if s == s {
 			k = math.RoundToEven(x / s)
 		}
-		dst = append(dst, byte(int8(min(max(k, -int8Most), int8Most))))
+		dst = append(dst, byte(int8(min(max(k, -int8Max), int8Max))))
 	}
 	return dst
 }
@@ -144,7 +144,7 @@ func (w Wire) Decode(dst []float64, b []byte) error {
 // decodeInt8 fills one block.
 func decodeInt8(dst []float64, b []byte) error {
 	s := float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
-	if !(s >= int8Least && !math.IsInf(s, 0) || s != s) {
+	if !(s >= int8MinScale && !math.IsInf(s, 0) || s != s) {
 		return dsbo.Errorf(dsbo.ErrShape, "the scale of a block on wire int8 must be a finite number from 2^-126 on, or NaN; it is %g", s)
 	}
 	largest := 0
@@ -156,7 +156,7 @@ func decodeInt8(dst []float64, b []byte) error {
 	switch {
 	case s != s && largest > 0:
 		return dsbo.Errorf(dsbo.ErrShape, "numbers of a block of scale NaN on wire int8 must be 0; one is %d", largest)
-	case largest > int8Most || s > int8Least && largest < int8Most:
+	case largest > int8Max || s > int8MinScale && largest < int8Max:
 		return dsbo.Errorf(dsbo.ErrShape, "the largest number of a block of scale %g on wire int8 must be 127; it is %d", s, largest)
 	}
 	return nil

@@ -23,7 +23,7 @@ func Combine(dst []float64, row []Weight, in [][]float64) {
 type Combiner struct {
 	mixing Mixing
 	row    []Weight // of the agent's neighbours and itself
-	own    int      // the position of the agent itself in row
+	self   int      // the position of the agent itself in row
 	parts  []int    // lengths of the parts of the next vectors; what is left is one more part
 
 	views     [][]float64 // terms of one part
@@ -35,8 +35,8 @@ type Combiner struct {
 // Combiner returns the end of agent i.
 func (m *Matrix) Combiner(i int) *Combiner {
 	c := &Combiner{mixing: m.Mixing(), row: m.rows[i], views: make([][]float64, len(m.rows[i]))}
-	for c.row[c.own].Agent != i {
-		c.own++
+	for c.row[c.self].Agent != i {
+		c.self++
 	}
 	if c.mixing != (Plain{}) {
 		c.weights, c.distances, c.sorted = make([]Weight, len(c.row)), make([]float64, len(c.row)), make([]float64, len(c.row)-1)

@@ -8,7 +8,7 @@ import (
 // A fixedPoint turns numbers into whole numbers of some bits, whose sums mod 2^bits over all agents are exact.
 type fixedPoint struct {
 	bits       int // of a word
-	most       int // m: bits of a term, without its sign and the room for the sum
+	termBits   int // m: bits of a term, without its sign and the room for the sum
 	block      int // numbers that share a scale
 	step       int // exponents of scales are multiples of it
 	stochastic bool
@@ -40,7 +40,7 @@ func newFixedPoint(w Wire, length, n int) fixedPoint {
 	case Int8:
 		f.bits, f.block, f.stochastic = 7+1+carry, blockLength, true
 	}
-	f.most = f.bits - 1 - carry
+	f.termBits = f.bits - 1 - carry
 	return f
 }
 
@@ -50,7 +50,7 @@ func (f fixedPoint) blocks(length int) int { return (length + f.block - 1) / f.b
 // exponents appends the scale of each block of v.
 func (f fixedPoint) exponents(dst []uint64, v []float64) []uint64 {
 	for lo := 0; lo < len(v); lo += f.block {
-		dst = append(dst, f.exponent(largestOf(v[lo:min(lo+f.block, len(v))])))
+		dst = append(dst, f.exponent(maxAbs(v[lo:min(lo+f.block, len(v))])))
 	}
 	return dst
 }
@@ -64,7 +64,7 @@ func (f fixedPoint) exponent(largest float64) uint64 {
 		return notFinite
 	}
 	fraction, e := math.Frexp(largest) // largest = fraction·2^e < 2^e
-	if math.Ldexp(fraction, f.most) > math.Ldexp(1, f.most)-1 {
+	if math.Ldexp(fraction, f.termBits) > math.Ldexp(1, f.termBits)-1 {
 		e++
 	}
 	e += exponentBias
@@ -75,7 +75,7 @@ func (f fixedPoint) exponent(largest float64) uint64 {
 func (f fixedPoint) encode(dst []uint64, v []float64, scales []uint64, d draws) []uint64 {
 	for lo := 0; lo < len(v); lo += f.block {
 		block, scale := v[lo:min(lo+f.block, len(v))], scales[lo/f.block]
-		switch p := newPower(f.most - int(scale) + exponentBias); {
+		switch p := newPower(f.termBits - int(scale) + exponentBias); {
 		case scale == 0 || scale == notFinite:
 			for range block {
 				dst = append(dst, 0)
@@ -111,7 +111,7 @@ func (f fixedPoint) decode(dst []float64, words, scales []uint64, n int) {
 			}
 		default:
 			e := int(scale) - exponentBias
-			p := newPower(e - f.most)
+			p := newPower(e - f.termBits)
 			for i, sum := range sums {
 				block[i] = p.times(float64(int64(sum<<unused)>>unused) / float64(n))
 			}

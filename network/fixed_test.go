@@ -12,8 +12,8 @@ func TestSumsFit(t *testing.T) {
 	for _, wire := range []Wire{Float64, Float32, BF16, Int8} {
 		for _, n := range []int{1, 2, 3, 8, 1024, 1025, 5000, 1 << 20} {
 			f := newFixedPoint(wire, length, n)
-			if f.bits > 64 || f.most < 7 {
-				t.Fatalf("%v, n = %d: words of %d bits with terms of %d", wire, n, f.bits, f.most)
+			if f.bits > 64 || f.termBits < 7 {
+				t.Fatalf("%v, n = %d: words of %d bits with terms of %d", wire, n, f.bits, f.termBits)
 			}
 			for _, size := range []float64{math.MaxFloat64, math.Nextafter(1, 0), 1, 0x1p-1022, math.SmallestNonzeroFloat64} {
 				v := make([]float64, length)
@@ -28,7 +28,7 @@ func TestSumsFit(t *testing.T) {
 					}
 					got := make([]float64, length)
 					f.decode(got, words, scales, n)
-					unit := math.Ldexp(1, int(scales[0])-exponentBias-f.most)
+					unit := math.Ldexp(1, int(scales[0])-exponentBias-f.termBits)
 					for i, x := range got {
 						if d := math.Abs(x - v[i]); !(d <= max(unit, 0x1p-1074)) {
 							t.Errorf("%v, n = %d: the mean of %g is %g; it must be nearer than %g", wire, n, v[i], x, unit)
@@ -53,7 +53,7 @@ func TestTermsAreRounded(t *testing.T) {
 			f := newFixedPoint(wire, len(v), n)
 			scales := f.exponents(nil, v)
 			for i, word := range f.encode(nil, v, scales, newDraws(1)) {
-				units := math.Ldexp(v[i], f.most-int(scales[i/f.block])+exponentBias) // exact
+				units := math.Ldexp(v[i], f.termBits-int(scales[i/f.block])+exponentBias) // exact
 				if off := math.Abs(float64(int64(word<<(64-f.bits))>>(64-f.bits)) - units); off > .5 {
 					t.Fatalf("%v, n = %d: %g is %g units off; it must be at most half a unit", wire, n, v[i], off)
 				}

@@ -16,8 +16,8 @@ import (
 // neighbours' slots; a steady run allocates nothing. The memory is two vectors an agent.
 type Local struct {
 	agents  []*localAgent
-	all     []int // the numbers of all agents
-	joint   Joint
+	ids     []int // the numbers of all agents
+	joint   LocalReduction
 	stop    sync.Once
 	stopped chan struct{}
 	cause   error // set before stopped is closed
@@ -29,17 +29,17 @@ var _ Team = (*Local)(nil)
 // the sense of [Matrix.Validate]: any square matrix mixes.
 func NewLocal(w *Matrix) *Local {
 	l := &Local{agents: make([]*localAgent, w.N()), stopped: make(chan struct{})}
-	l.joint = Joint{Agents: w.N(), Stopped: l.stopped, Cause: l.stopError}
+	l.joint = LocalReduction{Agents: w.N(), Stopped: l.stopped, Cause: l.stopError}
 	for i := range l.agents {
 		l.agents[i] = &localAgent{
-			local: l,
-			id:    i,
-			row:   w.Row(i),
-			sum:   w.Combiner(i),
-			in:    make([][]float64, len(w.Row(i))),
-			ready: make(chan struct{}, 1),
+			local:    l,
+			id:       i,
+			row:      w.Row(i),
+			combiner: w.Combiner(i),
+			terms:    make([][]float64, len(w.Row(i))),
+			ready:    make(chan struct{}, 1),
 		}
-		l.all = append(l.all, i)
+		l.ids = append(l.ids, i)
 	}
 	for i, a := range l.agents {
 		for _, j := range w.Neighbours(i) {
@@ -61,7 +61,7 @@ func NewLocal(w *Matrix) *Local {
 func (l *Local) Mixer(i int) dsbo.Mixer { return l.agents[i] }
 
 // Local implements [Team]: it returns all agents.
-func (l *Local) Local() []int { return l.all }
+func (l *Local) Local() []int { return l.ids }
 
 // Gather implements [Team]. All rows are here already, so it checks their shape, and that neither ctx
 // nor the exchange has ended. Any error ends the exchange.
@@ -98,10 +98,10 @@ type localAgent struct {
 	local      *Local
 	id         int
 	row        []Weight
-	sum        *Combiner
+	combiner   *Combiner
 	neighbours []*localAgent
 	round      int         // number of the next exchange
-	in         [][]float64 // the slots that a sum reads, in the order of row
+	terms      [][]float64 // the slots that a sum reads, in the order of row
 
 	// Round r uses slot r%2 and missing[r%2], the number of agents of row, this one
 	// included, that have not published in round r; the one that takes it to 0 wakes this agent,
@@ -113,7 +113,7 @@ type localAgent struct {
 }
 
 // Part implements dsbo.PartMixer.
-func (a *localAgent) Part(k, length int) { a.sum.Part(k, length) }
+func (a *localAgent) Part(k, length int) { a.combiner.Part(k, length) }
 
 // Mix implements dsbo.Mixer.
 func (a *localAgent) Mix(ctx context.Context, dst, src []float64) error {
@@ -155,13 +155,13 @@ func (a *localAgent) mix(ctx context.Context, dst, src []float64) error {
 	}
 	a.missing[parity].Store(int32(len(a.row)))
 	for k, w := range a.row {
-		a.in[k] = a.local.agents[w.Agent].slot[parity]
-		if len(a.in[k]) != len(src) {
+		a.terms[k] = a.local.agents[w.Agent].slot[parity]
+		if len(a.terms[k]) != len(src) {
 			return dsbo.Errorf(dsbo.ErrShape, "neighbours must send equally many numbers; agent %d sends %d and agent %d sends %d",
-				a.id, len(src), w.Agent, len(a.in[k]))
+				a.id, len(src), w.Agent, len(a.terms[k]))
 		}
 	}
-	a.sum.Combine(dst, a.in)
+	a.combiner.Combine(dst, a.terms)
 	return nil
 }
 

@@ -55,7 +55,7 @@ func TestCheckRows(t *testing.T) {
 func TestOneAgentCancelled(t *testing.T) {
 	l := network.NewLocal(newRing(6).W)
 	own, cancel := context.WithCancel(t.Context())
-	for i, err := range networktest.AtOnce(6, func(i int) error {
+	for i, err := range networktest.RunAll(6, func(i int) error {
 		switch i {
 		case 0: // never takes part: 1 and 5 wait
 			cancel()
@@ -73,7 +73,7 @@ func TestOneAgentCancelled(t *testing.T) {
 
 func TestLengthErrorNamesBoth(t *testing.T) {
 	l := network.NewLocal(newRing(2).W)
-	errs := networktest.AtOnce(2, func(i int) error {
+	errs := networktest.RunAll(2, func(i int) error {
 		v := make([]float64, 5+2*i)
 		return l.Mixer(i).Mix(t.Context(), v, v)
 	})
@@ -94,7 +94,7 @@ func TestAnyMatrix(t *testing.T) {
 	x := [][]float64{{1}, {10}, {100}}
 	for range 3 {
 		want := networktest.Product(w, x)
-		for i, err := range networktest.AtOnce(3, func(i int) error { return l.Mixer(i).Mix(t.Context(), x[i], x[i]) }) {
+		for i, err := range networktest.RunAll(3, func(i int) error { return l.Mixer(i).Mix(t.Context(), x[i], x[i]) }) {
 			if err != nil || x[i][0] != want[i][0] {
 				t.Errorf("agent %d: %v, %v; it must be %v", i, x[i], err, want[i])
 			}

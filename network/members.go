@@ -28,30 +28,30 @@ func (m *Matrix) Members(e membership.Epoch) (*Matrix, error) {
 		if err != nil {
 			return nil, err
 		}
-		return m.mixAlike(g.W, e)
+		return m.applyMixing(g.W, e)
 	}
-	roster := m.grown(e.Edges)
+	roster := m.withEdges(e.Edges)
 	edges := edgesWhere(len(e.Members), func(a, b int) bool {
 		i, j := e.Members[a], e.Members[b] // j < i
 		return roster.linked[i][j] && !slices.Contains(e.Cut, [2]int{j, i})
 	})
 	part := components(len(e.Members), edges.neighbours)
 	if slices.Max(part) > 0 {
-		return nil, apart(e, part, roster)
+		return nil, disconnectedError(e, part, roster)
 	}
 	g, err := edges.graph("members", 0)
 	if err != nil {
 		return nil, err
 	}
-	w, err := g.W.atLeastAsLazy(m)
+	w, err := g.W.asLazyAs(m)
 	if err != nil {
 		return nil, err
 	}
-	return m.mixAlike(w, e)
+	return m.applyMixing(w, e)
 }
 
-// mixAlike returns the matrix w of an epoch's members with the mixing of m.
-func (m *Matrix) mixAlike(w *Matrix, e membership.Epoch) (*Matrix, error) {
+// applyMixing returns the matrix w of an epoch's members with the mixing of m.
+func (m *Matrix) applyMixing(w *Matrix, e membership.Epoch) (*Matrix, error) {
 	made, err := w.withMixing(m.Mixing(), func(position int) int { return e.Members[position] })
 	if err != nil {
 		return nil, fmt.Errorf("epoch %d: %w", e.Number, err)
@@ -59,9 +59,9 @@ func (m *Matrix) mixAlike(w *Matrix, e membership.Epoch) (*Matrix, error) {
 	return made, nil
 }
 
-// atLeastAsLazy returns (1−t) m + t I with the least t ≥ 0 for which no agent gives itself less weight than the least in other.
-func (m *Matrix) atLeastAsLazy(other *Matrix) (*Matrix, error) {
-	have, want := m.leastSelf(), other.leastSelf()
+// asLazyAs returns (1−t) m + t I with the least t ≥ 0 for which no agent gives itself less weight than the least in other.
+func (m *Matrix) asLazyAs(other *Matrix) (*Matrix, error) {
+	have, want := m.leastSelfWeight(), other.leastSelfWeight()
 	if have >= want {
 		return m, nil
 	}
@@ -84,8 +84,8 @@ func (m *Matrix) atLeastAsLazy(other *Matrix) (*Matrix, error) {
 	return g.W, nil
 }
 
-// leastSelf returns the least weight that an agent gives itself.
-func (m *Matrix) leastSelf() float64 {
+// leastSelfWeight returns the least weight that an agent gives itself.
+func (m *Matrix) leastSelfWeight() float64 {
 	least := 1.0
 	for i := range m.rows {
 		least = min(least, m.At(i, i))
@@ -116,8 +116,8 @@ func (m *Matrix) Giver(before, e membership.Epoch, agent int) (int, error) {
 	return 0, dsbo.Errorf(dsbo.ErrConfig, "epoch %d must have a member of the epoch before", e.Number)
 }
 
-// grown returns the edges of m and further ones, whose agents m may not have.
-func (m *Matrix) grown(further [][2]int) edgeSet {
+// withEdges returns the edges of m and further ones, whose agents m may not have.
+func (m *Matrix) withEdges(further [][2]int) edgeSet {
 	n := m.N()
 	for _, edge := range further {
 		n = max(n, edge[1]+1)
@@ -135,8 +135,8 @@ func (m *Matrix) grown(further [][2]int) edgeSet {
 	return e
 }
 
-// apart is the error for an epoch whose members' graph has several parts, given by the part of each position.
-func apart(e membership.Epoch, part []int, roster edgeSet) error {
+// disconnectedError is the error for an epoch whose members' graph has several parts, given by the part of each position.
+func disconnectedError(e membership.Epoch, part []int, roster edgeSet) error {
 	parts := make([][]string, slices.Max(part)+1)
 	for position, p := range part {
 		parts[p] = append(parts[p], fmt.Sprint(e.Members[position]))
@@ -145,7 +145,7 @@ func apart(e membership.Epoch, part []int, roster edgeSet) error {
 	for _, p := range parts {
 		words = append(words, strings.Join(p, ", "))
 	}
-	for _, edge := range mending(e, part, roster) {
+	for _, edge := range joiningEdges(e, part, roster) {
 		mend = append(mend, fmt.Sprintf("%d-%d", edge[0], edge[1]))
 	}
 	these := "this edge joins them"
@@ -156,9 +156,9 @@ func apart(e membership.Epoch, part []int, roster edgeSet) error {
 		e.Number, strings.Join(words, " | "), these, strings.Join(mend, ", "))
 }
 
-// mending returns the fewest edges that join the parts: cut ones first, then those between neighbours of an agent that is gone, and
+// joiningEdges returns the fewest edges that join the parts: cut ones first, then those between neighbours of an agent that is gone, and
 // among equals the first.
-func mending(e membership.Epoch, part []int, roster edgeSet) [][2]int {
+func joiningEdges(e membership.Epoch, part []int, roster edgeSet) [][2]int {
 	gone := func(i, j int) int { // how many neighbours both have that are no members
 		count := 0
 		for _, k := range roster.neighbours(i) {

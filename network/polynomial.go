@@ -23,8 +23,8 @@ func (a *Averager) averageByMix(ctx context.Context, dst, src []float64) error {
 	return nil
 }
 
-// distinct returns descending eigenvalues, those that differ by rounding only as one.
-func distinct(eigenvalues []float64) []float64 {
+// distinctValues returns descending eigenvalues, those that differ by rounding only as one.
+func distinctValues(eigenvalues []float64) []float64 {
 	return slices.CompactFunc(slices.Clone(eigenvalues), func(a, b float64) bool { return math.Abs(a-b) < 1e-12 })
 }
 

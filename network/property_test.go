@@ -71,7 +71,7 @@ func TestLocalOnAnyGraph(t *testing.T) {
 			}
 			want := networktest.Product(w, x)
 			got := make([][]float64, len(x))
-			must.OK(errors.Join(networktest.AtOnce(w.N(), func(i int) error {
+			must.OK(errors.Join(networktest.RunAll(w.N(), func(i int) error {
 				got[i] = make([]float64, length)
 				return l.Mixer(i).Mix(t.Context(), got[i], x[i])
 			})...))

@@ -41,14 +41,14 @@ type Reducer interface {
 // mask returns the number whose lowest bits are 1.
 func mask(bits int) uint64 { return ^uint64(0) >> (64 - bits) }
 
-// A Joint combines the words of the agents of one process, which all call its Reduce, and then those of all processes: for
+// A LocalReduction combines the words of the agents of one process, which all call its Reduce, and then those of all processes: for
 // transports whose processes have several agents. Between combines the words with those of the other processes, once for
 // all agents that are here; nil: all agents are here.
-type Joint struct {
-	Agents  int // number of agents in this process
-	Between func(ctx context.Context, op Op, bits int, words []uint64) error
-	Stopped <-chan struct{} // closed when the exchange has ended
-	Cause   func() error    // why it has
+type LocalReduction struct {
+	Agents          int // number of agents in this process
+	AcrossProcesses func(ctx context.Context, op Op, bits int, words []uint64) error
+	Stopped         <-chan struct{} // closed when the exchange has ended
+	Cause           func() error    // why it has
 
 	mu      sync.Mutex
 	arrived int
@@ -59,16 +59,16 @@ type Joint struct {
 // A reduction is one call of Reduce by all agents of a process. Two are enough: an agent enters reduction r+2 only when
 // all have taken the result of r, before they entered r+1.
 type reduction struct {
-	op    Op
-	bits  int
-	words []uint64
-	err   error
-	final chan struct{} // holds a wake-up for each agent but the last, when words and err are final
+	op        Op
+	bits      int
+	words     []uint64
+	err       error
+	completed chan struct{} // holds a wake-up for each agent but the last, when words and err are final
 }
 
 // Reduce is that of a [Reducer], for one of the agents of this process; after an error the exchange must end. A steady run
 // allocates nothing.
-func (j *Joint) Reduce(ctx context.Context, op Op, bits int, words []uint64) error {
+func (j *LocalReduction) Reduce(ctx context.Context, op Op, bits int, words []uint64) error {
 	if op > Max || bits < 1 || bits > 64 {
 		return dsbo.Errorf(dsbo.ErrShape, "a reduction must be Sum or Max of words of 1 to 64 bits; it is operation %d of %d bits", op, bits)
 	}
@@ -83,7 +83,7 @@ func (j *Joint) Reduce(ctx context.Context, op Op, bits int, words []uint64) err
 	r, last := j.contribute(op, bits, words)
 	if last {
 		j.finish(ctx, r)
-	} else if err := Await(ctx, r.final, j.Stopped, j.Cause); err != nil {
+	} else if err := Await(ctx, r.completed, j.Stopped, j.Cause); err != nil {
 		return err
 	}
 	copy(words, r.words)
@@ -91,14 +91,14 @@ func (j *Joint) Reduce(ctx context.Context, op Op, bits int, words []uint64) err
 }
 
 // contribute adds an agent's words to the reduction under way, and reports whether it is the last agent.
-func (j *Joint) contribute(op Op, bits int, words []uint64) (r *reduction, last bool) {
+func (j *LocalReduction) contribute(op Op, bits int, words []uint64) (r *reduction, last bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	r = &j.work[j.next%2]
 	switch {
 	case j.arrived == 0:
-		if r.final == nil {
-			r.final = make(chan struct{}, j.Agents)
+		if r.completed == nil {
+			r.completed = make(chan struct{}, j.Agents)
 		}
 		r.op, r.bits, r.err = op, bits, nil
 		r.words = append(r.words[:0], words...)
@@ -117,9 +117,9 @@ func (j *Joint) contribute(op Op, bits int, words []uint64) (r *reduction, last 
 }
 
 // finish combines the words with those of the other processes and wakes the other agents of this one.
-func (j *Joint) finish(ctx context.Context, r *reduction) {
-	if r.err == nil && j.Between != nil {
-		r.err = j.Between(ctx, r.op, r.bits, r.words)
+func (j *LocalReduction) finish(ctx context.Context, r *reduction) {
+	if r.err == nil && j.AcrossProcesses != nil {
+		r.err = j.AcrossProcesses(ctx, r.op, r.bits, r.words)
 	}
 	if m := mask(r.bits); r.op == Sum {
 		for i := range r.words {
@@ -127,7 +127,7 @@ func (j *Joint) finish(ctx context.Context, r *reduction) {
 		}
 	}
 	for range j.Agents - 1 {
-		r.final <- struct{}{}
+		r.completed <- struct{}{}
 	}
 }
 

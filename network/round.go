@@ -45,10 +45,10 @@ func (w Wire) round(dst, v []float64, d draws) {
 			s := int8Scale(v[lo:hi])
 			for i, x := range v[lo:hi] {
 				k := math.Floor(x/s + d.unit(lo+i)) // NaN if s is
-				if k > int8Most {
-					k = int8Most
-				} else if k < -int8Most {
-					k = -int8Most
+				if k > int8Max {
+					k = int8Max
+				} else if k < -int8Max {
+					k = -int8Max
 				}
 				dst[lo+i] = float64(k * s)
 			}
@@ -58,7 +58,7 @@ func (w Wire) round(dst, v []float64, d draws) {
 
 const (
 	bf16Dropped  = 52 - 7     // bits of a float64's fraction that bf16 does not have
-	bf16Most     = 0x1.fep127 // largest number
+	bf16Max      = 0x1.fep127 // largest number
 	bf16Normal   = 0x1p-126   // least number with all bits
 	bf16Smallest = 0x1p-133   // least number
 )
@@ -74,7 +74,7 @@ func roundBF16(x float64, random uint64) float64 {
 	}
 	// The fraction is a whole number in the lowest bits, and a carry goes into the exponent as it must.
 	b := (math.Float64bits(x) + random>>(64-bf16Dropped)) >> bf16Dropped << bf16Dropped
-	if y := math.Float64frombits(b); math.Abs(y) <= bf16Most {
+	if y := math.Float64frombits(b); math.Abs(y) <= bf16Max {
 		return y
 	}
 	return math.Copysign(math.Inf(1), x)

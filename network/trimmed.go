@@ -30,12 +30,12 @@ func (x Trimmed) combine(c *Combiner, dst []float64, in [][]float64) {
 	for e := range dst {
 		s := c.sorted[:0]
 		for k, v := range in {
-			if k != c.own {
+			if k != c.self {
 				s = append(s, v[e])
 			}
 		}
 		slices.Sort(s)
-		sum := in[c.own][e]
+		sum := in[c.self][e]
 		for _, v := range s[b : len(s)-b] {
 			sum += v
 		}

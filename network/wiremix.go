@@ -20,7 +20,7 @@ func (a *Averager) Part(k, length int) {
 func (a *Averager) Mix(ctx context.Context, dst, src []float64) error {
 	o := a.averages.options
 	if o.Wire == Float64 || !o.ErrorFeedback {
-		a.mixed++
+		a.mixCount++
 		return a.mix(ctx, dst, src)
 	}
 	residual := a.residual(len(src))
@@ -35,7 +35,7 @@ func (a *Averager) Mix(ctx context.Context, dst, src []float64) error {
 			residual[i] = 0
 		}
 	}
-	a.mixed++
+	a.mixCount++
 	return nil
 }
 
@@ -57,13 +57,13 @@ func (a *Averager) mix(ctx context.Context, dst, src []float64) error {
 
 // residual returns that of the next Mix: zeros if there is none of its length.
 func (a *Averager) residual(length int) []float64 {
-	for len(a.residuals) <= a.mixed {
+	for len(a.residuals) <= a.mixCount {
 		a.residuals = append(a.residuals, nil)
 	}
-	if len(a.residuals[a.mixed]) != length {
-		a.residuals[a.mixed] = make([]float64, length)
+	if len(a.residuals[a.mixCount]) != length {
+		a.residuals[a.mixCount] = make([]float64, length)
 	}
-	return a.residuals[a.mixed]
+	return a.residuals[a.mixCount]
 }
 
 // State returns views of what error feedback adds to vectors to come, between two stages: what a checkpoint holds of an

@@ -49,7 +49,7 @@ func (a *Authority) Admit(m Admission, run, hash string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text := m.head() + base64.StdEncoding.EncodeToString(signature)
+	text := m.unsignedText() + base64.StdEncoding.EncodeToString(signature)
 	if len(text) > MaxAdmission {
 		return "", dsbo.Errorf(dsbo.ErrConfig, "an admission must have at most %d bytes; with %d neighbours and a signature of %d bytes it has %d: there must be fewer "+
 			"neighbours, or the authority's key must be ECDSA or Ed25519", MaxAdmission, len(m.Neighbours), len(signature), len(text))
@@ -70,15 +70,15 @@ func (m Admission) validate() error {
 	return nil
 }
 
-// head is the text without its signature.
-func (m Admission) head() string {
+// unsignedText is the text without its signature.
+func (m Admission) unsignedText() string {
 	neighbours := strings.Trim(strings.ReplaceAll(fmt.Sprint(m.Neighbours), " ", ","), "[]")
 	return fmt.Sprintf("admission of agent %d beside %s, signed ", m.Agent, neighbours)
 }
 
 // message is what the authority signs.
 func (m Admission) message(run, hash string) []byte {
-	return fmt.Appendf(nil, "dsbo %sfor run %q with settings %q\n", m.head(), run, hash)
+	return fmt.Appendf(nil, "dsbo %sfor run %q with settings %q\n", m.unsignedText(), run, hash)
 }
 
 var admission = regexp.MustCompile(`^admission of agent (\d{1,4}) beside (\d{1,4}(?:,\d{1,4})*), signed ([A-Za-z0-9+/=]+)$`)
@@ -97,7 +97,7 @@ func parseAdmission(text string) (m Admission, signature []byte, err error) {
 	if err := m.validate(); err != nil {
 		return m, nil, fmt.Errorf("admission: %w", err)
 	}
-	if m.head() != text[:len(text)-len(parts[3])] {
+	if m.unsignedText() != text[:len(text)-len(parts[3])] {
 		return m, nil, errors.New("the numbers of an admission must have no leading zeros")
 	}
 	signature, err = base64.StdEncoding.Strict().DecodeString(parts[3])

@@ -39,7 +39,7 @@ func NewAuthority(name string, from, until time.Time) (*Authority, error) {
 	if err != nil {
 		return nil, err
 	}
-	cert, err := sign(template, template, key.Public(), key)
+	cert, err := signCertificate(template, template, key.Public(), key)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (a *Authority) Issue(agent int, from, until time.Time) (*Identity, error) {
 	}
 	return &Identity{
 		Agent: agent, certificate: tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key, Leaf: cert},
-		trust: a.Trust(), expires: earlier(cert.NotAfter, a.pair.Leaf.NotAfter),
+		trust: a.Trust(), expires: earlierOf(cert.NotAfter, a.pair.Leaf.NotAfter),
 	}, nil
 }
 
@@ -103,13 +103,13 @@ func (a *Authority) certify(agent int, public crypto.PublicKey, from, until time
 		KeyUsage:    x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
-	return sign(template, a.pair.Leaf, public, a.pair.PrivateKey)
+	return signCertificate(template, a.pair.Leaf, public, a.pair.PrivateKey)
 }
 
 func newKey() (*ecdsa.PrivateKey, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) }
 
-// sign makes the certificate of a public key, signed by the key of parent.
-func sign(template, parent *x509.Certificate, public crypto.PublicKey, signer crypto.PrivateKey) (*x509.Certificate, error) {
+// signCertificate makes the certificate of a public key, signed by the key of parent.
+func signCertificate(template, parent *x509.Certificate, public crypto.PublicKey, signer crypto.PrivateKey) (*x509.Certificate, error) {
 	if !template.NotBefore.Before(template.NotAfter) {
 		return nil, dsbo.Errorf(dsbo.ErrConfig,
 			"the certificate of %s must end after it begins; it would begin at %s and end at %s",

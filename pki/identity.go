@@ -118,7 +118,7 @@ func Load(folder string, agent int, now time.Time) (*Identity, error) {
 	id := &Identity{Agent: agent, certificate: pair, trust: trust}
 	chain, err := x509.ParseCertificates(id.Certificate())
 	if err == nil {
-		id.expires, err = verify(chain, agent, id.pool(), now)
+		id.expires, err = verifyChain(chain, agent, id.pool(), now)
 	}
 	if err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "%s: %w", certificateFile(folder, Name(agent)), err)
@@ -126,9 +126,9 @@ func Load(folder string, agent int, now time.Time) (*Identity, error) {
 	return id, nil
 }
 
-// verify returns an error unless the first certificate of a chain is that of an agent, signed by an authority in roots, through the
+// verifyChain returns an error unless the first certificate of a chain is that of an agent, signed by an authority in roots, through the
 // others if need be, and valid at the time now. It returns until when that is so.
-func verify(chain []*x509.Certificate, agent int, roots *x509.CertPool, now time.Time) (until time.Time, err error) {
+func verifyChain(chain []*x509.Certificate, agent int, roots *x509.CertPool, now time.Time) (until time.Time, err error) {
 	cert := chain[0]
 	if named, err := Agent(cert); err != nil {
 		return until, err
@@ -143,18 +143,18 @@ func verify(chain []*x509.Certificate, agent int, roots *x509.CertPool, now time
 		if err != nil {
 			return until, err
 		}
-		until = earlier(until, Until(chains))
+		until = earlierOf(until, ExpiryOf(chains))
 	}
 	return until, nil
 }
 
-// Until returns until when one of some chains of certificates is valid, such as those that a TLS connection has verified: the latest
+// ExpiryOf returns until when one of some chains of certificates is valid, such as those that a TLS connection has verified: the latest
 // time of the chains, of each of which it is the earliest of its certificates. Of none it is the zero time.
-func Until(chains [][]*x509.Certificate) (until time.Time) {
+func ExpiryOf(chains [][]*x509.Certificate) (until time.Time) {
 	for _, chain := range chains {
 		end := chain[0].NotAfter
 		for _, c := range chain {
-			end = earlier(end, c.NotAfter)
+			end = earlierOf(end, c.NotAfter)
 		}
 		if end.After(until) {
 			until = end
@@ -163,7 +163,7 @@ func Until(chains [][]*x509.Certificate) (until time.Time) {
 	return until
 }
 
-func earlier(a, b time.Time) time.Time {
+func earlierOf(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b
 	}

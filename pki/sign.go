@@ -72,7 +72,7 @@ func (t *Trust) Verify(agent int, certificate, message, signature []byte, now ti
 	if len(chain) == 0 {
 		return until, errors.New("there must be a certificate; there is none")
 	}
-	if until, err = verify(chain, agent, poolOf(t.authorities), now); err != nil {
+	if until, err = verifyChain(chain, agent, poolOf(t.authorities), now); err != nil {
 		return until, err
 	}
 	return until, chain[0].CheckSignature(signatures[chain[0].PublicKeyAlgorithm], message, signature)

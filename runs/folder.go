@@ -155,7 +155,7 @@ func StateOf(err error) State {
 func (f Folder) State() (State, error) {
 	entries, err := disk.ReadDir(string(f))
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
-		return disk.Temporary(e.Name()) || e.IsDir() && f.isEmpty(e.Name()) // left by a process that was killed as it wrote, or began
+		return disk.IsTemporary(e.Name()) || e.IsDir() && f.isEmpty(e.Name()) // left by a process that was killed as it wrote, or began
 	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && len(entries) == 0:

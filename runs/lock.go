@@ -95,7 +95,7 @@ func (f Folder) RemoveStale() error {
 		return err
 	}
 	for _, e := range entries {
-		if disk.Temporary(e.Name()) && !e.IsDir() {
+		if disk.IsTemporary(e.Name()) && !e.IsDir() {
 			if err := disk.Remove(f.Path(e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) { // it was of one that is refused here
 				return err
 			}

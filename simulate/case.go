@@ -138,7 +138,7 @@ func (c *Case) drawNewcomer(d draw, agent int) newcomer {
 // begin is when virtual time begins.
 var begin = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Weather is what the network of a case does to bytes: each link has delays of its own that change every few seconds, and some
+// A weather is what the network of a case does to bytes: each link has delays of its own that change every few seconds, and some
 // stretches of time are bad.
 type weather struct {
 	of     draw

@@ -40,7 +40,7 @@ func (p *process) run() error {
 			Dial:     func(ctx context.Context, address string) (net.Conn, error) { return p.host.Dial(ctx, address) },
 			Identity: p.identity, Unmasked: p.Unmasked,
 			KeepFrames: p.KeepFrames, Heartbeat: p.Heartbeat, SilentAfter: p.SilentAfter, PeerTimeout: p.Patience, ComputeTimeout: p.Limit,
-			Hung:       func(err error) { p.exit(err) },
+			OnDiskHang: func(err error) { p.exit(err) },
 			Membership: p.council(),
 			Admission:  p.admission,
 			Finished:   finished,

@@ -98,7 +98,7 @@ func (t *mnist) sizeOfEverything() models.Size {
 // detect says how many wrong labels are found.
 func (t *mnist) detect(f experiment.Finished) error {
 	sums := make([]float64, t.found())
-	err := f.Together.Sum(sums, func(i int, part []float64) error {
+	err := f.Collective.Sum(sums, func(i int, part []float64) error {
 		wrong := map[int]bool{}
 		for _, row := range t.wrong[i] {
 			wrong[row] = true

@@ -22,9 +22,9 @@ func (s sites) Texts(of func(i int) (string, error)) ([]string, error) {
 // TestAgree: a site that starts elsewhere is named.
 func TestAgree(t *testing.T) {
 	e := &earlier{x: []float64{1}, y: []float64{2, 3}}
-	must.OK(e.agree(experiment.Agents{Together: sites{e.digest()}}))
+	must.OK(e.agree(experiment.Agents{Collective: sites{e.digest()}}))
 	other := &earlier{x: []float64{1, 2}, y: []float64{3}}
-	err := e.agree(experiment.Agents{Together: sites{other.digest()}})
+	err := e.agree(experiment.Agents{Collective: sites{other.digest()}})
 	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "site 1 starts elsewhere than site 0") {
 		t.Errorf("error %v", err)
 	}

@@ -18,7 +18,7 @@ func (t *tune) assess(m *modelfile.Model, f experiment.Finished) (*runs.Assessme
 	}
 	if target.Kind == features.Class {
 		all := assess.NewClasses(len(target.Classes))
-		err := f.Together.Sum(all.Numbers(), func(i int, part []float64) error {
+		err := f.Collective.Sum(all.Numbers(), func(i int, part []float64) error {
 			own := assess.NewClasses(len(target.Classes))
 			t.eachTest(i, m, func(p modelfile.Predictions, e data.Examples, row int) {
 				class, _ := e.Target.Label(row)
@@ -30,7 +30,7 @@ func (t *tune) assess(m *modelfile.Model, f experiment.Finished) (*runs.Assessme
 		return &runs.Assessment{Classes: classCurves(all, target.Classes)}, err
 	}
 	all := assess.NewResiduals(target.Mean, target.Deviation)
-	err := f.Together.Sum(all.Numbers(), func(i int, part []float64) error {
+	err := f.Collective.Sum(all.Numbers(), func(i int, part []float64) error {
 		own := assess.NewResiduals(target.Mean, target.Deviation)
 		t.eachTest(i, m, func(p modelfile.Predictions, e data.Examples, row int) {
 			own.Add(p.Values[0], target.Decode(e.Target.At(row, 0)))

@@ -25,7 +25,7 @@ func TestOneDiverges(t *testing.T) {
 		listeners[i] = must.Get(net.Listen("tcp", "127.0.0.1:0"))
 		addresses[i] = listeners[i].Addr().String()
 	}
-	for i, err := range networktest.AtOnce(agents, func(i int) error {
+	for i, err := range networktest.RunAll(agents, func(i int) error {
 		mixer, err := grpc.Open(grpc.Config{Agent: i, Matrix: c.W, Run: "test", Addresses: addresses, Listener: listeners[i]})
 		if err != nil {
 			return err

@@ -151,7 +151,7 @@ func (h *history) epochOf(number int, from train.Point, stop int) train.Point {
 		}
 		cs = append(cs, own)
 	}
-	results, errs := together(cs, func(_ int, c train.Config) (*train.Result, error) {
+	results, errs := collective(cs, func(_ int, c train.Config) (*train.Result, error) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		c.OnCheckpoint = func(iteration int) {

@@ -100,7 +100,7 @@ func TestNothingPrivateLeaves(t *testing.T) {
 			count := &tally{wire: wire}
 			cs := parts4(t, c, count, []int{0, 3}, []int{1, 2})
 			modelsSent, sols := make([]runs.Sent, len(cs)), make([]train.Solution, len(cs))
-			results, errs := together(cs, func(k int, c train.Config) (r *train.Result, err error) {
+			results, errs := collective(cs, func(k int, c train.Config) (r *train.Result, err error) {
 				r, sols[k], modelsSent[k], err = solve(c)
 				return r, err
 			})

@@ -163,7 +163,7 @@ func TestPrivateShards(t *testing.T) {
 		c.Problem = must.Get(train.NewPart(team, own, m, models.Config{Batch: 9}))
 		cs = append(cs, c)
 	}
-	results, errs := together(cs, runAll)
+	results, errs := collective(cs, runAll)
 	must.OK(errors.Join(errs...))
 	for k, got := range results {
 		near(t, "x", got.X, want.X, 0)

@@ -41,9 +41,9 @@ func parts(t *testing.T, c train.Config, locals ...[]int) (cs []train.Config) {
 }
 
 // together runs f for each configuration at the same time.
-func together(cs []train.Config, f func(k int, c train.Config) (*train.Result, error)) ([]*train.Result, []error) {
+func collective(cs []train.Config, f func(k int, c train.Config) (*train.Result, error)) ([]*train.Result, []error) {
 	results := make([]*train.Result, len(cs))
-	return results, networktest.AtOnce(len(cs), func(k int) (err error) {
+	return results, networktest.RunAll(len(cs), func(k int) (err error) {
 		if results[k], err = f(k, cs[k]); err != nil && !errors.Is(err, train.ErrInterrupted) {
 			cs[k].Problem.Team.Fail(err)
 		}
@@ -62,7 +62,7 @@ func TestParts(t *testing.T) {
 			c.Method = method(t, name)
 			want := run(t, c)
 			for _, locals := range [][][]int{{{0, 1, 2, 3, 4}}, {{0, 1}, {2, 3, 4}}, {{0}, {1}, {2}, {3}, {4}}} {
-				results, errs := together(parts(t, c, locals...), runAll)
+				results, errs := collective(parts(t, c, locals...), runAll)
 				must.OK(errors.Join(errs...))
 				for _, got := range results {
 					sameRun(t, want, got)
@@ -84,7 +84,7 @@ func TestPartsStopTogether(t *testing.T) {
 	want := run(t, c)
 	c.Dir = t.TempDir()
 	locals := [][]int{{0, 1}, {2, 3, 4}}
-	results, errs := together(parts(t, c, locals...), func(k int, c train.Config) (*train.Result, error) {
+	results, errs := collective(parts(t, c, locals...), func(k int, c train.Config) (*train.Result, error) {
 		if k == 0 {
 			return train.Run(context.Background(), c)
 		}
@@ -95,7 +95,7 @@ func TestPartsStopTogether(t *testing.T) {
 			t.Fatalf("process %d: %v after %d iterations, want both interrupted after 15", k, err, results[k].Iterations)
 		}
 	}
-	results, errs = together(parts(t, c, locals...), func(k int, c train.Config) (*train.Result, error) {
+	results, errs = collective(parts(t, c, locals...), func(k int, c train.Config) (*train.Result, error) {
 		points, damaged, err := train.Points(runs.Folder(c.Dir), locals[k])
 		if err != nil || len(damaged) != 0 || len(points) != 3 || points[0].Iteration != 15 || points[2].Iteration != 6 {
 			return nil, fmt.Errorf("points %+v, %v, %w: want those of iterations 15, 12 and 6", points, damaged, err)
@@ -118,7 +118,7 @@ func TestPartsStopBetween(t *testing.T) {
 			c.Dir = t.TempDir()
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
-			results, errs := together(parts(t, c, []int{0, 1}, []int{2, 3, 4}), func(k int, c train.Config) (*train.Result, error) {
+			results, errs := collective(parts(t, c, []int{0, 1}, []int{2, 3, 4}), func(k int, c train.Config) (*train.Result, error) {
 				if k == 1 {
 					at(&c, cancel)
 					return train.Run(ctx, c)
@@ -141,7 +141,7 @@ func TestPartsDiverge(t *testing.T) {
 	c.MaxNorm = 1e6
 	c.Curvature = 1
 	_, want := train.Run(context.Background(), c)
-	_, errs := together(parts(t, c, []int{0, 1}, []int{2, 3, 4}), runAll)
+	_, errs := collective(parts(t, c, []int{0, 1}, []int{2, 3, 4}), runAll)
 	for k, err := range errs {
 		if err == nil || err.Error() != want.Error() || !errors.Is(err, dsbo.ErrDiverged) {
 			t.Errorf("process %d: %v, want %v", k, err, want)
@@ -167,7 +167,7 @@ func TestPartsSolve(t *testing.T) {
 	}
 	cs := parts(t, c, []int{0, 1}, []int{2, 3, 4})
 	got := make([]train.Solution, len(cs))
-	_, errs := together(cs, func(k int, c train.Config) (_ *train.Result, err error) {
+	_, errs := collective(cs, func(k int, c train.Config) (_ *train.Result, err error) {
 		got[k], err = solve(c)
 		return nil, err
 	})
@@ -186,15 +186,15 @@ func TestPointsAhead(t *testing.T) {
 	c.Dir = t.TempDir()
 	locals := [][]int{{0, 1}, {2, 3, 4}}
 	c.Resume = true
-	_, errs := together(parts(t, c, locals...), runAll)
+	_, errs := collective(parts(t, c, locals...), runAll)
 	must.OK(errors.Join(errs...))
-	if _, errs := together(parts(t, c, locals...), func(_ int, c train.Config) (*train.Result, error) {
+	if _, errs := collective(parts(t, c, locals...), func(_ int, c train.Config) (*train.Result, error) {
 		c.From = &train.Point{Iteration: 30}
 		return stopAfter(c, 31)
 	}); !errors.Is(errs[0], train.ErrInterrupted) {
 		t.Fatal(errs)
 	}
-	results, errs := together(parts(t, c, locals...), func(k int, c train.Config) (*train.Result, error) {
+	results, errs := collective(parts(t, c, locals...), func(k int, c train.Config) (*train.Result, error) {
 		points, _, err := train.Points(runs.Folder(c.Dir), locals[k])
 		var iterations []int
 		for _, p := range points {
@@ -214,7 +214,7 @@ func TestPointsAhead(t *testing.T) {
 func TestPointsDamaged(t *testing.T) {
 	c, _ := config(t)
 	c.Dir = t.TempDir()
-	_, errs := together(parts(t, c, []int{0, 1}, []int{2, 3, 4}), runAll)
+	_, errs := collective(parts(t, c, []int{0, 1}, []int{2, 3, 4}), runAll)
 	must.OK(errors.Join(errs...))
 	paths, err := filepath.Glob(filepath.Join(c.Dir, "checkpoint.agent2-4.*"))
 	if err != nil || len(paths) != 3 {

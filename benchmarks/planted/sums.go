@@ -5,8 +5,8 @@ func sumBugs() []bug {
 	return []bug{
 		{"FMA in a sum", "network.TestLocalConforms", []edit{
 			{"network/combine.go", `import "dsbo/internal/vec"`, "import (\n\t\"math\"\n\n\t\"dsbo/internal/vec\"\n)"},
-			{"network/combine.go", "\t\t\tvec.Axpy(d, row[k].Weight, in[k][lo:hi])\n",
-				"\t\t\tfor i, v := range in[k][lo:hi] {\n\t\t\t\td[i] = math.FMA(row[k].Weight, v, d[i])\n\t\t\t}\n"},
+			{"network/combine.go", "\t\t\tvec.Axpy(dst[from:to], row[k].Weight, in[k][from:to])\n",
+				"\t\t\tfor i, v := range in[k][from:to] {\n\t\t\t\tdst[from+i] = math.FMA(row[k].Weight, v, dst[from+i])\n\t\t\t}\n"},
 		}},
 		one("a scale one too small", "network.TestSumsFit", "network/fixed.go",
 			"\te += exponentBias\n", "\te += exponentBias - 1\n"),
@@ -23,7 +23,7 @@ func sumBugs() []bug {
 		one("later epochs mix plainly", "network.TestMembersMixAlike", "network/members.go",
 			"w.withMixing(m.Mixing(), func", "w.withMixing(Plain{}, func"),
 		one("later epochs have weights of another laziness", "network.TestMembersAreAsLazy", "network/members.go",
-			"g.W.atLeastAsLazy(m)", "g.W.atLeastAsLazy(g.W)"),
+			"g.W.asLazyAs(m)", "g.W.asLazyAs(g.W)"),
 		one("agents with other bits are not found", "train.TestAgreement", "train/agreement.go",
 			"\t\tif !same[v] {\n", "\t\tif !same[v] && e.done == 0 {\n"),
 		one("those who agree are blamed", "train.TestAgreement", "train/agreement.go",

@@ -47,7 +47,7 @@ func (c *cellars) Load(a experiment.Agents) (task data.Task, m models.Model, err
 			return task, nil, err
 		}
 	}
-	found, err := features.Prepare(features.Sites{Tables: wines, Together: a.Together, Seed: a.Seed}, features.Options{
+	found, err := features.Prepare(features.Sites{Tables: wines, Collective: a.Collective, Seed: a.Seed}, features.Options{
 		Target: "quality", Kind: features.Value, Split: features.DefaultShares, Rare: 1, Missing: features.MeanOfOthers,
 	})
 	if err != nil {

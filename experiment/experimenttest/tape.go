@@ -12,14 +12,14 @@ import (
 // A tape holds what the agents of one process found together as they loaded a task. Played to a process with one of the agents, it is
 // what the others would send.
 type tape struct {
-	live  network.Together // nil: the tape plays
+	live  network.Collective // nil: the tape plays
 	sums  [][]float64
 	texts [][]string
 }
 
 // record returns the tape as it begins to record n agents, all in this process.
-func (r *tape) record(ctx context.Context, n int) network.Together {
-	r.live = train.Together(ctx, n, nil, nil, new(runs.Sent))
+func (r *tape) record(ctx context.Context, n int) network.Collective {
+	r.live = train.NewCollective(ctx, n, nil, nil, new(runs.Sent))
 	return recorder{r}
 }
 

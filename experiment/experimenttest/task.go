@@ -35,11 +35,11 @@ func TestTask(t *testing.T, task experiment.Task, small ...string) {
 func testData(t *testing.T, task experiment.Task, small []string) {
 	const agents, one = 3, 1
 	var all tape
-	digests := func(together network.Together, here ...int) []string {
+	digests := func(together network.Collective, here ...int) []string {
 		if _, err := experiment.Parse(task, small, io.Discard); err != nil {
 			t.Fatal(err)
 		}
-		d, m, err := task.Load(experiment.Agents{N: agents, Here: here, Seed: 7, Together: together})
+		d, m, err := task.Load(experiment.Agents{N: agents, Here: here, Seed: 7, Collective: together})
 		if err != nil {
 			t.Fatalf("agents %v: %v", here, err)
 		}

@@ -58,14 +58,14 @@ func (r *Reader) Rows(into func(row int) []byte) error {
 		}
 		n, err := io.ReadFull(r.in, row)
 		if r.done += n; err != nil {
-			return r.short(err)
+			return r.shortError(err)
 		}
 	}
 	return r.End()
 }
 
-// short is the error of a file that ends too early.
-func (r *Reader) short(err error) error {
+// shortError is the error of a file that ends too early.
+func (r *Reader) shortError(err error) error {
 	return fmt.Errorf("cut short: there must be %d bytes of data; there are %d%s", r.Len()*r.size, r.done, exactread.Reason(err))
 }
 
@@ -78,7 +78,7 @@ func (r *Reader) Next(numbers []float64) error {
 	at := r.done / r.size
 	r.done += n
 	if err != nil {
-		return r.short(err)
+		return r.shortError(err)
 	}
 	r.decode(numbers)
 	if r.kind == 'f' {

@@ -37,11 +37,11 @@ func ReadNPY(in io.Reader) (numbers []float64, shape []int, err error) {
 	if err := r.End(); err != nil {
 		return nil, nil, err
 	}
-	return r.inC(numbers), r.Shape, nil
+	return r.rowMajor(numbers), r.Shape, nil
 }
 
-// inC returns numbers with the last index running fastest.
-func (r *Reader) inC(numbers []float64) []float64 {
+// rowMajor returns numbers with the last index running fastest.
+func (r *Reader) rowMajor(numbers []float64) []float64 {
 	if !r.Fortran {
 		return numbers
 	}

@@ -4,7 +4,7 @@ package cli
 func Suggest(prefix, word string, known []string) string {
 	for edits := range min((len(word)+4)/3, 5) {
 		for _, k := range known {
-			if within(edits, word, k) {
+			if withinEdits(edits, word, k) {
 				return ": did you mean " + prefix + k + "?"
 			}
 		}
@@ -12,9 +12,9 @@ func Suggest(prefix, word string, known []string) string {
 	return ""
 }
 
-// within reports whether so many bytes inserted, deleted, replaced or swapped with their neighbour turn a into b, where
+// withinEdits reports whether so many bytes inserted, deleted, replaced or swapped with their neighbour turn a into b, where
 // no byte is edited twice. It takes time O(4^edits (len(a) + len(b))).
-func within(edits int, a, b string) bool {
+func withinEdits(edits int, a, b string) bool {
 	for a != "" && b != "" && a[0] == b[0] {
 		a, b = a[1:], b[1:]
 	}
@@ -25,6 +25,6 @@ func within(edits int, a, b string) bool {
 		return false
 	}
 	swapped := len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0]
-	return within(edits-1, a[1:], b[1:]) || within(edits-1, a[1:], b) || within(edits-1, a, b[1:]) ||
-		swapped && within(edits-1, a[2:], b[2:])
+	return withinEdits(edits-1, a[1:], b[1:]) || withinEdits(edits-1, a[1:], b) || withinEdits(edits-1, a, b[1:]) ||
+		swapped && withinEdits(edits-1, a[2:], b[2:])
 }

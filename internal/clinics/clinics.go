@@ -17,17 +17,17 @@ const Count = 3
 
 // A clinic is what differs between the patients of the clinics.
 type clinic struct {
-	patients  int
-	age       float64 // mean
-	smokers   float64 // share
-	forgotten float64 // share of values that nobody wrote down
-	wards     []string
+	patients int
+	age      float64 // mean
+	smokers  float64 // share
+	missing  float64 // share of values that nobody wrote down
+	wards    []string
 }
 
 var clinics = [Count]clinic{
-	{patients: 320, age: 67, smokers: .3, forgotten: .02, wards: []string{"surgery", "internal", "internal", "heart"}},
-	{patients: 240, age: 52, smokers: .5, forgotten: .08, wards: []string{"internal", "surgery", "emergency", "emergency"}},
-	{patients: 400, age: 44, smokers: .2, forgotten: .04, wards: []string{"surgery", "surgery", "birth", "internal", "eyes"}},
+	{patients: 320, age: 67, smokers: .3, missing: .02, wards: []string{"surgery", "internal", "internal", "heart"}},
+	{patients: 240, age: 52, smokers: .5, missing: .08, wards: []string{"internal", "surgery", "emergency", "emergency"}},
+	{patients: 400, age: 44, smokers: .2, missing: .04, wards: []string{"surgery", "surgery", "birth", "internal", "eyes"}},
 }
 
 // Markers of the blood, of which the first few say something about the diagnosis.
@@ -111,7 +111,7 @@ func (c clinic) number(r *rand.Rand, v float64, digits int) string {
 
 // word returns a word, or nothing if it was forgotten.
 func (c clinic) word(r *rand.Rand, w string) string {
-	if r.Float64() < c.forgotten {
+	if r.Float64() < c.missing {
 		return ""
 	}
 	return w

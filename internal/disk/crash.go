@@ -16,7 +16,7 @@ import (
 func (m *Memory) Crash(choose func(n int) int) *Memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return &Memory{root: m.root.crash(choose)}
+	return &Memory{root: m.root.crashed(choose)}
 }
 
 // States returns all file systems that [Memory.Crash] may return. There are many while much is not synced: as many as the
@@ -48,8 +48,8 @@ func (m *Memory) States() iter.Seq[*Memory] {
 	}
 }
 
-// crash returns what a crash leaves of a file or a folder.
-func (n *node) crash(choose func(n int) int) *node {
+// crashed returns what a crash leaves of a file or a folder.
+func (n *node) crashed(choose func(n int) int) *node {
 	if !n.folder {
 		data := n.saved
 		if kept := n.contents(); len(kept) > 1 {
@@ -69,7 +69,7 @@ func (n *node) crash(choose func(n int) int) *node {
 	}
 	left := newFolder()
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		child := names[name].crash(choose)
+		child := names[name].crashed(choose)
 		left.names[name], left.savedNames[name] = child, child
 	}
 	return left
@@ -84,8 +84,8 @@ func (n *node) contents() (all [][]byte) {
 	}
 	if len(n.changes) > 0 {
 		last := n.changes[len(n.changes)-1]
-		half := last.at + (len(last.data)-last.at)/2
-		all = append(all, last.data[:half], slices.Concat(last.data[:last.at], make([]byte, len(last.data)-last.at)))
+		half := last.from + (len(last.data)-last.from)/2
+		all = append(all, last.data[:half], slices.Concat(last.data[:last.from], make([]byte, len(last.data)-last.from)))
 	}
 	slices.SortFunc(all, bytes.Compare)
 	return slices.CompactFunc(all, bytes.Equal)

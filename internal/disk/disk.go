@@ -62,8 +62,8 @@ type mounted struct {
 }
 
 var (
-	mounts   atomic.Pointer[[]mounted] // the one that counts first
-	mounting sync.Mutex
+	mounts    atomic.Pointer[[]mounted] // the one that counts first
+	mountLock sync.Mutex
 )
 
 // Mount makes a file system that of a folder and all below it, for this process, until the result is called. It is for
@@ -75,8 +75,8 @@ func Mount(dir string, of FS) (unmount func()) {
 	}
 	here := mounted{dir, of}
 	change := func(to func(all []mounted) []mounted) {
-		mounting.Lock()
-		defer mounting.Unlock()
+		mountLock.Lock()
+		defer mountLock.Unlock()
 		var all []mounted
 		if now := mounts.Load(); now != nil {
 			all = *now
@@ -93,8 +93,8 @@ func Mount(dir string, of FS) (unmount func()) {
 	}
 }
 
-// of returns the file system of a path.
-func of(path string) FS {
+// fileSystemOf returns the file system of a path.
+func fileSystemOf(path string) FS {
 	all := mounts.Load()
 	if all == nil || len(*all) == 0 {
 		return System{}
@@ -110,29 +110,29 @@ func of(path string) FS {
 
 // OpenFile is [FS].OpenFile of the path's file system, and so are the functions after it.
 func OpenFile(path string, flag int, perm fs.FileMode) (File, error) {
-	return of(path).OpenFile(path, flag, perm)
+	return fileSystemOf(path).OpenFile(path, flag, perm)
 }
 
 // Stat returns what is known of a file or a folder.
-func Stat(path string) (fs.FileInfo, error) { return of(path).Stat(path) }
+func Stat(path string) (fs.FileInfo, error) { return fileSystemOf(path).Stat(path) }
 
 // ReadDir returns the entries of a folder, by their names.
-func ReadDir(path string) ([]fs.DirEntry, error) { return of(path).ReadDir(path) }
+func ReadDir(path string) ([]fs.DirEntry, error) { return fileSystemOf(path).ReadDir(path) }
 
 // MkdirAll makes a folder, and those above it that are not there.
-func MkdirAll(path string) error { return of(path).MkdirAll(path) }
+func MkdirAll(path string) error { return fileSystemOf(path).MkdirAll(path) }
 
 // Rename gives a file or a folder another name.
-func Rename(from, to string) error { return of(to).Rename(from, to) }
+func Rename(from, to string) error { return fileSystemOf(to).Rename(from, to) }
 
 // Remove removes a file, or an empty folder.
-func Remove(path string) error { return of(path).Remove(path) }
+func Remove(path string) error { return fileSystemOf(path).Remove(path) }
 
 // SyncDir brings the names in a folder to the disk.
-func SyncDir(path string) error { return of(path).SyncDir(path) }
+func SyncDir(path string) error { return fileSystemOf(path).SyncDir(path) }
 
 // Lock keeps other processes from a file or a folder. The error matches [ErrLocked] and names the path.
-func Lock(path string) (io.Closer, error) { return of(path).Lock(path) }
+func Lock(path string) (io.Closer, error) { return fileSystemOf(path).Lock(path) }
 
 // ReadFile returns the content of a file.
 func ReadFile(path string) ([]byte, error) {
@@ -205,9 +205,9 @@ func createTemp(path string, perm fs.FileMode) (f File, name string, err error) 
 	return f, name, err
 }
 
-// Temporary reports whether a file of this name is one that [Write] renames when it is complete. One that stands in a folder of
+// IsTemporary reports whether a file of this name is one that [Write] renames when it is complete. One that stands in a folder of
 // which the process has the lock was left by a process that was killed.
-func Temporary(name string) bool {
+func IsTemporary(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".tmp")
 }
 

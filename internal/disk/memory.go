@@ -43,7 +43,7 @@ type node struct {
 // A content is a file's content after a change, which has written bytes from at on.
 type content struct {
 	data []byte
-	at   int
+	from int
 }
 
 func newFolder() *node {
@@ -71,10 +71,10 @@ func (n *node) unlock() {
 	}
 }
 
-// do runs one operation on what a path names: its folder, nil where there is none, and its name in that.
-func (m *Memory) do(operation, path string, change bool, run func(dir *node, name string) error) error {
+// operate runs one operation on what a path names: its folder, nil where there is none, and its name in that.
+func (m *Memory) operate(operation, path string, change bool, run func(dir *node, name string) error) error {
 	m.mu.Lock()
-	err := m.at(path, run)
+	err := m.resolve(path, run)
 	m.mu.Unlock()
 	if err != nil {
 		return &fs.PathError{Op: operation, Path: path, Err: err}
@@ -85,8 +85,8 @@ func (m *Memory) do(operation, path string, change bool, run func(dir *node, nam
 	return nil
 }
 
-// at finds what a path names. The root is the name "" in itself.
-func (m *Memory) at(path string, run func(dir *node, name string) error) error {
+// resolve finds what a path names. The root is the name "" in itself.
+func (m *Memory) resolve(path string, run func(dir *node, name string) error) error {
 	if m.root == nil {
 		return fs.ErrClosed
 	}
@@ -140,7 +140,7 @@ func (n *node) set(data []byte, at int) {
 func (m *Memory) OpenFile(path string, flag int, _ fs.FileMode) (File, error) {
 	f := &memoryFile{m: m, path: path, flag: flag}
 	changes := false
-	err := m.do("open", path, false, func(dir *node, name string) error {
+	err := m.operate("open", path, false, func(dir *node, name string) error {
 		f.n = dir.child(name)
 		switch {
 		case f.n == nil && flag&os.O_CREATE == 0:
@@ -169,7 +169,7 @@ func (m *Memory) OpenFile(path string, flag int, _ fs.FileMode) (File, error) {
 
 // Stat implements [FS].
 func (m *Memory) Stat(path string) (info fs.FileInfo, err error) {
-	err = m.do("stat", path, false, func(dir *node, name string) error {
+	err = m.operate("stat", path, false, func(dir *node, name string) error {
 		n := dir.child(name)
 		if n == nil {
 			return fs.ErrNotExist
@@ -182,7 +182,7 @@ func (m *Memory) Stat(path string) (info fs.FileInfo, err error) {
 
 // ReadDir implements [FS].
 func (m *Memory) ReadDir(path string) (entries []fs.DirEntry, err error) {
-	err = m.do("open", path, false, func(dir *node, name string) error {
+	err = m.operate("open", path, false, func(dir *node, name string) error {
 		n := dir.child(name)
 		switch {
 		case n == nil:
@@ -206,7 +206,7 @@ func (m *Memory) MkdirAll(path string) error {
 			return err
 		}
 	}
-	return m.do("mkdir", path, true, func(dir *node, name string) error {
+	return m.operate("mkdir", path, true, func(dir *node, name string) error {
 		switch n := dir.child(name); {
 		case n == nil:
 			dir.rename(map[string]*node{name: newFolder()})
@@ -223,7 +223,7 @@ func (m *Memory) Rename(from, to string) error {
 		return &fs.PathError{Op: "rename", Path: from, Err: fs.ErrInvalid}
 	}
 	last := filepath.Base(to)
-	return m.do("rename to "+last, from, true, func(dir *node, name string) error {
+	return m.operate("rename to "+last, from, true, func(dir *node, name string) error {
 		n := dir.names[name]
 		if n == nil {
 			return fs.ErrNotExist
@@ -237,7 +237,7 @@ func (m *Memory) Rename(from, to string) error {
 
 // Remove implements [FS].
 func (m *Memory) Remove(path string) error {
-	return m.do("remove", path, true, func(dir *node, name string) error {
+	return m.operate("remove", path, true, func(dir *node, name string) error {
 		switch n := dir.names[name]; {
 		case n == nil:
 			return fs.ErrNotExist
@@ -251,7 +251,7 @@ func (m *Memory) Remove(path string) error {
 
 // SyncDir implements [FS].
 func (m *Memory) SyncDir(path string) error {
-	return m.do("sync folder", path, true, func(dir *node, name string) error {
+	return m.operate("sync folder", path, true, func(dir *node, name string) error {
 		n := dir.child(name)
 		if n == nil {
 			return fs.ErrNotExist
@@ -264,7 +264,7 @@ func (m *Memory) SyncDir(path string) error {
 // Lock implements [FS].
 func (m *Memory) Lock(path string) (io.Closer, error) {
 	var n *node
-	err := m.do("lock", path, false, func(dir *node, name string) error {
+	err := m.operate("lock", path, false, func(dir *node, name string) error {
 		if n = dir.child(name); n == nil {
 			return fs.ErrNotExist
 		}
@@ -300,15 +300,15 @@ func (l memoryLock) Close() error {
 
 // A memoryFile is an open file of a Memory.
 type memoryFile struct {
-	m    *Memory
-	n    *node
-	path string
-	flag int
-	at   int // where reading and, without os.O_APPEND, writing goes on
+	m      *Memory
+	n      *node
+	path   string
+	flag   int
+	offset int // where reading and, without os.O_APPEND, writing goes on
 }
 
-// do runs one operation on the file.
-func (f *memoryFile) do(operation string, change bool, run func()) error {
+// operate runs one operation on the file.
+func (f *memoryFile) operate(operation string, change bool, run func()) error {
 	f.m.mu.Lock()
 	ended := f.m.root == nil
 	if !ended {
@@ -325,9 +325,9 @@ func (f *memoryFile) do(operation string, change bool, run func()) error {
 }
 
 func (f *memoryFile) Read(p []byte) (n int, err error) {
-	err = f.do("read", false, func() {
-		n = copy(p, f.n.data[min(f.at, len(f.n.data)):])
-		f.at += n
+	err = f.operate("read", false, func() {
+		n = copy(p, f.n.data[min(f.offset, len(f.n.data)):])
+		f.offset += n
 	})
 	if err == nil && n == 0 && len(p) > 0 {
 		err = io.EOF
@@ -336,15 +336,15 @@ func (f *memoryFile) Read(p []byte) (n int, err error) {
 }
 
 func (f *memoryFile) Write(p []byte) (int, error) {
-	err := f.do("write", true, func() {
+	err := f.operate("write", true, func() {
 		if f.flag&os.O_APPEND != 0 {
-			f.at = len(f.n.data)
+			f.offset = len(f.n.data)
 		}
-		data := make([]byte, max(len(f.n.data), f.at+len(p)))
+		data := make([]byte, max(len(f.n.data), f.offset+len(p)))
 		copy(data, f.n.data)
-		copy(data[f.at:], p)
-		f.n.set(data, f.at)
-		f.at += len(p)
+		copy(data[f.offset:], p)
+		f.n.set(data, f.offset)
+		f.offset += len(p)
 	})
 	if err != nil {
 		return 0, err
@@ -353,7 +353,7 @@ func (f *memoryFile) Write(p []byte) (int, error) {
 }
 
 func (f *memoryFile) Truncate(size int64) error {
-	return f.do("truncate", true, func() {
+	return f.operate("truncate", true, func() {
 		data := make([]byte, size)
 		copy(data, f.n.data)
 		f.n.set(data, int(size))
@@ -361,10 +361,10 @@ func (f *memoryFile) Truncate(size int64) error {
 }
 
 func (f *memoryFile) Sync() error {
-	return f.do("sync", true, func() { f.n.saved, f.n.changes = f.n.data, nil })
+	return f.operate("sync", true, func() { f.n.saved, f.n.changes = f.n.data, nil })
 }
 
-func (f *memoryFile) Close() error { return f.do("close", false, func() {}) }
+func (f *memoryFile) Close() error { return f.operate("close", false, func() {}) }
 
 type memoryInfo struct {
 	name   string

@@ -3,9 +3,11 @@ package elementary
 import "math"
 
 // A ratio is a rational function, numerator and denominator by ascending powers.
-type ratio struct{ over, under []float64 }
+type ratio struct{ numerator, denominator []float64 }
 
-func (r ratio) at(x float64) float64 { return polynomial(x, r.over) / polynomial(x, r.under) }
+func (r ratio) value(x float64) float64 {
+	return polynomial(x, r.numerator) / polynomial(x, r.denominator)
+}
 
 // The error function in fdlibm: from 0 to 0.84375, to 1.25, to 1/0.35 and to 6.
 var (
@@ -45,9 +47,9 @@ func Erf(x float64) float64 {
 	case size < 0x1p-28:
 		v = 0.125 * (float64(8*size) + float64(8*slope*size)) // in eighths nothing underflows
 	case size < 0.84375:
-		v = size + float64(size*erfNear.at(size*size))
+		v = size + float64(size*erfNear.value(size*size))
 	case size < 1.25:
-		v = one + erfMiddle.at(size-1)
+		v = one + erfMiddle.value(size-1)
 	case size >= 6:
 		v = 1
 	default:
@@ -57,7 +59,7 @@ func Erf(x float64) float64 {
 		}
 		// e^(−x²) of an x of few bits, whose square is exact, and of what they leave
 		short := math.Float64frombits(math.Float64bits(size) &^ 0xffffffff)
-		rest := float64((short-size)*(short+size)) + far.at(1/float64(size*size))
+		rest := float64((short-size)*(short+size)) + far.value(1/float64(size*size))
 		v = 1 - float64(Exp(-float64(short*short)-0.5625)*Exp(rest))/size
 	}
 	return math.Copysign(v, x)

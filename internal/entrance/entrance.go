@@ -47,9 +47,9 @@ func (l *Listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Conn{Conn: conn, of: l, host: hostOf(conn.RemoteAddr())}
+	c := &Conn{Conn: conn, listener: l, host: hostOf(conn.RemoteAddr())}
 	c.address = address{conn.RemoteAddr(), c}
-	c.left.Store(l.limits.Bytes)
+	c.allowance.Store(l.limits.Bytes)
 	if crowded := l.enter(c); crowded != nil {
 		crowded.Close()
 	}
@@ -116,11 +116,11 @@ func (l *Listener) leave(c *Conn) {
 // A Conn is a connection that was accepted. It is a stranger's until Admit.
 type Conn struct {
 	net.Conn
-	of      *Listener
-	host    string
-	address address
-	known   atomic.Bool
-	left    atomic.Int64 // bytes that a stranger may still send
+	listener  *Listener
+	host      string
+	address   address
+	known     atomic.Bool
+	allowance atomic.Int64 // bytes that a stranger may still send
 
 	// Guarded by the listener's lock.
 	stranger, closed bool
@@ -131,40 +131,40 @@ type Conn struct {
 // Admit lifts all bounds.
 func (c *Conn) Admit() {
 	c.known.Store(true)
-	c.of.mu.Lock()
-	defer c.of.mu.Unlock()
-	c.of.leave(c)
+	c.listener.mu.Lock()
+	defer c.listener.mu.Unlock()
+	c.listener.leave(c)
 }
 
 // Dismiss makes the connection a stranger's again.
 func (c *Conn) Dismiss() {
-	c.left.Store(c.of.limits.Bytes)
+	c.allowance.Store(c.listener.limits.Bytes)
 	c.known.Store(false)
-	if crowded := c.of.enter(c); crowded != nil {
+	if crowded := c.listener.enter(c); crowded != nil {
 		crowded.Close()
 	}
 }
 
 // Read implements net.Conn. A stranger that has sent all that it may is cut off.
 func (c *Conn) Read(b []byte) (int, error) {
-	if c.known.Load() || c.of.limits.Bytes == 0 {
+	if c.known.Load() || c.listener.limits.Bytes == 0 {
 		return c.Conn.Read(b)
 	}
-	left := c.left.Load()
+	left := c.allowance.Load()
 	if left <= 0 {
 		return 0, errors.Join(ErrStranger, c.Close())
 	}
 	n, err := c.Conn.Read(b[:min(int64(len(b)), left)])
-	c.left.Add(-int64(n))
+	c.allowance.Add(-int64(n))
 	return n, err
 }
 
 // Close implements net.Conn.
 func (c *Conn) Close() error {
-	c.of.mu.Lock()
+	c.listener.mu.Lock()
 	c.closed = true
-	c.of.leave(c)
-	c.of.mu.Unlock()
+	c.listener.leave(c)
+	c.listener.mu.Unlock()
 	return c.Conn.Close()
 }
 
@@ -176,8 +176,8 @@ type address struct {
 	conn *Conn
 }
 
-// Of returns the connection whose remote address this is; nil if it was not accepted by a [Listener].
-func Of(remote net.Addr) *Conn {
+// ConnOf returns the connection whose remote address this is; nil if it was not accepted by a [Listener].
+func ConnOf(remote net.Addr) *Conn {
 	if a, ok := remote.(address); ok {
 		return a.conn
 	}

@@ -96,7 +96,7 @@ func TestStranger(t *testing.T) {
 		}
 		for _, admitted := range []bool{false, true} {
 			there, here := visit(h, l, "a:1")
-			if entrance.Of(here.RemoteAddr()) != here {
+			if entrance.ConnOf(here.RemoteAddr()) != here {
 				t.Error("a connection is not found by its address")
 			}
 			if admitted {

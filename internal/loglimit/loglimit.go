@@ -28,9 +28,9 @@ type kind struct{ message, neighbour string }
 
 // A count is what there was of a kind.
 type count struct {
-	room   time.Duration // Every for each line that may come at once
-	at     time.Time
-	missed int // left out since the last line
+	credit  time.Duration // Every for each line that may come at once
+	updated time.Time
+	omitted int // left out since the last line
 }
 
 type kinds struct {
@@ -38,23 +38,23 @@ type kinds struct {
 	all map[kind]*count
 }
 
-// take reports whether a line of a kind may come, and how many were left out before it.
-func (k *kinds) take(of kind, now time.Time) (missed int, ok bool) {
+// allow reports whether a line of a kind may come, and how many were left out before it.
+func (k *kinds) allow(of kind, now time.Time) (missed int, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	c := k.all[of]
 	if c == nil {
-		c = &count{room: Burst * Every, at: now}
+		c = &count{credit: Burst * Every, updated: now}
 		k.all[of] = c
 	}
-	c.room = min(Burst*Every, c.room+now.Sub(c.at))
-	c.at = now
-	if c.room < Every {
-		c.missed++
+	c.credit = min(Burst*Every, c.credit+now.Sub(c.updated))
+	c.updated = now
+	if c.credit < Every {
+		c.omitted++
 		return 0, false
 	}
-	c.room -= Every
-	missed, c.missed = c.missed, 0
+	c.credit -= Every
+	missed, c.omitted = c.omitted, 0
 	return missed, true
 }
 
@@ -72,7 +72,7 @@ func (h *handler) Handle(ctx context.Context, r slog.Record) error {
 		}
 		return a.Key != neighbour
 	})
-	missed, ok := h.kinds.take(of, r.Time)
+	missed, ok := h.kinds.allow(of, r.Time)
 	if !ok {
 		return nil
 	}

@@ -12,23 +12,23 @@ import (
 
 // A conn is one end of a connection. Its fields are guarded by the network's lock.
 type conn struct {
-	host *Host
-	at   addr
-	peer *conn
+	host  *Host
+	local addr
+	peer  *conn
 
-	in       []segment     // on its way to this end, in order
-	inFlight int           // bytes of in
-	last     time.Time     // what this end sends next arrives no earlier
-	err      error         // why nothing can be read or written any more; nil: it can
-	refused  bool          // the other end has ended, and has been asked for a reset
-	readers  chan struct{} // holds one wake-up of Read
-	arrival  *time.Timer   // wakes Read up when there may be something to read; stopped: nothing is on its way
+	incoming    []segment     // on its way to this end, in order
+	inFlight    int           // bytes of in
+	lastArrival time.Time     // what this end sends next arrives no earlier
+	err         error         // why nothing can be read or written any more; nil: it can
+	resetAsked  bool          // the other end has ended, and has been asked for a reset
+	wakeUp      chan struct{} // holds one wake-up of Read
+	arrival     *time.Timer   // wakes Read up when there may be something to read; stopped: nothing is on its way
 
 	readUntil, writeUntil time.Time
 }
 
 func newConn(host *Host, at addr) *conn {
-	c := &conn{host: host, at: at, readers: make(chan struct{}, 1), arrival: time.NewTimer(never)}
+	c := &conn{host: host, local: at, wakeUp: make(chan struct{}, 1), arrival: time.NewTimer(forever)}
 	c.arrival.Stop()
 	return c
 }
@@ -45,7 +45,7 @@ var errFull = errors.New("too much is on its way")
 
 func (c *conn) wake() {
 	select {
-	case c.readers <- struct{}{}:
+	case c.wakeUp <- struct{}{}:
 	default:
 	}
 }
@@ -54,7 +54,7 @@ func (c *conn) wake() {
 func (c *conn) fail(err error) {
 	if c.err == nil {
 		c.err = err
-		c.in, c.inFlight = nil, 0
+		c.incoming, c.inFlight = nil, 0
 		delete(c.host.network.conns, c)
 		c.wake()
 	}
@@ -67,14 +67,14 @@ func (c *conn) send(data []byte, end error) {
 		return
 	}
 	now := time.Now()
-	arrives := now.Add(c.host.network.weather.Delay(c.at.host(), p.at.host(), len(data), now))
-	if arrives.Before(c.last) {
-		arrives = c.last
+	arrives := now.Add(c.host.network.links.Delay(c.local.host(), p.local.host(), len(data), now))
+	if arrives.Before(c.lastArrival) {
+		arrives = c.lastArrival
 	}
-	c.last = arrives
-	p.in = append(p.in, segment{data, arrives, end})
+	c.lastArrival = arrives
+	p.incoming = append(p.incoming, segment{data, arrives, end})
 	p.inFlight += len(data)
-	if len(p.in) == 1 { // Read sleeps until then, and is not woken up before
+	if len(p.incoming) == 1 { // Read sleeps until then, and is not woken up before
 		p.awaken(arrives.Sub(now))
 	}
 }
@@ -90,22 +90,22 @@ func (c *conn) awaken(after time.Duration) {
 // Read implements [net.Conn]. One goroutine may call it at a time.
 func (c *conn) Read(p []byte) (int, error) {
 	for {
-		n, err := c.take(p)
+		n, err := c.readArrived(p)
 		if n > 0 || err != nil || len(p) == 0 {
 			return n, err
 		}
 		select {
-		case <-c.readers:
+		case <-c.wakeUp:
 		case <-c.arrival.C:
 		}
 	}
 }
 
-// never is longer than anything takes: who waits that long waits for a wake-up.
-const never = time.Duration(1<<63 - 1)
+// forever is longer than anything takes: who waits that long waits for a wake-up.
+const forever = time.Duration(1<<63 - 1)
 
-// take reads what has arrived. With nothing, Read is woken up when there may be something.
-func (c *conn) take(p []byte) (n int, err error) {
+// readArrived reads what has arrived. With nothing, Read is woken up when there may be something.
+func (c *conn) readArrived(p []byte) (n int, err error) {
 	all := c.host.network
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -115,11 +115,11 @@ func (c *conn) take(p []byte) (n int, err error) {
 		return 0, c.failure("read", c.err)
 	case !c.readUntil.IsZero() && !now.Before(c.readUntil):
 		return 0, c.failure("read", os.ErrDeadlineExceeded)
-	case len(c.in) == 0 || !all.reaches(c.peer.at.host(), c.at.host()):
-		c.awaken(never)
+	case len(c.incoming) == 0 || !all.isReachable(c.peer.local.host(), c.local.host()):
+		c.awaken(forever)
 		return 0, nil
 	}
-	first := &c.in[0]
+	first := &c.incoming[0]
 	if left := first.arrives.Sub(now); left > 0 {
 		c.awaken(left)
 		return 0, nil
@@ -133,7 +133,7 @@ func (c *conn) take(p []byte) (n int, err error) {
 	n = copy(p, first.data)
 	c.inFlight -= n
 	if first.data = first.data[n:]; len(first.data) == 0 {
-		c.in = c.in[1:]
+		c.incoming = c.incoming[1:]
 	}
 	return n, nil
 }
@@ -164,14 +164,14 @@ func (c *conn) Write(p []byte) (int, error) {
 // askForReset has the other end's machine answer a text by a reset, if it has power.
 func (c *conn) askForReset(bytes int) {
 	all := c.host.network
-	own, other := c.at.host(), c.peer.at.host()
-	if c.refused || all.off[other] {
+	own, other := c.local.host(), c.peer.local.host()
+	if c.resetAsked || all.unpowered[other] {
 		return
 	}
-	c.refused = true
-	there := time.Now().Add(all.weather.Delay(own, other, bytes, time.Now()))
-	back := there.Add(all.weather.Delay(other, own, 0, there))
-	c.in = append(c.in, segment{nil, back, syscall.ECONNRESET})
+	c.resetAsked = true
+	there := time.Now().Add(all.links.Delay(own, other, bytes, time.Now()))
+	back := there.Add(all.links.Delay(other, own, 0, there))
+	c.incoming = append(c.incoming, segment{nil, back, syscall.ECONNRESET})
 	c.wake()
 }
 
@@ -179,7 +179,7 @@ func (c *conn) failure(op string, err error) error {
 	if err == io.EOF {
 		return err
 	}
-	return &net.OpError{Op: op, Net: "memory", Source: c.at, Addr: c.peer.at, Err: err}
+	return &net.OpError{Op: op, Net: "memory", Source: c.local, Addr: c.peer.local, Err: err}
 }
 
 // Close implements [net.Conn]. The other end reads what was sent, and then [io.EOF].
@@ -197,10 +197,10 @@ func (c *conn) Close() error {
 }
 
 // LocalAddr implements [net.Conn].
-func (c *conn) LocalAddr() net.Addr { return c.at }
+func (c *conn) LocalAddr() net.Addr { return c.local }
 
 // RemoteAddr implements [net.Conn].
-func (c *conn) RemoteAddr() net.Addr { return c.peer.at }
+func (c *conn) RemoteAddr() net.Addr { return c.peer.local }
 
 // SetDeadline implements [net.Conn].
 func (c *conn) SetDeadline(t time.Time) error { return c.setDeadlines(&t, &t) }

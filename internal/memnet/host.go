@@ -17,7 +17,7 @@ type Host struct {
 func (n *Network) Host(name string) *Host {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	delete(n.off, name)
+	delete(n.unpowered, name)
 	n.change()
 	return &Host{network: n, name: name}
 }
@@ -36,7 +36,7 @@ func (h *Host) end(silent bool) {
 	defer n.mu.Unlock()
 	h.dead = true
 	if silent {
-		n.off[h.name] = true
+		n.unpowered[h.name] = true
 	}
 	for _, l := range n.listeners {
 		if l.host == h {
@@ -110,19 +110,19 @@ func (h *Host) Listen(port string) (net.Listener, error) {
 	case n.listeners[string(at)] != nil:
 		return nil, &net.OpError{Op: "listen", Net: "memory", Addr: at, Err: syscall.EADDRINUSE}
 	}
-	l := &listener{host: h, at: at, wakeUp: make(chan struct{}, 1), closed: make(chan struct{})}
+	l := &listener{host: h, address: at, wakeUp: make(chan struct{}, 1), closed: make(chan struct{})}
 	n.listeners[string(at)] = l
 	return l, nil
 }
 
 // A listener accepts the connections of one address.
 type listener struct {
-	host   *Host
-	at     addr
-	queue  []*conn       // connections that nobody has accepted yet; guarded by the network's lock, as is ended
-	ended  bool          //
-	wakeUp chan struct{} // holds one wake-up of Accept
-	closed chan struct{}
+	host    *Host
+	address addr
+	queue   []*conn       // connections that nobody has accepted yet; guarded by the network's lock, as is ended
+	ended   bool          //
+	wakeUp  chan struct{} // holds one wake-up of Accept
+	closed  chan struct{}
 }
 
 func (l *listener) wake() {
@@ -141,7 +141,7 @@ func (l *listener) Accept() (net.Conn, error) {
 		select {
 		case <-l.wakeUp:
 		case <-l.closed:
-			return nil, &net.OpError{Op: "accept", Net: "memory", Addr: l.at, Err: net.ErrClosed}
+			return nil, &net.OpError{Op: "accept", Net: "memory", Addr: l.address, Err: net.ErrClosed}
 		}
 	}
 }
@@ -163,7 +163,7 @@ func (l *listener) Close() error {
 	l.host.network.mu.Lock()
 	defer l.host.network.mu.Unlock()
 	if l.ended {
-		return &net.OpError{Op: "close", Net: "memory", Addr: l.at, Err: net.ErrClosed}
+		return &net.OpError{Op: "close", Net: "memory", Addr: l.address, Err: net.ErrClosed}
 	}
 	l.close()
 	return nil
@@ -176,7 +176,7 @@ func (l *listener) close() {
 	}
 	l.ended = true
 	close(l.closed)
-	delete(l.host.network.listeners, string(l.at))
+	delete(l.host.network.listeners, string(l.address))
 	for _, c := range l.queue {
 		c.send(nil, syscall.ECONNRESET)
 		c.fail(syscall.ECONNRESET)
@@ -185,4 +185,4 @@ func (l *listener) close() {
 }
 
 // Addr implements [net.Listener].
-func (l *listener) Addr() net.Addr { return l.at }
+func (l *listener) Addr() net.Addr { return l.address }

@@ -80,7 +80,7 @@ func TestRead(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				n := New(Still(delay))
+				n := New(FixedDelay(delay))
 				own, other, a, b := connected(n)
 				tt.do(n, own, other, a, b)
 				text, took, err := reads(other)
@@ -147,7 +147,7 @@ func TestDial(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				n := New(Still(delay))
+				n := New(FixedDelay(delay))
 				a, b := n.Host("a"), n.Host("b")
 				tt.do(n, a, b)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -165,7 +165,7 @@ func TestDial(t *testing.T) {
 // TestListen: a port has one listener at a time, and one that is closed resets who has not been accepted.
 func TestListen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := New(Still(delay))
+		n := New(FixedDelay(delay))
 		a, b := n.Host("a"), n.Host("b")
 		l := must.Get(b.Listen("7000"))
 		if _, err := b.Listen("7000"); !errors.Is(err, syscall.EADDRINUSE) {
@@ -186,7 +186,7 @@ func TestListen(t *testing.T) {
 // TestFull: who reads nothing does not take all memory.
 func TestFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		own, _, _, _ := connected(New(Still(delay)))
+		own, _, _, _ := connected(New(FixedDelay(delay)))
 		half := make([]byte, MaxInFlight/2+1)
 		must.Get(own.Write(half))
 		if _, err := own.Write(half); !errors.Is(err, errFull) {

@@ -12,40 +12,40 @@ import (
 // MaxInFlight is how many bytes may be on their way in one direction of a connection.
 const MaxInFlight = 64 << 20
 
-// A Weather says how links are. Its answers must be functions of its arguments alone.
-type Weather interface {
+// A LinkModel says how long links take. Its answers must be functions of its arguments alone.
+type LinkModel interface {
 	// Delay returns how long a text of so many bytes is on its way that one host sends to another at a moment.
 	Delay(from, to string, bytes int, at time.Time) time.Duration
 }
 
-// A Still is a weather in which each text takes that long.
-type Still time.Duration
+// A FixedDelay is links on which each text takes that long.
+type FixedDelay time.Duration
 
-// Delay implements [Weather].
-func (s Still) Delay(string, string, int, time.Time) time.Duration { return time.Duration(s) }
+// Delay implements [LinkModel].
+func (s FixedDelay) Delay(string, string, int, time.Time) time.Duration { return time.Duration(s) }
 
 // A Network is hosts and the links between them. Its methods may be called by any goroutine.
 type Network struct {
-	weather Weather
+	links LinkModel
 
 	mu        sync.Mutex
 	changed   chan struct{} // closed when a link may have become whole, or a host thawed
 	cut       func(from, to string) bool
-	off       map[string]bool      // hosts without power
+	unpowered map[string]bool      // hosts without power
 	frozen    map[string]bool      // hosts that stand still
 	listeners map[string]*listener // by address
 	conns     map[*conn]struct{}   // both ends of those that are open
 }
 
 // New returns a network without hosts, all of whose links are whole.
-func New(w Weather) *Network {
+func New(w LinkModel) *Network {
 	return &Network{
-		weather: w, changed: make(chan struct{}), cut: whole, off: map[string]bool{}, frozen: map[string]bool{},
+		links: w, changed: make(chan struct{}), cut: uncut, unpowered: map[string]bool{}, frozen: map[string]bool{},
 		listeners: map[string]*listener{}, conns: map[*conn]struct{}{},
 	}
 }
 
-func whole(string, string) bool { return false }
+func uncut(string, string) bool { return false }
 
 // Cut cuts the directions of links of which cut says so, instead of those before; nil makes all whole. What is on a link that is
 // cut, or is sent over it, arrives when it is whole again, as from a sender that repeats itself; nobody connects over it
@@ -54,7 +54,7 @@ func (n *Network) Cut(cut func(from, to string) bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.cut = cut; cut == nil {
-		n.cut = whole
+		n.cut = uncut
 	}
 	n.change()
 }
@@ -72,7 +72,7 @@ func (n *Network) Reset(a, b string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for c := range n.conns {
-		if at, to := c.at.host(), c.peer.at.host(); at == a && to == b || at == b && to == a {
+		if at, to := c.local.host(), c.peer.local.host(); at == a && to == b || at == b && to == a {
 			c.fail(syscall.ECONNRESET)
 		}
 	}
@@ -94,15 +94,15 @@ func (n *Network) change() {
 	}
 }
 
-// reaches reports whether what one host has sent arrives at another one now. The lock is held.
-func (n *Network) reaches(from, to string) bool {
-	return !n.cut(from, to) && !n.off[to] && !n.frozen[from] && !n.frozen[to]
+// isReachable reports whether what one host has sent arrives at another one now. The lock is held.
+func (n *Network) isReachable(from, to string) bool {
+	return !n.cut(from, to) && !n.unpowered[to] && !n.frozen[from] && !n.frozen[to]
 }
 
 // await waits until what one host sends now has arrived at another one. Over a link that was not whole it is sent again when
 // that has changed.
 func (n *Network) await(ctx context.Context, from, to string) error {
-	t := time.NewTimer(n.weather.Delay(from, to, 0, time.Now()))
+	t := time.NewTimer(n.links.Delay(from, to, 0, time.Now()))
 	defer t.Stop()
 	for {
 		select {
@@ -111,7 +111,7 @@ func (n *Network) await(ctx context.Context, from, to string) error {
 			return ctx.Err()
 		}
 		n.mu.Lock()
-		ok, changed := n.reaches(from, to), n.changed
+		ok, changed := n.isReachable(from, to), n.changed
 		n.mu.Unlock()
 		if ok {
 			return nil
@@ -121,7 +121,7 @@ func (n *Network) await(ctx context.Context, from, to string) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		t.Reset(n.weather.Delay(from, to, 0, time.Now()))
+		t.Reset(n.links.Delay(from, to, 0, time.Now()))
 	}
 }
 

@@ -25,10 +25,10 @@ type strip struct {
 	width, height float32
 }
 
-var ziggurat = pile()
+var ziggurat = newZiggurat()
 
-// pile returns the strips, the lowest first; the others from the top downwards.
-func pile() (z [strips]strip) {
+// newZiggurat returns the strips, the lowest first; the others from the top downwards.
+func newZiggurat() (z [strips]strip) {
 	const unit = 1 << 31
 	bell := func(x float64) float64 { return elementary.Exp(-.5 * x * x) }
 	end := tail
@@ -58,9 +58,9 @@ func Number(r *rand.Rand) float64 {
 		case size < s.inside:
 			return x
 		case i == 0 && j > 0:
-			return beyond(r)
+			return tailNumber(r)
 		case i == 0:
-			return -beyond(r)
+			return -tailNumber(r)
 		default:
 			above := float32(r.Float64()) * (ziggurat[i-1].height - s.height)
 			if s.height+float32(above) < float32(elementary.Exp(-.5*x*x)) {
@@ -70,8 +70,8 @@ func Number(r *rand.Rand) float64 {
 	}
 }
 
-// beyond draws a number of the tail.
-func beyond(r *rand.Rand) float64 {
+// tailNumber draws a number of the tail.
+func tailNumber(r *rand.Rand) float64 {
 	for {
 		x := -elementary.Log(r.Float64()) * (1.0 / tail)
 		y := -elementary.Log(r.Float64())

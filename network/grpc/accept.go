@@ -37,11 +37,11 @@ func (m *Mixer) newServer() *rpc.Server {
 	return s
 }
 
-// refusalLogged is how long a refusal is not logged again: an agent that is refused tries again each second.
-const refusalLogged = time.Minute
+// refusalPeriod is how long a refusal is not logged again: an agent that is refused tries again each second.
+const refusalPeriod = time.Minute
 
-// mostRefusals bounds how many of them are kept in mind: strangers find many reasons.
-const mostRefusals = 256
+// maxRefusals bounds how many of them are kept in mind: strangers find many reasons.
+const maxRefusals = 256
 
 // refuse counts a connection that was refused and logs why, unless it has just logged the same of that host.
 func (m *Mixer) refuse(from net.Addr, reason error) {
@@ -50,9 +50,9 @@ func (m *Mixer) refuse(from net.Addr, reason error) {
 	key, now := host+" "+text, time.Now()
 	m.mu.Lock()
 	m.refused++
-	maps.DeleteFunc(m.refusals, func(_ string, logged time.Time) bool { return now.Sub(logged) >= refusalLogged })
+	maps.DeleteFunc(m.refusals, func(_ string, logged time.Time) bool { return now.Sub(logged) >= refusalPeriod })
 	_, again := m.refusals[key]
-	if !again && len(m.refusals) < mostRefusals {
+	if !again && len(m.refusals) < maxRefusals {
 		m.refusals[key] = now
 	}
 	m.mu.Unlock()
@@ -76,11 +76,11 @@ func (m *Mixer) accept(s rpc.ServerStream) error {
 		m.refuse(p.Addr, err)
 		return status.Error(codes.PermissionDenied, err.Error())
 	}
-	if conn := entrance.Of(p.Addr); conn != nil {
+	if conn := entrance.ConnOf(p.Addr); conn != nil {
 		conn.Admit()
 		defer conn.Dismiss()
 	}
-	n := newSession(e, s, m.until(p.AuthInfo))
+	n := newSession(e, s, m.connectionExpiry(p.AuthInfo))
 	if err := n.open(h); err != nil {
 		return refusalOf(err)
 	}
@@ -90,7 +90,7 @@ func (m *Mixer) accept(s rpc.ServerStream) error {
 	if err := s.SendMsg(greeting); err != nil {
 		return err
 	}
-	if _, err := n.run(); !ended(err) {
+	if _, err := n.run(); !endedInOrder(err) {
 		return refusalOf(err)
 	}
 	return nil
@@ -121,11 +121,11 @@ func (m *Mixer) admit(h hello, auth credentials.AuthInfo) (*edge, error) {
 	if err := m.checkIdentity(h, auth); err != nil {
 		return nil, err
 	}
-	e, err := m.neighbour(h)
+	e, err := m.edgeFor(h)
 	if err != nil {
 		return nil, err
 	}
-	if err := m.check(h, auth); err != nil {
+	if err := m.checkHello(h, auth); err != nil {
 		return nil, err
 	}
 	if m.config.dials(h.from) {
@@ -135,8 +135,8 @@ func (m *Mixer) admit(h hello, auth credentials.AuthInfo) (*edge, error) {
 	return e, e.barred()
 }
 
-// check returns an error unless h comes from the agent that it names, is for this one and of this run.
-func (m *Mixer) check(h hello, auth credentials.AuthInfo) error {
+// checkHello returns an error unless h comes from the agent that it names, is for this one and of this run.
+func (m *Mixer) checkHello(h hello, auth credentials.AuthInfo) error {
 	if err := m.checkIdentity(h, auth); err != nil {
 		return err
 	}

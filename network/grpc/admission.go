@@ -29,7 +29,7 @@ func (c *Config) address(agent int) string {
 // neighbours returns this agent's in the graph of Matrix, or those that its admission has.
 func (c *Config) neighbours() []int {
 	if c.Agent >= c.Matrix.N() {
-		return c.beside
+		return c.admissionNeighbours
 	}
 	return c.Matrix.Neighbours(c.Agent)
 }
@@ -83,8 +83,8 @@ func (m *Mixer) firstEdges() {
 	}
 }
 
-// neighbour returns the edge to the agent that says hello: a neighbour, or one that is admitted beside this agent.
-func (m *Mixer) neighbour(h hello) (*edge, error) {
+// edgeFor returns the edge to the agent that says hello: a neighbour, or one that is admitted beside this agent.
+func (m *Mixer) edgeFor(h hello) (*edge, error) {
 	m.mu.Lock()
 	e := m.edge(h.from)
 	m.mu.Unlock()
@@ -128,8 +128,8 @@ func (m *Mixer) admittedEdges(further membership.Edges) {
 	}
 }
 
-// admitted lets the seat know of an agent that asks to come in for the first time, after a check of what it shows.
-func (c *chamber) admitted(agent int, text string) error {
+// admit lets the seat know of an agent that asks to come in for the first time, after a check of what it shows.
+func (c *chamber) admit(agent int, text string) error {
 	a, err := c.m.config.admission(c.m.identity(), agent, text)
 	if err != nil {
 		return errors.New("its admission is refused: " + err.Error())

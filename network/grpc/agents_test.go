@@ -92,7 +92,7 @@ func openAgents(tb testing.TB, w *network.Matrix, change func(c *Config)) []*Mix
 
 // together has each agent do something at the same time, and returns their errors.
 func together(ms []*Mixer, do func(i int, m *Mixer) error) []error {
-	return networktest.AtOnce(len(ms), func(i int) error { return do(i, ms[i]) })
+	return networktest.RunAll(len(ms), func(i int) error { return do(i, ms[i]) })
 }
 
 // succeed is together for what must not fail. It ends the test if it does.

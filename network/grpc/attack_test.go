@@ -54,7 +54,7 @@ const (
 
 // newSiege opens agents 1 and 2, which give up soon if the run is to end.
 func newSiege(t *testing.T, ends bool) *siege {
-	wires := memnet.New(memnet.Still(time.Millisecond))
+	wires := memnet.New(memnet.FixedDelay(time.Millisecond))
 	s := &siege{t: t, office: office{newAuthority()}, errs: make(chan error, 2), target: self, outside: wires.Host("outside")}
 	ids := make([]*pki.Identity, 3)
 	for i := range ids {
@@ -235,7 +235,7 @@ var attacks = []attack{
 	{"no frame", says([]byte("GET / HTTP/1.1\r\n\r\n")), ""},
 	{"two versions later", says(ofVersion(version+2, alive(0))), ""},
 	{"a second hello", says(goodHello(0).encode()), ""},
-	{"heartbeats of absurd numbers", says(reporting(report{exchanging, maxNumber, math.MaxUint32, withholds}), alive(maxNumber), encode(header{kindAlive, 7, 7}, []byte{255, 255})), ""},
+	{"heartbeats of absurd numbers", says(reporting(report{exchanging, maxNumber, math.MaxUint32, causeWithholding}), alive(maxNumber), encode(header{kindAlive, 7, 7}, []byte{255, 255})), ""},
 	{"a storm of heartbeats", floods(alive(0)), ""},
 	{"a storm of resends", floods(encode(header{kindResend, 0, 0}, nil)), ""},
 	{"a resend of what will be", says(encode(header{kindResend, maxNumber, maxNumber}, nil)), ""},
@@ -252,8 +252,8 @@ var attacks = []attack{
 	{"nothing after the hello", says(), "silent"},
 	{"hellos alone", connects(), "agent 0 holds up the run"},
 	{"heartbeats alone", connects(alive(0)), "agent 0 holds up the run"},
-	{"says that it waits for agent 2", connects(reporting(report{exchanging, 0, 2, silent})), "agent 0 holds up the run"},
-	{"says that it waits for agent 1", connects(reporting(report{exchanging, 0, 1, silent})), "agent 0 holds up the run"},
+	{"says that it waits for agent 2", connects(reporting(report{exchanging, 0, 2, causeSilence})), "agent 0 holds up the run"},
+	{"says that it waits for agent 1", connects(reporting(report{exchanging, 0, 1, causeSilence})), "agent 0 holds up the run"},
 
 	// Hellos.
 	{"another run", hellos(func(h *hello) { h.run = "walk" }), ""},

@@ -8,39 +8,39 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-// A batched makes connections on which each Write above TLS is one below it. TLS alone makes a system call of each
+// A batchingTLS makes connections on which each Write above TLS is one below it. TLS alone makes a system call of each
 // record of 16 KiB, which on one machine wakes the receiver as often, and costs more than the copy here.
-type batched struct {
+type batchingTLS struct {
 	credentials.TransportCredentials
-	refused func(from net.Addr, reason error) // is called by a server for a connection that it refuses
+	onRefusal func(from net.Addr, reason error) // is called by a server for a connection that it refuses
 }
 
 // ClientHandshake implements credentials.TransportCredentials.
-func (b batched) ClientHandshake(ctx context.Context, authority string, c net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	below := &records{Conn: c}
+func (b batchingTLS) ClientHandshake(ctx context.Context, authority string, c net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	below := &recordConn{Conn: c}
 	conn, info, err := b.TransportCredentials.ClientHandshake(ctx, authority, below)
 	return &batchConn{Conn: conn, below: below}, info, err
 }
 
 // ServerHandshake implements credentials.TransportCredentials.
-func (b batched) ServerHandshake(c net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	below := &records{Conn: c}
+func (b batchingTLS) ServerHandshake(c net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	below := &recordConn{Conn: c}
 	conn, info, err := b.TransportCredentials.ServerHandshake(below)
 	if err != nil {
-		b.refused(c.RemoteAddr(), err)
+		b.onRefusal(c.RemoteAddr(), err)
 	}
 	return &batchConn{Conn: conn, below: below}, info, err
 }
 
 // Clone implements credentials.TransportCredentials.
-func (b batched) Clone() credentials.TransportCredentials {
-	return batched{b.TransportCredentials.Clone(), b.refused}
+func (b batchingTLS) Clone() credentials.TransportCredentials {
+	return batchingTLS{b.TransportCredentials.Clone(), b.onRefusal}
 }
 
 // A batchConn is a connection above TLS.
 type batchConn struct {
 	net.Conn
-	below *records
+	below *recordConn
 	mu    sync.Mutex // held by one Write
 }
 
@@ -59,8 +59,8 @@ func (c *batchConn) Write(p []byte) (int, error) {
 // Close implements net.Conn. It ends a Write that is stuck, and so takes no leave above TLS: gRPC has done that.
 func (c *batchConn) Close() error { return c.below.Close() }
 
-// A records is a connection below TLS.
-type records struct {
+// A recordConn is a connection below TLS.
+type recordConn struct {
 	net.Conn
 
 	mu      sync.Mutex
@@ -70,7 +70,7 @@ type records struct {
 }
 
 // Write implements net.Conn. It keeps p for flush after hold.
-func (r *records) Write(p []byte) (int, error) {
+func (r *recordConn) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.holding {
@@ -80,13 +80,13 @@ func (r *records) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (r *records) hold() {
+func (r *recordConn) hold() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.holding = true
 }
 
-func (r *records) flush() error {
+func (r *recordConn) flush() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.held) > 0 && r.err == nil {

@@ -39,10 +39,10 @@ func batchPair(t *testing.T) (client, server net.Conn, below *watchedConn) {
 	done := make(chan error)
 	go func() {
 		var err error
-		server, _, err = batched{credentials.NewTLS(ids[1].Server()), nil}.ServerHandshake(s)
+		server, _, err = batchingTLS{credentials.NewTLS(ids[1].Server()), nil}.ServerHandshake(s)
 		done <- err
 	}()
-	client, info, err := batched{credentials.NewTLS(ids[0].Client(1)), nil}.ClientHandshake(t.Context(), pki.Name(1), below)
+	client, info, err := batchingTLS{credentials.NewTLS(ids[0].Client(1)), nil}.ClientHandshake(t.Context(), pki.Name(1), below)
 	must.OK(errors.Join(err, <-done))
 	if _, ok := info.(credentials.TLSInfo); !ok {
 		t.Fatalf("%T; it must be credentials.TLSInfo, which names the neighbour", info)

@@ -25,7 +25,7 @@ func benchmarkMix(b *testing.B, ids []*pki.Identity, length int) {
 	ms, closeAll := open(configs(w, ids))
 	defer closeAll()
 	run := func(rounds int) {
-		succeed(ms, func(_ int, m *Mixer) error { return networktest.MixTimes(b.Context(), m, rounds, length) })
+		succeed(ms, func(_ int, m *Mixer) error { return networktest.MixZeros(b.Context(), m, rounds, length) })
 	}
 	run(2) // connects
 	b.ReportAllocs()

@@ -165,7 +165,7 @@ func (c *chamber) open(l letter) error {
 		return nil
 	}
 	if m.Asks && m.From >= c.seat.Founders {
-		if err := c.admitted(m.From, m.Admission); err != nil {
+		if err := c.admit(m.From, m.Admission); err != nil {
 			c.m.config.Log.Warn("an agent cannot come in", "agent", m.From, "reason", err)
 			return nil
 		}
@@ -182,8 +182,8 @@ func (c *chamber) open(l letter) error {
 func (c *chamber) seal() error {
 	m := c.m
 	m.mu.Lock()
-	is := m.changed() == nil && (m.sealed || m.allFinished() && !c.seat.Voted())
-	c.seat.Lose(m.lost && m.changed() == nil)
+	is := m.epochChange() == nil && (m.sealed || m.allFinished() && !c.seat.Voted())
+	c.seat.Lose(m.stateLost && m.epochChange() == nil)
 	m.mu.Unlock()
 	if err := c.seat.Seal(is); err != nil {
 		return err
@@ -251,8 +251,8 @@ func (c *chamber) deliver(l letter) {
 
 // queue has a frame of the council sent on the stream, if there is one and it has not too many.
 func (e *edge) queue(frame []byte) {
-	if e.session != nil && len(e.session.queued) < maxQueued {
-		e.session.queued = append(e.session.queued, frame)
+	if e.session != nil && len(e.session.councilFrames) < maxQueued {
+		e.session.councilFrames = append(e.session.councilFrames, frame)
 		e.wake()
 	}
 }
@@ -263,16 +263,16 @@ func (e *edge) queue(frame []byte) {
 func (m *Mixer) unheard() (down []int, ready bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.part.matrix != nil && m.allFinished() {
+	if m.view.matrix != nil && m.allFinished() {
 		return nil, false // they leave
 	}
 	most, obstacle := m.config.Membership.AbsentAfter, -1
-	if h := m.obstacle(); h != nil && (h.cause == withholds || h.cause == goesBack) && m.heartbeatsFor(m.stalled) >= most {
+	if h := m.obstacle(); h != nil && (h.cause == causeWithholding || h.cause == causeSetbacks) && m.heartbeatsFor(m.stalledBeats) >= most {
 		obstacle = h.Agent
 	}
 	company, all := false, true
 	for _, e := range m.edges {
-		if e.silence() >= most || e.id == obstacle || e.failed != nil {
+		if e.silence() >= most || e.id == obstacle || e.failure != nil {
 			down = append(down, e.id)
 		}
 		company, all = company || e.session != nil, all && e.session != nil
@@ -290,9 +290,9 @@ func (m *Mixer) hasEnded() bool {
 	return m.err != nil
 }
 
-// alone returns an error if no neighbour has been heard for PeerTimeout, and so long that the others may have left this agent out: where there is a
+// checkIsolation returns an error if no neighbour has been heard for PeerTimeout, and so long that the others may have left this agent out: where there is a
 // council nothing else ends the wait of one that comes back after the others have finished.
-func (m *Mixer) alone() error {
+func (m *Mixer) checkIsolation() error {
 	if m.chamber == nil || len(m.edges) == 0 || m.allFinished() {
 		return nil
 	}

@@ -86,9 +86,9 @@ type Config struct {
 	PeerTimeout time.Duration
 	// ComputeTimeout bounds how long an exchange waits for agents that say that they compute. 0 means 24 hours.
 	ComputeTimeout time.Duration
-	// Hung is called in a goroutine of its own when the disk does not answer, as the one that writes may never return. nil does
+	// OnDiskHang is called in a goroutine of its own when the disk does not answer, as the one that writes may never return. nil does
 	// nothing.
-	Hung func(error)
+	OnDiskHang func(error)
 
 	// AllFinished is called by Drain when it knows that all agents have finished, before a neighbour can leave because
 	// this agent knows: what it keeps of that, an agent that is lost later finds, and need not wait for others that have
@@ -112,7 +112,7 @@ type Config struct {
 	// nil means nothing.
 	Wrap func(neighbour int, s Sender) Sender
 
-	beside []int // the neighbours that Admission has, if it is good
+	admissionNeighbours []int // the neighbours that Admission has, if it is good
 }
 
 // A Sender takes frames on their way to a neighbour. It is used by one goroutine at a time. A frame does
@@ -145,7 +145,7 @@ func (c Config) withDefaults() Config {
 	c.Log = loglimit.New(c.Log)
 	if c.Admission != "" {
 		if a, err := c.admission(c.Identity, c.Agent, c.Admission); err == nil {
-			c.beside = a.Neighbours
+			c.admissionNeighbours = a.Neighbours
 		}
 	}
 	if c.Dial == nil {
@@ -226,10 +226,10 @@ func (c Config) validateAddresses() error {
 		return dsbo.Errorf(dsbo.ErrConfig, "Listener must be nil, as agent %d has no address where others could connect", c.Agent)
 	}
 	for i, a := range c.Addresses {
-		if slices.Contains(c.beside, i) && a == "" {
+		if slices.Contains(c.admissionNeighbours, i) && a == "" {
 			return dsbo.Errorf(dsbo.ErrConfig, "agent %d connects to its neighbours, which must have addresses; agent %d has none", c.Agent, i)
 		}
-		if c.relayed(i) && (c.Relay == "" || c.Identity == nil) {
+		if c.isRelayed(i) && (c.Relay == "" || c.Identity == nil) {
 			return dsbo.Errorf(dsbo.ErrConfig, "agents %d and %d are neighbours, and neither has an address: there must be a relay, and certificates for it",
 				min(i, c.Agent), max(i, c.Agent))
 		}
@@ -240,11 +240,11 @@ func (c Config) validateAddresses() error {
 		if err != nil {
 			return dsbo.Errorf(dsbo.ErrConfig, "the address of agent %d must be host:port: %w", i, err)
 		}
-		if !c.private() && !loopback(host) {
+		if !c.allowsRemote() && !loopback(host) {
 			return unprotected("address of agent %d: %s is on another machine and agent %d has no certificate", i, a, c.Agent)
 		}
 	}
-	if c.Listener != nil && !c.private() {
+	if c.Listener != nil && !c.allowsRemote() {
 		a := c.Listener.Addr()
 		if tcp, ok := a.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
 			return unprotected("agent %d listens on %s, which other machines reach, and has no certificate", c.Agent, a)
@@ -261,8 +261,8 @@ func (c Config) form() string {
 	return c.Wire.String() + ", sums with masks"
 }
 
-// private reports whether connections without protection are out of the question, or allowed.
-func (c Config) private() bool { return c.Identity != nil || c.Insecure }
+// allowsRemote reports whether connections without protection are out of the question, or allowed.
+func (c Config) allowsRemote() bool { return c.Identity != nil || c.Insecure }
 
 // dials reports whether this agent connects to agent i, rather than i to it or neither.
 func (c Config) dials(i int) bool {
@@ -275,14 +275,14 @@ func (c Config) dials(i int) bool {
 	return i > c.Agent
 }
 
-// relayed reports whether agent i is a neighbour that this agent is connected to over the relay.
-func (c Config) relayed(i int) bool {
+// isRelayed reports whether agent i is a neighbour that this agent is connected to over the relay.
+func (c Config) isRelayed(i int) bool {
 	return c.Agent < c.Matrix.N() && c.address(c.Agent) == "" && c.address(i) == "" && slices.Contains(c.neighbours(), i)
 }
 
-// called reports whether a neighbour connects to this agent over the relay.
-func (c Config) called() bool {
-	return slices.ContainsFunc(c.neighbours(), func(i int) bool { return i < c.Agent && c.relayed(i) })
+// waitsAtRelay reports whether a neighbour connects to this agent over the relay.
+func (c Config) waitsAtRelay() bool {
+	return slices.ContainsFunc(c.neighbours(), func(i int) bool { return i < c.Agent && c.isRelayed(i) })
 }
 
 func loopback(host string) bool {

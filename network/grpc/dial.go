@@ -34,7 +34,7 @@ func (m *Mixer) dial(e *edge) {
 	draw := rand.New(rand.NewPCG(m.config.Instance, uint64(e.id)))
 	for {
 		var a attempt
-		before := e.exchanged()
+		before := e.progress()
 		opened, err := m.connect(e, &a)
 		if status.Code(err) == fencedCode {
 			m.fence(e.id)
@@ -44,7 +44,7 @@ func (m *Mixer) dial(e *edge) {
 		}
 		if opened {
 			logged = ""
-			if e.exchanged() != before {
+			if e.progress() != before {
 				wait = firstRetry
 			}
 		} else {
@@ -87,7 +87,7 @@ func dialTCP(ctx context.Context, address string) (net.Conn, error) {
 
 // dialer returns how a connection to a neighbour is opened: to its address, or over the relay.
 func (m *Mixer) dialer(e *edge, a *attempt) func(ctx context.Context, address string) (net.Conn, error) {
-	if !m.config.relayed(e.id) {
+	if !m.config.isRelayed(e.id) {
 		return func(ctx context.Context, address string) (net.Conn, error) {
 			conn, err := m.config.Dial(ctx, address)
 			a.unreachable.Store(err != nil)
@@ -126,7 +126,7 @@ func (m *Mixer) connect(e *edge, a *attempt) (opened bool, err error) {
 	if !undo() || !limit.Stop() { // or the mixer is closed, and nobody asks why
 		return false, fmt.Errorf("no connection in %v", handshakeTimeout)
 	}
-	n := newSession(e, s, m.until(auth))
+	n := newSession(e, s, m.connectionExpiry(auth))
 	if err := n.open(h); err != nil {
 		return false, err
 	}
@@ -161,7 +161,7 @@ func (m *Mixer) greet(e *edge, s rpc.ClientStream) (h hello, auth credentials.Au
 	if p, ok := peer.FromContext(s.Context()); ok {
 		auth = p.AuthInfo
 	}
-	return h, auth, m.check(h, auth)
+	return h, auth, m.checkHello(h, auth)
 }
 
 func (m *Mixer) newConn(e *edge, dial func(context.Context, string) (net.Conn, error)) (*rpc.ClientConn, error) {
@@ -186,5 +186,5 @@ func (m *Mixer) protection(settings func() *tls.Config) (creds credentials.Trans
 	if m.identity() == nil {
 		return insecure.NewCredentials(), bufferSize
 	}
-	return batched{credentials.NewTLS(settings()), m.refuse}, 0
+	return batchingTLS{credentials.NewTLS(settings()), m.refuse}, 0
 }

@@ -23,17 +23,17 @@ type edge struct {
 
 	// Receiving. The vectors of exchanges k and k+1, where this agent is at exchange k, have their slots at k%2 and
 	// (k+1)%2.
-	received int       // vectors that have come: the next one has to be that of this exchange
-	slot     [2][]byte // payloads
-	purpose  [2]int    // of the exchanges in the slots
-	digests  digests
-	stale    bool // this agent went back, and vectors from before may still come on this stream
+	received     int       // vectors that have come: the next one has to be that of this exchange
+	slot         [2][]byte // payloads
+	purpose      [2]int    // of the exchanges in the slots
+	digests      digests
+	expectsStale bool // this agent went back, and vectors from before may still come on this stream
 
 	// Sending.
-	next   int  // the exchange whose vector is put on the stream next
-	sent   int  // vectors that have been on some stream
-	credit int  // the neighbour has room for the vectors of exchanges up to this one
-	due    kind // a resend or an alive that is to be sent first; 0 for none
+	next    int  // the exchange whose vector is put on the stream next
+	sent    int  // vectors that have been on some stream
+	credit  int  // the neighbour has room for the vectors of exchanges up to this one
+	pending kind // a resend or an alive that is to be sent first; 0 for none
 
 	radius   int    // the neighbour's; see Mixer.radius
 	report   report // what it said of itself last on this stream, if reported
@@ -41,26 +41,26 @@ type edge struct {
 
 	session       *session // nil while there is no stream
 	instance      uint64   // of the neighbour's process that opened it, or the last one
-	silent        int      // heartbeats since the neighbour's last sign of life
+	silentBeats   int      // heartbeats since the neighbour's last sign of life
 	silenceLogged bool
 	lastErr       error // what ended the last connection or attempt
-	failed        error // that of the neighbour's present process, where members change; nil: it has not failed
+	failure       error // that of the neighbour's present process, where members change; nil: it has not failed
 	stats         Neighbour
 
-	others, repeated int // frames since the last heartbeat: those that are no vectors, and vectors that came before
-	bar              int // heartbeats for which it was refused after the last offence; 0: a vector has come since
-	barredUntil      time.Time
+	controlFrames, repeats int // frames since the last heartbeat: those that are no vectors, and vectors that came before
+	barBeats               int // heartbeats for which it was refused after the last offence; 0: a vector has come since
+	barredUntil            time.Time
 }
 
 // attach makes s the stream to the neighbour, whose hello this is.
 func (e *edge) attach(s *session, h hello) {
 	if h.instance != e.instance {
-		e.failed = nil
+		e.failure = nil
 	}
 	e.replace(h.instance)
 	e.session = s
-	s.meet(h)
-	e.stale, e.reported = e.due == kindResend, false // it went back after its hello
+	s.handleHello(h)
+	e.expectsStale, e.reported = e.pending == kindResend, false // it went back after its hello
 	e.credit, e.radius = h.sent, 0
 	e.sendFrom(h.next)
 	if e.m.finished {
@@ -90,20 +90,20 @@ func (e *edge) signOfLife() {
 	if e.silenceLogged {
 		e.m.config.Log.Info("a neighbour is back", "neighbour", e.id, "silent", e.silence())
 	}
-	e.silent, e.silenceLogged = 0, false
+	e.silentBeats, e.silenceLogged = 0, false
 }
 
 func (e *edge) silence() time.Duration {
-	return time.Duration(e.silent) * e.m.config.Heartbeat
+	return time.Duration(e.silentBeats) * e.m.config.Heartbeat
 }
 
-// awaited reports whether an exchange waits for this neighbour.
-func (e *edge) awaited() bool { return e.m.missing > 0 && e.received <= e.m.round }
+// isAwaited reports whether an exchange waits for this neighbour.
+func (e *edge) isAwaited() bool { return e.m.missing > 0 && e.received <= e.m.round }
 
 // hello returns what opens a stream to the neighbour.
 func (e *edge) hello() []byte {
 	c := &e.m.config
-	return hello{from: c.Agent, to: e.id, epoch: e.m.part.epoch.Number, sent: e.m.window.end(), next: e.received,
+	return hello{from: c.Agent, to: e.id, epoch: e.m.view.epoch.Number, sent: e.m.window.end(), next: e.received,
 		instance: c.Instance, offers: ownCapabilities, needs: c.needs(), run: c.Run, config: c.Hash, form: c.form(), program: c.Program, admission: c.Admission,
 		key: string(e.m.keys.public[c.Agent])}.encode()
 }
@@ -116,7 +116,7 @@ func (e *edge) sendFrom(exchange int) {
 
 // checkKept asks for a rollback if the next vector for the neighbour is no longer kept.
 func (e *edge) checkKept() {
-	if e.exchanges() && e.next < e.m.window.start {
+	if e.carriesVectors() && e.next < e.m.window.start {
 		e.m.rollBack(e.id, e.next)
 	}
 }
@@ -124,13 +124,13 @@ func (e *edge) checkKept() {
 // hasVector reports whether a vector can be sent.
 func (e *edge) hasVector() bool {
 	w := &e.m.window
-	return e.exchanges() && w.start <= e.next && e.next < w.end() && e.next <= e.credit
+	return e.carriesVectors() && w.start <= e.next && e.next < w.end() && e.next <= e.credit
 }
 
 // announce has the neighbour told how far this agent is in the end of the run.
 func (e *edge) announce() {
-	if e.due == 0 {
-		e.due = kindAlive
+	if e.pending == 0 {
+		e.pending = kindAlive
 	}
 	e.wake()
 }
@@ -139,29 +139,29 @@ func (e *edge) announce() {
 // will be nothing more on this stream.
 func (e *edge) nextFrame(s *session) (frame []byte, last bool) {
 	m := e.m
-	for s.keysSent < len(m.keys.spread) && m.keys.spread[s.keysSent].frame == nil {
+	for s.keysSent < len(m.keys.published) && m.keys.published[s.keysSent].frame == nil {
 		s.keysSent++
 	}
 	switch {
 	case e.session != s:
 		return nil, true
-	case s.epochDue:
+	case s.announceDue:
 		return s.epochFrame(), false
-	case m.ended != nil && !s.failSent && e.exchanges():
+	case m.ended != nil && !s.failSent && e.carriesVectors():
 		s.failSent = true
 		return encode(header{kindFail, m.ended.Number, m.ended.Kind}, []byte(m.ended.Reason)), false
-	case e.due == kindResend && e.exchanges():
-		e.due = 0
+	case e.pending == kindResend && e.carriesVectors():
+		e.pending = 0
 		return encode(header{kindResend, m.window.end(), e.received}, nil), false
-	case e.due == kindAlive:
-		e.due = 0
+	case e.pending == kindAlive:
+		e.pending = 0
 		r := m.ownReport()
 		return encode(header{kindAlive, r.round, m.announcedRadius()}, r.encode()), false
-	case s.keysSent < len(m.keys.spread):
+	case s.keysSent < len(m.keys.published):
 		s.keysSent++
-		return m.keys.spread[s.keysSent-1].frame, false
-	case len(s.queued) > 0:
-		frame, s.queued = s.queued[0], s.queued[1:]
+		return m.keys.published[s.keysSent-1].frame, false
+	case len(s.councilFrames) > 0:
+		frame, s.councilFrames = s.councilFrames[0], s.councilFrames[1:]
 		return frame, false
 	case e.hasVector():
 		frame = m.window.get(e.next).frameFor(e.position)
@@ -184,14 +184,14 @@ func (e *edge) handle(f *frame) error {
 	e.stats.BytesReceived += int64(f.size)
 	e.signOfLife()
 	if f.kind == kindEpoch || f.kind == kindResend {
-		e.session.sent, e.session.next = f.exchange, f.detail
+		e.session.remoteSent, e.session.remoteNext = f.exchange, f.detail
 	}
-	if !e.exchanges() && (f.kind == kindVector || f.kind == kindResend || f.kind == kindFail) {
+	if !e.carriesVectors() && (f.kind == kindVector || f.kind == kindResend || f.kind == kindFail) {
 		return nil // of an epoch before, or of an agent that is no member and ends alone
 	}
 	switch f.kind {
 	case kindVector:
-		if err := e.receive(f); err != nil {
+		if err := e.handleVector(f); err != nil {
 			return err
 		}
 	case kindResend:
@@ -206,13 +206,13 @@ func (e *edge) handle(f *frame) error {
 			return err
 		}
 	case kindFail:
-		return e.endRun(f)
+		return e.handleFail(f)
 	case kindEpoch:
-		return e.enter(f)
+		return e.handleEpoch(f)
 	case kindAsk:
-		return e.give(f)
+		return e.handleAsk(f)
 	case kindPiece:
-		return e.take(f)
+		return e.handlePiece(f)
 	case kindControl:
 		if e.m.chamber == nil {
 			return errors.New("there is no council")
@@ -221,14 +221,14 @@ func (e *edge) handle(f *frame) error {
 	case kindHello:
 		return errors.New("a second hello on one stream")
 	}
-	if e.due != 0 || e.hasVector() {
+	if e.pending != 0 || e.hasVector() {
 		e.wake()
 	}
 	return nil
 }
 
-// receive takes in the vector of one exchange.
-func (e *edge) receive(f *frame) error {
+// handleVector takes in the vector of one exchange.
+func (e *edge) handleVector(f *frame) error {
 	m := e.m
 	vector := digest{f.detail, f.digest}
 	switch {
@@ -240,7 +240,7 @@ func (e *edge) receive(f *frame) error {
 		m.failLocked(err)
 		return nil
 	case f.exchange > min(e.received, m.window.end()):
-		if e.stale {
+		if e.expectsStale {
 			return nil
 		}
 		return fmt.Errorf("the next vector must be that of exchange %d; it is that of exchange %d", e.received, f.exchange)
@@ -254,12 +254,12 @@ func (e *edge) receive(f *frame) error {
 	slot := f.exchange % 2
 	e.slot[slot], f.data = f.data, e.slot[slot]
 	e.purpose[slot] = f.detail
-	if e.awaited() {
-		e.stats.Waited += time.Since(m.since)
+	if e.isAwaited() {
+		e.stats.Waited += time.Since(m.activeSince)
 		m.missing--
 	}
 	e.received++
-	e.bar = 0
+	e.barBeats = 0
 	if m.missing == 0 {
 		m.notifyWaiter()
 	}
@@ -280,18 +280,18 @@ func (e *edge) setRadius(radius int) {
 // heartbeat returns an error if the neighbour was silent for too long.
 func (e *edge) heartbeat() error {
 	c := &e.m.config
-	e.silent++
-	e.others, e.repeated = 0, 0
+	e.silentBeats++
+	e.controlFrames, e.repeats = 0, 0
 	if s := e.session; s != nil {
 		e.announce()
-		if !s.until.IsZero() && time.Now().After(s.until) {
+		if !s.expires.IsZero() && time.Now().After(s.expires) {
 			s.drop(errExpired)
 		}
 		if e.silence() >= c.SilentAfter {
 			s.drop(fmt.Errorf("nothing heard for %v", e.silence()))
 		}
 	}
-	if e.radius == e.m.lastRadius() && !e.awaited() { // it has left for good
+	if e.radius == e.m.lastRadius() && !e.isAwaited() { // it has left for good
 		return nil
 	}
 	if e.silence() >= c.SilentAfter && !e.silenceLogged {
@@ -317,9 +317,9 @@ func (e *edge) heartbeat() error {
 
 // rewind makes this exchange the one whose vectors are received and sent next.
 func (e *edge) rewind(exchange int) {
-	e.received, e.stale = exchange, true
+	e.received, e.expectsStale = exchange, true
 	e.next = min(e.next, exchange)
-	e.due = kindResend
+	e.pending = kindResend
 	e.wake()
 }
 

@@ -13,7 +13,7 @@ import (
 // Drain implements [network.Rewinder].
 func (m *Mixer) Drain(ctx context.Context) error {
 	m.beginDrain()
-	err := m.await(ctx, func() bool { return m.radius() >= m.enough() })
+	err := m.await(ctx, func() bool { return m.radius() >= m.finishRadius() })
 	if err == nil {
 		err = m.recordFinish()
 	}
@@ -24,7 +24,7 @@ func (m *Mixer) Drain(ctx context.Context) error {
 		return fmt.Errorf("agent %d, after exchange %d, waiting for the others' end: %w", m.config.Agent, m.round, err)
 	}
 	m.mu.Lock()
-	m.leaves = true // whoever connects anew meanwhile
+	m.leaving = true // whoever connects anew meanwhile
 	m.mu.Unlock()
 	if m.config.AllFinished != nil {
 		if err := m.config.AllFinished(true); err != nil { // who starts this agent again waits for nothing
@@ -51,13 +51,13 @@ func (m *Mixer) recordFinish() error {
 func (m *Mixer) beginDrain() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.finished, m.leaves = true, false
-	m.do(ending)
+	m.finished, m.leaving = true, false
+	m.setActivity(ending)
 	m.announce()
 }
 
 // allFinished reports whether this agent knows that all have finished. One that is sealed has known it before.
-func (m *Mixer) allFinished() bool { return m.sealed || m.radius() >= len(m.part.epoch.Members) }
+func (m *Mixer) allFinished() bool { return m.sealed || m.radius() >= len(m.view.epoch.Members) }
 
 // drained reports whether this agent can leave.
 func (m *Mixer) drained() bool { return m.recorded && m.radius() == m.lastRadius() }
@@ -70,11 +70,11 @@ func (m *Mixer) radius() int {
 		return 0
 	}
 	least := m.lastRadius() - 1
-	for _, e := range m.part.edges {
+	for _, e := range m.view.edges {
 		least = min(least, e.radius)
 	}
 	if m.config.Finished {
-		least = max(least, m.enough()-1)
+		least = max(least, m.finishRadius()-1)
 	}
 	return 1 + least
 }
@@ -83,18 +83,18 @@ func (m *Mixer) radius() int {
 // enough, which this agent does once it has recorded the finish.
 func (m *Mixer) announcedRadius() int {
 	if m.chamber != nil && !m.sealed {
-		return min(m.radius(), len(m.part.epoch.Members)-1)
+		return min(m.radius(), len(m.view.epoch.Members)-1)
 	}
 	if m.recorded {
 		return m.radius()
 	}
-	return min(m.radius(), m.enough()-1)
+	return min(m.radius(), m.finishRadius()-1)
 }
 
-// enough is the radius at which an agent records the finish: that at which it knows that all have finished; where there is a council that
+// finishRadius is the radius at which an agent records the finish: that at which it knows that all have finished; where there is a council that
 // all know so and are sealed, so that nobody is let in by a change which those that leave would not learn of.
-func (m *Mixer) enough() int {
-	n := len(m.part.epoch.Members)
+func (m *Mixer) finishRadius() int {
+	n := len(m.view.epoch.Members)
 	if m.chamber != nil {
 		return 2 * n
 	}
@@ -103,7 +103,7 @@ func (m *Mixer) enough() int {
 
 // lastRadius is the radius at which an agent leaves. It is one above what is enough, because the neighbours of one that has
 // got so far are at radius 2 or more: they know that it has finished, and understand its end.
-func (m *Mixer) lastRadius() int { return m.enough() + 1 }
+func (m *Mixer) lastRadius() int { return m.finishRadius() + 1 }
 
 // announce tells all neighbours how far this agent is in the end of the run.
 func (m *Mixer) announce() {
@@ -145,9 +145,9 @@ func (m *Mixer) endRun(err error, news *network.EndedError) {
 	}
 }
 
-// endRun ends the run as the neighbour says that an agent has failed. That an agent has is known of that agent alone: of another one
+// handleFail ends the run as the neighbour says that an agent has failed. That an agent has is known of that agent alone: of another one
 // it is what the neighbour says.
-func (e *edge) endRun(f *frame) error {
+func (e *edge) handleFail(f *frame) error {
 	agent := f.exchange
 	if agent >= e.m.config.agents() || agent == e.m.config.Agent {
 		return fmt.Errorf("it says that agent %d has failed, which must be another agent than this one", agent)
@@ -157,26 +157,26 @@ func (e *edge) endRun(f *frame) error {
 		said.Process = fmt.Sprintf("agent %d says that agent %d", e.id, agent)
 	}
 	if e.m.chamber != nil {
-		return e.fail(said)
+		return e.noteFailure(said)
 	}
 	e.m.endRun(said, said)
 	return nil
 }
 
-// fail takes in that the neighbour has failed where there is a council, which leaves it out. Where that leaves less than a quorum this agent
+// noteFailure takes in that the neighbour has failed where there is a council, which leaves it out. Where that leaves less than a quorum this agent
 // fails too. There each agent speaks for itself alone.
-func (e *edge) fail(said *network.EndedError) error {
+func (e *edge) noteFailure(said *network.EndedError) error {
 	m := e.m
 	if said.Number != e.id {
 		return fmt.Errorf("it says that agent %d has failed, which only that agent may where members change", said.Number)
 	}
-	if e.failed == nil {
+	if e.failure == nil {
 		m.config.Log.Warn("a member has failed", "neighbour", e.id, "reason", said)
 	}
-	e.failed = said
-	left := len(m.part.epoch.Members)
-	for _, other := range m.part.edges {
-		if other.failed != nil {
+	e.failure = said
+	left := len(m.view.epoch.Members)
+	for _, other := range m.view.edges {
+		if other.failure != nil {
 			left--
 		}
 	}

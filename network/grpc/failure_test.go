@@ -110,15 +110,15 @@ func TestBarsGrow(t *testing.T) {
 	s := attached(m, 0, 0, 0)
 	for k := range 10 {
 		s.e.punish(&offence{errors.New("a flood")})
-		if want := min(firstBar<<k, lastBar); s.e.bar != want {
-			t.Errorf("after %d offences a neighbour is refused for %d heartbeats; it must be %d", k+1, s.e.bar, want)
+		if want := min(firstBar<<k, lastBar); s.e.barBeats != want {
+			t.Errorf("after %d offences a neighbour is refused for %d heartbeats; it must be %d", k+1, s.e.barBeats, want)
 		}
 	}
 	if s.e.barred() == nil {
 		t.Error("it is not refused")
 	}
-	if deliver(s, vectorOfOne(0, 1)); s.e.bar != 0 {
-		t.Errorf("after a vector the next offence counts for more than %d heartbeats, the first", s.e.bar)
+	if deliver(s, vectorOfOne(0, 1)); s.e.barBeats != 0 {
+		t.Errorf("after a vector the next offence counts for more than %d heartbeats, the first", s.e.barBeats)
 	}
 }
 
@@ -147,7 +147,7 @@ func TestGarbageIsRefused(t *testing.T) {
 		again := newSession(m.edge(0), nil, time.Time{})
 		must.OK(again.open(goodHello(0)))
 		m.mu.Lock()
-		again.said = 0
+		again.announced = 0
 		deliver(again, vectorOfOne(0, 1))
 		m.mu.Unlock()
 		if err := <-ended; err != nil || x[0] != 2 {
@@ -161,7 +161,7 @@ func withCouncil(m *Mixer, quorum int) (a, b *session) {
 	m.config.Membership = &Membership{Quorum: quorum, AbsentAfter: time.Minute}
 	m.chamber = &chamber{m: m}
 	a, b = attached(m, 0, 0, 0), attached(m, 2, 0, 0)
-	a.said, b.said = 0, 0 // both know that they are in epoch 0
+	a.announced, b.announced = 0, 0 // both know that they are in epoch 0
 	return a, b
 }
 
@@ -173,7 +173,7 @@ func TestFailureIsAbsence(t *testing.T) {
 	}
 	m, _ := pathAgent(nil)
 	a, b := withCouncil(m, 2)
-	if err := fail(a, 2); err == nil || m.edge(2).failed != nil {
+	if err := fail(a, 2); err == nil || m.edge(2).failure != nil {
 		t.Errorf("agent 0 says that agent 2 failed: error %v; it must be one", err)
 	}
 	must.OK(fail(a, 0))
@@ -186,7 +186,7 @@ func TestFailureIsAbsence(t *testing.T) {
 	if down, _ := m.unheard(); len(down) > 0 {
 		t.Errorf("%v are absent; agent 0 is back", down)
 	}
-	a.e.session.said = 0
+	a.e.session.announced = 0
 	must.OK(fail(a.e.session, 0))
 	must.OK(fail(b, 2))
 	if e := (*network.EndedError)(nil); !errors.As(m.err, &e) || e.Number != 2 || !errors.Is(m.err, dsbo.ErrPeer) || m.ended.Number != 1 {

@@ -49,7 +49,7 @@ func iterate(ctx context.Context, m *Mixer, k int, x []float64) error {
 	}
 	own := m.Local()[0]
 	if gathers(k) {
-		rows := make([][]float64, m.part.matrix.N())
+		rows := make([][]float64, m.view.matrix.N())
 		for j := range rows {
 			rows[j] = make([]float64, len(x))
 		}
@@ -372,7 +372,7 @@ func TestKilledAgents(t *testing.T) {
 				c.Log = slog.New(slog.NewTextHandler(t.Output(), nil)).With("agent", i)
 				workers[i] = &worker{t: t, config: c, kills: []int{r.IntN(40), 40 + r.IntN(40), 80 + r.IntN(40)}}
 			}
-			must.OK(errors.Join(networktest.AtOnce(n, func(i int) error {
+			must.OK(errors.Join(networktest.RunAll(n, func(i int) error {
 				err := workers[i].live(ctx)
 				if err != nil {
 					cancel()

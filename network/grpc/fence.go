@@ -40,9 +40,9 @@ func refusalOf(err error) error {
 	return status.Error(code, err.Error())
 }
 
-// fences reports whether a process of the neighbour must not be connected: a later one is, and is not silent. One that is lost
+// isFenced reports whether a process of the neighbour must not be connected: a later one is, and is not silent. One that is lost
 // fences nobody, however its clock went.
-func (e *edge) fences(instance uint64) bool {
+func (e *edge) isFenced(instance uint64) bool {
 	return e.session != nil && instance < e.instance && e.silence() < e.m.config.SilentAfter
 }
 

@@ -9,11 +9,11 @@ import (
 )
 
 // Local implements [network.Team]: it returns this agent's position among the members, which is its number where all are members.
-func (m *Mixer) Local() []int { return m.part.local }
+func (m *Mixer) Local() []int { return m.view.local }
 
 // Mixer implements [network.Team]: it returns m for this agent's position, and nil for others.
 func (m *Mixer) Mixer(i int) dsbo.Mixer {
-	if i != m.part.position {
+	if i != m.view.position {
 		return nil
 	}
 	return m
@@ -37,20 +37,20 @@ func (m *Mixer) gather(ctx context.Context, rows [][]float64) error {
 	if err := m.checkRunning(ctx); err != nil {
 		return err
 	}
-	if err := network.CheckRows(rows, m.part.matrix.N()); err != nil {
+	if err := network.CheckRows(rows, m.view.matrix.N()); err != nil {
 		return m.failWith(err)
 	}
-	if m.part.flood == nil {
-		f, err := newFlood(m.part.matrix, m.part.position)
+	if m.view.flood == nil {
+		f, err := newFlood(m.view.matrix, m.view.position)
 		if err != nil {
 			return m.failWith(err)
 		}
-		m.part.flood = f
+		m.view.flood = f
 	}
-	part := m.config.MaxFloats / m.part.flood.widest
+	part := m.config.MaxFloats / m.view.flood.widest
 	if part == 0 {
 		return m.failWith(dsbo.Errorf(dsbo.ErrConfig, "MaxFloats must be at least %d, as so many rows travel together; it is %d",
-			m.part.flood.widest, m.config.MaxFloats))
+			m.view.flood.widest, m.config.MaxFloats))
 	}
 	length := len(rows[0])
 	for lo := 0; lo == 0 || lo < length; lo += part {
@@ -63,15 +63,15 @@ func (m *Mixer) gather(ctx context.Context, rows [][]float64) error {
 
 // gatherPart gathers the entries from lo to before hi of all rows.
 func (m *Mixer) gatherPart(ctx context.Context, rows [][]float64, lo, hi int) error {
-	for step, agents := range m.part.flood.send {
+	for step, agents := range m.view.flood.send {
 		m.rows = m.rows[:0]
 		for _, i := range agents {
 			m.rows = append(m.rows, rows[i][lo:hi]...)
 		}
 		purpose := gathering(len(rows[0]))
 		err := m.exchange(ctx, purpose, entry{frame: encodeVector(m.round, purpose, m.rows)}, func() (*edge, error) {
-			for k, e := range m.part.edges {
-				if got, want := len(e.slot[m.round%2]), 8*m.part.flood.sizes[step][k]*(hi-lo); got != want {
+			for k, e := range m.view.edges {
+				if got, want := len(e.slot[m.round%2]), 8*m.view.flood.sizes[step][k]*(hi-lo); got != want {
 					return e, dsbo.Errorf(dsbo.ErrShape, "MaxFloats must be the same for all agents; agent %d sends %d bytes of the rows "+
 						"that are gathered, where %d are next", e.id, got, want)
 				}
@@ -81,8 +81,8 @@ func (m *Mixer) gatherPart(ctx context.Context, rows [][]float64, lo, hi int) er
 		if err != nil {
 			return err
 		}
-		for _, l := range m.part.flood.learn[step] {
-			in := vectorOf(m.part.edges[l.neighbour].slot[m.round%2])
+		for _, l := range m.view.flood.learn[step] {
+			in := vectorOf(m.view.edges[l.neighbour].slot[m.round%2])
 			copy(rows[l.agent][lo:hi], in[l.position*(hi-lo):])
 		}
 		m.advance()
@@ -97,5 +97,5 @@ func (m *Mixer) checkRunning(ctx context.Context) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.interrupted()
+	return m.interruption()
 }

@@ -75,7 +75,7 @@ func TestGatherInParts(t *testing.T) {
 // TestGatherNotAtTheSamePoint: agents that do not do the same find out, even where lengths agree.
 func TestGatherNotAtTheSamePoint(t *testing.T) {
 	type call func(ctx context.Context, m *Mixer) error
-	mix := func(ctx context.Context, m *Mixer) error { return networktest.MixTimes(ctx, m, 1, 2) }
+	mix := func(ctx context.Context, m *Mixer) error { return networktest.MixZeros(ctx, m, 1, 2) }
 	gather := func(length int) call {
 		return func(ctx context.Context, m *Mixer) error { return gatherRows(ctx, m, make([]float64, length)) }
 	}

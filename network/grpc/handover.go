@@ -18,18 +18,18 @@ const (
 
 // A handover is what this agent gives to one that comes in, for the newest epoch that was asked for, or what it takes over.
 type handover struct {
-	epoch  int
-	data   []byte
-	making bool // it is being read
+	epoch   int
+	data    []byte
+	reading bool // it is being read
 }
 
-// A taking is a handover that this agent asks for.
-type taking struct {
-	giver int
-	epoch int
-	got   []byte
-	all   bool
-	err   error
+// A takeover is a handover that this agent asks for.
+type takeover struct {
+	giver    int
+	epoch    int
+	data     []byte
+	complete bool
+	err      error
 }
 
 // TakeOver implements [network.Reformer]. It asks for one piece at a time, and again on each new stream.
@@ -39,20 +39,20 @@ func (m *Mixer) TakeOver(ctx context.Context, giver, epoch int) ([]byte, error) 
 		m.mu.Unlock()
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "agent %d takes over from agent %d, which must be a neighbour", m.config.Agent, giver)
 	}
-	t := &taking{giver: giver, epoch: epoch}
-	m.taking = t
+	t := &takeover{giver: giver, epoch: epoch}
+	m.takeover = t
 	m.askPiece()
 	m.mu.Unlock()
 	for {
 		m.mu.Lock()
 		err := cmp.Or(m.err, t.err, ctx.Err())
 		if err == nil && len(m.chamber.log) > epoch {
-			err = m.changed()
+			err = m.epochChange()
 		}
-		if err != nil || t.all {
-			m.taking = nil
+		if err != nil || t.complete {
+			m.takeover = nil
 			m.mu.Unlock()
-			return t.got, err
+			return t.data, err
 		}
 		m.mu.Unlock()
 		select {
@@ -64,23 +64,23 @@ func (m *Mixer) TakeOver(ctx context.Context, giver, epoch int) ([]byte, error) 
 
 // askPiece asks for the next piece, if this agent takes over.
 func (m *Mixer) askPiece() {
-	if t := m.taking; t != nil && !t.all {
-		m.edge(t.giver).queue(encode(header{kindAsk, t.epoch, len(t.got)}, nil))
+	if t := m.takeover; t != nil && !t.complete {
+		m.edge(t.giver).queue(encode(header{kindAsk, t.epoch, len(t.data)}, nil))
 	}
 }
 
-// give answers a neighbour that asks for a piece. What it takes over is read once, in a goroutine of its own.
-func (e *edge) give(f *frame) error {
+// handleAsk answers a neighbour that asks for a piece. What it takes over is read once, in a goroutine of its own.
+func (e *edge) handleAsk(f *frame) error {
 	m := e.m
 	if m.chamber == nil {
 		return fmt.Errorf("there is nothing to take over")
 	}
-	epoch, offset, h := f.exchange, f.detail, &m.giving
-	if epoch > len(m.chamber.log) || h.making {
+	epoch, offset, h := f.exchange, f.detail, &m.handover
+	if epoch > len(m.chamber.log) || h.reading {
 		return nil // it asks again
 	}
 	if h.epoch != epoch || h.data == nil {
-		h.epoch, h.making = epoch, true
+		h.epoch, h.reading = epoch, true
 		m.work.Go(func() { m.readHandover(epoch) })
 		return nil
 	}
@@ -98,22 +98,22 @@ func (m *Mixer) readHandover(epoch int) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.giving = handover{epoch: epoch, data: data}
+	m.handover = handover{epoch: epoch, data: data}
 }
 
-// take takes in a piece, and asks for the next one.
-func (e *edge) take(f *frame) error {
-	t := e.m.taking
-	if t == nil || t.giver != e.id || f.exchange != len(t.got) {
+// handlePiece takes in a piece, and asks for the next one.
+func (e *edge) handlePiece(f *frame) error {
+	t := e.m.takeover
+	if t == nil || t.giver != e.id || f.exchange != len(t.data) {
 		return nil // it came twice
 	}
-	if f.detail > maxHandover || f.detail < len(t.got)+len(f.text) || len(f.text) == 0 && f.detail > len(t.got) {
-		t.err = dsbo.Errorf(dsbo.ErrPeer, "agent %d hands over pieces that do not fit: %d bytes after %d of %d", e.id, len(f.text), len(t.got), f.detail)
+	if f.detail > maxHandover || f.detail < len(t.data)+len(f.text) || len(f.text) == 0 && f.detail > len(t.data) {
+		t.err = dsbo.Errorf(dsbo.ErrPeer, "agent %d hands over pieces that do not fit: %d bytes after %d of %d", e.id, len(f.text), len(t.data), f.detail)
 		e.m.notifyWaiter()
 		return nil
 	}
-	t.got = append(t.got, bytes.Clone(f.text)...)
-	if t.all = len(t.got) == f.detail; t.all {
+	t.data = append(t.data, bytes.Clone(f.text)...)
+	if t.complete = len(t.data) == f.detail; t.complete {
 		e.m.notifyWaiter()
 	}
 	e.m.askPiece()

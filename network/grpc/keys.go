@@ -20,22 +20,22 @@ import (
 
 // keys are those of the masks: an agent's own, and the others' as they become known. The mixer's lock guards them.
 type keys struct {
-	agent     int
-	own       *ecdh.PrivateKey
-	message   []byte         // this agent's key frame; nil if sums are not masked
-	ownSpread bool           // whether the frame is among those that spread
-	spread    []passedKey    // in the order in which they came: every stream carries them all
-	public    [][]byte       // by agent; nil while not known
-	until     []time.Time    // by agent; when the certificate of the key expires
-	members   []int          // of the epoch
-	epoch     int            // its number
-	missing   int            // other members whose key is not known
-	secrets   [][]byte       // those shared with each agent; nil while its key is not known
-	ciphers   []cipher.Block // of the streams shared with each agent; nil until all keys are known
+	agent        int
+	own          *ecdh.PrivateKey
+	ownFrame     []byte         // this agent's key frame; nil if sums are not masked
+	ownPublished bool           // whether the frame is among those that spread
+	published    []publishedKey // in the order in which they came: every stream carries them all
+	public       [][]byte       // by agent; nil while not known
+	expiry       []time.Time    // by agent; when the certificate of the key expires
+	members      []int          // of the epoch
+	epoch        int            // its number
+	missing      int            // other members whose key is not known
+	secrets      [][]byte       // those shared with each agent; nil while its key is not known
+	ciphers      []cipher.Block // of the streams shared with each agent; nil until all keys are known
 }
 
-// A passedKey is the key of an agent, as it travels.
-type passedKey struct {
+// A publishedKey is the key of an agent, as it travels.
+type publishedKey struct {
 	agent int
 	frame []byte // nil if a later one of the agent has taken its place
 }
@@ -89,8 +89,8 @@ func (c *Config) signedText(agent int, public []byte) []byte {
 	return append([]byte(c.keyName("public key", agent)+"\n"), public...)
 }
 
-// ownName is what an agent's key depends on beside its secret: the run, and what the agent computes with and from.
-func (c *Config) ownName() string {
+// keyDerivationName is what an agent's key depends on beside its secret: the run, and what the agent computes with and from.
+func (c *Config) keyDerivationName() string {
 	p := c.Program
 	return fmt.Sprintf("%s of program %q, %q from %x", c.keyName("key", c.Agent), p.Version, p.Arithmetic, c.Fingerprint)
 }
@@ -98,12 +98,12 @@ func (c *Config) ownName() string {
 // newKeys makes this agent's key. With masks off there is none.
 func newKeys(c *Config) (k keys, err error) {
 	n, founders := c.agents(), c.Matrix.N()
-	k = keys{agent: c.Agent, public: make([][]byte, n), until: make([]time.Time, n), secrets: make([][]byte, n), ciphers: make([]cipher.Block, n),
+	k = keys{agent: c.Agent, public: make([][]byte, n), expiry: make([]time.Time, n), secrets: make([][]byte, n), ciphers: make([]cipher.Block, n),
 		members: membership.First(founders).Members, missing: founders - 1}
 	if c.Unmasked {
 		return k, nil
 	}
-	secret, name := c.Secret, c.ownName()
+	secret, name := c.Secret, c.keyDerivationName()
 	switch {
 	case c.Identity != nil:
 		derived, err := c.Identity.Derive(name)
@@ -126,8 +126,8 @@ func newKeys(c *Config) (k keys, err error) {
 	return k, k.certify(c)
 }
 
-// begin has the masks be those of an epoch: streams that only its members share, and that no other epoch has.
-func (k *keys) begin(c *Config, e membership.Epoch) error {
+// setEpoch has the masks be those of an epoch: streams that only its members share, and that no other epoch has.
+func (k *keys) setEpoch(c *Config, e membership.Epoch) error {
 	k.members, k.epoch, k.missing = e.Members, e.Number, 0
 	clear(k.ciphers)
 	for _, i := range e.Members {
@@ -145,31 +145,31 @@ func (k *keys) begin(c *Config, e membership.Epoch) error {
 func (k *keys) certify(c *Config) (err error) {
 	signed := signedKey{public: k.public[c.Agent]}
 	if c.Identity != nil {
-		signed.certificate, k.until[c.Agent] = c.Identity.Certificate(), c.Identity.Expires()
+		signed.certificate, k.expiry[c.Agent] = c.Identity.Certificate(), c.Identity.Expires()
 		if signed.signature, err = c.Identity.Sign(c.signedText(c.Agent, signed.public)); err != nil {
 			return err
 		}
 	}
-	k.message = encode(header{kindKey, c.Agent, 0}, signed.encode())
+	k.ownFrame = encode(header{kindKey, c.Agent, 0}, signed.encode())
 	return nil
 }
 
-// spreadOwnKey has all neighbours learn this agent's key, with those that this agent knows.
-func (m *Mixer) spreadOwnKey() {
-	if !m.keys.ownSpread {
-		m.keys.ownSpread = true
-		m.spreadKey(m.config.Agent, m.keys.message)
+// publishOwnKey has all neighbours learn this agent's key, with those that this agent knows.
+func (m *Mixer) publishOwnKey() {
+	if !m.keys.ownPublished {
+		m.keys.ownPublished = true
+		m.publishKey(m.config.Agent, m.keys.ownFrame)
 	}
 }
 
-// spreadKey adds a key frame to those that all streams have, in place of a former one of the agent.
-func (m *Mixer) spreadKey(agent int, frame []byte) {
-	for i, f := range m.keys.spread {
+// publishKey adds a key frame to those that all streams have, in place of a former one of the agent.
+func (m *Mixer) publishKey(agent int, frame []byte) {
+	for i, f := range m.keys.published {
 		if f.agent == agent {
-			m.keys.spread[i].frame = nil
+			m.keys.published[i].frame = nil
 		}
 	}
-	m.keys.spread = append(m.keys.spread, passedKey{agent, frame})
+	m.keys.published = append(m.keys.published, publishedKey{agent, frame})
 	for _, e := range m.edges {
 		e.wake()
 	}
@@ -206,19 +206,19 @@ func (m *Mixer) admitKey(agent int, text []byte) error {
 		if !bytes.Equal(before, signed.public) {
 			return errOtherKey
 		}
-		m.spreadOwnKey()
+		m.publishOwnKey()
 		m.renewKey(agent, signed, text)
 		return nil
 	}
-	if k.until[agent], err = c.verifyKey(agent, signed); err != nil {
+	if k.expiry[agent], err = c.verifyKey(agent, signed); err != nil {
 		return err
 	}
 	if k.secrets[agent], err = k.sharedSecret(signed.public); err != nil {
 		return err
 	}
 	k.public[agent] = bytes.Clone(signed.public)
-	m.spreadOwnKey()
-	m.spreadKey(agent, encode(header{kindKey, agent, 0}, text))
+	m.publishOwnKey()
+	m.publishKey(agent, encode(header{kindKey, agent, 0}, text))
 	if !slices.Contains(k.members, agent) {
 		return nil
 	}
@@ -232,18 +232,18 @@ func (m *Mixer) admitKey(agent int, text []byte) error {
 // renewKey passes on the key of an agent that is known where its certificate expires later than the one before: who comes back when
 // that has expired gets this one.
 func (m *Mixer) renewKey(agent int, signed signedKey, text []byte) {
-	if m.keys.spreads(agent, signed.certificate) { // it comes once from each neighbour, and with each process: looking is cheaper than verifying
+	if m.keys.publishes(agent, signed.certificate) { // it comes once from each neighbour, and with each process: looking is cheaper than verifying
 		return
 	}
-	if until, err := m.config.verifyKey(agent, signed); err == nil && until.After(m.keys.until[agent]) {
-		m.keys.until[agent] = until
-		m.spreadKey(agent, encode(header{kindKey, agent, 0}, text))
+	if until, err := m.config.verifyKey(agent, signed); err == nil && until.After(m.keys.expiry[agent]) {
+		m.keys.expiry[agent] = until
+		m.publishKey(agent, encode(header{kindKey, agent, 0}, text))
 	}
 }
 
-// spreads reports whether the key that is passed on for an agent has this certificate.
-func (k *keys) spreads(agent int, certificate []byte) bool {
-	return slices.ContainsFunc(k.spread, func(p passedKey) bool {
+// publishes reports whether the key that is passed on for an agent has this certificate.
+func (k *keys) publishes(agent int, certificate []byte) bool {
+	return slices.ContainsFunc(k.published, func(p publishedKey) bool {
 		if p.agent != agent || p.frame == nil {
 			return false
 		}
@@ -283,9 +283,9 @@ func (c *Config) verifyKey(agent int, k signedKey) (until time.Time, err error) 
 // awaitKeys waits until the keys of all agents are known, or a neighbour turns out to do something else.
 func (m *Mixer) awaitKeys(ctx context.Context, purpose int) error {
 	m.mu.Lock()
-	m.spreadOwnKey()
+	m.publishOwnKey()
 	if m.keys.missing > 0 {
-		m.do(asking)
+		m.setActivity(asking)
 	}
 	m.mu.Unlock()
 	return m.awaitAll(ctx, purpose, func() bool { return m.keys.missing == 0 })

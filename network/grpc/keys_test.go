@@ -20,7 +20,7 @@ func keyConfig(agent int, id *pki.Identity) Config {
 }
 
 // keyFrame returns the key frame of an agent with these settings.
-func keyFrame(c Config) []byte { return must.Get(newKeys(&c)).message }
+func keyFrame(c Config) []byte { return must.Get(newKeys(&c)).ownFrame }
 
 // claimed returns a key frame as that of another agent.
 func claimed(frame []byte, agent int) []byte {
@@ -80,7 +80,7 @@ func TestKeysRefused(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			m, _ := pathAgent(func(config *Config) { *config = keyConfig(self, c.id) })
 			if c.frame == nil {
-				c.frame = m.keys.message
+				c.frame = m.keys.ownFrame
 			}
 			deliver(attached(m, 2, 0, 0), c.frame)
 			prefix := fmt.Sprintf("the key of agent %d, which came from agent 2, is refused: ", decoded(c.frame).exchange)
@@ -115,7 +115,7 @@ func TestKeysSpread(t *testing.T) {
 		t.Fatalf("%d keys are missing, error %v; all must be known", m.keys.missing, m.err)
 	}
 	again, _ := pathAgent(config)
-	if !bytes.Equal(again.keys.message, m.keys.message) {
+	if !bytes.Equal(again.keys.ownFrame, m.keys.ownFrame) {
 		t.Error("an agent that comes back with its secret has another key")
 	}
 	other := keyConfig(2, nil)
@@ -176,7 +176,7 @@ func pairStreams(t *testing.T, epoch int, change func(*Config)) map[[2]int]strin
 				all[i].secrets[j] = must.Get(all[i].sharedSecret(all[j].public[j]))
 			}
 		}
-		must.OK(all[i].begin(&c, membership.Epoch{Number: epoch, Members: []int{0, 1, 2}}))
+		must.OK(all[i].setEpoch(&c, membership.Epoch{Number: epoch, Members: []int{0, 1, 2}}))
 		for j := range all {
 			if i == j {
 				continue
@@ -233,20 +233,20 @@ func TestOtherKeyRefused(t *testing.T) {
 		c := keyConfig(0, nil)
 		c.Fingerprint = []byte(fingerprint)
 		k := must.Get(newKeys(&c))
-		deliver(attached(m, 2, 0, 0), k.message)
+		deliver(attached(m, 2, 0, 0), k.ownFrame)
 		h := goodHello(0)
 		h.key = string(k.public[0])
 		return h
 	}
 	first := hello("")
-	must.OK(m.check(first, nil))
+	must.OK(m.checkHello(first, nil))
 	other := first
 	other.key = strings.Repeat("k", len(first.key))
-	if err := m.check(other, nil); err == nil || !strings.HasPrefix(err.Error(), "the key of agent 0 is refused: it is another one than before: an agent's data") {
+	if err := m.checkHello(other, nil); err == nil || !strings.HasPrefix(err.Error(), "the key of agent 0 is refused: it is another one than before: an agent's data") {
 		t.Errorf("error %v for a neighbour with another key", err)
 	}
 	must.OK(m.err)
-	must.OK(m.check(first, nil))
+	must.OK(m.checkHello(first, nil))
 	if hello("other data"); m.err == nil || !strings.Contains(m.err.Error(), "which came from agent 2, is refused: it is another one than before") {
 		t.Errorf("error %v for another key that a neighbour passes on", m.err)
 	}

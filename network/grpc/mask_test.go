@@ -128,7 +128,7 @@ func TestMaskCancels(t *testing.T) {
 	}
 	for _, m := range ms {
 		for i, other := range ms {
-			m.learnKey(i, i, decoded(other.keys.message).text)
+			m.learnKey(i, i, decoded(other.keys.ownFrame).text)
 		}
 		must.OK(m.err)
 	}

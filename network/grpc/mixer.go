@@ -27,12 +27,12 @@ type Mixer struct {
 	work              sync.WaitGroup
 	closing           sync.Once
 	signal            chan struct{} // holds one wake-up of Mix, Gather, Reduce or Drain
-	in                [][]float64   // the terms of a sum
+	terms             [][]float64   // the terms of a sum
 	decoded           [][]float64   // those that came in another form than float64
 	rows              []float64     // those that Gather sends
 	words             []uint64      // those that came from one neighbour
 	chamber           *chamber      // of the council; nil: all agents are members, always
-	part              part          // of the run that this agent takes: among whom it exchanges
+	view              view          // of the run that this agent takes: among whom it exchanges
 
 	mu       sync.Mutex
 	edges    []*edge // in ascending order of the neighbours
@@ -41,30 +41,30 @@ type Mixer struct {
 	keys     keys // of masks
 	missing  int  // neighbours that an exchange waits for
 	rollback *network.RollbackError
-	giving   handover // to agents that come in
-	taking   *taking  // what this agent takes over as it comes in; nil if it does not
+	handover handover  // to agents that come in
+	takeover *takeover // what this agent takes over as it comes in; nil if it does not
 
 	// The progress of the exchange under way; see watch.
-	doing       activity
-	since       time.Time // since when the agent does that
-	stalled     int       // heartbeats for which one that does not compute has held it up
-	waited      int       // heartbeats for which anyone has
-	stallLogged bool
-	reached     int // the largest round so far
-	setbacks    int // how often neighbours had it go back since
-	setBackBy   int // the last of these
+	activity     activity
+	activeSince  time.Time // since when the agent does that
+	stalledBeats int       // heartbeats for which one that does not compute has held it up
+	waitedBeats  int       // heartbeats for which anyone has
+	stallLogged  bool
+	reached      int // the largest round so far
+	setbacks     int // how often neighbours had it go back since
+	setbackBy    int // the last of these
 
-	finished bool                // Drain has begun
-	sealed   bool                // all members have, and this agent's seat in the council lets nobody in any more, as is on its disk
-	lost     bool                // this agent has no state to go on with
-	recorded bool                // Config.AllFinished has been called; true if there is none
-	leaves   bool                // Drain has ended well
-	ended    *network.EndedError // why all agents have to end; nil while the run goes on
-	err      error               // what Mix, Gather and Reduce return from now on; nil while all is well
-	closed   bool
-	rewinds  int64
-	refused  int64
-	refusals map[string]time.Time // those that have just been logged: when, by host and reason
+	finished  bool                // Drain has begun
+	sealed    bool                // all members have, and this agent's seat in the council lets nobody in any more, as is on its disk
+	stateLost bool                // this agent has no state to go on with
+	recorded  bool                // Config.AllFinished has been called; true if there is none
+	leaving   bool                // Drain has ended well
+	ended     *network.EndedError // why all agents have to end; nil while the run goes on
+	err       error               // what Mix, Gather and Reduce return from now on; nil while all is well
+	closed    bool
+	rewinds   int64
+	refused   int64
+	refusals  map[string]time.Time // those that have just been logged: when, by host and reason
 
 	vectors, vectorBytes int64 // see Status
 }
@@ -77,7 +77,7 @@ var (
 )
 
 // Part implements dsbo.PartMixer.
-func (m *Mixer) Part(k, length int) { m.part.sum.Part(k, length) }
+func (m *Mixer) Part(k, length int) { m.view.combiner.Part(k, length) }
 
 // Mix implements dsbo.Mixer. After the end of its ctx it can be called again with the same src,
 // and after a [*network.RollbackError] with Rewind before; the others wait meanwhile. Any other
@@ -100,12 +100,12 @@ func (m *Mixer) mix(ctx context.Context, dst, src []float64) error {
 	if len(src) > m.config.MaxFloats {
 		return m.failWith(dsbo.Errorf(dsbo.ErrConfig, "a vector must have at most MaxFloats = %d numbers; it has %d", m.config.MaxFloats, len(src)))
 	}
-	e := entry{frame: m.encodeMix(src), sends: m.part.matrix.Sends(m.part.position)}
+	e := entry{frame: m.encodeMix(src), sends: m.view.matrix.Sends(m.view.position)}
 	err := m.exchange(ctx, mixing, e, func() (*edge, error) {
 		if bad, err := m.findTerms(e.frame[headerSize:], len(src)); err != nil {
 			return bad, err
 		}
-		m.part.sum.Combine(dst, m.in)
+		m.view.combiner.Combine(dst, m.terms)
 		if finite(dst) {
 			return nil, nil
 		}
@@ -121,14 +121,14 @@ func (m *Mixer) mix(ctx context.Context, dst, src []float64) error {
 // checkFinite returns a neighbour whose vector has numbers that are not finite, and which does not say so: it has not diverged, but is
 // broken. m.in has the terms of the sum.
 func (m *Mixer) checkFinite() (bad *edge, err error) {
-	edges := m.part.edges
-	for k, w := range m.part.matrix.Row(m.part.position) {
-		if w.Agent == m.part.position {
+	edges := m.view.edges
+	for k, w := range m.view.matrix.Row(m.view.position) {
+		if w.Agent == m.view.position {
 			continue
 		}
 		e := edges[0]
 		edges = edges[1:]
-		if e.purpose[m.round%2]&notFinite == 0 && !finite(m.in[k]) {
+		if e.purpose[m.round%2]&notFinite == 0 && !finite(m.terms[k]) {
 			return e, errors.New("it sends numbers that are not finite")
 		}
 	}
@@ -208,15 +208,15 @@ func (m *Mixer) advance() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.round++
-	m.progressed()
-	m.do(computing)
+	m.noteProgress()
+	m.setActivity(computing)
 }
 
 // publish puts the entry of this exchange before the neighbours.
 func (m *Mixer) publish(e entry) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.interrupted(); err != nil {
+	if err := m.interruption(); err != nil {
 		return err
 	}
 	if m.round == m.window.end() {
@@ -226,9 +226,9 @@ func (m *Mixer) publish(e entry) error {
 	} else if !m.window.get(m.round).equal(e) {
 		return m.failLocked(fmt.Errorf("%w: this agent, exchange %d", ErrConflict, m.round))
 	}
-	m.do(exchanging)
+	m.setActivity(exchanging)
 	m.missing = 0
-	for _, e := range m.part.edges {
+	for _, e := range m.view.edges {
 		if e.received <= m.round {
 			m.missing++
 		}
@@ -241,11 +241,11 @@ func (m *Mixer) publish(e entry) error {
 // findTerms sets m.in to the terms of this agent's sum, each of so many numbers, or returns a neighbour whose vector is none. own is the
 // payload that it has sent, not the vector itself, which may be where the sum goes: a long sum writes that before it has read all terms.
 func (m *Mixer) findTerms(own []byte, length int) (bad *edge, err error) {
-	edges, wire := m.part.edges, m.config.Wire
-	for k, w := range m.part.matrix.Row(m.part.position) {
+	edges, wire := m.view.edges, m.config.Wire
+	for k, w := range m.view.matrix.Row(m.view.position) {
 		payload := own
 		var e *edge
-		if w.Agent != m.part.position {
+		if w.Agent != m.view.position {
 			e, edges = edges[0], edges[1:]
 			payload = e.slot[m.round%2]
 		}
@@ -254,14 +254,14 @@ func (m *Mixer) findTerms(own []byte, length int) (bad *edge, err error) {
 				m.config.Agent, want, e.id, len(payload))
 		}
 		if wire == network.Float64 {
-			m.in[k] = vectorOf(payload)
+			m.terms[k] = vectorOf(payload)
 			continue
 		}
 		m.decoded[k] = resize(m.decoded[k], length)
 		if err := wire.Decode(m.decoded[k], payload); err != nil {
 			return e, err
 		}
-		m.in[k] = m.decoded[k]
+		m.terms[k] = m.decoded[k]
 	}
 	return nil, nil
 }
@@ -275,7 +275,7 @@ func (m *Mixer) await(ctx context.Context, ready func() bool) error {
 		m.mu.Lock()
 		ok, err := ready(), ctx.Err()
 		if err == nil {
-			err = m.interrupted()
+			err = m.interruption()
 		}
 		if err != nil {
 			m.missing = 0
@@ -302,12 +302,12 @@ func (m *Mixer) notifyWaiter() {
 	}
 }
 
-// interrupted returns why Mix, Gather, Reduce and Drain cannot go on.
-func (m *Mixer) interrupted() error {
+// interruption returns why Mix, Gather, Reduce and Drain cannot go on.
+func (m *Mixer) interruption() error {
 	if m.err != nil {
 		return m.err
 	}
-	if err := m.changed(); err != nil {
+	if err := m.epochChange(); err != nil {
 		return err
 	}
 	if m.rollback != nil {
@@ -320,7 +320,7 @@ func (m *Mixer) interrupted() error {
 func (m *Mixer) rollBack(neighbour, round int) {
 	if m.rollback == nil || round < m.rollback.Round {
 		m.rollback = &network.RollbackError{Neighbour: neighbour, Round: round}
-		m.setbacks, m.setBackBy = m.setbacks+1, neighbour
+		m.setbacks, m.setbackBy = m.setbacks+1, neighbour
 		m.config.Log.Warn("a neighbour needs exchanges that are no longer kept", "neighbour", neighbour,
 			"from", round, "kept from", m.window.start)
 		m.notifyWaiter()
@@ -344,11 +344,11 @@ func (m *Mixer) Rewind(round int) error {
 	}
 	m.config.Log.Info("going back", "from exchange", m.round, "to", round)
 	m.round, m.missing, m.rollback = round, 0, nil
-	m.do(computing)
+	m.setActivity(computing)
 	m.finished, m.sealed, m.recorded = false, false, m.config.AllFinished == nil
 	m.rewinds++
 	m.window.rewind(round)
-	for _, e := range m.part.edges {
+	for _, e := range m.view.edges {
 		e.rewind(round)
 	}
 	return nil

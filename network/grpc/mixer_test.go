@@ -20,12 +20,12 @@ func TestFailReachesAll(t *testing.T) {
 			ctx, broken := limited(t), errors.New("disk full")
 			for i, err := range together(openAgents(t, newGraph("path", 5), nil), func(i int, m *Mixer) error {
 				if i != failing {
-					return networktest.MixTimes(ctx, m, 1<<30, 1)
+					return networktest.MixZeros(ctx, m, 1<<30, 1)
 				}
-				err := networktest.MixTimes(ctx, m, 3, 1)
+				err := networktest.MixZeros(ctx, m, 3, 1)
 				m.Fail(broken)
 				m.Fail(errors.New("a later one does not count"))
-				return errors.Join(err, networktest.MixTimes(ctx, m, 1, 1), m.Close())
+				return errors.Join(err, networktest.MixZeros(ctx, m, 1, 1), m.Close())
 			}) {
 				e, ok := errors.AsType[*network.EndedError](err)
 				switch {
@@ -62,7 +62,7 @@ func TestDrain(t *testing.T) {
 	})
 	ctx := limited(t)
 	succeed(ms, func(i int, m *Mixer) error {
-		if err := networktest.MixTimes(ctx, m, 5, 1); err != nil {
+		if err := networktest.MixZeros(ctx, m, 5, 1); err != nil {
 			return err
 		}
 		finished.Add(1)
@@ -119,7 +119,7 @@ func TestStatus(t *testing.T) {
 	ms, ctx := openAgents(t, newGraph("path", 3), nil), limited(t)
 	const rounds, length = 7, 5
 	succeed(ms, func(_ int, m *Mixer) error {
-		return errors.Join(networktest.MixTimes(ctx, m, rounds, length), m.Drain(ctx))
+		return errors.Join(networktest.MixZeros(ctx, m, rounds, length), m.Drain(ctx))
 	})
 	s := ms[1].Status()
 	if s.Round != rounds || ms[1].Round() != rounds || s.Rewinds != 0 || s.Refused != 0 || len(s.Neighbours) != 2 {

@@ -49,8 +49,8 @@ func (m *Mixer) reject(e *edge, reason error) error {
 func (e *edge) punish(err error) {
 	if _, offends := errors.AsType[*offence](err); offends {
 		e.stats.Offences++
-		e.bar = min(max(2*e.bar, firstBar), lastBar)
-		e.barredUntil = time.Now().Add(e.m.heartbeatsFor(e.bar))
+		e.barBeats = min(max(2*e.barBeats, firstBar), lastBar)
+		e.barredUntil = time.Now().Add(e.m.heartbeatsFor(e.barBeats))
 	}
 }
 
@@ -69,8 +69,8 @@ func (e *edge) barred() error {
 	return nil
 }
 
-// exchanged returns a number that changes when a vector of the neighbour comes.
-func (e *edge) exchanged() int {
+// progress returns a number that changes when a vector of the neighbour comes.
+func (e *edge) progress() int {
 	e.m.mu.Lock()
 	defer e.m.mu.Unlock()
 	return e.received + e.credit
@@ -79,22 +79,22 @@ func (e *edge) exchanged() int {
 // What a neighbour may send in a heartbeat beside new vectors: the keys of all once, heartbeats and such, and as many vectors again
 // as an agent that repeats itself can make.
 const (
-	mostOthers   = 100
-	repeatedEach = 50 * time.Microsecond
+	maxControlFrames = 100
+	leastRepeatTime  = 50 * time.Microsecond
 )
 
 // countFrame counts a frame of the neighbour that brings no new vector. It returns an error if there are too many.
 func (e *edge) countFrame(f *frame) error {
 	c := &e.m.config
-	count, most, what := &e.others, mostOthers+2*c.agents(), "frames that are no vectors"
+	count, most, what := &e.controlFrames, maxControlFrames+2*c.agents(), "frames that are no vectors"
 	switch f.kind {
 	case kindVector:
 		if f.exchange >= e.received {
 			return nil
 		}
-		count, most, what = &e.repeated, mostOthers+int(c.Heartbeat/repeatedEach), "vectors again"
+		count, most, what = &e.repeats, maxControlFrames+int(c.Heartbeat/leastRepeatTime), "vectors again"
 	case kindControl, kindEpoch, kindAsk, kindPiece:
-		count, most, what = &e.repeated, mostOthers+int(c.Heartbeat/repeatedEach), "frames of the council"
+		count, most, what = &e.repeats, maxControlFrames+int(c.Heartbeat/leastRepeatTime), "frames of the council"
 	}
 	if *count++; *count > most {
 		return fmt.Errorf("it sends more than %d %s in %v", most, what, c.Heartbeat)

@@ -20,8 +20,8 @@ const (
 	handshakeTimeout = 10 * time.Second
 	// closeTimeout bounds how long Close waits until a neighbour has what was sent to it.
 	closeTimeout = time.Second
-	// mostWindow is how many bytes may be on their way before they are read, leastWindow the least number for short vectors.
-	mostWindow, leastWindow = 16 << 20, 256 << 10
+	// maxWindow is how many bytes may be on their way before they are read, minWindow the least number for short vectors.
+	maxWindow, minWindow = 16 << 20, 256 << 10
 	// bufferSize is that of reading from and writing to a connection: two vectors of MNIST's weights, as an agent
 	// that was late has two to send at once.
 	bufferSize = 128 << 10
@@ -41,7 +41,7 @@ func Open(c Config) (*Mixer, error) {
 	if m.config.Listener != nil {
 		m.serve(m.config.Listener)
 	}
-	if m.config.called() {
+	if m.config.waitsAtRelay() {
 		m.serve(m.relay().Listen(m.config.Log))
 	}
 	for _, e := range m.edges {
@@ -59,7 +59,7 @@ func Open(c Config) (*Mixer, error) {
 // serve accepts connections of a listener until the server stops.
 func (m *Mixer) serve(l net.Listener) {
 	m.work.Go(func() {
-		if err := m.server.Serve(entrance.Wrap(l, strangers)); err != nil && err != rpc.ErrServerStopped { // before it began
+		if err := m.server.Serve(entrance.Wrap(l, strangerLimits)); err != nil && err != rpc.ErrServerStopped { // before it began
 			m.config.Log.Error("no longer listening", "reason", err)
 		}
 	})
@@ -91,14 +91,14 @@ func newMixer(c Config) (*Mixer, error) {
 		return nil, err
 	}
 	m := &Mixer{
-		config:   c,
-		signal:   make(chan struct{}, 1),
-		round:    c.Round,
-		recorded: c.AllFinished == nil,
-		since:    time.Now(),
-		keys:     keys,
-		window:   window{start: c.Round, maxFrames: c.KeepFrames, maxBytes: c.KeepBytes},
-		refusals: map[string]time.Time{},
+		config:      c,
+		signal:      make(chan struct{}, 1),
+		round:       c.Round,
+		recorded:    c.AllFinished == nil,
+		activeSince: time.Now(),
+		keys:        keys,
+		window:      window{start: c.Round, maxFrames: c.KeepFrames, maxBytes: c.KeepBytes},
+		refusals:    map[string]time.Time{},
 	}
 	m.dialing, m.stopDial = context.WithCancel(context.Background())
 	m.streams, m.stopAll = context.WithCancel(context.Background())
@@ -110,13 +110,13 @@ func newMixer(c Config) (*Mixer, error) {
 	if m.chamber != nil {
 		epoch, m.sealed = m.chamber.seat.Epoch(), m.chamber.seat.Sealed()
 	}
-	if m.part, err = newPart(&c, epoch, m.edges); err != nil {
+	if m.view, err = newView(&c, epoch, m.edges); err != nil {
 		return nil, err
 	}
-	if err := m.keys.begin(&c, epoch); err != nil {
+	if err := m.keys.setEpoch(&c, epoch); err != nil {
 		return nil, err
 	}
-	m.in, m.decoded = make([][]float64, len(m.part.edges)+1), make([][]float64, len(m.part.edges)+1)
+	m.terms, m.decoded = make([][]float64, len(m.view.edges)+1), make([][]float64, len(m.view.edges)+1)
 	return m, nil
 }
 
@@ -147,7 +147,7 @@ func (m *Mixer) heartbeat() {
 			m.failLocked(err)
 		}
 	}
-	if err := m.alone(); err != nil && m.err == nil {
+	if err := m.checkIsolation(); err != nil && m.err == nil {
 		m.err = err // of this process alone
 		m.notifyWaiter()
 	}
@@ -163,7 +163,7 @@ func (m *Mixer) Close() error {
 		if m.err == nil {
 			m.err = network.ErrClosed
 		}
-		m.finished = m.finished && (m.leaves || m.drained()) // who leaves early is not one that has finished
+		m.finished = m.finished && (m.leaving || m.drained()) // who leaves early is not one that has finished
 		m.notifyWaiter()
 		m.announce()
 		m.mu.Unlock()
@@ -195,12 +195,12 @@ var service = rpc.ServiceDesc{
 // method is the name under which a client asks for it.
 const method = "/dsbo.Exchange/Frames"
 
-// strangers are the bounds of connections that have not said a good hello: what a TLS handshake and a hello take, with room.
-var strangers = entrance.Limits{Strangers: 64, Bytes: 64 << 10, Time: handshakeTimeout}
+// strangerLimits are the bounds of connections that have not said a good hello: what a TLS handshake and a hello take, with room.
+var strangerLimits = entrance.Limits{Strangers: 64, Bytes: 64 << 10, Time: handshakeTimeout}
 
 // streamWindow returns how many bytes may be on their way before they are read: two frames if they are short.
 func (m *Mixer) streamWindow() int32 {
-	return int32(min(max(2*m.maxMessage(), leastWindow), mostWindow))
+	return int32(min(max(2*m.maxMessage(), minWindow), maxWindow))
 }
 
 // maxMessage returns the size of the largest frame.

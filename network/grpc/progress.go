@@ -17,20 +17,20 @@ const (
 	exchanging                 // vectors of the neighbours are awaited
 	asking                     // keys of masks are awaited
 	ending                     // the others' end is awaited
-	lastActivity
+	activityEnd
 )
 
 // A cause is why an agent holds up others.
 type cause uint8
 
 const (
-	computes    cause = iota // it says that it does, which takes the time that it takes
-	writes                   // it says that a file is being written
-	silent                   // nothing is heard of it
-	withholds                // it is there and does not send what is due
-	keyless                  // its key has not come
-	goesBack                 // it has this agent go back again and again
-	unlastCause              // the first number that is no cause
+	causeComputing   cause = iota // it says that it does, which takes the time that it takes
+	causeSaving                   // it says that a file is being written
+	causeSilence                  // nothing is heard of it
+	causeWithholding              // it is there and does not send what is due
+	causeNoKey                    // its key has not come
+	causeSetbacks                 // it has this agent go back again and again
+	causeEnd                      // the first number that is no cause
 )
 
 func (c cause) String() string {
@@ -56,7 +56,7 @@ func (r report) encode() []byte {
 
 // readReport reads the report in an alive frame.
 func readReport(f *frame) (r report, ok bool) {
-	if len(f.text) < reportLength || f.text[0] >= byte(lastActivity) || f.text[1] >= byte(unlastCause) {
+	if len(f.text) < reportLength || f.text[0] >= byte(activityEnd) || f.text[1] >= byte(causeEnd) {
 		return r, false
 	}
 	return report{activity(f.text[0]), f.exchange, int(binary.LittleEndian.Uint32(f.text[4:])), cause(f.text[1])}, true
@@ -64,9 +64,9 @@ func readReport(f *frame) (r report, ok bool) {
 
 // ownReport returns what this agent says of itself.
 func (m *Mixer) ownReport() report {
-	r := report{doing: m.doing, round: m.round, holder: m.config.Agent, cause: computes}
-	if m.doing == saving {
-		r.cause = writes
+	r := report{doing: m.activity, round: m.round, holder: m.config.Agent, cause: causeComputing}
+	if m.activity == saving {
+		r.cause = causeSaving
 	}
 	if h := m.holdup(); h != nil {
 		r.holder, r.cause = h.Agent, h.cause
@@ -76,44 +76,44 @@ func (m *Mixer) ownReport() report {
 
 // A Holdup is what an exchange waits for.
 type Holdup struct {
-	Agent    int           // who holds it up
-	Says     int           // the neighbour that says so; the agent itself, or -1 if this agent knows it of itself
-	Exchange int           // the exchange that waits
-	Waiting  time.Duration // since it does
-	Computes bool          // the agent says that it computes: all is well, but slow
-	Reason   string
-	cause    cause
+	Agent     int           // who holds it up
+	Source    int           // the neighbour that says so; the agent itself, or -1 if this agent knows it of itself
+	Exchange  int           // the exchange that waits
+	Waiting   time.Duration // since it does
+	Computing bool          // the agent says that it computes: all is well, but slow
+	Reason    string
+	cause     cause
 }
 
 func (h *Holdup) String() string {
 	s := fmt.Sprintf("exchange %d has waited for agent %d for %v: %s", h.Exchange, h.Agent, h.Waiting.Round(time.Second), h.Reason)
-	if h.Says >= 0 && h.Says != h.Agent {
-		s += fmt.Sprintf(", as agent %d says", h.Says)
+	if h.Source >= 0 && h.Source != h.Agent {
+		s += fmt.Sprintf(", as agent %d says", h.Source)
 	}
 	return s
 }
 
-// do notes what this agent is about from now on.
-func (m *Mixer) do(a activity) {
-	m.doing, m.since = a, time.Now()
+// setActivity notes what this agent is about from now on.
+func (m *Mixer) setActivity(a activity) {
+	m.activity, m.activeSince = a, time.Now()
 }
 
 // holdup returns what this agent waits for, nil if it does not wait. Of several neighbours it waits for, that is the one
 // with the worst cause, and of these the first.
 func (m *Mixer) holdup() (worst *Holdup) {
-	if m.doing == asking {
+	if m.activity == asking {
 		worst = m.awaitedKey()
 	}
-	for _, e := range m.part.edges {
-		if e.holds() {
+	for _, e := range m.view.edges {
+		if e.holdsUp() {
 			if h := e.holdup(); worst == nil || h.cause > worst.cause {
 				worst = h
 			}
 		}
 	}
 	if worst != nil {
-		worst.Exchange, worst.Waiting = m.round, time.Since(m.since)
-		worst.Computes, worst.Reason = worst.cause == computes, worst.cause.String()
+		worst.Exchange, worst.Waiting = m.round, time.Since(m.activeSince)
+		worst.Computing, worst.Reason = worst.cause == causeComputing, worst.cause.String()
 	}
 	return worst
 }
@@ -122,17 +122,17 @@ func (m *Mixer) holdup() (worst *Holdup) {
 func (m *Mixer) awaitedKey() *Holdup {
 	for _, agent := range m.keys.members {
 		if m.keys.public[agent] == nil {
-			return &Holdup{Agent: agent, Says: -1, cause: keyless}
+			return &Holdup{Agent: agent, Source: -1, cause: causeNoKey}
 		}
 	}
 	return nil
 }
 
-// holds reports whether this agent waits for the neighbour: for its vector, or at the end for its news of the others.
-func (e *edge) holds() bool {
-	switch e.m.doing {
+// holdsUp reports whether this agent waits for the neighbour: for its vector, or at the end for its news of the others.
+func (e *edge) holdsUp() bool {
+	switch e.m.activity {
 	case exchanging:
-		return e.awaited()
+		return e.isAwaited()
 	case ending:
 		return e.radius < e.m.lastRadius() && e.radius < e.m.radius()
 	}
@@ -144,19 +144,19 @@ func (e *edge) holds() bool {
 // nobody is blamed but its end.
 func (e *edge) holdup() *Holdup {
 	m, r := e.m, e.report
-	h := &Holdup{Agent: e.id, Says: -1, cause: withholds}
-	behind := r.round < m.round || m.doing == ending
+	h := &Holdup{Agent: e.id, Source: -1, cause: causeWithholding}
+	behind := r.round < m.round || m.activity == ending
 	switch {
 	case e.session == nil || e.silence() >= m.config.SilentAfter:
-		h.cause = silent
+		h.cause = causeSilence
 	case !e.reported:
 	case r.doing == computing && (behind || r.round == m.round):
-		h.cause, h.Says = computes, e.id
+		h.cause, h.Source = causeComputing, e.id
 	case r.doing == saving && (behind || r.round == m.round):
-		h.cause, h.Says = writes, e.id
-	case r.doing == ending && m.doing != ending, !behind && r.doing != asking:
+		h.cause, h.Source = causeSaving, e.id
+	case r.doing == ending && m.activity != ending, !behind && r.doing != asking:
 	case r.holder != e.id && r.holder < m.config.agents() && !m.hasSent(r.holder):
-		h.Agent, h.cause, h.Says = r.holder, r.cause, e.id
+		h.Agent, h.cause, h.Source = r.holder, r.cause, e.id
 	}
 	return h
 }
@@ -165,7 +165,7 @@ func (e *edge) holdup() *Holdup {
 // is here, or this one.
 func (m *Mixer) hasSent(agent int) bool {
 	e := m.edge(agent)
-	return agent == m.config.Agent || e != nil && m.doing == exchanging && !e.awaited()
+	return agent == m.config.Agent || e != nil && m.activity == exchanging && !e.isAwaited()
 }
 
 // watch counts how long this agent has waited, says so in the log, and returns an error where it is too long: for one that holds up all
@@ -173,10 +173,10 @@ func (m *Mixer) hasSent(agent int) bool {
 // Where there is a council, that leaves the agent out. What counts is the exchange under way: neither a new connection nor a sign of life begins the wait anew.
 func (m *Mixer) watch() error {
 	c := &m.config
-	if m.doing == saving && time.Since(m.since) >= c.PeerTimeout {
-		err := fmt.Errorf("agent %d has been writing a file for %v: the disk does not answer", c.Agent, time.Since(m.since).Round(time.Second))
-		if c.Hung != nil {
-			go c.Hung(err)
+	if m.activity == saving && time.Since(m.activeSince) >= c.PeerTimeout {
+		err := fmt.Errorf("agent %d has been writing a file for %v: the disk does not answer", c.Agent, time.Since(m.activeSince).Round(time.Second))
+		if c.OnDiskHang != nil {
+			go c.OnDiskHang(err)
 		}
 		return err
 	}
@@ -184,20 +184,20 @@ func (m *Mixer) watch() error {
 	if h == nil {
 		return nil
 	}
-	m.waited++
-	if !h.Computes {
-		m.stalled++
+	m.waitedBeats++
+	if !h.Computing {
+		m.stalledBeats++
 	}
-	stalled, waited := m.heartbeatsFor(m.stalled), m.heartbeatsFor(m.waited)
-	if !h.Computes && stalled >= c.SilentAfter && !m.stallLogged {
+	stalled, waited := m.heartbeatsFor(m.stalledBeats), m.heartbeatsFor(m.waitedBeats)
+	if !h.Computing && stalled >= c.SilentAfter && !m.stallLogged {
 		m.stallLogged = true
-		c.Log.Warn("an exchange is held up", "exchange", h.Exchange, "by agent", h.Agent, "since", h.Waiting.Round(c.Heartbeat), "reason", h.Reason, "says", h.Says)
+		c.Log.Warn("an exchange is held up", "exchange", h.Exchange, "by agent", h.Agent, "since", h.Waiting.Round(c.Heartbeat), "reason", h.Reason, "says", h.Source)
 	}
 	patience := c.PeerTimeout
-	if h.Says >= 0 && h.Says != h.Agent {
+	if h.Source >= 0 && h.Source != h.Agent {
 		patience += c.SilentAfter // who says so knows more, and ends the run before with what it knows
 	}
-	if stalled < patience && waited < c.ComputeTimeout || m.doing == ending && m.allFinished() || m.chamber != nil {
+	if stalled < patience && waited < c.ComputeTimeout || m.activity == ending && m.allFinished() || m.chamber != nil {
 		return nil
 	}
 	return &network.HoldupError{Process: fmt.Sprintf("agent %d", h.Agent), Holdup: h.String(), Last: m.lastError(h.Agent)}
@@ -205,8 +205,8 @@ func (m *Mixer) watch() error {
 
 // obstacle returns what this agent waits for, or who has it go back again and again; nil if it goes on.
 func (m *Mixer) obstacle() *Holdup {
-	if m.setbacks > mostSetbacks { // whatever comes, it comes to nothing
-		return &Holdup{Agent: m.setBackBy, Says: -1, Exchange: m.reached, Waiting: m.heartbeatsFor(m.waited), Reason: goesBack.String(), cause: goesBack}
+	if m.setbacks > maxSetbacks { // whatever comes, it comes to nothing
+		return &Holdup{Agent: m.setbackBy, Source: -1, Exchange: m.reached, Waiting: m.heartbeatsFor(m.waitedBeats), Reason: causeSetbacks.String(), cause: causeSetbacks}
 	}
 	return m.holdup()
 }
@@ -221,22 +221,22 @@ func (m *Mixer) lastError(agent int) error {
 
 func (m *Mixer) heartbeatsFor(n int) time.Duration { return time.Duration(n) * m.config.Heartbeat }
 
-// mostSetbacks is how often neighbours may have this agent go back before it is further than it was. Agents whose checkpoints differ
+// maxSetbacks is how often neighbours may have this agent go back before it is further than it was. Agents whose checkpoints differ
 // meet after a few; one that goes on with that keeps all others from going on.
-const mostSetbacks = 16
+const maxSetbacks = 16
 
-// progressed begins the wait anew, as an exchange has ended.
-func (m *Mixer) progressed() {
+// noteProgress begins the wait anew, as an exchange has ended.
+func (m *Mixer) noteProgress() {
 	if m.round > m.reached {
 		m.reached, m.setbacks = m.round, 0
 	}
-	if m.setbacks > mostSetbacks {
+	if m.setbacks > maxSetbacks {
 		return
 	}
 	if m.stallLogged {
-		m.config.Log.Info("the exchange goes on", "exchange", m.round, "after", time.Since(m.since).Round(m.config.Heartbeat))
+		m.config.Log.Info("the exchange goes on", "exchange", m.round, "after", time.Since(m.activeSince).Round(m.config.Heartbeat))
 	}
-	m.stalled, m.waited, m.stallLogged = 0, 0, false
+	m.stalledBeats, m.waitedBeats, m.stallLogged = 0, 0, false
 }
 
 // Saving says that a file is being written until done is called: neighbours that wait are told, and if it takes longer than
@@ -244,11 +244,11 @@ func (m *Mixer) progressed() {
 func (m *Mixer) Saving() (done func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	before := m.doing
-	m.do(saving)
+	before := m.activity
+	m.setActivity(saving)
 	return func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		m.do(before)
+		m.setActivity(before)
 	}
 }

@@ -24,20 +24,20 @@ func TestHoldup(t *testing.T) {
 		agent int
 		want  cause
 	}{
-		{"says nothing of itself", nil, 0, withholds},
-		{"computes", &report{computing, 5, 0, computes}, 0, computes},
-		{"computes in an earlier iteration", &report{computing, 2, 0, computes}, 0, computes},
-		{"writes", &report{saving, 5, 0, writes}, 0, writes},
-		{"waits for one that computes", &report{exchanging, 4, 3, computes}, 3, computes},
-		{"waits for one that is silent", &report{exchanging, 3, 3, silent}, 3, silent},
-		{"waits for one that withholds", &report{exchanging, 3, 3, withholds}, 3, withholds},
-		{"waits for a key", &report{asking, 5, 3, keyless}, 3, keyless},
-		{"says that it has sent", &report{exchanging, 5, 3, silent}, 0, withholds},
-		{"says that it is further", &report{computing, 6, 0, computes}, 0, withholds},
-		{"says that it waits for this one, which has sent", &report{exchanging, 4, self, silent}, 0, withholds},
-		{"waits for nobody that there is", &report{exchanging, 4, 1 << 30, silent}, 0, withholds},
-		{"waits for itself", &report{exchanging, 4, 0, computes}, 0, withholds},
-		{"has finished", &report{ending, 4, 0, computes}, 0, withholds},
+		{"says nothing of itself", nil, 0, causeWithholding},
+		{"computes", &report{computing, 5, 0, causeComputing}, 0, causeComputing},
+		{"computes in an earlier iteration", &report{computing, 2, 0, causeComputing}, 0, causeComputing},
+		{"writes", &report{saving, 5, 0, causeSaving}, 0, causeSaving},
+		{"waits for one that computes", &report{exchanging, 4, 3, causeComputing}, 3, causeComputing},
+		{"waits for one that is silent", &report{exchanging, 3, 3, causeSilence}, 3, causeSilence},
+		{"waits for one that withholds", &report{exchanging, 3, 3, causeWithholding}, 3, causeWithholding},
+		{"waits for a key", &report{asking, 5, 3, causeNoKey}, 3, causeNoKey},
+		{"says that it has sent", &report{exchanging, 5, 3, causeSilence}, 0, causeWithholding},
+		{"says that it is further", &report{computing, 6, 0, causeComputing}, 0, causeWithholding},
+		{"says that it waits for this one, which has sent", &report{exchanging, 4, self, causeSilence}, 0, causeWithholding},
+		{"waits for nobody that there is", &report{exchanging, 4, 1 << 30, causeSilence}, 0, causeWithholding},
+		{"waits for itself", &report{exchanging, 4, 0, causeComputing}, 0, causeWithholding},
+		{"has finished", &report{ending, 4, 0, causeComputing}, 0, causeWithholding},
 	} {
 		m, _ := pathAgent(func(c *Config) { c.Round, c.Matrix = 5, newGraph("path", 4) })
 		m.edge(2).received = 6
@@ -58,11 +58,11 @@ func TestHoldup(t *testing.T) {
 
 // TestReadReport: what no agent says of itself is no report.
 func TestReadReport(t *testing.T) {
-	want := report{saving, 1 << 40, 7, writes}
+	want := report{saving, 1 << 40, 7, causeSaving}
 	if got, ok := readReport(decoded(reporting(want))); !ok || got != want {
 		t.Errorf("%+v, %v; it must be %+v", got, ok, want)
 	}
-	for _, text := range [][]byte{nil, {1}, {byte(lastActivity), 0, 0, 0, 0, 0, 0, 0}, {0, byte(unlastCause), 0, 0, 0, 0, 0, 0}} {
+	for _, text := range [][]byte{nil, {1}, {byte(activityEnd), 0, 0, 0, 0, 0, 0, 0}, {0, byte(causeEnd), 0, 0, 0, 0, 0, 0}} {
 		if r, ok := readReport(&frame{text: text}); ok {
 			t.Errorf("% x is read as %+v", text, r)
 		}
@@ -72,14 +72,14 @@ func TestReadReport(t *testing.T) {
 // TestHeldUp: an agent that is there, or comes back again and again, and does not send, is named after SilentAfter and ends the run
 // after PeerTimeout; one that computes does not.
 func TestHeldUp(t *testing.T) {
-	withheld := report{exchanging, 0, 2, withholds}
+	withheld := report{exchanging, 0, 2, causeWithholding}
 	for _, c := range []struct {
 		name string
 		says report
 		ends int // after so many heartbeats
 	}{
 		{"withholds", withheld, 20},
-		{"computes", report{computing, 0, 0, computes}, 60},
+		{"computes", report{computing, 0, 0, causeComputing}, 60},
 	} {
 		m, log := pathAgent(func(c *Config) {
 			inSeconds(c)
@@ -121,7 +121,7 @@ func TestGoesBackForEver(t *testing.T) {
 		for k := range 4 {
 			publish(m, k)
 			for _, from := range []*session{s, other} {
-				deliver(from, reporting(report{computing, k, from.e.id, computes}))
+				deliver(from, reporting(report{computing, k, from.e.id, causeComputing}))
 				deliver(from, vectorOfOne(k, 1))
 				for sent := []byte{}; sent != nil; {
 					sent, _ = from.e.nextFrame(from)
@@ -134,7 +134,7 @@ func TestGoesBackForEver(t *testing.T) {
 			if e, ok := errors.AsType[*network.HoldupError](m.err); !ok || e.Process != "agent 0" || !strings.Contains(m.err.Error(), "go back again and again") {
 				t.Errorf("error %v; it must name agent 0", m.err)
 			}
-			if n < mostSetbacks+19 {
+			if n < maxSetbacks+19 {
 				t.Errorf("the run ended after it had gone back %d times", n)
 			}
 			return
@@ -149,11 +149,11 @@ func TestGoesBackForEver(t *testing.T) {
 func TestDiskDoesNotAnswer(t *testing.T) {
 	hung := make(chan error, 1)
 	m, _ := pathAgent(func(c *Config) {
-		c.Heartbeat, c.SilentAfter, c.PeerTimeout, c.Hung = 1, 3, 3, func(err error) { hung <- err }
+		c.Heartbeat, c.SilentAfter, c.PeerTimeout, c.OnDiskHang = 1, 3, 3, func(err error) { hung <- err }
 	})
 	s := attached(m, 0, 0, 0)
 	done := m.Saving()
-	if r := m.ownReport(); r != (report{saving, 0, self, writes}) {
+	if r := m.ownReport(); r != (report{saving, 0, self, causeSaving}) {
 		t.Errorf("the neighbours are told %+v; it must be that this agent writes", r)
 	}
 	for m.err == nil {
@@ -168,8 +168,8 @@ func TestDiskDoesNotAnswer(t *testing.T) {
 		t.Errorf("the neighbour is sent %+v; it must be the end of the run", decoded(news))
 	}
 	done()
-	if m.doing != computing {
-		t.Errorf("after the file is written, the agent does %d", m.doing)
+	if m.activity != computing {
+		t.Errorf("after the file is written, the agent does %d", m.activity)
 	}
 }
 

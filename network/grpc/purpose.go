@@ -42,7 +42,7 @@ func purposeName(purpose int) string {
 // otherPurpose returns the first neighbour whose vector of this exchange has come and is for another purpose, nil if there
 // is none.
 func (m *Mixer) otherPurpose(purpose int) *edge {
-	for _, e := range m.part.edges {
+	for _, e := range m.view.edges {
 		if e.received > m.round && !sameWork(e.purpose[m.round%2], purpose) {
 			return e
 		}

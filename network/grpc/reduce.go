@@ -32,7 +32,7 @@ func (m *Mixer) reduce(ctx context.Context, op network.Op, bits int, words []uin
 	if err := m.checkReduction(op, bits, words); err != nil {
 		return m.failWith(err)
 	}
-	r := reduction{m, op, bits, words, reducing(op, bits, len(words)), m.part.position}
+	r := reduction{m, op, bits, words, reducing(op, bits, len(words)), m.view.position}
 	if op == network.Sum && !m.config.Unmasked {
 		if err := m.awaitKeys(ctx, r.purpose); err != nil {
 			return err
@@ -56,10 +56,10 @@ func (m *Mixer) checkReduction(op network.Op, bits int, words []uint64) error {
 	if most := m.config.MaxFloats; len(words) > most {
 		return dsbo.Errorf(dsbo.ErrConfig, "a reduction must have at most MaxFloats = %d words; it has %d", most, len(words))
 	}
-	if m.part.tree == nil {
-		m.part.tree = m.part.matrix.Tree()
+	if m.view.tree == nil {
+		m.view.tree = m.view.matrix.Tree()
 	}
-	if m.part.tree == nil {
+	if m.view.tree == nil {
 		return dsbo.Errorf(dsbo.ErrConfig, "the graph must be connected to reduce over it")
 	}
 	return nil
@@ -78,7 +78,7 @@ type reduction struct {
 // combineUp combines the words of the agents below this one with its own and sends them to its parent. In each exchange, the agents of
 // one depth send, the deepest first.
 func (r *reduction) combineUp(ctx context.Context) error {
-	t := r.m.part.tree
+	t := r.m.view.tree
 	depth := t.Depth[r.agent]
 	for sending := t.Height; sending > 0; sending-- {
 		var to, from []int
@@ -98,7 +98,7 @@ func (r *reduction) combineUp(ctx context.Context) error {
 
 // spreadDown replaces the words by those of the root. In each exchange, the agents of one depth send, the root first.
 func (r *reduction) spreadDown(ctx context.Context) error {
-	t := r.m.part.tree
+	t := r.m.view.tree
 	depth := t.Depth[r.agent]
 	for sending := range t.Height {
 		var to, from []int
@@ -128,7 +128,7 @@ func (r *reduction) exchange(ctx context.Context, to, from []int, take func(dst,
 	if err := m.exchange(ctx, r.purpose, e, func() (*edge, error) { return r.checkPayloads(from) }); err != nil {
 		return err
 	}
-	for _, n := range m.part.edges {
+	for _, n := range m.view.edges {
 		if slices.Contains(from, n.position) {
 			m.words = resize(m.words, len(r.words))
 			if err := network.UnpackWords(m.words, r.bits, n.slot[m.round%2]); err != nil {
@@ -144,7 +144,7 @@ func (r *reduction) exchange(ctx context.Context, to, from []int, take func(dst,
 // checkPayloads returns a neighbour whose payload of this exchange is not what those send that are in from, or nothing.
 func (r *reduction) checkPayloads(from []int) (bad *edge, err error) {
 	m := r.m
-	for _, n := range m.part.edges {
+	for _, n := range m.view.edges {
 		payload := n.slot[m.round%2]
 		switch sends := slices.Contains(from, n.position); {
 		case sends:

@@ -53,7 +53,7 @@ func TestRelayed(t *testing.T) {
 	cs, stop := relayed(configs(w, ids), a)
 	ms, closeAll := open(cs)
 	defer closeAll()
-	mix := func(i int, m *Mixer) error { return networktest.MixTimes(ctx, m, times, 3) }
+	mix := func(i int, m *Mixer) error { return networktest.MixZeros(ctx, m, times, 3) }
 	succeed(ms, mix)
 	stop()
 	l := must.Get(net.Listen("tcp", cs[0].Relay))
@@ -106,10 +106,10 @@ func TestWhoDials(t *testing.T) {
 					t.Errorf("%s: one dials %t, the other %t", name, one, other)
 				}
 				both := c.Addresses[i]+c.Addresses[j] == ""
-				if as(i).relayed(j) != (near && both) || as(i).relayed(j) != as(j).relayed(i) {
-					t.Errorf("%s: relayed %t and %t", name, as(i).relayed(j), as(j).relayed(i))
+				if as(i).isRelayed(j) != (near && both) || as(i).isRelayed(j) != as(j).isRelayed(i) {
+					t.Errorf("%s: relayed %t and %t", name, as(i).isRelayed(j), as(j).isRelayed(i))
 				}
-				if as(i).dials(j) && c.Addresses[j] == "" && !as(i).relayed(j) {
+				if as(i).dials(j) && c.Addresses[j] == "" && !as(i).isRelayed(j) {
 					t.Errorf("%s: dialled without an address", name)
 				}
 			}

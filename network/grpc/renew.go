@@ -37,8 +37,8 @@ func (m *Mixer) Renew(id *pki.Identity) error {
 		if err := m.keys.certify(c); err != nil {
 			return err
 		}
-		if m.keys.ownSpread {
-			m.spreadKey(c.Agent, m.keys.message)
+		if m.keys.ownPublished {
+			m.publishKey(c.Agent, m.keys.ownFrame)
 		}
 	}
 	for _, e := range m.edges {
@@ -61,14 +61,14 @@ func (m *Mixer) serverSettings() *tls.Config {
 	}
 }
 
-// until returns when the first certificate of a connection expires, of either side; the zero time if it has none.
-func (m *Mixer) until(auth credentials.AuthInfo) time.Time {
+// connectionExpiry returns when the first certificate of a connection expires, of either side; the zero time if it has none.
+func (m *Mixer) connectionExpiry(auth credentials.AuthInfo) time.Time {
 	id := m.identity()
 	info, ok := auth.(credentials.TLSInfo)
 	if id == nil || !ok {
 		return time.Time{}
 	}
-	theirs := pki.Until(info.State.VerifiedChains)
+	theirs := pki.ExpiryOf(info.State.VerifiedChains)
 	if own := id.Expires(); own.Before(theirs) {
 		return own
 	}

@@ -92,7 +92,7 @@ func TestRenewedKeySpreads(t *testing.T) {
 	}
 	other := attached(m, 2, 0, 0)
 	wantSent(t, other, "key 1/0, key 0/0")
-	if last := m.keys.spread[len(m.keys.spread)-1]; !bytes.Equal(last.frame, longer) {
+	if last := m.keys.published[len(m.keys.published)-1]; !bytes.Equal(last.frame, longer) {
 		t.Error("the key that is passed on must be that with the certificate that is valid longest")
 	}
 	must.OK(m.err)
@@ -123,21 +123,21 @@ func TestRenewRefused(t *testing.T) {
 func TestExpiredConnection(t *testing.T) {
 	m, _ := pathAgent(nil)
 	s := attached(m, 0, 0, 0)
-	s.until = time.Now().Add(time.Hour)
+	s.expires = time.Now().Add(time.Hour)
 	if m.heartbeat(); s.reason != nil {
 		t.Errorf("%v before its time", s.reason)
 	}
-	s.until = time.Now().Add(-time.Second)
+	s.expires = time.Now().Add(-time.Second)
 	if m.heartbeat(); s.reason != errExpired {
 		t.Errorf("it ends with %v; it must end with %v", s.reason, errExpired)
 	}
 	ids := identities(2)
 	ms, closeAll := open(configs(newGraph("path", 2), ids))
 	defer closeAll()
-	succeed(ms, func(_ int, m *Mixer) error { return networktest.MixTimes(limited(t), m, 1, 1) })
+	succeed(ms, func(_ int, m *Mixer) error { return networktest.MixZeros(limited(t), m, 1, 1) })
 	for _, m := range ms {
 		m.mu.Lock()
-		if got, want := m.edges[0].session.until.Unix(), ids[0].Expires().Unix(); got != want {
+		if got, want := m.edges[0].session.expires.Unix(), ids[0].Expires().Unix(); got != want {
 			t.Errorf("the connection is valid until %d; it must be %d", got, want)
 		}
 		m.mu.Unlock()

@@ -25,26 +25,26 @@ type stream interface {
 
 // A session moves frames between an edge and a stream.
 type session struct {
-	e      *edge
-	stream stream
-	until  time.Time     // when a certificate of the connection expires; zero: there is none
-	out    Sender        // the session itself, or what Config.Wrap puts before it
-	wakeUp chan struct{} // holds one wake-up of transmit
+	e       *edge
+	stream  stream
+	expires time.Time     // when a certificate of the connection expires; zero: there is none
+	sender  Sender        // the session itself, or what Config.Wrap puts before it
+	wakeUp  chan struct{} // holds one wake-up of transmit
 
-	dropping sync.Once
+	dropOnce sync.Once
 	dropped  chan struct{}
 	reason   error // set before dropped is closed
 
 	failSent bool // guarded by the mixer's lock, as is keysSent
 	epochs
-	queued   [][]byte // frames of the council
-	keysSent int      // key frames that the stream has carried
+	councilFrames [][]byte // frames of the council
+	keysSent      int      // key frames that the stream has carried
 }
 
 // newSession returns a session over a stream whose certificates are valid until a time.
 func newSession(e *edge, s stream, until time.Time) *session {
-	n := &session{e: e, stream: s, until: until, wakeUp: make(chan struct{}, 1), dropped: make(chan struct{})}
-	n.out = e.m.config.Wrap(e.id, n)
+	n := &session{e: e, stream: s, expires: until, wakeUp: make(chan struct{}, 1), dropped: make(chan struct{})}
+	n.sender = e.m.config.Wrap(e.id, n)
 	return n
 }
 
@@ -58,7 +58,7 @@ func (s *session) wake() {
 
 // drop ends the session from outside.
 func (s *session) drop(reason error) {
-	s.dropping.Do(func() {
+	s.dropOnce.Do(func() {
 		s.reason = reason
 		close(s.dropped)
 	})
@@ -82,7 +82,7 @@ func (s *session) open(h hello) error {
 	if m.closed {
 		return m.err
 	}
-	if s.e.fences(h.instance) {
+	if s.e.isFenced(h.instance) {
 		return errFenced
 	}
 	s.e.attach(s, h)
@@ -126,7 +126,7 @@ func (s *session) transmit() error {
 		m.mu.Unlock()
 		switch {
 		case frame != nil:
-			if err := s.out.Send(frame); err != nil {
+			if err := s.sender.Send(frame); err != nil {
 				return err
 			}
 		case last:
@@ -166,5 +166,5 @@ func (s *session) receive() error {
 	}
 }
 
-// ended reports whether a stream that run left with err ended in good order.
-func ended(err error) bool { return err == nil || err == io.EOF }
+// endedInOrder reports whether a stream that run left with err ended in good order.
+func endedInOrder(err error) bool { return err == nil || err == io.EOF }

@@ -115,7 +115,7 @@ func (s *sim) advance(i int) {
 	case m.missing == 0:
 		if simReceivers(s.w, i, m.round) == nil {
 			must.Get(m.findTerms(m.window.get(m.round).frame[headerSize:], simLength))
-			network.Combine(a.x, m.part.matrix.Row(m.part.position), m.in)
+			network.Combine(a.x, m.view.matrix.Row(m.view.position), m.terms)
 		} else {
 			for _, e := range m.edges {
 				addShorter(a.x, vectorOf(e.slot[m.round%2]))

@@ -43,7 +43,7 @@ func (m *Mixer) Status() Status {
 	defer m.mu.Unlock()
 	s := Status{Round: m.round, Rewinds: m.rewinds, Refused: m.refused, Vectors: m.vectors, VectorBytes: m.vectorBytes,
 		Holdup: m.holdup(), Stalled: m.stallLogged}
-	s.Epoch, s.Members = m.part.epoch.Number, m.part.epoch.Members
+	s.Epoch, s.Members = m.view.epoch.Number, m.view.epoch.Members
 	if m.chamber != nil {
 		s.Quorum, s.Waiting = m.config.Membership.Quorum, m.chamber.waiting
 	}
@@ -67,8 +67,8 @@ func (e *edge) snapshot() Neighbour {
 	n.Connected = e.session != nil
 	n.Round = e.credit
 	n.Silent = e.silence()
-	if e.awaited() {
-		n.Waiting = time.Since(e.m.since)
+	if e.isAwaited() {
+		n.Waiting = time.Since(e.m.activeSince)
 		n.Waited += n.Waiting
 	}
 	return n

@@ -71,7 +71,7 @@ func townGraph(n int) *network.Matrix {
 
 // newTown returns agents on a network of virtual time: it belongs into a bubble of testing/synctest.
 func newTown(t *testing.T, n, quorum int, act func(c *citizen, m *Mixer, epoch membership.Epoch, k int) bool) *town {
-	v := &town{w: townGraph(n), act: act, left: make(chan struct{}), network: memnet.New(memnet.Still(time.Millisecond))}
+	v := &town{w: townGraph(n), act: act, left: make(chan struct{}), network: memnet.New(memnet.FixedDelay(time.Millisecond))}
 	addresses := make([]string, n)
 	for i := range addresses {
 		addresses[i] = fmt.Sprintf("%s:7000", machine(i))
@@ -306,7 +306,7 @@ func (v *town) live(t *testing.T) membership.Log {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
 	defer cancel()
-	must.OK(errors.Join(networktest.AtOnce(len(v.citizens), func(i int) error {
+	must.OK(errors.Join(networktest.RunAll(len(v.citizens), func(i int) error {
 		err := v.citizens[i].live(ctx)
 		if err != nil {
 			cancel()

@@ -166,7 +166,7 @@ func TestSameBitsAsLocal(t *testing.T) {
 	defer cancel()
 	run := func(mixer func(i int) dsbo.Mixer) [][]float64 {
 		states := make([][]float64, n)
-		must.OK(errors.Join(networktest.AtOnce(n, func(i int) error {
+		must.OK(errors.Join(networktest.RunAll(n, func(i int) error {
 			a, err := runMADSBO(ctx, synthetic, i, mixer(i), iterations)
 			if err != nil {
 				cancel()

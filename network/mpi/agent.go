@@ -11,13 +11,13 @@ import (
 
 // An agent is the end of one that lives on this rank.
 type agent struct {
-	x     *Exchange
-	id    int
-	row   []network.Weight
-	sum   *network.Combiner
-	terms [][2]*frame // what the sum of an even and of an odd exchange reads, in the order of row
-	in    [][]float64 // the numbers in that
-	round int
+	x        *Exchange
+	id       int
+	row      []network.Weight
+	combiner *network.Combiner
+	terms    [][2]*frame // what the sum of an even and of an odd exchange reads, in the order of row
+	vectors  [][]float64 // the numbers in that
+	round    int
 
 	// Exchange r uses slot r%2. Two are enough: this agent fills the slot again in exchange r+2, after
 	// all agents of the rank have entered r+1 and so are done with r.
@@ -28,13 +28,13 @@ type agent struct {
 func newAgent(x *Exchange, id int, m *network.Matrix) *agent {
 	row := m.Row(id)
 	a := &agent{
-		x:     x,
-		id:    id,
-		row:   row,
-		sum:   m.Combiner(id),
-		terms: make([][2]*frame, len(row)),
-		in:    make([][]float64, len(row)),
-		ready: make(chan struct{}, 1),
+		x:        x,
+		id:       id,
+		row:      row,
+		combiner: m.Combiner(id),
+		terms:    make([][2]*frame, len(row)),
+		vectors:  make([][]float64, len(row)),
+		ready:    make(chan struct{}, 1),
 	}
 	a.slot[0].lib, a.slot[1].lib = x.world.lib, x.world.lib
 	return a
@@ -48,13 +48,13 @@ func (a *agent) findTerms() {
 			continue
 		}
 		from := slices.IndexFunc(a.x.mixing.receives(), func(m message) bool { return m.agent == w.Agent })
-		f := &a.x.mixing.in[from]
+		f := &a.x.mixing.incoming[from]
 		a.terms[k] = [2]*frame{f, f}
 	}
 }
 
 // Part implements dsbo.PartMixer.
-func (a *agent) Part(k, length int) { a.sum.Part(k, length) }
+func (a *agent) Part(k, length int) { a.combiner.Part(k, length) }
 
 // Mix implements dsbo.Mixer.
 func (a *agent) Mix(ctx context.Context, dst, src []float64) error {
@@ -80,7 +80,7 @@ func (a *agent) mix(ctx context.Context, dst, src []float64) error {
 	if err := a.x.holdFrames(); err != nil {
 		return err
 	}
-	defer a.x.inside.Done()
+	defer a.x.frameUsers.Done()
 	parity := a.round % 2
 	f := &a.slot[parity]
 	f.resize(len(src))
@@ -91,8 +91,8 @@ func (a *agent) mix(ctx context.Context, dst, src []float64) error {
 		return err
 	}
 	for k, t := range a.terms {
-		a.in[k] = t[parity].floats()
+		a.vectors[k] = t[parity].floats()
 	}
-	a.sum.Combine(dst, a.in)
+	a.combiner.Combine(dst, a.vectors)
 	return nil
 }

@@ -21,7 +21,7 @@ func (x *Exchange) Fail(err error) {
 func (x *Exchange) Close() {
 	x.Fail(network.ErrClosed)
 	x.closing.Do(func() {
-		x.inside.Wait()
+		x.frameUsers.Wait()
 		x.world.callAndWait(x.release)
 		x.world.unregister(x)
 	})
@@ -62,25 +62,25 @@ func (x *Exchange) giveUp() {
 	x.world.remove(&x.sum.transfer)
 }
 
-// noteLeft notes that another rank has left.
-func (x *Exchange) noteLeft(n notice) {
+// noteDeparture notes that another rank has left.
+func (x *Exchange) noteDeparture(n notice) {
 	x.mu.Lock()
-	x.left = append(x.left, n)
+	x.departures = append(x.departures, n)
 	x.mu.Unlock()
-	x.leaveAsWell()
+	x.endIfAbandoned()
 }
 
-// leaveAsWell ends this rank's part too if it waits for what a rank that has left will not send. What that one has
+// endIfAbandoned ends this rank's part too if it waits for what a rank that has left will not send. What that one has
 // completed this one can complete as well, so that it does not matter who is faster. The others have been told.
-func (x *Exchange) leaveAsWell() {
+func (x *Exchange) endIfAbandoned() {
 	x.mu.Lock()
-	i := slices.IndexFunc(x.left, func(n notice) bool {
+	i := slices.IndexFunc(x.departures, func(n notice) bool {
 		return x.arrived > 0 && n.mixed <= int64(x.round) || x.gather.waiting && n.gathered <= int64(x.gather.round) ||
 			x.sum.waiting && n.reduced <= int64(x.sum.round)
 	})
 	var n notice
 	if i >= 0 {
-		n = x.left[i]
+		n = x.departures[i]
 	}
 	x.mu.Unlock()
 	if i < 0 {
@@ -98,7 +98,7 @@ func (x *Exchange) holdFrames() error {
 	if x.cause != nil {
 		return x.stopError()
 	}
-	x.inside.Add(1)
+	x.frameUsers.Add(1)
 	return nil
 }
 
@@ -129,5 +129,5 @@ func (x *Exchange) release() {
 	}
 	x.mixing.release()
 	x.gather.flow.release()
-	x.gather.own.release()
+	x.gather.outgoing.release()
 }

@@ -40,18 +40,18 @@ type Exchange struct {
 	ids    []int // of local
 	mixing *flow
 	gather gather
-	joint  network.Joint
+	joint  network.LocalReduction
 	sum    sum
 	begin  func() // x.beginMix, made once
 
-	mu      sync.Mutex
-	arrived int // agents in Mix
-	round   int // mixings completed
-	cause   error
-	stopped chan struct{}  // closed when cause is set
-	inside  sync.WaitGroup // goroutines that may touch frames
-	closing sync.Once
-	left    []notice // of the ranks that have left
+	mu         sync.Mutex
+	arrived    int // agents in Mix
+	round      int // mixings completed
+	cause      error
+	stopped    chan struct{}  // closed when cause is set
+	frameUsers sync.WaitGroup // goroutines that may touch frames
+	closing    sync.Once
+	departures []notice // of the ranks that have left
 }
 
 var _ network.Team = (*Exchange)(nil)
@@ -82,7 +82,7 @@ func (w *World) Exchange(ctx context.Context, m *network.Matrix, o Options) (*Ex
 		x.Close()
 		return nil, fmt.Errorf("opening an exchange: %w", err)
 	}
-	x.takePart()
+	x.joinReductions()
 	return x, nil
 }
 
@@ -91,7 +91,7 @@ func (x *Exchange) connect(m *network.Matrix, timeout time.Duration) {
 	rank := x.world.rank
 	receive, send := x.blocks.routes(m, rank)
 	x.mixing = newFlow(x, timeout, receive, send)
-	x.mixing.done = x.mixed
+	x.mixing.done = x.completeMix
 	x.gather.init(x, timeout)
 	x.sum.init(x, timeout)
 	lo, hi := x.blocks.agentsOf(rank)
@@ -131,7 +131,7 @@ func (x *Exchange) arrive() {
 	x.arrived++
 	all := x.arrived == len(x.local)
 	x.mu.Unlock()
-	x.leaveAsWell()
+	x.endIfAbandoned()
 	switch {
 	case !all:
 	case len(x.mixing.messages) == 0: // all neighbours are here
@@ -156,10 +156,10 @@ func (x *Exchange) beginMix() {
 		}
 	}
 	if len(f.messages) == 0 {
-		x.mixed()
+		x.completeMix()
 		return
 	}
-	for i := range f.in {
+	for i := range f.incoming {
 		f.expect(i, n)
 	}
 	sends := f.sends()
@@ -169,8 +169,8 @@ func (x *Exchange) beginMix() {
 	x.world.begin(&f.transfer)
 }
 
-// mixed releases the agents: what they wait for is here.
-func (x *Exchange) mixed() {
+// completeMix releases the agents: what they wait for is here.
+func (x *Exchange) completeMix() {
 	if err := x.mixing.check(x.round); err != nil {
 		x.Fail(err)
 		return

@@ -23,7 +23,7 @@ func mustRing(n int) *network.Matrix { return must.Get(network.Ring(n, 0.5)).W }
 func openAll(t *testing.T, worlds []*World, w *network.Matrix, o Options) []*Exchange {
 	t.Helper()
 	xs := make([]*Exchange, len(worlds))
-	errs := networktest.AtOnce(len(worlds), func(r int) (err error) {
+	errs := networktest.RunAll(len(worlds), func(r int) (err error) {
 		xs[r], err = worlds[r].Exchange(t.Context(), w, o)
 		return err
 	})
@@ -45,7 +45,7 @@ func TestConforms(t *testing.T) {
 					teams[r] = x
 				}
 				return teams, func() {
-					networktest.AtOnce(len(xs), func(r int) error { xs[r].Close(); return nil })
+					networktest.RunAll(len(xs), func(r int) error { xs[r].Close(); return nil })
 				}
 			})
 		})
@@ -69,7 +69,7 @@ func TestMixerOfAnotherRank(t *testing.T) {
 func TestOtherLength(t *testing.T) {
 	for name, do := range map[string]func(x *Exchange, rank, length int) error{
 		"mix": func(x *Exchange, rank, length int) error {
-			return networktest.MixTimes(t.Context(), x.Mixer(rank), 1, length)
+			return networktest.MixZeros(t.Context(), x.Mixer(rank), 1, length)
 		},
 		"gather": func(x *Exchange, _, length int) error {
 			return x.Gather(t.Context(), [][]float64{make([]float64, length), make([]float64, length)})
@@ -77,7 +77,7 @@ func TestOtherLength(t *testing.T) {
 	} {
 		for _, n := range [][2]int{{3, 4}, {4, 3}} {
 			xs := openAll(t, newWorlds(t, newJob(2)), mustRing(2), Options{})
-			errs := networktest.AtOnce(2, func(r int) error { return do(xs[r], r, n[r]) })
+			errs := networktest.RunAll(2, func(r int) error { return do(xs[r], r, n[r]) })
 			if !errors.Is(errs[0], dsbo.ErrShape) || !errors.Is(errs[1], dsbo.ErrShape) {
 				t.Errorf("%s: %v; both must match dsbo.ErrShape", name, errs)
 			}
@@ -93,7 +93,7 @@ func TestOtherLength(t *testing.T) {
 func TestOtherMatrix(t *testing.T) {
 	worlds := newWorlds(t, newJob(2))
 	ms := []*network.Matrix{mustRing(4), mustRing(5)}
-	errs := networktest.AtOnce(2, func(r int) error {
+	errs := networktest.RunAll(2, func(r int) error {
 		_, err := worlds[r].Exchange(t.Context(), ms[r], Options{})
 		return err
 	})
@@ -109,9 +109,9 @@ func TestOtherRounds(t *testing.T) {
 	for range 20 {
 		xs := openAll(t, newWorlds(t, newJob(4)), mustRing(8), Options{})
 		done := make(chan struct{})
-		for i, err := range networktest.AtOnce(8, func(i int) error {
+		for i, err := range networktest.RunAll(8, func(i int) error {
 			x := xs[xs[0].Rank(i)]
-			if err := networktest.MixTimes(t.Context(), x.Mixer(i), rounds, 3); err != nil {
+			if err := networktest.MixZeros(t.Context(), x.Mixer(i), rounds, 3); err != nil {
 				return fmt.Errorf("before the end: %w", err)
 			}
 			switch i {
@@ -123,7 +123,7 @@ func TestOtherRounds(t *testing.T) {
 				x.Close()
 				return nil
 			}
-			return networktest.MixTimes(t.Context(), x.Mixer(i), math.MaxInt, 3)
+			return networktest.MixZeros(t.Context(), x.Mixer(i), math.MaxInt, 3)
 		}) {
 			if xs[0].Rank(i) == leaver {
 				if err != nil {
@@ -146,7 +146,7 @@ func TestSilent(t *testing.T) {
 	ranks[2].mu.Lock()
 	ranks[2].mute = true
 	ranks[2].mu.Unlock()
-	errs := networktest.AtOnce(4, func(i int) error { return networktest.MixTimes(t.Context(), xs[xs[0].Rank(i)].Mixer(i), 1, 3) })
+	errs := networktest.RunAll(4, func(i int) error { return networktest.MixZeros(t.Context(), xs[xs[0].Rank(i)].Mixer(i), 1, 3) })
 	for i, err := range errs {
 		s, ok := errors.AsType[*network.SilentError](err)
 		if !ok && errors.Is(err, network.ErrEnded) { // the other one was faster
@@ -178,7 +178,7 @@ func TestSilentReduction(t *testing.T) {
 func TestReductionIsKept(t *testing.T) {
 	xs := openAll(t, newWorlds(t, newJob(3)), mustRing(3), Options{})
 	ctx, cancel := context.WithCancel(t.Context())
-	errs := networktest.AtOnce(3, func(i int) error {
+	errs := networktest.RunAll(3, func(i int) error {
 		words := make([]uint64, 3)
 		for round := 0; ; round++ {
 			if i == 1 && round == 5 {
@@ -215,31 +215,31 @@ func TestTwoAtOnce(t *testing.T) {
 	worlds := newWorlds(t, newJob(2))
 	xs := [][]*Exchange{openAll(t, worlds, mustRing(2), Options{}), openAll(t, worlds, mustRing(4), Options{})}
 	const rounds = 50
-	must.OK(errors.Join(networktest.AtOnce(6, func(k int) error {
+	must.OK(errors.Join(networktest.RunAll(6, func(k int) error {
 		x, i := xs[0], k
 		if k >= 2 {
 			x, i = xs[1], k-2
 		}
-		return networktest.MixTimes(t.Context(), x[x[0].Rank(i)].Mixer(i), rounds, 3)
+		return networktest.MixZeros(t.Context(), x[x[0].Rank(i)].Mixer(i), rounds, 3)
 	})...))
 	// Rank 0 waits in one, and yet all complete the other.
 	waiting := make(chan error, 1)
-	go func() { waiting <- networktest.MixTimes(t.Context(), xs[0][0].Mixer(0), 1, 3) }()
-	errs := networktest.AtOnce(4, func(i int) error {
-		return networktest.MixTimes(t.Context(), xs[1][xs[1][0].Rank(i)].Mixer(i), rounds, 3)
+	go func() { waiting <- networktest.MixZeros(t.Context(), xs[0][0].Mixer(0), 1, 3) }()
+	errs := networktest.RunAll(4, func(i int) error {
+		return networktest.MixZeros(t.Context(), xs[1][xs[1][0].Rank(i)].Mixer(i), rounds, 3)
 	})
-	must.OK(errors.Join(append(errs, networktest.MixTimes(t.Context(), xs[0][1].Mixer(1), 1, 3), <-waiting)...))
+	must.OK(errors.Join(append(errs, networktest.MixZeros(t.Context(), xs[0][1].Mixer(1), 1, 3), <-waiting)...))
 }
 
 func TestAfterClose(t *testing.T) {
 	worlds := newWorlds(t, newJob(2))
 	xs := openAll(t, worlds, mustRing(2), Options{})
 	for range 2 {
-		must.OK(errors.Join(networktest.AtOnce(2, func(r int) error { return worlds[r].Close(t.Context()) })...))
+		must.OK(errors.Join(networktest.RunAll(2, func(r int) error { return worlds[r].Close(t.Context()) })...))
 	}
 	_, err := worlds[0].Exchange(t.Context(), mustRing(2), Options{})
 	for name, err := range map[string]error{
-		"Mix":      networktest.MixTimes(t.Context(), xs[0].Mixer(0), 1, 3),
+		"Mix":      networktest.MixZeros(t.Context(), xs[0].Mixer(0), 1, 3),
 		"Gather":   xs[0].Gather(t.Context(), make([][]float64, 2)),
 		"Exchange": err,
 	} {

@@ -68,8 +68,8 @@ func (l *fakeLibrary) reap() {
 // lookAtSum does what can be done now for t.
 func (l *fakeLibrary) lookAtSum(t *transfer) (state, error) {
 	s := t.handle.(*fakeSum)
-	if !t.sum.begun && !t.sum.passive {
-		t.sum.begun, s.wanted, s.own = true, true, *t.sum
+	if !t.sum.started && !t.sum.passive {
+		t.sum.started, s.wanted, s.own = true, true, *t.sum
 	}
 	for before := -1; before != s.round*4+s.stage; {
 		before = s.round*4 + s.stage
@@ -100,7 +100,7 @@ func (l *fakeLibrary) step(s *fakeSum) (state, error) {
 		s.stage, s.wanted, s.passive = fakeIdle, false, false
 		s.round++
 		if wanted {
-			return pending, errUnlike
+			return pending, errMismatch
 		}
 	case s.stage == fakeHead && r.heads == l.size:
 		l.addWords(s, r)
@@ -135,7 +135,7 @@ func (l *fakeLibrary) addHead(s *fakeSum, r *fakeRound) {
 func (l *fakeLibrary) addWords(s *fakeSum, r *fakeRound) {
 	words := make([]uint64, r.kind.words)
 	if s.wanted {
-		takeWords(words, r.kind.width(), s.memory)
+		getWords(words, r.kind.width(), s.memory)
 	}
 	if r.parts == 0 {
 		r.words = words

@@ -205,7 +205,7 @@ func newWorlds(t *testing.T, ranks []*fakeLibrary) []*World {
 		worlds[r] = must.Get(start(func() (library, error) { return l, nil }))
 	}
 	t.Cleanup(func() {
-		must.OK(errors.Join(networktest.AtOnce(len(worlds), func(r int) error { return worlds[r].Close(context.Background()) })...))
+		must.OK(errors.Join(networktest.RunAll(len(worlds), func(r int) error { return worlds[r].Close(context.Background()) })...))
 	})
 	return worlds
 }

@@ -11,16 +11,16 @@ import (
 // A flow is a transfer that an exchange repeats.
 type flow struct {
 	transfer
-	x  *Exchange
-	in []frame // of the receives, which are the first messages
+	x        *Exchange
+	incoming []frame // of the receives, which are the first messages
 }
 
 // newFlow returns a flow that does nothing when it is done.
 func newFlow(x *Exchange, timeout time.Duration, receive, send []parcel) *flow {
-	f := &flow{x: x, in: make([]frame, len(receive))}
+	f := &flow{x: x, incoming: make([]frame, len(receive))}
 	f.transfer = transfer{blocks: x.blocks, timeout: timeout, failed: func(err error) { x.Fail(f.failure(err)) }}
 	for i, p := range receive {
-		f.in[i].lib = x.world.lib
+		f.incoming[i].lib = x.world.lib
 		f.messages = append(f.messages, message{peer: p.peer, agent: p.agent})
 	}
 	for _, p := range send {
@@ -29,19 +29,19 @@ func newFlow(x *Exchange, timeout time.Duration, receive, send []parcel) *flow {
 	return f
 }
 
-func (f *flow) receives() []message { return f.messages[:len(f.in)] }
-func (f *flow) sends() []message    { return f.messages[len(f.in):] }
+func (f *flow) receives() []message { return f.messages[:len(f.incoming)] }
+func (f *flow) sends() []message    { return f.messages[len(f.incoming):] }
 
 // expect makes room for n numbers in receive i.
 func (f *flow) expect(i, n int) {
-	f.in[i].resize(n)
-	f.messages[i].words = f.in[i].message()
+	f.incoming[i].resize(n)
+	f.messages[i].words = f.incoming[i].message()
 }
 
 // check looks at all that has come.
 func (f *flow) check(round int) error {
 	for i, m := range f.receives() {
-		if err := f.in[i].check(f.blocks.name(m.peer), f.x.key, m.agent, round); err != nil {
+		if err := f.incoming[i].check(f.blocks.name(m.peer), f.x.key, m.agent, round); err != nil {
 			return fmt.Errorf("rank %d: %w", f.x.world.rank, err)
 		}
 	}
@@ -52,13 +52,13 @@ func (f *flow) check(round int) error {
 func (f *flow) failure(err error) error {
 	if l, ok := errors.AsType[*lengthError](err); ok {
 		err = dsbo.Errorf(dsbo.ErrShape, "ranks must send equally many numbers; %s sends %d numbers where this rank has %d",
-			f.blocks.name(f.messages[l.message].peer), l.words-headWords, f.in[l.message].n)
+			f.blocks.name(f.messages[l.message].peer), l.words-headWords, f.incoming[l.message].n)
 	}
 	return fmt.Errorf("rank %d: %w", f.x.world.rank, err)
 }
 
 func (f *flow) release() {
-	for i := range f.in {
-		f.in[i].release()
+	for i := range f.incoming {
+		f.incoming[i].release()
 	}
 }

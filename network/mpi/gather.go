@@ -11,9 +11,9 @@ import (
 
 // A gather is what [Exchange.Gather] runs on: each rank sends one message to each other one.
 type gather struct {
-	flow  *flow
-	own   frame         // what this rank sends
-	ready chan struct{} // holds one wake-up
+	flow     *flow
+	outgoing frame         // what this rank sends
+	ready    chan struct{} // holds one wake-up
 
 	waiting bool // under the exchange's mu, like round
 	round   int  // gatherings completed
@@ -30,8 +30,8 @@ func (g *gather) init(x *Exchange, timeout time.Duration) {
 		}
 	}
 	g.flow = newFlow(x, timeout, receive, send)
-	g.flow.done = x.gathered
-	g.own.lib = x.world.lib
+	g.flow.done = x.completeGather
+	g.outgoing.lib = x.world.lib
 	g.ready = make(chan struct{}, 1)
 }
 
@@ -62,12 +62,12 @@ func (x *Exchange) gatherAll(ctx context.Context, rows [][]float64) error {
 	if err := x.holdFrames(); err != nil {
 		return err
 	}
-	defer x.inside.Done()
+	defer x.frameUsers.Done()
 	x.pack(rows, length)
 	x.mu.Lock()
 	x.gather.waiting = true
 	x.mu.Unlock()
-	x.leaveAsWell()
+	x.endIfAbandoned()
 	x.world.call(func() {
 		if !x.hasEnded() {
 			x.world.begin(&x.gather.flow.transfer)
@@ -84,9 +84,9 @@ func (x *Exchange) gatherAll(ctx context.Context, rows [][]float64) error {
 func (x *Exchange) pack(rows [][]float64, length int) {
 	g := &x.gather
 	lo, hi := x.blocks.agentsOf(x.world.rank)
-	g.own.resize((hi - lo) * length)
-	g.own.label(x.key, lo, g.round)
-	out := g.own.floats()
+	g.outgoing.resize((hi - lo) * length)
+	g.outgoing.label(x.key, lo, g.round)
+	out := g.outgoing.floats()
 	for i := lo; i < hi; i++ {
 		copy(out[(i-lo)*length:], rows[i])
 	}
@@ -96,13 +96,13 @@ func (x *Exchange) pack(rows [][]float64, length int) {
 	}
 	sends := g.flow.sends()
 	for i := range sends {
-		sends[i].words = g.own.message()
+		sends[i].words = g.outgoing.message()
 	}
 }
 
 func (x *Exchange) unpack(rows [][]float64, length int) {
 	for i, m := range x.gather.flow.receives() {
-		in := x.gather.flow.in[i].floats()
+		in := x.gather.flow.incoming[i].floats()
 		lo, hi := x.blocks.agentsOf(m.peer)
 		for j := lo; j < hi; j++ {
 			copy(rows[j], in[(j-lo)*length:])
@@ -110,8 +110,8 @@ func (x *Exchange) unpack(rows [][]float64, length int) {
 	}
 }
 
-// gathered is called by serve when the rows are here.
-func (x *Exchange) gathered() {
+// completeGather is called by serve when the rows are here.
+func (x *Exchange) completeGather() {
 	if err := x.gather.flow.check(x.gather.round); err != nil {
 		x.Fail(err)
 		return

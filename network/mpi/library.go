@@ -83,7 +83,7 @@ type sumKind struct {
 	op      network.Op
 	bits    int
 	words   int
-	begun   bool // has been polled
+	started bool // has been polled
 }
 
 // width returns the bytes of a word, 4 or 8. MPI has words of 2 as well, but sums of these saturate in Open MPI 4.1
@@ -99,8 +99,8 @@ func (s *sumKind) width() int {
 // from bit 1 on.
 func (s *sumKind) kind() int { return int(s.op) | s.width()<<1 | s.bits<<5 }
 
-// errUnlike says that ranks combine words of other numbers, bits or operations.
-var errUnlike = errors.New("other words")
+// errMismatch says that ranks combine words of other numbers, bits or operations.
+var errMismatch = errors.New("other words")
 
 // A lengthError says that a message has not the length of its receive.
 type lengthError struct{ message, words int }

@@ -117,7 +117,7 @@ func (l *cgoLibrary) poll(t *transfer, d time.Duration) (state, error) {
 	case C.DSBO_NOTICED:
 		return noticed, nil
 	case C.DSBO_UNLIKE:
-		return pending, errUnlike
+		return pending, errMismatch
 	case C.DSBO_OTHER_LENGTH:
 		return pending, &lengthError{int(l.world.where), int(l.world.words)}
 	default:
@@ -141,8 +141,8 @@ func (l *cgoLibrary) sumWords(t *transfer, bytes int) []byte {
 // beginSum has the words of t combined, once.
 func (l *cgoLibrary) beginSum(t *transfer) *C.struct_dsbo_sum {
 	c := t.handle.(*C.struct_dsbo_sum)
-	if s := t.sum; !s.begun && !s.passive {
-		s.begun = true
+	if s := t.sum; !s.started && !s.passive {
+		s.started = true
 		c.wanted, c.op, c.width, c.count, c.kind = 1, C.int(s.op), C.int(s.width()), C.int(s.words), C.int64_t(s.kind())
 	}
 	return c

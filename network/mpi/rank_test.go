@@ -77,7 +77,7 @@ func TestRankLong(t *testing.T) {
 		}
 		want := networktest.Product(w, src)
 		local := x.Local()
-		must.OK(errors.Join(networktest.AtOnce(len(local), func(k int) error {
+		must.OK(errors.Join(networktest.RunAll(len(local), func(k int) error {
 			return x.Mixer(local[k]).Mix(t.Context(), src[local[k]], src[local[k]])
 		})...))
 		for _, i := range local {
@@ -101,7 +101,7 @@ func TestRankLengths(t *testing.T) {
 			if world.Rank() == 0 {
 				n += more
 			}
-			if err := networktest.MixTimes(t.Context(), x.Mixer(world.Rank()), math.MaxInt, n); !errors.Is(err, dsbo.ErrShape) {
+			if err := networktest.MixZeros(t.Context(), x.Mixer(world.Rank()), math.MaxInt, n); !errors.Is(err, dsbo.ErrShape) {
 				t.Errorf("length %d%+d: %v; it must match dsbo.ErrShape", length, more, err)
 			}
 			x.Close()
@@ -117,13 +117,13 @@ func TestRankRounds(t *testing.T) {
 	x := openRank(t, mustRing(world.Size()), Options{})
 	defer x.Close()
 	mixer := x.Mixer(world.Rank())
-	if err := networktest.MixTimes(t.Context(), mixer, rounds, length); err != nil {
+	if err := networktest.MixZeros(t.Context(), mixer, rounds, length); err != nil {
 		t.Error(err)
 	}
 	if world.Rank() == 1 {
 		return
 	}
-	err := networktest.MixTimes(t.Context(), mixer, math.MaxInt, length)
+	err := networktest.MixZeros(t.Context(), mixer, math.MaxInt, length)
 	if e, ok := errors.AsType[*network.EndedError](err); !ok || e.Number != 1 || e.Process != fmt.Sprintf("rank 1 (agent 1) after %d exchanges", rounds) || !errors.Is(err, network.ErrClosed) {
 		t.Errorf("%v; it must be the end of rank 1 after %d exchanges", err, rounds)
 	}
@@ -136,7 +136,7 @@ func TestRankSilent(t *testing.T) {
 	defer m.Close()
 	x := openRank(t, mustRing(world.Size()), Options{Timeout: 200 * time.Millisecond})
 	if world.Rank() != 1 {
-		err := networktest.MixTimes(t.Context(), x.Mixer(world.Rank()), 1, 1<<17)
+		err := networktest.MixZeros(t.Context(), x.Mixer(world.Rank()), 1, 1<<17)
 		s, ok := errors.AsType[*network.SilentError](err)
 		if (!ok || !slices.Equal(s.Processes, []string{"rank 1 (agent 1)"})) && !(errors.Is(err, network.ErrEnded) && strings.Contains(err.Error(), "rank 1 (agent 1) has been silent for 200ms")) {
 			t.Errorf("%v; rank 1 must be silent", err)
@@ -167,12 +167,12 @@ func lose(t *testing.T, end func()) {
 	x := openRank(t, mustRing(2*world.Size()), Options{})
 	defer x.Close()
 	local := x.Local()
-	networktest.AtOnce(len(local), func(k int) error {
+	networktest.RunAll(len(local), func(k int) error {
 		rounds := math.MaxInt
 		if local[k] == 2 {
 			rounds = 20
 		}
-		err := networktest.MixTimes(t.Context(), x.Mixer(local[k]), rounds, 1000)
+		err := networktest.MixZeros(t.Context(), x.Mixer(local[k]), rounds, 1000)
 		if local[k] == 2 {
 			end()
 		}

@@ -24,9 +24,9 @@ type sum struct {
 }
 
 func (s *sum) init(x *Exchange, timeout time.Duration) {
-	s.transfer = transfer{sum: &s.kind, blocks: x.blocks, timeout: timeout, done: x.reduced}
+	s.transfer = transfer{sum: &s.kind, blocks: x.blocks, timeout: timeout, done: x.completeReduction}
 	s.failed = func(err error) {
-		if errors.Is(err, errUnlike) {
+		if errors.Is(err, errMismatch) {
 			err = dsbo.Errorf(dsbo.ErrShape, "ranks must reduce alike; another one reduces words of other numbers, bits or operations than %d words of %d bits",
 				s.kind.words, s.kind.bits)
 		}
@@ -44,7 +44,7 @@ func (s *sum) init(x *Exchange, timeout time.Duration) {
 		}
 	}
 	if x.blocks.ranks > 1 {
-		x.joint.Between = x.reduceRanks
+		x.joint.AcrossProcesses = x.reduceRanks
 	}
 }
 
@@ -55,8 +55,8 @@ func (x *Exchange) openSum() {
 	}
 }
 
-// takePart has a rank without agents take part in what the others reduce.
-func (x *Exchange) takePart() {
+// joinReductions has a rank without agents take part in what the others reduce.
+func (x *Exchange) joinReductions() {
 	if x.sum.kind.passive {
 		x.world.call(x.sum.begin)
 	}
@@ -80,26 +80,26 @@ func (x *Exchange) reduceRanks(ctx context.Context, op network.Op, bits int, wor
 	if err := x.holdFrames(); err != nil {
 		return err
 	}
-	defer x.inside.Done()
+	defer x.frameUsers.Done()
 	s := &x.sum
-	s.kind.op, s.kind.bits, s.kind.words, s.kind.begun = op, bits, len(words), false
+	s.kind.op, s.kind.bits, s.kind.words, s.kind.started = op, bits, len(words), false
 	width := s.kind.width()
 	memory := x.world.lib.sumWords(&s.transfer, width*len(words))
 	putWords(memory, width, words)
 	x.mu.Lock()
 	s.waiting = true
 	x.mu.Unlock()
-	x.leaveAsWell()
+	x.endIfAbandoned()
 	x.world.call(s.begin)
 	if err := x.await(ctx, s.ready); err != nil {
 		return err
 	}
-	takeWords(words, width, memory)
+	getWords(words, width, memory)
 	return nil
 }
 
-// reduced is called by serve when the words of all ranks are combined.
-func (x *Exchange) reduced() {
+// completeReduction is called by serve when the words of all ranks are combined.
+func (x *Exchange) completeReduction() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.sum.waiting = false
@@ -120,8 +120,8 @@ func putWords(memory []byte, width int, words []uint64) {
 	}
 }
 
-// takeWords reads what putWords writes.
-func takeWords(words []uint64, width int, memory []byte) {
+// getWords reads what putWords writes.
+func getWords(words []uint64, width int, memory []byte) {
 	for k := range words {
 		if width == 4 {
 			words[k] = uint64(binary.NativeEndian.Uint32(memory[4*k:]))

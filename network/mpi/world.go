@@ -32,17 +32,17 @@ type World struct {
 	wake       chan struct{} // holds one wake-up of serve
 	ended      chan struct{} // closed when serve returns
 
-	mu        sync.Mutex
-	queue     []func() // for serve to call
-	closed    bool
-	exchanges map[int]*Exchange // open ones
-	next      int               // number of the next exchange
-	early     map[int][]notice  // of exchanges that this rank has not opened yet
+	mu           sync.Mutex
+	queue        []func() // for serve to call
+	closed       bool
+	exchanges    map[int]*Exchange // open ones
+	next         int               // number of the next exchange
+	earlyNotices map[int][]notice  // of exchanges that this rank has not opened yet
 
 	// Of serve alone.
-	active []*transfer
-	look   *time.Timer
-	left   bool // MPI has ended
+	active    []*transfer
+	idleTimer *time.Timer
+	finished  bool // MPI has ended
 }
 
 // Init starts MPI, which a process does once, and asks for MPI_THREAD_FUNNELED. The program has to be built with
@@ -52,11 +52,11 @@ func Init() (*World, error) { return start(newLibrary) }
 // start makes the thread that has MPI to itself.
 func start(open func() (library, error)) (*World, error) {
 	w := &World{
-		wake:      make(chan struct{}, 1),
-		ended:     make(chan struct{}),
-		exchanges: map[int]*Exchange{},
-		early:     map[int][]notice{},
-		look:      time.NewTimer(idleTime),
+		wake:         make(chan struct{}, 1),
+		ended:        make(chan struct{}),
+		exchanges:    map[int]*Exchange{},
+		earlyNotices: map[int][]notice{},
+		idleTimer:    time.NewTimer(idleTime),
 	}
 	opened := make(chan error)
 	go func() {
@@ -119,7 +119,7 @@ func (w *World) callAndWait(f func()) bool {
 // serve makes all calls of the library.
 func (w *World) serve() {
 	var queue []func()
-	for !w.left {
+	for !w.finished {
 		w.lib.quiet()
 		w.mu.Lock()
 		queue, w.queue = w.queue, queue[:0]
@@ -129,7 +129,7 @@ func (w *World) serve() {
 		}
 		clear(queue)
 		switch {
-		case w.left:
+		case w.finished:
 		case len(w.active) == 0:
 			w.idle()
 		case len(w.active) == 1:
@@ -151,11 +151,11 @@ func (w *World) idle() {
 		<-w.wake
 		return
 	}
-	w.look.Reset(idleTime)
+	w.idleTimer.Reset(idleTime)
 	select {
 	case <-w.wake:
-		w.look.Stop()
-	case <-w.look.C:
+		w.idleTimer.Stop()
+	case <-w.idleTimer.C:
 		w.poll(nil, 0)
 	}
 }
@@ -167,7 +167,7 @@ func (w *World) poll(t *transfer, d time.Duration) {
 	}
 	s, err := w.lib.poll(t, d)
 	if s == noticed {
-		w.passOn(w.lib.notice())
+		w.deliver(w.lib.notice())
 	}
 	switch {
 	case t == nil || !slices.Contains(w.active, t): // the notice was about it
@@ -194,17 +194,17 @@ func (w *World) remove(t *transfer) {
 	w.active = slices.DeleteFunc(w.active, func(a *transfer) bool { return a == t })
 }
 
-// passOn gives a notice to its exchange.
-func (w *World) passOn(n notice) {
+// deliver gives a notice to its exchange.
+func (w *World) deliver(n notice) {
 	w.mu.Lock()
 	number := int(n.exchange)
 	x := w.exchanges[number]
 	if x == nil && number >= w.next {
-		w.early[number] = append(w.early[number], n)
+		w.earlyNotices[number] = append(w.earlyNotices[number], n)
 	}
 	w.mu.Unlock()
 	if x != nil {
-		x.noteLeft(n)
+		x.noteDeparture(n)
 	}
 }
 
@@ -223,11 +223,11 @@ func (w *World) register(x *Exchange) error {
 	}
 	w.next++
 	w.exchanges[x.number] = x
-	early := w.early[x.number]
-	delete(w.early, x.number)
+	early := w.earlyNotices[x.number]
+	delete(w.earlyNotices, x.number)
 	w.mu.Unlock()
 	for _, n := range early {
-		x.noteLeft(n)
+		x.noteDeparture(n)
 	}
 	return nil
 }
@@ -270,12 +270,12 @@ func (w *World) Close(ctx context.Context) error {
 // leave makes serve end if MPI does.
 func (w *World) leave() (bool, error) {
 	var err error
-	if w.left, err = w.lib.leave(pollTime); w.left {
+	if w.finished, err = w.lib.leave(pollTime); w.finished {
 		w.mu.Lock()
 		w.closed = true
 		w.mu.Unlock()
 	}
-	return w.left, err
+	return w.finished, err
 }
 
 // Abort ends all ranks of the job at once, with this exit status where the launcher passes one on. It is for

@@ -65,7 +65,7 @@ func (x *exchange) history(t *testing.T, start [][]float64, rounds int) [][][]fl
 	for range rounds {
 		h = append(h, make([][]float64, len(start)))
 	}
-	x.succeed(t, func(ctx context.Context, i int, m dsbo.Mixer) error {
+	x.mustSucceed(t, func(ctx context.Context, i int, m dsbo.Mixer) error {
 		for r := range rounds {
 			h[r+1][i] = make([]float64, len(start[i]))
 			if err := m.Mix(ctx, h[r+1][i], h[r][i]); err != nil {
@@ -133,7 +133,7 @@ func (x *exchange) withholdSteps(interrupt func(), step func(m dsbo.Mixer) error
 		started.Wait()
 		interrupt()
 	})
-	return x.run(func(i int, m dsbo.Mixer) error {
+	return x.onAgents(func(i int, m dsbo.Mixer) error {
 		for range 5 {
 			if err := step(m); err != nil {
 				started.Done()
@@ -160,7 +160,7 @@ func (x *exchange) wantEnds(t *testing.T, errs []error, target error) {
 }
 
 func testCancel(t *testing.T, x *exchange) {
-	ctx, cancel := context.WithCancel(limited(t))
+	ctx, cancel := context.WithCancel(testContext(t))
 	errs := x.withhold(ctx, cancel)
 	last := len(errs) - 1
 	if errs[last] != nil {
@@ -174,20 +174,20 @@ func testCancel(t *testing.T, x *exchange) {
 func testCancelledBefore(t *testing.T, x *exchange) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	x.wantAll(t, x.run(mixOnce(ctx, 3, 3)), context.Canceled)
+	x.wantAll(t, x.onAgents(mixOnce(ctx, 3, 3)), context.Canceled)
 }
 
 // testClose closes while agents wait, and a second time.
 func testClose(t *testing.T, x *exchange) {
-	ctx := limited(t)
+	ctx := testContext(t)
 	x.wantEnds(t, x.withhold(ctx, x.closeAll), network.ErrClosed)
 	x.closeAll()
-	x.wantAll(t, x.run(mixOnce(ctx, 3, 3)), network.ErrClosed)
+	x.wantAll(t, x.onAgents(mixOnce(ctx, 3, 3)), network.ErrClosed)
 }
 
 func testLengthOfDst(t *testing.T, x *exchange) {
-	ctx := limited(t)
-	x.wantAll(t, x.run(mixOnce(ctx, 3, 4)), dsbo.ErrShape)
+	ctx := testContext(t)
+	x.wantAll(t, x.onAgents(mixOnce(ctx, 3, 4)), dsbo.ErrShape)
 }
 
 // testLengthOfNeighbour has agent 0 mix one number more than the others, for ever. All must
@@ -199,8 +199,8 @@ func testLengthOfNeighbour(t *testing.T, x *exchange) {
 	if !slices.ContainsFunc(x.mixers, func(m dsbo.Mixer) bool { return m != nil }) {
 		t.Skip("all agents live in other processes: there is nobody to look at")
 	}
-	ctx := limited(t)
-	errs := x.run(func(i int, m dsbo.Mixer) error { return untilError(ctx, m, 3+max(0, 1-i)) })
+	ctx := testContext(t)
+	errs := x.onAgents(func(i int, m dsbo.Mixer) error { return untilError(ctx, m, 3+max(0, 1-i)) })
 	if err := errors.Join(errs...); !errors.Is(err, dsbo.ErrShape) {
 		t.Errorf("the agents ended with %v; it must match %q", err, dsbo.ErrShape)
 	}

@@ -12,15 +12,15 @@ import (
 	"dsbo/network"
 )
 
-// together calls body for each team at the same time and returns their errors.
-func (x *exchange) together(body func(team network.Team) error) []error {
-	return AtOnce(len(x.teams), func(k int) error { return body(x.teams[k]) })
+// onTeams calls body for each team at the same time and returns their errors.
+func (x *exchange) onTeams(body func(team network.Team) error) []error {
+	return RunAll(len(x.teams), func(k int) error { return body(x.teams[k]) })
 }
 
 // gather has all teams gather given vectors and checks what they get. What is not local is NaN before.
 func (x *exchange) gather(ctx context.Context, all [][]float64) []error {
 	n := x.w.N()
-	return x.together(func(team network.Team) error {
+	return x.onTeams(func(team network.Team) error {
 		rows := make([][]float64, n)
 		for i := range rows {
 			rows[i] = slices.Repeat([]float64{math.NaN()}, len(all[i]))
@@ -47,7 +47,7 @@ var gatherLengths = []int{3, 0, 1, 1, 0, 4099, 2}
 // different lengths.
 func testGather(t *testing.T, x *exchange) {
 	n := x.w.N()
-	ctx := limited(t)
+	ctx := testContext(t)
 	for round, length := range gatherLengths {
 		if err := errors.Join(x.gather(ctx, vectors(n, length, round))...); err != nil {
 			t.Fatalf("gathering %d: %v", round, err)
@@ -57,7 +57,7 @@ func testGather(t *testing.T, x *exchange) {
 		}
 		src := vectors(n, 5, round)
 		want := Product(x.w, src)
-		x.succeed(t, func(ctx context.Context, i int, m dsbo.Mixer) error {
+		x.mustSucceed(t, func(ctx context.Context, i int, m dsbo.Mixer) error {
 			if err := m.Mix(ctx, src[i], src[i]); err != nil {
 				return err
 			}
@@ -71,14 +71,14 @@ func testGather(t *testing.T, x *exchange) {
 
 // testGatherRefuses: rows of a wrong shape are an error for all, and the end.
 func testGatherRefuses(t *testing.T, x *exchange) {
-	ctx := limited(t)
+	ctx := testContext(t)
 	rows := vectors(x.w.N(), 3, 0)
 	if n := x.w.N(); n%2 == 0 {
 		rows[n-1] = rows[n-1][:2]
 	} else {
 		rows = append(rows, rows[0])
 	}
-	x.wantEnd(ctx, t, x.together(func(team network.Team) error { return team.Gather(ctx, rows) }), dsbo.ErrShape)
+	x.wantEnd(ctx, t, x.onTeams(func(team network.Team) error { return team.Gather(ctx, rows) }), dsbo.ErrShape)
 }
 
 func testGatherCancelledBefore(t *testing.T, x *exchange) {
@@ -93,11 +93,11 @@ func testGatherCancelledBefore(t *testing.T, x *exchange) {
 
 // testFail: the reason of the process that has agent 0 is that of all others, for what they do next.
 func testFail(t *testing.T, x *exchange) {
-	ctx := limited(t)
+	ctx := testContext(t)
 	if err := errors.Join(x.gather(ctx, vectors(x.w.N(), 2, 0))...); err != nil {
 		t.Fatal(err)
 	}
-	errs := x.together(func(team network.Team) error {
+	errs := x.onTeams(func(team network.Team) error {
 		if slices.Contains(team.Local(), 0) {
 			team.Fail(&dsbo.DivergedError{Quantity: "x", Value: math.Inf(1)})
 			team.Fail(errors.New("a later one does not count"))
@@ -120,5 +120,5 @@ func (x *exchange) wantEnd(ctx context.Context, t *testing.T, errs []error, targ
 			t.Errorf("team %d: gathering again ended with %v; it must match %q", k, err, target)
 		}
 	}
-	x.wantAll(t, x.run(mixOnce(ctx, 3, 3)), target)
+	x.wantAll(t, x.onAgents(mixOnce(ctx, 3, 3)), target)
 }

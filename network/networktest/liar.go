@@ -63,10 +63,10 @@ func Little(z float64) Attack {
 // WithLiars puts liars, the last agents of mixers, among the others. A liar runs the method as all do, on what it is sent; what it sends
 // is the attack's. The mixers are for the exchanges alone: they make no averages.
 func WithLiars(mixers []dsbo.Mixer, liars int, attack Attack) []dsbo.Mixer {
-	c := &conspiracy{honest: len(mixers) - liars, liars: liars, attack: attack, rounds: map[int]*overheard{}}
+	c := &conspiracy{honest: len(mixers) - liars, liars: liars, attack: attack, rounds: map[int]*honestRound{}}
 	out := make([]dsbo.Mixer, len(mixers))
 	for i, m := range mixers {
-		out[i] = &observed{Mixer: m, conspiracy: c, agent: i}
+		out[i] = &tappedMixer{Mixer: m, conspiracy: c, agent: i}
 	}
 	return out
 }
@@ -77,30 +77,30 @@ type conspiracy struct {
 	attack        Attack
 
 	mu     sync.Mutex
-	rounds map[int]*overheard
+	rounds map[int]*honestRound
 }
 
-// overheard is what the honest agents send in one exchange.
-type overheard struct {
+// honestRound is what the honest agents send in one exchange.
+type honestRound struct {
 	vectors [][]float64
 	missing int
 	readers int
 	all     chan struct{}
 }
 
-func (c *conspiracy) round(k int) *overheard {
+func (c *conspiracy) round(k int) *honestRound {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r := c.rounds[k]
 	if r == nil {
-		r = &overheard{vectors: make([][]float64, c.honest), missing: c.honest, readers: c.liars, all: make(chan struct{})}
+		r = &honestRound{vectors: make([][]float64, c.honest), missing: c.honest, readers: c.liars, all: make(chan struct{})}
 		c.rounds[k] = r
 	}
 	return r
 }
 
-// hear keeps what an honest agent sends.
-func (c *conspiracy) hear(k, agent int, v []float64) {
+// record keeps what an honest agent sends.
+func (c *conspiracy) record(k, agent int, v []float64) {
 	r := c.round(k)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,8 +128,8 @@ func (c *conspiracy) lie(ctx context.Context, k int, own []float64) ([]float64, 
 	return lie, nil
 }
 
-// observed is an agent's end of an exchange with liars.
-type observed struct {
+// tappedMixer is an agent's end of an exchange with liars.
+type tappedMixer struct {
 	dsbo.Mixer
 	conspiracy *conspiracy
 	agent      int
@@ -137,19 +137,19 @@ type observed struct {
 }
 
 // Part implements dsbo.PartMixer.
-func (m *observed) Part(k, length int) {
+func (m *tappedMixer) Part(k, length int) {
 	if p, ok := m.Mixer.(dsbo.PartMixer); ok {
 		p.Part(k, length)
 	}
 }
 
 // Mix implements dsbo.Mixer.
-func (m *observed) Mix(ctx context.Context, dst, src []float64) error {
+func (m *tappedMixer) Mix(ctx context.Context, dst, src []float64) error {
 	c, k := m.conspiracy, m.round
 	m.round++
 	if m.agent < c.honest {
 		if c.liars > 0 {
-			c.hear(k, m.agent, src)
+			c.record(k, m.agent, src)
 		}
 		return m.Mixer.Mix(ctx, dst, src)
 	}

@@ -24,8 +24,8 @@ import (
 // WaitLimit bounds each subtest, so that a transport that waits for ever fails instead.
 const WaitLimit = time.Minute
 
-// limited returns a context that ends after WaitLimit.
-func limited(t *testing.T) context.Context {
+// testContext returns a context that ends after WaitLimit.
+func testContext(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), WaitLimit)
 	t.Cleanup(cancel)
 	return ctx
@@ -36,7 +36,7 @@ func limited(t *testing.T) context.Context {
 // returns what that makes of X, whose rows are one part each, by [network.Combiner].
 func Product(w *network.Matrix, x [][]float64) [][]float64 {
 	if w.Mixing() != (network.Plain{}) {
-		return combined(w, x)
+		return combinerProduct(w, x)
 	}
 	out := make([][]float64, len(x))
 	for i := range out {
@@ -55,8 +55,8 @@ func Product(w *network.Matrix, x [][]float64) [][]float64 {
 	return out
 }
 
-// combined returns what a matrix's mixing makes of the agents' vectors.
-func combined(w *network.Matrix, x [][]float64, parts ...int) [][]float64 {
+// combinerProduct returns what a matrix's mixing makes of the agents' vectors.
+func combinerProduct(w *network.Matrix, x [][]float64, parts ...int) [][]float64 {
 	out := make([][]float64, len(x))
 	for i := range out {
 		out[i] = make([]float64, len(x[i]))
@@ -206,9 +206,9 @@ func (x *exchange) team(i int) network.Team {
 	return nil
 }
 
-// run calls body for each agent of this process at the same time and returns their errors.
-func (x *exchange) run(body func(i int, m dsbo.Mixer) error) []error {
-	return AtOnce(len(x.mixers), func(i int) error {
+// onAgents calls body for each agent of this process at the same time and returns their errors.
+func (x *exchange) onAgents(body func(i int, m dsbo.Mixer) error) []error {
+	return RunAll(len(x.mixers), func(i int) error {
 		if x.mixers[i] == nil {
 			return nil
 		}
@@ -216,12 +216,12 @@ func (x *exchange) run(body func(i int, m dsbo.Mixer) error) []error {
 	})
 }
 
-// succeed runs body like run and reports the errors. The first one ends the others.
-func (x *exchange) succeed(t *testing.T, body func(ctx context.Context, i int, m dsbo.Mixer) error) {
+// mustSucceed runs body like run and reports the errors. The first one ends the others.
+func (x *exchange) mustSucceed(t *testing.T, body func(ctx context.Context, i int, m dsbo.Mixer) error) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(limited(t))
+	ctx, cancel := context.WithCancel(testContext(t))
 	defer cancel()
-	errs := x.run(func(i int, m dsbo.Mixer) error {
+	errs := x.onAgents(func(i int, m dsbo.Mixer) error {
 		err := body(ctx, i, m)
 		if err != nil {
 			cancel()
@@ -265,7 +265,7 @@ func testProduct(t *testing.T, x *exchange) {
 		src[r] = vectors(n, lengths[r%len(lengths)], r)
 		want[r] = Product(x.w, src[r])
 	}
-	x.succeed(t, func(ctx context.Context, i int, m dsbo.Mixer) error {
+	x.mustSucceed(t, func(ctx context.Context, i int, m dsbo.Mixer) error {
 		pace := rand.New(rand.NewPCG(uint64(i), 0))
 		for r := range rounds {
 			for range pace.IntN(4) {
@@ -303,8 +303,8 @@ func testParts(t *testing.T, x *exchange) {
 			v[e] *= 1e-3 // a variable about which agents differ less than about the other one
 		}
 	}
-	two, one := combined(x.w, src, 4, 5), combined(x.w, src)
-	x.succeed(t, func(ctx context.Context, i int, m dsbo.Mixer) error {
+	two, one := combinerProduct(x.w, src, 4, 5), combinerProduct(x.w, src)
+	x.mustSucceed(t, func(ctx context.Context, i int, m dsbo.Mixer) error {
 		p, ok := m.(dsbo.PartMixer)
 		if !ok {
 			return fmt.Errorf("%T is no dsbo.PartMixer", m)

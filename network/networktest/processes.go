@@ -62,8 +62,8 @@ func (p *process) Gather(ctx context.Context, rows [][]float64) error {
 	return nil
 }
 
-// AtOnce calls body for 0..n-1 at the same time and returns its errors.
-func AtOnce(n int, body func(i int) error) []error {
+// RunAll calls body for 0..n-1 at the same time and returns its errors.
+func RunAll(n int, body func(i int) error) []error {
 	errs := make([]error, n)
 	var wg sync.WaitGroup
 	for i := range n {
@@ -73,8 +73,8 @@ func AtOnce(n int, body func(i int) error) []error {
 	return errs
 }
 
-// MixTimes mixes vectors of zeros up to the first error.
-func MixTimes(ctx context.Context, m dsbo.Mixer, rounds, length int) error {
+// MixZeros mixes vectors of zeros up to the first error.
+func MixZeros(ctx context.Context, m dsbo.Mixer, rounds, length int) error {
 	v := make([]float64, length)
 	for range rounds {
 		if err := m.Mix(ctx, v, v); err != nil {

@@ -71,7 +71,7 @@ func testReduce(t *testing.T, x *exchange) {
 	all := reductions()
 	const between = 13 // reductions from one gathering to the next
 	for first := 0; first < len(all) && !t.Failed(); first += between {
-		x.succeed(t, func(ctx context.Context, i int, m dsbo.Mixer) error {
+		x.mustSucceed(t, func(ctx context.Context, i int, m dsbo.Mixer) error {
 			reducer, err := reducer(m)
 			if err != nil {
 				return err
@@ -100,7 +100,7 @@ func testReduce(t *testing.T, x *exchange) {
 			}
 			return nil
 		})
-		if err := errors.Join(x.gather(limited(t), vectors(n, 3, first))...); err != nil {
+		if err := errors.Join(x.gather(testContext(t), vectors(n, 3, first))...); err != nil {
 			t.Error(err)
 		}
 	}
@@ -118,8 +118,8 @@ func testAverage(t *testing.T, x *exchange) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(AtOnce(n, func(i int) (err error) {
-			want[i], err = averages(limited(t), here.Agent(i), i, n)
+		if err := errors.Join(RunAll(n, func(i int) (err error) {
+			want[i], err = averages(testContext(t), here.Agent(i), i, n)
 			return err
 		})...); err != nil {
 			t.Fatal(err)
@@ -134,7 +134,7 @@ func testAverage(t *testing.T, x *exchange) {
 				ends[i] = there.Agent(i)
 			}
 		}
-		x.succeed(t, func(ctx context.Context, i int, _ dsbo.Mixer) error {
+		x.mustSucceed(t, func(ctx context.Context, i int, _ dsbo.Mixer) error {
 			got, err := averages(ctx, ends[i], i, n)
 			if err != nil {
 				return err
@@ -187,8 +187,8 @@ func testReduceRefuses(t *testing.T, x *exchange) {
 	alike := reduction{network.Sum, 16, 5}
 	others := []reduction{{network.Max, 16, 5}, {network.Sum, 17, 5}, {network.Sum, 16, 6}}
 	other := others[x.w.N()%len(others)]
-	ctx := limited(t)
-	errs := x.run(func(i int, m dsbo.Mixer) error {
+	ctx := testContext(t)
+	errs := x.onAgents(func(i int, m dsbo.Mixer) error {
 		if i == 0 {
 			return reduceUntilError(ctx, m, other)
 		}
@@ -206,26 +206,26 @@ func testReduceRefuses(t *testing.T, x *exchange) {
 
 // testReduceBits: numbers of bits that no word has are an error for all.
 func testReduceBits(t *testing.T, x *exchange) {
-	ctx := limited(t)
+	ctx := testContext(t)
 	bits := 65 * (x.w.N() % 2)
-	x.wantAll(t, x.run(func(_ int, m dsbo.Mixer) error { return reduceUntilError(ctx, m, reduction{network.Sum, bits, 2}) }), dsbo.ErrShape)
+	x.wantAll(t, x.onAgents(func(_ int, m dsbo.Mixer) error { return reduceUntilError(ctx, m, reduction{network.Sum, bits, 2}) }), dsbo.ErrShape)
 }
 
 func testReduceCancelledBefore(t *testing.T, x *exchange) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	x.wantAll(t, x.run(func(_ int, m dsbo.Mixer) error { return reduceUntilError(ctx, m, reduction{network.Sum, 8, 2}) }), context.Canceled)
+	x.wantAll(t, x.onAgents(func(_ int, m dsbo.Mixer) error { return reduceUntilError(ctx, m, reduction{network.Sum, 8, 2}) }), context.Canceled)
 }
 
 // testReduceEnds: agents that wait in a reduction for the last one are released by the end of their context, and by that of the
 // exchange.
 func testReduceEnds(t *testing.T, x *exchange) {
 	if x.w.N()%2 == 0 {
-		ctx, cancel := context.WithCancel(limited(t))
+		ctx, cancel := context.WithCancel(testContext(t))
 		x.wantEnds(t, x.withholdReduction(ctx, cancel), context.Canceled)
 		return
 	}
-	x.wantEnds(t, x.withholdReduction(limited(t), x.closeAll), network.ErrClosed)
+	x.wantEnds(t, x.withholdReduction(testContext(t), x.closeAll), network.ErrClosed)
 }
 
 // withholdReduction is withhold with reductions, between which agents mix.
@@ -245,8 +245,8 @@ func (x *exchange) withholdReduction(ctx context.Context, interrupt func()) []er
 
 // testReduceFail: a process that fails, with the reason of the process of agent 0, releases all agents that wait in a reduction.
 func testReduceFail(t *testing.T, x *exchange) {
-	ctx := limited(t)
-	errs := x.run(func(i int, m dsbo.Mixer) error {
+	ctx := testContext(t)
+	errs := x.onAgents(func(i int, m dsbo.Mixer) error {
 		if i == 0 {
 			err := reduceTimes(ctx, m, 3)
 			x.team(0).Fail(&dsbo.DivergedError{Quantity: "x"})

@@ -66,7 +66,7 @@ func (c Client) await(ctx context.Context, conn net.Conn, to int) (net.Conn, err
 		return err
 	})
 	switch {
-	case err == nil && line == joined:
+	case err == nil && line == joinedLine:
 		return conn, nil
 	case err == nil && line == absentText(to):
 		err = ErrAbsent

@@ -150,7 +150,7 @@ func TestOldestMakesRoom(t *testing.T) {
 	h := newHall(t, 0)
 	c := h.client(5)
 	var all []net.Conn
-	for range waiting + 1 {
+	for range maxWaiting + 1 {
 		conn := must.Get(c.connect(t.Context(), nil))
 		defer conn.Close()
 		all = append(all, conn)
@@ -168,7 +168,7 @@ func TestOldestMakesRoom(t *testing.T) {
 	for _, conn := range all {
 		conn.Close()
 	}
-	for range waiting {
+	for range maxWaiting {
 		if err := <-ended; !errors.Is(err, net.ErrClosed) {
 			t.Errorf("%v; the relay must have closed one alone", err)
 		}
@@ -249,7 +249,7 @@ func TestBounds(t *testing.T) {
 	if _, err := h.client(1).Dial(t.Context(), 5); !errors.Is(err, ErrAbsent) {
 		t.Errorf("error %v beside strangers that say nothing; the agent must be served", err)
 	}
-	r := &relay{Options: Options{Connections: 2}, inside: 2}
+	r := &relay{Options: Options{Connections: 2}, admitted: 2}
 	if err := r.admit(3); err == nil || !strings.Contains(err.Error(), "there are 2 connections, and may be no more") {
 		t.Errorf("error %v for one too many", err)
 	}

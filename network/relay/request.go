@@ -17,7 +17,7 @@ const (
 	nonceLength = 32
 	maxRequest  = 16 << 10
 	maxLine     = 256
-	joined      = "ok"
+	joinedLine  = "ok"
 	// greetingTime is within which both sides have to say what precedes an answer.
 	greetingTime = 10 * time.Second
 )

@@ -36,11 +36,11 @@ const (
 	// agentConnections is how many connections of one agent there may be at once: more than it has neighbours in a graph of
 	// which each needs its relay.
 	agentConnections = 128
-	// waiting is how many connections of an agent may wait under one name. The oldest makes room: those of an agent that was lost
+	// maxWaiting is how many connections of an agent may wait under one name. The oldest makes room: those of an agent that was lost
 	// may still be here.
-	waiting = 4
-	// halfOpen is how long one direction of a pair may go on when the other one has ended.
-	halfOpen = time.Minute
+	maxWaiting = 4
+	// halfOpenTime is how long one direction of a pair may go on when the other one has ended.
+	halfOpenTime = time.Minute
 )
 
 // keepAlive ends connections whose other end has vanished.
@@ -65,11 +65,11 @@ type relay struct {
 	Options
 	work sync.WaitGroup
 
-	mu     sync.Mutex
-	open   map[net.Conn]struct{}
-	inside int         // connections of agents that have said who they are
-	agents map[int]int // those of each
-	places map[place][]*waiter
+	mu       sync.Mutex
+	conns    map[net.Conn]struct{}
+	admitted int         // connections of agents that have said who they are
+	agents   map[int]int // those of each
+	places   map[place][]*waiter
 }
 
 // Serve joins connections that come from a listener until ctx ends, and then closes them all, and the listener.
@@ -81,7 +81,7 @@ func Serve(ctx context.Context, l net.Listener, o Options) error {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	o.Log = loglimit.New(o.Log)
-	r := &relay{Options: o, open: map[net.Conn]struct{}{}, agents: map[int]int{}, places: map[place][]*waiter{}}
+	r := &relay{Options: o, conns: map[net.Conn]struct{}{}, agents: map[int]int{}, places: map[place][]*waiter{}}
 	l = entrance.Wrap(l, entrance.Limits{Strangers: max(1, o.Connections/4), Time: greetingTime})
 	stop := context.AfterFunc(ctx, func() { l.Close() })
 	defer func() {
@@ -118,7 +118,7 @@ func Serve(ctx context.Context, l net.Listener, o Options) error {
 func (r *relay) register(conn *entrance.Conn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.open[conn] = struct{}{}
+	r.conns[conn] = struct{}{}
 	if tcp, ok := conn.Conn.(*net.TCPConn); ok {
 		_ = tcp.SetKeepAliveConfig(keepAlive) // else the system's
 	}
@@ -129,13 +129,13 @@ func (r *relay) release(conn net.Conn) {
 	conn.Close()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.open, conn)
+	delete(r.conns, conn)
 }
 
 func (r *relay) closeAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for conn := range r.open {
+	for conn := range r.conns {
 		conn.Close()
 	}
 }
@@ -166,7 +166,7 @@ func (r *relay) serve(stranger *entrance.Conn) {
 		return
 	}
 	defer close(w.done)
-	if !answer(w.conn, joined) || !answer(conn, joined) {
+	if !answer(w.conn, joinedLine) || !answer(conn, joinedLine) {
 		return
 	}
 	began := time.Now()
@@ -208,13 +208,13 @@ func answer(conn net.Conn, line string) bool {
 func (r *relay) admit(agent int) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.inside >= r.Connections {
-		return fmt.Errorf("there are %d connections, and may be no more", r.inside)
+	if r.admitted >= r.Connections {
+		return fmt.Errorf("there are %d connections, and may be no more", r.admitted)
 	}
 	if r.agents[agent] >= agentConnections {
 		return fmt.Errorf("agent %d has %d connections, and may have no more", agent, agentConnections)
 	}
-	r.inside++
+	r.admitted++
 	r.agents[agent]++
 	return nil
 }
@@ -222,7 +222,7 @@ func (r *relay) admit(agent int) error {
 func (r *relay) leave(agent int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.inside--
+	r.admitted--
 	if r.agents[agent]--; r.agents[agent] == 0 {
 		delete(r.agents, agent)
 	}
@@ -232,7 +232,7 @@ func (r *relay) leave(agent int) {
 func (r *relay) wait(at place, conn net.Conn) {
 	w := &waiter{conn: conn, woken: make(chan struct{}), done: make(chan struct{})}
 	r.mu.Lock()
-	if all := r.places[at]; len(all) == waiting {
+	if all := r.places[at]; len(all) == maxWaiting {
 		all[0].conn.Close()
 		r.places[at] = all[1:]
 	}
@@ -279,20 +279,20 @@ func (r *relay) call(at place) *waiter {
 // join moves bytes between two connections until both directions have ended, and returns how many went to b and to a.
 func join(a, b net.Conn) (toB, toA int64) {
 	var back sync.WaitGroup
-	back.Go(func() { toA = move(a, b) })
-	toB = move(b, a)
+	back.Go(func() { toA = copyHalf(a, b) })
+	toB = copyHalf(b, a)
 	back.Wait()
 	return toB, toA
 }
 
-// move moves bytes until src ends. Then dst gets that end, and the other direction has a while to end too.
-func move(dst, src net.Conn) int64 {
+// copyHalf moves bytes until src ends. Then dst gets that end, and the other direction has a while to end too.
+func copyHalf(dst, src net.Conn) int64 {
 	n, err := io.Copy(dst, src)
 	half, ok := dst.(interface{ CloseWrite() error })
 	if err != nil || !ok || half.CloseWrite() != nil {
 		dst.Close()
 		src.Close()
 	}
-	_ = dst.SetReadDeadline(time.Now().Add(halfOpen))
+	_ = dst.SetReadDeadline(time.Now().Add(halfOpenTime))
 	return n
 }

@@ -11,28 +11,28 @@ import (
 	"dsbo/runs"
 )
 
-// Together returns the way of n agents to what they find together while data are loaded, before there is a [Problem]. team and w are
+// NewCollective returns the way of n agents to what they find together while data are loaded, before there is a [Problem]. team and w are
 // those of a Problem, whose place they take, and sent counts what all agents send. ctx bounds all calls.
-func Together(ctx context.Context, n int, team network.Team, w *network.Matrix, sent *runs.Sent) network.Together {
-	return Problem{Oracles: make([]dsbo.Oracle, n), Team: team, W: w, Sent: sent}.Together(ctx)
+func NewCollective(ctx context.Context, n int, team network.Team, w *network.Matrix, sent *runs.Sent) network.Collective {
+	return Problem{Oracles: make([]dsbo.Oracle, n), Team: team, W: w, Sent: sent}.Collective(ctx)
 }
 
-// Together returns the way of a problem's agents to what they find together after a run. Agents are named by their numbers in the
+// Collective returns the way of a problem's agents to what they find together after a run. Agents are named by their numbers in the
 // roster; there are no texts of those that are not there.
-func (p Problem) Together(ctx context.Context) network.Together {
-	return &together{ctx: ctx, group: p.groupOf(p.local()), problem: p}
+func (p Problem) Collective(ctx context.Context) network.Collective {
+	return &problemCollective{ctx: ctx, group: p.groupOf(p.local()), problem: p}
 }
 
-// together implements [network.Together] by the averages of a group.
-type together struct {
+// A problemCollective is a [network.Collective] by the averages of a group.
+type problemCollective struct {
 	ctx     context.Context // of the one time for which it is made
 	group   group
 	problem Problem
 }
 
-// Sum implements [network.Together]. An average of whole numbers is off by less than a millionth, and so their sum is rounded to
+// Sum implements [network.Collective]. An average of whole numbers is off by less than a millionth, and so their sum is rounded to
 // what it was.
-func (t *together) Sum(dst []float64, fill func(i int, part []float64) error) error {
+func (t *problemCollective) Sum(dst []float64, fill func(i int, part []float64) error) error {
 	err := t.group.numbers(t.ctx, dst, func(i int, part []float64) error {
 		clear(part)
 		return fill(t.problem.number(i), part)
@@ -57,8 +57,8 @@ func nearlyWhole(v float64) float64 {
 	return v
 }
 
-// Texts implements [network.Together].
-func (t *together) Texts(of func(i int) (string, error)) ([]string, error) {
+// Texts implements [network.Collective].
+func (t *problemCollective) Texts(of func(i int) (string, error)) ([]string, error) {
 	texts := make([]string, t.group.n)
 	for _, i := range t.group.local {
 		var err error

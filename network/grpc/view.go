@@ -11,21 +11,21 @@ import (
 	"dsbo/network"
 )
 
-// A part is what an agent exchanges over in one epoch: the members and the edges between them.
-type part struct {
+// A view is what an agent exchanges over in one epoch: the members and the edges between them.
+type view struct {
 	epoch    membership.Epoch
 	matrix   *network.Matrix // of the members; nil where this agent is none
 	position int             // of this agent among them; -1 where it is none
-	sum      *network.Combiner
+	combiner *network.Combiner
 	local    []int         // that position; empty where it is none
 	edges    []*edge       // those to members, in ascending order
 	flood    *flood        // nil before the first Gather
 	tree     *network.Tree // nil before the first Reduce
 }
 
-// newPart returns an agent's part in an epoch, of the edges that it has to all neighbours.
-func newPart(c *Config, e membership.Epoch, all []*edge) (part, error) {
-	p := part{epoch: e, position: -1}
+// newView returns an agent's part in an epoch, of the edges that it has to all neighbours.
+func newView(c *Config, e membership.Epoch, all []*edge) (view, error) {
+	p := view{epoch: e, position: -1}
 	for _, edge := range all {
 		edge.position = -1
 	}
@@ -37,7 +37,7 @@ func newPart(c *Config, e membership.Epoch, all []*edge) (part, error) {
 	if err != nil {
 		return p, err
 	}
-	p.matrix, p.position, p.local, p.sum = matrix, position, []int{position}, matrix.Combiner(position)
+	p.matrix, p.position, p.local, p.combiner = matrix, position, []int{position}, matrix.Combiner(position)
 	for _, j := range matrix.Neighbours(position) {
 		for _, edge := range all {
 			if edge.id == e.Members[j] {
@@ -49,9 +49,9 @@ func newPart(c *Config, e membership.Epoch, all []*edge) (part, error) {
 	return p, nil
 }
 
-// changed returns the error that stands for an epoch that is decided and not yet this agent's, nil if there is none.
-func (m *Mixer) changed() error {
-	if m.chamber == nil || len(m.chamber.log) == m.part.epoch.Number {
+// epochChange returns the error that stands for an epoch that is decided and not yet this agent's, nil if there is none.
+func (m *Mixer) epochChange() error {
+	if m.chamber == nil || len(m.chamber.log) == m.view.epoch.Number {
 		return nil
 	}
 	return &network.ChangedError{Epoch: len(m.chamber.log)}
@@ -70,7 +70,7 @@ func (m *Mixer) Changes() membership.Log {
 // AwaitChange implements [network.Reformer].
 func (m *Mixer) AwaitChange(ctx context.Context, lost bool) error {
 	m.mu.Lock()
-	m.lost = lost
+	m.stateLost = lost
 	m.mu.Unlock()
 	return m.await(ctx, func() bool { return false })
 }
@@ -82,40 +82,40 @@ func (m *Mixer) Reform(e membership.Epoch, round int) error {
 	if m.err != nil {
 		return m.err
 	}
-	if m.chamber == nil || e.Number > len(m.chamber.log) || e.Number < m.part.epoch.Number {
-		return dsbo.Errorf(dsbo.ErrConfig, "an epoch must be decided and not before the present one, %d; it is %d", m.part.epoch.Number, e.Number)
+	if m.chamber == nil || e.Number > len(m.chamber.log) || e.Number < m.view.epoch.Number {
+		return dsbo.Errorf(dsbo.ErrConfig, "an epoch must be decided and not before the present one, %d; it is %d", m.view.epoch.Number, e.Number)
 	}
 	m.admittedEdges(e.Edges)
-	p, err := newPart(&m.config, e, m.edges)
+	p, err := newView(&m.config, e, m.edges)
 	if err != nil {
 		return err
 	}
 	m.config.Log.Info("a new epoch", "epoch", e.Number, "exchange", round, "members", e.Members)
-	m.part = p
-	m.in, m.decoded = make([][]float64, len(p.edges)+1), make([][]float64, len(p.edges)+1)
+	m.view = p
+	m.terms, m.decoded = make([][]float64, len(p.edges)+1), make([][]float64, len(p.edges)+1)
 	m.round, m.missing, m.rollback = round, 0, nil
-	m.finished, m.sealed, m.lost, m.recorded = false, false, false, m.config.AllFinished == nil
-	m.reached, m.setbacks, m.stalled, m.waited = round, 0, 0, 0
-	m.do(computing)
+	m.finished, m.sealed, m.stateLost, m.recorded = false, false, false, m.config.AllFinished == nil
+	m.reached, m.setbacks, m.stalledBeats, m.waitedBeats = round, 0, 0, 0
+	m.setActivity(computing)
 	m.window = window{start: round, maxFrames: m.window.maxFrames, maxBytes: m.window.maxBytes}
 	for _, edge := range m.edges {
 		edge.reform(round)
 	}
-	return m.keys.begin(&m.config, e)
+	return m.keys.setEpoch(&m.config, e)
 }
 
 // reform makes this exchange the first one over the edge.
 func (e *edge) reform(round int) {
 	e.received, e.next, e.sent, e.credit = round, round, 0, round
-	e.digests, e.stale, e.due, e.radius = digests{}, false, 0, 0
+	e.digests, e.expectsStale, e.pending, e.radius = digests{}, false, 0, 0
 	s := e.session
 	if s == nil {
 		return
 	}
-	s.epochDue = true
-	if s.theirs == e.m.part.epoch.Number { // it was there first
-		e.credit = s.sent
-		e.sendFrom(s.next)
+	s.announceDue = true
+	if s.remote == e.m.view.epoch.Number { // it was there first
+		e.credit = s.remoteSent
+		e.sendFrom(s.remoteNext)
 	}
 	s.wake()
 }
@@ -123,22 +123,22 @@ func (e *edge) reform(round int) {
 // epochs are what the two sides of a session have told each other of the epochs that they are in. Vectors travel where both are
 // members of the same one.
 type epochs struct {
-	said     int  // what the neighbour has been told; -1: nothing
-	epochDue bool // it must be told
-	theirs   int  // the neighbour's
+	announced   int  // what the neighbour has been told; -1: nothing
+	announceDue bool // it must be told
+	remote      int  // the neighbour's
 
-	// sent and next are how many vectors the neighbour has sent in its epoch, and the first one that it needs.
-	sent, next int
+	// remoteSent and next are how many vectors the neighbour has sent in its epoch, and the first one that it needs.
+	remoteSent, remoteNext int
 }
 
-// meet takes in the epoch of the neighbour that has said hello, and has it told this agent's: the hello's may have passed.
-func (s *session) meet(h hello) {
-	s.theirs, s.sent, s.next = h.epoch, h.sent, h.next
+// handleHello takes in the epoch of the neighbour that has said hello, and has it told this agent's: the hello's may have passed.
+func (s *session) handleHello(h hello) {
+	s.remote, s.remoteSent, s.remoteNext = h.epoch, h.sent, h.next
 	c := s.e.m.chamber
 	if c == nil {
 		return
 	}
-	s.said, s.epochDue = -1, true
+	s.announced, s.announceDue = -1, true
 	if h.epoch < len(c.log) {
 		c.deliver(letter{neighbour: s.e.id, epoch: h.epoch})
 	}
@@ -147,25 +147,25 @@ func (s *session) meet(h hello) {
 // epochFrame tells the neighbour this agent's epoch.
 func (s *session) epochFrame() []byte {
 	m := s.e.m
-	s.said, s.epochDue = m.part.epoch.Number, false
-	return encode(header{kindEpoch, m.window.end(), s.e.received}, binary.LittleEndian.AppendUint64(nil, uint64(s.said)))
+	s.announced, s.announceDue = m.view.epoch.Number, false
+	return encode(header{kindEpoch, m.window.end(), s.e.received}, binary.LittleEndian.AppendUint64(nil, uint64(s.announced)))
 }
 
-// enter takes in the neighbour's epoch.
-func (e *edge) enter(f *frame) error {
+// handleEpoch takes in the neighbour's epoch.
+func (e *edge) handleEpoch(f *frame) error {
 	if e.m.chamber == nil || len(f.text) != 8 || binary.LittleEndian.Uint64(f.text) > maxNumber {
 		return fmt.Errorf("an epoch must be a number, of a run whose members change; it is %x", f.text)
 	}
-	e.session.theirs = int(binary.LittleEndian.Uint64(f.text))
-	if e.session.theirs == e.m.part.epoch.Number {
+	e.session.remote = int(binary.LittleEndian.Uint64(f.text))
+	if e.session.remote == e.m.view.epoch.Number {
 		e.credit = f.exchange
 		e.sendFrom(f.detail)
 	}
 	return nil
 }
 
-// exchanges reports whether there is a stream that carries vectors: both ends are members of the same epoch, and know it.
-func (e *edge) exchanges() bool {
-	s, epoch := e.session, e.m.part.epoch.Number
-	return s != nil && e.position >= 0 && s.said == epoch && s.theirs == epoch
+// carriesVectors reports whether there is a stream that carries vectors: both ends are members of the same epoch, and know it.
+func (e *edge) carriesVectors() bool {
+	s, epoch := e.session, e.m.view.epoch.Number
+	return s != nil && e.position >= 0 && s.announced == epoch && s.remote == epoch
 }

@@ -1,11 +1,11 @@
 package network
 
-// Together is what all agents of a run find together before it begins, from the data of each: sums, which tell nothing of one agent's
+// Collective is what all agents of a run find together before it begins, from the data of each: sums, which tell nothing of one agent's
 // part that they do not tell by themselves, and short texts that may be public.
 //
 // All processes of a run call it in the same order with the same lengths, each for the agents that it has. The results are the same in
 // all of them, bit by bit, wherever the agents are. It belongs to one goroutine at a time.
-type Together interface {
+type Collective interface {
 	// Sum sets dst to the sum over all agents of what each has: fill writes that of agent i to part, which has the length of dst and
 	// holds zeros. It is called for the agents that are here, at the same time for several of them. Numbers travel in float64: a sum
 	// is right to about 2^-50 of the largest of the 1024 numbers around it, and that of whole numbers below 2^50 is whole. A sum

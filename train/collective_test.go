@@ -16,11 +16,11 @@ import (
 )
 
 // What agents find together before there is a problem does not depend on where they are, and counts the same.
-func TestTogether(t *testing.T) {
+func TestCollective(t *testing.T) {
 	const n = 5
 	w := must.Get(network.New("ring", n, network.Options{W: 0.5})).W
 	find := func(team network.Team) (found [][]float64, texts []string, sent runs.Sent, err error) {
-		all := train.Together(t.Context(), n, team, w, &sent)
+		all := train.NewCollective(t.Context(), n, team, w, &sent)
 		for length := range 3 {
 			sum := make([]float64, length+1)
 			err := all.Sum(sum, func(i int, part []float64) error {
@@ -45,7 +45,7 @@ func TestTogether(t *testing.T) {
 	}
 	for _, locals := range [][][]int{{{0, 1}, {2, 3, 4}}, {{0}, {1}, {2}, {3}, {4}}} {
 		teams, closeAll := networktest.Processes(w, locals...)
-		must.OK(errors.Join(networktest.AtOnce(len(teams), func(k int) error {
+		must.OK(errors.Join(networktest.RunAll(len(teams), func(k int) error {
 			got, texts, sent, err := find(teams[k])
 			if diff := cmp.Diff(want, got) + cmp.Diff(wantTexts, texts) + cmp.Diff(wantSent, sent); err == nil && diff != "" {
 				err = fmt.Errorf("process %d: %s", k, diff)
@@ -57,9 +57,9 @@ func TestTogether(t *testing.T) {
 }
 
 // A sum that overflows, or has a term that is no number, is an error on all agents.
-func TestTogetherNotFinite(t *testing.T) {
+func TestCollectiveNotFinite(t *testing.T) {
 	var sent runs.Sent
-	err := train.Together(t.Context(), 2, nil, nil, &sent).Sum(make([]float64, 2), func(_ int, part []float64) error {
+	err := train.NewCollective(t.Context(), 2, nil, nil, &sent).Sum(make([]float64, 2), func(_ int, part []float64) error {
 		part[1] = 1.5e308
 		return nil
 	})
