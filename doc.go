@@ -60,7 +60,7 @@
 //	losses of a model's outputs  models/outputs.go and poisson.go; models/penalties.go groups the weights
 //	the nodes of a loss          ad/family.go has them, op.go what an op is; stock.go rebuilds Gorgonia's own ops from these
 //	compiled once for all agents ad/template.go has what they share, machine.go what each has; models/programs.go keeps it
-//	memory of values             ad/layout.go shares it, keep.go says what the next product finds, memory.go what programs share
+//	memory of values             ad/layout.go shares it, tail.go needs none, keep.go says what the next product finds, memory.go what programs share
 //	products of matrices         internal/kernel: gemm_chain.go cuts them and copies panels (gemm_pack.go), conv_tiles.go reads patches
 //	                             where they lie in images; ad/convproduct.go finds those
 //	several processors           internal/kernel/crew.go shares large products where fewer agents compute than there are processors

@@ -72,9 +72,19 @@ func (d *Derivs) matrix(product int, dst, x, y []float64, each func(p *plan, j, 
 // unitProducts runs a product with every unit vector and calls each with the vector's number and the lane that
 // holds the product.
 func (d *Derivs) unitProducts(product int, each func(p *plan, j, lane int)) error {
-	p, err := d.planFor(1 << product)
+	p, err := d.unitPlan(product)
 	if err != nil {
 		return err
 	}
 	return d.m.eachUnit(p, d.vs, func(j, lane int) { each(p, j, lane) })
+}
+
+// unitPlan returns the plan for a product with unit vectors, made at the first call.
+func (d *derivatives) unitPlan(product int) (_ *plan, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.units[product] == nil {
+		d.units[product], err = d.loss.c.plan(true, d.nodes[product])
+	}
+	return d.units[product], err
 }

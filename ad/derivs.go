@@ -31,6 +31,7 @@ type Derivs struct {
 	value [1]float64
 	built int                    // the order of the derivatives whose graphs are known to be built
 	known [1 << derivCount]*plan // plans that were asked for before
+	dst   [derivCount][]float64  // of what is computed
 	kept  [derivCount]keptMatrix // of jvp and hvp
 }
 
@@ -44,6 +45,7 @@ type derivatives struct {
 	linearized bool              // whether nodes[gnp] is built
 	nodes      [derivCount]*Node // nil where the derivative is 0, or not built yet
 	plans      [1 << derivCount]*plan
+	units      [derivCount]*plan // for products with all unit vectors
 }
 
 // The derivatives of a loss.
@@ -195,22 +197,17 @@ func (d *Derivs) compute(dst [derivCount][]float64) error {
 	if err != nil {
 		return err
 	}
-	defer d.m.leave()
-	if err := d.m.run(p); err != nil {
-		return err
-	}
-	out := 0
+	outs := d.dst[:0]
 	for i, to := range dst {
-		switch {
-		case to == nil:
-		case d.nodes[i] == nil:
+		if d.nodes[i] == nil {
 			clear(to)
-		default:
-			d.m.readSlot(to, p.outs[out])
-			out++
+		} else if to != nil {
+			outs = append(outs, to)
 		}
 	}
-	return nil
+	defer clear(d.dst[:])
+	defer d.m.leave()
+	return d.m.run(p, outs)
 }
 
 // planFor returns the plan for the derivatives whose bits are set in key. Only the first time takes the lock of the forks.
@@ -246,6 +243,6 @@ func (d *derivatives) planOf(key int) (_ *plan, err error) {
 			nodes = append(nodes, n)
 		}
 	}
-	d.plans[key], err = d.loss.c.plan(nodes...)
+	d.plans[key], err = d.loss.c.plan(false, nodes...)
 	return d.plans[key], err
 }

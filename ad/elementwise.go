@@ -164,6 +164,9 @@ func apply2(o named, a, b *Node) *Node {
 // Add returns a + b, same shapes.
 func Add(a, b *Node) *Node {
 	opAdd.sameShape(a, b)
+	if a == b {
+		return Scale(2, a)
+	}
 	for _, ab := range [][2]*Node{{a, b}, {b, a}} {
 		switch v := ab[0]; ruleOf(v) {
 		case repeatRow:

@@ -24,7 +24,7 @@ func (m *machine[T]) eachUnit(p *plan, i int, each func(j, lane int)) error {
 		for l := range m.lanes {
 			s.wide[l*s.stride+m.from+l] = 1
 		}
-		if err := m.run(p); err != nil {
+		if err := m.run(p, nil); err != nil {
 			return err
 		}
 		for l := range m.lanes {

@@ -11,6 +11,7 @@ type layout struct {
 	places []place
 	views  []int // slots, each after that of which it is a view
 	size   int   // numbers of scratch memory
+	tail   *tail // whose values have no places; nil: there is none
 }
 
 // A place is the numbers from off on, n of them, for a slot: its whole value or one tile of it.
@@ -47,14 +48,16 @@ func (t *template[T]) lay(p *plan) *layout {
 		l.of[i] = -1
 		l.whole[i] = t.values[i].per == 0
 	}
-	when := t.moments(p)
+	made := &layout{tail: t.tailOf(p)}
+	when := t.moments(p, made.tail)
 	t.findWhole(p, &l)
 	t.findReads(p, &l, when)
-	made := &layout{}
 	for i := range p.stages {
 		for _, list := range [][]int{p.stages[i].whole, p.stages[i].tiled} {
 			for _, k := range list {
-				t.place(made, &l, t.steps[k], when[k])
+				if !made.tail.has(k) {
+					t.place(made, &l, t.steps[k], when[k])
+				}
 			}
 		}
 	}
@@ -66,8 +69,8 @@ func (t *template[T]) lay(p *plan) *layout {
 	return made
 }
 
-// moments returns when p's steps run.
-func (t *template[T]) moments(p *plan) map[int]moment {
+// moments returns when p's steps run: those of the tail, which is given, after all others.
+func (t *template[T]) moments(p *plan, tl *tail) map[int]moment {
 	when := make(map[int]moment, len(p.order))
 	now := 0
 	for i := range p.stages {
@@ -80,6 +83,11 @@ func (t *template[T]) moments(p *plan) map[int]moment {
 		for _, k := range st.tiled {
 			when[k] = moment{now, first, first + len(st.tiled) - 1}
 			now++
+		}
+	}
+	if tl != nil {
+		for i := range tl.steps {
+			when[tl.steps[i].step] = moment{now, now, now}
 		}
 	}
 	return when

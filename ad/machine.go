@@ -40,7 +40,8 @@ type machine[T Float] struct {
 	inLanes [][]T    // arguments in all lanes, or nil; scratch of runLanes
 	forms   forms    // scratch of runTiles
 	scaled  []T      // scratch of runBytes
-	piece   [512]T   // scratch of setInput: what the first-level cache holds
+	tail    *tailMemory[T]
+	piece   [512]T // scratch of setInput: what the first-level cache holds
 
 	// running is the instruction that runs now, on examples from..to.
 	running struct {

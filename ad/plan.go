@@ -12,6 +12,7 @@ type plan struct {
 	outs   []int // values
 	order  []int // steps, inputs first
 	stages []stage
+	lanes  bool // it runs in lanes
 }
 
 type stage struct {
@@ -19,11 +20,11 @@ type stage struct {
 	tables       []int // inputs whose tables the tiled ones read
 }
 
-// plan prepares the computation of nodes.
-func (t *template[T]) plan(nodes ...*Node) (*plan, error) {
+// plan prepares the computation of nodes, for [machine.eachUnit] if in lanes.
+func (t *template[T]) plan(lanes bool, nodes ...*Node) (*plan, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p := &plan{number: len(t.plans)}
+	p := &plan{number: len(t.plans), lanes: lanes}
 	for _, n := range nodes {
 		i, err := t.valueOf(n)
 		if err != nil {
@@ -66,6 +67,9 @@ func (t *template[T]) plan(nodes ...*Node) (*plan, error) {
 		}
 	}
 	t.listTables(p)
+	if p.number == 0 {
+		t.chooseTile()
+	}
 	t.plans, t.layouts = append(t.plans, p), append(t.layouts, nil)
 	changed := t.plans[p.number:]
 	if t.chooseKept() {

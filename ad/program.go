@@ -44,6 +44,7 @@ type Program struct {
 	*code
 	m     engine
 	bound []bool
+	dst   [][]float64 // of the values, while they are computed
 }
 
 // code is what a program and its forks share.
@@ -65,7 +66,7 @@ type compiler interface {
 	addInput(n *Node, in Input) (int, error)
 	addPoint(n *Node, name string) (int, error)
 	setDirection(i int)
-	plan(nodes ...*Node) (*plan, error)
+	plan(lanes bool, nodes ...*Node) (*plan, error)
 	engine(w *Workspace) engine
 }
 
@@ -73,8 +74,7 @@ type compiler interface {
 type engine interface {
 	setInput(i int, v []float64)
 	bind(i int, t *Table, idx []int) error
-	run(p *plan) error
-	readSlot(dst []float64, i int)
+	run(p *plan, dst [][]float64) error
 	leave()
 	changes() uint64
 	eachUnit(p *plan, i int, each func(j, lane int)) error
@@ -104,7 +104,7 @@ func Compile(f Func) (_ *Program, err error) {
 		c.sizes = append(c.sizes, rows*cols)
 		c.size += rows * cols
 	}
-	if c.values, err = c.c.plan(c.outs...); err != nil {
+	if c.values, err = c.c.plan(false, c.outs...); err != nil {
 		return nil, err
 	}
 	return c.program(w), nil
@@ -115,7 +115,7 @@ func (c *code) program(w *Workspace) *Program {
 	if w == nil {
 		w = new(Workspace)
 	}
-	return &Program{code: c, m: c.c.engine(w), bound: make([]bool, len(c.f.Inputs))}
+	return &Program{code: c, m: c.c.engine(w), bound: make([]bool, len(c.f.Inputs)), dst: make([][]float64, len(c.sizes))}
 }
 
 // Fork returns a program of the same values with data of its own, and with memory in w (nil: of its own). The two share what was compiled,
@@ -152,16 +152,10 @@ func (f *Func) check() error {
 
 // addLeaves makes the template with the graph's leaves x, y and the inputs, and returns the latter.
 func (c *code) addLeaves() ([]*Node, error) {
-	widest := 1
-	for _, in := range c.f.Inputs {
-		if in.Batch && len(in.Shape) == 1 && !in.Sparse {
-			widest = max(widest, in.Shape[0])
-		}
-	}
 	if c.f.Float32 {
-		c.c = newTemplate[float32](c.f.Rows, widest, c.f.Q)
+		c.c = newTemplate[float32](c.f.Rows, c.f.Q)
 	} else {
-		c.c = newTemplate[float64](c.f.Rows, widest, c.f.Q)
+		c.c = newTemplate[float64](c.f.Rows, c.f.Q)
 	}
 	c.family = newFamily()
 	var err error
@@ -266,13 +260,10 @@ func (p *Program) Eval(dst, x, y []float64) error {
 	if err := p.setPoint(x, y); err != nil {
 		return err
 	}
+	for i, n := range p.sizes {
+		p.dst[i], dst = dst[:n], dst[n:]
+	}
+	defer clear(p.dst)
 	defer p.m.leave()
-	if err := p.m.run(p.values); err != nil {
-		return err
-	}
-	for i, s := range p.values.outs {
-		p.m.readSlot(dst[:p.sizes[i]], s)
-		dst = dst[p.sizes[i]:]
-	}
-	return nil
+	return p.m.run(p.values, p.dst)
 }

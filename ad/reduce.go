@@ -1,6 +1,10 @@
 package ad
 
-import "dsbo/internal/kernel"
+import (
+	"math"
+
+	"dsbo/internal/kernel"
+)
 
 // Sums over all entries, scalars over all entries, and what is done to each row by itself.
 const (
@@ -69,7 +73,16 @@ func ScaleBy(s, a *Node) *Node {
 	if c, ok := constOf(s); ok {
 		return Scale(c, a)
 	}
+	if f, ok := ruleOf(a).(affine); ok && f.b == 0 && isPowerOfTwo(f.a) { // the same bits with one number multiplied, and not each entry
+		return ScaleBy(Scale(f.a, s), children(a)[0])
+	}
 	return apply(scaleByOp, shapeOf(a), s, a)
+}
+
+// isPowerOfTwo reports whether c is a power of two or its negative, which changes no digit of a product.
+func isPowerOfTwo(c float64) bool {
+	fraction, _ := math.Frexp(math.Abs(c))
+	return fraction == .5
 }
 
 // RowSoftmax returns the softmax of each row of a matrix, stable at any size of the entries.

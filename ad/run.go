@@ -6,15 +6,44 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// run computes the outputs of p, which can be read until the next run or [machine.leave]. It fails on data that an op
-// cannot use, such as an index out of range.
-func (m *machine[T]) run(p *plan) (err error) {
+// run computes the outputs of p and writes them to dst; in lanes dst is empty, and they can be read until the next run or [machine.leave]. It fails
+// on data that an op cannot use, such as an index out of range.
+func (m *machine[T]) run(p *plan, dst [][]float64) (err error) {
 	defer func() { m.locate(err) }() // after the next
 	defer catchMisuse(&err)
 	m.enter(p)
 	kernel.Begin()
 	defer kernel.End()
 	m.followPoints()
+	m.chooseSteps(p)
+	for i := range p.stages {
+		st := &p.stages[i]
+		for _, k := range st.whole {
+			if ins := &m.instrs[k]; ins.run {
+				m.runWhole(ins)
+			}
+		}
+		m.runTiles(st)
+	}
+	for _, k := range p.order {
+		if ins := &m.instrs[k]; ins.run && !ins.wide {
+			m.slots[ins.out].valid = m.slots[ins.out].own != nil
+		}
+	}
+	tl := m.current.tail
+	if tl != nil {
+		m.runTail(tl, dst)
+	}
+	for i, d := range dst {
+		if tl == nil || tl.outs[i] < 0 {
+			m.readSlot(d, p.outs[i])
+		}
+	}
+	return nil
+}
+
+// chooseSteps notes which instructions run before the tail: those whose output is needed and not there.
+func (m *machine[T]) chooseSteps(p *plan) {
 	clear(m.needed)
 	for _, o := range p.outs {
 		m.needed[o] = true
@@ -33,21 +62,11 @@ func (m *machine[T]) run(p *plan) (err error) {
 			}
 		}
 	}
-	for i := range p.stages {
-		st := &p.stages[i]
-		for _, k := range st.whole {
-			if ins := &m.instrs[k]; ins.run {
-				m.runWhole(ins)
-			}
-		}
-		m.runTiles(st)
-	}
-	for _, k := range p.order {
-		if ins := &m.instrs[k]; ins.run && !ins.wide {
-			m.slots[ins.out].valid = m.slots[ins.out].own != nil
+	if tl := m.current.tail; tl != nil {
+		for i := range tl.steps {
+			m.instrs[tl.steps[i].step].run = false
 		}
 	}
-	return nil
 }
 
 // callOf returns the call of an instruction, whose arguments are to be filled in.

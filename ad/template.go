@@ -14,6 +14,7 @@ type template[T Float] struct {
 	mu      sync.Mutex
 	rows    int // examples in a batch, 0 without batch
 	tile    int // examples in a tile
+	numbers int // of y
 	values  []*value[T]
 	steps   []*step[T]
 	byNode  map[*Node]int
@@ -55,25 +56,34 @@ type step[T Float] struct {
 // maxInputs is the number of bits in which a value notes the inputs that it depends on.
 const maxInputs = 64
 
-// tileBytes is about the size of a tile of the widest input, a share of the second-level cache, and tileRows the
-// most rows of one: calls of kernels for fewer rows of narrow data took a fifth of the time.
+// A tile of the widest value takes about as much as y, the weights of a layer being read anew for each tile, but at least leastTile bytes, a share
+// of the second-level cache, and at most mostTile, more than which has no use. It has at most tileRows examples: calls of kernels for fewer rows of
+// narrow data took a fifth of the time.
 const (
-	tileBytes = 512 << 10
+	leastTile = 512 << 10
+	mostTile  = 5 << 19
 	tileRows  = 512
 )
 
-// newTemplate returns a template for batches of so many rows, whose widest input has so many columns, and a y of so many numbers.
-func newTemplate[T Float](rows, widest, numbers int) *template[T] {
-	return &template[T]{rows: rows, tile: tileOf[T](rows, widest), budget: max(2*numbers, keptNumbers),
-		byNode: map[*Node]int{}, byOut: map[int]int{}}
+// newTemplate returns a template for batches of so many rows, and a y of so many numbers.
+func newTemplate[T Float](rows, numbers int) *template[T] {
+	return &template[T]{rows: rows, numbers: numbers, budget: max(2*numbers, keptNumbers), byNode: map[*Node]int{}, byOut: map[int]int{}}
 }
 
-// tileOf returns the examples of a tile, so that all tiles of a batch have about as many: the weights of a layer are read anew for each.
-func tileOf[T Float](rows, widest int) int {
-	var t T
-	most := min(max(8, tileBytes/(widest*int(unsafe.Sizeof(t)))&^7), tileRows)
-	tiles := max(1, (rows+most-1)/most)
-	return min(((rows+tiles-1)/tiles+7)&^7, rows)
+// chooseTile chooses the examples of a tile by the values that there are, so that all tiles of a batch have about as many.
+func (t *template[T]) chooseTile() {
+	widest := 1
+	for _, v := range t.values {
+		if v.sparse == nil {
+			widest = max(widest, v.per*v.c)
+		}
+	}
+	var number T
+	size := int(unsafe.Sizeof(number))
+	bytes := min(max(leastTile, t.numbers*size), mostTile)
+	most := min(max(8, bytes/(widest*size)&^7), tileRows)
+	tiles := max(1, (t.rows+most-1)/most)
+	t.tile = min(((t.rows+tiles-1)/tiles+7)&^7, t.rows)
 }
 
 // addInput adds a leaf that the caller sets. A batch input has one row per example.

@@ -1,0 +1,211 @@
+package ad
+
+import (
+	"slices"
+
+	"dsbo/internal/kernel"
+)
+
+// A tail is the end of a plan: the steps that make its outputs entry by entry of vectors as long as these, such as the sum of a penalty's
+// gradient and the parts of a network's. They run together, a block of entries at a time, which goes to where the caller wants it from the
+// first-level cache: none of their values is in memory.
+type tail struct {
+	n         int // entries of each value
+	steps     []tailStep
+	registers int   // blocks that are in use at one time
+	outs      []int // the register of each of the plan's outputs, −1 where it is made before the tail
+}
+
+// A tailStep is a step with the registers of its output and of its arguments, −1 for those that are in memory.
+type tailStep struct {
+	step, to int
+	from     [2]int
+}
+
+// tailBlock is the entries of a register, and tailMost the most registers: together they stay in the first-level cache. A vector of less than
+// shortTail entries stays there by itself.
+const (
+	tailBlock = 1024
+	tailMost  = 4
+	shortTail = 4 * tailBlock
+)
+
+// entrywise returns the inputs of which a rule reads just the entry that it makes; ok is false for rules that no tail has.
+func entrywise(r rule) (args []int, ok bool) {
+	switch r := r.(type) {
+	case placeRule:
+		return nil, true
+	case affine, addPartRule:
+		return []int{0}, true
+	case named:
+		switch r {
+		case opAdd, opSub, opMul:
+			return []int{0, 1}, true
+		case scaleByOp:
+			return []int{1}, true
+		}
+	}
+	return nil, false
+}
+
+// tailOf returns the tail of p, nil if there is none.
+func (t *template[T]) tailOf(p *plan) *tail {
+	tl := &tail{outs: make([]int, len(p.outs))}
+	for _, o := range p.outs {
+		tl.n = max(tl.n, t.values[o].r*t.values[o].c)
+	}
+	steps := t.tailSteps(p, tl.n)
+	if p.lanes || tl.n < shortTail || len(steps) == 0 {
+		return nil
+	}
+	last := map[int]int{} // value -> the last step of the tail that reads it; outputs are read after all
+	for k, s := range steps {
+		for _, a := range t.steps[s].args {
+			last[a] = k
+		}
+	}
+	for _, o := range p.outs {
+		last[o] = len(steps)
+	}
+	held := map[int]int{} // value -> register
+	var free []int
+	for k, s := range steps {
+		st := tailStep{step: s, from: [2]int{-1, -1}}
+		for i, a := range t.steps[s].args {
+			if r, ok := held[a]; ok {
+				st.from[i] = r
+			}
+		}
+		for _, a := range t.steps[s].args {
+			if r, ok := held[a]; ok && last[a] == k {
+				delete(held, a)
+				free = append(free, r)
+			}
+		}
+		if len(free) == 0 {
+			free = append(free, tl.registers)
+			tl.registers++
+		}
+		st.to = free[len(free)-1]
+		free = free[:len(free)-1]
+		held[t.steps[s].out] = st.to
+		tl.steps = append(tl.steps, st)
+	}
+	if tl.registers > tailMost {
+		return nil
+	}
+	for i, o := range p.outs {
+		tl.outs[i] = -1
+		if r, ok := held[o]; ok {
+			tl.outs[i] = r
+		}
+	}
+	return tl
+}
+
+// has reports whether a step is in the tail, which may be nil.
+func (tl *tail) has(step int) bool {
+	return tl != nil && slices.ContainsFunc(tl.steps, func(s tailStep) bool { return s.step == step })
+}
+
+// tailSteps returns the steps of p's tail, in their order: entry by entry on n entries, and read by nobody but each other and as outputs.
+func (t *template[T]) tailSteps(p *plan, n int) (steps []int) {
+	elsewhere := make([]bool, len(t.values)) // values that other steps read, or that are read in another way
+	in := make([]bool, len(p.order))
+	for i := len(p.order) - 1; i >= 0; i-- {
+		s := t.steps[p.order[i]]
+		args, ok := entrywise(s.rule)
+		v := t.values[s.out]
+		in[i] = ok && !s.tiled && !elsewhere[s.out] && t.isTemporary(s.out) && v.r*v.c == n
+		for j, a := range s.args {
+			if a >= 0 && !(in[i] && (len(args) > 0 && args[0] == j || len(args) > 1 && args[1] == j)) {
+				elsewhere[a] = true
+			}
+		}
+	}
+	for i, k := range p.order {
+		if in[i] {
+			steps = append(steps, k)
+		}
+	}
+	return steps
+}
+
+// tailMemory is what runs a tail.
+type tailMemory[T Float] struct {
+	call      call[T]
+	in        [2]mat[T]
+	registers [tailMost][tailBlock]T
+}
+
+// runTail runs the tail of the plan whose places the slots have, and writes its outputs to dst.
+func (m *machine[T]) runTail(tl *tail, dst [][]float64) {
+	if m.tail == nil {
+		m.tail = new(tailMemory[T])
+	}
+	team := kernel.NewCrew(tl.n * kernel.EntryWork)
+	if team == nil {
+		m.tailPart(tl, m.tail, 0, tl.n, dst)
+		return
+	}
+	team.Share(tl.n, func(from, to int) { m.tailPart(tl, new(tailMemory[T]), from, to, dst) })
+}
+
+// tailPart runs a tail on entries from..to.
+func (m *machine[T]) tailPart(tl *tail, w *tailMemory[T], from, to int, dst [][]float64) {
+	for ; from < to; from += tailBlock {
+		n := min(tailBlock, to-from)
+		for i := range tl.steps {
+			m.tailStep(&tl.steps[i], w, from, n)
+		}
+		for i, r := range tl.outs {
+			if r >= 0 {
+				kernel.ToFloat64(dst[i][from:from+n], w.registers[r][:n])
+			}
+		}
+	}
+}
+
+// tailStep runs a step on n entries from the given one on.
+func (m *machine[T]) tailStep(st *tailStep, w *tailMemory[T], from, n int) {
+	ins := &m.instrs[st.step]
+	d := w.registers[st.to][:n]
+	// argument returns the entries of an input, those of the block if it has as many as the output.
+	argument := func(i int) []T {
+		if r := st.from[i]; r >= 0 {
+			return w.registers[r][:n]
+		}
+		v := m.slots[ins.args[i]].wholeValue()
+		if out := &m.slots[ins.out]; len(v) == out.r*out.c {
+			return v[from : from+n]
+		}
+		return v
+	}
+	switch r := ins.rule.(type) {
+	case placeRule:
+		clear(d)
+		copy(overlap(d, m.slots[ins.args[0]].wholeValue(), r.off-from))
+	case addPartRule:
+		if base := argument(0); &base[0] != &d[0] {
+			copy(d, base)
+		}
+		to, part := overlap(d, m.slots[ins.args[1]].wholeValue(), r.off-from)
+		kernel.AddTo(to, to, part)
+	default:
+		for i := range ins.args {
+			v := argument(i)
+			w.in[i] = mat[T]{v: v, r: len(v), c: 1}
+		}
+		w.call.in, w.call.dst, w.call.first = w.in[:len(ins.args)], mat[T]{v: d, r: n, c: 1}, true
+		ins.kern(&w.call)
+	}
+}
+
+// overlap returns what d and a part that begins at its entry off, which may be outside, have in common: in d, and in the part.
+func overlap[T Float](d, part []T, off int) (to, from []T) {
+	first, end := max(off, 0), min(len(d), off+len(part))
+	if first >= end {
+		return nil, nil
+	}
+	return d[first:end], part[first-off : end-off]
+}
