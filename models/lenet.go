@@ -12,13 +12,13 @@ import (
 )
 
 // LeNet is a network for square pictures: twice a convolution with ReLU and pooling, then two dense layers, with the cross-entropy L of a softmax and
-// a log-penalty for each of the four layers,
+// a log-penalty for the weights of each input of each layer,
 //
 //	f_i(x, y) = mean_e w_e L(F(a_e; y), t_e)      g_i(x, y) = mean_e w_e L(F(a_e; y), t_e) + 1/q Σ_r e^{x_r} ‖y_r‖²
 //
 // A convolution has 5×5 filters without padding, and pooling takes the largest of 2×2. y holds the layers first to last, each the weights,
-// row by row, then the biases; a row of a convolution is a filter, channels last. p = 4. It is LeCun et al. (1998), with the
-// units of today.
+// row by row, then the biases; a row of a convolution is a filter, channels last. x holds for each layer a penalty an input, which is a column of
+// the layer's weights, then one for its biases. It is LeCun et al. (1998), with the units of today.
 //
 // g_i is not convex in y: see [MLP].
 type LeNet struct {
@@ -26,6 +26,8 @@ type LeNet struct {
 	Filters       [2]int // of the convolutions; 0: 8 and 16
 	Hidden        int    // units of the dense layer between; 0: 64
 	Seed          uint64 // of Start
+	// PerLayer has all weights and biases of a layer share a penalty: p = 4.
+	PerLayer bool
 }
 
 // kernelSide and poolSide are the sides of filters and of what pooling puts together.
@@ -79,9 +81,10 @@ func (m LeNet) layers() [4]dense {
 
 // Dims implements [Model].
 func (m LeNet) Dims() (p, q int) {
-	ls := m.layers()
-	last := ls[len(ls)-1]
-	return len(ls), last.off + last.size()
+	for _, l := range m.layers() {
+		p, q = p+m.penalties(l), q+l.size()
+	}
+	return p, q
 }
 
 // leastSide is the side of the smallest pictures of which two convolutions and poolings leave something.
@@ -114,11 +117,31 @@ func (m LeNet) outputs(y *ad.Node, b Batch) *ad.Node {
 func (m LeNet) Lower(x, y *ad.Node, b Batch) *ad.Node {
 	_, q := m.Dims()
 	e, loss := ad.Exp(x), m.Upper(x, y, b)
-	for i, l := range m.layers() {
-		part := ad.PartVec(y, l.off, l.size())
-		loss = ad.Add(loss, ad.Scale(1/float64(q), ad.ScaleBy(ad.SumAll(ad.PartVec(e, i, 1)), ad.Dot(part, part))))
+	first := 0
+	for _, l := range m.layers() {
+		loss = ad.Add(loss, ad.Scale(1/float64(q), m.penalty(ad.PartVec(e, first, m.penalties(l)), y, l)))
+		first += m.penalties(l)
 	}
 	return loss
+}
+
+// penalties returns how many entries of x a layer has.
+func (m LeNet) penalties(l dense) int {
+	if m.PerLayer {
+		return 1
+	}
+	return l.in + 1
+}
+
+// penalty builds Σ_r e_r ‖y_r‖² of a layer, for the layer's part e of e^x.
+func (m LeNet) penalty(e, y *ad.Node, l dense) *ad.Node {
+	if m.PerLayer {
+		part := ad.PartVec(y, l.off, l.size())
+		return ad.ScaleBy(ad.SumAll(e), ad.Dot(part, part))
+	}
+	weights, biases := l.matrix(y), l.vector(y)
+	return ad.Add(ad.Dot(ad.PartVec(e, 0, l.in), ad.ColDot(weights, weights)),
+		ad.ScaleBy(ad.SumAll(ad.PartVec(e, l.in, 1)), ad.Dot(biases, biases)))
 }
 
 // Upper implements [Model].
@@ -133,10 +156,17 @@ func (m LeNet) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 
 // Penalty implements [Penalized].
 func (m LeNet) Penalty(dst, x []float64) {
-	for i, l := range m.layers() {
-		for j := range l.size() {
-			dst[l.off+j] = 2 / float64(len(dst)) * elementary.Exp(x[i])
+	scale := 2 / float64(len(dst))
+	for _, l := range m.layers() {
+		last := m.penalties(l) - 1 // of the biases
+		weights, biases := l.weights(dst), l.biases(dst)
+		for j := range weights {
+			weights[j] = scale * elementary.Exp(x[min(j%l.in, last)])
 		}
+		for j := range biases {
+			biases[j] = scale * elementary.Exp(x[last])
+		}
+		x = x[last+1:]
 	}
 }
 

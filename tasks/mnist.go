@@ -42,7 +42,7 @@ x of the paper is λ, y is ω. The best model found is compared with those of λ
 and written to the run folder with all measurements. Other models have another x:
 
   mlp, mlp-relu   penalties of each pixel and each layer of a network
-  lenet           penalties of the layers of a network with convolutions
+  lenet           penalties of the inputs of each layer of a network with convolutions
   hyperrep        the hidden layers of a network, ω its last one
   distilled       ten pictures, ω a classifier that is trained on these alone
   temperature     a temperature for each digit

@@ -103,7 +103,7 @@ func (t task) problem(n int) (models.Model, data.Task) {
 // networkOf returns the model of the peer's network of that name: units are ReLU, and each layer has a log-penalty.
 func networkOf(name string) models.Model {
 	if name == lenet {
-		return models.LeNet{Side: 28, Classes: 10, Seed: seed}
+		return models.LeNet{Side: 28, Classes: 10, Seed: seed, PerLayer: true}
 	}
 	var sizes []int
 	for size := range strings.SplitSeq(name, "-") {
