@@ -43,11 +43,6 @@ func (f Folder) tryLock() (*folderLock, error) {
 	if err := disk.MkdirAll(string(f)); err != nil {
 		return nil, err
 	}
-	for _, dir := range l.made {
-		if err := disk.SyncDir(filepath.Dir(dir)); err != nil {
-			return nil, err
-		}
-	}
 	var err error
 	l.Closer, err = disk.Lock(string(f))
 	return l, err

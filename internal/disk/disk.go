@@ -119,8 +119,27 @@ func Stat(path string) (fs.FileInfo, error) { return fileSystemOf(path).Stat(pat
 // ReadDir returns the entries of a folder, by their names.
 func ReadDir(path string) ([]fs.DirEntry, error) { return fileSystemOf(path).ReadDir(path) }
 
-// MkdirAll makes a folder, and those above it that are not there.
-func MkdirAll(path string) error { return fileSystemOf(path).MkdirAll(path) }
+// MkdirAll makes a folder, and those above it that are not there, and brings their names to the disk: each before the next one is made, and that of
+// the lowest one that is there too, as a process that has made it may have been lost before it did that.
+func MkdirAll(path string) error { return mkdirAll(fileSystemOf(path), path) }
+
+func mkdirAll(files FS, path string) error {
+	above := filepath.Dir(path)
+	_, err := files.Stat(path)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if missing && above != path {
+		if err := mkdirAll(files, above); err != nil {
+			return err
+		}
+	}
+	if err := files.MkdirAll(path); err != nil {
+		return err
+	}
+	if err := files.SyncDir(above); missing || !errors.Is(err, fs.ErrPermission) { // not to be read, it is another one's folder
+		return err
+	}
+	return nil
+}
 
 // Rename gives a file or a folder another name.
 func Rename(from, to string) error { return fileSystemOf(to).Rename(from, to) }

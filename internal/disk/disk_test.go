@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
 
 	"dsbo/internal/disk"
@@ -246,6 +247,42 @@ func TestLostNames(t *testing.T) {
 		_, err := state.Stat("/run")
 		if _, below := state.Stat("/run/agent"); (err == nil) != (below == nil) {
 			t.Errorf("%v of the folder, %v of what is in it", err, below)
+		}
+	}
+}
+
+// TestFolderOfALostProcess: what is in a folder is safe, also where a process that made it was lost after any of its operations.
+func TestFolderOfALostProcess(t *testing.T) {
+	for last := 0; ; last++ {
+		dir := t.TempDir()
+		m := disk.NewMemory()
+		must.OK(m.MkdirAll(dir))
+		t.Cleanup(disk.Mount(dir, m))
+		syncAbove(m, dir)
+		folder, operations := filepath.Join(dir, "a", "b", "c"), 0
+		m.Changed = func(string) {
+			if operations++; operations > last {
+				runtime.Goexit()
+			}
+		}
+		var process sync.WaitGroup
+		whole := false
+		process.Go(func() {
+			must.OK(disk.MkdirAll(folder))
+			whole = true
+		})
+		process.Wait()
+		m.Changed = nil
+		file := filepath.Join(folder, "file")
+		must.OK(disk.MkdirAll(folder))
+		must.OK(disk.WriteBytes(file, []byte("text")))
+		for state := range m.States() {
+			if got := contentOf(state, file); got != "text" {
+				t.Fatalf("a process was lost after %d operations: the file of the next one is %s after a loss of power", last, got)
+			}
+		}
+		if whole {
+			return
 		}
 	}
 }
