@@ -19,7 +19,7 @@ import (
 const MostPairs = 120
 
 // A Memory holds the last pairs (v, D v) with ‖v‖ = 1, and the preconditioner that [Memory.Prepare] last made of them. It
-// belongs to one goroutine at a time and takes 3·most·q numbers.
+// belongs to one goroutine at a time and takes 3·q numbers a pair, up to most of them, once it has that pair.
 type Memory struct {
 	// Floor is the least remainder of the diagonal after the approximation is taken off, as a share of the diagonal.
 	Floor float64
@@ -37,7 +37,7 @@ type Memory struct {
 
 	u, w     []float64 // eigenvectors of gram, a row each; its eigenvalues, ascending
 	work     []float64 // scratch for them
-	f        []float64 // F' diag(A)^(−1/2), r×q
+	f        []float64 // F' diag(A)^(−1/2), r×q; it grows with the pairs
 	r        int
 	root     []float64 // A^(−1/2), length q
 	unit     []float64 // √|dg| of the last Prepare if pairs are relative, else 1
@@ -54,7 +54,7 @@ func New(q, most int, floor, cut float64) *Memory {
 	}
 	m := &Memory{Floor: floor, Cut: cut, q: q, most: most}
 	vectors := func(n int) []float64 { return make([]float64, n) }
-	m.s, m.t, m.f = vectors(most*q), vectors(most*q), vectors(most*q)
+	m.s, m.t = vectors(most*q), vectors(most*q) // the system gives memory to what is written
 	m.gram, m.u, m.chol = vectors(most*most), vectors(most*most), vectors(most*most)
 	m.work = vectors(symmetric.Work(most))
 	m.counts, m.w, m.small = vectors(2), vectors(most), vectors(most)
@@ -187,6 +187,9 @@ func (m *Memory) factor() {
 		vec.Scale(row, 1/math.Sqrt(m.w[l]), row)
 	}
 	if m.r > 0 {
+		if len(m.f) < m.r*q {
+			m.f = make([]float64, min(2*n, m.most)*q)
+		}
 		kernel.GemmNN(m.r, q, n, m.f, q, m.u[first*n:], n, m.t, q, false)
 	}
 }
