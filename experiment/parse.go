@@ -38,6 +38,9 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 		}
 		s.Out = string(folder)
 	}
+	if err := j.chooseModel(f); err != nil {
+		return err
+	}
 	j.given = f.Given()
 	for name := range j.task {
 		fl := f.Lookup(name)

@@ -9,6 +9,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
+	"dsbo/internal/cli"
 )
 
 // tuned is the preset of every task, and its default: the same settings whatever the problem, its size and the graph. Where the
@@ -37,9 +38,10 @@ func withPrivate(others []Preset) []Preset { return append(slices.Clone(others),
 
 // A Preset is a named set of defaults for -preset: a method, its parameters, and a few settings of the run.
 type Preset struct {
-	Name  string
-	DType string // the default of -dtype; "": float32
-	Wire  string // the default of -wire; "": float64
+	Name   string
+	Models []string // values of the task's flag -model that it is made for, the first of them the default with it; nil: any
+	DType  string   // the default of -dtype; "": float32
+	Wire   string   // the default of -wire; "": float64
 	// Method holds the method's parameters. Schedules among them may be c/L, c*L or auto, which follow the curvature L at
 	// the start; beta, gamma and lg do so too when they are left open.
 	Method algo.Method
@@ -52,6 +54,23 @@ type Preset struct {
 	Matrix    dsbo.CurvatureMatrix // the default of -curvature with the preset's own method
 }
 
+// chooseModel gives -model, where the command line leaves it out, the value that a preset it names is made for, and refuses others.
+func (j *Job) chooseModel(f *cli.Flags) error {
+	given := f.Given()
+	i := slices.IndexFunc(j.presets, func(p Preset) bool { return p.Name == j.Settings.Preset })
+	if !given["preset"] || i < 0 || j.presets[i].Models == nil { // a name that is unknown is refused later
+		return nil
+	}
+	fits := j.presets[i].Models
+	if !given["model"] {
+		return f.Set("model", fits[0])
+	}
+	if model := f.Lookup("model").Value.String(); !slices.Contains(fits, model) {
+		return dsbo.Errorf(dsbo.ErrConfig, "-preset %s is made for -model %s; it is %s", j.Settings.Preset, strings.Join(fits, " or "), model)
+	}
+	return nil
+}
+
 // presetsHelp returns the presets and their settings, for the help.
 func presetsHelp(presets []Preset) string {
 	lines := []string{"Presets"}
@@ -60,7 +79,11 @@ func presetsHelp(presets []Preset) string {
 		if err != nil {
 			params = []byte(err.Error())
 		}
-		line := fmt.Sprintf("  %s: -algorithm %s -K %d -batch %d", p.Name, algo.NameOf(p.Method), p.K, p.Batch)
+		line := "  " + p.Name + ":"
+		if p.Models != nil {
+			line += " -model " + p.Models[0]
+		}
+		line += fmt.Sprintf(" -algorithm %s -K %d -batch %d", algo.NameOf(p.Method), p.K, p.Batch)
 		if p.X0 != 0 {
 			line += fmt.Sprintf(" -x0 %g", p.X0)
 		}

@@ -1,6 +1,8 @@
 package tasks
 
 import (
+	"slices"
+
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/experiment"
@@ -10,19 +12,12 @@ func (*mnist) Presets() []experiment.Preset {
 	return []experiment.Preset{mnistPaper(), mnistMADSBO(), mnistWeights(), mnistValues(), mnistDraws(), mnistCleaning(), mnistNetworkCleaning()}
 }
 
-// Preset implements [experiment.Chooser]: "tuned" is for penalties, and steps of other x are smaller.
+// Preset implements [experiment.Chooser]: "tuned" is for penalties, and other x have a preset that is made for their model.
 func (t *mnist) Preset() string {
-	switch t.model {
-	case "hyperrep":
-		return mnistWeights().Name
-	case "hyperclean":
-		return mnistCleaning().Name
-	case "hyperclean-mlp":
-		return mnistNetworkCleaning().Name
-	case "lenet":
-		return mnistDraws().Name
-	case distilled, "temperature":
-		return mnistValues().Name
+	for _, p := range t.Presets() {
+		if slices.Contains(p.Models, t.model) {
+			return p.Name
+		}
 	}
 	return ""
 }
@@ -30,7 +25,7 @@ func (t *mnist) Preset() string {
 // mnistWeights tunes weights of hidden layers, some ten thousand at once, from their random start.
 func mnistWeights() experiment.Preset {
 	return experiment.Preset{
-		Name: "weights", Wire: "float32", K: 60, EvalEvery: 5, Patience: 5,
+		Name: "weights", Models: []string{"hyperrep"}, Wire: "float32", K: 60, EvalEvery: 5, Patience: 5,
 		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Lr: "0.002*(1-k/K)"},
 	}
 }
@@ -38,7 +33,7 @@ func mnistWeights() experiment.Preset {
 // mnistValues tunes pixels of pictures and temperatures.
 func mnistValues() experiment.Preset {
 	return experiment.Preset{
-		Name: "values", Wire: "float32", K: 60, EvalEvery: 5, Patience: 5,
+		Name: "values", Models: []string{"temperature", distilled}, Wire: "float32", K: 60, EvalEvery: 5, Patience: 5,
 		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Lr: "0.1*(1-k/K)"},
 	}
 }
@@ -74,7 +69,7 @@ func mnistMADSBO() experiment.Preset {
 // mnistCleaning tunes a weight for each training example, from ½.
 func mnistCleaning() experiment.Preset {
 	return experiment.Preset{
-		Name: "cleaning", Wire: "float32", K: 30, EvalEvery: 5, Patience: 5,
+		Name: "cleaning", Models: []string{"hyperclean"}, Wire: "float32", K: 30, EvalEvery: 5, Patience: 5,
 		Method: &algo.NewtonCG{Relative: true, DgEvery: 2, Cut: 1e-3, Most: 8, Reach: 0.9, Start: "x0"},
 	}
 }
@@ -84,7 +79,7 @@ func mnistCleaning() experiment.Preset {
 // Hessians, which have negative eigenvalues by then, z grows beyond all bounds.
 func mnistNetworkCleaning() experiment.Preset {
 	return experiment.Preset{
-		Name: "cleaning-network", Wire: "float32", K: 30, EvalEvery: 10, Batch: 64, Matrix: dsbo.GaussNewton,
+		Name: "cleaning-network", Models: []string{"hyperclean-mlp"}, Wire: "float32", K: 30, EvalEvery: 10, Batch: 64, Matrix: dsbo.GaussNewton,
 		Method: &algo.AdamCG{T: 10, N: 8, Mu: 0.02, Wait: 4, All: true, Ly: "0.003*(1-k/K)", Lr: "1.2*(1-k/K)"},
 	}
 }
@@ -92,7 +87,7 @@ func mnistNetworkCleaning() experiment.Preset {
 // mnistDraws trains a deep network by draws of 32 examples an agent, and tunes its few penalties meanwhile.
 func mnistDraws() experiment.Preset {
 	return experiment.Preset{
-		Name: "draws", Wire: "float32", K: 40, EvalEvery: 20, Batch: 32, X0: 1,
+		Name: "draws", Models: []string{"lenet"}, Wire: "float32", K: 40, EvalEvery: 20, Batch: 32, X0: 1,
 		Method: &algo.AdamCG{T: 25, N: 4, Ly: "0.003*(1-k/K)", Lr: "0.4*(1-k/K)", Wait: 20},
 	}
 }

@@ -27,7 +27,7 @@ func TestTask(t *testing.T, task experiment.Task, small ...string) {
 	t.Run("data", func(t *testing.T) { testData(t, task, small) })
 	t.Run("preset tuned", func(t *testing.T) { testRun(t, task, small) })
 	for _, p := range task.Presets() {
-		t.Run("preset "+p.Name, func(t *testing.T) { testRun(t, task, append(small, "-preset="+p.Name)) })
+		t.Run("preset "+p.Name, func(t *testing.T) { testRun(t, task, withPreset(small, p)) })
 	}
 }
 
@@ -74,6 +74,15 @@ func testData(t *testing.T, task experiment.Task, small []string) {
 	if alone := digests(&all, one); alone[0] != first[one] {
 		t.Errorf("agent %d must have the same examples whether it is alone in its process or not", one)
 	}
+}
+
+// withPreset returns flags with a preset, which brings a model where it is made for others than that of the flags.
+func withPreset(small []string, p experiment.Preset) []string {
+	flags := append(slices.Clone(small), "-preset="+p.Name)
+	if p.Models == nil || slices.ContainsFunc(p.Models, func(model string) bool { return slices.Contains(small, "-model="+model) }) {
+		return flags
+	}
+	return slices.DeleteFunc(flags, func(f string) bool { return strings.HasPrefix(f, "-model=") || strings.HasPrefix(f, "-hidden=") })
 }
 
 // testRun runs two iterations in this process.
