@@ -57,8 +57,8 @@ func TestMeasureDeep(t *testing.T) {
 			t.Errorf("%q lacks %s", line, want)
 		}
 	}
-	if line := d.row([]deepTimes{mine}, nil, l); len(line) != 16 || line[2] != "" {
-		t.Errorf("%q: want 16 cells, and none of a peer", line)
+	if line := d.row([]deepTimes{mine}, nil, l); len(line) != 17 || line[2] != "" {
+		t.Errorf("%q: want 17 cells, and none of a peer", line)
 	}
 }
 
