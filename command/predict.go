@@ -63,7 +63,7 @@ func writePredictions(ctx context.Context, to io.Writer, m modelfile.Predictor, 
 	if err := w.Write(names); err != nil {
 		return err
 	}
-	err := modelfile.All(m, in, func(made modelfile.Predictions) error {
+	err := modelfile.PredictAll(m, in, func(made modelfile.Predictions) error {
 		for i := range made.Rows() {
 			fields := names[:0:0]
 			if made.Labels != nil {

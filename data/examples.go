@@ -104,8 +104,8 @@ type Task struct {
 	AllTestRows int
 }
 
-// Of returns the task as a process of the given agents has it: without the shards of others.
-func (t Task) Of(agents []int) Task {
+// OfAgents returns the task as a process of the given agents has it: without the shards of others.
+func (t Task) OfAgents(agents []int) Task {
 	shards := make([]Shard, len(t.Shards))
 	for _, i := range agents {
 		shards[i] = t.Shards[i]
@@ -132,15 +132,15 @@ func (t Task) TestPart(i int) (Examples, error) {
 	if own := t.Shards[i].Test; own.Len() > 0 {
 		return own, nil
 	}
-	rows := part(t.Test.Len(), i, len(t.Shards))
+	rows := agentRows(t.Test.Len(), i, len(t.Shards))
 	if len(rows) == 0 {
 		return Examples{}, nil
 	}
 	return t.Test.Pick(rows)
 }
 
-// part lists the rows of m that are agent i's of n.
-func part(m, i, n int) []int { return countFrom(i*m/n, (i+1)*m/n-i*m/n) }
+// agentRows lists the rows of m that are agent i's of n.
+func agentRows(m, i, n int) []int { return countFrom(i*m/n, (i+1)*m/n-i*m/n) }
 
 // Validate reports the first thing in which the parts do not fit together, as [dsbo.ErrShape]. The shards of the given agents,
 // those of one process, must be there; of none: all.

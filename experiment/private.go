@@ -219,7 +219,7 @@ func (g *guard) score(i int, m train.Fit, c *privacy.Curator) (train.Scores, err
 	for _, hit := range hits {
 		both[1] += hit / rows
 	}
-	if err := c.Cover(both, privacy.Test, math.Sqrt2/rows, "score", m.X, m.Y); err != nil {
+	if err := c.AddNoise(both, privacy.Test, math.Sqrt2/rows, "score", m.X, m.Y); err != nil {
 		return train.Scores{}, err
 	}
 	right := rows * both[1]

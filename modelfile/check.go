@@ -66,7 +66,7 @@ func (l Layer) check(in int) error {
 }
 
 func checkRecipe(r features.Recipe) error {
-	if err := distinct("columns", len(r.Inputs), func(i int) string { return r.Inputs[i].Name }); err != nil {
+	if err := checkDistinct("columns", len(r.Inputs), func(i int) string { return r.Inputs[i].Name }); err != nil {
 		return err
 	}
 	for _, in := range r.Inputs {
@@ -83,7 +83,7 @@ func checkRecipe(r features.Recipe) error {
 	case t.Kind == features.Class && len(t.Classes) < 2:
 		return fmt.Errorf("there must be at least 2 classes; there are %d", len(t.Classes))
 	case t.Kind == features.Class:
-		return distinct("classes", len(t.Classes), func(i int) string { return t.Classes[i] })
+		return checkDistinct("classes", len(t.Classes), func(i int) string { return t.Classes[i] })
 	case t.Kind == features.Value:
 		return checkScale(t.Mean, t.Deviation)
 	case t.Kind != features.Counts:
@@ -95,10 +95,10 @@ func checkRecipe(r features.Recipe) error {
 func checkInput(in features.Input) error {
 	switch in.Kind {
 	case table.Word:
-		if _, _, count := other(in); count == 0 {
+		if _, _, count := otherWords(in); count == 0 {
 			return fmt.Errorf("it must have at least one feature")
 		}
-		return distinct("words", len(in.Words), func(i int) string { return in.Words[i] })
+		return checkDistinct("words", len(in.Words), func(i int) string { return in.Words[i] })
 	case table.Time:
 		if !slices.Contains([]string{"day", "s", "ms", "us", "ns"}, in.Unit) {
 			return fmt.Errorf("a time's unit must be day, s, ms, us or ns; it is %q", in.Unit)
@@ -145,8 +145,8 @@ func checkScale(mean, deviation float64) error {
 	return nil
 }
 
-// distinct returns an error if some of n names are empty, not UTF-8, or alike.
-func distinct(what string, n int, name func(i int) string) error {
+// checkDistinct returns an error if some of n names are empty, not UTF-8, or alike.
+func checkDistinct(what string, n int, name func(i int) string) error {
 	seen := make(map[string]bool, n)
 	for i := range n {
 		if s := name(i); s == "" || !utf8.ValidString(s) || seen[s] {

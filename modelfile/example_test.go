@@ -51,7 +51,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	err = modelfile.All(p, in, func(made modelfile.Predictions) error {
+	err = modelfile.PredictAll(p, in, func(made modelfile.Predictions) error {
 		fmt.Printf("%v %.3f\n", made.Labels, made.Probabilities)
 		return nil
 	})

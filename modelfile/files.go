@@ -133,11 +133,11 @@ func parseDescription(text []byte) (*description, error) {
 	if name := d.Weights.File; name == "" || name != filepath.Base(name) {
 		return nil, fmt.Errorf("the file of weights must lie beside it; it is %q", name)
 	}
-	return d, strictly(text, new(description))
+	return d, decodeStrict(text, new(description))
 }
 
-// strictly reads JSON in which each name must be known.
-func strictly(text []byte, to any) error {
+// decodeStrict reads JSON in which each name must be known.
+func decodeStrict(text []byte, to any) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(to); err != nil {

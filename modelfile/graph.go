@@ -116,7 +116,7 @@ func (d *drawing) predictions(t features.Target, h string) {
 		all := onnx.Value{Name: d.name("probabilities"), Type: onnx.Double, Cols: len(t.Classes)}
 		d.last(all, "Softmax", []string{h}, onnx.Int("axis", 1))
 		best := d.node("class", "ArgMax", []string{all.Name}, onnx.Int("axis", 1), onnx.Int("keepdims", 0))
-		d.last(prediction, "LabelEncoder", []string{best}, onnx.Ints("keys_int64s", upTo(len(t.Classes))), onnx.Words("values_strings", t.Classes))
+		d.last(prediction, "LabelEncoder", []string{best}, onnx.Ints("keys_int64s", ascending(len(t.Classes))), onnx.Words("values_strings", t.Classes))
 		d.Outputs = []onnx.Value{prediction, all}
 		return
 	case features.Value:
@@ -135,8 +135,8 @@ func (d *drawing) last(v onnx.Value, op string, inputs []string, attributes ...o
 	d.Nodes[len(d.Nodes)-1].Output = v.Name
 }
 
-// upTo returns 0, 1, ..., n−1.
-func upTo(n int) []int64 {
+// ascending returns 0, 1, ..., n−1.
+func ascending(n int) []int64 {
 	list := make([]int64, n)
 	for i := range list {
 		list[i] = int64(i)

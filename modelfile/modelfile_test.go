@@ -76,7 +76,7 @@ func model(r *rand.Rand, target features.Target, hidden []int, relu bool) *model
 // predictions returns those for all rows of a table.
 func predictions(p modelfile.Predictor, t *table.Table) modelfile.Predictions {
 	var all modelfile.Predictions
-	must.OK(modelfile.All(p, must.Get(p.Recipe().NewEncoder(t)), func(p modelfile.Predictions) error {
+	must.OK(modelfile.PredictAll(p, must.Get(p.Recipe().NewEncoder(t)), func(p modelfile.Predictions) error {
 		all.Labels, all.Probabilities, all.Values = append(all.Labels, p.Labels...), append(all.Probabilities, p.Probabilities...), append(all.Values, p.Values...)
 		return nil
 	}))

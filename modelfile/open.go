@@ -59,7 +59,7 @@ func parseGraph(data []byte) (*Graph, error) {
 		return nil, errors.New("it must have a recipe among its texts, as models of dsbo tune have")
 	}
 	g := new(Graph)
-	if err := strictly([]byte(text), &g.recipe); err != nil {
+	if err := decodeStrict([]byte(text), &g.recipe); err != nil {
 		return nil, dsbo.Errorf(dsbo.ErrConfig, "recipe: %w", err)
 	}
 	if err := checkRecipe(g.recipe); err != nil {

@@ -37,8 +37,8 @@ func (p Predictions) Numbers(row int) []float64 {
 // blockNumbers bounds the features of the rows that are predicted at once.
 const blockNumbers = 1 << 18
 
-// All calls visit with the predictions for all rows, in their order and in blocks, so that memory is bounded.
-func All(p Predictor, in *features.Encoder, visit func(Predictions) error) error {
+// PredictAll calls visit with the predictions for all rows, in their order and in blocks, so that memory is bounded.
+func PredictAll(p Predictor, in *features.Encoder, visit func(Predictions) error) error {
 	width := len(p.Recipe().Features())
 	if s := p.Recipe().Sparse; s != nil {
 		width = max(width, s.Columns)

@@ -81,12 +81,12 @@ func (p *preparation) addNumber(d *drawing, in features.Input) {
 
 // addWord adds a matrix that has true where the word is that of the feature. The code of a word is the place of its feature.
 func (p *preparation) addWord(d *drawing, in features.Input) {
-	rare, missing, count := other(in)
+	rare, missing, count := otherWords(in)
 	keys := append(append([]string{}, in.Words...), "")
-	codes := append(upTo(len(in.Words)), int64(missing))
+	codes := append(ascending(len(in.Words)), int64(missing))
 	code := d.node(in.Name+" code", "LabelEncoder", []string{d.input(in)},
 		onnx.Words("keys_strings", keys), onnx.Ints("values_int64s", codes), onnx.Int("default_int64", int64(rare)))
-	of := d.constant(in.Name+" codes", onnx.IntTensor(upTo(count), count))
+	of := d.constant(in.Name+" codes", onnx.IntTensor(ascending(count), count))
 	p.hot = append(p.hot, d.node(in.Name+" is", "Equal", []string{code, of}))
 	for range count {
 		p.features = append(p.features, source{words, p.hotCols})
@@ -119,9 +119,9 @@ func (p *preparation) parts(d *drawing) (parts []string, places [partCount]int) 
 	return parts, places
 }
 
-// other returns the place of rare words and of missing ones among the features of an input of words, -1 where they have none, and the
+// otherWords returns the place of rare words and of missing ones among the features of an input of words, -1 where they have none, and the
 // number of features.
-func other(in features.Input) (rare, missing, count int) {
+func otherWords(in features.Input) (rare, missing, count int) {
 	rare, missing, count = -1, -1, len(in.Words)
 	if in.Rare {
 		rare, count = count, count+1

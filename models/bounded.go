@@ -43,7 +43,7 @@ func (h Huber) bounds(outputs int) (slope, curvature float64) {
 
 // TermBounds implements [Bounded]. With its intercept a row of features has one number more, 1.
 func (l Linear) TermBounds(c float64) (gradient, curvature float64, ok bool) {
-	loss, ok := lossOr(l.Loss).(boundedLoss)
+	loss, ok := lossOrDefault(l.Loss).(boundedLoss)
 	if !ok {
 		return 0, 0, false
 	}

@@ -82,7 +82,7 @@ const noWeight = 1e-30
 // Score implements [Scorer]: the mean over the models by their weights for the example. That is the score of the model that left it
 // out for validation examples, and of all models where examples have no weights, as test examples.
 func (m Folds) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
-	loss := lossOr(m.Of.Loss)
+	loss := lossOrDefault(m.Of.Loss)
 	outputs := func(y *ad.Node) *ad.Node { return m.Of.layer().outputs(y, b.X) }
 	losses = m.mean(y, b, func(y *ad.Node) *ad.Node { return loss.Losses(outputs(y), b.T) })
 	if loss.Hits(outputs(m.first(y)), b.T) != nil {

@@ -53,12 +53,12 @@ func (h HyperClean) Check(s data.Shard) error {
 // Lower implements [Model].
 func (h HyperClean) Lower(x, y *ad.Node, b Batch) *ad.Node {
 	logits := ad.Outputs(h.linear().logits(y, b))
-	loss := ad.Scale(1/float64(b.Rows), ad.Dot(trust(x, b), CrossEntropy{}.Losses(logits, b.T)))
+	loss := ad.Scale(1/float64(b.Rows), ad.Dot(exampleWeights(x, b), CrossEntropy{}.Losses(logits, b.T)))
 	return ad.Add(loss, ad.Scale(h.ridge(), ad.Dot(y, y)))
 }
 
-// trust builds σ(x_e) of each example e of the batch, times its weight where there are weights.
-func trust(x *ad.Node, b Batch) *ad.Node { return b.weigh(ad.Sigmoid(ad.Gather(x, b.ID))) }
+// exampleWeights builds σ(x_e) of each example e of the batch, times its weight where there are weights.
+func exampleWeights(x *ad.Node, b Batch) *ad.Node { return b.weighted(ad.Sigmoid(ad.Gather(x, b.ID))) }
 
 // Upper implements [Model].
 func (h HyperClean) Upper(x, y *ad.Node, b Batch) *ad.Node { return h.linear().Upper(x, y, b) }
@@ -73,7 +73,7 @@ func (h HyperClean) Penalty(dst, _ []float64) { vec.Fill(dst, 2*h.ridge()) }
 
 // Diagonal implements [Curved]: mean_e σ(x_e) P_ek (1 − P_ek) a_ej², with P the softmax of the logits.
 func (h HyperClean) Diagonal(x, y *ad.Node, b Batch) *ad.Node {
-	weights := ad.Scale(1/float64(b.Rows), trust(x, b))
+	weights := ad.Scale(1/float64(b.Rows), exampleWeights(x, b))
 	return denseDiagonal(ad.RowScale(CrossEntropy{}.Curvature(h.linear().logits(y, b), b.T), weights), b.X)
 }
 

@@ -40,7 +40,7 @@ func (h HyperCleanMLP) Check(s data.Shard) error {
 // Lower implements [Model].
 func (h HyperCleanMLP) Lower(x, y *ad.Node, b Batch) *ad.Node {
 	outputs := ad.Outputs(h.Net.outputs(y, b.X))
-	loss := ad.Scale(1/float64(b.Rows), ad.Dot(trust(x, b), CrossEntropy{}.Losses(outputs, b.T)))
+	loss := ad.Scale(1/float64(b.Rows), ad.Dot(exampleWeights(x, b), CrossEntropy{}.Losses(outputs, b.T)))
 	return ad.Add(loss, ad.Scale(h.linear().ridge(), ad.Dot(y, y)))
 }
 

@@ -33,8 +33,8 @@ type LeNet struct {
 // kernelSide and poolSide are the sides of filters and of what pooling puts together.
 const kernelSide, poolSide = 5, 2
 
-// orDefault returns the network with its defaults.
-func (m LeNet) orDefault() LeNet {
+// withDefaults returns the network with its defaults.
+func (m LeNet) withDefaults() LeNet {
 	for i, filters := range []int{8, 16} {
 		if m.Filters[i] == 0 {
 			m.Filters[i] = filters
@@ -60,7 +60,7 @@ func (m LeNet) window(i int) (conv, pool ad.Window) {
 
 // layers returns the places of all layers in y, first to last. A convolution is a dense layer on patches.
 func (m LeNet) layers() [4]dense {
-	m = m.orDefault()
+	m = m.withDefaults()
 	var ls [4]dense
 	off := 0
 	for i := range ls {
@@ -103,7 +103,7 @@ func (m LeNet) Check(s data.Shard) error {
 
 // outputs builds the outputs of the last layer for a batch.
 func (m LeNet) outputs(y *ad.Node, b Batch) *ad.Node {
-	m = m.orDefault()
+	m = m.withDefaults()
 	ls, h := m.layers(), b.X
 	for i := range 2 {
 		conv, pool := m.window(i)

@@ -36,7 +36,7 @@ func (l Linear) layer() dense { return dense{in: l.Features, out: l.Outputs} }
 
 // Dims implements [Model].
 func (l Linear) Dims() (p, q int) {
-	return penaltiesOr(l.Penalties).count(l.Features), l.layer().size()
+	return penaltiesOrDefault(l.Penalties).count(l.Features), l.layer().size()
 }
 
 // Check implements [Checker].
@@ -46,7 +46,7 @@ func (l Linear) Check(s data.Shard) error {
 
 // check is Check for examples that have so many weights each, if they have weights.
 func (l Linear) check(s data.Shard, weights int) error {
-	if err := penaltiesOr(l.Penalties).check(l.Features); err != nil {
+	if err := penaltiesOrDefault(l.Penalties).check(l.Features); err != nil {
 		return err
 	}
 	if err := l.Prior.check(); err != nil {
@@ -55,7 +55,7 @@ func (l Linear) check(s data.Shard, weights int) error {
 	if err := checkIntercepts(l.Intercepts, l.Outputs); err != nil {
 		return err
 	}
-	return checkOutputs(s, l.Features, l.Outputs, lossOr(l.Loss), weights)
+	return checkOutputs(s, l.Features, l.Outputs, lossOrDefault(l.Loss), weights)
 }
 
 // scale returns 1/(cd).
@@ -64,7 +64,7 @@ func (l Linear) scale() float64 { return 1 / float64(l.Outputs*l.Features) }
 // Lower implements [Model].
 func (l Linear) Lower(x, y *ad.Node, b Batch) *ad.Node {
 	layer := l.layer()
-	penalty := featurePenalty(penaltiesOr(l.Penalties), ad.Exp(x), layer.matrix(y))
+	penalty := featurePenalty(penaltiesOrDefault(l.Penalties), ad.Exp(x), layer.matrix(y))
 	intercepts := layer.vector(y)
 	return ad.Sum(l.fit(y, b), ad.Scale(l.scale(), penalty), ad.Scale(interceptRidge/2, ad.Dot(intercepts, intercepts)))
 }
@@ -74,17 +74,17 @@ func (l Linear) Upper(x, y *ad.Node, b Batch) *ad.Node { return l.Prior.add(l.fi
 
 // fit builds the mean loss of the batch.
 func (l Linear) fit(y *ad.Node, b Batch) *ad.Node {
-	return meanLoss(lossOr(l.Loss), l.layer().outputs(y, b.X), b)
+	return meanLoss(lossOrDefault(l.Loss), l.layer().outputs(y, b.X), b)
 }
 
 // Score implements [Scorer].
 func (l Linear) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
-	return score(lossOr(l.Loss), l.layer().outputs(y, b.X), b)
+	return score(lossOrDefault(l.Loss), l.layer().outputs(y, b.X), b)
 }
 
 // Penalty implements [Penalized].
 func (l Linear) Penalty(dst, x []float64) {
-	penalties, layer := penaltiesOr(l.Penalties), l.layer()
+	penalties, layer := penaltiesOrDefault(l.Penalties), l.layer()
 	row := dst[:l.Features]
 	for j := range row {
 		row[j] = 2 * l.scale() * elementary.Exp(x[penalties.group(j)])
@@ -98,7 +98,7 @@ func (l Linear) Penalty(dst, x []float64) {
 // Diagonal implements [Curved].
 func (l Linear) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
 	layer := l.layer()
-	return layer.diagonal(meanCurvature(lossOr(l.Loss), layer.outputs(y, b.X), b), b.X, layer.size())
+	return layer.diagonal(meanCurvature(lossOrDefault(l.Loss), layer.outputs(y, b.X), b), b.X, layer.size())
 }
 
 // Start implements [Starter]: Intercepts, and 0 elsewhere.

@@ -45,7 +45,7 @@ func (l Logistic) Lower(x, y *ad.Node, b Batch) *ad.Node {
 
 // Upper implements [Model].
 func (l Logistic) Upper(_, y *ad.Node, b Batch) *ad.Node {
-	psi := b.weigh(ad.Softplus(ad.Neg(margins(y, b))))
+	psi := b.weighted(ad.Softplus(ad.Neg(margins(y, b))))
 	if l.Mean {
 		return ad.Mean(psi)
 	}
@@ -71,7 +71,7 @@ func (l Logistic) Penalty(dst, x []float64) {
 // Diagonal implements [Curved]: R_e ψ″(t_e a_e'y) a_ej².
 func (l Logistic) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
 	m := margins(y, b)
-	curvature := b.weigh(ad.Mul(ad.Sigmoid(m), ad.Sigmoid(ad.Neg(m))))
+	curvature := b.weighted(ad.Mul(ad.Sigmoid(m), ad.Sigmoid(ad.Neg(m))))
 	if l.Mean {
 		curvature = ad.Scale(1/float64(b.Rows), curvature)
 	}

@@ -62,9 +62,9 @@ var defaultHidden = []int{32}
 
 // Dims implements [Model].
 func (m MLP) Dims() (p, q int) {
-	ls, penalties := m.layers(), penaltiesOr(m.Penalties)
+	ls, penalties := m.layers(), penaltiesOrDefault(m.Penalties)
 	last := ls[len(ls)-1]
-	return penalties.rest(len(ls)-1, penalties.count(m.Features)) + 1, last.off + last.size()
+	return penalties.layerGroup(len(ls)-1, penalties.count(m.Features)) + 1, last.off + last.size()
 }
 
 // Check implements [Checker].
@@ -74,7 +74,7 @@ func (m MLP) Check(s data.Shard) error {
 			return dsbo.Errorf(dsbo.ErrConfig, "hidden layer %d must have at least 1 unit; it has %d", l, units)
 		}
 	}
-	if err := penaltiesOr(m.Penalties).check(m.Features); err != nil {
+	if err := penaltiesOrDefault(m.Penalties).check(m.Features); err != nil {
 		return err
 	}
 	if err := m.Prior.check(); err != nil {
@@ -83,15 +83,15 @@ func (m MLP) Check(s data.Shard) error {
 	if err := checkIntercepts(m.Intercepts, m.Outputs); err != nil {
 		return err
 	}
-	return checkOutputs(s, m.Features, m.Outputs, lossOr(m.Loss), 1)
+	return checkOutputs(s, m.Features, m.Outputs, lossOrDefault(m.Loss), 1)
 }
 
 // Lower implements [Model].
 func (m MLP) Lower(x, y *ad.Node, b Batch) *ad.Node {
-	e, groups := ad.Exp(x), penaltiesOr(m.Penalties)
+	e, groups := ad.Exp(x), penaltiesOrDefault(m.Penalties)
 	count := groups.count(m.Features)
 	weigh := func(layer int, part *ad.Node) *ad.Node {
-		return ad.ScaleBy(ad.SumAll(ad.PartVec(e, groups.rest(layer, count), 1)), ad.Dot(part, part))
+		return ad.ScaleBy(ad.SumAll(ad.PartVec(e, groups.layerGroup(layer, count), 1)), ad.Dot(part, part))
 	}
 	ls := m.layers()
 	penalty := ad.Add(featurePenalty(groups, e, ls[0].matrix(y)), weigh(0, ls[0].vector(y)))
@@ -107,7 +107,7 @@ func (m MLP) Upper(x, y *ad.Node, b Batch) *ad.Node { return m.Prior.add(m.fit(y
 
 // fit builds the mean loss of the batch.
 func (m MLP) fit(y *ad.Node, b Batch) *ad.Node {
-	return meanLoss(lossOr(m.Loss), m.outputs(y, b.X), b)
+	return meanLoss(lossOrDefault(m.Loss), m.outputs(y, b.X), b)
 }
 
 // units builds the values of hidden units whose sums are a.
@@ -130,11 +130,11 @@ func (m MLP) outputs(y, h *ad.Node) *ad.Node {
 
 // Penalty implements [Penalized].
 func (m MLP) Penalty(dst, x []float64) {
-	groups := penaltiesOr(m.Penalties)
+	groups := penaltiesOrDefault(m.Penalties)
 	count := groups.count(m.Features)
 	m.eachLayer(func(i int, l dense) {
 		for j := range l.size() {
-			group := groups.rest(i, count)
+			group := groups.layerGroup(i, count)
 			if i == 0 && j < l.out*l.in {
 				group = groups.group(j % l.in)
 			}
@@ -148,7 +148,7 @@ func (m MLP) Penalty(dst, x []float64) {
 //
 //	h'(a)² Σ_kl L″_kl W_k W_l + h″(a) Σ_k L'_k W_k
 func (m MLP) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
-	ls, loss := m.layers(), lossOr(m.Loss)
+	ls, loss := m.layers(), lossOrDefault(m.Loss)
 	_, q := m.Dims()
 	switch len(ls) {
 	case 1:
@@ -162,7 +162,7 @@ func (m MLP) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
 		if bend != nil {
 			curvature = ad.Add(curvature, ad.Mul(bend, ad.MatMul(loss.Slope(outputs, b.T), w, false, false)))
 		}
-		first := b.weighRows(ad.Scale(1/float64(b.Rows), curvature))
+		first := b.weightedRows(ad.Scale(1/float64(b.Rows), curvature))
 		return ad.Add(ls[0].diagonal(first, b.X, q), ls[1].diagonal(meanCurvature(loss, outputs, b), h, q))
 	}
 	return nil // a layer's curvature depends on how the later hidden units' sums vary together
@@ -179,7 +179,7 @@ func (m MLP) unitDerivatives(a, h *ad.Node) (slope, bend *ad.Node) {
 
 // Score implements [Scorer].
 func (m MLP) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
-	return score(lossOr(m.Loss), m.outputs(y, b.X), b)
+	return score(lossOrDefault(m.Loss), m.outputs(y, b.X), b)
 }
 
 // Start implements [Starter]: normal weights of variance 1/in (2/in for ReLU), which keep the

@@ -124,16 +124,16 @@ func (b Batch) Column(name string) *ad.Node {
 	return nil
 }
 
-// weigh builds the entries of v, one an example, each times its example's weight.
-func (b Batch) weigh(v *ad.Node) *ad.Node {
+// weighted builds the entries of v, one an example, each times its example's weight.
+func (b Batch) weighted(v *ad.Node) *ad.Node {
 	if b.W == nil {
 		return v
 	}
 	return ad.Mul(b.W, v)
 }
 
-// weighRows builds the rows of the matrix m, one an example, each times its example's weight.
-func (b Batch) weighRows(m *ad.Node) *ad.Node {
+// weightedRows builds the rows of the matrix m, one an example, each times its example's weight.
+func (b Batch) weightedRows(m *ad.Node) *ad.Node {
 	if b.W == nil {
 		return m
 	}

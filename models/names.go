@@ -17,8 +17,8 @@ type Size struct {
 	Means []float64
 }
 
-// named is the table of models with a name: a line here makes a model known to commands and to the conformance test.
-var named = []struct {
+// namedModels is the table of models with a name: a line here makes a model known to commands and to the conformance test.
+var namedModels = []struct {
 	name    string
 	classes bool // whether it takes classes; otherwise targets are +1 and -1
 	build   func(Size) Model
@@ -59,7 +59,7 @@ func Names() []string { return append(NamesFor(2), NamesFor(0)...) }
 // NamesFor returns the names of the models that fit a task with this number of classes, 0 for targets +1 and -1.
 func NamesFor(classes int) []string {
 	var names []string
-	for _, m := range named {
+	for _, m := range namedModels {
 		if m.classes == (classes > 0) {
 			names = append(names, m.name)
 		}
@@ -70,7 +70,7 @@ func NamesFor(classes int) []string {
 // ByName returns the model of that name for a task of size s. It fails with [dsbo.ErrConfig] if there is no such
 // model, or if it does not fit the task: models of classes need at least two of them, the others targets +1 and -1.
 func ByName(name string, s Size) (Model, error) {
-	for _, m := range named {
+	for _, m := range namedModels {
 		switch {
 		case m.name != name:
 			continue

@@ -129,21 +129,21 @@ func (h Huber) Losses(outputs, t *ad.Node) *ad.Node {
 // Sum implements [OutputLoss].
 func (h Huber) Sum(outputs, t *ad.Node) *ad.Node { return ad.SumAll(h.Losses(outputs, t)) }
 
-// beyond builds how far residuals r lie above δ and below −δ, from which they are not quadratic any more.
-func (h Huber) beyond(r *ad.Node) (above, below *ad.Node) {
+// excess builds how far residuals r lie above δ and below −δ, from which they are not quadratic any more.
+func (h Huber) excess(r *ad.Node) (above, below *ad.Node) {
 	return ad.Offset(-h.delta(), r), ad.Offset(-h.delta(), ad.Neg(r))
 }
 
 // Slope implements [OutputLoss]: r, at least −δ and at most δ.
 func (h Huber) Slope(outputs, t *ad.Node) *ad.Node {
 	r := residuals(outputs, t)
-	above, below := h.beyond(r)
+	above, below := h.excess(r)
 	return ad.Add(ad.Sub(r, ad.ReLU(above)), ad.ReLU(below))
 }
 
 // Curvature implements [OutputLoss]: 1 for |r| ≤ δ, else 0.
 func (h Huber) Curvature(outputs, t *ad.Node) *ad.Node {
-	above, below := h.beyond(residuals(outputs, t))
+	above, below := h.excess(residuals(outputs, t))
 	return ad.Offset(1, ad.Neg(ad.Add(ad.Step(above), ad.Step(below))))
 }
 
@@ -155,8 +155,8 @@ func (h Huber) CurvatureBehind(w, outputs, t *ad.Node) *ad.Node {
 // Hits implements [OutputLoss].
 func (Huber) Hits(_, _ *ad.Node) *ad.Node { return nil }
 
-// lossOr returns l, or [CrossEntropy] for nil.
-func lossOr(l OutputLoss) OutputLoss {
+// lossOrDefault returns l, or [CrossEntropy] for nil.
+func lossOrDefault(l OutputLoss) OutputLoss {
 	if l == nil {
 		return CrossEntropy{}
 	}
@@ -172,10 +172,10 @@ func checkNumbers(targets *ad.Table, outputs int) error {
 }
 
 // residuals builds o − t.
-func residuals(outputs, t *ad.Node) *ad.Node { return ad.Sub(outputs, like(outputs, t)) }
+func residuals(outputs, t *ad.Node) *ad.Node { return ad.Sub(outputs, targetsLike(outputs, t)) }
 
-// like returns targets in the shape of the outputs: one output is a matrix of one column, its targets are a vector.
-func like(outputs, t *ad.Node) *ad.Node {
+// targetsLike returns targets in the shape of the outputs: one output is a matrix of one column, its targets are a vector.
+func targetsLike(outputs, t *ad.Node) *ad.Node {
 	shape := outputs.Shape()
 	return ad.Reshape(t, shape[0], shape[1])
 }
@@ -197,7 +197,7 @@ func meanLoss(l OutputLoss, outputs *ad.Node, b Batch) *ad.Node {
 
 // meanCurvature builds the second derivatives of meanLoss by the outputs of each row.
 func meanCurvature(l OutputLoss, outputs *ad.Node, b Batch) *ad.Node {
-	return b.weighRows(ad.Scale(1/float64(b.Rows), l.Curvature(outputs, b.T)))
+	return b.weightedRows(ad.Scale(1/float64(b.Rows), l.Curvature(outputs, b.T)))
 }
 
 // score is the Score of a model with these outputs.

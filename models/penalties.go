@@ -16,18 +16,18 @@ type Penalties interface {
 	count(features int) int
 	// group returns the group of the first layer's weights of feature j.
 	group(j int) int
-	// rest returns the group of the first layer's biases, for layer 0, or of a later layer. count is that of the first layer.
-	rest(layer, count int) int
+	// layerGroup returns the group of the first layer's biases, for layer 0, or of a later layer. count is that of the first layer.
+	layerGroup(layer, count int) int
 }
 
 // PerFeature is a penalty for the weights of each feature and, in a network, one for the first layer's biases and one for each later
 // layer.
 type PerFeature struct{}
 
-func (PerFeature) check(int) error           { return nil }
-func (PerFeature) count(features int) int    { return features }
-func (PerFeature) group(j int) int           { return j }
-func (PerFeature) rest(layer, count int) int { return count + layer }
+func (PerFeature) check(int) error                 { return nil }
+func (PerFeature) count(features int) int          { return features }
+func (PerFeature) group(j int) int                 { return j }
+func (PerFeature) layerGroup(layer, count int) int { return count + layer }
 
 // PerGroup is [PerFeature] with groups of features that share a penalty, such as those of one categorical column.
 type PerGroup struct {
@@ -51,28 +51,28 @@ func (g PerGroup) check(features int) error {
 	return nil
 }
 
-func (g PerGroup) count(int) int             { return slices.Max(g.Of) + 1 }
-func (g PerGroup) group(j int) int           { return g.Of[j] }
-func (g PerGroup) rest(layer, count int) int { return count + layer }
+func (g PerGroup) count(int) int                   { return slices.Max(g.Of) + 1 }
+func (g PerGroup) group(j int) int                 { return g.Of[j] }
+func (g PerGroup) layerGroup(layer, count int) int { return count + layer }
 
 // PerLayer is a penalty for each layer with its biases.
 type PerLayer struct{}
 
-func (PerLayer) check(int) error       { return nil }
-func (PerLayer) count(int) int         { return 1 }
-func (PerLayer) group(int) int         { return 0 }
-func (PerLayer) rest(layer, _ int) int { return layer }
+func (PerLayer) check(int) error             { return nil }
+func (PerLayer) count(int) int               { return 1 }
+func (PerLayer) group(int) int               { return 0 }
+func (PerLayer) layerGroup(layer, _ int) int { return layer }
 
 // OnePenalty is one for all.
 type OnePenalty struct{}
 
-func (OnePenalty) check(int) error   { return nil }
-func (OnePenalty) count(int) int     { return 1 }
-func (OnePenalty) group(int) int     { return 0 }
-func (OnePenalty) rest(_, _ int) int { return 0 }
+func (OnePenalty) check(int) error         { return nil }
+func (OnePenalty) count(int) int           { return 1 }
+func (OnePenalty) group(int) int           { return 0 }
+func (OnePenalty) layerGroup(_, _ int) int { return 0 }
 
-// penaltiesOr returns p, or [PerFeature] for nil.
-func penaltiesOr(p Penalties) Penalties {
+// penaltiesOrDefault returns p, or [PerFeature] for nil.
+func penaltiesOrDefault(p Penalties) Penalties {
 	if p == nil {
 		return PerFeature{}
 	}

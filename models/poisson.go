@@ -38,7 +38,7 @@ func (Poisson) rates(outputs *ad.Node) (rate, beyond *ad.Node) {
 
 // Losses implements [OutputLoss].
 func (p Poisson) Losses(outputs, t *ad.Node) *ad.Node {
-	t = like(outputs, t)
+	t = targetsLike(outputs, t)
 	rate, beyond := p.rates(outputs)
 	mean := ad.Mul(rate, ad.Offset(1, ad.Add(beyond, ad.Scale(.5, ad.Square(beyond)))))
 	logs := ad.Log(ad.Add(t, ad.Offset(1, ad.Neg(ad.Step(t))))) // of t, and 0 for t = 0
@@ -51,7 +51,7 @@ func (p Poisson) Sum(outputs, t *ad.Node) *ad.Node { return ad.SumAll(p.Losses(o
 // Slope implements [OutputLoss].
 func (p Poisson) Slope(outputs, t *ad.Node) *ad.Node {
 	rate, beyond := p.rates(outputs)
-	return ad.Sub(ad.Mul(rate, ad.Offset(1, beyond)), like(outputs, t))
+	return ad.Sub(ad.Mul(rate, ad.Offset(1, beyond)), targetsLike(outputs, t))
 }
 
 // Curvature implements [OutputLoss]: e^o up to the knee.

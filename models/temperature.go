@@ -41,12 +41,12 @@ func (m Temperature) Check(s data.Shard) error {
 	return checkOutputs(s, m.Features, m.Classes, CrossEntropy{}, 1)
 }
 
-// cold builds 1/T.
-func (m Temperature) cold(x *ad.Node) *ad.Node { return ad.Exp(ad.Neg(x)) }
+// inverseTemperature builds 1/T.
+func (m Temperature) inverseTemperature(x *ad.Node) *ad.Node { return ad.Exp(ad.Neg(x)) }
 
 // logits builds (Y a_e)_k / T_k for each row a_e of the batch.
 func (m Temperature) logits(x, y *ad.Node, b Batch) *ad.Node {
-	return ad.ColScale(Softmax{m.Features, m.Classes}.logits(y, b), m.cold(x))
+	return ad.ColScale(Softmax{m.Features, m.Classes}.logits(y, b), m.inverseTemperature(x))
 }
 
 // Lower implements [Model].
@@ -70,7 +70,7 @@ func (m Temperature) Penalty(dst, _ []float64) { vec.Fill(dst, 2*m.ridge()) }
 // Diagonal implements [Curved]: mean_e w_e P_ek (1 − P_ek) a_ej² / T_k².
 func (m Temperature) Diagonal(x, y *ad.Node, b Batch) *ad.Node {
 	curvature := meanCurvature(CrossEntropy{}, m.logits(x, y, b), b)
-	return denseDiagonal(ad.ColScale(curvature, ad.Square(m.cold(x))), b.X)
+	return denseDiagonal(ad.ColScale(curvature, ad.Square(m.inverseTemperature(x))), b.X)
 }
 
 // Modulus implements [StronglyConvex].

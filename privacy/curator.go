@@ -52,10 +52,10 @@ func (c *Curator) Epsilon() float64 {
 	return most
 }
 
-// Cover rounds an answer about a kind of rows to the grid and adds noise to it. sensitivity is the norm by which one row can move the
+// AddNoise rounds an answer about a kind of rows to the grid and adds noise to it. sensitivity is the norm by which one row can move the
 // answer at most; what and inputs are the question, all but the rows themselves on which the answer depends. A question that was
 // asked before gets the answer that was given.
-func (c *Curator) Cover(dst []float64, of Rows, sensitivity float64, what string, inputs ...[]float64) error {
+func (c *Curator) AddNoise(dst []float64, of Rows, sensitivity float64, what string, inputs ...[]float64) error {
 	if sensitivity == 0 { // a product with 0
 		return nil
 	}
@@ -63,7 +63,7 @@ func (c *Curator) Cover(dst []float64, of Rows, sensitivity float64, what string
 	if err != nil {
 		return err
 	}
-	source, err := c.ledger.noise(of, c.question(what, sensitivity, inputs), c.terms.Answers[of])
+	source, err := c.ledger.noise(of, c.questionKey(what, sensitivity, inputs), c.terms.Answers[of])
 	if err != nil {
 		return err
 	}
@@ -97,8 +97,8 @@ func gridOf(multiplier, sensitivity float64, entries int) (float64, error) {
 	return multiplier * sensitivity / left, nil
 }
 
-// question returns what stands for a question: its name, its inputs, the agent's rows, and how large the noise of its answer is.
-func (c *Curator) question(what string, sensitivity float64, inputs [][]float64) []byte {
+// questionKey returns what stands for a question: its name, its inputs, the agent's rows, and how large the noise of its answer is.
+func (c *Curator) questionKey(what string, sensitivity float64, inputs [][]float64) []byte {
 	h := sha256.New()
 	h.Write([]byte(what + "\n" + c.data + "\n"))
 	number := func(v float64) { h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v))) }

@@ -83,7 +83,7 @@ func (l *Ledger) read() error {
 		if names[0] >= byte(Kinds) {
 			return dsbo.Errorf(dsbo.ErrConfig, "it must hold the names of answers; byte %d is no kind of rows", len(all)-len(names))
 		}
-		l.note([nameLen]byte(names))
+		l.countAnswer([nameLen]byte(names))
 	}
 	return l.truncate(int64(len(all) - len(names)))
 }
@@ -96,8 +96,8 @@ func (l *Ledger) truncate(size int64) error {
 	return l.file.Sync()
 }
 
-// note counts the name of an answer.
-func (l *Ledger) note(name [nameLen]byte) {
+// countAnswer counts the name of an answer.
+func (l *Ledger) countAnswer(name [nameLen]byte) {
 	if !l.given[name] {
 		l.given[name] = true
 		l.counts[name[0]]++
@@ -127,7 +127,7 @@ func (l *Ledger) noise(of Rows, question []byte, most int) (*rand.Rand, error) {
 		if err := l.file.Sync(); err != nil {
 			return nil, err
 		}
-		l.note(name)
+		l.countAnswer(name)
 	}
 	return rand.New(rand.NewChaCha8(seed)), nil
 }

@@ -49,7 +49,7 @@ func (o *Oracle) UpperGrad(dx, dy, x, y []float64, _ dsbo.Sample) error {
 	if err := o.inner.UpperGrad(dx, dy, x, y, everyRow); err != nil || dy == nil {
 		return err
 	}
-	return o.curator.Cover(dy, Validation, o.upper.Gradient, "gradient of f", x, y)
+	return o.curator.AddNoise(dy, Validation, o.upper.Gradient, "gradient of f", x, y)
 }
 
 // LowerGrad implements [dsbo.Oracle].
@@ -57,7 +57,7 @@ func (o *Oracle) LowerGrad(dst, x, y []float64, _ dsbo.Sample) error {
 	if err := o.inner.LowerGrad(dst, x, y, everyRow); err != nil {
 		return err
 	}
-	return o.curator.Cover(dst, Training, o.lower.Gradient, "gradient of g", x, y)
+	return o.curator.AddNoise(dst, Training, o.lower.Gradient, "gradient of g", x, y)
 }
 
 // HVP implements [dsbo.Oracle].
@@ -65,7 +65,7 @@ func (o *Oracle) HVP(dst, x, y, v []float64, _ dsbo.Sample) error {
 	if err := o.inner.HVP(dst, x, y, v, everyRow); err != nil {
 		return err
 	}
-	return o.curator.Cover(dst, Training, o.lower.Product*vec.Norm(v), "product", x, y, v)
+	return o.curator.AddNoise(dst, Training, o.lower.Product*vec.Norm(v), "product", x, y, v)
 }
 
 // JVP implements [dsbo.Oracle]. It tells nothing of rows.

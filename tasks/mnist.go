@@ -105,7 +105,7 @@ func (t *mnist) Load(a experiment.Agents) (task data.Task, m models.Model, err e
 	if task, err = data.ShareMNIST(t.data, split, here...); err != nil {
 		return task, nil, err
 	}
-	if task, err = t.mislabelled(task, a); err != nil {
+	if task, err = t.withMislabels(task, a); err != nil {
 		return task, nil, err
 	}
 	t.size = models.Size{Features: task.Features, Classes: task.Classes, Examples: task.TrainRows(), Seed: a.Seed}
@@ -114,7 +114,7 @@ func (t *mnist) Load(a experiment.Agents) (task data.Task, m models.Model, err e
 	}
 	if t.model == distilled {
 		t.size.Means = task.ClassMeans()
-		task = task.Of(a.Here)
+		task = task.OfAgents(a.Here)
 	}
 	t.loaded = task
 	m, err = models.ByName(t.model, t.size)
@@ -134,11 +134,11 @@ func (t *mnist) Describe(task data.Task, m models.Model) (map[string]any, string
 		settings["mislabel"] = t.mislabel
 	}
 	return settings, fmt.Sprintf("MNIST, %s with %d weights and %s, %d agents with %d training and %d validation examples (%v)",
-		t.model, q, counted(m, p), len(task.Shards), train, val, t.partition)
+		t.model, q, hyperparameterText(m, p), len(task.Shards), train, val, t.partition)
 }
 
-// counted says what p hyperparameters of a model are.
-func counted(m models.Model, p int) string {
+// hyperparameterText says what p hyperparameters of a model are.
+func hyperparameterText(m models.Model, p int) string {
 	if of, ok := m.(models.Meant); ok {
 		return fmt.Sprintf("%d %s", p, of.Meaning().Many)
 	}

@@ -22,8 +22,8 @@ func (t *mnist) checkMislabel() error {
 	return nil
 }
 
-// mislabelled makes a share of the training labels of the agents in this process wrong, and keeps which.
-func (t *mnist) mislabelled(task data.Task, a experiment.Agents) (data.Task, error) {
+// withMislabels makes a share of the training labels of the agents in this process wrong, and keeps which.
+func (t *mnist) withMislabels(task data.Task, a experiment.Agents) (data.Task, error) {
 	t.wrong = make([][]int, len(task.Shards))
 	if t.mislabel == 0 {
 		return task, nil
@@ -44,13 +44,13 @@ func (t *mnist) mislabelled(task data.Task, a experiment.Agents) (data.Task, err
 // Finish implements [experiment.Finisher]: where labels were made wrong, it says how many of these the trust in examples has found, and how
 // good the model is that learns of the validation examples too, whose labels are right.
 func (t *mnist) Finish(f experiment.Finished) error {
-	if t.found() == 0 {
+	if t.detectionNumbers() == 0 {
 		return nil
 	}
-	if err := t.detect(f); err != nil {
+	if err := t.noteDetections(f); err != nil {
 		return err
 	}
-	all, m, err := t.everything()
+	all, m, err := t.withValidation()
 	if err != nil {
 		return err
 	}
@@ -67,12 +67,12 @@ func (t *mnist) Finish(f experiment.Finished) error {
 // fullTrust is an x whose weight is 1 but for the last digits.
 const fullTrust = 40
 
-// everything returns the data with the validation examples of each agent behind its training examples, and the model of these: IDs of validation
+// withValidation returns the data with the validation examples of each agent behind its training examples, and the model of these: IDs of validation
 // examples follow those of all training examples.
-func (t *mnist) everything() (all data.Task, m models.Model, err error) {
+func (t *mnist) withValidation() (all data.Task, m models.Model, err error) {
 	all = t.loaded
 	all.Shards = slices.Clone(all.Shards)
-	size, first := t.sizeOfEverything(), t.loaded.TrainRows()
+	size, first := t.sizeWithValidation(), t.loaded.TrainRows()
 	validation := (size.Examples - first) / len(all.Shards)
 	for i, s := range all.Shards {
 		if s.Train.Len() == 0 {
@@ -87,17 +87,17 @@ func (t *mnist) everything() (all data.Task, m models.Model, err error) {
 	return all, m, err
 }
 
-// sizeOfEverything returns the size of the model of all examples. All agents have as many validation examples.
-func (t *mnist) sizeOfEverything() models.Size {
+// sizeWithValidation returns the size of the model of all examples. All agents have as many validation examples.
+func (t *mnist) sizeWithValidation() models.Size {
 	size, shards := t.size, t.loaded.Shards
 	here := slices.IndexFunc(shards, func(s data.Shard) bool { return s.Val.Len() > 0 })
 	size.Examples += len(shards) * shards[here].Val.Len()
 	return size
 }
 
-// detect says how many wrong labels are found.
-func (t *mnist) detect(f experiment.Finished) error {
-	sums := make([]float64, t.found())
+// noteDetections says how many wrong labels are found.
+func (t *mnist) noteDetections(f experiment.Finished) error {
+	sums := make([]float64, t.detectionNumbers())
 	err := f.Collective.Sum(sums, func(i int, part []float64) error {
 		wrong := map[int]bool{}
 		for _, row := range t.wrong[i] {
@@ -117,17 +117,17 @@ func (t *mnist) detect(f experiment.Finished) error {
 
 // Ending implements [experiment.Finisher].
 func (t *mnist) Ending() (e experiment.Ending) {
-	if n := t.found(); n > 0 {
+	if n := t.detectionNumbers(); n > 0 {
 		e.Sums = []int{n}
-		if m, err := models.ByName(t.model, t.sizeOfEverything()); err == nil {
+		if m, err := models.ByName(t.model, t.sizeWithValidation()); err == nil {
 			e.X, e.Model = m.Dims()
 		}
 	}
 	return e
 }
 
-// found returns the length of the sum of detections, 0 where there are none.
-func (t *mnist) found() int {
+// detectionNumbers returns the length of the sum of detections, 0 where there are none.
+func (t *mnist) detectionNumbers() int {
 	if t.mislabel > 0 && slices.Contains(cleaning, t.model) {
 		return 4
 	}

@@ -140,7 +140,7 @@ func (t *tune) Check() error {
 	if t.exchangeAlone && !t.alone {
 		return dsbo.Errorf(dsbo.ErrConfig, "-exchange-alone must not be given with -alone=false, by which there are no such models")
 	}
-	_, _, err := t.folding(false)
+	_, _, err := t.foldCount(false)
 	return err
 }
 
@@ -155,7 +155,7 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 	if err != nil {
 		return data.Task{}, nil, err
 	}
-	folds, foldRows, err := t.folding(a.Private)
+	folds, foldRows, err := t.foldCount(a.Private)
 	if err != nil {
 		return data.Task{}, nil, err
 	}
@@ -164,7 +164,7 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 		Missing: features.MissingRule(t.missing), Balance: t.balance, Folds: folds, FoldRows: foldRows,
 	}
 	if a.Private {
-		t.prepared, err = t.follow(a, sites, o)
+		t.prepared, err = t.prepareByEarlier(a, sites, o)
 	} else {
 		t.prepared, err = features.Prepare(sites, o)
 	}

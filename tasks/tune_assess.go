@@ -13,7 +13,7 @@ import (
 // no test rows.
 func (t *tune) assess(m *modelfile.Model, f experiment.Finished) (*runs.Assessment, error) {
 	target := t.prepared.Recipe.Target
-	if t.assessed() == 0 {
+	if t.assessedNumbers() == 0 {
 		return nil, nil
 	}
 	if target.Kind == features.Class {
@@ -41,8 +41,8 @@ func (t *tune) assess(m *modelfile.Model, f experiment.Finished) (*runs.Assessme
 	return &runs.Assessment{Residuals: residualCurves(all)}, err
 }
 
-// assessed returns how many numbers assess adds up, 0 if none.
-func (t *tune) assessed() int {
+// assessedNumbers returns how many numbers assess adds up, 0 if none.
+func (t *tune) assessedNumbers() int {
 	switch target := t.prepared.Recipe.Target; {
 	case t.prepared.Rows[2] == 0 || target.Kind == features.Counts:
 		return 0

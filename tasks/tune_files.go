@@ -18,20 +18,20 @@ import (
 	"dsbo/table"
 )
 
-// perAgent reports whether -data names a file for each agent.
-func (t *tune) perAgent() bool { return strings.Contains(t.data, "{") }
+// namesFiles reports whether -data names a file for each agent.
+func (t *tune) namesFiles() bool { return strings.Contains(t.data, "{") }
 
-// there reports whether a file exists, without opening it.
-func there(path string) bool {
+// fileExists reports whether a file exists, without opening it.
+func fileExists(path string) bool {
 	_, err := os.Stat(path)
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// first returns the number that the file of agent 0 has: 1 if files are counted from there.
-func (t *tune) first() int {
+// firstNumber returns the number that the file of agent 0 has: 1 if files are counted from there.
+func (t *tune) firstNumber() int {
 	zero, err := cluster.Expand(t.data, 0)
 	one, err1 := cluster.Expand(t.data, 1)
-	if err == nil && err1 == nil && !there(zero) && there(one) {
+	if err == nil && err1 == nil && !fileExists(zero) && fileExists(one) {
 		return 1
 	}
 	return 0
@@ -39,17 +39,17 @@ func (t *tune) first() int {
 
 // Agents implements [experiment.Populated]: there is a file for so many agents.
 func (t *tune) Agents() (n int) {
-	for first := t.first(); t.perAgent(); n++ {
+	for first := t.firstNumber(); t.namesFiles(); n++ {
 		path, err := cluster.Expand(t.data, first+n)
-		if err != nil || !there(path) || n > 0 && path == t.path(first+n-1) {
+		if err != nil || !fileExists(path) || n > 0 && path == t.filePath(first+n-1) {
 			break
 		}
 	}
 	return n
 }
 
-// path returns the file with a number, "" where -data is no rule.
-func (t *tune) path(number int) string {
+// filePath returns the file with a number, "" where -data is no rule.
+func (t *tune) filePath(number int) string {
 	path, err := cluster.Expand(t.data, number)
 	if err != nil {
 		return ""
@@ -64,13 +64,13 @@ func (t *tune) files(a experiment.Agents) (paths map[int]string, dealt bool, err
 	}
 	paths = map[int]string{}
 	for _, i := range a.Here {
-		if paths[i] = t.data; t.perAgent() {
-			if paths[i], err = cluster.Expand(t.data, t.first()+i); err != nil {
+		if paths[i] = t.data; t.namesFiles() {
+			if paths[i], err = cluster.Expand(t.data, t.firstNumber()+i); err != nil {
 				return nil, false, dsbo.Errorf(dsbo.ErrConfig, "-data %s: %w", t.data, err)
 			}
 		}
 	}
-	return paths, !t.perAgent() && !a.Own, nil
+	return paths, !t.namesFiles() && !a.Own, nil
 }
 
 // Fingerprint implements [experiment.Fingerprinter].

@@ -15,8 +15,8 @@ const (
 	autoFoldRows = 20000
 )
 
-// folding returns the number of folds that -folds asks for, 0 for none, and the number of rows up to which it does; 0: any.
-func (t *tune) folding(private bool) (count, rows int, err error) {
+// foldCount returns the number of folds that -folds asks for, 0 for none, and the number of rows up to which it does; 0: any.
+func (t *tune) foldCount(private bool) (count, rows int, err error) {
 	if t.folds == auto {
 		if t.model != linear || t.splitColumn != "" || private {
 			return 0, 0, nil
@@ -51,9 +51,9 @@ func (t *tune) startInFolds(y []float64) []float64 {
 	return slices.Repeat(y, t.prepared.Folds)
 }
 
-// trained returns y of the model m that the run keeps: what the run found, or with cross-validation the model of all rows but the test rows at
+// keptWeights returns y of the model m that the run keeps: what the run found, or with cross-validation the model of all rows but the test rows at
 // the run's λ.
-func (t *tune) trained(f experiment.Finished, m models.Model) ([]float64, error) {
+func (t *tune) keptWeights(f experiment.Finished, m models.Model) ([]float64, error) {
 	if t.prepared.Folds == 0 {
 		return f.Y, nil
 	}

@@ -53,9 +53,9 @@ func (t *tune) Start() (x, y []float64) {
 	return t.earlier.x, t.earlier.y
 }
 
-// follow prepares the sites' tables for a run with differential privacy: by the recipe of an earlier run, as sums for a recipe of
+// prepareByEarlier prepares the sites' tables for a run with differential privacy: by the recipe of an earlier run, as sums for a recipe of
 // their own would tell of their rows.
-func (t *tune) follow(a experiment.Agents, s features.Sites, o features.Options) (*features.Prepared, error) {
+func (t *tune) prepareByEarlier(a experiment.Agents, s features.Sites, o features.Options) (*features.Prepared, error) {
 	e, err := t.readEarlier(a.Here[0])
 	if err != nil {
 		return nil, err
@@ -148,16 +148,16 @@ func (e *earlier) startLambda(names []string) (x []float64, note string) {
 	}
 	note = fmt.Sprintf("λ starts at that of %s", e.folder)
 	if len(added) > 0 {
-		note += fmt.Sprintf("; %d of %d penalties are new and start at %.3g, the mean of the others: %s", len(added), len(names), mean, some(added))
+		note += fmt.Sprintf("; %d of %d penalties are new and start at %.3g, the mean of the others: %s", len(added), len(names), mean, shortList(added))
 	}
 	if len(dropped) > 0 {
-		note += fmt.Sprintf("; %d of the earlier ones are not here: %s", len(dropped), some(dropped))
+		note += fmt.Sprintf("; %d of the earlier ones are not here: %s", len(dropped), shortList(dropped))
 	}
 	return x, note
 }
 
-// some lists names, not all if there are many.
-func some(names []string) string {
+// shortList lists names, not all if there are many.
+func shortList(names []string) string {
 	const most = 5
 	text := strings.Join(names[:min(most, len(names))], ", ")
 	if len(names) > most {

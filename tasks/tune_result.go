@@ -30,7 +30,7 @@ func (t *tune) Finish(f experiment.Finished) error {
 	if !ok {
 		return fmt.Errorf("model %T must tell its layers", m)
 	}
-	y, err := t.trained(f, m)
+	y, err := t.keptWeights(f, m)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (t *tune) Experience() experiment.Experience {
 
 // Ending implements [experiment.Finisher].
 func (t *tune) Ending() (e experiment.Ending) {
-	if n := t.assessed(); n > 0 {
+	if n := t.assessedNumbers(); n > 0 {
 		e.Sums = []int{n}
 	}
 	if t.prepared.Folds == 0 {

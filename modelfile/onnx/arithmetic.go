@@ -13,7 +13,7 @@ func entrywise(f func(v float64) float64) operation {
 		for i, v := range in[0].Doubles {
 			out[i] = f(v)
 		}
-		return &Tensor{Type: Double, Shape: in[0].Shape, Doubles: out}, typed(in[0], Double)
+		return &Tensor{Type: Double, Shape: in[0].Shape, Doubles: out}, checkType(in[0], Double)
 	}
 }
 
@@ -22,16 +22,16 @@ func isNaN(in []*Tensor) (*Tensor, error) {
 	for i, v := range in[0].Doubles {
 		out[i] = math.IsNaN(v)
 	}
-	return &Tensor{Type: Bool, Shape: in[0].Shape, Bools: out}, typed(in[0], Double)
+	return &Tensor{Type: Bool, Shape: in[0].Shape, Bools: out}, checkType(in[0], Double)
 }
 
 // pairs calls visit with the places of each pair of entries of two tensors of a type, in the order of the shape that they have in common,
 // which it returns.
 func pairs(in []*Tensor, t Type, visit func(a, b int)) ([]int, error) {
-	if err := typedAll(in, t); err != nil {
+	if err := checkTypes(in, t); err != nil {
 		return nil, err
 	}
-	shape, err := common(in)
+	shape, err := commonShape(in)
 	if err != nil {
 		return nil, err
 	}
@@ -60,10 +60,10 @@ func equal(in []*Tensor) (*Tensor, error) {
 
 // where takes entries of the second tensor where those of the first one are true, and else of the third one.
 func where(in []*Tensor) (*Tensor, error) {
-	if err := errors.Join(typed(in[0], Bool), typedAll(in[1:], Double)); err != nil {
+	if err := errors.Join(checkType(in[0], Bool), checkTypes(in[1:], Double)); err != nil {
 		return nil, err
 	}
-	shape, err := common(in)
+	shape, err := commonShape(in)
 	if err != nil {
 		return nil, err
 	}
@@ -80,8 +80,8 @@ func where(in []*Tensor) (*Tensor, error) {
 	return &Tensor{Type: Double, Shape: shape, Doubles: out}, nil
 }
 
-// common returns the shape of a matrix in which those of tensors are repeated along dimensions of 1.
-func common(in []*Tensor) ([]int, error) {
+// commonShape returns the shape of a matrix in which those of tensors are repeated along dimensions of 1.
+func commonShape(in []*Tensor) ([]int, error) {
 	rows, cols := 1, 1
 	for _, t := range in {
 		r, c := t.size()
@@ -95,7 +95,7 @@ func common(in []*Tensor) ([]int, error) {
 			return nil, fmt.Errorf("shapes do not fit: %v in %d×%d", t.Shape, rows, cols)
 		}
 	}
-	return []int{rows, cols}, bounded(rows, cols)
+	return []int{rows, cols}, checkEntries(rows, cols)
 }
 
 // place returns where the entry of a row and column lies, if the tensor is repeated along dimensions of 1.
@@ -116,14 +116,14 @@ func matrixOf(t *Tensor) (rows, cols int, err error) {
 	if len(t.Shape) != 2 || cols == 0 {
 		return 0, 0, fmt.Errorf("an input must be a matrix; its shape is %v", t.Shape)
 	}
-	return rows, cols, typed(t, Double)
+	return rows, cols, checkType(t, Double)
 }
 
 // gemm returns A·Bᵀ, plus a row C.
 func gemm(in []*Tensor) (*Tensor, error) {
 	rows, inner, errA := matrixOf(in[0])
 	outs, same, errB := matrixOf(in[1])
-	if err := errors.Join(errA, errB, bounded(rows, outs), typedAll(in, Double)); err != nil {
+	if err := errors.Join(errA, errB, checkEntries(rows, outs), checkTypes(in, Double)); err != nil {
 		return nil, err
 	}
 	if inner != same || len(in) == 3 && len(in[2].Doubles) != outs {

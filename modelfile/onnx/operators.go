@@ -91,7 +91,7 @@ func labelEncoder(attributes []Attribute) (operation, error) {
 			for i, v := range in[0].Ints {
 				out.Words[i] = of[v]
 			}
-			return out, typed(in[0], Int64)
+			return out, checkType(in[0], Int64)
 		}, nil
 	}
 	of := map[string]int64{}
@@ -107,22 +107,22 @@ func labelEncoder(attributes []Attribute) (operation, error) {
 			}
 			out.Ints[i] = code
 		}
-		return out, typed(in[0], String)
+		return out, checkType(in[0], String)
 	}, nil
 }
 
-// typed returns an error if a tensor is of another type.
-func typed(t *Tensor, want Type) error {
+// checkType returns an error if a tensor is of another type.
+func checkType(t *Tensor, want Type) error {
 	if t.Type != want {
 		return fmt.Errorf("an input must be of type %d; it is of type %d", want, t.Type)
 	}
 	return nil
 }
 
-// typedAll returns an error if a tensor is of another type.
-func typedAll(in []*Tensor, want Type) error {
+// checkTypes returns an error if a tensor is of another type.
+func checkTypes(in []*Tensor, want Type) error {
 	for _, t := range in {
-		if err := typed(t, want); err != nil {
+		if err := checkType(t, want); err != nil {
 			return err
 		}
 	}
@@ -159,7 +159,7 @@ func concat(in []*Tensor) (*Tensor, error) {
 		cols += c
 	}
 	out := &Tensor{Type: in[0].Type, Shape: []int{rows, cols}}
-	if err := errors.Join(bounded(rows, cols), typedAll(in, out.Type)); err != nil {
+	if err := errors.Join(checkEntries(rows, cols), checkTypes(in, out.Type)); err != nil {
 		return nil, err
 	}
 	switch out.Type {
@@ -185,8 +185,8 @@ func sideBySide[T any](in []*Tensor, entries func(t *Tensor) []T) []T {
 	return out
 }
 
-// bounded returns an error if a matrix has too many entries.
-func bounded(rows, cols int) error {
+// checkEntries returns an error if a matrix has too many entries.
+func checkEntries(rows, cols int) error {
 	if cols > 0 && rows > MaxEntries/cols {
 		return fmt.Errorf("a tensor must have at most %d entries; %d×%d are more", MaxEntries, rows, cols)
 	}
@@ -197,7 +197,7 @@ func bounded(rows, cols int) error {
 func gather(in []*Tensor) (*Tensor, error) {
 	from, at := in[0], in[1]
 	rows, cols, err := matrixOf(from)
-	if err = errors.Join(err, typed(at, Int64), bounded(rows, len(at.Ints))); err != nil {
+	if err = errors.Join(err, checkType(at, Int64), checkEntries(rows, len(at.Ints))); err != nil {
 		return nil, err
 	}
 	if len(at.Shape) != 1 {
